@@ -15,6 +15,7 @@ if HAVE_CMOCKA
 sink_unit_tests = \
 	tests/unit/sink/test_sink_alloc \
 	tests/unit/sink/test_sink_cctdb \
+	tests/unit/sink/test_sink_html \
 	tests/unit/sink/test_sink_names \
 	tests/unit/sink/test_sink_otf2 \
 	tests/unit/sink/test_sink_outfile \
@@ -26,6 +27,8 @@ tests_unit_sink_test_sink_outfile_SOURCES = tests/unit/sink/test_sink_outfile.c
 tests_unit_sink_test_sink_outfile_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
 tests_unit_sink_test_sink_cctdb_SOURCES = tests/unit/sink/test_sink_cctdb.c $(model_fixture)
 tests_unit_sink_test_sink_cctdb_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
+tests_unit_sink_test_sink_html_SOURCES = tests/unit/sink/test_sink_html.c $(model_fixture)
+tests_unit_sink_test_sink_html_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
 tests_unit_sink_test_sink_alloc_SOURCES = tests/unit/sink/test_sink_alloc.c $(model_fixture)
 tests_unit_sink_test_sink_alloc_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
@@ -42,8 +45,10 @@ tests_unit_sink_test_sink_otf2_LDADD = $(SINK_LDADD) $(OTF2_LIBS) $(CMOCKA_LIBS)
 endif
 
 sink_cli_tests = tests/cli/sink/sink_agree.sh tests/cli/sink/sink_cctdb.sh \
+	tests/cli/sink/sink_html.sh \
 	tests/cli/sink/sink_gpu.sh tests/cli/sink/sink_otf2.sh
 TESTS += $(sink_cli_tests)
-EXTRA_DIST += $(sink_cli_tests) tests/golden/sink tests/judge/compare_facts.py \
+EXTRA_DIST += $(sink_cli_tests) tests/golden/sink tests/judge/browse_report.py \
+	tests/judge/compare_facts.py \
 	tests/judge/facts.py tests/judge/read_cctdb.py tests/judge/read_otf2.py \
 	tests/judge/read_text.py

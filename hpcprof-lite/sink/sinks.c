@@ -5,6 +5,7 @@
 #include "hpcprof-lite/sink/sinks.h"
 
 #include "hpcprof-lite/sink/cctdb/cctdb_sink.h"
+#include "hpcprof-lite/sink/html/html_sink.h"
 #include "hpcprof-lite/sink/otf2/otf2_sink.h"
 #include "hpcprof-lite/sink/text/text_sink.h"
 
@@ -12,6 +13,7 @@
 
 const struct sink_ops *const sinks[] = {
 	&sink_text,
+	&sink_html,
 	&sink_cctdb,
 #ifdef HAVE_OTF2
 	&sink_otf2,

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of the sink html share. doc/formats/report.md defines the sections. */
+#ifndef HPCPROF_LITE_SINK_HTML_HTML_H
+#define HPCPROF_LITE_SINK_HTML_HTML_H
+
+#include "common/base/strtab.h"
+#include "hpcprof-lite/sink/html/html_reduce.h"
+#include "hpcprof-lite/sink/html/html_section.h"
+#include "hpcprof-lite/sink/sink.h"
+
+/* Bounds of what a page carries, so that a browser opens it quickly. */
+enum {
+	HTML_MAX_CONTEXTS = 300000,
+	HTML_MAX_VALUES = 4000000,   /* values of single threads */
+	HTML_MAX_SAMPLES = 10000000, /* on time lines of threads */
+	HTML_MAX_OPS = 2000000,      /* on time lines of GPU queues */
+	HTML_MAX_SOURCE_BYTES = 8 << 20
+};
+
+/* One report while it is written. */
+struct html {
+	const struct model *m;
+	const struct sink_options *o;
+	struct outstream *out;
+	struct html_section section; /* the open one */
+	struct strtab strings;       /* written at the end; sections refer to ids */
+	struct html_tree tree;
+	uint32_t sample_stride, op_stride; /* every so many samples and operations are there */
+	uint64_t last_us;            /* of the last sample written; see html_times.c */
+	uint64_t n_source_files, n_source_missing, n_source_left_out;
+	bool failed;                 /* memory was short; the page is not complete */
+	bool is_private;             /* contains source lines that not everyone may read */
+};
+
+/* The id of a string in the page; 0 (the empty string) for NULL, and with `failed` set. */
+uint32_t html_string(struct html *h, const char *s);
+/*
+ * The factor that makes whole numbers of the values of a metric: nanoseconds for seconds, otherwise
+ * 1.
+ */
+double html_scale(const struct model_metric *metric);
+
+/* Each writes its sections. Failures are logged. */
+enum status html_write_contexts(struct html *h);
+enum status html_write_values(struct html *h);
+enum status html_write_times(struct html *h);
+enum status html_write_sources(struct html *h);
+enum status html_write_meta(struct html *h); /* after the others: it says what was reduced */
+
+/* The page around the sections, from page/; the build puts it together. */
+extern const char html_page_head[], html_page_tail[];
+extern const size_t html_page_head_bytes, html_page_tail_bytes;
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See html_reduce.h. Test: tests/unit/sink/test_sink_html.c. */
+#include "hpcprof-lite/sink/html/html_reduce.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The largest share of each context in any metric. It never grows from a caller to its callees. */
+static bool find_shares(const struct model *m, float *share)
+{
+	double *whole = calloc(m->n_metrics ? m->n_metrics : 1, sizeof *whole);
+	if (!whole)
+		return false;
+	for (size_t i = 0; i < m->n_totals && m->totals[i].context == 0; i++)
+		whole[m->totals[i].metric] = m->totals[i].sum[MODEL_EXECUTION];
+	for (size_t i = 0; i < m->n_totals; i++) {
+		const struct model_total *t = &m->totals[i];
+		if (whole[t->metric] <= 0)
+			continue;
+		float s = (float)(t->sum[MODEL_EXECUTION] / whole[t->metric]);
+		if (s > share[t->context])
+			share[t->context] = s;
+	}
+	free(whole);
+	/* Rounding must not make a caller smaller than its callee. */
+	for (uint32_t i = m->n_contexts; i-- > 1;)
+		if (share[m->contexts[i].parent] < share[i])
+			share[m->contexts[i].parent] = share[i];
+	return true;
+}
+
+static int compare_falling(const void *a, const void *b)
+{
+	float x = *(const float *)a, y = *(const float *)b;
+	return x < y ? 1 : x > y ? -1 : 0;
+}
+
+/* The share from which on at most `n` contexts remain. */
+static float find_least(const float *share, uint32_t n_contexts, uint32_t n, float *scratch)
+{
+	if (n_contexts <= n)
+		return 0;
+	memcpy(scratch, share, n_contexts * sizeof *share);
+	qsort(scratch, n_contexts, sizeof *scratch, compare_falling);
+	return nextafterf(scratch[n], INFINITY);
+}
+
+static void number(const struct model *m, const float *share, float least, struct html_tree *t)
+{
+	t->n = 0;
+	for (uint32_t i = 0; i < m->n_contexts; i++) {
+		t->is_kept[i] = i == 0 || share[i] >= least;
+		t->kept[i] = t->is_kept[i] ? t->n++ : t->kept[m->contexts[i].parent];
+	}
+	t->least = least;
+}
+
+static uint64_t count_values(const struct model *m, const struct html_tree *t)
+{
+	uint64_t n = 0;
+	for (uint32_t p = 0; p < m->n_profiles; p++)
+		for (size_t i = 0; i < m->profiles[p].n_values; i++) {
+			const struct model_value *v = &m->profiles[p].values[i];
+			n += v->at[MODEL_POINT] != 0 && t->is_kept[v->context];
+		}
+	return n;
+}
+
+bool html_tree_make(const struct model *m, uint32_t max_contexts, uint64_t max_values,
+		    struct html_tree *t)
+{
+	float *share = calloc(m->n_contexts + 1, sizeof *share);
+	float *scratch = malloc((m->n_contexts + 1) * sizeof *scratch);
+	*t = (struct html_tree){.kept = calloc(m->n_contexts + 1, sizeof *t->kept),
+				.is_kept = calloc(m->n_contexts + 1, sizeof *t->is_kept)};
+	bool ok = share && scratch && t->kept && t->is_kept && find_shares(m, share);
+	for (uint32_t most = max_contexts; ok; most /= 2) {
+		number(m, share, find_least(share, m->n_contexts, most, scratch), t);
+		t->n_values = count_values(m, t);
+		if (t->n_values <= max_values || most < 1000)
+			break;
+	}
+	free(share);
+	free(scratch);
+	return ok;
+}
+
+void html_tree_free(struct html_tree *t)
+{
+	free(t->kept);
+	free(t->is_kept);
+	*t = (struct html_tree){0};
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The part of the tree that a page carries. Contexts that matter least in every metric are left
+ * out, and their values count in the innermost caller that is kept. Test:
+ * tests/unit/sink/test_sink_html.c.
+ */
+#ifndef HPCPROF_LITE_SINK_HTML_HTML_REDUCE_H
+#define HPCPROF_LITE_SINK_HTML_HTML_REDUCE_H
+
+#include "hpcprof-lite/model/model.h"
+
+struct html_tree {
+	uint32_t *kept; /* by context: its number in the page, or that of the caller kept for it */
+	bool *is_kept;  /* by context */
+	uint32_t n;     /* contexts kept */
+	uint64_t n_values; /* (thread, context, metric) with a value in the page */
+	double least; /* contexts are kept from this share of some metric on; 0: all are kept */
+};
+
+/*
+ * Keeps at most `max_contexts` contexts, and so few that at most `max_values` values of threads
+ * remain. False if memory is short. In all cases call html_tree_free().
+ */
+bool html_tree_make(const struct model *m, uint32_t max_contexts, uint64_t max_values,
+		    struct html_tree *t);
+void html_tree_free(struct html_tree *t);
+
+#endif

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Names and classes of contexts, and the values of metrics for what the user has selected.
+
+const CLASSES = {
+  // of frames; the colours are in style.css
+  entry: "where paths start",
+  host: "host code",
+  python: "Python",
+  runtime: "runtime, driver",
+  launch: "launch",
+  kernel: "GPU kernel",
+  device: "device code",
+  copy: "GPU copy, set",
+  wait: "wait",
+  guessed: "guessed",
+};
+
+class Profile {
+  constructor(data) {
+    Object.assign(this, data);
+    this.metrics = this.meta.metrics;
+    this.metrics.forEach((m, i) => {
+      m.id = i;
+      m.label = this.str(m.name);
+    });
+    this.selection = { time: null, profiles: null };
+    this.cache = new Map();
+    this.listeners = [];
+    this.isComplete = false; // threads and time lines are there
+    this.classes = this.classify();
+    this.hasFlow = this.profiles.some(p => p.kind === PROFILE_QUEUE);
+  }
+
+  // ---- names ----
+
+  functionName(f) {
+    return f < 0 ? "<unknown function>" : this.str(this.functions.name[f]);
+  }
+  filePath(f) {
+    return f < 0 ? "" : this.str(this.files[f]);
+  }
+  fileName(f) {
+    return baseName(this.filePath(f));
+  }
+  modulePath(m) {
+    return m < 0 ? "" : this.str(this.meta.modules[m].path);
+  }
+  place(file, line) {
+    return file < 0 ? "" : `${this.fileName(file)}:${line}`;
+  }
+
+  name(c) {
+    switch (this.kind[c]) {
+      case CONTEXT_ROOT:
+        return "whole run";
+      case CONTEXT_ENTRY:
+        return this.str(this.entryName.get(c));
+      case CONTEXT_FUNCTION:
+        return this.functionName(this.fn[c]);
+      case CONTEXT_LOOP:
+        return this.file[c] >= 0
+          ? `loop at ${this.place(this.file[c], this.line[c])}`
+          : `loop at ${hex(this.address.get(c))}`;
+      case CONTEXT_LINE:
+        return this.place(this.file[c], this.line[c]);
+      default:
+        return this.meta.modules[this.module[c]]?.gpu
+          ? `+${hex(this.address.get(c))}`
+          : `${baseName(this.modulePath(this.module[c]))}+${hex(this.address.get(c))}`;
+    }
+  }
+  shortName(c) {
+    return shorten(this.name(c));
+  }
+  // The line that calls a function, or where it is defined; "" if unknown.
+  where(c) {
+    const up = this.parent[c];
+    if (this.kind[c] === CONTEXT_FUNCTION && this.kind[up] === CONTEXT_LINE) return this.name(up);
+    const f = this.fn[c];
+    return this.kind[c] === CONTEXT_FUNCTION && f >= 0
+      ? this.place(this.functions.file[f], this.functions.line[f])
+      : "";
+  }
+  profileName(p) {
+    const profile = this.profiles[p],
+      process = this.meta.processes[profile.process];
+    const parts = [];
+    if (process && process.rank >= 0) parts.push(`rank ${process.rank}`);
+    else if (this.meta.processes.length > 1)
+      parts.push(`${baseName(this.str(process.executable))} ${process.pid}`);
+    if (profile.kind === PROFILE_QUEUE) {
+      parts.push(
+        this.str(this.meta.queues[profile.queue].name) +
+          (profile.lane ? ` lane ${profile.lane}` : ""),
+      );
+    } else {
+      const name = this.str(profile.name);
+      parts.push(
+        (profile.thread ? `thread ${profile.thread}` : "main thread") +
+          (name && profile.thread ? ` ${name}` : ""),
+      );
+    }
+    return parts.join(", ");
+  }
+  // Contexts from the root's child to c.
+  path(c) {
+    const path = [];
+    for (; c; c = this.parent[c]) path.push(c);
+    return path.reverse();
+  }
+  pathNames(c) {
+    return this.path(c)
+      .filter(x => this.kind[x] === CONTEXT_FUNCTION || this.kind[x] === CONTEXT_ENTRY)
+      .map(x => this.name(x));
+  }
+
+  // The class of each context, as an index into CLASSES.
+  classify() {
+    const names = Object.keys(CLASSES),
+      id = Object.fromEntries(names.map((n, i) => [n, i]));
+    const out = new Uint8Array(this.n),
+      f = this.functions;
+    const ofFunction = (c, fn) => {
+      if (this.marked[c]) return id.guessed;
+      if (fn >= 0 && f.gpuKind[fn]) {
+        return f.gpuKind[fn] === OP_SYNC
+          ? id.wait
+          : f.gpuKind[fn] === OP_KERNEL
+            ? id.launch
+            : f.gpuKind[fn] <= OP_SET
+              ? id.copy
+              : id.runtime;
+      }
+      const module = this.module[c] < 0 ? null : this.meta.modules[this.module[c]];
+      if (!module || module.gpu) {
+        const up = this.fn[this.parent[c]];
+        return up >= 0 && f.gpuKind[up] === OP_KERNEL ? id.kernel : module ? id.device : id.host;
+      }
+      return module.python ? id.python : module.role === MODULE_PROGRAM ? id.host : id.runtime;
+    };
+    for (let c = 1; c < this.n; c++) {
+      if (this.kind[c] === CONTEXT_ENTRY) out[c] = id.entry;
+      else if (this.kind[c] === CONTEXT_FUNCTION) out[c] = ofFunction(c, this.fn[c]);
+      else out[c] = out[this.parent[c]];
+    }
+    this.classNames = names;
+    return out;
+  }
+  className(c) {
+    return this.classNames[this.classes[c]];
+  }
+  isKernel(c) {
+    return this.kind[c] === CONTEXT_FUNCTION && this.className(c) === "kernel";
+  }
+
+  // Code of the user: the programs that ran, Python files that are not installed, GPU kernels.
+  isOwn(c) {
+    this.executables ??= new Set(this.meta.processes.map(x => baseName(this.str(x.executable))));
+    const module = this.module[c] < 0 ? null : this.meta.modules[this.module[c]];
+    if (!module || module.gpu || module.role !== MODULE_PROGRAM)
+      return (
+        this.className(c) === "kernel" ||
+        (!!module?.python && !isPythonLibrary(this.str(module.path)))
+      );
+    if (module.python) return !isPythonLibrary(this.str(module.path));
+    return this.executables.has(baseName(this.str(module.path)));
+  }
+
+  // ---- metrics ----
+
+  metricByRole(role) {
+    return this.metrics.findIndex(m => m.role === role);
+  }
+  // The first metric that measures something, preferably CPU time.
+  mainMetric() {
+    const whole = i => this.whole(i) > 0;
+    const cpu = this.metrics.findIndex((m, i) => m.kind === METRIC_SAMPLED && whole(i));
+    if (cpu >= 0) return cpu;
+    const gpu = this.metricByRole(ROLE.gpuTime);
+    return gpu >= 0 && whole(gpu)
+      ? gpu
+      : Math.max(
+          0,
+          this.metrics.findIndex((m, i) => whole(i)),
+        );
+  }
+  unit(metric) {
+    return this.str(this.metrics[metric].unit);
+  }
+  format(metric, value) {
+    return formatValue(value, this.unit(metric));
+  }
+
+  // ---- selection ----
+
+  onChange(listener) {
+    this.listeners.push(listener);
+  }
+  select(change) {
+    Object.assign(this.selection, change);
+    this.cache.clear();
+    for (const listener of this.listeners) listener();
+  }
+  get isSelected() {
+    return !!(this.selection.time || this.selection.profiles);
+  }
+  isIn(p) {
+    return !this.selection.profiles || this.selection.profiles.has(p);
+  }
+  // True if values of the metric follow a selection of time.
+  hasTime(metric) {
+    const m = this.metrics[metric];
+    if (m.kind === METRIC_SAMPLED) return !!this.meta.hasTraces;
+    return (
+      this.hasFlow &&
+      [
+        ROLE.gpuTime,
+        ROLE.kernelTime,
+        ROLE.copyTime,
+        ROLE.setTime,
+        ROLE.kernels,
+        ROLE.copies,
+        ROLE.sets,
+      ].includes(m.role)
+    );
+  }
+
+  // What counts at each context itself, for the selection. Float64Array by context; do not change.
+  self(metric) {
+    return this.cached(`self ${metric}`, () => {
+      if (!this.isSelected) return this.sumTotals(metric);
+      if (!this.selection.time || !this.hasTime(metric)) return this.sumProfiles(metric);
+      return this.metrics[metric].kind === METRIC_SAMPLED
+        ? this.sumSamples(metric)
+        : this.sumOps(metric);
+    });
+  }
+  // As self(), but GPU time of kernels lies where their samples are: at device functions and lines.
+  placed(metric) {
+    const role = this.metrics[metric].role,
+      samples = this.metricByRole(ROLE.samples);
+    if ((role !== ROLE.gpuTime && role !== ROLE.kernelTime) || samples < 0)
+      return this.self(metric);
+    return this.cached(`placed ${metric}`, () => {
+      const out = this.self(metric).slice(),
+        at = this.self(samples),
+        sum = this.total(samples);
+      for (let c = 1; c < this.n; c++) {
+        if (!out[c] || !sum[c] || !this.isKernel(c)) continue;
+        const time = out[c];
+        out[c] = 0;
+        for (let k = c; k < c + this.subtree[c]; k++) out[k] += (time * at[k]) / sum[c];
+      }
+      return out;
+    });
+  }
+  // Inclusive values by context.
+  total(metric) {
+    return this.cached(`total ${metric}`, () => {
+      const total = this.self(metric).slice();
+      for (let c = this.n - 1; c > 0; c--) if (total[c]) total[this.parent[c]] += total[c];
+      return total;
+    });
+  }
+  whole(metric) {
+    return this.total(metric)[0];
+  }
+  cached(key, make) {
+    if (!this.cache.has(key)) this.cache.set(key, make());
+    return this.cache.get(key);
+  }
+
+  sumTotals(metric) {
+    const out = new Float64Array(this.n),
+      t = this.totals;
+    for (let i = 0; i < t.n; i++) if (t.metric[i] === metric) out[t.context[i]] += t.value[i];
+    return out;
+  }
+  sumProfiles(metric) {
+    const out = new Float64Array(this.n);
+    for (const p of this.profiles) {
+      if (!p.rows || !this.isIn(p.id)) continue;
+      const r = p.rows;
+      for (let i = 0; i < r.n; i++) if (r.metric[i] === metric) out[r.context[i]] += r.value[i];
+    }
+    return out;
+  }
+  // A sample counts for its share of what its context has in its thread.
+  sumSamples(metric) {
+    const out = new Float64Array(this.n),
+      weight = new Float64Array(this.n);
+    const [from, to] = this.selection.time;
+    for (const p of this.profiles) {
+      if (!p.samples || !this.isIn(p.id)) continue;
+      const s = p.samples,
+        r = p.rows;
+      for (let i = 0; i < s.n; i++) if (s.metric[i] === metric) weight[s.context[i]]++;
+      for (let i = 0; i < r.n; i++) {
+        const c = r.context[i];
+        if (r.metric[i] === metric && weight[c]) weight[c] = r.value[i] / weight[c];
+      }
+      for (let i = lowerBound(s.time, from), end = lowerBound(s.time, to); i < end; i++)
+        if (s.metric[i] === metric) out[s.context[i]] += weight[s.context[i]];
+      for (let i = 0; i < s.n; i++) weight[s.context[i]] = 0;
+    }
+    return out;
+  }
+  sumOps(metric) {
+    const out = new Float64Array(this.n),
+      role = this.metrics[metric].role;
+    const kinds = {
+      [ROLE.gpuTime]: [OP_KERNEL, OP_COPY, OP_SET],
+      [ROLE.kernelTime]: [OP_KERNEL],
+      [ROLE.copyTime]: [OP_COPY],
+      [ROLE.setTime]: [OP_SET],
+      [ROLE.kernels]: [OP_KERNEL],
+      [ROLE.copies]: [OP_COPY],
+      [ROLE.sets]: [OP_SET],
+    }[role];
+    const counts = role >= ROLE.kernels,
+      stride = this.meta.reduced.opStride;
+    const [from, to] = this.selection.time;
+    for (const p of this.profiles) {
+      if (!p.ops) continue;
+      const o = p.ops;
+      for (let i = 0; i < o.n; i++) {
+        if (o.start[i] >= to) break;
+        if (o.end[i] <= from || !kinds.includes(o.kind[i])) continue;
+        if (!this.isIn(p.id) && !(o.launcher[i] >= 0 && this.isIn(o.launcher[i]))) continue;
+        const time = (Math.min(o.end[i], to) - Math.max(o.start[i], from)) / 1e6;
+        out[o.context[i]] += (counts ? 1 : time) * stride;
+      }
+    }
+    return out;
+  }
+}
+
+// ---- small tools ----
+
+function lowerBound(sorted, value) {
+  let low = 0,
+    high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle] < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+function isPythonLibrary(path) {
+  return /^<|\/(site|dist)-packages\/|\/lib\/python\d/.test(path);
+}
+// A long C++ name without what is in its brackets: "kernel<..>(..)".
+function shorten(name) {
+  if (name.length < 48 || name.includes("operator")) return name;
+  let out = "",
+    depth = 0;
+  const rest = name.replaceAll("(anonymous namespace)", "\u0001");
+  for (let i = 0; i < rest.length; i++) {
+    const c = rest[i];
+    if ((c === "<" && i > 0) || c === "(" || c === "{") {
+      if (depth++ === 0) out += `${c}..`;
+    } else if (depth && ((c === ">" && rest[i - 1] !== "-") || c === ")" || c === "}")) {
+      if (--depth === 0) out += c;
+    } else if (depth === 0) {
+      out += c;
+    }
+  }
+  return depth ? name : out.replaceAll("\u0001", "(anonymous)").replace("(..)::{..}", "");
+}
+function baseName(path) {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+function hex(n) {
+  return `0x${(n ?? 0).toString(16)}`;
+}
+function count(n) {
+  return Math.round(n).toLocaleString("en-US");
+}
+function percent(part, whole) {
+  if (!whole) return "";
+  const p = (100 * part) / whole;
+  return p && p < 0.05 ? "<0.1 %" : `${p.toFixed(1)} %`;
+}
+function plural(n, one, many = `${one}s`) {
+  return `${count(n)} ${n === 1 ? one : many}`;
+}
+function formatSeconds(s) {
+  const a = Math.abs(s);
+  if (a === 0) return "0 s";
+  if (a >= 100) return `${s.toFixed(0)} s`;
+  if (a >= 1) return `${s.toFixed(2)} s`;
+  if (a >= 0.9995e-3) return `${(s * 1e3).toPrecision(3)} ms`.replace("1.00e+3 ms", "1.00 s");
+  if (a >= 0.9995e-6) return `${(s * 1e6).toPrecision(3)} µs`;
+  return `${(s * 1e9).toFixed(0)} ns`;
+}
+function formatBytes(b) {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let i = 0;
+  for (; b >= 1024 && i < 4; i++) b /= 1024;
+  return `${i ? b.toPrecision(3) : b} ${units[i]}`;
+}
+function formatValue(value, unit) {
+  if (unit === "sec") return formatSeconds(value);
+  if (unit === "B") return formatBytes(value);
+  if (Math.abs(value) >= 1e6) return `${(value / 1e6).toPrecision(4)} M`;
+  return value % 1 ? value.toPrecision(4) : count(value);
+}
+function hash(text) {
+  let h = 2166136261;
+  for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 16777619);
+  return h >>> 0;
+}
+
+// An element with text and attributes. Names only ever become text, never markup.
+function el(tag, attributes = {}, ...children) {
+  const e = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) e.addEventListener(name.slice(2), value);
+    else if (value === true) e.setAttribute(name, "");
+    else if (value !== false && value != null) e.setAttribute(name, value);
+  }
+  e.append(...children.filter(c => c != null));
+  return e;
+}
+function announce(text) {
+  document.getElementById("live").textContent = text;
+}

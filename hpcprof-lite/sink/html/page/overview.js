@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What was run, what matters most, and whether every sample is accounted for.
+
+class OverviewView {
+  constructor(app, container) {
+    this.app = app;
+    this.container = container;
+  }
+  draw() {
+    const p = this.app.profile;
+    this.container.replaceChildren(
+      el(
+        "div",
+        { class: "overview" },
+        el("section", { class: "card wide" }, el("h2", {}, "What matters most"), this.findings()),
+        el("section", { class: "card" }, el("h2", {}, "The run"), this.facts()),
+        el("section", { class: "card" }, el("h2", {}, "Metrics"), this.metrics()),
+        el(
+          "section",
+          { class: "card wide" },
+          el("h2", {}, `Functions by ${p.metrics[this.app.metric].label}`),
+          this.top(),
+        ),
+        el("section", { class: "card wide" }, this.ledger()),
+      ),
+    );
+  }
+  facts() {
+    const p = this.app.profile,
+      m = p.meta,
+      list = el("dl", { class: "facts tall" });
+    const add = (term, ...value) =>
+      list.append(el("div", {}, el("dt", {}, term), el("dd", {}, ...value)));
+    const commands = [...new Set(m.processes.map(x => p.str(x.command)))].filter(Boolean);
+    const hosts = [...new Set(m.processes.map(x => p.str(x.host)))];
+    const ranks = new Set(m.processes.map(x => x.rank).filter(r => r >= 0)).size;
+    add(
+      "command",
+      el("bdi", { class: "mono" }, commands[0] ?? p.str(m.title)),
+      commands.length > 1
+        ? el("span", { class: "quiet" }, ` and ${plural(commands.length - 1, "other")}`)
+        : "",
+    );
+    add("start", new Date(m.startMs).toLocaleString("en-GB", { timeZone: "UTC" }) + " UTC");
+    add("elapsed", formatSeconds(m.elapsed / 1e6) + (m.runs > 1 ? ` in ${m.runs} runs` : ""));
+    add(
+      "where",
+      hosts.slice(0, 3).join(", ") +
+        (hosts.length > 3 ? ` and ${hosts.length - 3} more hosts` : ""),
+    );
+    const threads = p.profiles.filter(x => x.kind === PROFILE_THREAD).length;
+    add(
+      "size",
+      (ranks > 1 ? `${plural(ranks, "rank")}, ` : "") +
+        `${plural(m.processes.length, "process", "processes")}, ` +
+        plural(threads, "thread"),
+    );
+    if (m.devices.length)
+      add(
+        "GPUs",
+        [...new Set(m.devices.map(d => p.str(d.name)))].join(", ") +
+          (m.devices.length > 1 ? ` (${m.devices.length})` : ""),
+      );
+    const bad = m.processes.filter(x => !x.ok && !x.live && !x.blank);
+    if (bad.length)
+      add(
+        "ended",
+        `${bad.length === 1 ? "" : `${bad.length} processes, first: `}${p.str(bad[0].end)}`,
+      );
+    for (const u of m.unmeasured.slice(0, 4))
+      add(
+        "not measured",
+        el("bdi", {}, `${u.n ? plural(u.n, "process", "processes") + " of " : ""}${p.str(u.path)}`),
+        ` (${p.str(u.why)})`,
+      );
+    const r = m.reduced,
+      left = [];
+    if (r.contexts < r.ofContexts)
+      left.push(
+        `${count(r.ofContexts - r.contexts)} contexts with less than ` +
+          `${(100 * r.least).toPrecision(2)} % of every metric count in their callers`,
+      );
+    if (r.sampleStride > 1) left.push(`one of ${r.sampleStride} samples is on the time lines`);
+    if (r.opStride > 1) left.push(`one of ${r.opStride} GPU operations is on the time lines`);
+    if (r.sourceLeftOut)
+      left.push(`the lines of ${plural(r.sourceLeftOut, "source file")} are left out`);
+    if (left.length) add("reduced", left.join("; "), ". Sums are complete.");
+    return list;
+  }
+  metrics() {
+    const p = this.app.profile,
+      body = el("tbody", {});
+    for (const m of p.metrics) {
+      const whole = p.whole(m.id);
+      if (!(whole > 0) || m.kind === METRIC_GPU_MEAN || m.role === ROLE.stallIdle) continue;
+      const depth = m.parent >= 0 ? 1 : 0;
+      body.append(
+        el(
+          "tr",
+          {},
+          el(
+            "td",
+            { style: `padding-left:${depth * 16 + 4}px`, title: p.str(m.description) },
+            el(
+              "button",
+              { type: "button", class: "link", onclick: () => this.app.setMetric(m.id) },
+              m.label,
+            ),
+          ),
+          el("td", { class: "number" }, p.format(m.id, whole)),
+          el("td", { class: "quiet" }, m.parent >= 0 ? percent(whole, p.whole(m.parent)) : ""),
+        ),
+      );
+    }
+    return el("div", { class: "scroll" }, el("table", { class: "plain" }, body));
+  }
+  top() {
+    const app = this.app,
+      p = app.profile,
+      metric = app.metric,
+      whole = p.whole(metric) || 1;
+    const rows = groupContexts(p, GROUPINGS.Functions, [metric])
+      .sort((a, b) => b.self.get(metric) - a.self.get(metric))
+      .slice(0, 8);
+    const body = el("tbody", {});
+    for (const row of rows) {
+      const self = row.self.get(metric),
+        total = row.total.get(metric);
+      if (!(self > 0)) continue;
+      body.append(
+        el(
+          "tr",
+          {},
+          el(
+            "td",
+            { class: "bar" },
+            el(
+              "span",
+              { class: "meter" },
+              el("i", { class: "light", style: `width:${(100 * total) / whole}%` }),
+              el("i", { style: `width:${(100 * self) / whole}%` }),
+            ),
+          ),
+          el("td", { class: "number" }, percent(self, whole)),
+          el("td", { class: "number quiet" }, percent(total, whole)),
+          el(
+            "td",
+            {},
+            el(
+              "button",
+              {
+                type: "button",
+                class: "link",
+                onclick: () =>
+                  app.setSearch(`^${escapeRegExp(p.functionName(p.fn[row.context]))}$`, "flame"),
+              },
+              frameNode(
+                app,
+                row.context,
+                p.functionName(p.fn[row.context]),
+                baseName(p.modulePath(p.module[row.context])),
+              ),
+            ),
+          ),
+        ),
+      );
+    }
+    return el(
+      "table",
+      { class: "plain" },
+      el(
+        "thead",
+        {},
+        el(
+          "tr",
+          {},
+          el("th", {}, ""),
+          el("th", { class: "number" }, "exclusive"),
+          el("th", { class: "number" }, "inclusive"),
+          el("th", {}, "function"),
+        ),
+      ),
+      body,
+    );
+  }
+
+  // ---- findings ----
+
+  findings() {
+    const list = el("ol", { class: "findings" });
+    const found = [
+      this.whereTime(),
+      this.balance(),
+      this.gpuIdle(),
+      this.hotKernel(),
+      this.gpuWaits(),
+      this.guesses(),
+    ]
+      .filter(Boolean)
+      .slice(0, 5);
+    if (!found.length)
+      return el("p", { class: "empty" }, "Nothing was measured in this selection.");
+    for (const parts of found) list.append(el("li", {}, ...parts));
+    return list;
+  }
+  link(text, action) {
+    return el(
+      "button",
+      { type: "button", class: "link", title: text, onclick: action },
+      el("bdi", {}, shorten(text)),
+    );
+  }
+  // The deepest function that has most of the time below it.
+  whereTime() {
+    const app = this.app,
+      p = app.profile,
+      metric = app.metric,
+      whole = p.whole(metric);
+    if (!(whole > 0)) return null;
+    const rows = groupContexts(p, GROUPINGS.Functions, [metric]).filter(
+      r => p.kind[r.context] === CONTEXT_FUNCTION,
+    );
+    const own = rows.filter(r => p.isOwn(r.context));
+    const pool = (own.length ? own : rows).filter(r => r.total.get(metric) >= 0.35 * whole);
+    const depth = c => {
+      let d = 0;
+      for (; c; c = p.parent[c]) d++;
+      return d;
+    };
+    const best = pool.sort(
+      (a, b) => depth(b.context) - depth(a.context) || b.total.get(metric) - a.total.get(metric),
+    )[0];
+    const hot = [...rows].sort((a, b) => b.self.get(metric) - a.self.get(metric))[0];
+    const parts = [];
+    const name = r => p.functionName(p.fn[r.context]);
+    if (best)
+      parts.push(
+        `${percent(best.total.get(metric), whole)} of ${p.metrics[metric].label} is in or below `,
+        this.link(name(best), () => app.showFlame(best.context)),
+        ". ",
+      );
+    if (hot && (!best || name(hot) !== name(best)) && hot.self.get(metric) > 0.05 * whole)
+      parts.push(
+        "The hottest function is ",
+        this.link(name(hot), () => app.showFlame(hot.context)),
+        ` with ${percent(hot.self.get(metric), whole)} in itself.`,
+      );
+    return parts.length ? parts : null;
+  }
+  balance() {
+    const app = this.app,
+      p = app.profile,
+      metric = app.metric;
+    if (!p.isComplete) return null;
+    const values = p.profiles
+      .filter(x => x.kind === PROFILE_THREAD && x.rows?.n && p.isIn(x.id))
+      .map(x => {
+        let sum = 0;
+        for (let i = 0; i < x.rows.n; i++) if (x.rows.metric[i] === metric) sum += x.rows.value[i];
+        return { id: x.id, sum };
+      })
+      .filter(v => v.sum > 0)
+      .sort((a, b) => b.sum - a.sum);
+    if (values.length < 2) return null;
+    const most = values[0].sum,
+      rest = values.slice(1),
+      mean = rest.reduce((s, v) => s + v.sum, 0) / rest.length;
+    const all = (mean * rest.length + most) / values.length;
+    const show = () => app.show("threads");
+    if (most / all < 1.1)
+      return [
+        "Work is well balanced: ",
+        this.link(`${plural(values.length, "thread")}`, show),
+        `, the busiest has ${((most / all - 1) * 100).toFixed(0)} % more than the mean.`,
+      ];
+    return [
+      this.link(p.profileName(values[0].id), show),
+      ` has ${percent(most, most + mean * rest.length)} of ` +
+        `${p.metrics[metric].label}; ` +
+        (rest.length === 1 ? "the other thread has " : `the ${rest.length} other threads have `) +
+        `${percent(mean, most)} of that${rest.length > 1 ? " on average" : ""}.`,
+    ];
+  }
+  gpuIdle() {
+    const app = this.app,
+      p = app.profile;
+    if (!p.isComplete || !p.hasFlow) return null;
+    const [from, to] = p.selection.time ?? this.active();
+    const busy = mergeIntervals(
+      p.profiles
+        .filter(x => x.ops)
+        .flatMap(x => {
+          const list = [];
+          for (let i = 0; i < x.ops.n; i++)
+            if (x.ops.end[i] > from && x.ops.start[i] < to)
+              list.push([Math.max(from, x.ops.start[i]), Math.min(to, x.ops.end[i])]);
+          return list;
+        }),
+    );
+    if (!busy.length || to <= from || p.meta.reduced.opStride > 1) return null;
+    const used = busy.reduce((s, [a, b]) => s + b - a, 0),
+      idle = 1 - used / (to - from);
+    if (idle < 0.05)
+      return [
+        `The ${p.meta.devices.length > 1 ? "GPUs are" : "GPU is"} busy ` +
+          `${(100 - idle * 100).toFixed(0)} % of the time.`,
+      ];
+    const top = this.whileIdle(busy, from, to);
+    const parts = [
+      this.link(`No GPU works for ${(idle * 100).toFixed(0)} % of the time`, () =>
+        app.show("timeline"),
+      ),
+    ];
+    if (top)
+      parts.push(
+        "; most of that while the CPU is in ",
+        this.link(p.name(top), () => app.showFlame(top)),
+      );
+    return [...parts, "."];
+  }
+  active() {
+    const p = this.app.profile;
+    return [Math.min(...p.profiles.map(x => x.start)), Math.max(...p.profiles.map(x => x.stop))];
+  }
+  // The context of the deepest function that has half of the samples between the intervals.
+  whileIdle(busy, from, to) {
+    const p = this.app.profile,
+      weight = new Float64Array(p.n);
+    for (const x of p.profiles) {
+      const s = x.samples;
+      for (let i = s ? lowerBound(s.time, from) : 0, k = 0; s && i < s.n && s.time[i] < to; i++) {
+        while (k < busy.length && busy[k][1] <= s.time[i]) k++;
+        if (k === busy.length || busy[k][0] > s.time[i]) weight[s.context[i]]++;
+      }
+    }
+    for (let c = p.n - 1; c > 0; c--) weight[p.parent[c]] += weight[c];
+    let best = 0;
+    for (let c = 1; c < p.n; c++)
+      if (p.kind[c] === CONTEXT_FUNCTION && weight[c] >= 0.5 * weight[0] && weight[c] > 0) best = c;
+    return best;
+  }
+  hotKernel() {
+    const app = this.app,
+      p = app.profile,
+      view = app.views.kernels?.view;
+    if (!view) return null;
+    const kernels = view.collect(),
+      whole = kernels.reduce((s, k) => s + k.time, 0),
+      k = kernels[0];
+    if (!k || !whole) return null;
+    const parts = [
+      this.link(p.functionName(k.fn), () => app.show("kernels")),
+      ` takes ${percent(k.time, whole)} of kernel time in ` +
+        plural(k.launches, "launch", "launches"),
+    ];
+    const stalls = view.stalls(k.contexts),
+      all = stalls.reduce((s, [, v]) => s + v, 0);
+    const top = stalls.find(([m]) => m.role === ROLE.stall);
+    if (top && top[1] > 0.15 * all)
+      parts.push(
+        `; ${percent(top[1], all)} of its samples show a warp that ` +
+          (p.str(top[0].meaning) || `stalls (${p.str(top[0].reason)})`),
+      );
+    return [...parts, "."];
+  }
+  gpuWaits() {
+    const p = this.app.profile,
+      wait = p.metricByRole(ROLE.syncTime);
+    if (wait < 0 || !(p.whole(wait) > (0.05 * p.meta.elapsed) / 1e6)) return null;
+    return [
+      `Threads wait ${formatSeconds(p.whole(wait))} for GPUs. `,
+      this.link("Show where", () => {
+        this.app.setMetric(wait);
+        this.app.show("flame");
+      }),
+    ];
+  }
+  guesses() {
+    const p = this.app.profile,
+      g = p.metrics.findIndex(m => m.kind === METRIC_GUESSED);
+    if (g < 0 || p.selection.time) return null;
+    const share = p.whole(g) / (p.whole(p.metrics[g].parent) || 1);
+    return share > 0.05
+      ? [
+          `${(share * 100).toFixed(0)} % of the samples have a guessed frame in their call path; ` +
+            "callers above it may be wrong. Guessed frames have a dashed border.",
+        ]
+      : null;
+  }
+
+  // ---- ledger ----
+
+  ledger() {
+    const p = this.app.profile,
+      l = p.meta.ledger,
+      g = p.meta.gpuLedger;
+    const ok =
+      l.closes &&
+      !l.overflow &&
+      !l.damaged &&
+      (!g || g.closes) &&
+      (!g || !g.sampled || g.samplesClose);
+    const summary = el(
+      "summary",
+      { class: ok ? "good" : "bad" },
+      el("span", { class: "light-dot", "aria-hidden": "true" }),
+      ok ? "Every sample is accounted for" : "Not every sample is accounted for",
+      `: ${count(l.delivered)} delivered, ${count(l.inTree)} in the tree, ${count(l.lost)} lost` +
+        (l.lost ? ` (${percent(l.lost, l.delivered)})` : "") +
+        ".",
+    );
+    const rows = [
+      [
+        "call paths",
+        `${count(l.complete)} complete, ${count(l.guessed)} with a guessed frame, ` +
+          `${count(l.cut)} incomplete`,
+      ],
+    ];
+    for (const loss of l.losses)
+      rows.push([p.str(loss.name), `${count(loss.n)}: ${p.str(loss.why)}`]);
+    if (l.damaged)
+      rows.push(["damage", `${formatBytes(l.damaged)} of the measurement could not be read`]);
+    if (g) {
+      rows.push([
+        "GPU operations",
+        `${count(g.launched)} launched, ${count(g.joined)} joined with their call path` +
+          (g.aggregated ? `, ${count(g.aggregated)} summed up in the run` : "") +
+          (g.unexplained ? `, ${count(g.unexplained)} not explained` : ""),
+      ]);
+      for (const loss of g.losses)
+        rows.push([p.str(loss.name), `${count(loss.n)}: ${p.str(loss.why)}`]);
+      if (g.sampled)
+        rows.push([
+          "GPU samples",
+          `${count(g.samples)} taken, ${count(g.recorded)} recorded, ` +
+            `${count(g.dropped)} dropped, ${count(g.outside)} outside of known code; ` +
+            `${count(g.apportioned)} apportioned`,
+        ]);
+    }
+    const notes = [...new Set(p.meta.processes.flatMap(x => x.notes.map(n => p.str(n))))];
+    for (const note of notes.slice(0, 20)) rows.push(["note", note]);
+    return el(
+      "details",
+      { class: "ledger", open: !ok },
+      summary,
+      el(
+        "dl",
+        { class: "facts tall" },
+        ...rows.map(([a, b]) => el("div", {}, el("dt", {}, a), el("dd", {}, el("bdi", {}, b)))),
+      ),
+    );
+  }
+}
+
+function mergeIntervals(list) {
+  list.sort((a, b) => a[0] - b[0]);
+  const out = [];
+  for (const [a, b] of list) {
+    const last = out[out.length - 1];
+    if (last && a <= last[1]) last[1] = Math.max(last[1], b);
+    else out.push([a, b]);
+  }
+  return out;
+}

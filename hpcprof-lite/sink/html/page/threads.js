@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How work is distributed over ranks and threads, for the whole run or for one function.
+
+class ThreadView {
+  constructor(app, container) {
+    this.app = app;
+    this.fn = -1; // of the function whose share is shown; -1: everything
+    this.holder = el("div", {});
+    container.append(this.holder);
+  }
+  threads() {
+    const p = this.app.profile;
+    return p.profiles.filter(x => x.kind === PROFILE_THREAD && (x.rows?.n || x.samples?.n));
+  }
+  // The value of each thread: everything, or all below one function. Whole run: selections of
+  // threads would hide what to compare.
+  values(metric) {
+    const p = this.app.profile,
+      inside = this.insideOf(this.fn);
+    return this.threads().map(profile => {
+      const r = profile.rows;
+      let sum = 0;
+      for (let i = 0; i < r.n; i++)
+        if (r.metric[i] === metric && (!inside || inside[r.context[i]])) sum += r.value[i];
+      return { profile, value: sum };
+    });
+  }
+  insideOf(fn) {
+    const p = this.app.profile;
+    if (fn < 0) return null;
+    return p.cached(`inside ${fn}`, () => {
+      const inside = new Uint8Array(p.n);
+      for (let c = 1; c < p.n; c++)
+        inside[c] =
+          inside[p.parent[c]] || (p.kind[c] === CONTEXT_FUNCTION && p.fn[c] === fn ? 1 : 0);
+      return inside;
+    });
+  }
+  draw() {
+    const app = this.app,
+      p = app.profile,
+      metric = app.metric;
+    if (!p.isComplete) return;
+    const values = this.values(metric);
+    if (!values.length) {
+      this.holder.replaceChildren(el("p", { class: "empty" }, "No thread has values."));
+      return;
+    }
+    const most = Math.max(...values.map(v => v.value), 1e-30);
+    const mean = values.reduce((s, v) => s + v.value, 0) / values.length;
+    const title = this.fn < 0 ? "everything" : p.functionName(this.fn);
+    const imbalance = mean ? most / mean - 1 : 0;
+    this.holder.replaceChildren(
+      el(
+        "p",
+        {},
+        `${p.metrics[metric].label} of ${plural(values.length, "thread")} in `,
+        el("strong", {}, el("bdi", {}, title)),
+        `: mean ${p.format(metric, mean)}, most ${p.format(metric, most)}. ` +
+          "Imbalance (most / mean − 1): ",
+        el("strong", {}, `${(100 * imbalance).toFixed(1)} %`),
+        ". ",
+        this.fn >= 0
+          ? el(
+              "button",
+              {
+                type: "button",
+                onclick: () => {
+                  this.fn = -1;
+                  this.draw();
+                },
+              },
+              "Show everything",
+            )
+          : null,
+      ),
+      this.strip(values, most, metric),
+      el("h3", {}, "Functions with the most imbalance"),
+      el(
+        "p",
+        { class: "keys" },
+        "Lost: the sum over threads of (most − own). With perfect balance up to this much less.",
+      ),
+      this.functionTable(metric),
+    );
+  }
+  // One cell for each thread, one row for each process.
+  strip(values, most, metric) {
+    const p = this.app.profile,
+      byProcess = new Map();
+    for (const v of values) {
+      if (!byProcess.has(v.profile.process)) byProcess.set(v.profile.process, []);
+      byProcess.get(v.profile.process).push(v);
+    }
+    const grid = el("div", { class: "strip" });
+    const toggle = list => {
+      const ids = list.map(v => v.profile.id),
+        set = new Set(p.selection.profiles ?? []);
+      const all = ids.every(id => set.has(id));
+      for (const id of ids)
+        if (all) set.delete(id);
+        else set.add(id);
+      p.select({ profiles: set.size ? set : null });
+    };
+    for (const [process, list] of byProcess) {
+      const info = p.meta.processes[process];
+      const name =
+        info.rank >= 0 ? `rank ${info.rank}` : `${baseName(p.str(info.executable))} ${info.pid}`;
+      const sum = list.reduce((s, v) => s + v.value, 0);
+      grid.append(
+        el(
+          "button",
+          {
+            type: "button",
+            class: "rank",
+            title: "Select this process",
+            onclick: () => toggle(list),
+          },
+          el("bdi", {}, name),
+          el("span", { class: "quiet" }, p.format(metric, sum)),
+        ),
+      );
+      grid.append(
+        el(
+          "div",
+          { class: "cells" },
+          ...list.map(v =>
+            el("button", {
+              type: "button",
+              class: p.selection.profiles?.has(v.profile.id) ? "cell chosen" : "cell",
+              style: `--heat:${(v.value / most).toFixed(3)}`,
+              title:
+                `${p.profileName(v.profile.id)}: ${p.format(metric, v.value)}, ` +
+                `${percent(v.value, most)} of the most`,
+              "aria-label": `${p.profileName(v.profile.id)}: ${p.format(metric, v.value)}`,
+              onclick: () => toggle([v]),
+            }),
+          ),
+        ),
+      );
+    }
+    return grid;
+  }
+  functionTable(metric) {
+    const p = this.app.profile,
+      threads = this.threads(),
+      sums = new Map();
+    threads.forEach((profile, t) => {
+      const r = profile.rows;
+      for (let i = 0; i < r.n; i++) {
+        if (r.metric[i] !== metric || p.fn[r.context[i]] < 0) continue;
+        const fn = p.fn[r.context[i]];
+        if (!sums.has(fn)) sums.set(fn, new Float64Array(threads.length));
+        sums.get(fn)[t] += r.value[i];
+      }
+    });
+    const rows = [...sums].map(([fn, v]) => {
+      const most = v.reduce((a, b) => Math.max(a, b), 0),
+        least = v.reduce((a, b) => Math.min(a, b), Infinity);
+      const sum = v.reduce((a, b) => a + b, 0);
+      return { id: fn, sum, most, least, mean: sum / v.length, lost: most * v.length - sum };
+    });
+    const column = (title, value, hint) => ({
+      title,
+      hint,
+      value,
+      text: row => p.format(metric, value(row)),
+      width: 96,
+    });
+    const table = new Table({
+      label: "Imbalance by function",
+      sort: 1,
+      columns: [
+        {
+          title: "function (exclusive)",
+          wide: true,
+          node: row => el("bdi", {}, p.functionName(row.id)),
+        },
+        { ...column("lost", r => r.lost), share: r => r.lost / (p.whole(metric) || 1) },
+        column("sum", r => r.sum),
+        column("least", r => r.least),
+        column("mean", r => r.mean),
+        column("most", r => r.most),
+        {
+          title: "imbalance",
+          value: r => r.most / r.mean - 1,
+          text: r => `${(100 * (r.most / r.mean - 1)).toFixed(0)} %`,
+          width: 96,
+        },
+      ],
+      onenter: row => {
+        this.fn = row.id;
+        this.draw();
+      },
+    });
+    table.setRows(rows);
+    return table.box;
+  }
+}

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=sh
+#
+# report.html: the file itself, and in a real browser what the page says and does. The browser part
+# needs Chromium, its driver and Selenium (Debian: chromium, chromium-driver, python3-selenium).
+. "${top_srcdir:-.}/tests/lib.sh"
+
+FIXTURE=$builddir/tests/unit/sink/sink_fixture
+GEN=$builddir/tests/gen/gen_measurement
+JUDGE=$srcdir/tests/judge
+golden=$srcdir/tests/golden
+need "${PYTHON3:-python3}"
+[ -x "$HPCPROF" ] || skip_all "hpcprof-lite is not built"
+
+report() { # DIRECTORY ARGUMENTS...: the report of a measurement in $T/db
+	rm -rf "$T/db"
+	"$HPCPROF" -q --no-structs --to html -o "$T/db" "$@" 2>"$T/err"
+}
+
+# --- the file ---
+
+report "$golden/prof/gpu" || fail "a report is written" "$(cat "$T/err")"
+cp "$T/db/report.html" "$T/gpu.html"
+report -j 1 "$golden/prof/gpu"
+same "the number of workers changes nothing" "$T/db/report.html" "$T/gpu.html"
+is "it loads nothing from elsewhere" "$(sed '/data-section=/d' "$T/gpu.html" |
+	grep -cE '(src|href)="[^#]|url\(|@import|https?://')" 0
+is "nothing but the report is in the directory" "$(ls "$T/db")" report.html
+
+rm -rf "$T/db"
+(
+	ulimit -f 20
+	"$HPCPROF" -q --no-structs --to html -o "$T/db" "$golden/prof/gpu" >"$T/out" 2>"$T/err"
+)
+is "no room for it: status" $? 1
+like "no room for it: message" "$(cat "$T/err")" 'report\.html: .*File too large'
+is "no room for it: nothing is left" "$(ls -d "$T"/db* 2>/dev/null)" ""
+
+# source lines: only around values, none on request, for no one who may not read the file
+mkdir "$T/src"
+cat >"$T/src/spin.c" <<'C'
+int main(int argc, char **argv)
+{
+	volatile double x = 1;
+	(void)argv;
+	for (long i = 0; i < 300000000L; i++)
+		x = x * 1.0000001 + argc; /* a line of SECRET source */
+	return x < 0;
+}
+C
+sections() { # REPORT NAME: the bytes of one section
+	sed -n "s|.*data-section=\"$2\">\\([^<]*\\)<.*|\\1|p" "$1" | base64 -d | gzip -dc
+}
+if [ -z "${SANITIZER:-}" ] && ${CC:-cc} -g -O1 -o "$T/src/spin" "$T/src/spin.c"; then
+	hostile='</script><script>document.title="taken"</script><img src=x onerror=alert(1)>'
+	rtl=$(printf '\342\200\256desrever\033[31m')
+	"$HPCRUN" -q -e CPUTIME -o "$T/m" -- "$T/src/spin" "$hostile" "$rtl" >/dev/null 2>&1
+	chmod 600 "$T/src/spin.c"
+	"$HPCPROF" -q --to html -o "$T/with" "$T/m" 2>"$T/err"
+	like "source lines are in it" "$(sections "$T/with/report.html" sources)" SECRET
+	is "a private source makes a private report" "$(stat -c %a "$T/with/report.html")" 600
+	"$HPCPROF" -q --to html --no-sources -o "$T/without" "$T/m" 2>"$T/err"
+	unlike "--no-sources: none" "$(sections "$T/without/report.html" sources)" SECRET
+	is "no name ends its element" "$(grep -c 'onerror=alert' "$T/with/report.html")" 0
+else
+	skip "source lines" "no compiler, or a sanitizer"
+fi
+
+# --- the page ---
+
+browser=
+for python in "${PYTHON3:-python3}" /usr/bin/python3; do
+	if have "${CHROMIUM:-/usr/bin/chromium}" && have "${CHROMEDRIVER:-/usr/bin/chromedriver}" &&
+		"$python" -c 'import selenium.webdriver' 2>/dev/null; then
+		browser=$python
+		break
+	fi
+done
+if [ -z "$browser" ]; then
+	skip "the page in a browser" "no chromium, chromium-driver or python3-selenium here"
+	done_testing
+	exit
+fi
+
+browse() { # COMMAND REPORT
+	HOME=$T TMPDIR=$T timeout 300 "$browser" "$JUDGE/browse_report.py" "$@" 2>"$T/err"
+}
+judged="contexts profiles total function samples"
+
+# agree NAME DIRECTORY: the page's sums are those of the complete text
+agree() {
+	report "$2"
+	"$HPCPROF" -q --no-structs --to text --all "$2" >"$T/all" 2>/dev/null
+	"$PYTHON3" "$JUDGE/read_text.py" "$T/all" >"$T/text"
+	browse facts "$T/db/report.html" >"$T/facts" || diag_file "$T/err" 10
+	# shellcheck disable=SC2086
+	ok "$1: the page says what the text says" "$PYTHON3" "$JUDGE/compare_facts.py" -t 1e-6 \
+		"$T/facts" "$T/text" $judged
+}
+
+# use NAME REPORT: every check of a user's session
+use() {
+	browse use "$2" >"$T/used" || fail "$1: the session ends well" "$(tail -n 3 "$T/err")"
+	while read -r result what; do
+		if [ "$result" = ok ]; then pass "$1: $what"; else fail "$1: ${what#ok }"; fi
+	done <"$T/used"
+}
+
+PYTHON3=${PYTHON3:-python3}
+for fixture in n_gpu_ops=0 "n_gpu_ops=30 n_metrics=1" "n_metrics=3 n_extra=50 loops=1"; do
+	mkdir -p "$T/fixture"
+	rm -f "$T/fixture/report.html"
+	# shellcheck disable=SC2086
+	"$FIXTURE" html "$T/fixture" $fixture
+	# shellcheck disable=SC2086
+	"$FIXTURE" sums - $fixture >"$T/want"
+	browse facts "$T/fixture/report.html" >"$T/facts" || diag_file "$T/err" 10
+	# shellcheck disable=SC2086
+	ok "model with $fixture: the page has its sums" "$PYTHON3" "$JUDGE/compare_facts.py" \
+		"$T/facts" "$T/want" $judged
+done
+
+agree "OpenCL on two ranks" "$golden/prof/gpu"
+use "OpenCL on two ranks" "$T/db/report.html"
+"$GEN" -p 8 -t 3 -r -m 2 -n 400 "$T/ranks" >/dev/null
+agree "8 ranks of 3 threads" "$T/ranks"
+
+# a recording of an NVIDIA GPU with PC samples
+mkdir -p "$T/nv/structs" "$T/nv/gpubins"
+gzip -dc "$golden/nvidia/paths-bursts.hpcrun.gz" >"$T/nv/norank-vm-1.hpcrun"
+for f in "$golden"/nvidia/structs/*.gz; do
+	gzip -dc "$f" >"$T/nv/structs/$(basename "$f" .gz)"
+done
+for f in "$golden"/nvidia/gpubins/*.gz; do
+	gzip -dc "$f" >"$T/nv/gpubins/$(basename "$f" .gz)"
+done
+agree "PC samples of a GPU" "$T/nv"
+use "PC samples of a GPU" "$T/db/report.html"
+
+if [ -f "$T/with/report.html" ]; then
+	browse title "$T/with/report.html" >"$T/title"
+	is "hostile arguments: the title stays" "$(sed -n 1p "$T/title")" "spin – hpctoolkit-lite"
+	is "hostile arguments: no element comes of them" "$(sed -n 2p "$T/title")" 0
+	like "hostile arguments: they are shown as what they are" "$(sed -n 3p "$T/title")" \
+		'</script><script>document.*‹U\+202E›desrever␛'
+fi
+done_testing

@@ -1,0 +1,312 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Opens report.html in Chromium, as a user would.
+#
+#     browse_report.py facts REPORT          what the page says, in the form of facts.py
+#     browse_report.py use REPORT            clicks, searches, zooms, selects; one line a check:
+#                                            "ok NAME" or "not ok NAME: WHY"
+#     browse_report.py shots REPORT PREFIX [light|dark]     a picture of every view
+#     browse_report.py title REPORT          its title, images in it, its first view in one line
+#     browse_report.py speed REPORT          times of the first view and of frames, in ms
+
+import json
+import os
+import sys
+import time
+
+from selenium import webdriver
+from selenium.webdriver.common.actions.action_builder import ActionBuilder
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.chrome.options import Options
+from selenium.webdriver.chrome.service import Service
+
+from facts import plain
+
+WAIT_S = 120
+
+
+def open_browser(theme="light"):
+    options = Options()
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                     "--window-size=1400,940", "--disable-extensions", "--no-first-run",
+                     "--force-device-scale-factor=1"):
+        options.add_argument(argument)
+    if theme == "dark":
+        options.add_argument("--force-dark-mode")
+    options.binary_location = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = os.environ.get("CHROMEDRIVER", "/usr/bin/chromedriver")
+    return webdriver.Chrome(service=Service(driver), options=options)
+
+
+def open_report(browser, path):
+    browser.get("file://" + os.path.abspath(path))
+    end = time.monotonic() + WAIT_S
+    while time.monotonic() < end:
+        if browser.execute_script("return document.documentElement.dataset.ready === '1'"):
+            return
+        time.sleep(0.05)
+    state = browser.execute_script("return document.getElementById('loading')?.textContent")
+    raise SystemExit(f"the report did not become ready: {state}")
+
+
+class Page:
+    def __init__(self, browser):
+        self.browser = browser
+
+    def js(self, code, *arguments):
+        return self.browser.execute_script(code, *arguments)
+
+    def click(self, selector):
+        self.browser.find_element(By.CSS_SELECTOR, selector).click()
+        time.sleep(0.15)
+
+    def views(self):
+        return self.js("return Object.keys(app.views)")
+
+    def show(self, view):
+        self.click(f"#tab-{view}")
+
+    def whole(self):
+        return self.js("return app.profile.whole(app.metric)")
+
+    def select(self, change):
+        self.js("app.profile.select(arguments[0])", change)
+
+    def place(self, selector):
+        """Where an element begins on the screen."""
+        return self.js("""const r = document.querySelector(arguments[0]).getBoundingClientRect();
+            return [r.left, r.top, r.width];""", selector)
+
+    def drag(self, x, y, to_x=None):
+        """Presses at a place of the screen, moves to another one of the same height, releases."""
+        actions = ActionBuilder(self.browser)
+        actions.pointer_action.move_to_location(int(x), int(y)).pointer_down()
+        if to_x is not None:
+            actions.pointer_action.move_to_location(int((x + to_x) / 2), int(y)) \
+                .move_to_location(int(to_x), int(y))
+        actions.pointer_action.pointer_up()
+        actions.perform()
+        time.sleep(0.25)
+
+    def errors(self):
+        return [entry["message"] for entry in self.browser.get_log("browser")]
+
+
+FACTS = """
+const p = app.profile, out = [["contexts", p.n], ["profiles", p.profiles.length]];
+p.metrics.forEach((m, i) => {
+  const whole = p.whole(i);
+  // As the other outputs name sums of launch characteristics.
+  const label = m.kind === METRIC_GPU_MEAN ? m.label.replace(/( \\(B\\))?$/, "_ACUMU$1") : m.label;
+  out.push(["total", label, whole]);
+  const sums = new Map(), self = p.self(i);
+  for (let c = 1; c < p.n; c++)
+    if (self[c] && p.fn[c] >= 0) sums.set(p.fn[c], (sums.get(p.fn[c]) ?? 0) + self[c]);
+  for (const [f, sum] of sums) out.push(["function", label, p.functionName(f), sum]);
+});
+p.profiles.forEach((x, i) => out.push(["samples", i, x.samples ? x.samples.n : x.ops.n]));
+return out;
+"""
+
+
+def print_facts(page):
+    for fact in page.js(FACTS):
+        print("\t".join(f"{x:.12g}" if isinstance(x, float) else plain(str(x)) for x in fact))
+
+
+class Checks:
+    def check(self, name, holds, why=""):
+        print(f"ok {name}" if holds else f"not ok {name}: {why}", flush=True)
+
+
+def is_painted(page, selector):
+    return page.js("""
+        const c = document.querySelector(arguments[0]), g = c.getContext('2d');
+        const d = g.getImageData(0, 0, c.width, Math.min(c.height, 400)).data;
+        const seen = new Set();
+        for (let i = 0; i < d.length; i += 64) seen.add(d[i] << 16 | d[i + 1] << 8 | d[i + 2]);
+        return seen.size > 3;""", selector)
+
+
+def use_views(page, checks):
+    for view in page.views():
+        page.show(view)
+        text = page.js("return document.querySelector(`#view-${arguments[0]}`).innerText", view)
+        is_shown = page.js(
+            "return document.querySelector(`#view-${arguments[0]}`).offsetHeight", view) > 40
+        checks.check(f"view {view} shows something", is_shown and len(text) > 10, text[:80])
+        if view in ("flame", "timeline"):
+            checks.check(f"view {view} is painted", is_painted(page, f"#view-{view} canvas"))
+
+
+BOX_NAMES = """const v = app.views.flame.view;
+    return v.boxes.map(b => v.nameOf(b.node));"""
+
+
+def use_flame(page, checks):
+    page.show("flame")
+    names = page.js(BOX_NAMES)
+    checks.check("flame graph: main is there", "main" in names, names[:10])
+    box = page.js("""
+        const v = app.views.flame.view, b = v.boxes.find(b => b.depth === 3) ?? v.boxes.at(-1);
+        return {x: b.x + Math.min(b.w / 2, 20), y: b.depth * 19 + 9, name: v.nameOf(b.node)};""")
+    canvas = page.browser.find_element(By.CSS_SELECTOR, "#view-flame canvas")
+    left, top, _ = page.place("#view-flame canvas")
+    page.drag(left + box["x"], top + box["y"])
+    crumbs = page.js("return document.querySelector('#view-flame .crumbs').innerText")
+    checks.check("flame graph: a click zooms", box["name"] in crumbs, f"{box} {crumbs}")
+    canvas.send_keys(Keys.ESCAPE)
+    canvas.send_keys(Keys.ARROW_DOWN)
+    said = page.js("return document.getElementById('live').textContent")
+    checks.check("flame graph: keys move and a screen reader hears it", len(said) > 3, said)
+    search = page.browser.find_element(By.ID, "search")
+    search.send_keys("main")
+    time.sleep(0.2)
+    share = page.js("return document.querySelector('#view-flame .share').textContent")
+    checks.check("flame graph: search says the share", share.startswith("match:"), share)
+    search.clear()
+    search.send_keys("no such function")
+    share = page.js("return document.querySelector('#view-flame .share').textContent")
+    checks.check("flame graph: search finds nothing", share == "no frame matches", share)
+    page.js("app.setSearch('')")
+    whole = page.js("return app.views.flame.view.root.value")
+    page.js("document.querySelectorAll('#view-flame .segments button')[1].click()")
+    bottom = page.js("""const v = app.views.flame.view;
+        return v.childrenOf(v.root).reduce((s, k) => s + k.value, 0);""")
+    checks.check("flame graph: bottom-up has the same sum", abs(bottom - whole) < 1e-6 * whole,
+                 f"{bottom} {whole}")
+    page.js("document.querySelectorAll('#view-flame .segments button')[0].click()")
+    page.js("const v = app.views.flame.view;"
+            "v.hide(v.boxes.find(b => v.nameOf(b.node) === 'main').node)")
+    names = page.js(BOX_NAMES)
+    total = page.js("return app.views.flame.view.root.value")
+    checks.check("flame graph: hidden frames are gone, their values stay",
+                 "main" not in names and abs(total - whole) < 1e-9 * whole, names[:8])
+    page.js("app.views.flame.view.options.hidden.clear(); app.views.flame.view.rebuild()")
+
+
+def use_timeline(page, checks):
+    if "timeline" not in page.views():
+        return
+    page.show("timeline")
+    canvas = page.browser.find_element(By.CSS_SELECTOR, "#view-timeline canvas")
+    whole = page.whole()
+    left, top, width = page.place("#view-timeline canvas")
+    middle = left + 210 + (width - 210) / 2
+    page.drag(middle - width / 5, top + 34, middle + width / 5)
+    part = page.whole()
+    chips = page.js("return document.getElementById('selection').innerText")
+    checks.check("time lines: a drag selects a range", part < whole and " to " in chips,
+                 f"{part} of {whole}: {chips}")
+    page.show("overview")
+    text = page.js("return document.querySelector('#view-overview').innerText")
+    shown = page.js("return app.profile.format(app.metric, arguments[0])", part)
+    checks.check("time lines: the selection is in the overview", shown in text or not part, shown)
+    span = page.js("return app.profile.meta.span")
+    page.select({"time": [0, span / 2]})
+    first = page.whole()
+    page.select({"time": [span / 2, span * 2]})
+    second = page.whole()
+    checks.check("time lines: two halves make the whole",
+                 abs(first + second - whole) < 1e-6 * whole, f"{first} + {second} = {whole}")
+    page.select({"time": None})
+    sums = page.js("""
+        const p = app.profile; let sum = 0;
+        for (const x of p.profiles) {
+          p.select({profiles: new Set([x.id])});
+          sum += p.whole(app.metric);
+        }
+        p.select({profiles: null}); return sum;""")
+    checks.check("time lines: rows make the whole", abs(sums - whole) < 1e-6 * whole,
+                 f"{sums} = {whole}")
+    page.show("timeline")
+    before = page.js("const v = app.views.timeline.view; return v.to - v.from")
+    canvas.send_keys("+")
+    after = page.js("const v = app.views.timeline.view; return v.to - v.from")
+    checks.check("time lines: + zooms", after < before, f"{before} {after}")
+    canvas.send_keys("0")
+
+
+def use_tables(page, checks):
+    page.show("tree")
+    rows = page.js("return app.views.tree.view.table.flat.length")
+    page.js("const t = app.views.tree.view.table; t.current = 0; t.toggle(t.flat[0])")
+    fewer = page.js("return app.views.tree.view.table.flat.length")
+    checks.check("tree: a row closes", fewer < rows, f"{rows} {fewer}")
+    page.show("tables")
+    first = page.js("return document.querySelector('#view-tables .tbody .tr').innerText")
+    page.js("document.querySelectorAll('#view-tables .head button')[1].click()")
+    checks.check("functions: a click on a head sorts", page.js(
+        "return document.querySelectorAll('#view-tables .head button')[1].ariaSort")
+                 == "descending", first)
+
+
+def use_page(page, checks):
+    use_views(page, checks)
+    use_flame(page, checks)
+    use_timeline(page, checks)
+    use_tables(page, checks)
+    before = page.js("return getComputedStyle(document.body).backgroundColor")
+    page.click("#theme")
+    after = page.js("return getComputedStyle(document.body).backgroundColor")
+    checks.check("the theme changes", before != after, f"{before} {after}")
+    foreign = page.js("return document.querySelectorAll('img, iframe, object, embed, link').length")
+    checks.check("no name became an element", foreign == 0, foreign)
+    errors = page.errors()
+    checks.check("the console stays empty", not errors, json.dumps(errors)[:400])
+
+
+def take_shots(page, prefix):
+    for view in page.views():
+        page.show(view)
+        time.sleep(0.2)
+        page.browser.save_screenshot(f"{prefix}-{view}.png")
+
+
+def measure_speed(page):
+    first = page.js("return performance.getEntriesByName('first-view')[0].startTime")
+    ready = page.js("return performance.getEntriesByName('complete')[0].startTime")
+    print(f"first-view\t{first:.0f}\ncomplete\t{ready:.0f}")
+    page.show("timeline")
+    page.browser.set_script_timeout(60)
+    frames = page.browser.execute_async_script("""
+        const done = arguments[0], v = app.views.timeline.view, times = [];
+        const step = i => {
+          const t = performance.now();
+          if (i < 40) v.from = (v.to - (v.to - v.from) * 0.8); else v.setRange(0, v.span);
+          v.paintNow();
+          times.push(performance.now() - t);
+          if (i < 60) requestAnimationFrame(() => step(i + 1)); else done(times);
+        };
+        step(0);""")
+    frames.sort()
+    print(f"frame-median\t{frames[len(frames) // 2]:.1f}\nframe-worst\t{frames[-1]:.1f}")
+
+
+def main():
+    command, report = sys.argv[1], sys.argv[2]
+    browser = open_browser(sys.argv[4] if len(sys.argv) > 4 else "light")
+    try:
+        open_report(browser, report)
+        page = Page(browser)
+        if command == "facts":
+            print_facts(page)
+        elif command == "use":
+            use_page(page, Checks())
+        elif command == "shots":
+            take_shots(page, sys.argv[3])
+        elif command == "title":
+            print(browser.title, page.js("return document.querySelectorAll('img').length"),
+                  page.js("return document.querySelector('#view-overview').textContent"), sep="\n")
+        elif command == "speed":
+            measure_speed(page)
+        else:
+            raise SystemExit(f"unknown command {command}")
+    finally:
+        browser.quit()
+
+
+main()

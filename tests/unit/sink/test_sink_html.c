@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The sections of report.html, read back with zlib, and the tree that a page carries. */
+#include "hpcprof-lite/sink/html/html_reduce.h"
+#include "hpcprof-lite/sink/html/html_section.h"
+#include "tests/unit/sink/model_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* The value of a base64 digit; -1 for any other character. */
+static int digit(char c)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const char *at = c ? strchr(digits, c) : NULL;
+	return at ? (int)(at - digits) : -1;
+}
+
+/* Decodes in place. Returns the number of bytes. */
+static size_t decode(char *text, size_t n)
+{
+	size_t n_out = 0;
+	unsigned word = 0, bits = 0;
+	for (size_t i = 0; i < n && text[i] != '='; i++) {
+		assert_true(digit(text[i]) >= 0);
+		word = word << 6 | (unsigned)digit(text[i]);
+		if ((bits += 6) >= 8)
+			text[n_out++] = (char)(word >> (bits -= 8));
+	}
+	return n_out;
+}
+
+/* Writes one section with `n` bytes from `bytes` and reads it back. */
+static void check_section(const uint8_t *bytes, size_t n)
+{
+	char directory[] = "/tmp/test_sink_html.XXXXXX", path[64];
+	struct outfile file;
+	struct outstream out;
+	static struct html_section section;
+	assert_non_null(mkdtemp(directory));
+	assert_int_equal(outfile_create(&file, directory, "page"), STATUS_OK);
+	assert_int_equal(outstream_open(&out, &file, 0, 256 << 10), STATUS_OK);
+	html_section_begin(&section, &out, "x");
+	html_put(&section, bytes, n);
+	assert_int_equal(html_section_end(&section), STATUS_OK);
+	assert_int_equal(outstream_close(&out), STATUS_OK);
+	assert_int_equal(outfile_close(&file), STATUS_OK);
+	snprintf(path, sizeof path, "%s/page", directory);
+	FILE *f = fopen(path, "r");
+	size_t room = n + n / 2 + 4096;
+	char *text = malloc(room), *back = malloc(n + 1);
+	assert_non_null(f);
+	assert_non_null(text);
+	assert_non_null(back);
+	size_t n_text = fread(text, 1, room, f);
+	fclose(f);
+	static const char head[] =
+		"<script type=\"application/octet-stream\" data-section=\"x\">";
+	static const char tail[] = "</script>\n";
+	assert_memory_equal(text, head, sizeof head - 1);
+	assert_memory_equal(text + n_text - (sizeof tail - 1), tail, sizeof tail - 1);
+	char *data = text + sizeof head - 1;
+	size_t n_packed = decode(data, n_text - (sizeof head - 1) - (sizeof tail - 1));
+	z_stream z = {.next_in = (Bytef *)data,
+		      .avail_in = (uInt)n_packed,
+		      .next_out = (Bytef *)back,
+		      .avail_out = (uInt)n + 1};
+	assert_int_equal(inflateInit2(&z, 15 + 16), Z_OK);
+	assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
+	assert_int_equal(z.total_out, n);
+	assert_memory_equal(back, bytes, n);
+	inflateEnd(&z);
+	free(text);
+	free(back);
+	outdir_remove(directory);
+}
+
+static void sections_come_back(void **state)
+{
+	enum { MOST = 400000 };
+	static const size_t sizes[] = {0, 1, 2, 3, 4, 65535, 65536, 65537, MOST};
+	uint8_t *bytes = malloc(MOST);
+	uint32_t random = 1;
+	(void)state;
+	assert_non_null(bytes);
+	for (size_t i = 0; i < MOST; i++) /* cannot be compressed: fills the packed buffer */
+		bytes[i] = (uint8_t)((random = random * 1664525 + 1013904223) >> 24);
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+		check_section(bytes, sizes[i]);
+	memset(bytes, 0, MOST);
+	check_section(bytes, MOST);
+	free(bytes);
+}
+
+static void check_tree(const struct model *m, uint32_t max_contexts, uint64_t max_values)
+{
+	struct html_tree t;
+	assert_true(html_tree_make(m, max_contexts, max_values, &t));
+	assert_true(t.n <= max_contexts);
+	assert_true(t.is_kept[0] && t.kept[0] == 0);
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < m->n_contexts; i++) {
+		uint32_t parent = m->contexts[i].parent;
+		if (t.is_kept[i]) {
+			assert_int_equal(t.kept[i], n++);
+			assert_true(i == 0 || t.is_kept[parent]);
+		} else {
+			assert_int_equal(t.kept[i], t.kept[parent]);
+		}
+	}
+	assert_int_equal(n, t.n);
+	html_tree_free(&t);
+}
+
+static void trees_keep_callers(void **state)
+{
+	struct model *m = fixture_make(&(struct fixture_options){.n_processes = 2,
+								 .n_threads = 2,
+								 .n_metrics = 2,
+								 .n_extra = 100,
+								 .n_gpu_ops = 20,
+								 .traces = true});
+	(void)state;
+	for (uint32_t most = 1; most < m->n_contexts + 5; most += 3)
+		check_tree(m, most, UINT64_MAX);
+	struct html_tree all;
+	assert_true(html_tree_make(m, UINT32_MAX, UINT64_MAX, &all));
+	assert_int_equal(all.n, m->n_contexts);
+	assert_true(all.least == 0);
+	html_tree_free(&all);
+	fixture_free(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sections_come_back),
+		cmocka_unit_test(trees_keep_callers),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
