@@ -15,11 +15,11 @@ noinst_LTLIBRARIES += libhltext.la
 libhltext_la_SOURCES = hpcprof-lite/sink/sink.h
 libhltext_la_LIBADD = libhlview.la
 
-# The sinks cctdb and otf2. They call the model's functions; who links them brings those.
+# The sinks that write files. They call the model's functions; who links them brings those.
 noinst_LTLIBRARIES += libhlsink.la
 libhlsink_la_SOURCES =
 libhlsink_la_CPPFLAGS = $(AM_CPPFLAGS) $(OTF2_CPPFLAGS)
-libhlsink_la_LIBADD = $(OTF2_LIBS)
+libhlsink_la_LIBADD = libhlview.la $(OTF2_LIBS) -lm
 
 bin_PROGRAMS += hpcprof-lite/hpcprof-lite
 hpcprof_lite_hpcprof_lite_SOURCES = \
@@ -35,6 +35,7 @@ include $(top_srcdir)/hpcprof-lite/load/local.mk
 include $(top_srcdir)/hpcprof-lite/model/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/cctdb/local.mk
+include $(top_srcdir)/hpcprof-lite/sink/folded/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/otf2/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/text/local.mk
 include $(top_srcdir)/hpcprof-lite/view/local.mk

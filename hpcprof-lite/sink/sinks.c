@@ -5,6 +5,7 @@
 #include "hpcprof-lite/sink/sinks.h"
 
 #include "hpcprof-lite/sink/cctdb/cctdb_sink.h"
+#include "hpcprof-lite/sink/folded/folded_sink.h"
 #include "hpcprof-lite/sink/otf2/otf2_sink.h"
 #include "hpcprof-lite/sink/text/text_sink.h"
 
@@ -16,5 +17,6 @@ const struct sink_ops *const sinks[] = {
 #ifdef HAVE_OTF2
 	&sink_otf2,
 #endif
+	&sink_folded,
 	NULL,
 };

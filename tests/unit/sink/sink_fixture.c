@@ -13,6 +13,7 @@
 
 #include "common/base/log.h"
 #include "hpcprof-lite/sink/cctdb/cctdb_sink.h"
+#include "hpcprof-lite/sink/folded/folded_sink.h"
 #include "hpcprof-lite/sink/names.h"
 #include "hpcprof-lite/sink/otf2/otf2_sink.h"
 #include "hpcprof-lite/sink/text/text_sink.h"
@@ -136,6 +137,7 @@ int main(int argc, char **argv)
 	} sinks[] = {
 		{&sink_text, &text_settings},
 		{&sink_cctdb, NULL},
+		{&sink_folded, NULL},
 #ifdef HAVE_OTF2
 		{&sink_otf2, &otf2_settings},
 #endif

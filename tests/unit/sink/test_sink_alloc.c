@@ -8,6 +8,7 @@
 
 #include "common/base/log.h"
 #include "hpcprof-lite/sink/cctdb/cctdb_sink.h"
+#include "hpcprof-lite/sink/folded/folded_sink.h"
 #include "hpcprof-lite/sink/otf2/otf2_sink.h"
 #include "hpcprof-lite/sink/outfile.h"
 #include "hpcprof-lite/sink/text/text_sink.h"
@@ -107,6 +108,12 @@ static void cctdb_without_memory(void **state)
 	fail_each(&sink_cctdb, 60, 20);
 }
 
+static void folded_without_memory(void **state)
+{
+	(void)state;
+	fail_each(&sink_folded, 40, 20);
+}
+
 #ifdef HAVE_OTF2
 static void otf2_without_memory(void **state)
 {
@@ -162,6 +169,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cctdb_without_memory),
+		cmocka_unit_test(folded_without_memory),
 		cmocka_unit_test(text_without_memory),
 #ifdef HAVE_OTF2
 		cmocka_unit_test(otf2_without_memory),
