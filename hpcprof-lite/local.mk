@@ -19,7 +19,7 @@ libhltext_la_LIBADD = libhlview.la
 noinst_LTLIBRARIES += libhlsink.la
 libhlsink_la_SOURCES =
 libhlsink_la_CPPFLAGS = $(AM_CPPFLAGS) $(OTF2_CPPFLAGS)
-libhlsink_la_LIBADD = libhlview.la $(OTF2_LIBS) -lm
+libhlsink_la_LIBADD = libhlview.la $(OTF2_LIBS) $(Z_LIBS) -lm
 
 bin_PROGRAMS += hpcprof-lite/hpcprof-lite
 hpcprof_lite_hpcprof_lite_SOURCES = \
@@ -37,5 +37,6 @@ include $(top_srcdir)/hpcprof-lite/sink/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/cctdb/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/folded/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/otf2/local.mk
+include $(top_srcdir)/hpcprof-lite/sink/pprof/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/text/local.mk
 include $(top_srcdir)/hpcprof-lite/view/local.mk

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The sinks cctdb and otf2. They run on a hand-made model (model_fixture.c) and on the synthetic
+# The sinks that write files. They run on a hand-made model (model_fixture.c) and on the synthetic
 # measurements.
 
 SINK_LDADD = libhlsink.la libhlbase.la
@@ -45,8 +45,9 @@ tests_unit_sink_test_sink_otf2_LDADD = $(SINK_LDADD) $(OTF2_LIBS) $(CMOCKA_LIBS)
 endif
 
 sink_cli_tests = tests/cli/sink/sink_agree.sh tests/cli/sink/sink_cctdb.sh \
-	tests/cli/sink/sink_folded.sh tests/cli/sink/sink_gpu.sh tests/cli/sink/sink_otf2.sh
+	tests/cli/sink/sink_folded.sh tests/cli/sink/sink_gpu.sh tests/cli/sink/sink_otf2.sh tests/cli/sink/sink_pprof.sh
 TESTS += $(sink_cli_tests)
 EXTRA_DIST += $(sink_cli_tests) tests/golden/sink tests/judge/compare_facts.py tests/judge/compare_folded.py \
+	tests/judge/compare_pprof.py tests/judge/pprof.proto \
 	tests/judge/facts.py tests/judge/read_cctdb.py tests/judge/read_otf2.py \
 	tests/judge/read_text.py

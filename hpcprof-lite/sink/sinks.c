@@ -7,6 +7,7 @@
 #include "hpcprof-lite/sink/cctdb/cctdb_sink.h"
 #include "hpcprof-lite/sink/folded/folded_sink.h"
 #include "hpcprof-lite/sink/otf2/otf2_sink.h"
+#include "hpcprof-lite/sink/pprof/pprof_sink.h"
 #include "hpcprof-lite/sink/text/text_sink.h"
 
 #include <stddef.h>
@@ -18,5 +19,6 @@ const struct sink_ops *const sinks[] = {
 	&sink_otf2,
 #endif
 	&sink_folded,
+	&sink_pprof,
 	NULL,
 };

@@ -16,6 +16,7 @@
 #include "hpcprof-lite/sink/folded/folded_sink.h"
 #include "hpcprof-lite/sink/names.h"
 #include "hpcprof-lite/sink/otf2/otf2_sink.h"
+#include "hpcprof-lite/sink/pprof/pprof_sink.h"
 #include "hpcprof-lite/sink/text/text_sink.h"
 #include "tests/unit/sink/model_fixture.h"
 
@@ -138,6 +139,7 @@ int main(int argc, char **argv)
 		{&sink_text, &text_settings},
 		{&sink_cctdb, NULL},
 		{&sink_folded, NULL},
+		{&sink_pprof, NULL},
 #ifdef HAVE_OTF2
 		{&sink_otf2, &otf2_settings},
 #endif

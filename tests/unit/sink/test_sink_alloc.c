@@ -11,6 +11,7 @@
 #include "hpcprof-lite/sink/folded/folded_sink.h"
 #include "hpcprof-lite/sink/otf2/otf2_sink.h"
 #include "hpcprof-lite/sink/outfile.h"
+#include "hpcprof-lite/sink/pprof/pprof_sink.h"
 #include "hpcprof-lite/sink/text/text_sink.h"
 #include "tests/unit/sink/model_fixture.h"
 
@@ -114,6 +115,12 @@ static void folded_without_memory(void **state)
 	fail_each(&sink_folded, 40, 20);
 }
 
+static void pprof_without_memory(void **state)
+{
+	(void)state;
+	fail_each(&sink_pprof, 40, 20);
+}
+
 #ifdef HAVE_OTF2
 static void otf2_without_memory(void **state)
 {
@@ -170,6 +177,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cctdb_without_memory),
 		cmocka_unit_test(folded_without_memory),
+		cmocka_unit_test(pprof_without_memory),
 		cmocka_unit_test(text_without_memory),
 #ifdef HAVE_OTF2
 		cmocka_unit_test(otf2_without_memory),
