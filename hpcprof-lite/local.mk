@@ -36,6 +36,7 @@ include $(top_srcdir)/hpcprof-lite/model/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/cctdb/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/folded/local.mk
+include $(top_srcdir)/hpcprof-lite/sink/json/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/otf2/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/pprof/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/text/local.mk

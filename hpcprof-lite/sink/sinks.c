@@ -6,6 +6,7 @@
 
 #include "hpcprof-lite/sink/cctdb/cctdb_sink.h"
 #include "hpcprof-lite/sink/folded/folded_sink.h"
+#include "hpcprof-lite/sink/json/json_sink.h"
 #include "hpcprof-lite/sink/otf2/otf2_sink.h"
 #include "hpcprof-lite/sink/pprof/pprof_sink.h"
 #include "hpcprof-lite/sink/text/text_sink.h"
@@ -20,5 +21,6 @@ const struct sink_ops *const sinks[] = {
 #endif
 	&sink_folded,
 	&sink_pprof,
+	&sink_json,
 	NULL,
 };

@@ -14,6 +14,7 @@
 #include "common/base/log.h"
 #include "hpcprof-lite/sink/cctdb/cctdb_sink.h"
 #include "hpcprof-lite/sink/folded/folded_sink.h"
+#include "hpcprof-lite/sink/json/json_sink.h"
 #include "hpcprof-lite/sink/names.h"
 #include "hpcprof-lite/sink/otf2/otf2_sink.h"
 #include "hpcprof-lite/sink/pprof/pprof_sink.h"
@@ -140,6 +141,7 @@ int main(int argc, char **argv)
 		{&sink_cctdb, NULL},
 		{&sink_folded, NULL},
 		{&sink_pprof, NULL},
+		{&sink_json, NULL},
 #ifdef HAVE_OTF2
 		{&sink_otf2, &otf2_settings},
 #endif

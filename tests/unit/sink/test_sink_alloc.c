@@ -9,6 +9,7 @@
 #include "common/base/log.h"
 #include "hpcprof-lite/sink/cctdb/cctdb_sink.h"
 #include "hpcprof-lite/sink/folded/folded_sink.h"
+#include "hpcprof-lite/sink/json/json_sink.h"
 #include "hpcprof-lite/sink/otf2/otf2_sink.h"
 #include "hpcprof-lite/sink/outfile.h"
 #include "hpcprof-lite/sink/pprof/pprof_sink.h"
@@ -121,6 +122,12 @@ static void pprof_without_memory(void **state)
 	fail_each(&sink_pprof, 40, 20);
 }
 
+static void json_without_memory(void **state)
+{
+	(void)state;
+	fail_each(&sink_json, 2, 20);
+}
+
 #ifdef HAVE_OTF2
 static void otf2_without_memory(void **state)
 {
@@ -178,6 +185,7 @@ int main(void)
 		cmocka_unit_test(cctdb_without_memory),
 		cmocka_unit_test(folded_without_memory),
 		cmocka_unit_test(pprof_without_memory),
+		cmocka_unit_test(json_without_memory),
 		cmocka_unit_test(text_without_memory),
 #ifdef HAVE_OTF2
 		cmocka_unit_test(otf2_without_memory),
