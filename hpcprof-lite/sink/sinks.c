@@ -9,6 +9,7 @@
 #include "hpcprof-lite/sink/json/json_sink.h"
 #include "hpcprof-lite/sink/otf2/otf2_sink.h"
 #include "hpcprof-lite/sink/pprof/pprof_sink.h"
+#include "hpcprof-lite/sink/sqlite/sqlite_sink.h"
 #include "hpcprof-lite/sink/text/text_sink.h"
 
 #include <stddef.h>
@@ -22,5 +23,8 @@ const struct sink_ops *const sinks[] = {
 	&sink_folded,
 	&sink_pprof,
 	&sink_json,
+#ifdef HAVE_SQLITE3
+	&sink_sqlite,
+#endif
 	NULL,
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Words for the enums of the model, and ledgers as lists of named numbers, for outputs that people
- * query by name. The words are part of those formats. Test: tests/cli/sink/sink_json.sh.
+ * query by name. The words are part of those formats. Tests: tests/cli/sink/sink_json.sh,
+ * tests/cli/sink/sink_sqlite.sh.
  */
 #ifndef HPCPROF_SINK_WORDS_H
 #define HPCPROF_SINK_WORDS_H

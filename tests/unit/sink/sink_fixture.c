@@ -18,6 +18,7 @@
 #include "hpcprof-lite/sink/names.h"
 #include "hpcprof-lite/sink/otf2/otf2_sink.h"
 #include "hpcprof-lite/sink/pprof/pprof_sink.h"
+#include "hpcprof-lite/sink/sqlite/sqlite_sink.h"
 #include "hpcprof-lite/sink/text/text_sink.h"
 #include "tests/unit/sink/model_fixture.h"
 
@@ -142,6 +143,9 @@ int main(int argc, char **argv)
 		{&sink_folded, NULL},
 		{&sink_pprof, NULL},
 		{&sink_json, NULL},
+#ifdef HAVE_SQLITE3
+		{&sink_sqlite, NULL},
+#endif
 #ifdef HAVE_OTF2
 		{&sink_otf2, &otf2_settings},
 #endif
