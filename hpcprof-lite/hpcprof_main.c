@@ -23,7 +23,7 @@
 struct arguments {
 	const char *database;
 	unsigned n_workers;
-	const char *to; /* NULL: all */
+	const char *to; /* NULL: all but those on request */
 	const char *archive; /* NULL: none */
 	bool no_structs, no_sources, quiet;
 	void **settings; /* by sink; NULL where it has none */
@@ -49,14 +49,19 @@ static enum status set_workers(void *arg, const char *value)
 	return STATUS_OK;
 }
 
-/* True if the comma separated list has the word `name`. NULL lists everything. */
+/* True if the comma separated list has the word `name`. */
 static bool names(const char *list, const char *name)
 {
 	size_t n = strlen(name);
-	for (const char *at = list; at && *at; at += strcspn(at, ","), at += *at == ',')
+	for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',')
 		if (strcspn(at, ",") == n && strncmp(at, name, n) == 0)
 			return true;
-	return !list;
+	return false;
+}
+
+static bool is_wanted(const struct arguments *a, const struct sink_ops *sink)
+{
+	return a->to ? names(a->to, sink->name) : !sink->on_request;
 }
 
 static enum status set_to(void *arg, const char *value)
@@ -154,9 +159,10 @@ static char *describe_sinks(void)
 	FILE *to = open_memstream(&text, &n_bytes);
 	if (!to)
 		return NULL;
-	fputs("outputs, separated by commas (all)", to);
+	fputs("outputs, separated by commas (those with a *)", to);
 	for (size_t i = 0; sinks[i]; i++)
-		fprintf(to, "\n  %-6s %s", sinks[i]->name, sinks[i]->what);
+		fprintf(to, "\n%c %-6s %s", sinks[i]->on_request ? ' ' : '*', sinks[i]->name,
+			sinks[i]->what);
 	if (fclose(to) == 0)
 		return text;
 	free(text);
@@ -261,7 +267,7 @@ static enum status write_shown(const struct model *m, const struct arguments *a)
 {
 	enum status s = STATUS_OK;
 	for (size_t i = 0; sinks[i] && s == STATUS_OK; i++)
-		if (!sinks[i]->makes_files && names(a->to, sinks[i]->name))
+		if (!sinks[i]->makes_files && is_wanted(a, sinks[i]))
 			s = sinks[i]->write(m, &(struct sink_options){.n_workers = a->n_workers,
 								      .settings = a->settings[i]});
 	return s;
@@ -280,7 +286,7 @@ static enum status write_files(const struct model *m, const struct arguments *a,
 	enum status s = STATUS_OK;
 	char written[128] = "";
 	for (size_t i = 0; sinks[i] && s == STATUS_OK; i++) {
-		if (!sinks[i]->makes_files || !names(a->to, sinks[i]->name))
+		if (!sinks[i]->makes_files || !is_wanted(a, sinks[i]))
 			continue;
 		if (!a->to && sinks[i]->is_too_large && sinks[i]->is_too_large(m, a->settings[i]))
 			continue;
@@ -306,7 +312,7 @@ static enum status write_outputs(
 {
 	enum status status = STATUS_OK;
 	for (size_t i = 0; sinks[i] && status == STATUS_OK; i++)
-		if (sinks[i]->check && names(a->to, sinks[i]->name))
+		if (sinks[i]->check && is_wanted(a, sinks[i]))
 			status = sinks[i]->check(m, a->settings[i]);
 	if (status != STATUS_OK)
 		return status;
@@ -318,7 +324,7 @@ static enum status write_outputs(
 static bool writes_files(const struct arguments *a)
 {
 	for (size_t i = 0; sinks[i]; i++)
-		if (sinks[i]->makes_files && names(a->to, sinks[i]->name))
+		if (sinks[i]->makes_files && is_wanted(a, sinks[i]))
 			return true;
 	return false;
 }

@@ -18,8 +18,8 @@ libhltext_la_LIBADD = libhlview.la
 # The sinks that write files. They call the model's functions; who links them brings those.
 noinst_LTLIBRARIES += libhlsink.la
 libhlsink_la_SOURCES =
-libhlsink_la_CPPFLAGS = $(AM_CPPFLAGS) $(OTF2_CPPFLAGS) $(Z_CPPFLAGS)
-libhlsink_la_LIBADD = $(OTF2_LIBS) $(Z_LIBS)
+libhlsink_la_CPPFLAGS = $(AM_CPPFLAGS) $(OTF2_CPPFLAGS) $(SQLITE3_CPPFLAGS) $(Z_CPPFLAGS)
+libhlsink_la_LIBADD = libhlview.la $(OTF2_LIBS) $(SQLITE3_LIBS) $(Z_LIBS) -lm
 
 bin_PROGRAMS += hpcprof-lite/hpcprof-lite
 hpcprof_lite_hpcprof_lite_SOURCES = \
@@ -35,7 +35,11 @@ include $(top_srcdir)/hpcprof-lite/load/local.mk
 include $(top_srcdir)/hpcprof-lite/model/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/cctdb/local.mk
+include $(top_srcdir)/hpcprof-lite/sink/folded/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/html/local.mk
+include $(top_srcdir)/hpcprof-lite/sink/json/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/otf2/local.mk
+include $(top_srcdir)/hpcprof-lite/sink/pprof/local.mk
+include $(top_srcdir)/hpcprof-lite/sink/sqlite/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/text/local.mk
 include $(top_srcdir)/hpcprof-lite/view/local.mk

@@ -71,6 +71,7 @@ cat <<EOF
   LZ4       (GPU code)           $hl_with_lz4
   PAPI      (counter events)     $hl_with_papi
   OTF2      (--to otf2)          $hl_with_otf2
+  SQLite    (--to sqlite)        $hl_with_sqlite3
   OpenCL    (GPU events)         $hl_with_opencl
   CUPTI     (GPU events)         $hl_with_cupti
   libunwind (test only)          $hl_with_unwind

@@ -62,6 +62,9 @@ AC_DEFUN([HL_LIB_PAPI],
 AC_DEFUN([HL_LIB_OTF2],
   [HL_WITH([otf2], [otf2/otf2.h], [otf2], [OTF2_Archive_Open], [-lm], [optional],
     [OTF2, trace output])])
+AC_DEFUN([HL_LIB_SQLITE3],
+  [HL_WITH([sqlite3], [sqlite3.h], [sqlite3], [sqlite3_system_errno], [], [optional],
+    [SQLite, database output])])
 AC_DEFUN([HL_LIB_OPENCL],
   [HL_WITH([opencl], [CL/cl.h CL/cl_icd.h CL/cl_layer.h], [OpenCL], [clGetPlatformIDs], [],
     [optional], [OpenCL, GPU events and their test programs])])

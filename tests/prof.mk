@@ -49,6 +49,7 @@ prof_unit_tests = \
 	tests/unit/prof/test_known_code \
 	tests/unit/sink/test_text \
 	tests/unit/prof/test_view_balance \
+	tests/unit/prof/test_view_calls \
 	tests/unit/prof/test_view_fold \
 	tests/unit/prof/test_view_launch \
 	tests/unit/test_view_run \
@@ -100,6 +101,8 @@ tests_unit_sink_test_text_SOURCES = tests/unit/sink/test_text.c
 tests_unit_sink_test_text_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_test_view_balance_SOURCES = tests/unit/prof/test_view_balance.c
 tests_unit_prof_test_view_balance_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_prof_test_view_calls_SOURCES = tests/unit/prof/test_view_calls.c
+tests_unit_prof_test_view_calls_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_test_view_fold_SOURCES = tests/unit/prof/test_view_fold.c
 tests_unit_prof_test_view_fold_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_test_known_code_SOURCES = tests/unit/prof/test_known_code.c

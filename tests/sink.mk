@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The sinks cctdb and otf2. They run on a hand-made model (model_fixture.c) and on the synthetic
+# The sinks that write files. They run on a hand-made model (model_fixture.c) and on the synthetic
 # measurements.
 
 SINK_LDADD = libhlsink.la libhlbase.la
@@ -16,6 +16,8 @@ sink_unit_tests = \
 	tests/unit/sink/test_sink_alloc \
 	tests/unit/sink/test_sink_cctdb \
 	tests/unit/sink/test_sink_html \
+	tests/unit/sink/test_sink_folded \
+	tests/unit/sink/test_sink_json \
 	tests/unit/sink/test_sink_names \
 	tests/unit/sink/test_sink_otf2 \
 	tests/unit/sink/test_sink_outfile \
@@ -33,6 +35,10 @@ tests_unit_sink_test_sink_alloc_SOURCES = tests/unit/sink/test_sink_alloc.c $(mo
 tests_unit_sink_test_sink_alloc_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 tests_unit_sink_test_sink_alloc_LDADD = libhltext.la $(SINK_LDADD) $(CMOCKA_LIBS)
+tests_unit_sink_test_sink_folded_SOURCES = tests/unit/sink/test_sink_folded.c $(model_fixture)
+tests_unit_sink_test_sink_folded_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
+tests_unit_sink_test_sink_json_SOURCES = tests/unit/sink/test_sink_json.c
+tests_unit_sink_test_sink_json_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
 tests_unit_sink_test_sink_names_SOURCES = tests/unit/sink/test_sink_names.c
 tests_unit_sink_test_sink_names_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
 tests_unit_sink_test_sink_otf2_SOURCES = tests/unit/sink/test_sink_otf2.c $(model_fixture)
@@ -45,10 +51,12 @@ tests_unit_sink_test_sink_otf2_LDADD = $(SINK_LDADD) $(OTF2_LIBS) $(CMOCKA_LIBS)
 endif
 
 sink_cli_tests = tests/cli/sink/sink_agree.sh tests/cli/sink/sink_cctdb.sh \
-	tests/cli/sink/sink_html.sh \
-	tests/cli/sink/sink_gpu.sh tests/cli/sink/sink_otf2.sh
+	tests/cli/sink/sink_folded.sh tests/cli/sink/sink_gpu.sh tests/cli/sink/sink_html.sh \
+	tests/cli/sink/sink_json.sh tests/cli/sink/sink_otf2.sh tests/cli/sink/sink_pprof.sh \
+	tests/cli/sink/sink_sqlite.sh
 TESTS += $(sink_cli_tests)
 EXTRA_DIST += $(sink_cli_tests) tests/golden/sink tests/judge/browse_report.py \
-	tests/judge/compare_facts.py \
-	tests/judge/facts.py tests/judge/read_cctdb.py tests/judge/read_otf2.py \
+	tests/judge/compare_facts.py tests/judge/compare_folded.py tests/judge/compare_pprof.py \
+	tests/judge/facts.py tests/judge/pprof.proto tests/judge/read_cctdb.py \
+	tests/judge/read_json.py tests/judge/read_otf2.py tests/judge/read_sqlite.py \
 	tests/judge/read_text.py

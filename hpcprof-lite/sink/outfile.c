@@ -135,6 +135,19 @@ uint8_t *outstream_room(struct outstream *s, size_t n_bytes)
 	return room;
 }
 
+void outstream_put(struct outstream *s, const void *bytes, size_t n_bytes)
+{
+	for (const uint8_t *from = bytes; n_bytes;) {
+		if (s->n == s->capacity)
+			flush(s);
+		size_t room = s->capacity - s->n, n = n_bytes < room ? n_bytes : room;
+		memcpy(s->bytes + s->n, from, n);
+		s->n += n;
+		from += n;
+		n_bytes -= n;
+	}
+}
+
 enum status outstream_close(struct outstream *s)
 {
 	enum status status = flush(s);

@@ -59,6 +59,8 @@ static inline uint64_t outstream_offset(const struct outstream *s)
 {
 	return s->at + s->n;
 }
+/* Copies any number of bytes into the stream. */
+void outstream_put(struct outstream *s, const void *bytes, size_t n_bytes);
 /* Writes the remaining bytes and frees the buffer. */
 enum status outstream_close(struct outstream *s);
 

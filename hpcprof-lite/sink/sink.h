@@ -32,6 +32,8 @@ struct sink_ops {
 	const char *what; /* for --help: at most 46 characters */
 	/* writes files in sink_options.directory; otherwise writes to standard output */
 	bool makes_files;
+	/* written only if --to names it */
+	bool on_request;
 	/* command-line options of this sink; their set() gets its settings; NULL: none */
 	const struct option_spec *options;
 	/* default settings, `settings_bytes` long; NULL: the sink has no settings */

@@ -5,8 +5,12 @@
 #include "hpcprof-lite/sink/sinks.h"
 
 #include "hpcprof-lite/sink/cctdb/cctdb_sink.h"
+#include "hpcprof-lite/sink/folded/folded_sink.h"
 #include "hpcprof-lite/sink/html/html_sink.h"
+#include "hpcprof-lite/sink/json/json_sink.h"
 #include "hpcprof-lite/sink/otf2/otf2_sink.h"
+#include "hpcprof-lite/sink/pprof/pprof_sink.h"
+#include "hpcprof-lite/sink/sqlite/sqlite_sink.h"
 #include "hpcprof-lite/sink/text/text_sink.h"
 
 #include <stddef.h>
@@ -17,6 +21,12 @@ const struct sink_ops *const sinks[] = {
 	&sink_cctdb,
 #ifdef HAVE_OTF2
 	&sink_otf2,
+#endif
+	&sink_folded,
+	&sink_pprof,
+	&sink_json,
+#ifdef HAVE_SQLITE3
+	&sink_sqlite,
 #endif
 	NULL,
 };

@@ -147,3 +147,25 @@ void view_rows_free(struct view_rows *rows)
 	free(rows->at);
 	*rows = (struct view_rows){0};
 }
+
+bool view_find_outermost(const struct model *m, enum view_by by, bool *is_outermost)
+{
+	struct filling f = {0};
+	bool ok = true;
+	for (uint32_t c = 0; ok && c < m->n_contexts; c++) {
+		uint64_t a = 0, b = 0;
+		is_outermost[c] = false;
+		if (!key_of(&m->contexts[c], by, &a, &b))
+			continue;
+		size_t at = get_row(&f, a, b, c);
+		ok = at != SIZE_MAX;
+		if (ok && f.ends.at[at] <= c) {
+			f.ends.at[at] = c + m->contexts[c].subtree_n;
+			is_outermost[c] = true;
+		}
+	}
+	map_free(&f.index);
+	vec_free(&f.ends);
+	vec_free(&f.rows);
+	return ok;
+}

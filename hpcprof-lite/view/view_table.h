@@ -31,6 +31,11 @@ struct view_rows {
 /* Omits rows without self and total. False if memory is short. */
 bool view_rows_make(const struct model *m, const struct view_values *t, enum view_by by,
 		    struct view_rows *rows);
+/*
+ * By context: true if it belongs to a row, and no context above belongs to the same one. Totals of
+ * these contexts add up to the total of the row. False if memory is short.
+ */
+bool view_find_outermost(const struct model *m, enum view_by by, bool *is_outermost);
 /* By falling total, then self, then first context. */
 void view_rows_sort_by_total(struct view_row *rows, size_t n);
 void view_rows_free(struct view_rows *rows);

@@ -63,6 +63,22 @@ static void test_recursion(void **state)
 	fixture_remove(directory);
 }
 
+/* The totals of the outermost contexts are those of the rows. */
+static void check_outermost(const struct model *m, const struct view_values *t, enum view_by by,
+			    const struct view_rows *rows)
+{
+	bool *outer = calloc(m->n_contexts, sizeof *outer);
+	double wanted = 0, sum = 0;
+	assert_non_null(outer);
+	assert_true(view_find_outermost(m, by, outer));
+	for (size_t i = 0; i < rows->n; i++)
+		wanted += rows->at[i].total;
+	for (uint32_t i = 0; i < m->n_contexts; i++)
+		sum += outer[i] ? t->total[i] : 0;
+	assert_true(sum > wanted * (1 - 1e-9) && sum < wanted * (1 + 1e-9));
+	free(outer);
+}
+
 static void test_flat_sums_are_the_whole(void **state)
 {
 	(void)state;
@@ -91,6 +107,7 @@ static void test_flat_sums_are_the_whole(void **state)
 			}
 			assert_true(self > t.whole * (1 - 1e-12) && self < t.whole * (1 + 1e-12));
 			assert_int_equal(n, t.n_all);
+			check_outermost(m, &t, by, &rows);
 			view_rows_free(&rows);
 			view_values_close(&t);
 		}

@@ -13,9 +13,13 @@
 
 #include "common/base/log.h"
 #include "hpcprof-lite/sink/cctdb/cctdb_sink.h"
+#include "hpcprof-lite/sink/folded/folded_sink.h"
 #include "hpcprof-lite/sink/html/html_sink.h"
+#include "hpcprof-lite/sink/json/json_sink.h"
 #include "hpcprof-lite/sink/names.h"
 #include "hpcprof-lite/sink/otf2/otf2_sink.h"
+#include "hpcprof-lite/sink/pprof/pprof_sink.h"
+#include "hpcprof-lite/sink/sqlite/sqlite_sink.h"
 #include "hpcprof-lite/sink/text/text_sink.h"
 #include "tests/unit/sink/model_fixture.h"
 
@@ -138,6 +142,12 @@ int main(int argc, char **argv)
 		{&sink_text, &text_settings},
 		{&sink_cctdb, NULL},
 		{&sink_html, NULL},
+		{&sink_folded, NULL},
+		{&sink_pprof, NULL},
+		{&sink_json, NULL},
+#ifdef HAVE_SQLITE3
+		{&sink_sqlite, NULL},
+#endif
 #ifdef HAVE_OTF2
 		{&sink_otf2, &otf2_settings},
 #endif

@@ -8,9 +8,13 @@
 
 #include "common/base/log.h"
 #include "hpcprof-lite/sink/cctdb/cctdb_sink.h"
+#include "hpcprof-lite/sink/folded/folded_sink.h"
 #include "hpcprof-lite/sink/html/html_sink.h"
+#include "hpcprof-lite/sink/json/json_sink.h"
 #include "hpcprof-lite/sink/otf2/otf2_sink.h"
 #include "hpcprof-lite/sink/outfile.h"
+#include "hpcprof-lite/sink/pprof/pprof_sink.h"
+#include "hpcprof-lite/sink/sqlite/sqlite_sink.h"
 #include "hpcprof-lite/sink/text/text_sink.h"
 #include "tests/unit/sink/model_fixture.h"
 
@@ -115,6 +119,32 @@ static void html_without_memory(void **state)
 	fail_each(&sink_html, 10, 20);
 }
 
+static void folded_without_memory(void **state)
+{
+	(void)state;
+	fail_each(&sink_folded, 40, 20);
+}
+
+static void pprof_without_memory(void **state)
+{
+	(void)state;
+	fail_each(&sink_pprof, 40, 20);
+}
+
+static void json_without_memory(void **state)
+{
+	(void)state;
+	fail_each(&sink_json, 2, 20);
+}
+
+#ifdef HAVE_SQLITE3
+static void sqlite_without_memory(void **state)
+{
+	(void)state;
+	fail_each(&sink_sqlite, 40, 20);
+}
+#endif
+
 #ifdef HAVE_OTF2
 static void otf2_without_memory(void **state)
 {
@@ -171,6 +201,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cctdb_without_memory),
 		cmocka_unit_test(html_without_memory),
+		cmocka_unit_test(folded_without_memory),
+		cmocka_unit_test(pprof_without_memory),
+		cmocka_unit_test(json_without_memory),
+#ifdef HAVE_SQLITE3
+		cmocka_unit_test(sqlite_without_memory),
+#endif
 		cmocka_unit_test(text_without_memory),
 #ifdef HAVE_OTF2
 		cmocka_unit_test(otf2_without_memory),

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads profile.json, validates it and prints it as facts, see facts.py:
+read_json.py [--schema SCHEMA] FILE"""
+import json
+import sys
+
+sys.dont_write_bytecode = True
+from facts import Facts, Paths, accumulator  # noqa: E402  pylint: disable=wrong-import-position
+
+
+def validate(schema_file, profile):
+    import jsonschema  # pylint: disable=import-outside-toplevel
+
+    with open(schema_file, encoding="utf-8") as f:
+        schema = json.load(f)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.Draft202012Validator(schema).validate(profile)
+
+
+def read_contexts(p, facts):
+    paths = Paths()
+    for i, c in enumerate(p["contexts"]):
+        parent = c["parent"]
+        facts.add("contexts", 1)
+        function = p["functions"][c["function"]]["name"] if "function" in c else None
+        if c["kind"] == "root":
+            paths.known[i] = paths.known[None]
+        elif c["kind"] == "entry":
+            paths.frame(i, parent, c["name"], c["name"], False)
+        elif c["kind"] == "function":
+            paths.frame(i, parent, function, function, c["relation"] == "inlined")
+        elif c["kind"] == "loop":
+            where = f"line {c['line']}" if c.get("line") else c.get("address", "0x0")
+            name = f"loop at {where}"
+            paths.frame(i, parent, name, function, False)
+        elif c["kind"] == "line":
+            paths.place(i, parent, (p["files"][c["file"]], c["line"]))
+        else:
+            paths.place(i, parent, int(c.get("address", "0"), 0))
+    return paths
+
+
+def read_queue(p, number, queue, paths, facts):
+    facts.add("busy", str(number), 0)
+    facts.add("bytes", str(number), 0)
+    for op in queue["operations"]:
+        facts.add("samples", str(number), 1)
+        facts.add("ops", str(number), paths.hash(op["context"]), 1)
+        facts.add("busy", str(number), (op["end_ns"] - op["start_ns"]) * 1e-9)
+        if op["kind"] != "kernel":
+            facts.add("bytes", str(number), op["amount"])
+        if op["launcher"] is not None and p["profiles"][op["launcher"]]["kind"] != "thread":
+            raise ValueError("a queue launched an operation")
+
+
+def main():
+    with open(sys.argv[-1], encoding="utf-8") as f:
+        p = json.load(f)
+    if sys.argv[1] == "--schema":
+        validate(sys.argv[2], p)
+    facts = Facts()
+    paths = read_contexts(p, facts)
+    metrics = [
+        accumulator(m["name"]) if m["kind"] == "gpu-mean" else m["name"] for m in p["metrics"]
+    ]
+    for name in metrics:
+        facts.add("total", name, 0)
+    for number, profile in enumerate(p["profiles"]):
+        facts.add("profiles", 1)
+        facts.add("samples", str(number), 0)
+        facts.add("kind", str(number), profile["kind"], 1)
+        if profile["kind"] == "queue":
+            read_queue(p, number, profile, paths, facts)
+            continue
+        for context, metric, point, *_ in profile["values"]:
+            if point:
+                where = paths.function(context), paths.hash(context)
+                facts.value(metrics[metric], *where, point)
+        facts.add("samples", str(number), sum(1 for s in profile["samples"] if s[1]))
+    for name, key in (("samples delivered", "delivered"), ("samples in the tree", "in_tree")):
+        facts.add("ledger", name, p["ledger"]["samples"][key])
+    ledger = p["gpu"]["ledger"] if p["gpu"] else {}
+    for ours, theirs in (
+        ("launched", "launched"),
+        ("joined", "joined"),
+        ("summed-up", "aggregated"),
+        ("lost", "lost_launches"),
+    ):
+        for name, n in ledger.get(theirs, {}).items():
+            facts.add(ours, name, n)
+    facts.print()
+
+
+if __name__ == "__main__":
+    main()
