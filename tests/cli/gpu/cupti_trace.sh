@@ -20,7 +20,8 @@ SLACK=0.9
 is "times: as long as they were asked for" "$(of_kernel times spin 6)" 0.21
 
 like "the path ends at the call of the driver" "$("$HPCPROF" m-paths 2>/dev/null)" 'cuLaunchKernel '
-is "the two paths of one kernel" "$("$HPCPROF" m-paths 2>/dev/null | grep -cE '(often|seldom)')" 2
+is "the two paths of one kernel" "$("$HPCPROF" m-paths 2>/dev/null | grep -oE 'often|seldom' |
+	sort -u | wc -l)" 2
 
 # nothing of us is in the environment, and the user's own library is not loaded silently
 is "the variable is not in the environment" \
