@@ -380,13 +380,10 @@ static bool add_up_runs(struct model *m)
 	return true;
 }
 
-bool describe_whole(struct model *m)
+bool describe_times(struct model *m)
 {
-	describe_title(m);
-	m->ledger_closes = !m->sums_overflow;
 	for (uint32_t i = 0; i < m->n_processes; i++) {
 		const struct model_process *p = &m->processes[i];
-		ledger_add(&m->ledger, &p->ledger);
 		if (i == 0 || p->start_ns < m->start_ns)
 			m->start_ns = p->start_ns;
 		if (p->end_ns > m->end_ns)
@@ -394,14 +391,25 @@ bool describe_whole(struct model *m)
 	}
 	for (uint32_t i = 0; i < m->n_profiles; i++) {
 		const struct model_profile *p = &m->profiles[i];
-		ledger_add(&m->ledger, &p->ledger);
 		if (p->start_ns < m->start_ns)
 			m->start_ns = p->start_ns;
 		if (p->end_ns > m->end_ns)
 			m->end_ns = p->end_ns;
-		m->ledger_closes = m->ledger_closes && ledger_closes(&p->ledger);
 		m->has_traces = m->has_traces || p->n_trace_records;
 	}
-	m->ledger_closes = m->ledger_closes && !ledger_is_at_bound(&m->ledger);
 	return add_up_runs(m);
+}
+
+bool describe_whole(struct model *m)
+{
+	describe_title(m);
+	m->ledger_closes = !m->sums_overflow;
+	for (uint32_t i = 0; i < m->n_processes; i++)
+		ledger_add(&m->ledger, &m->processes[i].ledger);
+	for (uint32_t i = 0; i < m->n_profiles; i++) {
+		ledger_add(&m->ledger, &m->profiles[i].ledger);
+		m->ledger_closes = m->ledger_closes && ledger_closes(&m->profiles[i].ledger);
+	}
+	m->ledger_closes = m->ledger_closes && !ledger_is_at_bound(&m->ledger);
+	return describe_times(m);
 }

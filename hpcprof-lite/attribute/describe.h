@@ -38,5 +38,10 @@ bool describe_timeline(const struct model *m, const struct load_file *f, struct 
  * Sets the title, the start and end times, and the ledger of the whole. False if memory is short.
  */
 bool describe_whole(struct model *m);
+/*
+ * Sets the start and end times and has_traces, from the processes and profiles. describe_whole()
+ * calls it. False if memory is short.
+ */
+bool describe_times(struct model *m);
 
 #endif

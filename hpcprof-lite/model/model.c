@@ -109,8 +109,12 @@ size_t model_trace_read(const struct model *m, uint32_t profile, struct model_tr
 			if (metric == MODEL_NONE || node >= line->n_nodes ||
 			    line->context_of[node] == MODEL_NONE)
 				continue;
-			out[count++] = (struct model_sample){now + (uint64_t)line->to_real_ns,
-							     line->context_of[node], metric};
+			uint64_t time_ns = now + (uint64_t)line->to_real_ns;
+			if (time_ns < line->from_ns ||
+			    (line->until_ns && time_ns >= line->until_ns))
+				continue;
+			out[count++] =
+				(struct model_sample){time_ns, line->context_of[node], metric};
 		}
 		c->time_ns = now;
 		c->offset = i;

@@ -76,6 +76,13 @@ struct model {
 	uint64_t elapsed_ns;                  /* without the time between runs */
 	uint32_t n_runs; /* Stretches of time with measurement, at least one second apart. */
 	const char *title;                    /* name of the first program, for people */
+	/*
+	 * A filter was applied: what is in the model, as "rank 0,4-7; below solve". The ledgers are
+	 * those of the whole run. NULL: the model is the whole run.
+	 */
+	const char *part;
+	const char *const *part_notes;        /* what the filter had to leave out, for people */
+	uint32_t n_part_notes;
 	struct model_private *private_;       /* private data of load and attribute */
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The parts of a struct model that sinks must not see: the arrays behind its pointers, and the
- * location of the time lines. Only hpcprof-lite/model, attribute and their tests include this file.
+ * location of the time lines. Only hpcprof-lite/model, attribute, filter and their tests include
+ * this file.
  */
 #ifndef HPCPROF_MODEL_PRIVATE_H
 #define HPCPROF_MODEL_PRIVATE_H
@@ -32,6 +33,8 @@ struct model_timeline {
 	uint32_t metric_of[16];         /* by the tag of the record; MODEL_NONE: no such metric */
 	uint64_t latest_ns;             /* CLOCK_MONOTONIC; a later absolute time is damage */
 	int64_t to_real_ns;             /* add this to a time of CLOCK_MONOTONIC */
+	/* CLOCK_REALTIME: only samples in [from_ns, until_ns) are read; until_ns 0: no end */
+	uint64_t from_ns, until_ns;
 };
 
 /*

@@ -224,11 +224,15 @@ static char *describe(const struct model *m)
 	}
 	if (m->n_processes > 64)
 		fprintf(out, "- and %" PRIu32 " more\n", m->n_processes - 64);
+	if (m->part)
+		foreign_printf(out, "\n## Part of the run\n\n- %s\n", m->part);
+	for (uint32_t i = 0; i < m->n_part_notes; i++)
+		foreign_printf(out, "- %s\n", m->part_notes[i]);
 	const struct model_ledger *l = &m->ledger;
 	fprintf(out,
-		"\n## Ledger\n\n- samples delivered: %" PRIu64 "\n- samples in the tree: %" PRIu64
-		"\n",
-		l->delivered, l->in_tree);
+		"\n## Ledger%s\n\n- samples delivered: %" PRIu64
+		"\n- samples in the tree: %" PRIu64 "\n",
+		m->part ? " of the whole run" : "", l->delivered, l->in_tree);
 	for (unsigned i = 0; i < MSR_N_LOSSES; i++)
 		if (l->losses[i])
 			fprintf(out, "- %s: %" PRIu64 " (%s)\n", msr_loss_name((enum msr_loss)i),

@@ -197,17 +197,38 @@ static void set_sampling_properties(struct otf2_writer *w)
 		   "property");
 }
 
+static void set_part(struct otf2_writer *w)
+{
+	char *part = w->m->part ? names_clean(w->m->part) : NULL;
+	if (part)
+		otf2_check(w,
+			   OTF2_Archive_SetProperty(w->archive, "HPCTOOLKIT_LITE::PART", part,
+						    true),
+			   "property");
+	free(part);
+	for (uint32_t i = 0; i < w->m->n_part_notes; i++) {
+		char name[64], *note = names_clean(w->m->part_notes[i]);
+		snprintf(name, sizeof name, "HPCTOOLKIT_LITE::PART_NOTE_%" PRIu32, i);
+		if (note)
+			otf2_check(w, OTF2_Archive_SetProperty(w->archive, name, note, true),
+				   "property");
+		free(note);
+	}
+}
+
 static void set_properties(struct otf2_writer *w)
 {
 	const struct model *m = w->m;
-	char text[256];
+	char text[1024];
 	otf2_check(w, OTF2_Archive_SetCreator(w->archive, PACKAGE_NAME " " PACKAGE_VERSION),
 		   "creator");
 	snprintf(text, sizeof text,
-		 "%s: %" PRIu32 " processes, %" PRIu32 " threads; samples delivered %" PRIu64
+		 "%s: %" PRIu32 " processes, %" PRIu32 " threads; %s%s%ssamples delivered %" PRIu64
 		 ", in the tree %" PRIu64 "; the ledger %s",
-		 m->title ? m->title : "", m->n_processes, m->n_profiles, m->ledger.delivered,
-		 m->ledger.in_tree, m->ledger_closes ? "closes" : "does not close");
+		 m->title ? m->title : "", m->n_processes, m->n_profiles,
+		 m->part ? "part of the run: " : "", m->part ? m->part : "",
+		 m->part ? "; in the whole run: " : "", m->ledger.delivered, m->ledger.in_tree,
+		 m->ledger_closes ? "closes" : "does not close");
 	char *description = names_clean(text),
 	     *host = names_clean(m->n_processes ? m->processes[0].host : NULL);
 	if (description)
@@ -216,6 +237,7 @@ static void set_properties(struct otf2_writer *w)
 		otf2_check(w, OTF2_Archive_SetMachineName(w->archive, host), "machine name");
 	free(description);
 	free(host);
+	set_part(w);
 	snprintf(text, sizeof text, "%" PRIu64, m->ledger.delivered);
 	otf2_check(w,
 		   OTF2_Archive_SetProperty(w->archive, "HPCTOOLKIT_LITE::SAMPLES_DELIVERED", text,

@@ -340,11 +340,26 @@ static bool put_words(const struct model *m, FILE *out)
 	return ok && text_all_gpu_words(m, out);
 }
 
+static void put_part(const struct model *m, FILE *out)
+{
+	if (!m->part)
+		return;
+	fputs("part", out);
+	text_all_name(out, m->part);
+	putc('\n', out);
+	for (uint32_t i = 0; i < m->n_part_notes; i++) {
+		fputs("part-note", out);
+		text_all_name(out, m->part_notes[i]);
+		putc('\n', out);
+	}
+}
+
 enum status sink_text_all(const struct model *m, FILE *out)
 {
 	fprintf(out, "# hpcprof-lite text 1\ntitle");
 	text_all_name(out, m->title);
 	fprintf(out, "\nextent\t%" PRIu64 "\t%" PRIu64 "\n", m->start_ns, m->end_ns);
+	put_part(m, out);
 	put_things(m, out);
 	text_all_gpu_things(m, out);
 	put_contexts(m, out);

@@ -422,9 +422,10 @@ void text_report_gpu_ledger(const struct model *m, const struct text_style *s)
 	for (unsigned i = 1; i < MSR_N_GPU_LOSSES; i++)
 		lost += msr_gpu_loss_takes_op((enum msr_gpu_loss)i) ? l->losses[i] : 0;
 	text_heading(s,
-		     "GPU ledger: %s operations launched = %s joined + %s summed up in the run + "
+		     "GPU ledger%s: %s operations launched = %s joined + %s summed up in the run + "
 		     "%s lost; %s",
-		     text_count(a, sum_kinds(l->launched)), text_count(b, sum_kinds(l->joined)),
+		     m->part ? " of the whole run" : "", text_count(a, sum_kinds(l->launched)),
+		     text_count(b, sum_kinds(l->joined)),
 		     text_count(c, sum_kinds(l->aggregated)), text_count(d, lost),
 		     l->closes ? "it closes for every process"
 			       : "IT DOES NOT CLOSE: something is missing");

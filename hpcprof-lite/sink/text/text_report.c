@@ -177,6 +177,18 @@ static void put_notes(const struct model *m, FILE *out)
 		fprintf(out, "  %u more notes\n", n_more);
 }
 
+/* Says that this is a part of the run, and what was left out of it. */
+static void put_part(const struct model *m, FILE *out)
+{
+	if (!m->part)
+		return;
+	fputs("  part of the run: ", out);
+	text_cell(out, m->part, 0);
+	putc('\n', out);
+	for (uint32_t i = 0; i < m->n_part_notes; i++)
+		foreign_printf(out, "  %s\n", m->part_notes[i]);
+}
+
 static const char *source_name(enum msr_source source)
 {
 	switch (source) {
@@ -290,6 +302,7 @@ bool text_report_head(const struct model *m, const struct text_style *s)
 		fprintf(s->out, " in %s runs, without %s between them", text_count(a, m->n_runs),
 			text_value(b, "sec", (double)between_ns / 1e9));
 	putc('\n', s->out);
+	put_part(m, s->out);
 	put_ends(m, s->out);
 	put_blank(m, s->out);
 	put_unmeasured(m, s->out);
@@ -376,9 +389,9 @@ bool text_report_ledger(const struct model *m, const struct view_values *t,
 	for (uint32_t i = 0; m->ledger_closes && i < m->n_processes; i++)
 		if (m->processes[i].is_live)
 			closes = "it closes for every thread that is not still being written";
-	text_heading(s, "Ledger: %s samples delivered = %s in the tree + %s lost; %s",
-		     text_count(a, l->delivered), text_count(b, l->in_tree),
-		     text_count(c, view_count_lost(l)), closes);
+	text_heading(s, "Ledger%s: %s samples delivered = %s in the tree + %s lost; %s",
+		     m->part ? " of the whole run" : "", text_count(a, l->delivered),
+		     text_count(b, l->in_tree), text_count(c, view_count_lost(l)), closes);
 	put_losses(l, true, "lost", s->out);
 	put_losses(l, false, "also", s->out);
 	put_paths(l, s->out);
@@ -393,7 +406,7 @@ bool text_report_ledger(const struct model *m, const struct view_values *t,
 			text_count(a, l->bytes_damaged), text_count(b, l->bytes_file));
 	if (!put_modules(m, t, s->out))
 		return false;
-	if (run.handler_ns)
+	if (run.handler_ns && !m->part)
 		fprintf(s->out, "  time in the profiler's own handlers: %.2f%% of %s CPU time\n",
 			100 * (double)run.handler_ns / (double)run.cpu_ns,
 			text_value(a, "sec", (double)run.cpu_ns / 1e9));
