@@ -11,6 +11,7 @@
 #include "hpcprof-lite/archive.h"
 #include "hpcprof-lite/attribute/attribute.h"
 #include "hpcprof-lite/database.h"
+#include "hpcprof-lite/filter/filter.h"
 #include "hpcprof-lite/load/load_job.h"
 #include "hpcprof-lite/load/structures.h"
 #include "hpcprof-lite/sink/sinks.h"
@@ -27,6 +28,7 @@ struct arguments {
 	const char *archive; /* NULL: none */
 	bool no_structs, no_sources, quiet;
 	void **settings; /* by sink; NULL where it has none */
+	const struct filter *filter;
 };
 
 /* ---- options ---- */
@@ -134,6 +136,7 @@ struct options {
 	VEC(struct option_spec) specs;
 	VEC(void *) args; /* by spec */
 	void **settings; /* by sink; owned */
+	struct filter filter;
 	char *to_help; /* owned */
 };
 
@@ -219,7 +222,8 @@ static bool make_options(struct options *o)
 		memcpy(o->settings[i], sinks[i]->defaults, sinks[i]->settings_bytes);
 	}
 	return o->settings && add_outputs(o) && add_sinks(o, true) &&
-	       add_options(o, others, NULL) && add_sinks(o, false) && vec_push(&o->specs);
+	       add_options(o, filter_options, &o->filter) && add_options(o, others, NULL) &&
+	       add_sinks(o, false) && vec_push(&o->specs);
 }
 
 /* ---- structures ---- */
@@ -349,6 +353,8 @@ static enum status run(const struct arguments *a, char *const *directories, size
 	if (s.list)
 		load_structures_close(s.list, s.n);
 	free(s.list);
+	if (status == STATUS_OK && !filter_is_empty(a->filter))
+		status = filter_apply(&m, a->filter, a->n_workers);
 	if (status == STATUS_OK && !a->archive)
 		status = write_outputs(m, a, directories, n);
 	model_free(m);
@@ -376,6 +382,9 @@ static enum status run_command(struct arguments *a, const struct options *o, int
 	if (a->archive && (a->database || a->to || argc - first != 1))
 		return options_refuse(
 			"--archive takes one measurement directory, and neither -o nor --to");
+	if (a->archive && !filter_is_empty(a->filter))
+		return options_refuse("--archive copies the whole measurement: leave out --rank, "
+				      "--process, --thread, --time and --below");
 	a->n_workers = a->n_workers ? a->n_workers : pool_n_cpus();
 	database_guard();
 	return run(a, argv + first, (size_t)(argc - first));
@@ -387,7 +396,8 @@ int main(int argc, char **argv)
 	enum status s = STATUS_NO_MEMORY;
 	log_set_program("hpcprof-lite");
 	if (make_options(&o))
-		s = run_command(&(struct arguments){.settings = o.settings}, &o, argc, argv);
+		s = run_command(&(struct arguments){.settings = o.settings, .filter = &o.filter},
+				&o, argc, argv);
 	else
 		log_error(NULL, "out of memory");
 	free_options(&o);

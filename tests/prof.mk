@@ -34,6 +34,7 @@ prof_unit_tests = \
 	tests/unit/prof/test_sum \
 	tests/unit/prof/test_ledger \
 	tests/unit/prof/test_children \
+	tests/unit/prof/test_filter \
 	tests/unit/prof_gpu/test_gpu_calls \
 	tests/unit/prof_gpu/test_gpu_join \
 	tests/unit/prof_gpu/test_gpu_ledger \
@@ -69,6 +70,9 @@ tests_unit_prof_test_sum_SOURCES = tests/unit/prof/test_sum.c
 tests_unit_prof_test_sum_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_test_children_SOURCES = tests/unit/prof/test_children.c
 tests_unit_prof_test_children_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_prof_test_filter_SOURCES = tests/unit/prof/test_filter.c \
+	tests/unit/prof_gpu/gpu_fixture.h
+tests_unit_prof_test_filter_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_test_ledger_SOURCES = tests/unit/prof/test_ledger.c
 tests_unit_prof_test_ledger_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_gpu_test_gpu_calls_SOURCES = tests/unit/prof_gpu/test_gpu_calls.c tests/unit/prof_gpu/gpu_fixture.h tests/unit/prof_gpu/gpu_samples_fixture.h
@@ -120,6 +124,7 @@ endif
 prof_cli_tests = \
 	tests/cli/common/completion.sh \
 	tests/cli/prof/prof_cli.sh \
+	tests/cli/prof/prof_filter.sh \
 	tests/cli/prof/prof_fuzz.sh \
 	tests/cli/prof/prof_gpu.sh \
 	tests/cli/prof/prof_gpu_calls.sh \

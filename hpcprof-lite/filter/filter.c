@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See filter.h. Test: tests/unit/prof/test_filter.c. */
+#include "hpcprof-lite/filter/filter.h"
+
+#include "common/base/log.h"
+#include "hpcprof-lite/attribute/describe.h"
+#include "hpcprof-lite/filter/filter_part.h"
+
+#include <stdlib.h>
+
+bool filter_is_empty(const struct filter *f)
+{
+	return !f->ranks && !f->threads && !f->processes && !f->time && !f->below;
+}
+
+/* An array of n ids, all MODEL_NONE. */
+static uint32_t *new_ids(uint32_t n)
+{
+	uint32_t *ids = malloc(((size_t)n + 1) * sizeof *ids);
+	for (uint32_t i = 0; ids && i < n; i++)
+		ids[i] = MODEL_NONE;
+	return ids;
+}
+
+static bool begin(struct filter_part *p)
+{
+	const struct model *m = p->from;
+	p->process_to = new_ids(m->n_processes);
+	p->profile_to = new_ids(m->n_profiles);
+	p->context_to = new_ids(m->n_contexts);
+	p->metric_to = new_ids(m->n_metrics);
+	p->gpu_context_to = new_ids(m->n_gpu_contexts);
+	p->device_to = new_ids(m->n_gpu_devices);
+	p->queue_to = new_ids(m->n_gpu_queues);
+	p->first_lane = new_ids(m->n_gpu_queues);
+	p->first_thread = new_ids(m->n_processes);
+	p->is_used = calloc((size_t)m->n_contexts + 1, sizeof *p->is_used);
+	p->profiles = calloc((size_t)m->n_profiles + 1, sizeof *p->profiles);
+	p->sums = calloc((size_t)m->n_metrics + 1, sizeof *p->sums);
+	p->untimed = calloc((size_t)m->n_metrics + 1, sizeof *p->untimed);
+	p->divisors = calloc((size_t)m->n_metrics + 1, sizeof *p->divisors);
+	p->to = model_new();
+	if (!p->process_to || !p->profile_to || !p->context_to || !p->metric_to ||
+	    !p->gpu_context_to || !p->device_to || !p->queue_to || !p->first_lane ||
+	    !p->first_thread || !p->is_used || !p->profiles || !p->sums || !p->untimed ||
+	    !p->divisors || !p->to)
+		return false;
+	describe_divisors(m, p->divisors);
+	for (uint32_t i = m->n_profiles; i-- > 0;) {
+		const struct model_profile *t = &m->profiles[i];
+		if (t->kind == MODEL_PROFILE_THREAD)
+			p->first_thread[t->process] = i;
+		else if (t->lane == 0)
+			p->first_lane[t->queue] = i;
+	}
+	return true;
+}
+
+static void end(struct filter_part *p)
+{
+	uint32_t *ids[] = {p->process_to, p->profile_to,     p->context_to,
+			   p->metric_to,  p->gpu_context_to, p->device_to,
+			   p->queue_to,   p->first_lane,     p->first_thread};
+	for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+		free(ids[i]);
+	for (uint32_t i = 0; p->profiles && i < p->from->n_profiles; i++)
+		vec_free(&p->profiles[i].values);
+	free(p->profiles);
+	free(p->below);
+	free((void *)p->is_used);
+	free((void *)p->sums);
+	free((void *)p->untimed);
+	free(p->divisors);
+	map_free(&p->op_index);
+	vec_free(&p->ops);
+	model_free(p->to);
+}
+
+/* What every part shares with the whole; the new model will own the old one. */
+static void share(const struct model *from, struct model *to)
+{
+	to->modules = from->modules;
+	to->n_modules = from->n_modules;
+	to->files = from->files;
+	to->n_files = from->n_files;
+	to->functions = from->functions;
+	to->n_functions = from->n_functions;
+	to->unmeasured = from->unmeasured;
+	to->n_unmeasured = from->n_unmeasured;
+	to->gpu_shapes = from->gpu_shapes;
+	to->n_gpu_shapes = from->n_gpu_shapes;
+	to->gpu_occupancies = from->gpu_occupancies;
+	to->gpu_ledger = from->gpu_ledger;
+	to->gpu_sampling = from->gpu_sampling;
+	to->has_gpu = from->has_gpu;
+	to->ledger = from->ledger;
+	to->ledger_closes = from->ledger_closes;
+	to->title = from->title;
+}
+
+static bool sum_part(struct filter_part *p)
+{
+	static const struct load_thread no_cells;
+	struct model *to = p->to;
+	struct sum_source *sources = calloc((size_t)to->n_profiles + 1, sizeof *sources);
+	double *divisors = calloc((size_t)to->n_metrics + 1, sizeof *divisors);
+	bool ok = sources && divisors;
+	for (uint32_t i = 0; ok && i < p->from->n_profiles; i++) {
+		struct filter_profile *f = &p->profiles[i];
+		if (p->profile_to[i] == MODEL_NONE ||
+		    p->from->profiles[i].kind != MODEL_PROFILE_THREAD)
+			continue;
+		for (size_t k = 0; k < f->values.n; k++) {
+			f->values.at[k].context = p->context_to[f->values.at[k].context];
+			f->values.at[k].metric = p->metric_to[f->values.at[k].metric];
+		}
+		sources[p->profile_to[i]] = (struct sum_source){
+			.thread = &no_cells, .extras = f->values.at, .n_extras = f->values.n};
+	}
+	if (ok) {
+		describe_divisors(to, divisors);
+		ok = sum_up(to, sources, divisors, p->n_workers);
+		to->sums_overflow |= p->from->sums_overflow;
+	}
+	free(sources);
+	free(divisors);
+	return ok;
+}
+
+static bool make(struct filter_part *p)
+{
+	share(p->from, p->to);
+	return filter_describe(p) && filter_recount(p) && filter_make_metrics(p) &&
+	       filter_make_contexts(p) && filter_make_processes(p) && filter_make_queues(p) &&
+	       filter_make_profiles(p) && sum_part(p) && describe_times(p->to);
+}
+
+static void release_whole(void *whole)
+{
+	model_free(whole);
+}
+
+enum status filter_apply(struct model **m, const struct filter *f, unsigned n_workers)
+{
+	struct filter_part p = {.from = *m, .f = f, .n_workers = n_workers};
+	enum status s = begin(&p) ? filter_choose(&p) : STATUS_NO_MEMORY;
+	if (s == STATUS_OK && !make(&p))
+		s = STATUS_NO_MEMORY;
+	if (s == STATUS_OK) {
+		p.to->private_->sources = *m;
+		p.to->private_->release = release_whole;
+		*m = p.to;
+		p.to = NULL;
+	} else if (s == STATUS_NO_MEMORY) {
+		log_error(NULL, "out of memory");
+	}
+	end(&p);
+	return s;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Makes contexts, processes and profiles of the part. Contexts without values, samples and
+ * operations go; modules, files and functions stay, since nothing lists them by themselves.
+ * Test: tests/unit/prof/test_filter.c.
+ */
+#include "hpcprof-lite/filter/filter_part.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- contexts ---- */
+
+bool filter_make_contexts(struct filter_part *p)
+{
+	const struct model *m = p->from;
+	uint32_t n = 0;
+	atomic_store(&p->is_used[0], true);
+	for (uint32_t i = m->n_contexts; i-- > 1;) /* a parent's id is smaller */
+		if (atomic_load(&p->is_used[i]))
+			atomic_store(&p->is_used[m->contexts[i].parent], true);
+	for (uint32_t i = 0; i < m->n_contexts; i++)
+		p->context_to[i] = atomic_load(&p->is_used[i]) ? n++ : MODEL_NONE;
+	struct model_context *contexts = calloc((size_t)n + 1, sizeof *contexts);
+	p->to->contexts = p->to->private_->contexts = contexts;
+	if (!contexts)
+		return false;
+	for (uint32_t i = 0; i < m->n_contexts; i++) {
+		if (p->context_to[i] == MODEL_NONE)
+			continue;
+		struct model_context *c = &contexts[p->to->n_contexts++];
+		*c = m->contexts[i];
+		c->parent = c->parent == MODEL_NONE ? MODEL_NONE : p->context_to[c->parent];
+		c->subtree_n = 1;
+	}
+	for (uint32_t i = n; i-- > 1;)
+		contexts[contexts[i].parent].subtree_n += contexts[i].subtree_n;
+	return true;
+}
+
+/* ---- processes ---- */
+
+static void clip(const struct filter_part *p, uint64_t *start_ns, uint64_t *end_ns)
+{
+	if (!p->has_time)
+		return;
+	*start_ns = *start_ns > p->from_ns ? *start_ns : p->from_ns;
+	*end_ns = *end_ns < p->until_ns ? *end_ns : p->until_ns;
+	*end_ns = *end_ns > *start_ns ? *end_ns : *start_ns;
+}
+
+/* Measures of the error of apportioning stay where their kernel does. */
+static bool copy_yardsticks(struct filter_part *p, struct model_gpu_sampling *s)
+{
+	struct model_gpu_yardstick *all = calloc((size_t)s->n_yardsticks + 1, sizeof *all);
+	if (!model_own(p->to, all))
+		return false;
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < s->n_yardsticks; i++) {
+		all[n] = s->yardsticks[i];
+		all[n].context = p->context_to[all[n].context];
+		n += all[n].context != MODEL_NONE;
+	}
+	s->yardsticks = all;
+	s->n_yardsticks = n;
+	return true;
+}
+
+static void number_all(struct filter_part *p)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < p->from->n_profiles; i++) {
+		bool is_queue = p->from->profiles[i].kind == MODEL_PROFILE_QUEUE;
+		if (is_queue ? p->profiles[i].n_records : p->profile_to[i] != MODEL_NONE)
+			p->profile_to[i] = n++;
+	}
+	p->to->n_profiles = n;
+	n = 0;
+	for (uint32_t i = 0; i < p->from->n_processes; i++)
+		if (p->process_to[i] != MODEL_NONE)
+			p->process_to[i] = n++;
+	p->to->n_processes = n;
+}
+
+bool filter_make_processes(struct filter_part *p)
+{
+	number_all(p);
+	struct model_process *to = calloc((size_t)p->to->n_processes + 1, sizeof *to);
+	p->to->processes = p->to->private_->processes = to;
+	if (!to)
+		return false;
+	for (uint32_t i = 0; i < p->from->n_processes; i++) {
+		if (p->process_to[i] == MODEL_NONE)
+			continue;
+		*to = p->from->processes[i];
+		clip(p, &to->start_ns, &to->end_ns);
+		if (to->gpu_sampling.n_yardsticks && !copy_yardsticks(p, &to->gpu_sampling))
+			return false;
+		to++;
+	}
+	return true;
+}
+
+/* ---- profiles ---- */
+
+static bool copy_timeline(const struct filter_part *p, const struct model_timeline *from,
+			  struct model_timeline *to)
+{
+	*to = *from;
+	to->parts = calloc(from->n_parts + 1, sizeof *to->parts);
+	to->context_of = calloc((size_t)from->n_nodes + 1, sizeof *to->context_of);
+	if (!to->parts || !to->context_of)
+		return false;
+	if (from->n_parts)
+		memcpy(to->parts, from->parts, from->n_parts * sizeof *to->parts);
+	for (uint32_t i = 0; i < from->n_nodes; i++) {
+		uint32_t c = from->context_of[i];
+		to->context_of[i] = c == MODEL_NONE || !filter_has_context(p, c) ? MODEL_NONE
+										 : p->context_to[c];
+	}
+	for (unsigned i = 0; i < sizeof to->metric_of / sizeof *to->metric_of; i++)
+		to->metric_of[i] = from->metric_of[i] == MODEL_NONE
+					   ? MODEL_NONE
+					   : p->metric_to[from->metric_of[i]];
+	if (p->has_time) {
+		to->from_ns = p->from_ns > from->from_ns ? p->from_ns : from->from_ns;
+		to->until_ns = from->until_ns && from->until_ns < p->until_ns ? from->until_ns
+									      : p->until_ns;
+	}
+	return true;
+}
+
+/* Lanes whose operations are not in the part are gone: counts the lanes of a queue anew. */
+static uint32_t next_lane(const struct model_profile *first, const struct model_profile *p)
+{
+	return p > first && p[-1].queue == p->queue && p[-1].kind == MODEL_PROFILE_QUEUE
+		       ? p[-1].lane + 1
+		       : 0;
+}
+
+bool filter_make_profiles(struct filter_part *p)
+{
+	struct model_private *own = p->to->private_;
+	uint32_t n = p->to->n_profiles;
+	own->profiles = calloc((size_t)n + 1, sizeof *own->profiles);
+	own->timelines = calloc((size_t)n + 1, sizeof *own->timelines);
+	p->to->profiles = own->profiles;
+	if (!own->profiles || !own->timelines)
+		return false;
+	for (uint32_t i = 0; i < p->from->n_profiles; i++) {
+		uint32_t at = p->profile_to[i];
+		if (at == MODEL_NONE)
+			continue;
+		struct model_profile *to = &own->profiles[at];
+		*to = p->from->profiles[i];
+		to->values = NULL;
+		to->n_values = 0;
+		to->process = p->process_to[to->process];
+		to->n_trace_records = p->profiles[i].n_records;
+		clip(p, &to->start_ns, &to->end_ns);
+		if (to->kind == MODEL_PROFILE_QUEUE) {
+			to->queue = p->queue_to[to->queue];
+			to->lane = next_lane(own->profiles, to);
+		} else if (!copy_timeline(p, &p->from->private_->timelines[i],
+					  &own->timelines[at])) {
+			return false;
+		}
+	}
+	return true;
+}

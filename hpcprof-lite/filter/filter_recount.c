@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Recounts the values of the part. A value is shared out over the samples or operations of its
+ * (thread, context, metric) such that adjoining ranges of time add up to the whole, to the
+ * nanosecond. Test: tests/unit/prof/test_filter.c.
+ */
+#include "common/base/capped.h"
+#include "common/base/pool.h"
+#include "hpcprof-lite/filter/filter_part.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- shares ---- */
+
+/* sum * part / all, rounded down; unsigned __int128 is a GNU extension. */
+static uint64_t scale(uint64_t sum, uint64_t part, uint64_t all)
+{
+	return part >= all ? sum : (uint64_t)((unsigned __int128)sum * part / all);
+}
+
+static uint64_t share_of(uint64_t sum, const struct filter_share *s)
+{
+	uint64_t up_to = s->before;
+	capped_grow(&up_to, s->in);
+	return scale(sum, up_to, s->all) - scale(sum, s->before, s->all);
+}
+
+static bool is_before(const struct filter_part *p, uint64_t ns)
+{
+	return p->has_time && ns < p->from_ns;
+}
+
+static bool is_in(const struct filter_part *p, uint64_t ns)
+{
+	return !p->has_time || (ns >= p->from_ns && ns < p->until_ns);
+}
+
+/* Adds what counts at one moment. */
+static void add_at(const struct filter_part *p, struct filter_share *s, uint64_t ns, uint64_t n)
+{
+	capped_grow(&s->all, n);
+	if (is_before(p, ns))
+		capped_grow(&s->before, n);
+	else if (is_in(p, ns))
+		capped_grow(&s->in, n);
+}
+
+static uint64_t overlap(uint64_t a, uint64_t b, uint64_t from, uint64_t until)
+{
+	a = a > from ? a : from;
+	b = b < until ? b : until;
+	return b > a ? b - a : 0;
+}
+
+static void use(struct filter_part *p, uint32_t context)
+{
+	/* relaxed: read after the threads were joined */
+	atomic_store_explicit(&p->is_used[context], true, memory_order_relaxed);
+}
+
+/* ---- operations ---- */
+
+uint32_t filter_queue_process(const struct filter_part *p, uint32_t queue)
+{
+	return p->from->gpu_contexts[p->from->gpu_queues[queue].context].process;
+}
+
+/* The thread that an operation counts for; MODEL_NONE: the process has no thread. */
+static uint32_t thread_of(const struct filter_part *p, const struct model_gpu_cell *cell,
+			  uint32_t process)
+{
+	return cell->launcher != MODEL_NONE ? cell->launcher : p->first_thread[process];
+}
+
+bool filter_has_op(const struct filter_part *p, const struct model_gpu_line *line,
+		   const struct model_gpu_item *item, uint32_t process)
+{
+	const struct model_gpu_cell *cell = &line->cells[item->cell];
+	uint32_t thread = thread_of(p, cell, process);
+	return thread != MODEL_NONE && p->profile_to[thread] != MODEL_NONE &&
+	       filter_has_context(p, cell->context) &&
+	       (is_in(p, item->start_ns) ||
+		(item->start_ns < p->from_ns && item->end_ns > p->from_ns));
+}
+
+static bool share_op(struct filter_part *p, const struct model_gpu_item *item, uint32_t thread,
+		     uint32_t context)
+{
+	uint64_t index = map_put(&p->op_index, thread, context, p->ops.n);
+	if (index == MAP_NONE || (index == p->ops.n && !vec_push(&p->ops)))
+		return false;
+	struct filter_ops *o = &p->ops.at[index];
+	uint64_t start = item->start_ns, end = item->end_ns;
+	add_at(p, &o->n, start, 1);
+	add_at(p, &o->amount, start, item->record->amount);
+	capped_grow(&o->ns.all, end - start);
+	capped_grow(&o->ns.before, overlap(start, end, 0, p->from_ns));
+	capped_grow(&o->ns.in, overlap(start, end, p->from_ns, p->until_ns));
+	return true;
+}
+
+/* Counts the operations of a queue that are in the part, by lane. */
+static bool count_ops(struct filter_part *p, uint32_t queue)
+{
+	const struct model_gpu_line *line = &p->from->private_->gpu_lines[queue];
+	uint32_t process = filter_queue_process(p, queue);
+	if (p->process_to[process] == MODEL_NONE)
+		return true;
+	for (uint64_t i = 0; i < line->n; i++) {
+		const struct model_gpu_item *item = &line->items[i];
+		const struct model_gpu_cell *cell = &line->cells[item->cell];
+		uint32_t thread = thread_of(p, cell, process);
+		if (p->has_time && thread != MODEL_NONE &&
+		    !share_op(p, item, thread, cell->context))
+			return false;
+		if (!filter_has_op(p, line, item, process))
+			continue;
+		use(p, cell->context);
+		p->profiles[p->first_lane[queue] + item->lane].n_records++;
+	}
+	return true;
+}
+
+/* ---- samples ---- */
+
+/* Counts the samples of a thread, by its values. */
+static void count_samples(struct filter_part *p, uint32_t profile, struct filter_share *of)
+{
+	enum { CHUNK = 1024 };
+	struct model_sample samples[CHUNK];
+	struct model_trace_cursor cursor = {0};
+	const struct model_profile *t = &p->from->profiles[profile];
+	for (size_t n; (n = model_trace_read(p->from, profile, &cursor, samples, CHUNK));)
+		for (size_t i = 0; i < n; i++) {
+			const struct model_sample *s = &samples[i];
+			if (!filter_has_context(p, s->context))
+				continue;
+			const struct model_value *v =
+				model_find_value(p->from, profile, s->context, s->metric);
+			if (v)
+				add_at(p, &of[v - t->values], s->time_ns, 1);
+			if (!is_in(p, s->time_ns))
+				continue;
+			use(p, s->context);
+			p->profiles[profile].n_records++;
+		}
+}
+
+/* ---- values ---- */
+
+static bool is_of_pc_samples(const struct model_metric *m)
+{
+	return m->kind == MODEL_METRIC_GPU_SAMPLES || strncmp(m->name, "GSAMP:", 6) == 0;
+}
+
+/* The shares of a GPU metric: by time, by bytes, or by number of operations. */
+static const struct filter_share *op_share(const struct model_metric *m, const struct filter_ops *o)
+{
+	if (m->kind == MODEL_METRIC_GPU_TIME && o->ns.all)
+		return &o->ns;
+	bool is_bytes = m->role == MODEL_ROLE_COPY_BYTES || m->role == MODEL_ROLE_SET_BYTES;
+	return is_bytes && o->amount.all ? &o->amount : &o->n;
+}
+
+struct recount {
+	struct filter_part *p;
+	uint32_t profile;
+	const struct filter_share *samples; /* by value of the profile */
+};
+
+/* The share of the value, and *n, how many samples or operations. NULL: it has no time line. */
+static const struct filter_share *find_share(const struct recount *r, const struct model_value *v,
+					     uint64_t *n)
+{
+	const struct model *m = r->p->from;
+	const struct model_metric *metric = &m->metrics[v->metric];
+	const struct filter_share *s = NULL;
+	if (is_of_pc_samples(metric))
+		return NULL;
+	if (metric->kind == MODEL_METRIC_GUESSED) /* the same samples as its parent */
+		v = model_find_value(m, r->profile, v->context, metric->parent);
+	if (metric->kind == MODEL_METRIC_SAMPLED || metric->kind == MODEL_METRIC_GUESSED) {
+		s = v ? &r->samples[v - m->profiles[r->profile].values] : NULL;
+		*n = s ? s->in : 0;
+	} else {
+		uint64_t index = map_get(&r->p->op_index, r->profile, v->context);
+		s = index == MAP_NONE ? NULL : op_share(metric, &r->p->ops.at[index]);
+		*n = s ? r->p->ops.at[index].n.in : 0;
+	}
+	return s && s->all ? s : NULL;
+}
+
+/* The model has the number of samples over all threads only: the thread's share, by value. */
+static uint64_t estimate_samples(const struct model *m, const struct model_value *v)
+{
+	const struct model_total *t = model_find_total(m, v->context, v->metric);
+	if (!t || t->n_profiles == 1 || t->sum[MODEL_POINT] <= 0)
+		return t ? t->n_samples : 0;
+	return (uint64_t)((double)t->n_samples * v->at[MODEL_POINT] / t->sum[MODEL_POINT] + 0.5);
+}
+
+static uint64_t to_integer(double value)
+{
+	return value >= 0x1p64 ? UINT64_MAX : (uint64_t)(value + 0.5);
+}
+
+static bool recount_value(const struct recount *r, const struct model_value *v)
+{
+	struct filter_part *p = r->p;
+	struct sum_extra x = {.context = v->context,
+			      .metric = v->metric,
+			      .sum = to_integer(v->at[MODEL_POINT] * p->divisors[v->metric])};
+	const struct filter_share *s = find_share(r, v, &x.n_samples);
+	/* relaxed: plain sums, read after the threads were joined */
+	atomic_fetch_add_explicit(&p->sums[v->metric], x.sum, memory_order_relaxed);
+	if (p->has_time && !s) {
+		atomic_fetch_add_explicit(&p->untimed[v->metric], x.sum, memory_order_relaxed);
+		return true;
+	}
+	if (p->has_time)
+		x.sum = share_of(x.sum, s);
+	else if (!s)
+		x.n_samples = estimate_samples(p->from, v);
+	if (!x.sum && !x.n_samples)
+		return true;
+	use(p, x.context);
+	struct sum_extra *at = vec_push(&p->profiles[r->profile].values);
+	if (at)
+		*at = x;
+	return at != NULL;
+}
+
+static void recount_job(void *arg, size_t i, unsigned worker)
+{
+	(void)worker;
+	struct filter_part *p = arg;
+	const struct model_profile *t = &p->from->profiles[i];
+	if (t->kind != MODEL_PROFILE_THREAD || p->profile_to[i] == MODEL_NONE)
+		return;
+	struct filter_share *samples = calloc(t->n_values + 1, sizeof *samples);
+	const struct recount r = {p, (uint32_t)i, samples};
+	bool ok = samples != NULL;
+	if (ok)
+		count_samples(p, r.profile, samples);
+	for (size_t k = 0; ok && k < t->n_values; k++)
+		if (t->values[k].at[MODEL_POINT] > 0 && filter_has_context(p, t->values[k].context))
+			ok = recount_value(&r, &t->values[k]);
+	free(samples);
+	if (!ok)
+		atomic_store(&p->failed, true);
+}
+
+bool filter_recount(struct filter_part *p)
+{
+	for (uint32_t q = 0; q < p->from->n_gpu_queues; q++)
+		if (!count_ops(p, q))
+			return false;
+	pool_run_shown("filtering", p->from->n_profiles, p->n_workers, recount_job, p);
+	return !atomic_load(&p->failed);
+}
