@@ -127,12 +127,30 @@ static bool sum_part(struct filter_part *p)
 	return ok;
 }
 
-static bool make(struct filter_part *p)
+/* Nothing needs the values of the whole once they are recounted, and memory is short. */
+static void drop_values(struct model *m)
+{
+	for (uint32_t i = 0; i < m->n_profiles; i++) {
+		struct model_profile *t = &m->private_->profiles[i];
+		free((void *)(uintptr_t)t->values);
+		t->values = NULL;
+		t->n_values = 0;
+	}
+	free(m->private_->totals);
+	m->private_->totals = NULL;
+	m->totals = NULL;
+	m->n_totals = 0;
+}
+
+static bool make(struct filter_part *p, struct model *whole)
 {
 	share(p->from, p->to);
-	return filter_describe(p) && filter_recount(p) && filter_make_metrics(p) &&
-	       filter_make_contexts(p) && filter_make_processes(p) && filter_make_queues(p) &&
-	       filter_make_profiles(p) && sum_part(p) && describe_times(p->to);
+	if (!filter_describe(p) || !filter_recount(p) || !filter_make_metrics(p) ||
+	    !filter_make_contexts(p) || !filter_make_processes(p) || !filter_make_queues(p) ||
+	    !filter_make_profiles(p))
+		return false;
+	drop_values(whole);
+	return sum_part(p) && describe_times(p->to);
 }
 
 static void release_whole(void *whole)
@@ -144,7 +162,7 @@ enum status filter_apply(struct model **m, const struct filter *f, unsigned n_wo
 {
 	struct filter_part p = {.from = *m, .f = f, .n_workers = n_workers};
 	enum status s = begin(&p) ? filter_choose(&p) : STATUS_NO_MEMORY;
-	if (s == STATUS_OK && !make(&p))
+	if (s == STATUS_OK && !make(&p, *m))
 		s = STATUS_NO_MEMORY;
 	if (s == STATUS_OK) {
 		p.to->private_->sources = *m;

@@ -29,8 +29,9 @@ extern const struct option_spec filter_options[];
 
 bool filter_is_empty(const struct filter *f);
 /*
- * Replaces *m by the model of the part. The new model owns the old one. If nothing matches, logs
- * what there is, leaves *m alone and returns STATUS_USAGE. n_workers: as in pool_run().
+ * Replaces *m by the model of the part. The new model owns what is left of the old one. If nothing
+ * matches, logs what there is, leaves *m alone and returns STATUS_USAGE. If memory is short, *m may
+ * have lost its values. n_workers: as in pool_run().
  */
 enum status filter_apply(struct model **m, const struct filter *f, unsigned n_workers);
 

@@ -158,6 +158,10 @@ bool filter_make_profiles(struct filter_part *p)
 		to->process = p->process_to[to->process];
 		to->n_trace_records = p->profiles[i].n_records;
 		clip(p, &to->start_ns, &to->end_ns);
+		if (p->has_time || p->below) { /* known of the whole thread only */
+			to->cpu_ns = 0;
+			to->source_use = (struct model_source_use){0};
+		}
 		if (to->kind == MODEL_PROFILE_QUEUE) {
 			to->queue = p->queue_to[to->queue];
 			to->lane = next_lane(own->profiles, to);

@@ -30,6 +30,12 @@ static void finish(struct view_side *s, double whole)
 		s->n_empty++;
 }
 
+/* The ledger of a thread does not know which samples are in a part of the run. */
+static uint64_t count_samples(const struct model *m, const struct model_profile *p)
+{
+	return m->part && m->has_traces ? p->n_trace_records : p->ledger.in_tree;
+}
+
 static void add_thread(const struct model *m, const struct view_values *v, uint32_t profile,
 		       struct view_balance *b)
 {
@@ -39,7 +45,7 @@ static void add_thread(const struct model *m, const struct view_values *v, uint3
 	*t = (struct view_share){profile,
 				 1,
 				 value ? value->at[MODEL_EXECUTION] : 0,
-				 p->ledger.in_tree,
+				 count_samples(m, p),
 				 view_count_lost(&p->ledger),
 				 p->cpu_ns};
 	of->n_threads++;
