@@ -149,12 +149,14 @@ static bool copy_line(struct filter_part *p, uint32_t queue, uint32_t process,
 	const struct model_gpu_line *from = &p->from->private_->gpu_lines[queue];
 	uint32_t n_lanes = p->from->gpu_queues[queue].n_lanes, n_new = 0;
 	uint16_t *lane_to = calloc((size_t)n_lanes + 1, sizeof *lane_to);
-	struct model_gpu_item *items = calloc(count_records(p, queue) + 1, sizeof *items);
+	struct space *space = vec_push(&p->to->private_->spaces);
 	size_t n_cells = 0;
-	if (!model_own(p->to, items) || !lane_to) {
+	if (!lane_to || !space ||
+	    !space_get(space, (count_records(p, queue) + 1) * sizeof(struct model_gpu_item))) {
 		free(lane_to);
 		return false;
 	}
+	struct model_gpu_item *items = space->at;
 	*to = *from;
 	to->items = items;
 	to->n = 0;
