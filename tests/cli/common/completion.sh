@@ -103,7 +103,7 @@ def until(what):
     return text
 os.write(fd, b"PS1='ready''> '; . '%s'\n" % sys.argv[1].encode())
 until(b"ready> ")
-os.write(fd, b"hpcprof-lite --thr\t")
+os.write(fd, b"hpcprof-lite --thres\t")
 shown = until(b"--threshold=")
 os.write(fd, b"\x15exit\n")
 print("completed" if b"--threshold=" in shown else shown)
