@@ -3,6 +3,7 @@
 #include "hpcprof-lite/filter/filter.h"
 
 #include "common/base/log.h"
+#include "common/base/pool.h"
 #include "hpcprof-lite/attribute/describe.h"
 #include "hpcprof-lite/filter/filter_part.h"
 
@@ -66,6 +67,9 @@ static void end(struct filter_part *p)
 	for (uint32_t i = 0; p->profiles && i < p->from->n_profiles; i++)
 		vec_free(&p->profiles[i].values);
 	free(p->profiles);
+	for (unsigned i = 0; p->first_value && i < p->n_workers; i++)
+		free(p->first_value[i]);
+	free(p->first_value);
 	free(p->below);
 	free((void *)p->is_used);
 	free((void *)p->sums);
@@ -160,7 +164,8 @@ static void release_whole(void *whole)
 
 enum status filter_apply(struct model **m, const struct filter *f, unsigned n_workers)
 {
-	struct filter_part p = {.from = *m, .f = f, .n_workers = n_workers};
+	struct filter_part p = {
+		.from = *m, .f = f, .n_workers = n_workers ? n_workers : pool_n_cpus()};
 	enum status s = begin(&p) ? filter_choose(&p) : STATUS_NO_MEMORY;
 	if (s == STATUS_OK && !make(&p, *m))
 		s = STATUS_NO_MEMORY;

@@ -47,6 +47,11 @@ struct filter_part {
 	struct map op_index;        /* (profile, context): index into ops; has_time */
 	VEC(struct filter_ops) ops;
 	struct filter_profile *profiles;
+	/*
+	 * By worker, then context: where the values of the context begin in those of the profile
+	 * that the worker is at. Anything if it has none.
+	 */
+	uint32_t **first_value;
 	/* By metric: the sum before the cut by time, and what of it has no time line. */
 	_Atomic uint64_t *sums, *untimed;
 	double *divisors;
