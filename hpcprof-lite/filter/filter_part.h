@@ -15,7 +15,7 @@
 
 #include <stdatomic.h>
 
-/* What lies before the range of time, in it, and on the whole time line. */
+/* What was counted before the range of time, in it, and on the whole time line. */
 struct filter_share {
 	uint64_t before, in, all;
 };
