@@ -13,6 +13,7 @@ tests_unit_sink_sink_fixture_LDADD = libhltext.la $(SINK_LDADD)
 
 if HAVE_CMOCKA
 sink_unit_tests = \
+	tests/unit/sink/test_protobuf \
 	tests/unit/sink/test_sink_alloc \
 	tests/unit/sink/test_sink_cctdb \
 	tests/unit/sink/test_sink_html \
@@ -25,6 +26,8 @@ sink_unit_tests = \
 	tests/unit/prof/test_view_gpu
 check_PROGRAMS += $(sink_unit_tests)
 TESTS += $(sink_unit_tests)
+tests_unit_sink_test_protobuf_SOURCES = tests/unit/sink/test_protobuf.c
+tests_unit_sink_test_protobuf_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
 tests_unit_sink_test_sink_outfile_SOURCES = tests/unit/sink/test_sink_outfile.c
 tests_unit_sink_test_sink_outfile_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
 tests_unit_sink_test_sink_cctdb_SOURCES = tests/unit/sink/test_sink_cctdb.c $(model_fixture)
