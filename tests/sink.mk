@@ -55,11 +55,12 @@ endif
 
 sink_cli_tests = tests/cli/sink/sink_agree.sh tests/cli/sink/sink_cctdb.sh \
 	tests/cli/sink/sink_folded.sh tests/cli/sink/sink_gpu.sh tests/cli/sink/sink_html.sh \
-	tests/cli/sink/sink_json.sh tests/cli/sink/sink_otf2.sh tests/cli/sink/sink_pprof.sh \
-	tests/cli/sink/sink_sqlite.sh
+	tests/cli/sink/sink_json.sh tests/cli/sink/sink_otf2.sh tests/cli/sink/sink_perfetto.sh \
+	tests/cli/sink/sink_pprof.sh tests/cli/sink/sink_sqlite.sh
 TESTS += $(sink_cli_tests)
 EXTRA_DIST += $(sink_cli_tests) tests/golden/sink tests/judge/browse_report.py \
-	tests/judge/compare_facts.py tests/judge/compare_folded.py tests/judge/compare_pprof.py \
-	tests/judge/facts.py tests/judge/pprof.proto tests/judge/read_cctdb.py \
+	tests/judge/compare_facts.py tests/judge/compare_folded.py \
+	tests/judge/compare_perfetto.py tests/judge/compare_pprof.py tests/judge/facts.py \
+	tests/judge/perfetto.proto tests/judge/pprof.proto tests/judge/read_cctdb.py \
 	tests/judge/read_json.py tests/judge/read_otf2.py tests/judge/read_sqlite.py \
 	tests/judge/read_text.py
