@@ -164,7 +164,7 @@ static char *describe_sinks(void)
 		return NULL;
 	fputs("outputs, separated by commas (those with a *)", to);
 	for (size_t i = 0; sinks[i]; i++)
-		fprintf(to, "\n%c %-6s %s", sinks[i]->on_request ? ' ' : '*', sinks[i]->name,
+		fprintf(to, "\n%c %-8s %s", sinks[i]->on_request ? ' ' : '*', sinks[i]->name,
 			sinks[i]->what);
 	if (fclose(to) == 0)
 		return text;

@@ -40,6 +40,7 @@ include $(top_srcdir)/hpcprof-lite/sink/folded/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/html/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/json/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/otf2/local.mk
+include $(top_srcdir)/hpcprof-lite/sink/perfetto/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/pprof/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/sqlite/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/text/local.mk

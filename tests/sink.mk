@@ -13,6 +13,7 @@ tests_unit_sink_sink_fixture_LDADD = libhltext.la $(SINK_LDADD)
 
 if HAVE_CMOCKA
 sink_unit_tests = \
+	tests/unit/sink/test_protobuf \
 	tests/unit/sink/test_sink_alloc \
 	tests/unit/sink/test_sink_cctdb \
 	tests/unit/sink/test_sink_html \
@@ -25,6 +26,8 @@ sink_unit_tests = \
 	tests/unit/prof/test_view_gpu
 check_PROGRAMS += $(sink_unit_tests)
 TESTS += $(sink_unit_tests)
+tests_unit_sink_test_protobuf_SOURCES = tests/unit/sink/test_protobuf.c
+tests_unit_sink_test_protobuf_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
 tests_unit_sink_test_sink_outfile_SOURCES = tests/unit/sink/test_sink_outfile.c
 tests_unit_sink_test_sink_outfile_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
 tests_unit_sink_test_sink_cctdb_SOURCES = tests/unit/sink/test_sink_cctdb.c $(model_fixture)
@@ -52,11 +55,12 @@ endif
 
 sink_cli_tests = tests/cli/sink/sink_agree.sh tests/cli/sink/sink_cctdb.sh \
 	tests/cli/sink/sink_folded.sh tests/cli/sink/sink_gpu.sh tests/cli/sink/sink_html.sh \
-	tests/cli/sink/sink_json.sh tests/cli/sink/sink_otf2.sh tests/cli/sink/sink_pprof.sh \
-	tests/cli/sink/sink_sqlite.sh
+	tests/cli/sink/sink_json.sh tests/cli/sink/sink_otf2.sh tests/cli/sink/sink_perfetto.sh \
+	tests/cli/sink/sink_pprof.sh tests/cli/sink/sink_sqlite.sh
 TESTS += $(sink_cli_tests)
 EXTRA_DIST += $(sink_cli_tests) tests/golden/sink tests/judge/browse_report.py \
-	tests/judge/compare_facts.py tests/judge/compare_folded.py tests/judge/compare_pprof.py \
-	tests/judge/facts.py tests/judge/pprof.proto tests/judge/read_cctdb.py \
+	tests/judge/compare_facts.py tests/judge/compare_folded.py \
+	tests/judge/compare_perfetto.py tests/judge/compare_pprof.py tests/judge/facts.py \
+	tests/judge/perfetto.proto tests/judge/pprof.proto tests/judge/read_cctdb.py \
 	tests/judge/read_json.py tests/judge/read_otf2.py tests/judge/read_sqlite.py \
 	tests/judge/read_text.py

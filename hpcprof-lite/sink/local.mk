@@ -4,6 +4,7 @@ libhlsink_la_SOURCES += \
 	hpcprof-lite/sink/names.c hpcprof-lite/sink/names.h \
 	hpcprof-lite/sink/outfile.c hpcprof-lite/sink/outfile.h \
 	hpcprof-lite/sink/progress.h \
+	hpcprof-lite/sink/protobuf.c hpcprof-lite/sink/protobuf.h \
 	hpcprof-lite/sink/sampling_facts.c hpcprof-lite/sink/sampling_facts.h \
 	hpcprof-lite/sink/sink.h \
 	hpcprof-lite/sink/source_find.c hpcprof-lite/sink/source_find.h \

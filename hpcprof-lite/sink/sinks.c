@@ -9,6 +9,7 @@
 #include "hpcprof-lite/sink/html/html_sink.h"
 #include "hpcprof-lite/sink/json/json_sink.h"
 #include "hpcprof-lite/sink/otf2/otf2_sink.h"
+#include "hpcprof-lite/sink/perfetto/perfetto_sink.h"
 #include "hpcprof-lite/sink/pprof/pprof_sink.h"
 #include "hpcprof-lite/sink/sqlite/sqlite_sink.h"
 #include "hpcprof-lite/sink/text/text_sink.h"
@@ -28,5 +29,6 @@ const struct sink_ops *const sinks[] = {
 #ifdef HAVE_SQLITE3
 	&sink_sqlite,
 #endif
+	&sink_perfetto,
 	NULL,
 };

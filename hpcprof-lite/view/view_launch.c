@@ -70,3 +70,14 @@ struct view_launch view_launch_of(const struct model *m, uint32_t kernel)
 				    .node = find_node(m, kernel),
 				    .is_on_guess = is_on_guess(m, kernel, site)};
 }
+
+uint32_t view_launch_caller(const struct model *m, uint32_t context)
+{
+	uint32_t at = context;
+	if (!view_is_placeholder(m, m->contexts[at].function))
+		at = m->contexts[at].parent;
+	while (at != MODEL_NONE && (m->contexts[at].kind != MODEL_CONTEXT_FUNCTION ||
+				    view_is_placeholder(m, m->contexts[at].function)))
+		at = m->contexts[at].parent;
+	return at;
+}

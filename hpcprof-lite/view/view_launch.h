@@ -17,5 +17,10 @@ struct view_launch {
 
 /* `kernel` is the context of a kernel. */
 struct view_launch view_launch_of(const struct model *m, uint32_t kernel);
+/*
+ * The context of the function that asked for operations, usually of the API: the innermost above
+ * their placeholders. `context` is a kernel or a placeholder. MODEL_NONE: the call path has none.
+ */
+uint32_t view_launch_caller(const struct model *m, uint32_t context);
 
 #endif

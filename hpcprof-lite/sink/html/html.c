@@ -97,7 +97,7 @@ static enum status write_report(const struct model *m, const struct sink_options
 
 const struct sink_ops sink_html = {
 	.name = "html",
-	.what = "report.html: flame graphs, time lines and source, for a browser",
+	.what = "report.html: flame graphs, time lines, source",
 	.makes_files = true,
 	.write = write_report,
 };

@@ -9,7 +9,7 @@
 #include "common/base/log.h"
 #include "common/base/strtab.h"
 #include "hpcprof-lite/sink/names.h"
-#include "hpcprof-lite/sink/pprof/pprof_encode.h"
+#include "hpcprof-lite/sink/pprof/pprof_file.h"
 #include "hpcprof-lite/sink/pprof/pprof_places.h"
 
 #include <inttypes.h>
@@ -65,7 +65,7 @@ struct writer {
 	struct strtab strings;
 	uint32_t *file_of;                      /* by function: model file; MODEL_NONE: unknown */
 	int64_t *values;                        /* scratch: by metric */
-	struct pprof_message top, message, sub; /* scratch */
+	struct protobuf_message top, message, sub; /* scratch */
 };
 
 /* ---- strings ---- */
@@ -81,16 +81,16 @@ static uint64_t string(struct writer *w, const char *s)
 /* Writes `message` as a field of the profile and clears it. */
 static void write_message(struct writer *w, unsigned field)
 {
-	pprof_clear(&w->top);
-	pprof_put_message(&w->top, field, &w->message);
+	protobuf_clear(&w->top);
+	protobuf_put_message(&w->top, field, &w->message);
 	pprof_write(w->file, &w->top);
-	pprof_clear(&w->message);
+	protobuf_clear(&w->message);
 }
 
 static void write_number(struct writer *w, unsigned field, uint64_t value)
 {
-	pprof_clear(&w->top);
-	pprof_put(&w->top, field, value);
+	protobuf_clear(&w->top);
+	protobuf_put(&w->top, field, value);
 	pprof_write(w->file, &w->top);
 }
 
@@ -98,8 +98,8 @@ static void write_strings(struct writer *w)
 {
 	for (uint32_t i = 0; i < w->strings.starts.n; i++) {
 		const char *s = strtab_get(&w->strings, i);
-		pprof_clear(&w->top);
-		pprof_put_bytes(&w->top, PROFILE_STRING, s, strlen(s));
+		protobuf_clear(&w->top);
+		protobuf_put_bytes(&w->top, PROFILE_STRING, s, strlen(s));
 		pprof_write(w->file, &w->top);
 	}
 }
@@ -128,8 +128,8 @@ static void put_type(struct writer *w, const struct model_metric *metric)
 	const char *unit = is_time(metric)                  ? "nanoseconds"
 			   : strcmp(metric->unit, "B") == 0 ? "bytes"
 							    : metric->unit;
-	pprof_put(&w->message, TYPE_NAME, type_name(w, metric));
-	pprof_put(&w->message, TYPE_UNIT, string(w, unit));
+	protobuf_put(&w->message, TYPE_NAME, type_name(w, metric));
+	protobuf_put(&w->message, TYPE_UNIT, string(w, unit));
 }
 
 static void write_head(struct writer *w)
@@ -161,10 +161,10 @@ static void write_head(struct writer *w)
 
 static void put_label(struct writer *w, const char *key, const char *value)
 {
-	pprof_clear(&w->sub);
-	pprof_put(&w->sub, LABEL_KEY, string(w, key));
-	pprof_put(&w->sub, LABEL_STRING, string(w, value));
-	pprof_put_message(&w->message, SAMPLE_LABEL, &w->sub);
+	protobuf_clear(&w->sub);
+	protobuf_put(&w->sub, LABEL_KEY, string(w, key));
+	protobuf_put(&w->sub, LABEL_STRING, string(w, value));
+	protobuf_put_message(&w->message, SAMPLE_LABEL, &w->sub);
 }
 
 static void put_number_label(struct writer *w, const char *key, int64_t number)
@@ -187,16 +187,16 @@ static void put_labels(struct writer *w, const struct model_profile *p)
 		put_label(w, "thread_name", p->name);
 }
 
-static void write_sample(struct writer *w, uint32_t context, const struct pprof_message *labels)
+static void write_sample(struct writer *w, uint32_t context, const struct protobuf_message *labels)
 {
-	pprof_clear(&w->sub);
+	protobuf_clear(&w->sub);
 	for (uint32_t at = context; at != MODEL_NONE; at = w->places.caller[at])
-		pprof_put_packed(&w->sub, w->places.id[at]);
-	pprof_put_message(&w->message, SAMPLE_LOCATION, &w->sub);
-	pprof_clear(&w->sub);
+		protobuf_put_packed(&w->sub, w->places.id[at]);
+	protobuf_put_message(&w->message, SAMPLE_LOCATION, &w->sub);
+	protobuf_clear(&w->sub);
 	for (uint32_t i = 0; i < w->m->n_metrics; i++)
-		pprof_put_packed(&w->sub, (uint64_t)w->values[i]);
-	pprof_put_message(&w->message, SAMPLE_VALUE, &w->sub);
+		protobuf_put_packed(&w->sub, (uint64_t)w->values[i]);
+	protobuf_put_message(&w->message, SAMPLE_VALUE, &w->sub);
 	uint8_t *to = vec_extend(&w->message.bytes, labels->bytes.n);
 	if (to)
 		memcpy(to, labels->bytes.at, labels->bytes.n);
@@ -207,10 +207,10 @@ static void write_sample(struct writer *w, uint32_t context, const struct pprof_
 /* The values of one context are in a row. */
 static void write_samples(struct writer *w, const struct model_profile *p)
 {
-	struct pprof_message labels = {0};
+	struct protobuf_message labels = {0};
 	put_labels(w, p);
 	labels = w->message;
-	w->message = (struct pprof_message){0};
+	w->message = (struct protobuf_message){0};
 	for (size_t i = 0; i < p->n_values;) {
 		uint32_t context = p->values[i].context;
 		bool any = false;
@@ -225,7 +225,7 @@ static void write_samples(struct writer *w, const struct model_profile *p)
 			write_sample(w, context, &labels);
 	}
 	w->message.failed |= labels.failed;
-	pprof_free(&labels);
+	protobuf_free(&labels);
 }
 
 /* ---- places ---- */
@@ -238,14 +238,14 @@ static void write_mapping(struct writer *w, uint32_t module)
 		snprintf(id + 2 * (size_t)i, 3, "%02x", x->build_id[i]);
 	if (id)
 		id[2 * (size_t)x->build_id_bytes] = '\0';
-	pprof_put(&w->message, MAPPING_ID, module + 1);
-	pprof_put(&w->message, MAPPING_FILE, string(w, x->path && *x->path ? x->path : id));
-	pprof_put(&w->message, MAPPING_BUILD_ID, string(w, id));
+	protobuf_put(&w->message, MAPPING_ID, module + 1);
+	protobuf_put(&w->message, MAPPING_FILE, string(w, x->path && *x->path ? x->path : id));
+	protobuf_put(&w->message, MAPPING_BUILD_ID, string(w, id));
 	/* Names are final: readers must not look for symbols at link addresses. */
-	pprof_put(&w->message, MAPPING_HAS_FUNCTIONS, true);
+	protobuf_put(&w->message, MAPPING_HAS_FUNCTIONS, true);
 	bool has_lines = x->structure == MODEL_STRUCTURE_LINES;
 	for (unsigned field = MAPPING_HAS_FILES; field <= MAPPING_HAS_INLINED && has_lines; field++)
-		pprof_put(&w->message, field, true);
+		protobuf_put(&w->message, field, true);
 	w->message.failed |= !id;
 	free(id);
 	write_message(w, PROFILE_MAPPING);
@@ -272,16 +272,16 @@ static void write_locations(struct writer *w)
 	const struct pprof_places *p = &w->places;
 	for (uint32_t id = 1; id <= p->at.n; id++) {
 		const struct pprof_place *place = &p->at.at[id - 1];
-		pprof_put(&w->message, LOCATION_ID, id);
+		protobuf_put(&w->message, LOCATION_ID, id);
 		if (place->module != MODEL_NONE)
-			pprof_put(&w->message, LOCATION_MAPPING, place->module + 1);
+			protobuf_put(&w->message, LOCATION_MAPPING, place->module + 1);
 		if (place->address)
-			pprof_put(&w->message, LOCATION_ADDRESS, place->address);
+			protobuf_put(&w->message, LOCATION_ADDRESS, place->address);
 		for (uint32_t at = id; at; at = p->at.at[at - 1].inlined_at) {
-			pprof_clear(&w->sub);
-			pprof_put(&w->sub, LINE_FUNCTION, p->at.at[at - 1].function + 1);
-			pprof_put(&w->sub, LINE_LINE, p->at.at[at - 1].line);
-			pprof_put_message(&w->message, LOCATION_LINE, &w->sub);
+			protobuf_clear(&w->sub);
+			protobuf_put(&w->sub, LINE_FUNCTION, p->at.at[at - 1].function + 1);
+			protobuf_put(&w->sub, LINE_LINE, p->at.at[at - 1].line);
+			protobuf_put_message(&w->message, LOCATION_LINE, &w->sub);
 		}
 		write_message(w, PROFILE_LOCATION);
 	}
@@ -308,12 +308,12 @@ static void write_functions(struct writer *w)
 	bool has[PPROF_N_ENTRIES] = {false};
 	for (uint32_t i = 0; i < m->n_functions; i++) {
 		const struct model_function *f = &m->functions[i];
-		pprof_put(&w->message, FUNCTION_ID, i + 1);
-		pprof_put(&w->message, FUNCTION_NAME, string(w, names_function(m, i)));
+		protobuf_put(&w->message, FUNCTION_ID, i + 1);
+		protobuf_put(&w->message, FUNCTION_NAME, string(w, names_function(m, i)));
 		if (w->file_of[i] != MODEL_NONE)
-			pprof_put(&w->message, FUNCTION_FILE,
+			protobuf_put(&w->message, FUNCTION_FILE,
 				  string(w, m->files[w->file_of[i]].path));
-		pprof_put(&w->message, FUNCTION_LINE, f->line);
+		protobuf_put(&w->message, FUNCTION_LINE, f->line);
 		write_message(w, PROFILE_FUNCTION);
 	}
 	for (uint32_t i = 1; i < m->n_contexts; i += m->contexts[i].subtree_n) {
@@ -321,8 +321,8 @@ static void write_functions(struct writer *w)
 		if (has[entry])
 			continue;
 		has[entry] = true;
-		pprof_put(&w->message, FUNCTION_ID, m->n_functions + entry + 1);
-		pprof_put(&w->message, FUNCTION_NAME, string(w, names_entry(&m->contexts[i])));
+		protobuf_put(&w->message, FUNCTION_ID, m->n_functions + entry + 1);
+		protobuf_put(&w->message, FUNCTION_NAME, string(w, names_entry(&m->contexts[i])));
 		write_message(w, PROFILE_FUNCTION);
 	}
 }
@@ -366,9 +366,9 @@ static enum status write_pprof(const struct model *m, const struct sink_options 
 	enum status status = write_profile(&w, o->directory);
 	pprof_places_close(&w.places);
 	strtab_free(&w.strings);
-	pprof_free(&w.top);
-	pprof_free(&w.message);
-	pprof_free(&w.sub);
+	protobuf_free(&w.top);
+	protobuf_free(&w.message);
+	protobuf_free(&w.sub);
 	free(w.file_of);
 	free(w.values);
 	free(w.file);

@@ -97,12 +97,23 @@ static void without_lines(void **state)
 	contexts[3].module = PROGRAM;
 }
 
+static void caller_is_api(void **state)
+{
+	(void)state;
+	for (uint32_t context = 8; context < 12; context++) /* kernels, placeholder, graph node */
+		assert_int_equal(view_launch_caller(&model, context), 6);
+	contexts[8].parent = 1;
+	assert_int_equal(view_launch_caller(&model, 9), MODEL_NONE);
+	contexts[8].parent = 7;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(machinery_is_passed),
 		cmocka_unit_test(guessed_between),
 		cmocka_unit_test(without_lines),
+		cmocka_unit_test(caller_is_api),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,6 +18,7 @@
 #include "hpcprof-lite/sink/json/json_sink.h"
 #include "hpcprof-lite/sink/names.h"
 #include "hpcprof-lite/sink/otf2/otf2_sink.h"
+#include "hpcprof-lite/sink/perfetto/perfetto_sink.h"
 #include "hpcprof-lite/sink/pprof/pprof_sink.h"
 #include "hpcprof-lite/sink/sqlite/sqlite_sink.h"
 #include "hpcprof-lite/sink/text/text_sink.h"
@@ -148,6 +149,7 @@ int main(int argc, char **argv)
 #ifdef HAVE_SQLITE3
 		{&sink_sqlite, NULL},
 #endif
+		{&sink_perfetto, NULL},
 #ifdef HAVE_OTF2
 		{&sink_otf2, &otf2_settings},
 #endif

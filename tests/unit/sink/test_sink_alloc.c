@@ -13,6 +13,7 @@
 #include "hpcprof-lite/sink/json/json_sink.h"
 #include "hpcprof-lite/sink/otf2/otf2_sink.h"
 #include "hpcprof-lite/sink/outfile.h"
+#include "hpcprof-lite/sink/perfetto/perfetto_sink.h"
 #include "hpcprof-lite/sink/pprof/pprof_sink.h"
 #include "hpcprof-lite/sink/sqlite/sqlite_sink.h"
 #include "hpcprof-lite/sink/text/text_sink.h"
@@ -125,6 +126,12 @@ static void folded_without_memory(void **state)
 	fail_each(&sink_folded, 40, 20);
 }
 
+static void perfetto_without_memory(void **state)
+{
+	(void)state;
+	fail_each(&sink_perfetto, 40, 20);
+}
+
 static void pprof_without_memory(void **state)
 {
 	(void)state;
@@ -202,6 +209,7 @@ int main(void)
 		cmocka_unit_test(cctdb_without_memory),
 		cmocka_unit_test(html_without_memory),
 		cmocka_unit_test(folded_without_memory),
+		cmocka_unit_test(perfetto_without_memory),
 		cmocka_unit_test(pprof_without_memory),
 		cmocka_unit_test(json_without_memory),
 #ifdef HAVE_SQLITE3

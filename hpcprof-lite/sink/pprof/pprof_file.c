@@ -1,60 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See pprof_encode.h. Test: tests/cli/sink/sink_pprof.sh. */
-#include "hpcprof-lite/sink/pprof/pprof_encode.h"
+/* See pprof_file.h. Test: tests/cli/sink/sink_pprof.sh. */
+#include "hpcprof-lite/sink/pprof/pprof_file.h"
 
 #include "common/base/log.h"
-
-#include <string.h>
-
-enum wire_type { WIRE_VARINT = 0, WIRE_BYTES = 2 };
-
-void pprof_clear(struct pprof_message *m)
-{
-	vec_clear(&m->bytes);
-}
-
-void pprof_free(struct pprof_message *m)
-{
-	vec_free(&m->bytes);
-}
-
-void pprof_put_packed(struct pprof_message *m, uint64_t value)
-{
-	enum { LONGEST = 10 };
-	uint8_t bytes[LONGEST];
-	size_t n = 0;
-	for (; value >= 0x80; value >>= 7)
-		bytes[n++] = (uint8_t)(value | 0x80);
-	bytes[n++] = (uint8_t)value;
-	uint8_t *to = vec_extend(&m->bytes, n);
-	if (to)
-		memcpy(to, bytes, n);
-	m->failed |= !to;
-}
-
-void pprof_put(struct pprof_message *m, unsigned field, uint64_t value)
-{
-	pprof_put_packed(m, field << 3 | WIRE_VARINT);
-	pprof_put_packed(m, value);
-}
-
-void pprof_put_bytes(struct pprof_message *m, unsigned field, const void *bytes, size_t n_bytes)
-{
-	pprof_put_packed(m, field << 3 | WIRE_BYTES);
-	pprof_put_packed(m, n_bytes);
-	uint8_t *to = n_bytes ? vec_extend(&m->bytes, n_bytes) : NULL;
-	if (to)
-		memcpy(to, bytes, n_bytes);
-	m->failed |= n_bytes && !to;
-}
-
-void pprof_put_message(struct pprof_message *m, unsigned field, const struct pprof_message *sub)
-{
-	pprof_put_bytes(m, field, sub->bytes.at, sub->bytes.n);
-	m->failed |= sub->failed;
-}
-
-/* ---- the file ---- */
 
 static void fail(struct pprof_file *f, enum status status)
 {
@@ -96,7 +44,7 @@ static void deflate_bytes(struct pprof_file *f, const uint8_t *bytes, size_t n_b
 	} while (f->zip.avail_out == 0 && f->status == STATUS_OK);
 }
 
-void pprof_write(struct pprof_file *f, const struct pprof_message *m)
+void pprof_write(struct pprof_file *f, const struct protobuf_message *m)
 {
 	enum { MOST = 1 << 30 };
 	if (m->failed)

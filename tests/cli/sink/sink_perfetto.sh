@@ -1,0 +1,103 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The trace for Perfetto: protoc decodes every packet, and tracks, samples with their call paths,
+# GPU operations with their arguments, and flows are those of the complete text. Foreign names are
+# valid strings, memory does not grow with samples, and a failure leaves nothing behind.
+. "${top_srcdir:-.}/tests/lib.sh"
+
+GEN=$builddir/tests/gen/gen_measurement
+FIXTURE=$builddir/tests/unit/sink/sink_fixture
+JUDGE=$srcdir/tests/judge
+need "${PYTHON3:-python3}" protoc
+
+compare() { "$PYTHON3" "$JUDGE/compare_perfetto.py" "$@"; }
+
+# agree NAME DIRECTORY...
+agree() {
+	name=$1
+	shift
+	rm -rf "$T/db"
+	"$HPCPROF" -q --no-structs --to text,perfetto --all -o "$T/db" "$@" >"$T/all" \
+		2>"$T/err" || fail "$name: written" "$(cat "$T/err")"
+	# shellcheck disable=SC2086 # none or one
+	ok "$name: the text and the trace agree" \
+		compare $leaves "$T/all" "$T/db/trace.perfetto-trace"
+}
+leaves=
+"$GEN" -n 300 -s 3000 "$T/one"
+agree "one thread" "$T/one"
+"$GEN" -p 3 -t 3 -n 400 -s 1000 -m 3 -r -b "$T/ranks"
+agree "ranks and threads, three metrics" "$T/ranks"
+"$GEN" -p 2 -t 2 -n 400 -s 1000 -m 2 -b -l -g 300 "$T/losses"
+agree "guessed frames, partial call paths, GPU operations" "$T/losses"
+for golden in prof/job prof/killed prof/gpu prof/gpu-killed opencl-nvidia/paths forks; do
+	agree "$golden" "$srcdir/tests/golden/$golden"
+done
+"$GEN" -p 2 -t 2 -S 2 "$T/again"
+agree "processes and threads of the same numbers" "$T/ranks" "$T/again"
+mkdir "$T/nvidia"
+gzip -dc "$srcdir/tests/golden/nvidia/threads.hpcrun.gz" >"$T/nvidia/0-h-1.hpcrun"
+ln -s "$srcdir/tests/golden/nvidia/gpubins" "$T/nvidia/gpubins"
+agree "NVIDIA GPU, launches from several threads" "$T/nvidia"
+"$HPCRUN" -q -o "$T/off" -e CPUTIME "$builddir/tests/workload/run/control" once >"$T/out" 2>&1
+agree "measurement stopped and started" "$T/off"
+like "... which is a slice" "$(compare "$T/all" "$T/db/trace.perfetto-trace")" \
+	' [1-9][0-9]* times off, 0 differ$'
+"$HPCRUN" -q -o "$T/python" -e CPUTIME "$PYTHON3" -c '
+def burn(n):
+    return sum(i * i for i in range(n))
+burn(3000000)' >"$T/out" 2>&1
+leaves=--leaves
+agree "Python" "$T/python"
+
+# fixture NAME ARGUMENTS...: of a hand-made model
+fixture() {
+	name=$1
+	shift
+	rm -rf "$T/db" && mkdir "$T/db"
+	"$FIXTURE" text - all=1 "$@" >"$T/all"
+	"$FIXTURE" perfetto "$T/db" "$@"
+	ok "$name: the text and the trace agree" compare "$T/all" "$T/db/trace.perfetto-trace"
+}
+fixture "quotes, control characters and bytes that are no UTF-8" n_gpu_ops=50 n_samples=50
+fixture "deep recursion" recursion=3000 n_samples=3000 n_threads=1
+fixture "no time lines" traces=0
+
+# The comparison can say no.
+trace=$T/gpu/trace.perfetto-trace
+"$HPCPROF" -q --no-structs --to text,perfetto --all -o "$T/gpu" \
+	"$srcdir/tests/golden/prof/gpu" >"$T/all"
+for record in sample gpu-op; do
+	awk -F '\t' -v OFS='\t' -v r=$record '$1 == r && !n++ { $3 = $3 + 1 } { print }' \
+		"$T/all" >"$T/changed"
+	not_ok "another time of a $record is seen" compare "$T/changed" "$trace"
+done
+sed 's/^\(profile	0	.*\)synthetic$/\1other/' "$T/all" >"$T/changed"
+not_ok "another name of a thread is seen" compare "$T/changed" "$trace"
+
+"$GEN" -t 2 -n 300 -s 1000000 "$T/long"
+"$HPCPROF" -q --no-structs --to perfetto -o "$T/long.db" "$T/long"
+size=$(stat -c %s "$T/long.db/trace.perfetto-trace")
+within "the trace in percent of a measurement of 2 million samples" \
+	"$((size * 100 / $(du -bs "$T/long" | cut -f1)))" 10 150
+if grep -q '^HL_SANITIZE_CFLAGS = -' "$builddir/Makefile"; then
+	skip "a long time line is written with little memory" "a sanitizer needs more"
+else
+	mkdir "$T/memory"
+	within "a long time line is written with little memory (KiB)" \
+		"$("$FIXTURE" perfetto "$T/memory" n_processes=1 n_threads=1 n_metrics=1 \
+			n_samples=4000000 workers=1 peak=1)" 1000 40960
+fi
+
+if [ "$(id -u)" -eq 0 ] && mkdir "$T/full" &&
+	mount -t tmpfs -o size=16k tmpfs "$T/full" 2>/dev/null; then
+	at_exit "umount '$T/full'"
+	"$FIXTURE" perfetto "$T/full" n_samples=100000 2>"$T/err" && rc=0 || rc=$?
+	is "a full file system is an error" "$rc" 1
+	like "... with the file and the cause" "$(cat "$T/err")" \
+		"^sink_fixture: $T/full/trace.perfetto-trace: No space left on device$"
+	is "... and leaves nothing" "$(find "$T/full" -mindepth 1)" ""
+else
+	skip "a full file system" "needs root and mount"
+fi
+done_testing
