@@ -285,6 +285,8 @@ enum status html_write_meta(struct html *h)
 	NUMBER(h, "elapsed", m->elapsed_ns / 1000);
 	NUMBER(h, "runs", m->n_runs);
 	NUMBER(h, "hasTraces", m->has_traces);
+	STRING(h, "part", m->part);
+	put_strings(h, "partNotes", m->part_notes, m->n_part_notes);
 	put_metrics(h);
 	put_modules(h);
 	put_processes(h);

@@ -84,6 +84,10 @@ class OverviewView {
     if (r.opStride > 1) left.push(`one of ${r.opStride} GPU operations is on the time lines`);
     if (r.sourceLeftOut)
       left.push(`the lines of ${plural(r.sourceLeftOut, "source file")} are left out`);
+    if (p.str(m.part)) {
+      add("part", el("bdi", {}, p.str(m.part)));
+      for (const note of m.partNotes) add("", p.str(note));
+    }
     if (left.length) add("reduced", left.join("; "), ". Sums are complete.");
     return list;
   }
@@ -404,7 +408,8 @@ class OverviewView {
       "summary",
       { class: ok ? "good" : "bad" },
       el("span", { class: "light-dot", "aria-hidden": "true" }),
-      ok ? "Every sample is accounted for" : "Not every sample is accounted for",
+      (ok ? "Every sample is accounted for" : "Not every sample is accounted for") +
+        (p.str(p.meta.part) ? " in the whole run" : ""),
       `: ${count(l.delivered)} delivered, ${count(l.inTree)} in the tree, ${count(l.lost)} lost` +
         (l.lost ? ` (${percent(l.lost, l.delivered)})` : "") +
         ".",
