@@ -12,7 +12,7 @@
 #include "hpcprof-lite/attribute/attribute.h"
 #include "hpcprof-lite/database.h"
 #include "hpcprof-lite/load/load_job.h"
-#include "hpcprof-lite/load/structures.h"
+#include "hpcprof-lite/needed_structures.h"
 #include "hpcprof-lite/sink/sinks.h"
 
 #include <stdio.h>
@@ -216,44 +216,6 @@ static bool make_options(struct options *o)
 	       add_options(o, others, NULL) && add_sinks(o, false) && vec_push(&o->specs);
 }
 
-/* ---- structures ---- */
-
-struct structures {
-	const struct arguments *a;
-	char *const *directories;
-	size_t n_directories;
-	struct load_structure *list;
-	size_t n;
-	enum status status;
-};
-
-static void find_structures(void *arg, const struct merge_modules *all, const bool *needed,
-			    const struct structure **structures, enum model_structure *states)
-{
-	struct structures *s = arg;
-	s->list = calloc(all->list.n + 1, sizeof *s->list);
-	if (!s->list) {
-		log_error(NULL, "out of memory");
-		s->status = STATUS_NO_MEMORY;
-		return;
-	}
-	for (size_t i = 0; i < all->list.n; i++)
-		if (needed[i]) {
-			s->list[s->n].module = all->list.at[i].record;
-			s->list[s->n++].path = all->list.at[i].path;
-		}
-	struct load_structures_options o = {s->directories,  s->n_directories,
-					    s->a->n_workers, !s->a->no_structs,
-					    s->a->quiet,     database_begin_scratch};
-	load_structures_open(&o, s->list, s->n);
-	database_end_scratch();
-	for (size_t i = 0, k = 0; i < all->list.n; i++)
-		if (needed[i]) {
-			structures[i] = s->list[k].structure;
-			states[i] = s->list[k++].state;
-		}
-}
-
 /* ---- writing ---- */
 
 /* Writes the outputs that go to standard output. */
@@ -327,8 +289,12 @@ static enum status run(const struct arguments *a, char *const *directories, size
 {
 	struct load_job job = {0};
 	struct model *m = NULL;
-	struct structures s = {.a = a, .directories = directories, .n_directories = n};
-	struct attribute_options o = {a->n_workers, find_structures, &s};
+	struct needed_structures s = {.directories = directories,
+				      .n_directories = n,
+				      .n_workers = a->n_workers,
+				      .make = !a->no_structs,
+				      .quiet = a->quiet};
+	struct attribute_options o = {a->n_workers, needed_structures_find, &s};
 	const char *place = a->archive ? a->archive : writes_files(a) ? a->database : NULL;
 	enum status status = place ? database_check(place) : STATUS_OK;
 	if (status == STATUS_OK)
@@ -340,9 +306,7 @@ static enum status run(const struct arguments *a, char *const *directories, size
 	if (status == STATUS_OK && a->archive)
 		status = archive_write(&(struct archive){
 			directories[0], a->archive, s.list, s.n, m, a->no_sources, directories, n});
-	if (s.list)
-		load_structures_close(s.list, s.n);
-	free(s.list);
+	needed_structures_close(&s);
 	if (status == STATUS_OK && !a->archive)
 		status = write_outputs(m, a, directories, n);
 	model_free(m);

@@ -25,7 +25,8 @@ bin_PROGRAMS += hpcprof-lite/hpcprof-lite
 hpcprof_lite_hpcprof_lite_SOURCES = \
 	hpcprof-lite/archive.c hpcprof-lite/archive.h \
 	hpcprof-lite/database.c hpcprof-lite/database.h \
-	hpcprof-lite/hpcprof_main.c
+	hpcprof-lite/hpcprof_main.c \
+	hpcprof-lite/needed_structures.c hpcprof-lite/needed_structures.h
 hpcprof_lite_hpcprof_lite_LDADD = libhltext.la libhlsink.la libhlprof.la -lm
 
 include $(top_srcdir)/hpcprof-lite/attribute/local.mk
