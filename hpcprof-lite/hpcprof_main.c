@@ -10,6 +10,7 @@
 #include "common/base/vec.h"
 #include "hpcprof-lite/archive.h"
 #include "hpcprof-lite/attribute/attribute.h"
+#include "hpcprof-lite/compare_main.h"
 #include "hpcprof-lite/database.h"
 #include "hpcprof-lite/load/load_job.h"
 #include "hpcprof-lite/needed_structures.h"
@@ -318,7 +319,8 @@ static enum status run_command(struct arguments *a, const struct options *o, int
 {
 	const struct option_table table = {
 		.program = "hpcprof-lite",
-		.synopsis = "hpcprof-lite [-o DB] [-j N] [--to LIST] [options] DIR...",
+		.synopsis = "hpcprof-lite [-o DB] [-j N] [--to LIST] [options] DIR...\n"
+			    "hpcprof-lite compare [options] BASE NEW...",
 		.about = "Merges the measurements of hpcrun-lite in all DIRs into one "
 			 "calling-context tree,\nwith functions, inlined calls and lines from "
 			 "hpcstruct-lite, and writes it.",
@@ -344,6 +346,8 @@ int main(int argc, char **argv)
 	struct options o = {0};
 	enum status s = STATUS_NO_MEMORY;
 	log_set_program("hpcprof-lite");
+	if (argc > 1 && strcmp(argv[1], "compare") == 0)
+		return compare_main(argc - 1, argv + 1);
 	if (make_options(&o))
 		s = run_command(&(struct arguments){.settings = o.settings}, &o, argc, argv);
 	else

@@ -54,6 +54,25 @@ prof_unit_tests = \
 	tests/unit/test_view_run \
 	tests/unit/prof/test_view_table \
 	tests/unit/test_view_tree
+compare_unit_tests = \
+	tests/unit/compare/test_compare \
+	tests/unit/compare/test_compare_condition \
+	tests/unit/compare/test_compare_names \
+	tests/unit/compare/test_compare_noise
+COMPARE_LDADD = libhlcompare.la libhltext.la libhlsink.la libhlprof.la $(CMOCKA_LIBS) -lm
+compare_fixture = tests/unit/compare/compare_fixture.c tests/unit/compare/compare_fixture.h
+check_PROGRAMS += $(compare_unit_tests)
+TESTS += $(compare_unit_tests)
+tests_unit_compare_test_compare_SOURCES = tests/unit/compare/test_compare.c $(compare_fixture)
+tests_unit_compare_test_compare_LDADD = $(COMPARE_LDADD)
+tests_unit_compare_test_compare_noise_SOURCES = tests/unit/compare/test_compare_noise.c \
+	$(compare_fixture)
+tests_unit_compare_test_compare_noise_LDADD = $(COMPARE_LDADD)
+tests_unit_compare_test_compare_condition_SOURCES = tests/unit/compare/test_compare_condition.c
+tests_unit_compare_test_compare_condition_LDADD = $(COMPARE_LDADD)
+tests_unit_compare_test_compare_names_SOURCES = tests/unit/compare/test_compare_names.c
+tests_unit_compare_test_compare_names_LDADD = $(COMPARE_LDADD)
+
 check_PROGRAMS += $(prof_unit_tests)
 TESTS += $(prof_unit_tests)
 tests_unit_prof_test_load_SOURCES = tests/unit/prof/test_load.c
