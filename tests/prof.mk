@@ -15,6 +15,10 @@ check_PROGRAMS += tests/gen/gen_measurement
 tests_gen_gen_measurement_SOURCES = tests/gen/gen_main.c
 tests_gen_gen_measurement_LDADD = tests/gen/libgen.la
 
+check_PROGRAMS += tests/gen/gen_compare
+tests_gen_gen_compare_SOURCES = tests/gen/gen_compare.c
+tests_gen_gen_compare_LDADD = tests/gen/libgen.la
+
 check_PROGRAMS += tests/gen/gen_pc
 tests_gen_gen_pc_SOURCES = tests/gen/gen_pc.c
 tests_gen_gen_pc_LDADD = tests/gen/libgen.la
@@ -144,7 +148,10 @@ prof_cli_tests = \
 	tests/cli/prof/prof_output.sh \
 	tests/cli/prof/prof_structs.sh \
 	tests/cli/prof/prof_text.sh
-TESTS += $(prof_cli_tests)
+compare_cli_tests = tests/cli/compare/compare.sh tests/cli/compare/compare_gate.sh \
+	tests/cli/compare/compare_programs.sh
+TESTS += $(prof_cli_tests) $(compare_cli_tests)
+EXTRA_DIST += $(compare_cli_tests) tests/golden/compare tests/workload/prof/compare_work.c
 EXTRA_DIST += $(prof_cli_tests) tests/golden/forks tests/golden/prof tests/golden/python
 
 check_PROGRAMS += tests/fuzz/fuzz_measurement

@@ -27,6 +27,7 @@ void compare_close(struct compare *c)
 	vec_free(&c->ranks);
 	vec_free(&c->renames);
 	map_free(&c->function_ids);
+	map_free(&c->named_ids);
 	map_free(&c->line_ids);
 	map_free(&c->node_ids);
 	map_free(&c->rank_ids);

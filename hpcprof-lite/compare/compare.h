@@ -3,10 +3,11 @@
  * Two sides of runs, reduced to one tree of call paths. compare_add() copies what it needs of a
  * model, so the caller may free the model before it opens the next one.
  *
- * Nodes are matched by names (compare_names.h) and structure. A call path is its functions, called
- * or inlined; loops and the lines of calls are not part of it. A line is a leaf below its function.
- * A parent's index is smaller than those of its children. Node 0 is the root. One owner; constant
- * after the last compare_add(). Test: tests/unit/compare/test_compare.c.
+ * Functions are matched by name and module (compare_names.h), and by name alone if that leaves no
+ * doubt: a function that is inlined into another module is the same function. A call path is its
+ * functions, called or inlined; loops and the lines of calls are not part of it. A line is a leaf
+ * below its function. A parent's index is smaller than those of its children. Node 0 is the root.
+ * One owner; constant after the last compare_add(). Test: tests/unit/compare/test_compare.c.
  */
 #ifndef HPCPROF_COMPARE_COMPARE_H
 #define HPCPROF_COMPARE_COMPARE_H
@@ -22,6 +23,7 @@ enum compare_side { COMPARE_BASE, COMPARE_NEW, COMPARE_N_SIDES };
 struct compare_function {
 	uint32_t name, module; /* module "": the program itself, whatever its file is called */
 	uint32_t file, line;   /* of the definition in the latest run; 0 and 0: unknown */
+	uint32_t next;         /* function of the same name in another module, or MODEL_NONE */
 	bool is_kernel;        /* ran as a kernel on a GPU */
 	bool is_on[COMPARE_N_SIDES];
 };
@@ -80,8 +82,8 @@ struct compare {
 	VEC(struct compare_node) nodes;
 	VEC(struct compare_metric) metrics;
 	VEC(int32_t) ranks;
-	struct map function_ids, line_ids, node_ids, rank_ids; /* private */
-	VEC(uint32_t) renames;                                 /* private: pairs of names */
+	struct map function_ids, named_ids, line_ids, node_ids, rank_ids; /* private */
+	VEC(uint32_t) renames; /* private: pairs of names */
 };
 
 /* False if memory is short. In all cases call compare_close(). */

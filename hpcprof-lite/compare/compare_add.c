@@ -77,33 +77,126 @@ static uint32_t add_file(struct adding *a, uint32_t file)
 		       : 0;
 }
 
-static uint32_t add_function(struct adding *a, uint32_t function)
+/* What identifies a function. */
+struct identity {
+	uint32_t name, module;
+};
+
+static bool identify(struct adding *a, const struct model_function *f, struct identity *to)
 {
-	static const struct model_function unknown = {.module = MODEL_NONE, .file = MODEL_NONE};
-	struct compare *c = a->c;
-	const struct model_function *f =
-		function < a->m->n_functions ? &a->m->functions[function] : &unknown;
-	if (f != &unknown && a->function_of[function] != MODEL_NONE)
-		return a->function_of[function];
-	uint32_t name = add_owned(c, compare_function_name(f->name ? f->name : "")),
-		 module = add_module(a, f->module), file = add_file(a, f->file);
-	if (name == STRTAB_FAILED || module == STRTAB_FAILED || file == STRTAB_FAILED)
+	uint32_t name = add_owned(a->c, compare_function_name(f->name ? f->name : ""));
+	to->module = add_module(a, f->module);
+	if (name == STRTAB_FAILED || to->module == STRTAB_FAILED)
+		return false;
+	to->name = renamed(a, name);
+	return true;
+}
+
+/* A new function. MODEL_NONE if memory is short. */
+static uint32_t push_function(struct compare *c, const struct identity *identity)
+{
+	uint32_t i = (uint32_t)c->functions.n;
+	struct compare_function *f = vec_push(&c->functions);
+	uint64_t same = map_put(&c->named_ids, identity->name, 0, i);
+	if (!f || same == MAP_NONE ||
+	    map_put(&c->function_ids, identity->name, identity->module, i) == MAP_NONE)
 		return MODEL_NONE;
-	name = renamed(a, name);
-	uint64_t id = map_put(&c->function_ids, name, module, c->functions.n);
-	if (id == MAP_NONE || (id == c->functions.n && !vec_push(&c->functions)))
+	*f = (struct compare_function){
+		.name = identity->name, .module = identity->module, .next = MODEL_NONE};
+	if (same != i) {
+		f->next = c->functions.at[same].next;
+		c->functions.at[same].next = i;
+	}
+	return i;
+}
+
+/*
+ * The only function of this name that no function of this run is, or MODEL_NONE. Code without a
+ * name is never the same in two modules.
+ */
+static uint32_t find_elsewhere(const struct compare *c, uint32_t name, const bool *is_taken,
+			       size_t n_taken)
+{
+	uint32_t found = MODEL_NONE;
+	uint64_t first = map_get(&c->named_ids, name, 0);
+	if (first == MAP_NONE || strcmp(compare_string(c, name), compare_unknown) == 0)
 		return MODEL_NONE;
-	struct compare_function *to = &c->functions.at[id];
-	to->name = name;
-	to->module = module;
-	if (f->line) {
+	for (uint32_t i = (uint32_t)first; i != MODEL_NONE; i = c->functions.at[i].next)
+		if (i < n_taken && !is_taken[i]) {
+			if (found != MODEL_NONE)
+				return MODEL_NONE;
+			found = i;
+		}
+	return found;
+}
+
+static bool note_function(struct adding *a, const struct model_function *from, uint32_t function)
+{
+	uint32_t file = add_file(a, from->file);
+	if (function == MODEL_NONE || file == STRTAB_FAILED)
+		return false;
+	struct compare_function *to = &a->c->functions.at[function];
+	if (from->line) {
 		to->file = file;
-		to->line = f->line;
+		to->line = from->line;
 	}
 	to->is_on[a->side] = true;
-	if (f != &unknown)
-		a->function_of[function] = (uint32_t)id;
-	return (uint32_t)id;
+	return true;
+}
+
+/* First the functions that match exactly, so that no other takes their place. */
+static bool match_functions(struct adding *a, struct identity *identities, bool *is_taken,
+			    size_t n_taken)
+{
+	struct compare *c = a->c;
+	for (uint32_t i = 0; i < a->m->n_functions; i++) {
+		if (!identify(a, &a->m->functions[i], &identities[i]))
+			return false;
+		uint64_t id = map_get(&c->function_ids, identities[i].name, identities[i].module);
+		a->function_of[i] = id == MAP_NONE ? MODEL_NONE : (uint32_t)id;
+		if (id != MAP_NONE)
+			is_taken[id] = true;
+	}
+	for (uint32_t i = 0; i < a->m->n_functions; i++) {
+		uint32_t *to = &a->function_of[i];
+		uint64_t id = map_get(&c->function_ids, identities[i].name, identities[i].module);
+		if (id != MAP_NONE)
+			*to = (uint32_t)id;
+		else if ((*to = find_elsewhere(c, identities[i].name, is_taken, n_taken)) !=
+			 MODEL_NONE)
+			is_taken[*to] = true;
+		else
+			*to = push_function(c, &identities[i]);
+		if (!note_function(a, &a->m->functions[i], *to))
+			return false;
+	}
+	return true;
+}
+
+static bool add_functions(struct adding *a)
+{
+	size_t n_taken = a->c->functions.n;
+	struct identity *identities = calloc((size_t)a->m->n_functions + 1, sizeof *identities);
+	bool *is_taken = calloc(n_taken + 1, sizeof *is_taken),
+	     ok = identities && is_taken && match_functions(a, identities, is_taken, n_taken);
+	free(identities);
+	free(is_taken);
+	return ok;
+}
+
+/* The function of a context. MODEL_NONE if memory is short. */
+static uint32_t function_of(struct adding *a, uint32_t function)
+{
+	static const struct model_function unknown = {
+		.name = "", .module = MODEL_NONE, .file = MODEL_NONE};
+	struct identity identity;
+	if (function < a->m->n_functions)
+		return a->function_of[function];
+	if (!identify(a, &unknown, &identity))
+		return MODEL_NONE;
+	uint64_t id = map_get(&a->c->function_ids, identity.name, identity.module);
+	uint32_t f = id == MAP_NONE ? push_function(a->c, &identity) : (uint32_t)id;
+	return note_function(a, &unknown, f) ? f : MODEL_NONE;
 }
 
 static bool is_inside(const struct compare *c, uint32_t parent, uint32_t function)
@@ -164,7 +257,7 @@ static bool find_node(struct adding *a, uint32_t context)
 		*to = name == STRTAB_FAILED ? MODEL_NONE
 					    : add_node(a->c, parent, COMPARE_ENTRY, name);
 	} else if (x->kind == MODEL_CONTEXT_FUNCTION) {
-		uint32_t f = add_function(a, x->function);
+		uint32_t f = function_of(a, x->function);
 		*to = add_node(a->c, parent, COMPARE_FUNCTION, f);
 		if (*to != MODEL_NONE)
 			a->c->functions.at[f].is_kernel |= view_is_kernel(a->m, context);
@@ -318,8 +411,6 @@ static bool add_ranks(struct adding *a)
 static bool add_all(struct adding *a)
 {
 	const struct model *m = a->m;
-	for (uint32_t i = 0; i < m->n_functions; i++)
-		a->function_of[i] = MODEL_NONE;
 	for (uint32_t i = 0; i < m->n_metrics; i++)
 		if (!add_metric(a, i))
 			return false;
@@ -327,6 +418,8 @@ static bool add_all(struct adding *a)
 		if (m->metrics[i].divisor < m->n_metrics)
 			a->c->metrics.at[a->metric_of[i]].divisor =
 				a->metric_of[m->metrics[i].divisor];
+	if (!add_functions(a))
+		return false;
 	for (uint32_t i = 0; i < m->n_contexts; i++)
 		if (!find_node(a, i))
 			return false;

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char compare_unknown[] = "<unknown function>";
+
 static const char digits[] = "0123456789", version[] = "0123456789.";
 
 /* The number of characters of `set` at the end of s[0 .. n-1]. */
@@ -62,10 +64,10 @@ static size_t without_rust_hash(const char *s, size_t n)
 
 char *compare_function_name(const char *name)
 {
-	static const char unknown[] = "<unknown function>", at_address[] = "<unknown at 0x";
+	static const char at_address[] = "<unknown at 0x";
 	if (!name[0] || strncmp(name, at_address, sizeof at_address - 1) == 0 ||
-	    strncmp(name, unknown, sizeof unknown - 1) == 0)
-		return strdup(unknown);
+	    strncmp(name, compare_unknown, sizeof compare_unknown - 1) == 0)
+		return strdup(compare_unknown);
 	size_t n = strlen(name);
 	if (ends_with(name, n, MODEL_GUESSED_SUFFIX))
 		n -= strlen(MODEL_GUESSED_SUFFIX);

@@ -9,9 +9,13 @@
 
 #include <stdbool.h>
 
+/* The name of code that has none. */
+extern const char compare_unknown[];
+
 /*
  * The function without " [guessed]", suffixes of clones (".constprop.0", " [clone .isra.0]") and
- * the hash of a Rust name. A name that gives only an address becomes "<unknown function>".
+ * the hash of a Rust name. A name that gives only an address becomes
+ * compare_unknown.
  */
 char *compare_function_name(const char *name);
 /* The last component of the path without versions: "libm.so.6" and "libm-2.36.so" are "libm.so". */

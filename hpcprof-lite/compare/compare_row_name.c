@@ -91,7 +91,7 @@ void compare_row_place(const struct compare *c, enum compare_by by, uint32_t id,
 		if (f->line)
 			snprintf(to, n_bytes, "%s:%u", compare_string(c, f->file),
 				 (unsigned)f->line);
-		else
+		else if (by == COMPARE_BY_FUNCTION)
 			snprintf(to, n_bytes, "%s", compare_string(c, f->module));
 	}
 }

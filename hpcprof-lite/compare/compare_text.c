@@ -103,7 +103,7 @@ static void put_wholes(const struct text *t)
 		put_numbers(t, &w->estimate, compare_unit(c, w->metric), w->estimate.base);
 		foreign_printf(t->style.out, "%s%s\n",
 			       compare_string(c, c->metrics.at[w->metric].name),
-			       w->is_real ? "" : " (noise)");
+			       w->is_real || w->estimate.new == w->estimate.base ? "" : " (noise)");
 	}
 	putc('\n', t->style.out);
 }
