@@ -54,8 +54,8 @@ static enum status find_metric(const struct compare *c, const struct compare_con
 								  " or size");
 	for (int side = 0; side < COMPARE_N_SIDES; side++)
 		if (m->kind == MODEL_METRIC_SAMPLED && !m->is_on[side])
-			return options_refuse("--fail-if: '%s': the %s runs did not measure %s",
-					      x->text, side == COMPARE_BASE ? "base" : "new", name);
+			return options_refuse("--fail-if: '%s': one side did not measure %s",
+					      x->text, name);
 	return STATUS_OK;
 }
 

@@ -25,7 +25,7 @@ gate() {
 
 is "CPUTIME of a function rose by 30 %: beyond 5 %" "$(gate 'CPUTIME in solve > +5%')" 3
 is "the message names the condition" "$(cat err)" \
-	"hpcprof-lite: --fail-if: true: CPUTIME in solve > +5%"
+	"hpcprof-lite: --fail-if: the condition 'CPUTIME in solve > +5%' is true"
 like "so does the table" "$(cat out)" \
 	'^ +\+3\.00 s .* \+30\.0% +1\.300 +10\.00 s +13\.00 s +FAIL +CPUTIME in solve > \+5%$'
 is "not beyond 40 %" "$(gate 'CPUTIME in solve > +40%')" 0
@@ -67,7 +67,7 @@ EOF
 is "several: one that holds is enough" \
 	"$(gate 'CPUTIME in smooth > +5%' 'CPUTIME in solve > +5%' 'CPUTIME < 1 s')" 3
 is "only that one is named" "$(cat err)" \
-	"hpcprof-lite: --fail-if: true: CPUTIME in solve > +5%"
+	"hpcprof-lite: --fail-if: the condition 'CPUTIME in solve > +5%' is true"
 is "a function that no run has" "$(gate 'CPUTIME in slove > +5%')" 0
 is "is a warning" "$(cat err)" \
 	"hpcprof-lite: --fail-if: warning: 'CPUTIME in slove > +5%': no run has a function 'slove'"
