@@ -277,7 +277,8 @@ static void say_failures(const struct compare_report *r)
 {
 	for (size_t i = 0; i < r->n_checks; i++)
 		if (r->checks[i].verdict == COMPARE_FAILS)
-			log_error("--fail-if", "the condition '%s' is true", r->checks[i].condition->text);
+			log_error("--fail-if", "the condition '%s' is true",
+				  r->checks[i].condition->text);
 }
 
 static enum status write_report(const struct arguments *a, const struct compare *c, bool *fails)

@@ -61,6 +61,21 @@ uint32_t compare_find_metric(const struct compare *c, const char *name, size_t n
 	return MODEL_NONE;
 }
 
+bool compare_counts_samples(const char *metric, unsigned kind)
+{
+	static const char account[] = "GSAMP:";
+	return kind == MODEL_METRIC_GPU_SAMPLES ||
+	       (kind == MODEL_METRIC_GPU_COUNT &&
+		strncmp(metric, account, sizeof account - 1) == 0);
+}
+
+bool compare_is_exact(const struct compare *c, uint32_t metric)
+{
+	const struct compare_metric *m = &c->metrics.at[metric];
+	return (m->kind == MODEL_METRIC_GPU_COUNT || m->kind == MODEL_METRIC_GPU_MEAN) &&
+	       !compare_counts_samples(compare_string(c, m->name), m->kind);
+}
+
 uint32_t compare_function_of(const struct compare *c, uint32_t node)
 {
 	const struct compare_node *n = &c->nodes.at[node];

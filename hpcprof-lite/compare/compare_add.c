@@ -301,7 +301,7 @@ static bool add_metric(struct adding *a, uint32_t metric)
 					      .role = from->role,
 					      .divisor = MODEL_NONE};
 	}
-	c->metrics.at[i].is_on[a->side] = true;
+	c->metrics.at[i].n_runs++;
 	a->metric_of[metric] = (uint32_t)i;
 	return true;
 }
@@ -339,6 +339,8 @@ static double variance_of(const struct adding *a, const struct model_total *t)
 {
 	const struct model_metric *metric = &a->m->metrics[t->metric];
 	double sum = t->sum[MODEL_POINT], n = (double)t->n_samples;
+	if (compare_counts_samples(metric->name, metric->kind))
+		return fabs(sum);
 	const struct operations *o = a->operations ? &a->operations[t->context] : NULL;
 	if (metric->kind == MODEL_METRIC_GPU_COUNT || metric->kind == MODEL_METRIC_GPU_MEAN)
 		return 0;
@@ -346,8 +348,6 @@ static double variance_of(const struct adding *a, const struct model_total *t)
 		double spread = o->squares - o->sum * o->sum / (double)o->n;
 		return spread > 0 ? n * spread / (double)(o->n - 1) : 0;
 	}
-	if (metric->kind == MODEL_METRIC_GPU_SAMPLES)
-		return fabs(sum);
 	return n > 0 ? sum * sum / n : sum * sum;
 }
 

@@ -52,10 +52,8 @@ static enum status find_metric(const struct compare *c, const struct compare_con
 				      : wanted == COMPARE_BYTES ? "a unit of size, as in 1 MiB"
 								: "a number without a unit of time"
 								  " or size");
-	for (int side = 0; side < COMPARE_N_SIDES; side++)
-		if (m->kind == MODEL_METRIC_SAMPLED && !m->is_on[side])
-			return options_refuse("--fail-if: '%s': one side did not measure %s",
-					      x->text, name);
+	if (m->kind == MODEL_METRIC_SAMPLED && m->n_runs < c->runs.n)
+		return options_refuse("--fail-if: '%s': not every run measured %s", x->text, name);
 	return STATUS_OK;
 }
 

@@ -17,17 +17,26 @@ static uint32_t find_role(const struct compare *c, enum model_metric_role role)
 	return MODEL_NONE;
 }
 
+static bool is_in_all(const struct compare *c, uint32_t metric)
+{
+	return c->metrics.at[metric].n_runs == c->runs.n;
+}
+
 static enum status choose_metric(const struct compare *c, const char *name, uint32_t *metric)
 {
 	char have[2048];
 	*metric = name ? compare_find_metric(c, name, strlen(name)) : MODEL_NONE;
 	for (uint32_t i = 0; !name && *metric == MODEL_NONE && i < c->metrics.n; i++)
-		if (c->metrics.at[i].kind == MODEL_METRIC_SAMPLED)
+		if (c->metrics.at[i].kind == MODEL_METRIC_SAMPLED && is_in_all(c, i))
 			*metric = i;
 	if (!name && *metric == MODEL_NONE && c->metrics.n)
 		*metric = 0;
-	if (*metric != MODEL_NONE)
+	if (*metric != MODEL_NONE) {
+		if (!is_in_all(c, *metric))
+			log_warn(NULL, "not every run measured %s: it counts as 0 there",
+				 compare_string(c, c->metrics.at[*metric].name));
 		return STATUS_OK;
+	}
 	compare_list_metrics(c, have, sizeof have);
 	if (name)
 		return options_refuse("--metric: no metric '%s' was measured; there is: %s", name,

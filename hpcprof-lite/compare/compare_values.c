@@ -110,17 +110,12 @@ static void add_totals(struct compare_values *v)
 	v->whole = v->total;
 }
 
-static bool is_exact(const struct compare_metric *m)
-{
-	return m->kind == MODEL_METRIC_GPU_COUNT || m->kind == MODEL_METRIC_GPU_MEAN;
-}
-
 bool compare_values_open(const struct compare *c, uint32_t metric, double assumed,
 			 struct compare_values *v)
 {
 	size_t n = c->nodes.n * c->runs.n + 1;
 	*v = (struct compare_values){.c = c, .metric = metric, .n_runs = (uint32_t)c->runs.n};
-	v->excess = is_exact(&c->metrics.at[metric]) ? 0 : assumed * assumed;
+	v->excess = compare_is_exact(c, metric) ? 0 : assumed * assumed;
 	v->self = calloc(n, sizeof *v->self);
 	v->total = calloc(n, sizeof *v->total);
 	if (!v->self || !v->total) {
