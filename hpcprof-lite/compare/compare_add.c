@@ -3,9 +3,7 @@
  * Reduces one model to a run of a comparison: finds the nodes that its contexts are, and adds up
  * the values of contexts that are the same node. Test: tests/unit/compare/test_compare.c.
  */
-#include "hpcprof-lite/compare/compare.h"
-
-#include "hpcprof-lite/compare/compare_names.h"
+#include "hpcprof-lite/compare/compare_adding.h"
 #include "hpcprof-lite/sink/names.h"
 #include "hpcprof-lite/view/view_gpu.h"
 
@@ -13,191 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The operations of a context that have a record. */
-struct operations {
-	uint64_t n;
-	double sum, squares; /* of their times in seconds */
-};
-
-struct adding {
-	struct compare *c;
-	const struct model *m;
-	enum compare_side side;
-	struct compare_run *run;
-	uint32_t *function_of;         /* by function of the model; MODEL_NONE: not asked for yet */
-	uint32_t *metric_of;           /* by metric of the model */
-	uint32_t *node_of;             /* by context: where calls below it hang */
-	struct operations *operations; /* by context; NULL: no GPU */
-	struct map cell_of;
-	uint32_t program; /* the module of the program itself, or MODEL_NONE */
-};
-
 /* ---- what contexts are ---- */
-
-/* Adds a string and frees it. */
-static uint32_t add_owned(struct compare *c, char *s)
-{
-	uint32_t id = s ? strtab_add_z(&c->strings, s) : STRTAB_FAILED;
-	free(s);
-	return id;
-}
-
-/* The module of the first program: it is the program under test, whatever its file is called. */
-static uint32_t find_program(const struct model *m)
-{
-	const char *path = m->n_processes ? m->processes[0].executable : NULL;
-	for (uint32_t i = 0; path && i < m->n_modules; i++)
-		if (strcmp(m->modules[i].path, path) == 0)
-			return i;
-	return MODEL_NONE;
-}
-
-/* Code objects on GPUs are named by a hash of their content, which any rebuild changes. */
-static uint32_t add_module(struct adding *a, uint32_t module)
-{
-	if (module == a->program || module >= a->m->n_modules)
-		return 0;
-	if (a->m->modules[module].is_gpu)
-		return strtab_add_z(&a->c->strings, "<gpu>");
-	return add_owned(a->c, compare_module_name(a->m->modules[module].path));
-}
-
-static uint32_t renamed(const struct adding *a, uint32_t name)
-{
-	for (size_t i = 0; a->side == COMPARE_BASE && i < a->c->renames.n; i += 2)
-		if (a->c->renames.at[i] == name)
-			return a->c->renames.at[i + 1];
-	return name;
-}
-
-static uint32_t add_file(struct adding *a, uint32_t file)
-{
-	return file < a->m->n_files
-		       ? strtab_add_z(&a->c->strings, compare_base_name(a->m->files[file].path))
-		       : 0;
-}
-
-/* What identifies a function. */
-struct identity {
-	uint32_t name, module;
-};
-
-static bool identify(struct adding *a, const struct model_function *f, struct identity *to)
-{
-	uint32_t name = add_owned(a->c, compare_function_name(f->name ? f->name : ""));
-	to->module = add_module(a, f->module);
-	if (name == STRTAB_FAILED || to->module == STRTAB_FAILED)
-		return false;
-	to->name = renamed(a, name);
-	return true;
-}
-
-/* A new function. MODEL_NONE if memory is short. */
-static uint32_t push_function(struct compare *c, const struct identity *identity)
-{
-	uint32_t i = (uint32_t)c->functions.n;
-	struct compare_function *f = vec_push(&c->functions);
-	uint64_t same = map_put(&c->named_ids, identity->name, 0, i);
-	if (!f || same == MAP_NONE ||
-	    map_put(&c->function_ids, identity->name, identity->module, i) == MAP_NONE)
-		return MODEL_NONE;
-	*f = (struct compare_function){
-		.name = identity->name, .module = identity->module, .next = MODEL_NONE};
-	if (same != i) {
-		f->next = c->functions.at[same].next;
-		c->functions.at[same].next = i;
-	}
-	return i;
-}
-
-/*
- * The only function of this name that no function of this run is, or MODEL_NONE. Code without a
- * name is never the same in two modules.
- */
-static uint32_t find_elsewhere(const struct compare *c, uint32_t name, const bool *is_taken,
-			       size_t n_taken)
-{
-	uint32_t found = MODEL_NONE;
-	uint64_t first = map_get(&c->named_ids, name, 0);
-	if (first == MAP_NONE || strcmp(compare_string(c, name), compare_unknown) == 0)
-		return MODEL_NONE;
-	for (uint32_t i = (uint32_t)first; i != MODEL_NONE; i = c->functions.at[i].next)
-		if (i < n_taken && !is_taken[i]) {
-			if (found != MODEL_NONE)
-				return MODEL_NONE;
-			found = i;
-		}
-	return found;
-}
-
-static bool note_function(struct adding *a, const struct model_function *from, uint32_t function)
-{
-	uint32_t file = add_file(a, from->file);
-	if (function == MODEL_NONE || file == STRTAB_FAILED)
-		return false;
-	struct compare_function *to = &a->c->functions.at[function];
-	if (from->line) {
-		to->file = file;
-		to->line = from->line;
-	}
-	to->is_on[a->side] = true;
-	return true;
-}
-
-/* First the functions that match exactly, so that no other takes their place. */
-static bool match_functions(struct adding *a, struct identity *identities, bool *is_taken,
-			    size_t n_taken)
-{
-	struct compare *c = a->c;
-	for (uint32_t i = 0; i < a->m->n_functions; i++) {
-		if (!identify(a, &a->m->functions[i], &identities[i]))
-			return false;
-		uint64_t id = map_get(&c->function_ids, identities[i].name, identities[i].module);
-		a->function_of[i] = id == MAP_NONE ? MODEL_NONE : (uint32_t)id;
-		if (id != MAP_NONE)
-			is_taken[id] = true;
-	}
-	for (uint32_t i = 0; i < a->m->n_functions; i++) {
-		uint32_t *to = &a->function_of[i];
-		uint64_t id = map_get(&c->function_ids, identities[i].name, identities[i].module);
-		if (id != MAP_NONE)
-			*to = (uint32_t)id;
-		else if ((*to = find_elsewhere(c, identities[i].name, is_taken, n_taken)) !=
-			 MODEL_NONE)
-			is_taken[*to] = true;
-		else
-			*to = push_function(c, &identities[i]);
-		if (!note_function(a, &a->m->functions[i], *to))
-			return false;
-	}
-	return true;
-}
-
-static bool add_functions(struct adding *a)
-{
-	size_t n_taken = a->c->functions.n;
-	struct identity *identities = calloc((size_t)a->m->n_functions + 1, sizeof *identities);
-	bool *is_taken = calloc(n_taken + 1, sizeof *is_taken),
-	     ok = identities && is_taken && match_functions(a, identities, is_taken, n_taken);
-	free(identities);
-	free(is_taken);
-	return ok;
-}
-
-/* The function of a context. MODEL_NONE if memory is short. */
-static uint32_t function_of(struct adding *a, uint32_t function)
-{
-	static const struct model_function unknown = {
-		.name = "", .module = MODEL_NONE, .file = MODEL_NONE};
-	struct identity identity;
-	if (function < a->m->n_functions)
-		return a->function_of[function];
-	if (!identify(a, &unknown, &identity))
-		return MODEL_NONE;
-	uint64_t id = map_get(&a->c->function_ids, identity.name, identity.module);
-	uint32_t f = id == MAP_NONE ? push_function(a->c, &identity) : (uint32_t)id;
-	return note_function(a, &unknown, f) ? f : MODEL_NONE;
-}
 
 static bool is_inside(const struct compare *c, uint32_t parent, uint32_t function)
 {
@@ -227,13 +41,14 @@ static uint32_t add_node(struct compare *c, uint32_t parent, enum compare_node_k
  * A line is matched by its distance from the definition of its function, so code that moves inside
  * a file still matches. In another file than the definition it is matched by its number.
  */
-static uint32_t add_line(struct adding *a, const struct model_context *x, uint32_t function)
+static uint32_t add_line(struct compare_adding *a, const struct model_context *x, uint32_t function)
 {
 	struct compare *c = a->c;
 	const struct model_function *f =
 		x->function < a->m->n_functions ? &a->m->functions[x->function] : NULL;
 	bool is_relative = f && f->line && f->file == x->file;
-	uint32_t file = add_file(a, x->file), number = is_relative ? x->line - f->line : x->line;
+	uint32_t file = compare_add_file(a, x->file),
+		 number = is_relative ? x->line - f->line : x->line;
 	if (file == STRTAB_FAILED)
 		return MODEL_NONE;
 	uint64_t id = map_put(&c->line_ids, (uint64_t)function << 32 | file,
@@ -246,7 +61,7 @@ static uint32_t add_line(struct adding *a, const struct model_context *x, uint32
 }
 
 /* The node below which the calls of a context hang. False if memory is short. */
-static bool find_node(struct adding *a, uint32_t context)
+static bool find_node(struct compare_adding *a, uint32_t context)
 {
 	const struct model_context *x = &a->m->contexts[context];
 	uint32_t *to = &a->node_of[context],
@@ -257,7 +72,7 @@ static bool find_node(struct adding *a, uint32_t context)
 		*to = name == STRTAB_FAILED ? MODEL_NONE
 					    : add_node(a->c, parent, COMPARE_ENTRY, name);
 	} else if (x->kind == MODEL_CONTEXT_FUNCTION) {
-		uint32_t f = function_of(a, x->function);
+		uint32_t f = compare_add_function(a, x->function);
 		*to = add_node(a->c, parent, COMPARE_FUNCTION, f);
 		if (*to != MODEL_NONE)
 			a->c->functions.at[f].is_kernel |= view_is_kernel(a->m, context);
@@ -266,7 +81,7 @@ static bool find_node(struct adding *a, uint32_t context)
 }
 
 /* The node that the own values of a context count for; MODEL_NONE if memory is short. */
-static uint32_t find_leaf(struct adding *a, uint32_t context)
+static uint32_t find_leaf(struct compare_adding *a, uint32_t context)
 {
 	const struct model_context *x = &a->m->contexts[context];
 	uint32_t node = a->node_of[context], function = compare_function_of(a->c, node);
@@ -278,7 +93,7 @@ static uint32_t find_leaf(struct adding *a, uint32_t context)
 
 /* ---- values ---- */
 
-static bool add_metric(struct adding *a, uint32_t metric)
+static bool add_metric(struct compare_adding *a, uint32_t metric)
 {
 	struct compare *c = a->c;
 	const struct model_metric *from = &a->m->metrics[metric];
@@ -306,7 +121,7 @@ static bool add_metric(struct adding *a, uint32_t metric)
 	return true;
 }
 
-static bool read_operations(struct adding *a)
+static bool read_operations(struct compare_adding *a)
 {
 	const struct model *m = a->m;
 	if (!m->n_gpu_queues)
@@ -320,7 +135,7 @@ static bool read_operations(struct adding *a)
 			continue;
 		for (size_t n; (n = model_gpu_read(m, p, &cursor, some, 256)) > 0;)
 			for (size_t i = 0; i < n; i++) {
-				struct operations *o = &a->operations[some[i].context];
+				struct compare_operations *o = &a->operations[some[i].context];
 				double t = (double)(some[i].end_ns - some[i].start_ns) * 1e-9;
 				o->n++;
 				o->sum += t;
@@ -335,13 +150,13 @@ static bool read_operations(struct adding *a)
  * weight. Times of GPU operations vary as the operations with a record do; a single operation says
  * nothing of that and counts as a sample does. Counts are exact.
  */
-static double variance_of(const struct adding *a, const struct model_total *t)
+static double variance_of(const struct compare_adding *a, const struct model_total *t)
 {
 	const struct model_metric *metric = &a->m->metrics[t->metric];
 	double sum = t->sum[MODEL_POINT], n = (double)t->n_samples;
 	if (compare_counts_samples(metric->name, metric->kind))
 		return fabs(sum);
-	const struct operations *o = a->operations ? &a->operations[t->context] : NULL;
+	const struct compare_operations *o = a->operations ? &a->operations[t->context] : NULL;
 	if (metric->kind == MODEL_METRIC_GPU_COUNT || metric->kind == MODEL_METRIC_GPU_MEAN)
 		return 0;
 	if (metric->kind == MODEL_METRIC_GPU_TIME && o && o->n > 1) {
@@ -351,7 +166,7 @@ static double variance_of(const struct adding *a, const struct model_total *t)
 	return n > 0 ? sum * sum / n : sum * sum;
 }
 
-static bool add_value(struct adding *a, const struct model_total *t)
+static bool add_value(struct compare_adding *a, const struct model_total *t)
 {
 	uint32_t node = find_leaf(a, t->context), metric = a->metric_of[t->metric];
 	if (node == MODEL_NONE)
@@ -369,7 +184,7 @@ static bool add_value(struct adding *a, const struct model_total *t)
 }
 
 /* Begins the values of a rank. */
-static bool add_rank(struct adding *a, int32_t rank)
+static bool add_rank(struct compare_adding *a, int32_t rank)
 {
 	struct compare *c = a->c;
 	uint64_t id = map_put(&c->rank_ids, (uint32_t)rank, 0, c->ranks.n);
@@ -387,7 +202,7 @@ static bool add_rank(struct adding *a, int32_t rank)
 }
 
 /* Profiles are sorted by rank, so the values of a rank follow each other. */
-static bool add_ranks(struct adding *a)
+static bool add_ranks(struct compare_adding *a)
 {
 	const struct model *m = a->m;
 	int32_t last = -1;
@@ -408,7 +223,7 @@ static bool add_ranks(struct adding *a)
 	return true;
 }
 
-static bool add_all(struct adding *a)
+static bool add_all(struct compare_adding *a)
 {
 	const struct model *m = a->m;
 	for (uint32_t i = 0; i < m->n_metrics; i++)
@@ -418,7 +233,7 @@ static bool add_all(struct adding *a)
 		if (m->metrics[i].divisor < m->n_metrics)
 			a->c->metrics.at[a->metric_of[i]].divisor =
 				a->metric_of[m->metrics[i].divisor];
-	if (!add_functions(a))
+	if (!compare_add_functions(a))
 		return false;
 	for (uint32_t i = 0; i < m->n_contexts; i++)
 		if (!find_node(a, i))
@@ -443,7 +258,7 @@ static void describe(struct compare_run *run, const struct model *m)
 
 bool compare_add(struct compare *c, enum compare_side side, const char *path, const struct model *m)
 {
-	struct adding a = {.c = c, .m = m, .side = side, .program = find_program(m)};
+	struct compare_adding a = {.c = c, .m = m, .side = side};
 	a.run = vec_push(&c->runs);
 	a.function_of = calloc((size_t)m->n_functions + 1, sizeof *a.function_of);
 	a.metric_of = calloc((size_t)m->n_metrics + 1, sizeof *a.metric_of);

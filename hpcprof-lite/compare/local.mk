@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 libhlcompare_la_SOURCES += \
 	hpcprof-lite/compare/compare.c hpcprof-lite/compare/compare.h \
-	hpcprof-lite/compare/compare_add.c \
+	hpcprof-lite/compare/compare_add.c hpcprof-lite/compare/compare_adding.h \
 	hpcprof-lite/compare/compare_cell.c \
 	hpcprof-lite/compare/compare_check.c hpcprof-lite/compare/compare_check.h \
 	hpcprof-lite/compare/compare_condition.c hpcprof-lite/compare/compare_condition.h \
 	hpcprof-lite/compare/compare_file.c hpcprof-lite/compare/compare_file.h \
+	hpcprof-lite/compare/compare_functions.c \
 	hpcprof-lite/compare/compare_junit.c \
 	hpcprof-lite/compare/compare_markdown.c \
 	hpcprof-lite/compare/compare_names.c hpcprof-lite/compare/compare_names.h \
