@@ -60,6 +60,7 @@ prof_unit_tests = \
 	tests/unit/test_view_tree
 compare_unit_tests = \
 	tests/unit/compare/test_compare \
+	tests/unit/compare/test_compare_alloc \
 	tests/unit/compare/test_compare_condition \
 	tests/unit/compare/test_compare_names \
 	tests/unit/compare/test_compare_noise
@@ -69,6 +70,11 @@ check_PROGRAMS += $(compare_unit_tests)
 TESTS += $(compare_unit_tests)
 tests_unit_compare_test_compare_SOURCES = tests/unit/compare/test_compare.c $(compare_fixture)
 tests_unit_compare_test_compare_LDADD = $(COMPARE_LDADD)
+tests_unit_compare_test_compare_alloc_SOURCES = tests/unit/compare/test_compare_alloc.c \
+	$(compare_fixture)
+tests_unit_compare_test_compare_alloc_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+tests_unit_compare_test_compare_alloc_LDADD = $(COMPARE_LDADD)
 tests_unit_compare_test_compare_noise_SOURCES = tests/unit/compare/test_compare_noise.c \
 	$(compare_fixture)
 tests_unit_compare_test_compare_noise_LDADD = $(COMPARE_LDADD)
