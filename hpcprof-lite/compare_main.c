@@ -169,7 +169,7 @@ static const struct option_spec specs[] = {
 	{0, "rows", "N", "at most so many rows in a table (20)", set_rows},
 	{0, "noise", "PERCENT",
 	 "how much two runs of the same program are assumed to\n"
-	 "differ when no side has several runs (1)",
+	 "differ when no side has several runs (3)",
 	 set_noise},
 	{0, "rename", "OLD=NEW", "the base runs' function OLD is NEW; may be repeated", set_rename},
 	{0, "fail-if", "CONDITION",
@@ -328,7 +328,7 @@ static enum status run(struct arguments *a, int argc, char **argv, bool *fails)
 
 int compare_main(int argc, char **argv)
 {
-	struct arguments a = {.report = {.assumed = 0.01}, .text = {.n_rows = 20}};
+	struct arguments a = {.report = {.assumed = 0.03}, .text = {.n_rows = 20}};
 	bool fails = false;
 	enum status s = run(&a, argc, argv, &fails);
 	vec_free(&a.bases);

@@ -25,7 +25,8 @@ expect() {
 	name=$1
 	columns=$2
 	shift 2
-	COLUMNS=$columns "$HPCPROF" compare --no-structs "$@" >out 2>err || fail "$name: status $?"
+	COLUMNS=$columns "$HPCPROF" compare --no-structs --noise 1 "$@" >out 2>err ||
+		fail "$name: status $?"
 	is "$name: nothing to complain of" "$(cat err)" ""
 	is "$name: no line is longer than $columns" \
 		"$(awk -v n="$columns" 'length($0) > n' out)" ""
@@ -44,7 +45,7 @@ real() {
 		/^$/ || /^----/ { on = 0 }
 		on { print $1, $2, $NF }' out
 }
-compare() { COLUMNS=80 "$HPCPROF" compare --no-structs "$@" >out 2>err; }
+compare() { COLUMNS=80 "$HPCPROF" compare --no-structs --noise 1 "$@" >out 2>err; }
 
 compare base new
 is "a loop 10 % longer, in another build, with moved lines: the function" "$(real Functions)" \
@@ -83,6 +84,8 @@ compare --rows 0 base new
 like "--rows 0: only a count" "$(cat out)" '^ +1 more beyond noise \(--rows\)$'
 compare --noise 5 base new
 is "--noise 5: 10 % is noise" "$(real Functions)" ""
+COLUMNS=80 "$HPCPROF" compare --no-structs base new >out 2>err
+like "3 % is assumed" "$(cat out)" '^  runs are assumed to differ by 3% \(--noise\)'
 compare --sort total base new
 like "--sort total: main has the change of what it calls" "$(cat out)" \
 	'^Functions by change of their total'
