@@ -10,10 +10,11 @@
 #include "common/base/vec.h"
 #include "hpcprof-lite/archive.h"
 #include "hpcprof-lite/attribute/attribute.h"
+#include "hpcprof-lite/compare_main.h"
 #include "hpcprof-lite/database.h"
 #include "hpcprof-lite/filter/filter.h"
 #include "hpcprof-lite/load/load_job.h"
-#include "hpcprof-lite/load/structures.h"
+#include "hpcprof-lite/needed_structures.h"
 #include "hpcprof-lite/sink/sinks.h"
 
 #include <stdio.h>
@@ -226,44 +227,6 @@ static bool make_options(struct options *o)
 	       add_sinks(o, false) && vec_push(&o->specs);
 }
 
-/* ---- structures ---- */
-
-struct structures {
-	const struct arguments *a;
-	char *const *directories;
-	size_t n_directories;
-	struct load_structure *list;
-	size_t n;
-	enum status status;
-};
-
-static void find_structures(void *arg, const struct merge_modules *all, const bool *needed,
-			    const struct structure **structures, enum model_structure *states)
-{
-	struct structures *s = arg;
-	s->list = calloc(all->list.n + 1, sizeof *s->list);
-	if (!s->list) {
-		log_error(NULL, "out of memory");
-		s->status = STATUS_NO_MEMORY;
-		return;
-	}
-	for (size_t i = 0; i < all->list.n; i++)
-		if (needed[i]) {
-			s->list[s->n].module = all->list.at[i].record;
-			s->list[s->n++].path = all->list.at[i].path;
-		}
-	struct load_structures_options o = {s->directories,  s->n_directories,
-					    s->a->n_workers, !s->a->no_structs,
-					    s->a->quiet,     database_begin_scratch};
-	load_structures_open(&o, s->list, s->n);
-	database_end_scratch();
-	for (size_t i = 0, k = 0; i < all->list.n; i++)
-		if (needed[i]) {
-			structures[i] = s->list[k].structure;
-			states[i] = s->list[k++].state;
-		}
-}
-
 /* ---- writing ---- */
 
 /* Writes the outputs that go to standard output. */
@@ -337,8 +300,12 @@ static enum status run(const struct arguments *a, char *const *directories, size
 {
 	struct load_job job = {0};
 	struct model *m = NULL;
-	struct structures s = {.a = a, .directories = directories, .n_directories = n};
-	struct attribute_options o = {a->n_workers, find_structures, &s};
+	struct needed_structures s = {.directories = directories,
+				      .n_directories = n,
+				      .n_workers = a->n_workers,
+				      .make = !a->no_structs,
+				      .quiet = a->quiet};
+	struct attribute_options o = {a->n_workers, needed_structures_find, &s};
 	const char *place = a->archive ? a->archive : writes_files(a) ? a->database : NULL;
 	enum status status = place ? database_check(place) : STATUS_OK;
 	if (status == STATUS_OK)
@@ -350,9 +317,7 @@ static enum status run(const struct arguments *a, char *const *directories, size
 	if (status == STATUS_OK && a->archive)
 		status = archive_write(&(struct archive){
 			directories[0], a->archive, s.list, s.n, m, a->no_sources, directories, n});
-	if (s.list)
-		load_structures_close(s.list, s.n);
-	free(s.list);
+	needed_structures_close(&s);
 	if (status == STATUS_OK && !filter_is_empty(a->filter))
 		status = filter_apply(&m, a->filter, a->n_workers);
 	if (status == STATUS_OK && !a->archive)
@@ -366,7 +331,8 @@ static enum status run_command(struct arguments *a, const struct options *o, int
 {
 	const struct option_table table = {
 		.program = "hpcprof-lite",
-		.synopsis = "hpcprof-lite [-o DB] [-j N] [--to LIST] [options] DIR...",
+		.synopsis = "hpcprof-lite [-o DB] [-j N] [--to LIST] [options] DIR...\n"
+			    "hpcprof-lite compare [options] BASE NEW...",
 		.about = "Merges the measurements of hpcrun-lite in all DIRs into one "
 			 "calling-context tree,\nwith functions, inlined calls and lines from "
 			 "hpcstruct-lite, and writes it.",
@@ -395,6 +361,8 @@ int main(int argc, char **argv)
 	struct options o = {0};
 	enum status s = STATUS_NO_MEMORY;
 	log_set_program("hpcprof-lite");
+	if (argc > 1 && strcmp(argv[1], "compare") == 0)
+		return compare_main(argc - 1, argv + 1);
 	if (make_options(&o))
 		s = run_command(&(struct arguments){.settings = o.settings, .filter = &o.filter},
 				&o, argc, argv);

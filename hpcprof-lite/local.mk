@@ -21,16 +21,23 @@ libhlsink_la_SOURCES =
 libhlsink_la_CPPFLAGS = $(AM_CPPFLAGS) $(OTF2_CPPFLAGS) $(SQLITE3_CPPFLAGS) $(Z_CPPFLAGS)
 libhlsink_la_LIBADD = libhlview.la $(OTF2_LIBS) $(SQLITE3_LIBS) $(Z_LIBS) -lm
 
+# Comparisons. They call the functions of the model and of the text.
+noinst_LTLIBRARIES += libhlcompare.la
+libhlcompare_la_SOURCES =
+
 bin_PROGRAMS += hpcprof-lite/hpcprof-lite
 hpcprof_lite_hpcprof_lite_SOURCES = \
 	hpcprof-lite/archive.c hpcprof-lite/archive.h \
+	hpcprof-lite/compare_main.c hpcprof-lite/compare_main.h \
 	hpcprof-lite/database.c hpcprof-lite/database.h \
-	hpcprof-lite/hpcprof_main.c
-hpcprof_lite_hpcprof_lite_LDADD = libhltext.la libhlsink.la libhlprof.la -lm
+	hpcprof-lite/hpcprof_main.c \
+	hpcprof-lite/needed_structures.c hpcprof-lite/needed_structures.h
+hpcprof_lite_hpcprof_lite_LDADD = libhlcompare.la libhltext.la libhlsink.la libhlprof.la -lm
 
 include $(top_srcdir)/hpcprof-lite/attribute/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/gpu/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/gpu/samples/local.mk
+include $(top_srcdir)/hpcprof-lite/compare/local.mk
 include $(top_srcdir)/hpcprof-lite/filter/local.mk
 include $(top_srcdir)/hpcprof-lite/load/local.mk
 include $(top_srcdir)/hpcprof-lite/model/local.mk

@@ -15,6 +15,10 @@ check_PROGRAMS += tests/gen/gen_measurement
 tests_gen_gen_measurement_SOURCES = tests/gen/gen_main.c
 tests_gen_gen_measurement_LDADD = tests/gen/libgen.la
 
+check_PROGRAMS += tests/gen/gen_compare
+tests_gen_gen_compare_SOURCES = tests/gen/gen_compare.c
+tests_gen_gen_compare_LDADD = tests/gen/libgen.la
+
 check_PROGRAMS += tests/gen/gen_pc
 tests_gen_gen_pc_SOURCES = tests/gen/gen_pc.c
 tests_gen_gen_pc_LDADD = tests/gen/libgen.la
@@ -56,6 +60,31 @@ prof_unit_tests = \
 	tests/unit/test_view_run \
 	tests/unit/prof/test_view_table \
 	tests/unit/test_view_tree
+compare_unit_tests = \
+	tests/unit/compare/test_compare \
+	tests/unit/compare/test_compare_alloc \
+	tests/unit/compare/test_compare_condition \
+	tests/unit/compare/test_compare_names \
+	tests/unit/compare/test_compare_noise
+COMPARE_LDADD = libhlcompare.la libhltext.la libhlsink.la libhlprof.la $(CMOCKA_LIBS) -lm
+compare_fixture = tests/unit/compare/compare_fixture.c tests/unit/compare/compare_fixture.h
+check_PROGRAMS += $(compare_unit_tests)
+TESTS += $(compare_unit_tests)
+tests_unit_compare_test_compare_SOURCES = tests/unit/compare/test_compare.c $(compare_fixture)
+tests_unit_compare_test_compare_LDADD = $(COMPARE_LDADD)
+tests_unit_compare_test_compare_alloc_SOURCES = tests/unit/compare/test_compare_alloc.c \
+	$(compare_fixture)
+tests_unit_compare_test_compare_alloc_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+tests_unit_compare_test_compare_alloc_LDADD = $(COMPARE_LDADD)
+tests_unit_compare_test_compare_noise_SOURCES = tests/unit/compare/test_compare_noise.c \
+	$(compare_fixture)
+tests_unit_compare_test_compare_noise_LDADD = $(COMPARE_LDADD)
+tests_unit_compare_test_compare_condition_SOURCES = tests/unit/compare/test_compare_condition.c
+tests_unit_compare_test_compare_condition_LDADD = $(COMPARE_LDADD)
+tests_unit_compare_test_compare_names_SOURCES = tests/unit/compare/test_compare_names.c
+tests_unit_compare_test_compare_names_LDADD = $(COMPARE_LDADD)
+
 check_PROGRAMS += $(prof_unit_tests)
 TESTS += $(prof_unit_tests)
 tests_unit_prof_test_load_SOURCES = tests/unit/prof/test_load.c
@@ -133,7 +162,10 @@ prof_cli_tests = \
 	tests/cli/prof/prof_output.sh \
 	tests/cli/prof/prof_structs.sh \
 	tests/cli/prof/prof_text.sh
-TESTS += $(prof_cli_tests)
+compare_cli_tests = tests/cli/compare/compare.sh tests/cli/compare/compare_gate.sh \
+	tests/cli/compare/compare_programs.sh
+TESTS += $(prof_cli_tests) $(compare_cli_tests)
+EXTRA_DIST += $(compare_cli_tests) tests/golden/compare tests/workload/prof/compare_work.c
 EXTRA_DIST += $(prof_cli_tests) tests/golden/forks tests/golden/prof tests/golden/python
 
 check_PROGRAMS += tests/fuzz/fuzz_measurement

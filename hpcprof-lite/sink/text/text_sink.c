@@ -10,45 +10,17 @@
 #include "hpcprof-lite/sink/text/text_report.h"
 
 #include <errno.h>
-#include <langinfo.h>
-#include <locale.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
-
-static unsigned terminal_width(FILE *out)
-{
-	struct winsize size;
-	if (isatty(fileno(out)) && ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col >= 40)
-		return size.ws_col;
-	const char *columns = getenv("COLUMNS");
-	long n = columns ? strtol(columns, NULL, 10) : 0;
-	return n >= 40 && n <= 1000 ? (unsigned)n : 120;
-}
-
-static bool speaks_utf8(void)
-{
-	locale_t locale = newlocale(LC_CTYPE_MASK, "", NULL);
-	if (!locale)
-		return false;
-	bool yes = strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
-	freelocale(locale);
-	return yes;
-}
 
 static struct text_style make_style(const struct sink_text_options *o, FILE *out)
 {
-	return (struct text_style){
-		.out = out,
-		.width = o->width ? o->width : terminal_width(out),
-		.depth = o->depth,
-		.by_total = o->by_total,
-		.interpreter = o->interpreter,
-		.threshold = (o->threshold < 0 ? 1 : o->threshold) / 100,
-		.utf8 = speaks_utf8(),
-		.colour = isatty(fileno(out)) && !getenv("NO_COLOR"),
-	};
+	struct text_style s = text_style_of(out);
+	s.width = o->width ? o->width : s.width;
+	s.depth = o->depth;
+	s.by_total = o->by_total;
+	s.interpreter = o->interpreter;
+	s.threshold = (o->threshold < 0 ? 1 : o->threshold) / 100;
+	return s;
 }
 
 /*

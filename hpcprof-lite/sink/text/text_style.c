@@ -5,8 +5,43 @@
 #include "common/base/foreign.h"
 #include "hpcprof-lite/sink/text/text_print.h"
 
+#include <langinfo.h>
+#include <locale.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static unsigned terminal_width(FILE *out)
+{
+	struct winsize size;
+	if (isatty(fileno(out)) && ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col >= 40)
+		return size.ws_col;
+	const char *columns = getenv("COLUMNS");
+	long n = columns ? strtol(columns, NULL, 10) : 0;
+	return n >= 40 && n <= 1000 ? (unsigned)n : 120;
+}
+
+static bool speaks_utf8(void)
+{
+	locale_t locale = newlocale(LC_CTYPE_MASK, "", NULL);
+	if (!locale)
+		return false;
+	bool yes = strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
+	freelocale(locale);
+	return yes;
+}
+
+struct text_style text_style_of(FILE *out)
+{
+	return (struct text_style){
+		.out = out,
+		.width = terminal_width(out),
+		.utf8 = speaks_utf8(),
+		.colour = isatty(fileno(out)) && !getenv("NO_COLOR"),
+	};
+}
 
 bool text_is_narrow(const struct text_style *s)
 {

@@ -21,6 +21,8 @@ struct text_style {
 	bool interpreter;   /* show the interpreter's frames between Python functions */
 };
 
+/* The style for a stream: its width, characters and colours. Everything else is 0. */
+struct text_style text_style_of(FILE *out);
 /* True if the report is so narrow that numbers give way to names. */
 bool text_is_narrow(const struct text_style *s);
 /* Writes a heading line, emphasised if colour is on. */

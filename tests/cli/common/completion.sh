@@ -76,6 +76,16 @@ is "... also where their name has a colon, behind which bash continues" \
 is "... and of GPUs" "$(offers hpcrun-lite --event=gpu=open)" "opencl"
 
 # --- files, directories, and the measured command
+is "hpcprof-lite com... is its command" "$(offers hpcprof-lite com)" "compare"
+"bin/hpcprof-lite" compare --help >help
+awk 'match($0, /^ +/) && RLENGTH <= 6 &&
+	$1 ~ /^-/ { for (i = 1; i <= NF && $i ~ /^-/; i++) { sub(/,$/, "", $i); print $i } }' help |
+	sed 's/=.*/=/' | sort -u >listed
+offers hpcprof-lite compare a b - | words >offered
+same "hpcprof-lite compare: the options are those of its --help" offered listed
+is "hpcprof-lite compare --by offers its tables" "$(offers hpcprof-lite compare --by= | words)" \
+	"$(bin/hpcprof-lite compare --by x 2>&1 | sed 's/ (--help.*//; s/.*none of //; s/,//g' | words)"
+
 is "hpcprof-lite wants directories" "$(offers hpcprof-lite a-)" "a-directory"
 is "hpcstruct-lite files" "$(offers hpcstruct-lite a- | words)" "$(printf 'a-directory\na-file')"
 is "-o files" "$(offers hpcrun-lite -o a-f)" "a-file"

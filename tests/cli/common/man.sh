@@ -28,6 +28,11 @@ for tool in hpcrun-lite hpcstruct-lite hpcprof-lite; do
 	# Only what stands as an item of a list counts, not a mention.
 	mandoc -Tascii "$page" | sed "s/.$(printf '\b')//g" | grep -E '^ {5}-' | options >"$T/page"
 	same "$tool.1: the options of --help" "$T/help" "$T/page"
+	[ "$tool" = hpcprof-lite ] || continue
+	"$program" compare --help | grep -E "^ {2,6}-" | options >"$T/help"
+	mandoc -Tascii "$page" | sed "s/.$(printf '\b')//g" | grep -E '^ {11}-' | options >"$T/page"
+	echo "--help -h --version" | tr ' ' '\n' | sort - "$T/page" >"$T/all"
+	same "hpcprof-lite.1: the options of compare --help" "$T/help" "$T/all"
 done
 
 done_testing

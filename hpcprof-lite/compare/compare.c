@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The parts of struct compare that do not read a model. Test: tests/unit/compare/test_compare.c. */
+#include "hpcprof-lite/compare/compare.h"
+
+#include "hpcprof-lite/compare/compare_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool compare_open(struct compare *c)
+{
+	*c = (struct compare){0};
+	return strtab_add_z(&c->strings, "") == 0 && vec_push(&c->nodes);
+}
+
+void compare_close(struct compare *c)
+{
+	for (size_t i = 0; i < c->runs.n; i++) {
+		vec_free(&c->runs.at[i].cells);
+		vec_free(&c->runs.at[i].ranks);
+	}
+	vec_free(&c->runs);
+	vec_free(&c->functions);
+	vec_free(&c->lines);
+	vec_free(&c->nodes);
+	vec_free(&c->metrics);
+	vec_free(&c->ranks);
+	vec_free(&c->renames);
+	map_free(&c->function_ids);
+	map_free(&c->named_ids);
+	map_free(&c->line_ids);
+	map_free(&c->node_ids);
+	map_free(&c->rank_ids);
+	strtab_free(&c->strings);
+}
+
+bool compare_rename(struct compare *c, const char *from, const char *to)
+{
+	char *old = compare_function_name(from), *new = compare_function_name(to);
+	uint32_t *pair = old && new ? vec_extend(&c->renames, 2) : NULL;
+	bool ok = pair && (pair[0] = strtab_add_z(&c->strings, old)) != STRTAB_FAILED &&
+		  (pair[1] = strtab_add_z(&c->strings, new)) != STRTAB_FAILED;
+	free(old);
+	free(new);
+	return ok;
+}
+
+uint32_t compare_find_metric(const struct compare *c, const char *name, size_t n_bytes)
+{
+	for (uint32_t i = 0; i < c->metrics.n; i++) {
+		const char *full = compare_string(c, c->metrics.at[i].name),
+			   *event = compare_string(c, c->metrics.at[i].event),
+			   *unit = strstr(full, " (");
+		size_t n_full = strlen(full), n_plain = unit ? (size_t)(unit - full) : n_full;
+		if ((n_bytes == n_full || n_bytes == n_plain) && memcmp(full, name, n_bytes) == 0)
+			return i;
+		if (c->metrics.at[i].kind == MODEL_METRIC_SAMPLED && n_bytes == strlen(event) &&
+		    memcmp(event, name, n_bytes) == 0)
+			return i;
+	}
+	return MODEL_NONE;
+}
+
+bool compare_counts_samples(const char *metric, unsigned kind)
+{
+	static const char account[] = "GSAMP:";
+	return kind == MODEL_METRIC_GPU_SAMPLES ||
+	       (kind == MODEL_METRIC_GPU_COUNT &&
+		strncmp(metric, account, sizeof account - 1) == 0);
+}
+
+bool compare_is_exact(const struct compare *c, uint32_t metric)
+{
+	const struct compare_metric *m = &c->metrics.at[metric];
+	return (m->kind == MODEL_METRIC_GPU_COUNT || m->kind == MODEL_METRIC_GPU_MEAN) &&
+	       !compare_counts_samples(compare_string(c, m->name), m->kind);
+}
+
+uint32_t compare_function_of(const struct compare *c, uint32_t node)
+{
+	const struct compare_node *n = &c->nodes.at[node];
+	return n->kind == COMPARE_FUNCTION ? n->id
+	       : n->kind == COMPARE_LINE   ? c->lines.at[n->id].function
+					   : MODEL_NONE;
+}
+
+uint32_t compare_count_runs(const struct compare *c, enum compare_side side)
+{
+	uint32_t n = 0;
+	for (size_t i = 0; i < c->runs.n; i++)
+		n += c->runs.at[i].side == side;
+	return n;
+}

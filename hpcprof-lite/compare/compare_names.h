@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Names as a comparison matches them. They do not contain what a rebuild changes: versions of
+ * libraries, suffixes of compiler clones, addresses. All functions return a new string that the
+ * caller owns, or NULL if memory is short. Test: tests/unit/compare/test_compare_names.c.
+ */
+#ifndef HPCPROF_COMPARE_COMPARE_NAMES_H
+#define HPCPROF_COMPARE_COMPARE_NAMES_H
+
+#include <stdbool.h>
+
+/* The name of code that has none. */
+extern const char compare_unknown[];
+
+/*
+ * The function without " [guessed]", suffixes of clones (".constprop.0", " [clone .isra.0]") and
+ * the hash of a Rust name. A name that gives only an address becomes
+ * compare_unknown.
+ */
+char *compare_function_name(const char *name);
+/* The last component of the path without versions: "libm.so.6" and "libm-2.36.so" are "libm.so". */
+char *compare_module_name(const char *path);
+/* The last component of a path. */
+const char *compare_base_name(const char *path);
+/*
+ * True if `name` is `wanted`, or `wanted` followed by parameters or template arguments:
+ * "ns::solve(int)" is "ns::solve".
+ */
+bool compare_is_named(const char *name, const char *wanted);
+
+#endif

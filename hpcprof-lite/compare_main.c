@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The command line of hpcprof-lite compare. It opens one run after the other and keeps of each only
+ * what the comparison needs, so memory does not grow with the size of all runs together. Test:
+ * tests/cli/compare/compare.sh, tests/cli/compare/compare_gate.sh.
+ */
+#include "hpcprof-lite/compare_main.h"
+
+#include "common/base/log.h"
+#include "common/base/options.h"
+#include "common/base/pool.h"
+#include "common/base/vec.h"
+#include "hpcprof-lite/attribute/attribute.h"
+#include "hpcprof-lite/compare/compare_file.h"
+#include "hpcprof-lite/compare/compare_report.h"
+#include "hpcprof-lite/compare/compare_text.h"
+#include "hpcprof-lite/database.h"
+#include "hpcprof-lite/load/load_job.h"
+#include "hpcprof-lite/needed_structures.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct arguments {
+	VEC(char *) bases;
+	VEC(struct compare_condition) conditions;
+	VEC(const char *) renames; /* "OLD=NEW" */
+	struct compare_options report;
+	struct compare_text text;
+	const char *junit, *markdown;
+	unsigned n_workers;
+	bool no_structs, quiet;
+};
+
+/* ---- options ---- */
+
+static enum status no_memory(void)
+{
+	log_error(NULL, "out of memory");
+	return STATUS_NO_MEMORY;
+}
+
+static enum status set_base(void *arg, const char *value)
+{
+	char **base = vec_push(&((struct arguments *)arg)->bases);
+	if (!base)
+		return no_memory();
+	*base = (char *)(uintptr_t)value;
+	return STATUS_OK;
+}
+
+static enum status set_metric(void *arg, const char *value)
+{
+	((struct arguments *)arg)->report.metric = value;
+	return STATUS_OK;
+}
+
+static enum status set_sort(void *arg, const char *value)
+{
+	if (strcmp(value, "self") != 0 && strcmp(value, "total") != 0)
+		return options_refuse("--sort is 'self' or 'total', not '%s'", value);
+	((struct arguments *)arg)->report.by_total = *value == 't';
+	return STATUS_OK;
+}
+
+static enum status set_by(void *arg, const char *value)
+{
+	static const char *const names[] = {"function", "line", "path", "kernel", "rank"};
+	for (const char *at = value; *at || at == value;) {
+		size_t n = strcspn(at, ",");
+		int by = 0;
+		while (by < COMPARE_N_BY &&
+		       (strlen(names[by]) != n || strncmp(names[by], at, n) != 0))
+			by++;
+		if (by == COMPARE_N_BY)
+			return options_refuse(
+				"--by: '%.*s' is none of function, line, path, kernel, rank",
+				(int)n, at);
+		((struct arguments *)arg)->text.by |= 1u << by;
+		at += n + (at[n] == ',');
+	}
+	return STATUS_OK;
+}
+
+static enum status set_rows(void *arg, const char *value)
+{
+	long long n;
+	if (!options_number(value, 0, 1000000, &n))
+		return options_refuse("--rows wants a number from 0 up, not '%s'", value);
+	((struct arguments *)arg)->text.n_rows = (size_t)n;
+	return STATUS_OK;
+}
+
+static enum status set_noise(void *arg, const char *value)
+{
+	char *end;
+	double percent = strtod(value, &end);
+	if (end == value || (*end && strcmp(end, "%") != 0) || !(percent >= 0 && percent <= 100))
+		return options_refuse("--noise wants a number of percent from 0 to 100, not '%s'",
+				      value);
+	((struct arguments *)arg)->report.assumed = percent / 100;
+	return STATUS_OK;
+}
+
+static enum status set_fail_if(void *arg, const char *value)
+{
+	struct compare_condition *c = vec_push(&((struct arguments *)arg)->conditions);
+	return c ? compare_condition_parse(value, c) : no_memory();
+}
+
+static enum status set_rename(void *arg, const char *value)
+{
+	const char *equals = strchr(value, '='), **rename;
+	if (!equals || equals == value || !equals[1])
+		return options_refuse("--rename wants OLD=NEW, not '%s'", value);
+	rename = vec_push(&((struct arguments *)arg)->renames);
+	if (!rename)
+		return no_memory();
+	*rename = value;
+	return STATUS_OK;
+}
+
+static enum status set_junit(void *arg, const char *value)
+{
+	((struct arguments *)arg)->junit = value;
+	return *value ? STATUS_OK : options_refuse("--junit needs the name of a file");
+}
+
+static enum status set_markdown(void *arg, const char *value)
+{
+	((struct arguments *)arg)->markdown = value;
+	return *value ? STATUS_OK : options_refuse("--markdown needs the name of a file");
+}
+
+static enum status set_workers(void *arg, const char *value)
+{
+	long long n;
+	if (!options_number(value, 1, 4096, &n))
+		return options_refuse("-j wants a number of threads from 1 to 4096, not '%s'",
+				      value);
+	((struct arguments *)arg)->n_workers = (unsigned)n;
+	return STATUS_OK;
+}
+
+static enum status set_no_structs(void *arg, const char *value)
+{
+	(void)value;
+	((struct arguments *)arg)->no_structs = true;
+	return STATUS_OK;
+}
+
+static enum status set_quiet(void *arg, const char *value)
+{
+	(void)value;
+	((struct arguments *)arg)->quiet = true;
+	log_set_quiet(true);
+	return STATUS_OK;
+}
+
+static const struct option_spec specs[] = {
+	{0, "base", "DIR",
+	 "a run of the base side; may be repeated. With it, every\n"
+	 "operand is a run of the new side",
+	 set_base},
+	{0, "metric", "NAME", "compare this metric (the first CPU metric)", set_metric},
+	{0, "by", "LIST", "only these tables: function, line, path, kernel, rank", set_by},
+	{0, "sort", "ORDER", "functions by their 'self' (default) or 'total' change", set_sort},
+	{0, "rows", "N", "at most so many rows in a table (20)", set_rows},
+	{0, "noise", "PERCENT",
+	 "how much two runs of the same program are assumed to\n"
+	 "differ when no side has several runs (3)",
+	 set_noise},
+	{0, "rename", "OLD=NEW", "the base runs' function OLD is NEW; may be repeated", set_rename},
+	{0, "fail-if", "CONDITION",
+	 "exit with status 3 if the condition is true beyond its\n"
+	 "uncertainty, as in 'CPUTIME in solve > +5%'; may be repeated",
+	 set_fail_if},
+	{0, "junit", "FILE", "write the conditions as JUnit XML", set_junit},
+	{0, "markdown", "FILE", "write conditions and differences as Markdown", set_markdown},
+	{'j', "jobs", "N", "threads to work with (one for each CPU)", set_workers},
+	{0, "no-structs", NULL, "do not run hpcstruct-lite for missing structure files",
+	 set_no_structs},
+	{'q', "quiet", NULL, "errors and warnings only on standard error", set_quiet},
+	{'v', "verbose", NULL, "say more", options_set_verbose},
+	{0, NULL, NULL, NULL, NULL},
+};
+
+static const struct option_table table = {
+	.program = "hpcprof-lite compare",
+	.synopsis = "hpcprof-lite compare [options] BASE NEW...\n"
+		    "hpcprof-lite compare [options] --base BASE1 --base BASE2 ... NEW...",
+	.about = "Shows what differs between two sides, each one or more measurement directories\n"
+		 "of the same program, and what of it is noise.",
+	.specs = specs,
+	.footer =
+		"A condition is METRIC [total | self] [in FUNCTION] > VALUE, or < VALUE. A value\n"
+		"with a sign is a change (+5%, -200 ms); one without is the new value (2 s).",
+};
+
+/* ---- runs ---- */
+
+static enum status add_run(const struct arguments *a, struct compare *c, enum compare_side side,
+			   char *directory)
+{
+	struct load_job job = {0};
+	struct model *m = NULL;
+	struct needed_structures s = {.directories = &directory,
+				      .n_directories = 1,
+				      .n_workers = a->n_workers,
+				      .make = !a->no_structs,
+				      .quiet = a->quiet};
+	struct attribute_options o = {a->n_workers, needed_structures_find, &s};
+	enum status status = load_job_open(&directory, 1, a->n_workers, &job);
+	if (status == STATUS_OK)
+		status = attribute_run(&job, &o, &m);
+	if (status == STATUS_OK)
+		status = s.status;
+	needed_structures_close(&s);
+	if (status == STATUS_OK && !compare_add(c, side, directory, m))
+		status = no_memory();
+	if (status == STATUS_OK && !c->runs.at[c->runs.n - 1].is_complete)
+		log_warn(directory, "its ledger does not close, or it was still running; "
+				    "differences may be losses");
+	model_free(m);
+	load_job_close(&job);
+	return status;
+}
+
+static enum status add_renames(const struct arguments *a, struct compare *c)
+{
+	for (size_t i = 0; i < a->renames.n; i++) {
+		const char *both = a->renames.at[i], *equals = strchr(both, '=');
+		char *from = strndup(both, (size_t)(equals - both));
+		bool ok = from && compare_rename(c, from, equals + 1);
+		free(from);
+		if (!ok)
+			return no_memory();
+	}
+	return STATUS_OK;
+}
+
+static enum status add_runs(const struct arguments *a, struct compare *c, char **news, size_t n)
+{
+	enum status s = add_renames(a, c);
+	for (size_t i = 0; i < a->bases.n && s == STATUS_OK; i++)
+		s = add_run(a, c, COMPARE_BASE, a->bases.at[i]);
+	for (size_t i = 0; i < n && s == STATUS_OK; i++)
+		s = add_run(a, c, COMPARE_NEW, news[i]);
+	return s;
+}
+
+/* ---- output ---- */
+
+static enum status write_file(const struct compare_report *r, const struct arguments *a,
+			      const char *path, bool is_junit)
+{
+	char *bytes = NULL;
+	size_t n_bytes = 0;
+	FILE *to = path ? open_memstream(&bytes, &n_bytes) : NULL;
+	if (!path)
+		return STATUS_OK;
+	if (!to)
+		return no_memory();
+	if (is_junit)
+		compare_junit_put(r, to);
+	else
+		compare_markdown_put(r, a->text.n_rows, to);
+	bool ok = !ferror(to);
+	ok = fclose(to) == 0 && ok;
+	enum status s = ok ? compare_file_replace(path, bytes, n_bytes) : no_memory();
+	free(bytes);
+	return s;
+}
+
+static void say_failures(const struct compare_report *r)
+{
+	for (size_t i = 0; i < r->n_checks; i++)
+		if (r->checks[i].verdict == COMPARE_FAILS)
+			log_error("--fail-if", "the condition '%s' is true",
+				  r->checks[i].condition->text);
+}
+
+static enum status write_report(const struct arguments *a, const struct compare *c, bool *fails)
+{
+	struct compare_report r;
+	struct compare_options o = a->report;
+	o.conditions = a->conditions.at;
+	o.n_conditions = a->conditions.n;
+	enum status s = compare_report_open(c, &o, &r);
+	if (s == STATUS_OK)
+		s = compare_text_write(&r, &a->text, stdout);
+	if (s == STATUS_OK)
+		s = write_file(&r, a, a->junit, true);
+	if (s == STATUS_OK)
+		s = write_file(&r, a, a->markdown, false);
+	*fails = s == STATUS_OK && compare_report_fails(&r);
+	if (*fails)
+		say_failures(&r);
+	compare_report_close(&r);
+	return s;
+}
+
+static enum status run(struct arguments *a, int argc, char **argv, bool *fails)
+{
+	struct compare c = {0};
+	int first, done = 0;
+	enum status s = options_parse(&table, argc, argv, 0, a, &first, &done);
+	if (s != STATUS_OK || done)
+		return s;
+	if (!a->bases.n && first < argc)
+		s = set_base(a, argv[first++]);
+	if (s == STATUS_OK && first == argc)
+		return options_refuse("compare needs a base and a new measurement directory");
+	if (s == STATUS_OK && a->junit && !a->conditions.n)
+		return options_refuse("--junit needs a condition (--fail-if)");
+	a->n_workers = a->n_workers ? a->n_workers : pool_n_cpus();
+	database_guard();
+	if (s == STATUS_OK && !compare_open(&c))
+		s = no_memory();
+	if (s == STATUS_OK)
+		s = add_runs(a, &c, argv + first, (size_t)(argc - first));
+	if (s == STATUS_OK)
+		s = write_report(a, &c, fails);
+	compare_close(&c);
+	return s;
+}
+
+int compare_main(int argc, char **argv)
+{
+	struct arguments a = {.report = {.assumed = 0.03}, .text = {.n_rows = 20}};
+	bool fails = false;
+	enum status s = run(&a, argc, argv, &fails);
+	vec_free(&a.bases);
+	vec_free(&a.conditions);
+	vec_free(&a.renames);
+	return s == STATUS_OK && fails ? COMPARE_EXIT_FAILS : status_exit_code(s);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The structures that the model of some measurements needs, for attribute_run(). Test:
+ * tests/cli/prof/prof_structs.sh.
+ */
+#ifndef HPCPROF_NEEDED_STRUCTURES_H
+#define HPCPROF_NEEDED_STRUCTURES_H
+
+#include "hpcprof-lite/attribute/attribute.h"
+#include "hpcprof-lite/load/structures.h"
+
+struct needed_structures {
+	/* in */
+	char *const *directories;
+	size_t n_directories;
+	unsigned n_workers;
+	bool make, quiet; /* as in struct load_structures_options */
+	/* out */
+	struct load_structure *list; /* n, open */
+	size_t n;
+	enum status status; /* of the search */
+};
+
+/* The find_structures() of attribute_run(); `arg` is a struct needed_structures. Logs. */
+void needed_structures_find(void *arg, const struct merge_modules *all, const bool *needed,
+			    const struct structure **structures, enum model_structure *states);
+/* Always allowed. The model must not need them any more, or be complete. */
+void needed_structures_close(struct needed_structures *s);
+
+#endif

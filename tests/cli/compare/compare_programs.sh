@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Comparisons of real programs whose change is known: a function that takes longer, is inlined, is
+# renamed; a kernel that runs twice as often, on PoCL.
+. "${srcdir:-.}/tests/lib.sh"
+
+need gcc
+unset COLUMNS NO_COLOR
+cd "$T" || exit 99
+ROUNDS=600
+
+# build NAME FLAG...: each in its own directory, under the same name
+build() {
+	mkdir -p "$1"
+	to=$1
+	shift
+	source=$srcdir/tests/workload/prof/compare_work.c
+	gcc -O1 -g "$@" "$source" -o "$to/compare_work" || exit 99
+}
+measure() { "$HPCRUN" -q -o "m-$1" -- "$1/compare_work" $ROUNDS >/dev/null 2>"$1/err"; }
+# real TABLE: the rows beyond noise
+real() {
+	awk -v name="$1" '
+		index($0, name " by change") == 1 { on = 1; getline; next }
+		/^$/ || /^----/ { on = 0 }
+		on { print $NF }' out
+}
+compare() { COLUMNS=80 "$HPCPROF" compare -q "$@" >out 2>err; }
+
+build base
+build longer -DPERCENT=150
+build inlined -DINLINED
+build renamed -DRELAX=relax_faster
+for program in base longer inlined renamed; do
+	measure $program || fail "$program cannot be measured: $(cat $program/err)"
+done
+
+longer() {
+	rm -rf m-base m-longer
+	measure base && measure longer && compare --noise 3 m-base m-longer &&
+		[ "$(real Functions)" = relax ]
+}
+most_of 2 "a loop that takes 50 % longer is found, and nothing else" longer
+compare --noise 5 m-base m-inlined
+unlike "an inlined function is the same function" "$(sed '/^Lines/q' out)" ' (gone|new)  relax'
+like "which is compared" "$(cat out)" '  relax$'
+compare --noise 5 m-base m-renamed
+like "a renamed function is suggested" "$(cat out)" '^  relax -> relax_faster: '
+compare --noise 5 --rename relax=relax_faster m-base m-renamed
+unlike "and is the same one when told" "$(sed '/^Lines/q' out)" ' (gone|new)  relax'
+
+paths=$builddir/tests/workload/opencl/ocl_paths
+POCL_CACHE_DIR=$T/pocl
+export POCL_CACHE_DIR
+if [ -x "$paths" ] && "$paths" 2 >/dev/null 2>&1; then
+	"$HPCRUN" -q -e gpu=opencl -o m-once -- "$paths" 100 >/dev/null 2>err
+	"$HPCRUN" -q -e gpu=opencl -o m-twice -- "$paths" 200 >/dev/null 2>err
+	COLUMNS=160 "$HPCPROF" compare -q --fail-if 'GKER:COUNT > +99%' m-once m-twice >out 2>err
+	is "OpenCL: a kernel twice as often fails the gate" $? 3
+	like "by exactly that" "$(cat out)" ' \+100\.0% +2\.000 .* GKER:COUNT$'
+else
+	skip "OpenCL: a kernel twice as often fails the gate" "no OpenCL device here"
+fi
+done_testing

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a comparison matches, suggests and counts. */
+#include "hpcprof-lite/compare/compare_report.h"
+#include "tests/unit/compare/compare_fixture.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const double ms = 1e-3;
+
+/* A program whose parts a test changes before it adds the values. */
+struct program {
+	const char *executable, *library, *solver;
+	enum model_relation relation; /* of the solver to its caller */
+	uint32_t moved;               /* lines by which its source moved */
+	uint64_t n_solver;            /* samples */
+};
+
+static const struct program plain = {
+	"/a/app-1.0", "/lib/libx.so.1.2", "solve", MODEL_CALL, 0, 10000,
+};
+
+static void make(struct fixture *f, const struct program *p)
+{
+	fixture_begin(f, p->executable);
+	uint32_t library = fixture_module(f, p->library), source = fixture_file(f, "/src/a.c"),
+		 header = fixture_file(f, "/src/h.h"),
+		 main_ = fixture_function(f, "main", 0, source, 1),
+		 solver = fixture_function(f, p->solver, library, source, 20 + p->moved);
+	fixture_metric(f, "CPUTIME (sec)", "CPUTIME", "sec", MODEL_METRIC_SAMPLED, MODEL_ROLE_NONE);
+	uint32_t in_main = fixture_call(f, 1, main_, MODEL_CALL),
+		 call = fixture_line(f, in_main, source, 5),
+		 in_solver = fixture_call(f, call, solver, p->relation),
+		 line = fixture_line(f, in_solver, source, 25 + p->moved),
+		 other = fixture_line(f, in_solver, header, 7);
+	fixture_value(f, call, 0, 100, 100 * ms);
+	fixture_value(f, line, 0, p->n_solver, (double)p->n_solver * ms);
+	fixture_value(f, other, 0, 500, 500 * ms);
+}
+
+static void add(struct compare *c, enum compare_side side, const struct program *p)
+{
+	static struct fixture f;
+	make(&f, p);
+	assert_true(compare_add(c, side, "run", &f.m));
+}
+
+static void report(const struct compare *c, struct compare_report *r)
+{
+	static const struct compare_options o = {.assumed = 0};
+	assert_int_equal(compare_report_open(c, &o, r), STATUS_OK);
+}
+
+static size_t count_real(const struct compare_report *r)
+{
+	size_t n = 0;
+	for (int by = 0; by < COMPARE_N_BY; by++)
+		n += r->rows[by].n_real;
+	return n;
+}
+
+static void is_row(const struct compare_report *r, enum compare_by by, size_t row,
+		   const char *wanted)
+{
+	char name[256];
+	assert_true(row < r->rows[by].n);
+	compare_row_name(r->c, by, r->rows[by].at[row].id, 0, name, sizeof name);
+	assert_string_equal(name, wanted);
+}
+
+/* Compares two programs and returns the number of real differences. */
+static size_t differences(const struct program *base, const struct program *new)
+{
+	struct compare c;
+	struct compare_report r;
+	assert_true(compare_open(&c));
+	add(&c, COMPARE_BASE, base);
+	add(&c, COMPARE_NEW, new);
+	report(&c, &r);
+	size_t n = count_real(&r);
+	assert_int_equal(r.rows[COMPARE_BY_LINE].n, n ? r.rows[COMPARE_BY_LINE].n : 3);
+	compare_report_close(&r);
+	compare_close(&c);
+	return n;
+}
+
+static void test_rebuilt(void **state)
+{
+	struct program p = plain;
+	(void)state;
+	assert_int_equal(differences(&plain, &p), 0);
+	p.executable = "/b/app-2";
+	p.library = "/opt/lib/libx.so.3";
+	p.solver = "solve.constprop.0";
+	p.moved = 40;
+	assert_int_equal(differences(&plain, &p), 0);
+}
+
+static void test_inlined(void **state)
+{
+	struct program p = plain;
+	(void)state;
+	p.relation = MODEL_INLINED;
+	assert_int_equal(differences(&plain, &p), 0);
+}
+
+static void test_longer_loop(void **state)
+{
+	struct program p = plain;
+	struct compare c;
+	struct compare_report r;
+	(void)state;
+	p.n_solver = 11000;
+	assert_true(compare_open(&c));
+	add(&c, COMPARE_BASE, &plain);
+	add(&c, COMPARE_NEW, &p);
+	report(&c, &r);
+	for (int by = 0; by <= COMPARE_BY_PATH; by++)
+		assert_int_equal(r.rows[by].n_real, 1);
+	is_row(&r, COMPARE_BY_FUNCTION, 0, "solve");
+	is_row(&r, COMPARE_BY_LINE, 0, "a.c:25");
+	is_row(&r, COMPARE_BY_PATH, 0, "main > solve");
+	const struct compare_estimate *e = &r.rows[COMPARE_BY_LINE].at[0].self;
+	assert_true(fabs(e->base - 10) < 1e-9 && fabs(e->new - 11) < 1e-9);
+	assert_true(fabs(compare_deviation(e) - sqrt(21000) * ms) < 1e-9);
+	compare_report_close(&r);
+	compare_close(&c);
+}
+
+static void test_renamed(void **state)
+{
+	struct program p = plain;
+	struct compare c;
+	struct compare_report r;
+	(void)state;
+	p.solver = "solve_fast";
+	p.n_solver = 9500;
+	assert_true(compare_open(&c));
+	add(&c, COMPARE_BASE, &plain);
+	add(&c, COMPARE_NEW, &p);
+	report(&c, &r);
+	assert_int_equal(r.rows[COMPARE_BY_FUNCTION].n_real, 2);
+	assert_int_equal(r.renames.n, 1);
+	assert_string_equal(compare_string(&c, c.functions.at[r.renames.at[0].from].name), "solve");
+	assert_string_equal(compare_string(&c, c.functions.at[r.renames.at[0].to].name),
+			    "solve_fast");
+	compare_report_close(&r);
+	compare_close(&c);
+
+	p.n_solver = 4000; /* too different */
+	assert_true(compare_open(&c));
+	add(&c, COMPARE_BASE, &plain);
+	add(&c, COMPARE_NEW, &p);
+	report(&c, &r);
+	assert_int_equal(r.renames.n, 0);
+	compare_report_close(&r);
+	compare_close(&c);
+
+	p.n_solver = 10000;
+	assert_true(compare_open(&c));
+	assert_true(compare_rename(&c, "solve", "solve_fast"));
+	add(&c, COMPARE_BASE, &plain);
+	add(&c, COMPARE_NEW, &p);
+	report(&c, &r);
+	assert_int_equal(count_real(&r), 0);
+	assert_int_equal(r.renames.n, 0);
+	compare_report_close(&r);
+	compare_close(&c);
+}
+
+/* The total of a recursive function counts its time once. */
+static void test_recursion(void **state)
+{
+	static struct fixture f;
+	struct compare c;
+	struct compare_report r;
+	(void)state;
+	assert_true(compare_open(&c));
+	for (int side = 0; side < COMPARE_N_SIDES; side++) {
+		fixture_begin(&f, "/a");
+		uint32_t g = fixture_function(&f, "g", 0, MODEL_NONE, 0), at = 1;
+		fixture_metric(&f, "CPUTIME (sec)", "CPUTIME", "sec", MODEL_METRIC_SAMPLED,
+			       MODEL_ROLE_NONE);
+		for (int i = 0; i < 5; i++) {
+			at = fixture_call(&f, at, g, MODEL_CALL);
+			fixture_value(&f, at, 0, 100, 1);
+		}
+		assert_true(compare_add(&c, side, "run", &f.m));
+	}
+	report(&c, &r);
+	assert_int_equal(r.rows[COMPARE_BY_FUNCTION].n, 1);
+	assert_true(fabs(r.rows[COMPARE_BY_FUNCTION].at[0].total.base - 5) < 1e-9);
+	assert_true(fabs(r.rows[COMPARE_BY_FUNCTION].at[0].self.base - 5) < 1e-9);
+	compare_report_close(&r);
+	compare_close(&c);
+}
+
+static void test_ranks(void **state)
+{
+	static struct fixture f;
+	struct compare c;
+	struct compare_report r;
+	(void)state;
+	assert_true(compare_open(&c));
+	for (int side = 0; side < COMPARE_N_SIDES; side++) {
+		make(&f, &plain);
+		fixture_rank(&f, 5.3);
+		fixture_rank(&f, side == COMPARE_BASE ? 5.3 : 7.3);
+		assert_true(compare_add(&c, side, "run", &f.m));
+	}
+	report(&c, &r);
+	assert_int_equal(r.rows[COMPARE_BY_RANK].n, 2);
+	assert_int_equal(r.rows[COMPARE_BY_RANK].n_real, 1);
+	is_row(&r, COMPARE_BY_RANK, 0, "rank 1");
+	compare_report_close(&r);
+	compare_close(&c);
+}
+
+/* Counts of kernels are exact: one launch more is a difference. */
+static void test_kernels(void **state)
+{
+	static struct fixture f;
+	struct compare c;
+	struct compare_report r;
+	(void)state;
+	assert_true(compare_open(&c));
+	for (unsigned side = 0; side < COMPARE_N_SIDES; side++) {
+		make(&f, &plain);
+		uint32_t gpu = fixture_module(&f, side ? "/x/1234.gpubin" : "/x/abcd.gpubin"),
+			 placeholder =
+				 fixture_function(&f, "<gpu kernel>", MODEL_NONE, MODEL_NONE, 0),
+			 kernel = fixture_function(&f, "axpy", gpu, MODEL_NONE, 0);
+		f.modules[gpu].is_gpu = true;
+		f.functions[placeholder].gpu_kind = MSR_GPU_KERNEL;
+		uint32_t time = fixture_metric(&f, "GKER (sec)", "", "sec", MODEL_METRIC_GPU_TIME,
+					       MODEL_ROLE_KERNEL_TIME),
+			 count = fixture_metric(&f, "GKER:COUNT", "", "count",
+						MODEL_METRIC_GPU_COUNT, MODEL_ROLE_KERNELS),
+			 at = fixture_call(&f, fixture_call(&f, 2, placeholder, MODEL_CALL), kernel,
+					   MODEL_CALL);
+		fixture_value(&f, at, time, 1000 * (side + 1), side + 1.0);
+		fixture_value(&f, at, count, 1000 * (side + 1), 1000.0 * (side + 1));
+		assert_true(compare_add(&c, side, "run", &f.m));
+	}
+	report(&c, &r);
+	assert_int_equal(r.rows[COMPARE_BY_KERNEL].n, 1);
+	assert_int_equal(r.rows[COMPARE_BY_KERNEL].n_real, 1);
+	is_row(&r, COMPARE_BY_KERNEL, 0, "axpy");
+	assert_int_equal(r.launches_of.n, 1);
+	assert_true(r.launches_of.at[0].self.new == 2 * r.launches_of.at[0].self.base);
+	assert_true(compare_deviation(&r.launches_of.at[0].self) == 0);
+	compare_report_close(&r);
+	compare_close(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rebuilt),     cmocka_unit_test(test_inlined),
+		cmocka_unit_test(test_longer_loop), cmocka_unit_test(test_renamed),
+		cmocka_unit_test(test_recursion),   cmocka_unit_test(test_ranks),
+		cmocka_unit_test(test_kernels),
+	};
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

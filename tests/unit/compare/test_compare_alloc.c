@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A comparison without memory: whichever allocation fails, the functions say so, and closing frees
+ * everything. The program is linked with --wrap, so that allocations of our code come here.
+ */
+#include "common/base/log.h"
+#include "hpcprof-lite/compare/compare_report.h"
+#include "tests/unit/compare/compare_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static size_t n_left = SIZE_MAX; /* allocations until one fails */
+
+void *__real_malloc(size_t n);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t n);
+void *__wrap_malloc(size_t n);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t n);
+
+static bool fails(void)
+{
+	return n_left != SIZE_MAX && n_left-- == 0;
+}
+
+void *__wrap_malloc(size_t n)
+{
+	return fails() ? NULL : __real_malloc(n);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return fails() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *p, size_t n)
+{
+	return fails() ? NULL : __real_realloc(p, n);
+}
+
+static void make(struct fixture *f, const char *solver, uint64_t n)
+{
+	fixture_begin(f, "/bin/app");
+	uint32_t library = fixture_module(f, "/lib/libx.so.1"), file = fixture_file(f, "a.c");
+	fixture_metric(f, "CPUTIME (sec)", "CPUTIME", "sec", MODEL_METRIC_SAMPLED, MODEL_ROLE_NONE);
+	uint32_t main_ = fixture_call(f, 1, fixture_function(f, "main", 0, file, 1), MODEL_CALL),
+		 at = fixture_call(f, main_, fixture_function(f, solver, library, file, 10),
+				   MODEL_CALL),
+		 line = fixture_line(f, at, file, 12);
+	fixture_value(f, at, 0, 100, 1);
+	fixture_value(f, line, 0, n, (double)n / 100);
+	fixture_rank(f, 1);
+}
+
+/* True if everything was done. */
+static bool compare(void)
+{
+	static struct fixture base, new;
+	struct compare c;
+	struct compare_report r;
+	struct compare_condition conditions[2];
+	make(&base, "solve", 1000);
+	make(&new, "solve_fast", 900);
+	assert_int_equal(compare_condition_parse("CPUTIME in main > +5%", &conditions[0]), 0);
+	assert_int_equal(compare_condition_parse("CPUTIME > +5%", &conditions[1]), 0);
+	struct compare_options o = {.conditions = conditions, .n_conditions = 2};
+	bool ok = compare_open(&c) && compare_rename(&c, "a", "b") &&
+		  compare_add(&c, COMPARE_BASE, "base", &base.m) &&
+		  compare_add(&c, COMPARE_NEW, "new", &new.m);
+	if (ok) {
+		ok = compare_report_open(&c, &o, &r) == STATUS_OK;
+		compare_report_close(&r);
+	}
+	compare_close(&c);
+	return ok;
+}
+
+static void test_every_allocation(void **state)
+{
+	size_t n = 0;
+	(void)state;
+	log_set_quiet(true);
+	for (bool done = false; !done; n++) {
+		n_left = n;
+		done = compare();
+		/* a success means that no allocation failed */
+		assert_true(!done || n_left != SIZE_MAX);
+	}
+	n_left = SIZE_MAX;
+	assert_true(n > 20);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_allocation)};
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
