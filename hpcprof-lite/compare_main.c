@@ -12,15 +12,20 @@
 #include "common/base/vec.h"
 #include "hpcprof-lite/attribute/attribute.h"
 #include "hpcprof-lite/compare/compare_file.h"
+#include "hpcprof-lite/compare/compare_model.h"
 #include "hpcprof-lite/compare/compare_report.h"
 #include "hpcprof-lite/compare/compare_text.h"
 #include "hpcprof-lite/database.h"
 #include "hpcprof-lite/load/load_job.h"
 #include "hpcprof-lite/needed_structures.h"
+#include "hpcprof-lite/sink/html/html_sink.h"
+#include "hpcprof-lite/sink/outfile.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct arguments {
 	VEC(char *) bases;
@@ -28,7 +33,7 @@ struct arguments {
 	VEC(const char *) renames; /* "OLD=NEW" */
 	struct compare_options report;
 	struct compare_text text;
-	const char *junit, *markdown;
+	const char *junit, *markdown, *html;
 	unsigned n_workers;
 	bool no_structs, quiet;
 };
@@ -133,6 +138,12 @@ static enum status set_markdown(void *arg, const char *value)
 	return *value ? STATUS_OK : options_refuse("--markdown needs the name of a file");
 }
 
+static enum status set_html(void *arg, const char *value)
+{
+	((struct arguments *)arg)->html = value;
+	return *value ? STATUS_OK : options_refuse("--html needs the name of a file");
+}
+
 static enum status set_workers(void *arg, const char *value)
 {
 	long long n;
@@ -178,6 +189,7 @@ static const struct option_spec specs[] = {
 	 set_fail_if},
 	{0, "junit", "FILE", "write the conditions as JUnit XML", set_junit},
 	{0, "markdown", "FILE", "write conditions and differences as Markdown", set_markdown},
+	{0, "html", "FILE", "write a page with a differential flame graph", set_html},
 	{'j', "jobs", "N", "threads to work with (one for each CPU)", set_workers},
 	{0, "no-structs", NULL, "do not run hpcstruct-lite for missing structure files",
 	 set_no_structs},
@@ -273,6 +285,41 @@ static enum status write_file(const struct compare_report *r, const struct argum
 	return s;
 }
 
+/* The page is complete under another name before it takes the place of an older one. */
+static enum status write_html(const struct compare *c, const char *path)
+{
+	char *directory = strdup(path), *partial = NULL, *from = NULL;
+	char *slash = directory ? strrchr(directory, '/') : NULL;
+	const char *name = slash ? slash + 1 : path;
+	struct model *m = compare_model_make(c);
+	enum status s = STATUS_NO_MEMORY;
+	if (m && directory && asprintf(&partial, ".%s.partial", name) >= 0) {
+		if (slash)
+			slash[slash == directory] = '\0';
+		const char *place = slash ? directory : ".";
+		from = outfile_path(place, partial);
+		if (from)
+			unlink(from); /* of a run that was killed */
+		s = sink_html.write(
+			m, &(struct sink_options){
+				   .directory = place,
+				   .no_sources = true,
+				   .settings = &(struct sink_html_settings){partial, true}});
+		if (s == STATUS_OK && from && rename(from, path) != 0) {
+			log_error(path, "cannot be written: %s", strerror(errno));
+			unlink(from);
+			s = STATUS_IO;
+		}
+	} else {
+		s = no_memory();
+	}
+	compare_model_free(m);
+	free(directory);
+	free(partial);
+	free(from);
+	return s;
+}
+
 static void say_failures(const struct compare_report *r)
 {
 	for (size_t i = 0; i < r->n_checks; i++)
@@ -294,6 +341,8 @@ static enum status write_report(const struct arguments *a, const struct compare 
 		s = write_file(&r, a, a->junit, true);
 	if (s == STATUS_OK)
 		s = write_file(&r, a, a->markdown, false);
+	if (s == STATUS_OK && a->html)
+		s = write_html(c, a->html);
 	*fails = s == STATUS_OK && compare_report_fails(&r);
 	if (*fails)
 		say_failures(&r);

@@ -9,6 +9,7 @@ libhlcompare_la_SOURCES += \
 	hpcprof-lite/compare/compare_functions.c \
 	hpcprof-lite/compare/compare_junit.c \
 	hpcprof-lite/compare/compare_markdown.c \
+	hpcprof-lite/compare/compare_model.c hpcprof-lite/compare/compare_model.h \
 	hpcprof-lite/compare/compare_names.c hpcprof-lite/compare/compare_names.h \
 	hpcprof-lite/compare/compare_renames.c hpcprof-lite/compare/compare_renames.h \
 	hpcprof-lite/compare/compare_report.c hpcprof-lite/compare/compare_report.h \

@@ -65,11 +65,15 @@ static enum status write_report(const struct model *m, const struct sink_options
 	struct outfile file;
 	struct outstream out;
 	struct html *h = calloc(1, sizeof *h);
+	const struct sink_html_settings *settings = o->settings;
 	enum status status = STATUS_NO_MEMORY;
 	if (!h || !html_tree_make(m, HTML_MAX_CONTEXTS, HTML_MAX_VALUES, &h->tree) ||
 	    strtab_add_z(&h->strings, "") == STRTAB_FAILED)
 		log_error(o->directory, "out of memory");
-	else if ((status = outfile_create(&file, o->directory, "report.html")) == STATUS_OK) {
+	else if ((status = outfile_create(&file, o->directory,
+					 settings && settings->name ? settings->name
+								    : "report.html")) ==
+		 STATUS_OK) {
 		h->m = m;
 		h->o = o;
 		h->out = &out;

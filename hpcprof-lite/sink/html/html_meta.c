@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include "hpcprof-lite/sink/html/html.h"
+#include "hpcprof-lite/sink/html/html_sink.h"
 
 #include "common/base/log.h"
 #include "hpcprof-lite/sink/names.h"
@@ -87,6 +88,7 @@ static void put_processes(struct html *h)
 		TEXT(h, "%s{\"rank\":%" PRId32, i ? "," : "", p->rank);
 		STRING(h, "host", p->host);
 		NUMBER(h, "pid", p->pid);
+		NUMBER(h, "side", p->exec_seq);
 		STRING(h, "executable", p->executable);
 		STRING(h, "command", p->command);
 		NUMBER(h, "start", us_since(h, p->start_ns));
@@ -285,6 +287,8 @@ enum status html_write_meta(struct html *h)
 	NUMBER(h, "elapsed", m->elapsed_ns / 1000);
 	NUMBER(h, "runs", m->n_runs);
 	NUMBER(h, "hasTraces", m->has_traces);
+	const struct sink_html_settings *settings = h->o->settings;
+	NUMBER(h, "comparison", settings && settings->is_comparison);
 	STRING(h, "part", m->part);
 	put_strings(h, "partNotes", m->part_notes, m->n_part_notes);
 	put_metrics(h);

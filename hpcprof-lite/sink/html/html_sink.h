@@ -8,6 +8,11 @@
 
 #include "hpcprof-lite/sink/sink.h"
 
+struct sink_html_settings {
+	const char *name;   /* of the file; NULL: "report.html" */
+	bool is_comparison; /* the model is from compare_model_make() */
+};
+
 extern const struct sink_ops sink_html;
 
 #endif

@@ -54,7 +54,7 @@ class App {
     document.getElementById("title").replaceChildren(el("bdi", {}, p.str(p.meta.title)));
     const metric = document.getElementById("metric");
     p.metrics.forEach((m, i) => {
-      if (p.whole(i) > 0 && m.kind !== METRIC_GPU_MEAN)
+      if (p.whole(i) > 0 && m.kind !== METRIC_GPU_MEAN && !p.isBase(i))
         metric.append(el("option", { value: i, title: p.str(m.description) }, m.label));
     });
     metric.value = this.metric;
@@ -72,8 +72,10 @@ class App {
       tabs = document.getElementById("tabs"),
       main = document.getElementById("main");
     const isThere = {
-      kernels: p.classes.includes(p.classNames.indexOf("kernel")),
+      kernels: !p.isComparison && p.classes.includes(p.classNames.indexOf("kernel")),
       timeline: p.meta.hasTraces || p.hasFlow,
+      source: !p.isComparison,
+      threads: !p.isComparison,
     };
     for (const [id, title, View] of VIEWS) {
       if (isThere[id] === 0 || isThere[id] === false) continue;
@@ -92,7 +94,8 @@ class App {
           title,
         ),
       );
-      this.views[id] = { section, View, view: null };
+      const Shown = id === "overview" && p.isComparison ? ComparisonView : View;
+      this.views[id] = { section, View: Shown, view: null };
     }
     tabs.addEventListener("keydown", e => {
       const list = [...tabs.children],

@@ -113,6 +113,14 @@ class FlameView {
   legend() {
     const present = new Set(this.profile.classes);
     const list = el("div", { class: "legend", "aria-label": "Colours" });
+    if (this.profile.isComparison) {
+      list.append(
+        el("span", {}, el("i", { class: "swatch more" }), "more than before"),
+        el("span", {}, el("i", { class: "swatch less" }), "less than before"),
+        el("span", {}, "widths are the mean of both sides"),
+      );
+      return list;
+    }
     this.profile.classNames.forEach((name, i) => {
       if (present.has(i) && name !== "entry")
         list.append(el("span", {}, el("i", { class: `swatch frame-${name}` }), CLASSES[name]));
@@ -279,7 +287,7 @@ class FlameView {
         name = this.nameOf(node);
       const cls = node.frame ? this.profile.className(this.tree.context[node.frame]) : "entry";
       const faded = b.above || (this.app.search && !this.matches(node));
-      g.fillStyle = this.app.search && this.matches(node) ? mark : Colours.of(cls, name);
+      g.fillStyle = this.app.search && this.matches(node) ? mark : this.colourOf(node, cls, name);
       g.globalAlpha = faded ? 0.38 : 1;
       g.fillRect(b.x, y, Math.max(0.6, b.w - (b.w > 3 ? 1 : 0)), FLAME_ROW - 1);
       if (cls === "guessed" && b.w > 6) {
@@ -301,6 +309,23 @@ class FlameView {
         g.lineWidth = 1;
       }
     }
+  }
+  colourOf(node, cls, name) {
+    if (!this.profile.isComparison) return Colours.of(cls, name);
+    const { now, before } = this.sidesOf(node);
+    return changeColour(now, before);
+  }
+  // Both sides of a comparison. Bottom-up, a node stands for several frames.
+  sidesOf(node) {
+    const { now, before, total } = this.values;
+    if (!node.list) return { now: now[node.frame], before: before[node.frame] };
+    const sides = { now: 0, before: 0 };
+    for (const [frame, weight] of node.list) {
+      const share = total[frame] ? weight / total[frame] : 0;
+      sides.now += share * now[frame];
+      sides.before += share * before[frame];
+    }
+    return sides;
   }
   // The share of all paths through a frame that matches; nested matches count once.
   showShare(metric) {
@@ -357,6 +382,14 @@ class FlameView {
         rows.push(el("div", {}, this.bottomUp ? "" : "at ", el("bdi", {}, p.where(c))));
       if (p.module[c] >= 0)
         rows.push(el("div", { class: "quiet" }, el("bdi", {}, p.modulePath(p.module[c]))));
+    }
+    if (p.isComparison) {
+      const { now, before } = this.sidesOf(node);
+      rows.push(
+        el("div", {}, `now ${p.format(metric, now)}, before ${p.format(metric, before)}`),
+        el("div", {}, p.formatChange(metric, now, before)),
+      );
+      return rows;
     }
     rows.push(
       el(

@@ -78,8 +78,21 @@ class FrameTree {
   label(frame) {
     return (this.labels[frame] ??= this.profile.shortName(this.context[frame]));
   }
-  // {self, total} by frame for the selection.
+  // {self, total} by frame for the selection. A comparison has the mean of both sides, so that
+  // frames of either are there; `now` and `before` are the inclusive values of each.
   values(metric) {
+    if (!this.profile.isComparison) return this.sum(metric);
+    const now = this.sum(metric),
+      before = this.sum(this.profile.before(metric));
+    const mean = (a, b) => a.map((x, i) => (x + b[i]) / 2);
+    return {
+      self: mean(now.self, before.self),
+      total: mean(now.total, before.total),
+      now: now.total,
+      before: before.total,
+    };
+  }
+  sum(metric) {
     const self = new Float64Array(this.n),
       from = this.profile.placed(metric);
     for (let c = 0; c < from.length; c++) if (from[c]) self[this.of[c]] += from[c];
@@ -158,6 +171,14 @@ const Colours = {
     return colour;
   },
 };
+// Red for more, blue for less, grey for the same; full colour from a change of a third on.
+function changeColour(now, before) {
+  const change = (now - before) / (Math.max(now, before) || 1);
+  const strength = Math.min(1, Math.abs(change) * 3);
+  const dark = getComputedStyle(document.documentElement).colorScheme.includes("dark");
+  const light = dark ? 62 - 8 * strength : 86 - 22 * strength;
+  return `hsl(${change > 0 ? 8 : 214} ${Math.round(85 * strength)}% ${light}%)`;
+}
 function cssColour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }

@@ -166,6 +166,25 @@ class Profile {
     return this.executables.has(baseName(this.str(module.path)));
   }
 
+  // ---- comparisons: metric i + 1 has the base side of metric i ----
+
+  get isComparison() {
+    return !!this.meta.comparison;
+  }
+  before(metric) {
+    return metric + 1;
+  }
+  isBase(metric) {
+    return this.isComparison && metric % 2 === 1;
+  }
+  // "+120 ms (+12.0 %)"
+  formatChange(metric, now, before) {
+    const change = now - before;
+    const sign = change > 0 ? "+" : change < 0 ? "−" : "±";
+    const share = before ? ` (${sign}${Math.abs((100 * change) / before).toFixed(1)} %)` : " (new)";
+    return sign + this.format(metric, Math.abs(change)) + (now || before ? share : "");
+  }
+
   // ---- metrics ----
 
   metricByRole(role) {

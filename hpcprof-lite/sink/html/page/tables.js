@@ -204,6 +204,16 @@ function metricColumns(app, total, self) {
         }
         return p.format(metric, value);
       };
+    // Sorted by the size of the change.
+    const change = (word, get) => ({
+      title: `change ${word}`,
+      hint: `${m.label}, new less base`,
+      width: 170,
+      value: row => Math.abs(get(metric, row) - get(p.before(metric), row)),
+      text: row => p.formatChange(metric, get(metric, row), get(p.before(metric), row)),
+      share: row =>
+        Math.abs(get(metric, row) - get(p.before(metric), row)) / (p.whole(metric) || 1),
+    });
     const column = (word, get) => ({
       title: `${m.label} ${word}`,
       hint: p.str(m.description) || m.label,
@@ -212,6 +222,13 @@ function metricColumns(app, total, self) {
       text: text(get),
       share: row => (m.kind === METRIC_GPU_MEAN ? 0 : get(metric, row) / (p.whole(metric) || 1)),
     });
+    if (p.isComparison)
+      return [
+        column("incl", total),
+        change("incl", total),
+        column("excl", self),
+        change("excl", self),
+      ];
     return [column("incl", total), column("excl", self)];
   });
 }
@@ -246,6 +263,7 @@ class TreeView {
     const app = this.app,
       p = app.profile,
       kids = new Map();
+    const shown = p.isComparison ? app.columns.flatMap(m => [m, p.before(m)]) : app.columns;
     const isLine = c => p.kind[c] === CONTEXT_LINE || p.kind[c] === CONTEXT_INSTRUCTION;
     const total = (metric, row) => (isLine(row.id) ? p.self(metric) : p.total(metric))[row.id];
     // A line with values of its own is a row. What it calls stands beside it, with the name of the
@@ -253,8 +271,8 @@ class TreeView {
     const collect = (parent, list) => {
       const end = parent + p.subtree[parent];
       for (let c = parent + 1; c < end; c += p.subtree[c]) {
-        if (!app.columns.some(metric => p.total(metric)[c] > 0)) continue;
-        if (!isLine(c) || app.columns.some(metric => p.self(metric)[c] > 0)) list.push({ id: c });
+        if (!shown.some(metric => p.total(metric)[c] > 0)) continue;
+        if (!isLine(c) || shown.some(metric => p.self(metric)[c] > 0)) list.push({ id: c });
         if (isLine(c)) collect(c, list);
       }
       return list;
@@ -373,7 +391,10 @@ class FlatView {
       grouping = GROUPINGS[this.by];
     const metrics = [
       ...new Set(
-        app.columns.flatMap(m => (p.metrics[m].divisor >= 0 ? [m, p.metrics[m].divisor] : [m])),
+        app.columns.flatMap(m => {
+          if (p.isComparison) return [m, p.before(m)];
+          return p.metrics[m].divisor >= 0 ? [m, p.metrics[m].divisor] : [m];
+        }),
       ),
     ];
     let rows = groupContexts(p, grouping, metrics);
@@ -381,7 +402,7 @@ class FlatView {
     if (app.search) rows = rows.filter(row => app.search.test(name(row)));
     const table = new Table({
       label: this.by,
-      sort: 2,
+      sort: p.isComparison ? 4 : 2,
       columns: [
         {
           title: this.by.toLowerCase().replace(/s$/, ""),
@@ -409,7 +430,7 @@ function columnChooser(app) {
   const p = app.profile,
     list = el("div", { class: "chooser-list" });
   p.metrics.forEach((m, i) => {
-    if (!(p.whole(i) > 0)) return;
+    if (!(p.whole(i) > 0) || p.isBase(i)) return;
     list.append(
       el(
         "label",
