@@ -273,6 +273,19 @@ static enum status write_strings(struct html *h)
 	return html_section_end(&h->section);
 }
 
+/* Which part of the run this is, and what a filter had to leave out. */
+static void put_part(struct html *h)
+{
+	const struct model *m = h->m;
+	if (!m->part)
+		return;
+	STRING(h, "part", m->part);
+	TEXT(h, ",\"partNotes\":[");
+	for (uint32_t i = 0; i < m->n_part_notes; i++)
+		TEXT(h, "%s%" PRIu64, i ? "," : "", (uint64_t)html_string(h, m->part_notes[i]));
+	TEXT(h, "]");
+}
+
 enum status html_write_meta(struct html *h)
 {
 	const struct model *m = h->m;
@@ -285,6 +298,7 @@ enum status html_write_meta(struct html *h)
 	NUMBER(h, "elapsed", m->elapsed_ns / 1000);
 	NUMBER(h, "runs", m->n_runs);
 	NUMBER(h, "hasTraces", m->has_traces);
+	put_part(h);
 	put_metrics(h);
 	put_modules(h);
 	put_processes(h);

@@ -41,6 +41,8 @@ class OverviewView {
         ? el("span", { class: "quiet" }, ` and ${plural(commands.length - 1, "other")}`)
         : "",
     );
+    if (m.part !== undefined)
+      add("part of the run", el("bdi", {}, [m.part, ...m.partNotes].map(i => p.str(i)).join("; ")));
     add("start", new Date(m.startMs).toLocaleString("en-GB", { timeZone: "UTC" }) + " UTC");
     add("elapsed", formatSeconds(m.elapsed / 1e6) + (m.runs > 1 ? ` in ${m.runs} runs` : ""));
     add(
