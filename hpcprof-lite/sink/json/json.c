@@ -59,6 +59,13 @@ static void put_run(struct json *j, const struct model *m)
 	json_u64(j, "version", 1);
 	json_text(j, "generator", PACKAGE_NAME " " PACKAGE_VERSION);
 	json_text(j, "title", m->title);
+	if (m->part) {
+		json_text(j, "part", m->part);
+		json_begin(j, "part_notes", '[');
+		for (uint32_t i = 0; i < m->n_part_notes; i++)
+			json_text(j, NULL, m->part_notes[i]);
+		json_end(j, ']');
+	}
 	json_text(j, "start_ns", start);
 	json_time(j, "end_ns", m, m->end_ns);
 	json_u64(j, "elapsed_ns", m->elapsed_ns);

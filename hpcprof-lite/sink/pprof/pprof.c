@@ -136,6 +136,7 @@ static void write_head(struct writer *w)
 {
 	const struct model *m = w->m;
 	char comment[256];
+	const char *whole = m->part ? " of the whole run" : "";
 	string(w, ""); /* has to be the first */
 	for (uint32_t i = 0; i < m->n_metrics; i++) {
 		put_type(w, &m->metrics[i]);
@@ -151,10 +152,16 @@ static void write_head(struct writer *w)
 	}
 	snprintf(comment, sizeof comment,
 		 "hpctoolkit-lite: samples delivered %" PRIu64 ", in the tree %" PRIu64
-		 "; the ledger %s",
-		 m->ledger.delivered, m->ledger.in_tree,
+		 "; the ledger%s %s",
+		 m->ledger.delivered, m->ledger.in_tree, whole,
 		 m->ledger_closes ? "closes" : "does not close");
 	write_number(w, PROFILE_COMMENT, string(w, comment));
+	if (m->part) {
+		snprintf(comment, sizeof comment, "part of the run: %s", m->part);
+		write_number(w, PROFILE_COMMENT, string(w, comment));
+	}
+	for (uint32_t i = 0; i < m->n_part_notes; i++)
+		write_number(w, PROFILE_COMMENT, string(w, m->part_notes[i]));
 }
 
 /* ---- samples ---- */

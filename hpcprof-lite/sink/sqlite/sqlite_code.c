@@ -10,6 +10,7 @@
 #include "hpcprof-lite/view/view_launch.h"
 #include "hpcprof-lite/view/view_table.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -27,6 +28,14 @@ static void put_run(struct sqlite_writer *w)
 	sqlite_word(w, "title");
 	sqlite_text(w, m->title);
 	sqlite_row(w);
+	for (uint32_t i = 0; i <= m->n_part_notes && m->part; i++) {
+		char name[32] = "part";
+		if (i)
+			snprintf(name, sizeof name, "part_note_%" PRIu32, i);
+		sqlite_word(w, name);
+		sqlite_text(w, i ? m->part_notes[i - 1] : m->part);
+		sqlite_row(w);
+	}
 	sqlite_word(w, "generator");
 	sqlite_word(w, PACKAGE_NAME " " PACKAGE_VERSION);
 	sqlite_row(w);

@@ -145,6 +145,18 @@ report=$(prof --to text --rank 0 --thread 0 --time 10%:50% --below main "$T/m")
 like "the text says which part it is" "$report" \
 	'^  part of the run: rank 0; thread 0; time 10%:50% \([0-9.]+ s to [0-9.]+ s of [0-9.]+ s\); below main$'
 like "the ledger is that of the whole run" "$report" '^Ledger of the whole run: '
+part='rank 1; thread 0'
+prof --to json -o "$T/json" --rank 1 --thread 0 "$T/m"
+is "JSON says which part it is" "$("${PYTHON3:-python3}" -c \
+	'import json, sys; print(json.load(open(sys.argv[1]))["part"])' "$T/json/profile.json")" \
+	"$part"
+if prof --to sqlite -o "$T/sqlite" --rank 1 --thread 0 "$T/m"; then
+	is "SQLite says it" "$("${PYTHON3:-python3}" -c 'import sqlite3, sys
+print(*sqlite3.connect(sys.argv[1]).execute("SELECT value FROM run WHERE name = \"part\"")
+	.fetchone())' "$T/sqlite/profile.sqlite" 2>&1)" "$part"
+else
+	skip "SQLite says it" "no SQLite in this build"
+fi
 report=$(prof --to text "$T/m")
 unlike "without filters nothing is said" "$report" 'part of the run|whole run'
 
