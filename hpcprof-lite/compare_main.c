@@ -212,6 +212,16 @@ static const struct option_table table = {
 
 /* ---- runs ---- */
 
+static void warn(const struct compare_run *run, const char *directory)
+{
+	if (!run->is_complete)
+		log_warn(directory, "its ledger does not close, or it was still running; "
+				    "differences may be losses");
+	if (run->lacks_names)
+		log_warn(directory, "a binary was rebuilt since the run, so its functions have no "
+				    "names and match nothing; archive a base before you rebuild");
+}
+
 static enum status add_run(const struct arguments *a, struct compare *c, enum compare_side side,
 			   char *directory)
 {
@@ -231,9 +241,8 @@ static enum status add_run(const struct arguments *a, struct compare *c, enum co
 	needed_structures_close(&s);
 	if (status == STATUS_OK && !compare_add(c, side, directory, m))
 		status = no_memory();
-	if (status == STATUS_OK && !c->runs.at[c->runs.n - 1].is_complete)
-		log_warn(directory, "its ledger does not close, or it was still running; "
-				    "differences may be losses");
+	if (status == STATUS_OK)
+		warn(&c->runs.at[c->runs.n - 1], directory);
 	model_free(m);
 	load_job_close(&job);
 	return status;

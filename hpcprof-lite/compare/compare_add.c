@@ -254,6 +254,8 @@ static void describe(struct compare_run *run, const struct model *m)
 	run->is_complete = m->ledger_closes && !m->sums_overflow;
 	for (uint32_t i = 0; i < m->n_processes; i++)
 		run->is_complete &= !m->processes[i].is_live;
+	for (uint32_t i = 0; i < m->n_modules; i++)
+		run->lacks_names |= m->modules[i].structure == MODEL_STRUCTURE_CHANGED;
 }
 
 bool compare_add(struct compare *c, enum compare_side side, const char *path, const struct model *m)

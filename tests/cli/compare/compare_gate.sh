@@ -73,6 +73,24 @@ is "is a warning" "$(cat err)" \
 	"hpcprof-lite: --fail-if: warning: 'CPUTIME in slove > +5%': no run has a function 'slove'"
 like "and is absent in the table" "$(cat out)" ' absent +CPUTIME in slove > \+5%$'
 
+# --- the values are those of the report
+job=$srcdir/tests/golden/prof/job
+"$HPCPROF" -q --no-structs --to text --all "$job" |
+	awk -F'\t' '$1 == "by-function" && $2 == "CPUTIME (sec)" && $3 !~ /^</ {
+		print $3 "\t" $6 "\t" $7 }' >functions
+set --
+while IFS='	' read -r name self total; do
+	set -- "$@" --fail-if "CPUTIME self in $name > 0 s" --fail-if "CPUTIME in $name > 0 s"
+done <functions
+COLUMNS=160 "$HPCPROF" compare -q --no-structs "$@" "$job" "$job" 2>err |
+	sed '1,/^Conditions of/d' | sed -nE 's/^ +0 s .* 1\.000 +([0-9.]+ ms) .*CPUTIME/\1/p' |
+	sed -E 's/ (self )?in / /; s/ > 0 s$//' | sort >compared
+awk -F'\t' 'function put(x) {
+		if (x > 0) printf (x < 0.1 ? "%.2f" : "%.1f") " ms %s\n", x * 1000, $1 }
+	{ put($2); put($3) }' functions | sort >reported
+ok "the report has functions" [ "$(wc -l <reported)" -ge 20 ]
+same "values of functions are those of the report" compared reported
+
 # --- errors show the place
 is "a bad value is a usage error" "$(gate 'CPUTIME in solve > fast')" 2
 is "with the place" "$(cat err)" "$(

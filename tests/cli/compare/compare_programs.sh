@@ -49,6 +49,14 @@ like "a renamed function is suggested" "$(cat out)" '^  relax -> relax_faster: '
 compare --noise 5 --rename relax=relax_faster m-base m-renamed
 unlike "and is the same one when told" "$(sed '/^Lines/q' out)" ' (gone|new)  relax'
 
+build rebuilt -DPERCENT=101
+measure rebuilt
+build rebuilt -DPERCENT=102
+compare m-rebuilt m-base
+like "a base that was rebuilt since is a warning" "$(cat err)" \
+	'm-rebuilt: warning: a binary was rebuilt since the run, so its functions have no names'
+like "and is in the head" "$(cat out)" '^    m-rebuilt: .*; names are missing$'
+
 paths=$builddir/tests/workload/opencl/ocl_paths
 POCL_CACHE_DIR=$T/pocl
 export POCL_CACHE_DIR

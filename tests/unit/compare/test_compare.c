@@ -198,6 +198,74 @@ static void test_recursion(void **state)
 	assert_true(fabs(r.rows[COMPARE_BY_FUNCTION].at[0].total.base - 5) < 1e-9);
 	assert_true(fabs(r.rows[COMPARE_BY_FUNCTION].at[0].self.base - 5) < 1e-9);
 	compare_report_close(&r);
+
+	struct compare_condition condition;
+	struct compare_check check;
+	assert_int_equal(compare_condition_parse("CPUTIME in g > 4 s", &condition), STATUS_OK);
+	assert_int_equal(compare_check(&c, &condition, 1, 0, &check), STATUS_OK);
+	assert_true(fabs(check.estimate.new - 5) < 1e-9);
+	compare_close(&c);
+}
+
+/* Two functions of a name: nobody knows which of them a third module has now. */
+static void test_doubt(void **state)
+{
+	static const char *const modules[] = {"/lib/a.so", "/lib/b.so", "/lib/c.so"};
+	static struct fixture f;
+	struct compare c;
+	struct compare_report r;
+	(void)state;
+	assert_true(compare_open(&c));
+	for (int side = 0; side < COMPARE_N_SIDES; side++) {
+		fixture_begin(&f, "/app");
+		fixture_metric(&f, "CPUTIME (sec)", "CPUTIME", "sec", MODEL_METRIC_SAMPLED,
+			       MODEL_ROLE_NONE);
+		for (int i = side ? 2 : 0; i < (side ? 3 : 2); i++) {
+			uint32_t module = fixture_module(&f, modules[i]),
+				 g = fixture_function(&f, "init", module, MODEL_NONE, 0);
+			fixture_value(&f, fixture_call(&f, 1, g, MODEL_CALL), 0, 1000, 1);
+		}
+		assert_true(compare_add(&c, side, "run", &f.m));
+	}
+	report(&c, &r);
+	assert_int_equal(r.rows[COMPARE_BY_FUNCTION].n, 3);
+	assert_int_equal(r.rows[COMPARE_BY_FUNCTION].n_real, 3);
+	compare_report_close(&r);
+	compare_close(&c);
+}
+
+/* A function that differs from run to run, in a program that does not. */
+static void test_jumpy_function(void **state)
+{
+	static const uint64_t samples[COMPARE_N_SIDES][3] = {{8000, 10000, 12000},
+							     {11000, 13000, 15000}};
+	static struct fixture f;
+	struct compare c;
+	struct compare_report r;
+	(void)state;
+	assert_true(compare_open(&c));
+	for (int side = 0; side < COMPARE_N_SIDES; side++)
+		for (int run = 0; run < 3; run++) {
+			fixture_begin(&f, "/app");
+			fixture_metric(&f, "CPUTIME (sec)", "CPUTIME", "sec", MODEL_METRIC_SAMPLED,
+				       MODEL_ROLE_NONE);
+			uint32_t steady = fixture_function(&f, "steady", 0, MODEL_NONE, 0),
+				 jumpy = fixture_function(&f, "jumpy", 0, MODEL_NONE, 0);
+			uint64_t n = samples[side][run];
+			fixture_value(&f, fixture_call(&f, 1, steady, MODEL_CALL), 0, 10000000,
+				      10000);
+			fixture_value(&f, fixture_call(&f, 1, jumpy, MODEL_CALL), 0, n,
+				      (double)n * ms);
+			assert_true(compare_add(&c, side, "run", &f.m));
+		}
+	report(&c, &r);
+	assert_true(r.values.is_excess_measured && r.values.excess < 1e-6);
+	assert_int_equal(r.rows[COMPARE_BY_FUNCTION].n_real, 0);
+	const struct compare_estimate *e = &r.rows[COMPARE_BY_FUNCTION].at[0].self;
+	assert_true(fabs(e->new - e->base - 3) < 1e-9);
+	/* sqrt((4 + 4) / 3): the spread of each side is 2 s */
+	assert_true(fabs(compare_deviation(e) - 1.63299) < 1e-4);
+	compare_report_close(&r);
 	compare_close(&c);
 }
 
@@ -262,10 +330,11 @@ static void test_kernels(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rebuilt),     cmocka_unit_test(test_inlined),
-		cmocka_unit_test(test_longer_loop), cmocka_unit_test(test_renamed),
-		cmocka_unit_test(test_recursion),   cmocka_unit_test(test_ranks),
-		cmocka_unit_test(test_kernels),
+		cmocka_unit_test(test_rebuilt),        cmocka_unit_test(test_inlined),
+		cmocka_unit_test(test_longer_loop),    cmocka_unit_test(test_renamed),
+		cmocka_unit_test(test_recursion),      cmocka_unit_test(test_ranks),
+		cmocka_unit_test(test_kernels),        cmocka_unit_test(test_doubt),
+		cmocka_unit_test(test_jumpy_function),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
