@@ -137,6 +137,21 @@ done
 agree "PC samples of a GPU" "$T/nv"
 use "PC samples of a GPU" "$T/db/report.html"
 
+# two sides of a comparison
+"$builddir/tests/gen/gen_compare" "$T/base"
+"$builddir/tests/gen/gen_compare" --solve 11000 "$T/new"
+"$HPCPROF" compare -q --no-structs --html "$T/sides.html" "$T/base" "$T/new" >/dev/null 2>"$T/err"
+is "comparison: the page is written" "$?" 0
+"$HPCPROF" compare -q --no-structs --html "$T/sides.html" "$T/base" "$T/new" >/dev/null 2>"$T/err"
+is "comparison: and replaced" "$? $(cat "$T/err")" "0 "
+"$HPCPROF" compare -q --no-structs --html "$T/none/x.html" "$T/base" "$T/new" >/dev/null 2>"$T/err"
+is "comparison: a place that is not there" "$?" 1
+is "comparison: nothing half is left" "$(find "$T" -name '*partial*')" ""
+use comparison "$T/sides.html"
+browse facts "$T/sides.html" | grep '^total' >"$T/facts"
+like "comparison: both sides are there" "$(cat "$T/facts")" 'before'
+is "comparison: no side is the other" "$(cut -f 3 "$T/facts" | sort -u | wc -l)" 2
+
 if [ -f "$T/with/report.html" ]; then
 	browse title "$T/with/report.html" >"$T/title"
 	is "hostile arguments: the title stays" "$(sed -n 1p "$T/title")" "spin – hpctoolkit-lite"
