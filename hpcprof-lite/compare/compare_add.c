@@ -255,7 +255,8 @@ static void describe(struct compare_run *run, const struct model *m)
 	for (uint32_t i = 0; i < m->n_processes; i++)
 		run->is_complete &= !m->processes[i].is_live;
 	for (uint32_t i = 0; i < m->n_modules; i++)
-		run->lacks_names |= m->modules[i].structure == MODEL_STRUCTURE_CHANGED;
+		run->lacks_names |= m->modules[i].structure == MODEL_STRUCTURE_CHANGED &&
+				    m->modules[i].role == MODEL_MODULE_PROGRAM;
 }
 
 bool compare_add(struct compare *c, enum compare_side side, const char *path, const struct model *m)

@@ -32,12 +32,20 @@ static int order_totals(const void *a_, const void *b_)
 	return a_size < b_size ? 1 : a_size > b_size ? -1 : a->id < b->id ? -1 : a->id > b->id;
 }
 
+/* A function with a few samples may be missing on the other side by chance. */
+static bool is_missing(const struct compare_row *r, double limit_of_all)
+{
+	return fabs(r->total.new - r->total.base) > limit_of_all * compare_deviation(&r->total);
+}
+
 static void find_lone(const struct compare *c, const struct compare_row *rows, size_t n,
 		      struct side sides[COMPARE_N_SIDES])
 {
+	double limit_of_all = compare_limit(n);
 	for (size_t i = 0; i < n; i++) {
 		const struct compare_function *f = &c->functions.at[rows[i].id];
-		if (f->is_on[COMPARE_BASE] == f->is_on[COMPARE_NEW])
+		if (f->is_on[COMPARE_BASE] == f->is_on[COMPARE_NEW] ||
+		    !is_missing(&rows[i], limit_of_all))
 			continue;
 		struct side *side = &sides[f->is_on[COMPARE_BASE] ? COMPARE_BASE : COMPARE_NEW];
 		if (side->n < MOST)

@@ -174,6 +174,29 @@ static void test_renamed(void **state)
 	compare_close(&c);
 }
 
+/* Functions of two samples, each on one side, are no renamed function. */
+static void test_rare_function(void **state)
+{
+	static struct fixture f;
+	struct compare c;
+	struct compare_report r;
+	(void)state;
+	assert_true(compare_open(&c));
+	for (int side = 0; side < COMPARE_N_SIDES; side++) {
+		fixture_begin(&f, "/a");
+		fixture_metric(&f, "CPUTIME (sec)", "CPUTIME", "sec", MODEL_METRIC_SAMPLED,
+			       MODEL_ROLE_NONE);
+		uint32_t g = fixture_function(&f, side ? "g" : "f", 0, MODEL_NONE, 0);
+		fixture_value(&f, fixture_call(&f, 1, g, MODEL_CALL), 0, 2, 2 * ms);
+		assert_true(compare_add(&c, side, "run", &f.m));
+	}
+	report(&c, &r);
+	assert_int_equal(r.rows[COMPARE_BY_FUNCTION].n, 2);
+	assert_int_equal(r.renames.n, 0);
+	compare_report_close(&r);
+	compare_close(&c);
+}
+
 /* The total of a recursive function counts its time once. */
 static void test_recursion(void **state)
 {
@@ -330,11 +353,11 @@ static void test_kernels(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rebuilt),        cmocka_unit_test(test_inlined),
-		cmocka_unit_test(test_longer_loop),    cmocka_unit_test(test_renamed),
-		cmocka_unit_test(test_recursion),      cmocka_unit_test(test_ranks),
-		cmocka_unit_test(test_kernels),        cmocka_unit_test(test_doubt),
-		cmocka_unit_test(test_jumpy_function),
+		cmocka_unit_test(test_rebuilt),       cmocka_unit_test(test_inlined),
+		cmocka_unit_test(test_longer_loop),   cmocka_unit_test(test_renamed),
+		cmocka_unit_test(test_rare_function), cmocka_unit_test(test_recursion),
+		cmocka_unit_test(test_ranks),         cmocka_unit_test(test_kernels),
+		cmocka_unit_test(test_doubt),         cmocka_unit_test(test_jumpy_function),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
