@@ -178,6 +178,12 @@ def use_flame(page, checks):
         return v.childrenOf(v.root).reduce((s, k) => s + k.value, 0);""")
     checks.check("flame graph: bottom-up has the same sum", abs(bottom - whole) < 1e-6 * whole,
                  f"{bottom} {whole}")
+    if page.js("return app.profile.isComparison"):
+        sides = page.js("""const v = app.views.flame.view, p = app.profile, m = app.metric;
+            const sum = side => v.childrenOf(v.root).reduce((s, k) => s + v.sidesOf(k)[side], 0);
+            return [sum('now'), p.whole(m), sum('before'), p.whole(p.before(m))];""")
+        checks.check("flame graph: bottom-up has both sides", abs(sides[0] - sides[1]) < 1e-6 and
+                     abs(sides[2] - sides[3]) < 1e-6, sides)
     page.js("document.querySelectorAll('#view-flame .segments button')[0].click()")
     page.js("const v = app.views.flame.view;"
             "v.hide(v.boxes.find(b => v.nameOf(b.node) === 'main').node)")
@@ -222,6 +228,17 @@ def use_timeline(page, checks):
         p.select({profiles: null}); return sum;""")
     checks.check("time lines: rows make the whole", abs(sums - whole) < 1e-6 * whole,
                  f"{sums} = {whole}")
+    queue = page.js("""
+        const p = app.profile, q = p.profiles.filter(x => x.ops?.n);
+        const m = p.metricByRole(ROLE.gpuTime);
+        if (!q.length || m < 0) return null;
+        const all = p.whole(m);
+        p.select({profiles: new Set(q.map(x => x.id))});
+        const sum = p.whole(m); p.select({profiles: null}); return [sum, all];""")
+    if queue:
+        # less if operations were summed up during the run
+        checks.check("time lines: the rows of all queues have the time of GPUs",
+                     0 < queue[0] < 1.001 * queue[1], queue)
     page.show("timeline")
     before = page.js("const v = app.views.timeline.view; return v.to - v.from")
     canvas.send_keys("+")

@@ -36,9 +36,11 @@ struct html {
 uint32_t html_string(struct html *h, const char *s);
 /*
  * The factor that makes whole numbers of the values of a metric: nanoseconds for seconds, otherwise
- * 1.
+ * 1. The means of a comparison have three more digits.
  */
-double html_scale(const struct model_metric *metric);
+double html_scale(const struct html *h, const struct model_metric *metric);
+/* True if the model is a comparison of two sides. */
+bool html_is_comparison(const struct html *h);
 
 /* Each writes its sections. Failures are logged. */
 enum status html_write_contexts(struct html *h);

@@ -43,8 +43,8 @@ static void put_context(struct html *h, uint32_t id, uint32_t number)
 	struct html_section *s = &h->section;
 	html_put_number(s, id ? number - h->tree.kept[c->parent] : 0);
 	html_put_number(s, pack_kind(c));
-	html_put_number(s, plus_one(c->function));
-	html_put_number(s, plus_one(c->module));
+	html_put_number(s, c->function < h->m->n_functions ? plus_one(c->function) : 0);
+	html_put_number(s, c->module < h->m->n_modules ? plus_one(c->module) : 0);
 	if (c->kind == MODEL_CONTEXT_ENTRY)
 		html_put_number(s, html_string(h, names_entry(c)));
 	if (c->kind == MODEL_CONTEXT_LOOP || c->kind == MODEL_CONTEXT_LINE) {

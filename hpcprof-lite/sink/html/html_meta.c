@@ -7,7 +7,6 @@
 #include "config.h"
 
 #include "hpcprof-lite/sink/html/html.h"
-#include "hpcprof-lite/sink/html/html_sink.h"
 
 #include "common/base/log.h"
 #include "hpcprof-lite/sink/names.h"
@@ -50,7 +49,7 @@ static void put_metrics(struct html *h)
 		SIGNED(h, "divisor", or_none(metric->divisor));
 		NUMBER(h, "period", metric->period);
 		NUMBER(h, "apportioned", metric->apportioned);
-		NUMBER(h, "scale", html_scale(metric));
+		NUMBER(h, "scale", html_scale(h, metric));
 		TEXT(h, "}");
 	}
 	TEXT(h, "]");
@@ -287,8 +286,7 @@ enum status html_write_meta(struct html *h)
 	NUMBER(h, "elapsed", m->elapsed_ns / 1000);
 	NUMBER(h, "runs", m->n_runs);
 	NUMBER(h, "hasTraces", m->has_traces);
-	const struct sink_html_settings *settings = h->o->settings;
-	NUMBER(h, "comparison", settings && settings->is_comparison);
+	NUMBER(h, "comparison", html_is_comparison(h));
 	STRING(h, "part", m->part);
 	put_strings(h, "partNotes", m->part_notes, m->n_part_notes);
 	put_metrics(h);

@@ -117,15 +117,15 @@ static void put_line(struct sources *s, uint32_t line)
 static size_t find_block(const struct sources *s, size_t at, size_t end, uint32_t n_lines,
 			 uint32_t *first, uint32_t *n)
 {
-	uint32_t from = s->places.at[at].line > AROUND ? s->places.at[at].line - AROUND : 1;
-	uint32_t to = from;
+	uint64_t from = s->places.at[at].line > AROUND ? s->places.at[at].line - AROUND : 1;
+	uint64_t to = from;
 	while (at < end && s->places.at[at].line <= to + 2 * AROUND) {
-		to = s->places.at[at].line + AROUND;
+		to = (uint64_t)s->places.at[at].line + AROUND;
 		at++;
 	}
-	*first = from;
+	*first = (uint32_t)from;
 	to = to < n_lines ? to : n_lines;
-	*n = to >= from ? to - from + 1 : 0;
+	*n = to >= from ? (uint32_t)(to - from + 1) : 0;
 	return at;
 }
 

@@ -4,6 +4,7 @@
  * thread. The page sums up. Test: tests/cli/sink/sink_html.sh.
  */
 #include "hpcprof-lite/sink/html/html.h"
+#include "hpcprof-lite/sink/html/html_sink.h"
 
 #include "common/base/log.h"
 #include "common/base/map.h"
@@ -12,9 +13,15 @@
 #include <math.h>
 #include <string.h>
 
-double html_scale(const struct model_metric *metric)
+bool html_is_comparison(const struct html *h)
 {
-	return strcmp(metric->unit, "sec") == 0 ? 1e9 : 1;
+	const struct sink_html_settings *settings = h->o->settings;
+	return settings && settings->is_comparison;
+}
+
+double html_scale(const struct html *h, const struct model_metric *metric)
+{
+	return strcmp(metric->unit, "sec") == 0 ? 1e9 : html_is_comparison(h) ? 1e3 : 1;
 }
 
 /* One value; several contexts that are left out may add to the one that is kept for them. */
@@ -55,7 +62,7 @@ static void put_rows(struct html *h, struct rows *r, bool counts)
 	html_put_number(s, r->list.n);
 	for (size_t i = 0; i < r->list.n; i++) {
 		const struct row *row = &r->list.at[i];
-		double value = row->value * html_scale(&h->m->metrics[row->metric]);
+		double value = row->value * html_scale(h, &h->m->metrics[row->metric]);
 		html_put_delta(s, (int64_t)row->context - last);
 		html_put_number(s, row->metric);
 		html_put_number(s, value > 0 ? (uint64_t)llround(value) : 0);

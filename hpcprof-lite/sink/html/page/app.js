@@ -45,7 +45,7 @@ class App {
       list = [this.metric];
     for (const role of [ROLE.gpuTime, ROLE.samples]) {
       const m = p.metricByRole(role);
-      if (m >= 0 && p.whole(m) > 0 && !list.includes(m)) list.push(m);
+      if (m >= 0 && p.isShown(m) && !list.includes(m)) list.push(m);
     }
     return list;
   }
@@ -54,7 +54,7 @@ class App {
     document.getElementById("title").replaceChildren(el("bdi", {}, p.str(p.meta.title)));
     const metric = document.getElementById("metric");
     p.metrics.forEach((m, i) => {
-      if (p.whole(i) > 0 && m.kind !== METRIC_GPU_MEAN && !p.isBase(i))
+      if (p.isShown(i) && m.kind !== METRIC_GPU_MEAN)
         metric.append(el("option", { value: i, title: p.str(m.description) }, m.label));
     });
     metric.value = this.metric;
@@ -79,6 +79,7 @@ class App {
     };
     for (const [id, title, View] of VIEWS) {
       if (isThere[id] === 0 || isThere[id] === false) continue;
+      if (!p.metrics.length && id !== "overview") continue;
       const section = el("section", {
         id: `view-${id}`,
         class: "view",
@@ -175,7 +176,7 @@ class App {
     const isLine = p.kind[context] === CONTEXT_LINE || p.kind[context] === CONTEXT_LOOP;
     const file = isLine ? p.file[context] : f >= 0 ? p.functions.file[f] : -1;
     const line = isLine ? p.line[context] : f >= 0 ? p.functions.line[f] : 0;
-    if (file < 0) return announce("no source line is known");
+    if (file < 0 || !this.views.source) return announce("no source line is known");
     this.show("source");
     this.views.source.view?.show(file, line);
   }
@@ -210,6 +211,15 @@ class App {
             ? p.profileName([...s.profiles][0])
             : plural(s.profiles.size, "row"),
           { profiles: null },
+        ),
+      );
+    const stride = p.meta.reduced.sampleStride;
+    if (s.time && stride > 1)
+      chips.push(
+        el(
+          "span",
+          { class: "warn" },
+          `one of ${stride} samples is on the time lines: the values are estimates`,
         ),
       );
     if (s.time && !p.hasTime(this.metric))

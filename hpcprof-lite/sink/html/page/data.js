@@ -68,7 +68,7 @@ function readStrings(bytes) {
 // are shown as what they are, so that a name cannot pretend to be another.
 function showable(text) {
   return text.replace(
-    /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
+    /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
     c =>
       c < " "
         ? String.fromCharCode(0x2400 + c.charCodeAt(0))

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The flame graph, top-down (callers above callees) and bottom-up (callees above callers).
 
-const FLAME_ROW = 19;
+const FLAME_ROW = 19,
+  FLAME_LEVELS = 800;
 
 class FlameView {
   constructor(app, container) {
@@ -9,7 +10,7 @@ class FlameView {
     this.profile = app.profile;
     this.options = { loops: false, lines: "gpu", hidden: new Set(), groups: app.groups };
     this.bottomUp = false;
-    this.zoomPath = []; // names of the frames down to the zoomed one, so that it outlives a rebuild
+    this.zoomPath = []; // keys of the frames down to the zoomed one, so that it outlives a rebuild
     this.focus = null;
     this.makeControls(container);
     this.canvas = el("canvas", {
@@ -18,7 +19,7 @@ class FlameView {
       "aria-label":
         "Flame graph. Arrow keys move between frames, Enter zooms, Escape zooms out, " +
         "C copies the " +
-        "path, H hides frames of this name.",
+        "path, S shows the source, H hides frames of this name.",
     });
     this.scroller = el("div", { class: "canvas-box" }, this.canvas);
     container.append(this.crumbs, this.scroller, this.legend());
@@ -56,6 +57,7 @@ class FlameView {
       el("option", { value: "all" }, "all lines"),
     );
     const direction = el("div", { class: "segments", role: "group", "aria-label": "Direction" });
+    this.direction = direction;
     for (const [label, up] of [
       ["Top-down", false],
       ["Bottom-up", true],
@@ -66,11 +68,8 @@ class FlameView {
           {
             type: "button",
             "aria-pressed": String(up === false),
-            onclick: e => {
-              this.bottomUp = up;
-              for (const b of direction.children)
-                b.setAttribute("aria-pressed", String(b === e.target));
-              this.zoomPath = [];
+            onclick: () => {
+              this.turn(up);
               this.draw();
             },
           },
@@ -178,31 +177,42 @@ class FlameView {
   // Groups by name: the frames with values of their own at the root, their callers below it.
   callersOf(node) {
     const groups = new Map(),
-      { self } = this.values;
-    const add = (frame, weight) => {
-      const context = this.tree.context[frame],
-        p = this.profile;
-      const key = p.kind[context] === CONTEXT_FUNCTION ? p.fn[context] : `${p.name(context)}`;
+      { self, nowSelf, beforeSelf } = this.values;
+    const add = (frame, weight, now, before) => {
+      const key = this.keyAt(frame);
       let g = groups.get(key);
-      if (!g) groups.set(key, (g = { frame, value: 0, self: 0, parent: node, list: [] }));
+      if (!g) {
+        g = { frame, value: 0, self: 0, parent: node, list: [], sides: { now: 0, before: 0 } };
+        groups.set(key, g);
+      }
       g.value += weight;
-      g.list.push([frame, weight]);
+      g.sides.now += now;
+      g.sides.before += before;
+      g.list.push([frame, weight, now, before]);
     };
     if (!node.list) {
-      for (let f = 1; f < self.length; f++) if (self[f] > 0) add(f, self[f]);
+      for (let f = 1; f < self.length; f++)
+        if (self[f] > 0) add(f, self[f], nowSelf?.[f] ?? 0, beforeSelf?.[f] ?? 0);
     } else {
-      for (const [frame, weight] of node.list) {
+      for (const [frame, weight, now, before] of node.list) {
         const up = this.tree.parent[frame];
-        if (up) add(up, weight);
+        if (up) add(up, weight, now, before);
         else node.self += weight;
       }
     }
     return [...groups.values()];
   }
+  // What makes frames the same: a function, called or inlined if top-down; else the name.
+  keyAt(frame) {
+    const p = this.profile,
+      c = this.tree.context[frame];
+    if (p.kind[c] !== CONTEXT_FUNCTION) return p.name(c);
+    return this.bottomUp ? p.fn[c] : `${p.fn[c]} ${p.relation[c] === INLINED}`;
+  }
   zoomedNode() {
     let node = this.root;
-    for (const name of this.zoomPath) {
-      const next = this.childrenOf(node).find(k => this.nameOf(k) === name);
+    for (const key of this.zoomPath) {
+      const next = this.childrenOf(node).find(k => this.keyAt(k.frame) === key);
       if (!next) break;
       node = next;
     }
@@ -210,7 +220,7 @@ class FlameView {
   }
   zoom(node) {
     const path = [];
-    for (let at = node; at.parent; at = at.parent) path.unshift(this.nameOf(at));
+    for (let at = node; at.parent; at = at.parent) path.unshift(this.keyAt(at.frame));
     this.zoomPath = path;
     this.focus = null;
     this.draw();
@@ -219,9 +229,16 @@ class FlameView {
   // Zooms to a context from another view.
   showContext(context) {
     if (!this.tree) this.tree = new FrameTree(this.profile, this.options);
-    this.bottomUp = false;
-    this.zoomPath = this.tree.path(this.tree.of[context]).map(f => this.tree.name(f));
+    this.turn(false);
+    this.zoomPath = this.tree.path(this.tree.of[context]).map(f => this.keyAt(f));
     this.draw();
+  }
+  turn(bottomUp) {
+    this.bottomUp = bottomUp;
+    this.zoomPath = [];
+    [...this.direction.children].forEach((b, i) =>
+      b.setAttribute("aria-pressed", String(!!i === bottomUp)),
+    );
   }
 
   // ---- drawing ----
@@ -244,6 +261,7 @@ class FlameView {
     );
     const visit = (node, x, w, depth) => {
       this.boxes.push({ node, x, w, depth });
+      if (depth === FLAME_LEVELS) return; // a canvas cannot be higher; zooming shows the rest
       for (const kid of this.childrenOf(node)) {
         const width = (w * kid.value) / node.value;
         if (width < 0.6) break; // the others are smaller
@@ -315,17 +333,10 @@ class FlameView {
     const { now, before } = this.sidesOf(node);
     return changeColour(now, before);
   }
-  // Both sides of a comparison. Bottom-up, a node stands for several frames.
+  // Both sides of a comparison. Bottom-up, a node has the own values of several frames.
   sidesOf(node) {
-    const { now, before, total } = this.values;
-    if (!node.list) return { now: now[node.frame], before: before[node.frame] };
-    const sides = { now: 0, before: 0 };
-    for (const [frame, weight] of node.list) {
-      const share = total[frame] ? weight / total[frame] : 0;
-      sides.now += share * now[frame];
-      sides.before += share * before[frame];
-    }
-    return sides;
+    const { now, before } = this.values;
+    return node.list ? node.sides : { now: now[node.frame], before: before[node.frame] };
   }
   // The share of all paths through a frame that matches; nested matches count once.
   showShare(metric) {
@@ -408,6 +419,9 @@ class FlameView {
     for (let at = node; at.parent; at = at.parent) names.unshift(this.nameOf(at));
     return names.join("\n");
   }
+  isFunction(node) {
+    return node.frame && this.profile.kind[this.tree.context[node.frame]] === CONTEXT_FUNCTION;
+  }
   hide(node) {
     this.options.hidden.add(this.nameOf(node).replace(/ \[guessed\]$/, ""));
     this.zoomPath = [];
@@ -419,12 +433,11 @@ class FlameView {
     e.preventDefault();
     Tip.hide();
     const c = this.tree.context[b.node.frame];
-    const isFunction = this.profile.kind[c] === CONTEXT_FUNCTION;
     const entries = [
       ["Zoom", () => this.zoom(b.node)],
       ["Copy path", () => copyText(this.pathText(b.node))],
     ];
-    if (isFunction) {
+    if (this.isFunction(b.node)) {
       entries.push(
         ["Hide frames of this name", () => this.hide(b.node)],
         [
@@ -433,7 +446,9 @@ class FlameView {
         ],
       );
     }
-    if (this.profile.functions.file[this.profile.fn[c]] >= 0 || this.profile.file[c] >= 0)
+    const hasFile =
+      this.profile.functions.file[this.profile.fn[c]] >= 0 || this.profile.file[c] >= 0;
+    if (hasFile && this.app.views.source)
       entries.push(["Show source", () => this.app.showSource(c)]);
     openMenu(e, entries);
   }
@@ -458,7 +473,8 @@ class FlameView {
       const zoomed = this.zoomedNode();
       if (zoomed.parent) this.zoom(zoomed.parent);
     } else if (e.key === "c") copyText(this.pathText(at.node));
-    else if (e.key === "h" && at.node.frame) this.hide(at.node);
+    else if (e.key === "h" && this.isFunction(at.node)) this.hide(at.node);
+    else if (e.key === "s" && at.node.frame) this.app.showSource(this.tree.context[at.node.frame]);
     else return;
     e.preventDefault();
     if (moves[e.key]) {

@@ -22,7 +22,8 @@ class FrameTree {
         isGpu = cls === "kernel" || cls === "device";
       let ident = -1;
       if (kind === CONTEXT_FUNCTION) {
-        if (!hiddenFunction[p.fn[c]]) ident = p.fn[c] * 8 + (p.relation[c] === INLINED ? 1 : 0);
+        if (!hiddenFunction[p.fn[c]])
+          ident = (p.fn[c] + 1) * 8 + (p.relation[c] === INLINED ? 1 : 0);
       } else if (kind === CONTEXT_ENTRY) {
         ident = p.entryName.get(c) * 8 + 2;
       } else if (
@@ -90,6 +91,8 @@ class FrameTree {
       total: mean(now.total, before.total),
       now: now.total,
       before: before.total,
+      nowSelf: now.self,
+      beforeSelf: before.self,
     };
   }
   sum(metric) {

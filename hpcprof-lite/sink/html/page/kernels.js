@@ -121,8 +121,8 @@ class KernelView {
     if (k.launches) facts.push(["mean time", formatSeconds(k.time / k.launches)]);
     for (const m of p.metrics) {
       if (m.kind !== METRIC_GPU_MEAN || m.divisor < 0) continue;
-      const values = p.total(m.id),
-        divisor = p.total(m.divisor);
+      const values = p.untimed(m.id), // sums over launches have no times
+        divisor = p.untimed(m.divisor);
       const v = k.contexts.reduce((s, c) => s + values[c], 0),
         d = k.contexts.reduce((s, c) => s + divisor[c], 0);
       if (!v || !d) continue;
@@ -150,11 +150,11 @@ class KernelView {
     return "";
   }
   // [metric, value] of stall reasons and issued samples, largest first.
-  stalls(contexts) {
+  stalls(contexts, of = "total") {
     const p = this.app.profile;
     return p.metrics
       .filter(m => m.role === ROLE.stall || m.role === ROLE.issued)
-      .map(m => [m, contexts.reduce((s, c) => s + p.total(m.id)[c], 0)])
+      .map(m => [m, contexts.reduce((s, c) => s + p[of](m.id)[c], 0)])
       .filter(([, v]) => v > 0)
       .sort((a, b) => b[1] - a[1]);
   }
@@ -212,7 +212,7 @@ class KernelView {
     const list = [...lines.values()].sort((a, b) => b.value - a.value).slice(0, 8);
     const body = el("tbody", {});
     for (const line of list) {
-      const [top] = this.stalls(line.contexts),
+      const [top] = this.stalls(line.contexts, "self"),
         c = line.context;
       body.append(
         el(

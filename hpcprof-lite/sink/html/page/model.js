@@ -192,16 +192,19 @@ class Profile {
   }
   // The first metric that measures something, preferably CPU time.
   mainMetric() {
-    const whole = i => this.whole(i) > 0;
-    const cpu = this.metrics.findIndex((m, i) => m.kind === METRIC_SAMPLED && whole(i));
+    const cpu = this.metrics.findIndex((m, i) => m.kind === METRIC_SAMPLED && this.isShown(i));
     if (cpu >= 0) return cpu;
     const gpu = this.metricByRole(ROLE.gpuTime);
-    return gpu >= 0 && whole(gpu)
-      ? gpu
-      : Math.max(
-          0,
-          this.metrics.findIndex((m, i) => whole(i)),
-        );
+    if (gpu >= 0 && this.isShown(gpu)) return gpu;
+    return Math.max(
+      0,
+      this.metrics.findIndex((m, i) => this.isShown(i)),
+    );
+  }
+  // The metric measured something, on either side of a comparison.
+  isShown(metric) {
+    if (this.isBase(metric)) return false;
+    return this.whole(metric) > 0 || (this.isComparison && this.whole(this.before(metric)) > 0);
   }
   unit(metric) {
     return this.str(this.metrics[metric].unit);
@@ -248,10 +251,23 @@ class Profile {
   self(metric) {
     return this.cached(`self ${metric}`, () => {
       if (!this.isSelected) return this.sumTotals(metric);
-      if (!this.selection.time || !this.hasTime(metric)) return this.sumProfiles(metric);
-      return this.metrics[metric].kind === METRIC_SAMPLED
-        ? this.sumSamples(metric)
-        : this.sumOps(metric);
+      const { time } = this.selection,
+        isSampled = this.metrics[metric].kind === METRIC_SAMPLED;
+      if (!this.hasTime(metric) || !(time || (!isSampled && this.hasQueueSelected)))
+        return this.sumProfiles(metric);
+      return isSampled ? this.sumSamples(metric) : this.sumOps(metric);
+    });
+  }
+  // Queues have operations and no values of their own.
+  get hasQueueSelected() {
+    const { profiles } = this.selection;
+    return !!profiles && [...profiles].some(p => this.profiles[p].kind === PROFILE_QUEUE);
+  }
+  // Inclusive values of the selected rows at all times.
+  untimed(metric) {
+    return this.cached(`untimed ${metric}`, () => {
+      const out = this.isSelected ? this.sumProfiles(metric) : this.sumTotals(metric);
+      return this.sumUp(out);
     });
   }
   // As self(), but GPU time of kernels lies where their samples are: at device functions and lines.
@@ -275,14 +291,23 @@ class Profile {
   }
   // Inclusive values by context.
   total(metric) {
-    return this.cached(`total ${metric}`, () => {
-      const total = this.self(metric).slice();
-      for (let c = this.n - 1; c > 0; c--) if (total[c]) total[this.parent[c]] += total[c];
-      return total;
-    });
+    return this.cached(`total ${metric}`, () => this.sumUp(this.self(metric).slice()));
+  }
+  sumUp(values) {
+    for (let c = this.n - 1; c > 0; c--) if (values[c]) values[this.parent[c]] += values[c];
+    return values;
   }
   whole(metric) {
-    return this.total(metric)[0];
+    return this.isSelected ? this.total(metric)[0] : this.wholes[metric];
+  }
+  // Of all metrics, without an array for each.
+  get wholes() {
+    return this.cached("wholes", () => {
+      const out = new Float64Array(this.metrics.length),
+        t = this.totals;
+      for (let i = 0; i < t.n; i++) out[t.metric[i]] += t.value[i];
+      return out;
+    });
   }
   cached(key, make) {
     if (!this.cache.has(key)) this.cache.set(key, make());
@@ -307,20 +332,22 @@ class Profile {
   // A sample counts for its share of what its context has in its thread.
   sumSamples(metric) {
     const out = new Float64Array(this.n),
+      count = new Float64Array(this.n),
       weight = new Float64Array(this.n);
     const [from, to] = this.selection.time;
     for (const p of this.profiles) {
       if (!p.samples || !this.isIn(p.id)) continue;
       const s = p.samples,
         r = p.rows;
-      for (let i = 0; i < s.n; i++) if (s.metric[i] === metric) weight[s.context[i]]++;
+      for (let i = 0; i < s.n; i++) if (s.metric[i] === metric) count[s.context[i]]++;
       for (let i = 0; i < r.n; i++) {
         const c = r.context[i];
-        if (r.metric[i] === metric && weight[c]) weight[c] = r.value[i] / weight[c];
+        if (r.metric[i] === metric && count[c]) weight[c] = r.value[i] / count[c];
       }
-      for (let i = lowerBound(s.time, from), end = lowerBound(s.time, to); i < end; i++)
+      const end = to >= this.meta.span ? s.n : lowerBound(s.time, to);
+      for (let i = lowerBound(s.time, from); i < end; i++)
         if (s.metric[i] === metric) out[s.context[i]] += weight[s.context[i]];
-      for (let i = 0; i < s.n; i++) weight[s.context[i]] = 0;
+      for (let i = 0; i < s.n; i++) count[s.context[i]] = weight[s.context[i]] = 0;
     }
     return out;
   }
@@ -338,7 +365,7 @@ class Profile {
     }[role];
     const counts = role >= ROLE.kernels,
       stride = this.meta.reduced.opStride;
-    const [from, to] = this.selection.time;
+    const [from, to] = this.selection.time ?? [-Infinity, Infinity];
     for (const p of this.profiles) {
       if (!p.ops) continue;
       const o = p.ops;

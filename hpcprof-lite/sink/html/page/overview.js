@@ -8,6 +8,17 @@ class OverviewView {
   }
   draw() {
     const p = this.app.profile;
+    if (!p.metrics.length) {
+      this.container.replaceChildren(
+        el(
+          "div",
+          { class: "overview" },
+          el("section", { class: "card wide" }, el("h2", {}, "Nothing was measured"), this.facts()),
+          el("section", { class: "card wide" }, this.ledger()),
+        ),
+      );
+      return;
+    }
     this.container.replaceChildren(
       el(
         "div",
@@ -255,7 +266,7 @@ class OverviewView {
     const app = this.app,
       p = app.profile,
       metric = app.metric;
-    if (!p.isComplete) return null;
+    if (!p.isComplete || p.selection.time) return null;
     const values = p.profiles
       .filter(x => x.kind === PROFILE_THREAD && x.rows?.n && p.isIn(x.id))
       .map(x => {
@@ -324,14 +335,17 @@ class OverviewView {
   }
   active() {
     const p = this.app.profile;
-    return [Math.min(...p.profiles.map(x => x.start)), Math.max(...p.profiles.map(x => x.stop))];
+    return p.profiles.reduce(
+      ([from, to], x) => [Math.min(from, x.start), Math.max(to, x.stop)],
+      [Infinity, 0],
+    );
   }
   // The context of the deepest function that has half of the samples between the intervals.
   whileIdle(busy, from, to) {
     const p = this.app.profile,
       weight = new Float64Array(p.n);
     for (const x of p.profiles) {
-      const s = x.samples;
+      const s = p.isIn(x.id) ? x.samples : null;
       for (let i = s ? lowerBound(s.time, from) : 0, k = 0; s && i < s.n && s.time[i] < to; i++) {
         while (k < busy.length && busy[k][1] <= s.time[i]) k++;
         if (k === busy.length || busy[k][0] > s.time[i]) weight[s.context[i]]++;
@@ -370,7 +384,8 @@ class OverviewView {
   gpuWaits() {
     const p = this.app.profile,
       wait = p.metricByRole(ROLE.syncTime);
-    if (wait < 0 || !(p.whole(wait) > (0.05 * p.meta.elapsed) / 1e6)) return null;
+    if (wait < 0 || p.selection.time || !(p.whole(wait) > (0.05 * p.meta.elapsed) / 1e6))
+      return null;
     return [
       `Threads wait ${formatSeconds(p.whole(wait))} for GPUs. `,
       this.link("Show where", () => {

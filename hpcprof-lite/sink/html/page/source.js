@@ -35,7 +35,8 @@ class SourceView {
     const list = [...this.files.values()].sort(
       (a, b) => p.sources.has(b.file) - p.sources.has(a.file) || b.value - a.value,
     );
-    if (!this.files.has(this.file)) this.file = list.length ? list[0].file : -1;
+    if (!this.files.has(this.file) && !p.sources.has(this.file))
+      this.file = list.length ? list[0].file : -1;
     const whole = p.whole(app.metric) || 1;
     this.list.replaceChildren(
       ...list.slice(0, 300).map(f =>
@@ -66,7 +67,8 @@ class SourceView {
   drawCode() {
     const app = this.app,
       p = app.profile,
-      entry = this.files.get(this.file);
+      entry =
+        this.files.get(this.file) ?? (p.sources.has(this.file) ? { lines: new Map() } : undefined);
     const title = this.file < 0 ? "No source lines in this selection." : p.filePath(this.file);
     const parts = [el("h3", {}, el("bdi", {}, title))];
     if (entry) {

@@ -157,7 +157,7 @@ class Table {
   }
   key(e) {
     const row = this.flat?.[this.current];
-    if (!row) return;
+    if (!row || e.target !== this.box) return;
     const page = Math.max(1, Math.floor(this.box.clientHeight / TABLE_ROW) - 2);
     const steps = {
       ArrowDown: 1,
@@ -199,6 +199,7 @@ function metricColumns(app, total, self) {
         const value = get(metric, row),
           d = m.divisor;
         if (m.kind === METRIC_GPU_MEAN && d >= 0) {
+          if (p.selection.time) return ""; // the sums of launches have no times
           const n = get(d, row);
           return n ? (value / n).toPrecision(4) : "";
         }
@@ -323,7 +324,7 @@ const GROUPINGS = {
     where: (p, c) => p.functionName(p.fn[c]),
   },
   Modules: {
-    key: (p, c) => (p.kind[c] >= CONTEXT_FUNCTION ? p.module[c] : -1),
+    key: (p, c) => (p.kind[c] >= CONTEXT_FUNCTION ? (p.module[c] < 0 ? -2 : p.module[c]) : -1),
     name: (p, c) => baseName(p.modulePath(p.module[c])) || "GPU operations",
     where: (p, c) => p.modulePath(p.module[c]),
   },
@@ -429,15 +430,19 @@ class FlatView {
 function columnChooser(app) {
   const p = app.profile,
     list = el("div", { class: "chooser-list" });
+  const update = () =>
+    [...list.querySelectorAll("input")].forEach(e => {
+      e.checked = app.columns.includes(+e.value);
+    });
   p.metrics.forEach((m, i) => {
-    if (!(p.whole(i) > 0) || p.isBase(i)) return;
+    if (!p.isShown(i)) return;
     list.append(
       el(
         "label",
         { title: p.str(m.description) },
         el("input", {
           type: "checkbox",
-          checked: app.columns.includes(i),
+          value: i,
           onchange: e => {
             app.columns = p.metrics
               .map((_, k) => k)
@@ -449,5 +454,5 @@ function columnChooser(app) {
       ),
     );
   });
-  return el("details", { class: "chooser" }, el("summary", {}, "Columns"), list);
+  return el("details", { class: "chooser", ontoggle: update }, el("summary", {}, "Columns"), list);
 }

@@ -141,17 +141,30 @@ class ThreadView {
     }
     return grid;
   }
+  // The 1000 functions with the largest values of their own.
+  largest(metric) {
+    const p = this.app.profile,
+      sums = new Map(),
+      t = p.totals;
+    for (let i = 0; i < t.n; i++) {
+      const fn = p.fn[t.context[i]];
+      if (t.metric[i] === metric && fn >= 0) sums.set(fn, (sums.get(fn) ?? 0) + t.value[i]);
+    }
+    return [...sums]
+      .sort((a, b) => b[1] - a[1])
+      .slice(0, 1000)
+      .map(([fn]) => fn);
+  }
   functionTable(metric) {
     const p = this.app.profile,
       threads = this.threads(),
       sums = new Map();
+    for (const fn of this.largest(metric)) sums.set(fn, new Float64Array(threads.length));
     threads.forEach((profile, t) => {
       const r = profile.rows;
       for (let i = 0; i < r.n; i++) {
-        if (r.metric[i] !== metric || p.fn[r.context[i]] < 0) continue;
-        const fn = p.fn[r.context[i]];
-        if (!sums.has(fn)) sums.set(fn, new Float64Array(threads.length));
-        sums.get(fn)[t] += r.value[i];
+        const list = r.metric[i] === metric && sums.get(p.fn[r.context[i]]);
+        if (list) list[t] += r.value[i];
       }
     });
     const rows = [...sums].map(([fn, v]) => {

@@ -12,12 +12,7 @@ class TimelineView extends TimelinePainter {
     this.focusRow = 0;
     this.drag = null;
     this.pinned = null;
-    this.tree = new FrameTree(this.profile, {
-      loops: false,
-      lines: "none",
-      hidden: new Set(),
-      groups: app.groups,
-    });
+    this.rebuild();
     this.depth = Math.min(this.tree.tellingDepth(app.metric), this.tree.maxDepth);
     this.makeControls(container);
     this.canvas = el("canvas", {
@@ -41,6 +36,18 @@ class TimelineView extends TimelinePainter {
     this.stackCanvas.addEventListener("mousemove", e => this.hoverStack(e));
     this.stackCanvas.addEventListener("mouseleave", () => Tip.hide());
     this.stackCanvas.addEventListener("wheel", e => this.wheel(e), { passive: false });
+  }
+  // The groups of functions that are hidden may have changed in the flame graph.
+  rebuild() {
+    const hidden = [...this.app.groups.keys()].join();
+    if (this.tree && hidden === this.hiddenGroups) return;
+    this.hiddenGroups = hidden;
+    this.tree = new FrameTree(this.profile, {
+      loops: false,
+      lines: "none",
+      hidden: new Set(),
+      groups: this.app.groups,
+    });
   }
   makeControls(container) {
     this.slider = el("input", {
@@ -283,6 +290,7 @@ class TimelineView extends TimelinePainter {
     );
   }
   key(e) {
+    if (!this.rows.length) return;
     const size = this.to - this.from,
       moves = {
         ArrowLeft: () => this.setRange(this.from - size / 8, this.to - size / 8),

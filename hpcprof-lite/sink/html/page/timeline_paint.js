@@ -30,6 +30,7 @@ class TimelinePainter {
 
   draw() {
     if (!this.profile.isComplete) return;
+    this.rebuild();
     this.width = this.scroller.clientWidth - (this.rows.length * LINE_ROW > 520 ? 16 : 0);
     this.scroller.style.maxHeight = "560px";
     this.paint();
@@ -227,9 +228,11 @@ class TimelinePainter {
           const j = i + Math.floor((k * (next - i)) / n);
           busy += o.end[j] - o.start[j];
         }
-        g.globalAlpha *= 0.35 + 0.65 * Math.min(1, ((busy / n) * (next - i)) / (to - from));
+        const alpha = g.globalAlpha;
+        g.globalAlpha =
+          alpha * (0.35 + 0.65 * Math.min(1, ((busy / n) * (next - i)) / (to - from)));
         draw(at, x, x + 1);
-        g.globalAlpha = this.profile.isSelected ? g.globalAlpha : 1;
+        g.globalAlpha = alpha;
       } else if (at >= 0 && o.end[at] > from) {
         draw(at, x, x + 1);
       }
