@@ -251,6 +251,7 @@ static void describe(struct compare_run *run, const struct model *m)
 	run->n_processes = m->n_processes;
 	run->n_threads = model_count_threads(m);
 	run->elapsed_ns = m->elapsed_ns;
+	run->has_gpu = m->has_gpu;
 	run->is_complete = m->ledger_closes && !m->sums_overflow;
 	for (uint32_t i = 0; i < m->n_processes; i++)
 		run->is_complete &= !m->processes[i].is_live;

@@ -24,6 +24,7 @@ struct program {
 	uint32_t slow;      /* rank that has twice the samples; 0: none */
 	const char *name;   /* of solve */
 	bool inlined;       /* solve is inlined into main */
+	bool gpu;           /* measured with a GPU back end, even without a launch */
 };
 
 static enum status set_u32(uint32_t *to, const char *value)
@@ -68,6 +69,13 @@ static enum status set_inlined(void *arg, const char *v)
 {
 	(void)v;
 	((struct program *)arg)->inlined = true;
+	return STATUS_OK;
+}
+
+static enum status set_gpu(void *arg, const char *v)
+{
+	(void)v;
+	((struct program *)arg)->gpu = true;
 	return STATUS_OK;
 }
 
@@ -124,7 +132,6 @@ static void write_structures(const char *directory, const struct program *p, con
 static void launch(struct gen *g, const struct program *p, uint32_t thread, uint32_t node)
 {
 	struct msr_gpu_def_device d = {.type = MSR_GPU_DEVICE_GPU, .uuid = {1}};
-	gen_gpu_tally(g, 0, "opencl", "ICD loader's layer");
 	uint32_t device = gen_gpu_device(g, "Synthetic GPU", "1", d),
 		 context = gen_gpu_context(g, device, 0),
 		 queue = gen_gpu_queue(g, "queue 0",
@@ -180,6 +187,8 @@ static void write_process(const char *directory, const struct program *p, int32_
 	if (p->n_solve)
 		gen_weight(g, thread, in_solve, cpu, p->n_solve * factor,
 			   p->n_solve * factor * SAMPLE_NS);
+	if (p->n_kernels || p->gpu)
+		gen_gpu_tally(g, 0, "opencl", "ICD loader's layer");
 	if (p->n_kernels)
 		launch(g, p, thread, in_main);
 	free(gen_close(g, MSR_EXIT_RETURN, 0));
@@ -196,6 +205,7 @@ static const struct option_spec specs[] = {
 	{0, "slow", "RANK", "this rank spends twice the time in solve", set_slow},
 	{0, "name", "NAME", "the name of solve", set_name},
 	{0, "inlined", NULL, "solve is inlined into main", set_inlined},
+	{0, "gpu", NULL, "measured with a GPU back end even if nothing is launched", set_gpu},
 	{0, NULL, NULL, NULL, NULL},
 };
 

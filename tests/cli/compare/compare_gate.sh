@@ -73,6 +73,23 @@ is "is a warning" "$(cat err)" \
 	"hpcprof-lite: --fail-if: warning: 'CPUTIME in slove > +5%': no run has a function 'slove'"
 like "and is absent in the table" "$(cat out)" ' absent +CPUTIME in slove > \+5%$'
 
+# --- runs without a GPU
+"$gen" --build 7 without-gpu
+"$gen" --build 8 --gpu idle-gpu
+
+# pair BASE NEW CONDITION: the status
+pair() {
+	status=0
+	COLUMNS=160 "$HPCPROF" compare --no-structs --fail-if "$3" "$1" "$2" >out 2>err || status=$?
+	echo $status
+}
+is "a GPU metric if the new run was measured without gpu=" \
+	"$(pair new without-gpu 'GKER:COUNT < 2000')" 2
+like "is a usage error" "$(cat err)" "'GKER:COUNT < 2000': not every run measured GKER:COUNT "
+is "and so if the base was" "$(pair without-gpu new 'GKER > +5%')" 2
+is "a run with gpu= that launches nothing counts as 0" \
+	"$(pair new idle-gpu 'GKER:COUNT < 2000')" 3
+
 # --- the values are those of the report
 job=$srcdir/tests/golden/prof/job
 "$HPCPROF" -q --no-structs --to text --all "$job" |
