@@ -119,9 +119,12 @@ static void add_up(const struct compare_values *v, const bool *is_in, bool is_se
 	}
 }
 
-/* Divides a launch characteristic by the number of launches. */
+/*
+ * Divides a launch characteristic by the number of launches. A run without a launch has no mean and
+ * does not count.
+ */
 static bool divide(const struct compare_values *v, const bool *is_in, bool is_self,
-		   struct compare_amount *runs)
+		   struct compare_amount *runs, bool *counts)
 {
 	struct compare_values by;
 	struct compare_amount *divisors = calloc(v->n_runs, sizeof *divisors);
@@ -130,28 +133,50 @@ static bool divide(const struct compare_values *v, const bool *is_in, bool is_se
 		return false;
 	}
 	add_up(&by, is_in, is_self, divisors);
-	for (uint32_t i = 0; i < v->n_runs; i++)
-		runs[i].value = divisors[i].value ? runs[i].value / divisors[i].value : 0;
+	for (uint32_t i = 0; i < v->n_runs; i++) {
+		counts[i] = divisors[i].value != 0;
+		runs[i].value = counts[i] ? runs[i].value / divisors[i].value : 0;
+	}
 	compare_values_close(&by);
 	free(divisors);
 	return true;
 }
 
+/* True if no run counts of a side that the condition is about. */
+static bool lacks_side(const struct compare *c, const struct compare_condition *x,
+		       const bool *counts)
+{
+	bool has[COMPARE_N_SIDES] = {false};
+	for (size_t i = 0; i < c->runs.n; i++)
+		has[c->runs.at[i].side] |= counts[i];
+	return !has[COMPARE_NEW] || (x->is_change && !has[COMPARE_BASE]);
+}
+
+static bool estimate_into(const struct compare *c, const bool *is_in, double assumed,
+			  struct compare_check *check, struct compare_amount *runs, bool *counts)
+{
+	struct compare_values v;
+	const struct compare_condition *x = check->condition;
+	if (!compare_values_open(c, check->metric, assumed, &v))
+		return false;
+	add_up(&v, is_in, x->is_self, runs);
+	memset(counts, true, c->runs.n);
+	bool ok = c->metrics.at[check->metric].divisor == MODEL_NONE ||
+		  divide(&v, is_in, x->is_self, runs, counts);
+	check->lacks_mean = lacks_side(c, x, counts);
+	check->estimate = compare_estimate_some(&v, runs, counts);
+	compare_values_close(&v);
+	return ok;
+}
+
 static bool estimate(const struct compare *c, const bool *is_in, double assumed,
 		     struct compare_check *check)
 {
-	struct compare_values v;
 	struct compare_amount *runs = calloc(c->runs.n + 1, sizeof *runs);
-	if (!runs || !compare_values_open(c, check->metric, assumed, &v)) {
-		free(runs);
-		return false;
-	}
-	add_up(&v, is_in, check->condition->is_self, runs);
-	bool ok = c->metrics.at[check->metric].divisor == MODEL_NONE ||
-		  divide(&v, is_in, check->condition->is_self, runs);
-	check->estimate = compare_estimate(&v, runs);
-	compare_values_close(&v);
+	bool *counts = calloc(c->runs.n + 1, sizeof *counts),
+	     ok = runs && counts && estimate_into(c, is_in, assumed, check, runs, counts);
 	free(runs);
+	free(counts);
 	return ok;
 }
 
@@ -170,6 +195,20 @@ static double excess_of(const struct compare_check *check, double *deviation)
 	return x->is_greater ? beyond : -beyond;
 }
 
+static void warn_absent(const struct compare *c, const struct compare_check *check)
+{
+	const struct compare_condition *x = check->condition;
+	if (!check->lacks_mean) {
+		log_warn("--fail-if", "'%s': no run has a function '%.*s'", x->text,
+			 (int)x->n_function, x->function);
+		return;
+	}
+	const struct compare_metric *m = &c->metrics.at[check->metric];
+	log_warn("--fail-if", "'%s': %s is a mean over %s, which is 0 in all runs of a side",
+		 x->text, compare_string(c, m->name),
+		 compare_string(c, c->metrics.at[m->divisor].name));
+}
+
 static enum status judge(const struct compare *c, double assumed, struct compare_check *check)
 {
 	const struct compare_condition *x = check->condition;
@@ -185,13 +224,13 @@ static enum status judge(const struct compare *c, double assumed, struct compare
 	if (!ok)
 		return STATUS_NO_MEMORY;
 	double beyond = excess_of(check, &deviation);
-	check->verdict = !any                                ? COMPARE_ABSENT
+	check->lacks_mean &= any;
+	check->verdict = !any || check->lacks_mean           ? COMPARE_ABSENT
 			 : beyond > check->limit * deviation ? COMPARE_FAILS
 			 : beyond > 0                        ? COMPARE_NOISE
 							     : COMPARE_PASSES;
-	if (!any)
-		log_warn("--fail-if", "'%s': no run has a function '%.*s'", x->text,
-			 (int)x->n_function, x->function);
+	if (check->verdict == COMPARE_ABSENT)
+		warn_absent(c, check);
 	return STATUS_OK;
 }
 

@@ -13,13 +13,14 @@ enum compare_verdict {
 	COMPARE_PASSES, /* the condition is false */
 	COMPARE_NOISE,  /* it is true, but chance may have made it so */
 	COMPARE_FAILS,  /* it is true beyond its uncertainty */
-	COMPARE_ABSENT  /* no run has the function */
+	COMPARE_ABSENT  /* no run has the function, or a side has no launch to average over */
 };
 
 struct compare_check {
 	const struct compare_condition *condition; /* borrowed */
 	uint32_t metric;
 	enum compare_verdict verdict;
+	bool lacks_mean; /* ABSENT: the function is there, but a side has no launch */
 	struct compare_estimate estimate;
 	double limit; /* standard deviations by which it must be true */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The conditions as JUnit XML: one suite with a test case for each. An absent function is a skipped
+ * The conditions as JUnit XML: one suite with a test case for each. An absent verdict is a skipped
  * test. Attributes are those that Jenkins and GitLab read. Test: tests/cli/compare/compare_gate.sh,
  * where xmllint reads it.
  */
@@ -56,7 +56,9 @@ static void put_case(const struct compare_report *r, const struct compare_check 
 		put_numbers(r, x, out);
 		fputs("\"/>\n", out);
 	} else if (x->verdict == COMPARE_ABSENT) {
-		fputs("      <skipped message=\"no run has the function\"/>\n", out);
+		fprintf(out, "      <skipped message=\"%s\"/>\n",
+			x->lacks_mean ? "a side has no launch to average over"
+				      : "no run has the function");
 	} else {
 		fputs("      <system-out>", out);
 		fputs(x->verdict == COMPARE_NOISE ? "true, but within its uncertainty: " : "", out);

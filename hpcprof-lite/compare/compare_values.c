@@ -11,24 +11,31 @@ static void grow(struct compare_amount *to, const struct compare_amount *by)
 	to->variance += by->variance;
 }
 
-/* The sum of squared distances of the values of a side from their mean, and the number of runs. */
-static uint32_t side_of(const struct compare_values *v, const struct compare_amount *runs,
-			enum compare_side side, struct compare_amount *mean, double *squares)
+/* A side of an estimate: the means over its runs. */
+struct side {
+	struct compare_amount mean;
+	double squares; /* sum of the squared distances from the mean */
+	uint32_t n;
+};
+
+/* `counts` NULL: all runs count. */
+static struct side side_of(const struct compare_values *v, const struct compare_amount *runs,
+			   const bool *counts, enum compare_side side)
 {
-	uint32_t n = 0;
-	*mean = (struct compare_amount){0};
-	*squares = 0;
+	struct side s = {0};
 	for (uint32_t i = 0; i < v->n_runs; i++)
-		if (v->c->runs.at[i].side == side) {
-			grow(mean, &runs[i]);
-			n++;
+		if (v->c->runs.at[i].side == side && (!counts || counts[i])) {
+			grow(&s.mean, &runs[i]);
+			s.n++;
 		}
-	mean->value /= n ? n : 1;
-	mean->variance /= n ? n : 1;
+	s.mean.value /= s.n ? s.n : 1;
+	s.mean.variance /= s.n ? s.n : 1;
 	for (uint32_t i = 0; i < v->n_runs; i++)
-		if (v->c->runs.at[i].side == side)
-			*squares += (runs[i].value - mean->value) * (runs[i].value - mean->value);
-	return n;
+		if (v->c->runs.at[i].side == side && (!counts || counts[i])) {
+			double distance = runs[i].value - s.mean.value;
+			s.squares += distance * distance;
+		}
+	return s;
 }
 
 /*
@@ -41,14 +48,12 @@ static void measure_excess(struct compare_values *v, const struct compare_amount
 	double excess = 0, squares_of_values = 0;
 	for (size_t i = 0; i < n_functions; i++)
 		for (int side = 0; side < COMPARE_N_SIDES; side++) {
-			struct compare_amount mean;
-			double squares;
-			uint32_t n = side_of(v, functions + i * v->n_runs, side, &mean, &squares);
-			if (n < 2)
+			struct side s = side_of(v, functions + i * v->n_runs, NULL, side);
+			if (s.n < 2)
 				continue;
 			v->is_excess_measured = true;
-			excess += squares / (n - 1) - mean.variance;
-			squares_of_values += mean.value * mean.value;
+			excess += s.squares / (s.n - 1) - s.mean.variance;
+			squares_of_values += s.mean.value * s.mean.value;
 		}
 	if (v->is_excess_measured)
 		v->excess = excess > 0 && squares_of_values > 0 ? excess / squares_of_values : 0;
@@ -137,13 +142,6 @@ void compare_values_close(struct compare_values *v)
 	*v = (struct compare_values){0};
 }
 
-/* A side of an estimate: the means over its runs. */
-struct side {
-	struct compare_amount mean;
-	double squares;
-	uint32_t n;
-};
-
 /*
  * Few samples tell their own variance badly: none at all would be certain. So the variance of both
  * sides is that of their common rate, as if nothing had changed (a score test).
@@ -172,12 +170,12 @@ static double variance_of_mean(const struct compare_values *v, const struct side
 	return s->n ? (spread > expected ? spread : expected) / s->n : 0;
 }
 
-struct compare_estimate compare_estimate(const struct compare_values *v,
-					 const struct compare_amount *runs)
+struct compare_estimate compare_estimate_some(const struct compare_values *v,
+					      const struct compare_amount *runs, const bool *counts)
 {
 	struct side sides[COMPARE_N_SIDES];
 	for (int i = 0; i < COMPARE_N_SIDES; i++)
-		sides[i].n = side_of(v, runs, i, &sides[i].mean, &sides[i].squares);
+		sides[i] = side_of(v, runs, counts, i);
 	if (v->weights[COMPARE_BASE] > 0 && v->weights[COMPARE_NEW] > 0)
 		share_rate(v, sides);
 	return (struct compare_estimate){
@@ -186,6 +184,12 @@ struct compare_estimate compare_estimate(const struct compare_values *v,
 		.base_variance = variance_of_mean(v, &sides[COMPARE_BASE]),
 		.new_variance = variance_of_mean(v, &sides[COMPARE_NEW]),
 	};
+}
+
+struct compare_estimate compare_estimate(const struct compare_values *v,
+					 const struct compare_amount *runs)
+{
+	return compare_estimate_some(v, runs, NULL);
 }
 
 double compare_deviation(const struct compare_estimate *e)

@@ -45,6 +45,10 @@ struct compare_estimate {
 /* `runs` has an amount for each run. */
 struct compare_estimate compare_estimate(const struct compare_values *v,
 					 const struct compare_amount *runs);
+/* The same over the runs that count: `counts` has a flag for each run. */
+struct compare_estimate compare_estimate_some(const struct compare_values *v,
+					      const struct compare_amount *runs,
+					      const bool *counts);
 /* The standard deviation of new - base. */
 double compare_deviation(const struct compare_estimate *e);
 /*

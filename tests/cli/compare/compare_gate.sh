@@ -90,6 +90,22 @@ is "and so if the base was" "$(pair without-gpu new 'GKER > +5%')" 2
 is "a run with gpu= that launches nothing counts as 0" \
 	"$(pair new idle-gpu 'GKER:COUNT < 2000')" 3
 
+is "a mean over no launches" "$(pair idle-gpu new 'GKER:BLK_THR in axpy > +1%')" 0
+like "is a warning" "$(cat err)" "--fail-if: warning: 'GKER:BLK_THR in axpy > \+1%': \
+GKER:BLK_THR is a mean over GKER:COUNT, which is 0 in all runs of a side$"
+like "and is absent in the table" "$(cat out)" ' absent +GKER:BLK_THR in axpy > \+1%$'
+is "without a sign only the new side matters" \
+	"$(pair idle-gpu new 'GKER:BLK_THR in axpy > 127')" 3
+is "which is absent here" "$(pair new idle-gpu 'GKER:BLK_THR in axpy < 1')" 0
+COLUMNS=160 "$HPCPROF" compare -q --no-structs --fail-if 'GKER:BLK_THR > +1%' \
+	--base base --base idle-gpu new >out 2>err || fail "an equal mean is no failure: $?"
+like "a run without a launch does not count in the mean of its side" "$(cat out)" \
+	' 1\.000 +128 +128 +pass +GKER:BLK_THR > \+1%$'
+"$HPCPROF" compare -q --no-structs --fail-if 'GKER:BLK_THR > +1%' --junit absent.xml \
+	idle-gpu new >out 2>err || fail "absent is no failure: $?"
+like "JUnit: why it is absent" "$(cat absent.xml)" \
+	'<skipped message="a side has no launch to average over"/>'
+
 # --- the values are those of the report
 job=$srcdir/tests/golden/prof/job
 "$HPCPROF" -q --no-structs --to text --all "$job" |
