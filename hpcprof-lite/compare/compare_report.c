@@ -22,6 +22,15 @@ static bool is_in_all(const struct compare *c, uint32_t metric)
 	return c->metrics.at[metric].n_runs == c->runs.n;
 }
 
+/* A table would show the sum of a mean, so a metric with a divisor is refused. */
+static enum status refuse_mean(const struct compare *c, const struct compare_metric *m)
+{
+	return options_refuse("--metric: %s is a mean over %s, which tables cannot show; "
+			      "use it in --fail-if",
+			      compare_string(c, m->name),
+			      compare_string(c, c->metrics.at[m->divisor].name));
+}
+
 static enum status choose_metric(const struct compare *c, const char *name, uint32_t *metric)
 {
 	char have[2048];
@@ -29,8 +38,11 @@ static enum status choose_metric(const struct compare *c, const char *name, uint
 	for (uint32_t i = 0; !name && *metric == MODEL_NONE && i < c->metrics.n; i++)
 		if (c->metrics.at[i].kind == MODEL_METRIC_SAMPLED && is_in_all(c, i))
 			*metric = i;
-	if (!name && *metric == MODEL_NONE && c->metrics.n)
-		*metric = 0;
+	for (uint32_t i = 0; !name && *metric == MODEL_NONE && i < c->metrics.n; i++)
+		if (c->metrics.at[i].divisor == MODEL_NONE)
+			*metric = i;
+	if (*metric != MODEL_NONE && c->metrics.at[*metric].divisor != MODEL_NONE)
+		return refuse_mean(c, &c->metrics.at[*metric]);
 	if (*metric != MODEL_NONE) {
 		if (!is_in_all(c, *metric))
 			log_warn(NULL, "not every run measured %s: it counts as 0 there",

@@ -105,6 +105,8 @@ refused 2 'compare needs a base and a new measurement directory' base
 refused 2 'compare needs a base and a new measurement directory'
 refused 2 'compare needs a base and a new measurement directory' --base base
 refused 2 "no metric 'NONE' was measured; there is: CPUTIME \(sec\)" --metric NONE base new
+refused 2 "GKER:BLK_THR is a mean over GKER:COUNT, which tables cannot show" \
+	--metric GKER:BLK_THR base new
 refused 2 "'x' is none of function, line, path, kernel, rank" --by x base new
 refused 2 "wants OLD=NEW, not 'a='" --rename a= base new
 refused 2 "wants a number of percent from 0 to 100" --noise x base new
