@@ -25,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct arguments {
@@ -295,37 +296,43 @@ static enum status write_file(const struct compare_report *r, const struct argum
 }
 
 /* The page is complete under another name before it takes the place of an older one. */
+static enum status write_page(const struct model *m, const char *path, const char *directory,
+			      const char *partial)
+{
+	struct sink_html_settings settings = {partial, true};
+	struct sink_options o = {.directory = directory, .no_sources = true, .settings = &settings};
+	char *made = outfile_path(directory, partial);
+	if (!made)
+		return STATUS_NO_MEMORY;
+	unlink(made); /* of a run that was killed */
+	enum status s = sink_html.write(m, &o);
+	if (s == STATUS_OK && rename(made, path) != 0) {
+		log_error(path, "cannot be written: %s", strerror(errno));
+		unlink(made);
+		s = STATUS_IO;
+	}
+	free(made);
+	return s;
+}
+
 static enum status write_html(const struct compare *c, const char *path)
 {
-	char *directory = strdup(path), *partial = NULL, *from = NULL;
-	char *slash = directory ? strrchr(directory, '/') : NULL;
-	const char *name = slash ? slash + 1 : path;
-	struct model *m = compare_model_make(c);
-	enum status s = STATUS_NO_MEMORY;
-	if (m && directory && asprintf(&partial, ".%s.partial", name) >= 0) {
-		if (slash)
-			slash[slash == directory] = '\0';
-		const char *place = slash ? directory : ".";
-		from = outfile_path(place, partial);
-		if (from)
-			unlink(from); /* of a run that was killed */
-		s = sink_html.write(
-			m, &(struct sink_options){
-				   .directory = place,
-				   .no_sources = true,
-				   .settings = &(struct sink_html_settings){partial, true}});
-		if (s == STATUS_OK && from && rename(from, path) != 0) {
-			log_error(path, "cannot be written: %s", strerror(errno));
-			unlink(from);
-			s = STATUS_IO;
-		}
-	} else {
-		s = no_memory();
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	size_t n_directory = slash == path ? 1 : (size_t)(name - path) - (slash != NULL);
+	struct stat old;
+	if (stat(path, &old) == 0 && !S_ISREG(old.st_mode)) {
+		log_error(path, "is not a regular file; --html needs the name of a file");
+		return STATUS_IO;
 	}
+	char *directory = slash ? strndup(path, n_directory) : strdup("."), *partial = NULL;
+	if (asprintf(&partial, ".%s.partial", name) < 0)
+		partial = NULL;
+	struct model *m = compare_model_make(c);
+	enum status s = m && directory && partial ? write_page(m, path, directory, partial)
+						  : no_memory();
 	compare_model_free(m);
 	free(directory);
 	free(partial);
-	free(from);
 	return s;
 }
 

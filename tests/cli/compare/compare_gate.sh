@@ -189,6 +189,12 @@ is "--junit without a condition" "$status" 2
 "$HPCPROF" compare -q --no-structs --markdown /dev/stdout base new 2>err | cat >out
 like "Markdown on standard output" "$(cat out)" '^### hpcprof-lite compare$'
 ok "which is still a link" [ -L /dev/stdout ]
+mkfifo pipe
+status=0
+"$HPCPROF" compare -q --no-structs --html pipe base new >out 2>err || status=$?
+is "a page in what is no regular file" "$status $(cat err)" \
+	"1 hpcprof-lite: pipe: is not a regular file; --html needs the name of a file"
+ok "which stays what it is" [ -p pipe ]
 status=0
 (
 	ulimit -f 0
