@@ -351,14 +351,15 @@ static enum status write_report(const struct arguments *a, const struct compare 
 	o.conditions = a->conditions.at;
 	o.n_conditions = a->conditions.n;
 	enum status s = compare_report_open(c, &o, &r);
-	if (s == STATUS_OK)
-		s = compare_text_write(&r, &a->text, stdout);
+	/* Files come first: a pager that closes its pipe ends the program with SIGPIPE. */
 	if (s == STATUS_OK)
 		s = write_file(&r, a, a->junit, true);
 	if (s == STATUS_OK)
 		s = write_file(&r, a, a->markdown, false);
 	if (s == STATUS_OK && a->html)
 		s = write_html(c, a->html);
+	if (s == STATUS_OK)
+		s = compare_text_write(&r, &a->text, stdout);
 	*fails = s == STATUS_OK && compare_report_fails(&r);
 	if (*fails)
 		say_failures(&r);

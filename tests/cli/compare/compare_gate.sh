@@ -189,6 +189,11 @@ is "--junit without a condition" "$status" 2
 "$HPCPROF" compare -q --no-structs --markdown /dev/stdout base new 2>err | cat >out
 like "Markdown on standard output" "$(cat out)" '^### hpcprof-lite compare$'
 ok "which is still a link" [ -L /dev/stdout ]
+status=0
+"$HPCPROF" compare -q --no-structs "$@" --junit late.xml --markdown late.md --html late.html \
+	base new >/dev/full 2>err || status=$?
+is "the text cannot be written" "$status" 1
+is "but the files are there" "$(echo late.*)" "late.html late.md late.xml"
 mkfifo pipe
 status=0
 "$HPCPROF" compare -q --no-structs --html pipe base new >out 2>err || status=$?
