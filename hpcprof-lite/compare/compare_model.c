@@ -186,7 +186,8 @@ static void number_nodes(const struct compare *c, struct made *d, const uint32_t
 static bool add_contexts(const struct compare *c, struct made *d)
 {
 	uint32_t *first = get(c->nodes.n, sizeof *first), *next = get(c->nodes.n, sizeof *next);
-	if (first && next) {
+	bool ok = first && next;
+	if (ok) {
 		memset(first, 0xff, c->nodes.n * sizeof *first);
 		memset(next, 0xff, c->nodes.n * sizeof *next);
 		for (size_t i = c->nodes.n; i-- > 1;) {
@@ -194,17 +195,15 @@ static bool add_contexts(const struct compare *c, struct made *d)
 			first[c->nodes.at[i].parent] = (uint32_t)i;
 		}
 		number_nodes(c, d, first, next);
-		for (size_t i = 1; i < c->nodes.n; i++) {
+		for (size_t i = 1; ok && i < c->nodes.n; i++) {
 			const struct compare_node *n = &c->nodes.at[i];
 			struct model_context *x = &d->contexts[d->context_of[i]];
 			if (n->kind != COMPARE_LINE)
 				continue;
 			x->line = c->lines.at[n->id].line;
-			if (!add_file(c, d, c->lines.at[n->id].file, &x->file))
-				break;
+			ok = add_file(c, d, c->lines.at[n->id].file, &x->file);
 		}
 	}
-	bool ok = first && next;
 	free(first);
 	free(next);
 	return ok;

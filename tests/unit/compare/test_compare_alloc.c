@@ -4,6 +4,7 @@
  * everything. The program is linked with --wrap, so that allocations of our code come here.
  */
 #include "common/base/log.h"
+#include "hpcprof-lite/compare/compare_model.h"
 #include "hpcprof-lite/compare/compare_report.h"
 #include "tests/unit/compare/compare_fixture.h"
 
@@ -96,9 +97,47 @@ static void test_every_allocation(void **state)
 	assert_true(n > 20);
 }
 
+/* A model of which only lines have a file, so the first file is added with the contexts. */
+static bool compare_lines(struct compare *c, size_t n_metrics)
+{
+	static struct fixture f;
+	fixture_begin(&f, "/bin/app");
+	uint32_t file = fixture_file(&f, "a.c"),
+		 at = fixture_call(&f, 1, fixture_function(&f, "main", 0, MODEL_NONE, 0),
+				   MODEL_CALL);
+	static const char *const names[] = {"A", "B", "C", "D", "E", "F"};
+	for (size_t i = 0; i < n_metrics; i++)
+		fixture_metric(&f, names[i], names[i], "count", MODEL_METRIC_SAMPLED,
+			       MODEL_ROLE_NONE);
+	fixture_value(&f, fixture_line(&f, at, file, 5), 0, 10, 10);
+	return compare_open(c) && compare_add(c, COMPARE_BASE, "base", &f.m) &&
+	       compare_add(c, COMPARE_NEW, "new", &f.m);
+}
+
+static void test_model(void **state)
+{
+	struct compare c;
+	size_t n = 0;
+	(void)state;
+	assert_true(compare_lines(&c, 1));
+	for (bool done = false; !done; n++) {
+		n_left = n;
+		struct model *m = compare_model_make(&c);
+		done = m != NULL;
+		assert_true(!done || n_left != SIZE_MAX);
+		compare_model_free(m);
+	}
+	n_left = SIZE_MAX;
+	assert_true(n > 10);
+	compare_close(&c);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_allocation)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_allocation),
+		cmocka_unit_test(test_model),
+	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
