@@ -218,24 +218,29 @@ static uint32_t count_side(const struct compare *c, unsigned side)
 	return n ? n : 1;
 }
 
-static bool add_values(const struct compare *c, struct made *d)
+static void add_own_values(const struct compare *c, struct made *d)
 {
-	uint32_t n_metrics = d->m.n_metrics;
-	double *inclusive = d->values + d->n_cells;
 	for (size_t i = 0; i < c->runs.n; i++) {
 		const struct compare_run *run = &c->runs.at[i];
 		uint32_t before = run->side == COMPARE_BASE, n = count_side(c, run->side);
 		for (size_t k = 0; k < run->cells.n; k++) {
 			const struct compare_cell *cell = &run->cells.at[k];
-			d->values[(size_t)d->context_of[cell->node] * n_metrics +
+			d->values[(size_t)d->context_of[cell->node] * d->m.n_metrics +
 				  2 * cell->metric + before] += cell->sum / n;
 		}
 	}
-	memcpy(inclusive, d->values, d->n_cells * sizeof *inclusive);
-	for (uint32_t i = d->m.n_contexts; i-- > 1;)
-		for (uint32_t k = 0; k < n_metrics; k++)
-			inclusive[(size_t)d->contexts[i].parent * n_metrics + k] +=
-				inclusive[(size_t)i * n_metrics + k];
+}
+
+/* Makes the totals that are not 0. */
+static bool add_totals(struct made *d, const double *inclusive)
+{
+	uint32_t n_metrics = d->m.n_metrics;
+	size_t n_totals = 0;
+	for (size_t i = 0; i < d->n_cells; i++)
+		n_totals += inclusive[i] != 0;
+	d->totals = get(n_totals, sizeof *d->totals);
+	if (!d->totals)
+		return false;
 	for (size_t i = 0; i < d->n_cells; i++) {
 		if (inclusive[i] == 0)
 			continue;
@@ -248,6 +253,19 @@ static bool add_values(const struct compare *c, struct made *d)
 	return true;
 }
 
+static bool add_values(const struct compare *c, struct made *d)
+{
+	uint32_t n_metrics = d->m.n_metrics;
+	double *inclusive = d->values + d->n_cells;
+	add_own_values(c, d);
+	memcpy(inclusive, d->values, d->n_cells * sizeof *inclusive);
+	for (uint32_t i = d->m.n_contexts; i-- > 1;)
+		for (uint32_t k = 0; k < n_metrics; k++)
+			inclusive[(size_t)d->contexts[i].parent * n_metrics + k] +=
+				inclusive[(size_t)i * n_metrics + k];
+	return add_totals(d, inclusive);
+}
+
 static bool allocate(const struct compare *c, struct made *d)
 {
 	size_t n_nodes = c->nodes.n, n_metrics = 2 * c->metrics.n;
@@ -258,13 +276,12 @@ static bool allocate(const struct compare *c, struct made *d)
 	d->contexts = get(n_nodes, sizeof *d->contexts);
 	d->metrics = get(n_metrics, sizeof *d->metrics);
 	d->processes = get(c->runs.n, sizeof *d->processes);
-	d->totals = get(d->n_cells, sizeof *d->totals);
 	d->names = get(n_metrics, sizeof *d->names);
 	d->context_of = get(n_nodes, sizeof *d->context_of);
 	d->values = get(2 * d->n_cells, sizeof *d->values);
 	d->m.n_metrics = (uint32_t)n_metrics;
 	return d->modules && d->files && d->functions && d->contexts && d->metrics &&
-	       d->processes && d->totals && d->names && d->context_of && d->values;
+	       d->processes && d->names && d->context_of && d->values;
 }
 
 struct model *compare_model_make(const struct compare *c)

@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 static size_t n_left = SIZE_MAX; /* allocations until one fails */
+static size_t largest;           /* bytes of the largest calloc() */
 
 void *__real_malloc(size_t n);
 void *__real_calloc(size_t n, size_t size);
@@ -37,6 +38,7 @@ void *__wrap_malloc(size_t n)
 
 void *__wrap_calloc(size_t n, size_t size)
 {
+	largest = n * size > largest ? n * size : largest;
 	return fails() ? NULL : __real_calloc(n, size);
 }
 
@@ -132,11 +134,27 @@ static void test_model(void **state)
 	compare_close(&c);
 }
 
+/* Most metrics are 0 at most nodes, so totals are allocated for those that exist. */
+static void test_model_size(void **state)
+{
+	struct compare c;
+	(void)state;
+	assert_true(compare_lines(&c, 6));
+	largest = 0;
+	struct model *m = compare_model_make(&c);
+	assert_non_null(m);
+	assert_int_equal(m->n_totals, 2 * c.nodes.n); /* of metric A, now and before */
+	assert_true(largest < c.nodes.n * m->n_metrics * sizeof *m->totals);
+	compare_model_free(m);
+	compare_close(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_allocation),
 		cmocka_unit_test(test_model),
+		cmocka_unit_test(test_model_size),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
