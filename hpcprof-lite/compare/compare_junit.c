@@ -11,8 +11,15 @@
 #include "hpcprof-lite/sink/text/text_print.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum { CELL = 32 };
+
+/* XML 1.0 forbids U+FFFE and U+FFFF. */
+static bool is_forbidden(const char *s)
+{
+	return memcmp(s, "\xef\xbf", 2) == 0 && ((unsigned char)s[2] | 1) == 0xbf;
+}
 
 /* XML 1.0 has no control characters, not even escaped. Harmful characters become U+FFFD. */
 static void put_escaped(FILE *out, const char *s)
@@ -27,7 +34,7 @@ static void put_escaped(FILE *out, const char *s)
 		case '"': fputs("&quot;", out); break;
 		case '\'': fputs("&apos;", out); break;
 		default:
-			if (is_harmless)
+			if (is_harmless && !(n == 3 && is_forbidden(s)))
 				fwrite(s, 1, n, out);
 			else
 				fputs("\xef\xbf\xbd", out);

@@ -166,6 +166,12 @@ if have xmllint; then
 	is "JUnit: the failed case" "$(x '//testcase[failure]/@name')" "CPUTIME in solve > +5%"
 	like "JUnit: its numbers" "$(x '//failure/@message')" \
 		'^base 10\.00 s, new 13\.00 s, change \+3\.00 s, sd .*, factor 1\.300$'
+	"$HPCPROF" compare -q --no-structs --junit forbidden.xml --fail-if \
+		"CPUTIME in a$(printf '\357\277\276\357\277\277\357\277\275') > +5%" \
+		base new >out 2>err || fail "forbidden characters: $?"
+	like "JUnit: characters that XML forbids" \
+		"$(xmllint --xpath 'string(//testcase/@name)' forbidden.xml)" \
+		"^CPUTIME in a$(printf '\357\277\275\357\277\275\357\277\275') > "
 	is "JUnit: hostile names" "$(x '//testcase[4]/@name')" 'CPUTIME in a<b>&"c|`d` > +5%'
 else
 	skip "xmllint reads the JUnit file" "no xmllint here"
