@@ -262,6 +262,15 @@ static enum status add_renames(const struct arguments *a, struct compare *c)
 	return STATUS_OK;
 }
 
+/* A name must be written as the tables show it, with its parameters. */
+static void warn_renames(const struct compare *c)
+{
+	for (size_t i = 0; i < c->renames.n; i++)
+		if (!c->renames.at[i].is_used)
+			log_warn("--rename", "no base run has a function '%s'",
+				 compare_string(c, c->renames.at[i].from));
+}
+
 static enum status add_runs(const struct arguments *a, struct compare *c, char **news, size_t n)
 {
 	enum status s = add_renames(a, c);
@@ -269,6 +278,8 @@ static enum status add_runs(const struct arguments *a, struct compare *c, char *
 		s = add_run(a, c, COMPARE_BASE, a->bases.at[i]);
 	for (size_t i = 0; i < n && s == STATUS_OK; i++)
 		s = add_run(a, c, COMPARE_NEW, news[i]);
+	if (s == STATUS_OK)
+		warn_renames(c);
 	return s;
 }
 

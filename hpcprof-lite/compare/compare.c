@@ -37,9 +37,9 @@ void compare_close(struct compare *c)
 bool compare_rename(struct compare *c, const char *from, const char *to)
 {
 	char *old = compare_function_name(from), *new = compare_function_name(to);
-	uint32_t *pair = old && new ? vec_extend(&c->renames, 2) : NULL;
-	bool ok = pair && (pair[0] = strtab_add_z(&c->strings, old)) != STRTAB_FAILED &&
-		  (pair[1] = strtab_add_z(&c->strings, new)) != STRTAB_FAILED;
+	struct compare_renaming *r = old && new ? vec_push(&c->renames) : NULL;
+	bool ok = r && (r->from = strtab_add_z(&c->strings, old)) != STRTAB_FAILED &&
+		  (r->to = strtab_add_z(&c->strings, new)) != STRTAB_FAILED;
 	free(old);
 	free(new);
 	return ok;

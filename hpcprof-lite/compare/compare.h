@@ -76,6 +76,11 @@ struct compare_run {
 	VEC(struct compare_rank) ranks;
 };
 
+struct compare_renaming {
+	uint32_t from, to; /* names */
+	bool is_used;      /* a base run has a function `from` */
+};
+
 struct compare {
 	struct strtab strings; /* id 0 is "" */
 	VEC(struct compare_run) runs;
@@ -85,7 +90,7 @@ struct compare {
 	VEC(struct compare_metric) metrics;
 	VEC(int32_t) ranks;
 	struct map function_ids, named_ids, line_ids, node_ids, rank_ids; /* private */
-	VEC(uint32_t) renames; /* private: pairs of names */
+	VEC(struct compare_renaming) renames; /* in the order of compare_rename() */
 };
 
 /* False if memory is short. In all cases call compare_close(). */

@@ -39,10 +39,15 @@ static uint32_t add_module(struct compare_adding *a, uint32_t module)
 
 static uint32_t renamed(const struct compare_adding *a, uint32_t name)
 {
-	for (size_t i = 0; a->side == COMPARE_BASE && i < a->c->renames.n; i += 2)
-		if (a->c->renames.at[i] == name)
-			return a->c->renames.at[i + 1];
-	return name;
+	uint32_t to = name;
+	for (size_t i = a->c->renames.n; a->side == COMPARE_BASE && i-- > 0;) {
+		struct compare_renaming *r = &a->c->renames.at[i];
+		if (r->from != name)
+			continue;
+		r->is_used = true;
+		to = r->to;
+	}
+	return to;
 }
 
 uint32_t compare_add_file(struct compare_adding *a, uint32_t file)

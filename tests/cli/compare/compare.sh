@@ -63,6 +63,14 @@ like "a renamed function is suggested" "$(cat out)" '^  solve -> solve_fast: -1\
 compare --rename solve=solve_fast base-again renamed
 is "and is one function when the user says so" "$(real Functions)" "-1.00 s solve_fast"
 unlike "without a suggestion" "$(cat out)" 'Renamed'
+is "and without a warning" "$(cat err)" ""
+"$gen" --name 'operator==(A const&, A const&)' --build 9 overload
+compare --rename slove=solve_fast --rename smooth=smoother overload renamed
+is "a base function that no run has is a warning" "$(cat err)" \
+	"hpcprof-lite: --rename: warning: no base run has a function 'slove'"
+compare --rename 'operator==(A const&, A const&)=solve_fast' overload renamed
+is "the first = ends the old name" "$(cat err)" \
+	"hpcprof-lite: --rename: warning: no base run has a function 'operator'"
 compare ranks slow
 is "a rank that is slow" "$(real Ranks)" "+10.00 s 2"
 compare ranks more
