@@ -2,6 +2,8 @@
 /* See compare_model.h. Test: tests/unit/compare/test_compare.c. */
 #include "hpcprof-lite/compare/compare_model.h"
 
+#include "hpcprof-lite/sink/names.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,6 +137,18 @@ static void add_runs(const struct compare *c, struct made *d)
 
 /* ---- contexts ---- */
 
+/* Makes the context the entry with this name, as names_entry() gave it. */
+static void set_entry(struct model_context *x, const char *name)
+{
+	x->kind = MODEL_CONTEXT_ENTRY;
+	for (x->entry = MODEL_ENTRY_MAIN; x->entry <= MODEL_ENTRY_GPU_NO_LAUNCH; x->entry++)
+		for (x->end = 0; x->end < MSR_N_PATH_ENDS; x->end++)
+			if (strcmp(names_entry(x), name) == 0)
+				return;
+	x->entry = MODEL_ENTRY_PARTIAL; /* of an unknown cause */
+	x->end = UINT8_MAX;
+}
+
 static void fill_context(const struct compare *c, const struct made *d, uint32_t node,
 			 uint32_t parent, struct model_context *x)
 {
@@ -145,10 +159,7 @@ static void fill_context(const struct compare *c, const struct made *d, uint32_t
 				    .module = MODEL_NONE,
 				    .file = MODEL_NONE};
 	if (n->kind == COMPARE_ENTRY) {
-		static const char thread[] = "application thread";
-		const char *name = compare_string(c, n->id);
-		x->kind = MODEL_CONTEXT_ENTRY;
-		x->entry = strcmp(name, thread) == 0 ? MODEL_ENTRY_THREAD : MODEL_ENTRY_MAIN;
+		set_entry(x, compare_string(c, n->id));
 	} else if (n->kind == COMPARE_FUNCTION || n->kind == COMPARE_LINE) {
 		uint32_t f = n->kind == COMPARE_LINE ? c->lines.at[n->id].function : n->id;
 		x->kind = n->kind == COMPARE_LINE ? MODEL_CONTEXT_LINE : MODEL_CONTEXT_FUNCTION;
