@@ -45,7 +45,8 @@ static uint32_t add_label(struct strtab *texts, const char *name)
 	if (!f)
 		return STRTAB_FAILED;
 	foreign_put_field(f, name);
-	bool ok = !ferror(f) && fclose(f) == 0;
+	bool ok = !ferror(f);
+	ok = fclose(f) == 0 && ok && label;
 	for (char *at = ok ? label : NULL; at && (at = strchr(at, ';')); at++)
 		*at = ':';
 	uint32_t id = ok ? strtab_add_z(texts, label) : STRTAB_FAILED;
