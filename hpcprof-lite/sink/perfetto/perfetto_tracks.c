@@ -83,6 +83,25 @@ static void put_process_name(struct perfetto_writer *w, const struct model_proce
 	free(name);
 }
 
+/* A trace has no place for notes about itself that readers show: so each process has them. */
+static void put_part(struct perfetto_writer *w)
+{
+	const struct model *m = w->m;
+	static const char about[] = "part of the run: ";
+	if (!m->part)
+		return;
+	size_t n = strlen(m->part) + sizeof about;
+	char *label = malloc(n);
+	if (label) {
+		snprintf(label, n, "%s%s", about, m->part);
+		protobuf_put_text(&w->sub, PROCESS_LABELS, label);
+	}
+	w->sub.failed |= !label;
+	free(label);
+	for (uint32_t i = 0; i < m->n_part_notes; i++)
+		protobuf_put_text(&w->sub, PROCESS_LABELS, m->part_notes[i]);
+}
+
 /* Readers show labels beside the name. */
 static void put_labels(struct perfetto_writer *w, const struct model_process *p, bool is_renumbered)
 {
@@ -92,6 +111,7 @@ static void put_labels(struct perfetto_writer *w, const struct model_process *p,
 	snprintf(label, sizeof label, "pid %" PRIu32, p->pid);
 	if (is_renumbered)
 		protobuf_put_text(&w->sub, PROCESS_LABELS, label);
+	put_part(w);
 }
 
 static void write_process(struct perfetto_writer *w, uint32_t i)

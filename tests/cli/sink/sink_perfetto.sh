@@ -43,6 +43,19 @@ agree "NVIDIA GPU, launches from several threads" "$T/nvidia"
 agree "measurement stopped and started" "$T/off"
 like "... which is a slice" "$(compare "$T/all" "$T/db/trace.perfetto-trace")" \
 	' [1-9][0-9]* times off, 0 differ$'
+# holds TEXT...: whether the trace has it, each
+holds() {
+	"$PYTHON3" -c 'import sys
+sys.path.insert(0, sys.argv[1])
+from compare_perfetto import packets
+print(*(text in packets(sys.argv[2]) for text in map(str.encode, sys.argv[3:])))' \
+		"$JUDGE" "$T/db/trace.perfetto-trace" "$@"
+}
+agree "a part" --rank 1 --time :50% "$T/ranks"
+is "... is a label of its processes" \
+	"$(holds "part of the run: rank 1; time :50% (")" True
+agree "a part of a run with GPUs" --time :45% "$srcdir/tests/golden/prof/gpu"
+is "... and what had to be left out" "$(holds "left out, because they have no time line: ")" True
 "$HPCRUN" -q -o "$T/python" -e CPUTIME "$PYTHON3" -c '
 def burn(n):
     return sum(i * i for i in range(n))
