@@ -341,5 +341,6 @@ bool filter_describe(struct filter_part *p)
 		free(text);
 		return false;
 	}
+	p->to->part_has_gaps = p->below || p->from->part_has_gaps;
 	return (p->to->part = model_own(p->to, text)) != NULL;
 }

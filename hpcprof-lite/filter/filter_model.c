@@ -115,8 +115,9 @@ static bool copy_timeline(const struct filter_part *p, const struct model_timeli
 		memcpy(to->parts, from->parts, from->n_parts * sizeof *to->parts);
 	for (uint32_t i = 0; i < from->n_nodes; i++) {
 		uint32_t c = from->context_of[i];
-		to->context_of[i] = c == MODEL_NONE || !filter_has_context(p, c) ? MODEL_NONE
-										 : p->context_to[c];
+		to->context_of[i] = c == MODEL_NONE             ? MODEL_NONE
+				    : filter_has_context(p, c) ? p->context_to[c]
+							       : 0; /* ends the sample before it */
 	}
 	for (unsigned i = 0; i < sizeof to->metric_of / sizeof *to->metric_of; i++)
 		to->metric_of[i] = from->metric_of[i] == MODEL_NONE

@@ -68,7 +68,7 @@ static inline bool filter_has_context(const struct filter_part *p, uint32_t cont
  * STATUS_USAGE: nothing matches; logs what there is.
  */
 enum status filter_choose(struct filter_part *p);
-/* Sets to->part. */
+/* Sets to->part and to->part_has_gaps. */
 bool filter_describe(struct filter_part *p);
 
 /* True if the operation is in the part. `process` is that of the queue. */

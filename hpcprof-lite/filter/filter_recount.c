@@ -150,13 +150,12 @@ static void count_samples(struct filter_part *p, uint32_t profile, uint32_t *fir
 	for (size_t n; (n = model_trace_read(p->from, profile, &cursor, samples, CHUNK));)
 		for (size_t i = 0; i < n; i++) {
 			const struct model_sample *s = &samples[i];
-			if (!filter_has_context(p, s->context))
+			p->profiles[profile].n_records += is_in(p, s->time_ns);
+			if (!filter_has_context(p, s->context)) /* stays, at context 0 */
 				continue;
 			add_at(p, &of[find_value(t, first, s)], s->time_ns, 1);
-			if (!is_in(p, s->time_ns))
-				continue;
-			use(p, s->context);
-			p->profiles[profile].n_records++;
+			if (is_in(p, s->time_ns))
+				use(p, s->context);
 		}
 }
 

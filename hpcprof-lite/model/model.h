@@ -83,6 +83,7 @@ struct model {
 	const char *part;
 	const char *const *part_notes;        /* what the filter had to leave out, for people */
 	uint32_t n_part_notes;
+	bool part_has_gaps; /* samples outside of the functions of the part have context 0 */
 	struct model_private *private_;       /* private data of load and attribute */
 };
 
@@ -121,7 +122,7 @@ const struct model_value *model_find_value(const struct model *m, uint32_t profi
 
 struct model_sample {
 	uint64_t time_ns; /* CLOCK_REALTIME since the epoch; never decreases within a profile */
-	uint32_t context;
+	uint32_t context; /* 0: measurement was off from here on, or see part_has_gaps */
 	uint32_t metric;
 };
 

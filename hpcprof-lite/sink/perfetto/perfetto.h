@@ -51,7 +51,7 @@ uint64_t perfetto_callstack(struct perfetto_writer *w, uint32_t node);
 uint64_t perfetto_function_event(struct perfetto_writer *w, uint32_t function);
 /* The name of a GPU operation that is no kernel: "copy H2D", "set". */
 uint64_t perfetto_kind_event(struct perfetto_writer *w, unsigned kind, unsigned detail);
-/* "measurement off", and "launch" of an unknown function. */
+/* "measurement off" or "not in the part", and "launch" of an unknown function. */
 uint64_t perfetto_off_event(struct perfetto_writer *w);
 uint64_t perfetto_launch_event(struct perfetto_writer *w);
 /* enum msr_gpu_kind, or PERFETTO_LAUNCH. */

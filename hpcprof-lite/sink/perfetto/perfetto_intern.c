@@ -193,7 +193,8 @@ uint64_t perfetto_function_event(struct perfetto_writer *w, uint32_t function)
 
 uint64_t perfetto_off_event(struct perfetto_writer *w)
 {
-	return event_of(w, (uint64_t)w->m->n_functions + NAME_OFF, "measurement off");
+	return event_of(w, (uint64_t)w->m->n_functions + NAME_OFF,
+			w->m->part_has_gaps ? "not in the part" : "measurement off");
 }
 
 uint64_t perfetto_launch_event(struct perfetto_writer *w)

@@ -20,10 +20,10 @@ prof() { "$HPCPROF" -q --no-structs "$@" 2>"$T/err"; }
 sums() {
 	prof --to text --all "$@" | awk -F'\t' '
 		$1 == "metric" { name[$2] = $7 }
-		$1 == "total" && $2 == 0 { total[$3] = $10 }
+		$1 == "total" && $2 == 0 { total[$3] = $9 }
 		$1 == "total" { samples[$3] += $5 }
 		$1 == "sample" { records[$NF]++ }
-		END { for (i in name) printf "%s\t%.9g\t%d\t%d\n", name[i], total[i], samples[i],
+		END { for (i in name) printf "%s\t%.17g\t%d\t%d\n", name[i], total[i], samples[i],
 			records[i] }' | sort
 }
 # add: adds up the sums of several parts
@@ -35,7 +35,7 @@ add() {
 adds_up() {
 	name=$1 dir=$2
 	shift 2
-	sums "$dir" >"$T/whole"
+	sums "$dir" | add >"$T/whole"
 	for part; do
 		# shellcheck disable=SC2086
 		sums $part "$dir"
@@ -60,16 +60,59 @@ adds_up "no bound is the whole" "$T/clean" "--time :"
 # What is below main, and what the other entries have.
 prof --to text --all "$T/m" >"$T/all"
 in_main=$(awk -F'\t' '$1 == "function" && $7 == "main" { main[$2] = 1 }
-	$1 == "context" { up[$2] = $3; is[$2] = $4 == "function" && ($8 in main)
+	$1 == "context" { up[$2] = $3; is[$2] = $5 == "function" && ($8 in main)
 		inside[$2] = is[$2] || inside[$3] }
-	$1 == "total" && $3 == 0 && inside[$2] { sum += $7 }
+	$1 == "total" && $3 == 0 && inside[$2] { sum += $6 }
 	END { printf "%.9g\n", sum }' "$T/all")
-is "--below main has what is in main's contexts" \
-	"$(sums --below main "$T/m" | awk -F'\t' '$1 == "CPUTIME (sec)" { print $2 }')" "$in_main"
+is "--below main has what is in main's contexts" "$(sums --below main "$T/m" | add |
+	awk -F'\t' '$1 == "CPUTIME (sec)" { print $2 }')" "$in_main"
 prof --to text --all --below main "$T/m" >"$T/below"
-unlike "... and no entry but that of main" "$(awk -F'\t' '$1 == "context" && $4 == "entry"' \
+unlike "... and no entry but that of main" "$(awk -F'\t' '$1 == "context" && $5 == "entry"' \
 	"$T/below")" 'partial'
 is "... a pattern finds the same" "$(sums --below 'mai[n]' "$T/m")" "$(sums --below main "$T/m")"
+
+# Time lines: a sample lasts until the next one of its thread, whether that is in main or not.
+# seconds FILE: the seconds that samples in main last, of a complete text
+seconds() {
+	awk -F'\t' '$1 == "function" && $7 == "main" { main[$2] = 1 }
+		$1 == "context" { inside[$2] = ($5 == "function" && ($8 in main)) || inside[$3] }
+		$1 == "profile" { end[$2] = substr($7, 5) }
+		$1 == "sample" || $1 == "idle" {
+			now = substr($3, 5)
+			if (last[$2]) sum += now - at[$2]
+			last[$2] = $1 == "sample" && inside[$4]; at[$2] = now
+		}
+		END {
+			for (i in last) if (last[i] && end[i] > at[i]) sum += end[i] - at[i]
+			printf "%.6f\n", sum / 1e9
+		}' "$1"
+}
+in_main=$(seconds "$T/all")
+unlike "time lines are in main for a while" "$in_main" '^0\.0+$'
+is "--below main: the text has as much time in main as the whole" "$(seconds "$T/below")" "$in_main"
+prof --to cctdb -o "$T/below.db" --below main "$T/m"
+is "... and trace.db" "$("$PYTHON3" -c 'import struct, sys
+data, sum = open(sys.argv[1], "rb").read(), 0
+items, n, size = struct.unpack_from("<QLB", data, struct.unpack_from("<QQ", data, 16)[1])
+for i in range(n):
+    _, start, stop = struct.unpack_from("<QQQ", data, items + i * size)
+    at, context = 0, 0
+    for time, now in struct.iter_unpack("<QL", data[start:stop]):
+        sum += (time - at) * (context != 0)
+        at, context = time, now
+print(f"{sum / 1e9:.6f}")' "$T/below.db/trace.db")" "$in_main"
+if [ "$otf2" = yes ]; then
+	prof --to otf2 --otf2 enterleave -o "$T/below.otf2" --below main "$T/m"
+	is "... and what OTF2 enters and leaves" "$(otf2-print "$T/below.otf2/otf2/traces.otf2" |
+		awk '$1 == "ENTER" && !n[$2]++ { start[$2] = substr($3, 5) }
+			$1 == "ENTER" { depth[$2]++ }
+			$1 == "LEAVE" && --depth[$2] == 0 {
+				sum += substr($3, 5) - start[$2]; n[$2] = 0
+			}
+			END { printf "%.6f\n", sum / 1e9 }')" "$in_main"
+else
+	skip "... and what OTF2 enters and leaves" "no OTF2, or no otf2-print"
+fi
 
 # ---- outputs agree ----
 

@@ -43,6 +43,7 @@ agree "NVIDIA GPU, launches from several threads" "$T/nvidia"
 agree "measurement stopped and started" "$T/off"
 like "... which is a slice" "$(compare "$T/all" "$T/db/trace.perfetto-trace")" \
 	' [1-9][0-9]* times off, 0 differ$'
+agree "below a function" --below main "$T/losses"
 # holds TEXT...: whether the trace has it, each
 holds() {
 	"$PYTHON3" -c 'import sys
@@ -51,9 +52,11 @@ from compare_perfetto import packets
 print(*(text in packets(sys.argv[2]) for text in map(str.encode, sys.argv[3:])))' \
 		"$JUDGE" "$T/db/trace.perfetto-trace" "$@"
 }
+is "... whose gaps are not called time without measurement" \
+	"$(holds "not in the part" "measurement off")" "True False"
 agree "a part" --rank 1 --time :50% "$T/ranks"
 is "... is a label of its processes" \
-	"$(holds "part of the run: rank 1; time :50% (")" True
+	"$(holds "part of the run: rank 1; time :50% (" "not in the part")" "True False"
 agree "a part of a run with GPUs" --time :45% "$srcdir/tests/golden/prof/gpu"
 is "... and what had to be left out" "$(holds "left out, because they have no time line: ")" True
 "$HPCRUN" -q -o "$T/python" -e CPUTIME "$PYTHON3" -c '

@@ -278,6 +278,44 @@ static void test_below(void **state)
 	fixture_remove(directory);
 }
 
+static bool is_below_main(const struct model *m, uint32_t context)
+{
+	for (; context != MODEL_NONE; context = m->contexts[context].parent)
+		if (m->contexts[context].kind == MODEL_CONTEXT_FUNCTION &&
+		    strcmp(m->functions[m->contexts[context].function].name, "main") == 0)
+			return true;
+	return false;
+}
+
+/* What ran outside of the function ends a sample in it: the time line has a gap, not a bridge. */
+static void test_gaps(void **state)
+{
+	(void)state;
+	char *directory = job(true, 0);
+	struct model *whole = fixture_model(directory, 1),
+		     *m = part_of(directory, &(struct filter){.below = "main"});
+	uint32_t n_in = 0, n_out = 0;
+	assert_int_equal(m->n_profiles, whole->n_profiles);
+	assert_true(m->part_has_gaps && !whole->part_has_gaps);
+	for (uint32_t i = 0; i < m->n_profiles; i++) {
+		struct model_trace_cursor a = {0}, b = {0};
+		struct model_sample x, y;
+		while (model_trace_read(whole, i, &a, &x, 1)) {
+			bool is_in = is_below_main(whole, x.context);
+			assert_int_equal(model_trace_read(m, i, &b, &y, 1), 1);
+			assert_true(x.time_ns == y.time_ns && (y.context != 0) == is_in);
+			n_in += is_in;
+			n_out += !is_in;
+		}
+		assert_int_equal(model_trace_read(m, i, &b, &y, 1), 0);
+	}
+	assert_true(n_in > 100 && n_out > 100);
+	count_records(m);
+	model_free(m);
+	model_free(whole);
+	fixture_remove(directory);
+}
+
 /* ---- GPUs ---- */
 
 static double total_of(const struct model *m, const char *metric)
@@ -349,7 +387,8 @@ int main(void)
 		cmocka_unit_test(test_lists),      cmocka_unit_test(test_times),
 		cmocka_unit_test(test_distance),   cmocka_unit_test(test_ranks_and_threads),
 		cmocka_unit_test(test_time),       cmocka_unit_test(test_twice),
-		cmocka_unit_test(test_below),      cmocka_unit_test(test_gpu_parts),
+		cmocka_unit_test(test_below),      cmocka_unit_test(test_gaps),
+		cmocka_unit_test(test_gpu_parts),
 		cmocka_unit_test(test_cut_kernel),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -219,6 +219,7 @@ class TimelineView extends TimelinePainter {
     const i = lowerBound(s.time, at.time);
     if (
       i >= s.n ||
+      s.context[i] === 0 ||
       s.time[i] - at.time >
         Math.max(this.usualGap(profile), ((this.to - this.from) / this.width) * 2)
     )

@@ -123,7 +123,8 @@ class TimelinePainter {
     return frame;
   }
   // For each run of columns with the same frame: call(frame, from x, to x). A column shows the most
-  // frequent of up to 8 of its samples. A gap longer than 1.6 times the usual is shown as a gap.
+  // frequent of up to 8 of its samples. A gap longer than 1.6 times the usual is shown as a gap, and
+  // so is frame 0: measurement was off, or what ran is not in the part.
   eachRun(profile, frameOf, call) {
     const s = profile.samples,
       left = LINE_LABEL,
@@ -150,13 +151,13 @@ class TimelinePainter {
         frame = frameOf(s.context[i]);
       }
       if (frame !== run) {
-        if (run >= 0) call(run, start, x);
+        if (run > 0) call(run, start, x);
         run = frame;
         start = x;
       }
       i = k;
     }
-    if (run >= 0) call(run, start, right);
+    if (run > 0) call(run, start, right);
   }
   mostFrequent(s, from, to, frameOf) {
     const n = Math.min(8, to - from);
