@@ -17,7 +17,7 @@ void perfetto_put_event(struct perfetto_writer *w, unsigned type, uint32_t profi
 	protobuf_put(&w->body, EVENT_TRACK_UUID, perfetto_profile_track(w, profile));
 }
 
-/* From a sample at the root to the next one, measurement was off or ran what is not in the part. */
+/* From a sample at the root to the next one, measurement was off or the thread was elsewhere. */
 static void write_off(struct perfetto_writer *w, uint32_t profile, bool off, uint64_t time_ns)
 {
 	perfetto_begin(w, PERFETTO_EVENTS);

@@ -89,7 +89,8 @@ seconds() {
 }
 in_main=$(seconds "$T/all")
 unlike "time lines are in main for a while" "$in_main" '^0\.0+$'
-is "--below main: the text has as much time in main as the whole" "$(seconds "$T/below")" "$in_main"
+is "--below main: the text has as much time in main as the whole" \
+	"$(seconds "$T/below")" "$in_main"
 prof --to cctdb -o "$T/below.db" --below main "$T/m"
 is "... and trace.db" "$("$PYTHON3" -c 'import struct, sys
 data, sum = open(sys.argv[1], "rb").read(), 0
