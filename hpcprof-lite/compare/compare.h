@@ -70,7 +70,7 @@ struct compare_run {
 	uint32_t n_processes, n_threads, n_ranks;
 	uint64_t elapsed_ns;
 	bool is_complete; /* the ledger closes and no process was still running */
-	bool has_gpu;     /* measured with gpu=, even if no operation was seen */
+	bool has_gpu;     /* a GPU back end was active, even if it saw no operation */
 	bool lacks_names; /* a binary of the program is not the one that ran any more */
 	VEC(struct compare_cell) cells;
 	VEC(struct compare_rank) ranks;
