@@ -331,7 +331,7 @@ static enum status write_html(const struct compare *c, const char *path)
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	size_t n_directory = slash == path ? 1 : (size_t)(name - path) - (slash != NULL);
 	struct stat old;
-	if (stat(path, &old) == 0 && !S_ISREG(old.st_mode)) {
+	if (lstat(path, &old) == 0 && !S_ISREG(old.st_mode)) {
 		log_error(path, "is not a regular file; --html needs the name of a file");
 		return STATUS_IO;
 	}

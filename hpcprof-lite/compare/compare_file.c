@@ -34,7 +34,7 @@ static enum status write_beside(const char *path, const char *partial, const cha
 	return s;
 }
 
-/* Writes to what is no regular file, such as /dev/stdout or a pipe. */
+/* Writes to what is no regular file, such as a pipe, or a link such as /dev/stdout. */
 static enum status write_through(const char *path, const char *bytes, size_t n_bytes)
 {
 	FILE *to = fopen(path, "we");
@@ -50,7 +50,7 @@ enum status compare_file_replace(const char *path, const char *bytes, size_t n_b
 {
 	struct stat old;
 	char *partial = NULL;
-	if (stat(path, &old) == 0 && !S_ISREG(old.st_mode))
+	if (lstat(path, &old) == 0 && !S_ISREG(old.st_mode))
 		return write_through(path, bytes, n_bytes);
 	if (asprintf(&partial, "%s.partial-%ld", path, (long)getpid()) < 0) {
 		log_error(NULL, "out of memory");
