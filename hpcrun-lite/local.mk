@@ -22,11 +22,15 @@ pkglib_LTLIBRARIES += libhpcrun-lite.la
 libhpcrun_lite_la_SOURCES = common/safe/exec_image.c common/safe/exec_image.h
 libhpcrun_lite_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
 # Bound at once: a lazy binding inside a signal handler would enter the loader. Symbolic: our calls
-# of our hooks reach ours, whatever the program defines. Static linking of libgcc: libc is all we need.
+# of our hooks reach ours, whatever the program defines. Static linking of libgcc: libc is all we
+# need.
 libhpcrun_lite_la_LDFLAGS = -module -avoid-version -shared -Wc,-static-libgcc \
-	-Wl,-z,now -Wl,-z,defs -Wl,-z,nodelete -Wl,-Bsymbolic -Wl,--version-script=$(srcdir)/hpcrun-lite/runtime/exports.map
-libhpcrun_lite_la_LIBADD = libhlgpu.la libhlcct.la libhlpython.la libhlunwind.la libhlsafe.la libhlstring.la
-libhpcrun_lite_la_DEPENDENCIES = $(libhpcrun_lite_la_LIBADD) hpcrun-lite/runtime/exports.map
+	-Wl,-z,now -Wl,-z,defs -Wl,-z,nodelete -Wl,-Bsymbolic \
+	-Wl,--version-script=$(srcdir)/hpcrun-lite/exports.map
+libhpcrun_lite_la_LIBADD = libhlgpu.la libhlcct.la libhlpython.la libhlunwind.la \
+	libhlsafe.la libhlstring.la
+libhpcrun_lite_la_DEPENDENCIES = $(libhpcrun_lite_la_LIBADD) hpcrun-lite/exports.map
+EXTRA_DIST += hpcrun-lite/exports.map
 
 include $(top_srcdir)/hpcrun-lite/api/local.mk
 include $(top_srcdir)/hpcrun-lite/cct/local.mk

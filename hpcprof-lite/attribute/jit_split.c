@@ -2,7 +2,8 @@
 /*
  * Renames the nodes of one thread. If an address had several functions over time, splits the node;
  * see jit_rename_nodes() in jit_names.h. Copies replace the thread's nodes, cells and time lines,
- * so the rest of the program does not notice. Tests: tests/unit/prof/test_jit.c, tests/cli/jit/jit_names.sh.
+ * so the rest of the program does not notice. Tests: tests/unit/prof/test_jit.c,
+ * tests/cli/jit/jit_names.sh.
  */
 #include "hpcprof-lite/attribute/jit_names.h"
 

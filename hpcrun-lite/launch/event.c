@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parses events; the table of the kernel's events. See event.h. Test: tests/unit/run/test_launch.c. */
+/*
+ * Parses events; the table of the kernel's events. See event.h. Test:
+ * tests/unit/run/test_launch.c.
+ */
 #include "hpcrun-lite/launch/event.h"
 
 #include "common/base/log.h"

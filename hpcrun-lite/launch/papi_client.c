@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Queries the PAPI module in a child process; see papi_client.h. Test: tests/cli/launch/launch_papi.sh. */
+/*
+ * Queries the PAPI module in a child process; see papi_client.h. Test:
+ * tests/cli/launch/launch_papi.sh.
+ */
 #include "hpcrun-lite/launch/papi_client.h"
 
 #include "common/base/foreign.h"

@@ -3,7 +3,8 @@
  * Collects the Python frames of a thread; see frames.h. The thread may have been interrupted
  * anywhere, so its innermost frames may be incomplete. A value that does not fit ends the walk, and
  * incomplete frames are left out. Must not follow more frames than there is room for. Tests:
- * tests/unit/run/test_python_frames.c, tests/unit/run/test_python_ahead.c, tests/cli/python/python_frames.sh.
+ * tests/unit/run/test_python_frames.c, tests/unit/run/test_python_ahead.c,
+ * tests/cli/python/python_frames.sh.
  */
 #include "hpcrun-lite/python/frames.h"
 

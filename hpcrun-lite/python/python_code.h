@@ -3,7 +3,8 @@
  * Code objects. Each gets a number in this process and, when it is first met, a record (file,
  * function, line table) in the measurement. CPython frees code objects and creates others in their
  * place, so one is recognised by its contents and not by its address. All threads share the table,
- * without a lock. Signal-safe. Tests: tests/cli/python/python_frames.sh, tests/cli/python/python_launches.sh.
+ * without a lock. Signal-safe. Tests: tests/cli/python/python_frames.sh,
+ * tests/cli/python/python_launches.sh.
  */
 #ifndef HPCRUN_LITE_PYTHON_PYTHON_CODE_H
 #define HPCRUN_LITE_PYTHON_PYTHON_CODE_H

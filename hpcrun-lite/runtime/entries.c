@@ -2,7 +2,8 @@
 /*
  * The functions that others call in our library: programs to start and stop the measurement
  * (api/hpctoolkit.h), and GPU back ends to find the core (gpu/gpu.h). They may be called before our
- * constructor runs, so they start the run time. Tests: tests/cli/run/control.sh, tests/cli/gpu/gpu_core.sh.
+ * constructor runs, so they start the run time. Tests: tests/cli/run/control.sh,
+ * tests/cli/gpu/gpu_core.sh.
  */
 #include "common/safe/text.h"
 #include "hpcrun-lite/api/hpctoolkit.h"

@@ -17,4 +17,3 @@ libhpcrun_lite_la_SOURCES += \
 	hpcrun-lite/runtime/thread_off.c hpcrun-lite/runtime/thread_off.h \
 	hpcrun-lite/runtime/thread_sources.c hpcrun-lite/runtime/thread_sources.h \
 	hpcrun-lite/runtime/watch.c hpcrun-lite/runtime/watch.h
-EXTRA_DIST += hpcrun-lite/runtime/exports.map

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Start, fork and end of the measured process. Must not exit or abort: on failure the program runs
- * on unmeasured, and the user is told. Tests: tests/cli/run/run_processes.sh, tests/cli/run/run_space.sh.
+ * on unmeasured, and the user is told. Tests: tests/cli/run/run_processes.sh,
+ * tests/cli/run/run_space.sh.
  */
 #include "hpcrun-lite/runtime/process.h"
 

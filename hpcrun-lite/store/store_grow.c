@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Chunks of the measurement file; see store_grow.h. Must not wait. Test: tests/unit/run/test_store.c.
+ * Chunks of the measurement file; see store_grow.h. Must not wait. Test:
+ * tests/unit/run/test_store.c.
  */
 #include "hpcrun-lite/store/store_grow.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Computes the recipe of a pc from the tables of its module: .eh_frame, or else Go's own. Reads
- * tables and code that may not be mapped with guarded loads only. Tests: tests/unit/unwind/test_unwind.c,
+ * tables and code that may not be mapped with guarded loads only. Tests:
+ * tests/unit/unwind/test_unwind.c,
  * tests/unit/unwind/test_unwind_go.c.
  */
 #include "hpcrun-lite/unwind/go.h"

@@ -4,7 +4,8 @@
  * frame pointer, if everything known about it fits; otherwise by a word on the stack that may be
  * the return address, which is a guess. The evidence is the call before an address, the target of
  * that call, and the tables of the frames further out. doc/unwinding.md has the rules. Reads code
- * and stack that may not be mapped with guarded loads only. Tests: tests/unit/unwind/test_unwind_odd.c,
+ * and stack that may not be mapped with guarded loads only. Tests:
+ * tests/unit/unwind/test_unwind_odd.c,
  * tests/cli/unwind/unwind_languages.sh, tests/workload/unwind/unwind_shadow.cc.
  */
 #include "hpcrun-lite/unwind/go.h"

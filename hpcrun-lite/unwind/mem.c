@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stack memory; see mem.h. Must not fault or change errno. Test: tests/unit/unwind/test_unwind_odd.c. */
+/*
+ * Stack memory; see mem.h. Must not fault or change errno. Test:
+ * tests/unit/unwind/test_unwind_odd.c.
+ */
 #include "hpcrun-lite/unwind/mem.h"
 
 #include "common/safe/load.h"

@@ -2,7 +2,8 @@
 /*
  * The slow step: one frame by its CFI, with all registers and expressions. The fast walk keeps pc,
  * sp and bp only. If a frame needs more, the other registers are carried to it from the leaf. Must
- * not recurse or use more than a few hundred bytes of stack. Tests: tests/workload/unwind/unwind_steps.c,
+ * not recurse or use more than a few hundred bytes of stack. Tests:
+ * tests/workload/unwind/unwind_steps.c,
  * tests/unit/unwind/test_unwind_cfi.c.
  */
 #include "hpcrun-lite/unwind/internal.h"

@@ -4,7 +4,8 @@
  * the previous walk whose saved values are unchanged. A frame's caller is a function of (pc, sp,
  * bp) and of the words that its record names. So if these are unchanged, all frames further out are
  * too. Must not allocate, lock or fault. Tests: tests/unit/unwind/test_unwind.c,
- * tests/unit/unwind/test_unwind_odd.c, tests/workload/unwind/unwind_shadow.cc, tests/workload/unwind/unwind_steps.c.
+ * tests/unit/unwind/test_unwind_odd.c, tests/workload/unwind/unwind_shadow.cc,
+ * tests/workload/unwind/unwind_steps.c.
  */
 #include "hpcrun-lite/unwind/internal.h"
 

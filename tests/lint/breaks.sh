@@ -184,7 +184,7 @@ library() {
 	mkdir -p "$T/broken/.libs"
 	# shellcheck disable=SC2046,SC2086 # lists
 	${CC:-cc} -shared -Wl,-Bsymbolic \
-		-Wl,--version-script="$srcdir/hpcrun-lite/runtime/exports.map" \
+		-Wl,--version-script="$srcdir/hpcrun-lite/exports.map" \
 		-o "$T/broken/.libs/libhpcrun-lite.so" "$T/$object.o" \
 		$(find "$builddir/common" "$builddir/hpcrun-lite" -path '*/.libs/*.o' |
 			grep \

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See gpu_metrics.h: the metrics as the model has them. Test: tests/unit/prof_gpu/test_gpu_join.c. */
+/*
+ * See gpu_metrics.h: the metrics as the model has them. Test:
+ * tests/unit/prof_gpu/test_gpu_join.c.
+ */
 #include "hpcprof-lite/attribute/gpu/gpu_metrics_table.h"
 
 #include "hpcprof-lite/attribute/gpu/samples/gpu_stalls.h"

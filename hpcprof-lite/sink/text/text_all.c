@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See text_all.h. Must not compute: prints what the model holds. Test: tests/cli/prof/prof_text.sh. */
+/*
+ * See text_all.h. Must not compute: prints what the model holds. Test:
+ * tests/cli/prof/prof_text.sh.
+ */
 #include "hpcprof-lite/sink/text/text_all.h"
 
 #include "hpcprof-lite/sink/text/text_print.h"

@@ -174,7 +174,8 @@ static size_t put_guides(const struct text_tree *w, bool branch)
 		if (!l->indents)
 			continue;
 		if (branch && i + 1 == n)
-			fputs(w->s->utf8 ? (last ? "└ " : "├ ") : last ? "`-" : "|-", w->s->out);
+			fputs(w->s->utf8 ? (last ? "└ " : "├ ") : (last ? "`-" : "|-"),
+			      w->s->out);
 		else
 			fputs(last ? "  " : w->s->utf8 ? "│ " : "| ", w->s->out);
 		columns += 2;
