@@ -235,6 +235,13 @@ def use_timeline(page, checks):
         const all = p.whole(m);
         p.select({profiles: new Set(q.map(x => x.id))});
         const sum = p.whole(m); p.select({profiles: null}); return [sum, all];""")
+    if queue and queue[0] < 0.99 * queue[1]:
+        page.js("app.setMetric(app.profile.metricByRole(ROLE.gpuTime))")
+        page.select({"time": [0, span]})
+        said = page.js("return document.getElementById('selection').innerText")
+        checks.check("time lines: what has no time is named", "no time line" in said, said)
+        page.select({"time": None})
+        page.js("app.setMetric(app.profile.mainMetric())")
     if queue:
         # less if operations were summed up during the run
         checks.check("time lines: the rows of all queues have the time of GPUs",

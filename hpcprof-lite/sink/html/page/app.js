@@ -222,6 +222,15 @@ class App {
           `one of ${stride} samples is on the time lines: the values are estimates`,
         ),
       );
+    if (s.time && p.hasTime(this.metric) && p.timedShare(this.metric) < 0.999)
+      chips.push(
+        el(
+          "span",
+          { class: "warn" },
+          `${percent(1 - p.timedShare(this.metric), 1)} of ${p.metrics[this.metric].label} is on ` +
+            "no time line and missing here",
+        ),
+      );
     if (s.time && !p.hasTime(this.metric))
       chips.push(
         el(

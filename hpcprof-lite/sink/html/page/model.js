@@ -247,6 +247,22 @@ class Profile {
     );
   }
 
+  // The share of the whole run that is on time lines. The rest was summed up during the run, or its
+  // records are missing.
+  timedShare(metric) {
+    this.timedShares ??= new Map();
+    if (!this.timedShares.has(metric)) {
+      const selection = this.selection;
+      this.selection = { time: [0, Infinity], profiles: null };
+      const isSampled = this.metrics[metric].kind === METRIC_SAMPLED;
+      const timed = isSampled ? this.sumSamples(metric) : this.sumOps(metric);
+      this.selection = selection;
+      const add = values => values.reduce((sum, value) => sum + value, 0);
+      this.timedShares.set(metric, add(timed) / (add(this.sumTotals(metric)) || 1));
+    }
+    return this.timedShares.get(metric);
+  }
+
   // What counts at each context itself, for the selection. Float64Array by context; do not change.
   self(metric) {
     return this.cached(`self ${metric}`, () => {
