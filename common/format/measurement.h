@@ -20,7 +20,7 @@
 
 #define MSR_MAGIC "HPCRUNL"           /* 8 bytes with the terminating NUL */
 #define MSR_VERSION_MAJOR 1           /* a reader refuses any other major version, and names it */
-#define MSR_VERSION_MINOR 4           /* counts additions that a reader may ignore */
+#define MSR_VERSION_MINOR 5           /* counts additions that a reader may ignore */
 #define MSR_HEADER_BYTES 4096u        /* the header page; extents start here */
 #define MSR_EXTENT_MAGIC 0x54584548u  /* "HEXT" */
 #define MSR_EXTENT_ALIGN 64u          /* extents start and end at multiples of this */
@@ -66,11 +66,38 @@ static inline bool msr_addr_marked(msr_addr a)
 	return (a & MSR_ADDR_MARK) != 0;
 }
 
-/* Where a path starts: the link address part of a frame whose module is MSR_MODULE_NONE. */
+/*
+ * The link address part of a frame whose module is MSR_MODULE_NONE. Entries say where a path
+ * starts. Waits are frames of any depth.
+ */
 enum msr_synthetic {
-	MSR_ENTRY_MAIN = 1,    /* complete path of the thread that ran main */
-	MSR_ENTRY_THREAD = 2,  /* complete path of another thread */
-	MSR_ENTRY_PARTIAL = 16 /* + enum msr_path_end: the path could not be followed to its root */
+	MSR_ENTRY_MAIN = 1,     /* complete path of the thread that ran main */
+	MSR_ENTRY_THREAD = 2,   /* complete path of another thread */
+	MSR_ENTRY_OMP_IDLE = 3, /* a worker of OpenMP outside of any parallel region */
+	/* + enum msr_path_end: the path could not be followed to its root */
+	MSR_ENTRY_PARTIAL = 16,
+	MSR_WAIT = 64,          /* + enum msr_wait: the thread waited, and for what */
+	/* + id of a WAIT_OBJECT record: what exactly it waited for */
+	MSR_WAIT_ON = 1u << 16
+};
+
+/* What a thread waited for. Part of the format: append only. */
+enum msr_wait {
+	MSR_WAIT_OMP_END,   /* OpenMP: at the end of a parallel region, for the others */
+	MSR_WAIT_FUTEX,     /* blocked: a lock, condition variable, barrier or other futex */
+	MSR_WAIT_SLEEP,     /* blocked: a span of time */
+	MSR_WAIT_POLL,      /* blocked: any of several descriptors */
+	MSR_WAIT_FILE,      /* blocked: file or device */
+	MSR_WAIT_SOCKET,    /* blocked: socket */
+	MSR_WAIT_PIPE,      /* blocked: pipe or terminal */
+	MSR_WAIT_CHILD,     /* blocked: the end of a child */
+	MSR_WAIT_SIGNAL,    /* blocked: a signal */
+	MSR_WAIT_SYNC,      /* blocked: data to reach the disk (fsync and others) */
+	MSR_WAIT_DEVICE,    /* blocked: ioctl */
+	MSR_WAIT_OTHER,     /* blocked: another system call */
+	MSR_WAIT_RUN_QUEUE, /* not blocked: ready to run, but other threads had the processors */
+	MSR_WAIT_MEMORY,    /* not in a system call: page faults and the like */
+	MSR_N_WAITS
 };
 
 /* How the walk of a stack ended. The order is part of the format. */
@@ -157,7 +184,9 @@ enum msr_kind {
 	MSR_PYTHON_CODE = 10,
 	/* a forked child without a file of its own: header page and extents, as in a file */
 	MSR_PROCESS = 11,
-	/* 12 and 13 are free. Extents of GPUs: see measurement_gpu.h. */
+	MSR_OMP_REGION = 12,    /* parallel regions of OpenMP, summed up by region */
+	MSR_WAIT_OBJECT = 13,   /* what threads waited for: descriptors, locks */
+	/* Extents of GPUs: see measurement_gpu.h. */
 	MSR_CHILD = 14,         /* struct msr_child: children that the process waited for */
 	MSR_UNMEASURED = 15,    /* struct msr_unmeasured and a path: programs not measured */
 	/* struct msr_gpu_definition and its variable part: devices, queues, names ... */
@@ -174,7 +203,11 @@ enum msr_kind {
 	MSR_GPU_VALUE = 24,      /* struct msr_gpu_value: counters of operations */
 	MSR_GPU_TALLY = 25,      /* struct msr_gpu_tally: the ledger of a back end */
 	/* struct msr_gpu_graph_node: where the program created nodes of graphs */
-	MSR_GPU_GRAPH_NODE = 26
+	MSR_GPU_GRAPH_NODE = 26,
+	MSR_MPI_COMM = 27,       /* communicators of MPI */
+	MSR_MPI_CALL = 28,       /* calls of MPI, summed up */
+	MSR_MPI_COLLECTIVE = 29, /* single collective calls of MPI */
+	MSR_MPI_CLOCK = 30       /* pairs of clocks of two ranks */
 };
 
 struct msr_extent {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 libhlprof_la_SOURCES += \
 	hpcprof-lite/model/model.c hpcprof-lite/model/model.h \
+	hpcprof-lite/model/model_activity.h \
 	hpcprof-lite/model/model_code.h \
 	hpcprof-lite/model/model_gpu.h \
 	hpcprof-lite/model/model_metric.h \

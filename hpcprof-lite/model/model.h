@@ -8,8 +8,8 @@
  * struct model owns everything. All pointers returned are borrowed and stay valid as long as the
  * model. Tests: tests/unit/prof/test_model.c.
  *
- * The parts of the model are in model_code.h, model_metric.h, model_process.h and model_gpu.h,
- * which this file includes.
+ * The parts of the model are in model_activity.h, model_code.h, model_metric.h, model_process.h and
+ * model_gpu.h, which this file includes.
  *
  * Ids are dense indices into the arrays of struct model. Contexts are in depth-first preorder.
  * Siblings are sorted by kind, then name, file, line and address, so the order of the input does
@@ -21,6 +21,7 @@
 
 #include "common/format/ends.h"
 #include "common/format/measurement_gpu.h"
+#include "hpcprof-lite/model/model_activity.h"
 #include "hpcprof-lite/model/model_code.h"
 #include "hpcprof-lite/model/model_gpu.h"
 #include "hpcprof-lite/model/model_metric.h"

@@ -104,7 +104,8 @@ enum model_entry {
 	/*
 	 * GPU operations and samples with an unknown launch: its record was lost or never existed
 	 */
-	MODEL_ENTRY_GPU_NO_LAUNCH
+	MODEL_ENTRY_GPU_NO_LAUNCH,
+	MODEL_ENTRY_OMP_IDLE       /* workers of OpenMP outside of any parallel region */
 };
 
 struct model_context {
@@ -114,6 +115,7 @@ struct model_context {
 	uint8_t relation;          /* enum model_relation */
 	uint8_t entry;             /* ENTRY: enum model_entry */
 	uint8_t end;               /* partial ENTRY: enum msr_path_end */
+	uint8_t activity;          /* enum model_activity */
 	/*
 	 * A heuristic found this frame. The flag is set in all contexts of the frame: its FUNCTION,
 	 * inlined calls, LOOPs, and LINE or INSTRUCTION. They are separate from the contexts of the
