@@ -35,6 +35,7 @@ hpcprof_lite_hpcprof_lite_SOURCES = \
 hpcprof_lite_hpcprof_lite_LDADD = libhlcompare.la libhltext.la libhlsink.la libhlprof.la -lm
 
 include $(top_srcdir)/hpcprof-lite/attribute/local.mk
+include $(top_srcdir)/hpcprof-lite/attribute/activity/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/gpu/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/gpu/samples/local.mk
 include $(top_srcdir)/hpcprof-lite/compare/local.mk

@@ -68,7 +68,7 @@ static inline bool msr_addr_marked(msr_addr a)
 
 /*
  * The link address part of a frame whose module is MSR_MODULE_NONE. Entries say where a path
- * starts. Waits are frames of any depth.
+ * starts. They are the children of the root and occur nowhere else. Waits occur everywhere else.
  */
 enum msr_synthetic {
 	MSR_ENTRY_MAIN = 1,     /* complete path of the thread that ran main */

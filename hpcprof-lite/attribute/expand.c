@@ -2,6 +2,7 @@
 /* See expand.h: the frames of CPUs. Test: tests/unit/prof/test_expand.c. */
 #include "hpcprof-lite/attribute/expand_run.h"
 
+#include "hpcprof-lite/attribute/activity/waits.h"
 #include "hpcprof-lite/attribute/jit_names.h"
 #include "hpcprof-lite/attribute/python_frames.h"
 
@@ -105,13 +106,39 @@ uint32_t expand_enter_frame(struct expand_run *r, uint32_t caller, const struct 
 
 static uint32_t enter_entry(struct expand_run *r, uint64_t synthetic)
 {
-	if (synthetic == MSR_ENTRY_MAIN || synthetic == MSR_ENTRY_THREAD)
-		return expand_enter_entry(
-			r, synthetic == MSR_ENTRY_MAIN ? MODEL_ENTRY_MAIN : MODEL_ENTRY_THREAD, 0);
+	if (synthetic == MSR_ENTRY_MAIN)
+		return expand_enter_entry(r, MODEL_ENTRY_MAIN, 0);
+	if (synthetic == MSR_ENTRY_THREAD)
+		return expand_enter_entry(r, MODEL_ENTRY_THREAD, 0);
+	if (synthetic == MSR_ENTRY_OMP_IDLE)
+		return expand_enter_entry(r, MODEL_ENTRY_OMP_IDLE, 0);
 	uint64_t end =
 		synthetic >= MSR_ENTRY_PARTIAL ? synthetic - MSR_ENTRY_PARTIAL : MSR_N_PATH_ENDS;
 	return expand_enter_entry(r, MODEL_ENTRY_PARTIAL,
 				  end < UINT8_MAX ? (uint8_t)end : UINT8_MAX);
+}
+
+/* Makes "<blocked: futex>" or another placeholder. An unknown object adds nothing to its wait. */
+static uint32_t enter_wait(struct expand_run *r, uint32_t at, uint64_t synthetic)
+{
+	uint32_t above = r->e->contexts.at[at].function;
+	if (synthetic == MSR_WAIT_ON && above != MODEL_NONE && r->e->functions.at[above].wait)
+		return at;
+	uint8_t wait = waits_placeholder(synthetic);
+	struct expand_function f = {.name = strtab_add_z(r->e->strings, waits_name(wait)),
+				    .linkage_name = strtab_add_z(r->e->strings, ""),
+				    .module = MODEL_NONE,
+				    .file = MODEL_NONE,
+				    .definition = MODEL_NONE,
+				    .wait = wait};
+	uint32_t function = expand_find_named(r, f);
+	return r->failed ? 0 : expand_enter_function(r, at, function, MODEL_CALL);
+}
+
+static uint32_t enter_synthetic(struct expand_run *r, const struct merge_node *n)
+{
+	return n->parent ? enter_wait(r, r->e->context_of[n->parent], n->link_addr)
+			 : enter_entry(r, n->link_addr);
 }
 
 static void enter_all(struct expand_run *r, const struct merge_tree *t)
@@ -132,7 +159,7 @@ static void enter_all(struct expand_run *r, const struct merge_tree *t)
 	for (size_t i = 1; i < t->nodes.n && !r->failed; i++) {
 		const struct merge_node *n = &t->nodes.at[i];
 		e->context_of[i] = n->module == MERGE_NO_MODULE
-					   ? enter_entry(r, n->link_addr)
+					   ? enter_synthetic(r, n)
 					   : expand_enter_frame(r, e->context_of[n->parent], n);
 	}
 }

@@ -4,8 +4,8 @@
  * function, the calls inlined there, and its line, below the line (or instruction) of its caller.
  * Frames that mean the same are merged. GPU operations go below the frames that asked for them:
  * first a placeholder for the kind of operation, below it the kernel if it is one, below that the
- * places of its PC samples. The result is in order of discovery; order.h sorts it. Tests:
- * tests/unit/prof/test_expand.c, tests/unit/prof_gpu/test_gpu_calls.c.
+ * places of its PC samples. Waits are placeholders too. The result is in order of discovery;
+ * order.h sorts it. Tests: tests/unit/prof/test_expand.c, tests/unit/prof_gpu/test_gpu_calls.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_EXPAND_H
 #define HPCPROF_ATTRIBUTE_EXPAND_H
@@ -35,7 +35,8 @@ struct expand_function {
 	uint32_t file, line;
 	uint64_t link_addr;          /* smallest known entry; 0: unknown */
 	uint32_t definition; /* in the structure of the module; MODEL_NONE: not from a structure */
-	uint8_t gpu_kind;            /* set for placeholders */
+	uint8_t gpu_kind;            /* set for placeholders of GPU operations */
+	uint8_t wait;                /* set for placeholders of waits */
 	bool is_node; /* as in struct model_function; if several have one name: of the first */
 	uint32_t node_function, node_file, node_line;
 	bool guessed; /* frames that a heuristic found; the name ends in MODEL_GUESSED_SUFFIX */

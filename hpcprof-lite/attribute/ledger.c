@@ -16,7 +16,7 @@ enum path {
 
 static uint8_t path_of_entry(uint64_t code)
 {
-	if (code == MSR_ENTRY_MAIN || code == MSR_ENTRY_THREAD)
+	if (code == MSR_ENTRY_MAIN || code == MSR_ENTRY_THREAD || code == MSR_ENTRY_OMP_IDLE)
 		return PATH_COMPLETE;
 	uint64_t end = code >= MSR_ENTRY_PARTIAL ? code - MSR_ENTRY_PARTIAL : MSR_END_ROOT;
 	return (uint8_t)(PATH_CUT + (end < MSR_N_PATH_ENDS ? end : MSR_END_ROOT));

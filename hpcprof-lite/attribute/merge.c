@@ -13,6 +13,15 @@ bool merge_init(struct merge_tree *t)
 	return root != NULL;
 }
 
+/*
+ * Ids of WAIT_OBJECT records hold in one process only. Without its record, an object is unknown,
+ * and all unknown objects are one.
+ */
+static uint64_t translate_wait(uint64_t code)
+{
+	return code < MSR_WAIT_ON ? code : MSR_WAIT_ON;
+}
+
 static uint32_t add(struct merge_tree *t, const struct merge_node *n)
 {
 	uint64_t a = (uint64_t)n->parent << 32 | n->module,
@@ -46,6 +55,8 @@ bool merge_thread(struct merge_tree *t, struct load_thread *thread, const uint32
 				.link_addr = msr_addr_link(nodes[i].addr),
 				.marked = msr_addr_marked(nodes[i].addr),
 			};
+			if (module == MSR_MODULE_NONE)
+				n.link_addr = translate_wait(n.link_addr);
 			if (python)
 				python_translate(python, nodes[i].addr, &n.module, &n.link_addr);
 			thread->node_to[id] = add(t, &n);

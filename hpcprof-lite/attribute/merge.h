@@ -12,7 +12,8 @@
 #include "common/base/vec.h"
 #include "hpcprof-lite/load/load_file.h"
 
-#define MERGE_NO_MODULE UINT32_MAX       /* an entry: link_addr is an enum msr_synthetic */
+/* an entry or a wait: link_addr is an enum msr_synthetic */
+#define MERGE_NO_MODULE UINT32_MAX
 #define MERGE_UNKNOWN (UINT32_MAX - 1) /* code outside all modules: link_addr is the run-time pc */
 
 struct merge_node {

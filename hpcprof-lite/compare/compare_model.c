@@ -141,7 +141,7 @@ static void add_runs(const struct compare *c, struct made *d)
 static void set_entry(struct model_context *x, const char *name)
 {
 	x->kind = MODEL_CONTEXT_ENTRY;
-	for (x->entry = MODEL_ENTRY_MAIN; x->entry <= MODEL_ENTRY_GPU_NO_LAUNCH; x->entry++)
+	for (x->entry = MODEL_ENTRY_MAIN; x->entry < MODEL_N_ENTRIES; x->entry++)
 		for (x->end = 0; x->end < MSR_N_PATH_ENDS; x->end++)
 			if (strcmp(names_entry(x), name) == 0)
 				return;

@@ -124,10 +124,15 @@ bool load_is_live(const struct load_file *f, const struct load_thread *t);
 bool load_cell_is_sound(const struct load_file *f, const struct load_thread *t,
 	const struct msr_cell *c);
 
-/* True for the address of the entry of a call path (module MSR_MODULE_NONE). */
+/* True for the entry of a call path, which is a child of the root. */
 static inline bool load_is_entry(msr_addr a)
 {
-	return msr_addr_module(a) == MSR_MODULE_NONE;
+	return msr_addr_module(a) == MSR_MODULE_NONE && msr_addr_link(a) < MSR_WAIT;
+}
+/* True for a frame that says what the thread waited for. */
+static inline bool load_is_wait(msr_addr a)
+{
+	return msr_addr_module(a) == MSR_MODULE_NONE && msr_addr_link(a) >= MSR_WAIT;
 }
 
 /*

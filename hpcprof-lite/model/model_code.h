@@ -49,6 +49,8 @@ struct model_file {
 	const char *path; /* from the debug information; absolute where that gives the directory */
 };
 
+#define MODEL_WAIT_UNKNOWN UINT8_MAX /* a wait of a kind that this version does not know */
+
 struct model_function {
 	/* demangled; "<unknown function> [libx.so]" and the like if there is no name */
 	const char *name;
@@ -72,6 +74,12 @@ struct model_function {
 	 * module MODEL_NONE, but gpu_kind MSR_GPU_NO_KIND.
 	 */
 	uint8_t gpu_kind;
+	/*
+	 * Not 0: the function is the placeholder of a wait: "<blocked: futex>" and so on; 1 + its
+	 * enum msr_wait, or MODEL_WAIT_UNKNOWN. It connects the context that waited with the frames
+	 * in which it did, without a line between. Its module is MODEL_NONE.
+	 */
+	uint8_t wait;
 	/* The placeholder of a graph node. This line of this function made the node. */
 	bool is_node;
 	uint32_t node_function, node_file, node_line;
@@ -105,7 +113,8 @@ enum model_entry {
 	 * GPU operations and samples with an unknown launch: its record was lost or never existed
 	 */
 	MODEL_ENTRY_GPU_NO_LAUNCH,
-	MODEL_ENTRY_OMP_IDLE       /* workers of OpenMP outside of any parallel region */
+	MODEL_ENTRY_OMP_IDLE,      /* workers of OpenMP outside of any parallel region */
+	MODEL_N_ENTRIES
 };
 
 struct model_context {

@@ -55,6 +55,7 @@ const char *names_entry(const struct model_context *c)
 	case MODEL_ENTRY_THREAD: return "application thread";
 	case MODEL_ENTRY_GPU_NO_PATH: return "GPU operations without a call path";
 	case MODEL_ENTRY_GPU_NO_LAUNCH: return "GPU operations without a known launch";
+	case MODEL_ENTRY_OMP_IDLE: return "idle OpenMP threads: outside of any region";
 	default:
 		return c->end < MSR_N_PATH_ENDS ? partial[c->end]
 						: "partial call paths: unknown cause";

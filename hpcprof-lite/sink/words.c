@@ -31,8 +31,8 @@ const char *words_relation(enum model_relation r)
 
 const char *words_entry(enum model_entry e)
 {
-	static const char *const words[] = {"main", "thread", "partial", "gpu-no-path",
-					    "gpu-no-launch"};
+	static const char *const words[] = {"main",        "thread",        "partial",
+					    "gpu-no-path", "gpu-no-launch", "omp-idle"};
 	return WORD(words, e);
 }
 

@@ -74,14 +74,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
  * then the end is missing. */
 static size_t change(uint8_t *bytes, size_t n, unsigned long mutant, uint64_t *state)
 {
-	static const uint64_t odd[] = {
-		0,         1,          0x7f,       0xff,
-		0xffff,    0x7fffffff, 0xffffffff, UINT64_C(0x7fffffffffffffff),
-		UINT64_MAX};
+	static const uint64_t odd[] = {0,
+				       1,
+				       0x7f,
+				       0xff,
+				       0xffff,
+				       0x7fffffff,
+				       0xffffffff,
+				       UINT64_C(0x7fffffffffffffff),
+				       UINT64_MAX,
+				       MSR_ENTRY_OMP_IDLE,
+				       MSR_WAIT,
+				       MSR_WAIT_ON};
+	const size_t n_odd = sizeof odd / sizeof *odd;
 	(void)mutant;
 	for (uint64_t k = 1 + mutate_random(state) % 8; k; k--) {
 		size_t at = mutate_random(state) % n, size = (size_t)1 << mutate_random(state) % 4;
-		uint64_t value = mutate_random(state) % 3 ? odd[mutate_random(state) % 9]
+		uint64_t value = mutate_random(state) % 3 ? odd[mutate_random(state) % n_odd]
 							  : mutate_random(state);
 		at -= at % size;
 		if (at + size > n)

@@ -98,6 +98,7 @@ struct gen_job {
 	bool structs;                    /* with structure files */
 	bool no_trace;
 	bool losses; /* some samples lost, some paths partial, some frames marked */
+	bool waits;  /* some paths end in waits, some start outside of any parallel region */
 	bool killed; /* every process ends as by SIGKILL with one sample in flight */
 };
 void gen_job(const char *directory, const struct gen_job *job);

@@ -43,6 +43,31 @@ static msr_addr random_address(const struct builder *b, uint64_t *state)
 	return msr_addr_make(b->modules[gen_program_module(f)], link, marked);
 }
 
+static uint32_t add_node(struct builder *b, uint32_t parent, msr_addr addr)
+{
+	return b->nodes[b->n_nodes++] = gen_child(b->g, b->thread, parent, addr);
+}
+
+static uint32_t add_wait(struct builder *b, uint32_t parent, uint32_t code)
+{
+	return add_node(b, parent, msr_addr_make(MSR_MODULE_NONE, code, false));
+}
+
+/* A wait of each kind, some with frames of their own, one for an object, and an idle thread. */
+static void grow_waits(struct builder *b, uint64_t *own)
+{
+	uint32_t n = b->n_nodes;
+	for (uint32_t w = 0; w <= MSR_N_WAITS; w++) { /* the last is of an unknown kind */
+		uint32_t wait = add_wait(b, b->nodes[pick(own, n)], MSR_WAIT + w);
+		if (w == MSR_WAIT_OMP_END)
+			add_node(b, wait, random_address(b, own));
+		else if (w == MSR_WAIT_FILE)
+			add_wait(b, wait, MSR_WAIT_ON + 7);
+	}
+	uint32_t idle = gen_entry(b->g, b->thread, MSR_ENTRY_OMP_IDLE);
+	add_node(b, idle, random_address(b, own));
+}
+
 /* Nodes grow as children of random nodes, rather deep than wide. The first of them come from the
  * common seed: all threads have them. */
 static void grow_tree(struct builder *b, uint64_t *own)
@@ -69,6 +94,8 @@ static void grow_tree(struct builder *b, uint64_t *own)
 		b->nodes[b->n_nodes++] =
 			gen_child(b->g, b->thread, partial, random_address(b, own));
 	}
+	if (b->job->waits)
+		grow_waits(b, own);
 }
 
 static const struct {
@@ -152,7 +179,7 @@ static void make_process(const char *directory, const struct gen_job *job, uint3
 
 void gen_job(const char *directory, const struct gen_job *job)
 {
-	uint32_t *nodes = malloc((job->n_nodes + 16) * sizeof *nodes);
+	uint32_t *nodes = malloc((job->n_nodes + 16 + 2 * MSR_N_WAITS) * sizeof *nodes);
 	if (!nodes || job->n_nodes < 16 || job->n_metrics > 3 ||
 	    (job->n_samples && !job->n_metrics)) {
 		fprintf(stderr, "gen_job: bad parameters or no memory\n");

@@ -88,6 +88,12 @@ static enum status set_losses(void *arg, const char *v)
 	((struct gen_job *)arg)->losses = true;
 	return STATUS_OK;
 }
+static enum status set_waits(void *arg, const char *v)
+{
+	(void)v;
+	((struct gen_job *)arg)->waits = true;
+	return STATUS_OK;
+}
 static enum status set_killed(void *arg, const char *v)
 {
 	(void)v;
@@ -111,6 +117,7 @@ static const struct option_spec specs[] = {
 	{'b', "structs", NULL, "with structure files", set_structs},
 	{0, "no-trace", NULL, "no time lines", set_no_trace},
 	{'l', "losses", NULL, "lose some samples, mark some frames, cut some paths", set_losses},
+	{'w', "waits", NULL, "let some paths end in waits, some start without a region", set_waits},
 	{'k', "killed", NULL, "end as by SIGKILL", set_killed},
 	{0, NULL, NULL, NULL, NULL},
 };

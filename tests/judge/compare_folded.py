@@ -18,6 +18,7 @@ ENTRIES = {
     "partial": "partial call paths",
     "gpu-no-path": "GPU operations without a call path",
     "gpu-no-launch": "GPU operations without a known launch",
+    "omp-idle": "idle OpenMP threads: outside of any region",
 }
 
 

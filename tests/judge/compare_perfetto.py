@@ -25,6 +25,7 @@ ENTRIES = {
     "partial": "partial call paths",
     "gpu-no-path": "GPU operations without a call path",
     "gpu-no-launch": "GPU operations without a known launch",
+    "omp-idle": "idle OpenMP threads: outside of any region",
 }
 SHAPE = [f"{a}.{b}" for a in ("grid", "block", "cluster", "global") for b in "xyz"] + [
     "registers", "static_shared_bytes", "dynamic_shared_bytes", "local_bytes"]

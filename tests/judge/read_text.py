@@ -99,7 +99,8 @@ def context(facts, paths, files, functions, v):
     elif kind == "entry":
         name = {"main": "main thread", "thread": "application thread",
                 "gpu-no-path": "GPU operations without a call path",
-                "gpu-no-launch": "GPU operations without a known launch"}.get(v[11],
+                "gpu-no-launch": "GPU operations without a known launch",
+                "omp-idle": "idle OpenMP threads: outside of any region"}.get(v[11],
                 f"partial call paths: {v[12]}")
         paths.frame(number, parent, name, name, False)
     elif kind == "function":

@@ -423,8 +423,8 @@ static bool add_objects(struct image *img, const struct model *m, const struct n
 		struct model_function unknown = {.module = MODEL_NONE, .file = MODEL_NONE};
 		const struct model_function *f = i < m->n_functions ? &m->functions[i] : &unknown;
 		bool placeholder =
-			f->gpu_kind != MSR_GPU_NO_KIND; /* "<gpu kernel>": HPCToolkit gives it a
-							   name and nothing else */
+			/* "<gpu kernel>": HPCToolkit gives it a name and nothing else */
+			f->gpu_kind != MSR_GPU_NO_KIND || f->wait;
 		cctdb_put_function(at, &(struct cctdb_function){
 			.name = names->offsets[names->functions[i]],
 			.module = placeholder ? 0 : module_pointer(img, m, f->module),

@@ -35,7 +35,6 @@ static void put_functions(struct json *j, const struct model *m)
 	json_begin(j, "functions", '[');
 	for (uint32_t i = 0; i < m->n_functions; i++) {
 		const struct model_function *f = &m->functions[i];
-		bool is_placeholder = f->gpu_kind != MSR_GPU_NO_KIND;
 		json_begin(j, NULL, '{');
 		json_text(j, "name", names_function(m, i));
 		json_id(j, "module", f->module);
@@ -44,8 +43,9 @@ static void put_functions(struct json *j, const struct model *m)
 		json_hex(j, "address", f->link_addr);
 		json_bool(j, "is_launch", f->is_launch);
 		json_text(j, "placeholder",
-			  is_placeholder ? msr_gpu_kind_name((enum msr_gpu_kind)f->gpu_kind)
-					 : NULL);
+			  f->wait       ? "wait"
+			  : f->gpu_kind ? msr_gpu_kind_name((enum msr_gpu_kind)f->gpu_kind)
+					: NULL);
 		json_end(j, '}');
 	}
 	json_end(j, ']');

@@ -187,6 +187,8 @@ static void region(struct otf2_defs *d, uint32_t i)
 	} else if (r->function < m->n_functions &&
 		   m->functions[r->function].gpu_kind != MSR_GPU_NO_KIND) {
 		role = otf2_gpu_role((enum msr_gpu_kind)m->functions[r->function].gpu_kind);
+	} else if (r->function < m->n_functions && m->functions[r->function].wait) {
+		role = OTF2_REGION_ROLE_ARTIFICIAL;
 	} else if (r->function < m->n_functions) {
 		description = names_module(m, m->functions[r->function].module);
 	}

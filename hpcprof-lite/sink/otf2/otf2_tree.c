@@ -30,15 +30,21 @@ static bool is_gpu_operation(const struct model *m, const struct model_context *
 		m->functions[parent->function].gpu_kind != MSR_GPU_NO_KIND);
 }
 
+static bool is_wait(const struct model *m, const struct model_context *c)
+{
+	return c->kind == MODEL_CONTEXT_FUNCTION && c->function < m->n_functions &&
+	       m->functions[c->function].wait;
+}
+
 /* Functions and loops on which something other than a line hangs, or nothing, or values of their
- * own, or operations of GPUs. */
+ * own, or operations of GPUs, and waits. */
 static void find_own(struct builder *b)
 {
 	const struct model *m = b->m;
 	for (uint32_t i = 1; i < m->n_contexts; i++) {
 		const struct model_context *c = &m->contexts[i];
 		if (is_frame(c)) {
-			b->own[i] |= c->subtree_n == 1 || is_gpu_operation(m, c);
+			b->own[i] |= c->subtree_n == 1 || is_gpu_operation(m, c) || is_wait(m, c);
 			if (c->parent != MODEL_NONE && is_frame(&m->contexts[c->parent]))
 				b->own[c->parent] = true;
 		}

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N_ENTRIES = (MODEL_ENTRY_GPU_NO_LAUNCH + 1) * MSR_N_PATH_ENDS, N_KIND_NAMES = 16 * 16 };
+enum { N_ENTRIES = MODEL_N_ENTRIES * MSR_N_PATH_ENDS, N_KIND_NAMES = 16 * 16 };
 
 /* Ids of event names: functions, then ours, then kinds with their details. */
 enum { NAME_OFF = 1, NAME_LAUNCH, N_OWN_NAMES };

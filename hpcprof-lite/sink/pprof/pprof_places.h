@@ -29,7 +29,7 @@ struct pprof_places {
 };
 
 /* A number for each name of an entry. */
-enum { PPROF_N_ENTRIES = (MODEL_ENTRY_GPU_NO_LAUNCH + 1) * MSR_N_PATH_ENDS };
+enum { PPROF_N_ENTRIES = MODEL_N_ENTRIES * MSR_N_PATH_ENDS };
 static inline uint32_t pprof_entry_index(const struct model_context *c)
 {
 	return c->entry * MSR_N_PATH_ENDS + (c->end < MSR_N_PATH_ENDS ? c->end : 0);

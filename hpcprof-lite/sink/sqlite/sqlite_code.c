@@ -102,7 +102,9 @@ static void put_functions(struct sqlite_writer *w)
 		sqlite_int(w, f->link_addr);
 		sqlite_int(w, f->is_launch);
 		sqlite_word(w,
-			    f->gpu_kind ? msr_gpu_kind_name((enum msr_gpu_kind)f->gpu_kind) : NULL);
+			    f->wait       ? "wait"
+			    : f->gpu_kind ? msr_gpu_kind_name((enum msr_gpu_kind)f->gpu_kind)
+					  : NULL);
 		sqlite_row(w);
 	}
 	sqlite_end(w);

@@ -105,7 +105,7 @@ static void put_contexts(const struct model *m, FILE *out)
 					    "loop", "line",  "instruction"};
 	static const char *const relations[] = {"lexical", "call", "inlined"};
 	static const char *const entries[] = {"main", "thread", "partial", "gpu-no-path",
-					      "gpu-no-launch"};
+					      "gpu-no-launch", "omp-idle"};
 	fputs("# context id parent subtree kind relation marked function module file line address "
 	      "[entry end]\n",
 	      out);

@@ -118,8 +118,9 @@ void text_name(char *name, size_t n_bytes, const struct model *m, const struct m
 					 : "<GPU operations without a known launch>");
 		else
 			snprintf(name, n_bytes,
-				 c->entry == MODEL_ENTRY_MAIN ? "<main thread>"
-							      : "<other threads>");
+				 c->entry == MODEL_ENTRY_MAIN       ? "<main thread>"
+				 : c->entry == MODEL_ENTRY_OMP_IDLE ? "<idle OpenMP threads>"
+								    : "<other threads>");
 		break;
 	case MODEL_CONTEXT_FUNCTION:
 		text_function_name(name, n_bytes, m, c->function);

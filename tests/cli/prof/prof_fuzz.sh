@@ -15,6 +15,11 @@ for f in "$golden"/*/*.hpcrun "$srcdir/tests/golden/python/python.hpcrun" \
 	case $f in */gpu*) n=300 ;; esac # their text is long
 	ok "${f##*/golden/} and $n mutants" run_limited 300 "$fuzz" -n $n "$f"
 done
+# Waits inside of call paths.
+"$builddir/tests/gen/gen_measurement" -n 60 -s 200 -w -l "$T/waits"
+for f in "$T"/waits/*.hpcrun; do
+	ok "waits and 1000 mutants" run_limited 300 "$fuzz" -n 1000 "$f"
+done
 for f in "$srcdir"/tests/fuzz/corpus/measurement/*; do
 	if [ -f "$f" ]; then ok "corpus: ${f##*/}" run_limited 60 "$fuzz" "$f"; fi
 done

@@ -101,6 +101,19 @@ if [ "$otf2" = yes ]; then
 else
 	skip "... and in OTF2" "no OTF2, or no otf2-print"
 fi
+synthetic "waits and idle threads" -t 2 -n 300 -s 2000 -m 2 -b -w
+like "a wait has a name in the text" "$(cat "$T/all")" '<blocked: file>$'
+like "... one of a later version too" "$(cat "$T/all")" '<blocked: unknown cause>$'
+"$HPCPROF" -q --no-structs --to html,folded,pprof,json,sqlite,perfetto -o "$T/more" "$T/m"
+for f in profile.json profile.sqlite; do
+	ok "$f names it" grep -qa '<blocked: file>' "$T/more/$f"
+	ok "... and idle threads" grep -qa 'idle OpenMP threads' "$T/more/$f"
+done
+ok "the folded paths name it" grep -rqa '<blocked: file>' "$T/more/folded"
+ok "... and idle threads" grep -rqa 'idle OpenMP threads' "$T/more/folded"
+gzip -dc "$T/more/profile.pb.gz" >"$T/pprof"
+ok "pprof names it" grep -qa '<blocked: file>' "$T/pprof"
+ok "... and idle threads" grep -qa 'idle OpenMP threads' "$T/pprof"
 synthetic "killed" -p 2 -t 2 -n 300 -s 1000 -b -k
 synthetic "no time lines" -t 2 -n 300 -s 1000 -m 2 -b --no-trace
 synthetic "many threads" -t 100 -n 100 -s 100

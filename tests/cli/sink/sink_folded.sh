@@ -21,7 +21,7 @@ agree() {
 agree "one thread" "$T/one"
 "$GEN" -p 3 -t 3 -n 400 -s 1000 -m 3 -r -b "$T/ranks"
 agree "ranks and threads, three metrics" "$T/ranks"
-"$GEN" -p 2 -t 2 -n 400 -s 1000 -m 2 -b -l "$T/losses"
+"$GEN" -p 2 -t 2 -n 400 -s 1000 -m 2 -b -l -w "$T/losses"
 agree "guessed frames and partial call paths" "$T/losses"
 for golden in prof/job prof/gpu prof/gpu-killed opencl-nvidia/paths forks; do
 	agree "$golden" "$srcdir/tests/golden/$golden"

@@ -28,7 +28,7 @@ leaves=
 agree "one thread" "$T/one"
 "$GEN" -p 3 -t 3 -n 400 -s 1000 -m 3 -r -b "$T/ranks"
 agree "ranks and threads, three metrics" "$T/ranks"
-"$GEN" -p 2 -t 2 -n 400 -s 1000 -m 2 -b -l -g 300 "$T/losses"
+"$GEN" -p 2 -t 2 -n 400 -s 1000 -m 2 -b -l -w -g 300 "$T/losses"
 agree "guessed frames, partial call paths, GPU operations" "$T/losses"
 for golden in prof/job prof/killed prof/gpu prof/gpu-killed opencl-nvidia/paths forks; do
 	agree "$golden" "$srcdir/tests/golden/$golden"

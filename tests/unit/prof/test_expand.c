@@ -280,7 +280,7 @@ static void test_entries(void **state)
 	begin(&r);
 	uint32_t thread = gen_entry(r.g, r.thread, MSR_ENTRY_THREAD),
 		 partial = gen_entry(r.g, r.thread, MSR_ENTRY_PARTIAL + MSR_END_NO_PROGRESS);
-	uint32_t later = gen_entry(r.g, r.thread, MSR_ENTRY_PARTIAL + 90);
+	uint32_t later = gen_entry(r.g, r.thread, MSR_ENTRY_PARTIAL + 40);
 	sample(&r, call(&r, thread, 0x1010));
 	sample(&r, call(&r, partial, 0x1010));
 	sample(&r, call(&r, later, 0x1010));
@@ -289,13 +289,91 @@ static void test_entries(void **state)
 	uint32_t c = 1;
 	static const uint8_t entries[] = {MODEL_ENTRY_MAIN, MODEL_ENTRY_THREAD, MODEL_ENTRY_PARTIAL,
 					  MODEL_ENTRY_PARTIAL};
-	static const uint8_t ends[] = {0, 0, MSR_END_NO_PROGRESS, 90};
+	static const uint8_t ends[] = {0, 0, MSR_END_NO_PROGRESS, 40};
 	for (int i = 0; i < 4; i++, c += r.m->contexts[c].subtree_n) {
 		assert_int_equal(r.m->contexts[c].kind, MODEL_CONTEXT_ENTRY);
 		assert_int_equal(r.m->contexts[c].entry, entries[i]);
 		assert_int_equal(r.m->contexts[c].end, ends[i]);
 		assert_true(at(&r, c, MODEL_EXECUTION) == 1);
 	}
+	clean(&r);
+}
+
+static uint32_t wait(struct run *r, uint32_t parent, uint32_t code)
+{
+	return gen_child(r->g, r->thread, parent, msr_addr_make(MSR_MODULE_NONE, code, false));
+}
+
+/* The placeholder of the wait with this name below `parent`. */
+static uint32_t find_wait(const struct run *r, uint32_t parent, const char *name, uint8_t wait)
+{
+	uint32_t c = fixture_find_function(r->m, parent, name);
+	assert_int_not_equal(c, MODEL_NONE);
+	const struct model_context *x = &r->m->contexts[c];
+	assert_int_equal(x->relation, MODEL_CALL);
+	assert_int_equal(x->module, MODEL_NONE);
+	assert_int_equal(r->m->functions[x->function].wait, wait);
+	return c;
+}
+
+static void test_waits(void **state)
+{
+	(void)state;
+	struct run r;
+	begin(&r);
+	uint32_t fork = call(&r, r.entry, 0x1010), end_of_region = wait(&r, fork, MSR_WAIT);
+	sample(&r, end_of_region);
+	sample(&r, call(&r, end_of_region, 0x2012)); /* the worker's own frames */
+	uint32_t file = wait(&r, fork, MSR_WAIT + MSR_WAIT_FILE);
+	sample(&r, file);
+	sample(&r, wait(&r, file, MSR_WAIT_ON + 3)); /* there is no record: it adds nothing */
+	sample(&r, wait(&r, file, MSR_WAIT_ON + 4));
+	sample(&r, wait(&r, fork, MSR_WAIT_ON + 5));
+	sample(&r, wait(&r, r.entry, MSR_WAIT + MSR_N_WAITS)); /* of a later version */
+	end(&r, true);
+	assert_int_equal(r.m->ledger.bytes_damaged, 0);
+	uint32_t line = fixture_find_line(r.m, fixture_find_function(r.m, 1, "main"), 12);
+	uint32_t c = find_wait(&r, line, "<waits at the end of the region>", 1 + MSR_WAIT_OMP_END);
+	assert_true(at(&r, c, MODEL_POINT) == 1 && at(&r, c, MODEL_EXECUTION) == 2);
+	assert_int_not_equal(fixture_find_function(r.m, c, "work"), MODEL_NONE);
+	c = find_wait(&r, line, "<blocked: file>", 1 + MSR_WAIT_FILE);
+	assert_true(at(&r, c, MODEL_POINT) == 3 && r.m->contexts[c].subtree_n == 1);
+	c = find_wait(&r, line, "<blocked: unknown cause>", MODEL_WAIT_UNKNOWN);
+	assert_true(at(&r, c, MODEL_POINT) == 1);
+	c = find_wait(&r, 1, "<blocked: unknown cause>", MODEL_WAIT_UNKNOWN);
+	assert_true(at(&r, c, MODEL_POINT) == 1);
+	clean(&r);
+}
+
+static void test_idle_entry(void **state)
+{
+	(void)state;
+	struct run r;
+	begin(&r);
+	sample(&r, call(&r, gen_entry(r.g, r.thread, MSR_ENTRY_OMP_IDLE), 0x2012));
+	end(&r, true);
+	const struct model_context *c = &r.m->contexts[1 + r.m->contexts[1].subtree_n];
+	assert_int_equal(c->kind, MODEL_CONTEXT_ENTRY);
+	assert_int_equal(c->entry, MODEL_ENTRY_OMP_IDLE);
+	assert_int_equal(r.m->ledger.n_complete, 1);
+	clean(&r);
+}
+
+/* A wait is no entry and an entry is no wait. */
+static void test_misplaced_synthetic_frames(void **state)
+{
+	(void)state;
+	struct run r;
+	begin(&r);
+	sample(&r, call(&r, r.entry, 0x1010));
+	sample(&r, wait(&r, 0, MSR_WAIT + MSR_WAIT_FUTEX));
+	sample(&r, wait(&r, 0, MSR_WAIT_ON + 1));
+	sample(&r, wait(&r, call(&r, r.entry, 0x1010), MSR_ENTRY_OMP_IDLE));
+	sample(&r, wait(&r, call(&r, r.entry, 0x1010), 0));
+	end(&r, true);
+	assert_true(r.m->ledger.bytes_damaged >= 4 * sizeof(struct msr_node));
+	assert_int_equal(r.m->ledger.in_tree, 1);
+	assert_false(r.m->ledger_closes);
 	clean(&r);
 }
 
@@ -329,6 +407,9 @@ int main(void)
 		cmocka_unit_test(test_guessed_frames),
 		cmocka_unit_test(test_no_guess_no_metric),
 		cmocka_unit_test(test_entries),
+		cmocka_unit_test(test_waits),
+		cmocka_unit_test(test_idle_entry),
+		cmocka_unit_test(test_misplaced_synthetic_frames),
 		cmocka_unit_test(test_damaged_structure_is_left_out),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
