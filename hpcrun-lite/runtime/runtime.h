@@ -109,6 +109,15 @@ bool runtime_thread_comes(void);
 /* Call at the start of a thread that is measured. Not signal-safe; no malloc. */
 void runtime_thread_begins(const struct thread_room *room);
 
+/*
+ * Parallel regions of the calling thread: the state for hpcrun-lite/openmp/region.h. NULL: leave
+ * the region alone, because the thread is not measured or the user wants no OpenMP. is_counting:
+ * measurement is on. Signal-safe, no system call.
+ */
+struct region_thread;
+struct region_thread *runtime_regions(void);
+bool runtime_is_counting(void);
+
 /* Around dlclose. Not signal-safe. */
 void runtime_unload_begins(void);
 void runtime_unload_ends(void);
