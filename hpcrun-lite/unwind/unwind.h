@@ -162,6 +162,13 @@ void unwind_walk_regs(struct unwind_thread *thread, const struct unwind_regs *re
 		      struct unwind_path *path);
 
 /*
+ * The same on the stack of another thread, which may change or be unmapped meanwhile: it is read
+ * with guarded loads. The state is one that walks no stack of its own.
+ */
+void unwind_walk_other(struct unwind_thread *thread, const struct unwind_stack *stack,
+		       const struct unwind_regs *regs, struct unwind_path *path);
+
+/*
  * The registers of the caller, as they are when this function returns: the start of a walk outside
  * signal handlers.
  */
@@ -185,6 +192,13 @@ struct unwind_scan {
  */
 uint32_t unwind_find_on_stack(const struct unwind_thread *thread, struct unwind_scan *scan,
 			      uintptr_t place);
+
+/*
+ * The same, but the frame may be one that was left out. Then this is the index of the next address
+ * further out, which may be the number of addresses.
+ */
+uint32_t unwind_find_outside(const struct unwind_thread *thread, struct unwind_scan *scan,
+			     uintptr_t place);
 
 /*
  * [*lo, *hi) is the part of the thread's own stack that was in use at the last walk or before. It

@@ -559,6 +559,14 @@ void unwind_walk_regs(struct unwind_thread *t, const struct unwind_regs *regs,
 	walk(t, path);
 }
 
+void unwind_walk_other(struct unwind_thread *t, const struct unwind_stack *stack,
+		       const struct unwind_regs *regs, struct unwind_path *path)
+{
+	t->stack = *stack;
+	t->mem.lo = t->mem.hi = 0; /* nothing is certainly mapped */
+	unwind_walk_regs(t, regs, path);
+}
+
 /*
  * The pc of an interrupted frame is exact. So is that of a frame that was laid or guessed, but
  * those are marked.
@@ -573,19 +581,31 @@ bool unwind_met_signal(const struct unwind_thread *t)
 }
 
 /* A frame extends from its sp to its caller's. The end of the root is unknown. */
-uint32_t unwind_find_on_stack(const struct unwind_thread *t, struct unwind_scan *scan,
-			      uintptr_t place)
+static uint32_t find_place(const struct unwind_thread *t, struct unwind_scan *scan, uintptr_t place,
+			   bool also_skipped)
 {
 	const struct record *r = previous_records(t);
 	uint32_t address = scan->address;
 	for (uint32_t i = scan->record; i + 1 < t->n_records; i++) {
-		if (!r[i].skipped && place >= r[i].sp && place < r[i + 1].sp) {
+		if ((also_skipped || !r[i].skipped) && place >= r[i].sp && place < r[i + 1].sp) {
 			*scan = (struct unwind_scan){i, address};
 			return address;
 		}
 		address += !r[i].skipped;
 	}
 	return UINT32_MAX;
+}
+
+uint32_t unwind_find_on_stack(const struct unwind_thread *t, struct unwind_scan *scan,
+			      uintptr_t place)
+{
+	return find_place(t, scan, place, false);
+}
+
+uint32_t unwind_find_outside(const struct unwind_thread *t, struct unwind_scan *scan,
+			     uintptr_t place)
+{
+	return find_place(t, scan, place, true);
 }
 
 void unwind_own_stack(const struct unwind_thread *t, uintptr_t *lo, uintptr_t *hi)
