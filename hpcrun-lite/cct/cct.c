@@ -165,14 +165,14 @@ static bool child(struct cct *t, uint32_t parent, msr_addr addr, uint32_t *id, e
 	return true;
 }
 
-static bool entry_node(struct cct *t, enum msr_path_end end, enum msr_loss *cause)
+static bool entry_node(struct cct *t, const struct cct_path *path, enum msr_loss *cause)
 {
-	uint64_t entry = t->options.is_main ? MSR_ENTRY_MAIN : MSR_ENTRY_THREAD;
+	uint64_t entry = path->entry;
 	uint32_t root;
 	if (t->nodes.n == 0 && !new_node(t, 0, 0, &root, cause))
 		return false;
-	if (end != MSR_END_ROOT)
-		entry = MSR_ENTRY_PARTIAL + (uint64_t)end;
+	if (path->end != MSR_END_ROOT)
+		entry = MSR_ENTRY_PARTIAL + (uint64_t)path->end;
 	return child(t, 0, msr_addr_make(MSR_MODULE_NONE, entry, false), &t->memo[0], cause);
 }
 
@@ -183,12 +183,12 @@ bool cct_insert(struct cct *t, const struct cct_path *path, uint32_t *node, enum
 	if (same > n)
 		same = n;
 	t->n_memo = 0; /* until the path is complete, only what is found below counts */
-	if (same == 0 && !entry_node(t, path->end, cause))
+	if (same == 0 && !entry_node(t, path, cause))
 		return false;
 	uint32_t at = t->memo[same];
 	for (uint32_t i = same; i < n; i++) {
 		msr_addr addr = path->addr[path->n - 1 - i];
-		if (msr_addr_module(addr) == MSR_MODULE_NONE)
+		if (!path->has_synthetic && msr_addr_module(addr) == MSR_MODULE_NONE)
 			addr |= (uint64_t)MSR_MODULE_UNKNOWN << 48;
 		if (!child(t, at, addr, &at, cause)) {
 			t->n_memo = i;

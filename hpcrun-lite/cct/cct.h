@@ -19,7 +19,6 @@ struct cct;
 
 struct cct_options {
 	uint32_t thread;     /* number of the thread in the file */
-	bool is_main; /* complete paths start at MSR_ENTRY_MAIN, otherwise at MSR_ENTRY_THREAD */
 	uint32_t max_depth;  /* most frames of a path */
 	uint32_t max_nodes;  /* most context nodes, at most MSR_TRACE_NODE_MAX */
 };
@@ -34,12 +33,16 @@ size_t cct_bytes(uint32_t max_depth);
 struct cct *cct_init(void *memory, const struct cct_options *options);
 
 struct cct_path {
-	/* Packed addresses, leaf first. Module 0 (no module) is recorded as MSR_MODULE_UNKNOWN. */
+	/* Packed addresses, leaf first. */
 	const uint64_t *addr;
 	uint32_t n;           /* 0: the sample belongs to the entry point itself */
 	/* the outermost n_same frames and `end` equal those of the previous path */
 	uint32_t n_same;
 	enum msr_path_end end;
+	/* Module 0 stands for synthetic frames; otherwise it is recorded as MSR_MODULE_UNKNOWN. */
+	bool has_synthetic;
+	/* Of a complete path: MSR_ENTRY_*. If it changes, n_same must be 0. */
+	enum msr_synthetic entry;
 };
 
 /*

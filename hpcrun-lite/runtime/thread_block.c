@@ -90,7 +90,6 @@ void thread_make_tree(struct thread *t)
 {
 	const struct cct_options options = {
 		.thread = t->record->number,
-		.is_main = t->is_main,
 		.max_depth = process.config.max_depth,
 		.max_nodes = process.config.max_nodes,
 	};

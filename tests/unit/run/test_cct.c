@@ -27,7 +27,7 @@ static char directory[] = "/tmp/hpctoolkit-lite-cct.XXXXXX";
 static struct cct *tree;
 static void *memory;
 
-static void start(uint64_t max_bytes, uint32_t max_nodes, bool is_main)
+static void start(uint64_t max_bytes, uint32_t max_nodes)
 {
 	const char *cause = "";
 	const struct store_options options = {.directory = directory,
@@ -37,7 +37,7 @@ static void start(uint64_t max_bytes, uint32_t max_nodes, bool is_main)
 					      .pid = 1,
 					      .max_bytes = max_bytes};
 	const struct cct_options o = {
-		.thread = THREAD, .is_main = is_main, .max_depth = DEPTH, .max_nodes = max_nodes};
+		.thread = THREAD, .max_depth = DEPTH, .max_nodes = max_nodes};
 	if (!store_open(&options, &cause))
 		fail_msg("%s", cause);
 	memory = aligned_alloc(64, cct_bytes(DEPTH));
@@ -48,7 +48,7 @@ static void start(uint64_t max_bytes, uint32_t max_nodes, bool is_main)
 static int setup(void **state)
 {
 	(void)state;
-	start(0, 1 << 20, true);
+	start(0, 1 << 20);
 	return 0;
 }
 
@@ -159,7 +159,11 @@ static uint64_t address(unsigned x)
 static bool insert(const uint64_t *addr, uint32_t n, uint32_t same, uint32_t *node,
 		   enum msr_loss *cause)
 {
-	const struct cct_path path = {.addr = addr, .n = n, .n_same = same, .end = MSR_END_ROOT};
+	const struct cct_path path = {.addr = addr,
+				      .n = n,
+				      .n_same = same,
+				      .end = MSR_END_ROOT,
+				      .entry = MSR_ENTRY_MAIN};
 	return cct_insert(tree, &path, node, cause);
 }
 
@@ -199,11 +203,14 @@ static void random_paths(void **state)
 static void entry_points(void **state)
 {
 	uint64_t addr[2] = {address(1), address(2)};
+	const struct cct_path other = {.addr = addr, .n = 2, .entry = MSR_ENTRY_THREAD},
+			      idle = {.addr = addr, .n = 2, .entry = MSR_ENTRY_OMP_IDLE};
 	uint32_t node[MSR_N_PATH_ENDS + 1];
 	enum msr_loss cause;
 	(void)state;
 	for (uint32_t e = 0; e < MSR_N_PATH_ENDS; e++) {
-		const struct cct_path path = {.addr = addr, .n = 2, .end = (enum msr_path_end)e};
+		const struct cct_path path = {
+			.addr = addr, .n = 2, .end = (enum msr_path_end)e, .entry = MSR_ENTRY_MAIN};
 		assert_true(cct_insert(tree, &path, &node[e], &cause));
 	}
 	assert_true(insert(addr, 0, 0, &node[MSR_N_PATH_ENDS],
@@ -213,11 +220,24 @@ static void entry_points(void **state)
 	for (uint32_t e = 1; e < MSR_N_PATH_ENDS; e++)
 		assert_path(node[e], addr, 2, MSR_ENTRY_PARTIAL + e);
 	assert_path(node[MSR_N_PATH_ENDS], addr, 0, MSR_ENTRY_MAIN);
-	teardown(state);
-	start(0, 100, false);
-	assert_true(insert(addr, 2, 0, &node[0], &cause));
+	assert_true(cct_insert(tree, &other, &node[0], &cause));
+	assert_true(cct_insert(tree, &idle, &node[1], &cause));
 	read_image();
 	assert_path(node[0], addr, 2, MSR_ENTRY_THREAD);
+	assert_path(node[1], addr, 2, MSR_ENTRY_OMP_IDLE);
+}
+
+static void synthetic_frames_stay(void **state)
+{
+	uint64_t addr[] = {address(1), MSR_WAIT + MSR_WAIT_OMP_END, address(2)};
+	const struct cct_path path = {
+		.addr = addr, .n = 3, .has_synthetic = true, .entry = MSR_ENTRY_MAIN};
+	uint32_t node;
+	enum msr_loss cause;
+	(void)state;
+	assert_true(cct_insert(tree, &path, &node, &cause));
+	read_image();
+	assert_path(node, addr, 3, MSR_ENTRY_MAIN);
 }
 
 static void no_module_is_unknown(void **state)
@@ -298,7 +318,7 @@ static void node_limit(void **state)
 	uint32_t node;
 	enum msr_loss cause = MSR_N_LOSSES;
 	teardown(state);
-	start(0, 5, true); /* entry and four frames */
+	start(0, 5); /* entry and four frames */
 	for (unsigned i = 0; i < 10; i++)
 		addr[i] = address(i);
 	assert_false(insert(addr, 10, 0, &node, &cause));
@@ -317,7 +337,7 @@ static void no_space(void **state)
 	enum msr_loss cause = MSR_N_LOSSES;
 	uint32_t node = 0, made = 0;
 	teardown(state);
-	start(1 << 20, 1 << 20, true);
+	start(1 << 20, 1 << 20);
 	for (unsigned i = 0; i < 100000; i++, made++) {
 		uint64_t addr[2] = {address(i), address(i / 100)};
 		if (!insert(addr, 2, 0, &node, &cause))
@@ -384,6 +404,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(random_paths, setup, teardown),
 		cmocka_unit_test_setup_teardown(entry_points, setup, teardown),
+		cmocka_unit_test_setup_teardown(synthetic_frames_stay, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_module_is_unknown, setup, teardown),
 		cmocka_unit_test_setup_teardown(cells, setup, teardown),
 		cmocka_unit_test_setup_teardown(time_line, setup, teardown),
