@@ -225,8 +225,11 @@ struct python_thread *python_thread_init(void *memory, uint32_t max_depth, bool 
 }
 
 static void pass_through(struct python_thread *t, const struct unwind_path *walked,
-			 uint32_t n_inner, struct python_path *path)
+			 uint32_t n_inner, const struct python_cuts *cuts,
+			 struct python_path *path)
 {
+	for (uint32_t i = 0; cuts && i < cuts->n; i++)
+		cuts->at[i] -= cuts->at[i] < n_inner ? cuts->at[i] : n_inner;
 	*path = (struct python_path){.addr = walked->addr + n_inner,
 				     .n = walked->n - n_inner,
 				     .n_same = t->was_native ? walked->n_same : 0,
@@ -242,6 +245,8 @@ struct path_builder {
 	uint32_t n, max;
 	uint32_t fetched; /* number of Python frames whose code objects were fetched together */
 	bool full;
+	const struct python_cuts *cuts;
+	uint32_t n_cuts;  /* those that are indices into this path already */
 };
 
 static void append(struct path_builder *g, uint64_t addr)
@@ -250,6 +255,19 @@ static void append(struct path_builder *g, uint64_t addr)
 		g->at[g->n++] = addr;
 	else
 		g->full = true;
+}
+
+/* The walked frame `next` is the next to append or to replace. */
+static void pass_cuts(struct path_builder *g, uint32_t next)
+{
+	while (g->cuts && g->n_cuts < g->cuts->n && g->cuts->at[g->n_cuts] <= next)
+		g->cuts->at[g->n_cuts++] = g->n;
+}
+
+static void append_walked(struct path_builder *g, const struct unwind_path *walked, uint32_t i)
+{
+	pass_cuts(g, i);
+	append(g, walked->addr[i]);
 }
 
 /*
@@ -319,7 +337,8 @@ static void join(struct python_thread *t, const struct code_context *c,
 			continue;
 		}
 		for (; done < at; done++)
-			append(g, walked->addr[done]);
+			append_walked(g, walked, done);
+		pass_cuts(g, at);
 		if (append_run(g, c, t, begin, end, module))
 			done = at + 1;
 		else
@@ -327,7 +346,8 @@ static void join(struct python_thread *t, const struct code_context *c,
 		g->full = g->full || (f->is_cut && i + 1 == n_runs);
 	}
 	for (; done < walked->n && !g->full; done++)
-		append(g, walked->addr[done]);
+		append_walked(g, walked, done);
+	pass_cuts(g, UINT32_MAX);
 }
 
 /*
@@ -390,14 +410,14 @@ static void remember(struct python_thread *t, uint32_t n_inner, uint64_t n_walks
 
 void python_splice(struct python_thread *t, const struct unwind_thread *unwind,
 		   const struct unwind_path *walked, uint32_t n_inner, bool at_call,
-		   struct python_path *path)
+		   const struct python_cuts *cuts, struct python_path *path)
 {
 	const struct python_layout *l = atomic_load_explicit(&python.layout, memory_order_acquire);
 	struct state state;
 	uint16_t module;
 	path->broken = false;
 	if (!l) {
-		pass_through(t, walked, n_inner, path);
+		pass_through(t, walked, n_inner, cuts, path);
 		return;
 	}
 	uintptr_t own_lo, own_hi;
@@ -406,7 +426,7 @@ void python_splice(struct python_thread *t, const struct unwind_thread *unwind,
 	if (!t->is_main)
 		reader_begin_frames(&t->reader, &t->batch[0]);
 	if (!find_state(l, t, &state) || (module = logical_module()) == MSR_MODULE_UNKNOWN) {
-		pass_through(t, walked, n_inner, path);
+		pass_through(t, walked, n_inner, cuts, path);
 		return;
 	}
 	/*
@@ -420,7 +440,7 @@ void python_splice(struct python_thread *t, const struct unwind_thread *unwind,
 	reader_end_frames(&t->reader);
 	path->broken = t->frames.broken;
 	if (!t->frames.n_frames) {
-		pass_through(t, walked, n_inner, path);
+		pass_through(t, walked, n_inner, cuts, path);
 		return;
 	}
 	t->last = (struct code_last){0};
@@ -439,7 +459,7 @@ void python_splice(struct python_thread *t, const struct unwind_thread *unwind,
 				       .last = &t->last,
 				       .batch = t->batch};
 	uint64_t n_walks = unwind_counts(unwind)->walks;
-	if (is_unchanged(t, &c, walked, n_inner, n_walks)) {
+	if (!cuts && is_unchanged(t, &c, walked, n_inner, n_walks)) {
 		t->n_walks = n_walks;
 		*path = (struct python_path){.addr = t->path[1] + t->max_depth - t->n_previous,
 					     .n = t->n_previous,
@@ -447,7 +467,7 @@ void python_splice(struct python_thread *t, const struct unwind_thread *unwind,
 					     .end = t->end};
 		return;
 	}
-	struct path_builder g = {.at = t->path[0], .max = t->max_depth};
+	struct path_builder g = {.at = t->path[0], .max = t->max_depth, .cuts = cuts};
 	join(t, &c, unwind, walked, n_inner, module, &g);
 	path->broken = t->frames.broken;
 	publish(t, &g, walked, path);

@@ -74,10 +74,14 @@ struct python_path {
 /*
  * Gets the path of the last walk of `unwind`, without its n_inner innermost frames, with Python
  * frames in it. All paths of a thread must go through here, because n_same refers to the previous
- * one. at_call: the thread called us and was not interrupted.
+ * one. at_call: the thread called us and was not interrupted. `cuts`, which may be NULL, are
+ * indices into the walked path, in ascending order; they become those of the same places in *path.
  */
+struct python_cuts {
+	uint32_t *at, n;
+};
 void python_splice(struct python_thread *t, const struct unwind_thread *unwind,
 		   const struct unwind_path *walked, uint32_t n_inner, bool at_call,
-		   struct python_path *path);
+		   const struct python_cuts *cuts, struct python_path *path);
 
 #endif
