@@ -94,6 +94,7 @@ size_t config_encode(const struct config *c, char *text, size_t n_bytes)
 	put_string(&o, "lib", c->library);
 	put_number(&o, "trace", c->trace);
 	put_number(&o, "python", c->python);
+	put_number(&o, "openmp", c->openmp);
 	put_number(&o, "delay", c->delay);
 	put_number(&o, "say", c->say);
 	put_number(&o, "rank", c->rank);
@@ -255,6 +256,8 @@ static void get_value(struct in *in, const char *key, struct config *c)
 		c->trace = get_i64(in) != 0;
 	else if (!strcmp(key, "python"))
 		c->python = get_i64(in) != 0;
+	else if (!strcmp(key, "openmp"))
+		c->openmp = get_i64(in) != 0;
 	else if (!strcmp(key, "delay"))
 		c->delay = get_i64(in) != 0;
 	else if (!strcmp(key, "say"))
@@ -287,7 +290,7 @@ void config_defaults(struct config *c)
 {
 	memset(c, 0, sizeof *c);
 	c->rank = c->n_ranks = -1;
-	c->python = true;
+	c->python = c->openmp = true;
 	c->max_depth = CONFIG_MAX_DEPTH;
 	c->max_nodes = CONFIG_MAX_NODES;
 	c->gpu_bytes = CONFIG_GPU_BYTES;

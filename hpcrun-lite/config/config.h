@@ -4,8 +4,8 @@
  * which the library decodes into a constant struct. With one variable, the exec hooks have exactly
  * two entries to remove and restore: this one and LD_PRELOAD. It is one line:
  *
- *     HPCTOOLKIT_LITE=1;dir=/abs/dir;lib=/abs/libhpcrun-lite.so;trace=1;python=1;delay=0;say=1;
- *         rank=-1;size=-1;job=;pid=4711;execpid=4711;seq=0;start=<mono ns>;
+ *     HPCTOOLKIT_LITE=1;dir=/abs/dir;lib=/abs/libhpcrun-lite.so;trace=1;python=1;openmp=1;delay=0;
+ *         say=1;rank=-1;size=-1;job=;pid=4711;execpid=4711;seq=0;start=<mono ns>;
  *         depth=8192;nodes=16777216;bytes=0;gpubytes=1073741824;
  *         event=NAME,KIND,UNIT,PERFTYPE,PERFCONFIG,PERIOD,ASRATE,CPUSOURCE;event=...;
  *         gpu=NAME,OPTIONS,PRELOAD;gpu=...
@@ -75,6 +75,7 @@ struct config {
 	char library[4096];    /* absolute path of the preloaded library, as in LD_PRELOAD */
 	bool trace;
 	bool python;           /* Python frames in call paths; the default */
+	bool openmp;           /* parallel regions of OpenMP; the default */
 	bool delay;            /* measurement is off until the program starts it */
 	uint32_t say;          /* enum config_say */
 	int32_t rank, n_ranks; /* -1: unknown to the launcher; see config_find_rank */
@@ -114,8 +115,8 @@ const struct config_gpu *config_find_gpu(const struct config *c, const char *nam
 size_t config_preload(const struct config *c, char *text, size_t n_bytes);
 
 /*
- * Sets everything to zero, except rank and n_ranks (-1), Python frames (on) and the limits
- * (defaults). Signal-safe.
+ * Sets everything to zero, except rank and n_ranks (-1), Python frames and OpenMP (on) and the
+ * limits (defaults). Signal-safe.
  */
 void config_defaults(struct config *c);
 
