@@ -184,7 +184,7 @@ enum msr_kind {
 	MSR_PYTHON_CODE = 10,
 	/* a forked child without a file of its own: header page and extents, as in a file */
 	MSR_PROCESS = 11,
-	MSR_OMP_REGION = 12,    /* parallel regions of OpenMP, summed up by region */
+	MSR_OMP_REGION = 12,    /* struct msr_omp_region: parallel regions, summed up by a thread */
 	MSR_WAIT_OBJECT = 13,   /* what threads waited for: descriptors, locks */
 	/* Extents of GPUs: see measurement_gpu.h. */
 	MSR_CHILD = 14,         /* struct msr_child: children that the process waited for */
@@ -348,6 +348,25 @@ struct msr_child {
 	uint64_t end_ns;      /* CLOCK_MONOTONIC, right after the wait */
 	uint64_t cpu_ns;      /* user and system time, including the children it waited for */
 	uint64_t reserved;    /* 0 */
+};
+
+/*
+ * The parallel regions that one thread forked at one place, with teams of one size, summed up. Only
+ * regions that have ended and were measured from fork to join count. n_timed, busy_ns, max_ns and
+ * min_ns are of the time that each thread of the team spent in the function of the region. Team
+ * members beyond the first 1024 are not timed.
+ */
+struct msr_omp_region {
+	msr_addr call;          /* where the program forked; 0: not known (tail call) */
+	msr_addr function;      /* the outlined function; 0: not known. Both 0: other regions */
+	uint32_t n_threads;     /* size of the team */
+	uint32_t flags;         /* 0 */
+	_Atomic uint64_t instances;
+	_Atomic uint64_t elapsed_ns; /* sum over instances of the time from fork to join */
+	_Atomic uint64_t n_timed;    /* sum over instances of the number of timed threads */
+	_Atomic uint64_t busy_ns;    /* sum over instances and threads */
+	_Atomic uint64_t max_ns;     /* sum over instances of the longest time of a thread */
+	_Atomic uint64_t min_ns;     /* ... and of the shortest */
 };
 
 /* Why the run-time library cannot be loaded into a program. Part of the format: append only. */

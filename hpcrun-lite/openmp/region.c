@@ -12,11 +12,26 @@
 
 #include <sys/mman.h>
 
-void region_reset(struct region_thread *t, const struct unwind_stack *stack, uintptr_t base)
+static _Atomic uint32_t n_closes;
+
+/* Relaxed: dlclose and what comes after it order themselves. */
+void region_modules_changed(void)
+{
+	atomic_fetch_add_explicit(&n_closes, 1, memory_order_relaxed);
+}
+
+uint32_t region_n_closes(void)
+{
+	return atomic_load_explicit(&n_closes, memory_order_relaxed);
+}
+
+void region_reset(struct region_thread *t, const struct unwind_stack *stack, uintptr_t base,
+		  bool is_main)
 {
 	atomic_store_explicit(&t->n_entries, 0, memory_order_relaxed);
 	atomic_store_explicit(&t->n_forks, 0, memory_order_relaxed);
 	atomic_store_explicit(&t->is_worker, false, memory_order_relaxed);
+	t->is_main = is_main;
 	t->base = base;
 	t->stack = stack;
 	t->n_lost = 0;
@@ -112,6 +127,7 @@ struct region *region_fork(struct region_thread *t, const struct region_fork *fo
 		return NULL;
 	}
 	struct region *r = t->level[n];
+	end(r); /* a thread that had the block before may have left it alive */
 	/* Readers that see a new word must see that the generation has changed. */
 	atomic_thread_fence(memory_order_release);
 	r->origin.fork = *fork;

@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 enum {
-	REGION_MAX_NESTED = 32,   /* regions that a thread is in at the same time */
+	REGION_MAX_NESTED = 16,   /* regions that a thread is in at the same time */
 	REGION_MAX_TIMED = 1024,  /* threads of a team whose time is taken */
 };
 
@@ -73,7 +73,7 @@ struct region_origin {
 
 /* A descriptor. The thread that forks writes it before the generation becomes odd. */
 struct region {
-	void *original[4];               /* for the adapter */
+	void *original[6];               /* for the adapter */
 	_Atomic uint64_t generation;
 	struct region_origin origin;
 	uint64_t start_ns;
@@ -92,6 +92,7 @@ struct region_thread {
 	_Atomic uint32_t n_entries;      /* the last one is the innermost */
 	_Atomic uint32_t n_forks;        /* levels in use: regions of this thread that live */
 	_Atomic bool is_worker;          /* it has entered regions that other threads forked */
+	bool is_main;                    /* the thread that ran main */
 	uintptr_t base;                  /* place outside of the thread's function; 0: not known */
 	const struct unwind_stack *stack;
 	struct region_entry entry[REGION_MAX_NESTED];
@@ -103,7 +104,8 @@ struct region_thread {
 };
 
 /* At the start of a thread. `base`: see above. Descriptors and generations stay. */
-void region_reset(struct region_thread *t, const struct unwind_stack *stack, uintptr_t base);
+void region_reset(struct region_thread *t, const struct unwind_stack *stack, uintptr_t base,
+		  bool is_main);
 
 /*
  * The calling thread forks. `regs` are those of a frame inside fork->place (unwind_here). The
@@ -155,5 +157,7 @@ void region_exit(struct region_thread *t, const struct region_visit *visit);
 
 /* After a dlclose: other code may be at the addresses of functions. */
 void region_modules_changed(void);
+/* How often that happened. */
+uint32_t region_n_closes(void);
 
 #endif

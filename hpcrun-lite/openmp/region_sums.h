@@ -2,24 +2,36 @@
 /*
  * Exact sums over the parallel regions that a thread forks: one record (OMP_REGION) for each place
  * of a fork, function and size of the team. They are summed up in anonymous memory and copied to
- * the measurement file after samples and at the end, because only these places are safe from a
- * file that another process truncates. Test: tests/unit/openmp/test_region_sums.c.
+ * the measurement file after samples and at the end: a write to the file needs care that a region
+ * cannot pay for (file_fault.h). Test: tests/unit/openmp/test_region_sums.c.
  */
 #ifndef HPCRUN_LITE_OPENMP_REGION_SUMS_H
 #define HPCRUN_LITE_OPENMP_REGION_SUMS_H
 
 #include "hpcrun-lite/openmp/region.h"
 
-/* Adds an instance that has ended. */
+enum { REGION_MAX_SUMS = 512 }; /* records of a thread; further regions share one more */
+
+/*
+ * Once per process. `packed` returns the packed address (format/measurement.h) of a run-time
+ * address, or 0 if that says nothing to users; it may write to the file.
+ */
+void region_sums_start(uint64_t (*packed)(uintptr_t runtime_pc));
+
+/* Adds an instance that has ended. Not signal-safe. */
 void region_sums_add(struct region_thread *t, const struct region *r, uint64_t elapsed_ns);
 
 /*
  * Copies what has changed since the last call to the file. Call it inside the tool: in our handler,
- * or when the thread or the process ends. `thread` is the thread's number in the file. Signal-safe.
+ * or at the end of the thread or the process, perhaps from another thread. `thread` is the number
+ * in the file. Signal-safe.
  */
 void region_sums_write(struct region_thread *t, uint32_t thread);
 
-/* In a forked child: the sums so far belong to the parent. */
-void region_sums_forget(struct region_thread *t);
+/* The same at the end of the thread; gives unused space back to the store. */
+void region_sums_finish(struct region_thread *t, uint32_t thread);
+
+/* At the start of a record, also in a forked child: no sums, and nothing in the file. */
+void region_sums_reset(struct region_thread *t);
 
 #endif
