@@ -27,7 +27,7 @@ libhpcrun_lite_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
 libhpcrun_lite_la_LDFLAGS = -module -avoid-version -shared -Wc,-static-libgcc \
 	-Wl,-z,now -Wl,-z,defs -Wl,-z,nodelete -Wl,-Bsymbolic \
 	-Wl,--version-script=$(srcdir)/hpcrun-lite/exports.map
-libhpcrun_lite_la_LIBADD = libhlgpu.la libhlcct.la libhlpython.la libhlunwind.la \
+libhpcrun_lite_la_LIBADD = libhlgpu.la libhlcct.la libhlpython.la libhlopenmp.la libhlunwind.la \
 	libhlsafe.la libhlstring.la
 libhpcrun_lite_la_DEPENDENCIES = $(libhpcrun_lite_la_LIBADD) hpcrun-lite/exports.map
 EXTRA_DIST += hpcrun-lite/exports.map
@@ -42,6 +42,7 @@ include $(top_srcdir)/hpcrun-lite/hooks/local.mk
 include $(top_srcdir)/hpcrun-lite/hooks/signal/local.mk
 include $(top_srcdir)/hpcrun-lite/hooks/wait/local.mk
 include $(top_srcdir)/hpcrun-lite/launch/local.mk
+include $(top_srcdir)/hpcrun-lite/openmp/local.mk
 include $(top_srcdir)/hpcrun-lite/python/local.mk
 include $(top_srcdir)/hpcrun-lite/replay/local.mk
 include $(top_srcdir)/hpcrun-lite/runtime/local.mk

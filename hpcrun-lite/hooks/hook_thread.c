@@ -69,27 +69,34 @@ static void release_start(struct start *s)
 		sys_munmap(s, 4096);
 }
 
-/* Runs in the new thread: copies and releases its start record. */
-static struct start begin(void *argument)
+/*
+ * Runs in the new thread: copies and releases its start record. `base`: a place outside of the
+ * function that called this.
+ */
+static struct start begin(void *argument, uintptr_t base)
 {
 	struct start *s = argument;
 	struct start copy = {.posix = s->posix, .c11 = s->c11, .argument = s->argument};
 	struct thread_room room = s->room;
+	room.base = base;
 	hook_signal_inherit(s->hidden);
 	release_start(s);
 	runtime_thread_begins(&room);
 	return copy;
 }
 
+/* x86-64: the caller's frame begins above its bp and the return address. */
+#define BASE ((uintptr_t)__builtin_frame_address(0) + 16)
+
 static void *posix_thread(void *argument)
 {
-	struct start s = begin(argument);
+	struct start s = begin(argument, BASE);
 	return s.posix(s.argument);
 }
 
 static int c11_thread(void *argument)
 {
-	struct start s = begin(argument);
+	struct start s = begin(argument, BASE);
 	return s.c11(s.argument);
 }
 

@@ -10,6 +10,9 @@
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
 #include "hpcrun-lite/gpu/core.h"
+#include "hpcrun-lite/openmp/gomp_real.h"
+#include "hpcrun-lite/openmp/region_path.h"
+#include "hpcrun-lite/openmp/region_sums.h"
 #include "hpcrun-lite/python/python.h"
 #include "hpcrun-lite/runtime/children.h"
 #include "hpcrun-lite/runtime/control.h"
@@ -139,6 +142,36 @@ static const struct python_host python_host = {.begin_record = begin_python_reco
 					       .module = add_python_module,
 					       .note = runtime_note};
 
+/*
+ * The packed address of code in the process; 0 for our own: a region's function was called and has
+ * made a tail call. Regions ask outside of handlers.
+ */
+static uint64_t packed_address(uintptr_t runtime_pc)
+{
+	struct dl_find_object object;
+	uintptr_t bias = 0, lo, hi;
+	uint16_t module = MSR_MODULE_UNKNOWN;
+	module_own_range(&lo, &hi);
+	if (runtime_pc >= lo && runtime_pc < hi)
+		return 0;
+	const bool bus = file_fault_open();
+	if (_dl_find_object((void *)runtime_pc, &object) == 0)
+		module = module_of(&object, &bias);
+	file_fault_close(bus);
+	return msr_addr_make(module, runtime_pc - bias, false);
+}
+
+struct region_thread *runtime_regions(void)
+{
+	struct thread *t = thread_self;
+	return t && process.config.openmp && process_is_alive() ? &t->regions : NULL;
+}
+
+bool runtime_is_counting(void)
+{
+	return !atomic_load_explicit(&process.off, memory_order_relaxed);
+}
+
 static bool start(const char **cause)
 {
 	static char source_cause[256];
@@ -155,6 +188,10 @@ static bool start(const char **cause)
 	records_start();
 	module_own_range(&unwind.skip_lo, &unwind.skip_hi);
 	unwind_init(&unwind);
+	if (process.config.openmp)
+		gomp_start();
+	region_path_start(process.config.max_depth);
+	region_sums_start(packed_address);
 	if (process.config.python)
 		python_init(&python_host);
 	module_start();
@@ -286,6 +323,7 @@ void runtime_unload_begins(void)
 void runtime_unload_ends(void)
 {
 	module_closed();
+	region_modules_changed();
 	unwind_flush_end();
 }
 
@@ -331,6 +369,7 @@ static void end(enum msr_exit_kind kind, int code)
 	children_finish();
 	uint64_t now_ns = clock_mono_ns();
 	thread_stamp_all(now_ns);
+	thread_write_regions();
 	write_end(kind, code, now_ns);
 	jit_keep();
 	if (store_is_damaged())

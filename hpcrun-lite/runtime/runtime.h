@@ -102,6 +102,7 @@ void runtime_resume(void);
 struct thread_room {
 	uintptr_t lo;
 	size_t n_bytes;
+	uintptr_t base; /* a place (openmp/region.h) outside of the thread's function; 0: unknown */
 };
 
 /* A thread is about to be created. Returns true if it must be measured. Not signal-safe. */

@@ -91,20 +91,36 @@ _Static_assert((int)UNWIND_ROOT == (int)MSR_END_ROOT && (int)UNWIND_NO_CFI == (i
 		       (int)UNWIND_N_ENDS == (int)MSR_END_GUESSED,
 	       "enum unwind_end is enum msr_path_end");
 
-bool sample_insert(struct thread *t, const struct unwind_path *walked, uint32_t n_inner,
-		   bool at_call, uint32_t *node, enum msr_loss *cause)
+bool sample_insert(struct thread *t, struct unwind_path *walked, uint32_t n_inner, bool at_call,
+		   uint32_t *node, enum msr_loss *cause)
 {
 	struct python_path spliced;
-	python_splice(t->python, t->unwind, walked, n_inner, at_call, &spliced);
+	struct region_plan plan;
+	const bool is_planned = region_path_plan(&t->regions, t->unwind, walked, &plan);
+	const struct python_cuts cuts = {plan.cut, is_planned ? 2 * plan.n_pieces : 0};
+	python_splice(t->python, t->unwind, walked, n_inner, at_call, is_planned ? &cuts : NULL,
+		      &spliced);
 	if (spliced.broken)
 		add(&t->record->losses[MSR_LOSS_PYTHON], 1);
 	/* what is new in the path */
 	jit_look_at(spliced.addr,
 		    spliced.n - (spliced.n_same < spliced.n ? spliced.n_same : spliced.n));
-	const struct cct_path path = {.addr = spliced.addr,
-				      .n = spliced.n,
-				      .n_same = spliced.n_same,
-				      .end = (enum msr_path_end)spliced.end};
+	struct region_path joined = {.addr = spliced.addr,
+				     .n = spliced.n,
+				     .n_same = spliced.n_same,
+				     .end = spliced.end,
+				     .heuristic = walked->heuristic};
+	region_path_make(&t->regions, is_planned ? &plan : NULL, &joined);
+	walked->end = joined.end;
+	walked->heuristic = joined.heuristic;
+	const struct cct_path path = {.addr = joined.addr,
+				      .n = joined.n,
+				      .n_same = joined.n_same,
+				      .end = (enum msr_path_end)joined.end,
+				      .has_synthetic = joined.is_joined,
+				      .entry = joined.is_idle   ? MSR_ENTRY_OMP_IDLE
+					       : joined.is_main ? MSR_ENTRY_MAIN
+								: MSR_ENTRY_THREAD};
 	return cct_insert(t->cct, &path, node, cause);
 }
 
@@ -143,8 +159,9 @@ static void take(struct thread *t, const struct source_expiry *expiry, unsigned 
 	add(&r->delivered, n);
 	thread_need_tree(t);
 	unwind_walk(t->unwind, context, &walked);
+	const bool is_inserted = sample_insert(t, &walked, 0, false, &node, &cause);
 	count_path(r, &walked);
-	if (!sample_insert(t, &walked, 0, false, &node, &cause)) {
+	if (!is_inserted) {
 		add(&r->losses[cause], n);
 		return;
 	}
@@ -225,6 +242,7 @@ static void leave(struct thread *t, uint64_t start_ns)
 		s->n_long >= LONG_IN_A_ROW ? now + (took < REST_MAX_NS ? took : REST_MAX_NS) : 0;
 	s->left_ns = now;
 	watch_after_sample(t, now);
+	region_sums_write(&t->regions, t->record->number);
 	add(&t->record->handler_ns, sample_end_cost(t->sample.cost_start_ns, COST_EVERY));
 	atomic_store_explicit(&t->in_handler, 0, memory_order_release);
 }

@@ -74,12 +74,13 @@ enum sample_hold sample_hold(struct thread *t);
 void sample_walk_here(struct thread *t, struct unwind_path *walked);
 
 /*
- * Returns in *node the node of the path that was walked last, without its n_inner innermost frames
- * and with Python's frames; makes it if necessary. `at_call`: sample_walk_here walked the path, not
- * a signal. Returns false and sets *cause on failure.
+ * Returns in *node the node of the path that was walked last, without its n_inner innermost frames,
+ * with Python's frames and joined with the path of the parallel region; makes it if necessary. Sets
+ * the end in *walked to that of the joined path. `at_call`: sample_walk_here walked the path, not a
+ * signal. Returns false and sets *cause on failure.
  */
-bool sample_insert(struct thread *t, const struct unwind_path *walked, uint32_t n_inner,
-		   bool at_call, uint32_t *node, enum msr_loss *cause);
+bool sample_insert(struct thread *t, struct unwind_path *walked, uint32_t n_inner, bool at_call,
+		   uint32_t *node, enum msr_loss *cause);
 
 /* Where to record samples that were held back: the node of the path, or why there is none. */
 struct sample_place {

@@ -88,6 +88,7 @@ static void reset_record(struct thread *t)
 	sample_reset_record(t);
 	watch_reset_record(t);
 	t->gpu = (struct gpu_thread){0};
+	region_sums_reset(&t->regions);
 	t->record = NULL;
 }
 
@@ -148,6 +149,7 @@ void thread_begin(bool is_main, const struct thread_room *room)
 		return;
 	}
 	find_stack(&t->stack, room, t->tid);
+	region_reset(&t->regions, &t->stack, room->base, is_main);
 	thread_off_begin(t);
 	thread_self = t;
 	pthread_setspecific(threads.key, t);
@@ -220,6 +222,7 @@ void thread_end(void)
 	sample_drop_held(t);
 	gpu_glue_thread_ends();
 	gpu_thread_trim(&t->gpu);
+	region_sums_finish(&t->regions, t->record->number);
 	if (t->cct)
 		cct_finish(t->cct);
 	add_to_ended(t->record);
@@ -294,6 +297,20 @@ void thread_unstamp_all(void)
 			r->end_ns = r->cpu_end_ns = 0;
 			atomic_store_explicit(&r->cpu_unsampled_ns, 0, memory_order_relaxed);
 		}
+	}
+}
+
+void thread_write_regions(void)
+{
+	for (struct thread *t = thread_first(); t;
+	     t = t->next_made) {
+		struct msr_thread *r = live_record(t);
+		if (!r)
+			continue;
+		if (t == thread_self)
+			region_sums_finish(&t->regions, r->number);
+		else if (!atomic_load_explicit(&t->in_handler, memory_order_seq_cst))
+			region_sums_write(&t->regions, r->number);
 	}
 }
 

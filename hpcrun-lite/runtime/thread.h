@@ -10,6 +10,8 @@
 #include "common/format/measurement.h"
 #include "hpcrun-lite/cct/cct.h"
 #include "hpcrun-lite/gpu/core.h"
+#include "hpcrun-lite/openmp/region_path.h"
+#include "hpcrun-lite/openmp/region_sums.h"
 #include "hpcrun-lite/python/python.h"
 #include "hpcrun-lite/runtime/runtime.h"
 #include "hpcrun-lite/runtime/sample.h"
@@ -48,6 +50,7 @@ struct thread {
 	struct unwind_stack stack;
 	struct sample_held held;
 	struct gpu_thread gpu;
+	struct region_thread regions;
 };
 
 /* The state of the calling thread; NULL if it is not measured. Signal-safe. */
@@ -88,6 +91,9 @@ void thread_forked(void);
  */
 void thread_stamp_all(uint64_t now_ns);
 void thread_unstamp_all(void);
+
+/* Writes the sums of parallel regions of every live thread that is not inside the tool. */
+void thread_write_regions(void);
 
 /* Returns true if no thread except the caller is inside the tool. */
 bool thread_all_outside(void);

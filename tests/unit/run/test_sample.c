@@ -146,14 +146,39 @@ void unwind_walk_regs(struct unwind_thread *t, const struct unwind_regs *regs,
 
 void python_splice(struct python_thread *t, const struct unwind_thread *unwind,
 		   const struct unwind_path *walked, uint32_t n_inner, bool at_call,
-		   struct python_path *path)
+		   const struct python_cuts *cuts, struct python_path *path)
 {
 	(void)t;
+	(void)cuts;
 	(void)unwind;
 	(void)walked;
 	(void)n_inner;
 	(void)at_call;
 	memset(path, 0, sizeof *path);
+}
+
+bool region_path_plan(struct region_thread *t, const struct unwind_thread *own,
+		      const struct unwind_path *walked, struct region_plan *plan)
+{
+	(void)t;
+	(void)own;
+	(void)walked;
+	(void)plan;
+	return false;
+}
+
+void region_path_make(struct region_thread *t, const struct region_plan *plan,
+		      struct region_path *path)
+{
+	(void)t;
+	(void)plan;
+	(void)path;
+}
+
+void region_sums_write(struct region_thread *t, uint32_t number)
+{
+	(void)t;
+	(void)number;
 }
 
 void jit_look_at(const uint64_t *addr, uint32_t n)

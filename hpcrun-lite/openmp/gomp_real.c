@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Finds the real functions; see gomp_real.h. If a library that the program is linked with has them,
+ * everyone reaches these, because the dynamic loader searches there first. Otherwise each object
+ * finds those of the group of libraries that it was loaded with. Must not call malloc. Test:
+ * tests/cli/openmp/openmp_two.sh.
+ */
+#include "hpcrun-lite/openmp/gomp_real.h"
+
+#include "hpcrun-lite/openmp/region.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { OBJECTS_MAX = 64 };
+
+static const char *const names[GOMP_N_FUNCTIONS] = {
+	[GOMP_PARALLEL] = "GOMP_parallel",
+	[GOMP_PARALLEL_REDUCTIONS] = "GOMP_parallel_reductions",
+	[GOMP_PARALLEL_SECTIONS] = "GOMP_parallel_sections",
+	[GOMP_PARALLEL_LOOP_STATIC] = "GOMP_parallel_loop_static",
+	[GOMP_PARALLEL_LOOP_DYNAMIC] = "GOMP_parallel_loop_dynamic",
+	[GOMP_PARALLEL_LOOP_GUIDED] = "GOMP_parallel_loop_guided",
+	[GOMP_PARALLEL_LOOP_RUNTIME] = "GOMP_parallel_loop_runtime",
+	[GOMP_PARALLEL_LOOP_NONMONOTONIC_DYNAMIC] = "GOMP_parallel_loop_nonmonotonic_dynamic",
+	[GOMP_PARALLEL_LOOP_NONMONOTONIC_GUIDED] = "GOMP_parallel_loop_nonmonotonic_guided",
+	[GOMP_PARALLEL_LOOP_NONMONOTONIC_RUNTIME] = "GOMP_parallel_loop_nonmonotonic_runtime",
+	[GOMP_PARALLEL_LOOP_MAYBE_NONMONOTONIC_RUNTIME] =
+		"GOMP_parallel_loop_maybe_nonmonotonic_runtime",
+};
+
+struct library {
+	void *function[GOMP_N_FUNCTIONS];
+	int (*thread_number)(void), (*team_size)(void);
+};
+
+/* What one object reaches. Constant once `map` is set, except for n_closes. */
+struct object {
+	_Atomic(const struct link_map *) map; /* NULL: not ready */
+	_Atomic uint32_t n_closes; /* value of region_n_closes() when this was right */
+	struct library library;
+};
+
+static struct {
+	struct library program;    /* function[0] NULL: none */
+	_Atomic uint32_t n_taken;
+	struct object object[OBJECTS_MAX];
+} gomp;
+
+static void fill(struct library *l, void *handle)
+{
+	for (unsigned i = 0; i < GOMP_N_FUNCTIONS; i++)
+		l->function[i] = dlsym(handle, names[i]);
+	*(void **)&l->thread_number = dlsym(handle, "omp_get_thread_num");
+	*(void **)&l->team_size = dlsym(handle, "omp_get_num_threads");
+	if (!l->thread_number || !l->team_size)
+		l->function[GOMP_PARALLEL] = NULL;
+}
+
+void gomp_start(void)
+{
+	const int saved_errno = errno;
+	if (dlsym(RTLD_NEXT, names[GOMP_PARALLEL]))
+		fill(&gomp.program, RTLD_NEXT);
+	else
+		dlerror(); /* or the program would find our error */
+	errno = saved_errno;
+}
+
+/* ---- objects that were loaded later ---- */
+
+static const struct link_map *map_of(const void *address)
+{
+	struct dl_find_object found;
+	return _dl_find_object((void *)address, &found) == 0 ? found.dlfo_link_map : NULL;
+}
+
+/* Objects are listed in the order in which they were loaded. */
+static bool was_loaded_before(const struct link_map *a, const struct link_map *b)
+{
+	while (b && b != a)
+		b = b->l_prev;
+	return b != NULL;
+}
+
+/*
+ * In glibc the map of an object is its handle too, and stands for the group of libraries that was
+ * loaded with it. The global ones come first, if they were there when the object was loaded. The
+ * group of the program has our hook.
+ */
+static void *handle_for(const struct link_map *map)
+{
+	void *const global = dlsym(RTLD_NEXT, names[GOMP_PARALLEL]),
+	     *const local = dlsym((void *)map, names[GOMP_PARALLEL]);
+	const bool has_local = local && map_of(local) != map_of(&gomp);
+	if (global && (!has_local || was_loaded_before(map_of(global), map)))
+		return RTLD_NEXT;
+	return has_local ? (void *)map : NULL;
+}
+
+static void look_up(const struct link_map *map, struct library *l)
+{
+	const int saved_errno = errno;
+	void *handle = handle_for(map);
+	*l = (struct library){0};
+	if (handle)
+		fill(l, handle);
+	dlerror();
+	errno = saved_errno;
+}
+
+static bool is_same(const struct library *a, const struct library *b)
+{
+	return a->function[GOMP_PARALLEL] == b->function[GOMP_PARALLEL] &&
+	       a->thread_number == b->thread_number;
+}
+
+/* With a full table the next call looks it up again. */
+static void keep(const struct link_map *map, const struct library *l, uint32_t n_closes)
+{
+	const uint32_t i = atomic_fetch_add_explicit(&gomp.n_taken, 1, memory_order_relaxed);
+	if (i >= OBJECTS_MAX) {
+		atomic_store_explicit(&gomp.n_taken, OBJECTS_MAX, memory_order_relaxed);
+		return;
+	}
+	gomp.object[i].library = *l;
+	atomic_store_explicit(&gomp.object[i].n_closes, n_closes, memory_order_relaxed);
+	atomic_store_explicit(&gomp.object[i].map, map, memory_order_release);
+}
+
+static struct gomp_real real_of(const struct library *l, enum gomp_function which)
+{
+	return (struct gomp_real){l->function[GOMP_PARALLEL] ? l->function[which] : NULL,
+				  l->thread_number, l->team_size};
+}
+
+/*
+ * After a dlclose each object is looked up again once, because another one may have its address.
+ */
+static struct gomp_real find_for(const struct link_map *map, enum gomp_function which)
+{
+	const uint32_t n_closes = region_n_closes(),
+		       n = atomic_load_explicit(&gomp.n_taken, memory_order_relaxed);
+	struct object *known = NULL;
+	struct library library;
+	for (uint32_t i = 0; i < n && i < OBJECTS_MAX; i++) {
+		struct object *o = &gomp.object[i];
+		if (atomic_load_explicit(&o->map, memory_order_acquire) != map)
+			continue;
+		if (atomic_load_explicit(&o->n_closes, memory_order_relaxed) == n_closes)
+			return real_of(&o->library, which);
+		known = o;
+	}
+	look_up(map, &library);
+	if (known && is_same(&known->library, &library))
+		atomic_store_explicit(&known->n_closes, n_closes, memory_order_relaxed);
+	else
+		keep(map, &library, n_closes);
+	return real_of(&library, which);
+}
+
+struct gomp_real gomp_find(enum gomp_function which, uintptr_t code)
+{
+	if (gomp.program.function[GOMP_PARALLEL])
+		return real_of(&gomp.program, which);
+	const struct link_map *map = map_of((const void *)code);
+	return map ? find_for(map, which) : (struct gomp_real){0};
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The functions of libgomp that a caller would have reached without our hooks. A process may have
+ * several libraries with these names: Python modules bring their own, loaded for themselves alone,
+ * and LLVM's libomp has them too. Test: tests/cli/openmp/openmp_two.sh.
+ */
+#ifndef HPCRUN_LITE_OPENMP_GOMP_REAL_H
+#define HPCRUN_LITE_OPENMP_GOMP_REAL_H
+
+#include <stdint.h>
+
+enum gomp_function {
+	GOMP_PARALLEL,
+	GOMP_PARALLEL_REDUCTIONS,
+	GOMP_PARALLEL_SECTIONS,
+	GOMP_PARALLEL_LOOP_STATIC,
+	GOMP_PARALLEL_LOOP_DYNAMIC,
+	GOMP_PARALLEL_LOOP_GUIDED,
+	GOMP_PARALLEL_LOOP_RUNTIME,
+	GOMP_PARALLEL_LOOP_NONMONOTONIC_DYNAMIC,
+	GOMP_PARALLEL_LOOP_NONMONOTONIC_GUIDED,
+	GOMP_PARALLEL_LOOP_NONMONOTONIC_RUNTIME,
+	GOMP_PARALLEL_LOOP_MAYBE_NONMONOTONIC_RUNTIME,
+	GOMP_N_FUNCTIONS
+};
+
+struct gomp_real {
+	void *function;            /* NULL: there is none */
+	int (*thread_number)(void); /* omp_get_thread_num of the same library */
+	int (*team_size)(void);     /* omp_get_num_threads */
+};
+
+/*
+ * The function that the object with the code at `code` reaches. A few ns; the first call for an
+ * object that was loaded later takes the loader's lock. Keeps errno.
+ */
+struct gomp_real gomp_find(enum gomp_function which, uintptr_t code);
+
+/* At the start of the process: finds the library that the program is linked with. */
+void gomp_start(void);
+
+#endif
