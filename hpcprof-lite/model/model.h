@@ -8,8 +8,8 @@
  * struct model owns everything. All pointers returned are borrowed and stay valid as long as the
  * model. Tests: tests/unit/prof/test_model.c.
  *
- * The parts of the model are in model_activity.h, model_code.h, model_metric.h, model_process.h and
- * model_gpu.h, which this file includes.
+ * The parts of the model are in model_activity.h, model_code.h, model_metric.h, model_process.h,
+ * model_gpu.h and model_omp.h, which this file includes.
  *
  * Ids are dense indices into the arrays of struct model. Contexts are in depth-first preorder.
  * Siblings are sorted by kind, then name, file, line and address, so the order of the input does
@@ -25,6 +25,7 @@
 #include "hpcprof-lite/model/model_code.h"
 #include "hpcprof-lite/model/model_gpu.h"
 #include "hpcprof-lite/model/model_metric.h"
+#include "hpcprof-lite/model/model_omp.h"
 #include "hpcprof-lite/model/model_process.h"
 
 #include <stdbool.h>
@@ -46,6 +47,8 @@ struct model {
 	uint32_t n_metrics;
 	const struct model_process *processes;
 	uint32_t n_processes;
+	const struct model_omp_region *omp_regions; /* by process, then falling elapsed_ns */
+	uint32_t n_omp_regions;
 	const struct model_unmeasured *unmeasured; /* by falling CPU time, then path */
 	uint32_t n_unmeasured;
 	const struct model_gpu_device *gpu_devices;
