@@ -4,6 +4,7 @@
 
 #include "common/base/log.h"
 #include "common/base/pool.h"
+#include "hpcprof-lite/attribute/activity/omp_regions.h"
 #include "hpcprof-lite/attribute/describe.h"
 #include "hpcprof-lite/attribute/expand.h"
 #include "hpcprof-lite/attribute/gpu/gpu_attribute.h"
@@ -149,6 +150,7 @@ static bool describe_modules(struct pipeline *p, struct order_module *out, struc
 					!is_python(p, p->trees[0].nodes.at[i].module) &&
 					!is_jit(p, p->trees[0].nodes.at[i].module);
 		gpu_need_modules(&p->gpu, needed);
+		omp_regions_need(&p->expand, needed);
 		if (p->o->find_structures)
 			p->o->find_structures(p->o->arg, &p->modules, needed, structures, states);
 		for (size_t i = 0; i < n; i++) {
@@ -193,7 +195,8 @@ static bool make_contexts(struct pipeline *p)
 	log_progress("functions and lines", 0, 0);
 	p->expand.jit = p->jit.places.at;
 	p->expand.n_jit = p->jit.places.n;
-	bool ok = out && in && describe_modules(p, out, in) &&
+	bool ok = out && in && omp_regions_collect(&p->expand, p->job, p->module_of) &&
+		  describe_modules(p, out, in) &&
 		  expand_tree(&p->expand, &p->trees[0], in, n) &&
 		  gpu_expand(&p->gpu, &p->expand, in, n, node_context, p) &&
 		  order_contexts(p->m, &p->expand, p->trees[0].nodes.n, out, n);

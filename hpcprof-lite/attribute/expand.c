@@ -207,6 +207,7 @@ bool expand_tree(struct expand *e, const struct merge_tree *t, const struct expa
 	if (!expand_run_begin(&r, e, modules, n_modules))
 		return false;
 	enter_all(&r, t);
+	omp_regions_enter(&r);
 	return expand_run_end(&r);
 }
 
@@ -215,6 +216,7 @@ void expand_shrink(struct expand *e)
 	vec_free(&e->files);
 	vec_free(&e->functions);
 	vec_free(&e->contexts);
+	vec_free(&e->regions);
 	map_free(&e->file_index);
 	map_free(&e->context_index);
 	map_free(&e->function_index);

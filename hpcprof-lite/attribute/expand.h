@@ -13,6 +13,7 @@
 #include "common/base/map.h"
 #include "common/base/strtab.h"
 #include "common/format/structure.h"
+#include "hpcprof-lite/attribute/activity/omp_regions.h"
 #include "hpcprof-lite/attribute/merge.h"
 #include "hpcprof-lite/model/model.h"
 
@@ -56,6 +57,7 @@ struct expand {
 	VEC(struct expand_function) functions;
 	/* 0 is the root; parents come before children; subtree_n is not set */
 	VEC(struct model_context) contexts;
+	VEC(struct omp_region) regions;        /* see omp_regions.h */
 	/* by node of the merged tree: the context that gets its values; owned */
 	uint32_t *context_of;
 	uint32_t *final_of; /* by context: its final id, set by order_contexts(); owned */

@@ -5,6 +5,7 @@
  */
 #include "hpcprof-lite/attribute/order.h"
 
+#include "hpcprof-lite/attribute/activity/omp_regions.h"
 #include "hpcprof-lite/attribute/known_code.h"
 
 #include <stdlib.h>
@@ -297,8 +298,9 @@ bool order_contexts(struct model *m, struct expand *e, size_t n_nodes,
 		    const struct order_module *modules, uint32_t n_modules)
 {
 	struct sorter s = {.m = m, .e = e, .modules = modules, .n_modules = n_modules};
-	bool ok =
-		put_modules(&s) && put_files(&s) && put_functions(&s) && put_contexts(&s, n_nodes);
+	bool ok = put_modules(&s) && put_files(&s) && put_functions(&s) &&
+		  put_contexts(&s, n_nodes) &&
+		  omp_regions_put(m, e, s.function_rank, s.file_rank);
 	free(s.module_rank);
 	free(s.file_rank);
 	free(s.function_rank);

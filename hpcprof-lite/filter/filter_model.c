@@ -82,6 +82,26 @@ static void number_all(struct filter_part *p)
 	p->to->n_processes = n;
 }
 
+/* Their sums are of whole processes. */
+static bool copy_regions(struct filter_part *p)
+{
+	const struct model *m = p->from;
+	if (!m->n_omp_regions || p->f->threads || p->f->time || p->f->below)
+		return true;
+	struct model_omp_region *all =
+		model_own(p->to, calloc(m->n_omp_regions, sizeof *all));
+	if (!all)
+		return false;
+	for (uint32_t i = 0; i < m->n_omp_regions; i++) {
+		all[p->to->n_omp_regions] = m->omp_regions[i];
+		all[p->to->n_omp_regions].process = p->process_to[m->omp_regions[i].process];
+		p->to->n_omp_regions +=
+			p->process_to[m->omp_regions[i].process] != MODEL_NONE;
+	}
+	p->to->omp_regions = all;
+	return true;
+}
+
 bool filter_make_processes(struct filter_part *p)
 {
 	number_all(p);
@@ -98,7 +118,7 @@ bool filter_make_processes(struct filter_part *p)
 			return false;
 		to++;
 	}
-	return true;
+	return copy_regions(p);
 }
 
 /* ---- profiles ---- */

@@ -8,6 +8,7 @@
 
 #include "common/base/log.h"
 #include "hpcprof-lite/load/load_records.h"
+#include "hpcprof-lite/load/load_regions.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -250,6 +251,8 @@ static enum status read_extent(struct load_file *f, const struct msr_view *v)
 		return add_part(f, v, sizeof(uint64_t));
 	case MSR_PROCESS:
 		return keep_process(f, v);
+	case MSR_OMP_REGION:
+		return load_regions(f, v);
 	default: /* a later minor version's may be ignored */
 		return load_gpu_is_kind(v->extent->kind) ? load_gpu_extent(f, v) : STATUS_OK;
 	}
@@ -322,7 +325,7 @@ static uint64_t order_parts(struct load_file *f, struct load_part *parts, size_t
 	return end;
 }
 
-static bool module_is_known(const struct load_file *f, uint16_t id)
+bool load_knows_module(const struct load_file *f, uint16_t id)
 {
 	return id == MSR_MODULE_UNKNOWN || (id < f->modules.n && f->modules.at[id].record);
 }
@@ -335,7 +338,7 @@ static bool node_is_sound(const struct load_file *f, const struct load_thread *t
 	if (load_is_entry(n->addr))
 		return n->parent == 0 && msr_addr_link(n->addr) != 0;
 	return n->parent != 0 &&
-	       (load_is_wait(n->addr) || module_is_known(f, msr_addr_module(n->addr)));
+	       (load_is_wait(n->addr) || load_knows_module(f, msr_addr_module(n->addr)));
 }
 
 static enum status check_nodes(struct load_file *f, struct load_thread *t)
@@ -474,6 +477,7 @@ static enum status read_all(const char *name, struct load_file *f)
 	enum status s = check_header(name, f);
 	if (s == STATUS_OK)
 		s = scan(f);
+	load_check_regions(f);
 	for (size_t i = 0; s == STATUS_OK && i < f->threads.n; i++) {
 		s = check_nodes(f, &f->threads.at[i]);
 		if (s)
@@ -559,6 +563,7 @@ void load_file_close(struct load_file *f)
 	vec_free(&f->events);
 	vec_free(&f->children);
 	vec_free(&f->unmeasured);
+	vec_free(&f->regions);
 	free(f->command);
 	for (size_t i = 0; i < f->owned.n; i++)
 		free(f->owned.at[i]);

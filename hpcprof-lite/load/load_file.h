@@ -58,6 +58,13 @@ struct load_unmeasured {
 	const char *path;
 };
 
+/* Sums of a parallel region, as in struct msr_omp_region. */
+struct load_region {
+	msr_addr call, function; /* 0: not known */
+	uint32_t n_threads;
+	uint64_t instances, elapsed_ns, n_timed, busy_ns, max_ns, min_ns;
+};
+
 struct load_file {
 	char *path;
 	struct mapfile map;
@@ -77,6 +84,7 @@ struct load_file {
 	VEC(struct msr_child) children;  /* child processes that it waited for */
 	/* unmeasured programs that it started, with known pids */
 	VEC(struct load_unmeasured) unmeasured;
+	VEC(struct load_region) regions; /* parallel regions of OpenMP */
 	struct load_gpu gpu;
 	VEC(struct msr_view) inside;     /* children of fork that needed no file of their own */
 	bool is_inside; /* this is a child of fork: the bytes belong to its parent */
@@ -123,6 +131,9 @@ bool load_is_live(const struct load_file *f, const struct load_thread *t);
  */
 bool load_cell_is_sound(const struct load_file *f, const struct load_thread *t,
 	const struct msr_cell *c);
+
+/* True if a module with this id is in the file, or the id stands for code in no module. */
+bool load_knows_module(const struct load_file *f, uint16_t id);
 
 /* True for the entry of a call path, which is a child of the root. */
 static inline bool load_is_entry(msr_addr a)

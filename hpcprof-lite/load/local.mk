@@ -8,5 +8,6 @@ libhlprof_la_SOURCES += \
 	hpcprof-lite/load/load_jit.c hpcprof-lite/load/load_jit.h \
 	hpcprof-lite/load/load_job.c hpcprof-lite/load/load_job.h \
 	hpcprof-lite/load/load_records.c hpcprof-lite/load/load_records.h \
+	hpcprof-lite/load/load_regions.c hpcprof-lite/load/load_regions.h \
 	hpcprof-lite/load/python_lines.c hpcprof-lite/load/python_lines.h \
 	hpcprof-lite/load/structures.c hpcprof-lite/load/structures.h

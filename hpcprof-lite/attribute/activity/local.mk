@@ -1,3 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 libhlprof_la_SOURCES += \
+	hpcprof-lite/attribute/activity/omp_regions.c \
+	hpcprof-lite/attribute/activity/omp_regions.h \
 	hpcprof-lite/attribute/activity/waits.c hpcprof-lite/attribute/activity/waits.h
