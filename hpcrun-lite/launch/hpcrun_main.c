@@ -90,6 +90,13 @@ static enum status set_attribution(void *arg, const char *value)
 	return STATUS_OK;
 }
 
+static enum status set_no_openmp(void *arg, const char *value)
+{
+	(void)value;
+	((struct request *)arg)->config.openmp = false;
+	return STATUS_OK;
+}
+
 static enum status set_delay(void *arg, const char *value)
 {
 	(void)value;
@@ -166,6 +173,9 @@ static const struct option_spec specs[] = {
 	 set_output},
 	{'t', "trace", NULL, "record time lines (the default)", set_trace},
 	{0, "no-trace", NULL, "do not record time lines", set_no_trace},
+	{0, "no-openmp", NULL,
+	 "leave parallel regions of OpenMP alone: their workers have call paths of their own",
+	 set_no_openmp},
 	{0, "delay-sampling", NULL,
 	 "measure nothing until the program calls hpctoolkit_sampling_start();\n"
 	 "-ds is the same",
