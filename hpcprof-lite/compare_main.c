@@ -233,7 +233,9 @@ static enum status add_run(const struct arguments *a, struct compare *c, enum co
 				      .n_workers = a->n_workers,
 				      .make = !a->no_structs,
 				      .quiet = a->quiet};
-	struct attribute_options o = {a->n_workers, needed_structures_find, &s};
+	struct attribute_options o = {.n_workers = a->n_workers,
+				      .find_structures = needed_structures_find,
+				      .arg = &s};
 	enum status status = load_job_open(&directory, 1, a->n_workers, &job);
 	if (status == STATUS_OK)
 		status = attribute_run(&job, &o, &m);

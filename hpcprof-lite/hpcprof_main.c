@@ -27,7 +27,7 @@ struct arguments {
 	unsigned n_workers;
 	const char *to; /* NULL: all but those on request */
 	const char *archive; /* NULL: none */
-	bool no_structs, no_sources, quiet;
+	bool no_structs, no_sources, quiet, internals;
 	void **settings; /* by sink; NULL where it has none */
 	const struct filter *filter;
 };
@@ -89,6 +89,13 @@ static enum status set_to(void *arg, const char *value)
 	return STATUS_OK;
 }
 
+static enum status set_internals(void *arg, const char *value)
+{
+	(void)value;
+	((struct arguments *)arg)->internals = true;
+	return STATUS_OK;
+}
+
 static enum status set_no_structs(void *arg, const char *value)
 {
 	(void)value;
@@ -124,6 +131,7 @@ static const struct option_spec others[] = {
 	 "write nothing but DIR2: a copy of the measurement DIR with\n"
 	 "its structures and sources, for another machine",
 	 set_archive},
+	{0, "internals", NULL, "show the frames inside of OpenMP and MPI", set_internals},
 	{0, "no-structs", NULL, "do not run hpcstruct-lite for missing structure files",
 	 set_no_structs},
 	{0, "no-sources", NULL, "copy no source files into DB or DIR2", set_no_sources},
@@ -305,7 +313,10 @@ static enum status run(const struct arguments *a, char *const *directories, size
 				      .n_workers = a->n_workers,
 				      .make = !a->no_structs,
 				      .quiet = a->quiet};
-	struct attribute_options o = {a->n_workers, needed_structures_find, &s};
+	struct attribute_options o = {.n_workers = a->n_workers,
+				      .internals = a->internals,
+				      .find_structures = needed_structures_find,
+				      .arg = &s};
 	const char *place = a->archive ? a->archive : writes_files(a) ? a->database : NULL;
 	enum status status = place ? database_check(place) : STATUS_OK;
 	if (status == STATUS_OK)

@@ -51,7 +51,9 @@ prof_unit_tests = \
 	tests/unit/common/test_space \
 	tests/unit/prof/test_model \
 	tests/unit/sink/test_report \
+	tests/unit/prof/test_activity \
 	tests/unit/prof/test_known_code \
+	tests/unit/prof/test_known_runtime \
 	tests/unit/sink/test_text \
 	tests/unit/prof/test_view_balance \
 	tests/unit/prof/test_view_calls \
@@ -138,6 +140,10 @@ tests_unit_prof_test_view_calls_SOURCES = tests/unit/prof/test_view_calls.c
 tests_unit_prof_test_view_calls_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_test_view_fold_SOURCES = tests/unit/prof/test_view_fold.c
 tests_unit_prof_test_view_fold_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_prof_test_activity_SOURCES = tests/unit/prof/test_activity.c
+tests_unit_prof_test_activity_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_prof_test_known_runtime_SOURCES = tests/unit/prof/test_known_runtime.c
+tests_unit_prof_test_known_runtime_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_test_known_code_SOURCES = tests/unit/prof/test_known_code.c
 tests_unit_prof_test_known_code_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_test_view_launch_SOURCES = tests/unit/prof/test_view_launch.c

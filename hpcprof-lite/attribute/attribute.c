@@ -4,6 +4,8 @@
 
 #include "common/base/log.h"
 #include "common/base/pool.h"
+#include "hpcprof-lite/attribute/activity/activity.h"
+#include "hpcprof-lite/attribute/activity/activity_metrics.h"
 #include "hpcprof-lite/attribute/activity/omp_regions.h"
 #include "hpcprof-lite/attribute/describe.h"
 #include "hpcprof-lite/attribute/expand.h"
@@ -197,7 +199,7 @@ static bool make_contexts(struct pipeline *p)
 	p->expand.n_jit = p->jit.places.n;
 	bool ok = out && in && omp_regions_collect(&p->expand, p->job, p->module_of) &&
 		  describe_modules(p, out, in) &&
-		  expand_tree(&p->expand, &p->trees[0], in, n) &&
+		  expand_tree(&p->expand, &p->trees[0], in, n, !p->o->internals) &&
 		  gpu_expand(&p->gpu, &p->expand, in, n, node_context, p) &&
 		  order_contexts(p->m, &p->expand, p->trees[0].nodes.n, out, n);
 	log_progress(NULL, 0, 0);
@@ -229,6 +231,37 @@ static void timeline_job(void *arg, size_t i, unsigned worker)
 		atomic_store(&p->failed, true);
 }
 
+/* Marks the activities of contexts with time. */
+static void find_activities(const struct pipeline *p, size_t i, const bool *is_time,
+			    bool occurs[MODEL_N_ACTIVITIES])
+{
+	const struct load_file *f = &p->job->files.at[p->threads.at[i].file];
+	const struct load_thread *t = thread_of(p, i);
+	for (size_t k = 0; k < t->cells.n; k++) {
+		const struct msr_cell *cells = (const void *)t->cells.at[k].content;
+		for (size_t c = 0; c < t->cells.at[k].n_bytes / sizeof *cells; c++)
+			if (load_cell_is_sound(f, t, &cells[c]) && cells[c].sum &&
+			    is_time[cells[c].metric])
+				occurs[p->m->contexts[node_context(p, p->threads.at[i].file,
+								   p->threads.at[i].thread,
+								   cells[c].node)]
+					       .activity] = true;
+	}
+}
+
+static bool add_activities(struct pipeline *p)
+{
+	bool occurs[MODEL_N_ACTIVITIES] = {false}, is_time[MSR_MAX_METRICS];
+	if (!activity_find(p->m))
+		return false;
+	activity_mark_time(p->m);
+	for (size_t i = 0; i < p->threads.n; i++) {
+		describe_is_time(p->m, &p->job->files.at[p->threads.at[i].file], is_time);
+		find_activities(p, i, is_time, occurs);
+	}
+	return activity_add_metrics(p->m, occurs);
+}
+
 static void number_profiles(struct pipeline *p, const uint32_t *n_queues)
 {
 	uint32_t profile = 0;
@@ -250,7 +283,7 @@ static bool make_profiles(struct pipeline *p)
 		last_moments[i] = gpu_last_moment(&p->gpu, i);
 		n_queues[i] = gpu_n_profiles(&p->gpu, i);
 	}
-	ok = ok && describe_metrics(p->m, p->job) &&
+	ok = ok && describe_metrics(p->m, p->job) && add_activities(p) &&
 	     gpu_settle(&p->gpu, p->m, p->expand.final_of) &&
 	     describe_processes(p->m, p->job, last_moments) &&
 	     describe_profiles(p->m, p->job, n_queues);

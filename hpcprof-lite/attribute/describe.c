@@ -129,6 +129,15 @@ bool describe_metrics(struct model *m, const struct load_job *job)
 	return true;
 }
 
+void describe_is_time(const struct model *m, const struct load_file *f,
+		      bool is_time[MSR_MAX_METRICS])
+{
+	for (unsigned i = 0; i < MSR_MAX_METRICS; i++) {
+		uint32_t metric = f->metrics[i] ? find_metric(m, f->metrics[i]) : MODEL_NONE;
+		is_time[i] = metric != MODEL_NONE && m->metrics[metric].is_time;
+	}
+}
+
 void describe_divisors(const struct model *m, double *divisors)
 {
 	for (uint32_t i = 0; i < m->n_metrics; i++)

@@ -16,6 +16,9 @@
  * files, then of their ids.
  */
 bool describe_metrics(struct model *m, const struct load_job *job);
+/* By metric id of the file: the metric is a time (struct model_metric). */
+void describe_is_time(const struct model *m, const struct load_file *f,
+	bool is_time[MSR_MAX_METRICS]);
 /* By metric: how many units of the measurement make one unit of the model ("sec" from ns: 1e9). */
 void describe_divisors(const struct model *m, double *divisors);
 /*

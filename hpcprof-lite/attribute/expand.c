@@ -3,6 +3,7 @@
 #include "hpcprof-lite/attribute/expand_run.h"
 
 #include "hpcprof-lite/attribute/activity/waits.h"
+#include "hpcprof-lite/attribute/expand_fold.h"
 #include "hpcprof-lite/attribute/jit_names.h"
 #include "hpcprof-lite/attribute/python_frames.h"
 
@@ -135,13 +136,15 @@ static uint32_t enter_wait(struct expand_run *r, uint32_t at, uint64_t synthetic
 	return r->failed ? 0 : expand_enter_function(r, at, function, MODEL_CALL);
 }
 
-static uint32_t enter_synthetic(struct expand_run *r, const struct merge_node *n)
+/* Makes the context of a node below `above`. */
+static uint32_t enter_node(struct expand_run *r, uint32_t above, const struct merge_node *n)
 {
-	return n->parent ? enter_wait(r, r->e->context_of[n->parent], n->link_addr)
-			 : enter_entry(r, n->link_addr);
+	if (n->module != MERGE_NO_MODULE)
+		return expand_enter_frame(r, above, n);
+	return n->parent ? enter_wait(r, above, n->link_addr) : enter_entry(r, n->link_addr);
 }
 
-static void enter_all(struct expand_run *r, const struct merge_tree *t)
+static void enter_all(struct expand_run *r, const struct merge_tree *t, bool folds)
 {
 	struct expand *e = r->e;
 	struct model_context *root = vec_push(&e->contexts);
@@ -156,12 +159,14 @@ static void enter_all(struct expand_run *r, const struct merge_tree *t)
 				       .module = MODEL_NONE,
 				       .file = MODEL_NONE};
 	e->context_of[0] = 0;
-	for (size_t i = 1; i < t->nodes.n && !r->failed; i++) {
+	struct expand_fold *fold = NULL;
+	r->failed = folds && !expand_fold_open(r, t, &fold);
+	for (uint32_t i = 1; i < t->nodes.n && !r->failed; i++) {
 		const struct merge_node *n = &t->nodes.at[i];
-		e->context_of[i] = n->module == MERGE_NO_MODULE
-					   ? enter_synthetic(r, n)
-					   : expand_enter_frame(r, e->context_of[n->parent], n);
+		e->context_of[i] = fold ? expand_fold_enter(fold, i, enter_node)
+					: enter_node(r, e->context_of[n->parent], n);
 	}
+	expand_fold_close(fold);
 }
 
 /* FUNCTION contexts have the entry of their function, which is final only after the last frame. */
@@ -201,12 +206,12 @@ bool expand_run_end(struct expand_run *r)
 }
 
 bool expand_tree(struct expand *e, const struct merge_tree *t, const struct expand_module *modules,
-		 uint32_t n_modules)
+		 uint32_t n_modules, bool folds)
 {
 	struct expand_run r;
 	if (!expand_run_begin(&r, e, modules, n_modules))
 		return false;
-	enter_all(&r, t);
+	enter_all(&r, t, folds);
 	omp_regions_enter(&r);
 	return expand_run_end(&r);
 }

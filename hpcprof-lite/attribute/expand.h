@@ -64,9 +64,9 @@ struct expand {
 	struct map file_index, context_index, function_index;
 };
 
-/* False if memory is short. */
+/* folds: without the internals of OpenMP and MPI (expand_fold.h). False if memory is short. */
 bool expand_tree(struct expand *e, const struct merge_tree *t, const struct expand_module *modules,
-	uint32_t n_modules);
+	uint32_t n_modules, bool folds);
 
 /*
  * Contexts of GPU operations. Start one session after expand_tree(). Each call returns the id of a

@@ -4,6 +4,7 @@ libhlprof_la_SOURCES += \
 	hpcprof-lite/attribute/child_processes.c hpcprof-lite/attribute/child_processes.h \
 	hpcprof-lite/attribute/describe.c hpcprof-lite/attribute/describe.h \
 	hpcprof-lite/attribute/expand.c hpcprof-lite/attribute/expand.h \
+	hpcprof-lite/attribute/expand_fold.c hpcprof-lite/attribute/expand_fold.h \
 	hpcprof-lite/attribute/expand_gpu.c \
 	hpcprof-lite/attribute/expand_intern.c \
 	hpcprof-lite/attribute/expand_run.h \

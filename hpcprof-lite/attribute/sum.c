@@ -35,6 +35,7 @@ struct summing {
 	bool *on_guess; /* by context: it or a context above it is of a guessed frame; NULL: there
 			   is none */
 	uint32_t *guessed;           /* by metric: that of its part on guessed paths, MODEL_NONE */
+	uint32_t part_of[MODEL_N_ACTIVITIES]; /* metric of the activity; MODEL_NONE: none */
 	_Atomic uint64_t *n_samples; /* by metric, then context: metrics that few contexts have
 					touch few pages */
 	atomic_bool failed;
@@ -56,17 +57,31 @@ struct cell_iterator {
 	const struct sum_source *source;
 	const struct model_timeline *line;
 	size_t part, cell, extra;
-	struct sum_extra
-		again; /* the cell before counts as guessed, too, if its metric is not MODEL_NONE */
+	struct sum_extra last;
+	/* the metrics that the last cell counts in, too: guessed paths, its activity */
+	uint32_t again[2];
+	unsigned n_again;
 };
+
+/* Lists the other metrics that a cell counts in. */
+static void list_again(struct cell_iterator *it)
+{
+	const struct summing *s = it->s;
+	const struct sum_extra *x = &it->last;
+	if (s->on_guess && s->on_guess[x->context] && s->guessed[x->metric] != MODEL_NONE)
+		it->again[it->n_again++] = s->guessed[x->metric];
+	uint32_t part = s->part_of[s->m->contexts[x->context].activity];
+	if (s->m->metrics[x->metric].is_time && part != MODEL_NONE)
+		it->again[it->n_again++] = part;
+}
 
 /* The next valid cell that is not empty: its context, metric, count and sum. False at the end. */
 static bool next_cell(struct cell_iterator *it, struct sum_extra *out)
 {
 	const struct load_thread *t = it->source->thread;
-	if (it->again.metric != MODEL_NONE) {
-		*out = it->again;
-		it->again.metric = MODEL_NONE;
+	if (it->n_again) {
+		*out = it->last;
+		out->metric = it->again[--it->n_again];
 		return true;
 	}
 	for (; it->part < t->cells.n; it->part++, it->cell = 0) {
@@ -82,10 +97,8 @@ static bool next_cell(struct cell_iterator *it, struct sum_extra *out)
 						  .metric = it->line->metric_of[c->metric],
 						  .n_samples = c->count,
 						  .sum = c->sum};
-			it->again = *out;
-			it->again.metric = it->s->on_guess && it->s->on_guess[out->context]
-						   ? it->s->guessed[out->metric]
-						   : MODEL_NONE;
+			it->last = *out;
+			list_again(it);
 			return true;
 		}
 	}
@@ -204,8 +217,7 @@ static bool sum_group(struct summing *s, size_t i, struct worker *w, const struc
 	const struct model *m = s->m;
 	const struct cell_iterator begin = {.s = s,
 					    .source = &s->sources[i],
-					    .line = &m->private_->timelines[i],
-					    .again.metric = MODEL_NONE};
+					    .line = &m->private_->timelines[i]};
 	struct cell_iterator it = begin;
 	struct sum_extra x;
 	while (next_cell(&it, &x))
@@ -429,6 +441,15 @@ static bool find_guesses(struct summing *s)
 	return s->on_guess != NULL;
 }
 
+static void find_activities(struct summing *s)
+{
+	for (unsigned i = 0; i < MODEL_N_ACTIVITIES; i++)
+		s->part_of[i] = MODEL_NONE;
+	for (uint32_t i = 0; i < s->m->n_metrics; i++)
+		if (s->m->metrics[i].kind == MODEL_METRIC_ACTIVITY)
+			s->part_of[s->m->metrics[i].activity] = i;
+}
+
 bool sum_up(struct model *m, const struct sum_source *sources, const double *divisors,
 	    unsigned n_workers)
 {
@@ -437,6 +458,7 @@ bool sum_up(struct model *m, const struct sum_source *sources, const double *div
 		n_workers = pool_n_cpus();
 	s.n_samples = calloc((size_t)m->n_contexts * (m->n_metrics ? m->n_metrics : 1),
 			     sizeof *s.n_samples);
+	find_activities(&s);
 	bool ok = s.n_samples && find_guesses(&s) && make_workers(&s, n_workers);
 	if (ok && m->n_metrics) {
 		pool_run_shown("adding up threads", m->n_profiles, n_workers, sum_job, &s);

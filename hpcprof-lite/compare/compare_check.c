@@ -40,7 +40,8 @@ static bool is_measured_by_all(const struct compare *c, const struct compare_met
 {
 	if (m->kind == MODEL_METRIC_SAMPLED)
 		return m->n_runs == c->runs.n;
-	for (size_t i = 0; m->kind != MODEL_METRIC_GUESSED && i < c->runs.n; i++)
+	bool is_part = m->kind == MODEL_METRIC_GUESSED || m->kind == MODEL_METRIC_ACTIVITY;
+	for (size_t i = 0; !is_part && i < c->runs.n; i++)
 		if (!c->runs.at[i].has_gpu)
 			return false;
 	return true;

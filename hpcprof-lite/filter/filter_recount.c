@@ -217,22 +217,50 @@ static uint64_t to_integer(double value)
 	return value >= 0x1p64 ? UINT64_MAX : (uint64_t)(value + 0.5);
 }
 
+/* The value of an activity is the sum of the times there: as their shares, so that it adds up. */
+static void recount_activity(const struct recount *r, const struct model_value *v,
+			     struct sum_extra *x, uint64_t *untimed)
+{
+	const struct model *m = r->p->from;
+	x->sum = 0;
+	for (uint32_t i = 0; i < m->n_metrics; i++) {
+		const struct model_value *of =
+			m->metrics[i].is_time ? model_find_value(m, r->profile, v->context, i)
+					      : NULL;
+		if (!of || of->at[MODEL_POINT] <= 0)
+			continue;
+		uint64_t n, sum = to_integer(of->at[MODEL_POINT] * r->p->divisors[i]);
+		const struct filter_share *s = find_share(r, of, &n);
+		if (s) {
+			x->sum += share_of(sum, s);
+			x->n_samples += n;
+		} else {
+			*untimed += sum;
+		}
+	}
+}
+
 static bool recount_value(const struct recount *r, const struct model_value *v)
 {
 	struct filter_part *p = r->p;
 	struct sum_extra x = {.context = v->context,
 			      .metric = v->metric,
 			      .sum = to_integer(v->at[MODEL_POINT] * p->divisors[v->metric])};
-	const struct filter_share *s = find_share(r, v, &x.n_samples);
+	bool is_activity = p->from->metrics[v->metric].kind == MODEL_METRIC_ACTIVITY;
+	const struct filter_share *s = is_activity ? NULL : find_share(r, v, &x.n_samples);
 	/* relaxed: plain sums, read after the threads were joined */
 	atomic_fetch_add_explicit(&p->sums[v->metric], x.sum, memory_order_relaxed);
-	if (p->has_time && !s) {
+	if (p->has_time && is_activity) {
+		uint64_t untimed = 0;
+		recount_activity(r, v, &x, &untimed);
+		atomic_fetch_add_explicit(&p->untimed[v->metric], untimed, memory_order_relaxed);
+	} else if (p->has_time && !s) {
 		atomic_fetch_add_explicit(&p->untimed[v->metric], x.sum, memory_order_relaxed);
 		return true;
 	}
-	if (p->has_time)
+	if (p->has_time && s)
 		x.sum = share_of(x.sum, s);
-	else if (!s)
+	else if (!p->has_time && !s)
 		x.n_samples = estimate_samples(p->from, v);
 	if (!x.sum && !x.n_samples)
 		return true;

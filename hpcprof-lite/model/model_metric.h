@@ -24,7 +24,13 @@ enum model_metric_kind {
 	 * "CPUTIME:GUESSED (sec)": the part of the parent metric on call paths with a guessed
 	 * frame. It exists only if there are guessed frames.
 	 */
-	MODEL_METRIC_GUESSED
+	MODEL_METRIC_GUESSED,
+	/*
+	 * "OMP:BARRIER (sec)": the part of the measured time in contexts with this activity. If
+	 * OFFCPU was measured, it is a part of CPUTIME and OFFCPU together, and the parent is the
+	 * first of them. All such metrics add up to the time. None exists if all was work.
+	 */
+	MODEL_METRIC_ACTIVITY
 };
 
 /* What a GPU metric counts, so that a report finds the metric without its name. */
@@ -54,6 +60,8 @@ enum model_metric_role {
 struct model_metric {
 	uint8_t kind;              /* enum model_metric_kind */
 	uint8_t role;              /* enum model_metric_role */
+	uint8_t activity;          /* ACTIVITY: enum model_activity; others: 0 */
+	bool is_time; /* the metrics of activities are parts of it: CPUTIME, OFFCPU or REALTIME */
 	uint32_t idle; /* STALL: its STALL_IDLE metric or MODEL_NONE; others: undefined */
 	const char *reason; /* ISSUED, STALL, STALL_IDLE: the short name, "GMEM"; others: NULL */
 	/*

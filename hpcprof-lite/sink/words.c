@@ -39,7 +39,8 @@ const char *words_entry(enum model_entry e)
 const char *words_metric(enum model_metric_kind k)
 {
 	static const char *const words[] = {"sampled",  "gpu-time",    "gpu-count",
-					    "gpu-mean", "gpu-samples", "guessed"};
+					    "gpu-mean", "gpu-samples", "guessed",
+					    "activity"};
 	return WORD(words, k);
 }
 

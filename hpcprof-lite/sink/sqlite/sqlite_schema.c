@@ -26,7 +26,7 @@ const char sqlite_tables[] =
 ");\n"
 "CREATE TABLE metric(\n"
 "  id INTEGER PRIMARY KEY, name TEXT, event TEXT, unit TEXT, description TEXT,\n"
-"  kind TEXT, -- sampled, gpu-time, gpu-count, gpu-mean, gpu-samples, guessed\n"
+"  kind TEXT, -- sampled, gpu-time, gpu-count, gpu-mean, gpu-samples, guessed, activity\n"
 "  role TEXT, -- what a GPU metric counts: kernel-time, stall and so on\n"
 "  parent REFERENCES metric,  -- contains this one\n"
 "  divisor REFERENCES metric, -- gpu-mean: people read value / value of the divisor\n"

@@ -85,7 +85,8 @@ static void put_things(const struct model *m, FILE *out)
 		putc('\n', out);
 	}
 	fputs("# metric id unit period source event name\n"
-	      "# guessed metric of (what of a metric is on call paths with a guessed frame)\n",
+	      "# guessed metric of (what of a metric is on call paths with a guessed frame)\n"
+	      "# activity metric of (the part of the time in contexts with this activity)\n",
 	      out);
 	for (uint32_t i = 0; i < m->n_metrics; i++) {
 		const struct model_metric *k = &m->metrics[i];
@@ -96,6 +97,8 @@ static void put_things(const struct model *m, FILE *out)
 		putc('\n', out);
 		if (k->kind == MODEL_METRIC_GUESSED)
 			fprintf(out, "guessed\t%u\t%u\n", i, k->parent);
+		if (k->kind == MODEL_METRIC_ACTIVITY)
+			fprintf(out, "activity\t%u\t%u\n", i, k->parent);
 	}
 }
 

@@ -98,7 +98,8 @@ void text_all_gpu_things(const struct model *m, FILE *out)
 	fputs("# gpu-metric id kind parent divisor apportioned\n", out);
 	for (uint32_t i = 0; i < m->n_metrics; i++) {
 		const struct model_metric *k = &m->metrics[i];
-		if (k->kind == MODEL_METRIC_SAMPLED || k->kind == MODEL_METRIC_GUESSED)
+		if (k->kind == MODEL_METRIC_SAMPLED || k->kind == MODEL_METRIC_GUESSED ||
+		    k->kind == MODEL_METRIC_ACTIVITY)
 			continue;
 		fprintf(out, "gpu-metric\t%u\t%s", i, kinds[k->kind]);
 		text_all_id(out, k->parent);

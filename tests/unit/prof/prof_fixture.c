@@ -61,11 +61,16 @@ static void find_structures(void *arg, const struct merge_modules *all, const bo
 	fixture_finds_structures = false;
 }
 
+bool fixture_internals;
+
 enum status fixture_try_model(struct load_job *job, const char *directory, unsigned n_workers,
 	struct model **m)
 {
 	struct found f = {.directory = directory ? strdup(directory) : NULL};
-	struct attribute_options o = {n_workers, directory ? find_structures : NULL, &f};
+	struct attribute_options o = {.n_workers = n_workers,
+				      .internals = fixture_internals,
+				      .find_structures = directory ? find_structures : NULL,
+				      .arg = &f};
 	enum status status = attribute_run(job, &o, m);
 	if (f.list)
 		load_structures_close(f.list, f.n);

@@ -28,6 +28,8 @@ struct model *fixture_model(const char *directory, unsigned n_workers);
 struct model *fixture_model_of(struct load_job *job, const char *directory, unsigned n_workers);
 /* While the fixture opens structures, where a test must not let an allocation fail. */
 extern bool fixture_finds_structures;
+/* Models keep the frames inside of OpenMP and MPI. */
+extern bool fixture_internals;
 /* The same; may fail, and sets *m on success alone. */
 enum status fixture_try_model(struct load_job *job, const char *directory, unsigned n_workers,
 	struct model **m);

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See activity.h. Test: tests/unit/prof/test_activity.c. */
+#include "hpcprof-lite/attribute/activity/activity.h"
+
+#include "hpcprof-lite/attribute/activity/known_runtime.h"
+
+#include <stdlib.h>
+
+/* Where a path is: in which library, and what the thread does there. */
+struct state {
+	uint8_t library;  /* enum runtime_library: NONE, OMP, MPI or GPU */
+	uint8_t activity; /* enum model_activity */
+	bool is_in_program; /* the path has a frame of the program */
+};
+
+struct finding {
+	const struct model *m;
+	struct state *all;      /* by context */
+	uint8_t *library;       /* by module: enum runtime_library */
+	bool *calls_runtime;    /* by module: it has a frame that calls OpenMP or MPI */
+};
+
+/* ---- modules ---- */
+
+static enum runtime_library library_of(const struct finding *f, uint32_t function)
+{
+	uint32_t module = f->m->functions[function].module;
+	return module < f->m->n_modules ? f->library[module] : RUNTIME_NONE;
+}
+
+/* The module of the frame that called this one; MODEL_NONE: an entry. */
+static uint32_t caller_module(const struct model *m, uint32_t context)
+{
+	uint32_t parent = m->contexts[context].parent;
+	uint32_t function = parent == MODEL_NONE ? MODEL_NONE : m->contexts[parent].function;
+	return function < m->n_functions ? m->functions[function].module : MODEL_NONE;
+}
+
+static bool is_runtime(unsigned library)
+{
+	return library == RUNTIME_OMP || library == RUNTIME_MPI || library == RUNTIME_OURS;
+}
+
+static void find_modules(struct finding *f)
+{
+	const struct model *m = f->m;
+	for (uint32_t i = 0; i < m->n_modules; i++)
+		f->library[i] = m->modules[i].is_python || m->modules[i].is_gpu
+					? RUNTIME_NONE
+					: (uint8_t)known_library(m->modules[i].path);
+	for (uint32_t c = 1; c < m->n_contexts; c++) {
+		uint32_t function = m->contexts[c].function;
+		if (m->contexts[c].kind != MODEL_CONTEXT_FUNCTION || function >= m->n_functions ||
+		    !is_runtime(library_of(f, function)))
+			continue;
+		uint32_t caller = caller_module(m, c);
+		if (caller < m->n_modules && f->library[caller] == RUNTIME_NONE)
+			f->calls_runtime[caller] = true;
+	}
+}
+
+/*
+ * True for code of the program that `in` calls back. OpenMP calls nothing but its own code and
+ * libc. MPI calls transports and drivers. There, code of the program is a module that itself calls
+ * OpenMP or MPI, or Python. Libraries of GPUs may be a part of the program's file.
+ */
+static bool is_called_back(const struct finding *f, unsigned in, uint32_t function)
+{
+	uint32_t module = f->m->functions[function].module;
+	if (library_of(f, function) != RUNTIME_NONE || module >= f->m->n_modules ||
+	    f->m->functions[function].gpu_kind != MSR_GPU_NO_KIND)
+		return false;
+	return in == RUNTIME_NONE || in == RUNTIME_OMP ||
+	       (in == RUNTIME_MPI && f->calls_runtime[module]) || f->m->modules[module].is_python;
+}
+
+/* ---- waits ---- */
+
+static enum model_activity blocked_by(unsigned wait)
+{
+	switch (wait) {
+	case 1 + MSR_WAIT_FUTEX: return MODEL_BLOCKED_LOCK;
+	case 1 + MSR_WAIT_SLEEP: return MODEL_BLOCKED_SLEEP;
+	case 1 + MSR_WAIT_POLL: return MODEL_BLOCKED_POLL;
+	case 1 + MSR_WAIT_FILE:
+	case 1 + MSR_WAIT_SOCKET:
+	case 1 + MSR_WAIT_PIPE:
+	case 1 + MSR_WAIT_SYNC:
+	case 1 + MSR_WAIT_DEVICE: return MODEL_BLOCKED_IO;
+	case 1 + MSR_WAIT_RUN_QUEUE: return MODEL_NO_CPU;
+	default: return MODEL_BLOCKED_OTHER;
+	}
+}
+
+/* A wait inside of a run-time library belongs to the call of that library. */
+static struct state enter_wait(struct state above, unsigned wait)
+{
+	struct state s = above;
+	if (wait == 1 + MSR_WAIT_OMP_END) {
+		s.library = RUNTIME_OMP;
+		s.activity = MODEL_OMP_BARRIER;
+	} else if (above.activity == MODEL_OMP_OVERHEAD && wait == 1 + MSR_WAIT_FUTEX) {
+		s.activity = MODEL_OMP_BARRIER;
+	} else if (above.activity == MODEL_WORK || above.activity == MODEL_OMP_OVERHEAD) {
+		s.activity = (uint8_t)blocked_by(wait);
+	}
+	return s;
+}
+
+/* ---- frames ---- */
+
+/* True if a call inside of `above` says more than that does. */
+static bool is_better(struct state above, const struct runtime_call *call)
+{
+	if (above.library == RUNTIME_NONE)
+		return true;
+	return above.library == RUNTIME_OMP && call->library == RUNTIME_OMP &&
+	       above.activity == MODEL_OMP_OVERHEAD && call->activity != MODEL_OMP_OVERHEAD;
+}
+
+/*
+ * Frames of a run-time library without a known call. Its threads start there. In libgomp it may be
+ * a function without a name: GOMP_barrier and others end by a jump to one, which leaves no frame.
+ */
+static struct state enter_library(struct state above, unsigned library, const char *name)
+{
+	struct state s = above;
+	if (above.library != RUNTIME_NONE)
+		return above;
+	s.library = (uint8_t)library;
+	s.activity = library == RUNTIME_MPI ? MODEL_MPI_OTHER
+		     : !above.is_in_program ? MODEL_OMP_IDLE
+		     : name[0] == '<'	    ? MODEL_OMP_BARRIER
+					    : MODEL_OMP_OVERHEAD;
+	return s;
+}
+
+static struct state enter_function(const struct finding *f, struct state above, uint32_t function)
+{
+	const struct model_function *x = &f->m->functions[function];
+	if (x->wait)
+		return enter_wait(above, x->wait);
+	unsigned library = library_of(f, function);
+	bool is_python = x->module < f->m->n_modules && f->m->modules[x->module].is_python;
+	struct runtime_call call = is_python ? (struct runtime_call){0} : known_call(x->name);
+	struct state s = above;
+	if (call.library != RUNTIME_NONE && is_better(above, &call)) {
+		s.library = (uint8_t)call.library;
+		s.activity = (uint8_t)call.activity;
+	} else if (library == RUNTIME_OMP || library == RUNTIME_MPI) {
+		return enter_library(above, library, x->name);
+	} else if (call.library == RUNTIME_NONE && is_called_back(f, above.library, function)) {
+		s = (struct state){RUNTIME_NONE, MODEL_WORK, true};
+	}
+	return s;
+}
+
+static struct state state_of(const struct finding *f, uint32_t context)
+{
+	const struct model_context *c = &f->m->contexts[context];
+	struct state above = context ? f->all[c->parent] : (struct state){0};
+	if (c->kind == MODEL_CONTEXT_ENTRY && c->entry == MODEL_ENTRY_OMP_IDLE)
+		return (struct state){RUNTIME_OMP, MODEL_OMP_IDLE, false};
+	if (c->kind == MODEL_CONTEXT_FUNCTION && c->function < f->m->n_functions)
+		return enter_function(f, above, c->function);
+	return above;
+}
+
+bool activity_find(struct model *m)
+{
+	struct finding f = {.m = m,
+			    .all = calloc((size_t)m->n_contexts + 1, sizeof *f.all),
+			    .library = calloc((size_t)m->n_modules + 1, sizeof *f.library),
+			    .calls_runtime =
+				    calloc((size_t)m->n_modules + 1, sizeof *f.calls_runtime)};
+	bool ok = f.all && f.library && f.calls_runtime;
+	if (ok)
+		find_modules(&f);
+	for (uint32_t c = 0; ok && c < m->n_contexts; c++) {
+		f.all[c] = state_of(&f, c);
+		m->private_->contexts[c].activity = f.all[c].activity;
+	}
+	free(f.all);
+	free(f.library);
+	free(f.calls_runtime);
+	return ok;
+}

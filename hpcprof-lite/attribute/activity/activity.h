@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Finds what a thread did in each context, from the names of the call path and from waits. A call
+ * of a run-time library decides for all that it calls, until it calls back code of the program.
+ * That is work again. Without such a call the wait itself decides. Test:
+ * tests/unit/prof/test_activity.c.
+ */
+#ifndef HPCPROF_ATTRIBUTE_ACTIVITY_H
+#define HPCPROF_ATTRIBUTE_ACTIVITY_H
+
+#include "hpcprof-lite/model/private.h"
+
+/*
+ * Sets the activity of all contexts of `m`, which has its modules, functions and contexts. False if
+ * memory is short.
+ */
+bool activity_find(struct model *m);
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See known_runtime.h. The calls of OpenMP are those of libgomp's libgomp.map and of LLVM's libomp;
+ * the groups of MPI follow the chapters of the MPI standard 4.1. Test:
+ * tests/unit/prof/test_known_runtime.c.
+ */
+#include "hpcprof-lite/attribute/activity/known_runtime.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static bool begins(const char *name, const char *head)
+{
+	return strncmp(name, head, strlen(head)) == 0;
+}
+
+static bool begins_as(const char *name, const char *const *heads)
+{
+	while (*heads && !begins(name, *heads))
+		heads++;
+	return *heads;
+}
+
+static bool is_any(const char *name, const char *const *names)
+{
+	while (*names && strcmp(name, *names) != 0)
+		names++;
+	return *names;
+}
+
+enum runtime_library known_library(const char *path)
+{
+	static const char *const omp[] = {"libgomp.so",  "libgomp-",   "libomp.so",
+					  "libomp-",     "libomp5.so", "libiomp5", NULL};
+	/* libmpi: also libmpich, libmpifort, libmpi_mpifh; mca_: components of Open MPI */
+	static const char *const mpi[] = {"libmpi",      "libpmpi",   "libfmpich",
+					  "libopen-pal", "libopal",   "libopen-rte",
+					  "libprrte",    "libpmix",   "libmca_",
+					  "mca_",        "libmpl.so", NULL};
+	static const char *const system[] = {"libc.so",    "libc-2",   "libpthread", "ld-",
+					     "ld.so",      "libdl.so", "librt.so",   "libhwloc",
+					     "libnuma.so", "[vdso]",   "linux-vdso", NULL};
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	return begins(name, "libhpcrun-lite") ? RUNTIME_OURS
+	       : begins_as(name, omp)         ? RUNTIME_OMP
+	       : begins_as(name, mpi)         ? RUNTIME_MPI
+	       : begins_as(name, system)      ? RUNTIME_SYSTEM
+					      : RUNTIME_NONE;
+}
+
+/* ---- OpenMP ---- */
+
+struct row {
+	const char *head;
+	enum model_activity activity;
+	bool calls_back;
+};
+
+/* By the head of the name. The first that fits counts. */
+static const struct row omp_rows[] = {
+	/* GCC's libgomp */
+	{"GOMP_barrier", MODEL_OMP_BARRIER, false},
+	{"GOMP_loop_end_nowait", MODEL_OMP_OVERHEAD, false},
+	{"GOMP_loop_end", MODEL_OMP_BARRIER, false},
+	{"GOMP_sections_end_nowait", MODEL_OMP_OVERHEAD, false},
+	{"GOMP_sections_end", MODEL_OMP_BARRIER, false},
+	{"GOMP_single_copy", MODEL_OMP_BARRIER, false},
+	{"GOMP_workshare_task_reduction_unregister", MODEL_OMP_BARRIER, false},
+	{"GOMP_parallel_end", MODEL_OMP_BARRIER, false},
+	{"GOMP_parallel", MODEL_OMP_OVERHEAD, true},
+	{"GOMP_teams", MODEL_OMP_OVERHEAD, true},
+	{"GOMP_target", MODEL_OMP_OVERHEAD, true},
+	{"GOMP_taskwait", MODEL_OMP_TASKWAIT, false},
+	{"GOMP_taskgroup_end", MODEL_OMP_TASKWAIT, false},
+	{"GOMP_taskgroup", MODEL_OMP_OVERHEAD, false},
+	{"GOMP_taskyield", MODEL_OMP_OVERHEAD, false},
+	{"GOMP_task", MODEL_OMP_OVERHEAD, true},
+	{"GOMP_critical", MODEL_OMP_LOCK, false},
+	{"GOMP_atomic", MODEL_OMP_LOCK, false},
+	{"GOMP_ordered", MODEL_OMP_ORDERED, false},
+	{"GOMP_doacross", MODEL_OMP_ORDERED, false},
+	{"GOMP_", MODEL_OMP_OVERHEAD, false},
+	/* LLVM's and Intel's libomp */
+	{"__kmpc_barrier", MODEL_OMP_BARRIER, false},
+	{"__kmpc_cancel_barrier", MODEL_OMP_BARRIER, false},
+	{"__kmpc_end_barrier", MODEL_OMP_BARRIER, false},
+	{"__kmpc_copyprivate", MODEL_OMP_BARRIER, false},
+	{"__kmpc_reduce_nowait", MODEL_OMP_OVERHEAD, false},
+	{"__kmpc_end_reduce_nowait", MODEL_OMP_OVERHEAD, false},
+	{"__kmpc_reduce", MODEL_OMP_BARRIER, false},
+	{"__kmpc_end_reduce", MODEL_OMP_BARRIER, false},
+	{"__kmpc_critical", MODEL_OMP_LOCK, false},
+	{"__kmpc_end_critical", MODEL_OMP_LOCK, false},
+	{"__kmpc_set_lock", MODEL_OMP_LOCK, false},
+	{"__kmpc_set_nest_lock", MODEL_OMP_LOCK, false},
+	{"__kmpc_unset_lock", MODEL_OMP_LOCK, false},
+	{"__kmpc_unset_nest_lock", MODEL_OMP_LOCK, false},
+	{"__kmpc_atomic_start", MODEL_OMP_LOCK, false},
+	{"__kmpc_ordered", MODEL_OMP_ORDERED, false},
+	{"__kmpc_end_ordered", MODEL_OMP_ORDERED, false},
+	{"__kmpc_doacross", MODEL_OMP_ORDERED, false},
+	{"__kmpc_omp_taskwait", MODEL_OMP_TASKWAIT, false},
+	{"__kmpc_omp_wait_deps", MODEL_OMP_TASKWAIT, false},
+	{"__kmpc_end_taskgroup", MODEL_OMP_TASKWAIT, false},
+	{"__kmpc_fork_", MODEL_OMP_OVERHEAD, true},
+	{"__kmpc_omp_task", MODEL_OMP_OVERHEAD, true},
+	{"__kmpc_", MODEL_OMP_OVERHEAD, false},
+	/* both */
+	{"omp_set_lock", MODEL_OMP_LOCK, false},
+	{"omp_set_nest_lock", MODEL_OMP_LOCK, false},
+	{"omp_unset_lock", MODEL_OMP_LOCK, false},
+	{"omp_unset_nest_lock", MODEL_OMP_LOCK, false},
+};
+
+static struct runtime_call omp_call(const char *function)
+{
+	for (size_t i = 0; i < sizeof omp_rows / sizeof *omp_rows; i++)
+		if (begins(function, omp_rows[i].head))
+			return (struct runtime_call){RUNTIME_OMP, omp_rows[i].activity,
+						     omp_rows[i].calls_back};
+	return (struct runtime_call){.library = RUNTIME_NONE};
+}
+
+/* ---- MPI ---- */
+
+/*
+ * The name behind "MPI_" in lower case: "send" of "MPI_Send", "PMPI_Send_c", "mpi_send_",
+ * "pmpi_send__" and "mpi_send_f08_". False: not a call of MPI.
+ */
+static bool mpi_name(const char *function, char name[64])
+{
+	const char *at = function + (function[0] == 'P' || function[0] == 'p');
+	bool is_c = begins(at, "MPI_") && isalpha((unsigned char)at[4]);
+	size_t n = 0;
+	if (!is_c && !begins(at, "mpi_"))
+		return false;
+	for (at += 4; *at && *at != ' ' && n < 63; at++)
+		name[n++] = (char)tolower((unsigned char)*at);
+	name[n] = 0;
+	bool is_fortran = n && name[n - 1] == '_';
+	while (n && name[n - 1] == '_')
+		name[--n] = 0;
+	static const char *const ends[] = {"_c", "_f08", "_f08ts", "_fts", "_init", "_f", NULL};
+	for (size_t i = 0; ends[i]; i++) {
+		size_t length = strlen(ends[i]);
+		if (n <= length || strcmp(name + n - length, ends[i]) != 0)
+			continue;
+		is_fortran |= name[n - 1] == '8' || name[n - 1] == 's';
+		name[n -= length] = 0;
+	}
+	return n && (is_c || is_fortran);
+}
+
+static enum model_activity mpi_activity(const char *name)
+{
+	static const char *const collective[] = {
+		"allgather", "allgatherv",     "allreduce",            "alltoall", "alltoallv",
+		"alltoallw", "barrier",        "bcast",                "exscan",   "gather",
+		"gatherv",   "reduce",         "reduce_scatter",       "scan",     "scatter",
+		"scatterv",  "reduce_scatter_block", NULL};
+	static const char *const p2p[] = {
+		"send",     "bsend",    "ssend",   "rsend",    "isend",    "ibsend",
+		"issend",   "irsend",   "recv",    "irecv",    "sendrecv", "sendrecv_replace",
+		"isendrecv", "isendrecv_replace",  "mrecv",    "imrecv",   "probe",    "iprobe",
+		"mprobe",   "improbe",  "wait",    "waitall",  "waitany",  "waitsome", "test",
+		"testall",  "testany",  "testsome", "start",   "startall", "psend",    "precv",
+		"pready",   "pready_range", "pready_list", "parrived", "buffer_detach",
+		"buffer_flush", "request_get_status", "cancel", NULL};
+	static const char *const one_sided[] = {
+		"put", "get", "rput", "rget", "accumulate", "raccumulate", "get_accumulate",
+		"rget_accumulate", "fetch_and_op", "compare_and_swap", NULL};
+	if (is_any(name, p2p))
+		return MODEL_MPI_P2P;
+	if (is_any(name, collective) || (name[0] == 'i' && is_any(name + 1, collective)) ||
+	    begins(name, "neighbor_") || begins(name, "ineighbor_"))
+		return MODEL_MPI_COLLECTIVE;
+	if (is_any(name, one_sided) || begins(name, "win_"))
+		return MODEL_MPI_ONE_SIDED;
+	return begins(name, "file_") ? MODEL_MPI_IO : MODEL_MPI_OTHER;
+}
+
+/* ---- GPUs ---- */
+
+/* Calls of CUDA and OpenCL that return when the GPU is done. Asynchronous copies are not here. */
+static bool waits_for_gpu(const char *function)
+{
+	static const char *const names[] = {
+		"cudaDeviceSynchronize", "cudaThreadSynchronize", "cudaStreamSynchronize",
+		"cudaEventSynchronize",  "cudaMemcpy",            "cudaMemcpy2D",
+		"cudaMemcpy3D",          "cudaMemcpyToSymbol",    "cudaMemcpyFromSymbol",
+		"cuCtxSynchronize",      "cuStreamSynchronize",   "cuEventSynchronize",
+		"cuMemcpyHtoD_v2",       "cuMemcpyDtoH_v2",       "cuMemcpyDtoD_v2",
+		"cuMemcpy",              "clFinish",              "clWaitForEvents",
+		NULL};
+	char name[64];
+	size_t n = strcspn(function, "( ");
+	if (n >= sizeof name)
+		return false;
+	memcpy(name, function, n);
+	name[n] = 0;
+	static const char *const ends[] = {"_ptsz", "_ptds", NULL};
+	for (size_t i = 0; ends[i]; i++)
+		if (n > 5 && strcmp(name + n - 5, ends[i]) == 0)
+			name[n - 5] = 0;
+	return is_any(name, names);
+}
+
+struct runtime_call known_call(const char *function)
+{
+	char name[64];
+	if (mpi_name(function, name))
+		return (struct runtime_call){RUNTIME_MPI, mpi_activity(name), false};
+	if (waits_for_gpu(function))
+		return (struct runtime_call){RUNTIME_GPU, MODEL_GPU_WAIT, false};
+	return omp_call(function);
+}

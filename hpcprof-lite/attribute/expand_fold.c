@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See expand_fold.h. Test: tests/unit/prof/test_activity.c. */
+#include "hpcprof-lite/attribute/expand_fold.h"
+
+#include "hpcprof-lite/attribute/activity/known_runtime.h"
+
+#include <stdlib.h>
+
+/* Where the path to a node is. Nodes share equal places. */
+struct place {
+	uint8_t library;   /* enum runtime_library: NONE, OMP or MPI */
+	bool calls_back;   /* in a call that calls functions of the program at once */
+	bool waits;        /* in a call of OpenMP that waits */
+	uint32_t call;     /* context of the call; everything inside counts there */
+	uint32_t caller;   /* context that made the call */
+	uint32_t region;   /* context that forked the region around it; 0: none is known */
+};
+
+struct expand_fold {
+	struct expand_run *r;
+	const struct merge_tree *tree;
+	uint8_t *library;     /* by module, enum runtime_library */
+	bool *is_program;     /* by module: its functions are called back, also by MPI */
+	uint32_t *place_of;   /* by node: index into `places` */
+	VEC(struct place) places;
+};
+
+/* ---- modules ---- */
+
+static enum runtime_library library_of(const struct expand_fold *f, const struct merge_node *n)
+{
+	return n->module < f->r->n_modules ? f->library[n->module] : RUNTIME_NONE;
+}
+
+static bool is_runtime(enum runtime_library library)
+{
+	return library == RUNTIME_OMP || library == RUNTIME_MPI || library == RUNTIME_OURS;
+}
+
+/* Marks the modules that call run-time libraries. Returns true if there is anything to fold. */
+static bool find_modules(struct expand_fold *f)
+{
+	const struct expand_run *r = f->r;
+	bool any = false;
+	for (uint32_t i = 0; i < r->n_modules; i++) {
+		const struct expand_module *m = &r->modules[i];
+		bool has_names = m->is_python || m->is_jit;
+		f->library[i] = has_names ? RUNTIME_NONE : (uint8_t)known_library(m->path);
+		f->is_program[i] = has_names;
+	}
+	for (size_t i = 1; i < f->tree->nodes.n; i++) {
+		const struct merge_node *n = &f->tree->nodes.at[i],
+					*above = &f->tree->nodes.at[n->parent];
+		bool is_wait = n->parent && n->module == MERGE_NO_MODULE;
+		enum runtime_library library = library_of(f, n);
+		any |= is_wait || library == RUNTIME_OMP || library == RUNTIME_MPI ||
+		       (!n->parent && n->link_addr == MSR_ENTRY_OMP_IDLE);
+		if (is_runtime(library) && above->module < r->n_modules &&
+		    library_of(f, above) == RUNTIME_NONE)
+			f->is_program[above->module] = true;
+	}
+	return any;
+}
+
+static bool is_called_back(const struct expand_fold *f, const struct merge_node *n,
+			   unsigned library)
+{
+	if (n->module >= f->r->n_modules) /* code outside of all modules */
+		return n->module == MERGE_UNKNOWN && library == RUNTIME_OMP;
+	if (f->library[n->module] != RUNTIME_NONE)
+		return false;
+	return library == RUNTIME_OMP || f->is_program[n->module];
+}
+
+/* ---- functions ---- */
+
+/* The scope of the function at an address, or STRUCTURE_NONE. */
+static uint32_t find_function(const struct expand_fold *f, const struct merge_node *n)
+{
+	const struct structure *s =
+		n->module < f->r->n_modules ? f->r->modules[n->module].structure : NULL;
+	struct structure_place place;
+	if (!s || !structure_lookup(s, n->link_addr, &place))
+		return STRUCTURE_NONE;
+	uint32_t id = place.scope;
+	for (uint32_t up; id != STRUCTURE_NONE; id = up) {
+		up = structure_get_scope(s, id).parent;
+		if (up == STRUCTURE_NONE)
+			break;
+	}
+	return id;
+}
+
+static struct runtime_call find_call(const struct expand_fold *f, const struct merge_node *n)
+{
+	uint32_t scope = find_function(f, n);
+	if (scope == STRUCTURE_NONE)
+		return (struct runtime_call){.library = RUNTIME_NONE};
+	return known_call(structure_get_scope(f->r->modules[n->module].structure, scope).name);
+}
+
+/* The context of the function, without a line. */
+static uint32_t enter_function(struct expand_fold *f, uint32_t caller, const struct merge_node *n)
+{
+	struct expand_run *r = f->r;
+	uint32_t id = find_function(f, n), function;
+	if (id != STRUCTURE_NONE) {
+		struct structure_scope scope =
+			structure_get_scope(r->modules[n->module].structure, id);
+		function = expand_find_function(r, n->module, &scope, n->marked);
+	} else {
+		function = expand_find_unknown(r, n->module, n->marked);
+	}
+	return r->failed ? 0 : expand_enter_function(r, caller, function, MODEL_CALL);
+}
+
+/* ---- places ---- */
+
+static uint32_t put_place(struct expand_fold *f, struct place p)
+{
+	struct place *at = vec_push(&f->places);
+	if (!at) {
+		f->r->failed = true;
+		return 0;
+	}
+	*at = p;
+	return (uint32_t)(f->places.n - 1);
+}
+
+/* A call of a run-time library by `caller`. */
+static uint32_t enter_call(struct expand_fold *f, uint32_t i, uint32_t caller, uint32_t region,
+			   struct runtime_call call)
+{
+	uint32_t context = enter_function(f, caller, &f->tree->nodes.at[i]);
+	f->place_of[i] = put_place(
+		f, (struct place){.library = (uint8_t)call.library,
+				  .calls_back = call.calls_back,
+				  .waits = call.library == RUNTIME_OMP &&
+					   call.activity != MODEL_OMP_OVERHEAD,
+				  .call = context,
+				  .caller = caller,
+				  .region = region});
+	return context;
+}
+
+/* What a run-time library calls back goes below the line that it belongs to. */
+static uint32_t line_of_callback(const struct place *p)
+{
+	if (p->library == RUNTIME_MPI)
+		return p->call;
+	return p->calls_back || !p->region ? p->caller : p->region;
+}
+
+/* The place in the program behind a call-back. */
+static uint32_t leave(struct expand_fold *f, const struct place *p)
+{
+	uint32_t region = p->library == RUNTIME_OMP && p->calls_back ? p->caller : p->region;
+	return region ? put_place(f, (struct place){.region = region}) : 0;
+}
+
+/*
+ * The wait at the end of a region is below the line that forked it, next to the function of the
+ * region. Other waits are below the frame that waited.
+ */
+static uint32_t enter_wait(struct expand_fold *f, uint32_t i, uint32_t above, struct place p,
+			   uint32_t (*normal)(struct expand_run *r, uint32_t above,
+					      const struct merge_node *n))
+{
+	const struct merge_node *n = &f->tree->nodes.at[i];
+	bool is_end = n->link_addr == MSR_WAIT + MSR_WAIT_OMP_END;
+	if (is_end && p.library == RUNTIME_OMP)
+		above = p.caller;
+	uint32_t context = normal(f->r, above, n);
+	if (is_end)
+		f->place_of[i] = put_place(f, (struct place){.library = RUNTIME_OMP,
+							     .waits = true,
+							     .call = context,
+							     .caller = above,
+							     .region = above});
+	return context;
+}
+
+/* A frame inside of a run-time library. */
+static uint32_t enter_inside(struct expand_fold *f, uint32_t i, struct place p,
+			     uint32_t (*normal)(struct expand_run *r, uint32_t above,
+						const struct merge_node *n))
+{
+	const struct merge_node *n = &f->tree->nodes.at[i];
+	if (is_called_back(f, n, p.library)) {
+		f->place_of[i] = leave(f, &p);
+		return normal(f->r, line_of_callback(&p), n);
+	}
+	/* clang jumps to a barrier from the end of a region: it is not below the region's frame */
+	if (p.library == RUNTIME_OMP && !p.waits && library_of(f, n) == RUNTIME_OMP) {
+		struct runtime_call call = find_call(f, n);
+		if (call.library == RUNTIME_OMP && call.activity != MODEL_OMP_OVERHEAD)
+			return enter_call(f, i, p.caller, p.calls_back ? p.caller : p.region, call);
+	}
+	return p.call;
+}
+
+uint32_t expand_fold_enter(struct expand_fold *f, uint32_t i,
+			   uint32_t (*normal)(struct expand_run *r, uint32_t above,
+					      const struct merge_node *n))
+{
+	const struct merge_node *n = &f->tree->nodes.at[i];
+	uint32_t above = f->r->e->context_of[n->parent];
+	f->place_of[i] = f->place_of[n->parent];
+	struct place p = f->places.at[f->place_of[i]];
+	if (n->module == MERGE_NO_MODULE && n->parent)
+		return enter_wait(f, i, above, p, normal);
+	if (n->module == MERGE_NO_MODULE) {
+		uint32_t entry = normal(f->r, above, n);
+		if (n->link_addr == MSR_ENTRY_OMP_IDLE)
+			f->place_of[i] = put_place(f, (struct place){.library = RUNTIME_OMP,
+								     .waits = true,
+								     .call = entry,
+								     .caller = entry});
+		return entry;
+	}
+	if (p.library != RUNTIME_NONE)
+		return enter_inside(f, i, p, normal);
+	enum runtime_library library = library_of(f, n);
+	if (!is_runtime(library))
+		return normal(f->r, above, n);
+	struct runtime_call call = find_call(f, n);
+	if (library == RUNTIME_OURS && call.library != RUNTIME_OMP && call.library != RUNTIME_MPI)
+		return normal(f->r, above, n);
+	if (library != RUNTIME_OURS && call.library != library)
+		call = (struct runtime_call){.library = library};
+	return enter_call(f, i, above, p.region, call);
+}
+
+/* ---- open and close ---- */
+
+bool expand_fold_open(struct expand_run *r, const struct merge_tree *t, struct expand_fold **fold)
+{
+	struct expand_fold *f = calloc(1, sizeof *f);
+	*fold = f;
+	if (!f)
+		return false;
+	*f = (struct expand_fold){
+		.r = r,
+		.tree = t,
+		.library = calloc((size_t)r->n_modules + 1, sizeof *f->library),
+		.is_program = calloc((size_t)r->n_modules + 1, sizeof *f->is_program)};
+	if (!f->library || !f->is_program)
+		return false;
+	if (!find_modules(f)) {
+		expand_fold_close(f);
+		*fold = NULL;
+		return true;
+	}
+	f->place_of = calloc(t->nodes.n + 1, sizeof *f->place_of);
+	put_place(f, (struct place){0});
+	return f->place_of && !r->failed;
+}
+
+void expand_fold_close(struct expand_fold *f)
+{
+	if (!f)
+		return;
+	free(f->library);
+	free(f->is_program);
+	free(f->place_of);
+	vec_free(&f->places);
+	free(f);
+}
