@@ -115,8 +115,8 @@ bool structure_get_resources(const struct structure *s, uint32_t scope,
 			     struct structure_resources *resources);
 
 /*
- * A call instruction in GPU code, at link_addr, to a function that is not inlined. Use
- * structure_lookup() to find its source line.
+ * A call instruction at link_addr: in GPU code to a function that is not inlined; in host code to
+ * the PLT stub of a function of OpenMP. Use structure_lookup() to find its source line.
  */
 struct structure_call {
 	uint64_t link_addr;

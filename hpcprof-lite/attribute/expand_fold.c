@@ -2,9 +2,14 @@
 /* See expand_fold.h. Test: tests/unit/prof/test_activity.c. */
 #include "hpcprof-lite/attribute/expand_fold.h"
 
+#include "common/base/sorted.h"
 #include "hpcprof-lite/attribute/activity/known_runtime.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+enum { CALLED_BYTES = 128 }; /* of the name of a function of OpenMP */
 
 /* Where the path to a node is. Nodes share equal places. */
 struct place {
@@ -91,11 +96,50 @@ static uint32_t find_function(const struct expand_fold *f, const struct merge_no
 	return id;
 }
 
+/* The name of the PLT stub that the call before a return address goes to; NULL: not known. */
+static const char *find_stub(const struct structure *s, uint64_t link_addr)
+{
+	enum { CALL_BYTES = 5 };
+	const uint64_t call = link_addr + 1 - CALL_BYTES;
+	const size_t n = structure_n_calls(s),
+		     i = sorted_prefix(n, k, structure_get_call(s, k).link_addr < call);
+	if (i == n || structure_get_call(s, i).link_addr != call ||
+	    structure_get_call(s, i).target == STRUCTURE_NONE)
+		return NULL;
+	return structure_get_scope(s, structure_get_call(s, i).target).name;
+}
+
+/*
+ * Exported functions of OpenMP end in jumps to functions without a name, which leave no frame of
+ * what was called. Finds its name at the call. False: the frame is that of the called function.
+ */
+static bool find_called(const struct expand_fold *f, const struct merge_node *n,
+			char name[CALLED_BYTES])
+{
+	const struct merge_node *caller = &f->tree->nodes.at[n->parent];
+	const struct structure *s = caller->module < f->r->n_modules
+					    ? f->r->modules[caller->module].structure
+					    : NULL;
+	const uint32_t scope = find_function(f, n);
+	if (!s || caller->module == n->module || scope == STRUCTURE_NONE ||
+	    structure_get_scope(f->r->modules[n->module].structure, scope).origin !=
+		    STRUCTURE_FROM_EH_FRAME)
+		return false;
+	const char *stub = find_stub(s, caller->link_addr);
+	if (!stub)
+		return false;
+	snprintf(name, CALLED_BYTES, "%.*s", (int)strcspn(stub, "@"), stub);
+	return true;
+}
+
 static struct runtime_call find_call(const struct expand_fold *f, const struct merge_node *n)
 {
+	char called[CALLED_BYTES];
 	uint32_t scope = find_function(f, n);
 	if (scope == STRUCTURE_NONE)
 		return (struct runtime_call){.library = RUNTIME_NONE};
+	if (find_called(f, n, called))
+		return known_call(called);
 	return known_call(structure_get_scope(f->r->modules[n->module].structure, scope).name);
 }
 
@@ -103,8 +147,17 @@ static struct runtime_call find_call(const struct expand_fold *f, const struct m
 static uint32_t enter_function(struct expand_fold *f, uint32_t caller, const struct merge_node *n)
 {
 	struct expand_run *r = f->r;
+	char called[CALLED_BYTES];
 	uint32_t id = find_function(f, n), function;
-	if (id != STRUCTURE_NONE) {
+	if (find_called(f, n, called)) {
+		struct expand_function x = {.name = expand_intern_name(r, called, n->marked),
+					    .linkage_name = strtab_add_z(r->e->strings, ""),
+					    .module = n->module,
+					    .file = MODEL_NONE,
+					    .definition = MODEL_NONE,
+					    .guessed = n->marked};
+		function = expand_find_named(r, x);
+	} else if (id != STRUCTURE_NONE) {
 		struct structure_scope scope =
 			structure_get_scope(r->modules[n->module].structure, id);
 		function = expand_find_function(r, n->module, &scope, n->marked);

@@ -104,7 +104,7 @@ bool scope_fill_from_stubs(struct scope_map *map)
 		ok = scope != SCOPE_NONE &&
 		     add_range(map, &ranges, s->link_addr, s->link_addr + s->n_bytes, scope);
 	}
-	ok = ok && scope_fill(map, &ranges);
+	ok = ok && scope_fill(map, &ranges) && scope_read_library_calls(map, &stubs);
 	vec_free(&ranges);
 	vec_free(&stubs);
 	return ok;

@@ -9,6 +9,7 @@ libhlstruct_la_SOURCES += \
 	hpcstruct-lite/scope/finish.c \
 	hpcstruct-lite/scope/flatten.c \
 	hpcstruct-lite/scope/join.c \
+	hpcstruct-lite/scope/library_calls.c \
 	hpcstruct-lite/scope/nest.c \
 	hpcstruct-lite/scope/scope.h \
 	hpcstruct-lite/scope/scope_internal.h \

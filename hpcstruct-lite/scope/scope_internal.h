@@ -125,6 +125,8 @@ uint32_t scope_root(const struct scope_map *map, uint32_t scope);
 bool scope_fill_from_symbols(struct scope_map *map, const struct image *symbols_of);
 bool scope_fill_from_stubs(struct scope_map *map);
 bool scope_fill_from_frames(struct scope_map *map);
+/* Adds the calls of OpenMP's run time in the image, which go to one of `stubs`. */
+bool scope_read_library_calls(struct scope_map *map, const struct image_stubs *stubs);
 /*
  * Adds a function. Its name is shown as it is if is_final, else demangled. Returns SCOPE_NONE when
  * out of memory.
