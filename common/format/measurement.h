@@ -248,7 +248,7 @@ struct msr_info {
 };
 /*
  * Keys of INFO records: "command" (arguments joined by NUL), "executable", "event" (as the user
- * gave it; repeated), "source" (what was chosen for each event), "job", "cwd", "version", "note" (a
+ * gave it; repeated), "source" (what was chosen for each event), "job", "cwd", "processors", "version", "note" (a
  * message for the user; repeated).
  */
 enum msr_unit {

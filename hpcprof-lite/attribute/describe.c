@@ -209,6 +209,7 @@ bool describe_processes(struct model *m, const struct load_job *job, const uint6
 						.rank = h->rank,
 						.exec_seq = h->exec_seq,
 						.executable = f->executable,
+						.processors = f->processors ? f->processors : "",
 						.command = f->command ? f->command : "",
 						.exit_kind = exit_kind(h),
 						.is_blank = is_blank(f),

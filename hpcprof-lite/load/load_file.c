@@ -55,6 +55,8 @@ static enum status read_info(struct load_file *f, const uint8_t *record, uint32_
 		f->executable = value;
 	else if (strcmp(key, "cwd") == 0)
 		f->directory = value;
+	else if (strcmp(key, "processors") == 0)
+		f->processors = value;
 	else if (strcmp(key, "jitdump") == 0)
 		f->jitdump = value;
 	else if (strcmp(key, "command") == 0)

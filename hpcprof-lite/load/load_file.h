@@ -74,6 +74,7 @@ struct load_file {
 	VEC(struct load_python) python;  /* by id */
 	bool has_python;                 /* the file has a logical module of Python */
 	bool has_unknown_code;           /* there are frames in code outside all modules */
+	const char *processors;          /* INFO "processors": "0-3,8-8"; "" if unknown */
 	const char *jitdump;             /* INFO "jitdump": path of the file; NULL: none */
 	const struct msr_metric *metrics[MSR_MAX_METRICS]; /* by metric id; NULL: none */
 	const char *executable;          /* "" if unknown */

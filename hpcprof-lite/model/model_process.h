@@ -44,6 +44,7 @@ struct model_process {
 	int32_t rank;              /* -1: none */
 	uint32_t exec_seq;
 	const char *executable;
+	const char *processors;    /* that it was allowed to use: "0-3,8-8"; "": unknown */
 	const char *command;       /* arguments joined by blanks */
 	bool is_live;              /* the process was still running when its file was read */
 	bool is_blank;             /* the process ended before it wrote what it measures */

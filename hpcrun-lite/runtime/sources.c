@@ -256,6 +256,30 @@ static void write_gpu(const struct config_gpu *g)
 	records_info_text("event", line);
 }
 
+/* The processors that the process may use, as "0-3,8". */
+static void write_processors(void)
+{
+	enum { MOST = 4096 };
+	uint64_t mask[MOST / 64] = {0};
+	char line[256];
+	struct text t = text_in(line, sizeof line);
+	long n = sys_call3(SYS_sched_getaffinity, 0, sizeof mask, (long)mask);
+	const char *separator = "";
+	for (unsigned i = 0; n > 0 && i < (unsigned)n * 8; i++) {
+		unsigned first = i;
+		while (i < (unsigned)n * 8 && mask[i / 64] >> i % 64 & 1)
+			i++;
+		if (i == first)
+			continue;
+		text_put(&t, separator);
+		text_put_u64(&t, first);
+		text_put_char(&t, '-');
+		text_put_u64(&t, i - 1);
+		separator = ",";
+	}
+	records_info_text("processors", line);
+}
+
 void process_write_records(void)
 {
 	char cwd[PATH_MAX];
@@ -268,6 +292,7 @@ void process_write_records(void)
 	records_info_text("executable", module_program());
 	if (sys_call3(SYS_getcwd, (long)cwd, sizeof cwd, 0) > 0)
 		records_info_text("cwd", cwd);
+	write_processors();
 	if (process.config.job[0])
 		records_info_text("job", process.config.job);
 	for (uint32_t i = 0; i < process.config.n_events; i++)

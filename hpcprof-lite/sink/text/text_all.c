@@ -57,6 +57,20 @@ static void put_ledger(FILE *out, const char *whose, uint32_t id, const struct m
 		put_paths(out, whose, id, i ? msr_path_end_name(i) : "unknown", l->n_cut[i]);
 }
 
+static void put_activities(const struct model *m, FILE *out)
+{
+	bool any = false;
+	for (uint32_t i = 0; i < m->n_metrics; i++) {
+		if (m->metrics[i].kind != MODEL_METRIC_ACTIVITY)
+			continue;
+		if (!any)
+			fputs("# activity metric of (the part of the time with this activity)\n",
+			      out);
+		any = true;
+		fprintf(out, "activity\t%u\t%u\n", i, m->metrics[i].parent);
+	}
+}
+
 static void put_things(const struct model *m, FILE *out)
 {
 	static const char *const structure[] = {"none", "changed", "symbols", "lines"};
@@ -85,8 +99,7 @@ static void put_things(const struct model *m, FILE *out)
 		putc('\n', out);
 	}
 	fputs("# metric id unit period source event name\n"
-	      "# guessed metric of (what of a metric is on call paths with a guessed frame)\n"
-	      "# activity metric of (the part of the time in contexts with this activity)\n",
+	      "# guessed metric of (what of a metric is on call paths with a guessed frame)\n",
 	      out);
 	for (uint32_t i = 0; i < m->n_metrics; i++) {
 		const struct model_metric *k = &m->metrics[i];
@@ -97,9 +110,8 @@ static void put_things(const struct model *m, FILE *out)
 		putc('\n', out);
 		if (k->kind == MODEL_METRIC_GUESSED)
 			fprintf(out, "guessed\t%u\t%u\n", i, k->parent);
-		if (k->kind == MODEL_METRIC_ACTIVITY)
-			fprintf(out, "activity\t%u\t%u\n", i, k->parent);
 	}
+	put_activities(m, out);
 }
 
 static void put_contexts(const struct model *m, FILE *out)

@@ -15,6 +15,10 @@
 
 /* What ran, and the totals of all metrics. False if memory is short. */
 bool text_report_head(const struct model *m, const struct text_style *s);
+/*
+ * Where the time of all threads went; nothing if there is one thread. False if memory is short.
+ */
+bool text_report_processors(const struct model *m, const struct text_style *s);
 /* Samples delivered, recorded and lost; call paths; modules; damage. False if memory is short. */
 bool text_report_ledger(const struct model *m, const struct view_values *t,
 	const struct text_style *s);

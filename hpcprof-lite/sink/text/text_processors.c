@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * "Where the time of N threads went", the first table of the report of a parallel program. At most
+ * 15 lines. Test: tests/unit/sink/test_text_processors.c.
+ */
+#include "hpcprof-lite/sink/text/text_print.h"
+#include "hpcprof-lite/sink/text/text_report.h"
+#include "hpcprof-lite/view/view_processors.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum {
+	MOST_ROWS = 11 /* the rest is one row */
+};
+
+static const double SMALL = 0.001; /* a smaller share has no row of its own */
+
+struct table {
+	const struct model *m;
+	const struct text_style *s;
+	struct view_processors p;
+	bool is_shown[VIEW_N_USES];
+	double others;
+};
+
+/* Chooses the rows: the largest ones, in the order of view_use. */
+static void choose_rows(struct table *t)
+{
+	for (unsigned n = 0; n < MOST_ROWS; n++) {
+		unsigned most = VIEW_N_USES;
+		for (unsigned k = 0; k < VIEW_N_USES; k++)
+			if (!t->is_shown[k] && t->p.seconds[k] > SMALL * t->p.capacity &&
+			    (most == VIEW_N_USES || t->p.seconds[k] > t->p.seconds[most]))
+				most = k;
+		if (most < VIEW_N_USES)
+			t->is_shown[most] = true;
+	}
+	for (unsigned k = 0; k < VIEW_N_USES; k++)
+		t->others += t->is_shown[k] ? 0 : t->p.seconds[k];
+}
+
+static void put_head(const struct table *t)
+{
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL];
+	const struct view_processors *p = &t->p;
+	text_heading(t->s, "Where the time of %s %s went: %s x %s %s = %s",
+		     text_count(a, p->n_threads), p->n_threads == 1 ? "processor" : "processors",
+		     text_value(b, "sec", p->elapsed), text_count(c, p->n_threads),
+		     p->n_threads == 1 ? "thread" : "threads", text_value(d, "sec", p->capacity));
+	if (p->n_ranks > 1)
+		fprintf(t->s->out, "%7s %9s  %-15s %9s  %s\n", "share", "time",
+			"least (rank)", "mean", "most (rank)");
+}
+
+/* "12.3 ms (17)" */
+static void put_rank(const struct table *t, double seconds, uint32_t process)
+{
+	char a[TEXT_CELL], rank[16];
+	snprintf(rank, sizeof rank, "(%" PRId32 ")", t->m->processes[process].rank);
+	fprintf(t->s->out, "%9s %-5s", text_value(a, "sec", seconds), rank);
+}
+
+/* `use` VIEW_N_USES: the sum of the small ones. */
+static void put_row(const struct table *t, unsigned use)
+{
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
+	bool is_other = use == VIEW_N_USES, by_rank = t->p.n_ranks > 1,
+	     is_unknown = use == VIEW_USE_UNKNOWN && t->p.lacks_offcpu;
+	double seconds = is_other ? t->others : t->p.seconds[use];
+	fprintf(t->s->out, "%7s %9s  ", text_share(a, seconds, t->p.capacity),
+		text_value(b, "sec", seconds));
+	if (by_rank && (is_other || use == VIEW_USE_NO_THREAD)) {
+		fprintf(t->s->out, "%43s", "");
+	} else if (by_rank) {
+		struct view_spread x = view_processors_spread(&t->p, t->m, use);
+		put_rank(t, x.least, x.least_process);
+		fprintf(t->s->out, " %9s ", text_value(c, "sec", x.mean));
+		put_rank(t, x.most, x.most_process);
+		fputs("  ", t->s->out);
+	}
+	const char *name = is_other	? "other"
+			   : is_unknown ? "blocked, or ready without a processor (-e OFFCPU says)"
+			   : by_rank	? view_use_short(use)
+					: view_use_name(use);
+	fprintf(t->s->out, "%s\n", is_unknown && by_rank ? "blocked [*]" : name);
+}
+
+static void put_foot(const struct table *t)
+{
+	const struct view_processors *p = &t->p;
+	char a[TEXT_CELL], b[TEXT_CELL];
+	if (p->n_ranks > 1 && p->lacks_offcpu && t->is_shown[VIEW_USE_UNKNOWN])
+		fputs("  [*] or ready without a processor: -e OFFCPU says\n", t->s->out);
+	if (p->n_allowed && p->n_allowed < p->n_threads)
+		fprintf(t->s->out, "  the processes may use %s processors, but have %s threads\n",
+			text_count(a, p->n_allowed), text_count(b, p->n_threads));
+	if (p->n_all_threads > p->n_threads)
+		fprintf(t->s->out, "  there were %s threads, not all at one time\n",
+			text_count(a, p->n_all_threads));
+}
+
+bool text_report_processors(const struct model *m, const struct text_style *s)
+{
+	struct table t = {.m = m, .s = s};
+	if (!view_processors_apply(m))
+		return true;
+	if (!view_processors_make(m, &t.p))
+		return false;
+	choose_rows(&t);
+	put_head(&t);
+	for (unsigned k = 0; k < VIEW_N_USES; k++)
+		if (t.is_shown[k])
+			put_row(&t, k);
+	if (t.others > 0)
+		put_row(&t, VIEW_N_USES);
+	put_foot(&t);
+	putc('\n', s->out);
+	view_processors_free(&t.p);
+	return true;
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See view_processors.h. Test: tests/unit/prof/test_view_processors.c. */
+#include "hpcprof-lite/view/view_processors.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- threads over time ---- */
+
+struct edge {
+	uint64_t time_ns;
+	int step; /* 1: a thread starts; -1: one ends */
+};
+
+static int compare_edges(const void *pa, const void *pb)
+{
+	const struct edge *a = pa, *b = pb;
+	if (a->time_ns != b->time_ns)
+		return a->time_ns < b->time_ns ? -1 : 1;
+	return a->step - b->step; /* ends first: one thread after the other is one thread */
+}
+
+/* The most threads that lived at one time. False if memory is short. */
+static bool count_threads(const struct model *m, struct view_processors *p)
+{
+	struct edge *edges = malloc((2 * (size_t)m->n_profiles + 1) * sizeof *edges);
+	size_t n = 0;
+	if (!edges)
+		return false;
+	for (uint32_t i = 0; i < m->n_profiles; i++) {
+		const struct model_profile *t = &m->profiles[i];
+		if (t->kind != MODEL_PROFILE_THREAD)
+			continue;
+		edges[n++] = (struct edge){t->start_ns, 1};
+		/* a thread without duration lived at its moment */
+		edges[n++] = (struct edge){t->end_ns + (t->end_ns == t->start_ns), -1};
+	}
+	if (n)
+		qsort(edges, n, sizeof *edges, compare_edges);
+	uint32_t now = 0;
+	for (size_t i = 0; i < n; i++) {
+		now += (uint32_t)edges[i].step;
+		p->n_threads = now > p->n_threads ? now : p->n_threads;
+	}
+	p->n_all_threads = (uint32_t)(n / 2);
+	free(edges);
+	return true;
+}
+
+/* ---- processors ---- */
+
+enum { MOST_PROCESSORS = 4096 };
+
+struct host {
+	uint64_t id;
+	uint64_t mask[MOST_PROCESSORS / 64];
+};
+
+/* Adds "0-3,8-8" to the mask. False if it is not a list. */
+static bool add_list(uint64_t *mask, const char *list)
+{
+	for (const char *at = list; *at;) {
+		char *end;
+		unsigned long first = strtoul(at, &end, 10), last = first;
+		if (end == at || *end != '-')
+			return false;
+		at = end + 1;
+		last = strtoul(at, &end, 10);
+		if (end == at || last < first || last >= MOST_PROCESSORS)
+			return false;
+		for (unsigned long i = first; i <= last; i++)
+			mask[i / 64] |= UINT64_C(1) << i % 64;
+		at = end + (*end == ',');
+	}
+	return *list;
+}
+
+/* The processors that any of the processes may use. 0: not known of all. */
+static bool count_allowed(const struct model *m, struct view_processors *p)
+{
+	struct host *hosts = calloc((size_t)m->n_processes + 1, sizeof *hosts);
+	size_t n = 0;
+	bool known = true;
+	if (!hosts)
+		return false;
+	for (uint32_t i = 0; known && i < m->n_processes; i++) {
+		size_t h = 0;
+		while (h < n && hosts[h].id != m->processes[i].host_id)
+			h++;
+		n += h == n;
+		hosts[h].id = m->processes[i].host_id;
+		known = m->processes[i].processors && add_list(hosts[h].mask, m->processes[i].processors);
+	}
+	for (size_t h = 0; known && h < n; h++)
+		for (unsigned i = 0; i < MOST_PROCESSORS / 64; i++)
+			p->n_allowed += (uint32_t)__builtin_popcountll(hosts[h].mask[i]);
+	free(hosts);
+	return true;
+}
+
+/* ---- uses ---- */
+
+static double value_of(const struct model *m, uint32_t profile, uint32_t metric)
+{
+	const struct model_value *v = model_find_value(m, profile, 0, metric);
+	return v ? v->at[MODEL_EXECUTION] : 0;
+}
+
+/* Adds what the thread did. Without metrics of activities all time is work. */
+static double add_activities(const struct model *m, uint32_t profile, double *seconds)
+{
+	double time = 0;
+	bool any = false;
+	for (uint32_t i = 0; i < m->n_metrics; i++) {
+		const struct model_metric *k = &m->metrics[i];
+		if (k->is_time)
+			time += value_of(m, profile, i);
+		if (k->kind != MODEL_METRIC_ACTIVITY)
+			continue;
+		any = true;
+		seconds[k->activity] += value_of(m, profile, i);
+	}
+	if (!any)
+		seconds[MODEL_WORK] += time;
+	return time;
+}
+
+/* The measurement is on or off for all threads of a process together. */
+static double off_seconds(const struct model *m, const struct model_profile *t)
+{
+	const struct model_process *p = &m->processes[t->process];
+	double process = (double)(p->end_ns - p->start_ns), thread = (double)(t->end_ns - t->start_ns);
+	return process > 0 ? (double)p->off_ns / 1e9 * thread / process : 0;
+}
+
+static void add_thread(const struct model *m, uint32_t profile, struct view_processors *p)
+{
+	const struct model_profile *t = &m->profiles[profile];
+	struct view_process_use *u = &p->processes[t->process];
+	double known = add_activities(m, profile, u->seconds), off = off_seconds(m, t);
+	double rest = (double)(t->end_ns - t->start_ns) / 1e9 - known;
+	off = off < rest ? off : rest;
+	off = off > 0 ? off : 0;
+	u->seconds[VIEW_USE_OFF] += off;
+	u->seconds[VIEW_USE_UNKNOWN] += rest - off;
+	u->n_threads++;
+}
+
+/*
+ * Samples may add up to a little more than the lives of the threads. The elapsed time then counts as
+ * that much longer, so that no use is negative and they still add up.
+ */
+static void add_up(struct view_processors *p)
+{
+	double all = 0;
+	for (uint32_t i = 0; i < p->n_processes; i++)
+		for (unsigned k = 0; k < VIEW_N_USES; k++)
+			p->seconds[k] += p->processes[i].seconds[k];
+	if (p->seconds[VIEW_USE_UNKNOWN] < 0)
+		p->seconds[VIEW_USE_UNKNOWN] = 0;
+	for (unsigned k = 0; k < VIEW_N_USES; k++)
+		all += p->seconds[k];
+	p->capacity = p->elapsed * p->n_threads;
+	if (p->capacity < all)
+		p->capacity = all;
+	p->seconds[VIEW_USE_NO_THREAD] = p->capacity - all;
+}
+
+static bool is_named(const struct model_metric *k, const char *event)
+{
+	return k->is_time && strcmp(k->event, event) == 0;
+}
+
+static bool lacks_offcpu(const struct model *m)
+{
+	bool cpu = false, off = false;
+	for (uint32_t i = 0; i < m->n_metrics; i++) {
+		cpu |= is_named(&m->metrics[i], "CPUTIME");
+		off |= is_named(&m->metrics[i], "OFFCPU");
+	}
+	return cpu && !off;
+}
+
+bool view_processors_apply(const struct model *m)
+{
+	bool has_time = false;
+	for (uint32_t i = 0; i < m->n_metrics; i++)
+		has_time |= m->metrics[i].is_time;
+	return has_time && !m->part_has_gaps && (model_count_threads(m) > 1 || m->n_gpu_queues);
+}
+
+bool view_processors_make(const struct model *m, struct view_processors *p)
+{
+	*p = (struct view_processors){
+		.elapsed = (double)m->elapsed_ns / 1e9,
+		.lacks_offcpu = lacks_offcpu(m),
+		.processes = calloc((size_t)m->n_processes + 1, sizeof *p->processes),
+		.n_processes = m->n_processes};
+	if (!p->processes || !count_threads(m, p) || !count_allowed(m, p)) {
+		view_processors_free(p);
+		return false;
+	}
+	for (uint32_t i = 0; i < m->n_processes; i++) {
+		p->processes[i].process = i;
+		p->n_ranks += m->processes[i].rank >= 0;
+	}
+	for (uint32_t i = 0; i < m->n_profiles; i++)
+		if (m->profiles[i].kind == MODEL_PROFILE_THREAD)
+			add_thread(m, i, p);
+	add_up(p);
+	return true;
+}
+
+void view_processors_free(struct view_processors *p)
+{
+	free(p->processes);
+	*p = (struct view_processors){0};
+}
+
+struct view_spread view_processors_spread(const struct view_processors *p, const struct model *m,
+					  unsigned use)
+{
+	struct view_spread s = {0};
+	size_t n = 0;
+	for (uint32_t i = 0; i < p->n_processes; i++) {
+		double x = p->processes[i].seconds[use];
+		if (p->n_ranks && m->processes[i].rank < 0)
+			continue;
+		if (!n || x < s.least) {
+			s.least = x;
+			s.least_process = i;
+		}
+		if (!n || x > s.most) {
+			s.most = x;
+			s.most_process = i;
+		}
+		s.mean += x;
+		n++;
+	}
+	s.mean /= n ? (double)n : 1;
+	return s;
+}
+
+static const struct {
+	const char *name, *brief;
+} names[VIEW_N_USES] = {
+	[MODEL_WORK] = {"worked", "worked"},
+	[MODEL_OMP_BARRIER] = {"OpenMP: waited at barriers and ends of regions", "OpenMP barriers"},
+	[MODEL_OMP_LOCK] = {"OpenMP: waited for locks and critical sections", "OpenMP locks"},
+	[MODEL_OMP_ORDERED] = {"OpenMP: waited for their turn (ordered)", "OpenMP ordered"},
+	[MODEL_OMP_TASKWAIT] = {"OpenMP: waited for tasks", "OpenMP tasks"},
+	[MODEL_OMP_OVERHEAD] = {"OpenMP: run time", "OpenMP run time"},
+	[MODEL_OMP_IDLE] = {"OpenMP: idle outside of regions", "OpenMP idle"},
+	[MODEL_MPI_P2P] = {"MPI: point-to-point", "MPI p2p"},
+	[MODEL_MPI_COLLECTIVE] = {"MPI: collectives", "MPI collectives"},
+	[MODEL_MPI_ONE_SIDED] = {"MPI: one-sided", "MPI one-sided"},
+	[MODEL_MPI_IO] = {"MPI: files", "MPI files"},
+	[MODEL_MPI_OTHER] = {"MPI: other calls", "MPI other calls"},
+	[MODEL_GPU_WAIT] = {"waited for a GPU", "waited for a GPU"},
+	[MODEL_BLOCKED_LOCK] = {"blocked: locks", "blocked: locks"},
+	[MODEL_BLOCKED_IO] = {"blocked: files, sockets, pipes, devices", "blocked: I/O"},
+	[MODEL_BLOCKED_POLL] = {"blocked: poll", "blocked: poll"},
+	[MODEL_BLOCKED_SLEEP] = {"blocked: sleep", "blocked: sleep"},
+	[MODEL_BLOCKED_OTHER] = {"blocked: other causes", "blocked: other"},
+	[MODEL_NO_CPU] = {"ready, but without a processor", "no processor"},
+	[VIEW_USE_UNKNOWN] = {"without samples", "without samples"},
+	[VIEW_USE_OFF] = {"measurement was off", "measurement off"},
+	[VIEW_USE_NO_THREAD] = {"not used: fewer threads", "no thread"},
+};
+
+const char *view_use_name(unsigned use)
+{
+	return use < VIEW_N_USES ? names[use].name : "";
+}
+
+const char *view_use_short(unsigned use)
+{
+	return use < VIEW_N_USES ? names[use].brief : "";
+}

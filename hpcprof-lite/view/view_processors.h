@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where the time of all processors went: what the threads did, and for how long there were fewer of
+ * them than at the best moment. The uses add up to elapsed time x threads. Test:
+ * tests/unit/prof/test_view_processors.c.
+ */
+#ifndef HPCPROF_VIEW_VIEW_PROCESSORS_H
+#define HPCPROF_VIEW_VIEW_PROCESSORS_H
+
+#include "hpcprof-lite/model/model.h"
+
+/* What a processor was used for: an enum model_activity, or one of these. */
+enum view_use {
+	/*
+	 * A thread lived, and there are no samples of it. Without OFFCPU: it was blocked, or ready
+	 * without a processor. With OFFCPU: losses, and what the samples are off by.
+	 */
+	VIEW_USE_UNKNOWN = MODEL_N_ACTIVITIES,
+	VIEW_USE_OFF,       /* the measurement was off */
+	VIEW_USE_NO_THREAD, /* fewer threads than the most at one time */
+	VIEW_N_USES
+};
+
+/* One process. */
+struct view_process_use {
+	uint32_t process;
+	uint32_t n_threads;            /* all that it had */
+	double seconds[VIEW_N_USES];   /* of its threads; NO_THREAD: 0 */
+};
+
+struct view_processors {
+	double elapsed;
+	uint32_t n_threads;            /* the most that lived at one time */
+	uint32_t n_all_threads;
+	uint32_t n_allowed; /* processors that the processes were allowed to use; 0: unknown */
+	double capacity;               /* elapsed x n_threads; the sum of `seconds` */
+	double seconds[VIEW_N_USES];
+	/* CPUTIME without OFFCPU was measured, so the time of blocked threads is UNKNOWN. */
+	bool lacks_offcpu;
+	struct view_process_use *processes; /* of the model, in its order */
+	uint32_t n_processes;
+	size_t n_ranks;
+};
+
+/*
+ * True if the section has something to say: there is a measured time, several threads, processes or
+ * a GPU, and the model is not a part of the run by functions.
+ */
+bool view_processors_apply(const struct model *m);
+/* False if memory is short. */
+bool view_processors_make(const struct model *m, struct view_processors *p);
+void view_processors_free(struct view_processors *p);
+
+/* The least, mean and most of one use over the ranks (without ranks: the processes). */
+struct view_spread {
+	double least, mean, most;
+	uint32_t least_process, most_process;
+};
+struct view_spread view_processors_spread(const struct view_processors *p, const struct model *m,
+	unsigned use);
+/* For people: "OpenMP: waited for tasks", and with at most 17 characters, "OpenMP tasks". */
+const char *view_use_name(unsigned use);
+const char *view_use_short(unsigned use);
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where the time of all processors went (view_processors.h): uses that are known add up. */
+#include "tests/unit/prof/prof_fixture.h"
+
+#include "hpcprof-lite/view/view_processors.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND UINT64_C(1000000000)
+
+/* A process that lives from 10 s to 20 s. */
+static struct gen *begin(const char *directory, int32_t rank, const char *processors)
+{
+	struct gen *g = gen_open(directory, &(struct gen_process){.host = "n1",
+								  .pid = 100 + (uint32_t)rank,
+								  .rank = rank,
+								  .n_ranks = 2,
+								  .start_mono_ns = 10 * SECOND,
+								  .start_real_ns = 10 * SECOND});
+	gen_module(g, "/bin/app", NULL, 0, MSR_MODULE_MAIN);
+	gen_metric(g, "CPUTIME", MSR_UNIT_NS, 1000000, MSR_SOURCE_TEST);
+	if (processors)
+		gen_info(g, "processors", processors);
+	return g;
+}
+
+/* A thread that lives from `start` to `end` and works and waits for that many seconds. */
+static void add_thread(struct gen *g, uint64_t start, uint64_t end, uint64_t work, uint64_t sleep)
+{
+	uint32_t t = gen_thread(g, "t");
+	struct msr_thread *r = gen_thread_record(g, t);
+	uint32_t main_ = gen_child(g, t, gen_entry(g, t, t ? MSR_ENTRY_THREAD : MSR_ENTRY_MAIN),
+				   msr_addr_make(1, 0x1000, false));
+	uint32_t wait = gen_child(g, t, main_, msr_addr_make(MSR_MODULE_NONE,
+							     MSR_WAIT + MSR_WAIT_SLEEP, false));
+	if (work)
+		gen_weight(g, t, main_, 0, 1, work * SECOND);
+	if (sleep)
+		gen_weight(g, t, wait, 0, 1, sleep * SECOND);
+	r->start_ns = start * SECOND;
+	r->end_ns = end * SECOND;
+}
+
+static void finish(struct gen *g)
+{
+	gen_sample(g, 0, 2, 0, 20 * SECOND - 1000, 0);
+	free(gen_close(g, MSR_EXIT_RETURN, 0));
+}
+
+static bool near(double a, double b)
+{
+	return fabs(a - b) < 1e-6;
+}
+
+static double sum(const double *seconds)
+{
+	double all = 0;
+	for (unsigned k = 0; k < VIEW_N_USES; k++)
+		all += seconds[k];
+	return all;
+}
+
+static void test_adds_up(void **state)
+{
+	(void)state;
+	char *directory = fixture_directory();
+	struct gen *g = begin(directory, 0, "0-1");
+	add_thread(g, 10, 20, 6, 1);
+	add_thread(g, 12, 16, 2, 0);
+	add_thread(g, 16, 18, 1, 0); /* after the other: there are two threads at one time */
+	finish(g);
+	struct model *m = fixture_model(directory, 1);
+	struct view_processors p;
+	assert_true(view_processors_apply(m));
+	assert_true(view_processors_make(m, &p));
+	assert_int_equal(p.n_threads, 2);
+	assert_int_equal(p.n_all_threads, 3);
+	assert_int_equal(p.n_allowed, 2);
+	assert_true(p.lacks_offcpu);
+	assert_true(near(p.elapsed, 10) && near(p.capacity, 20) && near(sum(p.seconds), 20));
+	assert_true(near(p.seconds[MODEL_WORK], 9) && near(p.seconds[MODEL_BLOCKED_SLEEP], 1));
+	assert_true(near(p.seconds[VIEW_USE_UNKNOWN], 6));
+	assert_true(near(p.seconds[VIEW_USE_NO_THREAD], 4));
+	view_processors_free(&p);
+	model_free(m);
+	fixture_remove(directory);
+}
+
+static void test_ranks(void **state)
+{
+	(void)state;
+	char *directory = fixture_directory();
+	for (int32_t rank = 0; rank < 3; rank++) {
+		struct gen *g = begin(directory, rank, rank ? "2-3,8-8" : "0-1");
+		add_thread(g, 10, 20, 2 + 2 * (uint64_t)rank, 1);
+		finish(g);
+	}
+	struct model *m = fixture_model(directory, 1);
+	struct view_processors p;
+	assert_true(view_processors_make(m, &p));
+	assert_int_equal(p.n_ranks, 3);
+	assert_int_equal(p.n_allowed, 5); /* of one host: the union */
+	struct view_spread s = view_processors_spread(&p, m, MODEL_WORK);
+	assert_true(near(s.least, 2) && near(s.mean, 4) && near(s.most, 6));
+	assert_int_equal(s.least_process, 0);
+	assert_int_equal(s.most_process, 2);
+	assert_true(near(sum(p.seconds), p.capacity) && near(p.capacity, 30));
+	view_processors_free(&p);
+	model_free(m);
+	fixture_remove(directory);
+}
+
+/* Samples of more time than a thread had: no use is negative, and the sum holds. */
+static void test_too_much(void **state)
+{
+	(void)state;
+	char *directory = fixture_directory();
+	struct gen *g = begin(directory, 0, "0-1x");
+	add_thread(g, 10, 20, 11, 1);
+	add_thread(g, 10, 20, 10, 0);
+	finish(g);
+	struct model *m = fixture_model(directory, 1);
+	struct view_processors p;
+	assert_true(view_processors_make(m, &p));
+	assert_int_equal(p.n_allowed, 0); /* no list */
+	for (unsigned k = 0; k < VIEW_N_USES; k++)
+		assert_true(p.seconds[k] >= 0);
+	assert_true(near(sum(p.seconds), p.capacity) && near(p.capacity, 22));
+	view_processors_free(&p);
+	model_free(m);
+	fixture_remove(directory);
+}
+
+static void test_one_thread_has_none(void **state)
+{
+	(void)state;
+	char *directory = fixture_directory();
+	struct gen *g = begin(directory, -1, NULL);
+	add_thread(g, 10, 20, 5, 1);
+	finish(g);
+	struct model *m = fixture_model(directory, 1);
+	assert_false(view_processors_apply(m));
+	model_free(m);
+	fixture_remove(directory);
+}
+
+static void test_names_fit(void **state)
+{
+	(void)state;
+	for (unsigned k = 0; k < VIEW_N_USES; k++) {
+		assert_true(view_use_name(k)[0] && view_use_short(k)[0]);
+		assert_true(strlen(view_use_short(k)) <= 17);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_adds_up),
+		cmocka_unit_test(test_ranks),
+		cmocka_unit_test(test_too_much),
+		cmocka_unit_test(test_one_thread_has_none),
+		cmocka_unit_test(test_names_fit),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
