@@ -42,6 +42,9 @@ double html_scale(const struct html *h, const struct model_metric *metric);
 /* True if the model is a comparison of two sides. */
 bool html_is_comparison(const struct html *h);
 
+/* The member "uses" of the section "meta", if that says anything of this run. */
+void html_put_uses(struct html *h);
+
 /* Each writes its sections. Failures are logged. */
 enum status html_write_contexts(struct html *h);
 enum status html_write_values(struct html *h);

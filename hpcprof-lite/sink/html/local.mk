@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The page is part of the program: embed.sh makes C source of the files of page/.
 html_scripts = data.js model.js frames.js flame.js tables.js timeline_paint.js timeline.js \
-	kernels.js source.js threads.js overview.js compare.js app.js
+	kernels.js source.js threads.js waiting.js overview.js compare.js app.js
 html_page = hpcprof-lite/sink/html/page/head.html hpcprof-lite/sink/html/page/body.html \
 	hpcprof-lite/sink/html/page/style.css \
 	$(html_scripts:%=hpcprof-lite/sink/html/page/%)
@@ -22,5 +22,6 @@ libhlsink_la_SOURCES += \
 	hpcprof-lite/sink/html/html_sink.h \
 	hpcprof-lite/sink/html/html_source.c \
 	hpcprof-lite/sink/html/html_times.c \
+	hpcprof-lite/sink/html/html_uses.c \
 	hpcprof-lite/sink/html/html_values.c
 nodist_libhlsink_la_SOURCES = hpcprof-lite/sink/html/html_page.c

@@ -4,6 +4,7 @@
 const VIEWS = [
   // id, title, class, whether it needs threads and time lines
   ["overview", "Overview", OverviewView],
+  ["waiting", "Waiting", WaitingView],
   ["flame", "Flame graph", FlameView],
   ["tree", "Tree", TreeView],
   ["tables", "Functions", FlatView],
@@ -72,6 +73,7 @@ class App {
       tabs = document.getElementById("tabs"),
       main = document.getElementById("main");
     const isThere = {
+      waiting: WaitingView.isThere(p),
       kernels: !p.isComparison && p.classes.includes(p.classNames.indexOf("kernel")),
       timeline: p.meta.hasTraces || p.hasFlow,
       source: !p.isComparison,
@@ -256,7 +258,7 @@ class App {
     } else if (e.key === "Escape" && e.target.id === "search") {
       this.setSearch("");
       e.target.blur();
-    } else if (!typing && !e.ctrlKey && !e.metaKey && !e.altKey && /^[1-8]$/.test(e.key)) {
+    } else if (!typing && !e.ctrlKey && !e.metaKey && !e.altKey && /^[1-9]$/.test(e.key)) {
       const id = Object.keys(this.views)[e.key - 1];
       if (id) this.show(id);
     }

@@ -23,6 +23,7 @@ class OverviewView {
       el(
         "div",
         { class: "overview" },
+        usesCard(this.app, true) ?? "",
         el("section", { class: "card wide" }, el("h2", {}, "What matters most"), this.findings()),
         el("section", { class: "card" }, el("h2", {}, "The run"), this.facts()),
         el("section", { class: "card" }, el("h2", {}, "Metrics"), this.metrics()),
