@@ -103,8 +103,8 @@ tests_bench_switchers_SOURCES = tests/bench/switchers.c
 tests_bench_switchers_CFLAGS = $(HL_CFLAGS) $(OPENMP_CFLAGS) -O2
 tests_bench_switchers_LDFLAGS = $(OPENMP_CFLAGS)
 BENCH_NEEDS += tests/bench/switchers$(EXEEXT)
-BENCHES += tests/bench/bench_switches.sh
-EXTRA_DIST += tests/bench/bench_switches.sh
+BENCHES += tests/bench/bench_switches.sh tests/bench/bench_apps.sh
+EXTRA_DIST += tests/bench/bench_switches.sh tests/bench/bench_apps.sh
 
 # A program that starts and stops its measurement, with the library that is installed for it.
 check_PROGRAMS += tests/workload/run/control
