@@ -8,6 +8,7 @@
 #include "hpcrun-lite/openmp/gomp_real.h"
 
 #include "hpcrun-lite/openmp/region.h"
+#include "hpcrun-lite/runtime/next.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -32,6 +33,8 @@ static const char *const names[GOMP_N_FUNCTIONS] = {
 	[GOMP_PARALLEL_LOOP_MAYBE_NONMONOTONIC_RUNTIME] =
 		"GOMP_parallel_loop_maybe_nonmonotonic_runtime",
 };
+
+HOOK_NEXT(dlclose);
 
 struct library {
 	void *function[GOMP_N_FUNCTIONS];
@@ -88,27 +91,38 @@ static bool was_loaded_before(const struct link_map *a, const struct link_map *b
 }
 
 /*
- * In glibc the map of an object is its handle too, and stands for the group of libraries that was
- * loaded with it. The global ones come first, if they were there when the object was loaded. The
- * group of the program has our hook.
+ * A handle stands for the group of libraries that was loaded with the object. Only dlopen makes
+ * one: dlsym follows a NULL pointer in the map of an object that others needed. Unloads nothing,
+ * because the caller's code is in the object.
  */
-static void *handle_for(const struct link_map *map)
+static void *open_handle(const struct link_map *map)
+{
+	return dlopen(map->l_name[0] ? map->l_name : NULL, RTLD_LAZY | RTLD_NOLOAD);
+}
+
+/*
+ * The global libraries come first, if they were there when the object was loaded. The group of the
+ * program has our hook. `group` may be NULL.
+ */
+static void *handle_for(const struct link_map *map, void *group)
 {
 	void *const global = dlsym(RTLD_NEXT, names[GOMP_PARALLEL]),
-	     *const local = dlsym((void *)map, names[GOMP_PARALLEL]);
+	     *const local = group ? dlsym(group, names[GOMP_PARALLEL]) : NULL;
 	const bool has_local = local && map_of(local) != map_of(&gomp);
 	if (global && (!has_local || was_loaded_before(map_of(global), map)))
 		return RTLD_NEXT;
-	return has_local ? (void *)map : NULL;
+	return has_local ? group : NULL;
 }
 
 static void look_up(const struct link_map *map, struct library *l)
 {
 	const int saved_errno = errno;
-	void *handle = handle_for(map);
+	void *const group = open_handle(map), *const handle = handle_for(map, group);
 	*l = (struct library){0};
 	if (handle)
 		fill(l, handle);
+	if (group)
+		NEXT(dlclose)(group); /* the hook would have everything looked up again */
 	dlerror();
 	errno = saved_errno;
 }

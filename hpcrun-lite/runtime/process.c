@@ -188,8 +188,7 @@ static bool start(const char **cause)
 	records_start();
 	module_own_range(&unwind.skip_lo, &unwind.skip_hi);
 	unwind_init(&unwind);
-	if (process.config.openmp)
-		gomp_start();
+	gomp_start(); /* the hooks need it even if regions are not measured */
 	region_path_start(process.config.max_depth);
 	region_sums_start(packed_address);
 	if (process.config.python)
