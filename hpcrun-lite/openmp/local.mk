@@ -9,4 +9,7 @@ libhlopenmp_la_SOURCES = \
 libhlopenmp_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
 libhpcrun_lite_la_SOURCES += \
 	hpcrun-lite/openmp/gomp_hooks.c hpcrun-lite/openmp/gomp_hooks.h \
-	hpcrun-lite/openmp/gomp_real.c hpcrun-lite/openmp/gomp_real.h
+	hpcrun-lite/openmp/gomp_real.c hpcrun-lite/openmp/gomp_real.h \
+	hpcrun-lite/openmp/ompt.h hpcrun-lite/openmp/ompt_api.h \
+	hpcrun-lite/openmp/ompt_region.c \
+	hpcrun-lite/openmp/ompt_start.c

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tells region.h of the regions that a run time reports by OMPT. All callbacks come from ordinary
+ * code of the thread that they are about. They read clocks and write to memory of ours: no lock, no
+ * system call. Tests: tests/cli/openmp/omp_paths.sh, tests/cli/openmp/omp_waits.sh.
+ */
+#include "hpcrun-lite/openmp/ompt.h"
+#include "hpcrun-lite/openmp/region.h"
+#include "hpcrun-lite/runtime/runtime.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+enum {
+	REG_BP = 6, /* DWARF numbers */
+	REG_SP = 7,
+	REG_PC = 16,
+	/* Between our frame and that of the program are few and small ones of the run time. */
+	RUN_TIME_STACK_BYTES = 1 << 16,
+};
+
+static ompt_get_task_info_t *get_task_info;
+static struct dl_find_object us; /* this library */
+
+/* What a thread is in, by the index of the region's entry; an implicit task has the index + 1. */
+struct inside {
+	struct region_visit visit;           /* .region is NULL after the leave */
+	const _Atomic uintptr_t *exit_frame; /* of the implicit task */
+};
+static __thread struct inside insides[REGION_MAX_NESTED];
+
+static uintptr_t load(const _Atomic uintptr_t *word)
+{
+	return atomic_load_explicit(word, memory_order_relaxed); /* this thread wrote it */
+}
+
+static bool is_ours(uintptr_t pc)
+{
+	return pc >= (uintptr_t)us.dlfo_map_start && pc < (uintptr_t)us.dlfo_map_end;
+}
+
+/*
+ * `enter` is the frame pointer of the function of the run time that the program called. The word
+ * above it is its return address: with another meaning of `enter` that would not be so. Registers
+ * but these three are not known; unwinding from a call needs no others.
+ */
+static bool find_caller(uintptr_t enter, uintptr_t call, struct unwind_regs *regs)
+{
+	const uintptr_t here = (uintptr_t)__builtin_frame_address(0), *frame = (uintptr_t *)enter;
+	if (enter - here >= RUN_TIME_STACK_BYTES || enter % sizeof *frame || !call ||
+	    frame[1] != call)
+		return false;
+	*regs = (struct unwind_regs){0};
+	regs->reg[REG_BP] = frame[0];
+	regs->reg[REG_SP] = (uintptr_t)(frame + 2);
+	regs->reg[REG_PC] = call - 1;
+	return true;
+}
+
+/*
+ * A region of one thread inside moves the record of the task that forks it to another place. The
+ * stack of the task stays as it is meanwhile.
+ */
+static void keep_place(struct region_thread *t)
+{
+	const uint32_t n = atomic_load_explicit(&t->n_entries, memory_order_relaxed);
+	struct region_entry *e = n ? &t->entry[n - 1] : NULL;
+	const uintptr_t place = e && e->place_at ? load(e->place_at) : 0;
+	if (!place)
+		return;
+	e->place = place;
+	atomic_signal_fence(memory_order_seq_cst); /* a sample sees the one or the other */
+	e->place_at = NULL;
+}
+
+/*
+ * A region that the program runs itself, without the run time (`if (0)`), needs no description. One
+ * that our hook of GOMP_parallel forks has one.
+ */
+static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *parallel,
+			      unsigned n_threads, int flags, const void *call)
+{
+	struct region_thread *t = runtime_regions();
+	struct unwind_regs regs;
+	(void)task;
+	(void)n_threads;
+	(void)flags;
+	parallel->ptr = NULL;
+	if (!t || !frame || !find_caller(load(&frame->enter_frame), (uintptr_t)call, &regs) ||
+	    is_ours(regs.reg[REG_PC]))
+		return;
+	const struct region_fork fork = {.place = regs.reg[REG_SP], .call = regs.reg[REG_PC]};
+	keep_place(t);
+	parallel->ptr = region_fork(t, &fork, &regs, runtime_is_counting());
+}
+
+static void on_parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags, const void *call)
+{
+	struct region_thread *t = runtime_regions();
+	(void)task;
+	(void)flags;
+	(void)call;
+	if (t && parallel->ptr)
+		region_join(t, parallel->ptr);
+	parallel->ptr = NULL;
+}
+
+/* From now on the record of the task may be freed at any time. */
+static void leave(struct inside *in)
+{
+	struct region_thread *t = runtime_regions();
+	region_leave(t, &in->visit);
+	in->visit.region = NULL;
+	if (t && in->visit.entry < atomic_load_explicit(&t->n_entries, memory_order_relaxed))
+		t->entry[in->visit.entry].place_at = NULL;
+}
+
+/* NULL: nowhere, or already at the end of the region. */
+static struct inside *find_inside(const ompt_data_t *task)
+{
+	const uint64_t index = task ? task->value - 1 : UINT64_MAX;
+	return index < REGION_MAX_NESTED && insides[index].visit.region ? &insides[index] : NULL;
+}
+
+static void enter(struct region *r, ompt_data_t *task, unsigned n_threads, unsigned number)
+{
+	struct region_thread *t = runtime_regions();
+	struct region_visit visit;
+	ompt_data_t *current = NULL, *parallel;
+	ompt_frame_t *frame = NULL;
+	int task_flags, thread_number;
+	if (get_task_info(0, &task_flags, &current, &frame, &parallel, &thread_number) == 0 ||
+	    current != task || !frame)
+		return;
+	if (t && r->origin.owner != t) /* a worker enters from its outermost frame */
+		atomic_store_explicit(&t->n_entries, 0, memory_order_relaxed);
+	region_enter(t, r, 0, &frame->exit_frame, number, n_threads, &visit);
+	const uint32_t index = t ? visit.entry : 0;
+	if (index >= REGION_MAX_NESTED)
+		return;
+	insides[index] = (struct inside){visit, &frame->exit_frame};
+	task->value = index + 1;
+}
+
+/* Workers hear of the end of their task when they are told of the next; see on_sync_region. */
+static void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parallel,
+			     ompt_data_t *task, unsigned n_threads, unsigned number, int flags)
+{
+	struct inside *in;
+	(void)flags;
+	if (endpoint == ompt_scope_begin) {
+		task->value = 0;
+		if (parallel && parallel->ptr)
+			enter(parallel->ptr, task, n_threads, number);
+	} else if ((in = find_inside(task))) {
+		leave(in);
+	}
+}
+
+/*
+ * The barrier at the end of a region is the one that an implicit task comes to when it is out of
+ * the region's function. Kinds of barriers differ between versions of libomp.
+ */
+static void on_sync_region(int kind, ompt_scope_endpoint_t endpoint, ompt_data_t *parallel,
+			   ompt_data_t *task, const void *call)
+{
+	(void)kind;
+	(void)parallel;
+	(void)call;
+	struct inside *in = endpoint == ompt_scope_begin ? find_inside(task) : NULL;
+	if (in && !load(in->exit_frame))
+		leave(in);
+}
+
+bool ompt_region_start(ompt_function_lookup_t *lookup)
+{
+	ompt_set_callback_t *set = (ompt_set_callback_t *)lookup("ompt_set_callback");
+	get_task_info = (ompt_get_task_info_t *)lookup("ompt_get_task_info");
+	if (!set || !get_task_info || _dl_find_object((void *)ompt_region_start, &us) != 0)
+		return false;
+	set(ompt_callback_parallel_begin, (ompt_callback_t *)on_parallel_begin);
+	set(ompt_callback_parallel_end, (ompt_callback_t *)on_parallel_end);
+	set(ompt_callback_implicit_task, (ompt_callback_t *)on_implicit_task);
+	set(ompt_callback_sync_region, (ompt_callback_t *)on_sync_region);
+	return true;
+}
