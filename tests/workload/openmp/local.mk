@@ -20,3 +20,22 @@ tests/workload/openmp/openmp_programs.stamp: $(openmp_workloads) tests/workload/
 	$(AM_V_GEN)CLANG='$(CLANG)' $(SHELL) $(srcdir)/tests/workload/openmp/build.sh \
 		'$(srcdir)/tests/workload/openmp' tests/workload/openmp
 	@echo done >$@
+
+openmp_tests = \
+	tests/cli/openmp/omp_paths.sh \
+	tests/cli/openmp/omp_same.sh \
+	tests/cli/openmp/omp_tools.sh \
+	tests/cli/openmp/omp_waits.sh
+TESTS += $(openmp_tests)
+EXTRA_DIST += $(openmp_tests) tests/cli/openmp/openmp.sh tests/cli/openmp/openmp_paths.awk
+
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/openmp/test_ompt
+TESTS += tests/unit/openmp/test_ompt
+tests_unit_openmp_test_ompt_SOURCES = tests/unit/openmp/test_ompt.c \
+	hpcrun-lite/openmp/ompt_region.c hpcrun-lite/openmp/region.c
+tests_unit_openmp_test_ompt_LDADD = libhlsafe.la $(CMOCKA_LIBS)
+endif
+
+EXTRA_DIST += tests/bench/omp_regions.c tests/bench/bench_openmp.sh
+BENCHES += tests/bench/bench_openmp.sh

@@ -45,27 +45,35 @@ WORK(item_work, ITEM)
 NOINLINE static void two_regions(double amount)
 {
 #pragma omp parallel num_threads(n_threads)
-	first_work(omp_get_thread_num(), amount);
+	{
+		first_work(omp_get_thread_num(), amount);
+		STAY();
+	}
 #pragma omp parallel num_threads(n_threads)
-	second_work(omp_get_thread_num(), amount / 2);
+	{
+		second_work(omp_get_thread_num(), amount / 2);
+		STAY();
+	}
+	STAY();
 }
 
 NOINLINE static void site_a(void)
 {
 	two_regions(1);
-	__asm__ volatile(""); /* not a tail call */
+	STAY();
 }
 
 NOINLINE static void site_b(void)
 {
 	two_regions(3);
-	__asm__ volatile("");
+	STAY();
 }
 
 NOINLINE static void do_sites(void)
 {
 	site_a();
 	site_b();
+	STAY();
 }
 
 /* ---- nested ---- */
@@ -73,8 +81,11 @@ NOINLINE static void do_sites(void)
 NOINLINE static void inner_region(int outer)
 {
 #pragma omp parallel num_threads(2)
-	inner_work(2 * outer + omp_get_thread_num(), 1);
-	__asm__ volatile("");
+	{
+		inner_work(2 * outer + omp_get_thread_num(), 1);
+		STAY();
+	}
+	STAY();
 }
 
 NOINLINE static void do_nested(void)
@@ -85,7 +96,9 @@ NOINLINE static void do_nested(void)
 
 		outer_work(2 * row, 1);
 		inner_region(row);
+		STAY();
 	}
+	STAY();
 }
 
 /* ---- teams ---- */
@@ -93,13 +106,23 @@ NOINLINE static void do_nested(void)
 NOINLINE static void do_teams(void)
 {
 #pragma omp parallel num_threads(n_threads)
-	first_work(omp_get_thread_num(), 0.5);
+	{
+		first_work(omp_get_thread_num(), 0.5);
+		STAY();
+	}
 	omp_set_num_threads(2 * n_threads);
 #pragma omp parallel
-	second_work(omp_get_thread_num(), 0.5);
+	{
+		second_work(omp_get_thread_num(), 0.5);
+		STAY();
+	}
 	omp_set_num_threads(1);
 #pragma omp parallel
-	third_work(omp_get_thread_num(), 0.5);
+	{
+		third_work(omp_get_thread_num(), 0.5);
+		STAY();
+	}
+	STAY();
 }
 
 /* ---- tasks ---- */
@@ -111,44 +134,72 @@ NOINLINE static void fib(int n)
 		return;
 	}
 #pragma omp task
-	fib(n - 1);
+	{
+		fib(n - 1);
+		STAY();
+	}
 #pragma omp task
-	fib(n - 2);
+	{
+		fib(n - 2);
+		STAY();
+	}
 #pragma omp taskwait
+	STAY();
 }
 
 NOINLINE static void do_fib(void)
 {
 #pragma omp parallel num_threads(n_threads)
+	{
 #pragma omp single
-	fib(5);
+		{
+			fib(5);
+			STAY();
+		}
+		STAY();
+	}
+	STAY();
 }
 
 NOINLINE static void do_loop(void)
 {
 #pragma omp parallel num_threads(n_threads)
+	{
 #pragma omp single
 #pragma omp taskloop grainsize(1)
-	for (int i = 0; i < 8; i++)
-		item_work(omp_get_thread_num(), 0.5);
+		for (int i = 0; i < 8; i++) {
+			item_work(omp_get_thread_num(), 0.5);
+			STAY();
+		}
+		STAY();
+	}
+	STAY();
 }
 
 NOINLINE static void do_untied(void)
 {
 #pragma omp parallel num_threads(n_threads)
+	{
 #pragma omp single
-	for (int i = 0; i < 4; i++) {
+		for (int i = 0; i < 4; i++) {
 #pragma omp task untied
-		{
-			first_work(omp_get_thread_num(), 0.5);
+			{
+				first_work(omp_get_thread_num(), 0.5);
 #pragma omp task
-			leaf_work(omp_get_thread_num(), 0.5);
+				{
+					leaf_work(omp_get_thread_num(), 0.5);
+					STAY();
+				}
 #pragma omp taskyield
-			second_work(omp_get_thread_num(), 0.5);
+				second_work(omp_get_thread_num(), 0.5);
 #pragma omp taskwait
-			third_work(omp_get_thread_num(), 0.5);
+				third_work(omp_get_thread_num(), 0.5);
+				STAY();
+			}
 		}
+		STAY();
 	}
+	STAY();
 }
 
 /* ---- chain ---- */
@@ -159,7 +210,7 @@ NOINLINE static void inside(int depth)
 		inside(depth - 1);
 	else
 		inner_work(omp_get_thread_num(), 1);
-	__asm__ volatile("");
+	STAY();
 }
 
 NOINLINE static void outside(int depth)
@@ -168,14 +219,18 @@ NOINLINE static void outside(int depth)
 		outside(depth - 1);
 	} else {
 #pragma omp parallel num_threads(n_threads)
-		inside(20);
+		{
+			inside(20);
+			STAY();
+		}
 	}
-	__asm__ volatile("");
+	STAY();
 }
 
 NOINLINE static void do_chain(void)
 {
 	outside(30);
+	STAY();
 }
 
 /* ---- one ---- */
@@ -183,9 +238,16 @@ NOINLINE static void do_chain(void)
 NOINLINE static void do_one(void)
 {
 #pragma omp parallel if (0)
-	first_work(omp_get_thread_num(), 1);
+	{
+		first_work(omp_get_thread_num(), 1);
+		STAY();
+	}
 #pragma omp parallel num_threads(1)
-	second_work(omp_get_thread_num(), 1);
+	{
+		second_work(omp_get_thread_num(), 1);
+		STAY();
+	}
+	STAY();
 }
 
 int main(int argc, char **argv)

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Exceptions that are thrown and caught inside a parallel region, from a depth of calls. Prints how
 // many were caught. Usage: omp_throw [ROUNDS [THREADS]]. Used by tests/cli/openmp/omp_throw.sh.
+#include "../e2e/shares.h"
+
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
 
 #include <omp.h>
 
-__attribute__((noinline)) static int deeper(int depth)
+NOINLINE static int deeper(int depth)
 {
 	volatile char room[64];
 
@@ -17,7 +19,7 @@ __attribute__((noinline)) static int deeper(int depth)
 	return deeper(depth - 1) + room[0];
 }
 
-__attribute__((noinline)) static long catching(int n)
+NOINLINE static long catching(int n)
 {
 	long n_caught = 0;
 

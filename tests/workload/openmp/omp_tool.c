@@ -67,7 +67,10 @@ int main(int argc, char **argv)
 	truth_start();
 	for (int round = 0; round < rounds; round++) {
 #pragma omp parallel num_threads(2)
-		tool_work(omp_get_thread_num());
+		{
+			tool_work(omp_get_thread_num());
+			STAY();
+		}
 	}
 	printf("the tool saw %d regions\n", n_regions);
 	return 0;

@@ -23,6 +23,9 @@ struct truth_sum {
 	uint64_t n;
 };
 
+/* At the end of a function or region: the call before it stays a call, and its caller a frame. */
+#define STAY() __asm__ volatile("")
+
 /* One row a thread, so that no line of memory is shared. */
 static struct truth_row {
 	struct truth_sum sum[TRUTH_NAMES];
@@ -34,7 +37,8 @@ struct truth_span {
 	double wall_s, cpu_s;
 };
 
-static inline double truth_wall_s(void)
+/* Not inline: instructions of its callers would be between its own, and so on its lines. */
+NOINLINE __attribute__((unused)) static double truth_wall_s(void)
 {
 	struct timespec t;
 
@@ -42,9 +46,17 @@ static inline double truth_wall_s(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+/*
+ * TRUTH_WALL_ONLY: without CPU time. Its clock is a system call, after which a busy kernel likes to
+ * run other threads: outside of the span for the program, inside for the samples.
+ */
 static inline struct truth_span truth_now(void)
 {
+#ifdef TRUTH_WALL_ONLY
+	return (struct truth_span){truth_wall_s(), 0};
+#else
 	return (struct truth_span){truth_wall_s(), shares_thread_cpu_s()};
+#endif
 }
 
 /* Adds the time since *from to `what` of the thread's row, and sets *from to now. */

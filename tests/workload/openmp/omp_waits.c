@@ -5,6 +5,7 @@
  * and `barrier` the last thread has RATIO times the work of each other. Used by
  * tests/cli/openmp/omp_waits.sh.
  */
+#define TRUTH_WALL_ONLY
 #include "omp_truth.h"
 
 #include <omp.h>
@@ -82,6 +83,7 @@ NOINLINE static void do_barrier(void)
 			truth_add(row, WAIT, &s);
 		}
 	}
+	STAY();
 }
 
 NOINLINE static void hold(int row)
@@ -108,6 +110,7 @@ NOINLINE static void do_critical(void)
 			}
 		}
 	}
+	STAY();
 }
 
 NOINLINE static void do_lock(void)
@@ -146,24 +149,33 @@ NOINLINE static void do_ordered(void)
 			hold(row);
 		}
 	}
+	STAY();
 }
 
-/* The workers wait for the next region while the initial thread works. */
 NOINLINE static void serial(void)
 {
 	struct truth_span s = truth_now();
-	const double begin_s = s.wall_s;
 
 	truth_burn(0, 4);
 	truth_add(0, SERIAL, &s);
-	truth_add_wall(0, IDLE, (n_threads - 1) * (s.wall_s - begin_s));
 }
 
+/* The workers are idle from the end of a region to their begin of the next. */
 NOINLINE static void do_serial(void)
 {
+	static double region_end_s;
+
 	serial();
 #pragma omp parallel num_threads(n_threads)
-	work(omp_get_thread_num(), 1);
+	{
+		const int row = omp_get_thread_num();
+
+		if (row && region_end_s > 0)
+			truth_add_wall(row, IDLE, truth_wall_s() - region_end_s);
+		work(row, 1);
+		STAY();
+	}
+	region_end_s = truth_wall_s();
 }
 
 int main(int argc, char **argv)
