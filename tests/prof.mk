@@ -60,6 +60,7 @@ prof_unit_tests = \
 	tests/unit/prof/test_view_fold \
 	tests/unit/prof/test_view_launch \
 	tests/unit/prof/test_view_processors \
+	tests/unit/prof/test_view_regions \
 	tests/unit/test_view_run \
 	tests/unit/prof/test_view_table \
 	tests/unit/test_view_tree
@@ -147,6 +148,8 @@ tests_unit_prof_test_known_runtime_SOURCES = tests/unit/prof/test_known_runtime.
 tests_unit_prof_test_known_runtime_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_test_known_code_SOURCES = tests/unit/prof/test_known_code.c
 tests_unit_prof_test_known_code_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_prof_test_view_regions_SOURCES = tests/unit/prof/test_view_regions.c
+tests_unit_prof_test_view_regions_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_test_view_processors_SOURCES = tests/unit/prof/test_view_processors.c
 tests_unit_prof_test_view_processors_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_test_view_launch_SOURCES = tests/unit/prof/test_view_launch.c

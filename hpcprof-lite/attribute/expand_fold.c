@@ -96,6 +96,17 @@ static uint32_t find_function(const struct expand_fold *f, const struct merge_no
 	return id;
 }
 
+/* The function of a parallel region or task, which a compiler made. */
+static bool is_outlined(const struct expand_fold *f, const struct merge_node *n)
+{
+	uint32_t scope = n->module < f->r->n_modules && f->is_program[n->module]
+				 ? find_function(f, n)
+				 : STRUCTURE_NONE;
+	return scope != STRUCTURE_NONE &&
+	       model_is_outlined(
+		       structure_get_scope(f->r->modules[n->module].structure, scope).name);
+}
+
 /* The name of the PLT stub that the call before a return address goes to; NULL: not known. */
 static const char *find_stub(const struct structure *s, uint64_t link_addr)
 {
@@ -274,8 +285,12 @@ uint32_t expand_fold_enter(struct expand_fold *f, uint32_t i,
 	if (p.library != RUNTIME_NONE)
 		return enter_inside(f, i, p, normal);
 	enum runtime_library library = library_of(f, n);
-	if (!is_runtime(library))
+	if (!is_runtime(library)) {
+		/* the path of a worker continues at the thread that forked, without a call */
+		if (is_outlined(f, n))
+			f->place_of[i] = put_place(f, (struct place){.region = above});
 		return normal(f->r, above, n);
+	}
 	struct runtime_call call = find_call(f, n);
 	if (library == RUNTIME_OURS && call.library != RUNTIME_OMP && call.library != RUNTIME_MPI)
 		return normal(f->r, above, n);

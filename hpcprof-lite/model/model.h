@@ -100,6 +100,11 @@ void model_free(struct model *m);
  */
 bool model_is_python_library(const char *path);
 /*
+ * True for the name of a function that a compiler made of a parallel region or task of OpenMP:
+ * "solve._omp_fn.0" (GCC), ".omp_outlined." (clang), "solve_..omp_par" (flang).
+ */
+bool model_is_outlined(const char *name);
+/*
  * The Python line that led to a place: the innermost LINE context at or above `context` in the
  * user's own files, or if there is none, in any Python file. MODEL_NONE: the path has no Python
  * line.

@@ -315,6 +315,7 @@ static void make_region(struct run *r)
 	uint32_t wait_ = frame(r, frame(r, master, GOMP, "GOMP_taskwait"), GOMP, NULL);
 	sample(r, wait_);
 	sample(r, frame(r, wait_, APP, "task"));
+	sample(r, frame(r, frame(r, worker, GOMP, "GOMP_taskwait"), APP, "task"));
 	uint32_t end = wait(r, fork, MSR_WAIT_OMP_END),
 		 inside = frame(r, frame(r, end, LIBC, "start_thread"), GOMP, NULL);
 	sample(r, inside);
@@ -340,16 +341,16 @@ static void test_regions_are_folded(void **state)
 	uint32_t end = find(&r, solve, "<waits at the end of the region>");
 	assert_int_equal(caller(&r, end), solve);
 	assert_true(time_at(&r, end, MODEL_EXECUTION) == 1);
-	/* two tasks are below the fork, one is where it was made */
+	/* three tasks are below the fork, one is where it was made */
 	double below_solve = 0, below_body = 0;
 	for (uint32_t c = 0; c < r.m->n_contexts; c++)
 		if (r.m->contexts[c].kind == MODEL_CONTEXT_FUNCTION &&
 		    strcmp(r.m->functions[r.m->contexts[c].function].name, "task") == 0)
 			*(caller(&r, c) == solve ? &below_solve : &below_body) +=
 				time_at(&r, c, MODEL_EXECUTION);
-	assert_true(below_solve == 2 && below_body == 1);
-	assert_true(time_at(&r, 0, MODEL_EXECUTION) == 9);
-	assert_true(seconds(&r, MODEL_WORK) == 5 && seconds(&r, MODEL_OMP_BARRIER) == 2 &&
+	assert_true(below_solve == 3 && below_body == 1);
+	assert_true(time_at(&r, 0, MODEL_EXECUTION) == 10);
+	assert_true(seconds(&r, MODEL_WORK) == 6 && seconds(&r, MODEL_OMP_BARRIER) == 2 &&
 		    seconds(&r, MODEL_OMP_TASKWAIT) == 1 && seconds(&r, MODEL_OMP_OVERHEAD) == 1);
 	assert_adds_up(&r);
 	clean(&r);
@@ -364,8 +365,8 @@ static void test_internals(void **state)
 	finish(&r, true);
 	assert_int_not_equal(find(&r, 0, "start_thread"), MODEL_NONE);
 	assert_int_not_equal(find(&r, find(&r, 0, "GOMP_parallel"), "GOMP_parallel"), MODEL_NONE);
-	assert_true(time_at(&r, 0, MODEL_EXECUTION) == 9);
-	assert_true(seconds(&r, MODEL_WORK) == 5 && seconds(&r, MODEL_OMP_BARRIER) == 2);
+	assert_true(time_at(&r, 0, MODEL_EXECUTION) == 10);
+	assert_true(seconds(&r, MODEL_WORK) == 6 && seconds(&r, MODEL_OMP_BARRIER) == 2);
 	assert_adds_up(&r);
 	clean(&r);
 }

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table of parallel regions of OpenMP. Test: tests/cli/prof/prof_processors.sh. */
+#include "common/base/foreign.h"
+#include "hpcprof-lite/sink/text/text_print.h"
+#include "hpcprof-lite/sink/text/text_report.h"
+#include "hpcprof-lite/view/view_regions.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_ROWS = 20 };
+
+static void put_threads(const struct view_region *r, FILE *out)
+{
+	char text[32];
+	if (r->most_threads == 0)
+		snprintf(text, sizeof text, "?");
+	else if (r->least_threads == r->most_threads)
+		snprintf(text, sizeof text, "%" PRIu32, r->most_threads);
+	else
+		snprintf(text, sizeof text, "%" PRIu32 "-%" PRIu32, r->least_threads,
+			 r->most_threads);
+	fprintf(out, " %7s", text);
+}
+
+static double waits(const struct view_region *r)
+{
+	double all = 0;
+	for (unsigned i = 0; i < MODEL_N_ACTIVITIES; i++)
+		all += i == MODEL_WORK ? 0 : r->activity[i];
+	return all;
+}
+
+static void put_region(const struct model *m, const struct view_region *r, bool wide,
+		       const struct text_style *s)
+{
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], place[256] = "",
+									 name[TEXT_NAME];
+	if (r->file < m->n_files && r->line)
+		snprintf(place, sizeof place, "%s:%" PRIu32, text_base(m->files[r->file].path),
+			 r->line);
+	view_region_name(m, r, place, name, sizeof name);
+	fprintf(s->out, "%10s %10s %9s", text_value(a, "sec", r->gain),
+		text_value(b, "sec", r->seconds), text_value(c, "count", (double)r->instances));
+	put_threads(r, s->out);
+	fprintf(s->out, " %6s %6s", text_share(a, r->efficiency, 1), text_share(b, r->imbalance, 1));
+	if (wide)
+		fprintf(s->out, " %10s %10s", r->has_samples ? text_value(c, "sec", r->work) : "",
+			r->has_samples ? text_value(d, "sec", waits(r)) : "");
+	fputs("  ", s->out);
+	size_t taken = wide ? 77 : 55, room = s->width > taken + 20 ? s->width - taken : 20;
+	if (wide && r->loop_file < m->n_files) {
+		size_t n = strlen(name);
+		snprintf(name + n, sizeof name - n, ", loop at line %" PRIu32, r->loop_line);
+	}
+	if (!wide && text_columns(name) > room) { /* the table says what it is of */
+		char *what = strstr(name, ", parallel region");
+		if (what)
+			memmove(what, what + strlen(", parallel region"),
+				strlen(what + strlen(", parallel region")) + 1);
+	}
+	text_shorten(name, room);
+	text_cell(s->out, name, text_columns(name) > room ? room : 0);
+	putc('\n', s->out);
+}
+
+bool text_report_regions(const struct model *m, const struct text_style *s)
+{
+	struct view_regions r;
+	char a[TEXT_CELL], b[TEXT_CELL];
+	if (!m->n_omp_regions)
+		return true;
+	if (!view_regions_make(m, &r))
+		return false;
+	bool wide = s->width >= 120;
+	text_heading(s, "Parallel regions of OpenMP by possible gain: %s %s, %s",
+		     text_count(a, r.n), r.n == 1 ? "region" : "regions",
+		     text_value(b, "sec", r.seconds));
+	fprintf(s->out, "%10s %10s %9s %7s %6s %6s", "gain", "time", "instances", "threads",
+		"effic.", "imbal.");
+	fprintf(s->out, wide ? " %10s %10s  %s\n" : "%.0s%.0s  %s\n", "work", "waits", "region");
+	size_t n_shown = 0;
+	for (size_t i = 0; i < r.n; i++) {
+		if (s->threshold > 0 && (n_shown == MOST_ROWS ||
+					 r.at[i].seconds < s->threshold * r.seconds))
+			continue;
+		put_region(m, &r.at[i], wide, s);
+		n_shown++;
+	}
+	if (n_shown < r.n)
+		fprintf(s->out, "%21s%zu more\n", "", r.n - n_shown);
+	putc('\n', s->out);
+	view_regions_free(&r);
+	return true;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The parallel regions of OpenMP: how long they took, how well they used their threads, and what
+ * could be won. Times and imbalance are exact sums of the run time; work and waits come from
+ * samples. Test: tests/unit/prof/test_view_regions.c.
+ */
+#ifndef HPCPROF_VIEW_VIEW_REGIONS_H
+#define HPCPROF_VIEW_VIEW_REGIONS_H
+
+#include "hpcprof-lite/model/model.h"
+
+/* A region of the source, over all processes and sizes of teams. */
+struct view_region {
+	uint32_t function;       /* the outlined function; MODEL_NONE: unknown */
+	uint32_t call_function;  /* the function that forked; MODEL_NONE: unknown */
+	uint32_t file, line;     /* of the fork; MODEL_NONE and 0: unknown */
+	/* the only outermost loop of the outlined function; MODEL_NONE and 0: none or several */
+	uint32_t loop_file, loop_line;
+	uint32_t n_processes;
+	uint32_t least_threads, most_threads;
+	uint64_t instances;
+	double seconds;          /* from fork to join, the mean of the processes that forked it */
+	double capacity;         /* seconds x threads, of all processes */
+	double busy;             /* in the outlined function, of all threads */
+	/* The part of the capacity in which threads worked; without samples: busy. */
+	double work;
+	bool has_samples;
+	double efficiency;       /* work / capacity */
+	double imbalance;        /* (most - mean) / most of the threads' busy time */
+	/* Wall-clock time that a process would win if all work was spread evenly at no cost. */
+	double gain;
+	/* Sampled time in the region by enum model_activity; 0 without samples. */
+	double activity[MODEL_N_ACTIVITIES];
+};
+
+struct view_regions {
+	struct view_region *at;  /* by falling gain, then seconds */
+	size_t n;
+	double seconds;          /* of all, not nested ones: what the processes spent in regions */
+};
+
+/* False if memory is short; then there is nothing to free. */
+bool view_regions_make(const struct model *m, struct view_regions *r);
+void view_regions_free(struct view_regions *r);
+/*
+ * "solve, parallel region at solve.c:57". `place` is what the caller calls the fork: "solve.c:57",
+ * or "". Returns `name`.
+ */
+const char *view_region_name(const struct model *m, const struct view_region *r, const char *place,
+	char *name, size_t n_bytes);
+
+#endif
