@@ -128,7 +128,8 @@ static bool write_parts(const struct model *m, const struct view_values *t, unsi
 	if (!view_gpu_values_open(m, t->metric, &gpu, &has_gpu))
 		return false;
 	bool ok = text_report_head(m, s) && text_report_processors(m, s) &&
-		  (!(views & SINK_TEXT_PATHS) || text_report_regions(m, s));
+		  (!(views & SINK_TEXT_PATHS) ||
+		   (text_report_pop(m, s) && text_report_regions(m, s)));
 	if (ok && t->whole <= 0)
 		foreign_printf(s->out,
 			       metric->kind == MODEL_METRIC_SAMPLED ? "No samples of %s.\n\n"
