@@ -42,11 +42,13 @@ include $(top_srcdir)/hpcrun-lite/hooks/local.mk
 include $(top_srcdir)/hpcrun-lite/hooks/signal/local.mk
 include $(top_srcdir)/hpcrun-lite/hooks/wait/local.mk
 include $(top_srcdir)/hpcrun-lite/launch/local.mk
+include $(top_srcdir)/hpcrun-lite/mpi/local.mk
 include $(top_srcdir)/hpcrun-lite/openmp/local.mk
 include $(top_srcdir)/hpcrun-lite/python/local.mk
 include $(top_srcdir)/hpcrun-lite/replay/local.mk
 include $(top_srcdir)/hpcrun-lite/runtime/local.mk
 include $(top_srcdir)/hpcrun-lite/runtime/code/local.mk
+include $(top_srcdir)/hpcrun-lite/runtime/mpi/local.mk
 include $(top_srcdir)/hpcrun-lite/runtime/report/local.mk
 include $(top_srcdir)/hpcrun-lite/source/local.mk
 include $(top_srcdir)/hpcrun-lite/store/local.mk

@@ -55,6 +55,7 @@ static const struct {
 	[MSR_LOSS_THREAD_SETUP] = {"thread-setup", "threads that could not be measured", false},
 	[MSR_LOSS_PYTHON] = {"python-frames", "paths with Python frames that could not be read",
 			     false},
+	[MSR_LOSS_MPI] = {"mpi-calls", "calls of MPI that could not be recorded", false},
 };
 
 bool msr_loss_takes_sample(enum msr_loss l)

@@ -418,6 +418,7 @@ enum msr_loss {
 	MSR_LOSS_THREAD_SETUP, /* of the process: threads that could not be set up */
 	/* paths with native frames in place of Python frames that could not be read */
 	MSR_LOSS_PYTHON,
+	MSR_LOSS_MPI,          /* of the process: calls of MPI that could not be recorded */
 	MSR_N_LOSSES,
 	MSR_LOSS_ROOM = 32      /* slots in the structures */
 };

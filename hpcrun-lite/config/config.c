@@ -117,6 +117,8 @@ size_t config_encode(const struct config *c, char *text, size_t n_bytes)
 		put(&o, ',');
 		put_u64(&o, c->gpu[i].preload);
 	}
+	if (c->mpi)
+		put_number(&o, "mpi", 1);
 	o.text[o.n] = '\0';
 	return o.full ? 0 : o.n;
 }
@@ -252,6 +254,8 @@ static void get_value(struct in *in, const char *key, struct config *c)
 		get_gpu(in, c);
 	else if (!strcmp(key, "gpubytes"))
 		c->gpu_bytes = get_u64(in);
+	else if (!strcmp(key, "mpi"))
+		c->mpi = get_i64(in) != 0;
 	else if (!strcmp(key, "trace"))
 		c->trace = get_i64(in) != 0;
 	else if (!strcmp(key, "python"))
@@ -314,28 +318,34 @@ static void append(char *text, size_t n_bytes, size_t *n, const char *s, size_t 
 		}
 }
 
-size_t config_preload(const struct config *c, char *text, size_t n_bytes)
+static void append_module(const struct config *c, const char *name, char *text, size_t n_bytes,
+			  size_t *n)
 {
 	const char *slash = strrchr(c->library, '/');
-	size_t n = 0, directory = slash ? (size_t)(slash - c->library) + 1 : 0;
+	append(text, n_bytes, n, ":", 1);
+	append(text, n_bytes, n, c->library, slash ? (size_t)(slash - c->library) + 1 : 0);
+	append(text, n_bytes, n, CONFIG_MODULE_HEAD, strlen(CONFIG_MODULE_HEAD));
+	append(text, n_bytes, n, name, strlen(name));
+	append(text, n_bytes, n, ".so", 3);
+}
+
+size_t config_preload(const struct config *c, char *text, size_t n_bytes)
+{
+	size_t n = 0;
 	if (n_bytes)
 		text[0] = '\0';
 	append(text, n_bytes, &n, c->library, strlen(c->library));
-	for (uint32_t i = 0; i < c->n_gpus; i++) {
-		if (!c->gpu[i].preload)
-			continue;
-		append(text, n_bytes, &n, ":", 1);
-		append(text, n_bytes, &n, c->library, directory);
-		append(text, n_bytes, &n, CONFIG_MODULE_HEAD, strlen(CONFIG_MODULE_HEAD));
-		append(text, n_bytes, &n, c->gpu[i].name, strlen(c->gpu[i].name));
-		append(text, n_bytes, &n, ".so", 3);
-	}
+	for (uint32_t i = 0; i < c->n_gpus; i++)
+		if (c->gpu[i].preload)
+			append_module(c, c->gpu[i].name, text, n_bytes, &n);
+	if (c->mpi)
+		append_module(c, "mpi", text, n_bytes, &n);
 	return n;
 }
 
 static bool in_bounds(const struct config *c)
 {
-	return c->directory[0] == '/' && (c->n_events > 0 || c->n_gpus > 0) && c->max_depth >= 16 &&
+	return c->directory[0] == '/' && (c->n_events || c->n_gpus || c->mpi) && c->max_depth >= 16 &&
 	       c->max_depth <= 65535 && c->max_nodes > 0 && c->max_nodes <= MSR_TRACE_NODE_MAX;
 }
 

@@ -46,6 +46,10 @@ static enum status set_event(void *arg, const char *value)
 	struct config_event e;
 	if (!strncmp(value, GPU_CLIENT_PREFIX, strlen(GPU_CLIENT_PREFIX)))
 		return gpu_client_parse(value + strlen(GPU_CLIENT_PREFIX), c);
+	if (!strcmp(value, "MPI")) {
+		c->mpi = true;
+		return STATUS_OK;
+	}
 	enum status status = event_parse(value, &e);
 	if (status != STATUS_OK)
 		return status;
@@ -158,6 +162,7 @@ static const struct option_spec specs[] = {
 	 "CPUTIME, REALTIME: @N every N microseconds, @fN N times a second\n"
 	 "CPUTIME[@HOW],perf or ,timer: only with the kernel's event, or with a timer\n"
 	 "perf::PAGE-FAULTS, PAPI_TOT_CYC, ...: @N every N events\n"
+	 "MPI: every call of MPI: times, bytes, late ranks\n"
 	 "gpu=opencl, gpu=nvidia: every operation of OpenCL devices, of NVIDIA GPUs\n"
 	 "gpu=nvidia,pc[@EXP][,mode=continuous|serialized|bursts[@N]][,notimes]: also samples\n"
 	 "of instructions with stall reasons, every 2^EXP cycles (5 to 31; default by device)\n"
@@ -255,7 +260,7 @@ static enum status check_events(struct request *r, const char *library_directory
 	enum status status = STATUS_OK;
 	char why[512];
 	bool papi = false;
-	if (c->n_events == 0 && c->n_gpus == 0)
+	if (c->n_events == 0 && c->n_gpus == 0 && !c->mpi)
 		status = set_event(r, EVENT_DEFAULT);
 	for (uint32_t i = 0; i < c->n_events; i++) {
 		papi |= c->event[i].kind == CONFIG_PAPI;

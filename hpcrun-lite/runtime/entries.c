@@ -11,6 +11,7 @@
 #include "hpcrun-lite/gpu/core.h"
 #include "hpcrun-lite/runtime/control.h"
 #include "hpcrun-lite/runtime/gpu_glue.h"
+#include "hpcrun-lite/runtime/mpi/mpi_glue.h"
 #include "hpcrun-lite/runtime/next.h"
 #include "hpcrun-lite/runtime/process.h"
 
@@ -82,6 +83,22 @@ HOOK const struct gpu_host *hpcrun_lite_gpu_host(const char *backend, uint32_t v
 	const struct gpu_host *host = asked ? gpu_open((unsigned)(asked - process.config.gpu),
 						       asked->name, asked->options)
 					    : NULL;
+	errno = saved_errno;
+	return host;
+}
+
+HOOK mpi_host_fn hpcrun_lite_mpi_host;
+
+HOOK const struct mpi_host *hpcrun_lite_mpi_host(uint32_t version)
+{
+	int saved_errno = errno;
+	runtime_start();
+	process_check_fork();
+	const struct mpi_host *host = mpi_glue_host();
+	if (host && version != MPI_HOST_VERSION) {
+		runtime_note("MPI is not measured: its module is of another version");
+		host = NULL;
+	}
 	errno = saved_errno;
 	return host;
 }

@@ -18,6 +18,7 @@
 #include "hpcrun-lite/runtime/control.h"
 #include "hpcrun-lite/runtime/file_fault.h"
 #include "hpcrun-lite/runtime/gpu_glue.h"
+#include "hpcrun-lite/runtime/mpi/mpi_glue.h"
 #include "hpcrun-lite/runtime/code/jit_code.h"
 #include "hpcrun-lite/runtime/code/module.h"
 #include "hpcrun-lite/runtime/records.h"
@@ -286,6 +287,7 @@ static void forked(void)
 	records_start();
 	children_start(true);
 	gpu_glue_forked();
+	mpi_glue_forked();
 	module_forked();
 	jit_forked();
 	python_forked();
@@ -379,6 +381,7 @@ static void end(enum msr_exit_kind kind, int code)
 		if (thread_self->cct)
 			cct_trim(thread_self->cct);
 		gpu_thread_trim(&thread_self->gpu);
+		mpi_sums_trim(&thread_self->mpi);
 	}
 	records_trim();
 	store_finish(quiet);

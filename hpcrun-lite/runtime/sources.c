@@ -153,7 +153,7 @@ bool process_restart_sources(void)
 		runtime_note(note);
 		process.source[i] = process.source[--process.n_sources];
 	}
-	return process.n_sources > 0 || process.config.n_gpus > 0;
+	return process.n_sources > 0 || process.config.n_gpus > 0 || process.config.mpi;
 }
 
 /* ---- records ---- */
@@ -297,6 +297,8 @@ void process_write_records(void)
 		records_info_text("job", process.config.job);
 	for (uint32_t i = 0; i < process.config.n_events; i++)
 		write_event(&process.config.event[i]);
+	if (process.config.mpi)
+		records_info_text("event", "MPI");
 	for (uint32_t i = 0; i < process.config.n_gpus; i++)
 		write_gpu(&process.config.gpu[i]);
 	for (unsigned i = 0; i < process.n_sources; i++)

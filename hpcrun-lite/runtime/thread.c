@@ -89,6 +89,7 @@ static void reset_record(struct thread *t)
 	watch_reset_record(t);
 	t->gpu = (struct gpu_thread){0};
 	region_sums_reset(&t->regions);
+	mpi_sums_free(&t->mpi, false);
 	t->record = NULL;
 }
 
@@ -223,6 +224,7 @@ void thread_end(void)
 	gpu_glue_thread_ends();
 	gpu_thread_trim(&t->gpu);
 	region_sums_finish(&t->regions, t->record->number);
+	mpi_sums_free(&t->mpi, true);
 	if (t->cct)
 		cct_finish(t->cct);
 	add_to_ended(t->record);

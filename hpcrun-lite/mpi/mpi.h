@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How libhpcrun-lite-mpi.so, which stands in front of the functions of MPI, hands its measurements
+ * to the run time. The module knows MPI; the run time knows call paths, threads and the file.
+ *
+ *     mpi_host_fn *find = dlsym(RTLD_DEFAULT, MPI_HOST_SYMBOL);
+ *     const struct mpi_host *host = find(MPI_HOST_VERSION);
+ *
+ * Every function may be called from any thread, but not from a signal handler of ours. It keeps
+ * errno, waits for nothing and calls nothing of MPI. Test: tests/cli/mpi/mpi_truth.sh.
+ */
+#ifndef HPCRUN_LITE_MPI_MPI_H
+#define HPCRUN_LITE_MPI_MPI_H
+
+#include "common/format/measurement_mpi.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define MPI_HOST_VERSION 1u
+#define MPI_HOST_SYMBOL "hpcrun_lite_mpi_host"
+
+/* One call of MPI that has ended. */
+struct mpi_event {
+	uint64_t enter_ns, leave_ns;  /* CLOCK_MONOTONIC */
+	uint64_t sent, received;      /* bytes */
+	uint64_t number;              /* collective calls: of the call on its communicator */
+	uint32_t comm;
+	int32_t peer;
+	uint16_t call;
+	bool is_collective;           /* gets a record of its own, if its number says so */
+};
+
+struct mpi_host {
+	uint32_t version;
+	/*
+	 * A number that changes in a forked child; 0: nothing is measured. If it has changed, the
+	 * module must forget all communicators.
+	 */
+	uint32_t (*generation)(void);
+	/*
+	 * The program is about to call MPI: finds the call path, without frames of the module that
+	 * holds `text`, except the outermost of them. Returns false if the call is not measured;
+	 * end() must not follow then.
+	 */
+	bool (*begin)(const void *text);
+	/* The same thread has left that call. */
+	void (*end)(const struct mpi_event *e);
+	/* Describes a communicator. `id` in it is ignored. Returns its id; 0: not recorded. */
+	uint32_t (*comm)(const struct msr_mpi_comm *c);
+};
+
+/* The exported symbol. NULL: the process is not measured, or not with -e MPI. */
+typedef const struct mpi_host *mpi_host_fn(uint32_t version);
+
+#endif

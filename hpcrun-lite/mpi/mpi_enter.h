@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What happens around a call of MPI. Only the outermost call of a thread counts: what MPI, or
+ * another tool, calls inside is its own affair. Test: tests/cli/mpi/mpi_truth.sh.
+ */
+#ifndef HPCRUN_LITE_MPI_MPI_ENTER_H
+#define HPCRUN_LITE_MPI_MPI_ENTER_H
+
+#include "hpcrun-lite/mpi/mpi_objects.h"
+
+/* A call in progress; on the stack of the function that stands in front of MPI's. */
+struct mpi_frame {
+	uint64_t enter_ns;
+	struct mpi_object_entry *on;    /* its communicator, window or file; NULL: unknown */
+	struct mpi_object_entry *freed; /* what the call frees */
+	uintptr_t freed_handle;
+	const void *function;           /* MPI's */
+	uint64_t number;                /* collective calls: on the communicator */
+	uint16_t call;
+	bool is_large, is_measured;
+};
+
+/* Where the calling thread's outermost call is; 0: none. */
+extern __thread uintptr_t mpi_outermost;
+
+/*
+ * True if the call is inside another. If its frame is not deeper than that of the other, an
+ * exception or a longjmp has left the other.
+ */
+static inline bool mpi_is_inner(const struct mpi_frame *f)
+{
+	return mpi_outermost > (uintptr_t)f;
+}
+
+/* `f` has function, call and is_large; a[1] is the first argument. */
+void mpi_enter(struct mpi_frame *f, const uintptr_t *a);
+void mpi_leave(struct mpi_frame *f, const uintptr_t *a, int result);
+
+#endif

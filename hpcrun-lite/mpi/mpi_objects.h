@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The communicators, windows and files of the process, found by handle. Each gets an identity that
+ * is equal in all processes of the communicator, without a message of ours: it is made of the
+ * identity of the communicator it was made from, the number of the collective call that made it,
+ * and the rank in MPI_COMM_WORLD of its first process.
+ *
+ * No locks; no malloc. A process can have MPI_MAX_OBJECTS; calls on later ones have no
+ * communicator. Not signal-safe. Test: tests/unit/mpi/test_mpi_objects.c.
+ */
+#ifndef HPCRUN_LITE_MPI_MPI_OBJECTS_H
+#define HPCRUN_LITE_MPI_MPI_OBJECTS_H
+
+#include "hpcrun-lite/mpi/mpi.h"
+#include "hpcrun-lite/mpi/mpi_library.h"
+
+#include <stdatomic.h>
+
+#define MPI_MAX_OBJECTS 4096u
+
+struct mpi_object_entry {
+	_Atomic uint64_t key;         /* of handle and kind; 0: free */
+	uint64_t identity;            /* 0: unknown */
+	_Atomic uint64_t n_collectives;
+	uint32_t id;                  /* in the file */
+	int32_t size, rank;
+	int32_t n_in, n_out;          /* neighbours */
+};
+
+/* NULL: not known. */
+struct mpi_object_entry *mpi_objects_find(enum mpi_object kind, uintptr_t handle);
+
+/* What a new object is made of. */
+struct mpi_new_object {
+	enum mpi_object kind;
+	uintptr_t handle;
+	const struct mpi_object_entry *parent; /* NULL: unknown */
+	uint64_t number;                       /* of the call that made it, or its tag */
+	bool is_of_group;                      /* the number does not belong to the parent */
+	int n_dimensions;                      /* > 0: a Cartesian topology */
+	bool is_graph, is_dist_graph;
+};
+/* Call it when MPI has made the object. */
+void mpi_objects_add(const struct mpi_host *host, const struct mpi_library *l,
+		     const struct mpi_new_object *new);
+/* Adds MPI_COMM_WORLD and MPI_COMM_SELF, when MPI has started. */
+void mpi_objects_start(const struct mpi_host *host, const struct mpi_library *l);
+
+/* Takes an object out before MPI frees it. put_back() undoes it, if MPI did not. NULL: nothing. */
+struct mpi_object_entry *mpi_objects_take(enum mpi_object kind, uintptr_t handle);
+void mpi_objects_put_back(struct mpi_object_entry *e, enum mpi_object kind, uintptr_t handle);
+
+/* Forgets all, in a forked child. */
+void mpi_objects_reset(void);
+
+#endif

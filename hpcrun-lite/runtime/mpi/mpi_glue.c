@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See mpi_glue.h. A call of MPI walks the stack before it begins, outside of handlers, as a launch
+ * of a GPU does (gpu_glue.c). Samples arrive during the call as always. Tests:
+ * tests/cli/mpi/mpi_truth.sh, tests/bench/bench_mpi.sh.
+ */
+#include "hpcrun-lite/runtime/mpi/mpi_glue.h"
+
+#include "hpcrun-lite/runtime/code/module.h"
+#include "hpcrun-lite/runtime/mpi/mpi_sums.h"
+#include "hpcrun-lite/runtime/process.h"
+#include "hpcrun-lite/runtime/sample.h"
+#include "hpcrun-lite/store/store.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+
+#define COST_EVERY 128u /* reading the thread's CPU clock twice costs as much as a call */
+
+static struct {
+	_Atomic uint32_t generation;
+	_Atomic uint32_t module;      /* number of the module; 0: not looked up yet */
+	_Atomic uint32_t n_comms;
+} glue = {.generation = 1};
+
+/* The call that the thread is in, and the place of its last call. */
+static __thread struct {
+	struct thread *thread;
+	struct sample_place place;
+	struct unwind_path walked;
+	uint32_t n_turns;
+	/* the unwinder's count at the last walk; 0: none */
+	uint64_t n_walks;
+	uint32_t node, n_inner;
+} now;
+
+static uint32_t module_with(const void *text)
+{
+	struct dl_find_object object;
+	uintptr_t bias;
+	uint32_t module = atomic_load_explicit(&glue.module, memory_order_relaxed);
+	if (module || _dl_find_object((void *)(uintptr_t)text, &object) != 0)
+		return module;
+	module = module_of(&object, &bias);
+	atomic_store_explicit(&glue.module, module, memory_order_relaxed);
+	return module;
+}
+
+/* Number of innermost frames of the module, without the outermost of them. */
+static uint32_t inner_frames(const struct unwind_path *w, uint32_t module)
+{
+	uint32_t n = 0;
+	while (n < w->n && module && msr_addr_module(w->addr[n]) == module)
+		n++;
+	return n ? n - 1 : 0;
+}
+
+/* As in gpu_glue.c: an equal path, with no other walk in between, has the same node. */
+static void find_path(struct thread *t, const void *text)
+{
+	struct unwind_path *w = &now.walked;
+	struct sample_place *place = &now.place;
+	place->walked = w;
+	sample_walk_here(t, w);
+	const uint64_t n_walks = unwind_counts(t->unwind)->walks;
+	const bool is_same = w->n_same == w->n && n_walks == now.n_walks + 1;
+	if (is_same && !python_is_there()) {
+		now.n_walks = n_walks;
+		place->node = now.node;
+		place->has_node = true;
+		return;
+	}
+	const uint32_t n_inner = is_same ? now.n_inner : inner_frames(w, module_with(text));
+	place->has_node = sample_insert(t, w, n_inner, true, &place->node, &place->cause);
+	now.n_walks = place->has_node ? n_walks : 0;
+	now.node = place->node;
+	now.n_inner = n_inner;
+}
+
+static void count_lost(void)
+{
+	store_count_loss(MSR_LOSS_MPI);
+}
+
+static bool begin(const void *text)
+{
+	struct thread *t = thread_self;
+	if (atomic_load_explicit(&process.off, memory_order_relaxed) || !process_is_alive())
+		return false;
+	if (!t || sample_hold(t) != SAMPLE_HELD) {
+		if (!atomic_load_explicit(&process.ending, memory_order_relaxed))
+			count_lost();
+		return false;
+	}
+	const uint64_t cost = sample_begin_cost(t, &now.n_turns, COST_EVERY);
+	now.thread = t;
+	find_path(t, text);
+	const uint64_t took = sample_end_cost(cost, COST_EVERY);
+	if (took)
+		atomic_fetch_add_explicit(&t->record->handler_ns, took, memory_order_relaxed);
+	sample_release(t, &now.place);
+	return true;
+}
+
+static void end(const struct mpi_event *e)
+{
+	struct thread *t = now.thread;
+	enum msr_loss cause;
+	if (!process_is_alive() || t != thread_self)
+		return;
+	enum sample_hold hold = sample_hold(t);
+	if (hold == SAMPLE_NESTED)
+		count_lost();
+	if (hold != SAMPLE_HELD)
+		return;
+	const uint32_t node = now.place.has_node ? now.place.node : 0;
+	if (!mpi_sums_add(&t->mpi, t->record->number, node, e, &cause))
+		count_lost();
+	sample_release(t, &now.place);
+}
+
+static uint32_t comm(const struct msr_mpi_comm *c)
+{
+	enum msr_loss cause;
+	struct thread *t = thread_self;
+	struct msr_mpi_comm with_id = *c;
+	if (!process_is_alive() || !t ||
+	    atomic_load_explicit(&process.ending, memory_order_relaxed))
+		return 0;
+	with_id.id = 1 + atomic_fetch_add_explicit(&glue.n_comms, 1, memory_order_relaxed);
+	if (mpi_sums_comm(&t->mpi, t->record->number, &with_id, &cause))
+		return with_id.id;
+	count_lost();
+	return 0;
+}
+
+static uint32_t generation(void)
+{
+	return process_is_alive() && process.config.mpi
+		       ? atomic_load_explicit(&glue.generation, memory_order_relaxed)
+		       : 0;
+}
+
+static const struct mpi_host host = {.version = MPI_HOST_VERSION,
+				     .generation = generation,
+				     .begin = begin,
+				     .end = end,
+				     .comm = comm};
+
+const struct mpi_host *mpi_glue_host(void)
+{
+	return process_is_alive() && process.config.mpi ? &host : NULL;
+}
+
+void mpi_glue_forked(void)
+{
+	now.n_walks = 0; /* its node is one of the parent's tree */
+	atomic_store_explicit(&glue.n_comms, 0, memory_order_relaxed);
+	atomic_fetch_add_explicit(&glue.generation, 1, memory_order_relaxed);
+}
