@@ -13,6 +13,7 @@
 #include "hpcprof-lite/attribute/jit_names.h"
 #include "hpcprof-lite/attribute/ledger.h"
 #include "hpcprof-lite/attribute/merge.h"
+#include "hpcprof-lite/attribute/mpi/mpi_attribute.h"
 #include "hpcprof-lite/attribute/order.h"
 #include "hpcprof-lite/attribute/python_frames.h"
 #include "hpcprof-lite/attribute/sum.h"
@@ -44,6 +45,7 @@ struct pipeline {
 	uint32_t **to_whole; /* by worker, then node: node of the first tree; NULL for the first */
 	struct expand expand;
 	struct gpu_part gpu;
+	struct mpi_part mpi;
 	atomic_size_t n_done;
 	atomic_bool failed;
 };
@@ -285,6 +287,7 @@ static bool make_profiles(struct pipeline *p)
 	}
 	ok = ok && describe_metrics(p->m, p->job) && add_activities(p) &&
 	     gpu_settle(&p->gpu, p->m, p->expand.final_of) &&
+	     mpi_describe_metrics(&p->mpi, p->job, p->m) &&
 	     describe_processes(p->m, p->job, last_moments) &&
 	     describe_profiles(p->m, p->job, n_queues);
 	if (ok)
@@ -296,6 +299,34 @@ static bool make_profiles(struct pipeline *p)
 		return false;
 	pool_run_shown("time lines", p->threads.n, p->n_workers, timeline_job, p);
 	return !atomic_load(&p->failed);
+}
+
+/* ---- MPI ---- */
+
+static uint32_t profile_of(const void *arg, uint32_t file, uint32_t thread)
+{
+	const struct pipeline *p = arg;
+	return p->threads.at[p->first_thread[file] + thread].profile;
+}
+
+/* A call without a path counts at the entry of its thread, which is the first sound node. */
+static uint32_t final_context(const void *arg, uint32_t file, uint32_t thread, uint32_t node)
+{
+	const struct pipeline *p = arg;
+	const struct model_timeline *line =
+		&p->m->private_->timelines[profile_of(arg, file, thread)];
+	if (node)
+		return node < line->n_nodes ? line->context_of[node] : MODEL_NONE;
+	for (uint32_t i = 1; i < line->n_nodes; i++)
+		if (line->context_of[i] != MODEL_NONE)
+			return line->context_of[i];
+	return 0;
+}
+
+static bool attribute_mpi(struct pipeline *p)
+{
+	const struct mpi_where where = {p, profile_of, final_context};
+	return mpi_attribute(&p->mpi, p->job, p->m, &where);
 }
 
 static bool sum_all(struct pipeline *p)
@@ -310,6 +341,7 @@ static bool sum_all(struct pipeline *p)
 			*s = (struct sum_source){.file = &p->job->files.at[w->file],
 						 .thread = thread_of(p, i)};
 			s->extras = gpu_extras_of(&p->gpu, w->file, w->thread, &s->n_extras);
+			s->more = mpi_extras_of(&p->mpi, w->profile, &s->n_more);
 		}
 		describe_divisors(p->m, divisors);
 		ok = sum_up(p->m, sources, divisors, p->n_workers);
@@ -336,6 +368,7 @@ static void free_pipeline(struct pipeline *p)
 	python_free(&p->python);
 	jit_free(&p->jit);
 	gpu_free(&p->gpu);
+	mpi_part_free(&p->mpi);
 	expand_free(&p->expand);
 }
 
@@ -368,7 +401,7 @@ enum status attribute_run(struct load_job *job, const struct attribute_options *
 		  python_unify(&p.python, own, &p.modules, m) && list_threads(&p) &&
 		  merge_all(&p) && gpu_join_all(&p.gpu, own, p.n_workers) &&
 		  gpu_add_modules(&p.gpu, &p.modules, m) && make_contexts(&p) &&
-		  make_profiles(&p) && sum_all(&p);
+		  make_profiles(&p) && attribute_mpi(&p) && sum_all(&p);
 	ok = ok && describe_whole(m);
 	free_pipeline(&p);
 	if (!ok) {

@@ -102,9 +102,11 @@ static bool next_cell(struct cell_iterator *it, struct sum_extra *out)
 			return true;
 		}
 	}
-	if (it->extra == it->source->n_extras)
+	const struct sum_source *s = it->source;
+	if (it->extra == s->n_extras + s->n_more)
 		return false;
-	*out = it->source->extras[it->extra++];
+	*out = it->extra < s->n_extras ? s->extras[it->extra] : s->more[it->extra - s->n_extras];
+	it->extra++;
 	return true;
 }
 

@@ -24,6 +24,8 @@ struct sum_source {
 	const struct load_thread *thread; /* NULL: the profile has no values */
 	const struct sum_extra *extras;   /* n_extras, all of this thread, in any order */
 	size_t n_extras;
+	const struct sum_extra *more;     /* n_more, the same */
+	size_t n_more;
 };
 
 /*

@@ -256,7 +256,9 @@ static enum status read_extent(struct load_file *f, const struct msr_view *v)
 	case MSR_OMP_REGION:
 		return load_regions(f, v);
 	default: /* a later minor version's may be ignored */
-		return load_gpu_is_kind(v->extent->kind) ? load_gpu_extent(f, v) : STATUS_OK;
+		return load_gpu_is_kind(v->extent->kind)   ? load_gpu_extent(f, v)
+		       : load_mpi_is_kind(v->extent->kind) ? load_mpi_extent(f, v)
+							   : STATUS_OK;
 	}
 }
 
@@ -487,6 +489,8 @@ static enum status read_all(const char *name, struct load_file *f)
 		check_cells(f, &f->threads.at[i]);
 		check_trace(f, &f->threads.at[i]);
 	}
+	if (s == STATUS_OK)
+		load_mpi_finish(f);
 	if (s == STATUS_NO_MEMORY)
 		log_error(name, "out of memory");
 	return s;
@@ -558,6 +562,7 @@ void load_file_close(struct load_file *f)
 		free(t->node_to);
 	}
 	load_gpu_free(&f->gpu);
+	load_mpi_free(&f->mpi);
 	vec_free(&f->threads);
 	vec_free(&f->modules);
 	vec_free(&f->python);

@@ -13,6 +13,7 @@
 #include "common/base/vec.h"
 #include "common/format/measurement.h"
 #include "hpcprof-lite/load/load_gpu.h"
+#include "hpcprof-lite/load/load_mpi.h"
 
 /* in load_thread.node_to: the file has no valid form of this node */
 #define LOAD_DAMAGED UINT32_MAX
@@ -87,6 +88,7 @@ struct load_file {
 	VEC(struct load_unmeasured) unmeasured;
 	VEC(struct load_region) regions; /* parallel regions of OpenMP */
 	struct load_gpu gpu;
+	struct load_mpi mpi;
 	VEC(struct msr_view) inside;     /* children of fork that needed no file of their own */
 	bool is_inside; /* this is a child of fork: the bytes belong to its parent */
 	uint64_t bytes_damaged;

@@ -30,7 +30,10 @@ enum model_metric_kind {
 	 * OFFCPU was measured, it is a part of CPUTIME and OFFCPU together, and the parent is the
 	 * first of them. All such metrics add up to the time. None exists if all was work.
 	 */
-	MODEL_METRIC_ACTIVITY
+	MODEL_METRIC_ACTIVITY,
+	/* "MPI (sec)", "MPI:CALLS" and so on: sums over the calls of MPI, all of them measured */
+	MODEL_METRIC_MPI_TIME,
+	MODEL_METRIC_MPI_COUNT
 };
 
 /* What a GPU metric counts, so that a report finds the metric without its name. */
@@ -54,7 +57,12 @@ enum model_metric_role {
 	MODEL_ROLE_ISSUED,      /* PC samples of warps that issued an instruction */
 	MODEL_ROLE_STALL,       /* PC samples of waiting warps: one metric for each reason */
 	/* the part of a STALL while the scheduler issued nothing; in no sum */
-	MODEL_ROLE_STALL_IDLE
+	MODEL_ROLE_STALL_IDLE,
+	MODEL_ROLE_MPI_TIME,
+	MODEL_ROLE_MPI_WAIT,
+	MODEL_ROLE_MPI_CALLS,
+	MODEL_ROLE_MPI_SENT,
+	MODEL_ROLE_MPI_RECEIVED
 };
 
 struct model_metric {

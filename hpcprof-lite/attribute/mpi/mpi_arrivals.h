@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The collective calls of all processes, brought together: who arrived when. Two records belong to
+ * one call if communicator and number are equal. Test: tests/unit/prof_mpi/test_mpi_waits.c.
+ */
+#ifndef HPCPROF_ATTRIBUTE_MPI_MPI_ARRIVALS_H
+#define HPCPROF_ATTRIBUTE_MPI_MPI_ARRIVALS_H
+
+#include "common/base/vec.h"
+#include "hpcprof-lite/load/load_job.h"
+
+/* One process at one collective call. */
+struct mpi_arrival {
+	uint64_t comm, number;       /* identity of the communicator, and of the call on it */
+	int64_t enter_ns, leave_ns;  /* of its own clock, later of the common clock */
+	uint32_t file, thread, node, comm_id;
+	uint32_t size, rank;         /* of the communicator, in it */
+	int32_t root;
+	uint32_t host;               /* dense number */
+	uint16_t call;
+};
+
+/* Arrivals that belong to one call are neighbours, by rank. */
+struct mpi_arrivals {
+	VEC(struct mpi_arrival) list;
+	VEC(uint64_t) hosts;         /* host ids by number */
+};
+
+/* More arrivals than this are thinned out: by the number of the call, so whole calls remain. */
+#define MPI_MOST_ARRIVALS ((uint64_t)1 << 22)
+
+/* Zero-initialise. False if memory is short. */
+bool mpi_arrivals_collect(struct mpi_arrivals *a, const struct load_job *job);
+void mpi_arrivals_free(struct mpi_arrivals *a);
+
+/*
+ * The end of the call that begins at `first`. *is_whole: each rank of the communicator is there
+ * once, and all made the same call.
+ */
+size_t mpi_arrivals_end(const struct mpi_arrivals *a, size_t first, bool *is_whole);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See mpi_clocks.h. Test: tests/unit/prof_mpi/test_mpi_clocks.c. */
+#include "hpcprof-lite/attribute/mpi/mpi_clocks.h"
+
+#include <stdlib.h>
+
+enum { N_WINDOWS = 64 };
+
+/* In a window of time: the clock of a host less that of the first one lies in [low, high]. */
+struct band {
+	int64_t low, high;
+	int64_t middle_ns;        /* of the window, by the clock of the host */
+};
+
+struct host_clock {
+	struct band band[N_WINDOWS];
+	int64_t from_ns, until_ns; /* its first and last arrival */
+	int64_t fallback_ns;       /* the difference if real-time clocks agree */
+};
+
+/* In these calls, with data, nobody leaves before everybody has entered. */
+static bool holds_all(unsigned call)
+{
+	switch (call) {
+	case MPI_CALL_Barrier:
+	case MPI_CALL_Allreduce:
+	case MPI_CALL_Allgather:
+	case MPI_CALL_Alltoall:
+	case MPI_CALL_Reduce_scatter_block:
+	case MPI_CALL_Comm_dup:
+	case MPI_CALL_Comm_split:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static unsigned window_of(const struct host_clock *h, int64_t at_ns)
+{
+	int64_t length = h->until_ns - h->from_ns;
+	if (length <= 0 || at_ns <= h->from_ns)
+		return 0;
+	double share = (double)(at_ns - h->from_ns) / (double)length;
+	unsigned w = (unsigned)(share * N_WINDOWS);
+	return w < N_WINDOWS ? w : N_WINDOWS - 1;
+}
+
+/* The arrivals of one host at one call. */
+struct group {
+	int64_t last_enter_ns, first_leave_ns;
+	bool is_here;
+};
+
+static struct group group_of(const struct mpi_arrival *at, size_t n, uint32_t host)
+{
+	struct group g = {INT64_MIN, INT64_MAX, false};
+	for (size_t i = 0; i < n; i++)
+		if (at[i].host == host) {
+			g.is_here = true;
+			if (at[i].enter_ns > g.last_enter_ns)
+				g.last_enter_ns = at[i].enter_ns;
+			if (at[i].leave_ns < g.first_leave_ns)
+				g.first_leave_ns = at[i].leave_ns;
+		}
+	return g;
+}
+
+/* What one call says of the clocks of all hosts that took part. */
+static void bound_by(struct host_clock *clocks, uint32_t n_hosts, const struct mpi_arrival *at,
+		     size_t n)
+{
+	const struct group base = group_of(at, n, 0);
+	for (uint32_t h = 1; base.is_here && h < n_hosts; h++) {
+		const struct group g = group_of(at, n, h);
+		if (!g.is_here)
+			continue;
+		struct band *b = &clocks[h].band[window_of(&clocks[h], g.last_enter_ns)];
+		/* their entry comes before our exit, and ours before theirs */
+		int64_t low = g.last_enter_ns - base.first_leave_ns,
+			high = g.first_leave_ns - base.last_enter_ns;
+		if (low > b->low)
+			b->low = low;
+		if (high < b->high)
+			b->high = high;
+	}
+}
+
+/* CLOCK_MONOTONIC less CLOCK_REALTIME when a process of the host started; 0: damaged. */
+static int64_t to_mono(const struct msr_header *h)
+{
+	int64_t d = (int64_t)(h->start_mono_ns - h->start_real_ns);
+	return d > -(INT64_C(1) << 61) && d < INT64_C(1) << 61 ? d : 0;
+}
+
+static void start(struct host_clock *clocks, const struct mpi_arrivals *a,
+		  const struct load_job *job)
+{
+	for (uint32_t h = 0; h < a->hosts.n; h++) {
+		clocks[h].from_ns = INT64_MAX;
+		clocks[h].until_ns = INT64_MIN;
+		for (unsigned w = 0; w < N_WINDOWS; w++)
+			clocks[h].band[w] = (struct band){INT64_MIN, INT64_MAX, 0};
+	}
+	for (size_t i = 0; i < a->list.n; i++) {
+		struct host_clock *c = &clocks[a->list.at[i].host];
+		if (a->list.at[i].enter_ns < c->from_ns)
+			c->from_ns = a->list.at[i].enter_ns;
+		if (a->list.at[i].enter_ns > c->until_ns)
+			c->until_ns = a->list.at[i].enter_ns;
+	}
+	for (size_t i = job->files.n; i-- > 0;) {
+		const struct msr_header *r = &job->files.at[i].header;
+		for (uint32_t h = 0; h < a->hosts.n; h++)
+			if (a->hosts.at[h] == r->host_id)
+				clocks[h].fallback_ns = to_mono(r);
+	}
+}
+
+static bool is_closed(const struct band *b)
+{
+	return b->low != INT64_MIN && b->high != INT64_MAX;
+}
+
+/* Keeps the windows with both bounds. Returns their number; the error becomes the largest. */
+static unsigned settle(struct host_clock *c, uint64_t *error_ns)
+{
+	unsigned n = 0;
+	for (unsigned w = 0; w < N_WINDOWS; w++) {
+		struct band b = c->band[w];
+		if (!is_closed(&b))
+			continue;
+		b.middle_ns = c->from_ns +
+			      (int64_t)((double)(c->until_ns - c->from_ns) * (w + 0.5) / N_WINDOWS);
+		/* drift within the window, or a call that did not hold all: bounds may cross */
+		uint64_t half = (uint64_t)llabs(b.high - b.low) / 2;
+		if (half > *error_ns)
+			*error_ns = half;
+		c->band[n++] = b;
+	}
+	return n;
+}
+
+static int64_t middle(const struct band *b)
+{
+	return b->low + (b->high - b->low) / 2;
+}
+
+/* Between the middles of windows the difference is a line. */
+static int64_t difference_at(const struct host_clock *c, unsigned n, int64_t at_ns)
+{
+	unsigned i = 0;
+	while (i + 1 < n && c->band[i + 1].middle_ns < at_ns)
+		i++;
+	const struct band *a = &c->band[i], *b = &c->band[i + 1 < n ? i + 1 : i];
+	int64_t span = b->middle_ns - a->middle_ns;
+	if (span <= 0 || at_ns <= a->middle_ns)
+		return middle(a);
+	if (at_ns >= b->middle_ns)
+		return middle(b);
+	double share = (double)(at_ns - a->middle_ns) / (double)span;
+	return middle(a) + (int64_t)((double)(middle(b) - middle(a)) * share);
+}
+
+bool mpi_clocks_join(struct mpi_arrivals *a, const struct load_job *job, uint64_t *error_ns)
+{
+	const uint32_t n_hosts = (uint32_t)a->hosts.n;
+	*error_ns = 0;
+	if (n_hosts < 2 || !a->list.n)
+		return true;
+	struct host_clock *clocks = calloc(n_hosts, sizeof *clocks);
+	unsigned *n = calloc(n_hosts, sizeof *n);
+	bool ok = clocks && n, is_unknown = false;
+	if (ok) {
+		start(clocks, a, job);
+		for (size_t i = 0, end; i < a->list.n; i = end) {
+			bool is_whole;
+			end = mpi_arrivals_end(a, i, &is_whole);
+			if (is_whole && holds_all(a->list.at[i].call))
+				bound_by(clocks, n_hosts, &a->list.at[i], end - i);
+		}
+		for (uint32_t h = 1; h < n_hosts; h++) {
+			n[h] = settle(&clocks[h], error_ns);
+			is_unknown = is_unknown || !n[h];
+		}
+		for (size_t i = 0; i < a->list.n; i++) {
+			struct mpi_arrival *at = &a->list.at[i];
+			const struct host_clock *c = &clocks[at->host];
+			int64_t d = !at->host ? 0
+				    : n[at->host]
+					    ? difference_at(c, n[at->host], at->enter_ns)
+					    : c->fallback_ns - clocks[0].fallback_ns;
+			at->enter_ns -= d;
+			at->leave_ns -= d;
+		}
+	}
+	if (is_unknown)
+		*error_ns = UINT64_MAX;
+	free(clocks);
+	free(n);
+	return ok;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One clock for several hosts, from the collective calls alone. Nobody leaves a barrier before
+ * everybody has entered it. So each barrier between two hosts bounds the difference of their clocks
+ * from both sides, and a bound that holds is also the error. Many calls give a narrow band; the
+ * method is that of Duda, Harrus, Haddad and Bernard, "Estimating global time in distributed
+ * systems" (ICDCS 1987), with windows of time in place of its two convex hulls, because clocks that
+ * the network disciplines do not drift along a line.
+ *
+ * A process sends no message for this, so it also works where only some processes are measured.
+ * Test: tests/unit/prof_mpi/test_mpi_clocks.c.
+ */
+#ifndef HPCPROF_ATTRIBUTE_MPI_MPI_CLOCKS_H
+#define HPCPROF_ATTRIBUTE_MPI_MPI_CLOCKS_H
+
+#include "hpcprof-lite/attribute/mpi/mpi_arrivals.h"
+
+/*
+ * Converts the times of all arrivals to the clock of the first host. *error_ns: as
+ * model_mpi.clock_error_ns. False if memory is short.
+ */
+bool mpi_clocks_join(struct mpi_arrivals *a, const struct load_job *job, uint64_t *error_ns);
+
+#endif

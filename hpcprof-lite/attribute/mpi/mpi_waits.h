@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Who waited for whom in collective calls. In a call that needs something from everyone, a rank
+ * waits from its own arrival until the last arrival, but not longer than it is in the call. In a
+ * call that needs something from the root, it waits for the root; the root of a reduction waits for
+ * the last of the others; in a scan, a rank waits for those below it. These are the wait states
+ * "wait at NxN", "late broadcast", "early reduce" and "early scan" of Scalasca. Test:
+ * tests/unit/prof_mpi/test_mpi_waits.c.
+ */
+#ifndef HPCPROF_ATTRIBUTE_MPI_MPI_WAITS_H
+#define HPCPROF_ATTRIBUTE_MPI_MPI_WAITS_H
+
+#include "common/base/map.h"
+#include "hpcprof-lite/attribute/mpi/mpi_arrivals.h"
+#include "hpcprof-lite/model/model.h"
+
+/* The calls of one function, by one thread, at one node, on one communicator. */
+struct mpi_place_waits {
+	uint64_t n, ns, wait_ns;     /* of the calls whose arrivals are all known */
+};
+
+struct mpi_waits {
+	VEC(struct mpi_place_waits) places;
+	struct map place_of;
+	VEC(struct model_mpi_late) late;
+	VEC(struct model_mpi_site) sites;
+	struct map late_of, site_of;
+	uint64_t n_matched, n_unmatched;
+};
+
+/* What the caller knows about a thread of a file. */
+struct mpi_where {
+	const void *arg;
+	uint32_t (*profile)(const void *arg, uint32_t file, uint32_t thread);
+	/* MODEL_NONE: the node is damaged */
+	uint32_t (*context)(const void *arg, uint32_t file, uint32_t thread, uint32_t node);
+};
+
+/* Zero-initialise. The times must be those of one clock. False if memory is short. */
+bool mpi_waits_make(struct mpi_waits *w, const struct mpi_arrivals *a, const struct mpi_where *at);
+/* NULL: nothing is known about calls at this place. */
+const struct mpi_place_waits *mpi_waits_find(const struct mpi_waits *w, uint32_t file,
+	uint32_t thread, uint32_t node, uint32_t comm_id, uint16_t call);
+void mpi_waits_free(struct mpi_waits *w);
+
+#endif
