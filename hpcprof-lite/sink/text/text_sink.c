@@ -106,6 +106,8 @@ static bool write_views(const struct model *m, const struct view_values *t,
 		ok = ok && text_report_tree(m, t, gpu, s);
 	if (m->has_gpu && views & SINK_TEXT_GPU)
 		ok = ok && write_gpu(m, s);
+	if (m->mpi && views & SINK_TEXT_MPI)
+		ok = ok && text_report_mpi(m, s);
 	if (t->whole <= 0)
 		return ok;
 	if (views & SINK_TEXT_FUNCTIONS)
@@ -152,7 +154,8 @@ static enum status write_report(const struct model *m, const struct sink_text_op
 		return STATUS_NO_MEMORY;
 	unsigned views = o->views ? o->views
 				  : SINK_TEXT_PATHS | SINK_TEXT_FUNCTIONS | SINK_TEXT_LINES |
-					    SINK_TEXT_MODULES | SINK_TEXT_THREADS | SINK_TEXT_GPU;
+					    SINK_TEXT_MODULES | SINK_TEXT_THREADS | SINK_TEXT_GPU |
+					    SINK_TEXT_MPI;
 	bool ok = view_gpu_values_spread(m, &t) && write_parts(m, &t, views, &style);
 	view_values_close(&t);
 	if (!ok)

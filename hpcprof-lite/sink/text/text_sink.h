@@ -17,7 +17,8 @@ enum sink_text_view { /* bits */
 	SINK_TEXT_LINES = 4,
 	SINK_TEXT_MODULES = 8,
 	SINK_TEXT_THREADS = 16,
-	SINK_TEXT_GPU = 32  /* kernels, copies and queues, if there are any */
+	SINK_TEXT_GPU = 32, /* kernels, copies and queues, if there are any */
+	SINK_TEXT_MPI = 64  /* calls of MPI, if they were measured */
 };
 
 struct sink_text_options {

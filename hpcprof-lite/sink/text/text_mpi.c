@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The section about MPI: ranks, the places that wait most, who comes late to collective calls,
+ * sizes, pairs of ranks and communicators. Test: tests/cli/mpi/mpi_report.sh.
+ */
+#include "hpcprof-lite/sink/names.h"
+#include "hpcprof-lite/sink/text/text_print.h"
+#include "hpcprof-lite/sink/text/text_report.h"
+#include "hpcprof-lite/view/view_mpi.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { MOST_ROWS = 16, MOST_LATE = 4, MANY_RANKS = 24 };
+
+/* ---- names ---- */
+
+static void put_name(const struct text_style *s, const char *name, size_t used)
+{
+	size_t room = s->width > used + 16 ? s->width - used : 16, columns = text_columns(name);
+	text_cell(s->out, name, columns < room ? columns : room);
+	putc('\n', s->out);
+}
+
+/* "main.c:12 in step", or the name of the function if there is no line. */
+static void name_place(const struct model *m, uint32_t context, char *to, size_t n_bytes)
+{
+	const struct model_context *c = &m->contexts[context];
+	to[0] = 0;
+	if (c->kind != MODEL_CONTEXT_FUNCTION)
+		text_place(to, n_bytes, m, c);
+	if (!*to) {
+		text_name(to, n_bytes, m, c);
+		return;
+	}
+	if (c->function < m->n_functions)
+		snprintf(to + strlen(to), n_bytes - strlen(to), " in %s",
+			 names_function(m, c->function));
+}
+
+static void name_call(const struct model *m, uint16_t call, uint32_t context, char *to,
+		      size_t n_bytes)
+{
+	char place[TEXT_NAME - 64];
+	name_place(m, context, place, sizeof place);
+	snprintf(to, n_bytes, "%s at %s", mpi_call_name(call), place);
+}
+
+/* The functions from the entry to the caller of MPI, the innermost last. */
+static void name_path(const struct model *m, uint32_t caller, char *to, size_t n_bytes)
+{
+	enum { MOST = 4 };
+	uint32_t function[MOST];
+	size_t n = 0, used = 0;
+	uint32_t at = caller;
+	for (; at != MODEL_NONE && n < MOST; at = m->contexts[at].parent)
+		if (m->contexts[at].kind == MODEL_CONTEXT_FUNCTION)
+			function[n++] = m->contexts[at].function;
+	to[0] = 0;
+	if (at != MODEL_NONE && n == MOST)
+		used += (size_t)snprintf(to, n_bytes, ".. > ");
+	while (n-- && used < n_bytes)
+		used += (size_t)snprintf(to + used, n_bytes - used, "%s%s",
+					 names_function(m, function[n]), n ? " > " : "");
+}
+
+static const char *value(char cell[TEXT_CELL], const char *unit, double v)
+{
+	return v > 0 ? text_value(cell, unit, v) : "";
+}
+
+/* ---- the whole, and ranks ---- */
+
+static void put_head(const struct model *m, const struct view_mpi *v, const struct text_style *s)
+{
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], e[TEXT_CELL];
+	text_heading(s,
+		     "MPI: %zu processes, %s in %s calls (%s of the time of the threads that "
+		     "called), %s waiting (%s)",
+		     v->n_processes, text_value(a, "sec", v->whole.seconds),
+		     text_count(b, v->whole.n_calls),
+		     text_share(c, v->whole.seconds, v->elapsed),
+		     text_value(d, "sec", v->whole.waited),
+		     text_share(e, v->whole.waited, v->whole.seconds));
+	if (m->mpi->n_lost)
+		fprintf(s->out, "  %s calls could not be recorded\n",
+			text_count(a, m->mpi->n_lost));
+	if (m->mpi->n_all_peers)
+		fprintf(s->out, "  %s calls are recorded without their peers, to save space\n",
+			text_count(a, m->mpi->n_all_peers));
+	if (m->mpi->clock_error_ns == UINT64_MAX)
+		fprintf(s->out, "  the clocks of %" PRIu32 " hosts could not be compared; waiting "
+				"between hosts relies on their time of day\n",
+			m->mpi->n_hosts);
+	else if (m->mpi->clock_error_ns)
+		fprintf(s->out, "  the clocks of %" PRIu32 " hosts are known to +-%s\n",
+			m->mpi->n_hosts,
+			text_value(a, "sec", (double)m->mpi->clock_error_ns / 1e9));
+}
+
+static void put_process(const struct model *m, const struct view_mpi_process *p,
+			const struct text_style *s)
+{
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], e[TEXT_CELL], f[TEXT_CELL];
+	const struct model_process *process = &m->processes[p->process];
+	fprintf(s->out, "%10s %7s %10s %11s %10s %10s  ", value(a, "sec", p->sums.seconds),
+		text_share(b, p->sums.seconds, p->elapsed), value(c, "sec", p->sums.waited),
+		text_count(d, p->sums.n_calls), value(e, "B", (double)p->sums.sent),
+		value(f, "B", (double)p->sums.received));
+	if (process->rank >= 0)
+		fprintf(s->out, "rank %" PRId32 " ", process->rank);
+	text_cell(s->out, process->host, 0);
+	fprintf(s->out, " pid %" PRIu32 "\n", process->pid);
+}
+
+static void put_processes(const struct model *m, const struct view_mpi *v,
+			  const struct text_style *s)
+{
+	const bool all = v->n_processes <= MANY_RANKS || s->threshold == 0;
+	fprintf(s->out, "%10s %7s %10s %11s %10s %10s  %s\n", "MPI", "share", "waiting", "calls",
+		"sent", "received", "process");
+	for (size_t i = 0; i < v->n_processes; i++) {
+		if (!all && i == MANY_RANKS - 4) {
+			fprintf(s->out, "%10s  ... %zu more ...\n", "",
+				v->n_processes - MANY_RANKS);
+			i = v->n_processes - 4;
+		}
+		put_process(m, &v->processes[i], s);
+	}
+	putc('\n', s->out);
+}
+
+/* ---- places ---- */
+
+static bool is_small(const struct text_style *s, double part, double whole)
+{
+	return part <= 0 || part < s->threshold * whole;
+}
+
+static void put_places(const struct model *m, const struct view_mpi *v, const struct text_style *s)
+{
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], name[TEXT_NAME];
+	size_t n_hidden = 0;
+	text_heading(s, "Calls of MPI by waiting time (~: a part of it is an estimate)");
+	fprintf(s->out, "%10s  %10s %11s %10s  %s\n", "waiting", "time", "calls", "sent", "call");
+	for (size_t i = 0; i < v->n_places; i++) {
+		const struct view_mpi_place *p = &v->places[i];
+		if ((i >= MOST_ROWS && s->threshold > 0) ||
+		    is_small(s, p->sums.seconds, v->whole.seconds)) {
+			n_hidden++;
+			continue;
+		}
+		name_call(m, p->call, p->context, name, sizeof name);
+		fprintf(s->out, "%10s%s %10s %11s %10s  ", value(a, "sec", p->sums.waited),
+			p->sums.waited > 0 && !p->sums.wait_is_known ? "~" : " ",
+			value(b, "sec", p->sums.seconds), text_count(c, p->sums.n_calls),
+			value(d, "B", (double)p->sums.sent));
+		put_name(s, name, 47);
+	}
+	if (n_hidden)
+		fprintf(s->out, "%10s  %zu more\n", "", n_hidden);
+	putc('\n', s->out);
+}
+
+/* ---- late arrivers ---- */
+
+static void put_late(const struct model *m, const struct model_mpi_site *site,
+		     const struct model_mpi_late *l, const struct text_style *s)
+{
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], name[TEXT_NAME];
+	const struct model_profile *p = &m->profiles[l->profile];
+	const struct model_process *process = &m->processes[p->process];
+	name_path(m, view_mpi_caller(m, l->context), name, sizeof name);
+	fprintf(s->out, "%10s  last in %s of the calls, %s behind the others, %s at most: ",
+		value(a, "sec", (double)l->waited_ns / 1e9),
+		text_share(b, (double)l->n_calls, (double)site->n_calls),
+		text_value(c, "sec", (double)l->behind_ns / 1e9 / (double)l->n_calls),
+		text_value(d, "sec", (double)l->most_behind_ns / 1e9));
+	if (process->rank >= 0)
+		fprintf(s->out, "rank %" PRId32, process->rank);
+	else
+		fprintf(s->out, "pid %" PRIu32, process->pid);
+	fputs(", ", s->out);
+	put_name(s, name, 70);
+}
+
+static void put_sites(const struct model *m, const struct view_mpi *v, const struct text_style *s)
+{
+	char a[TEXT_CELL], b[TEXT_CELL], name[TEXT_NAME];
+	bool any = false;
+	for (uint32_t i = 0; i < m->mpi->n_sites && i < MOST_ROWS; i++) {
+		const struct model_mpi_site *site = &m->mpi->sites[i];
+		if (is_small(s, (double)site->waited_ns / 1e9, v->whole.seconds))
+			break;
+		if (!any)
+			text_heading(s, "Collective calls: who comes last, and what the others "
+					"waited for it");
+		any = true;
+		name_call(m, site->call, view_mpi_caller(m, site->context), name, sizeof name);
+		fprintf(s->out, "%10s  in %s calls: ",
+			value(a, "sec", (double)site->waited_ns / 1e9),
+			text_count(b, site->n_calls));
+		put_name(s, name, 30);
+		for (uint32_t k = 0; k < site->n_late && k < MOST_LATE; k++)
+			put_late(m, site, &m->mpi->late[site->first_late + k], s);
+		if (site->n_late > MOST_LATE)
+			fprintf(s->out, "%10s  and %" PRIu32 " more\n", "",
+				site->n_late - MOST_LATE);
+	}
+	if (any)
+		putc('\n', s->out);
+}
+
+/* ---- sizes, pairs, communicators ---- */
+
+static void put_sizes(const struct view_mpi *v, const struct text_style *s)
+{
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], e[TEXT_CELL];
+	bool any = false;
+	for (size_t i = 0; i < v->n_sizes; i++) {
+		const struct view_mpi_size *z = &v->sizes[i];
+		if (!z->size_class)
+			continue;
+		if (!any) {
+			text_heading(s, "Calls of MPI by size");
+			fprintf(s->out, "%10s %11s %10s %10s %10s\n", "from", "calls", "sent",
+				"received", "time");
+		}
+		any = true;
+		fprintf(s->out, "%10s %11s %10s %10s %10s%s\n",
+			text_value(a, "B", (double)(UINT64_C(1) << (z->size_class - 1))),
+			text_count(b, z->sums.n_calls), value(c, "B", (double)z->sums.sent),
+			value(d, "B", (double)z->sums.received),
+			text_value(e, "sec", z->sums.seconds),
+			z->is_collective ? "  collective" : "");
+	}
+	if (any)
+		putc('\n', s->out);
+}
+
+static void put_pairs(const struct view_mpi *v, const struct text_style *s)
+{
+	char a[TEXT_CELL], b[TEXT_CELL];
+	size_t n = v->n_pairs <= MOST_ROWS || s->threshold == 0 ? v->n_pairs : MOST_ROWS;
+	if (!n)
+		return;
+	text_heading(s, "Who sends to whom, ranks in MPI_COMM_WORLD");
+	fprintf(s->out, "%10s %11s\n", "sent", "calls");
+	for (size_t i = 0; i < n; i++)
+		fprintf(s->out, "%10s %11s  %" PRId32 " to %" PRId32 "\n",
+			text_value(a, "B", (double)v->pairs[i].bytes),
+			text_count(b, v->pairs[i].n_calls), v->pairs[i].from, v->pairs[i].to);
+	if (n < v->n_pairs)
+		fprintf(s->out, "%10s  %zu more\n", "", v->n_pairs - n);
+	putc('\n', s->out);
+}
+
+static void put_comms(const struct model *m, const struct text_style *s)
+{
+	char a[TEXT_CELL], b[TEXT_CELL];
+	uint32_t n_shown = 0, n_used = 0;
+	for (uint32_t i = 0; i < m->mpi->n_comms; i++)
+		n_used += m->mpi->comms[i].n_calls != 0;
+	if (!n_used)
+		return;
+	text_heading(s, "Communicators");
+	fprintf(s->out, "%10s %11s %7s\n", "time", "calls", "ranks");
+	for (uint32_t i = 0; i < m->mpi->n_comms; i++) {
+		const struct model_mpi_comm *c = &m->mpi->comms[i];
+		if (!c->n_calls || (n_shown >= MOST_ROWS && s->threshold > 0))
+			continue;
+		n_shown++;
+		fprintf(s->out, "%10s %11s %7" PRIu32 "%s\n", value(a, "sec", c->seconds),
+			text_count(b, c->n_calls), c->size,
+			c->is_world             ? "  MPI_COMM_WORLD"
+			: !c->is_matched        ? "  of one process"
+			: c->n_members < c->size ? "  not all of its ranks were measured"
+						 : "");
+	}
+	if (n_shown < n_used)
+		fprintf(s->out, "%10s  %" PRIu32 " more\n", "", n_used - n_shown);
+	putc('\n', s->out);
+}
+
+bool text_report_mpi(const struct model *m, const struct text_style *s)
+{
+	struct view_mpi v;
+	if (!view_mpi_make(m, &v))
+		return false;
+	put_head(m, &v, s);
+	put_processes(m, &v, s);
+	put_places(m, &v, s);
+	put_sites(m, &v, s);
+	put_sizes(&v, s);
+	put_pairs(&v, s);
+	put_comms(m, s);
+	view_mpi_free(&v);
+	return true;
+}
