@@ -3,6 +3,7 @@ libhltext_la_SOURCES += \
 	hpcprof-lite/sink/text/text_all.c hpcprof-lite/sink/text/text_all.h \
 	hpcprof-lite/sink/text/text_all_fields.c \
 	hpcprof-lite/sink/text/text_all_gpu.c \
+	hpcprof-lite/sink/text/text_all_mpi.c \
 	hpcprof-lite/sink/text/text_balance.c \
 	hpcprof-lite/sink/text/text_flat.c \
 	hpcprof-lite/sink/text/text_gpu.c hpcprof-lite/sink/text/text_gpu.h \

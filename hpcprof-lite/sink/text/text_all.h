@@ -67,6 +67,9 @@
  *
  * and the model as it is: gpu-device, gpu-context, gpu-queue, gpu-shape, gpu-module, gpu-function,
  * gpu-metric, gpu-profile, gpu-op, gpu-device-limits, gpu-yardstick-kernel.
+ *
+ * If calls of MPI were measured (-e MPI), there are mpi-comm, mpi-call, mpi-site, mpi-late and one
+ * mpi-ledger; see model_mpi.h for their fields.
  */
 enum status sink_text_all(const struct model *m, FILE *out);
 
@@ -85,5 +88,7 @@ void text_all_gpu_things(const struct model *m, FILE *out);
 void text_all_gpu_process(const struct model *m, uint32_t process, FILE *out);
 void text_all_gpu_profile(const struct model *m, uint32_t profile, FILE *out);
 bool text_all_gpu_words(const struct model *m, FILE *out);
+/* The records of MPI; nothing if it was not measured. */
+void text_all_mpi(const struct model *m, FILE *out);
 
 #endif
