@@ -86,11 +86,10 @@ struct mpi_call_form {
 	COUNT(Issend, 7, P2P, NONE, .send = 2, .peer = 4, .on = 6, .is_nonblocking = 1) \
 	COUNT(Irsend, 7, P2P, NONE, .send = 2, .peer = 4, .on = 6, .is_nonblocking = 1) \
 	COUNT(Irecv, 7, P2P, NONE, .receive = 2, .peer = 4, .on = 6, .is_nonblocking = 1) \
-	COUNT(Isendrecv, 13, P2P, NONE, .send = 2, .receive = 7, .peer = 4, .source = 9, .on = 11, \
+	COUNT(Isendrecv, 12, P2P, NONE, .send = 2, .receive = 7, .peer = 4, .source = 9, .on = 11, \
 	      .is_nonblocking = 1) \
-	COUNT(Isendrecv_replace, 10, P2P, NONE, .send = 2, .receive = 2, .peer = 4, .source = 6, \
-	      .on = 8, \
-	      .is_nonblocking = 1) \
+	COUNT(Isendrecv_replace, 9, P2P, NONE, .send = 2, .receive = 2, .peer = 4, .source = 6, \
+	      .on = 8, .is_nonblocking = 1) \
 	COUNT(Mrecv, 5, P2P, NONE, .receive = 2) \
 	COUNT(Imrecv, 5, P2P, NONE, .receive = 2, .is_nonblocking = 1) \
 	CALL(Probe, 4, P2P, NONE, .peer = 1, .on = 3) \

@@ -10,24 +10,50 @@
 
 /* ---- places ---- */
 
-static bool is_of_mpi(const struct model *m, const struct model_context *c)
+/* What compilers and libraries make of the name of a function for Fortran, or large counts. */
+static bool is_ending(const char *s)
 {
-	if (c->kind != MODEL_CONTEXT_FUNCTION || c->function >= m->n_functions)
+	static const char *const endings[] = {"",	"_",	  "__",	      "_c",
+					      "_f",	"_f08",	  "_f08_",    "_f08ts_",
+					      "_large_f08_", "_f08ts_large_"};
+	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+		if (strcasecmp(s, endings[i]) == 0)
+			return true;
+	return false;
+}
+
+/* A function of MPI under any of its names; programs have functions named mpi_... of their own. */
+static bool is_of_mpi(const struct model *m, uint32_t function)
+{
+	const char *name = function < m->n_functions ? m->functions[function].name : "";
+	name += *name == 'P' || *name == 'p';
+	if (strncasecmp(name, "MPI_", 4) != 0)
 		return false;
-	const char *name = m->functions[c->function].name;
-	return strncasecmp(name, "MPI_", 4) == 0 || strncasecmp(name, "PMPI_", 5) == 0;
+	for (unsigned i = 0; i < MPI_N_CALLS; i++) {
+		size_t n = strlen(mpi_call_name(i));
+		if (strncasecmp(name, mpi_call_name(i), n) == 0 && is_ending(name + n))
+			return true;
+	}
+	return false;
 }
 
 uint32_t view_mpi_caller(const struct model *m, uint32_t context)
 {
-	uint32_t outermost = MODEL_NONE;
-	for (uint32_t at = context; at != MODEL_NONE && m->contexts[at].kind != MODEL_CONTEXT_ENTRY;
-	     at = m->contexts[at].parent) {
-		if (is_of_mpi(m, &m->contexts[at]))
-			outermost = at;
-		else if (outermost != MODEL_NONE &&
-			 m->contexts[at].kind == MODEL_CONTEXT_FUNCTION)
+	uint32_t outermost = MODEL_NONE, inside = MODEL_NONE;
+	for (uint32_t at = context; at != MODEL_NONE; at = m->contexts[at].parent) {
+		const struct model_context *c = &m->contexts[at];
+		if (c->kind == MODEL_CONTEXT_ENTRY)
 			break;
+		if (c->kind != MODEL_CONTEXT_FUNCTION)
+			continue;
+		if (is_of_mpi(m, c->function)) {
+			outermost = at;
+			inside = MODEL_NONE;
+		} else if (outermost != MODEL_NONE && inside != MODEL_NONE && c->module != inside) {
+			break;
+		} else if (outermost != MODEL_NONE) {
+			inside = c->module; /* perhaps of a library of MPI, below one of its calls */
+		}
 	}
 	if (outermost == MODEL_NONE)
 		return context;
@@ -102,7 +128,14 @@ static bool add_call(struct making *w, const struct model_mpi_call *c)
 	struct view_mpi_process *r =
 		ROW(w, processes, n_processes, processes, profile->process, 0);
 	struct view_mpi_function *f = ROW(w, functions, n_functions, functions, c->call, 0);
-	struct view_mpi_place *p = ROW(w, places, n_places, places, caller, c->call);
+	const struct model_context *at = &w->m->contexts[caller];
+	/* one row for a line, however the program got there */
+	struct view_mpi_place *p =
+		at->file != MODEL_NONE
+			? ROW(w, places, n_places, places,
+			      (uint64_t)at->file << 32 | at->line, c->call)
+			: ROW(w, places, n_places, places, caller,
+			      (uint64_t)UINT32_MAX << 32 | c->call);
 	struct view_mpi_size *s =
 		ROW(w, sizes, n_sizes, sizes, c->size_class, (uint64_t)is_collective);
 	if (!r || !f || !p || !s)
@@ -111,7 +144,8 @@ static bool add_call(struct making *w, const struct model_mpi_call *c)
 	add(&r->sums, c);
 	f->call = p->call = c->call;
 	add(&f->sums, c);
-	p->context = caller;
+	if (!p->sums.n_calls || caller < p->context)
+		p->context = caller;
 	add(&p->sums, c);
 	s->size_class = c->size_class;
 	s->is_collective = is_collective;

@@ -31,7 +31,8 @@ struct view_mpi_function {
 /* The calls of one function at one place. By falling waiting time, then time. */
 struct view_mpi_place {
 	uint16_t call;
-	uint32_t context;          /* of the caller; see view_mpi_caller() */
+	/* The first caller there; see view_mpi_caller(). All calls of a line are one row. */
+	uint32_t context;
 	struct view_mpi_sums sums;
 };
 
@@ -68,8 +69,9 @@ bool view_mpi_make(const struct model *m, struct view_mpi *v);
 void view_mpi_free(struct view_mpi *v);
 
 /*
- * The place that called MPI: the parent of the outermost function named MPI_*, PMPI_* or mpi_*
- * among the functions at and directly above `context`. The function itself if it has no caller.
+ * The place that called MPI: the parent of the outermost function of MPI at or above `context`,
+ * where between such functions there is only code of the library that holds the outer one. The line
+ * of Python above it, if it has no line of its own. The function itself if it has no caller.
  */
 uint32_t view_mpi_caller(const struct model *m, uint32_t context);
 

@@ -42,6 +42,7 @@ static void list_times(void)
 	snprintf(note, sizeof note, "CPU time of each thread%s%s", why[0] ? "; " : "", why);
 	row("CPUTIME", MSR_UNIT_NS, "@f1000", note);
 	row("REALTIME", MSR_UNIT_NS, "@f1000", "elapsed time of each thread, waiting included");
+	row("MPI", MSR_UNIT_NS, "", "every call of MPI, not sampled: times, bytes, who comes late");
 }
 
 static void list_available(void)

@@ -3,8 +3,12 @@
 #include "hpcprof-lite/attribute/mpi/mpi_clocks.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-enum { N_WINDOWS = 64 };
+enum {
+	N_WINDOWS = 64,
+	DRIFT_ONE_IN = 10000      /* two clocks drift apart by at most 100 us in a second */
+};
 
 /* In a window of time: the clock of a host less that of the first one lies in [low, high]. */
 struct band {
@@ -116,28 +120,43 @@ static void start(struct host_clock *clocks, const struct mpi_arrivals *a,
 	}
 }
 
-static bool is_closed(const struct band *b)
+/* A bound far away in time holds here too, if it is widened by what clocks may drift meanwhile. */
+static struct band widen(const struct host_clock *c, int64_t at_ns)
 {
-	return b->low != INT64_MIN && b->high != INT64_MAX;
+	struct band b = {INT64_MIN, INT64_MAX, at_ns};
+	for (unsigned w = 0; w < N_WINDOWS; w++) {
+		const struct band *from = &c->band[w];
+		int64_t drift = llabs(from->middle_ns - at_ns) / DRIFT_ONE_IN;
+		if (from->low != INT64_MIN && from->low - drift > b.low)
+			b.low = from->low - drift;
+		if (from->high != INT64_MAX && from->high + drift < b.high)
+			b.high = from->high + drift;
+	}
+	return b;
 }
 
-/* Keeps the windows with both bounds. Returns their number; the error becomes the largest. */
+/*
+ * Makes the bands as narrow as all calls allow. Returns the number of windows, 0 if a side has no
+ * bound at all; the error becomes the largest.
+ */
 static unsigned settle(struct host_clock *c, uint64_t *error_ns)
 {
-	unsigned n = 0;
+	struct band narrow[N_WINDOWS];
+	for (unsigned w = 0; w < N_WINDOWS; w++)
+		c->band[w].middle_ns =
+			c->from_ns +
+			(int64_t)((double)(c->until_ns - c->from_ns) * (w + 0.5) / N_WINDOWS);
 	for (unsigned w = 0; w < N_WINDOWS; w++) {
-		struct band b = c->band[w];
-		if (!is_closed(&b))
-			continue;
-		b.middle_ns = c->from_ns +
-			      (int64_t)((double)(c->until_ns - c->from_ns) * (w + 0.5) / N_WINDOWS);
-		/* drift within the window, or a call that did not hold all: bounds may cross */
-		uint64_t half = (uint64_t)llabs(b.high - b.low) / 2;
+		narrow[w] = widen(c, c->band[w].middle_ns);
+		if (narrow[w].low == INT64_MIN || narrow[w].high == INT64_MAX)
+			return 0;
+		/* a call that did not hold everybody: bounds may cross */
+		uint64_t half = (uint64_t)llabs(narrow[w].high - narrow[w].low) / 2;
 		if (half > *error_ns)
 			*error_ns = half;
-		c->band[n++] = b;
 	}
-	return n;
+	memcpy(c->band, narrow, sizeof narrow);
+	return N_WINDOWS;
 }
 
 static int64_t middle(const struct band *b)

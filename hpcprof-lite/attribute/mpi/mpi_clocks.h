@@ -2,10 +2,10 @@
 /*
  * One clock for several hosts, from the collective calls alone. Nobody leaves a barrier before
  * everybody has entered it. So each barrier between two hosts bounds the difference of their clocks
- * from both sides, and a bound that holds is also the error. Many calls give a narrow band; the
- * method is that of Duda, Harrus, Haddad and Bernard, "Estimating global time in distributed
- * systems" (ICDCS 1987), with windows of time in place of its two convex hulls, because clocks that
- * the network disciplines do not drift along a line.
+ * from both sides, and half of what is between the bounds is the error. A bound also holds at
+ * other times, less tightly: two clocks drift apart by at most 100 us in a second. The method is
+ * that of Duda, Harrus, Haddad and Bernard, "Estimating global time in distributed systems" (ICDCS
+ * 1987), with this in place of a line, because the network disciplines clocks.
  *
  * A process sends no message for this, so it also works where only some processes are measured.
  * Test: tests/unit/prof_mpi/test_mpi_clocks.c.

@@ -46,6 +46,12 @@ static void name_call(const struct model *m, uint16_t call, uint32_t context, ch
 	snprintf(to, n_bytes, "%s at %s", mpi_call_name(call), place);
 }
 
+/* In libc, where processes and threads start. */
+static bool is_start(const struct model *m, uint32_t module)
+{
+	return module < m->n_modules && m->modules[module].role == MODEL_MODULE_START;
+}
+
 /* The functions from the entry to the caller of MPI, the innermost last. */
 static void name_path(const struct model *m, uint32_t caller, char *to, size_t n_bytes)
 {
@@ -53,9 +59,16 @@ static void name_path(const struct model *m, uint32_t caller, char *to, size_t n
 	uint32_t function[MOST];
 	size_t n = 0, used = 0;
 	uint32_t at = caller;
-	for (; at != MODEL_NONE && n < MOST; at = m->contexts[at].parent)
-		if (m->contexts[at].kind == MODEL_CONTEXT_FUNCTION)
-			function[n++] = m->contexts[at].function;
+	for (; at != MODEL_NONE && n < MOST; at = m->contexts[at].parent) {
+		const struct model_context *c = &m->contexts[at];
+		if (c->kind != MODEL_CONTEXT_FUNCTION)
+			continue;
+		if (is_start(m, c->module)) {
+			at = MODEL_NONE;
+			break;
+		}
+		function[n++] = c->function;
+	}
 	to[0] = 0;
 	if (at != MODEL_NONE && n == MOST)
 		used += (size_t)snprintf(to, n_bytes, ".. > ");

@@ -1,0 +1,72 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Waits of known length: a rank that is late to a barrier, a root that is late to a broadcast, a
+# late sender. The program measures with its own clock what we say. The same with half of the ranks
+# on another host, whose clock is 5,000 s ahead: nobody tells us.
+
+. "${srcdir:-.}/tests/lib.sh"
+# shellcheck source=/dev/null
+. "$srcdir/tests/mpi.sh"
+
+barrier=$(mpi_line mpi_late.c 'Barrier.*// late$')
+root=$(mpi_line mpi_late.c '	MPI_Bcast')
+recv=$(mpi_line mpi_late.c '		MPI_Recv')
+
+truth() {
+	awk -v what="$1" '$1 == what { print $2 }' "$T/out"
+}
+# near WHAT OURS TRUTH PERCENT
+near() {
+	within "$1" "$2" "$(($3 / 100 * (100 - $4)))" "$(($3 / 100 * (100 + $4)))"
+}
+# last FUNCTION: which rank the sites of a function blame most, and in how many of its calls.
+last() {
+	awk -F '\t' -v f="$1" '
+		$1 == "mpi-site" { is = $4 == f && !done }
+		$1 == "mpi-late" && is { print $3, $6; done = 1; is = 0 }' "$T/records"
+}
+# judge WHERE
+judge() {
+	mpi_read "$T/run"
+	near "$1: waiting for a late rank" "$(mpi_sum MPI_Barrier 14 "$barrier")" \
+		"$(truth barrier)" 10
+	near "$1: waiting for a late root" "$(mpi_sum MPI_Bcast 14 "$root")" "$(truth root)" 10
+	near "$1: waiting for a late sender" "$(mpi_sum MPI_Recv 14 "$recv")" "$(truth sender)" 15
+	is "$1: the root came last to each broadcast" "$(last MPI_Bcast)" "1 10"
+}
+
+for mpi in $MPIS; do
+	mpi_build "$mpi" mpi_late.c || skip_all "the program does not build with mpicc.$mpi"
+	rm -rf "$T/run"
+	mpi_run "$mpi" 3 "$HPCRUN" -q -e MPI -o "$T/run" -- "$T/$mpi/mpi_late" 10 20000 >"$T/out" \
+		2>"$T/err"
+	is "$mpi: status" $? 0
+	judge "$mpi"
+	is "$mpi: one host has one clock" \
+		"$(awk -F '\t' '$1 == "mpi-ledger" { print $6, $7 }' "$T/records")" "1 0"
+
+	if ! unshare --uts --time --monotonic 5000 true 2>/dev/null; then
+		skip "$mpi: two hosts" "no rights to make namespaces of time"
+		continue
+	fi
+	cat >"$T/elsewhere" <<-'END'
+		#!/bin/sh
+		rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}
+		[ "$rank" -gt 1 ] || exec "$@"
+		CLOCK_AHEAD_S=5000 exec unshare --uts --time --monotonic 5000 sh -c \
+			'hostname elsewhere; exec "$@"' sh "$@"
+	END
+	chmod +x "$T/elsewhere"
+	rm -rf "$T/run"
+	mpi_run "$mpi" 4 "$T/elsewhere" "$HPCRUN" -q -e MPI -o "$T/run" -- "$T/$mpi/mpi_late" 10 \
+		20000 >"$T/out" 2>"$T/err"
+	is "$mpi, two hosts: status" $? 0
+	judge "$mpi, two hosts"
+	is "$mpi: there are two hosts" \
+		"$(awk -F '\t' '$1 == "mpi-ledger" { print $6 }' "$T/records")" 2
+	within "$mpi: the error of the clocks is stated" \
+		"$(awk -F '\t' '$1 == "mpi-ledger" { print $7 }' "$T/records")" 1 20000000
+done
+
+done_testing

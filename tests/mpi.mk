@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Calls of MPI. The programs are built by the scripts, once for each MPI that is installed.
+
+mpi_tests = \
+	tests/cli/mpi/mpi_fortran.sh \
+	tests/cli/mpi/mpi_harmless.sh \
+	tests/cli/mpi/mpi_late.sh \
+	tests/cli/mpi/mpi_python.sh \
+	tests/cli/mpi/mpi_truth.sh
+TESTS += $(mpi_tests)
+EXTRA_DIST += $(mpi_tests) tests/mpi.sh \
+	tests/workload/mpi/mpi_calls.py \
+	tests/workload/mpi/mpi_count.c \
+	tests/workload/mpi/mpi_errors.c \
+	tests/workload/mpi/mpi_fortran_f08.f90 \
+	tests/workload/mpi/mpi_fortran_inc.f90 \
+	tests/workload/mpi/mpi_fortran_mod.f90 \
+	tests/workload/mpi/mpi_late.c \
+	tests/workload/mpi/mpi_mix.c
+
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/mpi/test_mpi_bytes tests/unit/mpi/test_mpi_sums \
+	tests/unit/prof_mpi/test_mpi_waits
+TESTS += tests/unit/mpi/test_mpi_bytes tests/unit/mpi/test_mpi_sums \
+	tests/unit/prof_mpi/test_mpi_waits
+tests_unit_mpi_test_mpi_bytes_SOURCES = tests/unit/mpi/test_mpi_bytes.c \
+	hpcrun-lite/mpi/mpi_bytes.c hpcrun-lite/mpi/mpi_objects.c
+tests_unit_mpi_test_mpi_bytes_LDADD = libhlbase.la $(CMOCKA_LIBS)
+tests_unit_mpi_test_mpi_sums_SOURCES = tests/unit/mpi/test_mpi_sums.c \
+	hpcrun-lite/runtime/mpi/mpi_sums.c
+tests_unit_mpi_test_mpi_sums_LDADD = libhlcct.la libhlsafe.la $(CMOCKA_LIBS)
+tests_unit_prof_mpi_test_mpi_waits_SOURCES = tests/unit/prof_mpi/test_mpi_waits.c
+tests_unit_prof_mpi_test_mpi_waits_LDADD = libhlprof.la libhlbase.la $(CMOCKA_LIBS) -lm
+endif

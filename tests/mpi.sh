@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=sh disable=SC2034,SC2154 # variables of lib.sh, and for the tests
+#
+# For the tests of -e MPI: the MPIs of this machine, side by side. Source it after tests/lib.sh.
+#
+#	MPIS    their names, as in mpicc.NAME and mpirun.NAME: openmpi, mpich
+#
+# The programs of tests/workload/mpi are built here, once for each MPI.
+
+OMPI_ALLOW_RUN_AS_ROOT=1
+OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+# One node needs no network, whose absence Open MPI would report in a different order each time.
+OMPI_MCA_btl=^tcp
+OMPI_MCA_rmaps_base_oversubscribe=1
+OMPI_MCA_hwloc_base_binding_policy=none
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_btl \
+	OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_hwloc_base_binding_policy
+
+MPIS=
+for mpi_one in openmpi mpich; do
+	if command -v "mpicc.$mpi_one" >/dev/null && command -v "mpirun.$mpi_one" >/dev/null; then
+		MPIS="$MPIS $mpi_one"
+	fi
+done
+[ -n "$MPIS" ] || skip_all "no mpicc.openmpi or mpicc.mpich with its mpirun"
+[ -e "$builddir/.libs/libhpcrun-lite-mpi.so" ] || skip_all "the MPI module is not built"
+
+# mpi_build NAME PROGRAM [OPTION...]: tests/workload/mpi/PROGRAM becomes $T/NAME/PROGRAM without its
+# suffix.
+mpi_build() {
+	mpi_name=$1
+	mpi_source=$srcdir/tests/workload/mpi/$2
+	mpi_to=$T/$mpi_name/$(basename "${2%.*}")
+	shift 2
+	mkdir -p "$T/$mpi_name"
+	case $mpi_source in
+	*.c) "mpicc.$mpi_name" -O1 -g -o "$mpi_to" "$mpi_source" -lpthread "$@" ;;
+	*.f90) "mpifort.$mpi_name" -O1 -g -fallow-argument-mismatch -J "$T/$mpi_name" \
+		-o "$mpi_to" "$mpi_source" "$@" ;;
+	esac >"$T/$mpi_name/build.log" 2>&1 || {
+		diag_file "$T/$mpi_name/build.log"
+		return 1
+	}
+}
+
+# mpi_run NAME RANKS COMMAND...
+mpi_run() {
+	mpi_name=$1
+	mpi_ranks=$2
+	shift 2
+	run_limited 240 "mpirun.$mpi_name" -n "$mpi_ranks" "$@" </dev/null
+}
+
+# mpi_read RUN: its records about MPI, in $T/records.
+mpi_read() {
+	"$HPCPROF" -q --to text --all "$1" 2>"$T/prof.err" | grep -a '^mpi-' >"$T/records"
+}
+
+# mpi_calls RANK: "function calls sent received" of a rank, sorted, from $T/records.
+mpi_calls() {
+	awk -F '\t' -v rank="$1" '
+		$1 == "mpi-call" && $2 == rank { n[$5] += $10; s[$5] += $11; r[$5] += $12 }
+		END { for (f in n) printf "%s %.0f %.0f %.0f\n", f, n[f], s[f], r[f] }' \
+		"$T/records" | sort
+}
+
+# mpi_sum FUNCTION COLUMN [PLACE]: over all ranks; columns: 10 calls, 13 ns, 14 waited ns.
+mpi_sum() {
+	awk -F '\t' -v f="$1" -v c="$2" -v place="${3:-}" '
+		$1 == "mpi-call" && $5 == f && (place == "" || index($16, place)) { sum += $c }
+		END { printf "%.0f\n", sum }' "$T/records"
+}
+
+# mpi_line PROGRAM PATTERN: "PROGRAM:LINE" of the first line of the source that matches.
+mpi_line() {
+	grep -n "$2" "$srcdir/tests/workload/mpi/$1" | sed "s/:.*//;s/^/$1:/;q"
+}
