@@ -48,7 +48,7 @@ include $(top_srcdir)/tests/python.mk
 include $(top_srcdir)/tests/attack.mk
 include $(top_srcdir)/tests/jit.mk
 include $(top_srcdir)/tests/workload/openmp/local.mk
-include $(top_srcdir)/tests/mpi.mk
+include $(top_srcdir)/tests/cli/mpi/local.mk
 
 # make bench: figures as ratios in one run; nothing is asserted. BENCHES are programs or scripts,
 # BENCH_NEEDS what they run.

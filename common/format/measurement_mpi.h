@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The records about MPI in a measurement file. doc/formats/measurement.md is the specification;
- * this header must agree with it. Test: tests/unit/prof_mpi/test_load_mpi.c.
+ * this header must agree with it. Test: tests/unit/prof_mpi/test_mpi_model.c.
  */
 #ifndef COMMON_FORMAT_MEASUREMENT_MPI_H
 #define COMMON_FORMAT_MEASUREMENT_MPI_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See load_mpi.h. Tests: tests/unit/prof_mpi/test_load_mpi.c, tests/fuzz/fuzz_measurement.c. */
+/* See load_mpi.h. Tests: tests/unit/prof_mpi/test_mpi_model.c, tests/fuzz/fuzz_measurement.c. */
 #include "hpcprof-lite/load/load_mpi.h"
 
 #include "common/base/sorted.h"

@@ -2,7 +2,7 @@
 /*
  * The MPI part of a measurement file. Records stay in the mapped file; load_mpi_call() and
  * load_mpi_collective() give those that are sound. Damage is skipped and counted. Tests:
- * tests/unit/prof_mpi/test_load_mpi.c, tests/fuzz/fuzz_measurement.c.
+ * tests/unit/prof_mpi/test_mpi_model.c, tests/fuzz/fuzz_measurement.c.
  */
 #ifndef HPCPROF_LITE_LOAD_LOAD_MPI_H
 #define HPCPROF_LITE_LOAD_LOAD_MPI_H

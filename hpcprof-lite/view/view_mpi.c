@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See view_mpi.h. Test: tests/unit/prof_mpi/test_view_mpi.c. */
+/* See view_mpi.h. Test: tests/unit/prof_mpi/test_mpi_model.c. */
 #include "hpcprof-lite/view/view_mpi.h"
 
 #include "common/base/map.h"
@@ -46,13 +46,14 @@ uint32_t view_mpi_caller(const struct model *m, uint32_t context)
 			break;
 		if (c->kind != MODEL_CONTEXT_FUNCTION)
 			continue;
+		const bool is_gap = outermost != MODEL_NONE && inside != MODEL_NONE;
 		if (is_of_mpi(m, c->function)) {
 			outermost = at;
 			inside = MODEL_NONE;
-		} else if (outermost != MODEL_NONE && inside != MODEL_NONE && c->module != inside) {
+		} else if (is_gap && c->module != inside) {
 			break;
 		} else if (outermost != MODEL_NONE) {
-			inside = c->module; /* perhaps of a library of MPI, below one of its calls */
+			inside = c->module; /* perhaps a library of MPI, below one of its calls */
 		}
 	}
 	if (outermost == MODEL_NONE)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tables about MPI: by process, function, place, size and pair of ranks. Who comes late to
- * collective calls is in model_mpi.sites. Test: tests/unit/prof_mpi/test_view_mpi.c.
+ * collective calls is in model_mpi.sites. Test: tests/unit/prof_mpi/test_mpi_model.c.
  */
 #ifndef HPCPROF_VIEW_VIEW_MPI_H
 #define HPCPROF_VIEW_VIEW_MPI_H

@@ -345,8 +345,9 @@ size_t config_preload(const struct config *c, char *text, size_t n_bytes)
 
 static bool in_bounds(const struct config *c)
 {
-	return c->directory[0] == '/' && (c->n_events || c->n_gpus || c->mpi) && c->max_depth >= 16 &&
-	       c->max_depth <= 65535 && c->max_nodes > 0 && c->max_nodes <= MSR_TRACE_NODE_MAX;
+	return c->directory[0] == '/' && (c->n_events || c->n_gpus || c->mpi) &&
+	       c->max_depth >= 16 && c->max_depth <= 65535 && c->max_nodes > 0 &&
+	       c->max_nodes <= MSR_TRACE_NODE_MAX;
 }
 
 bool config_decode(const char *text, struct config *c)

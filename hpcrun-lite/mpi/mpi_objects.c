@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * See mpi_objects.h. An open hash table whose slots are used once: a handle that was freed leaves
- * its slot behind, so a look-up never misses. Test: tests/unit/mpi/test_mpi_objects.c.
+ * its slot behind, so a look-up never misses. Test: tests/unit/mpi/test_mpi_bytes.c.
  */
 #include "hpcrun-lite/mpi/mpi_objects.h"
 

@@ -6,7 +6,7 @@
  * and the rank in MPI_COMM_WORLD of its first process.
  *
  * No locks; no malloc. A process can have MPI_MAX_OBJECTS; calls on later ones have no
- * communicator. Not signal-safe. Test: tests/unit/mpi/test_mpi_objects.c.
+ * communicator. Not signal-safe. Test: tests/unit/mpi/test_mpi_bytes.c.
  */
 #ifndef HPCRUN_LITE_MPI_MPI_OBJECTS_H
 #define HPCRUN_LITE_MPI_MPI_OBJECTS_H

@@ -80,9 +80,10 @@ bool mpi_arrivals_collect(struct mpi_arrivals *a, const struct load_job *job)
 		if (host == UINT32_MAX)
 			return false;
 		for (size_t k = 0; k < f->mpi.collectives.n; k++) {
-			if (!add_part(a, job, i, &f->mpi.collectives.at[k], mask, host))
+			const struct load_mpi_part *p = &f->mpi.collectives.at[k];
+			if (!add_part(a, job, i, p, mask, host))
 				return false;
-			load_release(f, f->mpi.collectives.at[k].n * sizeof(struct msr_mpi_collective));
+			load_release(f, p->n * p->stride);
 		}
 	}
 	if (a->list.n)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See mpi_clocks.h. Test: tests/unit/prof_mpi/test_mpi_clocks.c. */
+/* See mpi_clocks.h. Test: tests/unit/prof_mpi/test_mpi_waits.c. */
 #include "hpcprof-lite/attribute/mpi/mpi_clocks.h"
 
 #include <stdlib.h>

@@ -8,7 +8,7 @@
  * 1987), with this in place of a line, because the network disciplines clocks.
  *
  * A process sends no message for this, so it also works where only some processes are measured.
- * Test: tests/unit/prof_mpi/test_mpi_clocks.c.
+ * Test: tests/unit/prof_mpi/test_mpi_waits.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_MPI_MPI_CLOCKS_H
 #define HPCPROF_ATTRIBUTE_MPI_MPI_CLOCKS_H

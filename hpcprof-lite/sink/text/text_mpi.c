@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The section about MPI: ranks, the places that wait most, who comes late to collective calls,
- * sizes, pairs of ranks and communicators. Test: tests/cli/mpi/mpi_report.sh.
+ * sizes, pairs of ranks and communicators. Test: tests/cli/mpi/mpi_late.sh.
  */
 #include "hpcprof-lite/sink/names.h"
 #include "hpcprof-lite/sink/text/text_print.h"

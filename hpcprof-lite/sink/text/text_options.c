@@ -85,8 +85,8 @@ static enum status set_interpreter(void *settings, const char *value)
 
 const struct option_spec text_options[] = {
 	{0, "metric", "NAME", "text: the metric to report (the first)", set_metric},
-	{0, "by", "LIST", "text: only the views named: path, function, line, module,\nthread, gpu, mpi",
-	 set_by},
+	{0, "by", "LIST",
+	 "text: only the views named: path, function, line, module,\nthread, gpu, mpi", set_by},
 	{0, "sort", "ORDER", "text: tables by self, the own value (default), or total", set_sort},
 	{0, "depth", "N", "text: functions below the entry to show", set_depth},
 	{0, "threshold", "PERCENT", "text: hide what is below this share of the whole (1)",

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Fortran programs, which call MPI by other names: with mpif.h, the module mpi, and the module
-# mpi_f08. Calls, bytes and lines are known.
+# Fortran programs, which call MPI by other names: with its include file, the module mpi, and the
+# module mpi_f08. Calls, bytes and lines are known.
 
 . "${srcdir:-.}/tests/lib.sh"
 # shellcheck source=/dev/null
-. "$srcdir/tests/mpi.sh"
+. "$srcdir/tests/cli/mpi/mpi_lib.sh"
 
 cat >"$T/known" <<'END'
 MPI_Allreduce 20 320 320

@@ -6,7 +6,7 @@
 
 . "${srcdir:-.}/tests/lib.sh"
 # shellcheck source=/dev/null
-. "$srcdir/tests/mpi.sh"
+. "$srcdir/tests/cli/mpi/mpi_lib.sh"
 
 for mpi in $MPIS; do
 	mpi_build "$mpi" mpi_errors.c && mpi_build "$mpi" mpi_mix.c ||

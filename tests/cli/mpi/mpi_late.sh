@@ -7,7 +7,7 @@
 
 . "${srcdir:-.}/tests/lib.sh"
 # shellcheck source=/dev/null
-. "$srcdir/tests/mpi.sh"
+. "$srcdir/tests/cli/mpi/mpi_lib.sh"
 
 barrier=$(mpi_line mpi_late.c 'Barrier.*// late$')
 root=$(mpi_line mpi_late.c '	MPI_Bcast')

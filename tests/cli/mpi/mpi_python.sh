@@ -6,7 +6,7 @@
 
 . "${srcdir:-.}/tests/lib.sh"
 # shellcheck source=/dev/null
-. "$srcdir/tests/mpi.sh"
+. "$srcdir/tests/cli/mpi/mpi_lib.sh"
 
 python=
 for one in "${PYTHON3:-python3}" /usr/bin/python3; do

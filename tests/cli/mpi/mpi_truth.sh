@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Calls, bytes and times of MPI agree with those of an independent counter in the same processes, for
-# each MPI of this machine: point-to-point, collective, one-sided, files, persistent requests, and
-# several threads. The counter is a tool on the profiling interface, which keeps working.
+# Calls, bytes and times of MPI agree with those of an independent counter in the same processes,
+# for each MPI of this machine: point-to-point, collective, one-sided, files, persistent requests,
+# and several threads. The counter is a tool on the profiling interface, which keeps working.
 
 . "${srcdir:-.}/tests/lib.sh"
 # shellcheck source=/dev/null
-. "$srcdir/tests/mpi.sh"
+. "$srcdir/tests/cli/mpi/mpi_lib.sh"
 
 # truth RANK: what the counter wrote.
 truth() {

@@ -227,7 +227,7 @@ static int count_parameters(const char *text, const char *name)
 		}
 		while (isspace((unsigned char)*p))
 			p++;
-		if (*p == ';' || *p == 'M' || *p == '_') /* a declaration, perhaps with attributes */
+		if (*p == ';' || *p == 'M' || *p == '_') /* perhaps with attributes */
 			return n;
 	}
 	return -1;
