@@ -68,7 +68,7 @@ static void find_object(struct mpi_frame *f, const struct mpi_call_form *form, c
 void mpi_enter(struct mpi_frame *f, const uintptr_t *a)
 {
 	const struct mpi_call_form *form = &mpi_call_forms[f->call];
-	const struct mpi_host *h = live_host();
+	const struct mpi_host *h = f->host = live_host();
 	mpi_outermost = (uintptr_t)f;
 	f->on = f->freed = NULL;
 	f->number = 0;
@@ -148,7 +148,7 @@ void mpi_leave(struct mpi_frame *f, const uintptr_t *a, int result)
 {
 	const uint64_t leave_ns = f->is_measured ? clock_mono_ns() : 0;
 	const struct mpi_call_form *form = &mpi_call_forms[f->call];
-	const struct mpi_host *h = live_host();
+	const struct mpi_host *h = f->host;
 	if (h) {
 		const struct mpi_library *l = mpi_library(f->function);
 		if (result == 0)

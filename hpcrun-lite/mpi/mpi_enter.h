@@ -15,6 +15,7 @@ struct mpi_frame {
 	struct mpi_object_entry *freed; /* what the call frees */
 	uintptr_t freed_handle;
 	const void *function;           /* MPI's */
+	const struct mpi_host *host;    /* NULL: the process is not measured */
 	uint64_t number;                /* collective calls: on the communicator */
 	uint16_t call;
 	bool is_large, is_measured;
