@@ -4,12 +4,14 @@
 
 #include "common/base/log.h"
 #include "common/base/pool.h"
+#include "common/base/sorted.h"
 #include "hpcprof-lite/attribute/activity/activity.h"
 #include "hpcprof-lite/attribute/activity/activity_metrics.h"
 #include "hpcprof-lite/attribute/activity/omp_regions.h"
 #include "hpcprof-lite/attribute/describe.h"
 #include "hpcprof-lite/attribute/expand.h"
 #include "hpcprof-lite/attribute/gpu/gpu_attribute.h"
+#include "hpcprof-lite/attribute/gpu/idle/gpu_idle.h"
 #include "hpcprof-lite/attribute/jit_names.h"
 #include "hpcprof-lite/attribute/ledger.h"
 #include "hpcprof-lite/attribute/merge.h"
@@ -46,6 +48,7 @@ struct pipeline {
 	struct expand expand;
 	struct gpu_part gpu;
 	struct mpi_part mpi;
+	VEC(struct sum_extra) blames; /* by profile, which is their `thread` */
 	atomic_size_t n_done;
 	atomic_bool failed;
 };
@@ -329,6 +332,43 @@ static bool attribute_mpi(struct pipeline *p)
 	return mpi_attribute(&p->mpi, p->job, p->m, &where);
 }
 
+/* ---- idle time of GPUs: from the time lines, so that is the last ---- */
+
+static bool keep_idle(struct pipeline *p, struct gpu_idle *idle)
+{
+	uint32_t metric_of[GPU_IDLE_METRICS];
+	if (!gpu_idle_add_metrics(p->m, idle, metric_of) ||
+	    (idle->devices && !model_own(p->m, idle->devices)))
+		return false;
+	p->m->gpu_idle = idle->devices;
+	idle->devices = NULL;
+	p->m->gpu_waits = idle->waits;
+	for (size_t i = 0; i < idle->blames.n; i++) {
+		const struct gpu_blame *b = &idle->blames.at[i];
+		struct sum_extra *x = vec_push(&p->blames);
+		if (!x)
+			return false;
+		*x = (struct sum_extra){b->profile, b->context, metric_of[b->metric], b->n, b->ns};
+	}
+	return true;
+}
+
+static bool find_idle(struct pipeline *p)
+{
+	struct gpu_idle idle;
+	bool ok = gpu_idle_find(p->m, 0, UINT64_MAX, p->n_workers, &idle) && keep_idle(p, &idle);
+	gpu_idle_free(&idle);
+	return ok;
+}
+
+static void list_blames(const struct pipeline *p, uint32_t profile, struct sum_source *s)
+{
+	size_t first = sorted_below(p->blames.at, p->blames.n, thread, profile),
+	       end = sorted_up_to(p->blames.at, p->blames.n, thread, profile);
+	s->extras[SUM_BLAMES] = p->blames.at ? p->blames.at + first : NULL;
+	s->n_extras[SUM_BLAMES] = end - first;
+}
+
 static bool sum_all(struct pipeline *p)
 {
 	struct sum_source *sources = calloc((size_t)p->m->n_profiles + 1, sizeof *sources);
@@ -340,8 +380,11 @@ static bool sum_all(struct pipeline *p)
 			struct sum_source *s = &sources[w->profile];
 			*s = (struct sum_source){.file = &p->job->files.at[w->file],
 						 .thread = thread_of(p, i)};
-			s->extras = gpu_extras_of(&p->gpu, w->file, w->thread, &s->n_extras);
-			s->more = mpi_extras_of(&p->mpi, w->profile, &s->n_more);
+			s->extras[SUM_GPU] =
+				gpu_extras_of(&p->gpu, w->file, w->thread, &s->n_extras[SUM_GPU]);
+			s->extras[SUM_MPI] =
+				mpi_extras_of(&p->mpi, w->profile, &s->n_extras[SUM_MPI]);
+			list_blames(p, w->profile, s);
 		}
 		describe_divisors(p->m, divisors);
 		ok = sum_up(p->m, sources, divisors, p->n_workers);
@@ -369,6 +412,7 @@ static void free_pipeline(struct pipeline *p)
 	jit_free(&p->jit);
 	gpu_free(&p->gpu);
 	mpi_part_free(&p->mpi);
+	vec_free(&p->blames);
 	expand_free(&p->expand);
 }
 
@@ -401,7 +445,7 @@ enum status attribute_run(struct load_job *job, const struct attribute_options *
 		  python_unify(&p.python, own, &p.modules, m) && list_threads(&p) &&
 		  merge_all(&p) && gpu_join_all(&p.gpu, own, p.n_workers) &&
 		  gpu_add_modules(&p.gpu, &p.modules, m) && make_contexts(&p) &&
-		  make_profiles(&p) && attribute_mpi(&p) && sum_all(&p);
+		  make_profiles(&p) && attribute_mpi(&p) && find_idle(&p) && sum_all(&p);
 	ok = ok && describe_whole(m);
 	free_pipeline(&p);
 	if (!ok) {

@@ -56,7 +56,7 @@ struct cell_iterator {
 	const struct summing *s;
 	const struct sum_source *source;
 	const struct model_timeline *line;
-	size_t part, cell, extra;
+	size_t part, cell, list, extra;
 	struct sum_extra last;
 	/* the metrics that the last cell counts in, too: guessed paths, its activity */
 	uint32_t again[2];
@@ -102,12 +102,12 @@ static bool next_cell(struct cell_iterator *it, struct sum_extra *out)
 			return true;
 		}
 	}
-	const struct sum_source *s = it->source;
-	if (it->extra == s->n_extras + s->n_more)
-		return false;
-	*out = it->extra < s->n_extras ? s->extras[it->extra] : s->more[it->extra - s->n_extras];
-	it->extra++;
-	return true;
+	for (; it->list < SUM_N_LISTS; it->list++, it->extra = 0)
+		if (it->extra < it->source->n_extras[it->list]) {
+			*out = it->source->extras[it->list][it->extra++];
+			return true;
+		}
+	return false;
 }
 
 static bool list_touched(const struct model *m, struct worker *w)

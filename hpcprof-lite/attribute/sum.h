@@ -11,21 +11,22 @@
 #include "hpcprof-lite/load/load_file.h"
 #include "hpcprof-lite/model/private.h"
 
-/* A value that is in no cell of the measurement: GPU work for a thread. */
+/* A value that is in no cell of the measurement: GPU work for a thread, a call of MPI. */
 struct sum_extra {
 	uint32_t thread;           /* index in its file */
 	uint32_t context, metric;
 	uint64_t n_samples, sum;
 };
 
+enum sum_list { SUM_GPU, SUM_MPI, SUM_BLAMES, SUM_N_LISTS };
+
 /* The cells of a profile. context_of and metric_of come from its time line. */
 struct sum_source {
 	struct load_file *file;
 	const struct load_thread *thread; /* NULL: the profile has no values */
-	const struct sum_extra *extras;   /* n_extras, all of this thread, in any order */
-	size_t n_extras;
-	const struct sum_extra *more;     /* n_more, the same */
-	size_t n_more;
+	/* n_extras[i] values each, all of this thread, in any order: of GPUs, of MPI, blames */
+	const struct sum_extra *extras[SUM_N_LISTS];
+	size_t n_extras[SUM_N_LISTS];
 };
 
 /*

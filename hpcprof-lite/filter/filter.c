@@ -77,6 +77,7 @@ static void end(struct filter_part *p)
 	free(p->divisors);
 	map_free(&p->op_index);
 	vec_free(&p->ops);
+	gpu_idle_free(&p->idle);
 	model_free(p->to);
 }
 
@@ -119,7 +120,7 @@ static bool sum_part(struct filter_part *p)
 			f->values.at[k].metric = p->metric_to[f->values.at[k].metric];
 		}
 		sources[p->profile_to[i]] = (struct sum_source){
-			.thread = &no_cells, .extras = f->values.at, .n_extras = f->values.n};
+			.thread = &no_cells, .extras = {f->values.at}, .n_extras = {f->values.n}};
 	}
 	if (ok) {
 		describe_divisors(to, divisors);

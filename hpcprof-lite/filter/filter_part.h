@@ -9,6 +9,7 @@
 
 #include "common/base/map.h"
 #include "common/base/vec.h"
+#include "hpcprof-lite/attribute/gpu/idle/gpu_idle.h"
 #include "hpcprof-lite/attribute/sum.h"
 #include "hpcprof-lite/filter/filter.h"
 #include "hpcprof-lite/model/private.h"
@@ -55,6 +56,8 @@ struct filter_part {
 	/* By metric: the sum before the cut by time, and what of it has no time line. */
 	_Atomic uint64_t *sums, *untimed;
 	double *divisors;
+	struct gpu_idle idle;       /* of the range of time, found anew in the whole run */
+	bool has_idle;
 	atomic_bool failed;
 };
 

@@ -61,6 +61,23 @@ static bool make_devices(struct filter_part *p, const uint32_t *first_process)
 	return true;
 }
 
+/* A device is idle or not for all its processes, so the numbers stay those of the whole run. */
+static bool make_idle(struct filter_part *p)
+{
+	const struct model *m = p->from;
+	const struct model_gpu_idle *from = p->has_idle ? p->idle.devices : m->gpu_idle;
+	struct model_gpu_idle *to = calloc((size_t)m->n_gpu_devices + 1, sizeof *to);
+	if (!model_own(p->to, to))
+		return false;
+	for (uint32_t i = 0; i < m->n_gpu_devices; i++)
+		if (p->device_to[i] != MODEL_NONE && from && (p->has_idle || !p->has_time))
+			to[p->device_to[i]] = from[i];
+	p->to->gpu_idle = to;
+	if (!p->f->ranks && !p->f->threads && !p->f->processes && !p->f->below)
+		p->to->gpu_waits = p->has_idle ? p->idle.waits : m->gpu_waits;
+	return true;
+}
+
 static bool make_contexts(struct filter_part *p)
 {
 	const struct model *m = p->from;
@@ -220,7 +237,8 @@ bool filter_make_queues(struct filter_part *p)
 	if (!first_process)
 		return false;
 	choose_devices(p, first_process);
-	bool ok = make_devices(p, first_process) && make_contexts(p) && make_queues(p);
+	bool ok = make_devices(p, first_process) && make_idle(p) &&
+		  make_contexts(p) && make_queues(p);
 	free(first_process);
 	return ok;
 }

@@ -161,6 +161,11 @@ static void count_samples(struct filter_part *p, uint32_t profile, uint32_t *fir
 
 /* ---- values ---- */
 
+static bool is_blame(const struct model_metric *m)
+{
+	return m->role == MODEL_ROLE_GPU_IDLE_CAUSE || m->role == MODEL_ROLE_CPU_IDLE_CAUSE;
+}
+
 static bool is_of_pc_samples(const struct model_metric *m)
 {
 	return m->kind == MODEL_METRIC_GPU_SAMPLES || strncmp(m->name, "GSAMP:", 6) == 0;
@@ -188,7 +193,7 @@ static const struct filter_share *find_share(const struct recount *r, const stru
 	const struct model *m = r->p->from;
 	const struct model_metric *metric = &m->metrics[v->metric];
 	const struct filter_share *s = NULL;
-	if (is_of_pc_samples(metric))
+	if (is_of_pc_samples(metric) || is_blame(metric))
 		return NULL;
 	if (metric->kind == MODEL_METRIC_GUESSED) /* the same samples as its parent */
 		v = model_find_value(m, r->profile, v->context, metric->parent);
@@ -243,6 +248,8 @@ static void recount_activity(const struct recount *r, const struct model_value *
 static bool recount_value(const struct recount *r, const struct model_value *v)
 {
 	struct filter_part *p = r->p;
+	if (p->has_idle && is_blame(&p->from->metrics[v->metric]))
+		return true; /* found anew */
 	struct sum_extra x = {.context = v->context,
 			      .metric = v->metric,
 			      .sum = to_integer(v->at[MODEL_POINT] * p->divisors[v->metric])};
@@ -290,6 +297,47 @@ static void recount_job(void *arg, size_t i, unsigned worker)
 		atomic_store(&p->failed, true);
 }
 
+/* ---- idle time of GPUs ---- */
+
+static uint32_t find_role(const struct model *m, enum model_metric_role role)
+{
+	uint32_t i = 0;
+	while (i < m->n_metrics && m->metrics[i].role != role)
+		i++;
+	return i < m->n_metrics ? i : MODEL_NONE;
+}
+
+/*
+ * The blame in a range of time, from the time lines of the whole run: what a thread did not do is
+ * not to blame on the others because they are in the part.
+ */
+static bool recount_blame(struct filter_part *p)
+{
+	const uint32_t metric_of[] = {
+		[GPU_IDLE_CAUSE] = find_role(p->from, MODEL_ROLE_GPU_IDLE_CAUSE),
+		[CPU_IDLE_CAUSE] = find_role(p->from, MODEL_ROLE_CPU_IDLE_CAUSE)};
+	if (!p->has_time || p->from->part || !p->from->private_->gpu_times)
+		return true;
+	if (!gpu_idle_find(p->from, p->from_ns, p->until_ns, p->n_workers, &p->idle))
+		return false;
+	p->has_idle = true;
+	for (size_t i = 0; i < p->idle.blames.n; i++) {
+		const struct gpu_blame *b = &p->idle.blames.at[i];
+		if (metric_of[b->metric] == MODEL_NONE || p->profile_to[b->profile] == MODEL_NONE ||
+		    !filter_has_context(p, b->context))
+			continue;
+		struct sum_extra *x = vec_push(&p->profiles[b->profile].values);
+		if (!x)
+			return false;
+		*x = (struct sum_extra){.context = b->context,
+					.metric = metric_of[b->metric],
+					.n_samples = b->n,
+					.sum = b->ns};
+		use(p, b->context);
+	}
+	return true;
+}
+
 static bool make_room(struct filter_part *p)
 {
 	p->first_value = calloc(p->n_workers, sizeof *p->first_value);
@@ -302,7 +350,7 @@ static bool make_room(struct filter_part *p)
 
 bool filter_recount(struct filter_part *p)
 {
-	if (!make_room(p))
+	if (!make_room(p) || !recount_blame(p))
 		return false;
 	for (uint32_t q = 0; q < p->from->n_gpu_queues; q++)
 		if (!count_ops(p, q))

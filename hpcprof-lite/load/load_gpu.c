@@ -161,11 +161,14 @@ static void add_tally(struct msr_gpu_tally *to, const struct msr_view *v)
 	const size_t from = offsetof(struct msr_gpu_tally, launched),
 		     n_bytes = v->n_bytes < sizeof *to ? v->n_bytes : sizeof *to;
 	_Atomic uint64_t *sum = to->launched;
+	uint64_t before = to->aggregate_from_ns; /* a time, of which the earliest counts */
 	for (size_t i = 0; i < (n_bytes - from) / sizeof *sum; i++) {
 		uint64_t word;
 		memcpy(&word, (const char *)v->content + from + i * sizeof word, sizeof word);
 		sum[i] += word;
 	}
+	uint64_t of_view = to->aggregate_from_ns - before;
+	to->aggregate_from_ns = !before || (of_view && of_view < before) ? of_view : before;
 }
 
 static enum status read_tally(struct load_file *f, const struct msr_view *v)

@@ -222,6 +222,7 @@ void model_free(struct model *m)
 	free(p->totals);
 	free(p->timelines);
 	free(p->gpu_lines);
+	free(p->gpu_times);
 	for (size_t i = 0; i < p->spaces.n; i++)
 		space_free(&p->spaces.at[i]);
 	vec_free(&p->spaces);

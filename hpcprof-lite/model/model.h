@@ -61,6 +61,8 @@ struct model {
 	const struct msr_gpu_shape *gpu_shapes; /* launch characteristics; their ids are not used */
 	uint32_t n_gpu_shapes;
 	const struct model_gpu_occupancy *gpu_occupancies; /* by shape; NULL: none is known */
+	const struct model_gpu_idle *gpu_idle; /* by device; NULL: not known of any */
+	struct model_gpu_waits gpu_waits;
 	struct model_gpu_ledger gpu_ledger;   /* sum over all processes */
 	struct model_gpu_sampling gpu_sampling;
 	const struct model_mpi *mpi; /* NULL: nobody called MPI, or it was not measured */

@@ -189,6 +189,54 @@ struct model_gpu_queue {
 	uint64_t busy_ns;
 };
 
+/* ---- idle time ---- */
+
+/* Why no operation ran on a device. doc/gpu-idle.md has the definitions. */
+enum model_gpu_idle_cause {
+	MODEL_GPU_IDLE_BEFORE,     /* before the first operation */
+	MODEL_GPU_IDLE_NOTHING,    /* nothing was launched: threads did something else */
+	MODEL_GPU_IDLE_LAUNCH,     /* threads launched, but not fast enough */
+	MODEL_GPU_IDLE_SYNC,       /* a thread waited for the device, and after it */
+	MODEL_GPU_IDLE_QUEUED,     /* launched and not started: latency, or a dependency */
+	MODEL_GPU_IDLE_AFTER,      /* after the last operation */
+	MODEL_N_GPU_IDLE_CAUSES
+};
+
+/*
+ * What a device did while its processes were measured, of all processes that use it:
+ * watched_ns == kernel_ns + copy_ns - overlap_ns + the sum of idle_ns, and
+ * the sum of idle_ns == blamed_ns + waiting_ns + unsampled_ns.
+ */
+struct model_gpu_idle {
+	/* False: nothing of the device has a time, or too much of its processes has none. */
+	bool is_known;
+	uint64_t watched_ns;
+	uint64_t kernel_ns;        /* at least one kernel ran */
+	uint64_t copy_ns;          /* at least one copy or set ran */
+	uint64_t overlap_ns;       /* both */
+	uint64_t idle_ns[MODEL_N_GPU_IDLE_CAUSES];
+	uint64_t blamed_ns;        /* idle while a thread did something else: in GPU_IDLE_CAUSE */
+	uint64_t waiting_ns;       /* idle while all threads with a sample waited for the device */
+	uint64_t unsampled_ns;     /* idle while no thread had a sample */
+	uint64_t off_ns;           /* idle while measurement was off: not watched */
+	/* Operations with times, and those without in its processes. */
+	uint64_t n_ops, n_untimed;
+	/* From call to start, of operations that found the device idle with an empty queue. */
+	uint64_t n_latencies, latency_median_ns, latency_95_ns;
+	/* operations that were launched and had not ended, over the watched time */
+	double queue_mean;
+	uint64_t queue_most;
+};
+
+/* Time that threads waited for GPUs: all_ns == blamed_ns + idle_ns + unknown_ns. */
+struct model_gpu_waits {
+	uint64_t all_ns;
+	uint64_t blamed_ns;        /* while operations ran: in CPU_IDLE_CAUSE */
+	uint64_t idle_ns;          /* while nothing ran on the device */
+	/* It is not known which device the thread waited for, or what ran there. */
+	uint64_t unknown_ns;
+};
+
 /* ---- operations ---- */
 
 struct model_gpu_op {

@@ -62,7 +62,9 @@ enum model_metric_role {
 	MODEL_ROLE_MPI_WAIT,
 	MODEL_ROLE_MPI_CALLS,
 	MODEL_ROLE_MPI_SENT,
-	MODEL_ROLE_MPI_RECEIVED
+	MODEL_ROLE_MPI_RECEIVED,
+	MODEL_ROLE_GPU_IDLE_CAUSE, /* idle time of GPUs, at what CPU threads did meanwhile */
+	MODEL_ROLE_CPU_IDLE_CAUSE  /* waits for GPUs, at the operations that ran meanwhile */
 };
 
 struct model_metric {

@@ -68,6 +68,24 @@ struct model_gpu_line {
 	uint64_t mapped_bytes;
 };
 
+/* A thread waited for a GPU. Times are CLOCK_REALTIME. */
+struct model_gpu_wait {
+	uint64_t start_ns, end_ns;
+	uint32_t cell;                   /* index into the cells of the process */
+	uint32_t launcher;               /* the profile that waited; MODEL_NONE: unknown */
+};
+
+/* What is known of the times of a process's GPU operations, besides the lines. */
+struct model_gpu_times {
+	const struct model_gpu_wait *waits; /* n_waits; by launcher, then start */
+	uint64_t n_waits;
+	const struct model_gpu_cell *cells;
+	uint64_t n_untimed;              /* kernels, copies and sets that are on no line */
+	uint64_t summed_wait_ns;         /* waits that were summed up during the run */
+	/* CLOCK_REALTIME: from here on operations were summed up; 0: never */
+	uint64_t until_ns;
+};
+
 struct model_private {
 	struct strtab strings;          /* names of functions and files */
 	VEC(void *) owned;              /* freed with the model */
@@ -81,6 +99,7 @@ struct model_private {
 	struct model_total *totals;
 	struct model_timeline *timelines; /* by profile */
 	struct model_gpu_line *gpu_lines; /* by queue of the model */
+	struct model_gpu_times *gpu_times; /* by process; NULL: no GPU data, or a part of a run */
 	VEC(struct space) spaces;         /* memory of time lines, freed with the model */
 	/* frees `sources`, the mapped files, together with the model */
 	void (*release)(void *sources);

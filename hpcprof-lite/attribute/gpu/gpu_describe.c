@@ -7,6 +7,7 @@
 #include "hpcprof-lite/attribute/gpu/gpu_ledger.h"
 #include "hpcprof-lite/attribute/gpu/samples/gpu_sampling.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -400,16 +401,54 @@ static bool describe_ledgers(struct describing *d)
 	return true;
 }
 
+/* The model reads its time lines there. */
+static bool take_space(struct model *m, struct space *from)
+{
+	struct space *to = from->at ? vec_push(&m->private_->spaces) : NULL;
+	if (to) {
+		*to = *from;
+		*from = (struct space){0};
+	}
+	return to || !from->at;
+}
+
+/* The earliest moment at which a back end began to sum operations up; 0: none did. */
+static uint64_t summed_from(const struct load_file *f)
+{
+	uint64_t first = 0;
+	for (unsigned i = 0; i < LOAD_GPU_BACKENDS; i++) {
+		const struct msr_gpu_tally *t = f->gpu.tallies[i];
+		uint64_t at = t ? atomic_load(&t->aggregate_from_ns) : 0;
+		if (at && (!first || at < first))
+			first = at;
+	}
+	return first ? first + (f->header.start_real_ns - f->header.start_mono_ns) : 0;
+}
+
+static bool describe_waits(struct describing *d)
+{
+	struct gpu_file *f = &d->g->files[d->file];
+	struct gpu_join *j = &f->join;
+	if (!take_space(d->m, &j->wait_space))
+		return false;
+	for (uint64_t i = 0; i < j->n_waits; i++)
+		if (j->waits[i].launcher != MODEL_NONE)
+			j->waits[i].launcher += f->first_profile;
+	d->m->private_->gpu_times[d->file] =
+		(struct model_gpu_times){.waits = j->waits,
+					 .n_waits = j->n_waits,
+					 .cells = f->cells,
+					 .n_untimed = j->n_untimed,
+					 .summed_wait_ns = j->summed_wait_ns,
+					 .until_ns = summed_from(&d->g->job->files.at[d->file])};
+	return true;
+}
+
 static bool describe_file(struct describing *d)
 {
 	struct gpu_file *f = &d->g->files[d->file];
-	struct space *space = f->join.space.at ? vec_push(&d->m->private_->spaces) : NULL;
-	if (f->join.space.at && !space)
+	if (!take_space(d->m, &f->join.space) || !describe_waits(d))
 		return false;
-	if (space) { /* the model reads its time lines there */
-		*space = f->join.space;
-		f->join.space = (struct space){0};
-	}
 	uint32_t *shape_of = add_shapes(d);
 	bool ok = shape_of && add_devices(d) && add_contexts(d) && add_queues(d, shape_of) &&
 		  describe_ledgers(d);
@@ -423,6 +462,11 @@ bool gpu_describe(struct gpu_part *g, struct model *m)
 {
 	struct describing d = {.g = g, .m = m};
 	bool ok = true;
+	if (g->is_present) {
+		m->private_->gpu_times =
+			calloc((size_t)m->n_processes + 1, sizeof *m->private_->gpu_times);
+		ok = m->private_->gpu_times != NULL;
+	}
 	m->gpu_ledger.backend = m->gpu_ledger.entrance = "";
 	m->gpu_ledger.closes = m->gpu_sampling.closes = true;
 	m->has_gpu = g->is_present;

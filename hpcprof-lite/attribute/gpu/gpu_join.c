@@ -188,13 +188,28 @@ static void lose(struct run *r, uint64_t id, uint32_t launch, unsigned kind, uns
 		r->j->counts[load_gpu_backend(id)].graph_losses[cause]++;
 }
 
+static void put_wait(struct run *r, const struct times *t, uint32_t cell)
+{
+	const struct gpu_cell *c = &r->j->cells.at[cell];
+	uint64_t to_real = r->j->file->header.start_real_ns - r->j->file->header.start_mono_ns;
+	if (!r->j->waits)
+		return;
+	r->j->waits[r->j->n_waits++] =
+		(struct model_gpu_wait){.start_ns = t->start_ns + to_real,
+					.end_ns = t->start_ns + to_real + t->busy_ns,
+					.cell = cell,
+					.launcher = c->is_measured ? c->thread : MODEL_NONE};
+}
+
 static void put_item(struct run *r, const struct load_gpu_part *p, const struct msr_gpu_op *op,
 		     const struct times *t, uint32_t cell)
 {
 	struct queue_state *q = queue_of(r, op);
 	uint64_t to_real = r->j->file->header.start_real_ns - r->j->file->header.start_mono_ns;
-	if (!q || !q->items)
+	if (!q || !q->items) {
+		r->j->n_untimed++;
 		return;
+	}
 	uint64_t start_ns = t->start_ns + to_real, end_ns = t->end_ns + to_real;
 	*q->items++ = (struct model_gpu_item){
 		.start_ns = start_ns,
@@ -264,6 +279,8 @@ static bool join_op(struct run *r, const struct load_gpu_part *p, const struct m
 	j->counts[backend].bad_order += t.is_bad;
 	if (has_line(kind))
 		put_item(r, p, op, &t, cell);
+	else if (kind == MSR_GPU_SYNC)
+		put_wait(r, &t, cell);
 	if (launch != GPU_LAUNCH_NONE && r->is_wanted[launch / 8] >> launch % 8 & 1)
 		return map_put(&j->wanted, id, 0, cell) !=
 		       MAP_NONE; /* of several operations the first */
@@ -296,6 +313,8 @@ static bool join_aggregates(struct run *r)
 			struct gpu_cell *c = &r->j->cells.at[cell];
 			capped_grow(&c->n_ops, a->n_ops);
 			capped_grow(&c->busy_ns, a->busy_ns);
+			if (a->kind == MSR_GPU_SYNC)
+				capped_grow(&r->j->summed_wait_ns, a->busy_ns);
 			capped_grow(&c->amount, a->kind == MSR_GPU_KERNEL ? 0 : a->amount);
 			capped_grow(&r->j->counts[p->first % LOAD_GPU_BACKENDS].ops, a->n_ops);
 			capped_grow(&r->j->counts[p->first % LOAD_GPU_BACKENDS].no_path,
@@ -310,7 +329,7 @@ static bool join_aggregates(struct run *r)
 static bool prepare_queues(struct run *r)
 {
 	const struct load_gpu *g = r->g;
-	uint64_t n = 0;
+	uint64_t n = 0, n_waits = 0;
 	r->queues = calloc(g->queues.n + 1, sizeof *r->queues);
 	if (!r->queues)
 		return false;
@@ -327,6 +346,7 @@ static bool prepare_queues(struct run *r)
 					: NULL;
 			if (q)
 				q->n++;
+			n_waits += msr_gpu_op_kind(op) == MSR_GPU_SYNC && !msr_gpu_op_is_lost(op);
 		}
 		load_release(r->j->file, p->n * p->stride);
 	}
@@ -334,6 +354,9 @@ static bool prepare_queues(struct run *r)
 		n += r->queues[i].n;
 	if (n && !space_get(&r->j->space, n * sizeof(struct model_gpu_item)))
 		return false;
+	if (n_waits && !space_get(&r->j->wait_space, n_waits * sizeof *r->j->waits))
+		return false;
+	r->j->waits = r->j->wait_space.at;
 	struct model_gpu_item *at = r->j->space.at;
 	for (size_t i = 0; i < g->queues.n; i++) {
 		r->queues[i].items = r->queues[i].n ? at : NULL;
@@ -396,6 +419,26 @@ static bool finish_lines(struct run *r)
 	return true;
 }
 
+static int compare_waits(const void *pa, const void *pb)
+{
+	const struct model_gpu_wait *a = pa, *b = pb;
+	if (a->launcher != b->launcher)
+		return a->launcher < b->launcher ? -1 : 1;
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
+}
+
+/* The records of one thread are in order, so there is seldom anything to do. */
+static void sort_waits(struct gpu_join *j)
+{
+	uint64_t i = 1;
+	while (i < j->n_waits && compare_waits(&j->waits[i - 1], &j->waits[i]) <= 0)
+		i++;
+	if (i < j->n_waits)
+		qsort(j->waits, j->n_waits, sizeof *j->waits, compare_waits);
+}
+
 static void find_last_launch(struct run *r)
 {
 	for (size_t k = 0; k < r->g->launches.n; k++) {
@@ -417,8 +460,10 @@ bool gpu_join_run(struct gpu_join *j, struct load_file *f)
 	bool ok = gpu_launches_index(&j->launches, r.g) && gpu_graph_index(&j->graph, f) &&
 		  gpu_ranges_read(&j->ranges, r.g) && list_wanted(&r) && prepare_queues(&r) &&
 		  join_all(&r) && finish_lines(&r);
-	if (ok)
+	if (ok) {
 		find_last_launch(&r);
+		sort_waits(j);
+	}
 	map_free(&r.index);
 	free(r.queues);
 	free(r.is_wanted);
@@ -436,4 +481,5 @@ void gpu_join_free(struct gpu_join *j)
 	vec_free(&j->lines);
 	map_free(&j->wanted);
 	space_free(&j->space);
+	space_free(&j->wait_space);
 }

@@ -62,6 +62,12 @@ struct gpu_join {
 	VEC(struct gpu_cell) cells;
 	VEC(struct gpu_line) lines;        /* the queues with operations, by queue id */
 	struct space space;                /* memory of the items of `lines` */
+	/* Waits of threads for GPUs, as in struct model_gpu_times; launcher: index of the thread. */
+	struct model_gpu_wait *waits;
+	uint64_t n_waits;
+	struct space wait_space;           /* memory of `waits` */
+	uint64_t n_untimed;                /* operations of devices that are on no line */
+	uint64_t summed_wait_ns;           /* waits that were summed up during the run */
 	/* launches that samples or values name: id -> cell of their first operation */
 	struct map wanted;
 	struct model_gpu_ledger ledgers[LOAD_GPU_BACKENDS];

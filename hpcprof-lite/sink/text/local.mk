@@ -7,6 +7,7 @@ libhltext_la_SOURCES += \
 	hpcprof-lite/sink/text/text_balance.c \
 	hpcprof-lite/sink/text/text_flat.c \
 	hpcprof-lite/sink/text/text_gpu.c hpcprof-lite/sink/text/text_gpu.h \
+	hpcprof-lite/sink/text/text_gpu_idle.c \
 	hpcprof-lite/sink/text/text_gpu_report.c \
 	hpcprof-lite/sink/text/text_gpu_samples.c \
 	hpcprof-lite/sink/text/text_mpi.c \

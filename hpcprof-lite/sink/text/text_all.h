@@ -87,6 +87,8 @@ void text_all_place(const struct model *m, uint32_t file, uint32_t line, uint64_
 void text_all_gpu_things(const struct model *m, FILE *out);
 void text_all_gpu_process(const struct model *m, uint32_t process, FILE *out);
 void text_all_gpu_profile(const struct model *m, uint32_t profile, FILE *out);
+/* Idle time of devices, and waits for them. */
+void text_all_gpu_idle(const struct model *m, FILE *out);
 bool text_all_gpu_words(const struct model *m, FILE *out);
 /* The records of MPI; nothing if it was not measured. */
 void text_all_mpi(const struct model *m, FILE *out);

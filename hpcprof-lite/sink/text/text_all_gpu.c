@@ -349,6 +349,7 @@ bool text_all_gpu_words(const struct model *m, FILE *out)
 	put_copies(&g, out);
 	put_queues(m, &g, out);
 	view_gpu_close(&g);
+	text_all_gpu_idle(m, out);
 	fputs("# gpu-ledger of id backend ops orphans no-path bad-order unknown-calls clipped "
 	      "unexplained handler-ns closes entrance\n"
 	      "# gpu-unwritten of id backend definitions contents values\n"

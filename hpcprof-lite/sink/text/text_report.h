@@ -36,6 +36,8 @@ bool text_report_tree(const struct model *m, const struct view_values *t,
 void text_report_gpu_times(const struct model *m, const struct text_style *s);
 /* Tables of kernels, copies, waits and queues. False if memory is short. */
 bool text_report_gpu(const struct model *m, const struct view_gpu *g, const struct text_style *s);
+/* Why GPUs were idle, and what threads waited for. False if memory is short. */
+bool text_report_gpu_idle(const struct model *m, const struct text_style *s);
 void text_report_gpu_ledger(const struct model *m, const struct text_style *s);
 /* The code of kernels with PC samples. False if memory is short. */
 bool text_report_gpu_hot(const struct model *m, const struct view_gpu *g,

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Blames the idle time of GPUs on what CPU threads did meanwhile, and the time that threads waited
+ * for GPUs on the operations that ran meanwhile. Also finds why each device was idle.
+ *
+ * After M. Chabbi, K. Murthy, M. Fagan, J. Mellor-Crummey, "Effective Sampling-Driven Performance
+ * Tools for GPU-Accelerated Supercomputers", SC 2013. There each CPU sample asks whether the CPU
+ * and the GPU are idle, and the period of the sample is the blame. Here the intervals of operations
+ * and waits are exact, and only what a thread did in an idle interval comes from samples. So the
+ * blame of both kinds adds up to the nanosecond, and it costs the measured process nothing.
+ * doc/gpu-idle.md has all definitions. Tests: tests/unit/prof_gpu/test_gpu_idle.c,
+ * tests/cli/opencl/ocl_idle.sh, tests/gpu/idle.sh.
+ */
+#ifndef HPCPROF_LITE_ATTRIBUTE_GPU_IDLE_GPU_IDLE_H
+#define HPCPROF_LITE_ATTRIBUTE_GPU_IDLE_GPU_IDLE_H
+
+#include "hpcprof-lite/model/private.h"
+
+enum gpu_idle_metric { GPU_IDLE_CAUSE, CPU_IDLE_CAUSE, GPU_IDLE_METRICS };
+
+/* An amount of blame. */
+struct gpu_blame {
+	uint32_t profile, context;
+	uint32_t metric;           /* enum gpu_idle_metric */
+	uint64_t n;                /* intervals */
+	uint64_t ns;
+};
+
+/* What happened in [from_ns, until_ns). */
+struct gpu_idle {
+	VEC(struct gpu_blame) blames; /* by profile, metric, context */
+	struct model_gpu_idle *devices; /* by device of the model */
+	struct model_gpu_waits waits;
+};
+
+/*
+ * `m` must be a whole run with its time lines and private_->gpu_times; without them nothing is
+ * known. Reads each time line once, so memory does not grow with samples or operations. Devices
+ * that no process connects are worked on at the same time. False if memory is short. In all cases
+ * call gpu_idle_free().
+ */
+bool gpu_idle_find(const struct model *m, uint64_t from_ns, uint64_t until_ns, unsigned n_workers,
+		   struct gpu_idle *out);
+void gpu_idle_free(struct gpu_idle *i);
+
+/* Appends the metrics that occur. index_of[]: their index in the model, or MODEL_NONE. */
+bool gpu_idle_add_metrics(struct model *m, const struct gpu_idle *i,
+			  uint32_t index_of[GPU_IDLE_METRICS]);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See gpu_idle_sweep.h. Operations of a queue are taken in the order of their starts, and none is
+ * launched later than it starts, so launches are taken in that order, too. Test:
+ * tests/unit/prof_gpu/test_gpu_idle.c.
+ */
+#include "hpcprof-lite/attribute/gpu/idle/gpu_idle_sweep.h"
+
+/* A call without a known time is at the start of its operation. */
+static uint64_t enter_of(const struct model_gpu_item *i)
+{
+	return i->enter_ns && i->enter_ns < i->start_ns ? i->enter_ns : i->start_ns;
+}
+
+static uint64_t first_end(const struct idle_queue *q)
+{
+	uint64_t first = IDLE_NEVER;
+	for (size_t i = 0; i < q->running.n; i++)
+		if (q->running.at[i].end_ns < first)
+			first = q->running.at[i].end_ns;
+	return first;
+}
+
+uint64_t idle_queue_next(const struct idle_queue *q)
+{
+	uint64_t next = first_end(q);
+	if (q->n_started < q->line->n && q->line->items[q->n_started].start_ns < next)
+		next = q->line->items[q->n_started].start_ns;
+	if (q->n_entered < q->line->n && enter_of(&q->line->items[q->n_entered]) < next)
+		next = enter_of(&q->line->items[q->n_entered]);
+	return next;
+}
+
+static bool is_kernel(const struct idle_sweep *s, const struct idle_queue *q, uint32_t cell)
+{
+	uint32_t context = q->line->cells[cell].context, function;
+	if (context == MODEL_NONE)
+		return true;
+	function = s->m->contexts[context].function;
+	return function >= s->m->n_functions || s->m->functions[function].gpu_kind == MSR_GPU_KERNEL ||
+	       s->m->functions[function].gpu_kind == MSR_GPU_NO_KIND;
+}
+
+static void enter(struct idle_sweep *s, struct idle_queue *q, uint64_t ns)
+{
+	const struct model_gpu_item *item = &q->line->items[q->n_entered++];
+	struct idle_thread *t = idle_sweep_thread(s, q->line->cells[item->cell].launcher);
+	if (t)
+		t->launched_on |= idle_bit(q->device);
+	idle_device_launch(s, &s->devices.at[q->device], ns, item->start_ns - enter_of(item));
+}
+
+static void start(struct idle_sweep *s, struct idle_queue *q, uint64_t ns)
+{
+	const struct model_gpu_item *item = &q->line->items[q->n_started++];
+	struct idle_device *d = &s->devices.at[q->device];
+	struct idle_running *r = vec_push(&q->running);
+	if (!r) {
+		s->account.failed = true;
+		return;
+	}
+	idle_device_begin(s, d, ns, is_kernel(s, q, item->cell));
+	*r = (struct idle_running){item->end_ns, item->cell, d->share_of_op};
+}
+
+/*
+ * The profile in which an operation counts. If its thread is unknown, that is the first thread of
+ * the process. Who waits is a thread, so there is at least one.
+ */
+static uint32_t profile_of(const struct idle_sweep *s, const struct idle_queue *q,
+			   const struct model_gpu_cell *cell)
+{
+	if (cell->launcher != MODEL_NONE)
+		return cell->launcher;
+	for (size_t i = 0; i < s->threads.n; i++)
+		if (s->m->profiles[s->threads.at[i].profile].process == q->process)
+			return s->threads.at[i].profile;
+	return s->threads.at[0].profile;
+}
+
+static void end(struct idle_sweep *s, struct idle_queue *q, size_t at, uint64_t ns)
+{
+	struct idle_device *d = &s->devices.at[q->device];
+	struct idle_running r = q->running.at[at];
+	const struct model_gpu_cell *cell = &q->line->cells[r.cell];
+	idle_device_end(s, d, ns, is_kernel(s, q, r.cell));
+	if (d->share_of_op != r.share)
+		idle_account_add(&s->account, CPU_IDLE_CAUSE, profile_of(s, q, cell), cell->context,
+				 d->share_of_op - r.share);
+	q->running.at[at] = q->running.at[--q->running.n];
+}
+
+void idle_queue_take(struct idle_sweep *s, struct idle_queue *q, uint64_t ns)
+{
+	const struct model_gpu_line *l = q->line;
+	while (q->n_entered < l->n && enter_of(&l->items[q->n_entered]) <= ns)
+		enter(s, q, ns);
+	for (size_t i = q->running.n; i-- > 0;)
+		if (q->running.at[i].end_ns <= ns)
+			end(s, q, i, ns);
+	while (q->n_started < l->n && l->items[q->n_started].start_ns <= ns)
+		start(s, q, ns);
+}
