@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests of hpcprof-lite/attribute/gpu/idle: made time lines whose idle time, its causes and the
+ * blame are known to the nanosecond. */
+#include "hpcprof-lite/filter/filter.h"
+#include "tests/unit/prof_gpu/gpu_fixture.h"
+
+#include <math.h>
+
+#define MS(x) ((uint64_t)((x) * 1e6 + 0.5))
+
+struct idle_run {
+	struct run r;
+	uint32_t metric, other_thread, other_entry, other_work;
+	uint64_t next_id;
+};
+
+static void begin(struct idle_run *i)
+{
+	*i = (struct idle_run){.next_id = 1};
+	run_begin(&i->r);
+	i->metric = gen_metric(i->r.g, "CPUTIME", MSR_UNIT_NS, 1000000, MSR_SOURCE_PERF);
+}
+
+static void add_thread(struct idle_run *i)
+{
+	i->other_thread = gen_thread(i->r.g, "second");
+	i->other_entry = gen_entry(i->r.g, i->other_thread, MSR_ENTRY_THREAD);
+	i->other_work = gen_child(i->r.g, i->other_thread, i->other_entry,
+				  msr_addr_make(i->r.module, 0x2010, false));
+}
+
+/* The thread works at the node in [from, until): a sample each millisecond. */
+static void work(struct idle_run *i, uint32_t thread, uint32_t node, unsigned from, unsigned until)
+{
+	for (unsigned at = from; at < until; at++)
+		gen_sample(i->r.g, thread, node, i->metric, MS(at), 1000000);
+}
+
+static void operate(struct idle_run *i, uint32_t thread, uint32_t queue, enum msr_gpu_kind kind,
+		    double enter, double start, double end)
+{
+	uint64_t id = i->next_id++;
+	gen_gpu_launch(i->r.g, thread, thread == i->r.thread ? i->r.call : i->other_work, id, kind,
+		       MS(enter));
+	gen_gpu_op(i->r.g, &(struct gen_gpu_op){.id = id,
+						.kind = kind,
+						.start_ns = MS(start),
+						.end_ns = MS(end),
+						.queue = queue,
+						.shape = kind == MSR_GPU_KERNEL ? i->r.shape : 0});
+}
+
+static void kernel(struct idle_run *i, double enter, double start, double end)
+{
+	operate(i, i->r.thread, i->r.queue, MSR_GPU_KERNEL, enter, start, end);
+}
+
+static void wait_for(struct idle_run *i, uint32_t thread, double start, double end)
+{
+	operate(i, thread, 0, MSR_GPU_SYNC, start, start, end);
+}
+
+/* ---- what is asked ---- */
+
+static uint32_t at_address(const struct model *m, uint64_t link_addr)
+{
+	for (uint32_t c = 0; c < m->n_contexts; c++)
+		if (m->contexts[c].kind == MODEL_CONTEXT_INSTRUCTION &&
+		    m->contexts[c].link_addr == link_addr)
+			return c;
+	return MODEL_NONE;
+}
+
+static uint64_t value_ns(const struct model *m, uint32_t context, const char *metric)
+{
+	double v = context == MODEL_NONE ? 0 : run_value(m, context, metric, MODEL_POINT);
+	return v < 0 ? 0 : (uint64_t)llround(v * 1e9);
+}
+
+static uint64_t blame_at(const struct model *m, uint64_t link_addr)
+{
+	return value_ns(m, at_address(m, link_addr), "GPU_IDLE_CAUSE (sec)");
+}
+
+static uint64_t total_ns(const struct model *m, const char *metric)
+{
+	double v = run_value(m, 0, metric, MODEL_EXECUTION);
+	return v < 0 ? 0 : (uint64_t)llround(v * 1e9);
+}
+
+static uint64_t idle_ns(const struct model_gpu_idle *i)
+{
+	uint64_t sum = 0;
+	for (unsigned k = 0; k < MODEL_N_GPU_IDLE_CAUSES; k++)
+		sum += i->idle_ns[k];
+	return sum;
+}
+
+/* What holds of every model. */
+static void check_sums(const struct model *m)
+{
+	uint64_t blamed = 0;
+	for (uint32_t d = 0; d < m->n_gpu_devices; d++) {
+		const struct model_gpu_idle *i = &m->gpu_idle[d];
+		assert_int_equal(i->watched_ns,
+				 i->kernel_ns + i->copy_ns - i->overlap_ns + idle_ns(i));
+		assert_int_equal(idle_ns(i), i->blamed_ns + i->waiting_ns + i->unsampled_ns);
+		blamed += i->blamed_ns;
+	}
+	assert_int_equal(total_ns(m, "GPU_IDLE_CAUSE (sec)"), blamed);
+	assert_int_equal(total_ns(m, "CPU_IDLE_CAUSE (sec)"), m->gpu_waits.blamed_ns);
+	if (!m->part)
+		assert_int_equal(total_ns(m, "GSYNC (sec)"), m->gpu_waits.all_ns);
+	assert_int_equal(m->gpu_waits.all_ns, m->gpu_waits.blamed_ns + m->gpu_waits.idle_ns +
+						      m->gpu_waits.unknown_ns);
+}
+
+static struct model *finish(struct idle_run *i)
+{
+	struct model *m = run_finish(&i->r);
+	assert_non_null(m->gpu_idle);
+	check_sums(m);
+	return m;
+}
+
+/* ---- blame for idle devices ---- */
+
+static void test_one_thread_is_to_blame(void **state)
+{
+	(void)state;
+	struct idle_run i;
+	begin(&i);
+	work(&i, i.r.thread, i.r.call, 1, 9);
+	work(&i, i.r.thread, i.r.other_call, 9, 13);
+	kernel(&i, 4.9, 5, 9);
+	struct model *m = finish(&i);
+	assert_int_equal(blame_at(m, 0x1010), MS(4)); /* of [1, 9) the device was busy in [5, 9) */
+	assert_int_equal(blame_at(m, 0x1020), MS(3) + 1000); /* the process ended 1 us later */
+	assert_int_equal(m->gpu_idle[0].kernel_ns, MS(4));
+	assert_int_equal(m->gpu_idle[0].unsampled_ns, MS(1) - RUN_START_NS);
+	run_clean(&i.r, m);
+}
+
+static void test_threads_share_equally(void **state)
+{
+	(void)state;
+	struct idle_run i;
+	begin(&i);
+	add_thread(&i);
+	work(&i, i.r.thread, i.r.call, 1, 12);
+	work(&i, i.other_thread, i.other_work, 6, 12);
+	kernel(&i, 1, 2, 3);
+	struct model *m = finish(&i);
+	/* [1, 2) and [3, 6) alone, then half */
+	assert_int_equal(blame_at(m, 0x1010), MS(1) + MS(3) + (MS(5) + 1000) / 2);
+	assert_int_equal(blame_at(m, 0x2010), (MS(5) + 1000) / 2);
+	run_clean(&i.r, m);
+}
+
+static void test_thirds_add_up(void **state)
+{
+	(void)state;
+	struct idle_run i;
+	begin(&i);
+	add_thread(&i);
+	uint32_t third = gen_thread(i.r.g, "third"),
+		 node = gen_child(i.r.g, third, gen_entry(i.r.g, third, MSR_ENTRY_THREAD),
+				  msr_addr_make(i.r.module, 0x3010, false));
+	work(&i, i.r.thread, i.r.call, 1, 2);
+	work(&i, i.other_thread, i.other_work, 1, 2);
+	work(&i, third, node, 1, 2);
+	kernel(&i, 0.5, 0.8, 0.9);
+	struct model *m = finish(&i); /* which asks for the sum */
+	assert_int_equal(blame_at(m, 0x1010) + blame_at(m, 0x2010) + blame_at(m, 0x3010), 1000);
+	assert_int_equal(blame_at(m, 0x1010), 333);
+	run_clean(&i.r, m);
+}
+
+static void test_who_waits_for_the_device_is_not_to_blame(void **state)
+{
+	(void)state;
+	struct idle_run i;
+	begin(&i);
+	add_thread(&i);
+	work(&i, i.r.thread, i.r.call, 1, 10);
+	work(&i, i.other_thread, i.other_work, 4, 5);
+	kernel(&i, 1, 2, 3);
+	wait_for(&i, i.r.thread, 2.5, 8);
+	struct model *m = finish(&i);
+	assert_int_equal(m->gpu_idle[0].waiting_ns, MS(1)); /* [3, 4): only one that waits */
+	assert_int_equal(blame_at(m, 0x2010), MS(4) + (MS(1) + 1000) / 2);
+	assert_int_equal(blame_at(m, 0x1010), MS(1) + (MS(1) + 1000) / 2);
+	assert_int_equal(m->gpu_waits.all_ns, MS(5.5));
+	assert_int_equal(m->gpu_waits.blamed_ns, MS(0.5));
+	assert_int_equal(m->gpu_waits.idle_ns, MS(5));
+	run_clean(&i.r, m);
+}
+
+static void test_a_sample_covers_so_much(void **state)
+{
+	(void)state;
+	struct idle_run i;
+	begin(&i);
+	work(&i, i.r.thread, i.r.call, 1, 2);
+	work(&i, i.r.thread, i.r.other_call, 50, 51);
+	kernel(&i, 0.5, 0.6, 0.7);
+	struct model *m = finish(&i);
+	assert_int_equal(blame_at(m, 0x1010), MS(10));
+	assert_int_equal(m->gpu_idle[0].unsampled_ns, MS(0.9) - RUN_START_NS + MS(39));
+	run_clean(&i.r, m);
+}
+
+/* ---- blame for waits ---- */
+
+static void test_operations_share_a_wait(void **state)
+{
+	(void)state;
+	struct idle_run i;
+	begin(&i);
+	work(&i, i.r.thread, i.r.call, 1, 12);
+	uint32_t second = gen_gpu_queue(
+		i.r.g, "queue 1",
+		(struct msr_gpu_def_queue){
+			.context = i.r.context, .device = i.r.device, .ordinal = 1});
+	kernel(&i, 1, 2, 6);
+	operate(&i, i.r.thread, second, MSR_GPU_COPY, 1.5, 5, 8);
+	wait_for(&i, i.r.thread, 3, 10);
+	struct model *m = finish(&i);
+	assert_int_equal(value_ns(m, run_find(m, 0, "saxpy"), "CPU_IDLE_CAUSE (sec)"), MS(2.5));
+	assert_int_equal(value_ns(m, run_find(m, 0, "<gpu copy>"), "CPU_IDLE_CAUSE (sec)"),
+			 MS(2.5));
+	assert_int_equal(m->gpu_waits.idle_ns, MS(2));
+	assert_int_equal(m->gpu_idle[0].copy_ns, MS(3));
+	assert_int_equal(m->gpu_idle[0].overlap_ns, MS(1));
+	run_clean(&i.r, m);
+}
+
+static void test_each_thread_that_waits_counts(void **state)
+{
+	(void)state;
+	struct idle_run i;
+	begin(&i);
+	add_thread(&i);
+	work(&i, i.r.thread, i.r.call, 1, 12);
+	kernel(&i, 1, 2, 6);
+	wait_for(&i, i.r.thread, 3, 5);
+	wait_for(&i, i.other_thread, 4, 6);
+	struct model *m = finish(&i);
+	assert_int_equal(value_ns(m, run_find(m, 0, "saxpy"), "CPU_IDLE_CAUSE (sec)"), MS(4));
+	run_clean(&i.r, m);
+}
+
+/* ---- causes ---- */
+
+static void test_causes(void **state)
+{
+	(void)state;
+	struct idle_run i;
+	begin(&i);
+	work(&i, i.r.thread, i.r.call, 1, 73);
+	kernel(&i, 9, 10, 20);
+	kernel(&i, 20.05, 20.06, 30); /* launched too late by 50 us: launch-bound */
+	kernel(&i, 40, 40.01, 50);    /* nothing was launched for 10 ms */
+	kernel(&i, 41, 52, 60);       /* was in the queue */
+	wait_for(&i, i.r.thread, 55, 60.5);
+	kernel(&i, 60.55, 60.6, 70);  /* launched at once after a wait */
+	struct model *m = finish(&i);
+	const struct model_gpu_idle *d = &m->gpu_idle[0];
+	assert_int_equal(d->idle_ns[MODEL_GPU_IDLE_BEFORE], MS(10) - RUN_START_NS);
+	assert_int_equal(d->idle_ns[MODEL_GPU_IDLE_LAUNCH], MS(0.06));
+	assert_int_equal(d->idle_ns[MODEL_GPU_IDLE_NOTHING], MS(10));
+	assert_int_equal(d->idle_ns[MODEL_GPU_IDLE_QUEUED], MS(2.01));
+	assert_int_equal(d->idle_ns[MODEL_GPU_IDLE_SYNC], MS(0.6));
+	assert_int_equal(d->idle_ns[MODEL_GPU_IDLE_AFTER], MS(2) + 1000);
+	assert_int_equal(d->n_ops, 5);
+	assert_int_equal(d->n_latencies, 4);
+	assert_true(fabs((double)d->latency_median_ns / 10000 - 1) < 0.04);
+	assert_true(fabs((double)d->latency_95_ns / 1000000 - 1) < 0.04);
+	assert_int_equal(d->queue_most, 2);
+	double in_flight = 11 + 9.95 + 10 + 19 + 9.45;
+	assert_true(fabs(d->queue_mean - in_flight * 1e6 / (double)d->watched_ns) < 1e-9);
+	run_clean(&i.r, m);
+}
+
+/* After a wait, other work of the threads counts as such if it is longer than a launch. */
+static void test_work_after_a_wait(void **state)
+{
+	(void)state;
+	struct idle_run i;
+	begin(&i);
+	work(&i, i.r.thread, i.r.call, 1, 40);
+	kernel(&i, 9, 10, 20);
+	wait_for(&i, i.r.thread, 11, 21);
+	kernel(&i, 30, 30.5, 31);
+	struct model *m = finish(&i);
+	assert_int_equal(m->gpu_idle[0].idle_ns[MODEL_GPU_IDLE_SYNC], MS(1.5));
+	assert_int_equal(m->gpu_idle[0].idle_ns[MODEL_GPU_IDLE_NOTHING], MS(9));
+	run_clean(&i.r, m);
+}
+
+/* ---- several processes, several devices ---- */
+
+static void test_processes_share_a_device(void **state)
+{
+	(void)state;
+	struct idle_run a, b;
+	begin(&a);
+	b = (struct idle_run){.next_id = 1};
+	run_begin_as(&b.r, a.r.directory, 4, 0);
+	b.metric = gen_metric(b.r.g, "CPUTIME", MSR_UNIT_NS, 1000000, MSR_SOURCE_PERF);
+	work(&a, a.r.thread, a.r.call, 1, 12);
+	work(&b, b.r.thread, b.r.other_call, 1, 12);
+	kernel(&a, 1, 2, 6);
+	kernel(&b, 1, 5, 9);
+	wait_for(&a, a.r.thread, 2, 10);
+	free(gen_close(a.r.g, MSR_EXIT_RETURN, 0));
+	struct model *m = finish(&b);
+	assert_int_equal(m->n_gpu_devices, 1);
+	assert_int_equal(m->gpu_idle[0].kernel_ns, MS(7));
+	/* [1, 2) and [10, 11.001) by both, [9, 10) by the one that does not wait */
+	assert_int_equal(blame_at(m, 0x1010), (MS(2) + 1000) / 2);
+	assert_int_equal(blame_at(m, 0x1020), (MS(2) + 1000) / 2 + MS(1));
+	assert_int_equal(m->gpu_waits.blamed_ns, MS(7));
+	run_clean(&a.r, m);
+}
+
+static void test_waiting_for_another_device(void **state)
+{
+	(void)state;
+	struct idle_run i;
+	begin(&i);
+	add_thread(&i);
+	uint32_t device = gen_gpu_device(i.r.g, "Other", "driver 1",
+					 (struct msr_gpu_def_device){.type = MSR_GPU_DEVICE_GPU,
+								     .uuid = {8}}),
+		 queue = gen_gpu_queue(
+			 i.r.g, "queue 0",
+			 (struct msr_gpu_def_queue){.context = gen_gpu_context(i.r.g, device, 0),
+						    .device = device});
+	work(&i, i.r.thread, i.r.call, 1, 12);
+	kernel(&i, 1, 2, 3);
+	operate(&i, i.other_thread, queue, MSR_GPU_KERNEL, 1, 4, 8);
+	wait_for(&i, i.other_thread, 4, 8);
+	wait_for(&i, i.r.thread, 5, 7);
+	struct model *m = finish(&i);
+	uint32_t first = m->gpu_devices[0].name[0] == 'D' ? 0 : 1;
+	/* In [5, 7) the first thread waits for the first device and the second is blocked. */
+	assert_int_equal(m->gpu_idle[first].waiting_ns, 0);
+	assert_int_equal(total_ns(m, "CPU_IDLE_CAUSE (sec)"), MS(4));
+	assert_int_equal(m->gpu_waits.idle_ns, MS(2));
+	uint32_t second = fixture_find_function(m, at_address(m, 0x2010), "<gpu sync>");
+	assert_int_equal(value_ns(m, second, "GPU_IDLE_CAUSE (sec)"), MS(2));
+	run_clean(&i.r, m);
+}
+
+/* ---- what cannot be judged ---- */
+
+static void test_operations_without_times(void **state)
+{
+	(void)state;
+	struct idle_run i;
+	begin(&i);
+	work(&i, i.r.thread, i.r.call, 1, 12);
+	kernel(&i, 1, 2, 3);
+	operate(&i, i.r.thread, 0, MSR_GPU_KERNEL, 4, 4, 4); /* no queue */
+	wait_for(&i, i.r.thread, 4, 6);
+	struct model *m = finish(&i);
+	assert_false(m->gpu_idle[0].is_known);
+	assert_int_equal(m->gpu_idle[0].n_untimed, 1);
+	assert_int_equal(run_metric(m, "GPU_IDLE_CAUSE (sec)"), MODEL_NONE);
+	assert_int_equal(m->gpu_waits.unknown_ns, MS(2));
+	run_clean(&i.r, m);
+}
+
+static void test_summed_up_operations_end_the_watch(void **state)
+{
+	(void)state;
+	struct idle_run i;
+	begin(&i);
+	work(&i, i.r.thread, i.r.call, 1, 12);
+	kernel(&i, 1, 2, 3);
+	i.r.tally->aggregate_from_ns = MS(6);
+	struct model *m = finish(&i);
+	assert_int_equal(m->gpu_idle[0].watched_ns, MS(6) - RUN_START_NS);
+	assert_int_equal(blame_at(m, 0x1010), MS(4));
+	run_clean(&i.r, m);
+}
+
+static void test_without_samples(void **state)
+{
+	(void)state;
+	struct idle_run i;
+	begin(&i);
+	kernel(&i, 1, 2, 3);
+	kernel(&i, 1, 5, 6);
+	struct model *m = run_finish_as(&i.r, MSR_EXIT_NONE); /* it ends with the last record */
+	check_sums(m);
+	assert_int_equal(m->gpu_idle[0].unsampled_ns, idle_ns(&m->gpu_idle[0]));
+	assert_int_equal(m->gpu_idle[0].idle_ns[MODEL_GPU_IDLE_QUEUED], MS(2));
+	run_clean(&i.r, m);
+}
+
+/* ---- parts ---- */
+
+static struct model *part(struct idle_run *i, struct filter f)
+{
+	struct model *m = fixture_model(i->r.directory, 1);
+	assert_int_equal(filter_apply(&m, &f, 1), STATUS_OK);
+	return m;
+}
+
+static void test_ranges_add_up(void **state)
+{
+	(void)state;
+	struct idle_run i;
+	begin(&i);
+	add_thread(&i);
+	work(&i, i.r.thread, i.r.call, 1, 12);
+	work(&i, i.other_thread, i.other_work, 2, 12);
+	kernel(&i, 1, 2, 4);
+	kernel(&i, 5, 6, 8);
+	wait_for(&i, i.r.thread, 3, 7);
+	struct model *m = finish(&i), *a = part(&i, (struct filter){.time = ":0.0065"}),
+		     *b = part(&i, (struct filter){.time = "0.0065:"});
+	check_sums(a);
+	check_sums(b);
+	assert_int_equal(a->gpu_idle[0].watched_ns, MS(6.5));
+	assert_int_equal(a->gpu_idle[0].kernel_ns, MS(2.501));
+	assert_int_equal(blame_at(a, 0x1010) + blame_at(b, 0x1010), blame_at(m, 0x1010));
+	assert_int_equal(blame_at(a, 0x2010) + blame_at(b, 0x2010), blame_at(m, 0x2010));
+	assert_int_equal(a->gpu_waits.all_ns + b->gpu_waits.all_ns, MS(4));
+	assert_int_equal(total_ns(a, "CPU_IDLE_CAUSE (sec)") +
+				 total_ns(b, "CPU_IDLE_CAUSE (sec)"),
+			 total_ns(m, "CPU_IDLE_CAUSE (sec)"));
+	model_free(a);
+	model_free(b);
+	/* The other thread is in the part alone, but the first one did its share. */
+	struct model *c = part(&i, (struct filter){.threads = "1", .time = "0:0.0065"});
+	assert_int_equal(blame_at(c, 0x1010), 0);
+	assert_true(blame_at(c, 0x2010) > 0);
+	assert_true(blame_at(c, 0x2010) < blame_at(m, 0x2010));
+	model_free(c);
+	run_clean(&i.r, m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one_thread_is_to_blame),
+		cmocka_unit_test(test_threads_share_equally),
+		cmocka_unit_test(test_thirds_add_up),
+		cmocka_unit_test(test_who_waits_for_the_device_is_not_to_blame),
+		cmocka_unit_test(test_a_sample_covers_so_much),
+		cmocka_unit_test(test_operations_share_a_wait),
+		cmocka_unit_test(test_each_thread_that_waits_counts),
+		cmocka_unit_test(test_causes),
+		cmocka_unit_test(test_work_after_a_wait),
+		cmocka_unit_test(test_processes_share_a_device),
+		cmocka_unit_test(test_waiting_for_another_device),
+		cmocka_unit_test(test_operations_without_times),
+		cmocka_unit_test(test_summed_up_operations_end_the_watch),
+		cmocka_unit_test(test_without_samples),
+		cmocka_unit_test(test_ranges_add_up),
+	};
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
