@@ -42,6 +42,7 @@ ocl_workloads = \
 	tests/workload/opencl/ocl_device \
 	tests/workload/opencl/ocl_end \
 	tests/workload/opencl/ocl_errors \
+	tests/workload/opencl/ocl_idle \
 	tests/workload/opencl/ocl_paths \
 	tests/workload/opencl/ocl_queues \
 	tests/workload/opencl/ocl_solver \
@@ -78,6 +79,12 @@ tests_workload_opencl_ocl_errors_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
 tests_workload_opencl_ocl_errors_CFLAGS = $(ocl_workload_cflags)
 tests_workload_opencl_ocl_errors_LDFLAGS =
 tests_workload_opencl_ocl_errors_LDADD = $(ocl_workload_ldadd)
+tests_workload_opencl_ocl_idle_SOURCES = tests/workload/opencl/ocl_idle.c \
+	tests/workload/opencl/ocl_common.c tests/workload/opencl/ocl_common.h
+tests_workload_opencl_ocl_idle_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
+tests_workload_opencl_ocl_idle_CFLAGS = $(ocl_workload_cflags)
+tests_workload_opencl_ocl_idle_LDFLAGS =
+tests_workload_opencl_ocl_idle_LDADD = $(ocl_workload_ldadd)
 tests_workload_opencl_ocl_paths_SOURCES = tests/workload/opencl/ocl_paths.c \
 	tests/workload/opencl/ocl_common.c tests/workload/opencl/ocl_common.h
 tests_workload_opencl_ocl_paths_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
@@ -112,6 +119,7 @@ endif
 
 ocl_tests = \
 	tests/cli/opencl/ocl_golden.sh \
+	tests/cli/opencl/ocl_idle.sh \
 	tests/cli/opencl/ocl_life.sh \
 	tests/cli/opencl/ocl_miniapp.sh \
 	tests/cli/opencl/ocl_same.sh \

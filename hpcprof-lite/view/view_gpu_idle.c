@@ -97,7 +97,9 @@ static bool add_row(const struct model *m, enum model_metric_role role, struct m
 				   *line = row.line != MODEL_NONE ? &m->contexts[row.line] : NULL;
 	bool is_entry = function->kind != MODEL_CONTEXT_FUNCTION;
 	uint64_t id = map_put(index,
-			      is_entry ? UINT64_MAX - row.function : (uint64_t)function->function,
+			      line       ? (uint64_t)line->function
+			      : is_entry ? UINT64_MAX - row.function
+					 : (uint64_t)function->function,
 			      line ? (uint64_t)line->file << 32 | line->line : UINT64_MAX, r->n);
 	if (id == MAP_NONE)
 		return false;

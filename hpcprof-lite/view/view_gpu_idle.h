@@ -26,11 +26,14 @@ uint64_t view_gpu_idle_ns(const struct model_gpu_idle *i);
 /* NULL if nothing is known of the device. */
 const struct model_gpu_idle *view_gpu_idle_of(const struct model *m, uint32_t device);
 
-/* What CPU threads did in one function, at one line of the program, while GPUs were idle. */
+/*
+ * One line of the program and all that it called, or one function where no line is known, or a
+ * kernel or kind of operation.
+ */
 struct view_idle_row {
 	/*
-	 * Contexts. function: the innermost one, or an entry, or the placeholder of a wait. line:
-	 * the innermost line of the program; MODEL_NONE: none. Operations: function only.
+	 * Contexts. line: the innermost line of the program; MODEL_NONE: none, or an operation.
+	 * function: the innermost function or entry; if there is a line, of one of those there.
 	 */
 	uint32_t function, line;
 	double seconds;

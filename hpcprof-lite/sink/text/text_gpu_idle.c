@@ -83,21 +83,19 @@ static void put_device(const struct model *m, uint32_t d, const struct text_styl
 
 /* ---- causes ---- */
 
-/* "read at input.c:12 in load", or the kernel. */
+/* "input.c:12 in load", or the function, or the kernel. */
 static void name_row(const struct model *m, const struct view_idle_row *r, char *to,
 		     size_t n_bytes)
 {
 	char place[TEXT_FILE + 16] = "";
-	text_name(to, n_bytes, m, &m->contexts[r->function]);
-	if (r->line == MODEL_NONE)
-		return;
-	const struct model_context *line = &m->contexts[r->line];
-	text_place(place, sizeof place, m, line);
-	if (*place)
-		snprintf(to + strlen(to), n_bytes - strlen(to), " at %s", place);
-	if (line->function < m->n_functions && line->function != m->contexts[r->function].function)
-		snprintf(to + strlen(to), n_bytes - strlen(to), " in %s",
-			 m->functions[line->function].name);
+	const struct model_context *line =
+		r->line != MODEL_NONE ? &m->contexts[r->line] : NULL;
+	if (line)
+		text_place(place, sizeof place, m, line);
+	if (*place && line->function < m->n_functions)
+		snprintf(to, n_bytes, "%s in %s", place, m->functions[line->function].name);
+	else
+		text_name(to, n_bytes, m, &m->contexts[r->function]);
 }
 
 static void put_rows(const struct model *m, const struct view_idle_rows *r, double whole,

@@ -183,7 +183,7 @@ static void test_who_waits_for_the_device_is_not_to_blame(void **state)
 	begin(&i);
 	add_thread(&i);
 	work(&i, i.r.thread, i.r.call, 1, 10);
-	work(&i, i.other_thread, i.other_work, 4, 5);
+	work(&i, i.other_thread, i.other_work, 4, 10);
 	kernel(&i, 1, 2, 3);
 	wait_for(&i, i.r.thread, 2.5, 8);
 	struct model *m = finish(&i);
@@ -201,12 +201,13 @@ static void test_a_sample_covers_so_much(void **state)
 	(void)state;
 	struct idle_run i;
 	begin(&i);
-	work(&i, i.r.thread, i.r.call, 1, 2);
-	work(&i, i.r.thread, i.r.other_call, 50, 51);
+	gen_sample(i.r.g, i.r.thread, i.r.call, i.metric, MS(1), 1000000);
+	gen_sample(i.r.g, i.r.thread, i.r.call, i.metric, MS(11), 1000000); /* just near enough */
+	gen_sample(i.r.g, i.r.thread, i.r.other_call, i.metric, MS(21.001), 1000000);
 	kernel(&i, 0.5, 0.6, 0.7);
 	struct model *m = finish(&i);
-	assert_int_equal(blame_at(m, 0x1010), MS(10));
-	assert_int_equal(m->gpu_idle[0].unsampled_ns, MS(0.9) - RUN_START_NS + MS(39));
+	assert_int_equal(blame_at(m, 0x1010), MS(11));
+	assert_int_equal(m->gpu_idle[0].unsampled_ns, MS(0.9) - RUN_START_NS + MS(9.001));
 	run_clean(&i.r, m);
 }
 
@@ -279,6 +280,24 @@ static void test_causes(void **state)
 	assert_int_equal(d->queue_most, 2);
 	double in_flight = 11 + 9.95 + 10 + 19 + 9.45;
 	assert_true(fabs(d->queue_mean - in_flight * 1e6 / (double)d->watched_ns) < 1e-9);
+	run_clean(&i.r, m);
+}
+
+/* The device's clock is behind by some microseconds: the wait seems to end before the kernel. */
+static void test_a_wait_that_ends_with_the_operation(void **state)
+{
+	(void)state;
+	struct idle_run i;
+	begin(&i);
+	work(&i, i.r.thread, i.r.call, 1, 40);
+	kernel(&i, 9, 10, 20);
+	wait_for(&i, i.r.thread, 11, 19.99);
+	kernel(&i, 19.995, 20.1, 30);
+	wait_for(&i, i.r.thread, 21, 29.97); /* too early for that */
+	kernel(&i, 29.98, 30.2, 31);
+	struct model *m = finish(&i);
+	assert_int_equal(m->gpu_idle[0].idle_ns[MODEL_GPU_IDLE_SYNC], MS(0.1));
+	assert_int_equal(m->gpu_idle[0].idle_ns[MODEL_GPU_IDLE_QUEUED], MS(0.2));
 	run_clean(&i.r, m);
 }
 
@@ -454,6 +473,7 @@ int main(void)
 		cmocka_unit_test(test_operations_share_a_wait),
 		cmocka_unit_test(test_each_thread_that_waits_counts),
 		cmocka_unit_test(test_causes),
+		cmocka_unit_test(test_a_wait_that_ends_with_the_operation),
 		cmocka_unit_test(test_work_after_a_wait),
 		cmocka_unit_test(test_processes_share_a_device),
 		cmocka_unit_test(test_waiting_for_another_device),

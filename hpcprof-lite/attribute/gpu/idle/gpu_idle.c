@@ -12,6 +12,8 @@
 /* Threads that run have a sample at least as often: a timer expires on the kernel's tick. */
 #define LEAST_COVERAGE_NS UINT64_C(10000000)
 #define COVERED_PERIODS 3
+#define LEAST_PERIOD_NS UINT64_C(1000000)
+#define MOST_PERIOD_NS UINT64_C(1000000000000)
 #define UNTIMED_MOST 0.01 /* of the operations: with more, the devices are not judged */
 
 struct finding {
@@ -21,6 +23,7 @@ struct finding {
 	uint32_t *sweep_of;        /* by device; MODEL_NONE: nothing ran on it */
 	uint32_t *index_of;        /* by device: index in its sweep */
 	bool *is_used;             /* by device */
+	bool *is_lock;             /* by function */
 	atomic_bool failed;
 };
 
@@ -205,16 +208,27 @@ static bool fill_sweeps(struct finding *f)
 
 /* ---- the sweeps ---- */
 
-/* The longest time between samples of a thread that runs, by what was asked for. */
-static uint64_t coverage_ns(const struct model *m)
+/* Functions of libc in which threads wait for other threads; samples of REALTIME end there. */
+static void list_locks(const struct model *m, bool *is_lock)
 {
-	uint64_t most = LEAST_COVERAGE_NS;
+	static const char *const parts[] = {"futex", "lll_lock_wait", "pthread_cond_", "sem_wait",
+					    "pthread_barrier_wait"};
+	for (uint32_t i = 0; i < m->n_functions; i++)
+		for (size_t k = 0; k < sizeof parts / sizeof *parts && !is_lock[i]; k++)
+			is_lock[i] = m->functions[i].module < m->n_modules &&
+				     m->modules[m->functions[i].module].role == MODEL_MODULE_START &&
+				     strstr(m->functions[i].name, parts[k]);
+}
+
+/* The longest period of time that was asked for. */
+static uint64_t longest_period_ns(const struct model *m)
+{
+	uint64_t most = LEAST_PERIOD_NS;
 	for (uint32_t i = 0; i < m->n_metrics; i++) {
 		const struct model_metric *k = &m->metrics[i];
 		if (k->kind == MODEL_METRIC_SAMPLED && strcmp(k->unit, "sec") == 0 &&
-		    k->period_most < UINT64_MAX / COVERED_PERIODS &&
-		    k->period_most * COVERED_PERIODS > most)
-			most = k->period_most * COVERED_PERIODS;
+		    k->period_most < MOST_PERIOD_NS && k->period_most > most)
+			most = k->period_most;
 	}
 	return most;
 }
@@ -284,8 +298,14 @@ static void sum_waits(const struct model *m, uint64_t from_ns, uint64_t until_ns
 
 static bool run_sweeps(struct finding *f, unsigned n_workers)
 {
-	for (size_t i = 0; i < f->sweeps.n; i++)
-		f->sweeps.at[i].coverage_ns = coverage_ns(f->m);
+	list_locks(f->m, f->is_lock);
+	uint64_t period_ns = longest_period_ns(f->m), coverage_ns = COVERED_PERIODS * period_ns;
+	coverage_ns = coverage_ns > LEAST_COVERAGE_NS ? coverage_ns : LEAST_COVERAGE_NS;
+	for (size_t i = 0; i < f->sweeps.n; i++) {
+		f->sweeps.at[i].period_ns = period_ns;
+		f->sweeps.at[i].coverage_ns = coverage_ns;
+		f->sweeps.at[i].is_lock = f->is_lock;
+	}
 	pool_run_shown("idle time of GPUs", f->sweeps.n, n_workers, sweep_job, f);
 	bool ok = !atomic_load(&f->failed);
 	for (size_t i = 0; i < f->sweeps.n && ok; i++)
@@ -307,10 +327,11 @@ bool gpu_idle_find(const struct model *m, uint64_t from_ns, uint64_t until_ns, u
 			    .out = out,
 			    .sweep_of = calloc(n, sizeof *f.sweep_of),
 			    .index_of = calloc(n, sizeof *f.index_of),
-			    .is_used = calloc(n, sizeof *f.is_used)};
+			    .is_used = calloc(n, sizeof *f.is_used),
+			    .is_lock = calloc((size_t)m->n_functions + 1, sizeof *f.is_lock)};
 	uint32_t *up = calloc(n, sizeof *up);
 	out->devices = calloc(n, sizeof *out->devices);
-	bool ok = f.sweep_of && f.index_of && f.is_used && up && out->devices &&
+	bool ok = f.sweep_of && f.index_of && f.is_used && f.is_lock && up && out->devices &&
 		  connect_devices(&f, up) && make_sweeps(&f, up, from_ns, until_ns) &&
 		  fill_sweeps(&f) && run_sweeps(&f, n_workers);
 	if (ok)
@@ -321,6 +342,7 @@ bool gpu_idle_find(const struct model *m, uint64_t from_ns, uint64_t until_ns, u
 	free(f.sweep_of);
 	free(f.index_of);
 	free(f.is_used);
+	free(f.is_lock);
 	free(up);
 	return ok;
 }

@@ -4,10 +4,15 @@
 
 /* ---- time passes ---- */
 
-/* Only threads that work are to blame; if none does, those that are blocked. */
+/*
+ * Threads that work are to blame. If none does, those that are blocked are, and first of all those
+ * that launch on the device.
+ */
 static void blame_threads(struct idle_device *d, uint64_t ns)
 {
-	enum idle_state state = d->n_threads[IDLE_WORKS] ? IDLE_WORKS : IDLE_BLOCKED;
+	enum idle_state state = IDLE_WORKS;
+	while (state > IDLE_BLOCKED && !d->n_threads[state])
+		state--;
 	if (d->n_threads[state]) {
 		d->share_of[state] += ((idle_fixed)ns << IDLE_FRACTION) / d->n_threads[state];
 		d->sum.blamed_ns += ns;
@@ -20,8 +25,10 @@ static void blame_threads(struct idle_device *d, uint64_t ns)
 
 static bool is_off(const struct idle_device *d)
 {
-	return d->n_threads[IDLE_OFF] && !d->n_threads[IDLE_WORKS] && !d->n_threads[IDLE_BLOCKED] &&
-	       !d->n_threads[IDLE_WAITS_HERE];
+	uint64_t n = 0;
+	for (unsigned state = IDLE_WAITS_HERE; state < IDLE_STATES; state++)
+		n += d->n_threads[state];
+	return d->n_threads[IDLE_OFF] && !n;
 }
 
 static void pass_waits(struct idle_device *d, uint64_t ns)
@@ -83,7 +90,7 @@ static void close_gap(struct idle_device *d)
 	bool is_short = free_ns <= IDLE_LAUNCH_NS;
 	if (d->is_before_first) {
 		to[MODEL_GPU_IDLE_BEFORE] += free_ns + sync_ns + launched_ns;
-	} else if (sync_ns) {
+	} else if (sync_ns || d->was_waited_for) {
 		to[MODEL_GPU_IDLE_SYNC] += sync_ns + launched_ns + (is_short ? free_ns : 0);
 		to[MODEL_GPU_IDLE_NOTHING] += is_short ? 0 : free_ns;
 	} else if (free_ns && is_short) {
@@ -94,9 +101,10 @@ static void close_gap(struct idle_device *d)
 	}
 }
 
-static void open_gap(struct idle_device *d, bool is_before_first)
+static void open_gap(struct idle_device *d, uint64_t ns, bool is_before_first)
 {
 	d->is_before_first = is_before_first;
+	d->was_waited_for = d->wait_end_ns && ns - d->wait_end_ns <= IDLE_CLOCK_NS;
 	for (unsigned i = 0; i < IDLE_PARTS; i++)
 		d->gap_ns[i] = 0;
 }
@@ -172,7 +180,7 @@ void idle_device_end(const struct idle_sweep *s, struct idle_device *d, uint64_t
 		d->n_copies--;
 	d->n_in_flight--;
 	if (!d->n_kernels && !d->n_copies)
-		open_gap(d, false);
+		open_gap(d, ns, false);
 }
 
 void idle_device_watch(const struct idle_sweep *s, struct idle_device *d, uint64_t ns, bool watch)
@@ -183,7 +191,7 @@ void idle_device_watch(const struct idle_sweep *s, struct idle_device *d, uint64
 						  : MODEL_GPU_IDLE_AFTER] +=
 			d->gap_ns[IDLE_FREE] + d->gap_ns[IDLE_SYNCHRONISED] +
 			d->gap_ns[IDLE_LAUNCHED];
-	open_gap(d, true);
+	open_gap(d, ns, true);
 }
 
 void idle_device_close(struct idle_device *d)

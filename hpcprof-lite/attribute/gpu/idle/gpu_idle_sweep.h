@@ -18,6 +18,8 @@ enum { IDLE_FRACTION = 20 };
 
 /* A launch after at most this much other work of the threads was on its way: launch-bound. */
 #define IDLE_LAUNCH_NS UINT64_C(100000)
+/* Clocks of devices are only so accurate: an operation may seem to end after the wait for it. */
+#define IDLE_CLOCK_NS UINT64_C(20000)
 
 /* ---- accounts (gpu_idle_account.c) ---- */
 
@@ -49,7 +51,8 @@ enum idle_state {
 	IDLE_UNKNOWN,              /* no sample covers the moment */
 	IDLE_OFF,                  /* measurement is off */
 	IDLE_WAITS_HERE,           /* for this device */
-	IDLE_BLOCKED,              /* for something else */
+	IDLE_BLOCKED,              /* for something else, or without a processor */
+	IDLE_BLOCKED_LAUNCHER,     /* the same; it has launched on this device */
 	IDLE_WORKS,
 	IDLE_STATES
 };
@@ -72,6 +75,8 @@ struct idle_device {
 	idle_fixed share_of_op;    /* the same for an operation that runs */
 	bool is_before_first;
 	uint64_t gap_ns[IDLE_PARTS]; /* since the last operation ended */
+	uint64_t wait_end_ns;      /* of the last wait that ended */
+	bool was_waited_for;       /* a wait ended as the gap began */
 	idle_fixed queue_ns;
 	uint32_t *latencies;       /* IDLE_BUCKETS */
 	struct model_gpu_idle sum;
@@ -137,9 +142,9 @@ struct idle_thread {
 	struct model_trace_cursor cursor;
 	size_t n, next;            /* of `samples` */
 	struct model_sample samples[IDLE_CHUNK];
-	uint64_t covered_until_ns; /* by the last sample; 0: by none */
+	uint64_t covered_until_ns; /* its state and context; 0: nothing is known */
 	uint32_t context;
-	uint8_t state;             /* by the last sample: OFF, BLOCKED or WORKS */
+	uint8_t state;             /* OFF, BLOCKED or WORKS */
 	const struct model_gpu_wait *waits; /* those that have not begun */
 	uint64_t n_waits;
 	VEC(struct idle_wait) waiting;
@@ -164,7 +169,9 @@ struct idle_stretch {
 struct idle_sweep {
 	const struct model *m;
 	uint64_t from_ns, until_ns;/* only this time counts */
-	uint64_t coverage_ns;      /* how long a sample covers at most */
+	/* A sample covers the time to the next one if that is so near, else one period. */
+	uint64_t coverage_ns, period_ns;
+	const bool *is_lock;       /* by function of the model: threads wait for threads in it */
 	VEC(struct idle_device) devices;
 	VEC(struct idle_queue) queues;
 	VEC(struct idle_thread) threads; /* by profile */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * See gpu_idle_sweep.h. A sample covers the time up to the next sample of the thread, as in all
- * time lines, but no longer than threads that run are without one. Test:
+ * time lines, unless a thread that runs would have had another one before. Test:
  * tests/unit/prof_gpu/test_gpu_idle.c.
  */
 #include "hpcprof-lite/attribute/gpu/idle/gpu_idle_sweep.h"
@@ -14,9 +14,12 @@ static void refill(const struct idle_sweep *s, struct idle_thread *t)
 	t->n = model_trace_read(s->m, t->profile, &t->cursor, t->samples, IDLE_CHUNK);
 }
 
-static enum idle_state state_of(const struct model *m, uint32_t context)
+static enum idle_state state_of(const struct idle_sweep *s, uint32_t context)
 {
-	switch ((enum model_activity)m->contexts[context].activity) {
+	const struct model_context *c = &s->m->contexts[context];
+	if (c->function < s->m->n_functions && s->is_lock[c->function])
+		return IDLE_BLOCKED;
+	switch ((enum model_activity)c->activity) {
 	case MODEL_OMP_BARRIER:
 	case MODEL_OMP_LOCK:
 	case MODEL_OMP_ORDERED:
@@ -33,17 +36,32 @@ static enum idle_state state_of(const struct model *m, uint32_t context)
 	}
 }
 
+static uint64_t next_sample(const struct idle_thread *t)
+{
+	return t->next < t->n ? t->samples[t->next].time_ns : t->end_ns;
+}
+
+/*
+ * A thread without a sample for long did not run. What it did then, other samples say, or nobody:
+ * the samples before and after are of what it did while it ran.
+ */
+static uint64_t covered_until(const struct idle_sweep *s, const struct idle_thread *t,
+			      uint64_t time_ns)
+{
+	uint64_t next_ns = next_sample(t);
+	return t->state == IDLE_OFF || next_ns <= time_ns + s->coverage_ns ? next_ns
+									   : time_ns + s->period_ns;
+}
+
 static void take_samples(const struct idle_sweep *s, struct idle_thread *t, uint64_t ns)
 {
 	while (t->next < t->n && t->samples[t->next].time_ns <= ns) {
-		const struct model_sample *sample = &t->samples[t->next];
-		t->context = sample->context;
-		t->state = (uint8_t)(sample->context ? state_of(s->m, sample->context) : IDLE_OFF);
-		t->covered_until_ns = t->end_ns;
-		if (t->state != IDLE_OFF && sample->time_ns + s->coverage_ns < t->end_ns)
-			t->covered_until_ns = sample->time_ns + s->coverage_ns;
+		struct model_sample sample = t->samples[t->next];
+		t->context = sample.context;
+		t->state = (uint8_t)(sample.context ? state_of(s, sample.context) : IDLE_OFF);
 		if (++t->next == t->n)
 			refill(s, t);
+		t->covered_until_ns = covered_until(s, t, sample.time_ns);
 	}
 	if (t->covered_until_ns <= ns)
 		t->covered_until_ns = 0;
@@ -92,6 +110,7 @@ static void take_waits(struct idle_sweep *s, struct idle_thread *t, uint64_t ns)
 		if (w.device != MODEL_NONE) {
 			idle_device_advance(s, &s->devices.at[w.device], w.end_ns);
 			s->devices.at[w.device].n_waits--;
+			s->devices.at[w.device].wait_end_ns = w.end_ns;
 		}
 		t->waiting.at[i] = t->waiting.at[--t->waiting.n];
 	}
@@ -111,6 +130,13 @@ static bool waits_for(const struct idle_thread *t, uint32_t device)
 	return false;
 }
 
+static struct idle_mark blocked(const struct idle_thread *t, uint32_t device, uint32_t context)
+{
+	bool launches = t->launched_on & idle_bit(device);
+	return (struct idle_mark){.state = launches ? IDLE_BLOCKED_LAUNCHER : IDLE_BLOCKED,
+				  .context = context};
+}
+
 static struct idle_mark now_of(const struct idle_thread *t, uint32_t device)
 {
 	if (!(t->uses & idle_bit(device)))
@@ -118,8 +144,9 @@ static struct idle_mark now_of(const struct idle_thread *t, uint32_t device)
 	if (t->waiting.n && waits_for(t, device))
 		return (struct idle_mark){.state = IDLE_WAITS_HERE};
 	if (t->waiting.n)
-		return (struct idle_mark){.state = IDLE_BLOCKED,
-					  .context = t->waiting.at[t->waiting.n - 1].context};
+		return blocked(t, device, t->waiting.at[t->waiting.n - 1].context);
+	if (t->covered_until_ns && t->state == IDLE_BLOCKED)
+		return blocked(t, device, t->context);
 	if (t->covered_until_ns)
 		return (struct idle_mark){.state = t->state, .context = t->context};
 	return (struct idle_mark){.state = IDLE_UNKNOWN};

@@ -1,0 +1,120 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Why an OpenCL device was idle, who is to blame, and what threads waited for, of programs that read
+# the clock themselves around what they do meanwhile. What the device did has exact bounds: it was
+# idle at least while the host says that it did something else, and at most when no command ran.
+# Bounds of samples are wide, as other programs may have the processors.
+
+# shellcheck disable=SC2154 # variables of lib.sh
+. "${srcdir:-.}/tests/lib.sh"
+. "$srcdir/tests/e2e.sh"
+. "$srcdir/tests/ocl.sh"
+public_workloads ocl_idle
+
+# run NAME EVENTS WAY ROUNDS
+run() {
+	native "$1" "$W/ocl_idle" "$3" "$4"
+	# shellcheck disable=SC2086 # options are words
+	measured "$1" "$1" $2 -e gpu=opencl -- "$W/ocl_idle" "$3" "$4"
+	analyse "$1" text "$M"
+	sums "$1"
+	diag "$(grep -E "^gpu-(idle|waits)	" "$T/text-$1")"
+}
+
+# idle NAME FIELD: a field of the record gpu-idle, by its name in the line of names; in ns.
+idle() {
+	awk -F '\t' -v field="$2" '/^# gpu-idle / { n = split($0, names, " ") }
+		$1 == "gpu-idle" { for (i = 3; i <= n; i++) if (names[i] == field) sum += $(i - 1) }
+		END { printf "%.0f\n", sum }' "$T/text-$1"
+}
+
+# between NAME: idle between the first and the last operation.
+between() {
+	echo $(($(idle "$1" nothing-ns) + $(idle "$1" launch-ns) + $(idle "$1" sync-ns) + \
+		$(idle "$1" queued-ns)))
+}
+
+# part NUMBER PERCENT
+part() { echo $(($1 * $2 / 100)); }
+
+# ns SECONDS
+ns() { awk -v s="$1" 'BEGIN { printf "%.0f\n", s * 1e9 }'; }
+
+# sums NAME: what holds to the nanosecond.
+sums() {
+	all_idle=$(($(idle "$1" before-ns) + $(between "$1") + $(idle "$1" after-ns)))
+	is "$1: the parts are the whole" "$(idle "$1" watched-ns)" \
+		$(($(idle "$1" kernels-ns) + $(idle "$1" copies-ns) + all_idle))
+	is "$1: idle time is blamed, or it is said why not" "$all_idle" \
+		$(($(idle "$1" blamed-ns) + $(idle "$1" waiting-ns) + \
+			$(idle "$1" unsampled-ns)))
+	is "$1: the metric is what is blamed" \
+		"$(ns "$(gpu_total "$1" "GPU_IDLE_CAUSE (sec)")")" "$(idle "$1" blamed-ns)"
+	is "$1: waits are blamed, or it is said why not" \
+		"$(ns "$(gpu_total "$1" "GSYNC (sec)")")" \
+		"$(awk -F '\t' '$1 == "gpu-waits" { printf "%.0f\n", $3 + $4 + $5 }' \
+			"$T/text-$1")"
+	is "$1: the metric is what is blamed of waits" \
+		"$(ns "$(gpu_total "$1" "CPU_IDLE_CAUSE (sec)")")" \
+		"$(awk -F '\t' '$1 == "gpu-waits" { print $3 }' "$T/text-$1")"
+	for metric in "kernels-ns GKER" "copies-ns GXCOPY"; do
+		same_time "$1: commands ran for as long as they say: $metric" \
+			"$(gpu_total "$1" "${metric#* } (sec)")" "$(idle "$1" "${metric% *}")"
+	done
+}
+
+# busy_elsewhere NAME: idle because the host did something else for a known time.
+busy_elsewhere() {
+	within "$1: nothing was launched while the host did something else" \
+		"$(idle "$1" nothing-ns)" "$(part "$(truth "$1" ns host:work)" 99)" \
+		$(($(truth "$1" ns host:all) - $(truth "$1" ns kernel)))
+}
+
+run compute "-e REALTIME" compute 8
+busy_elsewhere compute
+within "compute: the function that computes is to blame" \
+	"$(ns "$(gpu_total compute "GPU_IDLE_CAUSE (sec)" host_compute)")" \
+	"$(part "$(truth compute ns host:work)" 60)" "$(part "$(truth compute ns host:work)" 105)"
+within "compute: the host waited for the kernel" \
+	"$(ns "$(gpu_total compute "CPU_IDLE_CAUSE (sec)" busy)")" \
+	"$(part "$(truth compute ns kernel)" 70)" "$(part "$(truth compute ns host:wait)" 100)"
+
+run sleep "-e REALTIME" sleep 8
+busy_elsewhere sleep
+within "sleep: the function that sleeps is to blame" \
+	"$(ns "$(gpu_total sleep "GPU_IDLE_CAUSE (sec)" host_sleep)")" \
+	"$(part "$(truth sleep ns host:work)" 60)" "$(part "$(truth sleep ns host:work)" 105)"
+
+# The CPU's time does not pass while it sleeps: nobody is blamed for what nobody saw.
+run unseen "-e CPUTIME" sleep 8
+busy_elsewhere unseen
+within "unseen: without a sample nobody is blamed" "$(idle unseen unsampled-ns)" \
+	"$(part "$(truth unseen ns host:work)" 60)" "$(idle unseen watched-ns)"
+within "unseen: nor is the function" \
+	"$(ns "$(gpu_total unseen "GPU_IDLE_CAUSE (sec)" host_sleep)")" 0 \
+	"$(part "$(truth unseen ns host:work)" 20)"
+
+run sync "-e CPUTIME" sync 1000
+within "sync: most gaps follow a wait" "$(idle sync sync-ns)" "$(part "$(between sync)" 50)" \
+	"$(between sync)"
+within "sync: most launches find the device idle" "$(idle sync latencies)" 500 1000
+
+run launch "-e CPUTIME" launch 1000
+within "launch: most gaps end with a launch that came too late" \
+	$(($(idle launch launch-ns) + $(idle launch queued-ns))) \
+	"$(part "$(between launch)" 50)" "$(between launch)"
+is "launch: nobody waits before the end" $(($(idle launch sync-ns) > $(part "$(between launch)" \
+	20))) 0
+
+run copy "-e CPUTIME" copy 64
+within "copy: more copying than computing" "$(idle copy copies-ns)" "$(idle copy kernels-ns)" \
+	"$(idle copy watched-ns)"
+
+"$HPCPROF" --to text "$T/m-compute/m" >"$T/report" 2>/dev/null
+like "the report has the table" "$(grep -A 3 '^Why GPUs were idle' "$T/report")" ' idle: '
+like "the report blames the line" "$(cat "$T/report")" 'ocl_idle\.c:[0-9]* in host_compute'
+like "the report has what threads waited for" \
+	"$(sed -n '/While CPU threads waited/,/^$/p' "$T/report")" ' busy$'
+
+done_testing
