@@ -10,9 +10,10 @@ gpu_headers = tests/gpu/work.cuh tests/gpu/several_ways.h tests/gpu/work_library
 gpu_flow = tests/gpu/flow/main.cu tests/gpu/flow/advect.cu tests/gpu/flow/pressure.cu \
 	tests/gpu/flow/tracers.cu tests/gpu/flow/energy.cu
 gpu_single = tests/gpu/truth_kernels.cu tests/gpu/cuda_ways.cu tests/gpu/transformer.cu \
-	tests/gpu/launch_loop.cu tests/gpu/several_gpus.cu
-gpu_scripts = tests/gpu/bare_cupti.c tests/gpu/all.sh tests/gpu/checks.sh tests/gpu/several.sh \
-	tests/gpu/bench.sh tests/gpu/peers.py tests/gpu/torch_infer.py tests/gpu/triton_work.py
+	tests/gpu/idle_ways.cu tests/gpu/launch_loop.cu tests/gpu/several_gpus.cu
+gpu_scripts = tests/gpu/bare_cupti.c tests/gpu/all.sh tests/gpu/checks.sh tests/gpu/idle.sh \
+	tests/gpu/several.sh tests/gpu/bench.sh tests/gpu/peers.py tests/gpu/torch_infer.py \
+	tests/gpu/triton_work.py
 TESTS += tests/cli/gpu/nvidia_golden.sh
 EXTRA_DIST += tests/cli/gpu/nvidia_golden.sh tests/golden/nvidia
 EXTRA_DIST += $(gpu_headers) $(gpu_flow) $(gpu_single) $(gpu_scripts)
@@ -22,8 +23,8 @@ gpu_bare = tests/gpu/bare_cupti.so
 endif
 if HAVE_NVCC
 gpu_workloads = tests/gpu/truth_kernels tests/gpu/cuda_ways tests/gpu/transformer \
-	tests/gpu/launch_loop tests/gpu/launch_loop.so tests/gpu/several_gpus tests/gpu/flowbox \
-	$(gpu_bare)
+	tests/gpu/idle_ways tests/gpu/launch_loop tests/gpu/launch_loop.so \
+	tests/gpu/several_gpus tests/gpu/flowbox $(gpu_bare)
 gpu-workloads: $(gpu_workloads)
 CLEANFILES += $(gpu_workloads)
 
@@ -34,6 +35,8 @@ tests/gpu/cuda_ways: tests/gpu/cuda_ways.cu $(gpu_headers)
 		-lpthread
 tests/gpu/transformer: tests/gpu/transformer.cu $(gpu_headers)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(gpu_nvcc) -o $@ $(srcdir)/tests/gpu/transformer.cu -ldl
+tests/gpu/idle_ways: tests/gpu/idle_ways.cu $(gpu_headers)
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(gpu_nvcc) -o $@ $(srcdir)/tests/gpu/idle_ways.cu -lpthread
 tests/gpu/launch_loop: tests/gpu/launch_loop.cu $(gpu_headers)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(gpu_nvcc) -o $@ $(srcdir)/tests/gpu/launch_loop.cu
 tests/gpu/launch_loop.so: tests/gpu/launch_loop.cu $(gpu_headers)

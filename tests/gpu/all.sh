@@ -13,6 +13,7 @@
 #     truth      kernels of which it is known where their time goes and why: lines, loops, stalls,
 #         inlined functions
 #     paths      PC samples under several paths: apportioned against serialized
+#     idle       why the GPU was idle and who is to blame, against the clocks of the host
 #     overlap    PC samples of short kernels in several streams, with and without times
 #     apps       the flow mini-application and a transformer, with PC samples
 #     multi      several GPUs in one process, copies between them, processes beside each other
@@ -24,7 +25,7 @@
 
 here=$(cd "$(dirname "$0")" && pwd)
 if [ "${1:-}" != --section ]; then
-	[ $# -gt 0 ] || set -- calls launches truth paths overlap apps multi python
+	[ $# -gt 0 ] || set -- calls launches truth paths idle overlap apps multi python
 	log=$(mktemp "${TMPDIR:-/tmp}/gpu-all.XXXXXX") || exit 99
 	trap 'rm -rf "$log" "$log.cache"' EXIT
 	GPU_CACHE=$log.cache
@@ -52,6 +53,7 @@ CUDA_CALLS=${CUDA_CALLS:-$GPU_BIN/cuda_calls}
 . "$srcdir/tests/gpu/truth.sh"
 . "$srcdir/tests/gpu/checks.sh"
 . "$srcdir/tests/gpu/several.sh"
+. "$srcdir/tests/gpu/idle.sh"
 cd "$T" || exit 99
 if [ -n "${KEEP:-}" ]; then
 	mkdir -p "$KEEP"
@@ -125,7 +127,7 @@ calls)
 	[ -x "$CUDA_CALLS" ] || skip_all "no $CUDA_CALLS: built without CUPTI"
 	. "$srcdir/tests/gpu/ways.sh"
 	;;
-launches | truth | paths | overlap | apps | multi | python | soak) "$2_section" ;;
+launches | truth | paths | idle | overlap | apps | multi | python | soak) "$2_section" ;;
 *)
 	echo "no section $2" >&2
 	exit 2
