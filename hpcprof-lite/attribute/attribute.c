@@ -337,11 +337,12 @@ static bool attribute_mpi(struct pipeline *p)
 static bool keep_idle(struct pipeline *p, struct gpu_idle *idle)
 {
 	uint32_t metric_of[GPU_IDLE_METRICS];
-	if (!gpu_idle_add_metrics(p->m, idle, metric_of) ||
-	    (idle->devices && !model_own(p->m, idle->devices)))
-		return false;
-	p->m->gpu_idle = idle->devices;
+	struct model_gpu_idle *devices = idle->devices;
 	idle->devices = NULL;
+	if ((devices && !model_own(p->m, devices)) ||
+	    !gpu_idle_add_metrics(p->m, idle, metric_of))
+		return false;
+	p->m->gpu_idle = devices;
 	p->m->gpu_waits = idle->waits;
 	for (size_t i = 0; i < idle->blames.n; i++) {
 		const struct gpu_blame *b = &idle->blames.at[i];

@@ -50,7 +50,8 @@ const char *words_metric_role(enum model_metric_role r)
 		NULL,        "gpu-time", "kernel-time", "copy-time",   "set-time",
 		"sync-time", "kernels",  "copies",      "copy-bytes",  "sets",
 		"set-bytes", "syncs",    "samples",     "apportioned", "measured",
-		"expected",  "issued",   "stall",       "stall-idle",
+		"expected",  "issued",   "stall",       "stall-idle",  "gpu-idle-cause",
+		"cpu-idle-cause",
 	};
 	return WORD(words, r);
 }

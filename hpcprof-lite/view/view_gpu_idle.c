@@ -73,7 +73,8 @@ static uint32_t line_around(const struct model *m, uint32_t context)
 		return python;
 	for (; context != MODEL_NONE; context = m->contexts[context].parent) {
 		const struct model_context *c = &m->contexts[context];
-		if (c->kind == MODEL_CONTEXT_LINE && c->module < m->n_modules &&
+		bool is_stub = c->function < m->n_functions && m->functions[c->function].is_launch;
+		if (c->kind == MODEL_CONTEXT_LINE && c->module < m->n_modules && !is_stub &&
 		    m->modules[c->module].role == MODEL_MODULE_PROGRAM)
 			return context;
 	}

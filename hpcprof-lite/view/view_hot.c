@@ -27,7 +27,8 @@ static bool list_stalls(struct gathering *g)
 	g->stall_of = malloc((m->n_metrics + 1) * sizeof *g->stall_of);
 	for (uint32_t i = 0; g->h->stalls && g->stall_of && i < m->n_metrics; i++) {
 		g->stall_of[i] = MODEL_NONE;
-		if (m->metrics[i].role < MODEL_ROLE_ISSUED)
+		if (m->metrics[i].role < MODEL_ROLE_ISSUED ||
+		    m->metrics[i].role > MODEL_ROLE_STALL_IDLE)
 			continue;
 		g->stall_of[i] = g->h->n_stalls;
 		g->h->stalls[g->h->n_stalls++] = i;

@@ -45,12 +45,11 @@ static void put_facts(const struct model_gpu_idle *i, const struct text_style *s
 {
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
 	if (i->n_latencies)
-		fprintf(s->out,
-			"%18s    launch to start when it was idle: median %s, 95%% within %s (%s)\n",
-			"", time_of(a, i->latency_median_ns), time_of(b, i->latency_95_ns),
+		fprintf(s->out, "%18s    launch to start: median %s, 95%% within %s (%s)\n", "",
+			time_of(a, i->latency_median_ns), time_of(b, i->latency_95_ns),
 			text_count(c, i->n_latencies));
-	fprintf(s->out, "%18s    launched and not ended: %.3g operations on average, %s at most\n",
-		"", i->queue_mean, text_count(c, i->queue_most));
+	fprintf(s->out, "%18s    in flight: %.3g operations on average, %s at most\n", "",
+		i->queue_mean, text_count(c, i->queue_most));
 	if (i->waiting_ns)
 		fprintf(s->out, "%18s    idle while all threads waited for it: %s\n", "",
 			time_of(a, i->waiting_ns));
@@ -137,6 +136,14 @@ static bool is_of_some(const struct model *m)
 	return m->part && !m->gpu_waits.all_ns;
 }
 
+static bool has_samples(const struct model *m)
+{
+	uint32_t i = 0;
+	while (i < m->n_metrics && m->metrics[i].kind != MODEL_METRIC_SAMPLED)
+		i++;
+	return i < m->n_metrics;
+}
+
 static bool put_causes(const struct model *m, uint64_t idle_ns, const struct text_style *s)
 {
 	struct view_idle_rows rows;
@@ -154,7 +161,8 @@ static bool put_causes(const struct model *m, uint64_t idle_ns, const struct tex
 	if (!is_of_some(m)) {
 		put_rest(s, waiting_ns, whole, "all waited for the GPU");
 		put_rest(s, unsampled_ns, whole,
-			 "none had a sample: blocked threads need -e OFFCPU or REALTIME");
+			 has_samples(m) ? "no sample; -e OFFCPU or REALTIME shows blocked threads"
+					: "no sample; -e CPUTIME takes them");
 	}
 	view_idle_rows_free(&rows);
 	return true;
