@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See view_gpu_idle.h. Test: tests/unit/prof/test_view_gpu_idle.c. */
+/* See view_gpu_idle.h. Test: tests/unit/prof_gpu/test_gpu_idle.c. */
 #include "hpcprof-lite/view/view_gpu_idle.h"
 
 #include "common/base/map.h"

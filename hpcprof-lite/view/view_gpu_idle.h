@@ -2,7 +2,7 @@
 /*
  * Why GPUs were idle, and what threads waited for: the rows that reports show. The numbers come
  * from model.gpu_idle and from the metrics GPU_IDLE_CAUSE and CPU_IDLE_CAUSE. Test:
- * tests/unit/prof/test_view_gpu_idle.c.
+ * tests/unit/prof_gpu/test_gpu_idle.c.
  */
 #ifndef HPCPROF_VIEW_VIEW_GPU_IDLE_H
 #define HPCPROF_VIEW_VIEW_GPU_IDLE_H

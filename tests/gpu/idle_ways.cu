@@ -5,7 +5,7 @@
  *     compute N    the host computes for 20 ms between kernels of 5 ms that it waits for
  *     sleep N      the host sleeps for 20 ms between them
  *     sync N       kernels of 20 us, each waited for
- *     launch N     empty kernels, none waited for but the last; the host needs 30 us for each launch
+ *     launch N     empty kernels, of which only the last is waited for; each launch takes 30 us
  *     queue N      kernels of 20 us, launched at once: nothing but the first launch is waited for
  *     copy N       copies of 64 MiB from pinned memory, and an empty kernel after each
  *     overlap N    the same copies in one stream, kernels of 1 ms in another

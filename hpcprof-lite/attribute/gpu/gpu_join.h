@@ -62,7 +62,7 @@ struct gpu_join {
 	VEC(struct gpu_cell) cells;
 	VEC(struct gpu_line) lines;        /* the queues with operations, by queue id */
 	struct space space;                /* memory of the items of `lines` */
-	/* Waits of threads for GPUs, as in struct model_gpu_times; launcher: index of the thread. */
+	/* Waits for GPUs, as in struct model_gpu_times; launcher: index of the thread. */
 	struct model_gpu_wait *waits;
 	uint64_t n_waits;
 	struct space wait_space;           /* memory of `waits` */

@@ -66,7 +66,8 @@
  *     gpu-yardstick	all	-	2	5000	120000	0.011	0.006	0.05	0.049
  *
  * and the model as it is: gpu-device, gpu-context, gpu-queue, gpu-shape, gpu-module, gpu-function,
- * gpu-metric, gpu-profile, gpu-op, gpu-device-limits, gpu-yardstick-kernel.
+ * gpu-metric, gpu-profile, gpu-op, gpu-device-limits, gpu-yardstick-kernel. Of idle time:
+ * gpu-idle for each device, gpu-waits; lines with # before them name the fields.
  *
  * If calls of MPI were measured (-e MPI), there are mpi-comm, mpi-call, mpi-site, mpi-late and one
  * mpi-ledger; see model_mpi.h for their fields.

@@ -12,10 +12,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum {
-	MOST_DEVICES = 16,
-	MOST_ROWS = 8
-};
+enum { MOST_DEVICES = 16, MOST_ROWS = 8 };
 
 static const char *time_of(char cell[TEXT_CELL], uint64_t ns)
 {
@@ -31,9 +28,8 @@ static void put_parts(const struct model_gpu_idle *i, const struct text_style *s
 		uint64_t ns = view_gpu_part_ns(i, p);
 		if (!ns)
 			continue;
-		fprintf(s->out, "%7s %10s    %s",
-			text_share(a, (double)ns, (double)i->watched_ns), time_of(b, ns),
-			view_gpu_part_words(p));
+		fprintf(s->out, "%7s %10s    %s", text_share(a, (double)ns, (double)i->watched_ns),
+			time_of(b, ns), view_gpu_part_words(p));
 		if (p == VIEW_GPU_KERNELS && i->overlap_ns)
 			fprintf(s->out, ", %s of the copying beside them",
 				text_share(a, (double)i->overlap_ns, (double)i->copy_ns));
@@ -72,8 +68,8 @@ static void put_device(const struct model *m, uint32_t d, const struct text_styl
 	uint64_t idle_ns = view_gpu_idle_ns(i);
 	snprintf(name, sizeof name, "%s %" PRIu32 ": %s", names_device_type(device),
 		 device->ordinal, device->name);
-	fprintf(s->out, "%7s %10s  idle: ",
-		text_share(a, (double)idle_ns, (double)i->watched_ns), time_of(b, idle_ns));
+	fprintf(s->out, "%7s %10s  idle: ", text_share(a, (double)idle_ns, (double)i->watched_ns),
+		time_of(b, idle_ns));
 	text_cell(s->out, name, text_columns(name) < 50 ? text_columns(name) : 50);
 	putc('\n', s->out);
 	put_parts(i, s);
@@ -82,13 +78,11 @@ static void put_device(const struct model *m, uint32_t d, const struct text_styl
 
 /* ---- causes ---- */
 
-/* "input.c:12 in load", or the function, or the kernel. */
-static void name_row(const struct model *m, const struct view_idle_row *r, char *to,
-		     size_t n_bytes)
+/* "heat.c:12 in load", or the function, or the kernel. */
+static void name_row(const struct model *m, const struct view_idle_row *r, char *to, size_t n_bytes)
 {
 	char place[TEXT_FILE + 16] = "";
-	const struct model_context *line =
-		r->line != MODEL_NONE ? &m->contexts[r->line] : NULL;
+	const struct model_context *line = r->line != MODEL_NONE ? &m->contexts[r->line] : NULL;
 	if (line)
 		text_place(place, sizeof place, m, line);
 	if (*place && line->function < m->n_functions)
@@ -172,9 +166,8 @@ static bool put_waits(const struct model *m, const struct text_style *s)
 {
 	const struct model_gpu_waits *w = &m->gpu_waits;
 	struct view_idle_rows rows;
-	double whole = is_of_some(m)
-			       ? view_total(m, view_find_metric(m, MODEL_ROLE_SYNC_TIME))
-			       : (double)w->all_ns / 1e9;
+	double whole = is_of_some(m) ? view_total(m, view_find_metric(m, MODEL_ROLE_SYNC_TIME))
+				     : (double)w->all_ns / 1e9;
 	if (whole <= 0)
 		return true;
 	if (!view_idle_rows_make(m, MODEL_ROLE_CPU_IDLE_CAUSE, &rows))
@@ -225,10 +218,12 @@ void text_all_gpu_idle(const struct model *m, FILE *out)
 		const struct model_gpu_idle *i = view_gpu_idle_of(m, d);
 		if (!i)
 			continue;
-		const uint64_t fields[] = {i->copy_ns,      i->overlap_ns,   i->blamed_ns,
-					   i->waiting_ns,   i->unsampled_ns, i->off_ns,
-					   i->n_ops,        i->n_untimed,    i->n_latencies,
-					   i->latency_median_ns, i->latency_95_ns, i->queue_most};
+		const uint64_t fields[] = {i->copy_ns,       i->overlap_ns,
+					   i->blamed_ns,     i->waiting_ns,
+					   i->unsampled_ns,  i->off_ns,
+					   i->n_ops,         i->n_untimed,
+					   i->n_latencies,   i->latency_median_ns,
+					   i->latency_95_ns, i->queue_most};
 		fprintf(out, "gpu-idle\t%" PRIu32 "\t%" PRIu64, d, i->watched_ns);
 		for (unsigned p = 0; p < VIEW_GPU_PARTS; p++)
 			text_all_u64(out, view_gpu_part_ns(i, p));

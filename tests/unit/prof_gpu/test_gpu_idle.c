@@ -2,11 +2,12 @@
 /* Tests of hpcprof-lite/attribute/gpu/idle: made time lines whose idle time, its causes and the
  * blame are known to the nanosecond. */
 #include "hpcprof-lite/filter/filter.h"
+#include "hpcprof-lite/view/view_gpu_idle.h"
 #include "tests/unit/prof_gpu/gpu_fixture.h"
 
 #include <math.h>
 
-#define MS(x) ((uint64_t)((x) * 1e6 + 0.5))
+#define MS(x) ((uint64_t)((x)*1e6 + 0.5))
 
 struct idle_run {
 	struct run r;
@@ -111,8 +112,8 @@ static void check_sums(const struct model *m)
 	assert_int_equal(total_ns(m, "CPU_IDLE_CAUSE (sec)"), m->gpu_waits.blamed_ns);
 	if (!m->part)
 		assert_int_equal(total_ns(m, "GSYNC (sec)"), m->gpu_waits.all_ns);
-	assert_int_equal(m->gpu_waits.all_ns, m->gpu_waits.blamed_ns + m->gpu_waits.idle_ns +
-						      m->gpu_waits.unknown_ns);
+	assert_int_equal(m->gpu_waits.all_ns,
+			 m->gpu_waits.blamed_ns + m->gpu_waits.idle_ns + m->gpu_waits.unknown_ns);
 }
 
 static struct model *finish(struct idle_run *i)
@@ -219,10 +220,10 @@ static void test_operations_share_a_wait(void **state)
 	struct idle_run i;
 	begin(&i);
 	work(&i, i.r.thread, i.r.call, 1, 12);
-	uint32_t second = gen_gpu_queue(
-		i.r.g, "queue 1",
-		(struct msr_gpu_def_queue){
-			.context = i.r.context, .device = i.r.device, .ordinal = 1});
+	uint32_t second =
+		gen_gpu_queue(i.r.g, "queue 1",
+			      (struct msr_gpu_def_queue){
+				      .context = i.r.context, .device = i.r.device, .ordinal = 1});
 	kernel(&i, 1, 2, 6);
 	operate(&i, i.r.thread, second, MSR_GPU_COPY, 1.5, 5, 8);
 	wait_for(&i, i.r.thread, 3, 10);
@@ -251,6 +252,35 @@ static void test_each_thread_that_waits_counts(void **state)
 	run_clean(&i.r, m);
 }
 
+static void test_rows_of_the_report(void **state)
+{
+	(void)state;
+	struct idle_run i;
+	begin(&i);
+	work(&i, i.r.thread, i.r.call, 1, 12);
+	kernel(&i, 1, 2, 6);
+	kernel(&i, 1, 6, 7);
+	operate(&i, i.r.thread, i.r.queue, MSR_GPU_COPY, 1.5, 7, 9);
+	wait_for(&i, i.r.thread, 2, 9);
+	struct model *m = finish(&i);
+	struct view_idle_rows rows;
+	assert_true(view_idle_rows_make(m, MODEL_ROLE_CPU_IDLE_CAUSE, &rows));
+	assert_int_equal(rows.n, 2);
+	assert_int_equal(rows.at[0].function, run_find(m, 0, "saxpy"));
+	assert_true(fabs(rows.at[0].seconds - 5e-3) < 1e-12);
+	assert_true(fabs(rows.at[1].seconds - 2e-3) < 1e-12);
+	view_idle_rows_free(&rows);
+	assert_true(view_idle_rows_make(m, MODEL_ROLE_GPU_IDLE_CAUSE, &rows));
+	assert_int_equal(rows.n, 1);
+	assert_int_equal(rows.at[0].line, MODEL_NONE); /* no structure */
+	view_idle_rows_free(&rows);
+	uint64_t sum = 0;
+	for (unsigned p = 0; p < VIEW_GPU_PARTS; p++)
+		sum += view_gpu_part_ns(&m->gpu_idle[0], p);
+	assert_int_equal(sum, m->gpu_idle[0].watched_ns);
+	run_clean(&i.r, m);
+}
+
 /* ---- causes ---- */
 
 static void test_causes(void **state)
@@ -264,7 +294,7 @@ static void test_causes(void **state)
 	kernel(&i, 40, 40.01, 50);    /* nothing was launched for 10 ms */
 	kernel(&i, 41, 52, 60);       /* was in the queue */
 	wait_for(&i, i.r.thread, 55, 60.5);
-	kernel(&i, 60.55, 60.6, 70);  /* launched at once after a wait */
+	kernel(&i, 60.55, 60.6, 70); /* launched at once after a wait */
 	struct model *m = finish(&i);
 	const struct model_gpu_idle *d = &m->gpu_idle[0];
 	assert_int_equal(d->idle_ns[MODEL_GPU_IDLE_BEFORE], MS(10) - RUN_START_NS);
@@ -349,9 +379,9 @@ static void test_waiting_for_another_device(void **state)
 	struct idle_run i;
 	begin(&i);
 	add_thread(&i);
-	uint32_t device = gen_gpu_device(i.r.g, "Other", "driver 1",
-					 (struct msr_gpu_def_device){.type = MSR_GPU_DEVICE_GPU,
-								     .uuid = {8}}),
+	uint32_t device = gen_gpu_device(
+			 i.r.g, "Other", "driver 1",
+			 (struct msr_gpu_def_device){.type = MSR_GPU_DEVICE_GPU, .uuid = {8}}),
 		 queue = gen_gpu_queue(
 			 i.r.g, "queue 0",
 			 (struct msr_gpu_def_queue){.context = gen_gpu_context(i.r.g, device, 0),
@@ -448,8 +478,7 @@ static void test_ranges_add_up(void **state)
 	assert_int_equal(blame_at(a, 0x1010) + blame_at(b, 0x1010), blame_at(m, 0x1010));
 	assert_int_equal(blame_at(a, 0x2010) + blame_at(b, 0x2010), blame_at(m, 0x2010));
 	assert_int_equal(a->gpu_waits.all_ns + b->gpu_waits.all_ns, MS(4));
-	assert_int_equal(total_ns(a, "CPU_IDLE_CAUSE (sec)") +
-				 total_ns(b, "CPU_IDLE_CAUSE (sec)"),
+	assert_int_equal(total_ns(a, "CPU_IDLE_CAUSE (sec)") + total_ns(b, "CPU_IDLE_CAUSE (sec)"),
 			 total_ns(m, "CPU_IDLE_CAUSE (sec)"));
 	model_free(a);
 	model_free(b);
@@ -472,6 +501,7 @@ int main(void)
 		cmocka_unit_test(test_a_sample_covers_so_much),
 		cmocka_unit_test(test_operations_share_a_wait),
 		cmocka_unit_test(test_each_thread_that_waits_counts),
+		cmocka_unit_test(test_rows_of_the_report),
 		cmocka_unit_test(test_causes),
 		cmocka_unit_test(test_a_wait_that_ends_with_the_operation),
 		cmocka_unit_test(test_work_after_a_wait),

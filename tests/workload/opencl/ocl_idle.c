@@ -5,7 +5,7 @@
  *	compute   the host computes for 60 ms between kernels that it waits for
  *	sleep     the host sleeps for 60 ms between them
  *	sync      short kernels, each waited for
- *	launch    tiny kernels, none waited for but the last; the host needs 40 us for each launch
+ *	launch    tiny kernels, of which only the last is waited for; each launch takes 40 us
  *	copy      copies of 16 MiB, and a short kernel after every eighth
  *
  * Besides the truths of ocl_common.h, it writes the clocks that it read around its phases, by
@@ -120,8 +120,8 @@ static void run(const char *way, int n)
 		if (strcmp(way, "sleep") == 0 && i)
 			host_sleep();
 		events[i] = is_copy && i % 8 ? copy(from)
-			    : is_launch       ? launch(TINY_ITEMS, 1)
-					      : launch(ITEMS, is_short ? SHORT : LONG);
+			    : is_launch      ? launch(TINY_ITEMS, 1)
+					     : launch(ITEMS, is_short ? SHORT : LONG);
 		if (!is_copy && !is_launch)
 			host_wait();
 	}

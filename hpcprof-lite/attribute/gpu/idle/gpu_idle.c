@@ -20,10 +20,10 @@ struct finding {
 	const struct model *m;
 	struct gpu_idle *out;
 	VEC(struct idle_sweep) sweeps;
-	uint32_t *sweep_of;        /* by device; MODEL_NONE: nothing ran on it */
-	uint32_t *index_of;        /* by device: index in its sweep */
-	bool *is_used;             /* by device */
-	bool *is_lock;             /* by function */
+	uint32_t *sweep_of; /* by device; MODEL_NONE: nothing ran on it */
+	uint32_t *index_of; /* by device: index in its sweep */
+	bool *is_used;      /* by device */
+	bool *is_lock;      /* by function */
 	atomic_bool failed;
 };
 
@@ -107,9 +107,8 @@ static bool add_queues(struct finding *f, uint64_t *uses, uint32_t *sweep_of_pro
 		struct idle_queue *q = vec_push(&s->queues);
 		if (!q)
 			return false;
-		*q = (struct idle_queue){.line = &m->private_->gpu_lines[i],
-					 .device = f->index_of[d],
-					 .process = p};
+		*q = (struct idle_queue){
+			.line = &m->private_->gpu_lines[i], .device = f->index_of[d], .process = p};
 		uses[p] |= idle_bit(f->index_of[d]);
 		sweep_of_process[p] = f->sweep_of[d];
 	}
@@ -215,9 +214,10 @@ static void list_locks(const struct model *m, bool *is_lock)
 					    "pthread_barrier_wait"};
 	for (uint32_t i = 0; i < m->n_functions; i++)
 		for (size_t k = 0; k < sizeof parts / sizeof *parts && !is_lock[i]; k++)
-			is_lock[i] = m->functions[i].module < m->n_modules &&
-				     m->modules[m->functions[i].module].role == MODEL_MODULE_START &&
-				     strstr(m->functions[i].name, parts[k]);
+			is_lock[i] =
+				m->functions[i].module < m->n_modules &&
+				m->modules[m->functions[i].module].role == MODEL_MODULE_START &&
+				strstr(m->functions[i].name, parts[k]);
 }
 
 /* The longest period of time that was asked for. */
@@ -367,9 +367,8 @@ bool gpu_idle_add_metrics(struct model *m, const struct gpu_idle *i,
 					    "(seconds)"},
 		[CPU_IDLE_CAUSE] = {.role = MODEL_ROLE_CPU_IDLE_CAUSE,
 				    .name = "CPU_IDLE_CAUSE (sec)",
-				    .description =
-					    "time that CPU threads waited for GPUs, at the "
-					    "operations that ran meanwhile (seconds)"}};
+				    .description = "time that CPU threads waited for GPUs, at the "
+						   "operations that ran meanwhile (seconds)"}};
 	bool occurs[GPU_IDLE_METRICS] = {0};
 	for (size_t k = 0; k < i->blames.n; k++)
 		occurs[i->blames.at[k].metric] = true;

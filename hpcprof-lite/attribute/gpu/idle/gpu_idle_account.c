@@ -10,7 +10,7 @@ void idle_account_add(struct idle_account *a, enum gpu_idle_metric metric, uint3
 	if (!amount)
 		return;
 	uint64_t id = map_put(&a->index, (uint64_t)metric << 32 | profile, context, a->entries.n);
-	struct idle_entry *e = id == MAP_NONE          ? NULL
+	struct idle_entry *e = id == MAP_NONE       ? NULL
 			       : id == a->entries.n ? vec_push(&a->entries)
 						    : &a->entries.at[id];
 	if (!e) {
@@ -45,7 +45,8 @@ bool idle_account_close(struct idle_account *a, const uint64_t total_ns[GPU_IDLE
 		const struct idle_entry *e = &a->entries.at[i];
 		bool is_last = i + 1 == a->entries.n || e[1].metric != e->metric;
 		sum += e->sum;
-		uint64_t up_to_ns = is_last ? total_ns[e->metric] : (uint64_t)(sum >> IDLE_FRACTION);
+		uint64_t up_to_ns =
+			is_last ? total_ns[e->metric] : (uint64_t)(sum >> IDLE_FRACTION);
 		if (up_to_ns > before_ns) {
 			struct gpu_blame *b = vec_push(&out->blames);
 			if (!b)

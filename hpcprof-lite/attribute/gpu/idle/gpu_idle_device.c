@@ -44,7 +44,7 @@ static void pass_waits(struct idle_device *d, uint64_t ns)
 
 static void pass_idle(struct idle_device *d, uint64_t ns)
 {
-	enum idle_part part = d->n_in_flight                   ? IDLE_LAUNCHED
+	enum idle_part part = d->n_in_flight                  ? IDLE_LAUNCHED
 			      : d->n_threads[IDLE_WAITS_HERE] ? IDLE_SYNCHRONISED
 							      : IDLE_FREE;
 	d->gap_ns[part] += ns;
@@ -187,8 +187,7 @@ void idle_device_watch(const struct idle_sweep *s, struct idle_device *d, uint64
 {
 	idle_device_advance(s, d, ns);
 	if (!watch && !d->n_kernels && !d->n_copies)
-		d->sum.idle_ns[d->is_before_first ? MODEL_GPU_IDLE_BEFORE
-						  : MODEL_GPU_IDLE_AFTER] +=
+		d->sum.idle_ns[d->is_before_first ? MODEL_GPU_IDLE_BEFORE : MODEL_GPU_IDLE_AFTER] +=
 			d->gap_ns[IDLE_FREE] + d->gap_ns[IDLE_SYNCHRONISED] +
 			d->gap_ns[IDLE_LAUNCHED];
 	open_gap(d, ns, true);
@@ -196,8 +195,7 @@ void idle_device_watch(const struct idle_sweep *s, struct idle_device *d, uint64
 
 void idle_device_close(struct idle_device *d)
 {
-	d->sum.queue_mean =
-		d->sum.watched_ns ? (double)d->queue_ns / (double)d->sum.watched_ns : 0;
+	d->sum.queue_mean = d->sum.watched_ns ? (double)d->queue_ns / (double)d->sum.watched_ns : 0;
 	d->sum.latency_median_ns = quantile(d, 50);
 	d->sum.latency_95_ns = quantile(d, 95);
 	d->sum.is_known = true;

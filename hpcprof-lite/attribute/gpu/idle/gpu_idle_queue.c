@@ -37,7 +37,8 @@ static bool is_kernel(const struct idle_sweep *s, const struct idle_queue *q, ui
 	if (context == MODEL_NONE)
 		return true;
 	function = s->m->contexts[context].function;
-	return function >= s->m->n_functions || s->m->functions[function].gpu_kind == MSR_GPU_KERNEL ||
+	return function >= s->m->n_functions ||
+	       s->m->functions[function].gpu_kind == MSR_GPU_KERNEL ||
 	       s->m->functions[function].gpu_kind == MSR_GPU_NO_KIND;
 }
 
