@@ -268,8 +268,22 @@ def use_tables(page, checks):
                  == "descending", first)
 
 
+def use_idle(page, checks):
+    if page.js("return !app.profile.meta.devices.some(d => d.watched > 0)"):
+        return
+    page.show("kernels")
+    checks.check("kernels: the parts of each device are its time", page.js("""
+        return app.profile.meta.devices.filter(d => d.watched > 0)
+          .every(d => d.parts.reduce((sum, part) => sum + part.ns, 0) === d.watched);"""))
+    tables = page.js("return [...document.querySelectorAll('#view-kernels .idle')]"
+                     ".map(e => e.innerText)")
+    checks.check("kernels: why each device was idle", tables and all(
+        "Why idle" in t and "before the first" in t for t in tables), str(tables)[:200])
+
+
 def use_page(page, checks):
     use_views(page, checks)
+    use_idle(page, checks)
     use_flame(page, checks)
     use_timeline(page, checks)
     use_tables(page, checks)

@@ -11,6 +11,7 @@
 #include "common/base/log.h"
 #include "hpcprof-lite/sink/names.h"
 #include "hpcprof-lite/view/view_balance.h"
+#include "hpcprof-lite/view/view_gpu_idle.h"
 
 #include <inttypes.h>
 
@@ -127,6 +128,29 @@ static void put_profiles(struct html *h)
 	TEXT(h, "]");
 }
 
+/* How the time of a device was spent; nothing if that is not known. */
+static void put_idle(struct html *h, uint32_t device)
+{
+	const struct model_gpu_idle *idle = view_gpu_idle_of(h->m, device);
+	if (!idle)
+		return;
+	NUMBER(h, "watched", idle->watched_ns);
+	TEXT(h, ",\"parts\":[");
+	for (unsigned p = 0; p < VIEW_GPU_PARTS; p++) {
+		TEXT(h, "%s{\"ns\":%" PRIu64, p ? "," : "", view_gpu_part_ns(idle, p));
+		STRING(h, "words", view_gpu_part_words(p));
+		NUMBER(h, "idle", p >= VIEW_GPU_IDLE);
+		TEXT(h, "}");
+	}
+	TEXT(h, "]");
+	NUMBER(h, "launches", idle->n_latencies);
+	NUMBER(h, "latency", idle->latency_median_ns);
+	NUMBER(h, "latency95", idle->latency_95_ns);
+	NUMBER(h, "inFlight", idle->queue_most);
+	NUMBER(h, "waiting", idle->waiting_ns);
+	NUMBER(h, "unsampled", idle->unsampled_ns);
+}
+
 static void put_gpus(struct html *h)
 {
 	const struct model *m = h->m;
@@ -137,6 +161,7 @@ static void put_gpus(struct html *h)
 		STRING(h, "name", d->name);
 		STRING(h, "type", names_device_type(d));
 		NUMBER(h, "units", d->definition ? d->definition->n_units : 0);
+		put_idle(h, i);
 		TEXT(h, "}");
 	}
 	TEXT(h, "],\"queues\":[");

@@ -55,7 +55,7 @@ void idle_device_advance(const struct idle_sweep *s, struct idle_device *d, uint
 {
 	uint64_t begin_ns = d->at_ns > s->from_ns ? d->at_ns : s->from_ns,
 		 end_ns = ns < s->until_ns ? ns : s->until_ns;
-	d->at_ns = ns;
+	d->at_ns = ns > d->at_ns ? ns : d->at_ns; /* damaged times may run back */
 	if (end_ns <= begin_ns)
 		return;
 	uint64_t length_ns = end_ns - begin_ns;

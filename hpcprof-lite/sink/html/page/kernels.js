@@ -39,7 +39,10 @@ class KernelView {
     const p = this.app.profile,
       kernels = this.collect();
     if (!kernels.length) {
-      this.holder.replaceChildren(el("p", { class: "empty" }, "No GPU kernels in this selection."));
+      this.holder.replaceChildren(
+        ...this.idle(),
+        el("p", { class: "empty" }, "No GPU kernels in this selection."),
+      );
       return;
     }
     const whole = kernels.reduce((sum, k) => sum + k.time, 0);
@@ -56,7 +59,7 @@ class KernelView {
           )
         : null;
     this.holder.replaceChildren(
-      ...[note, ...shown.slice(0, 60).map((k, i) => this.card(k, whole, i < 3))].filter(Boolean),
+      ...[...this.idle(), note, ...shown.slice(0, 60).map((k, i) => this.card(k, whole, i < 3))].filter(Boolean),
     );
     if (shown.length > 60)
       this.holder.append(
@@ -251,6 +254,49 @@ class KernelView {
         ),
         body,
       ),
+    );
+  }
+  // Why each device was idle: one table for each, of the whole run.
+  idle() {
+    const p = this.app.profile;
+    if (p.selection.time) return [];
+    return p.meta.devices.filter(d => d.watched > 0).map(d => this.idleCard(d));
+  }
+  idleCard(device) {
+    const p = this.app.profile,
+      body = el("tbody", {}),
+      seconds = ns => formatSeconds(ns / 1e9),
+      idle = device.parts.reduce((sum, part) => sum + (part.idle ? part.ns : 0), 0);
+    for (const part of device.parts.filter(part => part.ns))
+      body.append(
+        el(
+          "tr",
+          {},
+          el("td", { class: "number" }, percent(part.ns, device.watched)),
+          el("td", { class: "number" }, seconds(part.ns)),
+          el("td", {}, p.str(part.words)),
+        ),
+      );
+    const facts = [
+      device.launches &&
+        `launch to start when nothing was in flight: median ${seconds(device.latency)}, ` +
+          `95 % within ${seconds(device.latency95)} (${count(device.launches)})`,
+      `at most ${count(device.inFlight)} operations in flight`,
+      device.waiting && `idle while all threads waited for it: ${seconds(device.waiting)}`,
+      device.unsampled && `idle while no thread had a sample: ${seconds(device.unsampled)}`,
+    ].filter(Boolean);
+    return el(
+      "section",
+      { class: "kernel idle" },
+      el(
+        "h4",
+        {},
+        "Why idle: ",
+        el("bdi", {}, `${p.str(device.type)} ${device.ordinal} ${p.str(device.name)}`),
+        `, ${percent(idle, device.watched)} of ${seconds(device.watched)}`,
+      ),
+      el("table", {}, body),
+      el("p", { class: "quiet" }, facts.join("; ") + "."),
     );
   }
   // The innermost line of the program's own code above each context.
