@@ -11,6 +11,12 @@
 #include <stdbool.h>
 
 /*
+ * At the start of a process: says so if the program has a tool of its own, which run times find
+ * before us. Not signal-safe.
+ */
+void ompt_start(void);
+
+/*
  * Asks the run time to report regions. Returns false if it cannot report all that we need; then it
  * must not report anything. Not signal-safe.
  */

@@ -9,6 +9,7 @@
 #include "hpcrun-lite/runtime/next.h"
 #include "hpcrun-lite/runtime/runtime.h"
 
+#include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -28,6 +29,34 @@ static void finalize(ompt_data_t *data)
 	(void)data;
 }
 
+static void note_other_tool(void)
+{
+	runtime_note("The program has an OpenMP tool of its own. Call paths of OpenMP workers start "
+		     "at the thread, not at the region.");
+}
+
+static bool same_object(const void *a, const void *b)
+{
+	struct dl_find_object in_a, in_b;
+	return _dl_find_object((void *)(uintptr_t)a, &in_a) == 0 &&
+	       _dl_find_object((void *)(uintptr_t)b, &in_b) == 0 &&
+	       in_a.dlfo_link_map == in_b.dlfo_link_map;
+}
+
+/*
+ * A run time that is linked to the program has the name too, and looks further. RTLD_DEFAULT would
+ * search this library first, because it is linked with -Bsymbolic.
+ */
+void ompt_start(void)
+{
+	void *program = dlopen(NULL, RTLD_LAZY);
+	const void *first = program ? dlsym(program, "ompt_start_tool") : NULL,
+		   *run_time = program ? dlsym(program, "__kmpc_fork_call") : NULL;
+	if (first && !same_object(first, (const void *)ompt_start) &&
+	    !(run_time && same_object(first, run_time)))
+		note_other_tool();
+}
+
 /*
  * What is behind us is another tool, or the run time itself, which then looks further. A second run
  * time in the process goes without us: which of them reports is not known in a callback.
@@ -40,11 +69,12 @@ ompt_start_tool_result_t *ompt_start_tool(unsigned omp_version, const char *runt
 	ompt_start_tool_t *next = NEXT_AS(ompt_start_tool_t, ompt_start_tool);
 	ompt_start_tool_result_t *theirs = next ? next(omp_version, runtime_version) : NULL;
 	const char *libraries = getenv("OMP_TOOL_LIBRARIES");
+	const struct config *config = runtime_config();
+	if (!config || !config->openmp)
+		return theirs;
 	if (theirs || (libraries && *libraries)) {
-		runtime_note("The program has an OpenMP tool of its own. Call paths of OpenMP "
-			     "workers start at the thread, not at the region.");
+		note_other_tool();
 		return theirs;
 	}
-	const struct config *config = runtime_config();
-	return config && config->openmp && !atomic_flag_test_and_set(&is_taken) ? &ours : NULL;
+	return atomic_flag_test_and_set(&is_taken) ? NULL : &ours;
 }

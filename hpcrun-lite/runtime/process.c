@@ -11,6 +11,7 @@
 #include "common/safe/text.h"
 #include "hpcrun-lite/gpu/core.h"
 #include "hpcrun-lite/openmp/gomp_real.h"
+#include "hpcrun-lite/openmp/ompt.h"
 #include "hpcrun-lite/openmp/region_path.h"
 #include "hpcrun-lite/openmp/region_sums.h"
 #include "hpcrun-lite/python/python.h"
@@ -190,6 +191,8 @@ static bool start(const char **cause)
 	module_own_range(&unwind.skip_lo, &unwind.skip_hi);
 	unwind_init(&unwind);
 	gomp_start(); /* the hooks need it even if regions are not measured */
+	if (process.config.openmp)
+		ompt_start();
 	region_path_start(process.config.max_depth);
 	region_sums_start(packed_address);
 	if (process.config.python)
