@@ -47,6 +47,7 @@ include $(top_srcdir)/tests/gpu.mk
 include $(top_srcdir)/tests/python.mk
 include $(top_srcdir)/tests/attack.mk
 include $(top_srcdir)/tests/jit.mk
+include $(top_srcdir)/tests/workload/gomp/local.mk
 include $(top_srcdir)/tests/workload/openmp/local.mk
 include $(top_srcdir)/tests/cli/mpi/local.mk
 

@@ -4,7 +4,7 @@
  * argument: run(), and the descriptor of the region. Everything else goes through unchanged. If
  * there is no real function (a program found ours with dlsym), a team of one runs the function.
  * Code of compilers before GCC 4.9, which calls GOMP_parallel_start, is not covered. Test:
- * tests/cli/openmp/.
+ * tests/cli/openmp/gomp_odd.sh.
  */
 #include "hpcrun-lite/openmp/gomp_hooks.h"
 
@@ -143,57 +143,57 @@ HOOK void GOMP_parallel_sections(gomp_outlined_fn *fn, void *data, unsigned n_th
 	end(&c);
 }
 
-HOOK void GOMP_parallel_loop_static(gomp_outlined_fn *fn, void *data, unsigned n_threads,
-				    long from, long to, long step, long chunk, unsigned flags)
+HOOK void GOMP_parallel_loop_static(gomp_outlined_fn *fn, void *data,
+	unsigned n_threads, long from, long to, long step, long chunk, unsigned flags)
 {
 	const long range[] = {from, to, step, chunk};
 	chunks(GOMP_PARALLEL_LOOP_STATIC, fn, data, n_threads, range, flags);
 }
 
-HOOK void GOMP_parallel_loop_dynamic(gomp_outlined_fn *fn, void *data, unsigned n_threads,
-				     long from, long to, long step, long chunk, unsigned flags)
+HOOK void GOMP_parallel_loop_dynamic(gomp_outlined_fn *fn, void *data,
+	unsigned n_threads, long from, long to, long step, long chunk, unsigned flags)
 {
 	const long range[] = {from, to, step, chunk};
 	chunks(GOMP_PARALLEL_LOOP_DYNAMIC, fn, data, n_threads, range, flags);
 }
 
-HOOK void GOMP_parallel_loop_guided(gomp_outlined_fn *fn, void *data, unsigned n_threads,
-				    long from, long to, long step, long chunk, unsigned flags)
+HOOK void GOMP_parallel_loop_guided(gomp_outlined_fn *fn, void *data,
+	unsigned n_threads, long from, long to, long step, long chunk, unsigned flags)
 {
 	const long range[] = {from, to, step, chunk};
 	chunks(GOMP_PARALLEL_LOOP_GUIDED, fn, data, n_threads, range, flags);
 }
 
-HOOK void GOMP_parallel_loop_nonmonotonic_dynamic(gomp_outlined_fn *fn, void *data, unsigned n_threads,
-						  long from, long to, long step, long chunk, unsigned flags)
+HOOK void GOMP_parallel_loop_nonmonotonic_dynamic(gomp_outlined_fn *fn, void *data,
+	unsigned n_threads, long from, long to, long step, long chunk, unsigned flags)
 {
 	const long range[] = {from, to, step, chunk};
 	chunks(GOMP_PARALLEL_LOOP_NONMONOTONIC_DYNAMIC, fn, data, n_threads, range, flags);
 }
 
-HOOK void GOMP_parallel_loop_nonmonotonic_guided(gomp_outlined_fn *fn, void *data, unsigned n_threads,
-						 long from, long to, long step, long chunk, unsigned flags)
+HOOK void GOMP_parallel_loop_nonmonotonic_guided(gomp_outlined_fn *fn, void *data,
+	unsigned n_threads, long from, long to, long step, long chunk, unsigned flags)
 {
 	const long range[] = {from, to, step, chunk};
 	chunks(GOMP_PARALLEL_LOOP_NONMONOTONIC_GUIDED, fn, data, n_threads, range, flags);
 }
 
 HOOK void GOMP_parallel_loop_runtime(gomp_outlined_fn *fn, void *data,
-				     unsigned n_threads, long from, long to, long step, unsigned flags)
+	unsigned n_threads, long from, long to, long step, unsigned flags)
 {
 	const long range[] = {from, to, step};
 	loop(GOMP_PARALLEL_LOOP_RUNTIME, fn, data, n_threads, range, flags);
 }
 
 HOOK void GOMP_parallel_loop_nonmonotonic_runtime(gomp_outlined_fn *fn, void *data,
-						  unsigned n_threads, long from, long to, long step, unsigned flags)
+	unsigned n_threads, long from, long to, long step, unsigned flags)
 {
 	const long range[] = {from, to, step};
 	loop(GOMP_PARALLEL_LOOP_NONMONOTONIC_RUNTIME, fn, data, n_threads, range, flags);
 }
 
 HOOK void GOMP_parallel_loop_maybe_nonmonotonic_runtime(gomp_outlined_fn *fn, void *data,
-							unsigned n_threads, long from, long to, long step, unsigned flags)
+	unsigned n_threads, long from, long to, long step, unsigned flags)
 {
 	const long range[] = {from, to, step};
 	loop(GOMP_PARALLEL_LOOP_MAYBE_NONMONOTONIC_RUNTIME, fn, data, n_threads, range, flags);

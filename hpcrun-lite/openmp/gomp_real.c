@@ -3,7 +3,7 @@
  * Finds the real functions; see gomp_real.h. If a library that the program is linked with has them,
  * everyone reaches these, because the dynamic loader searches there first. Otherwise each object
  * finds those of the group of libraries that it was loaded with. Must not call malloc. Test:
- * tests/cli/openmp/openmp_two.sh.
+ * tests/cli/openmp/gomp_two.sh.
  */
 #include "hpcrun-lite/openmp/gomp_real.h"
 

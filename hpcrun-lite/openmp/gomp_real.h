@@ -2,7 +2,7 @@
 /*
  * The functions of libgomp that a caller would have reached without our hooks. A process may have
  * several libraries with these names: Python modules bring their own, loaded for themselves alone,
- * and LLVM's libomp has them too. Test: tests/cli/openmp/openmp_two.sh.
+ * and LLVM's libomp has them too. Test: tests/cli/openmp/gomp_two.sh.
  */
 #ifndef HPCRUN_LITE_OPENMP_GOMP_REAL_H
 #define HPCRUN_LITE_OPENMP_GOMP_REAL_H

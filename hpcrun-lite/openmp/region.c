@@ -63,7 +63,7 @@ static struct region *make_level(void)
 	return (struct region *)at;
 }
 
-/* Makes the generation even. Release: the join comes after everything that readers may have seen. */
+/* Makes the generation even. Release: the end comes after what readers may have seen. */
 static void end(struct region *r)
 {
 	const uint64_t generation = atomic_load_explicit(&r->generation, memory_order_relaxed);

@@ -3,7 +3,7 @@
  * Paths through parallel regions; see region_path.h. The stack of another thread is read with
  * guarded loads only. What was read counts if the generation of the region was the same before and
  * after. Must not allocate other than by mmap, must not wait. Test:
- * tests/unit/openmp/test_region_path.c.
+ * tests/unit/openmp/test_region.c.
  */
 #include "hpcrun-lite/openmp/region_path.h"
 

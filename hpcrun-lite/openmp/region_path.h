@@ -10,7 +10,7 @@
  * This happens after the walk of the thread's own stack and, if there is Python, after the Python
  * frames are in. So the unwinder stays a function of the stack. The path of the fork is walked once
  * for each thread and instance of a region, if a sample needs it: until the join its frames do not
- * change. Signal-safe unless noted. See doc/openmp.md. Test: tests/unit/openmp/test_region_path.c.
+ * change. Signal-safe unless noted. See doc/openmp.md. Test: tests/unit/openmp/test_region.c.
  */
 #ifndef HPCRUN_LITE_OPENMP_REGION_PATH_H
 #define HPCRUN_LITE_OPENMP_REGION_PATH_H

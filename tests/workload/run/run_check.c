@@ -53,7 +53,8 @@ static void read_nodes(struct thread *t, const struct msr_view *v)
 		    msr_addr_module(node[i].addr) != MSR_MODULE_NONE)
 			FAIL("node %" PRIu64 " below the root is no entry point", id);
 		if (id > 0 && node[i].parent != 0 &&
-		    msr_addr_module(node[i].addr) == MSR_MODULE_NONE)
+		    msr_addr_module(node[i].addr) == MSR_MODULE_NONE &&
+		    msr_addr_link(node[i].addr) < MSR_WAIT)
 			FAIL("node %" PRIu64 " has no module", id);
 	}
 }

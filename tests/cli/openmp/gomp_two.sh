@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# A process with several OpenMP run times: each library reaches its own through our hooks, as it
+# does without them. needs: gomp_programs run_check gomp_check
+. "${srcdir:-.}/tests/lib.sh"
+. "$srcdir/tests/run_lib.sh"
+
+G=$builddir/tests/workload/gomp
+[ -x "$G/gomp_host" ] || skip_all "gcc has no OpenMP here"
+
+# behaves DESCRIPTION REGIONS LIBRARY...: the same output; REGIONS is how many regions it ran.
+behaves() {
+	b_what=$1
+	b_regions=$2
+	shift 2
+	run_limited 60 "$G/gomp_host" "$@" >"$T/plain"
+	measure -- "$G/gomp_host" "$@"
+	is "$b_what: exit status" "$status" 0
+	same "$b_what: output" "$T/stdout" "$T/plain"
+	unlike "$b_what: every region ran in the right team" "$(cat "$T/stdout")" \
+		': ([0-9]|[0-9][0-9]|1[013-9][0-9]) of'
+	sound "$b_what: files are sound"
+	"$G/gomp_check" "$OUT"/*.hpcrun >"$T/regions"
+	is "$b_what: instances of regions" "$(awk '{ n += $2 } END { print n }' "$T/regions")" \
+		"$b_regions"
+}
+
+# Each library runs 20 outer and 60 inner regions in each of 3 rounds, and again when each later
+# library has been loaded.
+behaves "one" 240 "$G/usual.so"
+behaves "own ones" 1440 "$G/usual.so" "$G/with_libgo-1.so" "$G/with_libgo-2.so"
+behaves "a global one later" 1440 "$G/with_libgo-1.so" "global:$G/usual.so" "$G/with_libgo-2.so"
+behaves "a global one first" 720 "global:$G/with_libgo-2.so" "$G/with_libgo-1.so"
+if [ -e "$G/with_libomp.so" ]; then
+	behaves "libomp" 720 "$G/with_libgo-1.so" "$G/with_libomp.so"
+else
+	skip "libomp" "not here"
+fi
+done_testing

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tests of hpcrun-lite/openmp/region.c and region_path.c with a run time made here: fork_region()
+ * forks, run_time() runs the function of a region in the threads of its team. Paths are compared
+ * as names of functions, leaf first.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "common/format/measurement.h"
+#include "hpcrun-lite/openmp/region_path.h"
+#include "hpcrun-lite/openmp/region_sums.h"
+
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define NOINLINE __attribute__((noinline))
+#define KEEP_FRAME() __asm__ volatile("" ::: "memory") /* no tail call before this */
+
+enum { DEPTH = 256, TEXT_BYTES = 512, STACK_BYTES = 1 << 18 };
+
+/* ---- threads ---- */
+
+/* A thread as the run time of the measurement sees it. */
+struct party {
+	struct region_thread regions;
+	struct unwind_stack stack;
+	struct unwind_thread *unwind;
+	struct region_path path;
+	char text[TEXT_BYTES];
+};
+static __thread struct party *self;
+
+typedef void body_fn(void *arg);
+
+static void *stack_of_thread(size_t *n_bytes)
+{
+	pthread_attr_t attr;
+	void *lo;
+	assert_int_equal(pthread_getattr_np(pthread_self(), &attr), 0);
+	assert_int_equal(pthread_attr_getstack(&attr, &lo, n_bytes), 0);
+	pthread_attr_destroy(&attr);
+	return lo;
+}
+
+static void begin_party(struct party *p, uintptr_t base, bool is_main)
+{
+	size_t n;
+	self = p;
+	p->stack.lo = (uintptr_t)stack_of_thread(&n);
+	p->stack.hi = p->stack.lo + n;
+	p->unwind = unwind_thread_init(calloc(1, unwind_thread_bytes(DEPTH)), DEPTH, &p->stack);
+	region_reset(&p->regions, &p->stack, base, is_main);
+}
+
+/* Blocks of threads are never unmapped; here they may leak. */
+static struct party *new_party(void)
+{
+	return calloc(1, sizeof(struct party));
+}
+
+/* ---- the run time ---- */
+
+/* A team: the region and what its threads do. */
+struct team {
+	struct region *region;
+	body_fn *function;
+	void *arg;
+	unsigned number;
+	body_fn *at_end; /* in the thread of the team, after the function has returned */
+	body_fn *idle;   /* after the join */
+	pthread_barrier_t joined;
+};
+
+static NOINLINE void trampoline(struct team *team)
+{
+	struct region_visit visit;
+	region_enter(&self->regions, team->region, REGION_PLACE_OF_CALLER(), NULL, team->number,
+		     2, &visit);
+	team->function(team->arg);
+	region_leave(&self->regions, &visit);
+}
+
+static NOINLINE void run_time(struct team *team)
+{
+	trampoline(team);
+	if (team->at_end)
+		team->at_end(team->arg);
+	KEEP_FRAME();
+}
+
+static NOINLINE void worker(struct team *team)
+{
+	begin_party(new_party(), REGION_PLACE_OF_CALLER(), false);
+	run_time(team);
+	pthread_barrier_wait(&team->joined);
+	pthread_barrier_wait(&team->joined);
+	if (team->idle)
+		team->idle(team->arg);
+	KEEP_FRAME();
+}
+
+static NOINLINE void *start_of_worker(void *arg)
+{
+	worker(arg);
+	return NULL;
+}
+
+/*
+ * Forks a team of this thread, if `here`, and another one. The place is in the caller, as if this
+ * function were the hook: walks leave it out.
+ */
+static NOINLINE void fork_region(struct team *team, bool here)
+{
+	const struct region_fork fork = {.place = REGION_PLACE_OF_CALLER(), .call = 1};
+	struct unwind_regs regs;
+	struct team own = *team;
+	pthread_t thread;
+	unwind_here(&regs);
+	team->region = own.region = region_fork(&self->regions, &fork, &regs, false);
+	assert_non_null(team->region);
+	team->number = 1;
+	pthread_barrier_init(&team->joined, NULL, 2);
+	assert_int_equal(pthread_create(&thread, NULL, start_of_worker, team), 0);
+	if (here)
+		run_time(&own);
+	pthread_barrier_wait(&team->joined);
+	region_join(&self->regions, team->region);
+	pthread_barrier_wait(&team->joined);
+	pthread_join(thread, NULL);
+	KEEP_FRAME();
+}
+
+/* ---- samples ---- */
+
+static NOINLINE void sample(void);
+static NOINLINE void work(void *arg);
+static NOINLINE void inner_work(void *arg);
+static NOINLINE void caller(body_fn *function, body_fn *at_end, body_fn *idle, void *arg,
+			    bool here);
+static NOINLINE void inner_caller(void *arg);
+static NOINLINE void outer(body_fn *function, body_fn *at_end, body_fn *idle, void *arg, bool here);
+
+static void worker_continues_at_the_fork(void **state);
+static void unchanged_paths_are_the_same(void **state);
+static void the_thread_that_forks(void **state);
+static void jumps_leave_nothing(void **state);
+static void nested(void **state);
+static void nested_in_the_thread_that_forked(void **state);
+
+/* Those without a name are not in the text of a path. */
+static const struct {
+	uintptr_t code;
+	const char *name;
+} functions[] = {
+	{(uintptr_t)sample, "sample"},	     {(uintptr_t)work, "work"},
+	{(uintptr_t)inner_work, "inner_work"}, {(uintptr_t)caller, "caller"},
+	{(uintptr_t)outer, "outer"},	     {(uintptr_t)inner_caller, "inner_caller"},
+	{(uintptr_t)run_time, "run_time"},   {(uintptr_t)worker, "worker"},
+	{(uintptr_t)trampoline, NULL},	     {(uintptr_t)fork_region, NULL},
+	{(uintptr_t)start_of_worker, NULL},
+	{(uintptr_t)worker_continues_at_the_fork, NULL},
+	{(uintptr_t)unchanged_paths_are_the_same, NULL},
+	{(uintptr_t)the_thread_that_forks, NULL},
+	{(uintptr_t)jumps_leave_nothing, NULL},
+	{(uintptr_t)nested, NULL},
+	{(uintptr_t)nested_in_the_thread_that_forked, NULL},
+};
+
+/* The name of the function; NULL: one that is not listed. */
+static const char *name_of(uint64_t addr)
+{
+	enum { LONGEST = 1024 };
+	struct dl_find_object own;
+	const char *name = NULL;
+	uintptr_t nearest = 0;
+	if (addr == msr_addr_make(MSR_MODULE_NONE, MSR_WAIT + MSR_WAIT_OMP_END, false))
+		return "WAIT";
+	assert_int_equal(_dl_find_object((void *)(uintptr_t)name_of, &own), 0);
+	const uintptr_t pc = msr_addr_link(addr) + own.dlfo_link_map->l_addr;
+	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+		if (functions[i].code <= pc && functions[i].code > nearest &&
+		    pc - functions[i].code < LONGEST) {
+			nearest = functions[i].code;
+			name = functions[i].name;
+		}
+	return name;
+}
+
+/* Takes a sample of the calling thread and writes its path as names of functions. */
+static void take(void)
+{
+	struct unwind_regs regs;
+	struct unwind_path walked;
+	struct region_plan plan;
+	struct party *p = self;
+	unwind_here(&regs);
+	unwind_walk_regs(p->unwind, &regs, &walked);
+	const bool planned = region_path_plan(&p->regions, p->unwind, &walked, &plan);
+	p->path = (struct region_path){
+		.addr = walked.addr, .n = walked.n, .n_same = walked.n_same, .end = walked.end};
+	region_path_make(&p->regions, planned ? &plan : NULL, &p->path);
+	p->text[0] = '\0';
+	for (uint32_t i = 0; i < p->path.n; i++) {
+		const char *name = name_of(p->path.addr[i]);
+		if (!name)
+			continue;
+		assert_true(strlen(p->text) + strlen(name) + 2 < TEXT_BYTES);
+		strcat(strcat(p->text, name), " ");
+	}
+}
+
+static NOINLINE void sample(void)
+{
+	take();
+	KEEP_FRAME();
+}
+
+/* What the samples of a test saw, by what took them. */
+static struct seen {
+	char text[TEXT_BYTES];
+	struct region_path path;
+} in_work[2], at_end, idle, again;
+
+static void keep(struct seen *s)
+{
+	s->path = self->path;
+	memcpy(s->text, self->text, TEXT_BYTES);
+}
+
+static NOINLINE void work(void *arg)
+{
+	sample();
+	keep(&in_work[self->regions.is_worker]);
+	sample();
+	keep(&again);
+	if (arg)
+		((body_fn *)arg)(NULL);
+	KEEP_FRAME();
+}
+
+static void wait_at_end(void *arg)
+{
+	(void)arg;
+	sample();
+	keep(&at_end);
+}
+
+static void wait_idle(void *arg)
+{
+	(void)arg;
+	sample();
+	keep(&idle);
+}
+
+static NOINLINE void caller(body_fn *function, body_fn *end, body_fn *after, void *arg, bool here)
+{
+	struct team team = {.function = function, .at_end = end, .idle = after, .arg = arg};
+	fork_region(&team, here);
+	KEEP_FRAME();
+}
+
+static NOINLINE void outer(body_fn *function, body_fn *end, body_fn *after, void *arg, bool here)
+{
+	caller(function, end, after, arg, here);
+	KEEP_FRAME();
+}
+
+/* ---- tests ---- */
+
+static int setup(void **state)
+{
+	(void)state;
+	begin_party(new_party(), 0, true);
+	return 0;
+}
+
+
+static void worker_continues_at_the_fork(void **state)
+{
+	(void)state;
+	outer(work, wait_at_end, wait_idle, NULL, false);
+	assert_string_equal(in_work[1].text, "sample work caller outer ");
+	assert_true(in_work[1].path.is_joined && in_work[1].path.is_main);
+	assert_int_equal(in_work[1].path.end, UNWIND_ROOT);
+	assert_string_equal(at_end.text, "sample run_time worker WAIT caller outer ");
+	assert_true(at_end.path.is_main);
+	assert_string_equal(idle.text, "sample worker ");
+	assert_true(idle.path.is_idle);
+}
+
+static void unchanged_paths_are_the_same(void **state)
+{
+	(void)state;
+	outer(work, NULL, NULL, NULL, false);
+	assert_int_equal(again.path.n, in_work[1].path.n);
+	/* the call of sample() is another one */
+	assert_int_equal(again.path.n_same, again.path.n - 3);
+}
+
+static void the_thread_that_forks(void **state)
+{
+	(void)state;
+	outer(work, NULL, NULL, NULL, true);
+	assert_string_equal(in_work[0].text, "sample work caller outer ");
+	assert_string_equal(in_work[1].text, "sample work caller outer ");
+	assert_int_equal(in_work[0].path.n, in_work[1].path.n);
+	assert_int_equal(self->regions.n_entries, 0);
+	assert_int_equal(self->regions.n_forks, 0);
+	sample();
+	assert_false(self->path.is_joined);
+}
+
+static NOINLINE void inner_work(void *arg)
+{
+	(void)arg;
+	sample();
+	keep(&again);
+	KEEP_FRAME();
+}
+
+/* In a worker: forks a region whose work another thread does. */
+static NOINLINE void inner_caller(void *arg)
+{
+	struct team team = {.function = inner_work, .at_end = wait_at_end};
+	(void)arg;
+	fork_region(&team, false);
+	sample();
+	keep(&idle);
+	KEEP_FRAME();
+}
+
+static void nested(void **state)
+{
+	(void)state;
+	outer(inner_caller, NULL, NULL, NULL, false);
+	assert_string_equal(again.text, "sample inner_work inner_caller caller outer ");
+	assert_true(again.path.is_main);
+	assert_string_equal(at_end.text, "sample run_time worker WAIT inner_caller caller outer ");
+	assert_string_equal(idle.text, "sample inner_caller caller outer ");
+}
+
+static NOINLINE void fork_two(void *arg)
+{
+	struct team team = {.function = inner_work};
+	(void)arg;
+	fork_region(&team, true);
+	KEEP_FRAME();
+}
+
+static void nested_in_the_thread_that_forked(void **state)
+{
+	(void)state;
+	outer(fork_two, NULL, NULL, NULL, true);
+	assert_non_null(strstr(again.text, "sample inner_work "));
+	assert_null(strstr(again.text, "run_time"));
+	assert_non_null(strstr(again.text, "caller outer "));
+}
+
+/* ---- regions that were left ---- */
+
+static jmp_buf out;
+
+static NOINLINE void fork_and_jump(void)
+{
+	const struct region_fork fork = {.place = REGION_PLACE_OF_CALLER(), .call = 1};
+	struct unwind_regs regs;
+	struct region_visit visit;
+	unwind_here(&regs);
+	struct region *r = region_fork(&self->regions, &fork, &regs, false);
+	region_enter(&self->regions, r, (uintptr_t)&visit, NULL, 0, 1, &visit);
+	longjmp(out, 1);
+}
+
+static void jumps_leave_nothing(void **state)
+{
+	static volatile int n;
+	(void)state;
+	n = 0;
+	if (setjmp(out) == 0 || n < 100) {
+		n++;
+		fork_and_jump();
+	}
+	assert_int_equal(self->regions.n_forks, 1);
+	assert_in_range(self->regions.n_entries, 0, 1);
+	assert_int_equal(self->regions.n_lost, 0);
+	outer(work, NULL, NULL, NULL, true);
+	assert_string_equal(in_work[0].text, "sample work caller outer ");
+}
+
+static void too_many_levels(void **state)
+{
+	char stack[REGION_MAX_NESTED + 1];
+	struct unwind_regs regs = {0};
+	struct region *r[REGION_MAX_NESTED];
+	(void)state;
+	for (int i = 0; i < REGION_MAX_NESTED; i++) {
+		const struct region_fork fork = {.place = (uintptr_t)&stack[REGION_MAX_NESTED - i]};
+		r[i] = region_fork(&self->regions, &fork, &regs, false);
+		assert_non_null(r[i]);
+	}
+	const struct region_fork fork = {.place = (uintptr_t)&stack[0]};
+	assert_null(region_fork(&self->regions, &fork, &regs, false));
+	assert_int_equal(self->regions.n_lost, 1);
+	region_join(&self->regions, r[3]); /* what is inside ends too */
+	assert_int_equal(self->regions.n_forks, 3);
+	assert_int_equal(r[REGION_MAX_NESTED - 1]->generation & 1, 0);
+	assert_int_equal(r[2]->generation & 1, 1);
+}
+
+/* ---- a stack that goes away ---- */
+
+static void *fork_on_my_stack(void *arg)
+{
+	struct region **r = arg;
+	const struct region_fork fork = {.place = REGION_PLACE_OF_CALLER()};
+	struct unwind_regs regs;
+	begin_party(new_party(), 0, false);
+	unwind_here(&regs);
+	*r = region_fork(&self->regions, &fork, &regs, false);
+	return NULL;
+}
+
+static NOINLINE void enter_and_sample(struct region *r)
+{
+	struct team team = {.region = r, .function = work, .number = 1};
+	run_time(&team);
+	KEEP_FRAME();
+}
+
+/* The thread that forked has ended without a join, and its stack is unmapped. */
+static void stack_is_gone(void **state)
+{
+	void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			   -1, 0);
+	struct region *r = NULL;
+	pthread_attr_t attr;
+	pthread_t thread;
+	(void)state;
+	pthread_attr_init(&attr);
+	assert_int_equal(pthread_attr_setstack(&attr, stack, STACK_BYTES), 0);
+	assert_int_equal(pthread_create(&thread, &attr, fork_on_my_stack, &r), 0);
+	pthread_join(thread, NULL);
+	munmap(stack, STACK_BYTES);
+	enter_and_sample(r);
+	assert_non_null(strstr(in_work[1].text, "sample work run_time "));
+	assert_false(in_work[1].path.is_joined);
+	pthread_attr_destroy(&attr);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(worker_continues_at_the_fork, setup),
+		cmocka_unit_test_setup(unchanged_paths_are_the_same, setup),
+		cmocka_unit_test_setup(the_thread_that_forks, setup),
+		cmocka_unit_test_setup(nested, setup),
+		cmocka_unit_test_setup(nested_in_the_thread_that_forked, setup),
+		cmocka_unit_test_setup(jumps_leave_nothing, setup),
+		cmocka_unit_test_setup(too_many_levels, setup),
+		cmocka_unit_test_setup(stack_is_gone, setup),
+	};
+	const struct unwind_config config = {0};
+	unwind_init(&config);
+	region_path_start(DEPTH);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
