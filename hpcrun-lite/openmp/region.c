@@ -135,6 +135,7 @@ struct region *region_fork(struct region_thread *t, const struct region_fork *fo
 	r->origin.stack = *t->stack;
 	r->origin.parent = innermost(t);
 	r->origin.owner = t;
+	python_here(&r->origin.python);
 	r->is_counted = is_counted;
 	atomic_store_explicit(&r->n_threads, 0, memory_order_relaxed);
 	r->start_ns = clock_mono_ns();

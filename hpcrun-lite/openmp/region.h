@@ -20,6 +20,7 @@
 #define HPCRUN_LITE_OPENMP_REGION_H
 
 #include "common/safe/clock.h"
+#include "hpcrun-lite/python/python.h"
 #include "hpcrun-lite/unwind/unwind.h"
 
 #include <stdatomic.h>
@@ -67,6 +68,7 @@ struct region_origin {
 	struct region_fork fork;
 	struct unwind_regs regs;         /* of a frame inside of fork.place */
 	struct unwind_stack stack;
+	struct python_place python;
 	struct region_entry parent;      /* the region that it was in; parent.region NULL: none */
 	const struct region_thread *owner;
 };

@@ -21,12 +21,13 @@ struct chain {
 	uint64_t *addr;
 	uint32_t n;
 	enum unwind_end end;
-	bool heuristic, is_main;
+	bool heuristic, broken, is_main;
 };
 
 /* The memory of one thread, made when it first needs it. */
 struct region_paths {
 	struct unwind_thread *walker; /* of other threads' stacks */
+	struct python_thread *python; /* of other threads; NULL: not needed so far */
 	struct chain other;           /* path of a fork, leaf first */
 	const struct region *region;  /* whose fork that is; NULL: none */
 	uint64_t generation;
@@ -43,25 +44,37 @@ void region_path_start(uint32_t depth)
 	max_depth = depth;
 }
 
-static struct region_paths *make_paths(void)
+/* Anonymous memory that stays; NULL: none. */
+static void *take_memory(size_t n)
 {
-	const size_t array = (size_t)max_depth * sizeof(uint64_t),
-		     head = (sizeof(struct region_paths) + 63) & ~(size_t)63,
-		     n = head + 3 * array + unwind_thread_bytes(max_depth);
 	if (!room_take(n))
 		return NULL;
 	const long at = sys_mmap(NULL, n, PROT_READ | PROT_WRITE,
 				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (sys_is_error(at)) {
-		room_give(n);
+	if (!sys_is_error(at))
+		return (void *)at;
+	room_give(n);
+	return NULL;
+}
+
+static struct region_paths *make_paths(void)
+{
+	const size_t array = (size_t)max_depth * sizeof(uint64_t),
+		     head = (sizeof(struct region_paths) + 63) & ~(size_t)63;
+	struct region_paths *p = take_memory(head + 3 * array + unwind_thread_bytes(max_depth));
+	if (!p)
 		return NULL;
-	}
-	struct region_paths *p = (struct region_paths *)at;
-	p->other.addr = (uint64_t *)(at + (long)head);
+	p->other.addr = (uint64_t *)((uint8_t *)p + head);
 	p->made = p->other.addr + max_depth;
 	p->last = p->made + max_depth;
 	p->walker = unwind_thread_init(p->last + max_depth, max_depth, &(struct unwind_stack){0});
 	return p;
+}
+
+static struct python_thread *make_python(void)
+{
+	void *memory = take_memory(python_thread_bytes(max_depth));
+	return memory ? python_thread_init(memory, max_depth, false) : NULL;
 }
 
 static struct region_paths *paths_of(struct region_thread *t)
@@ -173,43 +186,87 @@ static bool copy_origin(const struct region_entry *e, struct region_origin *to)
 	return is_alive(e);
 }
 
+static void add_piece(struct region_plan *plan, uint32_t from, uint32_t to, bool waits)
+{
+	const uint32_t i = plan->n_pieces++;
+	plan->cut[2 * i] = from;
+	plan->cut[2 * i + 1] = to;
+	plan->waits[i] = waits;
+}
+
+/* NULL: no Python, or no memory. */
+static struct python_thread *python_of(struct region_paths *p)
+{
+	if (!p->python && python_is_there())
+		p->python = make_python();
+	return p->python;
+}
+
+/* Puts Python frames into the walked path, if the thread has any, and appends its pieces. */
+static void append_pieces(struct region_paths *p, const struct unwind_path *walked,
+			  const struct python_place *place, struct region_plan *plan)
+{
+	struct python_thread *python = place->state ? python_of(p) : NULL;
+	const struct python_cuts cuts = {plan->cut, 2 * plan->n_pieces};
+	struct python_path spliced = {.addr = walked->addr, .end = walked->end};
+	if (python)
+		python_splice(python, p->walker, walked, 0, true, &cuts, place, &spliced);
+	p->other.broken |= spliced.broken;
+	p->other.end = spliced.end;
+	for (uint32_t i = 0; i < plan->n_pieces; i++) {
+		append_walked(&p->other, spliced.addr + plan->cut[2 * i],
+			      plan->cut[2 * i + 1] - plan->cut[2 * i]);
+		if (plan->waits[i])
+			append_wait(&p->other);
+	}
+}
+
+/*
+ * Walks the stack of the thread that forked the region of *e, up to where it left a region that
+ * another thread forked: *e becomes its entry there, or has no region at the root. Returns false if
+ * that cannot be found.
+ */
+static bool walk_stack(struct region_paths *p, struct region_entry *e)
+{
+	struct region_origin origin;
+	struct region_plan plan = {0};
+	struct unwind_path walked;
+	if (!copy_origin(e, &origin))
+		return false;
+	const struct python_place python = origin.python;
+	unwind_walk_other(p->walker, &origin.stack, &origin.regs, &walked);
+	p->other.heuristic |= walked.heuristic;
+	p->other.is_main = origin.owner->is_main;
+	struct own o = {.walk = p->walker, .thread = origin.owner, .n = walked.n};
+	struct part part = {0};
+	if (!find(&o, origin.fork.place, &o.at))
+		return false;
+	while (!part.is_forked_by_other) {
+		*e = origin.parent;
+		if (!e->region || !copy_origin(e, &origin) || plan.n_pieces == REGION_MAX_NESTED) {
+			e->region = NULL;
+			add_piece(&plan, o.at, walked.n, false);
+			break;
+		}
+		if (!next_part(&o, e, &origin, &part))
+			return false;
+		add_piece(&plan, part.from, part.to, part.waits);
+	}
+	append_pieces(p, &walked, &python, &plan);
+	return true;
+}
+
 /* Walks the stacks of all threads from the fork of *e to the root. */
 static bool walk_other(struct region_paths *p, const struct region_entry *e)
 {
 	enum { STACKS_MAX = 64 };
-	struct chain *c = &p->other;
 	struct region_entry at = *e;
-	struct region_origin origin;
-	c->n = 0;
-	c->heuristic = false;
-	for (unsigned i = 0; i < STACKS_MAX; i++) {
-		struct unwind_path walked;
-		struct part part;
-		if (!copy_origin(&at, &origin))
+	p->other.n = 0;
+	p->other.heuristic = p->other.broken = false;
+	for (unsigned i = 0; i < STACKS_MAX && at.region; i++)
+		if (!walk_stack(p, &at))
 			return false;
-		unwind_walk_other(p->walker, &origin.stack, &origin.regs, &walked);
-		c->end = walked.end;
-		c->heuristic |= walked.heuristic;
-		struct own o = {.walk = p->walker, .thread = origin.owner, .n = walked.n};
-		if (!find(&o, origin.fork.place, &o.at))
-			return false;
-		for (;;) {
-			at = origin.parent;
-			if (!at.region || !copy_origin(&at, &origin)) {
-				c->is_main = o.thread->is_main;
-				append_walked(c, walked.addr + o.at, walked.n - o.at);
-				return true;
-			}
-			if (!next_part(&o, &at, &origin, &part))
-				return false;
-			append_walked(c, walked.addr + part.from, part.to - part.from);
-			if (part.waits)
-				append_wait(c);
-			if (part.is_forked_by_other)
-				break;
-		}
-	}
-	return false;
+	return !at.region;
 }
 
 /* Finds the path of the fork of *e in p->other. */
@@ -230,14 +287,6 @@ static bool find_other(struct region_paths *p, const struct region_entry *e)
 }
 
 /* ---- the path of the thread ---- */
-
-static void add_piece(struct region_plan *plan, uint32_t from, uint32_t to, bool waits)
-{
-	const uint32_t i = plan->n_pieces++;
-	plan->cut[2 * i] = from;
-	plan->cut[2 * i + 1] = to;
-	plan->waits[i] = waits;
-}
 
 static bool plan_idle(struct own *o, struct region_plan *plan)
 {
@@ -306,6 +355,7 @@ static void publish(struct region_paths *p, const struct chain *c, struct region
 	path->n_same = same;
 	path->end = c->end;
 	path->heuristic = c->heuristic;
+	path->broken = c->broken;
 }
 
 void region_path_make(struct region_thread *t, const struct region_plan *plan,
@@ -325,6 +375,7 @@ void region_path_make(struct region_thread *t, const struct region_plan *plan,
 	struct chain c = {.addr = p->made,
 			  .end = path->end,
 			  .heuristic = path->heuristic,
+			  .broken = path->broken,
 			  .is_main = t->is_main};
 	for (uint32_t i = 0; i < plan->n_pieces; i++) {
 		append_walked(&c, path->addr + plan->cut[2 * i],
@@ -336,6 +387,7 @@ void region_path_make(struct region_thread *t, const struct region_plan *plan,
 		c.end = p->other.end;
 		c.is_main = p->other.is_main;
 		c.heuristic |= p->other.heuristic;
+		c.broken |= p->other.broken;
 		for (uint32_t i = 0; i < p->other.n; i++)
 			append(&c, p->other.addr[i]);
 	}

@@ -47,6 +47,7 @@ struct region_path {
 	uint32_t n, n_same;
 	enum unwind_end end;
 	bool heuristic, is_joined, is_idle;
+	bool broken;  /* Python frames of the thread that forked could not be read */
 	bool is_main; /* the outermost frame is one of the thread that ran main */
 };
 

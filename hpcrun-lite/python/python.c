@@ -178,24 +178,42 @@ static bool is_held(const struct python_layout *l, const struct python_thread *t
 
 /*
  * Finds the thread state by CPython's key for PyGILState_Ensure, but not during shutdown. glibc's
- * pthread_getspecific reads only the thread's own memory. The state of the main thread does not
- * move, and that thread deletes the key's value before it frees the state.
+ * pthread_getspecific reads only the thread's own memory.
  */
-static bool find_state(const struct python_layout *l, struct python_thread *t, struct state *s)
+static uintptr_t state_of_this_thread(const struct python_layout *l)
 {
-	const uint8_t *runtime = (const uint8_t *)python.runtime, *found;
+	const uint8_t *runtime = (const uint8_t *)python.runtime;
 	if (!is_loaded() || reader_word(runtime, l->runtime.finalizing) ||
 	    !reader_half(runtime, l->runtime.tss))
-		return false;
-	s->at = (uintptr_t)pthread_getspecific(reader_half(runtime, l->runtime.tss + 4));
-	t->reader.direct = t->is_main;
+		return 0;
+	return (uintptr_t)pthread_getspecific(reader_half(runtime, l->runtime.tss + 4));
+}
+
+void python_here(struct python_place *place)
+{
+	const struct python_layout *l = atomic_load_explicit(&python.layout, memory_order_acquire);
+	place->state = l ? state_of_this_thread(l) : 0;
+	place->thread = place->state ? (uint64_t)pthread_self() : 0;
+}
+
+/*
+ * The state of another thread is read with guarded loads. That of the main thread does not move,
+ * and that thread deletes the key's value before it frees the state.
+ */
+static bool find_state(const struct python_layout *l, struct python_thread *t,
+		       const struct python_place *other, struct state *s)
+{
+	const uint8_t *runtime = (const uint8_t *)python.runtime, *found;
+	s->at = !other ? state_of_this_thread(l) : is_loaded() ? other->state : 0;
+	t->reader.direct = t->is_main && !other;
 	found = s->at ? reader_load(&t->reader, s->bytes, s->at, sizeof s->bytes) : NULL;
 	t->reader.direct = false;
-	if (!found || reader_word(found, l->thread.thread_id) != (uint64_t)pthread_self())
+	if (!found || reader_word(found, l->thread.thread_id) !=
+			      (other ? other->thread : (uint64_t)pthread_self()))
 		return false;
 	if (found != s->bytes)
 		memcpy(s->bytes, found, sizeof s->bytes);
-	s->is_held = is_held(l, t, runtime, s);
+	s->is_held = !other && is_held(l, t, runtime, s);
 	return true;
 }
 
@@ -410,7 +428,8 @@ static void remember(struct python_thread *t, uint32_t n_inner, uint64_t n_walks
 
 void python_splice(struct python_thread *t, const struct unwind_thread *unwind,
 		   const struct unwind_path *walked, uint32_t n_inner, bool at_call,
-		   const struct python_cuts *cuts, struct python_path *path)
+		   const struct python_cuts *cuts, const struct python_place *other,
+		   struct python_path *path)
 {
 	const struct python_layout *l = atomic_load_explicit(&python.layout, memory_order_acquire);
 	struct state state;
@@ -425,7 +444,7 @@ void python_splice(struct python_thread *t, const struct unwind_thread *unwind,
 	reader_begin(&t->reader, own_lo, own_hi);
 	if (!t->is_main)
 		reader_begin_frames(&t->reader, &t->batch[0]);
-	if (!find_state(l, t, &state) || (module = logical_module()) == MSR_MODULE_UNKNOWN) {
+	if (!find_state(l, t, other, &state) || (module = logical_module()) == MSR_MODULE_UNKNOWN) {
 		pass_through(t, walked, n_inner, cuts, path);
 		return;
 	}

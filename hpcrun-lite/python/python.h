@@ -72,16 +72,29 @@ struct python_path {
 };
 
 /*
+ * A thread of Python, for walks of its stack by another thread. 0: the thread has no Python frames.
+ */
+struct python_place {
+	uintptr_t state;  /* PyThreadState */
+	uint64_t thread;  /* pthread_self() */
+};
+/* Of the calling thread. A few ns. */
+void python_here(struct python_place *place);
+
+/*
  * Gets the path of the last walk of `unwind`, without its n_inner innermost frames, with Python
  * frames in it. All paths of a thread must go through here, because n_same refers to the previous
  * one. at_call: the thread called us and was not interrupted. `cuts`, which may be NULL, are
  * indices into the walked path, in ascending order; they become those of the same places in *path.
+ * `other`: the walk was of the stack of this thread, which does not go on meanwhile; NULL: of the
+ * calling thread's own. A struct python_thread is for one or the other.
  */
 struct python_cuts {
 	uint32_t *at, n;
 };
 void python_splice(struct python_thread *t, const struct unwind_thread *unwind,
 		   const struct unwind_path *walked, uint32_t n_inner, bool at_call,
-		   const struct python_cuts *cuts, struct python_path *path);
+		   const struct python_cuts *cuts, const struct python_place *other,
+		   struct python_path *path);
 
 #endif

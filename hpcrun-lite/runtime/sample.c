@@ -99,9 +99,7 @@ bool sample_insert(struct thread *t, struct unwind_path *walked, uint32_t n_inne
 	const bool is_planned = region_path_plan(&t->regions, t->unwind, walked, &plan);
 	const struct python_cuts cuts = {plan.cut, is_planned ? 2 * plan.n_pieces : 0};
 	python_splice(t->python, t->unwind, walked, n_inner, at_call, is_planned ? &cuts : NULL,
-		      &spliced);
-	if (spliced.broken)
-		add(&t->record->losses[MSR_LOSS_PYTHON], 1);
+		      NULL, &spliced);
 	/* what is new in the path */
 	jit_look_at(spliced.addr,
 		    spliced.n - (spliced.n_same < spliced.n ? spliced.n_same : spliced.n));
@@ -109,8 +107,11 @@ bool sample_insert(struct thread *t, struct unwind_path *walked, uint32_t n_inne
 				     .n = spliced.n,
 				     .n_same = spliced.n_same,
 				     .end = spliced.end,
-				     .heuristic = walked->heuristic};
+				     .heuristic = walked->heuristic,
+				     .broken = spliced.broken};
 	region_path_make(&t->regions, is_planned ? &plan : NULL, &joined);
+	if (joined.broken)
+		add(&t->record->losses[MSR_LOSS_PYTHON], 1);
 	walked->end = joined.end;
 	walked->heuristic = joined.heuristic;
 	const struct cct_path path = {.addr = joined.addr,

@@ -146,9 +146,11 @@ void unwind_walk_regs(struct unwind_thread *t, const struct unwind_regs *regs,
 
 void python_splice(struct python_thread *t, const struct unwind_thread *unwind,
 		   const struct unwind_path *walked, uint32_t n_inner, bool at_call,
-		   const struct python_cuts *cuts, struct python_path *path)
+		   const struct python_cuts *cuts, const struct python_place *other,
+		   struct python_path *path)
 {
 	(void)t;
+	(void)other;
 	(void)cuts;
 	(void)unwind;
 	(void)walked;

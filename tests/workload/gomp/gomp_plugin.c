@@ -5,6 +5,7 @@
  */
 #include <dlfcn.h>
 #include <omp.h>
+#include <time.h>
 
 /* Runs regions and returns how many threads saw what they should. */
 int plugin_run(int rounds);
@@ -25,6 +26,29 @@ int plugin_run(int rounds)
 		}
 	}
 	return n_right;
+}
+
+static __attribute__((noinline)) void plugin_work(int ms)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	const long end = t.tv_sec * 1000 + t.tv_nsec / 1000000 + ms;
+	while (t.tv_sec * 1000 + t.tv_nsec / 1000000 < end)
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+}
+
+/* Works in a region of two threads, for as many ms of CPU time in each. */
+int plugin_burn(int ms);
+int plugin_burn(int ms)
+{
+	int n = 0;
+#pragma omp parallel num_threads(2)
+	{
+		plugin_work(ms);
+#pragma omp atomic
+		n++;
+	}
+	return n;
 }
 
 /* The library that omp_get_level() is in. */

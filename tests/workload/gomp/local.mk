@@ -20,16 +20,18 @@ if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/openmp/test_region tests/unit/openmp/test_region_sums
 TESTS += tests/unit/openmp/test_region tests/unit/openmp/test_region_sums
 tests_unit_openmp_test_region_SOURCES = tests/unit/openmp/test_region.c
-tests_unit_openmp_test_region_LDADD = libhlopenmp.la libhlunwind.la libhlcct.la libhlsafe.la \
-	$(CMOCKA_LIBS) -lpthread
+tests_unit_openmp_test_region_LDADD = libhlopenmp.la libhlpython.la libhlunwind.la libhlcct.la \
+	libhlsafe.la $(CMOCKA_LIBS) -lpthread
 tests_unit_openmp_test_region_sums_SOURCES = tests/unit/openmp/test_region_sums.c
-tests_unit_openmp_test_region_sums_LDADD = libhlopenmp.la libhlunwind.la libhlcct.la libhlsafe.la \
-	$(CMOCKA_LIBS)
+tests_unit_openmp_test_region_sums_LDADD = libhlopenmp.la libhlpython.la libhlunwind.la \
+	libhlcct.la libhlsafe.la $(CMOCKA_LIBS)
 endif
 
 check_PROGRAMS += tests/workload/gomp/gomp_check
 tests_workload_gomp_gomp_check_SOURCES = tests/workload/gomp/gomp_check.c
 tests_workload_gomp_gomp_check_LDADD = libhlsafe.la
 
-TESTS += tests/cli/openmp/gomp_odd.sh tests/cli/openmp/gomp_two.sh
-EXTRA_DIST += tests/cli/openmp/gomp_odd.sh tests/cli/openmp/gomp_two.sh
+TESTS += tests/cli/openmp/gomp_odd.sh tests/cli/openmp/gomp_python.sh \
+	tests/cli/openmp/gomp_two.sh
+EXTRA_DIST += tests/cli/openmp/gomp_odd.sh tests/cli/openmp/gomp_python.sh \
+	tests/cli/openmp/gomp_two.sh
