@@ -7,6 +7,7 @@
 #include "hpcprof-lite/sink/html/html_reduce.h"
 #include "hpcprof-lite/sink/html/html_section.h"
 #include "hpcprof-lite/sink/sink.h"
+#include "hpcprof-lite/view/view_processors.h"
 
 /* Bounds of what a page carries, so that a browser opens it quickly. */
 enum {
@@ -28,6 +29,7 @@ struct html {
 	uint32_t sample_stride, op_stride; /* every so many samples and operations are there */
 	uint64_t last_us;            /* of the last sample written; see html_times.c */
 	uint64_t n_source_files, n_source_missing, n_source_left_out;
+	bool is_used[VIEW_N_USES];   /* rows of "uses"; see html_waiting.c */
 	bool failed;                 /* memory was short; the page is not complete */
 	bool is_private;             /* contains source lines that not everyone may read */
 };
@@ -42,8 +44,12 @@ double html_scale(const struct html *h, const struct model_metric *metric);
 /* True if the model is a comparison of two sides. */
 bool html_is_comparison(const struct html *h);
 
-/* The member "uses" of the section "meta", if that says anything of this run. */
-void html_put_uses(struct html *h);
+/*
+ * Members of the section "meta" that say where a parallel program waits: "uses", "pop", "regions",
+ * and "mpi", as far as this run has them.
+ */
+void html_put_waiting(struct html *h);
+void html_put_mpi(struct html *h);
 
 /* Each writes its sections. Failures are logged. */
 enum status html_write_contexts(struct html *h);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The page is part of the program: embed.sh makes C source of the files of page/.
 html_scripts = data.js model.js frames.js flame.js tables.js timeline_paint.js timeline.js \
-	kernels.js source.js threads.js waiting.js overview.js compare.js app.js
+	kernels.js source.js threads.js waiting.js mpi.js overview.js compare.js app.js
 html_page = hpcprof-lite/sink/html/page/head.html hpcprof-lite/sink/html/page/body.html \
 	hpcprof-lite/sink/html/page/style.css \
 	$(html_scripts:%=hpcprof-lite/sink/html/page/%)
@@ -17,11 +17,12 @@ libhlsink_la_SOURCES += \
 	hpcprof-lite/sink/html/html.c hpcprof-lite/sink/html/html.h \
 	hpcprof-lite/sink/html/html_contexts.c \
 	hpcprof-lite/sink/html/html_meta.c \
+	hpcprof-lite/sink/html/html_mpi.c \
 	hpcprof-lite/sink/html/html_reduce.c hpcprof-lite/sink/html/html_reduce.h \
 	hpcprof-lite/sink/html/html_section.c hpcprof-lite/sink/html/html_section.h \
 	hpcprof-lite/sink/html/html_sink.h \
 	hpcprof-lite/sink/html/html_source.c \
 	hpcprof-lite/sink/html/html_times.c \
-	hpcprof-lite/sink/html/html_uses.c \
-	hpcprof-lite/sink/html/html_values.c
+	hpcprof-lite/sink/html/html_values.c \
+	hpcprof-lite/sink/html/html_waiting.c
 nodist_libhlsink_la_SOURCES = hpcprof-lite/sink/html/html_page.c

@@ -59,7 +59,11 @@ class KernelView {
           )
         : null;
     this.holder.replaceChildren(
-      ...[...this.idle(), note, ...shown.slice(0, 60).map((k, i) => this.card(k, whole, i < 3))].filter(Boolean),
+      ...[
+        ...this.idle(),
+        note,
+        ...shown.slice(0, 60).map((k, i) => this.card(k, whole, i < 3)),
+      ].filter(Boolean),
     );
     if (shown.length > 60)
       this.holder.append(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Where the time of parallel programs goes: what all processors were used for.
 
+const MOST_REGIONS = 30;
 const MOST_PROCESSES = 32; // rows of processes; of more, those that worked least
 
 // Rows of one group have its colour, each weaker than the one before.
@@ -89,7 +90,8 @@ function usesCard(app, isBrief) {
 
 class WaitingView {
   static isThere(p) {
-    return !!p.meta.uses;
+    const m = p.meta;
+    return !!(m.uses || m.pop || m.regions || m.mpi);
   }
   constructor(app, container) {
     this.app = app;
@@ -97,7 +99,163 @@ class WaitingView {
   }
   draw() {
     this.container.replaceChildren(
-      el("div", { class: "overview" }, usesCard(this.app, false) ?? "", this.processes() ?? ""),
+      el(
+        "div",
+        { class: "overview" },
+        usesCard(this.app, false) ?? "",
+        this.efficiencies() ?? "",
+        this.regions() ?? "",
+        ...new MpiCards(this.app).cards(),
+        this.processes() ?? "",
+      ),
+    );
+  }
+  // Parts of a thousand.
+  share(x) {
+    return x === undefined ? "" : `${(x / 10).toFixed(1)} %`;
+  }
+  efficiencies() {
+    const p = this.app.profile,
+      pop = p.meta.pop;
+    if (!pop) return null;
+    const columns = [
+      ["parallel", "parallel efficiency", "mean useful time of the threads / elapsed time"],
+      ["balance", "load balance", "mean / most useful time of a thread"],
+      ["communication", "communication", "most useful time of a thread / elapsed time"],
+      ["mpi", "of MPI", "time outside of MPI / elapsed time, of the main threads"],
+      ["omp", "of OpenMP", "parallel efficiency / that of MPI"],
+      ["offload", "device offload", "useful / (useful + waiting for a GPU)"],
+    ].filter(([key]) => pop.phases.some(x => key in x));
+    const body = el("tbody", {});
+    for (const x of pop.phases)
+      body.append(
+        el(
+          "tr",
+          {},
+          el(
+            "td",
+            {},
+            x.context
+              ? el(
+                  "button",
+                  { type: "button", class: "link", onclick: () => this.app.showFlame(x.context) },
+                  el("bdi", {}, p.name(x.context)),
+                )
+              : "everything",
+          ),
+          el("td", { class: "number" }, formatSeconds(x.elapsed / 1e6)),
+          ...columns.map(([key]) => el("td", { class: "number" }, this.share(x[key]))),
+        ),
+      );
+    const d = pop.devices;
+    return el(
+      "section",
+      { class: "card wide" },
+      el("h2", {}, "Parallel efficiency"),
+      el(
+        "p",
+        { class: "keys" },
+        "As the POP centre defines it: parallel efficiency = load balance × communication.",
+      ),
+      el(
+        "table",
+        { class: "plain uses shares" },
+        el(
+          "thead",
+          {},
+          el(
+            "tr",
+            {},
+            el("th", {}, "phase"),
+            el("th", { class: "number" }, "elapsed"),
+            ...columns.map(([, name, title]) => el("th", { class: "number", title }, name)),
+          ),
+        ),
+        body,
+      ),
+      d.n
+        ? el(
+            "p",
+            {},
+            `${plural(d.n, "GPU")}: ${this.share(d.parallel)} of the time in kernels = ` +
+              `load balance ${this.share(d.balance)} × ` +
+              `communication ${this.share(d.communication)} × ` +
+              `orchestration ${this.share(d.orchestration)}`,
+          )
+        : "",
+    );
+  }
+  regions() {
+    const p = this.app.profile,
+      list = p.meta.regions,
+      rows = p.meta.uses?.rows ?? [];
+    if (!list?.length) return null;
+    const body = el("tbody", {});
+    for (const r of list.slice(0, MOST_REGIONS)) {
+      const [least, most] = r.threads,
+        whole = r.us.reduce((a, b) => a + b, 0),
+        name = p.str(r.name);
+      body.append(
+        el(
+          "tr",
+          {},
+          el("td", { class: "number" }, formatSeconds(r.gain / 1e6)),
+          el("td", { class: "number" }, formatSeconds(r.time / 1e6)),
+          el("td", { class: "number" }, count(r.instances)),
+          el("td", { class: "number" }, least === most ? most : `${least}–${most}`),
+          el("td", { class: "number" }, this.share(r.efficiency)),
+          el("td", { class: "number" }, this.share(r.imbalance)),
+          el("td", { class: "region-bar" }, whole ? useBar(p, rows, r.us, whole) : ""),
+          el(
+            "td",
+            {},
+            r.function >= 0
+              ? el(
+                  "button",
+                  {
+                    type: "button",
+                    class: "link",
+                    onclick: () =>
+                      this.app.setSearch(`^${escapeRegExp(p.functionName(r.function))}$`, "flame"),
+                  },
+                  el("bdi", {}, name),
+                )
+              : el("bdi", {}, name),
+          ),
+        ),
+      );
+    }
+    const head = [
+      ["gain", "wall-clock time that could be won if all work was spread evenly at no cost"],
+      ["time", "from fork to join"],
+      ["instances", "how often the region ran"],
+      ["threads", "size of the team"],
+      ["efficiency", "work / (threads × time)"],
+      ["imbalance", "(most − mean) / most of the threads' time in the region"],
+    ];
+    return el(
+      "section",
+      { class: "card wide" },
+      el("h2", {}, "Parallel regions of OpenMP by possible gain"),
+      el(
+        "table",
+        { class: "plain uses shares" },
+        el(
+          "thead",
+          {},
+          el(
+            "tr",
+            {},
+            ...head.map(([name, title]) => el("th", { class: "number", title }, name)),
+            el("th", {}, "work and waits"),
+            el("th", {}, "region"),
+          ),
+        ),
+        body,
+      ),
+      list.length > MOST_REGIONS
+        ? el("p", { class: "quiet" }, `${list.length - MOST_REGIONS} more`)
+        : "",
     );
   }
   processName(i) {

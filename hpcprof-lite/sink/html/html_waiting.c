@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where the time of all processors went, for the section "meta". Test: tests/cli/sink/sink_html.sh.
+ */
+#include "hpcprof-lite/sink/html/html.h"
+
+#include "hpcprof-lite/view/view_pop.h"
+#include "hpcprof-lite/view/view_processors.h"
+#include "hpcprof-lite/view/view_regions.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The page colours the uses by group. */
+static const char *group_of(unsigned use)
+{
+	if (use == MODEL_WORK)
+		return "work";
+	if (use >= MODEL_OMP_BARRIER && use <= MODEL_OMP_IDLE)
+		return "openmp";
+	if (use >= MODEL_MPI_P2P && use <= MODEL_MPI_OTHER)
+		return "mpi";
+	if (use == MODEL_GPU_WAIT)
+		return "gpu";
+	return use < MODEL_N_ACTIVITIES ? "blocked" : "none";
+}
+
+static void put_seconds(struct html *h, const double *seconds, const bool *is_shown)
+{
+	const char *comma = "";
+	html_put_text(&h->section, ",\"us\":[");
+	for (unsigned use = 0; use < VIEW_N_USES; use++)
+		if (is_shown[use]) {
+			html_put_text(&h->section, "%s%.0f", comma, seconds[use] * 1e6);
+			comma = ",";
+		}
+	html_put_text(&h->section, "]");
+}
+
+static void put_processors(struct html *h, const struct view_processors *p)
+{
+	bool *is_shown = h->is_used;
+	const char *comma = "";
+	for (unsigned use = 0; use < VIEW_N_USES; use++)
+		is_shown[use] = p->seconds[use] > 0;
+	html_put_text(&h->section,
+		      ",\"uses\":{\"threads\":%" PRIu32 ",\"allThreads\":%" PRIu32
+		      ",\"allowed\":%" PRIu32 ",\"elapsed\":%.0f,\"lacksOffcpu\":%d,\"rows\":[",
+		      p->n_threads, p->n_all_threads, p->n_allowed, p->elapsed * 1e6,
+		      p->lacks_offcpu);
+	for (unsigned use = 0; use < VIEW_N_USES; use++)
+		if (is_shown[use]) {
+			const bool is_unknown = use == VIEW_USE_UNKNOWN && p->lacks_offcpu;
+			html_put_text(
+				&h->section, "%s{\"group\":\"%s\",\"name\":%" PRIu32 "}", comma,
+				group_of(use),
+				html_string(h, is_unknown ? "blocked, or ready without a processor"
+							  : view_use_name(use)));
+			comma = ",";
+		}
+	html_put_text(&h->section, "]");
+	put_seconds(h, p->seconds, is_shown);
+	html_put_text(&h->section, ",\"processes\":[");
+	comma = "";
+	for (uint32_t i = 0; i < p->n_processes; i++) {
+		html_put_text(&h->section, "%s{\"threads\":%" PRIu32, comma,
+			      p->processes[i].n_threads);
+		put_seconds(h, p->processes[i].seconds, is_shown);
+		html_put_text(&h->section, "}");
+		comma = ",";
+	}
+	html_put_text(&h->section, "]}");
+}
+
+static void put_uses(struct html *h)
+{
+	struct view_processors p;
+	if (!view_processors_apply(h->m))
+		return;
+	if (!view_processors_make(h->m, &p)) {
+		h->failed = true;
+		return;
+	}
+	put_processors(h, &p);
+	view_processors_free(&p);
+}
+
+/* ---- efficiencies ---- */
+
+/* Thousandths, so that no number has a form that JSON does not know. */
+static void put_share(struct html *h, const char *name, double share)
+{
+	html_put_text(&h->section, ",\"%s\":%.0f", name, share > 0 ? share * 1000 : 0);
+}
+
+static void put_phase(struct html *h, const struct view_pop *x)
+{
+	html_put_text(&h->section, "{\"context\":%" PRIu32 ",\"elapsed\":%.0f",
+		      x->context ? h->tree.kept[x->context] : 0, x->elapsed * 1e6);
+	put_share(h, "parallel", x->parallel);
+	put_share(h, "balance", x->load_balance);
+	put_share(h, "communication", x->communication);
+	if (x->is_hybrid) {
+		put_share(h, "mpi", x->mpi);
+		put_share(h, "omp", x->omp);
+	}
+	if (x->has_gpu)
+		put_share(h, "offload", x->offload);
+	html_put_text(&h->section, "}");
+}
+
+static void put_pop(struct html *h)
+{
+	struct view_pops p;
+	if (!view_pop_make(h->m, &p)) {
+		h->failed = true;
+		return;
+	}
+	if (!p.n)
+		return;
+	html_put_text(&h->section,
+		      ",\"pop\":{\"processes\":%" PRIu32 ",\"threads\":%" PRIu32 ",\"phases\":[",
+		      p.at[0].n_processes, p.at[0].n_threads);
+	for (size_t i = 0; i < p.n; i++) {
+		html_put_text(&h->section, i ? "," : "");
+		put_phase(h, &p.at[i]);
+	}
+	html_put_text(&h->section, "],\"devices\":{\"n\":%" PRIu32, p.devices.n);
+	if (p.devices.n) {
+		put_share(h, "parallel", p.devices.parallel);
+		put_share(h, "balance", p.devices.load_balance);
+		put_share(h, "communication", p.devices.communication);
+		put_share(h, "orchestration", p.devices.orchestration);
+	}
+	html_put_text(&h->section, "}}");
+}
+
+/* ---- regions of OpenMP ---- */
+
+static void put_region(struct html *h, const struct view_region *r)
+{
+	const struct model *m = h->m;
+	char place[256] = "", name[1024];
+	if (r->file < m->n_files && r->line) {
+		const char *path = m->files[r->file].path, *slash = strrchr(path, '/');
+		snprintf(place, sizeof place, "%s:%" PRIu32, slash ? slash + 1 : path, r->line);
+	}
+	view_region_name(m, r, place, name, sizeof name);
+	html_put_text(&h->section,
+		      "{\"name\":%" PRIu32 ",\"function\":%" PRId64 ",\"gain\":%.0f,"
+		      "\"time\":%.0f,\"instances\":%" PRIu64 ",\"threads\":[%" PRIu32 ",%" PRIu32
+		      "],\"loop\":%" PRIu32,
+		      html_string(h, name), r->function == MODEL_NONE ? -1 : (int64_t)r->function,
+		      r->gain * 1e6, r->seconds * 1e6, r->instances, r->least_threads,
+		      r->most_threads, r->loop_line);
+	put_share(h, "efficiency", r->efficiency);
+	put_share(h, "imbalance", r->imbalance);
+	double seconds[VIEW_N_USES] = {0};
+	memcpy(seconds, r->activity, sizeof r->activity);
+	put_seconds(h, seconds, h->is_used);
+	html_put_text(&h->section, "}");
+}
+
+static void put_regions(struct html *h)
+{
+	enum { MOST_REGIONS = 500 };
+	struct view_regions r;
+	if (!h->m->n_omp_regions)
+		return;
+	if (!view_regions_make(h->m, &r)) {
+		h->failed = true;
+		return;
+	}
+	html_put_text(&h->section, ",\"regions\":[");
+	for (size_t i = 0; i < r.n && i < MOST_REGIONS; i++) {
+		html_put_text(&h->section, i ? "," : "");
+		put_region(h, &r.at[i]);
+	}
+	html_put_text(&h->section, "]");
+	view_regions_free(&r);
+}
+
+void html_put_waiting(struct html *h)
+{
+	if (html_is_comparison(h))
+		return;
+	put_uses(h);
+	put_pop(h);
+	put_regions(h);
+	if (h->m->mpi)
+		html_put_mpi(h);
+}
