@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=sh
-# shellcheck disable=SC2154 # variables of lib.sh
+# shellcheck disable=SC2034,SC2154 # variables of lib.sh and truth.sh
 #
 # Why a GPU was idle, who is to blame, and what threads waited for, of a workload that reads the
 # clock itself around what it does meanwhile (tests/gpu/idle_ways.cu). Source after truth.sh and
@@ -22,11 +22,13 @@ between() {
 # host WAY WHAT: a clock that the workload read.
 host() { awk -v what="$2" '$1 == "host" && $2 == what { print $3 }' "out-$1"; }
 
-# spent WAY METRIC [FUNCTION]: of all, or below a function of the CPU; ns.
+# spent WAY METRIC [FUNCTION [gpu]]: of all, or below a function of the CPU, or of a kernel; ns. nvcc
+# makes a function for the CPU of each kernel's name.
 spent() {
-	awk -F'\t' -v metric="$2 (sec)" -v name="${3:-}" \
+	awk -F'\t' -v metric="$2 (sec)" -v name="${3:-}" -v gpu="${4:-}" \
 		'$1 == "tree" && $2 == metric && name == "" && $3 == 0 { s += $7 }
 		$1 == "by-function" && $2 == metric && name != "" &&
+			(gpu != "") == ($5 ~ /\/gpubins\//) &&
 			($3 == name || index($3, name "(") == 1) { s += $7 }
 		END { printf "%.0f\n", s * 1e9 }' "all-$1"
 }
@@ -64,7 +66,7 @@ check_idle_compute() {
 	within "compute: the function that computes is to blame" \
 		"$(spent compute GPU_IDLE_CAUSE host_compute)" \
 		"$(percent "$(host compute work)" 85)" "$(percent "$(host compute work)" 105)"
-	within "compute: the host waited for the kernel" "$(spent compute CPU_IDLE_CAUSE spin)" \
+	within "compute: the host waited for the kernel" "$(spent compute CPU_IDLE_CAUSE spin gpu)" \
 		"$(percent "$(host compute spin)" 90)" "$(host compute wait)"
 }
 
