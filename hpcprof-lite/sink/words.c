@@ -40,7 +40,7 @@ const char *words_metric(enum model_metric_kind k)
 {
 	static const char *const words[] = {"sampled",  "gpu-time",    "gpu-count",
 					    "gpu-mean", "gpu-samples", "guessed",
-					    "activity"};
+					    "activity", "mpi-time",    "mpi-count"};
 	return WORD(words, k);
 }
 
@@ -50,8 +50,9 @@ const char *words_metric_role(enum model_metric_role r)
 		NULL,        "gpu-time", "kernel-time", "copy-time",   "set-time",
 		"sync-time", "kernels",  "copies",      "copy-bytes",  "sets",
 		"set-bytes", "syncs",    "samples",     "apportioned", "measured",
-		"expected",  "issued",   "stall",       "stall-idle",  "gpu-idle-cause",
-		"cpu-idle-cause",
+		"expected",  "issued",   "stall",       "stall-idle",  "mpi-time",
+		"mpi-wait",  "mpi-calls", "mpi-sent",   "mpi-received",
+		"gpu-idle-cause", "cpu-idle-cause",
 	};
 	return WORD(words, r);
 }

@@ -54,6 +54,10 @@ for mpi in $MPIS; do
 		"$(awk -F '\t' '$1 == "mpi-ledger" { print $3, $4, $5 }' "$T/records")" "0 0 0"
 	is "$mpi: every communicator has the members that it has ranks" \
 		"$(awk -F '\t' '$1 == "mpi-comm" && $6 && $3 != $4' "$T/records" | wc -l)" 0
+	ok "$mpi: other outputs are written" "$HPCPROF" -q --to "json,$OUTPUTS" -o "$T/$mpi/db" \
+		"$T/$mpi/run"
+	is "$mpi: the kinds and roles of the metrics have names" \
+		"$(find "$T/$mpi/db" -name '*.json' -exec grep -c '"unknown"' {} +)" 0
 
 	rm -f "$T"/count.*
 	COUNT=$T/count LD_PRELOAD=$T/$mpi/mpi_count mpi_run "$mpi" 2 "$HPCRUN" -q -e CPUTIME \
