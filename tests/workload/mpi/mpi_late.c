@@ -2,9 +2,9 @@
 /*
  * Known waits. In each round, one rank sleeps before a barrier, the root sleeps before a broadcast,
  * and every second message is late. Each rank notes when it arrives; rank 0 prints what the ranks
- * waited, as lines "what nanoseconds": for the sender, the time in all receives, and in the shortest
- * of them. Usage: mpi_late ROUNDS MICROSECONDS. CLOCK_AHEAD_S says by
- * how many seconds the clock of a process is ahead of that of the others.
+ * waited, as lines "what nanoseconds": for the sender, the time in all receives, and in the
+ * shortest of them. Usage: mpi_late ROUNDS MICROSECONDS. CLOCK_AHEAD_S says by how many seconds the
+ * clock of a process is ahead of that of the others.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -93,8 +93,8 @@ int main(int argc, char **argv)
 		sender += late_sender(us);
 	}
 	if (rank == 0)
-		printf("barrier %.0f\nroot %.0f\nsender %.0f\nshortest %.0f\n", barrier, root, sender,
-		       shortest);
+		printf("barrier %.0f\nroot %.0f\nsender %.0f\nshortest %.0f\n", barrier, root,
+		       sender, shortest);
 	MPI_Finalize();
 	return 0;
 }
