@@ -54,4 +54,6 @@ include $(top_srcdir)/hpcprof-lite/sink/perfetto/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/pprof/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/sqlite/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/text/local.mk
+include $(top_srcdir)/hpcprof-lite/sink/text/mpi/local.mk
 include $(top_srcdir)/hpcprof-lite/view/local.mk
+include $(top_srcdir)/hpcprof-lite/view/mpi/local.mk

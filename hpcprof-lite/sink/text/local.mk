@@ -3,14 +3,12 @@ libhltext_la_SOURCES += \
 	hpcprof-lite/sink/text/text_all.c hpcprof-lite/sink/text/text_all.h \
 	hpcprof-lite/sink/text/text_all_fields.c \
 	hpcprof-lite/sink/text/text_all_gpu.c \
-	hpcprof-lite/sink/text/text_all_mpi.c \
 	hpcprof-lite/sink/text/text_balance.c \
 	hpcprof-lite/sink/text/text_flat.c \
 	hpcprof-lite/sink/text/text_gpu.c hpcprof-lite/sink/text/text_gpu.h \
 	hpcprof-lite/sink/text/text_gpu_idle.c \
 	hpcprof-lite/sink/text/text_gpu_report.c \
 	hpcprof-lite/sink/text/text_gpu_samples.c \
-	hpcprof-lite/sink/text/text_mpi.c \
 	hpcprof-lite/sink/text/text_options.c hpcprof-lite/sink/text/text_options.h \
 	hpcprof-lite/sink/text/text_pop.c \
 	hpcprof-lite/sink/text/text_print.c hpcprof-lite/sink/text/text_print.h \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See view_mpi.h. Test: tests/unit/prof_mpi/test_mpi_model.c. */
-#include "hpcprof-lite/view/view_mpi.h"
+#include "hpcprof-lite/view/mpi/view_mpi.h"
 
 #include "common/base/map.h"
 

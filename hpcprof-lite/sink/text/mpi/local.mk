@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
+libhltext_la_SOURCES += \
+	hpcprof-lite/sink/text/mpi/text_all_mpi.c \
+	hpcprof-lite/sink/text/mpi/text_mpi.c
