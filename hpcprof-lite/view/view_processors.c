@@ -7,6 +7,17 @@
 
 /* ---- threads over time ---- */
 
+/*
+ * Libraries keep threads that only wait: progress threads of MPI, pools of OpenCL. Beside them all
+ * uses would look small. A main thread counts, and one whose CPU time is not known.
+ */
+static bool is_used(const struct model *m, const struct model_profile *t)
+{
+	const uint64_t least_ns = m->elapsed_ns / 100;
+	return t->kind == MODEL_PROFILE_THREAD &&
+	       (t->thread == 0 || !t->cpu_ns || t->cpu_ns >= least_ns);
+}
+
 struct edge {
 	uint64_t time_ns;
 	int step; /* 1: a thread starts; -1: one ends */
@@ -29,7 +40,7 @@ static bool count_threads(const struct model *m, struct view_processors *p)
 		return false;
 	for (uint32_t i = 0; i < m->n_profiles; i++) {
 		const struct model_profile *t = &m->profiles[i];
-		if (t->kind != MODEL_PROFILE_THREAD)
+		if (!is_used(m, t))
 			continue;
 		edges[n++] = (struct edge){t->start_ns, 1};
 		/* a thread without duration lived at its moment */
@@ -43,6 +54,7 @@ static bool count_threads(const struct model *m, struct view_processors *p)
 		p->n_threads = now > p->n_threads ? now : p->n_threads;
 	}
 	p->n_all_threads = (uint32_t)(n / 2);
+	p->n_left_out = model_count_threads(m) - p->n_all_threads;
 	free(edges);
 	return true;
 }
@@ -205,7 +217,7 @@ bool view_processors_make(const struct model *m, struct view_processors *p)
 		p->n_ranks += m->processes[i].rank >= 0;
 	}
 	for (uint32_t i = 0; i < m->n_profiles; i++)
-		if (m->profiles[i].kind == MODEL_PROFILE_THREAD)
+		if (is_used(m, &m->profiles[i]))
 			add_thread(m, i, p);
 	add_up(p);
 	return true;

@@ -30,8 +30,10 @@ struct view_process_use {
 
 struct view_processors {
 	double elapsed;
+	/* Threads that had CPU time for at least 1 % of the run, and main threads. */
 	uint32_t n_threads;            /* the most that lived at one time */
 	uint32_t n_all_threads;
+	uint32_t n_left_out;           /* threads that had less CPU time; in no sum */
 	uint32_t n_allowed; /* processors that the processes were allowed to use; 0: unknown */
 	double capacity;               /* elapsed x n_threads; the sum of `seconds` */
 	double seconds[VIEW_N_USES];

@@ -44,11 +44,11 @@ static const char *seconds(char cell[TEXT_CELL], double v)
 	double size = fabs(v);
 	if (size == 0)
 		return strcpy(cell, "0 s");
-	if (size >= 1)
-		return scaled(cell, v, "s");
-	return size >= 1e-3   ? scaled(cell, v * 1e3, "ms")
-	       : size >= 1e-6 ? scaled(cell, v * 1e6, "us")
-			      : scaled(cell, v * 1e9, "ns");
+	/* what would round to 1000 of a unit is 1 of the next */
+	return size >= 0.9995     ? scaled(cell, v, "s")
+	       : size >= 0.9995e-3 ? scaled(cell, v * 1e3, "ms")
+	       : size >= 0.9995e-6 ? scaled(cell, v * 1e6, "us")
+				   : scaled(cell, v * 1e9, "ns");
 }
 
 static const char *bytes(char cell[TEXT_CELL], double v)

@@ -95,6 +95,9 @@ static void put_foot(const struct table *t)
 	if (p->n_allowed && p->n_allowed < p->n_threads)
 		fprintf(t->s->out, "  the processes may use %s processors, but have %s threads\n",
 			text_count(a, p->n_allowed), text_count(b, p->n_threads));
+	if (p->n_left_out)
+		fprintf(t->s->out, "  left out: %s %s with less than 1%% CPU time\n",
+			text_count(a, p->n_left_out), p->n_left_out == 1 ? "thread" : "threads");
 	if (p->n_all_threads > p->n_threads)
 		fprintf(t->s->out, "  there were %s threads, not all at one time\n",
 			text_count(a, p->n_all_threads));

@@ -63,6 +63,8 @@ function usesCard(app, isBrief) {
       `The processes may use ${plural(u.allowed, "processor")}, but have ` +
         `${plural(u.threads, "thread")}.`,
     );
+  if (u.leftOut)
+    notes.push(`Left out: ${plural(u.leftOut, "thread")} with less than 1 % CPU time.`);
   if (u.allThreads > u.threads)
     notes.push(`There were ${plural(u.allThreads, "thread")}, not all at one time.`);
   return el(
