@@ -11,34 +11,37 @@
 
 events="-e REALTIME@f1000"
 
-# seconds_are DESCRIPTION PATTERN TRUTH: the seconds on paths that match, within six standard
-# deviations of a sample of that size, and two percent of all.
-seconds_are() {
-	s_bounds=$(echo "$3 $(value_of .)" | awk '{
-		bound = 6 * sqrt($1 / 1000) + 0.02 * $2
-		printf "%.4f %.4f\n", $1 - bound, $1 + bound }')
-	# shellcheck disable=SC2086 # two numbers
-	within "$M: $1" "$(value_of "$2")" $s_bounds
+at_end='<waits at the end of the region>'
+
+# activity_of CONSTRUCT: the metric of waits in it.
+activity_of() {
+	case $1 in
+	barrier) echo OMP:BARRIER ;;
+	ordered) echo OMP:ORDERED ;;
+	*) echo OMP:LOCK ;;
+	esac
 }
 
-at_end='<waits at the end of the region>'
 for runtime in libgomp libomp compat; do
 	for construct in static dynamic; do
 		workload omp_waits $runtime "$events" $construct 150 || continue
 		seconds_are "work" "do_$construct;OUTLINED;work" "$(truth work 1)"
 		seconds_are "waits at the end of the region" "do_$construct;$at_end" "$(truth wait 1)"
+		seconds_are "... as time at barriers" "do_$construct;" "$(truth wait 1)" OMP:BARRIER
 	done
 	for construct in barrier critical lock ordered; do
 		workload omp_waits $runtime "$events" $construct 150 || continue
 		seconds_are "work" "do_$construct;OUTLINED;work" "$(truth work 1)"
 		seconds_are "waits in the construct" "do_$construct;OUTLINED;RUNTIME(;|\$)" \
 			"$(truth wait 1)"
+		seconds_are "... under their name" "do_$construct;OUTLINED" "$(truth wait 1)" \
+			"$(activity_of "$construct")"
 		[ "$construct" = barrier ] ||
 			seconds_are "the section" "do_$construct;OUTLINED;hold" "$(truth hold 1)"
 	done
 	if workload omp_waits $runtime "$events" serial 150; then
 		seconds_are "serial work" "do_serial;serial(;|\$)" "$(truth serial 1)"
-		seconds_are "idle workers" "^omp-idle" "$(truth idle 1)"
+		seconds_are "idle workers" "^omp-idle" "$(truth idle 1)" OMP:IDLE
 		seconds_are "work" "do_serial;OUTLINED;work" "$(truth work 1)"
 	fi
 done

@@ -127,3 +127,15 @@ share_is() {
 	# shellcheck disable=SC2086 # two numbers
 	within "$M: $1 ($share_n samples)" "$share_got" $share_bounds
 }
+
+# seconds_are DESCRIPTION PATTERN TRUTH [METRIC]: the seconds on paths that match, within six
+# standard deviations and two percent of all. On a busy machine a sample stands for the time that
+# its thread had to wait for a processor: the weights are then like those of an exponential
+# distribution, and others decide in what state of the region it runs again.
+seconds_are() {
+	seconds_bounds=$(echo "$3 $(value_of .) $(samples_of .)" | awk '{
+		bound = 6 * sqrt(2 * $1 * $2 / ($3 > 0 ? $3 : 1)) + 0.02 * $2
+		printf "%.4f %.4f\n", $1 - bound, $1 + bound }')
+	# shellcheck disable=SC2086 # two numbers
+	within "$M: $1" "$(value_of "$2" "${4:-all}")" $seconds_bounds
+}
