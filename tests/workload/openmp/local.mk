@@ -34,8 +34,9 @@ if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/openmp/test_ompt
 TESTS += tests/unit/openmp/test_ompt
 tests_unit_openmp_test_ompt_SOURCES = tests/unit/openmp/test_ompt.c \
-	hpcrun-lite/openmp/ompt_region.c hpcrun-lite/openmp/region.c
-tests_unit_openmp_test_ompt_LDADD = libhlsafe.la $(CMOCKA_LIBS)
+	hpcrun-lite/openmp/ompt_region.c
+tests_unit_openmp_test_ompt_LDADD = libhlopenmp.la libhlpython.la libhlunwind.la libhlcct.la \
+	libhlsafe.la $(CMOCKA_LIBS)
 endif
 
 EXTRA_DIST += tests/bench/omp_regions.c tests/bench/bench_openmp.sh
