@@ -31,8 +31,9 @@ static void finalize(ompt_data_t *data)
 
 static void note_other_tool(void)
 {
-	runtime_note("The program has an OpenMP tool of its own. Call paths of OpenMP workers start "
-		     "at the thread, not at the region.");
+	runtime_note(
+		"The program has an OpenMP tool of its own. Call paths of OpenMP workers start "
+		"at the thread, not at the region.");
 }
 
 static bool same_object(const void *a, const void *b)
