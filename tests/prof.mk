@@ -35,6 +35,7 @@ prof_unit_tests = \
 	tests/unit/prof/test_load \
 	tests/unit/prof/test_merge \
 	tests/unit/prof/test_expand \
+	tests/unit/prof/test_omp_regions \
 	tests/unit/prof/test_order \
 	tests/unit/prof/test_sum \
 	tests/unit/prof/test_ledger \
@@ -100,6 +101,8 @@ tests_unit_prof_test_merge_SOURCES = tests/unit/prof/test_merge.c
 tests_unit_prof_test_merge_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_test_expand_SOURCES = tests/unit/prof/test_expand.c
 tests_unit_prof_test_expand_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_prof_test_omp_regions_SOURCES = tests/unit/prof/test_omp_regions.c
+tests_unit_prof_test_omp_regions_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_test_order_SOURCES = tests/unit/prof/test_order.c
 tests_unit_prof_test_order_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_test_sum_SOURCES = tests/unit/prof/test_sum.c

@@ -31,6 +31,11 @@ struct gen_thread {
 	uint64_t last_ns;
 };
 
+struct gen_region {
+	uint32_t thread;
+	struct msr_omp_region record;
+};
+
 struct gen {
 	char *path;
 	struct msr_header header;
@@ -38,6 +43,7 @@ struct gen {
 	bool no_trace;
 	uint64_t last_ns;
 	VEC(uint8_t) info, metrics, modules, waits, unmeasured;
+	VEC(struct gen_region) regions;
 	uint32_t n_metrics;
 	uint16_t n_modules;
 	VEC(struct gen_thread *) threads;
@@ -123,6 +129,13 @@ void gen_wait(struct gen *g, uint32_t pid, int32_t status, uint64_t end_ns, uint
 	const struct msr_child r = {
 		.pid = pid, .status = status, .end_ns = end_ns, .cpu_ns = cpu_ns};
 	memcpy(check(vec_extend(&g->waits, sizeof r)), &r, sizeof r);
+}
+
+void gen_region(struct gen *g, uint32_t thread, const struct msr_omp_region *record)
+{
+	struct gen_region *r = check(vec_push(&g->regions));
+	r->thread = thread;
+	r->record = *record;
 }
 
 void gen_unmeasured(struct gen *g, uint32_t pid, uint32_t reason, const char *path,
@@ -423,6 +436,7 @@ static void gen_free(struct gen *g)
 	gen_gpu_free(g->gpu);
 	vec_free(&g->info);
 	vec_free(&g->waits);
+	vec_free(&g->regions);
 	vec_free(&g->unmeasured);
 	vec_free(&g->metrics);
 	vec_free(&g->modules);
@@ -442,6 +456,15 @@ char *gen_close(struct gen *g, enum msr_exit_kind exit_kind, int32_t exit_code)
 			&(struct gen_extent){
 				MSR_CHILD, sizeof(struct msr_child), UINT32_MAX, 0, 0, 0},
 			g->waits.at, g->waits.n);
+	for (uint32_t i = 0; i < g->regions.n; i++) {
+		const struct gen_region *r = &g->regions.at[i];
+		gen_put_extent(g,
+			       &(struct gen_extent){.kind = MSR_OMP_REGION,
+						    .record_bytes = sizeof r->record,
+						    .thread = r->thread,
+						    .sequence = i},
+			       &r->record, sizeof r->record);
+	}
 	if (g->unmeasured.n)
 		gen_put_extent(g, &(struct gen_extent){MSR_UNMEASURED, 0, UINT32_MAX, 0, 0, 0},
 			g->unmeasured.at, g->unmeasured.n);

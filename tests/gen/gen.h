@@ -41,6 +41,8 @@ struct gen *gen_open(const char *directory, const struct gen_process *p);
 void gen_info(struct gen *g, const char *key, const char *value);
 /* The process waited for a child; `status` as wait(2) gives it. */
 void gen_wait(struct gen *g, uint32_t pid, int32_t status, uint64_t end_ns, uint64_t cpu_ns);
+/* A record of parallel regions, which this thread forked. */
+void gen_region(struct gen *g, uint32_t thread, const struct msr_omp_region *record);
 /* Process `pid` went on as a program that cannot be measured. */
 void gen_unmeasured(struct gen *g, uint32_t pid, uint32_t reason, const char *path,
 	uint64_t start_ns, uint64_t cpu_before_ns);
