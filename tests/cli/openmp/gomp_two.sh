@@ -30,6 +30,7 @@ behaves() {
 behaves "one" 240 "$G/usual.so"
 behaves "own ones" 1440 "$G/usual.so" "$G/with_libgo-1.so" "$G/with_libgo-2.so"
 behaves "a global one later" 1440 "$G/with_libgo-1.so" "global:$G/usual.so" "$G/with_libgo-2.so"
+behaves "a global one before the first region" 480 "late:$G/with_libgo-1.so" "global:$G/usual.so"
 behaves "a global one first" 720 "global:$G/with_libgo-2.so" "$G/with_libgo-1.so"
 if [ -e "$G/with_libomp.so" ]; then
 	behaves "libomp" 720 "$G/with_libgo-1.so" "$G/with_libomp.so"
