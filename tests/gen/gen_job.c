@@ -53,7 +53,10 @@ static uint32_t add_wait(struct builder *b, uint32_t parent, uint32_t code)
 	return add_node(b, parent, msr_addr_make(MSR_MODULE_NONE, code, false));
 }
 
-/* A wait of each kind, some with frames of their own, one for an object, and an idle thread. */
+/*
+ * A wait of each kind, some with frames of their own, one for an object, an idle thread, and a
+ * parallel region.
+ */
 static void grow_waits(struct builder *b, uint64_t *own)
 {
 	uint32_t n = b->n_nodes;
@@ -66,6 +69,16 @@ static void grow_waits(struct builder *b, uint64_t *own)
 	}
 	uint32_t idle = gen_entry(b->g, b->thread, MSR_ENTRY_OMP_IDLE);
 	add_node(b, idle, random_address(b, own));
+	const struct msr_omp_region region = {.call = random_address(b, own),
+					      .function = random_address(b, own),
+					      .n_threads = 4,
+					      .instances = 100,
+					      .elapsed_ns = 4000000,
+					      .n_timed = 400,
+					      .busy_ns = 12000000,
+					      .max_ns = 3600000,
+					      .min_ns = 2400000};
+	gen_region(b->g, b->thread, &region);
 }
 
 /* Nodes grow as children of random nodes, rather deep than wide. The first of them come from the
