@@ -112,8 +112,9 @@ void region_reset(struct region_thread *t, const struct unwind_stack *stack, uin
 /*
  * The calling thread forks. `regs` are those of a frame inside fork->place (unwind_here). The
  * adapter makes regs itself, so that they are those of a frame that lives as long as the region.
- * Levels of regions that were left by longjmp are freed. If there is no level or no memory, returns
- * NULL and counts it; the region then goes without us. `is_counted`: its times go into the sums.
+ * A region that was left by longjmp, against the rules of OpenMP, counts as one that the thread is
+ * in until a fork at its place or further out. If there is no level or no memory, returns NULL and
+ * counts it; the region then goes without us. `is_counted`: its times go into the sums.
  * runtime_regions() gives `t` and runtime_is_counting() gives `is_counted`.
  */
 struct region *region_fork(struct region_thread *t, const struct region_fork *fork,
