@@ -12,14 +12,14 @@
 static const uint8_t id_app[3] = {0xaa, 0xbb, 0xcc};
 
 /*
- * /bin/app: main at 0x1000 (main.c:10), at 0x1020 solve inlined (solve.c:5), which forks in line 7;
- * solve._omp_fn.0 at 0x2000 (solve.c:7).
+ * /bin/app: main at 0x1000 (main.c:10), at 0x1020 solve inlined (work.c:5), which forks in line 7;
+ * solve._omp_fn.0 at 0x2000 (work.c:7).
  */
 static void write_structure(const char *directory)
 {
 	struct gen_structure *s = gen_structure_new("/bin/app", id_app, sizeof id_app);
 	uint32_t main_c = gen_structure_file(s, "/src/main.c"),
-		 solve_c = gen_structure_file(s, "/src/solve.c");
+		 solve_c = gen_structure_file(s, "/src/work.c");
 	uint32_t d_main = gen_structure_definition(s, "main", main_c, 10),
 		 d_solve = gen_structure_definition(s, "solve", solve_c, 5),
 		 d_outlined = gen_structure_definition(s, "solve._omp_fn.0", solve_c, 7);
@@ -102,7 +102,7 @@ static void threads_add_up(void **state)
 	assert_int_equal(region->n_threads, 2);
 	assert_string_equal(function_name(region->function), "solve._omp_fn.0");
 	assert_string_equal(function_name(region->call_function), "solve");
-	assert_string_equal(r.m->files[region->file].path, "/src/solve.c");
+	assert_string_equal(r.m->files[region->file].path, "/src/work.c");
 	assert_int_equal(region->line, 7);
 	assert_int_equal(region->instances, 20);
 	assert_int_equal(region->elapsed_ns, 10000);
