@@ -22,12 +22,6 @@ static bool is_in_installation(const char *path)
 	return strstr(path, "/site-packages/") || strstr(path, "/dist-packages/");
 }
 
-bool model_is_outlined(const char *name)
-{
-	return strstr(name, "._omp_fn.") || strstr(name, ".omp_outlined") ||
-	       strstr(name, ".omp_par");
-}
-
 bool model_is_python_library(const char *path)
 {
 	return path[0] == '<' || is_in_installation(path);

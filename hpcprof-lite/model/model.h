@@ -32,6 +32,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* ---- the whole model ---- */
 
@@ -107,7 +108,11 @@ bool model_is_python_library(const char *path);
  * True for the name of a function that a compiler made of a parallel region or task of OpenMP:
  * "solve._omp_fn.0" (GCC), ".omp_outlined." (clang), "solve_..omp_par" (flang).
  */
-bool model_is_outlined(const char *name);
+static inline bool model_is_outlined(const char *name)
+{
+	return strstr(name, "._omp_fn.") || strstr(name, ".omp_outlined") ||
+	       strstr(name, ".omp_par");
+}
 /*
  * The Python line that led to a place: the innermost LINE context at or above `context` in the
  * user's own files, or if there is none, in any Python file. MODEL_NONE: the path has no Python

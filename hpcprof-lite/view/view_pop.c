@@ -34,10 +34,10 @@ static double time_in(const struct pop *p, uint32_t profile, uint32_t context, u
 	double sum = 0;
 	for (uint32_t i = 0; i < m->n_metrics; i++) {
 		const struct model_metric *k = &m->metrics[i];
-		bool counts = p->has_activities ? k->kind == MODEL_METRIC_ACTIVITY &&
-							  k->activity >= first && k->activity <= last
-						: k->is_time && first == MODEL_WORK;
-		sum += counts ? value(m, profile, context, i) : 0;
+		bool is_in = k->kind == MODEL_METRIC_ACTIVITY && k->activity >= first &&
+			     k->activity <= last;
+		bool is_work = k->is_time && first == MODEL_WORK;
+		sum += (p->has_activities ? is_in : is_work) ? value(m, profile, context, i) : 0;
 	}
 	return sum;
 }

@@ -47,7 +47,8 @@ struct view_pop_devices {
 enum { VIEW_POP_MOST = 6 }; /* the whole run and five loops */
 
 struct view_pops {
-	struct view_pop at[VIEW_POP_MOST]; /* the whole run, then loops in the order of the source */
+	/* the whole run, then loops in the order of the source */
+	struct view_pop at[VIEW_POP_MOST];
 	size_t n; /* 0: there is one thread, or no useful time */
 	struct view_pop_devices devices;
 };

@@ -101,7 +101,8 @@ static bool count_allowed(const struct model *m, struct view_processors *p)
 			h++;
 		n += h == n;
 		hosts[h].id = m->processes[i].host_id;
-		known = m->processes[i].processors && add_list(hosts[h].mask, m->processes[i].processors);
+		known = m->processes[i].processors &&
+			add_list(hosts[h].mask, m->processes[i].processors);
 	}
 	for (size_t h = 0; known && h < n; h++)
 		for (unsigned i = 0; i < MOST_PROCESSORS / 64; i++)
@@ -141,7 +142,8 @@ static double add_activities(const struct model *m, uint32_t profile, double *se
 static double off_seconds(const struct model *m, const struct model_profile *t)
 {
 	const struct model_process *p = &m->processes[t->process];
-	double process = (double)(p->end_ns - p->start_ns), thread = (double)(t->end_ns - t->start_ns);
+	double process = (double)(p->end_ns - p->start_ns),
+	       thread = (double)(t->end_ns - t->start_ns);
 	return process > 0 ? (double)p->off_ns / 1e9 * thread / process : 0;
 }
 
@@ -159,8 +161,8 @@ static void add_thread(const struct model *m, uint32_t profile, struct view_proc
 }
 
 /*
- * Samples may add up to a little more than the lives of the threads. The elapsed time then counts as
- * that much longer, so that no use is negative and they still add up.
+ * Samples may add up to a little more than the lives of the threads. The capacity is then that much
+ * larger, so that no use is negative and they still add up.
  */
 static void add_up(struct view_processors *p)
 {

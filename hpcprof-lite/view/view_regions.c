@@ -129,7 +129,8 @@ static uint32_t find_region_of_task(const struct model *m, const uint32_t *regio
 		if (m->contexts[c].kind != MODEL_CONTEXT_FUNCTION || f >= m->n_functions ||
 		    region_of[f] == MODEL_NONE)
 			continue;
-		if (n && strncmp(m->functions[f].name, name, n) == 0 && m->functions[f].name[n] == '.')
+		const char *other = m->functions[f].name;
+		if (n && strncmp(other, name, n) == 0 && other[n] == '.')
 			return region_of[f];
 		found = found == MODEL_NONE && !n ? region_of[f] : MODEL_NONE;
 	}

@@ -52,7 +52,8 @@ bool text_report_pop(const struct model *m, const struct text_style *s)
 	text_heading(s, "Parallel efficiency (POP) of %s %s with %s %s",
 		     text_count(a, p.at[0].n_processes),
 		     p.at[0].n_processes == 1 ? "process" : "processes",
-		     text_count(b, p.at[0].n_threads), p.at[0].n_threads == 1 ? "thread" : "threads");
+		     text_count(b, p.at[0].n_threads),
+		     p.at[0].n_threads == 1 ? "thread" : "threads");
 	fprintf(s->out, "  parallel = load balance x communication%s\n",
 		hybrid ? " = MPI x OpenMP" : "");
 	fprintf(s->out, "%10s %8s %8s %8s", "elapsed", "parallel", "balance", "commun.");

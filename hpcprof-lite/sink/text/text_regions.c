@@ -21,15 +21,7 @@ static void put_threads(const struct view_region *r, FILE *out)
 	else
 		snprintf(text, sizeof text, "%" PRIu32 "-%" PRIu32, r->least_threads,
 			 r->most_threads);
-	fprintf(out, " %7s", text);
-}
-
-static double waits(const struct view_region *r)
-{
-	double all = 0;
-	for (unsigned i = 0; i < MODEL_N_ACTIVITIES; i++)
-		all += i == MODEL_WORK ? 0 : r->activity[i];
-	return all;
+	fprintf(out, " %5s", text);
 }
 
 static void put_region(const struct model *m, const struct view_region *r, bool wide,
@@ -41,15 +33,16 @@ static void put_region(const struct model *m, const struct view_region *r, bool 
 		snprintf(place, sizeof place, "%s:%" PRIu32, text_base(m->files[r->file].path),
 			 r->line);
 	view_region_name(m, r, place, name, sizeof name);
-	fprintf(s->out, "%10s %10s %9s", text_value(a, "sec", r->gain),
+	fprintf(s->out, "%9s %9s %7s", text_value(a, "sec", r->gain),
 		text_value(b, "sec", r->seconds), text_value(c, "count", (double)r->instances));
 	put_threads(r, s->out);
-	fprintf(s->out, " %6s %6s", text_share(a, r->efficiency, 1), text_share(b, r->imbalance, 1));
+	fprintf(s->out, " %6s %6s", text_share(a, r->efficiency, 1),
+		text_share(b, r->imbalance, 1));
 	if (wide)
-		fprintf(s->out, " %10s %10s", r->has_samples ? text_value(c, "sec", r->work) : "",
-			r->has_samples ? text_value(d, "sec", waits(r)) : "");
+		fprintf(s->out, " %10s %10s", text_value(c, "sec", r->work),
+			text_value(d, "sec", r->capacity - r->work));
 	fputs("  ", s->out);
-	size_t taken = wide ? 77 : 55, room = s->width > taken + 20 ? s->width - taken : 20;
+	size_t taken = wide ? 71 : 49, room = s->width > taken + 20 ? s->width - taken : 20;
 	if (wide && r->loop_file < m->n_files) {
 		size_t n = strlen(name);
 		snprintf(name + n, sizeof name - n, ", loop at line %" PRIu32, r->loop_line);
@@ -77,7 +70,7 @@ bool text_report_regions(const struct model *m, const struct text_style *s)
 	text_heading(s, "Parallel regions of OpenMP by possible gain: %s %s, %s",
 		     text_count(a, r.n), r.n == 1 ? "region" : "regions",
 		     text_value(b, "sec", r.seconds));
-	fprintf(s->out, "%10s %10s %9s %7s %6s %6s", "gain", "time", "instances", "threads",
+	fprintf(s->out, "%9s %9s %7s %5s %6s %6s", "gain", "time", "inst.", "thr.",
 		"effic.", "imbal.");
 	fprintf(s->out, wide ? " %10s %10s  %s\n" : "%.0s%.0s  %s\n", "work", "waits", "region");
 	size_t n_shown = 0;
@@ -89,7 +82,7 @@ bool text_report_regions(const struct model *m, const struct text_style *s)
 		n_shown++;
 	}
 	if (n_shown < r.n)
-		fprintf(s->out, "%21s%zu more\n", "", r.n - n_shown);
+		fprintf(s->out, "%9s%zu more\n", "", r.n - n_shown);
 	putc('\n', s->out);
 	view_regions_free(&r);
 	return true;

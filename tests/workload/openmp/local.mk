@@ -23,6 +23,7 @@ tests/workload/openmp/openmp_programs.stamp: $(openmp_workloads) tests/workload/
 
 openmp_tests = \
 	tests/cli/openmp/omp_paths.sh \
+	tests/cli/openmp/omp_report.sh \
 	tests/cli/openmp/omp_same.sh \
 	tests/cli/openmp/omp_tasks.sh \
 	tests/cli/openmp/omp_tools.sh \
