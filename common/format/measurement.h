@@ -248,8 +248,8 @@ struct msr_info {
 };
 /*
  * Keys of INFO records: "command" (arguments joined by NUL), "executable", "event" (as the user
- * gave it; repeated), "source" (what was chosen for each event), "job", "cwd", "processors" (that it
- * may use), "version", "note" (a message for the user; repeated).
+ * gave it; repeated), "source" (what was chosen for each event), "job", "cwd", "processors" (that
+ * it may use), "version", "note" (a message for the user; repeated).
  */
 enum msr_unit {
 	MSR_UNIT_COUNT = 0,
