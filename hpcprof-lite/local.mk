@@ -55,5 +55,7 @@ include $(top_srcdir)/hpcprof-lite/sink/pprof/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/sqlite/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/text/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/text/mpi/local.mk
+include $(top_srcdir)/hpcprof-lite/sink/text/parallel/local.mk
 include $(top_srcdir)/hpcprof-lite/view/local.mk
 include $(top_srcdir)/hpcprof-lite/view/mpi/local.mk
+include $(top_srcdir)/hpcprof-lite/view/parallel/local.mk

@@ -7,7 +7,7 @@
 #include "hpcprof-lite/sink/html/html_reduce.h"
 #include "hpcprof-lite/sink/html/html_section.h"
 #include "hpcprof-lite/sink/sink.h"
-#include "hpcprof-lite/view/view_processors.h"
+#include "hpcprof-lite/view/parallel/view_processors.h"
 
 /* Bounds of what a page carries, so that a browser opens it quickly. */
 enum {

@@ -3,9 +3,9 @@
  */
 #include "hpcprof-lite/sink/html/html.h"
 
-#include "hpcprof-lite/view/view_pop.h"
-#include "hpcprof-lite/view/view_processors.h"
-#include "hpcprof-lite/view/view_regions.h"
+#include "hpcprof-lite/view/parallel/view_pop.h"
+#include "hpcprof-lite/view/parallel/view_processors.h"
+#include "hpcprof-lite/view/parallel/view_regions.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -10,10 +10,7 @@ libhltext_la_SOURCES += \
 	hpcprof-lite/sink/text/text_gpu_report.c \
 	hpcprof-lite/sink/text/text_gpu_samples.c \
 	hpcprof-lite/sink/text/text_options.c hpcprof-lite/sink/text/text_options.h \
-	hpcprof-lite/sink/text/text_pop.c \
 	hpcprof-lite/sink/text/text_print.c hpcprof-lite/sink/text/text_print.h \
-	hpcprof-lite/sink/text/text_processors.c \
-	hpcprof-lite/sink/text/text_regions.c \
 	hpcprof-lite/sink/text/text_report.c hpcprof-lite/sink/text/text_report.h \
 	hpcprof-lite/sink/text/text_sampling.c hpcprof-lite/sink/text/text_sampling.h \
 	hpcprof-lite/sink/text/text_sink.c hpcprof-lite/sink/text/text_sink.h \

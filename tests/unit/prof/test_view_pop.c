@@ -2,7 +2,7 @@
 /* Parallel efficiencies (view_pop.h) of runs whose efficiencies are known. */
 #include "tests/unit/prof/prof_fixture.h"
 
-#include "hpcprof-lite/view/view_pop.h"
+#include "hpcprof-lite/view/parallel/view_pop.h"
 
 #include <math.h>
 #include <stdlib.h>

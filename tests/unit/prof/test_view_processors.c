@@ -2,7 +2,7 @@
 /* Where the time of all processors went (view_processors.h): uses that are known add up. */
 #include "tests/unit/prof/prof_fixture.h"
 
-#include "hpcprof-lite/view/view_processors.h"
+#include "hpcprof-lite/view/parallel/view_processors.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* The parallel regions of OpenMP (view_regions.h), of a model made by hand. */
 #include "tests/unit/prof/prof_fixture.h"
 
-#include "hpcprof-lite/view/view_regions.h"
+#include "hpcprof-lite/view/parallel/view_regions.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * "Where the time of N threads went", the first table of the report of a parallel program. At most
- * 15 lines. Test: tests/unit/sink/test_text_processors.c.
+ * 15 lines. Test: tests/cli/openmp/omp_report.sh, tests/cli/prof/prof_text.sh.
  */
 #include "hpcprof-lite/sink/text/text_print.h"
 #include "hpcprof-lite/sink/text/text_report.h"
-#include "hpcprof-lite/view/view_processors.h"
+#include "hpcprof-lite/view/parallel/view_processors.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

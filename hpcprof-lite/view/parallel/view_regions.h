@@ -43,8 +43,8 @@ struct view_regions {
 bool view_regions_make(const struct model *m, struct view_regions *r);
 void view_regions_free(struct view_regions *r);
 /*
- * "solve, parallel region at solve.c:57". `place` is what the caller calls the fork: "solve.c:57",
- * or "". Returns `name`.
+ * "solve, parallel region at FILE:57". `place` is what the caller calls the fork: "FILE:57", or "".
+ * Returns `name`.
  */
 const char *view_region_name(const struct model *m, const struct view_region *r, const char *place,
 	char *name, size_t n_bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See view_regions.h. Test: tests/unit/prof/test_view_regions.c. */
-#include "hpcprof-lite/view/view_regions.h"
+#include "hpcprof-lite/view/parallel/view_regions.h"
 
 #include <stdio.h>
 #include <stdlib.h>

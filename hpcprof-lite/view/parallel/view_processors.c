@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See view_processors.h. Test: tests/unit/prof/test_view_processors.c. */
-#include "hpcprof-lite/view/view_processors.h"
+#include "hpcprof-lite/view/parallel/view_processors.h"
 
 #include <stdlib.h>
 #include <string.h>

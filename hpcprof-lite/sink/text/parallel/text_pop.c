@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of parallel efficiencies. Test: tests/cli/prof/prof_processors.sh. */
+/* The table of parallel efficiencies. Test: tests/cli/openmp/omp_report.sh. */
 #include "hpcprof-lite/sink/text/text_print.h"
 #include "hpcprof-lite/sink/text/text_report.h"
-#include "hpcprof-lite/view/view_pop.h"
+#include "hpcprof-lite/view/parallel/view_pop.h"
 
 #include <inttypes.h>
 

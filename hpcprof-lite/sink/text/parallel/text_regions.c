@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of parallel regions of OpenMP. Test: tests/cli/prof/prof_processors.sh. */
-#include "common/base/foreign.h"
+/* The table of parallel regions of OpenMP. Test: tests/cli/openmp/omp_report.sh. */
 #include "hpcprof-lite/sink/text/text_print.h"
 #include "hpcprof-lite/sink/text/text_report.h"
-#include "hpcprof-lite/view/view_regions.h"
+#include "hpcprof-lite/view/parallel/view_regions.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See view_pop.h. Test: tests/unit/prof/test_view_pop.c. */
-#include "hpcprof-lite/view/view_pop.h"
+#include "hpcprof-lite/view/parallel/view_pop.h"
 
 #include "common/base/vec.h"
 
