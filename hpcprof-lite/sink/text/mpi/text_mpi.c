@@ -3,7 +3,6 @@
  * The section about MPI: ranks, the places that wait most, who comes late to collective calls,
  * sizes, pairs of ranks and communicators. Test: tests/cli/mpi/mpi_late.sh.
  */
-#include "hpcprof-lite/sink/names.h"
 #include "hpcprof-lite/sink/text/text_print.h"
 #include "hpcprof-lite/sink/text/text_report.h"
 #include "hpcprof-lite/view/mpi/view_mpi.h"
@@ -14,6 +13,12 @@
 enum { MOST_ROWS = 16, MOST_LATE = 4, MANY_RANKS = 24 };
 
 /* ---- names ---- */
+
+static const char *function_name(const struct model *m, uint32_t function)
+{
+	const char *name = function < m->n_functions ? m->functions[function].name : "";
+	return name[0] ? name : "<unknown function>";
+}
 
 static void put_name(const struct text_style *s, const char *name, size_t used)
 {
@@ -35,7 +40,7 @@ static void name_place(const struct model *m, uint32_t context, char *to, size_t
 	}
 	if (c->function < m->n_functions)
 		snprintf(to + strlen(to), n_bytes - strlen(to), " in %s",
-			 names_function(m, c->function));
+			 function_name(m, c->function));
 }
 
 static void name_call(const struct model *m, uint16_t call, uint32_t context, char *to,
@@ -74,7 +79,7 @@ static void name_path(const struct model *m, uint32_t caller, char *to, size_t n
 		used += (size_t)snprintf(to, n_bytes, ".. > ");
 	while (n-- && used < n_bytes)
 		used += (size_t)snprintf(to + used, n_bytes - used, "%s%s",
-					 names_function(m, function[n]), n ? " > " : "");
+					 function_name(m, function[n]), n ? " > " : "");
 }
 
 static const char *value(char cell[TEXT_CELL], const char *unit, double v)
