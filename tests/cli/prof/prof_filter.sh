@@ -241,4 +241,26 @@ like "... message" "$(cat "$T/err")" "--rank: the processes of this run have no 
 like "no time lines: nothing is left, and a note says so" \
 	"$(prof --to text --all --time :50% "$T/no-trace")" \
 	'^part-note	left out, because they have no time line: CPUTIME \(sec\)$'
+
+# --- activities: adjoining parts add up to the whole, and in each part to its time
+"$GEN" -t 2 -n 200 -s 2000 -w "$T/waits"
+# activities RANGE: "EVENT SECONDS" of CPUTIME and of each activity
+activities() {
+	prof --to text --all --time "$1" "$T/waits" | awk -F '\t' '
+		$1 == "metric" { event[$2] = $6 }
+		$1 == "total" && $2 == 0 { printf "%s %.9f\n", event[$3], $9 }' | sort
+}
+activities 0%:40% >"$T/first"
+activities 40%:100% >"$T/second"
+activities 0%:100% >"$T/whole"
+within "there are activities" "$(wc -l <"$T/whole")" 5 30
+for part in first second whole; do
+	ok "activities of $part add up" awk '
+		$1 == "CPUTIME" { time = $2 }
+		$1 != "CPUTIME" { sum += $2 }
+		END { exit !(time > 0 && sum - time < 1e-6 && time - sum < 1e-6) }' "$T/$part"
+done
+is "parts add up to the whole" "$(cat "$T/first" "$T/second" |
+	awk '{ sum[$1] += $2 } END { for (e in sum) printf "%s %.6f\n", e, sum[e] }' | sort)" \
+	"$(awk '{ printf "%s %.6f\n", $1, $2 }' "$T/whole")"
 done_testing
