@@ -275,6 +275,11 @@ enum msr_source {
 	MSR_SOURCE_TEST = 5       /* synthetic */
 };
 
+/* Names of metrics that readers give a meaning. */
+#define MSR_METRIC_CPUTIME "CPUTIME"
+#define MSR_METRIC_OFFCPU "OFFCPU" /* time in which the thread did not run */
+#define MSR_METRIC_BLAME "BLAME"   /* time that others waited for locks held here */
+
 #define MSR_BUILD_ID_MAX 32
 struct msr_module {
 	uint32_t bytes;       /* whole record, a multiple of 8 */
@@ -385,6 +390,21 @@ enum msr_unmeasured_reason {
 /* Name for people, such as "static executable". Accepts any number. */
 const char *msr_unmeasured_name(uint32_t reason);
 
+/* What a thread waited on, by name. A context names it by the frame MSR_WAIT_ON + id. */
+enum msr_wait_object_kind {
+	MSR_WAIT_OBJECT_DESCRIPTOR = 1, /* the text is "file /data/x", "socket 10.0.0.2:80" ... */
+	MSR_WAIT_OBJECT_LOCK = 2        /* a lock in static data, at `addr`; no text */
+};
+
+struct msr_wait_object {
+	uint32_t bytes;       /* whole record, a multiple of 8 */
+	uint32_t id;          /* from 1; unique in the process */
+	uint32_t kind;        /* enum msr_wait_object_kind */
+	uint32_t text_bytes;  /* with NUL */
+	msr_addr addr;        /* 0: none */
+	/* char text[text_bytes] */
+};
+
 /* A program that cannot be measured was started, by this process or in its place. */
 struct msr_unmeasured {
 	uint32_t bytes;       /* whole record, a multiple of 8 */
@@ -461,6 +481,8 @@ static inline uint64_t msr_switch_cost_ns(uint64_t period_ns)
  *   metric is in flight, in a thread that was killed or that exit() stopped.
  * - recorded == sum of `count` over the cells of the thread.
  * - the weights of CPUTIME + cpu_unsampled_ns == cpu_end_ns - cpu_start_ns - cpu_off_ns.
+ * - the weights of OFFCPU + offcpu_unsampled_ns + the CPU time of the line above
+ *   == end_ns - start_ns - wall_off_ns.
  */
 struct msr_thread {
 	uint32_t number;            /* from 0; thread 0 ran main */
@@ -485,6 +507,17 @@ struct msr_thread {
 	 */
 	_Atomic uint64_t cpu_off_ns;
 	struct msr_source_use use;
+	/* The rest is since version 1.5. */
+	/* as cpu_off_ns, on CLOCK_MONOTONIC */
+	_Atomic uint64_t wall_off_ns;
+	/*
+	 * Time in which the thread did not run and that is in no sample of OFFCPU: after the last
+	 * one as a rule. Set at the end of the thread. It belongs to offcpu_node, or to no node if
+	 * that is 0.
+	 */
+	_Atomic uint64_t offcpu_unsampled_ns;
+	_Atomic uint32_t offcpu_node;
+	uint32_t reserved;          /* 0 */
 };
 
 /*
