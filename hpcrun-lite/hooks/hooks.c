@@ -55,6 +55,7 @@ const struct runtime_hooks runtime_hooks = {
 	.protect_signal = hook_signal_protect,
 	.thread_ends = hook_scratch_thread_end,
 	.restart_wait = wait_restart,
+	.interrupted_call = wait_interrupted,
 };
 
 __attribute__((constructor)) static void construct(void)

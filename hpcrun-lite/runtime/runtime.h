@@ -50,10 +50,14 @@ extern const struct runtime_hooks {
 	void (*thread_ends)(void);
 	/*
 	 * At the end of our handler: restarts the wait that it interrupted, if there was one.
-	 * `rarely`: this signal arrives a few times in the life of a thread, not with each sample.
 	 * Signal-safe.
 	 */
-	void (*restart_wait)(ucontext_t *context, bool rarely);
+	void (*restart_wait)(ucontext_t *context);
+	/*
+	 * Returns the number of the system call that our handler interrupted, -1 if there was none,
+	 * or -2. *has_returned: it ended with a result of its own. Signal-safe.
+	 */
+	long (*interrupted_call)(const ucontext_t *context, bool *has_returned);
 } runtime_hooks;
 
 /*

@@ -19,9 +19,16 @@ void hook_wait_signal_start(void);
 
 /*
  * Restarts the wait that our handler interrupted, if it did. Call it at the end of the handler.
- * `rarely`: this signal comes a few times in a thread's life, not with each sample. Signal-safe.
+ * Signal-safe.
  */
-void wait_restart(ucontext_t *context, bool rarely);
+void wait_restart(ucontext_t *context);
+
+/*
+ * Returns the number of the system call that the signal interrupted: -1 if there was none, -2 if
+ * its code does not show the number. *has_returned: it ended with a result of its own. Call it
+ * before wait_restart. Signal-safe.
+ */
+long wait_interrupted(const ucontext_t *context, bool *has_returned);
 
 /*
  * Call it before a handler of the program: the interrupted wait ends with EINTR, even if our

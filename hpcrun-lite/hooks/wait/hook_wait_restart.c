@@ -13,6 +13,9 @@
 #include <linux/io_uring.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/time.h>
 
 #define NS 1000000000u
 
@@ -61,6 +64,24 @@ static long number_before(uintptr_t pc)
 		return SYS_read;
 	memcpy(&number, code + 1, sizeof number);
 	return code[0] == 0xb8 && number >= 0 ? number : UNKNOWN_CALL;
+}
+
+/*
+ * The instruction leaves the address after it in rcx. The kernel sets the program counter back to
+ * the instruction, and rax to the number, where it restarts the call itself.
+ */
+long wait_interrupted(const ucontext_t *context, bool *has_returned)
+{
+	const greg_t *reg = context->uc_mcontext.gregs;
+	const uintptr_t pc = (uintptr_t)reg[REG_RIP], mark = (uintptr_t)reg[REG_RCX];
+	*has_returned = false;
+	if (mark == RESTARTED || mark == pc + 2)
+		return number_before(pc + 2) == NO_CALL ? NO_CALL : (long)reg[REG_RAX];
+	if (mark != pc && mark != INTERRUPTED)
+		return NO_CALL;
+	*has_returned = reg[REG_RAX] != -EINTR;
+	const long number = number_before(pc);
+	return number == UNKNOWN_CALL && current.number ? current.number : number;
 }
 
 static uint64_t span_ns(const struct timespec *t)
@@ -116,12 +137,62 @@ static bool restart_sleep(greg_t *reg)
 	return true;
 }
 
+/* The thread's last wait on a socket with a time-out, as our handler found it. */
+static _Thread_local struct {
+	greg_t pc, sp, fd;
+	uint64_t n_waits;     /* of the thread, then */
+	uint64_t deadline_ns; /* CLOCK_MONOTONIC */
+} timed;
+
+static uint64_t count_waits(void)
+{
+	struct rusage r;
+	return sys_call3(SYS_getrusage, RUSAGE_THREAD, (long)&r, 0) == 0 ? (uint64_t)r.ru_nvcsw : 0;
+}
+
+/* The time-out of a socket in this direction; 0: none, or no socket. */
+static uint64_t socket_span_ns(long fd, bool sends)
+{
+	struct timeval t;
+	socklen_t n = sizeof t;
+	return sys_call6(SYS_getsockopt, fd, SOL_SOCKET, sends ? SO_SNDTIMEO : SO_RCVTIMEO,
+			 (long)&t, (long)&n, 0) == 0
+		       ? (uint64_t)t.tv_sec * NS + (uint64_t)t.tv_usec * 1000
+		       : 0;
+}
+
+/*
+ * A socket's time-out starts again with the call, so we watch it: a signal that comes after its end
+ * finishes the call as the kernel would. The time begins at the first signal, never too early. It
+ * is the same wait if the thread has waited nowhere else since the signal before.
+ */
+static bool restart_socket(long number, greg_t *reg, bool sends)
+{
+	const uint64_t span = socket_span_ns(reg[REG_RDI], sends), now = clock_mono_ns(),
+		       n = count_waits();
+	if (!span)
+		return false;
+	const bool is_same = timed.deadline_ns && timed.pc == reg[REG_RIP] &&
+			     timed.sp == reg[REG_RSP] && timed.fd == reg[REG_RDI] &&
+			     n - timed.n_waits <= 1;
+	if (!is_same)
+		timed.deadline_ns = now + span;
+	timed.pc = reg[REG_RIP];
+	timed.sp = reg[REG_RSP];
+	timed.fd = reg[REG_RDI];
+	timed.n_waits = n;
+	if (now < timed.deadline_ns)
+		return true;
+	timed.deadline_ns = 0;
+	reg[REG_RAX] = number == SYS_connect ? -EINPROGRESS : -EAGAIN;
+	return false;
+}
+
 /*
  * Changes the registers so that the call continues as if it had not been interrupted. Returns false
- * if that is not possible. `rarely`: the signal is so rare that a socket's time-out, which starts
- * again, still expires.
+ * if that is not possible.
  */
-static bool prepare_restart(long number, greg_t *reg, bool rarely)
+static bool prepare_restart(long number, greg_t *reg)
 {
 	switch (number) {
 	case SYS_select: /* the kernel updates their span in place, or they have none */
@@ -148,18 +219,18 @@ static bool prepare_restart(long number, greg_t *reg, bool rarely)
 	case SYS_readv:
 	case SYS_recvfrom:
 	case SYS_recvmsg:
+	case SYS_accept:
+	case SYS_accept4: return restart_socket(number, reg, false);
 	case SYS_write:
 	case SYS_writev:
 	case SYS_sendto:
 	case SYS_sendmsg:
-	case SYS_accept:
-	case SYS_accept4:
-	case SYS_connect: return rarely;
+	case SYS_connect: return restart_socket(number, reg, true);
 	default: return false;
 	}
 }
 
-void wait_restart(ucontext_t *context, bool rarely)
+void wait_restart(ucontext_t *context)
 {
 	greg_t *reg = context->uc_mcontext.gregs;
 	if (reg[REG_RAX] != -EINTR || reg[REG_RCX] == INTERRUPTED)
@@ -169,7 +240,7 @@ void wait_restart(ucontext_t *context, bool rarely)
 		number = current.number;
 	else if (number != current.number)
 		current.start_ns = 0; /* the start is that of another call */
-	if (number < 0 || !prepare_restart(number, reg, rarely))
+	if (number < 0 || !prepare_restart(number, reg))
 		return;
 	reg[REG_RIP] -= 2;
 	reg[REG_RAX] = number;

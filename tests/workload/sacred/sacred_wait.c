@@ -198,6 +198,12 @@ static void say(const char *what, long result)
 	printf("%s %ld %s\n", what, result, result < 0 ? strerror(errno) : "good");
 }
 
+static void fill(int socket)
+{
+	while (send(socket, "z", 1, MSG_DONTWAIT) == 1)
+		;
+}
+
 static int wait_rarely(void)
 {
 	struct timeval long_time = {60, 0}, short_time = {0, 300000};
@@ -211,7 +217,14 @@ static int wait_rarely(void)
 	say("recv", recv(ends[0], &byte, 1, 0));
 	say("read", read(ends[0], &byte, 1));
 	setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &short_time, sizeof short_time);
+	int64_t start = now_us(CLOCK_MONOTONIC);
 	say("recv, nothing comes", recv(ends[0], &byte, 1, 0));
+	puts(now_us(CLOCK_MONOTONIC) - start < 299000 ? "TOO EARLY" : "in time");
+	fill(ends[0]);
+	setsockopt(ends[0], SOL_SOCKET, SO_SNDTIMEO, &short_time, sizeof short_time);
+	start = now_us(CLOCK_MONOTONIC);
+	say("send, nobody reads", send(ends[0], "z", 1, 0));
+	puts(now_us(CLOCK_MONOTONIC) - start < 299000 ? "TOO EARLY" : "in time");
 	msgctl(queue, IPC_RMID, NULL);
 	wait(NULL);
 	return 0;
