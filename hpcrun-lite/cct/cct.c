@@ -201,6 +201,11 @@ bool cct_insert(struct cct *t, const struct cct_path *path, uint32_t *node, enum
 	return true;
 }
 
+bool cct_child(struct cct *t, uint32_t parent, msr_addr addr, uint32_t *node, enum msr_loss *cause)
+{
+	return child(t, parent, addr, node, cause);
+}
+
 void cct_forget_path(struct cct *t)
 {
 	t->n_memo = 0;

@@ -52,6 +52,13 @@ struct cct_path {
 bool cct_insert(struct cct *tree, const struct cct_path *path, uint32_t *node,
 		enum msr_loss *cause);
 
+/*
+ * Returns in *node the child of `parent` with this address, which may be a synthetic frame; makes
+ * it if necessary.
+ */
+bool cct_child(struct cct *tree, uint32_t parent, msr_addr addr, uint32_t *node,
+	       enum msr_loss *cause);
+
 /* A path was walked but not inserted: the next n_same does not refer to the path inserted last. */
 void cct_forget_path(struct cct *tree);
 

@@ -211,8 +211,8 @@ static void get_event(struct in *in, struct config *c)
 	e->period = get_field(in);
 	e->as_rate = get_field(in) != 0;
 	e->cpu_source = (uint32_t)get_field(in);
-	if (e->cpu_source >= SOURCE_N_CPU || e->kind < CONFIG_CPUTIME || e->kind > CONFIG_PAPI ||
-	    e->period == 0)
+	if (e->cpu_source >= SOURCE_N_CPU || e->kind < CONFIG_CPUTIME ||
+	    e->kind > CONFIG_KIND_LAST || e->period == 0)
 		in->bad = true;
 }
 

@@ -43,7 +43,9 @@ enum config_kind {
 	CONFIG_REALTIME = 2,
 	/* perf_event_open(type, config), such as perf::PAGE-FAULTS; period in counts */
 	CONFIG_PERF = 3,
-	CONFIG_PAPI = 4     /* through the loadable module beside the library; `name` is PAPI's */
+	CONFIG_PAPI = 4,    /* through the loadable module beside the library; `name` is PAPI's */
+	CONFIG_OFFCPU = 5,
+	CONFIG_KIND_LAST = CONFIG_OFFCPU
 };
 
 struct config_event {
@@ -52,7 +54,7 @@ struct config_event {
 	uint32_t unit;        /* enum msr_unit */
 	uint32_t perf_type;   /* CONFIG_PERF */
 	uint64_t perf_config;
-	uint64_t period;      /* in units: ns for CPUTIME and REALTIME, otherwise counts */
+	uint64_t period;      /* in units: ns for CPUTIME, REALTIME and OFFCPU, otherwise counts */
 	bool as_rate;         /* given as @fN; only used in messages */
 	uint32_t cpu_source;  /* CONFIG_CPUTIME: enum source_cpu */
 };

@@ -152,6 +152,7 @@ const char *event_like(const char *name)
 	nearest = nearest > 3 ? 3 : nearest;
 	try_name(bare, "CPUTIME", "CPUTIME", &like, &nearest);
 	try_name(bare, "REALTIME", "REALTIME", &like, &nearest);
+	try_name(bare, "OFFCPU", "OFFCPU", &like, &nearest);
 	bool is_time = like;
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
 		unsigned before = nearest;
@@ -202,11 +203,12 @@ static enum status parse_count(const char *text, const char *how, struct config_
 		*how == 'f' && event->kind == CONFIG_PAPI ? event_like(event->name) : NULL;
 	if (like && strncmp(like, "perf::", 6) != 0)
 		return options_refuse(
-			"event '%s': a rate (@f) is for CPUTIME and REALTIME; did you mean %s?",
+			"event '%s': a rate (@f) is for CPUTIME, REALTIME and OFFCPU; did you "
+			"mean %s?",
 			text, like);
 	if (*how == 'f')
-		return options_refuse("event '%s': a rate (@f) is for CPUTIME and REALTIME; give a "
-				      "number of events, as in @1000000",
+		return options_refuse("event '%s': a rate (@f) is for CPUTIME, REALTIME and "
+				      "OFFCPU; give a number of events, as in @1000000",
 				      text);
 	if (!options_number(how, 1, COUNT_MAX, &n))
 		return options_refuse("event '%s': after @ comes a period of 1 to %lld events",
@@ -250,6 +252,10 @@ enum status event_parse(const char *text, struct config_event *event)
 			return options_refuse("event '%s': the name holds a blank or a character "
 					      "that is not ASCII",
 					      text);
+	if (!strcmp(event->name, "OFFCPU")) {
+		event->kind = CONFIG_OFFCPU;
+		return parse_time(text, how ? how : "f200", event);
+	}
 	if (!strcmp(event->name, "CPUTIME") || !strcmp(event->name, "REALTIME")) {
 		event->kind = *event->name == 'C' ? CONFIG_CPUTIME : CONFIG_REALTIME;
 		return parse_time(text, how, event);

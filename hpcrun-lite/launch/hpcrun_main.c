@@ -159,7 +159,7 @@ static enum status set_gpu_memory(void *arg, const char *value)
 static const struct option_spec specs[] = {
 	{'e', "event", "EVENT[@HOW]",
 	 "what to sample; may be repeated, up to 15 events\n"
-	 "CPUTIME, REALTIME: @N every N microseconds, @fN N times a second\n"
+	 "CPUTIME, REALTIME, OFFCPU: @N every N microseconds, @fN N times a second\n"
 	 "CPUTIME[@HOW],perf or ,timer: only with the kernel's event, or with a timer\n"
 	 "perf::PAGE-FAULTS, PAPI_TOT_CYC, ...: @N every N events\n"
 	 "MPI: every call of MPI: times, bytes, late ranks\n"

@@ -42,6 +42,8 @@ static void list_times(void)
 	snprintf(note, sizeof note, "CPU time of each thread%s%s", why[0] ? "; " : "", why);
 	row("CPUTIME", MSR_UNIT_NS, "@f1000", note);
 	row("REALTIME", MSR_UNIT_NS, "@f1000", "elapsed time of each thread, waiting included");
+	row("OFFCPU", MSR_UNIT_NS, "@f200",
+	    "time in which each thread waited, and for what; who held the locks");
 	row("MPI", MSR_UNIT_NS, "", "every call of MPI, not sampled: times, bytes, who comes late");
 }
 
@@ -81,8 +83,8 @@ static void list_missing(void)
 void list_events(const char *library_directory)
 {
 	printf("Events that can be measured here: name, unit, default period, meaning\n"
-	       "(@N: period in microseconds for CPUTIME and REALTIME, else in the unit; @fN: "
-	       "samples a second)\n\n");
+	       "(@N: period in microseconds for CPUTIME, REALTIME and OFFCPU, else in the "
+	       "unit; @fN: samples a second)\n\n");
 	list_times();
 	list_available();
 	list_missing();

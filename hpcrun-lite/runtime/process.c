@@ -26,6 +26,7 @@
 #include "hpcrun-lite/runtime/sample.h"
 #include "hpcrun-lite/runtime/report/report.h"
 #include "hpcrun-lite/runtime/report/say.h"
+#include "hpcrun-lite/runtime/waits/wait_object.h"
 #include "hpcrun-lite/store/store.h"
 
 #include <limits.h>
@@ -188,6 +189,7 @@ static bool start(const char **cause)
 		return false;
 	control_start_process(process.config.delay);
 	records_start();
+	wait_object_start();
 	module_own_range(&unwind.skip_lo, &unwind.skip_hi);
 	unwind_init(&unwind);
 	gomp_start(); /* the hooks need it even if regions are not measured */
@@ -288,6 +290,7 @@ static void forked(void)
 	}
 	control_forked();
 	records_start();
+	wait_object_start();
 	children_start(true);
 	gpu_glue_forked();
 	mpi_glue_forked();

@@ -27,6 +27,8 @@ struct process {
 	struct process_source source[THREAD_MAX_SOURCES];
 	bool has_cputime;             /* CPUTIME is one of the events */
 	bool is_cputime[MSR_MAX_METRICS];
+	bool has_offcpu;              /* OFFCPU is one of the events */
+	uint32_t blame_metric;        /* of BLAME; only with OFFCPU */
 	/*
 	 * Set at the end of a successful start. Cleared by runtime_withdraw, and in a child that
 	 * cannot be measured.

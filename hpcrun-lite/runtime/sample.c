@@ -12,6 +12,7 @@
 #include "hpcrun-lite/runtime/code/jit_code.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/signal_table.h"
+#include "hpcrun-lite/runtime/waits/wait_object.h"
 #include "hpcrun-lite/runtime/watch.h"
 #include "hpcrun-lite/store/store.h"
 
@@ -41,6 +42,9 @@ void sample_reset(struct thread *t)
 void sample_reset_record(struct thread *t)
 {
 	memset(t->sample.carried, 0, sizeof t->sample.carried);
+	atomic_store_explicit(&t->sample.wait_node, 0, memory_order_relaxed);
+	atomic_store_explicit(&t->sample.offcpu_given_ns, 0, memory_order_relaxed);
+	t->sample.traced_ns = 0;
 	atomic_store_explicit(&t->held.n, 0, memory_order_relaxed);
 }
 
@@ -58,10 +62,52 @@ static void carry(struct thread *t, uint32_t metric, uint64_t weight)
 		atomic_fetch_add_explicit(&t->sample.carried[metric], weight, memory_order_relaxed);
 }
 
+/* Times never decrease: a wait may have begun before the last record was written. */
+static void trace_at(struct thread *t, uint32_t node, uint32_t metric, uint64_t when_ns)
+{
+	enum msr_loss cause;
+	if (t->sample.traced_ns < when_ns)
+		t->sample.traced_ns = when_ns;
+	if (!cct_trace(t->cct, node, metric, t->sample.traced_ns, &cause))
+		add(&t->record->losses[MSR_LOSS_TRACE], 1);
+}
+
+/* A wait has a record at its start and at its end. */
+static void trace(struct thread *t, uint32_t node, const struct source_expiry *e, uint64_t now_ns)
+{
+	if (!process.config.trace || e->is_untraced)
+		return;
+	trace_at(t, node, e->metric, e->since_ns && e->since_ns < now_ns ? e->since_ns : now_ns);
+	if (e->wait == MSR_WAIT_RUN_QUEUE + 1)
+		trace_at(t, node, e->metric, now_ns);
+}
+
+/* Returns in *node the node of the wait that was found at *node. */
+static bool enter_wait(struct thread *t, const struct source_expiry *e, uint32_t *node,
+		       enum msr_loss *cause)
+{
+	const msr_addr wait = msr_addr_make(MSR_MODULE_NONE, MSR_WAIT + e->wait - 1u, false);
+	if (!cct_child(t->cct, *node, wait, node, cause))
+		return false;
+	const uint32_t id = wait_object_of((enum source_object)e->object, e->object_id);
+	return !id || cct_child(t->cct, *node,
+				msr_addr_make(MSR_MODULE_NONE, MSR_WAIT_ON + id, false), node,
+				cause);
+}
+
 static void record(struct thread *t, uint32_t node, const struct source_expiry *e, uint64_t now_ns)
 {
 	struct msr_thread *r = t->record;
 	enum msr_loss cause;
+	if (e->wait && !e->is_again && !enter_wait(t, e, &node, &cause)) {
+		add(&r->losses[cause], 1);
+		atomic_store_explicit(&t->sample.wait_node, 0, memory_order_relaxed);
+		return;
+	}
+	if (process.has_offcpu && e->metric == process.blame_metric)
+		t->blame.node = node;
+	if (e->wait && e->wait - 1 != MSR_WAIT_RUN_QUEUE)
+		atomic_store_explicit(&t->sample.wait_node, node, memory_order_relaxed);
 	/* An exchange, because the handler may interrupt. Relaxed, because it is one thread. */
 	const uint64_t carried = atomic_exchange_explicit(&t->sample.carried[e->metric], 0,
 							  memory_order_relaxed),
@@ -74,10 +120,11 @@ static void record(struct thread *t, uint32_t node, const struct source_expiry *
 	add(&r->recorded, 1);
 	if (process.is_cputime[e->metric])
 		add(&t->watch.cpu_given_ns, weight);
+	else if (e->wait)
+		add(&t->sample.offcpu_given_ns, weight);
 	if (e->n_merged)
 		add(&r->losses[MSR_LOSS_COALESCED], e->n_merged);
-	if (process.config.trace && !cct_trace(t->cct, node, e->metric, now_ns, &cause))
-		add(&r->losses[MSR_LOSS_TRACE], 1);
+	trace(t, node, e, now_ns);
 }
 
 /* The ends of walks are written as they are. */
@@ -149,25 +196,76 @@ static void count_path(struct msr_thread *r, const struct unwind_path *walked)
 		add(&r->n_marked, 1);
 }
 
+/* Only shows something on the time line. */
+static bool is_mark(const struct source_expiry *e)
+{
+	return e->weight == 0 && e->since_ns;
+}
+
+/* The node of a sample that is not at this place; 0: it is, or the node is not known. */
+static uint32_t last_node(const struct thread *t, const struct source_expiry *e)
+{
+	if (!e->is_again)
+		return 0;
+	return e->wait || is_mark(e)
+		       ? atomic_load_explicit(&t->sample.wait_node, memory_order_relaxed)
+		       : t->blame.node;
+}
+
+/*
+ * Records samples of the thread's last wait. Moves the others, which need the path of this place,
+ * to the front, and returns their number.
+ */
+static unsigned record_again(struct thread *t, struct source_expiry *expiry, unsigned n,
+			     uint64_t now_ns)
+{
+	unsigned n_here = 0;
+	for (unsigned i = 0; i < n; i++) {
+		const uint32_t node = last_node(t, &expiry[i]);
+		if (!node) {
+			expiry[n_here] = expiry[i];
+			expiry[n_here++].is_again = false;
+		} else if (is_mark(&expiry[i])) {
+			trace(t, node, &expiry[i], now_ns);
+		} else {
+			record(t, node, &expiry[i], now_ns);
+		}
+	}
+	return n_here;
+}
+
 /* Records samples of n metrics at one place. */
-static void take(struct thread *t, const struct source_expiry *expiry, unsigned n,
+static void take(struct thread *t, struct source_expiry *expiry, unsigned n,
 		 const ucontext_t *context, uint64_t now_ns)
 {
 	struct msr_thread *r = t->record;
 	struct unwind_path walked;
 	enum msr_loss cause;
 	uint32_t node;
-	add(&r->delivered, n);
+	unsigned n_samples = 0;
+	for (unsigned i = 0; i < n; i++)
+		n_samples += !is_mark(&expiry[i]);
+	add(&r->delivered, n_samples);
 	thread_need_tree(t);
+	n = record_again(t, expiry, n, now_ns);
+	n_samples = 0;
+	for (unsigned i = 0; i < n; i++)
+		n_samples += !is_mark(&expiry[i]);
+	if (n == 0 || (n_samples == 0 && !process.config.trace))
+		return;
 	unwind_walk(t->unwind, context, &walked);
 	const bool is_inserted = sample_insert(t, &walked, 0, false, &node, &cause);
 	count_path(r, &walked);
 	if (!is_inserted) {
-		add(&r->losses[cause], n);
+		add(&r->losses[cause], n_samples);
+		atomic_store_explicit(&t->sample.wait_node, 0, memory_order_relaxed);
 		return;
 	}
 	for (unsigned i = 0; i < n; i++)
-		record(t, node, &expiry[i], now_ns);
+		if (is_mark(&expiry[i]))
+			trace(t, node, &expiry[i], now_ns);
+		else
+			record(t, node, &expiry[i], now_ns);
 }
 
 static bool is_outside(struct thread *t)
@@ -344,6 +442,8 @@ static uintptr_t stack_of(const ucontext_t *context)
 static void hold_back(struct thread *t, const struct source_expiry *e)
 {
 	uint32_t n = atomic_load_explicit(&t->held.n, memory_order_relaxed);
+	if (is_mark(e))
+		return;
 	for (uint32_t i = 0; i < n && !t->held.is_recording; i++)
 		if (t->held.expiry[i].metric == e->metric) {
 			t->held.expiry[i].weight += e->weight;
@@ -366,7 +466,10 @@ static void record_one_held(struct thread *t, const struct source_expiry *e,
 	struct msr_thread *r = t->record;
 	add(&r->delivered, 1);
 	count_path(r, place->walked);
-	if (place->has_node)
+	const uint32_t last = last_node(t, e);
+	if (last)
+		record(t, last, e, now_ns);
+	else if (place->has_node)
 		record(t, place->node, e, now_ns);
 	else
 		add(&r->losses[place->cause], 1);
@@ -487,14 +590,15 @@ static void take_from_source(const struct source_expiry *expiry, void *ucontext)
 	uint64_t now = clock_mono_ns();
 	if (!enter(t))
 		return;
-	take(t, expiry, 1, ucontext, now);
+	struct source_expiry copy = *expiry;
+	take(t, &copy, 1, ucontext, now);
 	leave(t, now);
 }
 
 void sample_from_source(const struct source_expiry *expiry, void *ucontext)
 {
 	take_from_source(expiry, ucontext);
-	runtime_hooks.restart_wait(ucontext, false);
+	runtime_hooks.restart_wait(ucontext);
 }
 
 /* Kernel timers and descriptors send these codes; kill and sigqueue never do. */
@@ -512,12 +616,12 @@ static unsigned poll_sources(struct thread *t, siginfo_t *info, void *context,
 		if (process.source[i].ops->poll && t->sources.is_on[i])
 			n += process.source[i].ops->poll(t->sources.state[i], info, context,
 							 &expiry[n], &ours);
-	return n;
+	return blame_take(t, &expiry[n]) ? n + 1 : n;
 }
 
 static void take_or_hold(struct thread *t, siginfo_t *info, void *context)
 {
-	struct source_expiry expiry[MSR_MAX_METRICS];
+	struct source_expiry expiry[MSR_MAX_METRICS + SOURCE_OFFCPU_MOST];
 	uint64_t now = clock_mono_ns();
 	if (hold_is_stale(t, stack_of(context), HOLD_FRAMES_MOST))
 		break_hold(t);
@@ -578,7 +682,7 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 	}
 	file_fault_close(bus);
 	if (is_ours)
-		runtime_hooks.restart_wait(context, is_sent || source_is_look(info));
+		runtime_hooks.restart_wait(context);
 	errno = saved_errno;
 }
 

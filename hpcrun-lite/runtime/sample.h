@@ -26,6 +26,9 @@ struct sample_thread {
 	uint32_t n_handled;     /* samples entered; see sample_begin_cost() */
 	/* weights of samples lost as busy, for the next sample */
 	_Atomic uint64_t carried[MSR_MAX_METRICS];
+	_Atomic uint32_t wait_node;     /* of the last wait of OFFCPU; 0: none */
+	_Atomic uint64_t offcpu_given_ns; /* recorded weights of OFFCPU */
+	uint64_t traced_ns;     /* time of the last trace record */
 };
 
 #define SAMPLE_MAX_HELD 16u

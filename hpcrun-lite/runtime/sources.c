@@ -30,12 +30,19 @@ static void protect_signal(int sig)
 	runtime_hooks.protect_signal(sig);
 }
 
+static long interrupted_call(const void *ucontext, bool *has_returned)
+{
+	return runtime_hooks.interrupted_call(ucontext, has_returned);
+}
+
 static const struct source_host host = {
 	.sample = sample_from_source,
 	.suspend = runtime_suspend,
 	.resume = runtime_resume,
 	.note = runtime_note,
 	.protect_signal = protect_signal,
+	.interrupted_call = interrupted_call,
+	.blame = blame_add,
 	.signal = RUNTIME_SIGNAL,
 };
 
@@ -74,6 +81,20 @@ static void add_event(const struct source_ops *ops, uint32_t metric, enum source
 	};
 	if (e->kind == CONFIG_CPUTIME)
 		process.is_cputime[metric] = process.has_cputime = true;
+}
+
+/*
+ * OFFCPU comes with a metric of its own for the holders of locks, if a number is left. It has no
+ * period.
+ */
+static void add_blame(uint32_t metric)
+{
+	struct process_source *s = slot_for(&source_offcpu);
+	process.has_offcpu = true;
+	process.blame_metric = metric;
+	if (metric < MSR_MAX_METRICS)
+		s->event[s->n_events++] = (struct source_event){
+			.name = "BLAME", .metric = metric, .unit = MSR_UNIT_NS};
 }
 
 /* Loads a module from the directory of our library. */
@@ -129,9 +150,12 @@ bool process_choose_sources(char *cause, size_t cause_bytes)
 			[CONFIG_CPUTIME] = &source_cputime,
 			[CONFIG_REALTIME] = &source_realtime,
 			[CONFIG_PERF] = is_task_clock(e) ? &source_cputime : &source_perf,
-			[CONFIG_PAPI] = papi};
+			[CONFIG_PAPI] = papi,
+			[CONFIG_OFFCPU] = &source_offcpu};
 		add_event(by_kind[e->kind], i,
 			  e->kind == CONFIG_CPUTIME ? choose_cpu_source(e) : SOURCE_CPU_AUTO);
+		if (e->kind == CONFIG_OFFCPU)
+			add_blame(c->n_events);
 	}
 	return process_restart_sources();
 }
@@ -178,6 +202,10 @@ static void put_source(struct text *t, const struct source_ops *ops, const struc
 static void put_rate(struct text *t, const struct source_event *e, const struct source_ops *ops)
 {
 	uint64_t period = e->period;
+	if (period == 0) {
+		text_put(t, "when others wait for a lock");
+		return;
+	}
 	if (e->unit != MSR_UNIT_NS) {
 		text_put(t, "every ");
 		text_put_u64(t, period);
@@ -303,6 +331,7 @@ void process_write_records(void)
 		write_gpu(&process.config.gpu[i]);
 	for (unsigned i = 0; i < process.n_sources; i++)
 		for (unsigned j = 0; j < process.source[i].n_events; j++)
-			write_source(&process.source[i], &process.source[i].event[j]);
+			if (process.source[i].event[j].period)
+				write_source(&process.source[i], &process.source[i].event[j]);
 	records_info_text("version", PACKAGE_STRING);
 }

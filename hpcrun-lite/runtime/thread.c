@@ -87,6 +87,7 @@ static void reset_record(struct thread *t)
 {
 	sample_reset_record(t);
 	watch_reset_record(t);
+	blame_reset_record(t);
 	t->gpu = (struct gpu_thread){0};
 	region_sums_reset(&t->regions);
 	mpi_sums_free(&t->mpi, false);
@@ -117,7 +118,7 @@ static bool make_record(struct thread *t)
 	return true;
 }
 
-static uint64_t get(_Atomic uint64_t *word)
+static uint64_t get(const _Atomic uint64_t *word)
 {
 	return atomic_load_explicit(word, memory_order_relaxed);
 }
@@ -160,6 +161,25 @@ void thread_begin(bool is_main, const struct thread_room *room)
 
 /* ---- end ---- */
 
+/* The time off the processor that no sample has; it belongs to the wait that was found last. */
+static void stamp_offcpu(const struct thread *t, struct msr_thread *r, uint64_t now_ns,
+			 uint64_t cpu_ns)
+{
+	const uint64_t wall_off = thread_off_wall_ns(t, now_ns),
+		       elapsed = now_ns - r->start_ns - wall_off,
+		       given = get(&t->sample.offcpu_given_ns),
+		       used = cpu_ns ? cpu_ns - r->cpu_start_ns - thread_off_ns(t, cpu_ns)
+				     : get(&t->watch.cpu_given_ns);
+	atomic_store_explicit(&r->wall_off_ns, wall_off, memory_order_relaxed);
+	atomic_store_explicit(&r->offcpu_unsampled_ns,
+			      elapsed > used + given ? elapsed - used - given : 0,
+			      memory_order_relaxed);
+	atomic_store_explicit(
+		&r->offcpu_node,
+		atomic_load_explicit(&t->sample.wait_node, memory_order_relaxed),
+		memory_order_relaxed);
+}
+
 /* Writes the end of the record. cpu_ns is 0 if the thread's clock can no longer be read. */
 static void stamp(const struct thread *t, struct msr_thread *r, uint64_t now_ns, uint64_t cpu_ns)
 {
@@ -168,6 +188,8 @@ static void stamp(const struct thread *t, struct msr_thread *r, uint64_t now_ns,
 	if (cpu_ns)
 		atomic_store_explicit(&r->cpu_off_ns, thread_off_ns(t, cpu_ns),
 				      memory_order_relaxed);
+	if (process.has_offcpu)
+		stamp_offcpu(t, r, now_ns, cpu_ns);
 	if (cpu_ns > r->cpu_start_ns && process.has_cputime) {
 		uint64_t all = cpu_ns - r->cpu_start_ns, off = thread_off_ns(t, cpu_ns),
 			 used = all > off ? all - off : 0;
@@ -221,6 +243,7 @@ void thread_end(void)
 	stamp(t, t->record, clock_mono_ns(), clock_thread_cpu_ns());
 	thread_self = NULL;
 	sample_drop_held(t);
+	blame_end(t);
 	gpu_glue_thread_ends();
 	gpu_thread_trim(&t->gpu);
 	region_sums_finish(&t->regions, t->record->number);
@@ -298,6 +321,7 @@ void thread_unstamp_all(void)
 		if (r) {
 			r->end_ns = r->cpu_end_ns = 0;
 			atomic_store_explicit(&r->cpu_unsampled_ns, 0, memory_order_relaxed);
+			atomic_store_explicit(&r->offcpu_unsampled_ns, 0, memory_order_relaxed);
 		}
 	}
 }

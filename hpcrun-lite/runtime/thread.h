@@ -18,6 +18,7 @@
 #include "hpcrun-lite/runtime/sample.h"
 #include "hpcrun-lite/runtime/thread_off.h"
 #include "hpcrun-lite/runtime/thread_sources.h"
+#include "hpcrun-lite/runtime/waits/blame.h"
 #include "hpcrun-lite/runtime/watch.h"
 #include "hpcrun-lite/unwind/unwind.h"
 
@@ -47,6 +48,7 @@ struct thread {
 	struct sample_thread sample;
 	struct thread_off off;
 	struct watch_thread watch;
+	struct blame_thread blame;
 	struct thread_sources sources;
 	struct unwind_stack stack;
 	struct sample_held held;
@@ -104,6 +106,8 @@ bool thread_all_outside(void);
 void thread_send(struct thread *t);
 /* Asks the sources of a thread to look at its CPU clock; see watch.h. Signal-safe. */
 void thread_ask(struct thread *t);
+/* Tells a thread that it is blamed; see blame.h. Signal-safe. */
+void thread_blame(struct thread *t);
 /* Returns true if the signal is one from thread_send. Signal-safe. */
 bool thread_sent(const siginfo_t *info);
 

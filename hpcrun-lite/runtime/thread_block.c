@@ -145,3 +145,8 @@ void thread_ask(struct thread *t)
 {
 	send(t, &source_look);
 }
+
+void thread_blame(struct thread *t)
+{
+	send(t, &source_blamed);
+}

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define THREAD_MAX_SOURCES 4u
+#define THREAD_MAX_SOURCES 5u
 
 struct thread;
 

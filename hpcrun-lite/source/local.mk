@@ -3,6 +3,8 @@
 libhlcct_la_SOURCES += \
 	hpcrun-lite/source/cputime.c \
 	hpcrun-lite/source/ktimer.h \
+	hpcrun-lite/source/offcpu.c \
+	hpcrun-lite/source/offcpu_wait.c hpcrun-lite/source/offcpu_wait.h \
 	hpcrun-lite/source/perf.c \
 	hpcrun-lite/source/perf_event.c hpcrun-lite/source/perf_event.h \
 	hpcrun-lite/source/realtime.c \

@@ -2,8 +2,8 @@
 /*
  * A sample source says "take a sample now, of these metrics, with these weights". There are two
  * kinds:
- * - CPUTIME, REALTIME and perf events raise the run time's own signal. Its handler calls `poll` to
- *   ask what expired.
+ * - CPUTIME, REALTIME, OFFCPU and perf events raise the run time's own signal. Its handler calls
+ *   `poll` to ask what expired.
  * - PAPI, in a loadable module, has its own signals and handler, which calls host->sample.
  *
  * A source serves all its events of a process. Each thread has its own state in memory that the run
@@ -38,12 +38,32 @@ enum source_cpu {
 	SOURCE_N_CPU
 };
 
-/* What expired: one entry for each event that did. */
+/* What a thread waits on, as far as the source knows it. */
+enum source_object {
+	SOURCE_OBJECT_NONE,
+	SOURCE_OBJECT_DESCRIPTOR, /* object_id is its number */
+	SOURCE_OBJECT_LOCK        /* object_id is its address */
+};
+
+/* What expired: one entry for each event that did. OFFCPU may give up to SOURCE_OFFCPU_MOST. */
 struct source_expiry {
 	uint32_t metric;
 	uint32_t n_merged;    /* expiries after the first that this sample represents */
 	uint64_t weight;      /* in the event's unit, since the last sample of this event */
+	/* The rest is for waits and 0 in all other samples. */
+	/* the place of the last wait of this thread (of BLAME: the last one), wherever it is now */
+	bool is_again;
+	bool is_untraced;     /* not on the time line */
+	uint8_t wait;         /* enum msr_wait + 1: a frame inside the innermost one; 0: none */
+	uint8_t object;       /* enum source_object; a frame inside that */
+	uint64_t object_id;
+	/*
+	 * CLOCK_MONOTONIC: where the time line shows it, 0: now. With weight 0 this is no sample,
+	 * but a mark on the time line.
+	 */
+	uint64_t since_ns;
 };
+#define SOURCE_OFFCPU_MOST 5u
 
 /* The functions of the run time that a source may call. */
 struct source_host {
@@ -66,8 +86,22 @@ struct source_host {
 	 * handler is already installed. Not signal-safe.
 	 */
 	void (*protect_signal)(int sig);
+	/*
+	 * Returns the number of the system call that the signal interrupted, SOURCE_CALL_UNKNOWN,
+	 * or SOURCE_CALL_NONE. *has_returned: the call had its result, and does not go on. Only in
+	 * `poll`.
+	 */
+	long (*interrupted_call)(const void *ucontext, bool *has_returned);
+	/*
+	 * The calling thread waited `ns` for a lock that thread `tid` of this process holds: has
+	 * that thread sampled. `is_over`: it does not hold the lock any more, and the time goes to
+	 * the place where it did. Signal-safe.
+	 */
+	void (*blame)(int tid, uint64_t ns, bool is_over);
 	int signal;           /* the run time's sampling signal */
 };
+
+enum { SOURCE_CALL_NONE = -1, SOURCE_CALL_UNKNOWN = -2 };
 
 struct source_ops {
 	const char *name;
@@ -115,12 +149,17 @@ struct source_ops {
 extern const struct source_ops source_cputime; /* CPU time of the thread, by one of several means */
 extern const struct source_ops source_perf;     /* other events of perf_event_open */
 extern const struct source_ops source_realtime; /* CLOCK_MONOTONIC */
+/* Time in which the thread did not run. Its second event, if there is one, is BLAME. */
+extern const struct source_ops source_offcpu;
 
 /*
  * A signal with this address as its value asks a thread to look at its CPU clock, because the tick
  * may miss the thread.
  */
 extern const char source_look;
+
+/* A signal with this address as its value tells a thread that others wait for it. */
+extern const char source_blamed;
 
 static inline bool source_is_look(const siginfo_t *info)
 {

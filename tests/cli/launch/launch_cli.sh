@@ -36,7 +36,7 @@ refused "a period of zero" 2 \
 	"hpcrun-lite: event 'CPUTIME@0': after @ comes a period of 10 to 100000000 microseconds, or f and a rate in Hz $hint" \
 	-e CPUTIME@0 true
 refused "a rate for a counter" 2 \
-	"hpcrun-lite: event 'perf::PAGE-FAULTS@f100': a rate (@f) is for CPUTIME and REALTIME; give a number of events, as in @1000000 $hint" \
+	"hpcrun-lite: event 'perf::PAGE-FAULTS@f100': a rate (@f) is for CPUTIME, REALTIME and OFFCPU; give a number of events, as in @1000000 $hint" \
 	-e perf::PAGE-FAULTS@f100 true
 refused "an event twice" 2 "hpcrun-lite: event 'CPUTIME' is given twice $hint" -e CPUTIME@100 \
 	-e CPUTIME@f10 true

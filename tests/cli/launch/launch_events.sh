@@ -51,7 +51,7 @@ like "a name that is like one of ours" "$("$HPCRUN" -e cputime true 2>&1)" \
 like "a name that is mistyped" "$("$HPCRUN" -e CPUTIM true 2>&1)" \
 	'^hpcrun-lite: CPUTIM: .*; did you mean CPUTIME[;) ]'
 like "... in another way" "$("$HPCRUN" -e RAELTIME@f10 true 2>&1)" \
-	"^hpcrun-lite: event 'RAELTIME@f10': a rate \(@f\) is for CPUTIME and REALTIME; did you mean REALTIME\?"
+	"^hpcrun-lite: event 'RAELTIME@f10': a rate \(@f\) is for CPUTIME, REALTIME and OFFCPU; did you mean REALTIME\?"
 like "... of the kernel's" "$("$HPCRUN" -e perf::PAGE-FAULT true 2>&1)" \
 	'^hpcrun-lite: perf::PAGE-FAULT: .*; did you mean perf::PAGE-FAULTS[;) ]'
 like "a short name of the kernel's" "$("$HPCRUN" -e perf::FAULS true 2>&1)" \

@@ -16,6 +16,7 @@
 #include "hpcrun-lite/runtime/code/jit_code.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/sample.h"
+#include "hpcrun-lite/runtime/waits/wait_object.h"
 #include "hpcrun-lite/runtime/watch.h"
 #include "hpcrun-lite/store/store.h"
 
@@ -65,10 +66,9 @@ void watch_expired(const struct thread *t, bool found)
 	(void)found;
 }
 
-static void restart_wait(ucontext_t *context, bool rarely)
+static void restart_wait(ucontext_t *context)
 {
 	(void)context;
-	(void)rarely;
 }
 
 const struct runtime_hooks runtime_hooks = {.restart_wait = restart_wait};
@@ -116,6 +116,30 @@ bool cct_insert(struct cct *tree, const struct cct_path *path, uint32_t *node, e
 	(void)cause;
 	*node = 1;
 	return true;
+}
+
+bool cct_child(struct cct *tree, uint32_t parent, msr_addr addr, uint32_t *node,
+	       enum msr_loss *cause)
+{
+	(void)tree;
+	(void)addr;
+	(void)cause;
+	*node = parent + 1;
+	return true;
+}
+
+uint32_t wait_object_of(enum source_object object, uint64_t object_id)
+{
+	(void)object;
+	(void)object_id;
+	return 0;
+}
+
+bool blame_take(struct thread *t, struct source_expiry *expiry)
+{
+	(void)t;
+	(void)expiry;
+	return false;
 }
 
 bool cct_trace(struct cct *tree, uint32_t node, uint32_t metric, uint64_t now_ns,

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Blame: a thread that waits for a lock has the thread that holds the lock sampled. The sample has
+ * the metric BLAME, and as its weight the time that others waited. All functions are signal-safe.
+ * Test: tests/cli/offcpu/offcpu_blame.sh.
+ */
+#ifndef HPCRUN_LITE_RUNTIME_WAITS_BLAME_H
+#define HPCRUN_LITE_RUNTIME_WAITS_BLAME_H
+
+#include "hpcrun-lite/source/source.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct thread;
+
+/* A part of struct thread. Other threads write it. */
+struct blame_thread {
+	_Atomic uint64_t waited_ns; /* for locks that this thread holds; not yet in a sample */
+	_Atomic uint64_t late_ns;   /* the same, of locks that it has released since */
+	uint32_t node;              /* of its last sample of BLAME; 0: none */
+};
+
+/* At the start of the thread's record. */
+void blame_reset_record(struct thread *t);
+
+/*
+ * For struct source_host: adds to what thread `tid` of this process is blamed for. Sends it our
+ * signal if nothing was to be sampled yet, unless the lock is not held any more. Does nothing if no
+ * measured thread has this tid.
+ */
+void blame_add(int tid, uint64_t ns, bool is_over);
+
+/* In the handler: takes what the thread is blamed for. Returns false if there is nothing. */
+bool blame_take(struct thread *t, struct source_expiry *expiry);
+
+/* At the end of the thread: records what is left at the place of the last sample. */
+void blame_end(struct thread *t);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See wait_object.h. The table only grows. Readers take no lock; a thread that cannot get the lock
+ * of writers leaves the name out, once. Must not wait or allocate.
+ */
+#include "hpcrun-lite/runtime/waits/wait_object.h"
+
+#include "common/safe/fnv.h"
+#include "common/safe/trylock.h"
+#include "hpcrun-lite/runtime/code/module.h"
+#include "hpcrun-lite/runtime/records.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#define OBJECTS_MOST 1024u /* a program that reads more files has them by cause alone */
+#define SLOTS (2 * OBJECTS_MOST)
+#define NAME_MOST 256u
+
+static struct {
+	trylock lock;
+	uint32_t n;
+	_Atomic uint64_t hash[SLOTS]; /* 0: free; written after the id */
+	_Atomic uint32_t id[SLOTS];
+} objects;
+
+void wait_object_start(void)
+{
+	trylock_give(&objects.lock);
+	objects.n = 0;
+	for (unsigned i = 0; i < SLOTS; i++)
+		atomic_store_explicit(&objects.hash[i], 0, memory_order_relaxed);
+}
+
+/* Returns the slot of this hash, or the free one where it would be. */
+static unsigned slot_of(uint64_t hash, bool *is_there)
+{
+	for (unsigned i = (unsigned)(hash % SLOTS);; i = (i + 1) % SLOTS) {
+		/* acquire: the id was written before */
+		uint64_t found = atomic_load_explicit(&objects.hash[i], memory_order_acquire);
+		*is_there = found == hash;
+		if (found == hash || found == 0) /* half of the slots are always free */
+			return i;
+	}
+}
+
+static bool write_record(uint32_t id, enum msr_wait_object_kind kind, msr_addr addr,
+			 const char *text, size_t text_bytes)
+{
+	enum msr_loss cause;
+	const size_t n = (sizeof(struct msr_wait_object) + text_bytes + 1 + 7) & ~(size_t)7;
+	struct msr_wait_object *r = records_begin(MSR_WAIT_OBJECT, n, &cause);
+	if (!r)
+		return false;
+	*r = (struct msr_wait_object){.bytes = (uint32_t)n,
+				      .id = id,
+				      .kind = (uint32_t)kind,
+				      .text_bytes = (uint32_t)text_bytes + 1,
+				      .addr = addr};
+	memcpy(r + 1, text, text_bytes); /* extents are zeroed, so the NUL exists already */
+	records_end(MSR_WAIT_OBJECT, n);
+	return true;
+}
+
+static uint32_t intern(uint64_t hash, enum msr_wait_object_kind kind, msr_addr addr,
+		       const char *text, size_t text_bytes)
+{
+	bool is_there;
+	hash = hash ? hash : 1;
+	unsigned slot = slot_of(hash, &is_there);
+	if (is_there)
+		return atomic_load_explicit(&objects.id[slot], memory_order_relaxed);
+	if (!trylock_take(&objects.lock))
+		return 0;
+	slot = slot_of(hash, &is_there);
+	uint32_t id = 0;
+	if (is_there) {
+		id = atomic_load_explicit(&objects.id[slot], memory_order_relaxed);
+	} else if (objects.n < OBJECTS_MOST &&
+		   write_record(objects.n + 1, kind, addr, text, text_bytes)) {
+		id = ++objects.n;
+		atomic_store_explicit(&objects.id[slot], id, memory_order_relaxed);
+		atomic_store_explicit(&objects.hash[slot], hash, memory_order_release);
+	}
+	trylock_give(&objects.lock);
+	return id;
+}
+
+static uint32_t descriptor(int fd)
+{
+	char buffer[NAME_MOST];
+	struct text name = text_in(buffer, sizeof buffer);
+	if (!wait_object_name(fd, &name))
+		return 0;
+	return intern(fnv64(FNV64_START, buffer, name.n), MSR_WAIT_OBJECT_DESCRIPTOR, 0, buffer,
+		      name.n);
+}
+
+/* Locks on the heap or a stack have other addresses in each run: the path names them. */
+static uint32_t lock(uintptr_t address)
+{
+	struct dl_find_object found;
+	uintptr_t bias;
+	if (_dl_find_object((void *)address, &found) != 0)
+		return 0;
+	const uint16_t module = module_of(&found, &bias);
+	if (module == MSR_MODULE_UNKNOWN)
+		return 0;
+	const msr_addr addr = msr_addr_make(module, address - bias, false);
+	return intern(fnv64(FNV64_START, &addr, sizeof addr), MSR_WAIT_OBJECT_LOCK, addr, "", 0);
+}
+
+uint32_t wait_object_of(enum source_object object, uint64_t object_id)
+{
+	switch (object) {
+	case SOURCE_OBJECT_DESCRIPTOR: return descriptor((int)object_id);
+	case SOURCE_OBJECT_LOCK: return lock((uintptr_t)object_id);
+	default: return 0;
+	}
+}

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * OFFCPU: the time in which a thread did not run, at the place where it waited, with the cause.
+ *
+ * A timer on CLOCK_MONOTONIC for each thread makes it look at two clocks. What passed on the wall
+ * clock less what passed on the thread's CPU clock is a debt. A tick that finds the thread in a
+ * wait gives all of the debt to it; a tick that finds it running leaves the debt to the next one.
+ * So CPU time and OFFCPU add up to the elapsed time, however short the waits are. A thread that
+ * stays in one wait gets ever longer periods. doc/sampling.md explains the rules and why no event
+ * of the kernel is used. Never waits or allocates. Tests: tests/cli/offcpu/offcpu_clock.sh.
+ */
+#include "common/safe/clock.h"
+#include "common/safe/sys.h"
+#include "hpcrun-lite/source/ktimer.h"
+#include "hpcrun-lite/source/offcpu_wait.h"
+#include "hpcrun-lite/source/source.h"
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <sys/resource.h>
+
+/* In a wait of age A, the period is A / 4. One for a lock has its holder sampled more often. */
+#define AGE_PART 4u
+#define AGE_PART_LOCK 16u
+#define PERIOD_MOST_NS 1000000000u
+/* A thread that does not wait at all gets periods up to this many times as long. */
+#define COMPUTES_MOST 8u
+/* CPU time in a wait with a long period after which the thread looks whether it is over */
+#define AWAKE_NS 500000u
+/* A tick that came later than this was held up: the thread could not take the signal. */
+#define LATE_NS 200000u
+#define QUEUE_LEAST_NS 100000u   /* time in the run queue below this waits for more */
+#define UNREAD UINT64_MAX
+
+enum where { RUNNING, WAITING };
+
+/* One wait is recognised by where it is and by the switches since. */
+struct place {
+	uint64_t pc, sp, argument;
+};
+
+/* Voluntary switches: each wait that the thread really began is one. The others took it away. */
+struct switches {
+	uint64_t n_waits, n_taken;
+};
+
+struct offcpu_state {
+	struct ktimer timer;     /* on CLOCK_MONOTONIC */
+	struct ktimer awake;     /* on the CPU clock, while the period is long */
+	uint64_t period_ns;
+	uint64_t due_ns;         /* CLOCK_MONOTONIC: the next expiry of `timer` */
+	/* At the last look: */
+	uint64_t wall_ns, cpu_ns;
+	struct switches switches;
+	uint64_t queue_ns;       /* of schedstat; UNREAD: it was not read at the last look */
+	uint64_t surplus_ns;     /* CPU time that passed on no wall clock: clocks are not exact */
+	uint64_t blocked_debt_ns, queue_debt_ns;
+	/* The wait that the last look found. */
+	enum where where;
+	bool is_long;            /* two looks or more found it */
+	struct place place;
+	uint64_t since_ns;
+	struct offcpu_wait wait;
+};
+
+/* What passed since the last look, and what the thread does now. */
+struct passed {
+	uint64_t now_ns, wall_ns, used_ns, blocked_ns, queue_ns, n_waits;
+	uint64_t late_ns;        /* of this tick of our own timer; 0: another signal */
+	long call;               /* the system call that the signal interrupted */
+	bool has_returned;       /* it had its result */
+	bool is_same;            /* the thread is still in the wait of the last look */
+	struct place place;
+};
+
+static struct {
+	const struct source_event *event;
+	unsigned n_events;
+	const struct source_host *host;
+	int signal;
+} offcpu;
+
+const char source_blamed;
+
+static bool offcpu_process_start(const struct source_event *events, unsigned n,
+				 const struct source_host *host, char *cause, size_t cause_bytes)
+{
+	(void)cause;
+	(void)cause_bytes;
+	offcpu.event = events;
+	offcpu.n_events = n;
+	offcpu.host = host;
+	offcpu.signal = host->signal;
+	offcpu_wait_start();
+	return true;
+}
+
+static size_t offcpu_thread_bytes(unsigned n_events)
+{
+	(void)n_events;
+	return sizeof(struct offcpu_state);
+}
+
+/* ---- clocks ---- */
+
+static struct switches count_switches(void)
+{
+	struct rusage r;
+	if (sys_call3(SYS_getrusage, RUSAGE_THREAD, (long)&r, 0) != 0)
+		return (struct switches){0, 0};
+	return (struct switches){(uint64_t)r.ru_nvcsw, (uint64_t)r.ru_nivcsw};
+}
+
+/*
+ * Time for which the thread was ready to run and had no processor: the second number of schedstat.
+ * UNREAD where the kernel does not say.
+ */
+static uint64_t read_queue_ns(void)
+{
+	char text[64];
+	int fd = sys_open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return UNREAD;
+	const long n = sys_read(fd, text, sizeof text);
+	sys_close(fd);
+	long i = 0;
+	uint64_t ns = 0;
+	while (i < n && text[i] != ' ')
+		i++;
+	if (i >= n)
+		return UNREAD;
+	for (i++; i < n && text[i] >= '0' && text[i] <= '9'; i++)
+		ns = ns * 10 + (uint64_t)(text[i] - '0');
+	return ns;
+}
+
+static void begin(struct offcpu_state *s)
+{
+	s->wall_ns = clock_mono_ns();
+	s->cpu_ns = clock_thread_cpu_ns();
+	s->switches = count_switches();
+	s->queue_ns = UNREAD;
+}
+
+static struct place place_of(const ucontext_t *context)
+{
+	const greg_t *reg = context->uc_mcontext.gregs;
+	return (struct place){(uint64_t)reg[REG_RIP], (uint64_t)reg[REG_RSP],
+			      (uint64_t)reg[REG_RDI]};
+}
+
+/* A call that goes on is found at the instruction, one that we continue after it. */
+static bool is_same_place(const struct place *a, const struct place *b)
+{
+	return a->sp == b->sp && a->argument == b->argument && a->pc - b->pc + 2 <= 4;
+}
+
+/*
+ * The part of the time off the processor in which the thread queued. Without a voluntary switch it
+ * has not waited, and all of it is that. If nobody took the processor away, it queued only when a
+ * wait was over, which counts as waiting. Otherwise schedstat says it, if it was read at the last
+ * look, too. That takes a descriptor for a moment, so it is read only where it is needed.
+ */
+static uint64_t queued_ns(struct offcpu_state *s, const struct passed *p, uint64_t off_ns,
+			  uint64_t n_taken)
+{
+	if (p->n_waits == 0)
+		return off_ns;
+	const uint64_t last = s->queue_ns;
+	s->queue_ns = n_taken || p->is_same ? read_queue_ns() : UNREAD;
+	/* it queues in the same wait only because we woke it */
+	if (n_taken == 0 || p->is_same)
+		return 0;
+	if (last == UNREAD || s->queue_ns == UNREAD) /* the rest of a long wait is the most of it */
+		return s->is_long ? 0 : off_ns * n_taken / (n_taken + p->n_waits);
+	return s->queue_ns - last < off_ns ? s->queue_ns - last : off_ns;
+}
+
+/* Splits the time since the last look. */
+static void look(struct offcpu_state *s, const ucontext_t *context, struct passed *p)
+{
+	p->now_ns = clock_mono_ns();
+	const uint64_t cpu = clock_thread_cpu_ns();
+	const struct switches now = count_switches();
+	const uint64_t used = cpu - s->cpu_ns + s->surplus_ns;
+	p->wall_ns = p->now_ns - s->wall_ns;
+	p->n_waits = now.n_waits - s->switches.n_waits;
+	s->surplus_ns = used > p->wall_ns ? used - p->wall_ns : 0;
+	p->used_ns = used < p->wall_ns ? used : p->wall_ns;
+	const uint64_t off = p->wall_ns - p->used_ns;
+	p->call = offcpu.host->interrupted_call(context, &p->has_returned);
+	p->place = place_of(context);
+	p->is_same = s->where == WAITING && p->call != SOURCE_CALL_NONE && !p->has_returned &&
+		     p->n_waits <= 1 && is_same_place(&p->place, &s->place);
+	p->queue_ns = queued_ns(s, p, off, now.n_taken - s->switches.n_taken);
+	p->blocked_ns = off - p->queue_ns;
+	s->wall_ns = p->now_ns;
+	s->cpu_ns = cpu;
+	s->switches = now;
+}
+
+/* ---- the period ---- */
+
+static void set_period(struct offcpu_state *s, uint64_t now_ns, uint64_t period_ns)
+{
+	s->period_ns = period_ns;
+	s->due_ns = now_ns + period_ns;
+	ktimer_set(&s->timer, period_ns, period_ns);
+}
+
+/* Ticks come at the old period if the timer cannot be made: then only the end is found later. */
+static void watch_cpu(struct offcpu_state *s, bool watches)
+{
+	if (!watches) {
+		if (s->awake.armed)
+			ktimer_set(&s->awake, 0, 0);
+	} else if (s->awake.armed) {
+		ktimer_set(&s->awake, AWAKE_NS, 0);
+	} else {
+		ktimer_start(&s->awake, CLOCK_THREAD_CPUTIME_ID, offcpu.signal, &s->awake, AWAKE_NS,
+			     0);
+	}
+}
+
+static void adapt_period(struct offcpu_state *s, const struct passed *p)
+{
+	const uint64_t asked = offcpu.event[0].period, most =
+		asked > PERIOD_MOST_NS ? asked : PERIOD_MOST_NS;
+	const unsigned part = s->wait.owner ? AGE_PART_LOCK : AGE_PART;
+	uint64_t wanted = p->is_same ? (p->now_ns - s->since_ns) / part : 0;
+	wanted = wanted < asked || s->wait.is_timed_socket ? asked : wanted > most ? most : wanted;
+	if (s->where == RUNNING && p->n_waits == 0)
+		wanted = s->period_ns < COMPUTES_MOST * asked ? 2 * s->period_ns : s->period_ns;
+	/* a step of a quarter at least: setting a timer costs a system call */
+	if (wanted == asked ? s->period_ns != asked : wanted >= s->period_ns + s->period_ns / 4)
+		set_period(s, p->now_ns, wanted);
+	if (s->period_ns != asked && s->where == WAITING)
+		watch_cpu(s, true);
+	else if (s->awake.armed)
+		watch_cpu(s, false);
+}
+
+/* Returns how late the tick is, and finds when the next one is due. */
+static uint64_t late_ns(struct offcpu_state *s, uint64_t now_ns)
+{
+	if (now_ns < s->due_ns)
+		return 0;
+	const uint64_t late = now_ns - s->due_ns;
+	s->due_ns += (late / s->period_ns + 1) * s->period_ns;
+	return late;
+}
+
+/* ---- what the thread does now ---- */
+
+/*
+ * A thread that waits for a disk or a page takes no signal before that is over. The tick is late,
+ * and most of the time by which it is late the thread neither ran nor queued.
+ */
+static bool was_held_up(const struct passed *p)
+{
+	const uint64_t held = p->late_ns > p->queue_ns ? p->late_ns - p->queue_ns : 0;
+	return p->n_waits && held >= LATE_NS && p->blocked_ns >= held / 2;
+}
+
+static enum where find_wait(const ucontext_t *context, const struct passed *p,
+			    struct offcpu_wait *wait)
+{
+	if ((p->call == SOURCE_CALL_NONE || p->has_returned) && !was_held_up(p))
+		return RUNNING;
+	if (p->call == SOURCE_CALL_NONE)
+		*wait = (struct offcpu_wait){.cause = MSR_WAIT_MEMORY};
+	else
+		offcpu_wait_find(context, p->call, wait);
+	return WAITING;
+}
+
+/* ---- samples ---- */
+
+static void give(struct source_expiry *e, const struct offcpu_wait *w, uint64_t weight,
+		 uint64_t since_ns)
+{
+	*e = (struct source_expiry){.metric = offcpu.event[0].metric,
+				    .weight = weight,
+				    .wait = (uint8_t)(w->cause + 1),
+				    .object = w->object,
+				    .object_id = w->object_id,
+				    .since_ns = since_ns};
+}
+
+static void blame(const struct offcpu_wait *w, uint64_t ns, bool is_over)
+{
+	if (w->owner && offcpu.n_events > 1)
+		offcpu.host->blame(w->owner, ns, is_over);
+}
+
+/* More time in the wait that the last look found. */
+static void give_again(struct source_expiry *e, const struct offcpu_wait *w, uint64_t weight)
+{
+	give(e, w, weight, 0);
+	e->is_again = true;
+	e->is_untraced = true;
+}
+
+/* A record on the time line, and no sample: the end of the last wait, or what the thread does. */
+static void mark(struct source_expiry *e, uint64_t when_ns, bool is_again)
+{
+	*e = (struct source_expiry){
+		.metric = offcpu.event[0].metric, .is_again = is_again, .since_ns = when_ns};
+}
+
+/*
+ * The part of the time since the last look that belongs to the wait which that look found. With one
+ * switch, into that wait again after our handler, the thread has waited nowhere else. Otherwise a
+ * long wait may have ended at any moment since. A short one gets nothing: which of the short waits
+ * a tick meets is chance already.
+ */
+static uint64_t rest_of_wait(const struct offcpu_state *s, const struct passed *p)
+{
+	if (s->where != WAITING || !s->is_long)
+		return 0;
+	if (p->n_waits <= 1)
+		return p->blocked_ns;
+	return p->blocked_ns < p->wall_ns / 2 ? p->blocked_ns : p->wall_ns / 2;
+}
+
+/* When after the last look the wait ended that this look found, as far as can be known. */
+static uint64_t end_of_wait(const struct passed *p, uint64_t rest_ns)
+{
+	return rest_ns ? rest_ns : p->n_waits > 1 ? p->blocked_ns / p->n_waits : p->blocked_ns;
+}
+
+/* The thread is in another wait than at the last look, or in none. */
+static unsigned sample_new(struct offcpu_state *s, const ucontext_t *context, struct passed *p,
+			   struct source_expiry *expiry)
+{
+	unsigned n = 0;
+	struct offcpu_wait wait = {0};
+	const enum where where = find_wait(context, p, &wait);
+	const uint64_t rest = rest_of_wait(s, p);
+	if (rest) {
+		give_again(&expiry[n++], &s->wait, rest);
+		blame(&s->wait, rest, true);
+	}
+	if (s->where == WAITING)
+		mark(&expiry[n++], p->now_ns - p->wall_ns + end_of_wait(p, rest), true);
+	s->blocked_debt_ns += p->blocked_ns - rest;
+	s->since_ns = p->now_ns - (p->blocked_ns - rest);
+	if (where == WAITING) { /* in any case: later samples say that it is again this wait */
+		s->blocked_debt_ns += s->blocked_debt_ns == 0;
+		give(&expiry[n++], &wait, s->blocked_debt_ns, s->since_ns);
+		blame(&wait, s->blocked_debt_ns, false);
+		s->blocked_debt_ns = 0;
+	} else if (where == RUNNING && s->where == WAITING) {
+		mark(&expiry[n++], p->now_ns - p->used_ns, false);
+	}
+	s->where = where;
+	s->is_long = false;
+	s->wait = wait;
+	return n;
+}
+
+static unsigned sample(struct offcpu_state *s, const ucontext_t *context, struct passed *p,
+		       struct source_expiry *expiry)
+{
+	static const struct offcpu_wait queue = {.cause = MSR_WAIT_RUN_QUEUE};
+	unsigned n = 0;
+	if (p->is_same) {
+		s->is_long = true;
+		if (s->wait.owner) /* the lock may have gone to another thread */
+			offcpu_wait_find(context, p->call, &s->wait);
+		give_again(&expiry[n++], &s->wait, p->blocked_ns);
+		blame(&s->wait, p->blocked_ns, false);
+	} else {
+		n = sample_new(s, context, p, expiry);
+	}
+	s->place = p->place;
+	s->queue_debt_ns += p->queue_ns;
+	if (s->queue_debt_ns >= QUEUE_LEAST_NS) {
+		give(&expiry[n++], &queue, s->queue_debt_ns, p->now_ns - p->queue_ns);
+		expiry[n - 1].is_untraced = s->where == WAITING;
+		s->queue_debt_ns = 0;
+	}
+	adapt_period(s, p);
+	return n;
+}
+
+/*
+ * Other signals find the end of a long wait earlier than its next tick does: a thread that gets a
+ * sample of its CPU time is awake.
+ */
+static unsigned offcpu_poll(void *state, const siginfo_t *info, const void *ucontext,
+			    struct source_expiry *expiry, bool *ours)
+{
+	struct offcpu_state *s = state;
+	struct passed passed = {0};
+	const bool is_tick = ktimer_is(info, &s->timer),
+		   is_ours = is_tick || ktimer_is(info, &s->awake);
+	if (is_ours)
+		*ours = true;
+	if (!s->timer.armed || (!is_ours && !s->is_long))
+		return 0;
+	look(s, ucontext, &passed);
+	if (is_tick)
+		passed.late_ns = late_ns(s, passed.now_ns);
+	return sample(s, ucontext, &passed, expiry);
+}
+
+/* ---- threads ---- */
+
+static void offcpu_thread_stop(void *state)
+{
+	struct offcpu_state *s = state;
+	ktimer_stop(&s->timer);
+	ktimer_stop(&s->awake);
+}
+
+static bool offcpu_thread_start(void *state, struct msr_source_use *use)
+{
+	struct offcpu_state *s = state;
+	const uint64_t period = offcpu.event[0].period;
+	(void)use;
+	*s = (struct offcpu_state){.period_ns = period};
+	begin(s);
+	s->due_ns = s->wall_ns + period;
+	return ktimer_start(&s->timer, CLOCK_MONOTONIC, offcpu.signal, &s->timer, period, period);
+}
+
+static void offcpu_thread_forked(void *state)
+{
+	struct offcpu_state *s = state;
+	s->timer.armed = s->awake.armed = false; /* timers are not inherited */
+}
+
+const struct source_ops source_offcpu = {
+	.name = "timer on CLOCK_MONOTONIC, less the CPU clock of the thread",
+	.id = MSR_SOURCE_TIMER_REAL,
+	.process_start = offcpu_process_start,
+	.thread_bytes = offcpu_thread_bytes,
+	.thread_start = offcpu_thread_start,
+	.thread_stop = offcpu_thread_stop,
+	.thread_forked = offcpu_thread_forked,
+	.poll = offcpu_poll,
+};

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See offcpu_wait.h. The layout of locks is that of glibc on x86-64, which is part of its ABI. Must
+ * not wait, lock or allocate.
+ */
+#include "hpcrun-lite/source/offcpu_wait.h"
+
+#include "common/safe/load.h"
+#include "common/safe/sys.h"
+#include "hpcrun-lite/source/source.h"
+
+#include <dlfcn.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+static struct {
+	uintptr_t start, end; /* addresses of libc; 0, 0: unknown */
+} libc_code;
+
+void offcpu_wait_start(void)
+{
+	struct dl_find_object found;
+	if (_dl_find_object((void *)(uintptr_t)pthread_self, &found) != 0)
+		return;
+	libc_code.start = (uintptr_t)found.dlfo_map_start;
+	libc_code.end = (uintptr_t)found.dlfo_map_end;
+}
+
+/* ---- locks ---- */
+
+struct mutex_words {
+	uint32_t lock, count;
+	int32_t owner;
+	uint32_t n_users;
+	int32_t kind;
+};
+_Static_assert(sizeof(struct mutex_words) <= sizeof(pthread_mutex_t), "glibc's mutex");
+
+#define KIND_TYPE 3      /* PTHREAD_MUTEX_NORMAL and so on */
+#define KIND_ELISION 768 /* bits that do not change the meaning of the other words */
+
+/*
+ * The futex word may be that of another lock of libc (stdio, malloc), whose other words are no
+ * mutex: then the kind, the number of users or the owner is impossible as a rule.
+ */
+static int owner_of_mutex(uintptr_t address)
+{
+	struct mutex_words m;
+	if (load_guarded(&m, address, sizeof m) != sizeof m || m.lock == 0 || m.n_users == 0
+	    || (m.kind & ~(KIND_TYPE | KIND_ELISION)))
+		return 0;
+	return m.owner;
+}
+
+struct rwlock_words {
+	uint32_t readers, writers, phase, writers_futex, pad3, pad4;
+	int32_t writer;
+	uint32_t shared;
+	uint64_t elision, pad2;
+	uint32_t flags;
+};
+_Static_assert(sizeof(struct rwlock_words) == sizeof(pthread_rwlock_t), "glibc's rwlock");
+
+/* Readers and writers wait on one of two words. Readers that hold the lock are not known. */
+static int owner_of_rwlock(uintptr_t address)
+{
+	struct rwlock_words l;
+	if (load_guarded(&l, address, sizeof l) != sizeof l || l.pad3 || l.pad4 || l.pad2
+	    || l.elision || l.shared > 1 || l.flags > 3)
+		return 0;
+	return l.writer;
+}
+
+/* Who holds the lock, if the code that waits is libc's. */
+static int owner_of(const greg_t *reg)
+{
+	const uintptr_t pc = (uintptr_t)reg[REG_RIP], word = (uintptr_t)reg[REG_RDI];
+	uint32_t value;
+	if (pc < libc_code.start || pc >= libc_code.end)
+		return 0;
+	switch (reg[REG_RSI] & FUTEX_CMD_MASK) {
+	case FUTEX_WAIT: /* 2: locked, and others wait */
+		return (uint32_t)reg[REG_RDX] == 2 ? owner_of_mutex(word) : 0;
+	case FUTEX_LOCK_PI:
+	case FUTEX_LOCK_PI2:
+		return load_guarded(&value, word, sizeof value) == sizeof value
+			       ? (int)(value & FUTEX_TID_MASK)
+			       : 0;
+	case FUTEX_WAIT_BITSET: {
+		int owner = owner_of_rwlock(word - offsetof(struct rwlock_words, phase));
+		return owner ? owner
+			     : owner_of_rwlock(word - offsetof(struct rwlock_words, writers_futex));
+	}
+	default: return 0;
+	}
+}
+
+/* ---- causes ---- */
+
+/* The first argument of these is a descriptor, whose kind says the cause. */
+static bool has_descriptor(long number)
+{
+	switch (number) {
+	case SYS_read:
+	case SYS_write:
+	case SYS_pread64:
+	case SYS_pwrite64:
+	case SYS_readv:
+	case SYS_writev:
+	case SYS_preadv:
+	case SYS_pwritev:
+	case SYS_preadv2:
+	case SYS_pwritev2:
+	case SYS_sendfile:
+	case SYS_splice:
+	case SYS_tee:
+	case SYS_vmsplice:
+	case SYS_copy_file_range:
+	case SYS_getdents64:
+	case SYS_ftruncate:
+	case SYS_fallocate:
+	case SYS_flock:
+	case SYS_fcntl:
+	case SYS_readahead:
+	case SYS_fstat: return true;
+	default: return false;
+	}
+}
+
+static bool is_socket_call(long number)
+{
+	switch (number) {
+	case SYS_recvfrom:
+	case SYS_recvmsg:
+	case SYS_recvmmsg:
+	case SYS_sendto:
+	case SYS_sendmsg:
+	case SYS_sendmmsg:
+	case SYS_accept:
+	case SYS_accept4:
+	case SYS_connect: return true;
+	default: return false;
+	}
+}
+
+static bool is_sync(long number)
+{
+	switch (number) {
+	case SYS_fsync:
+	case SYS_fdatasync:
+	case SYS_sync_file_range: return true; /* of one descriptor */
+	default: return false;
+	}
+}
+
+static enum msr_wait cause_of(long number)
+{
+	switch (number) {
+	case SYS_futex: return MSR_WAIT_FUTEX;
+	case SYS_nanosleep:
+	case SYS_clock_nanosleep: return MSR_WAIT_SLEEP;
+	case SYS_poll:
+	case SYS_ppoll:
+	case SYS_select:
+	case SYS_pselect6:
+	case SYS_epoll_wait:
+	case SYS_epoll_pwait:
+	case SYS_epoll_pwait2: return MSR_WAIT_POLL;
+	case SYS_wait4:
+	case SYS_waitid: return MSR_WAIT_CHILD;
+	case SYS_pause:
+	case SYS_rt_sigsuspend:
+	case SYS_rt_sigtimedwait: return MSR_WAIT_SIGNAL;
+	case SYS_sync:
+	case SYS_syncfs:
+	case SYS_msync: return MSR_WAIT_SYNC;
+	case SYS_open:
+	case SYS_openat:
+	case SYS_close:
+	case SYS_stat:
+	case SYS_lstat:
+	case SYS_newfstatat:
+	case SYS_statx:
+	case SYS_access:
+	case SYS_unlink:
+	case SYS_unlinkat:
+	case SYS_rename:
+	case SYS_renameat:
+	case SYS_renameat2:
+	case SYS_mkdir:
+	case SYS_mkdirat:
+	case SYS_rmdir:
+	case SYS_truncate:
+	case SYS_readlink:
+	case SYS_readlinkat:
+	case SYS_io_getevents:
+	case SYS_io_uring_enter: return MSR_WAIT_FILE;
+	case SYS_ioctl: return MSR_WAIT_DEVICE;
+	default: return MSR_WAIT_OTHER;
+	}
+}
+
+/* Terminals and consoles, by the kernel's list of devices. */
+static bool is_terminal(dev_t device)
+{
+	const unsigned n = major(device);
+	return n == 4 || n == 5 || (n >= 136 && n <= 143);
+}
+
+static enum msr_wait cause_of_descriptor(int fd)
+{
+	struct stat s;
+	if (sys_call3(SYS_fstat, fd, (long)&s, 0) != 0)
+		return MSR_WAIT_OTHER;
+	switch (s.st_mode & S_IFMT) {
+	case S_IFSOCK: return MSR_WAIT_SOCKET;
+	case S_IFIFO: return MSR_WAIT_PIPE;
+	case S_IFCHR: return is_terminal(s.st_rdev) ? MSR_WAIT_PIPE : MSR_WAIT_FILE;
+	case 0: return MSR_WAIT_OTHER; /* eventfd and its like */
+	default: return MSR_WAIT_FILE;
+	}
+}
+
+void offcpu_wait_find(const ucontext_t *context, long number, struct offcpu_wait *wait)
+{
+	const greg_t *reg = context->uc_mcontext.gregs;
+	*wait = (struct offcpu_wait){.cause = cause_of(number)};
+	if (number == SYS_futex) {
+		wait->object = SOURCE_OBJECT_LOCK;
+		wait->object_id = (uint64_t)reg[REG_RDI];
+		wait->owner = owner_of(reg);
+	} else if (has_descriptor(number) || is_socket_call(number) || is_sync(number) ||
+		   number == SYS_ioctl) {
+		wait->object = SOURCE_OBJECT_DESCRIPTOR;
+		wait->object_id = (uint64_t)(uint32_t)reg[REG_RDI];
+		if (is_sync(number))
+			wait->cause = MSR_WAIT_SYNC;
+		else if (number != SYS_ioctl)
+			wait->cause = cause_of_descriptor((int)reg[REG_RDI]);
+	}
+	wait->is_timed_socket = wait->cause == MSR_WAIT_SOCKET && reg[REG_RAX] == -EINTR;
+}
