@@ -8,6 +8,7 @@
 #include "hpcprof-lite/attribute/activity/activity.h"
 #include "hpcprof-lite/attribute/activity/activity_metrics.h"
 #include "hpcprof-lite/attribute/activity/omp_regions.h"
+#include "hpcprof-lite/attribute/activity/wait_objects.h"
 #include "hpcprof-lite/attribute/describe.h"
 #include "hpcprof-lite/attribute/expand.h"
 #include "hpcprof-lite/attribute/gpu/gpu_attribute.h"
@@ -40,6 +41,7 @@ struct pipeline {
 	struct merge_modules modules;
 	struct python_part python;
 	struct jit_part jit;
+	struct wait_part waits;
 	uint32_t **module_of;       /* by file, then module id of the file */
 	VEC(struct thread_work) threads; /* in the order of profiles, those of queues left out */
 	uint32_t *first_thread;     /* by file: of its threads in the list above */
@@ -102,7 +104,8 @@ static void merge_job(void *arg, size_t i, unsigned worker)
 	p->threads.at[i].worker = worker;
 	if (!atomic_load(&p->failed) &&
 	    !merge_thread(&p->trees[worker], thread_of(p, i), p->module_of[p->threads.at[i].file],
-			  python_of_file(&p->python, p->threads.at[i].file)))
+			  python_of_file(&p->python, p->threads.at[i].file),
+			  wait_objects_of_file(&p->waits, p->threads.at[i].file)))
 		atomic_store(&p->failed, true);
 	load_release(&p->job->files.at[p->threads.at[i].file],
 		     thread_of(p, i)->n_nodes * sizeof(struct msr_node));
@@ -411,6 +414,7 @@ static void free_pipeline(struct pipeline *p)
 	free(p->first_thread);
 	python_free(&p->python);
 	jit_free(&p->jit);
+	wait_objects_free(&p->waits);
 	gpu_free(&p->gpu);
 	mpi_part_free(&p->mpi);
 	vec_free(&p->blames);
@@ -443,7 +447,8 @@ enum status attribute_run(struct load_job *job, const struct attribute_options *
 			     .m = m,
 			     .n_workers = o->n_workers ? o->n_workers : pool_n_cpus()};
 	bool ok = jit_name_all(&p.jit, own, m) && unify_modules(&p) &&
-		  python_unify(&p.python, own, &p.modules, m) && list_threads(&p) &&
+		  python_unify(&p.python, own, &p.modules, m) &&
+		  wait_objects_unify(&p.waits, own, &m->private_->strings) && list_threads(&p) &&
 		  merge_all(&p) && gpu_join_all(&p.gpu, own, p.n_workers) &&
 		  gpu_add_modules(&p.gpu, &p.modules, m) && make_contexts(&p) &&
 		  make_profiles(&p) && attribute_mpi(&p) && find_idle(&p) && sum_all(&p);

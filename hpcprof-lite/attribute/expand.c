@@ -2,6 +2,7 @@
 /* See expand.h: the frames of CPUs. Test: tests/unit/prof/test_expand.c. */
 #include "hpcprof-lite/attribute/expand_run.h"
 
+#include "hpcprof-lite/attribute/activity/wait_objects.h"
 #include "hpcprof-lite/attribute/activity/waits.h"
 #include "hpcprof-lite/attribute/expand_fold.h"
 #include "hpcprof-lite/attribute/jit_names.h"
@@ -119,14 +120,20 @@ static uint32_t enter_entry(struct expand_run *r, uint64_t synthetic)
 				  end < UINT8_MAX ? (uint8_t)end : UINT8_MAX);
 }
 
-/* Makes "<blocked: futex>" or another placeholder. An unknown object adds nothing to its wait. */
+/*
+ * Makes "<blocked: file>" or another placeholder, and below it "<blocked: file /data/x>". An
+ * unknown object adds nothing to its wait.
+ */
 static uint32_t enter_wait(struct expand_run *r, uint32_t at, uint64_t synthetic)
 {
 	uint32_t above = r->e->contexts.at[at].function;
 	if (synthetic == MSR_WAIT_ON && above != MODEL_NONE && r->e->functions.at[above].wait)
 		return at;
-	uint8_t wait = waits_placeholder(synthetic);
-	struct expand_function f = {.name = strtab_add_z(r->e->strings, waits_name(wait)),
+	const bool is_object = synthetic > MSR_WAIT_ON && above != MODEL_NONE;
+	uint8_t wait = is_object ? r->e->functions.at[above].wait : waits_placeholder(synthetic);
+	struct expand_function f = {.name = is_object ? wait_objects_name(synthetic)
+						      : strtab_add_z(r->e->strings,
+								     waits_name(wait)),
 				    .linkage_name = strtab_add_z(r->e->strings, ""),
 				    .module = MODEL_NONE,
 				    .file = MODEL_NONE,

@@ -49,8 +49,41 @@ static uint8_t *find_paths(const struct load_thread *t)
 	return path;
 }
 
+/* Sums of the weights of two metrics. */
+struct times {
+	int cputime, offcpu; /* ids of metrics; -1: not measured */
+	uint64_t cputime_ns, offcpu_ns;
+};
+
+static void find_times(const struct load_file *f, struct times *t)
+{
+	*t = (struct times){.cputime = -1, .offcpu = -1};
+	for (int i = 0; i < (int)MSR_MAX_METRICS; i++) {
+		if (f->metrics[i] && !strcmp(f->metrics[i]->name, MSR_METRIC_CPUTIME))
+			t->cputime = i;
+		if (f->metrics[i] && !strcmp(f->metrics[i]->name, MSR_METRIC_OFFCPU))
+			t->offcpu = i;
+	}
+}
+
+/* Without CPUTIME, the CPU clock says how long the thread ran. */
+static void balance_times(const struct msr_thread *r, const struct times *t,
+			  struct model_ledger *l)
+{
+	if (t->offcpu < 0 || r->end_ns <= r->start_ns || r->end_ns - r->start_ns < r->wall_off_ns)
+		return;
+	l->elapsed_ns = r->end_ns - r->start_ns - r->wall_off_ns;
+	l->on_ns = t->cputime >= 0 ? capped_add(t->cputime_ns, r->cpu_unsampled_ns)
+		   : r->cpu_end_ns > r->cpu_start_ns + r->cpu_off_ns
+			   ? r->cpu_end_ns - r->cpu_start_ns - r->cpu_off_ns
+			   : 0;
+	l->off_ns = capped_add(t->offcpu_ns, r->offcpu_node ? 0 : r->offcpu_unsampled_ns);
+	const uint64_t sum = capped_add(l->on_ns, l->off_ns);
+	l->gap_ns = sum > l->elapsed_ns ? sum - l->elapsed_ns : l->elapsed_ns - sum;
+}
+
 static bool count_cells(const struct load_file *f, const struct load_thread *t,
-			struct model_ledger *l)
+			struct model_ledger *l, struct times *times)
 {
 	uint8_t *path = find_paths(t);
 	for (size_t p = 0; path && p < t->cells.n; p++) {
@@ -65,6 +98,10 @@ static bool count_cells(const struct load_file *f, const struct load_thread *t,
 							    : &l->n_cut[how - PATH_CUT];
 			capped_grow(n, c.count);
 			capped_grow(&l->in_tree, c.count);
+			if (c.metric == times->cputime)
+				capped_grow(&times->cputime_ns, c.sum);
+			if (c.metric == times->offcpu)
+				capped_grow(&times->offcpu_ns, c.sum);
 		}
 	}
 	free(path);
@@ -123,8 +160,11 @@ bool ledger_of_thread(const struct load_file *f, const struct load_thread *t,
 		l->losses[i] = r->losses[i];
 	for (unsigned i = 0; i < MSR_N_PATH_ENDS; i++)
 		l->path_ends[i] = r->path_ends[i];
-	if (!count_cells(f, t, l))
+	struct times times;
+	find_times(f, &times);
+	if (!count_cells(f, t, l, &times))
 		return false;
+	balance_times(r, &times, l);
 	l->is_live = load_is_live(f, t);
 	if (l->is_live) { /* the tree is newer than what the record says of it */
 		l->recorded = l->in_tree;
@@ -163,7 +203,8 @@ bool ledger_is_at_bound(const struct model_ledger *l)
 	const uint64_t single[] = {l->delivered,       l->recorded,      l->in_tree,
 				   l->n_complete,      l->n_guessed,     l->n_marked,
 				   l->n_trace_records, l->bytes_damaged, l->bytes_file,
-				   l->handler_ns,      l->n_frames};
+				   l->handler_ns,      l->n_frames,      l->elapsed_ns,
+				   l->on_ns,           l->off_ns,        l->gap_ns};
 	bool is = false;
 	for (size_t i = 0; i < sizeof single / sizeof *single; i++)
 		is |= single[i] == UINT64_MAX;
@@ -193,4 +234,8 @@ void ledger_add(struct model_ledger *to, const struct model_ledger *from)
 	capped_grow(&to->bytes_file, from->bytes_file);
 	capped_grow(&to->handler_ns, from->handler_ns);
 	capped_grow(&to->n_frames, from->n_frames);
+	capped_grow(&to->elapsed_ns, from->elapsed_ns);
+	capped_grow(&to->on_ns, from->on_ns);
+	capped_grow(&to->off_ns, from->off_ns);
+	capped_grow(&to->gap_ns, from->gap_ns);
 }

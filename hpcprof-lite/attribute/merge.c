@@ -3,6 +3,7 @@
  * tests/unit/prof/test_merge.c. */
 #include "hpcprof-lite/attribute/merge.h"
 
+#include "hpcprof-lite/attribute/activity/wait_objects.h"
 #include "hpcprof-lite/attribute/python_frames.h"
 
 bool merge_init(struct merge_tree *t)
@@ -11,15 +12,6 @@ bool merge_init(struct merge_tree *t)
 	if (root)
 		root->module = MERGE_NO_MODULE;
 	return root != NULL;
-}
-
-/*
- * Ids of WAIT_OBJECT records hold in one process only. Without its record, an object is unknown,
- * and all unknown objects are one.
- */
-static uint64_t translate_wait(uint64_t code)
-{
-	return code < MSR_WAIT_ON ? code : MSR_WAIT_ON;
 }
 
 static uint32_t add(struct merge_tree *t, const struct merge_node *n)
@@ -37,7 +29,7 @@ static uint32_t add(struct merge_tree *t, const struct merge_node *n)
 }
 
 bool merge_thread(struct merge_tree *t, struct load_thread *thread, const uint32_t *module_of,
-		  const struct python_file *python)
+		  const struct python_file *python, const struct wait_file *waits)
 {
 	for (size_t p = 0; p < thread->nodes.n; p++) {
 		const struct load_part *part = &thread->nodes.at[p];
@@ -56,7 +48,7 @@ bool merge_thread(struct merge_tree *t, struct load_thread *thread, const uint32
 				.marked = msr_addr_marked(nodes[i].addr),
 			};
 			if (module == MSR_MODULE_NONE)
-				n.link_addr = translate_wait(n.link_addr);
+				n.link_addr = wait_objects_translate(waits, n.link_addr);
 			if (python)
 				python_translate(python, nodes[i].addr, &n.module, &n.link_addr);
 			thread->node_to[id] = add(t, &n);

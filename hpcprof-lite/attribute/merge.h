@@ -32,13 +32,14 @@ struct merge_tree {
 
 bool merge_init(struct merge_tree *t);
 struct python_file;
+struct wait_file;
 /*
  * Adds the call paths of the thread. Sets its node_to[] to nodes of `t`; LOAD_DAMAGED stays.
- * module_of: by module id of the file. python: for its Python frames; may be NULL. False if memory
- * is short.
+ * module_of: by module id of the file. python: for its Python frames, waits: for what it waited
+ * on; both may be NULL. False if memory is short.
  */
 bool merge_thread(struct merge_tree *t, struct load_thread *thread, const uint32_t *module_of,
-	const struct python_file *python);
+	const struct python_file *python, const struct wait_file *waits);
 /* Adds the call paths of `from`. to_node[i] becomes the node of `into` for node i of `from`. */
 bool merge_trees(struct merge_tree *into, const struct merge_tree *from, uint32_t *to_node);
 void merge_free(struct merge_tree *t);

@@ -9,6 +9,7 @@
 #include "common/base/log.h"
 #include "hpcprof-lite/load/load_records.h"
 #include "hpcprof-lite/load/load_regions.h"
+#include "hpcprof-lite/load/load_waits.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -236,6 +237,8 @@ static enum status read_extent(struct load_file *f, const struct msr_view *v)
 		return load_lengthed(f, v, read_module);
 	case MSR_PYTHON_CODE:
 		return load_lengthed(f, v, read_python);
+	case MSR_WAIT_OBJECT:
+		return load_lengthed(f, v, load_wait_object);
 	case MSR_UNMEASURED:
 		return load_lengthed(f, v, read_unmeasured);
 	case MSR_CHILD:
@@ -487,6 +490,9 @@ static enum status read_all(const char *name, struct load_file *f)
 		if (s)
 			break;
 		check_cells(f, &f->threads.at[i]);
+		s = load_unsampled_wait(f, &f->threads.at[i]);
+		if (s)
+			break;
 		check_trace(f, &f->threads.at[i]);
 	}
 	if (s == STATUS_OK)
@@ -566,6 +572,7 @@ void load_file_close(struct load_file *f)
 	vec_free(&f->threads);
 	vec_free(&f->modules);
 	vec_free(&f->python);
+	vec_free(&f->wait_objects);
 	vec_free(&f->notes);
 	vec_free(&f->events);
 	vec_free(&f->children);

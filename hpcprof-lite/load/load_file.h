@@ -66,6 +66,12 @@ struct load_region {
 	uint64_t instances, elapsed_ns, n_timed, busy_ns, max_ns, min_ns;
 };
 
+/* What threads waited on. */
+struct load_wait_object {
+	const struct msr_wait_object *record; /* NULL: no object has this id */
+	const char *text;
+};
+
 struct load_file {
 	char *path;
 	struct mapfile map;
@@ -73,6 +79,7 @@ struct load_file {
 	VEC(struct load_thread) threads; /* ascending numbers */
 	VEC(struct load_module) modules; /* by module id */
 	VEC(struct load_python) python;  /* by id */
+	VEC(struct load_wait_object) wait_objects; /* by id */
 	bool has_python;                 /* the file has a logical module of Python */
 	bool has_unknown_code;           /* there are frames in code outside all modules */
 	const char *processors;          /* INFO "processors": "0-3,8-8"; "" if unknown */

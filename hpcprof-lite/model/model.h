@@ -145,6 +145,17 @@ struct model_sample {
 };
 
 /*
+ * True if the sample shows a wait of OFFCPU. A wait has one at its start and one at its end. If the
+ * latter is missing, the wait ends at the next sample.
+ */
+static inline bool model_is_wait(const struct model *m, const struct model_sample *s)
+{
+	const uint32_t function = m->contexts[s->context].function;
+	return function != MODEL_NONE && m->functions[function].wait &&
+	       strcmp(m->metrics[s->metric].event, MSR_METRIC_OFFCPU) == 0;
+}
+
+/*
  * Reads the time line of one profile directly from the measurement file, so memory does not grow
  * with the number of samples. Stores up to `n` samples in `out` and returns the number; 0 at the
  * end. Start with a zeroed cursor. Cursors are independent, even on the same profile and in several

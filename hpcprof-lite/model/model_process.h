@@ -30,6 +30,12 @@ struct model_ledger {
 	uint64_t bytes_file;
 	uint64_t handler_ns;
 	uint64_t n_frames;
+	/*
+	 * With OFFCPU, of threads whose end is known; else 0. elapsed_ns is the time in which the
+	 * threads were measured, on_ns their CPU time and off_ns their time off the processor.
+	 * gap_ns adds up by how much on_ns + off_ns differs from elapsed_ns, thread by thread.
+	 */
+	uint64_t elapsed_ns, on_ns, off_ns, gap_ns;
 };
 
 struct model_process {

@@ -42,7 +42,7 @@ struct gen {
 	uint32_t extent_bytes;
 	bool no_trace;
 	uint64_t last_ns;
-	VEC(uint8_t) info, metrics, modules, waits, unmeasured;
+	VEC(uint8_t) info, metrics, modules, waits, unmeasured, wait_objects;
 	VEC(struct gen_region) regions;
 	uint32_t n_metrics;
 	uint16_t n_modules;
@@ -150,6 +150,19 @@ void gen_unmeasured(struct gen *g, uint32_t pid, uint32_t reason, const char *pa
 	uint8_t *at = check(vec_extend(&g->unmeasured, r.bytes));
 	memcpy(at, &r, sizeof r);
 	memcpy(at + sizeof r, path, r.path_bytes);
+}
+
+void gen_wait_object(struct gen *g, uint32_t id, enum msr_wait_object_kind kind, msr_addr addr,
+	const char *text)
+{
+	struct msr_wait_object r = {.id = id,
+		.kind = (uint32_t)kind,
+		.text_bytes = (uint32_t)strlen(text) + 1,
+		.addr = addr};
+	r.bytes = (uint32_t)round_up(sizeof r + r.text_bytes, 8);
+	uint8_t *at = check(vec_extend(&g->wait_objects, r.bytes));
+	memcpy(at, &r, sizeof r);
+	memcpy(at + sizeof r, text, r.text_bytes);
 }
 
 uint16_t gen_module(struct gen *g, const char *path, const uint8_t *build_id,
@@ -438,6 +451,7 @@ static void gen_free(struct gen *g)
 	vec_free(&g->waits);
 	vec_free(&g->regions);
 	vec_free(&g->unmeasured);
+	vec_free(&g->wait_objects);
 	vec_free(&g->metrics);
 	vec_free(&g->modules);
 	free(g);
@@ -468,6 +482,9 @@ char *gen_close(struct gen *g, enum msr_exit_kind exit_kind, int32_t exit_code)
 	if (g->unmeasured.n)
 		gen_put_extent(g, &(struct gen_extent){MSR_UNMEASURED, 0, UINT32_MAX, 0, 0, 0},
 			g->unmeasured.at, g->unmeasured.n);
+	if (g->wait_objects.n)
+		gen_put_extent(g, &(struct gen_extent){MSR_WAIT_OBJECT, 0, UINT32_MAX, 0, 0, 0},
+			g->wait_objects.at, g->wait_objects.n);
 	if (g->info.n)
 		gen_put_extent(g, &(struct gen_extent){MSR_INFO, 0, UINT32_MAX, 0, 0, 0},
 			       g->info.at, g->info.n);

@@ -46,6 +46,9 @@ void gen_region(struct gen *g, uint32_t thread, const struct msr_omp_region *rec
 /* Process `pid` went on as a program that cannot be measured. */
 void gen_unmeasured(struct gen *g, uint32_t pid, uint32_t reason, const char *path,
 	uint64_t start_ns, uint64_t cpu_before_ns);
+/* What threads waited on; id from 1, unique in the process. */
+void gen_wait_object(struct gen *g, uint32_t id, enum msr_wait_object_kind kind, msr_addr addr,
+	const char *text);
 /* build_id may be NULL with 0 bytes. Returns the module id, from 1 up. */
 uint16_t gen_module(struct gen *g, const char *path, const uint8_t *build_id,
 		    uint32_t build_id_bytes, uint16_t flags);

@@ -54,8 +54,8 @@ static uint32_t add_wait(struct builder *b, uint32_t parent, uint32_t code)
 }
 
 /*
- * A wait of each kind, some with frames of their own, one for an object, an idle thread, and a
- * parallel region.
+ * A wait of each kind, some with frames of their own, some for an object, an idle thread, and a
+ * parallel region. The object 7 is unknown.
  */
 static void grow_waits(struct builder *b, uint64_t *own)
 {
@@ -66,6 +66,8 @@ static void grow_waits(struct builder *b, uint64_t *own)
 			add_node(b, wait, random_address(b, own));
 		else if (w == MSR_WAIT_FILE)
 			add_wait(b, wait, MSR_WAIT_ON + 7);
+		else if (w == MSR_WAIT_SOCKET || w == MSR_WAIT_FUTEX)
+			add_wait(b, wait, MSR_WAIT_ON + (w == MSR_WAIT_SOCKET ? 1 : 2));
 	}
 	uint32_t idle = gen_entry(b->g, b->thread, MSR_ENTRY_OMP_IDLE);
 	add_node(b, idle, random_address(b, own));
@@ -160,6 +162,10 @@ static void make_process(const char *directory, const struct gen_job *job, uint3
 		.n_functions = job->n_functions ? job->n_functions : 200};
 	gen_info(b.g, "command", "./synthetic --size 10");
 	gen_info(b.g, "executable", gen_program_path(0));
+	if (job->waits) {
+		gen_wait_object(b.g, 1, MSR_WAIT_OBJECT_DESCRIPTOR, 0, "socket 10.0.0.2:80");
+		gen_wait_object(b.g, 2, MSR_WAIT_OBJECT_LOCK, msr_addr_make(1, 0x4040, false), "");
+	}
 	gen_info(b.g, "event", job->event ? job->event : "CPUTIME@f1000");
 	for (unsigned m = 0; m < GEN_N_MODULES; m++)
 		b.modules[m] = gen_module(b.g, gen_program_path(m), gen_program_build_id(m),

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See wait_objects.h. */
+#include "hpcprof-lite/attribute/activity/wait_objects.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_MOST 512
+
+struct wait_file {
+	uint64_t *code; /* by id of the file */
+	size_t n;
+};
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+/* A lock in static data has an address in its module, which is the same in every run. */
+static void name_lock(const struct load_file *f, msr_addr addr, char name[NAME_MOST])
+{
+	const uint16_t module = msr_addr_module(addr);
+	const char *path = module < f->modules.n && f->modules.at[module].record
+				   ? f->modules.at[module].path
+				   : "";
+	snprintf(name, NAME_MOST, "<blocked: lock at 0x%" PRIx64 " in %s>", msr_addr_link(addr),
+		 *path ? last_part(path) : "unknown module");
+}
+
+static uint64_t code_of(const struct load_file *f, const struct load_wait_object *o,
+			struct strtab *strings)
+{
+	char name[NAME_MOST];
+	if (!o->record)
+		return MSR_WAIT_ON;
+	if (o->record->kind == MSR_WAIT_OBJECT_LOCK)
+		name_lock(f, o->record->addr, name);
+	else
+		snprintf(name, sizeof name, "<blocked: %s>", o->text);
+	const uint32_t id = strtab_add_z(strings, name);
+	return id == STRTAB_FAILED ? UINT64_MAX : MSR_WAIT_ON + 1 + (uint64_t)id;
+}
+
+static bool name_all(struct wait_file *to, const struct load_file *f, struct strtab *strings)
+{
+	to->n = f->wait_objects.n;
+	to->code = calloc(to->n + 1, sizeof *to->code);
+	if (!to->code)
+		return false;
+	for (size_t i = 0; i < to->n; i++)
+		if ((to->code[i] = code_of(f, &f->wait_objects.at[i], strings)) == UINT64_MAX)
+			return false;
+	return true;
+}
+
+bool wait_objects_unify(struct wait_part *p, const struct load_job *job, struct strtab *strings)
+{
+	p->n_files = job->files.n;
+	p->files = calloc(p->n_files + 1, sizeof *p->files);
+	if (!p->files)
+		return false;
+	for (size_t i = 0; i < p->n_files; i++)
+		if (!name_all(&p->files[i], &job->files.at[i], strings))
+			return false;
+	return true;
+}
+
+const struct wait_file *wait_objects_of_file(const struct wait_part *p, size_t file)
+{
+	return p->files && p->files[file].n ? &p->files[file] : NULL;
+}
+
+uint64_t wait_objects_translate(const struct wait_file *f, uint64_t code)
+{
+	if (code < MSR_WAIT_ON)
+		return code;
+	return f && code - MSR_WAIT_ON < f->n ? f->code[code - MSR_WAIT_ON] : MSR_WAIT_ON;
+}
+
+uint32_t wait_objects_name(uint64_t code)
+{
+	return (uint32_t)(code - MSR_WAIT_ON - 1);
+}
+
+void wait_objects_free(struct wait_part *p)
+{
+	for (size_t i = 0; p->files && i < p->n_files; i++)
+		free(p->files[i].code);
+	free(p->files);
+}
