@@ -137,6 +137,31 @@ static size_t find_value(const struct model_profile *t, const uint32_t *first,
 		       : t->n_values;
 }
 
+/* A wait on the time line: its share is the time that it took, not the number of samples. */
+struct open_wait {
+	struct filter_share *share; /* NULL: none is open */
+	uint32_t context;
+	uint64_t start_ns;
+};
+
+static void step_wait(const struct filter_part *p, struct open_wait *w,
+		      const struct model_sample *s, struct filter_share *share)
+{
+	const struct open_wait old = *w;
+	if (old.share) {
+		capped_grow(&old.share->all, s->time_ns - old.start_ns);
+		capped_grow(&old.share->before,
+			    p->has_time ? overlap(old.start_ns, s->time_ns, 0, p->from_ns) : 0);
+		capped_grow(&old.share->in,
+			    p->has_time
+				    ? overlap(old.start_ns, s->time_ns, p->from_ns, p->until_ns)
+				    : s->time_ns - old.start_ns);
+	}
+	*w = (struct open_wait){0};
+	if (share && (!old.share || old.context != s->context))
+		*w = (struct open_wait){share, s->context, s->time_ns};
+}
+
 /* Counts the samples of a thread, by its values; those without a value at the end. */
 static void count_samples(struct filter_part *p, uint32_t profile, uint32_t *first,
 			  struct filter_share *of)
@@ -144,6 +169,7 @@ static void count_samples(struct filter_part *p, uint32_t profile, uint32_t *fir
 	enum { CHUNK = 1024 };
 	struct model_sample samples[CHUNK];
 	struct model_trace_cursor cursor = {0};
+	struct open_wait wait = {0};
 	const struct model_profile *t = &p->from->profiles[profile];
 	for (size_t i = t->n_values; i-- > 0;)
 		first[t->values[i].context] = (uint32_t)i;
@@ -151,6 +177,9 @@ static void count_samples(struct filter_part *p, uint32_t profile, uint32_t *fir
 		for (size_t i = 0; i < n; i++) {
 			const struct model_sample *s = &samples[i];
 			p->profiles[profile].n_records += is_in(p, s->time_ns);
+			const bool waits = filter_has_context(p, s->context) &&
+					   model_is_wait(p->from, s);
+			step_wait(p, &wait, s, waits ? &of[find_value(t, first, s)] : NULL);
 			if (!filter_has_context(p, s->context)) /* stays, at context 0 */
 				continue;
 			add_at(p, &of[find_value(t, first, s)], s->time_ns, 1);
@@ -186,6 +215,15 @@ struct recount {
 	const struct filter_share *samples; /* by value of the profile */
 };
 
+/* The model has the number of samples over all threads only: the thread's share, by value. */
+static uint64_t estimate_samples(const struct model *m, const struct model_value *v)
+{
+	const struct model_total *t = model_find_total(m, v->context, v->metric);
+	if (!t || t->n_profiles == 1 || t->sum[MODEL_POINT] <= 0)
+		return t ? t->n_samples : 0;
+	return (uint64_t)((double)t->n_samples * v->at[MODEL_POINT] / t->sum[MODEL_POINT] + 0.5);
+}
+
 /* The share of the value, and *n, how many samples or operations. NULL: it has no time line. */
 static const struct filter_share *find_share(const struct recount *r, const struct model_value *v,
 					     uint64_t *n)
@@ -200,21 +238,15 @@ static const struct filter_share *find_share(const struct recount *r, const stru
 	if (metric->kind == MODEL_METRIC_SAMPLED || metric->kind == MODEL_METRIC_GUESSED) {
 		s = v ? &r->samples[v - m->profiles[r->profile].values] : NULL;
 		*n = s ? s->in : 0;
+		/* the share of a wait is in ns */
+		if (s && strcmp(metric->event, MSR_METRIC_OFFCPU) == 0)
+			*n = s->in ? estimate_samples(m, v) : 0;
 	} else {
 		uint64_t index = map_get(&r->p->op_index, r->profile, v->context);
 		s = index == MAP_NONE ? NULL : op_share(metric, &r->p->ops.at[index]);
 		*n = s ? r->p->ops.at[index].n.in : 0;
 	}
 	return s && s->all ? s : NULL;
-}
-
-/* The model has the number of samples over all threads only: the thread's share, by value. */
-static uint64_t estimate_samples(const struct model *m, const struct model_value *v)
-{
-	const struct model_total *t = model_find_total(m, v->context, v->metric);
-	if (!t || t->n_profiles == 1 || t->sum[MODEL_POINT] <= 0)
-		return t ? t->n_samples : 0;
-	return (uint64_t)((double)t->n_samples * v->at[MODEL_POINT] / t->sum[MODEL_POINT] + 0.5);
 }
 
 static uint64_t to_integer(double value)

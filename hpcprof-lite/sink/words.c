@@ -133,6 +133,12 @@ size_t words_ledger(const struct model_ledger *from, struct words_count to[WORDS
 	add(&l, "file", "damaged_bytes", from->bytes_damaged);
 	add(&l, "cost", "handler_ns", from->handler_ns);
 	add(&l, "cost", "frames", from->n_frames);
+	if (from->elapsed_ns) {
+		add(&l, "time", "elapsed_ns", from->elapsed_ns);
+		add(&l, "time", "on_processor_ns", from->on_ns);
+		add(&l, "time", "off_processor_ns", from->off_ns);
+		add(&l, "time", "gap_ns", from->gap_ns);
+	}
 	return l.n;
 }
 

@@ -207,7 +207,7 @@ class Trace:
         self.tracks, self.samples = {}, collections.Counter()
         self.operations, self.flows = collections.Counter(), collections.Counter()
         self.open, self.launches, self.ends = {}, {}, []
-        self.off, self.clock = collections.Counter(), None
+        self.off, self.waits, self.clock = collections.Counter(), collections.Counter(), None
         for packet in decode(path):
             self.read(packet)
         for (flow, end) in self.ends:
@@ -293,7 +293,9 @@ class Trace:
         kind = event.one("type")
         if kind == END:
             start, name, category, arguments = self.open.pop(profile)
-            if category == "measurement":
+            if category == "wait":
+                self.waits[(profile, start, time, name)] += 1
+            elif category == "measurement":
                 self.off[(profile, start, time)] += 1
             else:
                 self.operations[(profile, start, time, name, category, arguments)] += 1

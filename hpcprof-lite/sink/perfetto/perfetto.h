@@ -54,9 +54,9 @@ uint64_t perfetto_kind_event(struct perfetto_writer *w, unsigned kind, unsigned 
 /* "measurement off" or "not in the part", and "launch" of an unknown function. */
 uint64_t perfetto_off_event(struct perfetto_writer *w);
 uint64_t perfetto_launch_event(struct perfetto_writer *w);
-/* enum msr_gpu_kind, or PERFETTO_LAUNCH. */
+/* enum msr_gpu_kind, or one of those below. */
 uint64_t perfetto_category(struct perfetto_writer *w, unsigned kind);
-enum { PERFETTO_LAUNCH = 16, PERFETTO_OFF, PERFETTO_N_CATEGORIES };
+enum { PERFETTO_LAUNCH = 16, PERFETTO_OFF, PERFETTO_WAIT, PERFETTO_N_CATEGORIES };
 
 enum perfetto_annotation {
 	PERFETTO_GRID,

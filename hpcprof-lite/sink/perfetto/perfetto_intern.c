@@ -221,6 +221,7 @@ uint64_t perfetto_category(struct perfetto_writer *w, unsigned kind)
 		put_string(w, INTERNED_CATEGORIES, id,
 			   kind == PERFETTO_LAUNCH ? "launch"
 			   : kind == PERFETTO_OFF  ? "measurement"
+			   : kind == PERFETTO_WAIT ? "wait"
 						   : msr_gpu_kind_name((enum msr_gpu_kind)kind));
 	return id;
 }

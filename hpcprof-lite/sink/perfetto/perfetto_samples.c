@@ -17,16 +17,50 @@ void perfetto_put_event(struct perfetto_writer *w, unsigned type, uint32_t profi
 	protobuf_put(&w->body, EVENT_TRACK_UUID, perfetto_profile_track(w, profile));
 }
 
-/* From a sample at the root to the next one, measurement was off or the thread was elsewhere. */
-static void write_off(struct perfetto_writer *w, uint32_t profile, bool off, uint64_t time_ns)
+/* What is drawn as a slice: no measurement, or a wait. */
+struct slice {
+	enum { NOTHING, OFF, WAIT } what;
+	uint32_t context; /* of a wait */
+};
+
+static void end_slice(struct perfetto_writer *w, uint32_t profile, struct slice *s,
+		      uint64_t time_ns)
 {
+	if (s->what == NOTHING)
+		return;
 	perfetto_begin(w, PERFETTO_EVENTS);
-	perfetto_put_event(w, off ? EVENT_BEGIN : EVENT_END, profile);
-	if (off) {
-		protobuf_put(&w->body, EVENT_NAME, perfetto_off_event(w));
-		protobuf_put(&w->body, EVENT_CATEGORIES, perfetto_category(w, PERFETTO_OFF));
-	}
+	perfetto_put_event(w, EVENT_END, profile);
 	perfetto_end(w, PACKET_TRACK_EVENT, time_ns);
+	s->what = NOTHING;
+}
+
+static void begin_slice(struct perfetto_writer *w, uint32_t profile, const struct slice *s,
+			uint64_t time_ns)
+{
+	const bool off = s->what == OFF;
+	perfetto_begin(w, PERFETTO_EVENTS);
+	perfetto_put_event(w, EVENT_BEGIN, profile);
+	protobuf_put(&w->body, EVENT_NAME,
+		     off ? perfetto_off_event(w)
+			 : perfetto_function_event(w, w->m->contexts[s->context].function));
+	protobuf_put(&w->body, EVENT_CATEGORIES,
+		     perfetto_category(w, off ? PERFETTO_OFF : PERFETTO_WAIT));
+	perfetto_end(w, PACKET_TRACK_EVENT, time_ns);
+}
+
+/* From a sample at the root to the next one, measurement was off or the thread was elsewhere. */
+static void step_slice(struct perfetto_writer *w, uint32_t profile, uint32_t node, struct slice *s,
+		       const struct model_sample *sample)
+{
+	const struct slice old = *s;
+	const bool waits = node && model_is_wait(w->m, sample);
+	if (!node && old.what == OFF)
+		return;
+	end_slice(w, profile, s, sample->time_ns);
+	if (node && (!waits || (old.what == WAIT && old.context == sample->context)))
+		return;
+	*s = (struct slice){node ? WAIT : OFF, sample->context};
+	begin_slice(w, profile, s, sample->time_ns);
 }
 
 /* The call stack and the time are next to each other, so that what repeats is one long match. */
@@ -45,7 +79,7 @@ void perfetto_write_samples(struct perfetto_writer *w, uint32_t profile)
 	const struct model *m = w->m;
 	struct model_trace_cursor cursor = {0};
 	struct model_sample *samples = malloc(CHUNK_SAMPLES * sizeof *samples);
-	bool off = false;
+	struct slice slice = {NOTHING, 0};
 	uint64_t last_ns = m->profiles[profile].end_ns;
 	if (!samples)
 		perfetto_out_no_memory(&w->out);
@@ -53,9 +87,7 @@ void perfetto_write_samples(struct perfetto_writer *w, uint32_t profile)
 		       (n = model_trace_read(m, profile, &cursor, samples, CHUNK_SAMPLES));) {
 		for (size_t i = 0; i < n; i++) {
 			uint32_t node = w->calls.node_of[samples[i].context];
-			if (off != (node == 0))
-				write_off(w, profile, node == 0, samples[i].time_ns);
-			off = node == 0;
+			step_slice(w, profile, node, &slice, &samples[i]);
 			if (node)
 				write_sample(w, profile, node, &samples[i]);
 		}
@@ -63,7 +95,6 @@ void perfetto_write_samples(struct perfetto_writer *w, uint32_t profile)
 			last_ns = samples[n - 1].time_ns;
 		progress_add(&w->progress, n, 0);
 	}
-	if (off)
-		write_off(w, profile, false, last_ns);
+	end_slice(w, profile, &slice, last_ns);
 	free(samples);
 }

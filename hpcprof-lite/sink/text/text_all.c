@@ -51,6 +51,14 @@ static void put_ledger(FILE *out, const char *whose, uint32_t id, const struct m
 			text_all_id(out, id);
 			fprintf(out, "\t%s\t%" PRIu64 "\n", msr_path_end_name(i), l->path_ends[i]);
 		}
+	if (l->elapsed_ns) {
+		fprintf(out, "time\t%s", whose);
+		text_all_id(out, id);
+		const uint64_t times[] = {l->elapsed_ns, l->on_ns, l->off_ns, l->gap_ns};
+		for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+			text_all_u64(out, times[i]);
+		putc('\n', out);
+	}
 	put_paths(out, whose, id, "complete", l->n_complete);
 	put_paths(out, whose, id, "guessed", l->n_guessed);
 	for (unsigned i = 0; i < MSR_N_PATH_ENDS; i++)
@@ -389,6 +397,8 @@ enum status sink_text_all(const struct model *m, FILE *out)
 	      "# paths of id how n (samples in the tree: complete, guessed, or why they were "
 	      "cut)\n",
 	      out);
+	if (m->ledger.elapsed_ns)
+		fputs("# time of id elapsed-ns on-processor-ns off-processor-ns gap-ns\n", out);
 	put_processes(m, out);
 	put_profiles(m, out);
 	if (!put_words(m, out))

@@ -376,6 +376,33 @@ static bool put_modules(const struct model *m, const struct view_values *t, FILE
 	return true;
 }
 
+/* A thread with fewer ticks may be off by more than a per cent, as its CPU time is sampled. */
+#define TIMES_LEAST_NS 500000000u
+
+/* How CPU time and OFFCPU add up, and the thread where they do so worst. */
+static void put_times(const struct model *m, FILE *out)
+{
+	const struct model_ledger *l = &m->ledger;
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
+	double worst = 0;
+	if (!l->elapsed_ns)
+		return;
+	for (uint32_t i = 0; i < m->n_profiles; i++) {
+		const struct model_ledger *p = &m->profiles[i].ledger;
+		const double gap = p->elapsed_ns >= TIMES_LEAST_NS
+					   ? (double)p->gap_ns / (double)p->elapsed_ns
+					   : 0;
+		worst = gap > worst ? gap : worst;
+	}
+	fprintf(out,
+		"  time: %s on a processor + %s off = %.2f%% of %s elapsed in all threads; "
+		"the worst thread is %.2f%% off\n",
+		text_value(a, "sec", (double)l->on_ns / 1e9),
+		text_value(b, "sec", (double)l->off_ns / 1e9),
+		100 * ((double)l->on_ns + (double)l->off_ns) / (double)l->elapsed_ns,
+		text_value(c, "sec", (double)l->elapsed_ns / 1e9), 100 * worst);
+}
+
 bool text_report_ledger(const struct model *m, const struct view_values *t,
 			const struct text_style *s)
 {
@@ -395,6 +422,7 @@ bool text_report_ledger(const struct model *m, const struct view_values *t,
 	put_losses(l, true, "lost", s->out);
 	put_losses(l, false, "also", s->out);
 	put_paths(l, s->out);
+	put_times(m, s->out);
 	if (!m->ledger_closes && l->recorded != l->in_tree)
 		fprintf(s->out, "  the run recorded %s samples, %s of them were found\n",
 			text_count(a, l->recorded), text_count(b, l->in_tree));

@@ -114,6 +114,13 @@ class Profile {
       .map(x => this.name(x));
   }
 
+  // Is the innermost frame of the context a wait off the processor?
+  isBlocked(context) {
+    const fn = this.fn[context];
+    this.blocked ??= this.functions.name.map(n => /^<(blocked|ready)/.test(this.str(n)));
+    return fn >= 0 && !!this.blocked[fn];
+  }
+
   // The class of each context, as an index into CLASSES.
   classify() {
     const names = Object.keys(CLASSES),
@@ -122,6 +129,7 @@ class Profile {
       f = this.functions;
     const ofFunction = (c, fn) => {
       if (this.marked[c]) return id.guessed;
+      if (this.isBlocked(c)) return id.wait;
       if (fn >= 0 && f.gpuKind[fn]) {
         return f.gpuKind[fn] === OP_SYNC
           ? id.wait

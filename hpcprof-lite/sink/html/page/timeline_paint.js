@@ -123,8 +123,8 @@ class TimelinePainter {
     return frame;
   }
   // For each run of columns with the same frame: call(frame, from x, to x). A column shows the most
-  // frequent of up to 8 of its samples. A gap longer than 1.6 times the usual is shown as a gap, and
-  // so is frame 0: measurement was off, or what ran is not in the part.
+  // frequent of up to 8 of its samples. A gap longer than 1.6 times the usual is shown as a gap,
+  // unless the thread waited, and so is frame 0: measurement was off, or what ran is not in the part.
   eachRun(profile, frameOf, call) {
     const s = profile.samples,
       left = LINE_LABEL,
@@ -140,6 +140,8 @@ class TimelinePainter {
       let frame = -1;
       if (k > i) {
         frame = this.mostFrequent(s, i, k, frameOf);
+      } else if (i > 0 && this.profile.isBlocked(s.context[i - 1])) {
+        frame = frameOf(s.context[i - 1]); // a wait is shown from its start to its end
       } else if (
         i < s.n &&
         i > 0 &&
