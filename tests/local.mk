@@ -61,3 +61,4 @@ bench: all $(BENCH_NEEDS)
 		top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_builddir)' $$run || exit 1; \
 	done
 .PHONY: bench
+include $(top_srcdir)/tests/workload/offcpu/local.mk

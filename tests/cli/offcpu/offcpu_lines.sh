@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Waits on time lines: from their start to their end, in outputs and in a part of the run.
+
+. "${srcdir:-.}/tests/lib.sh"
+. "$srcdir/tests/cli/offcpu/offcpu_lib.sh"
+
+# line: the records of the main thread on the time line: time in ms since the first, context, name.
+line() {
+	awk -F'\t' '
+		$1 == "function" { name[$2] = $NF }
+		$1 == "context" { of[$2] = name[$8] }
+		$1 == "sample" && $2 == 0 {
+			if (!first) first = $3
+			print ($3 - first) / 1e6, $4, of[$4]
+		}' "$T/all.txt"
+}
+
+cd "$T" || exit 99
+offcpu_measure "-e OFFCPU" "$OFFCPU_W/offcpu_waits"
+"$HPCPROF" -q --to text --all --time 0:0.2 "$T/m" >"$T/part.txt"
+within "half of a wait of 400 ms is in the first 200 ms" \
+	"$(awk -F'\t' '$1 == "by-function" && $2 ~ /OFFCPU/ && $3 == "wait_sleep" {
+		print $7 * 1000 }' "$T/part.txt")" 170 200
+line >"$T/line"
+within "its records are at its start and its end: 400 ms" \
+	"$(awk '/<blocked: sleep>/ { if (n++) { print $1 - last; exit } last = $1 }' "$T/line")" \
+	390 460
+is "... and there are two" "$(awk '!first && /<blocked: sleep>/ { first = $2 } first && $2 == first {
+	n++ } END { print n }' "$T/line")" 2
+
+# The outputs agree.
+JUDGE=$srcdir/tests/judge
+PYTHON=${PYTHON3:-python3}
+have "$PYTHON" || skip_all "no Python here"
+"$HPCPROF" -q --to text,json,cctdb,perfetto --all -o "$T/outputs" "$T/m" >"$T/all"
+"$PYTHON" "$JUDGE/read_text.py" "$T/all" >"$T/facts"
+"$PYTHON" "$JUDGE/read_cctdb.py" "$T/outputs" >"$T/cctdb"
+grep -v '^bytes' "$T/facts" >"$T/facts-cctdb"
+ok "the text and the CCT database agree" "$PYTHON" "$JUDGE/compare_facts.py" "$T/facts-cctdb" \
+	"$T/cctdb"
+if /usr/bin/python3 -c 'import jsonschema' 2>"$T/err"; then
+	/usr/bin/python3 "$JUDGE/read_json.py" --schema "$srcdir/doc/formats/profile.schema.json" \
+		"$T/outputs/profile.json" >"$T/json"
+	ok "the text and the JSON agree" "$PYTHON" "$JUDGE/compare_facts.py" "$T/facts" "$T/json"
+else
+	skip "the text and the JSON agree" "no python3-jsonschema here"
+fi
+if have protoc; then
+	ok "the text and Perfetto's trace agree" "$PYTHON" "$JUDGE/compare_perfetto.py" "$T/all" \
+		"$T/outputs/trace.perfetto-trace"
+	cat >"$T/slices.py" <<EOF
+import sys
+sys.path.insert(0, "$JUDGE")
+from compare_perfetto import Trace
+for (profile, start, end, name), n in Trace(sys.argv[1]).waits.items():
+    if name == "<blocked: poll>":
+        print((int(end) - int(start)) / 1e6)
+EOF
+	within "a wait of 300 ms is one slice" \
+		"$("$PYTHON" "$T/slices.py" "$T/outputs/trace.perfetto-trace")" 290 400
+fi
+
+done_testing
