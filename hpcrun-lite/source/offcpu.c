@@ -23,8 +23,8 @@
 #define AGE_PART 4u
 #define AGE_PART_LOCK 16u
 #define PERIOD_MOST_NS 1000000000u
-/* A thread that does not wait at all gets periods up to this many times as long. */
-#define COMPUTES_MOST 8u
+/* The period of a thread that does not wait at all is so many times as long. */
+#define COMPUTES_MOST 2u
 /* CPU time in a wait with a long period after which the thread looks whether it is over */
 #define AWAKE_NS 500000u
 /* A tick that came later than this was held up: the thread could not take the signal. */
@@ -164,10 +164,10 @@ static bool is_same_place(const struct place *a, const struct place *b)
 static uint64_t queued_ns(struct offcpu_state *s, const struct passed *p, uint64_t off_ns,
 			  uint64_t n_taken)
 {
-	if (p->n_waits == 0)
-		return off_ns;
 	const uint64_t last = s->queue_ns;
 	s->queue_ns = n_taken || p->is_same ? read_queue_ns() : UNREAD;
+	if (p->n_waits == 0)
+		return off_ns;
 	/* it queues in the same wait only because we woke it */
 	if (n_taken == 0 || p->is_same)
 		return 0;
@@ -230,7 +230,7 @@ static void adapt_period(struct offcpu_state *s, const struct passed *p)
 	uint64_t wanted = p->is_same ? (p->now_ns - s->since_ns) / part : 0;
 	wanted = wanted < asked || s->wait.is_timed_socket ? asked : wanted > most ? most : wanted;
 	if (s->where == RUNNING && p->n_waits == 0)
-		wanted = s->period_ns < COMPUTES_MOST * asked ? 2 * s->period_ns : s->period_ns;
+		wanted = COMPUTES_MOST * asked;
 	/* a step of a quarter at least: setting a timer costs a system call */
 	if (wanted == asked ? s->period_ns != asked : wanted >= s->period_ns + s->period_ns / 4)
 		set_period(s, p->now_ns, wanted);
