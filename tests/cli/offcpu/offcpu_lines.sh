@@ -27,8 +27,9 @@ line >"$T/line"
 within "its records are at its start and its end: 400 ms" \
 	"$(awk '/<blocked: sleep>/ { if (n++) { print $1 - last; exit } last = $1 }' "$T/line")" \
 	390 460
-is "... and there are two" "$(awk '!first && /<blocked: sleep>/ { first = $2 } first && $2 == first {
-	n++ } END { print n }' "$T/line")" 2
+is "... and there are two" "$(awk '!first && /<blocked: sleep>/ { first = $2 }
+	first && $2 == first { n++ }
+	END { print n }' "$T/line")" 2
 
 # The outputs agree.
 JUDGE=$srcdir/tests/judge

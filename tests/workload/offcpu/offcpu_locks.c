@@ -168,7 +168,8 @@ int main(void)
 		pthread_t t;
 		pthread_create(&t, NULL, run_holder, (void *)&pairs[i]);
 		sem_wait(&is_held);
-		const uint64_t wall = now_ns(CLOCK_MONOTONIC), cpu = now_ns(CLOCK_THREAD_CPUTIME_ID);
+		const uint64_t wall = now_ns(CLOCK_MONOTONIC),
+			       cpu = now_ns(CLOCK_THREAD_CPUTIME_ID);
 		pairs[i].want();
 		const uint64_t used = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu,
 			       passed = now_ns(CLOCK_MONOTONIC) - wall;

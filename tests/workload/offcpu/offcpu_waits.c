@@ -172,7 +172,8 @@ int main(void)
 	if (pipe(ends) != 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) != 0)
 		return 1;
 	for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
-		const uint64_t wall = now_ns(CLOCK_MONOTONIC), cpu = now_ns(CLOCK_THREAD_CPUTIME_ID);
+		const uint64_t wall = now_ns(CLOCK_MONOTONIC),
+			       cpu = now_ns(CLOCK_THREAD_CPUTIME_ID);
 		waits[i].run();
 		const uint64_t used = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu,
 			       passed = now_ns(CLOCK_MONOTONIC) - wall;
