@@ -61,7 +61,8 @@ line() {
 
 melt="cg checkpoint heat main material matrix multigrid simulation heat_omp kernels_omp comm_serial"
 for cc in gcc "${CLANG:-clang}"; do
-	if ! $cc -std=gnu11 -O2 -g -fopenmp -o regions "$s/tests/bench/omp_regions.c" 2>/dev/null; then
+	if ! $cc -std=gnu11 -O2 -g -fopenmp -o regions "$s/tests/bench/omp_regions.c" \
+		2>/dev/null; then
 		echo "bench_openmp: $cc cannot build OpenMP programs, left out"
 		continue
 	fi

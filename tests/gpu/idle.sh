@@ -22,8 +22,8 @@ between() {
 # host WAY WHAT: a clock that the workload read.
 host() { awk -v what="$2" '$1 == "host" && $2 == what { print $3 }' "out-$1"; }
 
-# spent WAY METRIC [FUNCTION [gpu]]: of all, or below a function of the CPU, or of a kernel; ns. nvcc
-# makes a function for the CPU of each kernel's name.
+# spent WAY METRIC [FUNCTION [gpu]]: of all, or below a function of the CPU, or of a kernel; ns.
+# nvcc makes a function for the CPU of each kernel's name.
 spent() {
 	awk -F'\t' -v metric="$2 (sec)" -v name="${3:-}" -v gpu="${4:-}" \
 		'$1 == "tree" && $2 == metric && name == "" && $3 == 0 { s += $7 }
@@ -66,7 +66,8 @@ check_idle_compute() {
 	within "compute: the function that computes is to blame" \
 		"$(spent compute GPU_IDLE_CAUSE host_compute)" \
 		"$(percent "$(host compute work)" 85)" "$(percent "$(host compute work)" 105)"
-	within "compute: the host waited for the kernel" "$(spent compute CPU_IDLE_CAUSE spin gpu)" \
+	within "compute: the host waited for the kernel" \
+		"$(spent compute CPU_IDLE_CAUSE spin gpu)" \
 		"$(percent "$(host compute spin)" 90)" "$(host compute wait)"
 }
 
@@ -124,8 +125,8 @@ idle_section() {
 	for way in "compute 20" "sleep 20" "sync 2000" "launch 2000" "queue 2000" "copy 20" \
 		"overlap 20" "shared 20"; do
 		EVENTS='-e CPUTIME -e gpu=nvidia'
-		# The CPU's time does not pass while it sleeps.
-		case $way in sleep*) EVENTS='-e REALTIME -e gpu=nvidia' ;; esac
+		# Only OFFCPU says that the driver's own threads wait, too.
+		case $way in sleep*) EVENTS='-e CPUTIME -e OFFCPU -e gpu=nvidia' ;; esac
 		# shellcheck disable=SC2086
 		measured $way || continue
 		way=${way%% *}

@@ -43,7 +43,8 @@ for runtime in libgomp libomp; do
 			"main > main > do_teams > OUTLINED > second_work"
 		all_in "the team of one" third_work "main > main > do_teams > OUTLINED > third_work"
 		share_is "share of the team of four" second_work _work \
-			"$(echo "$(truth second_work 2) $(truth first_work 2) $(truth third_work 2)" |
+			"$(echo "$(truth second_work 2) $(truth first_work 2)" \
+				"$(truth third_work 2)" |
 				awk '{ print $1 / ($1 + $2 + $3) }')"
 	fi
 	if workload omp_paths $runtime "$events" chain 200; then

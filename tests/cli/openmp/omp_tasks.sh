@@ -19,9 +19,8 @@ cpu_seconds_are() {
 
 for runtime in libgomp libomp compat; do
 	if workload omp_paths $runtime "$events" fib 150; then
-		is "$M: leaves of the tree are below tasks" \
-			"$(paths_to leaf_work 1 |
-				grep -Evc '^main > main > do_fib > (OUTLINED > fib > )*OUTLINED > leaf_work$')" 0
+		is "$M: leaves of the tree are below tasks" "$(paths_to leaf_work 1 | grep -Evc \
+			'^main > main > do_fib > (OUTLINED > fib > )*OUTLINED > leaf_work$')" 0
 		cpu_seconds_are leaf_work
 	fi
 	if workload omp_paths $runtime "$events" loop 150; then

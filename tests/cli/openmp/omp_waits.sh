@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Waits in OpenMP: what threads wait at the end of an unbalanced region, at barriers, for critical
-# sections, locks and ordered sections, and between regions, is what their own clocks say. Sampled on
-# the wall clock, because a thread that waits may sleep.
+# sections, locks and ordered sections, and between regions, is what their own clocks say. Sampled
+# on the wall clock, because a thread that waits may sleep.
 
 # shellcheck disable=SC2154 # variables of lib.sh
 . "${srcdir:-.}/tests/lib.sh"
@@ -13,17 +13,19 @@ events="-e REALTIME@f1000"
 
 at_end='<waits at the end of the region>'
 
-# exact_sums ROUNDS: the record of the only region, against clocks that the program read right outside
-# of it and right inside of its function. gomp_check prints size of the team, instances, timed
-# threads, ns from fork to join, ns in the function.
+# exact_sums ROUNDS: the record of the only region, against clocks that the program read right
+# outside of it and right inside of its function. gomp_check prints size of the team, instances,
+# timed threads, ns from fork to join, ns in the function.
 exact_sums() {
 	"$builddir/tests/workload/gomp/gomp_check" "$T/$M.d/m"/*.hpcrun >"$T/sums"
 	is "$M: regions and their threads" "$(cut -d ' ' -f 1-3 "$T/sums")" "2 $1 $(($1 * 2))"
 	is "$M: no more time from fork to join than around it, no less than inside" \
 		"$(cut -d ' ' -f 4,5 "$T/sums" | awk -v region="$(truth region 1)" \
 			-v work="$(truth work 1)" '{
-			print ($1 <= region * 1e9 ? "fork to join" : "too long: " $1 / 1e9 " > " region)
-			print ($2 >= work * 1e9 ? "function" : "too short: " $2 / 1e9 " < " work)
+			print ($1 <= region * 1e9 ? "fork to join" :
+				"too long: " $1 / 1e9 " > " region)
+			print ($2 >= work * 1e9 ? "function" :
+				"too short: " $2 / 1e9 " < " work)
 			print ($2 <= 2 * $1 ? "both" : "more than all: " $2 " > 2 * " $1) }')" \
 		"$(printf 'fork to join\nfunction\nboth')"
 }
@@ -41,7 +43,8 @@ for runtime in libgomp libomp compat; do
 	for construct in static dynamic; do
 		workload omp_waits $runtime "$events" $construct 150 || continue
 		seconds_are "work" "do_$construct;OUTLINED;work" "$(truth work 1)"
-		seconds_are "waits at the end of the region" "do_$construct;$at_end" "$(truth wait 1)"
+		seconds_are "waits at the end of the region" "do_$construct;$at_end" \
+			"$(truth wait 1)"
 		seconds_are "... as time at barriers" "do_$construct;" "$(truth wait 1)" OMP:BARRIER
 		exact_sums 150
 	done

@@ -4,8 +4,8 @@
 # metric, samples, value, path; samples and values of the path alone, without what it calls. The
 # first metric is also called "all". A path has the names of functions, outermost
 # first, with ';' between them; it begins with its entry, such as "main" or "omp-idle". A function
-# that a compiler made for a region or task is OUTLINED, one of the run time libraries of OpenMP is RUNTIME,
-# both once in a row. Used by
+# that a compiler made for a region or task is OUTLINED, one of the run-time libraries of OpenMP is
+# RUNTIME, both once in a row. Used by
 # tests/cli/openmp/openmp.sh.
 
 BEGIN {
@@ -33,7 +33,8 @@ $1 == "context" {
 	if ($5 == "entry") {
 		path[id] = $13
 		last[id] = ""
-	} else if ($5 == "function" && !(name[$8] == last[$3] && last[$3] ~ /^(RUNTIME|OUTLINED)$/)) {
+	} else if ($5 == "function" &&
+			!(name[$8] == last[$3] && last[$3] ~ /^(RUNTIME|OUTLINED)$/)) {
 		path[id] = up ";" name[$8]
 		last[id] = name[$8]
 	} else {

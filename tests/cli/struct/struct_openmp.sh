@@ -32,8 +32,8 @@ ok "the program is analysed" "$HPCSTRUCT" -q --no-cache -o "$T/s" "$T/calls"
 
 "$HPCSTRUCT" --print "$T/s" |
 	sed -n 's/^  0x\([0-9a-f]*\) .* to \(.*\)@plt$/\1 \2/p' >"$T/found"
-objdump -d "$T/calls" |
-	sed -n 's/^ *\([0-9a-f]*\):.*call.* <\(G*OMP_[a-z_]*\|omp_[a-z_]*\)@plt>$/\1 \2/p' >"$T/calls.txt"
+objdump -d "$T/calls" | grep 'call.*<\(GOMP_\|omp_\).*@plt>' |
+	sed 's/^ *\([0-9a-f]*\):.* <\(.*\)@plt>$/\1 \2/' >"$T/calls.txt"
 ok "there are calls" grep -q "GOMP_critical_start" "$T/calls.txt"
 is "they are those of objdump" "$(cat "$T/found")" "$(cat "$T/calls.txt")"
 

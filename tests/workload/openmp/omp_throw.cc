@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Exceptions that are thrown and caught inside a parallel region, from a depth of calls. Prints how
-// many were caught. Usage: omp_throw [ROUNDS [THREADS]]. Used by tests/cli/openmp/omp_throw.sh.
+// many were caught. Usage: omp_throw [ROUNDS [THREADS]]. Used by tests/cli/openmp/omp_same.sh.
 #include "../e2e/shares.h"
 
 #include <cstdio>
