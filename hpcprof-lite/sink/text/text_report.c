@@ -214,6 +214,8 @@ static void put_metric(const struct model *m, uint32_t i, FILE *out)
 	uint64_t n = view_count_samples(m, i);
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL];
 	double one = strcmp(k->unit, "sec") == 0 ? 1e9 : 1;
+	if (!n && strcmp(k->event, "BLAME") == 0) /* no thread waited for a lock */
+		return;
 	foreign_printf(out, "  %-22s %15s in %s samples", k->name, text_value(a, k->unit, sum),
 		       text_count(b, n));
 	if (n)
