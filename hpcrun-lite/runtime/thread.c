@@ -94,9 +94,29 @@ static void reset_record(struct thread *t)
 	t->record = NULL;
 }
 
+/*
+ * Without its record a thread is not measured at all. So it waits, for a bounded time, while
+ * another thread makes the file grow. No sample can interrupt it yet.
+ */
+static struct msr_extent *make_extent(const struct store_request *request)
+{
+	enum { WAIT_NS = 100000000, SPINS = 100 };
+	const struct timespec pause = {.tv_nsec = 100000};
+	const uint64_t start_ns = clock_mono_ns();
+	enum msr_loss cause;
+	for (unsigned i = 0;; i++) {
+		struct msr_extent *e = store_extent(request, &cause);
+		if (e || cause != MSR_LOSS_BUSY || clock_mono_ns() - start_ns > WAIT_NS)
+			return e;
+		if (i < SPINS)
+			sys_call3(SYS_sched_yield, 0, 0, 0);
+		else
+			sys_call3(SYS_nanosleep, (long)&pause, 0, 0);
+	}
+}
+
 static bool make_record(struct thread *t)
 {
-	enum msr_loss cause;
 	uint32_t number = atomic_fetch_add_explicit(&threads.n_numbers, 1, memory_order_relaxed);
 	const struct store_request request = {
 		.kind = MSR_THREAD,
@@ -104,7 +124,7 @@ static bool make_record(struct thread *t)
 		.thread = number,
 		.n_bytes = sizeof(struct msr_extent) + sizeof(struct msr_thread),
 	};
-	struct msr_extent *e = store_extent(&request, &cause);
+	struct msr_extent *e = make_extent(&request);
 	if (!e)
 		return false;
 	struct msr_thread *r = (struct msr_thread *)(e + 1);
