@@ -2,13 +2,17 @@
 /* See expand.h: the frames of CPUs. Test: tests/unit/prof/test_expand.c. */
 #include "hpcprof-lite/attribute/expand_run.h"
 
+#include "hpcprof-lite/attribute/activity/known_runtime.h"
+#include "hpcprof-lite/attribute/activity/known_waits.h"
 #include "hpcprof-lite/attribute/activity/wait_objects.h"
 #include "hpcprof-lite/attribute/activity/waits.h"
 #include "hpcprof-lite/attribute/expand_fold.h"
 #include "hpcprof-lite/attribute/jit_names.h"
 #include "hpcprof-lite/attribute/python_frames.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MAX_SCOPE_DEPTH = 512 }; /* of inlined calls in one function */
 
@@ -120,6 +124,43 @@ static uint32_t enter_entry(struct expand_run *r, uint64_t synthetic)
 				  end < UINT8_MAX ? (uint8_t)end : UINT8_MAX);
 }
 
+/* What the call of libc around the context waits on, by the names of the frames. */
+static enum known_wait_object find_wait_object(const struct expand_run *r, uint32_t at)
+{
+	for (; at != MODEL_NONE; at = r->e->contexts.at[at].parent) {
+		const struct model_context *c = &r->e->contexts.at[at];
+		if (c->kind != MODEL_CONTEXT_FUNCTION)
+			continue;
+		const struct expand_function *f = &r->e->functions.at[c->function];
+		if (f->wait)
+			continue;
+		const enum runtime_library library =
+			f->module < r->n_modules ? known_library(r->modules[f->module].path)
+						 : RUNTIME_NONE;
+		if (library != RUNTIME_SYSTEM && library != RUNTIME_OURS)
+			break;
+		const enum known_wait_object object =
+			known_wait_object(strtab_get(r->e->strings, f->name));
+		if (object != KNOWN_WAIT_NONE)
+			return object;
+	}
+	return KNOWN_WAIT_NONE;
+}
+
+/* The name of the object. A lock that is a part of a condition variable is called that. */
+static uint32_t name_object(struct expand_run *r, uint32_t at, uint64_t synthetic)
+{
+	static const char head[] = "<blocked: lock at ";
+	char better[256];
+	const uint32_t id = wait_objects_name(synthetic);
+	const char *name = strtab_get(r->e->strings, id);
+	if (strncmp(name, head, sizeof head - 1) != 0)
+		return id;
+	snprintf(better, sizeof better, "<blocked: %s at %s",
+		 known_wait_word(find_wait_object(r, at)), name + sizeof head - 1);
+	return strtab_add_z(r->e->strings, better);
+}
+
 /*
  * Makes "<blocked: file>" or another placeholder, and below it "<blocked: file /data/x>". An
  * unknown object adds nothing to its wait.
@@ -131,7 +172,7 @@ static uint32_t enter_wait(struct expand_run *r, uint32_t at, uint64_t synthetic
 		return at;
 	const bool is_object = synthetic > MSR_WAIT_ON && above != MODEL_NONE;
 	uint8_t wait = is_object ? r->e->functions.at[above].wait : waits_placeholder(synthetic);
-	struct expand_function f = {.name = is_object ? wait_objects_name(synthetic)
+	struct expand_function f = {.name = is_object ? name_object(r, at, synthetic)
 						      : strtab_add_z(r->e->strings,
 								     waits_name(wait)),
 				    .linkage_name = strtab_add_z(r->e->strings, ""),

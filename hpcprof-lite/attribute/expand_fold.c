@@ -4,6 +4,7 @@
 
 #include "common/base/sorted.h"
 #include "hpcprof-lite/attribute/activity/known_runtime.h"
+#include "hpcprof-lite/attribute/activity/known_waits.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@ enum { CALLED_BYTES = 128 }; /* of the name of a function of OpenMP */
 
 /* Where the path to a node is. Nodes share equal places. */
 struct place {
-	uint8_t library;   /* enum runtime_library: NONE, OMP or MPI */
+	uint8_t library;   /* enum runtime_library: NONE, OMP, MPI or SYSTEM */
 	bool calls_back;   /* in a call that calls functions of the program at once */
 	bool waits;        /* in a call of OpenMP that waits */
 	uint32_t call;     /* context of the call; everything inside counts there */
@@ -27,6 +28,7 @@ struct expand_fold {
 	uint8_t *library;     /* by module, enum runtime_library */
 	bool *is_program;     /* by module: its functions are called back, also by MPI */
 	uint32_t *place_of;   /* by node: index into `places` */
+	bool *waits;          /* by node: a frame of libc between its call and a wait */
 	VEC(struct place) places;
 };
 
@@ -65,6 +67,32 @@ static bool find_modules(struct expand_fold *f)
 			f->is_program[above->module] = true;
 	}
 	return any;
+}
+
+static bool is_libc(const struct expand_fold *f, const struct merge_node *n)
+{
+	const enum runtime_library library = library_of(f, n);
+	return library == RUNTIME_SYSTEM || library == RUNTIME_OURS;
+}
+
+/* A thread may lack a processor anywhere. Other waits are what a function was called for. */
+static bool is_call_that_waits(const struct merge_node *n)
+{
+	return n->parent && n->module == MERGE_NO_MODULE && n->link_addr >= MSR_WAIT &&
+	       n->link_addr != MSR_WAIT + MSR_WAIT_OMP_END &&
+	       n->link_addr != MSR_WAIT + MSR_WAIT_RUN_QUEUE &&
+	       n->link_addr != MSR_WAIT + MSR_WAIT_MEMORY;
+}
+
+/* Marks the frames of libc that lead to a wait through libc only. */
+static void find_waits(struct expand_fold *f)
+{
+	for (size_t i = f->tree->nodes.n; i-- > 1;) {
+		const struct merge_node *n = &f->tree->nodes.at[i];
+		if ((f->waits[i] || is_call_that_waits(n)) &&
+		    is_libc(f, &f->tree->nodes.at[n->parent]))
+			f->waits[n->parent] = true;
+	}
 }
 
 static bool is_called_back(const struct expand_fold *f, const struct merge_node *n,
@@ -154,6 +182,27 @@ static struct runtime_call find_call(const struct expand_fold *f, const struct m
 	return known_call(structure_get_scope(f->r->modules[n->module].structure, scope).name);
 }
 
+/* The name of the function at the frame; NULL: it has none. */
+static const char *find_name(const struct expand_fold *f, const struct merge_node *n)
+{
+	const uint32_t scope = find_function(f, n);
+	return scope == STRUCTURE_NONE
+		       ? NULL
+		       : structure_get_scope(f->r->modules[n->module].structure, scope).name;
+}
+
+/* A function without a source. */
+static uint32_t find_named(struct expand_run *r, const struct merge_node *n, const char *name)
+{
+	return expand_find_named(
+		r, (struct expand_function){.name = expand_intern_name(r, name, n->marked),
+					    .linkage_name = strtab_add_z(r->e->strings, ""),
+					    .module = n->module,
+					    .file = MODEL_NONE,
+					    .definition = MODEL_NONE,
+					    .guessed = n->marked});
+}
+
 /* The context of the function, without a line. */
 static uint32_t enter_function(struct expand_fold *f, uint32_t caller, const struct merge_node *n)
 {
@@ -161,13 +210,7 @@ static uint32_t enter_function(struct expand_fold *f, uint32_t caller, const str
 	char called[CALLED_BYTES];
 	uint32_t id = find_function(f, n), function;
 	if (find_called(f, n, called)) {
-		struct expand_function x = {.name = expand_intern_name(r, called, n->marked),
-					    .linkage_name = strtab_add_z(r->e->strings, ""),
-					    .module = n->module,
-					    .file = MODEL_NONE,
-					    .definition = MODEL_NONE,
-					    .guessed = n->marked};
-		function = expand_find_named(r, x);
+		function = find_named(r, n, called);
 	} else if (id != STRUCTURE_NONE) {
 		struct structure_scope scope =
 			structure_get_scope(r->modules[n->module].structure, id);
@@ -263,6 +306,38 @@ static uint32_t enter_inside(struct expand_fold *f, uint32_t i, struct place p,
 	return p.call;
 }
 
+/*
+ * A call of libc that waits. It has the name that programs know, and what libc calls until the wait
+ * counts there. A mutex that a condition variable takes again is a call of its own. Returns false
+ * if the frame is another one.
+ */
+static bool enter_libc(struct expand_fold *f, uint32_t i, uint32_t above, uint32_t *context)
+{
+	const struct merge_node *n = &f->tree->nodes.at[i];
+	const struct place *p = &f->places.at[f->place_of[i]];
+	const bool is_inside = p->library == RUNTIME_SYSTEM;
+	const uint32_t region = p->region;
+	const char *name = f->waits[i] && is_libc(f, n) ? find_name(f, n) : NULL;
+	if (!f->waits[i] || (!is_inside && p->library != RUNTIME_NONE) ||
+	    (!is_inside && name && known_is_start(name)))
+		return false;
+	if (is_inside && (!name || known_wait_object(name) != KNOWN_WAIT_LOCK)) {
+		*context = p->call;
+		return true;
+	}
+	char exported[KNOWN_NAME_BYTES];
+	if (name)
+		known_exported_name(name, exported);
+	const uint32_t function = name ? find_named(f->r, n, exported)
+				       : expand_find_unknown(f->r, n->module, n->marked);
+	*context = f->r->failed ? 0 : expand_enter_function(f->r, above, function, MODEL_CALL);
+	f->place_of[i] = put_place(f, (struct place){.library = RUNTIME_SYSTEM,
+						     .call = *context,
+						     .caller = above,
+						     .region = region});
+	return true;
+}
+
 uint32_t expand_fold_enter(struct expand_fold *f, uint32_t i,
 			   uint32_t (*normal)(struct expand_run *r, uint32_t above,
 					      const struct merge_node *n))
@@ -282,7 +357,12 @@ uint32_t expand_fold_enter(struct expand_fold *f, uint32_t i,
 								     .caller = entry});
 		return entry;
 	}
-	if (p.library != RUNTIME_NONE)
+	uint32_t context;
+	if (enter_libc(f, i, above, &context))
+		return context;
+	if (p.library == RUNTIME_SYSTEM)
+		f->place_of[i] = p.region ? put_place(f, (struct place){.region = p.region}) : 0;
+	else if (p.library != RUNTIME_NONE)
 		return enter_inside(f, i, p, normal);
 	enum runtime_library library = library_of(f, n);
 	if (!is_runtime(library)) {
@@ -320,8 +400,12 @@ bool expand_fold_open(struct expand_run *r, const struct merge_tree *t, struct e
 		return true;
 	}
 	f->place_of = calloc(t->nodes.n + 1, sizeof *f->place_of);
+	f->waits = calloc(t->nodes.n + 1, sizeof *f->waits);
 	put_place(f, (struct place){0});
-	return f->place_of && !r->failed;
+	if (!f->place_of || !f->waits || r->failed)
+		return false;
+	find_waits(f);
+	return true;
 }
 
 void expand_fold_close(struct expand_fold *f)
@@ -331,6 +415,7 @@ void expand_fold_close(struct expand_fold *f)
 	free(f->library);
 	free(f->is_program);
 	free(f->place_of);
+	free(f->waits);
 	vec_free(&f->places);
 	free(f);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Folds the internals of OpenMP and MPI while expand makes contexts. The call that the program made
+ * Folds the internals of OpenMP, MPI and waits of libc while expand makes contexts. The call that the program made
  * is one context. All that the library does inside counts there, until it calls back a function of
  * the program:
  *
@@ -8,6 +8,7 @@
  * - The function of a task is below the line that forked the region around it, not below the
  *   barrier that happened to run it.
  * - What MPI calls back is below the call of MPI.
+ * - Functions of libc between a call and its wait count at the call, "pthread_cond_wait".
  *
  * Private to expand.c. Test: tests/unit/prof/test_activity.c.
  */

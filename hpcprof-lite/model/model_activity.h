@@ -21,6 +21,7 @@ enum model_activity {
 	MODEL_MPI_OTHER,     /* set-up and other calls */
 	MODEL_GPU_WAIT,      /* in a call that waits for a GPU */
 	MODEL_BLOCKED_LOCK,  /* not running: a futex */
+	MODEL_BLOCKED_THREAD, /* not running: a condition variable, semaphore or join */
 	MODEL_BLOCKED_IO,    /* not running: file, socket, pipe, device, disk */
 	MODEL_BLOCKED_POLL,
 	MODEL_BLOCKED_SLEEP,

@@ -3,6 +3,7 @@
 #include "hpcprof-lite/attribute/activity/activity.h"
 
 #include "hpcprof-lite/attribute/activity/known_runtime.h"
+#include "hpcprof-lite/attribute/activity/known_waits.h"
 
 #include <stdlib.h>
 
@@ -11,6 +12,7 @@ struct state {
 	uint8_t library;  /* enum runtime_library: NONE, OMP, MPI or GPU */
 	uint8_t activity; /* enum model_activity */
 	bool is_in_program; /* the path has a frame of the program */
+	uint8_t waits_on;   /* enum known_wait_object, of the innermost call of libc */
 };
 
 struct finding {
@@ -102,7 +104,9 @@ static struct state enter_wait(struct state above, unsigned wait)
 	} else if (above.activity == MODEL_OMP_OVERHEAD && wait == 1 + MSR_WAIT_FUTEX) {
 		s.activity = MODEL_OMP_BARRIER;
 	} else if (above.activity == MODEL_WORK || above.activity == MODEL_OMP_OVERHEAD) {
-		s.activity = (uint8_t)blocked_by(wait);
+		s.activity = wait == 1 + MSR_WAIT_FUTEX && known_is_thread(above.waits_on)
+				     ? MODEL_BLOCKED_THREAD
+				     : (uint8_t)blocked_by(wait);
 	}
 	return s;
 }
@@ -135,11 +139,21 @@ static struct state enter_library(struct state above, unsigned library, const ch
 	return s;
 }
 
+static uint8_t waits_on(const struct finding *f, struct state above, uint32_t function)
+{
+	const unsigned library = library_of(f, function);
+	if (library != RUNTIME_SYSTEM && library != RUNTIME_OURS)
+		return KNOWN_WAIT_NONE;
+	const enum known_wait_object object = known_wait_object(f->m->functions[function].name);
+	return object == KNOWN_WAIT_NONE ? above.waits_on : (uint8_t)object;
+}
+
 static struct state enter_function(const struct finding *f, struct state above, uint32_t function)
 {
 	const struct model_function *x = &f->m->functions[function];
 	if (x->wait)
 		return enter_wait(above, x->wait);
+	above.waits_on = waits_on(f, above, function);
 	unsigned library = library_of(f, function);
 	bool is_python = x->module < f->m->n_modules && f->m->modules[x->module].is_python;
 	struct runtime_call call = is_python ? (struct runtime_call){0} : known_call(x->name);
@@ -150,7 +164,9 @@ static struct state enter_function(const struct finding *f, struct state above, 
 	} else if (library == RUNTIME_OMP || library == RUNTIME_MPI) {
 		return enter_library(above, library, x->name);
 	} else if (call.library == RUNTIME_NONE && is_called_back(f, above.library, function)) {
-		s = (struct state){RUNTIME_NONE, MODEL_WORK, true};
+		s = (struct state){.library = RUNTIME_NONE,
+				   .activity = MODEL_WORK,
+				   .is_in_program = true};
 	}
 	return s;
 }
@@ -160,7 +176,7 @@ static struct state state_of(const struct finding *f, uint32_t context)
 	const struct model_context *c = &f->m->contexts[context];
 	struct state above = context ? f->all[c->parent] : (struct state){0};
 	if (c->kind == MODEL_CONTEXT_ENTRY && c->entry == MODEL_ENTRY_OMP_IDLE)
-		return (struct state){RUNTIME_OMP, MODEL_OMP_IDLE, false};
+		return (struct state){.library = RUNTIME_OMP, .activity = MODEL_OMP_IDLE};
 	if (c->kind == MODEL_CONTEXT_FUNCTION && c->function < f->m->n_functions)
 		return enter_function(f, above, c->function);
 	return above;

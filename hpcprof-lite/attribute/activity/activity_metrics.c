@@ -32,7 +32,10 @@ static const struct {
 			     "Time in other calls of MPI and in its own threads"},
 	[MODEL_GPU_WAIT] = {"GPU:WAIT (sec)", "GPU:WAIT", "Time in calls that wait for a GPU"},
 	[MODEL_BLOCKED_LOCK] = {"BLOCKED:LOCK (sec)", "BLOCKED:LOCK",
-				"Time blocked by a lock, condition variable or other futex"},
+				"Time blocked by a lock or another futex"},
+	[MODEL_BLOCKED_THREAD] = {"BLOCKED:THREAD (sec)", "BLOCKED:THREAD",
+				  "Time in which threads waited for another thread: condition "
+				  "variables, semaphores, joins"},
 	[MODEL_BLOCKED_IO] = {"BLOCKED:IO (sec)", "BLOCKED:IO",
 			      "Time blocked by a file, socket, pipe or device"},
 	[MODEL_BLOCKED_POLL] = {"BLOCKED:POLL (sec)", "BLOCKED:POLL",

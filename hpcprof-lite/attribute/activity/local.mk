@@ -5,6 +5,8 @@ libhlprof_la_SOURCES += \
 	hpcprof-lite/attribute/activity/activity_metrics.h \
 	hpcprof-lite/attribute/activity/known_runtime.c \
 	hpcprof-lite/attribute/activity/known_runtime.h \
+	hpcprof-lite/attribute/activity/known_waits.c \
+	hpcprof-lite/attribute/activity/known_waits.h \
 	hpcprof-lite/attribute/activity/omp_regions.c \
 	hpcprof-lite/attribute/activity/omp_regions.h \
 	hpcprof-lite/attribute/activity/waits.c hpcprof-lite/attribute/activity/waits.h \

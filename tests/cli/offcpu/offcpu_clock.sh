@@ -37,7 +37,8 @@ causes wait_short '<blocked: sleep>'
 causes wait_poll '<blocked: poll>'
 causes wait_pipe '<blocked: pipe or terminal>'
 causes wait_socket '<blocked: socket>'
-causes wait_condition '<blocked: futex>;<blocked: lock at 0x[0-9a-f]* in offcpu_waits>'
+causes wait_condition \
+	';wait_condition;pthread_cond_wait;<blocked: futex>;<blocked: condition variable at 0x[0-9a-f]* in offcpu_waits>'
 causes wait_child '<blocked: child process>'
 causes wait_signal '<blocked: signal>'
 

@@ -22,7 +22,9 @@ static const struct {
 	[OMP] = {"/lib/libomp.so.5", {"__kmpc_fork_call", "__kmpc_barrier", "__kmp_wait_4"}},
 	[MPI] = {"/lib/libmpi.so.40", {"PMPI_Recv", "PMPI_Allreduce", "ompi_progress"}},
 	[UCX] = {"/lib/libucp.so.0", {"ucp_worker_progress"}},
-	[LIBC] = {"/lib/libc.so.6", {"start_thread", "sched_yield"}},
+	[LIBC] = {"/lib/libc.so.6",
+		  {"start_thread", "sched_yield", "___pthread_cond_wait", "__futex_wait",
+		   "__pthread_mutex_cond_lock", "__poll"}},
 	[CUDA] = {"/lib/libcudart.so.12", {"cudaStreamSynchronize"}},
 	[OURS] = {"/lib/libhpcrun-lite.so", {"GOMP_parallel"}},
 };
@@ -244,6 +246,24 @@ static void test_waits(void **state)
 			PATH(AT(APP, "main"), AT(CUDA, "cudaStreamSynchronize"), poll));
 }
 
+/* A thread that waits for another one has nothing to do; one that waits for a lock has. */
+static void test_waits_for_threads(void **state)
+{
+	(void)state;
+	const struct step futex = {.w = MSR_WAIT_FUTEX}, ready = {.w = MSR_WAIT_RUN_QUEUE};
+	assert_activity(MODEL_BLOCKED_THREAD, PATH(AT(APP, "main"), AT(LIBC, "___pthread_cond_wait"),
+						   AT(LIBC, "__futex_wait"), futex));
+	assert_activity(MODEL_BLOCKED_LOCK,
+			PATH(AT(APP, "main"), AT(LIBC, "___pthread_cond_wait"),
+			     AT(LIBC, "__pthread_mutex_cond_lock"), AT(LIBC, "__futex_wait"), futex));
+	assert_activity(MODEL_BLOCKED_LOCK, PATH(AT(APP, "main"), AT(LIBC, "__futex_wait"), futex));
+	assert_activity(MODEL_NO_CPU,
+			PATH(AT(APP, "main"), AT(LIBC, "___pthread_cond_wait"), ready));
+	/* what libc called back waits for itself */
+	assert_activity(MODEL_BLOCKED_LOCK, PATH(AT(LIBC, "___pthread_cond_wait"),
+						 AT(APP, "user_op"), AT(LIBC, NULL), futex));
+}
+
 static void test_no_metrics_if_all_is_work(void **state)
 {
 	(void)state;
@@ -407,6 +427,50 @@ static void test_mpi_is_folded(void **state)
 	clean(&r);
 }
 
+static void test_libc_is_folded(void **state)
+{
+	(void)state;
+	for (int internals = 0; internals < 2; internals++) {
+		struct run r;
+		begin(&r);
+		uint32_t main_ = frame(&r, r.entry, APP, "main"),
+			 start = frame(&r, r.entry, LIBC, "start_thread"),
+			 cond = frame(&r, main_, LIBC, "___pthread_cond_wait"),
+			 lock = frame(&r, cond, LIBC, "__pthread_mutex_cond_lock");
+		sample(&r, wait(&r, frame(&r, cond, LIBC, "__futex_wait"), MSR_WAIT_FUTEX));
+		sample(&r, wait(&r, frame(&r, lock, LIBC, "__futex_wait"), MSR_WAIT_FUTEX));
+		/* no wait, or one that does not belong to the call */
+		sample(&r, frame(&r, cond, LIBC, "sched_yield"));
+		sample(&r, frame(&r, cond, APP, "user_op"));
+		sample(&r, wait(&r, frame(&r, frame(&r, main_, LIBC, "sched_yield"), LIBC, NULL),
+				MSR_WAIT_RUN_QUEUE));
+		sample(&r, wait(&r, frame(&r, start, LIBC, "__poll"), MSR_WAIT_POLL));
+		finish(&r, internals);
+		uint32_t call = find(&r, 0, internals ? "___pthread_cond_wait" : "pthread_cond_wait"),
+			 futex = find(&r, call, "<blocked: futex>");
+		assert_int_not_equal(call, MODEL_NONE);
+		assert_int_equal(caller(&r, futex) == call, !internals);
+		assert_int_equal(find(&r, 0, "__futex_wait") == MODEL_NONE, !internals);
+		uint32_t again = find(&r, call, internals ? "__pthread_mutex_cond_lock"
+							  : "pthread_mutex_cond_lock");
+		assert_int_equal(caller(&r, again), call);
+		assert_int_equal(caller(&r, find(&r, call, "sched_yield")), call);
+		assert_int_equal(caller(&r, find(&r, call, "user_op")), call);
+		/* threads start in libc: that is not the call */
+		uint32_t poll = find(&r, 0, internals ? "__poll" : "poll");
+		assert_int_equal(caller(&r, poll), find(&r, 0, "start_thread"));
+		assert_int_equal(caller(&r, find(&r, poll, "<blocked: poll>")), poll);
+		uint32_t ready = find(&r, 0, "<ready, no processor>");
+		assert_string_equal(r.m->functions[r.m->contexts[caller(&r, ready)].function].name,
+				    "<unknown function> [libc.so.6]");
+		assert_true(time_at(&r, 0, MODEL_EXECUTION) == 6);
+		assert_true(seconds(&r, MODEL_BLOCKED_THREAD) == 1 &&
+			    seconds(&r, MODEL_BLOCKED_LOCK) == 1);
+		assert_adds_up(&r);
+		clean(&r);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -414,12 +478,14 @@ int main(void)
 		cmocka_unit_test(test_mpi),
 		cmocka_unit_test(test_gpu),
 		cmocka_unit_test(test_waits),
+		cmocka_unit_test(test_waits_for_threads),
 		cmocka_unit_test(test_no_metrics_if_all_is_work),
 		cmocka_unit_test(test_offcpu_is_a_part_of_the_time),
 		cmocka_unit_test(test_regions_are_folded),
 		cmocka_unit_test(test_internals),
 		cmocka_unit_test(test_idle_threads_are_one_line),
 		cmocka_unit_test(test_mpi_is_folded),
+		cmocka_unit_test(test_libc_is_folded),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

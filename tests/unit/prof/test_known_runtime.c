@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "hpcprof-lite/attribute/activity/known_runtime.h"
+#include "hpcprof-lite/attribute/activity/known_waits.h"
 
 static void libraries(void **state)
 {
@@ -106,6 +107,42 @@ static void gpu(void **state)
 	assert_call("cudaLaunchKernel", RUNTIME_NONE, MODEL_WORK);
 }
 
+static void waits(void **state)
+{
+	static const struct {
+		const char *name, *exported;
+		enum known_wait_object object;
+		const char *word;
+	} cases[] = {
+		{"___pthread_cond_wait", "pthread_cond_wait", KNOWN_WAIT_CONDITION,
+		 "condition variable"},
+		{"___pthread_cond_timedwait64", "pthread_cond_timedwait", KNOWN_WAIT_CONDITION,
+		 "condition variable"},
+		{"__new_sem_wait", "sem_wait", KNOWN_WAIT_SEMAPHORE, "semaphore"},
+		{"pthread_barrier_wait", "pthread_barrier_wait", KNOWN_WAIT_BARRIER, "barrier"},
+		{"__pthread_clockjoin_ex", "pthread_clockjoin_ex", KNOWN_WAIT_JOIN, "thread"},
+		{"__pthread_mutex_cond_lock", "pthread_mutex_cond_lock", KNOWN_WAIT_LOCK, "lock"},
+		{"__lll_lock_wait", "lll_lock_wait", KNOWN_WAIT_LOCK, "lock"},
+		{"__GI___libc_read", "read", KNOWN_WAIT_NONE, "lock"},
+		{"pread64", "pread64", KNOWN_WAIT_NONE, "lock"},
+		{"_", "_", KNOWN_WAIT_NONE, "lock"},
+		{"", "", KNOWN_WAIT_NONE, "lock"},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char exported[KNOWN_NAME_BYTES];
+		known_exported_name(cases[i].name, exported);
+		assert_string_equal(exported, cases[i].exported);
+		enum known_wait_object object = known_wait_object(cases[i].name);
+		assert_int_equal(object, cases[i].object);
+		assert_string_equal(known_wait_word(object), cases[i].word);
+		assert_int_equal(known_is_thread(object), object > KNOWN_WAIT_LOCK);
+	}
+	assert_true(known_is_start("__libc_start_main_impl") && known_is_start("start_thread") &&
+		    known_is_start("__clone3"));
+	assert_false(known_is_start("poll") || known_is_start("__clock_nanosleep"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -113,6 +150,7 @@ int main(void)
 		cmocka_unit_test(openmp),
 		cmocka_unit_test(mpi),
 		cmocka_unit_test(gpu),
+		cmocka_unit_test(waits),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

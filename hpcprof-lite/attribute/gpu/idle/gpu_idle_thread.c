@@ -27,6 +27,7 @@ static enum idle_state state_of(const struct idle_sweep *s, uint32_t context)
 	case MODEL_OMP_IDLE:
 	case MODEL_GPU_WAIT:
 	case MODEL_BLOCKED_LOCK:
+	case MODEL_BLOCKED_THREAD:
 	case MODEL_BLOCKED_IO:
 	case MODEL_BLOCKED_POLL:
 	case MODEL_BLOCKED_SLEEP:
