@@ -3,18 +3,21 @@
 #include "hpcprof-lite/view/parallel/view_pop.h"
 
 #include "common/base/vec.h"
+#include "hpcprof-lite/view/parallel/view_processors.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const double SHORTEST = 0.05; /* loops with a smaller share of the time are no phases */
 
 struct pop {
 	const struct model *m;
 	bool *is_chosen;       /* by process */
-	uint32_t *n_threads;   /* by process: sizes of teams, or threads that lived */
+	uint32_t *n_threads;   /* by process: sizes of teams, or used threads */
 	uint32_t *main_thread; /* by process: its profile, or MODEL_NONE */
 	double *elapsed;       /* by process: of the phase */
+	double *setup;         /* by process: in MPI_Init and MPI_Finalize, of the phase */
 	bool has_activities;
 };
 
@@ -54,7 +57,7 @@ static void count_threads(struct pop *p)
 	const struct model *m = p->m;
 	for (uint32_t i = 0; i < m->n_profiles; i++) {
 		const struct model_profile *t = &m->profiles[i];
-		if (t->kind != MODEL_PROFILE_THREAD)
+		if (!view_is_used_thread(m, t))
 			continue;
 		p->n_threads[t->process]++;
 		if (p->main_thread[t->process] == MODEL_NONE)
@@ -88,6 +91,38 @@ static void choose_processes(struct pop *p)
 	free(work);
 }
 
+/* ---- set-up ---- */
+
+/* MPI_Init, MPI_Init_thread, MPI_Finalize and their forms of PMPI and Fortran. */
+static bool is_setup(const struct model *m, uint32_t context)
+{
+	const struct model_context *c = &m->contexts[context];
+	if (c->kind != MODEL_CONTEXT_FUNCTION || c->function >= m->n_functions)
+		return false;
+	const char *name = m->functions[c->function].name;
+	name += *name == 'P' || *name == 'p';
+	return strncasecmp(name, "MPI_Init", 8) == 0 || strncasecmp(name, "MPI_Finalize", 12) == 0;
+}
+
+/* POP and TALP count from the end of MPI_Init to the start of MPI_Finalize. */
+static void leave_out_setup(struct pop *p)
+{
+	const struct model *m = p->m;
+	for (uint32_t c = 1; c < m->n_contexts;) {
+		if (!is_setup(m, c)) {
+			c++;
+			continue;
+		}
+		for (uint32_t i = 0; i < m->n_processes; i++)
+			if (p->main_thread[i] != MODEL_NONE)
+				p->setup[i] += time_in(p, p->main_thread[i], c, MODEL_MPI_P2P,
+						       MODEL_MPI_OTHER);
+		c += m->contexts[c].subtree_n;
+	}
+	for (uint32_t i = 0; i < m->n_processes; i++)
+		p->elapsed[i] -= p->setup[i] < p->elapsed[i] ? p->setup[i] : 0;
+}
+
 /* ---- a phase ---- */
 
 static double ratio(double a, double b)
@@ -102,7 +137,8 @@ static void add_mpi(const struct pop *p, struct view_pop *out)
 		if (!p->is_chosen[i] || p->main_thread[i] == MODEL_NONE)
 			continue;
 		double outside = out->elapsed - time_in(p, p->main_thread[i], out->context,
-							MODEL_MPI_P2P, MODEL_MPI_OTHER);
+							MODEL_MPI_P2P, MODEL_MPI_OTHER) +
+				 p->setup[i];
 		outside = outside > 0 ? outside : 0;
 		all += outside;
 		most = outside > most ? outside : most;
@@ -134,7 +170,7 @@ static bool make_phase(const struct pop *p, uint32_t context, struct view_pop *o
 		out->elapsed = p->elapsed[i] > out->elapsed ? p->elapsed[i] : out->elapsed;
 	}
 	for (uint32_t i = 0; i < m->n_profiles; i++) {
-		if (m->profiles[i].kind != MODEL_PROFILE_THREAD ||
+		if (!view_is_used_thread(m, &m->profiles[i]) ||
 		    !p->is_chosen[m->profiles[i].process])
 			continue;
 		double x = useful(p, i, context);
@@ -189,7 +225,7 @@ static void time_phase(struct pop *p, uint32_t context)
 	for (uint32_t i = 0; i < m->n_processes; i++) {
 		struct model_trace_cursor cursor = {0};
 		uint64_t before = 0, ns = 0;
-		p->elapsed[i] = 0;
+		p->elapsed[i] = p->setup[i] = 0;
 		if (!p->is_chosen[i] || p->main_thread[i] == MODEL_NONE)
 			continue;
 		for (size_t n; (n = model_trace_read(m, p->main_thread[i], &cursor, samples,
@@ -319,6 +355,7 @@ static void make(struct pop *p, struct view_pops *out)
 		uint64_t all = x->end_ns - x->start_ns, on = all > x->off_ns ? all - x->off_ns : 0;
 		p->elapsed[i] = (double)on / 1e9;
 	}
+	leave_out_setup(p);
 	out->n = make_phase(p, 0, &out->at[0]);
 	if (out->n && out->at[0].n_threads == 1 && !out->at[0].has_gpu)
 		out->n = 0;
@@ -332,9 +369,11 @@ bool view_pop_make(const struct model *m, struct view_pops *out)
 			.is_chosen = calloc(n, sizeof *p.is_chosen),
 			.n_threads = calloc(n, sizeof *p.n_threads),
 			.main_thread = malloc(n * sizeof *p.main_thread),
-			.elapsed = calloc(n, sizeof *p.elapsed)};
+			.elapsed = calloc(n, sizeof *p.elapsed),
+			.setup = calloc(n, sizeof *p.setup)};
 	*out = (struct view_pops){0};
-	bool ok = p.is_chosen && p.n_threads && p.main_thread && p.elapsed;
+	bool ok = p.is_chosen && p.n_threads && p.main_thread && p.elapsed &&
+		  p.setup;
 	for (uint32_t i = 0; i < m->n_metrics; i++)
 		p.has_activities |= m->metrics[i].kind == MODEL_METRIC_ACTIVITY;
 	for (size_t i = 0; ok && i < n; i++)
@@ -347,5 +386,6 @@ bool view_pop_make(const struct model *m, struct view_pops *out)
 	free(p.n_threads);
 	free(p.main_thread);
 	free(p.elapsed);
+	free(p.setup);
 	return ok;
 }

@@ -19,6 +19,8 @@
  *         = load balance (mean K / most K) x communication (most K / most K + M)
  *           x orchestration (most K + M / elapsed time)
  *
+ * Samples in MPI_Init and MPI_Finalize belong to no phase: their time is no communication.
+ *
  * A phase is the whole run, or an outermost loop of main. Test: tests/unit/prof/test_view_pop.c.
  */
 #ifndef HPCPROF_VIEW_VIEW_POP_H
@@ -28,9 +30,9 @@
 
 struct view_pop {
 	uint32_t context;     /* the loop; 0: the whole run */
-	double elapsed;       /* the longest of the processes */
+	double elapsed;       /* the longest of the processes, without MPI_Init and MPI_Finalize */
 	uint32_t n_processes; /* ranks; without ranks, the process that worked most */
-	uint32_t n_threads;   /* of all of them: sizes of teams, or threads that lived */
+	uint32_t n_threads;   /* of all of them: sizes of teams, or threads that were used */
 	double parallel, load_balance, communication;
 	bool is_hybrid;       /* several ranks with time in MPI, and more threads */
 	double mpi, mpi_load_balance, mpi_communication, omp;

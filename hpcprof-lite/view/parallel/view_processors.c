@@ -7,11 +7,7 @@
 
 /* ---- threads over time ---- */
 
-/*
- * Libraries keep threads that only wait: progress threads of MPI, pools of OpenCL. Beside them all
- * uses would look small. A main thread counts, and one whose CPU time is not known.
- */
-static bool is_used(const struct model *m, const struct model_profile *t)
+bool view_is_used_thread(const struct model *m, const struct model_profile *t)
 {
 	const uint64_t least_ns = m->elapsed_ns / 100;
 	return t->kind == MODEL_PROFILE_THREAD &&
@@ -40,7 +36,7 @@ static bool count_threads(const struct model *m, struct view_processors *p)
 		return false;
 	for (uint32_t i = 0; i < m->n_profiles; i++) {
 		const struct model_profile *t = &m->profiles[i];
-		if (!is_used(m, t))
+		if (!view_is_used_thread(m, t))
 			continue;
 		edges[n++] = (struct edge){t->start_ns, 1};
 		/* a thread without duration lived at its moment */
@@ -219,7 +215,9 @@ bool view_processors_make(const struct model *m, struct view_processors *p)
 		p->n_ranks += m->processes[i].rank >= 0;
 	}
 	for (uint32_t i = 0; i < m->n_profiles; i++)
-		if (is_used(m, &m->profiles[i]))
+		p->cpu_seconds += (double)m->profiles[i].cpu_ns / 1e9;
+	for (uint32_t i = 0; i < m->n_profiles; i++)
+		if (view_is_used_thread(m, &m->profiles[i]))
 			add_thread(m, i, p);
 	add_up(p);
 	return true;
@@ -272,6 +270,8 @@ static const struct {
 	[MODEL_MPI_OTHER] = {"MPI: other calls", "MPI other calls"},
 	[MODEL_GPU_WAIT] = {"waited for a GPU", "waited for a GPU"},
 	[MODEL_BLOCKED_LOCK] = {"blocked: locks", "blocked: locks"},
+	[MODEL_BLOCKED_THREAD] = {"blocked: condition variables (waiting for another thread)",
+				  "blocked: threads"},
 	[MODEL_BLOCKED_IO] = {"blocked: files, sockets, pipes, devices", "blocked: I/O"},
 	[MODEL_BLOCKED_POLL] = {"blocked: poll", "blocked: poll"},
 	[MODEL_BLOCKED_SLEEP] = {"blocked: sleep", "blocked: sleep"},

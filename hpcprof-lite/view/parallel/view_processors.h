@@ -30,11 +30,12 @@ struct view_process_use {
 
 struct view_processors {
 	double elapsed;
-	/* Threads that had CPU time for at least 1 % of the run, and main threads. */
+	/* Threads of view_is_used_thread(). */
 	uint32_t n_threads;            /* the most that lived at one time */
 	uint32_t n_all_threads;
 	uint32_t n_left_out;           /* threads that had less CPU time; in no sum */
 	uint32_t n_allowed; /* processors that the processes were allowed to use; 0: unknown */
+	double cpu_seconds; /* by the clocks of all threads; 0: unknown */
 	double capacity;               /* elapsed x n_threads; the sum of `seconds` */
 	double seconds[VIEW_N_USES];
 	/* CPUTIME without OFFCPU was measured, so the time of blocked threads is UNKNOWN. */
@@ -44,6 +45,12 @@ struct view_processors {
 	size_t n_ranks;
 };
 
+/*
+ * Libraries keep threads that only wait: progress threads of MPI, pools of OpenCL. Beside them all
+ * uses would look small. True for a main thread, for one that had CPU time for at least 1 % of the
+ * run, and for one whose CPU time is not known.
+ */
+bool view_is_used_thread(const struct model *m, const struct model_profile *t);
 /*
  * True if the section has something to say: there is a measured time, several threads, processes or
  * a GPU, and the model is not a part of the run by functions.

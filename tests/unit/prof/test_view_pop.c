@@ -2,6 +2,7 @@
 /* Parallel efficiencies (view_pop.h) of runs whose efficiencies are known. */
 #include "tests/unit/prof/prof_fixture.h"
 
+#include "hpcprof-lite/model/private.h"
 #include "hpcprof-lite/view/parallel/view_pop.h"
 
 #include <math.h>
@@ -11,7 +12,10 @@
 
 static const uint8_t id_app[2] = {0xab, 1}, id_mpi[2] = {0xab, 2};
 
-/* main at 0x1000 with a loop at main.c:20 from 0x1010 on; MPI_Recv at 0x1000 of libmpi. */
+/*
+ * main at 0x1000 with a loop at main.c:20 from 0x1010 on; MPI_Recv at 0x1000 of libmpi and
+ * PMPI_Init_thread at 0x1100.
+ */
 static void write_structures(const char *directory)
 {
 	struct gen_structure *s = gen_structure_new("/bin/app", id_app, sizeof id_app);
@@ -27,7 +31,10 @@ static void write_structures(const char *directory)
 	uint32_t recv = gen_structure_function(
 		s, gen_structure_definition(s, "MPI_Recv", STRUCTURE_NONE, 0), 0x1000);
 	gen_structure_interval(s, 0x1000, recv, STRUCTURE_NONE, 0);
-	gen_structure_interval(s, 0x1100, STRUCTURE_NONE, STRUCTURE_NONE, 0);
+	uint32_t init = gen_structure_function(
+		s, gen_structure_definition(s, "PMPI_Init_thread", STRUCTURE_NONE, 0), 0x1100);
+	gen_structure_interval(s, 0x1100, init, STRUCTURE_NONE, 0);
+	gen_structure_interval(s, 0x1200, STRUCTURE_NONE, STRUCTURE_NONE, 0);
 	free(gen_structure_close(s, directory));
 }
 
@@ -124,6 +131,56 @@ static void test_hybrid(void **state)
 	fixture_remove(directory);
 }
 
+/* Two ranks with a thread each: helper threads of MPI make no hybrid program of that. */
+static void test_helper_threads(void **state)
+{
+	(void)state;
+	char *directory = fixture_directory();
+	write_structures(directory);
+	for (int32_t rank = 0; rank < 2; rank++) {
+		struct gen *g = begin(directory, rank);
+		add_thread(g, 0, 8 - 4 * (uint64_t)rank, 2);
+		add_thread(g, 0, 0, 0);
+		free(gen_close(g, MSR_EXIT_RETURN, 0));
+	}
+	struct model *m = fixture_model(directory, 1);
+	struct view_pops p;
+	for (uint32_t i = 0; i < m->n_profiles; i++)
+		m->private_->profiles[i].cpu_ns = m->profiles[i].thread ? 1 : 8 * SECOND;
+	assert_true(view_pop_make(m, &p));
+	const struct view_pop *all = &p.at[0];
+	assert_true(!all->is_hybrid && all->n_processes == 2 && all->n_threads == 2);
+	assert_true(near(all->parallel, 6. / 10) && near(all->load_balance, 6. / 8));
+	model_free(m);
+	fixture_remove(directory);
+}
+
+/* MPI_Init is no communication: the run is that much shorter. */
+static void test_set_up(void **state)
+{
+	(void)state;
+	char *directory = fixture_directory();
+	write_structures(directory);
+	for (int32_t rank = 0; rank < 2; rank++) {
+		struct gen *g = begin(directory, rank);
+		add_thread(g, 0, 6, 2);
+		gen_weight(g, 0, gen_child(g, 0, 2, msr_addr_make(2, 0x1104, false)), 0, 1,
+			   2 * SECOND);
+		if (rank)
+			add_thread(g, 0, 3, 0);
+		free(gen_close(g, MSR_EXIT_RETURN, 0));
+	}
+	struct model *m = fixture_model(directory, 1);
+	struct view_pops p;
+	assert_true(view_pop_make(m, &p));
+	const struct view_pop *all = &p.at[0], *loop = &p.at[1];
+	assert_true(near(all->elapsed, 8) && near(all->communication, 6. / 8));
+	assert_true(all->is_hybrid && near(all->mpi, 6. / 8));
+	assert_true(p.n == 2 && near(loop->elapsed, 8) && near(loop->mpi, 6. / 8));
+	model_free(m);
+	fixture_remove(directory);
+}
+
 static void test_one_thread_has_none(void **state)
 {
 	(void)state;
@@ -145,6 +202,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_process),
 		cmocka_unit_test(test_hybrid),
+		cmocka_unit_test(test_helper_threads),
+		cmocka_unit_test(test_set_up),
 		cmocka_unit_test(test_one_thread_has_none),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 /* Where the time of all processors went (view_processors.h): uses that are known add up. */
 #include "tests/unit/prof/prof_fixture.h"
 
+#include "hpcprof-lite/model/private.h"
 #include "hpcprof-lite/view/parallel/view_processors.h"
 
 #include <math.h>
@@ -155,6 +156,37 @@ static void test_names_fit(void **state)
 	}
 }
 
+/* Helper threads of libraries are in no sum of threads, but in the CPU time. */
+static void test_threads_without_work(void **state)
+{
+	(void)state;
+	char *directory = fixture_directory();
+	struct gen *g = begin(directory, -1, "0-0");
+	add_thread(g, 10, 20, 5, 1);
+	add_thread(g, 10, 20, 4, 0);
+	add_thread(g, 10, 20, 0, 9);
+	finish(g);
+	struct model *m = fixture_model(directory, 1);
+	struct view_processors p;
+	struct model_profile *t = m->private_->profiles;
+	t[0].cpu_ns = 5 * SECOND;
+	t[1].cpu_ns = SECOND / 10;
+	t[2].cpu_ns = SECOND / 10 - 1; /* less than 1 % */
+	assert_true(view_processors_make(m, &p));
+	assert_int_equal(p.n_threads, 2);
+	assert_int_equal(p.n_left_out, 1);
+	assert_int_equal(p.n_allowed, 1);
+	assert_true(near(p.cpu_seconds, 5.199999999));
+	assert_true(near(p.seconds[MODEL_BLOCKED_SLEEP], 1) && near(p.capacity, 20));
+	view_processors_free(&p);
+	t[0].cpu_ns = 1; /* a main thread is used */
+	assert_true(view_is_used_thread(m, &t[0]) && view_is_used_thread(m, &t[1]));
+	t[2].cpu_ns = 0; /* not known */
+	assert_true(view_is_used_thread(m, &t[2]));
+	model_free(m);
+	fixture_remove(directory);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -162,6 +194,7 @@ int main(void)
 		cmocka_unit_test(test_ranks),
 		cmocka_unit_test(test_too_much),
 		cmocka_unit_test(test_one_thread_has_none),
+		cmocka_unit_test(test_threads_without_work),
 		cmocka_unit_test(test_names_fit),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
