@@ -47,9 +47,9 @@ static void put_processors(struct html *h, const struct view_processors *p)
 	html_put_text(&h->section,
 		      ",\"uses\":{\"threads\":%" PRIu32 ",\"allThreads\":%" PRIu32
 		      ",\"leftOut\":%" PRIu32 ",\"allowed\":%" PRIu32
-		      ",\"elapsed\":%.0f,\"lacksOffcpu\":%d,\"rows\":[",
-		      p->n_threads, p->n_all_threads, p->n_left_out, p->n_allowed, p->elapsed * 1e6,
-		      p->lacks_offcpu);
+		      ",\"cpu\":%.0f,\"elapsed\":%.0f,\"lacksOffcpu\":%d,\"rows\":[",
+		      p->n_threads, p->n_all_threads, p->n_left_out, p->n_allowed,
+		      p->cpu_seconds * 1e6, p->elapsed * 1e6, p->lacks_offcpu);
 	for (unsigned use = 0; use < VIEW_N_USES; use++)
 		if (is_shown[use]) {
 			const bool is_unknown = use == VIEW_USE_UNKNOWN && p->lacks_offcpu;

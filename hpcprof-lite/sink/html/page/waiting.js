@@ -67,10 +67,20 @@ function usesCard(app, isBrief) {
     notes.push(`Left out: ${plural(u.leftOut, "thread")} with less than 1 % CPU time.`);
   if (u.allThreads > u.threads)
     notes.push(`There were ${plural(u.allThreads, "thread")}, not all at one time.`);
+  const noun = u.allowed && u.allowed < u.threads ? "thread" : "processor";
   return el(
     "section",
     { class: "card wide" },
-    el("h2", {}, `Where the time of ${plural(u.threads, "processor")} went`),
+    el("h2", {}, `Where the time of ${plural(u.threads, noun)} went`),
+    u.allowed && u.cpu
+      ? el(
+          "p",
+          {},
+          `${plural(u.allowed, "processor")} ${u.allowed === 1 ? "was" : "were"} used ` +
+            `${percent(u.cpu, u.allowed * u.elapsed)}: ${formatSeconds(u.cpu / 1e6)} of ` +
+            `CPU time in ${u.allowed} × ${formatSeconds(u.elapsed / 1e6)}`,
+        )
+      : "",
     el(
       "p",
       { class: "quiet" },

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 enum {
-	MOST_ROWS = 11 /* the rest is one row */
+	MOST_ROWS = 10 /* the rest is one row */
 };
 
 static const double SMALL = 0.001; /* a smaller share has no row of its own */
@@ -40,14 +40,38 @@ static void choose_rows(struct table *t)
 		t->others += t->is_shown[k] ? 0 : t->p.seconds[k];
 }
 
+/* Threads are called processors if each may have one. */
+static const char *noun(const struct view_processors *p)
+{
+	const bool one = p->n_threads == 1;
+	if (p->n_allowed && p->n_allowed < p->n_threads)
+		return one ? "thread" : "threads";
+	return one ? "processor" : "processors";
+}
+
+/* What the processors did, whatever the threads waited for. */
+static void put_processors(const struct table *t)
+{
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL];
+	const struct view_processors *p = &t->p;
+	if (!p->n_allowed || p->cpu_seconds <= 0 || p->elapsed <= 0)
+		return;
+	text_count(a, p->n_allowed);
+	fprintf(t->s->out, "  %s %s used %s: %s of CPU time in %s x %s\n", a,
+		p->n_allowed == 1 ? "processor was" : "processors were",
+		text_share(b, p->cpu_seconds, p->elapsed * p->n_allowed),
+		text_value(c, "sec", p->cpu_seconds), a, text_value(d, "sec", p->elapsed));
+}
+
 static void put_head(const struct table *t)
 {
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL];
 	const struct view_processors *p = &t->p;
 	text_heading(t->s, "Where the time of %s %s went: %s x %s %s = %s",
-		     text_count(a, p->n_threads), p->n_threads == 1 ? "processor" : "processors",
+		     text_count(a, p->n_threads), noun(p),
 		     text_value(b, "sec", p->elapsed), text_count(c, p->n_threads),
 		     p->n_threads == 1 ? "thread" : "threads", text_value(d, "sec", p->capacity));
+	put_processors(t);
 	if (p->n_ranks > 1)
 		fprintf(t->s->out, "%7s %9s  %-15s %9s  %s\n", "share", "time",
 			"least (rank)", "mean", "most (rank)");
