@@ -62,7 +62,7 @@ done
 
 if workload omp_waits libgomp "-e CPUTIME@f1000" static 100 2 3; then
 	report
-	first=$(grep -n '^Where the time of 2 processors went: ' "$T/report" | cut -d: -f1)
+	first=$(grep -nE '^Where the time of 2 (processors|threads) went: ' "$T/report" | cut -d: -f1)
 	heading=$(grep -nE '^[A-Z][a-z]+ .*:|^Call paths' "$T/report" | head -1)
 	is "the first table says where the time went" "${heading%%:*}" "$first"
 	table=$(sed -n "$first,/^\$/p" "$T/report")
@@ -70,6 +70,8 @@ if workload omp_waits libgomp "-e CPUTIME@f1000" static 100 2 3; then
 	is "of at most 80 columns" "$(echo "$table" | awk 'length($0) > 80')" ""
 	within "its shares add up" "$(echo "$table" | awk '
 		/%/ { sum += substr($1, 1, 1) == "<" ? 0 : $1 } END { print sum }')" 99.5 100.5
+	like "first it says what the processors did" "$(echo "$table" | sed -n 2p)" \
+		'^  [0-9]+ processors? (was|were) used [0-9.]+%: [0-9.]+ m?s of CPU time in [0-9]+ x [0-9.]+ m?s$'
 	like "work is named" "$table" '^ +[0-9.]+% +[0-9.]+ m?s  worked$'
 	like "the region is named after its function" "$(cat "$T/report")" \
 		' do_static(, parallel region)? at omp_waits\.c:[0-9]+$'
@@ -85,5 +87,13 @@ if workload omp_waits libgomp "-e CPUTIME@f1000" static 100 2 3; then
 	"$HPCPROF" -q --internals --to text --threshold 0 "$omp_dir/m" >"$T/internals" 2>"$T/err"
 	like "--internals shows what libgomp calls" "$(cat "$T/internals")" 'libgomp|GOMP_parallel'
 	unlike "else nothing is between the region and its fork" "$(cat "$T/report")" 'start_thread'
+fi
+
+# a team of one thread has nothing to gain
+if workload omp_waits libgomp "-e CPUTIME@f1000" static 100 1; then
+	report
+	like "teams of one thread have no table" \
+		"$(grep -A1 '^Parallel regions of OpenMP' "$T/report" | tail -1)" \
+		'^  left out: all teams have one thread$'
 fi
 done_testing

@@ -57,6 +57,48 @@ static void put_region(const struct model *m, const struct view_region *r, bool 
 	putc('\n', s->out);
 }
 
+static bool has_teams(const struct view_regions *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (r->at[i].most_threads != 1)
+			return true;
+	return false;
+}
+
+/* Says how many rows are missing. `n_small`: they could gain too little. */
+static void put_rest(size_t n_more, size_t n_small, const struct text_style *s)
+{
+	char a[TEXT_CELL];
+	if (n_more)
+		fprintf(s->out, "%9s%s more\n", "", text_count(a, n_more));
+	if (n_small)
+		fprintf(s->out, "  left out: %s %s that could gain less than %g%% of the run\n",
+			text_count(a, n_small), n_small == 1 ? "region" : "regions",
+			s->threshold * 100);
+}
+
+static void put_table(const struct model *m, const struct view_regions *r,
+		      const struct text_style *s)
+{
+	const bool wide = s->width >= 120;
+	const double least = s->threshold * (double)m->elapsed_ns / 1e9;
+	size_t n_shown = 0, n_small = 0;
+	for (size_t i = 0; i < r->n; i++) {
+		n_small += r->at[i].gain < least;
+		if (s->threshold > 0 && (n_shown == MOST_ROWS || r->at[i].gain < least))
+			continue;
+		if (!n_shown) {
+			fprintf(s->out, "%9s %9s %7s %5s %6s %6s", "gain", "time", "inst.", "thr.",
+				"effic.", "imbal.");
+			fprintf(s->out, wide ? " %10s %10s  %s\n" : "%.0s%.0s  %s\n", "work",
+				"waits", "region");
+		}
+		put_region(m, &r->at[i], wide, s);
+		n_shown++;
+	}
+	put_rest(r->n - n_shown - n_small, n_small, s);
+}
+
 bool text_report_regions(const struct model *m, const struct text_style *s)
 {
 	struct view_regions r;
@@ -65,23 +107,13 @@ bool text_report_regions(const struct model *m, const struct text_style *s)
 		return true;
 	if (!view_regions_make(m, &r))
 		return false;
-	bool wide = s->width >= 120;
 	text_heading(s, "Parallel regions of OpenMP by possible gain: %s %s, %s",
 		     text_count(a, r.n), r.n == 1 ? "region" : "regions",
 		     text_value(b, "sec", r.seconds));
-	fprintf(s->out, "%9s %9s %7s %5s %6s %6s", "gain", "time", "inst.", "thr.",
-		"effic.", "imbal.");
-	fprintf(s->out, wide ? " %10s %10s  %s\n" : "%.0s%.0s  %s\n", "work", "waits", "region");
-	size_t n_shown = 0;
-	for (size_t i = 0; i < r.n; i++) {
-		if (s->threshold > 0 && (n_shown == MOST_ROWS ||
-					 r.at[i].seconds < s->threshold * r.seconds))
-			continue;
-		put_region(m, &r.at[i], wide, s);
-		n_shown++;
-	}
-	if (n_shown < r.n)
-		fprintf(s->out, "%9s%zu more\n", "", r.n - n_shown);
+	if (has_teams(&r))
+		put_table(m, &r, s);
+	else
+		fputs("  left out: all teams have one thread\n", s->out);
 	putc('\n', s->out);
 	view_regions_free(&r);
 	return true;
