@@ -218,10 +218,13 @@ static void put_metric(const struct model *m, uint32_t i, FILE *out)
 		return;
 	foreign_printf(out, "  %-22s %15s in %s samples", k->name, text_value(a, k->unit, sum),
 		       text_count(b, n));
-	if (n)
+	/* one sample may stand for a long wait: the mean says nothing of how often it looks */
+	const bool is_tick = strcmp(k->event, "OFFCPU") == 0;
+	if (n && !is_tick)
 		fprintf(out, ", one for every %s", text_value(c, k->unit, sum / (double)n));
 	if (k->period)
-		fprintf(out, " (asked: %s", text_value(d, k->unit, (double)k->period / one));
+		fprintf(out, is_tick ? " (ticks of %s" : " (asked: %s",
+			text_value(d, k->unit, (double)k->period / one));
 	if (k->period && k->period_most > k->period)
 		fprintf(out, " to %s", text_value(d, k->unit, (double)k->period_most / one));
 	fprintf(out, "%s, %s%s\n", k->period ? ")" : "", source_name(k->source),
