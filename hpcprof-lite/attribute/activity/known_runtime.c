@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * See known_runtime.h. The calls of OpenMP are those of libgomp's libgomp.map and of LLVM's libomp;
- * the groups of MPI follow the chapters of the MPI standard 4.1. Test:
- * tests/unit/prof/test_known_runtime.c.
+ * the groups of MPI are those of mpi_calls.h. Test: tests/unit/prof/test_known_runtime.c.
  */
 #include "hpcprof-lite/attribute/activity/known_runtime.h"
 
+#include "common/format/mpi_calls.h"
+
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 static bool begins(const char *name, const char *head)
 {
@@ -125,7 +127,7 @@ static struct runtime_call omp_call(const char *function)
 
 /*
  * The name behind "MPI_" in lower case: "send" of "MPI_Send", "PMPI_Send_c", "mpi_send_",
- * "pmpi_send__" and "mpi_send_f08_". False: not a call of MPI.
+ * "pmpi_send__" and "mpi_send_f08_". False: not a name of this form.
  */
 static bool mpi_name(const char *function, char name[64])
 {
@@ -140,7 +142,8 @@ static bool mpi_name(const char *function, char name[64])
 	bool is_fortran = n && name[n - 1] == '_';
 	while (n && name[n - 1] == '_')
 		name[--n] = 0;
-	static const char *const ends[] = {"_c", "_f08", "_f08ts", "_fts", "_init", "_f", NULL};
+	static const char *const ends[] = {"_c",   "_large", "_f08", "_f08ts", "_fts",
+					   "_large", "_init",  "_f",   NULL};
 	for (size_t i = 0; ends[i]; i++) {
 		size_t length = strlen(ends[i]);
 		if (n <= length || strcmp(name + n - length, ends[i]) != 0)
@@ -151,32 +154,33 @@ static bool mpi_name(const char *function, char name[64])
 	return n && (is_c || is_fortran);
 }
 
-static enum model_activity mpi_activity(const char *name)
+/* Programs have functions named mpi_..._ and MPI_... of their own, so only names of MPI count. */
+static bool mpi_activity(const char *name, enum model_activity *activity)
 {
-	static const char *const collective[] = {
-		"allgather", "allgatherv",     "allreduce",            "alltoall", "alltoallv",
-		"alltoallw", "barrier",        "bcast",                "exscan",   "gather",
-		"gatherv",   "reduce",         "reduce_scatter",       "scan",     "scatter",
-		"scatterv",  "reduce_scatter_block", NULL};
+	static const enum model_activity groups[] = {
+		[MPI_GROUP_P2P] = MODEL_MPI_P2P,
+		[MPI_GROUP_COLLECTIVE] = MODEL_MPI_COLLECTIVE,
+		[MPI_GROUP_ONE_SIDED] = MODEL_MPI_ONE_SIDED,
+		[MPI_GROUP_IO] = MODEL_MPI_IO,
+		[MPI_GROUP_OTHER] = MODEL_MPI_OTHER};
+	/* calls without a row in mpi_calls.h that may take time */
 	static const char *const p2p[] = {
-		"send",     "bsend",    "ssend",   "rsend",    "isend",    "ibsend",
-		"issend",   "irsend",   "recv",    "irecv",    "sendrecv", "sendrecv_replace",
-		"isendrecv", "isendrecv_replace",  "mrecv",    "imrecv",   "probe",    "iprobe",
-		"mprobe",   "improbe",  "wait",    "waitall",  "waitany",  "waitsome", "test",
-		"testall",  "testany",  "testsome", "start",   "startall", "psend",    "precv",
-		"pready",   "pready_range", "pready_list", "parrived", "buffer_detach",
+		"psend", "precv", "pready", "pready_range", "pready_list", "parrived",
 		"buffer_flush", "request_get_status", "cancel", NULL};
-	static const char *const one_sided[] = {
-		"put", "get", "rput", "rget", "accumulate", "raccumulate", "get_accumulate",
-		"rget_accumulate", "fetch_and_op", "compare_and_swap", NULL};
-	if (is_any(name, p2p))
-		return MODEL_MPI_P2P;
-	if (is_any(name, collective) || (name[0] == 'i' && is_any(name + 1, collective)) ||
-	    begins(name, "neighbor_") || begins(name, "ineighbor_"))
-		return MODEL_MPI_COLLECTIVE;
-	if (is_any(name, one_sided) || begins(name, "win_"))
-		return MODEL_MPI_ONE_SIDED;
-	return begins(name, "file_") ? MODEL_MPI_IO : MODEL_MPI_OTHER;
+	static const char *const one_sided[] = {"win_attach", "win_detach", "win_sync", NULL};
+	static const char *const other[] = {
+		"session", "abort", "alloc_mem", "free_mem", "pack", "unpack", "pack_external",
+		"unpack_external", "reduce_local", "get_count", "type_commit", "comm_join",
+		"comm_rank", "comm_size", "wtime", NULL};
+	for (unsigned i = 0; i < MPI_N_CALLS; i++)
+		if (strcasecmp(name, mpi_call_name(i) + strlen("MPI_")) == 0) {
+			*activity = groups[mpi_call_forms[i].group];
+			return true;
+		}
+	*activity = is_any(name, p2p)         ? MODEL_MPI_P2P
+		    : is_any(name, one_sided) ? MODEL_MPI_ONE_SIDED
+					      : MODEL_MPI_OTHER;
+	return *activity != MODEL_MPI_OTHER || is_any(name, other);
 }
 
 /* ---- GPUs ---- */
@@ -208,8 +212,9 @@ static bool waits_for_gpu(const char *function)
 struct runtime_call known_call(const char *function)
 {
 	char name[64];
-	if (mpi_name(function, name))
-		return (struct runtime_call){RUNTIME_MPI, mpi_activity(name), false};
+	enum model_activity activity;
+	if (mpi_name(function, name) && mpi_activity(name, &activity))
+		return (struct runtime_call){RUNTIME_MPI, activity, false};
 	if (waits_for_gpu(function))
 		return (struct runtime_call){RUNTIME_GPU, MODEL_GPU_WAIT, false};
 	return omp_call(function);

@@ -90,7 +90,14 @@ static void mpi(void **state)
 	assert_call("MPI_Init", RUNTIME_MPI, MODEL_MPI_OTHER);
 	assert_call("MPI_Comm_split", RUNTIME_MPI, MODEL_MPI_OTHER);
 	assert_call("MPI_Reduce_local", RUNTIME_MPI, MODEL_MPI_OTHER);
-	assert_call("mpi_helper", RUNTIME_NONE, MODEL_WORK); /* a function of the program */
+	assert_call("mpi_send_large_f08_", RUNTIME_MPI, MODEL_MPI_P2P);
+	assert_call("MPI_Session_init", RUNTIME_MPI, MODEL_MPI_OTHER);
+	/* functions of programs */
+	assert_call("mpi_helper", RUNTIME_NONE, MODEL_WORK);
+	assert_call("mpi_pack_halo_", RUNTIME_NONE, MODEL_WORK);
+	assert_call("mpi_exchange_", RUNTIME_NONE, MODEL_WORK);
+	assert_call("mpi_file_output_", RUNTIME_NONE, MODEL_WORK);
+	assert_call("MPI_Manager::run(int)", RUNTIME_NONE, MODEL_WORK);
 	assert_call("MPI_", RUNTIME_NONE, MODEL_WORK);
 	assert_call("P", RUNTIME_NONE, MODEL_WORK);
 	assert_call("", RUNTIME_NONE, MODEL_WORK);
