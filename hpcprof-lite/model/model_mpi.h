@@ -36,7 +36,7 @@ struct model_mpi_call {
 
 /*
  * Collective calls for which one process arrived last, at one place. `waited_ns`: what all others
- * waited in these calls for it.
+ * waited in these calls for it. Sums over many calls are estimates: not all calls have records.
  */
 struct model_mpi_late {
 	uint32_t profile;       /* the thread that came last */

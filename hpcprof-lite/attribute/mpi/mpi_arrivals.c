@@ -27,12 +27,12 @@ static uint32_t host_of(struct mpi_arrivals *a, uint64_t id)
 }
 
 static bool add_part(struct mpi_arrivals *a, const struct load_job *job, uint32_t file,
-		     const struct load_mpi_part *p, uint64_t mask, uint32_t host)
+		     const struct load_mpi_part *p, uint32_t host)
 {
 	const struct load_file *f = &job->files.at[file];
 	for (uint64_t i = 0; i < p->n; i++) {
 		struct msr_mpi_collective c;
-		if (!load_mpi_collective(f, p, i, &c) || (c.number & mask))
+		if (!load_mpi_collective(f, p, i, &c) || (c.number & a->thinned))
 			continue;
 		const struct msr_mpi_comm *comm = load_mpi_comm(&f->mpi, c.comm);
 		if (!comm || !comm->identity)
@@ -71,9 +71,8 @@ static int compare(const void *pa, const void *pb)
 
 bool mpi_arrivals_collect(struct mpi_arrivals *a, const struct load_job *job)
 {
-	uint64_t mask = 0;
 	for (uint64_t n = count_all(job); n > MPI_MOST_ARRIVALS; n /= 2)
-		mask = mask << 1 | 1;
+		a->thinned = a->thinned << 1 | 1;
 	for (uint32_t i = 0; i < job->files.n; i++) {
 		struct load_file *f = &job->files.at[i];
 		uint32_t host = f->mpi.is_present ? host_of(a, f->header.host_id) : 0;
@@ -81,7 +80,7 @@ bool mpi_arrivals_collect(struct mpi_arrivals *a, const struct load_job *job)
 			return false;
 		for (size_t k = 0; k < f->mpi.collectives.n; k++) {
 			const struct load_mpi_part *p = &f->mpi.collectives.at[k];
-			if (!add_part(a, job, i, p, mask, host))
+			if (!add_part(a, job, i, p, host))
 				return false;
 			load_release(f, p->n * p->stride);
 		}
@@ -89,6 +88,13 @@ bool mpi_arrivals_collect(struct mpi_arrivals *a, const struct load_job *job)
 	if (a->list.n)
 		qsort(a->list.at, a->list.n, sizeof *a->list.at, compare);
 	return true;
+}
+
+/* Both keep the multiples of a power of two, so the larger power counts. */
+uint64_t mpi_arrivals_weight(const struct mpi_arrivals *a, uint64_t number)
+{
+	const uint64_t recorded = UINT64_C(1) << msr_mpi_stride_log2(number);
+	return recorded > a->thinned ? recorded : a->thinned + 1;
 }
 
 size_t mpi_arrivals_end(const struct mpi_arrivals *a, size_t first, bool *is_whole)

@@ -24,6 +24,7 @@ struct mpi_arrival {
 struct mpi_arrivals {
 	VEC(struct mpi_arrival) list;
 	VEC(uint64_t) hosts;         /* host ids by number */
+	uint64_t thinned;            /* numbers with one of these bits were left out */
 };
 
 /* More arrivals than this are thinned out: by the number of the call, so whole calls remain. */
@@ -33,6 +34,8 @@ struct mpi_arrivals {
 bool mpi_arrivals_collect(struct mpi_arrivals *a, const struct load_job *job);
 void mpi_arrivals_free(struct mpi_arrivals *a);
 
+/* For how many calls the arrivals at call `number` stand: records are thinned out, too. */
+uint64_t mpi_arrivals_weight(const struct mpi_arrivals *a, uint64_t number);
 /*
  * The end of the call that begins at `first`. *is_whole: each rank of the communicator is there
  * once, and all made the same call.

@@ -11,6 +11,7 @@ struct meeting {
 	const struct mpi_arrival *at;
 	size_t n;
 	enum mpi_kind kind;
+	uint64_t weight;          /* calls for which it stands */
 	size_t last;              /* who came last, and whom the others blame */
 	bool is_blamed;
 };
@@ -40,10 +41,12 @@ static int64_t needed_at(const struct meeting *m, size_t i, int64_t last_below_n
 	}
 }
 
-static struct meeting meet(const struct mpi_arrival *at, size_t n)
+static struct meeting meet(const struct mpi_arrival *at, size_t n, uint64_t weight)
 {
-	struct meeting m = {
-		.at = at, .n = n, .kind = (enum mpi_kind)mpi_call_forms[at->call].kind};
+	struct meeting m = {.at = at,
+			    .n = n,
+			    .kind = (enum mpi_kind)mpi_call_forms[at->call].kind,
+			    .weight = weight};
 	for (size_t i = 1; i < n; i++)
 		if (at[i].enter_ns > at[m.last].enter_ns)
 			m.last = i;
@@ -120,9 +123,10 @@ static bool add_waits(struct mpi_waits *w, const struct meeting *m, uint64_t *wa
 		struct mpi_place_waits *p = place_of(w, a);
 		if (!p)
 			return false;
-		uint64_t wait = (uint64_t)wait_until(a, needed_at(m, i, last_below_ns));
-		p->n++;
-		p->ns += (uint64_t)(a->leave_ns - a->enter_ns);
+		uint64_t wait =
+			m->weight * (uint64_t)wait_until(a, needed_at(m, i, last_below_ns));
+		p->n += m->weight;
+		p->ns += m->weight * (uint64_t)(a->leave_ns - a->enter_ns);
 		p->wait_ns += wait;
 		*waited_ns += wait;
 		if (a->enter_ns > last_below_ns)
@@ -154,7 +158,7 @@ static bool add_call(struct mpi_waits *w, const struct meeting *m, const struct 
 	struct model_mpi_site *s = site_of(w, context, first->call);
 	if (!s)
 		return false;
-	s->n_calls++;
+	s->n_calls += m->weight;
 	s->waited_ns += waited_ns;
 	if (!m->is_blamed || !waited_ns)
 		return true;
@@ -164,9 +168,9 @@ static bool add_call(struct mpi_waits *w, const struct meeting *m, const struct 
 	if (!l)
 		return false;
 	uint64_t by_ns = behind(m);
-	l->n_calls++;
+	l->n_calls += m->weight;
 	l->waited_ns += waited_ns;
-	l->behind_ns += by_ns;
+	l->behind_ns += m->weight * by_ns;
 	if (by_ns > l->most_behind_ns)
 		l->most_behind_ns = by_ns;
 	return true;
@@ -227,7 +231,9 @@ bool mpi_waits_make(struct mpi_waits *w, const struct mpi_arrivals *a, const str
 		w->n_unmatched += !is_whole;
 		if (!is_whole || form->is_nonblocking || form->kind == MPI_KIND_LOOSE)
 			continue;
-		const struct meeting m = meet(&a->list.at[i], end - i);
+		const struct meeting m =
+			meet(&a->list.at[i], end - i,
+			     mpi_arrivals_weight(a, a->list.at[i].number));
 		if (!add_call(w, &m, at))
 			return false;
 	}

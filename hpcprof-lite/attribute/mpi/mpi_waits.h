@@ -4,8 +4,8 @@
  * waits from its own arrival until the last arrival, but not longer than it is in the call. In a
  * call that needs something from the root, it waits for the root; the root of a reduction waits for
  * the last of the others; in a scan, a rank waits for those below it. These are the wait states
- * "wait at NxN", "late broadcast", "early reduce" and "early scan" of Scalasca. Test:
- * tests/unit/prof_mpi/test_mpi_waits.c.
+ * "wait at NxN", "late broadcast", "early reduce" and "early scan" of Scalasca. If only some calls
+ * have records, each stands for the calls around it. Test: tests/unit/prof_mpi/test_mpi_waits.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_MPI_MPI_WAITS_H
 #define HPCPROF_ATTRIBUTE_MPI_MPI_WAITS_H

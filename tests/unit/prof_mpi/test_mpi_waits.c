@@ -151,6 +151,28 @@ static void calls_that_are_not_whole(void **state)
 	assert_int_equal(wait_of(MPI_CALL_Barrier, 0), UINT64_MAX);
 }
 
+/* Of calls 131072 to 262143 every eighth has a record; thinning out keeps every fourth, too. */
+static void records_stand_for_calls(void **state)
+{
+	(void)state;
+	arrivals.thinned = 3;
+	for (int i = 0; i < 2; i++) {
+		const uint64_t number = i ? 131072 : 0;
+		arrive(MPI_CALL_Barrier, number, 0, 2, -1, 1000 * i + 100, 1000 * i + 900);
+		arrive(MPI_CALL_Barrier, number, 1, 2, -1, 1000 * i + 800, 1000 * i + 900);
+	}
+	make();
+	arrivals.thinned = 0;
+	assert_int_equal(wait_of(MPI_CALL_Barrier, 0), (4 + 8) * 700);
+	assert_int_equal(waits.sites.at[0].n_calls, 4 + 8);
+	assert_int_equal(waits.sites.at[0].waited_ns, (4 + 8) * 700);
+	assert_int_equal(waits.late.at[0].n_calls, 4 + 8);
+	assert_int_equal(waits.late.at[0].waited_ns, (4 + 8) * 700);
+	assert_int_equal(waits.late.at[0].behind_ns, (4 + 8) * 700);
+	assert_int_equal(waits.late.at[0].most_behind_ns, 700);
+	assert_int_equal(waits.n_matched, 2);
+}
+
 static void damaged_nodes_have_no_site(void **state)
 {
 	(void)state;
@@ -220,6 +242,7 @@ int main(void)
 		cmocka_unit_test_teardown(nobody_waits_longer_than_its_call, clear),
 		cmocka_unit_test_teardown(roots_and_prefixes, clear),
 		cmocka_unit_test_teardown(calls_that_are_not_whole, clear),
+		cmocka_unit_test_teardown(records_stand_for_calls, clear),
 		cmocka_unit_test_teardown(damaged_nodes_have_no_site, clear),
 		cmocka_unit_test_teardown(clocks_of_two_hosts, clear),
 		cmocka_unit_test_teardown(clocks_without_a_common_call, clear),
