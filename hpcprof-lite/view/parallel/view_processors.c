@@ -7,11 +7,67 @@
 
 /* ---- threads over time ---- */
 
+static bool is_busy(const struct model_profile *t)
+{
+	return t->kind == MODEL_PROFILE_THREAD &&
+	       (!t->cpu_ns || t->cpu_ns >= (t->end_ns - t->start_ns) / 100);
+}
+
+/* Waits that idle pools and progress threads do not have. */
+static bool is_wanted_wait(unsigned activity)
+{
+	switch ((enum model_activity)activity) {
+	case MODEL_WORK:
+	case MODEL_MPI_OTHER:
+	case MODEL_BLOCKED_POLL:
+	case MODEL_BLOCKED_SLEEP:
+	case MODEL_BLOCKED_THREAD:
+	case MODEL_BLOCKED_OTHER: return false;
+	default: return true;
+	}
+}
+
+/* True if OFFCPU or REALTIME found the thread in waits for 1 % of its life. */
+static bool waits(const struct model *m, const struct model_profile *t)
+{
+	const uint32_t profile = (uint32_t)(t - m->profiles);
+	double seconds = 0;
+	for (uint32_t i = 0; i < m->n_metrics; i++) {
+		const struct model_metric *k = &m->metrics[i];
+		const struct model_value *v =
+			k->kind == MODEL_METRIC_ACTIVITY && is_wanted_wait(k->activity)
+				? model_find_value(m, profile, 0, i)
+				: NULL;
+		seconds += v ? v->at[MODEL_EXECUTION] : 0;
+	}
+	return seconds >= (double)(t->end_ns - t->start_ns) / 1e11;
+}
+
+/*
+ * True if another busy thread did the work for main thread t: one of its process, or one of a
+ * process of its rank while it lived, as below a shell. Profiles are sorted by rank.
+ */
+static bool has_stand_in(const struct model *m, const struct model_profile *t)
+{
+	const int32_t rank = m->processes[t->process].rank;
+	const uint64_t host = m->processes[t->process].host_id;
+	const struct model_profile *end = m->profiles + m->n_profiles, *p = t;
+	while (p > m->profiles && m->processes[p[-1].process].rank == rank)
+		p--;
+	for (; p < end && m->processes[p->process].rank == rank; p++)
+		if (p != t && is_busy(p) &&
+		    (p->process == t->process ||
+		     (m->processes[p->process].host_id == host && p->start_ns >= t->start_ns &&
+		      p->end_ns <= t->end_ns)))
+			return true;
+	return false;
+}
+
 bool view_is_used_thread(const struct model *m, const struct model_profile *t)
 {
-	const uint64_t least_ns = m->elapsed_ns / 100;
-	return t->kind == MODEL_PROFILE_THREAD &&
-	       (t->thread == 0 || !t->cpu_ns || t->cpu_ns >= least_ns);
+	if (t->kind != MODEL_PROFILE_THREAD || is_busy(t) || waits(m, t))
+		return t->kind == MODEL_PROFILE_THREAD;
+	return t->thread == 0 && !has_stand_in(m, t);
 }
 
 struct edge {

@@ -46,9 +46,10 @@ struct view_processors {
 };
 
 /*
- * Libraries keep threads that only wait: progress threads of MPI, pools of OpenCL. Beside them all
- * uses would look small. True for a main thread, for one that had CPU time for at least 1 % of the
- * run, and for one whose CPU time is not known.
+ * Libraries keep threads that only wait: progress threads of MPI, pools of OpenCL. Shells wait for
+ * their commands. Beside them all uses would look small. True for a thread that had CPU time for at
+ * least 1 % of its life or waited as long for a lock, a file, OpenMP or a call of MPI, for one
+ * whose CPU time is not known, and for a main thread for which no other thread did the work.
  */
 bool view_is_used_thread(const struct model *m, const struct model_profile *t);
 /*

@@ -179,8 +179,10 @@ static void test_threads_without_work(void **state)
 	assert_true(near(p.cpu_seconds, 5.199999999));
 	assert_true(near(p.seconds[MODEL_BLOCKED_SLEEP], 1) && near(p.capacity, 20));
 	view_processors_free(&p);
-	t[0].cpu_ns = 1; /* a main thread is used */
-	assert_true(view_is_used_thread(m, &t[0]) && view_is_used_thread(m, &t[1]));
+	t[0].cpu_ns = 1; /* it waits for the other one */
+	assert_true(!view_is_used_thread(m, &t[0]) && view_is_used_thread(m, &t[1]));
+	t[1].cpu_ns = 1; /* a main thread is used if no other thread is */
+	assert_true(view_is_used_thread(m, &t[0]) && !view_is_used_thread(m, &t[1]));
 	t[2].cpu_ns = 0; /* not known */
 	assert_true(view_is_used_thread(m, &t[2]));
 	model_free(m);
