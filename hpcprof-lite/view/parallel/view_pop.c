@@ -52,16 +52,19 @@ static double useful(const struct pop *p, uint32_t profile, uint32_t context)
 
 /* ---- processes ---- */
 
-static void count_threads(struct pop *p)
+/* The threads of a process that lived at one time. False if memory is short. */
+static bool count_threads(struct pop *p)
 {
 	const struct model *m = p->m;
-	for (uint32_t i = 0; i < m->n_profiles; i++) {
-		const struct model_profile *t = &m->profiles[i];
-		if (!view_is_used_thread(m, t))
-			continue;
-		p->n_threads[t->process]++;
-		if (p->main_thread[t->process] == MODEL_NONE)
-			p->main_thread[t->process] = i;
+	for (uint32_t i = 0, next; i < m->n_profiles; i = next) {
+		const uint32_t process = m->profiles[i].process;
+		uint32_t n_all;
+		for (next = i; next < m->n_profiles && m->profiles[next].process == process; next++)
+			if (p->main_thread[process] == MODEL_NONE &&
+			    view_is_used_thread(m, &m->profiles[next]))
+				p->main_thread[process] = next;
+		if (!view_count_threads(m, i, next, &p->n_threads[process], &n_all))
+			return false;
 	}
 	for (uint32_t i = 0; i < m->n_omp_regions; i++)
 		p->n_threads[m->omp_regions[i].process] = 0;
@@ -70,6 +73,7 @@ static void count_threads(struct pop *p)
 		*n = m->omp_regions[i].n_threads > *n ? m->omp_regions[i].n_threads : *n;
 		*n = *n ? *n : 1;
 	}
+	return true;
 }
 
 /* The ranks, or without ranks, the process that worked most. */
@@ -259,96 +263,38 @@ static void add_loops(struct pop *p, struct view_pops *out)
 
 /* ---- devices ---- */
 
-struct span {
-	uint64_t start_ns, end_ns;
-};
-
-struct spans {
-	VEC(struct span) list;
-};
-
-static int compare_spans(const void *pa, const void *pb)
+static void time_devices(const struct model *m, struct view_pop_devices *out)
 {
-	const struct span *a = pa, *b = pb;
-	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
-}
-
-/* The time that at least one of the spans covers. Sorts them. */
-static double covered(struct spans *s)
-{
-	uint64_t ns = 0, end = 0;
-	if (s->list.n)
-		qsort(s->list.at, s->list.n, sizeof *s->list.at, compare_spans);
-	for (size_t i = 0; i < s->list.n; i++) {
-		const struct span *x = &s->list.at[i];
-		uint64_t from = x->start_ns > end ? x->start_ns : end;
-		ns += x->end_ns > from ? x->end_ns - from : 0;
-		end = x->end_ns > end ? x->end_ns : end;
-	}
-	return (double)ns / 1e9;
-}
-
-/* Adds the kernels of a queue's lane, or all operations that keep the device busy. */
-static bool add_spans(const struct model *m, uint32_t profile, bool kernels_only, struct spans *to)
-{
-	enum { CHUNK = 256 };
-	struct model_gpu_op ops[CHUNK];
-	struct model_gpu_cursor cursor = {0};
-	for (size_t n; (n = model_gpu_read(m, profile, &cursor, ops, CHUNK));)
-		for (size_t i = 0; i < n; i++) {
-			bool is_memory = ops[i].kind == MSR_GPU_COPY || ops[i].kind == MSR_GPU_SET;
-			if (ops[i].kind != MSR_GPU_KERNEL && (kernels_only || !is_memory))
-				continue;
-			struct span *s = vec_push(&to->list);
-			if (!s)
-				return false;
-			*s = (struct span){ops[i].start_ns, ops[i].end_ns};
-		}
-	return true;
-}
-
-/* Sets the seconds in which the device ran kernels, or did anything. */
-static bool time_device(const struct model *m, uint32_t device, bool kernels_only, double *seconds)
-{
-	struct spans spans = {0};
-	bool ok = true;
-	for (uint32_t i = 0; ok && i < m->n_profiles; i++)
-		if (m->profiles[i].kind == MODEL_PROFILE_QUEUE &&
-		    m->gpu_queues[m->profiles[i].queue].device == device)
-			ok = add_spans(m, i, kernels_only, &spans);
-	*seconds = covered(&spans);
-	vec_free(&spans.list);
-	return ok;
-}
-
-static bool time_devices(const struct model *m, double elapsed, struct view_pop_devices *out)
-{
-	double all = 0, most = 0, most_busy = 0;
-	for (uint32_t d = 0; d < m->n_gpu_devices; d++) {
-		double kernels, busy;
-		if (!time_device(m, d, true, &kernels) || !time_device(m, d, false, &busy))
-			return false;
-		out->n += busy > 0;
+	double all = 0, most = 0, most_busy = 0, elapsed = 0;
+	for (uint32_t d = 0; m->gpu_idle && d < m->n_gpu_devices; d++) {
+		const struct model_gpu_idle *x = &m->gpu_idle[d];
+		const double kernels = (double)x->kernel_ns,
+			     busy = (double)(x->kernel_ns + x->copy_ns - x->overlap_ns),
+			     watched = (double)x->watched_ns;
+		if (!x->is_known || busy <= 0)
+			continue;
+		out->n++;
 		all += kernels;
 		most = kernels > most ? kernels : most;
 		most_busy = busy > most_busy ? busy : most_busy;
+		elapsed = watched > elapsed ? watched : elapsed;
 	}
 	if (!out->n)
-		return true;
+		return;
 	double mean = all / out->n;
 	out->load_balance = ratio(mean, most);
 	out->communication = ratio(most, most_busy);
 	out->orchestration = ratio(most_busy, elapsed);
 	out->parallel = ratio(mean, elapsed);
-	return true;
 }
 
 /* ---- the whole ---- */
 
-static void make(struct pop *p, struct view_pops *out)
+static bool make(struct pop *p, struct view_pops *out)
 {
 	const struct model *m = p->m;
-	count_threads(p);
+	if (!count_threads(p))
+		return false;
 	choose_processes(p);
 	for (uint32_t i = 0; i < m->n_processes; i++) {
 		const struct model_process *x = &m->processes[i];
@@ -360,6 +306,7 @@ static void make(struct pop *p, struct view_pops *out)
 	if (out->n && out->at[0].n_threads == 1 && !out->at[0].has_gpu)
 		out->n = 0;
 	add_loops(p, out);
+	return true;
 }
 
 bool view_pop_make(const struct model *m, struct view_pops *out)
@@ -379,8 +326,9 @@ bool view_pop_make(const struct model *m, struct view_pops *out)
 	for (size_t i = 0; ok && i < n; i++)
 		p.main_thread[i] = MODEL_NONE;
 	if (ok && !m->part_has_gaps) {
-		make(&p, out);
-		ok = !out->n || time_devices(m, out->at[0].elapsed, &out->devices);
+		ok = make(&p, out);
+		if (ok && out->n)
+			time_devices(m, &out->devices);
 	}
 	free(p.is_chosen);
 	free(p.n_threads);

@@ -83,14 +83,15 @@ static int compare_edges(const void *pa, const void *pb)
 	return a->step - b->step; /* ends first: one thread after the other is one thread */
 }
 
-/* The most threads that lived at one time. False if memory is short. */
-static bool count_threads(const struct model *m, struct view_processors *p)
+bool view_count_threads(const struct model *m, uint32_t first, uint32_t end, uint32_t *most,
+			uint32_t *all)
 {
-	struct edge *edges = malloc((2 * (size_t)m->n_profiles + 1) * sizeof *edges);
+	struct edge *edges = malloc((2 * (size_t)(end - first) + 1) * sizeof *edges);
 	size_t n = 0;
 	if (!edges)
 		return false;
-	for (uint32_t i = 0; i < m->n_profiles; i++) {
+	*most = 0;
+	for (uint32_t i = first; i < end; i++) {
 		const struct model_profile *t = &m->profiles[i];
 		if (!view_is_used_thread(m, t))
 			continue;
@@ -103,10 +104,9 @@ static bool count_threads(const struct model *m, struct view_processors *p)
 	uint32_t now = 0;
 	for (size_t i = 0; i < n; i++) {
 		now += (uint32_t)edges[i].step;
-		p->n_threads = now > p->n_threads ? now : p->n_threads;
+		*most = now > *most ? now : *most;
 	}
-	p->n_all_threads = (uint32_t)(n / 2);
-	p->n_left_out = model_count_threads(m) - p->n_all_threads;
+	*all = (uint32_t)(n / 2);
 	free(edges);
 	return true;
 }
@@ -262,10 +262,13 @@ bool view_processors_make(const struct model *m, struct view_processors *p)
 		.lacks_offcpu = lacks_offcpu(m),
 		.processes = calloc((size_t)m->n_processes + 1, sizeof *p->processes),
 		.n_processes = m->n_processes};
-	if (!p->processes || !count_threads(m, p) || !count_allowed(m, p)) {
+	if (!p->processes ||
+	    !view_count_threads(m, 0, m->n_profiles, &p->n_threads, &p->n_all_threads) ||
+	    !count_allowed(m, p)) {
 		view_processors_free(p);
 		return false;
 	}
+	p->n_left_out = model_count_threads(m) - p->n_all_threads;
 	for (uint32_t i = 0; i < m->n_processes; i++) {
 		p->processes[i].process = i;
 		p->n_ranks += m->processes[i].rank >= 0;

@@ -53,6 +53,12 @@ struct view_processors {
  */
 bool view_is_used_thread(const struct model *m, const struct model_profile *t);
 /*
+ * Counts the used threads among the profiles [first, end): the most that lived at one time, and
+ * all. False if memory is short.
+ */
+bool view_count_threads(const struct model *m, uint32_t first, uint32_t end, uint32_t *most,
+	uint32_t *all);
+/*
  * True if the section has something to say: there is a measured time, several threads, processes or
  * a GPU, and the model is not a part of the run by functions.
  */
