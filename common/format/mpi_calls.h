@@ -63,6 +63,7 @@ struct mpi_call_form {
 	uint8_t tag;                        /* MPI_Comm_create_group */
 	uint8_t is_nonblocking;             /* the call does not wait for others */
 	uint8_t is_neighbour;               /* counts are for neighbours in a topology */
+	uint8_t found;                      /* polls: of a pointer to an int; 0 there: nothing */
 };
 
 /* clang-format off */
@@ -93,17 +94,17 @@ struct mpi_call_form {
 	COUNT(Mrecv, 5, P2P, NONE, .receive = 2) \
 	COUNT(Imrecv, 5, P2P, NONE, .receive = 2, .is_nonblocking = 1) \
 	CALL(Probe, 4, P2P, NONE, .peer = 1, .on = 3) \
-	CALL(Iprobe, 5, P2P, NONE, .peer = 1, .on = 3, .is_nonblocking = 1) \
+	CALL(Iprobe, 5, P2P, NONE, .peer = 1, .on = 3, .is_nonblocking = 1, .found = 4) \
 	CALL(Mprobe, 5, P2P, NONE, .peer = 1, .on = 3) \
-	CALL(Improbe, 6, P2P, NONE, .peer = 1, .on = 3, .is_nonblocking = 1) \
+	CALL(Improbe, 6, P2P, NONE, .peer = 1, .on = 3, .is_nonblocking = 1, .found = 4) \
 	CALL(Wait, 2, P2P, NONE, ) \
 	CALL(Waitall, 3, P2P, NONE, ) \
 	CALL(Waitany, 4, P2P, NONE, ) \
 	CALL(Waitsome, 5, P2P, NONE, ) \
-	CALL(Test, 3, P2P, NONE, .is_nonblocking = 1) \
-	CALL(Testall, 4, P2P, NONE, .is_nonblocking = 1) \
-	CALL(Testany, 5, P2P, NONE, .is_nonblocking = 1) \
-	CALL(Testsome, 5, P2P, NONE, .is_nonblocking = 1) \
+	CALL(Test, 3, P2P, NONE, .is_nonblocking = 1, .found = 2) \
+	CALL(Testall, 4, P2P, NONE, .is_nonblocking = 1, .found = 3) \
+	CALL(Testany, 5, P2P, NONE, .is_nonblocking = 1, .found = 4) \
+	CALL(Testsome, 5, P2P, NONE, .is_nonblocking = 1, .found = 3) \
 	CALL(Start, 1, P2P, NONE, .is_nonblocking = 1) \
 	CALL(Startall, 2, P2P, NONE, .is_nonblocking = 1) \
 	CALL(Buffer_detach, 2, P2P, NONE, ) \

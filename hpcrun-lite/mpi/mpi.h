@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define MPI_HOST_VERSION 1u
+#define MPI_HOST_VERSION 2u
 #define MPI_HOST_SYMBOL "hpcrun_lite_mpi_host"
 
 /* One call of MPI that has ended. */
@@ -44,8 +44,13 @@ struct mpi_host {
 	 * end() must not follow then.
 	 */
 	bool (*begin)(const void *text);
-	/* The same thread has left that call. */
-	void (*end)(const struct mpi_event *e);
+	/*
+	 * The same thread has left that call. Returns the number of calls in the sum that has it now;
+	 * NULL: it is not recorded. The pointer is the thread's, and of this generation.
+	 */
+	_Atomic uint64_t *(*end)(const struct mpi_event *e);
+	/* Adds a call to such a number. Does nothing if measurement has ended. */
+	void (*again)(_Atomic uint64_t *n_calls);
 	/* Describes a communicator. `id` in it is ignored. Returns its id; 0: not recorded. */
 	uint32_t (*comm)(const struct msr_mpi_comm *c);
 };

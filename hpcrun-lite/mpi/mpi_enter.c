@@ -4,6 +4,7 @@
 
 #include "common/safe/clock.h"
 #include "hpcrun-lite/mpi/mpi_bytes.h"
+#include "hpcrun-lite/mpi/mpi_poll.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -65,6 +66,11 @@ static void find_object(struct mpi_frame *f, const struct mpi_call_form *form, c
 						      memory_order_relaxed);
 }
 
+static bool begin(const struct mpi_host *h)
+{
+	return h->begin((const void *)(uintptr_t)mpi_enter);
+}
+
 void mpi_enter(struct mpi_frame *f, const uintptr_t *a)
 {
 	const struct mpi_call_form *form = &mpi_call_forms[f->call];
@@ -72,12 +78,20 @@ void mpi_enter(struct mpi_frame *f, const uintptr_t *a)
 	mpi_outermost = (uintptr_t)f;
 	f->on = f->freed = NULL;
 	f->number = 0;
-	f->is_measured = false;
+	f->is_measured = f->is_untimed = false;
+	f->poll = NULL;
 	if (!h)
 		return;
+	if (form->found) {
+		f->poll = mpi_poll_of(f->call, atomic_load_explicit(&generation,
+								    memory_order_relaxed));
+		f->is_untimed = !mpi_poll_is_timed(f->poll);
+		if (f->is_untimed)
+			return;
+	}
 	if (form->on || form->frees)
 		find_object(f, form, a);
-	f->is_measured = h->begin((const void *)(uintptr_t)mpi_enter);
+	f->is_measured = begin(h);
 	f->enter_ns = f->is_measured ? clock_mono_ns() : 0;
 }
 
@@ -141,7 +155,27 @@ static void record(const struct mpi_host *h, const struct mpi_library *l,
 		e.peer = mpi_bytes_peer(&c, form->peer, &is_null);
 		mpi_bytes_of(&c, &e.sent, &e.received);
 	}
-	h->end(&e);
+	if (f->poll && !f->is_untimed)
+		e.enter_ns = leave_ns - mpi_poll_ns(f->poll, f->enter_ns, leave_ns);
+	_Atomic uint64_t *n_calls = h->end(&e);
+	if (f->poll)
+		f->poll->n_calls = n_calls;
+}
+
+/* Its time is in that of the next timed poll. */
+static void leave_untimed(struct mpi_frame *f, const struct mpi_call_form *form,
+			  const uintptr_t *a, int result)
+{
+	const struct mpi_host *h = f->host;
+	if (result == 0 && !*(const int *)a[form->found]) {
+		h->again(f->poll->n_calls);
+		return;
+	}
+	if (form->on)
+		find_object(f, form, a);
+	f->enter_ns = 0;
+	if (begin(h))
+		record(h, mpi_library(f->function), f, form, a, 0, result == 0);
 }
 
 void mpi_leave(struct mpi_frame *f, const uintptr_t *a, int result)
@@ -149,7 +183,9 @@ void mpi_leave(struct mpi_frame *f, const uintptr_t *a, int result)
 	const uint64_t leave_ns = f->is_measured ? clock_mono_ns() : 0;
 	const struct mpi_call_form *form = &mpi_call_forms[f->call];
 	const struct mpi_host *h = f->host;
-	if (h) {
+	if (f->is_untimed) {
+		leave_untimed(f, form, a, result);
+	} else if (h) {
 		const struct mpi_library *l = mpi_library(f->function);
 		if (result == 0)
 			follow(h, l, f, form, a);

@@ -19,6 +19,8 @@ struct mpi_frame {
 	uint64_t number;                /* collective calls: on the communicator */
 	uint16_t call;
 	bool is_large, is_measured;
+	bool is_untimed;                /* a poll that is only recorded if it finds something */
+	struct mpi_poll *poll;          /* of the thread; NULL: the call is no poll */
 };
 
 /* Where the calling thread's outermost call is; 0: none. */

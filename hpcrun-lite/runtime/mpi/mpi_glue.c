@@ -107,16 +107,27 @@ static bool begin(const void *text)
  * The sums belong to calls alone, so samples may interrupt. Holding them back once more would cost
  * a fifth of what a call costs.
  */
-static void end(const struct mpi_event *e)
+static _Atomic uint64_t *end(const struct mpi_event *e)
 {
 	struct thread *t = now.thread;
 	enum msr_loss cause;
 	if (t != thread_self || !process_is_alive() ||
 	    atomic_load_explicit(&process.ending, memory_order_relaxed))
-		return;
+		return NULL;
 	const uint32_t node = now.place.has_node ? now.place.node : 0;
-	if (!mpi_sums_add(&t->mpi, t->record->number, node, e, &cause))
-		count_lost();
+	if (mpi_sums_add(&t->mpi, t->record->number, node, e, &cause))
+		return mpi_sums_last(&t->mpi);
+	count_lost();
+	return NULL;
+}
+
+static void again(_Atomic uint64_t *n_calls)
+{
+	/* The thread is the only writer, so a plain addition of a whole word is enough. */
+	if (process_is_alive() && !atomic_load_explicit(&process.ending, memory_order_relaxed))
+		atomic_store_explicit(n_calls,
+				      atomic_load_explicit(n_calls, memory_order_relaxed) + 1,
+				      memory_order_relaxed);
 }
 
 static uint32_t comm(const struct msr_mpi_comm *c)
@@ -145,6 +156,7 @@ static const struct mpi_host host = {.version = MPI_HOST_VERSION,
 				     .generation = generation,
 				     .begin = begin,
 				     .end = end,
+				     .again = again,
 				     .comm = comm};
 
 const struct mpi_host *mpi_glue_host(void)

@@ -153,6 +153,11 @@ bool mpi_sums_add(struct mpi_thread *t, uint32_t thread, uint32_t node, const st
 	       record_collective(t->sums, node, e, cause);
 }
 
+_Atomic uint64_t *mpi_sums_last(const struct mpi_thread *t)
+{
+	return t->sums && t->sums->last ? &t->sums->last->n_calls : NULL;
+}
+
 bool mpi_sums_comm(struct mpi_thread *t, uint32_t thread, const struct msr_mpi_comm *c,
 		   enum msr_loss *cause)
 {

@@ -31,6 +31,8 @@ struct mpi_thread {
  */
 bool mpi_sums_add(struct mpi_thread *t, uint32_t thread, uint32_t node, const struct mpi_event *e,
 		  enum msr_loss *cause);
+/* The number of calls in the sum that was added to last; NULL: none. */
+_Atomic uint64_t *mpi_sums_last(const struct mpi_thread *t);
 /* Writes the description of a communicator. Failure as above. */
 bool mpi_sums_comm(struct mpi_thread *t, uint32_t thread, const struct msr_mpi_comm *c,
 		   enum msr_loss *cause);

@@ -5,6 +5,7 @@ mpi_tests = \
 	tests/cli/mpi/mpi_fortran.sh \
 	tests/cli/mpi/mpi_harmless.sh \
 	tests/cli/mpi/mpi_late.sh \
+	tests/cli/mpi/mpi_polls.sh \
 	tests/cli/mpi/mpi_python.sh \
 	tests/cli/mpi/mpi_truth.sh
 TESTS += $(mpi_tests)
@@ -17,19 +18,23 @@ EXTRA_DIST += $(mpi_tests) tests/cli/mpi/mpi_lib.sh \
 	tests/workload/mpi/mpi_fortran_mod.f90 \
 	tests/workload/mpi/mpi_late.c \
 	tests/workload/mpi/mpi_mix.c \
+	tests/workload/mpi/mpi_polls.c \
 	tests/workload/mpi/mpi_speed.c
 
 BENCHES += tests/bench/bench_mpi.sh
 EXTRA_DIST += tests/bench/bench_mpi.sh
 
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/mpi/test_mpi_bytes tests/unit/mpi/test_mpi_sums \
+check_PROGRAMS += tests/unit/mpi/test_mpi_bytes tests/unit/mpi/test_mpi_poll tests/unit/mpi/test_mpi_sums \
 	tests/unit/prof_mpi/test_mpi_model tests/unit/prof_mpi/test_mpi_waits
-TESTS += tests/unit/mpi/test_mpi_bytes tests/unit/mpi/test_mpi_sums \
+TESTS += tests/unit/mpi/test_mpi_bytes tests/unit/mpi/test_mpi_poll tests/unit/mpi/test_mpi_sums \
 	tests/unit/prof_mpi/test_mpi_model tests/unit/prof_mpi/test_mpi_waits
 tests_unit_mpi_test_mpi_bytes_SOURCES = tests/unit/mpi/test_mpi_bytes.c \
 	hpcrun-lite/mpi/mpi_bytes.c hpcrun-lite/mpi/mpi_objects.c
 tests_unit_mpi_test_mpi_bytes_LDADD = libhlbase.la $(CMOCKA_LIBS)
+tests_unit_mpi_test_mpi_poll_SOURCES = tests/unit/mpi/test_mpi_poll.c \
+	hpcrun-lite/mpi/mpi_poll.c
+tests_unit_mpi_test_mpi_poll_LDADD = libhlbase.la $(CMOCKA_LIBS)
 tests_unit_mpi_test_mpi_sums_SOURCES = tests/unit/mpi/test_mpi_sums.c \
 	hpcrun-lite/runtime/mpi/mpi_sums.c
 tests_unit_mpi_test_mpi_sums_LDADD = libhlcct.la libhlsafe.la $(CMOCKA_LIBS)
