@@ -72,7 +72,8 @@ bool compare_counts_samples(const char *metric, unsigned kind)
 bool compare_is_exact(const struct compare *c, uint32_t metric)
 {
 	const struct compare_metric *m = &c->metrics.at[metric];
-	return (m->kind == MODEL_METRIC_GPU_COUNT || m->kind == MODEL_METRIC_GPU_MEAN) &&
+	return (m->kind == MODEL_METRIC_GPU_COUNT || m->kind == MODEL_METRIC_GPU_MEAN ||
+		m->kind == MODEL_METRIC_MPI_COUNT) &&
 	       !compare_counts_samples(compare_string(c, m->name), m->kind);
 }
 

@@ -157,7 +157,8 @@ static double variance_of(const struct compare_adding *a, const struct model_tot
 	if (compare_counts_samples(metric->name, metric->kind))
 		return fabs(sum);
 	const struct compare_operations *o = a->operations ? &a->operations[t->context] : NULL;
-	if (metric->kind == MODEL_METRIC_GPU_COUNT || metric->kind == MODEL_METRIC_GPU_MEAN)
+	if (metric->kind == MODEL_METRIC_GPU_COUNT || metric->kind == MODEL_METRIC_GPU_MEAN ||
+	    metric->kind == MODEL_METRIC_MPI_COUNT)
 		return 0;
 	if (metric->kind == MODEL_METRIC_GPU_TIME && o && o->n > 1) {
 		double spread = o->squares - o->sum * o->sum / (double)o->n;

@@ -38,7 +38,8 @@ static enum status refuse_metric(const struct compare *c, const struct compare_c
 /* Most GPU metrics exist only if they are not 0, so every run with a GPU back end measured them. */
 static bool is_measured_by_all(const struct compare *c, const struct compare_metric *m)
 {
-	if (m->kind == MODEL_METRIC_SAMPLED)
+	if (m->kind == MODEL_METRIC_SAMPLED || m->kind == MODEL_METRIC_MPI_TIME ||
+	    m->kind == MODEL_METRIC_MPI_COUNT)
 		return m->n_runs == c->runs.n;
 	bool is_part = m->kind == MODEL_METRIC_GUESSED || m->kind == MODEL_METRIC_ACTIVITY;
 	for (size_t i = 0; !is_part && i < c->runs.n; i++)

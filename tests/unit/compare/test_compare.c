@@ -350,6 +350,50 @@ static void test_kernels(void **state)
 	compare_close(&c);
 }
 
+/* A condition on MPI holds if both runs measured MPI, and is refused otherwise. */
+static void test_mpi(void **state)
+{
+	static struct fixture f;
+	static const char *const conditions[] = {"MPI (sec) > +50%", "MPI:CALLS > +50%"};
+	(void)state;
+	for (unsigned lacks = 0; lacks < 2; lacks++) {
+		struct compare c;
+		struct compare_report r;
+		assert_true(compare_open(&c));
+		for (unsigned side = 0; side < COMPARE_N_SIDES; side++) {
+			make(&f, &plain);
+			uint32_t time = fixture_metric(&f, "MPI (sec)", "MPI", "sec",
+						       MODEL_METRIC_MPI_TIME, MODEL_ROLE_MPI_TIME),
+				 calls = fixture_metric(&f, "MPI:CALLS", "MPI", "count",
+							MODEL_METRIC_MPI_COUNT,
+							MODEL_ROLE_MPI_CALLS),
+				 function = fixture_function(&f, "MPI_Send", 0, MODEL_NONE, 0),
+				 at = fixture_call(&f, 2, function, MODEL_CALL);
+			fixture_value(&f, at, time, 10000 * (side + 1), side + 1.0);
+			fixture_value(&f, at, calls, 10000 * (side + 1), 10000.0 * (side + 1));
+			f.m.n_metrics -= lacks && !side ? 2 : 0;
+			f.m.n_totals -= lacks && !side ? 2 : 0;
+			assert_true(compare_add(&c, side, "run", &f.m));
+		}
+		for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++) {
+			struct compare_condition condition;
+			struct compare_check check;
+			assert_int_equal(compare_condition_parse(conditions[i], &condition),
+					 STATUS_OK);
+			enum status s = compare_check(&c, &condition, 1, 0, &check);
+			assert_int_equal(s == STATUS_OK, !lacks);
+			if (!lacks)
+				assert_int_equal(check.verdict, COMPARE_FAILS);
+			if (!lacks && i)
+				assert_true(compare_deviation(&check.estimate) == 0);
+		}
+		report(&c, &r);
+		assert_int_equal(r.wholes.n, 3); /* CPUTIME and both of MPI */
+		compare_report_close(&r);
+		compare_close(&c);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -357,6 +401,7 @@ int main(void)
 		cmocka_unit_test(test_longer_loop),   cmocka_unit_test(test_renamed),
 		cmocka_unit_test(test_rare_function), cmocka_unit_test(test_recursion),
 		cmocka_unit_test(test_ranks),         cmocka_unit_test(test_kernels),
+		cmocka_unit_test(test_mpi),
 		cmocka_unit_test(test_doubt),         cmocka_unit_test(test_jumpy_function),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
