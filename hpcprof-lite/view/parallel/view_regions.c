@@ -123,6 +123,7 @@ static uint32_t find_region_of_task(const struct model *m, const uint32_t *regio
 	const char *name = m->functions[m->contexts[task].function].name;
 	size_t n = strcspn(name, ".");
 	uint32_t above = m->contexts[task].parent, found = MODEL_NONE;
+	bool is_ambiguous = false;
 	for (uint32_t c = above + 1; c < above + m->contexts[above].subtree_n;
 	     c += m->contexts[c].subtree_n) {
 		uint32_t f = m->contexts[c].function;
@@ -132,9 +133,10 @@ static uint32_t find_region_of_task(const struct model *m, const uint32_t *regio
 		const char *other = m->functions[f].name;
 		if (n && strncmp(other, name, n) == 0 && other[n] == '.')
 			return region_of[f];
-		found = found == MODEL_NONE && !n ? region_of[f] : MODEL_NONE;
+		is_ambiguous |= found != MODEL_NONE && found != region_of[f];
+		found = region_of[f];
 	}
-	return found;
+	return n || is_ambiguous ? MODEL_NONE : found;
 }
 
 /* Finds the contexts of the functions of regions. */

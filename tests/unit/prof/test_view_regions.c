@@ -9,7 +9,7 @@
 
 #define SECOND UINT64_C(1000000000)
 
-enum { MAIN, SOLVE, BODY, TASK, OTHER, SMALL, N_FUNCTIONS };
+enum { MAIN, SOLVE, BODY, TASK, OTHER, SMALL, SECOND_BODY, THIRD_BODY, N_FUNCTIONS };
 
 static const struct model_function functions[N_FUNCTIONS] = {
 	[MAIN] = {.name = "main"},
@@ -18,6 +18,8 @@ static const struct model_function functions[N_FUNCTIONS] = {
 	[TASK] = {.name = "solve._omp_fn.1"},
 	[OTHER] = {.name = ".omp_outlined."},
 	[SMALL] = {.name = "small"},
+	[SECOND_BODY] = {.name = ".omp_outlined..1"},
+	[THIRD_BODY] = {.name = ".omp_outlined..2"},
 };
 
 #define FUNCTION(p, n, f) \
@@ -139,6 +141,48 @@ static void test_loop(void **state)
 	view_regions_free(&r);
 }
 
+/* Of one to three regions at the line of a task whose name does not say which one it belongs to. */
+static void test_task_of_clang(void **state)
+{
+	static const struct model_function names[N_FUNCTIONS] = {
+		[TASK] = {.name = ".omp_outlined..3"},
+		[OTHER] = {.name = ".omp_outlined."},
+		[SECOND_BODY] = {.name = ".omp_outlined..1"},
+		[THIRD_BODY] = {.name = ".omp_outlined..2"}};
+	static const struct model_omp_region of_line[] = {
+		{.function = OTHER, .n_threads = 1, .elapsed_ns = 9 * SECOND},
+		{.function = SECOND_BODY, .n_threads = 1, .elapsed_ns = 9 * SECOND},
+		{.function = THIRD_BODY, .n_threads = 1, .elapsed_ns = 9 * SECOND}};
+	static const struct model_total of_task[] = {
+		{.context = 2, .metric = 1, .sum[MODEL_EXECUTION] = 6}};
+	(void)state;
+	for (uint32_t n = 1; n <= 3; n++) {
+		struct model_context tree[] = {
+			{.parent = MODEL_NONE, .subtree_n = 3 + n, .kind = MODEL_CONTEXT_ROOT,
+			 .function = MODEL_NONE, .file = MODEL_NONE},
+			LINE(0, 2 + n, SOLVE, 57),
+			FUNCTION(1, 1, TASK),
+			FUNCTION(1, 1, OTHER),
+			FUNCTION(1, 1, SECOND_BODY),
+			FUNCTION(1, 1, THIRD_BODY)};
+		struct model m = make_model();
+		struct view_regions r;
+		double work = 0;
+		m.functions = names;
+		m.contexts = tree;
+		m.n_contexts = 3 + n;
+		m.totals = of_task;
+		m.n_totals = 1;
+		m.omp_regions = of_line;
+		m.n_omp_regions = 3;
+		assert_true(view_regions_make(&m, &r));
+		for (size_t i = 0; i < r.n; i++)
+			work += r.at[i].activity[MODEL_WORK];
+		assert_true(near(work, n == 1 ? 6 : 0));
+		view_regions_free(&r);
+	}
+}
+
 static void test_names(void **state)
 {
 	(void)state;
@@ -170,6 +214,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_loop),
+		cmocka_unit_test(test_task_of_clang),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_none),
 	};
