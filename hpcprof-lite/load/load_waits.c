@@ -5,12 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OBJECTS_MOST (1u << 20) /* no run time writes as many */
-
+/* Ids are consecutive, so a file cannot have more of them than it has room for. */
 enum status load_wait_object(struct load_file *f, const uint8_t *record, uint32_t bytes)
 {
 	const struct msr_wait_object *r = (const void *)record;
-	if (bytes < sizeof *r || r->id == 0 || r->id > OBJECTS_MOST || r->text_bytes == 0
+	if (bytes < sizeof *r || r->id == 0 || r->id > f->map.n_bytes / sizeof *r || r->text_bytes == 0
 		|| r->text_bytes > bytes - sizeof *r
 		|| record[sizeof *r + r->text_bytes - 1] != '\0')
 		return STATUS_BAD_INPUT;

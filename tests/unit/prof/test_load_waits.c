@@ -32,9 +32,14 @@ static union record make(uint32_t id, enum msr_wait_object_kind kind, const char
 	return r;
 }
 
+/* As from a file of FILE_BYTES. */
+enum { FILE_BYTES = 1024 };
 static enum status read(struct load_file *f, const union record *r)
 {
-	return load_wait_object(f, r->bytes, r->head.bytes);
+	f->map.n_bytes = FILE_BYTES;
+	enum status s = load_wait_object(f, r->bytes, r->head.bytes);
+	f->map.n_bytes = 0;
+	return s;
 }
 
 static void test_records(void **state)
@@ -51,6 +56,10 @@ static void test_records(void **state)
 	assert_int_equal(read(&f, &bad), STATUS_BAD_INPUT);
 	bad = make(UINT32_MAX, MSR_WAIT_OBJECT_DESCRIPTOR, "x");
 	assert_int_equal(read(&f, &bad), STATUS_BAD_INPUT);
+	/* more than the file has room for */
+	bad = make(FILE_BYTES / sizeof bad.head + 1, MSR_WAIT_OBJECT_DESCRIPTOR, "x");
+	assert_int_equal(read(&f, &bad), STATUS_BAD_INPUT);
+	assert_int_equal(f.wait_objects.n, 4);
 	bad = make(5, MSR_WAIT_OBJECT_DESCRIPTOR, "x");
 	bad.head.text_bytes = 60; /* beyond the record */
 	assert_int_equal(read(&f, &bad), STATUS_BAD_INPUT);
