@@ -49,8 +49,11 @@ enum status load_unsampled_wait(struct load_file *f, struct load_thread *t)
 	*cell = (struct msr_cell){.node = r->offcpu_node,
 				  .metric = (uint16_t)metric,
 				  .sum = r->offcpu_unsampled_ns};
-	struct load_part *part = load_cell_is_sound(f, t, cell) ? vec_push(&t->cells) : NULL;
-	if (part)
-		*part = (struct load_part){.content = (const void *)cell, .n_bytes = sizeof *cell};
+	if (!load_cell_is_sound(f, t, cell))
+		return STATUS_OK;
+	struct load_part *part = vec_push(&t->cells);
+	if (!part)
+		return STATUS_NO_MEMORY;
+	*part = (struct load_part){.content = (const void *)cell, .n_bytes = sizeof *cell};
 	return STATUS_OK;
 }

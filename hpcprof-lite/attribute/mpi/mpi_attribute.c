@@ -95,26 +95,29 @@ static bool list_comms(struct comms *c, const struct load_job *job)
 	return true;
 }
 
-/* The communicator of a call: one for all processes if it could be matched. */
-static uint32_t comm_of(struct comms *c, const struct load_file *f, uint32_t file, uint32_t id)
+/* The communicator of a call: one for all processes if it could be matched. False: no memory. */
+static bool comm_of(struct comms *c, const struct load_file *f, uint32_t file, uint32_t id,
+		    uint32_t *comm)
 {
 	const struct msr_mpi_comm *in = load_mpi_comm(&f->mpi, id);
+	*comm = MODEL_NONE;
 	if (!in)
-		return MODEL_NONE;
+		return true;
 	uint64_t i = in->identity ? map_put(&c->by_identity, in->identity, 0, c->list.n)
 				  : map_put(&c->by_identity, (uint64_t)file << 32 | id, 1,
 					    c->list.n);
 	if (i == MAP_NONE)
-		return MODEL_NONE;
+		return false;
 	if (i == c->list.n) {
 		struct model_mpi_comm *new = vec_push(&c->list);
 		if (!new)
-			return MODEL_NONE;
+			return false;
 		*new = (struct model_mpi_comm){.size = in->size,
 					       .is_world = in->flags & MSR_MPI_COMM_WORLD,
 					       .is_matched = in->identity != 0};
 	}
-	return (uint32_t)i;
+	*comm = (uint32_t)i;
+	return true;
 }
 
 static bool count_members(struct comms *c, const struct load_job *job)
@@ -252,7 +255,6 @@ static bool add_call(struct making *w, const struct shortest *s, uint32_t file, 
 	*to = (struct model_mpi_call){
 		.profile = w->where->profile(w->where->arg, file, thread),
 		.context = context,
-		.comm = comm_of(&w->comms, f, file, c->comm),
 		.peer = c->peer,
 		.peer_world = world == MAP_NONE ? -1 : (int32_t)world,
 		.call = c->call,
@@ -261,6 +263,8 @@ static bool add_call(struct making *w, const struct shortest *s, uint32_t file, 
 		.sent = c->sent,
 		.received = c->received,
 		.ns = c->ns};
+	if (!comm_of(&w->comms, f, file, c->comm, &to->comm))
+		return false;
 	find_wait(w, s, file, thread, c, to);
 	if (to->comm != MODEL_NONE) {
 		w->comms.list.at[to->comm].n_calls += c->n_calls;
