@@ -265,7 +265,9 @@ static bool was_held_up(const struct passed *p)
 static enum where find_wait(const ucontext_t *context, const struct passed *p,
 			    struct offcpu_wait *wait)
 {
-	if ((p->call == SOURCE_CALL_NONE || p->has_returned) && !was_held_up(p))
+	const bool is_cut_short = p->has_returned && p->n_waits && p->blocked_ns &&
+				  offcpu_wait_is_cut_short(context, p->call);
+	if ((p->call == SOURCE_CALL_NONE || p->has_returned) && !is_cut_short && !was_held_up(p))
 		return RUNNING;
 	if (p->call == SOURCE_CALL_NONE)
 		*wait = (struct offcpu_wait){.cause = MSR_WAIT_MEMORY};
@@ -350,10 +352,12 @@ static unsigned sample_new(struct offcpu_state *s, const ucontext_t *context, st
 		give(&expiry[n++], &wait, s->blocked_debt_ns, s->since_ns);
 		blame(&wait, s->blocked_debt_ns, false);
 		s->blocked_debt_ns = 0;
+		if (p->has_returned) /* what comes next is another wait */
+			mark(&expiry[n++], p->now_ns, false);
 	} else if (where == RUNNING && s->where == WAITING) {
 		mark(&expiry[n++], p->now_ns - p->used_ns, false);
 	}
-	s->where = where;
+	s->where = p->has_returned ? RUNNING : where;
 	s->is_long = false;
 	s->wait = wait;
 	return n;

@@ -12,6 +12,7 @@
 #include <dlfcn.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
@@ -241,4 +242,21 @@ void offcpu_wait_find(const ucontext_t *context, long number, struct offcpu_wait
 			wait->cause = cause_of_descriptor((int)reg[REG_RDI]);
 	}
 	wait->is_timed_socket = wait->cause == MSR_WAIT_SOCKET && reg[REG_RAX] == -EINTR;
+}
+
+bool offcpu_wait_is_cut_short(const ucontext_t *context, long number)
+{
+	const greg_t *reg = context->uc_mcontext.gregs;
+	const bool waits_for_all = reg[REG_R10] & MSG_WAITALL;
+	switch (number) {
+	case SYS_recvfrom: return waits_for_all && reg[REG_RAX] > 0 && reg[REG_RAX] < reg[REG_RDX];
+	case SYS_write:
+	case SYS_sendto: return reg[REG_RAX] > 0 && reg[REG_RAX] < reg[REG_RDX];
+	case SYS_recvmsg: return reg[REG_RAX] > 0 && (reg[REG_RDX] & MSG_WAITALL);
+	case SYS_writev: /* the vectors are not read */
+	case SYS_sendmsg:
+	case SYS_sendfile:
+	case SYS_splice: return reg[REG_RAX] > 0;
+	default: return false;
+	}
 }

@@ -25,6 +25,12 @@ struct offcpu_wait {
 void offcpu_wait_find(const ucontext_t *context, long number, struct offcpu_wait *wait);
 
 /*
+ * True if the signal ended a transfer that waited, after a part of the data was moved: the result
+ * is smaller than what was asked for. A read that returns what there was did not wait for more.
+ */
+bool offcpu_wait_is_cut_short(const ucontext_t *context, long number);
+
+/*
  * Finds the code of libc, whose locks say who holds them. Call once in the process. Not
  * signal-safe.
  */

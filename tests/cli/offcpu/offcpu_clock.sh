@@ -11,7 +11,7 @@
 # wait before or after. 20 ms is four ticks; on a busy machine a tick is late by a time slice.
 check() { # EVENTS
 	for function in wait_sleep wait_short wait_poll wait_pipe wait_socket wait_condition \
-		wait_child wait_signal wait_disk; do
+		wait_child wait_signal wait_full wait_disk; do
 		truth=$(offcpu_truth_ms $function)
 		within "$1: $function took $truth ms" \
 			"$(offcpu_ms OFFCPU "^main thread;.*;$function;")" \
@@ -36,6 +36,7 @@ causes wait_sleep '<blocked: sleep>'
 causes wait_short '<blocked: sleep>'
 causes wait_poll '<blocked: poll>'
 causes wait_pipe '<blocked: pipe or terminal>'
+causes wait_full '<blocked: pipe or terminal>'
 causes wait_socket '<blocked: socket>'
 causes wait_condition \
 	';wait_condition;pthread_cond_wait;<blocked: futex>;<blocked: condition variable at 0x[0-9a-f]* in offcpu_waits>'

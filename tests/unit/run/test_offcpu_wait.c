@@ -13,6 +13,7 @@
 #include "hpcrun-lite/source/offcpu_wait.h"
 #include "hpcrun-lite/source/source.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -132,6 +133,30 @@ static void test_owners_of_rwlocks(void **state)
 	pthread_rwlock_unlock(&lock);
 }
 
+static bool is_cut_short(long number, long asked, long result, int flags)
+{
+	ucontext_t context;
+	memset(&context, 0, sizeof context);
+	context.uc_mcontext.gregs[REG_RDX] = asked;
+	context.uc_mcontext.gregs[REG_RAX] = result;
+	context.uc_mcontext.gregs[REG_R10] = flags;
+	return offcpu_wait_is_cut_short(&context, number);
+}
+
+static void test_transfers_that_are_cut_short(void **state)
+{
+	(void)state;
+	assert_true(is_cut_short(SYS_write, 100, 40, 0));
+	assert_false(is_cut_short(SYS_write, 100, 100, 0));
+	assert_false(is_cut_short(SYS_write, 100, -EAGAIN, 0));
+	assert_true(is_cut_short(SYS_sendto, 100, 40, 0));
+	assert_false(is_cut_short(SYS_read, 100, 40, 0));
+	assert_false(is_cut_short(SYS_recvfrom, 100, 40, 0));
+	assert_true(is_cut_short(SYS_recvfrom, 100, 40, MSG_WAITALL));
+	assert_false(is_cut_short(SYS_recvfrom, 100, 100, MSG_WAITALL));
+	assert_false(is_cut_short(SYS_getpid, 100, 40, 0));
+}
+
 static int start(void **state)
 {
 	(void)state;
@@ -146,6 +171,7 @@ int main(void)
 		cmocka_unit_test(test_descriptors),
 		cmocka_unit_test(test_owners_of_mutexes),
 		cmocka_unit_test(test_owners_of_rwlocks),
+		cmocka_unit_test(test_transfers_that_are_cut_short),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, start, NULL);

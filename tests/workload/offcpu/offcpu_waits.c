@@ -99,6 +99,33 @@ NOINLINE static void wait_pipe(void)
 	stay();
 }
 
+static void *read_slowly(void *from)
+{
+	char page[4096];
+	while (read(*(int *)from, page, sizeof page) > 0)
+		sleep_ms(1);
+	return NULL;
+}
+
+/* A signal ends each write after a part of the data. */
+NOINLINE static void wait_full(void)
+{
+	static char data[1 << 20];
+	int full[2];
+	pthread_t t;
+	if (pipe(full) != 0)
+		return;
+	pthread_create(&t, NULL, read_slowly, &full[0]);
+	for (size_t n = 0; n < sizeof data;) {
+		const ssize_t done = write(full[1], data + n, sizeof data - n);
+		n += done > 0 ? (size_t)done : sizeof data;
+	}
+	close(full[1]);
+	pthread_join(t, NULL);
+	close(full[0]);
+	stay();
+}
+
 NOINLINE static void wait_socket(void)
 {
 	char byte;
@@ -164,7 +191,7 @@ static const struct {
 	{"wait_poll", wait_poll},     {"wait_pipe", wait_pipe},
 	{"wait_socket", wait_socket}, {"wait_condition", wait_condition},
 	{"wait_child", wait_child},   {"wait_signal", wait_signal},
-	{"wait_disk", wait_disk},
+	{"wait_full", wait_full},     {"wait_disk", wait_disk},
 };
 
 int main(void)
