@@ -19,7 +19,10 @@
 #include <stdatomic.h>
 #include <sys/resource.h>
 
-/* In a wait of age A, the period is A / 4. One for a lock has its holder sampled more often. */
+/*
+ * In a wait of age A, the period is A / 4. One for a lock has its holder sampled more often, unless
+ * others that wait for it do so.
+ */
 #define AGE_PART 4u
 #define AGE_PART_LOCK 16u
 #define PERIOD_MOST_NS 1000000000u
@@ -61,6 +64,7 @@ struct offcpu_state {
 	struct place place;
 	uint64_t since_ns;
 	struct offcpu_wait wait;
+	bool samples_holder;     /* its last look had the holder of the lock sampled */
 };
 
 /* What passed since the last look, and what the thread does now. */
@@ -226,7 +230,7 @@ static void adapt_period(struct offcpu_state *s, const struct passed *p)
 {
 	const uint64_t asked = offcpu.event[0].period, most =
 		asked > PERIOD_MOST_NS ? asked : PERIOD_MOST_NS;
-	const unsigned part = s->wait.owner ? AGE_PART_LOCK : AGE_PART;
+	const unsigned part = s->samples_holder ? AGE_PART_LOCK : AGE_PART;
 	uint64_t wanted = p->is_same ? (p->now_ns - s->since_ns) / part : 0;
 	wanted = wanted < asked || s->wait.is_timed_socket ? asked : wanted > most ? most : wanted;
 	if (s->where == RUNNING && p->n_waits == 0)
@@ -289,10 +293,9 @@ static void give(struct source_expiry *e, const struct offcpu_wait *w, uint64_t 
 				    .since_ns = since_ns};
 }
 
-static void blame(const struct offcpu_wait *w, uint64_t ns, bool is_over)
+static bool blame(const struct offcpu_wait *w, uint64_t ns, bool is_over)
 {
-	if (w->owner && offcpu.n_events > 1)
-		offcpu.host->blame(w->owner, ns, is_over);
+	return w->owner && offcpu.n_events > 1 && offcpu.host->blame(w->owner, ns, is_over);
 }
 
 /* More time in the wait that the last look found. */
@@ -350,7 +353,7 @@ static unsigned sample_new(struct offcpu_state *s, const ucontext_t *context, st
 	if (where == WAITING) { /* in any case: later samples say that it is again this wait */
 		s->blocked_debt_ns += s->blocked_debt_ns == 0;
 		give(&expiry[n++], &wait, s->blocked_debt_ns, s->since_ns);
-		blame(&wait, s->blocked_debt_ns, false);
+		s->samples_holder = blame(&wait, s->blocked_debt_ns, false);
 		s->blocked_debt_ns = 0;
 		if (p->has_returned) /* what comes next is another wait */
 			mark(&expiry[n++], p->now_ns, false);
@@ -373,7 +376,7 @@ static unsigned sample(struct offcpu_state *s, const ucontext_t *context, struct
 		if (s->wait.owner) /* the lock may have gone to another thread */
 			offcpu_wait_find(context, p->call, &s->wait);
 		give_again(&expiry[n++], &s->wait, p->blocked_ns);
-		blame(&s->wait, p->blocked_ns, false);
+		s->samples_holder = blame(&s->wait, p->blocked_ns, false);
 	} else {
 		n = sample_new(s, context, p, expiry);
 	}

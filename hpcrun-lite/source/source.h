@@ -95,9 +95,10 @@ struct source_host {
 	/*
 	 * The calling thread waited `ns` for a lock that thread `tid` of this process holds: has
 	 * that thread sampled. `is_over`: it does not hold the lock any more, and the time goes to
-	 * the place where it did. Signal-safe.
+	 * the place where it did. Returns false if it was sampled just before, and takes this
+	 * time with its next sample. Signal-safe.
 	 */
-	void (*blame)(int tid, uint64_t ns, bool is_over);
+	bool (*blame)(int tid, uint64_t ns, bool is_over);
 	int signal;           /* the run time's sampling signal */
 };
 

@@ -2,14 +2,33 @@
 /* See blame.h. Must not wait: the other thread may end at any time. */
 #include "hpcrun-lite/runtime/waits/blame.h"
 
+#include "common/safe/clock.h"
 #include "hpcrun-lite/runtime/process.h"
+
+/* However many threads wait for one lock, its holder gets no more signals than this. */
+#define SEND_EVERY_NS 2000000u
+
+/* The threads that were blamed last: the list of all is long where many wait. Never freed. */
+#define N_KNOWN 64u
+static _Atomic(struct thread *) known[N_KNOWN];
+
+static bool is_alive(const struct thread *t, int tid)
+{
+	return atomic_load_explicit(&t->tid, memory_order_relaxed) == tid &&
+	       atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_ALIVE;
+}
 
 static struct thread *find(int tid)
 {
-	for (struct thread *t = thread_first(); t; t = t->next_made)
-		if (atomic_load_explicit(&t->tid, memory_order_relaxed) == tid &&
-		    atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_ALIVE)
+	_Atomic(struct thread *) *place = &known[(unsigned)tid % N_KNOWN];
+	struct thread *t = atomic_load_explicit(place, memory_order_acquire);
+	if (t && is_alive(t, tid))
+		return t;
+	for (t = thread_first(); t; t = t->next_made)
+		if (is_alive(t, tid)) {
+			atomic_store_explicit(place, t, memory_order_release);
 			return t;
+		}
 	return NULL;
 }
 
@@ -17,20 +36,36 @@ void blame_reset_record(struct thread *t)
 {
 	atomic_store_explicit(&t->blame.waited_ns, 0, memory_order_relaxed);
 	atomic_store_explicit(&t->blame.late_ns, 0, memory_order_relaxed);
+	atomic_store_explicit(&t->blame.sent_ns, 0, memory_order_relaxed);
 	t->blame.node = 0;
 }
 
-/* The system call orders the addition before the other thread's handler. */
-void blame_add(int tid, uint64_t ns, bool is_over)
+/* One of the waiters that find it due does it. */
+static bool is_due(struct blame_thread *b)
+{
+	const uint64_t now = clock_mono_ns();
+	uint64_t sent = atomic_load_explicit(&b->sent_ns, memory_order_relaxed);
+	return now - sent >= SEND_EVERY_NS &&
+	       atomic_compare_exchange_strong_explicit(&b->sent_ns, &sent, now,
+						       memory_order_relaxed, memory_order_relaxed);
+}
+
+/*
+ * The system call orders the addition before the other thread's handler. What is not sent is taken
+ * by the holder's next sample of any event.
+ */
+bool blame_add(int tid, uint64_t ns, bool is_over)
 {
 	struct thread *t = find(tid);
 	if (!t || t == thread_self || !ns)
-		return;
-	if (is_over)
-		atomic_fetch_add_explicit(&t->blame.late_ns, ns, memory_order_relaxed);
-	else if (atomic_fetch_add_explicit(&t->blame.waited_ns, ns, memory_order_relaxed) == 0 &&
-		 !atomic_load_explicit(&process.ending, memory_order_relaxed))
-		thread_blame(t);
+		return false;
+	atomic_fetch_add_explicit(is_over ? &t->blame.late_ns : &t->blame.waited_ns, ns,
+				  memory_order_relaxed);
+	if (is_over || atomic_load_explicit(&process.ending, memory_order_relaxed) ||
+	    !is_due(&t->blame))
+		return false;
+	thread_blame(t);
+	return true;
 }
 
 static uint64_t take(_Atomic uint64_t *word)

@@ -19,6 +19,7 @@ struct thread;
 struct blame_thread {
 	_Atomic uint64_t waited_ns; /* for locks that this thread holds; not yet in a sample */
 	_Atomic uint64_t late_ns;   /* the same, of locks that it has released since */
+	_Atomic uint64_t sent_ns;   /* CLOCK_MONOTONIC: when others last sent it our signal */
 	uint32_t node;              /* of its last sample of BLAME; 0: none */
 };
 
@@ -27,10 +28,10 @@ void blame_reset_record(struct thread *t);
 
 /*
  * For struct source_host: adds to what thread `tid` of this process is blamed for. Sends it our
- * signal if nothing was to be sampled yet, unless the lock is not held any more. Does nothing if no
- * measured thread has this tid.
+ * signal, unless the lock is not held any more or another waiter has just done so. Returns true if
+ * it was sent. Does nothing if no measured thread has this tid.
  */
-void blame_add(int tid, uint64_t ns, bool is_over);
+bool blame_add(int tid, uint64_t ns, bool is_over);
 
 /* In the handler: takes what the thread is blamed for. Returns false if there is nothing. */
 bool blame_take(struct thread *t, struct source_expiry *expiry);
