@@ -76,6 +76,9 @@ void gomp_start(void)
 
 /* ---- objects that were loaded later ---- */
 
+/* Stands for code that is in no object: a compiler made it at run time. */
+static const struct link_map no_object;
+
 static const struct link_map *map_of(const void *address)
 {
 	struct dl_find_object found;
@@ -97,6 +100,8 @@ static bool was_loaded_before(const struct link_map *a, const struct link_map *b
  */
 static void *open_handle(const struct link_map *map)
 {
+	if (map == &no_object)
+		return NULL;
 	return dlopen(map->l_name[0] ? map->l_name : NULL, RTLD_LAZY | RTLD_NOLOAD);
 }
 
@@ -154,6 +159,7 @@ static struct gomp_real real_of(const struct library *l, enum gomp_function whic
 
 /*
  * After a dlclose each object is looked up again once, because another one may have its address.
+ * So is an object that reached nothing: a library may have come since.
  */
 static struct gomp_real find_for(const struct link_map *map, enum gomp_function which)
 {
@@ -165,7 +171,8 @@ static struct gomp_real find_for(const struct link_map *map, enum gomp_function 
 		struct object *o = &gomp.object[i];
 		if (atomic_load_explicit(&o->map, memory_order_acquire) != map)
 			continue;
-		if (atomic_load_explicit(&o->n_closes, memory_order_relaxed) == n_closes)
+		if (atomic_load_explicit(&o->n_closes, memory_order_relaxed) == n_closes &&
+		    o->library.function[GOMP_PARALLEL])
 			return real_of(&o->library, which);
 		known = o;
 	}
@@ -182,5 +189,5 @@ struct gomp_real gomp_find(enum gomp_function which, uintptr_t code)
 	if (gomp.program.function[GOMP_PARALLEL])
 		return real_of(&gomp.program, which);
 	const struct link_map *map = map_of((const void *)code);
-	return map ? find_for(map, which) : (struct gomp_real){0};
+	return find_for(map ? map : &no_object, which);
 }

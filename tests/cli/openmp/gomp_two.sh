@@ -37,4 +37,10 @@ if [ -e "$G/with_libomp.so" ]; then
 else
 	skip "libomp" "not here"
 fi
+
+gomp=$(ldd "$G/usual.so" | sed -n 's/.*libgomp\.so\.1 => \(\S*\) .*/\1/p')
+measure -- "$G/gomp_jit" "$gomp"
+is "code in no object: its teams" "$(cat "$T/stdout")" "10 teams of 4"
+measure --no-openmp -- "$G/gomp_jit" "$gomp"
+is "code in no object, --no-openmp: its teams" "$(cat "$T/stdout")" "10 teams of 4"
 done_testing

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Builds the workloads of libgomp: gomp_odd, and gomp_host with libraries that bring their own run
-# time: the usual libgomp, two copies of it under other names, as Python packages have them, and
-# libomp, whose GOMP_* functions code of gcc can use. Without gcc's OpenMP nothing is built.
+# Builds the workloads of libgomp: gomp_odd, gomp_jit, and gomp_host with libraries that bring their
+# own run time: the usual libgomp, two copies of it under other names, as Python packages have them,
+# and libomp, whose GOMP_* functions code of gcc can use. Without gcc's OpenMP nothing is built.
 # Usage: build.sh SOURCE-DIR OUTPUT-DIR
 src=$1
 out=$2
 flags="-O2 -g -Wall -Wextra -D_GNU_SOURCE -std=gnu11"
 
-mkdir -p "$out" && rm -f "$out"/gomp_odd "$out"/gomp_host "$out"/*.so* || exit 1
+mkdir -p "$out" && rm -f "$out"/gomp_odd "$out"/gomp_host "$out"/gomp_jit "$out"/*.so* || exit 1
 # shellcheck disable=SC2086 # words
 if ! gcc $flags -fopenmp -o "$out/gomp_odd" "$src/gomp_odd.c"; then
 	echo "libgomp workloads: gcc cannot build OpenMP programs, left out"
@@ -17,7 +17,8 @@ fi
 gomp=$(ldd "$out/gomp_odd" | sed -n 's/.*libgomp\.so\.1 => \(\S*\) .*/\1/p')
 omp=$(${CLANG:-clang} -print-file-name=libomp.so.5 2>/dev/null)
 # shellcheck disable=SC2086 # words
-gcc $flags -o "$out/gomp_host" "$src/gomp_host.c" -ldl || exit 1
+gcc $flags -o "$out/gomp_host" "$src/gomp_host.c" -ldl &&
+	gcc $flags -o "$out/gomp_jit" "$src/gomp_jit.c" -ldl || exit 1
 
 # plugin NAME LIBRARY: a plugin with this run time.
 plugin() {
