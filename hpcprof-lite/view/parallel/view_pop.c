@@ -147,12 +147,16 @@ static void add_mpi(const struct pop *p, struct view_pop *out)
 		all += outside;
 		most = outside > most ? outside : most;
 	}
-	bool has_mpi = false;
-	for (uint32_t i = 0; i < p->m->n_metrics; i++)
-		has_mpi |= p->m->metrics[i].kind == MODEL_METRIC_ACTIVITY &&
-			   p->m->metrics[i].activity >= MODEL_MPI_P2P &&
-			   p->m->metrics[i].activity <= MODEL_MPI_OTHER;
-	out->is_hybrid = has_mpi && out->n_processes > 1 && out->n_threads > out->n_processes;
+	bool has_mpi = false, has_omp = p->m->n_omp_regions;
+	for (uint32_t i = 0; i < p->m->n_metrics; i++) {
+		const struct model_metric *k = &p->m->metrics[i];
+		if (k->kind != MODEL_METRIC_ACTIVITY)
+			continue;
+		has_mpi |= k->activity >= MODEL_MPI_P2P && k->activity <= MODEL_MPI_OTHER;
+		has_omp |= k->activity >= MODEL_OMP_BARRIER && k->activity <= MODEL_OMP_IDLE;
+	}
+	out->is_hybrid = has_mpi && has_omp && out->n_processes > 1 &&
+			 out->n_threads > out->n_processes;
 	double mean = all / out->n_processes;
 	out->mpi = ratio(mean, out->elapsed);
 	out->mpi_load_balance = ratio(mean, most);
