@@ -73,6 +73,16 @@ static void add_thread(struct gen *g, uint64_t before, uint64_t work, uint64_t m
 	gen_sample(g, t, out, 0, 20 * SECOND - 1000, 0);
 }
 
+/* The first thread of the process forked teams of that size. */
+static void add_region(struct gen *g, uint32_t n_threads)
+{
+	gen_region(g, 0,
+		   &(struct msr_omp_region){.function = msr_addr_make(1, 0x1014, false),
+					    .call = msr_addr_make(1, 0x1014, false),
+					    .n_threads = n_threads,
+					    .instances = 1});
+}
+
 static bool near(double a, double b)
 {
 	return fabs(a - b) < 1e-5;
@@ -111,10 +121,12 @@ static void test_hybrid(void **state)
 	struct gen *g = begin(directory, 0);
 	add_thread(g, 0, 8, 2); /* outside of MPI: 8 */
 	add_thread(g, 0, 4, 0);
+	add_region(g, 2);
 	free(gen_close(g, MSR_EXIT_RETURN, 0));
 	g = begin(directory, 1);
 	add_thread(g, 0, 4, 6); /* outside of MPI: 4 */
 	add_thread(g, 0, 2, 0);
+	add_region(g, 2);
 	free(gen_close(g, MSR_EXIT_RETURN, 0));
 	struct model *m = fixture_model(directory, 1);
 	struct view_pops p;
@@ -168,6 +180,7 @@ static void test_set_up(void **state)
 			   2 * SECOND);
 		if (rank)
 			add_thread(g, 0, 3, 0);
+		add_region(g, rank ? 2 : 1);
 		free(gen_close(g, MSR_EXIT_RETURN, 0));
 	}
 	struct model *m = fixture_model(directory, 1);
