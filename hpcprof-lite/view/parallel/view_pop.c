@@ -140,8 +140,9 @@ static void add_mpi(const struct pop *p, struct view_pop *out)
 	for (uint32_t i = 0; i < p->m->n_processes; i++) {
 		if (!p->is_chosen[i] || p->main_thread[i] == MODEL_NONE)
 			continue;
-		double outside = out->elapsed - time_in(p, p->main_thread[i], out->context,
-							MODEL_MPI_P2P, MODEL_MPI_OTHER) +
+		double outside = out->elapsed -
+				 time_in(p, p->main_thread[i], out->context, MODEL_MPI_P2P,
+					 MODEL_MPI_OTHER) +
 				 p->setup[i];
 		outside = outside > 0 ? outside : 0;
 		all += outside;
@@ -174,6 +175,7 @@ static bool make_phase(const struct pop *p, uint32_t context, struct view_pop *o
 		if (!p->is_chosen[i])
 			continue;
 		out->n_processes++;
+		out->has_setup |= p->setup[i] > 0;
 		out->n_threads += p->n_threads[i];
 		out->elapsed = p->elapsed[i] > out->elapsed ? p->elapsed[i] : out->elapsed;
 	}
@@ -323,8 +325,7 @@ bool view_pop_make(const struct model *m, struct view_pops *out)
 			.elapsed = calloc(n, sizeof *p.elapsed),
 			.setup = calloc(n, sizeof *p.setup)};
 	*out = (struct view_pops){0};
-	bool ok = p.is_chosen && p.n_threads && p.main_thread && p.elapsed &&
-		  p.setup;
+	bool ok = p.is_chosen && p.n_threads && p.main_thread && p.elapsed && p.setup;
 	for (uint32_t i = 0; i < m->n_metrics; i++)
 		p.has_activities |= m->metrics[i].kind == MODEL_METRIC_ACTIVITY;
 	for (size_t i = 0; ok && i < n; i++)

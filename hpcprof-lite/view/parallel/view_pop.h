@@ -31,6 +31,7 @@
 struct view_pop {
 	uint32_t context;     /* the loop; 0: the whole run */
 	double elapsed;       /* the longest of the processes, without MPI_Init and MPI_Finalize */
+	bool has_setup;       /* `elapsed` lacks time in MPI_Init or MPI_Finalize */
 	uint32_t n_processes; /* ranks; without ranks, the process that worked most */
 	uint32_t n_threads;   /* of all of them: sizes of teams, or threads that were used */
 	double parallel, load_balance, communication;

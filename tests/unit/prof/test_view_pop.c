@@ -161,7 +161,8 @@ static void test_helper_threads(void **state)
 		m->private_->profiles[i].cpu_ns = m->profiles[i].thread ? 1 : 8 * SECOND;
 	assert_true(view_pop_make(m, &p));
 	const struct view_pop *all = &p.at[0];
-	assert_true(!all->is_hybrid && all->n_processes == 2 && all->n_threads == 2);
+	assert_true(!all->has_setup && !all->is_hybrid);
+	assert_true(all->n_processes == 2 && all->n_threads == 2);
 	assert_true(near(all->parallel, 6. / 10) && near(all->load_balance, 6. / 8));
 	model_free(m);
 	fixture_remove(directory);
@@ -187,6 +188,7 @@ static void test_set_up(void **state)
 	struct view_pops p;
 	assert_true(view_pop_make(m, &p));
 	const struct view_pop *all = &p.at[0], *loop = &p.at[1];
+	assert_true(all->has_setup && !loop->has_setup);
 	assert_true(near(all->elapsed, 8) && near(all->communication, 6. / 8));
 	assert_true(all->is_hybrid && near(all->mpi, 6. / 8));
 	assert_true(p.n == 2 && near(loop->elapsed, 8) && near(loop->mpi, 6. / 8));

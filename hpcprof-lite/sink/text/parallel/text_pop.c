@@ -20,6 +20,8 @@ static void put_phase(const struct model *m, const struct view_pop *x, bool hybr
 	fputs("  ", s->out);
 	if (x->context == 0) {
 		fputs("everything", s->out);
+		if (x->has_setup)
+			fputs(" (without MPI_Init and MPI_Finalize)", s->out);
 	} else {
 		text_place(place, sizeof place, m, &m->contexts[x->context]);
 		fputs("loop at ", s->out);
