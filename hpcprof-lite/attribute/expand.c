@@ -172,9 +172,9 @@ static uint32_t enter_wait(struct expand_run *r, uint32_t at, uint64_t synthetic
 		return at;
 	const bool is_object = synthetic > MSR_WAIT_ON && above != MODEL_NONE;
 	uint8_t wait = is_object ? r->e->functions.at[above].wait : waits_placeholder(synthetic);
-	struct expand_function f = {.name = is_object ? name_object(r, at, synthetic)
-						      : strtab_add_z(r->e->strings,
-								     waits_name(wait)),
+	struct expand_function f = {.name = is_object
+						    ? name_object(r, at, synthetic)
+						    : strtab_add_z(r->e->strings, waits_name(wait)),
 				    .linkage_name = strtab_add_z(r->e->strings, ""),
 				    .module = MODEL_NONE,
 				    .file = MODEL_NONE,

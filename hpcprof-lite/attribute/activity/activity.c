@@ -164,9 +164,8 @@ static struct state enter_function(const struct finding *f, struct state above, 
 	} else if (library == RUNTIME_OMP || library == RUNTIME_MPI) {
 		return enter_library(above, library, x->name);
 	} else if (call.library == RUNTIME_NONE && is_called_back(f, above.library, function)) {
-		s = (struct state){.library = RUNTIME_NONE,
-				   .activity = MODEL_WORK,
-				   .is_in_program = true};
+		s = (struct state){
+			.library = RUNTIME_NONE, .activity = MODEL_WORK, .is_in_program = true};
 	}
 	return s;
 }

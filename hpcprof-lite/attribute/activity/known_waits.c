@@ -14,11 +14,11 @@ struct row {
 /* By the head of the exported name. */
 static const struct row rows[] = {
 	{"pthread_cond_", KNOWN_WAIT_CONDITION}, {"cnd_", KNOWN_WAIT_CONDITION},
-	{"sem_", KNOWN_WAIT_SEMAPHORE},		 {"pthread_barrier_", KNOWN_WAIT_BARRIER},
-	{"pthread_join", KNOWN_WAIT_JOIN},	 {"pthread_timedjoin", KNOWN_WAIT_JOIN},
-	{"pthread_clockjoin", KNOWN_WAIT_JOIN},	 {"thrd_join", KNOWN_WAIT_JOIN},
-	{"pthread_mutex_", KNOWN_WAIT_LOCK},	 {"mtx_", KNOWN_WAIT_LOCK},
-	{"pthread_rwlock_", KNOWN_WAIT_LOCK},	 {"lll_lock_", KNOWN_WAIT_LOCK},
+	{"sem_", KNOWN_WAIT_SEMAPHORE},          {"pthread_barrier_", KNOWN_WAIT_BARRIER},
+	{"pthread_join", KNOWN_WAIT_JOIN},       {"pthread_timedjoin", KNOWN_WAIT_JOIN},
+	{"pthread_clockjoin", KNOWN_WAIT_JOIN},  {"thrd_join", KNOWN_WAIT_JOIN},
+	{"pthread_mutex_", KNOWN_WAIT_LOCK},     {"mtx_", KNOWN_WAIT_LOCK},
+	{"pthread_rwlock_", KNOWN_WAIT_LOCK},    {"lll_lock_", KNOWN_WAIT_LOCK},
 };
 
 static bool begins(const char *name, const char *head)
@@ -47,8 +47,8 @@ void known_exported_name(const char *function, char name[KNOWN_NAME_BYTES])
 	const char *at = strip(function);
 	const size_t n = strlen(at);
 	/* "___pthread_cond_timedwait64": the same with 64 bits for the time */
-	const bool is_time64 = at != function && n > 2 && begins(at, "pthread_") &&
-			       strcmp(at + n - 2, "64") == 0;
+	const bool is_time64 =
+		at != function && n > 2 && begins(at, "pthread_") && strcmp(at + n - 2, "64") == 0;
 	snprintf(name, KNOWN_NAME_BYTES, "%.*s", (int)(n - (is_time64 ? 2 : 0)), at);
 }
 

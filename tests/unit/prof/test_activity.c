@@ -251,11 +251,12 @@ static void test_waits_for_threads(void **state)
 {
 	(void)state;
 	const struct step futex = {.w = MSR_WAIT_FUTEX}, ready = {.w = MSR_WAIT_RUN_QUEUE};
-	assert_activity(MODEL_BLOCKED_THREAD, PATH(AT(APP, "main"), AT(LIBC, "___pthread_cond_wait"),
-						   AT(LIBC, "__futex_wait"), futex));
-	assert_activity(MODEL_BLOCKED_LOCK,
+	assert_activity(MODEL_BLOCKED_THREAD,
 			PATH(AT(APP, "main"), AT(LIBC, "___pthread_cond_wait"),
-			     AT(LIBC, "__pthread_mutex_cond_lock"), AT(LIBC, "__futex_wait"), futex));
+			     AT(LIBC, "__futex_wait"), futex));
+	assert_activity(MODEL_BLOCKED_LOCK, PATH(AT(APP, "main"), AT(LIBC, "___pthread_cond_wait"),
+						 AT(LIBC, "__pthread_mutex_cond_lock"),
+						 AT(LIBC, "__futex_wait"), futex));
 	assert_activity(MODEL_BLOCKED_LOCK, PATH(AT(APP, "main"), AT(LIBC, "__futex_wait"), futex));
 	assert_activity(MODEL_NO_CPU,
 			PATH(AT(APP, "main"), AT(LIBC, "___pthread_cond_wait"), ready));
@@ -446,13 +447,15 @@ static void test_libc_is_folded(void **state)
 				MSR_WAIT_RUN_QUEUE));
 		sample(&r, wait(&r, frame(&r, start, LIBC, "__poll"), MSR_WAIT_POLL));
 		finish(&r, internals);
-		uint32_t call = find(&r, 0, internals ? "___pthread_cond_wait" : "pthread_cond_wait"),
+		uint32_t call = find(&r, 0,
+				     internals ? "___pthread_cond_wait" : "pthread_cond_wait"),
 			 futex = find(&r, call, "<blocked: futex>");
 		assert_int_not_equal(call, MODEL_NONE);
 		assert_int_equal(caller(&r, futex) == call, !internals);
 		assert_int_equal(find(&r, 0, "__futex_wait") == MODEL_NONE, !internals);
-		uint32_t again = find(&r, call, internals ? "__pthread_mutex_cond_lock"
-							  : "pthread_mutex_cond_lock");
+		uint32_t again =
+			find(&r, call,
+			     internals ? "__pthread_mutex_cond_lock" : "pthread_mutex_cond_lock");
 		assert_int_equal(caller(&r, again), call);
 		assert_int_equal(caller(&r, find(&r, call, "sched_yield")), call);
 		assert_int_equal(caller(&r, find(&r, call, "user_op")), call);

@@ -68,9 +68,9 @@ static void put_head(const struct table *t)
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL];
 	const struct view_processors *p = &t->p;
 	text_heading(t->s, "Where the time of %s %s went: %s x %s %s = %s",
-		     text_count(a, p->n_threads), noun(p),
-		     text_value(b, "sec", p->elapsed), text_count(c, p->n_threads),
-		     p->n_threads == 1 ? "thread" : "threads", text_value(d, "sec", p->capacity));
+		     text_count(a, p->n_threads), noun(p), text_value(b, "sec", p->elapsed),
+		     text_count(c, p->n_threads), p->n_threads == 1 ? "thread" : "threads",
+		     text_value(d, "sec", p->capacity));
 	put_processors(t);
 	if (p->n_ranks > 1)
 		fprintf(t->s->out, "%7s %9s  %-15s %9s  %s\n", "share", "time",
