@@ -67,6 +67,13 @@ uint32_t view_mpi_caller(const struct model *m, uint32_t context)
 	return python != MODEL_NONE ? python : caller;
 }
 
+uint32_t view_mpi_holder(const struct model *m, uint32_t context)
+{
+	while (context != MODEL_NONE && m->contexts[context].kind != MODEL_CONTEXT_FUNCTION)
+		context = m->contexts[context].parent;
+	return context;
+}
+
 /* ---- sums ---- */
 
 static void add(struct view_mpi_sums *to, const struct model_mpi_call *c)
@@ -81,28 +88,106 @@ static void add(struct view_mpi_sums *to, const struct model_mpi_call *c)
 	to->wait_is_known = to->wait_is_known && (c->wait_is_known || !c->wait_ns);
 }
 
+/* Calls of one function at one place, by all callers. */
+struct spot {
+	uint32_t context;  /* one of the calls is from here */
+	uint32_t n_same;   /* functions from there outwards that all calls share */
+	bool is_split;     /* the next one differs */
+};
+
 struct making {
 	const struct model *m;
 	struct view_mpi *v;
-	struct map processes, functions, places, sizes, pairs;
+	struct map processes, functions, places, sizes, pairs, spots;
+	struct spot *spot;
+	size_t n_spots;
 };
 
 /* The row of a key; a new row is zero. */
 #define ROW(w, table, n_rows, index, a, b) \
 	({ \
-		uint64_t at_ = map_put(&(w)->index, (a), (b), (w)->v->n_rows); \
-		if (at_ == (w)->v->n_rows) { \
-			void *more_ = realloc((w)->v->table, (at_ + 1) * sizeof *(w)->v->table); \
+		uint64_t at_ = map_put(&(w)->index, (a), (b), (w)->n_rows); \
+		if (at_ == (w)->n_rows) { \
+			void *more_ = realloc((w)->table, (at_ + 1) * sizeof *(w)->table); \
 			if (more_) { \
-				(w)->v->table = more_; \
-				memset(&(w)->v->table[(w)->v->n_rows++], 0, \
-				       sizeof *(w)->v->table); \
+				(w)->table = more_; \
+				memset(&(w)->table[(w)->n_rows++], 0, sizeof *(w)->table); \
 			} else { \
 				at_ = MAP_NONE; \
 			} \
 		} \
-		at_ == MAP_NONE ? NULL : &(w)->v->table[at_]; \
+		at_ == MAP_NONE ? NULL : &(w)->table[at_]; \
 	})
+
+/* ---- spots: the lines and instructions that call ---- */
+
+static struct spot *find_spot(struct making *w, uint32_t caller, uint16_t call)
+{
+	const struct model_context *at = &w->m->contexts[caller];
+	const uint64_t instruction = UINT64_C(1) << 63, other = UINT64_C(1) << 62;
+	if (at->file != MODEL_NONE)
+		return ROW(w, spot, n_spots, spots, (uint64_t)at->file << 32 | at->line, call);
+	if (at->kind == MODEL_CONTEXT_INSTRUCTION && at->link_addr)
+		return ROW(w, spot, n_spots, spots, at->link_addr,
+			   instruction | (uint64_t)at->module << 16 | call);
+	return ROW(w, spot, n_spots, spots, caller, other | call);
+}
+
+/* The function around `context`, a context of a function. */
+static uint32_t outside(const struct model *m, uint32_t context)
+{
+	return view_mpi_holder(m, m->contexts[context].parent);
+}
+
+static bool add_to_spot(struct making *w, const struct model_mpi_call *c)
+{
+	const struct model *m = w->m;
+	const uint32_t caller = view_mpi_caller(m, c->context);
+	struct spot *s = find_spot(w, caller, c->call);
+	if (!s)
+		return false;
+	if (!s->n_same && !s->is_split)
+		*s = (struct spot){.context = caller, .n_same = UINT32_MAX};
+	uint32_t a = view_mpi_holder(m, s->context), b = view_mpi_holder(m, caller), n = 0;
+	while (a != b && a != MODEL_NONE && b != MODEL_NONE &&
+	       m->contexts[a].function == m->contexts[b].function) {
+		a = outside(m, a);
+		b = outside(m, b);
+		n++;
+	}
+	if (a != b && n < s->n_same) {
+		s->n_same = n;
+		s->is_split = true;
+	}
+	return true;
+}
+
+/* The function by which the callers of a spot differ. */
+static uint64_t function_at(const struct model *m, uint32_t caller, uint32_t level)
+{
+	uint32_t at = view_mpi_holder(m, caller);
+	while (level-- && at != MODEL_NONE)
+		at = outside(m, at);
+	return at != MODEL_NONE ? m->contexts[at].function : MODEL_NONE;
+}
+
+static struct view_mpi_place *find_place(struct making *w, uint32_t caller, uint16_t call)
+{
+	struct spot *s = find_spot(w, caller, call);
+	struct view_mpi_place *p =
+		s ? ROW(w, v->places, v->n_places, places, (uint64_t)(s - w->spot),
+			s->is_split ? function_at(w->m, caller, s->n_same) : 0)
+		  : NULL;
+	if (!p)
+		return NULL;
+	p->call = call;
+	p->n_callers = s->is_split ? s->n_same : 0;
+	if (!p->sums.n_calls || caller < p->context)
+		p->context = caller;
+	return p;
+}
+
+/* ---- rows ---- */
 
 static bool add_pair(struct making *w, const struct model_mpi_call *c, int32_t rank)
 {
@@ -110,7 +195,7 @@ static bool add_pair(struct making *w, const struct model_mpi_call *c, int32_t r
 	    mpi_call_forms[c->call].group == MPI_GROUP_COLLECTIVE)
 		return true;
 	struct view_mpi_pair *p =
-		ROW(w, pairs, n_pairs, pairs, (uint64_t)rank, (uint64_t)c->peer_world);
+		ROW(w, v->pairs, v->n_pairs, pairs, (uint64_t)rank, (uint64_t)c->peer_world);
 	if (!p)
 		return false;
 	p->from = rank;
@@ -127,26 +212,17 @@ static bool add_call(struct making *w, const struct model_mpi_call *c)
 	const uint32_t caller = view_mpi_caller(w->m, c->context);
 	const bool is_collective = mpi_call_forms[c->call].group == MPI_GROUP_COLLECTIVE;
 	struct view_mpi_process *r =
-		ROW(w, processes, n_processes, processes, profile->process, 0);
-	struct view_mpi_function *f = ROW(w, functions, n_functions, functions, c->call, 0);
-	const struct model_context *at = &w->m->contexts[caller];
-	/* one row for a line, however the program got there */
-	struct view_mpi_place *p =
-		at->file != MODEL_NONE
-			? ROW(w, places, n_places, places,
-			      (uint64_t)at->file << 32 | at->line, c->call)
-			: ROW(w, places, n_places, places, caller,
-			      (uint64_t)UINT32_MAX << 32 | c->call);
+		ROW(w, v->processes, v->n_processes, processes, profile->process, 0);
+	struct view_mpi_function *f = ROW(w, v->functions, v->n_functions, functions, c->call, 0);
+	struct view_mpi_place *p = find_place(w, caller, c->call);
 	struct view_mpi_size *s =
-		ROW(w, sizes, n_sizes, sizes, c->size_class, (uint64_t)is_collective);
+		ROW(w, v->sizes, v->n_sizes, sizes, c->size_class, (uint64_t)is_collective);
 	if (!r || !f || !p || !s)
 		return false;
 	r->process = profile->process;
 	add(&r->sums, c);
-	f->call = p->call = c->call;
+	f->call = c->call;
 	add(&f->sums, c);
-	if (!p->sums.n_calls || caller < p->context)
-		p->context = caller;
 	add(&p->sums, c);
 	s->size_class = c->size_class;
 	s->is_collective = is_collective;
@@ -229,6 +305,8 @@ bool view_mpi_make(const struct model *m, struct view_mpi *v)
 	bool ok = true;
 	*v = (struct view_mpi){0};
 	for (size_t i = 0; ok && i < m->mpi->n_calls; i++)
+		ok = add_to_spot(&w, &m->mpi->calls[i]);
+	for (size_t i = 0; ok && i < m->mpi->n_calls; i++)
 		ok = add_call(&w, &m->mpi->calls[i]);
 	if (ok) {
 		add_elapsed(v, m, &w.processes);
@@ -245,6 +323,8 @@ bool view_mpi_make(const struct model *m, struct view_mpi *v)
 	map_free(&w.places);
 	map_free(&w.sizes);
 	map_free(&w.pairs);
+	map_free(&w.spots);
+	free(w.spot);
 	return ok;
 }
 

@@ -28,11 +28,15 @@ struct view_mpi_function {
 	struct view_mpi_sums sums;
 };
 
-/* The calls of one function at one place. By falling waiting time, then time. */
+/*
+ * The calls of one function at one place, which is a line, or an instruction if the line is not
+ * known. If callers differ, at the first level that does each has a row. By falling waiting time,
+ * then time.
+ */
 struct view_mpi_place {
 	uint16_t call;
-	/* The first caller there; see view_mpi_caller(). All calls of a line are one row. */
-	uint32_t context;
+	uint32_t n_callers; /* functions outside of the place's own that tell the row from others */
+	uint32_t context;   /* the first caller there; see view_mpi_caller() */
 	struct view_mpi_sums sums;
 };
 
@@ -74,5 +78,7 @@ void view_mpi_free(struct view_mpi *v);
  * of Python above it, if it has no line of its own. The function itself if it has no caller.
  */
 uint32_t view_mpi_caller(const struct model *m, uint32_t context);
+/* The context of the function that holds `context`; MODEL_NONE: it is below no function. */
+uint32_t view_mpi_holder(const struct model *m, uint32_t context);
 
 #endif

@@ -2,6 +2,7 @@
 # Calls of MPI. The programs are built by the scripts, once for each MPI that is installed.
 
 mpi_tests = \
+	tests/cli/mpi/mpi_callers.sh \
 	tests/cli/mpi/mpi_fortran.sh \
 	tests/cli/mpi/mpi_harmless.sh \
 	tests/cli/mpi/mpi_late.sh \
@@ -10,6 +11,7 @@ mpi_tests = \
 	tests/cli/mpi/mpi_truth.sh
 TESTS += $(mpi_tests)
 EXTRA_DIST += $(mpi_tests) tests/cli/mpi/mpi_lib.sh \
+	tests/workload/mpi/mpi_callers.c \
 	tests/workload/mpi/mpi_calls.py \
 	tests/workload/mpi/mpi_count.c \
 	tests/workload/mpi/mpi_errors.c \
@@ -25,9 +27,11 @@ BENCHES += tests/bench/bench_mpi.sh
 EXTRA_DIST += tests/bench/bench_mpi.sh
 
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/mpi/test_mpi_bytes tests/unit/mpi/test_mpi_poll tests/unit/mpi/test_mpi_sums \
+check_PROGRAMS += tests/unit/mpi/test_mpi_bytes tests/unit/mpi/test_mpi_poll \
+	tests/unit/mpi/test_mpi_sums \
 	tests/unit/prof_mpi/test_mpi_model tests/unit/prof_mpi/test_mpi_waits
-TESTS += tests/unit/mpi/test_mpi_bytes tests/unit/mpi/test_mpi_poll tests/unit/mpi/test_mpi_sums \
+TESTS += tests/unit/mpi/test_mpi_bytes tests/unit/mpi/test_mpi_poll \
+	tests/unit/mpi/test_mpi_sums \
 	tests/unit/prof_mpi/test_mpi_model tests/unit/prof_mpi/test_mpi_waits
 tests_unit_mpi_test_mpi_bytes_SOURCES = tests/unit/mpi/test_mpi_bytes.c \
 	hpcrun-lite/mpi/mpi_bytes.c hpcrun-lite/mpi/mpi_objects.c

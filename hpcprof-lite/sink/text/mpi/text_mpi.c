@@ -57,29 +57,110 @@ static bool is_start(const struct model *m, uint32_t module)
 	return module < m->n_modules && m->modules[module].role == MODEL_MODULE_START;
 }
 
-/* The functions from the entry to the caller of MPI, the innermost last. */
-static void name_path(const struct model *m, uint32_t caller, char *to, size_t n_bytes)
+/* ---- chains of functions ---- */
+
+enum { MOST_FUNCTIONS = 4, SEPARATOR = 3, LEAST_COLUMNS = 24 };
+
+struct chain {
+	char name[MOST_FUNCTIONS][TEXT_NAME];
+	size_t n;
+};
+
+static void add_name(struct chain *c, const struct model *m, uint32_t function)
 {
-	enum { MOST = 4 };
-	uint32_t function[MOST];
-	size_t n = 0, used = 0;
-	uint32_t at = caller;
-	for (; at != MODEL_NONE && n < MOST; at = m->contexts[at].parent) {
-		const struct model_context *c = &m->contexts[at];
-		if (c->kind != MODEL_CONTEXT_FUNCTION)
-			continue;
-		if (is_start(m, c->module)) {
-			at = MODEL_NONE;
-			break;
+	char *name = c->name[c->n++];
+	if (function < m->n_functions)
+		text_function_name(name, TEXT_NAME, m, function);
+	else
+		snprintf(name, TEXT_NAME, "<unknown function>");
+}
+
+/* The columns for each name, if names that need less leave the rest to the others. */
+static size_t share_out(const struct chain *c, size_t room)
+{
+	size_t share = room / c->n;
+	for (size_t round = 0; round < c->n; round++) {
+		size_t used = 0, n_long = 0;
+		for (size_t i = 0; i < c->n; i++) {
+			const size_t columns = text_columns(c->name[i]);
+			n_long += columns > share;
+			used += columns > share ? 0 : columns;
 		}
-		function[n++] = c->function;
+		if (!n_long)
+			break;
+		share = (room - used) / n_long;
 	}
-	to[0] = 0;
-	if (at != MODEL_NONE && n == MOST)
-		used += (size_t)snprintf(to, n_bytes, ".. > ");
-	while (n-- && used < n_bytes)
-		used += (size_t)snprintf(to + used, n_bytes - used, "%s%s",
-					 function_name(m, function[n]), n ? " > " : "");
+	return share < LEAST_COLUMNS ? LEAST_COLUMNS : share;
+}
+
+/* Each name is cut by itself, so that all of them can be recognised. */
+static void put_chain(const struct text_style *s, struct chain *c, const char *separator,
+		      size_t used)
+{
+	used += c->n ? SEPARATOR * (c->n - 1) : 0;
+	const size_t room = s->width > used ? s->width - used : 0;
+	size_t share = c->n ? share_out(c, room) : 0;
+	for (size_t i = 0; i < c->n; i++)
+		text_shorten(c->name[i], share);
+	share = c->n ? share_out(c, room) : 0; /* without parameters, some need less */
+	for (size_t i = 0; i < c->n; i++) {
+		const size_t columns = text_columns(c->name[i]);
+		fputs(i ? separator : "", s->out);
+		text_cell(s->out, c->name[i], columns < share ? columns : share);
+	}
+	putc('\n', s->out);
+}
+
+/* The functions from the entry to the caller of MPI, the innermost last. */
+static void put_path(const struct model *m, uint32_t caller, const struct text_style *s,
+		     size_t used)
+{
+	static const char more[] = ".. > ";
+	struct chain c = {.n = 0};
+	uint32_t function[MOST_FUNCTIONS];
+	size_t n = 0;
+	uint32_t at = view_mpi_holder(m, caller);
+	for (; at != MODEL_NONE && !is_start(m, m->contexts[at].module) && n < MOST_FUNCTIONS;
+	     at = view_mpi_holder(m, m->contexts[at].parent))
+		function[n++] = m->contexts[at].function;
+	if (at != MODEL_NONE && !is_start(m, m->contexts[at].module)) {
+		fputs(more, s->out);
+		used += sizeof more - 1;
+	}
+	while (n)
+		add_name(&c, m, function[--n]);
+	put_chain(s, &c, " > ", used);
+}
+
+/*
+ * "MPI_Send at main.c:12 in step < run": the callers up to the one by which the row differs from
+ * others.
+ */
+static void put_call(const struct model *m, const struct view_mpi_place *p,
+		     const struct text_style *s, size_t used)
+{
+	struct chain c = {.n = 0};
+	char place[TEXT_NAME] = "";
+	uint32_t at = view_mpi_holder(m, p->context);
+	if (at == MODEL_NONE || at == p->context) {
+		name_call(m, p->call, p->context, place, sizeof place);
+		if (!p->n_callers || at == MODEL_NONE) {
+			put_name(s, place, used);
+			return;
+		}
+		at = view_mpi_holder(m, m->contexts[at].parent);
+	}
+	text_place(place, sizeof place, m, &m->contexts[p->context]);
+	used += (size_t)fprintf(s->out, "%s%s%s in ", mpi_call_name(p->call), *place ? " at " : "",
+				place);
+	for (uint32_t i = 0; at != MODEL_NONE && i <= p->n_callers; i++) {
+		if (i < MOST_FUNCTIONS - 2 || i == p->n_callers || p->n_callers < MOST_FUNCTIONS)
+			add_name(&c, m, m->contexts[at].function);
+		else if (i == MOST_FUNCTIONS - 2)
+			snprintf(c.name[c.n++], TEXT_NAME, "..");
+		at = view_mpi_holder(m, m->contexts[at].parent);
+	}
+	put_chain(s, &c, " < ", used);
 }
 
 static const char *value(char cell[TEXT_CELL], const char *unit, double v)
@@ -157,7 +238,7 @@ static bool is_small(const struct text_style *s, double part, double whole)
 
 static void put_places(const struct model *m, const struct view_mpi *v, const struct text_style *s)
 {
-	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], name[TEXT_NAME];
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL];
 	size_t n_hidden = 0;
 	text_heading(s, "Calls of MPI by waiting time (~: a part of it is an estimate)");
 	fprintf(s->out, "%10s  %10s %11s %10s  %s\n", "waiting", "time", "calls", "sent", "call");
@@ -168,12 +249,11 @@ static void put_places(const struct model *m, const struct view_mpi *v, const st
 			n_hidden++;
 			continue;
 		}
-		name_call(m, p->call, p->context, name, sizeof name);
 		fprintf(s->out, "%10s%s %10s %11s %10s  ", value(a, "sec", p->sums.waited),
 			p->sums.waited > 0 && !p->sums.wait_is_known ? "~" : " ",
 			value(b, "sec", p->sums.seconds), text_count(c, p->sums.n_calls),
 			value(d, "B", (double)p->sums.sent));
-		put_name(s, name, 47);
+		put_call(m, p, s, 47);
 	}
 	if (n_hidden)
 		fprintf(s->out, "%10s  %zu more\n", "", n_hidden);
@@ -185,10 +265,9 @@ static void put_places(const struct model *m, const struct view_mpi *v, const st
 static void put_late(const struct model *m, const struct model_mpi_site *site,
 		     const struct model_mpi_late *l, const struct text_style *s)
 {
-	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], name[TEXT_NAME];
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL];
 	const struct model_profile *p = &m->profiles[l->profile];
 	const struct model_process *process = &m->processes[p->process];
-	name_path(m, view_mpi_caller(m, l->context), name, sizeof name);
 	fprintf(s->out, "%10s  last in %s of the calls, %s behind the others, %s at most: ",
 		value(a, "sec", (double)l->waited_ns / 1e9),
 		text_share(b, (double)l->n_calls, (double)site->n_calls),
@@ -199,12 +278,12 @@ static void put_late(const struct model *m, const struct model_mpi_site *site,
 	else
 		fprintf(s->out, "pid %" PRIu32, process->pid);
 	fputs(", ", s->out);
-	put_name(s, name, 70);
+	put_path(m, view_mpi_caller(m, l->context), s, 70);
 }
 
 static void put_sites(const struct model *m, const struct view_mpi *v, const struct text_style *s)
 {
-	char a[TEXT_CELL], b[TEXT_CELL], name[TEXT_NAME];
+	char a[TEXT_CELL], b[TEXT_CELL];
 	bool any = false;
 	for (uint32_t i = 0; i < m->mpi->n_sites && i < MOST_ROWS; i++) {
 		const struct model_mpi_site *site = &m->mpi->sites[i];
@@ -214,11 +293,13 @@ static void put_sites(const struct model *m, const struct view_mpi *v, const str
 			text_heading(s, "Collective calls: who comes last, and what the others "
 					"waited for it");
 		any = true;
-		name_call(m, site->call, view_mpi_caller(m, site->context), name, sizeof name);
 		fprintf(s->out, "%10s  in %s calls: ",
 			value(a, "sec", (double)site->waited_ns / 1e9),
 			text_count(b, site->n_calls));
-		put_name(s, name, 30);
+		put_call(m,
+			 &(struct view_mpi_place){.call = site->call,
+						  .context = view_mpi_caller(m, site->context)},
+			 s, 30);
 		for (uint32_t k = 0; k < site->n_late && k < MOST_LATE; k++)
 			put_late(m, site, &m->mpi->late[site->first_late + k], s);
 		if (site->n_late > MOST_LATE)
