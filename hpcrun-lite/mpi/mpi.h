@@ -45,8 +45,8 @@ struct mpi_host {
 	 */
 	bool (*begin)(const void *text);
 	/*
-	 * The same thread has left that call. Returns the number of calls in the sum that has it now;
-	 * NULL: it is not recorded. The pointer is the thread's, and of this generation.
+	 * The same thread has left that call. Returns the number of calls in the sum that it was
+	 * added to; NULL: it is not recorded. For this thread and generation only.
 	 */
 	_Atomic uint64_t *(*end)(const struct mpi_event *e);
 	/* Adds a call to such a number. Does nothing if measurement has ended. */

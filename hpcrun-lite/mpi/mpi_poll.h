@@ -8,7 +8,7 @@
 #ifndef HPCRUN_LITE_MPI_MPI_POLL_H
 #define HPCRUN_LITE_MPI_MPI_POLL_H
 
-#include "common/format/mpi_calls.h"
+#include "common/format/measurement_mpi.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
