@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_MOST 512
-
 struct wait_file {
 	uint64_t *code; /* by id of the file */
 	size_t n;
@@ -20,28 +18,32 @@ static const char *last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* A lock in static data has an address in its module, which is the same in every run. */
-static void name_lock(const struct load_file *f, msr_addr addr, char name[NAME_MOST])
+/* NULL: the module of the lock is unknown, so its address says nothing outside of the process. */
+static const char *module_of_lock(const struct load_file *f, msr_addr addr)
 {
 	const uint16_t module = msr_addr_module(addr);
-	const char *path = module < f->modules.n && f->modules.at[module].record
-				   ? f->modules.at[module].path
-				   : "";
-	snprintf(name, NAME_MOST, "<blocked: lock at 0x%" PRIx64 " in %s>", msr_addr_link(addr),
-		 *path ? last_part(path) : "unknown module");
+	return module < f->modules.n && f->modules.at[module].record
+			       && *f->modules.at[module].path
+		       ? last_part(f->modules.at[module].path)
+		       : NULL;
 }
 
+/* A lock in static data has an address in its module, which is the same in every run. */
 static uint64_t code_of(const struct load_file *f, const struct load_wait_object *o,
 			struct strtab *strings)
 {
-	char name[NAME_MOST];
-	if (!o->record)
+	const bool is_lock = o->record && o->record->kind == MSR_WAIT_OBJECT_LOCK;
+	const char *module = is_lock ? module_of_lock(f, o->record->addr) : NULL;
+	char *name;
+	if (!o->record || (is_lock && !module))
 		return MSR_WAIT_ON;
-	if (o->record->kind == MSR_WAIT_OBJECT_LOCK)
-		name_lock(f, o->record->addr, name);
-	else
-		snprintf(name, sizeof name, "<blocked: %s>", o->text);
+	int n = is_lock ? asprintf(&name, "<blocked: lock at 0x%" PRIx64 " in %s>",
+				   msr_addr_link(o->record->addr), module)
+			: asprintf(&name, "<blocked: %s>", o->text);
+	if (n < 0)
+		return UINT64_MAX;
 	const uint32_t id = strtab_add_z(strings, name);
+	free(name);
 	return id == STRTAB_FAILED ? UINT64_MAX : MSR_WAIT_ON + 1 + (uint64_t)id;
 }
 

@@ -24,8 +24,8 @@ bool wait_objects_unify(struct wait_part *p, const struct load_job *job, struct 
 const struct wait_file *wait_objects_of_file(const struct wait_part *p, size_t file);
 /*
  * Translates the code of a synthetic frame of the file to the merged tree. An object without its
- * record becomes MSR_WAIT_ON, and all of these are one. Other codes stay. NULL: no objects. Any
- * thread may call it.
+ * record, or a lock without its module, becomes MSR_WAIT_ON, and all of these are one. Other codes
+ * stay. NULL: no objects. Any thread may call it.
  */
 uint64_t wait_objects_translate(const struct wait_file *f, uint64_t code);
 /* The name, as an id of `strings`, of a translated code above MSR_WAIT_ON. */

@@ -19,7 +19,7 @@
 
 union record {
 	struct msr_wait_object head;
-	uint8_t bytes[64];
+	uint8_t bytes[1024];
 };
 
 static union record make(uint32_t id, enum msr_wait_object_kind kind, const char *text)
@@ -33,7 +33,7 @@ static union record make(uint32_t id, enum msr_wait_object_kind kind, const char
 }
 
 /* As from a file of FILE_BYTES. */
-enum { FILE_BYTES = 1024 };
+enum { FILE_BYTES = 4096 };
 static enum status read(struct load_file *f, const union record *r)
 {
 	f->map.n_bytes = FILE_BYTES;
@@ -61,7 +61,7 @@ static void test_records(void **state)
 	assert_int_equal(read(&f, &bad), STATUS_BAD_INPUT);
 	assert_int_equal(f.wait_objects.n, 4);
 	bad = make(5, MSR_WAIT_OBJECT_DESCRIPTOR, "x");
-	bad.head.text_bytes = 60; /* beyond the record */
+	bad.head.text_bytes = sizeof bad; /* beyond the record */
 	assert_int_equal(read(&f, &bad), STATUS_BAD_INPUT);
 	bad.head.text_bytes = 1; /* no NUL there */
 	assert_int_equal(read(&f, &bad), STATUS_BAD_INPUT);
@@ -79,14 +79,19 @@ static void test_names_meet(void **state)
 	struct strtab strings = {0};
 	union record a = make(1, MSR_WAIT_OBJECT_DESCRIPTOR, "file /x"),
 		     b = make(2, MSR_WAIT_OBJECT_DESCRIPTOR, "file /x"),
-		     c = make(1, MSR_WAIT_OBJECT_LOCK, "");
+		     c = make(1, MSR_WAIT_OBJECT_LOCK, ""), d = make(3, MSR_WAIT_OBJECT_LOCK, "");
 	(void)state;
-	c.head.addr = msr_addr_make(7, 0x4040, false);
+	c.head.addr = msr_addr_make(0, 0x4040, false);
+	d.head.addr = msr_addr_make(7, 0x4040, false); /* an unknown module */
 	for (int i = 0; i < 2; i++)
 		memset(vec_push(&job.files), 0, sizeof *job.files.at);
 	assert_int_equal(read(&job.files.at[0], &a), STATUS_OK);
 	assert_int_equal(read(&job.files.at[1], &b), STATUS_OK);
 	assert_int_equal(read(&job.files.at[1], &c), STATUS_OK);
+	assert_int_equal(read(&job.files.at[1], &d), STATUS_OK);
+	static const struct msr_module record;
+	struct load_module *module = vec_push(&job.files.at[1].modules);
+	*module = (struct load_module){.record = &record, .path = "/usr/lib/liba.so"};
 	assert_true(wait_objects_unify(&part, &job, &strings));
 	const struct wait_file *first = wait_objects_of_file(&part, 0),
 			       *second = wait_objects_of_file(&part, 1);
@@ -95,7 +100,8 @@ static void test_names_meet(void **state)
 	assert_int_equal(x, wait_objects_translate(second, MSR_WAIT_ON + 2));
 	assert_string_equal(strtab_get(&strings, wait_objects_name(x)), "<blocked: file /x>");
 	assert_string_equal(strtab_get(&strings, wait_objects_name(lock)),
-			    "<blocked: lock at 0x4040 in unknown module>");
+			    "<blocked: lock at 0x4040 in liba.so>");
+	assert_int_equal(wait_objects_translate(second, MSR_WAIT_ON + 3), MSR_WAIT_ON);
 	/* unknown ids are one; causes stay */
 	assert_int_equal(wait_objects_translate(first, MSR_WAIT_ON + 9), MSR_WAIT_ON);
 	assert_int_equal(wait_objects_translate(second, MSR_WAIT_ON), MSR_WAIT_ON);
@@ -106,6 +112,33 @@ static void test_names_meet(void **state)
 	strtab_free(&strings);
 	for (int i = 0; i < 2; i++)
 		load_file_close(&job.files.at[i]);
+	vec_free(&job.files);
+}
+
+/* Paths that differ only at their ends are two objects. */
+static void test_long_names(void **state)
+{
+	struct load_job job = {0};
+	struct wait_part part = {0};
+	struct strtab strings = {0};
+	union record records[2];
+	char path[900];
+	(void)state;
+	memset(path, 'x', sizeof path);
+	path[sizeof path - 1] = 0;
+	struct load_file *f = vec_push(&job.files);
+	for (uint32_t id = 1; id <= 2; id++) {
+		path[sizeof path - 2] = (char)('a' + id);
+		records[id - 1] = make(id, MSR_WAIT_OBJECT_DESCRIPTOR, path);
+		assert_int_equal(read(f, &records[id - 1]), STATUS_OK);
+	}
+	assert_true(wait_objects_unify(&part, &job, &strings));
+	const struct wait_file *w = wait_objects_of_file(&part, 0);
+	assert_int_not_equal(wait_objects_translate(w, MSR_WAIT_ON + 1),
+			     wait_objects_translate(w, MSR_WAIT_ON + 2));
+	wait_objects_free(&part);
+	strtab_free(&strings);
+	load_file_close(f);
 	vec_free(&job.files);
 }
 
@@ -144,6 +177,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_records),
 		cmocka_unit_test(test_names_meet),
+		cmocka_unit_test(test_long_names),
 		cmocka_unit_test(test_time_after_the_last_sample),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
