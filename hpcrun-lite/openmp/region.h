@@ -109,6 +109,12 @@ struct region_thread {
 void region_reset(struct region_thread *t, const struct unwind_stack *stack, uintptr_t base,
 		  bool is_main);
 
+/* Its paths may begin with those of other threads, so equal walks may have different paths. */
+static inline bool region_is_worker(const struct region_thread *t)
+{
+	return atomic_load_explicit(&t->is_worker, memory_order_relaxed); /* its own word */
+}
+
 /*
  * The calling thread forks. `regs` are those of a frame inside fork->place (unwind_here). The
  * adapter makes regs itself, so that they are those of a frame that lives as long as the region.

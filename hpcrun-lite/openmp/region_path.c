@@ -320,7 +320,7 @@ bool region_path_plan(struct region_thread *t, const struct unwind_thread *unwin
 {
 	const uint32_t n = atomic_load_explicit(&t->n_entries, memory_order_relaxed);
 	const struct region_entry *e = n ? &t->entry[n - 1] : NULL;
-	const bool is_worker = atomic_load_explicit(&t->is_worker, memory_order_relaxed);
+	const bool is_worker = region_is_worker(t);
 	struct own o = {.walk = unwind, .thread = t, .n = walked->n};
 	if (!e && !is_worker)
 		return false;

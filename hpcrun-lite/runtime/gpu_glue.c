@@ -103,7 +103,7 @@ static bool take_path(struct thread *t, unsigned number)
 	sample_walk_here(t, w);
 	const uint64_t n_walks = unwind_counts(t->unwind)->walks;
 	bool is_same = is_as_before(w, n_walks, number, n_left_out);
-	if (is_same && !python_is_there()) {
+	if (is_same && !python_is_there() && !region_is_worker(&t->regions)) {
 		last_launch.n_walks = n_walks;
 		place->node = last_launch.node;
 		return place->has_node = true;

@@ -56,7 +56,10 @@ static uint32_t inner_frames(const struct unwind_path *w, uint32_t module)
 	return n ? n - 1 : 0;
 }
 
-/* As in gpu_glue.c: an equal path, with no other walk in between, has the same node. */
+/*
+ * As in gpu_glue.c: an equal path, with no other walk in between, has the same node. That of a
+ * worker has not: its node also depends on where its region was forked.
+ */
 static void find_path(struct thread *t, const void *text)
 {
 	struct unwind_path *w = &now.walked;
@@ -65,7 +68,7 @@ static void find_path(struct thread *t, const void *text)
 	sample_walk_here(t, w);
 	const uint64_t n_walks = unwind_counts(t->unwind)->walks;
 	const bool is_same = w->n_same == w->n && n_walks == now.n_walks + 1;
-	if (is_same && !python_is_there()) {
+	if (is_same && !python_is_there() && !region_is_worker(&t->regions)) {
 		now.n_walks = n_walks;
 		place->node = now.node;
 		place->has_node = true;

@@ -21,6 +21,7 @@ EXTRA_DIST += $(mpi_tests) tests/cli/mpi/mpi_lib.sh \
 	tests/workload/mpi/mpi_late.c \
 	tests/workload/mpi/mpi_mix.c \
 	tests/workload/mpi/mpi_polls.c \
+	tests/workload/mpi/mpi_omp.c \
 	tests/workload/mpi/mpi_speed.c
 
 BENCHES += tests/bench/bench_mpi.sh
