@@ -8,9 +8,11 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <link.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <string.h>
 
 /* A handle of the library that contains `address`, for dlsym and dlclose; NULL: the program. */
 static void *open_library_of(const void *address)
@@ -27,16 +29,78 @@ static void *find_from(void *library, const char *name)
 	return library ? dlsym(library, name) : NULL;
 }
 
+static void *find_beside(const void *address, const char *name)
+{
+	void *library = open_library_of(address), *function = find_from(library, name);
+	if (library)
+		dlclose(library);
+	return function;
+}
+
+/* ---- libraries that neither we nor the caller can see ---- */
+
+struct nth_object {
+	unsigned left;
+	char name[PATH_MAX]; /* "": cannot be opened */
+};
+
+static int take_name(struct dl_phdr_info *object, size_t size, void *to)
+{
+	struct nth_object *nth = to;
+	(void)size;
+	if (nth->left--)
+		return 0;
+	const size_t length = strnlen(object->dlpi_name, sizeof nth->name);
+	if (length < sizeof nth->name)
+		memcpy(nth->name, object->dlpi_name, length + 1);
+	return 1;
+}
+
+static bool is_in(const struct link_map *map, const void *address)
+{
+	struct dl_find_object object;
+	return _dl_find_object((void *)(uintptr_t)address, &object) == 0 &&
+	       object.dlfo_link_map == map;
+}
+
+/* Its name is copied: the loader's lock must be free when it is opened. */
+static void *find_in_nth(unsigned n, const char *name, bool *is_there)
+{
+	struct nth_object nth = {.left = n};
+	struct dl_find_object us;
+	*is_there = dl_iterate_phdr(take_name, &nth) == 1;
+	void *library = nth.name[0] ? dlopen(nth.name, RTLD_LAZY | RTLD_NOLOAD) : NULL,
+	     *function = find_from(library, name);
+	if (library)
+		dlclose(library);
+	return _dl_find_object((void *)find_in_nth, &us) == 0 && is_in(us.dlfo_link_map, function)
+		       ? NULL
+		       : function;
+}
+
+static void *find_anywhere(const char *name)
+{
+	void *function = NULL;
+	bool is_there = true;
+	for (unsigned i = 0; is_there && !function; i++)
+		function = find_in_nth(i, name, &is_there);
+	return function;
+}
+
+/* The last two are for a caller that is not known, because it made a tail call. */
 void *mpi_library_find(const char *name, const void *caller)
 {
+	static _Atomic(const void *) last; /* another function of MPI */
 	int saved = errno;
 	void *function = dlsym(RTLD_NEXT, name);
-	if (!function) {
-		void *library = open_library_of(caller);
-		function = find_from(library, name);
-		if (library)
-			dlclose(library);
-	}
+	if (!function)
+		function = find_beside(caller, name);
+	if (!function)
+		function = find_beside(atomic_load_explicit(&last, memory_order_relaxed), name);
+	if (!function)
+		function = find_anywhere(name);
+	if (function)
+		atomic_store_explicit(&last, function, memory_order_relaxed);
 	errno = saved;
 	return function;
 }

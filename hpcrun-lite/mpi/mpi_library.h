@@ -34,7 +34,8 @@ struct mpi_library {
 
 /*
  * The function `name` that `caller` would call without us: the next definition, or one that only
- * the caller's library can see (Python loads MPI without making its names global). NULL: none.
+ * the caller's library can see (Python loads MPI without making its names global). If the caller
+ * cannot see it, which happens after a tail call, that of any library. NULL: none.
  */
 void *mpi_library_find(const char *name, const void *caller);
 

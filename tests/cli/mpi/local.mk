@@ -22,7 +22,8 @@ EXTRA_DIST += $(mpi_tests) tests/cli/mpi/mpi_lib.sh \
 	tests/workload/mpi/mpi_mix.c \
 	tests/workload/mpi/mpi_polls.c \
 	tests/workload/mpi/mpi_omp.c \
-	tests/workload/mpi/mpi_speed.c
+	tests/workload/mpi/mpi_speed.c \
+	tests/workload/mpi/mpi_tail.c
 
 BENCHES += tests/bench/bench_mpi.sh
 EXTRA_DIST += tests/bench/bench_mpi.sh

@@ -36,6 +36,16 @@ for mpi in $MPIS; do
 	is "$mpi: its barriers" "$(mpi_sum MPI_Barrier 10)" 10
 	is "$mpi: the arrivals of the other are unknown" \
 		"$(awk -F '\t' '$1 == "mpi-site"' "$T/records" | wc -l)" 0
+
+	mpi_build "$mpi" mpi_tail.c -shared -fPIC -O2 -DLIBRARY
+	gcc -o "$T/tail" "$srcdir/tests/workload/mpi/mpi_tail.c" -ldl
+	mpi_run "$mpi" 1 "$T/tail" "$T/$mpi/mpi_tail" >"$T/plain" 2>"$T/err"
+	mpi_run "$mpi" 1 "$HPCRUN" -q -e MPI -o "$T/$mpi/tail" -- "$T/tail" "$T/$mpi/mpi_tail" \
+		>"$T/out" 2>"$T/err"
+	is "$mpi, tail calls: status" $? 0
+	same "$mpi, tail calls: MPI says the same" "$T/plain" "$T/out"
+	mpi_read "$T/$mpi/tail"
+	is "$mpi, tail calls: a call" "$(mpi_calls 0 | grep Barrier)" "MPI_Barrier 2 0 0"
 done
 
 mpi=${MPIS##* }
