@@ -108,6 +108,9 @@ static bool matters(const struct mpi_arguments *c, const struct side *s, enum mp
 		return false;
 	if (c->form->kind == MPI_KIND_NONE)
 		return true;
+	/* Which arguments matter there depends on the group, and their number on the other one. */
+	if (c->on && c->on->is_inter)
+		return false;
 	/* Where a collective call needs to know its ranks. */
 	if (!c->on && (who != MPI_WHO_ALL || s->how != MPI_HOW_ONE))
 		return false;

@@ -133,6 +133,7 @@ static const struct {
 	{"PMPI_Type_size_x", offsetof(struct mpi_library, type_size)},
 	{"PMPI_Comm_size", offsetof(struct mpi_library, comm_size)},
 	{"PMPI_Comm_rank", offsetof(struct mpi_library, comm_rank)},
+	{"PMPI_Comm_test_inter", offsetof(struct mpi_library, comm_test_inter)},
 	{"PMPI_Comm_group", offsetof(struct mpi_library, comm_group)},
 	{"PMPI_Group_free", offsetof(struct mpi_library, group_free)},
 	{"PMPI_Group_translate_ranks", offsetof(struct mpi_library, translate)},

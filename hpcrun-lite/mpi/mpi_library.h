@@ -24,6 +24,7 @@ struct mpi_library {
 	int (*type_size)(uintptr_t type, int64_t *size);
 	int (*comm_size)(uintptr_t comm, int *size);
 	int (*comm_rank)(uintptr_t comm, int *rank);
+	int (*comm_test_inter)(uintptr_t comm, int *is_inter);
 	int (*comm_group)(uintptr_t comm, uintptr_t *group);
 	int (*group_free)(uintptr_t *group);
 	int (*translate)(uintptr_t from, int n, const int *ranks, uintptr_t to, int *result);

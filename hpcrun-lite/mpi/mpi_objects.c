@@ -126,9 +126,15 @@ static void find_neighbours(const struct mpi_library *l, const struct mpi_new_ob
 static bool find_sizes(const struct mpi_library *l, const struct mpi_new_object *new,
 		       struct mpi_object_entry *e)
 {
-	if (new->kind == MPI_OBJECT_COMM)
-		return l->comm_size(new->handle, &e->size) == 0 &&
-		       l->comm_rank(new->handle, &e->rank) == 0;
+	int is_inter = 0;
+	if (new->kind == MPI_OBJECT_COMM) {
+		if (l->comm_size(new->handle, &e->size) != 0 ||
+		    l->comm_rank(new->handle, &e->rank) != 0 ||
+		    l->comm_test_inter(new->handle, &is_inter) != 0)
+			return false;
+		e->is_inter = is_inter;
+		return true;
+	}
 	e->size = new->parent ? new->parent->size : 0;
 	e->rank = new->parent ? new->parent->rank : 0;
 	return true;
@@ -149,6 +155,7 @@ static void add(const struct mpi_host *host, const struct mpi_library *l,
 	at->rank = e.rank;
 	at->n_in = e.n_in;
 	at->n_out = e.n_out;
+	at->is_inter = e.is_inter;
 	at->id = host->comm(&(struct msr_mpi_comm){.size = (uint32_t)e.size,
 						   .rank = (uint32_t)e.rank,
 						   .flags = flags,

@@ -25,6 +25,7 @@ struct mpi_object_entry {
 	uint32_t id;                  /* in the file */
 	int32_t size, rank;
 	int32_t n_in, n_out;          /* neighbours */
+	bool is_inter;                /* an intercommunicator: the others are not in the size */
 };
 
 /* NULL: not known. */

@@ -18,6 +18,7 @@ EXTRA_DIST += $(mpi_tests) tests/cli/mpi/mpi_lib.sh \
 	tests/workload/mpi/mpi_fortran_f08.f90 \
 	tests/workload/mpi/mpi_fortran_inc.f90 \
 	tests/workload/mpi/mpi_fortran_mod.f90 \
+	tests/workload/mpi/mpi_inter.c \
 	tests/workload/mpi/mpi_late.c \
 	tests/workload/mpi/mpi_mix.c \
 	tests/workload/mpi/mpi_polls.c \

@@ -37,6 +37,15 @@ for mpi in $MPIS; do
 	is "$mpi: the arrivals of the other are unknown" \
 		"$(awk -F '\t' '$1 == "mpi-site"' "$T/records" | wc -l)" 0
 
+	mpi_build "$mpi" mpi_inter.c
+	mpi_run "$mpi" 4 "$HPCRUN" -q -e MPI -o "$T/$mpi/inter" -- "$T/$mpi/mpi_inter" \
+		>"$T/out" 2>"$T/err"
+	is "$mpi, an intercommunicator: status" $? 0
+	is "$mpi, an intercommunicator: all ranks end well" "$(grep -c '^fine$' "$T/out")" 4
+	mpi_read "$T/$mpi/inter"
+	is "$mpi, an intercommunicator: a call" "$(mpi_calls 1 | grep Alltoallv)" \
+		"MPI_Alltoallv 1 0 0"
+
 	mpi_build "$mpi" mpi_tail.c -shared -fPIC -O2 -DLIBRARY
 	gcc -o "$T/tail" "$srcdir/tests/workload/mpi/mpi_tail.c" -ldl
 	mpi_run "$mpi" 1 "$T/tail" "$T/$mpi/mpi_tail" >"$T/plain" 2>"$T/err"

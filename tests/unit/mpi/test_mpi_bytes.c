@@ -35,6 +35,12 @@ static int comm_size(uintptr_t comm, int *size)
 	*size = size_of_comm;
 	return 0;
 }
+static int comm_test_inter(uintptr_t comm, int *is_inter)
+{
+	(void)comm;
+	*is_inter = 0;
+	return 0;
+}
 static int comm_rank(uintptr_t comm, int *rank)
 {
 	(void)comm;
@@ -65,6 +71,7 @@ static const struct mpi_library library = {
 	.abi = MPI_ABI_MPICH, .world = 0x44000000, .self = 0x44000001, .null = 0x04000000,
 	.in_place = (uintptr_t)-1, .proc_null = -1, .any_source = -2, .type_size = type_size,
 	.comm_size = comm_size, .comm_rank = comm_rank,
+	.comm_test_inter = comm_test_inter,
 	.comm_group = comm_group, .group_free = group_free, .translate = translate};
 
 static struct msr_mpi_comm described[64];
