@@ -31,8 +31,9 @@ struct gomp_real {
 };
 
 /*
- * The function that the object with the code at `code` reaches. A few ns; the first call for an
- * object that was loaded later takes the loader's lock. Keeps errno.
+ * The function that the object with the code at `code` reaches. A few ns. If the program is not
+ * linked with one, the first call for an object, and its first one after each dlclose, takes the
+ * loader's lock. Keeps errno.
  */
 struct gomp_real gomp_find(enum gomp_function which, uintptr_t code);
 
