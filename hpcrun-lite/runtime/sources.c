@@ -284,12 +284,12 @@ static void write_gpu(const struct config_gpu *g)
 	records_info_text("event", line);
 }
 
-/* The processors that the process may use, as "0-3,8". */
+/* The processors that the process may use, as "0-3,8-8". A part of them would be wrong. */
 static void write_processors(void)
 {
 	enum { MOST = 4096 };
 	uint64_t mask[MOST / 64] = {0};
-	char line[256];
+	char line[4096];
 	struct text t = text_in(line, sizeof line);
 	long n = sys_call3(SYS_sched_getaffinity, 0, sizeof mask, (long)mask);
 	const char *separator = "";
@@ -305,7 +305,8 @@ static void write_processors(void)
 		text_put_u64(&t, i - 1);
 		separator = ",";
 	}
-	records_info_text("processors", line);
+	if (!t.cut)
+		records_info_text("processors", line);
 }
 
 void process_write_records(void)
