@@ -148,6 +148,8 @@ static void step_wait(const struct filter_part *p, struct open_wait *w,
 		      const struct model_sample *s, struct filter_share *share)
 {
 	const struct open_wait old = *w;
+	if (old.share && !model_ends_wait(p->from, s))
+		return;
 	if (old.share) {
 		capped_grow(&old.share->all, s->time_ns - old.start_ns);
 		capped_grow(&old.share->before,

@@ -144,15 +144,25 @@ struct model_sample {
 	uint32_t metric;
 };
 
+static inline bool model_is_offcpu(const struct model *m, const struct model_sample *s)
+{
+	return strcmp(m->metrics[s->metric].event, MSR_METRIC_OFFCPU) == 0;
+}
+
 /*
  * True if the sample shows a wait of OFFCPU. A wait has one at its start and one at its end. If the
- * latter is missing, the wait ends at the next sample.
+ * latter is missing, the wait ends at the next sample of OFFCPU, or where measurement is off.
+ * Samples of other events fall into waits and end none.
  */
 static inline bool model_is_wait(const struct model *m, const struct model_sample *s)
 {
 	const uint32_t function = m->contexts[s->context].function;
-	return function != MODEL_NONE && m->functions[function].wait &&
-	       strcmp(m->metrics[s->metric].event, MSR_METRIC_OFFCPU) == 0;
+	return function != MODEL_NONE && m->functions[function].wait && model_is_offcpu(m, s);
+}
+
+static inline bool model_ends_wait(const struct model *m, const struct model_sample *s)
+{
+	return !s->context || model_is_offcpu(m, s);
 }
 
 /*

@@ -54,7 +54,7 @@ static void step_slice(struct perfetto_writer *w, uint32_t profile, uint32_t nod
 {
 	const struct slice old = *s;
 	const bool waits = node && model_is_wait(w->m, sample);
-	if (!node && old.what == OFF)
+	if (node ? old.what == WAIT && !model_ends_wait(w->m, sample) : old.what == OFF)
 		return;
 	end_slice(w, profile, s, sample->time_ns);
 	if (node && (!waits || (old.what == WAIT && old.context == sample->context)))

@@ -75,7 +75,10 @@ static uint64_t take(_Atomic uint64_t *word)
 		       : 0;
 }
 
-/* Time of released locks goes to the place of the last sample, or where the thread is now. */
+/*
+ * Time of released locks goes to the place of the last sample, or where the thread is now. The time
+ * line says what the thread does itself.
+ */
 bool blame_take(struct thread *t, struct source_expiry *expiry)
 {
 	const uint64_t late = take(&t->blame.late_ns), waited = take(&t->blame.waited_ns);
