@@ -52,6 +52,7 @@ struct offcpu_state {
 	struct ktimer awake;     /* on the CPU clock, while the period is long */
 	uint64_t period_ns;
 	uint64_t due_ns;         /* CLOCK_MONOTONIC: the next expiry of `timer` */
+	uint64_t n_woken;        /* other signals in waits since the last look */
 	/* At the last look: */
 	uint64_t wall_ns, cpu_ns;
 	struct switches switches;
@@ -180,6 +181,12 @@ static uint64_t queued_ns(struct offcpu_state *s, const struct passed *p, uint64
 	return s->queue_ns - last < off_ns ? s->queue_ns - last : off_ns;
 }
 
+/* A wait that a signal interrupted and that went on has one switch more, and is no other wait. */
+static uint64_t count_waits(const struct offcpu_state *s, uint64_t n_switches)
+{
+	return s->n_woken < n_switches ? n_switches - s->n_woken : n_switches != 0;
+}
+
 /* Splits the time since the last look. */
 static void look(struct offcpu_state *s, const ucontext_t *context, struct passed *p)
 {
@@ -188,7 +195,8 @@ static void look(struct offcpu_state *s, const ucontext_t *context, struct passe
 	const struct switches now = count_switches();
 	const uint64_t used = cpu - s->cpu_ns + s->surplus_ns;
 	p->wall_ns = p->now_ns - s->wall_ns;
-	p->n_waits = now.n_waits - s->switches.n_waits;
+	p->n_waits = count_waits(s, now.n_waits - s->switches.n_waits);
+	s->n_woken = 0;
 	s->surplus_ns = used > p->wall_ns ? used - p->wall_ns : 0;
 	p->used_ns = used < p->wall_ns ? used : p->wall_ns;
 	const uint64_t off = p->wall_ns - p->used_ns;
@@ -391,6 +399,13 @@ static unsigned sample(struct offcpu_state *s, const ucontext_t *context, struct
 	return n;
 }
 
+static bool is_in_wait(const ucontext_t *context)
+{
+	bool has_returned;
+	return offcpu.host->interrupted_call(context, &has_returned) != SOURCE_CALL_NONE &&
+	       !has_returned;
+}
+
 /*
  * Other signals find the end of a long wait earlier than its next tick does: a thread that gets a
  * sample of its CPU time is awake.
@@ -404,8 +419,12 @@ static unsigned offcpu_poll(void *state, const siginfo_t *info, const void *ucon
 		   is_ours = is_tick || ktimer_is(info, &s->awake);
 	if (is_ours)
 		*ours = true;
-	if (!s->timer.armed || (!is_ours && !s->is_long))
+	if (!s->timer.armed)
 		return 0;
+	if (!is_ours && !s->is_long) {
+		s->n_woken += is_in_wait(ucontext);
+		return 0;
+	}
 	look(s, ucontext, &passed);
 	if (is_tick)
 		passed.late_ns = late_ns(s, passed.now_ns);
