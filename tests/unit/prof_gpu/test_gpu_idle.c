@@ -237,6 +237,23 @@ static void test_operations_share_a_wait(void **state)
 	run_clean(&i.r, m);
 }
 
+/* Operations of one queue that end in another order than they start; all have a share. */
+static void test_operations_overlap(void **state)
+{
+	(void)state;
+	enum { N = 31 };
+	struct idle_run i;
+	begin(&i);
+	work(&i, i.r.thread, i.r.call, 1, 17);
+	for (int batch = 0; batch < 2; batch++)
+		for (int k = 0; k < N; k++) /* the ends are 5.1 to 8.1, in the order of k * 7 */
+			kernel(&i, 1 + 6 * batch + 0.001 * k, 5 + 6 * batch + 0.001 * k,
+			       5.1 + 6 * batch + 0.1 * (k * 7 % N));
+	struct model *m = finish(&i);
+	assert_int_equal(m->gpu_idle[0].kernel_ns, MS(8.1 - 5) * 2);
+	run_clean(&i.r, m);
+}
+
 static void test_each_thread_that_waits_counts(void **state)
 {
 	(void)state;
@@ -500,6 +517,7 @@ int main(void)
 		cmocka_unit_test(test_who_waits_for_the_device_is_not_to_blame),
 		cmocka_unit_test(test_a_sample_covers_so_much),
 		cmocka_unit_test(test_operations_share_a_wait),
+		cmocka_unit_test(test_operations_overlap),
 		cmocka_unit_test(test_each_thread_that_waits_counts),
 		cmocka_unit_test(test_rows_of_the_report),
 		cmocka_unit_test(test_causes),

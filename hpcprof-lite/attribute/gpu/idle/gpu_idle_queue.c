@@ -12,18 +12,35 @@ static uint64_t enter_of(const struct model_gpu_item *i)
 	return i->enter_ns && i->enter_ns < i->start_ns ? i->enter_ns : i->start_ns;
 }
 
-static uint64_t first_end(const struct idle_queue *q)
+/* Moves the last of the running operations up to its place in the heap. */
+static void rise(struct idle_queue *q)
 {
-	uint64_t first = IDLE_NEVER;
-	for (size_t i = 0; i < q->running.n; i++)
-		if (q->running.at[i].end_ns < first)
-			first = q->running.at[i].end_ns;
+	size_t at = q->running.n - 1;
+	struct idle_running *all = q->running.at, moved = all[at];
+	for (; at && moved.end_ns < all[(at - 1) / 2].end_ns; at = (at - 1) / 2)
+		all[at] = all[(at - 1) / 2];
+	all[at] = moved;
+}
+
+/* Takes the operation that ends first out of the heap. */
+static struct idle_running take_first(struct idle_queue *q)
+{
+	struct idle_running *all = q->running.at, first = all[0], moved = all[--q->running.n];
+	size_t at = 0;
+	for (size_t child; (child = 2 * at + 1) < q->running.n; at = child) {
+		if (child + 1 < q->running.n && all[child + 1].end_ns < all[child].end_ns)
+			child++;
+		if (moved.end_ns <= all[child].end_ns)
+			break;
+		all[at] = all[child];
+	}
+	all[at] = moved;
 	return first;
 }
 
 uint64_t idle_queue_next(const struct idle_queue *q)
 {
-	uint64_t next = first_end(q);
+	uint64_t next = q->running.n ? q->running.at[0].end_ns : IDLE_NEVER;
 	if (q->n_started < q->line->n && q->line->items[q->n_started].start_ns < next)
 		next = q->line->items[q->n_started].start_ns;
 	if (q->n_entered < q->line->n && enter_of(&q->line->items[q->n_entered]) < next)
@@ -62,6 +79,7 @@ static void start(struct idle_sweep *s, struct idle_queue *q, uint64_t ns)
 	}
 	idle_device_begin(s, d, ns, is_kernel(s, q, item->cell));
 	*r = (struct idle_running){item->end_ns, item->cell, d->share_of_op};
+	rise(q);
 }
 
 /*
@@ -79,16 +97,15 @@ static uint32_t profile_of(const struct idle_sweep *s, const struct idle_queue *
 	return s->threads.at[0].profile;
 }
 
-static void end(struct idle_sweep *s, struct idle_queue *q, size_t at, uint64_t ns)
+static void end(struct idle_sweep *s, struct idle_queue *q, uint64_t ns)
 {
 	struct idle_device *d = &s->devices.at[q->device];
-	struct idle_running r = q->running.at[at];
+	const struct idle_running r = take_first(q);
 	const struct model_gpu_cell *cell = &q->line->cells[r.cell];
 	idle_device_end(s, d, ns, is_kernel(s, q, r.cell));
 	if (d->share_of_op != r.share)
 		idle_account_add(&s->account, CPU_IDLE_CAUSE, profile_of(s, q, cell), cell->context,
 				 d->share_of_op - r.share);
-	q->running.at[at] = q->running.at[--q->running.n];
 }
 
 void idle_queue_take(struct idle_sweep *s, struct idle_queue *q, uint64_t ns)
@@ -96,9 +113,8 @@ void idle_queue_take(struct idle_sweep *s, struct idle_queue *q, uint64_t ns)
 	const struct model_gpu_line *l = q->line;
 	while (q->n_entered < l->n && enter_of(&l->items[q->n_entered]) <= ns)
 		enter(s, q, ns);
-	for (size_t i = q->running.n; i-- > 0;)
-		if (q->running.at[i].end_ns <= ns)
-			end(s, q, i, ns);
+	while (q->running.n && q->running.at[0].end_ns <= ns)
+		end(s, q, ns);
 	while (q->n_started < l->n && l->items[q->n_started].start_ns <= ns)
 		start(s, q, ns);
 }

@@ -111,7 +111,7 @@ struct idle_queue {
 	uint32_t device;           /* index in the sweep */
 	uint32_t process;
 	uint64_t n_entered, n_started; /* items of the line */
-	VEC(struct idle_running) running;
+	VEC(struct idle_running) running; /* a heap; the first ends first */
 };
 
 /* The time of the next event; IDLE_NEVER: the queue is at its end. */
