@@ -55,37 +55,44 @@ struct group {
 	bool is_here;
 };
 
-static struct group group_of(const struct mpi_arrival *at, size_t n, uint32_t host)
+static void gather(struct group *groups, const struct mpi_arrival *at)
 {
-	struct group g = {INT64_MIN, INT64_MAX, false};
-	for (size_t i = 0; i < n; i++)
-		if (at[i].host == host) {
-			g.is_here = true;
-			if (at[i].enter_ns > g.last_enter_ns)
-				g.last_enter_ns = at[i].enter_ns;
-			if (at[i].leave_ns < g.first_leave_ns)
-				g.first_leave_ns = at[i].leave_ns;
-		}
-	return g;
+	struct group *g = &groups[at->host];
+	if (!g->is_here)
+		*g = (struct group){INT64_MIN, INT64_MAX, true};
+	if (at->enter_ns > g->last_enter_ns)
+		g->last_enter_ns = at->enter_ns;
+	if (at->leave_ns < g->first_leave_ns)
+		g->first_leave_ns = at->leave_ns;
 }
 
-/* What one call says of the clocks of all hosts that took part. */
-static void bound_by(struct host_clock *clocks, uint32_t n_hosts, const struct mpi_arrival *at,
+static void tighten(struct host_clock *c, const struct group *base, const struct group *g)
+{
+	struct band *b = &c->band[window_of(c, g->last_enter_ns)];
+	/* their entry comes before our exit, and ours before theirs */
+	int64_t low = g->last_enter_ns - base->first_leave_ns,
+		high = g->first_leave_ns - base->last_enter_ns;
+	if (low > b->low)
+		b->low = low;
+	if (high < b->high)
+		b->high = high;
+}
+
+/*
+ * What one call says of the clocks of all hosts that took part. `groups`: by host; nobody is there
+ * before and after.
+ */
+static void bound_by(struct host_clock *clocks, struct group *groups, const struct mpi_arrival *at,
 		     size_t n)
 {
-	const struct group base = group_of(at, n, 0);
-	for (uint32_t h = 1; base.is_here && h < n_hosts; h++) {
-		const struct group g = group_of(at, n, h);
-		if (!g.is_here)
-			continue;
-		struct band *b = &clocks[h].band[window_of(&clocks[h], g.last_enter_ns)];
-		/* their entry comes before our exit, and ours before theirs */
-		int64_t low = g.last_enter_ns - base.first_leave_ns,
-			high = g.first_leave_ns - base.last_enter_ns;
-		if (low > b->low)
-			b->low = low;
-		if (high < b->high)
-			b->high = high;
+	for (size_t i = 0; i < n; i++)
+		gather(groups, &at[i]);
+	const struct group base = groups[0];
+	for (size_t i = 0; i < n; i++) {
+		struct group *g = &groups[at[i].host];
+		if (at[i].host && g->is_here && base.is_here)
+			tighten(&clocks[at[i].host], &base, g);
+		g->is_here = false;
 	}
 }
 
@@ -187,15 +194,16 @@ bool mpi_clocks_join(struct mpi_arrivals *a, const struct load_job *job, uint64_
 	if (n_hosts < 2 || !a->list.n)
 		return true;
 	struct host_clock *clocks = calloc(n_hosts, sizeof *clocks);
+	struct group *groups = calloc(n_hosts, sizeof *groups);
 	unsigned *n = calloc(n_hosts, sizeof *n);
-	bool ok = clocks && n, is_unknown = false;
+	bool ok = clocks && groups && n, is_unknown = false;
 	if (ok) {
 		start(clocks, a, job);
 		for (size_t i = 0, end; i < a->list.n; i = end) {
 			bool is_whole;
 			end = mpi_arrivals_end(a, i, &is_whole);
 			if (is_whole && holds_all(a->list.at[i].call))
-				bound_by(clocks, n_hosts, &a->list.at[i], end - i);
+				bound_by(clocks, groups, &a->list.at[i], end - i);
 		}
 		for (uint32_t h = 1; h < n_hosts; h++) {
 			n[h] = settle(&clocks[h], error_ns);
@@ -215,6 +223,7 @@ bool mpi_clocks_join(struct mpi_arrivals *a, const struct load_job *job, uint64_
 	if (is_unknown)
 		*error_ns = UINT64_MAX;
 	free(clocks);
+	free(groups);
 	free(n);
 	return ok;
 }
