@@ -2,6 +2,9 @@
 /* See mpi_clocks.h. Test: tests/unit/prof_mpi/test_mpi_waits.c. */
 #include "hpcprof-lite/attribute/mpi/mpi_clocks.h"
 
+#include "common/base/map.h"
+#include "hpcprof-lite/load/load_records.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,18 +25,50 @@ struct host_clock {
 	int64_t fallback_ns;       /* the difference if real-time clocks agree */
 };
 
-/* In these calls, with data, nobody leaves before everybody has entered. */
-static bool holds_all(unsigned call)
+static uint64_t place_of(uint32_t file, uint32_t node)
 {
-	switch (call) {
+	return (uint64_t)file << 32 | node;
+}
+
+static uint64_t call_of(uint32_t thread, uint32_t comm, uint16_t call)
+{
+	return hash_u64((uint64_t)thread << 32 | comm) ^ call;
+}
+
+/* Where calls without data were made. Records of collective calls do not say how much they move. */
+static bool find_empty(struct map *empty, const struct load_job *job)
+{
+	for (uint32_t i = 0; i < job->files.n; i++) {
+		const struct load_file *f = &job->files.at[i];
+		for (size_t k = 0; k < f->mpi.calls.n; k++) {
+			const struct load_mpi_part *p = &f->mpi.calls.at[k];
+			for (uint64_t r = 0; r < p->n; r++) {
+				struct msr_mpi_call c;
+				if (load_mpi_call(f, p, r, &c) && !c.size_class &&
+				    mpi_call_forms[c.call].kind == MPI_KIND_ALL &&
+				    map_put(empty, place_of(i, c.node),
+					    call_of(p->thread, c.comm, c.call), 1) == MAP_NONE)
+					return false;
+			}
+		}
+	}
+	return true;
+}
+
+/* True for calls that nobody leaves before everybody has entered; some do so only with data. */
+static bool holds_all(const struct mpi_arrival *a, const struct map *empty)
+{
+	switch (a->call) {
 	case MPI_CALL_Barrier:
+	case MPI_CALL_Comm_dup:
+	case MPI_CALL_Comm_split:
+		return true;
 	case MPI_CALL_Allreduce:
 	case MPI_CALL_Allgather:
 	case MPI_CALL_Alltoall:
 	case MPI_CALL_Reduce_scatter_block:
-	case MPI_CALL_Comm_dup:
-	case MPI_CALL_Comm_split:
-		return true;
+		return map_get(empty, place_of(a->file, a->node),
+			       call_of(a->thread, a->comm_id, a->call)) == MAP_NONE;
 	default:
 		return false;
 	}
@@ -196,13 +231,14 @@ bool mpi_clocks_join(struct mpi_arrivals *a, const struct load_job *job, uint64_
 	struct host_clock *clocks = calloc(n_hosts, sizeof *clocks);
 	struct group *groups = calloc(n_hosts, sizeof *groups);
 	unsigned *n = calloc(n_hosts, sizeof *n);
-	bool ok = clocks && groups && n, is_unknown = false;
+	struct map empty = {0};
+	bool ok = clocks && groups && n && find_empty(&empty, job), is_unknown = false;
 	if (ok) {
 		start(clocks, a, job);
 		for (size_t i = 0, end; i < a->list.n; i = end) {
 			bool is_whole;
 			end = mpi_arrivals_end(a, i, &is_whole);
-			if (is_whole && holds_all(a->list.at[i].call))
+			if (is_whole && holds_all(&a->list.at[i], &empty))
 				bound_by(clocks, groups, &a->list.at[i], end - i);
 		}
 		for (uint32_t h = 1; h < n_hosts; h++) {
@@ -225,5 +261,6 @@ bool mpi_clocks_join(struct mpi_arrivals *a, const struct load_job *job, uint64_
 	free(clocks);
 	free(groups);
 	free(n);
+	map_free(&empty);
 	return ok;
 }

@@ -221,6 +221,35 @@ static void clocks_of_two_hosts(void **state)
 	}
 }
 
+/* Nobody needs to wait in an allreduce of nothing, so it says nothing of clocks. */
+static void calls_without_data_bound_no_clock(void **state)
+{
+	struct msr_mpi_call call = {
+		.node = 7, .comm = 1, .call = MPI_CALL_Allreduce, .n_calls = 1, .size_class = 1};
+	uint64_t error_ns;
+	(void)state;
+	for (int is_empty = 0; is_empty < 2; is_empty++) {
+		struct load_job job = {0};
+		struct load_file *f = vec_push(&job.files);
+		struct load_thread *t = vec_push(&f->threads);
+		struct load_mpi_part *p = vec_push(&f->mpi.calls);
+		t->n_nodes = 8;
+		call.size_class = is_empty ? 0 : 1;
+		*p = (struct load_mpi_part){(const void *)&call, 1, sizeof call, 0};
+		arrive(MPI_CALL_Allreduce, 0, 0, 2, -1, 100, 300);
+		arrive(MPI_CALL_Allreduce, 0, 1, 2, -1, 200, 300);
+		arrivals.list.at[1].host = 1;
+		*(uint64_t *)vec_push(&arrivals.hosts) = 1;
+		*(uint64_t *)vec_push(&arrivals.hosts) = 2;
+		assert_true(mpi_clocks_join(&arrivals, &job, &error_ns));
+		assert_int_equal(error_ns == UINT64_MAX, is_empty);
+		vec_free(&f->threads);
+		load_mpi_free(&f->mpi);
+		vec_free(&job.files);
+		mpi_arrivals_free(&arrivals);
+	}
+}
+
 static void clocks_without_a_common_call(void **state)
 {
 	struct load_job job = {0};
@@ -245,6 +274,7 @@ int main(void)
 		cmocka_unit_test_teardown(records_stand_for_calls, clear),
 		cmocka_unit_test_teardown(damaged_nodes_have_no_site, clear),
 		cmocka_unit_test_teardown(clocks_of_two_hosts, clear),
+		cmocka_unit_test_teardown(calls_without_data_bound_no_clock, clear),
 		cmocka_unit_test_teardown(clocks_without_a_common_call, clear),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
