@@ -237,7 +237,7 @@ static void test_operations_share_a_wait(void **state)
 	run_clean(&i.r, m);
 }
 
-/* Operations of one queue that end in another order than they start; all have a share. */
+/* Operations of one queue that end in another order than they start. */
 static void test_operations_overlap(void **state)
 {
 	(void)state;
@@ -246,11 +246,16 @@ static void test_operations_overlap(void **state)
 	begin(&i);
 	work(&i, i.r.thread, i.r.call, 1, 17);
 	for (int batch = 0; batch < 2; batch++)
-		for (int k = 0; k < N; k++) /* the ends are 5.1 to 8.1, in the order of k * 7 */
-			kernel(&i, 1 + 6 * batch + 0.001 * k, 5 + 6 * batch + 0.001 * k,
-			       5.1 + 6 * batch + 0.1 * (k * 7 % N));
+		for (int k = 0; k < N; k++) {
+			/* the first half to end are copies */
+			const int rank = k * 7 % N;
+			operate(&i, i.r.thread, i.r.queue, rank < 15 ? MSR_GPU_COPY : MSR_GPU_KERNEL,
+				1 + 6 * batch + 0.001 * k, 5 + 6 * batch + 0.001 * k,
+				5.1 + 6 * batch + 0.1 * rank);
+		}
 	struct model *m = finish(&i);
-	assert_int_equal(m->gpu_idle[0].kernel_ns, MS(8.1 - 5) * 2);
+	assert_int_equal(m->gpu_idle[0].copy_ns, 2 * MS(6.5 - 5));
+	assert_int_equal(m->gpu_idle[0].kernel_ns, 2 * MS(8.1 - 5.003)); /* from k = 3 */
 	run_clean(&i.r, m);
 }
 
