@@ -216,28 +216,6 @@ static void find_wait(const struct making *w, const struct shortest *s, uint32_t
 			      : estimate(s, &w->job->files.at[file], c);
 }
 
-static bool add_values(struct mpi_part *p, const struct model_mpi_call *c)
-{
-	const uint64_t sums[MPI_N_METRICS] = {[MPI_METRIC_TIME] = c->ns,
-					      [MPI_METRIC_WAIT] = c->wait_ns,
-					      [MPI_METRIC_CALLS] = c->n_calls,
-					      [MPI_METRIC_SENT] = c->sent,
-					      [MPI_METRIC_RECEIVED] = c->received};
-	for (unsigned i = 0; i < MPI_N_METRICS; i++) {
-		struct sum_extra *x = sums[i] ? vec_push(&p->extras) : NULL;
-		if (!sums[i])
-			continue;
-		if (!x)
-			return false;
-		*x = (struct sum_extra){.thread = c->profile,
-					.context = c->context,
-					.metric = p->metric_of[i],
-					.n_samples = c->n_calls,
-					.sum = sums[i]};
-	}
-	return true;
-}
-
 static bool add_call(struct making *w, const struct shortest *s, uint32_t file, uint32_t thread,
 		     const struct msr_mpi_call *c)
 {
@@ -271,7 +249,7 @@ static bool add_call(struct making *w, const struct shortest *s, uint32_t file, 
 		w->comms.list.at[to->comm].seconds += (double)c->ns / 1e9;
 	}
 	w->n_all_peers += c->peer == MSR_MPI_ALL_PEERS ? c->n_calls : 0;
-	return add_values(w->part, to);
+	return true;
 }
 
 static bool add_file(struct making *w, uint32_t file)
@@ -311,10 +289,55 @@ static int compare_calls(const void *pa, const void *pb)
 	return (a->size_class > b->size_class) - (a->size_class < b->size_class);
 }
 
-static int compare_extras(const void *a, const void *b)
+static void add_to(struct sum_extra *x, const struct model_mpi_call *c, uint64_t amount)
 {
-	const struct sum_extra *x = a, *y = b;
-	return (x->thread > y->thread) - (x->thread < y->thread);
+	uint64_t sum;
+	if (!amount)
+		return;
+	x->n_samples += c->n_calls;
+	x->sum = __builtin_add_overflow(x->sum, amount, &sum) ? UINT64_MAX : sum;
+}
+
+/* The values of calls of one thread in one context. */
+static bool add_values(struct mpi_part *p, const struct model_mpi_call *calls, size_t n)
+{
+	struct sum_extra sums[MPI_N_METRICS] = {0};
+	for (size_t i = 0; i < n; i++) {
+		const struct model_mpi_call *c = &calls[i];
+		add_to(&sums[MPI_METRIC_TIME], c, c->ns);
+		add_to(&sums[MPI_METRIC_WAIT], c, c->wait_ns);
+		add_to(&sums[MPI_METRIC_CALLS], c, c->n_calls);
+		add_to(&sums[MPI_METRIC_SENT], c, c->sent);
+		add_to(&sums[MPI_METRIC_RECEIVED], c, c->received);
+	}
+	for (unsigned i = 0; i < MPI_N_METRICS; i++) {
+		if (!sums[i].sum)
+			continue;
+		struct sum_extra *x = vec_push(&p->extras);
+		if (!x)
+			return false;
+		*x = (struct sum_extra){.thread = calls->profile,
+					.context = calls->context,
+					.metric = p->metric_of[i],
+					.n_samples = sums[i].n_samples,
+					.sum = sums[i].sum};
+	}
+	return true;
+}
+
+static bool sum_calls(struct making *w)
+{
+	const struct model_mpi_call *c = w->calls.at;
+	if (w->calls.n)
+		qsort(w->calls.at, w->calls.n, sizeof *w->calls.at, compare_calls);
+	for (size_t i = 0, end; i < w->calls.n; i = end) {
+		for (end = i + 1; end < w->calls.n && c[end].profile == c[i].profile &&
+				  c[end].context == c[i].context;)
+			end++;
+		if (!add_values(w->part, &c[i], end - i))
+			return false;
+	}
+	return true;
 }
 
 /* Gives the array of a vec to the model. */
@@ -345,8 +368,6 @@ static bool give(struct making *w, struct model *m, uint64_t clock_error_ns)
 	out->n_all_peers = w->n_all_peers;
 	out->clock_error_ns = clock_error_ns;
 	out->n_hosts = (uint32_t)w->arrivals.hosts.n;
-	if (w->calls.n)
-		qsort(w->calls.at, w->calls.n, sizeof *w->calls.at, compare_calls);
 	bool ok = true;
 	ok = ((out->comms = GIVE(m, &w->comms.list)) || !out->n_comms) && ok;
 	ok = ((out->calls = GIVE(m, &w->calls)) || !out->n_calls) && ok;
@@ -369,9 +390,7 @@ bool mpi_attribute(struct mpi_part *p, const struct load_job *job, struct model 
 	vec_free(&w.arrivals.list);
 	for (uint32_t i = 0; ok && i < job->files.n; i++)
 		ok = add_file(&w, i);
-	if (p->extras.n)
-		qsort(p->extras.at, p->extras.n, sizeof *p->extras.at, compare_extras);
-	ok = ok && count_members(&w.comms, job) && give(&w, m, clock_error_ns);
+	ok = ok && sum_calls(&w) && count_members(&w.comms, job) && give(&w, m, clock_error_ns);
 	mpi_arrivals_free(&w.arrivals);
 	mpi_waits_free(&w.waits);
 	free_comms(&w.comms);
