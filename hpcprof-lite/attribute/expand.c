@@ -151,7 +151,7 @@ static enum known_wait_object find_wait_object(const struct expand_run *r, uint3
 static uint32_t name_object(struct expand_run *r, uint32_t at, uint64_t synthetic)
 {
 	static const char head[] = "<blocked: lock at ";
-	char better[256];
+	char better[512]; /* a file name has at most 255 bytes */
 	const uint32_t id = wait_objects_name(synthetic);
 	const char *name = strtab_get(r->e->strings, id);
 	if (strncmp(name, head, sizeof head - 1) != 0)
