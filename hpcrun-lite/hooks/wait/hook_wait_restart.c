@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <linux/io_uring.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -162,6 +163,17 @@ static uint64_t socket_span_ns(long fd, bool sends)
 }
 
 /*
+ * What the call waited for came together with the signal, so that it will not wait again. Not for
+ * sends: POLLOUT is also set where the receiver's queue is full or nobody accepts.
+ */
+static bool has_data(long fd)
+{
+	struct pollfd p = {.fd = (int)fd, .events = POLLIN};
+	const struct timespec zero = {0, 0};
+	return sys_call6(SYS_ppoll, (long)&p, 1, (long)&zero, 0, 0, 0) > 0;
+}
+
+/*
  * A socket's time-out starts again with the call, so we watch it: a signal that comes after its end
  * finishes the call as the kernel would. The time begins at the first signal, never too early. It
  * is the same wait if the thread has waited nowhere else since the signal before.
@@ -181,6 +193,10 @@ static bool restart_socket(long number, greg_t *reg, bool sends)
 	timed.sp = reg[REG_RSP];
 	timed.fd = reg[REG_RDI];
 	timed.n_waits = n;
+	if (!sends && has_data(reg[REG_RDI])) {
+		timed.deadline_ns = 0; /* the next call waits for itself */
+		return true;
+	}
 	if (now < timed.deadline_ns)
 		return true;
 	timed.deadline_ns = 0;
