@@ -173,6 +173,17 @@ static bool has_data(long fd)
 	return sys_call6(SYS_ppoll, (long)&p, 1, (long)&zero, 0, 0, 0) > 0;
 }
 
+/* What the kernel returns when the time-out of a socket is over. */
+static greg_t timeout_error(long number, long fd)
+{
+	int domain = 0;
+	socklen_t n = sizeof domain;
+	if (number != SYS_connect)
+		return -EAGAIN;
+	sys_call6(SYS_getsockopt, fd, SOL_SOCKET, SO_DOMAIN, (long)&domain, (long)&n, 0);
+	return domain == AF_UNIX ? -EAGAIN : -EINPROGRESS;
+}
+
 /*
  * A socket's time-out starts again with the call, so we watch it: a signal that comes after its end
  * finishes the call as the kernel would. The time begins at the first signal, never too early. It
@@ -200,7 +211,7 @@ static bool restart_socket(long number, greg_t *reg, bool sends)
 	if (now < timed.deadline_ns)
 		return true;
 	timed.deadline_ns = 0;
-	reg[REG_RAX] = number == SYS_connect ? -EINPROGRESS : -EAGAIN;
+	reg[REG_RAX] = timeout_error(number, reg[REG_RDI]);
 	return false;
 }
 

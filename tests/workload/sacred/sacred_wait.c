@@ -21,6 +21,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <sys/time.h>
+#include <sys/un.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
@@ -204,6 +205,23 @@ static void fill(int socket)
 		;
 }
 
+/* The queue of a listener that accepts nobody is full after one. */
+static void connect_in_vain(const struct timeval *timeout)
+{
+	const struct sockaddr_un any = {.sun_family = AF_UNIX};
+	struct sockaddr_un name;
+	socklen_t n = sizeof name;
+	const int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+	bind(listener, (const struct sockaddr *)&any, sizeof any.sun_family);
+	listen(listener, 0);
+	getsockname(listener, (struct sockaddr *)&name, &n);
+	for (int i = 0; i < 2; i++) {
+		const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, timeout, sizeof *timeout);
+		say("connect", connect(fd, (struct sockaddr *)&name, n));
+	}
+}
+
 static int wait_rarely(void)
 {
 	struct timeval long_time = {60, 0}, short_time = {0, 300000};
@@ -225,6 +243,7 @@ static int wait_rarely(void)
 	start = now_us(CLOCK_MONOTONIC);
 	say("send, nobody reads", send(ends[0], "z", 1, 0));
 	puts(now_us(CLOCK_MONOTONIC) - start < 299000 ? "TOO EARLY" : "in time");
+	connect_in_vain(&short_time);
 	msgctl(queue, IPC_RMID, NULL);
 	wait(NULL);
 	return 0;
