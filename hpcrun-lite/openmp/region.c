@@ -123,7 +123,8 @@ struct region *region_fork(struct region_thread *t, const struct region_fork *fo
 	drop_left_levels(t, fork->place);
 	const uint32_t n = get(&t->n_forks);
 	if (n == REGION_MAX_NESTED || (!t->level[n] && !(t->level[n] = make_level()))) {
-		t->n_lost++;
+		/* Only this thread counts. */
+		atomic_store_explicit(&t->n_lost, t->n_lost + 1, memory_order_relaxed);
 		return NULL;
 	}
 	struct region *r = t->level[n];

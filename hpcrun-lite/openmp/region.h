@@ -102,7 +102,7 @@ struct region_thread {
 	struct region_sums *sums;
 	struct region_paths *paths;
 	bool was_joined;                 /* the last path was; see region_path.c */
-	uint64_t n_lost;                 /* forks without a descriptor */
+	_Atomic uint64_t n_lost;         /* forks without a descriptor */
 };
 
 /* At the start of a thread. `base`: see above. Descriptors and generations stay. */

@@ -134,7 +134,7 @@ static void add(_Atomic uint64_t *word, uint64_t n)
 void region_sums_add(struct region_thread *t, const struct region *r, uint64_t elapsed_ns)
 {
 	if (!t->sums && !(t->sums = make())) {
-		t->n_lost++;
+		add(&t->n_lost, 1);
 		return;
 	}
 	const uint32_t n_threads = atomic_load_explicit(&r->n_threads, memory_order_relaxed);
@@ -203,10 +203,21 @@ static void copy(_Atomic uint64_t *to, const _Atomic uint64_t *from)
 			      memory_order_relaxed);
 }
 
-static bool write_sum(struct region_sums *s, struct sum *sum, uint32_t thread)
+static uint64_t get(const _Atomic uint64_t *word)
+{
+	return atomic_load_explicit(word, memory_order_relaxed);
+}
+
+/* Forks without a descriptor are instances of the first sum. Their thread may still count them. */
+static uint64_t instances_of(const struct region_thread *t, const struct sum *sum)
+{
+	return get(&sum->total.instances) + (sum == t->sums->sum ? get(&t->n_lost) : 0);
+}
+
+static bool write_sum(const struct region_thread *t, struct sum *sum, uint32_t thread)
 {
 	const struct msr_omp_region *from = &sum->total;
-	if (!sum->in_file && !make_record(s, sum, thread))
+	if (!sum->in_file && !make_record(t->sums, sum, thread))
 		return false;
 	struct msr_omp_region *to = sum->in_file;
 	copy(&to->elapsed_ns, &from->elapsed_ns);
@@ -214,26 +225,24 @@ static bool write_sum(struct region_sums *s, struct sum *sum, uint32_t thread)
 	copy(&to->busy_ns, &from->busy_ns);
 	copy(&to->max_ns, &from->max_ns);
 	copy(&to->min_ns, &from->min_ns);
-	copy(&to->instances, &from->instances);
+	atomic_store_explicit(&to->instances, instances_of(t, sum), memory_order_relaxed);
 	return true;
 }
 
-static bool is_changed(const struct sum *sum)
+static bool is_changed(const struct region_thread *t, const struct sum *sum)
 {
-	const uint64_t n = atomic_load_explicit(&sum->total.instances, memory_order_relaxed);
-	return n != (sum->in_file ? atomic_load_explicit(&sum->in_file->instances,
-							 memory_order_relaxed)
-				  : 0);
+	return instances_of(t, sum) != (sum->in_file ? get(&sum->in_file->instances) : 0);
 }
 
-static void write_all(struct region_sums *s, uint32_t thread)
+static void write_all(const struct region_thread *t, uint32_t thread)
 {
-	const uint64_t n_added = atomic_load_explicit(&s->n_added, memory_order_relaxed);
+	struct region_sums *s = t->sums;
+	const uint64_t n_added = get(&s->n_added) + get(&t->n_lost);
 	const uint32_t n = atomic_load_explicit(&s->n, memory_order_acquire);
 	if (n_added == s->n_written)
 		return;
 	for (uint32_t i = 0; i <= n; i++)
-		if (is_changed(&s->sum[i]) && !write_sum(s, &s->sum[i], thread))
+		if (is_changed(t, &s->sum[i]) && !write_sum(t, &s->sum[i], thread))
 			return;
 	s->n_written = n_added;
 }
@@ -243,7 +252,7 @@ void region_sums_write(struct region_thread *t, uint32_t thread)
 	struct region_sums *s = t->sums;
 	if (!s || !trylock_take(&s->writing))
 		return;
-	write_all(s, thread);
+	write_all(t, thread);
 	trylock_give(&s->writing);
 }
 
@@ -252,12 +261,7 @@ void region_sums_finish(struct region_thread *t, uint32_t thread)
 	struct region_sums *s = t->sums;
 	if (!s || !trylock_take(&s->writing))
 		return;
-	if (t->n_lost) {
-		add(&s->sum[0].total.instances, t->n_lost);
-		add(&s->n_added, 1);
-		t->n_lost = 0;
-	}
-	write_all(s, thread);
+	write_all(t, thread);
 	if (s->extent)
 		store_give_tail(s->extent);
 	s->extent = NULL;

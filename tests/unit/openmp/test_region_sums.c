@@ -170,6 +170,22 @@ static void modules_change(void **state)
 	assert_int_equal(r[1].instances, 1);
 }
 
+/* Forks without a descriptor, of a thread that another one writes for. */
+static void lost_ones_are_written(void **state)
+{
+	struct msr_omp_region r[3];
+	(void)state;
+	add(0x1000, 1, (const uint64_t[]){7});
+	thread.n_lost = 3;
+	region_sums_write(&thread, THREAD);
+	assert_int_equal(read_records(r, 3), 2);
+	assert_int_equal(r[0].instances, 3);
+	thread.n_lost = 5;
+	region_sums_finish(&thread, THREAD);
+	assert_int_equal(read_records(r, 3), 2);
+	assert_int_equal(r[0].instances, 5);
+}
+
 static void a_new_record_starts_with_nothing(void **state)
 {
 	struct msr_omp_region r[2];
@@ -193,6 +209,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(threads_without_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(more_than_there_is_room_for, setup, teardown),
 		cmocka_unit_test_setup_teardown(modules_change, setup, teardown),
+		cmocka_unit_test_setup_teardown(lost_ones_are_written, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_new_record_starts_with_nothing, setup, teardown),
 	};
 	region_sums_start(packed);
