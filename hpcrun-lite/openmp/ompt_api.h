@@ -28,16 +28,13 @@ typedef struct {
 typedef enum { ompt_scope_begin = 1, ompt_scope_end = 2 } ompt_scope_endpoint_t;
 
 enum {
-	/* who calls the function of a region: the program itself, not the run time */
-	ompt_parallel_invoker_program = 1,
-};
-
-enum {
 	ompt_callback_parallel_begin = 3,
 	ompt_callback_parallel_end = 4,
 	ompt_callback_implicit_task = 7,
 	ompt_callback_sync_region = 23,
 };
+
+enum { ompt_set_always = 5 }; /* of ompt_set_callback: the event will be reported each time */
 
 typedef void ompt_callback_t(void);
 typedef int ompt_set_callback_t(int event, ompt_callback_t *callback);

@@ -173,15 +173,26 @@ static void on_sync_region(int kind, ompt_scope_endpoint_t endpoint, ompt_data_t
 		leave(in);
 }
 
+static const struct {
+	int event;
+	ompt_callback_t *function;
+} callbacks[] = {
+	{ompt_callback_parallel_begin, (ompt_callback_t *)on_parallel_begin},
+	{ompt_callback_parallel_end, (ompt_callback_t *)on_parallel_end},
+	{ompt_callback_implicit_task, (ompt_callback_t *)on_implicit_task},
+	{ompt_callback_sync_region, (ompt_callback_t *)on_sync_region},
+};
+
 bool ompt_region_start(ompt_function_lookup_t *lookup)
 {
 	ompt_set_callback_t *set = (ompt_set_callback_t *)lookup("ompt_set_callback");
 	get_task_info = (ompt_get_task_info_t *)lookup("ompt_get_task_info");
 	if (!set || !get_task_info || _dl_find_object((void *)ompt_region_start, &us) != 0)
 		return false;
-	set(ompt_callback_parallel_begin, (ompt_callback_t *)on_parallel_begin);
-	set(ompt_callback_parallel_end, (ompt_callback_t *)on_parallel_end);
-	set(ompt_callback_implicit_task, (ompt_callback_t *)on_implicit_task);
-	set(ompt_callback_sync_region, (ompt_callback_t *)on_sync_region);
-	return true;
+	bool has_all = true;
+	for (size_t i = 0; i < sizeof callbacks / sizeof *callbacks; i++)
+		has_all &= set(callbacks[i].event, callbacks[i].function) == ompt_set_always;
+	for (size_t i = 0; !has_all && i < sizeof callbacks / sizeof *callbacks; i++)
+		set(callbacks[i].event, NULL);
+	return has_all;
 }

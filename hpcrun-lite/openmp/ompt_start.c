@@ -21,7 +21,12 @@ static int initialize(ompt_function_lookup_t *lookup, int device, ompt_data_t *d
 {
 	(void)device;
 	(void)data;
-	return ompt_region_start(lookup);
+	const bool is_good = ompt_region_start(lookup);
+	if (!is_good)
+		runtime_note(
+			"The program's OpenMP does not report its regions to tools. Call paths of "
+			"OpenMP workers start at the thread, not at the region.");
+	return is_good;
 }
 
 static void finalize(ompt_data_t *data)

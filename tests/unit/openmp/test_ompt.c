@@ -64,6 +64,8 @@ static struct task {
 	ompt_frame_t frame;
 } tasks[40], *current;
 
+static int sync_region_result = ompt_set_always;
+
 static int set_callback(int event, ompt_callback_t *callback)
 {
 	switch (event) {
@@ -73,7 +75,7 @@ static int set_callback(int event, ompt_callback_t *callback)
 	case ompt_callback_sync_region: sync_region = (sync_region_t *)callback; break;
 	default: return 0;
 	}
-	return 5;
+	return event == ompt_callback_sync_region ? sync_region_result : ompt_set_always;
 }
 
 static int task_info(int level, int *flags, ompt_data_t **data, ompt_frame_t **frame,
@@ -348,6 +350,19 @@ static void no_interface(void **state)
 	assert_false(ompt_region_start(lookup_nothing));
 }
 
+/* A run time that may report an event, or not. */
+static void not_all_events(void **state)
+{
+	(void)state;
+	sync_region_result = 3; /* ompt_set_sometimes */
+	assert_false(ompt_region_start(lookup));
+	sync_region_result = ompt_set_always;
+	assert_null(parallel_begin);
+	assert_null(parallel_end);
+	assert_null(implicit_task);
+	assert_null(sync_region);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -359,6 +374,7 @@ int main(void)
 		cmocka_unit_test_setup(too_deep, setup),
 		cmocka_unit_test_setup(not_measured, setup),
 		cmocka_unit_test_setup(no_interface, setup),
+		cmocka_unit_test_setup(not_all_events, setup),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
