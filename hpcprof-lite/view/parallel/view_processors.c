@@ -101,14 +101,23 @@ bool view_count_threads(const struct model *m, uint32_t first, uint32_t end, uin
 	}
 	if (n)
 		qsort(edges, n, sizeof *edges, compare_edges);
+	uint64_t *at_level = calloc(n / 2 + 1, sizeof *at_level), above = 0;
 	uint32_t now = 0;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; at_level && i < n; i++) {
 		now += (uint32_t)edges[i].step;
-		*most = now > *most ? now : *most;
+		at_level[now] += i + 1 < n ? edges[i + 1].time_ns - edges[i].time_ns : 0;
+	}
+	/* A moment with more threads, as while a library starts, makes no processors. */
+	for (size_t level = n / 2; at_level && level > 0 && !*most; level--) {
+		above += at_level[level];
+		if (above > 0 && above >= (edges[n - 1].time_ns - edges[0].time_ns) / 100)
+			*most = (uint32_t)level;
 	}
 	*all = (uint32_t)(n / 2);
+	const bool ok = at_level != NULL;
 	free(edges);
-	return true;
+	free(at_level);
+	return ok;
 }
 
 /* ---- processors ---- */

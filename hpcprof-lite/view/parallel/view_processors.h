@@ -31,7 +31,7 @@ struct view_process_use {
 struct view_processors {
 	double elapsed;
 	/* Threads of view_is_used_thread(). */
-	uint32_t n_threads;            /* the most that lived at one time */
+	uint32_t n_threads;            /* the most that lived at the same time */
 	uint32_t n_all_threads;
 	uint32_t n_left_out;           /* threads that had less CPU time; in no sum */
 	uint32_t n_allowed; /* processors that the processes were allowed to use; 0: unknown */
@@ -53,8 +53,8 @@ struct view_processors {
  */
 bool view_is_used_thread(const struct model *m, const struct model_profile *t);
 /*
- * Counts the used threads among the profiles [first, end): the most that lived at one time, and
- * all. False if memory is short.
+ * Counts the used threads among the profiles [first, end): the most that lived at the same time for
+ * at least 1 % of the time, and all. False if memory is short.
  */
 bool view_count_threads(const struct model *m, uint32_t first, uint32_t end, uint32_t *most,
 	uint32_t *all);
