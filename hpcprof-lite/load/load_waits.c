@@ -9,9 +9,9 @@
 enum status load_wait_object(struct load_file *f, const uint8_t *record, uint32_t bytes)
 {
 	const struct msr_wait_object *r = (const void *)record;
-	if (bytes < sizeof *r || r->id == 0 || r->id > f->map.n_bytes / sizeof *r || r->text_bytes == 0
-		|| r->text_bytes > bytes - sizeof *r
-		|| record[sizeof *r + r->text_bytes - 1] != '\0')
+	if (bytes < sizeof *r || r->id == 0 || r->id > f->map.n_bytes / sizeof *r ||
+	    r->text_bytes == 0 || r->text_bytes > bytes - sizeof *r ||
+	    record[sizeof *r + r->text_bytes - 1] != '\0')
 		return STATUS_BAD_INPUT;
 	if (f->wait_objects.n <= r->id
 		&& !vec_extend(&f->wait_objects, r->id + 1 - f->wait_objects.n))

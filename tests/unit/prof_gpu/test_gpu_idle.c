@@ -249,7 +249,8 @@ static void test_operations_overlap(void **state)
 		for (int k = 0; k < N; k++) {
 			/* the first half to end are copies */
 			const int rank = k * 7 % N;
-			operate(&i, i.r.thread, i.r.queue, rank < 15 ? MSR_GPU_COPY : MSR_GPU_KERNEL,
+			operate(&i, i.r.thread, i.r.queue,
+				rank < 15 ? MSR_GPU_COPY : MSR_GPU_KERNEL,
 				1 + 6 * batch + 0.001 * k, 5 + 6 * batch + 0.001 * k,
 				5.1 + 6 * batch + 0.1 * rank);
 		}
