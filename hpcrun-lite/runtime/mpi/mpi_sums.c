@@ -6,6 +6,7 @@
  */
 #include "hpcrun-lite/runtime/mpi/mpi_sums.h"
 
+#include "common/safe/room.h"
 #include "common/safe/sys.h"
 #include "hpcrun-lite/cct/table.h"
 
@@ -23,10 +24,14 @@ _Static_assert(MPI_SUMS_WITH_PATHS + MPI_N_CALLS * 65u < MPI_SUMS_INDEX, "the in
 
 static struct mpi_sums *make(uint32_t thread)
 {
+	if (!room_take(sizeof(struct mpi_sums)))
+		return NULL;
 	long at = sys_mmap(NULL, sizeof(struct mpi_sums), PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (sys_is_error(at))
+	if (sys_is_error(at)) {
+		room_give(sizeof(struct mpi_sums));
 		return NULL;
+	}
 	struct mpi_sums *s = (void *)at;
 	table_init(&s->calls, MSR_MPI_CALL, sizeof(struct msr_mpi_call), thread, s->many[0]);
 	table_init(&s->collectives, MSR_MPI_COLLECTIVE, sizeof(struct msr_mpi_collective), thread,
@@ -183,7 +188,9 @@ void mpi_sums_free(struct mpi_thread *t, bool keeps_file)
 {
 	if (t->sums && keeps_file)
 		mpi_sums_trim(t);
-	if (t->sums)
+	if (t->sums) {
 		sys_munmap(t->sums, sizeof *t->sums);
+		room_give(sizeof *t->sums);
+	}
 	t->sums = NULL;
 }
