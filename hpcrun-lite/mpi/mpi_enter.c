@@ -108,6 +108,7 @@ static void add_object(const struct mpi_host *h, const struct mpi_library *l,
 		.parent = f->on,
 		.number = form->tag ? (uint32_t)a[form->tag] : f->number,
 		.is_of_group = form->tag != 0,
+		.is_copy = f->call == MPI_CALL_Comm_dup || f->call == MPI_CALL_Comm_dup_with_info,
 		.n_dimensions = form->n_dimensions ? (int)a[form->n_dimensions] : 0,
 		.is_graph = f->call == MPI_CALL_Graph_create,
 		.is_dist_graph = f->call == MPI_CALL_Dist_graph_create ||
@@ -126,8 +127,7 @@ static void follow(const struct mpi_host *h, const struct mpi_library *l, struct
 		mpi_objects_start(h, l);
 	if (form->creates)
 		add_object(h, l, f, form, a);
-	if (form->on && !f->on && form->object == MPI_OBJECT_COMM &&
-	    f->call != MPI_CALL_Finalize) {
+	if (form->on && !f->on && form->object == MPI_OBJECT_COMM) {
 		const uintptr_t handle = mpi_handle(l, false, a[form->on]);
 		mpi_objects_add(h, l, &(struct mpi_new_object){.kind = MPI_OBJECT_COMM,
 							       .handle = handle});

@@ -98,6 +98,9 @@ static uint64_t identity_of(const struct mpi_library *l, const struct mpi_new_ob
 	if (first < 0)
 		return 0;
 	h = mix(mix(h, (uint64_t)first), new->is_of_group) | 2;
+	int size = 0;
+	if (new->is_of_group && l->comm_size(new->handle, &size) == 0)
+		h = mix(h, (uint64_t)size) | 2;
 	/* Two of one group with one tag: the second is the same second everywhere. */
 	while (new->is_of_group && is_taken(h))
 		h = mix(h, 1) | 2;
@@ -112,7 +115,10 @@ static void find_neighbours(const struct mpi_library *l, const struct mpi_new_ob
 	int n = 0, in = 0, out = 0, weighted;
 	if (new->kind != MPI_OBJECT_COMM)
 		return;
-	if (new->n_dimensions > 0)
+	if (new->is_copy && new->parent) {
+		in = new->parent->n_in;
+		out = new->parent->n_out;
+	} else if (new->n_dimensions > 0)
 		in = out = 2 * new->n_dimensions;
 	else if (new->is_graph && l->graph_degree(new->handle, e->rank, &n) == 0)
 		in = out = n;

@@ -40,6 +40,7 @@ struct mpi_new_object {
 	bool is_of_group;                      /* the number does not belong to the parent */
 	int n_dimensions;                      /* > 0: a Cartesian topology */
 	bool is_graph, is_dist_graph;
+	bool is_copy;                          /* with the parent's topology */
 };
 /* Call it when MPI has made the object. */
 void mpi_objects_add(const struct mpi_host *host, const struct mpi_library *l,

@@ -130,6 +130,10 @@ static void collective(void **state)
 	int64_t large[] = {1, 2, 3, 4};
 	uintptr_t n = (uintptr_t)counts, d = (uintptr_t)places;
 	/* we are rank 1 of 4 */
+	world.is_inter = true;
+	expect(MPI_CALL_Gatherv, (uintptr_t[]){0, 1, 2, FOUR, 1, 1, 1, NULL_TYPE, 1, 0}, false, 0,
+	       0);
+	world.is_inter = false;
 	expect(MPI_CALL_Bcast, (uintptr_t[]){0, 1, 10, FOUR, 1, 0}, false, 40, 0);
 	expect(MPI_CALL_Bcast, (uintptr_t[]){0, 1, 10, FOUR, 0, 0}, false, 0, 40);
 	expect(MPI_CALL_Gather, (uintptr_t[]){0, 1, 2, FOUR, 1, 3, EIGHT, 1, 0}, false, 8, 96);
@@ -216,6 +220,42 @@ static void identities(void **state)
 	mpi_objects_reset();
 }
 
+/* Groups of different sizes with one tag, of which some processes are in one only. */
+static void groups_with_one_tag(void **state)
+{
+	uint64_t identity[2];
+	(void)state;
+	for (int size = 2; size <= 3; size++) {
+		mpi_objects_reset();
+		mpi_objects_start(&host, &library);
+		size_of_comm = size;
+		mpi_objects_add(&host, &library,
+				&(struct mpi_new_object){
+					.kind = MPI_OBJECT_COMM, .handle = 0x100,
+					.parent = mpi_objects_find(MPI_OBJECT_COMM, library.world),
+					.is_of_group = true});
+		identity[size - 2] = mpi_objects_find(MPI_OBJECT_COMM, 0x100)->identity;
+	}
+	size_of_comm = 4;
+	assert_true(identity[0] && identity[1] && identity[0] != identity[1]);
+}
+
+static void copies_have_neighbours(void **state)
+{
+	(void)state;
+	mpi_objects_reset();
+	mpi_objects_start(&host, &library);
+	struct mpi_new_object new = {.kind = MPI_OBJECT_COMM, .handle = 0x100, .n_dimensions = 2};
+	mpi_objects_add(&host, &library, &new);
+	new = (struct mpi_new_object){.kind = MPI_OBJECT_COMM, .handle = 0x200, .is_copy = true,
+				      .parent = mpi_objects_find(MPI_OBJECT_COMM, 0x100)};
+	mpi_objects_add(&host, &library, &new);
+	const struct mpi_object_entry *e = mpi_objects_find(MPI_OBJECT_COMM, 0x200);
+	assert_int_equal(e->n_in, 4);
+	assert_int_equal(e->n_out, 4);
+	mpi_objects_reset();
+}
+
 /* ---- the table against mpi.h ---- */
 
 /* The number of parameters of a function in a header; -1: it is not there. */
@@ -282,6 +322,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(point_to_point), cmocka_unit_test(collective),
 		cmocka_unit_test(others), cmocka_unit_test(identities),
+		cmocka_unit_test(groups_with_one_tag),
+		cmocka_unit_test(copies_have_neighbours),
 		cmocka_unit_test(prototypes)};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
