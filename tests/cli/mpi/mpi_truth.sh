@@ -68,7 +68,8 @@ for mpi in $MPIS; do
 	agrees "$mpi" "four threads and samples" 2
 
 	mpi_build "$mpi" mpi_omp.c -fopenmp || continue
-	mpi_run "$mpi" 1 "$HPCRUN" -q -e MPI -o "$T/$mpi/omp" -- "$T/$mpi/mpi_omp" 100 >"$T/out" 2>&1
+	mpi_run "$mpi" 1 "$HPCRUN" -q -e MPI -o "$T/$mpi/omp" -- "$T/$mpi/mpi_omp" 100 \
+		>"$T/out" 2>&1
 	is "$mpi, a worker of OpenMP: status" $? 0
 	mpi_read "$T/$mpi/omp"
 	is "$mpi, a worker of OpenMP: calls of its two paths" \
