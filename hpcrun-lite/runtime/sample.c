@@ -435,17 +435,28 @@ static uintptr_t stack_of(const ucontext_t *context)
 	return (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
 }
 
+/* More of the same: a wait that goes on, another one with the same cause, or no wait. */
+static bool is_more_of(const struct source_expiry *held, const struct source_expiry *e)
+{
+	if (held->metric != e->metric)
+		return false;
+	if (e->wait && e->is_again)
+		return held->wait && held->wait != MSR_WAIT_RUN_QUEUE + 1;
+	return held->wait == e->wait && held->object_id == e->object_id &&
+	       (!e->wait || !held->is_again);
+}
+
 /*
- * Called in the handler. Only the first sample of a metric is kept as a sample; the weights of
- * later ones are added to it. While held samples are being recorded, none is changed.
+ * Called in the handler. Only the first sample of a metric, or wait, is kept as a sample; the
+ * weights of later ones are added to it. While held samples are being recorded, none is changed.
  */
 static void hold_back(struct thread *t, const struct source_expiry *e)
 {
 	uint32_t n = atomic_load_explicit(&t->held.n, memory_order_relaxed);
 	if (is_mark(e))
 		return;
-	for (uint32_t i = 0; i < n && !t->held.is_recording; i++)
-		if (t->held.expiry[i].metric == e->metric) {
+	for (uint32_t i = n; i-- > 0 && !t->held.is_recording;) /* the last wait goes on */
+		if (is_more_of(&t->held.expiry[i], e)) {
 			t->held.expiry[i].weight += e->weight;
 			t->held.expiry[i].n_merged += 1 + e->n_merged;
 			return;
