@@ -45,6 +45,7 @@ struct place {
 /* Voluntary switches: each wait that the thread really began is one. The others took it away. */
 struct switches {
 	uint64_t n_waits, n_taken;
+	uint64_t n_faults; /* pages that were read from a disk */
 };
 
 struct offcpu_state {
@@ -70,7 +71,7 @@ struct offcpu_state {
 
 /* What passed since the last look, and what the thread does now. */
 struct passed {
-	uint64_t now_ns, wall_ns, used_ns, blocked_ns, queue_ns, n_waits;
+	uint64_t now_ns, wall_ns, used_ns, blocked_ns, queue_ns, n_waits, n_faults;
 	uint64_t late_ns;        /* of this tick of our own timer; 0: another signal */
 	long call;               /* the system call that the signal interrupted */
 	bool has_returned;       /* it had its result */
@@ -112,8 +113,9 @@ static struct switches count_switches(void)
 {
 	struct rusage r;
 	if (sys_call3(SYS_getrusage, RUSAGE_THREAD, (long)&r, 0) != 0)
-		return (struct switches){0, 0};
-	return (struct switches){(uint64_t)r.ru_nvcsw, (uint64_t)r.ru_nivcsw};
+		return (struct switches){0};
+	return (struct switches){(uint64_t)r.ru_nvcsw, (uint64_t)r.ru_nivcsw,
+				 (uint64_t)r.ru_majflt};
 }
 
 /*
@@ -197,6 +199,7 @@ static void look(struct offcpu_state *s, const ucontext_t *context, struct passe
 	p->wall_ns = p->now_ns - s->wall_ns;
 	p->n_waits = count_waits(s, now.n_waits - s->switches.n_waits);
 	s->n_woken = 0;
+	p->n_faults = now.n_faults - s->switches.n_faults;
 	s->surplus_ns = used > p->wall_ns ? used - p->wall_ns : 0;
 	p->used_ns = used < p->wall_ns ? used : p->wall_ns;
 	const uint64_t off = p->wall_ns - p->used_ns;
@@ -265,8 +268,8 @@ static uint64_t late_ns(struct offcpu_state *s, uint64_t now_ns)
 /* ---- what the thread does now ---- */
 
 /*
- * A thread that waits for a disk or a page takes no signal before that is over. The tick is late,
- * and most of the time by which it is late the thread neither ran nor queued.
+ * A thread that waits for a disk or a page, or is stopped, takes no signal before that is over. The
+ * tick is late, and most of the time by which it is late the thread neither ran nor queued.
  */
 static bool was_held_up(const struct passed *p)
 {
@@ -282,7 +285,8 @@ static enum where find_wait(const ucontext_t *context, const struct passed *p,
 	if ((p->call == SOURCE_CALL_NONE || p->has_returned) && !is_cut_short && !was_held_up(p))
 		return RUNNING;
 	if (p->call == SOURCE_CALL_NONE)
-		*wait = (struct offcpu_wait){.cause = MSR_WAIT_MEMORY};
+		*wait = (struct offcpu_wait){.cause = p->n_faults ? MSR_WAIT_MEMORY
+								  : MSR_WAIT_OTHER};
 	else
 		offcpu_wait_find(context, p->call, wait);
 	return WAITING;
