@@ -17,6 +17,7 @@
 
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <sys/resource.h>
 
 /*
@@ -91,8 +92,11 @@ const char source_blamed;
 static bool offcpu_process_start(const struct source_event *events, unsigned n,
 				 const struct source_host *host, char *cause, size_t cause_bytes)
 {
-	(void)cause;
-	(void)cause_bytes;
+	struct rusage r;
+	if (sys_call3(SYS_getrusage, RUSAGE_THREAD, (long)&r, 0) != 0) {
+		snprintf(cause, cause_bytes, "getrusage is not permitted");
+		return false;
+	}
 	offcpu.event = events;
 	offcpu.n_events = n;
 	offcpu.host = host;
