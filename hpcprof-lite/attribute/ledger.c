@@ -108,19 +108,20 @@ static bool count_cells(const struct load_file *f, const struct load_thread *t,
 	return path;
 }
 
-static unsigned count_metrics(const struct load_file *f)
+/* One signal may deliver a sample of each metric, and three of OFFCPU. */
+static unsigned most_of_a_signal(const struct load_file *f)
 {
 	unsigned n = 0;
 	for (unsigned i = 0; i < MSR_MAX_METRICS; i++)
-		n += f->metrics[i] != NULL;
+		if (f->metrics[i])
+			n += strcmp(f->metrics[i]->name, MSR_METRIC_OFFCPU) == 0 ? 3 : 1;
 	return n;
 }
 
 /*
- * The run time counts the samples of one signal (one for each metric that expired) as delivered,
- * then writes each one's cell, then counts it as recorded. A kill in between leaves some delivered
- * only, and one perhaps in the tree and not yet counted as recorded: those are in flight, this is
- * simply there.
+ * The run time counts the samples of one signal as delivered, then writes each one's cell, then
+ * counts it as recorded. A kill in between leaves some delivered only, and one perhaps in the tree
+ * and not yet counted as recorded: those are in flight, this is simply there.
  */
 static void settle_kill(const struct load_file *f, struct model_ledger *l)
 {
@@ -128,7 +129,7 @@ static void settle_kill(const struct load_file *f, struct model_ledger *l)
 		l->recorded = l->in_tree;
 	uint64_t accounted = capped_add(l->in_tree, ledger_samples_lost(l));
 	if (l->recorded == l->in_tree && l->delivered > accounted &&
-	    l->delivered - accounted <= count_metrics(f))
+	    l->delivered - accounted <= most_of_a_signal(f))
 		capped_grow(&l->losses[MSR_LOSS_IN_FLIGHT], l->delivered - accounted);
 }
 

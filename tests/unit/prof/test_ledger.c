@@ -127,6 +127,16 @@ static void test_one_sample_may_be_in_flight_when_killed(void **state)
 	assert_true(m->ledger_closes);
 	assert_int_equal(m->ledger.losses[MSR_LOSS_IN_FLIGHT], 2);
 	clean(&r, m);
+
+	for (int n = 4; n <= 5; n++) { /* three of OFFCPU and the other metric */
+		begin(&r);
+		gen_metric(r.g, MSR_METRIC_OFFCPU, MSR_UNIT_NS, 1, MSR_SOURCE_TEST);
+		for (int i = 0; i < n; i++)
+			gen_in_flight(r.g, r.thread);
+		m = finish(&r, MSR_EXIT_NONE);
+		assert_int_equal(m->ledger_closes, n == 4);
+		clean(&r, m);
+	}
 }
 
 static void test_or_when_another_thread_ended_the_process(void **state)
