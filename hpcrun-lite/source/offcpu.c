@@ -11,13 +11,13 @@
  */
 #include "common/safe/clock.h"
 #include "common/safe/sys.h"
+#include "common/safe/text.h"
 #include "hpcrun-lite/source/ktimer.h"
 #include "hpcrun-lite/source/offcpu_wait.h"
 #include "hpcrun-lite/source/source.h"
 
 #include <fcntl.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <sys/resource.h>
 
 /*
@@ -94,7 +94,8 @@ static bool offcpu_process_start(const struct source_event *events, unsigned n,
 {
 	struct rusage r;
 	if (sys_call3(SYS_getrusage, RUSAGE_THREAD, (long)&r, 0) != 0) {
-		snprintf(cause, cause_bytes, "getrusage is not permitted");
+		struct text t = text_in(cause, cause_bytes);
+		text_put(&t, "getrusage is not permitted");
 		return false;
 	}
 	offcpu.event = events;
