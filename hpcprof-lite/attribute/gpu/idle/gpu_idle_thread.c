@@ -49,9 +49,10 @@ static uint64_t next_sample(const struct idle_thread *t)
 static uint64_t covered_until(const struct idle_sweep *s, const struct idle_thread *t,
 			      uint64_t time_ns)
 {
-	uint64_t next_ns = next_sample(t);
-	return t->state == IDLE_OFF || next_ns <= time_ns + s->coverage_ns ? next_ns
-									   : time_ns + s->period_ns;
+	const uint64_t next_ns = next_sample(t);
+	/* A thread that waits has no samples until it goes on. */
+	const bool lasts = t->state == IDLE_OFF || t->state == IDLE_BLOCKED;
+	return lasts || next_ns <= time_ns + s->coverage_ns ? next_ns : time_ns + s->period_ns;
 }
 
 static void take_samples(const struct idle_sweep *s, struct idle_thread *t, uint64_t ns)
