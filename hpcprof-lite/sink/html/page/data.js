@@ -81,7 +81,8 @@ const METRIC_SAMPLED = 0,
   METRIC_GPU_COUNT = 2,
   METRIC_GPU_MEAN = 3,
   METRIC_GPU_SAMPLES = 4,
-  METRIC_GUESSED = 5;
+  METRIC_GUESSED = 5,
+  METRIC_ACTIVITY = 6;
 const ROLE = {
   gpuTime: 1,
   kernelTime: 2,

@@ -106,6 +106,10 @@ class OverviewView {
   metrics() {
     const p = this.app.profile,
       body = el("tbody", {});
+    // Activities are parts of all time: with OFFCPU, of both metrics together.
+    const time = p.metrics
+      .filter(m => m.kind === METRIC_ACTIVITY)
+      .reduce((sum, m) => sum + p.whole(m.id), 0);
     for (const m of p.metrics) {
       const whole = p.whole(m.id);
       if (!(whole > 0) || m.kind === METRIC_GPU_MEAN || m.role === ROLE.stallIdle) continue;
@@ -124,7 +128,13 @@ class OverviewView {
             ),
           ),
           el("td", { class: "number" }, p.format(m.id, whole)),
-          el("td", { class: "quiet" }, m.parent >= 0 ? percent(whole, p.whole(m.parent)) : ""),
+          el(
+            "td",
+            { class: "quiet" },
+            m.parent < 0
+              ? ""
+              : percent(whole, m.kind === METRIC_ACTIVITY ? time : p.whole(m.parent)),
+          ),
         ),
       );
     }
