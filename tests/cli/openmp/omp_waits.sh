@@ -22,10 +22,10 @@ exact_sums() {
 	is "$M: no more time from fork to join than around it, no less than inside" \
 		"$(cut -d ' ' -f 4,5 "$T/sums" | awk -v region="$(truth region 1)" \
 			-v work="$(truth work 1)" '{
-			print ($1 <= region * 1e9 ? "fork to join" :
-				"too long: " $1 / 1e9 " > " region)
-			print ($2 >= work * 1e9 ? "function" :
-				"too short: " $2 / 1e9 " < " work)
+			long = "too long: " $1 / 1e9 " > " region
+			short = "too short: " $2 / 1e9 " < " work
+			print ($1 <= region * 1e9 ? "fork to join" : long)
+			print ($2 >= work * 1e9 ? "function" : short)
 			print ($2 <= 2 * $1 ? "both" : "more than all: " $2 " > 2 * " $1) }')" \
 		"$(printf 'fork to join\nfunction\nboth')"
 }
