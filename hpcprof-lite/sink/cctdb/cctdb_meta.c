@@ -536,7 +536,9 @@ static bool add_contexts(struct image *img, const struct model *m, const struct 
 		}
 		static const uint8_t kinds[] = {CCTDB_ENTRY_MAIN_THREAD,
 						CCTDB_ENTRY_APPLICATION_THREAD, CCTDB_ENTRY_UNKNOWN,
-						CCTDB_ENTRY_UNKNOWN, CCTDB_ENTRY_UNKNOWN};
+						CCTDB_ENTRY_UNKNOWN, CCTDB_ENTRY_UNKNOWN,
+						CCTDB_ENTRY_APPLICATION_THREAD};
+		_Static_assert(sizeof kinds == MODEL_ENTRY_OMP_IDLE + 1, "an entry has no kind");
 		cctdb_put_entry(p + CCTDB_LIST_BYTES + CCTDB_ENTRY_BYTES * entry++,
 				&(struct cctdb_entry){
 					.children_bytes = n_bytes,
