@@ -206,8 +206,7 @@ enum msr_kind {
 	MSR_GPU_GRAPH_NODE = 26,
 	MSR_MPI_COMM = 27,       /* communicators of MPI */
 	MSR_MPI_CALL = 28,       /* calls of MPI, summed up */
-	MSR_MPI_COLLECTIVE = 29, /* single collective calls of MPI */
-	MSR_MPI_CLOCK = 30       /* pairs of clocks of two ranks */
+	MSR_MPI_COLLECTIVE = 29  /* single collective calls of MPI */
 };
 
 struct msr_extent {
