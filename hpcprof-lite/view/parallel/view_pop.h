@@ -9,11 +9,11 @@
  *     load balance = mean / most useful time of a thread
  *     communication efficiency = most useful time of a thread / elapsed time
  *
- * Useful is the time in which a thread worked (MODEL_WORK). Unlike in POP, other blocked time, such
- * as I/O, is therefore lost in communication and in the part of OpenMP. For MPI x OpenMP the hybrid form splits
- * the parallel efficiency into that of MPI, where all time outside of MPI is useful, and that of
- * OpenMP, which is the rest. With K the time in which a device ran kernels and M that in which it
- * only moved memory:
+ * Useful is the time in which a thread worked (MODEL_WORK). Unlike in POP, other blocked time,
+ * such as I/O, is therefore lost in communication and in the part of OpenMP. For MPI x OpenMP the
+ * hybrid form splits the parallel efficiency into that of MPI, where all time outside of MPI is
+ * useful, and that of OpenMP, which is the rest. With K the time in which a device ran kernels
+ * and M that in which it only moved memory:
  *
  *     device offload efficiency = useful / (useful + waiting for a GPU)
  *     device parallel efficiency = mean K / elapsed time
