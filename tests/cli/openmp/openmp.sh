@@ -120,7 +120,7 @@ all_in() {
 share_is() {
 	share_n=$(samples_of "$3")
 	share_bounds=$(echo "$4 $share_n" | awk '{
-		bound = 6 * sqrt($1 * (1 - $1) / ($2 > 0 ? $2 : 1)) + 0.02
+		bound = 6 * sqrt(2 * $1 * (1 - $1) / ($2 > 0 ? $2 : 1)) + 0.02
 		printf "%.4f %.4f\n", $1 - bound, $1 + bound }')
 	share_got=$(echo "$(value_of "$2") $(value_of "$3")" |
 		awk '{ printf "%.4f\n", ($2 > 0 ? $1 / $2 : -1) }')
