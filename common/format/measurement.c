@@ -57,6 +57,12 @@ static const struct {
 	[MSR_LOSS_PYTHON] = {"python-frames", "paths with Python frames that could not be read",
 			     false},
 	[MSR_LOSS_MPI] = {"mpi-calls", "calls of MPI that could not be recorded", false},
+	[MSR_LOSS_OMP_SUMS] = {"omp-sums", "OpenMP regions whose times are in no sum", false},
+	[MSR_LOSS_OMP_PATHS] = {"omp-paths", "paths in OpenMP regions without the path of the fork",
+				false},
+	[MSR_LOSS_WAIT_OBJECT] = {"wait-names", "waits without the name of what they waited for",
+				  false},
+	[MSR_LOSS_BLAME] = {"blame", "threads that ended before their blame had a place", false},
 };
 
 bool msr_loss_takes_sample(enum msr_loss l)

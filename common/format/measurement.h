@@ -438,6 +438,11 @@ enum msr_loss {
 	/* paths with native frames in place of Python frames that could not be read */
 	MSR_LOSS_PYTHON,
 	MSR_LOSS_MPI,          /* of the process: calls of MPI that could not be recorded */
+	MSR_LOSS_OMP_SUMS,     /* instances of parallel regions that are in no OMP_REGION record */
+	/* paths within parallel regions that could not be joined with the path of the fork */
+	MSR_LOSS_OMP_PATHS,
+	MSR_LOSS_WAIT_OBJECT,  /* of the process: waits without the name of what they waited for */
+	MSR_LOSS_BLAME,        /* threads that ended before what they were blamed for had a place */
 	MSR_N_LOSSES,
 	MSR_LOSS_ROOM = 32      /* slots in the structures */
 };

@@ -102,6 +102,7 @@ struct region_thread {
 	struct region_sums *sums;
 	struct region_paths *paths;
 	bool was_joined;                 /* the last path was; see region_path.c */
+	bool is_apart;                   /* the path should be joined, but cannot be */
 	_Atomic uint64_t n_lost;         /* forks without a descriptor */
 };
 

@@ -209,6 +209,7 @@ static void append_pieces(struct region_paths *p, const struct unwind_path *walk
 	struct python_thread *python = place->state ? python_of(p) : NULL;
 	const struct python_cuts cuts = {plan->cut, 2 * plan->n_pieces};
 	struct python_path spliced = {.addr = walked->addr, .end = walked->end};
+	p->other.broken |= place->state && !python && python_is_there(); /* no memory */
 	if (python)
 		python_splice(python, p->walker, walked, 0, true, &cuts, place, &spliced);
 	p->other.broken |= spliced.broken;
@@ -322,6 +323,7 @@ bool region_path_plan(struct region_thread *t, const struct unwind_thread *unwin
 	const struct region_entry *e = n ? &t->entry[n - 1] : NULL;
 	const bool is_worker = region_is_worker(t);
 	struct own o = {.walk = unwind, .thread = t, .n = walked->n};
+	t->is_apart = false;
 	if (!e && !is_worker)
 		return false;
 	if (e && is_alive(e) && plan_pieces(t, &o, e, plan))
@@ -331,8 +333,10 @@ bool region_path_plan(struct region_thread *t, const struct unwind_thread *unwin
 					 REGION_AT_END &&
 				 !is_alive(e)))) {
 		o = (struct own){.walk = unwind, .thread = t, .n = walked->n};
-		return paths_of(t) && plan_idle(&o, plan);
+		t->is_apart = !paths_of(t);
+		return !t->is_apart && plan_idle(&o, plan);
 	}
+	t->is_apart = e && is_alive(e);
 	return false;
 }
 
@@ -365,6 +369,7 @@ void region_path_make(struct region_thread *t, const struct region_plan *plan,
 	path->is_joined = plan && (p || (p = paths_of(t)));
 	path->is_idle = path->is_joined && plan->is_idle;
 	path->is_main = t->is_main;
+	path->is_lost = !path->is_joined && (plan || t->is_apart);
 	if (!path->is_joined) {
 		path->n_same = t->was_joined ? 0 : path->n_same;
 		t->was_joined = false;

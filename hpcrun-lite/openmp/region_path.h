@@ -48,6 +48,7 @@ struct region_path {
 	enum unwind_end end;
 	bool heuristic, is_joined, is_idle;
 	bool broken;  /* Python frames of the thread that forked could not be read */
+	bool is_lost; /* not joined, although the thread is in a region: MSR_LOSS_OMP_PATHS */
 	bool is_main; /* the outermost frame is one of the thread that ran main */
 };
 

@@ -6,7 +6,6 @@
  */
 #include "hpcrun-lite/openmp/region_sums.h"
 
-#include "common/format/measurement.h"
 #include "common/safe/room.h"
 #include "common/safe/sys.h"
 #include "common/safe/trylock.h"
@@ -247,21 +246,49 @@ static void write_all(const struct region_thread *t, uint32_t thread)
 	s->n_written = n_added;
 }
 
-void region_sums_write(struct region_thread *t, uint32_t thread)
+/* Without memory for sums only the number of instances is known. */
+static uint64_t count_missing(const struct region_thread *t)
 {
-	struct region_sums *s = t->sums;
-	if (!s || !trylock_take(&s->writing))
-		return;
-	write_all(t, thread);
-	trylock_give(&s->writing);
+	const struct region_sums *s = t->sums;
+	uint64_t missing = 0;
+	if (!s)
+		return get(&t->n_lost);
+	if (get(&s->n_added) + get(&t->n_lost) == s->n_written)
+		return 0;
+	const uint32_t n = atomic_load_explicit(&s->n, memory_order_acquire);
+	for (uint32_t i = 0; i <= n; i++)
+		missing += instances_of(t, &s->sum[i]) -
+			   (s->sum[i].in_file ? get(&s->sum[i].in_file->instances) : 0);
+	return missing;
 }
 
-void region_sums_finish(struct region_thread *t, uint32_t thread)
+static void write_missing(const struct region_thread *t, struct msr_thread *record)
+{
+	_Atomic uint64_t *loss = &record->losses[MSR_LOSS_OMP_SUMS];
+	const uint64_t missing = count_missing(t);
+	if (missing != get(loss))
+		atomic_store_explicit(loss, missing, memory_order_relaxed);
+}
+
+void region_sums_write(struct region_thread *t, struct msr_thread *record)
 {
 	struct region_sums *s = t->sums;
+	if (s) {
+		if (!trylock_take(&s->writing))
+			return;
+		write_all(t, record->number);
+	}
+	write_missing(t, record);
+	if (s)
+		trylock_give(&s->writing);
+}
+
+void region_sums_finish(struct region_thread *t, struct msr_thread *record)
+{
+	struct region_sums *s = t->sums;
+	region_sums_write(t, record);
 	if (!s || !trylock_take(&s->writing))
 		return;
-	write_all(t, thread);
 	if (s->extent)
 		store_give_tail(s->extent);
 	s->extent = NULL;

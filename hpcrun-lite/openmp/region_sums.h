@@ -8,6 +8,7 @@
 #ifndef HPCRUN_LITE_OPENMP_REGION_SUMS_H
 #define HPCRUN_LITE_OPENMP_REGION_SUMS_H
 
+#include "common/format/measurement.h"
 #include "hpcrun-lite/openmp/region.h"
 
 enum { REGION_MAX_SUMS = 512 }; /* records of a thread; further regions share one more */
@@ -23,13 +24,13 @@ void region_sums_add(struct region_thread *t, const struct region *r, uint64_t e
 
 /*
  * Copies what has changed since the last call to the file. Call it inside the tool: in our handler,
- * or at the end of the thread or the process, perhaps from another thread. `thread` is the number
- * in the file. Signal-safe.
+ * or at the end of the thread or the process, perhaps from another thread. Writes into the record
+ * of the thread how many instances are in no sum of the file (MSR_LOSS_OMP_SUMS). Signal-safe.
  */
-void region_sums_write(struct region_thread *t, uint32_t thread);
+void region_sums_write(struct region_thread *t, struct msr_thread *record);
 
 /* The same at the end of the thread; gives unused space back to the store. */
-void region_sums_finish(struct region_thread *t, uint32_t thread);
+void region_sums_finish(struct region_thread *t, struct msr_thread *record);
 
 /* At the start of a record, also in a forked child: no sums, and nothing in the file. */
 void region_sums_reset(struct region_thread *t);

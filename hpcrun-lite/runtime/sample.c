@@ -159,6 +159,8 @@ bool sample_insert(struct thread *t, struct unwind_path *walked, uint32_t n_inne
 	region_path_make(&t->regions, is_planned ? &plan : NULL, &joined);
 	if (joined.broken)
 		add(&t->record->losses[MSR_LOSS_PYTHON], 1);
+	if (joined.is_lost)
+		add(&t->record->losses[MSR_LOSS_OMP_PATHS], 1);
 	walked->end = joined.end;
 	walked->heuristic = joined.heuristic;
 	const struct cct_path path = {.addr = joined.addr,
@@ -341,7 +343,7 @@ static void leave(struct thread *t, uint64_t start_ns)
 		s->n_long >= LONG_IN_A_ROW ? now + (took < REST_MAX_NS ? took : REST_MAX_NS) : 0;
 	s->left_ns = now;
 	watch_after_sample(t, now);
-	region_sums_write(&t->regions, t->record->number);
+	region_sums_write(&t->regions, t->record);
 	add(&t->record->handler_ns, sample_end_cost(t->sample.cost_start_ns, COST_EVERY));
 	atomic_store_explicit(&t->in_handler, 0, memory_order_release);
 }

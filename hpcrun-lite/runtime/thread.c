@@ -266,7 +266,7 @@ void thread_end(void)
 	blame_end(t);
 	gpu_glue_thread_ends();
 	gpu_thread_trim(&t->gpu);
-	region_sums_finish(&t->regions, t->record->number);
+	region_sums_finish(&t->regions, t->record);
 	mpi_sums_free(&t->mpi, true);
 	if (t->cct)
 		cct_finish(t->cct);
@@ -354,9 +354,9 @@ void thread_write_regions(void)
 		if (!r)
 			continue;
 		if (t == thread_self)
-			region_sums_finish(&t->regions, r->number);
+			region_sums_finish(&t->regions, r);
 		else if (!atomic_load_explicit(&t->in_handler, memory_order_seq_cst))
-			region_sums_write(&t->regions, r->number);
+			region_sums_write(&t->regions, r);
 	}
 }
 

@@ -92,6 +92,12 @@ void blame_end(struct thread *t)
 {
 	struct source_expiry rest;
 	enum msr_loss cause;
-	if (t->cct && t->blame.node && blame_take(t, &rest))
-		cct_add(t->cct, t->blame.node, rest.metric, 0, rest.weight, &cause);
+	if (!blame_take(t, &rest))
+		return;
+	if (!t->cct || !t->blame.node ||
+	    !cct_add(t->cct, t->blame.node, rest.metric, 0, rest.weight, &cause)) {
+		_Atomic uint64_t *loss = &t->record->losses[MSR_LOSS_BLAME];
+		atomic_store_explicit(loss, atomic_load_explicit(loss, memory_order_relaxed) + 1,
+				      memory_order_relaxed);
+	}
 }

@@ -2,7 +2,7 @@
 /*
  * Blame: a thread that waits for a lock has the thread that holds the lock sampled. The sample has
  * the metric BLAME, and as its weight the time that others waited. All functions are signal-safe.
- * Test: tests/cli/offcpu/offcpu_blame.sh.
+ * Tests: tests/cli/offcpu/offcpu_blame.sh, tests/unit/run/test_waits.c.
  */
 #ifndef HPCRUN_LITE_RUNTIME_WAITS_BLAME_H
 #define HPCRUN_LITE_RUNTIME_WAITS_BLAME_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * See wait_object.h. The table only grows. Readers take no lock; a thread that cannot get the lock
- * of writers leaves the name out, once. Must not wait or allocate.
+ * of writers leaves the name out, once, and counts it. Must not wait or allocate.
  */
 #include "hpcrun-lite/runtime/waits/wait_object.h"
 
@@ -9,6 +9,7 @@
 #include "common/safe/trylock.h"
 #include "hpcrun-lite/runtime/code/module.h"
 #include "hpcrun-lite/runtime/records.h"
+#include "hpcrun-lite/store/store.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -63,17 +64,14 @@ static bool write_record(uint32_t id, enum msr_wait_object_kind kind, msr_addr a
 	return true;
 }
 
-static uint32_t intern(uint64_t hash, enum msr_wait_object_kind kind, msr_addr addr,
-		       const char *text, size_t text_bytes)
+/* Returns 0 if there is no room, or another thread adds one. */
+static uint32_t add_object(uint64_t hash, enum msr_wait_object_kind kind, msr_addr addr,
+			   const char *text, size_t text_bytes)
 {
 	bool is_there;
-	hash = hash ? hash : 1;
-	unsigned slot = slot_of(hash, &is_there);
-	if (is_there)
-		return atomic_load_explicit(&objects.id[slot], memory_order_relaxed);
 	if (!trylock_take(&objects.lock))
 		return 0;
-	slot = slot_of(hash, &is_there);
+	const unsigned slot = slot_of(hash, &is_there);
 	uint32_t id = 0;
 	if (is_there) {
 		id = atomic_load_explicit(&objects.id[slot], memory_order_relaxed);
@@ -84,6 +82,19 @@ static uint32_t intern(uint64_t hash, enum msr_wait_object_kind kind, msr_addr a
 		atomic_store_explicit(&objects.hash[slot], hash, memory_order_release);
 	}
 	trylock_give(&objects.lock);
+	return id;
+}
+
+static uint32_t intern(uint64_t hash, enum msr_wait_object_kind kind, msr_addr addr,
+		       const char *text, size_t text_bytes)
+{
+	bool is_there;
+	hash = hash ? hash : 1;
+	const unsigned slot = slot_of(hash, &is_there);
+	const uint32_t id = is_there ? atomic_load_explicit(&objects.id[slot], memory_order_relaxed)
+				     : add_object(hash, kind, addr, text, text_bytes);
+	if (!id)
+		store_count_loss(MSR_LOSS_WAIT_OBJECT);
 	return id;
 }
 

@@ -2,7 +2,8 @@
 /*
  * What threads wait on, by name: files, sockets and locks in static data. Each is one WAIT_OBJECT
  * record in the measurement file, whose id is a frame of call paths. All functions but
- * wait_object_start are signal-safe. Test: tests/cli/offcpu/offcpu_clock.sh.
+ * wait_object_start are signal-safe. Tests: tests/cli/offcpu/offcpu_clock.sh,
+ * tests/unit/run/test_waits.c.
  */
 #ifndef HPCRUN_LITE_RUNTIME_WAITS_WAIT_OBJECT_H
 #define HPCRUN_LITE_RUNTIME_WAITS_WAIT_OBJECT_H
@@ -18,8 +19,8 @@
 void wait_object_start(void);
 
 /*
- * Returns the id of what the thread waits on, or 0: it has no name, there are too many, or another
- * thread is adding one.
+ * Returns the id of what the thread waits on, or 0: it has no name, or, which is counted as
+ * MSR_LOSS_WAIT_OBJECT, there are too many, or another thread is adding one.
  */
 uint32_t wait_object_of(enum source_object object, uint64_t object_id);
 

@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #ifdef __clang__
 #define NOINLINE __attribute__((noinline, optnone))
@@ -461,7 +462,31 @@ static void stack_is_gone(void **state)
 	enter_and_sample(r);
 	assert_non_null(strstr(in_work[1].text, "sample work run_time "));
 	assert_false(in_work[1].path.is_joined);
+	assert_true(in_work[1].path.is_lost);
 	pthread_attr_destroy(&attr);
+}
+
+static void work_without_memory(void *arg)
+{
+	const struct rlimit little = {1, RLIM_INFINITY};
+	struct rlimit old;
+	assert_int_equal(getrlimit(RLIMIT_AS, &old), 0);
+	assert_int_equal(setrlimit(RLIMIT_AS, &little), 0);
+	work(arg);
+	assert_int_equal(setrlimit(RLIMIT_AS, &old), 0);
+}
+
+/* A worker that needs its memory now gets none; later it does. */
+static void without_memory(void **state)
+{
+	(void)state;
+	outer(work_without_memory, wait_at_end, NULL, NULL, false);
+	assert_non_null(strstr(in_work[1].text, "sample work "));
+	assert_null(strstr(in_work[1].text, "caller"));
+	assert_false(in_work[1].path.is_joined);
+	assert_true(in_work[1].path.is_lost);
+	assert_true(at_end.path.is_joined);
+	assert_false(at_end.path.is_lost);
 }
 
 int main(void)
@@ -475,6 +500,7 @@ int main(void)
 		cmocka_unit_test_setup(jumps_leave_nothing, setup),
 		cmocka_unit_test_setup(too_many_levels, setup),
 		cmocka_unit_test_setup(stack_is_gone, setup),
+		cmocka_unit_test_setup(without_memory, setup),
 	};
 	const struct unwind_config config = {0};
 	unwind_init(&config);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests of hpcrun-lite/openmp/region_sums.c: what instances add up to, what is in the file and
- * when, and more places than there is room for.
+ * when, more places than there is room for, and what is counted when there is no memory or space.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,14 +14,17 @@
 #include "hpcrun-lite/openmp/region_sums.h"
 #include "hpcrun-lite/store/store.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { THREAD = 5 };
 
 static char directory[] = "/tmp/hpctoolkit-lite-regions.XXXXXX";
 static struct region_thread thread;
+static struct msr_thread record;
 static struct region region;
 
 /* ---- fakes ---- */
@@ -74,6 +77,7 @@ static int setup(void **state)
 		.directory = directory, .host = "h", .rank = -1, .n_ranks = -1, .pid = 1};
 	(void)state;
 	shift = 0;
+	record = (struct msr_thread){.number = THREAD};
 	if (!store_open(&options, &cause))
 		fail_msg("%s", cause);
 	region_sums_reset(&thread);
@@ -99,7 +103,7 @@ static void sums(void **state)
 	add(0x1000, 2, (const uint64_t[]){900, 100});
 	add(0x1000, 3, (const uint64_t[]){10, 20, 30});
 	assert_int_equal(read_records(r, 4), 0);
-	region_sums_write(&thread, THREAD);
+	region_sums_write(&thread, &record);
 	assert_int_equal(read_records(r, 4), 2);
 	assert_int_equal(r[0].call, packed(0x1000));
 	assert_int_equal(r[0].function, packed(0x1008));
@@ -113,7 +117,7 @@ static void sums(void **state)
 	assert_int_equal(r[1].n_threads, 3);
 	assert_int_equal(r[1].max_ns, 30);
 	add(0x1000, 2, (const uint64_t[]){1, 1});
-	region_sums_write(&thread, THREAD);
+	region_sums_write(&thread, &record);
 	assert_int_equal(read_records(r, 4), 2);
 	assert_int_equal(r[0].instances, 3);
 	assert_int_equal(r[1].instances, 1);
@@ -128,7 +132,7 @@ static void threads_without_time(void **state)
 	region.generation += 2;
 	region.slot[1].generation = region.generation;
 	region_sums_add(&thread, &region, 1000);
-	region_sums_finish(&thread, THREAD);
+	region_sums_finish(&thread, &record);
 	assert_int_equal(read_records(r, 2), 1);
 	assert_int_equal(r[0].n_timed, 3);
 	assert_int_equal(r[0].min_ns, 800);
@@ -142,7 +146,7 @@ static void more_than_there_is_room_for(void **state)
 		for (uintptr_t i = 0; i < REGION_MAX_SUMS + 10; i++)
 			add(0x1000 + 16 * i, 1, (const uint64_t[]){7});
 	thread.n_lost = 3;
-	region_sums_finish(&thread, THREAD);
+	region_sums_finish(&thread, &record);
 	assert_int_equal(read_records(r, REGION_MAX_SUMS + 2), REGION_MAX_SUMS + 1);
 	assert_int_equal(r[0].call, 0);
 	assert_int_equal(r[0].function, 0);
@@ -162,7 +166,7 @@ static void modules_change(void **state)
 	shift = 0x100;
 	add(0x1000, 1, (const uint64_t[]){7});
 	add(0x1100, 1, (const uint64_t[]){7});
-	region_sums_finish(&thread, THREAD);
+	region_sums_finish(&thread, &record);
 	assert_int_equal(read_records(r, 4), 2);
 	assert_int_equal(r[0].call, msr_addr_make(1, 0x1000, false));
 	assert_int_equal(r[0].instances, 2);
@@ -177,13 +181,66 @@ static void lost_ones_are_written(void **state)
 	(void)state;
 	add(0x1000, 1, (const uint64_t[]){7});
 	thread.n_lost = 3;
-	region_sums_write(&thread, THREAD);
+	region_sums_write(&thread, &record);
 	assert_int_equal(read_records(r, 3), 2);
 	assert_int_equal(r[0].instances, 3);
 	thread.n_lost = 5;
-	region_sums_finish(&thread, THREAD);
+	region_sums_finish(&thread, &record);
 	assert_int_equal(read_records(r, 3), 2);
 	assert_int_equal(r[0].instances, 5);
+}
+
+static uint64_t lost(void)
+{
+	return record.losses[MSR_LOSS_OMP_SUMS];
+}
+
+static void without_memory(void **state)
+{
+	static struct region_thread other;
+	struct rlimit old;
+	struct region_sums *const sums = thread.sums;
+	struct msr_omp_region r[3];
+	(void)state;
+	thread = other;
+	assert_int_equal(getrlimit(RLIMIT_AS, &old), 0);
+	const struct rlimit little = {1, old.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_AS, &little), 0);
+	add(0x1000, 1, (const uint64_t[]){7});
+	add(0x2000, 1, (const uint64_t[]){7});
+	assert_int_equal(setrlimit(RLIMIT_AS, &old), 0);
+	assert_null(thread.sums);
+	region_sums_write(&thread, &record);
+	assert_int_equal(lost(), 2);
+	assert_int_equal(read_records(r, 3), 0);
+	/* later there is memory: they become instances of the sum of all others */
+	add(0x1000, 1, (const uint64_t[]){7});
+	region_sums_finish(&thread, &record);
+	assert_int_equal(lost(), 0);
+	assert_int_equal(read_records(r, 3), 2);
+	assert_int_equal(r[0].instances, 2);
+	thread.sums = sums;
+}
+
+static void without_space(void **state)
+{
+	const struct rlimit none = {0, RLIM_INFINITY};
+	struct rlimit old;
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	signal(SIGXFSZ, SIG_IGN);
+	/* use up what the file has, then let it grow no more */
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+	const struct store_request request = {
+		.kind = MSR_NODE, .record_bytes = 16, .n_bytes = 1 << 16, .least_bytes = 64};
+	enum msr_loss cause;
+	while (store_extent(&request, &cause))
+		;
+	add(0x1000, 1, (const uint64_t[]){7});
+	add(0x1000, 1, (const uint64_t[]){7});
+	region_sums_write(&thread, &record);
+	assert_int_equal(lost(), 2);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
 }
 
 static void a_new_record_starts_with_nothing(void **state)
@@ -191,13 +248,13 @@ static void a_new_record_starts_with_nothing(void **state)
 	struct msr_omp_region r[2];
 	(void)state;
 	add(0x1000, 1, (const uint64_t[]){7});
-	region_sums_write(&thread, THREAD);
+	region_sums_write(&thread, &record);
 	teardown(state); /* a fork: the file is the parent's */
 	setup(state);
-	region_sums_write(&thread, THREAD);
+	region_sums_write(&thread, &record);
 	assert_int_equal(read_records(r, 2), 0);
 	add(0x1000, 1, (const uint64_t[]){9});
-	region_sums_write(&thread, THREAD);
+	region_sums_write(&thread, &record);
 	assert_int_equal(read_records(r, 2), 1);
 	assert_int_equal(r[0].busy_ns, 9);
 }
@@ -210,6 +267,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(more_than_there_is_room_for, setup, teardown),
 		cmocka_unit_test_setup_teardown(modules_change, setup, teardown),
 		cmocka_unit_test_setup_teardown(lost_ones_are_written, setup, teardown),
+		cmocka_unit_test_setup_teardown(without_memory, setup, teardown),
+		cmocka_unit_test_setup_teardown(without_space, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_new_record_starts_with_nothing, setup, teardown),
 	};
 	region_sums_start(packed);

@@ -201,10 +201,10 @@ void region_path_make(struct region_thread *t, const struct region_plan *plan,
 	(void)path;
 }
 
-void region_sums_write(struct region_thread *t, uint32_t number)
+void region_sums_write(struct region_thread *t, struct msr_thread *own)
 {
 	(void)t;
-	(void)number;
+	(void)own;
 }
 
 void jit_look_at(const uint64_t *addr, uint32_t n)
