@@ -11,10 +11,8 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <linux/io_uring.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
@@ -138,18 +136,15 @@ static bool restart_sleep(greg_t *reg)
 	return true;
 }
 
-/* The thread's last wait on a socket with a time-out, as our handler found it. */
-static _Thread_local struct {
-	greg_t pc, sp, fd;
-	uint64_t n_waits;     /* of the thread, then */
-	uint64_t deadline_ns; /* CLOCK_MONOTONIC */
-} timed;
+/* When the thread's wait on a socket with a time-out is over; CLOCK_MONOTONIC. */
+static _Thread_local uint64_t socket_deadline_ns;
 
-static uint64_t count_waits(void)
-{
-	struct rusage r;
-	return sys_call3(SYS_getrusage, RUSAGE_THREAD, (long)&r, 0) == 0 ? (uint64_t)r.ru_nvcsw : 0;
-}
+/*
+ * The system call instruction keeps the flags, and the code around it does not need them. Our
+ * handler sets the zero and the sign flag in a call that it restarts. No instruction that computes
+ * flags sets both, so a call that is interrupted again shows that it is the same one.
+ */
+#define SAME_CALL 0xc0
 
 /* The time-out of a socket in this direction; 0: none, or no socket. */
 static uint64_t socket_span_ns(long fd, bool sends)
@@ -160,17 +155,6 @@ static uint64_t socket_span_ns(long fd, bool sends)
 			 (long)&t, (long)&n, 0) == 0
 		       ? (uint64_t)t.tv_sec * NS + (uint64_t)t.tv_usec * 1000
 		       : 0;
-}
-
-/*
- * What the call waited for came together with the signal, so that it will not wait again. Not for
- * sends: POLLOUT is also set where the receiver's queue is full or nobody accepts.
- */
-static bool has_data(long fd)
-{
-	struct pollfd p = {.fd = (int)fd, .events = POLLIN};
-	const struct timespec zero = {0, 0};
-	return sys_call6(SYS_ppoll, (long)&p, 1, (long)&zero, 0, 0, 0) > 0;
 }
 
 /* What the kernel returns when the time-out of a socket is over. */
@@ -186,33 +170,23 @@ static greg_t timeout_error(long number, long fd)
 
 /*
  * A socket's time-out starts again with the call, so we watch it: a signal that comes after its end
- * finishes the call as the kernel would. The time begins at the first signal, never too early. It
- * is the same wait if the thread has waited nowhere else since the signal before.
+ * finishes the call as the kernel would. The time begins at the first signal, never too early.
  */
 static bool restart_socket(long number, greg_t *reg, bool sends)
 {
-	const uint64_t span = socket_span_ns(reg[REG_RDI], sends), now = clock_mono_ns(),
-		       n = count_waits();
+	const uint64_t span = socket_span_ns(reg[REG_RDI], sends), now = clock_mono_ns();
+	const bool is_same = (reg[REG_EFL] & SAME_CALL) == SAME_CALL;
+	reg[REG_EFL] &= ~SAME_CALL;
 	if (!span)
 		return false;
-	const bool is_same = timed.deadline_ns && timed.pc == reg[REG_RIP] &&
-			     timed.sp == reg[REG_RSP] && timed.fd == reg[REG_RDI] &&
-			     n - timed.n_waits <= 1;
 	if (!is_same)
-		timed.deadline_ns = now + span;
-	timed.pc = reg[REG_RIP];
-	timed.sp = reg[REG_RSP];
-	timed.fd = reg[REG_RDI];
-	timed.n_waits = n;
-	if (!sends && has_data(reg[REG_RDI])) {
-		timed.deadline_ns = 0; /* the next call waits for itself */
-		return true;
+		socket_deadline_ns = now + span;
+	if (now >= socket_deadline_ns) {
+		reg[REG_RAX] = timeout_error(number, reg[REG_RDI]);
+		return false;
 	}
-	if (now < timed.deadline_ns)
-		return true;
-	timed.deadline_ns = 0;
-	reg[REG_RAX] = timeout_error(number, reg[REG_RDI]);
-	return false;
+	reg[REG_EFL] |= SAME_CALL;
+	return true;
 }
 
 /*

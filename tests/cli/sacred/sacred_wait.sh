@@ -17,6 +17,10 @@ sacred "time-outs of sockets expire, with OFFCPU" "$W/sacred_wait" rarely
 SACRED_EVENTS="-e REALTIME"
 sacred "time-outs of sockets expire, with REALTIME" "$W/sacred_wait" rarely
 
+# Data comes close to a signal, and the next receive waits.
+SACRED_EVENTS="-e OFFCPU@f5000"
+sacred "a time-out begins with its call" "$W/sacred_wait" in-a-row
+
 # The first thread is sent a signal now and then, also where it sleeps.
 SACRED_EVENTS="-e CPUTIME"
 sacred "calls that the kernel does not restart wait on" "$W/sacred_wait" rarely

@@ -249,10 +249,52 @@ static int wait_rarely(void)
 	return 0;
 }
 
+/* Sends a byte for each that comes, somewhat before a time-out. */
+static void answer(int socket, int other, unsigned span_us)
+{
+	char byte;
+	if (fork())
+		return;
+	close(other);
+	for (unsigned i = 0; read(socket, &byte, 1) == 1; i++) {
+		usleep(span_us / 2 + i * 997 % (span_us / 3));
+		(void)!write(socket, &byte, 1);
+	}
+	_exit(0);
+}
+
+/* A receive with a time-out directly after one that got data: the span is its own. */
+static int wait_in_a_row(void)
+{
+	enum { SPAN_US = 10000, N = 200 };
+	const struct timeval timeout = {0, SPAN_US};
+	int ends[2], n_early = 0;
+	char byte = 'x';
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+		return 1;
+	answer(ends[1], ends[0], SPAN_US);
+	close(ends[1]);
+	setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
+	for (int i = 0; i < N; i++) {
+		(void)!send(ends[0], &byte, 1, 0);
+		while (recv(ends[0], &byte, 1, 0) != 1)
+			;
+		const int64_t start = now_us(CLOCK_MONOTONIC);
+		const ssize_t n = recv(ends[0], &byte, 1, 0);
+		n_early += n >= 0 || now_us(CLOCK_MONOTONIC) - start < SPAN_US;
+	}
+	printf("%d time-outs, %d TOO EARLY\n", N, n_early);
+	close(ends[0]);
+	wait(NULL);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 1 && !strcmp(argv[1], "rarely"))
 		return wait_rarely();
+	if (argc > 1 && !strcmp(argv[1], "in-a-row"))
+		return wait_in_a_row();
 	struct sigaction a = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
 	int ends[2];
 	if (pipe(ends) != 0)
