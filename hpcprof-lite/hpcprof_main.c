@@ -131,7 +131,8 @@ static const struct option_spec others[] = {
 	 "write nothing but DIR2: a copy of the measurement DIR with\n"
 	 "its structures and sources, for another machine",
 	 set_archive},
-	{0, "internals", NULL, "show the frames inside of OpenMP, MPI and waits", set_internals},
+	{0, "internals", NULL, "show the frames inside of OpenMP, MPI, PyTorch and waits",
+	 set_internals},
 	{0, "no-structs", NULL, "do not run hpcstruct-lite for missing structure files",
 	 set_no_structs},
 	{0, "no-sources", NULL, "copy no source files into DB or DIR2", set_no_sources},

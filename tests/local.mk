@@ -45,6 +45,7 @@ include $(top_srcdir)/tests/cupti.mk
 include $(top_srcdir)/tests/replay.mk
 include $(top_srcdir)/tests/gpu.mk
 include $(top_srcdir)/tests/python.mk
+include $(top_srcdir)/tests/unit/prof_torch/local.mk
 include $(top_srcdir)/tests/attack.mk
 include $(top_srcdir)/tests/jit.mk
 include $(top_srcdir)/tests/workload/gomp/local.mk

@@ -16,7 +16,7 @@ struct structure;
 
 struct attribute_options {
 	unsigned n_workers; /* 0: one for each CPU */
-	bool internals;     /* keep the frames inside of OpenMP, MPI and waits */
+	bool internals;     /* keep the frames inside of OpenMP, MPI, PyTorch and waits */
 	/*
 	 * Called once to find the structures of modules with samples. needed[i] is true if module i
 	 * of `all` has samples. Sets structures[i] (NULL: none) and states[i]. The structures must

@@ -9,6 +9,7 @@
 #include "hpcprof-lite/attribute/expand_fold.h"
 #include "hpcprof-lite/attribute/jit_names.h"
 #include "hpcprof-lite/attribute/python_frames.h"
+#include "hpcprof-lite/attribute/torch/torch_fold.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -187,8 +188,13 @@ static uint32_t enter_wait(struct expand_run *r, uint32_t at, uint64_t synthetic
 /* Makes the context of a node below `above`. */
 static uint32_t enter_node(struct expand_run *r, uint32_t above, const struct merge_node *n)
 {
-	if (n->module != MERGE_NO_MODULE)
-		return expand_enter_frame(r, above, n);
+	uint32_t context;
+	if (n->module != MERGE_NO_MODULE) {
+		const uint32_t i = (uint32_t)(n - r->tree->nodes.at);
+		return r->torch && torch_fold_enter(r->torch, i, above, &context)
+			       ? context
+			       : expand_enter_frame(r, above, n);
+	}
 	return n->parent ? enter_wait(r, above, n->link_addr) : enter_entry(r, n->link_addr);
 }
 
@@ -208,13 +214,16 @@ static void enter_all(struct expand_run *r, const struct merge_tree *t, bool fol
 				       .file = MODEL_NONE};
 	e->context_of[0] = 0;
 	struct expand_fold *fold = NULL;
-	r->failed = folds && !expand_fold_open(r, t, &fold);
+	r->tree = t;
+	r->failed = folds && (!expand_fold_open(r, t, &fold) || !torch_fold_open(r, t, &r->torch));
 	for (uint32_t i = 1; i < t->nodes.n && !r->failed; i++) {
 		const struct merge_node *n = &t->nodes.at[i];
 		e->context_of[i] = fold ? expand_fold_enter(fold, i, enter_node)
 					: enter_node(r, e->context_of[n->parent], n);
 	}
 	expand_fold_close(fold);
+	torch_fold_close(r->torch);
+	r->torch = NULL;
 }
 
 /* FUNCTION contexts have the entry of their function, which is final only after the last frame. */

@@ -40,6 +40,7 @@ struct expand_function {
 	uint8_t wait;                /* set for placeholders of waits */
 	bool is_node; /* as in struct model_function; if several have one name: of the first */
 	uint32_t node_function, node_file, node_line;
+	bool is_operator; /* as in struct model_function */
 	bool guessed; /* frames that a heuristic found; the name ends in MODEL_GUESSED_SUFFIX */
 };
 
@@ -64,7 +65,10 @@ struct expand {
 	struct map file_index, context_index, function_index;
 };
 
-/* folds: without the internals of OpenMP and MPI (expand_fold.h). False if memory is short. */
+/*
+ * folds: without the internals of OpenMP, MPI and PyTorch (expand_fold.h, torch_fold.h). False if
+ * memory is short.
+ */
 bool expand_tree(struct expand *e, const struct merge_tree *t, const struct expand_module *modules,
 	uint32_t n_modules, bool folds);
 

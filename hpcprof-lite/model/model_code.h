@@ -62,6 +62,11 @@ struct model_function {
 	 */
 	bool is_launch;
 	/*
+	 * The function is an operator of PyTorch ("aten::addmm"), a node of its graph or its
+	 * engine. It stands for frames that have no context of their own.
+	 */
+	bool is_operator;
+	/*
 	 * Not MSR_GPU_NO_KIND: the function is a placeholder: "<gpu kernel>", "<gpu copy>" and so
 	 * on. It connects the CPU context that asked for operations of this kind with the
 	 * operations. Its module is MODEL_NONE, and operations other than kernels count at it.

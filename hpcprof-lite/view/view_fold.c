@@ -39,13 +39,14 @@ static struct state state_of(const struct model *m, const struct state *all, uin
 	}
 }
 
-/* True for a Python function that a chain of at least one interpreter frame calls. */
+/* True for a Python function or operator that a chain of at least one interpreter frame calls. */
 static bool is_moved(const struct model *m, const struct state *all, uint32_t c)
 {
 	const struct model_context *x = &m->contexts[c];
-	return x->kind == MODEL_CONTEXT_FUNCTION &&
-	       is_python(m, m->functions[x->function].module) && x->parent != MODEL_NONE &&
-	       all[x->parent].is_native;
+	return x->kind == MODEL_CONTEXT_FUNCTION && x->parent != MODEL_NONE &&
+	       all[x->parent].is_native &&
+	       (is_python(m, m->functions[x->function].module) ||
+		m->functions[x->function].is_operator);
 }
 
 static void move(const struct model *m, const struct state *all, uint32_t c, struct view_fold *f)

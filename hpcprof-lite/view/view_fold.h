@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Removes interpreter frames of Python programs from the tree of the report: frames between a
- * Python function and the one it calls, or between the start of a thread and its first Python
- * function. The called function is shown where the chain of interpreter frames begins. Other work
- * of the interpreter's frames keeps its rows. Sums do not change, because the values of the called
- * functions move with them. Test: tests/unit/prof/test_view_fold.c,
+ * Python function and the function or operator it calls, or between the start of a thread and its
+ * first Python function. The called function is shown where the chain of interpreter frames begins.
+ * Other work of the interpreter's frames keeps its rows. Sums do not change, because the values of
+ * the called functions move with them. Test: tests/unit/prof/test_view_fold.c,
  * tests/cli/python/python_report.sh.
  */
 #ifndef HPCPROF_VIEW_VIEW_FOLD_H
@@ -15,8 +15,8 @@
 struct view_fold {
 	uint32_t *
 		/*
-		 * By context. For a Python function that moves: the line (or entry) below which it
-		 * is shown. All others: MODEL_NONE. NULL: nothing is folded.
+		 * By context. For a Python function or operator that moves: the line (or entry)
+		 * below which it is shown. All others: MODEL_NONE. NULL: nothing is folded.
 		 */
 		caller;
 	/* By context: an interpreter frame, or a part of one, from below which a function moves. */

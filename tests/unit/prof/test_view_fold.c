@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -99,6 +100,34 @@ static void totals(void **state)
 	view_fold_close(&f);
 }
 
+/* The extension is an operator of PyTorch now: it is shown at the line that led to it. */
+static void operators_move(void **state)
+{
+	static const struct model_context path[] = {
+		{.parent = MODEL_NONE, .subtree_n = 6, .kind = MODEL_CONTEXT_ROOT},
+		FUNCTION(0, 5, SCRIPT),
+		LINE(1, 4, SCRIPT),
+		FUNCTION(2, 3, INTERPRETER),
+		LINE(3, 2, INTERPRETER),
+		FUNCTION(4, 1, EXTENSION),
+	};
+	struct model_function with_operator[N_MODULES];
+	struct view_fold f;
+	struct model m = model;
+	(void)state;
+	memcpy(with_operator, functions, sizeof functions);
+	m.contexts = path;
+	m.n_contexts = sizeof path / sizeof *path;
+	m.functions = with_operator;
+	for (int is_operator = 0; is_operator < 2; is_operator++) {
+		with_operator[EXTENSION].is_operator = is_operator;
+		assert_true(view_fold_open(&m, &f));
+		assert_int_equal(f.caller[5], is_operator ? 2 : MODEL_NONE);
+		assert_int_equal(f.is_folded[3], is_operator);
+		view_fold_close(&f);
+	}
+}
+
 static void without_python(void **state)
 {
 	const struct model m = {.modules = &modules[EXTENSION],
@@ -118,6 +147,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(chains_are_folded),
 		cmocka_unit_test(totals),
+		cmocka_unit_test(operators_move),
 		cmocka_unit_test(without_python),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
+libhlprof_la_SOURCES += \
+	hpcprof-lite/attribute/torch/known_torch.c hpcprof-lite/attribute/torch/known_torch.h \
+	hpcprof-lite/attribute/torch/torch_fold.c hpcprof-lite/attribute/torch/torch_fold.h
