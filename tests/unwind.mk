@@ -7,10 +7,10 @@ UNWIND_TESTED = $(UNWIND_SOURCES) common/safe/load.c common/safe/load.h
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/common/test_safe_load tests/unit/unwind/test_unwind_cfi \
 	tests/unit/unwind/test_unwind tests/unit/unwind/test_unwind_odd \
-	tests/unit/unwind/test_unwind_proof
+	tests/unit/unwind/test_unwind_memo tests/unit/unwind/test_unwind_proof
 TESTS += tests/unit/common/test_safe_load tests/unit/unwind/test_unwind_cfi \
 	tests/unit/unwind/test_unwind tests/unit/unwind/test_unwind_odd \
-	tests/unit/unwind/test_unwind_proof
+	tests/unit/unwind/test_unwind_memo tests/unit/unwind/test_unwind_proof
 check_PROGRAMS += tests/unit/unwind/test_unwind_go
 TESTS += tests/unit/unwind/test_unwind_go
 tests_unit_common_test_safe_load_SOURCES = tests/unit/common/test_safe_load.c $(UNWIND_TESTED)
@@ -27,6 +27,9 @@ tests_unit_unwind_test_unwind_LDADD = libhlunwind.la libhlsafe.la $(CMOCKA_LIBS)
 tests_unit_unwind_test_unwind_odd_SOURCES = tests/unit/unwind/test_unwind_odd.c \
 	tests/unit/unwind/unwind_fixture.c tests/unit/unwind/unwind_fixture.h
 tests_unit_unwind_test_unwind_odd_LDADD = $(tests_unit_unwind_test_unwind_LDADD)
+tests_unit_unwind_test_unwind_memo_SOURCES = tests/unit/unwind/test_unwind_memo.c \
+	tests/unit/unwind/unwind_fixture.c tests/unit/unwind/unwind_fixture.h
+tests_unit_unwind_test_unwind_memo_LDADD = $(tests_unit_unwind_test_unwind_LDADD)
 check_LTLIBRARIES += tests/unit/unwind/libunwind_hole.la
 tests_unit_unwind_libunwind_hole_la_SOURCES = tests/unit/unwind/unwind_hole.c
 tests_unit_unwind_libunwind_hole_la_CFLAGS = $(HL_CFLAGS)

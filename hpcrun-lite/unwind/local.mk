@@ -17,6 +17,7 @@ UNWIND_SOURCES = \
 	hpcrun-lite/unwind/unwind_image.c hpcrun-lite/unwind/unwind_image.h \
 	hpcrun-lite/unwind/internal.h \
 	hpcrun-lite/unwind/mem.c hpcrun-lite/unwind/mem.h \
+	hpcrun-lite/unwind/memo.c hpcrun-lite/unwind/memo.h \
 	hpcrun-lite/unwind/proof.h \
 	hpcrun-lite/unwind/recipe.c hpcrun-lite/unwind/recipe.h \
 	hpcrun-lite/unwind/regs.h \

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See memo.h. Entries are replaced in the order in which they were made. Each is in two lists, the
+ * newest first: of those with the same hash of the stack pointer, for calls that come in another
+ * order than before; and of those with the same hash of stack pointer and node, so that a walk that
+ * found nothing new makes no second entry. Test: tests/unit/unwind/test_unwind_memo.c.
+ */
+#include "hpcrun-lite/unwind/memo.h"
+
+#include "hpcrun-lite/unwind/internal.h"
+
+enum { BY_SP, BY_NODE, ORDERS };
+enum { LISTS = 256, SEARCH_MOST = 16, AT_ONCE = 8 };
+
+/* A number of an entry is its index + 1; 0: none. */
+struct entry {
+	uint64_t pc, sp, bp, tag, epoch;
+	struct unwind_memo_value value;
+	uint16_t n_words; /* a multiple of AT_ONCE; 0: the entry is empty */
+	uint16_t next;    /* number of the entry that was found after this one */
+	uint16_t older[ORDERS]; /* the next number in the list */
+	bool needs_bp;
+	uint32_t below[UNWIND_MEMO_WORDS]; /* distances of the words from the end of the stack */
+	uint64_t word[UNWIND_MEMO_WORDS];
+};
+
+struct unwind_memo {
+	uint16_t last;   /* number of the entry that was found or made last */
+	uint16_t victim; /* index of the entry to fill next, which is empty and in no list */
+	uint16_t newest[ORDERS][LISTS];
+	struct entry entry[UNWIND_MEMO_ENTRIES];
+};
+
+_Static_assert(UNWIND_MEMO_WORDS % AT_ONCE == 0, "words are compared AT_ONCE");
+
+size_t unwind_memo_bytes(void)
+{
+	return sizeof(struct unwind_memo);
+}
+
+static uint16_t *list_of(struct unwind_memo *m, unsigned order, uint64_t sp, uint32_t node)
+{
+	const uint64_t key = order == BY_SP ? sp : sp ^ (uint64_t)node << 32;
+	return &m->newest[order][(key * UINT64_C(0x9e3779b97f4a7c15)) >> 56];
+}
+
+/* All words are between the current stack pointer and the end of the stack, so they are mapped. */
+static bool has_words(const struct entry *e, uint64_t stack_end)
+{
+	for (uint32_t i = 0; i < e->n_words; i += AT_ONCE) {
+		uint64_t differs = 0;
+		for (uint32_t k = i; k < i + AT_ONCE; k++) {
+			uint64_t now;
+			__builtin_memcpy(&now, (const void *)(stack_end - e->below[k]), sizeof now);
+			differs |= now ^ e->word[k];
+		}
+		if (differs)
+			return false;
+	}
+	return true;
+}
+
+/* What a walk starts from, and what else a value depends on. */
+struct start {
+	uint64_t pc, sp, bp, tag, epoch, stack_end;
+};
+
+static bool holds(const struct entry *e, const struct start *s)
+{
+	return e->n_words && e->sp == s->sp && e->pc == s->pc && e->tag == s->tag &&
+	       e->epoch == s->epoch && (!e->needs_bp || e->bp == s->bp) &&
+	       has_words(e, s->stack_end);
+}
+
+static struct start start_at(const struct unwind_thread *t, const struct unwind_regs *regs,
+			     uint64_t tag)
+{
+	return (struct start){.pc = regs->reg[ARCH_PC],
+			      .sp = regs->reg[ARCH_SP],
+			      .bp = regs->reg[ARCH_BP],
+			      .tag = tag,
+			      .epoch = recipe_epoch_now(),
+			      .stack_end = t->stack.hi};
+}
+
+/* Returns the number of the entry, or 0. */
+static uint16_t find(struct unwind_memo *m, const struct start *s)
+{
+	const uint16_t next = m->last ? m->entry[m->last - 1].next : 0;
+	if (next && holds(&m->entry[next - 1], s))
+		return next;
+	uint16_t at = *list_of(m, BY_SP, s->sp, 0);
+	for (unsigned i = 0; i < SEARCH_MOST && at; i++, at = m->entry[at - 1].older[BY_SP])
+		if (holds(&m->entry[at - 1], s))
+			return at;
+	return 0;
+}
+
+static void follow_last(struct unwind_memo *m, uint16_t number)
+{
+	if (m->last)
+		m->entry[m->last - 1].next = number;
+	m->last = number;
+}
+
+const struct unwind_memo_value *unwind_memo_find(struct unwind_memo *m,
+						 const struct unwind_thread *t,
+						 const struct unwind_regs *regs, uint64_t tag)
+{
+	const struct start s = start_at(t, regs, tag);
+	const uint16_t number = recipe_epoch_is_open(s.epoch) ? 0 : find(m, &s);
+	if (!number)
+		return NULL;
+	follow_last(m, number);
+	return &m->entry[number - 1].value;
+}
+
+/* ---- making an entry ---- */
+
+static bool add_word(struct entry *e, const struct start *s, uint32_t *n, uint64_t at,
+		     uint64_t word)
+{
+	if (*n == UNWIND_MEMO_WORDS || at < s->sp || at > s->stack_end - sizeof word ||
+	    s->stack_end - at > UINT32_MAX)
+		return false;
+	e->below[*n] = (uint32_t)(s->stack_end - at);
+	e->word[*n] = word;
+	++*n;
+	return true;
+}
+
+/*
+ * Adds the words that made the caller of r. *needs_bp: whether bp of the caller matters, then that
+ * of r. The recipe shows whether it does; that r has a plain record does not.
+ */
+static bool add_frame(struct entry *e, const struct start *s, uint32_t *n, const struct record *r,
+		      bool *needs_bp)
+{
+	const struct record *caller = r + 1;
+	const uint64_t pc_at = caller->sp - 8;
+	uint64_t recipe, delta;
+	if ((r->kind != RECORD_PLAIN && r->kind != RECORD_DEREF) ||
+	    !recipe_find(recipe_tag(s->epoch), r->pc - !r->exact, &recipe, &delta))
+		return false;
+	const enum recipe_kind kind = recipe_kind(recipe);
+	if (kind != RECIPE_SP && kind != RECIPE_BP && kind != RECIPE_DEREF_BP)
+		return false;
+	bool uses_bp = kind != RECIPE_SP;
+	if (*needs_bp && recipe_bp(recipe) == RECIPE_BP_SAME)
+		uses_bp = true;
+	else if (*needs_bp) {
+		uses_bp = uses_bp || recipe_bp(recipe) == RECIPE_BP_AT_BP;
+		if (!add_word(e, s, n, r->bp_slot, caller->bp))
+			return false;
+	}
+	*needs_bp = uses_bp;
+	return (kind != RECIPE_DEREF_BP ||
+		add_word(e, s, n, r->bp + (uint64_t)recipe_cfa_offset(recipe), caller->sp)) &&
+	       add_word(e, s, n, pc_at, caller->pc);
+}
+
+/* Fills in the words, from the outermost frame on. Returns their number; 0: not such a path. */
+static uint32_t add_frames(struct entry *e, const struct unwind_thread *t, const struct start *s)
+{
+	const struct record *r = t->records + 2 * (size_t)t->max_depth - t->n_records;
+	uint32_t n = 0;
+	bool needs_bp = false; /* the root is one by its pc alone */
+	if (!t->closed || t->end != UNWIND_ROOT || t->epoch != s->epoch || t->n_records < 2 ||
+	    r->pc != s->pc || r->sp != s->sp || r->bp != s->bp || !r->exact)
+		return 0;
+	for (uint32_t i = t->n_records - 1; i-- > 0;)
+		if (!add_frame(e, s, &n, &r[i], &needs_bp))
+			return 0;
+	e->needs_bp = needs_bp;
+	for (; n % AT_ONCE; n++) {
+		e->below[n] = e->below[0];
+		e->word[n] = e->word[0];
+	}
+	return n;
+}
+
+/* Takes an entry out of its lists, if it is in them. */
+static void empty(struct unwind_memo *m, uint16_t index)
+{
+	struct entry *e = &m->entry[index];
+	for (unsigned order = 0; order < ORDERS; order++) {
+		uint16_t *at = list_of(m, order, e->sp, e->value.node);
+		while (*at && *at != index + 1)
+			at = &m->entry[*at - 1].older[order];
+		if (*at)
+			*at = e->older[order];
+	}
+	e->n_words = 0;
+}
+
+static void link_entry(struct unwind_memo *m, uint16_t index)
+{
+	struct entry *e = &m->entry[index];
+	for (unsigned order = 0; order < ORDERS; order++) {
+		uint16_t *newest = list_of(m, order, e->sp, e->value.node);
+		e->older[order] = *newest;
+		atomic_signal_fence(memory_order_seq_cst);
+		*newest = index + 1;
+	}
+}
+
+/* Returns the number of the entry that find() has missed because its list is long, or 0. */
+static uint16_t find_path(struct unwind_memo *m, const struct start *s, uint32_t node)
+{
+	uint16_t at = *list_of(m, BY_NODE, s->sp, node);
+	for (unsigned i = 0; i < SEARCH_MOST && at; i++, at = m->entry[at - 1].older[BY_NODE])
+		if (m->entry[at - 1].value.node == node && holds(&m->entry[at - 1], s))
+			return at;
+	return 0;
+}
+
+/* Fills an empty entry. Returns false if the path cannot be remembered. */
+static bool fill(struct entry *e, const struct unwind_thread *t, const struct start *s,
+		 const struct unwind_memo_value *value)
+{
+	e->n_words = 0;
+	atomic_signal_fence(memory_order_seq_cst); /* a longjmp leaves it empty */
+	const uint32_t n_words = add_frames(e, t, s);
+	e->pc = s->pc;
+	e->sp = s->sp;
+	e->bp = s->bp;
+	e->tag = s->tag;
+	e->epoch = s->epoch;
+	e->value = *value;
+	e->next = 0;
+	atomic_signal_fence(memory_order_seq_cst);
+	e->n_words = (uint16_t)n_words;
+	return n_words != 0;
+}
+
+bool unwind_memo_keep(struct unwind_memo *m, const struct unwind_thread *t,
+		      const struct unwind_regs *regs, uint64_t tag,
+		      const struct unwind_memo_value *value)
+{
+	const struct start s = start_at(t, regs, tag);
+	if (recipe_epoch_is_open(s.epoch))
+		return false;
+	const uint16_t number = find_path(m, &s, value->node);
+	if (number) {
+		follow_last(m, number);
+		return true;
+	}
+	const uint16_t index = m->victim, next = (index + 1) % UNWIND_MEMO_ENTRIES;
+	if (!fill(&m->entry[index], t, &s, value))
+		return false;
+	empty(m, next);
+	m->victim = next;
+	atomic_signal_fence(memory_order_seq_cst); /* an entry is put into lists only once */
+	link_entry(m, index);
+	follow_last(m, index + 1);
+	return true;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Remembers what walks from calls of the tool's own hooks found, for the next call with the same
+ * stack: a few tens of ns instead of a walk. An entry has the words of the stack that the walk
+ * depended on. It is found again only if all of them are unchanged, so its path is exactly what a
+ * walk would find; doc/unwinding.md has the proof. Nothing but plain frames on the thread's own
+ * stack is remembered.
+ *
+ * Calls come in loops, so the entry that followed the last one is tried first. Otherwise those with
+ * the same stack pointer are searched. One thread uses a memo, outside of signal handlers; a
+ * longjmp out of these functions does no harm. No allocation, no lock. Tests:
+ * tests/unit/unwind/test_unwind_memo.c, tests/cli/mpi/mpi_memo.sh.
+ */
+#ifndef HPCRUN_LITE_UNWIND_MEMO_H
+#define HPCRUN_LITE_UNWIND_MEMO_H
+
+#include "hpcrun-lite/unwind/unwind.h"
+
+enum {
+	UNWIND_MEMO_ENTRIES = 1024,
+	UNWIND_MEMO_WORDS = 256, /* a path that depends on more is not remembered */
+};
+
+struct unwind_memo;
+
+/* Size of the memory of a memo. Only the pages of entries in use are ever touched. */
+size_t unwind_memo_bytes(void);
+
+/* What the user of the memo wants to know again. */
+struct unwind_memo_value {
+	uint32_t node;     /* of the calling-context tree */
+	uint32_t n_frames; /* of the path */
+	enum unwind_end end;
+	bool heuristic;
+};
+
+/*
+ * Returns the value for a walk from these registers of the calling thread, or NULL. `memo` is
+ * memory that was zero at the start, and `thread` the state of the calling thread. `tag` is what
+ * else the value depends on; it must be equal. The result is valid until the next call.
+ */
+const struct unwind_memo_value *unwind_memo_find(struct unwind_memo *memo,
+						 const struct unwind_thread *thread,
+						 const struct unwind_regs *regs, uint64_t tag);
+
+/*
+ * Remembers the value for the last walk of `thread`, which was from these registers. Returns false
+ * if the walk has other frames than plain ones, or depends on too many words.
+ */
+bool unwind_memo_keep(struct unwind_memo *memo, const struct unwind_thread *thread,
+		      const struct unwind_regs *regs, uint64_t tag,
+		      const struct unwind_memo_value *value);
+
+#endif
