@@ -206,7 +206,8 @@ enum msr_kind {
 	MSR_GPU_GRAPH_NODE = 26,
 	MSR_MPI_COMM = 27,       /* communicators of MPI */
 	MSR_MPI_CALL = 28,       /* calls of MPI, summed up */
-	MSR_MPI_COLLECTIVE = 29  /* single collective calls of MPI */
+	MSR_MPI_COLLECTIVE = 29, /* single collective calls of MPI */
+	MSR_PHASE = 30           /* struct msr_phase: phases that the program marked */
 };
 
 struct msr_extent {
@@ -402,6 +403,14 @@ struct msr_wait_object {
 	uint32_t text_bytes;  /* with NUL */
 	msr_addr addr;        /* 0: none */
 	/* char text[text_bytes] */
+};
+
+/* From a call of hpctoolkit_sampling_start() to the next stop or start. */
+struct msr_phase {
+	uint64_t enter_ns;    /* CLOCK_MONOTONIC */
+	_Atomic uint64_t leave_ns; /* 0: it lasted to the end of the process */
+	uint32_t thread;      /* that called; UINT32_MAX: not measured */
+	uint32_t node;        /* its context node at the call; 0: unknown */
 };
 
 /* A program that cannot be measured was started, by this process or in its place. */

@@ -10,6 +10,7 @@
 #include "common/safe/trylock.h"
 #include "hpcrun-lite/runtime/file_fault.h"
 #include "hpcrun-lite/runtime/gpu_glue.h"
+#include "hpcrun-lite/runtime/phases/phase.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/sample.h"
 #include "hpcrun-lite/runtime/signal_table.h"
@@ -21,6 +22,8 @@
 static struct {
 	trylock lock;           /* held by the thread that switches */
 	_Atomic bool wants_off; /* what the last call asked for */
+	/* struct phase_place of the last start. If several threads start, one of them counts. */
+	_Atomic uint64_t place;
 	_Atomic bool gpus_off;  /* what we told the back ends; under the lock */
 } control;
 
@@ -41,6 +44,7 @@ static void write_down(bool off)
 void control_start_process(bool off)
 {
 	atomic_store_explicit(&control.wants_off, off, memory_order_relaxed);
+	atomic_store_explicit(&control.place, (uint64_t)UINT32_MAX << 32, memory_order_relaxed);
 	atomic_store_explicit(&process.off, off, memory_order_relaxed);
 	if (off)
 		write_down(true);
@@ -79,14 +83,24 @@ static void switch_threads(bool off)
 	thread_signal_others();
 }
 
+static void begin_phase(void)
+{
+	const uint64_t place = atomic_load_explicit(&control.place, memory_order_relaxed);
+	phase_begin((struct phase_place){(uint32_t)(place >> 32), (uint32_t)place});
+}
+
 /* Switches the GPUs while threads are off, so that this work is not sampled. */
 static void apply(bool off)
 {
-	if (off)
+	if (off) {
+		phase_end();
 		switch_threads(true);
+	}
 	switch_gpus(off);
-	if (!off)
+	if (!off) {
 		switch_threads(false);
+		begin_phase();
+	}
 }
 
 static bool is_applied(bool off)
@@ -125,6 +139,13 @@ void control_give_up(void)
 			      memory_order_seq_cst); /* threads follow at their next sample */
 }
 
+static void keep_place(void)
+{
+	const struct phase_place p = phase_here();
+	atomic_store_explicit(&control.place, (uint64_t)p.thread << 32 | p.node,
+			      memory_order_relaxed);
+}
+
 void control_set(bool off)
 {
 	int saved = errno;
@@ -133,6 +154,8 @@ void control_set(bool off)
 	/* A signal handler might jump away from here. SIGBUS stays open, for faults in the file. */
 	const uint64_t old = signal_table_mask(SIG_BLOCK, ~signal_bit(SIGBUS));
 	const bool bus = file_fault_open();
+	if (!off)
+		keep_place();
 	atomic_store_explicit(&control.wants_off, off, memory_order_seq_cst);
 	apply_wanted();
 	file_fault_close(bus);

@@ -20,6 +20,7 @@
 #include "hpcrun-lite/runtime/file_fault.h"
 #include "hpcrun-lite/runtime/gpu_glue.h"
 #include "hpcrun-lite/runtime/mpi/mpi_glue.h"
+#include "hpcrun-lite/runtime/phases/phase.h"
 #include "hpcrun-lite/runtime/code/jit_code.h"
 #include "hpcrun-lite/runtime/code/module.h"
 #include "hpcrun-lite/runtime/records.h"
@@ -188,6 +189,7 @@ static bool start(const char **cause)
 	if (!open_store(false, cause))
 		return false;
 	control_start_process(process.config.delay);
+	phase_start_process();
 	records_start();
 	wait_object_start();
 	module_own_range(&unwind.skip_lo, &unwind.skip_hi);
@@ -289,6 +291,7 @@ static void forked(void)
 		return;
 	}
 	control_forked();
+	phase_start_process();
 	records_start();
 	wait_object_start();
 	children_start(true);

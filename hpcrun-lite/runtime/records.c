@@ -16,7 +16,7 @@ static struct writer {
 	struct msr_extent *extent;
 	uint64_t used, end; /* bytes after its header: used, and available */
 	uint32_t sequence;
-} writer[MSR_UNMEASURED + 1];
+} writer[MSR_PHASE + 1];
 
 void records_start(void)
 {
@@ -49,6 +49,7 @@ static uint16_t record_bytes(enum msr_kind kind)
 {
 	return kind == MSR_METRIC   ? sizeof(struct msr_metric)
 		: kind == MSR_CHILD ? sizeof(struct msr_child)
+		: kind == MSR_PHASE ? sizeof(struct msr_phase)
 				    : 0;
 }
 
