@@ -8,6 +8,7 @@
 #include "hpcprof-lite/attribute/activity/activity.h"
 #include "hpcprof-lite/attribute/activity/activity_metrics.h"
 #include "hpcprof-lite/attribute/activity/omp_regions.h"
+#include "hpcprof-lite/attribute/activity/phases.h"
 #include "hpcprof-lite/attribute/activity/wait_objects.h"
 #include "hpcprof-lite/attribute/describe.h"
 #include "hpcprof-lite/attribute/expand.h"
@@ -451,7 +452,8 @@ enum status attribute_run(struct load_job *job, const struct attribute_options *
 		  wait_objects_unify(&p.waits, own, &m->private_->strings) && list_threads(&p) &&
 		  merge_all(&p) && gpu_join_all(&p.gpu, own, p.n_workers) &&
 		  gpu_add_modules(&p.gpu, &p.modules, m) && make_contexts(&p) &&
-		  make_profiles(&p) && attribute_mpi(&p) && find_idle(&p) && sum_all(&p);
+		  make_profiles(&p) && phases_attribute(m, own, final_context, &p) &&
+		  attribute_mpi(&p) && find_idle(&p) && sum_all(&p);
 	ok = ok && describe_whole(m);
 	free_pipeline(&p);
 	if (!ok) {

@@ -7,6 +7,7 @@
 #include "hpcprof-lite/load/load_file.h"
 
 #include "common/base/log.h"
+#include "hpcprof-lite/load/load_phases.h"
 #include "hpcprof-lite/load/load_records.h"
 #include "hpcprof-lite/load/load_regions.h"
 #include "hpcprof-lite/load/load_waits.h"
@@ -258,6 +259,8 @@ static enum status read_extent(struct load_file *f, const struct msr_view *v)
 		return keep_process(f, v);
 	case MSR_OMP_REGION:
 		return load_regions(f, v);
+	case MSR_PHASE:
+		return load_phases(f, v);
 	default: /* a later minor version's may be ignored */
 		return load_gpu_is_kind(v->extent->kind)   ? load_gpu_extent(f, v)
 		       : load_mpi_is_kind(v->extent->kind) ? load_mpi_extent(f, v)
@@ -495,8 +498,10 @@ static enum status read_all(const char *name, struct load_file *f)
 			break;
 		check_trace(f, &f->threads.at[i]);
 	}
-	if (s == STATUS_OK)
+	if (s == STATUS_OK) {
 		load_mpi_finish(f);
+		load_check_phases(f);
+	}
 	if (s == STATUS_NO_MEMORY)
 		log_error(name, "out of memory");
 	return s;
@@ -578,6 +583,7 @@ void load_file_close(struct load_file *f)
 	vec_free(&f->children);
 	vec_free(&f->unmeasured);
 	vec_free(&f->regions);
+	vec_free(&f->phases);
 	free(f->command);
 	for (size_t i = 0; i < f->owned.n; i++)
 		free(f->owned.at[i]);

@@ -66,6 +66,12 @@ struct load_region {
 	uint64_t instances, elapsed_ns, n_timed, busy_ns, max_ns, min_ns;
 };
 
+/* As struct msr_phase. */
+struct load_phase {
+	uint64_t enter_ns, leave_ns;
+	uint32_t thread, node;   /* node 0: unknown; else `thread` is an index in the file */
+};
+
 /* What threads waited on. */
 struct load_wait_object {
 	const struct msr_wait_object *record; /* NULL: no object has this id */
@@ -94,6 +100,7 @@ struct load_file {
 	/* unmeasured programs that it started, with known pids */
 	VEC(struct load_unmeasured) unmeasured;
 	VEC(struct load_region) regions; /* parallel regions of OpenMP */
+	VEC(struct load_phase) phases;   /* that the program marked */
 	struct load_gpu gpu;
 	struct load_mpi mpi;
 	VEC(struct msr_view) inside;     /* children of fork that needed no file of their own */

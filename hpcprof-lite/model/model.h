@@ -9,7 +9,7 @@
  * model. Tests: tests/unit/prof/test_model.c.
  *
  * The parts of the model are in model_activity.h, model_code.h, model_metric.h, model_process.h,
- * model_gpu.h, model_omp.h and model_mpi.h, which this file includes.
+ * model_gpu.h, model_omp.h, model_phase.h and model_mpi.h, which this file includes.
  *
  * Ids are dense indices into the arrays of struct model. Contexts are in depth-first preorder.
  * Siblings are sorted by kind, then name, file, line and address, so the order of the input does
@@ -27,6 +27,7 @@
 #include "hpcprof-lite/model/model_metric.h"
 #include "hpcprof-lite/model/model_mpi.h"
 #include "hpcprof-lite/model/model_omp.h"
+#include "hpcprof-lite/model/model_phase.h"
 #include "hpcprof-lite/model/model_process.h"
 
 #include <stdbool.h>
@@ -51,6 +52,10 @@ struct model {
 	uint32_t n_processes;
 	const struct model_omp_region *omp_regions; /* by process, then falling elapsed_ns */
 	uint32_t n_omp_regions;
+	const struct model_phase *phases; /* by the time of their first range */
+	uint32_t n_phases;
+	const struct model_range *ranges; /* by phase, then process, then enter_ns */
+	size_t n_ranges;
 	const struct model_unmeasured *unmeasured; /* by falling CPU time, then path */
 	uint32_t n_unmeasured;
 	const struct model_gpu_device *gpu_devices;

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See phases.h. Test: tests/unit/prof_parallel/test_view_phases.c. */
+#include "hpcprof-lite/attribute/activity/phases.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A place that begins phases, while they are collected. */
+struct place {
+	uint32_t context;
+	uint64_t first_ns;
+	uint32_t phase;
+};
+
+struct collecting {
+	struct model *m;
+	VEC(struct place) places;
+	VEC(struct model_range) ranges; /* `phase` is the index of a place */
+};
+
+/* The caller of the function of libhpctoolkit.a, if that is in the path. */
+static uint32_t find_caller(const struct model *m, uint32_t context)
+{
+	for (uint32_t c = context; c && c != MODEL_NONE; c = m->contexts[c].parent) {
+		const struct model_context *x = &m->contexts[c];
+		if (x->kind == MODEL_CONTEXT_FUNCTION && x->function < m->n_functions &&
+		    strncmp(m->functions[x->function].name, "hpctoolkit_sampling_", 20) == 0)
+			context = x->parent;
+	}
+	if (m->contexts[context].file != MODEL_NONE)
+		return context;
+	const uint32_t python = model_find_python_line(m, context);
+	return python == MODEL_NONE ? context : python;
+}
+
+static bool is_same(const struct model *m, uint32_t a, uint32_t b)
+{
+	const struct model_context *x = &m->contexts[a], *y = &m->contexts[b];
+	return a == b || (x->function == y->function && x->file == y->file && x->line == y->line &&
+			  (x->file != MODEL_NONE || x->link_addr == y->link_addr) && a && b);
+}
+
+static bool add(struct collecting *c, uint32_t context, const struct model_range *range)
+{
+	uint32_t i = 0;
+	while (i < c->places.n && !is_same(c->m, c->places.at[i].context, context))
+		i++;
+	if (i == c->places.n) {
+		struct place *new = vec_push(&c->places);
+		if (!new)
+			return false;
+		*new = (struct place){context, range->enter_ns, i};
+	}
+	if (range->enter_ns < c->places.at[i].first_ns)
+		c->places.at[i].first_ns = range->enter_ns;
+	struct model_range *r = vec_push(&c->ranges);
+	if (!r)
+		return false;
+	*r = *range;
+	r->phase = i;
+	return true;
+}
+
+static bool collect(struct collecting *c, const struct load_job *job, phases_context_fn *context_of,
+		    const void *arg)
+{
+	for (uint32_t i = 0; i < job->files.n; i++) {
+		const struct load_file *f = &job->files.at[i];
+		const uint64_t to_real = f->header.start_real_ns - f->header.start_mono_ns,
+			       end_ns = c->m->processes[i].end_ns;
+		for (size_t k = 0; k < f->phases.n; k++) {
+			const struct load_phase *p = &f->phases.at[k];
+			struct model_range r = {.process = i,
+						.profile = MODEL_NONE,
+						.enter_ns = p->enter_ns + to_real,
+						.leave_ns = p->leave_ns ? p->leave_ns + to_real
+									: end_ns};
+			uint32_t context = p->node ? context_of(arg, i, p->thread, p->node) : 0;
+			context = context == MODEL_NONE ? 0 : find_caller(c->m, context);
+			if (r.leave_ns > r.enter_ns && !add(c, context, &r))
+				return false;
+		}
+	}
+	return true;
+}
+
+static int compare_places(const void *pa, const void *pb)
+{
+	const struct place *a = pa, *b = pb;
+	if (a->first_ns != b->first_ns)
+		return a->first_ns < b->first_ns ? -1 : 1;
+	return (a->phase > b->phase) - (a->phase < b->phase);
+}
+
+static int compare_ranges(const void *pa, const void *pb)
+{
+	const struct model_range *a = pa, *b = pb;
+	if (a->phase != b->phase)
+		return a->phase < b->phase ? -1 : 1;
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
+	return (a->enter_ns > b->enter_ns) - (a->enter_ns < b->enter_ns);
+}
+
+static const char *make_name(struct model *m, uint32_t number, uint32_t context)
+{
+	char name[512];
+	const struct model_context *c = &m->contexts[context];
+	const char *path = c->file < m->n_files ? m->files[c->file].path : NULL,
+		   *slash = path ? strrchr(path, '/') : NULL;
+	if (path && c->line)
+		snprintf(name, sizeof name, "phase %" PRIu32 ": %s:%" PRIu32, number,
+			 slash ? slash + 1 : path, c->line);
+	else if (context && c->function < m->n_functions)
+		snprintf(name, sizeof name, "phase %" PRIu32 ": %s", number,
+			 m->functions[c->function].name);
+	else
+		snprintf(name, sizeof name, "phase %" PRIu32, number);
+	return model_own(m, strdup(name));
+}
+
+/* Numbers the phases by their first range. */
+static bool give(struct collecting *c)
+{
+	struct model *m = c->m;
+	struct model_phase *phases = calloc(c->places.n, sizeof *phases);
+	uint32_t *number_of = calloc(c->places.n, sizeof *number_of);
+	bool ok = model_own(m, phases) && number_of;
+	qsort(c->places.at, c->places.n, sizeof *c->places.at, compare_places);
+	for (uint32_t i = 0; ok && i < c->places.n; i++) {
+		number_of[c->places.at[i].phase] = i;
+		phases[i].context = c->places.at[i].context;
+		phases[i].name = make_name(m, i + 1, phases[i].context);
+		ok = phases[i].name;
+	}
+	for (size_t i = 0; ok && i < c->ranges.n; i++)
+		c->ranges.at[i].phase = number_of[c->ranges.at[i].phase];
+	free(number_of);
+	if (!ok)
+		return false;
+	qsort(c->ranges.at, c->ranges.n, sizeof *c->ranges.at, compare_ranges);
+	m->phases = phases;
+	m->n_phases = (uint32_t)c->places.n;
+	m->n_ranges = c->ranges.n;
+	m->ranges = model_own(m, c->ranges.at);
+	c->ranges.at = NULL;
+	return m->ranges;
+}
+
+bool phases_attribute(struct model *m, const struct load_job *job, phases_context_fn *context,
+		      const void *arg)
+{
+	struct collecting c = {.m = m};
+	bool ok = collect(&c, job, context, arg) && (!c.ranges.n || give(&c));
+	vec_free(&c.places);
+	vec_free(&c.ranges);
+	return ok;
+}
