@@ -32,6 +32,7 @@ struct model_mpi_call {
 	uint8_t size_class;     /* 0: no bytes; n: 2^(n-1) <= bytes < 2^n */
 	bool wait_is_known;     /* from the arrivals of all ranks; otherwise an estimate */
 	uint64_t n_calls, sent, received, ns, wait_ns;
+	uint64_t least_ns;      /* the shortest call of this function and size in the process */
 };
 
 /*

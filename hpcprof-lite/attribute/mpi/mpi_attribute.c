@@ -184,11 +184,16 @@ static bool may_wait(unsigned call)
 	return !f->is_nonblocking && (f->group != MPI_GROUP_IO || f->kind == MPI_KIND_ALL);
 }
 
-static uint64_t estimate(const struct shortest *s, const struct load_file *f,
+static uint64_t least_of(const struct shortest *s, const struct load_file *f,
 			 const struct msr_mpi_call *c)
 {
 	uint64_t at = map_get(&s->index, shortest_key(f, c), 0);
-	double transfer = at == MAP_NONE ? 0 : (double)s->ns.at[at] * (double)c->n_calls;
+	return at == MAP_NONE ? 0 : s->ns.at[at];
+}
+
+static uint64_t estimate(const struct msr_mpi_call *c, uint64_t least_ns)
+{
+	double transfer = (double)least_ns * (double)c->n_calls;
 	return transfer < (double)c->ns ? c->ns - (uint64_t)transfer : 0;
 }
 
@@ -203,8 +208,8 @@ struct making {
 	uint64_t n_all_peers;
 };
 
-static void find_wait(const struct making *w, const struct shortest *s, uint32_t file,
-		      uint32_t thread, const struct msr_mpi_call *c, struct model_mpi_call *to)
+static void find_wait(const struct making *w, uint32_t file, uint32_t thread,
+		      const struct msr_mpi_call *c, struct model_mpi_call *to)
 {
 	const struct mpi_place_waits *p =
 		mpi_waits_find(&w->waits, file, thread, c->node, c->comm, c->call);
@@ -213,7 +218,7 @@ static void find_wait(const struct making *w, const struct shortest *s, uint32_t
 	to->wait_is_known = p && p->ns;
 	to->wait_ns = to->wait_is_known
 			      ? (uint64_t)((double)c->ns * ((double)p->wait_ns / (double)p->ns))
-			      : estimate(s, &w->job->files.at[file], c);
+			      : estimate(c, to->least_ns);
 }
 
 static bool add_call(struct making *w, const struct shortest *s, uint32_t file, uint32_t thread,
@@ -240,10 +245,11 @@ static bool add_call(struct making *w, const struct shortest *s, uint32_t file, 
 		.n_calls = c->n_calls,
 		.sent = c->sent,
 		.received = c->received,
-		.ns = c->ns};
+		.ns = c->ns,
+		.least_ns = least_of(s, f, c)};
 	if (!comm_of(&w->comms, f, file, c->comm, &to->comm))
 		return false;
-	find_wait(w, s, file, thread, c, to);
+	find_wait(w, file, thread, c, to);
 	if (to->comm != MODEL_NONE) {
 		w->comms.list.at[to->comm].n_calls += c->n_calls;
 		w->comms.list.at[to->comm].seconds += (double)c->ns / 1e9;
