@@ -280,7 +280,8 @@ bool view_processors_make(const struct model *m, struct view_processors *p)
 	p->n_left_out = model_count_threads(m) - p->n_all_threads;
 	for (uint32_t i = 0; i < m->n_processes; i++) {
 		p->processes[i].process = i;
-		p->n_ranks += m->processes[i].rank >= 0;
+		p->n_ranks += m->processes[i].rank >= 0 &&
+			      (!i || m->processes[i].rank != m->processes[i - 1].rank);
 	}
 	for (uint32_t i = 0; i < m->n_profiles; i++)
 		p->cpu_seconds += (double)m->profiles[i].cpu_ns / 1e9;
@@ -297,13 +298,26 @@ void view_processors_free(struct view_processors *p)
 	*p = (struct view_processors){0};
 }
 
+/* The end of the processes of one rank, which begin at `first`. Without ranks, of one process. */
+static uint32_t rank_end(const struct view_processors *p, const struct model *m, uint32_t first)
+{
+	uint32_t end = first + 1;
+	while (p->n_ranks && end < p->n_processes &&
+	       m->processes[end].rank == m->processes[first].rank)
+		end++;
+	return end;
+}
+
 struct view_spread view_processors_spread(const struct view_processors *p, const struct model *m,
 					  unsigned use)
 {
 	struct view_spread s = {0};
 	size_t n = 0;
-	for (uint32_t i = 0; i < p->n_processes; i++) {
-		double x = p->processes[i].seconds[use];
+	for (uint32_t i = 0, end; i < p->n_processes; i = end) {
+		double x = 0;
+		end = rank_end(p, m, i);
+		for (uint32_t k = i; k < end; k++)
+			x += p->processes[k].seconds[use];
 		if (p->n_ranks && m->processes[i].rank < 0)
 			continue;
 		if (!n || x < s.least) {

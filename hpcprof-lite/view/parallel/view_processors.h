@@ -67,7 +67,10 @@ bool view_processors_apply(const struct model *m);
 bool view_processors_make(const struct model *m, struct view_processors *p);
 void view_processors_free(struct view_processors *p);
 
-/* The least, mean and most of one use over the ranks (without ranks: the processes). */
+/*
+ * The least, mean and most of one use over the ranks (without ranks: the processes). The processes
+ * of a rank, such as a shell and what it starts, add up; the first of them stands for the rank.
+ */
 struct view_spread {
 	double least, mean, most;
 	uint32_t least_process, most_process;
