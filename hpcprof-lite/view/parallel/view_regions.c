@@ -233,6 +233,23 @@ void view_regions_free(struct view_regions *r)
 	*r = (struct view_regions){0};
 }
 
+size_t view_regions_count_worth(const struct model *m, const struct view_regions *r, double share)
+{
+	const double least = share * (double)m->elapsed_ns / 1e9;
+	size_t n = 0;
+	while (n < r->n && r->at[n].gain >= least)
+		n++;
+	return n;
+}
+
+bool view_regions_have_teams(const struct view_regions *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (r->at[i].most_threads != 1)
+			return true;
+	return false;
+}
+
 const char *view_region_name(const struct model *m, const struct view_region *r, const char *place,
 			     char *name, size_t n_bytes)
 {

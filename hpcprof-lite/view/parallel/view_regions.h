@@ -42,6 +42,10 @@ struct view_regions {
 /* False if memory is short; then there is nothing to free. */
 bool view_regions_make(const struct model *m, struct view_regions *r);
 void view_regions_free(struct view_regions *r);
+/* The number of regions, from the first, that could gain this share of the run. 0: all regions. */
+size_t view_regions_count_worth(const struct model *m, const struct view_regions *r, double share);
+/* False: all teams have one thread, so no region can gain. */
+bool view_regions_have_teams(const struct view_regions *r);
 /*
  * "solve, parallel region at FILE:57". `place` is what the caller calls the fork: "FILE:57", or "".
  * Returns `name`.

@@ -57,14 +57,6 @@ static void put_region(const struct model *m, const struct view_region *r, bool 
 	putc('\n', s->out);
 }
 
-static bool has_teams(const struct view_regions *r)
-{
-	for (size_t i = 0; i < r->n; i++)
-		if (r->at[i].most_threads != 1)
-			return true;
-	return false;
-}
-
 /* Says how many rows are missing. `n_small`: they could gain too little. */
 static void put_rest(size_t n_more, size_t n_small, const struct text_style *s)
 {
@@ -81,22 +73,17 @@ static void put_table(const struct model *m, const struct view_regions *r,
 		      const struct text_style *s)
 {
 	const bool wide = s->width >= 120;
-	const double least = s->threshold * (double)m->elapsed_ns / 1e9;
-	size_t n_shown = 0, n_small = 0;
-	for (size_t i = 0; i < r->n; i++) {
-		n_small += r->at[i].gain < least;
-		if (s->threshold > 0 && (n_shown == MOST_ROWS || r->at[i].gain < least))
-			continue;
-		if (!n_shown) {
-			fprintf(s->out, "%9s %9s %7s %5s %6s %6s", "gain", "time", "inst.", "thr.",
-				"effic.", "imbal.");
-			fprintf(s->out, wide ? " %10s %10s  %s\n" : "%.0s%.0s  %s\n", "work",
-				"waits", "region");
-		}
-		put_region(m, &r->at[i], wide, s);
-		n_shown++;
+	const size_t n_worth = view_regions_count_worth(m, r, s->threshold),
+		     n_shown = s->threshold > 0 && n_worth > MOST_ROWS ? MOST_ROWS : n_worth;
+	if (n_shown) {
+		fprintf(s->out, "%9s %9s %7s %5s %6s %6s", "gain", "time", "inst.", "thr.",
+			"effic.", "imbal.");
+		fprintf(s->out, wide ? " %10s %10s  %s\n" : "%.0s%.0s  %s\n", "work", "waits",
+			"region");
 	}
-	put_rest(r->n - n_shown - n_small, n_small, s);
+	for (size_t i = 0; i < n_shown; i++)
+		put_region(m, &r->at[i], wide, s);
+	put_rest(n_worth - n_shown, r->n - n_worth, s);
 }
 
 bool text_report_regions(const struct model *m, const struct text_style *s)
@@ -110,7 +97,7 @@ bool text_report_regions(const struct model *m, const struct text_style *s)
 	text_heading(s, "Parallel regions of OpenMP by possible gain: %s %s, %s",
 		     text_count(a, r.n), r.n == 1 ? "region" : "regions",
 		     text_value(b, "sec", r.seconds));
-	if (has_teams(&r))
+	if (view_regions_have_teams(&r))
 		put_table(m, &r, s);
 	else
 		fputs("  left out: all teams have one thread\n", s->out);
