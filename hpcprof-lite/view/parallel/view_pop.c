@@ -1,31 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See view_pop.h. Test: tests/unit/prof/test_view_pop.c. */
+/* See view_pop.h. Tests: tests/unit/prof/test_view_pop.c and those named there. */
 #include "hpcprof-lite/view/parallel/view_pop.h"
 
 #include "common/base/vec.h"
+#include "hpcprof-lite/view/parallel/view_pop_internal.h"
 #include "hpcprof-lite/view/parallel/view_processors.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-static const double SHORTEST = 0.05; /* loops with a smaller share of the time are no phases */
-
-struct pop {
-	const struct model *m;
-	bool *is_chosen;       /* by process */
-	uint32_t *n_threads;   /* by process: sizes of teams, or used threads */
-	uint32_t *main_thread; /* by process: its profile, or MODEL_NONE */
-	double *elapsed;       /* by process: of the phase */
-	double *setup;         /* by process: in MPI_Init and MPI_Finalize, of the phase */
-	bool has_activities;
-};
+/* Phases and loops with a smaller share of the elapsed time are left out. */
+static const double SHORTEST = 0.05;
 
 /* ---- values ---- */
 
 static double value(const struct model *m, uint32_t profile, uint32_t context, uint32_t metric)
 {
-	const struct model_value *v = model_find_value(m, profile, context, metric);
+	const struct model_value *v =
+		metric == MODEL_NONE ? NULL : model_find_value(m, profile, context, metric);
 	return v ? v->at[MODEL_EXECUTION] : 0;
 }
 
@@ -48,6 +43,13 @@ static double time_in(const struct pop *p, uint32_t profile, uint32_t context, u
 static double useful(const struct pop *p, uint32_t profile, uint32_t context)
 {
 	return time_in(p, profile, context, MODEL_WORK, MODEL_WORK);
+}
+
+static double time_in_mpi(const struct pop *p, uint32_t profile, uint32_t context)
+{
+	return p->mpi_time == MODEL_NONE
+		       ? time_in(p, profile, context, MODEL_MPI_P2P, MODEL_MPI_OTHER)
+		       : value(p->m, profile, context, p->mpi_time);
 }
 
 /* ---- processes ---- */
@@ -108,23 +110,77 @@ static bool is_setup(const struct model *m, uint32_t context)
 	return strncasecmp(name, "MPI_Init", 8) == 0 || strncasecmp(name, "MPI_Finalize", 12) == 0;
 }
 
-/* POP and TALP count from the end of MPI_Init to the start of MPI_Finalize. */
-static void leave_out_setup(struct pop *p)
+static void mark_setup(struct pop *p)
 {
 	const struct model *m = p->m;
-	for (uint32_t c = 1; c < m->n_contexts;) {
-		if (!is_setup(m, c)) {
-			c++;
-			continue;
-		}
-		for (uint32_t i = 0; i < m->n_processes; i++)
+	for (uint32_t c = 1; c < m->n_contexts; c++)
+		p->is_setup[c] = p->is_setup[m->contexts[c].parent] || is_setup(m, c);
+}
+
+/* POP and TALP count from the end of MPI_Init to the start of MPI_Finalize. */
+static void add_setup(const struct pop *p, double *setup)
+{
+	const struct model *m = p->m;
+	for (uint32_t c = 1; c < m->n_contexts; c += p->is_setup[c] ? m->contexts[c].subtree_n : 1)
+		for (uint32_t i = 0; p->is_setup[c] && i < m->n_processes; i++)
 			if (p->main_thread[i] != MODEL_NONE)
-				p->setup[i] += time_in(p, p->main_thread[i], c, MODEL_MPI_P2P,
-						       MODEL_MPI_OTHER);
-		c += m->contexts[c].subtree_n;
+				setup[i] += time_in_mpi(p, p->main_thread[i], c);
+}
+
+/* ---- times ---- */
+
+bool pop_times_make(const struct pop *p, struct pop_times *t)
+{
+	const size_t n = (size_t)p->m->n_processes + 1, profiles = (size_t)p->m->n_profiles + 1;
+	*t = (struct pop_times){.elapsed = calloc(n, sizeof *t->elapsed),
+				.setup = calloc(n, sizeof *t->setup),
+				.mpi = calloc(n, sizeof *t->mpi),
+				.useful = calloc(profiles, sizeof *t->useful),
+				.gpu_wait = calloc(profiles, sizeof *t->gpu_wait)};
+	return t->elapsed && t->setup && t->mpi && t->useful && t->gpu_wait;
+}
+
+void pop_times_free(struct pop_times *t)
+{
+	free(t->elapsed);
+	free(t->setup);
+	free(t->mpi);
+	free(t->useful);
+	free(t->gpu_wait);
+	*t = (struct pop_times){0};
+}
+
+/* The times in a context, but elapsed and set-up. */
+static void add_context(const struct pop *p, uint32_t context, struct pop_times *t)
+{
+	const struct model *m = p->m;
+	for (uint32_t i = 0; i < m->n_profiles; i++) {
+		if (!p->is_chosen[m->profiles[i].process] ||
+		    !view_is_used_thread(m, &m->profiles[i]))
+			continue;
+		t->useful[i] = useful(p, i, context);
+		t->gpu_wait[i] = time_in(p, i, context, MODEL_GPU_WAIT, MODEL_GPU_WAIT);
 	}
 	for (uint32_t i = 0; i < m->n_processes; i++)
-		p->elapsed[i] -= p->setup[i] < p->elapsed[i] ? p->setup[i] : 0;
+		if (p->main_thread[i] != MODEL_NONE)
+			t->mpi[i] = time_in_mpi(p, p->main_thread[i], context);
+}
+
+static bool time_whole(const struct pop *p, struct pop_times *t)
+{
+	const struct model *m = p->m;
+	if (!pop_times_make(p, t))
+		return false;
+	add_context(p, 0, t);
+	add_setup(p, t->setup);
+	for (uint32_t i = 0; i < m->n_processes; i++) {
+		const struct model_process *x = &m->processes[i];
+		uint64_t all = x->end_ns - x->start_ns, on = all > x->off_ns ? all - x->off_ns : 0;
+		t->elapsed[i] = (double)on / 1e9;
+		t->elapsed[i] -= t->setup[i] < t->elapsed[i] ? t->setup[i] : 0;
+		t->mpi[i] -= t->setup[i] < t->mpi[i] ? t->setup[i] : t->mpi[i];
+	}
+	return true;
 }
 
 /* ---- a phase ---- */
@@ -134,30 +190,30 @@ static double ratio(double a, double b)
 	return b > 0 ? a / b : 0;
 }
 
-static void add_mpi(const struct pop *p, struct view_pop *out)
+static bool is_hybrid(const struct pop *p, const struct view_pop *x)
+{
+	bool has_mpi = p->mpi_time != MODEL_NONE, has_omp = p->m->n_omp_regions;
+	for (uint32_t i = 0; i < p->m->n_metrics; i++) {
+		const struct model_metric *k = &p->m->metrics[i];
+		if (k->kind != MODEL_METRIC_ACTIVITY)
+			continue;
+		has_mpi |= pop_is_mpi(k->activity);
+		has_omp |= k->activity >= MODEL_OMP_BARRIER && k->activity <= MODEL_OMP_IDLE;
+	}
+	return has_mpi && has_omp && x->n_processes > 1 && x->n_threads > x->n_processes;
+}
+
+static void add_mpi(const struct pop *p, const struct pop_times *t, struct view_pop *out)
 {
 	double all = 0, most = 0;
 	for (uint32_t i = 0; i < p->m->n_processes; i++) {
 		if (!p->is_chosen[i] || p->main_thread[i] == MODEL_NONE)
 			continue;
-		double outside = out->elapsed -
-				 time_in(p, p->main_thread[i], out->context, MODEL_MPI_P2P,
-					 MODEL_MPI_OTHER) +
-				 p->setup[i];
-		outside = outside > 0 ? outside : 0;
+		double outside = out->elapsed > t->mpi[i] ? out->elapsed - t->mpi[i] : 0;
 		all += outside;
 		most = outside > most ? outside : most;
 	}
-	bool has_mpi = false, has_omp = p->m->n_omp_regions;
-	for (uint32_t i = 0; i < p->m->n_metrics; i++) {
-		const struct model_metric *k = &p->m->metrics[i];
-		if (k->kind != MODEL_METRIC_ACTIVITY)
-			continue;
-		has_mpi |= k->activity >= MODEL_MPI_P2P && k->activity <= MODEL_MPI_OTHER;
-		has_omp |= k->activity >= MODEL_OMP_BARRIER && k->activity <= MODEL_OMP_IDLE;
-	}
-	out->is_hybrid = has_mpi && has_omp && out->n_processes > 1 &&
-			 out->n_threads > out->n_processes;
+	out->is_hybrid = is_hybrid(p, out);
 	double mean = all / out->n_processes;
 	out->mpi = ratio(mean, out->elapsed);
 	out->mpi_load_balance = ratio(mean, most);
@@ -165,31 +221,36 @@ static void add_mpi(const struct pop *p, struct view_pop *out)
 	out->omp = ratio(out->parallel, out->mpi);
 }
 
-/* Computes the efficiencies. False: nobody worked. */
-static bool make_phase(const struct pop *p, uint32_t context, struct view_pop *out)
+static void add_processes(const struct pop *p, const struct pop_times *t, struct view_pop *out)
 {
-	const struct model *m = p->m;
-	double all = 0, most = 0, waits = 0;
-	*out = (struct view_pop){.context = context, .has_gpu = m->n_gpu_queues != 0};
-	for (uint32_t i = 0; i < m->n_processes; i++) {
+	for (uint32_t i = 0; i < p->m->n_processes; i++) {
 		if (!p->is_chosen[i])
 			continue;
 		out->n_processes++;
-		out->has_setup |= p->setup[i] > 0;
+		out->has_setup |= t->setup[i] > 0;
 		out->n_threads += p->n_threads[i];
-		out->elapsed = p->elapsed[i] > out->elapsed ? p->elapsed[i] : out->elapsed;
+		out->elapsed = t->elapsed[i] > out->elapsed ? t->elapsed[i] : out->elapsed;
 	}
+}
+
+/* Adds the efficiencies of a phase, if somebody worked in it. False if memory is short. */
+static bool add_phase(const struct pop *p, const struct pop_times *t, uint32_t phase,
+		      uint32_t context, struct view_pops *list)
+{
+	const struct model *m = p->m;
+	struct view_pop *out = &list->at[list->n];
+	double all = 0, most = 0, waits = 0;
+	*out = (struct view_pop){
+		.phase = phase, .context = context, .has_gpu = m->n_gpu_queues != 0};
+	add_processes(p, t, out);
 	for (uint32_t i = 0; i < m->n_profiles; i++) {
-		if (!view_is_used_thread(m, &m->profiles[i]) ||
-		    !p->is_chosen[m->profiles[i].process])
-			continue;
-		double x = useful(p, i, context);
-		all += x;
-		most = x > most ? x : most;
-		waits += time_in(p, i, context, MODEL_GPU_WAIT, MODEL_GPU_WAIT);
+		all += t->useful[i];
+		most = t->useful[i] > most ? t->useful[i] : most;
+		waits += t->gpu_wait[i];
 	}
-	if (all <= 0 || out->elapsed <= 0 || !out->n_threads)
-		return false;
+	if (all <= 0 || out->elapsed <= 0 || !out->n_threads ||
+	    (list->n && out->elapsed < SHORTEST * list->at[0].elapsed))
+		return true;
 	/* samples may weigh a little more than the clock says */
 	out->elapsed = most > out->elapsed ? most : out->elapsed;
 	double mean = all / out->n_threads;
@@ -197,8 +258,34 @@ static bool make_phase(const struct pop *p, uint32_t context, struct view_pop *o
 	out->load_balance = ratio(mean, most);
 	out->communication = ratio(most, out->elapsed);
 	out->offload = ratio(all, all + waits);
-	add_mpi(p, out);
-	return true;
+	add_mpi(p, t, out);
+	list->n++;
+	return pop_split_communication(p, t, out);
+}
+
+/* ---- phases of the model ---- */
+
+static bool add_phases(const struct pop *p, struct view_pops *out)
+{
+	struct pop_times times[VIEW_POP_MOST] = {0};
+	uint32_t phases[VIEW_POP_MOST];
+	size_t n = 0;
+	const struct model *m = p->m;
+	for (uint32_t k = 0; k < m->n_phases && n + 1 < VIEW_POP_MOST; k++) {
+		double most = 0;
+		for (uint32_t i = 0; i < m->n_processes; i++) {
+			const double length = p->is_chosen[i] ? pop_length(m, k, i) : 0;
+			most = length > most ? length : most;
+		}
+		if (most >= SHORTEST * out->at[0].elapsed)
+			phases[n++] = k;
+	}
+	bool ok = pop_time_phases(p, phases, n, times);
+	for (size_t k = 0; ok && k < n; k++)
+		ok = add_phase(p, &times[k], phases[k], 0, out);
+	for (size_t k = 0; k < n; k++)
+		pop_times_free(&times[k]);
+	return ok;
 }
 
 /* ---- loops of main ---- */
@@ -225,46 +312,39 @@ static uint32_t find_main(const struct model *m)
 	return found;
 }
 
-/* Sets the time that the main thread of each process spent in the context, by its time line. */
-static void time_phase(struct pop *p, uint32_t context)
+/* The time lines of main threads are read once, and not for each loop. */
+static bool add_loops(const struct pop *p, struct view_pops *out)
 {
-	enum { CHUNK = 1024 };
-	struct model_sample samples[CHUNK];
 	const struct model *m = p->m;
-	uint32_t end = context + m->contexts[context].subtree_n;
-	for (uint32_t i = 0; i < m->n_processes; i++) {
-		struct model_trace_cursor cursor = {0};
-		uint64_t before = 0, ns = 0;
-		p->elapsed[i] = p->setup[i] = 0;
-		if (!p->is_chosen[i] || p->main_thread[i] == MODEL_NONE)
-			continue;
-		for (size_t n; (n = model_trace_read(m, p->main_thread[i], &cursor, samples,
-						     CHUNK));)
-			for (size_t k = 0; k < n; k++) {
-				if (before && samples[k].context >= context &&
-				    samples[k].context < end)
-					ns += samples[k].time_ns - before;
-				/* 0: the measurement was off from here on */
-				before = samples[k].context ? samples[k].time_ns : 0;
-			}
-		p->elapsed[i] = (double)ns / 1e9;
+	const size_t n_processes = m->n_processes;
+	VEC(uint32_t) loops = {0};
+	uint32_t main_ = find_main(m),
+		 end = main_ == MODEL_NONE ? 0 : main_ + m->contexts[main_].subtree_n;
+	bool ok = true;
+	for (uint32_t c = main_ + 1; ok && c < end; c += m->contexts[c].subtree_n) {
+		uint32_t *loop =
+			m->contexts[c].kind == MODEL_CONTEXT_LOOP ? vec_push(&loops) : NULL;
+		ok = loop || m->contexts[c].kind != MODEL_CONTEXT_LOOP;
+		if (loop)
+			*loop = c;
 	}
-}
-
-static void add_loops(struct pop *p, struct view_pops *out)
-{
-	const struct model *m = p->m;
-	uint32_t main_ = m->has_traces && out->n ? find_main(m) : MODEL_NONE;
-	uint32_t end = main_ == MODEL_NONE ? 0 : main_ + m->contexts[main_].subtree_n;
-	for (uint32_t c = main_ == MODEL_NONE ? 0 : main_ + 1; c < end && out->n < VIEW_POP_MOST;) {
-		if (m->contexts[c].kind == MODEL_CONTEXT_LOOP) {
-			struct view_pop *next = &out->at[out->n];
-			time_phase(p, c);
-			out->n += make_phase(p, c, next) &&
-				  next->elapsed >= SHORTEST * out->at[0].elapsed;
+	double *elapsed = ok ? calloc(loops.n * n_processes + 1, sizeof *elapsed) : NULL;
+	ok = elapsed;
+	if (ok && loops.n)
+		pop_time_loops(p, loops.at, loops.n, elapsed);
+	for (size_t k = 0; ok && k < loops.n && out->n < VIEW_POP_MOST; k++) {
+		struct pop_times t;
+		ok = pop_times_make(p, &t);
+		if (ok) {
+			memcpy(t.elapsed, elapsed + k * n_processes, n_processes * sizeof *elapsed);
+			add_context(p, loops.at[k], &t);
+			ok = add_phase(p, &t, MODEL_NONE, loops.at[k], out);
 		}
-		c += m->contexts[c].subtree_n;
+		pop_times_free(&t);
 	}
+	free(elapsed);
+	vec_free(&loops);
+	return ok;
 }
 
 /* ---- devices ---- */
@@ -299,20 +379,18 @@ static void time_devices(const struct model *m, struct view_pop_devices *out)
 static bool make(struct pop *p, struct view_pops *out)
 {
 	const struct model *m = p->m;
+	struct pop_times whole = {0};
 	if (!count_threads(p))
 		return false;
 	choose_processes(p);
-	for (uint32_t i = 0; i < m->n_processes; i++) {
-		const struct model_process *x = &m->processes[i];
-		uint64_t all = x->end_ns - x->start_ns, on = all > x->off_ns ? all - x->off_ns : 0;
-		p->elapsed[i] = (double)on / 1e9;
-	}
-	leave_out_setup(p);
-	out->n = make_phase(p, 0, &out->at[0]);
+	mark_setup(p);
+	bool ok = time_whole(p, &whole) && add_phase(p, &whole, MODEL_NONE, 0, out);
+	pop_times_free(&whole);
 	if (out->n && out->at[0].n_threads == 1 && !out->at[0].has_gpu)
 		out->n = 0;
-	add_loops(p, out);
-	return true;
+	if (!ok || !out->n || !m->has_traces)
+		return ok;
+	return m->n_phases ? add_phases(p, out) : add_loops(p, out);
 }
 
 bool view_pop_make(const struct model *m, struct view_pops *out)
@@ -322,12 +400,15 @@ bool view_pop_make(const struct model *m, struct view_pops *out)
 			.is_chosen = calloc(n, sizeof *p.is_chosen),
 			.n_threads = calloc(n, sizeof *p.n_threads),
 			.main_thread = malloc(n * sizeof *p.main_thread),
-			.elapsed = calloc(n, sizeof *p.elapsed),
-			.setup = calloc(n, sizeof *p.setup)};
+			.is_setup = calloc((size_t)m->n_contexts + 1, sizeof *p.is_setup),
+			.mpi_time = MODEL_NONE};
 	*out = (struct view_pops){0};
-	bool ok = p.is_chosen && p.n_threads && p.main_thread && p.elapsed && p.setup;
-	for (uint32_t i = 0; i < m->n_metrics; i++)
+	bool ok = p.is_chosen && p.n_threads && p.main_thread && p.is_setup;
+	for (uint32_t i = 0; i < m->n_metrics; i++) {
 		p.has_activities |= m->metrics[i].kind == MODEL_METRIC_ACTIVITY;
+		if (m->metrics[i].role == MODEL_ROLE_MPI_TIME)
+			p.mpi_time = i;
+	}
 	for (size_t i = 0; ok && i < n; i++)
 		p.main_thread[i] = MODEL_NONE;
 	if (ok && !m->part_has_gaps) {
@@ -338,7 +419,18 @@ bool view_pop_make(const struct model *m, struct view_pops *out)
 	free(p.is_chosen);
 	free(p.n_threads);
 	free(p.main_thread);
-	free(p.elapsed);
-	free(p.setup);
+	free(p.is_setup);
 	return ok;
+}
+
+const char *view_pop_name(const struct model *m, const struct view_pop *x, const char *place,
+			  char *name, size_t n_bytes)
+{
+	if (x->phase != MODEL_NONE)
+		snprintf(name, n_bytes, "%s", m->phases[x->phase].name);
+	else if (x->context)
+		snprintf(name, n_bytes, "loop at %s", place);
+	else
+		snprintf(name, n_bytes, "everything");
+	return name;
 }

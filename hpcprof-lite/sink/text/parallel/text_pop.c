@@ -6,27 +6,62 @@
 
 #include <inttypes.h>
 
-static void put_phase(const struct model *m, const struct view_pop *x, bool hybrid, bool gpu,
+/* Columns that any of the phases has. */
+struct columns {
+	bool transfer, hybrid, gpu;
+};
+
+static void put_head(const struct view_pops *p, const struct columns *c, const struct text_style *s)
+{
+	fprintf(s->out, "  parallel = load balance x communication%s\n",
+		c->hybrid ? " = MPI x OpenMP" : "");
+	if (c->transfer)
+		fputs("  communication = serialisation x transfer\n", s->out);
+	if (p->at[0].has_setup)
+		fputs("  left out: time in MPI_Init and MPI_Finalize\n", s->out);
+	fprintf(s->out, "%10s %8s %8s %8s", "elapsed", "parallel", "balance", "commun.");
+	fputs(c->transfer ? " serial. transf." : "", s->out);
+	fputs(c->hybrid ? c->transfer ? "    MPI OpenMP" : "     MPI  OpenMP" : "", s->out);
+	fputs(c->gpu ? "  offload" : "", s->out);
+	putc('\n', s->out);
+}
+
+static void put_share(const struct text_style *s, int width, bool is_known, double share)
+{
+	char cell[TEXT_CELL];
+	fprintf(s->out, " %*s", width, is_known ? text_share(cell, share, 1) : "");
+}
+
+static void put_phase(const struct model *m, const struct view_pop *x, const struct columns *c,
 		      const struct text_style *s)
 {
-	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], place[256];
-	fprintf(s->out, "%10s %8s %8s %8s", text_value(a, "sec", x->elapsed),
-		text_share(b, x->parallel, 1), text_share(c, x->load_balance, 1),
-		text_share(d, x->communication, 1));
-	if (hybrid)
-		fprintf(s->out, " %7s %7s", text_share(a, x->mpi, 1), text_share(b, x->omp, 1));
-	if (gpu)
-		fprintf(s->out, " %8s", text_share(a, x->offload, 1));
-	fputs("  ", s->out);
-	if (x->context == 0) {
-		fputs("everything", s->out);
-		if (x->has_setup)
-			fputs(" (without MPI_Init and MPI_Finalize)", s->out);
-	} else {
-		text_place(place, sizeof place, m, &m->contexts[x->context]);
-		fputs("loop at ", s->out);
-		text_cell(s->out, place, 0);
+	char cell[TEXT_CELL], place[256] = "", name[TEXT_NAME];
+	const int width = c->transfer ? 6 : 7;
+	size_t taken = 39;
+	fprintf(s->out, "%10s", text_value(cell, "sec", x->elapsed));
+	put_share(s, 8, true, x->parallel);
+	put_share(s, 8, true, x->load_balance);
+	put_share(s, 8, true, x->communication);
+	if (c->transfer) {
+		put_share(s, 7, x->has_transfer, x->serialisation);
+		put_share(s, 7, x->has_transfer, x->transfer);
+		taken += 16;
 	}
+	if (c->hybrid) {
+		put_share(s, width, true, x->mpi);
+		put_share(s, width, true, x->omp);
+		taken += 2 * (size_t)width + 2;
+	}
+	if (c->gpu) {
+		put_share(s, 8, true, x->offload);
+		taken += 9;
+	}
+	if (x->context)
+		text_place(place, sizeof place, m, &m->contexts[x->context]);
+	view_pop_name(m, x, place, name, sizeof name);
+	text_shorten(name, s->width > taken + 20 ? s->width - taken : 20);
+	fputs("  ", s->out);
+	text_cell(s->out, name, 0);
 	putc('\n', s->out);
 }
 
@@ -35,8 +70,7 @@ static void put_devices(const struct view_pop_devices *d, const struct text_styl
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], e[TEXT_CELL], f[TEXT_CELL];
 	if (!d->n)
 		return;
-	fprintf(s->out,
-		"  %s %s: %s in kernels = balance %s x communic. %s x orchestr. %s\n",
+	fprintf(s->out, "  %s %s: %s in kernels = balance %s x communic. %s x orchestr. %s\n",
 		text_count(a, d->n), d->n == 1 ? "GPU" : "GPUs", text_share(b, d->parallel, 1),
 		text_share(c, d->load_balance, 1), text_share(e, d->communication, 1),
 		text_share(f, d->orchestration, 1));
@@ -50,20 +84,17 @@ bool text_report_pop(const struct model *m, const struct text_style *s)
 		return false;
 	if (!p.n)
 		return true;
-	bool hybrid = p.at[0].is_hybrid, gpu = p.at[0].has_gpu;
+	struct columns c = {.hybrid = p.at[0].is_hybrid, .gpu = p.at[0].has_gpu};
+	for (size_t i = 0; i < p.n; i++)
+		c.transfer |= p.at[i].has_transfer;
 	text_heading(s, "Parallel efficiency (POP) of %s %s with %s %s",
 		     text_count(a, p.at[0].n_processes),
 		     p.at[0].n_processes == 1 ? "process" : "processes",
 		     text_count(b, p.at[0].n_threads),
 		     p.at[0].n_threads == 1 ? "thread" : "threads");
-	fprintf(s->out, "  parallel = load balance x communication%s\n",
-		hybrid ? " = MPI x OpenMP" : "");
-	fprintf(s->out, "%10s %8s %8s %8s", "elapsed", "parallel", "balance", "commun.");
-	fputs(hybrid ? "     MPI  OpenMP" : "", s->out);
-	fputs(gpu ? "  offload" : "", s->out);
-	putc('\n', s->out);
+	put_head(&p, &c, s);
 	for (size_t i = 0; i < p.n; i++)
-		put_phase(m, &p.at[i], hybrid, gpu, s);
+		put_phase(m, &p.at[i], &c, s);
 	put_devices(&p.devices, s);
 	putc('\n', s->out);
 	return true;
