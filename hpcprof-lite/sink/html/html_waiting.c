@@ -95,13 +95,34 @@ static void put_share(struct html *h, const char *name, double share)
 	html_put_text(&h->section, ",\"%s\":%.0f", name, share > 0 ? share * 1000 : 0);
 }
 
+/* "FILE:57", as people see it; "" if it is unknown. */
+static const char *place_of(const struct model *m, uint32_t file, uint32_t line, char *place,
+			    size_t n_bytes)
+{
+	place[0] = 0;
+	if (file < m->n_files && line) {
+		const char *path = m->files[file].path, *slash = strrchr(path, '/');
+		snprintf(place, n_bytes, "%s:%" PRIu32, slash ? slash + 1 : path, line);
+	}
+	return place;
+}
+
 static void put_phase(struct html *h, const struct view_pop *x)
 {
-	html_put_text(&h->section, "{\"context\":%" PRIu32 ",\"elapsed\":%.0f",
-		      x->context ? h->tree.kept[x->context] : 0, x->elapsed * 1e6);
+	char place[256], name[1024];
+	const struct model_context *c = &h->m->contexts[x->context];
+	view_pop_name(h->m, x, place_of(h->m, c->file, c->line, place, sizeof place), name,
+		      sizeof name);
+	html_put_text(&h->section, "{\"name\":%" PRIu32 ",\"context\":%" PRIu32 ",\"elapsed\":%.0f",
+		      html_string(h, name), x->context ? h->tree.kept[x->context] : 0,
+		      x->elapsed * 1e6);
 	put_share(h, "parallel", x->parallel);
 	put_share(h, "balance", x->load_balance);
 	put_share(h, "communication", x->communication);
+	if (x->has_transfer) {
+		put_share(h, "serialisation", x->serialisation);
+		put_share(h, "transfer", x->transfer);
+	}
 	if (x->is_hybrid) {
 		put_share(h, "mpi", x->mpi);
 		put_share(h, "omp", x->omp);
@@ -121,8 +142,9 @@ static void put_pop(struct html *h)
 	if (!p.n)
 		return;
 	html_put_text(&h->section,
-		      ",\"pop\":{\"processes\":%" PRIu32 ",\"threads\":%" PRIu32 ",\"phases\":[",
-		      p.at[0].n_processes, p.at[0].n_threads);
+		      ",\"pop\":{\"processes\":%" PRIu32 ",\"threads\":%" PRIu32
+		      ",\"setup\":%d,\"phases\":[",
+		      p.at[0].n_processes, p.at[0].n_threads, p.at[0].has_setup);
 	for (size_t i = 0; i < p.n; i++) {
 		html_put_text(&h->section, i ? "," : "");
 		put_phase(h, &p.at[i]);
@@ -139,15 +161,14 @@ static void put_pop(struct html *h)
 
 /* ---- regions of OpenMP ---- */
 
+static const double LEAST_GAIN = 0.01; /* as a share of the run, as in the text */
+
 static void put_region(struct html *h, const struct view_region *r)
 {
 	const struct model *m = h->m;
-	char place[256] = "", name[1024];
-	if (r->file < m->n_files && r->line) {
-		const char *path = m->files[r->file].path, *slash = strrchr(path, '/');
-		snprintf(place, sizeof place, "%s:%" PRIu32, slash ? slash + 1 : path, r->line);
-	}
-	view_region_name(m, r, place, name, sizeof name);
+	char place[256], name[1024];
+	view_region_name(m, r, place_of(m, r->file, r->line, place, sizeof place), name,
+			 sizeof name);
 	html_put_text(&h->section,
 		      "{\"name\":%" PRIu32 ",\"function\":%" PRId64 ",\"gain\":%.0f,"
 		      "\"time\":%.0f,\"instances\":%" PRIu64 ",\"threads\":[%" PRIu32 ",%" PRIu32
@@ -173,12 +194,17 @@ static void put_regions(struct html *h)
 		h->failed = true;
 		return;
 	}
-	html_put_text(&h->section, ",\"regions\":[");
-	for (size_t i = 0; i < r.n && i < MOST_REGIONS; i++) {
+	const bool has_teams = view_regions_have_teams(&r);
+	const size_t n_worth = view_regions_count_worth(h->m, &r, LEAST_GAIN);
+	html_put_text(&h->section,
+		      ",\"regions\":{\"time\":%.0f,\"teams\":%d,\"worth\":%zu,\"small\":%zu,"
+		      "\"share\":%g,\"rows\":[",
+		      r.seconds * 1e6, has_teams, n_worth, r.n - n_worth, LEAST_GAIN * 100);
+	for (size_t i = 0; has_teams && i < n_worth && i < MOST_REGIONS; i++) {
 		html_put_text(&h->section, i ? "," : "");
 		put_region(h, &r.at[i]);
 	}
-	html_put_text(&h->section, "]");
+	html_put_text(&h->section, "]}");
 	view_regions_free(&r);
 }
 

@@ -134,6 +134,8 @@ class WaitingView {
       ["parallel", "parallel efficiency", "mean useful time of the threads / elapsed time"],
       ["balance", "load balance", "mean / most useful time of a thread"],
       ["communication", "communication", "most useful time of a thread / elapsed time"],
+      ["serialisation", "serialisation", "communication / transfer: what waits for other ranks"],
+      ["transfer", "transfer", "elapsed time without the transfer of data / elapsed time"],
       ["mpi", "of MPI", "time outside of MPI / elapsed time, of the main threads"],
       ["omp", "of OpenMP", "parallel efficiency / that of MPI"],
       ["offload", "device offload", "useful / (useful + waiting for a GPU)"],
@@ -151,9 +153,9 @@ class WaitingView {
               ? el(
                   "button",
                   { type: "button", class: "link", onclick: () => this.app.showFlame(x.context) },
-                  el("bdi", {}, p.name(x.context)),
+                  el("bdi", {}, p.str(x.name)),
                 )
-              : "everything",
+              : el("bdi", {}, p.str(x.name)),
           ),
           el("td", { class: "number" }, formatSeconds(x.elapsed / 1e6)),
           ...columns.map(([key]) => el("td", { class: "number" }, this.share(x[key]))),
@@ -168,6 +170,7 @@ class WaitingView {
         "p",
         { class: "keys" },
         "As the POP centre defines it: parallel efficiency = load balance × communication.",
+        pop.setup ? " Time in MPI_Init and MPI_Finalize is left out." : "",
       ),
       el(
         "table",
@@ -199,9 +202,21 @@ class WaitingView {
   }
   regions() {
     const p = this.app.profile,
-      list = p.meta.regions,
+      all = p.meta.regions,
       rows = p.meta.uses?.rows ?? [];
-    if (!list?.length) return null;
+    if (!all) return null;
+    const list = all.rows,
+      title = `Parallel regions of OpenMP by possible gain: ${plural(
+        all.worth + all.small,
+        "region",
+      )}, ${formatSeconds(all.time / 1e6)}`;
+    if (!all.teams)
+      return el(
+        "section",
+        { class: "card wide" },
+        el("h2", {}, title),
+        el("p", { class: "quiet" }, "Left out: all teams have one thread."),
+      );
     const body = el("tbody", {});
     for (const r of list.slice(0, MOST_REGIONS)) {
       const [least, most] = r.threads,
@@ -248,25 +263,35 @@ class WaitingView {
     return el(
       "section",
       { class: "card wide" },
-      el("h2", {}, "Parallel regions of OpenMP by possible gain"),
-      el(
-        "table",
-        { class: "plain uses shares" },
-        el(
-          "thead",
-          {},
-          el(
-            "tr",
-            {},
-            ...head.map(([name, title]) => el("th", { class: "number", title }, name)),
-            el("th", {}, "work and waits"),
-            el("th", {}, "region"),
-          ),
-        ),
-        body,
-      ),
-      list.length > MOST_REGIONS
-        ? el("p", { class: "quiet" }, `${list.length - MOST_REGIONS} more`)
+      el("h2", {}, title),
+      list.length
+        ? el(
+            "table",
+            { class: "plain uses shares" },
+            el(
+              "thead",
+              {},
+              el(
+                "tr",
+                {},
+                ...head.map(([name, title]) => el("th", { class: "number", title }, name)),
+                el("th", {}, "work and waits"),
+                el("th", {}, "region"),
+              ),
+            ),
+            body,
+          )
+        : "",
+      all.worth > MOST_REGIONS
+        ? el("p", { class: "quiet" }, `${all.worth - MOST_REGIONS} more`)
+        : "",
+      all.small
+        ? el(
+            "p",
+            { class: "quiet" },
+            `Left out: ${plural(all.small, "region")} that could gain less than ` +
+              `${all.share} % of the run.`,
+          )
         : "",
     );
   }
