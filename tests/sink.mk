@@ -59,6 +59,7 @@ sink_cli_tests = tests/cli/sink/sink_agree.sh tests/cli/sink/sink_cctdb.sh \
 	tests/cli/sink/sink_pprof.sh tests/cli/sink/sink_sqlite.sh
 TESTS += $(sink_cli_tests)
 EXTRA_DIST += $(sink_cli_tests) tests/golden/sink tests/judge/browse_report.py \
+	tests/judge/browser.sh tests/judge/compare_waiting.py \
 	tests/judge/compare_facts.py tests/judge/compare_folded.py \
 	tests/judge/compare_perfetto.py tests/judge/compare_pprof.py tests/judge/facts.py \
 	tests/judge/perfetto.proto tests/judge/pprof.proto tests/judge/read_cctdb.py \

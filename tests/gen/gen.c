@@ -43,6 +43,7 @@ struct gen {
 	bool no_trace;
 	uint64_t last_ns;
 	VEC(uint8_t) info, metrics, modules, waits, unmeasured, wait_objects;
+	VEC(struct msr_phase) phases;
 	VEC(struct gen_region) regions;
 	uint32_t n_metrics;
 	uint16_t n_modules;
@@ -150,6 +151,13 @@ void gen_unmeasured(struct gen *g, uint32_t pid, uint32_t reason, const char *pa
 	uint8_t *at = check(vec_extend(&g->unmeasured, r.bytes));
 	memcpy(at, &r, sizeof r);
 	memcpy(at + sizeof r, path, r.path_bytes);
+}
+
+void gen_phase(struct gen *g, uint64_t enter_ns, uint64_t leave_ns, uint32_t thread, uint32_t node)
+{
+	struct msr_phase *p = check(vec_push(&g->phases));
+	*p = (struct msr_phase){
+		.enter_ns = enter_ns, .leave_ns = leave_ns, .thread = thread, .node = node};
 }
 
 void gen_wait_object(struct gen *g, uint32_t id, enum msr_wait_object_kind kind, msr_addr addr,
@@ -451,6 +459,7 @@ static void gen_free(struct gen *g)
 	vec_free(&g->waits);
 	vec_free(&g->regions);
 	vec_free(&g->unmeasured);
+	vec_free(&g->phases);
 	vec_free(&g->wait_objects);
 	vec_free(&g->metrics);
 	vec_free(&g->modules);
@@ -479,6 +488,12 @@ char *gen_close(struct gen *g, enum msr_exit_kind exit_kind, int32_t exit_code)
 						    .sequence = i},
 			       &r->record, sizeof r->record);
 	}
+	if (g->phases.n)
+		gen_put_extent(g,
+			       &(struct gen_extent){.kind = MSR_PHASE,
+						    .record_bytes = sizeof *g->phases.at,
+						    .thread = UINT32_MAX},
+			       g->phases.at, g->phases.n * sizeof *g->phases.at);
 	if (g->unmeasured.n)
 		gen_put_extent(g, &(struct gen_extent){MSR_UNMEASURED, 0, UINT32_MAX, 0, 0, 0},
 			g->unmeasured.at, g->unmeasured.n);

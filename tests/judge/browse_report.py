@@ -6,6 +6,7 @@
 #     browse_report.py facts REPORT          what the page says, in the form of facts.py
 #     browse_report.py use REPORT            clicks, searches, zooms, selects; one line a check:
 #                                            "ok NAME" or "not ok NAME: WHY"
+#     browse_report.py waiting REPORT        the same, of the view "Waiting" alone
 #     browse_report.py shots REPORT PREFIX [light|dark]     a picture of every view
 #     browse_report.py title REPORT          its title, images in it, its first view in one line
 #     browse_report.py speed REPORT          times of the first view and of frames, in ms
@@ -281,9 +282,63 @@ def use_idle(page, checks):
         "Why idle" in t and "before the first" in t for t in tables), str(tables)[:200])
 
 
+WAITING_CARDS = """return [...document.querySelectorAll('#view-waiting .card')].map(c => ({
+    title: c.querySelector('h2').innerText, text: c.innerText,
+    rows: [...c.querySelectorAll('tbody tr:not(.sub)')].map(r => r.innerText)}));"""
+
+
+def use_waiting(page, checks):
+    if "waiting" not in page.views():
+        return
+    page.show("waiting")
+    cards = {c["title"]: c for c in page.js(WAITING_CARDS)}
+    meta = page.js("return app.profile.meta")
+
+    def card(title):
+        found = [c for t, c in cards.items() if t.startswith(title)]
+        return found[0] if found else {"rows": [], "text": ""}
+
+    def rows(title, want):
+        got = len(card(title)["rows"])
+        checks.check(f"waiting: {title}: {want} rows", got == want, f"{got}: {list(cards)}")
+
+    if "uses" in meta:
+        whole = sum(meta["uses"]["us"])
+        rows("Where the time of", sum(us >= 0.0005 * whole for us in meta["uses"]["us"]))
+        shares = [float(r.split("%")[0]) for r in card("Where the time of")["rows"]]
+        checks.check("waiting: the shares add up", abs(sum(shares) - 100) < 1, shares)
+    if "pop" in meta:
+        phases = meta["pop"]["phases"]
+        rows("Parallel efficiency", len(phases))
+        for phase, row in zip(phases, card("Parallel efficiency")["rows"]):
+            name = page.js("return app.profile.str(arguments[0])", phase["name"])
+            keys = [k for k in phase if k not in ("name", "context", "elapsed")]
+            checks.check(f"waiting: efficiencies of {name}", name in row and all(
+                f"{phase[k] / 10:.1f} %" in row for k in keys), row)
+    if "regions" in meta:
+        rows("Parallel regions", min(len(meta["regions"]["rows"]), 30))
+        for region, row in zip(meta["regions"]["rows"], card("Parallel regions")["rows"]):
+            name = page.js("return app.profile.str(arguments[0])", region["name"])
+            checks.check(f"waiting: {name}",
+                         name in row and f"{region['efficiency'] / 10:.1f} %" in row, row)
+        checks.check("waiting: regions that are left out are counted",
+                     ("Left out" in card("Parallel regions")["text"])
+                     == (meta["regions"]["small"] > 0 or not meta["regions"]["teams"]))
+    if "mpi" in meta:
+        mpi = meta["mpi"]
+        rows("MPI: calls by waiting time", min(len(mpi["places"]), 16))
+        if len(mpi["processes"]) > 1:
+            rows("MPI: by rank", min(len(mpi["processes"]), 32))
+        rows("MPI: by size", sum(x["class"] > 0 for x in mpi["sizes"]))
+        checks.check("waiting: who sends to whom", page.js(
+            "return document.querySelectorAll('#view-waiting .matrix .use').length")
+                     == len(mpi["pairs"]))
+
+
 def use_page(page, checks):
     use_views(page, checks)
     use_idle(page, checks)
+    use_waiting(page, checks)
     use_flame(page, checks)
     use_timeline(page, checks)
     use_tables(page, checks)
@@ -334,6 +389,8 @@ def main():
             print_facts(page)
         elif command == "use":
             use_page(page, Checks())
+        elif command == "waiting":
+            use_waiting(page, Checks())
         elif command == "shots":
             take_shots(page, sys.argv[3])
         elif command == "title":

@@ -68,23 +68,14 @@ fi
 
 # --- the page ---
 
-browser=
-for python in "${PYTHON3:-python3}" /usr/bin/python3; do
-	if have "${CHROMIUM:-/usr/bin/chromium}" && have "${CHROMEDRIVER:-/usr/bin/chromedriver}" &&
-		"$python" -c 'import selenium.webdriver' 2>/dev/null; then
-		browser=$python
-		break
-	fi
-done
+# shellcheck source=/dev/null
+. "$srcdir/tests/judge/browser.sh"
 if [ -z "$browser" ]; then
 	skip "the page in a browser" "no chromium, chromium-driver or python3-selenium here"
 	done_testing
 	exit
 fi
 
-browse() { # COMMAND REPORT
-	HOME=$T TMPDIR=$T timeout 300 "$browser" "$JUDGE/browse_report.py" "$@" 2>"$T/err"
-}
 judged="contexts profiles total function samples"
 
 # agree NAME DIRECTORY: the page's sums are those of the complete text
