@@ -102,6 +102,36 @@ static bool copy_regions(struct filter_part *p)
 	return true;
 }
 
+/* Phases that are not in the part keep their number and have no ranges. */
+static bool copy_phases(struct filter_part *p)
+{
+	const struct model *m = p->from;
+	if (!m->n_phases)
+		return true;
+	struct model_phase *phases = model_own(p->to, calloc(m->n_phases, sizeof *phases));
+	struct model_range *ranges = model_own(p->to, calloc(m->n_ranges + 1, sizeof *ranges));
+	if (!phases || !ranges)
+		return false;
+	for (uint32_t i = 0; i < m->n_phases; i++) {
+		const uint32_t context = p->context_to[m->phases[i].context];
+		phases[i] = m->phases[i];
+		phases[i].context = context == MODEL_NONE ? 0 : context;
+	}
+	for (size_t i = 0; i < m->n_ranges; i++) {
+		struct model_range r = m->ranges[i];
+		r.process = p->process_to[r.process];
+		r.profile = r.profile == MODEL_NONE ? MODEL_NONE : p->profile_to[r.profile];
+		clip(p, &r.enter_ns, &r.leave_ns);
+		if (r.process != MODEL_NONE && r.enter_ns < r.leave_ns &&
+		    (r.profile != MODEL_NONE || m->ranges[i].profile == MODEL_NONE))
+			ranges[p->to->n_ranges++] = r;
+	}
+	p->to->phases = phases;
+	p->to->n_phases = m->n_phases;
+	p->to->ranges = ranges;
+	return true;
+}
+
 bool filter_make_processes(struct filter_part *p)
 {
 	number_all(p);
@@ -118,7 +148,7 @@ bool filter_make_processes(struct filter_part *p)
 			return false;
 		to++;
 	}
-	return copy_regions(p);
+	return copy_regions(p) && copy_phases(p);
 }
 
 /* ---- profiles ---- */

@@ -2,6 +2,7 @@
 /* Phases that a program marked: from the file to their efficiencies (view_pop.h). */
 #include "tests/unit/prof/prof_fixture.h"
 
+#include "hpcprof-lite/filter/filter.h"
 #include "hpcprof-lite/view/parallel/view_pop.h"
 
 #include <math.h>
@@ -143,6 +144,36 @@ static void test_ranks(void **state)
 	fixture_remove(directory);
 }
 
+/* A part of the run has the phases, and their ranges in it. */
+static void test_part(void **state)
+{
+	(void)state;
+	char *directory = fixture_directory();
+	struct nodes n;
+	struct view_pops p;
+	write_structure(directory);
+	for (int32_t rank = 0; rank < 2; rank++) {
+		struct gen *g = begin(directory, rank, 2, &n);
+		work(g, 0, n.line12, 0, 10);
+		work(g, 1, n.line12, 0, rank ? 10 : 5);
+		phase(g, 2, 4, n.line12);
+		phase(g, 6, 9, n.line12);
+		free(gen_close(g, MSR_EXIT_RETURN, 0));
+	}
+	struct model *m = fixture_model(directory, 1);
+	const struct filter f = {.ranks = "1", .time = "3:8"};
+	assert_int_equal(filter_apply(&m, &f, 1), STATUS_OK);
+	assert_int_equal(m->n_phases, 1);
+	assert_int_equal(m->n_ranges, 2);
+	assert_int_equal(m->ranges[0].process, 0);
+	assert_int_equal(m->ranges[0].enter_ns, REAL + 3 * SECOND);
+	assert_int_equal(m->ranges[1].leave_ns, REAL + 8 * SECOND);
+	assert_true(view_pop_make(m, &p));
+	assert_true(p.n == 2 && near(p.at[1].elapsed, 3) && near(p.at[1].parallel, 1));
+	model_free(m);
+	fixture_remove(directory);
+}
+
 /* Ranges of threads, and ranges that overlap, as other sources of ranges have them. */
 static void test_threads_and_overlaps(void **state)
 {
@@ -204,6 +235,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_efficiencies),
 		cmocka_unit_test(test_ranks),
+		cmocka_unit_test(test_part),
 		cmocka_unit_test(test_threads_and_overlaps),
 		cmocka_unit_test(test_damage),
 	};
