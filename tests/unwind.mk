@@ -44,6 +44,10 @@ tests_unit_unwind_libunwind_swapped_la_CFLAGS = $(HL_CFLAGS) -DSWAPPED
 tests_unit_unwind_libunwind_swapped_la_LDFLAGS = $(tests_unit_unwind_libunwind_frames_la_LDFLAGS)
 check_PROGRAMS += tests/unit/unwind/test_unwind_code
 TESTS += tests/unit/unwind/test_unwind_code
+check_PROGRAMS += tests/unit/unwind/test_leave
+TESTS += tests/unit/unwind/test_leave
+tests_unit_unwind_test_leave_SOURCES = tests/unit/unwind/test_leave.c $(UNWIND_TESTED)
+tests_unit_unwind_test_leave_LDADD = $(CMOCKA_LIBS)
 tests_unit_unwind_test_unwind_code_SOURCES = tests/unit/unwind/test_unwind_code.c $(UNWIND_TESTED)
 tests_unit_unwind_test_unwind_code_LDADD = $(CMOCKA_LIBS)
 endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Computes the recipe of a pc from the tables of its module: .eh_frame, or else Go's own. Reads
- * tables and code that may not be mapped with guarded loads only. Tests:
- * tests/unit/unwind/test_unwind.c,
- * tests/unit/unwind/test_unwind_go.c.
+ * Computes the recipe of a pc from the tables of its module, .eh_frame or Go's own, or else from
+ * its code. Reads tables and code that may not be mapped with guarded loads only. Tests:
+ * tests/unit/unwind/test_unwind.c, tests/unit/unwind/test_unwind_go.c,
+ * tests/unit/unwind/test_unwind_odd.c.
  */
 #include "hpcrun-lite/unwind/go.h"
 #include "hpcrun-lite/unwind/internal.h"
@@ -70,20 +70,128 @@ static bool is_sigreturn(struct walk *w, uint64_t pc)
 	       arch_is_sigreturn(code, sizeof code);
 }
 
+/* Where the caller's bp is. An ordinary recipe cannot say that it is relative to sp. */
+static bool bp_of(const struct leave *l, enum recipe_bp *how, int64_t *offset)
+{
+	const struct leave_value *cfa = &l->cfa, *bp = &l->bp;
+	const bool same_base = bp->reg == cfa->reg;
+	*how = RECIPE_BP_AT_CFA;
+	*offset = 0;
+	if (bp->kind == LEAVE_REG) {
+		*how = RECIPE_BP_SAME;
+		return bp->reg == ARCH_BP && bp->offset == 0;
+	}
+	if (bp->kind == LEAVE_LOAD_TWO) {
+		*offset = bp->offset - cfa->offset;
+		return cfa->kind == LEAVE_LOAD && same_base && bp->at == cfa->at;
+	}
+	if (bp->offset != 0)
+		return false;
+	if (cfa->kind == LEAVE_REG && same_base) {
+		*offset = bp->at - cfa->offset;
+		return true;
+	}
+	*how = bp->reg == ARCH_BP ? RECIPE_BP_AT_BP : RECIPE_BP_AT_SP;
+	*offset = bp->at;
+	return bp->reg == ARCH_BP || (bp->reg == ARCH_SP && cfa->reg != ARCH_BP);
+}
+
+static bool recipe_of_leave(const struct leave *l, uint64_t *recipe)
+{
+	const struct leave_value *cfa = &l->cfa;
+	const bool deref = cfa->kind == LEAVE_LOAD;
+	const struct recipe_reg by_reg = {
+		cfa->reg, deref ? cfa->at : cfa->offset, deref ? cfa->offset : 0};
+	enum recipe_bp how;
+	int64_t offset;
+	if (!bp_of(l, &how, &offset))
+		return false;
+	if (!deref && (cfa->reg == ARCH_SP || cfa->reg == ARCH_BP))
+		return recipe_make(cfa->reg == ARCH_SP ? RECIPE_SP : RECIPE_BP, cfa->offset, how,
+				   offset, recipe);
+	if (deref && cfa->reg == ARCH_BP && cfa->offset == 0)
+		return recipe_make(RECIPE_DEREF_BP, cfa->at, how, offset, recipe);
+	return recipe_make_reg(deref ? RECIPE_DEREF_REG : RECIPE_REG, &by_reg, how, offset, recipe);
+}
+
+/* The register of the CFA, as a bit. */
+static uint16_t needs_of(uint64_t recipe)
+{
+	const enum recipe_kind kind = recipe_kind(recipe);
+	const unsigned reg = kind == RECIPE_SP ? ARCH_SP
+			     : kind == RECIPE_BP || kind == RECIPE_DEREF_BP ? ARCH_BP
+									   : recipe_reg(recipe).reg;
+	return (uint16_t)(1u << reg);
+}
+
+static uint64_t known_recipe(void *arg, uint64_t pc, uint16_t *needs)
+{
+	enum { FLAGS = RECIPE_IN_TEXT | RECIPE_SKIP | RECIPE_AFTER_CALL | RECIPE_AT_START };
+	const struct walk *w = arg;
+	uint64_t recipe, delta;
+	if (!recipe_find(w->tag, pc, &recipe, &delta) || !(recipe & RECIPE_BY_CODE))
+		return 0;
+	*needs = needs_of(recipe);
+	return recipe & ~(uint64_t)FLAGS;
+}
+
+/* The branches on the way have the same recipe, so the next search may end at one of them. */
+static void insert_passed(struct walk *w, const struct leave *l, uint64_t recipe, uint16_t module,
+			  uintptr_t bias)
+{
+	const uint16_t needs = needs_of(recipe);
+	for (unsigned i = 0; i < l->n_passed; i++)
+		if (!(needs & ~l->kept[i]))
+			recipe_insert(w->tag, l->passed[i], module, bias,
+				      recipe_flags(w, l->passed[i], recipe), i);
+}
+
+/*
+ * The recipe of code without tables, from the way that it will return. While a dlclose is going on
+ * the code may disappear.
+ */
+static uint64_t code_recipe(struct walk *w, uint64_t key, bool is_exact, uint16_t module,
+			    uintptr_t bias)
+{
+	struct unwind_thread *t = w->thread;
+	const struct image *image = &t->image;
+	const struct leave_code code = {image->text_lo, image->text_hi, known_recipe, w};
+	struct leave leave;
+	uint64_t recipe;
+	if (w->bypass || !image->has_segments || key < image->text_lo || key >= image->text_hi)
+		return RECIPE_NO_CFI;
+	t->counts.codes++;
+	if (!leave_find(&code, is_exact ? key : key + 1, is_exact, &t->leave, &leave))
+		return RECIPE_NO_CFI;
+	if (leave.known)
+		recipe = leave.known;
+	else if (!recipe_of_leave(&leave, &recipe))
+		return RECIPE_NO_CFI;
+	recipe |= RECIPE_BY_CODE;
+	insert_passed(w, &leave, recipe, module, bias);
+	return recipe;
+}
+
+/* Otherwise it is not known where the instruction begins. */
+static bool is_return(struct walk *w, uint64_t key)
+{
+	bool in_text;
+	return heuristic_is_return(w, key + 1, w->bypass, &in_text);
+}
+
 uint64_t walk_compute_recipe(struct walk *w, uint64_t key, uint64_t *delta)
 {
 	struct unwind_thread *t = w->thread;
 	struct cfi_frame frame;
 	uint64_t recipe;
 	uintptr_t bias;
+	bool is_known = true;
+	const bool is_exact = w->state.exact && key == w->state.pc;
 	t->counts.cache_misses++;
 	*delta = 0;
 	if (!walk_find_image(w, key, w->bypass && w->mark))
-	{
 		/* An interrupted frame need not follow a call. */
-		const bool is_leaf = w->state.exact && key == w->state.pc;
-		return is_leaf ? RECIPE_NO_MODULE : recipe_flags(w, key, RECIPE_NO_MODULE);
-	}
+		return is_exact ? RECIPE_NO_MODULE : recipe_flags(w, key, RECIPE_NO_MODULE);
 	bias = t->image.bias;
 	const uint16_t module =
 		unwind_config.module_of ? unwind_config.module_of(&t->image.object, &bias) : 1;
@@ -97,11 +205,13 @@ uint64_t walk_compute_recipe(struct walk *w, uint64_t key, uint64_t *delta)
 		recipe = is_entry(key)          ? RECIPE_ROOT
 			 : is_sigreturn(w, key) ? RECIPE_SIGNAL
 						: go_recipe(w, key);
+		if (recipe == RECIPE_NO_CFI && (is_known = is_exact || is_return(w, key)))
+			recipe = code_recipe(w, key, is_exact, module, bias);
 		break;
 	default: recipe = RECIPE_BAD;
 	}
 	recipe = recipe_flags(w, key, recipe);
-	if (!w->bypass)
+	if (!w->bypass && is_known)
 		recipe_insert(w->tag, key, module, bias, recipe, (unsigned)t->counts.cache_misses);
 	return recipe;
 }

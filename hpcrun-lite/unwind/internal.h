@@ -7,6 +7,7 @@
 #define HPCRUN_LITE_UNWIND_INTERNAL_H
 
 #include "hpcrun-lite/unwind/arch.h"
+#include "hpcrun-lite/unwind/code/leave.h"
 #include "hpcrun-lite/unwind/code_lines.h"
 #include "hpcrun-lite/unwind/unwind_image.h"
 #include "hpcrun-lite/unwind/mem.h"
@@ -49,6 +50,7 @@ struct record {
 	bool skipped : 1; /* has no address in the path */
 	bool marked : 1;
 	bool laid : 1; /* its start was put on the stack as a return address; nothing called it */
+	bool by_code : 1; /* its caller was found by RECIPE_BY_CODE */
 };
 
 /* The function that contains a pc, or the gap between tables that does. */
@@ -88,6 +90,7 @@ struct unwind_thread {
 	uint32_t regs_at;
 	uint64_t expr_stack[EXPR_STACK_MAX];
 	struct cfi_work cfi;
+	struct leave_work leave;
 	struct image image;
 	uint8_t code[384];
 	/* What the tables of modules said in this walk or an earlier one of the same epoch. */
@@ -118,6 +121,9 @@ enum step_status { STEP_OK, STEP_ROOT, STEP_NO_MODULE, STEP_NO_CFI, STEP_BAD_CFI
  * leaf or of the nearest signal frame are first carried outwards. Sets *next on STEP_OK.
  */
 enum step_status step_slow(struct walk *w, struct state *next);
+
+/* The same by RECIPE_REG and RECIPE_DEREF_REG. */
+enum step_status step_code(struct walk *w, uint64_t recipe, struct state *next);
 
 /*
  * One step with thread->regs, for tests and step_slow. `exact` is of the frame, then of its caller.

@@ -24,5 +24,6 @@ UNWIND_SOURCES = \
 	hpcrun-lite/unwind/step.c \
 	hpcrun-lite/unwind/unwind.c hpcrun-lite/unwind/unwind.h \
 	hpcrun-lite/unwind/walk.c
+include $(top_srcdir)/hpcrun-lite/unwind/code/local.mk
 libhlunwind_la_SOURCES = $(UNWIND_SOURCES)
 libhlunwind_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)

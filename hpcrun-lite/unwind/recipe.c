@@ -16,13 +16,35 @@ _Atomic uint64_t recipe_epoch = GENERATION;
 bool recipe_make(enum recipe_kind kind, int64_t cfa_offset, enum recipe_bp bp, int64_t bp_offset,
 		 uint64_t *recipe)
 {
-	enum { BP_WORDS_MAX = 1 << 20 };
+	enum { BP_WORDS_MAX = 1 << 19 };
 	if (cfa_offset != (int32_t)cfa_offset || bp_offset % 8 != 0 ||
 	    bp_offset / 8 >= BP_WORDS_MAX || bp_offset / 8 < -BP_WORDS_MAX)
 		return false;
 	*recipe = (uint64_t)kind | (uint64_t)bp << RECIPE_BP_SHIFT |
 		  (uint32_t)((uint32_t)(int32_t)(bp_offset / 8) << RECIPE_BP_OFFSET_SHIFT) |
 		  (uint64_t)cfa_offset << RECIPE_CFA_SHIFT;
+	return true;
+}
+
+static bool fits(int64_t v, unsigned bits)
+{
+	return v >= -(INT64_C(1) << (bits - 1)) && v < INT64_C(1) << (bits - 1);
+}
+
+bool recipe_make_reg(enum recipe_kind kind, const struct recipe_reg *cfa, enum recipe_bp bp,
+		     int64_t bp_offset, uint64_t *recipe)
+{
+	enum {
+		REG_MAX = 15,
+		THEN_MASK = (1 << (RECIPE_REG_OFFSET_SHIFT - RECIPE_DEREF_SHIFT)) - 1
+	};
+	if (!recipe_make(kind, 0, bp, bp_offset, recipe) || cfa->reg > REG_MAX ||
+	    !fits(cfa->offset, 64 - RECIPE_REG_OFFSET_SHIFT) ||
+	    !fits(cfa->then, RECIPE_REG_OFFSET_SHIFT - RECIPE_DEREF_SHIFT))
+		return false;
+	*recipe |= (uint64_t)cfa->reg << RECIPE_REG_SHIFT |
+		   ((uint64_t)cfa->then & THEN_MASK) << RECIPE_DEREF_SHIFT |
+		   (uint64_t)cfa->offset << RECIPE_REG_OFFSET_SHIFT;
 	return true;
 }
 

@@ -29,9 +29,16 @@ enum recipe_kind {
 	RECIPE_NO_MODULE,
 	/* A Go function that go_step() handles; the bits of enum recipe_bp say how. */
 	RECIPE_GO,
+	RECIPE_REG,      /* CFA = register + offset; see recipe_make_reg() */
+	RECIPE_DEREF_REG /* CFA = *(register + offset) + another offset */
 };
 /* Bits 4..5: where the caller's bp is. */
-enum recipe_bp { RECIPE_BP_SAME, RECIPE_BP_AT_CFA, RECIPE_BP_AT_BP };
+enum recipe_bp {
+	RECIPE_BP_SAME,
+	RECIPE_BP_AT_CFA,
+	RECIPE_BP_AT_BP,
+	RECIPE_BP_AT_SP /* in RECIPE_REG and RECIPE_DEREF_REG */
+};
 
 enum {
 	RECIPE_KIND_MASK = 0xf,
@@ -46,8 +53,13 @@ enum {
 	 * overwrites its own saved registers and return address.
 	 */
 	RECIPE_REWRITES = 1 << 10,
-	RECIPE_BP_OFFSET_SHIFT = 11, /* bits 11..31: signed, in words, from the CFA or from bp */
+	RECIPE_BY_CODE = 1 << 11, /* from the instructions; there is no CFI */
+	RECIPE_BP_OFFSET_SHIFT = 12, /* bits 12..31: signed, in words, from the CFA or from bp */
 	RECIPE_CFA_SHIFT = 32,       /* bits 32..63: signed, in bytes */
+	/* RECIPE_REG and RECIPE_DEREF_REG: the register, and offsets in bytes */
+	RECIPE_REG_SHIFT = 32,     /* bits 32..35 */
+	RECIPE_DEREF_SHIFT = 36,   /* bits 36..45: added to what was read; 0 in RECIPE_REG */
+	RECIPE_REG_OFFSET_SHIFT = 46,
 };
 
 static inline enum recipe_kind recipe_kind(uint64_t recipe)
@@ -70,6 +82,25 @@ static inline int64_t recipe_bp_offset(uint64_t recipe)
 /* Encodes a recipe. Returns false if an offset does not fit. */
 bool recipe_make(enum recipe_kind kind, int64_t cfa_offset, enum recipe_bp bp, int64_t bp_offset,
 		 uint64_t *recipe);
+
+/* How to find the CFA by a register (DWARF number) other than sp and bp, or by more than one. */
+struct recipe_reg {
+	unsigned reg;
+	int64_t offset, then; /* RECIPE_REG: `then` is 0 */
+};
+/* The same for RECIPE_REG and RECIPE_DEREF_REG. */
+bool recipe_make_reg(enum recipe_kind kind, const struct recipe_reg *cfa, enum recipe_bp bp,
+		     int64_t bp_offset, uint64_t *recipe);
+
+static inline struct recipe_reg recipe_reg(uint64_t recipe)
+{
+	return (struct recipe_reg){
+		.reg = recipe >> RECIPE_REG_SHIFT & 15,
+		.offset = (int64_t)recipe >> RECIPE_REG_OFFSET_SHIFT,
+		.then = (int64_t)(recipe << (64 - RECIPE_REG_OFFSET_SHIFT)) >>
+			(64 - RECIPE_REG_OFFSET_SHIFT + RECIPE_DEREF_SHIFT),
+	};
+}
 
 enum { RECIPE_SETS = 4096, RECIPE_WAYS = 4 }; /* 256 KiB; pages are touched as they fill */
 

@@ -159,3 +159,31 @@ enum step_status step_slow(struct walk *w, struct state *next)
 			       .exact = exact};
 	return STEP_OK;
 }
+
+enum step_status step_code(struct walk *w, uint64_t recipe, struct state *next)
+{
+	struct unwind_thread *t = w->thread;
+	const struct recipe_reg by = recipe_reg(recipe);
+	const enum step_status status = carry(w);
+	if (status != STEP_OK)
+		return status;
+	if (!(t->regs.known >> by.reg & 1))
+		return STEP_NO_CFI;
+	uint64_t cfa = t->regs.reg[by.reg] + (uint64_t)by.offset;
+	const bool is_deref = recipe_kind(recipe) == RECIPE_DEREF_REG;
+	if (is_deref && cfa < w->state.sp)
+		return STEP_NO_CFI; /* the code has not yet saved it */
+	if (is_deref && !mem_load(&t->mem, cfa, &cfa))
+		return STEP_UNREADABLE;
+	cfa += (uint64_t)by.then;
+	*next = (struct state){.sp = cfa, .bp = w->state.bp};
+	const uint64_t of[] = {[RECIPE_BP_SAME] = cfa,
+			       [RECIPE_BP_AT_CFA] = cfa,
+			       [RECIPE_BP_AT_BP] = w->state.bp,
+			       [RECIPE_BP_AT_SP] = w->state.sp};
+	const uint64_t bp_slot = of[recipe_bp(recipe)] + (uint64_t)recipe_bp_offset(recipe);
+	if (!mem_load(&t->mem, cfa - 8, &next->pc) ||
+	    (recipe_bp(recipe) != RECIPE_BP_SAME && !mem_load(&t->mem, bp_slot, &next->bp)))
+		return STEP_UNREADABLE;
+	return STEP_OK;
+}

@@ -215,6 +215,7 @@ struct unwind_counts {
 	uint64_t frames_walked; /* found by a recipe or the slow path */
 	uint64_t frames_reused; /* taken from the previous walk after comparing saved values */
 	uint64_t cache_misses;  /* recipes computed from .eh_frame */
+	uint64_t codes;         /* recipes computed from instructions, or not found there */
 	uint64_t slow_frames;   /* frames that needed all registers or a DWARF expression */
 	uint64_t heuristics;    /* frames found by a frame pointer or a search */
 	/* system calls to read memory that may not be this thread's stack */

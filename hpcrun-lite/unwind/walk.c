@@ -249,6 +249,7 @@ static struct record *add_frame(struct walk *w, uint64_t key, uint64_t recipe, u
 	r->skipped = recipe & RECIPE_SKIP;
 	r->marked = w->mark;
 	r->laid = w->laid;
+	r->by_code = recipe & RECIPE_BY_CODE;
 	if (!r->skipped)
 		t->addresses[w->n_addresses++] = (key - delta) | (w->mark ? UNWIND_ADDR_MARK : 0);
 	return r;
@@ -258,8 +259,9 @@ enum doubt { DOUBT_REPLACED, DOUBT_ROOT, DOUBT_DROP };
 
 static bool has_cfi(uint64_t recipe)
 {
-	return (recipe_kind(recipe) >= RECIPE_SP && recipe_kind(recipe) <= RECIPE_SLOW) ||
-	       recipe_kind(recipe) == RECIPE_GO;
+	return !(recipe & RECIPE_BY_CODE) &&
+	       ((recipe_kind(recipe) >= RECIPE_SP && recipe_kind(recipe) <= RECIPE_SLOW) ||
+		recipe_kind(recipe) == RECIPE_GO);
 }
 
 /*
@@ -286,7 +288,7 @@ static enum doubt doubt(struct walk *w)
 		w->heuristic |= w->mark;
 		return DOUBT_REPLACED;
 	}
-	if (!w->mark && callee->exact && heuristic_step(w, &from, &found)) {
+	if (!w->mark && (callee->exact || callee->by_code) && heuristic_step(w, &from, &found)) {
 		w->state = found.next;
 		w->mark = true;
 		w->heuristic = true;
@@ -300,6 +302,16 @@ static enum unwind_end end_of(enum step_status status)
 	static const enum unwind_end of[] = {UNWIND_ROOT,   UNWIND_ROOT,    UNWIND_NO_MODULE,
 					     UNWIND_NO_CFI, UNWIND_BAD_CFI, UNWIND_UNREADABLE};
 	return of[status];
+}
+
+/*
+ * Code that will load a stack pointer relative to bp, from a word that it has not yet pushed. It
+ * cannot tell where bp is relative to sp.
+ */
+static bool is_not_yet_saved(const struct state *s, uint64_t recipe)
+{
+	return recipe_kind(recipe) == RECIPE_DEREF_BP && (recipe & RECIPE_BY_CODE) &&
+	       s->bp + (uint64_t)recipe_cfa_offset(recipe) < s->sp;
 }
 
 /* Does what the plain step cannot. Returns false if the walk has ended, and sets *end. */
@@ -318,7 +330,9 @@ static bool step_other(struct walk *w, uint64_t recipe, struct record *r, enum u
 	case RECIPE_BP:
 	case RECIPE_DEREF_BP:
 	case RECIPE_SIGNAL:
-		if (!walk_step_general(&w->thread->mem, recipe, r, &w->state))
+		if (is_not_yet_saved(&w->state, recipe))
+			status = STEP_NO_CFI;
+		else if (!walk_step_general(&w->thread->mem, recipe, r, &w->state))
 			status = STEP_UNREADABLE;
 		else if (recipe & RECIPE_REWRITES) {
 			r->kind = RECORD_OPEN;
@@ -340,6 +354,12 @@ static bool step_other(struct walk *w, uint64_t recipe, struct record *r, enum u
 		break;
 	case RECIPE_GO:
 		status = go_step(w, recipe, &w->state, &next) ? STEP_OK : STEP_NO_CFI;
+		if (status == STEP_OK)
+			w->state = next;
+		break;
+	case RECIPE_REG:
+	case RECIPE_DEREF_REG:
+		status = step_code(w, recipe, &next);
 		if (status == STEP_OK)
 			w->state = next;
 		break;
@@ -384,7 +404,8 @@ static bool step_other(struct walk *w, uint64_t recipe, struct record *r, enum u
 static void follow_ordinary(struct walk *w)
 {
 	enum {
-		MASK = RECIPE_KIND_MASK | RECIPE_REWRITES | RECIPE_SKIP | RECIPE_AFTER_CALL,
+		MASK = RECIPE_KIND_MASK | RECIPE_REWRITES | RECIPE_SKIP | RECIPE_AFTER_CALL |
+		       RECIPE_BY_CODE,
 		LEAST = RECIPE_AFTER_CALL | RECIPE_SP
 	};
 	struct unwind_thread *t = w->thread;

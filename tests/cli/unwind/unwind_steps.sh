@@ -23,19 +23,29 @@ export UNWIND_PLUGIN
 # check NAME C-COMPILER C++-COMPILER OPTIONS...: builds the code with them and steps through it.
 # shellcheck disable=SC2086
 check() {
-	name=$1 cc=$2 cxx=$3
-	shift 3
+	step_through "" "$@"
+}
+
+# The same without tables for the C code.
+check_bare() {
+	step_through "-fno-asynchronous-unwind-tables -fno-exceptions" "$@"
+}
+
+# shellcheck disable=SC2086
+step_through() {
+	bare=$1 name=$2 cc=$3 cxx=$4
+	shift 4
 	if ! command -v "$cc" >/dev/null || ! command -v "$cxx" >/dev/null; then
 		skip "$name" "no $cc or $cxx"
 		return
 	fi
-	$cc "$@" $flags -c "$work/unwind_code.c" -o "$T/code.o" &&
+	$cc "$@" $bare $flags -c "$work/unwind_code.c" -o "$T/code.o" &&
 		$cxx "$@" -I"$srcdir" -c "$work/unwind_code_cxx.cc" -o "$T/code_cxx.o" &&
 		g++ -Wl,-z,lazy "$T/judge.o" "$T/code.o" "$T/code_cxx.o" $libs -o "$T/steps" || {
 		fail "$name" "does not build"
 		return
 	}
-	run_limited 120 "$T/steps" >"$T/out" 2>&1
+	run_limited 120 "$T/steps" ${bare:+--bare} >"$T/out" 2>&1
 	status=$?
 	if [ "$status" -eq 77 ]; then
 		skip "$name" "no libunwind.so.8"
@@ -52,6 +62,9 @@ check "gcc -O0" gcc g++ -O0
 check "gcc -O2 -fomit-frame-pointer" gcc g++ -O2 -fomit-frame-pointer
 clangxx=$(echo "${CLANG:-clang}" | sed 's/clang\(-[0-9]*\)\{0,1\}$/clang++\1/')
 check "clang -O2 -fomit-frame-pointer" "${CLANG:-clang}" "$clangxx" -O2 -fomit-frame-pointer
+check_bare "gcc -O0 without tables" gcc g++ -O0
+check_bare "gcc -O2 without tables" gcc g++ -O2 -fomit-frame-pointer
+check_bare "clang -O2 without tables" "${CLANG:-clang}" "$clangxx" -O2 -fomit-frame-pointer
 # The rest takes minutes: UNWIND_STEPS=all.
 if [ "${UNWIND_STEPS:-}" = all ]; then
 	check "gcc -O1" gcc g++ -O1
@@ -59,5 +72,8 @@ if [ "${UNWIND_STEPS:-}" = all ]; then
 	check "gcc -O3 -fno-plt" gcc g++ -O3 -fno-plt
 	check "clang -O0" "${CLANG:-clang}" "$clangxx" -O0
 	check "clang -O3" "${CLANG:-clang}" "$clangxx" -O3
+	check_bare "gcc -O1 without tables" gcc g++ -O1
+	check_bare "gcc -O3 without tables" gcc g++ -O3 -fcf-protection -mavx2
+	check_bare "clang -O0 without tables" "${CLANG:-clang}" "$clangxx" -O0
 fi
 done_testing

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests of what hpcrun-lite/runtime/waits counts as lost: names beyond the most that are kept, names
- * without space in the file, and the blame of a thread that ends before it has a sample.
+ * Tests of what hpcrun-lite/runtime/waits counts as lost: names beyond the most that are kept,
+ * names without space in the file, and the blame of a thread that ends before it has a sample.
  */
 #include <setjmp.h>
 #include <stdarg.h>

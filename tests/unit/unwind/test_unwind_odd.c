@@ -12,13 +12,19 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Assembler without CFI: calls its argument with two registers pushed, with a frame pointer, and
- * not at all. */
+/*
+ * Assembler without CFI: calls its argument with two registers pushed, with a frame pointer, and
+ * not at all. It returns, or it leaves by a jump, which cannot be followed.
+ */
 __asm__(".pushsection tested, \"ax\", @progbits\n"
 	"without_cfi_pushes: push %rbx\n push %r12\n sub $24, %rsp\n call *%rdi\n add $24, %rsp\n "
 	"pop %r12\n pop %rbx\n ret\n"
 	"without_cfi_frame: push %rbp\n mov %rsp, %rbp\n sub $3008, %rsp\n call *%rdi\n leave\n "
 	"ret\n"
+	"jumping_pushes: push %rbx\n push %r12\n sub $24, %rsp\n call *%rdi\n add $24, %rsp\n "
+	"pop %r12\n pop %rbx\n pop %rcx\n jmp *%rcx\n"
+	"jumping_frame: push %rbp\n mov %rsp, %rbp\n sub $3008, %rsp\n call *%rdi\n leave\n "
+	"pop %rcx\n jmp *%rcx\n"
 	"without_cfi_leaf: ud2\n ret\n"
 	"wrong_cfi_leaf:\n .cfi_startproc\n push $1\n push $2\n push $3\n push $4\n push $5\n "
 	"ud2\n add $40, %rsp\n ret\n "
@@ -26,6 +32,8 @@ __asm__(".pushsection tested, \"ax\", @progbits\n"
 	".popsection\n");
 void without_cfi_pushes(void (*f)(void));
 void without_cfi_frame(void (*f)(void));
+void jumping_pushes(void (*f)(void));
+void jumping_frame(void (*f)(void));
 void without_cfi_leaf(void);
 void wrong_cfi_leaf(void);
 
@@ -68,9 +76,17 @@ static void test_without_cfi(void **state)
 	for (unsigned i = 0; i < 2; i++) {
 		call_with(without_cfi_frame);
 		assert_int_equal(path.end, UNWIND_ROOT);
+		assert_true(is_marked(0));
+		assert_int_equal(count_tested(), 2);
+		call_with(without_cfi_pushes);
+		assert_int_equal(path.end, UNWIND_ROOT);
+		assert_true(is_marked(0));
+		assert_int_equal(count_tested(), 2);
+		call_with(jumping_frame);
+		assert_int_equal(path.end, UNWIND_ROOT);
 		assert_true(is_marked(1));
 		assert_int_equal(count_tested(), 2);
-		call_with(without_cfi_pushes); /* what rbp holds here is the compiler's business: a
+		call_with(jumping_pushes); /* what rbp holds here is the compiler's business: a
 						  frame may be missed, but not silently */
 		assert_int_equal(path.end, UNWIND_ROOT);
 		assert_true(is_marked(1));

@@ -2,8 +2,9 @@
 /*
  * A library whose .eh_frame is writable, as old compilers make it, and so lies in another segment
  * than .eh_frame_hdr; with an FDE longer than what is copied where it cannot be read directly, and
- * a function without tables, which has a frame pointer. With SWAPPED the two functions change
- * places. Loaded by tests/unit/unwind/test_unwind_odd.c.
+ * a function without tables, which has a frame pointer and leaves by a jump, which cannot be
+ * followed. With SWAPPED the two functions change places. Loaded by
+ * tests/unit/unwind/test_unwind_odd.c.
  */
 #define LONG_FDE                                                                                   \
 	".globl call_from_long_fde\n"                                                              \
@@ -29,7 +30,8 @@
 	"	mov %rsp, %rbp\n"                                                                  \
 	"	call *%rdi\n"                                                                      \
 	"	pop %rbp\n"                                                                        \
-	"	ret\n"
+	"	pop %rcx\n"                                                                        \
+	"	jmp *%rcx\n"
 
 __asm__(
 #ifndef __clang__ /* its assembler refuses other flags */

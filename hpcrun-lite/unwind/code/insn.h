@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One x86-64 instruction: its length, and what it does to the stack pointer and to copies of it.
+ * Register numbers are DWARF's. Pure and signal-safe. Intel SDM volume 2, chapter 2 and appendix A;
+ * AMD64 manual volume 3, 1.8 (VEX, XOP). Test: tests/unit/unwind/test_leave.c.
+ */
+#ifndef HPCRUN_LITE_UNWIND_CODE_INSN_H
+#define HPCRUN_LITE_UNWIND_CODE_INSN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum insn_kind {
+	INSN_PLAIN,     /* nothing that matters here */
+	INSN_PUSH,      /* register `from`; INSN_NO_REG: another value */
+	INSN_POP,       /* into register `to`, or INSN_NO_REG */
+	INSN_ADD,       /* to += value */
+	INSN_ALIGN,     /* to &= value */
+	INSN_MOVE,      /* to = from + value */
+	INSN_LOAD,      /* to = *(from + value) */
+	INSN_STORE,     /* *(to + value) = from */
+	INSN_SET,       /* `to` gets another value */
+	INSN_LEAVE,     /* sp = bp, then pops bp */
+	INSN_CALL,
+	INSN_RETURN,
+	INSN_JUMP,      /* to the address `value` */
+	INSN_BRANCH,    /* to the address `value`, perhaps */
+	INSN_JUMP_SLOT, /* to the address in a word whose address is known: another function */
+	INSN_END,       /* nothing comes after it: an indirect jump, a trap */
+	INSN_ENTRY,     /* endbr64: others call or jump here */
+	INSN_NOP,       /* also int3, with which some linkers fill gaps */
+};
+
+enum { INSN_NO_REG = 0xff, INSN_MAX_BYTES = 15 };
+
+struct insn {
+	uint8_t n_bytes;
+	uint8_t kind;     /* enum insn_kind */
+	uint8_t to, from;
+	int64_t value;
+};
+
+/*
+ * Decodes the instruction that starts the n_bytes of code, which is at `address` in the process.
+ * Returns false if it is not one, or is longer than n_bytes.
+ */
+bool insn_decode(const uint8_t *code, size_t n_bytes, uint64_t address, struct insn *insn);
+
+#endif

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See leave.h. Follows one way at a time; the other way of a branch is kept for later. */
+#include "hpcrun-lite/unwind/code/leave.h"
+
+#include "hpcrun-lite/unwind/code/insn.h"
+
+#include <string.h>
+
+enum { AX = 0, BX = 3, BP = 6, SP = 7, R12 = 12, N_REGS = 16, WORD = 8 };
+
+/* rbx, rbp, rsp, r12 to r15 */
+static bool is_kept(unsigned r)
+{
+	return r == BX || r == BP || r == SP || r >= R12;
+}
+
+static bool is_equal(const struct leave_value *a, const struct leave_value *b)
+{
+	return a->kind == b->kind && a->reg == b->reg && a->at == b->at && a->offset == b->offset;
+}
+
+static struct leave_value plus(struct leave_value v, int64_t n)
+{
+	const int64_t sum = v.offset + n;
+	if (v.kind == LEAVE_LOAD_TWO || v.kind == LEAVE_UNKNOWN || sum != (int32_t)sum)
+		return (struct leave_value){.kind = LEAVE_UNKNOWN};
+	v.offset = (int32_t)sum;
+	return v;
+}
+
+/* ---- the stack ---- */
+
+/* Below the stack pointer of the beginning there is nothing yet. */
+static bool was_there(const struct leave_value *address)
+{
+	return address->kind == LEAVE_LOAD ||
+	       (address->kind == LEAVE_REG && address->reg != LEAVE_ELSEWHERE &&
+		(address->reg != SP || address->offset >= 0));
+}
+
+static struct leave_value load(const struct leave_state *s, struct leave_value address)
+{
+	for (unsigned i = s->n_stores; i-- > 0;)
+		if (is_equal(&s->store[i].to, &address))
+			return s->store[i].value;
+	if (!was_there(&address))
+		return (struct leave_value){.kind = LEAVE_UNKNOWN};
+	if (address.kind == LEAVE_REG)
+		return (struct leave_value){
+			.kind = LEAVE_LOAD, .reg = address.reg, .at = address.offset};
+	address.kind = LEAVE_LOAD_TWO;
+	return address;
+}
+
+/*
+ * Keeps what may be loaded again before the return. Where there is no room, a load gives
+ * LEAVE_UNKNOWN or, above the stack pointer of the beginning, what was there before.
+ */
+static void store(struct leave_state *s, struct leave_value address, struct leave_value value)
+{
+	unsigned i = 0;
+	while (i < s->n_stores && !is_equal(&s->store[i].to, &address))
+		i++;
+	if (address.kind == LEAVE_UNKNOWN || i == LEAVE_STORES ||
+	    (i == s->n_stores && value.kind != LEAVE_REG))
+		return;
+	s->store[i] = (struct leave_store){address, value};
+	s->n_stores += i == s->n_stores;
+}
+
+static void push(struct leave_state *s, struct leave_value value)
+{
+	s->reg[SP] = plus(s->reg[SP], -WORD);
+	store(s, s->reg[SP], value);
+}
+
+static struct leave_value pop(struct leave_state *s)
+{
+	const struct leave_value value = load(s, s->reg[SP]);
+	s->reg[SP] = plus(s->reg[SP], WORD);
+	return value;
+}
+
+/* The stack pointer is somewhere else now; what is there is known by its stores only. */
+static void go_elsewhere(struct leave_state *s)
+{
+	for (unsigned i = 0; i < s->n_stores;)
+		if (s->store[i].to.reg == LEAVE_ELSEWHERE)
+			s->store[i] = s->store[--s->n_stores];
+		else
+			i++;
+	for (unsigned r = 0; r < N_REGS; r++)
+		if (s->reg[r].kind != LEAVE_UNKNOWN && s->reg[r].reg == LEAVE_ELSEWHERE)
+			s->reg[r].kind = LEAVE_UNKNOWN;
+	s->reg[SP] = (struct leave_value){.kind = LEAVE_REG, .reg = LEAVE_ELSEWHERE};
+}
+
+/* ---- one instruction ---- */
+
+static void forget_registers(struct leave_state *s)
+{
+	for (unsigned r = 0; r < N_REGS; r++)
+		if (!is_kept(r))
+			s->reg[r].kind = LEAVE_UNKNOWN;
+}
+
+static void set(struct leave_state *s, unsigned r, struct leave_value value)
+{
+	if (r == SP && value.kind == LEAVE_UNKNOWN)
+		go_elsewhere(s);
+	else
+		s->reg[r] = value;
+}
+
+/* Does what does not change the flow. */
+static void execute(struct leave_state *s, const struct insn *i)
+{
+	const struct leave_value unknown = {.kind = LEAVE_UNKNOWN};
+	struct leave_value value;
+	switch ((enum insn_kind)i->kind) {
+	case INSN_PUSH: push(s, i->from == INSN_NO_REG ? unknown : s->reg[i->from]); break;
+	case INSN_POP:
+		value = pop(s);
+		if (i->to != INSN_NO_REG)
+			set(s, i->to, value);
+		break;
+	case INSN_ADD: set(s, i->to, plus(s->reg[i->to], i->value)); break;
+	case INSN_ALIGN: set(s, i->to, unknown); break;
+	case INSN_MOVE: set(s, i->to, plus(s->reg[i->from], i->value)); break;
+	case INSN_LOAD: set(s, i->to, load(s, plus(s->reg[i->from], i->value))); break;
+	case INSN_STORE: store(s, plus(s->reg[i->to], i->value), s->reg[i->from]); break;
+	case INSN_SET: set(s, i->to, unknown); break;
+	case INSN_LEAVE:
+		s->reg[SP] = s->reg[BP];
+		s->reg[BP] = pop(s);
+		break;
+	case INSN_CALL: forget_registers(s); break;
+	default: break;
+	}
+}
+
+/* ---- ways ---- */
+
+struct search {
+	const struct leave_code *code;
+	struct leave_work *work;
+	struct leave *leave;
+	unsigned n_ways, n_taken;
+};
+
+/* Returns true at the first time, as long as there is room. */
+static bool take(struct search *f, uint64_t from)
+{
+	struct leave_work *w = f->work;
+	for (unsigned i = 0; i < f->n_taken; i++)
+		if (w->taken[i] == from)
+			return false;
+	if (f->n_taken == sizeof w->taken / sizeof *w->taken)
+		return false;
+	w->taken[f->n_taken++] = from;
+	return true;
+}
+
+/* Keeps the other way of the branch at `from`, once. */
+static void keep_way(struct search *f, uint64_t from, uint64_t to)
+{
+	struct leave_work *w = f->work;
+	if (f->n_ways == LEAVE_WAYS || !take(f, from))
+		return;
+	w->way[f->n_ways] = w->now;
+	w->way[f->n_ways++].pc = to;
+}
+
+static bool next_way(struct search *f)
+{
+	if (f->n_ways == 0)
+		return false;
+	f->work->now = f->work->way[--f->n_ways];
+	return true;
+}
+
+/* Whether the stack pointer is where the caller's call left it. */
+static bool is_at_return(const struct leave_state *s, struct leave *leave)
+{
+	const struct leave_value *sp = &s->reg[SP], *bp = &s->reg[BP];
+	if (sp->reg == LEAVE_ELSEWHERE || bp->kind == LEAVE_UNKNOWN ||
+	    (sp->kind != LEAVE_REG && sp->kind != LEAVE_LOAD) ||
+	    (sp->kind == LEAVE_REG && sp->reg == SP && sp->offset < 0))
+		return false;
+	leave->cfa = plus(*sp, WORD);
+	leave->bp = *bp;
+	return leave->cfa.kind != LEAVE_UNKNOWN;
+}
+
+/*
+ * Whether another function begins here, because the call before it does not return. It begins with
+ * a frame, or at an aligned address after a gap. A loop may do that too; then another way has to be
+ * found.
+ */
+static bool is_next_function(const struct leave_state *s, const struct insn *i)
+{
+	enum { ALIGNMENT = 16 };
+	const bool is_aligned = s->pc % ALIGNMENT == 0;
+	switch ((enum insn_kind)i->kind) {
+	case INSN_NOP: return false;
+	case INSN_ENTRY: return true;
+	case INSN_PUSH:
+		if (i->from == BP || (is_aligned && i->from != INSN_NO_REG && is_kept(i->from)))
+			return true;
+		break;
+	case INSN_ADD:
+		if (is_aligned && i->to == SP && i->value < 0)
+			return true;
+		break;
+	default: break;
+	}
+	return is_aligned && s->after_gap;
+}
+
+/* The registers that are as at the beginning. 0: sp, bp or what was saved is not. */
+static uint16_t kept_registers(const struct leave_state *s)
+{
+	unsigned kept = 0;
+	if (s->n_stores)
+		return 0;
+	for (unsigned r = 0; r < N_REGS; r++)
+		kept |= (unsigned)(s->reg[r].kind == LEAVE_REG && s->reg[r].reg == r &&
+				   s->reg[r].offset == 0)
+			<< r;
+	return kept >> SP & kept >> BP & 1 ? (uint16_t)kept : 0;
+}
+
+/* Returns true if the way out from here is known and the same as from the beginning. */
+static bool pass_branch(struct search *f, uint64_t pc)
+{
+	struct leave *l = f->leave;
+	const uint16_t kept = kept_registers(&f->work->now);
+	uint16_t needs;
+	if (!kept)
+		return false;
+	l->known = f->code->known ? f->code->known(f->code->arg, pc, &needs) : 0;
+	if (l->known && !(needs & ~kept))
+		return true;
+	l->known = 0;
+	for (unsigned i = 0; i < l->n_passed; i++)
+		if (l->passed[i] == pc)
+			return false;
+	if (l->n_passed < LEAVE_PASSED) {
+		l->passed[l->n_passed] = pc;
+		l->kept[l->n_passed++] = kept;
+	}
+	return false;
+}
+
+enum outcome { WAY_GOES_ON, WAY_ENDS, WAY_RETURNS };
+
+static size_t left_of(const struct search *f, uint64_t pc)
+{
+	const uint64_t left = f->code->hi - pc;
+	return left < INSN_MAX_BYTES ? left : INSN_MAX_BYTES;
+}
+
+static enum outcome step(struct search *f)
+{
+	struct leave_state *s = &f->work->now;
+	const uint64_t pc = s->pc;
+	struct insn i;
+	if (pc < f->code->lo || pc >= f->code->hi ||
+	    !insn_decode((const uint8_t *)pc, left_of(f, pc), pc, &i))
+		return WAY_ENDS;
+	if (s->after_call && is_next_function(s, &i))
+		return WAY_ENDS;
+	s->pc = pc + i.n_bytes;
+	s->after_gap = s->after_call && i.kind == INSN_NOP;
+	s->after_call = i.kind == INSN_CALL || s->after_gap;
+	switch ((enum insn_kind)i.kind) {
+	case INSN_RETURN:
+	case INSN_JUMP_SLOT: return is_at_return(s, f->leave) ? WAY_RETURNS : WAY_ENDS;
+	case INSN_JUMP:
+		if (s->pc == (uint64_t)i.value)
+			return WAY_GOES_ON;
+		s->pc = (uint64_t)i.value;
+		/* The second time it is a loop, which only a branch leaves. */
+		return s->pc > pc || take(f, pc) ? WAY_GOES_ON : WAY_ENDS;
+	case INSN_BRANCH:
+		if (pass_branch(f, pc))
+			return WAY_RETURNS;
+		keep_way(f, pc, (uint64_t)i.value);
+		return WAY_GOES_ON;
+	case INSN_END: return WAY_ENDS;
+	default: execute(s, &i); return WAY_GOES_ON;
+	}
+}
+
+static void begin(struct leave_state *s, uint64_t pc, bool is_exact)
+{
+	s->pc = pc;
+	s->after_call = !is_exact;
+	s->after_gap = false;
+	s->n_stores = 0;
+	for (unsigned r = 0; r < N_REGS; r++)
+		s->reg[r] = (struct leave_value){
+			.kind = is_exact || is_kept(r) ? LEAVE_REG : LEAVE_UNKNOWN,
+			.reg = (uint8_t)r};
+}
+
+bool leave_find(const struct leave_code *code, uint64_t pc, bool is_exact, struct leave_work *work,
+		struct leave *leave)
+{
+	struct search f = {.code = code, .work = work, .leave = leave};
+	leave->n_passed = 0;
+	leave->known = 0;
+	begin(&work->now, pc, is_exact);
+	for (unsigned n = 0; n < LEAVE_INSNS_MAX; n++) {
+		const enum outcome outcome = step(&f);
+		if (outcome == WAY_RETURNS)
+			return true;
+		if (outcome == WAY_ENDS && !next_way(&f))
+			return false;
+	}
+	return false;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How code without tables will return to its caller: follows the instructions from a pc to a
+ * return, with the stack pointer and copies of it as expressions of the registers at that pc. What
+ * the processor will take as the return address, the unwinder takes too. It needs to know neither
+ * where the function begins nor how it made its frame. See doc/unwinding.md, "Code without tables".
+ *
+ * Reads code in the given bounds only, and nothing else. Bounded work. Signal-safe. Test:
+ * tests/unit/unwind/test_leave.c, tests/workload/unwind/unwind_steps.c.
+ */
+#ifndef HPCRUN_LITE_UNWIND_CODE_LEAVE_H
+#define HPCRUN_LITE_UNWIND_CODE_LEAVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+	LEAVE_INSNS_MAX = 8192,  /* instructions that are looked at */
+	LEAVE_WAYS = 16,         /* branches whose other way is still to be tried */
+	LEAVE_STORES = 16,       /* words that the code stores before it loads them */
+	LEAVE_PASSED = 16,       /* branches from which the way out is the same */
+	LEAVE_REGS = 17,         /* 16 registers and LEAVE_ELSEWHERE */
+	LEAVE_ELSEWHERE = 16     /* a stack pointer that was aligned, or changed by a register */
+};
+
+enum leave_kind {
+	LEAVE_UNKNOWN,
+	LEAVE_REG,      /* reg + offset */
+	LEAVE_LOAD,     /* *(reg + at) + offset */
+	LEAVE_LOAD_TWO, /* *(*(reg + at) + offset) */
+};
+
+/* A value by the registers (DWARF numbers) and memory at the pc where the way begins. */
+struct leave_value {
+	uint8_t kind, reg;
+	int32_t at, offset;
+};
+
+/* What the registers and the stack hold at one place of a way. */
+struct leave_state {
+	uint64_t pc;
+	bool after_call, after_gap;  /* a call, and then a gap, come directly before */
+	uint8_t n_stores;
+	struct leave_value reg[LEAVE_REGS - 1];
+	struct leave_store {
+		struct leave_value to, value;
+	} store[LEAVE_STORES];
+};
+
+/* Scratch memory of the caller. */
+struct leave_work {
+	struct leave_state now, way[LEAVE_WAYS];
+	uint64_t taken[4 * LEAVE_WAYS];      /* branches whose other way was kept */
+};
+
+struct leave {
+	/* At the return: the canonical frame address, and the caller's bp. */
+	struct leave_value cfa, bp;
+	/* If not 0, the way came to a branch with this answer, which is the same. */
+	uint64_t known;
+	/*
+	 * Branches on the way where sp, bp and all that was saved are as at its beginning. So are
+	 * the registers whose bits are set in kept[].
+	 */
+	unsigned n_passed;
+	uint64_t passed[LEAVE_PASSED];
+	uint16_t kept[LEAVE_PASSED];
+};
+
+/*
+ * Returns what is known of the way out from a branch, or 0. It is used if the registers in *needs
+ * (bits by DWARF number) are as at the beginning.
+ */
+typedef uint64_t leave_known_fn(void *arg, uint64_t pc, uint16_t *needs);
+
+struct leave_code {
+	uint64_t lo, hi; /* code that can be read */
+	leave_known_fn *known; /* or NULL */
+	void *arg;
+};
+
+/*
+ * Finds the way out for the code at pc. is_exact: pc is the next instruction; otherwise it is a
+ * return address, and only registers that a callee keeps have their values. Returns false if there
+ * is no return that can be found.
+ */
+bool leave_find(const struct leave_code *code, uint64_t pc, bool is_exact, struct leave_work *work,
+		struct leave *leave);
+
+#endif
