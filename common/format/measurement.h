@@ -97,6 +97,7 @@ enum msr_wait {
 	MSR_WAIT_OTHER,     /* blocked: another system call */
 	MSR_WAIT_RUN_QUEUE, /* not blocked: ready to run, but other threads had the processors */
 	MSR_WAIT_MEMORY,    /* not in a system call: page faults and the like */
+	MSR_WAIT_STOPPED,   /* not in a system call: SIGSTOP, a debugger, a frozen cgroup */
 	MSR_N_WAITS
 };
 

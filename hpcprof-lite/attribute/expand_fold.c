@@ -75,13 +75,14 @@ static bool is_libc(const struct expand_fold *f, const struct merge_node *n)
 	return library == RUNTIME_SYSTEM || library == RUNTIME_OURS;
 }
 
-/* A thread may lack a processor anywhere. Other waits are what a function was called for. */
+/* A thread may lack a processor or be stopped anywhere. Other waits are what a function was called for. */
 static bool is_call_that_waits(const struct merge_node *n)
 {
 	return n->parent && n->module == MERGE_NO_MODULE && n->link_addr >= MSR_WAIT &&
 	       n->link_addr != MSR_WAIT + MSR_WAIT_OMP_END &&
 	       n->link_addr != MSR_WAIT + MSR_WAIT_RUN_QUEUE &&
-	       n->link_addr != MSR_WAIT + MSR_WAIT_MEMORY;
+	       n->link_addr != MSR_WAIT + MSR_WAIT_MEMORY &&
+	       n->link_addr != MSR_WAIT + MSR_WAIT_STOPPED;
 }
 
 /* Marks the frames of libc that lead to a wait through libc only. */

@@ -25,6 +25,7 @@ const char *waits_name(uint8_t wait)
 		[MSR_WAIT_OTHER] = "<blocked: other system call>",
 		[MSR_WAIT_RUN_QUEUE] = "<ready, no processor>",
 		[MSR_WAIT_MEMORY] = "<blocked: page fault>",
+		[MSR_WAIT_STOPPED] = "<stopped>",
 	};
 	return wait <= MSR_N_WAITS ? names[wait - 1] : "<blocked: unknown cause>";
 }

@@ -229,7 +229,7 @@ static void test_waits(void **state)
 		{MSR_WAIT_SIGNAL, MODEL_BLOCKED_OTHER}, {MSR_WAIT_SYNC, MODEL_BLOCKED_IO},
 		{MSR_WAIT_DEVICE, MODEL_BLOCKED_IO},    {MSR_WAIT_OTHER, MODEL_BLOCKED_OTHER},
 		{MSR_WAIT_RUN_QUEUE, MODEL_NO_CPU},     {MSR_WAIT_MEMORY, MODEL_BLOCKED_OTHER},
-		{MSR_N_WAITS, MODEL_BLOCKED_OTHER},
+		{MSR_WAIT_STOPPED, MODEL_BLOCKED_OTHER}, {MSR_N_WAITS, MODEL_BLOCKED_OTHER},
 	};
 	assert_int_equal(sizeof cases / sizeof *cases, MSR_N_WAITS + 1);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
