@@ -34,9 +34,9 @@
 /* A tick that came later than this was held up: the thread could not take the signal. */
 #define LATE_NS 200000u
 #define QUEUE_LEAST_NS 100000u   /* time in the run queue below this waits for more */
-#define UNREAD UINT64_MAX
+#define STOPPED_NS 100000000u    /* a page is not waited for so long, and a processor seldom */
 
-enum where { RUNNING, WAITING };
+enum where { RUNNING, WAITING, QUEUED };
 
 /* One wait is recognised by where it is and by the switches since. */
 struct place {
@@ -46,7 +46,7 @@ struct place {
 /* Voluntary switches: each wait that the thread really began is one. The others took it away. */
 struct switches {
 	uint64_t n_waits, n_taken;
-	uint64_t n_faults; /* pages that were read from a disk */
+	uint64_t n_faults, n_read; /* page faults without and with a read from a disk */
 };
 
 struct offcpu_state {
@@ -58,9 +58,9 @@ struct offcpu_state {
 	/* At the last look: */
 	uint64_t wall_ns, cpu_ns;
 	struct switches switches;
-	uint64_t queue_ns;       /* of schedstat; UNREAD: it was not read at the last look */
 	uint64_t surplus_ns;     /* CPU time that passed on no wall clock: clocks are not exact */
 	uint64_t blocked_debt_ns, queue_debt_ns;
+	uint64_t mixed_debt_ns;  /* waits or the run queue: the next tick that finds one says it */
 	/* The wait that the last look found. */
 	enum where where;
 	bool is_long;            /* two looks or more found it */
@@ -72,7 +72,11 @@ struct offcpu_state {
 
 /* What passed since the last look, and what the thread does now. */
 struct passed {
-	uint64_t now_ns, wall_ns, used_ns, blocked_ns, queue_ns, n_waits, n_faults;
+	uint64_t now_ns, wall_ns, used_ns;
+	uint64_t queue_ns;       /* certainly in the run queue */
+	uint64_t blocked_ns;     /* off the processor otherwise */
+	bool is_mixed;           /* a part of blocked_ns may be time in the run queue, too */
+	uint64_t n_waits, n_faults, n_read;
 	uint64_t late_ns;        /* of this tick of our own timer; 0: another signal */
 	long call;               /* the system call that the signal interrupted */
 	bool has_returned;       /* it had its result */
@@ -120,30 +124,7 @@ static struct switches count_switches(void)
 	if (sys_call3(SYS_getrusage, RUSAGE_THREAD, (long)&r, 0) != 0)
 		return (struct switches){0};
 	return (struct switches){(uint64_t)r.ru_nvcsw, (uint64_t)r.ru_nivcsw,
-				 (uint64_t)r.ru_majflt};
-}
-
-/*
- * Time for which the thread was ready to run and had no processor: the second number of schedstat.
- * UNREAD where the kernel does not say.
- */
-static uint64_t read_queue_ns(void)
-{
-	char text[64];
-	int fd = sys_open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC, 0);
-	if (fd < 0)
-		return UNREAD;
-	const long n = sys_read(fd, text, sizeof text);
-	sys_close(fd);
-	long i = 0;
-	uint64_t ns = 0;
-	while (i < n && text[i] != ' ')
-		i++;
-	if (i >= n)
-		return UNREAD;
-	for (i++; i < n && text[i] >= '0' && text[i] <= '9'; i++)
-		ns = ns * 10 + (uint64_t)(text[i] - '0');
-	return ns;
+				 (uint64_t)r.ru_minflt, (uint64_t)r.ru_majflt};
 }
 
 static void begin(struct offcpu_state *s)
@@ -151,7 +132,6 @@ static void begin(struct offcpu_state *s)
 	s->wall_ns = clock_mono_ns();
 	s->cpu_ns = clock_thread_cpu_ns();
 	s->switches = count_switches();
-	s->queue_ns = UNREAD;
 }
 
 static struct place place_of(const ucontext_t *context)
@@ -168,24 +148,15 @@ static bool is_same_place(const struct place *a, const struct place *b)
 }
 
 /*
- * The part of the time off the processor in which the thread queued. Without a voluntary switch it
- * has not waited, and all of it is that. If nobody took the processor away, it queued only when a
- * wait was over, which counts as waiting. Otherwise schedstat says it, if it was read at the last
- * look, too. That takes a descriptor for a moment, so it is read only where it is needed.
+ * Without a voluntary switch the thread has not waited, and all of the time off the processor is
+ * time in the run queue. If nobody took the processor away, it queued only when a wait was over,
+ * which counts as waiting. It queues in the same wait only because we woke it.
  */
-static uint64_t queued_ns(struct offcpu_state *s, const struct passed *p, uint64_t off_ns,
-			  uint64_t n_taken)
+static void split(struct passed *p, uint64_t off_ns, uint64_t n_taken)
 {
-	const uint64_t last = s->queue_ns;
-	s->queue_ns = n_taken || p->is_same ? read_queue_ns() : UNREAD;
-	if (p->n_waits == 0)
-		return off_ns;
-	/* it queues in the same wait only because we woke it */
-	if (n_taken == 0 || p->is_same)
-		return 0;
-	if (last == UNREAD || s->queue_ns == UNREAD) /* the rest of a long wait is the most of it */
-		return s->is_long ? 0 : off_ns * n_taken / (n_taken + p->n_waits);
-	return s->queue_ns - last < off_ns ? s->queue_ns - last : off_ns;
+	p->queue_ns = p->n_waits ? 0 : off_ns;
+	p->blocked_ns = off_ns - p->queue_ns;
+	p->is_mixed = p->n_waits && n_taken && !p->is_same;
 }
 
 /* A wait that a signal interrupted and that went on has one switch more, and is no other wait. */
@@ -205,15 +176,14 @@ static void look(struct offcpu_state *s, const ucontext_t *context, struct passe
 	p->n_waits = count_waits(s, now.n_waits - s->switches.n_waits);
 	s->n_woken = 0;
 	p->n_faults = now.n_faults - s->switches.n_faults;
+	p->n_read = now.n_read - s->switches.n_read;
 	s->surplus_ns = used > p->wall_ns ? used - p->wall_ns : 0;
 	p->used_ns = used < p->wall_ns ? used : p->wall_ns;
-	const uint64_t off = p->wall_ns - p->used_ns;
 	p->call = offcpu.host->interrupted_call(context, &p->has_returned);
 	p->place = place_of(context);
 	p->is_same = s->where == WAITING && p->call != SOURCE_CALL_NONE && !p->has_returned &&
 		     p->n_waits <= 1 && is_same_place(&p->place, &s->place);
-	p->queue_ns = queued_ns(s, p, off, now.n_taken - s->switches.n_taken);
-	p->blocked_ns = off - p->queue_ns;
+	split(p, p->wall_ns - p->used_ns, now.n_taken - s->switches.n_taken);
 	s->wall_ns = p->now_ns;
 	s->cpu_ns = cpu;
 	s->switches = now;
@@ -273,28 +243,38 @@ static uint64_t late_ns(struct offcpu_state *s, uint64_t now_ns)
 /* ---- what the thread does now ---- */
 
 /*
- * A thread that waits for a disk or a page, or is stopped, takes no signal before that is over. The
- * tick is late, and most of the time by which it is late the thread neither ran nor queued.
+ * A thread that waits for a disk or a page, is stopped or has no processor takes no signal before
+ * that is over. The tick is late, and most of that time the thread did not run.
  */
 static bool was_held_up(const struct passed *p)
 {
-	const uint64_t held = p->late_ns > p->queue_ns ? p->late_ns - p->queue_ns : 0;
-	return p->n_waits && held >= LATE_NS && p->blocked_ns >= held / 2;
+	return p->n_waits && p->late_ns >= LATE_NS && p->blocked_ns >= p->late_ns / 2;
+}
+
+/* Held up outside of system calls. A stop is one voluntary switch. */
+static enum where find_halt(const struct passed *p, struct offcpu_wait *wait)
+{
+	const bool is_long = p->n_waits == 1 && p->late_ns >= STOPPED_NS;
+	if (p->is_mixed && !p->n_read && !is_long)
+		return QUEUED;
+	const bool is_fault = p->n_read || (p->n_faults && !is_long);
+	*wait = (struct offcpu_wait){.cause = is_fault ? MSR_WAIT_MEMORY : MSR_WAIT_STOPPED};
+	return WAITING;
 }
 
 static enum where find_wait(const ucontext_t *context, const struct passed *p,
 			    struct offcpu_wait *wait)
 {
 	const bool is_cut_short = p->has_returned && p->n_waits && p->blocked_ns &&
-				  offcpu_wait_is_cut_short(context, p->call);
-	if ((p->call == SOURCE_CALL_NONE || p->has_returned) && !is_cut_short && !was_held_up(p))
+				  offcpu_wait_is_cut_short(context, p->call),
+		   is_inside = p->call != SOURCE_CALL_NONE && (!p->has_returned || is_cut_short);
+	if (!is_inside && !was_held_up(p))
 		return RUNNING;
 	if (p->call == SOURCE_CALL_NONE)
-		*wait = (struct offcpu_wait){.cause = p->n_faults ? MSR_WAIT_MEMORY
-								  : MSR_WAIT_OTHER};
-	else
-		offcpu_wait_find(context, p->call, wait);
-	return WAITING;
+		return find_halt(p, wait);
+	offcpu_wait_find(context, p->call, wait);
+	/* our signal would have interrupted the other waits */
+	return is_inside || !p->is_mixed || offcpu_wait_is_for_disk(wait->cause) ? WAITING : QUEUED;
 }
 
 /* ---- samples ---- */
@@ -351,6 +331,11 @@ static uint64_t end_of_wait(const struct passed *p, uint64_t rest_ns)
 	return rest_ns ? rest_ns : p->n_waits > 1 ? p->blocked_ns / p->n_waits : p->blocked_ns;
 }
 
+static uint64_t *debt_of(struct offcpu_state *s, const struct passed *p)
+{
+	return p->is_mixed ? &s->mixed_debt_ns : &s->blocked_debt_ns;
+}
+
 /* The thread is in another wait than at the last look, or in none. */
 static unsigned sample_new(struct offcpu_state *s, const ucontext_t *context, struct passed *p,
 			   struct source_expiry *expiry)
@@ -358,6 +343,7 @@ static unsigned sample_new(struct offcpu_state *s, const ucontext_t *context, st
 	unsigned n = 0;
 	struct offcpu_wait wait = {0};
 	const enum where where = find_wait(context, p, &wait);
+	const bool is_over = p->has_returned || p->call == SOURCE_CALL_NONE;
 	const uint64_t rest = rest_of_wait(s, p);
 	if (rest) {
 		give_again(&expiry[n++], &s->wait, rest);
@@ -365,19 +351,25 @@ static unsigned sample_new(struct offcpu_state *s, const ucontext_t *context, st
 	}
 	if (s->where == WAITING)
 		mark(&expiry[n++], p->now_ns - p->wall_ns + end_of_wait(p, rest), true);
-	s->blocked_debt_ns += p->blocked_ns - rest;
+	*debt_of(s, p) += p->blocked_ns - rest;
 	s->since_ns = p->now_ns - (p->blocked_ns - rest);
 	if (where == WAITING) { /* in any case: later samples say that it is again this wait */
-		s->blocked_debt_ns += s->blocked_debt_ns == 0;
-		give(&expiry[n++], &wait, s->blocked_debt_ns, s->since_ns);
-		s->samples_holder = blame(&wait, s->blocked_debt_ns, false);
-		s->blocked_debt_ns = 0;
-		if (p->has_returned) /* what comes next is another wait */
+		uint64_t debt = s->blocked_debt_ns + s->mixed_debt_ns;
+		debt += debt == 0;
+		give(&expiry[n++], &wait, debt, s->since_ns);
+		s->samples_holder = blame(&wait, debt, false);
+		s->blocked_debt_ns = s->mixed_debt_ns = 0;
+		if (is_over)
 			mark(&expiry[n++], p->now_ns, false);
-	} else if (where == RUNNING && s->where == WAITING) {
-		mark(&expiry[n++], p->now_ns - p->used_ns, false);
+	} else {
+		if (s->where == WAITING)
+			mark(&expiry[n++], p->now_ns - p->used_ns, false);
+		if (where == QUEUED) {
+			p->queue_ns = s->mixed_debt_ns;
+			s->mixed_debt_ns = 0;
+		}
 	}
-	s->where = p->has_returned ? RUNNING : where;
+	s->where = is_over ? RUNNING : where;
 	s->is_long = false;
 	s->wait = wait;
 	return n;

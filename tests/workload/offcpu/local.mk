@@ -1,8 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Time off the processor: OFFCPU, its causes, and who held the locks.
 
-check_PROGRAMS += tests/workload/offcpu/offcpu_locks tests/workload/offcpu/offcpu_threads \
+check_PROGRAMS += tests/workload/offcpu/offcpu_halts tests/workload/offcpu/offcpu_locks \
+	tests/workload/offcpu/offcpu_shared tests/workload/offcpu/offcpu_threads \
 	tests/workload/offcpu/offcpu_waits
+tests_workload_offcpu_offcpu_halts_SOURCES = tests/workload/offcpu/offcpu_halts.c
+tests_workload_offcpu_offcpu_halts_CFLAGS = $(HL_CFLAGS)
+tests_workload_offcpu_offcpu_halts_LDFLAGS =
+tests_workload_offcpu_offcpu_halts_LDADD = libhpctoolkit.la -lpthread
+tests_workload_offcpu_offcpu_shared_SOURCES = tests/workload/offcpu/offcpu_shared.c
+tests_workload_offcpu_offcpu_shared_CFLAGS = $(HL_CFLAGS)
+tests_workload_offcpu_offcpu_shared_LDFLAGS =
+tests_workload_offcpu_offcpu_shared_LDADD = -lpthread
 tests_workload_offcpu_offcpu_locks_SOURCES = tests/workload/offcpu/offcpu_locks.c
 tests_workload_offcpu_offcpu_locks_CFLAGS = $(HL_CFLAGS)
 tests_workload_offcpu_offcpu_locks_LDFLAGS =
@@ -33,8 +42,10 @@ endif
 offcpu_tests = \
 	tests/cli/offcpu/offcpu_blame.sh \
 	tests/cli/offcpu/offcpu_clock.sh \
+	tests/cli/offcpu/offcpu_halts.sh \
 	tests/cli/offcpu/offcpu_lines.sh \
 	tests/cli/offcpu/offcpu_programs.sh \
+	tests/cli/offcpu/offcpu_shared.sh \
 	tests/cli/offcpu/offcpu_threads.sh
 TESTS += $(offcpu_tests)
 EXTRA_DIST += $(offcpu_tests) tests/cli/offcpu/offcpu_lib.sh

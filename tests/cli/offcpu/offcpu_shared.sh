@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# A thread that waits and lacks a processor in turn: OFFCPU tells the two apart.
+
+. "${srcdir:-.}/tests/lib.sh"
+. "$srcdir/tests/cli/offcpu/offcpu_lib.sh"
+
+# In 3 s some hundred ticks find a wait or the run queue, and each gives 10 ms or so: a standard
+# deviation of 5 % of the time. What is only waiting, or only queueing, is exact.
+offcpu_measure "-e CPUTIME -e OFFCPU" "$OFFCPU_W/offcpu_shared"
+while read -r function blocked ready; do
+	off=$(awk -v b="$blocked" -v r="$ready" 'BEGIN { printf "%.3f\n", (b + r) / 1e6 }')
+	part=0.25
+	[ "$function" != turn_never ] || part=0.02
+	within "$function was ready and had no processor" \
+		"$(offcpu_ms OFFCPU "^main thread;.*;$function;.*<ready")" \
+		"$(awk -v r="$ready" -v off="$off" -v p="$part" \
+			'BEGIN { print r / 1e6 - off * p - 20 }')" \
+		"$(awk -v r="$ready" -v off="$off" -v p="$part" \
+			'BEGIN { print r / 1e6 + off * p + 20 }')"
+	within "... and was off the processor for $off ms" \
+		"$(offcpu_ms OFFCPU "^main thread;.*;$function;")" \
+		"$(awk -v off="$off" 'BEGIN { print off * 0.95 - 50 }')" \
+		"$(awk -v off="$off" 'BEGIN { print off * 1.05 + 50 }')"
+done <"$T/truth"
+is "four functions were looked at" "$(wc -l <"$T/truth" | tr -d ' ')" 4
+
+done_testing
