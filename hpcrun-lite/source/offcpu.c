@@ -61,6 +61,8 @@ struct offcpu_state {
 	uint64_t surplus_ns;     /* CPU time that passed on no wall clock: clocks are not exact */
 	uint64_t blocked_debt_ns, queue_debt_ns;
 	uint64_t mixed_debt_ns;  /* waits or the run queue: the next tick that finds one says it */
+	/* While measurement is off: what the last wait still gets, and the time to the next tick */
+	uint64_t kept_ns, left_ns;
 	/* The wait that the last look found. */
 	enum where where;
 	bool is_long;            /* two looks or more found it */
@@ -165,7 +167,7 @@ static uint64_t count_waits(const struct offcpu_state *s, uint64_t n_switches)
 	return s->n_woken < n_switches ? n_switches - s->n_woken : n_switches != 0;
 }
 
-/* Splits the time since the last look. */
+/* Splits the time since the last look. NULL: it does not matter what the thread does now. */
 static void look(struct offcpu_state *s, const ucontext_t *context, struct passed *p)
 {
 	p->now_ns = clock_mono_ns();
@@ -179,8 +181,11 @@ static void look(struct offcpu_state *s, const ucontext_t *context, struct passe
 	p->n_read = now.n_read - s->switches.n_read;
 	s->surplus_ns = used > p->wall_ns ? used - p->wall_ns : 0;
 	p->used_ns = used < p->wall_ns ? used : p->wall_ns;
-	p->call = offcpu.host->interrupted_call(context, &p->has_returned);
-	p->place = place_of(context);
+	p->call = SOURCE_CALL_NONE;
+	if (context) {
+		p->call = offcpu.host->interrupted_call(context, &p->has_returned);
+		p->place = place_of(context);
+	}
 	p->is_same = s->where == WAITING && p->call != SOURCE_CALL_NONE && !p->has_returned &&
 		     p->n_waits <= 1 && is_same_place(&p->place, &s->place);
 	split(p, p->wall_ns - p->used_ns, now.n_taken - s->switches.n_taken);
@@ -345,9 +350,10 @@ static unsigned sample_new(struct offcpu_state *s, const ucontext_t *context, st
 	const enum where where = find_wait(context, p, &wait);
 	const bool is_over = p->has_returned || p->call == SOURCE_CALL_NONE;
 	const uint64_t rest = rest_of_wait(s, p);
-	if (rest) {
-		give_again(&expiry[n++], &s->wait, rest);
+	if (rest + s->kept_ns) {
+		give_again(&expiry[n++], &s->wait, rest + s->kept_ns);
 		blame(&s->wait, rest, true);
+		s->kept_ns = 0;
 	}
 	if (s->where == WAITING)
 		mark(&expiry[n++], p->now_ns - p->wall_ns + end_of_wait(p, rest), true);
@@ -441,15 +447,46 @@ static void offcpu_thread_stop(void *state)
 	ktimer_stop(&s->awake);
 }
 
+static bool start_timer(struct offcpu_state *s, uint64_t first_ns)
+{
+	s->period_ns = offcpu.event[0].period;
+	s->due_ns = s->wall_ns + first_ns;
+	return ktimer_start(&s->timer, CLOCK_MONOTONIC, offcpu.signal, &s->timer, first_ns,
+			    s->period_ns);
+}
+
 static bool offcpu_thread_start(void *state, struct msr_source_use *use)
 {
 	struct offcpu_state *s = state;
-	const uint64_t period = offcpu.event[0].period;
 	(void)use;
-	*s = (struct offcpu_state){.period_ns = period};
+	*s = (struct offcpu_state){.where = RUNNING};
 	begin(s);
-	s->due_ns = s->wall_ns + period;
-	return ktimer_start(&s->timer, CLOCK_MONOTONIC, offcpu.signal, &s->timer, period, period);
+	return start_timer(s, offcpu.event[0].period);
+}
+
+/*
+ * The time until now is given when measurement is on again, and the time that is off to nobody.
+ * Ticks go on where they were: they come, however short the stretches are.
+ */
+static bool offcpu_thread_rest(void *state, bool rests)
+{
+	struct offcpu_state *s = state;
+	if (rests) {
+		struct passed p = {0};
+		offcpu_thread_stop(s);
+		look(s, NULL, &p);
+		const uint64_t rest = rest_of_wait(s, &p);
+		s->kept_ns += rest;
+		s->queue_debt_ns += p.queue_ns;
+		*debt_of(s, &p) += p.blocked_ns - rest;
+		s->where = RUNNING;
+		s->is_long = false;
+		const uint64_t left = s->due_ns > p.now_ns ? s->due_ns - p.now_ns : 1;
+		s->left_ns = left < offcpu.event[0].period ? left : offcpu.event[0].period;
+		return true;
+	}
+	begin(s);
+	return start_timer(s, s->left_ns);
 }
 
 static void offcpu_thread_forked(void *state)
@@ -465,6 +502,7 @@ const struct source_ops source_offcpu = {
 	.thread_bytes = offcpu_thread_bytes,
 	.thread_start = offcpu_thread_start,
 	.thread_stop = offcpu_thread_stop,
+	.thread_rest = offcpu_thread_rest,
 	.thread_forked = offcpu_thread_forked,
 	.poll = offcpu_poll,
 };
