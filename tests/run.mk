@@ -98,11 +98,15 @@ BENCH_NEEDS += tests/bench/bench_sample$(EXEEXT) tests/workload/run/run_check$(E
 BENCHES += tests/bench/bench_sample.sh
 EXTRA_DIST += tests/bench/bench_sample.sh
 
-EXTRA_PROGRAMS += tests/bench/switchers
+EXTRA_PROGRAMS += tests/bench/blockers tests/bench/switchers
+tests_bench_blockers_SOURCES = tests/bench/blockers.c
+tests_bench_blockers_CFLAGS = $(HL_CFLAGS)
+tests_bench_blockers_LDFLAGS =
+tests_bench_blockers_LDADD = -lpthread
 tests_bench_switchers_SOURCES = tests/bench/switchers.c
 tests_bench_switchers_CFLAGS = $(HL_CFLAGS) $(OPENMP_CFLAGS) -O2
 tests_bench_switchers_LDFLAGS = $(OPENMP_CFLAGS)
-BENCH_NEEDS += tests/bench/switchers$(EXEEXT)
+BENCH_NEEDS += tests/bench/blockers$(EXEEXT) tests/bench/switchers$(EXEEXT)
 BENCHES += tests/bench/bench_switches.sh tests/bench/bench_apps.sh
 EXTRA_DIST += tests/bench/bench_switches.sh tests/bench/bench_apps.sh
 

@@ -29,6 +29,12 @@
 #define PERIOD_MOST_NS 1000000000u
 /* The period of a thread that does not wait at all is so many times as long. */
 #define COMPUTES_MOST 2u
+/*
+ * This many threads that wait often have the period that was asked for. If there are more, all have
+ * longer ones, but none more than one with so much CPU time: 20 times what a tick costs.
+ */
+#define OFTEN_FREE 4u
+#define OFTEN_USED_NS 500000u
 /* CPU time in a wait with a long period after which the thread looks whether it is over */
 #define AWAKE_NS 500000u
 /* A tick that came later than this was held up: the thread could not take the signal. */
@@ -70,6 +76,7 @@ struct offcpu_state {
 	uint64_t since_ns;
 	struct offcpu_wait wait;
 	bool samples_holder;     /* its last look had the holder of the lock sampled */
+	bool waits_often;        /* counted in offcpu.n_often */
 };
 
 /* What passed since the last look, and what the thread does now. */
@@ -91,6 +98,7 @@ static struct {
 	unsigned n_events;
 	const struct source_host *host;
 	int signal;
+	_Atomic uint32_t n_often; /* threads that waited since the last tick, in no long wait */
 } offcpu;
 
 const char source_blamed;
@@ -108,6 +116,7 @@ static bool offcpu_process_start(const struct source_event *events, unsigned n,
 	offcpu.n_events = n;
 	offcpu.host = host;
 	offcpu.signal = host->signal;
+	atomic_store_explicit(&offcpu.n_often, 0, memory_order_relaxed);
 	offcpu_wait_start();
 	return true;
 }
@@ -217,19 +226,40 @@ static void watch_cpu(struct offcpu_state *s, bool watches)
 	}
 }
 
+static void count_often(struct offcpu_state *s, bool waits_often)
+{
+	if (s->waits_often != waits_often)
+		atomic_fetch_add_explicit(&offcpu.n_often, waits_often ? 1u : -1u,
+					  memory_order_relaxed);
+	s->waits_often = waits_often;
+}
+
+/* By how much the period of a thread that waits often is longer than it was asked for. */
+static uint64_t share_ticks(const struct passed *p, uint64_t asked)
+{
+	const uint64_t n = atomic_load_explicit(&offcpu.n_often, memory_order_relaxed),
+		       many = asked * n / OFTEN_FREE,
+		       used = p->used_ns ? OFTEN_USED_NS * p->wall_ns / p->used_ns : UINT64_MAX,
+		       wanted = many < used ? many : used;
+	return wanted > asked ? wanted : asked;
+}
+
 static void adapt_period(struct offcpu_state *s, const struct passed *p)
 {
 	const uint64_t asked = offcpu.event[0].period, most =
 		asked > PERIOD_MOST_NS ? asked : PERIOD_MOST_NS;
 	const unsigned part = s->samples_holder ? AGE_PART_LOCK : AGE_PART;
 	uint64_t wanted = p->is_same ? (p->now_ns - s->since_ns) / part : 0;
-	wanted = wanted < asked || s->wait.is_timed_socket ? asked : wanted > most ? most : wanted;
 	if (s->where == RUNNING && p->n_waits == 0)
 		wanted = COMPUTES_MOST * asked;
+	count_often(s, wanted < asked);
+	if (s->waits_often)
+		wanted = share_ticks(p, asked);
+	wanted = s->wait.is_timed_socket ? asked : wanted > most ? most : wanted;
 	/* a step of a quarter at least: setting a timer costs a system call */
-	if (wanted == asked ? s->period_ns != asked : wanted >= s->period_ns + s->period_ns / 4)
+	if (wanted >= s->period_ns + s->period_ns / 4 || wanted + wanted / 4 <= s->period_ns)
 		set_period(s, p->now_ns, wanted);
-	if (s->period_ns != asked && s->where == WAITING)
+	if (s->period_ns != asked && p->is_same)
 		watch_cpu(s, true);
 	else if (s->awake.armed)
 		watch_cpu(s, false);
@@ -443,6 +473,7 @@ static unsigned offcpu_poll(void *state, const siginfo_t *info, const void *ucon
 static void offcpu_thread_stop(void *state)
 {
 	struct offcpu_state *s = state;
+	count_often(s, false);
 	ktimer_stop(&s->timer);
 	ktimer_stop(&s->awake);
 }

@@ -17,7 +17,8 @@ cleanup() {
 trap cleanup EXIT
 cd "$t" || exit 1
 
-# under KIND COMMAND...: runs the command as it is, or measured.
+# under KIND COMMAND...: runs the command as it is, or measured. KIND: plain, perf-record, or events
+# with "+" between them.
 under() {
 	kind=$1
 	shift
@@ -25,7 +26,10 @@ under() {
 	case $kind in
 	plain) "$@" ;;
 	perf-record) perf record -q -e task-clock -g -o "$t/perf.data" -- "$@" ;;
-	*) "$hpcrun" -q -e "$kind" -o "$t/out" -- "$@" ;;
+	*)
+		# shellcheck disable=SC2046 # words
+		"$hpcrun" -q $(echo "+$kind" | sed 's/+/ -e /g') -o "$t/out" -- "$@"
+		;;
 	esac
 }
 
@@ -89,6 +93,36 @@ threads() {
 }
 HOW=threads UNIT=" us a thread" compare "threads that do nothing" "CPUTIME CPUTIME,timer REALTIME" \
 	"$switchers" threads 1000
+
+# CPU time of programs that block, in ms: what waits for a processor or a lock does not count.
+blockers=$b/tests/bench/blockers
+own_cpu() {
+	under "$@" 2>/dev/null | awk '{ print $1 }'
+}
+cpu() {
+	(
+		under "$@" >/dev/null 2>&1
+		times
+	) | awk 'NR == 2 { split($1, u, /[ms]/); split($2, s, /[ms]/)
+		print 1000 * (60 * (u[1] + s[1]) + u[2] + s[2]) }'
+}
+kinds="CPUTIME OFFCPU CPUTIME+OFFCPU"
+HOW=own_cpu UNIT=" ms"
+compare "two threads pass bytes" "$kinds" "$blockers" pipes 100000
+compare "64 threads, one lock, held shortly" "$kinds" "$blockers" lock 64 1000 20
+compare "64 threads, one lock, held long" "$kinds" "$blockers" lock 64 20 2000
+compare "64 threads that wait for 1 ms" "$kinds" "$blockers" server 64 5000
+if command -v pbzip2 >/dev/null; then
+	i=0
+	while [ $i -lt 400 ]; do
+		i=$((i + 1))
+		cat "$blockers"
+	done >"$t/input"
+	HOW=cpu compare "pbzip2, four threads" "$kinds" pbzip2 -p4 -k -f -b1 "$t/input"
+else
+	echo "pbzip2 is not installed: it is not compared"
+fi
+unset HOW UNIT
 
 # Each rank is measured, as `mpirun hpcrun-lite` does.
 ranks() {
