@@ -8,6 +8,9 @@
  * it was made or, with lazy loading, during the first launch of one of its kernels. The record
  * finds it by the id of its launch. The records of kernels in graphs have the id of the graph's
  * launch. They are found by the address of the name, which CUPTI keeps for each kernel.
+ *
+ * Names of kernels have hundreds of characters, and a process with one ambiguous name looks at
+ * each launch. So the result for a handle is kept until anything is loaded or named.
  */
 #include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
 
@@ -15,6 +18,10 @@
 
 #define IS_CODE (UINT64_C(1) << 63) /* in nv_trace.handles: not a handle */
 #define MAX_STEPS 4u                /* function, kernel, module, library */
+
+/* In nv_found.value, from the low bits: the code object, whether the name is ambiguous, changes. */
+#define FOUND_AMBIGUOUS (UINT64_C(1) << 32)
+#define FOUND_CHANGES 33u
 
 /* The code object that was loaded in the current call of this thread; 0: none. */
 static __thread uint32_t loaded __attribute__((tls_model("initial-exec")));
@@ -31,6 +38,20 @@ static bool is_ambiguous(uint64_t codes)
 	return codes >> 32 != 0;
 }
 
+/* After every change of a map. Release: who sees the number sees the change. */
+static void changed(void)
+{
+	atomic_fetch_add_explicit(&nv_trace.n_kernel_changes, 1, memory_order_release);
+}
+
+static void put(struct nv_map *m, uint64_t key, uint64_t value)
+{
+	if (nv_map_get(m, key) == value)
+		return;
+	nv_map_put(m, key, value);
+	changed();
+}
+
 /* The newest code object is in the low half, the one before it in the high half. */
 void nv_kernel_named(const char *name, uint32_t code)
 {
@@ -39,7 +60,7 @@ void nv_kernel_named(const char *name, uint32_t code)
 		return;
 	if (old && !is_ambiguous(old))
 		atomic_fetch_add_explicit(&nv_trace.n_ambiguous, 1, memory_order_relaxed);
-	nv_map_put(&nv_trace.names, hash, old << 32 | code);
+	put(&nv_trace.names, hash, old << 32 | code);
 }
 
 void nv_kernel_begin(void)
@@ -50,6 +71,7 @@ void nv_kernel_begin(void)
 void nv_kernel_loaded(uint32_t code)
 {
 	loaded = code;
+	changed();
 }
 
 /* ---- handles ---- */
@@ -61,7 +83,7 @@ static uint64_t key_of(const void *handle)
 
 static void is_of_loaded(uint64_t handle)
 {
-	nv_map_put(&nv_trace.handles, handle, loaded | IS_CODE);
+	put(&nv_trace.handles, handle, loaded | IS_CODE);
 }
 
 void nv_kernel_handle(enum nv_form form, const void *params)
@@ -73,15 +95,14 @@ void nv_kernel_handle(enum nv_form form, const void *params)
 	if (form == NV_FORM_LOAD) {
 		if (loaded)
 			is_of_loaded(*made);
-		else
-			nv_map_take(&nv_trace.handles,
-				    *made); /* forget an earlier object with this handle */
+		else if (nv_map_take(&nv_trace.handles, *made))
+			changed(); /* an earlier object had this handle */
 		return;
 	}
 	if (loaded)
 		is_of_loaded(argument[1]);
 	if (*made != argument[1])
-		nv_map_put(&nv_trace.handles, *made, argument[1]);
+		put(&nv_trace.handles, *made, argument[1]);
 }
 
 /* An object that was loaded during this launch contains the function. */
@@ -111,13 +132,47 @@ bool nv_kernel_is_followed(void)
 	return loaded || atomic_load_explicit(&nv_trace.n_ambiguous, memory_order_relaxed);
 }
 
+static struct nv_found *found_at(uint64_t handle)
+{
+	return &nv_trace.found[(handle * UINT64_C(0x9e3779b97f4a7c15)) >> 54];
+}
+_Static_assert(NV_N_FOUND == 1u << (64 - 54), "the hash is an index");
+
+/* Returns what was found for this handle, if nothing has changed since; else 0. */
+static uint64_t find_again(uint64_t handle, uint64_t changes)
+{
+	struct nv_found *f = found_at(handle);
+	uint64_t value = atomic_load_explicit(&f->value, memory_order_relaxed),
+		 mixed = atomic_load_explicit(&f->mixed, memory_order_relaxed);
+	return (mixed ^ value) == handle && value >> FOUND_CHANGES == changes >> FOUND_CHANGES
+		       ? value
+		       : 0;
+}
+
+static uint64_t find(uint64_t handle, const char *name, uint64_t changes)
+{
+	uint32_t code = code_of(handle);
+	bool ambiguous = code && is_ambiguous(nv_map_get(&nv_trace.names, hash_of(name)));
+	uint64_t value = changes | (ambiguous ? FOUND_AMBIGUOUS : 0) | code;
+	struct nv_found *f = found_at(handle);
+	atomic_store_explicit(&f->value, value, memory_order_relaxed);
+	atomic_store_explicit(&f->mixed, value ^ handle, memory_order_relaxed);
+	return value;
+}
+
 void nv_kernel_launched(uint64_t id, const void *function, const char *name)
 {
 	if (!function || !name || !nv_kernel_is_followed())
 		return;
-	uint32_t code = code_of(key_of(function));
-	if (code && is_ambiguous(nv_map_get(&nv_trace.names, hash_of(name))))
-		nv_map_put(&nv_trace.launches, id, code);
+	/* Acquire: the changes that are counted are seen in the maps. */
+	uint64_t changes = (uint64_t)atomic_load_explicit(&nv_trace.n_kernel_changes,
+							  memory_order_acquire)
+			   << FOUND_CHANGES;
+	uint64_t handle = key_of(function), value = loaded ? 0 : find_again(handle, changes);
+	if (!value)
+		value = find(handle, name, changes);
+	if (value & FOUND_AMBIGUOUS)
+		nv_map_put(&nv_trace.launches, id, (uint32_t)value);
 }
 
 /*

@@ -97,6 +97,15 @@ struct nv_graph {
 	uint32_t least; /* smallest number of an earlier launch; 0: there was none */
 };
 
+/*
+ * What nv_kernel.c found for a launched handle. `mixed` is the handle xor `value`, so a torn read is
+ * a miss.
+ */
+struct nv_found {
+	_Atomic uint64_t mixed, value;
+};
+#define NV_N_FOUND 1024u
+
 struct nv_trace {
 	/* Launches without a record so far, except of graphs: see nv_open_add. */
 	struct nv_part open[NV_N_PARTS];
@@ -139,6 +148,8 @@ struct nv_trace {
 	 */
 	struct nv_map kernels;
 	_Atomic uint32_t n_ambiguous;        /* names that several code objects have */
+	_Atomic uint32_t n_kernel_changes;   /* of names and handles */
+	struct nv_found found[NV_N_FOUND];
 	/* nv_callback.c */
 	_Atomic uint32_t n_capturing;        /* at least this many streams are being captured */
 	struct nv_map allocations;           /* address -> bytes */
