@@ -27,6 +27,7 @@ struct python_thread {
 	uint32_t n_forks;
 	bool is_main;
 	bool was_native;            /* the previous path had no Python frames */
+	bool is_plain;              /* ... and could have none: see is_plain() */
 	struct code_known *known;   /* by place from the outermost Python frame */
 	uint32_t n_marked;          /* entries of `known` that were ever used */
 	uint64_t *path[2]; /* max_depth each, filled from the end; the previous path is path[1] */
@@ -242,6 +243,19 @@ struct python_thread *python_thread_init(void *memory, uint32_t max_depth, bool 
 	return t;
 }
 
+/*
+ * Returns true if the stack was walked to its end and no frame is the interpreter's. Then none runs
+ * Python frames, whatever the state of the thread says. Threads that libraries made end here
+ * without a guarded load. In others an outermost frame is the interpreter's.
+ */
+static bool is_plain(const struct unwind_path *walked)
+{
+	for (uint32_t i = walked->n; i-- > 0;)
+		if (msr_addr_module(walked->addr[i]) == python.module)
+			return false;
+	return walked->end == UNWIND_ROOT;
+}
+
 static void pass_through(struct python_thread *t, const struct unwind_path *walked,
 			 uint32_t n_inner, const struct python_cuts *cuts,
 			 struct python_path *path)
@@ -435,7 +449,8 @@ void python_splice(struct python_thread *t, const struct unwind_thread *unwind,
 	struct state state;
 	uint16_t module;
 	path->broken = false;
-	if (!l) {
+	t->is_plain = !l || (!other && is_plain(walked));
+	if (t->is_plain) {
 		pass_through(t, walked, n_inner, cuts, path);
 		return;
 	}
