@@ -105,6 +105,23 @@ bool structure_is_incomplete(const struct structure *s)
 	return (s->header->flags & STRUCTURE_FLAG_INCOMPLETE) != 0;
 }
 
+bool structure_is_partial(const struct structure *s)
+{
+	return (s->header->flags & STRUCTURE_FLAG_PARTIAL) != 0;
+}
+
+size_t structure_n_regions(const struct structure *s)
+{
+	return s->tables[STRUCTURE_REGIONS].n;
+}
+
+void structure_get_region(const struct structure *s, size_t i, uint64_t *start, uint64_t *end)
+{
+	const struct structure_region_record *r = structure_region_at(s, i);
+	*start = r->start;
+	*end = r->start + r->n_bytes;
+}
+
 uint32_t structure_n_definitions(const struct structure *s)
 {
 	return (uint32_t)s->tables[STRUCTURE_DEFINITIONS].n;

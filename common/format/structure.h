@@ -86,6 +86,13 @@ const uint8_t *structure_build_id(const struct structure *s, size_t *build_id_by
 bool structure_has_lines(const struct structure *s);
 /* Some debug information existed but could not be used; hpcstruct-lite has reported why. */
 bool structure_is_incomplete(const struct structure *s);
+/*
+ * The file has only the functions that were asked for. structure_n_regions() and
+ * structure_get_region() list the code that was looked at, in ascending order.
+ */
+bool structure_is_partial(const struct structure *s);
+size_t structure_n_regions(const struct structure *s);
+void structure_get_region(const struct structure *s, size_t i, uint64_t *start, uint64_t *end);
 
 uint32_t structure_n_definitions(const struct structure *s);
 /*

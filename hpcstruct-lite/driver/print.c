@@ -214,6 +214,8 @@ static void print_head(struct printer *p)
 		foreign_printf(p->out, "debug-file %s\n", structure_debug_file(p->s));
 	if (structure_is_incomplete(p->s))
 		fputs("incomplete: part of the debug information could not be used\n", p->out);
+	if (structure_is_partial(p->s))
+		fputs("partial: only functions that were asked for, and what they call\n", p->out);
 }
 
 enum status print_structure(const char *path, FILE *out)
