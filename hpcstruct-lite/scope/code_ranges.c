@@ -193,10 +193,10 @@ static bool make_functions(struct code *c, const struct runs *runs)
 	return true;
 }
 
-static bool make_batches(struct code *c)
+static bool make_batches(struct code *c, size_t first)
 {
 	uint64_t n_bytes = BATCH_BYTES;
-	for (size_t i = 0; i < c->functions.n; i++) {
+	for (size_t i = first; i < c->functions.n; i++) {
 		const struct code_function *f = &c->functions.at[i];
 		if (n_bytes >= BATCH_BYTES) {
 			struct code_batch *b = vec_push(&c->batches);
@@ -427,16 +427,50 @@ static void decode_function(struct decoder *d, struct code_function *f)
 	f->n_out = d->batch->outs.n - f->first_out;
 }
 
+/* Batches that are decoded together. */
+struct decoding {
+	struct code *code;
+	size_t first;
+};
+
 static void decode_batch(void *arg, size_t i, unsigned worker)
 {
-	struct code *c = arg;
-	struct decoder d = {.code = c, .batch = &c->batches.at[i], .ok = true};
+	const struct decoding *run = arg;
+	struct code *c = run->code;
+	struct decoder d = {.code = c, .batch = &c->batches.at[run->first + i], .ok = true};
 	(void)worker;
 	for (size_t k = 0; k < d.batch->n && d.ok; k++)
 		decode_function(&d, &c->functions.at[d.batch->first + k]);
 	d.batch->failed = !d.ok;
 	vec_free(&d.starts);
 	vec_free(&d.before);
+}
+
+/* Decodes the functions from the `first` on. */
+static bool decode_from(struct code *c, size_t first, unsigned n_workers)
+{
+	struct decoding run = {c, c->batches.n};
+	if (!make_batches(c, first))
+		return false;
+	pool_run(c->batches.n - run.first, n_workers, decode_batch, &run);
+	for (size_t i = run.first; i < c->batches.n; i++)
+		if (c->batches.at[i].failed)
+			return false;
+	return true;
+}
+
+static bool decode_needed(struct code *c, unsigned n_workers)
+{
+	struct code_needed *needed = code_needed_new(c);
+	bool ok = needed != NULL;
+	c->n_wanted = c->functions.n;
+	for (size_t first = 0; ok && first < c->functions.n;) {
+		size_t end = c->functions.n;
+		ok = decode_from(c, first, n_workers) && code_needed_follow(needed);
+		first = end;
+	}
+	code_needed_free(needed);
+	return ok;
 }
 
 /* ---- what is known when all are decoded ---- */
@@ -470,13 +504,11 @@ bool code_read(struct code *c, const struct scope_map *map, const struct isa *is
 	c->map = map;
 	c->isa = isa;
 	bool ok = branches_read(map->image, &c->branches) && find_roots(c) && find_pieces(c) &&
-		  find_runs(c, &runs) && make_functions(c, &runs) && make_batches(c);
+		  find_runs(c, &runs) && make_functions(c, &runs);
 	vec_free(&runs);
-	if (!ok)
-		return false;
-	pool_run(c->batches.n, n_workers, decode_batch, c);
-	for (size_t i = 0; i < c->batches.n && ok; i++)
-		ok = !c->batches.at[i].failed;
+	c->n_wanted = c->functions.n;
+	if (ok)
+		ok = map->is_wanted ? decode_needed(c, n_workers) : decode_from(c, 0, n_workers);
 	return ok && sort_tables(c) && dead_ends_find(c);
 }
 

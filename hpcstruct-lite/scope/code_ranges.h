@@ -33,6 +33,10 @@ struct code_function {
 	bool has_way_out;      /* it returns, jumps to an unknown address, or runs beyond its end */
 };
 
+struct code_functions {
+	VEC(struct code_function);
+};
+
 /* Functions that one worker decodes together. */
 struct code_batch {
 	size_t first, n;       /* functions */
@@ -56,7 +60,8 @@ struct code {
 	uint32_t *roots, *depths;  /* by scope: its function, and its depth below that function */
 	VEC(struct code_piece) pieces;
 	VEC(struct flow_range) ranges; /* by function, in rising order */
-	VEC(struct code_function) functions;
+	struct code_functions functions;
+	size_t n_wanted; /* the first of them; the others only say whether they return */
 	VEC(struct code_batch) batches;
 	struct branches branches;  /* targets of indirect jumps, if the image is a cubin */
 	VEC(uint64_t) tables;      /* addresses of all tables, in rising order */
@@ -64,12 +69,22 @@ struct code {
 };
 
 /*
- * Decodes all functions of the map. Returns false when out of memory. The caller calls code_free()
- * in both cases.
+ * Decodes all functions of the map, or those that loops of the wanted ones depend on. Returns false
+ * when out of memory. The caller calls code_free() in both cases.
  */
 bool code_read(struct code *c, const struct scope_map *map, const struct isa *isa,
 	unsigned n_workers);
 void code_free(struct code *c);
+
+/*
+ * Chooses the functions to decode. code_needed_new() takes all functions of `c` away and leaves the
+ * wanted ones. code_needed_follow() adds those that the functions decoded since the last call jump
+ * to, or that wanted ones call. NULL or false when out of memory.
+ */
+struct code_needed;
+struct code_needed *code_needed_new(struct code *c);
+bool code_needed_follow(struct code_needed *n);
+void code_needed_free(struct code_needed *n);
 /*
  * Makes a function the input of flow. Completes its transfers with knowledge of all functions
  * (calls that never return). `edges` is the caller's memory for the targets of switch statements.

@@ -2,6 +2,7 @@
 libhlstruct_la_SOURCES += \
 	hpcstruct-lite/scope/branches.c hpcstruct-lite/scope/branches.h \
 	hpcstruct-lite/scope/calls.c \
+	hpcstruct-lite/scope/code_needed.c \
 	hpcstruct-lite/scope/code_ranges.c hpcstruct-lite/scope/code_ranges.h \
 	hpcstruct-lite/scope/dead_ends.c hpcstruct-lite/scope/dead_ends.h \
 	hpcstruct-lite/scope/demangle.c \
@@ -10,6 +11,7 @@ libhlstruct_la_SOURCES += \
 	hpcstruct-lite/scope/flatten.c \
 	hpcstruct-lite/scope/join.c \
 	hpcstruct-lite/scope/library_calls.c \
+	hpcstruct-lite/scope/narrow.c \
 	hpcstruct-lite/scope/nest.c \
 	hpcstruct-lite/scope/scope.h \
 	hpcstruct-lite/scope/scope_internal.h \

@@ -25,7 +25,7 @@ static void find_in_batch(void *arg, size_t i, unsigned worker)
 	if (!f->scratch[worker])
 		f->scratch[worker] = loops_scratch_new();
 	bool ok = f->scratch[worker] != NULL;
-	for (size_t k = b->first; k < b->first + b->n && ok; k++)
+	for (size_t k = b->first; k < b->first + b->n && k < f->code->n_wanted && ok; k++)
 		ok = loops_find(f->code, b, &f->code->functions.at[k], f->scratch[worker],
 				&f->by_batch[i]);
 	f->failed[worker] |= !ok;

@@ -40,6 +40,12 @@ enum status scope_read_calls(struct scope_map *map);
  * image; it is the debug file of that image. Does not log STATUS_NO_MEMORY.
  */
 enum status scope_finish(struct scope_map *map, const struct image *symbols_of, unsigned n_workers);
+/*
+ * Restricts the map to the functions that hold one of these link addresses, and to the addresses
+ * that no function holds. Loops of others are not searched, and they are not written. Call it after
+ * scope_finish(). Does not log STATUS_NO_MEMORY.
+ */
+enum status scope_narrow(struct scope_map *map, const uint64_t *link_addrs, size_t n);
 /* Returns true if the code of the image's machine can be decoded. */
 bool scope_has_loops(const struct image *image);
 /*

@@ -101,6 +101,10 @@ struct scope_map {
 	VEC(struct debug_resources) resources;
 	VEC(struct scope_call) calls;
 	struct scope_intervals intervals; /* after scope_finish() */
+	/* after scope_narrow(): by function, whether it is wanted; else NULL, and all are */
+	bool *is_wanted;
+	VEC(uint32_t) loose;           /* positions that are wanted and in no function */
+	VEC(struct image_region) kept; /* code of wanted functions; by scope_cut() */
 };
 
 /*
@@ -120,6 +124,14 @@ enum status scope_add_call(struct scope_map *map, uint64_t link_addr, uint64_t t
  */
 uint32_t scope_at(const struct scope_map *map, uint32_t position);
 uint32_t scope_root(const struct scope_map *map, uint32_t scope);
+
+/* Returns true if the function that encloses the scope is wanted. */
+bool scope_is_wanted(const struct scope_map *map, uint32_t scope);
+/*
+ * Drops the intervals of functions that are not wanted, and lists the code that is left. Returns
+ * false when out of memory.
+ */
+bool scope_cut(struct scope_map *map);
 
 /* Steps of scope_finish(). Return false when out of memory. */
 bool scope_fill_from_symbols(struct scope_map *map, const struct image *symbols_of);

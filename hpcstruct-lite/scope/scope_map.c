@@ -47,6 +47,9 @@ void scope_map_free(struct scope_map *map)
 	vec_free(&map->resources);
 	vec_free(&map->calls);
 	vec_free(&map->intervals);
+	free(map->is_wanted);
+	vec_free(&map->loose);
+	vec_free(&map->kept);
 	pthread_mutex_destroy(&map->lock);
 	free(map);
 }

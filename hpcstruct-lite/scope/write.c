@@ -249,6 +249,8 @@ static bool emit_calls(struct writer *w)
 {
 	for (size_t i = 0; i < w->map->calls.n; i++) {
 		const struct scope_call *c = &w->map->calls.at[i];
+		if (w->map->is_wanted && function_at(w, c->link_addr) == SCOPE_NONE)
+			continue;
 		struct structure_call_record *slot = vec_push(&w->calls);
 		if (!slot)
 			return false;
@@ -289,15 +291,19 @@ static bool insert_before(struct scope_intervals *v, size_t i)
  */
 static bool emit_intervals(struct writer *w)
 {
-	const struct image *image = w->map->image;
+	const struct scope_map *map = w->map;
+	const struct image_region *regions = map->is_wanted ? map->kept.at : map->image->regions.at;
+	size_t n_regions = map->is_wanted ? map->kept.n : map->image->regions.n;
 	struct scope_intervals *v = &w->map->intervals;
 	struct structure_interval_record last = {0, SCOPE_NONE, SCOPE_NONE, 0};
 	size_t in = 0, out = 0; /* out <= in: what is written has been read */
 	bool ok = true;
-	for (size_t k = 0; k < image->regions.n && ok; k++) {
-		const struct image_region *region = &image->regions.at[k];
+	for (size_t k = 0; k < n_regions && ok; k++) {
+		const struct image_region *region = &regions[k];
 		uint64_t end = (uint64_t)region->position + region->n_bytes;
 		size_t first = out;
+		for (; in < v->n && v->at[in].offset < region->position; in++)
+			last.scope = last.file = SCOPE_NONE; /* a gap that was cut out */
 		bool reaches_in = (in == v->n || v->at[in].offset > region->position) &&
 				  (last.scope != SCOPE_NONE || last.file != SCOPE_NONE);
 		if (reaches_in && out == in) {
@@ -392,7 +398,7 @@ enum status scope_write(struct scope_map *map, const struct scope_facts *facts, 
 			const char *path)
 {
 	struct writer w = {.map = map};
-	bool ok = prepare(&w);
+	bool ok = (!map->is_wanted || scope_cut(map)) && prepare(&w);
 	if (ok)
 		note_uses(&w);
 	ok = ok && emit_scopes(&w) && emit_resources(&w) && emit_calls(&w) && emit_intervals(&w) &&
@@ -408,7 +414,8 @@ enum status scope_write(struct scope_map *map, const struct scope_facts *facts, 
 			.fingerprint = facts->fingerprint,
 			.flags = (w.has_lines ? STRUCTURE_FLAG_LINES : 0) |
 				 (facts->has_dwarf ? STRUCTURE_FLAG_DWARF : 0) |
-				 (facts->incomplete ? STRUCTURE_FLAG_INCOMPLETE : 0),
+				 (facts->incomplete ? STRUCTURE_FLAG_INCOMPLETE : 0) |
+				 (map->is_wanted ? STRUCTURE_FLAG_PARTIAL : 0),
 			.binary = binary,
 			.debug_file = debug_file,
 			.producer = producer,
