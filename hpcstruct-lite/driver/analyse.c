@@ -28,6 +28,9 @@
 	"5" /* to be raised with every change of what an analysis says: what is in caches counts \
 	       as old then */
 
+/* Bytes of code: what takes half a second of CPU time for loops. */
+#define BIG_CODE_BYTES (16u << 20)
+
 /* One thread's own. */
 struct worker {
 	struct analysis *analysis;
@@ -353,7 +356,13 @@ void analyse_close(struct analysis *a)
 	free(a);
 }
 
-enum status analyse_read(struct analysis *a)
+bool analyse_is_big(const struct analysis *a)
+{
+	return image_n_positions(a->code) >= BIG_CODE_BYTES && !a->dwarf && !a->code->is_cubin &&
+	       !a->code->kind->is_source;
+}
+
+enum status analyse_read(struct analysis *a, const uint64_t *link_addrs, size_t n_link_addrs)
 {
 	struct timespec since;
 	clock_gettime(CLOCK_MONOTONIC, &since);
@@ -379,6 +388,8 @@ enum status analyse_read(struct analysis *a)
 	unsigned n = borrow_workers(a);
 	if (status == STATUS_OK)
 		status = scope_finish(a->map, a->separate, n);
+	if (status == STATUS_OK && n_link_addrs > 0)
+		status = scope_narrow(a->map, link_addrs, n_link_addrs);
 	return_workers(a, n);
 	note_step(a, "joined with symbols", &since);
 	if (status == STATUS_OK && !a->options->no_loops && scope_has_loops(a->code)) {

@@ -60,8 +60,16 @@ const struct image *analyse_image(const struct analysis *a);
  * NULL (unknown), it uses build id, size and time.
  */
 uint64_t analyse_fingerprint(const struct analysis *a, const char *content_key);
-/* Reads symbols and debug information. Logs errors. */
-enum status analyse_read(struct analysis *a);
+/*
+ * Returns true if the binary has so much code without debug information that the functions with
+ * samples alone are analysed. The rest would take seconds and hundreds of megabytes.
+ */
+bool analyse_is_big(const struct analysis *a);
+/*
+ * Reads symbols and debug information. With n > 0, only functions that hold one of `link_addrs` get
+ * loops and are written. Logs errors.
+ */
+enum status analyse_read(struct analysis *a, const uint64_t *link_addrs, size_t n);
 /*
  * Writes the result of analyse_read() to `fd`. See analyse_fingerprint() for `content_key`. Logs
  * errors, with `out_path` as the name of the output.

@@ -408,7 +408,9 @@ static bool plan(const struct settings *s, const struct destination *d,
 			    .build_id_bytes = m->build_id_bytes,
 			    .file_bytes = m->file_bytes,
 			    .file_mtime_ns = m->file_mtime_ns,
-			    .content_key = m->is_code_object ? m->key : NULL};
+			    .content_key = m->is_code_object ? m->key : NULL,
+			    .link_addrs = m->link_addrs.at,
+			    .n_link_addrs = m->link_addrs.n};
 	if (snprintf(out, PATH_MAX, "%s/%s" STRUCTURE_SUFFIX, d->beside, m->key) >= PATH_MAX)
 		return false;
 	bool has_id = !m->is_code_object && m->build_id_bytes > 0;

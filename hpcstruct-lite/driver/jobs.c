@@ -117,11 +117,36 @@ static int use_older(const struct job *job, const struct jobs_options *options)
 	return EXIT_CHANGED;
 }
 
+/* How many of the addresses restrict the analysis; 0: it is of the whole binary. */
+static size_t n_needed(const struct analysis *a, const struct job *job)
+{
+	return analyse_is_big(a) ? job->n_link_addrs : 0;
+}
+
+/* Reads what is needed, and what an earlier file has: a cache then grows with what is sampled. */
+static enum status read_needed(struct analysis *a, const struct job *job, const char *cached)
+{
+	struct cache_entries all = {0};
+	size_t n = n_needed(a, job);
+	uint64_t fingerprint = analyse_fingerprint(a, job->content_key),
+		 *slot = n ? vec_extend(&all, n) : NULL;
+	bool ok = n == 0 || slot;
+	if (slot)
+		memcpy(slot, job->link_addrs, n * sizeof *slot);
+	if (n > 0 && *cached)
+		ok = ok && cache_add_entries(cached, fingerprint, &all);
+	if (!ok)
+		log_error(job->binary, "out of memory");
+	enum status status = ok ? analyse_read(a, all.at, all.n) : STATUS_NO_MEMORY;
+	vec_free(&all);
+	return status;
+}
+
 static enum status make(struct analysis *a, const struct job *job, const char *cached)
 {
 	struct cache_draft draft;
 	const char *out = job->out ? job->out : cached;
-	enum status status = analyse_read(a);
+	enum status status = read_needed(a, job, cached);
 	if (status == STATUS_OK)
 		status = cache_draft_open(out, &draft);
 	if (status != STATUS_OK)
@@ -137,13 +162,18 @@ static enum status make(struct analysis *a, const struct job *job, const char *c
 	return status;
 }
 
+static bool has_needed(const struct analysis *a, const struct job *job, const char *path)
+{
+	return cache_covers(path, analyse_image(a), job->link_addrs, n_needed(a, job));
+}
+
 /* What is in the cache is used where it is, or copied to where it is wanted. */
-static bool use_cached(const struct job *job, const char *cached, uint64_t fingerprint,
-		       bool trusted)
+static bool use_cached(const struct analysis *a, const struct job *job, const char *cached,
+		       uint64_t fingerprint, bool trusted)
 {
 	if (!*cached ||
 	    !(trusted && !job->out ? cache_seems_current : cache_is_current)(cached, fingerprint) ||
-	    (job->out && !cache_copy(cached, job->out, true)))
+	    !has_needed(a, job, cached) || (job->out && !cache_copy(cached, job->out, true)))
 		return false;
 	structure_cache_touch(cached);
 	return true;
@@ -175,11 +205,13 @@ static void find_place(char cached[PATH_MAX], const struct analysis *a, const st
 		structure_cache_path(cached, options->cache_dir, key, fingerprint);
 }
 
-static bool is_up_to_date(const struct job *job, const struct jobs_options *options,
-	const char *cached, uint64_t fingerprint)
+static bool is_up_to_date(const struct analysis *a, const struct job *job,
+			  const struct jobs_options *options, const char *cached,
+			  uint64_t fingerprint)
 {
-	return (job->out && cache_is_current(job->out, fingerprint))
-		|| use_cached(job, cached, fingerprint, options->trust_cache);
+	return (job->out && cache_is_current(job->out, fingerprint) &&
+		has_needed(a, job, job->out)) ||
+	       use_cached(a, job, cached, fingerprint, options->trust_cache);
 }
 
 /* Life of a worker process; returns its exit code. */
@@ -202,7 +234,8 @@ static int work(const struct job *job, const struct jobs_options *options,
 	find_place(cached, a, job, options, fingerprint);
 	if (!is_wanted(job, analyse_image(a)))
 		code = use_older(job, options);
-	else if (first_try && !options->force && is_up_to_date(job, options, cached, fingerprint))
+	else if (first_try && !options->force &&
+		 is_up_to_date(a, job, options, cached, fingerprint))
 		code = EXIT_UP_TO_DATE;
 	else
 		code = make(a, job, cached);
@@ -221,8 +254,8 @@ static bool needs_nothing(const struct job *job, const struct jobs_options *opti
 		return false;
 	uint64_t fingerprint = analyse_fingerprint(a, job->content_key);
 	find_place(cached, a, job, options, fingerprint);
-	bool is_done = is_wanted(job, analyse_image(a))
-		&& is_up_to_date(job, options, cached, fingerprint);
+	bool is_done = is_wanted(job, analyse_image(a)) &&
+		       is_up_to_date(a, job, options, cached, fingerprint);
 	analyse_close(a);
 	return is_done;
 }

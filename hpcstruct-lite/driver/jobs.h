@@ -35,6 +35,9 @@ struct job {
 	uint64_t file_bytes, file_mtime_ns;
 	/* hash of the content of a GPU code object, which identifies its structure; else NULL */
 	const char *content_key;
+	/* what samples need of it, in ascending order; n 0: all. Used for big binaries alone */
+	const uint64_t *link_addrs;
+	size_t n_link_addrs;
 	enum job_result result;
 };
 

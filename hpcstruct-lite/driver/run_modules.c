@@ -19,6 +19,16 @@
 
 enum { N_MODULE_IDS = 1 << 16 };
 
+/* Of smaller files all code is analysed, so nobody asks for addresses. */
+#define BIG_FILE_BYTES (16u << 20)
+#define NO_INDEX UINT32_MAX
+
+/* A GPU code object of the file being read, by id. */
+struct code {
+	uint32_t module; /* index, or NO_INDEX */
+	bool has_run;    /* a record names a function of it */
+};
+
 struct reader {
 	const char *dir;
 	VEC(struct rundir_module) modules;
@@ -28,6 +38,11 @@ struct reader {
 	uint32_t n_ids;
 	uint64_t n_nodes[N_MODULE_IDS];
 	const struct msr_module *by_id[N_MODULE_IDS];
+	uint32_t big_of[N_MODULE_IDS]; /* index + 1 of the module if its file is big */
+	size_t n_big;
+	struct map link_addrs; /* (address, index of module) that is in a list */
+	VEC(struct code) codes;
+	uint64_t n_file_bytes; /* ids of code objects are smaller */
 };
 
 static uint16_t note_id(struct reader *r, uint16_t id)
@@ -71,8 +86,10 @@ static char *image_path(const struct reader *r, const struct msr_module *m, cons
 	return strdup(path);
 }
 
-static bool add_module(struct reader *r, const struct msr_module *m, uint64_t n_nodes)
+static bool add_module(struct reader *r, uint32_t id)
 {
+	const struct msr_module *m = r->by_id[id];
+	uint64_t n_nodes = r->n_nodes[id];
 	char key[STRUCTURE_KEY_BYTES];
 	if (m->flags & MSR_MODULE_PYTHON) /* no binary */
 		return true;
@@ -81,6 +98,10 @@ static bool add_module(struct reader *r, const struct msr_module *m, uint64_t n_
 	uint64_t i = map_put(&r->by_key, hash_bytes(key, strlen(key)), 0, r->modules.n);
 	if (i == MAP_NONE)
 		return false;
+	if (m->file_bytes >= BIG_FILE_BYTES) {
+		r->big_of[id] = (uint32_t)i + 1;
+		r->n_big++;
+	}
 	if (i < r->modules.n) {
 		r->modules.at[i].n_nodes += n_nodes;
 		return true;
@@ -107,6 +128,22 @@ static bool is_code_name(const char *name, const char *hash)
 	return strncmp(name, hash, 32) == 0 && name[32] == '.' && !strchr(name, '/');
 }
 
+/* ---- GPU code objects ---- */
+
+/* The record of the code object with this id in the file being read; NULL when out of memory. */
+static struct code *code_of(struct reader *r, uint32_t id)
+{
+	static struct code none;
+	if (id >= r->n_file_bytes / sizeof(struct msr_gpu_definition))
+		return &none; /* damage: ids are consecutive */
+	size_t n = r->codes.n;
+	if (id >= n && !vec_extend(&r->codes, id + 1 - n))
+		return NULL;
+	for (; n < r->codes.n; n++)
+		r->codes.at[n].module = NO_INDEX;
+	return &r->codes.at[id];
+}
+
 static bool add_code(struct reader *r, const struct msr_gpu_def_code *c)
 {
 	char key[STRUCTURE_KEY_BYTES], path[PATH_MAX];
@@ -119,8 +156,11 @@ static bool add_code(struct reader *r, const struct msr_gpu_def_code *c)
 		return true;
 	}
 	uint64_t i = map_put(&r->by_key, hash_bytes(key, strlen(key)), 0, r->modules.n);
-	if (i == MAP_NONE || i < r->modules.n)
-		return i != MAP_NONE;
+	struct code *code = i == MAP_NONE ? NULL : code_of(r, c->head.id);
+	if (code)
+		code->module = (uint32_t)i;
+	if (!code || i < r->modules.n)
+		return code != NULL;
 	char *copy = strdup(path);
 	struct rundir_module *slot = copy ? vec_push(&r->modules) : NULL;
 	if (!slot) {
@@ -132,6 +172,18 @@ static bool add_code(struct reader *r, const struct msr_gpu_def_code *c)
 	return true;
 }
 
+static bool note_function(struct reader *r, const uint8_t *record, uint32_t n_bytes)
+{
+	struct msr_gpu_def_function f;
+	if (n_bytes < sizeof f)
+		return true;
+	memcpy(&f, record, sizeof f);
+	struct code *code = f.code ? code_of(r, f.code) : NULL;
+	if (code)
+		code->has_run = true;
+	return code || !f.code;
+}
+
 static bool read_definitions(struct reader *r, const struct msr_view *v)
 {
 	struct msr_gpu_def_code c;
@@ -140,6 +192,9 @@ static bool read_definitions(struct reader *r, const struct msr_view *v)
 		if (c.head.bytes < sizeof c.head || c.head.bytes % 8 != 0 ||
 		    c.head.bytes > v->n_bytes - at)
 			break;
+		if (c.head.type == MSR_GPU_DEF_FUNCTION &&
+		    !note_function(r, v->content + at, c.head.bytes))
+			return false;
 		if (c.head.type != MSR_GPU_DEF_CODE)
 			continue;
 		size_t room = c.head.bytes - sizeof c.head;
@@ -154,13 +209,76 @@ static bool read_definitions(struct reader *r, const struct msr_view *v)
 	return true;
 }
 
+static void use_codes(struct reader *r)
+{
+	for (size_t i = 0; i < r->codes.n; i++)
+		if (r->codes.at[i].module != NO_INDEX)
+			r->modules.at[r->codes.at[i].module].n_nodes += r->codes.at[i].has_run;
+}
+
+/* ---- addresses in big binaries ---- */
+
+static bool add_address(struct reader *r, msr_addr addr)
+{
+	uint32_t module = r->big_of[msr_addr_module(addr)];
+	if (module == 0)
+		return true;
+	size_t n = r->link_addrs.n;
+	if (map_put(&r->link_addrs, msr_addr_link(addr), module, 0) == MAP_NONE)
+		return false;
+	uint64_t *slot =
+		r->link_addrs.n > n ? vec_push(&r->modules.at[module - 1].link_addrs) : NULL;
+	if (slot)
+		*slot = msr_addr_link(addr);
+	return slot || r->link_addrs.n == n;
+}
+
+static bool add_addresses(struct reader *r, const struct msr_view *v)
+{
+	bool ok = true;
+	if (v->extent->kind == MSR_NODE)
+		for (uint64_t at = 0; at + sizeof(struct msr_node) <= v->n_bytes && ok;
+		     at += sizeof(struct msr_node))
+			ok = add_address(r, ((const struct msr_node *)(v->content + at))->addr);
+	uint64_t stride = v->extent->kind == MSR_OMP_REGION ? v->extent->record_bytes : 0;
+	for (uint64_t at = 0; stride >= sizeof(struct msr_omp_region) && stride % 8 == 0 &&
+			      at + stride <= v->n_bytes && ok;
+	     at += stride) {
+		const struct msr_omp_region *region = (const void *)(v->content + at);
+		ok = add_address(r, region->call) && add_address(r, region->function);
+	}
+	return ok;
+}
+
+static bool read_addresses(struct reader *r, const uint8_t *bytes, uint64_t n_bytes)
+{
+	uint64_t position = MSR_HEADER_BYTES, skipped;
+	struct msr_view v;
+	for (enum msr_scan s;
+	     (s = msr_next_extent(bytes, n_bytes, &position, &v, &skipped)) != MSR_SCAN_END;)
+		if (s == MSR_SCAN_EXTENT && !add_addresses(r, &v))
+			return false;
+	return true;
+}
+
+/* ---- files ---- */
+
+static void forget_process(struct reader *r)
+{
+	memset(r->n_nodes, 0, r->n_ids * sizeof *r->n_nodes);
+	memset(r->by_id, 0, r->n_ids * sizeof *r->by_id);
+	memset(r->big_of, 0, r->n_ids * sizeof *r->big_of);
+	r->n_ids = 0;
+	r->n_big = 0;
+	vec_clear(&r->codes);
+}
+
 static bool read_extents(struct reader *r, const uint8_t *bytes, uint64_t n_bytes)
 {
 	uint64_t position = MSR_HEADER_BYTES, skipped;
 	struct msr_view v;
-	memset(r->n_nodes, 0, r->n_ids * sizeof *r->n_nodes);
-	memset(r->by_id, 0, r->n_ids * sizeof *r->by_id);
-	r->n_ids = 0;
+	forget_process(r);
+	r->n_file_bytes = n_bytes;
 	for (enum msr_scan s;
 	     (s = msr_next_extent(bytes, n_bytes, &position, &v, &skipped)) != MSR_SCAN_END;) {
 		if (s == MSR_SCAN_EXTENT && v.extent->kind == MSR_NODE)
@@ -172,10 +290,10 @@ static bool read_extents(struct reader *r, const uint8_t *bytes, uint64_t n_byte
 			return false;
 	}
 	for (unsigned id = 1; id < r->n_ids; id++)
-		if (r->by_id[id] && r->n_nodes[id] > 0 &&
-		    !add_module(r, r->by_id[id], r->n_nodes[id]))
+		if (r->by_id[id] && r->n_nodes[id] > 0 && !add_module(r, id))
 			return false;
-	return true;
+	use_codes(r);
+	return r->n_big == 0 || read_addresses(r, bytes, n_bytes);
 }
 
 /* The process of the file, and the children of fork inside of it. */
@@ -254,6 +372,38 @@ static enum status read_all(struct reader *r, DIR *d)
 	return status == STATUS_NO_MEMORY ? status : STATUS_OK;
 }
 
+static int compare_addresses(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+static void free_module(struct rundir_module *m)
+{
+	free(m->path);
+	vec_free(&m->link_addrs);
+}
+
+/* Leaves out code objects that were loaded and never ran, and sorts. */
+static void finish(struct reader *r)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < r->modules.n; i++) {
+		struct rundir_module *m = &r->modules.at[i];
+		if (m->n_nodes == 0) {
+			free_module(m);
+			continue;
+		}
+		if (m->link_addrs.n > 1)
+			qsort(m->link_addrs.at, m->link_addrs.n, sizeof *m->link_addrs.at,
+			      compare_addresses);
+		r->modules.at[n++] = *m;
+	}
+	r->modules.n = n;
+	if (n > 1)
+		qsort(r->modules.at, n, sizeof *r->modules.at, compare_modules);
+}
+
 enum status rundir_read(const char *path, struct rundir *run)
 {
 	DIR *d = opendir(path);
@@ -268,10 +418,11 @@ enum status rundir_read(const char *path, struct rundir *run)
 	if (r) {
 		r->dir = path;
 		status = read_all(r, d);
-		if (r->modules.n > 1)
-			qsort(r->modules.at, r->modules.n, sizeof *r->modules.at, compare_modules);
+		finish(r);
 		*run = (struct rundir){r->modules.at, r->modules.n, r->n_files, r->n_not_kept};
 		map_free(&r->by_key);
+		map_free(&r->link_addrs);
+		vec_free(&r->codes);
 		free(r);
 		if (status != STATUS_OK)
 			rundir_free(run);
@@ -283,7 +434,7 @@ enum status rundir_read(const char *path, struct rundir *run)
 void rundir_free(struct rundir *run)
 {
 	for (size_t i = 0; i < run->n_modules; i++)
-		free(run->modules[i].path);
+		free_module(&run->modules[i]);
 	free(run->modules);
 	*run = (struct rundir){0};
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lists the binaries with samples in a measurement directory, and the GPU code objects that the
- * directory contains. Tests: tests/cli/struct/struct_jobs.sh, tests/cli/struct/struct_gpubins.sh.
+ * Lists the binaries with samples in a measurement directory, and the GPU code objects in it of
+ * which a function was launched or sampled. Tests: tests/cli/struct/struct_jobs.sh,
+ * tests/cli/struct/struct_gpubins.sh.
  */
 #ifndef HPCSTRUCT_LITE_DRIVER_RUN_MODULES_H
 #define HPCSTRUCT_LITE_DRIVER_RUN_MODULES_H
 
 #include "common/base/status.h"
+#include "common/base/vec.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,7 +22,10 @@ struct rundir_module {
 	char key[80];          /* structure_key(); for a GPU code object, the hash of its content */
 	/* the run time saved it in gpubins/; it has no build id, size and time */
 	bool is_code_object;
-	uint64_t n_nodes;      /* context nodes with an address in it */
+	/* context nodes with an address in it; of a code object: functions that ran */
+	uint64_t n_nodes;
+	/* link addresses that records name, in ascending order; only of big files */
+	VEC(uint64_t) link_addrs;
 };
 
 struct rundir {

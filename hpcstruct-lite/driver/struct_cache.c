@@ -55,6 +55,88 @@ bool cache_seems_current(const char *path, uint64_t fingerprint)
 	return ok;
 }
 
+/* ---- files with some of the functions ---- */
+
+struct partial {
+	struct mapfile file;
+	struct structure *structure;
+};
+
+static bool open_partial(const char *path, struct partial *p)
+{
+	struct structure_header h;
+	if (!read_sound(path, &h) || !(h.flags & STRUCTURE_FLAG_PARTIAL) ||
+	    mapfile_open(path, &p->file) != STATUS_OK)
+		return false;
+	if (structure_open(path, p->file.bytes, p->file.n_bytes, &p->structure) == STATUS_OK)
+		return true;
+	mapfile_close(&p->file);
+	return false;
+}
+
+static void close_partial(struct partial *p)
+{
+	structure_close(p->structure);
+	mapfile_close(&p->file);
+}
+
+/* From the header alone: files with all functions are large. */
+static bool has_all(const char *path)
+{
+	struct structure_header h;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	bool all = fd >= 0 && read(fd, &h, sizeof h) == (ssize_t)sizeof h &&
+		   !(h.flags & STRUCTURE_FLAG_PARTIAL);
+	if (fd >= 0)
+		close(fd);
+	return all;
+}
+
+bool cache_covers(const char *path, const struct image *image, const uint64_t *link_addrs, size_t n)
+{
+	struct partial p;
+	if (has_all(path))
+		return true;
+	if (n == 0 || !open_partial(path, &p))
+		return false;
+	size_t n_regions = structure_n_regions(p.structure), k = 0;
+	bool covers = true;
+	for (size_t i = 0; i < n && covers; i++) {
+		uint64_t start = 0, end = 0;
+		uint32_t position;
+		if (!image_position(image, link_addrs[i], &position))
+			continue;
+		for (; k < n_regions; k++) {
+			structure_get_region(p.structure, k, &start, &end);
+			if (link_addrs[i] < end)
+				break;
+		}
+		covers = k < n_regions && link_addrs[i] >= start;
+	}
+	close_partial(&p);
+	return covers;
+}
+
+bool cache_add_entries(const char *path, uint64_t fingerprint, struct cache_entries *entries)
+{
+	struct partial p;
+	bool ok = true;
+	if (!open_partial(path, &p))
+		return true;
+	uint32_t n = structure_fingerprint(p.structure) == fingerprint
+			     ? structure_n_scopes(p.structure)
+			     : 0;
+	for (uint32_t i = 0; i < n && ok; i++) {
+		struct structure_scope s = structure_get_scope(p.structure, i);
+		uint64_t *slot = s.kind == STRUCTURE_FUNCTION ? vec_push(entries) : NULL;
+		ok = slot || s.kind != STRUCTURE_FUNCTION;
+		if (slot)
+			*slot = s.entry;
+	}
+	close_partial(&p);
+	return ok;
+}
+
 bool cache_is_of(const char *path, const uint8_t *build_id, size_t build_id_bytes)
 {
 	struct structure_header h;

@@ -8,6 +8,8 @@
 #define HPCSTRUCT_LITE_DRIVER_STRUCT_CACHE_H
 
 #include "common/base/status.h"
+#include "common/base/vec.h"
+#include "hpcstruct-lite/image/image.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -18,6 +20,21 @@
 bool cache_is_current(const char *path, uint64_t fingerprint);
 /* Does the same but checks only the file's header and size. The reader will check the rest. */
 bool cache_seems_current(const char *path, uint64_t fingerprint);
+/*
+ * Of a current file: returns true if it has all functions, or n > 0 and it covers those of these
+ * link addresses that are in the image's code. `link_addrs` must rise. Logs nothing, unless the
+ * file is damaged beyond its check value.
+ */
+bool cache_covers(const char *path, const struct image *image, const uint64_t *link_addrs,
+		  size_t n);
+/*
+ * Appends the entries of the functions in a structure file with this fingerprint that has only
+ * some. Other files have none. Returns false when out of memory.
+ */
+struct cache_entries {
+	VEC(uint64_t);
+};
+bool cache_add_entries(const char *path, uint64_t fingerprint, struct cache_entries *entries);
 /*
  * Returns true if `path` is an undamaged structure file with this build id. NULL: with any build
  * id. Logs nothing.

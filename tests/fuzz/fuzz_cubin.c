@@ -51,7 +51,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		abort();
 	snprintf(path, sizeof path, "/proc/self/fd/%d", in);
 	if (analyse_open(path, &options, &a) == STATUS_OK) {
-		if (analyse_read(a) == STATUS_OK && analyse_write(a, NULL, out, "out") == STATUS_OK)
+		if (analyse_read(a, NULL, 0) == STATUS_OK &&
+		    analyse_write(a, NULL, out, "out") == STATUS_OK)
 			check_structure(out);
 		else
 			abort();

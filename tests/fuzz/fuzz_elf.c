@@ -46,7 +46,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		abort();
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	if (analyse_open(path, &options, &a) == STATUS_OK) {
-		if (analyse_read(a) == STATUS_OK && analyse_write(a, out, "out") != STATUS_OK)
+		if (analyse_read(a, NULL, 0) == STATUS_OK &&
+		    analyse_write(a, NULL, out, "out") != STATUS_OK)
 			abort();
 		analyse_close(a);
 	}

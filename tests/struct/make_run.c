@@ -3,11 +3,14 @@
  * Makes a measurement file with one context node in each of the given binaries, for tests of what
  *reads such directories.
  *
- *	make_run FILE [BINARY | BINARY=BUILD-ID | vdso=BUILD-ID | unused:BINARY | code:NAME]...
+ *	make_run FILE [BINARY | BINARY=BUILD-ID | vdso=BUILD-ID | unused:BINARY | code:NAME |
+ *		loaded:NAME | at:ADDRESS]...
  *
  * BINARY alone is recorded with its own build id, size and time; "=BUILD-ID" (hexadecimal) with
- *another; "unused:" without a node. "code:" records a GPU code object whose file is gpubins/NAME:
- *32 hexadecimal digits, its hash, and a suffix; "code:" alone one that was not kept.
+ *another; "unused:" without a node. "at:" adds a node at another address of the BINARY before it.
+ *"code:" records a GPU code object with a function that ran, whose file is gpubins/NAME: 32
+ *hexadecimal digits, its hash, and a suffix; "code:" alone one that was not kept. "loaded:" records
+ *one without a function.
  */
 #include "common/base/log.h"
 #include "common/format/measurement_gpu.h"
@@ -69,11 +72,18 @@ static bool add_module(uint16_t id, const char *path, const char *build_id)
 	return true;
 }
 
-static void add_code(const char *name)
+static void add_node(uint16_t module, uint64_t link_addr)
 {
+	struct msr_node *node = add_extent(MSR_NODE, sizeof *node);
+	node->addr = msr_addr_make(module, link_addr, false);
+}
+
+static void add_code(const char *name, bool has_run)
+{
+	static uint32_t id;
 	struct msr_gpu_def_code c = {.head = {.type = MSR_GPU_DEF_CODE,
 					      .name_bytes = (uint16_t)(strlen(name) + 1),
-					      .id = 1},
+					      .id = ++id},
 				     .kind = MSR_GPU_CODE_OTHER};
 	unsigned long long hash[2] = {0};
 	if (sscanf(name, "%16llx%16llx", &hash[0], &hash[1]) == 2)
@@ -87,6 +97,13 @@ static void add_code(const char *name)
 	memcpy(at, &q, sizeof q); /* something to step over */
 	memcpy(at + q.head.bytes, &c, sizeof c);
 	memcpy(at + q.head.bytes + sizeof c, name, c.head.name_bytes);
+	struct msr_gpu_def_function f = {.head = {.bytes = sizeof f + 8,
+						  .type = MSR_GPU_DEF_FUNCTION,
+						  .name_bytes = 1,
+						  .id = id},
+					 .code = id};
+	if (has_run)
+		memcpy(add_extent(MSR_GPU_DEFINITION, f.head.bytes), &f, sizeof f);
 }
 
 int main(int argc, char **argv)
@@ -95,23 +112,31 @@ int main(int argc, char **argv)
 	memcpy(h->magic, MSR_MAGIC, sizeof h->magic);
 	h->version_major = MSR_VERSION_MAJOR;
 	h->header_bytes = MSR_HEADER_BYTES;
+	uint16_t module = 0;
 	if (argc < 2)
 		return 2;
 	for (int i = 2; i < argc; i++) {
 		if (strncmp(argv[i], "code:", 5) == 0) {
-			add_code(argv[i] + 5);
+			add_code(argv[i] + 5, true);
+			continue;
+		}
+		if (strncmp(argv[i], "loaded:", 7) == 0) {
+			add_code(argv[i] + 7, false);
+			continue;
+		}
+		if (strncmp(argv[i], "at:", 3) == 0) {
+			add_node(module, strtoull(argv[i] + 3, NULL, 16));
 			continue;
 		}
 		bool unused = strncmp(argv[i], "unused:", 7) == 0;
 		char *path = argv[i] + (unused ? 7 : 0), *build_id = strchr(path, '=');
 		if (build_id)
 			*build_id++ = '\0';
-		if (!add_module((uint16_t)(i - 1), path, build_id))
+		module = (uint16_t)(i - 1);
+		if (!add_module(module, path, build_id))
 			return 1;
-		if (unused)
-			continue;
-		struct msr_node *node = add_extent(MSR_NODE, sizeof *node);
-		node->addr = msr_addr_make((uint16_t)(i - 1), 0x1000, false);
+		if (!unused)
+			add_node(module, 0x1000);
 	}
 	h->allocated = n_bytes;
 	FILE *f = fopen(argv[1], "wb");

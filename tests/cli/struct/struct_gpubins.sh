@@ -34,15 +34,17 @@ spirv=0123456789abcdef00000000000000a3.spv
 ptx=0123456789abcdef00000000000000a4.ptx
 other=0123456789abcdef00000000000000a5.gpubin
 cubin=0123456789abcdef00000000000000a6.gpubin
+idle=0123456789abcdef00000000000000a7.gpubin
 mkdir -p "$run/gpubins"
 cp "$golden/opencl/jacobi.cl" "$run/gpubins/$source"
 cp "$golden/struct/shapes-gcc-O2-g.so" "$run/gpubins/$elf"
 cp "$golden/cubin/shared.sm_90.plain.cubin" "$run/gpubins/$cubin"
+cp "$golden/cubin/inline.sm_90.plain.cubin" "$run/gpubins/$idle"
 printf '\003\002\043\007more' >"$run/gpubins/$spirv"
 printf '//\n// NVIDIA\n\n.version 8.0\n' >"$run/gpubins/$ptx"
 printf 'poclbin\0\0\0' >"$run/gpubins/$other"
 "$make_run" "$run/0.hpcrun" "code:$source" "code:$elf" "code:$spirv" "code:$ptx" "code:$other" \
-	code: "code:$source" "code:$cubin"
+	code: "code:$source" "code:$cubin" "loaded:$idle"
 "$make_run" "$run/1.hpcrun" "code:$source" "code:../../etc/passwd" \
 	"$golden/struct/shapes-gcc-O2-nog.so"
 said "$HPCSTRUCT" "$run" | sort >"$T/said"
@@ -57,6 +59,8 @@ like "PTX is named" "$(cat "$T/said")" "$ptx: PTX text: "
 like "PoCL's container is named" "$(cat "$T/said")" "$other: PoCL program binary: "
 is "that is all" "$(wc -l <"$T/said")" 6
 ok "it is no failure" "$HPCSTRUCT" -q "$run"
+is "code of which no function ran is left out" \
+	"$(find "$HPCTOOLKIT_LITE_CACHE" -name "${idle%.*}-*" | wc -l)" 0
 structure_of() { # CODE: its file in the cache that was used last
 	ls -t "$HPCTOOLKIT_LITE_CACHE/${1%.*}"-*.hpcstruct | head -n 1
 }
