@@ -9,6 +9,7 @@
 #include "hpcprof-lite/attribute/activity/activity_metrics.h"
 #include "hpcprof-lite/attribute/activity/omp_regions.h"
 #include "hpcprof-lite/attribute/activity/phases.h"
+#include "hpcprof-lite/attribute/activity/process_roles.h"
 #include "hpcprof-lite/attribute/activity/wait_objects.h"
 #include "hpcprof-lite/attribute/describe.h"
 #include "hpcprof-lite/attribute/expand.h"
@@ -295,7 +296,7 @@ static bool make_profiles(struct pipeline *p)
 	ok = ok && describe_metrics(p->m, p->job) && add_activities(p) &&
 	     gpu_settle(&p->gpu, p->m, p->expand.final_of) &&
 	     mpi_describe_metrics(&p->mpi, p->job, p->m) &&
-	     describe_processes(p->m, p->job, last_moments) &&
+	     describe_processes(p->m, p->job, last_moments) && process_roles_find(p->m, p->job) &&
 	     describe_profiles(p->m, p->job, n_queues);
 	if (ok)
 		number_profiles(p, n_queues);

@@ -48,6 +48,7 @@ struct model_process {
 	uint64_t host_id;
 	uint32_t pid;
 	int32_t rank;              /* -1: none */
+	const char *role;          /* "DataLoader worker 0"; NULL: none is known */
 	uint32_t exec_seq;
 	const char *executable;
 	const char *processors;    /* that it was allowed to use: "0-3,8-8"; "": unknown */

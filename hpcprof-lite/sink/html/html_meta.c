@@ -86,6 +86,7 @@ static void put_processes(struct html *h)
 	for (uint32_t i = 0; i < h->m->n_processes; i++) {
 		const struct model_process *p = &h->m->processes[i];
 		TEXT(h, "%s{\"rank\":%" PRId32, i ? "," : "", p->rank);
+		STRING(h, "role", p->role ? p->role : "");
 		STRING(h, "host", p->host);
 		NUMBER(h, "pid", p->pid);
 		NUMBER(h, "side", p->exec_seq);

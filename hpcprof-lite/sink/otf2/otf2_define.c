@@ -80,13 +80,16 @@ void otf2_member(struct otf2_defs *d, uint32_t self, const char *name, const cha
 
 void otf2_process_name(const struct model_process *p, char *name, size_t n_bytes)
 {
+	int n;
 	if (p->rank >= 0)
-		snprintf(name, n_bytes,
-			 p->exec_seq ? "MPI Rank %" PRId32 " (pid %" PRIu32 ".%" PRIu32 ")"
-				     : "MPI Rank %" PRId32,
-			 p->rank, p->pid, p->exec_seq);
+		n = snprintf(name, n_bytes,
+			     p->exec_seq ? "MPI Rank %" PRId32 " (pid %" PRIu32 ".%" PRIu32 ")"
+					 : "MPI Rank %" PRId32,
+			     p->rank, p->pid, p->exec_seq);
 	else
-		snprintf(name, n_bytes,
-			 p->exec_seq ? "Process %" PRIu32 ".%" PRIu32 : "Process %" PRIu32, p->pid,
-			 p->exec_seq);
+		n = snprintf(name, n_bytes,
+			     p->exec_seq ? "Process %" PRIu32 ".%" PRIu32 : "Process %" PRIu32,
+			     p->pid, p->exec_seq);
+	if (p->role && n > 0 && (size_t)n < n_bytes)
+		snprintf(name + n, n_bytes - (size_t)n, ", %s", p->role);
 }

@@ -70,7 +70,7 @@ static const char *base_name(const char *path)
 
 static void put_process_name(struct perfetto_writer *w, const struct model_process *p)
 {
-	const char *program = base_name(p->executable);
+	const char *program = p->role ? p->role : base_name(p->executable);
 	size_t n = strlen(program) + sizeof "rank 4294967295: ";
 	char *name = malloc(n);
 	if (name && p->rank >= 0)

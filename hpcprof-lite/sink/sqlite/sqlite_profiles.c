@@ -8,7 +8,7 @@ static void put_processes(struct sqlite_writer *w)
 {
 	const struct model *m = w->m;
 	char end[128];
-	sqlite_begin(w, "process", 13);
+	sqlite_begin(w, "process", 14);
 	for (uint32_t i = 0; i < m->n_processes; i++) {
 		const struct model_process *p = &m->processes[i];
 		sqlite_int(w, i);
@@ -24,6 +24,7 @@ static void put_processes(struct sqlite_writer *w)
 		sqlite_int(w, p->off_ns);
 		sqlite_int(w, p->is_live);
 		sqlite_text(w, ends_text(p->exit_kind, p->exit_code, end, sizeof end));
+		sqlite_text(w, p->role);
 		sqlite_row(w);
 	}
 	sqlite_end(w);

@@ -48,6 +48,8 @@ static void put_process(const struct model_process *p, FILE *out)
 	fprintf(out, " pid %u", p->pid);
 	if (p->exec_seq)
 		fprintf(out, ".%u", p->exec_seq);
+	if (p->role)
+		fprintf(out, ", %s,", p->role);
 }
 
 static unsigned n_sampled(const struct model *m)

@@ -62,6 +62,8 @@ static void put_which(const struct model *m, const struct model_process *like, F
 			putc(' ', out);
 		}
 		fprintf(out, "pid %" PRIu32, p->pid);
+		if (p->role)
+			fprintf(out, " (%s)", p->role);
 	}
 	if (n > MOST)
 		fprintf(out, ", %u more", n - MOST);

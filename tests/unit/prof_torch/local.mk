@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Operators of PyTorch.
+# PyTorch: operators, and what processes are for.
 
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/prof_torch/test_known_torch tests/unit/prof_torch/test_torch_fold
-TESTS += tests/unit/prof_torch/test_known_torch tests/unit/prof_torch/test_torch_fold
+prof_torch_unit = tests/unit/prof_torch/test_known_torch \
+	tests/unit/prof_torch/test_process_roles tests/unit/prof_torch/test_torch_fold
+check_PROGRAMS += $(prof_torch_unit)
+TESTS += $(prof_torch_unit)
 tests_unit_prof_torch_test_known_torch_SOURCES = tests/unit/prof_torch/test_known_torch.c
 tests_unit_prof_torch_test_known_torch_LDADD = libhlprof.la $(CMOCKA_LIBS)
+tests_unit_prof_torch_test_process_roles_SOURCES = tests/unit/prof_torch/test_process_roles.c
+tests_unit_prof_torch_test_process_roles_LDADD = libhlprof.la $(CMOCKA_LIBS)
 tests_unit_prof_torch_test_torch_fold_SOURCES = tests/unit/prof_torch/test_torch_fold.c
 tests_unit_prof_torch_test_torch_fold_LDADD = $(PROF_UNIT_LDADD)
 endif

@@ -85,9 +85,11 @@ class Profile {
     const profile = this.profiles[p],
       process = this.meta.processes[profile.process];
     const parts = [];
+    const role = process && this.str(process.role);
     if (process && process.rank >= 0) parts.push(`rank ${process.rank}`);
     else if (this.meta.processes.length > 1)
       parts.push(`${baseName(this.str(process.executable))} ${process.pid}`);
+    if (role) parts.push(role);
     if (profile.kind === PROFILE_QUEUE) {
       parts.push(
         this.str(this.meta.queues[profile.queue].name) +

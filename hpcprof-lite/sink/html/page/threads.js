@@ -104,8 +104,10 @@ class ThreadView {
     };
     for (const [process, list] of byProcess) {
       const info = p.meta.processes[process];
+      const role = p.str(info.role);
       const name =
-        info.rank >= 0 ? `rank ${info.rank}` : `${baseName(p.str(info.executable))} ${info.pid}`;
+        (info.rank >= 0 ? `rank ${info.rank}` : `${baseName(p.str(info.executable))} ${info.pid}`) +
+        (role ? `, ${role}` : "");
       const sum = list.reduce((s, v) => s + v.value, 0);
       grid.append(
         el(

@@ -297,8 +297,12 @@ class WaitingView {
   }
   processName(i) {
     const p = this.app.profile,
-      x = p.meta.processes[i];
-    return x.rank >= 0 ? `rank ${x.rank}` : `${baseName(p.str(x.executable))}, pid ${x.pid}`;
+      x = p.meta.processes[i],
+      role = p.str(x.role);
+    return (
+      (x.rank >= 0 ? `rank ${x.rank}` : `${baseName(p.str(x.executable))}, pid ${x.pid}`) +
+      (role ? `, ${role}` : "")
+    );
   }
   select(process) {
     const p = this.app.profile,
