@@ -119,6 +119,8 @@ size_t config_encode(const struct config *c, char *text, size_t n_bytes)
 	}
 	if (c->mpi)
 		put_number(&o, "mpi", 1);
+	if (c->check)
+		put_number(&o, "check", 1);
 	o.text[o.n] = '\0';
 	return o.full ? 0 : o.n;
 }
@@ -256,6 +258,8 @@ static void get_value(struct in *in, const char *key, struct config *c)
 		c->gpu_bytes = get_u64(in);
 	else if (!strcmp(key, "mpi"))
 		c->mpi = get_i64(in) != 0;
+	else if (!strcmp(key, "check"))
+		c->check = get_i64(in) != 0;
 	else if (!strcmp(key, "trace"))
 		c->trace = get_i64(in) != 0;
 	else if (!strcmp(key, "python"))

@@ -340,6 +340,29 @@ bool region_path_plan(struct region_thread *t, const struct unwind_thread *unwin
 	return false;
 }
 
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+	hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+	return hash ^ hash >> 32;
+}
+
+uint64_t region_path_tag(const struct region_thread *t)
+{
+	const uint32_t n = atomic_load_explicit(&t->n_entries, memory_order_relaxed);
+	if (!n)
+		return region_is_worker(t);
+	const struct region_entry *e = &t->entry[n - 1];
+	const uint64_t place = e->place_at ? atomic_load_explicit(e->place_at,
+								  memory_order_relaxed)
+					   : e->place,
+		       state = atomic_load_explicit(&e->state, memory_order_relaxed),
+		       is_now = atomic_load_explicit(&e->region->generation, memory_order_acquire);
+	uint64_t hash = mix((uint64_t)n << 32 | state << 1 | region_is_worker(t),
+			    (uintptr_t)e->region);
+	hash = mix(hash, e->generation);
+	return mix(mix(hash, is_now), place);
+}
+
 /* Copies the path to the end of p->last; counts the outermost frames that are unchanged. */
 static void publish(struct region_paths *p, const struct chain *c, struct region_path *path)
 {

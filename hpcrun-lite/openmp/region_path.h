@@ -39,6 +39,12 @@ bool region_path_plan(struct region_thread *t, const struct unwind_thread *own,
 		      const struct unwind_path *walked, struct region_plan *plan);
 
 /*
+ * What the path of the calling thread depends on besides its own stack: the region that it works
+ * in, its instance, and how far it is. Equal stacks with equal tags have equal paths. 0: no region.
+ */
+uint64_t region_path_tag(const struct region_thread *t);
+
+/*
  * A path to insert into the tree. If is_joined, module 0 stands for synthetic frames and
  * 0xffff for code in no module; otherwise module 0 stands for the latter.
  */

@@ -10,6 +10,7 @@
 #include "common/safe/clock.h"
 #include "common/safe/text.h"
 #include "hpcrun-lite/gpu/core.h"
+#include "hpcrun-lite/runtime/calls/call_path.h"
 #include "hpcrun-lite/runtime/code/module.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/sample.h"
@@ -42,24 +43,13 @@ static struct {
 	_Atomic bool registered;                   /* with exit, in this process */
 } glue;
 
-/* A launch's place, from begin_launch to end_launch. */
+/* A launch, from begin_launch to end_launch. */
 static __thread struct {
 	struct thread *thread;     /* NULL: not measured, or inside already */
-	struct sample_place place;
-	struct unwind_path walked;
+	struct call_path path;
 	uint64_t cost_begin;
 	uint32_t n_turns;
 } launching;
-
-/*
- * Where the calling thread's last launch was put: that of the next one, when its path is the same
- * and nothing was walked in between.
- */
-static __thread struct {
-	/* the unwinder's count then; 0: nowhere, since a first walk is like none before */
-	uint64_t n_walks;
-	uint32_t node, n_inner, backend, n_left_out;
-} last_launch;
 
 static __thread uint32_t n_suspended;
 
@@ -74,51 +64,24 @@ static bool is_left_out(unsigned number, uint32_t module)
 	return false;
 }
 
+/* The tag of a back end: its number + 1, and the number of modules that are left out. */
+static uint64_t tag_of(unsigned number)
+{
+	return (uint64_t)(number + 1) << 32 |
+	       atomic_load_explicit(&glue.n_left_out, memory_order_relaxed);
+}
+
 /*
  * Number of innermost frames that mean nothing to the user: those of the back end, except the
  * outermost of them, which is the call that the program made.
  */
-static uint32_t inner_frames(const struct unwind_path *walked, unsigned number)
+static uint32_t inner_frames(const struct unwind_path *walked, uint64_t tag)
 {
+	const unsigned number = (unsigned)(tag >> 32) - 1;
 	uint32_t n = 0;
 	while (n < walked->n && is_left_out(number, msr_addr_module(walked->addr[n])))
 		n++;
 	return n ? n - 1 : 0;
-}
-
-/* The path that was just walked equals, frame by frame, that of the thread's last launch. */
-static bool is_as_before(const struct unwind_path *w, uint64_t n_walks, unsigned number,
-			 uint32_t n_left_out)
-{
-	return w->n_same == w->n && n_walks == last_launch.n_walks + 1 &&
-	       last_launch.backend == number && last_launch.n_left_out == n_left_out;
-}
-
-static bool take_path(struct thread *t, unsigned number)
-{
-	struct unwind_path *w = &launching.walked;
-	struct sample_place *place = &launching.place;
-	const uint32_t n_left_out = atomic_load_explicit(&glue.n_left_out, memory_order_relaxed);
-	place->walked = w;
-	sample_walk_here(t, w);
-	const uint64_t n_walks = unwind_counts(t->unwind)->walks;
-	bool is_same = is_as_before(w, n_walks, number, n_left_out);
-	if (is_same && !python_is_there() && !region_is_worker(&t->regions)) {
-		last_launch.n_walks = n_walks;
-		place->node = last_launch.node;
-		return place->has_node = true;
-	}
-	last_launch.n_walks = 0;
-	uint32_t n_inner = is_same ? last_launch.n_inner : inner_frames(w, number);
-	place->has_node = sample_insert(t, w, n_inner, true, &place->node, &place->cause);
-	if (place->has_node) {
-		last_launch.node = place->node;
-		last_launch.n_inner = n_inner;
-		last_launch.backend = number;
-		last_launch.n_left_out = n_left_out;
-		last_launch.n_walks = n_walks;
-	}
-	return place->has_node;
 }
 
 static enum gpu_entry begin_launch(unsigned number, struct gpu_place *p)
@@ -140,7 +103,8 @@ static enum gpu_entry begin_launch(unsigned number, struct gpu_place *p)
 	launching.cost_begin = sample_begin_cost(t, &launching.n_turns, COST_EVERY);
 	p->thread = t->record->number;
 	p->writer = &t->gpu;
-	p->node = take_path(t, number) ? launching.place.node : 0;
+	call_path_find(t, &(struct call_kind){inner_frames, tag_of(number)}, &launching.path);
+	p->node = launching.path.place.has_node ? launching.path.place.node : 0;
 	return GPU_ENTERED;
 }
 
@@ -149,7 +113,7 @@ static uint64_t end_launch(const struct gpu_place *p)
 	if (!p->writer)
 		return 0;
 	uint64_t cost_ns = sample_end_cost(launching.cost_begin, COST_EVERY);
-	sample_release(launching.thread, &launching.place);
+	sample_release(launching.thread, &launching.path.place);
 	return cost_ns;
 }
 
@@ -351,6 +315,5 @@ void gpu_glue_forked(void)
 		atomic_store_explicit(&glue.on_switch[i], NULL, memory_order_relaxed);
 	}
 	atomic_store_explicit(&glue.registered, false, memory_order_relaxed);
-	last_launch.n_walks = 0; /* its node is one of the parent's tree */
 	gpu_forked();
 }

@@ -380,6 +380,7 @@ static void end(enum msr_exit_kind kind, int code)
 	uint64_t now_ns = clock_mono_ns();
 	thread_stamp_all(now_ns);
 	thread_write_regions();
+	call_path_report();
 	write_end(kind, code, now_ns);
 	jit_keep();
 	if (store_is_damaged())

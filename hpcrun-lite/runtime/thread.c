@@ -91,6 +91,7 @@ static void reset_record(struct thread *t)
 	t->gpu = (struct gpu_thread){0};
 	region_sums_reset(&t->regions);
 	mpi_sums_free(&t->mpi, false);
+	call_path_forget(&t->calls);
 	t->record = NULL;
 }
 
@@ -268,6 +269,7 @@ void thread_end(void)
 	gpu_thread_trim(&t->gpu);
 	region_sums_finish(&t->regions, t->record);
 	mpi_sums_free(&t->mpi, true);
+	call_path_forget(&t->calls);
 	if (t->cct)
 		cct_finish(t->cct);
 	add_to_ended(t->record);

@@ -13,6 +13,7 @@
 #include "hpcrun-lite/openmp/region_path.h"
 #include "hpcrun-lite/openmp/region_sums.h"
 #include "hpcrun-lite/python/python.h"
+#include "hpcrun-lite/runtime/calls/call_path.h"
 #include "hpcrun-lite/runtime/mpi/mpi_sums.h"
 #include "hpcrun-lite/runtime/runtime.h"
 #include "hpcrun-lite/runtime/sample.h"
@@ -55,6 +56,7 @@ struct thread {
 	struct gpu_thread gpu;
 	struct region_thread regions;
 	struct mpi_thread mpi;
+	struct call_thread calls;
 };
 
 /* The state of the calling thread; NULL if it is not measured. Signal-safe. */

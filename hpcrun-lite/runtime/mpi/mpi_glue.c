@@ -6,10 +6,10 @@
  */
 #include "hpcrun-lite/runtime/mpi/mpi_glue.h"
 
+#include "hpcrun-lite/runtime/calls/call_path.h"
 #include "hpcrun-lite/runtime/code/module.h"
 #include "hpcrun-lite/runtime/mpi/mpi_sums.h"
 #include "hpcrun-lite/runtime/process.h"
-#include "hpcrun-lite/runtime/sample.h"
 #include "hpcrun-lite/store/store.h"
 
 #include <dlfcn.h>
@@ -24,15 +24,11 @@ static struct {
 	_Atomic uint32_t n_comms;
 } glue = {.generation = 1};
 
-/* The call that the thread is in, and the place of its last call. */
+/* The call that the thread is in. */
 static __thread struct {
 	struct thread *thread;
-	struct sample_place place;
-	struct unwind_path walked;
+	struct call_path path;
 	uint32_t n_turns;
-	/* the unwinder's count at the last walk; 0: none */
-	uint64_t n_walks;
-	uint32_t node, n_inner;
 } now;
 
 static uint32_t module_with(const void *text)
@@ -48,37 +44,12 @@ static uint32_t module_with(const void *text)
 }
 
 /* Number of innermost frames of the module, without the outermost of them. */
-static uint32_t inner_frames(const struct unwind_path *w, uint32_t module)
+static uint32_t inner_frames(const struct unwind_path *w, uint64_t module)
 {
 	uint32_t n = 0;
 	while (n < w->n && module && msr_addr_module(w->addr[n]) == module)
 		n++;
 	return n ? n - 1 : 0;
-}
-
-/*
- * As in gpu_glue.c: an equal path, with no other walk in between, has the same node. That of a
- * worker has not: its node also depends on where its region was forked.
- */
-static void find_path(struct thread *t, const void *text)
-{
-	struct unwind_path *w = &now.walked;
-	struct sample_place *place = &now.place;
-	place->walked = w;
-	sample_walk_here(t, w);
-	const uint64_t n_walks = unwind_counts(t->unwind)->walks;
-	const bool is_same = w->n_same == w->n && n_walks == now.n_walks + 1;
-	if (is_same && !python_is_there() && !region_is_worker(&t->regions)) {
-		now.n_walks = n_walks;
-		place->node = now.node;
-		place->has_node = true;
-		return;
-	}
-	const uint32_t n_inner = is_same ? now.n_inner : inner_frames(w, module_with(text));
-	place->has_node = sample_insert(t, w, n_inner, true, &place->node, &place->cause);
-	now.n_walks = place->has_node ? n_walks : 0;
-	now.node = place->node;
-	now.n_inner = n_inner;
 }
 
 static void count_lost(void)
@@ -98,11 +69,11 @@ static bool begin(const void *text)
 	}
 	const uint64_t cost = sample_begin_cost(t, &now.n_turns, COST_EVERY);
 	now.thread = t;
-	find_path(t, text);
+	call_path_find(t, &(struct call_kind){inner_frames, module_with(text)}, &now.path);
 	const uint64_t took = sample_end_cost(cost, COST_EVERY);
 	if (took)
 		atomic_fetch_add_explicit(&t->record->handler_ns, took, memory_order_relaxed);
-	sample_release(t, &now.place);
+	sample_release(t, &now.path.place);
 	return true;
 }
 
@@ -117,7 +88,7 @@ static _Atomic uint64_t *end(const struct mpi_event *e)
 	if (t != thread_self || !process_is_alive() ||
 	    atomic_load_explicit(&process.ending, memory_order_relaxed))
 		return NULL;
-	const uint32_t node = now.place.has_node ? now.place.node : 0;
+	const uint32_t node = now.path.place.has_node ? now.path.place.node : 0;
 	if (mpi_sums_add(&t->mpi, t->record->number, node, e, &cause))
 		return mpi_sums_last(&t->mpi);
 	count_lost();
@@ -169,7 +140,6 @@ const struct mpi_host *mpi_glue_host(void)
 
 void mpi_glue_forked(void)
 {
-	now.n_walks = 0; /* its node is one of the parent's tree */
 	atomic_store_explicit(&glue.n_comms, 0, memory_order_relaxed);
 	atomic_fetch_add_explicit(&glue.generation, 1, memory_order_relaxed);
 }

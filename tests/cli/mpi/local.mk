@@ -6,6 +6,7 @@ mpi_tests = \
 	tests/cli/mpi/mpi_fortran.sh \
 	tests/cli/mpi/mpi_harmless.sh \
 	tests/cli/mpi/mpi_late.sh \
+	tests/cli/mpi/mpi_memo.sh \
 	tests/cli/mpi/mpi_polls.sh \
 	tests/cli/mpi/mpi_python.sh \
 	tests/cli/mpi/mpi_truth.sh
@@ -20,6 +21,7 @@ EXTRA_DIST += $(mpi_tests) tests/cli/mpi/mpi_lib.sh \
 	tests/workload/mpi/mpi_fortran_mod.f90 \
 	tests/workload/mpi/mpi_inter.c \
 	tests/workload/mpi/mpi_late.c \
+	tests/workload/mpi/mpi_memo.cc \
 	tests/workload/mpi/mpi_mix.c \
 	tests/workload/mpi/mpi_polls.c \
 	tests/workload/mpi/mpi_omp.c \

@@ -35,6 +35,7 @@ mpi_build() {
 	mkdir -p "$T/$mpi_name"
 	case $mpi_source in
 	*.c) "mpicc.$mpi_name" -O1 -g -o "$mpi_to" "$mpi_source" -lpthread "$@" ;;
+	*.cc) "mpicxx.$mpi_name" -O1 -g -o "$mpi_to" "$mpi_source" -lpthread "$@" ;;
 	*.f90) "mpifort.$mpi_name" -O1 -g -fallow-argument-mismatch -J "$T/$mpi_name" \
 		-o "$mpi_to" "$mpi_source" "$@" ;;
 	esac >"$T/$mpi_name/build.log" 2>&1 || {

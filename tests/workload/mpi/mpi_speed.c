@@ -28,6 +28,21 @@ static __attribute__((noinline)) void deep(int depth, int n)
 		MPI_Allreduce(&x, &y, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF);
 }
 
+/*
+ * One call at each of 16 places below twelve more functions, as programs do whose paths are deep.
+ */
+static __attribute__((noinline)) void many(int depth, unsigned path)
+{
+	int x = 0, y = 0;
+	if (depth == 0)
+		MPI_Allreduce(&x, &y, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF);
+	else if (path & 1)
+		many(depth - 1, path >> 1);
+	else
+		many(depth - 1, path >> 1);
+	__asm__ volatile("");
+}
+
 int main(int argc, char **argv)
 {
 	int n = argc > 1 ? atoi(argv[1]) : 1000000, done, x = 0, y = 0;
@@ -50,6 +65,10 @@ int main(int argc, char **argv)
 		MPI_Wait(&q, MPI_STATUS_IGNORE);
 	}
 	printf("Irecv+Send+Wait %.1f\n", (now() - start) / n / 3);
+	start = now();
+	for (int i = 0; i < n; i++)
+		many(12, (unsigned)i & 15);
+	printf("places %.1f\n", (now() - start) / n);
 	MPI_Finalize();
 	return 0;
 }
