@@ -129,9 +129,21 @@ static bool add_word(struct entry *e, const struct start *s, uint32_t *n, uint64
 	return true;
 }
 
+/* Whether the walk went from r to its caller by this recipe, and by nothing else. */
+static bool is_by_recipe(const struct record *r, uint64_t recipe)
+{
+	const uint64_t offset = (uint64_t)recipe_cfa_offset(recipe);
+	switch (recipe_kind(recipe)) {
+	case RECIPE_SP: return r->kind == RECORD_PLAIN && r[1].sp == r->sp + offset;
+	case RECIPE_BP: return r->kind == RECORD_PLAIN && r[1].sp == r->bp + offset;
+	case RECIPE_DEREF_BP: return r->kind == RECORD_DEREF;
+	default: return false;
+	}
+}
+
 /*
- * Adds the words that made the caller of r. *needs_bp: whether bp of the caller matters, then that
- * of r. The recipe shows whether it does; that r has a plain record does not.
+ * Adds the words that made the caller of r. *needs_bp: whether bp of the caller matters; then,
+ * whether that of r does.
  */
 static bool add_frame(struct entry *e, const struct start *s, uint32_t *n, const struct record *r,
 		      bool *needs_bp)
@@ -139,12 +151,10 @@ static bool add_frame(struct entry *e, const struct start *s, uint32_t *n, const
 	const struct record *caller = r + 1;
 	const uint64_t pc_at = caller->sp - 8;
 	uint64_t recipe, delta;
-	if ((r->kind != RECORD_PLAIN && r->kind != RECORD_DEREF) ||
-	    !recipe_find(recipe_tag(s->epoch), r->pc - !r->exact, &recipe, &delta))
+	if (!recipe_find(recipe_tag(s->epoch), r->pc - !r->exact, &recipe, &delta) ||
+	    !is_by_recipe(r, recipe))
 		return false;
 	const enum recipe_kind kind = recipe_kind(recipe);
-	if (kind != RECIPE_SP && kind != RECIPE_BP && kind != RECIPE_DEREF_BP)
-		return false;
 	bool uses_bp = kind != RECIPE_SP;
 	if (*needs_bp && recipe_bp(recipe) == RECIPE_BP_SAME)
 		uses_bp = true;
