@@ -412,6 +412,11 @@ struct msr_phase {
 	_Atomic uint64_t leave_ns; /* 0: it lasted to the end of the process */
 	uint32_t thread;      /* that called; UINT32_MAX: not measured */
 	uint32_t node;        /* its context node at the call; 0: unknown */
+	/*
+	 * Measured time of that thread in calls of MPI meanwhile; set before leave_ns. UINT64_MAX:
+	 * unknown, because another thread ended the phase.
+	 */
+	_Atomic uint64_t mpi_ns;
 };
 
 /* A program that cannot be measured was started, by this process or in its place. */

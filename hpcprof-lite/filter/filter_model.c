@@ -122,6 +122,8 @@ static bool copy_phases(struct filter_part *p)
 		r.process = p->process_to[r.process];
 		r.profile = r.profile == MODEL_NONE ? MODEL_NONE : p->profile_to[r.profile];
 		clip(p, &r.enter_ns, &r.leave_ns);
+		if (p->has_time)
+			r.mpi_ns = UINT64_MAX;
 		if (r.process != MODEL_NONE && r.enter_ns < r.leave_ns &&
 		    (r.profile != MODEL_NONE || m->ranges[i].profile == MODEL_NONE))
 			ranges[p->to->n_ranges++] = r;

@@ -69,6 +69,7 @@ struct load_region {
 /* As struct msr_phase. */
 struct load_phase {
 	uint64_t enter_ns, leave_ns;
+	uint64_t mpi_ns;         /* of the main thread; UINT64_MAX: unknown */
 	uint32_t thread, node;   /* node 0: unknown; else `thread` is an index in the file */
 };
 

@@ -4,10 +4,16 @@
 
 #include "common/base/sorted.h"
 
+static uint64_t get(const _Atomic uint64_t *word)
+{
+	return atomic_load_explicit(word, memory_order_acquire);
+}
+
 static bool is_plausible(const struct load_phase *p)
 {
 	return p->enter_ns <= LOAD_LONGEST_NS && p->leave_ns <= LOAD_LONGEST_NS &&
-	       (!p->leave_ns || p->leave_ns >= p->enter_ns);
+	       (!p->leave_ns || p->leave_ns >= p->enter_ns) &&
+	       (p->mpi_ns == UINT64_MAX || p->mpi_ns <= LOAD_LONGEST_NS);
 }
 
 enum status load_phases(struct load_file *f, const struct msr_view *v)
@@ -19,9 +25,11 @@ enum status load_phases(struct load_file *f, const struct msr_view *v)
 	}
 	for (uint64_t at = 0; v->n_bytes - at >= stride; at += stride) {
 		const struct msr_phase *r = (const void *)(v->content + at);
+		const uint64_t leave_ns = get(&r->leave_ns);
 		const struct load_phase phase = {
 			.enter_ns = r->enter_ns,
-			.leave_ns = atomic_load_explicit(&r->leave_ns, memory_order_relaxed),
+			.leave_ns = leave_ns,
+			.mpi_ns = leave_ns && r->thread == 0 ? get(&r->mpi_ns) : UINT64_MAX,
 			.thread = r->thread,
 			.node = r->node};
 		if (!is_plausible(&phase)) {

@@ -17,6 +17,11 @@ struct model_range {
 	uint32_t phase, process;
 	uint32_t profile;       /* a thread; MODEL_NONE: all threads of the process */
 	uint64_t enter_ns, leave_ns; /* CLOCK_REALTIME since the epoch */
+	/*
+	 * Time of the main thread in calls of MPI meanwhile, if they were measured. UINT64_MAX:
+	 * unknown.
+	 */
+	uint64_t mpi_ns;
 };
 
 #endif

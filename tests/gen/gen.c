@@ -153,11 +153,9 @@ void gen_unmeasured(struct gen *g, uint32_t pid, uint32_t reason, const char *pa
 	memcpy(at + sizeof r, path, r.path_bytes);
 }
 
-void gen_phase(struct gen *g, uint64_t enter_ns, uint64_t leave_ns, uint32_t thread, uint32_t node)
+void gen_phase(struct gen *g, const struct msr_phase *record)
 {
-	struct msr_phase *p = check(vec_push(&g->phases));
-	*p = (struct msr_phase){
-		.enter_ns = enter_ns, .leave_ns = leave_ns, .thread = thread, .node = node};
+	*(struct msr_phase *)check(vec_push(&g->phases)) = *record;
 }
 
 void gen_wait_object(struct gen *g, uint32_t id, enum msr_wait_object_kind kind, msr_addr addr,

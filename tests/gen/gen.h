@@ -49,8 +49,8 @@ void gen_unmeasured(struct gen *g, uint32_t pid, uint32_t reason, const char *pa
 /* What threads waited on; id from 1, unique in the process. */
 void gen_wait_object(struct gen *g, uint32_t id, enum msr_wait_object_kind kind, msr_addr addr,
 	const char *text);
-/* A phase that the program marked: at `node` of `thread`; leave_ns 0: it did not end. */
-void gen_phase(struct gen *g, uint64_t enter_ns, uint64_t leave_ns, uint32_t thread, uint32_t node);
+/* A phase that the program marked. */
+void gen_phase(struct gen *g, const struct msr_phase *record);
 /* build_id may be NULL with 0 bytes. Returns the module id, from 1 up. */
 uint16_t gen_module(struct gen *g, const char *path, const uint8_t *build_id,
 		    uint32_t build_id_bytes, uint16_t flags);

@@ -74,6 +74,7 @@ static bool collect(struct collecting *c, const struct load_job *job, phases_con
 			const struct load_phase *p = &f->phases.at[k];
 			struct model_range r = {.process = i,
 						.profile = MODEL_NONE,
+						.mpi_ns = p->mpi_ns,
 						.enter_ns = p->enter_ns + to_real,
 						.leave_ns = p->leave_ns ? p->leave_ns + to_real
 									: end_ns};

@@ -219,6 +219,22 @@ static void time_thread(const struct pop *p, uint32_t profile, uint32_t metric,
 	}
 }
 
+/* Takes the measured time in MPI, if it is known of all ranges and has no set-up in it. */
+static void take_measured(const struct pop *p, uint32_t phase, struct pop_times *t)
+{
+	const struct model *m = p->m;
+	for (uint32_t i = 0; p->mpi_time != MODEL_NONE && i < m->n_processes; i++) {
+		const struct walk w = walk_begin(m, phase, i, MODEL_NONE);
+		double seconds = 0;
+		bool is_known = w.next < w.end && t->setup[i] <= 0;
+		for (const struct model_range *r = w.next; r < w.end; r++) {
+			is_known &= r->mpi_ns != UINT64_MAX;
+			seconds += (double)r->mpi_ns / 1e9;
+		}
+		t->mpi[i] = is_known ? seconds : t->mpi[i];
+	}
+}
+
 bool pop_time_phases(const struct pop *p, const uint32_t *phases, size_t n, struct pop_times *times)
 {
 	const struct model *m = p->m;
@@ -235,5 +251,7 @@ bool pop_time_phases(const struct pop *p, const uint32_t *phases, size_t n, stru
 			*setup = *setup < length ? *setup : length;
 			times[k].elapsed[i] = length - *setup;
 		}
+	for (size_t k = 0; k < n; k++)
+		take_measured(p, phases[k], &times[k]);
 	return true;
 }

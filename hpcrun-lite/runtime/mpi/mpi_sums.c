@@ -146,6 +146,7 @@ bool mpi_sums_add(struct mpi_thread *t, uint32_t thread, uint32_t node, const st
 	struct msr_mpi_call *sum = sum_of(t->sums, &key, cause);
 	if (!sum)
 		return false;
+	t->ns += ns;
 	add(&sum->n_calls, 1);
 	add(&sum->ns, ns);
 	if (e->sent)

@@ -15,6 +15,7 @@
 struct mpi_sums;
 struct mpi_thread {
 	struct mpi_sums *sums; /* NULL until the first call of MPI */
+	uint64_t ns;           /* in all calls that were added */
 };
 
 /*

@@ -10,6 +10,8 @@
 static struct {
 	struct msr_phase *now; /* in the file; NULL: none */
 	uint32_t n;
+	uint32_t thread;       /* that began it */
+	uint64_t mpi_ns;       /* of that thread before it began; UINT64_MAX: unknown */
 } phases;
 
 void phase_start_process(void)
@@ -34,6 +36,13 @@ struct phase_place phase_here(void)
 	return here;
 }
 
+/* The time of the calling thread in MPI, if it is that thread; else UINT64_MAX. */
+static uint64_t mpi_ns_of(uint32_t thread)
+{
+	return thread_self && thread_self->record->number == thread ? thread_self->mpi.ns
+								    : UINT64_MAX;
+}
+
 void phase_begin(struct phase_place place)
 {
 	enum msr_loss cause;
@@ -49,11 +58,20 @@ void phase_begin(struct phase_place place)
 	records_end(MSR_PHASE, sizeof *p);
 	phases.now = p;
 	phases.n++;
+	phases.thread = place.thread;
+	phases.mpi_ns = mpi_ns_of(place.thread);
 }
 
 void phase_end(void)
 {
-	if (phases.now)
-		atomic_store_explicit(&phases.now->leave_ns, clock_mono_ns(), memory_order_relaxed);
+	struct msr_phase *p = phases.now;
+	if (!p)
+		return;
+	const uint64_t before = phases.mpi_ns, now = mpi_ns_of(phases.thread);
+	const bool is_known = before != UINT64_MAX && now != UINT64_MAX;
+	atomic_store_explicit(&p->mpi_ns, is_known ? now - before : UINT64_MAX,
+			      memory_order_relaxed);
+	/* release: who finds the end finds the time in MPI */
+	atomic_store_explicit(&p->leave_ns, clock_mono_ns(), memory_order_release);
 	phases.now = NULL;
 }

@@ -25,13 +25,14 @@ measure() {
 	COLUMNS=80 "$HPCPROF" -q --to text "$T/run" >"$T/report" 2>"$T/err"
 }
 
-# row: "elapsed parallel balance communication [serialisation transfer]" of everything.
+# row [NAME]: "elapsed parallel balance communication [serialisation transfer]" of everything or a
+# phase.
 row() {
-	awk '/^Parallel efficiency/ { on = 1 }
+	awk -v name="${1:-everything}" '/^Parallel efficiency/ { on = 1 }
 		/^$/ { on = 0 }
-		on && $NF == "everything" {
+		on && substr($0, length($0) - length(name) + 1) == name {
 			printf "%s", $1 * ($2 == "ms" ? 0.001 : 1)
-			for (i = 3; i < NF; i++) printf " %s", $i / 100
+			for (i = 3; $i ~ /%/; i++) printf " %s", $i / 100
 			print "" }' "$T/report"
 }
 column() {
@@ -41,8 +42,10 @@ truth() { # EXPRESSION of $1 elapsed, $2 work of a rank, $3 transfer
 	awk "{ print $1 }" "$T/truth"
 }
 
+library=$builddir/.libs/libhpctoolkit.a
+line=$(grep -n 'sampling_start();' "$srcdir/tests/workload/parallel/pop_mpi.c" | cut -d : -f 1)
 for mpi in $MPIS; do
-	mpi_build "$mpi" ../parallel/pop_mpi.c ||
+	mpi_build "$mpi" ../parallel/pop_mpi.c -fopenmp -I"$srcdir" "$library" -ldl ||
 		skip_all "the program does not build with mpicc.$mpi"
 
 	# Each rank works for half of the time at most: it waits for the other one.
@@ -72,6 +75,13 @@ for mpi in $MPIS; do
 	# The sender is always late, or the network is slow.
 	measure "$mpi" always "-e MPI"
 	is "$case: no one can know" "$(row | wc -w | tr -d ' ')" 4
+
+	# What a rank waits for has no samples if it blocks; the time of the calls counts.
+	measure "$mpi" hybrid "-e MPI"
+	phase=$(row "phase 1: pop_mpi.c:$line")
+	within "$case: MPI in a phase, as the program measured it" \
+		"$(echo "$phase" | awk '{ print $1 * $5 }')" "$(truth '0.9 * $4 - 0.01')" \
+		"$(truth '1.1 * $4 + 0.01')"
 
 	measure "$mpi" late ""
 	is "$case, calls not measured: no one can know" "$(row | wc -w | tr -d ' ')" 4

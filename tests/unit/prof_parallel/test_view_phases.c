@@ -69,7 +69,9 @@ static void work(struct gen *g, uint32_t thread, uint32_t node, uint64_t from, u
 
 static void phase(struct gen *g, uint64_t from, uint64_t to, uint32_t node)
 {
-	gen_phase(g, START + from * SECOND, to ? START + to * SECOND : 0, 0, node);
+	gen_phase(g, &(struct msr_phase){.enter_ns = START + from * SECOND,
+					 .leave_ns = to ? START + to * SECOND : 0,
+					 .node = node});
 }
 
 static bool near(double a, double b)
@@ -216,10 +218,14 @@ static void test_damage(void **state)
 	write_structure(directory);
 	struct gen *g = begin(directory, -1, 1, &n);
 	work(g, 0, n.line12, 0, 10);
-	gen_phase(g, START + 2 * SECOND, START + SECOND, 0, n.line12); /* ends before it begins */
-	gen_phase(g, UINT64_MAX, 0, 0, n.line12);
-	gen_phase(g, START + SECOND, START + 2 * SECOND, 7, n.line12); /* no such thread */
-	gen_phase(g, START + SECOND, START + 2 * SECOND, 0, 1000);     /* no such node */
+	const struct msr_phase bad[] = {
+		/* ends before it begins; after all time; no such thread; no such node */
+		{.enter_ns = START + 2 * SECOND, .leave_ns = START + SECOND, .node = n.line12},
+		{.enter_ns = UINT64_MAX, .node = n.line12},
+		{.enter_ns = START, .leave_ns = START + SECOND, .thread = 7, .node = n.line12},
+		{.enter_ns = START, .leave_ns = START + SECOND, .node = 1000}};
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		gen_phase(g, &bad[i]);
 	free(gen_close(g, MSR_EXIT_RETURN, 0));
 	struct model *m = fixture_model(directory, 1);
 	assert_int_equal(m->ledger.bytes_damaged, 4 * sizeof(struct msr_phase));

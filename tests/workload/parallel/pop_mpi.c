@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two ranks whose efficiencies are known. Usage: pop_mpi late|always|large|root ROUNDS.
+ * Two ranks whose efficiencies are known. Usage: pop_mpi late|always|large|root|hybrid ROUNDS.
  * late: rank 0 works for 20 ms, then rank 1, and each waits for the other's message meanwhile; a
  * second message comes at once. always: the same without the second message. root: the same with
- * broadcasts. large: both work for 20 ms and exchange 32 MB. Rank 0 prints "elapsed work transfer":
- * seconds from MPI_Init to MPI_Finalize, most CPU time of a rank's work, and that of `large` in the
- * shortest exchange, times their number.
+ * broadcasts. large: both work for 20 ms and exchange 32 MB. hybrid: as late, with two threads that
+ * work, in a phase that the program marks. Rank 0 prints "elapsed work transfer outside": seconds
+ * from MPI_Init to MPI_Finalize, most CPU time of a rank's work, time of `large` in the shortest
+ * exchange, times their number, and of `hybrid` the mean time outside of MPI in phases.
  */
+#include "hpcrun-lite/api/hpctoolkit.h"
+
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +19,7 @@
 #define LARGE (32 << 20)
 
 static int rank;
-static double worked, shortest = 1e9;
+static double worked, shortest = 1e9, outside;
 static volatile double sink;
 
 static double seconds(clockid_t clock)
@@ -34,6 +37,7 @@ static void work(void)
 			x = x * 1.0000001 + 0.5;
 	while ((took = seconds(CLOCK_THREAD_CPUTIME_ID) - begin) < 0.02);
 	sink = x;
+#pragma omp atomic
 	worked += took;
 }
 
@@ -61,6 +65,23 @@ static void in_turn(const char *how)
 	}
 }
 
+static void hybrid(void)
+{
+	hpctoolkit_sampling_start();
+	double begin = seconds(CLOCK_MONOTONIC), in_mpi = 0;
+	for (int from = 0; from < 2; from++) {
+		if (rank == from) {
+#pragma omp parallel num_threads(2)
+			work();
+		}
+		double at = seconds(CLOCK_MONOTONIC);
+		message(from, 1);
+		in_mpi += seconds(CLOCK_MONOTONIC) - at;
+	}
+	outside += seconds(CLOCK_MONOTONIC) - begin - in_mpi;
+	hpctoolkit_sampling_stop();
+}
+
 static void exchange(char *out, char *in)
 {
 	work();
@@ -79,16 +100,20 @@ int main(int argc, char **argv)
 	char *out = calloc(1, LARGE), *in = calloc(1, LARGE);
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	double begin = seconds(CLOCK_MONOTONIC), most, elapsed;
+	double begin = seconds(CLOCK_MONOTONIC), most, elapsed, all_outside;
 	for (int i = 0; i < rounds; i++)
 		if (strcmp(how, "large") == 0)
 			exchange(out, in);
+		else if (strcmp(how, "hybrid") == 0)
+			hybrid();
 		else
 			in_turn(how);
 	elapsed = seconds(CLOCK_MONOTONIC) - begin;
 	MPI_Reduce(&worked, &most, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+	MPI_Reduce(&outside, &all_outside, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
 	if (rank == 0)
-		printf("%.6f %.6f %.6f\n", elapsed, most, shortest < 1e9 ? shortest * rounds : 0);
+		printf("%.6f %.6f %.6f %.6f\n", elapsed, most,
+		       shortest < 1e9 ? shortest * rounds : 0, all_outside / 2);
 	MPI_Finalize();
 	free(out);
 	free(in);
