@@ -378,7 +378,9 @@ static bool step_other(struct walk *w, uint64_t recipe, struct record *r, enum u
 			return false;
 		}
 		w->state = found.next;
-		w->mark = found.is_guess;
+		/* Code that contradicts its registers does not keep a frame pointer in order. */
+		w->mark = found.is_guess || (recipe & RECIPE_BY_CODE);
+		w->heuristic |= w->mark;
 		w->by_bp = found.bp_slot != 0;
 		if (!w->mark && mem_is_direct(&w->thread->mem, found.bp_slot) &&
 		    mem_is_direct(&w->thread->mem, w->state.sp - 8)) {
