@@ -1,4 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# Apart from the others because of the flags
+noinst_LTLIBRARIES += libhldata.la
+libhldata_la_SOURCES = hpcprof-lite/load/data_symbols.c hpcprof-lite/load/data_symbols.h
+libhldata_la_CPPFLAGS = $(AM_CPPFLAGS) $(IBERTY_CPPFLAGS)
+libhldata_la_LIBADD = $(IBERTY_LIBS)
+libhlprof_la_LIBADD += libhldata.la
 libhlprof_la_SOURCES += \
 	hpcprof-lite/load/binary.c \
 	hpcprof-lite/load/jit_dump.c \

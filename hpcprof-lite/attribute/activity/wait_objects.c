@@ -2,6 +2,10 @@
 /* See wait_objects.h. */
 #include "hpcprof-lite/attribute/activity/wait_objects.h"
 
+#include "common/base/mapfile.h"
+#include "hpcprof-lite/load/data_symbols.h"
+#include "hpcprof-lite/load/structures.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +32,33 @@ static const char *module_of_lock(const struct load_file *f, msr_addr addr)
 		       : NULL;
 }
 
-/* A lock in static data has an address in its module, which is the same in every run. */
+/* NULL: the binary is not there, is another one, or does not name the lock. */
+static char *symbol_of_lock(const struct load_file *f, msr_addr addr)
+{
+	const struct load_module *m = &f->modules.at[msr_addr_module(addr)];
+	struct mapfile image = {0};
+	if (load_check_binary(m->record, m->path) != LOAD_BINARY_SAME ||
+	    mapfile_open(m->path, &image) != STATUS_OK)
+		return NULL;
+	char *name = data_symbol_name(image.bytes, image.n_bytes, msr_addr_link(addr));
+	mapfile_close(&image);
+	return name;
+}
+
+/*
+ * A lock in static data has a name, or else an address in its module, which is the same in every
+ * run. Returns less than 0 if memory is short.
+ */
+static int put_lock(char **name, const struct load_file *f, msr_addr addr, const char *module)
+{
+	char *symbol = symbol_of_lock(f, addr);
+	const int n = symbol ? asprintf(name, "<blocked: lock %s in %s>", symbol, module)
+			     : asprintf(name, "<blocked: lock at 0x%" PRIx64 " in %s>",
+					msr_addr_link(addr), module);
+	free(symbol);
+	return n;
+}
+
 static uint64_t code_of(const struct load_file *f, const struct load_wait_object *o,
 			struct strtab *strings)
 {
@@ -37,9 +67,8 @@ static uint64_t code_of(const struct load_file *f, const struct load_wait_object
 	char *name;
 	if (!o->record || (is_lock && !module))
 		return MSR_WAIT_ON;
-	int n = is_lock ? asprintf(&name, "<blocked: lock at 0x%" PRIx64 " in %s>",
-				   msr_addr_link(o->record->addr), module)
-			: asprintf(&name, "<blocked: %s>", o->text);
+	const int n = is_lock ? put_lock(&name, f, o->record->addr, module)
+			      : asprintf(&name, "<blocked: %s>", o->text);
 	if (n < 0)
 		return UINT64_MAX;
 	const uint32_t id = strtab_add_z(strings, name);
