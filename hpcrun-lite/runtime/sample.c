@@ -12,7 +12,7 @@
 #include "hpcrun-lite/runtime/code/jit_code.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/signal_table.h"
-#include "hpcrun-lite/runtime/waits/wait_object.h"
+#include "hpcrun-lite/runtime/waits/wait_sample.h"
 #include "hpcrun-lite/runtime/watch.h"
 #include "hpcrun-lite/store/store.h"
 
@@ -62,44 +62,11 @@ static void carry(struct thread *t, uint32_t metric, uint64_t weight)
 		atomic_fetch_add_explicit(&t->sample.carried[metric], weight, memory_order_relaxed);
 }
 
-/* Times never decrease: a wait may have begun before the last record was written. */
-static void trace_at(struct thread *t, uint32_t node, uint32_t metric, uint64_t when_ns)
-{
-	enum msr_loss cause;
-	if (t->sample.traced_ns < when_ns)
-		t->sample.traced_ns = when_ns;
-	if (!cct_trace(t->cct, node, metric, t->sample.traced_ns, &cause))
-		add(&t->record->losses[MSR_LOSS_TRACE], 1);
-}
-
-/* A wait has a record at its start and at its end. */
-static void trace(struct thread *t, uint32_t node, const struct source_expiry *e, uint64_t now_ns)
-{
-	if (!process.config.trace || e->is_untraced)
-		return;
-	trace_at(t, node, e->metric, e->since_ns && e->since_ns < now_ns ? e->since_ns : now_ns);
-	if (e->wait == MSR_WAIT_RUN_QUEUE + 1)
-		trace_at(t, node, e->metric, now_ns);
-}
-
-/* Returns in *node the node of the wait that was found at *node. */
-static bool enter_wait(struct thread *t, const struct source_expiry *e, uint32_t *node,
-		       enum msr_loss *cause)
-{
-	const msr_addr wait = msr_addr_make(MSR_MODULE_NONE, MSR_WAIT + e->wait - 1u, false);
-	if (!cct_child(t->cct, *node, wait, node, cause))
-		return false;
-	const uint32_t id = wait_object_of((enum source_object)e->object, e->object_id);
-	return !id || cct_child(t->cct, *node,
-				msr_addr_make(MSR_MODULE_NONE, MSR_WAIT_ON + id, false), node,
-				cause);
-}
-
 static void record(struct thread *t, uint32_t node, const struct source_expiry *e, uint64_t now_ns)
 {
 	struct msr_thread *r = t->record;
 	enum msr_loss cause;
-	if (e->wait && !e->is_again && !enter_wait(t, e, &node, &cause)) {
+	if (e->wait && !e->is_again && !wait_sample_enter(t, e, &node, &cause)) {
 		add(&r->losses[cause], 1);
 		atomic_store_explicit(&t->sample.wait_node, 0, memory_order_relaxed);
 		return;
@@ -124,7 +91,7 @@ static void record(struct thread *t, uint32_t node, const struct source_expiry *
 		add(&t->sample.offcpu_given_ns, weight);
 	if (e->n_merged)
 		add(&r->losses[MSR_LOSS_COALESCED], e->n_merged);
-	trace(t, node, e, now_ns);
+	wait_sample_trace(t, node, e, now_ns);
 }
 
 /* The ends of walks are written as they are. */
@@ -198,22 +165,6 @@ static void count_path(struct msr_thread *r, const struct unwind_path *walked)
 		add(&r->n_marked, 1);
 }
 
-/* Only shows something on the time line. */
-static bool is_mark(const struct source_expiry *e)
-{
-	return e->weight == 0 && e->since_ns;
-}
-
-/* The node of a sample that is not at this place; 0: it is, or the node is not known. */
-static uint32_t last_node(const struct thread *t, const struct source_expiry *e)
-{
-	if (!e->is_again)
-		return 0;
-	return e->wait || is_mark(e)
-		       ? atomic_load_explicit(&t->sample.wait_node, memory_order_relaxed)
-		       : t->blame.node;
-}
-
 /*
  * Records samples of the thread's last wait. Moves the others, which need the path of this place,
  * to the front, and returns their number.
@@ -223,12 +174,12 @@ static unsigned record_again(struct thread *t, struct source_expiry *expiry, uns
 {
 	unsigned n_here = 0;
 	for (unsigned i = 0; i < n; i++) {
-		const uint32_t node = last_node(t, &expiry[i]);
+		const uint32_t node = wait_sample_last_node(t, &expiry[i]);
 		if (!node) {
 			expiry[n_here] = expiry[i];
 			expiry[n_here++].is_again = false;
-		} else if (is_mark(&expiry[i])) {
-			trace(t, node, &expiry[i], now_ns);
+		} else if (wait_sample_is_mark(&expiry[i])) {
+			wait_sample_trace(t, node, &expiry[i], now_ns);
 		} else {
 			record(t, node, &expiry[i], now_ns);
 		}
@@ -246,13 +197,13 @@ static void take(struct thread *t, struct source_expiry *expiry, unsigned n,
 	uint32_t node;
 	unsigned n_samples = 0;
 	for (unsigned i = 0; i < n; i++)
-		n_samples += !is_mark(&expiry[i]);
+		n_samples += !wait_sample_is_mark(&expiry[i]);
 	add(&r->delivered, n_samples);
 	thread_need_tree(t);
 	n = record_again(t, expiry, n, now_ns);
 	n_samples = 0;
 	for (unsigned i = 0; i < n; i++)
-		n_samples += !is_mark(&expiry[i]);
+		n_samples += !wait_sample_is_mark(&expiry[i]);
 	if (n == 0 || (n_samples == 0 && !process.config.trace))
 		return;
 	unwind_walk(t->unwind, context, &walked);
@@ -264,8 +215,8 @@ static void take(struct thread *t, struct source_expiry *expiry, unsigned n,
 		return;
 	}
 	for (unsigned i = 0; i < n; i++)
-		if (is_mark(&expiry[i]))
-			trace(t, node, &expiry[i], now_ns);
+		if (wait_sample_is_mark(&expiry[i]))
+			wait_sample_trace(t, node, &expiry[i], now_ns);
 		else
 			record(t, node, &expiry[i], now_ns);
 }
@@ -437,17 +388,6 @@ static uintptr_t stack_of(const ucontext_t *context)
 	return (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
 }
 
-/* More of the same: a wait that goes on, another one with the same cause, or no wait. */
-static bool is_more_of(const struct source_expiry *held, const struct source_expiry *e)
-{
-	if (held->metric != e->metric)
-		return false;
-	if (e->wait && e->is_again)
-		return held->wait && held->wait != MSR_WAIT_RUN_QUEUE + 1;
-	return held->wait == e->wait && held->object_id == e->object_id &&
-	       (!e->wait || !held->is_again);
-}
-
 /*
  * Called in the handler. Only the first sample of a metric, or wait, is kept as a sample; the
  * weights of later ones are added to it. While held samples are being recorded, none is changed.
@@ -455,10 +395,10 @@ static bool is_more_of(const struct source_expiry *held, const struct source_exp
 static void hold_back(struct thread *t, const struct source_expiry *e)
 {
 	uint32_t n = atomic_load_explicit(&t->held.n, memory_order_relaxed);
-	if (is_mark(e))
+	if (wait_sample_is_mark(e))
 		return;
 	for (uint32_t i = n; i-- > 0 && !t->held.is_recording;) /* the last wait goes on */
-		if (is_more_of(&t->held.expiry[i], e)) {
+		if (wait_sample_is_more_of(&t->held.expiry[i], e)) {
 			t->held.expiry[i].weight += e->weight;
 			t->held.expiry[i].n_merged += 1 + e->n_merged;
 			return;
@@ -479,7 +419,7 @@ static void record_one_held(struct thread *t, const struct source_expiry *e,
 	struct msr_thread *r = t->record;
 	add(&r->delivered, 1);
 	count_path(r, place->walked);
-	const uint32_t last = last_node(t, e);
+	const uint32_t last = wait_sample_last_node(t, e);
 	if (last)
 		record(t, last, e, now_ns);
 	else if (place->has_node)

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See wait_sample.h. Must not wait or allocate. */
+#include "hpcrun-lite/runtime/waits/wait_sample.h"
+
+#include "hpcrun-lite/runtime/process.h"
+#include "hpcrun-lite/runtime/waits/wait_object.h"
+
+bool wait_sample_is_mark(const struct source_expiry *e)
+{
+	return e->weight == 0 && e->since_ns;
+}
+
+uint32_t wait_sample_last_node(const struct thread *t, const struct source_expiry *e)
+{
+	if (!e->is_again)
+		return 0;
+	return e->wait || wait_sample_is_mark(e)
+		       ? atomic_load_explicit(&t->sample.wait_node, memory_order_relaxed)
+		       : t->blame.node;
+}
+
+/* Times never decrease: a wait may have begun before the last record was written. */
+static void trace_at(struct thread *t, uint32_t node, uint32_t metric, uint64_t when_ns)
+{
+	enum msr_loss cause;
+	if (t->sample.traced_ns < when_ns)
+		t->sample.traced_ns = when_ns;
+	if (!cct_trace(t->cct, node, metric, t->sample.traced_ns, &cause))
+		atomic_fetch_add_explicit(&t->record->losses[MSR_LOSS_TRACE], 1,
+					  memory_order_relaxed);
+}
+
+void wait_sample_trace(struct thread *t, uint32_t node, const struct source_expiry *e,
+		       uint64_t now_ns)
+{
+	if (!process.config.trace || e->is_untraced)
+		return;
+	trace_at(t, node, e->metric, e->since_ns && e->since_ns < now_ns ? e->since_ns : now_ns);
+	if (e->wait == MSR_WAIT_RUN_QUEUE + 1)
+		trace_at(t, node, e->metric, now_ns);
+}
+
+bool wait_sample_enter(struct thread *t, const struct source_expiry *e, uint32_t *node,
+		       enum msr_loss *cause)
+{
+	const msr_addr wait = msr_addr_make(MSR_MODULE_NONE, MSR_WAIT + e->wait - 1u, false);
+	if (!cct_child(t->cct, *node, wait, node, cause))
+		return false;
+	const uint32_t id = wait_object_of((enum source_object)e->object, e->object_id);
+	return !id || cct_child(t->cct, *node,
+				msr_addr_make(MSR_MODULE_NONE, MSR_WAIT_ON + id, false), node,
+				cause);
+}
+
+bool wait_sample_is_more_of(const struct source_expiry *held, const struct source_expiry *e)
+{
+	if (held->metric != e->metric)
+		return false;
+	if (e->wait && e->is_again)
+		return held->wait && held->wait != MSR_WAIT_RUN_QUEUE + 1;
+	return held->wait == e->wait && held->object_id == e->object_id &&
+	       (!e->wait || !held->is_again);
+}
