@@ -75,7 +75,7 @@ static bool is_libc(const struct expand_fold *f, const struct merge_node *n)
 	return library == RUNTIME_SYSTEM || library == RUNTIME_OURS;
 }
 
-/* A thread may lack a processor or be stopped anywhere. Other waits are what a function was called for. */
+/* A thread may be stopped or ready anywhere. Other waits are what a function was called for. */
 static bool is_call_that_waits(const struct merge_node *n)
 {
 	return n->parent && n->module == MERGE_NO_MODULE && n->link_addr >= MSR_WAIT &&
