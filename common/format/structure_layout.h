@@ -14,6 +14,11 @@
 #define STRUCTURE_VERSION_MAJOR 1
 #define STRUCTURE_VERSION_MINOR 1
 #define STRUCTURE_BUILD_ID_MAX 32
+/*
+ * Of what an analysis says. Raise it with every change of that: what caches have is old then. In
+ * the cache, GPU code has it in the name, so that the run time finds files of this version.
+ */
+#define STRUCTURE_REVISION 5
 
 #define STRUCTURE_FLAG_LINES 1u
 #define STRUCTURE_FLAG_DWARF 2u

@@ -7,6 +7,7 @@
 
 #include "common/base/log.h"
 #include "common/base/map.h"
+#include "common/format/structure_layout.h"
 #include "hpcstruct-lite/debug/cubin.h"
 #include "hpcstruct-lite/debug/debug.h"
 #include "hpcstruct-lite/debug/go_table.h"
@@ -24,9 +25,9 @@
 #include <unistd.h>
 
 #define PRODUCER "hpcstruct-lite " PACKAGE_VERSION
-#define ANALYSIS_REVISION                                                                        \
-	"5" /* to be raised with every change of what an analysis says: what is in caches counts \
-	       as old then */
+#define TEXT_OF(number) #number
+#define NUMBER_TEXT(number) TEXT_OF(number)
+#define ANALYSIS_REVISION NUMBER_TEXT(STRUCTURE_REVISION)
 
 /* Bytes of code: what takes half a second of CPU time for loops. */
 #define BIG_CODE_BYTES (16u << 20)
@@ -305,6 +306,13 @@ uint64_t analyse_fingerprint(const struct analysis *a, const char *content_key)
 	if (a->code->kind->is_source && realpath(a->code->path, path))
 		h = mix(h, path, strlen(path));
 	return mix_image(mix_image(h, a->separate), a->alternate);
+}
+
+uint64_t analyse_cache_number(const struct analysis *a, const char *content_key)
+{
+	return content_key && !a->options->no_loops && !a->code->kind->is_source
+		       ? STRUCTURE_REVISION
+		       : analyse_fingerprint(a, content_key);
 }
 
 const struct image *analyse_image(const struct analysis *a)

@@ -60,6 +60,8 @@ const struct image *analyse_image(const struct analysis *a);
  * NULL (unknown), it uses build id, size and time.
  */
 uint64_t analyse_fingerprint(const struct analysis *a, const char *content_key);
+/* The number in the name of the file in the cache; see doc/formats/structure.md, "The key". */
+uint64_t analyse_cache_number(const struct analysis *a, const char *content_key);
 /*
  * Returns true if the binary has so much code without debug information that the functions with
  * samples alone are analysed. The rest would take seconds and hundreds of megabytes.

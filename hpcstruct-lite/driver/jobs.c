@@ -196,13 +196,14 @@ static bool is_foreign(const struct job *job)
 
 /* The place of the structure in the cache; "" where there is none. */
 static void find_place(char cached[PATH_MAX], const struct analysis *a, const struct job *job,
-	const struct jobs_options *options, uint64_t fingerprint)
+		       const struct jobs_options *options)
 {
 	char key[STRUCTURE_KEY_BYTES];
 	cached[0] = '\0';
 	key_of(job, analyse_image(a), key);
 	if (options->cache_dir)
-		structure_cache_path(cached, options->cache_dir, key, fingerprint);
+		structure_cache_path(cached, options->cache_dir, key,
+				     analyse_cache_number(a, job->content_key));
 }
 
 static bool is_up_to_date(const struct analysis *a, const struct job *job,
@@ -231,7 +232,7 @@ static int work(const struct job *job, const struct jobs_options *options,
 	char cached[PATH_MAX];
 	uint64_t fingerprint = analyse_fingerprint(a, job->content_key);
 	bool first_try = how->progress->n_skipped == 0 && !how->progress->without_dwarf;
-	find_place(cached, a, job, options, fingerprint);
+	find_place(cached, a, job, options);
 	if (!is_wanted(job, analyse_image(a)))
 		code = use_older(job, options);
 	else if (first_try && !options->force &&
@@ -253,7 +254,7 @@ static bool needs_nothing(const struct job *job, const struct jobs_options *opti
 	if (analyse_open(job->binary, how, &a) != STATUS_OK)
 		return false;
 	uint64_t fingerprint = analyse_fingerprint(a, job->content_key);
-	find_place(cached, a, job, options, fingerprint);
+	find_place(cached, a, job, options);
 	bool is_done = is_wanted(job, analyse_image(a)) &&
 		       is_up_to_date(a, job, options, cached, fingerprint);
 	analyse_close(a);
