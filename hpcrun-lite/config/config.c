@@ -91,6 +91,8 @@ size_t config_encode(const struct config *c, char *text, size_t n_bytes)
 		return 0;
 	put_text(&o, CONFIG_VERSION);
 	put_string(&o, "dir", c->directory);
+	if (c->cache[0])
+		put_string(&o, "cache", c->cache);
 	put_string(&o, "lib", c->library);
 	put_number(&o, "trace", c->trace);
 	put_number(&o, "python", c->python);
@@ -246,6 +248,8 @@ static void get_value(struct in *in, const char *key, struct config *c)
 	char skipped[CONFIG_MAX_BYTES];
 	if (!strcmp(key, "dir"))
 		get_text(in, c->directory, sizeof c->directory);
+	else if (!strcmp(key, "cache"))
+		get_text(in, c->cache, sizeof c->cache);
 	else if (!strcmp(key, "lib"))
 		get_text(in, c->library, sizeof c->library);
 	else if (!strcmp(key, "job"))

@@ -74,6 +74,7 @@ enum config_say { CONFIG_QUIET, CONFIG_NORMAL, CONFIG_VERBOSE };
 
 struct config {
 	char directory[4096];  /* absolute; exists */
+	char cache[4096];      /* of structures, absolute; "": none, or no GPU is measured */
 	char library[4096];    /* absolute path of the preloaded library, as in LD_PRELOAD */
 	bool trace;
 	bool python;           /* Python frames in call paths; the default */

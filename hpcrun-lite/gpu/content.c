@@ -6,27 +6,37 @@
 #include "hpcrun-lite/gpu/content.h"
 
 #include "common/format/measurement_gpu.h"
+#include "common/format/structure.h"
+#include "common/format/structure_layout.h"
 #include "common/safe/clock.h"
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
 
 #include <fcntl.h>
 #include <limits.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
 #define AT_CWD (-100)
 
-static void name_content(char name[CONTENT_NAME_BYTES], const uint64_t hash[2], const char *suffix)
+/* 16 hexadecimal digits. */
+static void put_number(struct text *t, uint64_t number)
+{
+	uint8_t digits[8];
+	for (unsigned i = 0; i < 8; i++)
+		digits[i] = (uint8_t)(number >> (56 - 8 * i));
+	text_put_hex(t, digits, sizeof digits);
+}
+
+const char *content_name(char name[CONTENT_NAME_BYTES], const uint64_t hash[2], const char *suffix)
 {
 	struct text t = text_in(name, CONTENT_NAME_BYTES);
-	for (unsigned i = 0; i < 2; i++) {
-		uint8_t digits[8];
-		for (unsigned j = 0; j < 8; j++)
-			digits[j] = (uint8_t)(hash[i] >> (56 - 8 * j));
-		text_put_hex(&t, digits, sizeof digits);
-	}
+	put_number(&t, hash[0]);
+	put_number(&t, hash[1]);
 	text_put(&t, suffix);
+	return name;
 }
 
 static bool is_there(const char *path, size_t n)
@@ -78,12 +88,75 @@ static bool write_renamed(const char *folder, const char *final, const void *byt
 	return good;
 }
 
+/* ---- structures of known content ---- */
+
+/* True if hpcstruct-lite has written all of it. It renames files when they are complete. */
+static bool is_structure(int fd, size_t *n_bytes)
+{
+	struct structure_header h;
+	struct stat st;
+	if (sys_call3(SYS_fstat, fd, (long)&st, 0) != 0 || !S_ISREG(st.st_mode) ||
+	    sys_pread(fd, &h, sizeof h, 0) != (long)sizeof h)
+		return false;
+	*n_bytes = (size_t)st.st_size;
+	return memcmp(h.magic, STRUCTURE_MAGIC, sizeof h.magic) == 0 &&
+	       h.version_major == STRUCTURE_VERSION_MAJOR && h.file_bytes == *n_bytes &&
+	       !(h.flags & (STRUCTURE_FLAG_INCOMPLETE | STRUCTURE_FLAG_PARTIAL));
+}
+
+static bool copy_structure(int fd, size_t n, const char *folder, const char *final)
+{
+	long bytes = sys_mmap(NULL, n, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (sys_is_error(bytes))
+		return false;
+	bool good = is_within_limit(n) && write_renamed(folder, final, (const void *)bytes, n);
+	sys_munmap((void *)bytes, n);
+	return good;
+}
+
+bool content_take_structure(const char *directory, const char *cache, const uint64_t hash[2])
+{
+	char folder[PATH_MAX], final[PATH_MAX], known[PATH_MAX], key[CONTENT_NAME_BYTES];
+	struct text t = text_in(folder, sizeof folder), f = text_in(final, sizeof final),
+		    k = text_in(known, sizeof known);
+	size_t n = 0;
+	content_name(key, hash, "");
+	text_put(&t, directory);
+	text_put(&t, "/structs");
+	text_put(&f, folder);
+	text_put_char(&f, '/');
+	text_put(&f, key);
+	text_put(&f, STRUCTURE_SUFFIX);
+	text_put(&k, cache);
+	text_put_char(&k, '/');
+	text_put(&k, key);
+	text_put_char(&k, '-');
+	put_number(&k, STRUCTURE_REVISION);
+	text_put(&k, STRUCTURE_SUFFIX);
+	if (t.cut || f.cut || k.cut)
+		return false;
+	int fd = sys_open(known, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
+	if (fd < 0)
+		return false;
+	bool good = is_structure(fd, &n);
+	if (good && !is_there(final, n)) {
+		sys_call3(SYS_mkdirat, AT_CWD, (long)folder, 0777);
+		good = sys_call6(SYS_linkat, AT_CWD, (long)known, AT_CWD, (long) final, 0, 0) ==
+			       0 ||
+		       copy_structure(fd, n, folder, final);
+	}
+	if (good) /* it is in use: the least recently used files leave the cache first */
+		sys_call4(SYS_utimensat, fd, 0, 0, 0);
+	sys_close(fd);
+	return good;
+}
+
 bool content_save(const char *directory, const uint64_t hash[2], const char *suffix,
 		  const void *bytes, size_t n, char name[CONTENT_NAME_BYTES])
 {
 	char folder[PATH_MAX], final[PATH_MAX];
 	struct text t = text_in(folder, sizeof folder), f = text_in(final, sizeof final);
-	name_content(name, hash, suffix);
+	content_name(name, hash, suffix);
 	text_put(&t, directory);
 	text_put(&t, "/" MSR_GPU_CODE_DIRECTORY);
 	text_put(&f, folder);

@@ -14,6 +14,14 @@
 
 #define CONTENT_NAME_BYTES 48u
 
+/* The name of the file for the content; returns `name`. */
+const char *content_name(char name[CONTENT_NAME_BYTES], const uint64_t hash[2], const char *suffix);
+/*
+ * Puts the structure of the content, as hpcstruct-lite made it for an earlier run, into
+ * <run>/structs. It is a twentieth of the content, and all that reports need. Returns false if the
+ * cache does not have it in this version; the content must be saved then.
+ */
+bool content_take_structure(const char *directory, const char *cache, const uint64_t hash[2]);
 /*
  * Sets `name` to the name of the file in the directory. Returns false if the file could not be
  * written (disk full, file size limit, permissions); nothing is left behind then.

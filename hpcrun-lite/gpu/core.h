@@ -43,6 +43,7 @@ enum gpu_entry {
 /* What the core needs from the run time. Constant; valid until the process ends. */
 struct gpu_runtime {
 	const char *directory;     /* of the run */
+	const char *cache;         /* of structures; "": none */
 	uint64_t max_record_bytes; /* limit on the launch and op records of the process */
 	/*
 	 * This process owns the store and is measured. Called in every function, so it must be

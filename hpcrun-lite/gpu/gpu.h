@@ -66,6 +66,7 @@ struct gpu_code {
 	size_t n_bytes;
 	const char *options; /* build options */
 	uint32_t device;
+	bool must_keep; /* keep the bytes even if their structure is known: a recording */
 };
 struct gpu_function {
 	uint32_t code;
@@ -204,8 +205,9 @@ struct gpu_host {
 	void (*clock_pair)(const struct gpu_host *h, uint32_t clock, uint64_t device_ns,
 			   uint64_t mono_ns, uint64_t error_ns);
 	/*
-	 * Writes the content to <run>/gpubins, once per content for all processes of the run. Sets
-	 * hash[2] from the bytes, even if it returns 0.
+	 * Writes the content to <run>/gpubins, once per content for all processes of the run, or
+	 * its structure to <run>/structs if the user's cache has that. Sets hash[2] from the bytes,
+	 * even if it returns 0.
 	 */
 	uint32_t (*code)(const struct gpu_host *h, const struct gpu_code *c, uint64_t hash[2]);
 	uint32_t (*function)(const struct gpu_host *h, const struct gpu_function *f);

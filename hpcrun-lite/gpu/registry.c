@@ -183,6 +183,10 @@ static const char *save(struct gpu_backend *b, const struct gpu_code *c, const u
 {
 	if (!c->bytes || c->kind == MSR_GPU_CODE_BUILTIN)
 		return "";
+	const char *cache = gpu_core.runtime->cache;
+	if (c->kind == MSR_GPU_CODE_ELF && !c->must_keep && cache && *cache &&
+	    content_take_structure(gpu_core.runtime->directory, cache, hash))
+		return content_name(name, hash, msr_gpu_code_suffix(c->kind));
 	if (content_save(gpu_core.runtime->directory, hash, msr_gpu_code_suffix(c->kind), c->bytes,
 			 c->n_bytes, name))
 		return name;

@@ -7,6 +7,8 @@
  */
 #include "common/base/log.h"
 #include "common/base/options.h"
+#include "common/cache/structure_cache.h"
+#include "hpcrun-lite/config/config.h"
 #include "hpcrun-lite/launch/event.h"
 #include "hpcrun-lite/launch/gpu_client.h"
 #include "hpcrun-lite/launch/job.h"
@@ -16,7 +18,6 @@
 #include "hpcrun-lite/launch/program.h"
 #include "hpcrun-lite/launch/rundir.h"
 #include "hpcrun-lite/replay/replay.h"
-#include "hpcrun-lite/config/config.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -292,6 +293,15 @@ static int check_program(const char *command, struct program *p)
 
 /* ---- execution of the program ---- */
 
+/* Where the run time finds structures of GPU code. */
+static void find_cache(struct config *c)
+{
+	char dir[PATH_MAX], real[PATH_MAX];
+	if (c->n_gpus > 0 && structure_cache_directory(dir) && realpath(dir, real) &&
+	    strlen(real) < sizeof c->cache)
+		snprintf(c->cache, sizeof c->cache, "%s", real);
+}
+
 static enum status set_environment(struct config *c)
 {
 	static char text[CONFIG_MAX_BYTES];
@@ -385,6 +395,7 @@ static int run(struct request *r, char **argv, int argc)
 		return status_exit_code(status);
 	snprintf(c->job, sizeof c->job, "%s", job.name);
 	status = rundir_open(r->directory, argv[0], &job, c->directory, sizeof c->directory);
+	find_cache(c);
 	if (status != STATUS_OK || set_environment(c) != STATUS_OK)
 		return 1;
 	log_detail(NULL, "measuring %s into %s", program.path, c->directory);

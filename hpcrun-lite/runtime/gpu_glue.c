@@ -292,6 +292,7 @@ void gpu_glue_start(void)
 		return;
 	glue.runtime = (struct gpu_runtime){
 		.directory = process.config.directory,
+		.cache = process.config.cache,
 		.max_record_bytes = process.config.gpu_bytes,
 		.is_alive = process_is_alive,
 		.begin_launch = begin_launch,

@@ -25,6 +25,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #define DEFAULT_DEBUG_DIR "/usr/lib/debug"
 #ifdef HAVE_ZYDIS
@@ -414,9 +415,13 @@ static bool plan(const struct settings *s, const struct destination *d,
 	if (snprintf(out, PATH_MAX, "%s/%s" STRUCTURE_SUFFIX, d->beside, m->key) >= PATH_MAX)
 		return false;
 	bool has_id = !m->is_code_object && m->build_id_bytes > 0;
-	if (d->keeps && cache_is_of(out, has_id ? m->build_id : NULL, m->build_id_bytes)) {
-		job->out = s->force && !is_link(d->beside) ? out : NULL;
-		job->result = s->force ? JOB_NOT_RUN : JOB_UP_TO_DATE;
+	/* the run time has taken the structure in place of code that was known */
+	bool is_instead = m->is_code_object && access(m->path, F_OK) != 0;
+	if ((d->keeps || is_instead) &&
+	    cache_is_of(out, has_id ? m->build_id : NULL, m->build_id_bytes)) {
+		bool again = s->force && !is_instead;
+		job->out = again && !is_link(d->beside) ? out : NULL;
+		job->result = again ? JOB_NOT_RUN : JOB_UP_TO_DATE;
 		return true;
 	}
 	job->out = d->dir ? out : NULL;

@@ -118,7 +118,8 @@ uint32_t nv_code_loaded(CUcontext context, const void *image, size_t bytes)
 	const struct gpu_code code = {.kind = MSR_GPU_CODE_ELF,
 				      .bytes = image,
 				      .n_bytes = bytes,
-				      .device = nv_device(device)};
+				      .device = nv_device(device),
+				      .must_keep = nv.options.record_bytes > 0};
 	uint32_t id = nv.host->code(nv.host, &code, hash);
 	if (!id)
 		return 0;
