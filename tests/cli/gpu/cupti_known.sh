@@ -47,6 +47,10 @@ unlike "nothing is missing" "$(cat prof-second)" \
 said=$("$HPCSTRUCT" m-second 2>&1)
 like "hpcstruct-lite finds them" "$said" " 0 missing"
 
+ok "an archive" "$HPCPROF" -q --archive m-archive m-second
+HPCTOOLKIT_LITE_CACHE='' kernels archive >archive
+same "gives the same report" archive first
+
 HPCTOOLKIT_LITE_CACHE='' measured uncached ""
 is "without a cache all is copied" "$(n_files m-uncached/gpubins)" "$n_codes"
 measured recorded ,record
