@@ -20,6 +20,10 @@ check_PROGRAMS += tests/gen/gen_compare
 tests_gen_gen_compare_SOURCES = tests/gen/gen_compare.c
 tests_gen_gen_compare_LDADD = tests/gen/libgen.la
 
+check_PROGRAMS += tests/gen/gen_names
+tests_gen_gen_names_SOURCES = tests/gen/gen_names.c
+tests_gen_gen_names_LDADD = tests/gen/libgen.la
+
 check_PROGRAMS += tests/gen/gen_pc
 tests_gen_gen_pc_SOURCES = tests/gen/gen_pc.c
 tests_gen_gen_pc_LDADD = tests/gen/libgen.la
@@ -188,7 +192,8 @@ compare_cli_tests = tests/cli/compare/compare.sh tests/cli/compare/compare_gate.
 	tests/cli/compare/compare_programs.sh
 TESTS += $(prof_cli_tests) $(compare_cli_tests)
 EXTRA_DIST += $(compare_cli_tests) tests/golden/compare tests/workload/prof/compare_work.c
-EXTRA_DIST += $(prof_cli_tests) tests/golden/forks tests/golden/prof tests/golden/python
+EXTRA_DIST += $(prof_cli_tests) tests/golden/forks tests/golden/prof tests/golden/python \
+	tests/golden/torch
 
 check_PROGRAMS += tests/fuzz/fuzz_measurement
 tests_fuzz_fuzz_measurement_SOURCES = tests/fuzz/fuzz_measurement.c
