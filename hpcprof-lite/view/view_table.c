@@ -8,11 +8,40 @@
 
 #include <stdlib.h>
 
-/* The row that a context belongs to, as a pair of words. False: none. */
-static bool key_of(const struct model_context *c, enum view_by by, uint64_t *a, uint64_t *b)
+/* By context: the operator around it, or MODEL_NONE. NULL if memory is short. */
+static uint32_t *find_operators(const struct model *m)
 {
+	uint32_t *at = calloc((size_t)m->n_contexts + 1, sizeof *at);
+	for (uint32_t i = 0; at && i < m->n_contexts; i++) {
+		const struct model_context *c = &m->contexts[i];
+		const bool is_operator = c->kind == MODEL_CONTEXT_FUNCTION &&
+					 c->function < m->n_functions &&
+					 m->functions[c->function].is_operator;
+		at[i] = is_operator ? c->function : i ? at[c->parent] : MODEL_NONE;
+	}
+	return at;
+}
+
+/* What a table goes by. */
+struct keys {
+	const struct model *m;
+	enum view_by by;
+	uint32_t *operators; /* BY_OPERATOR: by context; others: NULL */
+};
+
+static bool keys_open(const struct model *m, enum view_by by, struct keys *k)
+{
+	*k = (struct keys){.m = m, .by = by};
+	return by != VIEW_BY_OPERATOR || (k->operators = find_operators(m));
+}
+
+/* The row that context `i` belongs to, as a pair of words. False: none. */
+static bool key_of(const struct keys *k, uint32_t i, uint64_t *a, uint64_t *b)
+{
+	const struct model_context *c = &k->m->contexts[i];
 	*b = 0;
-	switch (by) {
+	switch (k->by) {
+	case VIEW_BY_OPERATOR: *a = k->operators[i]; return k->operators[i] != MODEL_NONE;
 	case VIEW_BY_FUNCTION: *a = c->function; return c->function != MODEL_NONE;
 	case VIEW_BY_MODULE: *a = c->module; return c->module != MODEL_NONE;
 	case VIEW_BY_LINE:
@@ -98,12 +127,13 @@ static size_t get_row(struct filling *f, uint64_t a, uint64_t b, uint32_t contex
 }
 
 /* A row that ends after the present context contains it, so its total already has the value. */
-static bool fill(const struct model *m, const struct view_values *t, enum view_by by,
-		 const double *guessed, struct filling *f, bool *has_guesses)
+static bool fill(const struct keys *k, const struct view_values *t, const double *guessed,
+		 struct filling *f, bool *has_guesses)
 {
+	const struct model *m = k->m;
 	for (uint32_t c = 0; c < m->n_contexts; c++) {
 		uint64_t a = 0, b = 0;
-		if (t->total[c] == 0 || !key_of(&m->contexts[c], by, &a, &b))
+		if (t->total[c] == 0 || !key_of(k, c, &a, &b))
 			continue;
 		size_t at = get_row(f, a, b, c);
 		if (at == SIZE_MAX)
@@ -125,10 +155,13 @@ bool view_rows_make(const struct model *m, const struct view_values *t, enum vie
 		    struct view_rows *rows)
 {
 	struct filling f = {0};
-	double *guessed;
+	struct keys k;
+	double *guessed = NULL;
 	*rows = (struct view_rows){0};
-	bool ok = sum_guessed(m, t, &guessed) && fill(m, t, by, guessed, &f, &rows->has_guesses);
+	bool ok = keys_open(m, by, &k) && sum_guessed(m, t, &guessed) &&
+		  fill(&k, t, guessed, &f, &rows->has_guesses);
 	free(guessed);
+	free(k.operators);
 	map_free(&f.index);
 	vec_free(&f.ends);
 	if (!ok) {
@@ -151,11 +184,12 @@ void view_rows_free(struct view_rows *rows)
 bool view_find_outermost(const struct model *m, enum view_by by, bool *is_outermost)
 {
 	struct filling f = {0};
-	bool ok = true;
+	struct keys k;
+	bool ok = keys_open(m, by, &k);
 	for (uint32_t c = 0; ok && c < m->n_contexts; c++) {
 		uint64_t a = 0, b = 0;
 		is_outermost[c] = false;
-		if (!key_of(&m->contexts[c], by, &a, &b))
+		if (!key_of(&k, c, &a, &b))
 			continue;
 		size_t at = get_row(&f, a, b, c);
 		ok = at != SIZE_MAX;
@@ -164,6 +198,7 @@ bool view_find_outermost(const struct model *m, enum view_by by, bool *is_outerm
 			is_outermost[c] = true;
 		}
 	}
+	free(k.operators);
 	map_free(&f.index);
 	vec_free(&f.ends);
 	vec_free(&f.rows);

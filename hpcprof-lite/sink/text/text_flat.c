@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The flat tables of the report for people: functions, lines, modules. Test:
+/* The flat tables of the report for people: functions, lines, modules, operators. Test:
  * tests/cli/prof/prof_text.sh. */
 #include "hpcprof-lite/sink/text/text_print.h"
 #include "hpcprof-lite/sink/text/text_report.h"
@@ -66,6 +66,8 @@ static void describe_row(const struct model *m, const struct view_row *r, enum v
 		const struct model_module *module = &m->modules[c->module];
 		snprintf(name, n_bytes, "%s",
 			 module->is_gpu ? text_file(file, module->path) : module->path);
+	} else if (by == VIEW_BY_OPERATOR) {
+		text_function_name(name, n_bytes, m, c->function);
 	} else if (by == VIEW_BY_FUNCTION) {
 		text_function_name(name, n_bytes, m, c->function);
 		if (f->file != MODEL_NONE && f->line)
@@ -89,9 +91,10 @@ static void describe_row(const struct model *m, const struct view_row *r, enum v
 
 static void put_heading(const struct table *t)
 {
-	static const char *const titles[] = {"Functions", "Lines", "Modules"},
-				 *const columns[] = {"function", "line", "module"},
-				 *const wheres[] = {"defined at", "function", ""};
+	static const char *const titles[] = {"Functions", "Lines", "Modules",
+					     "Operators of PyTorch"},
+				 *const columns[] = {"function", "line", "module", "operator"},
+				 *const wheres[] = {"defined at", "function", "", ""};
 	const struct model_metric *metric = &t->m->metrics[t->t->metric];
 	const char *more = metric->kind == MODEL_METRIC_GPU_MEAN ? ", summed over launches"
 			   : t->t->spread                        ? "; in kernels by PC samples"
@@ -101,6 +104,8 @@ static void put_heading(const struct table *t)
 	else
 		text_heading(t->s, "%s by their own %s%s%s", titles[t->by], metric->name,
 			     t->by == VIEW_BY_LINE ? "" : ", then by total", more);
+	if (t->by == VIEW_BY_OPERATOR)
+		fputs("  self: without the operators that it calls\n", t->s->out);
 	if (t->rows.has_guesses)
 		fputs("  ?: a guessed frame; guessed: the total's share that rests on one.\n",
 		      t->s->out);
@@ -212,8 +217,10 @@ bool text_report_table(const struct model *m, const struct view_values *metric, 
 	if (!view_rows_make(m, metric, by, &t.rows))
 		return false;
 	bool anywhere = t.rows.n && t.rows.at[0].self > 0;
-	if (anywhere || m->metrics[metric->metric].kind ==
-				MODEL_METRIC_SAMPLED) { /* what GPUs did as a whole is at no line */
+	/* what GPUs did as a whole is at no line */
+	if (by == VIEW_BY_OPERATOR
+		    ? t.rows.n > 0
+		    : anywhere || m->metrics[metric->metric].kind == MODEL_METRIC_SAMPLED) {
 		share_room(&t);
 		snprintf(below, sizeof below, "below %g%%", s->threshold * 100);
 		put_heading(&t);

@@ -22,12 +22,19 @@ report() { "$HPCPROF" -q --no-structs --to text "$@" "$T/m" 2>"$T/err"; }
 
 report --by path --threshold 1 | sed -n '/^Call paths/,/^$/p' >"$T/tree"
 report --by thread | sed -n '/^Processes by/,/^$/p' >"$T/processes"
+report --by operator | sed -n '/^Operators of/,/^$/p' >"$T/operators"
 if [ "${1:-}" = --accept ]; then
+	cp "$T/operators" "$golden/operators.txt"
 	cp "$T/tree" "$golden/tree.txt"
 	cp "$T/processes" "$golden/processes.txt"
 fi
 same "the tree as expected" "$T/tree" "$golden/tree.txt"
 same "the processes as expected" "$T/processes" "$golden/processes.txt"
+same "the operators as expected" "$T/operators" "$golden/operators.txt"
+report >"$T/whole"
+is "the report has the table" "$(grep -c '^Operators of PyTorch by' "$T/whole")" 1
+report --internals >"$T/internals"
+is "--internals: there is none" "$(grep -c '^Operators of PyTorch by' "$T/internals")" 0
 
 like "an operator is below the line of Python that led to it" "$(cat "$T/tree")" \
 	'aten::linear +linear.py:114$'

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tree without the internals of PyTorch (torch_fold.h). */
+/* The tree without the internals of PyTorch (torch_fold.h), and the table of operators. */
 #include "tests/unit/prof/prof_fixture.h"
+
+#include "hpcprof-lite/view/view_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -230,6 +232,49 @@ static void guessed_frames_stay_apart(void **state)
 	clean(&r);
 }
 
+static const struct view_row *find_row(const struct run *r, const struct view_rows *rows,
+				       const char *name)
+{
+	for (size_t i = 0; i < rows->n; i++) {
+		const uint32_t function = r->m->contexts[rows->at[i].context].function;
+		if (strcmp(r->m->functions[function].name, name) == 0)
+			return &rows->at[i];
+	}
+	fail_msg("no row of %s", name);
+	abort();
+}
+
+/* One second each: in no operator, in add, in its kernel, in mul, in add again, inside of mul. */
+static void the_table_of_operators(void **state)
+{
+	struct run r;
+	struct view_values t;
+	struct view_rows rows;
+	(void)state;
+	begin(&r);
+	uint32_t call = frame(&r, r.entry, APP, "call"), add = frame(&r, call, TORCH, "call("),
+		 kernel = frame(&r, add, TORCH, "native::add"),
+		 mul = frame(&r, kernel, TORCH, "mul_Tensor::call"),
+		 inner = frame(&r, mul, TORCH, "call(");
+	sample(&r, call);
+	sample(&r, add);
+	sample(&r, kernel);
+	sample(&r, mul);
+	sample(&r, inner);
+	finish(&r, false);
+	assert_true(view_values_open(r.m, 0, &t));
+	assert_true(view_rows_make(r.m, &t, VIEW_BY_OPERATOR, &rows));
+	assert_int_equal(rows.n, 2);
+	const struct view_row *of_add = find_row(&r, &rows, "aten::add_Tensor"),
+			      *of_mul = find_row(&r, &rows, "aten::mul_Tensor");
+	assert_true(of_add->self == 3 && of_add->total == 4);
+	assert_int_equal(of_add->n_samples, 3);
+	assert_true(of_mul->self == 1 && of_mul->total == 2);
+	view_rows_free(&rows);
+	view_values_close(&t);
+	clean(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -238,6 +283,7 @@ int main(void)
 		cmocka_unit_test(the_engine_is_one_row),
 		cmocka_unit_test(internals_keep_all_frames),
 		cmocka_unit_test(guessed_frames_stay_apart),
+		cmocka_unit_test(the_table_of_operators),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
