@@ -154,6 +154,9 @@ bool known_torch_wrapper(const char *file, const char *function)
 		{"/torch/nn/modules/module.py", "_wrapped_call_impl"},
 		{"/torch/autograd/grad_mode.py", "decorate_context"},
 		{"/torch/utils/_contextlib.py", "decorate_context"},
+		{"/torch/amp/autocast_mode.py", "decorate_autocast"},
+		{"/torch/_dynamo/eval_frame.py", "compile_wrapper"},
+		{"/torch/_dynamo/eval_frame.py", "_fn"},
 		{"/torch/optim/optimizer.py", "wrapper"},
 		{"/torch/optim/optimizer.py", "_use_grad"},
 	};

@@ -114,6 +114,8 @@ static void wrappers(void **state)
 	assert_true(known_torch_wrapper(module, "_wrapped_call_impl"));
 	assert_true(known_torch_wrapper("/x/torch/utils/_contextlib.py",
 					"context_decorator.<locals>.decorate_context"));
+	assert_true(known_torch_wrapper("/x/torch/_dynamo/eval_frame.py",
+					"_TorchDynamoContext.__call__.<locals>._fn"));
 	assert_false(known_torch_wrapper(module, "Module.my_call_impl"));
 	assert_false(known_torch_wrapper(module, "Module.forward"));
 	assert_false(known_torch_wrapper("/home/me/module.py", "Module._call_impl"));
