@@ -78,14 +78,19 @@ static bool count_threads(struct pop *p)
 	return true;
 }
 
-/* The ranks, or without ranks, the process that worked most. */
+/*
+ * The ranks, or without ranks, the process that worked most. Workers that a rank started have its
+ * rank, too; they count only if there is nothing else.
+ */
 static void choose_processes(struct pop *p)
 {
 	const struct model *m = p->m;
 	uint32_t best = 0;
 	bool any = false;
-	for (uint32_t i = 0; i < m->n_processes; i++)
-		any |= p->is_chosen[i] = m->processes[i].rank >= 0 && p->n_threads[i];
+	for (int with_workers = 0; with_workers < 2 && !any; with_workers++)
+		for (uint32_t i = 0; i < m->n_processes; i++)
+			any |= p->is_chosen[i] = m->processes[i].rank >= 0 && p->n_threads[i] &&
+						 (with_workers || !m->processes[i].role);
 	double *work = any ? NULL : calloc((size_t)m->n_processes + 1, sizeof *work);
 	for (uint32_t i = 0; work && i < m->n_profiles; i++)
 		if (m->profiles[i].kind == MODEL_PROFILE_THREAD)

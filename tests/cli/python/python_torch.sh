@@ -33,6 +33,8 @@ same "the processes as expected" "$T/processes" "$golden/processes.txt"
 same "the operators as expected" "$T/operators" "$golden/operators.txt"
 report >"$T/whole"
 is "the report has the table" "$(grep -c '^Operators of PyTorch by' "$T/whole")" 1
+like "workers of a rank are no ranks" "$(cat "$T/whole")" \
+	'^Parallel efficiency \(POP\) of 2 processes'
 report --internals >"$T/internals"
 is "--internals: there is none" "$(grep -c '^Operators of PyTorch by' "$T/internals")" 0
 
