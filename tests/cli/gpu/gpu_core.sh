@@ -260,6 +260,17 @@ else
 	skip "disk full" "not root, or tmpfs cannot be mounted here"
 fi
 
+# Paths of launches that are remembered are those that a walk finds: here both are done.
+event="$event;check=1"
+for mode in "threads 4 5000" "forks 100 50" "jumps 50"; do
+	# shellcheck disable=SC2086 # a mode and its arguments
+	fake $mode
+	cat "$OUT"/*.hpcrun | tr '\0' '\n' | grep -a '^remembered call paths: ' >"$T/notes"
+	like "${mode%% *}: paths are remembered" "$(cat "$T/notes")" ': [1-9][0-9]* checked'
+	is "${mode%% *}: paths that differ" "$(grep -cv ' 0 differed$' "$T/notes")" 0
+done
+event=${event%;*}
+
 # Without the tool, and where it was not asked for.
 "$FAKE" "$BACKEND" basic 10 >"$T/stdout"
 is "without the tool: the program runs" $? 0
