@@ -28,7 +28,7 @@ row() { # NAME GPUBYTES EVENT DEPTH THREADS [by]
 	alone=$("$bench" "$backend" "$@" | awk '{ print $2 }')
 	printf '%-58s %8s %8s\n' "$name" "$alone" "$(measured "$bytes" "$event" "$@")"
 }
-cpu=';event=CPUTIME,1,1,0,0,1000000,0'
+cpu=';event=CPUTIME,1,1,0,0,1000000,0,0'
 row "30 frames" 1073741824 "" 30 1
 row "30 frames, the innermost differ from launch to launch" 1073741824 "" 30 1 by
 row "200 frames" 1073741824 "" 200 1
