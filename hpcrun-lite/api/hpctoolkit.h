@@ -25,7 +25,7 @@
 extern "C" {
 #endif
 
-/* From here on the process is measured. Nothing happens where it is already. */
+/* From here on the process is measured. Begins a phase, also where it is measured already. */
 void hpctoolkit_sampling_start(void);
 /* From here on it is not, and costs no more than without hpcrun-lite. */
 void hpctoolkit_sampling_stop(void);
