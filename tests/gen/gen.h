@@ -105,7 +105,8 @@ struct gen_job {
 	bool structs;                    /* with structure files */
 	bool no_trace;
 	bool losses; /* some samples lost, some paths partial, some frames marked */
-	bool waits;  /* some paths end in waits, some start outside of any parallel region */
+	/* some paths end in waits, some start outside of any parallel region; there are phases */
+	bool waits;
 	bool killed; /* every process ends as by SIGKILL with one sample in flight */
 };
 void gen_job(const char *directory, const struct gen_job *job);

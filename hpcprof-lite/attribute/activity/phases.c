@@ -2,6 +2,8 @@
 /* See phases.h. Test: tests/unit/prof_parallel/test_view_phases.c. */
 #include "hpcprof-lite/attribute/activity/phases.h"
 
+#include "common/base/map.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +19,7 @@ struct place {
 struct collecting {
 	struct model *m;
 	VEC(struct place) places;
+	struct map place_of;            /* index */
 	VEC(struct model_range) ranges; /* `phase` is the index of a place */
 };
 
@@ -35,31 +38,32 @@ static uint32_t find_caller(const struct model *m, uint32_t context)
 	return python == MODEL_NONE ? context : python;
 }
 
-static bool is_same(const struct model *m, uint32_t a, uint32_t b)
+/* Contexts of one line are one place, whatever their callers. */
+static struct place *place_of(struct collecting *c, uint32_t context)
 {
-	const struct model_context *x = &m->contexts[a], *y = &m->contexts[b];
-	return a == b || (x->function == y->function && x->file == y->file && x->line == y->line &&
-			  (x->file != MODEL_NONE || x->link_addr == y->link_addr) && a && b);
+	const struct model_context *x = &c->m->contexts[context];
+	const uint64_t i = map_put(&c->place_of, (uint64_t)x->function << 32 | x->line,
+				   x->file != MODEL_NONE ? x->file : ~x->link_addr, c->places.n);
+	if (i == MAP_NONE)
+		return NULL;
+	if (i < c->places.n)
+		return &c->places.at[i];
+	struct place *new = vec_push(&c->places);
+	if (new)
+		*new = (struct place){context, UINT64_MAX, (uint32_t)i};
+	return new;
 }
 
 static bool add(struct collecting *c, uint32_t context, const struct model_range *range)
 {
-	uint32_t i = 0;
-	while (i < c->places.n && !is_same(c->m, c->places.at[i].context, context))
-		i++;
-	if (i == c->places.n) {
-		struct place *new = vec_push(&c->places);
-		if (!new)
-			return false;
-		*new = (struct place){context, range->enter_ns, i};
-	}
-	if (range->enter_ns < c->places.at[i].first_ns)
-		c->places.at[i].first_ns = range->enter_ns;
-	struct model_range *r = vec_push(&c->ranges);
+	struct place *p = place_of(c, context);
+	struct model_range *r = p ? vec_push(&c->ranges) : NULL;
 	if (!r)
 		return false;
+	if (range->enter_ns < p->first_ns)
+		p->first_ns = range->enter_ns;
 	*r = *range;
-	r->phase = i;
+	r->phase = p->phase;
 	return true;
 }
 
@@ -155,6 +159,7 @@ bool phases_attribute(struct model *m, const struct load_job *job, phases_contex
 {
 	struct collecting c = {.m = m};
 	bool ok = collect(&c, job, context, arg) && (!c.ranges.n || give(&c));
+	map_free(&c.place_of);
 	vec_free(&c.places);
 	vec_free(&c.ranges);
 	return ok;

@@ -72,8 +72,8 @@ if command -v mpicc.openmpi >/dev/null || command -v mpicc.mpich >/dev/null; the
 	. "$srcdir/tests/cli/mpi/mpi_lib.sh"
 	mpi=${MPIS# }
 	mpi=${mpi%% *}
-	mpi_build "$mpi" ../parallel/pop_mpi.c -fopenmp -I"$srcdir" "$builddir/.libs/libhpctoolkit.a" \
-		-ldl
+	mpi_build "$mpi" ../parallel/pop_mpi.c -fopenmp -I"$srcdir" \
+		"$builddir/.libs/libhpctoolkit.a" -ldl
 	mpi_run "$mpi" 2 "$HPCRUN" -q -e CPUTIME -e MPI -o "$T/mpi" -- "$T/$mpi/pop_mpi" late 10 \
 		>"$T/out" 2>&1
 	is "MPI: status" "$?" 0

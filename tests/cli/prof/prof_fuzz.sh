@@ -15,7 +15,7 @@ for f in "$golden"/*/*.hpcrun "$srcdir/tests/golden/python/python.hpcrun" \
 	case $f in */gpu*) n=300 ;; esac # their text is long
 	ok "${f##*/golden/} and $n mutants" run_limited 300 "$fuzz" -n $n "$f"
 done
-# Waits inside of call paths.
+# Waits inside of call paths, and phases.
 "$builddir/tests/gen/gen_measurement" -n 60 -s 200 -w -l "$T/waits"
 for f in "$T"/waits/*.hpcrun; do
 	ok "waits and 1000 mutants" run_limited 300 "$fuzz" -n 1000 "$f"
