@@ -357,6 +357,35 @@ struct msr_child {
 };
 
 /*
+ * How the program shared the iterations of a region's loop among threads. Only known where the
+ * program tells the run time: it computes static schedules itself.
+ */
+enum msr_omp_schedule {
+	MSR_OMP_UNKNOWN,
+	MSR_OMP_STATIC,
+	MSR_OMP_DYNAMIC,
+	MSR_OMP_GUIDED,
+	MSR_OMP_RUNTIME,  /* OMP_SCHEDULE decides */
+	MSR_OMP_SECTIONS, /* not a loop, but parts that one thread each executes */
+	MSR_OMP_SEVERAL,  /* it has loops with different schedules */
+	MSR_N_OMP_SCHEDULES
+};
+enum { MSR_OMP_CHUNK_SHIFT = 8 }; /* the 24 bits above it; 0: not given, several or too large */
+
+static inline uint32_t msr_omp_schedule(enum msr_omp_schedule kind, long chunk)
+{
+	const long most = (1L << (32 - MSR_OMP_CHUNK_SHIFT)) - 1;
+	const uint32_t known = chunk > 0 && chunk <= most ? (uint32_t)chunk : 0;
+	return (uint32_t)kind | known << MSR_OMP_CHUNK_SHIFT;
+}
+/* Of two loops, or instances of a region: what is the same for both, as far as known. */
+static inline uint32_t msr_omp_schedule_of_both(uint32_t a, uint32_t b)
+{
+	const uint32_t mask = (1u << MSR_OMP_CHUNK_SHIFT) - 1;
+	return a == b || !b ? a : !a ? b : (a & mask) == (b & mask) ? a & mask : MSR_OMP_SEVERAL;
+}
+
+/*
  * The parallel regions that one thread forked at one place, with teams of one size, summed up. Only
  * regions that have ended and were measured from fork to join count. n_timed, busy_ns, max_ns and
  * min_ns are of the time that each thread of the team spent in the function of the region. Team
@@ -366,7 +395,7 @@ struct msr_omp_region {
 	msr_addr call;          /* where the program forked; 0: not known (tail call) */
 	msr_addr function;      /* the outlined function; 0: not known. Both 0: other regions */
 	uint32_t n_threads;     /* size of the team */
-	uint32_t flags;         /* 0 */
+	_Atomic uint32_t schedule; /* enum msr_omp_schedule, and the chunk; 0: not known */
 	_Atomic uint64_t instances;
 	_Atomic uint64_t elapsed_ns; /* sum over instances of the time from fork to join */
 	_Atomic uint64_t n_timed;    /* sum over instances of the number of timed threads */

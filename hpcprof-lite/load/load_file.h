@@ -62,7 +62,7 @@ struct load_unmeasured {
 /* Sums of a parallel region, as in struct msr_omp_region. */
 struct load_region {
 	msr_addr call, function; /* 0: not known */
-	uint32_t n_threads;
+	uint32_t n_threads, schedule;
 	uint64_t instances, elapsed_ns, n_timed, busy_ns, max_ns, min_ns;
 };
 

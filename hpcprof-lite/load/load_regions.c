@@ -29,6 +29,8 @@ enum status load_regions(struct load_file *f, const struct msr_view *v)
 		const struct load_region region = {.call = r->call,
 						   .function = r->function,
 						   .n_threads = r->n_threads,
+						   .schedule = atomic_load_explicit(
+							   &r->schedule, memory_order_relaxed),
 						   .instances = get(&r->instances),
 						   .elapsed_ns = get(&r->elapsed_ns),
 						   .n_timed = get(&r->n_timed),

@@ -24,6 +24,7 @@ struct model_omp_region {
 	uint32_t call_function; /* the function that forked; MODEL_NONE: unknown */
 	uint32_t file, line;   /* of the fork; MODEL_NONE and 0: unknown */
 	uint32_t n_threads;    /* size of the team; 0: all regions without sums of their own */
+	uint32_t schedule;     /* msr_omp_schedule(); 0: unknown */
 	uint64_t instances;
 	uint64_t elapsed_ns;   /* sum over instances of the time from fork to join */
 	uint64_t n_timed;      /* sum over instances of the number of threads whose time is known */

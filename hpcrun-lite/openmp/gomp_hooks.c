@@ -8,6 +8,7 @@
  */
 #include "hpcrun-lite/openmp/gomp_hooks.h"
 
+#include "common/format/measurement.h"
 #include "hpcrun-lite/openmp/gomp_real.h"
 #include "hpcrun-lite/openmp/region.h"
 #include "hpcrun-lite/runtime/next.h"
@@ -47,7 +48,8 @@ static void run(void *argument)
  * The functions below are inline, so that the registers, the place and the return address are those
  * of the hook: its frame lives as long as the region.
  */
-INLINE void begin(struct call *c, enum gomp_function which, gomp_outlined_fn *fn, void *data)
+INLINE void begin(struct call *c, enum gomp_function which, gomp_outlined_fn *fn, void *data,
+		  uint32_t schedule)
 {
 	/* fn is code of the caller. The return address need not be: the call may be a tail call. */
 	*c = (struct call){.real = gomp_find(which, (uintptr_t)fn),
@@ -58,7 +60,8 @@ INLINE void begin(struct call *c, enum gomp_function which, gomp_outlined_fn *fn
 		return;
 	const struct region_fork fork = {.place = REGION_PLACE_OF_CALLER(),
 					 .call = (uintptr_t)__builtin_return_address(0) - 1,
-					 .function = (uintptr_t)fn};
+					 .function = (uintptr_t)fn,
+					 .schedule = schedule};
 	struct unwind_regs regs;
 	unwind_here(&regs);
 	c->region = region_fork(c->thread, &fork, &regs, runtime_is_counting());
@@ -82,7 +85,7 @@ INLINE void loop(enum gomp_function which, gomp_outlined_fn *fn, void *data, uns
 		 const long range[3], unsigned flags)
 {
 	struct call c;
-	begin(&c, which, fn, data);
+	begin(&c, which, fn, data, MSR_OMP_RUNTIME);
 	if (c.real.function)
 		((gomp_loop_fn *)c.real.function)(c.function, c.data, n_threads, range[0],
 						  range[1], range[2], flags);
@@ -91,11 +94,11 @@ INLINE void loop(enum gomp_function which, gomp_outlined_fn *fn, void *data, uns
 	end(&c);
 }
 
-INLINE void chunks(enum gomp_function which, gomp_outlined_fn *fn, void *data, unsigned n_threads,
-		   const long range[4], unsigned flags)
+INLINE void chunks(enum gomp_function which, enum msr_omp_schedule schedule, gomp_outlined_fn *fn,
+		   void *data, unsigned n_threads, const long range[4], unsigned flags)
 {
 	struct call c;
-	begin(&c, which, fn, data);
+	begin(&c, which, fn, data, msr_omp_schedule(schedule, range[3]));
 	if (c.real.function)
 		((gomp_chunks_fn *)c.real.function)(c.function, c.data, n_threads, range[0],
 						    range[1], range[2], range[3], flags);
@@ -107,7 +110,7 @@ INLINE void chunks(enum gomp_function which, gomp_outlined_fn *fn, void *data, u
 HOOK void GOMP_parallel(gomp_outlined_fn *fn, void *data, unsigned n_threads, unsigned flags)
 {
 	struct call c;
-	begin(&c, GOMP_PARALLEL, fn, data);
+	begin(&c, GOMP_PARALLEL, fn, data, MSR_OMP_UNKNOWN);
 	if (c.real.function)
 		((gomp_parallel_fn *)c.real.function)(c.function, c.data, n_threads, flags);
 	else
@@ -120,7 +123,7 @@ HOOK unsigned GOMP_parallel_reductions(gomp_outlined_fn *fn, void *data, unsigne
 {
 	struct call c;
 	unsigned n = 1;
-	begin(&c, GOMP_PARALLEL_REDUCTIONS, fn, data);
+	begin(&c, GOMP_PARALLEL_REDUCTIONS, fn, data, MSR_OMP_UNKNOWN);
 	if (c.region)
 		c.region->original[REDUCTIONS] = *(void **)data;
 	if (c.real.function)
@@ -135,7 +138,7 @@ HOOK void GOMP_parallel_sections(gomp_outlined_fn *fn, void *data, unsigned n_th
 				 unsigned count, unsigned flags)
 {
 	struct call c;
-	begin(&c, GOMP_PARALLEL_SECTIONS, fn, data);
+	begin(&c, GOMP_PARALLEL_SECTIONS, fn, data, MSR_OMP_SECTIONS);
 	if (c.real.function)
 		((gomp_sections_fn *)c.real.function)(c.function, c.data, n_threads, count, flags);
 	else
@@ -147,35 +150,37 @@ HOOK void GOMP_parallel_loop_static(gomp_outlined_fn *fn, void *data,
 	unsigned n_threads, long from, long to, long step, long chunk, unsigned flags)
 {
 	const long range[] = {from, to, step, chunk};
-	chunks(GOMP_PARALLEL_LOOP_STATIC, fn, data, n_threads, range, flags);
+	chunks(GOMP_PARALLEL_LOOP_STATIC, MSR_OMP_STATIC, fn, data, n_threads, range, flags);
 }
 
 HOOK void GOMP_parallel_loop_dynamic(gomp_outlined_fn *fn, void *data,
 	unsigned n_threads, long from, long to, long step, long chunk, unsigned flags)
 {
 	const long range[] = {from, to, step, chunk};
-	chunks(GOMP_PARALLEL_LOOP_DYNAMIC, fn, data, n_threads, range, flags);
+	chunks(GOMP_PARALLEL_LOOP_DYNAMIC, MSR_OMP_DYNAMIC, fn, data, n_threads, range, flags);
 }
 
 HOOK void GOMP_parallel_loop_guided(gomp_outlined_fn *fn, void *data,
 	unsigned n_threads, long from, long to, long step, long chunk, unsigned flags)
 {
 	const long range[] = {from, to, step, chunk};
-	chunks(GOMP_PARALLEL_LOOP_GUIDED, fn, data, n_threads, range, flags);
+	chunks(GOMP_PARALLEL_LOOP_GUIDED, MSR_OMP_GUIDED, fn, data, n_threads, range, flags);
 }
 
 HOOK void GOMP_parallel_loop_nonmonotonic_dynamic(gomp_outlined_fn *fn, void *data,
 	unsigned n_threads, long from, long to, long step, long chunk, unsigned flags)
 {
 	const long range[] = {from, to, step, chunk};
-	chunks(GOMP_PARALLEL_LOOP_NONMONOTONIC_DYNAMIC, fn, data, n_threads, range, flags);
+	chunks(GOMP_PARALLEL_LOOP_NONMONOTONIC_DYNAMIC, MSR_OMP_DYNAMIC, fn, data, n_threads, range,
+	       flags);
 }
 
 HOOK void GOMP_parallel_loop_nonmonotonic_guided(gomp_outlined_fn *fn, void *data,
 	unsigned n_threads, long from, long to, long step, long chunk, unsigned flags)
 {
 	const long range[] = {from, to, step, chunk};
-	chunks(GOMP_PARALLEL_LOOP_NONMONOTONIC_GUIDED, fn, data, n_threads, range, flags);
+	chunks(GOMP_PARALLEL_LOOP_NONMONOTONIC_GUIDED, MSR_OMP_GUIDED, fn, data, n_threads, range,
+	       flags);
 }
 
 HOOK void GOMP_parallel_loop_runtime(gomp_outlined_fn *fn, void *data,

@@ -32,6 +32,25 @@ static const char *const names[GOMP_N_FUNCTIONS] = {
 	[GOMP_PARALLEL_LOOP_NONMONOTONIC_RUNTIME] = "GOMP_parallel_loop_nonmonotonic_runtime",
 	[GOMP_PARALLEL_LOOP_MAYBE_NONMONOTONIC_RUNTIME] =
 		"GOMP_parallel_loop_maybe_nonmonotonic_runtime",
+	[GOMP_LOOP_STATIC_START] = "GOMP_loop_static_start",
+	[GOMP_LOOP_DYNAMIC_START] = "GOMP_loop_dynamic_start",
+	[GOMP_LOOP_GUIDED_START] = "GOMP_loop_guided_start",
+	[GOMP_LOOP_NONMONOTONIC_DYNAMIC_START] = "GOMP_loop_nonmonotonic_dynamic_start",
+	[GOMP_LOOP_NONMONOTONIC_GUIDED_START] = "GOMP_loop_nonmonotonic_guided_start",
+	[GOMP_LOOP_RUNTIME_START] = "GOMP_loop_runtime_start",
+	[GOMP_LOOP_NONMONOTONIC_RUNTIME_START] = "GOMP_loop_nonmonotonic_runtime_start",
+	[GOMP_LOOP_MAYBE_NONMONOTONIC_RUNTIME_START] =
+		"GOMP_loop_maybe_nonmonotonic_runtime_start",
+	[GOMP_LOOP_ULL_STATIC_START] = "GOMP_loop_ull_static_start",
+	[GOMP_LOOP_ULL_DYNAMIC_START] = "GOMP_loop_ull_dynamic_start",
+	[GOMP_LOOP_ULL_GUIDED_START] = "GOMP_loop_ull_guided_start",
+	[GOMP_LOOP_ULL_NONMONOTONIC_DYNAMIC_START] = "GOMP_loop_ull_nonmonotonic_dynamic_start",
+	[GOMP_LOOP_ULL_NONMONOTONIC_GUIDED_START] = "GOMP_loop_ull_nonmonotonic_guided_start",
+	[GOMP_LOOP_ULL_RUNTIME_START] = "GOMP_loop_ull_runtime_start",
+	[GOMP_LOOP_ULL_NONMONOTONIC_RUNTIME_START] =
+		"GOMP_loop_ull_nonmonotonic_runtime_start",
+	[GOMP_LOOP_ULL_MAYBE_NONMONOTONIC_RUNTIME_START] =
+		"GOMP_loop_ull_maybe_nonmonotonic_runtime_start",
 };
 
 HOOK_NEXT(dlclose);

@@ -8,6 +8,7 @@ libhlopenmp_la_SOURCES = \
 	hpcrun-lite/openmp/region_sums.c hpcrun-lite/openmp/region_sums.h
 libhlopenmp_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
 libhpcrun_lite_la_SOURCES += \
+	hpcrun-lite/openmp/gomp_loops.c hpcrun-lite/openmp/gomp_loops.h \
 	hpcrun-lite/openmp/gomp_hooks.c hpcrun-lite/openmp/gomp_hooks.h \
 	hpcrun-lite/openmp/gomp_real.c hpcrun-lite/openmp/gomp_real.h \
 	hpcrun-lite/openmp/ompt.h hpcrun-lite/openmp/ompt_api.h \

@@ -6,6 +6,7 @@
  */
 #include "hpcrun-lite/openmp/region.h"
 
+#include "common/format/measurement.h"
 #include "common/safe/room.h"
 #include "common/safe/sys.h"
 #include "hpcrun-lite/openmp/region_sums.h"
@@ -139,6 +140,7 @@ struct region *region_fork(struct region_thread *t, const struct region_fork *fo
 	python_here(&r->origin.python);
 	r->is_counted = is_counted;
 	atomic_store_explicit(&r->n_threads, 0, memory_order_relaxed);
+	atomic_store_explicit(&r->schedule, fork->schedule, memory_order_relaxed);
 	r->start_ns = clock_mono_ns();
 	atomic_store_explicit(&r->generation,
 			      atomic_load_explicit(&r->generation, memory_order_relaxed) + 1,
@@ -224,4 +226,16 @@ void region_exit(struct region_thread *t, const struct region_visit *visit)
 {
 	if (has_entry(t, visit))
 		set(&t->n_entries, visit->entry);
+}
+
+/* Threads of the team that come at the same time write the same, or lose what one of them notes. */
+void region_note_loop(struct region_thread *t, uint32_t schedule)
+{
+	const uint32_t n = get(&t->n_entries);
+	if (n == 0 || get(&t->entry[n - 1].state) != REGION_IN_FUNCTION)
+		return;
+	struct region *r = t->entry[n - 1].region;
+	const uint32_t old = get(&r->schedule), now = msr_omp_schedule_of_both(old, schedule);
+	if (now != old)
+		set(&r->schedule, now);
 }

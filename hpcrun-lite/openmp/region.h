@@ -61,6 +61,7 @@ struct region_fork {
 	uintptr_t place;    /* in the frame that called the run time */
 	uintptr_t call;     /* run-time address of that call: the return address - 1 */
 	uintptr_t function; /* run-time address of the outlined function; 0: not known */
+	uint32_t schedule;  /* msr_omp_schedule() of its loop; 0: not known */
 };
 
 /* What the path of a worker needs of the thread that forked. */
@@ -81,6 +82,7 @@ struct region {
 	uint64_t start_ns;
 	bool is_counted;                 /* the instance goes into the sums */
 	_Atomic uint32_t n_threads;      /* size of the team; 0 until thread 0 has entered */
+	_Atomic uint32_t schedule;       /* of its loops so far; any thread of the team writes it */
 	struct region_slot slot[REGION_MAX_TIMED];
 };
 
@@ -164,6 +166,9 @@ void region_leave(struct region_thread *t, const struct region_visit *visit);
  * that say so (OMPT: implicit-task-end); otherwise the end of the region shows it.
  */
 void region_exit(struct region_thread *t, const struct region_visit *visit);
+
+/* The calling thread begins a loop in the region that it is in: msr_omp_schedule(). */
+void region_note_loop(struct region_thread *t, uint32_t schedule);
 
 /* After a dlclose: other code may be at the addresses of functions. */
 void region_modules_changed(void);

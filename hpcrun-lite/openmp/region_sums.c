@@ -124,10 +124,21 @@ static struct sum *find(struct region_sums *s, const struct region_fork *f, uint
 	return &s->sum[s->slot[at]];
 }
 
+static uint64_t get(const _Atomic uint64_t *word)
+{
+	return atomic_load_explicit(word, memory_order_relaxed);
+}
+
 static void add(_Atomic uint64_t *word, uint64_t n)
 {
 	atomic_store_explicit(word, atomic_load_explicit(word, memory_order_relaxed) + n,
 			      memory_order_relaxed);
+}
+
+static void set_schedule(struct msr_omp_region *to, uint32_t schedule)
+{
+	if (atomic_load_explicit(&to->schedule, memory_order_relaxed) != schedule)
+		atomic_store_explicit(&to->schedule, schedule, memory_order_relaxed);
 }
 
 void region_sums_add(struct region_thread *t, const struct region *r, uint64_t elapsed_ns)
@@ -150,6 +161,8 @@ void region_sums_add(struct region_thread *t, const struct region *r, uint64_t e
 		min = ns < min ? ns : min;
 	}
 	struct msr_omp_region *to = &find(t->sums, &r->origin.fork, n_threads)->total;
+	const uint32_t schedule = atomic_load_explicit(&r->schedule, memory_order_relaxed);
+	set_schedule(to, msr_omp_schedule_of_both(to->schedule, schedule));
 	add(&to->elapsed_ns, elapsed_ns);
 	add(&to->n_timed, n);
 	add(&to->busy_ns, sum);
@@ -202,11 +215,6 @@ static void copy(_Atomic uint64_t *to, const _Atomic uint64_t *from)
 			      memory_order_relaxed);
 }
 
-static uint64_t get(const _Atomic uint64_t *word)
-{
-	return atomic_load_explicit(word, memory_order_relaxed);
-}
-
 /* Forks without a descriptor are instances of the first sum. Their thread may still count them. */
 static uint64_t instances_of(const struct region_thread *t, const struct sum *sum)
 {
@@ -219,6 +227,7 @@ static bool write_sum(const struct region_thread *t, struct sum *sum, uint32_t t
 	if (!sum->in_file && !make_record(t->sums, sum, thread))
 		return false;
 	struct msr_omp_region *to = sum->in_file;
+	set_schedule(to, atomic_load_explicit(&from->schedule, memory_order_relaxed));
 	copy(&to->elapsed_ns, &from->elapsed_ns);
 	copy(&to->n_timed, &from->n_timed);
 	copy(&to->busy_ns, &from->busy_ns);

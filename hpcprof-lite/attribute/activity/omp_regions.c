@@ -29,6 +29,7 @@ bool omp_regions_collect(struct expand *e, const struct load_job *job, uint32_t 
 			*new = (struct omp_region){
 				.sums = {.process = (uint32_t)i,
 					 .n_threads = r->n_threads,
+					 .schedule = r->schedule,
 					 .instances = r->instances,
 					 .elapsed_ns = r->elapsed_ns,
 					 .n_timed = r->n_timed,
@@ -145,6 +146,7 @@ static void add(uint64_t *to, uint64_t n)
 
 static void add_region(struct model_omp_region *to, const struct model_omp_region *r)
 {
+	to->schedule = msr_omp_schedule_of_both(to->schedule, r->schedule);
 	add(&to->instances, r->instances);
 	add(&to->elapsed_ns, r->elapsed_ns);
 	add(&to->n_timed, r->n_timed);

@@ -2,6 +2,9 @@
 /* See view_regions.h. Test: tests/unit/prof/test_view_regions.c. */
 #include "hpcprof-lite/view/parallel/view_regions.h"
 
+#include "common/format/measurement.h"
+
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +16,7 @@ struct summing {
 	struct view_regions *out;
 	/* by region of the output: sums over instances, for the imbalance */
 	double *most, *mean;
-	uint32_t *last_process;
+	uint32_t *last_process, *schedule;
 };
 
 static bool is_same(const struct view_region *a, const struct model_omp_region *b)
@@ -35,7 +38,9 @@ static size_t find_region(struct summing *s, const struct model_omp_region *r)
 							       .loop_file = MODEL_NONE,
 							       .least_threads = UINT32_MAX};
 		s->last_process[i] = MODEL_NONE;
+		s->schedule[i] = r->schedule;
 	}
+	s->schedule[i] = msr_omp_schedule_of_both(s->schedule[i], r->schedule);
 	return i;
 }
 
@@ -103,6 +108,64 @@ static void find_loop(const struct model *m, uint32_t function, struct view_regi
 	}
 }
 
+/* ---- schedules ---- */
+
+/* "dynamic" of GOMP_loop_ull_nonmonotonic_dynamic_next; NULL: no function that starts a loop. */
+static const char *schedule_of(const char *name)
+{
+	static const char *const of[] = {"static", "dynamic", "guided", "runtime"};
+	if (!strncmp(name, "__kmpc_for_static_init", 22))
+		return "static";
+	if (!strncmp(name, "__kmpc_dispatch_", 16))
+		return "dynamic or guided";
+	if (strncmp(name, "GOMP_loop_", 10) != 0)
+		return NULL;
+	for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+		if (strstr(name, of[i]))
+			return of[i];
+	return NULL;
+}
+
+/*
+ * Loops inside of the region, by what samples in the run time show. The region's own functions and
+ * what they call directly count: another function may have other loops.
+ */
+static void find_schedule(const struct model *m, uint32_t function, struct view_region *r)
+{
+	const uint32_t end = function + m->contexts[function].subtree_n;
+	for (uint32_t c = function + 1; c < end;) {
+		const struct model_context *x = &m->contexts[c];
+		if (x->kind != MODEL_CONTEXT_FUNCTION || x->function >= m->n_functions) {
+			c++;
+			continue;
+		}
+		const char *name = m->functions[x->function].name, *found = schedule_of(name);
+		if (found)
+			snprintf(r->schedule, sizeof r->schedule, "%s",
+				 *r->schedule && strcmp(r->schedule, found) != 0 ? "several" : found);
+		c += x->relation == MODEL_CALL && !model_is_outlined(name) ? x->subtree_n : 1;
+	}
+}
+
+/* What the run time was told is more exact than what samples show. */
+static void put_schedule(struct view_region *r, uint32_t schedule)
+{
+	static const char *const name[MSR_N_OMP_SCHEDULES] = {
+		[MSR_OMP_STATIC] = "static",   [MSR_OMP_DYNAMIC] = "dynamic",
+		[MSR_OMP_GUIDED] = "guided",   [MSR_OMP_RUNTIME] = "runtime",
+		[MSR_OMP_SECTIONS] = "sections", [MSR_OMP_SEVERAL] = "several"};
+	const uint32_t kind = schedule & ((1u << MSR_OMP_CHUNK_SHIFT) - 1),
+		       chunk = schedule >> MSR_OMP_CHUNK_SHIFT;
+	if (kind >= MSR_N_OMP_SCHEDULES || !name[kind])
+		return;
+	if (chunk)
+		snprintf(r->schedule, sizeof r->schedule, "%s %" PRIu32, name[kind], chunk);
+	else
+		snprintf(r->schedule, sizeof r->schedule, "%s", name[kind]);
+}
+
+/* ---- contexts ---- */
+
 /* True if a context above belongs to the same function: nested regions count once. */
 static bool is_inside(const struct model *m, uint32_t context)
 {
@@ -161,8 +224,10 @@ static bool find_contexts(const struct model *m, struct view_regions *r)
 		if (region == MODEL_NONE)
 			continue;
 		add_samples(m, c, &r->at[region]);
-		if (!is_task)
-			find_loop(m, c, &r->at[region]);
+		if (is_task)
+			continue;
+		find_loop(m, c, &r->at[region]);
+		find_schedule(m, c, &r->at[region]);
 	}
 	free(region_of);
 	for (size_t i = 0; i < r->n; i++)
@@ -208,12 +273,14 @@ bool view_regions_make(const struct model *m, struct view_regions *r)
 			    .out = r,
 			    .most = calloc(n + 1, sizeof *s.most),
 			    .mean = calloc(n + 1, sizeof *s.mean),
-			    .last_process = calloc(n + 1, sizeof *s.last_process)};
-	bool ok = r->at && s.most && s.mean && s.last_process;
+			    .last_process = calloc(n + 1, sizeof *s.last_process),
+			    .schedule = calloc(n + 1, sizeof *s.schedule)};
+	bool ok = r->at && s.most && s.mean && s.last_process && s.schedule;
 	for (size_t i = 0; ok && i < n; i++)
 		add_region(&s, &m->omp_regions[i]);
 	ok = ok && find_contexts(m, r);
 	for (size_t i = 0; ok && i < r->n; i++) {
+		put_schedule(&r->at[i], s.schedule[i]);
 		conclude(&r->at[i], s.most[i], s.mean[i]);
 		r->seconds += r->at[i].seconds;
 	}
@@ -222,6 +289,7 @@ bool view_regions_make(const struct model *m, struct view_regions *r)
 	free(s.most);
 	free(s.mean);
 	free(s.last_process);
+	free(s.schedule);
 	if (!ok)
 		view_regions_free(r);
 	return ok;
@@ -259,13 +327,12 @@ const char *view_region_name(const struct model *m, const struct view_region *r,
 				     : "";
 	const char *end = strstr(outlined, "._omp_fn.");
 	end = end ? end : strstr(outlined, "..omp_par");
-	const char *at = *place ? " at " : "";
+	const char *at = *place ? " at " : "", *is = *r->schedule ? ", " : "";
 	if (end && end > outlined)
-		snprintf(name, n_bytes, "%.*s, parallel region%s%s", (int)(end - outlined),
-			 outlined, at, place);
-	else if (*caller)
-		snprintf(name, n_bytes, "%s, parallel region%s%s", caller, at, place);
+		snprintf(name, n_bytes, "%.*s, parallel region%s%s%s%s", (int)(end - outlined),
+			 outlined, at, place, is, r->schedule);
 	else
-		snprintf(name, n_bytes, "parallel region%s%s", at, place);
+		snprintf(name, n_bytes, "%s%sparallel region%s%s%s%s", caller,
+			 *caller ? ", " : "", at, place, is, r->schedule);
 	return name;
 }

@@ -16,6 +16,8 @@ struct view_region {
 	uint32_t file, line;     /* of the fork; MODEL_NONE and 0: unknown */
 	/* the only outermost loop of the outlined function; MODEL_NONE and 0: none or several */
 	uint32_t loop_file, loop_line;
+	/* "dynamic 16": how the iterations of loops are shared among threads; "": unknown */
+	char schedule[40];
 	uint32_t n_processes;
 	uint32_t least_threads, most_threads;
 	uint64_t instances;
@@ -47,8 +49,8 @@ size_t view_regions_count_worth(const struct model *m, const struct view_regions
 /* False: all teams have one thread, so no region can gain. */
 bool view_regions_have_teams(const struct view_regions *r);
 /*
- * "solve, parallel region at FILE:57". `place` is what the caller calls the fork: "FILE:57", or "".
- * Returns `name`.
+ * "solve, parallel region at FILE:57, dynamic 16". `place` is what the caller calls the fork:
+ * "FILE:57", or "". Returns `name`.
  */
 const char *view_region_name(const struct model *m, const struct view_region *r, const char *place,
 	char *name, size_t n_bytes);

@@ -190,6 +190,34 @@ static void lost_ones_are_written(void **state)
 	assert_int_equal(r[0].instances, 5);
 }
 
+/* What is the same for all instances. */
+static void schedules(void **state)
+{
+	const struct {
+		enum msr_omp_schedule kind;
+		long chunk;
+		uint32_t then;
+	} step[] = {
+		{MSR_OMP_UNKNOWN, 0, 0},
+		{MSR_OMP_DYNAMIC, 16, MSR_OMP_DYNAMIC | 16 << MSR_OMP_CHUNK_SHIFT},
+		{MSR_OMP_UNKNOWN, 0, MSR_OMP_DYNAMIC | 16 << MSR_OMP_CHUNK_SHIFT},
+		{MSR_OMP_DYNAMIC, 8, MSR_OMP_DYNAMIC},
+		{MSR_OMP_DYNAMIC, 16, MSR_OMP_DYNAMIC},
+		{MSR_OMP_GUIDED, 1L << 40, MSR_OMP_SEVERAL},
+		{MSR_OMP_DYNAMIC, 16, MSR_OMP_SEVERAL},
+	};
+	struct msr_omp_region r[1];
+	(void)state;
+	for (size_t i = 0; i < sizeof step / sizeof *step; i++) {
+		region.schedule = msr_omp_schedule(step[i].kind, step[i].chunk);
+		add(0x1000, 1, (const uint64_t[]){7});
+		region_sums_write(&thread, &record);
+		assert_int_equal(read_records(r, 1), 1);
+		assert_int_equal(r[0].schedule, step[i].then);
+	}
+	region.schedule = 0;
+}
+
 static uint64_t lost(void)
 {
 	return record.losses[MSR_LOSS_OMP_SUMS];
@@ -267,6 +295,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(more_than_there_is_room_for, setup, teardown),
 		cmocka_unit_test_setup_teardown(modules_change, setup, teardown),
 		cmocka_unit_test_setup_teardown(lost_ones_are_written, setup, teardown),
+		cmocka_unit_test_setup_teardown(schedules, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_memory, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_space, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_new_record_starts_with_nothing, setup, teardown),

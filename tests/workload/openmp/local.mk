@@ -6,6 +6,7 @@ openmp_workloads = \
 	tests/workload/openmp/omp_both.c \
 	tests/workload/openmp/omp_fortran.f90 \
 	tests/workload/openmp/omp_paths.c \
+	tests/workload/openmp/omp_schedule.c \
 	tests/workload/openmp/omp_throw.cc \
 	tests/workload/openmp/omp_tool.c \
 	tests/workload/openmp/omp_truth.h \
@@ -25,6 +26,7 @@ openmp_tests = \
 	tests/cli/openmp/omp_paths.sh \
 	tests/cli/openmp/omp_report.sh \
 	tests/cli/openmp/omp_same.sh \
+	tests/cli/openmp/omp_schedule.sh \
 	tests/cli/openmp/omp_tasks.sh \
 	tests/cli/openmp/omp_tools.sh \
 	tests/cli/openmp/omp_waits.sh
