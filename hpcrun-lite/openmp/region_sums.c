@@ -304,6 +304,14 @@ void region_sums_finish(struct region_thread *t, struct msr_thread *record)
 	trylock_give(&s->writing);
 }
 
+void region_sums_count_open(const struct region_thread *t, struct msr_thread *record)
+{
+	const uint32_t n = atomic_load_explicit(&t->n_forks, memory_order_relaxed);
+	for (uint32_t i = 0; i < n; i++)
+		if (t->level[i]->is_counted)
+			add(&record->losses[MSR_LOSS_OMP_SUMS], 1);
+}
+
 void region_sums_reset(struct region_thread *t)
 {
 	struct region_sums *s = t->sums;

@@ -32,6 +32,12 @@ void region_sums_write(struct region_thread *t, struct msr_thread *record);
 /* The same at the end of the thread; gives unused space back to the store. */
 void region_sums_finish(struct region_thread *t, struct msr_thread *record);
 
+/*
+ * At the end of the process, after the last write: counts the regions of the thread that have not
+ * ended as missing in the sums.
+ */
+void region_sums_count_open(const struct region_thread *t, struct msr_thread *record);
+
 /* At the start of a record, also in a forked child: no sums, and nothing in the file. */
 void region_sums_reset(struct region_thread *t);
 

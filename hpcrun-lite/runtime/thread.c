@@ -359,6 +359,7 @@ void thread_write_regions(void)
 			region_sums_finish(&t->regions, r);
 		else if (!atomic_load_explicit(&t->in_handler, memory_order_seq_cst))
 			region_sums_write(&t->regions, r);
+		region_sums_count_open(&t->regions, r);
 	}
 }
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Schedules of loops in the table of regions.
+# Schedules of loops in the table of regions, and regions that are open when the process ends.
 
 # shellcheck disable=SC2154 # variables of lib.sh
 . "${srcdir:-.}/tests/lib.sh"
@@ -34,4 +34,13 @@ if workload omp_schedule libgomp "-e CPUTIME@f1000"; then
 	is "the result is that of a run without us" "$(cat "$T/$M.out")" "$plain"
 fi
 
+if has_workload omp_schedule libgomp; then
+	public_copy "$OMP_PROGRAMS/omp_schedule.libgomp"
+	omp_dir=$(public_dir open.d)
+	omp_run open "$HPCRUN" -q -e CPUTIME -o "$omp_dir/m" -- "$T/omp_schedule.libgomp" 3
+	is "exit inside of a region: status" "$(cat "$T/open.status")" 3
+	M=open
+	"$HPCPROF" -q --to text --all "$omp_dir/m" >"$T/open.text" 2>"$T/err"
+	is "exit inside of a region: it is counted" "$(lost omp-sums)" 1
+fi
 done_testing
