@@ -43,7 +43,8 @@ HOOK bool GOMP_loop_static_start(long from, long to, long step, long chunk, long
 	return real ? real(from, to, step, chunk, first, last) : take_all(from, to, first, last);
 }
 
-HOOK bool GOMP_loop_dynamic_start(long from, long to, long step, long chunk, long *first, long *last)
+HOOK bool GOMP_loop_dynamic_start(long from, long to, long step, long chunk, long *first,
+				  long *last)
 {
 	gomp_start_fn *real = begin_loop(GOMP_LOOP_DYNAMIC_START, MSR_OMP_DYNAMIC, chunk);
 	return real ? real(from, to, step, chunk, first, last) : take_all(from, to, first, last);
@@ -55,15 +56,19 @@ HOOK bool GOMP_loop_guided_start(long from, long to, long step, long chunk, long
 	return real ? real(from, to, step, chunk, first, last) : take_all(from, to, first, last);
 }
 
-HOOK bool GOMP_loop_nonmonotonic_dynamic_start(long from, long to, long step, long chunk, long *first, long *last)
+HOOK bool GOMP_loop_nonmonotonic_dynamic_start(long from, long to, long step, long chunk,
+					       long *first, long *last)
 {
-	gomp_start_fn *real = begin_loop(GOMP_LOOP_NONMONOTONIC_DYNAMIC_START, MSR_OMP_DYNAMIC, chunk);
+	gomp_start_fn *real =
+		begin_loop(GOMP_LOOP_NONMONOTONIC_DYNAMIC_START, MSR_OMP_DYNAMIC, chunk);
 	return real ? real(from, to, step, chunk, first, last) : take_all(from, to, first, last);
 }
 
-HOOK bool GOMP_loop_nonmonotonic_guided_start(long from, long to, long step, long chunk, long *first, long *last)
+HOOK bool GOMP_loop_nonmonotonic_guided_start(long from, long to, long step, long chunk,
+					      long *first, long *last)
 {
-	gomp_start_fn *real = begin_loop(GOMP_LOOP_NONMONOTONIC_GUIDED_START, MSR_OMP_GUIDED, chunk);
+	gomp_start_fn *real =
+		begin_loop(GOMP_LOOP_NONMONOTONIC_GUIDED_START, MSR_OMP_GUIDED, chunk);
 	return real ? real(from, to, step, chunk, first, last) : take_all(from, to, first, last);
 }
 
@@ -73,86 +78,102 @@ HOOK bool GOMP_loop_runtime_start(long from, long to, long step, long *first, lo
 	return real ? real(from, to, step, first, last) : take_all(from, to, first, last);
 }
 
-HOOK bool GOMP_loop_nonmonotonic_runtime_start(long from, long to, long step, long *first, long *last)
+HOOK bool GOMP_loop_nonmonotonic_runtime_start(long from, long to, long step, long *first,
+					       long *last)
 {
-	gomp_start_runtime_fn *real = begin_loop(GOMP_LOOP_NONMONOTONIC_RUNTIME_START, MSR_OMP_RUNTIME, 0);
+	gomp_start_runtime_fn *real =
+		begin_loop(GOMP_LOOP_NONMONOTONIC_RUNTIME_START, MSR_OMP_RUNTIME, 0);
 	return real ? real(from, to, step, first, last) : take_all(from, to, first, last);
 }
 
-HOOK bool GOMP_loop_maybe_nonmonotonic_runtime_start(long from, long to, long step, long *first, long *last)
+HOOK bool GOMP_loop_maybe_nonmonotonic_runtime_start(long from, long to, long step, long *first,
+						     long *last)
 {
-	gomp_start_runtime_fn *real = begin_loop(GOMP_LOOP_MAYBE_NONMONOTONIC_RUNTIME_START, MSR_OMP_RUNTIME, 0);
+	gomp_start_runtime_fn *real =
+		begin_loop(GOMP_LOOP_MAYBE_NONMONOTONIC_RUNTIME_START, MSR_OMP_RUNTIME, 0);
 	return real ? real(from, to, step, first, last) : take_all(from, to, first, last);
 }
 
 HOOK bool GOMP_loop_ull_static_start(bool up, unsigned long long from, unsigned long long to,
-	unsigned long long step, unsigned long long chunk, unsigned long long *first,
-	unsigned long long *last)
+				     unsigned long long step, unsigned long long chunk,
+				     unsigned long long *first, unsigned long long *last)
 {
-	gomp_start_ull_fn *real = begin_loop(GOMP_LOOP_ULL_STATIC_START, MSR_OMP_STATIC, (long)chunk);
+	gomp_start_ull_fn *real =
+		begin_loop(GOMP_LOOP_ULL_STATIC_START, MSR_OMP_STATIC, (long)chunk);
 	return real ? real(up, from, to, step, chunk, first, last)
 		    : take_all_ull(from, to, first, last);
 }
 
 HOOK bool GOMP_loop_ull_dynamic_start(bool up, unsigned long long from, unsigned long long to,
-	unsigned long long step, unsigned long long chunk, unsigned long long *first,
-	unsigned long long *last)
+				      unsigned long long step, unsigned long long chunk,
+				      unsigned long long *first, unsigned long long *last)
 {
-	gomp_start_ull_fn *real = begin_loop(GOMP_LOOP_ULL_DYNAMIC_START, MSR_OMP_DYNAMIC, (long)chunk);
+	gomp_start_ull_fn *real =
+		begin_loop(GOMP_LOOP_ULL_DYNAMIC_START, MSR_OMP_DYNAMIC, (long)chunk);
 	return real ? real(up, from, to, step, chunk, first, last)
 		    : take_all_ull(from, to, first, last);
 }
 
 HOOK bool GOMP_loop_ull_guided_start(bool up, unsigned long long from, unsigned long long to,
-	unsigned long long step, unsigned long long chunk, unsigned long long *first,
-	unsigned long long *last)
+				     unsigned long long step, unsigned long long chunk,
+				     unsigned long long *first, unsigned long long *last)
 {
-	gomp_start_ull_fn *real = begin_loop(GOMP_LOOP_ULL_GUIDED_START, MSR_OMP_GUIDED, (long)chunk);
+	gomp_start_ull_fn *real =
+		begin_loop(GOMP_LOOP_ULL_GUIDED_START, MSR_OMP_GUIDED, (long)chunk);
 	return real ? real(up, from, to, step, chunk, first, last)
 		    : take_all_ull(from, to, first, last);
 }
 
-HOOK bool GOMP_loop_ull_nonmonotonic_dynamic_start(bool up, unsigned long long from, unsigned long long to,
-	unsigned long long step, unsigned long long chunk, unsigned long long *first,
-	unsigned long long *last)
+HOOK bool GOMP_loop_ull_nonmonotonic_dynamic_start(bool up, unsigned long long from,
+						   unsigned long long to, unsigned long long step,
+						   unsigned long long chunk,
+						   unsigned long long *first,
+						   unsigned long long *last)
 {
-	gomp_start_ull_fn *real = begin_loop(GOMP_LOOP_ULL_NONMONOTONIC_DYNAMIC_START, MSR_OMP_DYNAMIC, (long)chunk);
+	gomp_start_ull_fn *real =
+		begin_loop(GOMP_LOOP_ULL_NONMONOTONIC_DYNAMIC_START, MSR_OMP_DYNAMIC, (long)chunk);
 	return real ? real(up, from, to, step, chunk, first, last)
 		    : take_all_ull(from, to, first, last);
 }
 
-HOOK bool GOMP_loop_ull_nonmonotonic_guided_start(bool up, unsigned long long from, unsigned long long to,
-	unsigned long long step, unsigned long long chunk, unsigned long long *first,
-	unsigned long long *last)
+HOOK bool GOMP_loop_ull_nonmonotonic_guided_start(bool up, unsigned long long from,
+						  unsigned long long to, unsigned long long step,
+						  unsigned long long chunk,
+						  unsigned long long *first,
+						  unsigned long long *last)
 {
-	gomp_start_ull_fn *real = begin_loop(GOMP_LOOP_ULL_NONMONOTONIC_GUIDED_START, MSR_OMP_GUIDED, (long)chunk);
+	gomp_start_ull_fn *real =
+		begin_loop(GOMP_LOOP_ULL_NONMONOTONIC_GUIDED_START, MSR_OMP_GUIDED, (long)chunk);
 	return real ? real(up, from, to, step, chunk, first, last)
 		    : take_all_ull(from, to, first, last);
 }
 
-HOOK bool GOMP_loop_ull_runtime_start(bool up, unsigned long long from,
-	unsigned long long to, unsigned long long step, unsigned long long *first,
-	unsigned long long *last)
+HOOK bool GOMP_loop_ull_runtime_start(bool up, unsigned long long from, unsigned long long to,
+				      unsigned long long step, unsigned long long *first,
+				      unsigned long long *last)
 {
-	gomp_start_runtime_ull_fn *real = begin_loop(GOMP_LOOP_ULL_RUNTIME_START, MSR_OMP_RUNTIME, 0);
-	return real ? real(up, from, to, step, first, last)
-		    : take_all_ull(from, to, first, last);
+	gomp_start_runtime_ull_fn *real =
+		begin_loop(GOMP_LOOP_ULL_RUNTIME_START, MSR_OMP_RUNTIME, 0);
+	return real ? real(up, from, to, step, first, last) : take_all_ull(from, to, first, last);
 }
 
 HOOK bool GOMP_loop_ull_nonmonotonic_runtime_start(bool up, unsigned long long from,
-	unsigned long long to, unsigned long long step, unsigned long long *first,
-	unsigned long long *last)
+						   unsigned long long to, unsigned long long step,
+						   unsigned long long *first,
+						   unsigned long long *last)
 {
-	gomp_start_runtime_ull_fn *real = begin_loop(GOMP_LOOP_ULL_NONMONOTONIC_RUNTIME_START, MSR_OMP_RUNTIME, 0);
-	return real ? real(up, from, to, step, first, last)
-		    : take_all_ull(from, to, first, last);
+	gomp_start_runtime_ull_fn *real =
+		begin_loop(GOMP_LOOP_ULL_NONMONOTONIC_RUNTIME_START, MSR_OMP_RUNTIME, 0);
+	return real ? real(up, from, to, step, first, last) : take_all_ull(from, to, first, last);
 }
 
 HOOK bool GOMP_loop_ull_maybe_nonmonotonic_runtime_start(bool up, unsigned long long from,
-	unsigned long long to, unsigned long long step, unsigned long long *first,
-	unsigned long long *last)
+							 unsigned long long to,
+							 unsigned long long step,
+							 unsigned long long *first,
+							 unsigned long long *last)
 {
-	gomp_start_runtime_ull_fn *real = begin_loop(GOMP_LOOP_ULL_MAYBE_NONMONOTONIC_RUNTIME_START, MSR_OMP_RUNTIME, 0);
-	return real ? real(up, from, to, step, first, last)
-		    : take_all_ull(from, to, first, last);
+	gomp_start_runtime_ull_fn *real =
+		begin_loop(GOMP_LOOP_ULL_MAYBE_NONMONOTONIC_RUNTIME_START, MSR_OMP_RUNTIME, 0);
+	return real ? real(up, from, to, step, first, last) : take_all_ull(from, to, first, last);
 }

@@ -140,9 +140,10 @@ static void find_schedule(const struct model *m, uint32_t function, struct view_
 			continue;
 		}
 		const char *name = m->functions[x->function].name, *found = schedule_of(name);
+		if (found && *r->schedule && strcmp(r->schedule, found) != 0)
+			found = "several";
 		if (found)
-			snprintf(r->schedule, sizeof r->schedule, "%s",
-				 *r->schedule && strcmp(r->schedule, found) != 0 ? "several" : found);
+			snprintf(r->schedule, sizeof r->schedule, "%s", found);
 		c += x->relation == MODEL_CALL && !model_is_outlined(name) ? x->subtree_n : 1;
 	}
 }

@@ -299,9 +299,9 @@ static void begin(struct leave_state *s, uint64_t pc, bool is_exact)
 	s->after_gap = false;
 	s->n_stores = 0;
 	for (unsigned r = 0; r < N_REGS; r++)
-		s->reg[r] = (struct leave_value){
-			.kind = is_exact || is_kept(r) ? LEAVE_REG : LEAVE_UNKNOWN,
-			.reg = (uint8_t)r};
+		s->reg[r] = (struct leave_value){.kind = is_exact || is_kept(r) ? LEAVE_REG
+										: LEAVE_UNKNOWN,
+						 .reg = (uint8_t)r};
 }
 
 bool leave_find(const struct leave_code *code, uint64_t pc, bool is_exact, struct leave_work *work,

@@ -15,12 +15,12 @@
 #include <stdint.h>
 
 enum {
-	LEAVE_INSNS_MAX = 8192,  /* instructions that are looked at */
-	LEAVE_WAYS = 16,         /* branches whose other way is still to be tried */
-	LEAVE_STORES = 16,       /* words that the code stores before it loads them */
-	LEAVE_PASSED = 16,       /* branches from which the way out is the same */
-	LEAVE_REGS = 17,         /* 16 registers and LEAVE_ELSEWHERE */
-	LEAVE_ELSEWHERE = 16     /* a stack pointer that was aligned, or changed by a register */
+	LEAVE_INSNS_MAX = 8192, /* instructions that are looked at */
+	LEAVE_WAYS = 16,        /* branches whose other way is still to be tried */
+	LEAVE_STORES = 16,      /* words that the code stores before it loads them */
+	LEAVE_PASSED = 16,      /* branches from which the way out is the same */
+	LEAVE_REGS = 17,        /* 16 registers and LEAVE_ELSEWHERE */
+	LEAVE_ELSEWHERE = 16    /* a stack pointer that was aligned, or changed by a register */
 };
 
 enum leave_kind {
@@ -39,7 +39,7 @@ struct leave_value {
 /* What the registers and the stack hold at one place of a way. */
 struct leave_state {
 	uint64_t pc;
-	bool after_call, after_gap;  /* a call, and then a gap, come directly before */
+	bool after_call, after_gap; /* a call, and then a gap, come directly before */
 	uint8_t n_stores;
 	struct leave_value reg[LEAVE_REGS - 1];
 	struct leave_store {
@@ -50,7 +50,7 @@ struct leave_state {
 /* Scratch memory of the caller. */
 struct leave_work {
 	struct leave_state now, way[LEAVE_WAYS];
-	uint64_t taken[4 * LEAVE_WAYS];      /* branches whose other way was kept */
+	uint64_t taken[4 * LEAVE_WAYS]; /* branches whose other way was kept */
 };
 
 struct leave {
@@ -74,7 +74,7 @@ struct leave {
 typedef uint64_t leave_known_fn(void *arg, uint64_t pc, uint16_t *needs);
 
 struct leave_code {
-	uint64_t lo, hi; /* code that can be read */
+	uint64_t lo, hi;       /* code that can be read */
 	leave_known_fn *known; /* or NULL */
 	void *arg;
 };
