@@ -308,8 +308,8 @@ static enum where find_wait(const ucontext_t *context, const struct passed *p,
 	if (p->call == SOURCE_CALL_NONE)
 		return find_halt(p, wait);
 	offcpu_wait_find(context, p->call, wait);
-	/* our signal would have interrupted the other waits */
-	return is_inside || !p->is_mixed || offcpu_wait_is_for_disk(wait->cause) ? WAITING : QUEUED;
+	/* a call that does not wait may return without a processor, too */
+	return is_inside || !p->is_mixed || wait->cause != MSR_WAIT_OTHER ? WAITING : QUEUED;
 }
 
 /* ---- samples ---- */

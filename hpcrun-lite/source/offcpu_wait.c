@@ -244,17 +244,6 @@ void offcpu_wait_find(const ucontext_t *context, long number, struct offcpu_wait
 	wait->is_timed_socket = wait->cause == MSR_WAIT_SOCKET && reg[REG_RAX] == -EINTR;
 }
 
-bool offcpu_wait_is_for_disk(enum msr_wait cause)
-{
-	switch (cause) {
-	case MSR_WAIT_FILE:
-	case MSR_WAIT_SYNC:
-	case MSR_WAIT_DEVICE:
-	case MSR_WAIT_OTHER: return true;
-	default: return false;
-	}
-}
-
 bool offcpu_wait_is_cut_short(const ucontext_t *context, long number)
 {
 	const greg_t *reg = context->uc_mcontext.gregs;

@@ -24,9 +24,6 @@ struct offcpu_wait {
 /* `number` is that of the system call, or SOURCE_CALL_UNKNOWN. */
 void offcpu_wait_find(const ucontext_t *context, long number, struct offcpu_wait *wait);
 
-/* Waits of these causes may be such that no signal interrupts them. */
-bool offcpu_wait_is_for_disk(enum msr_wait cause);
-
 /*
  * True if the signal ended a transfer that waited, after a part of the data was moved: the result
  * is smaller than what was asked for. A read that returns what there was did not wait for more.

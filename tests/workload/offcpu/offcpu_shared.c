@@ -36,7 +36,7 @@ static void work_us(unsigned us)
 {
 	const uint64_t end = now_ns(CLOCK_THREAD_CPUTIME_ID) + us * 1000u;
 	while (now_ns(CLOCK_THREAD_CPUTIME_ID) < end)
-		for (volatile int i = 0; i < 100; i++)
+		for (volatile int i = 0; i < 10000; i++)
 			;
 }
 
@@ -63,6 +63,13 @@ static void take_turns(const char *name, unsigned work, unsigned sleep, unsigned
 NOINLINE static void turn_brief(void)
 {
 	take_turns("turn_brief", 500, 1000, 3000);
+	__asm__ volatile("");
+}
+
+/* Both in each period: the switches alone do not say which it was. */
+NOINLINE static void turn_short(void)
+{
+	take_turns("turn_short", 1000, 100, 3000);
 	__asm__ volatile("");
 }
 
@@ -99,6 +106,7 @@ int main(int argc, char **argv)
 	for (unsigned i = 0; i < n_others; i++)
 		pthread_create(&other[i], NULL, compute, NULL);
 	turn_brief();
+	turn_short();
 	turn_even();
 	turn_long();
 	turn_never();
