@@ -101,6 +101,7 @@ static enum gpu_entry begin_launch(unsigned number, struct gpu_place *p)
 	}
 	launching.thread = t;
 	launching.cost_begin = sample_begin_cost(t, &launching.n_turns, COST_EVERY);
+	thread_sources_launch(t);
 	p->thread = t->record->number;
 	p->writer = &t->gpu;
 	call_path_find(t, &(struct call_kind){inner_frames, tag_of(number)}, &launching.path);

@@ -94,6 +94,13 @@ void thread_sources_rest(struct thread *t, bool rests)
 	}
 }
 
+void thread_sources_launch(struct thread *t)
+{
+	for (unsigned i = 0; i < process.n_sources; i++)
+		if (process.source[i].ops->thread_launches && t->sources.is_on[i])
+			process.source[i].ops->thread_launches(t->sources.state[i]);
+}
+
 bool thread_is_armed(const struct thread *t)
 {
 	for (unsigned i = 0; i < process.n_sources; i++)

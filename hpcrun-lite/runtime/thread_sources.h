@@ -35,6 +35,8 @@ void thread_sources_stop(struct thread *t);
 
 /* Lets the sources of the calling thread rest, or run again. Signal-safe. */
 void thread_sources_rest(struct thread *t, bool rests);
+/* The calling thread asks a GPU for work. Its samples are held back meanwhile. Signal-safe. */
+void thread_sources_launch(struct thread *t);
 /* Returns true if a source runs although process.off should have stopped it. Signal-safe. */
 bool thread_is_armed(const struct thread *t);
 

@@ -10,7 +10,8 @@
  *   CONFIG_HZ samples a second.
  *
  * A thread starts with the timer. At the second expiry the thread gets the event, unless it
- * switches often. Later it changes between the two as its rate of switches changes. doc/sampling.md
+ * switches often, or launches GPU operations often: there a sample of the event costs many times
+ * what it does elsewhere. Later it changes between the two as these rates change. doc/sampling.md
  * explains this, the weights, and the treatment of kernel time. Never waits or allocates. Tests:
  * tests/cli/run/run_rate.sh, tests/cli/run/run_switches.sh.
  */
@@ -31,6 +32,8 @@
 /* The cost of the event at switches, as a share of CPU time, above which it is too expensive. */
 #define MUCH_PER_MILLE 50u
 #define LITTLE_PER_MILLE 20u      /* ... and less than that lets the event come back */
+/* CPU time between two launches of GPU operations below which the event is too expensive. */
+#define LAUNCH_OFTEN_NS 1000000u
 /* CPU time with low cost before the event is used again; doubled each time it was too short. */
 #define CALM_NS 50000000u
 #define CALM_MOST_NS 3200000000u
@@ -63,6 +66,7 @@ struct cputime_state {
 	uint64_t n_switches;      /* of the thread, when they were last counted */
 	bool was_costly;          /* they cost too much when they were last counted */
 	uint64_t checked_ns;      /* given_ns then */
+	uint32_t n_launches;      /* of GPU operations since then; written outside of the handler */
 	uint64_t calm_ns;         /* CPU time with few switches, up to now */
 	uint64_t calm_needed_ns;
 	struct msr_source_use *use; /* NULL for all events but the first */
@@ -146,6 +150,14 @@ static uint64_t take_switches(struct cputime_state *s)
 	return n;
 }
 
+/* If this interrupts the counting of a launch, the old ones may count once more. */
+static bool take_often_launches(struct cputime_state *s, uint64_t cpu_ns)
+{
+	uint64_t n = s->n_launches;
+	s->n_launches = 0;
+	return n * LAUNCH_OFTEN_NS > cpu_ns;
+}
+
 /* The cost of the event at n switches, as a share of cpu_ns, in thousandths. */
 static uint64_t cost_per_mille(uint64_t n, uint64_t period_ns, uint64_t cpu_ns)
 {
@@ -203,6 +215,7 @@ static bool begin_event(struct cputime_state *s, unsigned i)
 	s->last = s->compared = s->surplus_ns = 0;
 	s->event_start_ns = s->tick_seen_ns = used_ns(s);
 	s->n_switches = count_switches();
+	s->n_launches = 0;
 	s->checked_ns = s->given_ns;
 	/* With the right to look into the kernel, the event alone does it. */
 	uint64_t tick = s->event.user_only ? TICK_NS : 0;
@@ -272,6 +285,13 @@ static bool cputime_thread_start(void *state, struct msr_source_use *use)
 	return true;
 }
 
+static void cputime_thread_launches(void *state)
+{
+	struct cputime_state *s = state;
+	for (unsigned i = 0; i < cputime.n_events; i++)
+		s[i].n_launches++;
+}
+
 static void cputime_thread_forked(void *state)
 {
 	struct cputime_state *s = state;
@@ -287,6 +307,15 @@ static bool timer_is_due(struct cputime_state *s, const siginfo_t *info, uint64_
 {
 	return ktimer_is(info, s) ||
 	       (source_is_look(info) && used >= s->given_ns + TICKS_MISSED * TICK_NS);
+}
+
+/* Since the last call, which was cpu_ns of CPU time ago, the event would have cost little. */
+static bool is_calm_for(struct cputime_state *s, unsigned i, uint64_t cpu_ns)
+{
+	bool often = take_often_launches(s, cpu_ns);
+	return cputime.events[i].cpu_source == SOURCE_CPU_PERF ||
+	       (!often && cost_per_mille(take_switches(s), cputime.events[i].period, cpu_ns) <
+				  LITTLE_PER_MILLE);
 }
 
 /*
@@ -308,9 +337,7 @@ static uint64_t poll_early(struct cputime_state *s, unsigned i, const siginfo_t 
 		return used < whole ? whole : weight;
 	}
 	s->phase = TIMER;
-	bool is_calm = cputime.events[i].cpu_source == SOURCE_CPU_PERF ||
-		       cost_per_mille(take_switches(s), cputime.events[i].period,
-				      used - s->checked_ns) < LITTLE_PER_MILLE;
+	bool is_calm = is_calm_for(s, i, used - s->checked_ns);
 	s->checked_ns = used;
 	if (is_calm && begin_event(s, i) && s->early_ns < whole && weight <= whole)
 		return whole - s->early_ns + cputime.events[i].period / 2;
@@ -327,9 +354,7 @@ static uint64_t poll_timer(struct cputime_state *s, unsigned i, const siginfo_t 
 	uint64_t cpu = used - s->checked_ns;
 	if (cpu < CHECK_NS || cputime.events[i].cpu_source == SOURCE_CPU_TIMER)
 		return weight;
-	bool is_calm =
-		cputime.events[i].cpu_source == SOURCE_CPU_PERF ||
-		cost_per_mille(take_switches(s), cputime.events[i].period, cpu) < LITTLE_PER_MILLE;
+	bool is_calm = is_calm_for(s, i, cpu);
 	s->checked_ns = used;
 	s->calm_ns = is_calm ? s->calm_ns + cpu : 0;
 	if (s->calm_ns < s->calm_needed_ns)
@@ -430,7 +455,7 @@ static uint64_t poll_switches(struct cputime_state *s, unsigned i, const ucontex
 }
 
 /*
- * Goes back to the timer if switches cost too much twice in a row, for example when other threads
+ * Goes back to the timer if the event costs too much twice in a row, for example when other threads
  * preempt a thread that computes. Returns what to add to the weight.
  */
 static uint64_t check_switches(struct cputime_state *s, unsigned i)
@@ -440,7 +465,9 @@ static uint64_t check_switches(struct cputime_state *s, unsigned i)
 		return 0;
 	n = take_switches(s);
 	s->checked_ns = s->given_ns;
-	bool is_costly = cost_per_mille(n, cputime.events[i].period, cpu) > MUCH_PER_MILLE,
+	bool often = take_often_launches(s, cpu),
+	     is_costly = often ||
+			 cost_per_mille(n, cputime.events[i].period, cpu) > MUCH_PER_MILLE,
 	     is_again = s->was_costly;
 	s->was_costly = is_costly;
 	if (!is_costly || !is_again || cputime.events[i].cpu_source == SOURCE_CPU_PERF ||
@@ -518,6 +545,7 @@ const struct source_ops source_cputime = {
 	.thread_bytes = cputime_thread_bytes,
 	.thread_start = cputime_thread_start,
 	.thread_stop = cputime_thread_stop,
+	.thread_launches = cputime_thread_launches,
 	.thread_forked = cputime_thread_forked,
 	.poll = cputime_poll,
 };

@@ -134,6 +134,11 @@ struct source_ops {
 	 */
 	bool (*thread_rest)(void *state, bool rests);
 	/*
+	 * Called in the thread, outside of the handler, each time it asks a GPU for work. It may be
+	 * interrupted by `poll`. NULL: the source does not want to know.
+	 */
+	void (*thread_launches)(void *state);
+	/*
 	 * Called in a forked child, in its only thread: drops what belongs to the parent.
 	 * thread_start follows.
 	 */

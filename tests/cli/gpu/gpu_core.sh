@@ -145,6 +145,7 @@ is "one path, and frames that say nothing from then on: leaves" \
 event="$event;gpu=other,"
 fake two_hosts 20
 event=${event%;*}
+
 is "one path, and two back ends: exit status" "$status" 0
 closes "one path, and two back ends"
 counts "one path, and two back ends" backends 2 launched 40 places 2
@@ -270,6 +271,24 @@ for mode in "threads 4 5000" "forks 100 50" "jumps 50"; do
 	is "${mode%% *}: paths that differ" "$(grep -cv ' 0 differed$' "$T/notes")" 0
 done
 event=${event%;*}
+
+# The kernel's event costs too much in a thread that launches often.
+# sources CPU_SOURCE: sets by_event and by_timer, per cent of the weights.
+sources() {
+	gpu_bytes=1048576 event=CPUTIME,1,1,0,0,1000000,0,$1
+	fake basic 200000
+	sound "CPU source $1: files are sound"
+	all=$(($(value event_ns) + $(value timer_ns) + 1))
+	by_event=$(($(value event_ns) * 100 / all)) by_timer=$(($(value timer_ns) * 100 / all))
+}
+if "$HPCRUN" -q -o "$T/probe" -e CPUTIME,perf -- true >"$T/why" 2>&1; then
+	sources 0
+	within "a thread that launches often has the timer" "$by_timer" 95 100
+	sources 1
+	within "CPUTIME,perf: it has the event" "$by_event" 80 100
+else
+	skip "the timer of a thread that launches" "$(head -n 1 "$T/why")"
+fi
 
 # Without the tool, and where it was not asked for.
 "$FAKE" "$BACKEND" basic 10 >"$T/stdout"
