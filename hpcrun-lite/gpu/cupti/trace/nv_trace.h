@@ -98,8 +98,8 @@ struct nv_graph {
 };
 
 /*
- * What nv_kernel.c found for a launched handle. `mixed` is the handle xor `value`, so a torn read is
- * a miss.
+ * What nv_kernel.c found for a launched handle. `mixed` is the handle xor `value`, so a torn read
+ * is a miss.
  */
 struct nv_found {
 	_Atomic uint64_t mixed, value;
