@@ -427,6 +427,42 @@ static bool is_unchanged(const struct python_thread *t, const struct code_contex
 	return true;
 }
 
+/* ---- tags ---- */
+
+/* Of threads whose frames we may not read directly. Only plain paths have it. */
+#define TAG_PLAIN 1u
+
+uint64_t python_tag(struct python_thread *t, const struct unwind_thread *unwind)
+{
+	const struct python_layout *l = atomic_load_explicit(&python.layout, memory_order_acquire);
+	const struct frames *f = &t->frames;
+	struct state state;
+	uint64_t sum = 0;
+	uintptr_t own_lo, own_hi;
+	if (!l || !t->is_main)
+		return TAG_PLAIN;
+	unwind_own_stack(unwind, &own_lo, &own_hi);
+	reader_begin(&t->reader, own_lo, own_hi);
+	if (!find_state(l, t, NULL, &state) || !state.is_held)
+		return TAG_PLAIN;
+	t->reader.direct = true;
+	frames_collect(&t->frames, l, &t->reader, state.bytes, state.at);
+	if (f->broken || f->is_cut)
+		return PYTHON_TAG_NONE;
+	for (uint32_t i = 0; i < f->n_frames; i++)
+		if (!code_tag(l, &python.types, &f->frame[i], i, &sum))
+			return PYTHON_TAG_NONE;
+	for (uint32_t i = 0; i < f->n_runs; i++)
+		sum += code_tag_run(&f->run[i], i);
+	return sum > TAG_PLAIN ? sum : TAG_PLAIN + 1;
+}
+
+bool python_may_remember(const struct python_thread *t, uint64_t tag)
+{
+	return tag == TAG_PLAIN ? t->is_plain
+				: tag != PYTHON_TAG_NONE && !t->frames.broken && !t->frames.is_cut;
+}
+
 /* Stores the values for is_unchanged(). */
 static void remember(struct python_thread *t, uint32_t n_inner, uint64_t n_walks)
 {

@@ -97,4 +97,14 @@ void python_splice(struct python_thread *t, const struct unwind_thread *unwind,
 		   const struct python_cuts *cuts, const struct python_place *other,
 		   struct python_path *path);
 
+/*
+ * For callers that remember paths of calls by the native stack. Two calls with equal native frames
+ * and equal tags have equal paths. The calling thread's frames are read, which must be at a call.
+ * `unwind`: as for python_splice.
+ */
+enum { PYTHON_TAG_NONE = 0 }; /* the frames cannot be told from others: do not remember */
+uint64_t python_tag(struct python_thread *t, const struct unwind_thread *unwind);
+/* Returns true if the path that was just spliced may be remembered under this tag. */
+bool python_may_remember(const struct python_thread *t, uint64_t tag);
+
 #endif

@@ -418,6 +418,24 @@ static uint64_t key_by_number(const struct python_layout *l, uintptr_t at, const
 			     : 0;
 }
 
+bool code_tag(const struct python_layout *l, const struct code_types *types,
+	      const struct frames_frame *f, uint64_t at, uint64_t *sum)
+{
+	const uint8_t *head = (const uint8_t *)f->code;
+	if (reader_word(head, OBJECT_TYPE) != types->code)
+		return false;
+	uint64_t numbers = numbers_of(l, head);
+	*sum += fold(f->code + f->is_generator, f->instruction, 2 * at) +
+		fold(numbers ^ reader_word(head, l->code.filename), reader_word(head, l->code.name),
+		     2 * at + 1);
+	return numbers >> 32;
+}
+
+uint64_t code_tag_run(const struct frames_run *run, uint64_t at)
+{
+	return fold(run->place, run->end, ~at);
+}
+
 /*
  * Without a unique number, a new code object may have the address of a dead one, and so may its
  * strings and its line table. So the key covers everything that the record contains. Remembers

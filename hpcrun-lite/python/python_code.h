@@ -101,6 +101,16 @@ enum code_verdict code_address(const struct code_context *c, struct code_known *
 /* Returns true if *known is still the code object at this address. */
 bool code_is_known(const struct code_context *c, const struct code_known *known, uintptr_t code);
 
+/*
+ * Adds to *sum what tells this frame, the at-th of its thread, from others: instruction, code
+ * object, and the number that tells it from a dead one at its address. Returns false if it has none
+ * (before 3.12, and when there were too many). Reads directly: no thread may free the frame.
+ */
+bool code_tag(const struct python_layout *l, const struct code_types *types,
+	      const struct frames_frame *frame, uint64_t at, uint64_t *sum);
+/* ... and this run. */
+uint64_t code_tag_run(const struct frames_run *run, uint64_t at);
+
 /* Call in the child of fork, whose file has no records yet. */
 void code_forget(void);
 

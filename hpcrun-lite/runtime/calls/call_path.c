@@ -45,12 +45,6 @@ void call_path_forget(struct call_thread *t)
 	*t = (struct call_thread){0};
 }
 
-/* Python's frames change while the stack does not. */
-static bool may_remember(struct thread *t)
-{
-	return !python_is_there() && memo_of(&t->calls);
-}
-
 static void check(const struct unwind_memo_value *old, const struct unwind_memo_value *new)
 {
 	atomic_fetch_add_explicit(&checked.n_walked, 1, memory_order_relaxed);
@@ -63,8 +57,10 @@ void call_path_find(struct thread *t, const struct call_kind *kind, struct call_
 {
 	struct unwind_path *w = &p->walked;
 	struct unwind_regs regs;
-	const bool may = may_remember(t);
-	const uint64_t tag = kind->tag ^ region_path_tag(&t->regions);
+	/* Python's frames change while the stack does not. */
+	const uint64_t python = python_tag(t->python, t->unwind);
+	const bool may = python != PYTHON_TAG_NONE && memo_of(&t->calls);
+	const uint64_t tag = kind->tag ^ python ^ region_path_tag(&t->regions);
 	unwind_here(&regs);
 	const struct unwind_memo_value *known =
 		may ? unwind_memo_find(t->calls.memo, t->unwind, &regs, tag) : NULL;
@@ -81,7 +77,8 @@ void call_path_find(struct thread *t, const struct call_kind *kind, struct call_
 	p->place.has_node = sample_insert(t, w, kind->n_inner(w, kind->tag), true, &p->place.node,
 					  &p->place.cause);
 	/* The region may have ended in between. */
-	if (!may || !p->place.has_node || tag != (kind->tag ^ region_path_tag(&t->regions)))
+	if (!may || !p->place.has_node || !python_may_remember(t->python, python) ||
+	    tag != (kind->tag ^ python ^ region_path_tag(&t->regions)))
 		return;
 	const struct unwind_memo_value new = {p->place.node, w->n, w->end, w->heuristic};
 	if (known)
