@@ -374,6 +374,7 @@ enum status analyse_read(struct analysis *a, const uint64_t *link_addrs, size_t 
 {
 	struct timespec since;
 	clock_gettime(CLOCK_MONOTONIC, &since);
+	scope_map_free(a->map);
 	a->map = scope_map_new(a->code);
 	enum status status = a->map ? STATUS_OK : STATUS_NO_MEMORY;
 	if (status == STATUS_OK && a->dwarf && !a->progress->without_dwarf) {

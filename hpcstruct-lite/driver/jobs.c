@@ -23,6 +23,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -30,6 +31,7 @@
 #define STUCK_CPU_SECONDS 300 /* without another unit done: no sound unit takes a tenth of it */
 #define LOOK_CPU_SECONDS 30   /* to find out what is up to date */
 #define POLL_MS 200
+#define MOST_OVERTAKEN 4 /* times that a structure is made again because the cache has changed */
 
 /* Exit codes of a worker process: enum status, or these. */
 enum { EXIT_CHANGED = 50, EXIT_UP_TO_DATE = 51, EXIT_SKIPPED = 52 };
@@ -142,20 +144,47 @@ static enum status read_needed(struct analysis *a, const struct job *job, const 
 	return status;
 }
 
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_ino == b->st_ino && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/*
+ * Writes to a draft. *is_overtaken: meanwhile another process has put a file with other functions
+ * into the cache.
+ */
+static enum status make_draft(struct analysis *a, const struct job *job, const char *cached,
+			      struct cache_draft *draft, bool *is_overtaken)
+{
+	const char *out = job->out ? job->out : cached;
+	struct stat before = {0}, now = {0};
+	stat(cached, &before);
+	enum status status = read_needed(a, job, cached);
+	if (status == STATUS_OK)
+		status = cache_draft_open(out, draft);
+	if (status != STATUS_OK)
+		return status;
+	status = analyse_write(a, job->content_key, draft->fd, out);
+	if (status != STATUS_OK)
+		cache_draft_drop(draft);
+	stat(cached, &now);
+	*is_overtaken = n_needed(a, job) > 0 && !is_same_file(&before, &now);
+	return status;
+}
+
 static enum status make(struct analysis *a, const struct job *job, const char *cached)
 {
 	struct cache_draft draft;
 	const char *out = job->out ? job->out : cached;
-	enum status status = read_needed(a, job, cached);
-	if (status == STATUS_OK)
-		status = cache_draft_open(out, &draft);
+	bool is_overtaken = false;
+	enum status status = make_draft(a, job, cached, &draft, &is_overtaken);
+	for (int i = 0; status == STATUS_OK && is_overtaken && i < MOST_OVERTAKEN; i++) {
+		cache_draft_drop(&draft);
+		status = make_draft(a, job, cached, &draft, &is_overtaken);
+	}
 	if (status != STATUS_OK)
 		return status;
-	status = analyse_write(a, job->content_key, draft.fd, out);
-	if (status != STATUS_OK) {
-		cache_draft_drop(&draft);
-		return status;
-	}
 	status = cache_draft_keep(&draft, out);
 	if (status == STATUS_OK && out != cached && *cached)
 		cache_copy(out, cached, true);
