@@ -51,6 +51,7 @@ include $(top_srcdir)/hpcrun-lite/runtime/calls/local.mk
 include $(top_srcdir)/hpcrun-lite/runtime/code/local.mk
 include $(top_srcdir)/hpcrun-lite/runtime/mpi/local.mk
 include $(top_srcdir)/hpcrun-lite/runtime/phases/local.mk
+include $(top_srcdir)/hpcrun-lite/runtime/nvtx/local.mk
 include $(top_srcdir)/hpcrun-lite/runtime/report/local.mk
 include $(top_srcdir)/hpcrun-lite/runtime/waits/local.mk
 include $(top_srcdir)/hpcrun-lite/source/local.mk

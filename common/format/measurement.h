@@ -78,7 +78,9 @@ enum msr_synthetic {
 	MSR_ENTRY_PARTIAL = 16,
 	MSR_WAIT = 64,          /* + enum msr_wait: the thread waited, and for what */
 	/* + id of a WAIT_OBJECT record: what exactly it waited for */
-	MSR_WAIT_ON = 1u << 16
+	MSR_WAIT_ON = 1u << 16,
+	/* + 1 + number of an NVTX_RANGE record of the thread: the innermost range it was in */
+	MSR_NVTX = 1u << 24
 };
 
 /* What a thread waited for. Part of the format: append only. */
@@ -208,7 +210,11 @@ enum msr_kind {
 	MSR_MPI_COMM = 27,       /* communicators of MPI */
 	MSR_MPI_CALL = 28,       /* calls of MPI, summed up */
 	MSR_MPI_COLLECTIVE = 29, /* single collective calls of MPI */
-	MSR_PHASE = 30           /* struct msr_phase: phases that the program marked */
+	MSR_PHASE = 30,          /* struct msr_phase: phases that the program marked */
+	/* Extents of NVTX: see measurement_nvtx.h. */
+	MSR_NVTX_NAME = 34,      /* names of ranges, domains, categories and threads */
+	MSR_NVTX_RANGE = 35,     /* ranges and marks, summed up */
+	MSR_NVTX_EVENT = 36      /* single ranges and marks */
 };
 
 struct msr_extent {
@@ -487,6 +493,7 @@ enum msr_loss {
 	MSR_LOSS_OMP_PATHS,
 	MSR_LOSS_WAIT_OBJECT,  /* of the process: waits without the name of what they waited for */
 	MSR_LOSS_BLAME,        /* threads that ended before what they were blamed for had a place */
+	MSR_LOSS_NVTX,         /* of the process: ranges and marks that could not be recorded */
 	MSR_N_LOSSES,
 	MSR_LOSS_ROOM = 32      /* slots in the structures */
 };

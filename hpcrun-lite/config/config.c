@@ -123,6 +123,8 @@ size_t config_encode(const struct config *c, char *text, size_t n_bytes)
 		put_number(&o, "mpi", 1);
 	if (c->check)
 		put_number(&o, "check", 1);
+	if (c->nvtx)
+		put_number(&o, "nvtx", 1);
 	o.text[o.n] = '\0';
 	return o.full ? 0 : o.n;
 }
@@ -264,6 +266,8 @@ static void get_value(struct in *in, const char *key, struct config *c)
 		c->mpi = get_i64(in) != 0;
 	else if (!strcmp(key, "check"))
 		c->check = get_i64(in) != 0;
+	else if (!strcmp(key, "nvtx"))
+		c->nvtx = get_i64(in) != 0;
 	else if (!strcmp(key, "trace"))
 		c->trace = get_i64(in) != 0;
 	else if (!strcmp(key, "python"))
@@ -353,7 +357,7 @@ size_t config_preload(const struct config *c, char *text, size_t n_bytes)
 
 static bool in_bounds(const struct config *c)
 {
-	return c->directory[0] == '/' && (c->n_events || c->n_gpus || c->mpi) &&
+	return c->directory[0] == '/' && (c->n_events || c->n_gpus || c->mpi || c->nvtx) &&
 	       c->max_depth >= 16 && c->max_depth <= 65535 && c->max_nodes > 0 &&
 	       c->max_nodes <= MSR_TRACE_NODE_MAX;
 }

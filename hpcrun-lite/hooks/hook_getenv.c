@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * getenv() and secure_getenv(). Two questions get another answer than libc's: an OpenCL loader that
+ * getenv() and secure_getenv(). Three questions get another answer than libc's: an OpenCL loader that
  * asks for OPENCL_LAYERS gets our module and then the user's layers, and CUDA's driver that asks
- * for CUDA_INJECTION64_PATH gets our module. All other calls go to libc. The variables are never in
+ * for CUDA_INJECTION64_PATH gets our module. NVTX that
+ * asks for NVTX_INJECTION64_PATH gets this library. All other calls go to libc. The variables are never in
  * environ, so the program and its children see their own environment. We need not find out whether
  * the program uses a GPU: the vendor's library asks when it is loaded. Must not allocate. Tests:
  * tests/cli/opencl/ocl_entrance.sh, tests/cli/gpu/cupti_trace.sh, tests/unit/run/test_getenv.c.
@@ -107,22 +108,34 @@ static char *answer(const struct question *q, char *theirs)
 	return to;
 }
 
+/* NVTX is in headers, so any module may ask. A tool that the user wants for it goes first. */
+static char *answer_nvtx(char *theirs)
+{
+	const struct config *c = runtime_config();
+	return c && c->nvtx && (!theirs || !*theirs) ? (char *)(uintptr_t)c->library : theirs;
+}
+
 /* The first letters exclude nearly all names without a call. */
 static inline bool may_match(const char *name)
 {
 	return (name[0] == 'O' && name[1] == 'P' && name[2] == 'E' && name[3] == 'N' &&
 		name[4] == 'C') ||
 	       (name[0] == 'C' && name[1] == 'U' && name[2] == 'D' && name[3] == 'A' &&
+		name[4] == '_') ||
+	       (name[0] == 'N' && name[1] == 'V' && name[2] == 'T' && name[3] == 'X' &&
 		name[4] == '_');
 }
 
 static char *ask(struct hook_next *next, const char *name, const void *caller)
 {
-	if (__builtin_expect(may_match(name), 0))
+	if (__builtin_expect(may_match(name), 0)) {
+		if (!strcmp(name, "NVTX_INJECTION64_PATH"))
+			return answer_nvtx(ask_libc(next, name));
 		for (const struct question *q = questions;
 		     q < questions + sizeof questions / sizeof *questions; q++)
 			if (!strcmp(name, q->variable) && is_asked_by(q, caller))
 				return answer(q, ask_libc(next, name));
+	}
 	return ask_libc(next, name);
 }
 

@@ -51,6 +51,10 @@ static enum status set_event(void *arg, const char *value)
 		c->mpi = true;
 		return STATUS_OK;
 	}
+	if (!strcmp(value, "NVTX")) {
+		c->nvtx = true;
+		return STATUS_OK;
+	}
 	enum status status = event_parse(value, &e);
 	if (status != STATUS_OK)
 		return status;
@@ -261,7 +265,7 @@ static enum status check_events(struct request *r, const char *library_directory
 	enum status status = STATUS_OK;
 	char why[512];
 	bool papi = false;
-	if (c->n_events == 0 && c->n_gpus == 0 && !c->mpi)
+	if (c->n_events == 0 && c->n_gpus == 0 && !c->mpi && !c->nvtx)
 		status = set_event(r, EVENT_DEFAULT);
 	for (uint32_t i = 0; i < c->n_events; i++) {
 		papi |= c->event[i].kind == CONFIG_PAPI;

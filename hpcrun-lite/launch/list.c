@@ -45,6 +45,7 @@ static void list_times(void)
 	row("OFFCPU", MSR_UNIT_NS, "@f200",
 	    "time in which each thread waited, and for what; who held the locks");
 	row("MPI", MSR_UNIT_NS, "", "every call of MPI, not sampled: times, bytes, who comes late");
+	row("NVTX", MSR_UNIT_NS, "", "ranges and marks of NVTX, not sampled: times, values");
 }
 
 static void list_available(void)

@@ -21,6 +21,7 @@
 #include "hpcrun-lite/runtime/gpu_glue.h"
 #include "hpcrun-lite/runtime/mpi/mpi_glue.h"
 #include "hpcrun-lite/runtime/phases/phase.h"
+#include "hpcrun-lite/runtime/nvtx/nvtx_glue.h"
 #include "hpcrun-lite/runtime/code/jit_code.h"
 #include "hpcrun-lite/runtime/code/module.h"
 #include "hpcrun-lite/runtime/records.h"
@@ -297,6 +298,7 @@ static void forked(void)
 	children_start(true);
 	gpu_glue_forked();
 	mpi_glue_forked();
+	nvtx_glue_forked();
 	module_forked();
 	jit_forked();
 	python_forked();
@@ -392,6 +394,8 @@ static void end(enum msr_exit_kind kind, int code)
 			cct_trim(thread_self->cct);
 		gpu_thread_trim(&thread_self->gpu);
 		mpi_sums_trim(&thread_self->mpi);
+		nvtx_glue_close(&thread_self->nvtx);
+		nvtx_sums_trim(&thread_self->nvtx);
 	}
 	records_trim();
 	store_finish(quiet);

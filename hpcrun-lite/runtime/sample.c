@@ -10,6 +10,7 @@
 #include "common/safe/sys.h"
 #include "hpcrun-lite/runtime/file_fault.h"
 #include "hpcrun-lite/runtime/code/jit_code.h"
+#include "hpcrun-lite/runtime/nvtx/nvtx_glue.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/signal_table.h"
 #include "hpcrun-lite/runtime/waits/wait_sample.h"
@@ -138,7 +139,8 @@ bool sample_insert(struct thread *t, struct unwind_path *walked, uint32_t n_inne
 				      .entry = joined.is_idle   ? MSR_ENTRY_OMP_IDLE
 					       : joined.is_main ? MSR_ENTRY_MAIN
 								: MSR_ENTRY_THREAD};
-	return cct_insert(t->cct, &path, node, cause);
+	return cct_insert(t->cct, &path, node, cause) &&
+	       nvtx_glue_enter(&t->nvtx, t->cct, node, cause);
 }
 
 void runtime_suspend(void)

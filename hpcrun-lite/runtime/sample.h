@@ -78,7 +78,8 @@ void sample_walk_here(struct thread *t, struct unwind_path *walked);
 
 /*
  * Returns in *node the node of the path that was walked last, without its n_inner innermost frames,
- * with Python's frames and joined with the path of the parallel region; makes it if necessary. Sets
+ * with Python's frames, joined with the path of the parallel region, and with the range of NVTX
+ * that the thread is in; makes it if necessary. Sets
  * the end in *walked to that of the joined path. `at_call`: sample_walk_here walked the path, not a
  * signal. Returns false and sets *cause on failure.
  */

@@ -177,7 +177,8 @@ bool process_restart_sources(void)
 		runtime_note(note);
 		process.source[i] = process.source[--process.n_sources];
 	}
-	return process.n_sources > 0 || process.config.n_gpus > 0 || process.config.mpi;
+	return process.n_sources > 0 || process.config.n_gpus > 0 || process.config.mpi ||
+	       process.config.nvtx;
 }
 
 /* ---- records ---- */
@@ -328,6 +329,8 @@ void process_write_records(void)
 		write_event(&process.config.event[i]);
 	if (process.config.mpi)
 		records_info_text("event", "MPI");
+	if (process.config.nvtx)
+		records_info_text("event", "NVTX");
 	for (uint32_t i = 0; i < process.config.n_gpus; i++)
 		write_gpu(&process.config.gpu[i]);
 	for (unsigned i = 0; i < process.n_sources; i++)

@@ -11,6 +11,7 @@
 #include "common/safe/text.h"
 #include "hpcrun-lite/runtime/file_fault.h"
 #include "hpcrun-lite/runtime/gpu_glue.h"
+#include "hpcrun-lite/runtime/nvtx/nvtx_glue.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/signal_table.h"
 #include "hpcrun-lite/store/store.h"
@@ -92,6 +93,7 @@ static void reset_record(struct thread *t)
 	region_sums_reset(&t->regions);
 	mpi_sums_free(&t->mpi, false);
 	call_path_forget(&t->calls);
+	nvtx_sums_free(&t->nvtx, false);
 	t->record = NULL;
 }
 
@@ -270,6 +272,8 @@ void thread_end(void)
 	region_sums_finish(&t->regions, t->record);
 	mpi_sums_free(&t->mpi, true);
 	call_path_forget(&t->calls);
+	nvtx_glue_close(&t->nvtx);
+	nvtx_sums_free(&t->nvtx, true);
 	if (t->cct)
 		cct_finish(t->cct);
 	add_to_ended(t->record);

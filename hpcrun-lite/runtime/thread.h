@@ -15,6 +15,7 @@
 #include "hpcrun-lite/python/python.h"
 #include "hpcrun-lite/runtime/calls/call_path.h"
 #include "hpcrun-lite/runtime/mpi/mpi_sums.h"
+#include "hpcrun-lite/runtime/nvtx/nvtx_sums.h"
 #include "hpcrun-lite/runtime/runtime.h"
 #include "hpcrun-lite/runtime/sample.h"
 #include "hpcrun-lite/runtime/thread_off.h"
@@ -57,6 +58,7 @@ struct thread {
 	struct region_thread regions;
 	struct mpi_thread mpi;
 	struct call_thread calls;
+	struct nvtx_thread nvtx;
 };
 
 /* The state of the calling thread; NULL if it is not measured. Signal-safe. */

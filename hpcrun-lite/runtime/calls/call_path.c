@@ -53,6 +53,13 @@ static void check(const struct unwind_memo_value *old, const struct unwind_memo_
 		atomic_fetch_add_explicit(&checked.n_wrong, 1, memory_order_relaxed);
 }
 
+/* What the node depends on besides the stack and Python's frames. */
+static uint64_t tag_of(const struct thread *t, const struct call_kind *kind)
+{
+	return kind->tag ^ region_path_tag(&t->regions) ^
+	       nvtx_sums_current(&t->nvtx) * UINT64_C(0x9E3779B97F4A7C15);
+}
+
 void call_path_find(struct thread *t, const struct call_kind *kind, struct call_path *p)
 {
 	struct unwind_path *w = &p->walked;
@@ -60,7 +67,7 @@ void call_path_find(struct thread *t, const struct call_kind *kind, struct call_
 	/* Python's frames change while the stack does not. */
 	const uint64_t python = python_tag(t->python, t->unwind);
 	const bool may = python != PYTHON_TAG_NONE && memo_of(&t->calls);
-	const uint64_t tag = kind->tag ^ python ^ region_path_tag(&t->regions);
+	const uint64_t tag = python ^ tag_of(t, kind);
 	unwind_here(&regs);
 	const struct unwind_memo_value *known =
 		may ? unwind_memo_find(t->calls.memo, t->unwind, &regs, tag) : NULL;
@@ -78,7 +85,7 @@ void call_path_find(struct thread *t, const struct call_kind *kind, struct call_
 					  &p->place.cause);
 	/* The region may have ended in between. */
 	if (!may || !p->place.has_node || !python_may_remember(t->python, python) ||
-	    tag != (kind->tag ^ python ^ region_path_tag(&t->regions)))
+	    tag != (python ^ tag_of(t, kind)))
 		return;
 	const struct unwind_memo_value new = {p->place.node, w->n, w->end, w->heuristic};
 	if (known)

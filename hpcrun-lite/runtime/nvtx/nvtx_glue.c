@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See nvtx_glue.h. The beginning of a range walks the stack, outside of handlers, as a call of MPI
+ * does (mpi_glue.c). Tests: tests/cli/nvtx/nvtx_ranges.sh, tests/cli/nvtx/nvtx_limits.sh.
+ */
+#include "hpcrun-lite/runtime/nvtx/nvtx_glue.h"
+
+#include "common/safe/clock.h"
+#include "hpcrun-lite/runtime/calls/call_path.h"
+#include "hpcrun-lite/runtime/nvtx/nvtx_names.h"
+#include "hpcrun-lite/runtime/nvtx/nvtx_started.h"
+#include "hpcrun-lite/runtime/process.h"
+#include "hpcrun-lite/runtime/sample.h"
+#include "hpcrun-lite/store/store.h"
+
+#include <errno.h>
+
+#define COST_EVERY 128u /* reading the thread's CPU clock twice costs as much as a range */
+
+/* Where the calling thread last began a range. */
+static __thread struct {
+	struct call_path path;
+	uint32_t n_turns;
+} now;
+
+/* All frames of a path are the program's. */
+static uint32_t no_inner(const struct unwind_path *walked, uint64_t tag)
+{
+	(void)walked;
+	(void)tag;
+	return 0;
+}
+static const struct call_kind kind_of_call = {no_inner, UINT64_C(0x4e565458) << 32};
+
+static bool is_ending(void)
+{
+	return atomic_load_explicit(&process.ending, memory_order_relaxed);
+}
+
+static uint32_t events_most(void)
+{
+	return process.config.trace ? NVTX_TRACED_EVENTS_MOST : NVTX_EVENTS_MOST;
+}
+
+static void count_lost(void)
+{
+	if (!is_ending())
+		store_count_loss(MSR_LOSS_NVTX);
+}
+
+bool nvtx_glue_enter(const struct nvtx_thread *t, struct cct *tree, uint32_t *node,
+		     enum msr_loss *cause)
+{
+	/* acquire: the record of the range was written before */
+	const uint32_t id = atomic_load_explicit(&t->current, memory_order_acquire);
+	return !id || cct_child(tree, *node, msr_addr_make(MSR_MODULE_NONE, MSR_NVTX + id, false),
+				node, cause);
+}
+
+/* Returns the id of the sum of a range that begins here; 0: it is not measured. */
+static uint32_t begin(struct thread *t, uint32_t name, enum msr_nvtx_range_kind kind)
+{
+	enum msr_loss cause;
+	if (atomic_load_explicit(&process.off, memory_order_relaxed))
+		return 0;
+	if (sample_hold(t) != SAMPLE_HELD) {
+		count_lost();
+		return 0;
+	}
+	const uint64_t cost = sample_begin_cost(t, &now.n_turns, COST_EVERY);
+	call_path_find(t, &kind_of_call, &now.path);
+	const uint64_t took = sample_end_cost(cost, COST_EVERY);
+	if (took)
+		atomic_fetch_add_explicit(&t->record->handler_ns, took, memory_order_relaxed);
+	sample_release(t, &now.path.place);
+	const struct nvtx_key key = {.node = now.path.place.has_node ? now.path.place.node : 0,
+				     .name = name,
+				     .kind = kind};
+	const uint32_t id = nvtx_sums_find(&t->nvtx, t->record->number, key, &cause);
+	if (!id)
+		count_lost();
+	nvtx_sums_begin(&t->nvtx, id);
+	return id;
+}
+
+/* NULL: nothing may be recorded. */
+static struct thread *measured_thread(void)
+{
+	struct thread *t = process_is_alive() && !is_ending() ? thread_self : NULL;
+	return t && t->record ? t : NULL;
+}
+
+static void add(struct thread *t, uint32_t id, uint64_t enter_ns, uint64_t leave_ns,
+		const double *value)
+{
+	enum msr_loss cause;
+	const struct nvtx_event e = {enter_ns, leave_ns, value};
+	if (!nvtx_sums_add(&t->nvtx, id, &e, events_most(), &cause))
+		count_lost();
+}
+
+/* ---- the calls of the program ---- */
+
+void nvtx_glue_push(const struct nvtx_begin *b)
+{
+	const int saved_errno = errno;
+	struct thread *t = measured_thread();
+	if (t) {
+		struct nvtx_pushed p = {.id = begin(t, b->name, MSR_NVTX_PUSHED),
+					.domain = b->domain,
+					.has_value = b->has_value,
+					.value = b->value};
+		p.enter_ns = clock_mono_ns();
+		if (!nvtx_sums_push(&t->nvtx, t->record->number, &p))
+			count_lost();
+	}
+	errno = saved_errno;
+}
+
+void nvtx_glue_pop(uint32_t domain)
+{
+	struct nvtx_pushed p;
+	struct thread *t = measured_thread();
+	if (t && nvtx_sums_pop(&t->nvtx, domain, &p) && p.id)
+		add(t, p.id, p.enter_ns, clock_mono_ns(), p.has_value ? &p.value : NULL);
+}
+
+uint64_t nvtx_glue_range_start(const struct nvtx_begin *b)
+{
+	const int saved_errno = errno;
+	struct thread *t = measured_thread();
+	struct nvtx_started s = {.name = b->name, .has_value = b->has_value, .value = b->value};
+	if (t) {
+		s.id = begin(t, b->name, MSR_NVTX_STARTED);
+		s.thread = t->record->number;
+	}
+	s.enter_ns = clock_mono_ns();
+	errno = saved_errno;
+	return nvtx_started_add(&s);
+}
+
+/* A sum belongs to one thread. Another one that ends the range has a sum of its own, with no path. */
+void nvtx_glue_range_end(uint64_t number)
+{
+	struct nvtx_started s;
+	enum msr_loss cause;
+	struct thread *t = measured_thread();
+	const int saved_errno = errno;
+	if (!nvtx_started_take(number, &s) || !t || !s.id)
+		return;
+	if (s.thread != t->record->number)
+		s.id = nvtx_sums_find(&t->nvtx, t->record->number,
+				      (struct nvtx_key){0, s.name, MSR_NVTX_STARTED}, &cause);
+	if (s.id)
+		add(t, s.id, s.enter_ns, clock_mono_ns(), s.has_value ? &s.value : NULL);
+	else
+		count_lost();
+	errno = saved_errno;
+}
+
+void nvtx_glue_mark(const struct nvtx_begin *b)
+{
+	const int saved_errno = errno;
+	struct thread *t = measured_thread();
+	const uint32_t id = t ? begin(t, b->name, MSR_NVTX_MARKED) : 0;
+	if (id) {
+		const uint64_t when_ns = clock_mono_ns();
+		add(t, id, when_ns, when_ns, b->has_value ? &b->value : NULL);
+	}
+	errno = saved_errno;
+}
+
+uint32_t nvtx_glue_thread_of(uint32_t tid)
+{
+	for (struct thread *t = thread_first(); t; t = t->next_made)
+		if (atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_ALIVE &&
+		    (uint32_t)atomic_load_explicit(&t->tid, memory_order_relaxed) == tid &&
+		    t->record)
+			return t->record->number;
+	return UINT32_MAX;
+}
+
+/* ---- the process ---- */
+
+bool nvtx_glue_start(void)
+{
+	const int saved_errno = errno;
+	runtime_start();
+	process_check_fork();
+	const bool ok = process_is_alive() && process.config.nvtx && nvtx_names_start();
+	errno = saved_errno;
+	return ok;
+}
+
+void nvtx_glue_close(struct nvtx_thread *t)
+{
+	nvtx_sums_close(t, clock_mono_ns(), events_most());
+}
+
+void nvtx_glue_forked(void)
+{
+	nvtx_names_forked();
+	nvtx_started_forked();
+}

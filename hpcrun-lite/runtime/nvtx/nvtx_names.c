@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See nvtx_names.h. The table only grows. Readers take no lock, since a name does not change once
+ * its slot names it. Test: tests/unit/run/test_nvtx_names.c.
+ */
+#include "hpcrun-lite/runtime/nvtx/nvtx_names.h"
+
+#include "common/safe/fnv.h"
+#include "common/safe/sys.h"
+#include "common/safe/trylock.h"
+#include "hpcrun-lite/runtime/records.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define SLOTS (2 * MSR_NVTX_NAMES_MOST)
+#define TRIES 2000u             /* of the lock: a name takes less than a microsecond */
+#define THREAD_NAMES_MOST 65536u
+
+struct entry {
+	uint64_t hash;
+	struct nvtx_name name;
+	uint32_t n;
+	_Atomic uint32_t written_in; /* the generation whose file has its record */
+	char text[MSR_NVTX_TEXT_MOST];
+};
+
+struct names {
+	uint32_t n;                  /* ids that were given */
+	uint32_t n_threads;          /* records of threads' names */
+	_Atomic uint32_t slot[SLOTS]; /* id; 0: free */
+	struct entry entry[MSR_NVTX_NAMES_MOST];
+};
+
+static trylock lock;
+static _Atomic(struct names *) table;
+static _Atomic uint32_t generation = 1;
+
+/* ---- text ---- */
+
+void nvtx_text_set(struct nvtx_text *to, const char *from)
+{
+	to->n = from ? strnlen(from, sizeof to->bytes - 1) : 0;
+	memcpy(to->bytes, from ? from : "", to->n);
+	to->bytes[to->n] = '\0';
+}
+
+static size_t put_utf8(char *to, uint32_t c)
+{
+	if (c > 0x10FFFF || (c >= 0xD800 && c < 0xE000))
+		c = 0xFFFD;
+	if (c < 0x80) {
+		to[0] = (char)c;
+		return 1;
+	}
+	const size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+	static const unsigned char head[] = {0, 0, 0xC0, 0xE0, 0xF0};
+	for (size_t i = n - 1; i > 0; i--, c >>= 6)
+		to[i] = (char)(0x80 | (c & 0x3F));
+	to[0] = (char)(head[n] | c);
+	return n;
+}
+
+void nvtx_text_set_wide(struct nvtx_text *to, const wchar_t *from)
+{
+	to->n = 0;
+	for (; from && *from && to->n + 4 < sizeof to->bytes; from++)
+		to->n += put_utf8(to->bytes + to->n, (uint32_t)*from);
+	to->bytes[to->n] = '\0';
+}
+
+/* ---- names ---- */
+
+bool nvtx_names_start(void)
+{
+	if (atomic_load_explicit(&table, memory_order_acquire))
+		return true;
+	long at = sys_mmap(NULL, sizeof(struct names), PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (sys_is_error(at))
+		return false;
+	struct names *none = NULL;
+	/* Two copies of NVTX in a program may start at the same time. */
+	if (!atomic_compare_exchange_strong(&table, &none, (struct names *)(void *)at))
+		sys_munmap((void *)at, sizeof(struct names));
+	return true;
+}
+
+void nvtx_names_forked(void)
+{
+	struct names *t = atomic_load_explicit(&table, memory_order_relaxed);
+	trylock_give(&lock);
+	atomic_fetch_add_explicit(&generation, 1, memory_order_relaxed);
+	if (t)
+		t->n_threads = 0;
+}
+
+static bool take_lock(void)
+{
+	for (unsigned i = 0; i < TRIES; i++) {
+		if (trylock_take(&lock))
+			return true;
+		__builtin_ia32_pause();
+	}
+	return false;
+}
+
+static bool write_record(uint32_t id, const struct nvtx_name *name, const char *text,
+			 uint32_t text_n)
+{
+	enum msr_loss cause;
+	const size_t n = (sizeof(struct msr_nvtx_name) + text_n + 1 + 7) & ~(size_t)7;
+	struct msr_nvtx_name *r = records_begin(MSR_NVTX_NAME, n, &cause);
+	if (!r)
+		return false;
+	*r = (struct msr_nvtx_name){.bytes = (uint32_t)n,
+				    .id = id,
+				    .kind = (uint32_t)name->kind,
+				    .domain = name->domain,
+				    .category = name->category,
+				    .thread = name->thread,
+				    .text_bytes = text_n + 1};
+	memcpy(r + 1, text, text_n); /* extents are zeroed, so the NUL exists already */
+	records_end(MSR_NVTX_NAME, n);
+	return true;
+}
+
+static bool is_written(const struct entry *e)
+{
+	return atomic_load_explicit(&e->written_in, memory_order_relaxed) ==
+	       atomic_load_explicit(&generation, memory_order_relaxed);
+}
+
+/* The name may have been recorded in the file of a parent. */
+static uint32_t need_record(struct entry *e, uint32_t id)
+{
+	if (__builtin_expect(is_written(e), 1))
+		return id;
+	if (!take_lock())
+		return 0;
+	bool ok = is_written(e);
+	if (!ok && write_record(id, &e->name, e->text, e->n)) {
+		ok = true;
+		atomic_store_explicit(&e->written_in,
+				      atomic_load_explicit(&generation, memory_order_relaxed),
+				      memory_order_relaxed);
+	}
+	trylock_give(&lock);
+	return ok ? id : 0;
+}
+
+static bool is_same(const struct entry *e, uint64_t hash, const struct nvtx_name *name,
+		    const struct nvtx_text *text)
+{
+	return e->hash == hash && e->name.kind == name->kind && e->name.domain == name->domain &&
+	       e->name.category == name->category && e->n == text->n &&
+	       !memcmp(e->text, text->bytes, text->n);
+}
+
+/* Returns the slot of this name, or the free one where it would be; half of them are always free. */
+static _Atomic uint32_t *slot_of(struct names *t, uint64_t hash, const struct nvtx_name *name,
+				 const struct nvtx_text *text, uint32_t *id)
+{
+	for (uint32_t i = (uint32_t)(hash >> 32) % SLOTS;; i = (i + 1) % SLOTS) {
+		/* acquire: the entry was written before */
+		*id = atomic_load_explicit(&t->slot[i], memory_order_acquire);
+		if (!*id || is_same(&t->entry[*id], hash, name, text))
+			return &t->slot[i];
+	}
+}
+
+/* The lock is held. */
+static uint32_t add(struct names *t, uint64_t hash, const struct nvtx_name *name,
+		    const struct nvtx_text *text)
+{
+	uint32_t id;
+	_Atomic uint32_t *slot = slot_of(t, hash, name, text, &id);
+	if (id || t->n + 1 == MSR_NVTX_NAMES_MOST)
+		return id;
+	struct entry *e = &t->entry[t->n + 1];
+	*e = (struct entry){.hash = hash, .name = *name, .n = (uint32_t)text->n};
+	memcpy(e->text, text->bytes, text->n);
+	if (!write_record(t->n + 1, name, text->bytes, (uint32_t)text->n))
+		return 0;
+	atomic_store_explicit(&e->written_in,
+			      atomic_load_explicit(&generation, memory_order_relaxed),
+			      memory_order_relaxed);
+	id = ++t->n;
+	atomic_store_explicit(slot, id, memory_order_release);
+	return id;
+}
+
+static uint32_t name_thread(struct names *t, const struct nvtx_name *name,
+			    const struct nvtx_text *text)
+{
+	if (!take_lock())
+		return 0;
+	const bool ok = t->n_threads < THREAD_NAMES_MOST &&
+			write_record(0, name, text->bytes, (uint32_t)text->n);
+	t->n_threads += ok;
+	trylock_give(&lock);
+	return ok;
+}
+
+uint32_t nvtx_names_find(const struct nvtx_name *name, const struct nvtx_text *text)
+{
+	struct names *t = atomic_load_explicit(&table, memory_order_acquire);
+	uint32_t id;
+	if (!t)
+		return 0;
+	if (name->kind == MSR_NVTX_NAME_THREAD)
+		return name_thread(t, name, text);
+	const uint32_t key[] = {(uint32_t)name->kind, name->domain, name->category};
+	const uint64_t hash = fnv64(fnv64(FNV64_START, key, sizeof key), text->bytes, text->n);
+	slot_of(t, hash, name, text, &id);
+	if (id)
+		return need_record(&t->entry[id], id);
+	if (!take_lock())
+		return 0;
+	id = add(t, hash, name, text);
+	trylock_give(&lock);
+	return id ? need_record(&t->entry[id], id) : 0;
+}
+
+static struct entry *entry_of(enum msr_nvtx_name_kind kind, uint32_t id)
+{
+	struct names *t = atomic_load_explicit(&table, memory_order_acquire);
+	return t && id && id < MSR_NVTX_NAMES_MOST && t->entry[id].name.kind == kind
+		       ? &t->entry[id]
+		       : NULL;
+}
+
+uint32_t nvtx_names_again(enum msr_nvtx_name_kind kind, uint32_t id)
+{
+	struct entry *e = entry_of(kind, id);
+	return e ? need_record(e, id) : 0;
+}
+
+bool nvtx_names_text(enum msr_nvtx_name_kind kind, uint32_t id, struct nvtx_text *text)
+{
+	const struct entry *e = entry_of(kind, id);
+	if (!e)
+		return false;
+	memcpy(text->bytes, e->text, e->n);
+	text->bytes[e->n] = '\0';
+	text->n = e->n;
+	return true;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The names of NVTX in this process: each has one id and one record in the file. They stay in
+ * memory, because a forked child writes those that it uses into its own file. Any thread may call
+ * it, not our handler. It waits for no longer than some tens of microseconds. Test:
+ * tests/unit/run/test_nvtx_names.c.
+ */
+#ifndef HPCRUN_LITE_RUNTIME_NVTX_NVTX_NAMES_H
+#define HPCRUN_LITE_RUNTIME_NVTX_NVTX_NAMES_H
+
+#include "common/format/measurement_nvtx.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <wchar.h>
+
+/* Bytes of a program, at most MSR_NVTX_TEXT_MOST - 1. */
+struct nvtx_text {
+	char bytes[MSR_NVTX_TEXT_MOST];
+	size_t n;
+};
+void nvtx_text_set(struct nvtx_text *to, const char *from);
+/* As UTF-8. */
+void nvtx_text_set_wide(struct nvtx_text *to, const wchar_t *from);
+
+/* Before the first name. Returns false if there is no memory. Later calls do nothing. */
+bool nvtx_names_start(void);
+/* In a forked child, after store_open. */
+void nvtx_names_forked(void);
+
+struct nvtx_name {
+	enum msr_nvtx_name_kind kind;
+	uint32_t domain, category, thread;
+};
+/* Returns the id of a name; 0: there are too many, or it could not be recorded. */
+uint32_t nvtx_names_find(const struct nvtx_name *name, const struct nvtx_text *text);
+/* The same for an id that a program kept, of a name of this kind. 0: it is none. */
+uint32_t nvtx_names_again(enum msr_nvtx_name_kind kind, uint32_t id);
+/* Copies the text of a name. Returns false if it is none of this kind. */
+bool nvtx_names_text(enum msr_nvtx_name_kind kind, uint32_t id, struct nvtx_text *text);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Ranges that were started and not ended yet (nvtxRangeStart), which any thread may end. No lock,
+ * no wait. Test: tests/unit/run/test_nvtx_sums.c.
+ */
+#ifndef HPCRUN_LITE_RUNTIME_NVTX_NVTX_STARTED_H
+#define HPCRUN_LITE_RUNTIME_NVTX_NVTX_STARTED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define NVTX_STARTED_MOST 1024u
+
+struct nvtx_started {
+	uint64_t enter_ns;
+	uint32_t thread;  /* that started it */
+	uint32_t id;      /* of its sum in that thread */
+	uint32_t name;
+	bool has_value;
+	double value;
+};
+
+/* Returns the number by which it is ended, never 0. A number without a range: too many are open. */
+uint64_t nvtx_started_add(const struct nvtx_started *s);
+/* Takes a range out. Returns false if no range has this number. */
+bool nvtx_started_take(uint64_t number, struct nvtx_started *s);
+/* In a forked child: ranges of its parent are unknown. */
+void nvtx_started_forked(void);
+
+#endif
