@@ -4,6 +4,7 @@ libhlbase_la_SOURCES += \
 	common/format/measurement.c common/format/measurement.h \
 	common/format/measurement_gpu.c common/format/measurement_gpu.h \
 	common/format/measurement_mpi.h \
+	common/format/measurement_nvtx.h \
 	common/format/mpi_calls.c common/format/mpi_calls.h \
 	common/format/recording.c common/format/recording.h \
 	common/format/structure.c common/format/structure.h \

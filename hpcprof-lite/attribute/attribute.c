@@ -19,6 +19,7 @@
 #include "hpcprof-lite/attribute/ledger.h"
 #include "hpcprof-lite/attribute/merge.h"
 #include "hpcprof-lite/attribute/mpi/mpi_attribute.h"
+#include "hpcprof-lite/attribute/nvtx/nvtx_attribute.h"
 #include "hpcprof-lite/attribute/order.h"
 #include "hpcprof-lite/attribute/python_frames.h"
 #include "hpcprof-lite/attribute/sum.h"
@@ -452,7 +453,8 @@ enum status attribute_run(struct load_job *job, const struct attribute_options *
 		  python_unify(&p.python, own, &p.modules, m) &&
 		  wait_objects_unify(&p.waits, own, &m->private_->strings) && list_threads(&p) &&
 		  merge_all(&p) && gpu_join_all(&p.gpu, own, p.n_workers) &&
-		  gpu_add_modules(&p.gpu, &p.modules, m) && make_contexts(&p) &&
+		  gpu_add_modules(&p.gpu, &p.modules, m) &&
+		  nvtx_attribute(own, &p.gpu, m) && make_contexts(&p) &&
 		  make_profiles(&p) && phases_attribute(m, own, final_context, &p) &&
 		  attribute_mpi(&p) && find_idle(&p) && sum_all(&p);
 	ok = ok && describe_whole(m);

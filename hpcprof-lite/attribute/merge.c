@@ -38,6 +38,10 @@ bool merge_thread(struct merge_tree *t, struct load_thread *thread, const uint32
 			uint64_t id = part->first + i;
 			if (id == 0 || thread->node_to[id] == LOAD_DAMAGED)
 				continue;
+			if (load_is_nvtx(nodes[i].addr)) { /* ranges are not in the tree */
+				thread->node_to[id] = thread->node_to[nodes[i].parent];
+				continue;
+			}
 			uint16_t module = msr_addr_module(nodes[i].addr);
 			struct merge_node n = {
 				.parent = thread->node_to[nodes[i].parent],

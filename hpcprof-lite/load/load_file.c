@@ -261,6 +261,10 @@ static enum status read_extent(struct load_file *f, const struct msr_view *v)
 		return load_regions(f, v);
 	case MSR_PHASE:
 		return load_phases(f, v);
+	case MSR_NVTX_NAME:
+		return load_lengthed(f, v, load_nvtx_name);
+	case MSR_NVTX_RANGE:
+		return load_nvtx_ranges(f, v);
 	default: /* a later minor version's may be ignored */
 		return load_gpu_is_kind(v->extent->kind)   ? load_gpu_extent(f, v)
 		       : load_mpi_is_kind(v->extent->kind) ? load_mpi_extent(f, v)
@@ -348,7 +352,7 @@ static bool node_is_sound(const struct load_file *f, const struct load_thread *t
 	if (load_is_entry(n->addr))
 		return n->parent == 0 && msr_addr_link(n->addr) != 0;
 	return n->parent != 0 &&
-	       (load_is_wait(n->addr) || load_knows_module(f, msr_addr_module(n->addr)));
+	       (load_is_wait(n->addr) || load_is_nvtx(n->addr) || load_knows_module(f, msr_addr_module(n->addr)));
 }
 
 static enum status check_nodes(struct load_file *f, struct load_thread *t)
@@ -501,6 +505,7 @@ static enum status read_all(const char *name, struct load_file *f)
 	if (s == STATUS_OK) {
 		load_mpi_finish(f);
 		load_check_phases(f);
+		load_nvtx_finish(f);
 	}
 	if (s == STATUS_NO_MEMORY)
 		log_error(name, "out of memory");
@@ -570,10 +575,12 @@ void load_file_close(struct load_file *f)
 		vec_free(&t->nodes);
 		vec_free(&t->cells);
 		vec_free(&t->trace);
+		vec_free(&t->ranges);
 		free(t->node_to);
 	}
 	load_gpu_free(&f->gpu);
 	load_mpi_free(&f->mpi);
+	load_nvtx_free(&f->nvtx);
 	vec_free(&f->threads);
 	vec_free(&f->modules);
 	vec_free(&f->python);

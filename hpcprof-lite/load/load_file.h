@@ -14,6 +14,7 @@
 #include "common/format/measurement.h"
 #include "hpcprof-lite/load/load_gpu.h"
 #include "hpcprof-lite/load/load_mpi.h"
+#include "hpcprof-lite/load/load_nvtx.h"
 
 /* in load_thread.node_to: the file has no valid form of this node */
 #define LOAD_DAMAGED UINT32_MAX
@@ -34,6 +35,7 @@ struct load_thread {
 	VEC(struct load_part) nodes;     /* ascending, without overlap */
 	VEC(struct load_part) cells;
 	VEC(struct load_part) trace;     /* in the order in which they were written */
+	VEC(struct load_nvtx_range) ranges; /* of NVTX, by number */
 	uint32_t n_nodes;                /* highest node id + 1, at least 1 */
 	/* by node id: LOAD_DAMAGED, or a value that the consumer sets (0 after loading) */
 	uint32_t *node_to;
@@ -104,6 +106,7 @@ struct load_file {
 	VEC(struct load_phase) phases;   /* that the program marked */
 	struct load_gpu gpu;
 	struct load_mpi mpi;
+	struct load_nvtx nvtx;
 	VEC(struct msr_view) inside;     /* children of fork that needed no file of their own */
 	bool is_inside; /* this is a child of fork: the bytes belong to its parent */
 	uint64_t bytes_damaged;
@@ -161,7 +164,13 @@ static inline bool load_is_entry(msr_addr a)
 /* True for a frame that says what the thread waited for. */
 static inline bool load_is_wait(msr_addr a)
 {
-	return msr_addr_module(a) == MSR_MODULE_NONE && msr_addr_link(a) >= MSR_WAIT;
+	return msr_addr_module(a) == MSR_MODULE_NONE && msr_addr_link(a) >= MSR_WAIT &&
+	       msr_addr_link(a) < MSR_NVTX;
+}
+/* True for a frame that says in which range of NVTX the thread was. */
+static inline bool load_is_nvtx(msr_addr a)
+{
+	return msr_addr_module(a) == MSR_MODULE_NONE && msr_addr_link(a) >= MSR_NVTX;
 }
 
 /*

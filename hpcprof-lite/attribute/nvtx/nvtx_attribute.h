@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sums up the ranges of NVTX by name: what the program counted, and the samples and GPU work at
+ * nodes inside of them. Test: tests/cli/nvtx/nvtx_ranges.sh.
+ */
+#ifndef HPCPROF_ATTRIBUTE_NVTX_NVTX_ATTRIBUTE_H
+#define HPCPROF_ATTRIBUTE_NVTX_NVTX_ATTRIBUTE_H
+
+#include "hpcprof-lite/attribute/gpu/gpu_attribute.h"
+#include "hpcprof-lite/load/load_job.h"
+#include "hpcprof-lite/model/private.h"
+
+/* Sets m->nvtx; NULL if nobody used NVTX. Call it after gpu_join_all(), and before
+ * time lines take over the nodes of threads. False: memory is short. */
+bool nvtx_attribute(const struct load_job *job, const struct gpu_part *gpu, struct model *m);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Part of the model: ranges and marks of NVTX, if the user asked for them (-e NVTX). Include
+ * model.h.
+ */
+#ifndef HPCPROF_MODEL_MODEL_NVTX_H
+#define HPCPROF_MODEL_MODEL_NVTX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * All ranges or marks of one kind with the same name, domain and category, in all processes and
+ * threads. Times of ranges inside of others with the same name count twice; cpu_ns and gpu_ns do
+ * not.
+ */
+struct model_nvtx_range {
+	const char *name;     /* as the program gave it */
+	const char *domain;   /* "": the default domain */
+	const char *category; /* "": none */
+	uint8_t kind;         /* enum msr_nvtx_range_kind */
+	uint64_t n;           /* that ended; marks */
+	uint64_t n_open;      /* that never ended */
+	uint64_t ns, least_ns, most_ns;
+	/* samples of CPUTIME, and GPU work launched, in the range; of pushed ranges only */
+	uint64_t cpu_ns, gpu_ns;
+	uint64_t n_values;    /* with a number as payload */
+	double value_sum, value_least, value_most;
+};
+
+struct model_nvtx {
+	const struct model_nvtx_range *ranges; /* by falling ns, then name */
+	uint32_t n_ranges;
+	uint64_t n_lost;      /* ranges and marks that could not be recorded */
+	bool has_cpu, has_gpu;
+};
+
+#endif
