@@ -64,7 +64,8 @@ static const struct {
 	[MSR_LOSS_WAIT_OBJECT] = {"wait-names", "waits without the name of what they waited for",
 				  false},
 	[MSR_LOSS_BLAME] = {"blame", "threads that ended before their blame had a place", false},
-	[MSR_LOSS_NVTX] = {"nvtx-ranges", "ranges and marks of NVTX that could not be recorded", false},
+	[MSR_LOSS_NVTX] = {"nvtx-ranges",
+			   "ranges and marks of NVTX that could not be recorded", false},
 };
 
 bool msr_loss_takes_sample(enum msr_loss l)

@@ -2,7 +2,7 @@
 /*
  * The records about NVTX in a measurement file: ranges and marks that the program made.
  * doc/formats/measurement.md is the specification; this header must agree with it. Test:
- * tests/unit/prof_nvtx/test_nvtx_model.c.
+ * tests/cli/nvtx/nvtx_ranges.sh.
  */
 #ifndef COMMON_FORMAT_MEASUREMENT_NVTX_H
 #define COMMON_FORMAT_MEASUREMENT_NVTX_H

@@ -352,7 +352,8 @@ static bool node_is_sound(const struct load_file *f, const struct load_thread *t
 	if (load_is_entry(n->addr))
 		return n->parent == 0 && msr_addr_link(n->addr) != 0;
 	return n->parent != 0 &&
-	       (load_is_wait(n->addr) || load_is_nvtx(n->addr) || load_knows_module(f, msr_addr_module(n->addr)));
+	       (load_is_wait(n->addr) || load_is_nvtx(n->addr) ||
+		load_knows_module(f, msr_addr_module(n->addr)));
 }
 
 static enum status check_nodes(struct load_file *f, struct load_thread *t)

@@ -103,7 +103,7 @@ struct config {
 	 * sum up from the start.
 	 */
 	uint64_t gpu_bytes;
-	uint32_t n_gpus;                        /* there is an event or GPU, `mpi` or `nvtx` is set */
+	uint32_t n_gpus;                        /* an event, a GPU, `mpi` or `nvtx` is there */
 	struct config_gpu gpu[CONFIG_MAX_GPUS]; /* names are unique */
 	bool mpi;              /* calls of MPI, through a preloaded module */
 	bool check;            /* for tests: walk again where a path was remembered, and compare */

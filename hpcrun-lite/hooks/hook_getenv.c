@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * getenv() and secure_getenv(). Three questions get another answer than libc's: an OpenCL loader that
- * asks for OPENCL_LAYERS gets our module and then the user's layers, and CUDA's driver that asks
- * for CUDA_INJECTION64_PATH gets our module. NVTX that
- * asks for NVTX_INJECTION64_PATH gets this library. All other calls go to libc. The variables are never in
- * environ, so the program and its children see their own environment. We need not find out whether
- * the program uses a GPU: the vendor's library asks when it is loaded. Must not allocate. Tests:
+ * getenv() and secure_getenv(). Three questions get another answer than libc's: an OpenCL loader
+ * that asks for OPENCL_LAYERS gets our module and then the user's layers, and CUDA's driver that
+ * asks for CUDA_INJECTION64_PATH gets our module. NVTX that asks for NVTX_INJECTION64_PATH gets
+ * this library. All other calls go to libc. The variables are never in environ, so the program and
+ * its children see their own environment. We need not find out whether the program uses a GPU: the
+ * vendor's library asks when it is loaded. Must not allocate. Tests:
  * tests/cli/opencl/ocl_entrance.sh, tests/cli/gpu/cupti_trace.sh, tests/unit/run/test_getenv.c.
  */
 #include "hpcrun-lite/hooks/hook_getenv.h"

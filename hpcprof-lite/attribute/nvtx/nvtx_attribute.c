@@ -84,7 +84,7 @@ static void add_range(struct model_nvtx_range *to, const struct load_nvtx_range 
 {
 	const bool is_first = to->n_values == 0;
 	add(&to->n, r->n);
-	add(&to->n_open, r->n_begun > r->n ? r->n_begun - r->n : 0);
+	add(&to->n_open, r->n_begun); /* keep() subtracts what ended, maybe in another thread */
 	add(&to->ns, r->ns);
 	if (r->n && r->least_ns < to->least_ns)
 		to->least_ns = r->least_ns;
@@ -213,6 +213,7 @@ static bool keep(struct making *w, const struct load_job *job, struct model *m)
 	for (size_t i = 0; i < w->rows.n; i++) {
 		const struct row *r = &w->rows.at[i];
 		rows[i] = r->sums;
+		rows[i].n_open -= rows[i].n < rows[i].n_open ? rows[i].n : rows[i].n_open;
 		rows[i].name = model_own(m, strdup(strtab_get(&w->strings, r->name)));
 		rows[i].domain = model_own(m, strdup(strtab_get(&w->strings, r->domain)));
 		rows[i].category = model_own(m, strdup(strtab_get(&w->strings, r->category)));

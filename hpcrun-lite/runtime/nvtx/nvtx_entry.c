@@ -83,7 +83,7 @@ static bool value_of(const struct nvtx_attributes *a, double *value)
 	}
 }
 
-/* A registered string has the domain in which it was registered; a category makes it another name. */
+/* A registered string has its domain already; a category makes it another name. */
 static uint32_t name_in(const struct nvtx_attributes *a, uint32_t domain)
 {
 	struct nvtx_text text;

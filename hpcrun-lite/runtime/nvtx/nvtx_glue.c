@@ -106,7 +106,8 @@ void nvtx_glue_push(const struct nvtx_begin *b)
 	const int saved_errno = errno;
 	struct thread *t = measured_thread();
 	if (t) {
-		struct nvtx_pushed p = {.id = begin(t, b->name, MSR_NVTX_PUSHED),
+		const bool is_deep = nvtx_sums_is_full(&t->nvtx);
+		struct nvtx_pushed p = {.id = is_deep ? 0 : begin(t, b->name, MSR_NVTX_PUSHED),
 					.domain = b->domain,
 					.has_value = b->has_value,
 					.value = b->value};
@@ -139,7 +140,7 @@ uint64_t nvtx_glue_range_start(const struct nvtx_begin *b)
 	return nvtx_started_add(&s);
 }
 
-/* A sum belongs to one thread. Another one that ends the range has a sum of its own, with no path. */
+/* A sum belongs to one thread. Another one that ends the range has its own, with no path. */
 void nvtx_glue_range_end(uint64_t number)
 {
 	struct nvtx_started s;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * See nvtx_names.h. The table only grows. Readers take no lock, since a name does not change once
- * its slot names it. Test: tests/unit/run/test_nvtx_names.c.
+ * its slot names it. Test: tests/cli/nvtx/nvtx_limits.sh.
  */
 #include "hpcrun-lite/runtime/nvtx/nvtx_names.h"
 
@@ -158,7 +158,7 @@ static bool is_same(const struct entry *e, uint64_t hash, const struct nvtx_name
 	       !memcmp(e->text, text->bytes, text->n);
 }
 
-/* Returns the slot of this name, or the free one where it would be; half of them are always free. */
+/* Returns the slot of this name, or a free one for it; half of them are always free. */
 static _Atomic uint32_t *slot_of(struct names *t, uint64_t hash, const struct nvtx_name *name,
 				 const struct nvtx_text *text, uint32_t *id)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Ranges that were started and not ended yet (nvtxRangeStart), which any thread may end. No lock,
- * no wait. Test: tests/unit/run/test_nvtx_sums.c.
+ * no wait. Test: tests/cli/nvtx/nvtx_limits.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_NVTX_NVTX_STARTED_H
 #define HPCRUN_LITE_RUNTIME_NVTX_NVTX_STARTED_H

@@ -2,7 +2,7 @@
 /*
  * See nvtx_sums.h. The index is a hash table of fixed size with linear probing. It can never be
  * full, because beyond NVTX_SUMS_MOST sums differ by kind alone. Test:
- * tests/unit/run/test_nvtx_sums.c.
+ * tests/cli/nvtx/nvtx_limits.sh.
  */
 #include "hpcrun-lite/runtime/nvtx/nvtx_sums.h"
 
@@ -196,12 +196,17 @@ static void set_current(struct nvtx_thread *t)
 	atomic_store_explicit(&t->current, id, memory_order_release);
 }
 
+bool nvtx_sums_is_full(const struct nvtx_thread *t)
+{
+	return t->sums && t->sums->depth == NVTX_DEPTH_MOST;
+}
+
 bool nvtx_sums_push(struct nvtx_thread *t, uint32_t thread, const struct nvtx_pushed *p)
 {
 	if (!need(t, thread))
 		return false;
 	struct nvtx_sums *s = t->sums;
-	if (s->depth == NVTX_DEPTH_MOST) {
+	if (nvtx_sums_is_full(t)) {
 		s->n_beyond++;
 		return false;
 	}

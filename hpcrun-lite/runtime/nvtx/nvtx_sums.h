@@ -2,7 +2,7 @@
 /*
  * The NVTX ranges of one thread: the stack of pushed ranges, sums in the measurement file, and
  * records of single ranges. Only the index is private memory. One writer: the thread itself,
- * outside of our handler; the handler reads `current`. Test: tests/unit/run/test_nvtx_sums.c.
+ * outside of our handler; the handler reads `current`. Test: tests/cli/nvtx/nvtx_limits.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_NVTX_NVTX_SUMS_H
 #define HPCRUN_LITE_RUNTIME_NVTX_NVTX_SUMS_H
@@ -32,7 +32,7 @@ static inline uint32_t nvtx_sums_current(const struct nvtx_thread *t)
  */
 #define NVTX_SUMS_MOST 8192u
 #define NVTX_DEPTH_MOST 128u
-/* Single ranges of a thread that get records: enough to divide a run into phases, or with a trace. */
+/* Ranges of a thread with records of their own: enough to divide a run into phases, or a trace. */
 #define NVTX_EVENTS_MOST 16384u
 #define NVTX_TRACED_EVENTS_MOST (1u << 20)
 
@@ -68,6 +68,8 @@ struct nvtx_pushed {
 	bool has_value;
 	double value;
 };
+/* The stack has no room for another range. */
+bool nvtx_sums_is_full(const struct nvtx_thread *t);
 /* Pushes a range. Returns false if the stack is too deep or there is no memory. */
 bool nvtx_sums_push(struct nvtx_thread *t, uint32_t thread, const struct nvtx_pushed *p);
 /* Removes the innermost range of the domain. False: there is none that was pushed. */

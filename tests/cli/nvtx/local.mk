@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Ranges of NVTX.
+
+check_PROGRAMS += tests/workload/nvtx/nvtx_program
+tests_workload_nvtx_nvtx_program_SOURCES = tests/workload/nvtx/nvtx_program.c \
+	tests/workload/nvtx/nvtx_client.h
+tests_workload_nvtx_nvtx_program_CFLAGS = $(HL_CFLAGS)
+tests_workload_nvtx_nvtx_program_LDFLAGS =
+tests_workload_nvtx_nvtx_program_LDADD = -lpthread -ldl
+
+TESTS += tests/cli/nvtx/nvtx_ranges.sh tests/cli/nvtx/nvtx_limits.sh
+EXTRA_DIST += tests/cli/nvtx/nvtx_ranges.sh tests/cli/nvtx/nvtx_limits.sh
