@@ -12,8 +12,8 @@ gpu_flow = tests/gpu/flow/main.cu tests/gpu/flow/advect.cu tests/gpu/flow/pressu
 gpu_single = tests/gpu/truth_kernels.cu tests/gpu/cuda_ways.cu tests/gpu/transformer.cu \
 	tests/gpu/idle_ways.cu tests/gpu/launch_loop.cu tests/gpu/several_gpus.cu
 gpu_scripts = tests/gpu/bare_cupti.c tests/gpu/all.sh tests/gpu/checks.sh tests/gpu/idle.sh \
-	tests/gpu/several.sh tests/gpu/bench.sh tests/gpu/peers.py tests/gpu/torch_infer.py \
-	tests/gpu/triton_work.py
+	tests/gpu/several.sh tests/gpu/bench.sh tests/gpu/peers.py tests/gpu/steps.py \
+	tests/gpu/torch_infer.py tests/gpu/triton_work.py
 TESTS += tests/cli/gpu/nvidia_golden.sh
 EXTRA_DIST += tests/cli/gpu/nvidia_golden.sh tests/golden/nvidia
 EXTRA_DIST += $(gpu_headers) $(gpu_flow) $(gpu_single) $(gpu_scripts)

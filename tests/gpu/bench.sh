@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # What gpu=nvidia costs on a GPU, beside other profilers; ratios of runs in turn, medians. Asserts
-# nothing. About 180 s; sections can be named: launch, empty, busy, graph, peers, ncu; and threads,
-# which is not among the default ones.
+# nothing. About 180 s; sections can be named: launch, empty, busy, graph, peers, ncu; and threads
+# and steps, which are not among the default ones.
 #
 #     top_builddir=BUILD sh tests/gpu/bench.sh [SECTION...]        (HPCRUN=, HPCPROF=, GPU_BIN=:
-#         other places; RUNS: of each, 4; PAIRS: of launch, 15; PEER_RUNS: of peers, 3; RAW=FILE:
-#         every number)
+#         other places; RUNS: of each, 4; PAIRS: of launch, 15; PEER_RUNS: of peers, 3; STEP_RUNS:
+#         of steps, 4, WORKLOADS and STEP_KINDS for it; RAW=FILE: every number)
 #
 # The loops are those of launch_loop.cu. Kineto and Proton live in Python, so the same loops run
 # there as a library (peers.py), against the same process without a profiler. What CUPTI itself
@@ -220,6 +220,29 @@ peers() {
 	done
 }
 
+# Steps of programs as users have them. A process takes 7 to 15 s. JAX has no Kineto.
+steps() {
+	for what in ${WORKLOADS:-resnet decoder jax}; do
+		for i in $(seq "${STEP_RUNS:-4}"); do
+			for kind in ${STEP_KINDS:-plain gpu gpu+cpu pc+cpu kineto proton}; do
+				profiler=none how=plain
+				case $kind in
+				kineto* | proton) profiler=$kind ;;
+				*) how=$kind ;;
+				esac
+				case $what-$profiler in jax-none | [!j]*) ;; *) continue ;; esac
+				under "$how" timeout 60 "$python" "$here/steps.py" "$what" \
+					"$profiler" >"$t/out" 2>"$t/err" || tail -n 3 "$t/err" >&2
+				one_each "$t/out" >"$t/one"
+				note "$what" "$kind" "$t/one"
+			done
+		done
+		for line in step switches faults memory; do
+			pairs "$what" $line
+		done
+	done
+}
+
 ncu() {
 	for tool in ncu /usr/local/cuda/bin/ncu; do
 		command -v "$tool" >/dev/null 2>&1 || continue
@@ -238,7 +261,7 @@ ncu() {
 
 for section in "$@"; do
 	case $section in
-	launch | threads | empty | busy | graph | peers | ncu)
+	launch | threads | empty | busy | graph | peers | ncu | steps)
 		echo "== $section"
 		"$section"
 		;;

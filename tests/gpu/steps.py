@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Steps of programs as users have them, bound by the CPU, for tests/gpu/bench.sh:
+#
+#     steps.py WORKLOAD [PROFILER [BLOCKS]]
+#
+# WORKLOAD: resnet (a training step of ResNet-50, batch 16, autocast, AdamW), decoder (one token of
+# a small language model, transformers), jax (a training step of a small network, many kernels). All
+# weights are random. PROFILER: none, kineto (torch.profiler, CUDA only), kineto-cpu (and the CPU),
+# kineto-stack (and stacks), proton (triton.profiler). Steps are timed inside of the process, in
+# blocks that begin and end with an idle GPU. Prints, one a line: "step MS" for each block,
+# "switches N" and "faults N" a step (context switches and page faults of the process), and
+# "memory KIB" resident.
+
+import os
+import resource
+import sys
+import time
+
+STEPS = {"resnet": 10, "decoder": 40, "jax": 20}
+
+
+def resnet():
+    import torch
+    import torchvision
+
+    torch.manual_seed(1)
+    model = torchvision.models.resnet50().cuda()
+    return training(torch, model)
+
+
+def training(torch, model):
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, foreach=True)
+    x = torch.randn(16, 3, 224, 224, device="cuda")
+    y = torch.randint(0, 1000, (16,), device="cuda")
+
+    def step():
+        with torch.autocast("cuda", dtype=torch.bfloat16):
+            loss = torch.nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+
+    return step, torch.cuda.synchronize
+
+
+def decoder():
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+    from transformers.cache_utils import DynamicCache
+
+    torch.manual_seed(1)
+    config = LlamaConfig(vocab_size=8192, hidden_size=512, intermediate_size=1536,
+                         num_hidden_layers=12, num_attention_heads=8, num_key_value_heads=8)
+    model = LlamaForCausalLM(config).half().cuda().eval()
+    state = {"left": 0}
+
+    def step():
+        with torch.no_grad():
+            if not state["left"]:
+                state.update(left=128, cache=DynamicCache(),
+                             token=torch.ones(1, 16, dtype=torch.long, device="cuda"))
+            out = model(input_ids=state["token"], past_key_values=state["cache"], use_cache=True)
+            state["token"] = out.logits[:, -1:].argmax(-1)
+            state["left"] -= 1
+
+    return step, torch.cuda.synchronize
+
+
+def jax():
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    import jax
+    import jax.numpy as jnp
+
+    keys = jax.random.split(jax.random.PRNGKey(1), 24)
+    state = {"w": [jax.random.normal(k, (256, 256)) / 16 for k in keys],
+             "x": jax.random.normal(keys[0], (64, 256))}
+
+    def loss(w, x):
+        for one in w:
+            x = jnp.tanh(x @ one) + x
+        return (x * x).mean()
+
+    @jax.jit
+    def update(w, x):
+        return [a - 1e-3 * g for a, g in zip(w, jax.grad(loss)(w, x))]
+
+    def step():
+        state["w"] = update(state["w"], state["x"])
+        state["x"] = jnp.roll(state["x"], 1, 0) * 1.0
+
+    return step, lambda: jax.block_until_ready(state["w"] + [state["x"]])
+
+
+def profiler(name):
+    """Returns what begins and what ends a profile."""
+    if name.startswith("kineto"):
+        from torch.profiler import ProfilerActivity, profile
+
+        kinds = [ProfilerActivity.CUDA]
+        if name != "kineto":
+            kinds.append(ProfilerActivity.CPU)
+        p = profile(activities=kinds, with_stack=name == "kineto-stack")
+        return p.__enter__, lambda: p.__exit__(None, None, None)
+    if name == "proton":
+        import triton.profiler as proton
+
+        def begin():
+            proton.start(os.path.join(os.environ.get("TMPDIR", "/tmp"), "proton-%d" % os.getpid()),
+                         backend="cupti")
+            proton.enter_scope("all")
+
+        def end():
+            proton.exit_scope()
+            proton.finalize()
+
+        return begin, end
+    return lambda: None, lambda: None
+
+
+def block_ms(step, wait, n):
+    wait()
+    begin = time.perf_counter_ns()
+    for _ in range(n):
+        step()
+    wait()
+    return (time.perf_counter_ns() - begin) / 1e6 / n
+
+
+def resident_kib():
+    with open("/proc/self/statm") as f:
+        return int(f.read().split()[1]) * os.sysconf("SC_PAGESIZE") // 1024
+
+
+def used():
+    r = resource.getrusage(resource.RUSAGE_SELF)
+    return r.ru_nvcsw + r.ru_nivcsw, r.ru_minflt
+
+
+def main():
+    workload = sys.argv[1]
+    begin, end = profiler(sys.argv[2] if len(sys.argv) > 2 else "none")
+    blocks = int(sys.argv[3]) if len(sys.argv) > 3 else 12
+    n = STEPS[workload]
+    step, wait = {"resnet": resnet, "decoder": decoder, "jax": jax}[workload]()
+    for _ in range(2):
+        block_ms(step, wait, n)
+    begin()
+    block_ms(step, wait, n)
+    switches, faults = used()
+    for _ in range(blocks):
+        print("step %.4f" % block_ms(step, wait, n), flush=True)
+    after = used()
+    print("switches %.1f" % ((after[0] - switches) / blocks / n))
+    print("faults %.1f" % ((after[1] - faults) / blocks / n))
+    print("memory %d" % resident_kib(), flush=True)
+    end()
+
+
+if __name__ == "__main__":
+    main()
