@@ -22,7 +22,8 @@ def start():
     assert cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
     assert cuda.cuCtxSetCurrent(context) == 0
     assert cuda.cuModuleLoadData(ctypes.byref(module),
-            b".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry spin()\n{ ret; }\n\0") == 0
+            b".version 9.0\n.target sm_90\n.address_size 64\n"
+            b".visible .entry spin()\n{ ret; }\n\0") == 0
     assert cuda.cuModuleGetFunction(ctypes.byref(function), module, b"spin") == 0
 
 
