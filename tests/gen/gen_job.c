@@ -190,11 +190,12 @@ static void make_process(const char *directory, const struct gen_job *job, uint3
 							    .losses = job->losses,
 							    .first = t == 0,
 							    .killed = job->killed});
-		for (uint32_t i = 0; job->waits && t == 0 && i < 4; i++)
-			gen_phase(b.g, &(struct msr_phase){
-					       .enter_ns = who.start_mono_ns + i * 50000000,
-					       .leave_ns = who.start_mono_ns + i * 50000000 + 40000000,
-					       .node = b.nodes[i % 2 + 4]});
+		for (uint32_t i = 0; job->waits && t == 0 && i < 4; i++) {
+			const uint64_t enter_ns = who.start_mono_ns + i * 50000000;
+			gen_phase(b.g, &(struct msr_phase){.enter_ns = enter_ns,
+							   .leave_ns = enter_ns + 40000000,
+							   .node = b.nodes[i % 2 + 4]});
+		}
 		if (job->killed && t == 0)
 			gen_in_flight(b.g, b.thread);
 	}
