@@ -47,6 +47,9 @@ like 'a range that ends with its thread' "$(grep -A1 'ends with its thread' "$T/
 	'1 not ended'
 # The sampling error of 300 samples, and the first sample after a change of source.
 within 'CPU time of outer, with what it contains' "$(cpu_ms outer)" 540 660
+within 'CPU time of the first of two' "$(cpu_ms 'first of two')" 160 240
+within 'CPU time of the second' "$(cpu_ms 'second of two')" 160 240
+is 'both contain the same range' "$(count 'in both')" 2
 within 'CPU time of inner' "$(cpu_ms 'inn.*r')" 350 450
 "$HPCPROF" -q --no-structs --to text --by thread "$OUT" >"$T/threads" 2>&1
 ok 'the name of a thread' grep -q 'helper of ranges' "$T/threads"

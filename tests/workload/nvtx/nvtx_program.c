@@ -44,6 +44,18 @@ __attribute__((noinline)) static void nested(void)
 	burn(0.1);
 }
 
+/* The inner range begins at one place of the stack, inside of two ranges. */
+__attribute__((noinline)) static void twice(void)
+{
+	for (int i = 0; i < 2; i++) {
+		client_push(i ? "second of two" : "first of two");
+		client_push("in both");
+		burn(0.2);
+		client_pop();
+		client_pop();
+	}
+}
+
 static void *other(void *started)
 {
 	client_name_thread((uint32_t)syscall(SYS_gettid), "helper of ranges");
@@ -65,6 +77,7 @@ static void ranges(void)
 				      .text = "iterate"};
 	pthread_t thread;
 	nested();
+	twice();
 	client_name_category(domain, 7, "linear");
 	for (int i = 0; i < 100; i++) {
 		client_push_in(domain, &a);
