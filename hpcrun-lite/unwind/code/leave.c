@@ -72,12 +72,14 @@ static void push(struct leave_state *s, struct leave_value value)
 {
 	s->reg[SP] = plus(s->reg[SP], -WORD);
 	store(s, s->reg[SP], value);
+	s->n_pushed++;
 }
 
 static struct leave_value pop(struct leave_state *s)
 {
 	const struct leave_value value = load(s, s->reg[SP]);
 	s->reg[SP] = plus(s->reg[SP], WORD);
+	s->n_pushed -= s->n_pushed > 0;
 	return value;
 }
 
@@ -106,6 +108,8 @@ static void forget_registers(struct leave_state *s)
 
 static void set(struct leave_state *s, unsigned r, struct leave_value value)
 {
+	if (r == SP)
+		s->n_pushed = 0;
 	if (r == SP && value.kind == LEAVE_UNKNOWN)
 		go_elsewhere(s);
 	else
@@ -132,6 +136,7 @@ static void execute(struct leave_state *s, const struct insn *i)
 	case INSN_SET: set(s, i->to, unknown); break;
 	case INSN_LEAVE:
 		s->reg[SP] = s->reg[BP];
+		s->n_pushed = 0;
 		s->reg[BP] = pop(s);
 		break;
 	case INSN_CALL: forget_registers(s); break;
@@ -179,11 +184,14 @@ static bool next_way(struct search *f)
 	return true;
 }
 
-/* Whether the stack pointer is where the caller's call left it. */
+/*
+ * Whether the stack pointer is where the caller's call left it. A word that the way itself has
+ * pushed is a target that it jumps to.
+ */
 static bool is_at_return(const struct leave_state *s, struct leave *leave)
 {
 	const struct leave_value *sp = &s->reg[SP], *bp = &s->reg[BP];
-	if (sp->reg == LEAVE_ELSEWHERE || bp->kind == LEAVE_UNKNOWN ||
+	if (s->n_pushed || sp->reg == LEAVE_ELSEWHERE || bp->kind == LEAVE_UNKNOWN ||
 	    (sp->kind != LEAVE_REG && sp->kind != LEAVE_LOAD) ||
 	    (sp->kind == LEAVE_REG && sp->reg == SP && sp->offset < 0))
 		return false;
@@ -298,6 +306,7 @@ static void begin(struct leave_state *s, uint64_t pc, bool is_exact)
 	s->after_call = !is_exact;
 	s->after_gap = false;
 	s->n_stores = 0;
+	s->n_pushed = 0;
 	for (unsigned r = 0; r < N_REGS; r++)
 		s->reg[r] = (struct leave_value){.kind = is_exact || is_kept(r) ? LEAVE_REG
 										: LEAVE_UNKNOWN,

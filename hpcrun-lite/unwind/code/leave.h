@@ -41,6 +41,7 @@ struct leave_state {
 	uint64_t pc;
 	bool after_call, after_gap; /* a call, and then a gap, come directly before */
 	uint8_t n_stores;
+	uint16_t n_pushed; /* words on top of the stack that the way has pushed */
 	struct leave_value reg[LEAVE_REGS - 1];
 	struct leave_store {
 		struct leave_value to, value;

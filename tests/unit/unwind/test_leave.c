@@ -60,6 +60,14 @@ __asm__(".text\n"
 	AT(u0) "ud2\n"
 	AT(k0) "sub %rax, %rsp\n"
 	AT(k1) "ret\n"
+	/* V8 takes the arguments off; a jump by a return */
+	AT(l0) "pop %r10\n add $16, %rsp\n push %r10\n ret\n"
+	AT(m0) "sub $24, %rsp\n push %rax\n pop %rcx\n"
+	AT(m1) "add $24, %rsp\n ret\n"
+	AT(n0) "add $24, %rsp\n push %rax\n ret\n"
+	/* pushed words that are not popped */
+	AT(o0) "push %rax\n add $8, %rsp\n ret\n"
+	AT(p0) "push %rbp\n mov %rsp, %rbp\n push %rbx\n leave\n ret\n"
 	AT(end) ".data\nslot: .quad 0\n.text\n");
 
 enum { BX = 3, BP = 6, SP = 7, R10 = 10 };
@@ -69,7 +77,7 @@ enum { BX = 3, BP = 6, SP = 7, R10 = 10 };
 
 extern const uint8_t a0[], a1[], a2[], a3[], a4[], a5[], a6[], b0[], b1[], b2[], b3[], c0[], c1[],
 	c2[], c3[], c4[], c5[], c6[], d0[], d1[], e0[], e1[], f0[], g0[], h0[], i0[], u0[], k0[],
-	k1[], end[];
+	k1[], l0[], m0[], m1[], n0[], o0[], p0[], end[];
 
 /* At the first instruction from `at` on. LEAVE_UNKNOWN: there is no way out. */
 static const struct {
@@ -105,13 +113,19 @@ static const struct {
 	{u0, {0}, {0}},
 	{k0, {0}, {0}},
 	{k1, REG(SP, 8), SAME},
+	{l0, {0}, {0}},
+	{m0, REG(SP, 8), SAME},
+	{m1, REG(SP, 32), SAME},
+	{n0, {0}, {0}},
+	{o0, REG(SP, 8), SAME},
+	{p0, REG(SP, 8), SAME},
 };
 
 static struct leave_work work;
 
 static bool find(const uint8_t *at, bool is_exact, struct leave *leave)
 {
-	const struct leave_code code = {(uintptr_t)a0, (uintptr_t)end, NULL, NULL};
+	const struct leave_code code = {.lo = (uintptr_t)a0, .hi = (uintptr_t)end};
 	return leave_find(&code, (uintptr_t)at, is_exact, &work, leave);
 }
 
@@ -156,7 +170,8 @@ static void branches(void **state)
 	assert_true(find(d1, true, &leave));
 	assert_int_equal(leave.n_passed, 1);
 	uint64_t branch = leave.passed[0];
-	const struct leave_code code = {(uintptr_t)a0, (uintptr_t)end, know_last, &branch};
+	const struct leave_code code = {
+		.lo = (uintptr_t)a0, .hi = (uintptr_t)end, .known = know_last, .arg = &branch};
 	known_needs = 1 << SP;
 	assert_true(leave_find(&code, (uintptr_t)d1, true, &work, &leave));
 	assert_int_equal(leave.known, 4711);
@@ -183,7 +198,7 @@ static void any_bytes(void **state)
 {
 	enum { N = 4096 };
 	static uint8_t bytes[N];
-	const struct leave_code code = {(uintptr_t)bytes, (uintptr_t)bytes + N, NULL, NULL};
+	const struct leave_code code = {.lo = (uintptr_t)bytes, .hi = (uintptr_t)bytes + N};
 	uint64_t seed = 7;
 	(void)state;
 	for (unsigned round = 0; round < 300; round++) {
