@@ -46,6 +46,11 @@ check_PROGRAMS += tests/unit/unwind/test_unwind_code
 TESTS += tests/unit/unwind/test_unwind_code
 check_PROGRAMS += tests/unit/unwind/test_leave
 TESTS += tests/unit/unwind/test_leave
+check_PROGRAMS += tests/unit/unwind/test_generated
+TESTS += tests/unit/unwind/test_generated
+tests_unit_unwind_test_generated_SOURCES = tests/unit/unwind/test_generated.c \
+	tests/unit/unwind/unwind_fixture.c tests/unit/unwind/unwind_fixture.h
+tests_unit_unwind_test_generated_LDADD = $(tests_unit_unwind_test_unwind_LDADD)
 tests_unit_unwind_test_leave_SOURCES = tests/unit/unwind/test_leave.c $(UNWIND_TESTED)
 tests_unit_unwind_test_leave_LDADD = $(CMOCKA_LIBS)
 tests_unit_unwind_test_unwind_code_SOURCES = tests/unit/unwind/test_unwind_code.c $(UNWIND_TESTED)

@@ -155,7 +155,8 @@ static uint64_t code_recipe(struct walk *w, uint64_t key, bool is_exact, uint16_
 {
 	struct unwind_thread *t = w->thread;
 	const struct image *image = &t->image;
-	const struct leave_code code = {image->text_lo, image->text_hi, known_recipe, w};
+	const struct leave_code code = {
+		.lo = image->text_lo, .hi = image->text_hi, .known = known_recipe, .arg = w};
 	struct leave leave;
 	uint64_t recipe;
 	if (w->bypass || !image->has_segments || key < image->text_lo || key >= image->text_hi)
@@ -170,6 +171,27 @@ static uint64_t code_recipe(struct walk *w, uint64_t key, bool is_exact, uint16_
 	recipe |= RECIPE_BY_CODE;
 	insert_passed(w, &leave, recipe, module, bias);
 	return recipe;
+}
+
+static bool in_module(void *arg, uint64_t pc)
+{
+	return walk_find_image(arg, pc, false);
+}
+
+uint64_t walk_generated_recipe(struct walk *w, const struct state *s)
+{
+	struct unwind_thread *t = w->thread;
+	const struct generated_place place = {.walk = t->counts.walks + 1,
+					      .pc = s->pc,
+					      .is_exact = s->exact,
+					      .in_module = in_module,
+					      .arg = w};
+	struct leave leave;
+	uint64_t recipe;
+	const uint64_t n_before = t->generated.n_searches;
+	const bool is_found = generated_find(&t->generated, &place, &t->leave, &leave);
+	t->counts.codes += t->generated.n_searches - n_before;
+	return is_found && recipe_of_leave(&leave, &recipe) ? recipe : RECIPE_NO_MODULE;
 }
 
 /* Otherwise it is not known where the instruction begins. */

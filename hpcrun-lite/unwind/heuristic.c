@@ -369,6 +369,48 @@ static bool step_by_frame_pointer(struct walk *w, const struct state *s,
 	return true;
 }
 
+/* ---- by the code ---- */
+
+/*
+ * Steps from generated code without a frame pointer, by the way that it will return. The caller
+ * must fit, as one by the frame pointer must.
+ */
+static bool step_by_code(struct walk *w, const struct state *s, const struct extent *callee,
+			 struct heuristic *found)
+{
+	struct extent caller;
+	struct record r = {.kind = RECORD_OPEN};
+	struct state next = *s;
+	const uint64_t recipe = walk_generated_recipe(w, s);
+	const bool is_current = s->pc == w->state.pc && s->sp == w->state.sp;
+	const bool is_deref = recipe_kind(recipe) == RECIPE_DEREF_BP;
+	if (is_deref && s->bp + (uint64_t)recipe_cfa_offset(recipe) < s->sp)
+		return false; /* the code has not yet saved it */
+	switch (recipe_kind(recipe)) {
+	case RECIPE_SP:
+	case RECIPE_BP:
+	case RECIPE_DEREF_BP:
+		if (!walk_step_general(&w->thread->mem, recipe, &r, &next))
+			return false;
+		break;
+	case RECIPE_REG:
+	case RECIPE_DEREF_REG:
+		if (!is_current || step_code(w, recipe, &next) != STEP_OK)
+			return false;
+		break;
+	default: return false;
+	}
+	next.exact = false;
+	if (next.sp <= s->sp ||
+	    leads_to(w, next.pc, callee, state_key(s), &caller) == ARCH_CALL_NO ||
+	    (caller.in_module && !callers_are_plausible(w, next)))
+		return false;
+	*found = (struct heuristic){.next = next};
+	if (r.kind == RECORD_PLAIN)
+		found->bp_slot = r.bp_slot;
+	return true;
+}
+
 /* ---- by a search ---- */
 
 /*
@@ -492,7 +534,9 @@ bool heuristic_step(struct walk *w, const struct state *s, struct heuristic *fou
 			leads_to(w, found->next.pc, &callee, s->pc, &caller) != ARCH_CALL_NO &&
 			callers_are_plausible(w, found->next);
 	const bool has_bp = !is_found && step_by_frame_pointer(w, s, &callee, &by_bp);
-	if (has_bp && (!by_bp.is_guess || !s->exact || !callee.in_module)) {
+	if (!is_found && !callee.in_module && !(has_bp && !by_bp.is_guess))
+		is_found = step_by_code(w, s, &callee, found);
+	if (!is_found && has_bp && (!by_bp.is_guess || !s->exact || !callee.in_module)) {
 		*found = by_bp;
 		is_found = true;
 	}

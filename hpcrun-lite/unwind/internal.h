@@ -7,6 +7,7 @@
 #define HPCRUN_LITE_UNWIND_INTERNAL_H
 
 #include "hpcrun-lite/unwind/arch.h"
+#include "hpcrun-lite/unwind/code/generated.h"
 #include "hpcrun-lite/unwind/code/leave.h"
 #include "hpcrun-lite/unwind/code_lines.h"
 #include "hpcrun-lite/unwind/unwind_image.h"
@@ -91,6 +92,7 @@ struct unwind_thread {
 	uint64_t expr_stack[EXPR_STACK_MAX];
 	struct cfi_work cfi;
 	struct leave_work leave;
+	struct generated generated;
 	struct image image;
 	uint8_t code[384];
 	/* What the tables of modules said in this walk or an earlier one of the same epoch. */
@@ -156,6 +158,12 @@ bool heuristic_step(struct walk *w, const struct state *s, struct heuristic *fou
  * module is not stored, because other code may be loaded there at any time.
  */
 uint64_t walk_compute_recipe(struct walk *w, uint64_t key, uint64_t *delta);
+
+/*
+ * The recipe of generated code at `s`, from the way that it will return; RECIPE_NO_MODULE if none
+ * is found. It is not in the table.
+ */
+uint64_t walk_generated_recipe(struct walk *w, const struct state *s);
 
 /* A recipe from the table or from CFI; *delta: packed address = pc - delta. */
 uint64_t walk_find_recipe(struct walk *w, uint64_t key, uint64_t *delta);

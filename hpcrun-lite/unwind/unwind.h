@@ -118,7 +118,7 @@ struct unwind_thread; /* the state of one thread, which alone may write it */
 
 /*
  * Size of the memory for a thread that keeps paths of up to max_depth (16..65535) frames: about 128
- * bytes per frame + 12 KiB.
+ * bytes per frame + 36 KiB, of which few pages are touched.
  */
 size_t unwind_thread_bytes(unsigned max_depth);
 

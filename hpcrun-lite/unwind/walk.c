@@ -564,7 +564,8 @@ static void walk(struct unwind_thread *t, struct unwind_path *path)
 	path->heuristic = w.heuristic;
 	t->counts.walks++;
 	t->counts.frames_walked += w.n_records;
-	t->counts.guarded_loads = t->mem.n_guarded + t->code_seen.n_guarded;
+	t->counts.guarded_loads =
+		t->mem.n_guarded + t->code_seen.n_guarded + t->generated.n_reads;
 	t->counts.ends[path->end]++;
 }
 

@@ -147,10 +147,11 @@ static void execute(struct leave_state *s, const struct insn *i)
 /* ---- ways ---- */
 
 struct search {
-	const struct leave_code *code;
+	struct leave_code code;
 	struct leave_work *work;
 	struct leave *leave;
 	unsigned n_ways, n_taken;
+	bool is_same; /* the way has gone straight on, with sp and bp as at the beginning */
 };
 
 /* Returns true at the first time, as long as there is room. */
@@ -246,7 +247,7 @@ static bool pass_branch(struct search *f, uint64_t pc)
 	uint16_t needs;
 	if (!kept)
 		return false;
-	l->known = f->code->known ? f->code->known(f->code->arg, pc, &needs) : 0;
+	l->known = f->code.known ? f->code.known(f->code.arg, pc, &needs) : 0;
 	if (l->known && !(needs & ~kept))
 		return true;
 	l->known = 0;
@@ -262,10 +263,53 @@ static bool pass_branch(struct search *f, uint64_t pc)
 
 enum outcome { WAY_GOES_ON, WAY_ENDS, WAY_RETURNS };
 
-static size_t left_of(const struct search *f, uint64_t pc)
+static bool is_in_window(const struct leave_code *code, uint64_t pc)
 {
-	const uint64_t left = f->code->hi - pc;
-	return left < INSN_MAX_BYTES ? left : INSN_MAX_BYTES;
+	return pc >= code->lo && pc < code->hi;
+}
+
+static bool decode(struct search *f, uint64_t pc, struct insn *i)
+{
+	struct leave_code *code = &f->code;
+	if (code->more && (!is_in_window(code, pc) || code->hi - pc < INSN_MAX_BYTES) &&
+	    !code->more(code, pc))
+		return false;
+	if (!is_in_window(code, pc))
+		return false;
+	const uint64_t left = code->hi - pc;
+	const uint8_t *at = code->more ? code->bytes + (pc - code->lo) : (const uint8_t *)pc;
+	return insn_decode(at, left < INSN_MAX_BYTES ? left : INSN_MAX_BYTES, pc, i);
+}
+
+/* Notes that the n_bytes of code at pc were looked at. */
+static void note_run(struct leave *l, uint64_t pc, size_t n_bytes)
+{
+	const unsigned n = l->n_runs < LEAVE_RUNS ? l->n_runs : LEAVE_RUNS;
+	for (unsigned i = n; i-- > 0;) {
+		struct leave_run *run = &l->run[i];
+		if (pc >= run->lo && pc + n_bytes <= run->hi)
+			return;
+		if (pc == run->hi) {
+			run->hi += n_bytes;
+			return;
+		}
+	}
+	if (n < LEAVE_RUNS)
+		l->run[n] = (struct leave_run){pc, pc + n_bytes};
+	l->n_runs = n + 1;
+}
+
+/* Extends same_hi while the way goes straight on. */
+static void note_same(struct search *f)
+{
+	const struct leave_state *s = &f->work->now;
+	struct leave *l = f->leave;
+	const struct leave_value *sp = &s->reg[SP], *bp = &s->reg[BP];
+	f->is_same = f->is_same && l->n_runs == 1 && s->pc == l->run[0].hi &&
+		     sp->kind == LEAVE_REG && sp->reg == SP && sp->offset == 0 &&
+		     bp->kind == LEAVE_REG && bp->reg == BP && bp->offset == 0;
+	if (f->is_same)
+		l->same_hi = s->pc;
 }
 
 static enum outcome step(struct search *f)
@@ -273,9 +317,10 @@ static enum outcome step(struct search *f)
 	struct leave_state *s = &f->work->now;
 	const uint64_t pc = s->pc;
 	struct insn i;
-	if (pc < f->code->lo || pc >= f->code->hi ||
-	    !insn_decode((const uint8_t *)pc, left_of(f, pc), pc, &i))
+	if (!decode(f, pc, &i))
 		return WAY_ENDS;
+	if (f->code.more)
+		note_run(f->leave, pc, i.n_bytes);
 	if (s->after_call && is_next_function(s, &i))
 		return WAY_ENDS;
 	s->pc = pc + i.n_bytes;
@@ -316,16 +361,20 @@ static void begin(struct leave_state *s, uint64_t pc, bool is_exact)
 bool leave_find(const struct leave_code *code, uint64_t pc, bool is_exact, struct leave_work *work,
 		struct leave *leave)
 {
-	struct search f = {.code = code, .work = work, .leave = leave};
-	leave->n_passed = 0;
+	struct search f = {.code = *code, .work = work, .leave = leave, .is_same = true};
+	const unsigned n_max = code->insns_max ? code->insns_max : LEAVE_INSNS_MAX;
+	leave->n_passed = leave->n_runs = 0;
 	leave->known = 0;
+	leave->same_hi = pc;
 	begin(&work->now, pc, is_exact);
-	for (unsigned n = 0; n < LEAVE_INSNS_MAX; n++) {
+	for (leave->n_insns = 0; leave->n_insns < n_max; leave->n_insns++) {
 		const enum outcome outcome = step(&f);
 		if (outcome == WAY_RETURNS)
 			return true;
 		if (outcome == WAY_ENDS && !next_way(&f))
 			return false;
+		if (f.is_same)
+			note_same(&f);
 	}
 	return false;
 }

@@ -5,8 +5,8 @@
  * the processor will take as the return address, the unwinder takes too. It needs to know neither
  * where the function begins nor how it made its frame. See doc/unwinding.md, "Code without tables".
  *
- * Reads code in the given bounds only, and nothing else. Bounded work. Signal-safe. Test:
- * tests/unit/unwind/test_leave.c, tests/workload/unwind/unwind_steps.c.
+ * Reads code in the given bounds, or what `more` gives, and nothing else. Bounded work.
+ * Signal-safe. Test: tests/unit/unwind/test_leave.c, tests/workload/unwind/unwind_steps.c.
  */
 #ifndef HPCRUN_LITE_UNWIND_CODE_LEAVE_H
 #define HPCRUN_LITE_UNWIND_CODE_LEAVE_H
@@ -19,6 +19,7 @@ enum {
 	LEAVE_WAYS = 16,        /* branches whose other way is still to be tried */
 	LEAVE_STORES = 16,      /* words that the code stores before it loads them */
 	LEAVE_PASSED = 16,      /* branches from which the way out is the same */
+	LEAVE_RUNS = 8,         /* stretches of code that were looked at */
 	LEAVE_REGS = 17,        /* 16 registers and LEAVE_ELSEWHERE */
 	LEAVE_ELSEWHERE = 16    /* a stack pointer that was aligned, or changed by a register */
 };
@@ -66,6 +67,16 @@ struct leave {
 	unsigned n_passed;
 	uint64_t passed[LEAVE_PASSED];
 	uint16_t kept[LEAVE_PASSED];
+	unsigned n_insns; /* that were looked at */
+	/*
+	 * If the code is read by `more`: the stretches that were looked at, n_runs > LEAVE_RUNS if
+	 * there are too many. Up to the instruction at same_hi, sp and bp are as at the beginning.
+	 */
+	unsigned n_runs;
+	struct leave_run {
+		uint64_t lo, hi;
+	} run[LEAVE_RUNS];
+	uint64_t same_hi;
 };
 
 /*
@@ -74,10 +85,18 @@ struct leave {
  */
 typedef uint64_t leave_known_fn(void *arg, uint64_t pc, uint16_t *needs);
 
+struct leave_code;
+
+/* Moves the window [lo, hi) so that it begins at pc. Returns false if there is no code. */
+typedef bool leave_more_fn(struct leave_code *code, uint64_t pc);
+
 struct leave_code {
 	uint64_t lo, hi;       /* code that can be read */
 	leave_known_fn *known; /* or NULL */
 	void *arg;
+	leave_more_fn *more;  /* or NULL: there is nothing outside of [lo, hi) */
+	const uint8_t *bytes; /* with `more`: what is at lo; otherwise the code is read in place */
+	unsigned insns_max;   /* at most LEAVE_INSNS_MAX, which 0 means */
 };
 
 /*
