@@ -54,7 +54,8 @@ uint32_t nvtx_sums_find(struct nvtx_thread *t, uint32_t thread, struct nvtx_key 
 /* A range with the sum `id`, from nvtx_sums_find, begins. 0 is ignored. */
 void nvtx_sums_begin(struct nvtx_thread *t, uint32_t id);
 /*
- * It has ended, or was marked. At most `n_events_most` of a thread get records. Returns false and
+ * It has ended and is popped, or was marked. At most `n_events_most` of a thread get records, and a
+ * quarter of them is kept for ranges that are in no other. Returns false and
  * sets *cause if a record could not be written; the sum is right in any case.
  */
 bool nvtx_sums_add(struct nvtx_thread *t, uint32_t id, const struct nvtx_event *e,
