@@ -20,6 +20,7 @@
 #include "hpcprof-lite/attribute/merge.h"
 #include "hpcprof-lite/attribute/mpi/mpi_attribute.h"
 #include "hpcprof-lite/attribute/nvtx/nvtx_attribute.h"
+#include "hpcprof-lite/attribute/nvtx/nvtx_events.h"
 #include "hpcprof-lite/attribute/order.h"
 #include "hpcprof-lite/attribute/python_frames.h"
 #include "hpcprof-lite/attribute/sum.h"
@@ -332,6 +333,12 @@ static uint32_t final_context(const void *arg, uint32_t file, uint32_t thread, u
 	return 0;
 }
 
+static bool attribute_nvtx_events(struct pipeline *p)
+{
+	const struct nvtx_where where = {p, profile_of, final_context};
+	return nvtx_events_attribute(p->job, &where, p->m);
+}
+
 static bool attribute_mpi(struct pipeline *p)
 {
 	const struct mpi_where where = {p, profile_of, final_context};
@@ -453,9 +460,9 @@ enum status attribute_run(struct load_job *job, const struct attribute_options *
 		  python_unify(&p.python, own, &p.modules, m) &&
 		  wait_objects_unify(&p.waits, own, &m->private_->strings) && list_threads(&p) &&
 		  merge_all(&p) && gpu_join_all(&p.gpu, own, p.n_workers) &&
-		  gpu_add_modules(&p.gpu, &p.modules, m) &&
-		  nvtx_attribute(own, &p.gpu, m) && make_contexts(&p) &&
-		  make_profiles(&p) && phases_attribute(m, own, final_context, &p) &&
+		  gpu_add_modules(&p.gpu, &p.modules, m) && nvtx_attribute(own, &p.gpu, m) &&
+		  make_contexts(&p) && make_profiles(&p) &&
+		  phases_attribute(m, own, final_context, &p) && attribute_nvtx_events(&p) &&
 		  attribute_mpi(&p) && find_idle(&p) && sum_all(&p);
 	ok = ok && describe_whole(m);
 	free_pipeline(&p);

@@ -134,6 +134,52 @@ static bool copy_phases(struct filter_part *p)
 	return true;
 }
 
+static void clip_track(const struct filter_part *p, const struct model_nvtx_track *from,
+		       struct model_nvtx_track *to, struct model_nvtx_event *events)
+{
+	*to = *from;
+	to->profile = p->profile_to[from->profile];
+	to->events = events;
+	to->n = 0;
+	for (size_t i = 0; i < from->n; i++) {
+		struct model_nvtx_event e = from->events[i];
+		const bool is_mark = e.enter_ns == e.leave_ns;
+		if (is_mark && p->has_time &&
+		    (e.enter_ns < p->from_ns || e.enter_ns >= p->until_ns))
+			continue;
+		clip(p, &e.enter_ns, &e.leave_ns);
+		if (is_mark || e.enter_ns < e.leave_ns)
+			events[to->n++] = e;
+	}
+}
+
+/* The names and single ranges of NVTX. Sums are of the whole run. */
+static bool copy_nvtx(struct filter_part *p)
+{
+	const struct model_nvtx *from = p->from->nvtx;
+	if (!from)
+		return true;
+	struct model_nvtx *x = model_own(p->to, calloc(1, sizeof *x));
+	struct model_nvtx_track *tracks =
+		model_own(p->to, calloc((size_t)from->n_tracks + 1, sizeof *tracks));
+	if (!x || !tracks)
+		return false;
+	*x = (struct model_nvtx){
+		.ranges = from->ranges, .n_ranges = from->n_ranges, .tracks = tracks};
+	for (uint32_t i = 0; i < from->n_tracks; i++) {
+		if (p->profile_to[from->tracks[i].profile] == MODEL_NONE)
+			continue;
+		struct model_nvtx_event *events =
+			model_own(p->to, calloc(from->tracks[i].n, sizeof *events));
+		if (!events)
+			return false;
+		clip_track(p, &from->tracks[i], &tracks[x->n_tracks], events);
+		x->n_tracks += tracks[x->n_tracks].n != 0;
+	}
+	p->to->nvtx = x;
+	return true;
+}
+
 bool filter_make_processes(struct filter_part *p)
 {
 	number_all(p);
@@ -150,7 +196,7 @@ bool filter_make_processes(struct filter_part *p)
 			return false;
 		to++;
 	}
-	return copy_regions(p) && copy_phases(p);
+	return copy_regions(p) && copy_phases(p) && copy_nvtx(p);
 }
 
 /* ---- profiles ---- */

@@ -209,9 +209,10 @@ static enum status add_part(struct load_file *f, const struct msr_view *v, size_
 		return STATUS_NO_MEMORY;
 	struct load_part part = {v->extent->first, v->extent->sequence, v->content,
 				 v->n_bytes / record_bytes * record_bytes};
-	struct load_part *at = v->extent->kind == MSR_NODE   ? vec_push(&t->nodes)
-			       : v->extent->kind == MSR_CELL ? vec_push(&t->cells)
-							     : vec_push(&t->trace);
+	struct load_part *at = v->extent->kind == MSR_NODE         ? vec_push(&t->nodes)
+			       : v->extent->kind == MSR_CELL       ? vec_push(&t->cells)
+			       : v->extent->kind == MSR_NVTX_EVENT ? vec_push(&t->nvtx_events)
+								   : vec_push(&t->trace);
 	if (!at)
 		return STATUS_NO_MEMORY;
 	*at = part;
@@ -265,6 +266,8 @@ static enum status read_extent(struct load_file *f, const struct msr_view *v)
 		return load_lengthed(f, v, load_nvtx_name);
 	case MSR_NVTX_RANGE:
 		return load_nvtx_ranges(f, v);
+	case MSR_NVTX_EVENT:
+		return add_part(f, v, sizeof(struct msr_nvtx_event));
 	default: /* a later minor version's may be ignored */
 		return load_gpu_is_kind(v->extent->kind)   ? load_gpu_extent(f, v)
 		       : load_mpi_is_kind(v->extent->kind) ? load_mpi_extent(f, v)
@@ -577,6 +580,7 @@ void load_file_close(struct load_file *f)
 		vec_free(&t->cells);
 		vec_free(&t->trace);
 		vec_free(&t->ranges);
+		vec_free(&t->nvtx_events);
 		free(t->node_to);
 	}
 	load_gpu_free(&f->gpu);

@@ -54,6 +54,7 @@ static struct load_nvtx_range read_range(const struct msr_nvtx_range *r)
 				      .kind = r->kind,
 				      .n_begun = get(&r->n_begun),
 				      .n = get(&r->n),
+				      .n_events = get(&r->n_events),
 				      .ns = get(&r->ns),
 				      .least_ns = get(&r->least_ns),
 				      .most_ns = get(&r->most_ns),
@@ -109,10 +110,29 @@ static void check_nodes(struct load_thread *t)
 	}
 }
 
+bool load_nvtx_event_is_sound(const struct load_thread *t, const struct msr_nvtx_event *e)
+{
+	return e->range < t->ranges.n && t->ranges.at[e->range].kind != 0 &&
+	       e->enter_ns <= e->leave_ns && e->leave_ns <= LOAD_LONGEST_NS;
+}
+
+static void check_events(struct load_file *f, const struct load_thread *t)
+{
+	for (size_t k = 0; k < t->nvtx_events.n; k++) {
+		const struct load_part *p = &t->nvtx_events.at[k];
+		const struct msr_nvtx_event *events = (const void *)p->content;
+		for (size_t i = 0; i < p->n_bytes / sizeof *events; i++)
+			if (!load_nvtx_event_is_sound(t, &events[i]))
+				f->bytes_damaged += sizeof *events;
+	}
+}
+
 void load_nvtx_finish(struct load_file *f)
 {
-	for (size_t i = 0; i < f->threads.n; i++)
+	for (size_t i = 0; i < f->threads.n; i++) {
 		check_nodes(&f->threads.at[i]);
+		check_events(f, &f->threads.at[i]);
+	}
 	for (size_t i = 0; i < f->nvtx.threads.n; i++) {
 		const struct msr_nvtx_name *r = f->nvtx.threads.at[i];
 		for (size_t k = 0; k < f->threads.n; k++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The NVTX part of a measurement file: names, and sums of ranges and marks. Records that cannot be
- * right are skipped and counted as damage. Test: tests/cli/nvtx/nvtx_ranges.sh,
+ * The NVTX part of a measurement file: names, sums of ranges and marks, and single ones. Records
+ * that cannot be right are skipped and counted as damage. Test: tests/cli/nvtx/nvtx_ranges.sh,
  * tests/fuzz/fuzz_measurement.c.
  */
 #ifndef HPCPROF_LITE_LOAD_LOAD_NVTX_H
@@ -10,6 +10,8 @@
 #include "common/base/status.h"
 #include "common/base/vec.h"
 #include "common/format/measurement_nvtx.h"
+
+#include <stdbool.h>
 
 struct load_file;
 struct load_thread;
@@ -24,7 +26,9 @@ struct load_nvtx_name {
 /* Sums of ranges or marks, as in struct msr_nvtx_range. */
 struct load_nvtx_range {
 	uint32_t node, name, kind; /* kind 0: no range has this number */
-	uint64_t n_begun, n, ns, least_ns, most_ns;
+	uint32_t row;              /* of the model, once attribute has set it */
+	bool is_outermost;         /* the thread was in no range when it began; the same */
+	uint64_t n_begun, n, n_events, ns, least_ns, most_ns;
 	uint64_t n_values;
 	double value_sum, value_least, value_most;
 };
@@ -38,7 +42,15 @@ struct load_nvtx {
 enum status load_nvtx_name(struct load_file *f, const uint8_t *record, uint32_t bytes);
 /* Reads an NVTX_RANGE extent. */
 enum status load_nvtx_ranges(struct load_file *f, const struct msr_view *v);
-/* Call it when the nodes of all threads are checked. Gives threads their names. */
+/*
+ * False: the event names no range, or holds impossible times. Skip it; it was counted as damage
+ * when the file was opened.
+ */
+bool load_nvtx_event_is_sound(const struct load_thread *t, const struct msr_nvtx_event *e);
+/*
+ * Call it when the nodes of all threads are checked. Gives threads their names, and counts events
+ * that are not sound.
+ */
 void load_nvtx_finish(struct load_file *f);
 void load_nvtx_free(struct load_nvtx *n);
 

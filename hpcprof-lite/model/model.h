@@ -53,7 +53,7 @@ struct model {
 	uint32_t n_processes;
 	const struct model_omp_region *omp_regions; /* by process, then falling elapsed_ns */
 	uint32_t n_omp_regions;
-	const struct model_phase *phases; /* by the time of their first range */
+	const struct model_phase *phases; /* by their first range; of NVTX: by falling length */
 	uint32_t n_phases;
 	const struct model_range *ranges; /* by phase, then process, then enter_ns */
 	size_t n_ranges;

@@ -7,6 +7,7 @@
 #define HPCPROF_MODEL_MODEL_NVTX_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -15,6 +16,7 @@
  * not.
  */
 struct model_nvtx_range {
+	const char *label;    /* "DOMAIN: NAME [CATEGORY]", for people */
 	const char *name;     /* as the program gave it */
 	const char *domain;   /* "": the default domain */
 	const char *category; /* "": none */
@@ -28,11 +30,32 @@ struct model_nvtx_range {
 	double value_sum, value_least, value_most;
 };
 
+/* One range or mark. */
+struct model_nvtx_event {
+	uint64_t enter_ns, leave_ns; /* CLOCK_REALTIME since the epoch; marks: equal */
+	uint32_t range;              /* index of model_nvtx.ranges */
+};
+
+/* A line of ranges of one thread in which each one is inside of another, or beside of it. */
+struct model_nvtx_track {
+	uint32_t profile;     /* the thread; of STARTED ranges, the one that ended them */
+	uint32_t lane;        /* 0; then those of ranges that overlap without nesting */
+	const struct model_nvtx_event *events; /* by enter_ns; an outer range before its inner */
+	size_t n;
+};
+
 struct model_nvtx {
 	const struct model_nvtx_range *ranges; /* by falling ns, then name */
 	uint32_t n_ranges;
-	uint64_t n_lost;      /* ranges and marks that could not be recorded */
+	/*
+	 * False: this is a part of the run, of which sums are not known; then only the names and
+	 * kinds of ranges are.
+	 */
+	bool has_sums;
 	bool has_cpu, has_gpu;
+	uint64_t n_lost;      /* ranges and marks that could not be recorded */
+	const struct model_nvtx_track *tracks; /* by profile, then lane; none is empty */
+	uint32_t n_tracks;
 };
 
 #endif

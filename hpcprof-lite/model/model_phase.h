@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Part of the model: phases, which are ranges of time with a name. Today they are what the program
- * marked with hpctoolkit_sampling_start() and stop(). Include model.h.
+ * Part of the model: phases, which are ranges of time with a name. They are what the program
+ * marked with hpctoolkit_sampling_start() and stop(), or the outermost NVTX ranges of main threads.
+ * Include model.h.
  */
 #ifndef HPCPROF_MODEL_MODEL_PHASE_H
 #define HPCPROF_MODEL_MODEL_PHASE_H
@@ -9,7 +10,7 @@
 #include <stdint.h>
 
 struct model_phase {
-	const char *name;       /* "phase 1: FILE:120" */
+	const char *name;       /* "phase 1: FILE:120", or the label of an NVTX range */
 	uint32_t context;       /* the place that began it first; 0: unknown */
 };
 

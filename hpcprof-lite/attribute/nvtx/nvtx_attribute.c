@@ -5,6 +5,7 @@
 #include "common/base/map.h"
 #include "common/base/strtab.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,13 +176,17 @@ static bool add_thread(struct making *w, const struct load_file *f, uint32_t thr
 		p.row_of[i] = UINT32_MAX;
 		if (!r->kind)
 			continue;
-		p.row_of[i] = row_of(w, f, r);
+		p.row_of[i] = t->ranges.at[i].row = row_of(w, f, r);
 		ok = p.row_of[i] != UINT32_MAX;
 		if (ok)
 			add_range(&w->rows.at[p.row_of[i]].sums, r);
 	}
 	if (ok) {
 		find_ranges(&p);
+		for (size_t i = 0; i < t->ranges.n; i++) {
+			struct load_nvtx_range *r = &t->ranges.at[i];
+			r->is_outermost = r->node && !p.range_of[r->node];
+		}
 		add_samples(w, &p);
 		if (join)
 			add_gpu(w, &p, join, thread);
@@ -204,26 +209,89 @@ static int compare(const void *pa, const void *pb)
 	return c ? c : a->kind - b->kind;
 }
 
+static const char *label_of(struct model *m, const struct model_nvtx_range *r)
+{
+	const size_t n = strlen(r->domain) + strlen(r->name) + strlen(r->category) + 6;
+	char *label = model_own(m, malloc(n));
+	if (label)
+		snprintf(label, n, "%s%s%s%s%s%s", r->domain, *r->domain ? ": " : "", r->name,
+			 *r->category ? " [" : "", r->category, *r->category ? "]" : "");
+	return label;
+}
+
+/* A range of the model, and the number of its row before they were sorted. */
+struct sorted {
+	struct model_nvtx_range range;
+	uint32_t row;
+};
+
+static int compare_sorted(const void *pa, const void *pb)
+{
+	const struct sorted *a = pa, *b = pb;
+	return compare(&a->range, &b->range);
+}
+
+static bool name_range(struct model_nvtx_range *r, const struct row *row, const struct strtab *s,
+		       struct model *m)
+{
+	*r = row->sums;
+	r->name = model_own(m, strdup(strtab_get(s, row->name)));
+	r->domain = model_own(m, strdup(strtab_get(s, row->domain)));
+	r->category = model_own(m, strdup(strtab_get(s, row->category)));
+	r->n_open -= r->n_open < r->n ? r->n_open : r->n;
+	if (!r->n)
+		r->least_ns = 0;
+	if (r->name && r->domain && r->category)
+		r->label = label_of(m, r);
+	return r->label;
+}
+
+/* Gives the ranges of files the numbers of their rows after sorting. */
+static void renumber(const struct load_job *job, const uint32_t *row_to)
+{
+	for (size_t i = 0; i < job->files.n; i++)
+		for (size_t k = 0; k < job->files.at[i].threads.n; k++) {
+			const struct load_thread *t = &job->files.at[i].threads.at[k];
+			for (size_t r = 0; r < t->ranges.n; r++)
+				if (t->ranges.at[r].kind)
+					t->ranges.at[r].row = row_to[t->ranges.at[r].row];
+		}
+}
+
+static bool sort_rows(struct making *w, const struct load_job *job, struct model *m,
+		      struct model_nvtx_range *to)
+{
+	struct sorted *rows = calloc(w->rows.n + 1, sizeof *rows);
+	uint32_t *row_to = calloc(w->rows.n + 1, sizeof *row_to);
+	bool ok = rows && row_to;
+	for (size_t i = 0; ok && i < w->rows.n; i++) {
+		rows[i].row = (uint32_t)i;
+		ok = name_range(&rows[i].range, &w->rows.at[i], &w->strings, m);
+	}
+	if (ok) {
+		qsort(rows, w->rows.n, sizeof *rows, compare_sorted);
+		for (size_t i = 0; i < w->rows.n; i++) {
+			to[i] = rows[i].range;
+			row_to[rows[i].row] = (uint32_t)i;
+		}
+		renumber(job, row_to);
+	}
+	free(rows);
+	free(row_to);
+	return ok;
+}
+
 static bool keep(struct making *w, const struct load_job *job, struct model *m)
 {
 	struct model_nvtx *out = model_own(m, calloc(1, sizeof *out));
 	struct model_nvtx_range *rows = model_own(m, calloc(w->rows.n + 1, sizeof *rows));
-	if (!out || !rows)
+	if (!out || !rows || !sort_rows(w, job, m, rows))
 		return false;
-	for (size_t i = 0; i < w->rows.n; i++) {
-		const struct row *r = &w->rows.at[i];
-		rows[i] = r->sums;
-		rows[i].n_open -= rows[i].n < rows[i].n_open ? rows[i].n : rows[i].n_open;
-		rows[i].name = model_own(m, strdup(strtab_get(&w->strings, r->name)));
-		rows[i].domain = model_own(m, strdup(strtab_get(&w->strings, r->domain)));
-		rows[i].category = model_own(m, strdup(strtab_get(&w->strings, r->category)));
-		if (!rows[i].name || !rows[i].domain || !rows[i].category)
-			return false;
-		if (!rows[i].n)
-			rows[i].least_ns = 0;
-	}
-	qsort(rows, w->rows.n, sizeof *rows, compare);
-	*out = (struct model_nvtx){rows, (uint32_t)w->rows.n, 0, w->has_cpu, w->has_gpu};
+	*out = (struct model_nvtx){.ranges = rows,
+				   .n_ranges = (uint32_t)w->rows.n,
+				   .has_sums = true,
+				   .has_cpu = w->has_cpu,
+				   .has_gpu = w->has_gpu};
 	for (size_t i = 0; i < job->files.n; i++)
 		add(&out->n_lost, job->files.at[i].header.losses[MSR_LOSS_NVTX]);
 	m->nvtx = out;

@@ -19,9 +19,7 @@ static void put_name(const struct model_nvtx_range *r, const struct text_style *
 	enum { TAKEN = 61 };
 	char name[TEXT_NAME];
 	const size_t room = s->width > TAKEN + 20 ? s->width - TAKEN : 20;
-	int n = snprintf(name, sizeof name, "%s%s%s", r->domain, *r->domain ? ": " : "", r->name);
-	if (n >= 0 && *r->category && (size_t)n < sizeof name)
-		snprintf(name + n, sizeof name - (size_t)n, " [%s]", r->category);
+	snprintf(name, sizeof name, "%s", r->label);
 	text_shorten(name, room);
 	text_cell(s->out, name, text_columns(name) > room ? room : 0);
 }
@@ -47,7 +45,7 @@ bool text_report_nvtx(const struct model *m, const struct text_style *s)
 {
 	const struct model_nvtx *x = m->nvtx;
 	char a[TEXT_CELL];
-	if (!x)
+	if (!x || !x->has_sums)
 		return true;
 	text_heading(s, "Ranges of NVTX by time");
 	fprintf(s->out, "%7s %8s %8s %8s %8s %8s %8s  %s\n", "count", "time", "mean", "min", "max",
