@@ -103,6 +103,7 @@ static void write_all(struct perfetto_writer *w)
 			perfetto_write_operations(w, i);
 		else
 			perfetto_write_samples(w, i);
+	perfetto_write_nvtx(w);
 	progress_end(&w->progress);
 }
 

@@ -54,9 +54,11 @@ uint64_t perfetto_kind_event(struct perfetto_writer *w, unsigned kind, unsigned 
 /* "measurement off" or "not in the part", and "launch" of an unknown function. */
 uint64_t perfetto_off_event(struct perfetto_writer *w);
 uint64_t perfetto_launch_event(struct perfetto_writer *w);
+/* The label of a range or mark, by its index in the model. */
+uint64_t perfetto_nvtx_event(struct perfetto_writer *w, uint32_t range);
 /* enum msr_gpu_kind, or one of those below. */
 uint64_t perfetto_category(struct perfetto_writer *w, unsigned kind);
-enum { PERFETTO_LAUNCH = 16, PERFETTO_OFF, PERFETTO_WAIT, PERFETTO_N_CATEGORIES };
+enum { PERFETTO_LAUNCH = 16, PERFETTO_OFF, PERFETTO_WAIT, PERFETTO_NVTX, PERFETTO_N_CATEGORIES };
 
 enum perfetto_annotation {
 	PERFETTO_GRID,
@@ -102,6 +104,8 @@ void perfetto_write_tracks(struct perfetto_writer *w);
 
 void perfetto_write_samples(struct perfetto_writer *w, uint32_t profile);
 void perfetto_write_operations(struct perfetto_writer *w, uint32_t profile);
+/* Tracks of NVTX and what is on them. */
+void perfetto_write_nvtx(struct perfetto_writer *w);
 /* Puts a track event without its name into `body`. */
 void perfetto_put_event(struct perfetto_writer *w, unsigned type, uint32_t profile);
 

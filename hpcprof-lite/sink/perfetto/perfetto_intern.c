@@ -16,7 +16,7 @@
 
 enum { N_ENTRIES = MODEL_N_ENTRIES * MSR_N_PATH_ENDS, N_KIND_NAMES = 16 * 16 };
 
-/* Ids of event names: functions, then ours, then kinds with their details. */
+/* Ids of event names: functions, then ours, kinds with their details, and ranges of NVTX. */
 enum { NAME_OFF = 1, NAME_LAUNCH, N_OWN_NAMES };
 
 /* Bits of `written`: one range for each kind of interned data. */
@@ -38,7 +38,9 @@ static size_t bit_of_event(const struct perfetto_writer *w, uint64_t id)
 }
 static size_t bit_of_category(const struct perfetto_writer *w, uint64_t id)
 {
-	return bit_of_event(w, (uint64_t)w->m->n_functions + N_OWN_NAMES + N_KIND_NAMES) + id;
+	const uint64_t n_nvtx = w->m->nvtx ? w->m->nvtx->n_ranges : 0;
+	return bit_of_event(w, (uint64_t)w->m->n_functions + N_OWN_NAMES + N_KIND_NAMES + n_nvtx) +
+	       id;
 }
 static size_t bit_of_annotation(const struct perfetto_writer *w, uint64_t id)
 {
@@ -214,6 +216,12 @@ uint64_t perfetto_kind_event(struct perfetto_writer *w, unsigned kind, unsigned 
 	return event_of(w, id, name);
 }
 
+uint64_t perfetto_nvtx_event(struct perfetto_writer *w, uint32_t range)
+{
+	return event_of(w, (uint64_t)w->m->n_functions + N_OWN_NAMES + N_KIND_NAMES + range,
+			w->m->nvtx->ranges[range].label);
+}
+
 uint64_t perfetto_category(struct perfetto_writer *w, unsigned kind)
 {
 	uint64_t id = (uint64_t)kind % PERFETTO_N_CATEGORIES + 1;
@@ -222,6 +230,7 @@ uint64_t perfetto_category(struct perfetto_writer *w, unsigned kind)
 			   kind == PERFETTO_LAUNCH ? "launch"
 			   : kind == PERFETTO_OFF  ? "measurement"
 			   : kind == PERFETTO_WAIT ? "wait"
+			   : kind == PERFETTO_NVTX ? "nvtx"
 						   : msr_gpu_kind_name((enum msr_gpu_kind)kind));
 	return id;
 }

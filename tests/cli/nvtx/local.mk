@@ -8,5 +8,6 @@ tests_workload_nvtx_nvtx_program_CFLAGS = $(HL_CFLAGS)
 tests_workload_nvtx_nvtx_program_LDFLAGS =
 tests_workload_nvtx_nvtx_program_LDADD = -lpthread -ldl
 
-TESTS += tests/cli/nvtx/nvtx_ranges.sh tests/cli/nvtx/nvtx_limits.sh
-EXTRA_DIST += tests/cli/nvtx/nvtx_ranges.sh tests/cli/nvtx/nvtx_limits.sh
+TESTS += tests/cli/nvtx/nvtx_ranges.sh tests/cli/nvtx/nvtx_limits.sh tests/cli/nvtx/nvtx_lines.sh
+EXTRA_DIST += tests/cli/nvtx/nvtx_ranges.sh tests/cli/nvtx/nvtx_limits.sh \
+	tests/cli/nvtx/nvtx_lines.sh tests/cli/nvtx/perfetto_ranges.py

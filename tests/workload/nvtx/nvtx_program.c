@@ -5,11 +5,14 @@
  *	ranges   outer (0.6 s of CPU time) around inner (0.4 s), domains, marks, a second thread
  *	limits   unbalanced pops, open ranges, deep stacks, many names, bytes that are not UTF-8
  *	fork     a child uses names, a registered string and a domain of its parent
+ *	phases   setup and three steps of 5,000 parts, beside a thread; prints their seconds
  *	speed N  pushes and pops N times, and prints ns for both together
  */
 #include "tests/workload/nvtx/nvtx_client.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -152,6 +155,57 @@ static void forks(void)
 	client_pop_in(domain);
 }
 
+static void *beside(void *done)
+{
+	while (!*(atomic_bool *)done)
+		burn(0.01);
+	return NULL;
+}
+
+/* A range of domain a that a range of domain b outlives, and one in the middle of both. */
+static void cross(void)
+{
+	void *a = client_domain("a");
+	const struct client_attributes x = {
+		.version = 3, .size = sizeof x, .text_type = 1, .text = "first"};
+	client_push_in(a, &x);
+	burn(0.01);
+	client_push("second");
+	client_push("inside");
+	burn(0.01);
+	client_pop();
+	client_pop_in(a);
+	burn(0.01);
+	client_pop();
+}
+
+static void phases(void)
+{
+	pthread_t thread;
+	atomic_bool done = false;
+	double start = now(CLOCK_MONOTONIC);
+	pthread_create(&thread, NULL, beside, &done);
+	client_push("setup");
+	burn(0.1);
+	client_pop();
+	printf("%.4f\n", now(CLOCK_MONOTONIC) - start);
+	start = now(CLOCK_MONOTONIC);
+	for (int i = 0; i < 3; i++) {
+		client_push("step");
+		for (int k = 0; k < 5000; k++) {
+			client_push("part");
+			client_pop();
+		}
+		client_mark("tick");
+		burn(0.1);
+		client_pop();
+	}
+	printf("%.4f\n", now(CLOCK_MONOTONIC) - start);
+	cross();
+	done = true;
+	pthread_join(thread, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
@@ -168,6 +222,8 @@ int main(int argc, char **argv)
 		limits();
 	if (!strcmp(mode, "fork"))
 		forks();
+	if (!strcmp(mode, "phases"))
+		phases();
 	if (!strcmp(mode, "speed")) {
 		const int n = atoi(argv[2]);
 		const double start = now(CLOCK_MONOTONIC);
