@@ -13,5 +13,5 @@ libhlsink_la_SOURCES += \
 	hpcprof-lite/sink/otf2/otf2_events.c \
 	hpcprof-lite/sink/otf2/otf2_gpu.c \
 	hpcprof-lite/sink/otf2/otf2_gpu_defs.c \
-	hpcprof-lite/sink/otf2/otf2_ledgers.c
+	hpcprof-lite/sink/otf2/otf2_ledgers.c hpcprof-lite/sink/otf2/otf2_nvtx.c
 endif

@@ -301,7 +301,7 @@ static enum status write_otf2(const struct model *m, const struct sink_options *
 		return STATUS_NO_MEMORY;
 	enum status status = outdir_make(w.path);
 	if (status == STATUS_OK) {
-		w.n_events = calloc(m->n_profiles ? m->n_profiles : 1, sizeof *w.n_events);
+		w.n_events = calloc((size_t)otf2_n_locations(m) + 1, sizeof *w.n_events);
 		bool ok = w.n_events && otf2_gpu_number_groups(&w);
 		status = ok ? otf2_tree_make(m, &w.tree) : STATUS_NO_MEMORY;
 		if (!ok)

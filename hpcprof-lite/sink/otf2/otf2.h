@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The parts of the sink otf2; private to it. Only this header and its eight .c files use libotf2.
+ * The parts of the sink otf2; private to it. Only this header and its nine .c files use libotf2.
  * Tests: tests/unit/sink/test_sink_otf2.c, tests/cli/sink/sink_otf2.sh.
  *
  * References: strings are numbered by the string table. Regions, source code locations and calling
  * contexts are numbered by struct otf2_tree. Location groups are the processes by index, then the
- * GPU contexts with queues. Locations are the profiles of the model by index. Interrupt generators
- * are the sampled metrics, which come first among all metrics. All are dense, so mapping tables are
- * not needed.
+ * GPU contexts with queues. Locations are the profiles of the model by index, then the tracks of
+ * NVTX. Interrupt generators are the sampled metrics, which come first among all metrics. All are
+ * dense, so mapping tables are not needed.
  */
 #ifndef HPCPROF_LITE_SINK_OTF2_OTF2_H
 #define HPCPROF_LITE_SINK_OTF2_OTF2_H
@@ -172,10 +172,19 @@ void otf2_put_ledger(struct otf2_line *l, OTF2_MetricRef metric,
 /* Writes the ledgers of a process's back ends and its account of PC samples. */
 void otf2_put_gpu_ledgers(struct otf2_line *l, uint32_t process);
 
+/* Writes the ranges of a track of NVTX. */
+void otf2_write_nvtx(struct otf2_line *l, uint32_t track);
+
 /* Writes the events of all locations, several locations at a time, and closes them. */
 void otf2_write_events(struct otf2_writer *w);
 /* Writes all definitions. Call it after otf2_write_events(). */
 void otf2_write_definitions(struct otf2_writer *w);
+
+/* Profiles, then tracks of NVTX. */
+static inline uint32_t otf2_n_locations(const struct model *m)
+{
+	return m->n_profiles + (m->nvtx ? m->nvtx->n_tracks : 0);
+}
 
 /* ---- definitions ---- */
 
@@ -213,6 +222,10 @@ void otf2_gpu_location(struct otf2_defs *d, uint32_t profile);
 void otf2_gpu_ledgers(struct otf2_defs *d);
 /* The role of the region of a placeholder. */
 OTF2_RegionRole otf2_gpu_role(enum msr_gpu_kind kind);
+/* Definitions for NVTX; nothing without ranges. Regions follow those of the tree. */
+void otf2_nvtx_clock(const struct model *m, uint64_t *first_ns, uint64_t *last_ns);
+void otf2_nvtx_locations(struct otf2_defs *d);
+void otf2_nvtx_regions(struct otf2_defs *d);
 /* Numbers the location groups of GPU contexts. False if memory is short. */
 bool otf2_gpu_number_groups(struct otf2_writer *w);
 

@@ -62,6 +62,7 @@ static void clock_properties(struct otf2_defs *d)
 		first_ns = m->profiles[i].start_ns < first_ns ? m->profiles[i].start_ns : first_ns;
 		last_ns = m->profiles[i].end_ns > last_ns ? m->profiles[i].end_ns : last_ns;
 	}
+	otf2_nvtx_clock(m, &first_ns, &last_ns);
 	if (!d->out)
 		return;
 #if OTF2_VERSION_MAJOR >= 3
@@ -156,6 +157,7 @@ static void machine(struct otf2_defs *d)
 			otf2_gpu_location(d, i);
 		else
 			location(d, i);
+	otf2_nvtx_locations(d);
 }
 
 /* ---- the tree ---- */
@@ -232,6 +234,7 @@ static void tree(struct otf2_defs *d)
 	const struct otf2_tree *t = &d->w->tree;
 	for (uint32_t i = 0; i < t->regions.n; i++)
 		region(d, i);
+	otf2_nvtx_regions(d);
 	for (uint32_t i = 0; i < t->places.n; i++) {
 		OTF2_StringRef file = otf2_string(d, file_path(d->w->m, t->places.at[i].file));
 		if (d->out)

@@ -172,21 +172,31 @@ static void put_profile(struct otf2_line *l, uint32_t profile, struct model_samp
 			put_process(l, i);
 }
 
-static void write_location(void *arg, size_t profile, unsigned worker)
+static void put_location(struct otf2_line *l, uint32_t location, struct model_sample *samples)
+{
+	const struct model *m = l->w->m;
+	if (location >= m->n_profiles) {
+		otf2_write_nvtx(l, location - m->n_profiles);
+		return;
+	}
+	l->time_ns = m->profiles[location].start_ns;
+	put_profile(l, location, samples);
+}
+
+static void write_location(void *arg, size_t location, unsigned worker)
 {
 	struct otf2_writer *w = arg;
-	const struct model_profile *p = &w->m->profiles[profile];
-	struct otf2_line l = {.w = w, .node = MODEL_NONE, .time_ns = p->start_ns, .worker = worker};
+	struct otf2_line l = {.w = w, .node = MODEL_NONE, .worker = worker};
 	if (atomic_load(&w->failed))
 		return;
 	struct model_sample *samples = malloc(CHUNK_SAMPLES * sizeof *samples);
-	l.out = OTF2_Archive_GetEvtWriter(w->archive, profile);
+	l.out = OTF2_Archive_GetEvtWriter(w->archive, location);
 	if (!samples || !l.out)
 		otf2_check(w, samples ? OTF2_ERROR_FILE_CAN_NOT_OPEN : OTF2_ERROR_MEM_ALLOC_FAILED,
 			   "events");
 	if (samples && l.out) {
-		put_profile(&l, (uint32_t)profile, samples);
-		otf2_check(w, OTF2_EvtWriter_GetNumberOfEvents(l.out, &w->n_events[profile]),
+		put_location(&l, (uint32_t)location, samples);
+		otf2_check(w, OTF2_EvtWriter_GetNumberOfEvents(l.out, &w->n_events[location]),
 			   "events");
 	}
 	if (l.out)
@@ -200,7 +210,7 @@ static void write_local_definitions(struct otf2_writer *w)
 {
 	if (!otf2_check(w, OTF2_Archive_OpenDefFiles(w->archive), "local definitions"))
 		return;
-	for (uint32_t i = 0; i < w->m->n_profiles && !atomic_load(&w->failed); i++) {
+	for (uint32_t i = 0; i < otf2_n_locations(w->m) && !atomic_load(&w->failed); i++) {
 		OTF2_DefWriter *out = OTF2_Archive_GetDefWriter(w->archive, i);
 		otf2_check(w,
 			   out ? OTF2_Archive_CloseDefWriter(w->archive, out)
@@ -215,7 +225,7 @@ void otf2_write_events(struct otf2_writer *w)
 	if (!otf2_check(w, OTF2_Archive_OpenEvtFiles(w->archive), "event files"))
 		return;
 	w->progress = progress_of_traces(w->m, w->o, "otf2");
-	pool_run(w->m->n_profiles, w->o->n_workers, write_location, w);
+	pool_run(otf2_n_locations(w->m), w->o->n_workers, write_location, w);
 	progress_end(&w->progress);
 	otf2_check(w, OTF2_Archive_CloseEvtFiles(w->archive), "event files");
 	if (!atomic_load(&w->failed))

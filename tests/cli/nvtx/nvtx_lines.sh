@@ -61,6 +61,27 @@ else
 	skip 'ranges in Perfetto' 'protoc or python3 is missing'
 fi
 
+if command -v otf2-print >"$T/null"; then
+	"$HPCPROF" -q --no-structs --to otf2 -o "$T/otf2" "$OUT" >"$T/err" 2>&1 ||
+		fail 'otf2' "$(cat "$T/err")"
+	otf2-print "$T/otf2/otf2/traces.otf2" >"$T/events" 2>&1 || fail 'otf2-print'
+	ok 'otf2: it reads through' test "$(grep -c '^ENTER' "$T/events")" -gt 15000
+	is 'otf2: every range is left' "$(grep -c '^LEAVE' "$T/events")" \
+		"$(grep -c '^ENTER' "$T/events")"
+	# LOCATION counts from the two threads on: the first track, then that of what overlaps.
+	is 'otf2: the order on both tracks' \
+		"$(grep -E '"(a: first|second|inside)"' "$T/events" |
+			awk '{ print $1, $2, $5, $6 }' | sed 's/ <.*//')" \
+		'ENTER 2 "a: first"
+ENTER 3 "second"
+ENTER 2 "inside"
+LEAVE 2 "inside"
+LEAVE 2 "a: first"
+LEAVE 3 "second"'
+else
+	skip 'ranges in OTF2' 'otf2-print is missing'
+fi
+
 measure -q --no-trace -e CPUTIME -e NVTX -- "$PROGRAM" phases
 if command -v protoc >"$T/null" && command -v "${PYTHON3:-python3}" >"$T/null"; then
 	ranges
