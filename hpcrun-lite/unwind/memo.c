@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * See memo.h. Entries are replaced in the order in which they were made. Each is in two lists, the
- * newest first: of those with the same hash of the stack pointer, for calls that come in another
- * order than before; and of those with the same hash of stack pointer and node, so that a walk that
- * found nothing new makes no second entry. Test: tests/unit/unwind/test_unwind_memo.c.
+ * newest first: by stack pointer and tag, for calls that come in another order than before; and by
+ * stack pointer and node, so that a walk that found nothing new makes no second entry.
+ *
+ * An entry that is replaced stays in its old lists, and its links become those of the new ones. All
+ * behind it there is older, so is replaced too and nothing is lost. A search checks each entry and
+ * has a bound, so it may meet any. Test: tests/unit/unwind/test_unwind_memo.c.
  */
 #include "hpcrun-lite/unwind/memo.h"
 
 #include "hpcrun-lite/unwind/internal.h"
 
-enum { BY_SP, BY_NODE, ORDERS };
+enum { BY_TAG, BY_NODE, ORDERS };
 enum { LISTS = 256, SEARCH_MOST = 16, AT_ONCE = 8 };
 
 /* A number of an entry is its index + 1; 0: none. */
@@ -26,7 +29,7 @@ struct entry {
 
 struct unwind_memo {
 	uint16_t last;   /* number of the entry that was found or made last */
-	uint16_t victim; /* index of the entry to fill next, which is empty and in no list */
+	uint16_t victim; /* index of the entry to fill next */
 	uint16_t newest[ORDERS][LISTS];
 	struct entry entry[UNWIND_MEMO_ENTRIES];
 };
@@ -38,10 +41,11 @@ size_t unwind_memo_bytes(void)
 	return sizeof(struct unwind_memo);
 }
 
-static uint16_t *list_of(struct unwind_memo *m, unsigned order, uint64_t sp, uint32_t node)
+/* `key`: the tag or the node. */
+static uint16_t *list_of(struct unwind_memo *m, unsigned order, uint64_t sp, uint64_t key)
 {
-	const uint64_t key = order == BY_SP ? sp : sp ^ (uint64_t)node << 32;
-	return &m->newest[order][(key * UINT64_C(0x9e3779b97f4a7c15)) >> 56];
+	const uint64_t both = sp ^ key * UINT64_C(0xd6e8feb86659fd93);
+	return &m->newest[order][(both * UINT64_C(0x9e3779b97f4a7c15)) >> 56];
 }
 
 /* All words are between the current stack pointer and the end of the stack, so they are mapped. */
@@ -89,8 +93,8 @@ static uint16_t find(struct unwind_memo *m, const struct start *s)
 	const uint16_t next = m->last ? m->entry[m->last - 1].next : 0;
 	if (next && holds(&m->entry[next - 1], s))
 		return next;
-	uint16_t at = *list_of(m, BY_SP, s->sp, 0);
-	for (unsigned i = 0; i < SEARCH_MOST && at; i++, at = m->entry[at - 1].older[BY_SP])
+	uint16_t at = *list_of(m, BY_TAG, s->sp, s->tag);
+	for (unsigned i = 0; i < SEARCH_MOST && at; i++, at = m->entry[at - 1].older[BY_TAG])
 		if (holds(&m->entry[at - 1], s))
 			return at;
 	return 0;
@@ -189,25 +193,12 @@ static uint32_t add_frames(struct entry *e, const struct unwind_thread *t, const
 	return n;
 }
 
-/* Takes an entry out of its lists, if it is in them. */
-static void empty(struct unwind_memo *m, uint16_t index)
-{
-	struct entry *e = &m->entry[index];
-	for (unsigned order = 0; order < ORDERS; order++) {
-		uint16_t *at = list_of(m, order, e->sp, e->value.node);
-		while (*at && *at != index + 1)
-			at = &m->entry[*at - 1].older[order];
-		if (*at)
-			*at = e->older[order];
-	}
-	e->n_words = 0;
-}
-
 static void link_entry(struct unwind_memo *m, uint16_t index)
 {
 	struct entry *e = &m->entry[index];
 	for (unsigned order = 0; order < ORDERS; order++) {
-		uint16_t *newest = list_of(m, order, e->sp, e->value.node);
+		const uint64_t key = order == BY_TAG ? e->tag : e->value.node;
+		uint16_t *newest = list_of(m, order, e->sp, key);
 		e->older[order] = *newest;
 		atomic_signal_fence(memory_order_seq_cst);
 		*newest = index + 1;
@@ -224,7 +215,7 @@ static uint16_t find_path(struct unwind_memo *m, const struct start *s, uint32_t
 	return 0;
 }
 
-/* Fills an empty entry. Returns false if the path cannot be remembered. */
+/* Replaces an entry. Returns false if the path cannot be remembered; then it is empty. */
 static bool fill(struct entry *e, const struct unwind_thread *t, const struct start *s,
 		 const struct unwind_memo_value *value)
 {
@@ -255,12 +246,11 @@ bool unwind_memo_keep(struct unwind_memo *m, const struct unwind_thread *t,
 		follow_last(m, number);
 		return true;
 	}
-	const uint16_t index = m->victim, next = (index + 1) % UNWIND_MEMO_ENTRIES;
+	const uint16_t index = m->victim;
 	if (!fill(&m->entry[index], t, &s, value))
 		return false;
-	empty(m, next);
-	m->victim = next;
-	atomic_signal_fence(memory_order_seq_cst); /* an entry is put into lists only once */
+	m->victim = (index + 1) % UNWIND_MEMO_ENTRIES;
+	atomic_signal_fence(memory_order_seq_cst); /* a longjmp leaves the others their order */
 	link_entry(m, index);
 	follow_last(m, index + 1);
 	return true;

@@ -138,6 +138,21 @@ static void test_sequence(void **state)
 	assert_true(n_kept < 200 + 2 * 30);
 }
 
+/* Of one stack pointer, with many tags: what comes in any order is found at its second call. */
+static void test_many_tags(void **state)
+{
+	(void)state;
+	enum { TAGS = 500 };
+	new_memo();
+	for (volatile unsigned i = 0; i < 20 * TAGS; i++) {
+		tag = 1 + draw(TAGS);
+		look();
+	}
+	assert_int_equal(n_refused, 0);
+	assert_int_equal(n_kept, TAGS);
+	assert_int_equal(n_found, 19 * TAGS);
+}
+
 /* ---- frame pointers and realigned frames ---- */
 
 /* The stack pointer of look() is the same for all `n`, the frame pointer of inner_room() is not. */
@@ -331,6 +346,7 @@ int main(void)
 		cmocka_unit_test(test_call_sites),
 		cmocka_unit_test(test_more_paths_than_entries),
 		cmocka_unit_test(test_sequence),
+		cmocka_unit_test(test_many_tags),
 		cmocka_unit_test(test_frame_pointers),
 		cmocka_unit_test(test_realigned),
 		cmocka_unit_test(test_register_that_does_not_matter),
