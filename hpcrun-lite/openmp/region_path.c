@@ -346,21 +346,28 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 	return hash ^ hash >> 32;
 }
 
+/* The loop is that of plan_pieces(). */
 uint64_t region_path_tag(const struct region_thread *t)
 {
 	const uint32_t n = atomic_load_explicit(&t->n_entries, memory_order_relaxed);
-	if (!n)
-		return region_is_worker(t);
-	const struct region_entry *e = &t->entry[n - 1];
-	const uint64_t place = e->place_at ? atomic_load_explicit(e->place_at,
-								  memory_order_relaxed)
-					   : e->place,
-		       state = atomic_load_explicit(&e->state, memory_order_relaxed),
-		       is_now = atomic_load_explicit(&e->region->generation, memory_order_acquire);
-	uint64_t hash = mix((uint64_t)n << 32 | state << 1 | region_is_worker(t),
-			    (uintptr_t)e->region);
-	hash = mix(hash, e->generation);
-	return mix(mix(hash, is_now), place);
+	const struct region_entry *e = n ? &t->entry[n - 1] : NULL;
+	uint64_t hash = (uint64_t)n << 1 | region_is_worker(t);
+	for (uint32_t i = 0; e && i < REGION_MAX_NESTED; i++) {
+		const struct region *r = e->region;
+		const uint64_t now = atomic_load_explicit(&r->generation, memory_order_acquire),
+			       state = atomic_load_explicit(&e->state, memory_order_relaxed);
+		const bool is_alive_now = now == e->generation;
+		hash = mix(hash, state << 1 | is_alive_now);
+		hash = mix(hash, e->place_at ? atomic_load_explicit(e->place_at,
+								    memory_order_relaxed)
+					     : e->place);
+		/* The thread that forks a region always forks it: the owner does not change. */
+		if (r->origin.owner != t)
+			return mix(mix(mix(hash, (uintptr_t)r), e->generation), now);
+		hash = mix(hash, r->origin.fork.place);
+		e = is_alive_now && r->origin.parent.region ? &r->origin.parent : NULL;
+	}
+	return hash;
 }
 
 /* Copies the path to the end of p->last; counts the outermost frames that are unchanged. */

@@ -59,6 +59,8 @@ for mpi in $MPIS; do
 
 	checked "$mpi" 1 "$T/$mpi/mpi_omp" 200
 	is "$mpi, a region from two places: status" "$status" 0
+	diag "$n_checked of 800 remembered"
+	is "$mpi, a region from two places: those of thread 0 are" "$((n_checked >= 350))" 1
 	is "$mpi, a region from two places: paths that differ" "$n_differed" 0
 done
 

@@ -70,10 +70,10 @@ for mpi in $MPIS; do
 	mpi_build "$mpi" mpi_omp.c -fopenmp || continue
 	mpi_run "$mpi" 1 "$HPCRUN" -q -e MPI -o "$T/$mpi/omp" -- "$T/$mpi/mpi_omp" 100 \
 		>"$T/out" 2>&1
-	is "$mpi, a worker of OpenMP: status" $? 0
+	is "$mpi, threads of OpenMP: status" $? 0
 	mpi_read "$T/$mpi/omp"
-	is "$mpi, a worker of OpenMP: calls of its two paths" \
-		"$(awk -F '\t' '$5 == "MPI_Iprobe" { print $10 }' "$T/records" | xargs)" "100 100"
+	is "$mpi, threads of OpenMP: calls of two paths in each" \
+		"$(awk -F '\t' '$5 == "MPI_Iprobe" { print $10 }' "$T/records" | xargs)" "100 100 100 100"
 done
 
 done_testing

@@ -239,11 +239,13 @@ static NOINLINE void sample(void)
 static struct seen {
 	char text[TEXT_BYTES];
 	struct region_path path;
+	uint64_t tag;
 } in_work[2], at_end, idle, again;
 
 static void keep(struct seen *s)
 {
 	s->path = self->path;
+	s->tag = region_path_tag(&self->regions);
 	memcpy(s->text, self->text, TEXT_BYTES);
 }
 
@@ -328,6 +330,52 @@ static void the_thread_that_forks(void **state)
 	assert_int_equal(self->regions.n_forks, 0);
 	sample();
 	assert_false(self->path.is_joined);
+}
+
+/* Equal calls of the thread that forks have one tag; those of a worker have one per instance. */
+static void tags(void **state)
+{
+	uint64_t tag[2][2];
+	(void)state;
+	for (volatile int i = 0; i < 2; i++) {
+		outer(work, wait_at_end, NULL, NULL, true);
+		for (int k = 0; k < 2; k++)
+			tag[k][i] = in_work[k].tag;
+		assert_int_not_equal(in_work[0].tag, at_end.tag);
+	}
+	assert_int_equal(tag[0][0], tag[0][1]);
+	assert_int_not_equal(tag[1][0], tag[1][1]);
+	assert_int_equal(region_path_tag(&self->regions), 0);
+}
+
+static uint64_t inner_tag[2];
+
+static void note_tag(void *arg)
+{
+	(void)arg;
+	if (self->regions.n_forks)
+		inner_tag[self->regions.is_worker] = region_path_tag(&self->regions);
+}
+
+static void fork_and_note(void *arg)
+{
+	struct team team = {.function = note_tag};
+	(void)arg;
+	fork_region(&team, true);
+}
+
+/* A thread that forks in a region of another thread depends on the instance of that. */
+static void tags_of_nested_regions(void **state)
+{
+	uint64_t tag[2][2];
+	(void)state;
+	for (volatile int i = 0; i < 2; i++) {
+		outer(fork_and_note, NULL, NULL, NULL, true);
+		for (int k = 0; k < 2; k++)
+			tag[k][i] = inner_tag[k];
+	}
+	assert_int_equal(tag[0][0], tag[0][1]);
+	assert_int_not_equal(tag[1][0], tag[1][1]);
 }
 
 static NOINLINE void inner_work(void *arg)
@@ -495,6 +543,8 @@ int main(void)
 		cmocka_unit_test_setup(worker_continues_at_the_fork, setup),
 		cmocka_unit_test_setup(unchanged_paths_are_the_same, setup),
 		cmocka_unit_test_setup(the_thread_that_forks, setup),
+		cmocka_unit_test_setup(tags, setup),
+		cmocka_unit_test_setup(tags_of_nested_regions, setup),
 		cmocka_unit_test_setup(nested, setup),
 		cmocka_unit_test_setup(nested_in_the_thread_that_forked, setup),
 		cmocka_unit_test_setup(jumps_leave_nothing, setup),
