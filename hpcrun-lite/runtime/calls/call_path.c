@@ -60,6 +60,14 @@ static uint64_t tag_of(const struct thread *t, const struct call_kind *kind)
 	       nvtx_sums_current(&t->nvtx) * UINT64_C(0x9E3779B97F4A7C15);
 }
 
+/* Such a path is not remembered, so that each call counts its loss. */
+static uint64_t n_lost_paths(const struct thread *t)
+{
+	const struct msr_thread *r = t->record;
+	return atomic_load_explicit(&r->losses[MSR_LOSS_PYTHON], memory_order_relaxed) +
+	       atomic_load_explicit(&r->losses[MSR_LOSS_OMP_PATHS], memory_order_relaxed);
+}
+
 void call_path_find(struct thread *t, const struct call_kind *kind, struct call_path *p)
 {
 	struct unwind_path *w = &p->walked;
@@ -67,7 +75,7 @@ void call_path_find(struct thread *t, const struct call_kind *kind, struct call_
 	/* Python's frames change while the stack does not. */
 	const uint64_t python = python_tag(t->python, t->unwind);
 	const bool may = python != PYTHON_TAG_NONE && memo_of(&t->calls);
-	const uint64_t tag = python ^ tag_of(t, kind);
+	const uint64_t tag = python ^ tag_of(t, kind), n_lost = n_lost_paths(t);
 	unwind_here(&regs);
 	const struct unwind_memo_value *known =
 		may ? unwind_memo_find(t->calls.memo, t->unwind, &regs, tag) : NULL;
@@ -84,8 +92,8 @@ void call_path_find(struct thread *t, const struct call_kind *kind, struct call_
 	p->place.has_node = sample_insert(t, w, kind->n_inner(w, kind->tag), true, &p->place.node,
 					  &p->place.cause);
 	/* The region may have ended in between. */
-	if (!may || !p->place.has_node || !python_may_remember(t->python, python) ||
-	    tag != (python ^ tag_of(t, kind)))
+	if (!may || !p->place.has_node || n_lost != n_lost_paths(t) ||
+	    !python_may_remember(t->python, python) || tag != (python ^ tag_of(t, kind)))
 		return;
 	const struct unwind_memo_value new = {p->place.node, w->n, w->end, w->heuristic};
 	if (known)
