@@ -173,6 +173,17 @@ static bool add_frame(struct entry *e, const struct start *s, uint32_t *n, const
 	       add_word(e, s, n, pc_at, caller->pc);
 }
 
+/* A path that is refused is refused at each call, so this is found out first. */
+static bool may_have_words(const struct record *r, uint32_t n_callers)
+{
+	if (n_callers > UNWIND_MEMO_WORDS) /* each is made by a word at least */
+		return false;
+	for (uint32_t i = 0; i < n_callers; i++)
+		if (r[i].kind != RECORD_PLAIN && r[i].kind != RECORD_DEREF)
+			return false;
+	return true;
+}
+
 /* Fills in the words, from the outermost frame on. Returns their number; 0: not such a path. */
 static uint32_t add_frames(struct entry *e, const struct unwind_thread *t, const struct start *s)
 {
@@ -180,7 +191,8 @@ static uint32_t add_frames(struct entry *e, const struct unwind_thread *t, const
 	uint32_t n = 0;
 	bool needs_bp = false; /* the root is one by its pc alone */
 	if (!t->closed || t->end != UNWIND_ROOT || t->epoch != s->epoch || t->n_records < 2 ||
-	    r->pc != s->pc || r->sp != s->sp || r->bp != s->bp || !r->exact)
+	    r->pc != s->pc || r->sp != s->sp || r->bp != s->bp || !r->exact ||
+	    !may_have_words(r, t->n_records - 1))
 		return 0;
 	for (uint32_t i = t->n_records - 1; i-- > 0;)
 		if (!add_frame(e, s, &n, &r[i], &needs_bp))
