@@ -29,13 +29,15 @@ static const char *last_part(const char *path)
 
 bool known_torch_binding(const char *path)
 {
-	return begins(last_part(path), "libtorch_python") ||
+	return begins(last_part(path), "libtorch_python.so") ||
 	       (begins(last_part(path), "_C.") && strstr(path, "/torch/_C."));
 }
 
 bool known_torch_library(const char *path)
 {
-	static const char *const heads[] = {"libtorch", "libc10.so", "libc10_", NULL};
+	static const char *const heads[] = {"libtorch.so", "libtorch_cpu.so", "libtorch_cuda.so",
+					    "libtorch_cuda_", "libtorch_hip.so", "libtorch_xpu.so",
+					    "libc10.so", "libc10_", NULL};
 	return begins_as(last_part(path), heads) || known_torch_binding(path);
 }
 

@@ -20,7 +20,7 @@ enum torch_kind {
 	TORCH_GLUE      /* between these: dispatcher, boxing, wrappers, Python bindings */
 };
 
-/* True for libtorch, libc10 and the Python module of PyTorch, by their file names. */
+/* True for the libraries of PyTorch itself, by their file names; not for libtorchvision. */
 bool known_torch_library(const char *path);
 /* True for the libraries of PyTorch that Python calls. */
 bool known_torch_binding(const char *path);

@@ -55,6 +55,8 @@ static void find_kinds(struct torch_fold *f)
 		const char *name = find_name(f, n);
 		if (name)
 			f->kind[i] = (uint8_t)known_torch(name, ignored);
+		if (f->kind[i] == TORCH_GLUE && !f->is_torch[n->module])
+			f->kind[i] = TORCH_OTHER; /* a template with an extension's code in it */
 		if (name || !f->is_torch[n->module])
 			f->leads[i] = false;
 		if (f->leads[i] || f->kind[i] != TORCH_OTHER)
@@ -103,6 +105,8 @@ bool torch_fold_enter(struct torch_fold *f, uint32_t i, uint32_t above, uint32_t
 		known_torch(find_name(f, n), name);
 		f->state[i] = IN_OPERATOR;
 		*context = enter_named(f, n, above, name);
+		if (!f->is_torch[n->module] && !f->r->failed)
+			*context = expand_enter_frame(f->r, *context, n); /* CppNode<...> */
 		return true;
 	case TORCH_ENGINE:
 		f->state[i] = IN_ENGINE;

@@ -21,6 +21,8 @@ static void libraries(void **state)
 	assert_true(known_torch_binding("/x/torch/lib/libtorch_python.so"));
 	assert_false(known_torch_binding("/x/torch/lib/libtorch_cpu.so"));
 	assert_false(known_torch_library("/x/torchvision/_C.so"));
+	assert_false(known_torch_library("/x/lib/libtorchvision.so"));
+	assert_false(known_torch_library("/x/lib/libtorch_solver.so"));
 	assert_false(known_torch_library("/x/other/_C.cpython-311-x86_64-linux-gnu.so"));
 	assert_false(known_torch_library("/home/libtorch/solver"));
 	assert_false(known_torch_library(""));

@@ -26,7 +26,11 @@ static const struct {
 		    "at::native::add(at::Tensor const&)", "at::_ops::mul_Tensor::call()",
 		    "torch::autograd::Engine::evaluate_function(int)",
 		    "torch::autograd::generated::AddBackward0::apply(int)"}},
-	[OTHER] = {"/x/libother.so", {"at::_ops::add_Tensor::call(at::Tensor const&)"}},
+	[OTHER] = {"/x/libother.so",
+		   {"at::_ops::add_Tensor::call(at::Tensor const&)",
+		    "pybind11::cpp_function::initialize<f>(f)::_FUN(function_call&)",
+		    "c10::impl::wrap_kernel_functor_unboxed_<g>::call()",
+		    "torch::autograd::CppNode<Mine>::apply()"}},
 };
 
 struct run {
@@ -169,8 +173,22 @@ static void an_operator_is_one_row(void **state)
 		    PATH(AT(APP, "call"), AT(BINDING, "THPVariable_add"),
 			 AT(BINDING, "raw_parse")));
 	/* operators that are used in another library */
-	assert_path("call;aten::add_Tensor", false,
-		    PATH(AT(APP, "call"), AT(OTHER, "call(")));
+	assert_path("call;aten::add_Tensor;at::_ops::add_Tensor::call", false,
+		    PATH(AT(APP, "call"), AT(OTHER, "call(at")));
+}
+
+/* The compiler inlines an extension's functions into templates of pybind11 and PyTorch. */
+static void templates_in_an_extension_stay(void **state)
+{
+	(void)state;
+	assert_path("call;pybind11::cpp_function::initialize<f>", false,
+		    PATH(AT(APP, "call"), AT(OTHER, "initialize<")));
+	assert_path("call;aten::add_Tensor;c10::impl::wrap_kernel_functor_unboxed_<g>::call", false,
+		    PATH(AT(APP, "call"), AT(TORCH, "call("), AT(TORCH, "redispatch"),
+			 AT(OTHER, "wrap_kernel")));
+	assert_path("call;autograd engine;CppNode<Mine>;torch::autograd::CppNode<Mine>::apply",
+		    false,
+		    PATH(AT(APP, "call"), AT(TORCH, "Engine::evaluate"), AT(OTHER, "CppNode")));
 }
 
 static void static_functions_of_stripped_libraries(void **state)
@@ -279,6 +297,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_operator_is_one_row),
+		cmocka_unit_test(templates_in_an_extension_stay),
 		cmocka_unit_test(static_functions_of_stripped_libraries),
 		cmocka_unit_test(the_engine_is_one_row),
 		cmocka_unit_test(internals_keep_all_frames),
