@@ -400,6 +400,13 @@ static enum status choose_destination(
 	return STATUS_IO;
 }
 
+/* False: the file lacks functions that have samples now, and the binary is there to be read. */
+static bool lasts(const char *path, const struct rundir_module *m)
+{
+	return cache_covers(path, NULL, m->link_addrs.at, m->link_addrs.n) ||
+	       access(m->path, R_OK) != 0;
+}
+
 /* Says what to make for one module. `out` is room for its path. False: the path is too long. */
 static bool plan(const struct settings *s, const struct destination *d,
 	const struct rundir_module *m, char out[PATH_MAX], struct job *job)
@@ -418,7 +425,8 @@ static bool plan(const struct settings *s, const struct destination *d,
 	/* the run time has taken the structure in place of code that was known */
 	bool is_instead = m->is_code_object && access(m->path, F_OK) != 0;
 	if ((d->keeps || is_instead) &&
-	    cache_is_of(out, has_id ? m->build_id : NULL, m->build_id_bytes)) {
+	    cache_is_of(out, has_id ? m->build_id : NULL, m->build_id_bytes) &&
+	    (s->force || lasts(out, m))) {
 		bool again = s->force && !is_instead;
 		job->out = again && !is_link(d->beside) ? out : NULL;
 		job->result = again ? JOB_NOT_RUN : JOB_UP_TO_DATE;

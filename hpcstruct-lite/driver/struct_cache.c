@@ -104,7 +104,7 @@ bool cache_covers(const char *path, const struct image *image, const uint64_t *l
 	for (size_t i = 0; i < n && covers; i++) {
 		uint64_t start = 0, end = 0;
 		uint32_t position;
-		if (!image_position(image, link_addrs[i], &position))
+		if (image && !image_position(image, link_addrs[i], &position))
 			continue;
 		for (; k < n_regions; k++) {
 			structure_get_region(p.structure, k, &start, &end);

@@ -22,8 +22,8 @@ bool cache_is_current(const char *path, uint64_t fingerprint);
 bool cache_seems_current(const char *path, uint64_t fingerprint);
 /*
  * Of a current file: returns true if it has all functions, or n > 0 and it covers those of these
- * link addresses that are in the image's code. `link_addrs` must rise. Logs nothing, unless the
- * file is damaged beyond its check value.
+ * link addresses that are in the image's code (NULL: all of them). `link_addrs` must rise. Logs
+ * nothing, unless the file is damaged beyond its check value.
  */
 bool cache_covers(const char *path, const struct image *image, const uint64_t *link_addrs,
 		  size_t n);

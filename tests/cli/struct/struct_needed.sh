@@ -124,10 +124,21 @@ like "and so is an address that is in no function" "$(said "$T/two")" \
 like "the same beside the measurement" \
 	"$("$HPCSTRUCT" --print "$T/one/structs/"*.hpcstruct | grep -c ^function)" "^1$"
 
+run_of three "$(addr_of other)"
+cp "$T/two/x.hpcrun" "$T/one/y.hpcrun"
+like "which gets the functions of a process that is there later" \
+	"$(said --no-cache "$T/one")" "1 made, 0 up to date, 0 missing"
+"$HPCSTRUCT" --print "$T/one/structs/"*.hpcstruct >"$T/beside.txt"
+is "beside those it had" "$(grep -c ^function "$T/beside.txt")" 3
+like "it is made once" "$(said --no-cache "$T/one")" "0 made, 1 up to date, 0 missing"
+mv "$lib" "$lib.away"
+cp "$T/three/x.hpcrun" "$T/one/z.hpcrun"
+like "without the binary it stays" "$(said --no-cache "$T/one")" "0 made, 1 up to date, 0 missing"
+mv "$lib.away" "$lib"
+
 "$HPCSTRUCT" -q -o "$T/again.hpcstruct" "$lib"
 print_cached "$T/cached.txt"
 same "a whole analysis replaces it in the cache" "$T/cached.txt" "$T/whole.txt"
-run_of three "$(addr_of other)"
 like "which has everything" "$(said "$T/three")" "0 made, 1 up to date, 0 missing"
 
 : >"$HPCTOOLKIT_LITE_CACHE/$(basename "$HPCTOOLKIT_LITE_CACHE"/*.hpcstruct)"
