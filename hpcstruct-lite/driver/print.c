@@ -215,7 +215,7 @@ static void print_head(struct printer *p)
 	if (structure_is_incomplete(p->s))
 		fputs("incomplete: part of the debug information could not be used\n", p->out);
 	if (structure_is_partial(p->s))
-		fputs("partial: only functions that were asked for, and what they call\n", p->out);
+		fputs("partial: only the functions that were asked for\n", p->out);
 }
 
 enum status print_structure(const char *path, FILE *out)
