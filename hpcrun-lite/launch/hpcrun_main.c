@@ -265,7 +265,8 @@ static enum status check_events(struct request *r, const char *library_directory
 	enum status status = STATUS_OK;
 	char why[512];
 	bool papi = false;
-	if (c->n_events == 0 && c->n_gpus == 0 && !c->mpi && !c->nvtx)
+	/* Ranges are no metric, and a report needs one. */
+	if (c->n_events == 0 && c->n_gpus == 0 && !c->mpi)
 		status = set_event(r, EVENT_DEFAULT);
 	for (uint32_t i = 0; i < c->n_events; i++) {
 		papi |= c->event[i].kind == CONFIG_PAPI;

@@ -66,5 +66,7 @@ measure -q -e CPUTIME -- "$PROGRAM" found
 is 'not without the option' "$(head -n 1 "$T/stdout")" 0
 measure -q -e NVTX -- "$PROGRAM" found
 is 'with the option alone' "$(head -n 1 "$T/stdout")" 1
+report
+is 'with the option alone: there is a report' "$(count last)" 1
 
 done_testing
