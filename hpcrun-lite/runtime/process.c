@@ -394,7 +394,8 @@ static void end(enum msr_exit_kind kind, int code)
 			cct_trim(thread_self->cct);
 		gpu_thread_trim(&thread_self->gpu);
 		mpi_sums_trim(&thread_self->mpi);
-		nvtx_glue_close(&thread_self->nvtx);
+		if (kind != MSR_EXIT_EXEC) /* if it fails, ranges go on */
+			nvtx_glue_close(&thread_self->nvtx);
 		nvtx_sums_trim(&thread_self->nvtx);
 	}
 	records_trim();

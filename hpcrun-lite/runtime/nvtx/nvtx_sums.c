@@ -250,8 +250,6 @@ void nvtx_sums_close(struct nvtx_thread *t, uint64_t now_ns, uint32_t n_events_m
 		if (s->stack[i].id && s->n_events < n_events_most)
 			write_event(s, s->stack[i].id, s->stack[i].enter_ns, now_ns,
 				    MSR_NVTX_EVENT_OPEN, &cause);
-	if (s)
-		s->depth = s->n_beyond = 0;
 }
 
 void nvtx_sums_trim(struct nvtx_thread *t)

@@ -8,6 +8,16 @@ tests_workload_nvtx_nvtx_program_CFLAGS = $(HL_CFLAGS)
 tests_workload_nvtx_nvtx_program_LDFLAGS =
 tests_workload_nvtx_nvtx_program_LDADD = -lpthread -ldl
 
+check_PROGRAMS += tests/workload/nvtx/nvtx_misuse
+tests_workload_nvtx_nvtx_misuse_SOURCES = tests/workload/nvtx/nvtx_misuse.c \
+	tests/workload/nvtx/nvtx_client.h
+tests_workload_nvtx_nvtx_misuse_CFLAGS = $(HL_CFLAGS)
+tests_workload_nvtx_nvtx_misuse_LDFLAGS =
+tests_workload_nvtx_nvtx_misuse_LDADD = -ldl
+
+TESTS += tests/cli/nvtx/nvtx_misuse.sh
+EXTRA_DIST += tests/cli/nvtx/nvtx_misuse.sh
+
 TESTS += tests/cli/nvtx/nvtx_ranges.sh tests/cli/nvtx/nvtx_limits.sh tests/cli/nvtx/nvtx_lines.sh
 EXTRA_DIST += tests/cli/nvtx/nvtx_ranges.sh tests/cli/nvtx/nvtx_limits.sh \
 	tests/cli/nvtx/nvtx_lines.sh tests/cli/nvtx/perfetto_ranges.py

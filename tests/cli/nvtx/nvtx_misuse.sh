@@ -1,0 +1,30 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# What programs do to NVTX by mistake: what is shown stays true, and what is left out is counted.
+
+. "${srcdir:-.}/tests/lib.sh"
+# shellcheck source=/dev/null
+. "$srcdir/tests/run_lib.sh"
+PROGRAM=$builddir/tests/workload/nvtx/nvtx_misuse
+
+# run MODE: the table in $T/table.
+run() {
+	measure -q -e CPUTIME@f500 -e NVTX -- "$PROGRAM" "$1"
+	is "$1: status" "$status" 0
+	sound "$1: every identity holds"
+	COLUMNS=160 "$HPCPROF" -q --no-structs --to text --threshold 0 "$OUT" >"$T/report" \
+		2>"$T/prof.err" || fail "hpcprof-lite: $(cat "$T/prof.err")"
+	sed -n '/^Ranges of NVTX/,/^$/p' "$T/report" >"$T/table"
+}
+
+# cell NAME COLUMN: of the row.
+cell() {
+	sed -n "s/  $1\$//p" "$T/table" | awk -v column="$2" '{ print $column }'
+}
+
+run exec
+# 0.2 s of CPU time, where 0.6 s are in the program.
+within 'exec: CPU time of the range that was popped' "$(cell 'around exec' 10)" 140 300
+
+done_testing

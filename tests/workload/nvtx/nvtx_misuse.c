@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What programs do to NVTX by mistake, or without a thought. The first argument says what:
+ *
+ *	exec    a range is open while execve() fails, and is popped after it
+ */
+#include "tests/workload/nvtx/nvtx_client.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static double now(clockid_t clock)
+{
+	struct timespec t;
+	clock_gettime(clock, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+__attribute__((noinline)) static void burn(double seconds)
+{
+	const double end = now(CLOCK_THREAD_CPUTIME_ID) + seconds;
+	volatile double x = 0;
+	while (now(CLOCK_THREAD_CPUTIME_ID) < end)
+		for (int i = 0; i < 1000; i++)
+			x = x + i;
+}
+
+static void exec(void)
+{
+	client_push("around exec");
+	burn(0.2);
+	execl("/nonexistent/program", "program", (char *)NULL);
+	client_pop();
+	burn(0.4);
+}
+
+int main(int argc, char **argv)
+{
+	const char *mode = argc > 1 ? argv[1] : "";
+	client_start();
+	if (!strcmp(mode, "exec"))
+		exec();
+	puts("done");
+	return 0;
+}
