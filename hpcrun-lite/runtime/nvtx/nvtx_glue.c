@@ -37,6 +37,11 @@ static bool is_ending(void)
 	return atomic_load_explicit(&process.ending, memory_order_relaxed);
 }
 
+static bool is_off(void)
+{
+	return atomic_load_explicit(&process.off, memory_order_relaxed);
+}
+
 static uint32_t events_most(void)
 {
 	return process.config.trace ? NVTX_TRACED_EVENTS_MOST : NVTX_EVENTS_MOST;
@@ -61,7 +66,7 @@ bool nvtx_glue_enter(const struct nvtx_thread *t, struct cct *tree, uint32_t *no
 static uint32_t begin(struct thread *t, uint32_t name, enum msr_nvtx_range_kind kind)
 {
 	enum msr_loss cause;
-	if (atomic_load_explicit(&process.off, memory_order_relaxed))
+	if (is_off())
 		return 0;
 	if (sample_hold(t) != SAMPLE_HELD) {
 		count_lost();
@@ -126,18 +131,33 @@ void nvtx_glue_pop(uint32_t domain)
 		add(t, p.id, p.enter_ns, clock_mono_ns(), p.has_value ? &p.value : NULL);
 }
 
+/* Returns the number of the range; 0: it is not measured. */
+static uint64_t start(struct thread *t, const struct nvtx_begin *b)
+{
+	struct nvtx_started s = {.thread = t->record->number,
+				 .name = b->name,
+				 .has_value = b->has_value,
+				 .value = b->value};
+	const unsigned slot = nvtx_started_reserve();
+	if (slot == NVTX_STARTED_MOST) {
+		count_lost();
+		return 0;
+	}
+	s.id = begin(t, b->name, MSR_NVTX_STARTED);
+	s.enter_ns = clock_mono_ns();
+	if (s.id)
+		return nvtx_started_add(slot, &s);
+	nvtx_started_return(slot);
+	return 0;
+}
+
 uint64_t nvtx_glue_range_start(const struct nvtx_begin *b)
 {
 	const int saved_errno = errno;
 	struct thread *t = measured_thread();
-	struct nvtx_started s = {.name = b->name, .has_value = b->has_value, .value = b->value};
-	if (t) {
-		s.id = begin(t, b->name, MSR_NVTX_STARTED);
-		s.thread = t->record->number;
-	}
-	s.enter_ns = clock_mono_ns();
+	const uint64_t number = t && !is_off() ? start(t, b) : 0;
 	errno = saved_errno;
-	return nvtx_started_add(&s);
+	return number;
 }
 
 /* A sum belongs to one thread. Another one that ends the range has its own, with no path. */
@@ -147,7 +167,7 @@ void nvtx_glue_range_end(uint64_t number)
 	enum msr_loss cause;
 	struct thread *t = measured_thread();
 	const int saved_errno = errno;
-	if (!nvtx_started_take(number, &s) || !t || !s.id)
+	if (!nvtx_started_take(number, &s) || !t)
 		return;
 	if (s.thread != t->record->number)
 		s.id = nvtx_sums_find(&t->nvtx, t->record->number,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See nvtx_started.h. */
+/*
+ * See nvtx_started.h. A number names its slot, and free slots are a list without locks, so that
+ * both calls take the same time with one open range and with a thousand.
+ */
 #include "hpcrun-lite/runtime/nvtx/nvtx_started.h"
 
 #include <stdatomic.h>
@@ -7,52 +10,87 @@
 #define BUSY UINT64_MAX
 
 static struct {
-	_Atomic uint64_t n;  /* numbers that were given */
+	_Atomic uint64_t n;      /* numbers that were given */
+	_Atomic uint32_t n_used; /* slots that were ever taken */
+	/* the first free one of these: 1 + slot, and a count of changes in the upper half */
+	_Atomic uint64_t free;
 	struct {
-		_Atomic uint64_t number; /* 0: free; BUSY: its owner reads or writes the range */
+		_Atomic uint64_t number; /* 0: none; BUSY: its owner reads the range */
+		_Atomic uint32_t next;   /* free slot: 1 + slot; 0: none */
 		struct nvtx_started range;
 	} slot[NVTX_STARTED_MOST];
 } started;
 
-/* The number says which slot was looked at first. */
-uint64_t nvtx_started_add(const struct nvtx_started *s)
+/* A changed count makes the exchange fail if another thread took and returned the slot meanwhile. */
+static uint64_t change(uint64_t free, uint32_t slot)
+{
+	return ((free >> 32) + 1) << 32 | slot;
+}
+
+unsigned nvtx_started_reserve(void)
+{
+	/* acquire: `next` of the slot was written before */
+	uint64_t free = atomic_load_explicit(&started.free, memory_order_acquire);
+	while ((uint32_t)free) {
+		const unsigned at = (uint32_t)free - 1;
+		const uint32_t next =
+			atomic_load_explicit(&started.slot[at].next, memory_order_relaxed);
+		/* acquire: the last owner has read the range */
+		if (atomic_compare_exchange_weak_explicit(&started.free, &free, change(free, next),
+							  memory_order_acquire,
+							  memory_order_acquire))
+			return at;
+	}
+	uint32_t n = atomic_load_explicit(&started.n_used, memory_order_relaxed);
+	while (n < NVTX_STARTED_MOST &&
+	       !atomic_compare_exchange_weak_explicit(&started.n_used, &n, n + 1,
+						      memory_order_relaxed, memory_order_relaxed))
+		;
+	return n;
+}
+
+void nvtx_started_return(unsigned slot)
+{
+	uint64_t free = atomic_load_explicit(&started.free, memory_order_relaxed);
+	do
+		atomic_store_explicit(&started.slot[slot].next, (uint32_t)free,
+				      memory_order_relaxed);
+	/* release: publishes `next`, and that the range was read */
+	while (!atomic_compare_exchange_weak_explicit(&started.free, &free, change(free, slot + 1),
+						      memory_order_release, memory_order_relaxed));
+}
+
+uint64_t nvtx_started_add(unsigned slot, const struct nvtx_started *s)
 {
 	const uint64_t number =
-		1 + atomic_fetch_add_explicit(&started.n, 1, memory_order_relaxed);
-	for (unsigned i = 0; i < NVTX_STARTED_MOST; i++) {
-		const unsigned at = (unsigned)(number + i) % NVTX_STARTED_MOST;
-		uint64_t none = 0;
-		/* acquire: the last owner has read the range */
-		if (!atomic_compare_exchange_strong_explicit(&started.slot[at].number, &none, BUSY,
-							     memory_order_acquire,
-							     memory_order_relaxed))
-			continue;
-		started.slot[at].range = *s;
-		/* release: publishes the range */
-		atomic_store_explicit(&started.slot[at].number, number, memory_order_release);
-		break;
-	}
+		(1 + atomic_fetch_add_explicit(&started.n, 1, memory_order_relaxed)) *
+			NVTX_STARTED_MOST + slot;
+	started.slot[slot].range = *s;
+	/* release: publishes the range */
+	atomic_store_explicit(&started.slot[slot].number, number, memory_order_release);
 	return number;
 }
 
 bool nvtx_started_take(uint64_t number, struct nvtx_started *s)
 {
-	for (unsigned i = 0; number && number != BUSY && i < NVTX_STARTED_MOST; i++) {
-		const unsigned at = (unsigned)(number + i) % NVTX_STARTED_MOST;
-		uint64_t found = number;
-		if (!atomic_compare_exchange_strong_explicit(&started.slot[at].number, &found, BUSY,
-							     memory_order_acquire,
-							     memory_order_relaxed))
-			continue;
-		*s = started.slot[at].range;
-		atomic_store_explicit(&started.slot[at].number, 0, memory_order_release);
-		return true;
-	}
-	return false;
+	const unsigned at = (unsigned)(number % NVTX_STARTED_MOST);
+	uint64_t found = number;
+	/* acquire: the range was written before */
+	if (number == 0 || number == BUSY ||
+	    !atomic_compare_exchange_strong_explicit(&started.slot[at].number, &found, BUSY,
+						     memory_order_acquire, memory_order_relaxed))
+		return false;
+	*s = started.slot[at].range;
+	atomic_store_explicit(&started.slot[at].number, 0, memory_order_relaxed);
+	nvtx_started_return(at);
+	return true;
 }
 
+/* No other thread is left. */
 void nvtx_started_forked(void)
 {
 	for (unsigned i = 0; i < NVTX_STARTED_MOST; i++)
 		atomic_store_explicit(&started.slot[i].number, 0, memory_order_relaxed);
+	atomic_store_explicit(&started.free, 0, memory_order_relaxed);
+	atomic_store_explicit(&started.n_used, 0, memory_order_relaxed);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Ranges that were started and not ended yet (nvtxRangeStart), which any thread may end. No lock,
- * no wait. Test: tests/cli/nvtx/nvtx_limits.sh.
+ * no wait. Test: tests/cli/nvtx/nvtx_misuse.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_NVTX_NVTX_STARTED_H
 #define HPCRUN_LITE_RUNTIME_NVTX_NVTX_STARTED_H
@@ -20,8 +20,12 @@ struct nvtx_started {
 	double value;
 };
 
-/* Returns the number by which it is ended, never 0. A number without a range: too many are open. */
-uint64_t nvtx_started_add(const struct nvtx_started *s);
+/* Returns a slot for a range; NVTX_STARTED_MOST: all are taken. */
+unsigned nvtx_started_reserve(void);
+/* No range was added to this slot. */
+void nvtx_started_return(unsigned slot);
+/* Returns the number by which it is ended, never 0. Numbers do not repeat. */
+uint64_t nvtx_started_add(unsigned slot, const struct nvtx_started *s);
 /* Takes a range out. Returns false if no range has this number. */
 bool nvtx_started_take(uint64_t number, struct nvtx_started *s);
 /* In a forked child: ranges of its parent are unknown. */

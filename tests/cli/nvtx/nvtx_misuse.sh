@@ -27,4 +27,12 @@ run exec
 # 0.2 s of CPU time, where 0.6 s are in the program.
 within 'exec: CPU time of the range that was popped' "$(cell 'around exec' 10)" 140 300
 
+run leak
+is 'leak: slots are used again' "$(cell ended 1)" 2,000
+is 'leak: no range that ended is called open' "$(grep -A1 '  ended$' "$T/table" | sed 1d |
+	grep 'not ended')" ''
+like 'leak: those with a slot' "$(grep -A1 'never ended$' "$T/table")" ' 1,024 not ended'
+is 'leak: without a slot they are not begun' "$(cell 'beside the leak' 1)" ''
+ok 'leak: they are counted' grep -q '^  4,076 ranges or marks could not be recorded$' "$T/table"
+
 done_testing

@@ -3,6 +3,7 @@
  * What programs do to NVTX by mistake, or without a thought. The first argument says what:
  *
  *	exec    a range is open while execve() fails, and is popped after it
+ *	leak    2,000 ranges are started and ended; 5,000 are started and not ended; then 100 are
  */
 #include "tests/workload/nvtx/nvtx_client.h"
 
@@ -36,12 +37,24 @@ static void exec(void)
 	burn(0.4);
 }
 
+static void leak(void)
+{
+	for (int i = 0; i < 2000; i++)
+		client_end(client_begin("ended"));
+	for (int i = 0; i < 5000; i++)
+		client_begin("never ended");
+	for (int i = 0; i < 100; i++)
+		client_end(client_begin("beside the leak"));
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
 	client_start();
 	if (!strcmp(mode, "exec"))
 		exec();
+	if (!strcmp(mode, "leak"))
+		leak();
 	puts("done");
 	return 0;
 }
