@@ -3,6 +3,7 @@ libhlview_la_SOURCES += \
 	hpcprof-lite/view/parallel/view_pop.c hpcprof-lite/view/parallel/view_pop.h \
 	hpcprof-lite/view/parallel/view_pop_internal.h \
 	hpcprof-lite/view/parallel/view_pop_lines.c \
+	hpcprof-lite/view/parallel/view_pop_ranks.c \
 	hpcprof-lite/view/parallel/view_pop_transfer.c \
 	hpcprof-lite/view/parallel/view_processors.c \
 	hpcprof-lite/view/parallel/view_processors.h \

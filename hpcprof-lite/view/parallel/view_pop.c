@@ -61,6 +61,7 @@ static bool count_threads(struct pop *p)
 	for (uint32_t i = 0, next; i < m->n_profiles; i = next) {
 		const uint32_t process = m->profiles[i].process;
 		uint32_t n_all;
+		p->first_profile[process] = i;
 		for (next = i; next < m->n_profiles && m->profiles[next].process == process; next++)
 			if (p->main_thread[process] == MODEL_NONE &&
 			    view_is_used_thread(m, &m->profiles[next]))
@@ -212,7 +213,7 @@ static void add_mpi(const struct pop *p, const struct pop_times *t, struct view_
 {
 	double all = 0, most = 0;
 	for (uint32_t i = 0; i < p->m->n_processes; i++) {
-		if (!p->is_chosen[i] || p->main_thread[i] == MODEL_NONE)
+		if (!pop_is_whole(p, i) || p->main_thread[i] == MODEL_NONE)
 			continue;
 		double outside = out->elapsed > t->mpi[i] ? out->elapsed - t->mpi[i] : 0;
 		all += outside;
@@ -229,7 +230,7 @@ static void add_mpi(const struct pop *p, const struct pop_times *t, struct view_
 static void add_processes(const struct pop *p, const struct pop_times *t, struct view_pop *out)
 {
 	for (uint32_t i = 0; i < p->m->n_processes; i++) {
-		if (!p->is_chosen[i])
+		if (!pop_is_whole(p, i))
 			continue;
 		out->n_processes++;
 		out->has_setup |= t->setup[i] > 0;
@@ -239,14 +240,15 @@ static void add_processes(const struct pop *p, const struct pop_times *t, struct
 }
 
 /* Adds the efficiencies of a phase, if somebody worked in it. False if memory is short. */
-static bool add_phase(const struct pop *p, const struct pop_times *t, uint32_t phase,
-		      uint32_t context, struct view_pops *list)
+static bool add_phase(const struct pop *p, struct pop_times *t, uint32_t phase, uint32_t context,
+		      struct view_pops *list)
 {
 	const struct model *m = p->m;
 	struct view_pop *out = &list->at[list->n];
 	double all = 0, most = 0, waits = 0;
 	*out = (struct view_pop){
 		.phase = phase, .context = context, .has_gpu = m->n_gpu_queues != 0};
+	pop_join_times(p, t);
 	add_processes(p, t, out);
 	for (uint32_t i = 0; i < m->n_profiles; i++) {
 		all += t->useful[i];
@@ -388,6 +390,8 @@ static bool make(struct pop *p, struct view_pops *out)
 	if (!count_threads(p))
 		return false;
 	choose_processes(p);
+	if (!pop_join_processes(p))
+		return false;
 	mark_setup(p);
 	bool ok = time_whole(p, &whole) && add_phase(p, &whole, MODEL_NONE, 0, out);
 	pop_times_free(&whole);
@@ -403,25 +407,29 @@ bool view_pop_make(const struct model *m, struct view_pops *out)
 	size_t n = (size_t)m->n_processes + 1;
 	struct pop p = {.m = m,
 			.is_chosen = calloc(n, sizeof *p.is_chosen),
+			.whole = malloc(n * sizeof *p.whole),
+			.first_profile = calloc(n, sizeof *p.first_profile),
 			.n_threads = calloc(n, sizeof *p.n_threads),
 			.main_thread = malloc(n * sizeof *p.main_thread),
 			.is_setup = calloc((size_t)m->n_contexts + 1, sizeof *p.is_setup),
 			.mpi_time = MODEL_NONE};
 	*out = (struct view_pops){0};
-	bool ok = p.is_chosen && p.n_threads && p.main_thread && p.is_setup;
+	bool ok = p.is_chosen && p.whole && p.first_profile && p.n_threads && p.main_thread && p.is_setup;
 	for (uint32_t i = 0; i < m->n_metrics; i++) {
 		p.has_activities |= m->metrics[i].kind == MODEL_METRIC_ACTIVITY;
 		if (m->metrics[i].role == MODEL_ROLE_MPI_TIME)
 			p.mpi_time = i;
 	}
 	for (size_t i = 0; ok && i < n; i++)
-		p.main_thread[i] = MODEL_NONE;
+		p.main_thread[i] = p.whole[i] = MODEL_NONE;
 	if (ok && !m->part_has_gaps) {
 		ok = make(&p, out);
 		if (ok && out->n)
 			time_devices(m, &out->devices);
 	}
 	free(p.is_chosen);
+	free(p.whole);
+	free(p.first_profile);
 	free(p.n_threads);
 	free(p.main_thread);
 	free(p.is_setup);

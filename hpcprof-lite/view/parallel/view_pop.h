@@ -31,7 +31,7 @@
  *
  * A phase is the whole run; a phase of the model (model_phase.h); or, if there is none, an
  * outermost loop of main. Tests: tests/unit/prof/test_view_pop.c,
- * tests/unit/prof_parallel/test_view_phases.c, tests/unit/prof_parallel/test_view_transfer.c.
+ * tests/unit/prof_parallel/.
  */
 #ifndef HPCPROF_VIEW_VIEW_POP_H
 #define HPCPROF_VIEW_VIEW_POP_H
@@ -43,7 +43,7 @@ struct view_pop {
 	uint32_t context;     /* the loop; 0: the whole run, or a phase of the model */
 	double elapsed;       /* the longest of the processes, without MPI_Init and MPI_Finalize */
 	bool has_setup;       /* `elapsed` lacks time in MPI_Init or MPI_Finalize */
-	uint32_t n_processes; /* ranks; without ranks, the process that worked most */
+	uint32_t n_processes; /* ranks (view_pop_ranks.c), or the process that worked most */
 	uint32_t n_threads;   /* of all of them: sizes of teams, or threads that were used */
 	double parallel, load_balance, communication;
 	bool has_transfer;    /* the two are known */

@@ -8,6 +8,8 @@
 struct pop {
 	const struct model *m;
 	bool *is_chosen;       /* by process */
+	uint32_t *whole;       /* by process: the one that it is a part of; MODEL_NONE: not chosen */
+	uint32_t *first_profile; /* by process; not set for one without profiles */
 	uint32_t *n_threads;   /* by process: sizes of teams, or used threads */
 	uint32_t *main_thread; /* by process: its profile, or MODEL_NONE */
 	bool *is_setup;        /* by context: MPI_Init or MPI_Finalize, or below */
@@ -29,6 +31,22 @@ void pop_times_free(struct pop_times *t);
 static inline bool pop_is_mpi(unsigned activity)
 {
 	return activity >= MODEL_MPI_P2P && activity <= MODEL_MPI_OTHER;
+}
+
+/* ---- view_pop_ranks.c: processes that ran one after the other ---- */
+
+/*
+ * Sets `whole` of the chosen processes: processes of one rank of which each began after the end of
+ * the one before have one of them as their whole. It gets the most n_threads. False if memory is
+ * short.
+ */
+bool pop_join_processes(struct pop *p);
+/* Adds the times of processes and of their threads to their wholes, and makes them 0. */
+void pop_join_times(const struct pop *p, struct pop_times *t);
+
+static inline bool pop_is_whole(const struct pop *p, uint32_t process)
+{
+	return p->whole[process] == process;
 }
 
 /* ---- view_pop_lines.c: from time lines ---- */

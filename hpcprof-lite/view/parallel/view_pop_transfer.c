@@ -74,8 +74,8 @@ static struct transfer *sum_calls(const struct pop *p, uint32_t context)
 		const struct model_mpi_call *c = &m->mpi->calls[i];
 		const uint32_t process = m->profiles[c->profile].process;
 		if (p->main_thread[process] == c->profile && c->context >= context &&
-		    c->context < end)
-			add_call(c, &all[process]);
+		    c->context < end && p->whole[process] != MODEL_NONE)
+			add_call(c, &all[p->whole[process]]);
 	}
 	return all;
 }
@@ -91,7 +91,7 @@ bool pop_split_communication(const struct pop *p, const struct pop_times *t, str
 	if (!all)
 		return false;
 	for (uint32_t i = 0; i < m->n_processes; i++) {
-		if (!p->is_chosen[i])
+		if (!pop_is_whole(p, i))
 			continue;
 		const double least = t->elapsed[i] - most_of(&all[i]),
 			     most = t->elapsed[i] - all[i].least;
