@@ -429,7 +429,7 @@ static bool is_unchanged(const struct python_thread *t, const struct code_contex
 
 /* ---- tags ---- */
 
-/* Of threads whose frames we may not read directly. Only plain paths have it. */
+/* Of threads whose frames have no tag or may not be read directly. Only plain paths have it. */
 #define TAG_PLAIN 1u
 
 uint64_t python_tag(struct python_thread *t, const struct unwind_thread *unwind)
@@ -439,7 +439,7 @@ uint64_t python_tag(struct python_thread *t, const struct unwind_thread *unwind)
 	struct state state;
 	uint64_t sum = 0;
 	uintptr_t own_lo, own_hi;
-	if (!l || !t->is_main)
+	if (!l || !t->is_main || l->code.version == PYTHON_NOWHERE)
 		return TAG_PLAIN;
 	unwind_own_stack(unwind, &own_lo, &own_hi);
 	reader_begin(&t->reader, own_lo, own_hi);
