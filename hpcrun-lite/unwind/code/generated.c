@@ -118,7 +118,10 @@ static bool is_sp_or_bp(const struct leave_value *v)
 	return v->reg == SP || v->reg == BP;
 }
 
-/* Keeps the way. That there is none rests on all code; its beginning alone is checked. */
+/*
+ * Keeps the way. That there is none rests on code that may be large. Only its beginning is checked,
+ * because no way is worse than none.
+ */
 static void keep_way(struct generated *g, const struct generated_place *place,
 		     const struct leave *leave, bool is_found)
 {
@@ -131,16 +134,20 @@ static void keep_way(struct generated *g, const struct generated_place *place,
 	uint64_t n_bytes = 0;
 	if (leave->n_runs == 0 || way.n_runs > LEAVE_RUNS)
 		return;
+	memcpy(way.run, leave->run, sizeof way.run);
 	if (is_found) {
 		way.cfa = leave->cfa;
 		way.bp = leave->bp;
 		if (!is_sp_or_bp(&way.cfa) || !is_sp_or_bp(&way.bp))
 			way.hi = way.lo;
+	} else {
+		const uint64_t most = way.lo + GENERATED_NO_WAY_BYTES;
+		way.run[0].lo = way.lo;
+		way.run[0].hi = way.run[0].hi < most ? way.run[0].hi : most;
+		way.hi = way.hi < way.run[0].hi ? way.hi : way.run[0].hi - 1;
 	}
-	for (unsigned i = 0; i < way.n_runs; i++) {
-		way.run[i] = leave->run[i];
+	for (unsigned i = 0; i < way.n_runs; i++)
 		n_bytes += way.run[i].hi - way.run[i].lo;
-	}
 	if (n_bytes <= GENERATED_CHECK_MAX && check_code(g, &way, &way.check))
 		*find_room(g, &way) = way;
 }
@@ -182,11 +189,10 @@ bool generated_find(struct generated *g, const struct generated_place *place,
 	}
 	if (g->insns_left == 0)
 		return false;
-	/* Later in a walk a search may end for lack of what others have used. */
-	const bool is_first =
-		g->insns_left == LEAVE_INSNS_MAX && g->reads_left > GENERATED_READS_MAX / 4 * 3;
+	const unsigned insns_left = g->insns_left;
 	const bool is_found = search(g, place, work, leave);
-	if (is_found || is_first)
+	/* Later in a walk a search may end for lack of what others have used. */
+	if (is_found || insns_left == LEAVE_INSNS_MAX || g->insns_left > 0)
 		keep_way(g, place, leave, is_found);
 	return is_found;
 }

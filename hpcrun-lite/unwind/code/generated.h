@@ -17,6 +17,7 @@ enum {
 	GENERATED_WAYS = 64,            /* that a thread keeps */
 	GENERATED_WINDOW_BYTES = 4096,  /* that one system call reads */
 	GENERATED_CHECK_MAX = 64 << 10, /* bytes of code that one way rests on */
+	GENERATED_NO_WAY_BYTES = 256,   /* that are checked where no way was found */
 	GENERATED_READS_MAX = 64,       /* system calls in a walk */
 };
 

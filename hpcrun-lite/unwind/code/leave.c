@@ -151,6 +151,7 @@ struct search {
 	struct leave_work *work;
 	struct leave *leave;
 	unsigned n_ways, n_taken;
+	uint64_t straight_pc; /* after the last instruction */
 	bool is_same; /* the way has gone straight on, with sp and bp as at the beginning */
 };
 
@@ -281,16 +282,16 @@ static bool decode(struct search *f, uint64_t pc, struct insn *i)
 	return insn_decode(at, left < INSN_MAX_BYTES ? left : INSN_MAX_BYTES, pc, i);
 }
 
-/* Notes that the n_bytes of code at pc were looked at. */
+/* Notes that the n_bytes of code at pc were looked at. A run may include a short gap. */
 static void note_run(struct leave *l, uint64_t pc, size_t n_bytes)
 {
+	enum { GAP_MAX = 512 };
 	const unsigned n = l->n_runs < LEAVE_RUNS ? l->n_runs : LEAVE_RUNS;
 	for (unsigned i = n; i-- > 0;) {
 		struct leave_run *run = &l->run[i];
-		if (pc >= run->lo && pc + n_bytes <= run->hi)
-			return;
-		if (pc == run->hi) {
-			run->hi += n_bytes;
+		if (pc + GAP_MAX >= run->lo && pc <= run->hi + GAP_MAX) {
+			run->lo = pc < run->lo ? pc : run->lo;
+			run->hi = pc + n_bytes > run->hi ? pc + n_bytes : run->hi;
 			return;
 		}
 	}
@@ -305,7 +306,7 @@ static void note_same(struct search *f)
 	const struct leave_state *s = &f->work->now;
 	struct leave *l = f->leave;
 	const struct leave_value *sp = &s->reg[SP], *bp = &s->reg[BP];
-	f->is_same = f->is_same && l->n_runs == 1 && s->pc == l->run[0].hi &&
+	f->is_same = f->is_same && s->pc == f->straight_pc &&
 		     sp->kind == LEAVE_REG && sp->reg == SP && sp->offset == 0 &&
 		     bp->kind == LEAVE_REG && bp->reg == BP && bp->offset == 0;
 	if (f->is_same)
@@ -323,7 +324,7 @@ static enum outcome step(struct search *f)
 		note_run(f->leave, pc, i.n_bytes);
 	if (s->after_call && is_next_function(s, &i))
 		return WAY_ENDS;
-	s->pc = pc + i.n_bytes;
+	s->pc = f->straight_pc = pc + i.n_bytes;
 	s->after_gap = s->after_call && i.kind == INSN_NOP;
 	s->after_call = i.kind == INSN_CALL || s->after_gap;
 	switch ((enum insn_kind)i.kind) {
@@ -373,7 +374,7 @@ bool leave_find(const struct leave_code *code, uint64_t pc, bool is_exact, struc
 			return true;
 		if (outcome == WAY_ENDS && !next_way(&f))
 			return false;
-		if (f.is_same)
+		if (f.is_same && f.code.more)
 			note_same(&f);
 	}
 	return false;

@@ -19,7 +19,7 @@ enum {
 	LEAVE_WAYS = 16,        /* branches whose other way is still to be tried */
 	LEAVE_STORES = 16,      /* words that the code stores before it loads them */
 	LEAVE_PASSED = 16,      /* branches from which the way out is the same */
-	LEAVE_RUNS = 8,         /* stretches of code that were looked at */
+	LEAVE_RUNS = 16,        /* stretches of code that were looked at */
 	LEAVE_REGS = 17,        /* 16 registers and LEAVE_ELSEWHERE */
 	LEAVE_ELSEWHERE = 16    /* a stack pointer that was aligned, or changed by a register */
 };
@@ -69,7 +69,7 @@ struct leave {
 	uint16_t kept[LEAVE_PASSED];
 	unsigned n_insns; /* that were looked at */
 	/*
-	 * If the code is read by `more`: the stretches that were looked at, n_runs > LEAVE_RUNS if
+	 * If the code is read by `more`: stretches with all code that was looked at; n_runs > LEAVE_RUNS if
 	 * there are too many. Up to the instruction at same_hi, sp and bp are as at the beginning.
 	 */
 	unsigned n_runs;

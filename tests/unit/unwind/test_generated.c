@@ -240,6 +240,50 @@ static void unmapped(void **state)
 	assert_false(find(pages + PAGE - 7, true, &leave));
 }
 
+/*
+ * A way that needs another register is good for one pc only. That of an interrupted instruction is
+ * none for a return address, after which another function may begin.
+ */
+static void found_for_one(void **state)
+{
+	enum { CX = 2, BX = 3 };
+	struct leave leave;
+	(void)state;
+	memset(&generated, 0, sizeof generated);
+	/* mov %rbx, %rcx; xor %ebx, %ebx; mov %rcx, %rsp; ret */
+	memcpy(region, "\x48\x89\xd9\x31\xdb\x48\x89\xcc\xc3", 9);
+	assert_true(find(region, true, &leave));
+	assert_int_equal(leave.cfa.reg, BX);
+	assert_true(find(region + 3, true, &leave));
+	assert_int_equal(leave.cfa.reg, CX);
+	memcpy(region + 128, "\xf3\x0f\x1e\xfa\xc3", 5); /* endbr64; ret */
+	assert_true(find(region + 128, true, &leave));
+	assert_false(find(region + 128, false, &leave));
+	assert_true(find(region + 128, true, &leave));
+}
+
+static bool above_region(void *arg, uint64_t pc)
+{
+	(void)arg;
+	return pc >= (uintptr_t)region + PAGE;
+}
+
+/* Code of a module is not followed from here. */
+static void into_a_module(void **state)
+{
+	struct leave leave;
+	(void)state;
+	memset(&generated, 0, sizeof generated);
+	memcpy(region, "\xe9\xfb\x1f\0\0", 5); /* jmp region + 0x2000 */
+	region[2 * PAGE] = 0xc3;
+	struct generated_place place = {
+		.walk = 1, .pc = (uintptr_t)region, .is_exact = true, .in_module = above_region};
+	assert_false(generated_find(&generated, &place, &work, &leave));
+	memset(&generated, 0, sizeof generated);
+	place.in_module = in_no_module;
+	assert_true(generated_find(&generated, &place, &work, &leave));
+}
+
 /* Branches to everywhere: the work is bounded, and done once. */
 static void no_way_out(void **state)
 {
@@ -266,7 +310,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_instruction), cmocka_unit_test(replaced),
 		cmocka_unit_test(found_once),        cmocka_unit_test(long_way),
-		cmocka_unit_test(unmapped),          cmocka_unit_test(no_way_out),
+		cmocka_unit_test(unmapped),          cmocka_unit_test(found_for_one),
+		cmocka_unit_test(into_a_module),     cmocka_unit_test(no_way_out),
 	};
 	return cmocka_run_group_tests(tests, map_region, NULL);
 }
