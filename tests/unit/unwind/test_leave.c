@@ -68,6 +68,25 @@ __asm__(".text\n"
 	/* pushed words that are not popped */
 	AT(o0) "push %rax\n add $8, %rsp\n ret\n"
 	AT(p0) "push %rbp\n mov %rsp, %rbp\n push %rbx\n leave\n ret\n"
+	/* a word below the stack pointer, r10 after a call, a loop without an end */
+	AT(q0) "mov -8(%rsp), %rbp\n ret\n"
+	AT(r0) "mov %rsp, %r10\n call a0\n mov %r10, %rsp\n ret\n"
+	AT(s0) "sub $24, %rsp\n call f0\n .p2align 4\n nop\n .p2align 4\n"
+	"lea 32(%rsp), %rsp\n add $-8, %rsp\n ret\n"
+	/* realigned twice: nothing of the first place is known at the second */
+	AT(t0) "mov %rsp, %rbx\n and $-64, %rsp\n mov %rbx, (%rsp)\n and $-128, %rsp\n"
+	"mov (%rsp), %rsp\n ret\n"
+	AT(t1) "mov %rsp, %rbx\n and $-64, %rsp\n mov %rsp, %rcx\n and $-128, %rsp\n"
+	"mov %rbx, (%rsp)\n mov (%rcx), %rsp\n ret\n"
+	/* too far away; a word that is stored twice */
+	AT(v0) "lea 0x7fffffff(%rsp), %rsp\n lea 0x7fffffff(%rsp), %rsp\n"
+	"lea 10(%rsp), %rsp\n ret\n"
+	AT(w0) "mov %rsp, %rax\n sub $64, %rsp\n mov %rsp, (%rsp)\n mov %rax, (%rsp)\n"
+	"mov (%rsp), %rsp\n ret\n"
+	AT(w1) "mov %rsp, %rax\n sub $64, %rsp\n mov %rax, (%rsp)\n xor %eax, %eax\n"
+	"mov %rax, (%rsp)\n mov (%rsp), %rsp\n ret\n"
+	AT(x0) "mov %rbp, 8(%rsp)\n"
+	AT(x1) "je 5f\n nop\n 5: ret\n"
 	AT(end) ".data\nslot: .quad 0\n.text\n");
 
 enum { BX = 3, BP = 6, SP = 7, R10 = 10 };
@@ -77,7 +96,8 @@ enum { BX = 3, BP = 6, SP = 7, R10 = 10 };
 
 extern const uint8_t a0[], a1[], a2[], a3[], a4[], a5[], a6[], b0[], b1[], b2[], b3[], c0[], c1[],
 	c2[], c3[], c4[], c5[], c6[], d0[], d1[], e0[], e1[], f0[], g0[], h0[], i0[], u0[], k0[],
-	k1[], l0[], m0[], m1[], n0[], o0[], p0[], end[];
+	k1[], l0[], m0[], m1[], n0[], o0[], p0[], q0[], r0[], s0[], t0[], t1[], v0[],
+	w0[], w1[], x0[], x1[], end[];
 
 /* At the first instruction from `at` on. LEAVE_UNKNOWN: there is no way out. */
 static const struct {
@@ -119,6 +139,14 @@ static const struct {
 	{n0, {0}, {0}},
 	{o0, REG(SP, 8), SAME},
 	{p0, REG(SP, 8), SAME},
+	{q0, {0}, {0}},
+	{r0, {0}, {0}},
+	{s0, {0}, {0}},
+	{t0, {0}, {0}},
+	{t1, {0}, {0}},
+	{v0, {0}, {0}},
+	{w0, REG(SP, 8), SAME},
+	{w1, {0}, {0}},
 };
 
 static struct leave_work work;
@@ -178,6 +206,14 @@ static void branches(void **state)
 	assert_false(leave_find(&code, (uintptr_t)h0, true, &work, &leave));
 	assert_true(leave_find(&code, (uintptr_t)d0, true, &work, &leave)); /* pushes bp */
 	assert_int_equal(leave.known, 0);
+	/* a word is stored before the branch, which the known way may load */
+	branch = (uintptr_t)x1;
+	assert_true(leave_find(&code, (uintptr_t)x1, true, &work, &leave));
+	assert_int_equal(leave.known, 4711);
+	assert_true(leave_find(&code, (uintptr_t)x0, true, &work, &leave));
+	assert_int_equal(leave.known, 0);
+	assert_true(find(d1, true, &leave));
+	branch = leave.passed[0];
 	known_needs = 1 << R10;
 	assert_true(leave_find(&code, (uintptr_t)d1, false, &work, &leave));
 	assert_int_equal(leave.known, 0);
