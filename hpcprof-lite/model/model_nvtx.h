@@ -6,6 +6,8 @@
 #ifndef HPCPROF_MODEL_MODEL_NVTX_H
 #define HPCPROF_MODEL_MODEL_NVTX_H
 
+#include "common/format/measurement_nvtx.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,6 +31,12 @@ struct model_nvtx_range {
 	uint64_t n_values;    /* with a number as payload */
 	double value_sum, value_least, value_most;
 };
+
+/* Of these, the time inside is known. */
+static inline bool model_nvtx_is_pushed(const struct model_nvtx_range *r)
+{
+	return r->kind == MSR_NVTX_PUSHED;
+}
 
 /* One range or mark. */
 struct model_nvtx_event {

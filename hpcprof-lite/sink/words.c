@@ -64,6 +64,13 @@ const char *words_source(enum msr_source s)
 	return WORD(words, s);
 }
 
+const char *words_nvtx(const struct model_nvtx_range *r)
+{
+	return r->kind == MSR_NVTX_PUSHED    ? "pushed"
+	       : r->kind == MSR_NVTX_STARTED ? "started"
+					     : "mark";
+}
+
 const char *words_op(const struct model_gpu_op *o)
 {
 	return msr_gpu_kind_name((enum msr_gpu_kind)o->kind);

@@ -22,6 +22,8 @@ const char *words_source(enum msr_source s);                 /* "perf event" */
 const char *words_op(const struct model_gpu_op *o);
 const char *words_op_detail(const struct model_gpu_op *o);
 
+const char *words_nvtx(const struct model_nvtx_range *r); /* "pushed", "started", "mark" */
+
 /* A number of a ledger: how many of "group" are "name". */
 struct words_count {
 	const char *group, *name;

@@ -82,6 +82,32 @@ else
 	skip 'ranges in OTF2' 'otf2-print is missing'
 fi
 
+# JSON and SQLite have the rows, the payloads, and each range.
+if "${PYTHON3:-python3}" -c 'import jsonschema' 2>"$T/null"; then
+	"$HPCPROF" -q --no-structs --to json -o "$T/json" "$OUT" >"$T/err" 2>&1
+	ok 'json: valid' "${PYTHON3:-python3}" "$srcdir/tests/judge/read_json.py" \
+		--schema "$srcdir/doc/formats/profile.schema.json" "$T/json/profile.json"
+	is 'json: rows and events' "$("${PYTHON3:-python3}" -c 'import json, sys
+x = json.load(open(sys.argv[1]))["nvtx"]
+r = {r["name"]: r for r in x["ranges"]}
+e = [x["ranges"][e[0]]["name"] for t in x["tracks"] for e in t["events"]]
+print(r["part"]["n"], e.count("part"), r["step"]["values"], r["step"].get("value_sum"),
+      r["step"].get("value_least"), r["step"].get("value_most"), r["tick"]["kind"])' \
+		"$T/json/profile.json")" '15000 15000 3 6.5 1.5 3 mark'
+else
+	skip 'ranges in JSON' 'jsonschema is missing'
+fi
+if command -v sqlite3 >"$T/null" && "$HPCPROF" --help | grep -q sqlite; then
+	"$HPCPROF" -q --no-structs --to sqlite -o "$T/sqlite" "$OUT" >"$T/err" 2>&1
+	is 'sqlite: rows and events' "$(sqlite3 "$T/sqlite/profile.sqlite" \
+		'SELECT name, n, value_sum, value_most, count(*), sum(leave_ns - enter_ns) = ns
+		FROM nvtx_range r JOIN nvtx_event e ON e.range = r.id
+		WHERE name IN ("part", "step") GROUP BY name')" 'part|15000|||15000|1
+step|3|6.5|3.0|3|1'
+else
+	skip 'ranges in SQLite' 'sqlite3 is missing'
+fi
+
 measure -q --no-trace -e CPUTIME -e NVTX -- "$PROGRAM" phases
 if command -v protoc >"$T/null" && command -v "${PYTHON3:-python3}" >"$T/null"; then
 	ranges

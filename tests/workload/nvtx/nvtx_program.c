@@ -189,7 +189,13 @@ static void phases(void)
 	printf("%.4f\n", now(CLOCK_MONOTONIC) - start);
 	start = now(CLOCK_MONOTONIC);
 	for (int i = 0; i < 3; i++) {
-		client_push("step");
+		const struct client_attributes step = {.version = 3,
+						       .size = sizeof step,
+						       .value_type = 3,
+						       .value = {.d = (double[]){2, 1.5, 3}[i]},
+						       .text_type = 1,
+						       .text = "step"};
+		client_push_in(NULL, &step);
 		for (int k = 0; k < 5000; k++) {
 			client_push("part");
 			client_pop();

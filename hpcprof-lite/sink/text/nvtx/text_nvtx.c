@@ -28,7 +28,7 @@ static void put_row(const struct model_nvtx *x, const struct model_nvtx_range *r
 		    const struct text_style *s)
 {
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], e[TEXT_CELL], f[TEXT_CELL];
-	const bool is_range = r->kind != MARK && r->n, is_pushed = r->kind == 1;
+	const bool is_range = r->kind != MARK && r->n, is_pushed = model_nvtx_is_pushed(r);
 	fprintf(s->out, "%7s %8s", text_value(a, "count", (double)(r->n + r->n_open)),
 		seconds(b, r->ns, is_range));
 	fprintf(s->out, " %8s %8s %8s", seconds(c, r->n ? r->ns / r->n : 0, is_range),
