@@ -7,6 +7,7 @@
 #     browse_report.py use REPORT            clicks, searches, zooms, selects; one line a check:
 #                                            "ok NAME" or "not ok NAME: WHY"
 #     browse_report.py waiting REPORT        the same, of the view "Waiting" alone
+#     browse_report.py nvtx REPORT           the same, of ranges of NVTX
 #     browse_report.py shots REPORT PREFIX [light|dark]     a picture of every view
 #     browse_report.py title REPORT          its title, images in it, its first view in one line
 #     browse_report.py speed REPORT          times of the first view and of frames, in ms
@@ -335,6 +336,37 @@ def use_waiting(page, checks):
                      == len(mpi["pairs"]))
 
 
+def use_nvtx(page, checks):
+    """Of tests/workload/nvtx/nvtx_program phases."""
+    page.show("overview")
+    card = page.js("""return [...document.querySelectorAll('.card')]
+        .filter(c => c.querySelector('h2')?.innerText.startsWith('Ranges of NVTX'))
+        .map(c => [...c.querySelectorAll('tr')].map(r => r.innerText.split('\\t')))[0]""") or [[]]
+    rows = {r[-1]: dict(zip(card[0], r)) for r in card[1:]}
+    checks.check("nvtx: the row of step", rows.get("step", {}).get("count") == "3" and
+                 rows["step"]["payload"] == "6.5", card)
+    checks.check("nvtx: the row of part", rows.get("part", {}).get("count") == "15,000", card)
+    page.show("timeline")
+    view = "const v = app.views.timeline.view;"
+    names = page.js(view + "return v.rows.map(id => v.rowName(id))")
+    checks.check("nvtx: two rows below the main thread", [n.split(":")[0] for n in names][1:3] ==
+                 ["NVTX", "NVTX 2"] and len(names) == 4, names)
+    found = page.js(view + """const t = v.track(v.rows[1]), label = i =>
+        app.profile.str(app.profile.meta.nvtx.ranges[t.range[i]].label);
+        const steps = [...t.range.keys()].filter(i => label(i) === "step");
+        return steps.map(i => v.under({id: v.rows[1], x: 1000, time: t.end[i] - 1000}).range)""")
+    checks.check("nvtx: what is under the mouse", found == ["step"] * 3, found)
+    left, top, width = page.place("#view-timeline canvas")
+    page.drag(left + 60, top + 26 + 22 + 11)
+    chosen = page.js("return [...app.profile.selection.profiles ?? []]")
+    checks.check("nvtx: a row selects its thread", chosen == [0], chosen)
+    colour = page.js("return document.querySelector('#view-timeline canvas').getContext('2d')"
+                     ".getImageData(arguments[0], 26 + 22 + 11, 1, 1).data[3]", width / 2)
+    checks.check("nvtx: the ranges are painted", colour > 0, colour)
+    errors = page.errors()
+    checks.check("nvtx: the console stays empty", not errors, json.dumps(errors)[:400])
+
+
 def use_page(page, checks):
     use_views(page, checks)
     use_idle(page, checks)
@@ -391,6 +423,8 @@ def main():
             use_page(page, Checks())
         elif command == "waiting":
             use_waiting(page, Checks())
+        elif command == "nvtx":
+            use_nvtx(page, Checks())
         elif command == "shots":
             take_shots(page, sys.argv[3])
         elif command == "title":

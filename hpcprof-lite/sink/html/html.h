@@ -15,6 +15,7 @@ enum {
 	HTML_MAX_VALUES = 4000000,   /* values of single threads */
 	HTML_MAX_SAMPLES = 10000000, /* on time lines of threads */
 	HTML_MAX_OPS = 2000000,      /* on time lines of GPU queues */
+	HTML_MAX_RANGES = 1000000,   /* of NVTX on time lines */
 	HTML_MAX_SOURCE_BYTES = 8 << 20
 };
 
@@ -28,6 +29,7 @@ struct html {
 	struct html_tree tree;
 	uint32_t sample_stride, op_stride; /* every so many samples and operations are there */
 	uint64_t last_us;            /* of the last sample written; see html_times.c */
+	uint64_t n_ranges_left_out;  /* of NVTX */
 	uint64_t n_source_files, n_source_missing, n_source_left_out;
 	bool is_used[VIEW_N_USES];   /* rows of "uses"; see html_waiting.c */
 	bool failed;                 /* memory was short; the page is not complete */
@@ -50,11 +52,14 @@ bool html_is_comparison(const struct html *h);
  */
 void html_put_waiting(struct html *h);
 void html_put_mpi(struct html *h);
+/* The member "nvtx" of "meta", if there are ranges; after html_write_nvtx(). */
+void html_put_nvtx(struct html *h);
 
 /* Each writes its sections. Failures are logged. */
 enum status html_write_contexts(struct html *h);
 enum status html_write_values(struct html *h);
 enum status html_write_times(struct html *h);
+enum status html_write_nvtx(struct html *h);
 enum status html_write_sources(struct html *h);
 enum status html_write_meta(struct html *h); /* after the others: it says what was reduced */
 

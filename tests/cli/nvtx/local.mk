@@ -18,6 +18,8 @@ tests_workload_nvtx_nvtx_misuse_LDADD = -ldl
 TESTS += tests/cli/nvtx/nvtx_misuse.sh
 EXTRA_DIST += tests/cli/nvtx/nvtx_misuse.sh
 
-TESTS += tests/cli/nvtx/nvtx_ranges.sh tests/cli/nvtx/nvtx_limits.sh tests/cli/nvtx/nvtx_lines.sh
+TESTS += tests/cli/nvtx/nvtx_ranges.sh tests/cli/nvtx/nvtx_limits.sh tests/cli/nvtx/nvtx_lines.sh \
+	tests/cli/nvtx/nvtx_page.sh
 EXTRA_DIST += tests/cli/nvtx/nvtx_ranges.sh tests/cli/nvtx/nvtx_limits.sh \
-	tests/cli/nvtx/nvtx_lines.sh tests/cli/nvtx/perfetto_ranges.py
+	tests/cli/nvtx/nvtx_lines.sh tests/cli/nvtx/nvtx_page.sh \
+	tests/cli/nvtx/perfetto_ranges.py

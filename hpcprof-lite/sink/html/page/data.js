@@ -258,6 +258,36 @@ function readOps(bytes, model) {
   }
 }
 
+// Tracks of NVTX below their profiles. Times in microseconds; by start, outer ranges before inner.
+function readRanges(bytes, model) {
+  const r = new Reader(bytes);
+  for (let tracks = r.number(); tracks > 0; tracks--) {
+    const profile = model.profiles[r.number()],
+      lane = r.number(),
+      n = r.number();
+    const t = {
+      profile: profile.id,
+      lane,
+      n,
+      start: new Float64Array(n),
+      end: new Float64Array(n),
+      range: new Uint32Array(n),
+      depth: new Uint8Array(n),
+    };
+    const open = []; // ends of the ranges around
+    for (let i = 0, start = 0; i < n; i++) {
+      start += r.delta();
+      t.start[i] = start / 1000;
+      t.end[i] = (start + r.number()) / 1000;
+      t.range[i] = r.number();
+      while (open.length && open[open.length - 1] <= t.start[i]) open.pop();
+      t.depth[i] = Math.min(255, open.length);
+      if (t.end[i] > t.start[i]) open.push(t.end[i]);
+    }
+    (profile.tracks ??= []).push(t);
+  }
+}
+
 // By file: blocks of {first, lines}.
 function readSources(bytes) {
   const r = new Reader(bytes),
@@ -295,5 +325,6 @@ async function loadRest(model) {
   for (const profile of model.profiles) profile.rows = readRows(values, model, false);
   readSamples(await readSection("samples"), model);
   readOps(await readSection("ops"), model);
+  readRanges(await readSection("nvtx"), model);
   model.sources = readSources(await readSection("sources"));
 }

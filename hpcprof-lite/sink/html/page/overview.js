@@ -14,6 +14,7 @@ class OverviewView {
           "div",
           { class: "overview" },
           el("section", { class: "card wide" }, el("h2", {}, "Nothing was measured"), this.facts()),
+          nvtxCard(this.app) ?? "",
           el("section", { class: "card wide" }, this.ledger()),
         ),
       );
@@ -27,6 +28,7 @@ class OverviewView {
         el("section", { class: "card wide" }, el("h2", {}, "What matters most"), this.findings()),
         el("section", { class: "card" }, el("h2", {}, "The run"), this.facts()),
         el("section", { class: "card" }, el("h2", {}, "Metrics"), this.metrics()),
+        nvtxCard(this.app) ?? "",
         el(
           "section",
           { class: "card wide" },

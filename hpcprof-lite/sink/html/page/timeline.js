@@ -172,12 +172,13 @@ class TimelineView extends TimelinePainter {
   }
   toggleRow(at, extend) {
     const p = this.profile,
+      id = this.profileOf(at.id),
       set = new Set(p.selection.profiles ?? []);
     if (extend && this.lastRow !== undefined) {
       const [a, b] = [this.lastRow, at.row].sort((x, y) => x - y);
-      for (let i = a; i <= b; i++) set.add(this.rows[i]);
-    } else if (!set.delete(at.id)) {
-      set.add(at.id);
+      for (let i = a; i <= b; i++) set.add(this.profileOf(this.rows[i]));
+    } else if (!set.delete(id)) {
+      set.add(id);
     }
     this.lastRow = this.focusRow = at.row;
     p.select({ profiles: set.size ? set : null });
@@ -204,9 +205,10 @@ class TimelineView extends TimelinePainter {
       this.paint();
     }
   }
-  // What is at a place: {profile, context, op, time}, or null.
+  // What is at a place: {profile, context, op, time}, {profile, range, time, text}, or null.
   under(at) {
     const profile = at.id === undefined ? null : this.profile.profiles[at.id];
+    if (at.x >= LINE_LABEL && this.track(at.id)) return this.underTrack(at);
     if (!profile || at.x < LINE_LABEL) return null;
     if (profile.ops) {
       const o = profile.ops,
@@ -226,6 +228,19 @@ class TimelineView extends TimelinePainter {
       return null;
     return { profile: at.id, context: s.context[i], time: s.time[i] };
   }
+  underTrack(at) {
+    const t = this.track(at.id),
+      i = findRange(t, at.time, ((this.to - this.from) / this.width) * 2);
+    if (i < 0) return null;
+    const name = this.profile.str(this.profile.meta.nvtx.ranges[t.range[i]].label),
+      took = t.end[i] - t.start[i];
+    return {
+      profile: t.profile,
+      time: t.start[i],
+      range: name,
+      text: took ? `, took ${formatSeconds(took / 1e6)}` : ", a mark",
+    };
+  }
   setHovered(found) {
     const key = found && `${found.profile} ${found.op}`,
       old = this.hovered && `${this.hovered.profile} ${this.hovered.op}`;
@@ -238,6 +253,12 @@ class TimelineView extends TimelinePainter {
     this.setHovered(found);
     this.canvas.style.cursor = at.x < LINE_LABEL ? "pointer" : "crosshair";
     if (!found) return Tip.hide();
+    if (found.range !== undefined)
+      return Tip.show(
+        e,
+        el("strong", {}, el("bdi", {}, found.range)),
+        el("div", { class: "quiet" }, `${formatTime(found.time, 1)}${found.text}`),
+      );
     const names = this.profile.pathNames(found.context),
       shown = names.slice(-12);
     Tip.show(
@@ -261,6 +282,16 @@ class TimelineView extends TimelinePainter {
   // Shows the path of a click below the time lines.
   pin(found) {
     if (!found) return this.details.replaceChildren();
+    if (found.range !== undefined)
+      return this.details.replaceChildren(
+        el(
+          "h3",
+          {},
+          el("bdi", {}, found.range),
+          ` at ${formatTime(found.time, 1)}${found.text}, `,
+          this.profile.profileName(found.profile),
+        ),
+      );
     const path = this.profile.path(found.context);
     this.details.replaceChildren(
       el(
@@ -316,7 +347,7 @@ class TimelineView extends TimelinePainter {
       room = this.scroller.clientHeight - LINE_AXIS - LINE_ROW * 2;
     if (y < this.scroller.scrollTop) this.scroller.scrollTop = y;
     if (y > this.scroller.scrollTop + room) this.scroller.scrollTop = y - room;
-    announce(this.profile.profileName(this.rows[this.focusRow]));
+    announce(this.rowName(this.rows[this.focusRow]));
     this.paint();
   }
 }

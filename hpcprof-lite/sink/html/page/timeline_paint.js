@@ -14,10 +14,27 @@ class TimelinePainter {
     // Queues stand behind the main thread of their process, near to the calls that fill them.
     const rank = x => (x.kind === PROFILE_QUEUE ? 1 : x.thread ? 2 : 0);
     this.rowList ??= p.profiles
-      .filter(x => (x.kind === PROFILE_QUEUE ? x.ops?.n : x.samples?.n || x.rows?.n))
+      .filter(x => (x.kind === PROFILE_QUEUE ? x.ops?.n : x.samples?.n || x.rows?.n || x.tracks))
       .sort((a, b) => a.process - b.process || rank(a) - rank(b) || a.id - b.id)
-      .map(x => x.id);
+      .flatMap(x => [x.id, ...(x.tracks ?? []).map(t => this.addTrack(t))]);
     return this.rowList;
+  }
+  // Rows of NVTX have numbers behind those of profiles.
+  addTrack(track) {
+    this.trackList ??= [];
+    return this.profile.profiles.length + this.trackList.push(track) - 1;
+  }
+  track(id) {
+    return this.trackList?.[id - this.profile.profiles.length];
+  }
+  profileOf(id) {
+    return this.track(id)?.profile ?? id;
+  }
+  rowName(id) {
+    const track = this.track(id);
+    if (!track) return this.profile.profileName(id);
+    const name = this.profile.profileName(track.profile);
+    return `${track.lane ? `NVTX ${track.lane + 1}` : "NVTX"}: ${name}`;
   }
   x(time) {
     return LINE_LABEL + ((time - this.from) / (this.to - this.from)) * (this.width - LINE_LABEL);
@@ -88,16 +105,17 @@ class TimelinePainter {
   }
   paintRow(g, i) {
     const id = this.rows[i],
-      profile = this.profile.profiles[id],
+      track = this.track(id),
+      profile = this.profile.profiles[this.profileOf(id)],
       y = this.rowY(i);
-    const selected = this.profile.isIn(id);
+    const selected = this.profile.isIn(profile.id);
     g.globalAlpha = selected ? 1 : 0.3;
     if (i === this.focusRow) {
       g.fillStyle = cssColour("hover");
       g.fillRect(0, y, this.width, LINE_ROW);
     }
     g.fillStyle = cssColour("text");
-    drawText(g, this.profile.profileName(id), 6, y + LINE_ROW / 2, LINE_LABEL - 12);
+    drawText(g, this.rowName(id), 6, y + LINE_ROW / 2, LINE_LABEL - 12);
     g.save();
     g.beginPath();
     g.rect(LINE_LABEL, y, this.width - LINE_LABEL, LINE_ROW);
@@ -105,8 +123,9 @@ class TimelinePainter {
     g.fillStyle = cssColour("lane");
     const a = Math.max(LINE_LABEL, this.x(profile.start)),
       b = this.x(profile.stop);
-    if (profile.kind === PROFILE_THREAD && b > a) g.fillRect(a, y + 3, b - a, LINE_ROW - 6);
-    if (profile.kind === PROFILE_QUEUE) this.paintOps(g, profile.ops, y);
+    if (!track && profile.kind === PROFILE_THREAD && b > a) g.fillRect(a, y + 3, b - a, LINE_ROW - 6);
+    if (track) paintRanges(this, g, track, y);
+    else if (profile.kind === PROFILE_QUEUE) this.paintOps(g, profile.ops, y);
     else if (profile.samples) this.paintSamples(g, profile, y);
     g.restore();
     g.globalAlpha = 1;
@@ -246,7 +265,7 @@ class TimelinePainter {
     const byId = new Map(this.rows.map((id, i) => [id, i]));
     let n = 0;
     for (const id of this.rows) {
-      const o = this.profile.profiles[id].ops;
+      const o = this.profile.profiles[id]?.ops;
       if (!o) continue;
       const a = lowerBound(o.start, this.from),
         b = lowerBound(o.start, this.to);
@@ -254,7 +273,7 @@ class TimelinePainter {
       if (n > 160) break;
     }
     for (const id of this.rows) {
-      const o = this.profile.profiles[id].ops,
+      const o = this.profile.profiles[id]?.ops,
         row = byId.get(id);
       if (!o) continue;
       const a = lowerBound(o.start, this.from),
