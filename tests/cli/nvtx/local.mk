@@ -23,3 +23,11 @@ TESTS += tests/cli/nvtx/nvtx_ranges.sh tests/cli/nvtx/nvtx_limits.sh tests/cli/n
 EXTRA_DIST += tests/cli/nvtx/nvtx_ranges.sh tests/cli/nvtx/nvtx_limits.sh \
 	tests/cli/nvtx/nvtx_lines.sh tests/cli/nvtx/nvtx_page.sh \
 	tests/cli/nvtx/perfetto_ranges.py
+
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/nvtx/test_nvtx_sums
+TESTS += tests/unit/nvtx/test_nvtx_sums
+tests_unit_nvtx_test_nvtx_sums_SOURCES = tests/unit/nvtx/test_nvtx_sums.c \
+	hpcrun-lite/runtime/nvtx/nvtx_sums.c
+tests_unit_nvtx_test_nvtx_sums_LDADD = libhlcct.la libhlsafe.la $(CMOCKA_LIBS)
+endif
