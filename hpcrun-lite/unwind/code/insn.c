@@ -351,8 +351,8 @@ static void set_one_byte(const struct parts *p, uint64_t next, struct insn *i)
 	case 0xcc: put_kind(i, INSN_NOP); break;
 	case 0xc2:
 	case 0xc3: put_kind(i, INSN_RETURN); break;
-	case 0xc8: put_set(i, SP); break;
 	case 0xc9: put_kind(i, INSN_LEAVE); break;
+	case 0xc8: /* enter, which only people write, changes both rsp and rbp */
 	case 0xca:
 	case 0xcb:
 	case 0xcf:
