@@ -84,7 +84,10 @@ static uint8_t read_prefixes(struct parts *p)
 	}
 }
 
-/* VEX, EVEX and XOP: only the map and the opcode matter; none of these changes a register here. */
+/*
+ * VEX, EVEX and XOP: only the map and the opcode matter. Some write general registers (andn, pdep),
+ * but none that holds a stack pointer in practice.
+ */
 static void read_vex(struct parts *p, uint8_t first)
 {
 	const uint8_t b = byte(p);
@@ -226,6 +229,15 @@ static uint8_t low_register(const struct parts *p)
 	return (uint8_t)((p->opcode & 7) | (p->rex & REX_B ? 8 : 0));
 }
 
+/* xchg sets two registers. Only one is noted, as stack pointers go through xchg in odd code only. */
+static void set_exchange(struct insn *i, uint8_t one, uint8_t other)
+{
+	if (one == SP || one == BP || other == SP || other == BP)
+		put_kind(i, INSN_END);
+	else
+		put_set(i, one);
+}
+
 /* Opcodes 00 to 3f: eight operations in six forms. Bytes of registers do not matter. */
 static void set_operation(const struct parts *p, struct insn *i)
 {
@@ -310,9 +322,12 @@ static void set_one_byte(const struct parts *p, uint64_t next, struct insn *i)
 		put(i, INSN_BRANCH, INSN_NO_REG, INSN_NO_REG, (int64_t)target);
 		return;
 	}
-	if ((op >= 0x90 && op < 0x98 && (op != 0x90 || p->rex & REX_B)) ||
-	    (op >= 0xb8 && op < 0xc0)) {
-		put_set(i, low_register(p)); /* xchg with rax, mov of a value */
+	if (op >= 0x90 && op < 0x98 && (op != 0x90 || p->rex & REX_B)) {
+		set_exchange(i, low_register(p), 0);
+		return;
+	}
+	if (op >= 0xb8 && op < 0xc0) {
+		put_set(i, low_register(p));
 		return;
 	}
 	switch (op) {
@@ -327,8 +342,7 @@ static void set_one_byte(const struct parts *p, uint64_t next, struct insn *i)
 	case 0x81:
 	case 0x83: set_immediate(p, i); break;
 	case 0x87:
-		if (p->mod == 3)
-			put_set(i, p->rm == SP ? p->rm : p->reg);
+		set_exchange(i, p->reg, p->mod == 3 ? p->rm : p->reg);
 		break;
 	case 0x89:
 	case 0x8b: set_move(p, i); break;
