@@ -32,7 +32,7 @@ struct source_event {
 
 /* How to sample CPU time; the user may choose. */
 enum source_cpu {
-	SOURCE_CPU_AUTO,  /* the kernel's event, and a timer for threads that switch often */
+	SOURCE_CPU_AUTO,  /* the event; a timer for threads that switch or launch often */
 	SOURCE_CPU_PERF,  /* the event alone */
 	SOURCE_CPU_TIMER, /* a timer on the thread's CPU clock alone */
 	SOURCE_N_CPU
