@@ -66,6 +66,7 @@ struct gpu_runtime {
 	void (*note)(const char *text);
 	void (*suspend)(void);
 	void (*resume)(void);
+	void (*sample_by_timer)(unsigned number); /* threads that launch often */
 };
 
 /* Called once in a process whose user asked for GPUs. Keeps the pointer. */

@@ -33,7 +33,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GPU_HOST_VERSION 3u
+#define GPU_HOST_VERSION 4u
 #define GPU_HOST_SYMBOL "hpcrun_lite_gpu_host"
 
 /*
@@ -193,6 +193,11 @@ struct gpu_host {
 	 */
 	void (*suspend)(const struct gpu_host *h);
 	void (*resume)(const struct gpu_host *h);
+	/*
+	 * CPUTIME uses its timer in threads that launch often. For back ends where the kernel's
+	 * event was seen to cost much there (doc/sampling.md).
+	 */
+	void (*sample_by_timer)(const struct gpu_host *h);
 
 	/*
 	 * ---- definitions ----

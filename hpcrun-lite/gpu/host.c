@@ -82,6 +82,12 @@ static void host_resume(const struct gpu_host *h)
 	gpu_core.runtime->resume();
 }
 
+static void host_sample_by_timer(const struct gpu_host *h)
+{
+	if (open_backend(h))
+		gpu_core.runtime->sample_by_timer((unsigned)(h - hosts));
+}
+
 /* ---- definitions ---- */
 
 static uint32_t host_device(const struct gpu_host *h, const struct gpu_device *d)
@@ -304,7 +310,7 @@ static void host_on_switch(const struct gpu_host *h, void (*fn)(bool on))
 		.lost_by_id = host_lost_by_id, .lost_unknown = host_lost_unknown,                \
 		.pc_sample = host_pc_sample, .pc_range = host_pc_range, .value = host_value,     \
 		.about = host_about, .last_place = host_last_place, .is_off = host_is_off,       \
-		.on_switch = host_on_switch,                                                     \
+		.on_switch = host_on_switch, .sample_by_timer = host_sample_by_timer,            \
 	}
 
 /* Equal tables: which one a back end holds is its number. */

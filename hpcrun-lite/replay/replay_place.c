@@ -113,6 +113,11 @@ static void on_switch(unsigned number, void (*fn)(bool on))
 	(void)fn;
 }
 
+static void sample_by_timer(unsigned number)
+{
+	(void)number;
+}
+
 static void note(const char *text)
 {
 	log_detail(NULL, "%s", text);
@@ -139,7 +144,8 @@ const struct gpu_runtime *place_runtime(const char *directory, uint64_t handler_
 				     .on_switch = on_switch,
 				     .note = note,
 				     .suspend = nothing,
-				     .resume = nothing};
+				     .resume = nothing,
+				     .sample_by_timer = sample_by_timer};
 	return &place.runtime;
 }
 

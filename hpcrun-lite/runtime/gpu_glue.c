@@ -40,6 +40,7 @@ static struct {
 	_Atomic(at_end_fn *) at_end[GPU_MAX_BACKENDS];
 	_Atomic(at_thread_end_fn *) at_thread_end[GPU_MAX_BACKENDS];
 	_Atomic(switch_fn *) on_switch[GPU_MAX_BACKENDS];
+	_Atomic bool has_timer[GPU_MAX_BACKENDS];  /* sample_by_timer() was called */
 	_Atomic bool registered;                   /* with exit, in this process */
 } glue;
 
@@ -101,7 +102,8 @@ static enum gpu_entry begin_launch(unsigned number, struct gpu_place *p)
 	}
 	launching.thread = t;
 	launching.cost_begin = sample_begin_cost(t, &launching.n_turns, COST_EVERY);
-	thread_sources_launch(t);
+	if (atomic_load_explicit(&glue.has_timer[number], memory_order_relaxed))
+		thread_sources_launch(t);
 	p->thread = t->record->number;
 	p->writer = &t->gpu;
 	call_path_find(t, &(struct call_kind){inner_frames, tag_of(number)}, &launching.path);
@@ -167,6 +169,11 @@ static void resume(void)
 	n_suspended--;
 	if (thread_self)
 		sample_unkeep(thread_self);
+}
+
+static void sample_by_timer(unsigned number)
+{
+	atomic_store_explicit(&glue.has_timer[number], true, memory_order_relaxed);
 }
 
 bool gpu_glue_hides_threads(void)
@@ -306,6 +313,7 @@ void gpu_glue_start(void)
 		.note = gpu_glue_note,
 		.suspend = suspend,
 		.resume = resume,
+		.sample_by_timer = sample_by_timer,
 	};
 	gpu_start(&glue.runtime);
 }

@@ -10,8 +10,8 @@
  *   CONFIG_HZ samples a second.
  *
  * A thread starts with the timer. At the second expiry the thread gets the event, unless it
- * switches often, or launches GPU operations often: there a sample of the event costs many times
- * what it does elsewhere. Later it changes between the two as these rates change. doc/sampling.md
+ * switches often, or launches often on GPUs whose back end says that a sample of the event costs
+ * many times as much there. Later it changes between the two as these rates change. doc/sampling.md
  * explains this, the weights, and the treatment of kernel time. Never waits or allocates. Tests:
  * tests/cli/run/run_rate.sh, tests/cli/run/run_switches.sh.
  */

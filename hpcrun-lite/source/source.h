@@ -134,8 +134,8 @@ struct source_ops {
 	 */
 	bool (*thread_rest)(void *state, bool rests);
 	/*
-	 * Called in the thread, outside of the handler, each time it asks a GPU for work. It may be
-	 * interrupted by `poll`. NULL: the source does not want to know.
+	 * Called in the thread, outside of the handler, each time it asks a GPU for work, if the
+	 * back end wants that. It may be interrupted by `poll`. NULL: does not want to know.
 	 */
 	void (*thread_launches)(void *state);
 	/*

@@ -160,8 +160,10 @@ VISIBLE int InitializeInjection(void)
 	if (!find || atomic_exchange_explicit(&was_called, true, memory_order_acq_rel))
 		return 1;
 	const struct gpu_host *host = find("nvidia", GPU_HOST_VERSION);
-	if (host && host->generation(host))
+	if (host && host->generation(host)) {
+		host->sample_by_timer(host);
 		nv_come_in(host);
+	}
 	errno = saved;
 	return 1;
 }

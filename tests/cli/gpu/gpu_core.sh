@@ -26,11 +26,12 @@ fake() {
 	# program
 	# shellcheck disable=SC2016
 	run_limited 120 sh -c '
-		dir=$1 library=$2 settings=$3 limit=$4 also=$5
-		shift 5
+		dir=$1 library=$2 settings=$3 limit=$4 also=$5 option=$6
+		shift 6
 		eval "$limit"
-		LD_PRELOAD="$library $also" HPCTOOLKIT_LITE="1;dir=$dir;lib=$library;pid=$$;$settings;gpu=fake,an option" exec "$@"' \
+		LD_PRELOAD="$library $also" HPCTOOLKIT_LITE="1;dir=$dir;lib=$library;pid=$$;$settings;gpu=fake,$option" exec "$@"' \
 		sh "$OUT" "$LIBRARY" "say=$say;gpubytes=$gpu_bytes;event=$event" "$limit" "$also" \
+		"${gpu_option:-an option}" \
 		"$FAKE" "$BACKEND" "$@" >"$T/stdout" 2>"$T/stderr" || status=$?
 }
 
@@ -272,19 +273,21 @@ for mode in "threads 4 5000" "forks 100 50" "jumps 50"; do
 done
 event=${event%;*}
 
-# The kernel's event costs too much in a thread that launches often.
-# sources CPU_SOURCE: sets by_event and by_timer, per cent of the weights.
+# With some back ends the kernel's event costs too much in a thread that launches often.
+# sources CPU_SOURCE [OPTION]: sets by_event and by_timer, per cent of the weights.
 sources() {
-	gpu_bytes=1048576 event=CPUTIME,1,1,0,0,1000000,0,$1
+	gpu_bytes=1048576 event=CPUTIME,1,1,0,0,1000000,0,$1 gpu_option=${2:-}
 	fake basic 200000
 	sound "CPU source $1: files are sound"
 	all=$(($(value event_ns) + $(value timer_ns) + 1))
 	by_event=$(($(value event_ns) * 100 / all)) by_timer=$(($(value timer_ns) * 100 / all))
 }
 if "$HPCRUN" -q -o "$T/probe" -e CPUTIME,perf -- true >"$T/why" 2>&1; then
-	sources 0
+	sources 0 timer
 	within "a thread that launches often has the timer" "$by_timer" 95 100
-	sources 1
+	sources 0
+	within "a back end that does not ask for it: it has the event" "$by_event" 20 100
+	sources 1 timer
 	within "CPUTIME,perf: it has the event" "$by_event" 80 100
 else
 	skip "the timer of a thread that launches" "$(head -n 1 "$T/why")"

@@ -144,6 +144,8 @@ static bool enter(const char *name)
 	if (!host)
 		return false;
 	host->entered(host, "a library of the tests", (const void *)(uintptr_t)enter);
+	if (!strcmp(host->options(host), "timer"))
+		host->sample_by_timer(host);
 	return define();
 }
 
