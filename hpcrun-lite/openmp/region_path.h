@@ -39,9 +39,9 @@ bool region_path_plan(struct region_thread *t, const struct unwind_thread *own,
 		      const struct unwind_path *walked, struct region_plan *plan);
 
 /*
- * What the path of the calling thread depends on besides its own stack: how far it is in the regions
- * that it forked, and the instance of one that another thread forked. Equal stacks with equal tags
- * have equal paths. 0: no region.
+ * What the path of the calling thread depends on besides its own stack: how far it is in the
+ * regions that it forked, and the instance of one that another thread forked. Equal stacks with
+ * equal tags have equal paths. 0: no region.
  */
 uint64_t region_path_tag(const struct region_thread *t);
 

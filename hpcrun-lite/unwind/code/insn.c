@@ -229,7 +229,7 @@ static uint8_t low_register(const struct parts *p)
 	return (uint8_t)((p->opcode & 7) | (p->rex & REX_B ? 8 : 0));
 }
 
-/* xchg sets two registers. Only one is noted, as stack pointers go through xchg in odd code only. */
+/* xchg sets two registers and one is noted: stack pointers go through xchg in odd code only. */
 static void set_exchange(struct insn *i, uint8_t one, uint8_t other)
 {
 	if (one == SP || one == BP || other == SP || other == BP)

@@ -73,7 +73,8 @@ for mpi in $MPIS; do
 	is "$mpi, threads of OpenMP: status" $? 0
 	mpi_read "$T/$mpi/omp"
 	is "$mpi, threads of OpenMP: calls of two paths in each" \
-		"$(awk -F '\t' '$5 == "MPI_Iprobe" { print $10 }' "$T/records" | xargs)" "100 100 100 100"
+		"$(awk -F '\t' '$5 == "MPI_Iprobe" { print $10 }' "$T/records" | xargs)" \
+		"100 100 100 100"
 done
 
 done_testing

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two threads of OpenMP call MPI in a region that two functions fork in turn. The worker's own stack
- * is the same each time, and its call path is not. Usage: mpi_omp ROUNDS
+ * Two threads of OpenMP call MPI in a region that two functions fork in turn. The worker's own
+ * stack is the same each time, and its call path is not. Usage: mpi_omp ROUNDS
  */
 #include <mpi.h>
 #include <stdlib.h>
