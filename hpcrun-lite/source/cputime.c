@@ -312,10 +312,11 @@ static bool timer_is_due(struct cputime_state *s, const siginfo_t *info, uint64_
 /* Since the last call, which was cpu_ns of CPU time ago, the event would have cost little. */
 static bool is_calm_for(struct cputime_state *s, unsigned i, uint64_t cpu_ns)
 {
-	bool often = take_often_launches(s, cpu_ns);
+	const bool often = take_often_launches(s, cpu_ns);
+	const uint64_t n = take_switches(s); /* or the next call counts these, too */
 	return cputime.events[i].cpu_source == SOURCE_CPU_PERF ||
-	       (!often && cost_per_mille(take_switches(s), cputime.events[i].period, cpu_ns) <
-				  LITTLE_PER_MILLE);
+	       (!often &&
+		cost_per_mille(n, cputime.events[i].period, cpu_ns) < LITTLE_PER_MILLE);
 }
 
 /*
