@@ -139,13 +139,15 @@ bool content_take_structure(const char *directory, const char *cache, const uint
 	if (fd < 0)
 		return false;
 	bool good = is_structure(fd, &n);
-	if (good && !is_there(final, n)) {
+	const bool is_taken = good && is_there(final, n);
+	if (good && !is_taken) {
 		sys_call3(SYS_mkdirat, AT_CWD, (long)folder, 0777);
 		good = sys_call6(SYS_linkat, AT_CWD, (long)known, AT_CWD, (long) final, 0, 0) ==
 			       0 ||
 		       copy_structure(fd, n, folder, final);
 	}
-	if (good) /* it is in use: the least recently used files leave the cache first */
+	/* it is in use: the least recently used files leave the cache first. Once for each run */
+	if (good && !is_taken)
 		sys_call4(SYS_utimensat, fd, 0, 0, 0);
 	sys_close(fd);
 	return good;
