@@ -35,7 +35,10 @@ static const struct {
 	[ROLE_LAUNCHER] = {"launcher", false},
 };
 
-/* The functions that only workers run. */
+/* Every worker process of multiprocessing runs it, whatever started the process. */
+static const char process_file[] = "/multiprocessing/process.py", bootstrap[] = "_bootstrap";
+
+/* The functions of workers. Threads may run some of them too: ThreadPool runs that of Pool. */
 static const struct {
 	const char *file, *function;
 	enum role role;
@@ -44,7 +47,7 @@ static const struct {
 	{"/multiprocessing/pool.py", "worker", ROLE_POOL},
 	{"/concurrent/futures/process.py", "_process_worker", ROLE_POOL},
 	{"/joblib/externals/loky/process_executor.py", "_process_worker", ROLE_POOL},
-	{"/multiprocessing/process.py", "_bootstrap", ROLE_WORKER},
+	{process_file, bootstrap, ROLE_WORKER},
 	{"/ray/_private/workers/default_worker.py", "<module>", ROLE_RAY},
 };
 
@@ -77,15 +80,29 @@ static bool is_named(const char *qualified, const char *name)
 	return strcmp(dot ? dot + 1 : qualified, name) == 0;
 }
 
+static bool is_code(const struct load_python *code, const char *file, const char *function)
+{
+	return code->record && is_named(code->name, function) && ends(code->file, file);
+}
+
+static bool has_bootstrap(const struct load_file *f)
+{
+	for (size_t i = 1; i < f->python.n; i++)
+		if (is_code(&f->python.at[i], process_file, bootstrap))
+			return true;
+	return false;
+}
+
 /* Of several functions the first in the table counts: a DataLoader's worker is a worker process. */
 static enum role role_by_functions(const struct load_file *f)
 {
 	size_t best = sizeof functions / sizeof *functions;
+	const bool is_worker = has_bootstrap(f);
 	for (size_t i = 1; i < f->python.n; i++) {
 		const struct load_python *code = &f->python.at[i];
-		for (size_t k = 0; code->record && k < best; k++)
-			if (is_named(code->name, functions[k].function) &&
-			    ends(code->file, functions[k].file))
+		for (size_t k = 0; k < best; k++)
+			if ((is_worker || functions[k].role == ROLE_RAY) &&
+			    is_code(code, functions[k].file, functions[k].function))
 				best = k;
 	}
 	return best < sizeof functions / sizeof *functions ? functions[best].role : ROLE_NONE;
