@@ -2,6 +2,7 @@
 /* See wait_objects.h. */
 #include "hpcprof-lite/attribute/activity/wait_objects.h"
 
+#include "common/base/map.h"
 #include "common/base/mapfile.h"
 #include "hpcprof-lite/load/data_symbols.h"
 #include "hpcprof-lite/load/structures.h"
@@ -14,6 +15,12 @@
 struct wait_file {
 	uint64_t *code; /* by id of the file */
 	size_t n;
+};
+
+/* Processes of one run share their locks: each is looked up once. Zero-initialise. */
+struct known_locks {
+	struct map codes;       /* (binary, link address) -> code */
+	struct strtab binaries; /* path and key */
 };
 
 static const char *last_part(const char *path)
@@ -59,31 +66,68 @@ static int put_lock(char **name, const struct load_file *f, msr_addr addr, const
 	return n;
 }
 
-static uint64_t code_of(const struct load_file *f, const struct load_wait_object *o,
-			struct strtab *strings)
+/* The code of an owned name, which is freed. UINT64_MAX: memory is short. */
+static uint64_t code_of_name(char *name, struct strtab *strings)
+{
+	const uint32_t id = strtab_add_z(strings, name);
+	free(name);
+	return id == STRTAB_FAILED ? UINT64_MAX : MSR_WAIT_ON + 1 + (uint64_t)id;
+}
+
+/* Identifies the binary of a lock among those of all files. */
+static uint32_t binary_of_lock(struct known_locks *known, const struct load_file *f, msr_addr addr)
+{
+	const struct load_module *m = &f->modules.at[msr_addr_module(addr)];
+	const struct load_structure l = {.module = m->record, .path = m->path};
+	char key[STRUCTURE_KEY_BYTES], *text;
+	load_structure_key(&l, key);
+	if (asprintf(&text, "%s %s", key, m->path) < 0)
+		return STRTAB_FAILED;
+	const uint32_t id = strtab_add_z(&known->binaries, text);
+	free(text);
+	return id;
+}
+
+static uint64_t code_of_lock(struct known_locks *known, const struct load_file *f, msr_addr addr,
+			     const char *module, struct strtab *strings)
+{
+	const uint32_t binary = binary_of_lock(known, f, addr);
+	const uint64_t found = map_get(&known->codes, binary, msr_addr_link(addr));
+	char *name;
+	if (binary == STRTAB_FAILED)
+		return UINT64_MAX;
+	if (found != MAP_NONE)
+		return found;
+	const uint64_t code = put_lock(&name, f, addr, module) < 0 ? UINT64_MAX
+								   : code_of_name(name, strings);
+	return code == UINT64_MAX ? code
+				  : map_put(&known->codes, binary, msr_addr_link(addr), code);
+}
+
+static uint64_t code_of(struct known_locks *known, const struct load_file *f,
+			const struct load_wait_object *o, struct strtab *strings)
 {
 	const bool is_lock = o->record && o->record->kind == MSR_WAIT_OBJECT_LOCK;
 	const char *module = is_lock ? module_of_lock(f, o->record->addr) : NULL;
 	char *name;
 	if (!o->record || (is_lock && !module))
 		return MSR_WAIT_ON;
-	const int n = is_lock ? put_lock(&name, f, o->record->addr, module)
-			      : asprintf(&name, "<blocked: %s>", o->text);
-	if (n < 0)
-		return UINT64_MAX;
-	const uint32_t id = strtab_add_z(strings, name);
-	free(name);
-	return id == STRTAB_FAILED ? UINT64_MAX : MSR_WAIT_ON + 1 + (uint64_t)id;
+	if (is_lock)
+		return code_of_lock(known, f, o->record->addr, module, strings);
+	return asprintf(&name, "<blocked: %s>", o->text) < 0 ? UINT64_MAX
+							     : code_of_name(name, strings);
 }
 
-static bool name_all(struct wait_file *to, const struct load_file *f, struct strtab *strings)
+static bool name_all(struct wait_file *to, const struct load_file *f, struct known_locks *known,
+		     struct strtab *strings)
 {
 	to->n = f->wait_objects.n;
 	to->code = calloc(to->n + 1, sizeof *to->code);
 	if (!to->code)
 		return false;
 	for (size_t i = 0; i < to->n; i++)
-		if ((to->code[i] = code_of(f, &f->wait_objects.at[i], strings)) == UINT64_MAX)
+		if ((to->code[i] = code_of(known, f, &f->wait_objects.at[i], strings)) ==
+		    UINT64_MAX)
 			return false;
 	return true;
 }
@@ -94,10 +138,13 @@ bool wait_objects_unify(struct wait_part *p, const struct load_job *job, struct 
 	p->files = calloc(p->n_files + 1, sizeof *p->files);
 	if (!p->files)
 		return false;
-	for (size_t i = 0; i < p->n_files; i++)
-		if (!name_all(&p->files[i], &job->files.at[i], strings))
-			return false;
-	return true;
+	struct known_locks known = {0};
+	bool ok = true;
+	for (size_t i = 0; i < p->n_files && ok; i++)
+		ok = name_all(&p->files[i], &job->files.at[i], &known, strings);
+	map_free(&known.codes);
+	strtab_free(&known.binaries);
+	return ok;
 }
 
 const struct wait_file *wait_objects_of_file(const struct wait_part *p, size_t file)

@@ -78,26 +78,32 @@ static void test_names_meet(void **state)
 	struct wait_part part = {0};
 	struct strtab strings = {0};
 	union record a = make(1, MSR_WAIT_OBJECT_DESCRIPTOR, "file /x"),
-		     b = make(2, MSR_WAIT_OBJECT_DESCRIPTOR, "file /x"),
+		     e = make(2, MSR_WAIT_OBJECT_LOCK, ""), b = make(2, MSR_WAIT_OBJECT_DESCRIPTOR, "file /x"),
 		     c = make(1, MSR_WAIT_OBJECT_LOCK, ""), d = make(3, MSR_WAIT_OBJECT_LOCK, "");
 	(void)state;
 	c.head.addr = msr_addr_make(0, 0x4040, false);
+	e.head.addr = msr_addr_make(1, 0x4040, false); /* the module of c, and in place 0 another */
 	d.head.addr = msr_addr_make(7, 0x4040, false); /* an unknown module */
 	for (int i = 0; i < 2; i++)
 		memset(vec_push(&job.files), 0, sizeof *job.files.at);
 	assert_int_equal(read(&job.files.at[0], &a), STATUS_OK);
+	assert_int_equal(read(&job.files.at[0], &e), STATUS_OK);
 	assert_int_equal(read(&job.files.at[1], &b), STATUS_OK);
 	assert_int_equal(read(&job.files.at[1], &c), STATUS_OK);
 	assert_int_equal(read(&job.files.at[1], &d), STATUS_OK);
 	static const struct msr_module record;
 	struct load_module *module = vec_push(&job.files.at[1].modules);
 	*module = (struct load_module){.record = &record, .path = "/usr/lib/liba.so"};
+	for (int i = 0; i < 2; i++)
+		*vec_push(&job.files.at[0].modules) = (struct load_module){
+			.record = &record, .path = i ? "/usr/lib/liba.so" : "/usr/lib/libb.so"};
 	assert_true(wait_objects_unify(&part, &job, &strings));
 	const struct wait_file *first = wait_objects_of_file(&part, 0),
 			       *second = wait_objects_of_file(&part, 1);
 	const uint64_t x = wait_objects_translate(first, MSR_WAIT_ON + 1),
 		       lock = wait_objects_translate(second, MSR_WAIT_ON + 1);
 	assert_int_equal(x, wait_objects_translate(second, MSR_WAIT_ON + 2));
+	assert_int_equal(lock, wait_objects_translate(first, MSR_WAIT_ON + 2));
 	assert_string_equal(strtab_get(&strings, wait_objects_name(x)), "<blocked: file /x>");
 	assert_string_equal(strtab_get(&strings, wait_objects_name(lock)),
 			    "<blocked: lock at 0x4040 in liba.so>");
