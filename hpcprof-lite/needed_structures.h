@@ -18,11 +18,13 @@ struct needed_structures {
 	/* out */
 	struct load_structure *list; /* n, open */
 	size_t n;
+	uint64_t *link_addrs; /* of the list, owned */
 	enum status status; /* of the search */
 };
 
 /* The find_structures() of attribute_run(); `arg` is a struct needed_structures. Logs. */
 void needed_structures_find(void *arg, const struct merge_modules *all, const bool *needed,
+			    const struct attribute_frame *frames, size_t n_frames,
 			    const struct structure **structures, enum model_structure *states);
 /* Always allowed. The model must not need them any more, or be complete. */
 void needed_structures_close(struct needed_structures *s);

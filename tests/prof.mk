@@ -187,6 +187,7 @@ prof_cli_tests = \
 	tests/cli/prof/prof_archive.sh \
 	tests/cli/prof/prof_output.sh \
 	tests/cli/prof/prof_structs.sh \
+	tests/cli/prof/prof_structs_parts.sh \
 	tests/cli/prof/prof_text.sh
 compare_cli_tests = tests/cli/compare/compare.sh tests/cli/compare/compare_gate.sh \
 	tests/cli/compare/compare_programs.sh

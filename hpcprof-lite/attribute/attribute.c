@@ -156,17 +156,24 @@ static bool describe_modules(struct pipeline *p, struct order_module *out, struc
 	bool *needed = calloc(n + 1, sizeof *needed);
 	const struct structure **structures = calloc(n + 1, sizeof *structures);
 	enum model_structure *states = calloc(n + 1, sizeof *states);
-	bool ok = needed && structures && states;
+	struct attribute_frame *frames = calloc(p->trees[0].nodes.n + 1, sizeof *frames);
+	size_t n_frames = 0;
+	bool ok = needed && structures && states && frames;
 	if (ok) {
-		for (size_t i = 0; i < p->trees[0].nodes.n; i++)
-			if (p->trees[0].nodes.at[i].module < n)
-				needed[p->trees[0].nodes.at[i].module] =
-					!is_python(p, p->trees[0].nodes.at[i].module) &&
-					!is_jit(p, p->trees[0].nodes.at[i].module);
+		for (size_t i = 0; i < p->trees[0].nodes.n; i++) {
+			const struct merge_node *node = &p->trees[0].nodes.at[i];
+			if (node->module >= n)
+				continue;
+			needed[node->module] = !is_python(p, node->module) &&
+					       !is_jit(p, node->module);
+			frames[n_frames++] =
+				(struct attribute_frame){node->module, node->link_addr};
+		}
 		gpu_need_modules(&p->gpu, needed);
 		omp_regions_need(&p->expand, needed);
 		if (p->o->find_structures)
-			p->o->find_structures(p->o->arg, &p->modules, needed, structures, states);
+			p->o->find_structures(p->o->arg, &p->modules, needed, frames,
+					      n_frames, structures, states);
 		for (size_t i = 0; i < n; i++) {
 			const struct merge_module *m = &p->modules.list.at[i];
 			in[i] = (struct expand_module){m->path, structures[i],
@@ -182,6 +189,7 @@ static bool describe_modules(struct pipeline *p, struct order_module *out, struc
 				in[i].is_python};
 		}
 	}
+	free(frames);
 	free(needed);
 	free(structures);
 	free(states);

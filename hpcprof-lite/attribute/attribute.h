@@ -14,17 +14,24 @@
 
 struct structure;
 
+/* A frame of a call path. */
+struct attribute_frame {
+	uint32_t module;
+	uint64_t link_addr;
+};
+
 struct attribute_options {
 	unsigned n_workers; /* 0: one for each CPU */
 	bool internals;     /* keep the frames inside of OpenMP, MPI, PyTorch and waits */
 	/*
 	 * Called once to find the structures of modules with samples. needed[i] is true if module i
-	 * of `all` has samples. Sets structures[i] (NULL: none) and states[i]. The structures must
-	 * stay valid until attribute_run() returns. NULL: no module has a structure.
+	 * of `all` has samples. `frames` are the frames of all call paths that are in some module,
+	 * in no order. Sets structures[i] (NULL: none) and states[i]. The structures must stay
+	 * valid until attribute_run() returns. NULL: no module has a structure.
 	 */
 	void (*find_structures)(void *arg, const struct merge_modules *all, const bool *needed,
-		const struct structure **structures,
-		enum model_structure *states);
+				const struct attribute_frame *frames, size_t n_frames,
+				const struct structure **structures, enum model_structure *states);
 	void *arg;
 };
 

@@ -34,6 +34,52 @@ static bool belongs_to(const struct structure *s, const struct msr_module *m)
 	       (n_bytes == 0 || memcmp(id, m->build_id, n_bytes) == 0);
 }
 
+/* The number of the addresses that the file of some functions has. */
+static size_t count_covered(const struct structure *s, const struct load_structure *l)
+{
+	const size_t n_regions = structure_n_regions(s);
+	size_t n = 0, k = 0;
+	uint64_t start = 0, end = 0;
+	for (size_t i = 0; i < l->n_link_addrs; i++) {
+		for (; k < n_regions; k++) {
+			structure_get_region(s, k, &start, &end);
+			if (l->link_addrs[i] < end)
+				break;
+		}
+		n += k < n_regions && l->link_addrs[i] >= start;
+	}
+	return n;
+}
+
+static void close_part(struct load_structure *l)
+{
+	if (l->part) {
+		structure_close(l->part);
+		mapfile_close(&l->part_map);
+	}
+	l->part = NULL;
+}
+
+/* Puts a structure without some of the functions aside. False: it has all. */
+static bool put_aside(struct load_structure *l)
+{
+	const size_t n = structure_is_partial(l->structure) ? count_covered(l->structure, l)
+							    : l->n_link_addrs;
+	if (n == l->n_link_addrs)
+		return false;
+	if (!l->part || n > l->n_in_part) {
+		close_part(l);
+		l->part = l->structure;
+		l->part_map = l->map;
+		l->n_in_part = n;
+	} else {
+		structure_close(l->structure);
+		mapfile_close(&l->map);
+	}
+	l->structure = NULL;
+	return true;
+}
+
 /* Opens one file. Logs damage and files of other binaries. *is_damaged: nobody can use the file. */
 static bool open_file(const char *path, struct load_structure *l, bool *is_damaged)
 {
@@ -58,9 +104,7 @@ static bool open_file(const char *path, struct load_structure *l, bool *is_damag
 		mapfile_close(&l->map);
 		return false;
 	}
-	l->state = structure_has_lines(l->structure) ? MODEL_STRUCTURE_LINES
-						     : MODEL_STRUCTURE_SYMBOLS;
-	return true;
+	return !put_aside(l);
 }
 
 void load_structure_key(const struct load_structure *l, char key[STRUCTURE_KEY_BYTES])
@@ -105,7 +149,7 @@ static size_t open_cached(const char *directory, struct load_structure *list, si
 			continue;
 		for (size_t k = 0; !list[i].structure && structure_cache_find(&cache, key, k, path);
 		     k++)
-			if (open_file(path, &list[i], &is_damaged))
+			if (open_file(path, &list[i], &is_damaged) || list[i].part)
 				structure_cache_touch(path);
 			else if (is_damaged)
 				n_removed += unlink(path) == 0;
@@ -283,6 +327,33 @@ static void judge_missing(struct load_structure *l, bool say)
 			"the one that ran was kept; its addresses stay without names");
 }
 
+/* Takes the structure that was put aside. Where it could not be made better, says so. */
+static void use_part(struct load_structure *l, bool has_run)
+{
+	if (!l->part)
+		return;
+	l->structure = l->part;
+	l->map = l->part_map;
+	l->part = NULL;
+	if (!has_run || !can_be_made(l))
+		log_warn(l->path,
+			 "its structure has only functions of other runs; %zu of %zu addresses "
+			 "stay without names",
+			 l->n_link_addrs - l->n_in_part, l->n_link_addrs);
+}
+
+static void judge(struct load_structure *l, bool has_run)
+{
+	if (!l->structure)
+		use_part(l, has_run);
+	close_part(l);
+	if (l->structure)
+		l->state = structure_has_lines(l->structure) ? MODEL_STRUCTURE_LINES
+							     : MODEL_STRUCTURE_SYMBOLS;
+	else
+		judge_missing(l, !has_run);
+}
+
 /* ---- the whole ---- */
 
 void load_structures_open(const struct load_structures_options *o, struct load_structure *list,
@@ -304,8 +375,7 @@ void load_structures_open(const struct load_structures_options *o, struct load_s
 		open_cached(cache_dir, list, n);
 	}
 	for (size_t i = 0; i < n; i++)
-		if (!list[i].structure)
-			judge_missing(&list[i], !has_run);
+		judge(&list[i], has_run);
 }
 
 void load_structures_close(struct load_structure *list, size_t n)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Finds the structure files of the modules that have samples. The first choice is structs/ in a
- * measurement, where archives keep them. The second is the user's cache of hpcstruct-lite. Nothing
- * is written into a measurement. If a structure cannot be made, the module has none. Test:
- * tests/unit/prof/test_expand.c, tests/cli/prof/prof_structs.sh.
+ * measurement, where archives keep them. The second is the user's cache of hpcstruct-lite. A
+ * structure without some of the functions with samples is used if no other can be had. Nothing is
+ * written into a measurement. If a structure cannot be made, the module has none. Test:
+ * tests/unit/prof/test_expand.c, tests/cli/prof/prof_structs.sh, prof_structs_parts.sh.
  */
 #ifndef HPCPROF_LOAD_STRUCTURES_H
 #define HPCPROF_LOAD_STRUCTURES_H
@@ -23,10 +24,16 @@ struct load_structure {
 	/* in */
 	const struct msr_module *module;
 	const char *path;
+	const uint64_t *link_addrs; /* with samples, in ascending order; borrowed */
+	size_t n_link_addrs;
 	/* out */
 	struct structure *structure; /* NULL: none */
 	enum model_structure state;
 	struct mapfile map;
+	/* private: the file with some functions that has most of those with samples, but not all */
+	struct structure *part;
+	struct mapfile part_map;
+	size_t n_in_part; /* of the addresses */
 };
 
 struct load_structures_options {

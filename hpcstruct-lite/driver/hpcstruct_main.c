@@ -400,10 +400,13 @@ static enum status choose_destination(
 	return STATUS_IO;
 }
 
-/* False: the file lacks functions that have samples now, and the binary is there to be read. */
-static bool lasts(const char *path, const struct rundir_module *m)
+/*
+ * False: the file lacks functions that have samples now, and the binary is there to be read. A
+ * report may be of several measurements, so it needs all functions, or those of all in the cache.
+ */
+static bool lasts(const struct settings *s, const char *path, const struct rundir_module *m)
 {
-	return cache_covers(path, NULL, m->link_addrs.at, m->link_addrs.n) ||
+	return cache_covers(path, NULL, m->link_addrs.at, s->trust_cache ? 0 : m->link_addrs.n) ||
 	       access(m->path, R_OK) != 0;
 }
 
@@ -424,9 +427,9 @@ static bool plan(const struct settings *s, const struct destination *d,
 	bool has_id = !m->is_code_object && m->build_id_bytes > 0;
 	/* the run time has taken the structure in place of code that was known */
 	bool is_instead = m->is_code_object && access(m->path, F_OK) != 0;
-	if ((d->keeps || is_instead) &&
-	    cache_is_of(out, has_id ? m->build_id : NULL, m->build_id_bytes) &&
-	    (s->force || lasts(out, m))) {
+	job->has_beside = (d->keeps || is_instead) &&
+			  cache_is_of(out, has_id ? m->build_id : NULL, m->build_id_bytes);
+	if (job->has_beside && (s->force || lasts(s, out, m))) {
 		bool again = s->force && !is_instead;
 		job->out = again && !is_link(d->beside) ? out : NULL;
 		job->result = again ? JOB_NOT_RUN : JOB_UP_TO_DATE;

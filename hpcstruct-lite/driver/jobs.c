@@ -107,7 +107,7 @@ static bool outlived(const struct job *job, const struct jobs_options *options)
 /* The binary is not the one that ran. */
 static int use_older(const struct job *job, const struct jobs_options *options)
 {
-	if ((job->out && access(job->out, R_OK) == 0) ||
+	if (job->has_beside || (job->out && access(job->out, R_OK) == 0) ||
 		(options->cache_dir && take_older(job, options->cache_dir))) {
 		log_note(job->binary, "changed since the run; its structure from before is used");
 		return EXIT_UP_TO_DATE;
@@ -125,7 +125,7 @@ static size_t n_needed(const struct analysis *a, const struct job *job)
 	return analyse_is_big(a) ? job->n_link_addrs : 0;
 }
 
-/* Reads what is needed, and what an earlier file has: a cache then grows with what is sampled. */
+/* Reads what is needed, and what earlier files have: they then grow with what is sampled. */
 static enum status read_needed(struct analysis *a, const struct job *job, const char *cached)
 {
 	struct cache_entries all = {0};
@@ -137,6 +137,8 @@ static enum status read_needed(struct analysis *a, const struct job *job, const 
 		memcpy(slot, job->link_addrs, n * sizeof *slot);
 	if (n > 0 && *cached)
 		ok = ok && cache_add_entries(cached, fingerprint, &all);
+	if (n > 0 && job->out)
+		ok = ok && cache_add_entries(job->out, fingerprint, &all);
 	if (!ok)
 		log_error(job->binary, "out of memory");
 	enum status status = ok ? analyse_read(a, all.at, all.n) : STATUS_NO_MEMORY;

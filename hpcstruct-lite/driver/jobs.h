@@ -38,6 +38,7 @@ struct job {
 	/* what samples need of it, in ascending order; n 0: all. Used for big binaries alone */
 	const uint64_t *link_addrs;
 	size_t n_link_addrs;
+	bool has_beside; /* a structure of it is in the measurement, perhaps with other functions */
 	enum job_result result;
 };
 

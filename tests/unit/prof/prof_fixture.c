@@ -41,8 +41,10 @@ struct found {
 bool fixture_finds_structures;
 
 static void find_structures(void *arg, const struct merge_modules *all, const bool *needed,
+			    const struct attribute_frame *frames, size_t n_frames,
 			    const struct structure **structures, enum model_structure *states)
 {
+	(void)frames, (void)n_frames;
 	struct found *f = arg;
 	fixture_finds_structures = true;
 	f->list = calloc(all->list.n + 1, sizeof *f->list);
