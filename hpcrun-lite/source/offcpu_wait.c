@@ -224,11 +224,26 @@ static enum msr_wait cause_of_descriptor(int fd)
 	}
 }
 
+/* The other commands wake threads, and one of these may take the processor. */
+static bool waits_for_futex(long command)
+{
+	switch (command & FUTEX_CMD_MASK) {
+	case FUTEX_WAIT:
+	case FUTEX_WAIT_BITSET:
+	case FUTEX_WAIT_REQUEUE_PI:
+	case FUTEX_LOCK_PI:
+	case FUTEX_LOCK_PI2: return true;
+	default: return false;
+	}
+}
+
 void offcpu_wait_find(const ucontext_t *context, long number, struct offcpu_wait *wait)
 {
 	const greg_t *reg = context->uc_mcontext.gregs;
 	*wait = (struct offcpu_wait){.cause = cause_of(number)};
-	if (number == SYS_futex) {
+	if (number == SYS_futex && !waits_for_futex(reg[REG_RSI])) {
+		wait->cause = MSR_WAIT_OTHER;
+	} else if (number == SYS_futex) {
 		wait->object = SOURCE_OBJECT_LOCK;
 		wait->object_id = (uint64_t)reg[REG_RDI];
 		wait->owner = owner_of(reg);

@@ -82,6 +82,29 @@ static void test_descriptors(void **state)
 	close(event);
 }
 
+/* A thread that wakes others does not wait, and loses the processor to them at most. */
+static void test_commands_of_futexes(void **state)
+{
+	static const int waits[] = {FUTEX_WAIT, FUTEX_WAIT_BITSET, FUTEX_WAIT_REQUEUE_PI,
+				    FUTEX_LOCK_PI, FUTEX_LOCK_PI2};
+	static const int wakes[] = {FUTEX_WAKE, FUTEX_WAKE_OP, FUTEX_REQUEUE, FUTEX_CMP_REQUEUE,
+				    FUTEX_WAKE_BITSET, FUTEX_UNLOCK_PI};
+	uint32_t word = 0;
+	(void)state;
+	for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+		const struct offcpu_wait w = find(SYS_futex, (uintptr_t)&word,
+						  (uint64_t)waits[i] | FUTEX_PRIVATE_FLAG, 0, 0);
+		assert_int_equal(w.cause, MSR_WAIT_FUTEX);
+		assert_int_equal(w.object, SOURCE_OBJECT_LOCK);
+	}
+	for (size_t i = 0; i < sizeof wakes / sizeof *wakes; i++) {
+		const struct offcpu_wait w = find(SYS_futex, (uintptr_t)&word,
+						  (uint64_t)wakes[i] | FUTEX_PRIVATE_FLAG, 0, 0);
+		assert_int_equal(w.cause, MSR_WAIT_OTHER);
+		assert_int_equal(w.object, SOURCE_OBJECT_NONE);
+	}
+}
+
 /* A thread that waits for a mutex is in libc, and waits while the word is 2. */
 static int owner(long command, void *word, uint32_t value, bool in_libc)
 {
@@ -169,6 +192,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_causes),
 		cmocka_unit_test(test_descriptors),
+		cmocka_unit_test(test_commands_of_futexes),
 		cmocka_unit_test(test_owners_of_mutexes),
 		cmocka_unit_test(test_owners_of_rwlocks),
 		cmocka_unit_test(test_transfers_that_are_cut_short),
