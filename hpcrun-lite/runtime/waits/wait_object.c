@@ -16,12 +16,13 @@
 #include <string.h>
 
 #define OBJECTS_MOST 1024u /* a program that reads more files has them by cause alone */
+#define LOCKS_MOST 512u    /* of these: an array of locks leaves names for files and sockets */
 #define SLOTS (2 * OBJECTS_MOST)
 #define NAME_MOST 256u
 
 static struct {
 	trylock lock;
-	uint32_t n;
+	uint32_t n, n_locks;
 	_Atomic uint64_t hash[SLOTS]; /* 0: free; written after the id */
 	_Atomic uint32_t id[SLOTS];
 } objects;
@@ -29,7 +30,7 @@ static struct {
 void wait_object_start(void)
 {
 	trylock_give(&objects.lock);
-	objects.n = 0;
+	objects.n = objects.n_locks = 0;
 	for (unsigned i = 0; i < SLOTS; i++)
 		atomic_store_explicit(&objects.hash[i], 0, memory_order_relaxed);
 }
@@ -72,12 +73,15 @@ static uint32_t add_object(uint64_t hash, enum msr_wait_object_kind kind, msr_ad
 	if (!trylock_take(&objects.lock))
 		return 0;
 	const unsigned slot = slot_of(hash, &is_there);
+	const bool is_lock = kind == MSR_WAIT_OBJECT_LOCK,
+		   has_room = objects.n < OBJECTS_MOST &&
+			      !(is_lock && objects.n_locks == LOCKS_MOST);
 	uint32_t id = 0;
 	if (is_there) {
 		id = atomic_load_explicit(&objects.id[slot], memory_order_relaxed);
-	} else if (objects.n < OBJECTS_MOST &&
-		   write_record(objects.n + 1, kind, addr, text, text_bytes)) {
+	} else if (has_room && write_record(objects.n + 1, kind, addr, text, text_bytes)) {
 		id = ++objects.n;
+		objects.n_locks += is_lock;
 		atomic_store_explicit(&objects.id[slot], id, memory_order_relaxed);
 		atomic_store_explicit(&objects.hash[slot], hash, memory_order_release);
 	}

@@ -16,9 +16,12 @@
 #include "hpcrun-lite/runtime/waits/wait_object.h"
 #include "hpcrun-lite/store/store.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { OBJECTS_MOST = 1024, TID = 7, METRIC = 3, NODE = 11 };
+enum { OBJECTS_MOST = 1024, LOCKS_MOST = 512, TID = 7, METRIC = 3, NODE = 11 };
 
 struct process process;
 __thread struct thread *thread_self;
@@ -97,18 +100,37 @@ static int setup(void **state)
 	return 0;
 }
 
-static char locks[OBJECTS_MOST + 3];
+static char locks[LOCKS_MOST + 3];
 
+static uint32_t name_of_lock(uint32_t i)
+{
+	return wait_object_of(SOURCE_OBJECT_LOCK, (uintptr_t)&locks[i]);
+}
+
+/* The most locks, and then files: no lock takes the name of a file. */
 static void names_beyond_the_most(void **state)
 {
+	char path[64] = "/tmp/waits.XXXXXX", other[64];
 	(void)state;
-	for (uint32_t i = 0; i < OBJECTS_MOST; i++)
-		assert_int_equal(wait_object_of(SOURCE_OBJECT_LOCK, (uintptr_t)&locks[i]), i + 1);
+	for (uint32_t i = 0; i < LOCKS_MOST; i++)
+		assert_int_equal(name_of_lock(i), i + 1);
 	assert_int_equal(lost[MSR_LOSS_WAIT_OBJECT], 0);
-	for (uint32_t i = OBJECTS_MOST; i < sizeof locks; i++)
-		assert_int_equal(wait_object_of(SOURCE_OBJECT_LOCK, (uintptr_t)&locks[i]), 0);
-	assert_int_equal(wait_object_of(SOURCE_OBJECT_LOCK, (uintptr_t)&locks[5]), 6);
+	for (uint32_t i = LOCKS_MOST; i < sizeof locks; i++)
+		assert_int_equal(name_of_lock(i), 0);
+	assert_int_equal(name_of_lock(5), 6);
 	assert_int_equal(lost[MSR_LOSS_WAIT_OBJECT], 3);
+	const int fd = mkstemp(path);
+	assert_true(fd >= 0);
+	for (uint32_t i = LOCKS_MOST; i < OBJECTS_MOST + 2; i++) {
+		assert_int_equal(wait_object_of(SOURCE_OBJECT_DESCRIPTOR, (uint64_t)fd),
+				 i < OBJECTS_MOST ? i + 1 : 0);
+		snprintf(other, sizeof other, "/tmp/waits.%d.%u", (int)getpid(), i);
+		assert_int_equal(rename(path, other), 0);
+		memcpy(path, other, sizeof other);
+	}
+	assert_int_equal(lost[MSR_LOSS_WAIT_OBJECT], 5);
+	unlink(path);
+	close(fd);
 }
 
 static void names_without_space(void **state)
