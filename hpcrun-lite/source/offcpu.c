@@ -90,6 +90,7 @@ struct passed {
 	long call;               /* the system call that the signal interrupted */
 	bool has_returned;       /* it had its result */
 	bool is_same;            /* the thread is still in the wait of the last look */
+	bool is_end;             /* ... which has just ended: the call has its result */
 	struct place place;
 };
 
@@ -167,7 +168,7 @@ static void split(struct passed *p, uint64_t off_ns, uint64_t n_taken)
 {
 	p->queue_ns = p->n_waits ? 0 : off_ns;
 	p->blocked_ns = off_ns - p->queue_ns;
-	p->is_mixed = p->n_waits && n_taken && !p->is_same;
+	p->is_mixed = p->n_waits && n_taken && !p->is_same && !p->is_end;
 }
 
 /* A wait that a signal interrupted and that went on has one switch more, and is no other wait. */
@@ -195,8 +196,10 @@ static void look(struct offcpu_state *s, const ucontext_t *context, struct passe
 		p->call = offcpu.host->interrupted_call(context, &p->has_returned);
 		p->place = place_of(context);
 	}
-	p->is_same = s->where == WAITING && p->call != SOURCE_CALL_NONE && !p->has_returned &&
-		     p->n_waits <= 1 && is_same_place(&p->place, &s->place);
+	const bool is_last = s->where == WAITING && p->call != SOURCE_CALL_NONE &&
+			     p->n_waits <= 1 && is_same_place(&p->place, &s->place);
+	p->is_same = is_last && !p->has_returned;
+	p->is_end = is_last && p->has_returned;
 	split(p, p->wall_ns - p->used_ns, now.n_taken - s->switches.n_taken);
 	s->wall_ns = p->now_ns;
 	s->cpu_ns = cpu;
@@ -303,7 +306,7 @@ static enum where find_wait(const ucontext_t *context, const struct passed *p,
 	const bool is_cut_short = p->has_returned && p->n_waits && p->blocked_ns &&
 				  offcpu_wait_is_cut_short(context, p->call),
 		   is_inside = p->call != SOURCE_CALL_NONE && (!p->has_returned || is_cut_short);
-	if (!is_inside && !was_held_up(p))
+	if (p->is_end || (!is_inside && !was_held_up(p)))
 		return RUNNING;
 	if (p->call == SOURCE_CALL_NONE)
 		return find_halt(p, wait);
@@ -348,12 +351,12 @@ static void mark(struct source_expiry *e, uint64_t when_ns, bool is_again)
 /*
  * The part of the time since the last look that belongs to the wait which that look found. With one
  * switch, into that wait again after our handler, the thread has waited nowhere else. Otherwise a
- * long wait may have ended at any moment since. A short one gets nothing: which of the short waits
- * a tick meets is chance already.
+ * long wait may have ended at any moment since. A short one gets nothing unless this look finds its
+ * end: which of the short waits a tick meets is chance already.
  */
 static uint64_t rest_of_wait(const struct offcpu_state *s, const struct passed *p)
 {
-	if (s->where != WAITING || !s->is_long)
+	if (s->where != WAITING || (!s->is_long && !p->is_end))
 		return 0;
 	if (p->n_waits <= 1)
 		return p->blocked_ns;
