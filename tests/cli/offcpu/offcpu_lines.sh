@@ -22,9 +22,10 @@ cd "$T" || exit 99
 check() { # EVENTS
 	offcpu_measure "$1" "$OFFCPU_W/offcpu_waits"
 	"$HPCPROF" -q --to text --all --time 0:0.2 "$T/m" >"$T/part.txt"
+	# less what passed before main(), on a busy machine 35 ms and more
 	within "$1: half of a wait of 400 ms is in the first 200 ms" \
 		"$(awk -F'\t' '$1 == "by-function" && $2 ~ /OFFCPU/ && $3 == "wait_sleep" {
-			print $7 * 1000 }' "$T/part.txt")" 170 200
+			print $7 * 1000 }' "$T/part.txt")" 100 200
 	line >"$T/line"
 	within "$1: its records are at its start and its end: 400 ms" "$(awk '
 		/<blocked: sleep>/ { if (n++) { print $1 - last; exit } last = $1 }' "$T/line")" \
