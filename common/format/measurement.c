@@ -66,6 +66,9 @@ static const struct {
 	[MSR_LOSS_BLAME] = {"blame", "threads that ended before their blame had a place", false},
 	[MSR_LOSS_NVTX] = {"nvtx-ranges",
 			   "ranges and marks of NVTX that could not be recorded", false},
+	[MSR_LOSS_NVTX_DETAIL] =
+		{"nvtx-details",
+		 "names, paths or single times of NVTX ranges that could not be recorded", false},
 };
 
 bool msr_loss_takes_sample(enum msr_loss l)

@@ -47,10 +47,10 @@ static uint32_t events_most(void)
 	return process.config.trace ? NVTX_TRACED_EVENTS_MOST : NVTX_EVENTS_MOST;
 }
 
-static void count_lost(void)
+static void count(enum msr_loss loss)
 {
 	if (!is_ending())
-		store_count_loss(MSR_LOSS_NVTX);
+		store_count_loss(loss);
 }
 
 bool nvtx_glue_enter(const struct nvtx_thread *t, struct cct *tree, uint32_t *node,
@@ -69,7 +69,7 @@ static uint32_t begin(struct thread *t, uint32_t name, enum msr_nvtx_range_kind 
 	if (is_off())
 		return 0;
 	if (sample_hold(t) != SAMPLE_HELD) {
-		count_lost();
+		count(MSR_LOSS_NVTX);
 		return 0;
 	}
 	const uint64_t cost = sample_begin_cost(t, &now.n_turns, COST_EVERY);
@@ -83,7 +83,9 @@ static uint32_t begin(struct thread *t, uint32_t name, enum msr_nvtx_range_kind 
 				     .kind = kind};
 	const uint32_t id = nvtx_sums_find(&t->nvtx, t->record->number, key, &cause);
 	if (!id)
-		count_lost();
+		count(MSR_LOSS_NVTX);
+	else if (!now.path.place.has_node)
+		count(MSR_LOSS_NVTX_DETAIL);
 	nvtx_sums_begin(&t->nvtx, id);
 	return id;
 }
@@ -101,7 +103,7 @@ static void add(struct thread *t, uint32_t id, uint64_t enter_ns, uint64_t leave
 	enum msr_loss cause;
 	const struct nvtx_event e = {enter_ns, leave_ns, value};
 	if (!nvtx_sums_add(&t->nvtx, id, &e, events_most(), &cause))
-		count_lost();
+		count(MSR_LOSS_NVTX_DETAIL);
 }
 
 /* ---- the calls of the program ---- */
@@ -112,13 +114,14 @@ void nvtx_glue_push(const struct nvtx_begin *b)
 	struct thread *t = measured_thread();
 	if (t) {
 		const bool is_deep = nvtx_sums_is_full(&t->nvtx);
+		if (is_deep && !is_off())
+			count(MSR_LOSS_NVTX);
 		struct nvtx_pushed p = {.id = is_deep ? 0 : begin(t, b->name, MSR_NVTX_PUSHED),
 					.domain = b->domain,
 					.has_value = b->has_value,
 					.value = b->value};
 		p.enter_ns = clock_mono_ns();
-		if (!nvtx_sums_push(&t->nvtx, t->record->number, &p))
-			count_lost();
+		nvtx_sums_push(&t->nvtx, t->record->number, &p);
 	}
 	errno = saved_errno;
 }
@@ -140,7 +143,7 @@ static uint64_t start(struct thread *t, const struct nvtx_begin *b)
 				 .value = b->value};
 	const unsigned slot = nvtx_started_reserve();
 	if (slot == NVTX_STARTED_MOST) {
-		count_lost();
+		count(MSR_LOSS_NVTX);
 		return 0;
 	}
 	s.id = begin(t, b->name, MSR_NVTX_STARTED);
@@ -175,7 +178,7 @@ void nvtx_glue_range_end(uint64_t number)
 	if (s.id)
 		add(t, s.id, s.enter_ns, clock_mono_ns(), s.has_value ? &s.value : NULL);
 	else
-		count_lost();
+		count(MSR_LOSS_NVTX);
 	errno = saved_errno;
 }
 

@@ -204,19 +204,18 @@ bool nvtx_sums_is_full(const struct nvtx_thread *t)
 	return t->sums && t->sums->depth == NVTX_DEPTH_MOST;
 }
 
-bool nvtx_sums_push(struct nvtx_thread *t, uint32_t thread, const struct nvtx_pushed *p)
+void nvtx_sums_push(struct nvtx_thread *t, uint32_t thread, const struct nvtx_pushed *p)
 {
 	if (!need(t, thread))
-		return false;
+		return;
 	struct nvtx_sums *s = t->sums;
 	if (nvtx_sums_is_full(t)) {
 		s->n_beyond++;
-		return false;
+		return;
 	}
 	s->stack[s->depth++] = *p;
 	if (p->id)
 		atomic_store_explicit(&t->current, p->id, memory_order_release);
-	return true;
 }
 
 /* What was pushed beyond the stack has no domain: it is taken to be popped first. */

@@ -71,8 +71,8 @@ struct nvtx_pushed {
 };
 /* The stack has no room for another range. */
 bool nvtx_sums_is_full(const struct nvtx_thread *t);
-/* Pushes a range. Returns false if the stack is too deep or there is no memory. */
-bool nvtx_sums_push(struct nvtx_thread *t, uint32_t thread, const struct nvtx_pushed *p);
+/* Pushes a range. Beyond the stack it is only counted; without memory, not even that. */
+void nvtx_sums_push(struct nvtx_thread *t, uint32_t thread, const struct nvtx_pushed *p);
 /* Removes the innermost range of the domain. False: there is none that was pushed. */
 bool nvtx_sums_pop(struct nvtx_thread *t, uint32_t domain, struct nvtx_pushed *p);
 

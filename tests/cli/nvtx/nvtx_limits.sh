@@ -30,6 +30,14 @@ ok 'limits: bytes that are not UTF-8' grep -q ' bytes ' "$T/table"
 size=$(find "$OUT" -name '*.hpcrun' -size +4096k)
 is 'limits: 100,000 names take less than 4 MiB' "$size" ''
 
+# shellcheck disable=SC2016 # the inner shell expands it
+measure -q -e CPUTIME -e NVTX -- sh -c 'ulimit -f 300; exec "$0" limits' "$PROGRAM"
+is 'full file: status' "$status" 0
+sound 'full file: every identity holds'
+report
+ok 'full file: names and times are counted on their own' \
+	grep -q 'names, paths or single times of NVTX ranges' "$T/report"
+
 measure -q -e CPUTIME -e NVTX -- "$PROGRAM" fork
 is 'fork: status' "$status" 0
 sound 'fork: every identity holds'
