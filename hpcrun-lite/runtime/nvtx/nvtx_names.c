@@ -5,17 +5,22 @@
  */
 #include "hpcrun-lite/runtime/nvtx/nvtx_names.h"
 
+#include "common/safe/clock.h"
 #include "common/safe/fnv.h"
 #include "common/safe/sys.h"
 #include "common/safe/trylock.h"
+#include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/records.h"
+#include "hpcrun-lite/store/store.h"
 
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
 #define SLOTS (2 * MSR_NVTX_NAMES_MOST)
-#define TRIES 2000u             /* of the lock: a name takes less than a microsecond */
+#define SPINS 1000u             /* a name takes less than a microsecond */
+#define WAIT_NS 100000000u      /* unless its holder makes the file grow, or has no processor */
 #define THREAD_NAMES_MOST 65536u
 
 struct entry {
@@ -27,12 +32,13 @@ struct entry {
 };
 
 struct names {
-	uint32_t n;                  /* ids that were given */
+	_Atomic uint32_t n;          /* ids that were given */
 	uint32_t n_threads;          /* records of threads' names */
 	_Atomic uint32_t slot[SLOTS]; /* id; 0: free */
 	struct entry entry[MSR_NVTX_NAMES_MOST];
 };
 
+/* Our handler does not take it, so it may be waited for. */
 static trylock lock;
 static _Atomic(struct names *) table;
 static _Atomic uint32_t generation = 1;
@@ -96,24 +102,59 @@ void nvtx_names_forked(void)
 		t->n_threads = 0;
 }
 
-static bool take_lock(void)
+static bool is_recording(void)
 {
-	for (unsigned i = 0; i < TRIES; i++) {
-		if (trylock_take(&lock))
-			return true;
-		__builtin_ia32_pause();
-	}
-	return false;
+	return process_is_alive() && !atomic_load_explicit(&process.ending, memory_order_relaxed);
 }
 
+static void count_lost(void)
+{
+	if (is_recording())
+		store_count_loss(MSR_LOSS_NVTX_DETAIL);
+}
+
+/* False if it has waited for too long, or for nothing. */
+static bool is_waiting(unsigned *n_tries, uint64_t *start_ns)
+{
+	if (!is_recording())
+		return false;
+	if ((*n_tries)++ < SPINS) {
+		__builtin_ia32_pause();
+		return true;
+	}
+	if (!*start_ns)
+		*start_ns = clock_mono_ns();
+	sys_call3(SYS_sched_yield, 0, 0, 0);
+	return clock_mono_ns() - *start_ns < WAIT_NS;
+}
+
+static bool take_lock(void)
+{
+	unsigned n_tries = 0;
+	uint64_t start_ns = 0;
+	while (!trylock_take(&lock))
+		if (!is_waiting(&n_tries, &start_ns)) {
+			count_lost();
+			return false;
+		}
+	return true;
+}
+
+/* The lock is held. The store may be busy with another record. */
 static bool write_record(uint32_t id, const struct nvtx_name *name, const char *text,
 			 uint32_t text_n)
 {
 	enum msr_loss cause;
+	unsigned n_tries = 0;
+	uint64_t start_ns = 0;
 	const size_t n = (sizeof(struct msr_nvtx_name) + text_n + 1 + 7) & ~(size_t)7;
 	struct msr_nvtx_name *r = records_begin(MSR_NVTX_NAME, n, &cause);
-	if (!r)
+	while (!r && cause == MSR_LOSS_BUSY && is_waiting(&n_tries, &start_ns))
+		r = records_begin(MSR_NVTX_NAME, n, &cause);
+	if (!r) {
+		count_lost();
 		return false;
+	}
 	*r = (struct msr_nvtx_name){.bytes = (uint32_t)n,
 				    .id = id,
 				    .kind = (uint32_t)name->kind,
@@ -170,23 +211,30 @@ static _Atomic uint32_t *slot_of(struct names *t, uint64_t hash, const struct nv
 	}
 }
 
+/* Then only names that are known already have ids. */
+static bool is_full(const struct names *t)
+{
+	return atomic_load_explicit(&t->n, memory_order_relaxed) + 1 == MSR_NVTX_NAMES_MOST;
+}
+
 /* The lock is held. */
 static uint32_t add(struct names *t, uint64_t hash, const struct nvtx_name *name,
 		    const struct nvtx_text *text)
 {
 	uint32_t id;
 	_Atomic uint32_t *slot = slot_of(t, hash, name, text, &id);
-	if (id || t->n + 1 == MSR_NVTX_NAMES_MOST)
+	if (id || is_full(t))
 		return id;
-	struct entry *e = &t->entry[t->n + 1];
+	id = atomic_load_explicit(&t->n, memory_order_relaxed) + 1;
+	struct entry *e = &t->entry[id];
 	*e = (struct entry){.hash = hash, .name = *name, .n = (uint32_t)text->n};
 	memcpy(e->text, text->bytes, text->n);
-	if (!write_record(t->n + 1, name, text->bytes, (uint32_t)text->n))
+	if (!write_record(id, name, text->bytes, (uint32_t)text->n))
 		return 0;
 	atomic_store_explicit(&e->written_in,
 			      atomic_load_explicit(&generation, memory_order_relaxed),
 			      memory_order_relaxed);
-	id = ++t->n;
+	atomic_store_explicit(&t->n, id, memory_order_relaxed);
 	atomic_store_explicit(slot, id, memory_order_release);
 	return id;
 }
@@ -216,7 +264,7 @@ uint32_t nvtx_names_find(const struct nvtx_name *name, const struct nvtx_text *t
 	slot_of(t, hash, name, text, &id);
 	if (id)
 		return need_record(&t->entry[id], id);
-	if (!take_lock())
+	if (is_full(t) || !take_lock())
 		return 0;
 	id = add(t, hash, name, text);
 	trylock_give(&lock);

@@ -2,8 +2,8 @@
 /*
  * The names of NVTX in this process: each has one id and one record in the file. They stay in
  * memory, because a forked child writes those that it uses into its own file. Any thread may call
- * it, not our handler. It waits for no longer than some tens of microseconds. Test:
- * tests/cli/nvtx/nvtx_limits.sh.
+ * it, not our handler. It waits for a thread that is recording a name, 0.1 s at most; what could
+ * not be recorded is counted. Test: tests/cli/nvtx/nvtx_limits.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_NVTX_NVTX_NAMES_H
 #define HPCRUN_LITE_RUNTIME_NVTX_NVTX_NAMES_H
