@@ -22,6 +22,7 @@
 #define SPINS 1000u             /* a name takes less than a microsecond */
 #define WAIT_NS 100000000u      /* unless its holder makes the file grow, or has no processor */
 #define THREAD_NAMES_MOST 65536u
+#define NUMBERED_MOST 16u       /* names of ranges that differ by a number at the end */
 
 struct entry {
 	uint64_t hash;
@@ -31,11 +32,18 @@ struct entry {
 	char text[MSR_NVTX_TEXT_MOST];
 };
 
+/* What names of ranges have in common before their number. */
+struct stem {
+	uint64_t hash; /* 0: free */
+	uint32_t n;    /* names */
+};
+
 struct names {
 	_Atomic uint32_t n;          /* ids that were given */
 	uint32_t n_threads;          /* records of threads' names */
 	_Atomic uint32_t slot[SLOTS]; /* id; 0: free */
 	struct entry entry[MSR_NVTX_NAMES_MOST];
+	struct stem stem[SLOTS];     /* under the lock; at most one for each name */
 };
 
 /* Our handler does not take it, so it may be waited for. */
@@ -251,22 +259,76 @@ static uint32_t name_thread(struct names *t, const struct nvtx_name *name,
 	return ok;
 }
 
+static uint64_t hash_of(const struct nvtx_name *name, const struct nvtx_text *text)
+{
+	const uint32_t key[] = {(uint32_t)name->kind, name->domain, name->category};
+	return fnv64(fnv64(FNV64_START, key, sizeof key), text->bytes, text->n);
+}
+
+/* ---- names with a number ---- */
+
+/* "iteration17" becomes "iteration*". False: no number is at the end. */
+static bool replace_number(struct nvtx_text *to, const struct nvtx_text *from)
+{
+	size_t n = from->n;
+	while (n > 0 && from->bytes[n - 1] >= '0' && from->bytes[n - 1] <= '9')
+		n--;
+	if (n == from->n)
+		return false;
+	memcpy(to->bytes, from->bytes, n);
+	to->bytes[n] = '*';
+	to->bytes[n + 1] = '\0';
+	to->n = n + 1;
+	return true;
+}
+
+/* The lock is held. There is always a free slot, as there are fewer names. */
+static struct stem *stem_of(struct names *t, uint64_t hash)
+{
+	for (uint32_t i = (uint32_t)(hash >> 32) % SLOTS;; i = (i + 1) % SLOTS)
+		if (!t->stem[i].hash || t->stem[i].hash == hash)
+			return &t->stem[i];
+}
+
+/*
+ * The lock is held. Each range with another name makes all that is inside of it differ, so a
+ * number that counts steps would use up all sums.
+ */
+static uint32_t add_numbered(struct names *t, const struct nvtx_name *name,
+			     const struct nvtx_text *text, const struct nvtx_text *shared)
+{
+	const uint64_t hash = hash_of(name, shared) | 1;
+	struct stem *stem = stem_of(t, hash);
+	const uint32_t n = atomic_load_explicit(&t->n, memory_order_relaxed);
+	if (stem->n >= NUMBERED_MOST)
+		return add(t, hash_of(name, shared), name, shared);
+	const uint32_t id = add(t, hash_of(name, text), name, text);
+	/* or another thread added it meanwhile */
+	if (id > n)
+		*stem = (struct stem){hash, stem->n + 1};
+	return id;
+}
+
 uint32_t nvtx_names_find(const struct nvtx_name *name, const struct nvtx_text *text)
 {
 	struct names *t = atomic_load_explicit(&table, memory_order_acquire);
+	struct nvtx_text shared;
 	uint32_t id;
 	if (!t)
 		return 0;
 	if (name->kind == MSR_NVTX_NAME_THREAD)
 		return name_thread(t, name, text);
-	const uint32_t key[] = {(uint32_t)name->kind, name->domain, name->category};
-	const uint64_t hash = fnv64(fnv64(FNV64_START, key, sizeof key), text->bytes, text->n);
+	const uint64_t hash = hash_of(name, text);
 	slot_of(t, hash, name, text, &id);
+	const bool is_numbered =
+		!id && name->kind == MSR_NVTX_NAME_RANGE && replace_number(&shared, text);
+	if (is_numbered)
+		slot_of(t, hash_of(name, &shared), name, &shared, &id);
 	if (id)
 		return need_record(&t->entry[id], id);
 	if (is_full(t) || !take_lock())
 		return 0;
-	id = add(t, hash, name, text);
+	id = is_numbered ? add_numbered(t, name, text, &shared) : add(t, hash, name, text);
 	trylock_give(&lock);
 	return id ? need_record(&t->entry[id], id) : 0;
 }

@@ -32,7 +32,10 @@ struct nvtx_name {
 	enum msr_nvtx_name_kind kind;
 	uint32_t domain, category, thread;
 };
-/* Returns the id of a name; 0: there are too many, or it could not be recorded. */
+/*
+ * Returns the id of a name; 0: there are too many, or it could not be recorded. Of names of ranges
+ * that differ by a number at the end, the first 16 have their own; the others share "NAME*".
+ */
 uint32_t nvtx_names_find(const struct nvtx_name *name, const struct nvtx_text *text);
 /* The same for an id that a program kept, of a name of this kind. 0: it is none. */
 uint32_t nvtx_names_again(enum msr_nvtx_name_kind kind, uint32_t id);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * See nvtx_sums.h. The index is a hash table of fixed size with linear probing. It can never be
- * full, because beyond NVTX_SUMS_MOST sums differ by kind alone. Test:
- * tests/cli/nvtx/nvtx_limits.sh.
+ * full, because beyond ALL_MOST sums differ by kind alone. Test: tests/cli/nvtx/nvtx_misuse.sh.
  */
 #include "hpcrun-lite/runtime/nvtx/nvtx_sums.h"
 
@@ -13,8 +12,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define SLOTS (2 * NVTX_SUMS_MOST)
-#define SPARE 8u /* sums beyond the limit: one for each kind */
+#define ALL_MOST (2 * NVTX_SUMS_MOST) /* with those without a path */
+#define SLOTS (2 * ALL_MOST)
+#define SPARE 8u /* sums beyond both limits: one for each kind */
 
 struct nvtx_sums {
 	struct table ranges, events;
@@ -23,7 +23,7 @@ struct nvtx_sums {
 	uint32_t n_events;
 	struct nvtx_pushed stack[NVTX_DEPTH_MOST];
 	/* by number: the record */
-	struct msr_nvtx_range *at[NVTX_SUMS_MOST + SPARE];
+	struct msr_nvtx_range *at[ALL_MOST + SPARE];
 	uint32_t index[SLOTS];       /* 1 + number; 0: free */
 	struct table_extent many[2][TABLE_MAX_EXTENTS];
 };
@@ -109,7 +109,11 @@ uint32_t nvtx_sums_find(struct nvtx_thread *t, uint32_t thread, struct nvtx_key 
 		return s->last;
 	uint32_t *slot = slot_of(s, &key);
 	if (!*slot && s->ranges.n >= NVTX_SUMS_MOST) {
-		key.node = key.name = 0;
+		key.node = 0;
+		slot = slot_of(s, &key);
+	}
+	if (!*slot && s->ranges.n >= ALL_MOST) {
+		key.name = 0;
 		slot = slot_of(s, &key);
 	}
 	if (!*slot)

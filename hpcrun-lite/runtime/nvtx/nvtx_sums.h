@@ -27,8 +27,9 @@ static inline uint32_t nvtx_sums_current(const struct nvtx_thread *t)
 }
 
 /*
- * Beyond the first limit, ranges of a thread with new names or paths share a sum without either.
- * Ranges deeper than the second are not measured.
+ * Beyond the first limit, ranges of a thread with new names or paths have a sum by name, without a
+ * path; beyond its double, they share one without a name. Ranges deeper than the second are not
+ * measured.
  */
 #define NVTX_SUMS_MOST 8192u
 #define NVTX_DEPTH_MOST 128u

@@ -35,4 +35,11 @@ like 'leak: those with a slot' "$(grep -A1 'never ended$' "$T/table")" ' 1,024 n
 is 'leak: without a slot they are not begun' "$(cell 'beside the leak' 1)" ''
 ok 'leak: they are counted' grep -q '^  4,076 ranges or marks could not be recorded$' "$T/table"
 
+run steps
+is 'steps: the first 16 have their names' "$(cell step15 1)" 1
+is 'steps: the others share one' "$(cell 'step\*' 1)" 24
+# 17 names of steps times 600 are more sums than a thread has with paths.
+is 'steps: each range inside is counted 40 times' "$(grep -c '^ *40 .* [0-9]* op$' "$T/table")" 600
+is 'steps: none without a name' "$(grep 'other ranges' "$T/table")" ''
+
 done_testing

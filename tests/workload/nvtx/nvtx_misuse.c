@@ -3,6 +3,7 @@
  * What programs do to NVTX by mistake, or without a thought. The first argument says what:
  *
  *	exec    a range is open while execve() fails, and is popped after it
+ *	steps   40 ranges with a number in their name, each around 600 with names of their own
  *	leak    2,000 ranges are started and ended; 5,000 are started and not ended; then 100 are
  */
 #include "tests/workload/nvtx/nvtx_client.h"
@@ -47,12 +48,29 @@ static void leak(void)
 		client_end(client_begin("beside the leak"));
 }
 
+static void steps(void)
+{
+	char name[64];
+	for (int i = 0; i < 40; i++) {
+		snprintf(name, sizeof name, "step%d", i);
+		client_push(name);
+		for (int k = 0; k < 600; k++) {
+			snprintf(name, sizeof name, "%d op", k);
+			client_push(name);
+			client_pop();
+		}
+		client_pop();
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
 	client_start();
 	if (!strcmp(mode, "exec"))
 		exec();
+	if (!strcmp(mode, "steps"))
+		steps();
 	if (!strcmp(mode, "leak"))
 		leak();
 	puts("done");

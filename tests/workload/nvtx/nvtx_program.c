@@ -125,7 +125,7 @@ static void limits(void)
 	client_push(name);
 	client_pop();
 	for (int i = 0; i < 100000; i++) {
-		snprintf(name, sizeof name, "name %d", i);
+		snprintf(name, sizeof name, "%d name", i);
 		client_push(name);
 		client_pop();
 	}
