@@ -21,7 +21,7 @@ static struct {
 	} slot[NVTX_STARTED_MOST];
 } started;
 
-/* A changed count makes the exchange fail if another thread took and returned the slot meanwhile. */
+/* With another count the exchange fails if other threads took and returned the slot meanwhile. */
 static uint64_t change(uint64_t free, uint32_t slot)
 {
 	return ((free >> 32) + 1) << 32 | slot;
