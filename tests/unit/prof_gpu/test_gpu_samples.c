@@ -219,6 +219,32 @@ static void test_apportioned_by_time(void **state)
 }
 
 /* Where times were not taken the number of launches decides, and the ledger says so. */
+/* Launches of one path in two NVTX ranges, with and without samples that know their place: the path
+ * is one context, so nothing is apportioned. */
+static void test_one_path_in_two_ranges(void **state)
+{
+	(void)state;
+	struct run r;
+	run_begin_sampled(&r);
+	run_structure(&r);
+	uint32_t nodes[2];
+	for (unsigned i = 0; i < 2; i++) {
+		nodes[i] = gen_child(r.g, r.thread, r.call,
+				     msr_addr_make(MSR_MODULE_NONE, MSR_NVTX + 1 + i, false));
+		run_kernel(&r, nodes[i], 1 + i, 2000, 3000 + 1000 * i, 3500 + 1000 * i);
+	}
+	run_pc(&r, 0, 0x10, 2, 100);
+	run_pc(&r, 1, 0x10, 2, 20);
+	const struct msr_gpu_pc pc = {
+		.offset = 0x10, .count = 3, .function = r.function, .stall = 2};
+	gen_gpu_pc_at(r.g, &(struct msr_gpu_pc_at){pc, r.thread, nodes[0]});
+	struct model *m = run_finish(&r);
+	assert_int_equal(run_value(m, run_kernel_at(m, 0x1010), "GINS", MODEL_EXECUTION), 123);
+	assert_int_equal(m->gpu_sampling.in_tree_exact, 123);
+	assert_int_equal(m->gpu_sampling.in_tree_apportioned, 0);
+	run_clean(&r, m);
+}
+
 static void test_apportioned_by_launches(void **state)
 {
 	(void)state;
@@ -356,6 +382,7 @@ int main(void)
 		cmocka_unit_test(test_kernels_of_a_graph),
 		cmocka_unit_test(test_kernel_without_launches),
 		cmocka_unit_test(test_apportioned_by_time),
+		cmocka_unit_test(test_one_path_in_two_ranges),
 		cmocka_unit_test(test_apportioned_by_launches),
 		cmocka_unit_test(test_context_that_is_not_sampled),
 		cmocka_unit_test(test_dropped_and_outside),

@@ -12,6 +12,35 @@
 
 enum { MERGE_FROM = 1 << 18 }; /* samples */
 
+/* ---- places ---- */
+
+static const struct msr_node *node_of(const struct load_thread *t, uint32_t id)
+{
+	size_t from = 0, to = t->nodes.n; /* parts are in order and do not overlap */
+	while (to - from > 1) {
+		const size_t middle = from + (to - from) / 2;
+		if (t->nodes.at[middle].first <= id)
+			from = middle;
+		else
+			to = middle;
+	}
+	const struct load_part *p = to ? &t->nodes.at[from] : NULL;
+	if (!p || id < p->first || id - p->first >= p->n_bytes / sizeof(struct msr_node))
+		return NULL;
+	return (const struct msr_node *)(const void *)p->content + (id - p->first);
+}
+
+uint32_t gpu_samples_place(const struct gpu_samples_run *r, uint32_t thread, uint32_t node)
+{
+	const struct load_file *f = r->s->join->file;
+	const struct msr_node *n = node ? node_of(&f->threads.at[thread], node) : NULL;
+	while (n && load_is_nvtx(n->addr)) {
+		node = n->parent;
+		n = node ? node_of(&f->threads.at[thread], node) : NULL;
+	}
+	return node;
+}
+
 /* ---- samples ---- */
 
 static int compare_samples(const void *pa, const void *pb)
@@ -51,7 +80,7 @@ static void set_place(const struct gpu_samples_run *r, uint32_t thread, uint32_t
 	struct gpu_cell place = {.thread = 0};
 	gpu_join_place(r->s->join, thread, node, &place);
 	to->thread = place.thread;
-	to->node = place.node;
+	to->node = gpu_samples_place(r, place.thread, place.node);
 }
 
 /*
@@ -160,7 +189,7 @@ bool gpu_samples_gather_launchers(struct gpu_samples_run *r)
 					    .code = gpu_samples_code_of(r->g, function),
 					    .thread = c->thread,
 					    .context = r->s->context_of[i],
-					    .node = c->node,
+					    .node = gpu_samples_place(r, c->thread, c->node),
 					    .is_placed = c->place != GPU_NO_LAUNCH,
 					    .weight = c->busy_ns > known_ns ? c->busy_ns - known_ns
 									    : 0,

@@ -34,7 +34,7 @@ static const struct gpu_launcher *launcher_of(const struct gpu_samples_run *r,
 		const struct gpu_cell *c = &r->s->join->cells.at[p->cell];
 		struct gpu_launcher key = {.function = gpu_join_function(r->g, c->shape),
 					   .thread = c->thread,
-					   .node = c->node,
+					   .node = gpu_samples_place(r, c->thread, c->node),
 					   .context = r->s->context_of[p->cell]};
 		return r->launchers.n ? bsearch(&key, r->launchers.at, r->launchers.n, sizeof key,
 						gpu_samples_compare_launchers)

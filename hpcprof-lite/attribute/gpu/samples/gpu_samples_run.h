@@ -37,8 +37,9 @@ struct gpu_launcher {
 	uint32_t function, code;
 	uint32_t thread, context;
 	/*
-	 * The launching node in the thread's tree in the file. It keeps the order of launchers
-	 * independent of the order of records.
+	 * The launching node in the thread's tree in the file, without NVTX ranges: launches at one
+	 * path in two of them have one context. It keeps the order of launchers independent of the
+	 * order of records.
 	 */
 	uint32_t node;
 	bool is_placed;        /* its launches are known; thread and node belong to them */
@@ -115,6 +116,8 @@ static inline uint64_t *gpu_samples_apportioned_of(const struct gpu_samples_run 
 
 /* ---- gpu_samples_gather.c ---- */
 
+/* The node of a place: the first one on the way up that is no NVTX range. */
+uint32_t gpu_samples_place(const struct gpu_samples_run *r, uint32_t thread, uint32_t node);
 /* Reads the samples of the file, sorted by function, cell, thread and node. False if memory is
  * short, as in all functions below that return bool. */
 bool gpu_samples_gather(struct gpu_samples_run *r);
