@@ -37,7 +37,10 @@ uint32_t nvtx_glue_thread_of(uint32_t tid);
 bool nvtx_glue_enter(const struct nvtx_thread *t, struct cct *tree, uint32_t *node,
 		     enum msr_loss *cause);
 
-/* The calling thread, or the process, ends. */
+/*
+ * The calling thread ends, or it ends the process. Ranges that are open in other threads get no
+ * records then: their stacks may change meanwhile.
+ */
 void nvtx_glue_close(struct nvtx_thread *t);
 /* In a forked child, after store_open. */
 void nvtx_glue_forked(void);

@@ -77,7 +77,7 @@ void nvtx_sums_push(struct nvtx_thread *t, uint32_t thread, const struct nvtx_pu
 /* Removes the innermost range of the domain. False: there is none that was pushed. */
 bool nvtx_sums_pop(struct nvtx_thread *t, uint32_t domain, struct nvtx_pushed *p);
 
-/* The thread or the process ends: writes records of the ranges that are still open. */
+/* The thread ends, or ends the process: writes records of the pushed ranges that are still open. */
 void nvtx_sums_close(struct nvtx_thread *t, uint64_t now_ns, uint32_t n_events_most);
 /* Returns unused space to the store. */
 void nvtx_sums_trim(struct nvtx_thread *t);
