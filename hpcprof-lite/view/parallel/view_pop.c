@@ -272,26 +272,68 @@ static bool add_phase(const struct pop *p, struct pop_times *t, uint32_t phase, 
 
 /* ---- phases of the model ---- */
 
+/* The longest phases or loops, in their order. */
+struct longest {
+	uint32_t id[VIEW_POP_MOST];
+	double length[VIEW_POP_MOST];
+	size_t n;
+	uint32_t n_more; /* the others */
+};
+
+/* Ids must ascend. The shortest makes place. */
+static void add_longest(struct longest *l, uint32_t id, double length)
+{
+	size_t shortest = 0;
+	l->id[l->n] = id;
+	l->length[l->n++] = length;
+	if (l->n < VIEW_POP_MOST)
+		return;
+	for (size_t i = 1; i < l->n; i++)
+		shortest = l->length[i] <= l->length[shortest] ? i : shortest;
+	l->n--;
+	l->n_more++;
+	for (size_t i = shortest; i < l->n; i++) {
+		l->id[i] = l->id[i + 1];
+		l->length[i] = l->length[i + 1];
+	}
+}
+
+/* The longest of the processes. `lengths` are by process, and change. */
+static double longest_of(const struct pop *p, double *lengths)
+{
+	double most = 0;
+	for (uint32_t i = 0; i < p->m->n_processes; i++) {
+		const uint32_t whole = p->whole[i];
+		if (whole != MODEL_NONE && whole != i) {
+			lengths[whole] += lengths[i];
+			lengths[i] = 0;
+		}
+	}
+	for (uint32_t i = 0; i < p->m->n_processes; i++)
+		most = pop_is_whole(p, i) && lengths[i] > most ? lengths[i] : most;
+	return most;
+}
+
 static bool add_phases(const struct pop *p, struct view_pops *out)
 {
 	struct pop_times times[VIEW_POP_MOST] = {0};
-	uint32_t phases[VIEW_POP_MOST];
-	size_t n = 0;
+	struct longest longest = {0};
 	const struct model *m = p->m;
-	for (uint32_t k = 0; k < m->n_phases && n + 1 < VIEW_POP_MOST; k++) {
-		double most = 0;
-		for (uint32_t i = 0; i < m->n_processes; i++) {
-			const double length = p->is_chosen[i] ? pop_length(m, k, i) : 0;
-			most = length > most ? length : most;
-		}
+	double *lengths = calloc((size_t)m->n_processes + 1, sizeof *lengths);
+	for (uint32_t k = 0; lengths && k < m->n_phases; k++) {
+		for (uint32_t i = 0; i < m->n_processes; i++)
+			lengths[i] = pop_length(m, k, i);
+		const double most = longest_of(p, lengths);
 		if (most >= SHORTEST * out->at[0].elapsed)
-			phases[n++] = k;
+			add_longest(&longest, k, most);
 	}
-	bool ok = pop_time_phases(p, phases, n, times);
-	for (size_t k = 0; ok && k < n; k++)
-		ok = add_phase(p, &times[k], phases[k], 0, out);
-	for (size_t k = 0; k < n; k++)
+	bool ok = lengths && pop_time_phases(p, longest.id, longest.n, times);
+	for (size_t k = 0; ok && k < longest.n; k++)
+		ok = add_phase(p, &times[k], longest.id[k], 0, out);
+	for (size_t k = 0; k < longest.n; k++)
 		pop_times_free(&times[k]);
+	out->n_more = m->n_phases + 1 - (uint32_t)out->n;
+	free(lengths);
 	return ok;
 }
 
@@ -339,7 +381,14 @@ static bool add_loops(const struct pop *p, struct view_pops *out)
 	ok = elapsed;
 	if (ok && loops.n)
 		pop_time_loops(p, loops.at, loops.n, elapsed);
-	for (size_t k = 0; ok && k < loops.n && out->n < VIEW_POP_MOST; k++) {
+	struct longest longest = {0};
+	for (size_t k = 0; ok && k < loops.n; k++) {
+		const double most = longest_of(p, elapsed + k * n_processes);
+		if (most >= SHORTEST * out->at[0].elapsed)
+			add_longest(&longest, (uint32_t)k, most);
+	}
+	for (size_t i = 0; ok && i < longest.n; i++) {
+		const size_t k = longest.id[i];
 		struct pop_times t;
 		ok = pop_times_make(p, &t);
 		if (ok) {
@@ -349,6 +398,7 @@ static bool add_loops(const struct pop *p, struct view_pops *out)
 		}
 		pop_times_free(&t);
 	}
+	out->n_more = longest.n_more;
 	free(elapsed);
 	vec_free(&loops);
 	return ok;

@@ -60,12 +60,13 @@ struct view_pop_devices {
 	double parallel, load_balance, communication, orchestration;
 };
 
-enum { VIEW_POP_MOST = 6 }; /* the whole run and five phases or loops */
+enum { VIEW_POP_MOST = 6 }; /* the whole run and the five longest phases or loops */
 
 struct view_pops {
 	/* the whole run, then phases by their first range, or loops in the order of the source */
 	struct view_pop at[VIEW_POP_MOST];
 	size_t n; /* 0: there is one thread, or no useful time */
+	uint32_t n_more; /* other phases, or other loops of at least 5 % of the time */
 	struct view_pop_devices devices;
 };
 

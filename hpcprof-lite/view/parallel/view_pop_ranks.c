@@ -70,8 +70,8 @@ bool pop_join_processes(struct pop *p)
 	struct life *lives = malloc(((size_t)m->n_processes + 1) * sizeof *lives);
 	for (uint32_t i = 0, next; lives && i < m->n_processes; i = next) {
 		size_t n = 0;
-		for (next = i; next < m->n_processes &&
-			       m->processes[next].rank == m->processes[i].rank;
+		for (next = i;
+		     next < m->n_processes && m->processes[next].rank == m->processes[i].rank;
 		     next++)
 			if (p->is_chosen[next])
 				lives[n++] = (struct life){m->processes[next].start_ns,

@@ -176,6 +176,47 @@ static void test_part(void **state)
 	fixture_remove(directory);
 }
 
+/* The five longest have rows, in the order of time. */
+static void test_many(void **state)
+{
+	(void)state;
+	char *directory = fixture_directory();
+	struct nodes n;
+	struct view_pops p;
+	write_structure(directory);
+	struct gen *g = begin(directory, -1, 2, &n);
+	work(g, 0, n.line12, 0, 10);
+	work(g, 1, n.line12, 0, 10);
+	free(gen_close(g, MSR_EXIT_RETURN, 0));
+	struct model *m = fixture_model(directory, 1);
+	const struct model_phase phases[8] = {{.name = "a"},     {.name = "b"}, {.name = "c"},
+					      {.name = "d"},     {.name = "e"}, {.name = "f"},
+					      {.name = "short"}, {.name = "g"}};
+	static const unsigned tenths[8] = {11, 10, 12, 11, 12, 11, 1, 20};
+	struct model_range ranges[8];
+	uint64_t now = REAL;
+	for (uint32_t i = 0; i < 8; i++) {
+		ranges[i] = (struct model_range){
+			.phase = i, .profile = MODEL_NONE, .enter_ns = now, .mpi_ns = UINT64_MAX};
+		ranges[i].leave_ns = now += tenths[i] * (SECOND / 10);
+	}
+	m->phases = phases;
+	m->ranges = ranges;
+	m->n_phases = 8;
+	m->n_ranges = 8;
+	assert_true(view_pop_make(m, &p));
+	assert_int_equal(p.n, VIEW_POP_MOST);
+	assert_int_equal(p.n_more, 3);
+	static const uint32_t rows[] = {0, 2, 3, 4, 7}; /* not f, which is as long as a and d */
+	for (size_t i = 0; i < 5; i++)
+		assert_int_equal(p.at[i + 1].phase, rows[i]);
+	assert_true(near(p.at[5].elapsed, 2));
+	m->n_phases = 0;
+	m->n_ranges = 0;
+	model_free(m);
+	fixture_remove(directory);
+}
+
 /* Ranges of threads, and ranges that overlap, as other sources of ranges have them. */
 static void test_threads_and_overlaps(void **state)
 {
@@ -242,6 +283,7 @@ int main(void)
 		cmocka_unit_test(test_efficiencies),
 		cmocka_unit_test(test_ranks),
 		cmocka_unit_test(test_part),
+		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_threads_and_overlaps),
 		cmocka_unit_test(test_damage),
 	};

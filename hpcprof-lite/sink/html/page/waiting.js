@@ -171,6 +171,10 @@ class WaitingView {
         { class: "keys" },
         "As the POP centre defines it: parallel efficiency = load balance × communication.",
         pop.setup ? " Time in MPI_Init and MPI_Finalize is left out." : "",
+        pop.more
+          ? ` Not shown: ${pop.more} more ${pop.marked ? "phase" : "loop"}` +
+            `${pop.more === 1 ? "" : "s"}.`
+          : "",
       ),
       el(
         "table",

@@ -65,6 +65,14 @@ static void put_phase(const struct model *m, const struct view_pop *x, const str
 	putc('\n', s->out);
 }
 
+static void put_more(const struct model *m, const struct view_pops *p, const struct text_style *s)
+{
+	char a[TEXT_CELL];
+	if (p->n_more)
+		fprintf(s->out, "  %s more %s%s not shown\n", text_count(a, p->n_more),
+			m->n_phases ? "phase" : "loop", p->n_more == 1 ? " is" : "s are");
+}
+
 static void put_devices(const struct view_pop_devices *d, const struct text_style *s)
 {
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], e[TEXT_CELL], f[TEXT_CELL];
@@ -95,6 +103,7 @@ bool text_report_pop(const struct model *m, const struct text_style *s)
 	put_head(&p, &c, s);
 	for (size_t i = 0; i < p.n; i++)
 		put_phase(m, &p.at[i], &c, s);
+	put_more(m, &p, s);
 	put_devices(&p.devices, s);
 	putc('\n', s->out);
 	return true;
