@@ -69,6 +69,7 @@ static const struct {
 	[MSR_LOSS_NVTX_DETAIL] =
 		{"nvtx-details",
 		 "names, paths or single times of NVTX ranges that could not be recorded", false},
+	[MSR_LOSS_PHASE] = {"phases", "phases of the program that could not be recorded", false},
 };
 
 bool msr_loss_takes_sample(enum msr_loss l)

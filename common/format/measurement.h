@@ -495,6 +495,7 @@ enum msr_loss {
 	MSR_LOSS_BLAME,        /* threads that ended before what they were blamed for had a place */
 	MSR_LOSS_NVTX,         /* of the process: ranges and marks that could not be recorded */
 	MSR_LOSS_NVTX_DETAIL,  /* of the process: their names, paths or single times */
+	MSR_LOSS_PHASE,        /* of the process: phases that could not be recorded */
 	MSR_N_LOSSES,
 	MSR_LOSS_ROOM = 32      /* slots in the structures */
 };

@@ -447,6 +447,8 @@ static bool make(struct pop *p, struct view_pops *out)
 	pop_times_free(&whole);
 	if (out->n && out->at[0].n_threads == 1 && !out->at[0].has_gpu)
 		out->n = 0;
+	for (uint32_t i = 0; i < m->n_processes; i++)
+		out->n_lost += p->is_chosen[i] ? m->processes[i].ledger.losses[MSR_LOSS_PHASE] : 0;
 	if (!ok || !out->n || !m->has_traces)
 		return ok;
 	return m->n_phases ? add_phases(p, out) : add_loops(p, out);

@@ -67,6 +67,7 @@ struct view_pops {
 	struct view_pop at[VIEW_POP_MOST];
 	size_t n; /* 0: there is one thread, or no useful time */
 	uint32_t n_more; /* other phases, or other loops of at least 5 % of the time */
+	uint64_t n_lost; /* phases that could not be recorded; their time is in no row */
 	struct view_pop_devices devices;
 };
 

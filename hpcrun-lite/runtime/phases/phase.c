@@ -6,6 +6,7 @@
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/records.h"
 #include "hpcrun-lite/runtime/sample.h"
+#include "hpcrun-lite/store/store.h"
 
 static struct {
 	struct msr_phase *now; /* in the file; NULL: none */
@@ -46,12 +47,14 @@ static uint64_t mpi_ns_of(uint32_t thread)
 void phase_begin(struct phase_place place)
 {
 	enum msr_loss cause;
+	struct msr_phase *p = NULL;
 	phase_end();
-	if (phases.n == PHASES_MOST)
+	if (phases.n < PHASES_MOST)
+		p = records_begin(MSR_PHASE, sizeof *p, &cause);
+	if (!p) {
+		store_count_loss(MSR_LOSS_PHASE);
 		return;
-	struct msr_phase *p = records_begin(MSR_PHASE, sizeof *p, &cause);
-	if (!p)
-		return;
+	}
 	p->enter_ns = clock_mono_ns();
 	p->thread = place.thread;
 	p->node = place.node;

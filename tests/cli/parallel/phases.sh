@@ -71,4 +71,11 @@ judge 1 assemble
 judge 2 solve
 is "fork: the child has no phase of its own" "$(grep -c '%  phase ' "$T/report")" 2
 
+measure many
+like "many: those that were not recorded are counted" "$(cat "$T/report")" \
+	"also 10 phases: phases of the program that could not be recorded"
+like "many: the table says so" "$(cat "$T/report")" \
+	"10 phases were not recorded: the times of phases are too small"
+like "many: the shorter phase has no row" "$(cat "$T/report")" "more phases? (is|are) not shown"
+
 done_testing

@@ -2,9 +2,10 @@
 /*
  * Two threads and two phases that the program marks (hpctoolkit.h), in which the threads have known
  * work. It says what its own clocks say, as "NAME elapsed ns, useful ns": the time from start to
- * stop, and the CPU time of the work of both threads. Usage: phases once|again|fork.
+ * stop, and the CPU time of the work of both threads. Usage: phases once|again|fork|many.
  * once: each phase three times, one after the other, with work between them that is not measured.
  * again: no stop, so the start of a phase ends the one before. fork: a child goes on in a phase.
+ * many: once, then MANY phases more than are recorded.
  */
 #include "hpcrun-lite/api/hpctoolkit.h"
 
@@ -15,6 +16,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+enum { MANY = 10, RECORDED = 65536 };
 
 struct truth {
 	const char *name;
@@ -111,6 +114,8 @@ int main(int argc, char **argv)
 		}
 		waitpid(child, NULL, 0);
 	}
+	for (int i = 6; strcmp(what, "many") == 0 && i < RECORDED + MANY; i++)
+		hpctoolkit_sampling_start();
 	other_ms = 0;
 	pthread_barrier_wait(&meet);
 	pthread_join(thread, NULL);

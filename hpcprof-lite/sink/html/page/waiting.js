@@ -175,6 +175,7 @@ class WaitingView {
           ? ` Not shown: ${pop.more} more ${pop.marked ? "phase" : "loop"}` +
             `${pop.more === 1 ? "" : "s"}.`
           : "",
+        pop.lost ? ` Phases that were not recorded: ${pop.lost}. Their times are missing.` : "",
       ),
       el(
         "table",
