@@ -144,9 +144,9 @@ static void put_pop(struct html *h)
 	html_put_text(&h->section,
 		      ",\"pop\":{\"processes\":%" PRIu32 ",\"threads\":%" PRIu32
 		      ",\"setup\":%d,\"more\":%" PRIu32 ",\"marked\":%d,\"lost\":%" PRIu64
-		      ",\"phases\":[",
+		      ",\"lacksLines\":%d,\"phases\":[",
 		      p.at[0].n_processes, p.at[0].n_threads, p.at[0].has_setup, p.n_more,
-		      h->m->n_phases != 0, p.n_lost);
+		      h->m->n_phases != 0, p.n_lost, p.lacks_lines);
 	for (size_t i = 0; i < p.n; i++) {
 		html_put_text(&h->section, i ? "," : "");
 		put_phase(h, &p.at[i]);

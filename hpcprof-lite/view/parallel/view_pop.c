@@ -449,6 +449,7 @@ static bool make(struct pop *p, struct view_pops *out)
 		out->n = 0;
 	for (uint32_t i = 0; i < m->n_processes; i++)
 		out->n_lost += p->is_chosen[i] ? m->processes[i].ledger.losses[MSR_LOSS_PHASE] : 0;
+	out->lacks_lines = m->n_phases && !m->has_traces;
 	if (!ok || !out->n || !m->has_traces)
 		return ok;
 	return m->n_phases ? add_phases(p, out) : add_loops(p, out);

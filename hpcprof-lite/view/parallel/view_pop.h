@@ -68,6 +68,7 @@ struct view_pops {
 	size_t n; /* 0: there is one thread, or no useful time */
 	uint32_t n_more; /* other phases, or other loops of at least 5 % of the time */
 	uint64_t n_lost; /* phases that could not be recorded; their time is in no row */
+	bool lacks_lines; /* phases have no rows, because there are no time lines */
 	struct view_pop_devices devices;
 };
 

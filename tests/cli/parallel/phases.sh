@@ -78,4 +78,9 @@ like "many: the table says so" "$(cat "$T/report")" \
 	"10 phases were not recorded: the times of phases are too small"
 like "many: the shorter phase has no row" "$(cat "$T/report")" "more phases? (is|are) not shown"
 
+measure once --no-trace
+is "without time lines, there are no rows" "$(grep -c '%  phase ' "$T/report")" 0
+like "without time lines, the table says why" "$(cat "$T/report")" \
+	"phases need time lines: measure without --no-trace"
+
 done_testing

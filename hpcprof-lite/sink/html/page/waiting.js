@@ -175,6 +175,7 @@ class WaitingView {
           ? ` Not shown: ${pop.more} more ${pop.marked ? "phase" : "loop"}` +
             `${pop.more === 1 ? "" : "s"}.`
           : "",
+        pop.lacksLines ? " Phases need time lines: measure without --no-trace." : "",
         pop.lost ? ` Phases that were not recorded: ${pop.lost}. Their times are missing.` : "",
       ),
       el(

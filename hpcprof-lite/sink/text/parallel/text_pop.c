@@ -71,6 +71,8 @@ static void put_more(const struct model *m, const struct view_pops *p, const str
 	if (p->n_more)
 		fprintf(s->out, "  %s more %s%s not shown\n", text_count(a, p->n_more),
 			m->n_phases ? "phase" : "loop", p->n_more == 1 ? " is" : "s are");
+	if (p->lacks_lines)
+		fputs("  phases need time lines: measure without --no-trace\n", s->out);
 	if (p->n_lost)
 		fprintf(s->out, "  %s %s not recorded: the times of phases are too small\n",
 			text_count(a, p->n_lost), p->n_lost == 1 ? "phase was" : "phases were");
