@@ -22,38 +22,41 @@ begin_loop(enum gomp_function which, enum msr_omp_schedule kind, long chunk)
 	return gomp_find(which, (uintptr_t)__builtin_return_address(0) - 1).function;
 }
 
-static bool take_all(long from, long to, long *first, long *last)
+static bool take_all(long from, long to, long step, long *first, long *last)
 {
 	*first = from;
 	*last = to;
-	return from != to;
+	return step > 0 ? from < to : from > to;
 }
 
-static bool take_all_ull(unsigned long long from, unsigned long long to, unsigned long long *first,
-			 unsigned long long *last)
+static bool take_all_ull(bool up, unsigned long long from, unsigned long long to,
+			 unsigned long long *first, unsigned long long *last)
 {
 	*first = from;
 	*last = to;
-	return from != to;
+	return up ? from < to : from > to;
 }
 
 HOOK bool GOMP_loop_static_start(long from, long to, long step, long chunk, long *first, long *last)
 {
 	gomp_start_fn *real = begin_loop(GOMP_LOOP_STATIC_START, MSR_OMP_STATIC, chunk);
-	return real ? real(from, to, step, chunk, first, last) : take_all(from, to, first, last);
+	return real ? real(from, to, step, chunk, first, last)
+		    : take_all(from, to, step, first, last);
 }
 
 HOOK bool GOMP_loop_dynamic_start(long from, long to, long step, long chunk, long *first,
 				  long *last)
 {
 	gomp_start_fn *real = begin_loop(GOMP_LOOP_DYNAMIC_START, MSR_OMP_DYNAMIC, chunk);
-	return real ? real(from, to, step, chunk, first, last) : take_all(from, to, first, last);
+	return real ? real(from, to, step, chunk, first, last)
+		    : take_all(from, to, step, first, last);
 }
 
 HOOK bool GOMP_loop_guided_start(long from, long to, long step, long chunk, long *first, long *last)
 {
 	gomp_start_fn *real = begin_loop(GOMP_LOOP_GUIDED_START, MSR_OMP_GUIDED, chunk);
-	return real ? real(from, to, step, chunk, first, last) : take_all(from, to, first, last);
+	return real ? real(from, to, step, chunk, first, last)
+		    : take_all(from, to, step, first, last);
 }
 
 HOOK bool GOMP_loop_nonmonotonic_dynamic_start(long from, long to, long step, long chunk,
@@ -61,7 +64,8 @@ HOOK bool GOMP_loop_nonmonotonic_dynamic_start(long from, long to, long step, lo
 {
 	gomp_start_fn *real =
 		begin_loop(GOMP_LOOP_NONMONOTONIC_DYNAMIC_START, MSR_OMP_DYNAMIC, chunk);
-	return real ? real(from, to, step, chunk, first, last) : take_all(from, to, first, last);
+	return real ? real(from, to, step, chunk, first, last)
+		    : take_all(from, to, step, first, last);
 }
 
 HOOK bool GOMP_loop_nonmonotonic_guided_start(long from, long to, long step, long chunk,
@@ -69,13 +73,14 @@ HOOK bool GOMP_loop_nonmonotonic_guided_start(long from, long to, long step, lon
 {
 	gomp_start_fn *real =
 		begin_loop(GOMP_LOOP_NONMONOTONIC_GUIDED_START, MSR_OMP_GUIDED, chunk);
-	return real ? real(from, to, step, chunk, first, last) : take_all(from, to, first, last);
+	return real ? real(from, to, step, chunk, first, last)
+		    : take_all(from, to, step, first, last);
 }
 
 HOOK bool GOMP_loop_runtime_start(long from, long to, long step, long *first, long *last)
 {
 	gomp_start_runtime_fn *real = begin_loop(GOMP_LOOP_RUNTIME_START, MSR_OMP_RUNTIME, 0);
-	return real ? real(from, to, step, first, last) : take_all(from, to, first, last);
+	return real ? real(from, to, step, first, last) : take_all(from, to, step, first, last);
 }
 
 HOOK bool GOMP_loop_nonmonotonic_runtime_start(long from, long to, long step, long *first,
@@ -83,7 +88,7 @@ HOOK bool GOMP_loop_nonmonotonic_runtime_start(long from, long to, long step, lo
 {
 	gomp_start_runtime_fn *real =
 		begin_loop(GOMP_LOOP_NONMONOTONIC_RUNTIME_START, MSR_OMP_RUNTIME, 0);
-	return real ? real(from, to, step, first, last) : take_all(from, to, first, last);
+	return real ? real(from, to, step, first, last) : take_all(from, to, step, first, last);
 }
 
 HOOK bool GOMP_loop_maybe_nonmonotonic_runtime_start(long from, long to, long step, long *first,
@@ -91,7 +96,7 @@ HOOK bool GOMP_loop_maybe_nonmonotonic_runtime_start(long from, long to, long st
 {
 	gomp_start_runtime_fn *real =
 		begin_loop(GOMP_LOOP_MAYBE_NONMONOTONIC_RUNTIME_START, MSR_OMP_RUNTIME, 0);
-	return real ? real(from, to, step, first, last) : take_all(from, to, first, last);
+	return real ? real(from, to, step, first, last) : take_all(from, to, step, first, last);
 }
 
 HOOK bool GOMP_loop_ull_static_start(bool up, unsigned long long from, unsigned long long to,
@@ -101,7 +106,7 @@ HOOK bool GOMP_loop_ull_static_start(bool up, unsigned long long from, unsigned 
 	gomp_start_ull_fn *real =
 		begin_loop(GOMP_LOOP_ULL_STATIC_START, MSR_OMP_STATIC, (long)chunk);
 	return real ? real(up, from, to, step, chunk, first, last)
-		    : take_all_ull(from, to, first, last);
+		    : take_all_ull(up, from, to, first, last);
 }
 
 HOOK bool GOMP_loop_ull_dynamic_start(bool up, unsigned long long from, unsigned long long to,
@@ -111,7 +116,7 @@ HOOK bool GOMP_loop_ull_dynamic_start(bool up, unsigned long long from, unsigned
 	gomp_start_ull_fn *real =
 		begin_loop(GOMP_LOOP_ULL_DYNAMIC_START, MSR_OMP_DYNAMIC, (long)chunk);
 	return real ? real(up, from, to, step, chunk, first, last)
-		    : take_all_ull(from, to, first, last);
+		    : take_all_ull(up, from, to, first, last);
 }
 
 HOOK bool GOMP_loop_ull_guided_start(bool up, unsigned long long from, unsigned long long to,
@@ -121,7 +126,7 @@ HOOK bool GOMP_loop_ull_guided_start(bool up, unsigned long long from, unsigned 
 	gomp_start_ull_fn *real =
 		begin_loop(GOMP_LOOP_ULL_GUIDED_START, MSR_OMP_GUIDED, (long)chunk);
 	return real ? real(up, from, to, step, chunk, first, last)
-		    : take_all_ull(from, to, first, last);
+		    : take_all_ull(up, from, to, first, last);
 }
 
 HOOK bool GOMP_loop_ull_nonmonotonic_dynamic_start(bool up, unsigned long long from,
@@ -133,7 +138,7 @@ HOOK bool GOMP_loop_ull_nonmonotonic_dynamic_start(bool up, unsigned long long f
 	gomp_start_ull_fn *real =
 		begin_loop(GOMP_LOOP_ULL_NONMONOTONIC_DYNAMIC_START, MSR_OMP_DYNAMIC, (long)chunk);
 	return real ? real(up, from, to, step, chunk, first, last)
-		    : take_all_ull(from, to, first, last);
+		    : take_all_ull(up, from, to, first, last);
 }
 
 HOOK bool GOMP_loop_ull_nonmonotonic_guided_start(bool up, unsigned long long from,
@@ -145,7 +150,7 @@ HOOK bool GOMP_loop_ull_nonmonotonic_guided_start(bool up, unsigned long long fr
 	gomp_start_ull_fn *real =
 		begin_loop(GOMP_LOOP_ULL_NONMONOTONIC_GUIDED_START, MSR_OMP_GUIDED, (long)chunk);
 	return real ? real(up, from, to, step, chunk, first, last)
-		    : take_all_ull(from, to, first, last);
+		    : take_all_ull(up, from, to, first, last);
 }
 
 HOOK bool GOMP_loop_ull_runtime_start(bool up, unsigned long long from, unsigned long long to,
@@ -154,7 +159,8 @@ HOOK bool GOMP_loop_ull_runtime_start(bool up, unsigned long long from, unsigned
 {
 	gomp_start_runtime_ull_fn *real =
 		begin_loop(GOMP_LOOP_ULL_RUNTIME_START, MSR_OMP_RUNTIME, 0);
-	return real ? real(up, from, to, step, first, last) : take_all_ull(from, to, first, last);
+	return real ? real(up, from, to, step, first, last)
+		    : take_all_ull(up, from, to, first, last);
 }
 
 HOOK bool GOMP_loop_ull_nonmonotonic_runtime_start(bool up, unsigned long long from,
@@ -164,7 +170,8 @@ HOOK bool GOMP_loop_ull_nonmonotonic_runtime_start(bool up, unsigned long long f
 {
 	gomp_start_runtime_ull_fn *real =
 		begin_loop(GOMP_LOOP_ULL_NONMONOTONIC_RUNTIME_START, MSR_OMP_RUNTIME, 0);
-	return real ? real(up, from, to, step, first, last) : take_all_ull(from, to, first, last);
+	return real ? real(up, from, to, step, first, last)
+		    : take_all_ull(up, from, to, first, last);
 }
 
 HOOK bool GOMP_loop_ull_maybe_nonmonotonic_runtime_start(bool up, unsigned long long from,
@@ -175,5 +182,6 @@ HOOK bool GOMP_loop_ull_maybe_nonmonotonic_runtime_start(bool up, unsigned long 
 {
 	gomp_start_runtime_ull_fn *real =
 		begin_loop(GOMP_LOOP_ULL_MAYBE_NONMONOTONIC_RUNTIME_START, MSR_OMP_RUNTIME, 0);
-	return real ? real(up, from, to, step, first, last) : take_all_ull(from, to, first, last);
+	return real ? real(up, from, to, step, first, last)
+		    : take_all_ull(up, from, to, first, last);
 }

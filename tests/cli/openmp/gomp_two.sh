@@ -39,6 +39,8 @@ else
 fi
 
 gomp=$(ldd "$G/usual.so" | sed -n 's/.*libgomp\.so\.1 => \(\S*\) .*/\1/p')
+measure -- "$G/gomp_jit"
+is "without libgomp: a thread gets each loop that is not empty" "$(cat "$T/stdout")" "0011 0011"
 measure -- "$G/gomp_jit" "$gomp"
 is "code in no object: its teams" "$(cat "$T/stdout")" "10 teams of 4"
 measure --no-openmp -- "$G/gomp_jit" "$gomp"
