@@ -40,7 +40,9 @@
 /* A tick that came later than this was held up: the thread could not take the signal. */
 #define LATE_NS 200000u
 #define QUEUE_LEAST_NS 100000u   /* time in the run queue below this waits for more */
-#define STOPPED_NS 100000000u    /* a page is not waited for so long, and a processor seldom */
+#define STOPPED_NS 100000000u    /* a page is not waited for so long */
+/* Threads of low priority, and those with a quota, wait for a processor for a second. */
+#define STOPPED_MIXED_NS 3000000000u
 
 enum where { RUNNING, WAITING, QUEUED };
 
@@ -289,10 +291,14 @@ static bool was_held_up(const struct passed *p)
 	return p->n_waits && p->late_ns >= LATE_NS && p->blocked_ns >= p->late_ns / 2;
 }
 
-/* Held up outside of system calls. A stop is one voluntary switch. */
+/*
+ * Held up outside of system calls. A stop is one voluntary switch. If the processor was taken away
+ * as well, only a very late tick says that it was a stop.
+ */
 static enum where find_halt(const struct passed *p, struct offcpu_wait *wait)
 {
-	const bool is_long = p->n_waits == 1 && p->late_ns >= STOPPED_NS;
+	const uint64_t least = p->is_mixed ? STOPPED_MIXED_NS : STOPPED_NS;
+	const bool is_long = p->n_waits == 1 && p->late_ns >= least;
 	if (p->is_mixed && !p->n_read && !is_long)
 		return QUEUED;
 	const bool is_fault = p->n_read || (p->n_faults && !is_long);

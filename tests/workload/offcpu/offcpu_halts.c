@@ -46,11 +46,11 @@ NOINLINE static void be_stopped(void)
 	if (child == 0) {
 		usleep(200000);
 		kill(self, SIGSTOP);
-		usleep(600000);
+		usleep(3500000);
 		kill(self, SIGCONT);
 		_exit(0);
 	}
-	while (last < start + 1500000000u) {
+	while (last < start + 4500000000u) {
 		const uint64_t now = now_ns();
 		gap = now - last > gap ? now - last : gap;
 		last = now;
