@@ -354,7 +354,7 @@ def use_nvtx(page, checks):
     found = page.js(view + """const t = v.track(v.rows[1]), label = i =>
         app.profile.str(app.profile.meta.nvtx.ranges[t.range[i]].label);
         const steps = [...t.range.keys()].filter(i => label(i) === "step");
-        return steps.map(i => v.under({id: v.rows[1], x: 1000, time: t.end[i] - 1000}).range)""")
+        return steps.map(i => v.under({id: v.rows[1], x: 1000, time: t.end[i] - 50000}).range)""")
     checks.check("nvtx: what is under the mouse", found == ["step"] * 3, found)
     left, top, width = page.place("#view-timeline canvas")
     page.drag(left + 60, top + 26 + 22 + 11)
