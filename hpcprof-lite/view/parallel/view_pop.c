@@ -467,7 +467,8 @@ bool view_pop_make(const struct model *m, struct view_pops *out)
 			.is_setup = calloc((size_t)m->n_contexts + 1, sizeof *p.is_setup),
 			.mpi_time = MODEL_NONE};
 	*out = (struct view_pops){0};
-	bool ok = p.is_chosen && p.whole && p.first_profile && p.n_threads && p.main_thread && p.is_setup;
+	bool ok = p.is_chosen && p.whole && p.first_profile && p.n_threads && p.main_thread &&
+		  p.is_setup;
 	for (uint32_t i = 0; i < m->n_metrics; i++) {
 		p.has_activities |= m->metrics[i].kind == MODEL_METRIC_ACTIVITY;
 		if (m->metrics[i].role == MODEL_ROLE_MPI_TIME)

@@ -8,7 +8,7 @@
 struct pop {
 	const struct model *m;
 	bool *is_chosen;       /* by process */
-	uint32_t *whole;       /* by process: the one that it is a part of; MODEL_NONE: not chosen */
+	uint32_t *whole;       /* by process: what it is a part of; MODEL_NONE: not chosen */
 	uint32_t *first_profile; /* by process; not set for one without profiles */
 	uint32_t *n_threads;   /* by process: sizes of teams, or used threads */
 	uint32_t *main_thread; /* by process: its profile, or MODEL_NONE */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A region whose function is in no object, as a compiler at run time (JIT) makes it: the libgomp
- * given is loaded for all. Prints the size of the team. Without an argument, and so without libgomp,
- * it asks for loops that it finds with dlsym. Used by tests/cli/openmp/gomp_two.sh.
+ * given is loaded for all. Prints the size of the team. Without an argument, there is no
+ * libgomp, and it asks for loops that it finds with dlsym. Used by tests/cli/openmp/gomp_two.sh.
  */
 #include <dlfcn.h>
 #include <stdint.h>
