@@ -69,8 +69,9 @@ struct leave {
 	uint16_t kept[LEAVE_PASSED];
 	unsigned n_insns; /* that were looked at */
 	/*
-	 * If the code is read by `more`: stretches with all code that was looked at; n_runs > LEAVE_RUNS if
-	 * there are too many. Up to the instruction at same_hi, sp and bp are as at the beginning.
+	 * If the code is read by `more`: stretches with all code that was looked at;
+	 * n_runs > LEAVE_RUNS if there are too many. Up to the instruction at same_hi, sp and bp
+	 * are as at the beginning.
 	 */
 	unsigned n_runs;
 	struct leave_run {

@@ -21,8 +21,8 @@ functions() {
 }
 untimed="alpha or beta stays "
 nothing="<code outside every module> "
-# Each function computes for 30 ms. On a busy machine CPUTIME may have its first sample after 50 ms of
-# CPU time; the timer of REALTIME has expired whenever the thread gets the processor.
+# Each function computes for 30 ms. On a busy machine CPUTIME may have its first sample after 50 ms
+# of CPU time; the timer of REALTIME has expired whenever the thread gets the processor.
 measure() {
 	name=$1
 	shift

@@ -78,7 +78,8 @@ static void test_names_meet(void **state)
 	struct wait_part part = {0};
 	struct strtab strings = {0};
 	union record a = make(1, MSR_WAIT_OBJECT_DESCRIPTOR, "file /x"),
-		     e = make(2, MSR_WAIT_OBJECT_LOCK, ""), b = make(2, MSR_WAIT_OBJECT_DESCRIPTOR, "file /x"),
+		     e = make(2, MSR_WAIT_OBJECT_LOCK, ""),
+		     b = make(2, MSR_WAIT_OBJECT_DESCRIPTOR, "file /x"),
 		     c = make(1, MSR_WAIT_OBJECT_LOCK, ""), d = make(3, MSR_WAIT_OBJECT_LOCK, "");
 	(void)state;
 	c.head.addr = msr_addr_make(0, 0x4040, false);
