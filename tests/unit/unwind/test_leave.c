@@ -87,8 +87,8 @@ __asm__(".text\n"
 	"mov %rax, (%rsp)\n mov (%rsp), %rsp\n ret\n"
 	AT(x0) "mov %rbp, 8(%rsp)\n"
 	AT(x1) "je 5f\n nop\n 5: ret\n"
-	AT(y0) "enter $16, $0\n"
-	AT(y1) "nop\n leave\n ret\n"
+	AT(x2) "enter $16, $0\n"
+	AT(x3) "nop\n leave\n ret\n"
 	AT(z0) "xchg %rsp, %rax\n"
 	AT(z1) "mov %rax, %rsp\n ret\n"
 	AT(z2) "push %rbp\n xchg %rcx, %rbp\n pop %rbp\n ret\n"
@@ -103,7 +103,7 @@ enum { AX = 0, BX = 3, BP = 6, SP = 7, R10 = 10 };
 extern const uint8_t a0[], a1[], a2[], a3[], a4[], a5[], a6[], b0[], b1[], b2[], b3[], c0[], c1[],
 	c2[], c3[], c4[], c5[], c6[], d0[], d1[], e0[], e1[], f0[], g0[], h0[], i0[], u0[], k0[],
 	k1[], l0[], m0[], m1[], n0[], o0[], p0[], q0[], r0[], s0[], t0[], t1[], v0[],
-	w0[], w1[], x0[], x1[], y0[], y1[], z0[], z1[], z2[], z3[], end[];
+	w0[], w1[], x0[], x1[], x2[], x3[], z0[], z1[], z2[], z3[], end[];
 
 /* At the first instruction from `at` on. LEAVE_UNKNOWN: there is no way out. */
 static const struct {
@@ -153,8 +153,8 @@ static const struct {
 	{v0, {0}, {0}},
 	{w0, REG(SP, 8), SAME},
 	{w1, {0}, {0}},
-	{y0, {0}, {0}},
-	{y1, REG(BP, 16), LOAD(BP, 0, 0)},
+	{x2, {0}, {0}},
+	{x3, REG(BP, 16), LOAD(BP, 0, 0)},
 	{z0, {0}, {0}},
 	{z1, REG(AX, 8), SAME},
 	{z2, {0}, {0}},
