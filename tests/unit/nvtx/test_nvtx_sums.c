@@ -111,7 +111,7 @@ static void push(uint32_t id, uint32_t domain, uint64_t enter_ns)
 {
 	const struct nvtx_pushed p = {.enter_ns = enter_ns, .id = id, .domain = domain};
 	nvtx_sums_begin(&thread, id);
-	assert_true(nvtx_sums_push(&thread, THREAD, &p));
+	nvtx_sums_push(&thread, THREAD, &p);
 }
 
 static uint32_t pop(uint32_t domain, uint64_t leave_ns, const double *value)
@@ -214,10 +214,15 @@ static void too_many_share_the_rest(void **state)
 	(void)state;
 	for (uint32_t i = 1; i <= NVTX_SUMS_MOST; i++)
 		find(i, 1);
-	const uint32_t rest = find(NVTX_SUMS_MOST + 1, 1);
-	assert_int_equal(find(NVTX_SUMS_MOST + 2, 3), rest);
+	const uint32_t named = find(NVTX_SUMS_MOST + 1, 1);
+	assert_int_equal(find(NVTX_SUMS_MOST + 2, 1), named);
+	assert_int_not_equal(find(NVTX_SUMS_MOST + 2, 2), named);
 	assert_int_equal(find(1, 1), 1);
-	assert_int_equal(look().n_sums, NVTX_SUMS_MOST + 1);
+	for (uint32_t i = 3; i <= NVTX_SUMS_MOST; i++)
+		find(1, i);
+	const uint32_t rest = find(1, NVTX_SUMS_MOST + 1);
+	assert_int_equal(find(2, NVTX_SUMS_MOST + 2), rest);
+	assert_int_equal(look().n_sums, 2 * NVTX_SUMS_MOST + 1);
 }
 
 int main(void)
