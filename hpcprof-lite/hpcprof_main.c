@@ -131,7 +131,7 @@ static const struct option_spec others[] = {
 	 "write nothing but DIR2: a copy of the measurement DIR with\n"
 	 "its structures and sources, for another machine",
 	 set_archive},
-	{0, "internals", NULL, "show the frames inside of OpenMP, MPI, PyTorch and waits",
+	{0, "internals", NULL, "show frames inside of OpenMP, MPI, PyTorch, waits, import",
 	 set_internals},
 	{0, "no-structs", NULL, "do not run hpcstruct-lite for missing structure files",
 	 set_no_structs},

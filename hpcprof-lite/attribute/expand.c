@@ -9,6 +9,7 @@
 #include "hpcprof-lite/attribute/expand_fold.h"
 #include "hpcprof-lite/attribute/jit_names.h"
 #include "hpcprof-lite/attribute/python_frames.h"
+#include "hpcprof-lite/attribute/known_code.h"
 #include "hpcprof-lite/attribute/torch/torch_fold.h"
 
 #include <stdio.h>
@@ -188,10 +189,19 @@ static uint32_t enter_wait(struct expand_run *r, uint32_t at, uint64_t synthetic
 	return r->failed ? 0 : expand_enter_function(r, at, function, MODEL_CALL);
 }
 
+/* Python's tracebacks leave these frames out, too. */
+static bool is_import(const struct expand_run *r, const struct merge_node *n)
+{
+	const struct expand_module *m = n->module < r->n_modules ? &r->modules[n->module] : NULL;
+	return m && m->is_python && known_import(m->path);
+}
+
 /* Makes the context of a node below `above`. */
 static uint32_t enter_node(struct expand_run *r, uint32_t above, const struct merge_node *n)
 {
 	uint32_t context;
+	if (r->folds && is_import(r, n))
+		return above;
 	if (n->module != MERGE_NO_MODULE) {
 		const uint32_t i = (uint32_t)(n - r->tree->nodes.at);
 		return r->torch && torch_fold_enter(r->torch, i, above, &context)
@@ -218,6 +228,7 @@ static void enter_all(struct expand_run *r, const struct merge_tree *t, bool fol
 	e->context_of[0] = 0;
 	struct expand_fold *fold = NULL;
 	r->tree = t;
+	r->folds = folds;
 	r->failed = folds && (!expand_fold_open(r, t, &fold) || !torch_fold_open(r, t, &r->torch));
 	for (uint32_t i = 1; i < t->nodes.n && !r->failed; i++) {
 		const struct merge_node *n = &t->nodes.at[i];

@@ -66,8 +66,8 @@ struct expand {
 };
 
 /*
- * folds: without the internals of OpenMP, MPI and PyTorch (expand_fold.h, torch_fold.h). False if
- * memory is short.
+ * folds: without the internals of OpenMP, MPI and PyTorch (expand_fold.h, torch_fold.h), and of
+ * Python's import. False if memory is short.
  */
 bool expand_tree(struct expand *e, const struct merge_tree *t, const struct expand_module *modules,
 	uint32_t n_modules, bool folds);

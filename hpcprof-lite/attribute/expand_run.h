@@ -23,6 +23,7 @@ struct expand_run {
 	uint32_t *python_memo; /* by Python function; NULL: none yet */
 	struct expand_memo *memos; /* n_modules + 1: the last for code outside every module */
 	struct torch_fold *torch;  /* NULL: nothing of PyTorch is folded */
+	bool folds;                /* without the internals of libraries */
 	const struct merge_tree *tree; /* of expand_tree(); others: NULL */
 	bool failed;
 };

@@ -42,6 +42,11 @@ enum model_module_role known_module(const char *path)
 					   : MODEL_MODULE_PROGRAM;
 }
 
+bool known_import(const char *file)
+{
+	return begins(file, "<frozen importlib._bootstrap"); /* and _bootstrap_external */
+}
+
 bool known_launch(const char *function)
 {
 	static const char *const calls[] = {"clEnqueue", "cudaGraphLaunch", "cuGraphLaunch", NULL};

@@ -35,6 +35,8 @@ not_like "... not in the interpreter" "$(cat "$T/folded")" '<genexpr> +0x'
 like "--interpreter: as it was" "$(cat "$T/whole")" '<genexpr> +0x'
 like "the first Python function stands below the entry" "$(sed -n 4p "$T/folded")" \
 	'<module> \[work.py\]$'
+like "an import is one row" "$(cat "$T/folded")" '<module> \[decoder.py\] +__init__.py:106$'
+like "--internals: importlib is shown" "$(tree --internals)" '_find_and_load +work.py:1$'
 like "extension modules stay" "$(cat "$T/folded")" 'unknown function> \[_json'
 "$HPCPROF" -q --no-structs --to text --all "$T/m" >"$T/all" 2>"$T/err"
 "$HPCPROF" -q --no-structs --to text --all --interpreter "$T/m" 2>"$T/err" >"$T/all-interpreter"

@@ -32,6 +32,15 @@ static void modules(void **state)
 		assert_int_equal(known_module(cases[i].path), cases[i].role);
 }
 
+static void imports(void **state)
+{
+	(void)state;
+	assert_true(known_import("<frozen importlib._bootstrap>") &&
+		    known_import("<frozen importlib._bootstrap_external>"));
+	assert_false(known_import("/usr/lib/python3.11/importlib/__init__.py") ||
+		     known_import("<frozen runpy>") || known_import("<string>"));
+}
+
 static void launches(void **state)
 {
 	(void)state;
@@ -60,6 +69,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(modules),
+		cmocka_unit_test(imports),
 		cmocka_unit_test(launches),
 		cmocka_unit_test(nvcc),
 	};
