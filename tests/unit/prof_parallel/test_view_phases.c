@@ -231,10 +231,10 @@ static void test_threads_and_overlaps(void **state)
 	free(gen_close(g, MSR_EXIT_RETURN, 0));
 	struct model *m = fixture_model(directory, 1);
 	const struct model_phase phases[] = {{.name = "solve"}, {.name = "short"}};
-	const struct model_range ranges[] = {{0, 0, 0, REAL + SECOND, REAL + 4 * SECOND},
-					     {0, 0, 0, REAL + 2 * SECOND, REAL + 3 * SECOND},
-					     {0, 0, 1, REAL + 3 * SECOND, REAL + 6 * SECOND},
-					     {1, 0, MODEL_NONE, REAL, REAL + SECOND / 10}};
+	const struct model_range ranges[] = {{0, 0, 0, REAL + SECOND, REAL + 4 * SECOND, 0},
+					     {0, 0, 0, REAL + 2 * SECOND, REAL + 3 * SECOND, 0},
+					     {0, 0, 1, REAL + 3 * SECOND, REAL + 6 * SECOND, 0},
+					     {1, 0, MODEL_NONE, REAL, REAL + SECOND / 10, 0}};
 	m->phases = phases;
 	m->n_phases = 2;
 	m->ranges = ranges;
