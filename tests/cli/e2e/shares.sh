@@ -151,7 +151,9 @@ for compiler in "${CC:-cc}" ${CLANG:+"$CLANG"}; do
 		by_callers straight_caller deep_caller >"$T/g"
 		group "call paths" <"$T/g"
 		rate
-		is "$m: main holds everything" "$(sum function main 3)" "$(sum all ledger 2)"
+		# A sample or two can fall into what the C library does at exit.
+		within "$m: main holds everything" "$(sum function main 3)" \
+			"$(($(sum all ledger 2) - 2))" "$(sum all ledger 2)"
 	fi
 	if measure_evenly lines "$compiler" $seconds; then
 		by_lines line_a line_b line_c >"$T/g"
