@@ -192,8 +192,8 @@ static void put_source(struct text *t, const struct source_ops *ops, const struc
 {
 	static const char *const cpu_name[SOURCE_N_CPU] = {
 		[SOURCE_CPU_AUTO] =
-			"perf_event_open; a timer on the CPU clock while a thread switches or "
-			"launches GPU work often",
+			("perf_event_open; a timer on the CPU clock while a thread switches or "
+			 "launches GPU work often"),
 		[SOURCE_CPU_PERF] = "perf_event_open",
 		[SOURCE_CPU_TIMER] = "timer on the thread's CPU clock",
 	};
