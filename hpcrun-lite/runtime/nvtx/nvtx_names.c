@@ -252,8 +252,10 @@ static uint32_t name_thread(struct names *t, const struct nvtx_name *name,
 {
 	if (!take_lock())
 		return 0;
-	const bool ok = t->n_threads < THREAD_NAMES_MOST &&
-			write_record(0, name, text->bytes, (uint32_t)text->n);
+	const bool has_room = t->n_threads < THREAD_NAMES_MOST,
+		   ok = has_room && write_record(0, name, text->bytes, (uint32_t)text->n);
+	if (!has_room)
+		count_lost();
 	t->n_threads += ok;
 	trylock_give(&lock);
 	return ok;
