@@ -129,7 +129,7 @@ static uint64_t known_recipe(void *arg, uint64_t pc, uint16_t *needs)
 	enum { FLAGS = RECIPE_IN_TEXT | RECIPE_SKIP | RECIPE_AFTER_CALL | RECIPE_AT_START };
 	const struct walk *w = arg;
 	uint64_t recipe, delta;
-	if (!recipe_find(w->tag, pc, &recipe, &delta) || !(recipe & RECIPE_BY_CODE))
+	if (w->bypass || !recipe_find(w->tag, pc, &recipe, &delta) || !(recipe & RECIPE_BY_CODE))
 		return 0;
 	*needs = needs_of(recipe);
 	return recipe & ~(uint64_t)FLAGS;
@@ -148,7 +148,7 @@ static void insert_passed(struct walk *w, const struct leave *l, uint64_t recipe
 
 /*
  * The recipe of code without tables, from the way that it will return. While a dlclose is going on
- * the code may disappear.
+ * only code that no guess has led to is certainly there.
  */
 static uint64_t code_recipe(struct walk *w, uint64_t key, bool is_exact, uint16_t module,
 			    uintptr_t bias)
@@ -159,7 +159,8 @@ static uint64_t code_recipe(struct walk *w, uint64_t key, bool is_exact, uint16_
 		.lo = image->text_lo, .hi = image->text_hi, .known = known_recipe, .arg = w};
 	struct leave leave;
 	uint64_t recipe;
-	if (w->bypass || !image->has_segments || key < image->text_lo || key >= image->text_hi)
+	if ((w->bypass && w->heuristic) || !image->has_segments || key < image->text_lo ||
+	    key >= image->text_hi)
 		return RECIPE_NO_CFI;
 	t->counts.codes++;
 	if (!leave_find(&code, is_exact ? key : key + 1, is_exact, &t->leave, &leave))
@@ -169,7 +170,8 @@ static uint64_t code_recipe(struct walk *w, uint64_t key, bool is_exact, uint16_
 	else if (!recipe_of_leave(&leave, &recipe))
 		return RECIPE_NO_CFI;
 	recipe |= RECIPE_BY_CODE;
-	insert_passed(w, &leave, recipe, module, bias);
+	if (!w->bypass)
+		insert_passed(w, &leave, recipe, module, bias);
 	return recipe;
 }
 
@@ -198,7 +200,7 @@ uint64_t walk_generated_recipe(struct walk *w, const struct state *s)
 static bool is_return(struct walk *w, uint64_t key)
 {
 	bool in_text;
-	return heuristic_is_return(w, key + 1, w->bypass, &in_text);
+	return heuristic_is_return(w, key + 1, w->bypass && w->mark, &in_text);
 }
 
 uint64_t walk_compute_recipe(struct walk *w, uint64_t key, uint64_t *delta)

@@ -74,7 +74,7 @@ static struct {
 	const struct steps_case *now;
 	bool is_bare;
 	uint64_t steps, distinct, as_truth, as_libunwind, leaving, truncated, cut,
-		marked_wrong, agreed, libunwind_differs, marked,
+		marked_wrong, agreed, libunwind_differs, marked, marked_in_loader,
 		differences, reuse_differs, unsure;
 	uint64_t pcs[PC_SET];
 } judge;
@@ -310,6 +310,7 @@ static void judge_paths(const struct shadow *s, const struct unwind_path *out)
 	judge.as_libunwind += as_library;
 	judge.libunwind_differs += !as_library && library.n;
 	judge.marked += out->heuristic;
+	judge.marked_in_loader += judge.now->in_loader && out->heuristic;
 	if (true_to_life)
 		return;
 	if (out->end == UNWIND_THROWING && is_beginning_of_truth()) {
@@ -458,16 +459,19 @@ int main(int argc, char **argv)
 	       (unsigned long)counts->slow_frames);
 	printf("# wrong paths: %lu; reuse differs: %lu\n", (unsigned long)judge.differences,
 	       (unsigned long)judge.reuse_differs);
-	printf("# cut off in swapcontext: %lu; without tables, cut off or marked: %lu\n",
-	       (unsigned long)judge.cut, (unsigned long)judge.unsure);
+	printf("# cut off in swapcontext: %lu; without tables, cut off or marked: %lu; "
+	       "in dlopen and dlclose, marked: %lu\n",
+	       (unsigned long)judge.cut, (unsigned long)judge.unsure,
+	       (unsigned long)judge.marked_in_loader);
 	/*
 	 * Paths are cut off, or wrong and marked, in the C++ run time's last steps before a landing
 	 * pad; cut off elsewhere in the few instructions of swapcontext that its CFI does not
-	 * describe.
+	 * describe. crtbegin.o's functions, which dlopen and dlclose call, have no tables, but are
+	 * followed to their return.
 	 */
 	enum { SOME = 33, FEW = 50, VERY_FEW = 1000 };
 	return judge.differences || judge.reuse_differs || judge.steps == 0 ||
 	       judge.truncated > judge.steps / FEW || judge.marked_wrong > judge.steps / FEW ||
 	       judge.leaving > judge.steps / VERY_FEW || judge.cut > judge.steps / VERY_FEW ||
-	       judge.unsure > judge.steps / SOME;
+	       judge.unsure > judge.steps / SOME || judge.marked_in_loader;
 }
