@@ -62,7 +62,7 @@ void coroutine_body(void)
  * it. */
 static char *map_below(void)
 {
-	enum { PLACES = 64 };
+	enum { PLACES = 1 << 14 }; /* 1 GiB: past all libraries */
 	char *lo, *at = MAP_FAILED, here;
 	lo = (char *)((uintptr_t)&here & ~(uintptr_t)(PAGE - 1)) - THREAD_BYTES;
 	for (int i = 0; i < PLACES && at == MAP_FAILED; i++)
