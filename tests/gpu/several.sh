@@ -132,16 +132,30 @@ own_gpu() {
 	echo "$?" >"status-$1"
 }
 
-# What a process that was alone has: kernels, and samples as many as were promised.
-check_alone() {
-	analysed "$1"
+# alone NAME OTHER: the share of the kernels' time in which OTHER, on the same GPU, had no kernel.
+alone() {
+	cat "all-$2" "all-$1" | awk -F'\t' 'BEGIN { n = 0 }
+		/^# gpu-op / { is_own++ }
+		$1 != "gpu-op" || $9 != "kernel" { next }
+		is_own == 1 { from[n] = $3; to[n++] = $4; next }
+		{ all += $4 - $3
+		for (i = 0; i < n; i++) {
+			a = from[i] > $3 ? from[i] : $3; b = to[i] < $4 ? to[i] : $4
+			if (b > a) shared += b - a } }
+		END { print all ? 1 - shared / all : 0 }'
+}
+
+# check_sampled NAME [SHARE]: a process that samples its GPU has its kernels, and as many samples as
+# were promised. SHARE: of its kernels' time it had the GPU for itself (default 1).
+check_sampled() {
 	is "$1: status" "$(cat "status-$1")" 0
 	all_launches "$1"
 	sampled "$1"
 	is "$1: nobody is in its way" "$(grep -c 'is disabled' "err-$1")" 0
 	within "$1: samples, of those that were promised" \
 		"$(awk -F'\t' '$1 == "gpu-sampling" && $2 == "all" &&
-			$30 > 0 { print $5 / $30 }' "all-$1")" 0.9 1.05
+			$30 > 0 { print $5 / $30 }' "all-$1")" \
+				"$(awk -v share="${2:-1}" 'BEGIN { print 0.9 * share }')" 1.05
 }
 
 # Two processes at the same time, each on a GPU of its own, which is number 0 for each of them.
@@ -151,14 +165,17 @@ check_two_gpus() {
 	own_gpu own-b 1 0 800 &
 	wait $! $a
 	for name in own-a own-b; do
-		check_alone $name
+		analysed $name
+		check_sampled $name
 		is "$name: its GPU is number 0" \
 			"$(awk -F'\t' '$1 == "queue" &&
 				$10 > 0 { print $6 }' all-$name | sort -u)" 0
 	done
 }
 
-# Two processes on one GPU: the second is told, and traced in full; the first has all its samples.
+# Two processes on one GPU: the second is told, and traced in full. The first has all its samples of
+# the time in which it had the GPU. While both have kernels, the GPU is given to them in turn, and
+# the time of a kernel goes on meanwhile.
 check_one_gpu() {
 	rm -f end-same-a status-same-a
 	own_gpu same-a 0,1 1 300 end-same-a &
@@ -168,8 +185,12 @@ check_one_gpu() {
 	own_gpu same-b 0,1 1 300
 	touch end-same-a
 	wait $!
-	check_alone same-a
 	analysed same-b
+	analysed same-a
+	share=$(alone same-a same-b)
+	diag "same-a had the GPU for itself in $share of the time of its kernels"
+	within "same-a: it had the GPU for itself, and it had not" "$share" 0.05 0.95
+	check_sampled same-a "$share"
 	is "same-b: status" "$(cat status-same-b)" 0
 	all_launches same-b
 	like "same-b: it is told" "$(cat err-same-b)" \

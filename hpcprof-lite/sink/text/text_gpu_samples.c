@@ -439,8 +439,8 @@ static void put_rate(const struct model_gpu_sampling *p, FILE *out)
 			" MHz; %.0f%% of their time while kernels ran they had a warp\n",
 			p->samplers, p->clock_mhz, 100 * (busy < 1 ? busy : 1));
 	if (share < 1 - RATE_TOLERANCE)
-		fputs("      Fewer came: blocks that end at different times, a lower clock than "
-		      "that, gaps, or samples lost without a count\n",
+		fputs("      Fewer came: other processes on the GPU, blocks that end at different "
+		      "times, a lower clock than that, gaps, or samples lost without a count\n",
 		      out);
 	else if (share > 1 + RATE_TOLERANCE)
 		fputs("      More came: kernels of other contexts or without a record ran, too\n",

@@ -13,7 +13,8 @@ SEVERAL=$builddir/tests/gpu/cuda_several
 . "$srcdir/tests/gpu/fake/fake.sh"
 see_fake
 FAKE_DEVICES=2
-export FAKE_DEVICES
+FAKE_SHARED=$T/shared # processes on one GPU have it in turn
+export FAKE_DEVICES FAKE_SHARED
 
 is "-L lists both" "$("$HPCRUN" -L | grep -c '^ *GPU [01]: Fake GPU')" 2
 # events also measure how long the machine let us wait

@@ -7,15 +7,19 @@
  * record; stall reasons come in pairs, numbered in no order, and only when enabled; a full buffer
  * is the end until Disable; Disable waits for kernels and fills the configuration's buffer as far
  * as it has room. FAKE_CUDA=refused: no rights; pcdropped: the device drops some; pcunknown:
- * GetData answers as to a second process.
+ * GetData answers as to a second process. FAKE_SHARED: a file by which processes give a device to
+ * each other in turn.
  */
 #include "tests/gpu/fake/fake_cuda.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #define N_REASONS 9u
 #define MAX_ENTRIES 200000u
@@ -109,12 +113,59 @@ void fake_pc_context_gone(uint32_t device)
 	pthread_mutex_unlock(&lock);
 }
 
+/* ---- two processes on a device ---------------------------------------------------------------- */
+
+/* When a process that is not sampled has kernels without a break, for the one that is. */
+struct rival {
+	uint64_t begin_ns, end_ns;
+};
+#define BREAK_NS 10000000u
+
+static volatile struct rival *shared_rival(void)
+{
+	static volatile struct rival *rival;
+	const char *path = getenv("FAKE_SHARED");
+	int fd = path && !rival ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
+	if (fd < 0)
+		return rival;
+	void *at = ftruncate(fd, sizeof *rival) == 0 ? mmap(NULL, sizeof *rival,
+							    PROT_READ | PROT_WRITE, MAP_SHARED,
+							    fd, 0)
+						     : MAP_FAILED;
+	close(fd);
+	rival = at == MAP_FAILED ? NULL : at;
+	return rival;
+}
+
+static void tell_rival(const struct fake_run *r)
+{
+	volatile struct rival *mine = shared_rival();
+	if (!mine)
+		return;
+	if (r->begin_ns > mine->end_ns + BREAK_NS)
+		mine->begin_ns = r->begin_ns;
+	mine->end_ns = r->end_ns;
+}
+
+/* Of this time, what the process has the device: half of it while the other has kernels, too. */
+static uint64_t own_ns(uint64_t begin_ns, uint64_t end_ns)
+{
+	const volatile struct rival *other = shared_rival();
+	if (!other)
+		return end_ns - begin_ns;
+	uint64_t from = other->begin_ns > begin_ns ? other->begin_ns : begin_ns,
+		 to = other->end_ns < end_ns ? other->end_ns : end_ns;
+	return end_ns - begin_ns - (to > from ? (to - from) / 2 : 0);
+}
+
 void fake_pc_kernel(uint32_t device, const struct fake_run *r)
 {
 	struct sampling *s = &samplings[device];
 	pthread_mutex_lock(&lock);
 	if (s->is_configured && s->n_runs < MAX_RUNS)
 		s->runs[s->n_runs++] = *r;
+	else if (!s->is_configured)
+		tell_rival(r);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -176,7 +227,7 @@ static void run_until(struct sampling *s, uint64_t now)
 		uint64_t end = r->end_ns < now ? r->end_ns : now;
 		if (end > r->begin_ns) {
 			s->rest_cycles +=
-				(end - r->begin_ns) * FAKE_UNITS * FAKE_CLOCK_KHZ / 1000000u;
+				own_ns(r->begin_ns, end) * FAKE_UNITS * FAKE_CLOCK_KHZ / 1000000u;
 			uint64_t n = s->rest_cycles >> s->period;
 			s->rest_cycles &= (UINT64_C(1) << s->period) - 1;
 			s->samples_held += n;
