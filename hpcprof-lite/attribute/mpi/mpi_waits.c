@@ -194,8 +194,14 @@ static int compare_late(const void *pa, const void *pb)
 	return (a->profile > b->profile) - (a->profile < b->profile);
 }
 
-/* Sorts the sites, then the late rows by site. */
-static bool sort(struct mpi_waits *w)
+bool mpi_waits_add(struct mpi_waits *w, const struct mpi_arrival *at, size_t n, uint64_t weight,
+		   const struct mpi_where *where)
+{
+	const struct meeting m = meet(at, n, weight);
+	return add_call(w, &m, where);
+}
+
+bool mpi_waits_sort(struct mpi_waits *w)
 {
 	uint32_t *new_place = malloc((w->sites.n + 1) * sizeof *new_place);
 	if (!new_place)
@@ -231,13 +237,11 @@ bool mpi_waits_make(struct mpi_waits *w, const struct mpi_arrivals *a, const str
 		w->n_unmatched += !is_whole;
 		if (!is_whole || form->is_nonblocking || form->kind == MPI_KIND_LOOSE)
 			continue;
-		const struct meeting m =
-			meet(&a->list.at[i], end - i,
-			     mpi_arrivals_weight(a, a->list.at[i].number));
-		if (!add_call(w, &m, at))
+		const uint64_t weight = mpi_arrivals_weight(a, a->list.at[i].number);
+		if (!mpi_waits_add(w, &a->list.at[i], end - i, weight, at))
 			return false;
 	}
-	return sort(w);
+	return mpi_waits_sort(w);
 }
 
 void mpi_waits_free(struct mpi_waits *w)

@@ -38,6 +38,13 @@ struct mpi_where {
 
 /* Zero-initialise. The times must be those of one clock. False if memory is short. */
 bool mpi_waits_make(struct mpi_waits *w, const struct mpi_arrivals *a, const struct mpi_where *at);
+/*
+ * The same for arrivals of other kinds (NCCL): adds one call with its n arrivals, by rank, which
+ * stands for `weight` calls; then sorts the rows. False if memory is short.
+ */
+bool mpi_waits_add(struct mpi_waits *w, const struct mpi_arrival *at, size_t n, uint64_t weight,
+	const struct mpi_where *where);
+bool mpi_waits_sort(struct mpi_waits *w);
 /* NULL: nothing is known about calls at this place. */
 const struct mpi_place_waits *mpi_waits_find(const struct mpi_waits *w, uint32_t file,
 	uint32_t thread, uint32_t node, uint32_t comm_id, uint16_t call);

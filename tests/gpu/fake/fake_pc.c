@@ -113,7 +113,7 @@ void fake_pc_context_gone(uint32_t device)
 	pthread_mutex_unlock(&lock);
 }
 
-/* ---- two processes on a device ---------------------------------------------------------------- */
+/* ---- two processes on a device ------------------------------------------------------------- */
 
 /* When a process that is not sampled has kernels without a break, for the one that is. */
 struct rival {
