@@ -16,6 +16,10 @@ check_PROGRAMS += tests/gen/gen_measurement
 tests_gen_gen_measurement_SOURCES = tests/gen/gen_main.c
 tests_gen_gen_measurement_LDADD = tests/gen/libgen.la
 
+check_PROGRAMS += tests/gen/gen_scale
+tests_gen_gen_scale_SOURCES = tests/gen/gen_scale.c
+tests_gen_gen_scale_LDADD = tests/gen/libgen.la
+
 check_PROGRAMS += tests/gen/gen_compare
 tests_gen_gen_compare_SOURCES = tests/gen/gen_compare.c
 tests_gen_gen_compare_LDADD = tests/gen/libgen.la
@@ -186,6 +190,7 @@ prof_cli_tests = \
 	tests/cli/prof/prof_gpu_pc.sh \
 	tests/cli/prof/prof_archive.sh \
 	tests/cli/prof/prof_output.sh \
+	tests/cli/prof/prof_scale.sh \
 	tests/cli/prof/prof_structs.sh \
 	tests/cli/prof/prof_structs_parts.sh \
 	tests/cli/prof/prof_text.sh

@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# A job of many ranks whose sums are known: hpcprof-lite finds them, with any number of workers.
+. "${srcdir:-.}/tests/lib.sh"
+
+gen=$builddir/tests/gen/gen_scale
+cd "$T" || exit 99
+
+# found: how many leaf functions have in the output of --all what job/expected says. A function has
+# a context below main's thread and one below the others.
+found() {
+	awk -F '\t' '
+		$1 == "function" { name[$2] = $7 }
+		$1 == "context" && $5 == "function" { function_of[$2] = name[$8] }
+		$1 == "total" && $2 in function_of {
+			f = function_of[$2]
+			least[f] = f in n && least[f] < $17 ? least[f] : $17
+			most[f] = f in n && most[f] > $21 ? most[f] : $21
+			n[f] += $4
+			sum[f] += $9
+		}
+		END {
+			for (f in n)
+				printf "%s\t%d\t%.0f\t%.0f\t%.0f\n", f, n[f], sum[f] * 1e9,
+					least[f] * 1e9, most[f] * 1e9
+		}' "$1" | sort >all
+	sort job/expected | comm -12 - all | wc -l
+}
+
+tab=$(printf '\t')
+"$gen" -r 40 -t 5 -d 5 -l 48 -p 30 -s 2 job
+for j in 1 2 7; do
+	is "$j workers merge it" \
+		"$("$HPCPROF" -q -j $j --to text --all job >text.$j 2>err; cat err; echo $?)" 0
+done
+is "each leaf function has its threads, sum, least and most" "$(found text.1)" \
+	"$(wc -l <job/expected)"
+is "there are all of them" "$(wc -l <job/expected)" 48
+same "2 workers write the same" text.1 text.2
+same "7 workers write the same" text.1 text.7
+
+"$gen" -r 3 -t 2 -g 50 gpu
+"$HPCPROF" -q --to text --all gpu >text.gpu
+is "the account of GPU operations closes" "$(grep '^gpu-closes' text.gpu)" "gpu-closes${tab}1"
+done_testing
