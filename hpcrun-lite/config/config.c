@@ -125,6 +125,8 @@ size_t config_encode(const struct config *c, char *text, size_t n_bytes)
 		put_number(&o, "check", 1);
 	if (c->nvtx)
 		put_number(&o, "nvtx", 1);
+	if (c->torch)
+		put_number(&o, "torch", 1);
 	o.text[o.n] = '\0';
 	return o.full ? 0 : o.n;
 }
@@ -268,6 +270,8 @@ static void get_value(struct in *in, const char *key, struct config *c)
 		c->check = get_i64(in) != 0;
 	else if (!strcmp(key, "nvtx"))
 		c->nvtx = get_i64(in) != 0;
+	else if (!strcmp(key, "torch"))
+		c->torch = get_i64(in) != 0;
 	else if (!strcmp(key, "trace"))
 		c->trace = get_i64(in) != 0;
 	else if (!strcmp(key, "python"))

@@ -8,7 +8,7 @@
  *         say=1;rank=-1;size=-1;job=;pid=4711;execpid=4711;seq=0;start=<mono ns>;
  *         depth=8192;nodes=16777216;bytes=0;gpubytes=1073741824;
  *         event=NAME,KIND,UNIT,PERFTYPE,PERFCONFIG,PERIOD,ASRATE,CPUSOURCE;event=...;
- *         gpu=NAME,OPTIONS,PRELOAD;gpu=...;mpi=1;nvtx=1;check=1
+ *         gpu=NAME,OPTIONS,PRELOAD;gpu=...;mpi=1;nvtx=1;torch=1;check=1
  *
  * The first field is the protocol version. In values, the bytes '%', ';', ',' and those below 0x20
  * or above 0x7e are written as %XX. Unknown keys are skipped. The launcher and the exec hooks call
@@ -108,6 +108,7 @@ struct config {
 	bool mpi;              /* calls of MPI, through a preloaded module */
 	bool check;            /* for tests: walk again where a path was remembered, and compare */
 	bool nvtx;             /* ranges of NVTX, which loads this library by itself */
+	bool torch;            /* PyTorch: names of modules, backward below the forward line */
 };
 
 /* Finds a back end by name; NULL if the user did not ask for it. Signal-safe. */

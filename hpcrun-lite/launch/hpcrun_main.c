@@ -106,6 +106,13 @@ static enum status set_no_openmp(void *arg, const char *value)
 	return STATUS_OK;
 }
 
+static enum status set_torch(void *arg, const char *value)
+{
+	(void)value;
+	((struct request *)arg)->config.torch = true;
+	return STATUS_OK;
+}
+
 static enum status set_delay(void *arg, const char *value)
 {
 	(void)value;
@@ -186,6 +193,8 @@ static const struct option_spec specs[] = {
 	{0, "no-openmp", NULL,
 	 "leave parallel regions of OpenMP alone: their workers have call paths of their own",
 	 set_no_openmp},
+	{0, "torch", NULL,
+	 "PyTorch: names of modules; backward below the forward line", set_torch},
 	{0, "delay-sampling", NULL,
 	 "measure nothing until the program calls hpctoolkit_sampling_start();\n"
 	 "-ds is the same",

@@ -40,6 +40,7 @@ static struct config sample(void)
 					   .perf_type = 1,
 					   .perf_config = UINT64_MAX,
 					   .period = 100};
+	c.torch = true;
 	c.gpu_bytes = UINT64_C(3) << 32;
 	c.n_gpus = 2;
 	c.gpu[0] = (struct config_gpu){"opencl", "", true};
@@ -62,6 +63,8 @@ static void round_trip(void **state)
 	assert_string_equal(d.library, c.library);
 	assert_string_equal(d.job, c.job);
 	assert_int_equal(d.trace, 1);
+	assert_int_equal(d.torch, 1);
+	assert_int_equal(d.nvtx, 0);
 	assert_int_equal(d.say, c.say);
 	assert_int_equal(d.rank, 12);
 	assert_int_equal(d.n_ranks, 4000);
