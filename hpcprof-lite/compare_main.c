@@ -36,7 +36,7 @@ struct arguments {
 	struct compare_text text;
 	const char *junit, *markdown, *html;
 	unsigned n_workers;
-	bool no_structs, quiet;
+	bool no_structs, quiet, ranges;
 };
 
 /* ---- options ---- */
@@ -155,6 +155,14 @@ static enum status set_workers(void *arg, const char *value)
 	return STATUS_OK;
 }
 
+static enum status set_nvtx(void *arg, const char *value)
+{
+	if (strcmp(value, "tree") != 0)
+		return options_refuse("--nvtx: '%s' is not 'tree'", value);
+	((struct arguments *)arg)->ranges = true;
+	return STATUS_OK;
+}
+
 static enum status set_no_structs(void *arg, const char *value)
 {
 	(void)value;
@@ -192,6 +200,7 @@ static const struct option_spec specs[] = {
 	{0, "markdown", "FILE", "write conditions and differences as Markdown", set_markdown},
 	{0, "html", "FILE", "write a page with a differential flame graph", set_html},
 	{'j', "jobs", "N", "threads to work with (one for each CPU)", set_workers},
+	{0, "nvtx", "tree", "ranges of NVTX are in the tree, around what ran in them", set_nvtx},
 	{0, "no-structs", NULL, "do not run hpcstruct-lite for missing structure files",
 	 set_no_structs},
 	{'q', "quiet", NULL, "errors and warnings only on standard error", set_quiet},
@@ -234,6 +243,7 @@ static enum status add_run(const struct arguments *a, struct compare *c, enum co
 				      .make = !a->no_structs,
 				      .quiet = a->quiet};
 	struct attribute_options o = {.n_workers = a->n_workers,
+				      .ranges = a->ranges,
 				      .find_structures = needed_structures_find,
 				      .arg = &s};
 	enum status status = load_job_open(&directory, 1, a->n_workers, &job);

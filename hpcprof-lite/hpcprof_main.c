@@ -27,7 +27,7 @@ struct arguments {
 	unsigned n_workers;
 	const char *to; /* NULL: all but those on request */
 	const char *archive; /* NULL: none */
-	bool no_structs, no_sources, quiet, internals;
+	bool no_structs, no_sources, quiet, internals, ranges;
 	void **settings; /* by sink; NULL where it has none */
 	const struct filter *filter;
 };
@@ -96,6 +96,14 @@ static enum status set_internals(void *arg, const char *value)
 	return STATUS_OK;
 }
 
+static enum status set_nvtx(void *arg, const char *value)
+{
+	if (strcmp(value, "tree") != 0)
+		return options_refuse("--nvtx: '%s' is not 'tree'", value);
+	((struct arguments *)arg)->ranges = true;
+	return STATUS_OK;
+}
+
 static enum status set_no_structs(void *arg, const char *value)
 {
 	(void)value;
@@ -133,6 +141,7 @@ static const struct option_spec others[] = {
 	 set_archive},
 	{0, "internals", NULL, "show frames inside of OpenMP, MPI, PyTorch, waits, import",
 	 set_internals},
+	{0, "nvtx", "tree", "show ranges of NVTX in the tree, around what ran in them", set_nvtx},
 	{0, "no-structs", NULL, "do not run hpcstruct-lite for missing structure files",
 	 set_no_structs},
 	{0, "no-sources", NULL, "copy no source files into DB or DIR2", set_no_sources},
@@ -316,6 +325,7 @@ static enum status run(const struct arguments *a, char *const *directories, size
 				      .quiet = a->quiet};
 	struct attribute_options o = {.n_workers = a->n_workers,
 				      .internals = a->internals,
+				      .ranges = a->ranges,
 				      .find_structures = needed_structures_find,
 				      .arg = &s};
 	const char *place = a->archive ? a->archive : writes_files(a) ? a->database : NULL;

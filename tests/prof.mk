@@ -5,6 +5,7 @@ check_LTLIBRARIES += tests/gen/libgen.la
 tests_gen_libgen_la_SOURCES = \
 	tests/gen/gen.c tests/gen/gen.h tests/gen/gen_extent.h \
 	tests/gen/gen_mpi.c tests/gen/gen_mpi.h \
+	tests/gen/gen_nvtx.c tests/gen/gen_nvtx.h \
 	tests/gen/gen_gpu.c tests/gen/gen_gpu.h \
 	tests/gen/gen_gpu_work.c \
 	tests/gen/gen_job.c \

@@ -21,6 +21,7 @@
 #include "hpcprof-lite/attribute/mpi/mpi_attribute.h"
 #include "hpcprof-lite/attribute/nvtx/nvtx_attribute.h"
 #include "hpcprof-lite/attribute/nvtx/nvtx_events.h"
+#include "hpcprof-lite/attribute/nvtx/nvtx_labels.h"
 #include "hpcprof-lite/attribute/order.h"
 #include "hpcprof-lite/attribute/python_frames.h"
 #include "hpcprof-lite/attribute/sum.h"
@@ -46,6 +47,7 @@ struct pipeline {
 	struct python_part python;
 	struct jit_part jit;
 	struct wait_part waits;
+	struct nvtx_labels ranges;
 	uint32_t **module_of;       /* by file, then module id of the file */
 	VEC(struct thread_work) threads; /* in the order of profiles, those of queues left out */
 	uint32_t *first_thread;     /* by file: of its threads in the list above */
@@ -105,13 +107,15 @@ static struct load_thread *thread_of(const struct pipeline *p, size_t i)
 static void merge_job(void *arg, size_t i, unsigned worker)
 {
 	struct pipeline *p = arg;
+	const uint32_t file = p->threads.at[i].file;
+	const struct merge_names names = {python_of_file(&p->python, file),
+					  wait_objects_of_file(&p->waits, file),
+					  nvtx_labels_of_file(&p->ranges, file)};
 	p->threads.at[i].worker = worker;
 	if (!atomic_load(&p->failed) &&
-	    !merge_thread(&p->trees[worker], thread_of(p, i), p->module_of[p->threads.at[i].file],
-			  python_of_file(&p->python, p->threads.at[i].file),
-			  wait_objects_of_file(&p->waits, p->threads.at[i].file)))
+	    !merge_thread(&p->trees[worker], thread_of(p, i), p->module_of[file], &names))
 		atomic_store(&p->failed, true);
-	load_release(&p->job->files.at[p->threads.at[i].file],
+	load_release(&p->job->files.at[file],
 		     thread_of(p, i)->n_nodes * sizeof(struct msr_node));
 	log_progress("merging threads", atomic_fetch_add(&p->n_done, 1) + 1, p->threads.n);
 }
@@ -433,6 +437,7 @@ static void free_pipeline(struct pipeline *p)
 	python_free(&p->python);
 	jit_free(&p->jit);
 	wait_objects_free(&p->waits);
+	nvtx_labels_free(&p->ranges);
 	gpu_free(&p->gpu);
 	mpi_part_free(&p->mpi);
 	vec_free(&p->blames);
@@ -466,7 +471,10 @@ enum status attribute_run(struct load_job *job, const struct attribute_options *
 			     .n_workers = o->n_workers ? o->n_workers : pool_n_cpus()};
 	bool ok = jit_name_all(&p.jit, own, m) && unify_modules(&p) &&
 		  python_unify(&p.python, own, &p.modules, m) &&
-		  wait_objects_unify(&p.waits, own, &m->private_->strings) && list_threads(&p) &&
+		  wait_objects_unify(&p.waits, own, &m->private_->strings) &&
+		  (!o->ranges ||
+		   nvtx_labels_unify(&p.ranges, own, &m->private_->strings)) &&
+		  list_threads(&p) &&
 		  merge_all(&p) && gpu_join_all(&p.gpu, own, p.n_workers) &&
 		  gpu_add_modules(&p.gpu, &p.modules, m) && nvtx_attribute(own, &p.gpu, m) &&
 		  make_contexts(&p) && make_profiles(&p) &&

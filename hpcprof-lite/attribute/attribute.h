@@ -23,6 +23,7 @@ struct attribute_frame {
 struct attribute_options {
 	unsigned n_workers; /* 0: one for each CPU */
 	bool internals;     /* keep the frames inside of OpenMP, MPI, PyTorch, waits, import */
+	bool ranges;        /* of NVTX are contexts */
 	/*
 	 * Called once to find the structures of modules with samples. needed[i] is true if module i
 	 * of `all` has samples. `frames` are the frames of all call paths that are in some module,

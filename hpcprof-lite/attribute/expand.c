@@ -10,6 +10,7 @@
 #include "hpcprof-lite/attribute/jit_names.h"
 #include "hpcprof-lite/attribute/python_frames.h"
 #include "hpcprof-lite/attribute/known_code.h"
+#include "hpcprof-lite/attribute/nvtx/nvtx_tree.h"
 #include "hpcprof-lite/attribute/torch/torch_fold.h"
 
 #include <stdio.h>
@@ -232,7 +233,8 @@ static void enter_all(struct expand_run *r, const struct merge_tree *t, bool fol
 	r->failed = folds && (!expand_fold_open(r, t, &fold) || !torch_fold_open(r, t, &r->torch));
 	for (uint32_t i = 1; i < t->nodes.n && !r->failed; i++) {
 		const struct merge_node *n = &t->nodes.at[i];
-		e->context_of[i] = fold ? expand_fold_enter(fold, i, enter_node)
+		e->context_of[i] = n->module == MERGE_RANGE ? nvtx_tree_enter(r, i)
+				   : fold ? expand_fold_enter(fold, i, enter_node)
 					: enter_node(r, e->context_of[n->parent], n);
 	}
 	expand_fold_close(fold);

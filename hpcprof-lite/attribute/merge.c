@@ -4,6 +4,7 @@
 #include "hpcprof-lite/attribute/merge.h"
 
 #include "hpcprof-lite/attribute/activity/wait_objects.h"
+#include "hpcprof-lite/attribute/nvtx/nvtx_labels.h"
 #include "hpcprof-lite/attribute/python_frames.h"
 
 bool merge_init(struct merge_tree *t)
@@ -28,8 +29,26 @@ static uint32_t add(struct merge_tree *t, const struct merge_node *n)
 	return (uint32_t)id;
 }
 
+/* Makes the node for node `id` of the thread, a range. False: the tree has no such ranges. */
+static bool make_range(const struct load_thread *thread, const struct nvtx_label_file *labels,
+		       uint64_t id, const struct msr_node *node, struct merge_node *to)
+{
+	const uint64_t number = msr_addr_link(node->addr) - MSR_NVTX - 1;
+	const struct load_nvtx_range *r =
+		number < thread->ranges.n ? &thread->ranges.at[number] : NULL;
+	if (!labels || !r || !r->kind)
+		return false;
+	const uint32_t label = labels->of_name[r->name < labels->n ? r->name : 0],
+		       push = r->node < id ? thread->node_to[r->node] : 0;
+	*to = (struct merge_node){
+		.parent = thread->node_to[node->parent],
+		.module = MERGE_RANGE,
+		.link_addr = (uint64_t)label << 32 | (push == LOAD_DAMAGED ? 0 : push)};
+	return true;
+}
+
 bool merge_thread(struct merge_tree *t, struct load_thread *thread, const uint32_t *module_of,
-		  const struct python_file *python, const struct wait_file *waits)
+		  const struct merge_names *names)
 {
 	for (size_t p = 0; p < thread->nodes.n; p++) {
 		const struct load_part *part = &thread->nodes.at[p];
@@ -38,12 +57,18 @@ bool merge_thread(struct merge_tree *t, struct load_thread *thread, const uint32
 			uint64_t id = part->first + i;
 			if (id == 0 || thread->node_to[id] == LOAD_DAMAGED)
 				continue;
-			if (load_is_nvtx(nodes[i].addr)) { /* ranges are not in the tree */
-				thread->node_to[id] = thread->node_to[nodes[i].parent];
+			struct merge_node n;
+			if (load_is_nvtx(nodes[i].addr)) {
+				thread->node_to[id] =
+					make_range(thread, names->ranges, id, &nodes[i], &n)
+						? add(t, &n)
+						: thread->node_to[nodes[i].parent];
+				if (thread->node_to[id] == UINT32_MAX)
+					return false;
 				continue;
 			}
 			uint16_t module = msr_addr_module(nodes[i].addr);
-			struct merge_node n = {
+			n = (struct merge_node){
 				.parent = thread->node_to[nodes[i].parent],
 				.module = module == MSR_MODULE_NONE      ? MERGE_NO_MODULE
 					  : module == MSR_MODULE_UNKNOWN ? MERGE_UNKNOWN
@@ -52,9 +77,10 @@ bool merge_thread(struct merge_tree *t, struct load_thread *thread, const uint32
 				.marked = msr_addr_marked(nodes[i].addr),
 			};
 			if (module == MSR_MODULE_NONE)
-				n.link_addr = wait_objects_translate(waits, n.link_addr);
-			if (python)
-				python_translate(python, nodes[i].addr, &n.module, &n.link_addr);
+				n.link_addr = wait_objects_translate(names->waits, n.link_addr);
+			if (names->python)
+				python_translate(names->python, nodes[i].addr, &n.module,
+						 &n.link_addr);
 			thread->node_to[id] = add(t, &n);
 			if (thread->node_to[id] == UINT32_MAX)
 				return false;
@@ -69,6 +95,9 @@ bool merge_trees(struct merge_tree *into, const struct merge_tree *from, uint32_
 	for (size_t i = 1; i < from->nodes.n; i++) {
 		struct merge_node n = from->nodes.at[i];
 		n.parent = to_node[n.parent];
+		if (n.module == MERGE_RANGE)
+			n.link_addr = (uint64_t)merge_range_label(&n) << 32 |
+				      to_node[merge_range_push(&n)];
 		to_node[i] = add(into, &n);
 		if (to_node[i] == UINT32_MAX)
 			return false;

@@ -15,14 +15,26 @@
 /* an entry or a wait: link_addr is an enum msr_synthetic */
 #define MERGE_NO_MODULE UINT32_MAX
 #define MERGE_UNKNOWN (UINT32_MAX - 1) /* code outside all modules: link_addr is the run-time pc */
+#define MERGE_RANGE (UINT32_MAX - 2)   /* its parent ran in a range of NVTX; see below */
 
 struct merge_node {
 	uint32_t parent;  /* smaller than the index of the node; node 0 is the root */
-	uint32_t module;  /* dense number, MERGE_NO_MODULE or MERGE_UNKNOWN */
+	uint32_t module;  /* dense number, or one of the above */
 	uint64_t link_addr;
 	/* A heuristic found the frame. It is never the same as a frame that unwind rules found. */
 	bool marked;
 };
+
+/* The link_addr of a MERGE_RANGE: the string that labels the range, and the node that pushed it. */
+static inline uint32_t merge_range_label(const struct merge_node *n)
+{
+	return (uint32_t)(n->link_addr >> 32);
+}
+/* Smaller than the index of the node; itself a MERGE_RANGE if there is a range around. */
+static inline uint32_t merge_range_push(const struct merge_node *n)
+{
+	return (uint32_t)n->link_addr;
+}
 
 /* Zero-initialise. merge_init() makes the root. */
 struct merge_tree {
@@ -33,13 +45,19 @@ struct merge_tree {
 bool merge_init(struct merge_tree *t);
 struct python_file;
 struct wait_file;
+struct nvtx_label_file;
+/* What merge_thread() translates with; each may be NULL. */
+struct merge_names {
+	const struct python_file *python;
+	const struct wait_file *waits;
+	const struct nvtx_label_file *ranges; /* NULL: the tree has no ranges */
+};
 /*
  * Adds the call paths of the thread. Sets its node_to[] to nodes of `t`; LOAD_DAMAGED stays.
- * module_of: by module id of the file. python: for its Python frames, waits: for what it waited
- * on; both may be NULL. False if memory is short.
+ * module_of: by module id of the file. False if memory is short.
  */
 bool merge_thread(struct merge_tree *t, struct load_thread *thread, const uint32_t *module_of,
-	const struct python_file *python, const struct wait_file *waits);
+	const struct merge_names *names);
 /* Adds the call paths of `from`. to_node[i] becomes the node of `into` for node i of `from`. */
 bool merge_trees(struct merge_tree *into, const struct merge_tree *from, uint32_t *to_node);
 void merge_free(struct merge_tree *t);

@@ -195,6 +195,7 @@ static bool put_functions(struct sorter *s)
 						.gpu_kind = f->gpu_kind,
 						.wait = f->wait,
 						.is_operator = f->is_operator,
+						.is_range = f->is_range,
 						.is_launch = known_launch(get_string(s, f->name)),
 						.is_node = f->is_node};
 		if (!f->is_node)

@@ -67,6 +67,12 @@ struct model_function {
 	 */
 	bool is_operator;
 	/*
+	 * The function is the placeholder of a range of NVTX, "<range solve>". It connects the line
+	 * that began the range, or the function around it, with what ran inside. Its module is
+	 * MODEL_NONE.
+	 */
+	bool is_range;
+	/*
 	 * Not MSR_GPU_NO_KIND: the function is a placeholder: "<gpu kernel>", "<gpu copy>" and so
 	 * on. It connects the CPU context that asked for operations of this kind with the
 	 * operations. Its module is MODEL_NONE, and operations other than kernels count at it.

@@ -18,6 +18,8 @@ struct gen_extent {
 };
 
 void gen_put_extent(struct gen *g, const struct gen_extent *s, const void *content, size_t n_bytes);
+/* Adds an extent to a file that gen_close() wrote. */
+void gen_add_extent(const char *path, const struct gen_extent *s, const void *content, size_t n);
 /* Content of an extent. */
 uint32_t gen_extent_bytes(const struct gen *g);
 /* Something happened then: the process ends after it. */

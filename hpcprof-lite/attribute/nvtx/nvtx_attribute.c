@@ -3,9 +3,8 @@
 #include "hpcprof-lite/attribute/nvtx/nvtx_attribute.h"
 
 #include "common/base/map.h"
-#include "common/base/strtab.h"
+#include "hpcprof-lite/attribute/nvtx/nvtx_labels.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,35 +37,14 @@ static void add(uint64_t *to, uint64_t n)
 
 /* ---- rows ---- */
 
-static const char *text_of(const struct load_file *f, enum msr_nvtx_name_kind kind, uint32_t id)
-{
-	const struct load_nvtx_name *n = id < f->nvtx.names.n ? &f->nvtx.names.at[id] : NULL;
-	return n && n->record && n->record->kind == (uint32_t)kind ? n->text : "";
-}
-
-static const char *category_of(const struct load_file *f, const struct msr_nvtx_name *of)
-{
-	for (size_t i = 0; of && of->category && i < f->nvtx.names.n; i++) {
-		const struct msr_nvtx_name *n = f->nvtx.names.at[i].record;
-		if (n && n->kind == MSR_NVTX_NAME_CATEGORY && n->category == of->category &&
-		    n->domain == of->domain)
-			return f->nvtx.names.at[i].text;
-	}
-	return "";
-}
-
 /* The row of a range; UINT32_MAX: memory is short. */
 static uint32_t row_of(struct making *w, const struct load_file *f, const struct load_nvtx_range *r)
 {
-	const struct msr_nvtx_name *of =
-		r->name < f->nvtx.names.n ? f->nvtx.names.at[r->name].record : NULL;
-	const char *name = text_of(f, MSR_NVTX_NAME_RANGE, r->name);
-	struct row row = {
-		.sums = {.kind = (uint8_t)r->kind, .least_ns = UINT64_MAX},
-		.name = strtab_add_z(&w->strings, of ? name : "<other ranges>"),
-		.domain = strtab_add_z(&w->strings,
-				       of ? text_of(f, MSR_NVTX_NAME_DOMAIN, of->domain) : ""),
-		.category = strtab_add_z(&w->strings, category_of(f, of))};
+	const struct nvtx_words words = nvtx_words_of(f, r->name);
+	struct row row = {.sums = {.kind = (uint8_t)r->kind, .least_ns = UINT64_MAX},
+			  .name = strtab_add_z(&w->strings, words.name),
+			  .domain = strtab_add_z(&w->strings, words.domain),
+			  .category = strtab_add_z(&w->strings, words.category)};
 	if (row.name == STRTAB_FAILED || row.domain == STRTAB_FAILED ||
 	    row.category == STRTAB_FAILED)
 		return UINT32_MAX;
@@ -209,16 +187,6 @@ static int compare(const void *pa, const void *pb)
 	return c ? c : a->kind - b->kind;
 }
 
-static const char *label_of(struct model *m, const struct model_nvtx_range *r)
-{
-	const size_t n = strlen(r->domain) + strlen(r->name) + strlen(r->category) + 6;
-	char *label = model_own(m, malloc(n));
-	if (label)
-		snprintf(label, n, "%s%s%s%s%s%s", r->domain, *r->domain ? ": " : "", r->name,
-			 *r->category ? " [" : "", r->category, *r->category ? "]" : "");
-	return label;
-}
-
 /* A range of the model, and the number of its row before they were sorted. */
 struct sorted {
 	struct model_nvtx_range range;
@@ -242,7 +210,9 @@ static bool name_range(struct model_nvtx_range *r, const struct row *row, const 
 	if (!r->n)
 		r->least_ns = 0;
 	if (r->name && r->domain && r->category)
-		r->label = label_of(m, r);
+		r->label = model_own(
+			m, nvtx_label("", &(struct nvtx_words){r->name, r->domain, r->category},
+				      ""));
 	return r->label;
 }
 

@@ -426,7 +426,7 @@ static bool add_objects(struct image *img, const struct model *m, const struct n
 		const struct model_function *f = i < m->n_functions ? &m->functions[i] : &unknown;
 		bool placeholder =
 			/* "<gpu kernel>": HPCToolkit gives it a name and nothing else */
-			f->gpu_kind != MSR_GPU_NO_KIND || f->wait;
+			f->gpu_kind != MSR_GPU_NO_KIND || f->wait || f->is_range;
 		cctdb_put_function(at, &(struct cctdb_function){
 			.name = names->offsets[names->functions[i]],
 			.module = placeholder ? 0 : module_pointer(img, m, f->module),

@@ -44,6 +44,7 @@ static void put_functions(struct json *j, const struct model *m)
 		json_bool(j, "is_launch", f->is_launch);
 		json_text(j, "placeholder",
 			  f->wait       ? "wait"
+			  : f->is_range ? "range"
 			  : f->gpu_kind ? msr_gpu_kind_name((enum msr_gpu_kind)f->gpu_kind)
 					: NULL);
 		json_end(j, '}');

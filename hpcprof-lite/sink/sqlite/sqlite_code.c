@@ -103,6 +103,7 @@ static void put_functions(struct sqlite_writer *w)
 		sqlite_int(w, f->is_launch);
 		sqlite_word(w,
 			    f->wait       ? "wait"
+			    : f->is_range ? "range"
 			    : f->gpu_kind ? msr_gpu_kind_name((enum msr_gpu_kind)f->gpu_kind)
 					  : NULL);
 		sqlite_row(w);

@@ -22,7 +22,7 @@ const char sqlite_tables[] =
 "  file REFERENCES file, line INTEGER, -- of the definition\n"
 "  address INTEGER,\n"
 "  is_launch INTEGER, -- asks for GPU work\n"
-"  placeholder TEXT -- <gpu kernel>, <blocked: file>: stands for operations, waits\n"
+"  placeholder TEXT -- <gpu kernel>, <blocked: file>, <range x>: operations, waits, NVTX\n"
 ");\n"
 "CREATE TABLE metric(\n"
 "  id INTEGER PRIMARY KEY, name TEXT, event TEXT, unit TEXT, description TEXT,\n"

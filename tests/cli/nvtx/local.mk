@@ -15,8 +15,8 @@ tests_workload_nvtx_nvtx_misuse_CFLAGS = $(HL_CFLAGS)
 tests_workload_nvtx_nvtx_misuse_LDFLAGS =
 tests_workload_nvtx_nvtx_misuse_LDADD = -ldl
 
-TESTS += tests/cli/nvtx/nvtx_misuse.sh
-EXTRA_DIST += tests/cli/nvtx/nvtx_misuse.sh
+TESTS += tests/cli/nvtx/nvtx_misuse.sh tests/cli/nvtx/nvtx_tree.sh
+EXTRA_DIST += tests/cli/nvtx/nvtx_misuse.sh tests/cli/nvtx/nvtx_tree.sh
 
 TESTS += tests/cli/nvtx/nvtx_ranges.sh tests/cli/nvtx/nvtx_limits.sh tests/cli/nvtx/nvtx_lines.sh \
 	tests/cli/nvtx/nvtx_page.sh
@@ -30,4 +30,10 @@ TESTS += tests/unit/nvtx/test_nvtx_sums
 tests_unit_nvtx_test_nvtx_sums_SOURCES = tests/unit/nvtx/test_nvtx_sums.c \
 	hpcrun-lite/runtime/nvtx/nvtx_sums.c
 tests_unit_nvtx_test_nvtx_sums_LDADD = libhlcct.la libhlsafe.la $(CMOCKA_LIBS)
+
+check_PROGRAMS += tests/unit/nvtx/test_nvtx_tree
+TESTS += tests/unit/nvtx/test_nvtx_tree
+tests_unit_nvtx_test_nvtx_tree_SOURCES = tests/unit/nvtx/test_nvtx_tree.c \
+	tests/unit/prof_gpu/gpu_fixture.h
+tests_unit_nvtx_test_nvtx_tree_LDADD = $(PROF_UNIT_LDADD)
 endif

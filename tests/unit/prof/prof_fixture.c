@@ -63,7 +63,7 @@ static void find_structures(void *arg, const struct merge_modules *all, const bo
 	fixture_finds_structures = false;
 }
 
-bool fixture_internals;
+bool fixture_internals, fixture_ranges;
 
 enum status fixture_try_model(struct load_job *job, const char *directory, unsigned n_workers,
 	struct model **m)
@@ -71,6 +71,7 @@ enum status fixture_try_model(struct load_job *job, const char *directory, unsig
 	struct found f = {.directory = directory ? strdup(directory) : NULL};
 	struct attribute_options o = {.n_workers = n_workers,
 				      .internals = fixture_internals,
+				      .ranges = fixture_ranges,
 				      .find_structures = directory ? find_structures : NULL,
 				      .arg = &f};
 	enum status status = attribute_run(job, &o, m);

@@ -30,6 +30,8 @@ struct model *fixture_model_of(struct load_job *job, const char *directory, unsi
 extern bool fixture_finds_structures;
 /* Models keep the frames inside of OpenMP and MPI. */
 extern bool fixture_internals;
+/* Ranges of NVTX are contexts of models. */
+extern bool fixture_ranges;
 /* The same; may fail, and sets *m on success alone. */
 enum status fixture_try_model(struct load_job *job, const char *directory, unsigned n_workers,
 	struct model **m);

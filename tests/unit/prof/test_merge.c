@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const struct merge_names no_names;
+
 static const uint8_t id_a[2] = {1, 1}, id_b[2] = {2, 2};
 
 struct fixture {
@@ -97,9 +99,9 @@ static void test_equal_paths_meet(void **state)
 	assert_true(merge_init(&tree));
 	struct load_thread *a = &x.job.files.at[0].threads.at[0],
 			   *b = &x.job.files.at[1].threads.at[0];
-	assert_true(merge_thread(&tree, a, module_of[0], NULL, NULL));
+	assert_true(merge_thread(&tree, a, module_of[0], &no_names));
 	assert_int_equal(tree.nodes.n, 6);
-	assert_true(merge_thread(&tree, b, module_of[1], NULL, NULL));
+	assert_true(merge_thread(&tree, b, module_of[1], &no_names));
 	assert_int_equal(tree.nodes.n, 8); /* root, entry, app, lib, then two for each */
 	for (uint32_t i = 0; i < 4; i++)
 		assert_int_equal(a->node_to[i], b->node_to[i]);
@@ -127,7 +129,7 @@ static void test_marked_frames_stay_apart(void **state)
 	static const uint32_t module_of[2] = {0, 0};
 	assert_int_equal(load_job_open(&directory, 1, 1, &job), STATUS_OK);
 	assert_true(merge_init(&tree));
-	assert_true(merge_thread(&tree, &job.files.at[0].threads.at[0], module_of, NULL, NULL));
+	assert_true(merge_thread(&tree, &job.files.at[0].threads.at[0], module_of, &no_names));
 	assert_int_equal(tree.nodes.n, 4);
 	assert_true(!tree.nodes.at[2].marked && tree.nodes.at[3].marked);
 	merge_free(&tree);
@@ -145,8 +147,8 @@ static void test_trees_join_as_threads_do(void **state)
 	make(&x);
 	unify(&x, &all, module_of);
 	assert_true(merge_init(&one) && merge_init(&two));
-	assert_true(merge_thread(&one, &x.job.files.at[0].threads.at[0], module_of[0], NULL, NULL));
-	assert_true(merge_thread(&two, &x.job.files.at[1].threads.at[0], module_of[1], NULL, NULL));
+	assert_true(merge_thread(&one, &x.job.files.at[0].threads.at[0], module_of[0], &no_names));
+	assert_true(merge_thread(&two, &x.job.files.at[1].threads.at[0], module_of[1], &no_names));
 	assert_true(merge_trees(&one, &two, to));
 	assert_int_equal(one.nodes.n, 8);
 	for (uint32_t i = 1; i < two.nodes.n; i++) {
