@@ -109,6 +109,12 @@ static int compare_ranges(const void *pa, const void *pb)
 	return (a->enter_ns > b->enter_ns) - (a->enter_ns < b->enter_ns);
 }
 
+void phases_sort(struct model_range *ranges, size_t n)
+{
+	if (n)
+		qsort(ranges, n, sizeof *ranges, compare_ranges);
+}
+
 static const char *make_name(struct model *m, uint32_t number, uint32_t context)
 {
 	char name[512];
@@ -145,7 +151,7 @@ static bool give(struct collecting *c)
 	free(number_of);
 	if (!ok)
 		return false;
-	qsort(c->ranges.at, c->ranges.n, sizeof *c->ranges.at, compare_ranges);
+	phases_sort(c->ranges.at, c->ranges.n);
 	m->phases = phases;
 	m->n_phases = (uint32_t)c->places.n;
 	m->n_ranges = c->ranges.n;

@@ -15,5 +15,7 @@ typedef uint32_t phases_context_fn(const void *arg, uint32_t file, uint32_t thre
 /* Call it when the processes and contexts are there. False if memory is short. */
 bool phases_attribute(struct model *m, const struct load_job *job, phases_context_fn *context,
 	const void *arg);
+/* Sorts ranges as the model has them: by phase, then process, then enter_ns. */
+void phases_sort(struct model_range *ranges, size_t n);
 
 #endif

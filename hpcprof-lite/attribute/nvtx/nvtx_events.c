@@ -2,6 +2,8 @@
 /* See nvtx_events.h. */
 #include "hpcprof-lite/attribute/nvtx/nvtx_events.h"
 
+#include "hpcprof-lite/attribute/activity/phases.h"
+
 #include <stdlib.h>
 
 /* A range or mark before its lane is known. */
@@ -179,16 +181,6 @@ static int compare_candidates(const void *pa, const void *pb)
 	return (a->row > b->row) - (a->row < b->row);
 }
 
-static int compare_ranges(const void *pa, const void *pb)
-{
-	const struct model_range *a = pa, *b = pb;
-	if (a->phase != b->phase)
-		return a->phase < b->phase ? -1 : 1;
-	if (a->process != b->process)
-		return a->process < b->process ? -1 : 1;
-	return (a->enter_ns > b->enter_ns) - (a->enter_ns < b->enter_ns);
-}
-
 static bool give_phases(struct collecting *c, const struct candidate *rows, uint32_t n)
 {
 	struct model *m = c->m;
@@ -213,7 +205,7 @@ static bool give_phases(struct collecting *c, const struct candidate *rows, uint
 		c->ranges.at[n_ranges++] = r;
 	}
 	free(phase_of);
-	qsort(c->ranges.at, n_ranges, sizeof *c->ranges.at, compare_ranges);
+	phases_sort(c->ranges.at, n_ranges);
 	m->phases = phases;
 	m->n_phases = n;
 	m->n_ranges = n_ranges;
