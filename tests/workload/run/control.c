@@ -74,20 +74,20 @@ static void say(void)
 static void once(void)
 {
 	say();
-	measured(300);
+	measured(200);
 	hpctoolkit_sampling_stop();
 	say();
-	not_measured(500);
+	not_measured(200);
 	hpctoolkit_sampling_start();
 	say();
-	measured(300);
+	measured(200);
 }
 
 /* For --delay-sampling. */
 static void late(void)
 {
 	say();
-	not_measured(300);
+	not_measured(200);
 	hpctoolkit_sampling_start();
 	say();
 	measured(300);
@@ -146,6 +146,13 @@ static void *busy(void *arg)
 	return NULL;
 }
 
+static void *brief(void *arg)
+{
+	(void)arg;
+	burn(10);
+	return NULL;
+}
+
 static void run_phase(int n)
 {
 	phase = n;
@@ -195,7 +202,7 @@ static void storm(void)
 		pthread_create(&f[i], NULL, flicker, NULL);
 	for (int k = 0; k < 20; k++) {
 		for (int i = 0; i < 4; i++)
-			pthread_create(&w[i], NULL, busy, NULL);
+			pthread_create(&w[i], NULL, brief, NULL);
 		for (int i = 0; i < 4; i++)
 			pthread_join(w[i], NULL);
 	}
@@ -214,7 +221,7 @@ static void handler(void)
 	measured(200);
 	raise(SIGUSR1);
 	say();
-	not_measured(300);
+	not_measured(200);
 	raise(SIGUSR2);
 	say();
 	measured(200);
