@@ -37,6 +37,7 @@ hpcprof_lite_hpcprof_lite_LDADD = libhlcompare.la libhltext.la libhlsink.la libh
 include $(top_srcdir)/hpcprof-lite/attribute/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/activity/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/torch/local.mk
+include $(top_srcdir)/hpcprof-lite/attribute/totals/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/gpu/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/gpu/idle/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/gpu/samples/local.mk

@@ -7,9 +7,11 @@
 #include "hpcprof-lite/attribute/sum.h"
 
 #include "common/base/capped.h"
+#include "common/base/log.h"
 #include "common/base/pool.h"
-#include "common/base/sorted.h"
+#include "hpcprof-lite/attribute/totals/totals.h"
 #include "hpcprof-lite/load/load_records.h"
+#include "hpcprof-lite/model/model_values.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -25,6 +27,7 @@ struct worker {
 	VEC(uint32_t) list;  /* touched contexts, ascending: parents first */
 	VEC(struct sums) sums; /* by place, then metric of the group */
 	VEC(struct model_value) values; /* of the profile */
+	struct model_values_room room; /* where the values of profiles stay */
 };
 
 struct summing {
@@ -38,6 +41,8 @@ struct summing {
 	uint32_t part_of[MODEL_N_ACTIVITIES]; /* metric of the activity; MODEL_NONE: none */
 	_Atomic uint64_t *n_samples; /* by metric, then context: metrics that few contexts have
 					touch few pages */
+	uint32_t first;              /* profile of the batch */
+	atomic_size_t n_done;
 	atomic_bool failed;
 	atomic_bool overflowed;
 };
@@ -266,8 +271,8 @@ static bool sum_profile(struct summing *s, size_t i, struct worker *w)
 		load_release(source->file, source->thread->cells.at[k].n_bytes);
 	if (n_groups > 1 && w->values.n)
 		qsort(w->values.at, w->values.n, sizeof *w->values.at, compare_values);
-	struct model_value *values = malloc((w->values.n ? w->values.n : 1) * sizeof *values);
-	if (!values)
+	struct model_value *values = model_values_get(s->m, &w->room, w->values.n);
+	if (w->values.n && !values)
 		return false;
 	if (w->values.n)
 		memcpy(values, w->values.at, w->values.n * sizeof *values);
@@ -279,121 +284,28 @@ static bool sum_profile(struct summing *s, size_t i, struct worker *w)
 static void sum_job(void *arg, size_t i, unsigned worker)
 {
 	struct summing *s = arg;
-	if (!atomic_load(&s->failed) && !sum_profile(s, i, &s->workers[worker]))
+	if (!atomic_load(&s->failed) && !sum_profile(s, s->first + i, &s->workers[worker]))
 		atomic_store(&s->failed, true);
+	log_progress("adding up threads", atomic_fetch_add(&s->n_done, 1) + 1, s->m->n_profiles);
 }
 
-/* ---- totals ---- */
+/* Batches are so small that totals find the values in caches, and large enough to share out. */
+enum { BATCH = 512 };
 
-enum {
-	CHUNKS_A_WORKER = 16,
-	LEAST_CHUNK = 2048,
-	MOST_TOTALS = 1 << 18 /* of a chunk, before those without a value go: about 40 MiB */
-};
-
-struct chunk {
-	VEC(struct model_total) totals;
-};
-
-struct totalling {
-	struct summing *s;
-	struct chunk *chunks;
-	uint32_t chunk_contexts; /* few enough to share the work, many enough that finding a chunk
-				    in each profile costs nothing */
-};
-
-static const struct model_value *first_at(const struct model_profile *p, uint32_t context)
+static bool sum_all(struct summing *s, unsigned n_workers)
 {
-	return p->values + sorted_below(p->values, p->n_values, context, context);
-}
-
-static void add_value(struct model_total *t, const struct model_value *v)
-{
-	for (unsigned k = 0; k < MODEL_N_SCOPES; k++) {
-		t->sum[k] += v->at[k];
-		t->sum_of_squares[k] += v->at[k] * v->at[k];
-		if (!t->n_profiles || v->at[k] < t->min[k])
-			t->min[k] = v->at[k];
-		if (v->at[k] > t->max[k])
-			t->max[k] = v->at[k];
+	const uint32_t n = s->m->n_profiles;
+	struct totals *t = totals_begin(s->m, n_workers);
+	bool ok = t != NULL;
+	for (uint32_t end; ok && s->first < n; s->first = end) {
+		end = n - s->first < BATCH ? n : s->first + BATCH;
+		pool_run(end - s->first, n_workers, sum_job, s);
+		ok = !atomic_load(&s->failed) && totals_add(t, s->first, end);
 	}
-	t->n_profiles++;
-}
-
-static void total_job(void *arg, size_t i, unsigned worker)
-{
-	(void)worker;
-	struct totalling *t = arg;
-	const struct model *m = t->s->m;
-	uint32_t begin = (uint32_t)i * t->chunk_contexts, n_metrics = m->n_metrics;
-	uint32_t end = m->n_contexts - begin < t->chunk_contexts ? m->n_contexts
-								 : begin + t->chunk_contexts;
-	struct chunk *c = &t->chunks[i];
-	if (!vec_extend(&c->totals, (size_t)(end - begin) * n_metrics)) {
-		atomic_store(&t->s->failed, true);
-		return;
-	}
-	for (uint32_t p = 0; p < m->n_profiles; p++) {
-		const struct model_profile *profile = &m->profiles[p];
-		if (!profile->n_values)
-			continue; /* queues of GPUs have none */
-		const struct model_value *last = profile->values + profile->n_values;
-		for (const struct model_value *v = first_at(profile, begin);
-		     v < last && v->context < end; v++)
-			add_value(
-				&c->totals.at[(size_t)(v->context - begin) * n_metrics + v->metric],
-				v);
-	}
-	size_t kept = 0;
-	for (size_t k = 0; k < c->totals.n; k++) {
-		if (!c->totals.at[k].n_profiles)
-			continue;
-		c->totals.at[kept] = c->totals.at[k];
-		c->totals.at[kept].context = begin + (uint32_t)(k / n_metrics);
-		c->totals.at[kept].metric = (uint32_t)(k % n_metrics);
-		c->totals.at[kept].n_samples =
-			t->s->n_samples[(k % n_metrics) * m->n_contexts + begin + k / n_metrics];
-		kept++;
-	}
-	c->totals.n = kept;
-	struct model_total *fitting = realloc(c->totals.at, (kept ? kept : 1) * sizeof *fitting);
-	if (fitting) {
-		c->totals.at = fitting;
-		c->totals.capacity = kept;
-	}
-}
-
-static bool total_up(struct summing *s, unsigned n_workers)
-{
-	struct model *m = s->m;
-	uint32_t chunk = m->n_contexts / (n_workers * CHUNKS_A_WORKER);
-	chunk = chunk < LEAST_CHUNK ? LEAST_CHUNK : chunk;
-	chunk = chunk > 1 + MOST_TOTALS / m->n_metrics ? 1 + MOST_TOTALS / m->n_metrics : chunk;
-	size_t n_chunks = ((size_t)m->n_contexts + chunk - 1) / chunk, n = 0;
-	struct totalling t = {s, calloc(n_chunks, sizeof *t.chunks), chunk};
-	if (!t.chunks)
-		return false;
-	pool_run_shown("adding up contexts", n_chunks, n_workers, total_job, &t);
-	for (size_t i = 0; i < n_chunks; i++)
-		n += t.chunks[i].totals.n;
-	struct model_total *all = malloc((n ? n : 1) * sizeof *all);
-	if (all && !atomic_load(&s->failed)) {
-		m->totals = m->private_->totals = all;
-		for (size_t i = 0; i < n_chunks; i++) {
-			if (t.chunks[i].totals.n)
-				memcpy(all + m->n_totals, t.chunks[i].totals.at,
-				       t.chunks[i].totals.n * sizeof *all);
-			m->n_totals += t.chunks[i].totals.n;
-			vec_free(&t.chunks[i].totals);
-		}
-	} else {
-		free(all);
-		atomic_store(&s->failed, true);
-	}
-	for (size_t i = 0; i < n_chunks; i++)
-		vec_free(&t.chunks[i].totals);
-	free(t.chunks);
-	return !atomic_load(&s->failed);
+	log_progress(NULL, 0, 0);
+	ok = ok && totals_keep(t, s->m, s->n_samples);
+	totals_free(t);
+	return ok;
 }
 
 /* ---- the whole ---- */
@@ -462,10 +374,8 @@ bool sum_up(struct model *m, const struct sum_source *sources, const double *div
 			     sizeof *s.n_samples);
 	find_activities(&s);
 	bool ok = s.n_samples && find_guesses(&s) && make_workers(&s, n_workers);
-	if (ok && m->n_metrics) {
-		pool_run_shown("adding up threads", m->n_profiles, n_workers, sum_job, &s);
-		ok = !atomic_load(&s.failed) && total_up(&s, n_workers);
-	}
+	if (ok && m->n_metrics)
+		ok = sum_all(&s, n_workers);
 	m->sums_overflow = atomic_load(&s.overflowed);
 	free_workers(&s, n_workers);
 	free(s.on_guess);

@@ -6,6 +6,7 @@
 #include "common/base/pool.h"
 #include "hpcprof-lite/attribute/describe.h"
 #include "hpcprof-lite/filter/filter_part.h"
+#include "hpcprof-lite/model/model_values.h"
 
 #include <stdlib.h>
 
@@ -135,12 +136,7 @@ static bool sum_part(struct filter_part *p)
 /* Nothing needs the values of the whole once they are recounted, and memory is short. */
 static void drop_values(struct model *m)
 {
-	for (uint32_t i = 0; i < m->n_profiles; i++) {
-		struct model_profile *t = &m->private_->profiles[i];
-		free((void *)(uintptr_t)t->values);
-		t->values = NULL;
-		t->n_values = 0;
-	}
+	model_values_free(m);
 	free(m->private_->totals);
 	m->private_->totals = NULL;
 	m->totals = NULL;

@@ -10,4 +10,5 @@ libhlprof_la_SOURCES += \
 	hpcprof-lite/model/model_omp.h \
 	hpcprof-lite/model/model_phase.h \
 	hpcprof-lite/model/model_process.h \
+	hpcprof-lite/model/model_values.c hpcprof-lite/model/model_values.h \
 	hpcprof-lite/model/private.h

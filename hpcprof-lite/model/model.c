@@ -6,6 +6,7 @@
 #include "hpcprof-lite/model/model.h"
 
 #include "common/base/sorted.h"
+#include "hpcprof-lite/model/model_values.h"
 #include "hpcprof-lite/model/private.h"
 
 #include <stdlib.h>
@@ -182,6 +183,7 @@ struct model *model_new(void)
 	}
 	m->title = "";
 	m->private_ = p;
+	pthread_mutex_init(&p->values_lock, NULL);
 	return m;
 }
 
@@ -204,8 +206,8 @@ void model_free(struct model *m)
 		free(p->timelines[i].parts);
 		free(p->timelines[i].context_of);
 	}
-	for (uint32_t i = 0; i < m->n_profiles && p->profiles; i++)
-		free((void *)(uintptr_t)p->profiles[i].values);
+	model_values_free(m);
+	pthread_mutex_destroy(&p->values_lock);
 	free(p->modules);
 	free(p->files);
 	free(p->functions);

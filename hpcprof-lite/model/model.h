@@ -143,6 +143,13 @@ const struct model_total *model_find_total(const struct model *m, uint32_t conte
 const struct model_value *model_find_value(const struct model *m, uint32_t profile,
 	uint32_t context, uint32_t metric);
 
+/*
+ * A reader that goes through the values of many profiles says that it is done with `n` of them. Now
+ * and then their memory goes back to the page cache, if they are out of core. Thread-safe; others
+ * may go on reading.
+ */
+void model_values_done(const struct model *m, size_t n);
+
 /* ---- time lines ---- */
 
 struct model_sample {

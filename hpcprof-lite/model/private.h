@@ -12,6 +12,8 @@
 #include "common/base/vec.h"
 #include "hpcprof-lite/model/model.h"
 
+#include <pthread.h>
+
 /* Trace records of one extent, validated by load. */
 struct model_trace_part {
 	const uint8_t *content;
@@ -101,6 +103,10 @@ struct model_private {
 	struct model_gpu_line *gpu_lines; /* by queue of the model */
 	struct model_gpu_times *gpu_times; /* by process; NULL: no GPU data, or a part of a run */
 	VEC(struct space) spaces;         /* memory of time lines, freed with the model */
+	VEC(struct space) values; /* memory of values: model_values.h */
+	size_t values_bytes;              /* of all of them */
+	pthread_mutex_t values_lock;      /* for those who take more */
+	_Atomic uint64_t values_read;     /* bytes read since pages were last given back */
 	/* frees `sources`, the mapped files, together with the model */
 	void (*release)(void *sources);
 	void *sources;

@@ -74,9 +74,10 @@ static void emit_all(struct emitter *e, const struct model *m, size_t profile)
 {
 	e->block->n_values = 0;
 	e->block->n_indices = 0;
-	if (profile > 0)
+	if (profile > 0) {
 		emit_profile(e, &m->profiles[profile - 1]);
-	else
+		model_values_done(m, m->profiles[profile - 1].n_values);
+	} else
 		for (size_t i = 0; i < m->n_totals; i++)
 			emit_total(e, &m->totals[i]);
 }

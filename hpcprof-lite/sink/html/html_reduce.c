@@ -56,14 +56,26 @@ static void number(const struct model *m, const float *share, float least, struc
 	t->least = least;
 }
 
-static uint64_t count_values(const struct model *m, const struct html_tree *t)
+/* By context: the values of profiles at the context itself. The caller owns it. */
+static uint32_t *count_values(const struct model *m)
 {
-	uint64_t n = 0;
-	for (uint32_t p = 0; p < m->n_profiles; p++)
+	uint32_t *n = calloc(m->n_contexts + 1, sizeof *n);
+	for (uint32_t p = 0; n && p < m->n_profiles; p++) {
 		for (size_t i = 0; i < m->profiles[p].n_values; i++) {
 			const struct model_value *v = &m->profiles[p].values[i];
-			n += v->at[MODEL_POINT] != 0 && t->is_kept[v->context];
+			n[v->context] += v->at[MODEL_POINT] != 0;
 		}
+		model_values_done(m, m->profiles[p].n_values);
+	}
+	return n;
+}
+
+static uint64_t count_kept(const struct model *m, const struct html_tree *t,
+			   const uint32_t *n_values)
+{
+	uint64_t n = 0;
+	for (uint32_t i = 0; i < m->n_contexts; i++)
+		n += t->is_kept[i] ? n_values[i] : 0;
 	return n;
 }
 
@@ -74,15 +86,17 @@ bool html_tree_make(const struct model *m, uint32_t max_contexts, uint64_t max_v
 	float *scratch = malloc((m->n_contexts + 1) * sizeof *scratch);
 	*t = (struct html_tree){.kept = calloc(m->n_contexts + 1, sizeof *t->kept),
 				.is_kept = calloc(m->n_contexts + 1, sizeof *t->is_kept)};
-	bool ok = share && scratch && t->kept && t->is_kept && find_shares(m, share);
+	uint32_t *n_values = count_values(m);
+	bool ok = share && scratch && n_values && t->kept && t->is_kept && find_shares(m, share);
 	for (uint32_t most = max_contexts; ok; most /= 2) {
 		number(m, share, find_least(share, m->n_contexts, most, scratch), t);
-		t->n_values = count_values(m, t);
+		t->n_values = count_kept(m, t, n_values);
 		if (t->n_values <= max_values || most < 1000)
 			break;
 	}
 	free(share);
 	free(scratch);
+	free(n_values);
 	return ok;
 }
 

@@ -83,6 +83,7 @@ static void put_profile(struct html *h, const struct model_profile *p, struct ro
 			add(r, &h->tree,
 			    &(struct row){v->context, v->metric, v->at[MODEL_POINT], 0});
 	}
+	model_values_done(h->m, p->n_values);
 	put_rows(h, r, false);
 }
 

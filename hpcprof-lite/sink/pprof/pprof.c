@@ -231,6 +231,7 @@ static void write_samples(struct writer *w, const struct model_profile *p)
 		if (any && context)
 			write_sample(w, context, &labels);
 	}
+	model_values_done(w->m, p->n_values);
 	w->message.failed |= labels.failed;
 	protobuf_free(&labels);
 }

@@ -52,7 +52,7 @@ static void put_values(struct sqlite_writer *w)
 {
 	const struct model *m = w->m;
 	sqlite_begin(w, "value", 7);
-	for (uint32_t i = 0; i < m->n_profiles; i++)
+	for (uint32_t i = 0; i < m->n_profiles; i++) {
 		for (size_t k = 0; k < m->profiles[i].n_values; k++) {
 			const struct model_value *v = &m->profiles[i].values[k];
 			sqlite_int(w, i);
@@ -62,6 +62,8 @@ static void put_values(struct sqlite_writer *w)
 				sqlite_real(w, v->at[s]);
 			sqlite_row(w);
 		}
+		model_values_done(m, m->profiles[i].n_values);
+	}
 	sqlite_end(w);
 }
 

@@ -252,6 +252,7 @@ static void put_profiles(const struct model *m, FILE *out)
 			put_scopes(out, p->values[k].at);
 			putc('\n', out);
 		}
+		model_values_done(m, p->n_values);
 		put_time_line(m, i, out);
 		text_all_gpu_profile(m, i, out);
 	}

@@ -51,8 +51,7 @@ if have "${PYTHON3:-python3}"; then
 	is "on a terminal" "$?" 0
 	lines() { tr '\r' '\n' <screen | sed 's/^.\[K//'; }
 	for what in 'reading measurement files' 'merging threads' 'functions and lines' \
-		'adding up threads' \
-		'adding up contexts' 'profile.db' 'cct.db'; do
+		'adding up threads' 'profile.db' 'cct.db'; do
 		like "it shows: $what" "$(lines)" "^hpcprof-lite: $what( [0-9]+/[0-9]+)?$"
 	done
 	# what is on the screen at the end: of each line what comes behind the last erasure

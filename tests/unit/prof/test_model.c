@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests of hpcprof-lite/model: look-ups, and the time lines as they were written, whatever the size
  * of the reader's buffer. */
+#include "hpcprof-lite/model/model_values.h"
+#include "hpcprof-lite/model/private.h"
 #include "tests/unit/prof/prof_fixture.h"
 
 #include <stdlib.h>
@@ -105,12 +107,43 @@ static void test_nothing(void **state)
 	fixture_remove(directory);
 }
 
+/* Two rooms, as two threads have them. Only the first value of each request is written. */
+static void test_values_out_of_core(void **state)
+{
+	(void)state;
+	enum { N_REQUESTS = 400, LARGEST = 40000 };
+	struct model *m = model_new();
+	struct model_values_room rooms[2] = {{0}};
+	struct model_value *got[N_REQUESTS];
+	size_t n_bytes = 0, n_files = 0;
+	assert_non_null(m);
+	for (uint32_t i = 0; i < N_REQUESTS; i++) {
+		size_t n = 1 + i * 7919 % LARGEST;
+		got[i] = model_values_get(m, &rooms[i % 2], n);
+		assert_non_null(got[i]);
+		*got[i] = (struct model_value){.context = i, .metric = (uint32_t)n};
+		n_bytes += n * sizeof **got;
+	}
+	assert_true(n_bytes > MODEL_VALUES_IN_MEMORY);
+	for (size_t i = 0; i < m->private_->values.n; i++)
+		n_files += m->private_->values.at[i].is_file;
+	assert_true(n_files > 0);
+	for (uint32_t i = 0; i < N_REQUESTS; i++) {
+		model_values_done(m, got[i]->metric); /* gives pages back, and loses nothing */
+		assert_int_equal(got[i]->context, i);
+	}
+	model_values_free(m);
+	assert_int_equal(m->private_->values.n, 0);
+	model_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_time_line),
 		cmocka_unit_test(test_look_ups),
 		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_values_out_of_core),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,6 +29,12 @@ const struct model_value *model_find_value(const struct model *m, uint32_t profi
 	return NULL;
 }
 
+void model_values_done(const struct model *m, size_t n)
+{
+	(void)m;
+	(void)n;
+}
+
 /* No program here is Python's. */
 uint32_t model_find_python_line(const struct model *m, uint32_t context)
 {

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See totals.h. Memory: the totals that exist, and four bytes for each (context, metric) of the
+ * pages that these touch. Test: tests/unit/prof/test_sum.c. */
+#include "hpcprof-lite/attribute/totals/totals.h"
+
+#include "common/base/pool.h"
+#include "common/base/sorted.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+enum { RANGES_A_WORKER = 8 }; /* contexts near the root have more values */
+
+struct range {
+	uint32_t first, end;   /* contexts */
+	VEC(struct model_total) totals;
+};
+
+struct totals {
+	const struct model *m;
+	unsigned n_workers;
+	struct range *ranges;
+	uint32_t n_ranges;
+	uint32_t *number_of; /* by metric, then context: 1 + index into the totals of its range */
+	uint32_t first, end; /* profiles of the batch */
+	atomic_bool failed;
+};
+
+static void add_value(struct model_total *t, const struct model_value *v)
+{
+	for (unsigned k = 0; k < MODEL_N_SCOPES; k++) {
+		t->sum[k] += v->at[k];
+		t->sum_of_squares[k] += v->at[k] * v->at[k];
+		if (!t->n_profiles || v->at[k] < t->min[k])
+			t->min[k] = v->at[k];
+		if (v->at[k] > t->max[k])
+			t->max[k] = v->at[k];
+	}
+	t->n_profiles++;
+}
+
+static struct model_total *find(struct totals *t, struct range *r, const struct model_value *v)
+{
+	uint32_t *number = &t->number_of[(size_t)v->metric * t->m->n_contexts + v->context];
+	if (*number)
+		return &r->totals.at[*number - 1];
+	struct model_total *new = vec_push(&r->totals);
+	if (!new)
+		return NULL;
+	*number = (uint32_t)r->totals.n;
+	new->context = v->context;
+	new->metric = v->metric;
+	return new;
+}
+
+static void add_range(void *arg, size_t i, unsigned worker)
+{
+	(void)worker;
+	struct totals *t = arg;
+	struct range *r = &t->ranges[i];
+	for (uint32_t p = t->first; p < t->end; p++) {
+		const struct model_profile *profile = &t->m->profiles[p];
+		const size_t n = profile->n_values;
+		for (size_t k = sorted_below(profile->values, n, context, r->first);
+		     k < n && profile->values[k].context < r->end; k++) {
+			struct model_total *to = find(t, r, &profile->values[k]);
+			if (!to) {
+				atomic_store(&t->failed, true);
+				return;
+			}
+			add_value(to, &profile->values[k]);
+		}
+	}
+}
+
+struct totals *totals_begin(const struct model *m, unsigned n_workers)
+{
+	struct totals *t = calloc(1, sizeof *t);
+	if (!t)
+		return NULL;
+	uint32_t most = n_workers > 1 ? n_workers * RANGES_A_WORKER : 1;
+	t->m = m;
+	t->n_workers = n_workers;
+	t->n_ranges = m->n_contexts < most ? m->n_contexts : most;
+	t->ranges = calloc((size_t)t->n_ranges + 1, sizeof *t->ranges);
+	t->number_of = calloc((size_t)m->n_contexts * m->n_metrics + 1, sizeof *t->number_of);
+	if (!t->ranges || !t->number_of) {
+		totals_free(t);
+		return NULL;
+	}
+	for (uint64_t i = 0; i < t->n_ranges; i++) {
+		t->ranges[i].first = (uint32_t)(i * m->n_contexts / t->n_ranges);
+		t->ranges[i].end = (uint32_t)((i + 1) * m->n_contexts / t->n_ranges);
+	}
+	return t;
+}
+
+bool totals_add(struct totals *t, uint32_t first, uint32_t end)
+{
+	size_t n_values = 0;
+	t->first = first;
+	t->end = end;
+	pool_run(t->n_ranges, t->n_workers, add_range, t);
+	for (uint32_t p = first; p < end; p++)
+		n_values += t->m->profiles[p].n_values;
+	model_values_done(t->m, n_values);
+	return !atomic_load(&t->failed);
+}
+
+static int compare_totals(const void *pa, const void *pb)
+{
+	const struct model_total *a = pa, *b = pb;
+	if (a->context != b->context)
+		return a->context < b->context ? -1 : 1;
+	return (a->metric > b->metric) - (a->metric < b->metric);
+}
+
+static void sort_range(void *arg, size_t i, unsigned worker)
+{
+	(void)worker;
+	struct range *r = &((struct totals *)arg)->ranges[i];
+	if (r->totals.n)
+		qsort(r->totals.at, r->totals.n, sizeof *r->totals.at, compare_totals);
+}
+
+bool totals_keep(struct totals *t, struct model *m, const _Atomic uint64_t *n_samples)
+{
+	size_t n = 0;
+	free(t->number_of);
+	t->number_of = NULL;
+	pool_run(t->n_ranges, t->n_workers, sort_range, t);
+	for (uint32_t i = 0; i < t->n_ranges; i++)
+		n += t->ranges[i].totals.n;
+	struct model_total *all = malloc((n ? n : 1) * sizeof *all);
+	if (!all)
+		return false;
+	m->totals = m->private_->totals = all;
+	for (uint32_t i = 0; i < t->n_ranges; i++) {
+		struct range *r = &t->ranges[i];
+		for (size_t k = 0; k < r->totals.n; k++) {
+			struct model_total *to = &all[m->n_totals++];
+			*to = r->totals.at[k];
+			to->n_samples =
+				n_samples[(size_t)to->metric * m->n_contexts + to->context];
+		}
+		vec_free(&r->totals);
+	}
+	return true;
+}
+
+void totals_free(struct totals *t)
+{
+	for (uint32_t i = 0; t && t->ranges && i < t->n_ranges; i++)
+		vec_free(&t->ranges[i].totals);
+	if (t) {
+		free(t->ranges);
+		free(t->number_of);
+	}
+	free(t);
+}
