@@ -258,31 +258,70 @@ static enum status write_shown(const struct model *m, const struct arguments *a)
 	return s;
 }
 
-static enum status write_files(const struct model *m, const struct arguments *a,
-	char *const *directories, size_t n_directories)
+enum { MOST_OUTPUTS = 32 }; /* more than there are sinks */
+
+/*
+ * The outputs in files, as many at a time as there are workers. While a sink has work for one
+ * thread only, as most have, the threads of another go on.
+ */
+struct writing {
+	const struct model *m;
+	struct file_output {
+		const struct sink_ops *sink;
+		struct sink_options options;
+		bool is_private;
+		enum status status;
+	} outputs[MOST_OUTPUTS];
+	size_t n;
+};
+
+static void write_output(void *arg, size_t i, unsigned worker)
 {
-	struct database d = {0};
-	struct sink_options o = {.n_workers = a->n_workers,
-				 .progress = isatty(STDERR_FILENO),
-				 .no_sources = a->no_sources,
-				 .is_private = &d.is_private,
-				 .source_dirs = directories,
-				 .n_source_dirs = n_directories};
-	enum status s = STATUS_OK;
-	char written[128] = "";
-	for (size_t i = 0; sinks[i] && s == STATUS_OK; i++) {
+	struct writing *w = arg;
+	struct file_output *f = &w->outputs[i];
+	(void)worker;
+	f->options.is_private = &f->is_private;
+	f->status = f->sink->write(w->m, &f->options);
+}
+
+/* Lists the outputs that are wanted and not too large. */
+static void choose_files(const struct model *m, const struct arguments *a,
+	char *const *directories, size_t n_directories, struct writing *w)
+{
+	*w = (struct writing){.m = m};
+	for (size_t i = 0; sinks[i] && w->n < MOST_OUTPUTS; i++) {
 		if (!sinks[i]->makes_files || !is_wanted(a, sinks[i]))
 			continue;
 		if (!a->to && sinks[i]->is_too_large && sinks[i]->is_too_large(m, a->settings[i]))
 			continue;
-		if (!d.path)
-			s = database_begin(&d, a->database, directories[0], m->title);
-		o.directory = d.partial;
-		o.settings = a->settings[i];
-		if (s == STATUS_OK)
-			s = sinks[i]->write(m, &o);
+		w->outputs[w->n++] = (struct file_output){
+			.sink = sinks[i],
+			.options = {.n_workers = a->n_workers,
+				    .progress = isatty(STDERR_FILENO),
+				    .no_sources = a->no_sources,
+				    .settings = a->settings[i],
+				    .source_dirs = directories,
+				    .n_source_dirs = n_directories}};
+	}
+}
+
+static enum status write_files(const struct model *m, const struct arguments *a,
+	char *const *directories, size_t n_directories)
+{
+	struct database d = {0};
+	struct writing w;
+	char written[128] = "";
+	choose_files(m, a, directories, n_directories, &w);
+	enum status s = w.n ? database_begin(&d, a->database, directories[0], m->title) : STATUS_OK;
+	for (size_t i = 0; i < w.n; i++)
+		w.outputs[i].options.directory = d.partial;
+	if (s == STATUS_OK)
+		pool_run(w.n, a->n_workers, write_output, &w);
+	for (size_t i = 0; i < w.n && s == STATUS_OK; i++) {
+		s = w.outputs[i].status;
+		d.is_private |= w.outputs[i].is_private;
 		snprintf(written + strlen(written), sizeof written - strlen(written), "%s%s",
-			 *written ? ", " : "", sinks[i]->name);
+			 *written ? ", " : "", w.outputs[i].sink->name);
 	}
 	if (s == STATUS_OK && d.partial)
 		s = database_commit(&d);
