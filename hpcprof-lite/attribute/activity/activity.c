@@ -19,6 +19,7 @@ struct finding {
 	const struct model *m;
 	struct state *all;      /* by context */
 	uint8_t *library;       /* by module: enum runtime_library */
+	struct runtime_call *calls; /* by function, which are fewer than contexts */
 	bool *calls_runtime;    /* by module: it has a frame that calls OpenMP or MPI */
 };
 
@@ -58,6 +59,15 @@ static void find_modules(struct finding *f)
 		uint32_t caller = caller_module(m, c);
 		if (caller < m->n_modules && f->library[caller] == RUNTIME_NONE)
 			f->calls_runtime[caller] = true;
+	}
+}
+
+static void find_calls(struct finding *f)
+{
+	for (uint32_t i = 0; i < f->m->n_functions; i++) {
+		const struct model_function *x = &f->m->functions[i];
+		if (x->module >= f->m->n_modules || !f->m->modules[x->module].is_python)
+			f->calls[i] = known_call(x->name);
 	}
 }
 
@@ -155,8 +165,7 @@ static struct state enter_function(const struct finding *f, struct state above, 
 		return enter_wait(above, x->wait);
 	above.waits_on = waits_on(f, above, function);
 	unsigned library = library_of(f, function);
-	bool is_python = x->module < f->m->n_modules && f->m->modules[x->module].is_python;
-	struct runtime_call call = is_python ? (struct runtime_call){0} : known_call(x->name);
+	const struct runtime_call call = f->calls[function];
 	struct state s = above;
 	if (call.library != RUNTIME_NONE && is_better(above, &call)) {
 		s.library = (uint8_t)call.library;
@@ -187,10 +196,13 @@ bool activity_find(struct model *m)
 			    .all = calloc((size_t)m->n_contexts + 1, sizeof *f.all),
 			    .library = calloc((size_t)m->n_modules + 1, sizeof *f.library),
 			    .calls_runtime =
-				    calloc((size_t)m->n_modules + 1, sizeof *f.calls_runtime)};
-	bool ok = f.all && f.library && f.calls_runtime;
-	if (ok)
+				    calloc((size_t)m->n_modules + 1, sizeof *f.calls_runtime),
+			    .calls = calloc((size_t)m->n_functions + 1, sizeof *f.calls)};
+	bool ok = f.all && f.library && f.calls_runtime && f.calls;
+	if (ok) {
 		find_modules(&f);
+		find_calls(&f);
+	}
 	for (uint32_t c = 0; ok && c < m->n_contexts; c++) {
 		f.all[c] = state_of(&f, c);
 		m->private_->contexts[c].activity = f.all[c].activity;
@@ -198,5 +210,6 @@ bool activity_find(struct model *m)
 	free(f.all);
 	free(f.library);
 	free(f.calls_runtime);
+	free(f.calls);
 	return ok;
 }

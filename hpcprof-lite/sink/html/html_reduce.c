@@ -36,14 +36,23 @@ static int compare_falling(const void *a, const void *b)
 	return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* The share from which on at most `n` contexts remain. */
-static float find_least(const float *share, uint32_t n_contexts, uint32_t n, float *scratch)
+/*
+ * Sets the share from which on at most `n` contexts remain. `falling`: the shares in falling order,
+ * made at the first call that needs them.
+ */
+static bool find_least(const float *share, uint32_t n_contexts, uint32_t n, float **falling,
+		       float *least)
 {
+	*least = 0;
 	if (n_contexts <= n)
-		return 0;
-	memcpy(scratch, share, n_contexts * sizeof *share);
-	qsort(scratch, n_contexts, sizeof *scratch, compare_falling);
-	return nextafterf(scratch[n], INFINITY);
+		return true;
+	if (!*falling && (*falling = malloc(n_contexts * sizeof **falling))) {
+		memcpy(*falling, share, n_contexts * sizeof *share);
+		qsort(*falling, n_contexts, sizeof **falling, compare_falling);
+	}
+	if (*falling)
+		*least = nextafterf((*falling)[n], INFINITY);
+	return *falling != NULL;
 }
 
 static void number(const struct model *m, const float *share, float least, struct html_tree *t)
@@ -57,9 +66,9 @@ static void number(const struct model *m, const float *share, float least, struc
 }
 
 /* By context: the values of profiles at the context itself. The caller owns it. */
-static uint32_t *count_values(const struct model *m)
+static uint64_t *count_values(const struct model *m)
 {
-	uint32_t *n = calloc(m->n_contexts + 1, sizeof *n);
+	uint64_t *n = calloc(m->n_contexts + 1, sizeof *n);
 	for (uint32_t p = 0; n && p < m->n_profiles; p++) {
 		for (size_t i = 0; i < m->profiles[p].n_values; i++) {
 			const struct model_value *v = &m->profiles[p].values[i];
@@ -71,7 +80,7 @@ static uint32_t *count_values(const struct model *m)
 }
 
 static uint64_t count_kept(const struct model *m, const struct html_tree *t,
-			   const uint32_t *n_values)
+			   const uint64_t *n_values)
 {
 	uint64_t n = 0;
 	for (uint32_t i = 0; i < m->n_contexts; i++)
@@ -82,20 +91,21 @@ static uint64_t count_kept(const struct model *m, const struct html_tree *t,
 bool html_tree_make(const struct model *m, uint32_t max_contexts, uint64_t max_values,
 		    struct html_tree *t)
 {
-	float *share = calloc(m->n_contexts + 1, sizeof *share);
-	float *scratch = malloc((m->n_contexts + 1) * sizeof *scratch);
+	float *share = calloc(m->n_contexts + 1, sizeof *share), *falling = NULL, least;
 	*t = (struct html_tree){.kept = calloc(m->n_contexts + 1, sizeof *t->kept),
 				.is_kept = calloc(m->n_contexts + 1, sizeof *t->is_kept)};
-	uint32_t *n_values = count_values(m);
-	bool ok = share && scratch && n_values && t->kept && t->is_kept && find_shares(m, share);
+	uint64_t *n_values = count_values(m);
+	bool ok = share && n_values && t->kept && t->is_kept && find_shares(m, share);
 	for (uint32_t most = max_contexts; ok; most /= 2) {
-		number(m, share, find_least(share, m->n_contexts, most, scratch), t);
-		t->n_values = count_kept(m, t, n_values);
+		ok = find_least(share, m->n_contexts, most, &falling, &least);
+		if (ok)
+			number(m, share, least, t);
+		t->n_values = ok ? count_kept(m, t, n_values) : 0;
 		if (t->n_values <= max_values || most < 1000)
 			break;
 	}
 	free(share);
-	free(scratch);
+	free(falling);
 	free(n_values);
 	return ok;
 }
