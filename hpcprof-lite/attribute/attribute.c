@@ -69,7 +69,7 @@ static bool unify_modules(struct pipeline *p)
 	if (!p->module_of)
 		return false;
 	for (size_t i = 0; i < p->job->files.n; i++) {
-		const struct load_file *f = &p->job->files.at[i];
+		struct load_file *f = &p->job->files.at[i];
 		p->module_of[i] = calloc(f->modules.n + 1, sizeof **p->module_of);
 		if (!p->module_of[i])
 			return false;
@@ -78,6 +78,7 @@ static bool unify_modules(struct pipeline *p)
 			    (p->module_of[i][k] = merge_add_module(
 				     &p->modules, &f->modules.at[k])) == UINT32_MAX)
 				return false;
+		load_release(f, LOAD_ALL);
 	}
 	return true;
 }
@@ -104,6 +105,12 @@ static struct load_thread *thread_of(const struct pipeline *p, size_t i)
 	return &p->job->files.at[p->threads.at[i].file].threads.at[p->threads.at[i].thread];
 }
 
+/* Others may still be at work on the file. */
+static bool is_last_of_file(const struct pipeline *p, size_t i)
+{
+	return i + 1 == p->threads.n || p->threads.at[i + 1].file != p->threads.at[i].file;
+}
+
 static void merge_job(void *arg, size_t i, unsigned worker)
 {
 	struct pipeline *p = arg;
@@ -116,7 +123,8 @@ static void merge_job(void *arg, size_t i, unsigned worker)
 	    !merge_thread(&p->trees[worker], thread_of(p, i), p->module_of[file], &names))
 		atomic_store(&p->failed, true);
 	load_release(&p->job->files.at[file],
-		     thread_of(p, i)->n_nodes * sizeof(struct msr_node));
+		     is_last_of_file(p, i) ? LOAD_ALL
+					   : thread_of(p, i)->n_nodes * sizeof(struct msr_node));
 	log_progress("merging threads", atomic_fetch_add(&p->n_done, 1) + 1, p->threads.n);
 }
 
@@ -282,6 +290,8 @@ static bool add_activities(struct pipeline *p)
 	for (size_t i = 0; i < p->threads.n; i++) {
 		describe_is_time(p->m, &p->job->files.at[p->threads.at[i].file], is_time);
 		find_activities(p, i, is_time, occurs);
+		if (is_last_of_file(p, i))
+			load_release(&p->job->files.at[p->threads.at[i].file], LOAD_ALL);
 	}
 	return activity_add_metrics(p->m, occurs);
 }

@@ -4,6 +4,7 @@
 
 #include "hpcprof-lite/attribute/child_processes.h"
 #include "hpcprof-lite/attribute/ledger.h"
+#include "hpcprof-lite/load/load_records.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -286,7 +287,7 @@ static bool describe_thread(const struct model *m, const struct load_file *f,
 	return ledger_of_thread(f, t, &out->ledger);
 }
 
-bool describe_profiles(struct model *m, const struct load_job *job, const uint32_t *n_more)
+bool describe_profiles(struct model *m, struct load_job *job, const uint32_t *n_more)
 {
 	size_t n = count_profiles(job, n_more);
 	m->profiles = m->private_->profiles = calloc(n + 1, sizeof *m->profiles);
@@ -302,6 +303,7 @@ bool describe_profiles(struct model *m, const struct load_job *job, const uint32
 				return false;
 			m->private_->processes[i].is_live |= p->ledger.is_live;
 		}
+		load_release(&job->files.at[i], LOAD_ALL);
 		m->n_profiles += n_more[i];
 	}
 	return true;

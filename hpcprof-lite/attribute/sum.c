@@ -255,6 +255,17 @@ static int compare_values(const void *pa, const void *pb)
 	return (a->metric > b->metric) - (a->metric < b->metric);
 }
 
+/* Sources of one file are in a row, but for queues. */
+static void release(const struct summing *s, size_t i)
+{
+	const struct sum_source *source = &s->sources[i];
+	uint64_t n_bytes = 0;
+	for (size_t k = 0; k < source->thread->cells.n; k++)
+		n_bytes += source->thread->cells.at[k].n_bytes;
+	const bool is_last = i + 1 == s->m->n_profiles || s->sources[i + 1].file != source->file;
+	load_release(source->file, is_last ? LOAD_ALL : n_bytes);
+}
+
 static bool sum_profile(struct summing *s, size_t i, struct worker *w)
 {
 	const struct sum_source *source = &s->sources[i];
@@ -267,8 +278,8 @@ static bool sum_profile(struct summing *s, size_t i, struct worker *w)
 	     g = next_group(s->m, g.first + g.n), n_groups++)
 		if (!sum_group(s, i, w, &g))
 			return false;
-	for (size_t k = 0; k < source->thread->cells.n; k++)
-		load_release(source->file, source->thread->cells.at[k].n_bytes);
+	if (source->file)
+		release(s, i);
 	if (n_groups > 1 && w->values.n)
 		qsort(w->values.at, w->values.n, sizeof *w->values.at, compare_values);
 	struct model_value *values = model_values_get(s->m, &w->room, w->values.n);

@@ -537,7 +537,7 @@ static enum status read_path(const char *path, struct load_file *f)
 {
 	enum status s = read_all(path, f);
 	note_live(f);
-	load_release(f, UINT32_MAX); /* all of it */
+	load_release(f, LOAD_ALL);
 	if (s == STATUS_OK && f->truncated)
 		log_warn(path,
 			 "truncated: read as far as it goes (%" PRIu64 " bytes missing or damaged)",

@@ -28,5 +28,6 @@ enum status load_lengthed(struct load_file *f, const struct msr_view *v,
  * thread may call it at any time.
  */
 void load_release(struct load_file *f, uint64_t n_bytes);
+#define LOAD_ALL UINT32_MAX /* as n_bytes: now, because the reader goes on to another file */
 
 #endif

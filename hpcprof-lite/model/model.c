@@ -9,6 +9,7 @@
 #include "hpcprof-lite/model/model_values.h"
 #include "hpcprof-lite/model/private.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -70,17 +71,39 @@ static uint64_t begin_part(const struct model_trace_part *p, const struct model_
 	return p->first_ns > c->time_ns ? p->first_ns : c->time_ns;
 }
 
+/* Short time lines of many files were read: gives the pages of all files back now and then. */
+static void release_many(const struct model *m, uint64_t n_bytes)
+{
+	enum { WINDOW = 128 << 20, AROUND = 64 << 10 }; /* the kernel maps so much at a touch */
+	struct model_private *p = m->private_;
+	const uint8_t *last = NULL;
+	/* relaxed: a hint; nothing is read on the strength of it */
+	n_bytes += AROUND;
+	if (atomic_fetch_add_explicit(&p->lines_read, n_bytes, memory_order_relaxed) + n_bytes <
+	    WINDOW)
+		return;
+	atomic_store_explicit(&p->lines_read, 0, memory_order_relaxed);
+	for (uint32_t i = 0; i < m->n_profiles; i++) {
+		const struct model_timeline *line = &p->timelines[i];
+		if (line->mapped && line->mapped != last)
+			madvise((void *)(uintptr_t)line->mapped, line->mapped_bytes, MADV_DONTNEED);
+		last = line->mapped;
+	}
+}
+
 /* A part was read. Now and then the pages of the file go back to the page cache, so that memory
  * does not grow with samples. */
-static void release(const struct model_timeline *line, const struct model_trace_part *part,
-		    struct model_trace_cursor *c)
+static void release(const struct model *m, const struct model_timeline *line,
+		    const struct model_trace_part *part, struct model_trace_cursor *c)
 {
 	enum { WINDOW = 4 << 20 };
 	c->n_unreleased += part->n_bytes;
-	if (!line->mapped || c->n_unreleased < WINDOW)
-		return;
-	c->n_unreleased = 0;
-	madvise((void *)(uintptr_t)line->mapped, line->mapped_bytes, MADV_DONTNEED);
+	if (line->mapped && c->n_unreleased >= WINDOW) {
+		c->n_unreleased = 0;
+		madvise((void *)(uintptr_t)line->mapped, line->mapped_bytes, MADV_DONTNEED);
+	} else if (line->mapped) {
+		release_many(m, part->n_bytes);
+	}
 }
 
 size_t model_trace_read(const struct model *m, uint32_t profile, struct model_trace_cursor *c,
@@ -121,7 +144,7 @@ size_t model_trace_read(const struct model *m, uint32_t profile, struct model_tr
 		c->offset = i;
 		if (i < n_words)
 			break;
-		release(line, part, c);
+		release(m, line, part, c);
 	}
 	return count;
 }

@@ -13,7 +13,8 @@ enum { RANGES_A_WORKER = 8 }; /* contexts near the root have more values */
 
 struct range {
 	uint32_t first, end;   /* contexts */
-	VEC(struct model_total) totals;
+	VEC(struct model_total) totals; /* in the order in which they were found */
+	uint32_t *order;       /* their numbers in the order of the model */
 };
 
 struct totals {
@@ -107,20 +108,40 @@ bool totals_add(struct totals *t, uint32_t first, uint32_t end)
 	return !atomic_load(&t->failed);
 }
 
-static int compare_totals(const void *pa, const void *pb)
+/* Puts a context's numbers in the order of their metrics. They are few. */
+static void sort_numbers(const struct model_total *totals, uint32_t *numbers, uint32_t n)
 {
-	const struct model_total *a = pa, *b = pb;
-	if (a->context != b->context)
-		return a->context < b->context ? -1 : 1;
-	return (a->metric > b->metric) - (a->metric < b->metric);
+	for (uint32_t i = 1; i < n; i++) {
+		uint32_t number = numbers[i], at = i;
+		for (; at && totals[numbers[at - 1]].metric > totals[number].metric; at--)
+			numbers[at] = numbers[at - 1];
+		numbers[at] = number;
+	}
 }
 
+/* Lists the numbers of a range's totals by context, then metric. */
 static void sort_range(void *arg, size_t i, unsigned worker)
 {
 	(void)worker;
-	struct range *r = &((struct totals *)arg)->ranges[i];
-	if (r->totals.n)
-		qsort(r->totals.at, r->totals.n, sizeof *r->totals.at, compare_totals);
+	struct totals *t = arg;
+	struct range *r = &t->ranges[i];
+	const uint32_t n = (uint32_t)r->totals.n, n_contexts = r->end - r->first;
+	uint32_t *end = calloc((size_t)n_contexts + 1, sizeof *end); /* by context */
+	r->order = malloc(((size_t)n + 1) * sizeof *r->order);
+	if (!end || !r->order) {
+		free(end);
+		atomic_store(&t->failed, true);
+		return;
+	}
+	for (uint32_t k = 0; k < n; k++)
+		end[r->totals.at[k].context - r->first + 1]++;
+	for (uint32_t c = 0; c < n_contexts; c++)
+		end[c + 1] += end[c];
+	for (uint32_t k = 0; k < n; k++)
+		r->order[end[r->totals.at[k].context - r->first]++] = k;
+	for (uint32_t c = 0, first = 0; c < n_contexts; first = end[c++])
+		sort_numbers(r->totals.at, r->order + first, end[c] - first);
+	free(end);
 }
 
 bool totals_keep(struct totals *t, struct model *m, const _Atomic uint64_t *n_samples)
@@ -132,14 +153,16 @@ bool totals_keep(struct totals *t, struct model *m, const _Atomic uint64_t *n_sa
 	for (uint32_t i = 0; i < t->n_ranges; i++)
 		n += t->ranges[i].totals.n;
 	struct model_total *all = malloc((n ? n : 1) * sizeof *all);
-	if (!all)
+	if (!all || atomic_load(&t->failed)) {
+		free(all);
 		return false;
+	}
 	m->totals = m->private_->totals = all;
 	for (uint32_t i = 0; i < t->n_ranges; i++) {
 		struct range *r = &t->ranges[i];
 		for (size_t k = 0; k < r->totals.n; k++) {
 			struct model_total *to = &all[m->n_totals++];
-			*to = r->totals.at[k];
+			*to = r->totals.at[r->order[k]];
 			to->n_samples =
 				n_samples[(size_t)to->metric * m->n_contexts + to->context];
 		}
@@ -150,8 +173,10 @@ bool totals_keep(struct totals *t, struct model *m, const _Atomic uint64_t *n_sa
 
 void totals_free(struct totals *t)
 {
-	for (uint32_t i = 0; t && t->ranges && i < t->n_ranges; i++)
+	for (uint32_t i = 0; t && t->ranges && i < t->n_ranges; i++) {
 		vec_free(&t->ranges[i].totals);
+		free(t->ranges[i].order);
+	}
 	if (t) {
 		free(t->ranges);
 		free(t->number_of);
