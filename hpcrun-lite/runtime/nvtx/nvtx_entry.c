@@ -51,6 +51,21 @@ static uint32_t name_of(enum msr_nvtx_name_kind kind, uint32_t domain, uint32_t 
 	return nvtx_names_find(&name, text);
 }
 
+static uint32_t name_of_ascii(uint32_t domain, uint32_t category, const char *message)
+{
+	const struct nvtx_name name = {
+		.kind = MSR_NVTX_NAME_RANGE, .domain = domain, .category = category};
+	struct nvtx_text text;
+	uint32_t id = nvtx_names_known(&name, message);
+	if (id)
+		return id;
+	nvtx_text_set(&text, message);
+	id = name_of(MSR_NVTX_NAME_RANGE, domain, category, &text);
+	if (message)
+		nvtx_names_remember(&name, message, id);
+	return id;
+}
+
 static struct nvtx_begin begin_text(struct nvtx_text *text)
 {
 	return (struct nvtx_begin){.name = name_of(MSR_NVTX_NAME_RANGE, 0, 0, text)};
@@ -58,9 +73,7 @@ static struct nvtx_begin begin_text(struct nvtx_text *text)
 
 static struct nvtx_begin begin_ascii(const char *message)
 {
-	struct nvtx_text text;
-	nvtx_text_set(&text, message);
-	return begin_text(&text);
+	return (struct nvtx_begin){.name = name_of_ascii(0, 0, message)};
 }
 
 static struct nvtx_begin begin_wide(const wchar_t *message)
@@ -95,7 +108,8 @@ static uint32_t name_in(const struct nvtx_attributes *a, uint32_t domain)
 	} else if (a->text_type == NVTX_TEXT_WIDE) {
 		nvtx_text_set_wide(&text, a->text);
 	} else {
-		nvtx_text_set(&text, a->text_type == NVTX_TEXT_ASCII ? a->text : NULL);
+		return name_of_ascii(domain, a->category,
+				     a->text_type == NVTX_TEXT_ASCII ? a->text : NULL);
 	}
 	return name_of(MSR_NVTX_NAME_RANGE, domain, a->category, &text);
 }

@@ -23,6 +23,8 @@
 #define WAIT_NS 100000000u      /* unless its holder makes the file grow, or has no processor */
 #define THREAD_NAMES_MOST 65536u
 #define NUMBERED_MOST 16u       /* names of ranges that differ by a number at the end */
+#define KNOWN_BITS 8u
+#define ID_BITS 13u             /* of MSR_NVTX_NAMES_MOST */
 
 struct entry {
 	uint64_t hash;
@@ -38,12 +40,16 @@ struct stem {
 	uint32_t n;    /* names */
 };
 
+_Static_assert(MSR_NVTX_NAMES_MOST == 1u << ID_BITS, "ids have as many bits");
+
 struct names {
 	_Atomic uint32_t n;          /* ids that were given */
 	uint32_t n_threads;          /* records of threads' names */
 	_Atomic uint32_t slot[SLOTS]; /* id; 0: free */
 	struct entry entry[MSR_NVTX_NAMES_MOST];
 	struct stem stem[SLOTS];     /* under the lock; at most one for each name */
+	/* by where texts are: address << ID_BITS | id */
+	_Atomic uint64_t known[1u << KNOWN_BITS];
 };
 
 /* Our handler does not take it, so it may be waited for. */
@@ -334,6 +340,51 @@ uint32_t nvtx_names_find(const struct nvtx_name *name, const struct nvtx_text *t
 	trylock_give(&lock);
 	return id ? need_record(&t->entry[id], id) : 0;
 }
+
+/* ---- constants of the program ---- */
+
+static _Atomic uint64_t *known_of(struct names *t, const struct nvtx_name *name, const char *text)
+{
+	const uint64_t key =
+		(uintptr_t)text ^ (uint64_t)name->domain << 40 ^ (uint64_t)name->category << 20;
+	return &t->known[key * UINT64_C(0x9E3779B97F4A7C15) >> (64 - KNOWN_BITS)];
+}
+
+static bool is_equal(const char *a, const char *b)
+{
+	while (*a == *b && *a)
+		a++, b++;
+	return *a == *b;
+}
+
+uint32_t nvtx_names_known(const struct nvtx_name *name, const char *text)
+{
+	struct names *t = atomic_load_explicit(&table, memory_order_acquire);
+	if (!t || !text)
+		return 0;
+	/* acquire: the entry was written before */
+	const uint64_t word =
+		atomic_load_explicit(known_of(t, name, text), memory_order_acquire);
+	const uint32_t id = word & (MSR_NVTX_NAMES_MOST - 1);
+	struct entry *e = &t->entry[id];
+	/* An address that lost bits above is no harm, as the text is compared. */
+	if (!id || (word ^ (uint64_t)(uintptr_t)text << ID_BITS) >> ID_BITS ||
+	    e->name.kind != name->kind || e->name.domain != name->domain ||
+	    e->name.category != name->category || !is_equal(e->text, text))
+		return 0;
+	return need_record(e, id);
+}
+
+void nvtx_names_remember(const struct nvtx_name *name, const char *text, uint32_t id)
+{
+	struct names *t = atomic_load_explicit(&table, memory_order_acquire);
+	if (t && id)
+		atomic_store_explicit(known_of(t, name, text),
+				      (uint64_t)(uintptr_t)text << ID_BITS | id,
+				      memory_order_release);
+}
+
+/* ---- by id ---- */
 
 static struct entry *entry_of(enum msr_nvtx_name_kind kind, uint32_t id)
 {

@@ -40,6 +40,9 @@ is 'in a domain, with a category' "$(count 'solver: iterate \[linear\]')" 100
 is 'ranges of domains may overlap' "$(count default)" 100
 is 'marks' "$(count tick)" 100
 is 'a registered string' "$(count 'solver: step')" 1
+is 'one text, in no domain' "$(count 'same text')" 2
+is 'one text, in a domain' "$(count 'solver: same text')" 2
+is 'one text, in a domain and category' "$(count 'solver: same text \[linear\]')" 2
 is 'without the numbers of PyTorch' "$(count 'aten::conv2d')" 2
 is 'ended by the same thread' "$(count same)" 1
 is 'ended by another thread' "$(count 'from thread to thread')" 1
