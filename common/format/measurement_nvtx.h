@@ -10,7 +10,7 @@
 #include "common/format/measurement.h"
 
 #define MSR_NVTX_NAMES_MOST 8192u /* ids of names are smaller */
-#define MSR_NVTX_TEXT_MOST 256u   /* bytes of a name with NUL; longer ones are cut */
+#define MSR_NVTX_TEXT_MOST 512u   /* bytes of a name with NUL; longer ones are cut */
 
 enum msr_nvtx_name_kind {
 	MSR_NVTX_NAME_RANGE = 1, /* what a range or mark is called */
@@ -28,8 +28,8 @@ struct msr_nvtx_name {
 	uint32_t category;   /* RANGE, CATEGORY: number that the program gave; 0: none */
 	uint32_t thread;
 	uint32_t text_bytes; /* with NUL */
-	uint32_t reserved;   /* 0 */
-	/* char text[text_bytes] */
+	uint32_t source_bytes; /* with NUL; 0: the source is not known */
+	/* char text[text_bytes], source[source_bytes]: "file:line" that the program gave */
 };
 
 enum msr_nvtx_range_kind {

@@ -13,9 +13,12 @@
 enum status load_nvtx_name(struct load_file *f, const uint8_t *record, uint32_t bytes)
 {
 	const struct msr_nvtx_name *r = (const void *)record;
+	const char *text = (const char *)(r + 1);
 	struct load_nvtx *x = &f->nvtx;
 	if (bytes < sizeof *r || r->id >= MSR_NVTX_NAMES_MOST || r->text_bytes == 0 ||
-	    r->text_bytes > bytes - sizeof *r || record[sizeof *r + r->text_bytes - 1] != '\0')
+	    r->text_bytes > bytes - sizeof *r || text[r->text_bytes - 1] != '\0' ||
+	    r->source_bytes > bytes - sizeof *r - r->text_bytes ||
+	    (r->source_bytes && text[r->text_bytes + r->source_bytes - 1] != '\0'))
 		return STATUS_BAD_INPUT;
 	if (r->kind == MSR_NVTX_NAME_THREAD) {
 		const struct msr_nvtx_name **new = vec_push(&x->threads);
@@ -29,7 +32,8 @@ enum status load_nvtx_name(struct load_file *f, const uint8_t *record, uint32_t 
 		return STATUS_NO_MEMORY;
 	if (x->names.at[r->id].record)
 		return STATUS_BAD_INPUT;
-	x->names.at[r->id] = (struct load_nvtx_name){r, (const char *)(r + 1)};
+	x->names.at[r->id] =
+		(struct load_nvtx_name){r, text, r->source_bytes ? text + r->text_bytes : ""};
 	return STATUS_OK;
 }
 

@@ -20,7 +20,7 @@ struct msr_view;
 /* A name by id. */
 struct load_nvtx_name {
 	const struct msr_nvtx_name *record; /* NULL: no name has this id */
-	const char *text;
+	const char *text, *source; /* source "": not known */
 };
 
 /* Sums of ranges or marks, as in struct msr_nvtx_range. */

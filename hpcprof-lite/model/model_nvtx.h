@@ -18,10 +18,11 @@
  * not.
  */
 struct model_nvtx_range {
-	const char *label;    /* "DOMAIN: NAME [CATEGORY]", for people */
-	const char *name;     /* as the program gave it */
+	const char *label;    /* "DOMAIN: NAME [CATEGORY] at FILE:LINE", for people */
+	const char *name;     /* as the program gave it; of XLA, the operation */
 	const char *domain;   /* "": the default domain */
 	const char *category; /* "": none */
+	const char *source;   /* "FILE:LINE" that the program gave with it; "": none */
 	uint8_t kind;         /* enum msr_nvtx_range_kind */
 	uint64_t n;           /* that ended; marks */
 	uint64_t n_open;      /* that never ended */

@@ -12,7 +12,7 @@
 
 struct row {
 	struct model_nvtx_range sums;
-	uint32_t name, domain, category; /* of `strings` */
+	uint32_t name, domain, category, source; /* of `strings` */
 };
 
 struct making {
@@ -40,16 +40,20 @@ static void add(uint64_t *to, uint64_t n)
 /* The row of a range; UINT32_MAX: memory is short. */
 static uint32_t row_of(struct making *w, const struct load_file *f, const struct load_nvtx_range *r)
 {
-	const struct nvtx_words words = nvtx_words_of(f, r->name);
+	char text[NVTX_WORDS_BYTES];
+	const struct nvtx_words words = nvtx_words_of(f, r->name, text);
 	struct row row = {.sums = {.kind = (uint8_t)r->kind, .least_ns = UINT64_MAX},
 			  .name = strtab_add_z(&w->strings, words.name),
 			  .domain = strtab_add_z(&w->strings, words.domain),
-			  .category = strtab_add_z(&w->strings, words.category)};
+			  .category = strtab_add_z(&w->strings, words.category),
+			  .source = strtab_add_z(&w->strings, words.source)};
 	if (row.name == STRTAB_FAILED || row.domain == STRTAB_FAILED ||
-	    row.category == STRTAB_FAILED)
+	    row.category == STRTAB_FAILED || row.source == STRTAB_FAILED)
 		return UINT32_MAX;
 	const uint64_t id = map_put(&w->index, (uint64_t)row.domain << 32 | row.name,
-				    (uint64_t)row.category << 32 | r->kind, w->rows.n);
+				    (uint64_t)row.category << 34 | (uint64_t)row.source << 2 |
+					    r->kind,
+				    w->rows.n);
 	if (id == w->rows.n) {
 		struct row *new = vec_push(&w->rows);
 		if (!new)
@@ -184,6 +188,7 @@ static int compare(const void *pa, const void *pb)
 	int c = strcmp(a->name, b->name);
 	c = c ? c : strcmp(a->domain, b->domain);
 	c = c ? c : strcmp(a->category, b->category);
+	c = c ? c : strcmp(a->source, b->source);
 	return c ? c : a->kind - b->kind;
 }
 
@@ -209,10 +214,12 @@ static bool name_range(struct model_nvtx_range *r, const struct row *row, const 
 	r->n_open -= r->n_open < r->n ? r->n_open : r->n;
 	if (!r->n)
 		r->least_ns = 0;
-	if (r->name && r->domain && r->category)
-		r->label = model_own(
-			m, nvtx_label("", &(struct nvtx_words){r->name, r->domain, r->category},
-				      ""));
+	r->source = model_own(m, strdup(strtab_get(s, row->source)));
+	if (r->name && r->domain && r->category && r->source)
+		r->label = model_own(m, nvtx_label("",
+						   &(struct nvtx_words){r->name, r->domain,
+									r->category, r->source},
+						   ""));
 	return r->label;
 }
 

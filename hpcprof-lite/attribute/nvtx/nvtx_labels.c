@@ -2,8 +2,11 @@
 /* See nvtx_labels.h. */
 #include "hpcprof-lite/attribute/nvtx/nvtx_labels.h"
 
+#include "hpcprof-lite/attribute/nvtx/known_xla.h"
+
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *text_of(const struct load_file *f, enum msr_nvtx_name_kind kind, uint32_t id)
 {
@@ -22,25 +25,28 @@ static const char *category_of(const struct load_file *f, const struct msr_nvtx_
 	return "";
 }
 
-struct nvtx_words nvtx_words_of(const struct load_file *f, uint32_t id)
+struct nvtx_words nvtx_words_of(const struct load_file *f, uint32_t id,
+				char text[NVTX_WORDS_BYTES])
 {
 	const struct msr_nvtx_name *of =
 		id < f->nvtx.names.n ? f->nvtx.names.at[id].record : NULL;
 	if (!of)
-		return (struct nvtx_words){"<other ranges>", "", ""};
-	return (struct nvtx_words){text_of(f, MSR_NVTX_NAME_RANGE, id),
+		return (struct nvtx_words){"<other ranges>", "", "", ""};
+	const char *name = text_of(f, MSR_NVTX_NAME_RANGE, id);
+	return (struct nvtx_words){known_xla_name(name, text, NVTX_WORDS_BYTES) ? text : name,
 				   text_of(f, MSR_NVTX_NAME_DOMAIN, of->domain),
-				   category_of(f, of)};
+				   category_of(f, of), f->nvtx.names.at[id].source};
 }
 
 char *nvtx_label(const char *before, const struct nvtx_words *w, const char *after)
 {
+	const char *slash = strrchr(w->source, '/'), *file = slash ? slash + 1 : w->source;
 	char *label;
-	return asprintf(&label, "%s%s%s%s%s%s%s%s", before, w->domain, *w->domain ? ": " : "",
-			w->name, *w->category ? " [" : "", w->category, *w->category ? "]" : "",
-			after) < 0
-		       ? NULL
-		       : label;
+	if (asprintf(&label, "%s%s%s%s%s%s%s%s%s%s", before, w->domain, *w->domain ? ": " : "",
+		     w->name, *w->category ? " [" : "", w->category, *w->category ? "]" : "",
+		     *file ? " at " : "", file, after) < 0)
+		return NULL;
+	return label;
 }
 
 static bool label_file(struct nvtx_label_file *to, const struct load_file *f,
@@ -53,7 +59,8 @@ static bool label_file(struct nvtx_label_file *to, const struct load_file *f,
 		const struct msr_nvtx_name *r = i ? f->nvtx.names.at[i].record : NULL;
 		if (i && (!r || r->kind != MSR_NVTX_NAME_RANGE))
 			continue;
-		const struct nvtx_words words = nvtx_words_of(f, (uint32_t)i);
+		char text[NVTX_WORDS_BYTES];
+		const struct nvtx_words words = nvtx_words_of(f, (uint32_t)i, text);
 		char *label = i ? nvtx_label("<range ", &words, ">") : nvtx_label("", &words, "");
 		to->of_name[i] = label ? strtab_add_z(strings, label) : STRTAB_FAILED;
 		ok = to->of_name[i] != STRTAB_FAILED;

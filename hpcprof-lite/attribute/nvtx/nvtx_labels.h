@@ -9,12 +9,20 @@
 #include "common/base/strtab.h"
 #include "hpcprof-lite/load/load_job.h"
 
-/* Of the name with an id in a file; borrowed. "": the default domain, no category. */
+/*
+ * Of the name with an id in a file. "": the default domain, no category, no known source. Borrowed
+ * from the file, or names of XLA for people from `text`.
+ */
 struct nvtx_words {
-	const char *name, *domain, *category;
+	const char *name, *domain, *category, *source;
 };
-struct nvtx_words nvtx_words_of(const struct load_file *f, uint32_t id);
-/* "DOMAIN: NAME [CATEGORY]" between two more strings. The caller frees it. NULL: no memory. */
+#define NVTX_WORDS_BYTES MSR_NVTX_TEXT_MOST
+struct nvtx_words nvtx_words_of(const struct load_file *f, uint32_t id,
+				char text[NVTX_WORDS_BYTES]);
+/*
+ * "DOMAIN: NAME [CATEGORY] at FILE:LINE" between two more strings, where FILE has no directory. The
+ * caller frees it. NULL: no memory.
+ */
 char *nvtx_label(const char *before, const struct nvtx_words *w, const char *after);
 
 /* The contexts that ranges become in the tree: "<range LABEL>". Zero-initialise. */

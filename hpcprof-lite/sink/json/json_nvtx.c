@@ -30,6 +30,7 @@ static void put_ranges(struct json *j, const struct model_nvtx *x)
 		json_text(j, "name", r->name);
 		json_text(j, "domain", r->domain);
 		json_text(j, "category", r->category);
+		json_text(j, "source", r->source);
 		json_text(j, "kind", words_nvtx(r));
 		if (x->has_sums)
 			put_sums(j, x, r);

@@ -30,6 +30,7 @@ static void put_range(struct sqlite_writer *w, uint32_t i)
 	sqlite_text(w, r->name);
 	sqlite_text(w, r->domain);
 	sqlite_text(w, r->category);
+	sqlite_text(w, r->source);
 	sqlite_word(w, words_nvtx(r));
 	put(w, r->n, x->has_sums);
 	put(w, r->n_open, x->has_sums);
@@ -62,7 +63,7 @@ void sqlite_put_nvtx(struct sqlite_writer *w)
 	const struct model_nvtx *x = w->m->nvtx;
 	if (!x)
 		return;
-	sqlite_begin(w, "nvtx_range", 16);
+	sqlite_begin(w, "nvtx_range", 17);
 	for (uint32_t i = 0; i < x->n_ranges && w->status == STATUS_OK; i++)
 		put_range(w, i);
 	sqlite_end(w);

@@ -97,6 +97,7 @@ const char sqlite_tables[] =
 "  launcher REFERENCES profile, launch_id INTEGER);\n"
 "CREATE TABLE nvtx_range( -- ranges or marks of one name, in all threads\n"
 "  id INTEGER PRIMARY KEY, name TEXT, domain TEXT, category TEXT,\n"
+"  source TEXT, -- file:line that the program gave\n"
 "  kind TEXT, -- pushed, started, mark\n"
 "  n INTEGER, not_ended INTEGER, ns INTEGER, least_ns INTEGER, most_ns INTEGER,\n"
 "  cpu_ns INTEGER, gpu_ns INTEGER, -- of samples and GPU work in pushed ranges\n"

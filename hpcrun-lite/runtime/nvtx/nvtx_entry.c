@@ -8,7 +8,9 @@
 #include "hpcrun-lite/runtime/next.h"
 #include "hpcrun-lite/runtime/nvtx/nvtx_glue.h"
 #include "hpcrun-lite/runtime/nvtx/nvtx_names.h"
+#include "hpcrun-lite/runtime/nvtx/nvtx_payload.h"
 #include "hpcrun-lite/runtime/nvtx/nvtx_protocol.h"
+#include "hpcrun-lite/runtime/nvtx/nvtx_strings.h"
 
 #include <string.h>
 
@@ -97,15 +99,38 @@ static bool value_of(const struct nvtx_attributes *a, double *value)
 }
 
 /* A registered string has its domain already; a category makes it another name. */
+static uint32_t name_of_string(const struct nvtx_attributes *a)
+{
+	const uintptr_t handle = (uintptr_t)a->text;
+	struct nvtx_string *s = handle >= NVTX_STRING_HANDLES && handle < UINT32_MAX
+					? nvtx_strings_get((uint32_t)handle - NVTX_STRING_HANDLES)
+					: NULL;
+	struct nvtx_text text, source;
+	if (!s)
+		return 0;
+	/* acquire: the entry of the name was written before */
+	const uint32_t known = atomic_load_explicit(&s->name, memory_order_acquire);
+	if (known && !a->category)
+		return nvtx_names_again(MSR_NVTX_NAME_RANGE, known);
+	const bool has_source = nvtx_payload_source(a, &source);
+	const struct nvtx_name name = {.kind = MSR_NVTX_NAME_RANGE,
+				       .domain = s->domain,
+				       .category = a->category,
+				       .source = has_source ? source.bytes : NULL};
+	nvtx_text_set(&text, s->text);
+	cut_numbers(&text);
+	const uint32_t id = nvtx_names_find(&name, &text);
+	if (!a->category)
+		atomic_store_explicit(&s->name, id, memory_order_release);
+	return id;
+}
+
 static uint32_t name_in(const struct nvtx_attributes *a, uint32_t domain)
 {
 	struct nvtx_text text;
-	if (a->text_type == NVTX_TEXT_REGISTERED && !a->category)
-		return nvtx_names_again(MSR_NVTX_NAME_RANGE, id_of(a->text));
-	if (a->text_type == NVTX_TEXT_REGISTERED) {
-		if (!nvtx_names_text(MSR_NVTX_NAME_RANGE, id_of(a->text), &text))
-			return 0;
-	} else if (a->text_type == NVTX_TEXT_WIDE) {
+	if (a->text_type == NVTX_TEXT_REGISTERED)
+		return name_of_string(a);
+	if (a->text_type == NVTX_TEXT_WIDE) {
 		nvtx_text_set_wide(&text, a->text);
 	} else {
 		return name_of_ascii(domain, a->category,
@@ -274,18 +299,25 @@ static void *handle_of(uint32_t id)
 	return (void *)(uintptr_t)id;
 }
 
+static void *handle_of_string(const void *domain, const struct nvtx_text *text)
+{
+	const uint32_t number = nvtx_strings_add(domain_of(domain), text);
+	return number ? handle_of(NVTX_STRING_HANDLES + number) : NULL;
+}
+
 static void *string_a(const void *domain, const char *string)
 {
 	struct nvtx_text text;
-	nvtx_text_set(&text, string);
-	return handle_of(name_of(MSR_NVTX_NAME_RANGE, domain_of(domain), 0, &text));
+	if (!nvtx_payload_first_line(string, &text))
+		nvtx_text_set(&text, string);
+	return handle_of_string(domain, &text);
 }
 
 static void *string_w(const void *domain, const wchar_t *string)
 {
 	struct nvtx_text text;
 	nvtx_text_set_wide(&text, string);
-	return handle_of(name_of(MSR_NVTX_NAME_RANGE, domain_of(domain), 0, &text));
+	return handle_of_string(domain, &text);
 }
 
 static void *domain_a(const char *name)

@@ -9,6 +9,7 @@
 #include "hpcrun-lite/runtime/calls/call_path.h"
 #include "hpcrun-lite/runtime/nvtx/nvtx_names.h"
 #include "hpcrun-lite/runtime/nvtx/nvtx_started.h"
+#include "hpcrun-lite/runtime/nvtx/nvtx_strings.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/sample.h"
 #include "hpcrun-lite/store/store.h"
@@ -224,5 +225,6 @@ void nvtx_glue_close(struct nvtx_thread *t)
 void nvtx_glue_forked(void)
 {
 	nvtx_names_forked();
+	nvtx_strings_forked();
 	nvtx_started_forked();
 }

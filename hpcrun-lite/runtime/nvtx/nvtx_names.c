@@ -32,6 +32,7 @@ struct entry {
 	uint32_t n;
 	_Atomic uint32_t written_in; /* the generation whose file has its record */
 	char text[MSR_NVTX_TEXT_MOST];
+	char source[MSR_NVTX_TEXT_MOST]; /* "": not known */
 };
 
 /* What names of ranges have in common before their number. */
@@ -161,7 +162,10 @@ static bool write_record(uint32_t id, const struct nvtx_name *name, const char *
 	enum msr_loss cause;
 	unsigned n_tries = 0;
 	uint64_t start_ns = 0;
-	const size_t n = (sizeof(struct msr_nvtx_name) + text_n + 1 + 7) & ~(size_t)7;
+	const size_t source_n = name->source ? strnlen(name->source, MSR_NVTX_TEXT_MOST - 1) : 0,
+		     source_bytes = source_n ? source_n + 1 : 0,
+		     n = (sizeof(struct msr_nvtx_name) + text_n + 1 + source_bytes + 7) &
+			 ~(size_t)7;
 	struct msr_nvtx_name *r = records_begin(MSR_NVTX_NAME, n, &cause);
 	while (!r && cause == MSR_LOSS_BUSY && is_waiting(&n_tries, &start_ns))
 		r = records_begin(MSR_NVTX_NAME, n, &cause);
@@ -175,8 +179,12 @@ static bool write_record(uint32_t id, const struct nvtx_name *name, const char *
 				    .domain = name->domain,
 				    .category = name->category,
 				    .thread = name->thread,
-				    .text_bytes = text_n + 1};
-	memcpy(r + 1, text, text_n); /* extents are zeroed, so the NUL exists already */
+				    .text_bytes = text_n + 1,
+				    .source_bytes = (uint32_t)source_bytes};
+	char *to = (char *)(r + 1); /* extents are zeroed, so NULs exist already */
+	memcpy(to, text, text_n);
+	if (source_n)
+		memcpy(to + text_n + 1, name->source, source_n);
 	records_end(MSR_NVTX_NAME, n);
 	return true;
 }
@@ -243,7 +251,11 @@ static uint32_t add(struct names *t, uint64_t hash, const struct nvtx_name *name
 	struct entry *e = &t->entry[id];
 	*e = (struct entry){.hash = hash, .name = *name, .n = (uint32_t)text->n};
 	memcpy(e->text, text->bytes, text->n);
-	if (!write_record(id, name, text->bytes, (uint32_t)text->n))
+	if (name->source)
+		memcpy(e->source, name->source,
+		       strnlen(name->source, sizeof e->source - 1));
+	e->name.source = e->source;
+	if (!write_record(id, &e->name, text->bytes, (uint32_t)text->n))
 		return 0;
 	atomic_store_explicit(&e->written_in,
 			      atomic_load_explicit(&generation, memory_order_relaxed),
@@ -398,15 +410,4 @@ uint32_t nvtx_names_again(enum msr_nvtx_name_kind kind, uint32_t id)
 {
 	struct entry *e = entry_of(kind, id);
 	return e ? need_record(e, id) : 0;
-}
-
-bool nvtx_names_text(enum msr_nvtx_name_kind kind, uint32_t id, struct nvtx_text *text)
-{
-	const struct entry *e = entry_of(kind, id);
-	if (!e)
-		return false;
-	memcpy(text->bytes, e->text, e->n);
-	text->bytes[e->n] = '\0';
-	text->n = e->n;
-	return true;
 }

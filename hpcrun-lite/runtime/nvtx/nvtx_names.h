@@ -31,6 +31,7 @@ void nvtx_names_forked(void);
 struct nvtx_name {
 	enum msr_nvtx_name_kind kind;
 	uint32_t domain, category, thread;
+	const char *source; /* NULL: not known. The first one that is given counts */
 };
 /*
  * Returns the id of a name; 0: there are too many, or it could not be recorded. Of names of ranges
@@ -46,7 +47,5 @@ uint32_t nvtx_names_known(const struct nvtx_name *name, const char *text);
 void nvtx_names_remember(const struct nvtx_name *name, const char *text, uint32_t id);
 /* The same for an id that a program kept, of a name of this kind. 0: it is none. */
 uint32_t nvtx_names_again(enum msr_nvtx_name_kind kind, uint32_t id);
-/* Copies the text of a name. Returns false if it is none of this kind. */
-bool nvtx_names_text(enum msr_nvtx_name_kind kind, uint32_t id, struct nvtx_text *text);
 
 #endif

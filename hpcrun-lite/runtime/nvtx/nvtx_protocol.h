@@ -69,7 +69,8 @@ enum {
 	NVTX_VALUE_DOUBLE,
 	NVTX_VALUE_U32,
 	NVTX_VALUE_I32,
-	NVTX_VALUE_FLOAT
+	NVTX_VALUE_FLOAT,
+	NVTX_VALUE_PAYLOADS = (int32_t)0xDFBD0009 /* u64 is the address of the first */
 };
 
 struct nvtx_attributes {
@@ -79,7 +80,7 @@ struct nvtx_attributes {
 	int32_t color_type;
 	uint32_t color;
 	int32_t value_type;
-	int32_t reserved;
+	int32_t n_payloads; /* of NVTX_VALUE_PAYLOADS */
 	union {
 		uint64_t u64;
 		int64_t i64;
@@ -90,6 +91,47 @@ struct nvtx_attributes {
 	} value;
 	int32_t text_type;
 	const void *text;
+};
+
+/* ---- the payload extension: nvToolsExtPayload.h, nvtxDetail/nvtxExtTypes.h ---- */
+
+struct nvtx_segment {
+	size_t id, n;
+	intptr_t *functions;
+};
+/* Given to InitializeInjectionNvtxExtension(), which returns 0 on failure. */
+struct nvtx_extension {
+	uint16_t version, struct_bytes, module, compatible;
+	size_t n_segments;
+	struct nvtx_segment *segments;
+	intptr_t (*find)(uint32_t);
+	const void *info;
+};
+enum { NVTX_EXTENSION_PAYLOAD = 2, NVTX_PAYLOAD_REGISTER = 0 };
+
+enum { NVTX_TYPE_INT32 = 15, NVTX_TYPE_STRING = 80 /* the handle of a registered string */ };
+struct nvtx_schema_entry {
+	uint64_t flags, type; /* flags 0: a plain value */
+	const char *name, *description;
+	uint64_t detail, offset;
+	const void *semantics, *reserved;
+};
+
+enum { NVTX_SCHEMA_ENTRIES = 1 << 4, NVTX_SCHEMA_N_ENTRIES = 1 << 5, NVTX_SCHEMA_ID = 1 << 8 };
+#define NVTX_SCHEMA_IDS_OF_TOOLS (UINT64_C(1) << 32) /* ids that a tool gives begin there */
+struct nvtx_schema {
+	uint64_t fields; /* that are set: NVTX_SCHEMA_* */
+	const char *name;
+	uint64_t type, flags;
+	const struct nvtx_schema_entry *entries;
+	size_t n_entries, n_bytes, alignment;
+	uint64_t id;
+};
+
+struct nvtx_payload {
+	uint64_t schema;
+	size_t n_bytes;
+	const void *bytes;
 };
 
 #define NVTX_NOT_TRACKED (-2) /* what push and pop return without a tool */

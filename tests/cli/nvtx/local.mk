@@ -15,6 +15,16 @@ tests_workload_nvtx_nvtx_misuse_CFLAGS = $(HL_CFLAGS)
 tests_workload_nvtx_nvtx_misuse_LDFLAGS =
 tests_workload_nvtx_nvtx_misuse_LDADD = -ldl
 
+check_PROGRAMS += tests/workload/nvtx/nvtx_xla
+tests_workload_nvtx_nvtx_xla_SOURCES = tests/workload/nvtx/nvtx_xla.c \
+	tests/workload/nvtx/nvtx_client.h
+tests_workload_nvtx_nvtx_xla_CFLAGS = $(HL_CFLAGS)
+tests_workload_nvtx_nvtx_xla_LDFLAGS =
+tests_workload_nvtx_nvtx_xla_LDADD = -ldl
+
+TESTS += tests/cli/nvtx/nvtx_xla.sh
+EXTRA_DIST += tests/cli/nvtx/nvtx_xla.sh
+
 TESTS += tests/cli/nvtx/nvtx_misuse.sh tests/cli/nvtx/nvtx_tree.sh
 EXTRA_DIST += tests/cli/nvtx/nvtx_misuse.sh tests/cli/nvtx/nvtx_tree.sh
 
@@ -30,6 +40,11 @@ TESTS += tests/unit/nvtx/test_nvtx_sums
 tests_unit_nvtx_test_nvtx_sums_SOURCES = tests/unit/nvtx/test_nvtx_sums.c \
 	hpcrun-lite/runtime/nvtx/nvtx_sums.c
 tests_unit_nvtx_test_nvtx_sums_LDADD = libhlcct.la libhlsafe.la $(CMOCKA_LIBS)
+
+check_PROGRAMS += tests/unit/nvtx/test_known_xla
+TESTS += tests/unit/nvtx/test_known_xla
+tests_unit_nvtx_test_known_xla_SOURCES = tests/unit/nvtx/test_known_xla.c
+tests_unit_nvtx_test_known_xla_LDADD = $(PROF_UNIT_LDADD)
 
 check_PROGRAMS += tests/unit/nvtx/test_nvtx_tree
 TESTS += tests/unit/nvtx/test_nvtx_tree

@@ -18,7 +18,7 @@ struct client_attributes {
 	uint32_t category;
 	int32_t color_type;
 	uint32_t color;
-	int32_t value_type, reserved;
+	int32_t value_type, n_payloads;
 	union {
 		uint64_t u64;
 		double d;
@@ -61,6 +61,60 @@ static int client_start(void)
 			       tool, "InitializeInjectionNvtx2")
 		     : NULL;
 	return start && start(client_export);
+}
+
+/* ---- the payload extension ---- */
+
+struct client_entry {
+	uint64_t flags, type;
+	const char *name, *description;
+	uint64_t detail, offset;
+	const void *semantics, *reserved;
+};
+struct client_schema {
+	uint64_t fields;
+	const char *name;
+	uint64_t type, flags;
+	const struct client_entry *entries;
+	size_t n_entries, n_bytes, alignment;
+	uint64_t id;
+	void *extension;
+};
+struct client_payload {
+	uint64_t schema;
+	size_t n_bytes;
+	const void *bytes;
+};
+
+static intptr_t client_extension[63];
+
+static inline void client_start_extension(void)
+{
+	struct {
+		size_t id, n;
+		intptr_t *functions;
+	} segment = {0, 63, client_extension};
+	struct {
+		uint16_t version, struct_bytes, module, compatible;
+		size_t n_segments;
+		void *segments;
+		intptr_t (*find)(uint32_t);
+		const void *info;
+	} extension = {3, sizeof extension, 2, 0x0104, 1, &segment, NULL, NULL};
+	const char *path = getenv("NVTX_INJECTION64_PATH");
+	void *tool = path ? dlopen(path, RTLD_LAZY) : NULL;
+	int (*start)(void *) =
+		tool ? (int (*)(void *))(uintptr_t)dlsym(tool, "InitializeInjectionNvtxExtension")
+		     : NULL;
+	if (start)
+		(void)start(&extension);
+}
+
+static inline uint64_t client_register(void *domain, const struct client_schema *schema)
+{
+	uint64_t (*f)(void *, const struct client_schema *) =
+		(uint64_t(*)(void *, const struct client_schema *))client_extension[0];
+	return f ? f(domain, schema) : 0;
 }
 
 #define CLIENT_CALL(table, at, type, none, ...) \
