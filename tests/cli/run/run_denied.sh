@@ -35,18 +35,18 @@ within "denied perf_event_open: samples come on the tick" "$(value count0)" 20 \
 like "denied perf_event_open: the file says so" \
 	"$(tr -c '[:print:]' '\n' <"$(echo "$OUT"/*.hpcrun)")" \
 	'CPUTIME: timer on the thread.s CPU clock'
-denied ring=1 -- spin 1
+denied ring=1 -- spin 0.5
 weights
 like "denied ring=1: the file says so" "$(tr -c '[:print:]' '\n' <"$(echo "$OUT"/*.hpcrun)")" \
 	'sampled only at the kernel.s tick'
 denied ring=1 -- descriptors
 is "denied ring=1: descriptors are those the program would have" "$(cat "$T/stdout")" \
 	"$("$LIFE" descriptors)"
-denied timer_create=11 -- spin 1
+denied timer_create=11 -- spin 0.5
 weights
 denied perf_event_open=1 timer_create=11 -- spin 0.2
 is "denied both: no sample" "$(value delivered)" 0
-denied fallocate=95 -- wander 1
+denied fallocate=95 -- wander 0.5
 weights
 is "denied fallocate: nothing is lost" "$(value recorded)" \
 	"$(($(value delivered) - $(value lost-busy)))"
@@ -66,7 +66,7 @@ like "no space at all: the user is told" "$(cat "$T/stderr")" \
 
 # At most 4 MiB and 64 bytes a context node.
 alone=$("$LIFE" memory 0.1)
-measure -e CPUTIME@f4000 -- "$LIFE" memory 6
+measure -e CPUTIME@f10000 -- "$LIFE" memory 2
 sound "memory: files are sound"
 took=$(($(cat "$T/stdout") - alone))
 within "memory: resident KiB beyond 64 bytes for each of $(value nodes) nodes" \

@@ -10,15 +10,15 @@
 P=$W/sacred_file
 for who in default handler reset blocked pending ignore die; do
 	sacred "no damage, SIGBUS: $who" "$P" "$T/m" none "$who"
+	mv "$T/plain.out" "$T/plain-$who.out"
 done
 sacred_sampled "no damage: the measurement is sound"
 
 # damaged HOW WHO: the program says what it says without us, and the note is the only other thing.
 damaged() {
-	sacred_run plain "$P" "$T/m" none "$2"
 	rm -rf "$T/m"
 	sacred_run measured "$HPCRUN" -q -e CPUTIME@f10000 -o "$T/m" "$P" "$T/m" "$1" "$2"
-	same "$1, SIGBUS: $2" "$T/measured.out" "$T/plain.out"
+	same "$1, SIGBUS: $2" "$T/measured.out" "$T/plain-$2.out"
 }
 for how in 0 4096 20000; do
 	damaged "$how" default

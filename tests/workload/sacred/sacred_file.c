@@ -214,7 +214,7 @@ int main(int argc, char **argv)
 		sigprocmask(SIG_BLOCK, &all, NULL);
 	}
 	damage(argv[1], argv[2]);
-	work_in_threads(0.1);
+	work_in_threads(0.05);
 	if (a.sa_handler && (!strcmp(who, "handler") || !strcmp(who, "reset")))
 		fault();
 	for (int i = 0; i < 2; i++)
