@@ -133,6 +133,7 @@ struct model_total {
 	uint32_t context;
 	uint32_t metric;
 	uint32_t n_profiles;       /* profiles with a value */
+	uint32_t n_values[MODEL_N_SCOPES]; /* those whose value in the scope is not 0 */
 	uint64_t n_samples;        /* at the context itself (MODEL_POINT) */
 	double sum[MODEL_N_SCOPES], sum_of_squares[MODEL_N_SCOPES], min[MODEL_N_SCOPES],
 		max[MODEL_N_SCOPES];

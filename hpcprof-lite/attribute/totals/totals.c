@@ -30,6 +30,7 @@ struct totals {
 static void add_value(struct model_total *t, const struct model_value *v)
 {
 	for (unsigned k = 0; k < MODEL_N_SCOPES; k++) {
+		t->n_values[k] += v->at[k] != 0;
 		t->sum[k] += v->at[k];
 		t->sum_of_squares[k] += v->at[k] * v->at[k];
 		if (!t->n_profiles || v->at[k] < t->min[k])

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cct.db: values by context, the transpose of profile.db without its summary. Contexts are cut into
- * ranges of bounded size; each range is counted, given its place, and filled, by any thread.
+ * cct.db: values by context, the transpose of profile.db without its summary. The totals say how
+ * many values there are, so every block has its place before any value is read. Contexts are cut
+ * into ranges of bounded size, which any thread fills.
  * Memory: 40 bytes a context and a buffer for each worker. Test: tests/unit/sink/test_sink_cctdb.c.
  */
 #include "common/base/log.h"
@@ -17,20 +18,21 @@
 #include <string.h>
 
 /*
- * Bounds of a range: model values in it, and counters (contexts x ids). One context may exceed the
+ * Bounds of a range: model values in it, and places (contexts x ids). One context may exceed the
  * first. Each range asks each profile where its values begin: with many profiles it holds so many
  * of each that this costs less than they do, as far as the buffers of all workers together stay
  * below a bound.
  */
 enum {
 	RANGE_VALUES = 128 << 10,
-	RANGE_COUNTERS = 256 << 10,
+	RANGE_PLACES = 256 << 10,
 	RANGE_VALUES_A_PROFILE = 16,
 	MOST_VALUES_IN_WORK = 5 << 20
 };
 
 struct range {
 	uint32_t first, end;
+	size_t first_total, end_total;
 };
 
 struct writer {
@@ -38,7 +40,7 @@ struct writer {
 	struct outfile *file;
 	struct cctdb_block *blocks; /* by context */
 	VEC(struct range) ranges;
-	uint32_t n_ids;             /* metrics x scopes: a counter for each in a context */
+	uint32_t n_ids;             /* metrics x scopes: a place for each in a context */
 	unsigned n_workers;
 };
 
@@ -62,91 +64,103 @@ static uint64_t values_in_range(const struct writer *w)
 	return wanted > RANGE_VALUES ? wanted : RANGE_VALUES;
 }
 
+/* The model values of a context, whose totals begin at *at. Moves *at behind them. */
+static uint64_t count_values(const struct model *m, uint32_t context, size_t *at)
+{
+	uint64_t n = 0;
+	for (; *at < m->n_totals && m->totals[*at].context == context; ++*at)
+		n += m->totals[*at].n_profiles;
+	return n;
+}
+
 static bool cut_ranges(struct writer *w)
 {
 	const struct model *m = w->m;
 	const uint64_t most_values = values_in_range(w);
-	uint32_t *n_values = calloc(m->n_contexts ? m->n_contexts : 1, sizeof *n_values);
-	bool ok = n_values;
-	for (uint32_t p = 0; ok && p < m->n_profiles; p++)
-		for (size_t i = 0; i < m->profiles[p].n_values; i++)
-			n_values[m->profiles[p].values[i].context]++;
-	uint32_t most = w->n_ids ? RANGE_COUNTERS / w->n_ids : RANGE_COUNTERS;
-	for (uint32_t first = 0, end; ok && first < m->n_contexts; first = end) {
-		uint64_t sum = 0;
-		for (end = first;
-		     end < m->n_contexts &&
-		     (end == first || (end - first < most && sum + n_values[end] <= most_values));
-		     end++)
-			sum += n_values[end];
-		struct range *r = vec_push(&w->ranges);
-		if ((ok = r))
-			*r = (struct range){first, end};
+	const uint32_t most = w->n_ids ? RANGE_PLACES / w->n_ids : RANGE_PLACES;
+	struct range *r = NULL;
+	uint64_t sum = 0;
+	for (uint32_t context = 0, first = 0; context < m->n_contexts; context++) {
+		const size_t first_total = r ? r->end_total : 0;
+		size_t end_total = first_total;
+		const uint64_t n = count_values(m, context, &end_total);
+		if (!r || (context - first >= most || sum + n > most_values)) {
+			first = context;
+			sum = 0;
+			if (!(r = vec_push(&w->ranges)))
+				return false;
+			*r = (struct range){.first = first, .first_total = first_total};
+		}
+		sum += n;
+		r->end = context + 1;
+		r->end_total = end_total;
 	}
-	free(n_values);
-	return ok;
+	return true;
 }
 
-/* Number of values of each id of each context of the range. */
-static uint32_t *count_range(const struct writer *w, const struct range *r)
+/* The number of values of each block, and of the ids in it. */
+static void size_blocks(struct writer *w)
 {
-	uint32_t *counters = calloc((size_t)(r->end - r->first) * w->n_ids + 1, sizeof *counters);
-	for (uint32_t p = 0; counters && p < w->m->n_profiles; p++) {
-		const struct model_profile *profile = &w->m->profiles[p];
-		for (size_t i = lower_bound(profile, r->first);
-		     i < profile->n_values && profile->values[i].context < r->end; i++) {
-			const struct model_value *v = &profile->values[i];
-			uint32_t *c = counters + (size_t)(v->context - r->first) * w->n_ids +
-				      (size_t)v->metric * MODEL_N_SCOPES;
-			for (unsigned s = 0; s < MODEL_N_SCOPES; s++)
-				c[s] += v->at[s] != 0;
+	for (size_t i = 0; i < w->m->n_totals; i++) {
+		const struct model_total *t = &w->m->totals[i];
+		for (unsigned s = 0; s < MODEL_N_SCOPES; s++) {
+			w->blocks[t->context].n_values += t->n_values[s];
+			w->blocks[t->context].n_indices += t->n_values[s] != 0;
 		}
 	}
-	return counters;
 }
 
-static void size_one(void *arg, size_t i, unsigned worker)
+/* Finds where in the range's bytes the values of each id start, and writes the index entries. */
+static void index_range(const struct writer *w, const struct range *r, uint64_t *positions,
+			uint8_t *bytes, uint64_t base)
 {
-	struct writer *w = arg;
-	const struct range *r = &w->ranges.at[i];
-	uint32_t *counters = count_range(w, r), *c = counters;
-	(void)worker;
-	if (!counters) {
-		out_of_memory(w);
-		return;
-	}
-	for (uint32_t context = r->first; context < r->end; context++)
-		for (uint32_t id = 0; id < w->n_ids; id++, c++) {
-			w->blocks[context].n_values += *c;
-			w->blocks[context].n_indices += *c != 0;
+	uint32_t context = MODEL_NONE;
+	uint64_t start = 0;
+	uint8_t *index = NULL;
+	for (size_t i = r->first_total; i < r->end_total; i++) {
+		const struct model_total *t = &w->m->totals[i];
+		const struct cctdb_block *b = &w->blocks[t->context];
+		if (t->context != context) {
+			context = t->context;
+			start = 0;
+			index = bytes + (b->indices - base);
 		}
-	free(counters);
-}
-
-/* Turns the counters into positions in the range's bytes, where the values of each id start, and
- * writes the index entries. */
-static void index_range(const struct writer *w, const struct range *r, uint32_t *counters,
-			uint64_t *positions, uint8_t *bytes, uint64_t base)
-{
-	for (uint32_t context = r->first; context < r->end; context++) {
-		const struct cctdb_block *b = &w->blocks[context];
-		uint64_t start = 0;
-		uint8_t *index = bytes + (b->indices - base);
-		for (uint32_t id = 0; id < w->n_ids; id++, counters++, positions++) {
-			*positions = b->values - base + start * CCTDB_CCT_VALUE_BYTES;
-			if (!*counters)
+		for (unsigned s = 0; s < MODEL_N_SCOPES; s++) {
+			if (!t->n_values[s])
 				continue;
-			cctdb_put_cct_index(
-				index, cctdb_value_id(id / MODEL_N_SCOPES, id % MODEL_N_SCOPES),
-				start);
+			positions[(size_t)(context - r->first) * w->n_ids +
+				  (size_t)t->metric * MODEL_N_SCOPES + s] =
+				b->values - base + start * CCTDB_CCT_VALUE_BYTES;
+			cctdb_put_cct_index(index, cctdb_value_id(t->metric, s), start);
 			index += CCTDB_CCT_INDEX_BYTES;
-			start += *counters;
+			start += t->n_values[s];
 		}
 	}
+}
+
+/* Writes the values of a profile in the range. Returns their number. */
+static size_t fill_from(const struct writer *w, const struct range *r, uint32_t p,
+			uint64_t *positions, uint8_t *bytes)
+{
+	const struct model_profile *profile = &w->m->profiles[p];
+	const size_t first = lower_bound(profile, r->first);
+	size_t k = first;
+	for (; k < profile->n_values && profile->values[k].context < r->end; k++) {
+		const struct model_value *v = &profile->values[k];
+		uint64_t *at = positions + (size_t)(v->context - r->first) * w->n_ids +
+			       (size_t)v->metric * MODEL_N_SCOPES;
+		for (unsigned s = 0; s < MODEL_N_SCOPES; s++)
+			if (v->at[s] != 0) {
+				cctdb_put_cct_value(bytes + at[s], p + 1, v->at[s]);
+				at[s] += CCTDB_CCT_VALUE_BYTES;
+			}
+	}
+	return k - first;
 }
 
 static void fill_one(void *arg, size_t i, unsigned worker)
 {
+	enum { PAGE = 4096, BATCH = 1024 };
 	struct writer *w = arg;
 	const struct range *r = &w->ranges.at[i];
 	const struct cctdb_block *last = &w->blocks[r->end - 1];
@@ -155,33 +169,24 @@ static void fill_one(void *arg, size_t i, unsigned worker)
 		return;
 	uint64_t base = w->blocks[r->first].values,
 		 n_bytes = last->indices + (uint64_t)last->n_indices * CCTDB_CCT_INDEX_BYTES - base;
-	uint32_t *counters = count_range(w, r);
 	uint64_t *positions = calloc((size_t)(r->end - r->first) * w->n_ids + 1, sizeof *positions);
 	uint8_t *bytes = calloc(1, n_bytes + 1);
-	if (!counters || !positions || !bytes)
+	if (!positions || !bytes)
 		out_of_memory(w);
 	else {
-		index_range(w, r, counters, positions, bytes, base);
-		for (uint32_t p = 0; p < w->m->n_profiles; p++) {
-			const struct model_profile *profile = &w->m->profiles[p];
-			for (size_t k = lower_bound(profile, r->first);
-			     k < profile->n_values && profile->values[k].context < r->end; k++) {
-				const struct model_value *v = &profile->values[k];
-				uint64_t *at = positions +
-					       (size_t)(v->context - r->first) * w->n_ids +
-					       (size_t)v->metric * MODEL_N_SCOPES;
-				for (unsigned s = 0; s < MODEL_N_SCOPES; s++)
-					if (v->at[s] != 0) {
-						cctdb_put_cct_value(bytes + at[s], p + 1, v->at[s]);
-						at[s] += CCTDB_CCT_VALUE_BYTES;
-					}
+		index_range(w, r, positions, bytes, base);
+		for (uint32_t p = 0, n = 0; p < w->m->n_profiles; p++) {
+			n += fill_from(w, r, p, positions, bytes) +
+			     PAGE / sizeof(struct model_value);
+			if (p % BATCH == BATCH - 1) {
+				model_values_done(w->m, n);
+				n = 0;
 			}
 		}
 		outfile_write(w->file, bytes, n_bytes, base);
 	}
 	free(bytes);
 	free(positions);
-	free(counters);
 }
 
 /* Gives every block its place and writes the header and the blocks. Returns the end of the last. */
@@ -224,7 +229,7 @@ enum status cctdb_write_cct(const struct model *m, const struct sink_options *o)
 	if (!w.blocks || !cut_ranges(&w))
 		out_of_memory(&w);
 	else {
-		pool_run(w.ranges.n, o->n_workers, size_one, &w);
+		size_blocks(&w);
 		uint64_t end = write_front(&w);
 		pool_run_shown("cct.db", w.ranges.n, o->n_workers, fill_one, &w);
 		cctdb_put_footer(footer, CCTDB_CCT);

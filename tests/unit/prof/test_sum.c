@@ -83,11 +83,12 @@ static void check_totals(const struct model *m, uint32_t metric, const double *s
 {
 	for (uint32_t c = 0; c < m->n_contexts; c++) {
 		const struct model_total *t = model_find_total(m, c, metric);
-		uint32_t n = 0;
+		uint32_t n = 0, n_values[MODEL_N_SCOPES] = {0};
 		double low[MODEL_N_SCOPES], high[MODEL_N_SCOPES];
 		for (uint32_t p = 0; p < m->n_profiles; p++) {
 			const struct model_value *v = model_find_value(m, p, c, metric);
 			for (unsigned s = 0; v && s < MODEL_N_SCOPES; s++) {
+				n_values[s] += v->at[s] != 0;
 				low[s] = n && low[s] < v->at[s] ? low[s] : v->at[s];
 				high[s] = n && high[s] > v->at[s] ? high[s] : v->at[s];
 			}
@@ -97,6 +98,7 @@ static void check_totals(const struct model *m, uint32_t metric, const double *s
 		for (unsigned s = 0; t && s < MODEL_N_SCOPES; s++) {
 			assert_true(near(t->sum[s], sum[c * MODEL_N_SCOPES + s]) &&
 				    near(t->sum_of_squares[s], squares[c * MODEL_N_SCOPES + s]));
+			assert_int_equal(t->n_values[s], n_values[s]);
 			assert_true(t->min[s] == low[s] && t->max[s] == high[s]);
 		}
 	}

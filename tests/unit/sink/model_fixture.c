@@ -386,6 +386,7 @@ static void make_values(struct model *m, const struct fixture_options *o)
 				if (v->at[MODEL_EXECUTION] == 0)
 					continue;
 				for (unsigned s = 0; s < MODEL_N_SCOPES; s++) {
+					t->n_values[s] += v->at[s] != 0;
 					t->sum[s] += v->at[s];
 					t->sum_of_squares[s] += v->at[s] * v->at[s];
 					t->min[s] = t->n_profiles && t->min[s] < v->at[s]
