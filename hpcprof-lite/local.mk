@@ -42,6 +42,7 @@ include $(top_srcdir)/hpcprof-lite/attribute/gpu/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/gpu/idle/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/gpu/samples/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/mpi/local.mk
+include $(top_srcdir)/hpcprof-lite/attribute/nccl/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/nvtx/local.mk
 include $(top_srcdir)/hpcprof-lite/compare/local.mk
 include $(top_srcdir)/hpcprof-lite/filter/local.mk
@@ -58,6 +59,7 @@ include $(top_srcdir)/hpcprof-lite/sink/pprof/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/sqlite/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/text/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/text/mpi/local.mk
+include $(top_srcdir)/hpcprof-lite/sink/text/nccl/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/text/nvtx/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/text/parallel/local.mk
 include $(top_srcdir)/hpcprof-lite/view/local.mk

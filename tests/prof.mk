@@ -9,6 +9,7 @@ tests_gen_libgen_la_SOURCES = \
 	tests/gen/gen_gpu.c tests/gen/gen_gpu.h \
 	tests/gen/gen_gpu_work.c \
 	tests/gen/gen_job.c \
+	tests/gen/gen_nccl.c tests/gen/gen_nccl.h \
 	tests/gen/gen_program.c tests/gen/gen_program.h \
 	tests/gen/gen_structure.c tests/gen/gen_structure.h
 tests_gen_libgen_la_LIBADD = libhlbase.la

@@ -19,6 +19,7 @@
 #include "hpcprof-lite/attribute/ledger.h"
 #include "hpcprof-lite/attribute/merge.h"
 #include "hpcprof-lite/attribute/mpi/mpi_attribute.h"
+#include "hpcprof-lite/attribute/nccl/nccl_attribute.h"
 #include "hpcprof-lite/attribute/nvtx/nvtx_attribute.h"
 #include "hpcprof-lite/attribute/nvtx/nvtx_events.h"
 #include "hpcprof-lite/attribute/nvtx/nvtx_labels.h"
@@ -489,7 +490,7 @@ enum status attribute_run(struct load_job *job, const struct attribute_options *
 		  gpu_add_modules(&p.gpu, &p.modules, m) && nvtx_attribute(own, &p.gpu, m) &&
 		  make_contexts(&p) && make_profiles(&p) &&
 		  phases_attribute(m, own, final_context, &p) && attribute_nvtx_events(&p) &&
-		  attribute_mpi(&p) && find_idle(&p) && sum_all(&p);
+		  attribute_mpi(&p) && find_idle(&p) && nccl_attribute(m) && sum_all(&p);
 	ok = ok && describe_whole(m);
 	free_pipeline(&p);
 	if (!ok) {

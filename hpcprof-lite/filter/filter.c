@@ -5,6 +5,7 @@
 #include "common/base/log.h"
 #include "common/base/pool.h"
 #include "hpcprof-lite/attribute/describe.h"
+#include "hpcprof-lite/attribute/nccl/nccl_attribute.h"
 #include "hpcprof-lite/filter/filter_part.h"
 #include "hpcprof-lite/model/model_values.h"
 
@@ -151,7 +152,7 @@ static bool make(struct filter_part *p, struct model *whole)
 	    !filter_make_profiles(p))
 		return false;
 	drop_values(whole);
-	return sum_part(p) && describe_times(p->to);
+	return sum_part(p) && describe_times(p->to) && nccl_attribute(p->to);
 }
 
 static void release_whole(void *whole)

@@ -6,6 +6,7 @@ libhlprof_la_SOURCES += \
 	hpcprof-lite/model/model_gpu.h \
 	hpcprof-lite/model/model_metric.h \
 	hpcprof-lite/model/model_mpi.h \
+	hpcprof-lite/model/model_nccl.h \
 	hpcprof-lite/model/model_nvtx.h \
 	hpcprof-lite/model/model_omp.h \
 	hpcprof-lite/model/model_phase.h \

@@ -9,7 +9,8 @@
  * model. Tests: tests/unit/prof/test_model.c.
  *
  * The parts of the model are in model_activity.h, model_code.h, model_metric.h, model_process.h,
- * model_gpu.h, model_omp.h, model_phase.h, model_mpi.h and model_nvtx.h, which this file includes.
+ * model_gpu.h, model_omp.h, model_phase.h, model_mpi.h, model_nccl.h and model_nvtx.h, which this
+ * file includes.
  *
  * Ids are dense indices into the arrays of struct model. Contexts are in depth-first preorder.
  * Siblings are sorted by kind, then name, file, line and address, so the order of the input does
@@ -26,6 +27,7 @@
 #include "hpcprof-lite/model/model_gpu.h"
 #include "hpcprof-lite/model/model_metric.h"
 #include "hpcprof-lite/model/model_mpi.h"
+#include "hpcprof-lite/model/model_nccl.h"
 #include "hpcprof-lite/model/model_nvtx.h"
 #include "hpcprof-lite/model/model_omp.h"
 #include "hpcprof-lite/model/model_phase.h"
@@ -73,6 +75,7 @@ struct model {
 	struct model_gpu_ledger gpu_ledger;   /* sum over all processes */
 	struct model_gpu_sampling gpu_sampling;
 	const struct model_mpi *mpi; /* NULL: nobody called MPI, or it was not measured */
+	const struct model_nccl *nccl; /* NULL: no kernel of NCCL ran */
 	const struct model_nvtx *nvtx; /* NULL: nobody used NVTX, or it was not measured */
 	bool has_gpu; /* the run had a GPU back end, even if it saw nothing */
 	/*

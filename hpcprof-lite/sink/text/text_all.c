@@ -406,6 +406,7 @@ enum status sink_text_all(const struct model *m, FILE *out)
 		return STATUS_NO_MEMORY;
 	put_ledger(out, "all", MODEL_NONE, &m->ledger);
 	text_all_mpi(m, out);
+	text_all_nccl(m, out);
 	fprintf(out, "closes\t%d\n", m->ledger_closes);
 	if (m->has_gpu)
 		fprintf(out, "gpu-closes\t%d\n", m->gpu_ledger.closes);

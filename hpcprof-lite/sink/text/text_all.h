@@ -70,7 +70,8 @@
  * gpu-idle for each device, gpu-waits; lines with # before them name the fields.
  *
  * If calls of MPI were measured (-e MPI), there are mpi-comm, mpi-call, mpi-site, mpi-late and one
- * mpi-ledger; see model_mpi.h for their fields.
+ * mpi-ledger; see model_mpi.h for their fields. If kernels of NCCL ran, there are nccl-device,
+ * nccl-comm, nccl-site, nccl-late and one nccl-ledger; see model_nccl.h.
  */
 enum status sink_text_all(const struct model *m, FILE *out);
 
@@ -91,6 +92,8 @@ void text_all_gpu_profile(const struct model *m, uint32_t profile, FILE *out);
 /* Idle time of devices, and waits for them. */
 void text_all_gpu_idle(const struct model *m, FILE *out);
 bool text_all_gpu_words(const struct model *m, FILE *out);
+/* The records of NCCL; nothing if none of its kernels ran. */
+void text_all_nccl(const struct model *m, FILE *out);
 /* The records of MPI; nothing if it was not measured. */
 void text_all_mpi(const struct model *m, FILE *out);
 
