@@ -7,6 +7,7 @@
 #     browse_report.py use REPORT            clicks, searches, zooms, selects; one line a check:
 #                                            "ok NAME" or "not ok NAME: WHY"
 #     browse_report.py waiting REPORT        the same, of the view "Waiting" alone
+#     browse_report.py nccl REPORT           the same, of kernels of NCCL
 #     browse_report.py nvtx REPORT           the same, of ranges of NVTX
 #     browse_report.py shots REPORT PREFIX [light|dark]     a picture of every view
 #     browse_report.py title REPORT          its title, images in it, its first view in one line
@@ -336,6 +337,27 @@ def use_waiting(page, checks):
                      == len(mpi["pairs"]))
 
 
+def use_nccl(page, checks):
+    """Of two ranks as in tests/gen/gen_nccl.h, with eight steps."""
+    page.show("overview")
+    cards = page.js("""return [...document.querySelectorAll('.card')]
+        .filter(c => c.querySelector('h2')?.innerText.startsWith('NCCL'))
+        .map(c => [...c.querySelectorAll('tr')].map(r =>
+            [...r.querySelectorAll('td')].map(d => d.innerText)))""")
+    checks.check("nccl: two tables", len(cards) == 2, cards)
+    times, last = (cards + [[], []])[:2]
+    checks.check("nccl: times of a rank", [r[:8] for r in times if r] == [
+        ["rank 0", "47.5 %", "38.0 ms", "32.0 ms", "31.8 ms", "12.2 ms", "6.00 ms", "2"],
+        ["rank 1", "42.5 %", "34.0 ms", "32.0 ms", "31.8 ms", "12.2 ms", "2.00 ms", "6"],
+    ], times)
+    checks.check("nccl: an operation and its place", len(last) == 4 and
+                 last[1] == ["8.00 ms", "8", "AllReduce at train.c:20"], last)
+    checks.check("nccl: who came last", len(last) == 4 and last[2][:2] == ["6.00 ms", "75.0 %"] and
+                 last[2][2].startswith("rank 1 last, 1.00 ms behind"), last)
+    errors = page.errors()
+    checks.check("nccl: the console stays empty", not errors, json.dumps(errors)[:400])
+
+
 def use_nvtx(page, checks):
     """Of tests/workload/nvtx/nvtx_program phases."""
     page.show("overview")
@@ -423,6 +445,8 @@ def main():
             use_page(page, Checks())
         elif command == "waiting":
             use_waiting(page, Checks())
+        elif command == "nccl":
+            use_nccl(page, Checks())
         elif command == "nvtx":
             use_nvtx(page, Checks())
         elif command == "shots":

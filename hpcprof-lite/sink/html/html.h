@@ -52,6 +52,8 @@ bool html_is_comparison(const struct html *h);
  */
 void html_put_waiting(struct html *h);
 void html_put_mpi(struct html *h);
+/* The member "nccl" of "meta", if a kernel of NCCL ran. */
+void html_put_nccl(struct html *h);
 /* The member "nvtx" of "meta", if there are ranges; after html_write_nvtx(). */
 void html_put_nvtx(struct html *h);
 

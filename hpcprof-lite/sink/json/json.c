@@ -107,6 +107,7 @@ static enum status write_json(const struct model *m, const struct sink_options *
 	json_put_gpu(&j, m);
 	json_put_processes(&j, m);
 	json_put_profiles(&j, m);
+	json_put_nccl(&j, m);
 	json_put_nvtx(&j, m);
 	json_end(&j, '}');
 	outstream_close(&j.out);

@@ -23,6 +23,8 @@ void json_put_gpu(struct json *j, const struct model *m);
 /* Processes, and profiles with their values and time lines. */
 void json_put_processes(struct json *j, const struct model *m);
 void json_put_profiles(struct json *j, const struct model *m);
+/* Times of NCCL, and who came last; nothing if no kernel of it ran. */
+void json_put_nccl(struct json *j, const struct model *m);
 /* Ranges and marks of NVTX; nothing if there are none. */
 void json_put_nvtx(struct json *j, const struct model *m);
 

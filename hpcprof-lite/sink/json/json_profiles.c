@@ -39,6 +39,7 @@ void json_put_processes(struct json *j, const struct model *m)
 		json_text(j, "host", p->host);
 		json_u64(j, "pid", p->pid);
 		json_u64(j, "exec", p->exec_seq);
+		json_text(j, "role", p->role);
 		json_text(j, "executable", p->executable);
 		json_text(j, "command", p->command);
 		json_text(j, "measurement", p->path);

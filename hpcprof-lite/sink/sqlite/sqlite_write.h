@@ -45,6 +45,8 @@ void sqlite_put_code(struct sqlite_writer *w);
 void sqlite_put_gpu(struct sqlite_writer *w);
 /* Processes, profiles, values, samples, operations, ledgers. */
 void sqlite_put_profiles(struct sqlite_writer *w);
+/* Times of NCCL, and who came last. */
+void sqlite_put_nccl(struct sqlite_writer *w);
 /* Ranges and marks of NVTX. */
 void sqlite_put_nvtx(struct sqlite_writer *w);
 

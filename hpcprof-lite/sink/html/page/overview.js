@@ -29,6 +29,7 @@ class OverviewView {
         el("section", { class: "card" }, el("h2", {}, "The run"), this.facts()),
         el("section", { class: "card" }, el("h2", {}, "Metrics"), this.metrics()),
         nvtxCard(this.app) ?? "",
+        ...new NcclCards(this.app).cards(),
         el(
           "section",
           { class: "card wide" },
