@@ -113,25 +113,71 @@ void log_detail(const char *subject, const char *format, ...)
 	va_end(args);
 }
 
-void log_progress(const char *label, uint64_t done, uint64_t total)
+/* When work began that shows its progress. Several may be under way, in different threads. */
+struct work {
+	const char *label;
+	uint64_t start_ns;
+};
+
+static uint64_t now_ns(void)
 {
-	static struct timespec last;
-	if (is_quiet || !isatty(STDERR_FILENO))
-		return;
 	struct timespec now;
 	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Returns the start of the work, which is now if the label is new. Forgets it when it is done. */
+static uint64_t start_of(const char *label, uint64_t now, bool is_done)
+{
+	static struct work works[8];
+	struct work *free_one = &works[0];
+	for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
+		if (works[i].label == label) {
+			works[i].label = is_done ? NULL : label;
+			return works[i].start_ns;
+		}
+		if (!works[i].label)
+			free_one = &works[i];
+	}
+	if (!is_done)
+		*free_one = (struct work){label, now};
+	return now;
+}
+
+/* The rest of the line: numbers, a bar, and after two seconds how long the rest takes. */
+static void show_share(uint64_t done, uint64_t total, uint64_t since_ns)
+{
+	enum { BAR = 20 };
+	static const char full[] = "####################", empty[] = "....................";
+	const double share = done < total ? (double)done / (double)total : 1;
+	const int n = (int)(share * BAR);
+	fprintf(stderr, " %llu/%llu [%.*s%.*s]", (unsigned long long)done,
+		(unsigned long long)total, n, full, BAR - n, empty);
+	if (since_ns > UINT64_C(2000000000) && done && done < total)
+		fprintf(stderr, " %.0f s left", (double)since_ns / 1e9 * (1 / share - 1));
+}
+
+void log_progress(const char *label, uint64_t done, uint64_t total)
+{
+	static atomic_int is_terminal = -1;
+	static atomic_uint_fast64_t last_ns;
+	if (is_terminal < 0)
+		is_terminal = isatty(STDERR_FILENO);
+	if (is_quiet || !is_terminal)
+		return;
+	const uint64_t now = now_ns();
+	if (label && done != total && now - last_ns < 100000000)
+		return;
 	pthread_mutex_lock(&lock);
-	int64_t since_ns =
-		(int64_t)(now.tv_sec - last.tv_sec) * 1000000000 + (now.tv_nsec - last.tv_nsec);
-	if (!label) {
-		erase_progress();
-	} else if (since_ns > 100000000 || done == total) {
+	if (label) {
+		const uint64_t start_ns = start_of(label, now, done == total);
 		fprintf(stderr, "\r\033[K%s: %s", program, label);
 		if (total)
-			fprintf(stderr, " %llu/%llu", (unsigned long long)done,
-				(unsigned long long)total);
+			show_share(done, total, now - start_ns);
 		progress_shown = true;
-		last = now;
+		last_ns = now;
+	} else {
+		erase_progress();
 	}
 	fflush(stderr);
 	pthread_mutex_unlock(&lock);
