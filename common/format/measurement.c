@@ -70,6 +70,8 @@ static const struct {
 		{"nvtx-details",
 		 "names, paths or single times of NVTX ranges that could not be recorded", false},
 	[MSR_LOSS_PHASE] = {"phases", "phases of the program that could not be recorded", false},
+	[MSR_LOSS_FORWARD] = {"forward-lines",
+			      "runs of autograd nodes whose forward line is not known", false},
 };
 
 bool msr_loss_takes_sample(enum msr_loss l)

@@ -83,6 +83,28 @@ enum msr_synthetic {
 	MSR_NVTX = 1u << 24
 };
 
+/*
+ * Such a frame says which call path made what runs inside of it: the forward pass of PyTorch made
+ * the node of autograd's graph. The low bits are the number of a thread and one of its context
+ * nodes.
+ */
+#define MSR_FORWARD (UINT64_C(1) << 46)
+#define MSR_FORWARD_NODE_BITS 28u
+#define MSR_FORWARD_THREAD_MAX ((1u << (46 - MSR_FORWARD_NODE_BITS)) - 1)
+
+static inline msr_addr msr_forward_make(uint32_t thread, uint32_t node)
+{
+	return MSR_FORWARD | (uint64_t)thread << MSR_FORWARD_NODE_BITS | node;
+}
+static inline uint32_t msr_forward_thread(msr_addr a)
+{
+	return (uint32_t)((a & (MSR_FORWARD - 1)) >> MSR_FORWARD_NODE_BITS);
+}
+static inline uint32_t msr_forward_node(msr_addr a)
+{
+	return (uint32_t)(a & ((1u << MSR_FORWARD_NODE_BITS) - 1));
+}
+
 /* What a thread waited for. Part of the format: append only. */
 enum msr_wait {
 	MSR_WAIT_OMP_END,   /* OpenMP: at the end of a parallel region, for the others */
@@ -489,13 +511,17 @@ enum msr_loss {
 	MSR_LOSS_PYTHON,
 	MSR_LOSS_MPI,          /* of the process: calls of MPI that could not be recorded */
 	MSR_LOSS_OMP_SUMS,     /* instances of parallel regions that are in no OMP_REGION record */
-	/* paths within parallel regions that could not be joined with the path of the fork */
+	/*
+	 * paths within parallel regions that could not be joined with the path of the fork, and
+	 * paths within nodes of autograd without their MSR_FORWARD
+	 */
 	MSR_LOSS_OMP_PATHS,
 	MSR_LOSS_WAIT_OBJECT,  /* of the process: waits without the name of what they waited for */
 	MSR_LOSS_BLAME,        /* threads that ended before what they were blamed for had a place */
 	MSR_LOSS_NVTX,         /* of the process: ranges and marks that could not be recorded */
 	MSR_LOSS_NVTX_DETAIL,  /* of the process: their names, paths or single times */
 	MSR_LOSS_PHASE,        /* of the process: phases that could not be recorded */
+	MSR_LOSS_FORWARD,      /* runs of autograd's nodes without the path of the forward pass */
 	MSR_N_LOSSES,
 	MSR_LOSS_ROOM = 32      /* slots in the structures */
 };
