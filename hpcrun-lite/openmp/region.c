@@ -32,6 +32,7 @@ void region_reset(struct region_thread *t, const struct unwind_stack *stack, uin
 	atomic_store_explicit(&t->n_entries, 0, memory_order_relaxed);
 	atomic_store_explicit(&t->n_forks, 0, memory_order_relaxed);
 	atomic_store_explicit(&t->is_worker, false, memory_order_relaxed);
+	atomic_store_explicit(&t->marks.n, 0, memory_order_relaxed);
 	t->is_main = is_main;
 	t->base = base;
 	t->stack = stack;

@@ -20,6 +20,7 @@
 #define HPCRUN_LITE_OPENMP_REGION_H
 
 #include "common/safe/clock.h"
+#include "hpcrun-lite/openmp/stack_marks.h"
 #include "hpcrun-lite/python/python.h"
 #include "hpcrun-lite/unwind/unwind.h"
 
@@ -103,6 +104,7 @@ struct region_thread {
 	struct region *level[REGION_MAX_NESTED];
 	struct region_sums *sums;
 	struct region_paths *paths;
+	struct stack_marks marks;        /* set by others, and part of every path of the thread */
 	bool was_joined;                 /* the last path was; see region_path.c */
 	bool is_apart;                   /* the path should be joined, but cannot be */
 	_Atomic uint64_t n_lost;         /* forks without a descriptor */

@@ -109,9 +109,15 @@ static void append_walked(struct chain *c, const uint64_t *addr, uint32_t n)
 				  : addr[i]);
 }
 
-static void append_wait(struct chain *c)
+#define WAIT_AT_END (MSR_WAIT + MSR_WAIT_OMP_END) /* module 0 */
+
+static void append_pieces(struct chain *c, const uint64_t *addr, const struct region_plan *plan)
 {
-	append(c, msr_addr_make(MSR_MODULE_NONE, MSR_WAIT + MSR_WAIT_OMP_END, false));
+	for (uint32_t i = 0; i < plan->n_pieces; i++) {
+		append_walked(c, addr + plan->cut[2 * i], plan->cut[2 * i + 1] - plan->cut[2 * i]);
+		if (plan->outside[i])
+			append(c, plan->outside[i]);
+	}
 }
 
 /* ---- where the path of a thread leaves a region ---- */
@@ -191,7 +197,39 @@ static void add_piece(struct region_plan *plan, uint32_t from, uint32_t to, bool
 	const uint32_t i = plan->n_pieces++;
 	plan->cut[2 * i] = from;
 	plan->cut[2 * i + 1] = to;
-	plan->waits[i] = waits;
+	plan->outside[i] = waits ? WAIT_AT_END : 0;
+}
+
+/* Puts a frame outside of the address before `index`. Returns false if that is in no piece. */
+static bool split_piece(struct region_plan *plan, uint32_t index, uint64_t frame)
+{
+	uint32_t k = 0;
+	while (k < plan->n_pieces && !(plan->cut[2 * k] <= index && index < plan->cut[2 * k + 1]))
+		k++;
+	if (k == plan->n_pieces || plan->n_pieces == REGION_MAX_PIECES)
+		return false;
+	const uint32_t n = plan->n_pieces++;
+	memmove(&plan->cut[2 * k + 3], &plan->cut[2 * k + 1],
+		(2 * n - (2 * k + 1)) * sizeof *plan->cut);
+	memmove(&plan->outside[k + 1], &plan->outside[k], (n - k) * sizeof *plan->outside);
+	plan->cut[2 * k + 1] = plan->cut[2 * k + 2] = index;
+	plan->outside[k] = frame;
+	return true;
+}
+
+/* Puts the frames of marks into the plan for the path that `walk` walked last. */
+static bool add_marks(struct region_plan *plan, const struct stack_marks *marks,
+		      const struct unwind_thread *walk, const struct unwind_path *walked)
+{
+	struct unwind_scan scan = {0};
+	bool any = false;
+	for (uint32_t i = 0; i < STACK_MARKS_MAX && stack_marks_any(marks); i++) {
+		uint32_t index;
+		uint64_t frame;
+		if (stack_marks_find(marks, i, walk, walked, &scan, &index, &frame))
+			any |= split_piece(plan, index, frame);
+	}
+	return any;
 }
 
 /* NULL: no Python, or no memory. */
@@ -203,8 +241,8 @@ static struct python_thread *python_of(struct region_paths *p)
 }
 
 /* Puts Python frames into the walked path, if the thread has any, and appends its pieces. */
-static void append_pieces(struct region_paths *p, const struct unwind_path *walked,
-			  const struct python_place *place, struct region_plan *plan)
+static void append_other(struct region_paths *p, const struct unwind_path *walked,
+			 const struct python_place *place, struct region_plan *plan)
 {
 	struct python_thread *python = place->state ? python_of(p) : NULL;
 	const struct python_cuts cuts = {plan->cut, 2 * plan->n_pieces};
@@ -214,12 +252,7 @@ static void append_pieces(struct region_paths *p, const struct unwind_path *walk
 		python_splice(python, p->walker, walked, 0, true, &cuts, place, &spliced);
 	p->other.broken |= spliced.broken;
 	p->other.end = spliced.end;
-	for (uint32_t i = 0; i < plan->n_pieces; i++) {
-		append_walked(&p->other, spliced.addr + plan->cut[2 * i],
-			      plan->cut[2 * i + 1] - plan->cut[2 * i]);
-		if (plan->waits[i])
-			append_wait(&p->other);
-	}
+	append_pieces(&p->other, spliced.addr, plan);
 }
 
 /*
@@ -235,6 +268,7 @@ static bool walk_stack(struct region_paths *p, struct region_entry *e)
 	if (!copy_origin(e, &origin))
 		return false;
 	const struct python_place python = origin.python;
+	const struct region_thread *const walker = origin.owner;
 	unwind_walk_other(p->walker, &origin.stack, &origin.regs, &walked);
 	p->other.heuristic |= walked.heuristic;
 	p->other.is_main = origin.owner->is_main;
@@ -253,7 +287,8 @@ static bool walk_stack(struct region_paths *p, struct region_entry *e)
 			return false;
 		add_piece(&plan, part.from, part.to, part.waits);
 	}
-	append_pieces(p, &walked, &python, &plan);
+	add_marks(&plan, &walker->marks, p->walker, &walked);
+	append_other(p, &walked, &python, &plan);
 	return true;
 }
 
@@ -316,8 +351,8 @@ static bool plan_pieces(struct region_thread *t, struct own *o, const struct reg
 	return true;
 }
 
-bool region_path_plan(struct region_thread *t, const struct unwind_thread *unwind,
-		      const struct unwind_path *walked, struct region_plan *plan)
+static bool plan_regions(struct region_thread *t, const struct unwind_thread *unwind,
+			 const struct unwind_path *walked, struct region_plan *plan)
 {
 	const uint32_t n = atomic_load_explicit(&t->n_entries, memory_order_relaxed);
 	const struct region_entry *e = n ? &t->entry[n - 1] : NULL;
@@ -340,6 +375,19 @@ bool region_path_plan(struct region_thread *t, const struct unwind_thread *unwin
 	return false;
 }
 
+bool region_path_plan(struct region_thread *t, const struct unwind_thread *unwind,
+		      const struct unwind_path *walked, struct region_plan *plan)
+{
+	const bool is_planned = plan_regions(t, unwind, walked, plan);
+	if (!stack_marks_any(&t->marks))
+		return is_planned;
+	if (!is_planned) {
+		*plan = (struct region_plan){0};
+		add_piece(plan, 0, walked->n, false);
+	}
+	return add_marks(plan, &t->marks, unwind, walked) || is_planned;
+}
+
 static uint64_t mix(uint64_t hash, uint64_t word)
 {
 	hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
@@ -352,6 +400,7 @@ uint64_t region_path_tag(const struct region_thread *t)
 	const uint32_t n = atomic_load_explicit(&t->n_entries, memory_order_relaxed);
 	const struct region_entry *e = n ? &t->entry[n - 1] : NULL;
 	uint64_t hash = (uint64_t)n << 1 | region_is_worker(t);
+	hash ^= stack_marks_tag(&t->marks, (uintptr_t)__builtin_frame_address(0));
 	for (uint32_t i = 0; e && i < REGION_MAX_NESTED; i++) {
 		const struct region *r = e->region;
 		const uint64_t now = atomic_load_explicit(&r->generation, memory_order_acquire),
@@ -412,12 +461,7 @@ void region_path_make(struct region_thread *t, const struct region_plan *plan,
 			  .heuristic = path->heuristic,
 			  .broken = path->broken,
 			  .is_main = t->is_main};
-	for (uint32_t i = 0; i < plan->n_pieces; i++) {
-		append_walked(&c, path->addr + plan->cut[2 * i],
-			      plan->cut[2 * i + 1] - plan->cut[2 * i]);
-		if (plan->waits[i])
-			append_wait(&c);
-	}
+	append_pieces(&c, path->addr, plan);
 	if (plan->has_other) {
 		c.end = p->other.end;
 		c.is_main = p->other.is_main;

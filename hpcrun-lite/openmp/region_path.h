@@ -17,14 +17,14 @@
 
 #include "hpcrun-lite/openmp/region.h"
 
-enum { REGION_MAX_PIECES = REGION_MAX_NESTED + 1 };
+enum { REGION_MAX_PIECES = REGION_MAX_NESTED + 1 + STACK_MARKS_MAX };
 
 /* Which pieces of the thread's own path remain. */
 struct region_plan {
 	uint32_t n_pieces;
 	/* Piece i has the addresses from cut[2 * i] to before cut[2 * i + 1]; they ascend. */
 	uint32_t cut[2 * REGION_MAX_PIECES];
-	bool waits[REGION_MAX_PIECES]; /* outside of the piece is MSR_WAIT_OMP_END */
+	uint64_t outside[REGION_MAX_PIECES]; /* a synthetic frame outside of the piece; 0: none */
 	bool is_idle;
 	bool has_other;                /* outside of the pieces is the path of a fork */
 };
@@ -33,15 +33,16 @@ struct region_plan {
 void region_path_start(uint32_t max_depth);
 
 /*
- * Finds out what to do with the path that `own` walked last. Returns false if it stays as it is.
+ * Finds out what to do with the path that `own` walked last: regions and marks of the stack.
+ * Returns false if it stays as it is.
  */
 bool region_path_plan(struct region_thread *t, const struct unwind_thread *own,
 		      const struct unwind_path *walked, struct region_plan *plan);
 
 /*
  * What the path of the calling thread depends on besides its own stack: how far it is in the
- * regions that it forked, and the instance of one that another thread forked. Equal stacks with
- * equal tags have equal paths. 0: no region.
+ * regions that it forked, the instance of one that another thread forked, and marks. Equal stacks
+ * with equal tags have equal paths. 0: neither.
  */
 uint64_t region_path_tag(const struct region_thread *t);
 

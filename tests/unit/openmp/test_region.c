@@ -164,6 +164,13 @@ static void the_thread_that_forks(void **state);
 static void jumps_leave_nothing(void **state);
 static void nested(void **state);
 static void nested_in_the_thread_that_forked(void **state);
+static void marked(body_fn *function, void *arg, uint32_t number);
+static void marked_in_marked(void *arg);
+static void not_marked(body_fn *function);
+static void fork_in_marked(void *arg);
+static void marks(void **state);
+static void marks_that_returned(void **state);
+static void marks_of_the_thread_that_forks(void **state);
 
 /* Those without a name are not in the text of a path. */
 static const struct {
@@ -184,6 +191,10 @@ static const struct {
 	{(uintptr_t)jumps_leave_nothing, NULL},
 	{(uintptr_t)nested, NULL},
 	{(uintptr_t)nested_in_the_thread_that_forked, NULL},
+	{(uintptr_t)marked, "marked"},	     {(uintptr_t)marked_in_marked, NULL},
+	{(uintptr_t)not_marked, "not_marked"}, {(uintptr_t)fork_in_marked, NULL},
+	{(uintptr_t)marks, NULL},	     {(uintptr_t)marks_that_returned, NULL},
+	{(uintptr_t)marks_of_the_thread_that_forks, NULL},
 };
 
 /* The name of the function; NULL: one that is not listed. */
@@ -195,6 +206,8 @@ static const char *name_of(uint64_t addr)
 	uintptr_t nearest = 0;
 	if (addr == msr_addr_make(MSR_MODULE_NONE, MSR_WAIT + MSR_WAIT_OMP_END, false))
 		return "WAIT";
+	if (addr == msr_forward_make(0, 1) || addr == msr_forward_make(0, 2))
+		return addr == msr_forward_make(0, 1) ? "FIRST" : "SECOND";
 	assert_int_equal(_dl_find_object((void *)(uintptr_t)name_of, &own), 0);
 	const uintptr_t pc = msr_addr_link(addr) + own.dlfo_link_map->l_addr;
 	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
@@ -537,6 +550,107 @@ static void without_memory(void **state)
 	assert_false(at_end.path.is_lost);
 }
 
+/* ---- marks ---- */
+
+/* A section of its own says where the function is. */
+extern const char __start_marked_code[], __stop_marked_code[];
+
+static NOINLINE __attribute__((section("marked_code"))) void
+marked(body_fn *function, void *arg, uint32_t number)
+{
+	if (!stack_marks_enter(&self->regions.marks, (uintptr_t)__builtin_frame_address(0) + 8,
+			       number ? msr_forward_make(0, number) : 0))
+		fail_msg("too many marks");
+	function(arg);
+	KEEP_FRAME();
+}
+
+static NOINLINE void not_marked(body_fn *function)
+{
+	function(NULL);
+	KEEP_FRAME();
+}
+
+static NOINLINE void marked_in_marked(void *arg)
+{
+	marked(work, arg, 2);
+	KEEP_FRAME();
+}
+
+static int setup_marks(void **state)
+{
+	struct dl_find_object own;
+	assert_int_equal(_dl_find_object((void *)(uintptr_t)name_of, &own), 0);
+	const uintptr_t bias = own.dlfo_link_map->l_addr;
+	stack_marks_set_code(msr_addr_make(1, (uintptr_t)__start_marked_code - bias, false),
+			     msr_addr_make(1, (uintptr_t)__stop_marked_code - bias, false));
+	return setup(state);
+}
+
+static void marks(void **state)
+{
+	(void)state;
+	marked(work, NULL, 1);
+	assert_string_equal(in_work[0].text, "sample work FIRST marked ");
+	assert_true(in_work[0].path.is_joined && !in_work[0].path.is_lost);
+	assert_true(again.path.n_same + 3 >= again.path.n && again.path.n_same < again.path.n);
+	const uint64_t tag = in_work[0].tag;
+	marked(work, NULL, 2);
+	assert_string_equal(in_work[0].text, "sample work SECOND marked ");
+	assert_int_not_equal(in_work[0].tag, tag);
+	marked(marked_in_marked, NULL, 1);
+	assert_string_equal(in_work[0].text, "sample work SECOND marked FIRST marked ");
+	marked(marked_in_marked, NULL, 0);
+	assert_string_equal(in_work[0].text, "sample work SECOND marked marked ");
+}
+
+/* Their marks are still there. */
+static void marks_that_returned(void **state)
+{
+	(void)state;
+	marked(marked_in_marked, NULL, 1);
+	assert_int_equal(self->regions.marks.n, 2);
+	not_marked(work);
+	assert_string_equal(in_work[0].text, "sample work not_marked ");
+	assert_false(in_work[0].path.is_joined);
+	marked(work, NULL, 0);
+	assert_string_equal(in_work[0].text, "sample work marked ");
+	assert_int_equal(self->regions.marks.n, 0);
+}
+
+static void fork_in_marked(void *arg)
+{
+	(void)arg;
+	caller(work, wait_at_end, NULL, NULL, true);
+	KEEP_FRAME();
+}
+
+static void marks_of_the_thread_that_forks(void **state)
+{
+	(void)state;
+	marked(fork_in_marked, NULL, 1);
+	assert_string_equal(in_work[0].text, "sample work caller FIRST marked ");
+	assert_string_equal(in_work[1].text, "sample work caller FIRST marked ");
+	assert_true(strstr(at_end.text, "WAIT caller FIRST marked ") != NULL);
+}
+
+static void too_many_marks(void **state)
+{
+	struct stack_marks m = {0};
+	(void)state;
+	for (uintptr_t i = 0; i < STACK_MARKS_MAX; i++)
+		assert_true(stack_marks_enter(&m, 1000 - i, 1));
+	assert_false(stack_marks_enter(&m, 100, 1));
+	assert_int_equal(m.n, STACK_MARKS_MAX);
+	assert_int_not_equal(stack_marks_tag(&m, 1000), 0);
+	assert_int_equal(stack_marks_tag(&m, 1001), 0); /* all are deeper */
+	assert_true(stack_marks_enter(&m, 1000 - 2, 7));
+	assert_int_equal(m.n, 3);
+	assert_int_equal(m.mark[2].frame, 7);
+	assert_true(stack_marks_enter(&m, 2000, 0));
+	assert_int_equal(m.n, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -547,6 +661,10 @@ int main(void)
 		cmocka_unit_test_setup(tags_of_nested_regions, setup),
 		cmocka_unit_test_setup(nested, setup),
 		cmocka_unit_test_setup(nested_in_the_thread_that_forked, setup),
+		cmocka_unit_test_setup(marks, setup_marks),
+		cmocka_unit_test_setup(marks_that_returned, setup_marks),
+		cmocka_unit_test_setup(marks_of_the_thread_that_forks, setup_marks),
+		cmocka_unit_test(too_many_marks),
 		cmocka_unit_test_setup(jumps_leave_nothing, setup),
 		cmocka_unit_test_setup(too_many_levels, setup),
 		cmocka_unit_test_setup(stack_is_gone, setup),
