@@ -53,7 +53,9 @@ include $(top_srcdir)/hpcrun-lite/runtime/mpi/local.mk
 include $(top_srcdir)/hpcrun-lite/runtime/phases/local.mk
 include $(top_srcdir)/hpcrun-lite/runtime/nvtx/local.mk
 include $(top_srcdir)/hpcrun-lite/runtime/report/local.mk
+include $(top_srcdir)/hpcrun-lite/runtime/torch/local.mk
 include $(top_srcdir)/hpcrun-lite/runtime/waits/local.mk
 include $(top_srcdir)/hpcrun-lite/source/local.mk
 include $(top_srcdir)/hpcrun-lite/store/local.mk
+include $(top_srcdir)/hpcrun-lite/torch/local.mk
 include $(top_srcdir)/hpcrun-lite/unwind/local.mk

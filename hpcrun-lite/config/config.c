@@ -356,6 +356,8 @@ size_t config_preload(const struct config *c, char *text, size_t n_bytes)
 			append_module(c, c->gpu[i].name, text, n_bytes, &n);
 	if (c->mpi)
 		append_module(c, "mpi", text, n_bytes, &n);
+	if (c->torch)
+		append_module(c, "torch", text, n_bytes, &n);
 	return n;
 }
 

@@ -14,6 +14,7 @@
 #include "hpcrun-lite/runtime/mpi/mpi_glue.h"
 #include "hpcrun-lite/runtime/next.h"
 #include "hpcrun-lite/runtime/process.h"
+#include "hpcrun-lite/runtime/torch/torch_glue.h"
 
 #include <errno.h>
 
@@ -97,6 +98,23 @@ HOOK const struct mpi_host *hpcrun_lite_mpi_host(uint32_t version)
 	const struct mpi_host *host = mpi_glue_host();
 	if (host && version != MPI_HOST_VERSION) {
 		runtime_note("MPI is not measured: its module is of another version");
+		host = NULL;
+	}
+	errno = saved_errno;
+	return host;
+}
+
+HOOK torch_host_fn hpcrun_lite_torch_host;
+
+HOOK const struct torch_host *hpcrun_lite_torch_host(uint32_t version)
+{
+	int saved_errno = errno;
+	runtime_start();
+	process_check_fork();
+	const struct torch_host *host = torch_glue_host();
+	if (host && version != TORCH_HOST_VERSION) {
+		runtime_note("backward passes stay below autograd's engine: the module for PyTorch "
+			     "is of another version");
 		host = NULL;
 	}
 	errno = saved_errno;

@@ -22,6 +22,7 @@
 #include "hpcrun-lite/runtime/mpi/mpi_glue.h"
 #include "hpcrun-lite/runtime/phases/phase.h"
 #include "hpcrun-lite/runtime/nvtx/nvtx_glue.h"
+#include "hpcrun-lite/runtime/torch/torch_glue.h"
 #include "hpcrun-lite/runtime/code/jit_code.h"
 #include "hpcrun-lite/runtime/code/module.h"
 #include "hpcrun-lite/runtime/records.h"
@@ -299,6 +300,7 @@ static void forked(void)
 	gpu_glue_forked();
 	mpi_glue_forked();
 	nvtx_glue_forked();
+	torch_glue_forked();
 	module_forked();
 	jit_forked();
 	python_forked();
