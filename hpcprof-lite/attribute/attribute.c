@@ -26,6 +26,7 @@
 #include "hpcprof-lite/attribute/order.h"
 #include "hpcprof-lite/attribute/python_frames.h"
 #include "hpcprof-lite/attribute/sum.h"
+#include "hpcprof-lite/attribute/torch/forward_paths.h"
 #include "hpcprof-lite/load/load_records.h"
 #include "hpcprof-lite/load/structures.h"
 
@@ -49,6 +50,7 @@ struct pipeline {
 	struct jit_part jit;
 	struct wait_part waits;
 	struct nvtx_labels ranges;
+	struct forward_paths *forward; /* by file; NULL: with the internals of PyTorch */
 	uint32_t **module_of;       /* by file, then module id of the file */
 	VEC(struct thread_work) threads; /* in the order of profiles, those of queues left out */
 	uint32_t *first_thread;     /* by file: of its threads in the list above */
@@ -118,7 +120,8 @@ static void merge_job(void *arg, size_t i, unsigned worker)
 	const uint32_t file = p->threads.at[i].file;
 	const struct merge_names names = {python_of_file(&p->python, file),
 					  wait_objects_of_file(&p->waits, file),
-					  nvtx_labels_of_file(&p->ranges, file)};
+					  nvtx_labels_of_file(&p->ranges, file),
+					  p->forward ? &p->forward[file] : NULL};
 	p->threads.at[i].worker = worker;
 	if (!atomic_load(&p->failed) &&
 	    !merge_thread(&p->trees[worker], thread_of(p, i), p->module_of[file], &names))
@@ -127,6 +130,17 @@ static void merge_job(void *arg, size_t i, unsigned worker)
 		     is_last_of_file(p, i) ? LOAD_ALL
 					   : thread_of(p, i)->n_nodes * sizeof(struct msr_node));
 	log_progress("merging threads", atomic_fetch_add(&p->n_done, 1) + 1, p->threads.n);
+}
+
+static bool find_forward_paths(struct pipeline *p)
+{
+	if (p->o->internals)
+		return true;
+	p->forward = calloc(p->job->files.n + 1, sizeof *p->forward);
+	bool ok = p->forward;
+	for (size_t i = 0; ok && i < p->job->files.n; i++)
+		ok = forward_paths_find(&p->forward[i], &p->job->files.at[i]);
+	return ok;
 }
 
 static bool merge_all(struct pipeline *p)
@@ -443,6 +457,9 @@ static void free_pipeline(struct pipeline *p)
 		free(p->to_whole[i]);
 	free(p->to_whole);
 	merge_free_modules(&p->modules);
+	for (size_t i = 0; p->forward && i < p->job->files.n; i++)
+		forward_paths_free(&p->forward[i]);
+	free(p->forward);
 	vec_free(&p->threads);
 	free(p->first_thread);
 	python_free(&p->python);
@@ -485,7 +502,7 @@ enum status attribute_run(struct load_job *job, const struct attribute_options *
 		  wait_objects_unify(&p.waits, own, &m->private_->strings) &&
 		  (!o->ranges ||
 		   nvtx_labels_unify(&p.ranges, own, &m->private_->strings)) &&
-		  list_threads(&p) &&
+		  list_threads(&p) && find_forward_paths(&p) &&
 		  merge_all(&p) && gpu_join_all(&p.gpu, own, p.n_workers) &&
 		  gpu_add_modules(&p.gpu, &p.modules, m) && nvtx_attribute(own, &p.gpu, m) &&
 		  make_contexts(&p) && make_profiles(&p) &&

@@ -203,8 +203,10 @@ static uint32_t enter_node(struct expand_run *r, uint32_t above, const struct me
 	uint32_t context;
 	if (r->folds && is_import(r, n))
 		return above;
+	const uint32_t i = (uint32_t)(n - r->tree->nodes.at);
+	if (n->module == MERGE_BACKWARD)
+		return torch_fold_backward(r, i, above);
 	if (n->module != MERGE_NO_MODULE) {
-		const uint32_t i = (uint32_t)(n - r->tree->nodes.at);
 		return r->torch && torch_fold_enter(r->torch, i, above, &context)
 			       ? context
 			       : expand_enter_frame(r, above, n);

@@ -6,6 +6,7 @@
 #include "hpcprof-lite/attribute/activity/wait_objects.h"
 #include "hpcprof-lite/attribute/nvtx/nvtx_labels.h"
 #include "hpcprof-lite/attribute/python_frames.h"
+#include "hpcprof-lite/attribute/torch/forward_paths.h"
 
 bool merge_init(struct merge_tree *t)
 {
@@ -47,9 +48,65 @@ static bool make_range(const struct load_thread *thread, const struct nvtx_label
 	return true;
 }
 
+/* What the addresses of a file mean. */
+struct meaning {
+	const uint32_t *module_of;
+	const struct merge_names *names;
+};
+
+/* Like the next two functions, returns UINT32_MAX if memory is short. */
+static uint32_t add_frame(struct merge_tree *t, const struct meaning *f, uint32_t parent,
+			  msr_addr addr)
+{
+	const uint16_t module = msr_addr_module(addr);
+	struct merge_node n = {
+		.parent = parent,
+		.module = module == MSR_MODULE_NONE      ? MERGE_NO_MODULE
+			  : module == MSR_MODULE_UNKNOWN ? MERGE_UNKNOWN
+							 : f->module_of[module],
+		.link_addr = msr_addr_link(addr),
+		.marked = msr_addr_marked(addr),
+	};
+	if (module == MSR_MODULE_NONE)
+		n.link_addr = wait_objects_translate(f->names->waits, n.link_addr);
+	if (f->names->python)
+		python_translate(f->names->python, addr, &n.module, &n.link_addr);
+	return add(t, &n);
+}
+
+/*
+ * What ran inside of a frame MSR_FORWARD belongs below the path that the frame names, not below
+ * `parent`. Paths that continue others nest no deeper than FORWARD_DEPTH_MAX.
+ */
+static uint32_t add_backward(struct merge_tree *t, const struct meaning *f, uint32_t parent,
+			     msr_addr frame)
+{
+	const struct forward_paths *all = f->names->forward;
+	const struct forward_path *p = all ? forward_paths_of(all, frame) : NULL;
+	if (!p)
+		return parent;
+	uint32_t at = p->continues ? add_backward(t, f, 0, p->continues) : 0;
+	for (uint32_t i = 0; i < p->n && at != UINT32_MAX; i++)
+		at = add_frame(t, f, at, all->addrs.at[p->first + i]);
+	const struct merge_node backward = {.parent = at, .module = MERGE_BACKWARD};
+	return at == UINT32_MAX ? at : add(t, &backward);
+}
+
+static uint32_t add_node(struct merge_tree *t, const struct meaning *f,
+			 const struct load_thread *thread, uint64_t id, const struct msr_node *node)
+{
+	const uint32_t parent = thread->node_to[node->parent];
+	struct merge_node n;
+	if (load_is_nvtx(node->addr))
+		return make_range(thread, f->names->ranges, id, node, &n) ? add(t, &n) : parent;
+	return load_is_forward(node->addr) ? add_backward(t, f, parent, node->addr)
+					   : add_frame(t, f, parent, node->addr);
+}
+
 bool merge_thread(struct merge_tree *t, struct load_thread *thread, const uint32_t *module_of,
 		  const struct merge_names *names)
 {
+	const struct meaning f = {module_of, names};
 	for (size_t p = 0; p < thread->nodes.n; p++) {
 		const struct load_part *part = &thread->nodes.at[p];
 		const struct msr_node *nodes = (const void *)part->content;
@@ -57,31 +114,7 @@ bool merge_thread(struct merge_tree *t, struct load_thread *thread, const uint32
 			uint64_t id = part->first + i;
 			if (id == 0 || thread->node_to[id] == LOAD_DAMAGED)
 				continue;
-			struct merge_node n;
-			if (load_is_nvtx(nodes[i].addr)) {
-				thread->node_to[id] =
-					make_range(thread, names->ranges, id, &nodes[i], &n)
-						? add(t, &n)
-						: thread->node_to[nodes[i].parent];
-				if (thread->node_to[id] == UINT32_MAX)
-					return false;
-				continue;
-			}
-			uint16_t module = msr_addr_module(nodes[i].addr);
-			n = (struct merge_node){
-				.parent = thread->node_to[nodes[i].parent],
-				.module = module == MSR_MODULE_NONE      ? MERGE_NO_MODULE
-					  : module == MSR_MODULE_UNKNOWN ? MERGE_UNKNOWN
-									 : module_of[module],
-				.link_addr = msr_addr_link(nodes[i].addr),
-				.marked = msr_addr_marked(nodes[i].addr),
-			};
-			if (module == MSR_MODULE_NONE)
-				n.link_addr = wait_objects_translate(names->waits, n.link_addr);
-			if (names->python)
-				python_translate(names->python, nodes[i].addr, &n.module,
-						 &n.link_addr);
-			thread->node_to[id] = add(t, &n);
+			thread->node_to[id] = add_node(t, &f, thread, id, &nodes[i]);
 			if (thread->node_to[id] == UINT32_MAX)
 				return false;
 		}

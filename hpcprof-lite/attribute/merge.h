@@ -16,6 +16,8 @@
 #define MERGE_NO_MODULE UINT32_MAX
 #define MERGE_UNKNOWN (UINT32_MAX - 1) /* code outside all modules: link_addr is the run-time pc */
 #define MERGE_RANGE (UINT32_MAX - 2)   /* its parent ran in a range of NVTX; see below */
+/* a backward pass of PyTorch, below the path of the forward pass that it belongs to */
+#define MERGE_BACKWARD (UINT32_MAX - 3)
 
 struct merge_node {
 	uint32_t parent;  /* smaller than the index of the node; node 0 is the root */
@@ -43,6 +45,7 @@ struct merge_tree {
 };
 
 bool merge_init(struct merge_tree *t);
+struct forward_paths;
 struct python_file;
 struct wait_file;
 struct nvtx_label_file;
@@ -51,6 +54,7 @@ struct merge_names {
 	const struct python_file *python;
 	const struct wait_file *waits;
 	const struct nvtx_label_file *ranges; /* NULL: the tree has no ranges */
+	const struct forward_paths *forward;  /* NULL: frames MSR_FORWARD are left out */
 };
 /*
  * Adds the call paths of the thread. Sets its node_to[] to nodes of `t`; LOAD_DAMAGED stays.

@@ -355,7 +355,7 @@ static bool node_is_sound(const struct load_file *f, const struct load_thread *t
 	if (load_is_entry(n->addr))
 		return n->parent == 0 && msr_addr_link(n->addr) != 0;
 	return n->parent != 0 &&
-	       (load_is_wait(n->addr) || load_is_nvtx(n->addr) ||
+	       (load_is_wait(n->addr) || load_is_nvtx(n->addr) || load_is_forward(n->addr) ||
 		load_knows_module(f, msr_addr_module(n->addr)));
 }
 
@@ -382,6 +382,7 @@ static enum status check_nodes(struct load_file *f, struct load_thread *t)
 			}
 			t->node_to[id] = 0;
 			f->has_unknown_code |= msr_addr_module(nodes[i].addr) == MSR_MODULE_UNKNOWN;
+			f->has_forward |= load_is_forward(nodes[i].addr);
 		}
 	}
 	return STATUS_OK;

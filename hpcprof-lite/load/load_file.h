@@ -92,6 +92,7 @@ struct load_file {
 	VEC(struct load_wait_object) wait_objects; /* by id */
 	bool has_python;                 /* the file has a logical module of Python */
 	bool has_unknown_code;           /* there are frames in code outside all modules */
+	bool has_forward;                /* there are frames MSR_FORWARD */
 	const char *processors;          /* INFO "processors": "0-3,8-8"; "" if unknown */
 	const char *jitdump;             /* INFO "jitdump": path of the file; NULL: none */
 	const struct msr_metric *metrics[MSR_MAX_METRICS]; /* by metric id; NULL: none */
@@ -171,7 +172,13 @@ static inline bool load_is_wait(msr_addr a)
 /* True for a frame that says in which range of NVTX the thread was. */
 static inline bool load_is_nvtx(msr_addr a)
 {
-	return msr_addr_module(a) == MSR_MODULE_NONE && msr_addr_link(a) >= MSR_NVTX;
+	return msr_addr_module(a) == MSR_MODULE_NONE && msr_addr_link(a) >= MSR_NVTX &&
+	       msr_addr_link(a) < MSR_FORWARD;
+}
+/* True for a frame that says which path of the forward pass made what runs inside of it. */
+static inline bool load_is_forward(msr_addr a)
+{
+	return msr_addr_module(a) == MSR_MODULE_NONE && msr_addr_link(a) >= MSR_FORWARD;
 }
 
 /*

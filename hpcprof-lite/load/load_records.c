@@ -23,6 +23,22 @@ struct load_thread *load_get_thread(struct load_file *f, uint32_t number)
 	return t;
 }
 
+const struct msr_node *load_node(const struct load_thread *t, uint32_t id)
+{
+	size_t from = 0, to = t->nodes.n; /* parts are in order and do not overlap */
+	while (to - from > 1) {
+		const size_t middle = from + (to - from) / 2;
+		if (t->nodes.at[middle].first <= id)
+			from = middle;
+		else
+			to = middle;
+	}
+	const struct load_part *p = to ? &t->nodes.at[from] : NULL;
+	if (!p || id < p->first || id - p->first >= p->n_bytes / sizeof(struct msr_node))
+		return NULL;
+	return (const struct msr_node *)(const void *)p->content + (id - p->first);
+}
+
 enum status load_lengthed(struct load_file *f, const struct msr_view *v,
 			  enum status (*read)(struct load_file *, const uint8_t *, uint32_t))
 {

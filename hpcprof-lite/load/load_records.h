@@ -13,6 +13,8 @@
  * may move other threads in memory.
  */
 struct load_thread *load_get_thread(struct load_file *f, uint32_t number);
+/* The node with this id; NULL: the file does not have it. */
+const struct msr_node *load_node(const struct load_thread *t, uint32_t id);
 /*
  * Calls read() for each record of an extent whose records begin with their own length.
  * STATUS_BAD_INPUT from read() counts as damage. An impossible length ends the walk; the rest of

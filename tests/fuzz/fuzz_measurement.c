@@ -85,7 +85,9 @@ static size_t change(uint8_t *bytes, size_t n, unsigned long mutant, uint64_t *s
 				       UINT64_MAX,
 				       MSR_ENTRY_OMP_IDLE,
 				       MSR_WAIT,
-				       MSR_WAIT_ON};
+				       MSR_WAIT_ON,
+				       MSR_FORWARD,
+				       MSR_FORWARD + 3};
 	const size_t n_odd = sizeof odd / sizeof *odd;
 	(void)mutant;
 	for (uint64_t k = 1 + mutate_random(state) % 8; k; k--) {

@@ -37,7 +37,9 @@ bool known_torch_library(const char *path)
 {
 	static const char *const heads[] = {"libtorch.so", "libtorch_cpu.so", "libtorch_cuda.so",
 					    "libtorch_cuda_", "libtorch_hip.so", "libtorch_xpu.so",
-					    "libc10.so", "libc10_", NULL};
+					    "libc10.so", "libc10_",
+					    /* our functions in front of theirs */
+					    "libhpcrun-lite-torch.so", NULL};
 	return begins_as(last_part(path), heads) || known_torch_binding(path);
 }
 
@@ -124,7 +126,7 @@ enum torch_kind known_torch(const char *function, char name[TORCH_NAME_BYTES])
 		/* keys in front of the kernel: autograd, views, tracer, mixed precision */
 		"torch::autograd::VariableType::", "torch::ADInplaceOrView::", "torch::TraceType::",
 		"at::autocast::WrapFunction_<",
-		"at::functorch::", "torch::autograd::Node::operator()",
+		"at::functorch::", "torch::autograd::Node::operator()", "at::sequence_number::",
 		/* registered kernels, which call at::native */
 		"at::(anonymous namespace)::wrapper_",
 		"at::(anonymous namespace)::(anonymous namespace)::wrapper_",

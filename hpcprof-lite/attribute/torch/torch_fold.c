@@ -123,6 +123,21 @@ bool torch_fold_enter(struct torch_fold *f, uint32_t i, uint32_t above, uint32_t
 	return outer != ELSEWHERE || f->is_binding[n->module];
 }
 
+/* Frames of the engine between this and the node are left out, as below "autograd engine". */
+uint32_t torch_fold_backward(struct expand_run *r, uint32_t i, uint32_t above)
+{
+	const uint32_t function = expand_find_named(
+		r, (struct expand_function){.name = strtab_add_z(r->e->strings, "backward"),
+					    .linkage_name = strtab_add_z(r->e->strings, ""),
+					    .module = MODEL_NONE,
+					    .file = MODEL_NONE,
+					    .definition = MODEL_NONE,
+					    .is_operator = true});
+	if (r->torch)
+		r->torch->state[i] = IN_ENGINE;
+	return r->failed ? 0 : expand_enter_function(r, above, function, MODEL_CALL);
+}
+
 bool torch_fold_open(struct expand_run *r, const struct merge_tree *t, struct torch_fold **fold)
 {
 	bool any = false;

@@ -21,6 +21,8 @@ bool torch_fold_open(struct expand_run *r, const struct merge_tree *t, struct to
  * it for a node after its parent. If memory is short, sets r->failed.
  */
 bool torch_fold_enter(struct torch_fold *fold, uint32_t i, uint32_t above, uint32_t *context);
+/* The context "backward" of node `i`, below the path of the forward pass. */
+uint32_t torch_fold_backward(struct expand_run *r, uint32_t i, uint32_t above);
 void torch_fold_close(struct torch_fold *fold); /* NULL is allowed */
 
 #endif

@@ -14,29 +14,13 @@ enum { MERGE_FROM = 1 << 18 }; /* samples */
 
 /* ---- places ---- */
 
-static const struct msr_node *node_of(const struct load_thread *t, uint32_t id)
-{
-	size_t from = 0, to = t->nodes.n; /* parts are in order and do not overlap */
-	while (to - from > 1) {
-		const size_t middle = from + (to - from) / 2;
-		if (t->nodes.at[middle].first <= id)
-			from = middle;
-		else
-			to = middle;
-	}
-	const struct load_part *p = to ? &t->nodes.at[from] : NULL;
-	if (!p || id < p->first || id - p->first >= p->n_bytes / sizeof(struct msr_node))
-		return NULL;
-	return (const struct msr_node *)(const void *)p->content + (id - p->first);
-}
-
 uint32_t gpu_samples_place(const struct gpu_samples_run *r, uint32_t thread, uint32_t node)
 {
 	const struct load_file *f = r->s->join->file;
-	const struct msr_node *n = node ? node_of(&f->threads.at[thread], node) : NULL;
+	const struct msr_node *n = node ? load_node(&f->threads.at[thread], node) : NULL;
 	while (n && load_is_nvtx(n->addr)) {
 		node = n->parent;
-		n = node ? node_of(&f->threads.at[thread], node) : NULL;
+		n = node ? load_node(&f->threads.at[thread], node) : NULL;
 	}
 	return node;
 }
