@@ -14,6 +14,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+enum { AROUND = 64 << 10 }; /* bytes of a file that the kernel maps at a touch */
+
 /* True for Python's own modules, as in "/lib/python3.12/", and for installed packages. */
 static bool is_in_installation(const char *path)
 {
@@ -61,6 +63,7 @@ const struct model_value *model_find_value(const struct model *m, uint32_t profi
 	const struct model_value *at = p->values + begin;
 	size_t n = sorted_up_to(at, p->n_values - begin, context, context),
 	       i = sorted_below(at, n, metric, metric);
+	model_values_done(m, AROUND / sizeof *at);
 	return i < n && at[i].metric == metric ? &at[i] : NULL;
 }
 
@@ -74,7 +77,7 @@ static uint64_t begin_part(const struct model_trace_part *p, const struct model_
 /* Short time lines of many files were read: gives the pages of all files back now and then. */
 static void release_many(const struct model *m, uint64_t n_bytes)
 {
-	enum { WINDOW = 128 << 20, AROUND = 64 << 10 }; /* the kernel maps so much at a touch */
+	enum { WINDOW = 128 << 20 };
 	struct model_private *p = m->private_;
 	const uint8_t *last = NULL;
 	/* relaxed: a hint; nothing is read on the strength of it */

@@ -21,6 +21,9 @@ bool text_report_head(const struct model *m, const struct text_style *s);
 bool text_report_processors(const struct model *m, const struct text_style *s);
 /* Parallel efficiencies; nothing if there is one thread. False if memory is short. */
 bool text_report_pop(const struct model *m, const struct text_style *s);
+/* Groups of ranks that behave alike; nothing if there are few. False if memory is short. */
+bool text_report_ranks(const struct model *m, const struct view_values *v,
+	const struct text_style *s);
 /* The table of NVTX ranges; nothing if there are none. */
 bool text_report_nvtx(const struct model *m, const struct text_style *s);
 /* The parallel regions of OpenMP; nothing if there is none. False if memory is short. */

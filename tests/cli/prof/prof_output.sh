@@ -52,7 +52,8 @@ if have "${PYTHON3:-python3}"; then
 	lines() { tr '\r' '\n' <screen | sed 's/^.\[K//'; }
 	for what in 'reading measurement files' 'merging threads' 'functions and lines' \
 		'adding up threads' 'profile.db' 'cct.db'; do
-		like "it shows: $what" "$(lines)" "^hpcprof-lite: $what( [0-9]+/[0-9]+ \\[#*\\.*\\]( [0-9]+ s left)?)?$"
+		like "it shows: $what" "$(lines)" \
+			"^hpcprof-lite: $what( [0-9]+/[0-9]+ \\[#*\\.*\\]( [0-9]+ s left)?)?$"
 	done
 	# what is on the screen at the end: of each line what comes behind the last erasure
 	is "and erases it" \

@@ -39,6 +39,15 @@ is "there are all of them" "$(wc -l <job/expected)" 48
 same "2 workers write the same" text.1 text.2
 same "7 workers write the same" text.1 text.7
 
+# Of 500 ranks, rank 123 takes three times as long for all it does.
+"$gen" -r 500 -l 32 -p 100 -s 50 --no-trace many
+"$HPCPROF" -q --to text many >text.many
+like "ranks that behave alike are a group, the odd one is named" \
+	"$(sed -n '/^Ranks that behave alike/,/^$/p' text.many)" '^ +1 .* 123$'
+like "with all others in one" "$(cat text.many)" '^ +499 .* 0-122,124-499$'
+like "so there are two" "$(cat text.many)" '^Ranks that behave alike, .*: 2 groups of 500 ranks'
+unlike "few ranks are no groups" "$("$HPCPROF" -q --to text job)" '^Ranks that behave alike'
+
 "$gen" -r 3 -t 2 -g 50 gpu
 "$HPCPROF" -q --to text --all gpu >text.gpu
 is "the account of GPU operations closes" "$(grep '^gpu-closes' text.gpu)" "gpu-closes${tab}1"
