@@ -207,6 +207,6 @@ check_PROGRAMS += tests/fuzz/fuzz_measurement
 tests_fuzz_fuzz_measurement_SOURCES = tests/fuzz/fuzz_measurement.c
 tests_fuzz_fuzz_measurement_LDADD = libhltext.la libhlprof.la -lm
 
-BENCH_NEEDS += tests/gen/gen_measurement$(EXEEXT)
-BENCHES += tests/bench/bench_prof.sh
-EXTRA_DIST += tests/bench/bench_prof.sh
+BENCH_NEEDS += tests/gen/gen_measurement$(EXEEXT) tests/gen/gen_scale$(EXEEXT)
+BENCHES += tests/bench/bench_prof.sh tests/bench/bench_scale.sh
+EXTRA_DIST += tests/bench/bench_prof.sh tests/bench/bench_scale.sh

@@ -81,7 +81,6 @@ static void release_many(const struct model *m, uint64_t n_bytes)
 	struct model_private *p = m->private_;
 	const uint8_t *last = NULL;
 	/* relaxed: a hint; nothing is read on the strength of it */
-	n_bytes += AROUND;
 	if (atomic_fetch_add_explicit(&p->lines_read, n_bytes, memory_order_relaxed) + n_bytes <
 	    WINDOW)
 		return;
@@ -105,7 +104,7 @@ static void release(const struct model *m, const struct model_timeline *line,
 		c->n_unreleased = 0;
 		madvise((void *)(uintptr_t)line->mapped, line->mapped_bytes, MADV_DONTNEED);
 	} else if (line->mapped) {
-		release_many(m, part->n_bytes);
+		release_many(m, AROUND < line->mapped_bytes ? AROUND : line->mapped_bytes);
 	}
 }
 

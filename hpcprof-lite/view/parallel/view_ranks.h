@@ -16,7 +16,7 @@
 struct view_rank_group {
 	uint32_t first, n;  /* in view_ranks.processes */
 	double mean;        /* of the metric, for a rank */
-	/* the function in which it differs most from the largest group; MODEL_NONE: of that group */
+	/* in which it differs most from the largest group; MODEL_NONE: it is that group */
 	uint32_t function;
 	double here, there; /* means for a rank in that function: of this group, of the largest */
 	bool is_mixed;      /* what is like no other group, nor alike among itself */
