@@ -1,5 +1,5 @@
 dnl SPDX-License-Identifier: BSD-3-Clause
-dnl HL_WITH(NAME, HEADER, LIBRARY, FUNCTION, EXTRA-LIBS, NEED, HELP, [INCLUDE-SUBDIR])
+dnl HL_WITH(NAME, HEADER, LIBRARY, FUNCTION, EXTRA-LIBS, NEED, HELP, [INCLUDE-SUBDIRS])
 dnl --with-NAME[=DIR|no] has three states: not given: used if found; given: must be found; no: not
 dnl used. NEED is "required" for a library that the project cannot do without. Sets hl_with_NAME,
 dnl NAME_CPPFLAGS, NAME_LIBS, HAVE_NAME.
@@ -10,8 +10,10 @@ AC_DEFUN([HL_WITH], [
   m4_toupper($1)_CPPFLAGS= m4_toupper($1)_LIBS= m4_toupper($1)_LDFLAGS=
   AS_IF([test "x$with_$1" != xno], [
     AS_CASE([$with_$1],
-      [yes|check], [m4_toupper($1)_CPPFLAGS="m4_ifval([$8], [-isystem /usr/include/$8])"],
-      [m4_toupper($1)_CPPFLAGS="-I$with_$1/include m4_ifval([$8], [-I$with_$1/include/$8])"
+      [yes|check], [m4_toupper($1)_CPPFLAGS="m4_foreach_w([hl_each_subdir], [$8],
+        [-isystem /usr/include/hl_each_subdir ])"],
+      [m4_toupper($1)_CPPFLAGS="-I$with_$1/include m4_foreach_w([hl_each_subdir], [$8],
+        [-I$with_$1/include/hl_each_subdir ])"
        m4_toupper($1)_LDFLAGS="-L$with_$1/lib -Wl,-rpath,$with_$1/lib"])
     hl_saved_cppflags=$CPPFLAGS hl_saved_ldflags=$LDFLAGS hl_saved_libs=$LIBS
     CPPFLAGS="$CPPFLAGS $m4_toupper($1)_CPPFLAGS"
@@ -47,7 +49,7 @@ AC_DEFUN([HL_LIB_ELF],
     [libelf, reads ELF files])])
 AC_DEFUN([HL_LIB_DWARF], [
   HL_WITH([dwarf], [libdwarf.h dwarf.h], [dwarf], [dwarf_object_init_b], [-lelf -lz], [required],
-    [libdwarf, reads DWARF], [libdwarf])
+    [libdwarf, reads DWARF], [libdwarf libdwarf-2 libdwarf-0])
   hl_saved_cppflags=$CPPFLAGS
   CPPFLAGS="$CPPFLAGS $DWARF_CPPFLAGS"
   AC_CHECK_TYPES([Dwarf_Obj_Access_Interface_a], [], [], [#include <libdwarf.h>])
