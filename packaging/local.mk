@@ -12,4 +12,22 @@ check-dist:
 	$(SHELL) $(srcdir)/packaging/check-dist.sh $(srcdir) $(PACKAGE_VERSION)
 .PHONY: check-dist
 
-EXTRA_DIST += packaging/check-dist.sh
+# For programs that call hpctoolkit_sampling_start() and for users of environment modules. They name
+# directories, and so they are made when the directories are final: make install may be given others
+# than configure.
+pkgconfigdir = $(libdir)/pkgconfig
+modulefilesdir = $(datadir)/modulefiles/$(PACKAGE)
+pkgconfig_file = $(DESTDIR)$(pkgconfigdir)/hpctoolkit-lite.pc
+modulefile = $(DESTDIR)$(modulefilesdir)/$(PACKAGE_VERSION)
+install_names = sed -e 's|@prefix[@]|$(prefix)|g' -e 's|@bindir[@]|$(bindir)|g' \
+	-e 's|@libdir[@]|$(libdir)|g' -e 's|@includedir[@]|$(includedir)|g' \
+	-e 's|@version[@]|$(PACKAGE_VERSION)|g'
+install-data-local:
+	$(MKDIR_P) $(DESTDIR)$(pkgconfigdir) $(DESTDIR)$(modulefilesdir)
+	$(install_names) $(srcdir)/packaging/hpctoolkit-lite.pc.in >$(pkgconfig_file)
+	$(install_names) $(srcdir)/packaging/modulefile.in >$(modulefile)
+	chmod 644 $(pkgconfig_file) $(modulefile)
+uninstall-local:
+	rm -f $(pkgconfig_file) $(modulefile)
+
+EXTRA_DIST += packaging/check-dist.sh packaging/hpctoolkit-lite.pc.in packaging/modulefile.in
