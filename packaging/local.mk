@@ -30,4 +30,12 @@ install-data-local:
 uninstall-local:
 	rm -f $(pkgconfig_file) $(modulefile)
 
-EXTRA_DIST += packaging/check-dist.sh packaging/hpctoolkit-lite.pc.in packaging/modulefile.in
+# Debian packages, in build/deb. check-deb installs them in a fresh Debian, as root.
+deb: dist
+	$(SHELL) $(srcdir)/packaging/deb.sh $(distdir).tar.xz $(srcdir)/packaging/debian deb
+check-deb:
+	$(SHELL) $(srcdir)/packaging/check-deb.sh deb
+.PHONY: deb check-deb
+
+EXTRA_DIST += packaging/check-deb.sh packaging/check-dist.sh packaging/deb.sh packaging/debian \
+	packaging/hpctoolkit-lite.pc.in packaging/modulefile.in
