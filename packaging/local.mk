@@ -37,5 +37,20 @@ check-deb:
 	$(SHELL) $(srcdir)/packaging/check-deb.sh deb
 .PHONY: deb check-deb
 
+# Recipes for Spack and EasyBuild, in build/recipes: they have the hash of the release archive.
+recipe_names = -e 's|@version[@]|$(PACKAGE_VERSION)|g' -e "s|@sha256[@]|$$hash|g"
+recipe_spack = recipes/spack_repo/hpctoolkit_lite
+recipes: dist
+	$(MKDIR_P) $(recipe_spack)/packages/hpctoolkit_lite
+	hash=`sha256sum <$(distdir).tar.xz | cut -d ' ' -f 1` && \
+	sed $(recipe_names) $(srcdir)/packaging/package.py.in \
+		>$(recipe_spack)/packages/hpctoolkit_lite/package.py && \
+	sed $(recipe_names) $(srcdir)/packaging/hpctoolkit-lite.eb.in \
+		>recipes/hpctoolkit-lite-$(PACKAGE_VERSION)-GCCcore-14.3.0.eb
+	printf 'repo:\n  namespace: hpctoolkit_lite\n  api: v2.0\n' >$(recipe_spack)/repo.yaml
+	cp $(distdir).tar.xz recipes/
+.PHONY: recipes
+
 EXTRA_DIST += packaging/check-deb.sh packaging/check-dist.sh packaging/deb.sh packaging/debian \
-	packaging/hpctoolkit-lite.pc.in packaging/modulefile.in
+	packaging/hpctoolkit-lite.eb.in packaging/hpctoolkit-lite.pc.in packaging/modulefile.in \
+	packaging/package.py.in
