@@ -190,7 +190,7 @@ prof_cli_tests = \
 	tests/cli/prof/prof_gpu.sh \
 	tests/cli/prof/prof_gpu_calls.sh \
 	tests/cli/prof/prof_gpu_pc.sh \
-	tests/cli/prof/prof_archive.sh \
+	tests/cli/prof/prof_archive.sh tests/cli/prof/prof_released.sh \
 	tests/cli/prof/prof_output.sh \
 	tests/cli/prof/prof_scale.sh \
 	tests/cli/prof/prof_structs.sh \
@@ -201,7 +201,7 @@ compare_cli_tests = tests/cli/compare/compare.sh tests/cli/compare/compare_gate.
 TESTS += $(prof_cli_tests) $(compare_cli_tests)
 EXTRA_DIST += $(compare_cli_tests) tests/golden/compare tests/workload/prof/compare_work.c
 EXTRA_DIST += $(prof_cli_tests) tests/golden/forks tests/golden/prof tests/golden/python \
-	tests/golden/torch
+	tests/golden/released tests/golden/torch tests/cli/prof/released_facts.py
 
 check_PROGRAMS += tests/fuzz/fuzz_measurement
 tests_fuzz_fuzz_measurement_SOURCES = tests/fuzz/fuzz_measurement.c
