@@ -7,7 +7,7 @@
 lint_files() {
 	{
 		find common hpcrun-lite hpcstruct-lite hpcprof-lite tests doc man m4 completion \
-			.ci \
+			.ci packaging \
 			-path tests/golden -prune -o -path 'tests/fuzz/*/*' -prune -o -type f -print
 		find . -maxdepth 1 -type f | sed 's|^\./||'
 	} 2>/dev/null |

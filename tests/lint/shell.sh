@@ -8,7 +8,8 @@
 
 need shellcheck
 cd "$srcdir" || exit 99
-for script in bootstrap .ci/run $(find tests -name "*.sh" ! -path "tests/golden/*"); do
+for script in bootstrap .ci/run packaging/debian/tests/measure \
+	$(find packaging tests -name "*.sh" ! -path "tests/golden/*"); do
 	[ -f "$script" ] || continue
 	# SC1091: files that are sourced are checked by themselves. SC2154, SC2034: variables that
 	# come from there or go there. SC2069: the error output alone is meant. SC3045: ulimit -S is
