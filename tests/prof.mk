@@ -30,6 +30,10 @@ check_PROGRAMS += tests/gen/gen_names
 tests_gen_gen_names_SOURCES = tests/gen/gen_names.c
 tests_gen_gen_names_LDADD = tests/gen/libgen.la
 
+check_PROGRAMS += tests/gen/gen_ranges
+tests_gen_gen_ranges_SOURCES = tests/gen/gen_ranges.c
+tests_gen_gen_ranges_LDADD = tests/gen/libgen.la
+
 check_PROGRAMS += tests/gen/gen_pc
 tests_gen_gen_pc_SOURCES = tests/gen/gen_pc.c
 tests_gen_gen_pc_LDADD = tests/gen/libgen.la

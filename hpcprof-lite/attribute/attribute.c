@@ -23,6 +23,7 @@
 #include "hpcprof-lite/attribute/nvtx/nvtx_attribute.h"
 #include "hpcprof-lite/attribute/nvtx/nvtx_events.h"
 #include "hpcprof-lite/attribute/nvtx/nvtx_labels.h"
+#include "hpcprof-lite/attribute/nvtx/nvtx_others.h"
 #include "hpcprof-lite/attribute/order.h"
 #include "hpcprof-lite/attribute/python_frames.h"
 #include "hpcprof-lite/attribute/sum.h"
@@ -373,7 +374,8 @@ static uint32_t final_context(const void *arg, uint32_t file, uint32_t thread, u
 static bool attribute_nvtx_events(struct pipeline *p)
 {
 	const struct nvtx_where where = {p, profile_of, final_context};
-	return nvtx_events_attribute(p->job, &where, p->m);
+	return nvtx_events_attribute(p->job, &where, p->m) &&
+	       nvtx_others_attribute(p->job, &where, p->m);
 }
 
 static bool attribute_mpi(struct pipeline *p)

@@ -29,6 +29,9 @@ struct model_nvtx_range {
 	uint64_t ns, least_ns, most_ns;
 	/* samples of CPUTIME, and GPU work launched, in the range; of pushed ranges only */
 	uint64_t cpu_ns, gpu_ns;
+	/* GPU work that other threads, in no range, launched during the range; by time */
+	uint64_t gpu_others_ns;
+	bool has_gpu_others;  /* it is known */
 	uint64_t n_values;    /* with a number as payload */
 	double value_sum, value_least, value_most;
 };

@@ -27,6 +27,8 @@ static void put_range(struct html *h, const struct model_nvtx *x, uint32_t i)
 			put_number(h, "cpu", r->cpu_ns);
 		if (x->has_gpu && model_nvtx_is_pushed(r))
 			put_number(h, "gpu", r->gpu_ns);
+		if (r->has_gpu_others && r->gpu_others_ns)
+			put_number(h, "others", r->gpu_others_ns);
 		if (r->n_values)
 			html_put_text(&h->section, ",\"values\":\"%.6g\"", r->value_sum);
 	}

@@ -13,6 +13,8 @@ static void put_sums(struct json *j, const struct model_nvtx *x, const struct mo
 		json_u64(j, "cpu_ns", r->cpu_ns);
 	if (model_nvtx_is_pushed(r) && x->has_gpu)
 		json_u64(j, "gpu_ns", r->gpu_ns);
+	if (r->has_gpu_others)
+		json_u64(j, "gpu_others_ns", r->gpu_others_ns);
 	json_u64(j, "values", r->n_values);
 	if (!r->n_values)
 		return;

@@ -39,6 +39,7 @@ static void put_range(struct sqlite_writer *w, uint32_t i)
 	put(w, r->most_ns, x->has_sums);
 	put(w, r->cpu_ns, is_pushed && x->has_cpu);
 	put(w, r->gpu_ns, is_pushed && x->has_gpu);
+	put(w, r->gpu_others_ns, x->has_sums && r->has_gpu_others);
 	put(w, r->n_values, x->has_sums);
 	put_value(w, r->value_sum, has_values);
 	put_value(w, r->value_least, has_values);
@@ -63,7 +64,7 @@ void sqlite_put_nvtx(struct sqlite_writer *w)
 	const struct model_nvtx *x = w->m->nvtx;
 	if (!x)
 		return;
-	sqlite_begin(w, "nvtx_range", 17);
+	sqlite_begin(w, "nvtx_range", 18);
 	for (uint32_t i = 0; i < x->n_ranges && w->status == STATUS_OK; i++)
 		put_range(w, i);
 	sqlite_end(w);

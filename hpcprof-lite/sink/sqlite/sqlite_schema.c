@@ -101,6 +101,7 @@ const char sqlite_tables[] =
 "  kind TEXT, -- pushed, started, mark\n"
 "  n INTEGER, not_ended INTEGER, ns INTEGER, least_ns INTEGER, most_ns INTEGER,\n"
 "  cpu_ns INTEGER, gpu_ns INTEGER, -- of samples and GPU work in pushed ranges\n"
+"  gpu_others_ns INTEGER, -- GPU work that threads in no range launched meanwhile\n"
 "  n_values INTEGER, value_sum REAL, value_least REAL, value_most REAL);\n"
 "CREATE TABLE nvtx_event( -- single ranges and marks, by profile, lane and time\n"
 "  profile REFERENCES profile, lane INTEGER, -- in a lane, ranges nest\n"

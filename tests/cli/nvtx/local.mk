@@ -22,8 +22,8 @@ tests_workload_nvtx_nvtx_xla_CFLAGS = $(HL_CFLAGS)
 tests_workload_nvtx_nvtx_xla_LDFLAGS =
 tests_workload_nvtx_nvtx_xla_LDADD = -ldl
 
-TESTS += tests/cli/nvtx/nvtx_xla.sh
-EXTRA_DIST += tests/cli/nvtx/nvtx_xla.sh
+TESTS += tests/cli/nvtx/nvtx_xla.sh tests/cli/nvtx/nvtx_outputs.sh
+EXTRA_DIST += tests/cli/nvtx/nvtx_xla.sh tests/cli/nvtx/nvtx_outputs.sh
 
 TESTS += tests/cli/nvtx/nvtx_misuse.sh tests/cli/nvtx/nvtx_tree.sh
 EXTRA_DIST += tests/cli/nvtx/nvtx_misuse.sh tests/cli/nvtx/nvtx_tree.sh

@@ -93,7 +93,8 @@ static void sample(struct ranges *x, const char *frames, int range)
 	gen_sample(x->run.g, x->run.thread, path(x, frames, range), x->metric, 0, 1000000000);
 }
 
-static void write_ranges(struct ranges *x)
+/* Returns the path of the file; the caller frees it. */
+static char *write_ranges(struct ranges *x)
 {
 	char *file = gen_close(x->run.g, MSR_EXIT_RETURN, 0);
 	for (uint32_t i = 0; i < x->n; i++)
@@ -102,8 +103,8 @@ static void write_ranges(struct ranges *x)
 						     .id = x->at[i].name},
 			      x->name[i]);
 	gen_nvtx_ranges(file, x->run.thread, x->at, x->n);
-	free(file);
 	write_structure(x->run.directory);
+	return file;
 }
 
 static struct model *load(const struct ranges *x, bool ranges)
@@ -117,7 +118,7 @@ static struct model *load(const struct ranges *x, bool ranges)
 
 static void end(struct ranges *x)
 {
-	write_ranges(x);
+	free(write_ranges(x));
 	x->m = load(x, true);
 }
 
@@ -300,7 +301,7 @@ static void joined_trees_keep_pushes(void **state)
 		const int outer = push(&x[i], "outer", "main:10 f:20 push:1", -1);
 		sample(&x[i], "main:10 f:22",
 		       push(&x[i], "inner", "main:10 f:21 push:1", outer));
-		write_ranges(&x[i]);
+		free(write_ranges(&x[i]));
 		directories[i] = x[i].run.directory;
 	}
 	assert_int_equal(load_job_open(directories, 2, 1, &job), STATUS_OK);
@@ -354,6 +355,82 @@ static void kernels_are_in_the_range_that_launched_them(void **state)
 	clean(&x);
 }
 
+static void put_event(struct msr_nvtx_event *e, int range, uint64_t enter_ns, uint64_t leave_ns)
+{
+	*e = (struct msr_nvtx_event){.enter_ns = enter_ns, .leave_ns = leave_ns,
+				     .range = (uint32_t)range};
+}
+
+/* The main thread is in ranges; the other one, of autograd, is in a range of its own once. */
+static void kernels_of_threads_in_no_range(void **state)
+{
+	(void)state;
+	struct ranges x;
+	struct msr_nvtx_event events[4], event_of_other;
+	begin(&x);
+	const uint32_t other = gen_thread(x.run.g, "autograd"), main_thread = x.run.thread,
+		       entry = gen_entry(x.run.g, other, MSR_ENTRY_THREAD),
+		       in_range = gen_nvtx_inside(x.run.g, other, entry, 0);
+	const int backward = push(&x, "backward", "main:10 f:20 push:1", -1),
+		  again = push(&x, "backward", "main:10 f:20 g:30 push:1", backward),
+		  inner = push(&x, "inner", "main:10 f:22 push:1", backward),
+		  cut = push(&x, "some without an event", "main:10 f:23 push:1", -1);
+	x.at[cut].n = x.at[cut].n_begun = 2;
+	for (int i = 0; i < 3; i++)
+		x.at[i].n_events = 1;
+	x.at[cut].n_events = 1;
+	put_event(&events[0], backward, 2000, 4000);
+	put_event(&events[1], again, 2100, 2500);
+	put_event(&events[2], inner, 3000, 3500);
+	put_event(&events[3], cut, 5000, 6000);
+	/* each takes another time on the GPU; of main, in ranges or not, none counts */
+	run_kernel(&x.run, path(&x, "main:10 f:23 g:30", inner), 1, 3100, 10000, 20000);
+	x.run.thread = other;
+	run_kernel(&x.run, entry, 2, 1999, 20000, 20001);
+	run_kernel(&x.run, entry, 3, 2000, 20100, 20110);
+	run_kernel(&x.run, entry, 4, 2200, 20200, 20300); /* twice in backward: counts once */
+	run_kernel(&x.run, entry, 5, 3200, 21000, 22000);
+	run_kernel(&x.run, in_range, 6, 3700, 30000, 40000);
+	run_kernel(&x.run, entry, 7, 3900, 40000, 40005);
+	run_kernel(&x.run, entry, 8, 4000, 41000, 41003);
+	run_kernel(&x.run, entry, 9, 5500, 42000, 42007);
+	x.run.thread = main_thread;
+	const struct msr_nvtx_range of_other = {.node = entry,
+						.name = 200,
+						.kind = MSR_NVTX_PUSHED,
+						.n_begun = 1,
+						.n = 1,
+						.n_events = 1,
+						.ns = 100,
+						.least_ns = 100,
+						.most_ns = 100};
+	put_event(&event_of_other, 0, 3650, 3750);
+	char *file = write_ranges(&x);
+	gen_nvtx_name(file, (struct msr_nvtx_name){.kind = MSR_NVTX_NAME_RANGE, .id = 200}, "own");
+	gen_nvtx_ranges(file, other, &of_other, 1);
+	gen_nvtx_events(file, main_thread, events, 4);
+	gen_nvtx_events(file, other, &event_of_other, 1);
+	free(file);
+	x.m = load(&x, false);
+	unsigned n = 0;
+	for (uint32_t i = 0; i < x.m->nvtx->n_ranges; i++) {
+		const struct model_nvtx_range *r = &x.m->nvtx->ranges[i];
+		const uint64_t expected = !strcmp(r->name, "backward") ? 10 + 100 + 1000 + 5
+					  : !strcmp(r->name, "inner")  ? 1000
+								       : 0;
+		assert_int_equal(r->has_gpu_others, r->name[0] != 's');
+		assert_int_equal(r->gpu_others_ns, r->has_gpu_others ? expected : 7);
+		assert_int_equal(r->gpu_ns, !strcmp(r->name, "own") ||
+							    !strcmp(r->name, "backward") ||
+							    !strcmp(r->name, "inner")
+						    ? 10000
+						    : 0);
+		n++;
+	}
+	assert_int_equal(n, 4);
+	clean(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -368,6 +445,7 @@ int main(void)
 		cmocka_unit_test(no_time_of_a_function_changes),
 		cmocka_unit_test(joined_trees_keep_pushes),
 		cmocka_unit_test(kernels_are_in_the_range_that_launched_them),
+		cmocka_unit_test(kernels_of_threads_in_no_range),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

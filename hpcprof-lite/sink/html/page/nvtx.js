@@ -19,6 +19,7 @@ function nvtxCard(app) {
     ["max", r => (r.kind !== NVTX_MARK && r.n ? time(r.most) : "")],
     has("cpu") ? ["CPU", r => time(r.cpu)] : null,
     has("gpu") ? ["GPU", r => time(r.gpu)] : null,
+    has("others") ? ["GPU of other threads", r => time(r.others)] : null,
     has("values") ? ["payload", r => r.values ?? ""] : null,
   ].filter(Boolean);
   const notes = [];

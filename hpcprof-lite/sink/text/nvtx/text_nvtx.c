@@ -39,6 +39,9 @@ static void put_row(const struct model_nvtx *x, const struct model_nvtx_range *r
 	putc('\n', s->out);
 	if (r->n_open && r->n_open < UINT64_MAX)
 		fprintf(s->out, "%60s%s not ended\n", "", text_count(a, r->n_open));
+	if (r->has_gpu_others && r->gpu_others_ns)
+		fprintf(s->out, "%53s%8s  launched by threads in no range\n", "",
+			seconds(b, r->gpu_others_ns, true));
 }
 
 bool text_report_nvtx(const struct model *m, const struct text_style *s)
