@@ -8,7 +8,6 @@
 #include "common/safe/clock.h"
 #include "common/safe/fnv.h"
 #include "common/safe/sys.h"
-#include "common/safe/trylock.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/records.h"
 #include "hpcrun-lite/store/store.h"
@@ -143,11 +142,11 @@ static bool is_waiting(unsigned *n_tries, uint64_t *start_ns)
 	return clock_mono_ns() - *start_ns < WAIT_NS;
 }
 
-static bool take_lock(void)
+bool nvtx_names_take(trylock *l)
 {
 	unsigned n_tries = 0;
 	uint64_t start_ns = 0;
-	while (!trylock_take(&lock))
+	while (!trylock_take(l))
 		if (!is_waiting(&n_tries, &start_ns)) {
 			count_lost();
 			return false;
@@ -200,7 +199,7 @@ static uint32_t need_record(struct entry *e, uint32_t id)
 {
 	if (__builtin_expect(is_written(e), 1))
 		return id;
-	if (!take_lock())
+	if (!nvtx_names_take(&lock))
 		return 0;
 	bool ok = is_written(e);
 	if (!ok && write_record(id, &e->name, e->text, e->n)) {
@@ -268,7 +267,7 @@ static uint32_t add(struct names *t, uint64_t hash, const struct nvtx_name *name
 static uint32_t name_thread(struct names *t, const struct nvtx_name *name,
 			    const struct nvtx_text *text)
 {
-	if (!take_lock())
+	if (!nvtx_names_take(&lock))
 		return 0;
 	const bool has_room = t->n_threads < THREAD_NAMES_MOST,
 		   ok = has_room && write_record(0, name, text->bytes, (uint32_t)text->n);
@@ -346,7 +345,7 @@ uint32_t nvtx_names_find(const struct nvtx_name *name, const struct nvtx_text *t
 		slot_of(t, hash_of(name, &shared), name, &shared, &id);
 	if (id)
 		return need_record(&t->entry[id], id);
-	if (is_full(t) || !take_lock())
+	if (is_full(t) || !nvtx_names_take(&lock))
 		return 0;
 	id = is_numbered ? add_numbered(t, name, text, &shared) : add(t, hash, name, text);
 	trylock_give(&lock);

@@ -9,6 +9,7 @@
 #define HPCRUN_LITE_RUNTIME_NVTX_NVTX_NAMES_H
 
 #include "common/format/measurement_nvtx.h"
+#include "common/safe/trylock.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,6 +23,12 @@ struct nvtx_text {
 void nvtx_text_set(struct nvtx_text *to, const char *from);
 /* As UTF-8. */
 void nvtx_text_set_wide(struct nvtx_text *to, const wchar_t *from);
+
+/*
+ * Takes a lock that our handler never takes, and waits for it, 0.1 s at most. Returns false and
+ * counts a lost detail if it could not be had.
+ */
+bool nvtx_names_take(trylock *l);
 
 /* Before the first name. Returns false if there is no memory. Later calls do nothing. */
 bool nvtx_names_start(void);

@@ -5,15 +5,12 @@
 #include "common/safe/fnv.h"
 #include "common/safe/room.h"
 #include "common/safe/sys.h"
-#include "common/safe/trylock.h"
 
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 
 #define SLOTS (2 * NVTX_STRINGS_MOST)
-#define TRIES 100000u /* a string takes less than a microsecond */
 
 struct strings {
 	uint32_t n;
@@ -23,7 +20,7 @@ struct strings {
 	_Alignas(struct nvtx_string) char bytes[NVTX_STRINGS_BYTES];
 };
 
-/* Of writers. Our handler does not take it, so it may be waited for. */
+/* Of writers. */
 static trylock lock;
 static _Atomic(struct strings *) table;
 
@@ -38,17 +35,6 @@ static struct strings *make(void)
 		return NULL;
 	}
 	return (struct strings *)at;
-}
-
-static bool take_lock(void)
-{
-	for (unsigned i = 0; i < TRIES; i++) {
-		if (trylock_take(&lock))
-			return true;
-		if (i % 16 == 15)
-			sys_call3(SYS_sched_yield, 0, 0, 0);
-	}
-	return false;
 }
 
 static bool is_same(const struct nvtx_string *s, uint64_t hash, uint32_t domain,
@@ -86,7 +72,7 @@ static uint32_t add(struct strings *t, uint32_t domain, const struct nvtx_text *
 uint32_t nvtx_strings_add(uint32_t domain, const struct nvtx_text *text)
 {
 	uint32_t number = 0;
-	if (!take_lock())
+	if (!nvtx_names_take(&lock))
 		return 0;
 	struct strings *t = atomic_load_explicit(&table, memory_order_relaxed);
 	if (!t) {

@@ -13,7 +13,7 @@ tests_workload_nvtx_nvtx_misuse_SOURCES = tests/workload/nvtx/nvtx_misuse.c \
 	tests/workload/nvtx/nvtx_client.h
 tests_workload_nvtx_nvtx_misuse_CFLAGS = $(HL_CFLAGS)
 tests_workload_nvtx_nvtx_misuse_LDFLAGS =
-tests_workload_nvtx_nvtx_misuse_LDADD = -ldl
+tests_workload_nvtx_nvtx_misuse_LDADD = -lpthread -ldl
 
 check_PROGRAMS += tests/workload/nvtx/nvtx_xla
 tests_workload_nvtx_nvtx_xla_SOURCES = tests/workload/nvtx/nvtx_xla.c \

@@ -42,4 +42,19 @@ is 'steps: the others share one' "$(cell 'step\*' 1)" 24
 is 'steps: each range inside is counted 40 times' "$(grep -c '^ *40 .* [0-9]* op$' "$T/table")" 600
 is 'steps: none without a name' "$(grep 'other ranges' "$T/table")" ''
 
+# A name that had to wait for too long is counted as lost; its ranges share a row.
+run together
+is 'together: all ranges are counted' \
+	"$(awk 'NR > 2 && $1 ~ /^[0-9,]*$/ { gsub(",", "", $1); n += $1 } END { print n }' \
+		"$T/table")" 6400
+if grep -q 'names, paths or single times of NVTX ranges' "$T/report"; then
+	skip 'together: the machine is too busy for all names'
+else
+	is 'together: all names' "$(grep -c ' [0-9]* of [a-p]$' "$T/table")" 6400
+	rm -rf "$T/db"
+	"$HPCPROF" -q --no-structs --to json -o "$T/db" "$OUT" >"$T/said" 2>&1
+	is 'together: all threads' "$(grep -o '"worker [a-p]"' "$T/db/profile.json" | sort -u |
+		wc -l)" 16
+fi
+
 done_testing

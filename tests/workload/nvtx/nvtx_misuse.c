@@ -5,11 +5,15 @@
  *	exec    a range is open while execve() fails, and is popped after it
  *	steps   40 ranges with a number in their name, each around 600 with names of their own
  *	leak    2,000 ranges are started and ended; 5,000 are started and not ended; then 100 are
+ *	together  16 threads name themselves, and push 200 ranges each with a new name and 200 with
+ *	        a new registered string, at the same time
  */
 #include "tests/workload/nvtx/nvtx_client.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -63,6 +67,45 @@ static void steps(void)
 	}
 }
 
+enum { THREADS = 16, NAMES = 200 };
+static pthread_barrier_t all_here;
+
+static void *name_things(void *number)
+{
+	const int me = *(int *)number;
+	char text[64];
+	void *domain = client_domain("together");
+	snprintf(text, sizeof text, "worker %c", 'a' + me);
+	pthread_barrier_wait(&all_here);
+	client_name_thread((uint32_t)syscall(SYS_gettid), text);
+	for (int i = 0; i < NAMES; i++) {
+		snprintf(text, sizeof text, "%d of %c", i, 'a' + me);
+		client_push(text);
+		client_pop();
+		const struct client_attributes a = {.version = 3,
+						    .size = sizeof a,
+						    .text_type = 3,
+						    .text = client_string(domain, text)};
+		client_push_in(domain, &a);
+		client_pop_in(domain);
+	}
+	burn(0.005); /* threads without samples are not shown */
+	return NULL;
+}
+
+static void together(void)
+{
+	pthread_t thread[THREADS];
+	int number[THREADS];
+	pthread_barrier_init(&all_here, NULL, THREADS);
+	for (int i = 0; i < THREADS; i++) {
+		number[i] = i;
+		pthread_create(&thread[i], NULL, name_things, &number[i]);
+	}
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
@@ -71,6 +114,8 @@ int main(int argc, char **argv)
 		exec();
 	if (!strcmp(mode, "steps"))
 		steps();
+	if (!strcmp(mode, "together"))
+		together();
 	if (!strcmp(mode, "leak"))
 		leak();
 	puts("done");
