@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		abort();
 	struct load_job job = {0};
 	struct load_file f = {0};
-	struct attribute_options o = {.n_workers = 1};
+	struct attribute_options o = {.n_workers = 1, .ranges = true};
 	struct model *m = NULL;
 	if (load_file_bytes("fuzz", bytes, n, &f) == STATUS_OK && open_processes(&f, &job) &&
 	    attribute_run(&job, &o, &m) == STATUS_OK) {
@@ -87,7 +87,9 @@ static size_t change(uint8_t *bytes, size_t n, unsigned long mutant, uint64_t *s
 				       MSR_WAIT,
 				       MSR_WAIT_ON,
 				       MSR_FORWARD,
-				       MSR_FORWARD + 3};
+				       MSR_FORWARD + 3,
+				       MSR_NVTX + 1,
+				       MSR_NVTX + 3};
 	const size_t n_odd = sizeof odd / sizeof *odd;
 	(void)mutant;
 	for (uint64_t k = 1 + mutate_random(state) % 8; k; k--) {

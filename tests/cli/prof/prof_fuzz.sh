@@ -20,6 +20,11 @@ done
 for f in "$T"/waits/*.hpcrun; do
 	ok "waits and 1000 mutants" run_limited 300 "$fuzz" -n 1000 "$f"
 done
+# Ranges of NVTX.
+"$builddir/tests/gen/gen_ranges" "$T/ranges"
+for f in "$T"/ranges/*.hpcrun; do
+	ok "ranges and 2000 mutants" run_limited 300 "$fuzz" -n 2000 "$f"
+done
 for f in "$srcdir"/tests/fuzz/corpus/measurement/*; do
 	if [ -f "$f" ]; then ok "corpus: ${f##*/}" run_limited 60 "$fuzz" "$f"; fi
 done
