@@ -18,7 +18,9 @@ enum role {
 	ROLE_RAY,
 	ROLE_TRACKER,
 	ROLE_FORK_SERVER,
-	ROLE_LAUNCHER,
+	ROLE_AGENT,
+	ROLE_ACCELERATE,
+	ROLE_DEEPSPEED,
 	N_ROLES
 };
 
@@ -32,7 +34,9 @@ static const struct {
 	[ROLE_RAY] = {"Ray worker", true},
 	[ROLE_TRACKER] = {"resource tracker", false},
 	[ROLE_FORK_SERVER] = {"fork server", false},
-	[ROLE_LAUNCHER] = {"launcher", false},
+	[ROLE_AGENT] = {"torchrun agent", false},
+	[ROLE_ACCELERATE] = {"accelerate launcher", false},
+	[ROLE_DEEPSPEED] = {"DeepSpeed launcher", false},
 };
 
 /* Every worker process of multiprocessing runs it, whatever started the process. */
@@ -60,11 +64,16 @@ static const struct {
 	{"from multiprocessing.forkserver import main", ROLE_FORK_SERVER},
 	{"from multiprocessing.spawn import spawn_main", ROLE_WORKER},
 	{"/ray/_private/workers/default_worker.py", ROLE_RAY},
-	{" -m torch.distributed.run ", ROLE_LAUNCHER},
-	{"/torch/distributed/run.py ", ROLE_LAUNCHER},
-	{"/bin/torchrun ", ROLE_LAUNCHER},
-	{"/bin/accelerate launch ", ROLE_LAUNCHER},
-	{"/bin/deepspeed ", ROLE_LAUNCHER},
+	{" -m torch.distributed.run ", ROLE_AGENT},
+	{" -m torch.distributed.launch ", ROLE_AGENT},
+	{"/torch/distributed/run.py ", ROLE_AGENT},
+	{"/bin/torchrun ", ROLE_AGENT},
+	{"/bin/accelerate launch ", ROLE_ACCELERATE},
+	{"/bin/accelerate-launch ", ROLE_ACCELERATE},
+	{" -m accelerate.commands.launch ", ROLE_ACCELERATE},
+	{"/bin/deepspeed ", ROLE_DEEPSPEED},
+	/* the process of each node, which starts the ranks */
+	{" -m deepspeed.launcher.launch ", ROLE_DEEPSPEED},
 };
 
 static bool ends(const char *text, const char *end)

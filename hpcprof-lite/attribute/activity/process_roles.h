@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Finds what the processes of Python programs are for: workers of PyTorch's DataLoader, of pools,
- * of multiprocessing and of Ray, and the helpers that multiprocessing starts. Test:
+ * of multiprocessing and of Ray, helpers that multiprocessing starts, and launchers of ranks. Test:
  * tests/unit/prof_torch/test_process_roles.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_PROCESS_ROLES_H
