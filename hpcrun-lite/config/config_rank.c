@@ -28,6 +28,7 @@ static const struct config_launcher launchers[] = {
 		.run = {"TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "MASTER_ADDR",
 			"MASTER_PORT"},
 		.run_returns = true,
+		.restarts = true,
 	},
 	/* DeepSpeed, deepspeed/launcher/launch.py, main(). */
 	{

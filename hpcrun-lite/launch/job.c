@@ -165,6 +165,17 @@ static void append_launcher(struct job *job)
 	       found_start);
 }
 
+/* The parent: torchrun's agent. A shell between them is new each time, and then nothing is known. */
+static void name_starter(struct job *job)
+{
+	char host[64] = "";
+	uint64_t start;
+	gethostname(host, sizeof host - 1);
+	if (job_process_start(getppid(), &start))
+		snprintf(job->starter, sizeof job->starter, "%s-%ld-%llu", host, (long)getppid(),
+			 (unsigned long long)start);
+}
+
 static void append_unique(struct job *job)
 {
 	unsigned char key[16] = {0};
@@ -235,6 +246,8 @@ void job_find(char *const *environment, struct job *job)
 		return;
 	}
 	job->scope = JOB_SHARED;
+	if (launcher->restarts)
+		name_starter(job);
 	append(job->identity, sizeof job->identity, " size %d", job->n_ranks);
 	int named = append_run(job, environment, launcher);
 	if (step)

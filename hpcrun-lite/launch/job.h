@@ -37,6 +37,11 @@ struct job {
 	char name[96];
 	char identity[1024]; /* one line without control characters */
 	size_t common_bytes; /* JOB_NODE */
+	/*
+	 * The process that starts this rank, if it starts ranks again in the same run; "": it does
+	 * not. Of its own on each host; good for a file's name.
+	 */
+	char starter[128];
 };
 
 #define JOB_ALONE_MARK " alone " /* in the identity of a run of JOB_ALONE */

@@ -129,6 +129,23 @@ static enum verdict mark_existing(const char *directory, const struct job *job)
 	return saved == EEXIST ? read_mark(directory, job) : FAILED;
 }
 
+static bool starter_path(char *path, size_t bytes, const char *directory, const struct job *job)
+{
+	char name[sizeof job->starter + 16];
+	snprintf(name, sizeof name, "job.agent-%s", job->starter);
+	return job->starter[0] && path_in(path, bytes, directory, name);
+}
+
+static void note_starter(const char *directory, const struct job *job)
+{
+	char path[PATH_MAX];
+	if (!starter_path(path, sizeof path, directory, job))
+		return;
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	if (fd >= 0)
+		close(fd);
+}
+
 /*
  * Two runs may have the same identity (JOB_CLAIMED). They are distinguished by rank, because each
  * rank can occur only once in a run.
@@ -145,6 +162,20 @@ static bool claim(const char *directory, const struct job *job)
 	if (fd < 0)
 		return errno != EEXIST;
 	close(fd);
+	note_starter(directory, job);
+	return true;
+}
+
+/*
+ * The process that started this rank has started others in this directory, or starts them again
+ * because one failed: it is the same run. A rank that is here for the first time claims its number.
+ */
+static bool is_of_our_starter(const char *directory, const struct job *job)
+{
+	char path[PATH_MAX];
+	if (!starter_path(path, sizeof path, directory, job) || access(path, F_OK) != 0)
+		return false;
+	(void)claim(directory, job);
 	return true;
 }
 
@@ -154,6 +185,8 @@ static enum verdict take(const char *directory, const struct job *job)
 	if (!create(directory, job)) {
 		if (errno != EEXIST && errno != ENOTEMPTY && errno != ENOTDIR)
 			return FAILED;
+		if (is_of_our_starter(directory, job))
+			return OURS;
 		v = read_mark(directory, job);
 	}
 	return v == OURS && !claim(directory, job) ? FOREIGN : v;
@@ -175,6 +208,8 @@ static enum verdict take_named(const char *directory, const struct job *job)
 		errno = ENOTDIR;
 		return FAILED;
 	}
+	if (exists && is_of_our_starter(directory, job))
+		return OURS;
 	enum verdict v = exists ? read_mark(directory, job) : take(directory, job);
 	if (v == UNMARKED)
 		v = holds_measurement(directory) ? FOREIGN : mark_existing(directory, job);

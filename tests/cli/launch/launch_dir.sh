@@ -149,17 +149,24 @@ again
 ranks PMIX_NAMESPACE=prterun-host-77@1 PMIX_RANK=RANK_ -- 3
 is "PRRTE" "$(files)" ":0 1 2 "
 again
-torch="TORCHELASTIC_RUN_ID=none MASTER_ADDR=localhost MASTER_PORT=29500 WORLD_SIZE=2 LOCAL_RANK=RANK_"
-# shellcheck disable=SC2086 # words
-ranks RANK=RANK_ $torch TORCHELASTIC_RESTART_COUNT=0 -- 2
+torch="TORCHELASTIC_RUN_ID=none MASTER_ADDR=localhost WORLD_SIZE=2"
+# agent RESTARTS: a torchrun that starts its ranks and, with another port, so many times again
+agent() {
+	sh -c 'for n in $(seq 0 "$1"); do
+			for rank in 0 1; do
+				env $2 RANK=$rank LOCAL_RANK=$rank TORCHELASTIC_RESTART_COUNT=$n \
+					MASTER_PORT=2950$n "$3" -q true &
+			done
+			wait
+		done' agent "$1" "$torch" "$HPCRUN"
+}
+agent 0
 is "torchrun: its processes are the ranks of one run" "$(files)" ":0 1 "
-# shellcheck disable=SC2086 # words
-ranks RANK=RANK_ $torch TORCHELASTIC_RESTART_COUNT=1 -- 2
-is "... and when it starts them again, of another" "$(files)" ":0 1 -2:0 1 "
-# shellcheck disable=SC2086 # words
-ranks RANK=RANK_ $torch TORCHELASTIC_RESTART_COUNT=0 -- 2
-is "... as those of the next torchrun are, which has the same names" "$(files)" \
-	":0 1 -2:0 1 -3:0 1 "
+agent 1
+is "the next torchrun has the same names, and starts its ranks again: another run" "$(files)" \
+	":0 1 -2:0 0 1 1 "
+agent 1
+is "... and the next" "$(files)" ":0 1 -2:0 0 1 1 -3:0 0 1 1 "
 again
 ranks RANK=RANK_ WORLD_SIZE=2 LOCAL_SIZE=2 CROSS_RANK=0 CROSS_SIZE=1 MASTER_ADDR=localhost \
 	MASTER_PORT=29500 -- 2
