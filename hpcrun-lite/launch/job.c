@@ -165,7 +165,7 @@ static void append_launcher(struct job *job)
 	       found_start);
 }
 
-/* The parent: torchrun's agent. A shell between them is new each time, and then nothing is known. */
+/* The parent: torchrun's agent. A shell between them is new each time: then nothing is known. */
 static void name_starter(struct job *job)
 {
 	char host[64] = "";
