@@ -163,8 +163,7 @@ agent() {
 agent 0
 is "torchrun: its processes are the ranks of one run" "$(files)" ":0 1 "
 agent 1
-is "the next torchrun has the same names, and starts its ranks again: another run" "$(files)" \
-	":0 1 -2:0 0 1 1 "
+is "the next torchrun has the same names, and starts its ranks again: another run" "$(files)" ":0 1 -2:0 0 1 1 "
 agent 1
 is "... and the next" "$(files)" ":0 1 -2:0 0 1 1 -3:0 0 1 1 "
 again
