@@ -54,6 +54,7 @@ include $(top_srcdir)/tests/cli/mpi/local.mk
 include $(top_srcdir)/tests/cli/nccl/local.mk
 include $(top_srcdir)/tests/cli/nvtx/local.mk
 include $(top_srcdir)/tests/cli/parallel/local.mk
+include $(top_srcdir)/tests/cli/storage/local.mk
 include $(top_srcdir)/tests/cli/torch/local.mk
 
 # make bench: figures as ratios in one run; nothing is asserted. BENCHES are programs or scripts,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 libhlbase_la_SOURCES += \
 	common/format/ends.c common/format/ends.h \
+	common/format/local_data.c common/format/local_data.h \
 	common/format/measurement.c common/format/measurement.h \
 	common/format/measurement_gpu.c common/format/measurement_gpu.h \
 	common/format/measurement_mpi.h \

@@ -7,6 +7,7 @@
 #include "hpcprof-lite/load/load_file.h"
 
 #include "common/base/log.h"
+#include "common/format/local_data.h"
 #include "hpcprof-lite/load/load_phases.h"
 #include "hpcprof-lite/load/load_records.h"
 #include "hpcprof-lite/load/load_regions.h"
@@ -16,6 +17,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* No file can hold more nodes than this; bounds what a damaged `first` may make us allocate. */
 static uint64_t node_bound(const struct load_file *f)
@@ -548,6 +550,24 @@ static enum status read_path(const char *path, struct load_file *f)
 	return s;
 }
 
+/* Reads the data where they are, if the process has not had them copied and ran on this node. */
+static enum status follow_to_node(const char *path, struct load_file *f)
+{
+	struct local_data l;
+	char host[sizeof l.host] = "";
+	if (!local_data_read(f->map.bytes, f->map.n_bytes, &l))
+		return STATUS_OK;
+	mapfile_close(&f->map);
+	memset(&f->map, 0, sizeof f->map);
+	gethostname(host, sizeof host - 1);
+	if (!strcmp(host, l.host) && access(l.path, R_OK) == 0 &&
+	    mapfile_open(l.path, &f->map) == STATUS_OK)
+		return STATUS_OK;
+	log_warn(path, "its data are still on %s (%s); run hpcrun-lite --collect there", l.host,
+		 l.path);
+	return STATUS_NOT_FOUND;
+}
+
 enum status load_file_open(const char *path, struct load_file *f)
 {
 	enum status s = keep_path(path, f);
@@ -558,6 +578,8 @@ enum status load_file_open(const char *path, struct load_file *f)
 		log_error(path, "no such file");
 		return STATUS_IO;
 	}
+	if (s == STATUS_OK)
+		s = follow_to_node(path, f);
 	return s ? s : read_path(path, f);
 }
 

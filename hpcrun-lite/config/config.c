@@ -110,6 +110,11 @@ size_t config_encode(const struct config *c, char *text, size_t n_bytes)
 	put_number(&o, "nodes", c->max_nodes);
 	put_number(&o, "bytes", (int64_t)c->max_bytes);
 	put_number(&o, "gpubytes", (int64_t)c->gpu_bytes);
+	if (c->local[0]) {
+		put_string(&o, "local", c->local);
+		put_number(&o, "leave", (int64_t)c->leave_bytes);
+		put_string(&o, "tool", c->tool);
+	}
 	for (uint32_t i = 0; i < c->n_events && i < MSR_MAX_METRICS; i++)
 		put_event(&o, &c->event[i]);
 	for (uint32_t i = 0; i < c->n_gpus && i < CONFIG_MAX_GPUS; i++) {
@@ -256,6 +261,12 @@ static void get_value(struct in *in, const char *key, struct config *c)
 		get_text(in, c->cache, sizeof c->cache);
 	else if (!strcmp(key, "lib"))
 		get_text(in, c->library, sizeof c->library);
+	else if (!strcmp(key, "local"))
+		get_text(in, c->local, sizeof c->local);
+	else if (!strcmp(key, "leave"))
+		c->leave_bytes = get_u64(in);
+	else if (!strcmp(key, "tool"))
+		get_text(in, c->tool, sizeof c->tool);
 	else if (!strcmp(key, "job"))
 		get_text(in, c->job, sizeof c->job);
 	else if (!strcmp(key, "event"))

@@ -7,6 +7,7 @@
  *     HPCTOOLKIT_LITE=1;dir=/abs/dir;lib=/abs/libhpcrun-lite.so;trace=1;python=1;openmp=1;delay=0;
  *         say=1;rank=-1;size=-1;job=;pid=4711;execpid=4711;seq=0;start=<mono ns>;
  *         depth=8192;nodes=16777216;bytes=0;gpubytes=1073741824;
+ *         local=/local/dir;leave=0;tool=/abs/hpcrun-lite;
  *         event=NAME,KIND,UNIT,PERFTYPE,PERFCONFIG,PERIOD,ASRATE,CPUSOURCE;event=...;
  *         gpu=NAME,OPTIONS,PRELOAD;gpu=...;mpi=1;nvtx=1;torch=1;check=1
  *
@@ -76,6 +77,13 @@ struct config {
 	char directory[4096];  /* absolute; exists */
 	char cache[4096];      /* of structures, absolute; "": none, or no GPU is measured */
 	char library[4096];    /* absolute path of the preloaded library, as in LD_PRELOAD */
+	/*
+	 * A directory of this node where the files are until the process ends; "": none. It may be
+	 * missing; its parent exists.
+	 */
+	char local[4096];
+	uint64_t leave_bytes;  /* of the file system of `local`, so much stays free */
+	char tool[4096];       /* hpcrun-lite, which copies a file from there; "" without `local` */
 	bool trace;
 	bool python;           /* Python frames in call paths; the default */
 	bool openmp;           /* parallel regions of OpenMP; the default */

@@ -9,10 +9,12 @@
 #include "common/base/options.h"
 #include "common/cache/structure_cache.h"
 #include "hpcrun-lite/config/config.h"
+#include "hpcrun-lite/launch/collect.h"
 #include "hpcrun-lite/launch/event.h"
 #include "hpcrun-lite/launch/gpu_client.h"
 #include "hpcrun-lite/launch/job.h"
 #include "hpcrun-lite/launch/list.h"
+#include "hpcrun-lite/launch/node_local.h"
 #include "hpcrun-lite/launch/papi_client.h"
 #include "hpcrun-lite/launch/place.h"
 #include "hpcrun-lite/launch/program.h"
@@ -35,6 +37,8 @@
 struct request {
 	struct config config;
 	const char *directory; /* -o; NULL: the default */
+	const char *local;     /* --local; NULL: where it is needed */
+	const char *collect;   /* --collect; NULL: run a program */
 	bool list;
 	const char *record;    /* NULL, or the option that asks the GPU back end for a recording */
 };
@@ -72,6 +76,18 @@ static enum status set_output(void *arg, const char *value)
 	if (!*value)
 		return options_refuse("the directory after -o is empty");
 	((struct request *)arg)->directory = value;
+	return STATUS_OK;
+}
+
+static enum status set_local(void *arg, const char *value)
+{
+	((struct request *)arg)->local = value;
+	return STATUS_OK;
+}
+
+static enum status set_collect(void *arg, const char *value)
+{
+	((struct request *)arg)->collect = value;
 	return STATUS_OK;
 }
 
@@ -188,6 +204,14 @@ static const struct option_spec specs[] = {
 	 "measurement directory; default:\n"
 	 "hpctoolkit-lite-<command>-measurements[-<job>], numbered if it exists",
 	 set_output},
+	{0, "local", "DIR",
+	 "keep the measurement in this directory of the node while the program runs; none: do\n"
+	 "not; default: in $TMPDIR, /var/tmp or /dev/shm if -o is on a file server",
+	 set_local},
+	{0, "collect", "DIR",
+	 "copy what killed processes of this node have left there to the measurement directory\n"
+	 "DIR; no command is run",
+	 set_collect},
 	{'t', "trace", NULL, "record time lines (the default)", set_trace},
 	{0, "no-trace", NULL, "do not record time lines", set_no_trace},
 	{0, "no-openmp", NULL,
@@ -217,6 +241,7 @@ static const struct option_spec specs[] = {
 static const struct option_table table = {
 	.program = "hpcrun-lite",
 	.synopsis = "hpcrun-lite [options] [--] command [arguments]\n       hpcrun-lite -L\n       "
+		    "hpcrun-lite --collect DIR\n       "
 		    "hpcrun-lite replay [options] RECORDING -o DIR",
 	.about = "Runs the command and samples its call paths into a measurement directory; read "
 		 "it with hpcprof-lite DIR.",
@@ -410,9 +435,12 @@ static int run(struct request *r, char **argv, int argc)
 	snprintf(c->job, sizeof c->job, "%s", job.name);
 	status = rundir_open(r->directory, argv[0], &job, c->directory, sizeof c->directory);
 	find_cache(c);
+	if (status == STATUS_OK)
+		status = node_local_choose(r->local, c);
 	if (status != STATUS_OK || set_environment(c) != STATUS_OK)
 		return 1;
-	log_detail(NULL, "measuring %s into %s", program.path, c->directory);
+	log_detail(NULL, "measuring %s into %s%s%s", program.path, c->directory,
+		   c->local[0] ? ", by way of " : "", c->local);
 	return exec_program(&program, argv, argc);
 }
 
@@ -452,6 +480,8 @@ int main(int argc, char **argv)
 			list_events(library_directory);
 		return status_exit_code(status);
 	}
+	if (r.collect)
+		return status_exit_code(collect(r.collect, first < argc ? argv[first] : NULL));
 	if (r.record && !gpu_client_record(&r.config, r.record))
 		return status_exit_code(options_refuse("--record-gpu needs -e gpu=nvidia"));
 	if (first == argc)

@@ -2,11 +2,14 @@
 # The launcher: all but main is also linked into unit tests.
 launch_sources += \
 	hpcrun-lite/launch/child.c hpcrun-lite/launch/child.h \
+	hpcrun-lite/launch/collect.c hpcrun-lite/launch/collect.h \
+	hpcrun-lite/launch/collect_file.c \
 	hpcrun-lite/launch/event.c hpcrun-lite/launch/event.h \
 	hpcrun-lite/launch/event_check.c \
 	hpcrun-lite/launch/gpu_client.c hpcrun-lite/launch/gpu_client.h \
 	hpcrun-lite/launch/job.c hpcrun-lite/launch/job.h \
 	hpcrun-lite/launch/list.c hpcrun-lite/launch/list.h \
+	hpcrun-lite/launch/node_local.c hpcrun-lite/launch/node_local.h \
 	hpcrun-lite/launch/papi_client.c hpcrun-lite/launch/papi_client.h \
 	hpcrun-lite/launch/place.c hpcrun-lite/launch/place.h \
 	hpcrun-lite/launch/program.c hpcrun-lite/launch/program.h \

@@ -5,6 +5,7 @@
  */
 #include "hpcrun-lite/launch/together.h"
 
+#include "common/format/local_data.h"
 #include "common/format/measurement.h"
 #include "hpcrun-lite/launch/job.h"
 #include "hpcrun-lite/launch/rundir.h"
@@ -45,26 +46,35 @@ static int64_t now_ns(clockid_t clock)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/*
- * Returns true if the file's process runs on this host: it has not written its end, and no later
- * process has its id.
- */
-static bool is_running(int directory, const char *name)
+bool together_is_running(const struct msr_header *h)
 {
-	struct msr_header h;
 	char host[65] = "";
 	uint64_t ticks;
 	gethostname(host, sizeof host - 1);
-	if (read_start(directory, name, &h, sizeof h) < sizeof h
-		|| memcmp(h.magic, MSR_MAGIC, sizeof h.magic) != 0 || h.end_mono_ns
-		|| strncmp(h.host, host, sizeof h.host) != 0
-		|| !job_process_start((long)h.pid, &ticks))
+	if (h->end_mono_ns || strncmp(h->host, host, sizeof h->host) != 0
+		|| !job_process_start((long)h->pid, &ticks))
 		return false;
 	double start_s = (double)ticks / (double)sysconf(_SC_CLK_TCK);
-	double written_s = ((double)h.start_mono_ns
+	double written_s = ((double)h->start_mono_ns
 				   + (double)(now_ns(CLOCK_BOOTTIME) - now_ns(CLOCK_MONOTONIC)))
 		/ 1e9;
 	return start_s < written_s + 0.1;
+}
+
+/* The data of the file may be on this node. */
+static bool is_running(int directory, const char *name)
+{
+	static union {
+		char text[LOCAL_DATA_BYTES];
+		struct msr_header header;
+	} start;
+	static struct local_data local;
+	size_t n = read_start(directory, name, &start, sizeof start);
+	if (local_data_read(start.text, n, &local))
+		n = read_start(AT_FDCWD, local.path, &start, sizeof start);
+	return n >= sizeof start.header
+		&& memcmp(start.header.magic, MSR_MAGIC, sizeof start.header.magic) == 0
+		&& together_is_running(&start.header);
 }
 
 /* This works for files of other hosts too, whose processes are not visible here. */

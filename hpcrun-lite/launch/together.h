@@ -15,4 +15,12 @@
 #define TOGETHER_S 3
 bool together_is_going_on(const char *directory);
 
+struct msr_header;
+
+/*
+ * Returns true if the process of this header runs on this host: it has not written its end, and no
+ * later process has its id.
+ */
+bool together_is_running(const struct msr_header *h);
+
 #endif

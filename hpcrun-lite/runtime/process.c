@@ -17,6 +17,7 @@
 #include "hpcrun-lite/python/python.h"
 #include "hpcrun-lite/runtime/children.h"
 #include "hpcrun-lite/runtime/control.h"
+#include "hpcrun-lite/runtime/deliver/deliver.h"
 #include "hpcrun-lite/runtime/file_fault.h"
 #include "hpcrun-lite/runtime/gpu_glue.h"
 #include "hpcrun-lite/runtime/mpi/mpi_glue.h"
@@ -74,6 +75,8 @@ static bool open_store(bool is_forked, const char **cause)
 		continued && c->process_start_ns ? c->process_start_ns : clock_mono_ns();
 	const struct store_options options = {
 		.directory = c->directory,
+		.local = c->local,
+		.leave_bytes = c->leave_bytes,
 		.host = process.host,
 		.rank = c->rank,
 		.n_ranks = c->n_ranks,
@@ -381,6 +384,8 @@ static void end(enum msr_exit_kind kind, int code)
 	bool quiet = thread_all_outside();
 	quiet = gpu_finish() && quiet;
 	children_finish();
+	/* A file server that does not answer holds up the helper that copies, not us. */
+	const bool is_local = store_local_path()[0];
 	uint64_t now_ns = clock_mono_ns();
 	thread_stamp_all(now_ns);
 	thread_write_regions();
@@ -389,8 +394,8 @@ static void end(enum msr_exit_kind kind, int code)
 	jit_keep();
 	if (store_is_damaged())
 		say_damaged();
-	else if (kind != MSR_EXIT_EXEC)
-		report_print();
+	else if (kind != MSR_EXIT_EXEC && !is_local)
+		report_print(true);
 	if (thread_self) {
 		if (thread_self->cct)
 			cct_trim(thread_self->cct);
@@ -402,6 +407,10 @@ static void end(enum msr_exit_kind kind, int code)
 	}
 	records_trim();
 	store_finish(quiet);
+	/* An exec may fail; then the process goes on with its file. One in a slab has none. */
+	bool answers = is_local && (kind != MSR_EXIT_EXEC || store_fd() < 0) && deliver_and_say();
+	if (is_local && kind != MSR_EXIT_EXEC && !store_is_damaged())
+		report_print(answers);
 	file_fault_close(bus);
 }
 
@@ -430,6 +439,7 @@ void runtime_fatal_signal(int sig)
 		sys_pwrite(store_fd(), &end, sizeof end, offsetof(struct msr_header, end_mono_ns));
 	else if (store_header())
 		memcpy(&store_header()->end_mono_ns, &end, sizeof end);
+	deliver();
 }
 
 /* Blocks our signal in this thread; returns the mask before. */

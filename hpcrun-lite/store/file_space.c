@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #define SPACE_MAX_SUFFIX 10000u /* files of one pid and host: after exec, or if a pid is reused */
 #define SPACE_LEAST 65536u      /* a smaller growth is not worth a mapping */
@@ -184,6 +185,24 @@ bool space_create_named(struct space *s, const char *directory, const char *name
 	return take_file(s, make_file(s), cause);
 }
 
+bool space_open(struct space *s, const char *path)
+{
+	const char *cause;
+	struct text t = text_in(s->path, sizeof s->path);
+	text_put(&t, path);
+	s->leave_bytes = 0;
+	return !t.cut &&
+	       take_file(s, sys_open(s->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0), &cause);
+}
+
+/* Returns false if less than s->leave_bytes would stay free. */
+static bool may_take(const struct space *s, int fd, uint64_t n_bytes)
+{
+	struct statfs fs;
+	return !s->leave_bytes || sys_call3(SYS_fstatfs, fd, (long)&fs, 0) != 0 ||
+	       (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize >= s->leave_bytes + n_bytes;
+}
+
 /* Writes zeros where the file system has no fallocate; that reserves space as well. */
 static int write_zeros(int fd, uint64_t offset, uint64_t n)
 {
@@ -231,6 +250,8 @@ enum space_result space_add(struct space *s, uint64_t offset, uint64_t *n_bytes,
 	int fd = checked_fd(s);
 	if (fd < 0)
 		return SPACE_LOST;
+	if (!may_take(s, fd, n))
+		return SPACE_FULL;
 	if (limit < offset + n)
 		n = limit < offset ? 0 : (limit - offset) & ~UINT64_C(4095);
 	if (n < SPACE_LEAST)
@@ -313,6 +334,13 @@ bool space_move_fd(struct space *s)
 	return to >= 0;
 }
 
+void space_rest(struct space *s)
+{
+	if (s->fd > 0 && is_ours(s, s->fd - 1))
+		sys_close(s->fd - 1);
+	s->fd = 0;
+}
+
 void space_remove(struct space *s)
 {
 	sys_call3(SYS_unlinkat, -100 /* AT_FDCWD */, (long)s->path, 0);
@@ -322,8 +350,6 @@ void space_remove(struct space *s)
 
 void space_forget(struct space *s)
 {
-	if (s->fd > 0 && is_ours(s, s->fd - 1))
-		sys_close(s->fd - 1);
-	s->fd = 0;
+	space_rest(s);
 	s->device = s->inode = 0; /* the file is not opened again */
 }

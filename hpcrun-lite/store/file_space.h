@@ -23,6 +23,7 @@ enum space_result {
 struct space {
 	int fd;          /* descriptor + 1; 0: none, so that zeroed memory is a closed space */
 	uint64_t device, inode;
+	uint64_t leave_bytes; /* so much of the file system stays free */
 	char path[4352];
 };
 
@@ -32,6 +33,9 @@ bool space_create(struct space *s, const char *directory, int rank, const char *
 /* Does the same under a given name in the directory. Another file must not have that name. */
 bool space_create_named(struct space *s, const char *directory, const char *name,
 	const char **cause);
+
+/* Takes an existing file. Returns false on failure. */
+bool space_open(struct space *s, const char *path);
 
 /*
  * Reserves *n_bytes at `offset`, the end of the file, and maps them. *n_bytes is a multiple of
@@ -53,6 +57,9 @@ void space_cut(struct space *s, uint64_t n_bytes);
  * it. Returns false on failure; the space then has no descriptor.
  */
 bool space_move_fd(struct space *s);
+
+/* Closes the descriptor; the next use opens the file again. */
+void space_rest(struct space *s);
 
 /* Deletes the file again after its set-up failed. */
 void space_remove(struct space *s);

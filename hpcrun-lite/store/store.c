@@ -208,7 +208,7 @@ bool store_is_damaged(void)
 
 const char *store_path(void)
 {
-	return store.space.path;
+	return store.target[0] ? store.target : store.space.path;
 }
 
 struct msr_header *store_header(void)

@@ -20,6 +20,12 @@
 
 struct store_options {
 	const char *directory; /* must exist */
+	/*
+	 * A directory of this node; NULL or "": none. The data are in a file of the same name
+	 * there, and the file in `directory` says so (local_data.h), until someone copies it.
+	 */
+	const char *local;
+	uint64_t leave_bytes;  /* so much of the file system of `local` stays free */
 	const char *name;      /* name of the file in it; NULL: made of rank, host and pid */
 	const char *host;
 	int rank, n_ranks;     /* -1: none */
@@ -64,6 +70,15 @@ bool store_own(void);
  * ancestor's path if the process uses a slab.
  */
 const char *store_path(void);
+
+/* Returns the path of the file in `local`, or "" if the data are not there. */
+const char *store_local_path(void);
+
+/*
+ * Returns true if the process that made the file has ended, and so has had it copied. The caller
+ * has written its own end. Reads the file if the caller uses a slab.
+ */
+bool store_maker_has_ended(void);
 
 /* Returns the writable header page, or NULL if there is no store. */
 struct msr_header *store_header(void);

@@ -7,6 +7,7 @@
 
 #include "common/safe/clock.h"
 #include "common/safe/sys.h"
+#include "hpcrun-lite/store/store_local.h"
 
 #include <errno.h>
 #include <sys/mman.h>
@@ -75,6 +76,17 @@ static uint64_t step_bytes(uint64_t size)
 	return store_between(STORE_STEP_MIN, step, STORE_STEP_MAX);
 }
 
+enum space_result store_space_add(uint64_t *n_bytes, uint8_t **base)
+{
+	struct space *file = store_space_at(store.file_bytes);
+	enum space_result r = space_add(file, store.file_bytes, n_bytes, base);
+	if (r == SPACE_FULL && file == &store.space && store.file_bytes > 0 &&
+	    store_spill(store.file_bytes))
+		r = space_add(&store.spill, store.file_bytes, n_bytes, base);
+	space_rest(&store.spill); /* the program's descriptors: one of ours is enough */
+	return r;
+}
+
 enum space_result store_add_chunk(uint64_t first_touch)
 {
 	uint32_t n = atomic_load_explicit(&store.n_chunks, memory_order_relaxed);
@@ -85,7 +97,7 @@ enum space_result store_add_chunk(uint64_t first_touch)
 	if (most && size + step > most)
 		step = (most - size) & ~UINT64_C(4095);
 	struct chunk *c = &store.chunk[n];
-	enum space_result r = space_add(&store.space, size, &step, &c->base);
+	enum space_result r = store_space_add(&step, &c->base);
 	if (r != SPACE_OK)
 		return r;
 	store.file_bytes = size + step;

@@ -11,6 +11,12 @@
 /* Adds a chunk and touches its first bytes. The caller holds `growing` or is the only thread. */
 enum space_result store_add_chunk(uint64_t first_touch);
 
+/*
+ * Reserves and maps space at the end of the file, or of the file in the directory if there is no
+ * more on the node. The caller holds `growing` or is the only thread.
+ */
+enum space_result store_space_add(uint64_t *n_bytes, uint8_t **base);
+
 /* Returns true if the store is open and did not fail to grow a moment ago. */
 bool store_may_grow(void);
 /* Records a failure: its cause, and that the file does not grow for a while. */

@@ -11,6 +11,7 @@
 #include "common/safe/room.h"
 #include "common/safe/sys.h"
 #include "hpcrun-lite/store/store_grow.h"
+#include "hpcrun-lite/store/store_local.h"
 #include "hpcrun-lite/store/store_slab.h"
 
 #include <string.h>
@@ -47,14 +48,15 @@ bool store_open(const struct store_options *o, const char **cause)
 {
 	store_forget();
 	nursery_give_up(&store.nursery, 0);
-	if (!(o->name ? space_create_named(&store.space, o->directory, o->name, cause)
-		      : space_create(&store.space, o->directory, o->rank, o->host, o->pid, cause)))
+	if (!store_make_file(&store.space, o, cause))
 		return false;
 	store.options = *o;
 	enum space_result r = store_add_chunk(STORE_FIRST_TOUCH);
+	if (r != SPACE_OK && store_leave_node(&store.space))
+		r = store_add_chunk(STORE_FIRST_TOUCH);
 	if (r != SPACE_OK) {
 		*cause = space_result_text(r);
-		space_remove(&store.space);
+		store_unmake_file(&store.space);
 		return false;
 	}
 	store.header = (struct msr_header *)store.chunk[0].base;
@@ -87,6 +89,8 @@ bool store_open_forked(const struct store_options *o, const char **cause)
 void store_forget(void)
 {
 	space_forget(&store.space);
+	space_forget(&store.spill);
+	store.spill_from = 0;
 	for (uint32_t i = atomic_load_explicit(&store.n_chunks, memory_order_relaxed);
 	     i-- > 0 && !store.slab;)
 		room_give(store.chunk[i].n_bytes); /* the mappings did not come through the fork */
@@ -124,7 +128,7 @@ static void punch(const struct chunk *c, uint64_t from, uint64_t end)
 		uint64_t first = (c->offset + at + sizeof *e + used + 4095) & ~UINT64_C(4095);
 		uint64_t last = (c->offset + at + length) & ~UINT64_C(4095);
 		if (last > first)
-			space_punch(&store.space, first, last - first);
+			space_punch(store_space_at(c->offset), first, last - first);
 		at += length;
 	}
 }
@@ -166,7 +170,8 @@ void store_finish(bool quiet)
 			end = c->offset + used;
 	}
 	if (!store.slab) {
-		uint64_t closed = nursery_close(&store.nursery, &store.space);
+		uint64_t closed = nursery_close(&store.nursery,
+						store_space_at(store.nursery.offset));
 		closed = store_between(0, closed, store.file_bytes);
 		store.nurseries_end = store_later(closed, store.nurseries_end);
 		end = store_later(end, store.nurseries_end);
@@ -177,7 +182,8 @@ void store_finish(bool quiet)
 	store.sealed = true;
 	store.cut = !store.slab && stop_touching();
 	if (store.cut)
-		space_cut(&store.space, end);
+		space_cut(store_space_at(end), end);
+	space_rest(&store.spill);
 }
 
 /* Ends the chunks where the file was cut. */

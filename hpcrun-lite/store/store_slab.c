@@ -7,6 +7,7 @@
 #include "common/safe/sys.h"
 #include "hpcrun-lite/store/extent.h"
 #include "hpcrun-lite/store/store_grow.h"
+#include "hpcrun-lite/store/store_local.h"
 
 #include <signal.h>
 #include <string.h>
@@ -18,18 +19,9 @@
 static __thread struct msr_extent *slab_of_child;
 static __thread bool is_forking;
 
-/*
- * Copies the slab into a new file and maps the file in its place. The file gets its magic number
- * last; until then the slab counts.
- */
-static enum space_result move_to_file(void)
+/* Copies the slab, except its magic number, into a new file and maps the file in its place. */
+static enum space_result copy_to(struct space *file, uint8_t *image)
 {
-	const struct store_options *o = &store.options;
-	const char *cause;
-	struct space *file = &store.own_file;
-	uint8_t *image = (uint8_t *)(store.slab + 1);
-	if (!space_create(file, o->directory, o->rank, o->host, o->pid, &cause))
-		return SPACE_LOST;
 	const size_t magic_bytes = sizeof store.header->magic;
 	struct msr_extent rest = {0}; /* from the image to the end of its page */
 	extent_write_free((uint8_t *)&rest, sizeof rest);
@@ -37,10 +29,25 @@ static enum space_result move_to_file(void)
 					  MSR_PROCESS_BYTES - magic_bytes, magic_bytes);
 	if (r == SPACE_OK)
 		r = space_write(file, &rest, sizeof rest, MSR_PROCESS_BYTES);
-	if (r == SPACE_OK)
-		r = space_map_over(file, image, NURSERY_SLAB_BYTES);
+	return r == SPACE_OK ? space_map_over(file, image, NURSERY_SLAB_BYTES) : r;
+}
+
+/* The file gets its magic number last; until then the slab counts. */
+static enum space_result move_to_file(void)
+{
+	static char target_before[sizeof store.target];
+	const char *cause;
+	struct space *file = &store.own_file;
+	memcpy(target_before, store.target, sizeof target_before);
+	if (!store_make_file(file, &store.options, &cause))
+		return SPACE_LOST;
+	uint8_t *image = (uint8_t *)(store.slab + 1);
+	enum space_result r = copy_to(file, image);
+	if (r != SPACE_OK && store_leave_node(file))
+		r = copy_to(file, image);
 	if (r != SPACE_OK) {
-		space_remove(file);
+		store_unmake_file(file);
+		memcpy(store.target, target_before, sizeof target_before);
 		return r;
 	}
 	store.space = *file;
@@ -80,7 +87,11 @@ static void add_nursery(struct nursery *n)
 	if (!nursery_give_up(n, 1))
 		return;
 	store.nurseries_end = store_later(end, store.nurseries_end);
-	enum space_result r = nursery_add(n, &store.space, store.file_bytes, store.n_slabs_next);
+	enum space_result r = nursery_add(n, store_space_at(store.file_bytes), store.file_bytes,
+					  store.n_slabs_next);
+	if (r == SPACE_FULL && store_spill(store.file_bytes))
+		r = nursery_add(n, &store.spill, store.file_bytes, store.n_slabs_next);
+	space_rest(&store.spill);
 	if (r != SPACE_OK) {
 		store_note_failure(r);
 		return;

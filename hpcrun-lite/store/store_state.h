@@ -31,6 +31,13 @@ struct chunk {
 
 extern struct store {
 	struct space space;
+	/*
+	 * If the data are in a file of the node: the path in the directory, else "". Its file gets
+	 * what does not fit on the node, from the offset spill_from on; 0: nothing so far.
+	 */
+	char target[4352];
+	struct space spill;
+	uint64_t spill_from;
 	struct msr_header *header;
 	struct store_options options;
 	/* The extent of an ancestor's file that the process uses; NULL: it has its own file. */
@@ -55,6 +62,12 @@ extern struct store {
 	_Atomic uint64_t piece[STORE_N_PIECES]; /* file offset / 64 << 28 | bytes / 64; 0: empty */
 	struct chunk chunk[STORE_MAX_CHUNKS];
 } store;
+
+/* The file that has a given offset. */
+static inline struct space *store_space_at(uint64_t offset)
+{
+	return store.spill_from && offset >= store.spill_from ? &store.spill : &store.space;
+}
 
 static inline uint64_t store_between(uint64_t least, uint64_t n, uint64_t most)
 {

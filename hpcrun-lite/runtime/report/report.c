@@ -123,11 +123,12 @@ static void put_gpu(struct text *t, const struct gpu_sums *gpu)
 		text_put_char(t, ')');
 }
 
-/* Adds the directory, and whether the measurement file still exists. */
+static bool is_removed; /* the measurement file no longer exists */
+
 static void put_directory(struct text *t)
 {
 	text_put_foreign(t, process.config.directory);
-	if (sys_call3(SYS_access, (long)store_path(), 0 /* F_OK */, 0) == -ENOENT)
+	if (is_removed)
 		text_put(t, ": the measurement file was removed while the program ran; its data is "
 			    "lost");
 	text_put_char(t, '\n');
@@ -249,7 +250,7 @@ static void put_table(struct text *t, const struct thread_totals *sum, const str
 	text_put_char(t, '\n');
 }
 
-void report_print(void)
+void report_print(bool answers)
 {
 	static char buffer[16384];
 	struct text t = text_in(buffer, sizeof buffer);
@@ -258,6 +259,10 @@ void report_print(void)
 	const struct config *c = &process.config;
 	if (c->say == CONFIG_QUIET || c->root_pid != (uint32_t)process.pid)
 		return;
+	if (!answers)
+		report_stay_on_node();
+	is_removed = answers
+		     && sys_call3(SYS_access, (long)store_path(), 0 /* F_OK */, 0) == -ENOENT;
 	thread_sum(&sum);
 	for (unsigned i = 0; i < MSR_N_LOSSES; i++)
 		sum.losses[i] += store_header()->losses[i];

@@ -10,8 +10,13 @@
 #include "hpcrun-lite/runtime/report/gpu_sums.h"
 #include "hpcrun-lite/runtime/thread.h"
 
-/* report.c: prints the report at the end, a line or a table. */
-void report_print(void);
+/*
+ * report.c: prints the report at the end, a line or a table. With `answers` false, the file server
+ * of the measurement directory may not answer: only files of the node are read.
+ */
+void report_print(bool answers);
+/* report_files.c: from now on, only files of the node are read. */
+void report_stay_on_node(void);
 /*
  * report_files.c: adds what the other processes of this rank have written so far. Returns the
  * number of processes.

@@ -26,6 +26,12 @@ struct linux_dirent64 {
 };
 
 static unsigned n_reads;
+static bool stays_on_node;
+
+void report_stay_on_node(void)
+{
+	stays_on_node = true;
+}
 
 bool report_read_at(int fd, void *to, size_t n, uint64_t at)
 {
@@ -115,6 +121,26 @@ static void visit_file(struct visits *v, int fd, bool is_left_out)
 	}
 }
 
+/* Opens a file of the directory, or of the node as long as it is there. */
+static int open_file(const char *name)
+{
+	static char path[PATH_MAX];
+	const char *const directories[] = {process.config.local,
+					   stays_on_node ? "" : process.config.directory};
+	int fd = -1;
+	for (size_t i = 0; i < sizeof directories / sizeof *directories && fd < 0; i++) {
+		if (!directories[i][0])
+			continue;
+		struct text t = text_in(path, sizeof path);
+		text_put(&t, directories[i]);
+		text_put_char(&t, '/');
+		text_put(&t, name);
+		/* a FIFO may have such a name */
+		fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
+	}
+	return fd;
+}
+
 /* Files of our rank begin with <rank>-, like our own. */
 static bool is_of_rank(const char *name, const char *own)
 {
@@ -127,11 +153,11 @@ uint64_t report_each_process(bool with_own, void (*fn)(const struct report_place
 			     void *arg)
 {
 	static _Alignas(8) char buffer[8192];
-	static char path[PATH_MAX];
 	const char *slash = strrchr(store_path(), '/');
 	struct visits v = {.visit = fn, .arg = arg};
 	int directory =
-		slash ? sys_open(process.config.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
+		slash ? sys_open(stays_on_node ? process.config.local : process.config.directory,
+				 O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
 		      : -1;
 	for (long got; directory >= 0 && (got = sys_call3(SYS_getdents64, directory, (long)buffer,
 							  sizeof buffer)) > 0;)
@@ -141,12 +167,7 @@ uint64_t report_each_process(bool with_own, void (*fn)(const struct report_place
 			bool is_own = strcmp(d->d_name, slash + 1) == 0;
 			if (!is_of_rank(d->d_name, slash + 1))
 				continue;
-			struct text t = text_in(path, sizeof path);
-			text_put(&t, process.config.directory);
-			text_put_char(&t, '/');
-			text_put(&t, d->d_name);
-			int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
-					  0); /* a FIFO may have such a name */
+			int fd = open_file(d->d_name);
 			if (fd < 0)
 				continue;
 			visit_file(&v, fd, is_own && !with_own);

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See local_data.h. */
+#include "common/format/local_data.h"
+
+#include <string.h>
+
+/* Takes "<key><value>\n" from the text. Returns what follows, or NULL. */
+static const char *take_line(const char *at, const char *end, const char *key, char *value,
+			     size_t room)
+{
+	size_t n = strlen(key);
+	if ((size_t)(end - at) < n || memcmp(at, key, n) != 0)
+		return NULL;
+	at += n;
+	const char *line_end = memchr(at, '\n', (size_t)(end - at));
+	if (!line_end || (size_t)(line_end - at) >= room)
+		return NULL;
+	memcpy(value, at, (size_t)(line_end - at));
+	value[line_end - at] = '\0';
+	return line_end + 1;
+}
+
+bool local_data_read(const void *bytes, size_t n_bytes, struct local_data *l)
+{
+	const size_t head = strlen(LOCAL_DATA_HEAD);
+	const char *at = bytes, *end = at + n_bytes;
+	if (n_bytes < head || memcmp(at, LOCAL_DATA_HEAD, head) != 0)
+		return false;
+	at = take_line(at + head, end, LOCAL_DATA_HOST, l->host, sizeof l->host);
+	return at && take_line(at, end, LOCAL_DATA_FILE, l->path, sizeof l->path) &&
+	       l->path[0] == '/';
+}

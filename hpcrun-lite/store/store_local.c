@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See store_local.h. A mapping of a file on a file server makes the program wait for the server: in
+ * page faults, in a sample that meets a page in write-back, and at the end. Test:
+ * tests/cli/storage/storage_local.sh.
+ */
+#include "hpcrun-lite/store/store_local.h"
+
+#include "common/format/local_data.h"
+#include "common/safe/sys.h"
+#include "common/safe/text.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+/* A growth is done by one thread at a time, so this is used by one. */
+static struct space note;
+
+static bool make_in_directory(struct space *s, const struct store_options *o, const char **cause)
+{
+	s->leave_bytes = 0;
+	return o->name ? space_create_named(s, o->directory, o->name, cause)
+		       : space_create(s, o->directory, o->rank, o->host, o->pid, cause);
+}
+
+static void unlink_path(const char *path)
+{
+	sys_call3(SYS_unlinkat, AT_FDCWD, (long)path, 0);
+}
+
+/*
+ * The last process that ended may have removed the directory. A file of that name is of an earlier
+ * run, whose file in the directory no longer exists.
+ */
+static bool make_on_node(struct space *s, const struct store_options *o, const char *name)
+{
+	static char path[sizeof s->path];
+	const char *cause;
+	struct text t = text_in(path, sizeof path);
+	text_put(&t, o->local);
+	text_put_char(&t, '/');
+	text_put(&t, name);
+	s->leave_bytes = o->leave_bytes;
+	if (t.cut)
+		return false;
+	if (space_create_named(s, o->local, name, &cause))
+		return true;
+	sys_call3(SYS_mkdirat, AT_FDCWD, (long)o->local, 0700);
+	unlink_path(path);
+	return space_create_named(s, o->local, name, &cause);
+}
+
+/* Without this text, the data are found by the name of the file. */
+static void write_note(const char *host, const char *path)
+{
+	static char text[LOCAL_DATA_BYTES];
+	struct text t = text_in(text, sizeof text);
+	text_put(&t, LOCAL_DATA_HEAD LOCAL_DATA_HOST);
+	text_put(&t, host);
+	text_put(&t, "\n" LOCAL_DATA_FILE);
+	text_put(&t, path);
+	text_put_char(&t, '\n');
+	if (!t.cut)
+		space_write(&note, text, t.n, 0);
+}
+
+bool store_make_file(struct space *file, const struct store_options *o, const char **cause)
+{
+	if (!make_in_directory(&note, o, cause))
+		return false;
+	const char *name = strrchr(note.path, '/') + 1;
+	if (!o->local || !o->local[0] || !make_on_node(file, o, name)) {
+		*file = note;
+		store.target[0] = '\0';
+		return true;
+	}
+	write_note(o->host, file->path);
+	space_forget(&note);
+	memcpy(store.target, note.path, strlen(note.path) + 1);
+	return true;
+}
+
+void store_unmake_file(struct space *file)
+{
+	space_remove(file);
+	if (store.target[0])
+		unlink_path(store.target);
+	store.target[0] = '\0';
+}
+
+bool store_leave_node(struct space *file)
+{
+	if (!store.target[0])
+		return false;
+	space_remove(file);
+	bool opened = space_open(file, store.target);
+	if (opened) {
+		space_cut(file, 0);
+		store.target[0] = '\0';
+	}
+	return opened;
+}
+
+bool store_spill(uint64_t offset)
+{
+	if (!store.target[0] || store.spill_from ||
+	    !space_open(&store.spill, store.target))
+		return false;
+	store.spill_from = offset;
+	return true;
+}
+
+const char *store_local_path(void)
+{
+	return store.target[0] ? store.space.path : "";
+}
+
+bool store_maker_has_ended(void)
+{
+	uint64_t end = 0;
+	if (!store.slab)
+		return true;
+	/* Our end is written first, the maker's is read then: one of the two sees the other's. */
+	atomic_thread_fence(memory_order_seq_cst);
+	int fd = sys_open(store.space.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0);
+	if (fd < 0)
+		return false;
+	sys_pread(fd, &end, sizeof end, offsetof(struct msr_header, end_mono_ns));
+	sys_close(fd);
+	return end != 0;
+}

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Where the data are: file servers, node-local storage, many processes in one directory.
+
+storage_tests = \
+	tests/cli/storage/storage_local.sh \
+	tests/cli/storage/storage_server.sh
+TESTS += $(storage_tests)
+EXTRA_DIST += $(storage_tests) tests/cli/storage/storage_lib.sh tests/workload/storage/bad_fs.c
