@@ -179,10 +179,16 @@ static bool is_of_our_starter(const char *directory, const struct job *job)
 	return true;
 }
 
+/*
+ * All ranks but the first few find the directory, and look only at its mark: a file server makes
+ * thousands of directories and files in one directory slowly.
+ */
 static enum verdict take(const char *directory, const struct job *job)
 {
-	enum verdict v = OURS;
-	if (!create(directory, job)) {
+	enum verdict v = access(directory, F_OK) == 0 ? read_mark(directory, job) : UNMARKED;
+	if (v == UNMARKED && create(directory, job)) {
+		v = OURS;
+	} else if (v == UNMARKED) {
 		if (errno != EEXIST && errno != ENOTEMPTY && errno != ENOTDIR)
 			return FAILED;
 		if (is_of_our_starter(directory, job))
