@@ -491,13 +491,17 @@ void module_save_vdso(const char *directory)
 	struct text t = text_in(path, sizeof path);
 	text_put(&t, directory);
 	text_put(&t, "/vdso");
-	sys_call3(SYS_mkdirat, AT_FDCWD, (long)path, 0777);
+	size_t n_directory = t.n;
 	text_put_char(&t, '/');
 	text_put_hex(&t, note.build_id, note.n_bytes);
 	text_put(&t, ".so");
-	int fd = note.n_bytes && !t.cut
-			 ? sys_open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)
-			 : -1;
+	/* Nearly always another process has made it. A look costs a file server less than a try. */
+	if (!note.n_bytes || t.cut || sys_call3(SYS_access, (long)path, 0 /* F_OK */, 0) == 0)
+		return;
+	path[n_directory] = '\0';
+	sys_call3(SYS_mkdirat, AT_FDCWD, (long)path, 0777);
+	path[n_directory] = '/';
+	int fd = sys_open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return;
 	/* The section headers are after the loaded part, in the same mapped pages. */
