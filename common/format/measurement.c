@@ -23,6 +23,7 @@ static_assert(sizeof(struct msr_node) == 16, "layout");
 static_assert(sizeof(struct msr_cell) == 32, "layout");
 static_assert(sizeof(struct msr_python_code) == 24, "layout");
 static_assert(sizeof(struct msr_wait_object) == 24, "layout");
+static_assert(sizeof(struct msr_torch_module) == 16, "layout");
 static_assert(sizeof(struct msr_phase) == 32, "layout");
 
 uint32_t msr_extent_check(const struct msr_extent *e)

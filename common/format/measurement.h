@@ -236,7 +236,9 @@ enum msr_kind {
 	/* Extents of NVTX: see measurement_nvtx.h. */
 	MSR_NVTX_NAME = 34,      /* names of ranges, domains, categories and threads */
 	MSR_NVTX_RANGE = 35,     /* ranges and marks, summed up */
-	MSR_NVTX_EVENT = 36      /* single ranges and marks */
+	MSR_NVTX_EVENT = 36,     /* single ranges and marks */
+	/* struct msr_torch_module and its variable part: modules of PyTorch on call paths */
+	MSR_TORCH_MODULE = 37
 };
 
 struct msr_extent {
@@ -360,6 +362,19 @@ struct msr_python_code {
 	uint16_t reserved;      /* 0 */
 	uint32_t line_bytes;    /* of the line table; at most MSR_PYTHON_LINES_MAX, then cut */
 	/* char file[file_bytes]; char name[name_bytes]; uint8_t lines[line_bytes] */
+};
+
+/*
+ * A module of PyTorch (a layer) that a frame calls. A link address in the logical module of Python
+ * with its id stands for the call, right outside of the frame's own address.
+ */
+struct msr_torch_module {
+	uint32_t bytes;
+	uint32_t id;            /* from 1; unique, also among code objects */
+	uint32_t parent;        /* the id of the module that has it, smaller than this; 0: none */
+	uint16_t name_bytes;    /* name in its parent, "layer3" or "layers.5", with NUL; "": none */
+	uint16_t class_bytes;   /* name of its class, "Conv2d", with NUL */
+	/* char name[name_bytes]; char class[class_bytes] */
 };
 
 static inline uint32_t msr_python_code_of(uint64_t link_addr)

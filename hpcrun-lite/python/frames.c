@@ -18,12 +18,38 @@ enum {
 	STATE_BYTES = 280 /* of a PyThreadState of 3.10 */
 };
 
-static bool add_frame(struct frames *f, uintptr_t code, uint64_t instruction, unsigned owner)
+/* What is loaded of a frame. */
+struct source {
+	const struct python_layout *l;
+	struct reader *r;
+	uintptr_t at;
+	const uint8_t *bytes;
+};
+
+/* A frame without arguments has something else there. */
+static void load_local(const struct source *s, struct frames_frame *frame)
 {
+	uint64_t copy;
+	const uint8_t *local = reader_load(s->r, &copy, s->at + s->l->frame.locals, sizeof copy);
+	if (local)
+		frame->first_local = reader_word(local, 0) & ~(uint64_t)TAG;
+}
+
+static bool add_frame(struct frames *f, const struct source *s, uint64_t instruction,
+		      unsigned owner)
+{
+	const uintptr_t tag = s->l->chain == PYTHON_CHAIN_SHIMS ? TAG : 0,
+			code = reader_word(s->bytes, s->l->frame.code) & ~tag;
 	f->is_cut = f->n_frames == f->max;
 	if (f->is_cut || !reader_is_plausible(code))
 		return false;
-	f->frame[f->n_frames++] = (struct frames_frame){code, instruction, owner == GENERATOR};
+	struct frames_frame *frame = &f->frame[f->n_frames++];
+	*frame = (struct frames_frame){.code = code,
+				       .instruction = instruction,
+				       .at = s->at,
+				       .is_generator = owner == GENERATOR};
+	if (f->with_locals && !s->r->direct)
+		load_local(s, frame);
 	return true;
 }
 
@@ -53,7 +79,7 @@ static bool follow_shims(struct frames *f, const struct python_layout *l, struct
 			return false;
 		if (frame[l->frame.owner] >= SHIM
 			    ? !end_run(f, at)
-			    : !add_frame(f, reader_word(frame, l->frame.code) & ~(uint64_t)TAG,
+			    : !add_frame(f, &(struct source){l, r, at, frame},
 					 reader_word(frame, l->frame.instruction),
 					 frame[l->frame.owner]))
 			return false;
@@ -89,7 +115,7 @@ static bool follow_to_entry(struct frames *f, const struct python_layout *l, str
 	do {
 		if (!(frame = reader_load(r, copy, at, l->frame.owner + 1)) ||
 		    frame[l->frame.owner] >= SHIM || frame[l->frame.is_entry] > 1 ||
-		    !add_frame(f, reader_word(frame, l->frame.code),
+		    !add_frame(f, &(struct source){l, r, at, frame},
 			       reader_word(frame, l->frame.instruction), frame[l->frame.owner]))
 			return false;
 		*outer = at = reader_word(frame, l->frame.previous);
@@ -147,7 +173,7 @@ static bool collect_objects(struct frames *f, const struct python_layout *l, str
 	for (uintptr_t at = reader_word(thread_state, l->thread.frame); at && f->n_frames < f->max;
 	     at = reader_word(frame, l->frame.previous))
 		if (!(frame = reader_load(r, copy, at, l->frame.instruction + sizeof(uint32_t))) ||
-		    !add_frame(f, reader_word(frame, l->frame.code),
+		    !add_frame(f, &(struct source){l, r, at, frame},
 			       reader_half(frame, l->frame.instruction), 0))
 			return false;
 	/*

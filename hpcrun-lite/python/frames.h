@@ -14,6 +14,8 @@
 struct frames_frame {
 	uintptr_t code;       /* not verified */
 	uint64_t instruction; /* as in struct python_layout */
+	uintptr_t at;         /* the frame itself */
+	uint64_t first_local; /* an object; 0: unknown, or the caller must read it at `at` */
 	bool is_generator;    /* the frame of a generator or coroutine */
 };
 
@@ -32,6 +34,7 @@ struct frames {
 	 * run, whose place is unknown.
 	 */
 	bool is_cut;
+	bool with_locals; /* set by the caller: first_local is wanted, where loads are guarded */
 };
 
 enum { FRAMES_THREAD_BYTES = 192 }; /* the part of a thread state that the layouts describe */

@@ -33,12 +33,21 @@ enum python_chain {
 	PYTHON_CHAIN_SHIMS
 };
 
+/* Where an instance of an ordinary class keeps its attributes. */
+enum python_attributes {
+	PYTHON_ATTRIBUTES_DICT,   /* 3.10: in a dictionary, tp_dictoffset behind the object */
+	PYTHON_ATTRIBUTES_BEFORE, /* 3.11: before the object a word with values, one with a dict */
+	PYTHON_ATTRIBUTES_TAGGED, /* 3.12: before the object a word with either; bit 0: values */
+	PYTHON_ATTRIBUTES_BEHIND  /* since 3.13: values behind the object, or as a dictionary */
+};
+
 enum { PYTHON_NOWHERE = UINT16_MAX }; /* this version has no such field */
 
 struct python_layout {
 	uint8_t minor; /* of Python 3 */
 	uint8_t chain; /* enum python_chain */
 	uint8_t lines; /* enum msr_python_lines */
+	uint8_t attributes; /* enum python_attributes */
 	/*
 	 * Index of the word at the start of _PyRuntime that leads to the offsets in a thread state;
 	 * 0: this version has none.
@@ -68,6 +77,7 @@ struct python_layout {
 		uint16_t instruction;
 		uint16_t owner;       /* u8; 3: a shim */
 		uint16_t is_entry;    /* u8 */
+		uint16_t locals;      /* pointers, arguments first */
 	} frame;
 	struct {
 		uint16_t filename, name, qualname, first_line, line_table, bytecode;
@@ -75,6 +85,7 @@ struct python_layout {
 		uint16_t first_traceable; /* i32, number of a code unit */
 		uint16_t bytes;           /* covers every field that we read */
 	} code;
+	uint16_t type_keys; /* in a class: the keys of the values of its instances */
 	/* before the characters of a string that is ASCII, or not */
 	uint16_t ascii_bytes, compact_bytes;
 };

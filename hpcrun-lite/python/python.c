@@ -8,9 +8,11 @@
 
 #include "common/safe/load.h"
 #include "common/safe/text.h"
-#include "hpcrun-lite/python/python_code.h"
 #include "hpcrun-lite/python/frames.h"
+#include "hpcrun-lite/python/python_code.h"
 #include "hpcrun-lite/python/python_symbols.h"
+#include "hpcrun-lite/python/torch_code.h"
+#include "hpcrun-lite/python/torch_module.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -38,6 +40,10 @@ struct python_thread {
 	struct code_last last;
 	struct code_met met[CODE_MET];
 	struct code_scratch scratch;
+	struct torch_calls torch;     /* of the previous path */
+	struct torch_calls torch_now; /* of python_tag() and is_unchanged() */
+	struct torch_scratch torch_scratch;
+	uint32_t n_tag_calls; /* calls of modules in the last tag */
 };
 
 static struct {
@@ -52,6 +58,7 @@ static struct {
 	/* link address and size of _PyEval_EvalFrameDefault; 0: unknown */
 	uint64_t call_link, call_bytes;
 	struct code_types types;
+	struct object_types object_types;
 	/* code objects known before a fork have no record in the child's file */
 	_Atomic uint32_t n_forks;
 	_Atomic uint32_t logical;                     /* module id; 0: not made yet */
@@ -112,6 +119,9 @@ void python_consider(const struct link_map *map, uint16_t module)
 	python.types = (struct code_types){symbols_find(&s, "PyCode_Type", NULL),
 					   symbols_find(&s, "PyUnicode_Type", NULL),
 					   symbols_find(&s, "PyBytes_Type", NULL)};
+	python.object_types = (struct object_types){symbols_find(&s, "PyDict_Type", NULL),
+						    symbols_find(&s, "PyODict_Type", NULL),
+						    symbols_find(&s, "PyCell_Type", NULL)};
 	uintptr_t call = symbols_find(&s, "_PyEval_EvalFrameDefault", &python.call_bytes);
 	python.call_link = call ? call - map->l_addr : 0;
 	bool known = l && python.types.code && python.types.string && python.types.bytes;
@@ -132,6 +142,7 @@ void python_forked(void)
 {
 	atomic_fetch_add_explicit(&python.n_forks, 1, memory_order_relaxed);
 	code_forget();
+	torch_forget();
 }
 
 /* Returns false if dlclose has unloaded the interpreter. */
@@ -240,6 +251,7 @@ struct python_thread *python_thread_init(void *memory, uint32_t max_depth, bool 
 	t->runs = t->frames.run + max_depth;
 	t->known = (struct code_known *)(t->runs + max_depth);
 	t->frames.max = max_depth;
+	t->frames.with_locals = python.host && python.host->names_modules;
 	return t;
 }
 
@@ -269,6 +281,7 @@ static void pass_through(struct python_thread *t, const struct unwind_path *walk
 				     .broken = path->broken};
 	t->was_native = true;
 	t->n_previous = 0;
+	t->torch.n = 0;
 }
 
 /* A path that grows from its innermost frame outwards. It is cut if there is no more room. */
@@ -302,6 +315,44 @@ static void append_walked(struct path_builder *g, const struct unwind_path *walk
 	append(g, walked->addr[i]);
 }
 
+/* The frame of a module comes right outside of the frames that call it. */
+static void note_call(const struct path_builder *g, const struct code_context *c,
+		      struct python_thread *t, uint32_t i)
+{
+	torch_add(&t->torch, c->layout, &t->frames.frame[i], i, c->reader->direct);
+	if (t->torch.n)
+		t->torch.call[t->torch.n - 1].at = g->n;
+}
+
+static uint32_t count_shown(const struct torch_calls *calls)
+{
+	uint32_t n = 0;
+	for (uint32_t k = 0; k < calls->n; k++)
+		n += torch_has_frame(calls, k);
+	return n;
+}
+
+/* Inserts the frames of modules, from the outermost. If there is no room, the path has none. */
+static void insert_calls(struct path_builder *g, const struct torch_calls *calls, uint16_t module)
+{
+	uint32_t n_new = count_shown(calls), end = g->n;
+	if (g->n + n_new > g->max)
+		return;
+	g->n += n_new;
+	for (uint32_t k = calls->n; k-- > 0 && n_new;) {
+		const uint32_t at = calls->call[k].at < end ? calls->call[k].at : end;
+		if (!torch_has_frame(calls, k))
+			continue;
+		memmove(g->at + at + n_new, g->at + at, (end - at) * sizeof *g->at);
+		for (uint32_t i = 0; g->cuts && i < g->cuts->n; i++)
+			if (g->cuts->at[i] >= at && g->cuts->at[i] <= end)
+				g->cuts->at[i] += n_new;
+		g->at[at + --n_new] = msr_addr_make(
+			module, (uint64_t)calls->call[k].number << MSR_PYTHON_UNIT_BITS, false);
+		end = at;
+	}
+}
+
 /*
  * Appends the frames of one run. Returns false, and appends none, if one of them is not a Python
  * frame.
@@ -310,7 +361,7 @@ static bool append_run(struct path_builder *g, const struct code_context *c,
 		       struct python_thread *t, uint32_t begin, uint32_t end, uint16_t module)
 {
 	struct frames *f = &t->frames;
-	uint32_t n = g->n;
+	uint32_t n = g->n, n_calls = t->torch.n;
 	for (uint32_t i = begin; i < end && !g->full; i++) {
 		struct code_known *known = &t->known[f->n_frames - 1 - i];
 		uint64_t link;
@@ -319,12 +370,15 @@ static bool append_run(struct path_builder *g, const struct code_context *c,
 		enum code_verdict v = code_address(c, known, &f->frame[i], &link);
 		if (v == CODE_BAD) {
 			g->n = n;
+			t->torch.n = n_calls;
 			return false;
 		}
 		known->instruction = f->frame[i].instruction;
 		f->broken = f->broken || !msr_python_code_of(link);
 		if (v == CODE_FOUND)
 			append(g, msr_addr_make(module, link, false));
+		if (v == CODE_FOUND && known->is_torch_call)
+			note_call(g, c, t, i);
 	}
 	return true;
 }
@@ -405,11 +459,29 @@ static void publish(struct python_thread *t, const struct path_builder *g,
 	path->n_same = same;
 }
 
+/* Returns true if the modules that the frames of the previous path called are called now. */
+static bool calls_same(struct python_thread *t, const struct code_context *c)
+{
+	struct torch_calls *now = &t->torch_now;
+	now->n = 0;
+	for (uint32_t k = 0; k < t->torch.n; k++) {
+		const uint32_t i = t->torch.call[k].frame;
+		if (!torch_add(now, c->layout, &t->frames.frame[i], i, true))
+			return false;
+	}
+	torch_name(&(struct torch_context){c, &python.object_types, &t->torch_scratch}, now);
+	for (uint32_t k = 0; k < now->n; k++)
+		if (now->call[k].module != t->torch.call[k].module ||
+		    now->call[k].number != t->torch.call[k].number)
+			return false;
+	return true;
+}
+
 /*
  * Returns true if the native path is that of the previous walk and each Python frame runs the same
  * instruction of the same code object: the path is unchanged. This costs half as much as joining.
  */
-static bool is_unchanged(const struct python_thread *t, const struct code_context *c,
+static bool is_unchanged(struct python_thread *t, const struct code_context *c,
 			 const struct unwind_path *walked, uint32_t n_inner, uint64_t n_walks)
 {
 	const struct frames *f = &t->frames;
@@ -424,7 +496,7 @@ static bool is_unchanged(const struct python_thread *t, const struct code_contex
 		    !code_is_known(c, k, f->frame[i].code))
 			return false;
 	}
-	return true;
+	return !t->torch.n || calls_same(t, c);
 }
 
 /* ---- tags ---- */
@@ -449,18 +521,27 @@ uint64_t python_tag(struct python_thread *t, const struct unwind_thread *unwind)
 	frames_collect(&t->frames, l, &t->reader, state.bytes, state.at);
 	if (f->broken || f->is_cut)
 		return PYTHON_TAG_NONE;
-	for (uint32_t i = 0; i < f->n_frames; i++)
+	t->torch_now.n = 0;
+	for (uint32_t i = 0; i < f->n_frames; i++) {
 		if (!code_tag(l, &python.types, &f->frame[i], i, &sum))
 			return PYTHON_TAG_NONE;
+		if (torch_code_is_call(l, f->frame[i].code))
+			torch_add(&t->torch_now, l, &f->frame[i], i, true);
+	}
 	for (uint32_t i = 0; i < f->n_runs; i++)
 		sum += code_tag_run(&f->run[i], i);
+	t->n_tag_calls = t->torch_now.n;
+	if (t->n_tag_calls &&
+	    !torch_tag(&python.object_types, &t->torch_scratch, &t->torch_now, &sum))
+		return PYTHON_TAG_NONE;
 	return sum > TAG_PLAIN ? sum : TAG_PLAIN + 1;
 }
 
 bool python_may_remember(const struct python_thread *t, uint64_t tag)
 {
 	return tag == TAG_PLAIN ? t->is_plain
-				: tag != PYTHON_TAG_NONE && !t->frames.broken && !t->frames.is_cut;
+				: tag != PYTHON_TAG_NONE && !t->frames.broken &&
+					  !t->frames.is_cut && t->torch.n == t->n_tag_calls;
 }
 
 /* Stores the values for is_unchanged(). */
@@ -538,7 +619,13 @@ void python_splice(struct python_thread *t, const struct unwind_thread *unwind,
 		return;
 	}
 	struct path_builder g = {.at = t->path[0], .max = t->max_depth, .cuts = cuts};
+	t->torch.n = 0;
 	join(t, &c, unwind, walked, n_inner, module, &g);
+	if (t->torch.n) {
+		torch_name(&(struct torch_context){&c, &python.object_types, &t->torch_scratch},
+			   &t->torch);
+		insert_calls(&g, &t->torch, module);
+	}
 	path->broken = t->frames.broken;
 	publish(t, &g, walked, path);
 	remember(t, n_inner, n_walks);

@@ -22,12 +22,13 @@
 
 /* The functions of the run time that this folder needs; signal-safe. */
 struct python_host {
+	bool names_modules; /* --torch: calls of PyTorch's modules are frames, see torch_module.h */
 	/*
-	 * Returns zeroed room for an MSR_PYTHON_CODE record of n_bytes; end_record must follow.
-	 * NULL: not possible now.
+	 * Returns zeroed room for a record of n_bytes (MSR_PYTHON_CODE, MSR_TORCH_MODULE);
+	 * end_record must follow. NULL: not possible now.
 	 */
-	void *(*begin_record)(size_t n_bytes);
-	void (*end_record)(size_t n_bytes);
+	void *(*begin_record)(enum msr_kind kind, size_t n_bytes);
+	void (*end_record)(enum msr_kind kind, size_t n_bytes);
 	/*
 	 * The id of the logical module, made at the first call. MSR_MODULE_UNKNOWN: not possible
 	 * now.

@@ -8,6 +8,8 @@
  */
 #include "hpcrun-lite/python/python_code.h"
 
+#include "hpcrun-lite/python/torch_code.h"
+
 #include <stdatomic.h>
 
 #define CODE_SETS 4096u
@@ -96,7 +98,7 @@ static uint32_t find_in(struct entry *slots, uint32_t n_slots, uint64_t key)
 	}
 }
 
-static uint32_t find_given(uint64_t key)
+uint32_t code_find_given(uint64_t key)
 {
 	uint32_t number = find_in(table.first_slot, CODE_FEW_SLOTS, key);
 	return number || atomic_load_explicit(&table.n_numbers, memory_order_relaxed) < CODE_FEW
@@ -104,7 +106,7 @@ static uint32_t find_given(uint64_t key)
 		       : find_in(table.slot, CODE_SLOTS, key);
 }
 
-static void give(uint64_t key, uint32_t number)
+void code_give(uint64_t key, uint32_t number)
 {
 	bool is_first = number <= CODE_FEW;
 	struct entry *slots = is_first ? table.first_slot : table.slot;
@@ -121,6 +123,16 @@ static void give(uint64_t key, uint32_t number)
 	}
 }
 
+bool code_has_numbers(void)
+{
+	return atomic_load_explicit(&table.n_numbers, memory_order_relaxed) < CODE_MOST - CODE_SETS;
+}
+
+uint32_t code_take_number(void)
+{
+	return 1 + atomic_fetch_add_explicit(&table.n_numbers, 1, memory_order_relaxed);
+}
+
 /* Clears only the entries that were written: the child must copy each page that it writes to. */
 void code_forget(void)
 {
@@ -133,6 +145,7 @@ void code_forget(void)
 		memset(table.first_slot, 0, sizeof table.first_slot);
 	if (n_numbers > CODE_FEW)
 		memset(table.slot, 0, sizeof table.slot);
+	torch_code_forget();
 	atomic_store_explicit(&table.n_numbers, 0, memory_order_relaxed);
 	atomic_store_explicit(&table.n_cached, 0, memory_order_relaxed);
 }
@@ -261,8 +274,8 @@ static bool load_all(const struct code_context *c, void *to, uintptr_t address, 
 }
 
 /* Copies a string as UTF-8, NUL-terminated and cut to `room`. *n_bytes excludes the NUL. */
-static bool load_string(const struct code_context *c, uintptr_t object, char *to, size_t room,
-			size_t *n_bytes)
+bool code_load_string(const struct code_context *c, uintptr_t object, char *to, size_t room,
+		      size_t *n_bytes)
 {
 	struct string s;
 	if (!open_string(c, object, &s))
@@ -320,10 +333,10 @@ static bool load_contents(const struct code_context *c, const uint8_t *code, str
 	struct code_scratch *s = c->scratch;
 	k->first_line = reader_half(code, l->code.first_line);
 	return k->first_line <= INT32_MAX &&
-	       load_string(c, reader_word(code, l->code.filename), s->file, sizeof s->file,
-			   &k->file) &&
-	       load_string(c, reader_word(code, name_offset(l)), s->name, sizeof s->name,
-			   &k->name) &&
+	       code_load_string(c, reader_word(code, l->code.filename), s->file, sizeof s->file,
+				&k->file) &&
+	       code_load_string(c, reader_word(code, name_offset(l)), s->name, sizeof s->name,
+				&k->name) &&
 	       load_lines(c, reader_word(code, l->code.line_table), &k->lines);
 }
 
@@ -332,10 +345,10 @@ static uint32_t write_record(const struct code_context *c, const struct contents
 {
 	size_t n = (sizeof(struct msr_python_code) + k->file + 1 + k->name + 1 + k->lines + 7) &
 		   ~(size_t)7;
-	struct msr_python_code *r = c->host->begin_record(n);
+	struct msr_python_code *r = c->host->begin_record(MSR_PYTHON_CODE, n);
 	if (!r)
 		return 0;
-	uint32_t number = 1 + atomic_fetch_add_explicit(&table.n_numbers, 1, memory_order_relaxed);
+	const uint32_t number = code_take_number();
 	r->bytes = (uint32_t)n;
 	r->id = number;
 	r->first_line = k->first_line;
@@ -347,7 +360,7 @@ static uint32_t write_record(const struct code_context *c, const struct contents
 	memcpy(at, c->scratch->file, k->file + 1);
 	memcpy(at + k->file + 1, c->scratch->name, k->name + 1);
 	memcpy(at + k->file + 1 + k->name + 1, c->scratch->lines, k->lines);
-	c->host->end_record(n);
+	c->host->end_record(MSR_PYTHON_CODE, n);
 	return number;
 }
 
@@ -366,14 +379,16 @@ static uint32_t add(const struct code_context *c, const uint8_t *code, uint64_t 
 			sum_of((const uint8_t *)c->scratch->name, k.name, 0)),
 		    k.name);
 	same = mix(mix(same, sum_of(c->scratch->lines, k.lines, 0)), k.lines) | 1;
-	uint32_t number = find_given(same);
-	if (!number &&
-	    atomic_load_explicit(&table.n_numbers, memory_order_relaxed) >= CODE_MOST - CODE_SETS) {
+	uint32_t number = code_find_given(same);
+	if (!number && !code_has_numbers()) {
 		number = CODE_UNRECORDED;
 	} else if (!number) {
 		if (!(number = write_record(c, &k)))
 			return 0;
-		give(same, number);
+		code_give(same, number);
+		if (c->host->names_modules &&
+		    torch_code_calls_modules(c->scratch->file, c->scratch->name))
+			torch_code_add_number(number);
 	}
 	cache(key, number);
 	return number;
@@ -528,6 +543,9 @@ static bool get_number(const struct code_context *c, struct code_known *k, uintp
 	if (!new.number && !(new.number = add(c, head, new.key)))
 		new.code = 0; /* it may be recorded later */
 	new.number = new.number == CODE_UNRECORDED ? 0 : new.number;
+	new.is_torch_call = torch_code_has_number(new.number);
+	if (new.is_torch_call)
+		torch_code_add_place(code, new.numbers >> 32);
 	*k = new;
 	return true;
 }

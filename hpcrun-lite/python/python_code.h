@@ -35,6 +35,7 @@ struct code_known {
 	uint64_t instruction; /* the caller's instruction */
 	uint64_t file, name, numbers, key;
 	uint32_t number, first_traceable;
+	bool is_torch_call; /* see torch_code.h */
 };
 
 /* The parts of a code object. */
@@ -113,5 +114,18 @@ uint64_t code_tag_run(const struct frames_run *run, uint64_t at);
 
 /* Call in the child of fork, whose file has no records yet. */
 void code_forget(void);
+
+/* Copies a str object as UTF-8, NUL-terminated and cut to `room`. *n_bytes excludes the NUL. */
+bool code_load_string(const struct code_context *c, uintptr_t object, char *to, size_t room,
+		      size_t *n_bytes);
+
+/*
+ * Numbers for records of other kinds in the logical module. Take one if code_has_numbers(), and
+ * give it to the key, a hash of the record's contents.
+ */
+bool code_has_numbers(void);
+uint32_t code_find_given(uint64_t key); /* 0: no record has this key */
+uint32_t code_take_number(void);
+void code_give(uint64_t key, uint32_t number);
 
 #endif

@@ -126,19 +126,19 @@ static void at_exit(int status, void *unused)
  * Tries for a moment: another thread that writes a record needs a microsecond, unless it was
  * preempted. Then this record is lost.
  */
-static void *begin_python_record(size_t n_bytes)
+static void *begin_python_record(enum msr_kind kind, size_t n_bytes)
 {
 	enum { TRIES = 200 };
 	enum msr_loss cause = MSR_LOSS_BUSY;
 	void *record = NULL;
 	for (int i = 0; !record && cause == MSR_LOSS_BUSY && i < TRIES; i++)
-		record = records_begin(MSR_PYTHON_CODE, n_bytes, &cause);
+		record = records_begin(kind, n_bytes, &cause);
 	return record;
 }
 
-static void end_python_record(size_t n_bytes)
+static void end_python_record(enum msr_kind kind, size_t n_bytes)
 {
-	records_end(MSR_PYTHON_CODE, n_bytes);
+	records_end(kind, n_bytes);
 }
 
 static uint16_t add_python_module(void)
@@ -146,10 +146,10 @@ static uint16_t add_python_module(void)
 	return module_add_logical("[python]", MSR_MODULE_PYTHON);
 }
 
-static const struct python_host python_host = {.begin_record = begin_python_record,
-					       .end_record = end_python_record,
-					       .module = add_python_module,
-					       .note = runtime_note};
+static struct python_host python_host = {.begin_record = begin_python_record,
+					 .end_record = end_python_record,
+					 .module = add_python_module,
+					 .note = runtime_note};
 
 /*
  * The packed address of code in the process; 0 for our own: a region's function was called and has
@@ -204,6 +204,7 @@ static bool start(const char **cause)
 		ompt_start();
 	region_path_start(process.config.max_depth);
 	region_sums_start(packed_address);
+	python_host.names_modules = process.config.torch;
 	if (process.config.python)
 		python_init(&python_host);
 	module_start();

@@ -16,7 +16,7 @@ static struct writer {
 	struct msr_extent *extent;
 	uint64_t used, end; /* bytes after its header: used, and available */
 	uint32_t sequence;
-} writer[MSR_NVTX_NAME + 1];
+} writer[MSR_TORCH_MODULE + 1];
 
 void records_start(void)
 {

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See torch_module.h. A table keeps, by module and the next module further out, the number and the
+ * words of memory that it follows from, which are compared each time, those of a whole path with
+ * one system call. Must not wait, nor touch a reference count.
+ * Test: tests/cli/python/python_modules.sh.
+ */
+#include "hpcrun-lite/python/torch_module.h"
+
+#include "common/safe/fnv.h"
+#include "common/safe/load.h"
+#include "hpcrun-lite/python/torch_search.h"
+
+#include <string.h>
+
+enum {
+	TAGS_UNCHECKED = 64,
+	CELL_CONTENT = 16,
+	REFERENCE_TAG = 7 /* bits of a reference that 3.14 reserves */
+};
+
+/* ---- whether words have changed ---- */
+
+static void clear(struct torch_scratch *s)
+{
+	s->n_words = 0;
+}
+
+static bool add_words(struct torch_scratch *s, const struct object_words *w)
+{
+	if (s->n_words + w->n > TORCH_WORDS)
+		return false;
+	for (uint32_t i = 0; i < w->n; i++) {
+		s->piece[s->n_words] = (struct iovec){(void *)w->word[i].at, sizeof *s->now};
+		s->value[s->n_words++] = w->word[i].value;
+	}
+	return true;
+}
+
+/* Returns how many words, from the first, are as they were. */
+static uint32_t compare(struct torch_scratch *s)
+{
+	const size_t n = load_gathered(s->now, s->piece, s->n_words) / sizeof *s->now;
+	uint32_t same = 0;
+	while (same < n && s->now[same] == s->value[same])
+		same++;
+	return same;
+}
+
+/* A module that no other one has is searched again when it has been met 2^i times. */
+static bool is_due(const struct torch_found *f, uint32_t n_uses)
+{
+	return !f->is_below && (n_uses & (n_uses - 1)) == 0;
+}
+
+/* ---- calls ---- */
+
+bool torch_add(struct torch_calls *calls, const struct python_layout *l,
+	       const struct frames_frame *frame, uint32_t i, bool direct)
+{
+	uint64_t module = frame->first_local;
+	struct torch_call *inner = calls->n ? &calls->call[calls->n - 1] : NULL;
+	if (direct)
+		memcpy(&module, (const void *)(frame->at + l->frame.locals), sizeof module);
+	module &= ~(uint64_t)REFERENCE_TAG;
+	if (!reader_is_plausible(module))
+		return false;
+	if (inner && inner->frame + 1 == i) {
+		inner->module = module; /* that of _wrapped_call_impl() is in no cell */
+		inner->frame = i;
+		return false;
+	}
+	if (calls->n == TORCH_CALLS)
+		return false;
+	calls->call[calls->n++] = (struct torch_call){.module = module, .frame = i};
+	return true;
+}
+
+static uintptr_t outer_of(const struct torch_calls *calls, uint32_t k)
+{
+	return k + 1 < calls->n ? calls->call[k + 1].module : 0;
+}
+
+static bool is_again(const struct torch_calls *calls, uint32_t k)
+{
+	return calls->call[k].module == outer_of(calls, k);
+}
+
+bool torch_has_frame(const struct torch_calls *calls, uint32_t k)
+{
+	return calls->call[k].number && !is_again(calls, k);
+}
+
+/*
+ * A module that is called without the one that has it (checkpointing calls it again in the backward
+ * pass) keeps the name that it had below that one, while that one still has it.
+ */
+static uint32_t find_elsewhere(struct torch_scratch *scratch, uintptr_t module)
+{
+	struct torch_found *f = &scratch->found;
+	for (unsigned i = 0; i < TORCH_SLOT_WAYS; i++) {
+		const uintptr_t outer = torch_slot_outer(module, i);
+		clear(scratch);
+		struct torch_slot *s = outer ? torch_slot_find(module, outer) : NULL;
+		if (s && torch_slot_read(s, module, outer, f) && f->is_below &&
+		    add_words(scratch, &f->words) && compare(scratch) == f->words.n)
+			return f->number;
+	}
+	return 0;
+}
+
+/* An argument that an inner function uses as well is in a cell. */
+static void open_cell(const struct torch_context *c, struct torch_call *call)
+{
+	struct object_reader o = {.layout = c->code->layout,
+				  .types = c->types,
+				  .reader = c->code->reader,
+				  .n_left = 2};
+	uint64_t type, content;
+	if (object_load(&o, call->module + OBJECT_TYPE_AT, &type) && type == c->types->cell &&
+	    object_load(&o, call->module + CELL_CONTENT, &content))
+		call->module = content;
+}
+
+/* Compares the words of calls from..to-1; with the first that differs, all further in. */
+static void compare_calls(struct torch_scratch *s, uint32_t from, uint32_t to)
+{
+	uint32_t same = compare(s);
+	for (uint32_t k = to; k-- > from;) {
+		s->last[k].is_same = s->last[k].n_words <= same;
+		same -= s->last[k].is_same ? s->last[k].n_words : same;
+	}
+	clear(s);
+}
+
+/* Finds what the calls were the last time, and whether they still are, from the outermost. */
+static void find_last(const struct torch_context *c, struct torch_calls *calls)
+{
+	struct torch_scratch *s = c->scratch;
+	uint32_t to = calls->n;
+	clear(s);
+	for (uint32_t k = calls->n; k-- > 0;) {
+		const uintptr_t outer = outer_of(calls, k);
+		s->last[k] = (struct torch_last){0};
+		if (!torch_slot_find(calls->call[k].module, outer))
+			open_cell(c, &calls->call[k]);
+		struct torch_slot *slot = torch_slot_find(calls->call[k].module, outer);
+		if (is_again(calls, k) || !slot ||
+		    !torch_slot_read(slot, calls->call[k].module, outer, &s->found))
+			continue;
+		if (!add_words(s, &s->found.words)) {
+			compare_calls(s, k + 1, to);
+			to = k + 1;
+			add_words(s, &s->found.words);
+		}
+		const uint32_t n_uses = torch_slot_use(slot);
+		s->last[k] = (struct torch_last){
+			.n_words = s->found.words.n,
+			.number = outer && is_due(&s->found, n_uses) ? 0 : s->found.number,
+			.parent_number = s->found.parent_number};
+	}
+	compare_calls(s, 0, to);
+}
+
+static uint32_t name_one(const struct torch_context *c, struct torch_calls *calls, uint32_t k)
+{
+	const struct torch_last *last = &c->scratch->last[k];
+	const uintptr_t module = calls->call[k].module, outer = outer_of(calls, k);
+	const uint32_t outer_number = outer ? calls->call[k + 1].number : 0,
+		       elsewhere = outer ? 0 : find_elsewhere(c->scratch, module);
+	if (is_again(calls, k) || elsewhere)
+		return elsewhere ? elsewhere : outer_number;
+	if (last->number && last->is_same &&
+	    (!last->parent_number || last->parent_number == outer_number))
+		return last->number;
+	if (!torch_search(c, calls, k))
+		return 0;
+	torch_slot_write(module, outer, &c->scratch->found);
+	return c->scratch->found.number;
+}
+
+void torch_name(const struct torch_context *c, struct torch_calls *calls)
+{
+	const bool direct = c->code->reader->direct;
+	c->code->reader->direct = false;
+	find_last(c, calls);
+	for (uint32_t k = calls->n; k-- > 0;)
+		calls->call[k].number = name_one(c, calls, k);
+	c->code->reader->direct = direct;
+}
+
+static uint64_t word_at(uintptr_t at)
+{
+	uint64_t word;
+	memcpy(&word, (const void *)at, sizeof word);
+	return word;
+}
+
+static uint32_t find_known(struct torch_scratch *scratch, const struct torch_calls *calls,
+			   uint32_t k)
+{
+	struct torch_found *f = &scratch->found;
+	const uintptr_t module = calls->call[k].module, outer = outer_of(calls, k);
+	struct torch_slot *s = torch_slot_find(module, outer);
+	const uint32_t elsewhere = outer ? 0 : find_elsewhere(scratch, module);
+	if (elsewhere)
+		return elsewhere;
+	if (!s || !torch_slot_read(s, module, outer, f) ||
+	    (f->parent_number && f->parent_number != calls->call[k + 1].number))
+		return 0;
+	/* The first word is the class, so the others are in the objects. */
+	for (uint32_t i = 0; i < f->n_own && i < f->words.n; i++)
+		if (word_at(f->words.word[i].at) != f->words.word[i].value)
+			return 0;
+	return f->number;
+}
+
+static void find_all_known(const struct object_types *types, struct torch_scratch *scratch,
+			   struct torch_calls *calls)
+{
+	for (uint32_t k = calls->n; k-- > 0;) {
+		struct torch_call *call = &calls->call[k];
+		if (word_at(call->module + OBJECT_TYPE_AT) == types->cell)
+			call->module = word_at(call->module + CELL_CONTENT);
+		call->number = is_again(calls, k)                  ? calls->call[k + 1].number
+			       : reader_is_plausible(call->module) ? find_known(scratch, calls, k)
+								   : 0;
+	}
+}
+
+bool torch_tag(const struct object_types *types, struct torch_scratch *scratch,
+	       struct torch_calls *calls, uint64_t *sum)
+{
+	const uint32_t epoch = torch_slot_epoch();
+	uint64_t tag = fnv64(FNV64_START, &epoch, sizeof epoch);
+	if (++scratch->n_tags % TAGS_UNCHECKED == 0)
+		return false;
+	find_all_known(types, scratch, calls);
+	for (uint32_t k = 0; k < calls->n; k++) {
+		const struct torch_call *call = &calls->call[k];
+		if (!call->number)
+			return false;
+		tag = (tag ^ call->module) * UINT64_C(0x9E3779B97F4A7C15);
+		tag = (tag ^ tag >> 29 ^ call->number) * UINT64_C(0x9E3779B97F4A7C15);
+		tag ^= tag >> 29;
+	}
+	*sum += tag;
+	return true;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Names of the modules of PyTorch that are on a stack ("layer3", "2", "conv1"). A frame of
+ * Module._call_impl has the module as its first argument. Its name is the key under which the next
+ * module further out has it in its dictionary `_modules`, or one that this one contains. Both are
+ * read from memory. So no Python code runs, and the name is that of this moment.
+ *
+ * A module on the stack is a frame of its own in the path, with a number of MSR_TORCH_MODULE. Equal
+ * names below equal modules have one number, whatever the object. Signal-safe. Test:
+ * tests/cli/python/python_modules.sh.
+ */
+#ifndef HPCRUN_LITE_PYTHON_TORCH_MODULE_H
+#define HPCRUN_LITE_PYTHON_TORCH_MODULE_H
+
+#include "hpcrun-lite/python/python_code.h"
+#include "hpcrun-lite/python/torch_table.h"
+
+enum { TORCH_CALLS = 128 }; /* calls of modules in a path; further out ones have no frame */
+
+/* A call of a module. */
+struct torch_call {
+	uintptr_t module; /* or the cell that has it */
+	uint32_t frame;   /* among struct frames, of the innermost of its frames */
+	uint32_t at;      /* where its frame is in the path */
+	uint32_t number;  /* of its record; 0: it could not be named */
+};
+
+struct torch_calls {
+	uint32_t n;
+	struct torch_call call[TORCH_CALLS]; /* innermost first */
+};
+
+/* What a call of a module was the last time. */
+struct torch_last {
+	uint32_t n_words, number, parent_number; /* number 0: unknown */
+	bool is_below, is_same;                  /* is_same: the words have not changed */
+};
+
+/* Memory of the thread. */
+enum { TORCH_WORDS = 512 };
+struct torch_scratch {
+	struct torch_found found;
+	struct torch_last last[TORCH_CALLS];
+	uint32_t n_words, n_tags;
+	struct iovec piece[TORCH_WORDS];
+	uint64_t value[TORCH_WORDS], now[TORCH_WORDS];
+};
+
+struct torch_context {
+	const struct code_context *code;
+	const struct object_types *types;
+	struct torch_scratch *scratch;
+};
+
+/*
+ * Adds the module that frame i calls. Returns false if there is none, or if the call is the one
+ * that was added last: _wrapped_call_impl() calls _call_impl().
+ */
+bool torch_add(struct torch_calls *calls, const struct python_layout *l,
+	       const struct frames_frame *frame, uint32_t i, bool direct);
+/*
+ * Returns false if the call has no number, or is within one of the same module: torch.compile has
+ * frames between.
+ */
+bool torch_has_frame(const struct torch_calls *calls, uint32_t k);
+/* Finds the numbers of all calls. Guarded loads. */
+void torch_name(const struct torch_context *c, struct torch_calls *calls);
+/*
+ * Adds to *sum what tells these calls from others. Returns false if a call has no number yet, and
+ * every 64th time. The modules must be alive, as those on the stack of the calling thread are.
+ * Looks only at the modules themselves: one that has got another name, or one in the place of a
+ * freed one with equal places of dictionaries, has the old tag until torch_name() finds the new
+ * name.
+ */
+bool torch_tag(const struct object_types *types, struct torch_scratch *scratch,
+	       struct torch_calls *calls, uint64_t *sum);
+#endif

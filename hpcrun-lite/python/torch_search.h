@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Finds the name of a module of PyTorch: the key under which another one on the stack has it in its
+ * dictionary `_modules`, or a module that this one contains. Writes a record for a new name.
+ * Signal-safe. Test: tests/cli/python/python_modules.sh.
+ */
+#ifndef HPCRUN_LITE_PYTHON_TORCH_SEARCH_H
+#define HPCRUN_LITE_PYTHON_TORCH_SEARCH_H
+
+#include "hpcrun-lite/python/torch_module.h"
+
+/*
+ * Finds call k of `calls`, whose further out ones have their numbers; the result is in
+ * c->scratch->found. If no module has it, its name is its class. Returns false if that cannot be
+ * read, or there is no room for a record. Guarded loads.
+ */
+bool torch_search(const struct torch_context *c, const struct torch_calls *calls, uint32_t k);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See torch_table.h. A slot has a sequence number, which is odd while it is written; readers copy
+ * it and look at the number again. Must not wait. Test: tests/cli/python/python_modules.sh.
+ */
+#include "hpcrun-lite/python/torch_table.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+enum { SETS = 1024, WAYS = TORCH_SLOT_WAYS };
+
+struct torch_slot {
+	_Atomic uint32_t sequence; /* odd: being written */
+	_Atomic uint32_t n_uses;
+	_Atomic uintptr_t module, outer;
+	struct torch_found found;
+};
+
+static struct {
+	struct torch_slot slot[SETS][WAYS];
+	_Atomic uint32_t n_written; /* selects the slot to replace */
+	_Atomic uint32_t epoch;
+} table;
+
+static struct torch_slot *set_of(uintptr_t module)
+{
+	return table.slot[module * UINT64_C(0x9E3779B97F4A7C15) >> 54];
+}
+_Static_assert(SETS == 1 << 10, "set_of takes 10 bits");
+
+static bool is_for(struct torch_slot *s, uintptr_t module, uintptr_t outer)
+{
+	return atomic_load_explicit(&s->module, memory_order_relaxed) == module &&
+	       atomic_load_explicit(&s->outer, memory_order_relaxed) == outer;
+}
+
+bool torch_slot_read(struct torch_slot *s, uintptr_t module, uintptr_t outer, struct torch_found *f)
+{
+	/* acquire: the content was written before */
+	const uint32_t sequence = atomic_load_explicit(&s->sequence, memory_order_acquire);
+	if (!is_for(s, module, outer) || sequence & 1 || s->found.words.n > OBJECT_WORDS)
+		return false;
+	f->number = s->found.number;
+	f->parent_number = s->found.parent_number;
+	f->n_own = s->found.n_own;
+	f->is_below = s->found.is_below;
+	f->words.n = s->found.words.n <= OBJECT_WORDS ? s->found.words.n : 0;
+	memcpy(f->words.word, s->found.words.word, f->words.n * sizeof *f->words.word);
+	atomic_thread_fence(memory_order_acquire);
+	return atomic_load_explicit(&s->sequence, memory_order_relaxed) == sequence &&
+	       is_for(s, module, outer);
+}
+
+struct torch_slot *torch_slot_find(uintptr_t module, uintptr_t outer)
+{
+	struct torch_slot *set = set_of(module);
+	for (unsigned i = 0; i < WAYS; i++)
+		if (is_for(&set[i], module, outer))
+			return &set[i];
+	return NULL;
+}
+
+void torch_slot_write(uintptr_t module, uintptr_t outer, const struct torch_found *f)
+{
+	struct torch_slot *s = torch_slot_find(module, outer);
+	const bool is_again = s;
+	if (is_again && s->found.number != f->number)
+		atomic_fetch_add_explicit(&table.epoch, 1, memory_order_relaxed);
+	if (!is_again)
+		s = &set_of(module)[atomic_fetch_add_explicit(&table.n_written, 1,
+							      memory_order_relaxed) %
+				    WAYS];
+	uint32_t sequence = atomic_load_explicit(&s->sequence, memory_order_relaxed);
+	if (sequence & 1 ||
+	    !atomic_compare_exchange_strong_explicit(&s->sequence, &sequence, sequence + 1,
+						     memory_order_acquire, memory_order_relaxed))
+		return;
+	atomic_thread_fence(memory_order_release);
+	atomic_store_explicit(&s->module, module, memory_order_relaxed);
+	atomic_store_explicit(&s->outer, outer, memory_order_relaxed);
+	if (!is_again)
+		atomic_store_explicit(&s->n_uses, 0, memory_order_relaxed);
+	s->found.number = f->number;
+	s->found.parent_number = f->parent_number;
+	s->found.n_own = f->n_own;
+	s->found.is_below = f->is_below;
+	s->found.words.n = f->words.n;
+	memcpy(s->found.words.word, f->words.word, f->words.n * sizeof *f->words.word);
+	atomic_store_explicit(&s->sequence, sequence + 2, memory_order_release);
+}
+
+void torch_forget(void)
+{
+	if (!atomic_load_explicit(&table.n_written, memory_order_relaxed))
+		return;
+	for (unsigned i = 0; i < SETS * WAYS; i++) {
+		struct torch_slot *s = &table.slot[i / WAYS][i % WAYS];
+		if (atomic_load_explicit(&s->module, memory_order_relaxed)) {
+			atomic_store_explicit(&s->module, 0, memory_order_relaxed);
+			atomic_store_explicit(&s->sequence, 0, memory_order_relaxed);
+		}
+	}
+	atomic_store_explicit(&table.n_written, 0, memory_order_relaxed);
+}
+
+uint32_t torch_slot_use(struct torch_slot *s)
+{
+	return 1 + atomic_fetch_add_explicit(&s->n_uses, 1, memory_order_relaxed);
+}
+
+uint32_t torch_slot_epoch(void)
+{
+	return atomic_load_explicit(&table.epoch, memory_order_relaxed);
+}
+
+uintptr_t torch_slot_outer(uintptr_t module, uint32_t i)
+{
+	return atomic_load_explicit(&set_of(module)[i].outer, memory_order_relaxed);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What is known of modules of PyTorch: by a module and the next module further out on the stack,
+ * the number that it got and the words of memory that this follows from. All threads share the
+ * table, without a lock. Signal-safe. Test: tests/cli/python/python_modules.sh.
+ */
+#ifndef HPCRUN_LITE_PYTHON_TORCH_TABLE_H
+#define HPCRUN_LITE_PYTHON_TORCH_TABLE_H
+
+#include "hpcrun-lite/python/python_object.h"
+
+/* How a module has its name. */
+struct torch_found {
+	uint32_t number;        /* of its record */
+	uint32_t parent_number; /* of the next module further out, if that one has it; else 0 */
+	uint32_t n_own;         /* the first words are in objects on the stack */
+	bool is_below;          /* a module further out has it */
+	struct object_words words;
+};
+
+enum { TORCH_SLOT_WAYS = 4 };
+struct torch_slot;
+
+/* NULL: the pair is not known. `outer` 0: there is no module further out. */
+struct torch_slot *torch_slot_find(uintptr_t module, uintptr_t outer);
+/* Copies a slot. Returns false if it is for another pair, or is being written. */
+bool torch_slot_read(struct torch_slot *s, uintptr_t module, uintptr_t outer,
+		     struct torch_found *f);
+/* Counts a use. Returns how many there were. */
+uint32_t torch_slot_use(struct torch_slot *s);
+/* Does nothing if the slot is being written, maybe by the code that a handler interrupted. */
+void torch_slot_write(uintptr_t module, uintptr_t outer, const struct torch_found *f);
+/* A further out module with which this one may be known: the i-th of TORCH_SLOT_WAYS. */
+uintptr_t torch_slot_outer(uintptr_t module, uint32_t i);
+/* Changes when a pair gets another number. */
+uint32_t torch_slot_epoch(void);
+/* Call in the child of fork. */
+void torch_forget(void);
+
+#endif
