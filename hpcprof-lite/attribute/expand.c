@@ -54,6 +54,8 @@ static uint32_t enter_python(struct expand_run *r, uint32_t caller, uint64_t pla
 	if (number >= r->e->n_python)
 		return caller;
 	uint32_t at = expand_enter_function(r, caller, expand_find_python(r, number), MODEL_CALL);
+	if (r->e->python[number].is_torch_module)
+		return at;
 	uint32_t file =
 		r->failed ? MODEL_NONE : r->e->functions.at[r->e->contexts.at[at].function].file;
 	if (r->failed)

@@ -156,7 +156,9 @@ uint32_t expand_find_python(struct expand_run *r, uint32_t number)
 		struct expand_function f = {.name = strtab_add_z(r->e->strings, p->name),
 					    .linkage_name = strtab_add_z(r->e->strings, ""),
 					    .module = p->module,
-					    .file = p->file ? expand_intern_file(r, p->file)
+					    .is_torch_module = p->is_torch_module,
+					    .file = p->file && !p->is_torch_module
+							    ? expand_intern_file(r, p->file)
 							    : MODEL_NONE,
 					    .line = p->line,
 					    .definition = MODEL_NONE};

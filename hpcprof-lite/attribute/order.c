@@ -196,6 +196,7 @@ static bool put_functions(struct sorter *s)
 						.wait = f->wait,
 						.is_operator = f->is_operator,
 						.is_range = f->is_range,
+						.is_torch_module = f->is_torch_module,
 						.is_launch = known_launch(get_string(s, f->name)),
 						.is_node = f->is_node};
 		if (!f->is_node)

@@ -2,6 +2,7 @@
 /* See python_frames.h. Test: tests/cli/python/python_frames.sh. */
 #include "hpcprof-lite/attribute/python_frames.h"
 
+#include "hpcprof-lite/attribute/torch/torch_modules.h"
 #include "hpcprof-lite/load/python_lines.h"
 #include "hpcprof-lite/model/private.h"
 
@@ -12,7 +13,9 @@
 struct python_file {
 	const struct load_file *in;     /* NULL: there is no Python in it */
 	const struct python_part *part;
-	uint32_t *function_of; /* by id of the code object; [0]: of such as are not known */
+	/* by id of the code object or module of PyTorch; [0]: of such as are not known */
+	uint32_t *function_of;
+	size_t n; /* ids are smaller */
 };
 
 /* Names such as "<string>" and "<frozen importlib._bootstrap>" are no paths. */
@@ -67,20 +70,43 @@ static uint32_t get_function(struct python_part *p, struct merge_modules *module
 	}
 }
 
+/* Modules of PyTorch have a load module of their own: no file has that path. */
+static bool unify_torch_modules(struct python_part *p, struct python_file *to,
+				struct merge_modules *modules, struct model *m)
+{
+	char **names = torch_modules_name(to->in);
+	const size_t n = to->in->torch_modules.n;
+	bool ok = names;
+	for (size_t id = 1; names && id < n; id++) {
+		const uint32_t function =
+			names[id] && ok ? get_function(p, modules, m, "[torch.nn]", names[id], 0)
+					: UINT32_MAX;
+		ok = ok && (!names[id] || function != UINT32_MAX);
+		if (ok && names[id] && to->function_of[id] == to->function_of[0]) {
+			p->functions.at[function].is_torch_module = true;
+			to->function_of[id] = function;
+		}
+		free(names[id]);
+	}
+	free(names);
+	return ok;
+}
+
 static bool unify_file(struct python_part *p, struct python_file *to, const struct load_file *in,
 		       struct merge_modules *modules, struct model *m)
 {
 	to->in = in;
 	to->part = p;
-	to->function_of = calloc(in->python.n + 1, sizeof *to->function_of);
+	to->n = in->python.n > in->torch_modules.n ? in->python.n : in->torch_modules.n;
+	to->function_of = calloc(to->n + 1, sizeof *to->function_of);
 	if (!to->function_of ||
 	    (to->function_of[0] = get_function(p, modules, m, NULL, "<unknown Python function>",
 					       0)) == UINT32_MAX)
 		return false;
-	for (size_t id = 1; id < in->python.n; id++) {
-		const struct load_python *code = &in->python.at[id];
+	for (size_t id = 1; id < to->n; id++) {
+		const struct load_python *code = id < in->python.n ? &in->python.at[id] : NULL;
 		to->function_of[id] = to->function_of[0];
-		if (!code->record)
+		if (!code || !code->record)
 			continue;
 		char *file = model_own(m, full_path(code->file, in->directory));
 		to->function_of[id] = file ? get_function(p, modules, m, file, code->name,
@@ -89,7 +115,7 @@ static bool unify_file(struct python_part *p, struct python_file *to, const stru
 		if (to->function_of[id] == UINT32_MAX)
 			return false;
 	}
-	return true;
+	return unify_torch_modules(p, to, modules, m);
 }
 
 bool python_unify(struct python_part *p, struct load_job *job, struct merge_modules *modules,
@@ -136,7 +162,7 @@ bool python_translate(const struct python_file *f, msr_addr addr, uint32_t *modu
 	const struct load_python *code = number < f->in->python.n && f->in->python.at[number].record
 						 ? &f->in->python.at[number]
 						 : NULL;
-	uint32_t function = f->function_of[code ? number : 0],
+	uint32_t function = f->function_of[number < f->n ? number : 0],
 		 line = code ? line_of(code, msr_python_unit_of(msr_addr_link(addr))) : 0;
 	*module = f->part->functions.at[function].module;
 	*place = (uint64_t)function << PYTHON_LINE_BITS |

@@ -95,27 +95,6 @@ static enum status read_module(struct load_file *f, const uint8_t *record, uint3
 	return STATUS_OK;
 }
 
-static enum status read_python(struct load_file *f, const uint8_t *record, uint32_t bytes)
-{
-	const struct msr_python_code *r = (const void *)record;
-	uint64_t strings = bytes < sizeof *r ? 0 : (uint64_t)r->file_bytes + r->name_bytes;
-	/* No file can hold more of them than this; bounds what a damaged id may make us
-	 * allocate. */
-	if (bytes < sizeof *r || strings + r->line_bytes > bytes - sizeof *r || !r->id ||
-	    r->id > f->map.n_bytes / sizeof *r || r->first_line > INT32_MAX)
-		return STATUS_BAD_INPUT;
-	const char *file = (const char *)(r + 1), *name = file + r->file_bytes;
-	if (!ends_in_nul(file, r->file_bytes) || !ends_in_nul(name, r->name_bytes))
-		return STATUS_BAD_INPUT;
-	if (f->python.n <= r->id && !vec_extend(&f->python, r->id + 1 - f->python.n))
-		return STATUS_NO_MEMORY;
-	struct load_python *p = &f->python.at[r->id];
-	if (p->record)
-		return STATUS_BAD_INPUT;
-	*p = (struct load_python){r, file, name, (const uint8_t *)name + r->name_bytes};
-	return STATUS_OK;
-}
-
 static enum status read_unmeasured(struct load_file *f, const uint8_t *record, uint32_t bytes)
 {
 	const struct msr_unmeasured *r = (const void *)record;
@@ -239,8 +218,8 @@ static enum status read_extent(struct load_file *f, const struct msr_view *v)
 		return load_lengthed(f, v, read_info);
 	case MSR_MODULE:
 		return load_lengthed(f, v, read_module);
-	case MSR_PYTHON_CODE:
-		return load_lengthed(f, v, read_python);
+	case MSR_PYTHON_CODE: return load_lengthed(f, v, load_python_code);
+	case MSR_TORCH_MODULE: return load_lengthed(f, v, load_torch_module);
 	case MSR_WAIT_OBJECT:
 		return load_lengthed(f, v, load_wait_object);
 	case MSR_UNMEASURED:
@@ -612,6 +591,7 @@ void load_file_close(struct load_file *f)
 	vec_free(&f->threads);
 	vec_free(&f->modules);
 	vec_free(&f->python);
+	vec_free(&f->torch_modules);
 	vec_free(&f->wait_objects);
 	vec_free(&f->notes);
 	vec_free(&f->events);

@@ -57,6 +57,12 @@ struct load_python {
 };
 
 /* A program that could not be measured. */
+/* A module of PyTorch that frames call. */
+struct load_torch_module {
+	const struct msr_torch_module *record; /* NULL: no module has this id */
+	const char *name, *class;
+};
+
 struct load_unmeasured {
 	const struct msr_unmeasured *record;
 	const char *path;
@@ -89,6 +95,7 @@ struct load_file {
 	VEC(struct load_thread) threads; /* ascending numbers */
 	VEC(struct load_module) modules; /* by module id */
 	VEC(struct load_python) python;  /* by id */
+	VEC(struct load_torch_module) torch_modules; /* by id, which no code object has */
 	VEC(struct load_wait_object) wait_objects; /* by id */
 	bool has_python;                 /* the file has a logical module of Python */
 	bool has_unknown_code;           /* there are frames in code outside all modules */

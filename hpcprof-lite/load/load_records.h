@@ -23,6 +23,10 @@ const struct msr_node *load_node(const struct load_thread *t, uint32_t id);
 enum status load_lengthed(struct load_file *f, const struct msr_view *v,
 	enum status (*read)(struct load_file *, const uint8_t *, uint32_t));
 
+/* Read one record, for load_lengthed(). */
+enum status load_python_code(struct load_file *f, const uint8_t *record, uint32_t bytes);
+enum status load_torch_module(struct load_file *f, const uint8_t *record, uint32_t bytes);
+
 /*
  * Says that n_bytes of the file were read and will not be needed again soon. From time to time,
  * gives back all pages of a mapped file; they remain in the page cache. It gives back all pages

@@ -73,6 +73,11 @@ struct model_function {
 	 */
 	bool is_range;
 	/*
+	 * A module of PyTorch: "layer3.2.conv1 (Conv2d)". It stands between the line that called it
+	 * and its functions. Its own module is a Python one that is no file.
+	 */
+	bool is_torch_module;
+	/*
 	 * Not MSR_GPU_NO_KIND: the function is a placeholder: "<gpu kernel>", "<gpu copy>" and so
 	 * on. It connects the CPU context that asked for operations of this kind with the
 	 * operations. Its module is MODEL_NONE, and operations other than kernels count at it.

@@ -25,6 +25,8 @@ static struct state state_of(const struct model *m, const struct state *all, uin
 	case MODEL_CONTEXT_ENTRY: return (struct state){c, false};
 	case MODEL_CONTEXT_FUNCTION: {
 		uint32_t module = m->functions[x->function].module;
+		if (m->functions[x->function].is_torch_module)
+			return (struct state){c, false};
 		unsigned role =
 			module < m->n_modules ? m->modules[module].role : MODEL_MODULE_PROGRAM;
 		bool at_start = parent.from != MODEL_NONE &&

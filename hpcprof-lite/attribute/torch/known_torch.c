@@ -156,6 +156,7 @@ bool known_torch_wrapper(const char *file, const char *function)
 	} rows[] = {
 		{"/torch/nn/modules/module.py", "_call_impl"},
 		{"/torch/nn/modules/module.py", "_wrapped_call_impl"},
+		{"/torch/nn/modules/module.py", "inner"}, /* of _call_impl */
 		{"/torch/autograd/grad_mode.py", "decorate_context"},
 		{"/torch/utils/_contextlib.py", "decorate_context"},
 		{"/torch/amp/autocast_mode.py", "decorate_autocast"},

@@ -144,6 +144,8 @@ bool torch_fold_open(struct expand_run *r, const struct merge_tree *t, struct to
 	*fold = NULL;
 	for (uint32_t i = 0; i < r->n_modules && !any; i++)
 		any = known_torch_library(r->modules[i].path);
+	for (size_t i = 0; i < r->e->n_python && !any; i++)
+		any = r->e->python[i].is_torch_module;
 	if (!any)
 		return true;
 	struct torch_fold *f = calloc(1, sizeof *f);

@@ -114,6 +114,7 @@ static void wrappers(void **state)
 	(void)state;
 	assert_true(known_torch_wrapper(module, "Module._call_impl"));
 	assert_true(known_torch_wrapper(module, "_wrapped_call_impl"));
+	assert_true(known_torch_wrapper(module, "Module._call_impl.<locals>.inner"));
 	assert_true(known_torch_wrapper("/x/torch/utils/_contextlib.py",
 					"context_decorator.<locals>.decorate_context"));
 	assert_true(known_torch_wrapper("/x/torch/_dynamo/eval_frame.py",
