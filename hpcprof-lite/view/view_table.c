@@ -8,16 +8,21 @@
 
 #include <stdlib.h>
 
-/* By context: the operator around it, or MODEL_NONE. NULL if memory is short. */
-static uint32_t *find_operators(const struct model *m)
+static bool is_around(const struct model *m, const struct model_context *c, enum view_by by)
+{
+	if (c->kind != MODEL_CONTEXT_FUNCTION || c->function >= m->n_functions)
+		return false;
+	const struct model_function *f = &m->functions[c->function];
+	return by == VIEW_BY_OPERATOR ? f->is_operator : f->is_torch_module;
+}
+
+/* By context: the operator or module around it, or MODEL_NONE. NULL if memory is short. */
+static uint32_t *find_around(const struct model *m, enum view_by by)
 {
 	uint32_t *at = calloc((size_t)m->n_contexts + 1, sizeof *at);
 	for (uint32_t i = 0; at && i < m->n_contexts; i++) {
 		const struct model_context *c = &m->contexts[i];
-		const bool is_operator = c->kind == MODEL_CONTEXT_FUNCTION &&
-					 c->function < m->n_functions &&
-					 m->functions[c->function].is_operator;
-		at[i] = is_operator ? c->function : i ? at[c->parent] : MODEL_NONE;
+		at[i] = is_around(m, c, by) ? c->function : i ? at[c->parent] : MODEL_NONE;
 	}
 	return at;
 }
@@ -26,13 +31,13 @@ static uint32_t *find_operators(const struct model *m)
 struct keys {
 	const struct model *m;
 	enum view_by by;
-	uint32_t *operators; /* BY_OPERATOR: by context; others: NULL */
+	uint32_t *around; /* BY_OPERATOR, BY_TORCH_MODULE: by context; others: NULL */
 };
 
 static bool keys_open(const struct model *m, enum view_by by, struct keys *k)
 {
 	*k = (struct keys){.m = m, .by = by};
-	return by != VIEW_BY_OPERATOR || (k->operators = find_operators(m));
+	return by < VIEW_BY_OPERATOR || (k->around = find_around(m, by));
 }
 
 /* The row that context `i` belongs to, as a pair of words. False: none. */
@@ -41,7 +46,8 @@ static bool key_of(const struct keys *k, uint32_t i, uint64_t *a, uint64_t *b)
 	const struct model_context *c = &k->m->contexts[i];
 	*b = 0;
 	switch (k->by) {
-	case VIEW_BY_OPERATOR: *a = k->operators[i]; return k->operators[i] != MODEL_NONE;
+	case VIEW_BY_OPERATOR:
+	case VIEW_BY_TORCH_MODULE: *a = k->around[i]; return k->around[i] != MODEL_NONE;
 	case VIEW_BY_FUNCTION: *a = c->function; return c->function != MODEL_NONE;
 	case VIEW_BY_MODULE: *a = c->module; return c->module != MODEL_NONE;
 	case VIEW_BY_LINE:
@@ -161,7 +167,7 @@ bool view_rows_make(const struct model *m, const struct view_values *t, enum vie
 	bool ok = keys_open(m, by, &k) && sum_guessed(m, t, &guessed) &&
 		  fill(&k, t, guessed, &f, &rows->has_guesses);
 	free(guessed);
-	free(k.operators);
+	free(k.around);
 	map_free(&f.index);
 	vec_free(&f.ends);
 	if (!ok) {
@@ -198,7 +204,7 @@ bool view_find_outermost(const struct model *m, enum view_by by, bool *is_outerm
 			is_outermost[c] = true;
 		}
 	}
-	free(k.operators);
+	free(k.around);
 	map_free(&f.index);
 	vec_free(&f.ends);
 	vec_free(&f.rows);

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Flat tables of one metric: sums over all contexts of one function, line of a function, module or
- * operator of PyTorch. If a context is inside another of the same row, the total counts it once.
- * Recursion therefore does not exceed the whole. What an operator calls is its own, up to operators
- * that it calls. Test: tests/unit/prof/test_view_table.c.
+ * Flat tables of one metric: sums over all contexts of one function, line of a function, module, or
+ * operator or module of PyTorch. If a context is inside another of the same row, the total counts
+ * it once. Recursion therefore does not exceed the whole. What an operator or module of PyTorch
+ * calls is its own, up to the next one. Test: tests/unit/prof/test_view_table.c.
  */
 #ifndef HPCPROF_VIEW_VIEW_TABLE_H
 #define HPCPROF_VIEW_VIEW_TABLE_H
 
 #include "hpcprof-lite/view/view_values.h"
 
-enum view_by { VIEW_BY_FUNCTION, VIEW_BY_LINE, VIEW_BY_MODULE, VIEW_BY_OPERATOR };
+enum view_by {
+	VIEW_BY_FUNCTION,
+	VIEW_BY_LINE,
+	VIEW_BY_MODULE,
+	VIEW_BY_OPERATOR,
+	VIEW_BY_TORCH_MODULE
+};
 
 struct view_row {
 	uint32_t context; /* the first context of the row; it names the row */

@@ -66,7 +66,7 @@ static void describe_row(const struct model *m, const struct view_row *r, enum v
 		const struct model_module *module = &m->modules[c->module];
 		snprintf(name, n_bytes, "%s",
 			 module->is_gpu ? text_file(file, module->path) : module->path);
-	} else if (by == VIEW_BY_OPERATOR) {
+	} else if (by >= VIEW_BY_OPERATOR) {
 		text_function_name(name, n_bytes, m, c->function);
 	} else if (by == VIEW_BY_FUNCTION) {
 		text_function_name(name, n_bytes, m, c->function);
@@ -92,9 +92,10 @@ static void describe_row(const struct model *m, const struct view_row *r, enum v
 static void put_heading(const struct table *t)
 {
 	static const char *const titles[] = {"Functions", "Lines", "Modules",
-					     "Operators of PyTorch"},
-				 *const columns[] = {"function", "line", "module", "operator"},
-				 *const wheres[] = {"defined at", "function", "", ""};
+					     "Operators of PyTorch", "Modules of PyTorch"},
+				 *const columns[] = {"function", "line", "module", "operator",
+						     "module"},
+				 *const wheres[] = {"defined at", "function", "", "", ""};
 	const struct model_metric *metric = &t->m->metrics[t->t->metric];
 	const char *more = metric->kind == MODEL_METRIC_GPU_MEAN ? ", summed over launches"
 			   : t->t->spread                        ? "; in kernels by PC samples"
@@ -104,8 +105,8 @@ static void put_heading(const struct table *t)
 	else
 		text_heading(t->s, "%s by their own %s%s%s", titles[t->by], metric->name,
 			     t->by == VIEW_BY_LINE ? "" : ", then by total", more);
-	if (t->by == VIEW_BY_OPERATOR)
-		fputs("  self: without the operators that it calls\n", t->s->out);
+	if (t->by >= VIEW_BY_OPERATOR)
+		fprintf(t->s->out, "  self: without the %ss that it calls\n", columns[t->by]);
 	if (t->rows.has_guesses)
 		fputs("  ?: a guessed frame; guessed: the total's share that rests on one.\n",
 		      t->s->out);
@@ -218,7 +219,7 @@ bool text_report_table(const struct model *m, const struct view_values *metric, 
 		return false;
 	bool anywhere = t.rows.n && t.rows.at[0].self > 0;
 	/* what GPUs did as a whole is at no line */
-	if (by == VIEW_BY_OPERATOR
+	if (by >= VIEW_BY_OPERATOR
 		    ? t.rows.n > 0
 		    : anywhere || m->metrics[metric->metric].kind == MODEL_METRIC_SAMPLED) {
 		share_room(&t);

@@ -42,7 +42,8 @@ static enum status set_by(void *settings, const char *value)
 	} views[] = {{"path", SINK_TEXT_PATHS},     {"function", SINK_TEXT_FUNCTIONS},
 		     {"line", SINK_TEXT_LINES},     {"module", SINK_TEXT_MODULES},
 		     {"thread", SINK_TEXT_THREADS}, {"gpu", SINK_TEXT_GPU},
-		     {"mpi", SINK_TEXT_MPI},	    {"operator", SINK_TEXT_OPERATORS}};
+		     {"mpi", SINK_TEXT_MPI},	    {"operator", SINK_TEXT_OPERATORS},
+		     {"torch-module", SINK_TEXT_TORCH_MODULES}};
 	const size_t n_views = sizeof views / sizeof views[0];
 	unsigned *to = &((struct sink_text_options *)settings)->views;
 	for (const char *at = value; *at || at == value;) {
@@ -53,7 +54,7 @@ static enum status set_by(void *settings, const char *value)
 		if (i == n_views)
 			return options_refuse(
 				"--by: '%.*s' is none of path, function, line, module, thread, "
-				"gpu, mpi, operator",
+				"gpu, mpi, operator, torch-module",
 				(int)n, at);
 		*to |= views[i].view;
 		at += n + (at[n] == ',');
@@ -86,7 +87,8 @@ static enum status set_interpreter(void *settings, const char *value)
 const struct option_spec text_options[] = {
 	{0, "metric", "NAME", "text: the metric to report (the first)", set_metric},
 	{0, "by", "LIST",
-	 "text: only the views named: path, function, line, module,\nthread, gpu, mpi, operator",
+	 "text: only the views named: path, function, line, module,\nthread, gpu, mpi, operator, "
+	 "torch-module",
 	 set_by},
 	{0, "sort", "ORDER", "text: tables by self, the own value (default), or total", set_sort},
 	{0, "depth", "N", "text: functions below the entry to show", set_depth},

@@ -114,6 +114,8 @@ static bool write_views(const struct model *m, const struct view_values *t,
 		return ok;
 	if (views & SINK_TEXT_OPERATORS)
 		ok = ok && text_report_table(m, t, VIEW_BY_OPERATOR, s);
+	if (views & SINK_TEXT_TORCH_MODULES)
+		ok = ok && text_report_table(m, t, VIEW_BY_TORCH_MODULE, s);
 	if (views & SINK_TEXT_FUNCTIONS)
 		ok = ok && text_report_table(m, t, VIEW_BY_FUNCTION, s);
 	if (views & SINK_TEXT_LINES)
@@ -160,7 +162,8 @@ static enum status write_report(const struct model *m, const struct sink_text_op
 	unsigned views = o->views ? o->views
 				  : SINK_TEXT_PATHS | SINK_TEXT_FUNCTIONS | SINK_TEXT_LINES |
 					    SINK_TEXT_MODULES | SINK_TEXT_THREADS | SINK_TEXT_GPU |
-					    SINK_TEXT_MPI | SINK_TEXT_OPERATORS;
+					    SINK_TEXT_MPI | SINK_TEXT_OPERATORS |
+					    SINK_TEXT_TORCH_MODULES;
 	bool ok = view_gpu_values_spread(m, &t) && write_parts(m, &t, views, &style);
 	view_values_close(&t);
 	if (!ok)

@@ -19,7 +19,8 @@ enum sink_text_view { /* bits */
 	SINK_TEXT_THREADS = 16,
 	SINK_TEXT_GPU = 32, /* kernels, copies and queues, if there are any */
 	SINK_TEXT_MPI = 64, /* calls of MPI, if they were measured */
-	SINK_TEXT_OPERATORS = 128 /* of PyTorch, if there are any */
+	SINK_TEXT_OPERATORS = 128,    /* of PyTorch, if there are any */
+	SINK_TEXT_TORCH_MODULES = 256 /* of PyTorch, if there are any */
 };
 
 struct sink_text_options {
