@@ -3,7 +3,7 @@
 # Compares the Python lines above each kernel with what the program said of its launches: compare.py
 # TRUTH ALL, where TRUTH has lines "launch FILE:LINE:FUNCTION ..." (tabs between) and ALL is the
 # output of hpcprof-lite --to=text --all. Prints "same N" or what differs; N is the number of
-# launches.
+# launches. With a third argument, "modules", lines have names of PyTorch's modules instead.
 
 import collections
 import sys
@@ -16,16 +16,18 @@ def read_truth(path):
 
 
 def read_paths(path):
-    modules, files, functions, contexts, kernels = set(), {}, {}, {}, collections.Counter()
+    modules, files, functions, contexts, kernels = {}, {}, {}, {}, collections.Counter()
+    module_of = {}
     with open(path, encoding="utf-8") as f:
         for line in f:
             field = line.rstrip("\n").split("\t")
             if field[0] == "module":
-                modules.add(field[-1])
+                modules[field[-1]] = field[1]
             elif field[0] == "file":
                 files[field[1]] = field[2]
             elif field[0] == "function":
                 functions[field[1]] = field[-1]
+                module_of[field[1]] = field[2]
             elif field[0] == "context":
                 contexts[field[1]] = field
             elif field[0] == "gpu-op" and field[8] == "kernel":
@@ -35,14 +37,18 @@ def read_paths(path):
         frames = []
         while context in contexts:
             c = contexts[context]
-            # source that is a module itself: Python's
-            if c[4] == "line" and files.get(c[9]) in modules:
+            # of lines: source that is a module itself, Python's
+            if of_modules:
+                if c[4] == "function" and module_of[c[7]] == modules.get("[torch.nn]"):
+                    frames.append(functions[c[7]])
+            elif c[4] == "line" and files.get(c[9]) in modules:
                 frames.append("%s:%s:%s" % (files[c[9]].rsplit("/", 1)[-1], c[10], functions[c[7]]))
             context = c[2]
-        paths[tuple(frames[1:])] += n
+        paths[tuple(frames if of_modules else frames[1:])] += n
     return paths
 
 
+of_modules = sys.argv[3:] == ["modules"]
 truth, found = read_truth(sys.argv[1]), read_paths(sys.argv[2])
 for path in sorted(set(truth) | set(found)):
     if truth[path] != found[path]:
