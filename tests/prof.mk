@@ -205,7 +205,8 @@ compare_cli_tests = tests/cli/compare/compare.sh tests/cli/compare/compare_gate.
 TESTS += $(prof_cli_tests) $(compare_cli_tests)
 EXTRA_DIST += $(compare_cli_tests) tests/golden/compare tests/workload/prof/compare_work.c
 EXTRA_DIST += $(prof_cli_tests) tests/golden/forks tests/golden/prof tests/golden/python \
-	tests/golden/released tests/golden/torch tests/cli/prof/released_facts.py
+	tests/golden/python-modules tests/golden/released tests/golden/torch \
+	tests/cli/prof/released_facts.py
 
 check_PROGRAMS += tests/fuzz/fuzz_measurement
 tests_fuzz_fuzz_measurement_SOURCES = tests/fuzz/fuzz_measurement.c

@@ -26,8 +26,8 @@ tests_python_decode_lines_LDADD = libhlprof.la
 python_tests = tests/cli/python/python_frames.sh tests/cli/python/python_interpreters.sh \
 	tests/cli/python/python_launches.sh tests/cli/python/python_lines.sh \
 	tests/cli/python/python_memo.sh tests/cli/python/python_modules.sh \
-	tests/cli/python/python_report.sh tests/cli/python/python_torch.sh \
-	tests/cli/python/python_torchrun.sh
+	tests/cli/python/python_modules_report.sh tests/cli/python/python_report.sh \
+	tests/cli/python/python_torch.sh tests/cli/python/python_torchrun.sh
 TESTS += $(python_tests)
 EXTRA_DIST += $(python_tests) tests/python.sh tests/python/again.py tests/python/compare.py \
 	tests/python/frames.py \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the file says of Python: code objects, and modules of PyTorch. See load_records.h. Tests:
- * tests/cli/python/python_frames.sh, tests/cli/python/python_modules.sh.
+ * tests/cli/python/python_frames.sh, tests/unit/prof_torch/test_torch_modules.c.
  */
 #include "hpcprof-lite/load/load_records.h"
 

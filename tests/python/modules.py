@@ -4,7 +4,7 @@
 # ..." (tabs between), innermost module first, as named_modules() gives it. PyTorch is not needed:
 # the functions that call modules have the names and the file of PyTorch's, of version 1 (OLD) or 2
 # (NEW). Usage: modules.py OLD|NEW [ROUNDS] (with a libcuda.so.1 in LD_LIBRARY_PATH that needs no
-# GPU: tests/gpu/fake/fake_cuda.c).
+# GPU: tests/gpu/fake/fake_cuda.c), or modules.py SPIN, which uses CPU time instead.
 
 import collections
 import copy
@@ -12,6 +12,7 @@ import ctypes
 import gc
 import sys
 import threading
+import time
 
 OLD = """
 def _call_impl(self, *input, **kwargs):
@@ -70,7 +71,8 @@ class Module:
 
 exec(compile(OLD if is_old else NEW, FILE, "exec"))
 
-cuda = ctypes.CDLL("libcuda.so.1")
+spins = sys.argv[1] == "SPIN"
+cuda = None if spins else ctypes.CDLL("libcuda.so.1")
 function = ctypes.c_void_p()
 lock = threading.Lock()
 
@@ -121,7 +123,15 @@ def truth(modules):
     return reversed(names)
 
 
+def spin():
+    end = time.process_time() + 0.003
+    while time.process_time() < end:
+        pass
+
+
 def launch():
+    if spins:
+        return spin()
     with lock:
         print("launch", *truth(list(on_stack(sys._getframe(1)))), sep="\t")
     assert cuda.cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, None, arguments, None) == 0
@@ -310,6 +320,8 @@ def repeated(rounds):
 
 
 def main():
+    if spins:
+        return repeated(2)
     start()
     calls()
     repeated(int(sys.argv[2]) if len(sys.argv) > 2 else 3)

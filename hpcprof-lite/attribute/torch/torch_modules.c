@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See torch_modules.h. Test: tests/cli/python/python_modules.sh. */
+/* See torch_modules.h. Test: tests/unit/prof_torch/test_torch_modules.c. */
 #include "hpcprof-lite/attribute/torch/torch_modules.h"
 
 #include <stdio.h>

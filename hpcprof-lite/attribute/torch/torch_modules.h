@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Names of PyTorch's modules as users know them: "layer3.2.conv1 (Conv2d)", and "ResNet" for a
- * module that no other one called. Test: tests/cli/python/python_modules.sh.
+ * module that no other one called. Test: tests/unit/prof_torch/test_torch_modules.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_TORCH_MODULES_H
 #define HPCPROF_ATTRIBUTE_TORCH_MODULES_H

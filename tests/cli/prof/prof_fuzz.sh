@@ -10,6 +10,7 @@ golden=$srcdir/tests/golden/prof
 # --no-trace -e CPUTIME@f400 /usr/bin/python3 -S -E work.py` of CPython 3.11 forks.hpcrun: `run_life
 # small-forks 4`: children that are in their parent's file
 for f in "$golden"/*/*.hpcrun "$srcdir/tests/golden/python/python.hpcrun" \
+	"$srcdir/tests/golden/python-modules/modules.hpcrun" \
 	"$srcdir/tests/golden/forks/forks.hpcrun"; do
 	n=1000
 	case $f in */gpu*) n=300 ;; esac # their text is long
