@@ -67,7 +67,7 @@ static void step(struct gpu *gpu, uint32_t k, bool is_swapped)
 	kernel(gpu, first, 1, t + US(gpu->rank == late ? 4000 : 3000), t + US(6000));
 	kernel(gpu, is_swapped ? ALL_REDUCE : ALL_GATHER, 1, t + US(7000), t + US(8000));
 	kernel(gpu, SEND_RECV, 1, t + US(8000), t + US(9000));
-	operate(gpu, MSR_GPU_COPY, GEMM, 0, t + US(9000), t + US(9500));
+	operate(gpu, MSR_GPU_COPY, GEMM, 0, t + US(8800), t + US(9500));
 }
 
 static void add_calls(struct gpu *gpu, uint16_t module)

@@ -7,7 +7,7 @@
  *     3 to 6 ms      AllReduce, launched at line 20; on the late rank from 4 ms on
  *     7 to 8 ms      AllGather, launched at line 30; nobody is late
  *     8 to 9 ms      SendRecv
- *     9 to 9.5 ms    a copy
+ *     8.8 to 9.5 ms  a copy
  *
  * Late is rank 1, and rank 0 in each fourth step. Tests: tests/unit/prof_nccl/test_nccl.c,
  * tests/cli/nccl/nccl_ranks.sh.
