@@ -17,47 +17,57 @@ measure() {
 	"$gen" -r "$3" -t "$4" -l "$5" -p "$6" "$t/job"
 	env time -o "$t/cost" -f '%U %S %M' "$prof" -q -j 1 -o "$t/db" "$t/job" >"$t/text" \
 		2>"$t/err" || cat "$t/err" >&2
-	awk -v series="$1" -v x="$2" -v ranks="$3" -v threads="$4" \
-		-v in_kib="$(du -sk "$t/job" | cut -f 1)" -v out_kib="$(du -sk "$t/db" | cut -f 1)" \
-		'{ printf "| %s | %d | %d x %d | %.2f s | %.0f MiB | %.0f MiB | %.0f MiB |\n", series,
-			x, ranks, threads, $1 + $2, $3 / 1024, in_kib / 1024, out_kib / 1024 }' "$t/cost"
+	row="| $1 | $2 | $3 x $4"
+	awk -v row="$row" -v in_kib="$(du -sk "$t/job" | cut -f 1)" \
+		-v out_kib="$(du -sk "$t/db" | cut -f 1)" '{
+			printf "%s | %.2f s | %.0f MiB | ", row, $1 + $2, $3 / 1024
+			printf "%.0f MiB | %.0f MiB |\n", in_kib / 1024, out_kib / 1024
+		}' "$t/cost"
 }
 
-# draw COLUMN UNIT X0: a log-log plot of the table, as a group at x0
+# draw COLUMN TITLE X0: a log-log plot of a column of the table, as a group at x0
 draw() {
-	awk -F ' *[|] *' -v column="$1" -v what="$2" -v x0="$3" '
+	awk -F ' *[|] *' -v column="$1" -v title="$2" -v x0="$3" '
 	function lx(v) { return x0 + 60 + (log(v) / log(10) - 1) * 68 }
 	function ly(v) { return 300 - (log(v) / log(10) + 1.5) * 43 }
+	function write(x, y, anchor, words) {
+		printf "<text x=\"%d\" y=\"%d\" text-anchor=\"%s\">", x, y, anchor
+		printf "%s</text>\n", words
+	}
+	function rule(path) { printf "<path class=\"grid\" d=\"%s\"/>\n", path }
 	BEGIN {
-		split("ranks threads contexts", order, " ")
+		n = split("ranks threads contexts", order, " ")
 		split("#1b6ca8 #c8553d #588b3a", colour, " ")
-		printf "<text x=\"%d\" y=\"20\">%s</text>\n", x0 + 60, what
-		for (e = 1; e <= 6; e++)
-			printf "<path class=\"grid\" d=\"M%d 40V320\"/><text x=\"%d\" y=\"336\" text-anchor=\"middle\">%s</text>\n",
-				lx(10 ^ e), lx(10 ^ e), e < 6 ? 10 ^ e : "1e6"
-		for (e = -1; e <= 4; e++)
-			printf "<path class=\"grid\" d=\"M%d %dH%d\"/><text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n",
-				lx(10), ly(10 ^ e), lx(1e6), lx(10) - 4, ly(10 ^ e) + 4, 10 ^ e
+		write(lx(10), 20, "start", title)
+		for (e = 1; e <= 6; e++) {
+			rule("M" lx(10 ^ e) " 40V320")
+			write(lx(10 ^ e), 336, "middle", e < 6 ? 10 ^ e : "1e6")
+		}
+		for (e = -1; e <= 4; e++) {
+			rule("M" lx(10) " " ly(10 ^ e) "H" lx(1e6))
+			write(lx(10) - 4, ly(10 ^ e) + 4, "end", 10 ^ e)
+		}
 	}
 	$2 ~ /^(ranks|threads|contexts)$/ {
 		split($column, number, " ")
 		points[$2] = points[$2] sprintf(" %.1f,%.1f", lx($3), ly(number[1]))
 	}
 	END {
-		for (i = 1; i <= 3; i++) {
-			if (points[order[i]] == "")
-				continue
-			printf "<polyline points=\"%s\" stroke=\"%s\"/>\n", points[order[i]], colour[i]
-			printf "<text x=\"%d\" y=\"%d\" fill=\"%s\">%s</text>\n", x0 + 70, 40 + 16 * i,
-				colour[i], order[i]
+		for (i = 1; i <= n; i++) {
+			printf "<g stroke=\"%s\"><polyline points=\"%s\"/></g>\n", colour[i],
+				points[order[i]]
+			printf "<g fill=\"%s\">", colour[i]
+			write(x0 + 70, 40 + 16 * i, "start", order[i])
+			print "</g>"
 		}
 	}' "$t/table"
 }
 
 picture() {
-	echo '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 860 350" font-family="sans-serif"'
-	echo ' font-size="12"><style>.grid{stroke:#ddd;fill:none}polyline{fill:none;stroke-width:2}'
-	echo '</style><rect width="860" height="350" fill="#fff"/>'
+	echo '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 860 350"'
+	echo ' font-family="sans-serif" font-size="12">'
+	echo '<style>.grid{stroke:#ddd;fill:none}polyline{fill:none;stroke-width:2}</style>'
+	echo '<rect width="860" height="350" fill="#fff"/>'
 	draw 5 "CPU time (s)" 0
 	draw 6 "memory (MiB)" 430
 	echo '</svg>'

@@ -28,6 +28,8 @@ struct html {
 	struct strtab strings;       /* written at the end; sections refer to ids */
 	struct html_tree tree;
 	uint32_t sample_stride, op_stride; /* every so many samples and operations are there */
+	uint64_t n_values;         /* of single threads, so far */
+	uint32_t threads_left_out; /* whose values are not in the page */
 	uint64_t last_us;            /* of the last sample written; see html_times.c */
 	uint64_t n_ranges_left_out;  /* of NVTX */
 	uint64_t n_source_files, n_source_missing, n_source_left_out;

@@ -286,6 +286,8 @@ static void put_reductions(struct html *h)
 	TEXT(h, ",\"reduced\":{\"contexts\":%" PRIu32 ",\"ofContexts\":%" PRIu32
 		",\"least\":%.3g,\"sampleStride\":%" PRIu32 ",\"opStride\":%" PRIu32,
 	     h->tree.n, h->m->n_contexts, h->tree.least, h->sample_stride, h->op_stride);
+	if (h->threads_left_out)
+		NUMBER(h, "threadsLeftOut", h->threads_left_out);
 	NUMBER(h, "sourceFiles", h->n_source_files);
 	NUMBER(h, "sourceMissing", h->n_source_missing);
 	NUMBER(h, "sourceLeftOut", h->n_source_left_out);

@@ -75,15 +75,19 @@ static void put_rows(struct html *h, struct rows *r, bool counts)
 	r->index = (struct map){0};
 }
 
+/* Threads beyond the bound have no values of their own in the page. It says so. */
 static void put_profile(struct html *h, const struct model_profile *p, struct rows *r)
 {
-	for (size_t i = 0; i < p->n_values; i++) {
+	const bool has_room = h->n_values < HTML_MAX_VALUES;
+	h->threads_left_out += !has_room && p->n_values;
+	for (size_t i = 0; has_room && i < p->n_values; i++) {
 		const struct model_value *v = &p->values[i];
 		if (v->at[MODEL_POINT] != 0)
 			add(r, &h->tree,
 			    &(struct row){v->context, v->metric, v->at[MODEL_POINT], 0});
 	}
 	model_values_done(h->m, p->n_values);
+	h->n_values += r->list.n;
 	put_rows(h, r, false);
 }
 

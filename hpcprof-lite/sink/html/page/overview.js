@@ -97,6 +97,11 @@ class OverviewView {
       );
     if (r.sampleStride > 1) left.push(`one of ${r.sampleStride} samples is on the time lines`);
     if (r.opStride > 1) left.push(`one of ${r.opStride} GPU operations is on the time lines`);
+    if (r.threadsLeftOut)
+      left.push(
+        `the last ${count(r.threadsLeftOut)} threads have no values of their own here; ` +
+          "the database has them",
+      );
     if (r.sourceLeftOut)
       left.push(`the lines of ${plural(r.sourceLeftOut, "source file")} are left out`);
     if (p.str(m.part)) {
