@@ -35,7 +35,11 @@ judge() {
 	# What the shortest of 20 took is transfer.
 	near "$1: waiting for a late sender" "$(mpi_sum MPI_Recv 14 "$recv")" \
 		"$(($(truth sender) - 20 * $(truth shortest)))" 10
-	is "$1: the root came last to each broadcast" "$(last MPI_Bcast)" "1 10"
+	# A rank may be interrupted between its clock and the call, but hardly twice.
+	late=$(last MPI_Bcast)
+	is "$1: the root is waited for" "${late% *}" 1
+	within "$1: ... in as many broadcasts as it was" "${late#* }" $(($(truth awaited) - 2)) \
+		$(($(truth perhaps) + 2))
 }
 
 for mpi in $MPIS; do
