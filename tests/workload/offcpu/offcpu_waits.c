@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Waits of known kinds, each in a function of its own. Prints for each "<function> <ns>": the time
- * in the function in which its thread did not run, by the clocks that the program reads itself.
+ * in the function in which its thread did not run, by the clocks that the program reads itself. And
+ * how long it was ready without a processor, there and in the work on both sides.
  * Run by tests/cli/offcpu/offcpu_clock.sh.
  */
 #include <fcntl.h>
@@ -32,6 +33,18 @@ NOINLINE static void work(uint64_t ns)
 	while (now_ns(CLOCK_THREAD_CPUTIME_ID) < end)
 		for (volatile int i = 0; i < 1000; i++)
 			;
+}
+
+/* How long the thread was ready without a processor; 0 where the kernel does not say. */
+static uint64_t ready_ns(void)
+{
+	unsigned long long ns = 0;
+	FILE *f = fopen("/proc/thread-self/schedstat", "r");
+	if (!f || fscanf(f, "%*u %llu", &ns) != 1)
+		ns = 0;
+	if (f)
+		fclose(f);
+	return ns;
 }
 
 static void sleep_ms(long ms)
@@ -198,15 +211,19 @@ int main(void)
 {
 	if (pipe(ends) != 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) != 0)
 		return 1;
+	uint64_t before = ready_ns();
 	for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
 		const uint64_t wall = now_ns(CLOCK_MONOTONIC),
 			       cpu = now_ns(CLOCK_THREAD_CPUTIME_ID);
 		waits[i].run();
 		const uint64_t used = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu,
 			       passed = now_ns(CLOCK_MONOTONIC) - wall;
-		printf("%s %llu\n", waits[i].name,
-		       (unsigned long long)(passed > used ? passed - used : 0));
+		const uint64_t after = ready_ns();
 		work(20000000); /* so that no debt goes from one to the next */
+		printf("%s %llu %llu\n", waits[i].name,
+		       (unsigned long long)(passed > used ? passed - used : 0),
+		       (unsigned long long)(ready_ns() - before));
+		before = after;
 	}
 	return 0;
 }
