@@ -59,8 +59,8 @@ if grep -q '^HL_SANITIZE_CFLAGS = -' "$builddir/Makefile"; then
 	skip "a long time line is written with little memory" "a sanitizer needs more"
 else
 	within "a long time line is written with little memory (KiB)" \
-		"$("$FIXTURE" json "$T/long" n_processes=1 n_threads=1 n_samples=4000000 peak=1)" \
-		1000 16384
+		"$("$FIXTURE" json "$T/long" n_processes=1 n_threads=1 n_samples=1000000 peak=1)" \
+		1000 8192
 fi
 if [ "$(id -u)" -eq 0 ] && mkdir "$T/full" &&
 	mount -t tmpfs -o size=16k tmpfs "$T/full" 2>/dev/null; then

@@ -76,7 +76,7 @@ fixture() {
 	ok "$name: the text and the trace agree" compare "$T/all" "$T/db/trace.perfetto-trace"
 }
 fixture "quotes, control characters and bytes that are no UTF-8" n_gpu_ops=50 n_samples=50
-fixture "deep recursion" recursion=3000 n_samples=3000 n_threads=1
+fixture "deep recursion" recursion=3000 n_samples=200 n_threads=1
 fixture "no time lines" traces=0
 
 # The comparison can say no.
@@ -91,10 +91,10 @@ done
 sed 's/^\(profile	0	.*\)synthetic$/\1other/' "$T/all" >"$T/changed"
 not_ok "another name of a thread is seen" compare "$T/changed" "$trace"
 
-"$GEN" -t 2 -n 300 -s 1000000 "$T/long"
+"$GEN" -t 2 -n 300 -s 200000 "$T/long"
 "$HPCPROF" -q --no-structs --to perfetto -o "$T/long.db" "$T/long"
 size=$(stat -c %s "$T/long.db/trace.perfetto-trace")
-within "the trace in percent of a measurement of 2 million samples" \
+within "the trace in percent of a measurement of 400,000 samples" \
 	"$((size * 100 / $(du -bs "$T/long" | cut -f1)))" 10 150
 if grep -q '^HL_SANITIZE_CFLAGS = -' "$builddir/Makefile"; then
 	skip "a long time line is written with little memory" "a sanitizer needs more"
@@ -102,7 +102,7 @@ else
 	mkdir "$T/memory"
 	within "a long time line is written with little memory (KiB)" \
 		"$("$FIXTURE" perfetto "$T/memory" n_processes=1 n_threads=1 n_metrics=1 \
-			n_samples=4000000 workers=1 peak=1)" 1000 40960
+			n_samples=1000000 workers=1 peak=1)" 1000 10240
 fi
 
 if [ "$(id -u)" -eq 0 ] && mkdir "$T/full" &&
