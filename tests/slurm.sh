@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=sh
 #
-# A Slurm of one node, for one test: own munge key and socket, own controller and node daemon, all
+# A Slurm of two nodes on this host, for one test: own munge key and socket, own controller and node daemon, all
 # in a directory of the test and on ports of its own, so that a Slurm that the machine may have is
 # neither used nor disturbed. Source after tests/lib.sh. It works as root and as an ordinary user.
 # Must not: leave a daemon behind; every one started is ended by its process id at the end of the
@@ -63,35 +63,39 @@ slurm_config() {
 	slurm_ctld_port=$(slurm_port)
 	slurm_cpus=$(($(getconf _NPROCESSORS_ONLN) * 4))
 	slurm_user=$(id -un)
+	slurm_host=$(hostname -s 2>/dev/null || hostname)
 	cat >"$1/slurm.conf" <<-CONF
 		ClusterName=test
-		SlurmctldHost=$(hostname -s 2>/dev/null || hostname)(127.0.0.1)
+		SlurmctldHost=$slurm_host(127.0.0.1)
 		SlurmUser=$slurm_user
 		SlurmdUser=$slurm_user
 		SlurmctldPort=$slurm_ctld_port
-		SlurmdPort=$((slurm_ctld_port + 1))
 		AuthType=auth/munge
 		AuthInfo=socket=$1/munge.socket
 		CredType=cred/munge
 		StateSaveLocation=$1/state
-		SlurmdSpoolDir=$1/spool
+		SlurmdSpoolDir=$1/spool.%n
 		SlurmctldPidFile=$1/slurmctld.pid
-		SlurmdPidFile=$1/slurmd.pid
+		SlurmdPidFile=$1/slurmd.%n.pid
 		SlurmctldLogFile=$1/slurmctld.log
-		SlurmdLogFile=$1/slurmd.log
+		SlurmdLogFile=$1/slurmd.%n.log
 		ProctrackType=proctrack/linuxproc
 		TaskPlugin=task/none
 		MpiDefault=$(slurm_mpi)
 		SelectType=select/cons_tres
 		SelectTypeParameters=CR_CPU
-		SchedulerType=sched/builtin
+		SchedulerType=sched/backfill
+		SchedulerParameters=bf_interval=1,sched_min_interval=100000
+		KillWait=2
+		TmpFS=$1
 		AccountingStorageType=accounting_storage/none
 		JobAcctGatherType=jobacct_gather/none
 		ReturnToService=2
 		SlurmdParameters=config_overrides
 		PlugStackConfig=$1/plugstack.conf
-		NodeName=testnode NodeHostname=$(hostname -s 2>/dev/null || hostname) NodeAddr=127.0.0.1 CPUs=$slurm_cpus State=UNKNOWN
-		PartitionName=test Nodes=testnode Default=YES MaxTime=INFINITE State=UP
+		NodeName=testnode NodeHostname=$slurm_host NodeAddr=127.0.0.1 Port=$((slurm_ctld_port + 1)) CPUs=$slurm_cpus State=UNKNOWN
+		NodeName=othernode NodeHostname=$slurm_host NodeAddr=127.0.0.1 Port=$((slurm_ctld_port + 2)) CPUs=$slurm_cpus State=UNKNOWN
+		PartitionName=test Nodes=testnode,othernode Default=YES MaxTime=INFINITE State=UP
 	CONF
 	: >"$1/plugstack.conf"
 	echo "CgroupPlugin=$(slurm_cgroup)" >"$1/cgroup.conf"
@@ -101,7 +105,8 @@ slurm_config() {
 # commentary) and returns 1. Exports SLURM_CONF, which is all that srun needs.
 slurm_start() {
 	slurm_dir=$T/slurm
-	mkdir -m 755 "$slurm_dir" "$slurm_dir/state" "$slurm_dir/spool" || return 1
+	mkdir -m 755 "$slurm_dir" "$slurm_dir/state" "$slurm_dir/spool.testnode" \
+		"$slurm_dir/spool.othernode" || return 1
 	slurm_config "$slurm_dir"
 	SLURM_CONF=$slurm_dir/slurm.conf
 	export SLURM_CONF
@@ -119,13 +124,15 @@ slurm_start() {
 
 	slurmctld -D -c -f "$SLURM_CONF" >"$slurm_dir/slurmctld.out" 2>&1 &
 	slurm_pids="$! $slurm_pids"
-	slurmd -D -f "$SLURM_CONF" -N testnode >"$slurm_dir/slurmd.out" 2>&1 &
-	slurm_pids="$! $slurm_pids"
-	slurm_wait "an idle node" 60 slurm_idle || return 1
+	for slurm_node in testnode othernode; do
+		slurmd -D -f "$SLURM_CONF" -N "$slurm_node" >"$slurm_dir/$slurm_node.out" 2>&1 &
+		slurm_pids="$! $slurm_pids"
+	done
+	slurm_wait "idle nodes" 60 slurm_idle || return 1
 }
 
 slurm_idle() {
-	timeout 10 sinfo -h -o %t 2>/dev/null | grep -q '^idle$'
+	timeout 10 sinfo -h -o '%t %D' 2>/dev/null | grep -q '^idle 2$'
 }
 
 # slurm_lives: none of the daemons has ended.

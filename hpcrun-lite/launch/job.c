@@ -222,7 +222,15 @@ static void name_job(struct job *job, char *const *environment, const char *batc
 		id = variable(environment, "ALPS_APP_ID");
 	if (!id)
 		return;
-	snprintf(job->name, sizeof job->name, "%s%s%s", id, step ? "." : "", step ? step : "");
+	/* Slurm's users know a job of an array by these two, as in %A_%a. */
+	const char *array = variable(environment, "SLURM_ARRAY_JOB_ID");
+	const char *task = variable(environment, "SLURM_ARRAY_TASK_ID");
+	if (array && task)
+		snprintf(job->name, sizeof job->name, "%s_%s", array, task);
+	else
+		snprintf(job->name, sizeof job->name, "%s", id);
+	size_t n = strlen(job->name);
+	snprintf(job->name + n, sizeof job->name - n, "%s%s", step ? "." : "", step ? step : "");
 	for (char *c = job->name; *c; c++)
 		if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-",
 			    *c))

@@ -28,7 +28,7 @@ like "the node's directory is chosen by the file system" "$(cat "$T/stderr")" \
 collected "the files are copied"
 sound "they are sound"
 made=$(sed -n "s/^create .*\\.\\(hpcrun\\|so\\)$/\\1/p" "$T/log" | sort | uniq -c | tr -s " \\n" " ")
-is "the server is asked to make one file, and one for the vDSO" "$made" ' 1 hpcrun 1 so '
+is "the server makes one file, and one for the vDSO" "$made" ' 1 hpcrun 1 so '
 
 # Each write takes 50 ms there.
 served slow

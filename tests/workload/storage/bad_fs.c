@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A FUSE file system that hands everything on to another directory and can turn bad: bad_fs DIR
- * CONTROL LOG -f MOUNTPOINT. CONTROL is a file with a word for writes, fsync and opening:
- * ok, eio, enospc, slow (50 ms each) or hang (until the word changes, at most 60 s). LOG gets a line
- * "OPERATION PATH" for each operation that makes, opens, lists, links or removes a name. Test:
- * tests/cli/storage/.
+ * CONTROL LOG -f MOUNTPOINT. CONTROL is a file with a word for writes, fsync and opening: ok, eio,
+ * enospc, slow (50 ms each) or hang (until the word changes, at most 60 s). LOG gets a line
+ * "OPERATION PATH" for each operation that makes, opens, lists, links or removes a name. Tests:
+ * tests/cli/storage/storage_server.sh, tests/cli/storage/storage_start.sh.
  */
 #define FUSE_USE_VERSION 35
 #include <dirent.h>
