@@ -3,6 +3,7 @@
 #include "common/format/local_data.h"
 
 #include <string.h>
+#include <unistd.h>
 
 /* Takes "<key><value>\n" from the text. Returns what follows, or NULL. */
 static const char *take_line(const char *at, const char *end, const char *key, char *value,
@@ -29,4 +30,11 @@ bool local_data_read(const void *bytes, size_t n_bytes, struct local_data *l)
 	at = take_line(at + head, end, LOCAL_DATA_HOST, l->host, sizeof l->host);
 	return at && take_line(at, end, LOCAL_DATA_FILE, l->path, sizeof l->path) &&
 	       l->path[0] == '/';
+}
+
+bool local_data_is_here(const struct local_data *l)
+{
+	char host[sizeof l->host] = "";
+	gethostname(host, sizeof host - 1);
+	return !strcmp(host, l->host) && access(l->path, R_OK) == 0;
 }

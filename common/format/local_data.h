@@ -23,4 +23,7 @@ struct local_data {
 /* Returns false if the bytes, the start of a file, are no such text. */
 bool local_data_read(const void *bytes, size_t n_bytes, struct local_data *l);
 
+/* Returns true if that file is on this node and can be read. Not signal-safe. */
+bool local_data_is_here(const struct local_data *l);
+
 #endif

@@ -209,6 +209,7 @@ bool describe_processes(struct model *m, const struct load_job *job, const uint6
 						.pid = h->pid,
 						.rank = h->rank,
 						.exec_seq = h->exec_seq,
+						.job = f->job ? f->job : "",
 						.executable = f->executable,
 						.processors = f->processors ? f->processors : "",
 						.command = f->command ? f->command : "",

@@ -17,7 +17,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* No file can hold more nodes than this; bounds what a damaged `first` may make us allocate. */
 static uint64_t node_bound(const struct load_file *f)
@@ -59,6 +58,8 @@ static enum status read_info(struct load_file *f, const uint8_t *record, uint32_
 		f->executable = value;
 	else if (strcmp(key, "cwd") == 0)
 		f->directory = value;
+	else if (strcmp(key, "job") == 0)
+		f->job = value;
 	else if (strcmp(key, "processors") == 0)
 		f->processors = value;
 	else if (strcmp(key, "jitdump") == 0)
@@ -533,14 +534,11 @@ static enum status read_path(const char *path, struct load_file *f)
 static enum status follow_to_node(const char *path, struct load_file *f)
 {
 	struct local_data l;
-	char host[sizeof l.host] = "";
 	if (!local_data_read(f->map.bytes, f->map.n_bytes, &l))
 		return STATUS_OK;
 	mapfile_close(&f->map);
 	memset(&f->map, 0, sizeof f->map);
-	gethostname(host, sizeof host - 1);
-	if (!strcmp(host, l.host) && access(l.path, R_OK) == 0 &&
-	    mapfile_open(l.path, &f->map) == STATUS_OK)
+	if (local_data_is_here(&l) && mapfile_open(l.path, &f->map) == STATUS_OK)
 		return STATUS_OK;
 	log_warn(path, "its data are still on %s (%s); run hpcrun-lite --collect there", l.host,
 		 l.path);

@@ -104,6 +104,7 @@ struct load_file {
 	const char *jitdump;             /* INFO "jitdump": path of the file; NULL: none */
 	const struct msr_metric *metrics[MSR_MAX_METRICS]; /* by metric id; NULL: none */
 	const char *executable;          /* "" if unknown */
+	const char *job;                 /* INFO "job": batch job and step; NULL: none */
 	const char *directory;           /* the directory in which it was started; "" if unknown */
 	char *command;                   /* arguments joined by blanks; owned */
 	VEC(const char *) notes;         /* INFO "note" */

@@ -48,6 +48,7 @@ struct model_process {
 	uint64_t host_id;
 	uint32_t pid;
 	int32_t rank;              /* -1: none */
+	const char *job;           /* of a batch system, with the step: "4711.0"; "": none */
 	const char *role;          /* "DataLoader worker 0"; NULL: none is known */
 	uint32_t exec_seq;
 	const char *executable;

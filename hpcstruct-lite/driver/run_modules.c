@@ -7,6 +7,7 @@
 #include "common/base/map.h"
 #include "common/base/mapfile.h"
 #include "common/base/vec.h"
+#include "common/format/local_data.h"
 #include "common/format/measurement_gpu.h"
 #include "common/format/structure.h"
 
@@ -313,10 +314,23 @@ static bool read_processes(struct reader *r, const uint8_t *bytes, uint64_t n_by
 	return true;
 }
 
+/* Opens the file, or the one on the node where its data are. */
+static enum status open_file(const char *path, struct mapfile *file)
+{
+	struct local_data l;
+	enum status status = mapfile_open(path, file);
+	if (status != STATUS_OK || !local_data_read(file->bytes, file->n_bytes, &l) ||
+	    !local_data_is_here(&l))
+		return status;
+	mapfile_close(file);
+	return mapfile_open(l.path, file);
+}
+
 static enum status read_file(struct reader *r, const char *path)
 {
 	struct mapfile file;
-	enum status status = mapfile_open(path, &file);
+	struct local_data elsewhere;
+	enum status status = open_file(path, &file);
 	if (status != STATUS_OK)
 		return status;
 	unsigned major = 0;
@@ -327,6 +341,9 @@ static enum status read_file(struct reader *r, const char *path)
 			log_error(path, "out of memory");
 			status = STATUS_NO_MEMORY;
 		}
+	} else if (local_data_read(file.bytes, file.n_bytes, &elsewhere)) {
+		log_warn(path, "its data are still on %s (%s); left out", elsewhere.host,
+			 elsewhere.path);
 	} else if (state == MSR_HEADER_OTHER_VERSION) {
 		log_warn(path,
 			 "measurement file of version %u; this program reads version %u; left out",

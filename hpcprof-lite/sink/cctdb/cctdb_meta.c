@@ -218,6 +218,8 @@ static char *describe(const struct model *m)
 			       p->command ? p->command : p->executable, p->pid, p->host);
 		if (p->rank >= 0)
 			fprintf(out, ", rank %" PRId32, p->rank);
+		if (p->job && p->job[0])
+			foreign_printf(out, ", job %s", p->job);
 		if (p->role)
 			fprintf(out, ", %s", p->role);
 		if (p->is_live)

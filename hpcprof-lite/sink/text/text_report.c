@@ -180,6 +180,26 @@ static void put_notes(const struct model *m, FILE *out)
 }
 
 /* Says that this is a part of the run, and what was left out of it. */
+/* "job 4711.0": of the batch system, and its step. Runs of several jobs may be read together. */
+static void put_jobs(const struct model *m, FILE *out)
+{
+	enum { MOST = 8 };
+	const char *seen[MOST];
+	unsigned n = 0;
+	for (uint32_t i = 0; i < m->n_processes && n < MOST; i++) {
+		const char *job = m->processes[i].job;
+		unsigned k = 0;
+		while (job && k < n && strcmp(seen[k], job) != 0)
+			k++;
+		if (!job || !job[0] || k < n)
+			continue;
+		foreign_printf(out, n ? ", %s" : "  job %s", job);
+		seen[n++] = job;
+	}
+	if (n)
+		fputs(n == MOST ? ", ...\n" : "\n", out);
+}
+
 static void put_part(const struct model *m, FILE *out)
 {
 	if (!m->part)
@@ -309,6 +329,7 @@ bool text_report_head(const struct model *m, const struct text_style *s)
 		fprintf(s->out, " in %s runs, without %s between them", text_count(a, m->n_runs),
 			text_value(b, "sec", (double)between_ns / 1e9));
 	putc('\n', s->out);
+	put_jobs(m, s->out);
 	put_part(m, s->out);
 	put_ends(m, s->out);
 	put_blank(m, s->out);
