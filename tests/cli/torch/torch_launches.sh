@@ -27,9 +27,9 @@ kernels() {
 is "without --torch" "$(kernels '' -e gpu=nvidia)" 1
 is "with --torch: two paths" "$(kernels '' -e gpu=nvidia --torch)" 2
 for line in line_a line_b; do
-	is "$line" "$(kernels "^main.*;$line;backward;Node;launch;" -e gpu=nvidia --torch)" 1
-	is "$line, with samples" \
-		"$(kernels "^main.*;$line;backward;Node;launch;" -e CPUTIME -e gpu=nvidia --torch)" 1
+	below="^main.*;$line;backward;Node;launch;"
+	is "$line" "$(kernels "$below" -e gpu=nvidia --torch)" 1
+	is "$line, with samples" "$(kernels "$below" -e CPUTIME -e gpu=nvidia --torch)" 1
 done
 
 done_testing

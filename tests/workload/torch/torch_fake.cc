@@ -45,7 +45,7 @@ struct ReadyQueue {};
 struct InputBuffer {};
 
 struct Node : std::enable_shared_from_this<Node> {
-	explicit Node(uint64_t number = at::sequence_number::get_and_increment()) : number(number) {}
+	explicit Node(uint64_t n = at::sequence_number::get_and_increment()) : number(n) {}
 	virtual ~Node() = default;
 	virtual void apply();
 
@@ -61,7 +61,7 @@ static void spin(double seconds)
 	double end = -1;
 	for (;;) {
 		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-		const double now = static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+		const double now = double(t.tv_sec) + 1e-9 * double(t.tv_nsec);
 		if (end < 0)
 			end = now + seconds;
 		if (now >= end)
