@@ -55,16 +55,14 @@ static uint32_t name_of(enum msr_nvtx_name_kind kind, uint32_t domain, uint32_t 
 
 static uint32_t name_of_ascii(uint32_t domain, uint32_t category, const char *message)
 {
-	const struct nvtx_name name = {
-		.kind = MSR_NVTX_NAME_RANGE, .domain = domain, .category = category};
 	struct nvtx_text text;
-	uint32_t id = nvtx_names_known(&name, message);
+	uint32_t id = nvtx_names_known(domain, category, message);
 	if (id)
 		return id;
 	nvtx_text_set(&text, message);
 	id = name_of(MSR_NVTX_NAME_RANGE, domain, category, &text);
 	if (message)
-		nvtx_names_remember(&name, message, id);
+		nvtx_names_remember(domain, category, message, id);
 	return id;
 }
 

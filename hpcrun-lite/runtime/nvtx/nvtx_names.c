@@ -354,10 +354,11 @@ uint32_t nvtx_names_find(const struct nvtx_name *name, const struct nvtx_text *t
 
 /* ---- constants of the program ---- */
 
-static _Atomic uint64_t *known_of(struct names *t, const struct nvtx_name *name, const char *text)
+static _Atomic uint64_t *known_of(struct names *t, uint32_t domain, uint32_t category,
+				  const char *text)
 {
 	const uint64_t key =
-		(uintptr_t)text ^ (uint64_t)name->domain << 40 ^ (uint64_t)name->category << 20;
+		(uintptr_t)text ^ (uint64_t)domain << 40 ^ (uint64_t)category << 20;
 	return &t->known[key * UINT64_C(0x9E3779B97F4A7C15) >> (64 - KNOWN_BITS)];
 }
 
@@ -368,29 +369,29 @@ static bool is_equal(const char *a, const char *b)
 	return *a == *b;
 }
 
-uint32_t nvtx_names_known(const struct nvtx_name *name, const char *text)
+uint32_t nvtx_names_known(uint32_t domain, uint32_t category, const char *text)
 {
 	struct names *t = atomic_load_explicit(&table, memory_order_acquire);
 	if (!t || !text)
 		return 0;
 	/* acquire: the entry was written before */
 	const uint64_t word =
-		atomic_load_explicit(known_of(t, name, text), memory_order_acquire);
+		atomic_load_explicit(known_of(t, domain, category, text), memory_order_acquire);
 	const uint32_t id = word & (MSR_NVTX_NAMES_MOST - 1);
 	struct entry *e = &t->entry[id];
 	/* An address that lost bits above is no harm, as the text is compared. */
 	if (!id || (word ^ (uint64_t)(uintptr_t)text << ID_BITS) >> ID_BITS ||
-	    e->name.kind != name->kind || e->name.domain != name->domain ||
-	    e->name.category != name->category || !is_equal(e->text, text))
+	    e->name.kind != MSR_NVTX_NAME_RANGE || e->name.domain != domain ||
+	    e->name.category != category || !is_equal(e->text, text))
 		return 0;
 	return need_record(e, id);
 }
 
-void nvtx_names_remember(const struct nvtx_name *name, const char *text, uint32_t id)
+void nvtx_names_remember(uint32_t domain, uint32_t category, const char *text, uint32_t id)
 {
 	struct names *t = atomic_load_explicit(&table, memory_order_acquire);
 	if (t && id)
-		atomic_store_explicit(known_of(t, name, text),
+		atomic_store_explicit(known_of(t, domain, category, text),
 				      (uint64_t)(uintptr_t)text << ID_BITS | id,
 				      memory_order_release);
 }

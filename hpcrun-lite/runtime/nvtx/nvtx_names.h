@@ -46,12 +46,12 @@ struct nvtx_name {
  */
 uint32_t nvtx_names_find(const struct nvtx_name *name, const struct nvtx_text *text);
 /*
- * The id that a text at the same place had before, if it is still the same text; 0: it is another
- * one. Most programs give the same constants again and again.
+ * The id that a text of a range at the same place had before, if it is still the same text; 0: it
+ * is another one. Most programs give the same constants again and again.
  */
-uint32_t nvtx_names_known(const struct nvtx_name *name, const char *text);
+uint32_t nvtx_names_known(uint32_t domain, uint32_t category, const char *text);
 /* Tells nvtx_names_known() the id that was found for this text, as it is there. 0 is ignored. */
-void nvtx_names_remember(const struct nvtx_name *name, const char *text, uint32_t id);
+void nvtx_names_remember(uint32_t domain, uint32_t category, const char *text, uint32_t id);
 /* The same for an id that a program kept, of a name of this kind. 0: it is none. */
 uint32_t nvtx_names_again(enum msr_nvtx_name_kind kind, uint32_t id);
 
