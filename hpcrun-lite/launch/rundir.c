@@ -185,14 +185,14 @@ static bool is_of_our_starter(const char *directory, const struct job *job)
  */
 static enum verdict take(const char *directory, const struct job *job)
 {
+	if (is_of_our_starter(directory, job))
+		return OURS;
 	enum verdict v = access(directory, F_OK) == 0 ? read_mark(directory, job) : UNMARKED;
 	if (v == UNMARKED && create(directory, job)) {
 		v = OURS;
 	} else if (v == UNMARKED) {
 		if (errno != EEXIST && errno != ENOTEMPTY && errno != ENOTDIR)
 			return FAILED;
-		if (is_of_our_starter(directory, job))
-			return OURS;
 		v = read_mark(directory, job);
 	}
 	return v == OURS && !claim(directory, job) ? FOREIGN : v;
