@@ -41,15 +41,15 @@ activity_of() {
 
 for runtime in libgomp libomp compat; do
 	for construct in static dynamic; do
-		workload omp_waits $runtime "$events" $construct 150 || continue
+		workload omp_waits $runtime "$events" $construct 80 || continue
 		seconds_are "work" "do_$construct;OUTLINED;work" "$(truth work 1)"
 		seconds_are "waits at the end of the region" "do_$construct;$at_end" \
 			"$(truth wait 1)"
 		seconds_are "... as time at barriers" "do_$construct;" "$(truth wait 1)" OMP:BARRIER
-		exact_sums 150
+		exact_sums 80
 	done
 	for construct in barrier critical lock ordered; do
-		workload omp_waits $runtime "$events" $construct 150 || continue
+		workload omp_waits $runtime "$events" $construct 80 || continue
 		seconds_are "work" "do_$construct;OUTLINED;work" "$(truth work 1)"
 		seconds_are "waits in the construct" "do_$construct;OUTLINED;RUNTIME(;|\$)" \
 			"$(truth wait 1)"
@@ -58,7 +58,7 @@ for runtime in libgomp libomp compat; do
 		[ "$construct" = barrier ] ||
 			seconds_are "the section" "do_$construct;OUTLINED;hold" "$(truth hold 1)"
 	done
-	if workload omp_waits $runtime "$events" serial 150; then
+	if workload omp_waits $runtime "$events" serial 80; then
 		seconds_are "serial work" "do_serial;serial(;|\$)" "$(truth serial 1)"
 		seconds_are "idle workers" "^omp-idle" "$(truth idle 1)" OMP:IDLE
 		seconds_are "work" "do_serial;OUTLINED;work" "$(truth work 1)"
