@@ -82,8 +82,16 @@ NOINLINE static uint64_t sleep_long(void)
 
 NOINLINE static void sleep_off(unsigned ms)
 {
-	hpctoolkit_sampling_stop();
 	sleep_ms(ms);
+	__asm__ volatile("");
+}
+
+/* A thread may wait for a processor on its way into stop(): that is measured, and outside of
+ * sleep_off. */
+static void stop_and_sleep(unsigned ms)
+{
+	hpctoolkit_sampling_stop();
+	sleep_off(ms);
 	hpctoolkit_sampling_start();
 }
 
@@ -93,11 +101,11 @@ NOINLINE static void be_off(void)
 	uint64_t brief = 0, at_length = 0;
 	for (int i = 0; i < 300; i++) {
 		brief += sleep_briefly();
-		sleep_off(3);
+		stop_and_sleep(3);
 	}
 	for (int i = 0; i < 4; i++) {
 		at_length += sleep_long();
-		sleep_off(200);
+		stop_and_sleep(200);
 	}
 	printf("sleep_briefly %llu\n", (unsigned long long)brief);
 	printf("sleep_long %llu\n", (unsigned long long)at_length);
