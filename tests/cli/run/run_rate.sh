@@ -24,8 +24,8 @@ stolen() {
 least=98
 [ "$(id -u)" -eq 0 ] || least=93
 
-# rate_is HZ SECONDS: of one more run. While the host of a virtual machine takes time away, the event counts
-# on and the CPU clock does not: more samples then, of less weight.
+# rate_is HZ SECONDS: of one more run. While the host of a virtual machine takes time away, the
+# event counts on and the CPU clock does not: more samples then, of less weight.
 rate_is() {
 	before=$(stolen)
 	measure -e "CPUTIME@f$1,perf" -- "$LIFE" spin "$2"
@@ -35,7 +35,7 @@ rate_is() {
 	is_near "$(rate)" $(($1 * least / 100)) $most
 }
 for f in 200 1000 4000; do
-	most_of 2 "$f Hz are delivered" rate_is $f "$([ $f -eq 200 ] && echo 1 || echo 0.5)"
+	most_of 3 "$f Hz are delivered" rate_is $f "$([ $f -eq 200 ] && echo 1 || echo 0.5)"
 	weights_fit "weights are the CPU time at $f Hz" 1 10
 done
 
@@ -48,8 +48,9 @@ sound "REALTIME: files are sound"
 # All of it but what is left behind each thread's last sample.
 within "REALTIME: weights are the time of three threads" \
 	"$(ratio "$(value sum0)" "$(value alive_ns)")" 0.9 1
-within "REALTIME: most samples are delivered" \
-	"$(ratio "$(value count0)" "$(($(value alive_ns) / 2000000))")" 0.5 1.01
+# A thread that has no processor takes none. So the CPU time is what must have samples.
+within "REALTIME: samples are delivered while threads run" "$(value count0)" \
+	$(($(value cpu_ns) / 4000000)) $(($(value alive_ns) / 2000000 * 101 / 100 + 3))
 
 measure -e CPUTIME -e REALTIME@f200 -- "$LIFE" spin 0.5
 sound "two events: files are sound"

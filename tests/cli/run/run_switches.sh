@@ -54,7 +54,7 @@ if events_here; then
 	if busy_neighbours; then
 		skip "a thread that computes has the event" "other programs switch it too often"
 	else
-		most_of 2 "a thread that computes has the event" has_the_event
+		most_of 3 "a thread that computes has the event" has_the_event
 	fi
 
 	switches ping-pong "" 1 2
@@ -77,7 +77,7 @@ if events_here; then
 	if busy_neighbours; then
 		skip "a thread that does both has both" "other programs switch it too often"
 	else
-		most_of 2 "a thread that does both has the event and the timer in turn" has_both
+		most_of 3 "a thread that does both has the event and the timer in turn" has_both
 	fi
 else
 	skip "the kernel's event" "$(cat "$T/why")"
