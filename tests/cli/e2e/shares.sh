@@ -10,7 +10,7 @@
 . "${srcdir:-.}/tests/lib.sh"
 
 public_tools || skip_all "the tools are not staged; run make check"
-seconds=4
+seconds=3
 user=as_nobody
 tab=$(printf '\t')
 
@@ -177,7 +177,7 @@ clock_agrees() {
 	done
 }
 
-if measure threads "${CC:-cc}" 10; then
+if measure threads "${CC:-cc}" 6; then
 	for part in part1 part2 part3 part4; do
 		echo "$part $(sum thread $part 1) $(sum thread $part 2)"
 	done >"$T/g"
