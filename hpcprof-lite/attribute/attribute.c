@@ -19,6 +19,7 @@
 #include "hpcprof-lite/attribute/ledger.h"
 #include "hpcprof-lite/attribute/merge.h"
 #include "hpcprof-lite/attribute/mpi/mpi_attribute.h"
+#include "hpcprof-lite/attribute/mpi/mpi_clocks.h"
 #include "hpcprof-lite/attribute/nccl/nccl_attribute.h"
 #include "hpcprof-lite/attribute/nvtx/nvtx_attribute.h"
 #include "hpcprof-lite/attribute/nvtx/nvtx_events.h"
@@ -499,7 +500,8 @@ enum status attribute_run(struct load_job *job, const struct attribute_options *
 			     .o = o,
 			     .m = m,
 			     .n_workers = o->n_workers ? o->n_workers : pool_n_cpus()};
-	bool ok = jit_name_all(&p.jit, own, m) && unify_modules(&p) &&
+	bool ok = mpi_clocks_align(own, &m->clock_error_ns) && jit_name_all(&p.jit, own, m) &&
+		  unify_modules(&p) &&
 		  python_unify(&p.python, own, &p.modules, m) &&
 		  wait_objects_unify(&p.waits, own, &m->private_->strings) &&
 		  (!o->ranges ||

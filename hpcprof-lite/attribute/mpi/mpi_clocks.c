@@ -222,17 +222,15 @@ static int64_t difference_at(const struct host_clock *c, unsigned n, int64_t at_
 	return middle(a) + (int64_t)((double)(middle(b) - middle(a)) * share);
 }
 
-bool mpi_clocks_join(struct mpi_arrivals *a, const struct load_job *job, uint64_t *error_ns)
+/* The clocks of all hosts, by their number. Returns NULL if memory is short. */
+static struct host_clock *compare(const struct mpi_arrivals *a, const struct load_job *job,
+				  unsigned *n, uint64_t *error_ns)
 {
 	const uint32_t n_hosts = (uint32_t)a->hosts.n;
-	*error_ns = 0;
-	if (n_hosts < 2 || !a->list.n)
-		return true;
 	struct host_clock *clocks = calloc(n_hosts, sizeof *clocks);
 	struct group *groups = calloc(n_hosts, sizeof *groups);
-	unsigned *n = calloc(n_hosts, sizeof *n);
 	struct map empty = {0};
-	bool ok = clocks && groups && n && find_empty(&empty, job), is_unknown = false;
+	bool ok = clocks && groups && find_empty(&empty, job);
 	if (ok) {
 		start(clocks, a, job);
 		for (size_t i = 0, end; i < a->list.n; i = end) {
@@ -241,10 +239,28 @@ bool mpi_clocks_join(struct mpi_arrivals *a, const struct load_job *job, uint64_
 			if (is_whole && holds_all(&a->list.at[i], &empty))
 				bound_by(clocks, groups, &a->list.at[i], end - i);
 		}
-		for (uint32_t h = 1; h < n_hosts; h++) {
+		for (uint32_t h = 1; h < n_hosts; h++)
 			n[h] = settle(&clocks[h], error_ns);
+	}
+	map_free(&empty);
+	free(groups);
+	if (!ok)
+		free(clocks);
+	return ok ? clocks : NULL;
+}
+
+bool mpi_clocks_join(struct mpi_arrivals *a, const struct load_job *job, uint64_t *error_ns)
+{
+	const uint32_t n_hosts = (uint32_t)a->hosts.n;
+	*error_ns = 0;
+	if (n_hosts < 2 || !a->list.n)
+		return true;
+	unsigned *n = calloc(n_hosts, sizeof *n);
+	struct host_clock *clocks = n ? compare(a, job, n, error_ns) : NULL;
+	bool is_unknown = false;
+	if (clocks) {
+		for (uint32_t h = 1; h < n_hosts; h++)
 			is_unknown = is_unknown || !n[h];
-		}
 		for (size_t i = 0; i < a->list.n; i++) {
 			struct mpi_arrival *at = &a->list.at[i];
 			const struct host_clock *c = &clocks[at->host];
@@ -258,9 +274,75 @@ bool mpi_clocks_join(struct mpi_arrivals *a, const struct load_job *job, uint64_
 	}
 	if (is_unknown)
 		*error_ns = UINT64_MAX;
+	bool ok = clocks;
 	free(clocks);
-	free(groups);
 	free(n);
-	map_free(&empty);
+	return ok;
+}
+
+/*
+ * The difference in the middle of the run. Time lines have one offset each, so the error is larger
+ * by what the clocks have drifted until the ends.
+ */
+static int64_t difference_of(const struct host_clock *c, unsigned n, uint64_t *error_ns)
+{
+	const int64_t d = difference_at(c, n, c->from_ns + (c->until_ns - c->from_ns) / 2);
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t half = (uint64_t)llabs(c->band[i].high - c->band[i].low) / 2,
+			 drift = (uint64_t)llabs(middle(&c->band[i]) - d);
+		if (half + drift > *error_ns)
+			*error_ns = half + drift;
+	}
+	return d;
+}
+
+/* `d`: the clock of this host less that of the first. */
+static void shift(struct load_job *job, uint64_t host_id, int64_t d, int64_t first_to_mono)
+{
+	for (size_t i = 0; i < job->files.n; i++) {
+		struct msr_header *h = &job->files.at[i].header;
+		if (h->host_id == host_id && to_mono(h))
+			h->start_real_ns = h->start_mono_ns - (uint64_t)(d + first_to_mono);
+	}
+}
+
+static uint32_t count_hosts(const struct load_job *job)
+{
+	uint32_t n = 0;
+	for (size_t i = 0; i < job->files.n && n < 2; i++)
+		n += n == 0 ||
+		     job->files.at[i].header.host_id != job->files.at[0].header.host_id;
+	return n;
+}
+
+bool mpi_clocks_align(struct load_job *job, uint64_t *error_ns)
+{
+	struct mpi_arrivals a = {0};
+	uint64_t unused_ns = 0;
+	*error_ns = 0;
+	if (count_hosts(job) < 2)
+		return true;
+	*error_ns = UINT64_MAX;
+	bool ok = mpi_arrivals_collect(&a, job);
+	const uint32_t n_hosts = (uint32_t)a.hosts.n;
+	unsigned *n = ok && n_hosts > 1 ? calloc(n_hosts, sizeof *n) : NULL;
+	struct host_clock *clocks = n ? compare(&a, job, n, &unused_ns) : NULL;
+	ok = ok && (n_hosts < 2 || clocks);
+	if (clocks) {
+		bool is_unknown = false;
+		*error_ns = 0;
+		for (uint32_t h = 1; h < n_hosts; h++) {
+			if (n[h])
+				shift(job, a.hosts.at[h],
+				      difference_of(&clocks[h], n[h], error_ns),
+				      clocks[0].fallback_ns);
+			is_unknown = is_unknown || !n[h];
+		}
+		if (is_unknown)
+			*error_ns = UINT64_MAX;
+	}
+	free(clocks);
+	free(n);
+	mpi_arrivals_free(&a);
 	return ok;
 }

@@ -180,6 +180,18 @@ static void put_notes(const struct model *m, FILE *out)
 }
 
 /* Says that this is a part of the run, and what was left out of it. */
+static void put_clocks(const struct model *m, FILE *out)
+{
+	char error[TEXT_CELL];
+	if (m->clock_error_ns == UINT64_MAX)
+		fputs("  times on different hosts are compared by their time of day, which nothing "
+		      "here has checked\n",
+		      out);
+	else if (m->clock_error_ns)
+		fprintf(out, "  times on different hosts are compared to +-%s, by calls of MPI\n",
+			text_value(error, "sec", (double)m->clock_error_ns / 1e9));
+}
+
 /* "job 4711.0": of the batch system, and its step. Runs of several jobs may be read together. */
 static void put_jobs(const struct model *m, FILE *out)
 {
@@ -330,6 +342,7 @@ bool text_report_head(const struct model *m, const struct text_style *s)
 			text_value(b, "sec", (double)between_ns / 1e9));
 	putc('\n', s->out);
 	put_jobs(m, s->out);
+	put_clocks(m, s->out);
 	put_part(m, s->out);
 	put_ends(m, s->out);
 	put_blank(m, s->out);

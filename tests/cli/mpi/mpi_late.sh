@@ -73,6 +73,27 @@ for mpi in $MPIS; do
 		"$(awk -F '\t' '$1 == "mpi-ledger" { print $6 }' "$T/records")" 2
 	within "$mpi: the error of the clocks is stated" \
 		"$(awk -F '\t' '$1 == "mpi-ledger" { print $7 }' "$T/records")" 1 20000000
+
+	# Its time of day is now 1,000 s ahead, too. Time lines are where they were.
+	"$HPCPROF" --all "$T/run" >"$T/before" 2>/dev/null
+	"${PYTHON3:-python3}" - "$T/run"/*-elsewhere-*.hpcrun <<-'END'
+		import struct, sys
+		for path in sys.argv[1:]:
+		    with open(path, "r+b") as f:
+		        f.seek(48)
+		        ns, = struct.unpack("<Q", f.read(8))
+		        f.seek(48)
+		        f.write(struct.pack("<Q", ns + 10**12))
+	END
+	"$HPCPROF" --all "$T/run" >"$T/after" 2>/dev/null
+	for end in 9 10; do # start and end of processes
+		is "$mpi: a time of day that is wrong changes no time line, column $end" \
+			"$(awk -F '\t' -v c="$end" '$1 == "process" { print $c }' "$T/after")" \
+			"$(awk -F '\t' -v c="$end" '$1 == "process" { print $c }' "$T/before")"
+	done
+	like "$mpi: the report says how well times are known" \
+		"$("$HPCPROF" --to text --by thread "$T/run" 2>/dev/null)" \
+		'^  times on different hosts are compared to [+]-[0-9.]+ [mun]s, by calls of MPI$'
 done
 
 done_testing
