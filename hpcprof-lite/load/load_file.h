@@ -124,6 +124,7 @@ struct load_file {
 	bool is_live; /* the process was still recording while the file was read */
 	VEC(void *) owned;               /* memory that replaced views; freed with the file */
 	_Atomic uint64_t n_unreleased;   /* bytes read since pages were last given back */
+	bool stays; /* all files of the job are so small that LOAD_ALL is not worth its time */
 };
 
 /*

@@ -154,6 +154,17 @@ static bool keep(struct load_job *job, struct opened *o)
 	return true;
 }
 
+/* Giving pages back and mapping them again costs more than small files are worth. */
+static void let_small_stay(struct load_job *job)
+{
+	static const uint64_t MOST = 256 << 20;
+	uint64_t n_bytes = 0;
+	for (size_t i = 0; i < job->files.n; i++)
+		n_bytes += job->files.at[i].is_inside ? 0 : job->files.at[i].map.n_bytes;
+	for (size_t i = 0; i < job->files.n; i++)
+		job->files.at[i].stays = n_bytes <= MOST;
+}
+
 /* Keeps the files that could be read; the first failure that counts decides. */
 static enum status keep_sound(struct load_job *job, struct opened *opened, size_t n)
 {
@@ -195,6 +206,7 @@ static enum status open_all(struct listing *l, unsigned n_workers, struct load_j
 	for (size_t i = 0; i < l->paths.n; i++)
 		close_opened(&o.opened[i]);
 	free(o.opened);
+	let_small_stay(job);
 	if (s == STATUS_OK)
 		qsort(job->files.at, job->files.n, sizeof *job->files.at, compare_files);
 	return s;

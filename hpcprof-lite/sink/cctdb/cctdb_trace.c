@@ -112,13 +112,15 @@ static void write_line(void *arg, size_t profile, unsigned worker)
 	struct outstream out;
 	if (p->n_trace_records == 0)
 		return;
+	const uint64_t n_bytes = most_records(p) * CCTDB_SAMPLE_BYTES;
 	void *chunk = malloc(is_queue ? CHUNK_OPS * sizeof(struct model_gpu_op)
 				      : CHUNK_SAMPLES * sizeof(struct model_sample));
 	if (!chunk) {
 		fail(w, "out of memory");
 		return;
 	}
-	if (outstream_open(&out, w->file, l->start, BUFFER_BYTES) == STATUS_OK) {
+	if (outstream_open(&out, w->file, l->start,
+			   n_bytes < BUFFER_BYTES ? n_bytes : BUFFER_BYTES) == STATUS_OK) {
 		if (is_queue)
 			write_ops(w, (uint32_t)profile, &out, chunk, worker);
 		else
