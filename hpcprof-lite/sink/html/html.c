@@ -5,9 +5,11 @@
  * tests/unit/sink/test_sink_html.c.
  */
 #include "hpcprof-lite/sink/html/html.h"
+#include "hpcprof-lite/sink/html/html_side.h"
 #include "hpcprof-lite/sink/html/html_sink.h"
 
 #include "common/base/log.h"
+#include "common/base/pool.h"
 #include "hpcprof-lite/sink/names.h"
 
 #include <errno.h>
@@ -24,10 +26,49 @@ uint32_t html_string(struct html *h, const char *s)
 	return id == STRTAB_FAILED ? 0 : id;
 }
 
+/* What is large, at the same time. */
+struct large {
+	struct html *h;
+	enum status contexts;
+	struct html_side *values, *times;
+};
+
+static void write_one(void *arg, size_t i, unsigned worker)
+{
+	struct large *l = arg;
+	(void)worker;
+	if (i == 0)
+		l->contexts = html_write_contexts(l->h);
+	else if (i == 1)
+		l->values = html_side_write(l->h, html_write_values);
+	else
+		l->times = html_side_write(l->h, html_write_times);
+}
+
+static enum status write_large(struct html *h)
+{
+	struct large l = {.h = h};
+	pool_run(3, h->o->n_workers, write_one, &l);
+	enum status status = l.contexts != STATUS_OK  ? l.contexts
+			     : l.values && l.times ? STATUS_OK
+						      : STATUS_IO;
+	if (status != STATUS_OK) {
+		html_side_free(l.values);
+		html_side_free(l.times);
+		return status;
+	}
+	h->n_values = l.values->html.n_values;
+	h->threads_left_out = l.values->html.threads_left_out;
+	h->sample_stride = l.times->html.sample_stride;
+	h->op_stride = l.times->html.op_stride;
+	status = html_side_append(h, l.values);
+	enum status appended = html_side_append(h, l.times);
+	return status == STATUS_OK ? appended : status;
+}
+
 static enum status write_sections(struct html *h)
 {
-	enum status (*const writers[])(struct html *) = {html_write_contexts, html_write_values,
-							 html_write_times, html_write_nvtx,
+	enum status (*const writers[])(struct html *) = {write_large, html_write_nvtx,
 							 html_write_sources, html_write_meta};
 	enum status status = STATUS_OK;
 	for (size_t i = 0; i < sizeof writers / sizeof *writers && status == STATUS_OK; i++) {
