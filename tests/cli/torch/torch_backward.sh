@@ -6,6 +6,7 @@
 # option nothing changes.
 # needs: torch_program
 # needs: libtorch_cpu.la
+# needs: fuzz_measurement
 
 . "${srcdir:-.}/tests/lib.sh"
 
@@ -81,6 +82,7 @@ for line in line_a line_b; do
 		"$(sum_of ";forward;$line;backward;Node;.*;line_b;backward;Node")" 44 116
 done
 is "nested: lost" "$(losses_of forward-lines)" 0
+ok "mutants of the file are read" "$builddir/tests/fuzz/fuzz_measurement" -n 200 "$T"/m/*.hpcrun
 
 # Paths of nodes that are remembered are those that a walk finds; see tests/cli/mpi/mpi_memo.sh.
 rm -rf "$T/m" && mkdir "$T/m"
