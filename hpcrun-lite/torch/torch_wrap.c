@@ -15,6 +15,8 @@
 #include <stdbool.h>
 
 #define EXPORT __attribute__((visibility("default")))
+/* A function whose variables others see cannot end in a jump, so these are not made part of one. */
+#define APART __attribute__((noinline))
 
 /* at::sequence_number::get_and_increment() */
 #define NEXT_NUMBER "_ZN2at15sequence_number17get_and_incrementEv"
@@ -45,7 +47,7 @@ struct node_head {
 /* ---- the real functions ---- */
 
 /* What the caller would reach without us: Python loads PyTorch without making its names global. */
-static void *find_real(const char *name, const void *caller)
+static APART void *find_real(const char *name, const void *caller)
 {
 	struct dl_find_object object;
 	const int saved = errno;
@@ -76,7 +78,7 @@ static void *real_of(_Atomic(void *) *cache, const char *name, const void *calle
 /* ---- the run time ---- */
 
 /* NULL: the process is not measured. */
-static const struct torch_host *find_host(void)
+static APART const struct torch_host *find_host(void)
 {
 	static _Atomic(const struct torch_host *) host;
 	static _Atomic bool has_looked;
@@ -115,7 +117,7 @@ static void note_code(const struct torch_host *host, const void *function)
 	atomic_store_explicit(&is_known, true, memory_order_release);
 }
 
-static void note_evaluate(const struct node_head *node, uintptr_t place, const void *function)
+static APART void note_evaluate(const struct node_head *node, uintptr_t place, const void *function)
 {
 	const struct torch_host *host = find_host();
 	if (!host || !node)
