@@ -11,8 +11,8 @@ unset COLUMNS NO_COLOR
 LC_ALL=C.UTF-8
 export LC_ALL
 mkdir "$T/m"
-# `hpcrun-lite -e CPUTIME@f1000 --torch --no-trace python3 -S -E modules.py SPIN`, CPython 3.11, with
-# tests/python/modules.py
+# `hpcrun-lite -e CPUTIME@f1000 --torch --no-trace python3 -S -E modules.py SPIN`, CPython 3.11,
+# with tests/python/modules.py
 cp "$golden/modules.hpcrun" "$T/m/" || exit 99
 
 # report OPTION...
