@@ -622,8 +622,9 @@ void python_splice(struct python_thread *t, const struct unwind_thread *unwind,
 	t->torch.n = 0;
 	join(t, &c, unwind, walked, n_inner, module, &g);
 	if (t->torch.n) {
-		torch_name(&(struct torch_context){&c, &python.object_types, &t->torch_scratch},
-			   &t->torch);
+		const struct torch_context named = {&c, &python.object_types, &t->torch_scratch};
+		if (!torch_name(&named, &t->torch))
+			t->frames.broken = true;
 		insert_calls(&g, &t->torch, module);
 	}
 	path->broken = t->frames.broken;

@@ -69,7 +69,8 @@ struct python_path {
 	const uint64_t *addr;
 	uint32_t n, n_same;
 	enum unwind_end end;
-	bool broken; /* some Python frames could not be read; native frames replace them */
+	/* some Python frames, which native frames replace, or modules could not be read */
+	bool broken;
 };
 
 /*

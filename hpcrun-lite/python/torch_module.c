@@ -179,14 +179,18 @@ static uint32_t name_one(const struct torch_context *c, struct torch_calls *call
 	return c->scratch->found.number;
 }
 
-void torch_name(const struct torch_context *c, struct torch_calls *calls)
+bool torch_name(const struct torch_context *c, struct torch_calls *calls)
 {
 	const bool direct = c->code->reader->direct;
+	bool all = true;
 	c->code->reader->direct = false;
 	find_last(c, calls);
-	for (uint32_t k = calls->n; k-- > 0;)
+	for (uint32_t k = calls->n; k-- > 0;) {
 		calls->call[k].number = name_one(c, calls, k);
+		all = all && calls->call[k].number;
+	}
 	c->code->reader->direct = direct;
+	return all;
 }
 
 static uint64_t word_at(uintptr_t at)

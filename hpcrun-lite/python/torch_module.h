@@ -63,8 +63,8 @@ bool torch_add(struct torch_calls *calls, const struct python_layout *l,
  * frames between.
  */
 bool torch_has_frame(const struct torch_calls *calls, uint32_t k);
-/* Finds the numbers of all calls. Guarded loads. */
-void torch_name(const struct torch_context *c, struct torch_calls *calls);
+/* Finds the numbers of all calls. Returns false if one has none. Guarded loads. */
+bool torch_name(const struct torch_context *c, struct torch_calls *calls);
 /*
  * Adds to *sum what tells these calls from others. Returns false if a call has no number yet, and
  * every 64th time. The modules must be alive, as those on the stack of the calling thread are.
