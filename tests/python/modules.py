@@ -4,12 +4,14 @@
 # ..." (tabs between), innermost module first, as named_modules() gives it. PyTorch is not needed:
 # the functions that call modules have the names and the file of PyTorch's, of version 1 (OLD) or 2
 # (NEW). Usage: modules.py OLD|NEW [ROUNDS] (with a libcuda.so.1 in LD_LIBRARY_PATH that needs no
-# GPU: tests/gpu/fake/fake_cuda.c), or modules.py SPIN, which uses CPU time instead.
+# GPU: tests/gpu/fake/fake_cuda.c), or modules.py SPIN [fork], which uses CPU
+# time instead.
 
 import collections
 import copy
 import ctypes
 import gc
+import os
 import sys
 import threading
 import time
@@ -319,9 +321,19 @@ def repeated(rounds):
         other()
 
 
+def forked():
+    child = os.fork()
+    if not child:
+        repeated(2)
+        os._exit(0)
+    os.waitpid(child, 0)
+    print(child)
+
+
 def main():
     if spins:
-        return repeated(2)
+        repeated(2)
+        return forked() if "fork" in sys.argv else None
     start()
     calls()
     repeated(int(sys.argv[2]) if len(sys.argv) > 2 else 3)

@@ -59,6 +59,15 @@ is "no function that calls modules is left" "$(grep -c '_call_impl' tree)" 0
 	m-new >tree 2>err
 like "--internals shows both" "$(cat tree)" '_call_impl'
 
+# What the parent knows is in no file of the child. 3 ms at each place give about three samples.
+"$HPCRUN" -q -e CPUTIME@f1000 --torch -o m-fork "$PY" "$srcdir/tests/python/modules.py" SPIN \
+	fork >child 2>err
+"$HPCPROF" -q --no-structs --to text --by torch-module --threshold 0 --process "$(cat child)" \
+	m-fork >table 2>err
+is "a child of fork: the outermost module" "$(grep -c ' Net$' table)" 1
+like "... and the others" "$(cat table)" ' layers\.[0-4]\.conv[12] \(Leaf\)$'
+is "... which have their names" "$(grep -c ' Leaf$\|unknown Python' table)" 0
+
 # Paths that are remembered are those that a walk finds. CPython 3.12 and later only.
 mkdir m-check
 # shellcheck disable=SC2016 # expands in the inner shell, whose process becomes the program
