@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=sh
 #
-# A Slurm of two nodes on this host, for one test: own munge key and socket, own controller and node daemon, all
-# in a directory of the test and on ports of its own, so that a Slurm that the machine may have is
-# neither used nor disturbed. Source after tests/lib.sh. It works as root and as an ordinary user.
+# A Slurm of two nodes on this host, for one test: own munge key and socket, own controller and node
+# daemons, all in a directory of the test and on ports of its own, so that a Slurm that the machine
+# may have is neither used nor disturbed. Source after tests/lib.sh. It works as root and as an
+# ordinary user.
 # Must not: leave a daemon behind; every one started is ended by its process id at the end of the
 # script. Its test is tests/cli/e2e/e2e_slurm.sh.
 
@@ -93,8 +94,10 @@ slurm_config() {
 		ReturnToService=2
 		SlurmdParameters=config_overrides
 		PlugStackConfig=$1/plugstack.conf
-		NodeName=testnode NodeHostname=$slurm_host NodeAddr=127.0.0.1 Port=$((slurm_ctld_port + 1)) CPUs=$slurm_cpus State=UNKNOWN
-		NodeName=othernode NodeHostname=$slurm_host NodeAddr=127.0.0.1 Port=$((slurm_ctld_port + 2)) CPUs=$slurm_cpus State=UNKNOWN
+		NodeName=testnode NodeHostname=$slurm_host NodeAddr=127.0.0.1 \
+		Port=$((slurm_ctld_port + 1)) CPUs=$slurm_cpus State=UNKNOWN
+		NodeName=othernode NodeHostname=$slurm_host NodeAddr=127.0.0.1 \
+		Port=$((slurm_ctld_port + 2)) CPUs=$slurm_cpus State=UNKNOWN
 		PartitionName=test Nodes=testnode,othernode Default=YES MaxTime=INFINITE State=UP
 	CONF
 	: >"$1/plugstack.conf"

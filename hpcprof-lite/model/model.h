@@ -93,7 +93,7 @@ struct model {
 	bool has_traces;
 	uint64_t start_ns, end_ns;            /* over all processes, CLOCK_REALTIME */
 	uint64_t elapsed_ns;                  /* without the time between runs */
-	/* Of times on different hosts; 0: one host; UINT64_MAX: they are as each host showed them. */
+	/* Of times on different hosts; 0: one host; UINT64_MAX: each host has its own. */
 	uint64_t clock_error_ns;
 	uint32_t n_runs; /* Stretches of time with measurement, at least one second apart. */
 	const char *title;                    /* name of the first program, for people */

@@ -27,7 +27,7 @@ like "the node's directory is chosen by the file system" "$(cat "$T/stderr")" \
 	'measuring .* into .*/served/out, by way of .*/node/hpcrun-lite-'
 collected "the files are copied"
 sound "they are sound"
-made=$(sed -n "s/^create .*\\.\\(hpcrun\\|so\\)$/\\1/p" "$T/log" | sort | uniq -c | tr -s " \\n" " ")
+made=$(sed -n 's/^create .*[.]\(hpcrun\|so\)$/\1/p' "$T/log" | sort | uniq -c | tr -s ' \n' ' ')
 is "the server makes one file, and one for the vDSO" "$made" ' 1 hpcrun 1 so '
 
 # Each write takes 50 ms there.
