@@ -13,7 +13,7 @@ trap 'rm -rf "$T"' EXIT
 
 {
 	lint_files .
-	find tests/golden tests/fuzz -type f
+	find -H tests/golden tests/fuzz -type f
 } 2>/dev/null >"$T/tree"
 # shellcheck disable=SC2046 # a list of files
 LC_ALL=C awk -v kinds='\\.(c|h|sh|md|mk|txt|py)$' '
