@@ -5,47 +5,67 @@
 . "${top_srcdir:-.}/tests/lib.sh"
 . "$srcdir/tests/run_lib.sh"
 
-# begun PID: its file has come so far that it can be read.
+# file_now: the file that a running process writes to.
+file_now() {
+	if [ "$place" = node ]; then echo "$T"/node/*/*.hpcrun; else echo "$OUT"/*.hpcrun; fi
+}
+# begun: its file has come so far that it can be read. Does not wait for ever for one that never is.
 begun() {
-	until "$CHECK" -k "$OUT"/*.hpcrun >/dev/null 2>&1 || ! kill -0 "$1" 2>/dev/null; do
+	begun_turns=$((1000 * tap_patience))
+	until "$CHECK" -k "$(file_now)" >/dev/null 2>&1; do
+		begun_turns=$((begun_turns - 1))
+		if [ $begun_turns -eq 0 ]; then
+			fail "$place: a file that can be read"
+			return
+		fi
 		sleep 0.01
 	done
 }
-
-# 24 times, and on until there are samples enough to tell something.
-i=0 bad=0 samples=0
-while i=$((i + 1)) && [ $i -le 24 ] || { [ "$samples" -lt 500 ] && [ $i -le 500 ]; }; do
-	rm -rf "$OUT"
-	"$HPCRUN" -q -e CPUTIME@f8000 -e REALTIME@f2000 -o "$OUT" "$LIFE" forever 2>"$T/stderr" &
+# start OPTION...: a program that goes on for ever; its process id in $pid.
+start() {
+	rm -rf "$OUT" "$T/node"
+	mkdir -m 1777 "$T/node"
+	[ "$place" != node ] || set -- --local "$T/node" "$@"
+	"$HPCRUN" -q "$@" -o "$OUT" "$LIFE" forever 2>"$T/stderr" &
 	pid=$!
-	# up to 380 ms after the first file is there: in the middle of start-up, of growth, of
-	# samples
-	begun $pid
+	begun
+}
+
+# kill_it: at a random moment, up to 380 ms after the first file is there: in the middle of
+# start-up, of growth, of samples.
+kill_it() {
+	start -e CPUTIME@f8000 -e REALTIME@f2000
 	sleep "0.$(awk -v s="$i" 'BEGIN { srand(s); printf "%03d", rand() * 380 }')"
 	kill -KILL $pid
 	wait $pid 2>/dev/null
+	[ "$place" != node ] || "$HPCRUN" -q --collect "$OUT" 2>&1
 	if ! "$CHECK" -k "$OUT"/*.hpcrun >"$T/values"; then
 		bad=$((bad + 1))
 		grep '^#' "$T/values" | head -n 5
 	fi
 	samples=$((samples + $(value recorded)))
-done
-is "all files are sound but for what was in flight" "$bad" 0
-within "they hold samples" "$samples" 500 100000000
+}
 
-for sig in TERM INT HUP; do
-	case $sig in TERM) sig_n=15 ;; INT) sig_n=2 ;; *) sig_n=1 ;; esac
-	rm -rf "$OUT"
-	"$HPCRUN" -q -o "$OUT" "$LIFE" forever &
-	pid=$!
-	begun $pid
-	sleep 0.3
-	# a background process of a shell ignores SIGINT, as its program does then
-	kill -$sig $pid
-	[ $sig != INT ] || kill -TERM $pid
-	status=0
-	wait $pid 2>/dev/null || status=$?
-	[ $sig = INT ] || is "SIG$sig ends the program" "$status" $((sig_n + 128))
-	sound "SIG$sig: file is sound" -k
-done 2>/dev/null
+for place in directory node; do
+	# 16 times, and on until there are samples enough to tell something.
+	i=0 bad=0 samples=0
+	while i=$((i + 1)) && [ $i -le 16 ] || { [ "$samples" -lt 400 ] && [ $i -le 500 ]; }; do
+		kill_it
+	done
+	is "$place: all files are sound but for what was in flight" "$bad" 0
+	within "$place: they hold samples" "$samples" 400 100000000
+
+	for sig in TERM INT HUP; do
+		case $sig in TERM) sig_n=15 ;; INT) sig_n=2 ;; *) sig_n=1 ;; esac
+		start
+		sleep 0.3
+		# a background process of a shell ignores SIGINT, as its program does then
+		kill -$sig $pid
+		[ $sig != INT ] || kill -TERM $pid
+		status=0
+		wait $pid 2>/dev/null || status=$?
+		[ $sig = INT ] || is "$place, SIG$sig ends the program" "$status" $((sig_n + 128))
+		sound "$place, SIG$sig: file is sound" -k
+	done 2>/dev/null
+done
 done_testing
