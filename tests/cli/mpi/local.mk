@@ -12,6 +12,7 @@ mpi_tests = \
 	tests/cli/mpi/mpi_truth.sh
 TESTS += $(mpi_tests)
 EXTRA_DIST += $(mpi_tests) tests/cli/mpi/mpi_lib.sh \
+	tests/workload/mpi/mpi_arrive.c \
 	tests/workload/mpi/mpi_callers.c \
 	tests/workload/mpi/mpi_calls.py \
 	tests/workload/mpi/mpi_count.c \
