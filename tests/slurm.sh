@@ -94,7 +94,8 @@ slurm_config() {
 		ReturnToService=2
 		SlurmdParameters=config_overrides
 		PlugStackConfig=$1/plugstack.conf
-		NodeName=testnode NodeHostname=$slurm_host NodeAddr=127.0.0.1 Port=$((slurm_ctld_port + 1)) CPUs=$slurm_cpus State=UNKNOWN
+		NodeName=testnode NodeHostname=$slurm_host NodeAddr=127.0.0.1 \
+		Port=$((slurm_ctld_port + 1)) CPUs=$slurm_cpus State=UNKNOWN
 		NodeName=othernode NodeHostname=$slurm_host NodeAddr=127.0.0.1 \
 		Port=$((slurm_ctld_port + 2)) CPUs=$slurm_cpus State=UNKNOWN
 		PartitionName=test Nodes=testnode,othernode Default=YES MaxTime=INFINITE State=UP

@@ -24,7 +24,7 @@ is "hpcprof-lite reads them" $? 0
 like "as processes" "$(cat "$T/report")" '^  31 processes on '
 is "and has nothing to warn of" "$(grep -c warning "$T/err")" 0
 
-measure -- "$LIFE" lone-forks burn
+measure -- "$LIFE" lone-forks wander
 is "a child that records much: exit status" "$status" 0
 sound "is recorded"
 is "in a file of its own" "$(n_files) $(n_processes)" "2 2"

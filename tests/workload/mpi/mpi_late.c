@@ -3,8 +3,8 @@
  * Known waits. In each round, one rank sleeps before a barrier, the root sleeps before a broadcast,
  * and every second message is late. Each rank notes when it arrives, before the call and inside of
  * it (mpi_arrive.c), so it knows bounds of every wait that hold on the busiest machine. Rank 0
- * prints lines "what least most": nanoseconds that all ranks waited for a late rank, for a late root
- * and for a late sender, and the number of broadcasts in which a rank waited for the root. Usage:
+ * prints lines "what least most": nanoseconds that all ranks waited for a late rank, a late root
+ * and a late sender, and the number of broadcasts in which a rank waited for the root. Usage:
  * mpi_late ROUNDS MICROSECONDS CLOCK-ERROR. The last is for that number: by how many microseconds
  * the clocks of two hosts may be compared wrongly. CLOCK_AHEAD_S says by how many seconds the clock
  * of a process is ahead of that of the others.
