@@ -4,10 +4,33 @@
 # For the tests of where the data are. Source it after tests/lib.sh and tests/run_lib.sh.
 #
 #	NODE    a directory for --local
+#	STORAGE_SMALL   as nobody: a file system of 1 MiB, or not set
 
 NODE=$T/node
 mkdir "$NODE"
 chmod 1777 "$NODE" # as /var/tmp
+
+# storage_as_user: as root, the script that calls this first runs as nobody instead, with copies of
+# what it needs, and this does not return.
+storage_as_user() {
+	[ "$(id -u)" -eq 0 ] && public_tools || return 0
+	mkdir -p "$T/tree/tests/cli" "$T/tree/tests/workload/run" "$T/small"
+	cp "$srcdir"/tests/*.sh "$T/tree/tests"
+	cp -R "$srcdir/tests/cli/storage" "$T/tree/tests/cli"
+	cp -R "$srcdir/tests/workload/storage" "$T/tree/tests/workload"
+	cp "$LIFE" "$CHECK" "$T/tree/tests/workload/run"
+	chmod -R a+rX "$T/tree"
+	if mount -t tmpfs -o size=1m,mode=1777 none "$T/small" 2>/dev/null; then
+		at_exit "umount '$T/small'"
+		STORAGE_SMALL=$T/small
+		export STORAGE_SMALL
+	fi
+	cd "$T/tree" || exit 99
+	as_nobody env srcdir=. top_srcdir=. top_builddir=. sh "tests/cli/storage/${0##*/}"
+	tap_failed=$?
+	tap_finished=yes
+	exit
+}
 
 # on_node: how many files with data are on the node.
 on_node() {
@@ -30,27 +53,31 @@ collected() {
 	is "$1" "$(on_node) on the node, $(waiting) waiting" "0 on the node, 0 waiting"
 }
 
-# serve [OPTION...]: mounts $T/back at $T/served, a file system that hands everything on and does
-# what the word in $T/word says. Returns 1, with the reason in $reason, if that cannot be done.
+# serve NAME [OPTION...]: mounts $T/NAME.back at $T/NAME, a file system that hands everything on and
+# does what the word in $T/NAME.word says. Returns 1, with the reason in $reason, if that cannot be
+# done.
 serve() {
+	storage_at=$T/$1
+	shift
 	reason=
 	pkg-config --exists fuse3 2>/dev/null || reason="no libfuse3 here"
 	[ -n "$reason" ] || [ -w /dev/fuse ] || reason="no right to mount FUSE here"
 	[ -z "$reason" ] || return 1
-	mkdir -p "$T/back" "$T/served"
-	echo ok >"$T/word"
+	mkdir -p "$storage_at" "$storage_at.back"
+	echo ok >"$storage_at.word"
 	# shellcheck disable=SC2046,SC2086 # options
-	${CC:-cc} -O1 $(pkg-config --cflags fuse3) -o "$T/bad_fs" \
+	[ -x "$T/bad_fs" ] || ${CC:-cc} -O1 $(pkg-config --cflags fuse3) -o "$T/bad_fs" \
 		"$srcdir/tests/workload/storage/bad_fs.c" $(pkg-config --libs fuse3) \
 		>"$T/cc" 2>&1 || {
 		reason="bad_fs.c cannot be built"
 		return 1
 	}
-	"$T/bad_fs" "$T/back" "$T/word" "$T/log" -f "$@" "$T/served" >"$T/bad_fs.out" 2>&1 &
+	"$T/bad_fs" "$storage_at.back" "$storage_at.word" "$storage_at.log" -f "$@" "$storage_at" \
+		>"$T/bad_fs.out" 2>&1 &
 	server=$!
-	at_exit "echo ok >'$T/word'; kill $server; wait $server"
+	at_exit "echo ok >'$storage_at.word'; kill $server; wait $server"
 	for storage_turn in 1 2 3 4 5 6 7 8 9 10; do
-		[ "$(stat -f -c %t "$T/served")" = 65735546 ] && return
+		[ "$(stat -f -c %t "$storage_at")" = 65735546 ] && return
 		kill -0 "$server" 2>/dev/null || break
 		sleep 0.2
 	done

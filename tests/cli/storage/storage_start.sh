@@ -6,9 +6,10 @@
 . "${top_srcdir:-.}/tests/lib.sh"
 . "$srcdir/tests/run_lib.sh"
 . "$srcdir/tests/cli/storage/storage_lib.sh"
+storage_as_user
 
 # The kernel asks for each name each time.
-serve -o entry_timeout=0,attr_timeout=0 || skip_all "$reason"
+serve served -o entry_timeout=0,attr_timeout=0 || skip_all "$reason"
 TMPDIR=$NODE
 export TMPDIR
 
@@ -18,7 +19,7 @@ ranks() {
 	storage_n=$1
 	storage_dir=$2
 	shift 2
-	: >"$T/log"
+	: >"$T/served.log"
 	for storage_rank in $(seq 0 $((storage_n - 1))); do
 		OMPI_COMM_WORLD_RANK=$storage_rank OMPI_COMM_WORLD_SIZE=$storage_n \
 			PMIX_NAMESPACE=$storage_dir "$HPCRUN" -q "$@" -o "$T/served/$storage_dir" \
@@ -28,7 +29,7 @@ ranks() {
 	# shellcheck disable=SC2086 # a list
 	wait $storage_pids
 	storage_pids=
-	cp "$T/log" "$T/asked"
+	cp "$T/served.log" "$T/asked"
 }
 storage_pids=
 
