@@ -19,6 +19,9 @@ AC_DEFUN([HL_COMPILER_FLAGS], [
     -Wold-style-definition -Wpointer-arith -Wwrite-strings -Wvla -Wformat=2 -Wundef
     -Wnull-dereference -Wimplicit-fallthrough -Wunused-parameter],
     [HL_TRY_CFLAG(hl_each_flag)])
+  dnl Outputs are the same to the last digit for each -march: gcc would round a * b + c once where
+  dnl the processor has fused multiply-add, and twice elsewhere.
+  HL_TRY_CFLAG([-ffp-contract=off])
   AC_ARG_ENABLE([werror], [AS_HELP_STRING([--enable-werror], [treat compiler warnings as errors])],
     [AS_IF([test "x$enableval" = xyes], [HL_CFLAGS="$HL_CFLAGS -Werror"])])
   AC_SUBST([HL_CFLAGS])
