@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See database.h. Test: tests/cli/prof/prof_cli.sh. */
+/* See database.h. Tests: tests/unit/prof/test_database.c, tests/cli/prof/prof_cli.sh. */
 #include "hpcprof-lite/database.h"
 
 #include "common/base/cutguard.h"
@@ -146,7 +146,7 @@ static bool exists(const char *path)
 }
 
 /* The first of base, base-2, base-3 ... that is free. */
-static char *number(char *base)
+static char *number(const char *base)
 {
 	char *path = strdup(base);
 	for (unsigned i = 2; path && exists(path); i++) {
@@ -154,16 +154,11 @@ static char *number(char *base)
 		if (asprintf(&path, "%s-%u", base, i) < 0)
 			path = NULL;
 	}
-	free(base);
 	return path;
 }
 
-static char *choose(const char *wanted, const char *measurements, const char *title)
+static char *without_slashes(const char *wanted)
 {
-	if (!wanted) {
-		char *base = base_of(measurements, title);
-		return base ? number(base) : NULL;
-	}
 	char *path = strdup(wanted);
 	for (size_t n = path ? strlen(path) : 0; n > 1 && path[n - 1] == '/';)
 		path[--n] = 0;
@@ -180,7 +175,7 @@ static enum status refuse_existing(const char *path)
 
 enum status database_check(const char *wanted)
 {
-	char *path = choose(wanted, NULL, NULL), *parent = path ? strdup(path) : NULL;
+	char *path = without_slashes(wanted), *parent = path ? strdup(path) : NULL;
 	enum status s = STATUS_OK;
 	if (!parent) {
 		free(path);
@@ -202,7 +197,8 @@ enum status database_check(const char *wanted)
 enum status database_begin(struct database *d, const char *wanted, const char *measurements,
 			   const char *title)
 {
-	*d = (struct database){.path = choose(wanted, measurements, title)};
+	*d = (struct database){.base = wanted ? NULL : base_of(measurements, title)};
+	d->path = wanted ? without_slashes(wanted) : d->base ? number(d->base) : NULL;
 	if (!d->path || asprintf(&d->partial, "%s.partial-XXXXXX", d->path) < 0) {
 		d->partial = NULL;
 		log_error(NULL, "out of memory");
@@ -223,6 +219,22 @@ enum status database_begin(struct database *d, const char *wanted, const char *m
 	return STATUS_OK;
 }
 
+/* If another run took the name meanwhile, takes the next one. Returns errno, 0 for success. */
+static int name_partial(struct database *d)
+{
+	/* an empty directory that came into being meanwhile is replaced: nobody's loss */
+	while (rename(d->partial, d->path) != 0) {
+		const int cause = errno;
+		const bool is_taken = cause == ENOTEMPTY || cause == EEXIST;
+		char *next = is_taken && d->base ? number(d->base) : NULL;
+		if (!next)
+			return cause;
+		free(d->path);
+		d->path = next;
+	}
+	return 0;
+}
+
 enum status database_commit(struct database *d)
 {
 	enum status s = STATUS_OK;
@@ -233,10 +245,9 @@ enum status database_commit(struct database *d)
 		log_warn(d->path, "keeps the permissions of a private directory: %s",
 			 strerror(errno));
 	pthread_mutex_lock(&lock);
-	/* rename() would replace an empty directory that came into being meanwhile: nobody's
-	 * loss */
-	if (rename(d->partial, d->path) != 0) {
-		log_error(d->path, "cannot be named: %s", strerror(errno));
+	const int cause = name_partial(d);
+	if (cause) {
+		log_error(d->path, "cannot be named: %s", strerror(cause));
 		s = STATUS_IO;
 	} else {
 		open_partial = NULL;
@@ -281,5 +292,6 @@ void database_end(struct database *d)
 	}
 	free(d->partial);
 	free(d->path);
+	free(d->base);
 	*d = (struct database){0};
 }

@@ -13,6 +13,7 @@
 
 struct database {
 	char *path;    /* where it will be; owned */
+	char *base;    /* `path` without its number; NULL: the user chose the place; owned */
 	char *partial; /* where it is built, for us alone; NULL: not open; owned */
 	bool is_private; /* set by whoever puts something in that is not for everyone: it stays so
 			  */
@@ -28,8 +29,11 @@ enum status database_check(const char *wanted);
  */
 enum status database_begin(struct database *d, const char *wanted, const char *measurements,
 			   const char *title);
-/* Gives the directory its name, and the permissions that the umask leaves it unless it is private.
- * Logs. */
+/*
+ * Gives the directory its name, and the permissions that the umask leaves it unless it is private.
+ * If the user named no place and another run took d->path meanwhile, sets it to the next number.
+ * Logs.
+ */
 enum status database_commit(struct database *d);
 /* Removes what database_commit() has not named, and frees. Always allowed. */
 void database_end(struct database *d);

@@ -54,6 +54,7 @@ prof_unit_tests = \
 	tests/unit/prof/test_sum \
 	tests/unit/prof/test_ledger \
 	tests/unit/prof/test_children \
+	tests/unit/prof/test_database \
 	tests/unit/prof/test_filter \
 	tests/unit/prof_gpu/test_gpu_calls \
 	tests/unit/prof_gpu/test_gpu_join \
@@ -123,6 +124,9 @@ tests_unit_prof_test_sum_SOURCES = tests/unit/prof/test_sum.c
 tests_unit_prof_test_sum_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_test_children_SOURCES = tests/unit/prof/test_children.c
 tests_unit_prof_test_children_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_prof_test_database_SOURCES = tests/unit/prof/test_database.c \
+	hpcprof-lite/database.c hpcprof-lite/database.h
+tests_unit_prof_test_database_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_test_filter_SOURCES = tests/unit/prof/test_filter.c \
 	tests/unit/prof_gpu/gpu_fixture.h
 tests_unit_prof_test_filter_LDADD = $(PROF_UNIT_LDADD)
