@@ -216,6 +216,13 @@ check_PROGRAMS += tests/fuzz/fuzz_measurement
 tests_fuzz_fuzz_measurement_SOURCES = tests/fuzz/fuzz_measurement.c
 tests_fuzz_fuzz_measurement_LDADD = libhltext.la libhlprof.la -lm
 
-BENCH_NEEDS += tests/gen/gen_measurement$(EXEEXT) tests/gen/gen_scale$(EXEEXT)
-BENCHES += tests/bench/bench_prof.sh tests/bench/bench_scale.sh
-EXTRA_DIST += tests/bench/bench_prof.sh tests/bench/bench_scale.sh
+EXTRA_PROGRAMS += tests/bench/bench_join
+tests_bench_bench_join_SOURCES = tests/bench/bench_join.c
+tests_bench_bench_join_LDADD = libhlprof.la -lm
+
+BENCH_NEEDS += tests/bench/bench_join$(EXEEXT) tests/gen/gen_measurement$(EXEEXT) \
+	tests/gen/gen_scale$(EXEEXT)
+prof_benches = tests/bench/bench_join.sh tests/bench/bench_phases.sh tests/bench/bench_prof.sh \
+	tests/bench/bench_scale.sh
+BENCHES += $(prof_benches)
+EXTRA_DIST += $(prof_benches)
