@@ -14,7 +14,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -245,7 +244,6 @@ enum status archive_write(const struct archive *a)
 	struct database d = {0};
 	struct counts c = {0};
 	size_t n_sources = 0;
-	signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is an error like any other */
 	enum status status = database_begin(&d, a->path, a->measurement, a->m->title);
 	/* until it is complete it is ours alone, and writable where the measurement is not */
 	if (status == STATUS_OK)

@@ -17,6 +17,7 @@
 #include "hpcprof-lite/needed_structures.h"
 #include "hpcprof-lite/sink/sinks.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -422,6 +423,7 @@ int main(int argc, char **argv)
 	struct options o = {0};
 	enum status s = STATUS_NO_MEMORY;
 	log_set_program("hpcprof-lite");
+	signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is an error like any other */
 	if (argc > 1 && strcmp(argv[1], "compare") == 0)
 		return compare_main(argc - 1, argv + 1);
 	if (make_options(&o))

@@ -8,7 +8,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,15 +25,6 @@ char *outfile_path(const char *directory, const char *name)
 	return path;
 }
 
-/* Past RLIMIT_FSIZE write() shall fail with EFBIG and not kill us. */
-static void ignore_sigxfsz(void)
-{
-	struct sigaction old;
-	if (sigaction(SIGXFSZ, NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
-	    old.sa_handler == SIG_DFL)
-		signal(SIGXFSZ, SIG_IGN);
-}
-
 enum status outfile_create(struct outfile *f, const char *directory, const char *name)
 {
 	return outfile_create_as(f, directory, name, 0666);
@@ -47,7 +37,6 @@ enum status outfile_create_as(struct outfile *f, const char *directory, const ch
 	char *path = outfile_path(directory, name);
 	if (!path)
 		return STATUS_NO_MEMORY;
-	ignore_sigxfsz();
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 	if (fd < 0) {
 		log_error(path, "%s", strerror(errno));

@@ -3,8 +3,7 @@
  * Output files of a sink. They are created exclusively and written at offsets from any thread. The
  * first error is logged once as "file: cause". A sink that fails removes its files. Directories are
  * made exclusively and removed with their contents. A write beyond RLIMIT_FSIZE is an ordinary
- * error: outfile_create() ignores SIGXFSZ for the process if nobody handles it. Test:
- * tests/unit/sink/test_sink_outfile.c.
+ * error in a program that ignores SIGXFSZ, as ours do. Test: tests/unit/sink/test_sink_outfile.c.
  */
 #ifndef HPCPROF_SINK_OUTFILE_H
 #define HPCPROF_SINK_OUTFILE_H

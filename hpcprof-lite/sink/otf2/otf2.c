@@ -15,7 +15,6 @@
 #include "hpcprof-lite/sink/outfile.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -307,14 +306,9 @@ static enum status write_otf2(const struct model *m, const struct sink_options *
 		if (!ok)
 			log_error(w.path, "out of memory");
 		if (status == STATUS_OK) {
-			struct sigaction old,
-				ignore = {.sa_handler = SIG_IGN}; /* past RLIMIT_FSIZE: an error,
-								     not the end of us */
-			sigaction(SIGXFSZ, &ignore, &old);
 			OTF2_ErrorCallback before = OTF2_Error_RegisterCallback(otf2_on_error, &w);
 			write_archive(&w);
 			OTF2_Error_RegisterCallback(before, NULL);
-			sigaction(SIGXFSZ, &old, NULL);
 			free_spares(&w);
 			otf2_tree_free(&w.tree);
 			status = atomic_load(&w.failed) ? STATUS_IO : STATUS_OK;

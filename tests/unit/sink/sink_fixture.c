@@ -25,6 +25,7 @@
 #include "tests/unit/sink/model_fixture.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,6 +129,7 @@ static void print_sums(const struct model *m)
 
 int main(int argc, char **argv)
 {
+	signal(SIGXFSZ, SIG_IGN); /* as in hpcprof-lite */
 	struct fixture_options o = {.n_processes = 2,
 				    .n_threads = 2,
 				    .n_metrics = 2,
