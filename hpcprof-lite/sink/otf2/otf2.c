@@ -283,7 +283,8 @@ static void write_archive(struct otf2_writer *w)
 		if (!atomic_load(&w->failed))
 			otf2_write_definitions(w);
 	}
-	otf2_check(w, OTF2_Archive_Close(w->archive), "closing");
+	if (!atomic_load(&w->is_unwritable))
+		otf2_check(w, OTF2_Archive_Close(w->archive), "closing");
 	log_progress(NULL, 0, 0);
 }
 

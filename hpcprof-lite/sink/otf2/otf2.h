@@ -136,6 +136,11 @@ struct otf2_writer {
 	struct progress progress;
 	char *path;              /* directory of the archive */
 	atomic_bool failed;      /* a failure was logged */
+	/*
+	 * A file could not be written. libotf2 3.0 then frees the buffer of the file, and to close
+	 * the file it would write and free it again. So the archive is left open.
+	 */
+	atomic_bool is_unwritable;
 	struct spare *spares;    /* buffer memory of closed writers */
 	pthread_mutex_t spares_lock;
 	struct OTF2_LockObject locks[OTF2_MAX_LOCKS];
@@ -147,6 +152,15 @@ struct otf2_writer {
  * if `error` is OTF2_SUCCESS.
  */
 bool otf2_check(struct otf2_writer *w, OTF2_ErrorCode error, const char *what);
+/*
+ * True once anything failed. Then no more events may be written: the library may have freed the
+ * buffer of the file.
+ */
+static inline bool otf2_has_failed(struct otf2_writer *w)
+{
+	/* relaxed: what matters is the failure of the caller's own location */
+	return atomic_load_explicit(&w->failed, memory_order_relaxed);
+}
 /*
  * Error callback, so that the library does not print by itself. arg: the writer. It gets a better
  * cause than library functions that return only "invalid data".

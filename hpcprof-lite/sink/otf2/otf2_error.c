@@ -28,10 +28,12 @@ OTF2_ErrorCode otf2_on_error(void *arg, const char *file, uint64_t line, const c
 	if (error == OTF2_SUCCESS || error == OTF2_WARNING || error == OTF2_DEPRECATED)
 		return error;
 	vsnprintf(text, sizeof text, format, va);
+	const bool is_file = strncmp(text, "POSIX: ", strlen("POSIX: ")) == 0;
+	if (is_file)
+		atomic_store(&w->is_unwritable, true);
 	if (!atomic_exchange(&w->failed, true)) {
 		char *path = text + strlen("POSIX: ");
-		if (strncmp(text, "POSIX: ", strlen("POSIX: ")) ==
-		    0) /* what its file layer says is the path, sometimes quoted */
+		if (is_file) /* what its file layer says is the path, sometimes quoted */
 			log_error(path[0] == '\'' ? strtok(path, "'") : path, "%s",
 				  OTF2_Error_GetDescription(error));
 		else

@@ -15,7 +15,7 @@ enum { CHUNK_SAMPLES = 8192 };
 /* From a sample at the root to the next one measurement was off: that is all it is for. */
 static void put_on_off(struct otf2_line *l, bool off)
 {
-	if (off != l->off)
+	if (off != l->off && !otf2_has_failed(l->w))
 		otf2_check(l->w,
 			   OTF2_EvtWriter_MeasurementOnOff(l->out, NULL, l->time_ns,
 							   off ? OTF2_MEASUREMENT_OFF
@@ -28,7 +28,7 @@ static void put_sample(struct otf2_line *l, const struct model_sample *s)
 {
 	uint32_t node = l->w->tree.node_of[s->context];
 	put_on_off(l, node == MODEL_NONE);
-	if (node == MODEL_NONE)
+	if (node == MODEL_NONE || otf2_has_failed(l->w))
 		return;
 	struct otf2_step step = otf2_tree_step(&l->w->tree, l->node, node);
 	otf2_check(l->w,
@@ -49,7 +49,7 @@ static void enter(struct otf2_line *l, uint32_t node, uint32_t n)
 	}
 	for (uint32_t i = n; i-- > 0; node = nodes[node].parent)
 		path[i] = nodes[node].region;
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n && !otf2_has_failed(l->w); i++)
 		otf2_check(l->w, OTF2_EvtWriter_Enter(l->out, NULL, l->time_ns, path[i]), "enter");
 	if (path != small)
 		free(path);
@@ -57,7 +57,8 @@ static void enter(struct otf2_line *l, uint32_t node, uint32_t n)
 
 static void leave(struct otf2_line *l, uint32_t n)
 {
-	for (uint32_t node = l->node; n > 0; n--, node = l->w->tree.nodes.at[node].parent)
+	for (uint32_t node = l->node; n > 0 && !otf2_has_failed(l->w);
+	     n--, node = l->w->tree.nodes.at[node].parent)
 		otf2_check(l->w,
 			   OTF2_EvtWriter_Leave(l->out, NULL, l->time_ns,
 						l->w->tree.nodes.at[node].region),
@@ -94,7 +95,7 @@ static void put_time_line(struct otf2_line *l, uint32_t profile, struct model_sa
 	struct model_trace_cursor cursor = {0};
 	void (*put)(struct otf2_line *, const struct model_sample *) =
 		l->w->enter_leave ? put_enter_leave : put_sample;
-	for (size_t n; !atomic_load_explicit(&l->w->failed, memory_order_relaxed) &&
+	for (size_t n; !otf2_has_failed(l->w) &&
 		       (n = model_trace_read(m, profile, &cursor, samples, CHUNK_SAMPLES));) {
 		for (size_t i = 0; i < n; i++) {
 			l->time_ns =
@@ -114,9 +115,7 @@ static void put_totals(struct otf2_line *l, const struct model_profile *p)
 {
 	static const OTF2_Type type = OTF2_TYPE_DOUBLE;
 	OTF2_AttributeList *attributes = OTF2_AttributeList_New();
-	for (size_t i = 0; attributes && i < p->n_values &&
-			   !atomic_load_explicit(&l->w->failed, memory_order_relaxed);
-	     i++) {
+	for (size_t i = 0; attributes && i < p->n_values && !otf2_has_failed(l->w); i++) {
 		const struct model_value *v = &p->values[i];
 		uint32_t node = l->w->tree.node_of[v->context];
 		OTF2_MetricValue value = {.floating_point = v->at[MODEL_POINT]};
@@ -199,7 +198,7 @@ static void write_location(void *arg, size_t location, unsigned worker)
 		otf2_check(w, OTF2_EvtWriter_GetNumberOfEvents(l.out, &w->n_events[location]),
 			   "events");
 	}
-	if (l.out)
+	if (l.out && !atomic_load(&w->is_unwritable))
 		otf2_check(w, OTF2_Archive_CloseEvtWriter(w->archive, l.out), "events");
 	free(samples);
 }
@@ -227,6 +226,8 @@ void otf2_write_events(struct otf2_writer *w)
 	w->progress = progress_of_traces(w->m, w->o, "otf2");
 	pool_run(otf2_n_locations(w->m), w->o->n_workers, write_location, w);
 	progress_end(&w->progress);
+	if (atomic_load(&w->is_unwritable))
+		return;
 	otf2_check(w, OTF2_Archive_CloseEvtFiles(w->archive), "event files");
 	if (!atomic_load(&w->failed))
 		write_local_definitions(w);

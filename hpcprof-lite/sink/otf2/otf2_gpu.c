@@ -92,16 +92,18 @@ static void put_op(struct otf2_line *l, OTF2_AttributeList *list, const struct m
 	uint32_t region = t->nodes.at[node].region;
 	add_attributes(l, list, op);
 	if (l->w->enter_leave) {
-		otf2_check(l->w, OTF2_EvtWriter_Enter(l->out, list, start_ns, region),
-			   "enter"); /* empties the list */
-		otf2_check(l->w, OTF2_EvtWriter_Leave(l->out, NULL, end_ns, region), "leave");
+		(void)(otf2_check(l->w, OTF2_EvtWriter_Enter(l->out, list, start_ns, region),
+				  "enter") && /* empties the list */
+		       otf2_check(l->w, OTF2_EvtWriter_Leave(l->out, NULL, end_ns, region),
+				  "leave"));
 	} else {
-		otf2_check(l->w,
-			   OTF2_EvtWriter_CallingContextEnter(l->out, list, start_ns, node,
-							      enter_distance(l, node)),
-			   "enter");
-		otf2_check(l->w, OTF2_EvtWriter_CallingContextLeave(l->out, NULL, end_ns, node),
-			   "leave");
+		(void)(otf2_check(l->w,
+				  OTF2_EvtWriter_CallingContextEnter(l->out, list, start_ns, node,
+								     enter_distance(l, node)),
+				  "enter") &&
+		       otf2_check(l->w,
+				  OTF2_EvtWriter_CallingContextLeave(l->out, NULL, end_ns, node),
+				  "leave"));
 	}
 	l->node = t->nodes.at[node].parent;
 	l->time_ns = end_ns;
@@ -116,9 +118,9 @@ void otf2_write_operations(struct otf2_line *l, uint32_t profile)
 	if (!list)
 		otf2_check(l->w, OTF2_ERROR_MEM_ALLOC_FAILED, "operations");
 	for (size_t n; list && m->profiles[profile].n_trace_records &&
-		       !atomic_load_explicit(&l->w->failed, memory_order_relaxed) &&
+		       !otf2_has_failed(l->w) &&
 		       (n = model_gpu_read(m, profile, &cursor, ops, CHUNK_OPS));) {
-		for (size_t i = 0; i < n; i++)
+		for (size_t i = 0; i < n && !otf2_has_failed(l->w); i++)
 			put_op(l, list, &ops[i]);
 		progress_add(&l->w->progress, n, l->worker);
 	}

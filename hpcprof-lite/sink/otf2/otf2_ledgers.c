@@ -131,8 +131,10 @@ void otf2_put_ledger(struct otf2_line *l, OTF2_MetricRef metric,
 		types[i] = OTF2_TYPE_UINT64;
 		values[i].unsigned_int = members[i].value;
 	}
-	otf2_check(l->w, OTF2_EvtWriter_Metric(l->out, NULL, l->time_ns, metric, n, types, values),
-		   "ledger");
+	if (!otf2_has_failed(l->w))
+		otf2_check(l->w,
+			   OTF2_EvtWriter_Metric(l->out, NULL, l->time_ns, metric, n, types, values),
+			   "ledger");
 }
 
 void otf2_put_gpu_ledgers(struct otf2_line *l, uint32_t process)

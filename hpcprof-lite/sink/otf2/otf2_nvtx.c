@@ -78,7 +78,8 @@ typedef VEC(struct open) stack;
 
 static void leave_until(struct otf2_line *l, stack *open, uint64_t time_ns)
 {
-	for (; open->n && open->at[open->n - 1].end_ns <= time_ns; open->n--) {
+	for (; open->n && open->at[open->n - 1].end_ns <= time_ns && !otf2_has_failed(l->w);
+	     open->n--) {
 		const struct open *o = &open->at[open->n - 1];
 		otf2_check(l->w,
 			   OTF2_EvtWriter_Leave(l->out, NULL, o->end_ns, region_of(l->w, o->range)),
@@ -90,7 +91,7 @@ void otf2_write_nvtx(struct otf2_line *l, uint32_t track)
 {
 	const struct model_nvtx_track *t = &l->w->m->nvtx->tracks[track];
 	stack open = {0};
-	for (size_t i = 0; i < t->n; i++) {
+	for (size_t i = 0; i < t->n && !otf2_has_failed(l->w); i++) {
 		const struct model_nvtx_event *e = &t->events[i];
 		leave_until(l, &open, e->enter_ns);
 		struct open *new = vec_push(&open);
@@ -99,10 +100,11 @@ void otf2_write_nvtx(struct otf2_line *l, uint32_t track)
 			break;
 		}
 		*new = (struct open){e->leave_ns, e->range};
-		otf2_check(
-			l->w,
-			OTF2_EvtWriter_Enter(l->out, NULL, e->enter_ns, region_of(l->w, e->range)),
-			"enter");
+		if (!otf2_has_failed(l->w))
+			otf2_check(l->w,
+				   OTF2_EvtWriter_Enter(l->out, NULL, e->enter_ns,
+							region_of(l->w, e->range)),
+				   "enter");
 	}
 	leave_until(l, &open, UINT64_MAX);
 	vec_free(&open);

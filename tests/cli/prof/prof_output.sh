@@ -26,6 +26,26 @@ case $OUTPUTS in
 *) skip "OTF2 of many threads" "built without OTF2" ;;
 esac
 
+# --- a limit on the size of files, in the midst of events and while other outputs are written
+"$builddir/tests/gen/gen_scale" -r 2 -l 64 -s 15000 big
+limited() {
+	(
+		ulimit -f 1000
+		"$HPCPROF" -q --no-structs "$@" -o db-big big >out 2>err
+	)
+	is "a limit on the size of files: $*: an error" "$?" 1
+	like "... with the cause" "$(cat err)" '^hpcprof-lite: db-big\..*: File (is )?too large$'
+	is "... and nothing is left" "$(echo db-big*)" 'db-big*'
+}
+limited -j3 --to sqlite,json
+case $OUTPUTS in
+*otf2*)
+	limited -j1 --to otf2
+	limited -j3 --to otf2,sqlite,json
+	;;
+*) skip "a limit on the size of files of OTF2" "built without OTF2" ;;
+esac
+
 # --- progress
 cat >terminal.py <<'EOF'
 import os, pty, sys
