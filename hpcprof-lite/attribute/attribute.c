@@ -263,18 +263,24 @@ static bool make_contexts(struct pipeline *p)
 
 /* ---- time lines: node ids of the files become contexts ---- */
 
+static void make_contexts_of(const struct pipeline *p, size_t i, uint32_t *node_to, uint32_t n)
+{
+	const uint32_t *to_whole = p->to_whole[p->threads.at[i].worker];
+	for (uint32_t k = 0; k < n; k++) {
+		const uint32_t node = node_to[k];
+		if (node != LOAD_DAMAGED) /* the same value as MODEL_NONE */
+			node_to[k] = p->expand.context_of[to_whole ? to_whole[node] : node];
+	}
+}
+
 static void timeline_job(void *arg, size_t i, unsigned worker)
 {
 	(void)worker;
 	struct pipeline *p = arg;
 	struct load_thread *t = thread_of(p, i);
-	const uint32_t *to_whole = p->to_whole[p->threads.at[i].worker];
-	for (uint32_t n = 0; n < t->n_nodes; n++) {
-		uint32_t node = t->node_to[n];
-		if (node == LOAD_DAMAGED)
-			continue; /* the same value as MODEL_NONE */
-		t->node_to[n] = p->expand.context_of[to_whole ? to_whole[node] : node];
-	}
+	make_contexts_of(p, i, t->node_to, t->n_nodes);
+	if (t->shown_to)
+		make_contexts_of(p, i, t->shown_to, t->n_nodes);
 	if (!describe_timeline(p->m, &p->job->files.at[p->threads.at[i].file], t,
 			       &p->m->private_->timelines[p->threads.at[i].profile]))
 		atomic_store(&p->failed, true);

@@ -316,6 +316,8 @@ bool describe_timeline(const struct model *m, const struct load_file *f, struct 
 	line->context_of = t->node_to;
 	line->n_nodes = t->n_nodes;
 	t->node_to = NULL;
+	line->shown_of = t->shown_to;
+	t->shown_to = NULL;
 	line->latest_ns = f->header.start_mono_ns + LOAD_LONGEST_NS;
 	line->to_real_ns = (int64_t)(f->header.start_real_ns - f->header.start_mono_ns);
 	for (unsigned k = 0; k < 16; k++)

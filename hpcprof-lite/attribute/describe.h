@@ -32,8 +32,8 @@ bool describe_processes(struct model *m, const struct load_job *job, const uint6
  */
 bool describe_profiles(struct model *m, struct load_job *job, const uint32_t *n_more);
 /*
- * Makes the time line of a thread whose node_to[] holds contexts, and takes over node_to. Several
- * threads may call it for different lines at the same time.
+ * Makes the time line of a thread whose node_to[] and shown_to[] hold contexts, and takes these
+ * over. Several threads may call it for different lines at the same time.
  */
 bool describe_timeline(const struct model *m, const struct load_file *f, struct load_thread *t,
 	struct model_timeline *line);

@@ -8,6 +8,9 @@
 #include "hpcprof-lite/attribute/python_frames.h"
 #include "hpcprof-lite/attribute/torch/forward_paths.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 bool merge_init(struct merge_tree *t)
 {
 	struct merge_node *root = vec_push(&t->nodes);
@@ -103,6 +106,35 @@ static uint32_t add_node(struct merge_tree *t, const struct meaning *f,
 					   : add_frame(t, f, parent, node->addr);
 }
 
+/* The node of the thread's own path. Ranges of NVTX in a backward pass are left out of it. */
+static uint32_t add_shown(struct merge_tree *t, const struct meaning *f,
+			  const struct load_thread *thread, uint64_t id, const struct msr_node *node)
+{
+	const uint32_t parent = thread->shown_to[node->parent];
+	if (load_is_forward(node->addr))
+		return parent;
+	if (parent == thread->node_to[node->parent])
+		return thread->node_to[id];
+	return load_is_nvtx(node->addr) ? parent : add_frame(t, f, parent, node->addr);
+}
+
+/* Up to the first frame MSR_FORWARD, both paths are the same. */
+static bool set_shown(struct merge_tree *t, const struct meaning *f, struct load_thread *thread,
+		      uint64_t id, const struct msr_node *node)
+{
+	if (!thread->shown_to) {
+		if (!load_is_forward(node->addr) || !f->names->forward || !thread->trace.n)
+			return true;
+		thread->shown_to = malloc(thread->n_nodes * sizeof *thread->shown_to);
+		if (!thread->shown_to)
+			return false;
+		memcpy(thread->shown_to, thread->node_to,
+		       thread->n_nodes * sizeof *thread->shown_to);
+	}
+	thread->shown_to[id] = add_shown(t, f, thread, id, node);
+	return thread->shown_to[id] != UINT32_MAX;
+}
+
 bool merge_thread(struct merge_tree *t, struct load_thread *thread, const uint32_t *module_of,
 		  const struct merge_names *names)
 {
@@ -115,7 +147,8 @@ bool merge_thread(struct merge_tree *t, struct load_thread *thread, const uint32
 			if (id == 0 || thread->node_to[id] == LOAD_DAMAGED)
 				continue;
 			thread->node_to[id] = add_node(t, &f, thread, id, &nodes[i]);
-			if (thread->node_to[id] == UINT32_MAX)
+			if (thread->node_to[id] == UINT32_MAX ||
+			    !set_shown(t, &f, thread, id, &nodes[i]))
 				return false;
 		}
 	}

@@ -57,8 +57,9 @@ struct merge_names {
 	const struct forward_paths *forward;  /* NULL: frames MSR_FORWARD are left out */
 };
 /*
- * Adds the call paths of the thread. Sets its node_to[] to nodes of `t`; LOAD_DAMAGED stays.
- * module_of: by module id of the file. False if memory is short.
+ * Adds the call paths of the thread. Sets its node_to[] to nodes of `t`; LOAD_DAMAGED stays. If it
+ * has a time line and frames MSR_FORWARD, makes shown_to[]: nodes of its own paths, without what
+ * these frames name. module_of: by module id of the file. False if memory is short.
  */
 bool merge_thread(struct merge_tree *t, struct load_thread *thread, const uint32_t *module_of,
 	const struct merge_names *names);

@@ -201,12 +201,27 @@ bool filter_make_processes(struct filter_part *p)
 
 /* ---- profiles ---- */
 
+/* Where the own path of a thread is not in the part, the time line shows where the sample counts. */
+static bool copy_shown(const struct filter_part *p, const struct model_timeline *from,
+		       struct model_timeline *to)
+{
+	to->shown_of = calloc((size_t)from->n_nodes + 1, sizeof *to->shown_of);
+	for (uint32_t i = 0; to->shown_of && i < from->n_nodes; i++) {
+		const uint32_t c = from->shown_of[i];
+		const bool has = to->context_of[i] && c != MODEL_NONE && filter_has_context(p, c) &&
+				 p->context_to[c] != MODEL_NONE;
+		to->shown_of[i] = has ? p->context_to[c] : to->context_of[i];
+	}
+	return to->shown_of != NULL;
+}
+
 static bool copy_timeline(const struct filter_part *p, const struct model_timeline *from,
 			  struct model_timeline *to)
 {
 	*to = *from;
 	to->parts = calloc(from->n_parts + 1, sizeof *to->parts);
 	to->context_of = calloc((size_t)from->n_nodes + 1, sizeof *to->context_of);
+	to->shown_of = NULL;
 	if (!to->parts || !to->context_of)
 		return false;
 	if (from->n_parts)
@@ -217,6 +232,8 @@ static bool copy_timeline(const struct filter_part *p, const struct model_timeli
 				    : filter_has_context(p, c) ? p->context_to[c]
 							       : 0; /* ends the sample before it */
 	}
+	if (from->shown_of && !copy_shown(p, from, to))
+		return false;
 	for (unsigned i = 0; i < sizeof to->metric_of / sizeof *to->metric_of; i++)
 		to->metric_of[i] = from->metric_of[i] == MODEL_NONE
 					   ? MODEL_NONE

@@ -185,8 +185,11 @@ static void count_samples(struct filter_part *p, uint32_t profile, uint32_t *fir
 			if (!filter_has_context(p, s->context)) /* stays, at context 0 */
 				continue;
 			add_at(p, &of[find_value(t, first, s)], s->time_ns, 1);
-			if (is_in(p, s->time_ns))
-				use(p, s->context);
+			if (!is_in(p, s->time_ns))
+				continue;
+			use(p, s->context);
+			if (filter_has_context(p, s->shown))
+				use(p, s->shown);
 		}
 }
 

@@ -582,6 +582,7 @@ void load_file_close(struct load_file *f)
 		vec_free(&t->ranges);
 		vec_free(&t->nvtx_events);
 		free(t->node_to);
+		free(t->shown_to);
 	}
 	load_gpu_free(&f->gpu);
 	load_mpi_free(&f->mpi);

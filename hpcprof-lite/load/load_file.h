@@ -40,6 +40,8 @@ struct load_thread {
 	uint32_t n_nodes;                /* highest node id + 1, at least 1 */
 	/* by node id: LOAD_DAMAGED, or a value that the consumer sets (0 after loading) */
 	uint32_t *node_to;
+	/* the same for time lines; NULL: as node_to; see merge_thread() */
+	uint32_t *shown_to;
 	uint64_t n_trace_records;        /* valid records */
 	uint64_t first_trace_ns, last_trace_ns; /* CLOCK_MONOTONIC; 0 if there are none */
 };

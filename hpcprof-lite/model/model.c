@@ -139,8 +139,9 @@ size_t model_trace_read(const struct model *m, uint32_t profile, struct model_tr
 			if (time_ns < line->from_ns ||
 			    (line->until_ns && time_ns >= line->until_ns))
 				continue;
-			out[count++] =
-				(struct model_sample){time_ns, line->context_of[node], metric};
+			out[count++] = (struct model_sample){
+				time_ns, line->context_of[node], metric,
+				line->shown_of ? line->shown_of[node] : line->context_of[node]};
 		}
 		c->time_ns = now;
 		c->offset = i;
@@ -230,6 +231,7 @@ void model_free(struct model *m)
 	for (uint32_t i = 0; i < m->n_profiles && p->timelines; i++) {
 		free(p->timelines[i].parts);
 		free(p->timelines[i].context_of);
+		free(p->timelines[i].shown_of);
 	}
 	model_values_free(m);
 	pthread_mutex_destroy(&p->values_lock);

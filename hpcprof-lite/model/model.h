@@ -161,6 +161,11 @@ struct model_sample {
 	uint64_t time_ns; /* CLOCK_REALTIME since the epoch; never decreases within a profile */
 	uint32_t context; /* 0: measurement was off from here on, or see part_has_gaps */
 	uint32_t metric;
+	/*
+	 * What the thread had on its stack. It differs from `context`, where the sample counts, in
+	 * backward passes of PyTorch, which count below the forward line.
+	 */
+	uint32_t shown;
 };
 
 static inline bool model_is_offcpu(const struct model *m, const struct model_sample *s)

@@ -31,6 +31,7 @@ struct model_timeline {
 	const uint8_t *mapped;
 	uint64_t mapped_bytes;
 	uint32_t *context_of;           /* by node id; MODEL_NONE: damaged; owned */
+	uint32_t *shown_of;             /* as in struct model_sample; NULL: as context_of; owned */
 	uint32_t n_nodes;
 	uint32_t metric_of[16];         /* by the tag of the record; MODEL_NONE: no such metric */
 	uint64_t latest_ns;             /* CLOCK_MONOTONIC; a later absolute time is damage */

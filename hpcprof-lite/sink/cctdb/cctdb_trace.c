@@ -69,9 +69,9 @@ static void write_samples(struct writer *w, uint32_t profile, struct outstream *
 			break;
 		}
 		for (size_t i = 0; i < n; i++) {
-			if (samples[i].context == 0 && context == 0)
+			if (samples[i].shown == 0 && context == 0)
 				continue;
-			context = samples[i].context;
+			context = samples[i].shown;
 			put(l, out, samples[i].time_ns, context);
 		}
 		progress_add(&w->progress, n, worker);

@@ -54,6 +54,12 @@ static void put_context(struct html *h, const struct model_sample *sample)
 static void put_metric(struct html *h, const struct model_sample *sample)
 {
 	html_put_number(&h->section, sample->metric);
+	h->shows_others |= sample->shown != sample->context;
+}
+
+static void put_shown(struct html *h, const struct model_sample *sample)
+{
+	html_put_number(&h->section, h->tree.kept[sample->shown]);
 }
 
 /* Columns one after the other compress better than records. */
@@ -66,7 +72,11 @@ static void put_samples(struct html *h, uint32_t profile, struct buffers *b)
 	h->last_us = 0;
 	walk_samples(h, profile, b, put_time);
 	walk_samples(h, profile, b, put_context);
+	h->shows_others = false;
 	walk_samples(h, profile, b, put_metric);
+	html_put_number(&h->section, h->shows_others);
+	if (h->shows_others)
+		walk_samples(h, profile, b, put_shown);
 }
 
 static void put_op(struct html *h, const struct model_gpu_op *op, uint64_t *last)

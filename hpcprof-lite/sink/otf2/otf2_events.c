@@ -26,7 +26,7 @@ static void put_on_off(struct otf2_line *l, bool off)
 
 static void put_sample(struct otf2_line *l, const struct model_sample *s)
 {
-	uint32_t node = l->w->tree.node_of[s->context];
+	uint32_t node = l->w->tree.node_of[s->shown];
 	put_on_off(l, node == MODEL_NONE);
 	if (node == MODEL_NONE || otf2_has_failed(l->w))
 		return;
@@ -76,7 +76,7 @@ static void leave_all(struct otf2_line *l)
  * known. */
 static void put_enter_leave(struct otf2_line *l, const struct model_sample *s)
 {
-	uint32_t node = l->w->tree.node_of[s->context];
+	uint32_t node = l->w->tree.node_of[s->shown];
 	if (node == MODEL_NONE) {
 		leave_all(l);
 		put_on_off(l, true);

@@ -57,9 +57,9 @@ static void step_slice(struct perfetto_writer *w, uint32_t profile, uint32_t nod
 	if (node ? old.what == WAIT && !model_ends_wait(w->m, sample) : old.what == OFF)
 		return;
 	end_slice(w, profile, s, sample->time_ns);
-	if (node && (!waits || (old.what == WAIT && old.context == sample->context)))
+	if (node && (!waits || (old.what == WAIT && old.context == sample->shown)))
 		return;
-	*s = (struct slice){node ? WAIT : OFF, sample->context};
+	*s = (struct slice){node ? WAIT : OFF, sample->shown};
 	begin_slice(w, profile, s, sample->time_ns);
 }
 
@@ -86,7 +86,7 @@ void perfetto_write_samples(struct perfetto_writer *w, uint32_t profile)
 	for (size_t n; w->out.status == STATUS_OK &&
 		       (n = model_trace_read(m, profile, &cursor, samples, CHUNK_SAMPLES));) {
 		for (size_t i = 0; i < n; i++) {
-			uint32_t node = w->calls.node_of[samples[i].context];
+			uint32_t node = w->calls.node_of[samples[i].shown];
 			step_slice(w, profile, node, &slice, &samples[i]);
 			if (node)
 				write_sample(w, profile, node, &samples[i]);

@@ -41,6 +41,25 @@ losses_of() {
 		END { print n + 0 }' "$T/all"
 }
 
+# samples_of ERE [OTHER]: of the time lines, whose call paths match, and do not match the other.
+samples_of() {
+	{ otf2-print -G "$T/lines/otf2/traces.otf2" && otf2-print "$T/lines/otf2/traces.otf2"; } |
+		awk -v p="$1" -v other="${2:-^$}" '
+		function id(s) { sub(/.*</, "", s); sub(/>.*/, "", s); return s }
+		$1 == "CALLING_CONTEXT" {
+			name = $4
+			gsub(/"/, "", name)
+			path[$2] = ($0 ~ /Parent: UNDEFINED$/ ? "" : path[id($0)]) ";" name
+		}
+		$1 == "CALLING_CONTEXT_SAMPLE" {
+			sub(/, Unwind.*/, "")
+			at = path[id($0)]
+			if (at ~ p && at !~ other)
+				n++
+		}
+		END { print n + 0 }'
+}
+
 # where: checks that all nodes are below the lines that made them, for 20 steps.
 where() {
 	within "$mode: below line_a, ms" "$(sum_of ';line_a;backward;Node')" 200 280
@@ -63,6 +82,20 @@ for mode in same other ended; do
 done
 like "ended: the path is that of the thread that made the node" "$(cat "$T/paths")" \
 	'application thread;.*;line_a;backward;Node'
+
+# In time lines, a backward pass is where the thread was.
+if command -v otf2-print >"$T/null" && grep -q '^#define HAVE_OTF2 ' "$builddir/config.h"; then
+	measure other --torch
+	"$HPCPROF" -q --to otf2 -o "$T/lines" "$T/m"
+	is "time lines: samples below a forward line" "$(samples_of ';line_[ab];backward')" 0
+	within "... of nodes, below the engine of a thread" \
+		"$(samples_of '^;application;.*;autograd;Node' ';line_')" 60 500
+	rm -r "$T/lines"
+	"$HPCPROF" -q --to otf2 --below line_a -o "$T/lines" "$T/m"
+	within "... of a part without the engine" "$(samples_of ';line_a;backward;Node')" 40 400
+else
+	skip 'time lines show the path of the thread' 'no OTF2, or no otf2-print'
+fi
 
 # The engine does something where the frame of a node was.
 measure same --torch

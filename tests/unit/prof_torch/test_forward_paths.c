@@ -75,13 +75,12 @@ static void clean(struct run *r)
 	fixture_remove(r->directory);
 }
 
-/* "app.1 backward app.2": the path of a node of the file, outermost first, without the entry. */
-static void assert_path(const struct run *r, uint32_t thread, uint32_t node, const char *expected)
+/* "app.1 backward app.2": the path of a merged node, outermost first, without the entry. */
+static void assert_merged(const struct run *r, uint32_t at, const char *expected)
 {
 	static const char *const names[N_MODULES] = {"", "app", "torch", "line", "interpreter"};
 	char text[1024] = "", whole[1024] = "", one[64];
-	for (uint32_t at = r->job.files.at[0].threads.at[thread].node_to[node]; at;
-	     at = r->tree.nodes.at[at].parent) {
+	for (; at; at = r->tree.nodes.at[at].parent) {
 		const struct merge_node *n = &r->tree.nodes.at[at];
 		if (n->module == MERGE_NO_MODULE)
 			continue;
@@ -94,6 +93,19 @@ static void assert_path(const struct run *r, uint32_t thread, uint32_t node, con
 		memcpy(text, whole, sizeof text);
 	}
 	assert_string_equal(text, expected);
+}
+
+/* ... of a node of the file. */
+static void assert_path(const struct run *r, uint32_t thread, uint32_t node, const char *expected)
+{
+	assert_merged(r, r->job.files.at[0].threads.at[thread].node_to[node], expected);
+}
+
+/* ... as time lines show it. */
+static void assert_shown(const struct run *r, uint32_t thread, uint32_t node, const char *expected)
+{
+	assert_non_null(r->job.files.at[0].threads.at[thread].shown_to);
+	assert_merged(r, r->job.files.at[0].threads.at[thread].shown_to[node], expected);
 }
 
 static void backward_is_below_the_line(void **state)
@@ -112,6 +124,33 @@ static void backward_is_below_the_line(void **state)
 	assert_path(&r, b, frame, "app.1 app.2 backward");
 	assert_path(&r, b, in, "app.1 app.2 backward app.6");
 	assert_path(&r, a, made, "app.1 app.2 torch.3 torch.4");
+	clean(&r);
+}
+
+static void time_lines_show_the_thread(void **state)
+{
+	struct run r;
+	(void)state;
+	begin(&r);
+	const uint32_t cpu = gen_metric(r.g, "CPUTIME", MSR_UNIT_NS, 1, MSR_SOURCE_TEST),
+		       a = gen_thread(r.g, "a"), b = gen_thread(r.g, "b");
+	uint32_t n = add(&r, a, gen_entry(r.g, a, MSR_ENTRY_MAIN), APP, 1);
+	const uint32_t made = add(&r, a, n, TORCH, 3);
+	n = add(&r, b, gen_entry(r.g, b, MSR_ENTRY_THREAD), TORCH, 5);
+	const uint32_t before = add(&r, b, n, APP, 4), frame = add_forward(&r, b, n, a, made),
+		       in = add(&r, b, frame, APP, 6),
+		       again = add_forward(&r, b, in, a, made), inner = add(&r, b, again, APP, 7),
+		       nowhere = add(&r, b, add_forward(&r, b, in, 77, 1), APP, 8);
+	gen_sample(r.g, b, in, cpu, 1000, 1);
+	gen_sample(r.g, a, made, cpu, 1000, 1);
+	merge(&r, true);
+	assert_path(&r, b, in, "app.1 backward app.6");
+	assert_shown(&r, b, in, "torch.5 app.6");
+	assert_shown(&r, b, frame, "torch.5");
+	assert_shown(&r, b, before, "torch.5 app.4");
+	assert_shown(&r, b, inner, "torch.5 app.6 app.7");
+	assert_shown(&r, b, nowhere, "torch.5 app.6 app.8");
+	assert_null(r.job.files.at[0].threads.at[a].shown_to);
 	clean(&r);
 }
 
@@ -241,6 +280,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(backward_is_below_the_line),
+		cmocka_unit_test(time_lines_show_the_thread),
 		cmocka_unit_test(frames_can_be_left_out),
 		cmocka_unit_test(the_line_is_of_python),
 		cmocka_unit_test(paths_continue_others),

@@ -49,10 +49,12 @@ static struct model_sample sample(const struct model *m, uint32_t profile, uint6
 {
 	const struct model_private *x = m->private_;
 	uint64_t h = hash_u64((uint64_t)profile << 40 ^ (k / (3 + profile % 5)));
+	const uint32_t context = x->leaves.at[h % x->leaves.n];
 	return (struct model_sample){
 		.time_ns = m->profiles[profile].start_ns + (k + 1) * PERIOD_NS / x->n_sampled +
 			   h % 1000,
-		.context = x->leaves.at[h % x->leaves.n],
+		.context = context,
+		.shown = context,
 		.metric = (uint32_t)(k % x->n_sampled),
 	};
 }

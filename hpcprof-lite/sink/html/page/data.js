@@ -221,6 +221,8 @@ function readSamples(bytes, model) {
     for (let i = 0, time = 0; i < n; i++) s.time[i] = time += r.number();
     for (let i = 0; i < n; i++) s.context[i] = r.number();
     for (let i = 0; i < n; i++) s.metric[i] = r.number();
+    s.shown = n && r.number() ? new Uint32Array(n) : s.context; // what the thread had on its stack
+    for (let i = 0; i < n && s.shown !== s.context; i++) s.shown[i] = r.number();
     profile.samples = s;
   }
 }

@@ -221,12 +221,12 @@ class TimelineView extends TimelinePainter {
     const i = lowerBound(s.time, at.time);
     if (
       i >= s.n ||
-      s.context[i] === 0 ||
+      s.shown[i] === 0 ||
       s.time[i] - at.time >
         Math.max(this.usualGap(profile), ((this.to - this.from) / this.width) * 2)
     )
       return null;
-    return { profile: at.id, context: s.context[i], time: s.time[i] };
+    return { profile: at.id, context: s.shown[i], time: s.time[i] };
   }
   underTrack(at) {
     const t = this.track(at.id),

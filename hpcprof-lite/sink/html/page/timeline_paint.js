@@ -159,17 +159,17 @@ class TimelinePainter {
       let frame = -1;
       if (k > i) {
         frame = this.mostFrequent(s, i, k, frameOf);
-      } else if (i > 0 && this.profile.isBlocked(s.context[i - 1])) {
-        frame = frameOf(s.context[i - 1]); // a wait is shown from its start to its end
+      } else if (i > 0 && this.profile.isBlocked(s.shown[i - 1])) {
+        frame = frameOf(s.shown[i - 1]); // a wait is shown from its start to its end
       } else if (
         i < s.n &&
         i > 0 &&
         s.time[i] - s.time[i - 1] < usual + tick &&
         s.time[i] - end < usual
       ) {
-        frame = frameOf(s.context[i]); // a sample stands for the time before it
+        frame = frameOf(s.shown[i]); // a sample stands for the time before it
       } else if (i < s.n && s.time[i] - end < usual / 1.6) {
-        frame = frameOf(s.context[i]);
+        frame = frameOf(s.shown[i]);
       }
       if (frame !== run) {
         if (run > 0) call(run, start, x);
@@ -185,10 +185,10 @@ class TimelinePainter {
     let best = -1,
       most = 0;
     for (let a = 0; a < n; a++) {
-      const frame = frameOf(s.context[from + Math.floor((a * (to - from)) / n)]);
+      const frame = frameOf(s.shown[from + Math.floor((a * (to - from)) / n)]);
       let same = 0;
       for (let b = a; b < n; b++)
-        if (frameOf(s.context[from + Math.floor((b * (to - from)) / n)]) === frame) same++;
+        if (frameOf(s.shown[from + Math.floor((b * (to - from)) / n)]) === frame) same++;
       if (same > most) [best, most] = [frame, same];
       if (most * 2 > n) break;
     }
