@@ -148,6 +148,13 @@ enum torch_kind known_torch(const char *function, char name[TORCH_NAME_BYTES])
 }
 
 /* `function` may be qualified: "Module._call_impl" or, before Python 3.11, "_call_impl". */
+static bool is_function(const char *function, const char *name)
+{
+	const size_t n_function = strlen(function), n = strlen(name);
+	return ends(function, n_function, name) &&
+	       (n_function == n || function[n_function - n - 1] == '.');
+}
+
 bool known_torch_wrapper(const char *file, const char *function)
 {
 	static const struct {
@@ -165,13 +172,15 @@ bool known_torch_wrapper(const char *file, const char *function)
 		{"/torch/optim/optimizer.py", "wrapper"},
 		{"/torch/optim/optimizer.py", "_use_grad"},
 	};
-	const size_t n_file = strlen(file), n_function = strlen(function);
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		const size_t n = strlen(rows[i].function);
-		if (ends(file, n_file, rows[i].file) &&
-		    ends(function, n_function, rows[i].function) &&
-		    (n_function == n || function[n_function - n - 1] == '.'))
+	const size_t n_file = strlen(file);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (ends(file, n_file, rows[i].file) && is_function(function, rows[i].function))
 			return true;
-	}
 	return false;
+}
+
+bool known_torch_forward(const char *file, const char *function)
+{
+	return strstr(file, "/torch/nn/modules/") &&
+	       (is_function(function, "forward") || is_function(function, "_conv_forward"));
 }

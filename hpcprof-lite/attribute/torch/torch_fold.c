@@ -2,6 +2,7 @@
 /* See torch_fold.h. Test: tests/unit/prof_torch/test_torch_fold.c. */
 #include "hpcprof-lite/attribute/torch/torch_fold.h"
 
+#include "hpcprof-lite/attribute/known_code.h"
 #include "hpcprof-lite/attribute/python_frames.h"
 #include "hpcprof-lite/attribute/torch/known_torch.h"
 
@@ -19,10 +20,13 @@ struct torch_fold {
 	const struct merge_tree *tree;
 	bool *is_torch;   /* by module */
 	bool *is_binding; /* by module: the part of PyTorch that Python calls */
+	bool *is_interpreter; /* by module */
 	uint8_t *kind;    /* by node: enum torch_kind */
 	uint8_t *state;   /* by node: enum state */
 	/* by node: a frame of PyTorch without a name, with only such frames down to a known one */
 	bool *leads;
+	/* by node: the context of the module that it calls or is a part of; 0: none */
+	uint32_t *module;
 };
 
 /* The name of the function at a frame; NULL: it has none. */
@@ -64,14 +68,43 @@ static void find_kinds(struct torch_fold *f)
 	}
 }
 
-static bool is_wrapper(const struct torch_fold *f, const struct merge_node *n)
+/* NULL: not a frame of Python. */
+static const struct python_function *find_python(const struct torch_fold *f,
+						 const struct merge_node *n)
 {
 	if (n->module >= f->r->n_modules || !f->r->modules[n->module].is_python)
-		return false;
+		return NULL;
 	const uint64_t number = n->link_addr >> PYTHON_LINE_BITS;
-	const struct python_function *p =
-		number < f->r->e->n_python ? &f->r->e->python[number] : NULL;
-	return p && p->file && known_torch_wrapper(p->file, p->name);
+	return number < f->r->e->n_python ? &f->r->e->python[number] : NULL;
+}
+
+/*
+ * A module of PyTorch, whose row names it, and its forward() are one: lines of that function are
+ * lines of the module. False: the frame is another one.
+ */
+static bool enter_python(struct torch_fold *f, uint32_t i, uint32_t above, uint32_t *context)
+{
+	const struct merge_node *n = &f->tree->nodes.at[i];
+	const struct python_function *p = find_python(f, n);
+	const uint32_t module = f->module[n->parent], line = n->link_addr & PYTHON_LINE_MAX;
+	if (!p)
+		return false;
+	if (p->is_torch_module) {
+		*context = expand_enter_frame(f->r, above, n);
+		f->module[i] = *context;
+		return true;
+	}
+	if (p->file && known_torch_wrapper(p->file, p->name)) {
+		f->module[i] = module;
+		return true;
+	}
+	if (!module || !p->file || !known_torch_forward(p->file, p->name))
+		return false;
+	f->module[i] = module;
+	*context = line ? expand_enter_line(f->r, module, MODEL_CONTEXT_LINE,
+					    expand_intern_file(f->r, p->file), line)
+			: module;
+	return true;
 }
 
 static uint32_t enter_named(struct torch_fold *f, const struct merge_node *n, uint32_t above,
@@ -95,10 +128,12 @@ bool torch_fold_enter(struct torch_fold *f, uint32_t i, uint32_t above, uint32_t
 	const uint8_t outer = f->state[n->parent];
 	char name[TORCH_NAME_BYTES];
 	*context = above;
-	if (is_wrapper(f, n))
+	if (enter_python(f, i, above, context))
 		return true;
 	if (!is_native(f, n))
 		return false;
+	if (f->is_interpreter[n->module]) /* may call forward() */
+		f->module[i] = f->module[n->parent];
 	switch (f->kind[i]) {
 	case TORCH_OPERATOR:
 	case TORCH_NODE:
@@ -157,14 +192,20 @@ bool torch_fold_open(struct expand_run *r, const struct merge_tree *t, struct to
 				 .is_torch = calloc((size_t)r->n_modules + 1, sizeof *f->is_torch),
 				 .is_binding =
 					 calloc((size_t)r->n_modules + 1, sizeof *f->is_binding),
+				 .is_interpreter = calloc((size_t)r->n_modules + 1,
+							  sizeof *f->is_interpreter),
 				 .kind = calloc(t->nodes.n + 1, sizeof *f->kind),
 				 .state = calloc(t->nodes.n + 1, sizeof *f->state),
-				 .leads = calloc(t->nodes.n + 1, sizeof *f->leads)};
-	if (!f->is_torch || !f->is_binding || !f->kind || !f->state || !f->leads)
+				 .leads = calloc(t->nodes.n + 1, sizeof *f->leads),
+				 .module = calloc(t->nodes.n + 1, sizeof *f->module)};
+	if (!f->is_torch || !f->is_binding || !f->is_interpreter || !f->kind || !f->state ||
+	    !f->leads || !f->module)
 		return false;
 	for (uint32_t i = 0; i < r->n_modules; i++) {
 		f->is_torch[i] = known_torch_library(r->modules[i].path);
 		f->is_binding[i] = known_torch_binding(r->modules[i].path);
+		f->is_interpreter[i] =
+			known_module(r->modules[i].path) == MODEL_MODULE_INTERPRETER;
 	}
 	find_kinds(f);
 	return true;
@@ -176,8 +217,10 @@ void torch_fold_close(struct torch_fold *f)
 		return;
 	free(f->is_torch);
 	free(f->is_binding);
+	free(f->is_interpreter);
 	free(f->kind);
 	free(f->state);
 	free(f->leads);
+	free(f->module);
 	free(f);
 }

@@ -125,6 +125,19 @@ static void wrappers(void **state)
 	assert_false(known_torch_wrapper("", ""));
 }
 
+static void forwards(void **state)
+{
+	static const char conv[] = "/usr/lib/python3/dist-packages/torch/nn/modules/conv.py";
+	(void)state;
+	assert_true(known_torch_forward(conv, "Conv2d.forward"));
+	assert_true(known_torch_forward(conv, "forward"));
+	assert_true(known_torch_forward(conv, "Conv2d._conv_forward"));
+	assert_false(known_torch_forward(conv, "TransformerEncoderLayer._ff_block"));
+	assert_false(known_torch_forward(conv, "Conv2d.my_forward"));
+	assert_false(known_torch_forward("/home/me/net.py", "Net.forward"));
+	assert_false(known_torch_forward("/x/torchvision/models/resnet.py", "ResNet.forward"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -132,6 +145,7 @@ int main(void)
 		cmocka_unit_test(functions),
 		cmocka_unit_test(long_names),
 		cmocka_unit_test(wrappers),
+		cmocka_unit_test(forwards),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
