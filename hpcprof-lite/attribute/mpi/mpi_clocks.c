@@ -10,7 +10,8 @@
 
 enum {
 	N_WINDOWS = 64,
-	DRIFT_ONE_IN = 10000      /* two clocks drift apart by at most 100 us in a second */
+	DRIFT_ONE_IN = 10000,     /* two clocks drift apart by at most 100 us in a second */
+	ONE_BOOT_NS = 1000000000  /* by so much the time of day may be set while a host is up */
 };
 
 /* In a window of time: the clock of a host less that of the first one lies in [low, high]. */
@@ -138,6 +139,23 @@ static int64_t to_mono(const struct msr_header *h)
 	return d > -(INT64_C(1) << 61) && d < INT64_C(1) << 61 ? d : 0;
 }
 
+/*
+ * True if CLOCK_MONOTONIC of the host began anew, as at a reboot between two runs. One difference
+ * does not hold for all its files then.
+ */
+static bool is_restarted(const struct load_job *job, uint64_t host_id)
+{
+	int64_t first = 0;
+	for (size_t i = 0; i < job->files.n; i++) {
+		const struct msr_header *h = &job->files.at[i].header;
+		const int64_t d = h->host_id == host_id ? to_mono(h) : 0;
+		first = first ? first : d;
+		if (d && llabs(d - first) > ONE_BOOT_NS)
+			return true;
+	}
+	return false;
+}
+
 static void start(struct host_clock *clocks, const struct mpi_arrivals *a,
 		  const struct load_job *job)
 {
@@ -177,12 +195,11 @@ static struct band widen(const struct host_clock *c, int64_t at_ns)
 	return b;
 }
 
-/*
- * Makes the bands as narrow as all calls allow. Returns the number of windows, 0 if a side has no
- * bound at all; the error becomes the largest.
- */
+/* Makes the bands as narrow as all calls allow. Returns the number of windows, 0 if a side has no
+ * bound at all. *error_ns: the largest error. */
 static unsigned settle(struct host_clock *c, uint64_t *error_ns)
 {
+	*error_ns = 0;
 	struct band narrow[N_WINDOWS];
 	for (unsigned w = 0; w < N_WINDOWS; w++)
 		c->band[w].middle_ns =
@@ -222,9 +239,30 @@ static int64_t difference_at(const struct host_clock *c, unsigned n, int64_t at_
 	return middle(a) + (int64_t)((double)(middle(b) - middle(a)) * share);
 }
 
-/* The clocks of all hosts, by their number. Returns NULL if memory is short. */
+/*
+ * Errors of hosts against the first host. Those of two other hosts add up, so times on any two
+ * hosts differ by at most the sum of the two largest.
+ */
+struct errors {
+	uint64_t largest_ns, second_ns;
+};
+
+static void add_error(struct errors *e, uint64_t error_ns)
+{
+	if (error_ns > e->largest_ns) {
+		e->second_ns = e->largest_ns;
+		e->largest_ns = error_ns;
+	} else if (error_ns > e->second_ns) {
+		e->second_ns = error_ns;
+	}
+}
+
+/*
+ * The clocks of all hosts, by their number. n[h] is 0 if host h could not be compared with the
+ * first. Returns NULL if memory is short.
+ */
 static struct host_clock *compare(const struct mpi_arrivals *a, const struct load_job *job,
-				  unsigned *n, uint64_t *error_ns)
+				  unsigned *n, struct errors *errors)
 {
 	const uint32_t n_hosts = (uint32_t)a->hosts.n;
 	struct host_clock *clocks = calloc(n_hosts, sizeof *clocks);
@@ -239,14 +277,31 @@ static struct host_clock *compare(const struct mpi_arrivals *a, const struct loa
 			if (is_whole && holds_all(&a->list.at[i], &empty))
 				bound_by(clocks, groups, &a->list.at[i], end - i);
 		}
-		for (uint32_t h = 1; h < n_hosts; h++)
-			n[h] = settle(&clocks[h], error_ns);
+		const bool has_base = !is_restarted(job, a->hosts.at[0]);
+		for (uint32_t h = 1; h < n_hosts; h++) {
+			uint64_t error_ns;
+			n[h] = has_base && !is_restarted(job, a->hosts.at[h])
+				       ? settle(&clocks[h], &error_ns)
+				       : 0;
+			if (n[h])
+				add_error(errors, error_ns);
+		}
 	}
 	map_free(&empty);
 	free(groups);
 	if (!ok)
 		free(clocks);
 	return ok ? clocks : NULL;
+}
+
+/* The difference of a clock that could not be compared, if the times of day agree. */
+static int64_t fallback(const struct mpi_arrival *at, const struct host_clock *clocks,
+			const struct load_job *job)
+{
+	const int64_t of_host = clocks[at->host].fallback_ns,
+		      own = at->file < job->files.n ? to_mono(&job->files.at[at->file].header) : 0;
+	const bool is_other_boot = own && llabs(own - of_host) > ONE_BOOT_NS;
+	return (is_other_boot ? own : of_host) - clocks[0].fallback_ns;
 }
 
 bool mpi_clocks_join(struct mpi_arrivals *a, const struct load_job *job, uint64_t *error_ns)
@@ -256,7 +311,8 @@ bool mpi_clocks_join(struct mpi_arrivals *a, const struct load_job *job, uint64_
 	if (n_hosts < 2 || !a->list.n)
 		return true;
 	unsigned *n = calloc(n_hosts, sizeof *n);
-	struct host_clock *clocks = n ? compare(a, job, n, error_ns) : NULL;
+	struct errors errors = {0};
+	struct host_clock *clocks = n ? compare(a, job, n, &errors) : NULL;
 	bool is_unknown = false;
 	if (clocks) {
 		for (uint32_t h = 1; h < n_hosts; h++)
@@ -264,16 +320,13 @@ bool mpi_clocks_join(struct mpi_arrivals *a, const struct load_job *job, uint64_
 		for (size_t i = 0; i < a->list.n; i++) {
 			struct mpi_arrival *at = &a->list.at[i];
 			const struct host_clock *c = &clocks[at->host];
-			int64_t d = !at->host ? 0
-				    : n[at->host]
-					    ? difference_at(c, n[at->host], at->enter_ns)
-					    : c->fallback_ns - clocks[0].fallback_ns;
+			int64_t d = n[at->host] ? difference_at(c, n[at->host], at->enter_ns)
+						: fallback(at, clocks, job);
 			at->enter_ns -= d;
 			at->leave_ns -= d;
 		}
 	}
-	if (is_unknown)
-		*error_ns = UINT64_MAX;
+	*error_ns = is_unknown ? UINT64_MAX : errors.largest_ns + errors.second_ns;
 	bool ok = clocks;
 	free(clocks);
 	free(n);
@@ -284,15 +337,17 @@ bool mpi_clocks_join(struct mpi_arrivals *a, const struct load_job *job, uint64_
  * The difference in the middle of the run. Time lines have one offset each, so the error is larger
  * by what the clocks have drifted until the ends.
  */
-static int64_t difference_of(const struct host_clock *c, unsigned n, uint64_t *error_ns)
+static int64_t difference_of(const struct host_clock *c, unsigned n, struct errors *errors)
 {
+	uint64_t error_ns = 0;
 	const int64_t d = difference_at(c, n, c->from_ns + (c->until_ns - c->from_ns) / 2);
 	for (unsigned i = 0; i < n; i++) {
 		uint64_t half = (uint64_t)llabs(c->band[i].high - c->band[i].low) / 2,
 			 drift = (uint64_t)llabs(middle(&c->band[i]) - d);
-		if (half + drift > *error_ns)
-			*error_ns = half + drift;
+		if (half + drift > error_ns)
+			error_ns = half + drift;
 	}
+	add_error(errors, error_ns);
 	return d;
 }
 
@@ -304,6 +359,24 @@ static void shift(struct load_job *job, uint64_t host_id, int64_t d, int64_t fir
 		if (h->host_id == host_id && to_mono(h))
 			h->start_real_ns = h->start_mono_ns - (uint64_t)(d + first_to_mono);
 	}
+}
+
+/* False if some host of the job made no record that could be compared. */
+static bool has_all_hosts(const struct mpi_arrivals *a, const struct load_job *job)
+{
+	uint64_t last = a->hosts.at[0];
+	for (size_t i = 0; i < job->files.n; i++) {
+		const uint64_t id = job->files.at[i].header.host_id;
+		size_t h = 0;
+		if (id == last) /* most files of a host are neighbours */
+			continue;
+		while (h < a->hosts.n && a->hosts.at[h] != id)
+			h++;
+		if (h == a->hosts.n)
+			return false;
+		last = id;
+	}
+	return true;
 }
 
 static uint32_t count_hosts(const struct load_job *job)
@@ -318,7 +391,7 @@ static uint32_t count_hosts(const struct load_job *job)
 bool mpi_clocks_align(struct load_job *job, uint64_t *error_ns)
 {
 	struct mpi_arrivals a = {0};
-	uint64_t unused_ns = 0;
+	struct errors errors = {0}, unused = {0};
 	*error_ns = 0;
 	if (count_hosts(job) < 2)
 		return true;
@@ -326,20 +399,18 @@ bool mpi_clocks_align(struct load_job *job, uint64_t *error_ns)
 	bool ok = mpi_arrivals_collect(&a, job);
 	const uint32_t n_hosts = (uint32_t)a.hosts.n;
 	unsigned *n = ok && n_hosts > 1 ? calloc(n_hosts, sizeof *n) : NULL;
-	struct host_clock *clocks = n ? compare(&a, job, n, &unused_ns) : NULL;
+	struct host_clock *clocks = n ? compare(&a, job, n, &unused) : NULL;
 	ok = ok && (n_hosts < 2 || clocks);
 	if (clocks) {
-		bool is_unknown = false;
-		*error_ns = 0;
+		bool is_unknown = !has_all_hosts(&a, job);
 		for (uint32_t h = 1; h < n_hosts; h++) {
 			if (n[h])
 				shift(job, a.hosts.at[h],
-				      difference_of(&clocks[h], n[h], error_ns),
+				      difference_of(&clocks[h], n[h], &errors),
 				      clocks[0].fallback_ns);
 			is_unknown = is_unknown || !n[h];
 		}
-		if (is_unknown)
-			*error_ns = UINT64_MAX;
+		*error_ns = is_unknown ? UINT64_MAX : errors.largest_ns + errors.second_ns;
 	}
 	free(clocks);
 	free(n);

@@ -23,9 +23,9 @@ bool mpi_clocks_join(struct mpi_arrivals *a, const struct load_job *job, uint64_
 
 /*
  * Changes the time of day at which processes of other hosts started, so that all their times are
- * those of the first host's clock. *error_ns: of times on different hosts; UINT64_MAX if some host
- * could not be compared, which keeps its own time of day; 0 if there is one host. False if memory
- * is short.
+ * those of the first host's clock. *error_ns: of times on any two hosts; UINT64_MAX if some host
+ * could not be compared, which keeps its own time of day; 0 if there is one host. Hosts that were
+ * rebooted between two runs cannot be compared. False if memory is short.
  */
 bool mpi_clocks_align(struct load_job *job, uint64_t *error_ns);
 

@@ -264,6 +264,119 @@ static void clocks_without_a_common_call(void **state)
 	assert_true(error_ns == UINT64_MAX);
 }
 
+/* ---- clocks of a whole job ---- */
+
+#define BARRIERS 2
+static struct {
+	struct load_job job;
+	struct msr_mpi_collective barriers[4][BARRIERS]; /* by file */
+} jobs;
+
+static int clear_job(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < jobs.job.files.n; i++) {
+		vec_free(&jobs.job.files.at[i].threads);
+		load_mpi_free(&jobs.job.files.at[i].mpi);
+	}
+	vec_free(&jobs.job.files);
+	return 0;
+}
+
+/*
+ * Adds a process on host `id`, which starts when its clock shows clock_ns. In MPI it is rank `rank`
+ * of `size`. It makes barriers 1 s and 2 s later, which take `length_ns`. size 0: no process of MPI.
+ */
+static void start_process(uint64_t id, int64_t clock_ns, uint64_t comm, uint32_t rank,
+			  uint32_t size, int64_t length_ns)
+{
+	const size_t n = jobs.job.files.n;
+	struct load_file *f = vec_push(&jobs.job.files);
+	f->header.host_id = id;
+	f->header.start_real_ns = UINT64_C(1000000000000);
+	f->header.start_mono_ns = (uint64_t)clock_ns;
+	if (!size)
+		return;
+	struct load_thread *t = vec_push(&f->threads);
+	t->n_nodes = 8;
+	struct msr_mpi_comm *c = vec_extend(&f->mpi.comms, 2);
+	c[1] = (struct msr_mpi_comm){.id = 1, .size = size, .rank = rank, .identity = comm};
+	for (unsigned i = 0; i < BARRIERS; i++) {
+		const uint64_t at_ns = (uint64_t)clock_ns + 1000000000u * (i + 1);
+		jobs.barriers[n][i] =
+			(struct msr_mpi_collective){.enter_ns = at_ns,
+						    .leave_ns = at_ns + (uint64_t)length_ns,
+						    .number = i,
+						    .node = 7,
+						    .comm = 1,
+						    .call = MPI_CALL_Barrier};
+	}
+	struct load_mpi_part *p = vec_push(&f->mpi.collectives);
+	*p = (struct load_mpi_part){(const void *)jobs.barriers[n], BARRIERS,
+				    sizeof jobs.barriers[n][0], 0};
+	f->mpi.is_present = true;
+}
+
+enum { HOUR = 3600 };
+#define SECONDS(n) (INT64_C(1000000000) * (n))
+
+/* Both differ from the first by at most a length, so from each other by at most the sum. */
+static void errors_of_two_other_hosts_add_up(void **state)
+{
+	uint64_t error_ns;
+	(void)state;
+	start_process(1, SECONDS(10), 5, 0, 3, 20000);
+	start_process(2, SECONDS(500), 5, 1, 3, 20000);
+	start_process(3, SECONDS(9000), 5, 2, 3, 20000);
+	assert_true(mpi_clocks_align(&jobs.job, &error_ns));
+	/* 20 us each, and 50 us for what clocks may drift in the half second to the next call */
+	assert_in_range(error_ns, 100000, 140000);
+	mpi_arrivals_collect(&arrivals, &jobs.job);
+	assert_true(mpi_clocks_join(&arrivals, &jobs.job, &error_ns));
+	assert_in_range(error_ns, 100000, 140000);
+	mpi_arrivals_free(&arrivals);
+}
+
+static void hosts_without_calls_are_unknown(void **state)
+{
+	uint64_t error_ns;
+	(void)state;
+	start_process(1, SECONDS(10), 5, 0, 2, 20000);
+	start_process(2, SECONDS(500), 5, 1, 2, 20000);
+	assert_true(mpi_clocks_align(&jobs.job, &error_ns));
+	assert_in_range(error_ns, 20000, 70000);
+	start_process(3, SECONDS(9000), 0, 0, 0, 0);
+	assert_true(mpi_clocks_align(&jobs.job, &error_ns));
+	assert_true(error_ns == UINT64_MAX);
+}
+
+/* Two runs; between them host 1 was rebooted, or host 2. */
+static void one_difference_does_not_outlive_a_reboot(void **state)
+{
+	(void)state;
+	for (uint64_t rebooted = 1; rebooted <= 2; rebooted++) {
+		uint64_t error_ns;
+		start_process(1, SECONDS(HOUR), 5, 0, 2, 20000);
+		start_process(2, SECONDS(2 * HOUR), 5, 1, 2, 20000);
+		start_process(1, rebooted == 1 ? SECONDS(60) : SECONDS(HOUR), 6, 0, 2, 20000);
+		start_process(2, rebooted == 2 ? SECONDS(60) : SECONDS(2 * HOUR), 6, 1, 2, 20000);
+		assert_true(mpi_clocks_align(&jobs.job, &error_ns));
+		assert_true(error_ns == UINT64_MAX);
+		for (size_t i = 0; i < 4; i++)
+			assert_true(jobs.job.files.at[i].header.start_real_ns ==
+				    (uint64_t)SECONDS(1000));
+		/* then the times of day stand in, of each run by itself */
+		mpi_arrivals_collect(&arrivals, &jobs.job);
+		assert_true(mpi_clocks_join(&arrivals, &jobs.job, &error_ns));
+		assert_true(error_ns == UINT64_MAX);
+		for (size_t i = 0; i < arrivals.list.n; i += 2)
+			assert_true(arrivals.list.at[i].enter_ns ==
+				    arrivals.list.at[i + 1].enter_ns);
+		mpi_arrivals_free(&arrivals);
+		clear_job(NULL);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -276,6 +389,9 @@ int main(void)
 		cmocka_unit_test_teardown(clocks_of_two_hosts, clear),
 		cmocka_unit_test_teardown(calls_without_data_bound_no_clock, clear),
 		cmocka_unit_test_teardown(clocks_without_a_common_call, clear),
+		cmocka_unit_test_teardown(errors_of_two_other_hosts_add_up, clear_job),
+		cmocka_unit_test_teardown(hosts_without_calls_are_unknown, clear_job),
+		cmocka_unit_test_teardown(one_difference_does_not_outlive_a_reboot, clear_job),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
