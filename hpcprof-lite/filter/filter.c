@@ -103,6 +103,7 @@ static void share(const struct model *from, struct model *to)
 	to->ledger = from->ledger;
 	to->ledger_closes = from->ledger_closes;
 	to->title = from->title;
+	to->clock_error_ns = from->clock_error_ns;
 }
 
 static bool sum_part(struct filter_part *p)

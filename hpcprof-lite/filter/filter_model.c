@@ -180,6 +180,17 @@ static bool copy_nvtx(struct filter_part *p)
 	return true;
 }
 
+/*
+ * When the measurement was off is not known, only for how long in all. What cannot have been outside
+ * of the part was in it.
+ */
+static uint64_t least_off_ns(const struct model_process *whole, const struct model_process *part)
+{
+	const uint64_t outside_ns =
+		whole->end_ns - whole->start_ns - (part->end_ns - part->start_ns);
+	return whole->off_ns > outside_ns ? whole->off_ns - outside_ns : 0;
+}
+
 bool filter_make_processes(struct filter_part *p)
 {
 	number_all(p);
@@ -192,6 +203,7 @@ bool filter_make_processes(struct filter_part *p)
 			continue;
 		*to = p->from->processes[i];
 		clip(p, &to->start_ns, &to->end_ns);
+		to->off_ns = least_off_ns(&p->from->processes[i], to);
 		if (to->gpu_sampling.n_yardsticks && !copy_yardsticks(p, &to->gpu_sampling))
 			return false;
 		to++;

@@ -179,10 +179,11 @@ static void put_notes(const struct model *m, FILE *out)
 		fprintf(out, "  %u more notes\n", n_more);
 }
 
-/* Says that this is a part of the run, and what was left out of it. */
-static void put_clocks(const struct model *m, FILE *out)
+static void put_clocks(const struct model *m, size_t n_hosts, FILE *out)
 {
 	char error[TEXT_CELL];
+	if (n_hosts < 2) /* as in a part of a run */
+		return;
 	if (m->clock_error_ns == UINT64_MAX)
 		fputs("  times on different hosts are compared by their time of day, which nothing "
 		      "here has checked\n",
@@ -198,20 +199,25 @@ static void put_jobs(const struct model *m, FILE *out)
 	enum { MOST = 8 };
 	const char *seen[MOST];
 	unsigned n = 0;
-	for (uint32_t i = 0; i < m->n_processes && n < MOST; i++) {
+	bool has_more = false;
+	for (uint32_t i = 0; i < m->n_processes; i++) {
 		const char *job = m->processes[i].job;
 		unsigned k = 0;
 		while (job && k < n && strcmp(seen[k], job) != 0)
 			k++;
 		if (!job || !job[0] || k < n)
 			continue;
+		has_more = n == MOST;
+		if (has_more)
+			break;
 		foreign_printf(out, n ? ", %s" : "  job %s", job);
 		seen[n++] = job;
 	}
 	if (n)
-		fputs(n == MOST ? ", ...\n" : "\n", out);
+		fputs(has_more ? ", ...\n" : "\n", out);
 }
 
+/* Says that this is a part of the run, and what was left out of it. */
 static void put_part(const struct model *m, FILE *out)
 {
 	if (!m->part)
@@ -271,9 +277,9 @@ static void put_metric(const struct model *m, uint32_t i, FILE *out)
 static void put_off(const struct model *m, const struct view_run *r, FILE *out)
 {
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL];
-	if (!r->n_off)
+	if (!r->n_off || (m->part && !r->off_ns))
 		return;
-	fprintf(out, "  measurement was off for %s of %s",
+	fprintf(out, "  measurement was off for %s%s of %s", m->part ? "at least " : "",
 		text_value(a, "sec", (double)r->off_ns / 1e9),
 		text_value(b, "sec", (double)r->lifetime_ns / 1e9));
 	if (m->n_processes > 1)
@@ -342,7 +348,7 @@ bool text_report_head(const struct model *m, const struct text_style *s)
 			text_value(b, "sec", (double)between_ns / 1e9));
 	putc('\n', s->out);
 	put_jobs(m, s->out);
-	put_clocks(m, s->out);
+	put_clocks(m, run.n_hosts, s->out);
 	put_part(m, s->out);
 	put_ends(m, s->out);
 	put_blank(m, s->out);

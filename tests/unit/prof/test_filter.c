@@ -125,8 +125,10 @@ static void assert_same_sums(const struct sums *a, const struct sums *b, bool wi
 static struct model *part_of(const char *directory, const struct filter *f)
 {
 	struct model *m = fixture_model(directory, 1);
+	m->clock_error_ns = 123;
 	assert_int_equal(filter_apply(&m, f, 2), STATUS_OK);
 	fixture_check_model(m);
+	assert_int_equal(m->clock_error_ns, 123);
 	return m;
 }
 
@@ -257,6 +259,28 @@ static void test_twice(void **state)
 	model_free(whole);
 	model_free(a);
 	model_free(b);
+	fixture_remove(directory);
+}
+
+/* Processes were off for three quarters of their lives, nobody knows when. */
+static void test_off(void **state)
+{
+	(void)state;
+	char *directory = job(false, 0);
+	struct model *m = fixture_model(directory, 1);
+	const uint64_t life_ns = m->processes[0].end_ns - m->processes[0].start_ns;
+	m->private_->processes[0].off_ns = life_ns / 4 * 3;
+	assert_int_equal(filter_apply(&m, &(struct filter){.time = ":50%"}, 1), STATUS_OK);
+	const uint64_t part_ns = m->processes[0].end_ns - m->processes[0].start_ns;
+	assert_in_range(part_ns, 1, life_ns * 3 / 4);
+	assert_true(m->processes[0].off_ns == life_ns / 4 * 3 - (life_ns - part_ns));
+	assert_true(m->processes[0].off_ns < part_ns);
+	model_free(m);
+	m = fixture_model(directory, 1);
+	m->private_->processes[0].off_ns = life_ns / 4 * 3;
+	assert_int_equal(filter_apply(&m, &(struct filter){.time = ":20%"}, 1), STATUS_OK);
+	assert_int_equal(m->processes[0].off_ns, 0); /* there was room for it outside */
+	model_free(m);
 	fixture_remove(directory);
 }
 
@@ -402,7 +426,8 @@ int main(void)
 		cmocka_unit_test(test_lists),      cmocka_unit_test(test_times),
 		cmocka_unit_test(test_distance),   cmocka_unit_test(test_ranks_and_threads),
 		cmocka_unit_test(test_time),       cmocka_unit_test(test_twice),
-		cmocka_unit_test(test_below),      cmocka_unit_test(test_gaps),
+		cmocka_unit_test(test_off),        cmocka_unit_test(test_below),
+		cmocka_unit_test(test_gaps),
 		cmocka_unit_test(test_gpu_parts),
 		cmocka_unit_test(test_cut_kernel),
 	};

@@ -367,6 +367,29 @@ static void test_runs_far_apart(void **state)
 	fixture_remove(r.directory);
 }
 
+/* Eight jobs are named, and no more. */
+static void test_jobs(void **state)
+{
+	(void)state;
+	struct run r = {.directory = fixture_directory()};
+	for (uint32_t pid = 1; pid <= 9; pid++) {
+		char job[16];
+		snprintf(job, sizeof job, "%u", 100 + pid);
+		begin_process(&r, &(struct gen_process){.host = "h", .pid = pid, .rank = -1},
+			      "/bin/app");
+		gen_info(r.g, "job", job);
+		sample(&r, r.main, pid);
+		free(gen_close(r.g, MSR_EXIT_RETURN, 0));
+		if (pid < 8)
+			continue;
+		char *text = report(&r, SINK_TEXT_PATHS);
+		has(text, pid == 8 ? "  job 101, 102, 103, 104, 105, 106, 107, 108\n"
+				   : "  job 101, 102, 103, 104, 105, 106, 107, 108, ...\n");
+		free(text);
+	}
+	fixture_remove(r.directory);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -381,6 +404,7 @@ int main(void)
 		cmocka_unit_test(test_loops_without_lines),
 		cmocka_unit_test(test_processes_have_names),
 		cmocka_unit_test(test_runs_far_apart),
+		cmocka_unit_test(test_jobs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
