@@ -16,12 +16,20 @@ struct ranks {
 	const struct view_values *v;
 	uint32_t functions[N_SLOTS]; /* MODEL_NONE: the others */
 	uint32_t *slot_of;           /* by function */
-	double (*at)[N_SLOTS];       /* by process */
-	uint32_t *group_of;          /* by process; MODEL_NONE: has no rank */
+	uint32_t *first_of;          /* by process: the first one of its rank, which stands for it */
+	double (*at)[N_SLOTS];       /* by first process of a rank */
+	uint32_t *group_of;          /* the same; MODEL_NONE for other processes */
 	uint32_t leaders[VIEW_RANKS_GROUPS]; /* processes */
 	uint32_t n_leaders;
 	double of_sample;            /* what one sample stands for */
 };
+
+/* True for the first process of a rank. Processes are sorted by rank. */
+static bool is_first(const struct model *m, uint32_t process)
+{
+	const struct model_process *p = &m->processes[process];
+	return p->rank >= 0 && (process == 0 || p[-1].rank != p->rank);
+}
 
 /* ---- times of ranks by function ---- */
 
@@ -52,7 +60,7 @@ static void add_profile(struct ranks *r, const struct model_profile *p)
 		const struct model_value *v = &p->values[i];
 		const uint32_t f = r->m->contexts[v->context].function;
 		if (v->metric == r->v->metric)
-			r->at[p->process][f == MODEL_NONE ? N_SLOTS - 1 : r->slot_of[f]] +=
+			r->at[r->first_of[p->process]][f == MODEL_NONE ? N_SLOTS - 1 : r->slot_of[f]] +=
 				v->at[MODEL_POINT];
 	}
 	model_values_done(r->m, p->n_values);
@@ -69,6 +77,9 @@ static bool find_times(struct ranks *r)
 			self[m->contexts[c].function] += r->v->self[c];
 	choose_functions(r, self);
 	free(self);
+	for (uint32_t i = 0; i < m->n_processes; i++)
+		r->first_of[i] =
+			i == 0 || m->processes[i].rank < 0 || is_first(m, i) ? i : r->first_of[i - 1];
 	for (uint32_t i = 0; i < m->n_profiles; i++)
 		add_profile(r, &m->profiles[i]);
 	return true;
@@ -88,7 +99,7 @@ static bool are_alike(const struct ranks *r, const double *a, const double *b)
 	return difference <= TOLERANCE * fmax(sum_a, sum_b) + chance;
 }
 
-/* The group of a process: the first whose leader is like it, or a new one while there is room. */
+/* The group of a rank: the first whose leader is like it, or a new one while there is room. */
 static uint32_t find_group(struct ranks *r, uint32_t process)
 {
 	for (uint32_t g = 0; g < r->n_leaders; g++)
@@ -136,7 +147,7 @@ static void describe(const struct ranks *r, const struct sums *s, const struct s
 	}
 }
 
-/* Lists the groups by size, and their processes. */
+/* Lists the groups by size, and their ranks. */
 static void list_groups(const struct ranks *r, struct view_ranks *out)
 {
 	struct sums sums[VIEW_RANKS_GROUPS + 1] = {{0}};
@@ -165,7 +176,7 @@ static void list_groups(const struct ranks *r, struct view_ranks *out)
 static void make_groups(struct ranks *r, struct view_ranks *out)
 {
 	for (uint32_t i = 0; i < r->m->n_processes; i++)
-		r->group_of[i] = r->m->processes[i].rank < 0 ? MODEL_NONE : find_group(r, i);
+		r->group_of[i] = is_first(r->m, i) ? find_group(r, i) : MODEL_NONE;
 	list_groups(r, out);
 }
 
@@ -176,18 +187,20 @@ bool view_ranks_make(const struct model *m, const struct view_values *v, struct 
 	uint32_t n = 0;
 	*out = (struct view_ranks){0};
 	for (uint32_t i = 0; i < m->n_processes; i++)
-		n += m->processes[i].rank >= 0;
+		n += is_first(m, i);
 	if (n < VIEW_RANKS_LEAST)
 		return true;
+	r.first_of = calloc(m->n_processes, sizeof *r.first_of);
 	r.at = calloc(m->n_processes, sizeof *r.at);
 	r.group_of = calloc(m->n_processes, sizeof *r.group_of);
 	r.slot_of = calloc((size_t)m->n_functions + 1, sizeof *r.slot_of);
 	out->processes = calloc(n, sizeof *out->processes);
-	const bool ok = r.at && r.group_of && r.slot_of && out->processes && find_times(&r);
+	const bool ok = r.first_of && r.at && r.group_of && r.slot_of && out->processes && find_times(&r);
 	if (ok)
 		make_groups(&r, out);
 	else
 		view_ranks_free(out);
+	free(r.first_of);
 	free(r.at);
 	free(r.group_of);
 	free(r.slot_of);

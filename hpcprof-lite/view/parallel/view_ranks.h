@@ -25,13 +25,13 @@ struct view_rank_group {
 struct view_ranks {
 	struct view_rank_group groups[VIEW_RANKS_GROUPS + 1]; /* by falling size */
 	uint32_t n_groups;
-	uint32_t *processes; /* by group, then in their order: by rank */
+	uint32_t *processes; /* the first of each rank; by group, then by rank */
 	uint32_t n;          /* of all groups */
 };
 
 /*
- * n_groups is 0 if there are less than VIEW_RANKS_LEAST processes with ranks. False if memory is
- * short; then there is nothing to free.
+ * A rank is all processes with its number, as in other views. n_groups is 0 if there are less than
+ * VIEW_RANKS_LEAST ranks. False if memory is short; then there is nothing to free.
  */
 bool view_ranks_make(const struct model *m, const struct view_values *v, struct view_ranks *r);
 void view_ranks_free(struct view_ranks *r);
