@@ -47,8 +47,22 @@ like "ranks that behave alike are a group, the odd one is named" \
 like "with all others in one" "$(cat text.many)" '^ +499 .* 0-122,124-499$'
 like "so there are two" "$(cat text.many)" '^Ranks that behave alike, .*: 2 groups of 500 ranks'
 unlike "few ranks are no groups" "$("$HPCPROF" -q --to text job)" '^Ranks that behave alike'
+"$gen" -r 40 -t 5 -d 5 -l 48 -p 30 -s 2 again
+unlike "nor are few ranks of many processes" "$("$HPCPROF" -q --to text job again)" \
+	'^Ranks that behave alike'
 
 "$gen" -r 3 -t 2 -g 50 gpu
+# --- outputs in files do not depend on the number of workers, nor on who else writes
+for j in 1 2 7; do
+	"$HPCPROF" -q -j $j --to html,cctdb,json,sqlite --no-structs -o db.$j job
+	"$HPCPROF" -q -j $j --to json,html --no-structs -o gpu.$j gpu
+done
+for j in 2 7; do
+	is "$j workers write the same files" "$(diff -r db.1 db.$j 2>&1)" ""
+	is "... of a job with GPUs" "$(diff -r gpu.1 gpu.$j 2>&1)" ""
+done
+ok "there is a report" test -s db.1/report.html
+
 "$HPCPROF" -q --to text --all gpu >text.gpu
 is "the account of GPU operations closes" "$(grep '^gpu-closes' text.gpu)" "gpu-closes${tab}1"
 done_testing
