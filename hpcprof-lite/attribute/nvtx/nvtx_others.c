@@ -90,13 +90,15 @@ static bool is_in_range(const struct others *o, uint32_t profile, uint64_t when_
 /* Adds an operation once to each row of the ranges around its launch in other threads. */
 static void add(struct others *o, const struct model_gpu_op *op)
 {
-	const struct model_nvtx *x = o->m->nvtx;
-	const uint32_t process = o->m->profiles[op->launcher].process;
+	const struct model *m = o->m;
+	const struct model_nvtx *x = m->nvtx;
+	const uint32_t process = m->profiles[op->launcher].process;
 	uint32_t seen[SEEN_MOST], n = 0;
-	for (uint32_t i = 0; i < x->n_tracks; i++) {
+	/* profiles are sorted by process, and tracks by profile */
+	for (size_t i = sorted_prefix(x->n_tracks, t,
+				      m->profiles[x->tracks[t].profile].process < process);
+	     i < x->n_tracks && m->profiles[x->tracks[i].profile].process == process; i++) {
 		struct searched *s = &o->tracks[i];
-		if (o->m->profiles[s->track->profile].process != process)
-			continue;
 		for (uint32_t at = find_range(o, s, op->enter_ns); at != NONE && n < SEEN_MOST;
 		     at = s->around[at]) {
 			const uint32_t row = s->track->events[at].range;
