@@ -27,11 +27,12 @@ static int64_t smaller(int64_t a, int64_t b)
 }
 
 /*
- * The differences between the clocks that all calls allow: [low, high]. False: the operations
- * differ, or none needs all ranks.
+ * The differences between the clocks that all calls allow: [low, high]. False: they allow none,
+ * they do not allow `*known` (NULL: no offset is known), the operations differ, or none needs all
+ * ranks.
  */
 static bool bound_offset(const struct nccl_group *g, const struct nccl_stream *s,
-			 const struct fit *f, int64_t *low, int64_t *high)
+			 const struct fit *f, const int64_t *known, int64_t *low, int64_t *high)
 {
 	*low = INT64_MIN;
 	*high = INT64_MAX;
@@ -44,6 +45,10 @@ static bool bound_offset(const struct nccl_group *g, const struct nccl_stream *s
 			continue;
 		*low = larger(*low, c->last_start_ns - r->end_ns);
 		*high = smaller(*high, c->first_end_ns - r->start_ns);
+		/* most attempts fail, and end here after a few calls */
+		if (known ? *known < *low - NCCL_CLOCK_NS || *known > *high + NCCL_CLOCK_NS
+			  : *low > *high + 2 * NCCL_CLOCK_NS)
+			return false;
 	}
 	return *low != INT64_MIN;
 }
@@ -69,25 +74,19 @@ static void measure(const struct nccl_group *g, const struct nccl_stream *s, str
 	f->distance_ns = sum / (double)(f->end - f->begin);
 }
 
-static bool fits_shifted(const struct nccl_group *g, const struct nccl_stream *streams,
-			 struct fit *f)
+static bool fits_shifted(const struct nccl_group *g, const struct nccl_stream *s,
+			 const int64_t *known, struct fit *f)
 {
-	const struct nccl_stream *s = &streams[f->as.stream];
 	const int64_t n = (int64_t)s->runs.n, n_calls = g->end - g->begin;
 	int64_t low, high;
 	f->begin = larger(g->begin, -f->as.shift);
 	f->end = smaller(g->end, n - f->as.shift);
-	if (2 * (f->end - f->begin) < larger(n, n_calls) || !bound_offset(g, s, f, &low, &high))
+	if (2 * (f->end - f->begin) < larger(n, n_calls))
 		return false;
-	if (low > high + 2 * NCCL_CLOCK_NS)
+	if (!bound_offset(g, s, f, known, &low, &high))
 		return false;
-	if (known_offset(g, streams, s, &f->as.offset_ns)) {
-		if (f->as.offset_ns < low - NCCL_CLOCK_NS || f->as.offset_ns > high + NCCL_CLOCK_NS)
-			return false;
-	} else {
-		f->as.offset_ns = low + (high - low) / 2;
-		f->error_ns = (uint64_t)llabs(high - low) / 2;
-	}
+	f->as.offset_ns = known ? *known : low + (high - low) / 2;
+	f->error_ns = known ? 0 : (uint64_t)llabs(high - low) / 2;
 	measure(g, s, f);
 	return true;
 }
@@ -101,10 +100,13 @@ static bool fits(const struct nccl_group *g, const struct nccl_stream *streams, 
 		    other->device == streams[stream].device)
 			return false;
 	}
+	int64_t offset_ns;
+	const int64_t *known =
+		known_offset(g, streams, &streams[stream], &offset_ns) ? &offset_ns : NULL;
 	for (int64_t shift = 0; shift <= MOST_SHIFT; shift++)
 		for (int64_t sign = shift ? -1 : 1; sign <= 1; sign += 2) {
 			*f = (struct fit){.as = {.stream = stream, .shift = sign * shift}};
-			if (fits_shifted(g, streams, f))
+			if (fits_shifted(g, &streams[stream], known, f))
 				return true;
 		}
 	return false;
