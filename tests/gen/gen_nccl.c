@@ -31,6 +31,7 @@ struct gpu {
 	uint32_t shapes[N_KERNELS];
 	uint64_t *next_id;
 	uint32_t rank, group;       /* the rank within its group */
+	uint32_t late;              /* the rank that mostly is */
 	uint32_t n_skipped, n_nccl; /* operations of NCCL */
 };
 
@@ -61,7 +62,7 @@ static void kernel(struct gpu *gpu, unsigned which, unsigned queue, uint64_t sta
 static void step(struct gpu *gpu, uint32_t k, bool is_swapped)
 {
 	const uint64_t t = START_NS + k * STEP_NS + gpu->group * STEP_NS / 2;
-	const uint32_t late = k % 4 == 3 ? 0 : 1;
+	const uint32_t late = k % 4 == 3 ? 0 : gpu->late;
 	const unsigned first = is_swapped ? ALL_GATHER : ALL_REDUCE;
 	kernel(gpu, GEMM, 0, t + US(20), t + US(4000));
 	kernel(gpu, first, 1, t + US(gpu->rank == late ? 4000 : 3000), t + US(6000));
@@ -126,6 +127,7 @@ static void run_gpu(struct gpu *gpu, const struct gen_nccl *p, uint32_t rank)
 	const bool is_last = rank + 1 == p->n_ranks;
 	gpu->rank = p->n_groups ? rank / p->n_groups : rank;
 	gpu->group = p->n_groups ? rank % p->n_groups : 0;
+	gpu->late = p->late ? p->late : 1;
 	gpu->n_skipped = is_last ? p->cut_first : 0;
 	for (uint32_t k = 0; k < p->n_steps - (is_last ? p->cut_steps : 0); k++)
 		step(gpu, k, p->other_order && is_last);

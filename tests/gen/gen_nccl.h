@@ -9,7 +9,7 @@
  *     8 to 9 ms      SendRecv
  *     8.8 to 9.5 ms  a copy
  *
- * Late is rank 1, and rank 0 in each fourth step. Tests: tests/unit/prof_nccl/test_nccl.c,
+ * Late is rank 1 (or `late`), and rank 0 in each fourth step. Tests: tests/unit/prof_nccl/test_nccl.c,
  * tests/cli/nccl/nccl_ranks.sh.
  */
 #ifndef TESTS_GEN_GEN_NCCL_H
@@ -20,6 +20,7 @@
 
 struct gen_nccl {
 	uint32_t n_ranks, n_steps;
+	uint32_t late;         /* the late rank; 0: rank 1 */
 	/* ranks with equal rank % n_groups communicate, each group half a step later; 0: all */
 	uint32_t n_groups;
 	uint32_t n_hosts;      /* ranks are spread over so many; 0: one */

@@ -15,6 +15,7 @@ static bool set(struct gen_nccl *p, const char *name, size_t n, uint32_t value)
 		bool *flag;
 	} all[] = {{"n_ranks", &p->n_ranks, NULL},
 		   {"n_steps", &p->n_steps, NULL},
+		   {"late", &p->late, NULL},
 		   {"n_groups", &p->n_groups, NULL},
 		   {"in_one_process", NULL, &p->in_one_process},
 		   {"other_order", NULL, &p->other_order},

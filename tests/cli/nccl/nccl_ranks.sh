@@ -42,6 +42,14 @@ NCCL: 72.00 ms in 48 kernels, 45.0% of the time of the GPUs, 11.1% of it hidden 
 END
 same "the section of the report" "$T/got" "$T/wanted"
 
+# ---- of many ranks the one that is most often late is among those that are shown
+
+job many n_ranks=30 late=22
+is "of many ranks some are shown, and the slowest" \
+	"$(section many | sed -n 's/.*  \(rank [0-9]*\)$/\1/p;s/^ *\(\.\.\. .*\)/\1/p' | sed '/last in/,$d' |
+		head -n 26 | tail -n 7 | tr '\n' ',')" \
+	"rank 19,rank 22,... 5 more ...,rank 26,rank 27,rank 28,rank 29,"
+
 # ---- every output has the same numbers
 
 report two --all | awk -F'\t' '$1 == "nccl-device" { print $3, $4, $5, $6, $7, $8, $9, $10, $11,

@@ -29,10 +29,16 @@ class NcclCards extends MpiCards {
       this.part(d, d.compute - d.overlap, "use-work", "other kernels"),
     );
   }
+  // The first devices, and the one that was last most often.
+  shown(devices) {
+    const first = devices.slice(0, MOST_NCCL_RANKS),
+      slowest = devices.reduce((a, d) => (d.last > a.last ? d : a), devices[0]);
+    return first.includes(slowest) ? first : [...first, slowest];
+  }
   devices() {
     const x = this.nccl,
       sum = key => x.devices.reduce((n, d) => n + d[key], 0),
-      shown = x.devices.slice(0, MOST_NCCL_RANKS),
+      shown = this.shown(x.devices),
       rows = shown.map(d =>
         el(
           "tr",

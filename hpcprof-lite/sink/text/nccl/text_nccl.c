@@ -37,13 +37,18 @@ static void put_devices(const struct model *m, const struct text_style *s)
 {
 	const struct model_nccl *x = m->nccl;
 	const bool all = x->n_devices <= MANY_RANKS || s->threshold == 0;
+	const uint32_t slowest = view_nccl_slowest(x), n_last = 4, n_first = MANY_RANKS - n_last;
+	const bool is_between = slowest != MODEL_NONE && slowest >= n_first &&
+				slowest < x->n_devices - n_last;
 	fprintf(s->out, "%9s %6s %9s %9s %9s %9s %9s  %s\n", "NCCL", "share", "exposed", "compute",
 		"idle", "waited", "was last", "");
 	for (uint32_t i = 0; i < x->n_devices; i++) {
-		if (!all && i == MANY_RANKS - 4) {
+		if (!all && i == n_first) {
+			if (is_between)
+				put_device(m, &x->devices[slowest], s);
 			fprintf(s->out, "%9s  ... %" PRIu32 " more ...\n", "",
-				x->n_devices - MANY_RANKS);
-			i = x->n_devices - 4;
+				x->n_devices - MANY_RANKS - is_between);
+			i = x->n_devices - n_last;
 		}
 		put_device(m, &x->devices[i], s);
 	}
