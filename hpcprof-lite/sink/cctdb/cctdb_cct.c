@@ -20,12 +20,13 @@
 /*
  * Bounds of a range: model values in it, and places (contexts x ids). One context may exceed the
  * first. Each range asks each profile where its values begin: with many profiles it holds so many
- * of each that this costs less than they do, as far as the buffers of all workers together stay
- * below a bound.
+ * of each that this costs less than they do. The buffers of all workers together stay below a
+ * bound, so more workers get smaller ranges, and past the least size there are fewer workers.
  */
 enum {
 	RANGE_VALUES = 128 << 10,
 	RANGE_PLACES = 256 << 10,
+	LEAST_VALUES_A_PROFILE = 8,
 	RANGE_VALUES_A_PROFILE = 16,
 	MOST_VALUES_IN_WORK = 5 << 20
 };
@@ -56,12 +57,22 @@ static size_t lower_bound(const struct model_profile *p, uint32_t context)
 	return sorted_below(p->values, p->n_values, context, context);
 }
 
-static uint64_t values_in_range(const struct writer *w)
+static uint64_t smaller(uint64_t a, uint64_t b)
 {
-	uint64_t wanted = (uint64_t)w->m->n_profiles * RANGE_VALUES_A_PROFILE,
-		 most = MOST_VALUES_IN_WORK / (w->n_workers ? w->n_workers : pool_n_cpus());
-	wanted = wanted < most ? wanted : most;
-	return wanted > RANGE_VALUES ? wanted : RANGE_VALUES;
+	return a < b ? a : b;
+}
+
+/* Chooses the size of a range, and how many may be in work at a time. */
+static uint64_t values_in_range(const struct model *m, unsigned *n_workers)
+{
+	const uint64_t n = m->n_profiles, most = MOST_VALUES_IN_WORK / *n_workers,
+		       least = smaller(n * LEAST_VALUES_A_PROFILE, MOST_VALUES_IN_WORK);
+	uint64_t wanted = smaller(n * RANGE_VALUES_A_PROFILE, most);
+	wanted = wanted > least ? wanted : least;
+	if (wanted <= RANGE_VALUES)
+		return RANGE_VALUES;
+	*n_workers = (unsigned)smaller(*n_workers, MOST_VALUES_IN_WORK / wanted);
+	return wanted;
 }
 
 /* The model values of a context, whose totals begin at *at. Moves *at behind them. */
@@ -76,7 +87,7 @@ static uint64_t count_values(const struct model *m, uint32_t context, size_t *at
 static bool cut_ranges(struct writer *w)
 {
 	const struct model *m = w->m;
-	const uint64_t most_values = values_in_range(w);
+	const uint64_t most_values = values_in_range(m, &w->n_workers);
 	const uint32_t most = w->n_ids ? RANGE_PLACES / w->n_ids : RANGE_PLACES;
 	struct range *r = NULL;
 	uint64_t sum = 0;
@@ -220,7 +231,7 @@ enum status cctdb_write_cct(const struct model *m, const struct sink_options *o)
 	struct writer w = {.m = m,
 			   .file = &file,
 			   .n_ids = m->n_metrics * MODEL_N_SCOPES,
-			   .n_workers = o->n_workers};
+			   .n_workers = o->n_workers ? o->n_workers : pool_n_cpus()};
 	uint8_t footer[CCTDB_FOOTER_BYTES];
 	enum status status = outfile_create(&file, o->directory, "cct.db");
 	if (status != STATUS_OK)
@@ -231,7 +242,7 @@ enum status cctdb_write_cct(const struct model *m, const struct sink_options *o)
 	else {
 		size_blocks(&w);
 		uint64_t end = write_front(&w);
-		pool_run_shown("cct.db", w.ranges.n, o->n_workers, fill_one, &w);
+		pool_run_shown("cct.db", w.ranges.n, w.n_workers, fill_one, &w);
 		cctdb_put_footer(footer, CCTDB_CCT);
 		outfile_write(&file, footer, sizeof footer, end);
 	}
