@@ -72,6 +72,7 @@ static void *wait_for_signal(void *arg)
 	while (sigwait(&set, &number) != 0)
 		;
 	pthread_mutex_lock(&lock); /* and never unlock: nothing may be named after this */
+	log_end(); /* outputs that are still written would complain of the missing directory */
 	if (open_partial)
 		remove_tree(open_partial);
 	if (is_cut)

@@ -20,6 +20,7 @@ static atomic_uint_fast64_t n_errors, n_warnings;
 #define MOST_BYTES 16384 /* of a message; what is longer is cut */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool is_ended; /* guarded by lock */
 
 void log_set_program(const char *name)
 {
@@ -40,6 +41,13 @@ void log_set_verbose(bool verbose)
 void log_set_quiet(bool quiet)
 {
 	is_quiet = quiet;
+}
+
+void log_end(void)
+{
+	pthread_mutex_lock(&lock);
+	is_ended = true;
+	pthread_mutex_unlock(&lock);
 }
 
 uint64_t log_n_errors(void)
@@ -69,6 +77,10 @@ __attribute__((format(printf, 3, 0))) static void emit(const char *subject, cons
 	used += foreign_format(text + used, sizeof text - 1 - used, format, args);
 	text[used++] = '\n';
 	pthread_mutex_lock(&lock);
+	if (is_ended) {
+		pthread_mutex_unlock(&lock);
+		return;
+	}
 	erase_progress();
 	fwrite(text, 1, used, stderr);
 	fflush(stderr);
@@ -169,6 +181,10 @@ void log_progress(const char *label, uint64_t done, uint64_t total)
 	if (label && done != total && now - last_ns < 100000000)
 		return;
 	pthread_mutex_lock(&lock);
+	if (is_ended) {
+		pthread_mutex_unlock(&lock);
+		return;
+	}
 	if (label) {
 		const uint64_t start_ns = start_of(label, now, done == total);
 		fprintf(stderr, "\r\033[K%s: %s", program, label);

@@ -323,6 +323,29 @@ static void cutguard_names_the_file(void **state)
 	unlink(name);
 }
 
+static void nothing_is_said_after_the_end(void **state)
+{
+	char said[256];
+	int ends[2];
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	const pid_t pid = fork();
+	if (pid == 0) {
+		dup2(ends[1], STDERR_FILENO);
+		log_error(NULL, "before");
+		log_end();
+		log_error(NULL, "after");
+		_exit(0);
+	}
+	close(ends[1]);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	const ssize_t n = read(ends[0], said, sizeof said - 1);
+	close(ends[0]);
+	assert_true(n >= 0);
+	said[n] = '\0';
+	assert_string_equal(said, "test_base: before\n");
+}
+
 int main(void)
 {
 	log_set_program("test_base");
@@ -337,6 +360,7 @@ int main(void)
 		cmocka_unit_test(options_are_parsed),
 		cmocka_unit_test(mapfile_reads_and_refuses),
 		cmocka_unit_test(cutguard_names_the_file),
+		cmocka_unit_test(nothing_is_said_after_the_end),
 #if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 		cmocka_unit_test(mapfile_reads_where_there_are_no_mappings),
 #endif
