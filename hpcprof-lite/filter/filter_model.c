@@ -181,8 +181,8 @@ static bool copy_nvtx(struct filter_part *p)
 }
 
 /*
- * When the measurement was off is not known, only for how long in all. What cannot have been outside
- * of the part was in it.
+ * When the measurement was off is not known, only for how long in all. What cannot have been
+ * outside of the part was in it.
  */
 static uint64_t least_off_ns(const struct model_process *whole, const struct model_process *part)
 {

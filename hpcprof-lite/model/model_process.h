@@ -60,7 +60,7 @@ struct model_process {
 	int32_t exit_code;
 	/* CLOCK_REALTIME since the epoch; end_ns of a killed process: its last record */
 	uint64_t start_ns, end_ns;
-	/* the part of that time while measurement was off; of a part of the run, the least it was */
+	/* while measurement was off, of that time; in a part of the run: the least it can be */
 	uint64_t off_ns;
 	uint64_t n_starts, n_stops;/* how often the program started and stopped measurement */
 	struct model_ledger ledger;/* the process's own: losses outside threads, damage */

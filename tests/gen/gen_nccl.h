@@ -9,8 +9,8 @@
  *     8 to 9 ms      SendRecv
  *     8.8 to 9.5 ms  a copy
  *
- * Late is rank 1 (or `late`), and rank 0 in each fourth step. Tests: tests/unit/prof_nccl/test_nccl.c,
- * tests/cli/nccl/nccl_ranks.sh.
+ * Late is rank 1 (or `late`), and rank 0 in each fourth step. Tests:
+ * tests/unit/prof_nccl/test_nccl.c, tests/cli/nccl/nccl_ranks.sh.
  */
 #ifndef TESTS_GEN_GEN_NCCL_H
 #define TESTS_GEN_GEN_NCCL_H

@@ -133,7 +133,8 @@ void otf2_put_ledger(struct otf2_line *l, OTF2_MetricRef metric,
 	}
 	if (!otf2_has_failed(l->w))
 		otf2_check(l->w,
-			   OTF2_EvtWriter_Metric(l->out, NULL, l->time_ns, metric, n, types, values),
+			   OTF2_EvtWriter_Metric(l->out, NULL, l->time_ns, metric, n, types,
+						 values),
 			   "ledger");
 }
 

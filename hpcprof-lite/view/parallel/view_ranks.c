@@ -16,7 +16,7 @@ struct ranks {
 	const struct view_values *v;
 	uint32_t functions[N_SLOTS]; /* MODEL_NONE: the others */
 	uint32_t *slot_of;           /* by function */
-	uint32_t *first_of;          /* by process: the first one of its rank, which stands for it */
+	uint32_t *first_of;          /* by process: the first one of its rank */
 	double (*at)[N_SLOTS];       /* by first process of a rank */
 	uint32_t *group_of;          /* the same; MODEL_NONE for other processes */
 	uint32_t leaders[VIEW_RANKS_GROUPS]; /* processes */
@@ -56,12 +56,12 @@ static void choose_functions(struct ranks *r, const double *self)
 
 static void add_profile(struct ranks *r, const struct model_profile *p)
 {
+	double *at = r->at[r->first_of[p->process]];
 	for (size_t i = 0; i < p->n_values; i++) {
 		const struct model_value *v = &p->values[i];
 		const uint32_t f = r->m->contexts[v->context].function;
 		if (v->metric == r->v->metric)
-			r->at[r->first_of[p->process]][f == MODEL_NONE ? N_SLOTS - 1 : r->slot_of[f]] +=
-				v->at[MODEL_POINT];
+			at[f == MODEL_NONE ? N_SLOTS - 1 : r->slot_of[f]] += v->at[MODEL_POINT];
 	}
 	model_values_done(r->m, p->n_values);
 }
@@ -77,9 +77,10 @@ static bool find_times(struct ranks *r)
 			self[m->contexts[c].function] += r->v->self[c];
 	choose_functions(r, self);
 	free(self);
-	for (uint32_t i = 0; i < m->n_processes; i++)
-		r->first_of[i] =
-			i == 0 || m->processes[i].rank < 0 || is_first(m, i) ? i : r->first_of[i - 1];
+	for (uint32_t i = 0; i < m->n_processes; i++) {
+		const bool is_alone = m->processes[i].rank < 0 || is_first(m, i);
+		r->first_of[i] = is_alone ? i : r->first_of[i - 1];
+	}
 	for (uint32_t i = 0; i < m->n_profiles; i++)
 		add_profile(r, &m->profiles[i]);
 	return true;
@@ -195,7 +196,8 @@ bool view_ranks_make(const struct model *m, const struct view_values *v, struct 
 	r.group_of = calloc(m->n_processes, sizeof *r.group_of);
 	r.slot_of = calloc((size_t)m->n_functions + 1, sizeof *r.slot_of);
 	out->processes = calloc(n, sizeof *out->processes);
-	const bool ok = r.first_of && r.at && r.group_of && r.slot_of && out->processes && find_times(&r);
+	const bool ok = r.first_of && r.at && r.group_of && r.slot_of && out->processes &&
+			find_times(&r);
 	if (ok)
 		make_groups(&r, out);
 	else

@@ -284,8 +284,8 @@ static int clear_job(void **state)
 }
 
 /*
- * Adds a process on host `id`, which starts when its clock shows clock_ns. In MPI it is rank `rank`
- * of `size`. It makes barriers 1 s and 2 s later, which take `length_ns`. size 0: no process of MPI.
+ * Adds a process on host `id`, which starts when its clock shows clock_ns. In MPI it is rank
+ * `rank` of `size`. It makes barriers 1 s and 2 s later, which take `length_ns`. size 0: no MPI.
  */
 static void start_process(uint64_t id, int64_t clock_ns, uint64_t comm, uint32_t rank,
 			  uint32_t size, int64_t length_ns)
