@@ -319,9 +319,8 @@ static void append_walked(struct path_builder *g, const struct unwind_path *walk
 static void note_call(const struct path_builder *g, const struct code_context *c,
 		      struct python_thread *t, uint32_t i)
 {
-	torch_add(&t->torch, c->layout, &t->frames.frame[i], i, c->reader->direct);
-	if (t->torch.n)
-		t->torch.call[t->torch.n - 1].at = g->n;
+	if (!torch_add(&t->torch, c->layout, &t->frames.frame[i], i, g->n, c->reader->direct))
+		t->frames.broken = true;
 }
 
 static uint32_t count_shown(const struct torch_calls *calls)
@@ -466,9 +465,10 @@ static bool calls_same(struct python_thread *t, const struct code_context *c)
 	now->n = 0;
 	for (uint32_t k = 0; k < t->torch.n; k++) {
 		const uint32_t i = t->torch.call[k].frame;
-		if (!torch_add(now, c->layout, &t->frames.frame[i], i, true))
-			return false;
+		torch_add(now, c->layout, &t->frames.frame[i], i, 0, true);
 	}
+	if (now->n != t->torch.n)
+		return false;
 	torch_name(&(struct torch_context){c, &python.object_types, &t->torch_scratch}, now);
 	for (uint32_t k = 0; k < now->n; k++)
 		if (now->call[k].module != t->torch.call[k].module ||
@@ -525,8 +525,9 @@ uint64_t python_tag(struct python_thread *t, const struct unwind_thread *unwind)
 	for (uint32_t i = 0; i < f->n_frames; i++) {
 		if (!code_tag(l, &python.types, &f->frame[i], i, &sum))
 			return PYTHON_TAG_NONE;
-		if (torch_code_is_call(l, f->frame[i].code))
-			torch_add(&t->torch_now, l, &f->frame[i], i, true);
+		if (torch_code_is_call(l, f->frame[i].code) &&
+		    !torch_add(&t->torch_now, l, &f->frame[i], i, 0, true))
+			return PYTHON_TAG_NONE;
 	}
 	for (uint32_t i = 0; i < f->n_runs; i++)
 		sum += code_tag_run(&f->run[i], i);

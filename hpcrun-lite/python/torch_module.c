@@ -56,7 +56,7 @@ static bool is_due(const struct torch_found *f, uint32_t n_uses)
 /* ---- calls ---- */
 
 bool torch_add(struct torch_calls *calls, const struct python_layout *l,
-	       const struct frames_frame *frame, uint32_t i, bool direct)
+	       const struct frames_frame *frame, uint32_t i, uint32_t at, bool direct)
 {
 	uint64_t module = frame->first_local;
 	struct torch_call *inner = calls->n ? &calls->call[calls->n - 1] : NULL;
@@ -64,15 +64,19 @@ bool torch_add(struct torch_calls *calls, const struct python_layout *l,
 		memcpy(&module, (const void *)(frame->at + l->frame.locals), sizeof module);
 	module &= ~(uint64_t)REFERENCE_TAG;
 	if (!reader_is_plausible(module))
-		return false;
-	if (inner && inner->frame + 1 == i) {
+		return true;
+	/* A module whose forward() is another module has their frames side by side, too. */
+	if (inner && inner->frame + 1 == i && inner->code && inner->code != frame->code) {
 		inner->module = module; /* that of _wrapped_call_impl() is in no cell */
 		inner->frame = i;
-		return false;
+		inner->at = at;
+		inner->code = 0;
+		return true;
 	}
 	if (calls->n == TORCH_CALLS)
 		return false;
-	calls->call[calls->n++] = (struct torch_call){.module = module, .frame = i};
+	calls->call[calls->n++] = (struct torch_call){
+		.module = module, .frame = i, .at = at, .code = frame->code};
 	return true;
 }
 

@@ -20,9 +20,10 @@ enum { TORCH_CALLS = 128 }; /* calls of modules in a path; further out ones have
 /* A call of a module. */
 struct torch_call {
 	uintptr_t module; /* or the cell that has it */
-	uint32_t frame;   /* among struct frames, of the innermost of its frames */
+	uint32_t frame;   /* among struct frames, of the outermost of its frames */
 	uint32_t at;      /* where its frame is in the path */
 	uint32_t number;  /* of its record; 0: it could not be named */
+	uintptr_t code;   /* the code object of its only frame; 0: it has two frames */
 };
 
 struct torch_calls {
@@ -53,11 +54,12 @@ struct torch_context {
 };
 
 /*
- * Adds the module that frame i calls. Returns false if there is none, or if the call is the one
- * that was added last: _wrapped_call_impl() calls _call_impl().
+ * Adds the module that frame i calls, whose frame in the path is before `at`. _wrapped_call_impl()
+ * calls _call_impl(): both are one call. Does nothing if the frame has no module. Returns false if
+ * there is no room.
  */
 bool torch_add(struct torch_calls *calls, const struct python_layout *l,
-	       const struct frames_frame *frame, uint32_t i, bool direct);
+	       const struct frames_frame *frame, uint32_t i, uint32_t at, bool direct);
 /*
  * Returns false if the call has no number, or is within one of the same module: torch.compile has
  * frames between.
