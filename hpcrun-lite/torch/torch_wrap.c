@@ -97,7 +97,12 @@ static APART const struct torch_host *find_host(void)
 static void note_made(uint64_t number, const void *caller)
 {
 	static _Atomic(void *) cache;
+	static _Atomic bool is_absent; /* a search takes the loader's lock */
+	if (__builtin_expect(atomic_load_explicit(&is_absent, memory_order_relaxed), 0))
+		return;
 	number_fn *thread = (number_fn *)(uintptr_t)real_of(&cache, THREAD_NUMBER, caller);
+	if (__builtin_expect(!thread, 0))
+		atomic_store_explicit(&is_absent, true, memory_order_relaxed);
 	const struct torch_host *host = thread ? find_host() : NULL;
 	if (host)
 		host->made(&(struct torch_node){thread(), number},
