@@ -47,10 +47,11 @@ static uint32_t compare(struct torch_scratch *s)
 	return same;
 }
 
-/* A module that no other one has is searched again when it has been met 2^i times. */
-static bool is_due(const struct torch_found *f, uint32_t n_uses)
+/* What was not found is searched again when it has been met 16, 32, 64 ... times. */
+static bool is_due(uint32_t n_uses)
 {
-	return !f->is_below && (n_uses & (n_uses - 1)) == 0;
+	enum { FIRST = 16 };
+	return n_uses >= FIRST && (n_uses & (n_uses - 1)) == 0;
 }
 
 /* ---- calls ---- */
@@ -160,10 +161,50 @@ static void find_last(const struct torch_context *c, struct torch_calls *calls)
 		const uint32_t n_uses = torch_slot_use(slot);
 		s->last[k] = (struct torch_last){
 			.n_words = s->found.words.n,
-			.number = outer && is_due(&s->found, n_uses) ? 0 : s->found.number,
-			.parent_number = s->found.parent_number};
+			.number = s->found.number,
+			.parent_number = s->found.parent_number,
+			.is_known = true,
+			.is_below = s->found.is_below,
+			.is_due = !s->found.is_below && (outer || !s->found.number) &&
+				  is_due(n_uses)};
 	}
 	compare_calls(s, 0, to);
+}
+
+static bool has_value(const struct object_words *w, uint64_t value)
+{
+	for (uint32_t i = 0; i < w->n; i++)
+		if (w->word[i].value == value)
+			return true;
+	return false;
+}
+
+/*
+ * Finds what is known of the class of call k. Modules that forward() makes are new each time, and a
+ * search that finds nothing takes longest.
+ */
+static bool find_class(const struct torch_context *c, const struct torch_calls *calls,
+				uint32_t k, bool was_searched)
+{
+	enum { OBJECTS = 4 }; /* that may be in a container, although others of the class are not */
+	struct torch_scratch *s = c->scratch;
+	struct object_reader o = {.layout = c->code->layout,
+				  .types = c->types,
+				  .reader = c->code->reader,
+				  .n_left = 1};
+	const uintptr_t module = calls->call[k].module, outer = outer_of(calls, k);
+	uint64_t class;
+	if (!outer || !object_load(&o, module + OBJECT_TYPE_AT, &class))
+		return false;
+	struct torch_slot *slot = torch_slot_find(outer, class);
+	if (!slot || !torch_slot_read(slot, outer, class, &s->found))
+		return false;
+	const uint32_t n_uses = was_searched ? 0 : torch_slot_use(slot);
+	if (!was_searched && (n_uses < OBJECTS || is_due(n_uses)))
+		return false;
+	clear(s);
+	return !has_value(&s->found.words, module) && add_words(s, &s->found.words) &&
+			       compare(s) == s->found.words.n;
 }
 
 static uint32_t name_one(const struct torch_context *c, struct torch_calls *calls, uint32_t k)
@@ -174,12 +215,16 @@ static uint32_t name_one(const struct torch_context *c, struct torch_calls *call
 		       elsewhere = outer ? 0 : find_elsewhere(c->scratch, module);
 	if (is_again(calls, k) || elsewhere)
 		return elsewhere ? elsewhere : outer_number;
-	if (last->number && last->is_same &&
+	if (last->is_known && last->is_same && !last->is_due &&
 	    (!last->parent_number || last->parent_number == outer_number))
 		return last->number;
-	if (!torch_search(c, calls, k))
-		return 0;
+	if ((!(last->is_due && last->is_same) &&
+	     find_class(c, calls, k, last->is_known && !last->is_below)) ||
+	    !torch_search(c, calls, k))
+		return c->scratch->found.number;
 	torch_slot_write(module, outer, &c->scratch->found);
+	if (c->scratch->class)
+		torch_slot_write(outer, c->scratch->class, &c->scratch->found_class);
 	return c->scratch->found.number;
 }
 
@@ -188,6 +233,7 @@ bool torch_name(const struct torch_context *c, struct torch_calls *calls)
 	const bool direct = c->code->reader->direct;
 	bool all = true;
 	c->code->reader->direct = false;
+	torch_search_begin(c->scratch);
 	find_last(c, calls);
 	for (uint32_t k = calls->n; k-- > 0;) {
 		calls->call[k].number = name_one(c, calls, k);
@@ -204,23 +250,35 @@ static uint64_t word_at(uintptr_t at)
 	return word;
 }
 
+/* Looks only at the module, the next one further out, and their classes. */
+static bool is_as_before(struct torch_found *f, uintptr_t module, uintptr_t outer)
+{
+	struct torch_slot *s = torch_slot_find(module, outer);
+	if (!s || !torch_slot_read(s, module, outer, f))
+		return false;
+	for (uint32_t i = 0; i < f->n_own && i < f->words.n; i++)
+		if (word_at(f->words.word[i].at) != f->words.word[i].value)
+			return false;
+	return true;
+}
+
 static uint32_t find_known(struct torch_scratch *scratch, const struct torch_calls *calls,
 			   uint32_t k)
 {
 	struct torch_found *f = &scratch->found;
 	const uintptr_t module = calls->call[k].module, outer = outer_of(calls, k);
-	struct torch_slot *s = torch_slot_find(module, outer);
 	const uint32_t elsewhere = outer ? 0 : find_elsewhere(scratch, module);
 	if (elsewhere)
 		return elsewhere;
-	if (!s || !torch_slot_read(s, module, outer, f) ||
-	    (f->parent_number && f->parent_number != calls->call[k + 1].number))
-		return 0;
-	/* The first word is the class, so the others are in the objects. */
-	for (uint32_t i = 0; i < f->n_own && i < f->words.n; i++)
-		if (word_at(f->words.word[i].at) != f->words.word[i].value)
-			return 0;
-	return f->number;
+	f->is_below = false;
+	if (is_as_before(f, module, outer))
+		return !f->parent_number || f->parent_number == calls->call[k + 1].number
+			       ? f->number
+			       : 0;
+	return outer && !f->is_below && is_as_before(f, outer, word_at(module + OBJECT_TYPE_AT)) &&
+			       !has_value(&f->words, module)
+		       ? f->number
+		       : 0;
 }
 
 static void find_all_known(const struct object_types *types, struct torch_scratch *scratch,

@@ -33,16 +33,19 @@ struct torch_calls {
 
 /* What a call of a module was the last time. */
 struct torch_last {
-	uint32_t n_words, number, parent_number; /* number 0: unknown */
-	bool is_below, is_same;                  /* is_same: the words have not changed */
+	uint32_t n_words, number, parent_number;
+	bool is_known, is_below, is_due; /* is_due: it is time for another search */
+	bool is_same;                    /* the words have not changed */
 };
 
 /* Memory of the thread. */
 enum { TORCH_WORDS = 512 };
 struct torch_scratch {
-	struct torch_found found;
+	struct torch_found found, found_class; /* results of torch_search() */
+	uintptr_t class;                       /* that found_class is of; 0: none */
 	struct torch_last last[TORCH_CALLS];
 	uint32_t n_words, n_tags;
+	uint32_t n_loads_left; /* for searches in containers, of this walk */
 	struct iovec piece[TORCH_WORDS];
 	uint64_t value[TORCH_WORDS], now[TORCH_WORDS];
 };

@@ -11,7 +11,7 @@
 
 enum {
 	DEPTH = 4,     /* "layers.5" is two dictionaries further in */
-	LOADS = 3000,  /* of one search: 0.3 ms, some 50 modules */
+	LOADS = 3000,  /* of a search in modules, and of all those of a walk in containers */
 	ANCESTORS = 6, /* modules further out to search */
 	NAME_BYTES = 256,
 	CLASS_BYTES = 128,
@@ -123,69 +123,114 @@ static bool search_at(struct search *s, uintptr_t in, uint32_t depth)
 	return found;
 }
 
-/* The keys, with dots between. */
+/* The keys, with dots between, cut to NAME_BYTES. */
 static bool join_keys(const struct torch_context *c, const struct search *s, char *to, size_t *n)
 {
 	*n = 0;
-	for (uint32_t i = 0; i < s->n_keys; i++) {
+	for (uint32_t i = 0; i < s->n_keys && NAME_BYTES - *n >= 8; i++) {
 		size_t part;
 		if (i)
 			to[(*n)++] = '.';
-		if (NAME_BYTES - *n < 8 ||
-		    !code_load_string(c->code, s->key[i], to + *n, NAME_BYTES - *n, &part))
+		if (!code_load_string(c->code, s->key[i], to + *n, NAME_BYTES - *n, &part))
 			return false;
 		*n += part;
 	}
 	return true;
 }
 
-/* Keeps what changes when the next module further out has got others. */
-static void keep_absence(struct search *s, uintptr_t outer)
+/*
+ * Keeps what changes when the next module further out has got others: the number of its modules
+ * and, as far as there is room, which ones. Returns false if it could not be read.
+ */
+static bool keep_absence(struct search *s, uintptr_t outer)
 {
 	struct object_table t;
-	if (object_open(s->o, outer, modules, &t, s->words))
-		object_keep_size(s->o, &t, s->words);
+	struct object_entry e;
+	if (!object_open(s->o, outer, modules, &t, s->words) ||
+	    !object_keep_size(s->o, &t, s->words))
+		return false;
+	for (uint32_t i = 0; i < t.n && object_entry(s->o, &t, i, &e); i++)
+		if (!object_keep(s->words, e.value_slot, e.value))
+			break;
+	return true;
 }
 
-/* Searches for call k in the modules further out, the nearest first. Returns which one has it. */
-static uint32_t search_outer(struct search *s, const struct torch_calls *calls, uint32_t k)
+/* What is known of other objects of the class: the words that are not in this one. */
+static void find_class(struct object_reader *o, struct torch_scratch *scratch, uint32_t n_outer)
 {
-	for (uint32_t depth = 1; depth <= DEPTH; depth++)
-		for (uint32_t i = k + 1; i < calls->n && i <= k + ANCESTORS; i++)
-			if (search_at(s, calls->call[i].module, depth))
-				return i;
-	return 0;
+	const struct torch_found *f = &scratch->found;
+	struct torch_found *class = &scratch->found_class;
+	uint64_t name;
+	const uintptr_t type = f->words.word[0].value;
+	*class = (struct torch_found){.number = f->number, .n_own = n_outer + 1};
+	if (!object_load(o, type + TYPE_NAME, &name))
+		return;
+	object_keep(&class->words, type + TYPE_NAME, name);
+	for (uint32_t i = f->n_own; i < f->words.n; i++)
+		object_keep(&class->words, f->words.word[i].at, f->words.word[i].value);
+	scratch->class = type;
+}
+
+/*
+ * Searches for call k in the modules further out, the nearest first, and then in their containers
+ * with the loads that this walk has left. Returns which one has it.
+ */
+static uint32_t search_outer(struct search *s, const struct torch_calls *calls, uint32_t k,
+			     uint32_t *n_loads_left)
+{
+	uint32_t outer = 0;
+	for (uint32_t depth = 1; depth <= DEPTH && !outer; depth++) {
+		if (depth == 2)
+			s->o->n_left = *n_loads_left;
+		for (uint32_t i = k + 1; i < calls->n && i <= k + ANCESTORS && !outer; i++)
+			outer = search_at(s, calls->call[i].module, depth) ? i : 0;
+		if (depth > 1)
+			*n_loads_left = s->o->n_left;
+	}
+	return outer;
+}
+
+void torch_search_begin(struct torch_scratch *scratch)
+{
+	scratch->n_loads_left = LOADS;
 }
 
 bool torch_search(const struct torch_context *c, const struct torch_calls *calls, uint32_t k)
 {
-	struct torch_found *f = &c->scratch->found;
+	struct torch_scratch *scratch = c->scratch;
+	struct torch_found *f = &scratch->found;
 	struct object_reader o = {.layout = c->code->layout,
 				  .types = c->types,
 				  .reader = c->code->reader,
 				  .n_left = LOADS};
 	const uintptr_t module = calls->call[k].module;
+	const bool has_outer = k + 1 < calls->n, is_first = scratch->n_loads_left == LOADS;
 	struct search s = {.o = &o, .module = module, .words = &f->words};
 	char name[NAME_BYTES];
 	size_t n_name = 0;
 	uint32_t n_outer = 0;
-	f->words.n = 0;
-	if (k + 1 < calls->n && object_keep_own(&o, calls->call[k + 1].module, &f->words))
+	*f = (struct torch_found){0};
+	scratch->class = 0;
+	if (has_outer && object_keep_own(&o, calls->call[k + 1].module, &f->words))
 		n_outer = f->words.n;
 	f->words.n = 0;
-	if (!object_keep_own(&o, module, &f->words))
-		return false;
+	const bool is_readable = object_keep_own(&o, module, &f->words);
 	f->n_own = f->words.n;
-	const uint32_t outer = search_outer(&s, calls, k), parent = calls->call[outer].number;
-	f->is_below = outer;
+	if (!is_readable)
+		return true;
+	const uint32_t outer = search_outer(&s, calls, k, &scratch->n_loads_left),
+		       parent = outer ? calls->call[outer].number : 0;
 	o.n_left = LOADS;
-	if (!outer && k + 1 < calls->n)
-		keep_absence(&s, calls->call[k + 1].module);
-	if (outer && !join_keys(c, &s, name, &n_name))
-		return false;
-	f->parent_number = outer == k + 1 ? parent : 0;
-	f->n_own += outer == k + 1 ? n_outer : 0;
+	const bool is_kept = !outer && has_outer && keep_absence(&s, calls->call[k + 1].module);
 	o.n_left = LOADS;
-	f->number = number_of(c, &o, outer ? parent : 0, module, name, n_name);
-	return f->number;
+	if (!outer || join_keys(c, &s, name, &n_name))
+		f->number = number_of(c, &o, parent, module, name, n_name);
+	f->is_below = outer && f->number;
+	if (is_kept)
+		find_class(&o, scratch, n_outer);
+	if (outer == k + 1) {
+		f->parent_number = parent;
+		f->n_own += n_outer;
+	}
+	return outer || is_first || scratch->n_loads_left;
 }

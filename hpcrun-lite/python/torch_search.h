@@ -9,10 +9,14 @@
 
 #include "hpcrun-lite/python/torch_module.h"
 
+/* Call before the searches of a walk, which share the loads in containers. */
+void torch_search_begin(struct torch_scratch *scratch);
 /*
  * Finds call k of `calls`, whose further out ones have their numbers; the result is in
- * c->scratch->found. If no module has it, its name is its class. Returns false if that cannot be
- * read, or there is no room for a record. Guarded loads.
+ * c->scratch->found. If no module has it, its name is its class, and found_class is for others of
+ * the class. The number is 0 if its name cannot be read, or there is no room for a record.
+ * Returns false if other searches of this walk left too few loads, so that the next walk may find
+ * more. Guarded loads.
  */
 bool torch_search(const struct torch_context *c, const struct torch_calls *calls, uint32_t k);
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What is known of modules of PyTorch: by a module and the next module further out on the stack,
- * the number that it got and the words of memory that this follows from. All threads share the
- * table, without a lock. Signal-safe. Test: tests/cli/python/python_modules.sh.
+ * the number that it got and the words of memory that this follows from. If no module further out
+ * has it, this is known of its class, too: a module that forward() makes is another object each
+ * time. All threads share the table, without a lock. Signal-safe. Test:
+ * tests/cli/python/python_modules.sh.
  */
 #ifndef HPCRUN_LITE_PYTHON_TORCH_TABLE_H
 #define HPCRUN_LITE_PYTHON_TORCH_TABLE_H
@@ -11,9 +13,9 @@
 
 /* How a module has its name. */
 struct torch_found {
-	uint32_t number;        /* of its record */
+	uint32_t number;        /* of its record; 0: it got none */
 	uint32_t parent_number; /* of the next module further out, if that one has it; else 0 */
-	uint32_t n_own;         /* the first words are in objects on the stack */
+	uint32_t n_own;         /* the first words are in objects on the stack, or their classes */
 	bool is_below;          /* a module further out has it */
 	struct object_words words;
 };
@@ -21,7 +23,10 @@ struct torch_found {
 enum { TORCH_SLOT_WAYS = 4 };
 struct torch_slot;
 
-/* NULL: the pair is not known. `outer` 0: there is no module further out. */
+/*
+ * NULL: the pair is not known. `outer` 0: there is no module further out. Of a class: `module` is
+ * the next module further out, `outer` the class, because a set is for one module.
+ */
 struct torch_slot *torch_slot_find(uintptr_t module, uintptr_t outer);
 /* Copies a slot. Returns false if it is for another pair, or is being written. */
 bool torch_slot_read(struct torch_slot *s, uintptr_t module, uintptr_t outer,

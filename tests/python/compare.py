@@ -3,7 +3,8 @@
 # Compares the Python lines above each kernel with what the program said of its launches: compare.py
 # TRUTH ALL, where TRUTH has lines "launch FILE:LINE:FUNCTION ..." (tabs between) and ALL is the
 # output of hpcprof-lite --to=text --all. Prints "same N" or what differs; N is the number of
-# launches. With a third argument, "modules", lines have names of PyTorch's modules instead.
+# launches. With a third argument, "modules", lines have names of PyTorch's modules and, between
+# them, of functions of modules.py instead.
 
 import collections
 import sys
@@ -40,6 +41,8 @@ def read_paths(path):
             # of lines: source that is a module itself, Python's
             if of_modules:
                 if c[4] == "function" and module_of[c[7]] == modules.get("[torch.nn]"):
+                    frames.append(functions[c[7]])
+                elif c[4] == "line" and files.get(c[9], "").endswith("/modules.py"):
                     frames.append(functions[c[7]])
             elif c[4] == "line" and files.get(c[9]) in modules:
                 frames.append("%s:%s:%s" % (files[c[9]].rsplit("/", 1)[-1], c[10], functions[c[7]]))

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Launches kernels below calls of modules like PyTorch's, and prints the truth of each: "launch NAME
-# ..." (tabs between), innermost module first, as named_modules() gives it. PyTorch is not needed:
+# ..." (tabs between), innermost first: modules as named_modules() names them, and the functions of
+# this file between them. PyTorch is not needed:
 # the functions that call modules have the names and the file of PyTorch's, of version 1 (OLD) or 2
 # (NEW). Usage: modules.py OLD|NEW [ROUNDS] (with a libcuda.so.1 in LD_LIBRARY_PATH that needs no
 # GPU: tests/gpu/fake/fake_cuda.c), or modules.py SPIN [fork], which uses CPU
@@ -96,18 +97,26 @@ elsewhere = {}  # modules that are called without the one that has them: their n
 
 
 def on_stack(frame):
-    """The modules that are called, innermost first. One that calls itself is there once."""
-    inner = None
+    """
+    The modules that are called, and names of functions, innermost first. A module that calls itself
+    is there once, outside of all its calls.
+    """
+    found, last = [], None
     while frame:
         code = frame.f_code
         if code.co_name in FUNCTIONS and code.co_filename == FILE:
-            if frame.f_locals["self"] is not inner:
-                inner = frame.f_locals["self"]
-                yield inner
+            if last is not None and found[last] is frame.f_locals["self"]:
+                del found[last]
+            last = len(found)
+            found.append(frame.f_locals["self"])
+        elif code.co_filename == __file__:
+            found.append(getattr(code, "co_qualname", code.co_name))
         frame = frame.f_back
+    return found
 
 
-def truth(modules):
+def truth(stack):
+    modules = [m for m in stack if isinstance(m, Module)]
     names = []
     for i in reversed(range(len(modules))):
         m, name = modules[i], elsewhere.get(id(modules[i]), "")
@@ -122,7 +131,7 @@ def truth(modules):
             full = {}
         full[i] = name
         names.append("%s (%s)" % (name, type(m).__name__) if name else type(m).__name__)
-    return reversed(names)
+    return [names.pop() if isinstance(m, Module) else m for m in stack]
 
 
 def spin():
@@ -135,7 +144,7 @@ def launch():
     if spins:
         return spin()
     with lock:
-        print("launch", *truth(list(on_stack(sys._getframe(1)))), sep="\t")
+        print("launch", *truth(on_stack(sys._getframe())), sep="\t")
     assert cuda.cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, None, arguments, None) == 0
 
 
@@ -232,6 +241,29 @@ def recursive(module, n):
     module(n)
 
 
+class Alias(Module):
+    """Its forward() is itself a module."""
+    def __init__(self, module):
+        super().__init__()
+        self.module = module
+        object.__setattr__(self, "forward", module)
+
+
+class Maker(Module):
+    """Its forward() makes modules, of which no other one knows."""
+    def __init__(self):
+        super().__init__()
+        self.own = Leaf()
+        self.late = None
+
+    def forward(self):
+        Leaf()()
+        Sequential(Leaf())()
+        self.own()
+        if self.late:
+            self.late()
+
+
 class Keywords(Module):
     def __init__(self):
         super().__init__()
@@ -297,6 +329,15 @@ def alone():
         del elsewhere[key]
 
 
+def made_in_forward():
+    net = Sequential(Maker(), Maker())
+    for _ in range(6):
+        net()
+    net._modules["0"].late = Leaf()
+    net._modules["1"].own = Leaf()
+    net()
+
+
 def calls():
     Net()()
     copy.deepcopy(Net())()
@@ -307,11 +348,13 @@ def calls():
     Again()()
     Sequential(Again(), Keywords())()
     Keywords()(a=1)
+    Sequential(Alias(Block()))()
     Wrapper(local_class())()
     shared()()
     alone()
     renamed()
     made_again(24)
+    made_in_forward()
 
 
 def repeated(rounds):
