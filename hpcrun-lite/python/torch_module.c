@@ -183,8 +183,8 @@ static bool has_value(const struct object_words *w, uint64_t value)
  * Finds what is known of the class of call k. Modules that forward() makes are new each time, and a
  * search that finds nothing takes longest.
  */
-static bool find_class(const struct torch_context *c, const struct torch_calls *calls,
-				uint32_t k, bool was_searched)
+static bool find_class(const struct torch_context *c, const struct torch_calls *calls, uint32_t k,
+		       bool was_searched)
 {
 	enum { OBJECTS = 4 }; /* that may be in a container, although others of the class are not */
 	struct torch_scratch *s = c->scratch;
@@ -204,7 +204,7 @@ static bool find_class(const struct torch_context *c, const struct torch_calls *
 		return false;
 	clear(s);
 	return !has_value(&s->found.words, module) && add_words(s, &s->found.words) &&
-			       compare(s) == s->found.words.n;
+	       compare(s) == s->found.words.n;
 }
 
 static uint32_t name_one(const struct torch_context *c, struct torch_calls *calls, uint32_t k)
