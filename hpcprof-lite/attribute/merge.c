@@ -106,7 +106,7 @@ static uint32_t add_node(struct merge_tree *t, const struct meaning *f,
 					   : add_frame(t, f, parent, node->addr);
 }
 
-/* The node of the thread's own path. Ranges of NVTX in a backward pass are left out of it. */
+/* The node of the thread's own path, without ranges of NVTX in a backward pass. */
 static uint32_t add_shown(struct merge_tree *t, const struct meaning *f,
 			  const struct load_thread *thread, uint64_t id, const struct msr_node *node)
 {

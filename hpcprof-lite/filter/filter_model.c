@@ -213,7 +213,7 @@ bool filter_make_processes(struct filter_part *p)
 
 /* ---- profiles ---- */
 
-/* Where the own path of a thread is not in the part, the time line shows where the sample counts. */
+/* If the own path of a thread is not in the part, time lines show where the sample counts. */
 static bool copy_shown(const struct filter_part *p, const struct model_timeline *from,
 		       struct model_timeline *to)
 {

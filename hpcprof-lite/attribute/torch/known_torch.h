@@ -31,7 +31,7 @@ bool known_torch_binding(const char *path);
 enum torch_kind known_torch(const char *function, char name[TORCH_NAME_BYTES]);
 /* True for a Python function that only calls a module's forward() or a similar function. */
 bool known_torch_wrapper(const char *file, const char *function);
-/* True for forward() of a module of PyTorch itself: "Conv2d.forward", and "Conv2d._conv_forward". */
+/* True for forward() of a module of PyTorch itself: "Conv2d.forward", "Conv2d._conv_forward". */
 bool known_torch_forward(const char *file, const char *function);
 
 #endif
