@@ -108,7 +108,8 @@ static uint32_t add_node(struct merge_tree *t, const struct meaning *f,
 
 /* The node of the thread's own path, without ranges of NVTX in a backward pass. */
 static uint32_t add_shown(struct merge_tree *t, const struct meaning *f,
-			  const struct load_thread *thread, uint64_t id, const struct msr_node *node)
+			  const struct load_thread *thread, uint64_t id,
+			  const struct msr_node *node)
 {
 	const uint32_t parent = thread->shown_to[node->parent];
 	if (load_is_forward(node->addr))
