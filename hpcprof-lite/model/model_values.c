@@ -51,8 +51,8 @@ void model_values_done(const struct model *m, size_t n)
 {
 	struct model_private *p = m->private_;
 	const uint64_t n_bytes = n * sizeof(struct model_value);
-	/* relaxed: a hint; nothing is read on the strength of it */
-	if (p->values_bytes < MODEL_VALUES_IN_MEMORY ||
+	/* NULL: a model that a test made. relaxed: a hint; nothing is read on the strength of it */
+	if (!p || p->values_bytes < MODEL_VALUES_IN_MEMORY ||
 	    atomic_fetch_add_explicit(&p->values_read, n_bytes, memory_order_relaxed) + n_bytes <
 		    WINDOW)
 		return;
