@@ -77,7 +77,7 @@ is "once: the report has the CPU clock while it was on" \
 	"$(awk -F'\t' '$1 == "thread" { print $8 }' "$T/all")" \
 	$(($(value cpu_ns) - $(value cpu_off_ns)))
 like "once: the report says how long it was off" "$("$HPCPROF" -q --to text "$OUT")" \
-	'^  measurement was off for [0-9.]+ m?s of [0-9.]+ s; the program stopped it 1 time$'
+	'^  measurement was off for [0-9.]+ m?s of [0-9.]+ m?s; the program stopped it 1 time$'
 
 control late 1 -ds
 is "late: what the program was told" "$(cat "$T/stdout")" "active 0
