@@ -119,7 +119,7 @@ NOINLINE static void do_teams(void)
 	omp_set_num_threads(1);
 #pragma omp parallel
 	{
-		third_work(omp_get_thread_num(), 0.5);
+		third_work(omp_get_thread_num(), 2);
 		STAY();
 	}
 	STAY();
