@@ -14,7 +14,8 @@
 #include <string.h>
 
 enum {
-	TAGS_UNCHECKED = 64,
+	UNCHECKED = 61, /* calls less one; a prime: steps often have a multiple of 2^i */
+	TRUSTED = 64,   /* uses after which a module that was as before will probably be again */
 	CELL_CONTENT = 16,
 	REFERENCE_TAG = 7 /* bits of a reference that 3.14 reserves */
 };
@@ -228,10 +229,72 @@ static uint32_t name_one(const struct torch_context *c, struct torch_calls *call
 	return c->scratch->found.number;
 }
 
+static uint64_t word_at(uintptr_t at)
+{
+	uint64_t word;
+	memcpy(&word, (const void *)at, sizeof word);
+	return word;
+}
+
+/* Looks only at the module, the next one further out, and their classes. */
+static bool is_as_before(struct torch_found *f, uintptr_t module, uintptr_t outer, uint32_t least)
+{
+	struct torch_slot *s = torch_slot_find(module, outer);
+	if (!s || !torch_slot_read(s, module, outer, f) || f->n_same < least)
+		return false;
+	for (uint32_t i = 0; i < f->n_own && i < f->words.n; i++)
+		if (word_at(f->words.word[i].at) != f->words.word[i].value)
+			return false;
+	return true;
+}
+
+static uint32_t find_known(struct torch_scratch *scratch, const struct torch_calls *calls,
+			   uint32_t k, uint32_t least)
+{
+	struct torch_found *f = &scratch->found;
+	const uintptr_t module = calls->call[k].module, outer = outer_of(calls, k);
+	const uint32_t elsewhere = outer ? 0 : find_elsewhere(scratch, module);
+	if (elsewhere)
+		return elsewhere;
+	f->is_below = false;
+	if (is_as_before(f, module, outer, least))
+		return !f->parent_number || f->parent_number == calls->call[k + 1].number
+			       ? f->number
+			       : 0;
+	return outer && !f->is_below &&
+			       is_as_before(f, outer, word_at(module + OBJECT_TYPE_AT), least) &&
+			       !has_value(&f->words, module)
+		       ? f->number
+		       : 0;
+}
+
+/* Of modules that were as before so many times. Returns false if a call has no number. */
+static bool find_all_known(const struct object_types *types, struct torch_scratch *scratch,
+			   struct torch_calls *calls, uint32_t least)
+{
+	bool all = true;
+	for (uint32_t k = calls->n; k-- > 0;) {
+		struct torch_call *call = &calls->call[k];
+		if (word_at(call->module + OBJECT_TYPE_AT) == types->cell)
+			call->module = word_at(call->module + CELL_CONTENT);
+		if (is_again(calls, k))
+			call->number = calls->call[k + 1].number;
+		else if (reader_is_plausible(call->module))
+			call->number = find_known(scratch, calls, k, least);
+		else
+			call->number = 0;
+		all = all && call->number;
+	}
+	return all;
+}
+
 bool torch_name(const struct torch_context *c, struct torch_calls *calls)
 {
 	const bool direct = c->code->reader->direct;
 	bool all = true;
+	if (direct && ++c->scratch->n_unchecked % UNCHECKED &&
+	    find_all_known(c->types, c->scratch, calls, TRUSTED))
+		return true;
 	c->code->reader->direct = false;
 	torch_search_begin(c->scratch);
 	find_last(c, calls);
@@ -243,69 +306,18 @@ bool torch_name(const struct torch_context *c, struct torch_calls *calls)
 	return all;
 }
 
-static uint64_t word_at(uintptr_t at)
-{
-	uint64_t word;
-	memcpy(&word, (const void *)at, sizeof word);
-	return word;
-}
-
-/* Looks only at the module, the next one further out, and their classes. */
-static bool is_as_before(struct torch_found *f, uintptr_t module, uintptr_t outer)
-{
-	struct torch_slot *s = torch_slot_find(module, outer);
-	if (!s || !torch_slot_read(s, module, outer, f))
-		return false;
-	for (uint32_t i = 0; i < f->n_own && i < f->words.n; i++)
-		if (word_at(f->words.word[i].at) != f->words.word[i].value)
-			return false;
-	return true;
-}
-
-static uint32_t find_known(struct torch_scratch *scratch, const struct torch_calls *calls,
-			   uint32_t k)
-{
-	struct torch_found *f = &scratch->found;
-	const uintptr_t module = calls->call[k].module, outer = outer_of(calls, k);
-	const uint32_t elsewhere = outer ? 0 : find_elsewhere(scratch, module);
-	if (elsewhere)
-		return elsewhere;
-	f->is_below = false;
-	if (is_as_before(f, module, outer))
-		return !f->parent_number || f->parent_number == calls->call[k + 1].number
-			       ? f->number
-			       : 0;
-	return outer && !f->is_below && is_as_before(f, outer, word_at(module + OBJECT_TYPE_AT)) &&
-			       !has_value(&f->words, module)
-		       ? f->number
-		       : 0;
-}
-
-static void find_all_known(const struct object_types *types, struct torch_scratch *scratch,
-			   struct torch_calls *calls)
-{
-	for (uint32_t k = calls->n; k-- > 0;) {
-		struct torch_call *call = &calls->call[k];
-		if (word_at(call->module + OBJECT_TYPE_AT) == types->cell)
-			call->module = word_at(call->module + CELL_CONTENT);
-		call->number = is_again(calls, k)                  ? calls->call[k + 1].number
-			       : reader_is_plausible(call->module) ? find_known(scratch, calls, k)
-								   : 0;
-	}
-}
-
 bool torch_tag(const struct object_types *types, struct torch_scratch *scratch,
 	       struct torch_calls *calls, uint64_t *sum)
 {
 	const uint32_t epoch = torch_slot_epoch();
 	uint64_t tag = fnv64(FNV64_START, &epoch, sizeof epoch);
-	if (++scratch->n_tags % TAGS_UNCHECKED == 0)
+	if ((scratch->n_unchecked + 1) % UNCHECKED == 0) /* torch_name() compares all */
 		return false;
-	find_all_known(types, scratch, calls);
+	scratch->n_unchecked++;
+	if (!find_all_known(types, scratch, calls, 0))
+		return false;
 	for (uint32_t k = 0; k < calls->n; k++) {
 		const struct torch_call *call = &calls->call[k];
-		if (!call->number)
-			return false;
 		tag = (tag ^ call->module) * UINT64_C(0x9E3779B97F4A7C15);
 		tag = (tag ^ tag >> 29 ^ call->number) * UINT64_C(0x9E3779B97F4A7C15);
 		tag ^= tag >> 29;

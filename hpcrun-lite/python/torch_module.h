@@ -44,7 +44,7 @@ struct torch_scratch {
 	struct torch_found found, found_class; /* results of torch_search() */
 	uintptr_t class;                       /* that found_class is of; 0: none */
 	struct torch_last last[TORCH_CALLS];
-	uint32_t n_words, n_tags;
+	uint32_t n_words, n_unchecked;
 	uint32_t n_loads_left; /* for searches in containers, of this walk */
 	struct iovec piece[TORCH_WORDS];
 	uint64_t value[TORCH_WORDS], now[TORCH_WORDS];
@@ -68,11 +68,15 @@ bool torch_add(struct torch_calls *calls, const struct python_layout *l,
  * frames between.
  */
 bool torch_has_frame(const struct torch_calls *calls, uint32_t k);
-/* Finds the numbers of all calls. Returns false if one has none. Guarded loads. */
+/*
+ * Finds the numbers of all calls. Returns false if one has none. Guarded loads. If the reader may
+ * read directly, mostly looks only at the modules, as torch_tag() does, at those that were often
+ * as before.
+ */
 bool torch_name(const struct torch_context *c, struct torch_calls *calls);
 /*
  * Adds to *sum what tells these calls from others. Returns false if a call has no number yet, and
- * every 64th time. The modules must be alive, as those on the stack of the calling thread are.
+ * mostly every 61st time. The modules must be alive, as those on the calling thread's stack are.
  * Looks only at the modules themselves: one that has got another name, or one in the place of a
  * freed one with equal places of dictionaries, has the old tag until torch_name() finds the new
  * name.

@@ -12,7 +12,7 @@ enum { SETS = 1024, WAYS = TORCH_SLOT_WAYS };
 
 struct torch_slot {
 	_Atomic uint32_t sequence; /* odd: being written */
-	_Atomic uint32_t n_uses;
+	_Atomic uint32_t n_uses, n_same; /* n_same: since it was written */
 	_Atomic uintptr_t module, outer;
 	struct torch_found found;
 };
@@ -45,6 +45,7 @@ bool torch_slot_read(struct torch_slot *s, uintptr_t module, uintptr_t outer, st
 	f->parent_number = s->found.parent_number;
 	f->n_own = s->found.n_own;
 	f->is_below = s->found.is_below;
+	f->n_same = atomic_load_explicit(&s->n_same, memory_order_relaxed);
 	f->words.n = s->found.words.n <= OBJECT_WORDS ? s->found.words.n : 0;
 	memcpy(f->words.word, s->found.words.word, f->words.n * sizeof *f->words.word);
 	atomic_thread_fence(memory_order_acquire);
@@ -81,6 +82,7 @@ void torch_slot_write(uintptr_t module, uintptr_t outer, const struct torch_foun
 	atomic_store_explicit(&s->outer, outer, memory_order_relaxed);
 	if (!is_again)
 		atomic_store_explicit(&s->n_uses, 0, memory_order_relaxed);
+	atomic_store_explicit(&s->n_same, 0, memory_order_relaxed);
 	s->found.number = f->number;
 	s->found.parent_number = f->parent_number;
 	s->found.n_own = f->n_own;
@@ -106,6 +108,7 @@ void torch_forget(void)
 
 uint32_t torch_slot_use(struct torch_slot *s)
 {
+	atomic_fetch_add_explicit(&s->n_same, 1, memory_order_relaxed);
 	return 1 + atomic_fetch_add_explicit(&s->n_uses, 1, memory_order_relaxed);
 }
 

@@ -17,6 +17,7 @@ struct torch_found {
 	uint32_t parent_number; /* of the next module further out, if that one has it; else 0 */
 	uint32_t n_own;         /* the first words are in objects on the stack, or their classes */
 	bool is_below;          /* a module further out has it */
+	uint32_t n_same;        /* uses since it was written; torch_slot_write() ignores it */
 	struct object_words words;
 };
 

@@ -2,11 +2,10 @@
 #
 # Launches kernels below calls of modules like PyTorch's, and prints the truth of each: "launch NAME
 # ..." (tabs between), innermost first: modules as named_modules() names them, and the functions of
-# this file between them. PyTorch is not needed:
-# the functions that call modules have the names and the file of PyTorch's, of version 1 (OLD) or 2
-# (NEW). Usage: modules.py OLD|NEW [ROUNDS] (with a libcuda.so.1 in LD_LIBRARY_PATH that needs no
-# GPU: tests/gpu/fake/fake_cuda.c), or modules.py SPIN [fork], which uses CPU
-# time instead.
+# this file between them. PyTorch is not needed: the functions that call modules have the names and
+# the file of PyTorch's, of version 1 (OLD) or 2 (NEW). Usage: modules.py OLD|NEW [ROUNDS|late]
+# (with a libcuda.so.1 in LD_LIBRARY_PATH that needs no GPU: tests/gpu/fake/fake_cuda.c), or
+# modules.py SPIN [fork], which uses CPU time instead.
 
 import collections
 import copy
@@ -364,6 +363,14 @@ def repeated(rounds):
         other()
 
 
+def renamed_late():
+    net = Sequential(Leaf())
+    for name in "ab":
+        net.add(name, net._modules.popitem()[1])
+        for _ in range(400):
+            net()
+
+
 def forked():
     child = os.fork()
     if not child:
@@ -378,6 +385,9 @@ def main():
         repeated(2)
         return forked() if "fork" in sys.argv else None
     start()
+    if sys.argv[2:] == ["late"]:
+        renamed_late()
+        return cuda.cuCtxSynchronize()
     calls()
     repeated(int(sys.argv[2]) if len(sys.argv) > 2 else 3)
     thread = threading.Thread(target=calls)
