@@ -5,6 +5,7 @@ libhlsafe_la_SOURCES += \
 	common/safe/fnv.h \
 	common/safe/load.c common/safe/load.h \
 	common/safe/printable.c common/safe/printable.h \
+	common/safe/quiet.h \
 	common/safe/room.c common/safe/room.h \
 	common/safe/sys.h \
 	common/safe/text.c common/safe/text.h \

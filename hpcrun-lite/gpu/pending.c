@@ -71,12 +71,25 @@ static struct pending_slot *choose(const struct pending *p, uint64_t id)
 	return oldest;
 }
 
+/* A thread that ended while it held the lock costs others a second once, and not at each launch. */
+static bool lock(struct pending *p)
+{
+	if (gpu_lock_try(&p->lock))
+		return true;
+	if (gpu_lock_is_nested() || atomic_load_explicit(&p->is_dead, memory_order_relaxed))
+		return false;
+	if (gpu_lock_wait(&p->lock))
+		return true;
+	atomic_store_explicit(&p->is_dead, true, memory_order_relaxed);
+	return false;
+}
+
 bool pending_add(struct pending *p, const struct pending_launch *l, unsigned *n_out,
 		 enum msr_gpu_loss *cause)
 {
 	*n_out = 0;
 	*cause = MSR_GPU_LOSS_BUSY;
-	if (!gpu_lock_take(&p->lock))
+	if (!lock(p))
 		return false;
 	bool good = have_slots(p);
 	*cause = good ? MSR_GPU_LOSS_NONE : MSR_GPU_LOSS_NO_MEMORY;
@@ -118,7 +131,7 @@ static enum pending_found find(struct pending *p, uint64_t id, struct pending_la
 static enum pending_found find_locked(struct pending *p, uint64_t id, struct pending_launch *l,
 				      bool takes)
 {
-	if (!gpu_lock_take(&p->lock))
+	if (!lock(p))
 		return PENDING_BUSY;
 	enum pending_found found = find(p, id, l, takes);
 	gpu_lock_give(&p->lock);
@@ -142,5 +155,6 @@ void pending_clear(struct pending *p)
 	atomic_store_explicit(&p->slot, NULL, memory_order_relaxed);
 	p->first_id = 0;
 	p->has_put_out = false;
+	atomic_store_explicit(&p->is_dead, false, memory_order_relaxed);
 	trylock_give(&p->lock);
 }

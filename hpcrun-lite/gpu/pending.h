@@ -33,6 +33,7 @@ struct pending_launch {
 /* All zero: empty. */
 struct pending {
 	trylock lock;
+	_Atomic bool is_dead; /* the lock was held for a second: its holder will never return */
 	_Atomic(struct pending_slot *) slot; /* made at first use, under the lock */
 	uint64_t first_id;                   /* the lowest id ever added */
 	bool has_put_out;                    /* some entry was replaced */

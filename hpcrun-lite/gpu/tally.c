@@ -4,6 +4,7 @@
  * threads rarely count in the same one. Never allocates. Test: tests/unit/gpu/test_gpu_core.c.
  */
 #include "common/safe/clock.h"
+#include "common/safe/quiet.h"
 #include "common/safe/text.h"
 #include "hpcrun-lite/gpu/core_internal.h"
 #include "hpcrun-lite/gpu/lock.h"
@@ -51,20 +52,27 @@ static struct msr_gpu_tally *make_tally(struct gpu_backend *b, unsigned part)
 	return t;
 }
 
+/* Returns NULL if the lock is taken. A jump out of it would leave the lock taken. */
+static struct msr_gpu_tally *make_locked(struct gpu_backend *b, unsigned part)
+{
+	struct msr_gpu_tally *t = NULL;
+	const uint64_t mask = quiet_begin();
+	if (gpu_lock_take(&gpu_core.tally_lock)) {
+		t = make_tally(b, part);
+		gpu_lock_give(&gpu_core.tally_lock);
+	}
+	quiet_end(mask);
+	return t;
+}
+
 struct msr_gpu_tally *gpu_tally_of(struct gpu_backend *b)
 {
 	struct msr_gpu_tally *t = atomic_load_explicit(&b->tally[0], memory_order_acquire);
 	if (t)
 		return t;
-	if (!gpu_lock_take(&gpu_core.tally_lock))
-		/*
-		 * This is a signal handler of the program, before the first operation of this
-		 * generation.
-		 */
-		return &b->spare;
-	t = make_tally(b, 0);
-	gpu_lock_give(&gpu_core.tally_lock);
-	return t;
+	/* Else a signal handler of the program asks, before the first operation. */
+	t = make_locked(b, 0);
+	return t ? t : &b->spare;
 }
 
 struct msr_gpu_tally *gpu_tally_of_thread(struct gpu_backend *b, uint32_t thread)
@@ -72,11 +80,10 @@ struct msr_gpu_tally *gpu_tally_of_thread(struct gpu_backend *b, uint32_t thread
 	unsigned part = thread == UINT32_MAX ? 0 : thread % GPU_N_TALLIES;
 	struct msr_gpu_tally *t = atomic_load_explicit(&b->tally[part], memory_order_acquire),
 			     *first = t ? t : gpu_tally_of(b);
-	if (t || first == &b->spare || !gpu_lock_take(&gpu_core.tally_lock))
+	if (t || first == &b->spare)
 		return first;
-	t = make_tally(b, part);
-	gpu_lock_give(&gpu_core.tally_lock);
-	return t;
+	t = make_locked(b, part);
+	return t ? t : first;
 }
 
 const struct msr_gpu_tally *gpu_tally(unsigned number, unsigned part)

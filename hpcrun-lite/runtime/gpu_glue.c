@@ -8,6 +8,7 @@
 #include "hpcrun-lite/runtime/gpu_glue.h"
 
 #include "common/safe/clock.h"
+#include "common/safe/quiet.h"
 #include "common/safe/text.h"
 #include "hpcrun-lite/gpu/core.h"
 #include "hpcrun-lite/runtime/calls/call_path.h"
@@ -189,6 +190,7 @@ static bool is_in_signal_handler(void)
 	struct unwind_path walked;
 	if (sample_hold(t) != SAMPLE_HELD)
 		return true;
+	const uint64_t mask = quiet_begin();
 	sample_walk_here(t, &walked);
 	bool found = unwind_met_signal(t->unwind);
 	struct sample_place place = {.walked = &walked};
@@ -197,6 +199,7 @@ static bool is_in_signal_handler(void)
 		place.has_node = sample_insert(t, &walked, 0, true, &place.node, &place.cause);
 	else
 		cct_forget_path(t->cct);
+	quiet_end(mask);
 	sample_release(t, &place);
 	return found;
 }

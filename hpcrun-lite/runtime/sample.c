@@ -7,6 +7,7 @@
 #include "hpcrun-lite/runtime/sample.h"
 
 #include "common/safe/clock.h"
+#include "common/safe/quiet.h"
 #include "common/safe/sys.h"
 #include "hpcrun-lite/runtime/file_fault.h"
 #include "hpcrun-lite/runtime/code/jit_code.h"
@@ -436,7 +437,7 @@ static void record_held(struct thread *t, const struct sample_place *place)
 	uint32_t done = 0, n = atomic_load_explicit(&t->held.n, memory_order_relaxed);
 	if (!n)
 		return;
-	uint64_t now_ns = clock_mono_ns();
+	const uint64_t mask = quiet_begin(), now_ns = clock_mono_ns();
 	t->held.is_recording = true;
 	atomic_signal_fence(memory_order_seq_cst);
 	do
@@ -446,6 +447,15 @@ static void record_held(struct thread *t, const struct sample_place *place)
 							memory_order_relaxed));
 	atomic_signal_fence(memory_order_seq_cst);
 	t->held.is_recording = false;
+	quiet_end(mask);
+}
+
+/* Outside of the handler. A jump out of it would leave half a tree to the block's next thread. */
+static void make_tree_here(struct thread *t)
+{
+	const uint64_t mask = quiet_begin();
+	thread_make_tree(t);
+	quiet_end(mask);
 }
 
 enum sample_hold sample_hold(struct thread *t)
@@ -460,7 +470,8 @@ enum sample_hold sample_hold(struct thread *t)
 	/* As in enter(). */
 	atomic_store_explicit(&t->in_handler, 1, memory_order_seq_cst);
 	if (!atomic_load_explicit(&process.ending, memory_order_seq_cst)) {
-		thread_need_tree(t);
+		if (__builtin_expect(!t->cct, 0))
+			make_tree_here(t);
 		return SAMPLE_HELD;
 	}
 	atomic_store_explicit(&t->in_handler, 0, memory_order_release);
@@ -473,6 +484,15 @@ void sample_walk_here(struct thread *t, struct unwind_path *walked)
 	struct unwind_regs regs;
 	unwind_here(&regs);
 	unwind_walk_regs(t->unwind, &regs, walked);
+}
+
+void sample_find_here(struct thread *t, struct unwind_path *walked, struct sample_place *place)
+{
+	const uint64_t mask = quiet_begin();
+	sample_walk_here(t, walked);
+	place->walked = walked;
+	place->has_node = sample_insert(t, walked, 0, true, &place->node, &place->cause);
+	quiet_end(mask);
 }
 
 void sample_release(struct thread *t, const struct sample_place *place)
@@ -507,9 +527,8 @@ void sample_unkeep(struct thread *t)
 		return;
 	}
 	struct unwind_path walked;
-	struct sample_place place = {.walked = &walked};
-	sample_walk_here(t, &walked);
-	place.has_node = sample_insert(t, &walked, 0, true, &place.node, &place.cause);
+	struct sample_place place;
+	sample_find_here(t, &walked, &place);
 	sample_release(t, &place);
 }
 

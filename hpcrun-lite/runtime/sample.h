@@ -93,6 +93,8 @@ struct sample_place {
 	enum msr_loss cause;
 	const struct unwind_path *walked;
 };
+/* Walks as sample_walk_here, inserts the path and fills *place. Blocks signals meanwhile. */
+void sample_find_here(struct thread *t, struct unwind_path *walked, struct sample_place *place);
 void sample_release(struct thread *t, const struct sample_place *place);
 
 /*

@@ -6,6 +6,7 @@
 #include "hpcrun-lite/runtime/thread.h"
 
 #include "common/safe/clock.h"
+#include "common/safe/quiet.h"
 #include "common/safe/room.h"
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
@@ -156,7 +157,7 @@ static void reset(struct thread *t, bool is_main)
 	reset_record(t);
 }
 
-void thread_begin(bool is_main, const struct thread_room *room)
+static void begin(bool is_main, const struct thread_room *room)
 {
 	struct thread *t = thread_take_block();
 	if (!t) {
@@ -180,6 +181,14 @@ void thread_begin(bool is_main, const struct thread_room *room)
 	pthread_setspecific(threads.key, t);
 	thread_sources_start(t);
 	sample_catch_up(t);
+}
+
+/* A jump out of it would leave a block that no thread has. */
+void thread_begin(bool is_main, const struct thread_room *room)
+{
+	const uint64_t mask = quiet_begin();
+	begin(is_main, room);
+	quiet_end(mask);
 }
 
 /* ---- end ---- */
@@ -257,8 +266,7 @@ void thread_end(void)
 	/* in a child that is not measured, the record is not mapped */
 	if (!t || !process_is_alive())
 		return;
-	/* or a switch of measurement starts them again */
-	signal_table_mask(SIG_BLOCK, signal_bit(RUNTIME_SIGNAL));
+	const uint64_t mask = quiet_begin();
 	const bool bus = file_fault_open();
 	thread_sources_stop(t);
 	runtime_hooks.thread_ends();
@@ -280,6 +288,8 @@ void thread_end(void)
 	t->record = NULL;
 	thread_give_block(t);
 	file_fault_close(bus);
+	/* or a switch of measurement starts the sources again */
+	quiet_end(mask | signal_bit(RUNTIME_SIGNAL));
 }
 
 /*

@@ -65,13 +65,10 @@ struct thread *thread_take_block(void)
 	return t;
 }
 
-/*
- * Clears the memory of the tree and the walks and gives it back to the system. A handler of the
- * program may have ended the thread within thread_make_tree().
- */
+/* Clears the memory of the tree and the walks and gives it back to the system. */
 static void wipe_block(struct thread *t)
 {
-	if (!t->unwind)
+	if (!t->cct)
 		return;
 	t->cct = NULL;
 	t->unwind = NULL;
@@ -96,8 +93,7 @@ void thread_make_tree(struct thread *t)
 		.max_depth = process.config.max_depth,
 		.max_nodes = process.config.max_nodes,
 	};
-	/* python is set last, because a handler of the program may jump out of here */
-	if (!t->python) {
+	if (!t->unwind) {
 		t->unwind = unwind_thread_init((uint8_t *)t + blocks.unwind_at,
 					       process.config.max_depth, &t->stack);
 		t->python = python_thread_init((uint8_t *)t + blocks.python_at,

@@ -6,6 +6,7 @@
  */
 #include "hpcrun-lite/store/store.h"
 
+#include "common/safe/quiet.h"
 #include "common/safe/sys.h"
 #include "hpcrun-lite/store/extent.h"
 #include "hpcrun-lite/store/store_grow.h"
@@ -138,7 +139,7 @@ static uint8_t *take_space(uint64_t n)
 	return NULL;
 }
 
-struct msr_extent *store_extent(const struct store_request *request, enum msr_loss *cause)
+static struct msr_extent *make_extent(const struct store_request *request, enum msr_loss *cause)
 {
 	uint64_t n = ((uint64_t)request->n_bytes + MSR_EXTENT_ALIGN - 1) &
 		     ~(uint64_t)(MSR_EXTENT_ALIGN - 1);
@@ -163,6 +164,15 @@ struct msr_extent *store_extent(const struct store_request *request, enum msr_lo
 	}
 	extent_write((struct msr_extent *)at, request, length);
 	return (struct msr_extent *)at;
+}
+
+/* A jump out of it would leave the file locked, or space without a header. */
+struct msr_extent *store_extent(const struct store_request *request, enum msr_loss *cause)
+{
+	const uint64_t mask = quiet_begin();
+	struct msr_extent *e = make_extent(request, cause);
+	quiet_end(mask);
+	return e;
 }
 
 void store_give_tail(struct msr_extent *e)

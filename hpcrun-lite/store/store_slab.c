@@ -4,12 +4,12 @@
  */
 #include "hpcrun-lite/store/store_slab.h"
 
+#include "common/safe/quiet.h"
 #include "common/safe/sys.h"
 #include "hpcrun-lite/store/extent.h"
 #include "hpcrun-lite/store/store_grow.h"
 #include "hpcrun-lite/store/store_local.h"
 
-#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -62,17 +62,12 @@ static enum space_result move_to_file(void)
 	return SPACE_OK;
 }
 
-/*
- * A sample that a handler takes during the move would be lost. SIGBUS stays: blocked, a fault would
- * end the process.
- */
+/* A sample that a handler takes during the move would be lost. */
 enum space_result store_leave_slab(void)
 {
-	const uint64_t all_but_bus = ~(UINT64_C(1) << (SIGBUS - 1));
-	uint64_t old = 0;
-	sys_call4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all_but_bus, (long)&old, sizeof old);
+	const uint64_t mask = quiet_begin();
 	enum space_result r = move_to_file();
-	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&old, 0, sizeof old);
+	quiet_end(mask);
 	return r;
 }
 

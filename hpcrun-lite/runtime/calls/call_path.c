@@ -2,6 +2,7 @@
 /* See call_path.h. Test: tests/cli/mpi/mpi_memo.sh. */
 #include "hpcrun-lite/runtime/calls/call_path.h"
 
+#include "common/safe/quiet.h"
 #include "common/safe/room.h"
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
@@ -74,7 +75,7 @@ void call_path_find(struct thread *t, const struct call_kind *kind, struct call_
 	struct unwind_regs regs;
 	/* Python's frames change while the stack does not. */
 	const uint64_t python = python_tag(t->python, t->unwind);
-	const bool may = python != PYTHON_TAG_NONE && memo_of(&t->calls);
+	bool may = python != PYTHON_TAG_NONE && memo_of(&t->calls);
 	const uint64_t tag = python ^ tag_of(t, kind), n_lost = n_lost_paths(t);
 	unwind_here(&regs);
 	const struct unwind_memo_value *known =
@@ -88,18 +89,20 @@ void call_path_find(struct thread *t, const struct call_kind *kind, struct call_
 		p->place.has_node = true;
 		return;
 	}
+	/* A jump out of it would leave locks, the tree and the walk's memory in between. */
+	const uint64_t mask = quiet_begin();
 	unwind_walk_regs(t->unwind, &regs, w);
 	p->place.has_node = sample_insert(t, w, kind->n_inner(w, kind->tag), true, &p->place.node,
 					  &p->place.cause);
 	/* The region may have ended in between. */
-	if (!may || !p->place.has_node || n_lost != n_lost_paths(t) ||
-	    !python_may_remember(t->python, python) || tag != (python ^ tag_of(t, kind)))
-		return;
+	may = may && p->place.has_node && n_lost == n_lost_paths(t) &&
+	      python_may_remember(t->python, python) && tag == (python ^ tag_of(t, kind));
 	const struct unwind_memo_value new = {p->place.node, w->n, w->end, w->heuristic};
-	if (known)
+	if (may && known)
 		check(known, &new);
-	else
+	else if (may)
 		unwind_memo_keep(t->calls.memo, t->unwind, &regs, tag, &new);
+	quiet_end(mask);
 }
 
 void call_path_report(void)

@@ -25,12 +25,11 @@ struct phase_place phase_here(void)
 {
 	struct phase_place here = {.thread = UINT32_MAX};
 	struct unwind_path walked;
-	struct sample_place place = {.walked = &walked};
+	struct sample_place place;
 	struct thread *t = thread_self;
 	if (!t || sample_hold(t) != SAMPLE_HELD)
 		return here;
-	sample_walk_here(t, &walked);
-	place.has_node = sample_insert(t, &walked, 0, true, &place.node, &place.cause);
+	sample_find_here(t, &walked, &place);
 	here.thread = t->record->number;
 	here.node = place.has_node ? place.node : 0;
 	sample_release(t, &place);

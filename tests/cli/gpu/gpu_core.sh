@@ -226,7 +226,7 @@ closes "a signal handler jumps out of launches" -k # a jump between a record and
 within "a signal handler jumps out of launches: what was left is counted" "$(value lost-busy)" 0 50
 counts "a signal handler jumps out of launches: others are well" without_path 0 ops 300
 
-fake leaves 30
+fake leaves 200
 is "threads end out of launches: exit status" "$status" 0
 closes "threads end out of launches" -k
 counts "threads end out of launches: who comes after them is well" without_path 0 ops 300

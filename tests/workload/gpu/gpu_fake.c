@@ -467,15 +467,15 @@ static void *launch_some(void *unused)
 	return unused;
 }
 
-/* number[0] threads that a handler of the program ends out of a launch, one after the other, and
- * one more, which takes the place of one. */
+/* number[0] threads that a handler of the program ends, one after the other, half of them at
+ * their begin, half of them in launches, and one more, which takes the place of one. */
 static void leaves(void)
 {
 	pthread_t thread;
 	signal(SIGUSR1, leave);
 	for (long i = 0; i < number[0]; i++) {
 		need(pthread_create(&thread, NULL, launch_until_left, NULL) == 0, "pthread_create");
-		usleep((useconds_t)(i * 377 % 3000)); /* the first launch takes longest */
+		usleep(i % 2 ? 2000 : 0);
 		pthread_kill(thread, SIGUSR1);
 		pthread_join(thread, NULL);
 	}
