@@ -112,11 +112,12 @@ static int burn_c11(void *seconds)
 	return 42;
 }
 
-/* spin USER KERNEL: seconds of CPU time. */
+/* spin USER KERNEL USER: seconds of CPU time. */
 static int spin(char **argv)
 {
 	burn(number(argv, 0, 1));
 	burn_kernel(number(argv, 1, 0));
+	burn(number(argv, 2, 0));
 	return 0;
 }
 
