@@ -69,7 +69,9 @@ judge 2 solve
 measure fork
 judge 1 assemble
 judge 2 solve
-is "fork: the child has no phase of its own" "$(grep -c '%  phase ' "$T/report")" 2
+# the third one, in which the parent waits for the child, has a row if that takes long
+is "fork: the child has no phase of its own" "$(sed -n 's/.*%  phase .*/1/p
+	s/^ *\([0-9]*\) more phases* .* not shown$/\1/p' "$T/report" | awk '{ n += $1 } END { print n }')" 3
 
 measure many
 like "many: those that were not recorded are counted" "$(cat "$T/report")" \
