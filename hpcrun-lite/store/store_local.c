@@ -12,6 +12,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* A growth is done by one thread at a time, so this is used by one. */
 static struct space note;
@@ -29,25 +30,31 @@ static void unlink_path(const char *path)
 }
 
 /*
- * The last process that ended may have removed the directory. A file of that name is of an earlier
- * run, whose file in the directory no longer exists.
+ * The last process that ended may have removed the directory, and then anyone can make something
+ * of that name.
+ */
+static bool make_own_directory(const char *path)
+{
+	struct stat st;
+	sys_call3(SYS_mkdirat, AT_FDCWD, (long)path, 0700);
+	return sys_call4(SYS_newfstatat, AT_FDCWD, (long)path, (long)&st, AT_SYMLINK_NOFOLLOW) ==
+		       0 &&
+	       S_ISDIR(st.st_mode) && st.st_uid == (uid_t)sys_call3(SYS_geteuid, 0, 0, 0) &&
+	       !(st.st_mode & 077);
+}
+
+/*
+ * A file of that name may be all that is left of a killed process, whose measurement directory was
+ * moved. Then the new file is in the directory.
  */
 static bool make_on_node(struct space *s, const struct store_options *o, const char *name)
 {
-	static char path[sizeof s->path];
 	const char *cause;
-	struct text t = text_in(path, sizeof path);
-	text_put(&t, o->local);
-	text_put_char(&t, '/');
-	text_put(&t, name);
 	s->leave_bytes = o->leave_bytes;
-	if (t.cut)
-		return false;
-	if (space_create_named(s, o->local, name, &cause))
-		return true;
-	sys_call3(SYS_mkdirat, AT_FDCWD, (long)o->local, 0700);
-	unlink_path(path);
-	return space_create_named(s, o->local, name, &cause);
+	for (int tries = 0; tries < 2; tries++)
+		if (make_own_directory(o->local) && space_create_named(s, o->local, name, &cause))
+			return true;
+	return false;
 }
 
 /* Without this text, the data are found by the name of the file. */
