@@ -71,6 +71,9 @@ struct config_gpu {
 	bool preload;
 };
 
+/* hpcrun-lite CONFIG_COLLECT TARGET LOCAL [LEFT]: `tool`, see collect_process; not for users. */
+#define CONFIG_COLLECT "--collect-process"
+
 enum config_say { CONFIG_QUIET, CONFIG_NORMAL, CONFIG_VERBOSE };
 
 struct config {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds the files to copy; see collect.h. Test: tests/cli/storage/storage_local.sh.
+ * Finds the files to copy; see collect.h. Tests: tests/cli/storage/storage_local.sh,
+ * tests/cli/storage/storage_proof.sh.
  */
 #include "hpcrun-lite/launch/collect.h"
 
@@ -8,14 +9,12 @@
 #include "common/base/vec.h"
 #include "common/format/local_data.h"
 #include "common/format/measurement.h"
-#include "hpcrun-lite/launch/job.h"
 #include "hpcrun-lite/launch/node_local.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,9 +28,8 @@ struct elsewhere {
 
 struct collection {
 	const char *directory; /* real path */
-	const char *own;       /* name of the file of the process that ends */
 	char host[65];
-	size_t n_copied, n_running, n_failed;
+	size_t n_copied, n_running, n_failed, n_without_target;
 	uint64_t n_bytes;
 	VEC(struct elsewhere) elsewhere;
 };
@@ -71,16 +69,18 @@ static void count_left(struct collection *c, enum collect_result r, const char *
 		r = COLLECT_FAILED;
 	}
 	c->n_running += r == COLLECT_RUNS;
+	c->n_without_target += r == COLLECT_NO_TARGET;
 	c->n_failed += r == COLLECT_FAILED;
 }
 
-static void collect_one(struct collection *c, const char *local, const char *target)
+static enum collect_result collect_one(struct collection *c, const char *local, const char *target)
 {
 	uint64_t n_bytes = 0;
-	enum collect_result r = collect_file(local, target, &n_bytes);
+	enum collect_result r = collect_file(local, target, false, &n_bytes);
 	c->n_bytes += n_bytes;
 	c->n_copied += n_bytes > 0 && r == COLLECT_DONE;
 	count_left(c, r, target);
+	return r;
 }
 
 static bool note_elsewhere(struct collection *c, const struct local_data *l)
@@ -105,7 +105,8 @@ static void collect_waiting(struct collection *c, const char *name)
 	if (!path_in(target, c->directory, name) || !waits_for_data(target, &l))
 		return;
 	if (!strcmp(l.host, c->host)) {
-		collect_one(c, l.path, target);
+		if (collect_one(c, l.path, target) != COLLECT_DONE)
+			return;
 		*strrchr(l.path, '/') = '\0';
 		rmdir(l.path); /* if that was the last one */
 	} else if (!note_elsewhere(c, &l))
@@ -154,7 +155,16 @@ static void say_result(const struct collection *c)
 	}
 }
 
-static enum status collect_directory(const char *directory)
+/* The directory was moved or removed after the run. */
+static void say_without_target(const struct collection *c, const char *local)
+{
+	log_warn(c->directory,
+		 "%zu file%s in %s belong to an earlier measurement directory of this name; "
+		 "remove them, or run hpcrun-lite --collect on that one",
+		 c->n_without_target, c->n_without_target == 1 ? "" : "s", local);
+}
+
+enum status collect_directory(const char *directory)
 {
 	const char *places[NODE_LOCAL_PLACES];
 	char real[PATH_MAX], local[PATH_MAX];
@@ -167,8 +177,10 @@ static enum status collect_directory(const char *directory)
 	node_local_places(places);
 	for (size_t i = 0; i < NODE_LOCAL_PLACES; i++)
 		if (node_local_path(places[i], real, local, sizeof local)) {
+			c.n_without_target = 0;
 			each_name(local, &c, collect_rest);
-			rmdir(local);
+			if (rmdir(local) != 0 && c.n_without_target)
+				say_without_target(&c, local);
 		}
 	say_result(&c);
 	enum status status = c.n_failed || c.elsewhere.n ? STATUS_IO : STATUS_OK;
@@ -176,52 +188,89 @@ static enum status collect_directory(const char *directory)
 	return status;
 }
 
-/* ---- the file of a process that ends ---- */
+/* ---- the files of a process that ends ---- */
 
-/* The names of a process's files differ after the first dot. */
-static bool is_of_process(const char *name, const char *other)
+static void wait_for_end_of_input(void)
 {
-	size_t n = strcspn(name, ".");
-	return n == strcspn(other, ".") && !memcmp(name, other, n);
+	char bytes[64];
+	ssize_t n;
+	do
+		n = read(STDIN_FILENO, bytes, sizeof bytes);
+	while (n > 0 || (n < 0 && errno == EINTR));
+}
+
+static bool read_header(const char *path, struct msr_header *h)
+{
+	return read_start(path, h, sizeof *h) == sizeof *h &&
+	       memcmp(h->magic, MSR_MAGIC, sizeof h->magic) == 0;
+}
+
+static bool is_earlier_image(const struct msr_header *h, const struct msr_header *last)
+{
+	return h->pid == last->pid && h->process_start_ns == last->process_start_ns &&
+	       h->exec_seq < last->exec_seq && h->exit_kind == MSR_EXIT_EXEC;
 }
 
 /*
- * Copies files that nobody has copied: of a killed process, and of what this process was before an
- * exec.
+ * A process that executes another program goes on in another file: <stem>.hpcrun, <stem>.1.hpcrun
+ * and so on; see space_create.
  */
-static void collect_leftover(struct collection *c, const char *local, const char *name)
+static void collect_earlier_images(const char *target, const char *local,
+				   const struct msr_header *last)
 {
+	char from[PATH_MAX], to[PATH_MAX], suffix[32] = "";
 	struct msr_header h;
-	char path[PATH_MAX];
-	uint64_t ticks;
-	if (!path_in(path, local, name) || read_start(path, &h, sizeof h) < sizeof h)
+	const char *dash = strrchr(local, '-');
+	const char *rest = dash ? strchr(dash, '.') : NULL;
+	unsigned n = 0;
+	if (!rest || sscanf(rest, ".%u.", &n) != 1)
 		return;
-	if (is_of_process(name, c->own) || !job_process_start((long)h.pid, &ticks))
-		collect_rest(c, local, name);
+	const int stem = (int)(rest - local), stem_to = (int)(strlen(target) - strlen(rest));
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t n_bytes = 0;
+		if (i)
+			snprintf(suffix, sizeof suffix, ".%u", i);
+		snprintf(from, sizeof from, "%.*s%s" MSR_SUFFIX, stem, local, suffix);
+		snprintf(to, sizeof to, "%.*s%s" MSR_SUFFIX, stem_to, target, suffix);
+		if (read_header(from, &h) && is_earlier_image(&h, last))
+			collect_file(from, to, true, &n_bytes);
+	}
 }
 
-static enum status collect_own(const char *target, const char *local)
+/* The copy shows the process as it was when the maker of the file ended. */
+static void collect_left(const char *target, const char *left)
 {
-	char directory[PATH_MAX], place[PATH_MAX];
-	const char *in_target = strrchr(target, '/'), *in_local = strrchr(local, '/');
-	struct collection c = {.directory = directory};
-	if (!in_target || !in_local)
+	char to[PATH_MAX];
+	uint64_t n_bytes = 0;
+	const char *name = strrchr(left, '/'), *slash = strrchr(target, '/');
+	const int n = name && slash ? snprintf(to, sizeof to, "%.*s%s", (int)(slash - target),
+					       target, name)
+				    : -1;
+	if (n > 0 && n < (int)sizeof to)
+		collect_file(left, to, true, &n_bytes);
+}
+
+enum status collect_process(const char *target, const char *local, const char *left)
+{
+	char place[PATH_MAX];
+	struct msr_header last = {0};
+	static struct local_data l;
+	uint64_t n_bytes = 0;
+	const char *slash = strrchr(local, '/');
+	if (!slash)
 		return STATUS_USAGE;
-	snprintf(directory, sizeof directory, "%.*s", (int)(in_target - target), target);
-	snprintf(place, sizeof place, "%.*s", (int)(in_local - local), local);
-	collect_one(&c, local, target);
-	if (c.n_failed)
+	wait_for_end_of_input();
+	read_header(local, &last);
+	const enum collect_result r = collect_file(local, target, true, &n_bytes);
+	/* Of two processes that end at once, the other may have copied it. */
+	if (r == COLLECT_RUNS || (r == COLLECT_GONE && !waits_for_data(target, &l)))
+		return STATUS_OK;
+	if (r != COLLECT_DONE)
 		return STATUS_IO;
-	c.own = in_local + 1;
-	each_name(place, &c, collect_leftover);
-	rmdir(place);
-	/* The process waits for this, and may be gone. */
-	putchar('\n');
+	collect_earlier_images(target, local, &last);
+	if (left)
+		collect_left(target, left);
+	snprintf(place, sizeof place, "%.*s", (int)(slash - local), local);
+	rmdir(place); /* if that was the last one */
 	return STATUS_OK;
-}
-
-enum status collect(const char *what, const char *local)
-{
-	signal(SIGPIPE, SIG_IGN);
-	return local ? collect_own(what, local) : collect_directory(what);
 }

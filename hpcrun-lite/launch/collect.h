@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hpcrun-lite --collect: copies measurement files from this node to the measurement directory,
- * where a file of the same name waits for the data (local_data.h). The run time starts it when a
- * process ends; a user starts it for what is left. Test: tests/cli/storage/storage_local.sh.
+ * Copies measurement files from this node to the measurement directory, where a file of the same
+ * name waits for the data (local_data.h). The end of a process copies the files of that process.
+ * hpcrun-lite --collect copies what is left. Tests: tests/cli/storage/storage_local.sh,
+ * tests/cli/storage/storage_proof.sh.
  */
 #ifndef HPCRUN_LITE_LAUNCH_COLLECT_H
 #define HPCRUN_LITE_LAUNCH_COLLECT_H
@@ -13,23 +14,31 @@
 #include <stdint.h>
 
 /*
- * `what` is a measurement directory: says what was copied and what is on other hosts, and returns
- * STATUS_OK if nothing is left or only data of processes that run. Or `what` is a file in it, and
- * `local` its data: copies it, prints a newline, and then copies what processes have left that
- * ended without a chance to have it copied.
+ * Copies all files of this node to a measurement directory. Says what was copied and what is on
+ * other hosts. Returns STATUS_OK if nothing is left, or only data of processes that run.
  */
-enum status collect(const char *what, const char *local);
+enum status collect_directory(const char *directory);
+
+/*
+ * For the run time (CONFIG_COLLECT): waits until standard input ends, then copies the file of one
+ * process, and those of what it was before an exec. `local` has the data of `target`. `left` is
+ * NULL, or the file of an ancestor that the process used before it had its own.
+ */
+enum status collect_process(const char *target, const char *local, const char *left);
 
 enum collect_result {
-	COLLECT_DONE,     /* copied, or nothing was left to copy */
-	COLLECT_RUNS,     /* the process runs */
-	COLLECT_GONE,     /* there are no such data, or the user has removed their place */
-	COLLECT_FAILED    /* logged; the data stay */
+	COLLECT_DONE,      /* copied, or nothing was left to copy */
+	COLLECT_RUNS,      /* the process runs */
+	COLLECT_GONE,      /* there are no such data */
+	COLLECT_NO_TARGET, /* no file of the measurement directory is for these data; they stay */
+	COLLECT_FAILED     /* logged; the data stay */
 };
 
 /*
- * *n_bytes.
+ * Copies one file, adds the bytes written to *n_bytes, and removes `local` if no process writes to
+ * it any more. `is_own`: a process that ends asks for its own file.
  */
-enum collect_result collect_file(const char *local, const char *target, uint64_t *n_bytes);
+enum collect_result collect_file(const char *local, const char *target, bool is_own,
+				 uint64_t *n_bytes);
 
 #endif

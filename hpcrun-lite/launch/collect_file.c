@@ -2,11 +2,14 @@
 /*
  * Copies one measurement file; see collect.h. Children of fork may write to a file whose maker has
  * ended. Each of them has it copied again when it ends, so their parts are copied again, and the
- * file stays until the last of them has ended. Test: tests/cli/storage/storage_local.sh.
+ * file stays until the last of them has ended. A file is removed only if it is ours, complete, and
+ * the data of the file that it was copied to. Tests: tests/cli/storage/storage_local.sh,
+ * tests/cli/storage/storage_proof.sh.
  */
 #include "hpcrun-lite/launch/collect.h"
 
 #include "common/base/log.h"
+#include "common/format/local_data.h"
 #include "common/format/measurement.h"
 #include "hpcrun-lite/launch/together.h"
 
@@ -23,6 +26,7 @@
 
 struct copy {
 	const char *local, *target;
+	bool is_own;        /* the process that ends asks for this copy */
 	int in, out;
 	uint64_t size;      /* of what the file holds */
 	bool is_again;      /* the target has the data; only parts of children may be newer */
@@ -145,7 +149,7 @@ static enum collect_result fail(const char *path)
 	return COLLECT_FAILED;
 }
 
-/* If so, the user has removed the file. If not, its file system may not be mounted now. */
+/* If so, the file was moved or removed. If not, its file system may not be mounted now. */
 static bool parent_exists(const char *path)
 {
 	char directory[PATH_MAX];
@@ -153,34 +157,105 @@ static bool parent_exists(const char *path)
 	return access(directory, F_OK) == 0;
 }
 
+/* A stranger may have written the text that names the path. Containers number users anew. */
+static bool is_ours(const struct copy *c, const struct stat *file)
+{
+	struct stat st;
+	char directory[PATH_MAX];
+	unsigned uid;
+	unsigned long long key;
+	const char *in_local = strrchr(c->local, '/'), *in_target = strrchr(c->target, '/');
+	if (!in_local || !in_target || strcmp(in_local, in_target) != 0 ||
+	    snprintf(directory, sizeof directory, "%.*s", (int)(in_local - c->local), c->local) >=
+		    (int)sizeof directory ||
+	    lstat(directory, &st) != 0)
+		return false;
+	const char *name = strrchr(directory, '/');
+	return name && sscanf(name, "/hpcrun-lite-%u-%16llx", &uid, &key) == 2 &&
+	       S_ISDIR(st.st_mode) && !(st.st_mode & 077) && S_ISREG(file->st_mode) &&
+	       st.st_uid == file->st_uid && (geteuid() == 0 || geteuid() == st.st_uid);
+}
+
+static bool may_be_running(const struct msr_header *h)
+{
+	char host[sizeof h->host + 1] = "";
+	gethostname(host, sizeof host - 1);
+	return !h->end_mono_ns &&
+	       (strncmp(h->host, host, sizeof h->host) != 0 || together_is_running(h));
+}
+
+/*
+ * Asks the kernel, which knows of processes in other containers too: it refuses a lease on a file
+ * that a process has open or mapped for writing (fcntl(2), F_SETLEASE). Where there are no leases,
+ * the header says whether the process may run.
+ */
+static bool is_in_use(const struct copy *c)
+{
+	if (fcntl(c->in, F_SETLEASE, F_RDLCK) == 0) {
+		fcntl(c->in, F_SETLEASE, F_UNLCK);
+		return false;
+	}
+	return errno == EAGAIN || !has_magic(&c->header) || may_be_running(&c->header);
+}
+
+static bool is_same_process(const struct msr_header *a, const struct msr_header *b)
+{
+	return a->pid == b->pid && a->exec_seq == b->exec_seq &&
+	       a->start_mono_ns == b->start_mono_ns && a->start_real_ns == b->start_real_ns;
+}
+
+/*
+ * Returns true if the target is for these data: it has a copy of them, or says that they are here,
+ * or nobody could write this to it.
+ */
+static bool is_for_data(struct copy *c)
+{
+	static union {
+		char text[LOCAL_DATA_BYTES];
+		struct msr_header header;
+	} there;
+	static struct local_data l;
+	struct stat st;
+	const ssize_t n = pread(c->out, &there, sizeof there, 0);
+	if (n < 0 || fstat(c->out, &st) != 0 || !S_ISREG(st.st_mode))
+		return false;
+	if (n >= (ssize_t)sizeof there.header && has_magic(&there.header)) {
+		c->is_again = true;
+		return is_same_process(&c->header, &there.header);
+	}
+	if (n > 0 && there.text[0])
+		return local_data_read(there.text, (size_t)n, &l) && !strcmp(l.path, c->local);
+	return true;
+}
+
 /* The file is open and locked: no one else copies it. */
 static enum collect_result copy_open(struct copy *c)
 {
 	struct stat st;
-	struct msr_header there = {0};
 	if (fstat(c->in, &st) != 0)
 		return fail(c->local);
 	if (st.st_nlink == 0)
 		return COLLECT_DONE; /* someone has copied it while we waited */
-	if (!S_ISREG(st.st_mode) || (geteuid() != 0 && st.st_uid != geteuid())) {
+	if (!is_ours(c, &st)) {
 		errno = EPERM;
 		return fail(c->local);
 	}
 	if (!read_exactly(c->in, &c->header, sizeof c->header, 0))
 		memset(&c->header, 0, sizeof c->header);
-	if (has_magic(&c->header) && together_is_running(&c->header))
+	if (c->is_own ? !has_magic(&c->header) || together_is_running(&c->header) : is_in_use(c))
 		return COLLECT_RUNS;
 	c->size = (uint64_t)st.st_size;
 	if (c->header.allocated >= MSR_HEADER_BYTES && c->header.allocated < c->size)
 		c->size = c->header.allocated;
 	c->out = open(c->target, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (c->out < 0 && errno == ENOENT && parent_exists(c->target)) {
-		unlink(c->local);
-		return COLLECT_GONE;
-	}
+	if (c->out < 0 && errno == ENOENT && !c->is_own && parent_exists(c->target))
+		return COLLECT_NO_TARGET;
 	if (c->out < 0)
 		return fail(c->target);
-	c->is_again = read_exactly(c->out, &there, sizeof there, 0) && has_magic(&there);
+	if (!is_for_data(c)) {
+		close(c->out);
+		return COLLECT_NO_TARGET;
+	}
 	/* before the copy: who ends after this has the file copied again */
 	each_child(c, count_running);
 	bool copied = copy_all(c);
@@ -197,9 +272,10 @@ static enum collect_result copy_open(struct copy *c)
 	return COLLECT_DONE;
 }
 
-enum collect_result collect_file(const char *local, const char *target, uint64_t *n_bytes)
+enum collect_result collect_file(const char *local, const char *target, bool is_own,
+				 uint64_t *n_bytes)
 {
-	struct copy c = {.local = local, .target = target};
+	struct copy c = {.local = local, .target = target, .is_own = is_own};
 	c.in = open(local, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	if (c.in < 0)
 		return errno == ENOENT ? COLLECT_GONE : fail(local);

@@ -466,6 +466,8 @@ int main(int argc, char **argv)
 	outlive_limit();
 	if (argc > 1 && !strcmp(argv[1], "replay"))
 		return replay(argc - 1, argv + 1);
+	if (argc >= 4 && !strcmp(argv[1], CONFIG_COLLECT))
+		return status_exit_code(collect_process(argv[2], argv[3], argv[4]));
 	config_defaults(&r.config);
 	r.config.trace = true;
 	r.config.say = CONFIG_NORMAL;
@@ -480,8 +482,10 @@ int main(int argc, char **argv)
 			list_events(library_directory);
 		return status_exit_code(status);
 	}
+	if (r.collect && first < argc)
+		return status_exit_code(options_refuse("--collect takes one directory"));
 	if (r.collect)
-		return status_exit_code(collect(r.collect, first < argc ? argv[first] : NULL));
+		return status_exit_code(collect_directory(r.collect));
 	if (r.record && !gpu_client_record(&r.config, r.record))
 		return status_exit_code(options_refuse("--record-gpu needs -e gpu=nvidia"));
 	if (first == argc)

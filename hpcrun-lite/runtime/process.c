@@ -408,10 +408,14 @@ static void end(enum msr_exit_kind kind, int code)
 	}
 	records_trim();
 	store_finish(quiet);
-	/* An exec may fail; then the process goes on with its file. One in a slab has none. */
-	bool answers = is_local && (kind != MSR_EXIT_EXEC || store_fd() < 0) && deliver_and_say();
-	if (is_local && kind != MSR_EXIT_EXEC && !store_is_damaged())
-		report_print(answers);
+	/* The next program has our file copied when it ends, but not an ancestor's that we use. */
+	if (is_local && kind == MSR_EXIT_EXEC && store_fd() < 0)
+		deliver_after_end();
+	else if (is_local && kind != MSR_EXIT_EXEC) {
+		const bool answers = deliver_and_say();
+		if (!store_is_damaged())
+			report_print(answers);
+	}
 	file_fault_close(bus);
 }
 
@@ -440,7 +444,7 @@ void runtime_fatal_signal(int sig)
 		sys_pwrite(store_fd(), &end, sizeof end, offsetof(struct msr_header, end_mono_ns));
 	else if (store_header())
 		memcpy(&store_header()->end_mono_ns, &end, sizeof end);
-	deliver();
+	deliver_after_end();
 }
 
 /* Blocks our signal in this thread; returns the mask before. */
@@ -496,6 +500,7 @@ void runtime_exec_failed(void)
 	store_reopen();
 	gpu_reopen();
 	write_end(MSR_EXIT_NONE, 0, 0);
+	deliver_stay();
 	thread_unstamp_all();
 	atomic_store_explicit(&process.ending, false, memory_order_seq_cst);
 	atomic_store_explicit(&life.ended, false, memory_order_relaxed);

@@ -74,6 +74,9 @@ const char *store_path(void);
 /* Returns the path of the file in `local`, or "" if the data are not there. */
 const char *store_local_path(void);
 
+/* Returns the path of the ancestor's file in `local` that the process used first, or "". */
+const char *store_left_path(void);
+
 /*
  * Returns true if the process that made the file has ended, and so has had it copied. The caller
  * has written its own end. Reads the file if the caller uses a slab.

@@ -98,6 +98,7 @@ void store_forget(void)
 	store.n_around_bytes = 0;
 	store.slab = NULL;
 	store.stays = false;
+	store.left[0] = '\0';
 	nursery_forked(&store.nursery, store_is_forked());
 	store.nurseries_end = store.file_bytes = 0;
 	store.n_slabs_next = NURSERY_LEAST_SLABS;

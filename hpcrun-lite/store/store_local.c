@@ -122,6 +122,11 @@ const char *store_local_path(void)
 	return store.target[0] ? store.space.path : "";
 }
 
+const char *store_left_path(void)
+{
+	return store.left;
+}
+
 bool store_maker_has_ended(void)
 {
 	uint64_t end = 0;

@@ -50,6 +50,8 @@ static enum space_result move_to_file(void)
 		memcpy(store.target, target_before, sizeof target_before);
 		return r;
 	}
+	if (target_before[0])
+		memcpy(store.left, store.space.path, sizeof store.left);
 	store.space = *file;
 	store.file_bytes = NURSERY_SLAB_BYTES;
 	nursery_abandon(store.slab);

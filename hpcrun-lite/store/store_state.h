@@ -36,6 +36,7 @@ extern struct store {
 	 * what does not fit on the node, from the offset spill_from on; 0: nothing so far.
 	 */
 	char target[4352];
+	char left[4352];         /* file of the node whose slab the process has left; "": none */
 	struct space spill;
 	uint64_t spill_from;
 	struct msr_header *header;

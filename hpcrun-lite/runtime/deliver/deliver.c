@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See deliver.h. The helper is a grandchild: its parent, which shares our memory and runs while we
- * wait, ends at once and is reaped by us. It sends no signal and other threads of the program
- * cannot wait for it. Must not use libc: we may be in a handler.
+ * See deliver.h. The helper is a grandchild. Its parent shares our memory and our descriptors, runs
+ * beside us, and reaps the helper; we reap it. So the helper is inherited by no process above us
+ * that waits for its children, and other threads of the program do not see the two in wait(), only
+ * with __WALL.
+ * Must not use libc: we may be in a handler.
  */
 #include "hpcrun-lite/runtime/deliver/deliver.h"
 
@@ -11,35 +13,41 @@
 #include "common/safe/trylock.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/report/say.h"
+#include "hpcrun-lite/runtime/signal_table.h"
 #include "hpcrun-lite/store/store.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #define STACK_BYTES 8192u
+#define START_WAIT_MS 1000
+#define KILL_WAIT_MS 100
 #define MOST_DESCRIPTORS 1024 /* closed one by one before Linux 5.9 */
 
 static trylock lock;
 
 static struct {
-	int pipe[2];
-	bool is_started;
+	bool can_stay;      /* the child has ended, so another may have its stack */
+	bool waits_for_end; /* of us: then the pipe is at its end */
+	int end_of_us[2];
+	_Atomic uint32_t runs; /* the kernel clears it when the child has ended */
+	_Atomic bool is_done;
 	_Alignas(16) uint8_t stack[2][STACK_BYTES]; /* of the child and of the grandchild */
 } helper;
 
-/*
- * Makes a process that shares our memory and runs `run` on `stack`, while we wait until it ends or
- * executes a program. Returns its id or -errno.
- */
-static long spawn(void (*run)(void), uint8_t *stack, long exit_signal)
+/* Makes a process that shares our memory and runs `run` on `stack`. Returns its id or -errno. */
+static long spawn(void (*run)(void), uint8_t *stack, long flags)
 {
 	void (**top)(void) = (void (**)(void))(void *)(stack + STACK_BYTES);
 	long result;
-	register long r10 __asm__("r10") = 0;
+	register long r10 __asm__("r10") = (long)&helper.runs;
 	register long r8 __asm__("r8") = 0;
 	*(top -= 2) = run;
 	__asm__ volatile("syscall\n\t"
@@ -52,8 +60,8 @@ static long spawn(void (*run)(void), uint8_t *stack, long exit_signal)
 			 "hlt\n"
 			 "1:"
 			 : "=a"(result)
-			 : "a"(SYS_clone), "D"(CLONE_VM | CLONE_VFORK | exit_signal), "S"(top),
-			   "d"(0), "r"(r10), "r"(r8)
+			 : "a"(SYS_clone), "D"(CLONE_VM | flags), "S"(top), "d"(0), "r"(r10),
+			   "r"(r8)
 			 : "rcx", "r11", "memory");
 	return result;
 }
@@ -66,77 +74,126 @@ static void close_descriptors(void)
 		sys_close(fd);
 }
 
-/* The program's files, its terminal and its directory are not held by the helper. */
+/*
+ * The program's files, its terminal and its directory are not held by the helper. It copies when
+ * its standard input ends.
+ */
 static void be_helper(void)
 {
-	const char *const arguments[] = {process.config.tool, "--quiet", "--collect", store_path(),
-					 store_local_path(), NULL};
+	const char *const arguments[] = {
+		process.config.tool, CONFIG_COLLECT, store_path(), store_local_path(),
+		store_left_path()[0] ? store_left_path() : NULL, NULL};
 	const char *const environment[] = {NULL};
-	sys_call3(SYS_dup3, helper.pipe[1], 1, 0);
+	/* The program may have closed 0 to 2, and dup3 needs two different descriptors. */
+	const int null = sys_open("/dev/null", O_RDWR, 0);
+	const int input = sys_fcntl(helper.waits_for_end ? helper.end_of_us[0] : null, F_DUPFD, 3);
+	const int output = sys_fcntl(null, F_DUPFD, 3);
+	if (sys_call3(SYS_dup3, input, 0, 0) < 0 || sys_call3(SYS_dup3, output, 1, 0) < 0 ||
+	    sys_call3(SYS_dup3, output, 2, 0) < 0)
+		sys_call3(SYS_exit_group, 127, 0, 0);
 	close_descriptors();
-	int null = sys_open("/dev/null", O_RDWR, 0);
-	sys_call3(SYS_dup3, null, 0, 0);
-	sys_call3(SYS_dup3, null, 2, 0);
 	sys_call3(SYS_setsid, 0, 0, 0);
 	sys_call3(SYS_chdir, (long)"/", 0, 0);
 	sys_call3(SYS_execve, (long)process.config.tool, (long)arguments, (long)environment);
 	sys_call3(SYS_exit_group, 127, 0, 0);
 }
 
+/* Must not outlive us: it holds our memory. */
 static void be_child(void)
 {
-	helper.is_started = spawn(be_helper, helper.stack[1], SIGCHLD) > 0;
+	int status = -1;
+	sys_call3(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0);
+	/* If the program ignores it, the kernel reaps the helper. */
+	signal_table_default(SIGCHLD);
+	const long pid = spawn(be_helper, helper.stack[1], CLONE_VFORK | SIGCHLD);
+	if (pid > 0 && !helper.waits_for_end)
+		while (sys_call4(SYS_wait4, pid, (long)&status, __WALL, 0) == -EINTR)
+			;
+	helper.is_done = status == 0;
 	sys_call3(SYS_exit_group, 0, 0, 0);
 }
 
-/* Waits for the byte that the helper writes when all is copied. */
-static enum delivery wait_for_helper(void)
+/* Waits until the child has ended. Returns false if that takes longer. */
+static bool wait_for_child(long child, uint64_t limit_ms)
 {
-	const uint64_t end_ns = sys_clock_ns(CLOCK_MONOTONIC) + DELIVER_WAIT_MS * UINT64_C(1000000);
-	char done;
-	for (;;) {
+	const uint64_t end_ns = sys_clock_ns(CLOCK_MONOTONIC) + limit_ms * UINT64_C(1000000);
+	while (helper.runs) {
 		uint64_t now_ns = sys_clock_ns(CLOCK_MONOTONIC);
 		if (now_ns >= end_ns)
-			return DELIVERY_LATE;
+			return false;
 		const uint64_t left_ns = end_ns - now_ns;
 		const struct timespec left = {(time_t)(left_ns / 1000000000u),
 					      (long)(left_ns % 1000000000u)};
-		struct pollfd p = {.fd = helper.pipe[0], .events = POLLIN};
-		long r = sys_call6(SYS_ppoll, (long)&p, 1, (long)&left, 0, 0, 0);
-		if (r > 0)
-			return sys_read(helper.pipe[0], &done, 1) == 1 ? DELIVERY_DONE
-								       : DELIVERY_FAILED;
+		/* not private: the kernel wakes us */
+		sys_call4(SYS_futex, (long)&helper.runs, FUTEX_WAIT, 1, (long)&left);
 	}
+	while (sys_call4(SYS_wait4, child, 0, __WCLONE, 0) == -EINTR)
+		;
+	return true;
 }
 
-static enum delivery run_helper(void)
+/* Returns false if the child still uses its stack. */
+static bool run_helper(uint64_t limit_ms, enum delivery *d)
 {
 	const uint64_t all = ~UINT64_C(0);
 	uint64_t old = 0;
-	enum delivery d = DELIVERY_FAILED;
-	if (sys_call3(SYS_pipe2, (long)helper.pipe, O_CLOEXEC, 0) != 0)
-		return d;
-	helper.is_started = false;
+	helper.runs = 1;
+	helper.is_done = false;
 	/* A handler in the child would run in our memory. */
 	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&old, sizeof old);
-	long child = spawn(be_child, helper.stack[0], 0);
-	if (child > 0)
-		sys_call4(SYS_wait4, child, 0, __WCLONE, 0);
+	long child = spawn(be_child, helper.stack[0], CLONE_FILES | CLONE_CHILD_CLEARTID);
 	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&old, 0, sizeof old);
-	sys_close(helper.pipe[1]);
-	if (helper.is_started)
-		d = wait_for_helper();
-	sys_close(helper.pipe[0]);
-	return d;
+	*d = DELIVERY_FAILED;
+	if (child <= 0)
+		return true;
+	if (wait_for_child(child, limit_ms)) {
+		*d = helper.is_done ? DELIVERY_DONE : DELIVERY_FAILED;
+		return true;
+	}
+	*d = DELIVERY_LATE;
+	sys_call3(SYS_kill, child, SIGKILL, 0);
+	return wait_for_child(child, KILL_WAIT_MS);
+}
+
+static bool may_deliver(void)
+{
+	return store_local_path()[0] && store_maker_has_ended() && trylock_take(&lock);
 }
 
 enum delivery deliver(void)
 {
-	if (!store_local_path()[0] || !store_maker_has_ended() || !trylock_take(&lock))
+	enum delivery d;
+	if (!may_deliver())
 		return DELIVERY_NONE;
-	enum delivery d = run_helper();
-	trylock_give(&lock);
+	helper.waits_for_end = false;
+	if (run_helper(DELIVER_WAIT_MS, &d))
+		trylock_give(&lock);
 	return d;
+}
+
+void deliver_after_end(void)
+{
+	enum delivery d;
+	if (!may_deliver())
+		return;
+	if (sys_call3(SYS_pipe2, (long)helper.end_of_us, O_CLOEXEC, 0) != 0) {
+		trylock_give(&lock);
+		return;
+	}
+	/* The kernel closes the other end when it ends the process, or executes. */
+	helper.waits_for_end = true;
+	helper.can_stay = run_helper(START_WAIT_MS, &d);
+	sys_close(helper.end_of_us[0]);
+}
+
+void deliver_stay(void)
+{
+	if (!helper.waits_for_end)
+		return;
+	helper.waits_for_end = false;
+	sys_close(helper.end_of_us[1]);
+	if (helper.can_stay)
+		trylock_give(&lock);
 }
 
 bool deliver_and_say(void)

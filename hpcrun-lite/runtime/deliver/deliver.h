@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Has the measurement file copied from the node to the measurement directory when the process ends.
- * Another program does that, hpcrun-lite --collect, so a file server that does not answer cannot
- * hold up the program for longer than a bound. The program cannot see it: it is no child of the
- * process. Signal-safe. Test: tests/cli/storage/storage_local.sh.
+ * Another process does that, hpcrun-lite, so a file server that does not answer cannot hold up the
+ * program for longer than a bound. The program does not see it, because it is no child of the
+ * process. The next process above that adopts orphans inherits it if it outlives us: after
+ * DELIVERY_LATE, and after deliver_after_end. Signal-safe. Tests:
+ * tests/cli/storage/storage_local.sh, tests/cli/storage/storage_proof.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_DELIVER_DELIVER_H
 #define HPCRUN_LITE_RUNTIME_DELIVER_DELIVER_H
@@ -25,9 +27,17 @@ enum delivery deliver(void);
 
 /*
  * The same outside of handlers; tells the user where the data are if they were not copied. Returns
- * false in that case: the file server may not answer.
+ * false if they were not: the file server may not answer.
  */
 bool deliver_and_say(void);
+
+/*
+ * Does not wait for the copy: the file is copied when the process is gone, or executes another
+ * program. For a fatal signal, because other threads must not run on, and for an exec of a process
+ * that uses an ancestor's file. Says nothing. deliver_stay(): the exec has failed.
+ */
+void deliver_after_end(void);
+void deliver_stay(void);
 
 #define DELIVER_WAIT_MS 10000
 

@@ -31,6 +31,15 @@ start() {
 	begun
 }
 
+# copied: its file is copied from the node, which goes on when it is gone.
+copied() {
+	copied_turns=$((100 * tap_patience))
+	while grep -q '^host ' "$OUT"/*.hpcrun && [ $copied_turns -gt 0 ]; do
+		copied_turns=$((copied_turns - 1))
+		sleep 0.1
+	done
+}
+
 # kill_it: at a random moment, up to 380 ms after the first file is there: in the middle of
 # start-up, of growth, of samples.
 kill_it() {
@@ -65,6 +74,7 @@ for place in directory node; do
 		status=0
 		wait $pid 2>/dev/null || status=$?
 		[ $sig = INT ] || is "$place, SIG$sig ends the program" "$status" $((sig_n + 128))
+		copied
 		sound "$place, SIG$sig: file is sound" -k
 	done 2>/dev/null
 done

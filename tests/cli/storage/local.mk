@@ -4,7 +4,9 @@
 storage_tests = \
 	tests/cli/storage/slurm_jobs.sh \
 	tests/cli/storage/storage_local.sh \
+	tests/cli/storage/storage_proof.sh \
 	tests/cli/storage/storage_server.sh \
 	tests/cli/storage/storage_start.sh
 TESTS += $(storage_tests)
-EXTRA_DIST += $(storage_tests) tests/cli/storage/storage_lib.sh tests/workload/storage/bad_fs.c
+EXTRA_DIST += $(storage_tests) tests/cli/storage/storage_lib.sh tests/workload/storage/bad_fs.c \
+	tests/workload/storage/ends.c

@@ -81,7 +81,9 @@ is "--collect: the directory on the node is removed" "$(ls "$NODE")" ''
 
 # shellcheck disable=SC2016 # the measured shell's
 measure --local "$NODE" -- sh -c '"$0" spin 5 & sleep 0.3; kill -KILL $!; wait; exit 0' "$LIFE"
-collected "a killed child: its parent's end has the file copied"
+is "a killed child: its data are on the node" "$(on_node) $(waiting)" "1 1"
+"$HPCRUN" --collect "$OUT" >"$T/text" 2>&1
+collected "a killed child: --collect copies them"
 
 (
 	cd "$T" && exec "$HPCRUN" -q -o "$OUT-gone" --local "$NODE" sh -c \
