@@ -131,6 +131,11 @@ static void put_directory(struct text *t)
 	if (is_removed)
 		text_put(t, ": the measurement file was removed while the program ran; its data is "
 			    "lost");
+	if (report_n_on_node()) {
+		text_put(t, " (");
+		put_count(t, report_n_on_node(), "file is", "files are");
+		text_put(t, " still on this node; see hpcrun-lite --collect)");
+	}
 	text_put_char(t, '\n');
 }
 

@@ -18,6 +18,11 @@ void report_print(bool answers);
 /* report_files.c: from now on, only files of the node are read. */
 void report_stay_on_node(void);
 /*
+ * report_files.c: how many files of this rank were still on the node when they were last read: of
+ * killed processes, and of those that run. 0 after report_stay_on_node().
+ */
+uint64_t report_n_on_node(void);
+/*
  * report_files.c: adds what the other processes of this rank have written so far. Returns the
  * number of processes.
  */

@@ -27,10 +27,16 @@ struct linux_dirent64 {
 
 static unsigned n_reads;
 static bool stays_on_node;
+static uint64_t n_on_node; /* files, when they were last visited */
 
 void report_stay_on_node(void)
 {
 	stays_on_node = true;
+}
+
+uint64_t report_n_on_node(void)
+{
+	return stays_on_node ? 0 : n_on_node;
 }
 
 bool report_read_at(int fd, void *to, size_t n, uint64_t at)
@@ -137,6 +143,7 @@ static int open_file(const char *name)
 		text_put(&t, name);
 		/* a FIFO may have such a name */
 		fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
+		n_on_node += fd >= 0 && i == 0;
 	}
 	return fd;
 }
@@ -155,6 +162,7 @@ uint64_t report_each_process(bool with_own, void (*fn)(const struct report_place
 	static _Alignas(8) char buffer[8192];
 	const char *slash = strrchr(store_path(), '/');
 	struct visits v = {.visit = fn, .arg = arg};
+	n_on_node = 0;
 	int directory =
 		slash ? sys_open(stays_on_node ? process.config.local : process.config.directory,
 				 O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)

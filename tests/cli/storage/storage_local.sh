@@ -82,6 +82,8 @@ is "--collect: the directory on the node is removed" "$(ls "$NODE")" ''
 # shellcheck disable=SC2016 # the measured shell's
 measure --local "$NODE" -- sh -c '"$0" spin 5 & sleep 0.3; kill -KILL $!; wait; exit 0' "$LIFE"
 is "a killed child: its data are on the node" "$(on_node) $(waiting)" "1 1"
+like "a killed child: the report says so" "$(cat "$T/stderr")" \
+	'/out \(1 file is still on this node; see hpcrun-lite --collect\)$'
 "$HPCRUN" --collect "$OUT" >"$T/text" 2>&1
 collected "a killed child: --collect copies them"
 
