@@ -6,6 +6,7 @@
 #include "hpcprof-lite/archive.h"
 
 #include "common/base/log.h"
+#include "common/format/local_data.h"
 #include "common/format/measurement_gpu.h"
 #include "hpcprof-lite/database.h"
 #include "hpcprof-lite/sink/cctdb/cctdb.h"
@@ -75,11 +76,24 @@ static bool copy_bytes(int from, int to, off_t n_bytes)
 	return ftruncate(to, n_bytes) == 0;
 }
 
+/* Opens the file, or the one of this node where its data are. Returns -1 and sets errno. */
+static int open_data(const char *path)
+{
+	struct local_data l;
+	char text[LOCAL_DATA_BYTES];
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	ssize_t n = fd < 0 ? -1 : pread(fd, text, sizeof text, 0);
+	if (n <= 0 || !local_data_read(text, (size_t)n, &l) || !local_data_is_here(&l))
+		return fd;
+	close(fd);
+	return open(l.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
 /* Skip everything that is not a regular file. */
 static enum status copy_file(const char *from, const char *to, size_t *n_files)
 {
 	struct stat st;
-	int in = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int in = open_data(from);
 	if (in < 0 || fstat(in, &st) != 0) {
 		log_error(from, "%s", strerror(errno));
 		if (in >= 0)

@@ -72,6 +72,21 @@ if [ -d "$own/m" ] || cp -R m "$own/m"; then
 	chmod 700 "$own/m" "$own/archive" # or nobody can remove them
 fi
 
+# A process that was killed has left its data on the node.
+cp -R m killed
+chmod 700 killed
+mkdir node
+for file in killed/*.hpcrun; do
+	mv "$file" node/
+	printf '%s\nhost %s\nfile %s\n' \
+		'hpctoolkit-lite: this file is empty until the data are copied to it' \
+		"$(uname -n)" "$T/node/${file##*/}" >"$file"
+done
+ok "--archive of data on the node" "$HPCPROF" -q --no-sources --archive collected killed
+for file in node/*.hpcrun; do
+	same "the archive has them" "$file" "collected/${file##*/}"
+done
+
 # Another machine
 mv here elsewhere
 mv m elsewhere/m
