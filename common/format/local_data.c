@@ -2,6 +2,7 @@
 /* See local_data.h. */
 #include "common/format/local_data.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -32,9 +33,19 @@ bool local_data_read(const void *bytes, size_t n_bytes, struct local_data *l)
 	       l->path[0] == '/';
 }
 
-bool local_data_is_here(const struct local_data *l)
+static bool is_of_this_host(const struct local_data *l)
 {
 	char host[sizeof l->host] = "";
 	gethostname(host, sizeof host - 1);
-	return !strcmp(host, l->host) && access(l->path, R_OK) == 0;
+	return !strcmp(host, l->host);
+}
+
+bool local_data_is_here(const struct local_data *l)
+{
+	return is_of_this_host(l) && access(l->path, R_OK) == 0;
+}
+
+bool local_data_is_gone(const struct local_data *l)
+{
+	return is_of_this_host(l) && access(l->path, F_OK) != 0 && errno == ENOENT;
 }

@@ -26,4 +26,7 @@ bool local_data_read(const void *bytes, size_t n_bytes, struct local_data *l);
 /* Returns true if that file is on this node and can be read. Not signal-safe. */
 bool local_data_is_here(const struct local_data *l);
 
+/* Returns true if that file was on this node and no longer exists. Not signal-safe. */
+bool local_data_is_gone(const struct local_data *l);
+
 #endif

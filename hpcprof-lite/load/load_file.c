@@ -540,8 +540,11 @@ static enum status follow_to_node(const char *path, struct load_file *f)
 	memset(&f->map, 0, sizeof f->map);
 	if (local_data_is_here(&l) && mapfile_open(l.path, &f->map) == STATUS_OK)
 		return STATUS_OK;
-	log_warn(path, "its data are still on %s (%s); run hpcrun-lite --collect there", l.host,
-		 l.path);
+	if (local_data_is_gone(&l))
+		log_warn(path, "its data are not on this node any more (%s)", l.path);
+	else
+		log_warn(path, "its data are still on %s (%s); run hpcrun-lite --collect there",
+			 l.host, l.path);
 	return STATUS_NOT_FOUND;
 }
 

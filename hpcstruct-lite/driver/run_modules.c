@@ -342,8 +342,12 @@ static enum status read_file(struct reader *r, const char *path)
 			status = STATUS_NO_MEMORY;
 		}
 	} else if (local_data_read(file.bytes, file.n_bytes, &elsewhere)) {
-		log_warn(path, "its data are still on %s (%s); left out", elsewhere.host,
-			 elsewhere.path);
+		if (local_data_is_gone(&elsewhere))
+			log_warn(path, "its data are not on this node any more (%s); left out",
+				 elsewhere.path);
+		else
+			log_warn(path, "its data are still on %s (%s); left out", elsewhere.host,
+				 elsewhere.path);
 	} else if (state == MSR_HEADER_OTHER_VERSION) {
 		log_warn(path,
 			 "measurement file of version %u; this program reads version %u; left out",

@@ -86,6 +86,10 @@ ok "--archive of data on the node" "$HPCPROF" -q --no-sources --archive collecte
 for file in node/*.hpcrun; do
 	same "the archive has them" "$file" "collected/${file##*/}"
 done
+rm node/*.hpcrun
+"$HPCPROF" killed >out 2>err
+like "where they were removed: hpcprof-lite says so" "$(cat err)" \
+	"killed/.*\.hpcrun: warning: its data are not on this node any more \($T/node/.*\.hpcrun\)\$"
 
 # Another machine
 mv here elsewhere
