@@ -129,9 +129,20 @@ static enum status choose_wanted(const char *wanted, struct config *c)
 	return STATUS_IO;
 }
 
+/* Returns NULL if the place is chosen, or why not. */
+static const char *choose_place(const char *place, struct config *c)
+{
+	if (!place)
+		return "not set";
+	if (server_name(place))
+		return "on a file server";
+	return try_place(place, LEAST_BYTES, c) ? NULL : strerror(errno);
+}
+
 enum status node_local_choose(const char *wanted, struct config *c)
 {
 	const char *places[NODE_LOCAL_PLACES];
+	char causes[NODE_LOCAL_PLACES][64];
 	if (wanted && !strcmp(wanted, NODE_LOCAL_NONE))
 		return STATUS_OK;
 	if (wanted)
@@ -140,12 +151,16 @@ enum status node_local_choose(const char *wanted, struct config *c)
 	if (!server || !find_tool(c))
 		return STATUS_OK;
 	node_local_places(places);
-	for (size_t i = 0; i < NODE_LOCAL_PLACES; i++)
-		if (places[i] && !server_name(places[i]) && try_place(places[i], LEAST_BYTES, c))
+	for (size_t i = 0; i < NODE_LOCAL_PLACES; i++) {
+		const char *cause = choose_place(places[i], c);
+		if (!cause)
 			return STATUS_OK;
+		snprintf(causes[i], sizeof causes[i], "%s", cause);
+	}
 	log_note(c->directory,
-		 "is on a file server (%s), and no directory of this node has room ($TMPDIR, "
-		 "/var/tmp, /dev/shm); the program may wait for the server; name one with --local",
-		 server);
+		 "is on a file server (%s), and no directory of this node can be used: $TMPDIR "
+		 "(%s), /var/tmp (%s), /dev/shm (%s); the program may wait for the server; name "
+		 "one with --local",
+		 server, causes[0], causes[1], causes[2]);
 	return STATUS_OK;
 }
