@@ -164,7 +164,7 @@ static void say_without_target(const struct collection *c, const char *local)
 		 c->n_without_target, c->n_without_target == 1 ? "" : "s", local);
 }
 
-enum status collect_directory(const char *directory)
+enum status collect_directory(const char *directory, const char *place)
 {
 	const char *places[NODE_LOCAL_PLACES];
 	char real[PATH_MAX], local[PATH_MAX];
@@ -174,7 +174,7 @@ enum status collect_directory(const char *directory)
 		log_error(directory, "%s", strerror(errno));
 		return STATUS_NOT_FOUND;
 	}
-	node_local_places(places);
+	node_local_places(place, places);
 	for (size_t i = 0; i < NODE_LOCAL_PLACES; i++)
 		if (node_local_path(places[i], real, local, sizeof local)) {
 			c.n_without_target = 0;

@@ -15,9 +15,10 @@
 
 /*
  * Copies all files of this node to a measurement directory. Says what was copied and what is on
- * other hosts. Returns STATUS_OK if nothing is left, or only data of processes that run.
+ * other hosts. Returns STATUS_OK if nothing is left, or only data of processes that run. `place` is
+ * NULL, or the absolute path that the user gave to --local.
  */
-enum status collect_directory(const char *directory);
+enum status collect_directory(const char *directory, const char *place);
 
 /*
  * For the run time (CONFIG_COLLECT): waits until standard input ends, then copies the file of one

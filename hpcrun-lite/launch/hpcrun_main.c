@@ -210,7 +210,7 @@ static const struct option_spec specs[] = {
 	 set_local},
 	{0, "collect", "DIR",
 	 "copy what killed processes of this node have left there to the measurement directory\n"
-	 "DIR; no command is run",
+	 "DIR; give --local again if the run had it; no command is run",
 	 set_collect},
 	{'t', "trace", NULL, "record time lines (the default)", set_trace},
 	{0, "no-trace", NULL, "do not record time lines", set_no_trace},
@@ -241,7 +241,7 @@ static const struct option_spec specs[] = {
 static const struct option_table table = {
 	.program = "hpcrun-lite",
 	.synopsis = "hpcrun-lite [options] [--] command [arguments]\n       hpcrun-lite -L\n       "
-		    "hpcrun-lite --collect DIR\n       "
+		    "hpcrun-lite [--local DIR] --collect DIR\n       "
 		    "hpcrun-lite replay [options] RECORDING -o DIR",
 	.about = "Runs the command and samples its call paths into a measurement directory; read "
 		 "it with hpcprof-lite DIR.",
@@ -460,7 +460,8 @@ static int replay(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	static struct request r;
-	char library[PATH_MAX], library_directory[PATH_MAX];
+	char library[PATH_MAX], library_directory[PATH_MAX], place[PATH_MAX];
+	const char *local = NULL;
 	int first, done;
 	log_set_program("hpcrun-lite");
 	outlive_limit();
@@ -484,8 +485,12 @@ int main(int argc, char **argv)
 	}
 	if (r.collect && first < argc)
 		return status_exit_code(options_refuse("--collect takes one directory"));
+	if (r.collect && r.local && !(local = realpath(r.local, place))) {
+		log_error(r.local, "%s", strerror(errno));
+		return 1;
+	}
 	if (r.collect)
-		return status_exit_code(collect_directory(r.collect));
+		return status_exit_code(collect_directory(r.collect, local));
 	if (r.record && !gpu_client_record(&r.config, r.record))
 		return status_exit_code(options_refuse("--record-gpu needs -e gpu=nvidia"));
 	if (first == argc)

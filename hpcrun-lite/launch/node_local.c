@@ -48,11 +48,12 @@ static const char *server_name(const char *directory)
 	return NULL;
 }
 
-void node_local_places(const char *places[NODE_LOCAL_PLACES])
+void node_local_places(const char *wanted, const char *places[NODE_LOCAL_PLACES])
 {
 	places[0] = getenv("TMPDIR");
 	places[1] = "/var/tmp";
-	places[2] = "/dev/shm"; /* last: it is memory of the job */
+	places[2] = "/dev/shm"; /* last of ours: it is memory of the job */
+	places[3] = wanted;
 }
 
 bool node_local_path(const char *place, const char *directory, char *path, size_t n_bytes)
@@ -150,7 +151,7 @@ enum status node_local_choose(const char *wanted, struct config *c)
 	const char *server = server_name(c->directory);
 	if (!server || !find_tool(c))
 		return STATUS_OK;
-	node_local_places(places);
+	node_local_places(NULL, places);
 	for (size_t i = 0; i < NODE_LOCAL_PLACES; i++) {
 		const char *cause = choose_place(places[i], c);
 		if (!cause)

@@ -21,9 +21,12 @@
  */
 enum status node_local_choose(const char *wanted, struct config *c);
 
-/* The directories in which ours may be, in the order of choice; entries may be NULL. */
-#define NODE_LOCAL_PLACES 3u
-void node_local_places(const char *places[NODE_LOCAL_PLACES]);
+/*
+ * The directories in which ours may be, in the order of choice, and then `wanted`; entries may be
+ * NULL.
+ */
+#define NODE_LOCAL_PLACES 4u
+void node_local_places(const char *wanted, const char *places[NODE_LOCAL_PLACES]);
 
 /* The path of ours for a measurement directory (absolute). Returns false if it is too long. */
 bool node_local_path(const char *place, const char *directory, char *path, size_t n_bytes);

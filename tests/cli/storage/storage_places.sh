@@ -1,10 +1,36 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Places of the node: what the user is told if no place can be used.
+# Places of the node: where --collect looks, and what the user is told if no place can be used.
 
 . "${top_srcdir:-.}/tests/lib.sh"
 . "$srcdir/tests/run_lib.sh"
 . "$srcdir/tests/cli/storage/storage_lib.sh"
+
+# A child that is killed after its parent has ended: nobody has its part copied.
+# shellcheck disable=SC2016 # the measured shell's
+measure --local "$NODE" -- sh -c '
+	(: >"$0.begun"; while :; do :; done) &
+	echo $! >"$0"
+	until [ -e "$0.begun" ]; do :; done
+	exit 3' "$T/child" >/dev/null
+kill -KILL "$(cat "$T/child")"
+is "a killed child: its parent's file is on the node" "$(on_node) $(waiting)" "1 0"
+for storage_turn in $(seq 50); do
+	kill -0 "$(cat "$T/child")" 2>/dev/null || break
+	sleep 0.2
+done
+"$HPCRUN" --collect "$OUT" >"$T/text" 2>&1
+is "--collect alone does not know the place" "$(on_node)" 1
+rc=0
+"$HPCRUN" --local "$NODE" --collect "$OUT" >"$T/text" 2>&1 || rc=$?
+like "--collect with --local copies it" "$rc $(cat "$T/text")" \
+	'^0 hpcrun-lite: .*/out: 1 file copied from this node, [0-9]+ bytes$'
+collected "... and leaves nothing"
+sound "... it is sound" -k
+rc=0
+"$HPCRUN" --local "$T/no" --collect "$OUT" >"$T/text" 2>&1 || rc=$?
+is "--collect with a place that is not there" "$rc $(cat "$T/text")" \
+	"1 hpcrun-lite: $T/no: No such file or directory"
 
 if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null && serve served; then
 	# none RANK: a run on a node whose other places are too small
