@@ -219,5 +219,5 @@ bool deliver_and_say(void)
 	text_put_foreign(&t, process.config.directory);
 	text_put_char(&t, '\n');
 	say(&t);
-	return false;
+	return d != DELIVERY_LATE;
 }

@@ -27,7 +27,7 @@ enum delivery deliver(void);
 
 /*
  * The same outside of handlers; tells the user where the data are if they were not copied. Returns
- * false if they were not: the file server may not answer.
+ * false if that takes too long: the file server may not answer.
  */
 bool deliver_and_say(void);
 

@@ -124,6 +124,7 @@ static void put_gpu(struct text *t, const struct gpu_sums *gpu)
 }
 
 static bool is_removed; /* the measurement file no longer exists */
+static bool is_of_node; /* the file server does not answer */
 
 static void put_directory(struct text *t)
 {
@@ -136,6 +137,8 @@ static void put_directory(struct text *t)
 		put_count(t, report_n_on_node(), "file is", "files are");
 		text_put(t, " still on this node; see hpcrun-lite --collect)");
 	}
+	if (is_of_node)
+		text_put(t, " (files that were already copied are not counted)");
 	text_put_char(t, '\n');
 }
 
@@ -255,6 +258,11 @@ static void put_table(struct text *t, const struct thread_totals *sum, const str
 	text_put_char(t, '\n');
 }
 
+static bool is_gone(const char *path)
+{
+	return sys_call3(SYS_access, (long)path, 0 /* F_OK */, 0) == -ENOENT;
+}
+
 void report_print(bool answers)
 {
 	static char buffer[16384];
@@ -264,10 +272,11 @@ void report_print(bool answers)
 	const struct config *c = &process.config;
 	if (c->say == CONFIG_QUIET || c->root_pid != (uint32_t)process.pid)
 		return;
-	if (!answers)
+	is_of_node = !answers;
+	if (is_of_node)
 		report_stay_on_node();
-	is_removed = answers
-		     && sys_call3(SYS_access, (long)store_path(), 0 /* F_OK */, 0) == -ENOENT;
+	is_removed = answers && is_gone(store_path()) &&
+		     (!store_local_path()[0] || is_gone(store_local_path()));
 	thread_sum(&sum);
 	for (unsigned i = 0; i < MSR_N_LOSSES; i++)
 		sum.losses[i] += store_header()->losses[i];

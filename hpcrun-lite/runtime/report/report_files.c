@@ -148,6 +148,11 @@ static int open_file(const char *name)
 	return fd;
 }
 
+static int open_directory(const char *path)
+{
+	return sys_open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+}
+
 /* Files of our rank begin with <rank>-, like our own. */
 static bool is_of_rank(const char *name, const char *own)
 {
@@ -163,10 +168,9 @@ uint64_t report_each_process(bool with_own, void (*fn)(const struct report_place
 	const char *slash = strrchr(store_path(), '/');
 	struct visits v = {.visit = fn, .arg = arg};
 	n_on_node = 0;
-	int directory =
-		slash ? sys_open(stays_on_node ? process.config.local : process.config.directory,
-				 O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
-		      : -1;
+	int directory = slash && !stays_on_node ? open_directory(process.config.directory) : -1;
+	if (slash && directory < 0 && process.config.local[0])
+		directory = open_directory(process.config.local);
 	for (long got; directory >= 0 && (got = sys_call3(SYS_getdents64, directory, (long)buffer,
 							  sizeof buffer)) > 0;)
 		for (long at = 0; at < got;) {

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Places of the node: where --collect looks, and what the user is told if no place can be used.
+# Places of the node: where --collect looks, what the report counts if a copy fails, and what the
+# user is told if no place can be used.
 
 . "${top_srcdir:-.}/tests/lib.sh"
 . "$srcdir/tests/run_lib.sh"
@@ -31,6 +32,20 @@ rc=0
 "$HPCRUN" --local "$T/no" --collect "$OUT" >"$T/text" 2>&1 || rc=$?
 is "--collect with a place that is not there" "$rc $(cat "$T/text")" \
 	"1 hpcrun-lite: $T/no: No such file or directory"
+
+# A directory in the place of the file: the copy fails.
+# needs: run_life
+# shellcheck disable=SC2016 # the measured shell's
+measure --local "$NODE" -- sh -c '
+	"$0" spin 0.1
+	for file in "$1"/*-$$.hpcrun; do rm "$file"; mkdir "$file"; done
+	exit 3' "$LIFE" "$OUT"
+like "a copy that fails: the user is told" "$(cat "$T/stderr")" \
+	': cannot copy the measurement of process '
+like "... and the report counts what was copied before" "$(cat "$T/stderr")" \
+	'^hpcrun-lite: 4 processes, '
+rmdir "$OUT"/*.hpcrun 2>/dev/null
+rm -rf "${NODE:?}"/*
 
 if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null && serve served; then
 	# none RANK: a run on a node whose other places are too small
