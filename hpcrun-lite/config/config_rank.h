@@ -22,7 +22,8 @@ struct config_launcher {
 	/* Variables that have the same value in all ranks of a run, on all nodes. */
 	const char *run[CONFIG_LAUNCHER_NAMES];
 	bool run_returns;   /* another run may have the same values */
-	bool restarts;      /* the process that starts the ranks starts them again if one fails */
+	/* The process that starts the ranks starts them again if one fails. It lacks needs[0]. */
+	bool restarts;
 };
 
 /* The table, `*n` long, in order of precedence. */

@@ -165,13 +165,32 @@ static void append_launcher(struct job *job)
 	       found_start);
 }
 
-/* The parent: torchrun's agent. A shell between them is new each time: then nothing is known. */
-static void name_starter(struct job *job)
+/* A process that the launcher started has this variable, its agent does not. */
+static bool may_be_agent(long pid, const char *name)
+{
+	char path[64], *entry = NULL;
+	size_t room = 0, n = strlen(name);
+	snprintf(path, sizeof path, "/proc/%ld/environ", pid);
+	FILE *f = fopen(path, "re");
+	bool may = f;
+	while (may && getdelim(&entry, &room, '\0', f) > 0)
+		may = strncmp(entry, name, n) != 0 || entry[n] != '=';
+	free(entry);
+	if (f)
+		fclose(f);
+	return may;
+}
+
+/*
+ * The parent: torchrun's agent. A shell between them may start several runs, and is new each time:
+ * then nothing is known.
+ */
+static void name_starter(struct job *job, const struct config_launcher *launcher)
 {
 	char host[64] = "";
 	uint64_t start;
 	gethostname(host, sizeof host - 1);
-	if (job_process_start(getppid(), &start))
+	if (may_be_agent(getppid(), launcher->needs[0]) && job_process_start(getppid(), &start))
 		snprintf(job->starter, sizeof job->starter, "%s-%ld-%llu", host, (long)getppid(),
 			 (unsigned long long)start);
 }
@@ -255,7 +274,7 @@ void job_find(char *const *environment, struct job *job)
 	}
 	job->scope = JOB_SHARED;
 	if (launcher->restarts)
-		name_starter(job);
+		name_starter(job, launcher);
 	append(job->identity, sizeof job->identity, " size %d", job->n_ranks);
 	int named = append_run(job, environment, launcher);
 	if (step)

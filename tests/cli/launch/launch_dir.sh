@@ -167,6 +167,13 @@ is "the next torchrun has the same names, and starts its ranks again: another ru
 agent 1
 is "... and the next" "$(files)" ":0 1 -2:0 0 1 1 -3:0 0 1 1 "
 again
+# shellcheck disable=SC2086 # words
+for rank in 0 1; do
+	env $torch RANK=$rank LOCAL_RANK=$rank TORCHELASTIC_RESTART_COUNT=0 MASTER_PORT=29500 \
+		sh -c '"$1" -q true; "$1" -q true; :' sh "$HPCRUN"
+done
+is "torchrun --no_python: two runs in a script of each rank" "$(files)" ":0 1 -2:0 1 "
+again
 ranks RANK=RANK_ WORLD_SIZE=2 LOCAL_SIZE=2 CROSS_RANK=0 CROSS_SIZE=1 MASTER_ADDR=localhost \
 	MASTER_PORT=29500 -- 2
 is "DeepSpeed" "$(files)" ":0 1 "
