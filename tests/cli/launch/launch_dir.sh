@@ -181,4 +181,13 @@ again
 ranks RANK=RANK_ WORLD_SIZE=2 -- 2
 is "RANK and WORLD_SIZE alone may be anybody's" "$(files)" ":norank -2:norank "
 
+again
+for job in 1 2 3 4 5 6 7 8 9; do
+	PBS_JOBID=$job quiet true
+done
+jobs() { "$HPCPROF" -q --no-structs --to text "$@" 2>&1 | grep '^  job '; }
+is "the report of eight jobs names all" "$(jobs ./*-[1-8])" "  job 1, 2, 3, 4, 5, 6, 7, 8"
+is "... and of nine says that there are more" "$(jobs ./*-[1-9])" \
+	"  job 1, 2, 3, 4, 5, 6, 7, 8, ..."
+
 done_testing
