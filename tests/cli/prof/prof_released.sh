@@ -19,8 +19,8 @@ for archive in "$golden"/*.tar.gz; do
 		>"$version.report" 2>"$version.messages"
 	is "$version is read" $? 0
 	is "$version has no file with a defect" "$(grep 'hpcrun: ' "$version.messages")" ""
-	"${PYTHON3:-python3}" "$facts" "$version-db/profile.json" "$format" \
-		"$version"/*/*.hpcrun >"$version.facts"
+	"${PYTHON3:-python3}" "$facts" "$version" "$version-db/profile.json" \
+		"$format" "$version"/*/*.hpcrun >"$version.facts"
 	grep -o '^Parallel regions of OpenMP by possible gain: .*' "$version.report" |
 		sed 's/.*/"&"/' >>"$version.facts"
 	[ "${1:-}" != --accept ] || cp "$version.facts" "$golden/$version.facts"

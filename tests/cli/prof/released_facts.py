@@ -3,7 +3,7 @@
 """Prints what a measurement says whatever libraries this machine has, one fact a line, from
 hpcprof-lite's profile.json: counts, ledgers, sums of metrics, functions of the measured programs.
 Then the kinds of record that the format's page lists and the measurement files lack.
-Usage: released_facts.py PROFILE.JSON MEASUREMENT.MD FILE.hpcrun...
+Usage: released_facts.py VERSION PROFILE.JSON MEASUREMENT.MD FILE.hpcrun...
        released_facts.py --lost EXPECTED FOUND   prints expected facts that are not found. What is
                                                  found may have further fields."""
 
@@ -13,8 +13,9 @@ import struct
 import sys
 
 # CLOCK has no writer. tests/golden/prof has the next two, which only long or rare runs write.
-# TORCH_MODULE came to format 1.5 after the measurement was made.
-UNUSED = {"FREE", "CLOCK", "GPU_AGGREGATE", "GPU_VALUE", "TORCH_MODULE"}
+UNUSED = {"FREE", "CLOCK", "GPU_AGGREGATE", "GPU_VALUE"}
+# TORCH_MODULE came to format 1.5 after this measurement was made.
+UNUSED_BY = {"0.1.0": {"TORCH_MODULE"}}
 
 
 def fact(*words):
@@ -68,7 +69,9 @@ def kinds_of(path):
 if sys.argv[1] == "--lost":
     print_lost(*sys.argv[2:])
     sys.exit()
-with open(sys.argv[1], encoding="utf-8") as file:
+version, profile_path, page_path, *file_paths = sys.argv[1:]
+unused = UNUSED | UNUSED_BY.get(version, set())
+with open(profile_path, encoding="utf-8") as file:
     profile = json.load(file)
 fact("closes", profile["ledger_closes"], profile["gpu"]["ledger_closes"],
      profile["gpu"]["sampling_closes"])
@@ -104,13 +107,13 @@ for name in sorted({f["name"] for f in profile["functions"] if f["file"] is not 
                     profile["files"][f["file"]].startswith("/golden/")}):
     fact("function", name)
 
-with open(sys.argv[2], encoding="utf-8") as file:
+with open(page_path, encoding="utf-8") as file:
     listed = re.findall(r"^\| (\d+) \| ([A-Z_]+) \| [^|]+ \| 1\.(\d+) \|", file.read(), re.M)
 minor, present = 0, set()
-for path in sys.argv[3:]:
+for path in file_paths:
     minor_here, kinds = kinds_of(path)
     minor, present = max(minor, minor_here), present | kinds
 fact("format", 1, minor)
 fact("kinds without a record", [name for number, name, since in listed
                                 if int(since) <= minor and int(number) not in present
-                                and name not in UNUSED])
+                                and name not in unused])
