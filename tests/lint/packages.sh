@@ -67,8 +67,9 @@ prefix=${prefix%/bin}
 is "the module file names the prefix" \
 	"$(grep '^prepend-path PATH' "${stage%/bin}/share/modulefiles/hpctoolkit-lite/$version")" \
 	"prepend-path PATH $prefix/bin"
-unlike "the pkg-config file has no name left to replace" \
-	"$(cat "${stage%/bin}"/lib*/pkgconfig/hpctoolkit-lite.pc)" '@'
+pkgconfig=$(cat "${stage%/bin}"/lib*/pkgconfig/hpctoolkit-lite.pc 2>&1)
+like "the pkg-config file names the version" "$pkgconfig" "^Version: $version\$"
+unlike "... and has no name left to replace" "$pkgconfig" '@'
 
 if [ -e .git ] && command -v git >/dev/null; then
 	make -s -C "$build" distdir distdir="$T/dist" >"$T/distdir" 2>&1
