@@ -62,6 +62,7 @@ serve() {
 	reason=
 	pkg-config --exists fuse3 2>/dev/null || reason="no libfuse3 here"
 	[ -n "$reason" ] || [ -w /dev/fuse ] || reason="no right to mount FUSE here"
+	[ -n "$reason" ] || storage_has_room "$NODE" || reason="too little room in $NODE"
 	[ -z "$reason" ] || return 1
 	mkdir -p "$storage_at" "$storage_at.back"
 	echo ok >"$storage_at.word"
@@ -83,4 +84,15 @@ serve() {
 	done
 	reason="FUSE cannot be mounted: $(head -n 1 "$T/bad_fs.out")"
 	return 1
+}
+
+# storage_has_room DIR: hpcrun-lite may choose a directory there; see node_local.c.
+storage_has_room() {
+	# shellcheck disable=SC2046 # four words
+	set -- $(stat -f -c '%t %b %a %s' "$1")
+	storage_most=10737418240
+	storage_leave=$(($2 / 10 * $4))
+	[ $storage_leave -le $storage_most ] || storage_leave=$storage_most
+	case $1 in 1021994 | 858458f6) storage_leave=$(($2 / 2 * $4)) ;; esac
+	[ $(($3 * $4)) -ge $((storage_leave + 67108864)) ]
 }
