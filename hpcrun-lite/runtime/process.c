@@ -385,7 +385,10 @@ static void end(enum msr_exit_kind kind, int code)
 	bool quiet = thread_all_outside();
 	quiet = gpu_finish() && quiet;
 	children_finish();
-	/* A file server that does not answer holds up the helper that copies, not us. */
+	/*
+	 * A file server that does not answer holds up the helper that copies, not us. Except in
+	 * jit_keep(), which writes to the measurement directory.
+	 */
 	const bool is_local = store_local_path()[0];
 	uint64_t now_ns = clock_mono_ns();
 	thread_stamp_all(now_ns);
