@@ -109,26 +109,33 @@ static bool each_child(struct copy *c, bool (*fn)(struct copy *c, uint64_t at,
 			at = (at & ~UINT64_C(4095)) + 4096; /* unused space ends at a page */
 			continue;
 		}
-		if (e.kind == MSR_PROCESS && e.used > 0 && !fn(c, at, &e))
+		if (e.kind == MSR_PROCESS && !fn(c, at, &e))
 			return false;
 		at += e.length;
 	}
 	return true;
 }
 
+/*
+ * A part that is taken has its whole length when the maker has ended. Until its child has begun,
+ * nothing else tells it; a failed fork leaves one, too.
+ */
 static bool count_running(struct copy *c, uint64_t at, const struct msr_extent *e)
 {
 	struct msr_header h;
-	/* A process that has left has a file of its own. */
-	if (e->used >= sizeof h && read_exactly(c->in, &h, sizeof h, at + sizeof *e) &&
-	    has_magic(&h))
+	if (e->length != sizeof *e + MSR_PROCESS_BYTES ||
+	    !read_exactly(c->in, &h, sizeof h, at + sizeof *e))
+		return true;
+	if (e->used == 0 || (e->used >= sizeof h && !has_magic(&h)))
+		c->n_running++;
+	else if (e->used >= sizeof h) /* A process that has left has a file of its own. */
 		c->n_running += together_is_running(&h);
 	return true;
 }
 
 static bool copy_child(struct copy *c, uint64_t at, const struct msr_extent *e)
 {
-	return copy_range(c, at, at + e->length);
+	return e->used == 0 || copy_range(c, at, at + e->length);
 }
 
 /* The first page is last: until then the file in the directory says where the data are. */

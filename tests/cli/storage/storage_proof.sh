@@ -86,26 +86,33 @@ within "an exec that fails in a child that goes on: its CPU time" "$(value cpu_n
 
 # ---- children that outlive the process whose file they use ----
 
-# settled: the child has ended and both files are copied.
+# settled FILES: the child has ended and all files are copied.
 settled() {
 	for turn in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-		[ "$(n_files) $(on_node) $(waiting)" != "2 0 0" ] || break
+		[ "$(n_files) $(on_node) $(waiting)" != "$1 0 0" ] || break
 		sleep 0.3
 	done
 }
 
 measure --local "$NODE" -- "$ENDS" become 0.1
-settled
+settled 2
 collected "an exec in a child that goes on: the files are copied"
 sound "an exec in a child that goes on: they are sound"
 is "an exec in a child that goes on: all are there" "$(n_processes) $(value live)" "3 0"
 
 measure --local "$NODE" -- "$ENDS" thread 0.2
-settled
+settled 2
 collected "a child that gets a file of its own: the files are copied"
 sound "a child that gets a file of its own: they are sound"
 is "a child that gets a file of its own: all are there, once" \
 	"$(n_processes) $(awk '$1 == "pid"' "$T/values" | sort | uniq -d | wc -l)" "2 0"
+
+measure --local "$NODE" -- "$ENDS" late 0.2
+settled 1
+collected "a child that begins when its parent has ended: the file is copied"
+sound "a child that begins when its parent has ended: it is sound"
+is "a child that begins when its parent has ended: its data are there" "$(n_processes)" 2
+weights_fit "a child that begins when its parent has ended: nothing is lost" 3 100
 
 # ---- a killed process ----
 

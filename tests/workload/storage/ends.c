@@ -10,10 +10,12 @@
  *	                      prints its CPU time in ns
  *	ends become SECONDS   a child that outlives its parent works, then executes true
  *	ends thread SECONDS   a child that outlives its parent works, then starts a thread
+ *	ends late SECONDS     the same without a thread; the tool sees the child late
  */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +67,24 @@ static int fault(char *path, const char *go)
 	raise(SIGSEGV);
 	return 0;
 }
+
+/* ---- a child whose parent has ended before the tool sees it ---- */
+
+static bool is_late;
+
+static void be_late(void)
+{
+	if (is_late)
+		usleep(500000);
+}
+
+static void register_first(void)
+{
+	pthread_atfork(NULL, NULL, be_late);
+}
+/* Before the constructors of libraries, and handlers run in the order of their registration. */
+__attribute__((section(".preinit_array"), used)) static void (*const preinit)(void) =
+	register_first;
 
 static void work(double s)
 {
@@ -118,6 +138,14 @@ static int start_thread(double s)
 	return 0;
 }
 
+static int work_late(double s)
+{
+	is_late = true;
+	outlive_parent();
+	work(s);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 2 && !strcmp(argv[1], "adopt"))
@@ -132,5 +160,7 @@ int main(int argc, char **argv)
 		return become_true(atof(argv[2]));
 	if (argc == 3 && !strcmp(argv[1], "thread"))
 		return start_thread(atof(argv[2]));
+	if (argc == 3 && !strcmp(argv[1], "late"))
+		return work_late(atof(argv[2]));
 	return 2;
 }
