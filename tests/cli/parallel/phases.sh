@@ -70,8 +70,9 @@ measure fork
 judge 1 assemble
 judge 2 solve
 # the third one, in which the parent waits for the child, has a row if that takes long
-is "fork: the child has no phase of its own" "$(sed -n 's/.*%  phase .*/1/p
-	s/^ *\([0-9]*\) more phases* .* not shown$/\1/p' "$T/report" | awk '{ n += $1 } END { print n }')" 3
+phases=$(sed -n 's/.*%  phase .*/1/p; s/^ *\([0-9]*\) more phases* .* not shown$/\1/p' "$T/report")
+is "fork: the child has no phase of its own" \
+	"$(echo "$phases" | awk '{ n += $1 } END { print n }')" 3
 
 measure many
 like "many: those that were not recorded are counted" "$(cat "$T/report")" \
