@@ -30,8 +30,6 @@ struct html {
 	uint32_t sample_stride, op_stride; /* every so many samples and operations are there */
 	uint64_t n_values;         /* of single threads, so far */
 	uint32_t threads_left_out; /* whose values are not in the page */
-	uint64_t last_us;            /* of the last sample written; see html_times.c */
-	bool shows_others;           /* a sample is shown elsewhere than where it counts */
 	uint64_t n_ranges_left_out;  /* of NVTX */
 	uint64_t n_source_files, n_source_missing, n_source_left_out;
 	bool is_used[VIEW_N_USES];   /* rows of "uses"; see html_waiting.c */

@@ -97,14 +97,19 @@ void html_put(struct html_section *s, const void *bytes, size_t n_bytes)
 	}
 }
 
-void html_put_number(struct html_section *s, uint64_t n)
+size_t html_number(uint8_t *to, uint64_t n)
 {
-	uint8_t bytes[10];
 	size_t i = 0;
 	do
-		bytes[i++] = (uint8_t)((n & 127) | (n > 127) << 7);
+		to[i++] = (uint8_t)((n & 127) | (n > 127) << 7);
 	while (n >>= 7);
-	html_put(s, bytes, i);
+	return i;
+}
+
+void html_put_number(struct html_section *s, uint64_t n)
+{
+	uint8_t bytes[HTML_NUMBER_BYTES];
+	html_put(s, bytes, html_number(bytes, n));
 }
 
 void html_put_delta(struct html_section *s, int64_t n)

@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <zlib.h>
 
-enum { HTML_PLAIN_BYTES = 64 << 10, HTML_PACKED_BYTES = 48 << 10 };
+enum { HTML_PLAIN_BYTES = 64 << 10, HTML_PACKED_BYTES = 48 << 10, HTML_NUMBER_BYTES = 10 };
 
 struct html_section {
 	struct outstream *out;
@@ -32,7 +32,9 @@ void html_section_begin(struct html_section *s, struct outstream *out, const cha
 enum status html_section_end(struct html_section *s);
 
 void html_put(struct html_section *s, const void *bytes, size_t n_bytes);
-/* Unsigned LEB128. */
+/* Stores a number as unsigned LEB128, at most HTML_NUMBER_BYTES. Returns its bytes. */
+size_t html_number(uint8_t *to, uint64_t n);
+/* The same into the section. */
 void html_put_number(struct html_section *s, uint64_t n);
 /* Signed, as LEB128 of the zigzag encoding. */
 void html_put_delta(struct html_section *s, int64_t n);

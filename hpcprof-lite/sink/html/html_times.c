@@ -7,14 +7,28 @@
 #include "hpcprof-lite/sink/html/html.h"
 
 #include "common/base/log.h"
+#include "common/base/vec.h"
 
 #include <stdlib.h>
 
 enum { BATCH = 4096 };
 
+/* Encoded numbers. */
+struct column {
+	VEC(uint8_t);
+};
+
 struct buffers {
 	struct model_sample samples[BATCH];
 	struct model_gpu_op ops[BATCH];
+	struct column times, contexts, metrics, shown; /* of one time line */
+};
+
+/* The time line of a thread while it is read. */
+struct line {
+	uint64_t n_seen, n; /* samples read, samples in the page */
+	uint64_t last_us;
+	bool shows_others; /* a sample is shown elsewhere than where it counts */
 };
 
 static uint64_t since(uint64_t time_ns, uint64_t start_ns)
@@ -22,61 +36,64 @@ static uint64_t since(uint64_t time_ns, uint64_t start_ns)
 	return time_ns > start_ns ? time_ns - start_ns : 0;
 }
 
-/* Every sample of the profile that the page carries; `put` sees them in order of time. */
-static uint64_t walk_samples(struct html *h, uint32_t profile, struct buffers *b,
-			     void (*put)(struct html *h, const struct model_sample *sample))
+static void put_column(struct column *c, uint64_t n)
 {
-	struct model_trace_cursor cursor = {0};
-	uint64_t seen = 0, n_written = 0;
-	size_t n;
-	while ((n = model_trace_read(h->m, profile, &cursor, b->samples, BATCH)))
-		for (size_t i = 0; i < n; i++)
-			if (seen++ % h->sample_stride == 0) {
-				n_written++;
-				if (put)
-					put(h, &b->samples[i]);
-			}
-	return n_written;
+	c->n += html_number(c->at + c->n, n);
 }
 
-static void put_time(struct html *h, const struct model_sample *sample)
+/* Encodes the samples of a batch that the page carries. The columns have room for all. */
+static void encode(const struct html *h, size_t n_read, struct line *l, struct buffers *b)
 {
-	uint64_t us = since(sample->time_ns, h->m->start_ns) / 1000;
-	html_put_number(&h->section, us > h->last_us ? us - h->last_us : 0);
-	h->last_us = us > h->last_us ? us : h->last_us;
+	for (size_t i = 0; i < n_read; i++) {
+		const struct model_sample *sample = &b->samples[i];
+		if (l->n_seen++ % h->sample_stride)
+			continue;
+		uint64_t us = since(sample->time_ns, h->m->start_ns) / 1000;
+		put_column(&b->times, us > l->last_us ? us - l->last_us : 0);
+		put_column(&b->contexts, h->tree.kept[sample->context]);
+		put_column(&b->metrics, sample->metric);
+		put_column(&b->shown, h->tree.kept[sample->shown]);
+		l->last_us = us > l->last_us ? us : l->last_us;
+		l->shows_others |= sample->shown != sample->context;
+		l->n++;
+	}
 }
 
-static void put_context(struct html *h, const struct model_sample *sample)
+static bool make_room(struct column *c)
 {
-	html_put_number(&h->section, h->tree.kept[sample->context]);
+	return vec_reserve(c, c->n + (size_t)BATCH * HTML_NUMBER_BYTES);
 }
 
-static void put_metric(struct html *h, const struct model_sample *sample)
-{
-	html_put_number(&h->section, sample->metric);
-	h->shows_others |= sample->shown != sample->context;
-}
-
-static void put_shown(struct html *h, const struct model_sample *sample)
-{
-	html_put_number(&h->section, h->tree.kept[sample->shown]);
-}
-
-/* Columns one after the other compress better than records. */
+/*
+ * Columns one after the other compress better than records. They are kept encoded, a few bytes a
+ * sample, so that the time line is read once.
+ */
 static void put_samples(struct html *h, uint32_t profile, struct buffers *b)
 {
-	uint64_t n = walk_samples(h, profile, b, NULL);
-	html_put_number(&h->section, n);
-	if (!n)
+	struct html_section *s = &h->section;
+	struct model_trace_cursor cursor = {0};
+	struct line l = {0};
+	vec_clear(&b->times);
+	vec_clear(&b->contexts);
+	vec_clear(&b->metrics);
+	vec_clear(&b->shown);
+	for (size_t n; (n = model_trace_read(h->m, profile, &cursor, b->samples, BATCH));) {
+		if (!make_room(&b->times) || !make_room(&b->contexts) || !make_room(&b->metrics) ||
+		    !make_room(&b->shown)) {
+			h->failed = true;
+			return;
+		}
+		encode(h, n, &l, b);
+	}
+	html_put_number(s, l.n);
+	if (!l.n)
 		return;
-	h->last_us = 0;
-	walk_samples(h, profile, b, put_time);
-	walk_samples(h, profile, b, put_context);
-	h->shows_others = false;
-	walk_samples(h, profile, b, put_metric);
-	html_put_number(&h->section, h->shows_others);
-	if (h->shows_others)
-		walk_samples(h, profile, b, put_shown);
+	html_put(s, b->times.at, b->times.n);
+	html_put(s, b->contexts.at, b->contexts.n);
+	html_put(s, b->metrics.at, b->metrics.n);
+	html_put_number(s, l.shows_others);
+	if (l.shows_others)
+		html_put(s, b->shown.at, b->shown.n);
 }
 
 static void put_op(struct html *h, const struct model_gpu_op *op, uint64_t *last)
@@ -123,7 +140,7 @@ static uint32_t stride(uint64_t n, uint64_t most)
 enum status html_write_times(struct html *h)
 {
 	const struct model *m = h->m;
-	struct buffers *b = malloc(sizeof *b);
+	struct buffers *b = calloc(1, sizeof *b);
 	uint64_t n_samples = 0, n_ops = 0;
 	if (!b) {
 		log_error(h->o->directory, "out of memory");
@@ -135,7 +152,7 @@ enum status html_write_times(struct html *h)
 	h->sample_stride = stride(n_samples, HTML_MAX_SAMPLES);
 	h->op_stride = stride(n_ops, HTML_MAX_OPS);
 	html_section_begin(&h->section, h->out, "samples");
-	for (uint32_t i = 0; i < m->n_profiles; i++)
+	for (uint32_t i = 0; i < m->n_profiles && !h->failed; i++)
 		if (m->profiles[i].kind == MODEL_PROFILE_THREAD)
 			put_samples(h, i, b);
 	enum status status = html_section_end(&h->section);
@@ -146,6 +163,10 @@ enum status html_write_times(struct html *h)
 				put_ops(h, i, b);
 		status = html_section_end(&h->section);
 	}
+	vec_free(&b->times);
+	vec_free(&b->contexts);
+	vec_free(&b->metrics);
+	vec_free(&b->shown);
 	free(b);
 	return status;
 }
