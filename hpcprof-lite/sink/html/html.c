@@ -5,7 +5,6 @@
  * tests/unit/sink/test_sink_html.c.
  */
 #include "hpcprof-lite/sink/html/html.h"
-#include "hpcprof-lite/sink/html/html_side.h"
 #include "hpcprof-lite/sink/html/html_sink.h"
 
 #include "common/base/log.h"
@@ -26,50 +25,11 @@ uint32_t html_string(struct html *h, const char *s)
 	return id == STRTAB_FAILED ? 0 : id;
 }
 
-/* What is large, at the same time. */
-struct large {
-	struct html *h;
-	enum status contexts;
-	struct html_side *values, *times;
-};
-
-static void write_one(void *arg, size_t i, unsigned worker)
-{
-	struct large *l = arg;
-	(void)worker;
-	if (i == 0)
-		l->contexts = html_write_contexts(l->h);
-	else if (i == 1)
-		l->values = html_side_write(l->h, html_write_values);
-	else
-		l->times = html_side_write(l->h, html_write_times);
-}
-
-static enum status write_large(struct html *h)
-{
-	struct large l = {.h = h};
-	pool_run(3, h->o->n_workers, write_one, &l);
-	enum status status = l.contexts != STATUS_OK  ? l.contexts
-			     : l.values && l.times ? STATUS_OK
-						      : STATUS_IO;
-	if (status != STATUS_OK) {
-		html_side_free(l.values);
-		html_side_free(l.times);
-		return status;
-	}
-	h->n_values = l.values->html.n_values;
-	h->threads_left_out = l.values->html.threads_left_out;
-	h->sample_stride = l.times->html.sample_stride;
-	h->op_stride = l.times->html.op_stride;
-	status = html_side_append(h, l.values);
-	enum status appended = html_side_append(h, l.times);
-	return status == STATUS_OK ? appended : status;
-}
-
 static enum status write_sections(struct html *h)
 {
-	enum status (*const writers[])(struct html *) = {write_large, html_write_nvtx,
-							 html_write_sources, html_write_meta};
+	enum status (*const writers[])(struct html *) = {html_write_contexts, html_write_values,
+							 html_write_times,    html_write_nvtx,
+							 html_write_sources,  html_write_meta};
 	enum status status = STATUS_OK;
 	for (size_t i = 0; i < sizeof writers / sizeof *writers && status == STATUS_OK; i++) {
 		status = writers[i](h);
@@ -78,14 +38,17 @@ static enum status write_sections(struct html *h)
 			status = STATUS_NO_MEMORY;
 		}
 	}
-	return status;
+	enum status packed = html_pack_end(&h->packer);
+	return status == STATUS_OK ? packed : status;
 }
 
-static enum status write_page(struct html *h)
+static enum status write_page(struct html *h, struct outstream *out)
 {
-	html_write_plain(h->out, html_page_head, html_page_head_bytes);
+	h->packer = (struct html_packer){
+		.out = out, .n_workers = h->o->n_workers ? h->o->n_workers : pool_n_cpus()};
+	outstream_put(out, html_page_head, html_page_head_bytes);
 	enum status status = write_sections(h);
-	html_write_plain(h->out, html_page_tail, html_page_tail_bytes);
+	outstream_put(out, html_page_tail, html_page_tail_bytes);
 	return status;
 }
 
@@ -117,11 +80,10 @@ static enum status write_report(const struct model *m, const struct sink_options
 		 STATUS_OK) {
 		h->m = m;
 		h->o = o;
-		h->out = &out;
 		status = outstream_open(&out, &file, 0, OUT_BYTES);
 		if (status == STATUS_OK) {
 			log_progress("report.html", 0, 0);
-			status = write_page(h);
+			status = write_page(h, &out);
 			keep_private(h, &file);
 			log_progress(NULL, 0, 0);
 			enum status closed = outstream_close(&out);

@@ -23,7 +23,7 @@ enum {
 struct html {
 	const struct model *m;
 	const struct sink_options *o;
-	struct outstream *out;
+	struct html_packer packer;
 	struct html_section section; /* the open one */
 	struct strtab strings;       /* written at the end; sections refer to ids */
 	struct html_tree tree;

@@ -13,7 +13,7 @@ static enum status write_functions(struct html *h)
 {
 	const struct model *m = h->m;
 	struct html_section *s = &h->section;
-	html_section_begin(s, h->out, "functions");
+	html_section_begin(s, &h->packer, "functions");
 	html_put_number(s, m->n_functions);
 	for (uint32_t i = 0; i < m->n_functions; i++) {
 		const struct model_function *f = &m->functions[i];
@@ -61,7 +61,7 @@ enum status html_write_contexts(struct html *h)
 	struct html_section *s = &h->section;
 	if (status != STATUS_OK)
 		return status;
-	html_section_begin(s, h->out, "contexts");
+	html_section_begin(s, &h->packer, "contexts");
 	html_put_number(s, h->tree.n);
 	for (uint32_t i = 0; i < h->m->n_contexts; i++)
 		if (h->tree.is_kept[i])

@@ -297,7 +297,7 @@ static void put_reductions(struct html *h)
 
 static enum status write_strings(struct html *h)
 {
-	html_section_begin(&h->section, h->out, "strings");
+	html_section_begin(&h->section, &h->packer, "strings");
 	html_put(&h->section, h->strings.bytes.at, h->strings.bytes.n);
 	return html_section_end(&h->section);
 }
@@ -305,7 +305,7 @@ static enum status write_strings(struct html *h)
 enum status html_write_meta(struct html *h)
 {
 	const struct model *m = h->m;
-	html_section_begin(&h->section, h->out, "meta");
+	html_section_begin(&h->section, &h->packer, "meta");
 	TEXT(h, "{\"version\":1");
 	STRING(h, "tool", PACKAGE_VERSION);
 	STRING(h, "title", m->title);

@@ -100,7 +100,7 @@ static void put_track(struct html *h, const struct model_nvtx_track *t, uint64_t
 enum status html_write_nvtx(struct html *h)
 {
 	const struct model_nvtx *x = h->m->nvtx;
-	html_section_begin(&h->section, h->out, "nvtx");
+	html_section_begin(&h->section, &h->packer, "nvtx");
 	html_put_number(&h->section, x ? x->n_tracks : 0);
 	if (x) {
 		const uint64_t shortest_ns = find_shortest(h, x);

@@ -10,25 +10,19 @@
 #ifndef HPCPROF_LITE_SINK_HTML_HTML_SECTION_H
 #define HPCPROF_LITE_SINK_HTML_HTML_SECTION_H
 
-#include "hpcprof-lite/sink/outfile.h"
+#include "hpcprof-lite/sink/html/html_pack.h"
 
-#include <stdint.h>
-#include <zlib.h>
-
-enum { HTML_PLAIN_BYTES = 64 << 10, HTML_PACKED_BYTES = 48 << 10, HTML_NUMBER_BYTES = 10 };
+enum { HTML_NUMBER_BYTES = 10 };
 
 struct html_section {
-	struct outstream *out;
-	enum status status;
-	z_stream z;
-	size_t n_plain;
-	uint8_t plain[HTML_PLAIN_BYTES];   /* not compressed yet */
-	uint8_t packed[HTML_PACKED_BYTES]; /* compressed, not encoded yet; a multiple of 3 bytes */
+	struct html_packer *packer;
+	const char *name;   /* NULL: the packer has a piece of it */
+	VEC(uint8_t) plain; /* the next piece */
 };
 
-/* Begins a section. `name` is a word without quotes. Logs when memory is short. */
-void html_section_begin(struct html_section *s, struct outstream *out, const char *name);
-/* Ends it and frees what begin took. Returns the first error of the section. */
+/* Begins a section. `name` is a word without quotes, and stays until the packer has written it. */
+void html_section_begin(struct html_section *s, struct html_packer *k, const char *name);
+/* Ends it and frees what it took. Returns the first error of the packer so far. */
 enum status html_section_end(struct html_section *s);
 
 void html_put(struct html_section *s, const void *bytes, size_t n_bytes);
@@ -36,13 +30,12 @@ void html_put(struct html_section *s, const void *bytes, size_t n_bytes);
 size_t html_number(uint8_t *to, uint64_t n);
 /* The same into the section. */
 void html_put_number(struct html_section *s, uint64_t n);
+/* The zigzag encoding: small numbers of both signs become small numbers. */
+uint64_t html_zigzag(int64_t n);
 /* Signed, as LEB128 of the zigzag encoding. */
 void html_put_delta(struct html_section *s, int64_t n);
 /* Formatted text of at most 4095 bytes. */
 void html_put_text(struct html_section *s, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-
-/* Writes text outside of sections as it is. */
-void html_write_plain(struct outstream *out, const char *text, size_t n_bytes);
 
 #endif

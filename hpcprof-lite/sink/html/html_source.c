@@ -167,7 +167,7 @@ enum status html_write_sources(struct html *h)
 {
 	struct sources s = {.h = h};
 	enum status status = STATUS_OK;
-	html_section_begin(&h->section, h->out, "sources");
+	html_section_begin(&h->section, &h->packer, "sources");
 	if (!h->o->no_sources) {
 		if (!source_owners_find(h->m, &s.owners) || !collect_places(&s)) {
 			log_error(h->o->directory, "out of memory");

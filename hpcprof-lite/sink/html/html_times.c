@@ -151,13 +151,13 @@ enum status html_write_times(struct html *h)
 			m->profiles[i].n_trace_records;
 	h->sample_stride = stride(n_samples, HTML_MAX_SAMPLES);
 	h->op_stride = stride(n_ops, HTML_MAX_OPS);
-	html_section_begin(&h->section, h->out, "samples");
+	html_section_begin(&h->section, &h->packer, "samples");
 	for (uint32_t i = 0; i < m->n_profiles && !h->failed; i++)
 		if (m->profiles[i].kind == MODEL_PROFILE_THREAD)
 			put_samples(h, i, b);
 	enum status status = html_section_end(&h->section);
 	if (status == STATUS_OK) {
-		html_section_begin(&h->section, h->out, "ops");
+		html_section_begin(&h->section, &h->packer, "ops");
 		for (uint32_t i = 0; i < m->n_profiles; i++)
 			if (m->profiles[i].kind == MODEL_PROFILE_QUEUE)
 				put_ops(h, i, b);

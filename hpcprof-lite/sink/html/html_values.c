@@ -95,7 +95,7 @@ enum status html_write_values(struct html *h)
 {
 	const struct model *m = h->m;
 	struct rows rows = {0};
-	html_section_begin(&h->section, h->out, "totals");
+	html_section_begin(&h->section, &h->packer, "totals");
 	for (size_t i = 0; i < m->n_totals; i++) {
 		const struct model_total *t = &m->totals[i];
 		if (t->sum[MODEL_POINT] != 0)
@@ -106,7 +106,7 @@ enum status html_write_values(struct html *h)
 	put_rows(h, &rows, true);
 	enum status status = html_section_end(&h->section);
 	if (status == STATUS_OK) {
-		html_section_begin(&h->section, h->out, "values");
+		html_section_begin(&h->section, &h->packer, "values");
 		for (uint32_t i = 0; i < m->n_profiles; i++)
 			put_profile(h, &m->profiles[i], &rows);
 		status = html_section_end(&h->section);

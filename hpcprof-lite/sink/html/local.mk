@@ -21,9 +21,9 @@ libhlsink_la_SOURCES += \
 	hpcprof-lite/sink/html/html_mpi.c \
 	hpcprof-lite/sink/html/html_nccl.c \
 	hpcprof-lite/sink/html/html_nvtx.c \
+	hpcprof-lite/sink/html/html_pack.c hpcprof-lite/sink/html/html_pack.h \
 	hpcprof-lite/sink/html/html_reduce.c hpcprof-lite/sink/html/html_reduce.h \
 	hpcprof-lite/sink/html/html_section.c hpcprof-lite/sink/html/html_section.h \
-	hpcprof-lite/sink/html/html_side.c hpcprof-lite/sink/html/html_side.h \
 	hpcprof-lite/sink/html/html_sink.h \
 	hpcprof-lite/sink/html/html_source.c \
 	hpcprof-lite/sink/html/html_times.c \

@@ -61,6 +61,19 @@ for j in 2 7; do
 	is "$j workers write the same files" "$(diff -r db.1 db.$j 2>&1)" ""
 	is "... of a job with GPUs" "$(diff -r gpu.1 gpu.$j 2>&1)" ""
 done
+# Enough profiles and time lines that workers share the sections of the report.
+"$gen" -r 700 -l 48 -p 100 -s 8 page
+for j in 1 2 7; do
+	"$HPCPROF" -q -j $j --to html --no-structs -o page.$j page
+done
+pieces() { # the pieces of the section "samples", each of 1 MiB
+	sed -n 's|.*data-section="samples">\([^<]*\)<.*|\1|p' "$1" | base64 -d | gzip -dc |
+		wc -c | awk '{ print int($1 / 1048576) + 1 }'
+}
+is "a section of several pieces is whole" "$(pieces page.1/report.html)" 2
+for j in 2 7; do
+	same "$j workers write the same report" page.1/report.html page.$j/report.html
+done
 ok "there is a report" test -s db.1/report.html
 
 "$HPCPROF" -q --to text --all gpu >text.gpu

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <cmocka.h>
 
@@ -36,33 +37,43 @@ static size_t decode(char *text, size_t n)
 	return n_out;
 }
 
-/* Writes one section with `n` bytes from `bytes` and reads it back. */
-static void check_section(const uint8_t *bytes, size_t n)
+/* Writes a page of one section with `n` bytes, with as many workers. The caller frees the text. */
+static char *write_section(const uint8_t *bytes, size_t n, unsigned n_workers, size_t *n_text)
 {
 	char directory[] = "/tmp/test_sink_html.XXXXXX", path[64];
 	struct outfile file;
 	struct outstream out;
-	static struct html_section section;
+	struct html_packer packer = {.out = &out, .n_workers = n_workers};
+	struct html_section section;
 	assert_non_null(mkdtemp(directory));
 	assert_int_equal(outfile_create(&file, directory, "page"), STATUS_OK);
 	assert_int_equal(outstream_open(&out, &file, 0, 256 << 10), STATUS_OK);
-	html_section_begin(&section, &out, "x");
-	html_put(&section, bytes, n);
+	html_section_begin(&section, &packer, "x");
+	html_put(&section, bytes, n / 3);
+	html_put(&section, bytes + n / 3, n - n / 3);
 	assert_int_equal(html_section_end(&section), STATUS_OK);
+	assert_int_equal(html_pack_end(&packer), STATUS_OK);
 	assert_int_equal(outstream_close(&out), STATUS_OK);
 	assert_int_equal(outfile_close(&file), STATUS_OK);
 	snprintf(path, sizeof path, "%s/page", directory);
 	FILE *f = fopen(path, "r");
 	size_t room = n + n / 2 + 4096;
-	char *text = malloc(room), *back = malloc(n + 1);
+	char *text = malloc(room);
 	assert_non_null(f);
 	assert_non_null(text);
-	assert_non_null(back);
-	size_t n_text = fread(text, 1, room, f);
+	*n_text = fread(text, 1, room, f);
 	fclose(f);
-	static const char head[] =
-		"<script type=\"application/octet-stream\" data-section=\"x\">";
+	outdir_remove(directory);
+	return text;
+}
+
+/* Reads a section back in place. */
+static void check_bytes(char *text, size_t n_text, const uint8_t *bytes, size_t n)
+{
+	static const char head[] = "<script type=\"application/octet-stream\" data-section=\"x\">";
 	static const char tail[] = "</script>\n";
+	char *back = malloc(n + 1);
+	assert_non_null(back);
 	assert_memory_equal(text, head, sizeof head - 1);
 	assert_memory_equal(text + n_text - (sizeof tail - 1), tail, sizeof tail - 1);
 	char *data = text + sizeof head - 1;
@@ -72,24 +83,42 @@ static void check_section(const uint8_t *bytes, size_t n)
 		      .next_out = (Bytef *)back,
 		      .avail_out = (uInt)n + 1};
 	assert_int_equal(inflateInit2(&z, 15 + 16), Z_OK);
-	assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
+	assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END); /* checks the sum and the length */
+	assert_int_equal(z.avail_in, 0);
 	assert_int_equal(z.total_out, n);
 	assert_memory_equal(back, bytes, n);
 	inflateEnd(&z);
-	free(text);
 	free(back);
-	outdir_remove(directory);
+}
+
+/* The page has the bytes, and is the same for any number of workers. */
+static void check_section(const uint8_t *bytes, size_t n)
+{
+	size_t n_text, n_other;
+	char *text = write_section(bytes, n, 1, &n_text);
+	for (unsigned n_workers = 2; n_workers < 5; n_workers++) {
+		char *other = write_section(bytes, n, n_workers, &n_other);
+		assert_int_equal(n_other, n_text);
+		assert_memory_equal(other, text, n_text);
+		free(other);
+	}
+	check_bytes(text, n_text, bytes, n);
+	free(text);
 }
 
 static void sections_come_back(void **state)
 {
-	enum { MOST = 400000 };
-	static const size_t sizes[] = {0, 1, 2, 3, 4, 65535, 65536, 65537, MOST};
+	enum { PIECE = HTML_PIECE_BYTES, MOST = 9 * PIECE + 5 };
+	static const size_t sizes[] = {0,         1,         2,
+				       3,         4,         PIECE - 1,
+				       PIECE,     PIECE + 1, 2 * PIECE + 1,
+				       4 * PIECE, 8 * PIECE, 8 * PIECE + 1,
+				       MOST};
 	uint8_t *bytes = malloc(MOST);
 	uint32_t random = 1;
 	(void)state;
 	assert_non_null(bytes);
-	for (size_t i = 0; i < MOST; i++) /* cannot be compressed: fills the packed buffer */
+	for (size_t i = 0; i < MOST; i++) /* cannot be compressed: fills the room for a piece */
 		bytes[i] = (uint8_t)((random = random * 1664525 + 1013904223) >> 24);
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
 		check_section(bytes, sizes[i]);
