@@ -5,8 +5,8 @@
  * are more than a page carries, every n-th is written. Test: tests/cli/sink/sink_html.sh.
  */
 #include "hpcprof-lite/sink/html/html.h"
+#include "hpcprof-lite/sink/html/html_parts.h"
 
-#include "common/base/log.h"
 #include "common/base/vec.h"
 
 #include <stdlib.h>
@@ -20,8 +20,12 @@ struct column {
 
 struct buffers {
 	struct model_sample samples[BATCH];
-	struct model_gpu_op ops[BATCH];
 	struct column times, contexts, metrics, shown; /* of one time line */
+};
+
+struct times {
+	struct html *h;
+	struct buffers *buffers; /* by worker */
 };
 
 /* The time line of a thread while it is read. */
@@ -68,32 +72,42 @@ static bool make_room(struct column *c)
  * Columns one after the other compress better than records. They are kept encoded, a few bytes a
  * sample, so that the time line is read once.
  */
-static void put_samples(struct html *h, uint32_t profile, struct buffers *b)
+static void make_samples(void *arg, uint32_t profile, unsigned worker, struct html_part *part)
 {
-	struct html_section *s = &h->section;
+	const struct times *t = arg;
+	struct buffers *b = &t->buffers[worker];
 	struct model_trace_cursor cursor = {0};
 	struct line l = {0};
+	if (t->h->m->profiles[profile].kind != MODEL_PROFILE_THREAD)
+		return;
 	vec_clear(&b->times);
 	vec_clear(&b->contexts);
 	vec_clear(&b->metrics);
 	vec_clear(&b->shown);
-	for (size_t n; (n = model_trace_read(h->m, profile, &cursor, b->samples, BATCH));) {
+	for (size_t n; (n = model_trace_read(t->h->m, profile, &cursor, b->samples, BATCH));) {
 		if (!make_room(&b->times) || !make_room(&b->contexts) || !make_room(&b->metrics) ||
 		    !make_room(&b->shown)) {
-			h->failed = true;
+			part->failed = true;
 			return;
 		}
-		encode(h, n, &l, b);
+		encode(t->h, n, &l, b);
 	}
-	html_put_number(s, l.n);
+	html_part_number(part, l.n);
 	if (!l.n)
 		return;
-	html_put(s, b->times.at, b->times.n);
-	html_put(s, b->contexts.at, b->contexts.n);
-	html_put(s, b->metrics.at, b->metrics.n);
-	html_put_number(s, l.shows_others);
+	html_part_bytes(part, b->times.at, b->times.n);
+	html_part_bytes(part, b->contexts.at, b->contexts.n);
+	html_part_bytes(part, b->metrics.at, b->metrics.n);
+	html_part_number(part, l.shows_others);
 	if (l.shows_others)
-		html_put(s, b->shown.at, b->shown.n);
+		html_part_bytes(part, b->shown.at, b->shown.n);
+}
+
+static void put_samples(void *arg, uint32_t profile, const struct html_part *part)
+{
+	const struct times *t = arg;
+	(void)profile;
+	html_put(&t->h->section, part->at, part->n);
 }
 
 static void put_op(struct html *h, const struct model_gpu_op *op, uint64_t *last)
@@ -114,17 +128,17 @@ static void put_op(struct html *h, const struct model_gpu_op *op, uint64_t *last
 	*last = start;
 }
 
-static void put_ops(struct html *h, uint32_t profile, struct buffers *b)
+static void put_ops(struct html *h, uint32_t profile, struct model_gpu_op *ops)
 {
 	uint64_t n_all = h->m->profiles[profile].n_trace_records, seen = 0, last = 0;
 	uint64_t n_left = (n_all + h->op_stride - 1) / h->op_stride;
 	struct model_gpu_cursor cursor = {0};
 	size_t n;
 	html_put_number(&h->section, n_left);
-	while (n_left && (n = model_gpu_read(h->m, profile, &cursor, b->ops, BATCH)))
+	while (n_left && (n = model_gpu_read(h->m, profile, &cursor, ops, BATCH)))
 		for (size_t i = 0; i < n && n_left; i++)
 			if (seen++ % h->op_stride == 0) {
-				put_op(h, &b->ops[i], &last);
+				put_op(h, &ops[i], &last);
 				n_left--;
 			}
 	static const struct model_gpu_op none = {.launcher = MODEL_NONE, .shape = MODEL_NONE};
@@ -137,36 +151,49 @@ static uint32_t stride(uint64_t n, uint64_t most)
 	return (uint32_t)((n + most - 1) / most + !n);
 }
 
-enum status html_write_times(struct html *h)
+static void find_strides(struct html *h)
 {
-	const struct model *m = h->m;
-	struct buffers *b = calloc(1, sizeof *b);
 	uint64_t n_samples = 0, n_ops = 0;
-	if (!b) {
-		log_error(h->o->directory, "out of memory");
-		return STATUS_NO_MEMORY;
-	}
-	for (uint32_t i = 0; i < m->n_profiles; i++)
-		*(m->profiles[i].kind == MODEL_PROFILE_QUEUE ? &n_ops : &n_samples) +=
-			m->profiles[i].n_trace_records;
+	for (uint32_t i = 0; i < h->m->n_profiles; i++)
+		*(h->m->profiles[i].kind == MODEL_PROFILE_QUEUE ? &n_ops : &n_samples) +=
+			h->m->profiles[i].n_trace_records;
 	h->sample_stride = stride(n_samples, HTML_MAX_SAMPLES);
 	h->op_stride = stride(n_ops, HTML_MAX_OPS);
+}
+
+static enum status write_samples(struct html *h)
+{
+	struct times t = {h, calloc(h->packer.n_workers, sizeof *t.buffers)};
 	html_section_begin(&h->section, &h->packer, "samples");
-	for (uint32_t i = 0; i < m->n_profiles && !h->failed; i++)
-		if (m->profiles[i].kind == MODEL_PROFILE_THREAD)
-			put_samples(h, i, b);
-	enum status status = html_section_end(&h->section);
-	if (status == STATUS_OK) {
-		html_section_begin(&h->section, &h->packer, "ops");
-		for (uint32_t i = 0; i < m->n_profiles; i++)
-			if (m->profiles[i].kind == MODEL_PROFILE_QUEUE)
-				put_ops(h, i, b);
-		status = html_section_end(&h->section);
+	if (t.buffers)
+		html_parts_write(h, &(struct html_parts){&t, make_samples, put_samples});
+	else
+		h->failed = true;
+	for (unsigned i = 0; t.buffers && i < h->packer.n_workers; i++) {
+		vec_free(&t.buffers[i].times);
+		vec_free(&t.buffers[i].contexts);
+		vec_free(&t.buffers[i].metrics);
+		vec_free(&t.buffers[i].shown);
 	}
-	vec_free(&b->times);
-	vec_free(&b->contexts);
-	vec_free(&b->metrics);
-	vec_free(&b->shown);
-	free(b);
-	return status;
+	free(t.buffers);
+	return html_section_end(&h->section);
+}
+
+static enum status write_ops(struct html *h)
+{
+	struct model_gpu_op *ops = malloc(BATCH * sizeof *ops);
+	html_section_begin(&h->section, &h->packer, "ops");
+	for (uint32_t i = 0; ops && i < h->m->n_profiles; i++)
+		if (h->m->profiles[i].kind == MODEL_PROFILE_QUEUE)
+			put_ops(h, i, ops);
+	h->failed |= !ops;
+	free(ops);
+	return html_section_end(&h->section);
+}
+
+enum status html_write_times(struct html *h)
+{
+	find_strides(h);
+	enum status status = write_samples(h);
+	return status == STATUS_OK ? write_ops(h) : status;
 }

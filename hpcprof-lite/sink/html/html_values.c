@@ -4,13 +4,14 @@
  * thread. The page sums up. Test: tests/cli/sink/sink_html.sh.
  */
 #include "hpcprof-lite/sink/html/html.h"
+#include "hpcprof-lite/sink/html/html_parts.h"
 #include "hpcprof-lite/sink/html/html_sink.h"
 
-#include "common/base/log.h"
 #include "common/base/map.h"
 #include "common/base/vec.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool html_is_comparison(const struct html *h)
@@ -31,16 +32,24 @@ struct row {
 	uint64_t n_samples;
 };
 
+/* Those of one worker. */
 struct rows {
 	VEC(struct row) list;
-	struct map index; /* (context, metric) -> row */
+	struct map index; /* (context, metric) -> row, if contexts are left out */
 	bool failed;
+};
+
+struct values {
+	struct html *h;
+	double *scale;     /* by metric */
+	struct rows *rows; /* by worker */
 };
 
 static void add(struct rows *r, const struct html_tree *t, const struct row *from)
 {
 	uint32_t context = t->kept[from->context];
-	uint64_t at = map_put(&r->index, context, from->metric, r->list.n);
+	uint64_t at =
+		t->least > 0 ? map_put(&r->index, context, from->metric, r->list.n) : r->list.n;
 	struct row *row = NULL;
 	if (at != MAP_NONE)
 		row = at == r->list.n ? vec_push(&r->list) : &r->list.at[at];
@@ -55,67 +64,104 @@ static void add(struct rows *r, const struct html_tree *t, const struct row *fro
 }
 
 /* Writes the rows and empties them. `counts`: with the number of samples. */
-static void put_rows(struct html *h, struct rows *r, bool counts)
+static void write_rows(const struct values *v, struct rows *r, bool counts, struct html_part *p)
 {
-	struct html_section *s = &h->section;
 	uint32_t last = 0;
-	html_put_number(s, r->list.n);
+	html_part_number(p, r->list.n);
 	for (size_t i = 0; i < r->list.n; i++) {
 		const struct row *row = &r->list.at[i];
-		double value = row->value * html_scale(h, &h->m->metrics[row->metric]);
-		html_put_delta(s, (int64_t)row->context - last);
-		html_put_number(s, row->metric);
-		html_put_number(s, value > 0 ? (uint64_t)llround(value) : 0);
+		double value = row->value * v->scale[row->metric];
+		html_part_number(p, html_zigzag((int64_t)row->context - last));
+		html_part_number(p, row->metric);
+		html_part_number(p, value > 0 ? (uint64_t)llround(value) : 0);
 		if (counts)
-			html_put_number(s, row->n_samples);
+			html_part_number(p, row->n_samples);
 		last = row->context;
 	}
+	p->n_items = r->list.n;
+	p->failed |= r->failed;
 	vec_clear(&r->list);
 	map_free(&r->index);
 	r->index = (struct map){0};
 }
 
-/* Threads beyond the bound have no values of their own in the page. It says so. */
-static void put_profile(struct html *h, const struct model_profile *p, struct rows *r)
+static void write_totals(const struct values *v)
 {
-	const bool has_room = h->n_values < HTML_MAX_VALUES;
-	h->threads_left_out += !has_room && p->n_values;
-	for (size_t i = 0; has_room && i < p->n_values; i++) {
-		const struct model_value *v = &p->values[i];
-		if (v->at[MODEL_POINT] != 0)
-			add(r, &h->tree,
-			    &(struct row){v->context, v->metric, v->at[MODEL_POINT], 0});
+	const struct model *m = v->h->m;
+	struct html_part part = {0};
+	for (size_t i = 0; i < m->n_totals; i++) {
+		const struct model_total *t = &m->totals[i];
+		if (t->sum[MODEL_POINT] != 0)
+			add(v->rows, &v->h->tree,
+			    &(struct row){t->context, t->metric, t->sum[MODEL_POINT],
+					  t->n_samples});
 	}
-	model_values_done(h->m, p->n_values);
-	h->n_values += r->list.n;
-	put_rows(h, r, false);
+	write_rows(v, v->rows, true, &part);
+	html_put(&v->h->section, part.at, part.n);
+	v->h->failed |= part.failed;
+	vec_free(&part);
+}
+
+static void make_profile(void *arg, uint32_t profile, unsigned worker, struct html_part *part)
+{
+	const struct values *v = arg;
+	const struct model_profile *p = &v->h->m->profiles[profile];
+	if (v->h->n_values >= HTML_MAX_VALUES)
+		return;
+	for (size_t i = 0; i < p->n_values; i++) {
+		const struct model_value *from = &p->values[i];
+		if (from->at[MODEL_POINT] != 0)
+			add(&v->rows[worker], &v->h->tree,
+			    &(struct row){from->context, from->metric, from->at[MODEL_POINT], 0});
+	}
+	model_values_done(v->h->m, p->n_values);
+	write_rows(v, &v->rows[worker], false, part);
+}
+
+/* Threads beyond the bound have no values of their own in the page. It says so. */
+static void put_profile(void *arg, uint32_t profile, const struct html_part *part)
+{
+	const struct values *v = arg;
+	struct html *h = v->h;
+	if (h->n_values < HTML_MAX_VALUES) {
+		h->n_values += part->n_items;
+		html_put(&h->section, part->at, part->n);
+	} else {
+		h->threads_left_out += h->m->profiles[profile].n_values != 0;
+		html_put_number(&h->section, 0);
+	}
+}
+
+static enum status write_sections(struct values *v)
+{
+	struct html *h = v->h;
+	for (uint32_t i = 0; i < h->m->n_metrics; i++)
+		v->scale[i] = html_scale(h, &h->m->metrics[i]);
+	html_section_begin(&h->section, &h->packer, "totals");
+	write_totals(v);
+	enum status status = html_section_end(&h->section);
+	if (status != STATUS_OK)
+		return status;
+	html_section_begin(&h->section, &h->packer, "values");
+	html_parts_write(h, &(struct html_parts){v, make_profile, put_profile});
+	return html_section_end(&h->section);
 }
 
 enum status html_write_values(struct html *h)
 {
-	const struct model *m = h->m;
-	struct rows rows = {0};
-	html_section_begin(&h->section, &h->packer, "totals");
-	for (size_t i = 0; i < m->n_totals; i++) {
-		const struct model_total *t = &m->totals[i];
-		if (t->sum[MODEL_POINT] != 0)
-			add(&rows, &h->tree,
-			    &(struct row){t->context, t->metric, t->sum[MODEL_POINT],
-					  t->n_samples});
+	struct values v = {.h = h,
+			   .scale = calloc((size_t)h->m->n_metrics + 1, sizeof *v.scale),
+			   .rows = calloc(h->packer.n_workers, sizeof *v.rows)};
+	enum status status = STATUS_OK;
+	if (v.scale && v.rows)
+		status = write_sections(&v);
+	else
+		h->failed = true;
+	for (unsigned i = 0; v.rows && i < h->packer.n_workers; i++) {
+		vec_free(&v.rows[i].list);
+		map_free(&v.rows[i].index);
 	}
-	put_rows(h, &rows, true);
-	enum status status = html_section_end(&h->section);
-	if (status == STATUS_OK) {
-		html_section_begin(&h->section, &h->packer, "values");
-		for (uint32_t i = 0; i < m->n_profiles; i++)
-			put_profile(h, &m->profiles[i], &rows);
-		status = html_section_end(&h->section);
-	}
-	if (rows.failed && status == STATUS_OK) {
-		log_error(h->o->directory, "out of memory");
-		status = STATUS_NO_MEMORY;
-	}
-	vec_free(&rows.list);
-	map_free(&rows.index);
+	free(v.rows);
+	free(v.scale);
 	return status;
 }
