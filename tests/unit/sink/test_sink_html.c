@@ -166,11 +166,47 @@ static void trees_keep_callers(void **state)
 	fixture_free(m);
 }
 
+/* The values of profiles at contexts that the tree keeps. */
+static uint64_t count_kept(const struct model *m, const struct html_tree *t)
+{
+	uint64_t n = 0;
+	for (uint32_t p = 0; p < m->n_profiles; p++)
+		for (size_t i = 0; i < m->profiles[p].n_values; i++) {
+			const struct model_value *v = &m->profiles[p].values[i];
+			n += t->is_kept[v->context] && v->at[MODEL_POINT] != 0;
+		}
+	return n;
+}
+
+static void trees_keep_few_values(void **state)
+{
+	struct model *m = fixture_make(&(struct fixture_options){.n_processes = 2,
+								 .n_threads = 2,
+								 .n_metrics = 1,
+								 .n_extra = 1000,
+								 .n_samples = 20000,
+								 .traces = true});
+	struct html_tree all, few;
+	(void)state;
+	assert_true(html_tree_make(m, UINT32_MAX, UINT64_MAX, &all));
+	const uint64_t n = count_kept(m, &all);
+	assert_true(html_tree_make(m, UINT32_MAX, n, &few)); /* values of callers do not count */
+	assert_int_equal(few.n, m->n_contexts);
+	html_tree_free(&few);
+	assert_true(html_tree_make(m, UINT32_MAX, n - 1, &few));
+	assert_true(few.n < m->n_contexts);
+	assert_in_range(count_kept(m, &few), 1, n - 1);
+	html_tree_free(&few);
+	html_tree_free(&all);
+	fixture_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sections_come_back),
 		cmocka_unit_test(trees_keep_callers),
+		cmocka_unit_test(trees_keep_few_values),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
