@@ -130,8 +130,8 @@ struct load_file {
 };
 
 /*
- * Fills *f (zeroed by the caller) from the file at `path`. Damage is not a failure: it is logged as
- * a warning and counted. Failures are logged:
+ * Fills *f from the file at `path`. The caller has zeroed it, and may have set `stays`. Damage is
+ * not a failure: it is logged as a warning and counted. Failures are logged:
  * - STATUS_UNSUPPORTED: another major version
  * - STATUS_BAD_INPUT: not a measurement file
  * - STATUS_NOT_FOUND: too short to hold a header, because its process died at once (a warning)

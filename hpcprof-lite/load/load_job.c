@@ -17,6 +17,7 @@
 struct listing {
 	VEC(char *) paths; /* owned */
 	struct map seen;   /* (device, inode) */
+	uint64_t n_bytes;
 };
 
 static bool has_suffix(const char *name)
@@ -27,7 +28,7 @@ static bool has_suffix(const char *name)
 
 static enum status add_path(struct listing *l, const char *directory, const char *name)
 {
-	struct stat st;
+	struct stat st = {0};
 	char *path;
 	if (asprintf(&path, "%s/%s", directory, name) < 0) {
 		log_error(directory, "out of memory");
@@ -37,6 +38,7 @@ static enum status add_path(struct listing *l, const char *directory, const char
 	bool known = stat(path, &st) == 0 && map_get(&l->seen, st.st_dev, st.st_ino) != MAP_NONE;
 	if (!known) {
 		map_put(&l->seen, st.st_dev, st.st_ino, 0);
+		l->n_bytes += (uint64_t)st.st_size;
 		slot = vec_push(&l->paths);
 		if (slot)
 			*slot = path;
@@ -107,11 +109,18 @@ static enum status open_inside(struct opened *o)
 	return STATUS_OK;
 }
 
+/* Giving pages back and mapping them again costs more than small files are worth. */
+static bool is_small(uint64_t n_bytes)
+{
+	return n_bytes <= (uint64_t)256 << 20;
+}
+
 static void open_one(void *arg, size_t i, unsigned worker)
 {
 	(void)worker;
 	struct opening *o = arg;
 	struct opened *one = &o->opened[i];
+	one->file.stays = is_small(o->l->n_bytes);
 	one->result = load_file_open(o->l->paths.at[i], &one->file);
 	if (one->result == STATUS_OK)
 		one->result = open_inside(one);
@@ -154,15 +163,14 @@ static bool keep(struct load_job *job, struct opened *o)
 	return true;
 }
 
-/* Giving pages back and mapping them again costs more than small files are worth. */
+/* Now that their sizes are known: the data of some may have been on this node. */
 static void let_small_stay(struct load_job *job)
 {
-	static const uint64_t MOST = 256 << 20;
 	uint64_t n_bytes = 0;
 	for (size_t i = 0; i < job->files.n; i++)
 		n_bytes += job->files.at[i].is_inside ? 0 : job->files.at[i].map.n_bytes;
 	for (size_t i = 0; i < job->files.n; i++)
-		job->files.at[i].stays = n_bytes <= MOST;
+		job->files.at[i].stays = is_small(n_bytes);
 }
 
 /* Keeps the files that could be read; the first failure that counts decides. */
