@@ -286,36 +286,51 @@ static void timeline_job(void *arg, size_t i, unsigned worker)
 		atomic_store(&p->failed, true);
 }
 
-/* Marks the activities of contexts with time. */
-static void find_activities(const struct pipeline *p, size_t i, const bool *is_time,
-			    bool occurs[MODEL_N_ACTIVITIES])
+struct activities {
+	struct pipeline *p;
+	atomic_bool occurs[MODEL_N_ACTIVITIES];
+};
+
+/* Marks the activities of contexts where the thread has time. */
+static void activity_job(void *arg, size_t i, unsigned worker)
 {
-	const struct load_file *f = &p->job->files.at[p->threads.at[i].file];
+	struct activities *a = arg;
+	const struct pipeline *p = a->p;
+	const struct thread_work *w = &p->threads.at[i];
+	struct load_file *f = &p->job->files.at[w->file];
 	const struct load_thread *t = thread_of(p, i);
+	bool is_time[MSR_MAX_METRICS];
+	(void)worker;
+	describe_is_time(p->m, f, is_time);
 	for (size_t k = 0; k < t->cells.n; k++) {
 		const struct msr_cell *cells = (const void *)t->cells.at[k].content;
-		for (size_t c = 0; c < t->cells.at[k].n_bytes / sizeof *cells; c++)
-			if (load_cell_is_sound(f, t, &cells[c]) && cells[c].sum &&
-			    is_time[cells[c].metric])
-				occurs[p->m->contexts[node_context(p, p->threads.at[i].file,
-								   p->threads.at[i].thread,
-								   cells[c].node)]
-					       .activity] = true;
+		for (size_t c = 0; c < t->cells.at[k].n_bytes / sizeof *cells; c++) {
+			if (!load_cell_is_sound(f, t, &cells[c]) || !cells[c].sum ||
+			    !is_time[cells[c].metric])
+				continue;
+			atomic_bool *occurs =
+				&a->occurs[p->m->contexts[node_context(p, w->file, w->thread,
+								       cells[c].node)]
+						   .activity];
+			/* relaxed: pool_run() joins its threads before anyone reads */
+			if (!atomic_load_explicit(occurs, memory_order_relaxed))
+				atomic_store_explicit(occurs, true, memory_order_relaxed);
+		}
 	}
+	if (is_last_of_file(p, i))
+		load_release(f, LOAD_ALL);
 }
 
 static bool add_activities(struct pipeline *p)
 {
-	bool occurs[MODEL_N_ACTIVITIES] = {false}, is_time[MSR_MAX_METRICS];
+	struct activities a = {.p = p};
+	bool occurs[MODEL_N_ACTIVITIES];
 	if (!activity_find(p->m))
 		return false;
 	activity_mark_time(p->m);
-	for (size_t i = 0; i < p->threads.n; i++) {
-		describe_is_time(p->m, &p->job->files.at[p->threads.at[i].file], is_time);
-		find_activities(p, i, is_time, occurs);
-		if (is_last_of_file(p, i))
-			load_release(&p->job->files.at[p->threads.at[i].file], LOAD_ALL);
-	}
+	pool_run(p->threads.n, p->n_workers, activity_job, &a);
+	for (unsigned i = 0; i < MODEL_N_ACTIVITIES; i++)
+		occurs[i] = atomic_load(&a.occurs[i]);
 	return activity_add_metrics(p->m, occurs);
 }
 
@@ -344,7 +359,7 @@ static bool make_profiles(struct pipeline *p)
 	     gpu_settle(&p->gpu, p->m, p->expand.final_of) &&
 	     mpi_describe_metrics(&p->mpi, p->job, p->m) &&
 	     describe_processes(p->m, p->job, last_moments) && process_roles_find(p->m, p->job) &&
-	     describe_profiles(p->m, p->job, n_queues);
+	     describe_profiles(p->m, p->job, n_queues, p->n_workers);
 	if (ok)
 		number_profiles(p, n_queues);
 	ok = ok && gpu_describe(&p->gpu, p->m);

@@ -2,11 +2,13 @@
 /* See describe.h. Test: tests/unit/prof/test_order.c, tests/unit/prof/test_ledger.c. */
 #include "hpcprof-lite/attribute/describe.h"
 
+#include "common/base/pool.h"
 #include "hpcprof-lite/attribute/child_processes.h"
 #include "hpcprof-lite/attribute/ledger.h"
 #include "hpcprof-lite/load/load_records.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,14 +234,6 @@ bool describe_processes(struct model *m, const struct load_job *job, const uint6
 	return children_settle(m, job);
 }
 
-static size_t count_profiles(const struct load_job *job, const uint32_t *n_more)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < job->files.n; i++)
-		n += job->files.at[i].threads.n + n_more[i];
-	return n;
-}
-
 /* While measurement was on. */
 static uint64_t cpu_ns(const struct msr_thread *r)
 {
@@ -288,26 +282,47 @@ static bool describe_thread(const struct model *m, const struct load_file *f,
 	return ledger_of_thread(f, t, &out->ledger);
 }
 
-bool describe_profiles(struct model *m, struct load_job *job, const uint32_t *n_more)
+struct describing {
+	struct model *m;
+	struct load_job *job;
+	uint32_t *first; /* by file: its first profile */
+	atomic_bool failed;
+};
+
+static void describe_file(void *arg, size_t i, unsigned worker)
 {
-	size_t n = count_profiles(job, n_more);
+	struct describing *d = arg;
+	struct load_file *f = &d->job->files.at[i];
+	struct model_process *process = &d->m->private_->processes[i];
+	(void)worker;
+	process->is_live = f->is_live;
+	for (size_t k = 0; k < f->threads.n; k++) {
+		struct model_profile *p = &d->m->private_->profiles[d->first[i] + k];
+		if (!describe_thread(d->m, f, &f->threads.at[k], (uint32_t)i, p))
+			atomic_store(&d->failed, true);
+		process->is_live |= p->ledger.is_live;
+	}
+	load_release(f, LOAD_ALL);
+}
+
+bool describe_profiles(struct model *m, struct load_job *job, const uint32_t *n_more,
+		       unsigned n_workers)
+{
+	struct describing d = {m, job, calloc(job->files.n + 1, sizeof *d.first), false};
+	size_t n = 0;
+	for (size_t i = 0; d.first && i < job->files.n; i++) {
+		d.first[i] = (uint32_t)n;
+		n += job->files.at[i].threads.n + n_more[i];
+	}
 	m->profiles = m->private_->profiles = calloc(n + 1, sizeof *m->profiles);
 	m->private_->timelines = calloc(n + 1, sizeof *m->private_->timelines);
-	if (!m->profiles || !m->private_->timelines)
-		return false;
-	for (uint32_t i = 0; i < job->files.n; i++) {
-		m->private_->processes[i].is_live = job->files.at[i].is_live;
-		for (size_t k = 0; k < job->files.at[i].threads.n; k++) {
-			struct model_profile *p = &m->private_->profiles[m->n_profiles++];
-			if (!describe_thread(m, &job->files.at[i],
-					     &job->files.at[i].threads.at[k], i, p))
-				return false;
-			m->private_->processes[i].is_live |= p->ledger.is_live;
-		}
-		load_release(&job->files.at[i], LOAD_ALL);
-		m->n_profiles += n_more[i];
+	bool ok = d.first && m->profiles && m->private_->timelines;
+	if (ok) {
+		m->n_profiles = (uint32_t)n;
+		pool_run(job->files.n, n_workers, describe_file, &d);
 	}
-	return true;
+	free(d.first);
+	return ok && !atomic_load(&d.failed);
 }
 
 bool describe_timeline(const struct model *m, const struct load_file *f, struct load_thread *t,

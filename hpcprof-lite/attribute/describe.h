@@ -29,8 +29,10 @@ bool describe_processes(struct model *m, const struct load_job *job, const uint6
 /*
  * Makes profiles in the order of files and thread numbers, with their ledgers. After the profiles
  * of each file it leaves room for n_more[file] others. Also makes room for the time lines.
+ * n_workers: as in pool_run().
  */
-bool describe_profiles(struct model *m, struct load_job *job, const uint32_t *n_more);
+bool describe_profiles(struct model *m, struct load_job *job, const uint32_t *n_more,
+	unsigned n_workers);
 /*
  * Makes the time line of a thread whose node_to[] and shown_to[] hold contexts, and takes these
  * over. Several threads may call it for different lines at the same time.
