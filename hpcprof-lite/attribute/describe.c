@@ -343,7 +343,7 @@ bool describe_timeline(const struct model *m, const struct load_file *f, struct 
 	if (!line->parts)
 		return false;
 	line->n_parts = t->trace.n;
-	line->mapped = f->path && !f->map.is_copy ? f->map.bytes : NULL;
+	line->mapped = f->path && !f->map.is_copy && !f->stays ? f->map.bytes : NULL;
 	line->mapped_bytes = f->map.n_bytes;
 	for (size_t i = 0; i < t->trace.n; i++)
 		line->parts[i] = (struct model_trace_part){

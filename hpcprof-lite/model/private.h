@@ -25,8 +25,8 @@ struct model_timeline {
 	struct model_trace_part *parts; /* owned */
 	size_t n_parts;
 	/*
-	 * The mapped file that holds the parts; its pages may be given back after use. NULL: not
-	 * mapped.
+	 * The mapped file that holds the parts, whose pages are given back after use. NULL: they
+	 * stay.
 	 */
 	const uint8_t *mapped;
 	uint64_t mapped_bytes;
