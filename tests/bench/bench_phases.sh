@@ -48,6 +48,7 @@ BEGIN {
 	step("cctdb_write_cct", "cct.db")
 	step("cctdb_write_trace", "trace.db")
 	step("write_otf2", "OTF2")
+	step("html_pack|html_pack_end|pack_one", "report.html, packing")
 	step("html_write_values", "report.html, values")
 	step("html_write_times", "report.html, time lines")
 	step("write_report", "report.html, the rest")
