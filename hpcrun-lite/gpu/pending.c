@@ -71,11 +71,16 @@ static struct pending_slot *choose(const struct pending *p, uint64_t id)
 	return oldest;
 }
 
-/* A thread that ended while it held the lock costs others a second once, and not at each launch. */
+/*
+ * A thread that ended while it held the lock costs others a second once, and not at each launch.
+ * One that was only stopped gives the lock back.
+ */
 static bool lock(struct pending *p)
 {
-	if (gpu_lock_try(&p->lock))
+	if (gpu_lock_try(&p->lock)) {
+		atomic_store_explicit(&p->is_dead, false, memory_order_relaxed);
 		return true;
+	}
 	if (gpu_lock_is_nested() || atomic_load_explicit(&p->is_dead, memory_order_relaxed))
 		return false;
 	if (gpu_lock_wait(&p->lock))

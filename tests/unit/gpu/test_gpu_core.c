@@ -293,6 +293,24 @@ static void pending_without_memory(void **state)
 	assert_int_equal(pending_take(&p, 999, &l), PENDING_RECORDED);
 }
 
+/* A holder that was stopped for longer than others wait is not taken for dead for ever. */
+static void pending_holder_stopped(void **state)
+{
+	struct pending p = {.first_id = 0};
+	const struct pending_launch l = {.id = 1000, .kind = MSR_GPU_KERNEL};
+	enum msr_gpu_loss cause;
+	unsigned n_out;
+	(void)state;
+	assert_true(trylock_take(&p.lock));
+	assert_false(pending_add(&p, &l, &n_out, &cause));
+	assert_int_equal(cause, MSR_GPU_LOSS_BUSY);
+	assert_true(p.is_dead);
+	trylock_give(&p.lock);
+	assert_true(pending_add(&p, &l, &n_out, &cause));
+	assert_false(p.is_dead);
+	pending_clear(&p);
+}
+
 /* ---- losses ---- */
 
 static void file_full(void **state)
@@ -660,6 +678,7 @@ int main(void)
 		TEST(bounded),
 		TEST(pending),
 		TEST(pending_without_memory),
+		TEST(pending_holder_stopped),
 		TEST(file_full),
 		TEST(lost_by_id),
 		TEST(stopped),
