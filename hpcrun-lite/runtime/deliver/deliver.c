@@ -74,6 +74,23 @@ static void close_descriptors(void)
 		sys_close(fd);
 }
 
+/* Takes no new descriptor: the program may have none left, or may have closed these three. */
+static bool make_standard_descriptors(void)
+{
+	int fd = 0;
+	if (helper.waits_for_end) {
+		if (helper.end_of_us[0] != 0)
+			sys_call3(SYS_dup3, helper.end_of_us[0], 0, 0);
+		sys_fcntl(fd++, F_SETFD, 0);
+	}
+	for (; fd < 3; fd++) {
+		sys_close(fd);
+		if (sys_open("/dev/null", O_RDWR, 0) != fd)
+			return false;
+	}
+	return true;
+}
+
 /*
  * The program's files, its terminal and its directory are not held by the helper. It copies when
  * its standard input ends.
@@ -84,12 +101,7 @@ static void be_helper(void)
 		process.config.tool, CONFIG_COLLECT, store_path(), store_local_path(),
 		store_left_path()[0] ? store_left_path() : NULL, NULL};
 	const char *const environment[] = {NULL};
-	/* The program may have closed 0 to 2, and dup3 needs two different descriptors. */
-	const int null = sys_open("/dev/null", O_RDWR, 0);
-	const int input = sys_fcntl(helper.waits_for_end ? helper.end_of_us[0] : null, F_DUPFD, 3);
-	const int output = sys_fcntl(null, F_DUPFD, 3);
-	if (sys_call3(SYS_dup3, input, 0, 0) < 0 || sys_call3(SYS_dup3, output, 1, 0) < 0 ||
-	    sys_call3(SYS_dup3, output, 2, 0) < 0)
+	if (!make_standard_descriptors())
 		sys_call3(SYS_exit_group, 127, 0, 0);
 	close_descriptors();
 	sys_call3(SYS_setsid, 0, 0, 0);

@@ -49,6 +49,10 @@ measure --local "$NODE" -- sh -c 'exec 0<&- 1>&-; exit 6'
 is "standard descriptors closed" "$status $(grep -c 'cannot copy' "$T/stderr")" "6 0"
 collected "standard descriptors closed: the file is copied"
 
+measure --local "$NODE" -- "$ENDS" full
+is "no free descriptor" "$status $(grep -c 'cannot copy' "$T/stderr")" "0 0"
+collected "no free descriptor: the file is copied"
+
 measure --local "$NODE" -- "$ENDS" ignore
 is "SIGCHLD is ignored" "$status $(grep -c 'cannot copy' "$T/stderr")" "0 0"
 collected "SIGCHLD is ignored: the file is copied"

@@ -11,7 +11,10 @@
  *	ends become SECONDS   a child that outlives its parent works, then executes true
  *	ends thread SECONDS   a child that outlives its parent works, then starts a thread
  *	ends late SECONDS     the same without a thread; the tool sees the child late
+ *	ends full             ends without a free descriptor
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -146,8 +149,17 @@ static int work_late(double s)
 	return 0;
 }
 
+static int use_all_descriptors(void)
+{
+	while (open("/dev/null", O_RDONLY) >= 0)
+		;
+	return errno != EMFILE;
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 2 && !strcmp(argv[1], "full"))
+		return use_all_descriptors();
 	if (argc == 2 && !strcmp(argv[1], "adopt"))
 		return adopt();
 	if (argc == 2 && !strcmp(argv[1], "ignore"))
