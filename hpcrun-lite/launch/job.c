@@ -97,11 +97,12 @@ static int append_run(
 
 /*
  * Reads the parent, the start time in clock ticks since boot, and the name of a process. Returns
- * false if /proc does not have it.
+ * false if there is none, or if all of its threads have ended and its parent has not waited for it.
  */
 static bool process_stat(long pid, long *parent, unsigned long long *start, char comm[32])
 {
-	char path[64], text[1024];
+	char path[64], text[1024], state;
+	int n_threads;
 	snprintf(path, sizeof path, "/proc/%ld/stat", pid);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
@@ -115,9 +116,10 @@ static bool process_stat(long pid, long *parent, unsigned long long *start, char
 		return false;
 	snprintf(comm, 32, "%.*s", (int)(close_paren - open_paren - 1), open_paren + 1);
 	return sscanf(close_paren + 1,
-		      " %*c %ld %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+		      " %c %ld %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d "
 		      "%*d %llu",
-		      parent, start) == 2;
+		      &state, parent, &n_threads, start) == 4 &&
+	       (state != 'Z' || n_threads > 1);
 }
 
 bool job_process_start(long pid, uint64_t *ticks)

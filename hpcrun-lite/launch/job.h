@@ -47,7 +47,8 @@ struct job {
 #define JOB_ALONE_MARK " alone " /* in the identity of a run of JOB_ALONE */
 
 /*
- * When a process of this host started, in clock ticks since boot. Returns false if there is none.
+ * When a process of this host started, in clock ticks since boot. Returns false if there is none,
+ * or it has ended.
  */
 bool job_process_start(long pid, uint64_t *ticks);
 

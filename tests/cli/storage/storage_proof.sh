@@ -118,6 +118,10 @@ sound "a child that begins when its parent has ended: it is sound"
 is "a child that begins when its parent has ended: its data are there" "$(n_processes)" 2
 weights_fit "a child that begins when its parent has ended: nothing is lost" 3 100
 
+measure --local "$NODE" -- "$ENDS" unwaited
+is "a child that was killed and is not waited for: status" "$status" 0
+collected "a child that was killed and is not waited for: the file is copied"
+
 # ---- a killed process ----
 
 killed() {

@@ -12,6 +12,7 @@
  *	ends thread SECONDS   a child that outlives its parent works, then starts a thread
  *	ends late SECONDS     the same without a thread; the tool sees the child late
  *	ends full             ends without a free descriptor
+ *	ends unwaited         kills its child and does not wait for it
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -156,8 +157,27 @@ static int use_all_descriptors(void)
 	return errno != EMFILE;
 }
 
+static int kill_child(void)
+{
+	siginfo_t info;
+	int ends[2];
+	char byte = 0;
+	if (pipe(ends) != 0)
+		return 1;
+	const pid_t child = fork();
+	while (child == 0)
+		if (write(ends[1], &byte, 1) == 1)
+			pause();
+	if (read(ends[0], &byte, 1) != 1)
+		return 1;
+	kill(child, SIGKILL);
+	return waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT);
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 2 && !strcmp(argv[1], "unwaited"))
+		return kill_child();
 	if (argc == 2 && !strcmp(argv[1], "full"))
 		return use_all_descriptors();
 	if (argc == 2 && !strcmp(argv[1], "adopt"))
