@@ -30,6 +30,7 @@ struct copy {
 	int in, out;
 	uint64_t size;      /* of what the file holds */
 	bool is_again;      /* the target has the data; only parts of children may be newer */
+	bool is_unused;     /* the kernel says that no process writes to the file */
 	unsigned n_running; /* children that write to the file */
 	uint64_t n_bytes;   /* copied */
 	struct msr_header header;
@@ -117,8 +118,8 @@ static bool each_child(struct copy *c, bool (*fn)(struct copy *c, uint64_t at,
 }
 
 /*
- * A part that is taken has its whole length when the maker has ended. Until its child has begun,
- * nothing else tells it; a failed fork leaves one, too.
+ * A part that is taken has its whole length when the maker has ended. It is empty until its child
+ * begins, and for ever after a failed fork. Only the kernel knows the difference.
  */
 static bool count_running(struct copy *c, uint64_t at, const struct msr_extent *e)
 {
@@ -127,7 +128,7 @@ static bool count_running(struct copy *c, uint64_t at, const struct msr_extent *
 	    !read_exactly(c->in, &h, sizeof h, at + sizeof *e))
 		return true;
 	if (e->used == 0 || (e->used >= sizeof h && !has_magic(&h)))
-		c->n_running++;
+		c->n_running += !c->is_unused;
 	else if (e->used >= sizeof h) /* A process that has left has a file of its own. */
 		c->n_running += together_is_running(&h);
 	return true;
@@ -196,10 +197,11 @@ static bool may_be_running(const struct msr_header *h)
  * that a process has open or mapped for writing (fcntl(2), F_SETLEASE). Where there are no leases,
  * the header says whether the process may run.
  */
-static bool is_in_use(const struct copy *c)
+static bool is_in_use(struct copy *c)
 {
 	if (fcntl(c->in, F_SETLEASE, F_RDLCK) == 0) {
 		fcntl(c->in, F_SETLEASE, F_UNLCK);
+		c->is_unused = true;
 		return false;
 	}
 	return errno == EAGAIN || !has_magic(&c->header) || may_be_running(&c->header);

@@ -122,6 +122,17 @@ measure --local "$NODE" -- "$ENDS" unwaited
 is "a child that was killed and is not waited for: status" "$status" 0
 collected "a child that was killed and is not waited for: the file is copied"
 
+# ---- a fork that fails ----
+
+measure --local "$NODE" -- "$ENDS" alone
+if [ "$status" -ne 3 ]; then
+	is "a fork that fails: status" "$status" 0
+	collect "$OUT"
+	collected "a fork that fails: --collect removes what is on the node"
+else
+	skip "a fork that fails" "root may fork"
+fi
+
 # ---- a killed process ----
 
 killed() {

@@ -12,6 +12,7 @@
  *	ends thread SECONDS   a child that outlives its parent works, then starts a thread
  *	ends late SECONDS     the same without a thread; the tool sees the child late
  *	ends full             ends without a free descriptor
+ *	ends alone            a fork fails
  *	ends unwaited         kills its child and does not wait for it
  */
 #include <errno.h>
@@ -24,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -157,6 +159,21 @@ static int use_all_descriptors(void)
 	return errno != EMFILE;
 }
 
+/* For root there is no limit. */
+static int fail_to_fork(void)
+{
+	struct rlimit before, none;
+	if (getrlimit(RLIMIT_NPROC, &before) != 0)
+		return 1;
+	none = (struct rlimit){0, before.rlim_max};
+	setrlimit(RLIMIT_NPROC, &none);
+	const pid_t child = fork();
+	setrlimit(RLIMIT_NPROC, &before);
+	if (child == 0)
+		_exit(0);
+	return child > 0 ? 3 : 0;
+}
+
 static int kill_child(void)
 {
 	siginfo_t info;
@@ -180,6 +197,8 @@ int main(int argc, char **argv)
 		return kill_child();
 	if (argc == 2 && !strcmp(argv[1], "full"))
 		return use_all_descriptors();
+	if (argc == 2 && !strcmp(argv[1], "alone"))
+		return fail_to_fork();
 	if (argc == 2 && !strcmp(argv[1], "adopt"))
 		return adopt();
 	if (argc == 2 && !strcmp(argv[1], "ignore"))
