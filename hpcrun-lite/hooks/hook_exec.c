@@ -209,14 +209,14 @@ static int exec_call(const struct exec_call *c)
 					    runtime_is_owner());
 	struct msr_unmeasured *unmeasured =
 		runtime_child_unmeasured(sys_getpid(), reason_of(kind), memory, true);
-	runtime_exec_begin();
+	runtime_exec_begin(takes_library(kind));
 	bool hidden = hook_signal_exec_begin();
 	errno = saved;
 	int result = call_next(c, environment);
 	if (result < 0 && errno == E2BIG && environment != c->environment) {
 		runtime_exec_failed();
 		runtime_note(no_room);
-		runtime_exec_begin();
+		runtime_exec_begin(false);
 		errno = saved;
 		result = call_next(c, c->environment);
 	}

@@ -375,7 +375,7 @@ static bool claim_end(void)
 	       !atomic_exchange_explicit(&life.ended, true, memory_order_relaxed);
 }
 
-static void end(enum msr_exit_kind kind, int code)
+static void end(enum msr_exit_kind kind, int code, bool has_next)
 {
 	const bool bus = file_fault_open();
 	if (thread_self)
@@ -411,8 +411,8 @@ static void end(enum msr_exit_kind kind, int code)
 	}
 	records_trim();
 	store_finish(quiet);
-	/* The next program has our file copied when it ends, but not an ancestor's that we use. */
-	if (is_local && kind == MSR_EXIT_EXEC && store_fd() < 0)
+	/* A measured next program has our file copied when it ends, but not an ancestor's. */
+	if (is_local && kind == MSR_EXIT_EXEC && (store_fd() < 0 || !has_next))
 		deliver_after_end();
 	else if (is_local && kind != MSR_EXIT_EXEC) {
 		const bool answers = deliver_and_say();
@@ -427,7 +427,7 @@ void runtime_end(enum msr_exit_kind kind, int code)
 	if (!atomic_load_explicit(&life.ended, memory_order_relaxed))
 		gpu_glue_at_end(false, false);
 	if (claim_end())
-		end(kind, code);
+		end(kind, code, false);
 }
 
 void runtime_fatal_signal(int sig)
@@ -482,7 +482,7 @@ void runtime_withdraw(const char *why)
 	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask);
 }
 
-void runtime_exec_begin(void)
+void runtime_exec_begin(bool is_measured)
 {
 	if (!process.measuring)
 		return;
@@ -490,7 +490,7 @@ void runtime_exec_begin(void)
 		gpu_glue_at_end(false, true);
 	uint64_t mask = block_signal();
 	if (claim_end())
-		end(MSR_EXIT_EXEC, 0);
+		end(MSR_EXIT_EXEC, 0, is_measured);
 	drain_signal();
 	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask);
 }

@@ -172,11 +172,11 @@ void runtime_withdraw(const char *why);
  * Call begin right before execve and its variants, in the same thread, and failed if the exec
  * returned. begin stops the sources of this thread and removes pending sampling signals, whose
  * default action would kill the next program. It marks the file as ended by exec. failed undoes
- * both.
+ * both. `is_measured`: the next program takes the library, so its end has this file copied, too.
  *
  * In a child of vfork, both only remove pending signals. Both keep the signal mask. Signal-safe.
  */
-void runtime_exec_begin(void);
+void runtime_exec_begin(bool is_measured);
 void runtime_exec_failed(void);
 
 /* ---- descriptors ---- */

@@ -33,8 +33,8 @@ bool deliver_and_say(void);
 
 /*
  * Does not wait for the copy: the file is copied when the process is gone, or executes another
- * program. For a fatal signal, because other threads must not run on, and for an exec of a process
- * that uses an ancestor's file. Says nothing. deliver_stay(): the exec has failed.
+ * program. For a fatal signal, because other threads must not run on, and for an exec after which
+ * no process would have the file copied. Says nothing. deliver_stay(): the exec has failed.
  */
 void deliver_after_end(void);
 void deliver_stay(void);

@@ -133,6 +133,18 @@ else
 	skip "a fork that fails" "root may fork"
 fi
 
+# ---- an exec of a program that cannot be measured ----
+
+echo 'int main(void) { return 7; }' >"$T/static.c"
+if ${CC:-cc} -static -o "$T/static" "$T/static.c" >"$T/cc" 2>&1; then
+	measure --local "$NODE" -- sh -c 'exec "$0"' "$T/static"
+	is "an exec of a static program: status" "$status" 7
+	collected "an exec of a static program: the file is copied"
+	sound "an exec of a static program: it is sound"
+else
+	skip "an exec of a static program" "the C library is not here as an archive"
+fi
+
 # ---- a killed process ----
 
 killed() {
