@@ -95,6 +95,19 @@ static bool copy_data(struct copy *c)
 }
 
 /*
+ * After a fatal signal there are parts that no child has taken. The extent before the parts has the
+ * number of those taken (nursery.c). It is read after the parts before, whose children may fork.
+ */
+static bool is_taken(const struct copy *c, uint64_t nursery, uint32_t i)
+{
+	uint32_t n_taken;
+	return !nursery ||
+	       !read_exactly(c->in, &n_taken, sizeof n_taken,
+			     nursery + sizeof(struct msr_extent)) ||
+	       i < n_taken;
+}
+
+/*
  * Calls fn with each child's part of the file, also if the child has left it. Stops and returns
  * false if fn does.
  */
@@ -102,6 +115,8 @@ static bool each_child(struct copy *c, bool (*fn)(struct copy *c, uint64_t at,
 						      const struct msr_extent *e))
 {
 	struct msr_extent e;
+	uint64_t nursery = 0;
+	uint32_t n = 0;
 	for (uint64_t at = MSR_HEADER_BYTES; at + sizeof e <= c->size;) {
 		if (!read_exactly(c->in, &e, sizeof e, at))
 			return true;
@@ -110,7 +125,11 @@ static bool each_child(struct copy *c, bool (*fn)(struct copy *c, uint64_t at,
 			at = (at & ~UINT64_C(4095)) + 4096; /* unused space ends at a page */
 			continue;
 		}
-		if (e.kind == MSR_PROCESS && !fn(c, at, &e))
+		if (e.kind == MSR_FREE) {
+			nursery = at;
+			n = 0;
+		}
+		if (e.kind == MSR_PROCESS && is_taken(c, nursery, n++) && !fn(c, at, &e))
 			return false;
 		at += e.length;
 	}

@@ -64,7 +64,10 @@ static uint8_t *open_base(const struct nursery *n)
 	return atomic_load_explicit(&n->base, memory_order_seq_cst);
 }
 
-/* The number of taken slabs. It is in the extent before them, so that all processes see it. */
+/*
+ * The number of taken slabs. It is in the extent before them, so that all processes see it, and
+ * collect_file.c.
+ */
 static _Atomic uint32_t *n_taken(uint8_t *base)
 {
 	return (_Atomic uint32_t *)(void *)(base + sizeof(struct msr_extent));

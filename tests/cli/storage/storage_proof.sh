@@ -118,6 +118,19 @@ sound "a child that begins when its parent has ended: it is sound"
 is "a child that begins when its parent has ended: its data are there" "$(n_processes)" 2
 weights_fit "a child that begins when its parent has ended: nothing is lost" 3 100
 
+# shellcheck disable=SC2016 # the measured shell's
+measure --local "$NODE" -- sh -c '(exit 0); kill -TERM $$'
+collected "a fatal signal of a process that has forked: the file is copied"
+sound "a fatal signal of a process that has forked: it is sound" -k
+is "a fatal signal of a process that has forked: all are there" "$(n_processes)" 2
+
+# shellcheck disable=SC2016 # the measured shell's
+measure --local "$NODE" -- sh -c '(sleep 0.3; exit 0) & kill -TERM $$'
+settled 2
+collected "a fatal signal of a process with a child that goes on: the files are copied"
+sound "a fatal signal of a process with a child that goes on: they are sound" -k
+is "a fatal signal of a process with a child that goes on: all are there" "$(n_processes)" 3
+
 measure --local "$NODE" -- "$ENDS" unwaited
 is "a child that was killed and is not waited for: status" "$status" 0
 collected "a child that was killed and is not waited for: the file is copied"
