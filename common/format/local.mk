@@ -13,6 +13,7 @@ libhlbase_la_SOURCES += \
 	common/format/structure_layout.c common/format/structure_layout.h \
 	common/format/structure_names.c \
 	common/format/structure_open.c \
+	common/format/structure_waits.c \
 	common/format/structure_write.c common/format/structure_write.h
 # What the run time needs of it.
 libhlsafe_la_SOURCES += \

@@ -135,6 +135,82 @@ size_t structure_n_calls(const struct structure *s);
 struct structure_call structure_get_call(const struct structure *s, size_t i);
 
 /*
+ * What instructions of GPU code wait for. Known for cubins of sm_70 and later; doc/dependencies.md
+ * says how it is found and what the kinds and operations mean.
+ */
+enum structure_wait_kind {
+	STRUCTURE_WAIT_RESULT,   /* the cause writes a register after a varying time: a load */
+	STRUCTURE_WAIT_OPERANDS, /* the cause still has to read its operands: a store */
+	STRUCTURE_WAIT_FIXED,    /* the cause writes a register after a known number of cycles */
+	STRUCTURE_WAIT_WARPS,    /* a barrier: the cause ends a path into it */
+	STRUCTURE_N_WAIT_KINDS
+};
+
+/* What the instruction that is the cause does. */
+enum structure_operation {
+	STRUCTURE_OTHER_OPERATION,
+	STRUCTURE_ARITHMETIC,    /* of integers, floats, predicates; moves */
+	STRUCTURE_DOUBLE,        /* arithmetic of doubles */
+	STRUCTURE_TENSOR,        /* matrix operations */
+	STRUCTURE_MUFU,          /* reciprocal, root, sine and the like */
+	STRUCTURE_CONVERSION,    /* between types; bit counts */
+	STRUCTURE_SPECIAL,       /* reads a special register: clock, index of the thread */
+	STRUCTURE_UNIFORM,       /* moves between warp-wide and thread registers */
+	STRUCTURE_SHUFFLE,       /* exchanges values in a warp: SHFL, VOTE, MATCH, REDUX */
+	STRUCTURE_GLOBAL_LOAD,
+	STRUCTURE_GLOBAL_STORE,
+	STRUCTURE_GLOBAL_ATOMIC,
+	STRUCTURE_LOCAL_LOAD,    /* spilled registers, arrays of a thread */
+	STRUCTURE_LOCAL_STORE,
+	STRUCTURE_SHARED_LOAD,
+	STRUCTURE_SHARED_STORE,
+	STRUCTURE_SHARED_ATOMIC,
+	STRUCTURE_GENERIC_LOAD,  /* the address says at run time which memory it is */
+	STRUCTURE_GENERIC_STORE,
+	STRUCTURE_GENERIC_ATOMIC,
+	STRUCTURE_CONSTANT_LOAD,
+	STRUCTURE_TEXTURE,
+	STRUCTURE_SURFACE,
+	STRUCTURE_ASYNC_COPY,    /* from global to shared memory, or back */
+	STRUCTURE_TENSOR_MEMORY, /* Blackwell's memory of the tensor cores */
+	STRUCTURE_FENCE,         /* MEMBAR and cache control */
+	STRUCTURE_BARRIER,       /* BAR, and barriers in shared memory */
+	STRUCTURE_BRANCH,
+	STRUCTURE_CALL,          /* what is waited for is in the called function */
+	STRUCTURE_N_OPERATIONS
+};
+/* A short English name in lower case, such as "global load". */
+const char *structure_operation_name(enum structure_operation operation);
+
+struct structure_cause {
+	uint64_t link_addr;
+	enum structure_wait_kind kind; /* STRUCTURE_N_WAIT_KINDS: of a newer version */
+	enum structure_operation operation;
+	/*
+	 * Cycles that a warp needs at least to issue what is on the shortest way from the cause to
+	 * the wait. For STRUCTURE_WAIT_WARPS: on the longest way through the cause to the barrier
+	 * from the last one, each loop once. 65535 also stands for more.
+	 */
+	uint32_t cycles;
+	/* The waiting instruction reads the result; for OPERANDS, overwrites the operand. */
+	bool is_used;
+	bool is_carried;         /* the cause is in an earlier iteration of a loop around both */
+};
+
+/* An instruction that waits, and its causes first .. first + n - 1, the most likely one first. */
+struct structure_wait {
+	uint64_t link_addr;
+	size_t first, n;         /* n > 0 */
+};
+/* In ascending order of address; i < structure_n_waits(). */
+size_t structure_n_waits(const struct structure *s);
+struct structure_wait structure_get_wait(const struct structure *s, size_t i);
+/* The wait at exactly this address, in O(log n). Returns false if no cause is known. */
+bool structure_find_wait(const struct structure *s, uint64_t link_addr,
+			 struct structure_wait *wait);
+struct structure_cause structure_get_cause(const struct structure *s, size_t i);
+
+/*
  * Finds function scopes by name; a measurement knows a GPU kernel only by its name.
  *
  * Call structure_index_names() once before several threads use the structure. If it returns

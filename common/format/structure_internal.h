@@ -38,6 +38,8 @@ STRUCTURE_RECORD_AT(interval, STRUCTURE_INTERVALS)
 STRUCTURE_RECORD_AT(alias, STRUCTURE_ALIASES)
 STRUCTURE_RECORD_AT(resources, STRUCTURE_RESOURCES)
 STRUCTURE_RECORD_AT(call, STRUCTURE_CALLS)
+STRUCTURE_RECORD_AT(wait, STRUCTURE_WAITS)
+STRUCTURE_RECORD_AT(cause, STRUCTURE_CAUSES)
 
 /* Offset of the path of source file `i` in the strings. */
 static inline uint32_t structure_file_at(const struct structure *s, size_t i)

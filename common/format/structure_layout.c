@@ -15,6 +15,8 @@ static_assert(sizeof(struct structure_interval_record) == 16, "layout");
 static_assert(sizeof(struct structure_alias_record) == 8, "layout");
 static_assert(sizeof(struct structure_resources_record) == 40, "layout");
 static_assert(sizeof(struct structure_call_record) == 16, "layout");
+static_assert(sizeof(struct structure_wait_record) == 8, "layout");
+static_assert(sizeof(struct structure_cause_record) == 8, "layout");
 
 uint64_t structure_check_add(uint64_t check, const void *bytes, size_t n_bytes)
 {

@@ -12,13 +12,13 @@
 
 #define STRUCTURE_MAGIC "HPCSTRU" /* 8 bytes with the terminating NUL */
 #define STRUCTURE_VERSION_MAJOR 1
-#define STRUCTURE_VERSION_MINOR 1
+#define STRUCTURE_VERSION_MINOR 2
 #define STRUCTURE_BUILD_ID_MAX 32
 /*
  * Of what an analysis says. Raise it with every change of that: what caches have is old then. In
  * the cache, GPU code has it in the name, so that the run time finds files of this version.
  */
-#define STRUCTURE_REVISION 5
+#define STRUCTURE_REVISION 6
 
 #define STRUCTURE_FLAG_LINES 1u
 #define STRUCTURE_FLAG_DWARF 2u
@@ -37,6 +37,8 @@ enum structure_section_kind {
 	STRUCTURE_ALIASES,
 	STRUCTURE_RESOURCES, /* since 1.1, as is the next */
 	STRUCTURE_CALLS,
+	STRUCTURE_WAITS,     /* since 1.2, as is the next */
+	STRUCTURE_CAUSES,
 	STRUCTURE_N_SECTIONS /* last kind + 1 */
 };
 
@@ -97,6 +99,20 @@ struct structure_call_record {
 	uint64_t link_addr;
 	uint32_t target, flags;
 };
+
+/* The causes of a wait end where those of the next wait begin. */
+struct structure_wait_record {
+	uint32_t link_addr, first;
+};
+
+struct structure_cause_record {
+	uint32_t link_addr;
+	uint16_t cycles;
+	uint8_t operation, flags; /* flags: the low bits are enum structure_wait_kind */
+};
+#define STRUCTURE_CAUSE_KIND 7u
+#define STRUCTURE_CAUSE_USED 8u
+#define STRUCTURE_CAUSE_CARRIED 16u
 
 #define STRUCTURE_CHECK_START UINT64_C(0x9E3779B97F4A7C15)
 /* Continues a check value over `n_bytes`, which count as zero-filled to a multiple of 8. */

@@ -21,6 +21,8 @@ static const size_t record_bytes[STRUCTURE_N_SECTIONS] = {
 	[STRUCTURE_ALIASES] = sizeof(struct structure_alias_record),
 	[STRUCTURE_RESOURCES] = sizeof(struct structure_resources_record),
 	[STRUCTURE_CALLS] = sizeof(struct structure_call_record),
+	[STRUCTURE_WAITS] = sizeof(struct structure_wait_record),
+	[STRUCTURE_CAUSES] = sizeof(struct structure_cause_record),
 };
 
 static bool is_string(const struct structure *s, uint32_t offset)
@@ -151,6 +153,23 @@ static enum status check_gpu(const struct structure *s)
 	return STATUS_OK;
 }
 
+/* Each wait has a cause, and each cause belongs to a wait. */
+static enum status check_waits(const struct structure *s)
+{
+	size_t n = s->tables[STRUCTURE_WAITS].n, n_causes = s->tables[STRUCTURE_CAUSES].n;
+	for (size_t i = 0; i < n; i++) {
+		const struct structure_wait_record *w = structure_wait_at(s, i);
+		const struct structure_wait_record *last =
+			i > 0 ? structure_wait_at(s, i - 1) : NULL;
+		if (w->first >= n_causes || (last ? last->first >= w->first : w->first != 0) ||
+		    (last && last->link_addr >= w->link_addr))
+			return damaged(s, "wait", i);
+	}
+	if (n == 0 && n_causes > 0)
+		return damaged(s, "causes without a wait, number", n_causes);
+	return STATUS_OK;
+}
+
 static bool interval_ok(const struct structure *s, const struct structure_interval_record *v)
 {
 	return is_index_or_none(s, STRUCTURE_SCOPES, v->scope) &&
@@ -203,6 +222,8 @@ enum status structure_open(const char *name, const uint8_t *bytes, size_t n_byte
 		status = check_intervals(s);
 	if (status == STATUS_OK)
 		status = check_gpu(s);
+	if (status == STATUS_OK)
+		status = check_waits(s);
 	if (status != STATUS_OK) {
 		free(s);
 		return status;

@@ -58,6 +58,8 @@ void structure_lay_out(const struct structure_content *c, struct structure_piece
 	add_section(p, STRUCTURE_ALIASES, c->aliases, c->n_aliases, sizeof *c->aliases);
 	add_section(p, STRUCTURE_RESOURCES, c->resources, c->n_resources, sizeof *c->resources);
 	add_section(p, STRUCTURE_CALLS, c->calls, c->n_calls, sizeof *c->calls);
+	add_section(p, STRUCTURE_WAITS, c->waits, c->n_waits, sizeof *c->waits);
+	add_section(p, STRUCTURE_CAUSES, c->causes, c->n_causes, sizeof *c->causes);
 	uint64_t check = STRUCTURE_CHECK_START;
 	for (int i = 0; i < p->n; i++)
 		if (p->at[i].iov_base !=

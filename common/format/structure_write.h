@@ -36,6 +36,10 @@ struct structure_content {
 	size_t n_resources;
 	const struct structure_call_record *calls;
 	size_t n_calls;
+	const struct structure_wait_record *waits;
+	size_t n_waits;
+	const struct structure_cause_record *causes;
+	size_t n_causes;
 };
 
 /*

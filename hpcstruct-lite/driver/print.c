@@ -141,6 +141,42 @@ static void print_calls(struct printer *p)
 	}
 }
 
+static void print_cause(struct printer *p, const struct structure_cause *c)
+{
+	static const char *const kinds[STRUCTURE_N_WAIT_KINDS + 1] = {
+		"result of", "operands of", "latency of", "warps at", "something newer at"};
+	struct structure_place place;
+	fprintf(p->out, "    %s %s 0x%llx ", kinds[c->kind], structure_operation_name(c->operation),
+		(unsigned long long)c->link_addr);
+	if (structure_lookup(p->s, c->link_addr, &place))
+		print_place(p, place.file, place.line);
+	else
+		fputc('?', p->out);
+	fprintf(p->out, " cycles %u%s%s\n", c->cycles, c->is_used ? " used" : "",
+		c->is_carried ? " carried" : "");
+}
+
+static void print_waits(struct printer *p)
+{
+	size_t n = structure_n_waits(p->s);
+	if (n > 0)
+		fputs("\nwaits\n", p->out);
+	for (size_t i = 0; i < n; i++) {
+		struct structure_wait w = structure_get_wait(p->s, i);
+		struct structure_place place;
+		fprintf(p->out, "  0x%llx ", (unsigned long long)w.link_addr);
+		if (structure_lookup(p->s, w.link_addr, &place))
+			print_place(p, place.file, place.line);
+		else
+			fputc('?', p->out);
+		fputc('\n', p->out);
+		for (size_t k = w.first; k < w.first + w.n; k++) {
+			struct structure_cause c = structure_get_cause(p->s, k);
+			print_cause(p, &c);
+		}
+	}
+}
+
 static void print_function(struct printer *p, uint32_t id, const struct structure_scope *f)
 {
 	foreign_printf(p->out, "\nfunction 0x%llx %s", (unsigned long long)f->entry, f->name);
@@ -245,6 +281,7 @@ enum status print_structure(const char *path, FILE *out)
 		for (size_t i = p.first_item[n_scopes]; i < p.items.n; i++)
 			print_item(&p, &p.items.at[i], 1);
 		print_calls(&p);
+		print_waits(&p);
 	}
 	if (status == STATUS_OK && (ferror(out) || fflush(out) != 0)) {
 		log_error(path, "cannot be printed: %s", strerror(errno));

@@ -51,6 +51,17 @@ static void read_all(const struct structure *s)
 	       strlen(structure_producer(s));
 	for (uint64_t a = 0; a < 64; a++)
 		sum += structure_lookup(s, UINT64_C(1) << a, &place);
+	for (size_t i = 0; i < structure_n_waits(s); i++) {
+		struct structure_wait w = structure_get_wait(s, i), found;
+		if (w.n == 0 || !structure_find_wait(s, w.link_addr, &found) ||
+		    found.first != w.first || found.n != w.n)
+			abort();
+		for (size_t k = w.first; k < w.first + w.n; k++) {
+			struct structure_cause c = structure_get_cause(s, k);
+			sum += strlen(structure_operation_name(c.operation)) + c.link_addr +
+			       c.cycles + (c.kind <= STRUCTURE_N_WAIT_KINDS ? 0 : 1u << 31);
+		}
+	}
 	structure_build_id(s, &n_bytes);
 	sum += n_bytes;
 }

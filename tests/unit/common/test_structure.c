@@ -41,6 +41,13 @@ static const struct structure_resources_record resources[] = {
 	{0, STRUCTURE_RESOURCES_KERNEL, 32, 1024, 16, 48, 20, 256, 1, 0},
 	{2, 0, 24, 0, 0, 0, 0, 0, 0, 0}};
 static const struct structure_call_record calls[] = {{0x1004, 2, 0}, {0x1014, STRUCTURE_NONE, 0}};
+static const struct structure_wait_record waits[] = {{0x1010, 0}, {0x9008, 2}};
+static const struct structure_cause_record causes[] = {
+	{0x1000, 300, STRUCTURE_GLOBAL_LOAD,
+	 STRUCTURE_WAIT_RESULT | STRUCTURE_CAUSE_USED | STRUCTURE_CAUSE_CARRIED},
+	{0x1004, 8, STRUCTURE_N_OPERATIONS, STRUCTURE_WAIT_OPERANDS},
+	{0x9000, 4, STRUCTURE_ARITHMETIC, STRUCTURE_N_WAIT_KINDS},
+};
 static const uint8_t build_id[] = {0xab, 0xcd};
 
 struct file {
@@ -76,6 +83,10 @@ static void make(struct file *f)
 		.n_resources = 2,
 		.calls = calls,
 		.n_calls = 2,
+		.waits = waits,
+		.n_waits = 2,
+		.causes = causes,
+		.n_causes = 3,
 	};
 	struct structure_pieces p;
 	structure_lay_out(&c, &p);
@@ -202,6 +213,40 @@ static void test_gpu(void **state)
 	structure_close(s);
 }
 
+static void test_waits(void **state)
+{
+	struct file f;
+	struct structure *s;
+	struct structure_wait w;
+	(void)state;
+	make(&f);
+	assert_int_equal(structure_open("test", f.bytes, f.n_bytes, &s), STATUS_OK);
+	assert_int_equal(structure_n_waits(s), 2);
+	assert_false(structure_find_wait(s, 0x100f, &w));
+	assert_false(structure_find_wait(s, 0x9009, &w));
+	assert_true(structure_find_wait(s, 0x9008, &w));
+	assert_int_equal(w.first, 2);
+	assert_int_equal(w.n, 1);
+	assert_int_equal(structure_get_cause(s, 2).kind, STRUCTURE_N_WAIT_KINDS);
+	assert_true(structure_find_wait(s, 0x1010, &w));
+	assert_int_equal(w.link_addr, 0x1010);
+	assert_int_equal(w.first, 0);
+	assert_int_equal(w.n, 2);
+	struct structure_cause c = structure_get_cause(s, 0);
+	assert_int_equal(c.link_addr, 0x1000);
+	assert_int_equal(c.kind, STRUCTURE_WAIT_RESULT);
+	assert_int_equal(c.cycles, 300);
+	assert_true(c.is_used && c.is_carried);
+	assert_string_equal(structure_operation_name(c.operation), "global load");
+	c = structure_get_cause(s, 1);
+	assert_int_equal(c.kind, STRUCTURE_WAIT_OPERANDS);
+	assert_int_equal(c.operation, STRUCTURE_OTHER_OPERATION); /* of a newer version */
+	assert_false(c.is_used || c.is_carried);
+	for (int i = 0; i < STRUCTURE_N_OPERATIONS; i++)
+		assert_non_null(structure_operation_name((enum structure_operation)i));
+	structure_close(s);
+}
+
 /* bar is the shown name of a function and an alias of another; inlined calls do not count. */
 static void test_names(void **state)
 {
@@ -296,6 +341,12 @@ static void test_refuses_broken_rules(void **state)
 	BROKEN(((struct structure_call_record *)section(&f, STRUCTURE_CALLS))[0].target = 3);
 	BROKEN(((struct structure_call_record *)section(&f, STRUCTURE_CALLS))[1].link_addr =
 		       0x1004);
+	BROKEN(((struct structure_wait_record *)section(&f, STRUCTURE_WAITS))[0].first = 1);
+	BROKEN(((struct structure_wait_record *)section(&f, STRUCTURE_WAITS))[1].first = 3);
+	BROKEN(((struct structure_wait_record *)section(&f, STRUCTURE_WAITS))[1].first = 0);
+	BROKEN(((struct structure_wait_record *)section(&f, STRUCTURE_WAITS))[1].link_addr =
+		       0x1010);
+	BROKEN(((struct structure_section *)(f.bytes + 128))[STRUCTURE_WAITS - 1].kind = 1000);
 #undef BROKEN
 	make(&f);
 	seal(&f);
@@ -336,6 +387,7 @@ int main(void)
 		cmocka_unit_test(test_contents),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_gpu),
+		cmocka_unit_test(test_waits),
 		cmocka_unit_test(test_refuses_other_files),
 		cmocka_unit_test(test_refuses_broken_rules),
 		cmocka_unit_test(test_accepts_what_is_newer),
