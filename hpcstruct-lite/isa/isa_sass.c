@@ -18,7 +18,8 @@
  */
 #include "hpcstruct-lite/isa/isa.h"
 
-enum { INSTRUCTION_BYTES = 16, ALWAYS = 7 };
+/* BRA alone, bits 32 and 33: BRA.DIV jumps if the warp has diverged, BRA.CONV (3) if it has not. */
+enum { INSTRUCTION_BYTES = 16, ALWAYS = 7, DIVERGED = 2 };
 
 enum operation {
 	CALL_ABS_REGISTER = 0x343,
@@ -93,7 +94,8 @@ static void classify(const struct words *w, struct isa_instruction *out)
 		return;
 	}
 	out->is_conditional = guard != ALWAYS || second != ALWAYS ||
-			      (operation == BRA_UNIFORM && (w->low >> 24 & 15) != ALWAYS);
+			      (operation == BRA_UNIFORM && (w->low >> 24 & 15) != ALWAYS) ||
+			      (operation == BRA && (w->low >> 32 & 3) >= DIVERGED);
 }
 
 /* False: the bytes end within the instruction. */

@@ -177,6 +177,10 @@ static void test_sass(void **unused)
 	check_sass(120, 0xfffffffc00ec8947, 0x002fea000383ffff, ISA_JUMP, true, true, -0x50);
 	check_sass(120, 0x00000001001c7547, 0x006fea000b800000, ISA_JUMP, true, true,
 		   0x70); /* BRA.U UP0 */
+	check_sass(86, 0x000045327f007947, 0x000fea000b800000, ISA_JUMP, true, true,
+		   0x4530); /* BRA.DIV ~URZ */
+	check_sass(86, 0x000000a37f007947, 0x000fea000b800000, ISA_JUMP, true, true,
+		   0xa0); /* BRA.CONV ~URZ */
 	check_sass(120, 0x0000000000447944, 0x000fea0003c00000, ISA_CALL, false, true,
 		   0x110); /* CALL.REL */
 	check_sass(75, 0xffffff5002007344, 0x020fea0003c3ffff, ISA_CALL, false, false,
