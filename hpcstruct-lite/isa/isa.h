@@ -39,6 +39,7 @@ struct isa_table {
 
 struct isa {
 	const char *name;
+	bool has_waits;        /* instructions say what they wait for, as sass.h decodes it */
 	/* Decodes the instruction at bytes[0]. n_bytes must not be 0. */
 	void (*decode)(const uint8_t *bytes, size_t n_bytes, uint64_t link_addr,
 		struct isa_instruction *out);

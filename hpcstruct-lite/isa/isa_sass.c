@@ -140,5 +140,7 @@ static void decode_90(const uint8_t *bytes, size_t n_bytes, uint64_t link_addr,
 			   ((uint64_t)distance(&w) << 8 | (w.low >> 16 & 0xff)) * 4);
 }
 
-const struct isa isa_sass_70 = {.name = "SASS, sm_70 to sm_89", .decode = decode_70};
-const struct isa isa_sass_90 = {.name = "SASS, sm_90 and later", .decode = decode_90};
+const struct isa isa_sass_70 = {
+	.name = "SASS, sm_70 to sm_89", .has_waits = true, .decode = decode_70};
+const struct isa isa_sass_90 = {
+	.name = "SASS, sm_90 and later", .has_waits = true, .decode = decode_90};
