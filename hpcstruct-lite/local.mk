@@ -11,6 +11,7 @@ libhlstruct_la_CPPFLAGS = $(AM_CPPFLAGS) $(DWARF_CPPFLAGS) $(ELF_CPPFLAGS) $(IBE
 libhlstruct_la_LIBADD = libhlbase.la $(DWARF_LIBS) $(ELF_LIBS) $(IBERTY_LIBS) $(ZYDIS_LIBS) $(ZSTD_LIBS) $(LZ4_LIBS) -lpthread
 
 include $(top_srcdir)/hpcstruct-lite/debug/local.mk
+include $(top_srcdir)/hpcstruct-lite/depend/local.mk
 include $(top_srcdir)/hpcstruct-lite/driver/local.mk
 include $(top_srcdir)/hpcstruct-lite/flow/local.mk
 include $(top_srcdir)/hpcstruct-lite/image/local.mk

@@ -9,6 +9,10 @@ check_PROGRAMS += tests/struct/cubin_chains
 tests_struct_cubin_chains_SOURCES = tests/struct/cubin_chains.c
 tests_struct_cubin_chains_LDADD = $(STRUCT_LDADD)
 
+check_PROGRAMS += tests/struct/judge_sass
+tests_struct_judge_sass_SOURCES = tests/struct/judge_sass.c
+tests_struct_judge_sass_LDADD = $(STRUCT_LDADD)
+
 if HAVE_DW
 check_PROGRAMS += tests/struct/judge_cubin
 tests_struct_judge_cubin_SOURCES = tests/struct/judge_cubin.c
@@ -19,8 +23,8 @@ check_PROGRAMS += tests/fuzz/fuzz_cubin
 tests_fuzz_fuzz_cubin_SOURCES = tests/fuzz/fuzz_cubin.c tests/fuzz/mutate.h
 tests_fuzz_fuzz_cubin_LDADD = $(STRUCT_LDADD)
 
-TESTS += tests/cli/struct/struct_cubin.sh
-EXTRA_DIST += tests/cli/struct/struct_cubin.sh tests/golden/cubin
+TESTS += tests/cli/struct/struct_cubin.sh tests/cli/struct/struct_depend.sh
+EXTRA_DIST += tests/cli/struct/struct_cubin.sh tests/cli/struct/struct_depend.sh tests/golden/cubin
 
 check_PROGRAMS += tests/fuzz/fuzz_fatbin
 tests_fuzz_fuzz_fatbin_SOURCES = tests/fuzz/fuzz_fatbin.c tests/fuzz/mutate.h

@@ -2,9 +2,12 @@
 # Loops: unit tests of flow and isa, annotated sources, fuzz target.
 
 if HAVE_CMOCKA
-loops_unit_tests = tests/unit/struct/test_flow tests/unit/struct/test_isa
+loops_unit_tests = tests/unit/struct/test_depend tests/unit/struct/test_flow \
+	tests/unit/struct/test_isa
 check_PROGRAMS += $(loops_unit_tests)
 TESTS += $(loops_unit_tests)
+tests_unit_struct_test_depend_SOURCES = tests/unit/struct/test_depend.c
+tests_unit_struct_test_depend_LDADD = $(STRUCT_LDADD) $(CMOCKA_LIBS)
 tests_unit_struct_test_flow_SOURCES = tests/unit/struct/test_flow.c
 tests_unit_struct_test_flow_LDADD = $(STRUCT_LDADD) $(CMOCKA_LIBS)
 tests_unit_struct_test_isa_SOURCES = tests/unit/struct/test_isa.c

@@ -552,6 +552,12 @@ bool code_prepare(const struct code *c, const struct code_batch *b, const struct
 	return true;
 }
 
+const uint8_t *code_bytes_at(const struct code *c, uint32_t position)
+{
+	const struct code_piece *p = &c->pieces.at[piece_before(c, position)];
+	return p->bytes + (position - p->start);
+}
+
 size_t code_interval_at(const struct code *c, uint32_t position)
 {
 	const struct scope_intervals *v = &c->map->intervals;

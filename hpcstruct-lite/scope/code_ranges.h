@@ -95,6 +95,8 @@ struct code_edges {
 };
 bool code_prepare(const struct code *c, const struct code_batch *b, const struct code_function *f,
 	struct code_edges *edges, struct flow_code *out);
+/* Returns the bytes of the code at a position that is in a function. */
+const uint8_t *code_bytes_at(const struct code *c, uint32_t position);
 /* Returns the index of the interval that holds a position. The map must know the position. */
 size_t code_interval_at(const struct code *c, uint32_t position);
 

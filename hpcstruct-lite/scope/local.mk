@@ -18,4 +18,5 @@ libhlstruct_la_SOURCES += \
 	hpcstruct-lite/scope/scope_loops.c hpcstruct-lite/scope/scope_loops.h \
 	hpcstruct-lite/scope/scope_map.c \
 	hpcstruct-lite/scope/scope_symbols.c \
+	hpcstruct-lite/scope/gpu_waits.c hpcstruct-lite/scope/gpu_waits.h \
 	hpcstruct-lite/scope/write.c

@@ -8,27 +8,46 @@
 #include "common/base/pool.h"
 #include "hpcstruct-lite/isa/isa.h"
 #include "hpcstruct-lite/scope/scope_loops.h"
+#include "hpcstruct-lite/scope/gpu_waits.h"
 
 #include <stdlib.h>
 
+/* What a worker needs. */
+struct finder_worker {
+	struct loops_scratch *scratch;
+	struct depend *depend;
+	bool failed;
+};
+
 struct finder {
 	const struct code *code;
+	bool has_waits;        /* the machine's instructions say what they wait for */
 	struct loops *by_batch;
-	struct loops_scratch **scratch; /* by worker */
-	bool *failed;                   /* by worker */
+	struct waits *waits;   /* by batch */
+	struct finder_worker *workers;
 };
+
+static bool prepare_worker(struct finder_worker *w)
+{
+	if (!w->scratch)
+		w->scratch = loops_scratch_new();
+	if (!w->depend)
+		w->depend = depend_new();
+	return w->scratch && w->depend;
+}
 
 static void find_in_batch(void *arg, size_t i, unsigned worker)
 {
 	struct finder *f = arg;
 	const struct code_batch *b = &f->code->batches.at[i];
-	if (!f->scratch[worker])
-		f->scratch[worker] = loops_scratch_new();
-	bool ok = f->scratch[worker] != NULL;
-	for (size_t k = b->first; k < b->first + b->n && k < f->code->n_wanted && ok; k++)
-		ok = loops_find(f->code, b, &f->code->functions.at[k], f->scratch[worker],
-				&f->by_batch[i]);
-	f->failed[worker] |= !ok;
+	struct finder_worker *w = &f->workers[worker];
+	bool ok = prepare_worker(w);
+	for (size_t k = b->first; k < b->first + b->n && k < f->code->n_wanted && ok; k++) {
+		ok = loops_find(f->code, b, &f->code->functions.at[k], w->scratch, &f->by_batch[i]);
+		if (ok && f->has_waits)
+			ok = waits_find(f->code, loops_flow(w->scratch), w->depend, &f->waits[i]);
+	}
+	w->failed |= !ok;
 }
 
 /* Appends `from`, with its numbers raised to those of `all`. */
@@ -57,27 +76,35 @@ static int compare_ranges(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-static bool find_all(const struct code *code, unsigned n_workers, struct loops *all)
+static bool find_all(struct scope_map *map, const struct code *code, unsigned n_workers,
+		     struct loops *all)
 {
 	size_t n = code->batches.n;
 	struct finder f = {.code = code,
+			   .has_waits = code->isa->has_waits,
 			   .by_batch = calloc(n + 1, sizeof *f.by_batch),
-			   .scratch = calloc(n_workers + 1, sizeof *f.scratch),
-			   .failed = calloc(n_workers + 1, sizeof *f.failed)};
-	bool ok = f.by_batch && f.scratch && f.failed;
+			   .waits = calloc(n + 1, sizeof *f.waits),
+			   .workers = calloc(n_workers + 1, sizeof *f.workers)};
+	bool ok = f.by_batch && f.waits && f.workers;
 	if (ok)
 		pool_run(n, n_workers, find_in_batch, &f);
 	for (unsigned i = 0; i < n_workers && ok; i++)
-		ok = !f.failed[i];
-	for (size_t i = 0; i < n && f.by_batch; i++) {
+		ok = !f.workers[i].failed;
+	ok = ok && waits_keep(map, f.waits, n);
+	for (size_t i = 0; i < n; i++) {
 		ok = ok && append(all, &f.by_batch[i]);
-		loops_free(&f.by_batch[i]);
+		if (f.by_batch)
+			loops_free(&f.by_batch[i]);
+		if (f.waits)
+			vec_free(&f.waits[i].causes);
 	}
-	for (unsigned i = 0; i < n_workers && f.scratch; i++)
-		loops_scratch_free(f.scratch[i]);
+	for (unsigned i = 0; i < n_workers && f.workers; i++) {
+		loops_scratch_free(f.workers[i].scratch);
+		depend_free(f.workers[i].depend);
+	}
 	free(f.by_batch);
-	free(f.scratch);
-	free(f.failed);
+	free(f.waits);
+	free(f.workers);
 	if (ok && all->ranges.n > 1)
 		qsort(all->ranges.at, all->ranges.n, sizeof *all->ranges.at, compare_ranges);
 	return ok;
@@ -235,7 +262,7 @@ enum status scope_find_loops(struct scope_map *map, unsigned n_workers)
 	struct code code = {0};
 	struct loops all = {0};
 	bool ok = code_read(&code, map, isa_of(map->image), n_workers) &&
-		  find_all(&code, n_workers, &all);
+		  find_all(map, &code, n_workers, &all);
 	code_free(&code);
 	ok = ok && (all.loops.n == 0 || nest(map, &all));
 	loops_free(&all);

@@ -101,6 +101,9 @@ struct scope_map {
 	VEC(struct debug_resources) resources;
 	VEC(struct scope_call) calls;
 	struct scope_intervals intervals; /* after scope_finish() */
+	/* what GPU code waits for, as in the file; after scope_find_loops() */
+	VEC(struct structure_wait_record) waits;
+	VEC(struct structure_cause_record) causes;
 	/* after scope_narrow(): by function, whether it is wanted; else NULL, and all are */
 	bool *is_wanted;
 	VEC(uint32_t) loose;           /* positions that are wanted and in no function */

@@ -76,6 +76,11 @@ void loops_scratch_free(struct loops_scratch *s)
 	free(s);
 }
 
+const struct flow *loops_flow(const struct loops_scratch *s)
+{
+	return &s->flow;
+}
+
 /* ---- where a loop belongs ---- */
 
 /* The innermost scope that both are in. */

@@ -36,6 +36,8 @@ void loops_free(struct loops *l);
 struct loops_scratch;
 struct loops_scratch *loops_scratch_new(void);
 void loops_scratch_free(struct loops_scratch *s);
+/* Returns blocks and loops of the last function. */
+const struct flow *loops_flow(const struct loops_scratch *s);
 /* Appends the loops of a function. Returns false when out of memory. */
 bool loops_find(const struct code *c, const struct code_batch *b, const struct code_function *f,
 	struct loops_scratch *s, struct loops *out);

@@ -46,6 +46,8 @@ void scope_map_free(struct scope_map *map)
 	vec_free(&map->aliases);
 	vec_free(&map->resources);
 	vec_free(&map->calls);
+	vec_free(&map->waits);
+	vec_free(&map->causes);
 	vec_free(&map->intervals);
 	free(map->is_wanted);
 	vec_free(&map->loose);

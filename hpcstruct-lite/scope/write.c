@@ -441,6 +441,10 @@ enum status scope_write(struct scope_map *map, const struct scope_facts *facts, 
 			.n_resources = w.resources.n,
 			.calls = w.calls.at,
 			.n_calls = w.calls.n,
+			.waits = map->waits.at,
+			.n_waits = map->waits.n,
+			.causes = map->causes.at,
+			.n_causes = map->causes.n,
 		};
 		struct structure_pieces pieces;
 		structure_lay_out(&content, &pieces);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: any bytes as code of each machine, through decoder, jump tables, blocks and loops,
- *with checks of all that these promise. With libFuzzer (clang -fsanitize=fuzzer,address
- *-DFUZZ_ENGINE); else a program that replays files and their mutants:
+ * Fuzz target: any bytes as code of each machine, through decoder, jump tables, blocks, loops and
+ *what instructions wait for, with checks of all that these promise. With libFuzzer (clang
+ *-fsanitize=fuzzer,address -DFUZZ_ENGINE); else a program that replays files and their mutants:
  *
  *	fuzz_flow [-n MUTANTS] FILE...
  */
+#include "hpcstruct-lite/depend/depend.h"
 #include "hpcstruct-lite/flow/flow.h"
 #include "hpcstruct-lite/isa/isa.h"
 #include "tests/fuzz/mutate.h"
@@ -22,7 +23,7 @@
 	} while (0)
 
 struct sums {
-	unsigned long n_loops, n_irreducible, n_tables;
+	unsigned long n_loops, n_irreducible, n_tables, n_causes;
 };
 static struct sums sums;
 
@@ -61,6 +62,37 @@ static void check_loops(const struct flow *f)
 	sums.n_loops += f->loops.n;
 }
 
+static const uint8_t *bytes_at(void *arg, uint32_t position)
+{
+	return (const uint8_t *)arg + position;
+}
+
+static void check_waits(const struct flow *f, const uint8_t *data, size_t n)
+{
+	/* exactly as long as the code, so that reading beyond it is noticed */
+	uint8_t *copy = malloc(n);
+	struct depend *d = depend_new();
+	struct depend_causes causes = {0};
+	struct depend_counts counts = {0};
+	CHECK(copy && d);
+	memcpy(copy, data, n);
+	CHECK(depend_find(d, f, bytes_at, copy, &causes, &counts));
+	for (size_t i = 0, k = 0; i < causes.n; i++) {
+		const struct depend_cause *c = &causes.at[i];
+		CHECK(i == 0 || c->wait >= c[-1].wait);
+		k = i > 0 && c->wait == c[-1].wait ? k + 1 : 1;
+		CHECK(k <= DEPEND_MAX_CAUSES);
+		CHECK(c->wait + SASS_BYTES <= n && c->cause + SASS_BYTES <= n);
+		CHECK(c->kind < STRUCTURE_N_WAIT_KINDS && c->operation < STRUCTURE_N_OPERATIONS);
+		CHECK(c->cycles <= UINT16_MAX);
+	}
+	CHECK(counts.n_explained <= counts.n_waits);
+	sums.n_causes += causes.n;
+	vec_free(&causes);
+	depend_free(d);
+	free(copy);
+}
+
 static void run(const struct isa *isa, const uint8_t *data, size_t n)
 {
 	VEC(struct flow_transfer) transfers = {0};
@@ -91,6 +123,8 @@ static void run(const struct isa *isa, const uint8_t *data, size_t n)
 		code.with_unreached = pass == 1;
 		CHECK(flow_build(&f, &code) && flow_find_loops(&f, &code));
 		check_loops(&f);
+		if (isa->has_waits)
+			check_waits(&f, data, n);
 	}
 	flow_free(&f);
 	vec_free(&transfers);
@@ -126,8 +160,8 @@ int main(int argc, char **argv)
 	int n_files;
 	mutate_files(&(struct mutate_target){.one = LLVMFuzzerTestOneInput, .change = change}, argc,
 		     argv, &n_files);
-	printf("# %lu loops, %lu irreducible, %lu jump tables\n", sums.n_loops, sums.n_irreducible,
-	       sums.n_tables);
+	printf("# %lu loops, %lu irreducible, %lu jump tables, %lu causes of waits\n",
+	       sums.n_loops, sums.n_irreducible, sums.n_tables, sums.n_causes);
 	return 0;
 }
 #endif

@@ -34,6 +34,12 @@ done
 cubin loops 90 lineinfo -O3 -lineinfo
 cubin loops 100 lineinfo -O3 -lineinfo
 cubin mma 90 lineinfo -O3 -lineinfo
+for arch in 75 90 120; do
+	cubin depend $arch lineinfo -O3 -lineinfo
+done
+for arch in 75 80 90; do
+	cubin operations $arch plain -O3
+done
 cubin shared 75 plain
 cubin shared 90 plain
 # the same two cubins in fat binaries: as they are, and packed in both ways
