@@ -72,6 +72,9 @@ struct model {
 	const struct model_gpu_occupancy *gpu_occupancies; /* by shape; NULL: none is known */
 	const struct model_gpu_idle *gpu_idle; /* by device; NULL: not known of any */
 	struct model_gpu_waits gpu_waits;
+	/* by profile, waiting context, cause, metric; 0: no structure knows causes */
+	const struct model_gpu_blame *gpu_blames;
+	size_t n_gpu_blames;
 	struct model_gpu_ledger gpu_ledger;   /* sum over all processes */
 	struct model_gpu_sampling gpu_sampling;
 	const struct model_mpi *mpi; /* NULL: nobody called MPI, or it was not measured */

@@ -159,6 +159,25 @@ struct model_gpu_sampling {
 	bool closes;
 };
 
+/* ---- what warps waited for ---- */
+
+/*
+ * PC samples of warps that waited at one place for another. Derived from the dependencies in the
+ * code, not measured; several possible causes share the samples.
+ */
+struct model_gpu_blame {
+	uint32_t profile;          /* as that of the samples' values */
+	uint32_t waiting;          /* context of the samples */
+	uint32_t cause;            /* context of what they waited for, in the same kernel */
+	uint32_t metric;           /* their stall reason */
+	uint64_t n;
+	uint8_t kind;              /* enum structure_wait_kind */
+	uint8_t operation;         /* of the cause: enum structure_operation */
+	bool is_carried;           /* the cause is in an earlier iteration */
+	/* FIXED: the cause is the instruction before, with its latency or another delay. */
+	bool is_before;
+};
+
 /* ---- devices and queues ---- */
 
 struct model_gpu_device {

@@ -64,7 +64,11 @@ enum model_metric_role {
 	MODEL_ROLE_MPI_SENT,
 	MODEL_ROLE_MPI_RECEIVED,
 	MODEL_ROLE_GPU_IDLE_CAUSE, /* idle time of GPUs, at what CPU threads did meanwhile */
-	MODEL_ROLE_CPU_IDLE_CAUSE  /* waits for GPUs, at the operations that ran meanwhile */
+	MODEL_ROLE_CPU_IDLE_CAUSE, /* waits for GPUs, at the operations that ran meanwhile */
+	/* PC samples of waiting warps, at what they waited for: all, and by reason */
+	MODEL_ROLE_BLAMED,
+	MODEL_ROLE_BLAMED_FOR,
+	MODEL_ROLE_UNBLAMED        /* those with no known cause, where the warps waited */
 };
 
 struct model_metric {

@@ -52,7 +52,7 @@ const char *words_metric_role(enum model_metric_role r)
 		"set-bytes", "syncs",    "samples",     "apportioned", "measured",
 		"expected",  "issued",   "stall",       "stall-idle",  "mpi-time",
 		"mpi-wait",  "mpi-calls", "mpi-sent",   "mpi-received",
-		"gpu-idle-cause", "cpu-idle-cause",
+		"gpu-idle-cause", "cpu-idle-cause", "blamed", "blamed-for", "unblamed",
 	};
 	return WORD(words, r);
 }

@@ -23,6 +23,8 @@ struct gen_structure {
 	VEC(struct structure_interval_record) intervals;
 	VEC(struct structure_call_record) calls;
 	VEC(struct structure_resources_record) resources;
+	VEC(struct structure_wait_record) waits;
+	VEC(struct structure_cause_record) causes;
 	struct structure_region_record region;
 	char *binary;
 	uint8_t build_id[STRUCTURE_BUILD_ID_MAX];
@@ -144,6 +146,24 @@ void gen_structure_call(struct gen_structure *s, uint64_t at, uint32_t target)
 	c->target = target;
 }
 
+void gen_structure_wait(struct gen_structure *s, uint64_t at)
+{
+	struct structure_wait_record *w = check(vec_push(&s->waits));
+	w->link_addr = (uint32_t)at;
+	w->first = (uint32_t)s->causes.n;
+}
+
+void gen_structure_cause(struct gen_structure *s, const struct structure_cause *c)
+{
+	struct structure_cause_record *r = check(vec_push(&s->causes));
+	*r = (struct structure_cause_record){
+		.link_addr = (uint32_t)c->link_addr,
+		.cycles = (uint16_t)c->cycles,
+		.operation = (uint8_t)c->operation,
+		.flags = (uint8_t)(c->kind | (c->is_used ? STRUCTURE_CAUSE_USED : 0) |
+				   (c->is_carried ? STRUCTURE_CAUSE_CARRIED : 0))};
+}
+
 static void write_file(const char *path, const struct structure_content *c)
 {
 	struct structure_pieces pieces;
@@ -189,6 +209,8 @@ char *gen_structure_close(struct gen_structure *s, const char *directory)
 		.intervals = s->intervals.at, .n_intervals = s->intervals.n,
 		.calls = s->calls.at, .n_calls = s->calls.n,
 		.resources = s->resources.at, .n_resources = s->resources.n,
+		.waits = s->waits.at, .n_waits = s->waits.n,
+		.causes = s->causes.at, .n_causes = s->causes.n,
 	};
 	write_file(path, &c);
 	vec_free(&s->strings);
@@ -198,6 +220,8 @@ char *gen_structure_close(struct gen_structure *s, const char *directory)
 	vec_free(&s->intervals);
 	vec_free(&s->calls);
 	vec_free(&s->resources);
+	vec_free(&s->waits);
+	vec_free(&s->causes);
 	free(s->binary);
 	free(s);
 	return path;

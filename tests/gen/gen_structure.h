@@ -29,6 +29,10 @@ void gen_structure_interval(struct gen_structure *s, uint64_t start, uint32_t sc
 			    uint32_t line);
 /* A call instruction at `at` in an interval, to a function scope. By rising address. */
 void gen_structure_call(struct gen_structure *s, uint64_t at, uint32_t target);
+/* The instruction at `at` waits; gen_structure_cause() adds its causes. By rising address. */
+void gen_structure_wait(struct gen_structure *s, uint64_t at);
+/* is_used and is_carried of `c` say whether the flags are set. */
+void gen_structure_cause(struct gen_structure *s, const struct structure_cause *c);
 /* The function is a kernel: it is launched, not called. In the order of scopes. */
 void gen_structure_kernel(struct gen_structure *s, uint32_t function);
 /* Writes <directory>/structs/<key>.hpcstruct and frees s. Returns the path, owned by the caller

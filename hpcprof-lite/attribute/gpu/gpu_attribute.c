@@ -182,6 +182,7 @@ struct hanging {
 	struct expand_run *run;
 	uint32_t (*node_context)(const void *arg, uint32_t file, uint32_t thread, uint32_t node);
 	const void *arg;
+	bool has_causes;
 };
 
 static uint32_t hang_cell(const struct hanging *h, uint32_t file, const struct gpu_cell *c)
@@ -221,8 +222,20 @@ static bool expand_file(const struct hanging *h, uint32_t file)
 			return false;
 	}
 	struct gpu_sampled s = {&f->join,       f->context_of, f->module_of, h->run,
-				&h->g->metrics, &f->extras,    &f->sampling, &f->yardsticks};
-	return gpu_samples_add(&s);
+				&h->g->metrics, &f->extras,    &f->sampling, &f->yardsticks,
+				h->has_causes ? &f->blames : NULL};
+	bool ok = gpu_samples_add(&s);
+	gpu_blame_close(&f->blames);
+	return ok;
+}
+
+/* True if a structure knows what instructions wait for. */
+static bool have_causes(const struct expand_module *modules, uint32_t n_modules)
+{
+	for (uint32_t i = 0; i < n_modules; i++)
+		if (modules[i].structure && structure_n_waits(modules[i].structure))
+			return true;
+	return false;
 }
 
 bool gpu_expand(struct gpu_part *g, struct expand *e, const struct expand_module *modules,
@@ -233,7 +246,8 @@ bool gpu_expand(struct gpu_part *g, struct expand *e, const struct expand_module
 {
 	if (!g->is_present)
 		return true;
-	struct hanging h = {g, expand_gpu_begin(e, modules, n_modules), node_context, arg};
+	struct hanging h = {g, expand_gpu_begin(e, modules, n_modules), node_context, arg,
+			    have_causes(modules, n_modules)};
 	bool ok = h.run != NULL;
 	for (uint32_t i = 0; ok && i < g->job->files.n; i++)
 		if (g->job->files.at[i].gpu.is_present)
@@ -290,6 +304,7 @@ static bool settle_file(struct gpu_part *g, struct model *m, uint32_t file,
 		f->extras.at[i].context = final_of[f->extras.at[i].context];
 		f->extras.at[i].metric = metric_of[f->extras.at[i].metric];
 	}
+	gpu_blame_settle(&f->blames, final_of, metric_of);
 	return sort_extras(f, g->job->files.at[file].threads.n);
 }
 
@@ -353,6 +368,7 @@ void gpu_free(struct gpu_part *g)
 		free(f->context_of);
 		vec_free(&f->extras);
 		free(f->yardsticks);
+		gpu_blame_free(&f->blames);
 		free(f->first_extra);
 	}
 	free(g->files);

@@ -10,6 +10,7 @@
 
 #include "hpcprof-lite/attribute/expand.h"
 #include "hpcprof-lite/attribute/gpu/gpu_metrics.h"
+#include "hpcprof-lite/attribute/gpu/samples/gpu_blame.h"
 #include "hpcprof-lite/attribute/merge_modules.h"
 #include "hpcprof-lite/load/load_job.h"
 
@@ -25,6 +26,7 @@ struct gpu_file {
 	struct model_gpu_sampling sampling;
 	/* those of `sampling`; the model owns them after gpu_describe() */
 	struct model_gpu_yardstick *yardsticks;
+	struct gpu_blames blames;
 	uint32_t first_profile; /* first profile of the process; its queues follow its threads */
 	uint32_t first_queue, first_context, n_profiles;
 };

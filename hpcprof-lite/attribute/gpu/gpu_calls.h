@@ -40,9 +40,12 @@ struct gpu_calls {
 
 typedef VEC(struct gpu_call_path) gpu_call_paths;
 
-/* PC samples at an instruction: all samples, and those that count how often it was reached. */
+/*
+ * PC samples at an instruction: all, those that count how often it was reached, each in its own
+ * fixed time, and those of warps that issued it, in proportion to how often it ran.
+ */
 struct gpu_call_counts {
-	uint64_t n, n_issues;
+	uint64_t n, n_issues, n_issued;
 };
 enum { GPU_CALLS_INSTRUCTION = 16 }; /* bytes: NVIDIA GPUs since Volta */
 /* Calls counts_at(arg, link_addr). False if memory is short. In all cases call gpu_calls_free(). */

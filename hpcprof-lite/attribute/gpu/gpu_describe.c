@@ -458,6 +458,32 @@ static bool describe_file(struct describing *d)
 	return ok;
 }
 
+/* Lists who waited for whom in all files. */
+static bool describe_blames(struct gpu_part *g, struct model *m)
+{
+	VEC(struct model_gpu_blame) all = {0};
+	size_t n = 0;
+	bool ok = true;
+	for (size_t i = 0; i < g->job->files.n; i++)
+		n += g->files[i].blames.list.n;
+	if (!n)
+		return true;
+	ok = vec_reserve(&all, n);
+	for (size_t i = 0; ok && i < g->job->files.n; i++) {
+		const struct gpu_file *f = &g->files[i];
+		for (size_t k = 0; k < f->blames.list.n; k++) {
+			struct model_gpu_blame *b = vec_push(&all);
+			*b = f->blames.list.at[k];
+			b->profile += f->first_profile;
+		}
+		gpu_blame_free(&g->files[i].blames);
+	}
+	gpu_blame_sort(all.at, all.n);
+	m->gpu_blames = all.at;
+	m->n_gpu_blames = all.n;
+	return ok && model_own(m, all.at);
+}
+
 bool gpu_describe(struct gpu_part *g, struct model *m)
 {
 	struct describing d = {.g = g, .m = m};
@@ -473,6 +499,7 @@ bool gpu_describe(struct gpu_part *g, struct model *m)
 	for (; ok && g->is_present && d.file < g->job->files.n; d.file++)
 		if (g->job->files.at[d.file].gpu.is_present)
 			ok = describe_file(&d);
+	ok = ok && (!g->is_present || describe_blames(g, m));
 	m->gpu_devices = d.devices.at;
 	m->n_gpu_devices = (uint32_t)d.devices.n;
 	m->gpu_contexts = d.contexts.at;

@@ -3,7 +3,6 @@
 #include "hpcprof-lite/attribute/gpu/gpu_metrics.h"
 
 #include "common/base/capped.h"
-#include "hpcprof-lite/attribute/gpu/samples/gpu_stalls.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,8 +37,10 @@ static bool list_stalls(struct gpu_metrics *m, const struct load_gpu *g)
 			.description = s->description,
 			.flags = s->record->flags};
 		const struct gpu_stall *known = gpu_stall_of(s->name);
-		new.counts_issues = known && known->counts_issues &&
-				    !(s->record->flags & MSR_GPU_STALL_ONLY_NOT_ISSUED);
+		if (known && !(s->record->flags & MSR_GPU_STALL_ONLY_NOT_ISSUED)) {
+			new.counts_issues = known->counts_issues;
+			new.dependency = gpu_stall_dependency(known);
+		}
 		struct gpu_stall_metric *at = new.name ? vec_push(&m->stalls) : NULL;
 		if (!at) {
 			free(new.name);
@@ -136,6 +137,13 @@ bool gpu_metrics_counts_issues(const struct gpu_metrics *m, uint32_t metric)
 {
 	return metric >= GPU_N_FIXED && metric - GPU_N_FIXED < m->stalls.n &&
 	       m->stalls.at[metric - GPU_N_FIXED].counts_issues;
+}
+
+enum gpu_dependency gpu_metrics_dependency(const struct gpu_metrics *m, uint32_t metric)
+{
+	return metric >= GPU_N_FIXED && metric - GPU_N_FIXED < m->stalls.n
+		       ? m->stalls.at[metric - GPU_N_FIXED].dependency
+		       : GPU_DEPENDS_ON_NOTHING;
 }
 
 /* ---- what operations add ---- */

@@ -9,6 +9,7 @@
 
 #include "hpcprof-lite/attribute/gpu/gpu_join.h"
 #include "hpcprof-lite/attribute/gpu/samples/gpu_occupancy.h"
+#include "hpcprof-lite/attribute/gpu/samples/gpu_stalls.h"
 #include "hpcprof-lite/attribute/sum.h"
 #include "hpcprof-lite/load/load_job.h"
 
@@ -30,6 +31,9 @@ enum gpu_metric {
 	GPU_SYNCS = GPU_ALLOC_BYTES + MSR_N_GPU_MEMORIES,
 	GPU_MARKERS,
 	GPU_SAMPLES, GPU_STALLED, GPU_APPORTIONED,
+	GPU_BLAMED,
+	GPU_BLAMED_FOR,   /* by enum gpu_dependency, from GPU_DEPENDS_ON_MEMORY on */
+	GPU_UNBLAMED = GPU_BLAMED_FOR + GPU_N_DEPENDENCIES - 1,
 	GPU_SAMPLED, GPU_SAMPLES_DROPPED, GPU_SAMPLES_OUTSIDE, GPU_SAMPLES_EXPECTED,
 		GPU_UTILISATION,
 	GPU_N_FIXED       /* stall reasons follow, then counters */
@@ -40,6 +44,7 @@ struct gpu_stall_metric {
 	const char *vendor, *description;
 	uint32_t flags;          /* MSR_GPU_STALL_* */
 	bool counts_issues;      /* as in struct gpu_stall */
+	enum gpu_dependency dependency; /* only of samples that no other reason counts */
 };
 struct gpu_counter_metric {
 	const char *name, *description;
@@ -74,6 +79,7 @@ uint32_t gpu_metrics_counter(const struct gpu_metrics *m, const struct load_gpu 
 	uint32_t counter);
 bool gpu_metrics_counts_issues(const struct gpu_metrics *m, uint32_t metric);
 uint32_t gpu_metrics_stall_flags(const struct gpu_metrics *m, uint32_t metric);
+enum gpu_dependency gpu_metrics_dependency(const struct gpu_metrics *m, uint32_t metric);
 
 bool gpu_metrics_add(struct gpu_metrics *m, gpu_extras *to, const struct sum_extra *x);
 /* Adds all that the operations of a cell contribute at `context`. */

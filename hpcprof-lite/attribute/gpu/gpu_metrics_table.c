@@ -19,6 +19,7 @@
 #define SAMPLES(metric, role, parent, name, description) \
 	[metric] = {name, "count", description, MODEL_METRIC_GPU_SAMPLES, MODEL_ROLE_##role, \
 		    parent, NO}
+#define BLAMED_FOR(what) (GPU_BLAMED_FOR + GPU_DEPENDS_ON_##what - GPU_DEPENDS_ON_MEMORY)
 
 const struct gpu_metric_row gpu_metrics_table[GPU_N_FIXED] = {
 	TIME(GPU_TIME, GPU_TIME, NO, "GPUOP (sec)",
@@ -133,6 +134,24 @@ const struct gpu_metric_row gpu_metrics_table[GPU_N_FIXED] = {
 	SAMPLES(GPU_APPORTIONED, APPORTIONED, GPU_SAMPLES, "GINS:APPORTIONED",
 		"GPU PC samples that were shared out over the contexts that launched the kernel, "
 		"or the calls that lead to the function; the others are exact"),
+
+	SAMPLES(GPU_BLAMED, BLAMED, NO, "GINS:BLAME_ANY",
+		"GPU PC samples of warps that waited for this place, wherever they waited; derived "
+		"from the dependencies in the code, not measured"),
+	SAMPLES(BLAMED_FOR(MEMORY), BLAMED_FOR, GPU_BLAMED, "GINS:BLAME_GMEM",
+		"samples of GINS:STL_GMEM at the loads and stores that were waited for; derived"),
+	SAMPLES(BLAMED_FOR(CHIP), BLAMED_FOR, GPU_BLAMED, "GINS:BLAME_SHORT_SCOREBOARD",
+		"samples of GINS:STL_SHORT_SCOREBOARD at the instructions that were waited for; "
+		"derived"),
+	SAMPLES(BLAMED_FOR(ISSUE), BLAMED_FOR, GPU_BLAMED, "GINS:BLAME_IDEP",
+		"samples of GINS:STL_IDEP at the instructions that were waited for; derived"),
+	SAMPLES(BLAMED_FOR(WARPS), BLAMED_FOR, GPU_BLAMED, "GINS:BLAME_SYNC",
+		"samples of GINS:STL_SYNC where the paths into the barrier end; derived"),
+	SAMPLES(BLAMED_FOR(FENCE), BLAMED_FOR, GPU_BLAMED, "GINS:BLAME_MEMBAR",
+		"samples of GINS:STL_MEMBAR at the fences that were waited for; derived"),
+	SAMPLES(GPU_UNBLAMED, UNBLAMED, GPU_STALLED, "GINS:UNBLAMED",
+		"GPU PC samples of warps that waited for another instruction or other warps, at "
+		"the waiting place, where the code shows no cause"),
 
 	COUNT(GPU_SAMPLED, MEASURED, "GSAMP:TOT",
 	      "GPU PC samples: measured, by kernel; dropped ones and those of no code are apart"),

@@ -63,6 +63,12 @@ static void end(struct gpu_samples_run *r)
 	}
 	vec_free(&r->routes);
 	map_free(&r->route_index);
+	for (size_t i = 0; i < r->choices.n; i++) {
+		vec_free(&r->choices.at[i].causes);
+		gpu_shares_end(&r->choices.at[i].shares);
+	}
+	vec_free(&r->choices);
+	map_free(&r->choice_index);
 }
 
 bool gpu_samples_add(const struct gpu_sampled *s)

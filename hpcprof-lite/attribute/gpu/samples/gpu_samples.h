@@ -27,6 +27,7 @@ struct gpu_sampled {
 	 * owns.
 	 */
 	struct model_gpu_yardstick **yardsticks;
+	struct gpu_blames *blames;     /* NULL: no structure of the run knows causes of waits */
 };
 
 /* The function in the form that expand uses. */

@@ -62,6 +62,10 @@ bool gpu_samples_count_addresses(struct gpu_samples_run *r)
 		r->counts.at[at].n += p->count;
 		r->counts.at[at].n_issues +=
 			gpu_metrics_counts_issues(r->s->metrics, stall) ? p->count : 0;
+		r->counts.at[at].n_issued +=
+			gpu_metrics_stall_flags(r->s->metrics, stall) & MSR_GPU_STALL_ISSUED
+				? p->count
+				: 0;
 	}
 	return true;
 }
@@ -75,7 +79,7 @@ static struct gpu_call_counts counts_at(const void *arg, uint64_t link_addr)
 {
 	const struct address_counts *c = arg;
 	uint64_t at = map_get(&c->r->count_index, c->module, link_addr);
-	return at == MAP_NONE ? (struct gpu_call_counts){0, 0} : c->r->counts.at[at];
+	return at == MAP_NONE ? (struct gpu_call_counts){0} : c->r->counts.at[at];
 }
 
 static const struct gpu_calls *calls_of(struct gpu_samples_run *r, uint32_t module)

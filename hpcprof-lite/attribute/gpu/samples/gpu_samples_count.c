@@ -73,8 +73,11 @@ static bool give_to_path(void *arg, size_t i, uint64_t part)
 	for (uint32_t k = 0; k < path->n; k++)
 		at = expand_gpu_frame(e, at, d->code->module, path->calls[k]);
 	c.n = part;
-	return add_at(d->r, d->p, &c,
-		      expand_gpu_frame(e, at, d->code->module, d->code->entry + d->p->offset));
+	uint32_t context =
+		expand_gpu_frame(e, at, d->code->module, d->code->entry + d->p->offset);
+	return add_at(d->r, d->p, &c, context) &&
+	       gpu_samples_blame(d->r, &(struct gpu_stalled){d->p, d->code, part, c.thread,
+							     context, at, true});
 }
 
 /* Sets *route to the calls from the kernel to the sample; NULL: it is in the kernel, or no code is
@@ -113,5 +116,8 @@ bool gpu_samples_count(struct gpu_samples_run *r, const struct gpu_sample *p,
 		return gpu_shares_deal(&route->shares, c.n, give_to_path,
 				       &(struct dealing){r, p, &c, route, code});
 	struct expand_kernel f = gpu_samples_function(r->g, r->s->module_of, p->function);
-	return add_at(r, p, &c, expand_gpu_place(r->s->expand, c.kernel, &f, p->offset));
+	uint32_t context = expand_gpu_place(r->s->expand, c.kernel, &f, p->offset);
+	return add_at(r, p, &c, context) &&
+	       gpu_samples_blame(r, &(struct gpu_stalled){p, code, c.n, c.thread, context, c.kernel,
+							  false});
 }

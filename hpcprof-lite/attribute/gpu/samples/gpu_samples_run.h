@@ -2,12 +2,13 @@
 /*
  * The samples of one file on their way into the tree. Private to the files gpu_samples*.c: gather
  * reads the samples, code finds the code that they are in, share chooses the launchers, count adds
- * to the tree, and measure says how wrong the shares are.
+ * to the tree, blame counts at what was waited for, and measure says how wrong the shares are.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_SAMPLES_RUN_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_SAMPLES_RUN_H
 
 #include "hpcprof-lite/attribute/gpu/gpu_calls.h"
+#include "hpcprof-lite/attribute/gpu/samples/gpu_causes.h"
 #include "hpcprof-lite/attribute/gpu/samples/gpu_samples.h"
 #include "hpcprof-lite/attribute/gpu/samples/gpu_shares.h"
 
@@ -66,6 +67,12 @@ struct gpu_code_place {
 	uint64_t entry;
 };
 
+/* What an instruction waits for when samples give one kind of reason. */
+struct gpu_choice {
+	gpu_causes causes;
+	struct gpu_shares shares; /* over the causes; unused if there are none */
+};
+
 struct gpu_module_calls {
 	uint32_t module;
 	struct gpu_calls calls;
@@ -87,6 +94,8 @@ struct gpu_samples_run {
 	VEC(struct gpu_module_calls) modules;
 	struct map route_index; /* (scope of the kernel, scope of the function; module) -> routes */
 	VEC(struct gpu_route) routes;
+	struct map choice_index; /* (address; module, dependency) -> choices */
+	VEC(struct gpu_choice) choices;
 };
 
 /* The metric of the sample's stall reason, or MODEL_NONE. */
@@ -159,6 +168,22 @@ struct gpu_counted {
  */
 bool gpu_samples_count(struct gpu_samples_run *r, const struct gpu_sample *p,
 	const struct gpu_counted *c);
+
+/* ---- gpu_samples_blame.c ---- */
+
+/* n samples of warps at a context. */
+struct gpu_stalled {
+	const struct gpu_sample *sample;
+	const struct gpu_code_place *code; /* NULL: unknown */
+	uint64_t n;
+	uint32_t thread;
+	uint32_t context;
+	/* is_called: what the sampled function is below; otherwise the context of the kernel */
+	uint32_t above;
+	bool is_called;
+};
+/* Counts stalls at their causes, if the structures know causes. */
+bool gpu_samples_blame(struct gpu_samples_run *r, const struct gpu_stalled *w);
 
 /* ---- gpu_samples_share.c ---- */
 

@@ -84,6 +84,20 @@ const struct gpu_stall *gpu_stall_of(const char *vendor)
 	return find(reason, n);
 }
 
+enum gpu_dependency gpu_stall_dependency(const struct gpu_stall *s)
+{
+	static const char *const reasons[GPU_N_DEPENDENCIES] = {
+		[GPU_DEPENDS_ON_MEMORY] = "long_scoreboard",
+		[GPU_DEPENDS_ON_CHIP] = "short_scoreboard",
+		[GPU_DEPENDS_ON_ISSUE] = "wait",
+		[GPU_DEPENDS_ON_WARPS] = "barrier",
+		[GPU_DEPENDS_ON_FENCE] = "membar"};
+	for (unsigned i = 0; i < GPU_N_DEPENDENCIES; i++)
+		if (reasons[i] && strcmp(reasons[i], s->reason) == 0)
+			return (enum gpu_dependency)i;
+	return GPU_DEPENDS_ON_NOTHING;
+}
+
 char *gpu_stall_metric_name(const char *vendor, bool only_not_issued)
 {
 	size_t n;

@@ -9,6 +9,17 @@
 
 #include <stdbool.h>
 
+/* What an instruction waits for. Each kind has other causes; see gpu_causes.h. */
+enum gpu_dependency {
+	GPU_DEPENDS_ON_NOTHING,  /* a busy unit, a full queue, the next instructions */
+	GPU_DEPENDS_ON_MEMORY,   /* data from global, local or texture memory */
+	GPU_DEPENDS_ON_CHIP,     /* data from a unit on the SM: shared memory and the like */
+	GPU_DEPENDS_ON_ISSUE,    /* a result with a fixed latency */
+	GPU_DEPENDS_ON_WARPS,    /* other warps at a barrier */
+	GPU_DEPENDS_ON_FENCE,
+	GPU_N_DEPENDENCIES
+};
+
 struct gpu_stall {
 	const char *reason;      /* the vendor's, without its prefix: "long_scoreboard" */
 	const char *short_name;  /* HPCToolkit's: "GMEM"; NULL: there is none */
@@ -24,6 +35,7 @@ struct gpu_stall {
 
 /* By the vendor's name, with or without prefix and "_not_issued". NULL: unknown. */
 const struct gpu_stall *gpu_stall_of(const char *vendor);
+enum gpu_dependency gpu_stall_dependency(const struct gpu_stall *s);
 /*
  * "GINS:STL_GMEM"; only_not_issued: "GINS:STL_GMEM_NI". The caller owns it. NULL: memory is short.
  */

@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 libhlprof_la_SOURCES += \
+	hpcprof-lite/attribute/gpu/samples/gpu_blame.c \
+	hpcprof-lite/attribute/gpu/samples/gpu_blame.h \
+	hpcprof-lite/attribute/gpu/samples/gpu_causes.c \
+	hpcprof-lite/attribute/gpu/samples/gpu_causes.h \
 	hpcprof-lite/attribute/gpu/samples/gpu_occupancy.c \
 	hpcprof-lite/attribute/gpu/samples/gpu_occupancy.h \
 	hpcprof-lite/attribute/gpu/samples/gpu_ranges.c \
 	hpcprof-lite/attribute/gpu/samples/gpu_ranges.h \
 	hpcprof-lite/attribute/gpu/samples/gpu_samples.c \
 	hpcprof-lite/attribute/gpu/samples/gpu_samples.h \
+	hpcprof-lite/attribute/gpu/samples/gpu_samples_blame.c \
 	hpcprof-lite/attribute/gpu/samples/gpu_samples_code.c \
 	hpcprof-lite/attribute/gpu/samples/gpu_samples_count.c \
 	hpcprof-lite/attribute/gpu/samples/gpu_samples_gather.c \

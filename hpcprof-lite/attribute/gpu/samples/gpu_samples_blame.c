@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Counts the samples of waiting warps a second time, at what they waited for. See
+ * gpu_samples_run.h. Test: tests/unit/prof_gpu/test_gpu_blame.c.
+ */
+#include "hpcprof-lite/attribute/gpu/samples/gpu_blame.h"
+#include "hpcprof-lite/attribute/gpu/samples/gpu_samples_run.h"
+
+struct place_counts {
+	const struct gpu_samples_run *r;
+	uint32_t module;
+};
+
+/* Samples of warps that issued count how often an instruction ran. */
+static uint64_t executions(const void *arg, uint64_t link_addr)
+{
+	const struct place_counts *c = arg;
+	uint64_t at = map_get(&c->r->count_index, c->module, link_addr);
+	return at == MAP_NONE ? 0 : c->r->counts.at[at].n_issued;
+}
+
+static bool choose(const struct gpu_samples_run *r, struct gpu_choice *choice, uint32_t module,
+		   uint64_t link_addr, enum gpu_dependency d)
+{
+	enum { FEW = 16 };
+	uint64_t few[FEW];
+	VEC(uint64_t) many = {0};
+	if (!gpu_causes_find(&choice->causes, expand_gpu_structure(r->s->expand, module), link_addr,
+			     d, executions, &(struct place_counts){r, module}))
+		return false;
+	size_t n = choice->causes.n;
+	uint64_t *weights = n <= FEW ? few : vec_extend(&many, n);
+	for (size_t i = 0; weights && i < n; i++)
+		weights[i] = choice->causes.at[i].weight;
+	bool ok = weights &&
+		  (!n || gpu_shares_begin(&choice->shares, weights, n, GPU_SHARES_ROOT_TWO));
+	vec_free(&many);
+	return ok;
+}
+
+/* What an instruction waits for, found once. NULL: memory is short. */
+static struct gpu_choice *choice_of(struct gpu_samples_run *r, uint32_t module, uint64_t link_addr,
+				    enum gpu_dependency d)
+{
+	uint64_t index =
+		map_put(&r->choice_index, link_addr, (uint64_t)module << 8 | d, r->choices.n);
+	if (index == MAP_NONE)
+		return NULL;
+	if (index < r->choices.n)
+		return &r->choices.at[index];
+	struct gpu_choice *new = vec_push(&r->choices);
+	return new &&choose(r, new, module, link_addr, d) ? new : NULL;
+}
+
+static bool add(struct gpu_samples_run *r, const struct gpu_stalled *w, uint32_t context,
+		uint32_t metric, uint64_t n)
+{
+	return gpu_metrics_add(r->s->metrics, r->s->extras,
+			       &(struct sum_extra){.thread = w->thread,
+						   .context = context,
+						   .metric = metric,
+						   .n_samples = n,
+						   .sum = n});
+}
+
+struct blaming {
+	struct gpu_samples_run *r;
+	const struct gpu_stalled *w;
+	const struct gpu_choice *choice;
+	enum gpu_dependency d;
+};
+
+/* The context of a cause: in the frame in which the instruction waited. */
+static uint32_t context_of(const struct blaming *b, uint64_t link_addr)
+{
+	const struct gpu_stalled *w = b->w;
+	struct expand_run *e = b->r->s->expand;
+	if (w->is_called)
+		return expand_gpu_frame(e, w->above, w->code->module, link_addr);
+	struct expand_kernel f =
+		gpu_samples_function(b->r->g, b->r->s->module_of, w->sample->function);
+	return expand_gpu_place(e, w->above, &f, link_addr - w->code->entry);
+}
+
+static bool give_to_cause(void *arg, size_t i, uint64_t part)
+{
+	const struct blaming *b = arg;
+	const struct gpu_cause *c = &b->choice->causes.at[i];
+	struct model_gpu_blame blame = {.profile = b->w->thread,
+					.waiting = b->w->context,
+					.cause = context_of(b, c->link_addr),
+					.metric = gpu_samples_metric_of(b->r, b->w->sample),
+					.n = part,
+					.kind = (uint8_t)c->kind,
+					.operation = (uint8_t)c->operation,
+					.is_carried = c->is_carried,
+					.is_before = c->is_before};
+	return gpu_blame_add(b->r->s->blames, &blame) &&
+	       add(b->r, b->w, blame.cause, GPU_BLAMED, part) &&
+	       add(b->r, b->w, blame.cause, GPU_BLAMED_FOR + b->d - GPU_DEPENDS_ON_MEMORY, part);
+}
+
+bool gpu_samples_blame(struct gpu_samples_run *r, const struct gpu_stalled *w)
+{
+	enum gpu_dependency d =
+		gpu_metrics_dependency(r->s->metrics, gpu_samples_metric_of(r, w->sample));
+	if (!r->s->blames || d == GPU_DEPENDS_ON_NOTHING)
+		return true;
+	const struct structure *s =
+		w->code ? expand_gpu_structure(r->s->expand, w->code->module) : NULL;
+	if (!s || !structure_n_waits(s))
+		return add(r, w, w->context, GPU_UNBLAMED, w->n);
+	struct gpu_choice *choice =
+		choice_of(r, w->code->module, w->code->entry + w->sample->offset, d);
+	if (!choice)
+		return false;
+	if (!choice->causes.n)
+		return add(r, w, w->context, GPU_UNBLAMED, w->n);
+	return gpu_shares_deal(&choice->shares, w->n, give_to_cause,
+			       &(struct blaming){r, w, choice, d});
+}
