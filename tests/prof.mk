@@ -56,6 +56,7 @@ prof_unit_tests = \
 	tests/unit/prof/test_children \
 	tests/unit/prof/test_database \
 	tests/unit/prof/test_filter \
+	tests/unit/prof_gpu/test_blame_text \
 	tests/unit/prof_gpu/test_gpu_blame \
 	tests/unit/prof_gpu/test_gpu_calls \
 	tests/unit/prof_gpu/test_gpu_join \
@@ -133,6 +134,9 @@ tests_unit_prof_test_filter_SOURCES = tests/unit/prof/test_filter.c \
 tests_unit_prof_test_filter_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_test_ledger_SOURCES = tests/unit/prof/test_ledger.c
 tests_unit_prof_test_ledger_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_prof_gpu_test_blame_text_SOURCES = tests/unit/prof_gpu/test_blame_text.c \
+	tests/unit/prof_gpu/gpu_fixture.h tests/unit/prof_gpu/gpu_samples_fixture.h
+tests_unit_prof_gpu_test_blame_text_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_gpu_test_gpu_blame_SOURCES = tests/unit/prof_gpu/test_gpu_blame.c \
 	tests/unit/prof_gpu/gpu_fixture.h tests/unit/prof_gpu/gpu_samples_fixture.h
 tests_unit_prof_gpu_test_gpu_blame_LDADD = $(PROF_UNIT_LDADD)

@@ -2,6 +2,7 @@
 # What every report needs of the model, so that no sink computes it.
 libhlview_la_SOURCES += \
 	hpcprof-lite/view/view_balance.c hpcprof-lite/view/view_balance.h \
+	hpcprof-lite/view/view_blame.c hpcprof-lite/view/view_blame.h \
 	hpcprof-lite/view/view_calls.c hpcprof-lite/view/view_calls.h \
 	hpcprof-lite/view/view_fold.c hpcprof-lite/view/view_fold.h \
 	hpcprof-lite/view/view_gpu.c hpcprof-lite/view/view_gpu.h \

@@ -338,6 +338,23 @@ static bool has_graph_losses(const struct model_gpu_ledger *l)
 	return i < MSR_N_GPU_LOSSES;
 }
 
+static void put_blames(const struct model *m, FILE *out)
+{
+	if (m->n_gpu_blames)
+		fputs("# gpu-blame profile waiting cause metric samples kind is-carried is-before "
+		      "operation\n",
+		      out);
+	for (size_t i = 0; i < m->n_gpu_blames; i++) {
+		const struct model_gpu_blame *b = &m->gpu_blames[i];
+		fprintf(out,
+			"gpu-blame\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu64
+			"\t%u\t%d\t%d\t%s\n",
+			b->profile, b->waiting, b->cause, b->metric, b->n, b->kind, b->is_carried,
+			b->is_before,
+			structure_operation_name((enum structure_operation)b->operation));
+	}
+}
+
 bool text_all_gpu_words(const struct model *m, FILE *out)
 {
 	struct view_gpu g;
@@ -350,6 +367,7 @@ bool text_all_gpu_words(const struct model *m, FILE *out)
 	put_queues(m, &g, out);
 	view_gpu_close(&g);
 	text_all_gpu_idle(m, out);
+	put_blames(m, out);
 	fputs("# gpu-ledger of id backend ops orphans no-path bad-order unknown-calls clipped "
 	      "unexplained handler-ns closes entrance\n"
 	      "# gpu-unwritten of id backend definitions contents values\n"

@@ -2,6 +2,8 @@
 /* See text_gpu.h. Test: tests/unit/sink/test_text_gpu.c. */
 #include "hpcprof-lite/sink/text/text_gpu.h"
 
+#include "hpcprof-lite/sink/text/text_print.h"
+#include "hpcprof-lite/sink/text/text_style.h"
 #include "hpcprof-lite/view/view_gpu.h"
 
 #include <inttypes.h>
@@ -68,4 +70,49 @@ void text_gpu_stalls(const struct model *m, uint32_t context, bool inclusive, ch
 	}
 	for (char *at = to; *at; at++)
 		*at = *at == '_' ? ' ' : *at;
+}
+
+/* Cuts the end of the name and appends "..". */
+static void cut(char *name, size_t room)
+{
+	size_t n = strlen(name);
+	if (text_columns(name) <= room || n < 3)
+		return;
+	while (n > 2 && (text_columns(name) + 2 > room || ((unsigned char)name[n] & 0xc0) == 0x80))
+		name[--n] = 0;
+	strcpy(name + n, "..");
+}
+
+/* Where the function around a context was inlined: ", inlined at kernels.cu:39", or "". */
+static void name_inlining(const struct model *m, uint32_t context, char *to, size_t n_bytes)
+{
+	char place[TEXT_FILE + 16];
+	to[0] = 0;
+	while (context != MODEL_NONE && m->contexts[context].kind != MODEL_CONTEXT_FUNCTION &&
+	       m->contexts[context].kind != MODEL_CONTEXT_ENTRY)
+		context = m->contexts[context].parent;
+	if (context == MODEL_NONE || m->contexts[context].relation != MODEL_INLINED ||
+	    m->contexts[context].parent == MODEL_NONE)
+		return;
+	text_place(place, sizeof place, m, &m->contexts[m->contexts[context].parent]);
+	if (*place)
+		snprintf(to, n_bytes, ", inlined at %s", place);
+}
+
+void text_gpu_line(const struct model *m, uint32_t context, size_t room, char *to, size_t n_bytes)
+{
+	const struct model_context *c = &m->contexts[context];
+	char place[TEXT_FILE + 16] = "", function[TEXT_NAME] = "", inlining[TEXT_FILE + 32];
+	if (c->function < m->n_functions)
+		text_function_name(function, sizeof function, m, c->function);
+	if (c->kind != MODEL_CONTEXT_LINE) {
+		snprintf(to, n_bytes, "%s (no lines known)", *function ? function : "code");
+		return;
+	}
+	text_place(place, sizeof place, m, c);
+	name_inlining(m, context, inlining, sizeof inlining);
+	size_t taken = text_columns(place) + text_columns(inlining) + 4;
+	text_shorten(function, room > taken + 12 ? room - taken : 12);
+	cut(function, room > taken + 12 ? room - taken : 12);
+	snprintf(to, n_bytes, "%s%s%s%s", place, *function ? " in " : "", function, inlining);
 }

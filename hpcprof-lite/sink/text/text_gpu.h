@@ -16,6 +16,11 @@ void text_gpu_stalls(const struct model *m, uint32_t context, bool inclusive, ch
  * the groups. "*" at the end: other launches have other shapes. "": unknown.
  */
 void text_gpu_shape(char *to, size_t n_bytes, const struct model *m, uint32_t shape, bool more);
+/*
+ * "kernels.cu:4 in fma_of, inlined at kernels.cu:39". If it is too long, the function's name is
+ * cut.
+ */
+void text_gpu_line(const struct model *m, uint32_t context, size_t room, char *to, size_t n_bytes);
 /* "host to device" and so on. */
 const char *text_gpu_direction(enum msr_gpu_direction d);
 

@@ -5,6 +5,7 @@
  */
 #include "common/base/foreign.h"
 #include "hpcprof-lite/view/view_hot.h"
+#include "hpcprof-lite/sink/text/text_gpu.h"
 #include "hpcprof-lite/sink/text/text_print.h"
 #include "hpcprof-lite/sink/text/text_report.h"
 
@@ -155,56 +156,6 @@ static void put_launchers(const struct model *m, const struct view_hot *h,
 		fprintf(s->out, "%11s %10s %9s    %zu more\n", "", "", "", n_hidden);
 }
 
-/* Cuts the end of the name and appends "..". */
-static void cut(char *name, size_t room)
-{
-	size_t n = strlen(name);
-	if (text_columns(name) <= room || n < 3)
-		return;
-	while (n > 2 && (text_columns(name) + 2 > room || ((unsigned char)name[n] & 0xc0) == 0x80))
-		name[--n] = 0;
-	strcpy(name + n, "..");
-}
-
-/* Where the function around a context was inlined: ", inlined at kernels.cu:39", or "". */
-static void name_inlining(const struct model *m, uint32_t context, char *to, size_t n_bytes)
-{
-	char place[TEXT_FILE + 16];
-	to[0] = 0;
-	while (context != MODEL_NONE && m->contexts[context].kind != MODEL_CONTEXT_FUNCTION &&
-	       m->contexts[context].kind != MODEL_CONTEXT_ENTRY)
-		context = m->contexts[context].parent;
-	if (context == MODEL_NONE || m->contexts[context].relation != MODEL_INLINED ||
-	    m->contexts[context].parent == MODEL_NONE)
-		return;
-	text_place(place, sizeof place, m, &m->contexts[m->contexts[context].parent]);
-	if (*place)
-		snprintf(to, n_bytes, ", inlined at %s", place);
-}
-
-/*
- * "kernels.cu:4 in fma_of, inlined at kernels.cu:39". If it is too long, the function's name is
- * cut.
- */
-static void name_line(const struct model *m, const struct view_hot_line *l, size_t room, char *to,
-		      size_t n_bytes)
-{
-	const struct model_context *c = &m->contexts[l->context];
-	char place[TEXT_FILE + 16] = "", function[TEXT_NAME] = "", inlining[TEXT_FILE + 32];
-	if (c->function < m->n_functions)
-		text_function_name(function, sizeof function, m, c->function);
-	if (c->kind != MODEL_CONTEXT_LINE) {
-		snprintf(to, n_bytes, "%s (no lines known)", *function ? function : "code");
-		return;
-	}
-	text_place(place, sizeof place, m, c);
-	name_inlining(m, l->context, inlining, sizeof inlining);
-	size_t taken = text_columns(place) + text_columns(inlining) + 4;
-	text_shorten(function, room > taken + 12 ? room - taken : 12);
-	cut(function, room > taken + 12 ? room - taken : 12);
-	snprintf(to, n_bytes, "%s%s%s%s", place, *function ? " in " : "", function, inlining);
-}
-
 /* "GMEM 71%, IDEP 12%" */
 static void name_stalls(const struct model *m, const struct view_hot *h,
 			const struct view_hot_line *l, struct view_hot_reason *room, char *to,
@@ -241,7 +192,7 @@ static void put_lines(const struct model *m, const struct view_hot *h,
 			hidden += l->samples;
 			continue;
 		}
-		name_line(m, l, room, name, sizeof name);
+		text_gpu_line(m, l->context, room, name, sizeof name);
 		name_stalls(m, h, l, ranked, stalls, sizeof stalls);
 		text_emphasise(s, l->samples / k->samples);
 		fprintf(s->out, "%11s", text_share(a, l->samples, k->samples));
@@ -294,8 +245,8 @@ static void put_stalls(const struct model *m, const struct view_hot *h,
 }
 
 static void put_kernel(const struct model *m, const struct view_gpu *g, const struct view_hot *h,
-		       const struct view_hot_kernel *k, struct view_hot_reason *ranked,
-		       const struct text_style *s)
+		       const struct view_blame *blame, const struct view_hot_kernel *k,
+		       struct view_hot_reason *ranked, const struct text_style *s)
 {
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], name[TEXT_NAME], file[TEXT_FILE];
 	double whole = view_total(m, view_find_metric(m, MODEL_ROLE_KERNEL_TIME));
@@ -319,6 +270,7 @@ static void put_kernel(const struct model *m, const struct view_gpu *g, const st
 	put_launchers(m, h, k, s);
 	put_lines(m, h, k, ranked, s);
 	put_stalls(m, h, k, ranked, s);
+	text_report_gpu_blame(m, blame, k->function, k->samples, s);
 	putc('\n', s->out);
 }
 
@@ -326,9 +278,14 @@ bool text_report_gpu_hot(const struct model *m, const struct view_gpu *g,
 			 const struct text_style *s)
 {
 	struct view_hot h;
+	struct view_blame blame;
 	char a[TEXT_CELL];
 	if (!view_hot_open(m, &h))
 		return false;
+	if (!view_blame_open(m, &blame)) {
+		view_hot_close(&h);
+		return false;
+	}
 	struct view_hot_reason *ranked = malloc((h.n_stalls + 1) * sizeof *ranked);
 	bool ok = ranked;
 	size_t n_hidden = 0;
@@ -343,13 +300,14 @@ bool text_report_gpu_hot(const struct model *m, const struct view_gpu *g,
 						  k->samples < 5 * s->threshold * h.samples))
 				n_hidden++;
 			else
-				put_kernel(m, g, &h, k, ranked, s);
+				put_kernel(m, g, &h, &blame, k, ranked, s);
 		}
 		if (n_hidden)
 			fprintf(s->out, "%7s %10s %9s    %zu more kernels with samples\n\n", "", "",
 				"", n_hidden);
 	}
 	free(ranked);
+	view_blame_close(&blame);
 	view_hot_close(&h);
 	return ok;
 }

@@ -9,6 +9,7 @@
 #include "hpcprof-lite/sink/text/text_sink.h"
 #include "hpcprof-lite/sink/text/text_gpu.h"
 #include "hpcprof-lite/sink/text/text_style.h"
+#include "hpcprof-lite/view/view_blame.h"
 #include "hpcprof-lite/view/view_gpu.h"
 #include "hpcprof-lite/view/view_table.h"
 #include "hpcprof-lite/view/view_tree.h"
@@ -47,6 +48,9 @@ void text_report_gpu_ledger(const struct model *m, const struct text_style *s);
 /* The code of kernels with PC samples. False if memory is short. */
 bool text_report_gpu_hot(const struct model *m, const struct view_gpu *g,
 	const struct text_style *s);
+/* What lines of a kernel with so many samples waited for; nothing if that is not known. */
+void text_report_gpu_blame(const struct model *m, const struct view_blame *b, uint32_t kernel,
+	double samples, const struct text_style *s);
 /* The account of PC sampling; nothing if there was none. */
 void text_report_gpu_sampling(const struct model *m, const struct text_style *s);
 /* Tables about NCCL. m->nccl is not NULL. */
