@@ -180,6 +180,31 @@ static bool copy_nvtx(struct filter_part *p)
 	return true;
 }
 
+/* Who waited for whom in kernels, where both are in the part. PC samples have no times. */
+static bool copy_blames(struct filter_part *p)
+{
+	const struct model *m = p->from;
+	if (!m->n_gpu_blames || p->has_time)
+		return true;
+	struct model_gpu_blame *all = model_own(p->to, calloc(m->n_gpu_blames, sizeof *all));
+	if (!all)
+		return false;
+	for (size_t i = 0; i < m->n_gpu_blames; i++) {
+		struct model_gpu_blame b = m->gpu_blames[i];
+		if (!filter_has_context(p, b.waiting) || !filter_has_context(p, b.cause))
+			continue;
+		b.profile = p->profile_to[b.profile];
+		b.waiting = p->context_to[b.waiting];
+		b.cause = p->context_to[b.cause];
+		b.metric = p->metric_to[b.metric];
+		if (b.profile != MODEL_NONE && b.waiting != MODEL_NONE && b.cause != MODEL_NONE &&
+		    b.metric != MODEL_NONE)
+			all[p->to->n_gpu_blames++] = b;
+	}
+	p->to->gpu_blames = all;
+	return true;
+}
+
 /*
  * When the measurement was off is not known, only for how long in all. What cannot have been
  * outside of the part was in it.
@@ -208,7 +233,7 @@ bool filter_make_processes(struct filter_part *p)
 			return false;
 		to++;
 	}
-	return copy_regions(p) && copy_phases(p) && copy_nvtx(p);
+	return copy_regions(p) && copy_phases(p) && copy_nvtx(p) && copy_blames(p);
 }
 
 /* ---- profiles ---- */
