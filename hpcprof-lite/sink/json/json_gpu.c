@@ -2,6 +2,7 @@
 /* Devices, queues, shapes and ledgers of GPUs; see json.h. Test: tests/cli/sink/sink_json.sh. */
 #include "hpcprof-lite/sink/json/json.h"
 
+#include "common/format/structure.h"
 #include "hpcprof-lite/sink/names.h"
 
 static void put_devices(struct json *j, const struct model *m)
@@ -79,6 +80,36 @@ static void put_shapes(struct json *j, const struct model *m)
 	json_end(j, ']');
 }
 
+static const char *wait_of(const struct model_gpu_blame *b)
+{
+	static const char *const words[STRUCTURE_N_WAIT_KINDS] = {
+		[STRUCTURE_WAIT_RESULT] = "result",
+		[STRUCTURE_WAIT_OPERANDS] = "operands",
+		[STRUCTURE_WAIT_FIXED] = "fixed",
+		[STRUCTURE_WAIT_WARPS] = "warps"};
+	return b->is_before ? "before" : words[b->kind];
+}
+
+static void put_blames(struct json *j, const struct model *m)
+{
+	json_begin(j, "blames", '[');
+	for (size_t i = 0; i < m->n_gpu_blames; i++) {
+		const struct model_gpu_blame *b = &m->gpu_blames[i];
+		json_begin(j, NULL, '{');
+		json_u64(j, "profile", b->profile);
+		json_u64(j, "waiting", b->waiting);
+		json_u64(j, "cause", b->cause);
+		json_u64(j, "metric", b->metric);
+		json_u64(j, "samples", b->n);
+		json_text(j, "wait", wait_of(b));
+		json_text(j, "operation",
+			  structure_operation_name((enum structure_operation)b->operation));
+		json_bool(j, "is_carried", b->is_carried);
+		json_end(j, '}');
+	}
+	json_end(j, ']');
+}
+
 void json_put_gpu(struct json *j, const struct model *m)
 {
 	struct words_count counts[WORDS_COUNTS];
@@ -94,5 +125,7 @@ void json_put_gpu(struct json *j, const struct model *m)
 	json_counts(j, "ledger", counts, words_gpu_ledger(&m->gpu_ledger, counts));
 	json_bool(j, "sampling_closes", m->gpu_sampling.closes);
 	json_counts(j, "sampling", counts, words_sampling(&m->gpu_sampling, counts));
+	if (m->n_gpu_blames)
+		put_blames(j, m);
 	json_end(j, '}');
 }
