@@ -9,6 +9,7 @@
 #     browse_report.py waiting REPORT        the same, of the view "Waiting" alone
 #     browse_report.py nccl REPORT           the same, of kernels of NCCL
 #     browse_report.py nvtx REPORT           the same, of ranges of NVTX
+#     browse_report.py blames REPORT         the same, of what lines of GPU kernels wait for
 #     browse_report.py shots REPORT PREFIX [light|dark]     a picture of every view
 #     browse_report.py title REPORT          its title, images in it, its first view in one line
 #     browse_report.py speed REPORT          times of the first view and of frames, in ms
@@ -358,6 +359,33 @@ def use_nccl(page, checks):
     checks.check("nccl: the console stays empty", not errors, json.dumps(errors)[:400])
 
 
+def use_blames(page, checks):
+    """Of the recording "barrier": 31 warps wait for one that runs a loop."""
+    page.show("kernels")
+    rows = page.js("""return [...document.querySelectorAll('section.blames tbody tr')]
+        .map(r => [...r.querySelectorAll('td')].map(d => d.innerText))""")
+    top = rows[0] if rows else []
+    checks.check("blames: the pair of lines", len(top) == 4 and top[1] == "SYNC" and
+                 top[2].startswith("truth_kernels.cu:") and
+                 top[3].startswith("warps that come from truth_kernels.cu:"), rows)
+    waiting, cause = (top[i].split("truth_kernels.cu:")[1].split()[0] for i in (2, 3))
+    page.click("section.blames tbody button")
+    row = f"tr[data-line='{waiting}']"
+    page.click(f"{row} .line-number button")
+    text = page.js("return document.querySelector('tr.waits').innerText")
+    checks.check("blames: what a line waits for", "This line waits for" in text and
+                 f"SYNC: warps that come from truth_kernels.cu:{cause}" in text, text)
+    page.click(f"{row} .line-number button")
+    checks.check("blames: and it is hidden again",
+                 page.js("return document.querySelectorAll('tr.waits').length") == 0)
+    page.click(f"tr[data-line='{cause}'] .line-number button")
+    text = page.js("return document.querySelector('tr.waits').innerText")
+    checks.check("blames: who waits for a line",
+                 f"SYNC: truth_kernels.cu:{waiting}" in text.split("wait for it")[-1], text)
+    errors = page.errors()
+    checks.check("blames: the console stays empty", not errors, json.dumps(errors)[:400])
+
+
 def use_nvtx(page, checks):
     """Of tests/workload/nvtx/nvtx_program phases."""
     page.show("overview")
@@ -447,6 +475,8 @@ def main():
             use_waiting(page, Checks())
         elif command == "nccl":
             use_nccl(page, Checks())
+        elif command == "blames":
+            use_blames(page, Checks())
         elif command == "nvtx":
             use_nvtx(page, Checks())
         elif command == "shots":

@@ -327,6 +327,7 @@ enum status html_write_meta(struct html *h)
 	put_unmeasured(h);
 	put_reductions(h);
 	html_put_waiting(h);
+	html_put_blames(h);
 	html_put_nccl(h);
 	html_put_nvtx(h);
 	TEXT(h, "}");

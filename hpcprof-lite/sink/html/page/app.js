@@ -17,6 +17,7 @@ const VIEWS = [
 class App {
   constructor(profile) {
     this.profile = profile;
+    this.blames = new Blames(this);
     this.metric = profile.mainMetric();
     this.columns = this.firstColumns();
     this.search = null;

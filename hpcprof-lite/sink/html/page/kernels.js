@@ -120,6 +120,8 @@ class KernelView {
     if (lines) columns.append(lines);
     columns.append(this.launchSites(k));
     card.append(columns);
+    const blames = this.app.blames.table(k.fn, samples);
+    if (blames) card.append(blames);
     return card;
   }
   facts(k) {

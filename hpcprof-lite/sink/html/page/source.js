@@ -139,11 +139,14 @@ class SourceView {
             el("td", { class: "number quiet" }, total ? p.format(m, total) : ""),
           ];
         });
+        const numbered = app.blames.hasLine(this.file, line)
+          ? this.waitButton(line, 2 + 2 * metrics.length)
+          : line;
         body.append(
           el(
             "tr",
             { "data-line": line },
-            el("td", { class: "line-number" }, line),
+            el("td", { class: "line-number" }, numbered),
             ...cells,
             el("td", { class: "text" }, text),
           ),
@@ -151,5 +154,26 @@ class SourceView {
       });
     });
     return el("table", { class: "lines" }, el("thead", {}, head), body);
+  }
+  // The number of a line of GPU code that waits or is waited for. It shows and hides for what.
+  waitButton(line, colspan) {
+    const file = this.file,
+      toggle = event => {
+        const row = event.currentTarget.closest("tr"),
+          next = row.nextElementSibling,
+          isOpen = next?.classList.contains("waits");
+        event.currentTarget.setAttribute("aria-expanded", String(!isOpen));
+        if (isOpen) next.remove();
+        else {
+          const details = this.app.blames.details(file, line);
+          row.after(el("tr", { class: "waits" }, el("td", { colspan }, details)));
+        }
+      };
+    const title = "what it waits for, and what waits for it";
+    return el(
+      "button",
+      { type: "button", class: "link", title, "aria-expanded": "false", onclick: toggle },
+      line,
+    );
   }
 }
