@@ -14,8 +14,8 @@ gpu_single = tests/gpu/truth_kernels.cu tests/gpu/cuda_ways.cu tests/gpu/transfo
 gpu_scripts = tests/gpu/bare_cupti.c tests/gpu/all.sh tests/gpu/checks.sh tests/gpu/idle.sh \
 	tests/gpu/several.sh tests/gpu/bench.sh tests/gpu/peers.py tests/gpu/steps.py \
 	tests/gpu/torch_infer.py tests/gpu/triton_work.py
-TESTS += tests/cli/gpu/nvidia_golden.sh
-EXTRA_DIST += tests/cli/gpu/nvidia_golden.sh tests/golden/nvidia
+TESTS += tests/cli/gpu/nvidia_golden.sh tests/cli/gpu/blame_golden.sh
+EXTRA_DIST += tests/cli/gpu/nvidia_golden.sh tests/cli/gpu/blame_golden.sh tests/golden/nvidia
 EXTRA_DIST += $(gpu_headers) $(gpu_flow) $(gpu_single) $(gpu_scripts)
 
 if HAVE_CUPTI
