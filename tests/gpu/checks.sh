@@ -137,6 +137,10 @@ check_chase() {
 	within "chase: on the line of the load" "$(on_line chase truth_kernels.cu CHASE_LINE)" \
 		"$(in_function chase follow | awk '{ print 0.99 * $1 }')" \
 		"$(in_function chase follow)"
+	within "chase: the load is to blame" \
+		"$(on_line chase truth_kernels.cu CHASE_LINE GINS:BLAME_GMEM)" \
+		"$(in_function chase follow GINS:STL_GMEM | awk '{ print 0.99 * $1 }')" \
+		"$(in_function chase follow GINS:STL_GMEM)"
 }
 
 check_pipe() {

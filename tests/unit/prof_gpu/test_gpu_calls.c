@@ -56,6 +56,14 @@ static void structure_with_calls(struct run *r)
 		gen_structure_call(s, calls[i].at,
 				   calls[i].target == STRUCTURE_NONE ? STRUCTURE_NONE
 								     : f[calls[i].target]);
+	gen_structure_wait(s, 0x5000); /* leaf waits for two loads of its own */
+	for (uint64_t at = 0x5020; at < 0x5060; at += 0x20)
+		gen_structure_cause(s, &(struct structure_cause){
+					       .link_addr = at,
+					       .kind = STRUCTURE_WAIT_RESULT,
+					       .operation = STRUCTURE_GLOBAL_LOAD,
+					       .cycles = 10,
+					       .is_carried = true});
 	free(gen_structure_close(s, r->directory));
 }
 
@@ -164,6 +172,7 @@ static void assert_one_kernel_has_all(const struct model *m)
 {
 	assert_int_equal(run_value(m, run_kernel_at(m, 0x1010), "GINS", MODEL_EXECUTION), 100);
 	assert_int_equal(run_value(m, run_find(m, 0, "lost"), "GINS", MODEL_EXECUTION), 0);
+	assert_int_equal(run_value(m, 0, "GINS:BLAME_GMEM", MODEL_EXECUTION), 100);
 }
 
 /* A device function that is known by itself goes to the kernels from which calls lead to it, and to
