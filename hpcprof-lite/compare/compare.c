@@ -3,6 +3,7 @@
 #include "hpcprof-lite/compare/compare.h"
 
 #include "hpcprof-lite/compare/compare_names.h"
+#include "hpcprof-lite/sink/names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,10 +50,8 @@ uint32_t compare_find_metric(const struct compare *c, const char *name, size_t n
 {
 	for (uint32_t i = 0; i < c->metrics.n; i++) {
 		const char *full = compare_string(c, c->metrics.at[i].name),
-			   *event = compare_string(c, c->metrics.at[i].event),
-			   *unit = strstr(full, " (");
-		size_t n_full = strlen(full), n_plain = unit ? (size_t)(unit - full) : n_full;
-		if ((n_bytes == n_full || n_bytes == n_plain) && memcmp(full, name, n_bytes) == 0)
+			   *event = compare_string(c, c->metrics.at[i].event);
+		if (names_is_metric(full, name, n_bytes))
 			return i;
 		if (c->metrics.at[i].kind == MODEL_METRIC_SAMPLED && n_bytes == strlen(event) &&
 		    memcmp(event, name, n_bytes) == 0)

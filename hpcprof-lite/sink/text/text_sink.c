@@ -5,6 +5,7 @@
 
 #include "common/base/foreign.h"
 #include "common/base/log.h"
+#include "hpcprof-lite/sink/names.h"
 #include "hpcprof-lite/sink/text/text_all.h"
 #include "hpcprof-lite/sink/text/text_options.h"
 #include "hpcprof-lite/sink/text/text_report.h"
@@ -24,13 +25,13 @@ static struct text_style make_style(const struct sink_text_options *o, FILE *out
 }
 
 /*
- * The metric with this name or event. Without a name: the first CPU metric, else the first.
+ * The metric with this name or event, the unit not needed. Without a name: the first CPU metric, else the first.
  * MODEL_NONE: none.
  */
 static uint32_t choose_metric(const struct model *m, const char *name)
 {
 	for (uint32_t i = 0; i < m->n_metrics; i++)
-		if (name ? strcmp(m->metrics[i].name, name) == 0 ||
+		if (name ? names_is_metric(m->metrics[i].name, name, strlen(name)) ||
 				    strcmp(m->metrics[i].event, name) == 0
 			 : m->metrics[i].kind == MODEL_METRIC_SAMPLED)
 			return i;

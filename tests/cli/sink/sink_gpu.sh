@@ -44,6 +44,8 @@ is "no GPU, no word of GPUs" "$("$FIXTURE" text - width=120 | grep -c GPU)" 0
 is "... nor a record" "$("$FIXTURE" text - all=1 | grep -cE '^(# )?(gpu-|kernel|copies|queue)')" 0
 like "--metric takes those of GPUs" "$(report "metric=GXCOPY:H2D (B)")" \
 	'^Functions by their own GXCOPY:H2D \(B\), then by total$'
+like "--metric does not need the unit" "$(report metric=GXCOPY:H2D)" \
+	'^Functions by their own GXCOPY:H2D'
 like "--metric of a mean says that it sums" "$(report metric=GKER:BLKS)" \
 	'^Call paths from the top, GKER:BLKS, summed over launches$'
 like "a metric without anything" \
