@@ -3,6 +3,7 @@
 libhlsafe_la_SOURCES += \
 	common/safe/clock.c common/safe/clock.h \
 	common/safe/fnv.h \
+	common/safe/launcher.c common/safe/launcher.h \
 	common/safe/load.c common/safe/load.h \
 	common/safe/printable.c common/safe/printable.h \
 	common/safe/quiet.h \
@@ -10,6 +11,7 @@ libhlsafe_la_SOURCES += \
 	common/safe/sys.h \
 	common/safe/text.c common/safe/text.h \
 	common/safe/trylock.h
-libhlbase_la_SOURCES += common/safe/fnv.h common/safe/printable.c common/safe/printable.h
+libhlbase_la_SOURCES += common/safe/fnv.h common/safe/launcher.c common/safe/launcher.h \
+	common/safe/printable.c common/safe/printable.h
 # Hidden memcpy and the like, for the shared libraries alone: a program keeps libc's.
 libhlstring_la_SOURCES += common/safe/string.c

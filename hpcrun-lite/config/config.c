@@ -5,6 +5,8 @@
  */
 #include "hpcrun-lite/config/config.h"
 
+#include "common/safe/launcher.h"
+
 #include <string.h>
 
 /* ---- writing ---- */
@@ -398,4 +400,13 @@ bool config_decode(const char *text, struct config *c)
 		get_value(&in, key, c);
 	}
 	return !in.bad && *in.at == '\0' && in_bounds(c);
+}
+
+void config_find_rank(struct config *c, char *const *env)
+{
+	int32_t rank, size;
+	if (c->rank >= 0 || !launcher_find(env, &rank, &size))
+		return;
+	c->rank = rank;
+	c->n_ranks = size;
 }

@@ -5,7 +5,7 @@
  */
 #include "hpcrun-lite/launch/job.h"
 
-#include "hpcrun-lite/config/config_rank.h"
+#include "common/safe/launcher.h"
 
 #include <fcntl.h>
 #include <stdarg.h>
@@ -81,17 +81,17 @@ static int append_variables(struct job *job, char *const *environment, const cha
  * run can have.
  */
 static int append_run(
-	struct job *job, char *const *environment, const struct config_launcher *launcher)
+	struct job *job, char *const *environment, const struct launcher *launcher)
 {
 	size_t n;
-	const struct config_launcher *all = config_launchers(&n);
+	const struct launcher *all = launcher_table(&n);
 	int found = 0;
 	if (launcher->run_returns)
-		append_variables(job, environment, launcher->run, CONFIG_LAUNCHER_NAMES);
+		append_variables(job, environment, launcher->run, LAUNCHER_NAMES);
 	for (size_t i = 0; i < n; i++)
 		if (!all[i].run_returns)
 			found += append_variables(
-				job, environment, all[i].run, CONFIG_LAUNCHER_NAMES);
+				job, environment, all[i].run, LAUNCHER_NAMES);
 	return launcher->run_returns ? 0 : found;
 }
 
@@ -187,7 +187,7 @@ static bool may_be_agent(long pid, const char *name)
  * The parent: torchrun's agent. A shell between them may start several runs, and is new each time:
  * then nothing is known.
  */
-static void name_starter(struct job *job, const struct config_launcher *launcher)
+static void name_starter(struct job *job, const struct launcher *launcher)
 {
 	char host[64] = "";
 	uint64_t start;
@@ -263,7 +263,7 @@ void job_find(char *const *environment, struct job *job)
 	*job = (struct job){.scope = JOB_ALONE};
 	const char *batch = batch_id(environment);
 	int32_t rank, size;
-	const struct config_launcher *launcher = config_find_launcher(environment, &rank, &size);
+	const struct launcher *launcher = launcher_find(environment, &rank, &size);
 	const char *step = launcher ? slurm_step(environment) : NULL;
 	job->rank = rank;
 	job->n_ranks = size;

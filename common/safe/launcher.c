@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Finds the rank of this process in a parallel job from the variables that launchers set. Must not
- * allocate. Test: tests/unit/run/test_config.c.
+ * allocate. Tests: tests/unit/run/test_config.c, tests/cli/parts/parts_ranks.sh.
  */
-#include "hpcrun-lite/config/config_rank.h"
-
-#include "hpcrun-lite/config/config.h"
+#include "common/safe/launcher.h"
 
 #include <string.h>
 
@@ -15,7 +13,7 @@
  * starts by other means. RANK and WORLD_SIZE are common words: PyTorch's launchers set more beside
  * them.
  */
-static const struct config_launcher launchers[] = {
+static const struct launcher launchers[] = {
 	/* PyTorch, torch/distributed/elastic/agent/server/local_elastic_agent.py, _start_workers().
 	 * accelerate starts several processes through it, or by mpirun or DeepSpeed
 	 * (src/accelerate/commands/launch.py, multi_gpu_launcher(), deepspeed_launcher(); 1.15).
@@ -29,6 +27,7 @@ static const struct config_launcher launchers[] = {
 			"MASTER_PORT"},
 		.run_returns = true,
 		.restarts = true,
+		.has_no_mpi = true,
 	},
 	/* DeepSpeed, deepspeed/launcher/launch.py, main(). */
 	{
@@ -38,6 +37,7 @@ static const struct config_launcher launchers[] = {
 		.needs = {"CROSS_RANK", "CROSS_SIZE", "LOCAL_SIZE", "MASTER_PORT"},
 		.run = {"MASTER_ADDR", "MASTER_PORT"},
 		.run_returns = true,
+		.has_no_mpi = true,
 	},
 	/* Open MPI, mpirun(1), "Exported environment variables"; the names of the run as 4.1.4 sets
 	 * them. PMIX_NAMESPACE alone returns with the process id of its mpirun; port and random key
@@ -95,7 +95,7 @@ static const struct config_launcher launchers[] = {
 	},
 };
 
-const struct config_launcher *config_launchers(size_t *n)
+const struct launcher *launcher_table(size_t *n)
 {
 	*n = sizeof launchers / sizeof *launchers;
 	return launchers;
@@ -134,10 +134,10 @@ static bool is_slurm_task(char *const *env)
 	return step && !(step[0] == '4' && strlen(step) == 10);
 }
 
-static bool is_believed(const struct config_launcher *l, char *const *env, int32_t rank,
+static bool is_believed(const struct launcher *l, char *const *env, int32_t rank,
 			int32_t size)
 {
-	for (size_t i = 0; i < CONFIG_LAUNCHER_NAMES && l->needs[i]; i++)
+	for (size_t i = 0; i < LAUNCHER_NAMES && l->needs[i]; i++)
 		if (!find(env, l->needs[i]))
 			return false;
 	if (l->run_returns && (size < 0 || rank >= size))
@@ -145,11 +145,11 @@ static bool is_believed(const struct config_launcher *l, char *const *env, int32
 	return rank >= 0 && (strcmp(l->rank, "SLURM_PROCID") != 0 || is_slurm_task(env));
 }
 
-const struct config_launcher *config_find_launcher(char *const *env, int32_t *rank, int32_t *size)
+const struct launcher *launcher_find(char *const *env, int32_t *rank, int32_t *size)
 {
 	*rank = *size = -1;
 	for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
-		const struct config_launcher *l = &launchers[i];
+		const struct launcher *l = &launchers[i];
 		int32_t r = number(find(env, l->rank)),
 			n = l->size ? number(find(env, l->size)) : -1;
 		if (!is_believed(l, env, r, n))
@@ -160,13 +160,4 @@ const struct config_launcher *config_find_launcher(char *const *env, int32_t *ra
 		return l;
 	}
 	return NULL;
-}
-
-void config_find_rank(struct config *c, char *const *env)
-{
-	int32_t rank, size;
-	if (c->rank >= 0 || !config_find_launcher(env, &rank, &size))
-		return;
-	c->rank = rank;
-	c->n_ranks = size;
 }
