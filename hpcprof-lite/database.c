@@ -6,6 +6,7 @@
 #include "common/base/log.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <libgen.h>
 #include <limits.h>
@@ -15,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* ---- removal ---- */
@@ -44,9 +46,63 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static volatile sig_atomic_t is_cut; /* a file was shortened while it was read: said already */
 static char *open_partial; /* guarded by lock; what a signal has to remove */
 
+/* ---- the watcher: another process, which removes what we leave ---- */
+
+static bool is_watched;
+static int watcher_fd = -1; /* guarded by lock; the watcher waits for its end */
+static pid_t watcher;
+
+/* It must not keep open what a launcher reads to its end, nor be killed with us. */
+static void watch(const char *partial, int fd)
+{
+	char named;
+	const int null = open("/dev/null", O_RDWR);
+	setsid();
+	for (int i = 0; i < 3; i++)
+		dup2(null, i);
+	dup2(fd, 3);
+	close_range(4, ~0U, 0);
+	if (read(3, &named, 1) != 1)
+		remove_tree(partial);
+	_exit(0);
+}
+
+static void start_watcher(const char *partial)
+{
+	int ends[2];
+	if (!is_watched || pipe2(ends, O_CLOEXEC) != 0)
+		return;
+	watcher = fork();
+	if (watcher == 0) {
+		close(ends[1]);
+		watch(partial, ends[0]);
+	}
+	close(ends[0]);
+	watcher_fd = ends[1];
+	if (watcher < 0)
+		close(watcher_fd);
+}
+
+static void end_watcher(void)
+{
+	if (watcher <= 0)
+		return;
+	if (write(watcher_fd, "", 1) != 1)
+		log_detail(NULL, "the watcher of the database has ended");
+	close(watcher_fd);
+	waitpid(watcher, NULL, 0);
+	watcher = 0;
+}
+
+void database_watch(void)
+{
+	is_watched = true;
+}
+
 static void forget_open(void)
 {
 	pthread_mutex_lock(&lock);
+	end_watcher();
 	open_partial = NULL;
 	pthread_mutex_unlock(&lock);
 }
@@ -59,8 +115,10 @@ static int make_partial(char *name)
 {
 	pthread_mutex_lock(&lock);
 	int cause = mkdtemp(name) ? 0 : errno;
-	if (cause == 0)
+	if (cause == 0) {
 		open_partial = name;
+		start_watcher(name);
+	}
 	pthread_mutex_unlock(&lock);
 	return cause;
 }
@@ -251,6 +309,7 @@ enum status database_commit(struct database *d)
 		log_error(d->path, "cannot be named: %s", strerror(cause));
 		s = STATUS_IO;
 	} else {
+		end_watcher();
 		open_partial = NULL;
 	}
 	pthread_mutex_unlock(&lock);

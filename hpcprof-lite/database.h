@@ -52,5 +52,10 @@ void database_end_scratch(void);
  * database and end the program as they would have done.
  */
 void database_guard(void);
+/*
+ * From now on another process watches each open database and removes it if this one ends. Ranks of
+ * mpirun need it: at a signal, mpirun kills them before they can remove anything.
+ */
+void database_watch(void);
 
 #endif

@@ -15,6 +15,7 @@
 #include "hpcprof-lite/filter/filter.h"
 #include "hpcprof-lite/load/load_job.h"
 #include "hpcprof-lite/needed_structures.h"
+#include "hpcprof-lite/parts/comm_mpi.h"
 #include "hpcprof-lite/sink/sinks.h"
 
 #include <signal.h>
@@ -28,7 +29,7 @@ struct arguments {
 	unsigned n_workers;
 	const char *to; /* NULL: all but those on request */
 	const char *archive; /* NULL: none */
-	bool no_structs, no_sources, quiet, internals, ranges;
+	bool no_structs, no_sources, quiet, internals, ranges, no_mpi;
 	void **settings; /* by sink; NULL where it has none */
 	const struct filter *filter;
 };
@@ -119,6 +120,13 @@ static enum status set_no_sources(void *arg, const char *value)
 	return STATUS_OK;
 }
 
+static enum status set_no_mpi(void *arg, const char *value)
+{
+	(void)value;
+	((struct arguments *)arg)->no_mpi = true;
+	return STATUS_OK;
+}
+
 static enum status set_archive(void *arg, const char *value)
 {
 	if (!*value)
@@ -146,6 +154,8 @@ static const struct option_spec others[] = {
 	{0, "no-structs", NULL, "do not run hpcstruct-lite for missing structure files",
 	 set_no_structs},
 	{0, "no-sources", NULL, "copy no source files into DB or DIR2", set_no_sources},
+	{0, "no-mpi", NULL, "work alone, even as one of several ranks of mpirun or srun",
+	 set_no_mpi},
 	{'q', "quiet", NULL, "errors and warnings only on standard error", set_quiet},
 	{'v', "verbose", NULL, "say more", options_set_verbose},
 	{0, NULL, NULL, NULL, NULL},
@@ -389,6 +399,21 @@ static enum status run(const struct arguments *a, char *const *directories, size
 	return status;
 }
 
+/* The ranks of an MPI program write one database, and return the same status. */
+static enum status run_ranks(const struct arguments *a, char *const *directories, size_t n)
+{
+	struct comm c = {.n_parts = 1};
+	enum status status = a->no_mpi ? STATUS_OK : comm_mpi_begin(&c);
+	if (status != STATUS_OK || c.n_parts == 1)
+		return status == STATUS_OK ? run(a, directories, n) : status;
+	database_watch();
+	if (c.part == 0)
+		status = run(a, directories, n);
+	status = comm_agree(&c, status);
+	comm_mpi_end(&c);
+	return status;
+}
+
 static enum status run_command(struct arguments *a, const struct options *o, int argc, char **argv)
 {
 	const struct option_table table = {
@@ -415,7 +440,7 @@ static enum status run_command(struct arguments *a, const struct options *o, int
 				      "--process, --thread, --time and --below");
 	a->n_workers = a->n_workers ? a->n_workers : pool_n_cpus();
 	database_guard();
-	return run(a, argv + first, (size_t)(argc - first));
+	return run_ranks(a, argv + first, (size_t)(argc - first));
 }
 
 int main(int argc, char **argv)

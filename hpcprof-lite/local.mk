@@ -32,6 +32,8 @@ hpcprof_lite_hpcprof_lite_SOURCES = \
 	hpcprof-lite/database.c hpcprof-lite/database.h \
 	hpcprof-lite/hpcprof_main.c \
 	hpcprof-lite/needed_structures.c hpcprof-lite/needed_structures.h
+hpcprof_lite_hpcprof_lite_CPPFLAGS = $(AM_CPPFLAGS) -DBINDIR='"$(bindir)"' \
+	-DPKGLIBDIR='"$(pkglibdir)"'
 hpcprof_lite_hpcprof_lite_LDADD = libhlcompare.la libhltext.la libhlsink.la libhlprof.la -lm
 
 include $(top_srcdir)/hpcprof-lite/attribute/local.mk
@@ -48,6 +50,7 @@ include $(top_srcdir)/hpcprof-lite/compare/local.mk
 include $(top_srcdir)/hpcprof-lite/filter/local.mk
 include $(top_srcdir)/hpcprof-lite/load/local.mk
 include $(top_srcdir)/hpcprof-lite/model/local.mk
+include $(top_srcdir)/hpcprof-lite/parts/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/cctdb/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/folded/local.mk

@@ -80,7 +80,7 @@ cat <<EOF
   libunwind (test only)          $hl_with_unwind
   libdw     (test only)          $hl_with_dw
   cmocka    (unit tests)         $hl_with_cmocka
-  MPI       (test program only)  $hl_with_mpi
+  MPI       (hpcprof-lite, test) $hl_with_mpi_lib
   OpenMP    (mini-application)   $hl_with_openmp
   ------------------------------------------------------------
 

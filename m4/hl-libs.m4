@@ -80,9 +80,11 @@ AC_DEFUN([HL_LIB_CMOCKA],
   [HL_WITH([cmocka], [cmocka.h], [cmocka], [_cmocka_run_group_tests], [], [optional],
     [cmocka, unit tests])])
 
+dnl MPICC builds test programs. What it adds to a command is for hpcprof-lite-mpi.so.
 AC_DEFUN([HL_PROG_MPICC], [
   AC_ARG_WITH([mpi],
-    [AS_HELP_STRING([--with-mpi@<:@=MPICC|no@:>@], [MPI compiler for the test program])], [],
+    [AS_HELP_STRING([--with-mpi@<:@=MPICC|no@:>@],
+      [MPI compiler: hpcprof-lite over MPI, tests])], [],
     [with_mpi=check])
   MPICC=no
   AS_IF([test "x$with_mpi" != xno], [
@@ -90,6 +92,23 @@ AC_DEFUN([HL_PROG_MPICC], [
   AC_SUBST([MPICC])
   AS_IF([test "x$MPICC" = xno], [hl_with_mpi=no], [hl_with_mpi=yes])
   AM_CONDITIONAL([HAVE_MPI], [test $hl_with_mpi = yes])
+  MPI_CPPFLAGS= MPI_LIBS= hl_with_mpi_lib=no
+  AS_IF([test $hl_with_mpi = yes], [
+    for hl_word in `$MPICC -show 2>/dev/null`; do
+      AS_CASE([$hl_word],
+        [-I*|-D*], [MPI_CPPFLAGS="$MPI_CPPFLAGS $hl_word"],
+        [-L*|-l*|-Wl,*], [MPI_LIBS="$MPI_LIBS $hl_word"])
+    done
+    hl_cppflags=$CPPFLAGS hl_libs=$LIBS
+    CPPFLAGS="$CPPFLAGS $MPI_CPPFLAGS" LIBS="$LIBS $MPI_LIBS"
+    AC_MSG_CHECKING([whether $CC builds what MPI needs as $MPICC does])
+    AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <mpi.h>]], [[MPI_Finalize();]])],
+      [hl_with_mpi_lib=yes])
+    AC_MSG_RESULT([$hl_with_mpi_lib])
+    CPPFLAGS=$hl_cppflags LIBS=$hl_libs])
+  AC_SUBST([MPI_CPPFLAGS])
+  AC_SUBST([MPI_LIBS])
+  AM_CONDITIONAL([HAVE_MPI_LIB], [test $hl_with_mpi_lib = yes])
 ])
 
 AC_DEFUN([HL_OPENMP], [

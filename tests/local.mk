@@ -51,6 +51,7 @@ include $(top_srcdir)/tests/jit.mk
 include $(top_srcdir)/tests/workload/gomp/local.mk
 include $(top_srcdir)/tests/workload/openmp/local.mk
 include $(top_srcdir)/tests/cli/mpi/local.mk
+include $(top_srcdir)/tests/cli/parts/local.mk
 include $(top_srcdir)/tests/cli/nccl/local.mk
 include $(top_srcdir)/tests/cli/nvtx/local.mk
 include $(top_srcdir)/tests/cli/parallel/local.mk

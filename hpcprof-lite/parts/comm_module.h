@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What hpcprof-lite-mpi.so exports. It alone is linked with MPI, and is loaded only by ranks of a
+ * job. One thread calls these functions. MPI ends the job if one of its calls fails.
+ */
+#ifndef HPCPROF_PARTS_COMM_MODULE_H
+#define HPCPROF_PARTS_COMM_MODULE_H
+
+#include "hpcprof-lite/parts/comm.h"
+
+#define COMM_MODULE "hpcprof-lite-mpi.so"
+#define COMM_MODULE_SYMBOL "hpcprof_lite_mpi"
+
+struct comm_module {
+	size_t n_bytes; /* of this struct */
+	/* Starts MPI. Sets the name and version of its library. */
+	void (*begin)(int *rank, int *n_ranks, char *library, size_t bytes);
+	void (*end)(void);
+	struct comm_ops ops;
+};
+
+#endif

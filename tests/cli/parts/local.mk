@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# hpcprof-lite in parts: ranks of an MPI program, and threads in unit tests.
+
+parts_tests = \
+	tests/cli/parts/parts_ranks.sh
+TESTS += $(parts_tests)
+EXTRA_DIST += $(parts_tests) tests/cli/parts/parts_lib.sh
+
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/prof_parts/test_comm
+TESTS += tests/unit/prof_parts/test_comm
+tests_unit_prof_parts_test_comm_SOURCES = tests/unit/prof_parts/test_comm.c \
+	hpcprof-lite/parts/comm_threads.c hpcprof-lite/parts/comm_threads.h
+tests_unit_prof_parts_test_comm_LDADD = $(PROF_UNIT_LDADD)
+endif

@@ -1,0 +1,83 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# hpcprof-lite under mpirun: the ranks write one database, the same as one process, and return the
+# same status. Without a module for the MPI of the launcher they refuse.
+. "${srcdir:-.}/tests/lib.sh"
+. "$srcdir/tests/cli/parts/parts_lib.sh"
+
+cd "$T" || exit 99
+outputs=text,html,cctdb,json,sqlite
+NO_COLOR=1 # Open MPI gives ranks a terminal
+export NO_COLOR
+"$builddir/tests/gen/gen_scale" -r 20 -t 3 -d 5 -l 48 -p 30 -s 2 job
+
+"$HPCPROF" -q --no-structs --to "$outputs" -o alone job >text.alone
+for n in 1 2 3 5 8; do
+	is "$n ranks merge it" \
+		"$(prof_ranks $n -q --no-structs --to "$outputs" -o db.$n job >text.$n 2>err
+			echo $?; cat err)" 0
+	is "... into the same database" "$(diff -r alone db.$n 2>&1)" ""
+	same "... and the same text" text.alone text.$n
+done
+
+prof_ranks 3 -q --no-structs job >/dev/null 2>err
+is "a database without a name is one" \
+	"$(ls -d hpctoolkit-lite-*)" hpctoolkit-lite-synthetic-database
+
+prof_ranks 3 -o db.2 job >/dev/null 2>err
+is "a failure is the status of all ranks" $? 1
+is "... and is said once" "$(grep -c 'exists already' err)" 1
+prof_ranks 3 --to nothing job >/dev/null 2>err
+is "wrong usage is, too" $? 2
+mkdir empty
+prof_ranks 3 -o db.none empty >/dev/null 2>err
+is "no measurement: status 1" $? 1
+is "... and no database" "$(ls -d db.none* 2>/dev/null)" ""
+
+prof_ranks 2 -q --no-mpi --no-structs --to "$outputs" -o many job >/dev/null 2>err
+is "--no-mpi: each rank works alone, and one of them finds the place taken" \
+	"$? $(grep -c 'exists already\|cannot be named' err)" "1 1"
+
+# A launcher's variables without a launcher: MPI starts as one rank.
+OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=4 "$HPCPROF" -q --no-mpi --to text job >text.no 2>&1
+same "--no-mpi believes no launcher" text.alone text.no
+if have "mpirun.$other"; then
+	mpi_run "$other" 3 "$HPCPROF" -q -o wrong job >out 2>err
+	is "ranks of another MPI are refused" $? 1
+	like "... and both are named" "$(cat err)" \
+		'started 3 ranks, but (Open MPI|MPICH).*, which this program was built with, finds 1;'
+	is "... once" "$(grep -c 'started 3 ranks' err)" 1
+	is "... and nothing is written" "$(ls -d wrong* 2>/dev/null)" ""
+else
+	skip "ranks of another MPI are refused" "no mpirun.$other"
+fi
+
+# mpirun kills its ranks so soon after SIGTERM that they cannot remove anything themselves.
+# wait_until COMMAND...: false if it never comes true.
+wait_until() {
+	parts_tries=0
+	until "$@" >/dev/null 2>&1 || [ $parts_tries = 600 ]; do
+		sleep 0.05
+		parts_tries=$((parts_tries + 1))
+	done
+	[ $parts_tries != 600 ]
+}
+partial_is_there() { ls -d killed.partial*; }
+partial_is_gone() { ! ls -d killed*; }
+"$builddir/tests/gen/gen_scale" -r 300 -t 8 -l 1024 -p 30 -s 2000 large
+for signal in TERM KILL; do
+	"mpirun.$mine" -n 3 "$HPCPROF" -q --no-structs -o killed large >/dev/null 2>&1 </dev/null &
+	mpirun=$!
+	wait_until partial_is_there && kill -$signal $mpirun
+	wait $mpirun
+	ok "SIG$signal to mpirun leaves no part of a database" wait_until partial_is_gone
+done
+
+# A build without MPI: the module is not where the program looks for it.
+mkdir bin
+cp "$HPCPROF" bin/hpcprof-lite
+mpi_run "$mine" 2 ./bin/hpcprof-lite -q --to text --no-structs job >text.two 2>err
+is "without the module each rank does all the work" "$? $(grep -c . text.two)" \
+	"0 $((2 * $(grep -c . text.alone)))"
+is "... with a warning" "$(grep -c 'was built without MPI, so each rank does all the work' err)" 2
+done_testing
