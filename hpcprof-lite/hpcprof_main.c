@@ -18,6 +18,9 @@
 #include "hpcprof-lite/parts/comm_mpi.h"
 #include "hpcprof-lite/sink/sinks.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +35,8 @@ struct arguments {
 	bool no_structs, no_sources, quiet, internals, ranges, no_mpi;
 	void **settings; /* by sink; NULL where it has none */
 	const struct filter *filter;
+	bool gathers; /* with comm: outputs of the first rank alone need all values */
+	struct comm *comm; /* other ranks work on the same; NULL: none */
 };
 
 /* ---- options ---- */
@@ -284,24 +289,69 @@ struct writing {
 		enum status status;
 	} outputs[MOST_OUTPUTS];
 	size_t n;
+	unsigned n_workers;
 };
 
-static void write_output(void *arg, size_t i, unsigned worker)
+static bool is_shared(const struct writing *w, size_t i)
 {
-	struct writing *w = arg;
+	return w->m->share && w->outputs[i].sink->is_shared;
+}
+
+static void write_one(struct writing *w, size_t i)
+{
 	struct file_output *f = &w->outputs[i];
-	(void)worker;
 	f->options.is_private = &f->is_private;
 	f->status = f->sink->write(w->m, &f->options);
 }
 
-/* Lists the outputs that are wanted and not too large. */
+static bool is_first(const struct arguments *a)
+{
+	return !a->comm || a->comm->part == 0;
+}
+
+static void write_unshared(void *arg, size_t i, unsigned worker)
+{
+	struct writing *w = arg;
+	(void)worker;
+	if (!is_shared(w, i))
+		write_one(w, i);
+}
+
+static void *write_all_unshared(void *arg)
+{
+	struct writing *w = arg;
+	pool_run(w->n, w->n_workers, write_unshared, w);
+	return NULL;
+}
+
+static void write_shared(struct writing *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		if (is_shared(w, i))
+			write_one(w, i);
+}
+
+/* Only the main thread may speak with other ranks. Meanwhile others write what is not shared. */
+static void write_all(struct writing *w)
+{
+	pthread_t thread;
+	const bool apart =
+		w->m->share && pthread_create(&thread, NULL, write_all_unshared, w) == 0;
+	write_shared(w);
+	if (apart)
+		pthread_join(thread, NULL);
+	else
+		write_all_unshared(w);
+}
+
+/* Lists the outputs that are wanted and not too large: of other ranks, those that are shared. */
 static void choose_files(const struct model *m, const struct arguments *a,
 	char *const *directories, size_t n_directories, struct writing *w)
 {
-	*w = (struct writing){.m = m};
+	*w = (struct writing){.m = m, .n_workers = a->n_workers};
 	for (size_t i = 0; sinks[i] && w->n < MOST_OUTPUTS; i++) {
-		if (!sinks[i]->makes_files || !is_wanted(a, sinks[i]))
+		if (!sinks[i]->makes_files || !is_wanted(a, sinks[i]) ||
+		    (!is_first(a) && !sinks[i]->is_shared))
 			continue;
 		if (!a->to && sinks[i]->is_too_large && sinks[i]->is_too_large(m, a->settings[i]))
 			continue;
@@ -316,6 +366,36 @@ static void choose_files(const struct model *m, const struct arguments *a,
 	}
 }
 
+/* Other ranks write into the directory of the first. */
+static enum status write_as_helper(const struct model *m, const struct arguments *a)
+{
+	struct writing w;
+	char directory[PATH_MAX];
+	if (comm_agree(a->comm, STATUS_OK) != STATUS_OK)
+		return a->comm->failed;
+	comm_broadcast(a->comm, directory, sizeof directory);
+	choose_files(m, a, NULL, 0, &w);
+	for (size_t i = 0; i < w.n; i++)
+		w.outputs[i].options.directory = directory;
+	write_shared(&w);
+	return a->comm->failed;
+}
+
+/* Says where the others write. False: something failed. */
+static enum status begin_shared(const struct database *d, const struct arguments *a, enum status s)
+{
+	char directory[PATH_MAX] = "";
+	if (s == STATUS_OK && strlen(d->partial) >= sizeof directory) {
+		log_error(d->partial, "%s", strerror(ENAMETOOLONG));
+		s = STATUS_IO;
+	}
+	if (comm_agree(a->comm, s) != STATUS_OK)
+		return a->comm->failed;
+	snprintf(directory, sizeof directory, "%s", d->partial);
+	comm_broadcast(a->comm, directory, sizeof directory);
+	return STATUS_OK;
+}
+
 static enum status write_files(const struct model *m, const struct arguments *a,
 	char *const *directories, size_t n_directories)
 {
@@ -324,10 +404,12 @@ static enum status write_files(const struct model *m, const struct arguments *a,
 	char written[128] = "";
 	choose_files(m, a, directories, n_directories, &w);
 	enum status s = w.n ? database_begin(&d, a->database, directories[0], m->title) : STATUS_OK;
+	if (m->share)
+		s = begin_shared(&d, a, s);
 	for (size_t i = 0; i < w.n; i++)
 		w.outputs[i].options.directory = d.partial;
 	if (s == STATUS_OK)
-		pool_run(w.n, a->n_workers, write_output, &w);
+		write_all(&w);
 	for (size_t i = 0; i < w.n && s == STATUS_OK; i++) {
 		s = w.outputs[i].status;
 		d.is_private |= w.outputs[i].is_private;
@@ -346,6 +428,8 @@ static enum status write_outputs(
 	const struct model *m, const struct arguments *a, char *const *directories, size_t n)
 {
 	enum status status = STATUS_OK;
+	if (!is_first(a))
+		return m->share ? write_as_helper(m, a) : STATUS_OK;
 	for (size_t i = 0; sinks[i] && status == STATUS_OK; i++)
 		if (sinks[i]->check && is_wanted(a, sinks[i]))
 			status = sinks[i]->check(m, a->settings[i]);
@@ -364,6 +448,27 @@ static bool writes_files(const struct arguments *a)
 	return false;
 }
 
+/* Some output is written by all ranks together, and some (`alone`) is not. */
+static bool shares(const struct arguments *a, bool *alone)
+{
+	bool any = false;
+	*alone = false;
+	for (size_t i = 0; sinks[i]; i++) {
+		any |= is_wanted(a, sinks[i]) && sinks[i]->is_shared;
+		*alone |= is_wanted(a, sinks[i]) && !sinks[i]->is_shared;
+	}
+	return any && !a->archive && filter_is_empty(a->filter);
+}
+
+static enum status agree(const struct arguments *a, enum status s)
+{
+	if (!a->comm || a->comm->failed != STATUS_OK || comm_agree(a->comm, s) == STATUS_OK)
+		return s;
+	if (s == STATUS_OK && is_first(a))
+		log_error(NULL, "another rank could not read the measurement");
+	return a->comm->failed;
+}
+
 static enum status run(const struct arguments *a, char *const *directories, size_t n)
 {
 	struct load_job job = {0};
@@ -372,20 +477,27 @@ static enum status run(const struct arguments *a, char *const *directories, size
 				      .n_directories = n,
 				      .n_workers = a->n_workers,
 				      .make = !a->no_structs,
-				      .quiet = a->quiet};
+				      .quiet = a->quiet,
+				      .comm = a->comm};
 	struct attribute_options o = {.n_workers = a->n_workers,
 				      .internals = a->internals,
 				      .ranges = a->ranges,
 				      .find_structures = needed_structures_find,
-				      .arg = &s};
+				      .arg = &s,
+				      .comm = a->comm,
+				      .gathers = a->gathers};
 	const char *place = a->archive ? a->archive : writes_files(a) ? a->database : NULL;
-	enum status status = place ? database_check(place) : STATUS_OK;
+	log_set_silent(!is_first(a)); /* all read the same */
+	enum status status = place && is_first(a) ? database_check(place) : STATUS_OK;
+	status = agree(a, status);
 	if (status == STATUS_OK)
-		status = load_job_open(directories, n, a->n_workers, &job);
+		status = agree(a, load_job_open(directories, n, a->n_workers, &job));
 	if (status == STATUS_OK)
 		status = attribute_run(&job, &o, &m);
 	if (status == STATUS_OK)
 		status = s.status;
+	log_set_silent(false);
+	status = agree(a, status);
 	if (status == STATUS_OK && a->archive)
 		status = archive_write(&(struct archive){
 			directories[0], a->archive, s.list, s.n, m, a->no_sources, directories, n});
@@ -399,6 +511,20 @@ static enum status run(const struct arguments *a, char *const *directories, size
 	return status;
 }
 
+static enum status run_rank(const struct arguments *a, struct comm *c, char *const *directories,
+			    size_t n)
+{
+	struct arguments mine = *a;
+	enum status status = STATUS_OK;
+	if (shares(a, &mine.gathers))
+		mine.comm = c;
+	if (c->part != 0)
+		log_set_quiet(true);
+	if (c->part == 0 || mine.comm)
+		status = run(&mine, directories, n);
+	return comm_agree(c, status);
+}
+
 /* The ranks of an MPI program write one database, and return the same status. */
 static enum status run_ranks(const struct arguments *a, char *const *directories, size_t n)
 {
@@ -407,9 +533,7 @@ static enum status run_ranks(const struct arguments *a, char *const *directories
 	if (status != STATUS_OK || c.n_parts == 1)
 		return status == STATUS_OK ? run(a, directories, n) : status;
 	database_watch();
-	if (c.part == 0)
-		status = run(a, directories, n);
-	status = comm_agree(&c, status);
+	status = run_rank(a, &c, directories, n);
 	comm_mpi_end(&c);
 	return status;
 }

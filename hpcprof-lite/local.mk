@@ -4,7 +4,7 @@
 # Everything but main() and the sinks: tests link it.
 noinst_LTLIBRARIES += libhlprof.la
 libhlprof_la_SOURCES =
-libhlprof_la_LIBADD = libhlbase.la -lm
+libhlprof_la_LIBADD = libhlparts.la libhlbase.la -lm
 
 # What reports show of the model. It calls the model's functions, as the sinks do.
 noinst_LTLIBRARIES += libhlview.la
@@ -19,7 +19,7 @@ libhltext_la_LIBADD = libhlview.la
 noinst_LTLIBRARIES += libhlsink.la
 libhlsink_la_SOURCES =
 libhlsink_la_CPPFLAGS = $(AM_CPPFLAGS) $(OTF2_CPPFLAGS) $(SQLITE3_CPPFLAGS) $(Z_CPPFLAGS)
-libhlsink_la_LIBADD = libhlview.la $(OTF2_LIBS) $(SQLITE3_LIBS) $(Z_LIBS) -lm
+libhlsink_la_LIBADD = libhlparts.la libhlview.la $(OTF2_LIBS) $(SQLITE3_LIBS) $(Z_LIBS) -lm
 
 # Comparisons. They call the functions of the model and of the text.
 noinst_LTLIBRARIES += libhlcompare.la
@@ -38,6 +38,7 @@ hpcprof_lite_hpcprof_lite_LDADD = libhlcompare.la libhltext.la libhlsink.la libh
 
 include $(top_srcdir)/hpcprof-lite/attribute/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/activity/local.mk
+include $(top_srcdir)/hpcprof-lite/attribute/shared/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/torch/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/totals/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/gpu/local.mk

@@ -4,6 +4,7 @@
 
 #include "common/base/log.h"
 #include "hpcprof-lite/database.h"
+#include "hpcprof-lite/parts/comm.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,11 +41,10 @@ static bool find_addrs(struct needed_structures *s, const bool *needed, size_t n
 	return ok;
 }
 
-void needed_structures_find(void *arg, const struct merge_modules *all, const bool *needed,
-			    const struct attribute_frame *frames, size_t n_frames,
-			    const struct structure **structures, enum model_structure *states)
+static void find(struct needed_structures *s, const struct merge_modules *all,
+		 const bool *needed, const struct attribute_frame *frames, size_t n_frames,
+		 const struct structure **structures, enum model_structure *states)
 {
-	struct needed_structures *s = arg;
 	s->list = calloc(all->list.n + 1, sizeof *s->list);
 	if (!s->list || !find_addrs(s, needed, all->list.n, frames, n_frames)) {
 		log_error(NULL, "out of memory");
@@ -66,6 +66,20 @@ void needed_structures_find(void *arg, const struct merge_modules *all, const bo
 			structures[i] = s->list[k].structure;
 			states[i] = s->list[k++].state;
 		}
+}
+
+void needed_structures_find(void *arg, const struct merge_modules *all, const bool *needed,
+			    const struct attribute_frame *frames, size_t n_frames,
+			    const struct structure **structures, enum model_structure *states)
+{
+	struct needed_structures *s = arg;
+	const bool waits = s->comm && s->comm->part != 0;
+	if (waits && (s->status = comm_agree(s->comm, STATUS_OK)) != STATUS_OK)
+		return;
+	s->make = s->make && !waits;
+	find(s, all, needed, frames, n_frames, structures, states);
+	if (s->comm && !waits)
+		s->status = comm_agree(s->comm, s->status);
 }
 
 void needed_structures_close(struct needed_structures *s)

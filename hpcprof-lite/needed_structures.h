@@ -15,6 +15,8 @@ struct needed_structures {
 	size_t n_directories;
 	unsigned n_workers;
 	bool make, quiet; /* as in struct load_structures_options */
+	/* Others need the same structures: the first process makes them. NULL: none. */
+	struct comm *comm;
 	/* out */
 	struct load_structure *list; /* n, open */
 	size_t n;

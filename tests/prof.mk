@@ -231,6 +231,7 @@ tests_bench_bench_join_LDADD = libhlprof.la -lm
 BENCH_NEEDS += tests/bench/bench_join$(EXEEXT) tests/gen/gen_measurement$(EXEEXT) \
 	tests/gen/gen_scale$(EXEEXT)
 prof_benches = tests/bench/bench_join.sh tests/bench/bench_phases.sh tests/bench/bench_prof.sh \
+	tests/bench/bench_ranks.sh \
 	tests/bench/bench_scale.sh
 BENCHES += $(prof_benches)
 EXTRA_DIST += $(prof_benches)

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 static const char *program = "hpctoolkit-lite";
-static bool is_verbose, is_quiet, progress_shown;
+static bool is_verbose, is_quiet, is_silent, progress_shown;
 static atomic_uint_fast64_t n_errors, n_warnings;
 #define MOST_BYTES 16384 /* of a message; what is longer is cut */
 
@@ -41,6 +41,11 @@ void log_set_verbose(bool verbose)
 void log_set_quiet(bool quiet)
 {
 	is_quiet = quiet;
+}
+
+void log_set_silent(bool silent)
+{
+	is_silent = silent;
 }
 
 void log_end(void)
@@ -71,6 +76,8 @@ __attribute__((format(printf, 3, 0))) static void emit(const char *subject, cons
 						       const char *format, va_list args)
 {
 	char text[MOST_BYTES]; /* one write: several processes may speak at a time */
+	if (is_silent)
+		return;
 	snprintf(text, sizeof text - 1, "%s: %s%s%s", program, subject ? subject : "",
 		 subject ? ": " : "", weight);
 	size_t used = strlen(printable(text));

@@ -16,6 +16,7 @@ void log_set_program(const char *name);
 const char *log_program(void);
 void log_set_verbose(bool verbose);
 void log_set_quiet(bool quiet); /* drops notes and progress; keeps errors and warnings */
+void log_set_silent(bool silent); /* drops everything: another process says the same */
 void log_end(void); /* drops everything from now on, from any thread */
 
 /*

@@ -5,6 +5,7 @@
 #include "common/base/log.h"
 #include "common/base/pool.h"
 #include "common/base/sorted.h"
+#include "common/safe/fnv.h"
 #include "hpcprof-lite/attribute/activity/activity.h"
 #include "hpcprof-lite/attribute/activity/activity_metrics.h"
 #include "hpcprof-lite/attribute/activity/omp_regions.h"
@@ -31,6 +32,7 @@
 #include "hpcprof-lite/attribute/torch/forward_paths.h"
 #include "hpcprof-lite/load/load_records.h"
 #include "hpcprof-lite/load/structures.h"
+#include "hpcprof-lite/parts/comm.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -444,11 +446,57 @@ static void list_blames(const struct pipeline *p, uint32_t profile, struct sum_s
 	s->n_extras[SUM_BLAMES] = end - first;
 }
 
+static uint64_t hash_more(uint64_t h, uint64_t v)
+{
+	return fnv64(h, &v, sizeof v);
+}
+
+/* Of what has to be the same in all processes that share the model. Positive. */
+static int64_t hash_model(const struct model *m)
+{
+	uint64_t h = hash_more(FNV64_START, m->n_metrics);
+	for (uint32_t i = 0; i < m->n_contexts; i++) {
+		const struct model_context *c = &m->contexts[i];
+		h = hash_more(h, (uint64_t)c->parent << 32 | c->kind);
+		h = hash_more(h, (uint64_t)c->function << 32 | c->line);
+	}
+	for (uint32_t i = 0; i < m->n_profiles; i++) {
+		const struct model_profile *p = &m->profiles[i];
+		h = hash_more(h, (uint64_t)p->process << 32 | p->thread);
+		h = hash_more(h, p->n_trace_records);
+	}
+	return (int64_t)(h >> 1);
+}
+
+/* Files of processes that still run may have changed between two who read them. */
+static bool is_same_everywhere(const struct pipeline *p)
+{
+	const struct comm *c = p->o->comm;
+	const int64_t h = hash_model(p->m), most = comm_max(c, h), least = -comm_max(c, -h);
+	if (most != least && c->part == 0)
+		log_warn(NULL, "the ranks did not read the same measurement: the first one does "
+			       "all the work");
+	return most == least;
+}
+
+static bool sum_sources(struct pipeline *p, const struct sum_source *sources,
+			const double *divisors)
+{
+	struct comm *c = p->o->comm;
+	const struct sum_parts parts = {c, p->o->gathers};
+	const bool is_shared = c && p->m->n_metrics && is_same_everywhere(p);
+	if (c && !is_shared && c->part != 0)
+		return true;
+	return sum_up(p->m, sources, divisors, is_shared ? &parts : NULL, p->n_workers);
+}
+
 static bool sum_all(struct pipeline *p)
 {
 	struct sum_source *sources = calloc((size_t)p->m->n_profiles + 1, sizeof *sources);
 	double *divisors = calloc(p->m->n_metrics + 1, sizeof *divisors);
 	bool ok = sources && divisors;
+	if (p->o->comm)
+		ok = comm_agree(p->o->comm, ok ? STATUS_OK : STATUS_NO_MEMORY) == STATUS_OK;
 	if (ok) {
 		for (size_t i = 0; i < p->threads.n; i++) {
 			const struct thread_work *w = &p->threads.at[i];
@@ -462,7 +510,7 @@ static bool sum_all(struct pipeline *p)
 			list_blames(p, w->profile, s);
 		}
 		describe_divisors(p->m, divisors);
-		ok = sum_up(p->m, sources, divisors, p->n_workers);
+		ok = sum_sources(p, sources, divisors);
 	}
 	free(sources);
 	free(divisors);

@@ -34,6 +34,12 @@ struct attribute_options {
 				const struct attribute_frame *frames, size_t n_frames,
 				const struct structure **structures, enum model_structure *states);
 	void *arg;
+	/*
+	 * Other processes have the same files, and share values: see model_share.h. If they did not
+	 * read the same, m->share is NULL, and only the first has values. NULL: none.
+	 */
+	struct comm *comm;
+	bool gathers; /* with `comm`: the first process gets all values in the end */
 };
 
 /*

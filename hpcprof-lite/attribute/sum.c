@@ -9,6 +9,7 @@
 #include "common/base/capped.h"
 #include "common/base/log.h"
 #include "common/base/pool.h"
+#include "hpcprof-lite/attribute/shared/share_values.h"
 #include "hpcprof-lite/attribute/totals/totals.h"
 #include "hpcprof-lite/load/load_records.h"
 #include "hpcprof-lite/model/model_values.h"
@@ -303,20 +304,88 @@ static void sum_job(void *arg, size_t i, unsigned worker)
 /* Batches are so small that totals find the values in caches, and large enough to share out. */
 enum { BATCH = 512 };
 
-static bool sum_all(struct summing *s, unsigned n_workers)
+/* Profiles first .. end - 1. t NULL: without totals. */
+static bool sum_range(struct summing *s, unsigned n_workers, uint64_t first, uint64_t end,
+		      struct totals *t)
 {
-	const uint32_t n = s->m->n_profiles;
-	struct totals *t = totals_begin(s->m, n_workers);
-	bool ok = t != NULL;
-	for (uint32_t end; ok && s->first < n; s->first = end) {
-		end = n - s->first < BATCH ? n : s->first + BATCH;
-		pool_run(end - s->first, n_workers, sum_job, s);
-		ok = !atomic_load(&s->failed) && totals_add(t, s->first, end);
+	bool ok = true;
+	s->first = (uint32_t)first;
+	for (uint32_t next; ok && s->first < end; s->first = next) {
+		next = (uint32_t)(end - s->first < BATCH ? end : s->first + BATCH);
+		pool_run(next - s->first, n_workers, sum_job, s);
+		ok = !atomic_load(&s->failed) && (!t || totals_add(t, s->first, next));
 	}
 	log_progress(NULL, 0, 0);
+	return ok;
+}
+
+static bool sum_all(struct summing *s, unsigned n_workers)
+{
+	struct totals *t = totals_begin(s->m, n_workers);
+	bool ok = t && sum_range(s, n_workers, 0, s->m->n_profiles, t) &&
+		  totals_keep(t, s->m, s->n_samples);
+	totals_free(t);
+	return ok;
+}
+
+/* ---- several parts, each some profiles, and then some contexts ---- */
+
+/* About what it takes to sum up a profile. */
+static uint64_t weight(const struct sum_source *s)
+{
+	enum { EMPTY = 256 }; /* bytes of cells that take as long as a profile without any */
+	uint64_t n_bytes = EMPTY;
+	for (size_t i = 0; s->thread && i < s->thread->cells.n; i++)
+		n_bytes += s->thread->cells.at[i].n_bytes;
+	return n_bytes;
+}
+
+static bool share_out(struct summing *s, const struct sum_parts *parts)
+{
+	uint64_t *weights = calloc((size_t)s->m->n_profiles + 1, sizeof *weights);
+	for (uint32_t i = 0; weights && i < s->m->n_profiles; i++)
+		weights[i] = weight(&s->sources[i]);
+	const bool ok = weights && share_profiles(s->m, parts->comm, parts->gathers, weights);
+	free(weights);
+	return ok;
+}
+
+static bool add_totals(struct summing *s, unsigned n_workers)
+{
+	struct totals *t = totals_begin(s->m, n_workers);
+	bool ok = t != NULL;
+	for (uint32_t i = 0; ok && i < s->m->n_profiles; i += BATCH)
+		ok = totals_add(t, i,
+				s->m->n_profiles - i < BATCH ? s->m->n_profiles : i + BATCH);
 	ok = ok && totals_keep(t, s->m, s->n_samples);
 	totals_free(t);
 	return ok;
+}
+
+/* The counts of samples are integers that stop at their maximum: they can be added in any order. */
+static void add_counts(struct summing *s, struct comm *c)
+{
+	const size_t n = (size_t)s->m->n_contexts * s->m->n_metrics;
+	uint64_t *counts = (uint64_t *)(uintptr_t)s->n_samples; /* no thread is at work */
+	bool overflowed = atomic_load(&s->overflowed);
+	comm_add(c, counts, n);
+	for (size_t i = 0; i < n && !overflowed; i++)
+		overflowed = counts[i] == UINT64_MAX;
+	atomic_store(&s->overflowed, comm_max(c, overflowed) != 0);
+}
+
+static bool sum_shared(struct summing *s, const struct sum_parts *parts, unsigned n_workers)
+{
+	struct comm *c = parts->comm;
+	const bool is_shared = share_out(s, parts);
+	if (comm_agree(c, is_shared ? STATUS_OK : STATUS_NO_MEMORY) != STATUS_OK)
+		return false;
+	const uint64_t *first = s->m->share->first_profile + c->part;
+	if (!share_values(s->m, sum_range(s, n_workers, first[0], first[1], NULL)))
+		return false;
+	add_counts(s, c);
+	return share_totals(s->m, add_totals(s, n_workers)) &&
+	       (!parts->gathers || share_gather(s->m));
 }
 
 /* ---- the whole ---- */
@@ -376,7 +445,7 @@ static void find_activities(struct summing *s)
 }
 
 bool sum_up(struct model *m, const struct sum_source *sources, const double *divisors,
-	    unsigned n_workers)
+	    const struct sum_parts *parts, unsigned n_workers)
 {
 	struct summing s = {.m = m, .sources = sources, .divisors = divisors};
 	if (n_workers == 0)
@@ -385,8 +454,10 @@ bool sum_up(struct model *m, const struct sum_source *sources, const double *div
 			     sizeof *s.n_samples);
 	find_activities(&s);
 	bool ok = s.n_samples && find_guesses(&s) && make_workers(&s, n_workers);
+	if (parts && comm_agree(parts->comm, ok ? STATUS_OK : STATUS_NO_MEMORY) != STATUS_OK)
+		ok = false;
 	if (ok && m->n_metrics)
-		ok = sum_all(&s, n_workers);
+		ok = parts ? sum_shared(&s, parts, n_workers) : sum_all(&s, n_workers);
 	m->sums_overflow = atomic_load(&s.overflowed);
 	free_workers(&s, n_workers);
 	free(s.on_guess);

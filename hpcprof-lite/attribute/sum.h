@@ -10,6 +10,7 @@
 
 #include "hpcprof-lite/load/load_file.h"
 #include "hpcprof-lite/model/private.h"
+#include "hpcprof-lite/parts/comm.h"
 
 /* A value that is in no cell of the measurement: GPU work for a thread, a call of MPI. */
 struct sum_extra {
@@ -29,13 +30,20 @@ struct sum_source {
 	size_t n_extras[SUM_N_LISTS];
 };
 
+/* Several parts share the work. All have the same model and sources. */
+struct sum_parts {
+	struct comm *comm;
+	bool gathers; /* part 0 gets all values in the end */
+};
+
 /*
  * Sets the values of m->private_->profiles and the totals; sources[i] is profile i. `divisors`: by
  * metric, from the unit of the measurement to the unit of the model. A sum that exceeds 64 bits
  * stays at the maximum and sets m->sums_overflow. The model must have its contexts, metrics,
- * profiles and time lines. n_workers: as in pool_run(). False if memory is short.
+ * profiles and time lines. parts NULL: this process alone; otherwise it sets m->share, and values
+ * only of some profiles. n_workers: as in pool_run(). False if memory is short.
  */
 bool sum_up(struct model *m, const struct sum_source *sources, const double *divisors,
-	unsigned n_workers);
+	const struct sum_parts *parts, unsigned n_workers);
 
 #endif

@@ -127,7 +127,7 @@ static bool sum_part(struct filter_part *p)
 	}
 	if (ok) {
 		describe_divisors(to, divisors);
-		ok = sum_up(to, sources, divisors, p->n_workers);
+		ok = sum_up(to, sources, divisors, NULL, p->n_workers);
 		to->sums_overflow |= p->from->sums_overflow;
 	}
 	free(sources);

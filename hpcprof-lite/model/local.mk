@@ -11,5 +11,6 @@ libhlprof_la_SOURCES += \
 	hpcprof-lite/model/model_omp.h \
 	hpcprof-lite/model/model_phase.h \
 	hpcprof-lite/model/model_process.h \
+	hpcprof-lite/model/model_share.h \
 	hpcprof-lite/model/model_values.c hpcprof-lite/model/model_values.h \
 	hpcprof-lite/model/private.h

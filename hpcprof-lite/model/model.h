@@ -9,8 +9,8 @@
  * model. Tests: tests/unit/prof/test_model.c.
  *
  * The parts of the model are in model_activity.h, model_code.h, model_metric.h, model_process.h,
- * model_gpu.h, model_omp.h, model_phase.h, model_mpi.h, model_nccl.h and model_nvtx.h, which this
- * file includes.
+ * model_gpu.h, model_omp.h, model_phase.h, model_mpi.h, model_nccl.h, model_nvtx.h and
+ * model_share.h, which this file includes.
  *
  * Ids are dense indices into the arrays of struct model. Contexts are in depth-first preorder.
  * Siblings are sorted by kind, then name, file, line and address, so the order of the input does
@@ -32,6 +32,7 @@
 #include "hpcprof-lite/model/model_omp.h"
 #include "hpcprof-lite/model/model_phase.h"
 #include "hpcprof-lite/model/model_process.h"
+#include "hpcprof-lite/model/model_share.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -108,6 +109,7 @@ struct model {
 	const char *const *part_notes;        /* what the filter had to leave out, for people */
 	uint32_t n_part_notes;
 	bool part_has_gaps; /* samples outside of the functions of the part have context 0 */
+	const struct model_share *share; /* NULL: all values are in this process */
 	struct model_private *private_;       /* private data of load and attribute */
 };
 
@@ -157,6 +159,14 @@ const struct model_value *model_find_value(const struct model *m, uint32_t profi
  * may go on reading.
  */
 void model_values_done(const struct model *m, size_t n);
+
+/* The values of a profile in the contexts whose values this process has of all profiles. */
+static inline struct model_column model_column(const struct model *m, uint32_t profile)
+{
+	if (m->share)
+		return m->share->columns[profile];
+	return (struct model_column){m->profiles[profile].values, m->profiles[profile].n_values};
+}
 
 /* ---- time lines ---- */
 

@@ -97,6 +97,7 @@ struct model_private {
 	struct model_function *functions;
 	struct model_context *contexts;
 	struct model_metric *metrics;
+	struct model_share *share;      /* owned above */
 	struct model_process *processes;
 	struct model_profile *profiles;
 	struct model_total *totals;

@@ -3,6 +3,8 @@
  * tests/unit/prof_parts/test_comm.c. */
 #include "hpcprof-lite/parts/comm.h"
 
+#include "common/base/capped.h"
+
 static void send_to(const struct comm *c, int to, const void *bytes, size_t n)
 {
 	c->ops->swap(c->own, to, bytes, n, COMM_NOBODY, NULL, 0);
@@ -22,26 +24,80 @@ static int distance_up(const struct comm *c)
 	return d;
 }
 
+void comm_broadcast(const struct comm *c, void *bytes, size_t n)
+{
+	const int up = distance_up(c);
+	int below = 1;
+	while (below < c->n_parts && below < up)
+		below *= 2;
+	if (c->part)
+		get_from(c, c->part - up, bytes, n);
+	for (int d = below / 2; d > 0; d /= 2)
+		if (c->part + d < c->n_parts)
+			send_to(c, c->part + d, bytes, n);
+}
+
 int64_t comm_max(const struct comm *c, int64_t value)
 {
 	const int up = distance_up(c);
-	for (int d = 1; d < up; d *= 2) {
-		int64_t other = value;
-		if (c->part + d < c->n_parts)
-			get_from(c, c->part + d, &other, sizeof other);
+	for (int d = 1; d < up && c->part + d < c->n_parts; d *= 2) {
+		int64_t other;
+		get_from(c, c->part + d, &other, sizeof other);
 		value = other > value ? other : value;
 	}
-	if (c->part) {
+	if (c->part)
 		send_to(c, c->part - up, &value, sizeof value);
-		get_from(c, c->part - up, &value, sizeof value);
-	}
-	for (int d = up / 2; d > 0; d /= 2)
-		if (c->part + d < c->n_parts)
-			send_to(c, c->part + d, &value, sizeof value);
+	comm_broadcast(c, &value, sizeof value);
 	return value;
 }
 
-enum status comm_agree(const struct comm *c, enum status s)
+enum status comm_agree(struct comm *c, enum status s)
 {
-	return (enum status)comm_max(c, s);
+	if (c->failed == STATUS_OK && c->n_parts > 1)
+		c->failed = (enum status)comm_max(c, s);
+	else if (c->failed == STATUS_OK)
+		c->failed = s;
+	return c->failed;
+}
+
+enum { ADDED = 8192 }; /* values of a message */
+
+static void add_some(const struct comm *c, uint64_t *values, size_t n)
+{
+	const int up = distance_up(c);
+	for (int d = 1; d < up && c->part + d < c->n_parts; d *= 2) {
+		uint64_t others[ADDED];
+		get_from(c, c->part + d, others, n * sizeof *others);
+		for (size_t i = 0; i < n; i++)
+			capped_grow(&values[i], others[i]);
+	}
+	if (c->part)
+		send_to(c, c->part - up, values, n * sizeof *values);
+}
+
+void comm_add(const struct comm *c, uint64_t *values, size_t n)
+{
+	for (size_t i = 0; i < n; i += ADDED)
+		add_some(c, values + i, n - i < ADDED ? n - i : ADDED);
+	comm_broadcast(c, values, n * sizeof *values);
+}
+
+void comm_fill(const struct comm *c, void *array, size_t record_bytes, const uint64_t *first)
+{
+	char *bytes = array;
+	const uint64_t *mine = &first[c->part];
+	if (c->part)
+		send_to(c, 0, bytes + mine[0] * record_bytes, (mine[1] - mine[0]) * record_bytes);
+	for (int i = 1; i < c->n_parts && c->part == 0; i++)
+		get_from(c, i, bytes + first[i] * record_bytes,
+			 (first[i + 1] - first[i]) * record_bytes);
+	comm_broadcast(c, array, first[c->n_parts] * record_bytes);
+}
+
+void comm_shift(const struct comm *c, int distance, const void *out, size_t n_out, void *in,
+		size_t n_in)
+{
+	const int to = (c->part + distance) % c->n_parts,
+		  from = (c->part + c->n_parts - distance) % c->n_parts;
+	c->ops->swap(c->own, to, out, n_out, from, in, n_in);
 }

@@ -29,11 +29,28 @@ struct comm {
 	const struct comm_ops *ops;
 	void *own; /* of the transport */
 	int part, n_parts;
+	enum status failed; /* a part failed, and all know it */
 };
 
 /* All parts get the largest `value` of all. */
 int64_t comm_max(const struct comm *c, int64_t value);
-/* All parts get a failure if one of them has one. */
-enum status comm_agree(const struct comm *c, enum status s);
+/*
+ * Ends a step: all parts get a failure if one of them has one. A part that fails does no more until
+ * its next call, which ends the work of all: every later call returns the failure at once. Between
+ * two calls, a part may fail only before the messages of the step.
+ */
+enum status comm_agree(struct comm *c, enum status s);
+/* Part 0 sends, the others get. */
+void comm_broadcast(const struct comm *c, void *bytes, size_t n);
+/* All parts get the sums by index, which stop at UINT64_MAX. */
+void comm_add(const struct comm *c, uint64_t *values, size_t n);
+/*
+ * Part i has the records first[i] .. first[i + 1] - 1 of an array that all parts have room for.
+ * Then all have all.
+ */
+void comm_fill(const struct comm *c, void *array, size_t record_bytes, const uint64_t *first);
+/* Sends to the part `distance` further on, gets from the one so far back, in a ring. */
+void comm_shift(const struct comm *c, int distance, const void *out, size_t n_out, void *in,
+		size_t n_in);
 
 #endif

@@ -26,7 +26,7 @@ struct team {
 struct member {
 	struct team *team;
 	struct comm comm;
-	void (*work)(const struct comm *c, void *arg);
+	void (*work)(struct comm *c, void *arg);
 	void *arg;
 	pthread_t thread;
 };
@@ -70,12 +70,16 @@ static void *run(void *arg)
 }
 
 static bool start_all(struct team *t, struct member *members,
-		      void (*work)(const struct comm *c, void *arg), void *arg)
+		      void (*work)(struct comm *c, void *arg), void *arg)
 {
 	static const struct comm_ops ops = {swap};
 	int n = 0;
 	for (; n < t->n; n++) {
-		members[n] = (struct member){t, {&ops, &members[n], n, t->n}, work, arg, 0};
+		members[n] = (struct member){
+			.team = t,
+			.comm = {.ops = &ops, .own = &members[n], .part = n, .n_parts = t->n},
+			.work = work,
+			.arg = arg};
 		if (pthread_create(&members[n].thread, NULL, run, &members[n]) != 0)
 			abort(); /* those that run wait for it */
 	}
@@ -84,7 +88,7 @@ static bool start_all(struct team *t, struct member *members,
 	return true;
 }
 
-bool comm_threads_run(int n, void (*work)(const struct comm *c, void *arg), void *arg)
+bool comm_threads_run(int n, void (*work)(struct comm *c, void *arg), void *arg)
 {
 	struct team t = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER,
 			 calloc((size_t)n * (size_t)n, sizeof *t.messages), n};

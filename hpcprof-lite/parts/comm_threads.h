@@ -11,6 +11,6 @@
 #include <stdbool.h>
 
 /* Calls work() in `n` threads, once for each part, and returns after all. False: no threads. */
-bool comm_threads_run(int n, void (*work)(const struct comm *c, void *arg), void *arg);
+bool comm_threads_run(int n, void (*work)(struct comm *c, void *arg), void *arg);
 
 #endif

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Parts of hpcprof-lite that share one job. The module alone is linked with MPI.
-libhlprof_la_SOURCES += \
+noinst_LTLIBRARIES += libhlparts.la
+libhlparts_la_SOURCES = \
 	hpcprof-lite/parts/comm.c hpcprof-lite/parts/comm.h \
 	hpcprof-lite/parts/comm_module.h
 hpcprof_lite_hpcprof_lite_SOURCES += \

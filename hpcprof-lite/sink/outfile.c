@@ -48,6 +48,22 @@ enum status outfile_create_as(struct outfile *f, const char *directory, const ch
 	return STATUS_OK;
 }
 
+enum status outfile_join(struct outfile *f, const char *directory, const char *name)
+{
+	*f = (struct outfile){.fd = -1};
+	char *path = outfile_path(directory, name);
+	if (!path)
+		return STATUS_NO_MEMORY;
+	f->fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (f->fd < 0) {
+		log_error(path, "%s", strerror(errno));
+		free(path);
+		return STATUS_IO;
+	}
+	f->path = path;
+	return STATUS_OK;
+}
+
 static enum status fail(struct outfile *f, int error)
 {
 	if (!atomic_exchange(&f->failed, true))

@@ -32,6 +32,11 @@ struct sink_ops {
 	const char *what; /* for --help: at most 46 characters */
 	/* writes files in sink_options.directory; otherwise writes to standard output */
 	bool makes_files;
+	/*
+	 * If m->share is set, all processes call write() on their main threads, and write it
+	 * together. Others are written by the first process alone.
+	 */
+	bool is_shared;
 	/* written only if --to names it */
 	bool on_request;
 	/* command-line options of this sink; their set() gets its settings; NULL: none */

@@ -61,16 +61,15 @@ static void add_range(void *arg, size_t i, unsigned worker)
 	struct totals *t = arg;
 	struct range *r = &t->ranges[i];
 	for (uint32_t p = t->first; p < t->end; p++) {
-		const struct model_profile *profile = &t->m->profiles[p];
-		const size_t n = profile->n_values;
-		for (size_t k = sorted_below(profile->values, n, context, r->first);
-		     k < n && profile->values[k].context < r->end; k++) {
-			struct model_total *to = find(t, r, &profile->values[k]);
+		const struct model_column c = model_column(t->m, p);
+		for (size_t k = sorted_below(c.values, c.n, context, r->first);
+		     k < c.n && c.values[k].context < r->end; k++) {
+			struct model_total *to = find(t, r, &c.values[k]);
 			if (!to) {
 				atomic_store(&t->failed, true);
 				return;
 			}
-			add_value(to, &profile->values[k]);
+			add_value(to, &c.values[k]);
 		}
 	}
 }
@@ -104,7 +103,7 @@ bool totals_add(struct totals *t, uint32_t first, uint32_t end)
 	t->end = end;
 	pool_run(t->n_ranges, t->n_workers, add_range, t);
 	for (uint32_t p = first; p < end; p++)
-		n_values += t->m->profiles[p].n_values;
+		n_values += model_column(t->m, p).n;
 	model_values_done(t->m, n_values);
 	return !atomic_load(&t->failed);
 }

@@ -8,6 +8,7 @@
 #include "hpcprof-lite/sink/cctdb/cctdb_sink.h"
 
 #include "common/base/log.h"
+#include "hpcprof-lite/sink/cctdb/cctdb_share.h"
 #include "hpcprof-lite/sink/cctdb/cctdb_statistics.h"
 #include "hpcprof-lite/sink/outfile.h"
 
@@ -43,35 +44,49 @@ static void take_back(const char *directory, unsigned n_files, bool yaml, bool s
 	}
 }
 
+/* What this process has put into the database. */
+struct written {
+	unsigned n_files;
+	bool sources, yaml;
+};
+
+static enum status write_meta(const struct model *m, const struct sink_options *o,
+			      struct written *w)
+{
+	struct cctdb_sources sources = {0};
+	log_progress("sources and meta.db", 0, 0);
+	enum status status = cctdb_copy_sources(m, o, &sources);
+	w->sources = status == STATUS_OK;
+	if (status == STATUS_OK)
+		status = cctdb_write_meta(m, o, &sources);
+	cctdb_sources_free(&sources);
+	w->n_files += status == STATUS_OK;
+	if (status == STATUS_OK)
+		status = cctdb_write_yaml(m, o);
+	w->yaml = status == STATUS_OK;
+	log_progress(NULL, 0, 0);
+	return status;
+}
+
 static enum status write_database(const struct model *m, const struct sink_options *o)
 {
 	if (m->n_metrics > CCTDB_MAX_METRICS || m->n_profiles == UINT32_MAX) {
 		log_error(o->directory, "more metrics or profiles than the format has numbers for");
 		return STATUS_UNSUPPORTED;
 	}
-	struct cctdb_sources sources = {0};
-	log_progress("sources and meta.db", 0, 0);
-	enum status status = cctdb_copy_sources(m, o, &sources);
-	bool have_sources = status == STATUS_OK, have_yaml = false;
-	unsigned n_files = 0;
-	if (status == STATUS_OK)
-		status = cctdb_write_meta(m, o, &sources);
-	cctdb_sources_free(&sources);
-	n_files += status == STATUS_OK;
-	if (status == STATUS_OK)
-		status = cctdb_write_yaml(m, o);
-	have_yaml = status == STATUS_OK;
-	log_progress(NULL, 0, 0);
+	struct written w = {0};
+	enum status status = cctdb_is_first(m) ? write_meta(m, o, &w) : STATUS_OK;
+	status = cctdb_agree(m, status);
 	enum status (*const rest[])(const struct model *, const struct sink_options *) = {
 		cctdb_write_profile, cctdb_write_cct, cctdb_write_trace};
 	for (unsigned i = 0; i < 3 && status == STATUS_OK; i++) {
 		if (i == 2 && !has_traces(m))
 			break;
 		status = rest[i](m, o);
-		n_files += status == STATUS_OK;
+		w.n_files += status == STATUS_OK;
 	}
-	if (status != STATUS_OK)
-		take_back(o->directory, n_files, have_yaml, have_sources);
+	if (status != STATUS_OK && cctdb_is_first(m))
+		take_back(o->directory, w.n_files, w.yaml, w.sources);
 	return status;
 }
 
@@ -79,5 +94,6 @@ const struct sink_ops sink_cctdb = {
 	.name = "cctdb",
 	.what = "database for hpcviewer and Hatchet",
 	.makes_files = true,
+	.is_shared = true,
 	.write = write_database,
 };

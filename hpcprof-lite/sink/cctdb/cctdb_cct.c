@@ -11,6 +11,7 @@
 #include "common/base/vec.h"
 #include "hpcprof-lite/sink/cctdb/cctdb.h"
 #include "hpcprof-lite/sink/cctdb/cctdb_format.h"
+#include "hpcprof-lite/sink/cctdb/cctdb_share.h"
 #include "hpcprof-lite/sink/cctdb/cctdb_statistics.h"
 #include "hpcprof-lite/sink/outfile.h"
 
@@ -51,12 +52,6 @@ static void out_of_memory(struct writer *w)
 		log_error(w->file->path, "out of memory");
 }
 
-/* First value of the profile at or behind the context. */
-static size_t lower_bound(const struct model_profile *p, uint32_t context)
-{
-	return sorted_below(p->values, p->n_values, context, context);
-}
-
 static uint64_t smaller(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
@@ -91,8 +86,10 @@ static bool cut_ranges(struct writer *w)
 	const uint32_t most = w->n_ids ? RANGE_PLACES / w->n_ids : RANGE_PLACES;
 	struct range *r = NULL;
 	uint64_t sum = 0;
-	for (uint32_t context = 0, first = 0; context < m->n_contexts; context++) {
-		const size_t first_total = r ? r->end_total : 0;
+	const struct cctdb_part own = cctdb_own_contexts(m);
+	const size_t first_own = sorted_below(m->totals, m->n_totals, context, own.first);
+	for (uint32_t context = own.first, first = own.first; context < own.end; context++) {
+		const size_t first_total = r ? r->end_total : first_own;
 		size_t end_total = first_total;
 		const uint64_t n = count_values(m, context, &end_total);
 		if (!r || (context - first >= most || sum + n > most_values)) {
@@ -153,11 +150,11 @@ static void index_range(const struct writer *w, const struct range *r, uint64_t 
 static size_t fill_from(const struct writer *w, const struct range *r, uint32_t p,
 			uint64_t *positions, uint8_t *bytes)
 {
-	const struct model_profile *profile = &w->m->profiles[p];
-	const size_t first = lower_bound(profile, r->first);
+	const struct model_column c = model_column(w->m, p);
+	const size_t first = sorted_below(c.values, c.n, context, r->first);
 	size_t k = first;
-	for (; k < profile->n_values && profile->values[k].context < r->end; k++) {
-		const struct model_value *v = &profile->values[k];
+	for (; k < c.n && c.values[k].context < r->end; k++) {
+		const struct model_value *v = &c.values[k];
 		uint64_t *at = positions + (size_t)(v->context - r->first) * w->n_ids +
 			       (size_t)v->metric * MODEL_N_SCOPES;
 		for (unsigned s = 0; s < MODEL_N_SCOPES; s++)
@@ -200,29 +197,44 @@ static void fill_one(void *arg, size_t i, unsigned worker)
 	free(positions);
 }
 
-/* Gives every block its place and writes the header and the blocks. Returns the end of the last. */
-static uint64_t write_front(struct writer *w)
+static struct cctdb_section section_of(const struct model *m)
 {
-	const struct model *m = w->m;
-	struct cctdb_section section = {CCTDB_INFOS_BYTES +
-						(uint64_t)m->n_contexts * CCTDB_BLOCK_BYTES,
-					cctdb_header_bytes(CCTDB_CCT)};
-	struct outstream out;
+	return (struct cctdb_section){CCTDB_INFOS_BYTES +
+					      (uint64_t)m->n_contexts * CCTDB_BLOCK_BYTES,
+				      cctdb_header_bytes(CCTDB_CCT)};
+}
+
+/* Gives every block its place. Returns the end of the last. */
+static uint64_t place_blocks(struct writer *w)
+{
+	const struct cctdb_section section = section_of(w->m);
 	uint64_t end = cctdb_align(section.pointer + section.bytes, 8);
-	if (outstream_open(&out, w->file, 0, 256 << 10) != STATUS_OK)
-		return end;
-	cctdb_put_header(outstream_room(&out, cctdb_header_bytes(CCTDB_CCT)), CCTDB_CCT, &section);
-	cctdb_put_infos(outstream_room(&out, CCTDB_INFOS_BYTES),
-			section.pointer + CCTDB_INFOS_BYTES, m->n_contexts, CCTDB_BLOCK_BYTES);
-	for (uint32_t i = 0; i < m->n_contexts; i++) {
+	for (uint32_t i = 0; i < w->m->n_contexts; i++) {
 		struct cctdb_block *b = &w->blocks[i];
 		b->values = cctdb_align(end, 4);
 		b->indices = b->values + b->n_values * CCTDB_CCT_VALUE_BYTES;
 		end = b->indices + (uint64_t)b->n_indices * CCTDB_CCT_INDEX_BYTES;
-		cctdb_put_block(outstream_room(&out, CCTDB_BLOCK_BYTES), b);
 	}
-	outstream_close(&out);
 	return end;
+}
+
+/* Writes the header, the places of the blocks, and the footer behind the last. */
+static void write_front(struct writer *w, uint64_t end)
+{
+	const struct model *m = w->m;
+	const struct cctdb_section section = section_of(m);
+	uint8_t footer[CCTDB_FOOTER_BYTES];
+	struct outstream out;
+	cctdb_put_footer(footer, CCTDB_CCT);
+	outfile_write(w->file, footer, sizeof footer, end);
+	if (outstream_open(&out, w->file, 0, 256 << 10) != STATUS_OK)
+		return;
+	cctdb_put_header(outstream_room(&out, cctdb_header_bytes(CCTDB_CCT)), CCTDB_CCT, &section);
+	cctdb_put_infos(outstream_room(&out, CCTDB_INFOS_BYTES),
+			section.pointer + CCTDB_INFOS_BYTES, m->n_contexts, CCTDB_BLOCK_BYTES);
+	for (uint32_t i = 0; i < m->n_contexts; i++)
+		cctdb_put_block(outstream_room(&out, CCTDB_BLOCK_BYTES), &w->blocks[i]);
+	outstream_close(&out);
 }
 
 enum status cctdb_write_cct(const struct model *m, const struct sink_options *o)
@@ -232,8 +244,7 @@ enum status cctdb_write_cct(const struct model *m, const struct sink_options *o)
 			   .file = &file,
 			   .n_ids = m->n_metrics * MODEL_N_SCOPES,
 			   .n_workers = o->n_workers ? o->n_workers : pool_n_cpus()};
-	uint8_t footer[CCTDB_FOOTER_BYTES];
-	enum status status = outfile_create(&file, o->directory, "cct.db");
+	enum status status = cctdb_create(m, &file, o->directory, "cct.db");
 	if (status != STATUS_OK)
 		return status;
 	w.blocks = calloc(m->n_contexts ? m->n_contexts : 1, sizeof *w.blocks);
@@ -241,12 +252,12 @@ enum status cctdb_write_cct(const struct model *m, const struct sink_options *o)
 		out_of_memory(&w);
 	else {
 		size_blocks(&w);
-		uint64_t end = write_front(&w);
+		const uint64_t end = place_blocks(&w);
+		if (cctdb_is_first(m))
+			write_front(&w, end);
 		pool_run_shown("cct.db", w.ranges.n, w.n_workers, fill_one, &w);
-		cctdb_put_footer(footer, CCTDB_CCT);
-		outfile_write(&file, footer, sizeof footer, end);
 	}
 	vec_free(&w.ranges);
 	free(w.blocks);
-	return outfile_close(&file);
+	return cctdb_close(m, &file);
 }

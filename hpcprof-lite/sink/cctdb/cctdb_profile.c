@@ -8,6 +8,7 @@
 #include "common/base/pool.h"
 #include "hpcprof-lite/sink/cctdb/cctdb.h"
 #include "hpcprof-lite/sink/cctdb/cctdb_format.h"
+#include "hpcprof-lite/sink/cctdb/cctdb_share.h"
 #include "hpcprof-lite/sink/cctdb/cctdb_statistics.h"
 #include "hpcprof-lite/sink/outfile.h"
 
@@ -19,6 +20,7 @@ struct writer {
 	const struct model *m;
 	struct outfile *file;
 	struct cctdb_block *blocks; /* by profile of the file: 0 is the summary */
+	struct cctdb_part own;      /* profiles of the model */
 };
 
 /* Counts or writes the values of one profile. */
@@ -82,22 +84,30 @@ static void emit_all(struct emitter *e, const struct model *m, size_t profile)
 			emit_total(e, &m->totals[i]);
 }
 
-static void count_one(void *arg, size_t profile, unsigned worker)
+/* The i-th that this process looks at: the summary comes first. */
+static size_t own_profile(const struct writer *w, size_t i)
+{
+	return i ? w->own.first + i : 0;
+}
+
+static void count_one(void *arg, size_t i, unsigned worker)
 {
 	struct writer *w = arg;
+	const size_t profile = own_profile(w, i);
 	(void)worker;
 	emit_all(&(struct emitter){.block = &w->blocks[profile]}, w->m, profile);
 }
 
-static void write_one(void *arg, size_t profile, unsigned worker)
+static void write_one(void *arg, size_t i, unsigned worker)
 {
 	struct writer *w = arg;
+	const size_t profile = own_profile(w, i);
 	struct cctdb_block *b = &w->blocks[profile];
 	struct outstream values, indices;
 	(void)worker;
 	size_t value_bytes = b->n_values * CCTDB_PROFILE_VALUE_BYTES,
 	       index_bytes = (size_t)b->n_indices * CCTDB_PROFILE_INDEX_BYTES;
-	if (b->n_values == 0)
+	if (b->n_values == 0 || (i == 0 && !cctdb_is_first(w->m)))
 		return;
 	if (outstream_open(&values, w->file, b->values,
 			   value_bytes < BUFFER_BYTES ? value_bytes : BUFFER_BYTES) != STATUS_OK)
@@ -185,25 +195,31 @@ enum status cctdb_write_profile(const struct model *m, const struct sink_options
 	struct outfile file;
 	struct writer w = {.m = m,
 			   .file = &file,
+			   .own = cctdb_own_profiles(m),
 			   .blocks = calloc((size_t)m->n_profiles + 1, sizeof *w.blocks)};
+	const size_t n_own = (size_t)w.own.end - w.own.first + 1;
 	struct cctdb_identity *identities = cctdb_identities(m);
 	uint8_t footer[CCTDB_FOOTER_BYTES], *front = NULL;
 	size_t n_bytes = 0;
 	uint64_t end = 0;
-	enum status status = STATUS_NO_MEMORY;
-	if (w.blocks && identities) {
-		pool_run((size_t)m->n_profiles + 1, o->n_workers, count_one, &w);
+	enum status status =
+		cctdb_agree(m, w.blocks && identities ? STATUS_OK : STATUS_NO_MEMORY);
+	if (status == STATUS_OK) {
+		pool_run(n_own, o->n_workers, count_one, &w);
+		cctdb_fill_profiles(m, w.blocks + 1, sizeof *w.blocks);
 		front = make_front(&w, identities, &n_bytes, &end);
+		status = cctdb_agree(m, front ? STATUS_OK : STATUS_NO_MEMORY);
 	}
-	if (!front)
+	if (status != STATUS_OK)
 		log_error(o->directory, "profile.db: out of memory");
-	else if ((status = outfile_create(&file, o->directory, "profile.db")) == STATUS_OK) {
-		outfile_write(&file, front, n_bytes, 0);
-		pool_run_shown("profile.db", (size_t)m->n_profiles + 1, o->n_workers, write_one,
-			       &w);
+	else if ((status = cctdb_create(m, &file, o->directory, "profile.db")) == STATUS_OK) {
+		pool_run_shown("profile.db", n_own, o->n_workers, write_one, &w);
 		cctdb_put_footer(footer, CCTDB_PROFILE);
-		outfile_write(&file, footer, sizeof footer, end);
-		status = outfile_close(&file);
+		if (cctdb_is_first(m)) {
+			outfile_write(&file, front, n_bytes, 0);
+			outfile_write(&file, footer, sizeof footer, end);
+		}
+		status = cctdb_close(m, &file);
 	}
 	free(front);
 	free(identities);

@@ -10,6 +10,7 @@ it is idle, unless the next one follows at once. Test: tests/unit/sink/test_sink
 #include "common/base/pool.h"
 #include "hpcprof-lite/sink/cctdb/cctdb.h"
 #include "hpcprof-lite/sink/cctdb/cctdb_format.h"
+#include "hpcprof-lite/sink/cctdb/cctdb_share.h"
 #include "hpcprof-lite/sink/outfile.h"
 #include "hpcprof-lite/sink/progress.h"
 
@@ -26,6 +27,7 @@ struct writer {
 	const struct model *m;
 	struct outfile *file;
 	struct line *lines; /* by profile */
+	struct cctdb_part own; /* profiles */
 	struct progress progress;
 };
 
@@ -103,9 +105,10 @@ static void write_ops(struct writer *w, uint32_t profile, struct outstream *out,
 		put(l, out, end_ns, 0);
 }
 
-static void write_line(void *arg, size_t profile, unsigned worker)
+static void write_line(void *arg, size_t i, unsigned worker)
 {
 	struct writer *w = arg;
+	const size_t profile = w->own.first + i;
 	const struct model_profile *p = &w->m->profiles[profile];
 	struct line *l = &w->lines[profile];
 	bool is_queue = p->kind == MODEL_PROFILE_QUEUE;
@@ -130,7 +133,7 @@ static void write_line(void *arg, size_t profile, unsigned worker)
 	free(chunk);
 }
 
-static void write_front(struct writer *w)
+static void write_front(struct writer *w, uint64_t end)
 {
 	const struct model *m = w->m;
 	uint64_t first_ns = UINT64_MAX, last_ns = 0;
@@ -147,7 +150,10 @@ static void write_front(struct writer *w)
 		first_ns = m->start_ns;
 		last_ns = m->end_ns;
 	}
+	uint8_t footer[CCTDB_FOOTER_BYTES];
 	struct outstream out;
+	cctdb_put_footer(footer, CCTDB_TRACE);
+	outfile_write(w->file, footer, sizeof footer, end);
 	if (outstream_open(&out, w->file, 0, BUFFER_BYTES) != STATUS_OK)
 		return;
 	cctdb_put_header(outstream_room(&out, cctdb_header_bytes(CCTDB_TRACE)), CCTDB_TRACE,
@@ -165,28 +171,27 @@ static void write_front(struct writer *w)
 enum status cctdb_write_trace(const struct model *m, const struct sink_options *o)
 {
 	struct outfile file;
-	struct writer w = {.m = m, .file = &file};
-	uint8_t footer[CCTDB_FOOTER_BYTES];
+	struct writer w = {.m = m, .file = &file, .own = cctdb_own_profiles(m)};
 	uint64_t end = cctdb_header_bytes(CCTDB_TRACE) + CCTDB_TRACES_BYTES +
 		       (uint64_t)m->n_profiles * CCTDB_TRACE_BYTES;
-	enum status status = outfile_create(&file, o->directory, "trace.db");
+	enum status status = cctdb_create(m, &file, o->directory, "trace.db");
 	if (status != STATUS_OK)
 		return status;
 	w.lines = calloc(m->n_profiles ? m->n_profiles : 1, sizeof *w.lines);
 	if (!w.lines)
 		fail(&w, "out of memory");
-	else {
+	if (cctdb_agree(m, w.lines ? STATUS_OK : STATUS_NO_MEMORY) == STATUS_OK) {
 		for (uint32_t i = 0; i < m->n_profiles; i++) {
 			w.lines[i].start = cctdb_align(end, 8);
 			end = w.lines[i].start + most_records(&m->profiles[i]) * CCTDB_SAMPLE_BYTES;
 		}
 		w.progress = progress_of_traces(m, o, "trace.db");
-		pool_run(m->n_profiles, o->n_workers, write_line, &w);
+		pool_run(w.own.end - w.own.first, o->n_workers, write_line, &w);
 		progress_end(&w.progress);
-		write_front(&w);
-		cctdb_put_footer(footer, CCTDB_TRACE);
-		outfile_write(&file, footer, sizeof footer, end);
+		cctdb_fill_profiles(m, w.lines, sizeof *w.lines);
+		if (cctdb_is_first(m))
+			write_front(&w, end);
 	}
 	free(w.lines);
-	return outfile_close(&file);
+	return cctdb_close(m, &file);
 }

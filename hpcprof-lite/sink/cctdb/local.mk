@@ -7,6 +7,7 @@ libhlsink_la_SOURCES += \
 	hpcprof-lite/sink/cctdb/cctdb_meta.c \
 	hpcprof-lite/sink/cctdb/cctdb_profile.c \
 	hpcprof-lite/sink/cctdb/cctdb_sink.h \
+	hpcprof-lite/sink/cctdb/cctdb_share.c hpcprof-lite/sink/cctdb/cctdb_share.h \
 	hpcprof-lite/sink/cctdb/cctdb_source.c \
 	hpcprof-lite/sink/cctdb/cctdb_statistics.c hpcprof-lite/sink/cctdb/cctdb_statistics.h \
 	hpcprof-lite/sink/cctdb/cctdb_trace.c \

@@ -19,7 +19,7 @@ static const int numbers[] = {1, 2, 3, 5, 8, 64};
 
 /* ---- the largest value ---- */
 
-static void find_max(const struct comm *c, void *arg)
+static void find_max(struct comm *c, void *arg)
 {
 	int64_t *got = arg;
 	for (int who = 0; who < c->n_parts; who++) /* each has the largest once */
@@ -37,10 +37,12 @@ static void test_max(void **state)
 	}
 }
 
-static void agree(const struct comm *c, void *arg)
+static void agree(struct comm *c, void *arg)
 {
 	enum status *got = arg;
-	got[c->part] = comm_agree(c, c->part == c->n_parts / 2 ? STATUS_IO : STATUS_OK);
+	assert_int_equal(comm_agree(c, STATUS_OK), STATUS_OK);
+	comm_agree(c, c->part == c->n_parts / 2 ? STATUS_IO : STATUS_OK);
+	got[c->part] = comm_agree(c, STATUS_OK); /* without a message */
 }
 
 static void test_agree(void **state)
@@ -54,11 +56,87 @@ static void test_agree(void **state)
 	}
 }
 
+/* ---- sums, arrays in pieces, rings ---- */
+
+static void add(struct comm *c, void *arg)
+{
+	enum { N = 20001 };
+	uint64_t *values = malloc(N * sizeof *values);
+	int *n_wrong = arg;
+	for (uint64_t i = 0; i < N; i++)
+		values[i] = i == 7 ? UINT64_MAX - 1 : i * (uint64_t)c->part;
+	comm_add(c, values, N);
+	const uint64_t n = (uint64_t)c->n_parts;
+	for (uint64_t i = 0; i < N; i++)
+		n_wrong[c->part] += values[i] != (i != 7  ? i * (n * (n - 1) / 2)
+						  : n > 1 ? UINT64_MAX
+							  : UINT64_MAX - 1);
+	free(values);
+}
+
+/* Part i has i records, so part 0 has none. */
+static void fill(struct comm *c, void *arg)
+{
+	uint64_t first[65], array[64 * 64] = {0};
+	int *n_wrong = arg;
+	for (int i = 0; i <= c->n_parts; i++)
+		first[i] = (uint64_t)(i * (i - 1) / 2);
+	for (uint64_t i = first[c->part]; i < first[c->part + 1]; i++)
+		array[i] = i + 1;
+	comm_fill(c, array, sizeof *array, first);
+	for (uint64_t i = 0; i < first[c->n_parts]; i++)
+		n_wrong[c->part] += array[i] != i + 1;
+}
+
+static void shift(struct comm *c, void *arg)
+{
+	int *n_wrong = arg;
+	for (int d = 0; d < c->n_parts; d++) {
+		const int from = (c->part + c->n_parts - d) % c->n_parts;
+		int out[66] = {c->part, d}, in[66] = {-1};
+		const size_t n = 2 + (size_t)from;
+		out[1 + c->part] = d; /* of part 0: after its number */
+		comm_shift(c, d, out, (2 + (size_t)c->part) * sizeof *out, in, n * sizeof *in);
+		n_wrong[c->part] += in[0] != from || in[1 + from] != d;
+	}
+}
+
+static void check(void (*work)(struct comm *c, void *arg))
+{
+	for (EACH_NUMBER(i)) {
+		int n_wrong[64] = {0};
+		assert_true(comm_threads_run(numbers[i], work, n_wrong));
+		for (int part = 0; part < numbers[i]; part++)
+			assert_int_equal(n_wrong[part], 0);
+	}
+}
+
+static void test_add(void **state)
+{
+	(void)state;
+	check(add);
+}
+
+static void test_fill(void **state)
+{
+	(void)state;
+	check(fill);
+}
+
+static void test_shift(void **state)
+{
+	(void)state;
+	check(shift);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_max),
 		cmocka_unit_test(test_agree),
+		cmocka_unit_test(test_add),
+		cmocka_unit_test(test_fill),
+		cmocka_unit_test(test_shift),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: BSD-3-Clause
+libhlprof_la_SOURCES += \
+	hpcprof-lite/attribute/shared/share_values.c hpcprof-lite/attribute/shared/share_values.h

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See share_values.h. Parts exchange in a ring: at distance d, each sends to the d-th part after it
+ * and gets from the d-th before it. Memory: what a part gets is out of core, as all values are.
+ * What it sends is copied for one part at a time. Test: tests/unit/prof_parts/test_parts.c.
+ */
+#include "hpcprof-lite/attribute/shared/share_values.h"
+
+#include "common/base/sorted.h"
+#include "hpcprof-lite/model/model_values.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Cuts [0, n) into n_parts pieces of about the same weight, the first `n_free` of them empty. */
+static void cut(uint64_t *first, int n_parts, int n_free, const uint64_t *weights, uint64_t n)
+{
+	const uint64_t n_busy = (uint64_t)(n_parts - n_free);
+	uint64_t all = 0, sum = 0, k = 0;
+	for (uint64_t i = 0; i < n; i++)
+		all += weights[i];
+	for (int i = 0; i <= n_free; i++)
+		first[i] = 0;
+	for (uint64_t i = 0; i < n && k + 1 < n_busy; i++) {
+		sum += weights[i];
+		while (k + 1 < n_busy && sum >= all / n_busy * (k + 1))
+			first[(uint64_t)n_free + ++k] = i + 1;
+	}
+	while (k < n_busy)
+		first[(uint64_t)n_free + ++k] = n;
+}
+
+/* The first part has enough to do with outputs of its own, if there are others. */
+static int n_free(const struct model_share *s)
+{
+	return s->gathers && s->comm->n_parts > 1;
+}
+
+bool share_profiles(struct model *m, struct comm *c, bool gathers, const uint64_t *weights)
+{
+	struct model_share *s = model_own(m, calloc(1, sizeof *s));
+	const size_t n = (size_t)c->n_parts + 1;
+	uint64_t *profiles = model_own(m, calloc(n, sizeof *profiles)),
+		 *contexts = model_own(m, calloc(n, sizeof *contexts));
+	if (!s || !profiles || !contexts)
+		return false;
+	*s = (struct model_share){.comm = c,
+				  .gathers = gathers,
+				  .first_profile = profiles,
+				  .first_context = contexts};
+	cut(profiles, c->n_parts, n_free(s), weights, m->n_profiles);
+	m->share = m->private_->share = s;
+	return true;
+}
+
+/* ---- exchange ---- */
+
+/* Who gets which contexts, and what this part gets. */
+struct exchange {
+	const struct model *m;
+	const struct comm *c;
+	const uint64_t *profiles; /* by part, as in struct model_share */
+	const uint64_t *first, *end; /* contexts, by part */
+	uint64_t *n_values;       /* by profile: that this part gets */
+	struct model_value *to;   /* room for them, in the order of profiles */
+	struct model_value *out;  /* room for what another part gets */
+	uint64_t *n_out;          /* by own profile */
+};
+
+static uint64_t n_own(const struct exchange *e)
+{
+	return e->profiles[e->c->part + 1] - e->profiles[e->c->part];
+}
+
+/* The values of an own profile that `part` gets. */
+static struct model_column piece(const struct exchange *e, uint64_t i, int part)
+{
+	const struct model_profile *p = &e->m->profiles[e->profiles[e->c->part] + i];
+	const size_t first = sorted_below(p->values, p->n_values, context, e->first[part]),
+		     end = sorted_below(p->values, p->n_values, context, e->end[part]);
+	return (struct model_column){p->values ? p->values + first : NULL, end - first};
+}
+
+static uint64_t sum(const uint64_t *n, uint64_t first, uint64_t end)
+{
+	uint64_t all = 0;
+	for (uint64_t i = first; i < end; i++)
+		all += n[i];
+	return all;
+}
+
+static int part_after(const struct exchange *e, int distance)
+{
+	return (e->c->part + distance) % e->c->n_parts;
+}
+
+static uint64_t count_out(const struct exchange *e, int part)
+{
+	for (uint64_t i = 0; i < n_own(e); i++)
+		e->n_out[i] = piece(e, i, part).n;
+	return sum(e->n_out, 0, n_own(e));
+}
+
+/* Each part learns how many values it gets of each profile. Returns the most that it sends. */
+static uint64_t exchange_numbers(const struct exchange *e)
+{
+	uint64_t most = 0;
+	for (int d = 0; d < e->c->n_parts; d++) {
+		const int from = part_after(e, e->c->n_parts - d);
+		const uint64_t n = count_out(e, part_after(e, d));
+		most = d && n > most ? n : most;
+		comm_shift(e->c, d, e->n_out, n_own(e) * sizeof *e->n_out,
+			   e->n_values + e->profiles[from],
+			   (e->profiles[from + 1] - e->profiles[from]) * sizeof *e->n_values);
+	}
+	return most;
+}
+
+static void pack(const struct exchange *e, int part)
+{
+	struct model_value *to = e->out;
+	for (uint64_t i = 0; i < n_own(e); i++) {
+		const struct model_column c = piece(e, i, part);
+		if (c.n)
+			memcpy(to, c.values, c.n * sizeof *to);
+		to += c.n;
+	}
+}
+
+static void exchange_all(const struct exchange *e)
+{
+	for (int d = 1; d < e->c->n_parts; d++) {
+		const int to = part_after(e, d), from = part_after(e, e->c->n_parts - d);
+		const uint64_t first = e->profiles[from];
+		pack(e, to);
+		/* own values stay where they are, so nothing is at their place */
+		uint64_t at = sum(e->n_values, 0, first);
+		if (from > e->c->part)
+			at -= sum(e->n_values, e->profiles[e->c->part],
+				  e->profiles[e->c->part + 1]);
+		comm_shift(e->c, d, e->out, count_out(e, to) * sizeof *e->out, e->to + at,
+			   sum(e->n_values, first, e->profiles[from + 1]) * sizeof *e->to);
+	}
+}
+
+/* By profile: where its values are. */
+static void point(const struct exchange *e, struct model_column *columns)
+{
+	const struct model_value *at = e->to;
+	const uint64_t mine = e->profiles[e->c->part];
+	for (uint64_t p = 0; p < e->m->n_profiles; p++) {
+		if (p >= mine && p < mine + n_own(e)) {
+			columns[p] = piece(e, p - mine, e->c->part);
+			continue;
+		}
+		columns[p] = (struct model_column){at, e->n_values[p]};
+		at += e->n_values[p];
+	}
+}
+
+/* Sets columns[] to the values of this part's contexts. False: some part has no memory. */
+static bool exchange(struct model *m, const uint64_t *first, const uint64_t *end,
+		     struct model_column *columns)
+{
+	struct comm *c = m->share->comm;
+	struct model_values_room room = {0};
+	struct exchange e = {.m = m,
+			     .c = c,
+			     .profiles = m->share->first_profile,
+			     .first = first,
+			     .end = end};
+	e.n_values = calloc((size_t)m->n_profiles + 1, sizeof *e.n_values);
+	e.n_out = calloc(n_own(&e) + 1, sizeof *e.n_out);
+	bool ok = comm_agree(c, columns && e.n_values && e.n_out ? STATUS_OK : STATUS_NO_MEMORY) ==
+		  STATUS_OK;
+	if (ok) {
+		const uint64_t most = exchange_numbers(&e),
+			       own = sum(e.n_values + e.profiles[c->part], 0, n_own(&e));
+		e.out = malloc((most + 1) * sizeof *e.out);
+		e.to = model_values_get(m, &room,
+					sum(e.n_values, 0, m->n_profiles) - own + 1);
+		ok = comm_agree(c, e.out && e.to ? STATUS_OK : STATUS_NO_MEMORY) == STATUS_OK;
+	}
+	if (ok) {
+		exchange_all(&e);
+		point(&e, columns);
+	}
+	free(e.out);
+	free(e.n_out);
+	free(e.n_values);
+	return ok;
+}
+
+/* ---- by context ---- */
+
+/* By context: how many values this part has. NULL if memory is short. */
+static uint64_t *count_values(const struct model *m)
+{
+	const struct model_share *s = m->share;
+	uint64_t *n = calloc((size_t)m->n_contexts + 1, sizeof *n);
+	for (uint64_t p = s->first_profile[s->comm->part];
+	     n && p < s->first_profile[s->comm->part + 1]; p++)
+		for (size_t i = 0; i < m->profiles[p].n_values; i++)
+			n[m->profiles[p].values[i].context]++;
+	return n;
+}
+
+bool share_values(struct model *m, bool ok)
+{
+	struct model_share *s = m->private_->share;
+	uint64_t *first = (uint64_t *)(uintptr_t)s->first_context, *n = ok ? count_values(m) : NULL;
+	struct model_column *columns =
+		model_own(m, calloc((size_t)m->n_profiles + 1, sizeof *columns));
+	ok = comm_agree(s->comm, n && columns ? STATUS_OK : STATUS_NO_MEMORY) == STATUS_OK;
+	if (ok) {
+		comm_add(s->comm, n, m->n_contexts);
+		cut(first, s->comm->n_parts, n_free(s), n, m->n_contexts);
+	}
+	free(n);
+	s->columns = columns;
+	return ok && exchange(m, first, first + 1, columns);
+}
+
+bool share_totals(struct model *m, bool ok)
+{
+	struct comm *c = m->share->comm;
+	uint64_t *first = calloc((size_t)c->n_parts + 2, sizeof *first);
+	if (comm_agree(c, ok && first ? STATUS_OK : STATUS_NO_MEMORY) != STATUS_OK) {
+		free(first);
+		return false;
+	}
+	first[c->part + 1] = m->n_totals;
+	comm_add(c, first, (size_t)c->n_parts + 1);
+	for (int i = 0; i < c->n_parts; i++)
+		first[i + 1] += first[i];
+	const uint64_t n = first[c->n_parts];
+	struct model_total *all = malloc((n + 1) * sizeof *all);
+	ok = comm_agree(c, all ? STATUS_OK : STATUS_NO_MEMORY) == STATUS_OK;
+	if (ok) {
+		if (m->n_totals)
+			memcpy(all + first[c->part], m->totals, m->n_totals * sizeof *all);
+		comm_fill(c, all, sizeof *all, first);
+		free(m->private_->totals);
+		m->totals = m->private_->totals = all;
+		m->n_totals = n;
+	} else {
+		free(all);
+	}
+	free(first);
+	return ok;
+}
+
+bool share_gather(struct model *m)
+{
+	struct comm *c = m->share->comm;
+	const size_t n = (size_t)c->n_parts;
+	uint64_t *first = calloc(n, sizeof *first), *end = calloc(n, sizeof *end);
+	struct model_column *columns = calloc((size_t)m->n_profiles + 1, sizeof *columns);
+	bool ok = comm_agree(c, first && end && columns ? STATUS_OK : STATUS_NO_MEMORY) ==
+		  STATUS_OK;
+	if (ok) {
+		end[0] = m->n_contexts;
+		ok = exchange(m, first, end, columns);
+	}
+	for (uint32_t p = 0; ok && c->part == 0 && p < m->n_profiles; p++) {
+		m->private_->profiles[p].values = columns[p].values;
+		m->private_->profiles[p].n_values = columns[p].n;
+	}
+	free(columns);
+	free(end);
+	free(first);
+	return ok;
+}

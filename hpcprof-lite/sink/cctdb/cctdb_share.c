@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See cctdb_share.h. Test: tests/unit/prof_parts/test_parts.c. */
+#include "hpcprof-lite/sink/cctdb/cctdb_share.h"
+
+#include "hpcprof-lite/parts/comm.h"
+
+static struct cctdb_part own(const struct model *m, const uint64_t *first, uint32_t n)
+{
+	if (!m->share)
+		return (struct cctdb_part){0, n};
+	first += m->share->comm->part;
+	return (struct cctdb_part){(uint32_t)first[0], (uint32_t)first[1]};
+}
+
+struct cctdb_part cctdb_own_profiles(const struct model *m)
+{
+	return own(m, m->share ? m->share->first_profile : NULL, m->n_profiles);
+}
+
+struct cctdb_part cctdb_own_contexts(const struct model *m)
+{
+	return own(m, m->share ? m->share->first_context : NULL, m->n_contexts);
+}
+
+bool cctdb_is_first(const struct model *m)
+{
+	return !m->share || m->share->comm->part == 0;
+}
+
+enum status cctdb_agree(const struct model *m, enum status s)
+{
+	return m->share ? comm_agree(m->share->comm, s) : s;
+}
+
+void cctdb_fill_profiles(const struct model *m, void *by_profile, size_t record_bytes)
+{
+	if (m->share)
+		comm_fill(m->share->comm, by_profile, record_bytes, m->share->first_profile);
+}
+
+enum status cctdb_create(const struct model *m, struct outfile *f, const char *directory,
+			 const char *name)
+{
+	*f = (struct outfile){.fd = -1};
+	enum status s = cctdb_is_first(m) ? outfile_create(f, directory, name) : STATUS_OK;
+	s = cctdb_agree(m, s);
+	if (s == STATUS_OK && !cctdb_is_first(m))
+		s = outfile_join(f, directory, name);
+	s = cctdb_agree(m, s);
+	if (s != STATUS_OK)
+		outfile_abandon(f);
+	return s;
+}
+
+enum status cctdb_close(const struct model *m, struct outfile *f)
+{
+	if (cctdb_agree(m, atomic_load(&f->failed) ? STATUS_IO : STATUS_OK) != STATUS_OK)
+		atomic_store(&f->failed, true);
+	return cctdb_agree(m, outfile_close(f));
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A database that several processes write together: each the values and time lines of its profiles,
+ * and the values of its contexts. Alone, a process has all of them. Tests:
+ * tests/unit/prof_parts/test_parts.c.
+ */
+#ifndef HPCPROF_LITE_SINK_CCTDB_CCTDB_SHARE_H
+#define HPCPROF_LITE_SINK_CCTDB_CCTDB_SHARE_H
+
+#include "hpcprof-lite/model/model.h"
+#include "hpcprof-lite/sink/outfile.h"
+
+/* What this process writes: [first, end). */
+struct cctdb_part {
+	uint32_t first, end;
+};
+
+struct cctdb_part cctdb_own_profiles(const struct model *m);
+struct cctdb_part cctdb_own_contexts(const struct model *m);
+/* True in the process that writes what exists once. */
+bool cctdb_is_first(const struct model *m);
+/* Ends a step: STATUS_OK only if all processes say so. */
+enum status cctdb_agree(const struct model *m, enum status s);
+/* Each process has the records of its own profiles; then each has all. After cctdb_agree(). */
+void cctdb_fill_profiles(const struct model *m, void *by_profile, size_t record_bytes);
+/* Creates the file once, and opens it in all processes. Each ends a step. Failures are logged. */
+enum status cctdb_create(const struct model *m, struct outfile *f, const char *directory,
+			 const char *name);
+enum status cctdb_close(const struct model *m, struct outfile *f);
+
+#endif

@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Measurements of all kinds by three ranks: the database and the reports are those of one process.
+. "${srcdir:-.}/tests/lib.sh"
+. "$srcdir/tests/cli/parts/parts_lib.sh"
+
+cd "$T" || exit 99
+NO_COLOR=1 # Open MPI gives ranks a terminal
+export NO_COLOR
+
+# compare_ranks NAME DIR: with the database alone, and with outputs of the first rank.
+compare_ranks() {
+	"$HPCPROF" -q --no-structs --to cctdb,text,json --all -o one "$2" >text.one 2>err.one
+	parts_status=$?
+	prof_ranks 3 -q --no-structs --to cctdb,text,json --all -o three "$2" \
+		>text.three 2>err.three
+	is "$1: three ranks return the same" "$?" "$parts_status"
+	is "... write the same" "$(diff -r one three 2>&1)" ""
+	same "... say the same" text.one text.three
+	same "... and warn of the same" err.one err.three
+	prof_ranks 2 -q --no-structs --to cctdb -o two "$2" >/dev/null 2>err.two
+	rm -f one/profile.json
+	is "... two, without other outputs, too" "$(diff -r one two 2>&1)" ""
+	rm -rf one two three
+}
+
+for golden in prof/job prof/gpu prof/gpu-killed forks opencl-nvidia/calls python torch_backward; do
+	name=$(basename "$golden")
+	mkdir "$name"
+	cp "$srcdir/tests/golden/$golden"/*.hpcrun* "$name"
+	gunzip -f "$name"/*.gz 2>/dev/null
+	compare_ranks "$golden" "$name"
+done
+for golden in nvidia torch; do
+	mkdir "$golden"
+	cp "$srcdir/tests/golden/$golden"/*.hpcrun.gz "$golden"
+	gunzip -f "$golden"/*.gz
+	compare_ranks "$golden, all in one job" "$golden"
+done
+"$builddir/tests/gen/gen_scale" -r 9 -t 2 -g 50 gpu.many
+compare_ranks "queues of nine ranks" gpu.many
+done_testing
