@@ -10,7 +10,7 @@ tests_unit_common_test_safe_string_LDADD = libhlstring.la $(CMOCKA_LIBS)
 tests_unit_run_test_sample_SOURCES = tests/unit/run/test_sample.c hpcrun-lite/runtime/sample.c \
 	hpcrun-lite/runtime/waits/wait_sample.c
 tests_unit_run_test_sample_LDADD = libhlsafe.la libhlbase.la $(CMOCKA_LIBS) -ldl
-tests_unit_run_test_config_SOURCES = tests/unit/run/test_config.c hpcrun-lite/config/config.c
+tests_unit_run_test_config_SOURCES = tests/unit/run/test_config.c hpcrun-lite/config/config.c hpcrun-lite/config/config.h
 tests_unit_run_test_config_LDADD = libhlsafe.la $(CMOCKA_LIBS)
 tests_unit_common_test_safe_SOURCES = tests/unit/common/test_safe.c
 tests_unit_common_test_safe_LDADD = libhlsafe.la $(CMOCKA_LIBS) -lpthread

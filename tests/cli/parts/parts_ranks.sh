@@ -34,6 +34,18 @@ prof_ranks 3 -o db.none empty >/dev/null 2>err
 is "no measurement: status 1" $? 1
 is "... and no database" "$(ls -d db.none* 2>/dev/null)" ""
 
+if [ "$(id -u)" -eq 0 ] && mkdir full && mount -t tmpfs -o size=64k tmpfs full 2>/dev/null; then
+	at_exit "umount -l '$T/full' 2>/dev/null"
+	prof_ranks 3 -q --to cctdb --no-structs -o full/db job >/dev/null 2>err.full
+	is "a full disk fails all ranks" $? 1
+	like "... and one says so" "$(cat err.full)" \
+		'full/db\.partial-[^/]*/(meta|profile|cct|trace)\.db: No space left on device'
+	is "... and nothing is left" "$(ls full)" ""
+	umount full
+else
+	skip "a full disk fails all ranks" "needs the right to mount"
+fi
+
 prof_ranks 2 -q --no-mpi --no-structs --to "$outputs" -o many job >/dev/null 2>err
 is "--no-mpi: each rank works alone, and one of them finds the place taken" \
 	"$? $(grep -c 'exists already\|cannot be named' err)" "1 1"
