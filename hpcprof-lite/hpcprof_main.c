@@ -4,10 +4,13 @@
  * command line and the order of the steps; load, attribute and sink do the work. Test:
  * tests/cli/prof/prof_cli.sh.
  */
+#include "config.h"
+
 #include "common/base/log.h"
 #include "common/base/options.h"
 #include "common/base/pool.h"
 #include "common/base/vec.h"
+#include "common/safe/fnv.h"
 #include "hpcprof-lite/archive.h"
 #include "hpcprof-lite/attribute/attribute.h"
 #include "hpcprof-lite/compare_main.h"
@@ -32,7 +35,9 @@ struct arguments {
 	unsigned n_workers;
 	const char *to; /* NULL: all but those on request */
 	const char *archive; /* NULL: none */
-	bool no_structs, no_sources, quiet, internals, ranges, no_mpi;
+	bool no_structs, no_sources, quiet, internals, ranges;
+	enum comm_mpi_use mpi;
+	uint64_t command; /* hash of version and arguments */
 	void **settings; /* by sink; NULL where it has none */
 	const struct filter *filter;
 	bool gathers; /* with comm: outputs of the first rank alone need all values */
@@ -125,10 +130,17 @@ static enum status set_no_sources(void *arg, const char *value)
 	return STATUS_OK;
 }
 
+static enum status set_mpi(void *arg, const char *value)
+{
+	(void)value;
+	((struct arguments *)arg)->mpi = COMM_MPI_ALWAYS;
+	return STATUS_OK;
+}
+
 static enum status set_no_mpi(void *arg, const char *value)
 {
 	(void)value;
-	((struct arguments *)arg)->no_mpi = true;
+	((struct arguments *)arg)->mpi = COMM_MPI_NEVER;
 	return STATUS_OK;
 }
 
@@ -159,6 +171,8 @@ static const struct option_spec others[] = {
 	{0, "no-structs", NULL, "do not run hpcstruct-lite for missing structure files",
 	 set_no_structs},
 	{0, "no-sources", NULL, "copy no source files into DB or DIR2", set_no_sources},
+	{0, "mpi", NULL, "work with the other ranks of mpirun or srun, even from a script",
+	 set_mpi},
 	{0, "no-mpi", NULL, "work alone, even as one of several ranks of mpirun or srun",
 	 set_no_mpi},
 	{'q', "quiet", NULL, "errors and warnings only on standard error", set_quiet},
@@ -529,13 +543,26 @@ static enum status run_rank(const struct arguments *a, struct comm *c, char *con
 static enum status run_ranks(const struct arguments *a, char *const *directories, size_t n)
 {
 	struct comm c = {.n_parts = 1};
-	enum status status = a->no_mpi ? STATUS_OK : comm_mpi_begin(&c);
-	if (status != STATUS_OK || c.n_parts == 1)
-		return status == STATUS_OK ? run(a, directories, n) : status;
-	database_watch();
-	status = run_rank(a, &c, directories, n);
+	enum status status = comm_mpi_begin(&c, a->mpi, a->command);
+	if (status != STATUS_OK)
+		return status;
+	if (c.n_parts > 1) {
+		database_watch();
+		status = run_rank(a, &c, directories, n);
+	} else {
+		status = run(a, directories, n);
+	}
 	comm_mpi_end(&c);
 	return status;
+}
+
+/* The same in all ranks: what they exchange depends on it. */
+static uint64_t hash_command(int argc, char **argv)
+{
+	uint64_t h = fnv64(FNV64_START, PACKAGE_VERSION, sizeof PACKAGE_VERSION);
+	for (int i = 1; i < argc; i++)
+		h = fnv64(h, argv[i], strlen(argv[i]) + 1);
+	return h;
 }
 
 static enum status run_command(struct arguments *a, const struct options *o, int argc, char **argv)
@@ -551,6 +578,7 @@ static enum status run_command(struct arguments *a, const struct options *o, int
 		.args = o->args.at,
 	};
 	int first, done = 0;
+	a->command = hash_command(argc, argv);
 	enum status s = options_parse(&table, argc, argv, 0, a, &first, &done);
 	if (s == STATUS_OK && !done && first == argc)
 		s = options_refuse("which measurement directory?");

@@ -451,8 +451,8 @@ static uint64_t hash_more(uint64_t h, uint64_t v)
 	return fnv64(h, &v, sizeof v);
 }
 
-/* Of what has to be the same in all processes that share the model. Positive. */
-static int64_t hash_model(const struct model *m)
+/* Of what has to be the same in all processes that share the model. */
+static uint64_t hash_model(const struct model *m)
 {
 	uint64_t h = hash_more(FNV64_START, m->n_metrics);
 	for (uint32_t i = 0; i < m->n_contexts; i++) {
@@ -465,18 +465,18 @@ static int64_t hash_model(const struct model *m)
 		h = hash_more(h, (uint64_t)p->process << 32 | p->thread);
 		h = hash_more(h, p->n_trace_records);
 	}
-	return (int64_t)(h >> 1);
+	return h;
 }
 
 /* Files of processes that still run may have changed between two who read them. */
 static bool is_same_everywhere(const struct pipeline *p)
 {
 	const struct comm *c = p->o->comm;
-	const int64_t h = hash_model(p->m), most = comm_max(c, h), least = -comm_max(c, -h);
-	if (most != least && c->part == 0)
+	const bool is_same = comm_is_same(c, (int64_t)hash_model(p->m));
+	if (!is_same && c->part == 0)
 		log_warn(NULL, "the ranks did not read the same measurement: the first one does "
 			       "all the work");
-	return most == least;
+	return is_same;
 }
 
 static bool sum_sources(struct pipeline *p, const struct sum_source *sources,

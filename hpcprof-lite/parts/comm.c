@@ -51,6 +51,12 @@ int64_t comm_max(const struct comm *c, int64_t value)
 	return value;
 }
 
+bool comm_is_same(const struct comm *c, int64_t value)
+{
+	const int64_t most = comm_max(c, value), least = ~comm_max(c, ~value);
+	return most == least;
+}
+
 enum status comm_agree(struct comm *c, enum status s)
 {
 	if (c->failed == STATUS_OK && c->n_parts > 1)

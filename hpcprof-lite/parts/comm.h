@@ -10,6 +10,7 @@
 
 #include "common/base/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,6 +35,8 @@ struct comm {
 
 /* All parts get the largest `value` of all. */
 int64_t comm_max(const struct comm *c, int64_t value);
+/* True if all parts have the same `value`. */
+bool comm_is_same(const struct comm *c, int64_t value);
 /*
  * Ends a step: all parts get a failure if one of them has one. A part that fails does no more until
  * its next call, which ends the work of all: every later call returns the failure at once. Between

@@ -6,6 +6,8 @@
 #include "common/base/log.h"
 #include "common/safe/launcher.h"
 #include "hpcprof-lite/parts/comm_module.h"
+#include "hpcprof-lite/parts/parent.h"
+#include "hpcprof-lite/parts/start_guard.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -40,14 +42,55 @@ static enum status refuse(const struct launcher *l, int32_t rank, int32_t size, 
 	return STATUS_UNSUPPORTED;
 }
 
-enum status comm_mpi_begin(struct comm *c)
+/*
+ * One of several ranks, which shall work together. If a script started this process, other ranks
+ * may do other things.
+ */
+static bool is_one_of_several(const struct launcher *l, int32_t rank, int32_t size,
+			      enum comm_mpi_use use)
+{
+	if (!l || l->has_no_mpi || size == 1 || use == COMM_MPI_NEVER)
+		return false;
+	if (use == COMM_MPI_ALWAYS || !parent_is_rank(l))
+		return true;
+	log_note(NULL,
+		 "rank %d of %s works alone, as a script or another program started it; if all "
+		 "ranks start it, use --mpi",
+		 rank, l->name);
+	return false;
+}
+
+/* Waits for all ranks. Two minutes are much for MPI, and few for one who waits in vain. */
+static void begin(const struct launcher *l, int32_t launched_rank, int *rank, int *n_ranks,
+		  char *library, size_t bytes)
+{
+	struct start_guard guard = {
+		.launcher = l->name, .rank = launched_rank, .warn_s = 10, .limit_s = 120};
+	start_guard_begin(&guard);
+	module->begin(rank, n_ranks, library, bytes);
+	start_guard_end(&guard);
+}
+
+/* A rank of another version, or with other arguments, would wait for messages that nobody sends. */
+static enum status compare_commands(struct comm *c, uint64_t command)
+{
+	if (comm_is_same(c, (int64_t)command))
+		return STATUS_OK;
+	if (c->part == 0)
+		log_error(NULL, "the ranks have different versions of this program, or different "
+				"arguments");
+	comm_mpi_end(c);
+	return STATUS_UNSUPPORTED;
+}
+
+enum status comm_mpi_begin(struct comm *c, enum comm_mpi_use use, uint64_t command)
 {
 	char library[256];
 	int rank = 0, n_ranks = 1;
 	int32_t launched_rank, launched;
 	const struct launcher *l = launcher_find(environ, &launched_rank, &launched);
 	*c = (struct comm){.n_parts = 1};
-	if (!l || l->has_no_mpi || launched == 1 || (launched < 0 && launched_rank < 0))
+	if (!is_one_of_several(l, launched_rank, launched, use))
 		return STATUS_OK;
 	module = load_module();
 	if (!module) {
@@ -57,14 +100,14 @@ enum status comm_mpi_begin(struct comm *c)
 			 launched_rank, l->name);
 		return STATUS_OK;
 	}
-	module->begin(&rank, &n_ranks, library, sizeof library);
+	begin(l, launched_rank, &rank, &n_ranks, library, sizeof library);
 	if (launched > 0 ? n_ranks != launched : rank != launched_rank) {
 		comm_mpi_end(c);
 		return refuse(l, launched_rank, launched, library, n_ranks);
 	}
 	*c = (struct comm){.ops = &module->ops, .part = rank, .n_parts = n_ranks};
 	log_detail(NULL, "rank %d of %d (%s)", rank, n_ranks, library);
-	return STATUS_OK;
+	return compare_commands(c, command);
 }
 
 void comm_mpi_end(struct comm *c)

@@ -8,12 +8,19 @@
 
 #include "hpcprof-lite/parts/comm.h"
 
+enum comm_mpi_use {
+	COMM_MPI_AUTO,   /* if a launcher itself started this process, and no script */
+	COMM_MPI_ALWAYS, /* if a launcher started it in any way */
+	COMM_MPI_NEVER
+};
+
 /*
  * Starts MPI if this process is one of several ranks; else sets n_parts to 1. Warns if this build
  * has no MPI, and sets n_parts to 1. STATUS_UNSUPPORTED, which is logged: the launcher belongs to
- * another MPI.
+ * another MPI, or `command`, a hash of version and arguments, is not the same in all ranks. Ends
+ * the process with status 1 if the other ranks do not start within two minutes.
  */
-enum status comm_mpi_begin(struct comm *c);
+enum status comm_mpi_begin(struct comm *c, enum comm_mpi_use use, uint64_t command);
 /* All parts call it, or none. */
 void comm_mpi_end(struct comm *c);
 

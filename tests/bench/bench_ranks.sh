@@ -23,7 +23,7 @@ bench_job() {
 	"$builddir/tests/gen/gen_scale" "$@" job
 	for n in 1 2 4 8; do
 		rm -rf db cpu.*
-		mpi_run "$mine" $n ./timed "$HPCPROF" -q -j 1 --no-structs --to "$bench_to" \
+		mpi_run "$mine" $n ./timed "$HPCPROF" --mpi -q -j 1 --no-structs --to "$bench_to" \
 			-o db job
 		cat cpu.* | awk -v n=$n -v what="$bench_name, --to $bench_to" '
 			{ all += $1; most = most > $1 ? most : $1 }

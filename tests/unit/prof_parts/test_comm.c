@@ -37,6 +37,24 @@ static void test_max(void **state)
 	}
 }
 
+static void compare(struct comm *c, void *arg)
+{
+	bool *got = arg;
+	got[c->part] = comm_is_same(c, INT64_MIN) && comm_is_same(c, INT64_MAX) &&
+		       (c->n_parts == 1 || !comm_is_same(c, c->part ? INT64_MAX : INT64_MIN));
+}
+
+static void test_is_same(void **state)
+{
+	(void)state;
+	for (EACH_NUMBER(i)) {
+		bool got[64] = {false};
+		assert_true(comm_threads_run(numbers[i], compare, got));
+		for (int part = 0; part < numbers[i]; part++)
+			assert_true(got[part]);
+	}
+}
+
 static void agree(struct comm *c, void *arg)
 {
 	enum status *got = arg;
@@ -133,6 +151,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_max),
+		cmocka_unit_test(test_is_same),
 		cmocka_unit_test(test_agree),
 		cmocka_unit_test(test_add),
 		cmocka_unit_test(test_fill),

@@ -1,0 +1,89 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Ranks of hpcprof-lite that do not all do the same: started by scripts, with other arguments, in
+# one rank only, or killed. None of them waits without a word, and no half database is left.
+. "${srcdir:-.}/tests/lib.sh"
+. "$srcdir/tests/cli/parts/parts_lib.sh"
+
+cd "$T" || exit 99
+"$builddir/tests/gen/gen_scale" -r 20 -t 3 -d 5 -l 48 -p 30 -s 2 job
+"$HPCPROF" -q --no-structs --to cctdb -o alone job
+
+# wait_until COMMAND...: false if it never comes true.
+wait_until() {
+	parts_tries=0
+	until "$@" >/dev/null 2>&1 || [ $parts_tries = 1200 ]; do
+		sleep 0.05
+		parts_tries=$((parts_tries + 1))
+	done
+	[ $parts_tries != 1200 ]
+}
+
+# ---- scripts ----
+
+cat >in_first <<'END'
+#!/bin/sh
+[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ] || exit 0
+"$HPCPROF" --no-structs --to cctdb -o first job
+END
+cat >in_each <<'END'
+#!/bin/sh
+"$HPCPROF" -q --mpi --no-structs --to cctdb -o each job
+exit $?
+END
+cat >in_first_alone <<'END'
+#!/bin/sh
+[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ] || exec sleep 600
+exec "$HPCPROF" -q --no-structs --to cctdb -o waits job
+END
+chmod +x in_first in_each in_first_alone
+mpi_run "$mine" 3 ./in_first >out 2>err
+is "a script starts it in one rank: status" $? 0
+like "... it works alone and says so" "$(cat err)" 'rank 0 of .* works alone, as a script'
+is "... the database is whole" "$(diff -r alone first 2>&1)" ""
+mpi_run "$mine" 3 ./in_each >out 2>err
+is "a script starts it in each rank, with --mpi" "$? $(cat err)" "0 "
+is "... the database is whole" "$(diff -r alone each 2>&1)" ""
+
+"mpirun.$mine" -n 3 ./in_first_alone >out 2>err </dev/null &
+mpirun=$!
+ok "a rank that waits for others to start says so" wait_until grep -q \
+	'warning: rank 0 of .* waits until all ranks have started this program' err
+kill $mpirun
+wait $mpirun
+is "... and writes nothing" "$(ls -d waits* 2>/dev/null)" ""
+
+# ---- ranks that differ ----
+
+run_limited 240 "mpirun.$mine" -n 2 "$HPCPROF" -q --no-structs --to cctdb -o differs job : \
+	-n 1 "$HPCPROF" -q --no-structs --to text job >out 2>err </dev/null
+is "other arguments in one rank are refused" $? 1
+is "... once" "$(grep -c 'the ranks have different versions of this program, or differ' err)" 1
+is "... and nothing is written" "$(ls -d differs* 2>/dev/null)" ""
+
+# ---- ranks that end ----
+
+partial_is_there() { ls -d killed.partial*; }
+partial_is_gone() { ! ls -d killed*; }
+cat >named <<'END'
+#!/bin/sh
+echo $$ >pid."${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
+exec "$HPCPROF" -q --no-structs --to text,cctdb -o killed large
+END
+chmod +x named
+"$builddir/tests/gen/gen_scale" -r 300 -t 8 -l 1024 -p 30 -s 2000 large
+for rank in 0 2; do
+	"mpirun.$mine" -n 3 ./named >out 2>err </dev/null &
+	mpirun=$!
+	wait_until partial_is_there && kill -KILL "$(cat pid.$rank)"
+	wait $mpirun
+	unlike "SIGKILL to rank $rank ends all: status" "$?" "^0\$"
+	ok "... and leaves no part of a database" wait_until partial_is_gone
+done
+env --default-signal=INT "mpirun.$mine" -n 3 ./named >out 2>err </dev/null &
+mpirun=$!
+wait_until partial_is_there && kill -INT $mpirun
+wait $mpirun
+unlike "SIGINT to mpirun: status" "$?" "^0\$"
+ok "... and leaves no part of a database" wait_until partial_is_gone
+done_testing
