@@ -31,7 +31,7 @@ const char *names_function(const struct model *m, uint32_t function);
  * in names_clean(). The caller owns it. NULL if memory is short.
  */
 char *names_metric(const struct model_metric *metric);
-/* True if these bytes are the name of the metric, with or without its unit: "GKER (sec)", "GKER". */
+/* True if these bytes name the metric, with or without its unit: "GKER (sec)", "GKER". */
 bool names_is_metric(const char *metric, const char *name, size_t n_bytes);
 /* The word before the number of a device: "GPU", "CPU device", "accelerator". */
 static inline const char *names_device_type(const struct model_gpu_device *d)

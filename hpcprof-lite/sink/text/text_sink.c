@@ -25,8 +25,8 @@ static struct text_style make_style(const struct sink_text_options *o, FILE *out
 }
 
 /*
- * The metric with this name or event, the unit not needed. Without a name: the first CPU metric, else the first.
- * MODEL_NONE: none.
+ * The metric with this name, with or without its unit, or with this event. Without a name: the
+ * first CPU metric, else the first. MODEL_NONE: none.
  */
 static uint32_t choose_metric(const struct model *m, const char *name)
 {
