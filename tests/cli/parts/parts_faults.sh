@@ -71,7 +71,7 @@ echo $$ >pid."${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
 exec "$HPCPROF" -q --no-structs --to text,cctdb -o killed large
 END
 chmod +x named
-"$builddir/tests/gen/gen_scale" -r 300 -t 8 -l 1024 -p 30 -s 2000 large
+"$builddir/tests/gen/gen_scale" -r 300 -t 2 -l 1024 -p 30 -s 100 large
 for rank in 0 2; do
 	"mpirun.$mine" -n 3 ./named >out 2>err </dev/null &
 	mpirun=$!

@@ -75,7 +75,7 @@ echo \$\$ >pid.\$SLURM_PROCID
 exec "$HPCPROF" -q --no-structs --to text,cctdb -o killed large
 END
 chmod +x named
-"$builddir/tests/gen/gen_scale" -r 300 -t 8 -l 1024 -p 30 -s 2000 large
+"$builddir/tests/gen/gen_scale" -r 300 -t 2 -l 1024 -p 30 -s 100 large
 srun --mpi=$plugin --kill-on-bad-exit=1 -n 3 ./named >out 2>err &
 srun=$!
 slurm_wait "a database" 120 sh -c 'ls -d killed.partial* >/dev/null 2>&1'
