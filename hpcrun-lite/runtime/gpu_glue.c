@@ -193,14 +193,10 @@ static bool is_in_signal_handler(void)
 	const uint64_t mask = quiet_begin();
 	sample_walk_here(t, &walked);
 	bool found = unwind_met_signal(t->unwind);
-	struct sample_place place = {.walked = &walked};
-	/* The path gets a node in the tree only if a sample arrived in between. */
-	if (atomic_load_explicit(&t->held.n, memory_order_relaxed))
-		place.has_node = sample_insert(t, &walked, 0, true, &place.node, &place.cause);
-	else
-		cct_forget_path(t->cct);
+	cct_forget_path(t->cct);
 	quiet_end(mask);
-	sample_release(t, &place);
+	/* Only if a sample arrived meanwhile, even while signals were blocked, a node is made. */
+	sample_release_here(t);
 	return found;
 }
 

@@ -532,6 +532,12 @@ void sample_unkeep(struct thread *t)
 	sample_release(t, &place);
 }
 
+void sample_release_here(struct thread *t)
+{
+	atomic_store_explicit(&t->in_handler, 0, memory_order_release);
+	sample_unkeep(t);
+}
+
 void sample_drop_held(struct thread *t)
 {
 	uint32_t n = atomic_exchange_explicit(&t->held.n, 0, memory_order_relaxed);

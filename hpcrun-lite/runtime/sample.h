@@ -96,6 +96,8 @@ struct sample_place {
 /* Walks as sample_walk_here, inserts the path and fills *place. Blocks signals meanwhile. */
 void sample_find_here(struct thread *t, struct unwind_path *walked, struct sample_place *place);
 void sample_release(struct thread *t, const struct sample_place *place);
+/* The same with the path of this call, which is found only if samples were held back. */
+void sample_release_here(struct thread *t);
 
 /*
  * Around foreign code that no sample may interrupt. Samples that arrive are recorded at the

@@ -218,7 +218,15 @@ if [ -f "$builddir/.libs/libhpcrun-lite-papi.so" ] && [ -n "$also" ]; then
 else
 	skip "samples of PAPI in launches" "no PAPI here"
 fi
-also='' event=CPUTIME,1,1,0,0,1000000,0,0
+# A period that is shorter than what is done at the end, with signals blocked.
+also='' event=REALTIME,2,1,0,0,20000,0,0
+for round in 1 2 3; do
+	fake busy 20
+	closes "samples at the end, $round"
+	"$CHECK" "$OUT"/*.hpcrun >"$T/values"
+	counts "samples at the end, $round: none is lost" lost-busy 0
+done
+event=CPUTIME,1,1,0,0,1000000,0,0
 
 fake jumps 50
 is "a signal handler jumps out of launches: exit status" "$status" 0
