@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 struct papi_thread {
 	int set;
@@ -49,6 +50,20 @@ static void on_overflow(int set, void *address, long long vector, void *context)
 	errno = saved;
 }
 
+static uint64_t signal_bits(void)
+{
+	int sig = papi_set_signal();
+	return sig > 0 ? UINT64_C(1) << (sig - 1) : 0;
+}
+
+/* Bypasses the hooks, which would change the mask that the program sees. Returns the old mask. */
+static uint64_t change_mask(int how, uint64_t set)
+{
+	uint64_t old = 0;
+	sys_call4(SYS_rt_sigprocmask, how, (long)&set, (long)&old, sizeof set);
+	return old;
+}
+
 static bool process_start(const struct source_event *wanted, unsigned n,
 			  const struct source_host *h, char *cause, size_t cause_bytes)
 {
@@ -63,6 +78,8 @@ static bool process_start(const struct source_event *wanted, unsigned n,
 	bool good = papi_set_start_library(cause, cause_bytes) &&
 		    papi_set_find(events, n_events, cause, cause_bytes);
 	host->resume();
+	/* Later threads inherit it: from thread_start() on, the program cannot block it. */
+	change_mask(SIG_UNBLOCK, signal_bits());
 	return good;
 }
 
@@ -89,12 +106,18 @@ static void prepare_signal(void)
 		host->protect_signal(sig);
 }
 
-/* Bypasses the hooks, which would change the mask that the program sees. */
-static void unmask_signal(void)
+/*
+ * PAPI_start lets an event overflow again and again until its handler runs. What overflowed since
+ * was our own work. From now on an event stops at each overflow, as it does after PAPI's handler.
+ */
+static void begin_afresh(const struct papi_thread *t)
 {
-	int sig = papi_set_signal();
-	uint64_t set = sig > 0 ? UINT64_C(1) << (sig - 1) : 0;
-	sys_call4(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&set, 0, sizeof set);
+	const uint64_t set = signal_bits();
+	const struct timespec now = {0};
+	papi_set_rest(t->descriptors, t->n_descriptors, true);
+	while (sys_call4(SYS_rt_sigtimedwait, (long)&set, 0, (long)&now, sizeof set) > 0)
+		;
+	papi_set_arm(t->descriptors, t->n_descriptors);
 }
 
 static bool thread_start(void *state, struct msr_source_use *use)
@@ -105,18 +128,39 @@ static bool thread_start(void *state, struct msr_source_use *use)
 	if (t->running || t->busy)
 		return t->running;
 	t->busy = 1;
+	change_mask(SIG_BLOCK, signal_bits());
 	host->suspend();
 	if (!t->registered)
 		t->registered = PAPI_register_thread() == PAPI_OK;
-	unmask_signal();
 	t->running = papi_set_start(events, n_events, on_overflow, &t->set, cause, sizeof cause);
 	if (t->running) {
 		prepare_signal();
 		t->n_descriptors = papi_set_descriptors(t->descriptors, MSR_MAX_METRICS);
+		begin_afresh(t);
 	}
 	host->resume();
 	t->busy = 0;
+	change_mask(SIG_UNBLOCK, signal_bits());
 	return t->running;
+}
+
+/*
+ * Blocks PAPI's signal with all events paused and no overflow on its way: PAPI_stop would lose its
+ * sample. PAPI's handler enables its event again, hence the rounds.
+ */
+#define ROUNDS 8
+
+static void come_to_rest(const struct papi_thread *t)
+{
+	uint64_t pending = 0;
+	for (int i = 0; i < ROUNDS; i++) {
+		change_mask(SIG_BLOCK, signal_bits());
+		papi_set_rest(t->descriptors, t->n_descriptors, true);
+		sys_call3(SYS_rt_sigpending, (long)&pending, sizeof pending, 0);
+		if (!(pending & signal_bits()))
+			return;
+		change_mask(SIG_UNBLOCK, signal_bits());
+	}
 }
 
 static void thread_stop(void *state)
@@ -125,6 +169,8 @@ static void thread_stop(void *state)
 	if (!t->running || t->busy)
 		return;
 	t->busy = 1;
+	const uint64_t mask = change_mask(SIG_BLOCK, 0);
+	come_to_rest(t);
 	t->running = false;
 	host->suspend();
 	papi_set_stop(t->set, n_events, events);
@@ -133,6 +179,7 @@ static void thread_stop(void *state)
 	t->registered = false;
 	host->resume();
 	t->busy = 0;
+	change_mask(SIG_SETMASK, mask);
 }
 
 /*

@@ -198,10 +198,14 @@ unsigned papi_set_descriptors(int *fds, unsigned n_most)
 	return n;
 }
 
-/* PAPI lets the kernel disable an event after each overflow, and then enables it for one more. */
 void papi_set_rest(const int *fds, unsigned n, bool rests)
 {
 	for (unsigned i = 0; i < n; i++)
-		sys_ioctl(fds[i], rests ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_REFRESH,
-			  rests ? 0 : 1);
+		sys_ioctl(fds[i], rests ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE, 0);
+}
+
+void papi_set_arm(const int *fds, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		sys_ioctl(fds[i], PERF_EVENT_IOC_REFRESH, 1);
 }

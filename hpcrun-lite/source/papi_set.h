@@ -46,4 +46,10 @@ void papi_set_stop(int set, unsigned n_events, const struct papi_set_event *even
 unsigned papi_set_descriptors(int *fds, unsigned n_most);
 void papi_set_rest(const int *fds, unsigned n, bool rests);
 
+/*
+ * Lets paused events count until the next overflow, at which the kernel disables them. PAPI's
+ * handler does the same after each overflow. Twice in a row would allow two overflows.
+ */
+void papi_set_arm(const int *fds, unsigned n);
+
 #endif

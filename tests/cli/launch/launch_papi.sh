@@ -74,6 +74,26 @@ like "... one tree with both metrics" \
 	"$(awk -F'\t' '$1 == "tree" { print $2 }' all | sort -u | tr '\n' ' ')" \
 	"CPUTIME.*$event|$event.*CPUTIME"
 
+# An overflow waits while a thread begins or a process ends. PAPI's signal is open in a program that
+# starts with all signals blocked.
+# none_is_lost DESCRIPTION PERIOD COMMAND...
+none_is_lost() {
+	what=$1 period=$2
+	shift 2
+	rm -rf m
+	ok "$what: the program ends well" env "$block" "$HPCRUN" -q -e "$event@$period" -o m \
+		"$builddir/tests/workload/run/run_life" "$@"
+	"$builddir/tests/workload/run/run_check" m/*.hpcrun >values
+	is "$what: none is lost" "$(awk '$1 == "lost-busy" { n += $2 } END { print n }' values)" 0
+	within "$what: they are there" "$(awk '
+		$1 == "recorded" { n += $2 }
+		END { print n }' values)" 400 1000000
+}
+block=--block-signal
+env $block true 2>err || block=PATH=$PATH # older than coreutils 8.31
+none_is_lost "samples of many threads" 50000 threads 200 0.003
+none_is_lost "samples of many children" 20000 forks 16
+
 # shellcheck disable=SC2034 # for sacred
 SACRED_EVENTS="-e $event@200000 -e REALTIME@f2000"
 for storm in "threads 100" "fork 60" "malloc 20000" "throw 3000" "signals 3000"; do
