@@ -599,6 +599,13 @@ static unsigned poll_sources(struct thread *t, siginfo_t *info, void *context,
 	return blame_take(t, &expiry[n]) ? n + 1 : n;
 }
 
+static void tell_sources(struct thread *t)
+{
+	for (unsigned i = 0; i < process.n_sources; i++)
+		if (process.source[i].ops->thread_handled && t->sources.is_on[i])
+			process.source[i].ops->thread_handled(t->sources.state[i]);
+}
+
 static void take_or_hold(struct thread *t, siginfo_t *info, void *context)
 {
 	struct source_expiry expiry[MSR_MAX_METRICS + SOURCE_OFFCPU_MOST];
@@ -614,12 +621,14 @@ static void take_or_hold(struct thread *t, siginfo_t *info, void *context)
 				take(t, expiry, n, context, now);
 			if (t->watch.is_watcher && source_is_look(info))
 				watch_expired(t, n != 0);
+			tell_sources(t);
 			leave(t, now);
 		}
 	} else if (t->held.n_holds && !t->sample.suspended) {
 		unsigned n = poll_sources(t, info, context, expiry);
 		for (unsigned i = 0; i < n; i++)
 			hold_back(t, &expiry[i]);
+		tell_sources(t);
 	} else {
 		/*
 		 * The sources are not asked: what expired stays with them and adds its weight to

@@ -62,7 +62,9 @@ struct offcpu_state {
 	struct ktimer awake;     /* on the CPU clock, while the period is long */
 	uint64_t period_ns;
 	uint64_t due_ns;         /* CLOCK_MONOTONIC: the next expiry of `timer` */
-	uint64_t n_woken;        /* other signals in waits since the last look */
+	uint64_t n_woken;        /* switches since the last look that our handlers in waits caused */
+	bool is_in_wait;         /* the handler that runs interrupted a wait, */
+	uint64_t n_before;       /* ... with so many voluntary switches at its begin */
 	/* At the last look: */
 	uint64_t wall_ns, cpu_ns;
 	struct switches switches;
@@ -173,7 +175,10 @@ static void split(struct passed *p, uint64_t off_ns, uint64_t n_taken)
 	p->is_mixed = p->n_waits && n_taken && !p->is_same && !p->is_end;
 }
 
-/* A wait that a signal interrupted and that went on has one switch more, and is no other wait. */
+/*
+ * A wait that a signal interrupted and that went on has one switch more, and is no other wait. Nor
+ * is a handler that waits, because it writes to a page of the file that goes to the disk just now.
+ */
 static uint64_t count_waits(const struct offcpu_state *s, uint64_t n_switches)
 {
 	return s->n_woken < n_switches ? n_switches - s->n_woken : n_switches != 0;
@@ -468,13 +473,26 @@ static unsigned offcpu_poll(void *state, const siginfo_t *info, const void *ucon
 	if (!s->timer.armed)
 		return 0;
 	if (!is_ours && !s->is_long) {
-		s->n_woken += is_in_wait(ucontext);
+		s->is_in_wait = is_in_wait(ucontext);
+		s->n_woken += s->is_in_wait;
+		s->n_before = s->is_in_wait ? count_switches().n_waits : 0;
 		return 0;
 	}
 	look(s, ucontext, &passed);
 	if (is_tick)
 		passed.late_ns = late_ns(s, passed.now_ns);
-	return sample(s, ucontext, &passed, expiry);
+	const unsigned n = sample(s, ucontext, &passed, expiry);
+	s->is_in_wait = s->where == WAITING;
+	s->n_before = s->switches.n_waits;
+	return n;
+}
+
+static void offcpu_thread_handled(void *state)
+{
+	struct offcpu_state *s = state;
+	if (s->is_in_wait)
+		s->n_woken += count_switches().n_waits - s->n_before;
+	s->is_in_wait = false;
 }
 
 /* ---- threads ---- */
@@ -545,4 +563,5 @@ const struct source_ops source_offcpu = {
 	.thread_rest = offcpu_thread_rest,
 	.thread_forked = offcpu_thread_forked,
 	.poll = offcpu_poll,
+	.thread_handled = offcpu_thread_handled,
 };

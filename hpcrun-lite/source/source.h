@@ -150,6 +150,11 @@ struct source_ops {
 	 */
 	unsigned (*poll)(void *state, const siginfo_t *info, const void *ucontext,
 			 struct source_expiry *expiry, bool *ours);
+	/*
+	 * Called in the handler after `poll`, when what expired is recorded. NULL: does not want to
+	 * know. Signal-safe.
+	 */
+	void (*thread_handled)(void *state);
 };
 
 extern const struct source_ops source_cputime; /* CPU time of the thread, by one of several means */

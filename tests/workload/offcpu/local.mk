@@ -26,9 +26,10 @@ tests_workload_offcpu_offcpu_waits_LDFLAGS =
 tests_workload_offcpu_offcpu_waits_LDADD = -lpthread
 
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/run/test_offcpu_wait tests/unit/run/test_waits \
+check_PROGRAMS += tests/unit/run/test_offcpu tests/unit/run/test_offcpu_wait \
+	tests/unit/run/test_waits \
 	tests/unit/prof/test_data_symbols tests/unit/prof/test_load_waits
-TESTS += tests/unit/run/test_offcpu_wait tests/unit/run/test_waits \
+TESTS += tests/unit/run/test_offcpu tests/unit/run/test_offcpu_wait tests/unit/run/test_waits \
 	tests/unit/prof/test_data_symbols tests/unit/prof/test_load_waits
 tests_unit_prof_test_data_symbols_SOURCES = tests/unit/prof/test_data_symbols.c
 tests_unit_prof_test_data_symbols_LDADD = libhlprof.la libhlbase.la $(CMOCKA_LIBS) -lm
@@ -36,6 +37,8 @@ tests_unit_run_test_waits_SOURCES = tests/unit/run/test_waits.c \
 	hpcrun-lite/runtime/waits/blame.c hpcrun-lite/runtime/waits/wait_object.c \
 	hpcrun-lite/runtime/waits/wait_object_name.c
 tests_unit_run_test_waits_LDADD = libhlsafe.la $(CMOCKA_LIBS)
+tests_unit_run_test_offcpu_SOURCES = tests/unit/run/test_offcpu.c
+tests_unit_run_test_offcpu_LDADD = libhlcct.la libhlsafe.la $(CMOCKA_LIBS)
 tests_unit_run_test_offcpu_wait_SOURCES = tests/unit/run/test_offcpu_wait.c
 tests_unit_run_test_offcpu_wait_LDADD = libhlcct.la libhlsafe.la $(CMOCKA_LIBS) -lpthread
 tests_unit_prof_test_load_waits_SOURCES = tests/unit/prof/test_load_waits.c
