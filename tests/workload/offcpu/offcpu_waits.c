@@ -2,7 +2,7 @@
 /*
  * Waits of known kinds, each in a function of its own. Prints for each "<function> <ns>": the time
  * in the function in which its thread did not run, by the clocks that the program reads itself. And
- * how long it was ready without a processor, there and in the work on both sides.
+ * how long it was ready without a processor, there and in the work on both sides, and before all.
  * Run by tests/cli/offcpu/offcpu_clock.sh.
  */
 #include <fcntl.h>
@@ -212,6 +212,7 @@ int main(void)
 	if (pipe(ends) != 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) != 0)
 		return 1;
 	uint64_t before = ready_ns();
+	printf("before_main 0 %llu\n", (unsigned long long)before);
 	for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
 		const uint64_t wall = now_ns(CLOCK_MONOTONIC),
 			       cpu = now_ns(CLOCK_THREAD_CPUTIME_ID);
