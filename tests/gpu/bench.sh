@@ -6,7 +6,8 @@
 #
 #     top_builddir=BUILD sh tests/gpu/bench.sh [SECTION...]        (HPCRUN=, HPCPROF=, GPU_BIN=:
 #         other places; RUNS: of each, 4; PAIRS: of launch, 15; PEER_RUNS: of peers, 3; STEP_RUNS:
-#         of steps, 4, WORKLOADS and STEP_KINDS for it; RAW=FILE: every number)
+#         of steps, 4, WORKLOADS, STEP_KINDS, REPORT_KINDS, STEP_BLOCKS, and STEP_LIMIT seconds for
+#         it; RAW=FILE: every number)
 #
 # The loops are those of launch_loop.cu. Kineto and Proton live in Python, so the same loops run
 # there as a library (peers.py), against the same process without a profiler. What CUPTI itself
@@ -50,6 +51,10 @@ under() {
 	gpu+cpu) timeout 60 "$HPCRUN" -q -e CPUTIME -e gpu=nvidia -o "$t/m-$under" "$@" ;;
 	pc) timeout 60 "$HPCRUN" -q -e gpu=nvidia,pc -o "$t/m-$under" "$@" ;;
 	pc+cpu) timeout 60 "$HPCRUN" -q -e CPUTIME -e gpu=nvidia,pc -o "$t/m-$under" "$@" ;;
+	cpu) timeout 60 "$HPCRUN" -q -e CPUTIME -o "$t/m-$under" "$@" ;;
+	torch)
+		timeout 60 "$HPCRUN" -q --torch -e CPUTIME -e gpu=nvidia -o "$t/m-$under" "$@"
+		;;
 	full) (ulimit -f 4096; timeout 60 "$HPCRUN" -q -e gpu=nvidia -o "$t/m-$under" "$@") ;;
 	esac
 }
@@ -220,27 +225,65 @@ peers() {
 	done
 }
 
-# Steps of programs as users have them. A process takes 7 to 15 s. JAX has no Kineto.
+# Steps of programs as users have them. A process takes 7 to 15 s. JAX has no Kineto. Of the last
+# measurement of each kind also: bytes, and seconds to the first report without any structures.
 steps() {
-	for what in ${WORKLOADS:-resnet decoder jax}; do
-		for i in $(seq "${STEP_RUNS:-4}"); do
-			for kind in ${STEP_KINDS:-plain gpu gpu+cpu pc+cpu kineto proton}; do
-				profiler=none how=plain
-				case $kind in
-				kineto* | proton) profiler=$kind ;;
-				*) how=$kind ;;
-				esac
-				case $what-$profiler in jax-none | [!j]*) ;; *) continue ;; esac
-				under "$how" timeout 60 "$python" "$here/steps.py" "$what" \
-					"$profiler" >"$t/out" 2>"$t/err" || tail -n 3 "$t/err" >&2
-				one_each "$t/out" >"$t/one"
-				note "$what" "$kind" "$t/one"
+	workloads=${WORKLOADS:-resnet decoder jax}
+	kinds=${STEP_KINDS:-plain cpu gpu gpu+cpu torch pc+cpu kineto proton}
+	begun=$(date +%s)
+	for i in $(seq "${STEP_RUNS:-4}"); do
+		for what in $workloads; do
+			for kind in $kinds; do
+				[ $(($(date +%s) - begun)) -lt "${STEP_LIMIT:-100000}" ] || break
+				one_step
 			done
 		done
+	done
+	for what in $workloads; do
 		for line in step switches faults memory; do
 			pairs "$what" $line
 		done
 	done
+	for what in $workloads; do
+		for kind in ${REPORT_KINDS:-gpu+cpu torch pc+cpu}; do
+			[ ! -d "$t/$what/m-$kind" ] || first_report "$t/$what/m-$kind"
+		done
+	done
+}
+
+one_step() {
+	profiler=none how=plain
+	case $kind in
+	kineto* | proton) profiler=$kind ;;
+	*) how=$kind ;;
+	esac
+	case $what-$profiler-$how in
+	jax-none-torch) return ;;
+	jax-none-* | [!j]*) ;;
+	*) return ;;
+	esac
+	under "$how" timeout 60 "$python" "$here/steps.py" "$what" "$profiler" \
+		${STEP_BLOCKS:+"$STEP_BLOCKS"} >"$t/out" 2>"$t/err" || tail -n 3 "$t/err" >&2
+	one_each "$t/out" >"$t/one"
+	note "$what" "$kind" "$t/one"
+	[ "$how" != plain ] || return 0
+	mkdir -p "$t/$what"
+	rm -rf "$t/$what/m-$how"
+	mv "$t/m-$how" "$t/$what/"
+}
+
+first_report() {
+	rm -rf "$t/cache" "$t/db"
+	begun=$(date +%s%N)
+	HPCTOOLKIT_LITE_CACHE=$t/cache timeout 120 "$HPCPROF" -q -o "$t/db" "$1" >/dev/null \
+		2>"$t/err" || tail -n 3 "$t/err" >&2
+	took=$(($(date +%s%N) - begun))
+	ran=$(HPCTOOLKIT_LITE_CACHE=$t/cache timeout 120 "$HPCPROF" -q --to text --all "$1" |
+		awk -F'\t' '$1 == "gpu-kind" && $2 == "all" { n += $6 } END { print n + 0 }')
+	printf '%-24s %10d bytes, %d of code objects, %d operations; first report %d ms\n' \
+		"$what ${1##*/m-}" "$(du -sb "$1" | cut -f 1)" \
+		"$(du -sb "$1/gpubins" 2>/dev/null | awk '{ n = $1 } END { print n + 0 }')" "$ran" \
+		$((took / 1000000)) | tee -a "$RAW"
 }
 
 ncu() {
