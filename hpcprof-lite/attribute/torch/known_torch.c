@@ -111,6 +111,13 @@ static bool find_node(const char *at, char name[TORCH_NAME_BYTES])
 	return true;
 }
 
+/* "torch::autograd::generated::MulBackward0_apply_functional", which apply() calls since 2.6. */
+static bool is_node_part(const char *at)
+{
+	return begins(at, "torch::autograd::generated::") &&
+	       ends(at, length_of(at), "_apply_functional");
+}
+
 enum torch_kind known_torch(const char *function, char name[TORCH_NAME_BYTES])
 {
 	static const char *const engine[] = {
@@ -132,15 +139,18 @@ enum torch_kind known_torch(const char *function, char name[TORCH_NAME_BYTES])
 		"at::(anonymous namespace)::(anonymous namespace)::wrapper_",
 		/* from Python */
 		"torch::autograd::THPVariable_", "THPVariable_", "THPFunction_apply",
-		"torch::jit::invokeOperatorFromPython", "torch::jit::_get_operation_for_overload",
+		"torch::autograd::dispatch_", "torch::jit::invokeOperatorFromPython",
+		"torch::jit::_get_operation_for_overload",
 		"pybind11::cpp_function::dispatcher", "pybind11::cpp_function::initialize<",
-		"pybind11::detail::argument_loader<", NULL};
+		"pybind11::detail::argument_loader<",
+		/* code that torch.compile made */
+		"dynamo_", NULL};
 	const char *at = skip_return_type(function);
 	if (begins(at, "at::_ops::"))
 		return find_operator(at, name);
 	if (begins_as(at, engine))
 		return TORCH_ENGINE;
-	if (begins_as(at, glue))
+	if (begins_as(at, glue) || is_node_part(at))
 		return TORCH_GLUE;
 	if (find_node(at, name))
 		return TORCH_NODE;
@@ -159,7 +169,7 @@ bool known_torch_wrapper(const char *file, const char *function)
 {
 	static const struct {
 		const char *file;
-		const char *function;
+		const char *function; /* NULL: all */
 	} rows[] = {
 		{"/torch/nn/modules/module.py", "_call_impl"},
 		{"/torch/nn/modules/module.py", "_wrapped_call_impl"},
@@ -167,14 +177,29 @@ bool known_torch_wrapper(const char *file, const char *function)
 		{"/torch/autograd/grad_mode.py", "decorate_context"},
 		{"/torch/utils/_contextlib.py", "decorate_context"},
 		{"/torch/amp/autocast_mode.py", "decorate_autocast"},
-		{"/torch/_dynamo/eval_frame.py", "compile_wrapper"},
-		{"/torch/_dynamo/eval_frame.py", "_fn"},
 		{"/torch/optim/optimizer.py", "wrapper"},
 		{"/torch/optim/optimizer.py", "_use_grad"},
+		{"/torch/optim/optimizer.py", "maybe_fallback"},
+		/* torch.compile: around the code that it makes */
+		{"/torch/_dynamo/eval_frame.py", "compile_wrapper"},
+		{"/torch/_dynamo/eval_frame.py", "_fn"},
+		{"/torch/_dynamo/eval_frame.py", "OptimizedModule.__call__"},
+		{"/torch/_dynamo/external_utils.py", "inner"},
+		{"/torch/_functorch/aot_autograd.py", "forward"},
+		{"/torch/_functorch/_aot_autograd/runtime_wrappers.py", NULL},
+		{"/torch/_functorch/_aot_autograd/utils.py", NULL},
+		{"/torch/_inductor/output_code.py", "__call__"},
+		{"/torch/_inductor/utils.py", "run"},
+		{"/torch/autograd/function.py", "BackwardCFunction.apply"},
+		/* decorators of transformers */
+		{"/transformers/modeling_layers.py", "__call__"},
+		{"/transformers/utils/generic.py", "wrapper"},
+		{"/transformers/utils/output_capturing.py", "wrapper"},
 	};
 	const size_t n_file = strlen(file);
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (ends(file, n_file, rows[i].file) && is_function(function, rows[i].function))
+		if (ends(file, n_file, rows[i].file) &&
+		    (!rows[i].function || is_function(function, rows[i].function)))
 			return true;
 	return false;
 }

@@ -76,6 +76,14 @@ static const struct {
 	{"torch::autograd::THPVariable_add(_object*)::{lambda(int)#1}::operator()(int) const",
 	 TORCH_GLUE, NULL},
 	{"pybind11::cpp_function::dispatcher(_object*, _object*, _object*)", TORCH_GLUE, NULL},
+	{"at::Tensor torch::autograd::dispatch_to(at::Tensor const&, c10::Device, bool)", TORCH_GLUE,
+	 NULL},
+	{"torch::autograd::generated::AddmmBackward0_apply_functional(std::vector<at::Tensor>&&, "
+	 "std::array<bool, 3ul>)",
+	 TORCH_GLUE, NULL},
+	{"torch::autograd::generated::details::mm_mat1_backward(at::Tensor const&)", TORCH_OTHER,
+	 NULL},
+	{"dynamo__custom_eval_frame", TORCH_GLUE, NULL},
 	/* what uses the dispatcher is not the dispatcher */
 	{"c10::Dispatcher::registerImpl(c10::OperatorName)", TORCH_OTHER, NULL},
 	{"void std::vector<c10::KernelFunction::X>::push_back(int)", TORCH_OTHER, NULL},
@@ -119,6 +127,14 @@ static void wrappers(void **state)
 					"context_decorator.<locals>.decorate_context"));
 	assert_true(known_torch_wrapper("/x/torch/_dynamo/eval_frame.py",
 					"_TorchDynamoContext.__call__.<locals>._fn"));
+	assert_true(known_torch_wrapper("/x/torch/_dynamo/eval_frame.py",
+					"OptimizedModule.__call__"));
+	assert_true(known_torch_wrapper("/x/torch/_functorch/_aot_autograd/utils.py",
+					"make_boxed_func.<locals>.g"));
+	assert_true(known_torch_wrapper("/x/transformers/utils/generic.py",
+					"can_return_tuple.<locals>.wrapper"));
+	assert_false(known_torch_wrapper("/x/torch/_dynamo/eval_frame.py", "Other.__call__"));
+	assert_false(known_torch_wrapper("/x/torch/autograd/function.py", "Function.apply"));
 	assert_false(known_torch_wrapper(module, "Module.my_call_impl"));
 	assert_false(known_torch_wrapper(module, "Module.forward"));
 	assert_false(known_torch_wrapper("/home/me/module.py", "Module._call_impl"));
