@@ -27,6 +27,20 @@ static size_t n_before(const char *value, const char *next)
 	return end ? (size_t)(end - value) : 0;
 }
 
+/* "XlaPass:#name=fusion,module=jit_step#": what the compiler does. */
+static bool name_step(const char *name, char *to, size_t n_bytes)
+{
+	size_t n_pass, n_module;
+	const char *end = strstr(name, ":#"), *pass = find_value(name, "name", &n_pass),
+		   *module = find_value(name, "module", &n_module);
+	if (strncmp(name, "Xla", 3) != 0 || !end || !(n_pass + n_module))
+		return false;
+	snprintf(to, n_bytes, "%.*s%s%.*s%s%.*s%s", (int)(end - name), name, n_pass ? " " : "",
+		 (int)n_pass, n_pass ? pass : "", n_module ? " (" : "", (int)n_module,
+		 n_module ? module : "", n_module ? ")" : "");
+	return true;
+}
+
 bool known_xla_name(const char *name, char *to, size_t n_bytes)
 {
 	static const char thunk[] = "Thunk:#", module[] = "XlaModule:#", first[] = "name=";
@@ -39,7 +53,7 @@ bool known_xla_name(const char *name, char *to, size_t n_bytes)
 		return n;
 	}
 	if (strncmp(name, thunk, sizeof thunk - 1) != 0)
-		return false;
+		return name_step(name, to, n_bytes);
 	value = find_value(name, "hlo_op", &n);
 	if (!n)
 		return false;

@@ -4,6 +4,7 @@
  *
  *	Thunk:#name=mul,hlo_op=fusion.3,unique_hlo_op_id=17#          fusion.3 (mul)
  *	XlaModule:#prefix=jit(step),hlo_module=jit_step,program_id=3# module jit_step
+ *	XlaPass:#name=fusion,module=jit_step#                         XlaPass fusion (jit_step)
  *
  * Pure. Test: tests/unit/nvtx/test_known_xla.c.
  */

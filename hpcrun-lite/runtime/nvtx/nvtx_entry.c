@@ -28,20 +28,28 @@ static uint32_t domain_of(const void *handle)
 	return nvtx_names_again(MSR_NVTX_NAME_DOMAIN, id_of(handle));
 }
 
+static void cut_at(struct nvtx_text *text, const char *tail)
+{
+	char *at = strstr(text->bytes, tail);
+	if (at) {
+		*at = '\0';
+		text->n = (size_t)(at - text->bytes);
+	}
+}
+
 /*
  * PyTorch appends a number to the names of its operators, which makes each call a name of its own:
- * "aten::conv2d, seq = 12, op_id = 40".
+ * "aten::conv2d, seq = 12, op_id = 40". XLA does so for each module that it compiles, in some 50
+ * passes: "XlaPass:#name=fusion,module=jit_step,program_id=3#".
  */
 static void cut_numbers(struct nvtx_text *text)
 {
-	static const char *const tails[] = {", seq = ", ", op_id = "};
-	for (unsigned i = 0; i < sizeof tails / sizeof *tails; i++) {
-		char *at = strstr(text->bytes, tails[i]);
-		if (at) {
-			*at = '\0';
-			text->n = (size_t)(at - text->bytes);
-		}
-	}
+	cut_at(text, ", seq = ");
+	cut_at(text, ", op_id = ");
+	if (strncmp(text->bytes, "Xla", 3) == 0)
+		cut_at(text, ",program_id=");
+	if (strncmp(text->bytes, "XlaPass", 7) == 0)
+		cut_at(text, ",module=");
 }
 
 static uint32_t name_of(enum msr_nvtx_name_kind kind, uint32_t domain, uint32_t category,

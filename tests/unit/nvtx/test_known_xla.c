@@ -26,6 +26,12 @@ static void names(void **state)
 		{"XlaModule:#prefix=jit(step)/jit(main),hlo_module=jit_step,program_id=3#",
 		 "module jit_step"},
 		{"XlaModule:#program_id=3#", NULL},
+		{"XlaCompile:#module=jit_step#", "XlaCompile (jit_step)"},
+		{"XlaEmitLlvmIr:#module=jit_step,program_id=3#", "XlaEmitLlvmIr (jit_step)"},
+		{"XlaPass:#name=fusion,module=jit_step,program_id=3#", "XlaPass fusion (jit_step)"},
+		{"XlaPass:#name=fusion", "XlaPass fusion"}, /* as cut in the run */
+		{"XlaPass:#", NULL},
+		{"XlaPass", NULL},
 		{"Thunk:#name=hlo_op#", NULL},
 		{"Thunk:", NULL},
 		{"thunk", NULL},

@@ -116,6 +116,15 @@ int main(int argc, char **argv)
 		{string("\n"), string("dot.1 = ..."), string("\n")},
 		string("dot.1"), 18, NULL, string("jit(step)/dot_general"),
 		string("/home/u/nn.py"), 10, NULL};
+	for (int i = 0; i < 30; i++) { /* modules are compiled */
+		snprintf(text, sizeof text, "XlaCompileBackend:#module=jit_step,program_id=%d#", i);
+		push(string(text), 0, NULL, 0);
+		snprintf(text, sizeof text, "XlaPass:#name=dce,module=jit_f%d,program_id=%d#", i,
+			 i);
+		push(string(text), 0, NULL, 0);
+		client_pop_in(domain);
+		client_pop_in(domain);
+	}
 	for (int i = 0; i < (argc > 1 ? 200000 : 0); i++) {
 		snprintf(text, sizeof text, "add.%d = f32[8] add(f32[8] x, f32[8] y)", i);
 		string(text);
