@@ -153,12 +153,15 @@ static int open_directory(const char *path)
 	return sys_open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 }
 
-/* Files of our rank begin with <rank>-, like our own. */
+/*
+ * Files of our rank begin with <rank>-, like our own. Without a rank we started what has one, as
+ * torchrun and mpirun do.
+ */
 static bool is_of_rank(const char *name, const char *own)
 {
 	size_t n = strlen(name), suffix = strlen(MSR_SUFFIX), prefix = strcspn(own, "-") + 1;
-	return n > suffix && strcmp(name + n - suffix, MSR_SUFFIX) == 0
-		&& strncmp(name, own, prefix) == 0;
+	return n > suffix && strcmp(name + n - suffix, MSR_SUFFIX) == 0 &&
+	       (process.config.rank < 0 || strncmp(name, own, prefix) == 0);
 }
 
 uint64_t report_each_process(bool with_own, void (*fn)(const struct report_place *p, void *arg),

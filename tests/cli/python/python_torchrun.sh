@@ -33,8 +33,9 @@ run_limited 300 $torchrun "$script" "$T/plain" >out 2>&1
 [ -e plain.1 ] || skip_all "torchrun does not work here: $(tail -n 1 out)"
 
 # shellcheck disable=SC2086 # words
-run_limited 300 "$HPCRUN" -q -o around -- $torchrun "$script" "$T/around" >out 2>&1
+run_limited 300 "$HPCRUN" -o around -- $torchrun "$script" "$T/around" >out 2>&1
 is "around torchrun: status" $? 0
+like "... the line at the end counts its ranks" "$(cat out)" 'hpcrun-lite: 5 processes, '
 is "... the ranks compute the same" "$(results around)" "$(results plain)"
 is "... its agent is no rank, workers are of their rank" "$(processes around)" \
 	"- torchrun agent
