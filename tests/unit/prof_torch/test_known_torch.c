@@ -76,7 +76,7 @@ static const struct {
 	{"torch::autograd::THPVariable_add(_object*)::{lambda(int)#1}::operator()(int) const",
 	 TORCH_GLUE, NULL},
 	{"pybind11::cpp_function::dispatcher(_object*, _object*, _object*)", TORCH_GLUE, NULL},
-	{"at::Tensor torch::autograd::dispatch_to(at::Tensor const&, c10::Device, bool)", TORCH_GLUE,
+	{"at::Tensor torch::autograd::dispatch_to(at::Tensor const&, c10::Device)", TORCH_GLUE,
 	 NULL},
 	{"torch::autograd::generated::AddmmBackward0_apply_functional(std::vector<at::Tensor>&&, "
 	 "std::array<bool, 3ul>)",
