@@ -104,7 +104,7 @@ static bool find_source(const struct nvtx_payload *p, struct nvtx_text *to)
 		text_put(&t, s->text);
 		text_put(&t, ":");
 		text_put_u64(&t, (uint64_t)line);
-	} else if ((s = read_string(p, k->stacks))) {
+	} else if ((s = read_string(p, k->stacks)) && s->text[strspn(s->text, "\n")]) {
 		nvtx_text_set(to, s->text);
 	} else {
 		return false;

@@ -25,8 +25,10 @@ tests_workload_nvtx_nvtx_xla_LDADD = -ldl
 TESTS += tests/cli/nvtx/nvtx_xla.sh tests/cli/nvtx/nvtx_outputs.sh
 EXTRA_DIST += tests/cli/nvtx/nvtx_xla.sh tests/cli/nvtx/nvtx_outputs.sh
 
-TESTS += tests/cli/nvtx/nvtx_misuse.sh tests/cli/nvtx/nvtx_tree.sh
-EXTRA_DIST += tests/cli/nvtx/nvtx_misuse.sh tests/cli/nvtx/nvtx_tree.sh
+TESTS += tests/cli/nvtx/nvtx_misuse.sh tests/cli/nvtx/nvtx_tree.sh \
+	tests/cli/nvtx/nvtx_jax_golden.sh
+EXTRA_DIST += tests/cli/nvtx/nvtx_misuse.sh tests/cli/nvtx/nvtx_tree.sh \
+	tests/cli/nvtx/nvtx_jax_golden.sh tests/golden/jax
 
 TESTS += tests/cli/nvtx/nvtx_ranges.sh tests/cli/nvtx/nvtx_limits.sh tests/cli/nvtx/nvtx_lines.sh \
 	tests/cli/nvtx/nvtx_page.sh

@@ -32,6 +32,7 @@ is 'without a source: payloads that cannot be read' "$(count 'TSL: copy.7')" 20
 is 'compiled modules: without the number of the program' \
 	"$(count 'TSL: XlaCompileBackend (jit_step)')" 30
 is '... passes: without the module' "$(count 'TSL: XlaPass dce')" 30
+is 'without a source: no call stacks' "$(count 'TSL: copy.8')" 10
 prof --to json -o "$T/db"
 like 'json: the whole path' "$(cat "$T/db/profile.json")" '"source":"/home/u/nn.py:12"'
 prof --to text --nvtx tree --threshold 0

@@ -105,7 +105,8 @@ int main(int argc, char **argv)
 			      "program_id=3#"),
 	     *fusion = string("Thunk:#name=mul,hlo_op=fusion.3,unique_hlo_op_id=17#"),
 	     *dot = string("Thunk:#name=dot,hlo_op=dot.1,unique_hlo_op_id=18#"),
-	     *copy = string("Thunk:#hlo_op=copy.7,unique_hlo_op_id=19#");
+	     *copy = string("Thunk:#hlo_op=copy.7,unique_hlo_op_id=19#"),
+	     *bare = string("Thunk:#hlo_op=copy.8,unique_hlo_op_id=20#");
 	const struct basic of_fusion = {
 		string("\n- /home/u/train.py:143[&lt;module&gt;]\n-- /home/u/train.py:120:4[step]\n"
 		       "--- /home/u/nn.py:12:8[forward] mul\n"
@@ -140,6 +141,8 @@ int main(int argc, char **argv)
 		push(copy, 12345, &of_dot, sizeof of_dot); /* a schema that nobody registered */
 		client_pop_in(domain);
 		push(copy, basic_schema, &of_dot, 4); /* a payload that is cut */
+		client_pop_in(domain);
+		push(bare, basic_schema, &of_dot, sizeof of_fusion); /* without call stacks */
 		client_pop_in(domain);
 		client_pop_in(domain);
 	}
