@@ -13,7 +13,7 @@
 #include "hpcrun-lite/unwind/internal.h"
 
 enum { BY_TAG, BY_NODE, ORDERS };
-enum { LISTS = 256, SEARCH_MOST = 16, AT_ONCE = 8 };
+enum { LISTS_BITS = 10, LISTS = 1 << LISTS_BITS, SEARCH_MOST = 16, AT_ONCE = 8 };
 
 /* A number of an entry is its index + 1; 0: none. */
 struct entry {
@@ -45,7 +45,7 @@ size_t unwind_memo_bytes(void)
 static uint16_t *list_of(struct unwind_memo *m, unsigned order, uint64_t sp, uint64_t key)
 {
 	const uint64_t both = sp ^ key * UINT64_C(0xd6e8feb86659fd93);
-	return &m->newest[order][(both * UINT64_C(0x9e3779b97f4a7c15)) >> 56];
+	return &m->newest[order][(both * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - LISTS_BITS)];
 }
 
 /* All words are between the current stack pointer and the end of the stack, so they are mapped. */
@@ -107,6 +107,24 @@ static void follow_last(struct unwind_memo *m, uint16_t number)
 	m->last = number;
 }
 
+/*
+ * With some hundred entries in use, the one of the next call is in no near cache. Its paths are
+ * about as deep as this one.
+ */
+static void fetch_next(const struct unwind_memo *m, const struct entry *last)
+{
+	enum { LINE = 64 };
+	if (!last->next)
+		return;
+	const struct entry *e = &m->entry[last->next - 1];
+	const uint32_t n = last->n_words;
+	__builtin_prefetch(e);
+	for (uint32_t i = 0; i < n; i += LINE / sizeof *e->below)
+		__builtin_prefetch(&e->below[i]);
+	for (uint32_t i = 0; i < n; i += LINE / sizeof *e->word)
+		__builtin_prefetch(&e->word[i]);
+}
+
 const struct unwind_memo_value *unwind_memo_find(struct unwind_memo *m,
 						 const struct unwind_thread *t,
 						 const struct unwind_regs *regs, uint64_t tag)
@@ -116,6 +134,7 @@ const struct unwind_memo_value *unwind_memo_find(struct unwind_memo *m,
 	if (!number)
 		return NULL;
 	follow_last(m, number);
+	fetch_next(m, &m->entry[number - 1]);
 	return &m->entry[number - 1].value;
 }
 

@@ -17,7 +17,7 @@
 #include "hpcrun-lite/unwind/unwind.h"
 
 enum {
-	UNWIND_MEMO_ENTRIES = 1024,
+	UNWIND_MEMO_ENTRIES = 4096,
 	UNWIND_MEMO_WORDS = 256, /* a path that depends on more is not remembered */
 };
 
