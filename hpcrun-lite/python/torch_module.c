@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum {
-	UNCHECKED = 61, /* calls less one; a prime: steps often have a multiple of 2^i */
+	UNCHECKED = 251, /* calls less one; a prime: steps often have a multiple of 2^i */
 	TRUSTED = 64,   /* uses after which a module that was as before will probably be again */
 	CELL_CONTENT = 16,
 	REFERENCE_TAG = 7 /* bits of a reference that 3.14 reserves */

@@ -76,7 +76,7 @@ bool torch_has_frame(const struct torch_calls *calls, uint32_t k);
 bool torch_name(const struct torch_context *c, struct torch_calls *calls);
 /*
  * Adds to *sum what tells these calls from others. Returns false if a call has no number yet, and
- * mostly every 61st time. The modules must be alive, as those on the calling thread's stack are.
+ * mostly every 251st time. The modules must be alive, as those on the calling thread's stack are.
  * Looks only at the modules themselves: one that has got another name, or one in the place of a
  * freed one with equal places of dictionaries, has the old tag until torch_name() finds the new
  * name.
