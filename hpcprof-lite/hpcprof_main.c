@@ -485,7 +485,7 @@ static enum status agree(const struct arguments *a, enum status s)
 
 static enum status run(const struct arguments *a, char *const *directories, size_t n)
 {
-	struct load_job job = {0};
+	struct load_job job = {.leaves_values = a->comm};
 	struct model *m = NULL;
 	struct needed_structures s = {.directories = directories,
 				      .n_directories = n,
@@ -506,6 +506,8 @@ static enum status run(const struct arguments *a, char *const *directories, size
 	status = agree(a, status);
 	if (status == STATUS_OK)
 		status = agree(a, load_job_open(directories, n, a->n_workers, &job));
+	if (status == STATUS_OK && a->comm)
+		status = load_job_share(&job, a->comm, a->gathers, a->n_workers);
 	if (status == STATUS_OK)
 		status = attribute_run(&job, &o, &m);
 	if (status == STATUS_OK)

@@ -57,7 +57,7 @@ struct pipeline {
 	struct forward_paths *forward; /* by file; NULL: with the internals of PyTorch */
 	uint32_t **module_of;       /* by file, then module id of the file */
 	VEC(struct thread_work) threads; /* in the order of profiles, those of queues left out */
-	uint32_t *first_thread;     /* by file: of its threads in the list above */
+	uint32_t *first_thread;     /* by file, and the end: of its threads in the list above */
 	struct merge_tree *trees;   /* by worker; the first becomes the whole */
 	uint32_t **to_whole; /* by worker, then node: node of the first tree; NULL for the first */
 	struct expand expand;
@@ -104,6 +104,7 @@ static bool list_threads(struct pipeline *p)
 			*w = (struct thread_work){.file = i, .thread = k};
 		}
 	}
+	p->first_thread[p->job->files.n] = (uint32_t)p->threads.n;
 	return true;
 }
 
@@ -288,6 +289,85 @@ static void timeline_job(void *arg, size_t i, unsigned worker)
 		atomic_store(&p->failed, true);
 }
 
+/* ---- parts ---- */
+
+static uint64_t hash_more(uint64_t h, uint64_t v)
+{
+	return fnv64(h, &v, sizeof v);
+}
+
+static uint64_t hash_contexts(const struct model *m)
+{
+	uint64_t h = hash_more(FNV64_START, m->n_contexts);
+	for (uint32_t i = 0; i < m->n_contexts; i++) {
+		const struct model_context *c = &m->contexts[i];
+		h = hash_more(h, (uint64_t)c->parent << 32 | c->kind);
+		h = hash_more(h, (uint64_t)c->function << 32 | c->line);
+	}
+	return h;
+}
+
+/* Of what has to be the same in all processes that share the model. */
+static uint64_t hash_model(const struct model *m)
+{
+	uint64_t h = hash_more(hash_contexts(m), m->n_metrics);
+	for (uint32_t i = 0; i < m->n_profiles; i++) {
+		const struct model_profile *p = &m->profiles[i];
+		h = hash_more(h, (uint64_t)p->process << 32 | p->thread);
+		h = hash_more(h, p->n_trace_records);
+	}
+	return h;
+}
+
+/*
+ * Ends a step of all parts. If they share the files, they also need the same contexts: then each
+ * reads the values of its files, else each those of all.
+ */
+static bool agree_on_contexts(struct pipeline *p, bool ok)
+{
+	struct comm *c = p->o->comm;
+	if (!c || !p->job->first_file)
+		return ok;
+	if (comm_agree(c, ok ? STATUS_OK : STATUS_NO_MEMORY) != STATUS_OK)
+		return false;
+	if (!comm_is_same(c, (int64_t)hash_contexts(p->m)))
+		load_job_read_all(p->job);
+	return true;
+}
+
+enum { LEDGERS = 256 }; /* of a message */
+
+/* The first part gets ledgers of threads first .. end - 1 from `part`, who read them. */
+static void send_ledgers(struct pipeline *p, int part, uint32_t first, uint32_t end,
+			 struct model_ledger *some)
+{
+	const struct comm *c = p->o->comm;
+	struct model_profile *profiles = p->m->private_->profiles;
+	for (uint32_t i = first, n; i < end; i += n) {
+		n = end - i < LEDGERS ? end - i : LEDGERS;
+		for (uint32_t k = 0; k < n && c->part == part; k++)
+			some[k] = profiles[p->threads.at[i + k].profile].ledger;
+		comm_to_first(c, part, some, some, n * sizeof *some);
+		for (uint32_t k = 0; k < n && c->part == 0; k++)
+			profiles[p->threads.at[i + k].profile].ledger = some[k];
+	}
+}
+
+/* Ends a step of all parts. Then the first part has all ledgers. */
+static bool gather_ledgers(struct pipeline *p, bool ok)
+{
+	struct comm *c = p->o->comm;
+	if (!c || !p->job->first_file)
+		return ok;
+	struct model_ledger *some = calloc(LEDGERS, sizeof *some);
+	ok = comm_agree(c, ok && some ? STATUS_OK : STATUS_NO_MEMORY) == STATUS_OK;
+	for (int i = 1; ok && i < c->n_parts; i++)
+		send_ledgers(p, i, p->first_thread[p->job->first_file[i]],
+			     p->first_thread[p->job->first_file[i + 1]], some);
+	free(some);
+	return ok;
+}
+
 struct activities {
 	struct pipeline *p;
 	atomic_bool occurs[MODEL_N_ACTIVITIES];
@@ -303,6 +383,8 @@ static void activity_job(void *arg, size_t i, unsigned worker)
 	const struct load_thread *t = thread_of(p, i);
 	bool is_time[MSR_MAX_METRICS];
 	(void)worker;
+	if (!load_is_own(p->job, w->file))
+		return;
 	describe_is_time(p->m, f, is_time);
 	for (size_t k = 0; k < t->cells.n; k++) {
 		const struct msr_cell *cells = (const void *)t->cells.at[k].content;
@@ -326,13 +408,18 @@ static void activity_job(void *arg, size_t i, unsigned worker)
 static bool add_activities(struct pipeline *p)
 {
 	struct activities a = {.p = p};
+	uint64_t n[MODEL_N_ACTIVITIES];
 	bool occurs[MODEL_N_ACTIVITIES];
-	if (!activity_find(p->m))
+	if (!agree_on_contexts(p, activity_find(p->m)))
 		return false;
 	activity_mark_time(p->m);
 	pool_run(p->threads.n, p->n_workers, activity_job, &a);
 	for (unsigned i = 0; i < MODEL_N_ACTIVITIES; i++)
-		occurs[i] = atomic_load(&a.occurs[i]);
+		n[i] = atomic_load(&a.occurs[i]);
+	if (p->job->first_file)
+		comm_add(p->o->comm, n, MODEL_N_ACTIVITIES);
+	for (unsigned i = 0; i < MODEL_N_ACTIVITIES; i++)
+		occurs[i] = n[i] != 0;
 	return activity_add_metrics(p->m, occurs);
 }
 
@@ -364,7 +451,7 @@ static bool make_profiles(struct pipeline *p)
 	     describe_profiles(p->m, p->job, n_queues, p->n_workers);
 	if (ok)
 		number_profiles(p, n_queues);
-	ok = ok && gpu_describe(&p->gpu, p->m);
+	ok = gather_ledgers(p, ok) && gpu_describe(&p->gpu, p->m);
 	free(last_moments);
 	free(n_queues);
 	if (!ok)
@@ -444,28 +531,6 @@ static void list_blames(const struct pipeline *p, uint32_t profile, struct sum_s
 	       end = sorted_up_to(p->blames.at, p->blames.n, thread, profile);
 	s->extras[SUM_BLAMES] = p->blames.at ? p->blames.at + first : NULL;
 	s->n_extras[SUM_BLAMES] = end - first;
-}
-
-static uint64_t hash_more(uint64_t h, uint64_t v)
-{
-	return fnv64(h, &v, sizeof v);
-}
-
-/* Of what has to be the same in all processes that share the model. */
-static uint64_t hash_model(const struct model *m)
-{
-	uint64_t h = hash_more(FNV64_START, m->n_metrics);
-	for (uint32_t i = 0; i < m->n_contexts; i++) {
-		const struct model_context *c = &m->contexts[i];
-		h = hash_more(h, (uint64_t)c->parent << 32 | c->kind);
-		h = hash_more(h, (uint64_t)c->function << 32 | c->line);
-	}
-	for (uint32_t i = 0; i < m->n_profiles; i++) {
-		const struct model_profile *p = &m->profiles[i];
-		h = hash_more(h, (uint64_t)p->process << 32 | p->thread);
-		h = hash_more(h, p->n_trace_records);
-	}
-	return h;
 }
 
 /* Files of processes that still run may have changed between two who read them. */

@@ -251,8 +251,9 @@ static struct model_source_use source_use(const struct msr_source_use *u)
 					 .n_changes = u->n_changes};
 }
 
+/* The ledger of a thread whose values another part reads comes from there. */
 static bool describe_thread(const struct model *m, const struct load_file *f,
-			    const struct load_thread *t, uint32_t process,
+			    const struct load_thread *t, uint32_t process, bool is_own,
 			    struct model_profile *out)
 {
 	const struct msr_thread *r = &t->record;
@@ -279,7 +280,8 @@ static bool describe_thread(const struct model *m, const struct load_file *f,
 	if (p.end_ns < p.start_ns)
 		p.end_ns = p.start_ns;
 	*out = p;
-	return ledger_of_thread(f, t, &out->ledger);
+	out->ledger.is_live = load_is_live(f, t);
+	return !is_own || ledger_of_thread(f, t, &out->ledger);
 }
 
 struct describing {
@@ -298,7 +300,8 @@ static void describe_file(void *arg, size_t i, unsigned worker)
 	process->is_live = f->is_live;
 	for (size_t k = 0; k < f->threads.n; k++) {
 		struct model_profile *p = &d->m->private_->profiles[d->first[i] + k];
-		if (!describe_thread(d->m, f, &f->threads.at[k], (uint32_t)i, p))
+		if (!describe_thread(d->m, f, &f->threads.at[k], (uint32_t)i,
+				     load_is_own(d->job, i), p))
 			atomic_store(&d->failed, true);
 		process->is_live |= p->ledger.is_live;
 	}

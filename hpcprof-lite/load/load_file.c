@@ -377,10 +377,16 @@ static bool target_is_sound(const struct load_file *f, const struct load_thread 
 	       f->metrics[metric];
 }
 
+static void order_values(struct load_file *f, struct load_thread *t)
+{
+	order_parts(f, t->cells.at, &t->cells.n, sizeof(struct msr_cell), UINT32_MAX);
+	if (t->trace.n)
+		qsort(t->trace.at, t->trace.n, sizeof *t->trace.at, compare_sequence);
+}
+
 /* Counts damaged cells. The sums skip the same cells, by load_cell_is_sound(). */
 static void check_cells(struct load_file *f, struct load_thread *t)
 {
-	order_parts(f, t->cells.at, &t->cells.n, sizeof(struct msr_cell), UINT32_MAX);
 	for (size_t p = 0; p < t->cells.n; p++) {
 		const struct msr_cell *cells = (const void *)t->cells.at[p].content;
 		for (size_t i = 0; i < t->cells.at[p].n_bytes / sizeof *cells; i++)
@@ -389,15 +395,17 @@ static void check_cells(struct load_file *f, struct load_thread *t)
 	}
 }
 
-static void check_trace(struct load_file *f, struct load_thread *t)
+/* False: a part claims a time that cannot be, and has got another. */
+static bool check_trace(struct load_file *f, struct load_thread *t)
 {
-	if (t->trace.n)
-		qsort(t->trace.at, t->trace.n, sizeof *t->trace.at, compare_sequence);
+	bool ok = true;
 	uint64_t latest_ns = f->header.start_mono_ns + LOAD_LONGEST_NS, now_ns = 0;
 	for (size_t p = 0; p < t->trace.n; p++) {
-		if (t->trace.at[p].first > latest_ns)
+		if (t->trace.at[p].first > latest_ns) {
 			t->trace.at[p].first =
 				t->last_trace_ns; /* the deltas are all that can be believed */
+			ok = false;
+		}
 		/* as model_trace_read() reads it: time never runs back */
 		struct load_trace_step s = {
 			.time_ns = t->trace.at[p].first > now_ns ? t->trace.at[p].first : now_ns,
@@ -415,6 +423,22 @@ static void check_trace(struct load_file *f, struct load_thread *t)
 		now_ns = s.time_ns;
 		load_release(f, t->trace.at[p].n_bytes);
 	}
+	return ok;
+}
+
+bool load_check_values(struct load_file *f)
+{
+	const uint64_t damaged = f->bytes_damaged;
+	bool ok = true;
+	f->leaves_values = false;
+	for (size_t i = 0; i < f->threads.n; i++) {
+		check_cells(f, &f->threads.at[i]);
+		ok &= check_trace(f, &f->threads.at[i]);
+	}
+	ok &= f->bytes_damaged == damaged;
+	if (f->is_live) /* see note_live() */
+		f->bytes_damaged = damaged;
+	return ok;
 }
 
 bool load_cell_is_sound(const struct load_file *f, const struct load_thread *t,
@@ -483,12 +507,11 @@ static enum status read_all(const char *name, struct load_file *f)
 		s = check_nodes(f, &f->threads.at[i]);
 		if (s)
 			break;
-		check_cells(f, &f->threads.at[i]);
+		order_values(f, &f->threads.at[i]);
 		s = load_unsampled_wait(f, &f->threads.at[i]);
-		if (s)
-			break;
-		check_trace(f, &f->threads.at[i]);
 	}
+	if (s == STATUS_OK && !f->leaves_values)
+		load_check_values(f);
 	if (s == STATUS_OK) {
 		load_mpi_finish(f);
 		load_check_phases(f);
@@ -516,17 +539,21 @@ static enum status keep_path(const char *path, struct load_file *f)
 	return STATUS_NO_MEMORY;
 }
 
+void load_warn_of_damage(const struct load_file *f)
+{
+	if (f->truncated)
+		log_warn(f->path,
+			 "truncated: read as far as it goes (%" PRIu64 " bytes missing or damaged)",
+			 f->bytes_damaged);
+	else if (f->bytes_damaged)
+		log_warn(f->path, "damaged: %" PRIu64 " bytes skipped", f->bytes_damaged);
+}
+
 static enum status read_path(const char *path, struct load_file *f)
 {
 	enum status s = read_all(path, f);
 	note_live(f);
 	load_release(f, LOAD_ALL);
-	if (s == STATUS_OK && f->truncated)
-		log_warn(path,
-			 "truncated: read as far as it goes (%" PRIu64 " bytes missing or damaged)",
-			 f->bytes_damaged);
-	else if (s == STATUS_OK && f->bytes_damaged)
-		log_warn(path, "damaged: %" PRIu64 " bytes skipped", f->bytes_damaged);
 	return s;
 }
 
@@ -570,6 +597,7 @@ enum status load_file_inside(const struct load_file *parent, size_t i, struct lo
 	if (s)
 		return s;
 	f->is_inside = true;
+	f->leaves_values = parent->leaves_values;
 	f->map.bytes = v->content;
 	f->map.n_bytes = v->n_bytes;
 	return f->path ? read_path(f->path, f) : read_all("", f);

@@ -126,12 +126,14 @@ struct load_file {
 	bool is_live; /* the process was still recording while the file was read */
 	VEC(void *) owned;               /* memory that replaced views; freed with the file */
 	_Atomic uint64_t n_unreleased;   /* bytes read since pages were last given back */
+	bool leaves_values; /* cells and time lines are not checked: see load_check_values() */
 	bool stays; /* all files of the job are so small that LOAD_ALL is not worth its time */
 };
 
 /*
- * Fills *f from the file at `path`. The caller has zeroed it, and may have set `stays`. Damage is
- * not a failure: it is logged as a warning and counted. Failures are logged:
+ * Fills *f from the file at `path`. The caller has zeroed it, and may have set `stays` and
+ * `leaves_values`. Damage is
+ * not a failure: it is counted, see load_warn_of_damage(). Failures are logged:
  * - STATUS_UNSUPPORTED: another major version
  * - STATUS_BAD_INPUT: not a measurement file
  * - STATUS_NOT_FOUND: too short to hold a header, because its process died at once (a warning)
@@ -146,12 +148,19 @@ enum status load_file_open(const char *path, struct load_file *f);
  */
 enum status load_file_inside(const struct load_file *parent, size_t i, struct load_file *f);
 /*
- * Does the same for bytes that the caller keeps (64-byte aligned), for tests and fuzzing. Does not
- * log damage.
+ * Does the same for bytes that the caller keeps (64-byte aligned), for tests and fuzzing.
  */
 enum status load_file_bytes(const char *name, const uint8_t *bytes, size_t n_bytes,
 	struct load_file *f);
 void load_file_close(struct load_file *f);
+
+/*
+ * Checks cells and time lines of a file that was opened with `leaves_values`: counts damage, sets
+ * numbers and times of trace records. False: something was not sound.
+ */
+bool load_check_values(struct load_file *f);
+/* Logs a warning if the file is damaged. */
+void load_warn_of_damage(const struct load_file *f);
 
 /*
  * True if the process still runs and the thread got samples after its record was copied. Its tree

@@ -88,6 +88,7 @@ struct opened {
 struct opening {
 	struct listing *l;
 	struct opened *opened;
+	bool leaves_values;
 	atomic_size_t n_done;
 };
 
@@ -121,6 +122,7 @@ static void open_one(void *arg, size_t i, unsigned worker)
 	struct opening *o = arg;
 	struct opened *one = &o->opened[i];
 	one->file.stays = is_small(o->l->n_bytes);
+	one->file.leaves_values = o->leaves_values;
 	one->result = load_file_open(o->l->paths.at[i], &one->file);
 	if (one->result == STATUS_OK)
 		one->result = open_inside(one);
@@ -203,7 +205,9 @@ static void close_opened(struct opened *o)
 
 static enum status open_all(struct listing *l, unsigned n_workers, struct load_job *job)
 {
-	struct opening o = {.l = l, .opened = calloc(l->paths.n, sizeof *o.opened)};
+	struct opening o = {.l = l,
+			    .opened = calloc(l->paths.n, sizeof *o.opened),
+			    .leaves_values = job->leaves_values};
 	if (!o.opened) {
 		log_error(NULL, "out of memory");
 		return STATUS_NO_MEMORY;
@@ -215,8 +219,10 @@ static enum status open_all(struct listing *l, unsigned n_workers, struct load_j
 		close_opened(&o.opened[i]);
 	free(o.opened);
 	let_small_stay(job);
-	if (s == STATUS_OK)
+	if (job->files.n)
 		qsort(job->files.at, job->files.n, sizeof *job->files.at, compare_files);
+	for (size_t i = 0; i < job->files.n && !job->leaves_values; i++)
+		load_warn_of_damage(&job->files.at[i]);
 	return s;
 }
 
@@ -243,4 +249,6 @@ void load_job_close(struct load_job *job)
 			if (job->files.at[i].is_inside == (pass == 0))
 				load_file_close(&job->files.at[i]);
 	vec_free(&job->files);
+	free(job->first_file);
+	job->first_file = NULL;
 }

@@ -19,6 +19,7 @@ libhlprof_la_SOURCES += \
 	hpcprof-lite/load/load_python.c \
 	hpcprof-lite/load/load_records.c hpcprof-lite/load/load_records.h \
 	hpcprof-lite/load/load_regions.c hpcprof-lite/load/load_regions.h \
+	hpcprof-lite/load/load_share.c \
 	hpcprof-lite/load/load_waits.c hpcprof-lite/load/load_waits.h \
 	hpcprof-lite/load/python_lines.c hpcprof-lite/load/python_lines.h \
 	hpcprof-lite/load/structures.c hpcprof-lite/load/structures.h

@@ -88,6 +88,25 @@ void comm_add(const struct comm *c, uint64_t *values, size_t n)
 	comm_broadcast(c, values, n * sizeof *values);
 }
 
+void comm_cut(const struct comm *c, int n_free, const uint64_t *weights, uint64_t n,
+	      uint64_t *first)
+{
+	const int n_idle = n_free < c->n_parts ? n_free : 0;
+	const uint64_t n_busy = (uint64_t)(c->n_parts - n_idle);
+	uint64_t all = 0, sum = 0, k = 0;
+	for (uint64_t i = 0; i < n; i++)
+		all += weights[i];
+	for (int i = 0; i <= n_idle; i++)
+		first[i] = 0;
+	for (uint64_t i = 0; i < n && k + 1 < n_busy; i++) {
+		sum += weights[i];
+		while (k + 1 < n_busy && sum >= all / n_busy * (k + 1))
+			first[(uint64_t)n_idle + ++k] = i + 1;
+	}
+	while (k < n_busy)
+		first[(uint64_t)n_idle + ++k] = n;
+}
+
 void comm_fill(const struct comm *c, void *array, size_t record_bytes, const uint64_t *first)
 {
 	char *bytes = array;
@@ -98,6 +117,14 @@ void comm_fill(const struct comm *c, void *array, size_t record_bytes, const uin
 		get_from(c, i, bytes + first[i] * record_bytes,
 			 (first[i + 1] - first[i]) * record_bytes);
 	comm_broadcast(c, array, first[c->n_parts] * record_bytes);
+}
+
+void comm_to_first(const struct comm *c, int from, const void *out, void *in, size_t n)
+{
+	if (c->part == from)
+		send_to(c, 0, out, n);
+	else if (c->part == 0)
+		get_from(c, from, in, n);
 }
 
 void comm_shift(const struct comm *c, int distance, const void *out, size_t n_out, void *in,

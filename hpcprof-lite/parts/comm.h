@@ -48,10 +48,18 @@ void comm_broadcast(const struct comm *c, void *bytes, size_t n);
 /* All parts get the sums by index, which stop at UINT64_MAX. */
 void comm_add(const struct comm *c, uint64_t *values, size_t n);
 /*
+ * Cuts [0, n) into n_parts rows of about the same weight, the first `n_free` of them empty, if
+ * there are others. first: n_parts + 1 numbers.
+ */
+void comm_cut(const struct comm *c, int n_free, const uint64_t *weights, uint64_t n,
+	      uint64_t *first);
+/*
  * Part i has the records first[i] .. first[i + 1] - 1 of an array that all parts have room for.
  * Then all have all.
  */
 void comm_fill(const struct comm *c, void *array, size_t record_bytes, const uint64_t *first);
+/* Part `from` sends `out` to part 0. No others need to call it. */
+void comm_to_first(const struct comm *c, int from, const void *out, void *in, size_t n);
 /* Sends to the part `distance` further on, gets from the one so far back, in a ring. */
 void comm_shift(const struct comm *c, int distance, const void *out, size_t n_out, void *in,
 		size_t n_in);

@@ -12,30 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Cuts [0, n) into n_parts pieces of about the same weight, the first `n_free` of them empty. */
-static void cut(uint64_t *first, int n_parts, int n_free, const uint64_t *weights, uint64_t n)
-{
-	const uint64_t n_busy = (uint64_t)(n_parts - n_free);
-	uint64_t all = 0, sum = 0, k = 0;
-	for (uint64_t i = 0; i < n; i++)
-		all += weights[i];
-	for (int i = 0; i <= n_free; i++)
-		first[i] = 0;
-	for (uint64_t i = 0; i < n && k + 1 < n_busy; i++) {
-		sum += weights[i];
-		while (k + 1 < n_busy && sum >= all / n_busy * (k + 1))
-			first[(uint64_t)n_free + ++k] = i + 1;
-	}
-	while (k < n_busy)
-		first[(uint64_t)n_free + ++k] = n;
-}
-
-/* The first part has enough to do with outputs of its own, if there are others. */
-static int n_free(const struct model_share *s)
-{
-	return s->gathers && s->comm->n_parts > 1;
-}
-
 bool share_profiles(struct model *m, struct comm *c, bool gathers, const uint64_t *weights)
 {
 	struct model_share *s = model_own(m, calloc(1, sizeof *s));
@@ -48,7 +24,7 @@ bool share_profiles(struct model *m, struct comm *c, bool gathers, const uint64_
 				  .gathers = gathers,
 				  .first_profile = profiles,
 				  .first_context = contexts};
-	cut(profiles, c->n_parts, n_free(s), weights, m->n_profiles);
+	comm_cut(c, s->gathers, weights, m->n_profiles, profiles);
 	m->share = m->private_->share = s;
 	return true;
 }
@@ -214,7 +190,7 @@ bool share_values(struct model *m, bool ok)
 	ok = comm_agree(s->comm, n && columns ? STATUS_OK : STATUS_NO_MEMORY) == STATUS_OK;
 	if (ok) {
 		comm_add(s->comm, n, m->n_contexts);
-		cut(first, s->comm->n_parts, n_free(s), n, m->n_contexts);
+		comm_cut(s->comm, s->gathers, n, m->n_contexts, first);
 	}
 	free(n);
 	s->columns = columns;

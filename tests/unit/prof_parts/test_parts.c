@@ -3,24 +3,23 @@
  * A job by several parts, with threads as parts: the files that they write together, and the model
  * of the first, are the same to the byte as those of one process.
  */
+#include "common/base/log.h"
 #include "hpcprof-lite/attribute/attribute.h"
 #include "hpcprof-lite/parts/comm_threads.h"
 #include "hpcprof-lite/sink/cctdb/cctdb_sink.h"
 #include "hpcprof-lite/sink/json/json_sink.h"
+#include "tests/unit/prof/prof_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include <dirent.h>
+#include <fcntl.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-static const char *const files[] = {"profile.db", "cct.db", "trace.db", "meta.db",
+static const char *const files[] = {"profile.db",           "cct.db",      "trace.db", "meta.db",
 				    "metrics/default.yaml", "profile.json"};
 enum { N_FILES = sizeof files / sizeof *files };
 
@@ -44,13 +43,15 @@ static enum status write_model(const struct model *m, const struct job *j, bool 
 
 static enum status work(struct comm *c, const struct job *j)
 {
-	struct load_job load = {0};
+	struct load_job load = {.leaves_values = c};
 	struct model *m = NULL;
 	char *directories[] = {(char *)(uintptr_t)j->measurement};
 	const struct attribute_options o = {.n_workers = 2, .comm = c, .gathers = j->gathers};
 	enum status s = load_job_open(directories, 1, 2, &load);
 	if (c)
 		s = comm_agree(c, s);
+	if (s == STATUS_OK && c)
+		s = load_job_share(&load, c, j->gathers, 2);
 	if (s == STATUS_OK)
 		s = attribute_run(&load, &o, &m);
 	if (s == STATUS_OK)
@@ -118,21 +119,27 @@ static void remove_files(const struct job *j)
 	assert_int_equal(rmdir(j->database), 0);
 }
 
-/* The outputs of 1 to 64 parts are those of one process. */
+/* The outputs of n parts are those of one process. */
+static void check_parts(const struct job *alone, int n)
+{
+	struct job j = *alone;
+	snprintf(j.database, sizeof j.database, "%s/%d", scratch, n);
+	assert_int_equal(mkdir(j.database, 0777), 0);
+	assert_true(comm_threads_run(n, work_part, &j));
+	for (int part = 0; part < n; part++)
+		assert_int_equal(j.status[part], STATUS_OK);
+	for (size_t k = 0; k < N_FILES; k++)
+		compare(alone, &j, files[k]);
+	remove_files(&j);
+}
+
 static void check_all(const char *name, bool gathers)
 {
 	static const int numbers[] = {1, 2, 3, 5, 8, 64};
 	struct job alone = job_of(name, 0, gathers);
 	assert_int_equal(work(NULL, &alone), STATUS_OK);
-	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-		struct job j = job_of(name, numbers[i], gathers);
-		assert_true(comm_threads_run(numbers[i], work_part, &j));
-		for (int part = 0; part < numbers[i]; part++)
-			assert_int_equal(j.status[part], STATUS_OK);
-		for (size_t k = 0; k < N_FILES; k++)
-			compare(&alone, &j, files[k]);
-		remove_files(&j);
-	}
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		check_parts(&alone, numbers[i]);
 	remove_files(&alone);
 }
 
@@ -156,6 +163,95 @@ static void test_killed(void **state)
 	check_all("prof/killed", true);
 	check_all("prof/gpu-killed", true);
 }
+
+/* ---- activities: those of one part's files are metrics of all ---- */
+
+static void test_activities(void **state)
+{
+	(void)state;
+	struct gen_job job = {.n_processes = 4,
+			      .n_threads = 2,
+			      .n_nodes = 60,
+			      .n_samples = 300,
+			      .n_metrics = 1,
+			      .seed = 3,
+			      .ranks = true};
+	struct job j = {.gathers = true};
+	char *directory = fixture_directory();
+	gen_job(directory, &job);
+	job.n_processes = 1; /* the first of all files, as it has no rank */
+	job.ranks = false;
+	job.waits = true;
+	gen_job(directory, &job);
+	snprintf(j.measurement, sizeof j.measurement, "%s", directory);
+	snprintf(j.database, sizeof j.database, "%s/0", scratch);
+	assert_int_equal(mkdir(j.database, 0777), 0);
+	assert_int_equal(work(NULL, &j), STATUS_OK);
+	check_parts(&j, 2);
+	check_parts(&j, 4);
+	remove_files(&j);
+	fixture_remove(directory);
+}
+
+/* ---- damage: counted by the part that reads the values, known to all ---- */
+
+static int is_measurement(const struct dirent *e)
+{
+	return strstr(e->d_name, MSR_SUFFIX) != NULL;
+}
+
+static void flip_bytes(const char *directory, int process, unsigned *seed)
+{
+	char path[1024];
+	struct stat st;
+	struct dirent **names;
+	const int n = scandir(directory, &names, is_measurement, alphasort);
+	assert_true(process < n);
+	snprintf(path, sizeof path, "%s/%s", directory, names[process]->d_name);
+	for (int i = 0; i < n; i++)
+		free(names[i]);
+	free(names);
+	const int fd = open(path, O_RDWR);
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	for (int i = 0; i < 40; i++) {
+		const off_t at = MSR_HEADER_BYTES + rand_r(seed) % (st.st_size - MSR_HEADER_BYTES);
+		const uint8_t byte = (uint8_t)rand_r(seed);
+		assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+	}
+	close(fd);
+}
+
+static void test_damage(void **state)
+{
+	(void)state;
+	log_set_silent(true); /* each part warns */
+	for (unsigned seed = 1; seed <= 12; seed++) {
+		struct job j = {.gathers = seed % 2 == 0};
+		unsigned next = seed;
+		char *directory = fixture_directory();
+		snprintf(j.measurement, sizeof j.measurement, "%s", directory);
+		gen_job(directory, &(struct gen_job){.n_processes = 5,
+						     .n_threads = 3,
+						     .n_nodes = 60,
+						     .n_samples = 300,
+						     .n_metrics = 2,
+						     .seed = seed,
+						     .ranks = true});
+		flip_bytes(directory, (int)(seed % 5), &next);
+		flip_bytes(directory, (int)(seed + 2) % 5, &next);
+		snprintf(j.database, sizeof j.database, "%s/0", scratch);
+		assert_int_equal(mkdir(j.database, 0777), 0);
+		assert_int_equal(work(NULL, &j), STATUS_OK);
+		check_parts(&j, 2);
+		check_parts(&j, 4);
+		remove_files(&j);
+		fixture_remove(directory);
+	}
+	log_set_silent(false);
+}
+
+/* ---- failures ---- */
 
 /* The third of three parts cannot write: all fail, and no file stays. */
 static void fail_third(struct comm *c, void *arg)
@@ -184,12 +280,15 @@ static void read_other(struct comm *c, void *arg)
 	struct job mine = *j;
 	if (c->part == 1)
 		mine = *(const struct job *)(j + 1);
-	struct load_job load = {0};
+	struct load_job load = {.leaves_values = true};
 	struct model *m = NULL;
 	char *directories[] = {mine.measurement};
 	const struct attribute_options o = {.n_workers = 1, .comm = c};
 	enum status s = load_job_open(directories, 1, 1, &load);
 	if (comm_agree(c, s) == STATUS_OK)
+		s = load_job_share(&load, c, false, 1);
+	assert_null(load.first_file);
+	if (s == STATUS_OK)
 		s = attribute_run(&load, &o, &m);
 	if (s == STATUS_OK && (m->share || (c->part == 0) != (m->n_totals != 0)))
 		s = STATUS_BAD_INPUT;
@@ -212,8 +311,9 @@ static void test_other(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_job),     cmocka_unit_test(test_gpu),
-		cmocka_unit_test(test_killed),  cmocka_unit_test(test_failure),
+		cmocka_unit_test(test_job),        cmocka_unit_test(test_gpu),
+		cmocka_unit_test(test_killed),     cmocka_unit_test(test_failure),
+		cmocka_unit_test(test_activities), cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_other),
 	};
 	if (!mkdtemp(scratch))
