@@ -50,6 +50,7 @@ include $(top_srcdir)/hpcprof-lite/attribute/nvtx/local.mk
 include $(top_srcdir)/hpcprof-lite/compare/local.mk
 include $(top_srcdir)/hpcprof-lite/filter/local.mk
 include $(top_srcdir)/hpcprof-lite/load/local.mk
+include $(top_srcdir)/hpcprof-lite/load/jit/local.mk
 include $(top_srcdir)/hpcprof-lite/model/local.mk
 include $(top_srcdir)/hpcprof-lite/parts/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/local.mk

@@ -2,7 +2,7 @@
 /* See jit_names.h. Tests: tests/unit/prof/test_jit.c, tests/cli/jit/jit_names.sh. */
 #include "hpcprof-lite/attribute/jit_names.h"
 
-#include "hpcprof-lite/load/load_jit.h"
+#include "hpcprof-lite/load/jit/load_jit.h"
 #include "hpcprof-lite/model/private.h"
 
 #include <stdio.h>

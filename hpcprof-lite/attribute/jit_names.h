@@ -11,7 +11,7 @@
 #include "common/base/map.h"
 #include "common/base/vec.h"
 #include "hpcprof-lite/load/load_job.h"
-#include "hpcprof-lite/load/load_jit.h"
+#include "hpcprof-lite/load/jit/load_jit.h"
 #include "hpcprof-lite/model/model.h"
 
 /*

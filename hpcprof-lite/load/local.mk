@@ -7,11 +7,8 @@ libhldata_la_LIBADD = $(IBERTY_LIBS)
 libhlprof_la_LIBADD += libhldata.la
 libhlprof_la_SOURCES += \
 	hpcprof-lite/load/binary.c \
-	hpcprof-lite/load/jit_dump.c \
-	hpcprof-lite/load/jit_files.c \
 	hpcprof-lite/load/load_file.c hpcprof-lite/load/load_file.h \
 	hpcprof-lite/load/load_gpu.c hpcprof-lite/load/load_gpu.h \
-	hpcprof-lite/load/load_jit.c hpcprof-lite/load/load_jit.h \
 	hpcprof-lite/load/load_job.c hpcprof-lite/load/load_job.h \
 	hpcprof-lite/load/load_mpi.c hpcprof-lite/load/load_mpi.h \
 	hpcprof-lite/load/load_phases.c hpcprof-lite/load/load_phases.h \

@@ -62,7 +62,7 @@ struct offcpu_state {
 	struct ktimer awake;     /* on the CPU clock, while the period is long */
 	uint64_t period_ns;
 	uint64_t due_ns;         /* CLOCK_MONOTONIC: the next expiry of `timer` */
-	uint64_t n_woken;        /* switches since the last look that our handlers in waits caused */
+	uint64_t n_woken;        /* switches since the last look that handlers in waits caused */
 	bool is_in_wait;         /* the handler that runs interrupted a wait, */
 	uint64_t n_before;       /* ... with so many voluntary switches at its begin */
 	/* At the last look: */

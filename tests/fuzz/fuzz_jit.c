@@ -6,7 +6,7 @@
  *
  *	fuzz_jit [-n MUTANTS] FILE...
  */
-#include "hpcprof-lite/load/load_jit.h"
+#include "hpcprof-lite/load/jit/load_jit.h"
 #include "tests/fuzz/mutate.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);

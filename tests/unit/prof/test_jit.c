@@ -4,7 +4,7 @@
  * hpcprof-lite/attribute/jit_split.c, which tells samples apart by time.
  */
 #include "hpcprof-lite/attribute/jit_names.h"
-#include "hpcprof-lite/load/load_jit.h"
+#include "hpcprof-lite/load/jit/load_jit.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -56,8 +56,8 @@ static unsigned count_waits(bool handler_waits)
 			source_offcpu.poll(state, &info, &context, expiry, &is_ours);
 		assert_true(is_ours);
 		for (unsigned i = 0; i < n; i++)
-			is_new = is_new || (expiry[i].wait && expiry[i].wait - 1 == MSR_WAIT_SLEEP &&
-					    !expiry[i].is_again);
+			is_new |= expiry[i].wait && expiry[i].wait - 1 == MSR_WAIT_SLEEP &&
+				  !expiry[i].is_again;
 		n_new += is_new;
 		for (int i = 0; handler_waits && i < 3; i++)
 			nanosleep(&moment, NULL);

@@ -7,8 +7,8 @@
  * may be any bytes; invalid records are skipped. Tests: tests/unit/prof/test_jit.c,
  * tests/fuzz/fuzz_jit.c.
  */
-#ifndef HPCPROF_LITE_LOAD_LOAD_JIT_H
-#define HPCPROF_LITE_LOAD_LOAD_JIT_H
+#ifndef HPCPROF_LITE_LOAD_JIT_LOAD_JIT_H
+#define HPCPROF_LITE_LOAD_JIT_LOAD_JIT_H
 
 #include "common/base/strtab.h"
 #include "hpcprof-lite/load/load_file.h"

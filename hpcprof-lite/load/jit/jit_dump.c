@@ -12,7 +12,7 @@
  * - V8's header has the time of day in microseconds; only the times of records are used.
  * Tests: tests/unit/prof/test_jit.c, tests/fuzz/fuzz_jit.c.
  */
-#include "hpcprof-lite/load/load_jit.h"
+#include "hpcprof-lite/load/jit/load_jit.h"
 
 #include "common/base/cursor.h"
 #include "common/base/map.h"

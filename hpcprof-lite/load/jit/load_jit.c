@@ -5,7 +5,7 @@
  * with the largest end below it (T. Cormen et al., Introduction to Algorithms, interval trees).
  * Tests: tests/unit/prof/test_jit.c, tests/fuzz/fuzz_jit.c.
  */
-#include "hpcprof-lite/load/load_jit.h"
+#include "hpcprof-lite/load/jit/load_jit.h"
 
 #include "common/base/sorted.h"
 

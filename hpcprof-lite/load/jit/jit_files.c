@@ -7,7 +7,7 @@
  * measurement, and last written while the process ran. Process ids are used again. Test:
  * tests/cli/jit/jit_files.sh.
  */
-#include "hpcprof-lite/load/load_jit.h"
+#include "hpcprof-lite/load/jit/load_jit.h"
 
 #include "common/base/log.h"
 
