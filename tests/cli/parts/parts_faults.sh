@@ -9,16 +9,6 @@ cd "$T" || exit 99
 "$builddir/tests/gen/gen_scale" -r 20 -t 3 -d 5 -l 48 -p 30 -s 2 job
 "$HPCPROF" -q --no-structs --to cctdb -o alone job
 
-# wait_until COMMAND...: false if it never comes true.
-wait_until() {
-	parts_tries=0
-	until "$@" >/dev/null 2>&1 || [ $parts_tries = 1200 ]; do
-		sleep 0.05
-		parts_tries=$((parts_tries + 1))
-	done
-	[ $parts_tries != 1200 ]
-}
-
 # ---- scripts ----
 
 cat >in_first <<'END'
@@ -63,8 +53,6 @@ is "... and nothing is written" "$(ls -d differs* 2>/dev/null)" ""
 
 # ---- ranks that end ----
 
-partial_is_there() { ls -d killed.partial*; }
-partial_is_gone() { ! ls -d killed*; }
 cat >named <<'END'
 #!/bin/sh
 echo $$ >pid."${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
@@ -73,17 +61,11 @@ END
 chmod +x named
 "$builddir/tests/gen/gen_scale" -r 300 -t 2 -l 1024 -p 30 -s 100 large
 for rank in 0 2; do
-	"mpirun.$mine" -n 3 ./named >out 2>err </dev/null &
-	mpirun=$!
-	wait_until partial_is_there && kill -KILL "$(cat pid.$rank)"
-	wait $mpirun
+	interrupt KILL $rank "mpirun.$mine" -n 3 ./named
 	unlike "SIGKILL to rank $rank ends all: status" "$?" "^0\$"
-	ok "... and leaves no part of a database" wait_until partial_is_gone
+	is "... and leaves no part of a database" "$(ls -d killed* 2>/dev/null)" ""
 done
-env --default-signal=INT "mpirun.$mine" -n 3 ./named >out 2>err </dev/null &
-mpirun=$!
-wait_until partial_is_there && kill -INT $mpirun
-wait $mpirun
+interrupt INT command env --default-signal=INT "mpirun.$mine" -n 3 ./named
 unlike "SIGINT to mpirun: status" "$?" "^0\$"
-ok "... and leaves no part of a database" wait_until partial_is_gone
+is "... and leaves no part of a database" "$(ls -d killed* 2>/dev/null)" ""
 done_testing

@@ -23,3 +23,36 @@ prof_ranks() {
 	shift
 	mpi_run "$mine" "$parts_n" "$HPCPROF" "$@"
 }
+
+# wait_until COMMAND...: false if it never comes true.
+wait_until() {
+	parts_tries=0
+	until "$@" >/dev/null 2>&1 || [ $parts_tries = 1200 ]; do
+		sleep 0.05
+		parts_tries=$((parts_tries + 1))
+	done
+	[ $parts_tries != 1200 ]
+}
+
+is_begun() { ls -d killed*; }
+partial_is_gone() { ! ls -d killed.partial*; }
+
+# interrupt SIGNAL WHOM COMMAND...: a command that writes the database `killed` gets the signal when
+# it does. Again if it was faster. WHOM: "command", or the number of a rank, whose process id is in
+# pid.N. Returns the command's status.
+interrupt() {
+	parts_signal=$1 parts_whom=$2
+	shift 2
+	for parts_try in 1 2 3 4 5 6 7 8 9 10; do
+		"$@" >out 2>err </dev/null &
+		parts_job=$!
+		wait_until is_begun
+		if [ "$parts_whom" = command ]; then kill -"$parts_signal" $parts_job; else
+			kill -"$parts_signal" "$(cat "pid.$parts_whom")"
+		fi 2>/dev/null
+		parts_status=0
+		wait $parts_job || parts_status=$?
+		wait_until partial_is_gone && [ -d killed ] || return $parts_status
+		rm -rf killed
+	done
+}

@@ -65,24 +65,10 @@ else
 fi
 
 # mpirun kills its ranks so soon after SIGTERM that they cannot remove anything themselves.
-# wait_until COMMAND...: false if it never comes true.
-wait_until() {
-	parts_tries=0
-	until "$@" >/dev/null 2>&1 || [ $parts_tries = 600 ]; do
-		sleep 0.05
-		parts_tries=$((parts_tries + 1))
-	done
-	[ $parts_tries != 600 ]
-}
-partial_is_there() { ls -d killed.partial*; }
-partial_is_gone() { ! ls -d killed*; }
 "$builddir/tests/gen/gen_scale" -r 300 -t 2 -l 1024 -p 30 -s 100 large
 for signal in TERM KILL; do
-	"mpirun.$mine" -n 3 "$HPCPROF" -q --no-structs -o killed large >/dev/null 2>&1 </dev/null &
-	mpirun=$!
-	wait_until partial_is_there && kill -$signal $mpirun
-	wait $mpirun
-	ok "SIG$signal to mpirun leaves no part of a database" wait_until partial_is_gone
+	interrupt $signal command "mpirun.$mine" -n 3 "$HPCPROF" -q --no-structs -o killed large
+	is "SIG$signal to mpirun leaves no part of a database" "$(ls -d killed* 2>/dev/null)" ""
 done
 
 # A build without MPI: the module is not where the program looks for it.

@@ -76,12 +76,7 @@ exec "$HPCPROF" -q --no-structs --to text,cctdb -o killed large
 END
 chmod +x named
 "$builddir/tests/gen/gen_scale" -r 300 -t 2 -l 1024 -p 30 -s 100 large
-srun --mpi=$plugin --kill-on-bad-exit=1 -n 3 ./named >out 2>err &
-srun=$!
-slurm_wait "a database" 120 sh -c 'ls -d killed.partial* >/dev/null 2>&1'
-kill -KILL "$(cat pid.1)"
-wait $srun
+interrupt KILL 1 srun --mpi=$plugin --kill-on-bad-exit=1 -n 3 ./named
 unlike "SIGKILL to a task ends the step: status" "$?" "^0\$"
-slurm_wait "its removal" 60 sh -c '! ls -d killed* >/dev/null 2>&1'
 is "... and leaves no part of a database" "$(ls -d killed* 2>/dev/null)" ""
 done_testing
