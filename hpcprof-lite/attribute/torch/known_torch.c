@@ -190,7 +190,6 @@ bool known_torch_wrapper(const char *file, const char *function)
 		{"/torch/_functorch/_aot_autograd/utils.py", NULL},
 		{"/torch/_inductor/output_code.py", "__call__"},
 		{"/torch/_inductor/utils.py", "run"},
-		{"/torch/autograd/function.py", "BackwardCFunction.apply"},
 		/* decorators of transformers */
 		{"/transformers/modeling_layers.py", "__call__"},
 		{"/transformers/utils/generic.py", "wrapper"},
