@@ -7,11 +7,13 @@
 . "$srcdir/tests/cli/offcpu/offcpu_lib.sh"
 
 # line: the records of the main thread on the time line: time in ms since the first, context, name.
+# It is the thread that lived longest. Its process is not the first if its children's ids are lower.
 line() {
 	awk -F'\t' '
 		$1 == "function" { name[$2] = $NF }
 		$1 == "context" { of[$2] = name[$8] }
-		$1 == "sample" && $2 == 0 {
+		$1 == "profile" && $7 - $6 > longest { longest = $7 - $6; main = $2 }
+		$1 == "sample" && $2 == main {
 			if (!first) first = $3
 			print ($3 - first) / 1e6, $4, of[$4]
 		}' "$T/all.txt"
