@@ -20,7 +20,7 @@
 
 #define MSR_MAGIC "HPCRUNL"           /* 8 bytes with the terminating NUL */
 #define MSR_VERSION_MAJOR 1           /* a reader refuses any other major version, and names it */
-#define MSR_VERSION_MINOR 5           /* counts additions that a reader may ignore */
+#define MSR_VERSION_MINOR 6           /* counts additions that a reader may ignore */
 #define MSR_HEADER_BYTES 4096u        /* the header page; extents start here */
 #define MSR_EXTENT_MAGIC 0x54584548u  /* "HEXT" */
 #define MSR_EXTENT_ALIGN 64u          /* extents start and end at multiples of this */
@@ -233,6 +233,7 @@ enum msr_kind {
 	MSR_MPI_CALL = 28,       /* calls of MPI, summed up */
 	MSR_MPI_COLLECTIVE = 29, /* single collective calls of MPI */
 	MSR_PHASE = 30,          /* struct msr_phase: phases that the program marked */
+	MSR_GPU_ENERGY = 31,     /* struct msr_gpu_energy: readings of meters of energy */
 	/* Extents of NVTX: see measurement_nvtx.h. */
 	MSR_NVTX_NAME = 34,      /* names of ranges, domains, categories and threads */
 	MSR_NVTX_RANGE = 35,     /* ranges and marks, summed up */
@@ -285,7 +286,8 @@ struct msr_info {
 enum msr_unit {
 	MSR_UNIT_COUNT = 0,
 	MSR_UNIT_NS = 1,
-	MSR_UNIT_BYTES = 2
+	MSR_UNIT_BYTES = 2,
+	MSR_UNIT_UJ = 3       /* microjoules */
 };
 
 struct msr_metric {

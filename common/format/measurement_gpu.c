@@ -26,6 +26,7 @@ static_assert(sizeof(struct msr_gpu_graph_node) == 32, "layout");
 static_assert(sizeof(struct msr_gpu_pc) == 32, "layout");
 static_assert(sizeof(struct msr_gpu_pc_range) == 72, "layout");
 static_assert(sizeof(struct msr_gpu_value) == 24, "layout");
+static_assert(sizeof(struct msr_gpu_energy) == 40, "layout");
 static_assert(sizeof(struct msr_gpu_tally) == 1104, "layout");
 static_assert(MSR_N_GPU_KINDS <= 16 && MSR_N_GPU_LOSSES <= MSR_GPU_LOSS_ROOM,
 	      "kinds fit a record, losses their table");

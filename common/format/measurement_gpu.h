@@ -415,6 +415,23 @@ struct msr_gpu_value {
 };
 
 /*
+ * A meter of energy has changed. The meter is of a device or, if `device` is 0, of the host. Meters
+ * change in steps, so what was used up to the previous reading and what after it are known only to
+ * the change in between: it was in (unchanged_ns, time_ns].
+ */
+struct msr_gpu_energy {
+	uint64_t time_ns;         /* CLOCK_MONOTONIC of the reading that first had the value */
+	uint64_t unchanged_ns;    /* ... of the last reading that had the value before */
+	uint64_t energy_uj;       /* since a moment that is the same for all of this meter */
+	uint32_t meter;           /* id of MSR_GPU_DEF_COUNTER, in MSR_UNIT_UJ */
+	uint32_t device;          /* id; 0: of the host */
+	uint32_t reserved;        /* 0 */
+	uint32_t flags;           /* MSR_GPU_ENERGY_* */
+};
+/* Nothing is known of the time before: the first change, or measurement was off. */
+#define MSR_GPU_ENERGY_BEGINS 1u
+
+/*
  * The ledger of a back end, updated in place. A back end has one or more, so that threads that
  * launch at the same time use different ones; all words add up. The sum of launched == launch
  * records + aggregated + launch_losses without NO_PATH, which does not remove a launch.
@@ -446,7 +463,10 @@ struct msr_gpu_tally {
 	_Atomic uint64_t n_lost_contents;    /* code objects whose content could not be saved */
 	/* PC samples (the sum of their counts) that could not be written */
 	_Atomic uint64_t n_lost_pc;
-	/* Counter values, PC ranges, clock pairs and graph nodes that could not be written. */
+	/*
+	 * Counter values, readings of energy, PC ranges, clock pairs and graph nodes that could not
+	 * be written.
+	 */
 	_Atomic uint64_t n_lost_values;
 	/* of the extents for launches, ops and PC samples of launches */
 	_Atomic uint64_t record_bytes;

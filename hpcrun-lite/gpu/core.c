@@ -30,6 +30,7 @@ static void set_streams(void)
 	set_stream(&gpu_core.pcs, MSR_GPU_PC, sizeof(struct msr_gpu_pc), 1, NULL);
 	set_stream(&gpu_core.pc_ranges, MSR_GPU_PC_RANGE, sizeof(struct msr_gpu_pc_range), 1, NULL);
 	set_stream(&gpu_core.values, MSR_GPU_VALUE, sizeof(struct msr_gpu_value), 0, NULL);
+	set_stream(&gpu_core.energies, MSR_GPU_ENERGY, sizeof(struct msr_gpu_energy), 1, NULL);
 	set_stream(&gpu_core.graph_nodes, MSR_GPU_GRAPH_NODE, sizeof(struct msr_gpu_graph_node), 0,
 		   NULL);
 	for (struct gpu_backend *b = gpu_core.backend; b < gpu_core.backend + GPU_MAX_BACKENDS;
@@ -49,7 +50,8 @@ static bool each_stream(bool (*fn)(struct stream *))
 {
 	struct stream *const common[] = {
 		&gpu_core.definitions, &gpu_core.shapes, &gpu_core.clocks,     &gpu_core.pcs,
-		&gpu_core.pc_ranges,   &gpu_core.values, &gpu_core.graph_nodes};
+		&gpu_core.pc_ranges,   &gpu_core.values, &gpu_core.graph_nodes,
+		&gpu_core.energies};
 	bool all = true;
 	for (size_t i = 0; i < sizeof common / sizeof *common; i++)
 		all = fn(common[i]) && all;

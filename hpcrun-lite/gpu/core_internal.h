@@ -42,7 +42,7 @@ struct gpu_core {
 	_Atomic bool aggregating;
 	/* CLOCK_MONOTONIC: the file could not grow; do not ask for space before this time. */
 	_Atomic uint64_t full_until_ns;
-	_Atomic uint32_t sequence[MSR_GPU_GRAPH_NODE - MSR_GPU_DEFINITION + 1];
+	_Atomic uint32_t sequence[MSR_GPU_ENERGY - MSR_GPU_DEFINITION + 1];
 	_Atomic uint32_t noted;           /* NOTED_*: messages already given */
 	struct gpu_backend backend[GPU_MAX_BACKENDS];
 	trylock tally_lock;
@@ -52,7 +52,7 @@ struct gpu_core {
 	_Atomic uint32_t n_defined[MSR_GPU_DEF_COUNTER + 1];
 	_Atomic uint32_t n_shapes, n_clocks;
 	/* device_record.c */
-	struct stream clocks, pcs, pc_ranges, values, graph_nodes;
+	struct stream clocks, pcs, pc_ranges, values, graph_nodes, energies;
 	struct index pc_index; /* samples without a launch; locked by that stream's only writer */
 };
 extern struct gpu_core gpu_core;
@@ -169,5 +169,6 @@ void device_pc_samples(struct gpu_backend *b, const struct gpu_pc_sample *s, siz
 void device_pc_range(struct gpu_backend *b, const struct msr_gpu_pc_range *r);
 void device_graph_node(struct gpu_backend *b, const struct msr_gpu_graph_node *n);
 void device_value(struct gpu_backend *b, const struct msr_gpu_value *v);
+void device_energy(struct gpu_backend *b, const struct msr_gpu_energy *e);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What devices deliver besides operations: clock pairs, PC samples and their losses, counter
- * values, nodes of graphs. Test: tests/unit/gpu/test_gpu_core.c.
+ * values, energy, nodes of graphs. Test: tests/unit/gpu/test_gpu_core.c.
  *
  * Records are written as they arrive, except samples whose launch is unknown. These are summed up
  * in place, so that a run of any length has at most one record per instruction and reason. After
@@ -149,5 +149,11 @@ void device_graph_node(struct gpu_backend *b, const struct msr_gpu_graph_node *n
 void device_value(struct gpu_backend *b, const struct msr_gpu_value *v)
 {
 	if (!append(&gpu_core.values, v, sizeof *v))
+		gpu_count(&gpu_tally_of(b)->n_lost_values, 1);
+}
+
+void device_energy(struct gpu_backend *b, const struct msr_gpu_energy *e)
+{
+	if (!append(&gpu_core.energies, e, sizeof *e))
 		gpu_count(&gpu_tally_of(b)->n_lost_values, 1);
 }

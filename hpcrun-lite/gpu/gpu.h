@@ -33,7 +33,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GPU_HOST_VERSION 4u
+#define GPU_HOST_VERSION 5u
 #define GPU_HOST_SYMBOL "hpcrun_lite_gpu_host"
 
 /*
@@ -259,6 +259,8 @@ struct gpu_host {
 	void (*pc_range)(const struct gpu_host *h, const struct msr_gpu_pc_range *r);
 	void (*value)(const struct gpu_host *h, uint64_t id, uint32_t queue, uint32_t counter,
 		      uint64_t value);
+	/* A meter of energy has changed; its counter is in MSR_UNIT_UJ. */
+	void (*energy)(const struct gpu_host *h, const struct msr_gpu_energy *e);
 
 	/* ---- for recordings ---- */
 

@@ -265,6 +265,13 @@ static void host_value(const struct gpu_host *h, uint64_t id, uint32_t queue, ui
 							.queue = queue});
 }
 
+static void host_energy(const struct gpu_host *h, const struct msr_gpu_energy *e)
+{
+	struct gpu_backend *b = live_backend(h);
+	if (b)
+		device_energy(b, e);
+}
+
 /* ---- for recordings ---- */
 
 static void host_about(const struct gpu_host *h, struct gpu_about *a)
@@ -311,6 +318,7 @@ static void host_on_switch(const struct gpu_host *h, void (*fn)(bool on))
 		.pc_sample = host_pc_sample, .pc_range = host_pc_range, .value = host_value,     \
 		.about = host_about, .last_place = host_last_place, .is_off = host_is_off,       \
 		.on_switch = host_on_switch, .sample_by_timer = host_sample_by_timer,            \
+		.energy = host_energy,                                                           \
 	}
 
 /* Equal tables: which one a back end holds is its number. */

@@ -14,8 +14,8 @@ import sys
 
 # CLOCK has no writer. tests/golden/prof has the next two, which only long or rare runs write.
 UNUSED = {"FREE", "CLOCK", "GPU_AGGREGATE", "GPU_VALUE"}
-# TORCH_MODULE came to format 1.5 after this measurement was made.
-UNUSED_BY = {"0.1.0": {"TORCH_MODULE"}}
+# TORCH_MODULE came to format 1.5 after this measurement was made, GPU_ENERGY with format 1.6.
+UNUSED_BY = {"0.1.0": {"TORCH_MODULE", "GPU_ENERGY"}}
 
 
 def fact(*words):
