@@ -23,6 +23,12 @@ tests_unit_cupti_test_cupti_switch_SOURCES = tests/unit/cupti/test_cupti_switch.
 	$(cupti_sources)
 tests_unit_cupti_test_cupti_switch_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
 tests_unit_cupti_test_cupti_switch_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
+check_PROGRAMS += tests/unit/cupti/test_energy
+TESTS += tests/unit/cupti/test_energy
+tests_unit_cupti_test_energy_SOURCES = tests/unit/cupti/test_energy.c \
+	hpcrun-lite/gpu/cupti/energy/nv_meter.c hpcrun-lite/gpu/cupti/energy/nv_meter.h \
+	hpcrun-lite/gpu/cupti/energy/nv_rapl.c hpcrun-lite/gpu/cupti/energy/nv_rapl.h
+tests_unit_cupti_test_energy_LDADD = libhlsafe.la $(CMOCKA_LIBS)
 fake_cupti_pc = tests/unit/cupti/fake_cupti_pc.c tests/unit/cupti/fake_cupti_pc.h
 check_PROGRAMS += tests/unit/cupti/test_cupti_pc tests/unit/cupti/test_cupti_pc_gate
 TESTS += tests/unit/cupti/test_cupti_pc tests/unit/cupti/test_cupti_pc_gate
@@ -60,7 +66,7 @@ tests_gpu_cuda_stop_LDADD = libhpctoolkit.la -ldl -lpthread
 check_LTLIBRARIES += tests/gpu/fake/fake_cuda.la
 tests_gpu_fake_fake_cuda_la_SOURCES = tests/gpu/fake/fake_cuda.c tests/gpu/fake/fake_cuda.h \
 	tests/gpu/fake/fake_cupti.c tests/gpu/fake/fake_device.c tests/gpu/fake/fake_memory.c \
-	tests/gpu/fake/fake_pc.c
+	tests/gpu/fake/fake_nvml.c tests/gpu/fake/fake_pc.c
 tests_gpu_fake_fake_cuda_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
 tests_gpu_fake_fake_cuda_la_CFLAGS = $(HL_CFLAGS)
 tests_gpu_fake_fake_cuda_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
@@ -69,7 +75,8 @@ endif
 EXTRA_DIST += tests/gpu/cuda_stop.c tests/gpu/cuda_calls.c tests/gpu/cuda_several.c \
 	tests/gpu/cuda_work.c tests/gpu/cuda_work.h tests/gpu/fake/fake_cuda.c \
 	tests/gpu/fake/fake_cuda.h tests/gpu/fake/fake_cupti.c tests/gpu/fake/fake.sh \
-	tests/gpu/fake/fake_device.c tests/gpu/fake/fake_memory.c tests/gpu/fake/fake_pc.c \
+	tests/gpu/fake/fake_device.c tests/gpu/fake/fake_memory.c tests/gpu/fake/fake_nvml.c \
+	tests/gpu/fake/fake_pc.c \
 	tests/gpu/trace.sh tests/gpu/truth.sh tests/gpu/ways.sh
 
 cupti_tests = tests/cli/gpu/cupti_trace.sh tests/cli/gpu/cupti_pc.sh \

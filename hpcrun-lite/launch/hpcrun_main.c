@@ -194,6 +194,7 @@ static const struct option_spec specs[] = {
 	 "gpu=opencl, gpu=nvidia: every operation of OpenCL devices, of NVIDIA GPUs\n"
 	 "gpu=nvidia,pc[@EXP][,mode=continuous|serialized|bursts[@N]][,notimes]: also samples\n"
 	 "of instructions with stall reasons, every 2^EXP cycles (5 to 31; default by device)\n"
+	 "gpu=nvidia,energy: also joules of kernels\n"
 	 "default: " EVENT_DEFAULT,
 	 set_event},
 	{'a', "attribution", "HOW",

@@ -10,6 +10,8 @@
  *     storm N [T]  N empty kernels in each of T threads; prints the time of a launch
  *     contexts     five contexts, one after the other, each destroyed with work in it
  *     busy N       N kernels of 20 us, one behind the other; prints the time of all
+ *     energy       0.5 s idle, a kernel of 0.6 s from one function, 0.5 s idle, one of 0.6 s from
+ *         another, and then 2000 of 100 us from both in turn
  *     fault        a kernel that writes to address 0, with others before and behind it
  *     unfinished   leaves while a kernel runs for 0.3 s
  *     endless      leaves while a kernel runs for 8 s: longer than anyone may wait
@@ -309,6 +311,35 @@ static void busy(long n)
 	printf("elapsed-ns %llu\n", (unsigned long long)(cuda_now_ns() - begin));
 }
 
+/* ---- energy ---- */
+
+/* They differ, so that the compiler does not make one of them. */
+__attribute__((noinline)) static void spin_here(uint64_t ns)
+{
+	cuda_launch_spin(NULL, ns);
+	__asm__ volatile("# here");
+}
+
+__attribute__((noinline)) static void spin_there(uint64_t ns)
+{
+	cuda_launch_spin(NULL, ns);
+	__asm__ volatile("# there");
+}
+
+static void energy(void)
+{
+	usleep(500000);
+	spin_here(600000000);
+	sync_device();
+	usleep(500000);
+	spin_there(600000000);
+	for (int i = 0; i < 1000; i++) {
+		spin_here(100000);
+		spin_there(100000);
+	}
+	sync_device();
+}
+
 /* ---- faults, contexts, ends ---- */
 
 static void fault(void)
@@ -496,6 +527,8 @@ int main(int argc, char **argv)
 		storm(n, n_threads < 1 || n_threads > MAX_THREADS ? 1 : n_threads);
 	else if (!strcmp(way, "busy"))
 		busy(n);
+	else if (!strcmp(way, "energy"))
+		energy();
 	else if (!strcmp(way, "fault"))
 		fault();
 	else if (!strcmp(way, "contexts"))

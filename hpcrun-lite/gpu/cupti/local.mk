@@ -19,6 +19,7 @@ cupti_sources = \
 # The recorder.
 tape_sources = common/format/recording.h
 
+include $(top_srcdir)/hpcrun-lite/gpu/cupti/energy/local.mk
 include $(top_srcdir)/hpcrun-lite/gpu/cupti/trace/local.mk
 include $(top_srcdir)/hpcrun-lite/gpu/cupti/pc/local.mk
 include $(top_srcdir)/hpcrun-lite/gpu/cupti/tape/local.mk

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The back end for NVIDIA GPUs; what all its parts share. trace/nv_trace.h declares the tracing of
- * calls and records, pc/nv_pc.h PC sampling, tape/nv_tape.h the recorder.
+ * calls and records, pc/nv_pc.h PC sampling, energy/nv_energy.h the meters of energy,
+ * tape/nv_tape.h the recorder.
  *
  * The CUDA driver loads the module (CUDA_INJECTION64_PATH) and calls InitializeInjection inside
  * cuInit. From then on CUPTI calls us at each driver API call that we subscribed to, in the
@@ -140,6 +141,7 @@ struct nv_state {
 	/* nv_device.c */
 	pthread_mutex_t define_lock;
 	uint32_t device[NV_MAX_DEVICES];     /* the host's id; 0: not defined; under define_lock */
+	CUuuid uuid[NV_MAX_DEVICES];         /* of a device that is defined; under define_lock */
 	struct nv_map contexts, queues;
 	/*
 	 * nv_code.c. Below, "code object" means the first one with this content, on any device.
@@ -175,6 +177,8 @@ void nv_context_made(CUcontext handle);
 uint32_t nv_device(uint32_t ordinal);
 /* The host's id of a context by CUPTI's number; defines it when it is new. 0: none. */
 uint32_t nv_context(uint32_t device, uint32_t context);
+/* Gets a device if it is defined: the host's id, and its UUID. 0: it is not. */
+uint32_t nv_device_known(uint32_t ordinal, CUuuid *uuid);
 /* An attribute of a device; 0: unknown. */
 uint32_t nv_device_attribute(CUdevice device, CUdevice_attribute what);
 

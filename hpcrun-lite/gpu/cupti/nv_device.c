@@ -79,6 +79,7 @@ static uint32_t define_device(CUdevice d, uint32_t ordinal)
 	pthread_mutex_lock(&nv.define_lock);
 	if (!nv.device[ordinal])
 		nv.device[ordinal] = nv.host->device(nv.host, &g);
+	nv.uuid[ordinal] = uuid;
 	uint32_t id = nv.device[ordinal];
 	pthread_mutex_unlock(&nv.define_lock);
 	return id;
@@ -93,6 +94,15 @@ uint32_t nv_device(uint32_t ordinal)
 	pthread_mutex_unlock(&nv.define_lock);
 	/* in CUDA a device is identified by its number */
 	return id ? id : define_device((CUdevice)ordinal, ordinal);
+}
+
+uint32_t nv_device_known(uint32_t ordinal, CUuuid *uuid)
+{
+	pthread_mutex_lock(&nv.define_lock);
+	uint32_t id = nv.device[ordinal];
+	*uuid = nv.uuid[ordinal];
+	pthread_mutex_unlock(&nv.define_lock);
+	return id;
 }
 
 uint32_t nv_context(uint32_t device, uint32_t context)

@@ -8,6 +8,7 @@
  * are enabled before PC sampling, which would refuse them.
  */
 #include "common/safe/clock.h"
+#include "hpcrun-lite/gpu/cupti/energy/nv_energy.h"
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc.h"
 #include "hpcrun-lite/gpu/cupti/tape/nv_tape.h"
 #include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
@@ -128,8 +129,10 @@ static bool start(void)
 			"; only the CPU is measured", "");
 		good = false;
 	}
-	if (good && enable_calls())
+	if (good && enable_calls()) {
+		nv_energy_start();
 		return true;
+	}
 	leave();
 	return false;
 }

@@ -96,6 +96,8 @@ static bool read_word(struct reading *r, struct word w)
 		r->o.no_times = true;
 	else if (is(w, "latency"))
 		r->o.latency = true;
+	else if (is(w, "energy"))
+		r->o.energy = true;
 	else if (take(&w, "mode="))
 		return read_mode(r, w);
 	else if (is(w, "pc"))

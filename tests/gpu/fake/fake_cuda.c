@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A driver and a CUPTI that do not exist, in one library that is found under both names: enough of
- * each for the workloads of this directory to run, and to be measured, where there is no GPU. This
- * file is the driver, fake_cupti.c the CUPTI. Kernels take the time that they are asked for (spin)
- * or 2 us, copies 1 ns for 10 bytes; streams are in order; nothing is computed. What it does like
- * NVIDIA's, as seen on an H200: nothing is recorded for 0 bytes or refused launches; captured
- * launches make nodes; the driver asks getenv for CUDA_INJECTION64_PATH inside of cuInit.
+ * A driver, a CUPTI and an NVML that do not exist, in one library that is found under all three
+ * names: enough of each for the workloads of this directory to run, and to be measured, where there
+ * is no GPU. This file is the driver, fake_cupti.c the CUPTI, fake_nvml.c the NVML. Kernels take
+ * the time that they are asked for (spin) or 2 us, copies 1 ns for 10 bytes; streams are in order;
+ * nothing is computed. What it does like NVIDIA's, as seen on an H200: nothing is recorded for 0
+ * bytes or refused launches; captured launches make nodes; the driver asks getenv for
+ * CUDA_INJECTION64_PATH inside of cuInit.
  */
 #include "hpcrun-lite/gpu/cupti/nv_headers.h"
 #include "tests/gpu/fake/fake_cuda.h"
@@ -51,6 +52,7 @@ struct CUstream_st {
 static struct CUstream_st streams[MAX_STREAMS] = {
 	{.id = 7}, {.id = 7, .device = 1}, {.id = 7, .device = 2}, {.id = 7, .device = 3}};
 static unsigned n_streams = FAKE_MOST_DEVICES;
+static uint64_t asked_ns[FAKE_MOST_DEVICES]; /* the times of all operations */
 static bool is_broken; /* a kernel made a fault: nothing more is done, or recorded */
 
 uint64_t fake_busy_until_ns(uint32_t device)
@@ -64,6 +66,15 @@ uint64_t fake_busy_until_ns(uint32_t device)
 	return until;
 }
 
+uint64_t fake_busy_ns(uint32_t device, uint64_t now)
+{
+	uint64_t until = fake_busy_until_ns(device);
+	pthread_mutex_lock(&fake_lock);
+	uint64_t asked = asked_ns[device];
+	pthread_mutex_unlock(&fake_lock);
+	return until > now ? asked - (until - now < asked ? until - now : asked) : asked;
+}
+
 static struct CUstream_st *stream_of(CUstream s) { return s ? s : &streams[fake_current()]; }
 
 /* When an operation begins and ends on its stream. */
@@ -71,6 +82,7 @@ static uint64_t begin_on(struct CUstream_st *s, uint64_t ns, uint64_t *end)
 {
 	uint64_t now = fake_now_ns() + 500, begin = s->free_ns > now ? s->free_ns : now;
 	*end = s->free_ns = begin + ns;
+	asked_ns[s->device] += ns;
 	return begin;
 }
 

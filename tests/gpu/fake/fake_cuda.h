@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The driver and the CUPTI that do not exist: what their parts fake_cuda.c, fake_cupti.c,
- * fake_device.c, fake_memory.c and fake_pc.c need of each other. */
+ * fake_device.c, fake_memory.c, fake_nvml.c and fake_pc.c need of each other. */
 #ifndef TESTS_GPU_FAKE_CUDA_H
 #define TESTS_GPU_FAKE_CUDA_H
 
@@ -51,6 +51,8 @@ void fake_resource(CUpti_CallbackId id, void *descriptor);
 
 /* when all its streams have done what they were asked for */
 uint64_t fake_busy_until_ns(uint32_t device);
+/* How long its streams have worked until now, if they did one after the other. */
+uint64_t fake_busy_ns(uint32_t device, uint64_t now);
 /* Inside of a call. waits: until it is done. */
 CUresult fake_copy(CUstream stream, unsigned kind, uint64_t bytes, uint32_t id, bool waits);
 CUresult fake_peer_copy(CUstream stream, CUcontext to, CUcontext from, uint64_t bytes, uint32_t id);

@@ -6,6 +6,7 @@
  * call CUPTI in a forked child, where CUPTI hangs, or after exit() has begun to shut CUPTI down.
  * Test: tests/unit/cupti/test_cupti.c.
  */
+#include "hpcrun-lite/gpu/cupti/energy/nv_energy.h"
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc.h"
 #include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
 
@@ -91,6 +92,7 @@ static void finish(uint64_t may_wait_ns, bool is_exit)
 		return;
 	}
 	flush_until(until_ns);
+	nv_energy_end(until_ns);
 	atomic_store_explicit(&nv_trace.rests_until_ns, nv.lib.now_ns() + REST_NS,
 			      memory_order_release);
 	if (is_exit)
