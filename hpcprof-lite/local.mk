@@ -42,6 +42,7 @@ include $(top_srcdir)/hpcprof-lite/attribute/shared/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/torch/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/totals/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/gpu/local.mk
+include $(top_srcdir)/hpcprof-lite/attribute/gpu/energy/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/gpu/idle/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/gpu/samples/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/mpi/local.mk
@@ -63,10 +64,12 @@ include $(top_srcdir)/hpcprof-lite/sink/perfetto/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/pprof/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/sqlite/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/text/local.mk
+include $(top_srcdir)/hpcprof-lite/sink/text/energy/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/text/mpi/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/text/nccl/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/text/nvtx/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/text/parallel/local.mk
 include $(top_srcdir)/hpcprof-lite/view/local.mk
+include $(top_srcdir)/hpcprof-lite/view/energy/local.mk
 include $(top_srcdir)/hpcprof-lite/view/mpi/local.mk
 include $(top_srcdir)/hpcprof-lite/view/parallel/local.mk

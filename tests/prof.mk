@@ -65,7 +65,7 @@ prof_unit_tests = \
 	tests/unit/prof_gpu/test_gpu_occupancy \
 	tests/unit/prof_gpu/test_gpu_ranges \
 	tests/unit/prof_gpu/test_gpu_samples \
-	tests/unit/prof_gpu/test_gpu_idle \
+	tests/unit/prof_gpu/test_gpu_energy tests/unit/prof_gpu/test_gpu_idle \
 	tests/unit/prof_gpu/test_gpu_time \
 	tests/unit/prof_gpu/test_load_gpu \
 	tests/unit/common/test_space \
@@ -156,6 +156,8 @@ tests_unit_prof_gpu_test_gpu_ranges_SOURCES = tests/unit/prof_gpu/test_gpu_range
 tests_unit_prof_gpu_test_gpu_ranges_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_gpu_test_gpu_samples_SOURCES = tests/unit/prof_gpu/test_gpu_samples.c tests/unit/prof_gpu/gpu_fixture.h tests/unit/prof_gpu/gpu_samples_fixture.h
 tests_unit_prof_gpu_test_gpu_samples_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_prof_gpu_test_gpu_energy_SOURCES = tests/unit/prof_gpu/test_gpu_energy.c
+tests_unit_prof_gpu_test_gpu_energy_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_gpu_test_gpu_idle_SOURCES = tests/unit/prof_gpu/test_gpu_idle.c
 tests_unit_prof_gpu_test_gpu_idle_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_gpu_test_gpu_time_SOURCES = tests/unit/prof_gpu/test_gpu_time.c

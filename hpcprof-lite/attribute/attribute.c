@@ -14,6 +14,7 @@
 #include "hpcprof-lite/attribute/activity/wait_objects.h"
 #include "hpcprof-lite/attribute/describe.h"
 #include "hpcprof-lite/attribute/expand.h"
+#include "hpcprof-lite/attribute/gpu/energy/gpu_energy.h"
 #include "hpcprof-lite/attribute/gpu/gpu_attribute.h"
 #include "hpcprof-lite/attribute/gpu/idle/gpu_idle.h"
 #include "hpcprof-lite/attribute/jit_names.h"
@@ -63,7 +64,8 @@ struct pipeline {
 	struct expand expand;
 	struct gpu_part gpu;
 	struct mpi_part mpi;
-	VEC(struct sum_extra) blames; /* by profile, which is their `thread` */
+	/* by profile, which is their `thread`: blames, and energy of operations */
+	VEC(struct sum_extra) blames, energies;
 	atomic_size_t n_done;
 	atomic_bool failed;
 };
@@ -525,12 +527,49 @@ static bool find_idle(struct pipeline *p)
 	return ok;
 }
 
-static void list_blames(const struct pipeline *p, uint32_t profile, struct sum_source *s)
+/* ---- energy ---- */
+
+static bool add_energy(struct pipeline *p, const struct gpu_energy_share *e, uint32_t metric,
+		       uint64_t uj)
 {
-	size_t first = sorted_below(p->blames.at, p->blames.n, thread, profile),
-	       end = sorted_up_to(p->blames.at, p->blames.n, thread, profile);
-	s->extras[SUM_BLAMES] = p->blames.at ? p->blames.at + first : NULL;
-	s->n_extras[SUM_BLAMES] = end - first;
+	struct sum_extra *x = uj ? vec_push(&p->energies) : NULL;
+	if (x)
+		*x = (struct sum_extra){e->profile, e->context, metric, e->n, uj};
+	return x || !uj;
+}
+
+static bool keep_energy(struct pipeline *p, const struct gpu_energy *energy)
+{
+	uint32_t metric_of[GPU_ENERGY_METRICS];
+	struct model_meter *meters = p->m->private_->meters;
+	bool ok = gpu_energy_add_metrics(p->m, energy, metric_of);
+	for (uint32_t i = 0; i < p->m->n_meters; i++)
+		meters[i].sum = energy->sums[i];
+	for (size_t i = 0; ok && i < energy->shares.n; i++) {
+		const struct gpu_energy_share *e = &energy->shares.at[i];
+		ok = add_energy(p, e, metric_of[GPU_ENERGY_OPERATIONS], e->uj) &&
+		     add_energy(p, e, metric_of[GPU_ENERGY_SHARED], e->shared_uj);
+	}
+	return ok;
+}
+
+static bool find_energy(struct pipeline *p)
+{
+	struct gpu_energy energy;
+	if (!p->m->n_meters)
+		return true;
+	bool ok = gpu_energy_find(p->m, 0, UINT64_MAX, &energy) && keep_energy(p, &energy);
+	gpu_energy_free(&energy);
+	return ok;
+}
+
+static void list_extras(const struct sum_extra *at, size_t n, uint32_t profile,
+			enum sum_list list, struct sum_source *s)
+{
+	size_t first = sorted_below(at, n, thread, profile),
+	       end = sorted_up_to(at, n, thread, profile);
+	s->extras[list] = at ? at + first : NULL;
+	s->n_extras[list] = end - first;
 }
 
 /* Files of processes that still run may have changed between two who read them. */
@@ -572,7 +611,8 @@ static bool sum_all(struct pipeline *p)
 				gpu_extras_of(&p->gpu, w->file, w->thread, &s->n_extras[SUM_GPU]);
 			s->extras[SUM_MPI] =
 				mpi_extras_of(&p->mpi, w->profile, &s->n_extras[SUM_MPI]);
-			list_blames(p, w->profile, s);
+			list_extras(p->blames.at, p->blames.n, w->profile, SUM_BLAMES, s);
+			list_extras(p->energies.at, p->energies.n, w->profile, SUM_ENERGY, s);
 		}
 		describe_divisors(p->m, divisors);
 		ok = sum_sources(p, sources, divisors);
@@ -606,6 +646,7 @@ static void free_pipeline(struct pipeline *p)
 	gpu_free(&p->gpu);
 	mpi_part_free(&p->mpi);
 	vec_free(&p->blames);
+	vec_free(&p->energies);
 	expand_free(&p->expand);
 }
 
@@ -645,7 +686,8 @@ enum status attribute_run(struct load_job *job, const struct attribute_options *
 		  gpu_add_modules(&p.gpu, &p.modules, m) && nvtx_attribute(own, &p.gpu, m) &&
 		  make_contexts(&p) && make_profiles(&p) &&
 		  phases_attribute(m, own, final_context, &p) && attribute_nvtx_events(&p) &&
-		  attribute_mpi(&p) && find_idle(&p) && nccl_attribute(m) && sum_all(&p);
+		  attribute_mpi(&p) && find_idle(&p) && find_energy(&p) && nccl_attribute(m) &&
+		  sum_all(&p);
 	ok = ok && describe_whole(m);
 	free_pipeline(&p);
 	if (!ok) {

@@ -144,7 +144,7 @@ void describe_is_time(const struct model *m, const struct load_file *f,
 void describe_divisors(const struct model *m, double *divisors)
 {
 	for (uint32_t i = 0; i < m->n_metrics; i++)
-		divisors[i] = strcmp(m->metrics[i].unit, "sec") == 0 ? 1e9 : 1;
+		divisors[i] = model_unit_scale(m->metrics[i].unit);
 }
 
 /* ---- processes and threads ---- */

@@ -19,13 +19,13 @@ struct sum_extra {
 	uint64_t n_samples, sum;
 };
 
-enum sum_list { SUM_GPU, SUM_MPI, SUM_BLAMES, SUM_N_LISTS };
+enum sum_list { SUM_GPU, SUM_MPI, SUM_BLAMES, SUM_ENERGY, SUM_N_LISTS };
 
 /* The cells of a profile. context_of and metric_of come from its time line. */
 struct sum_source {
 	struct load_file *file;
 	const struct load_thread *thread; /* NULL: the profile has no values */
-	/* n_extras[i] values each, all of this thread, in any order: of GPUs, of MPI, blames */
+	/* n_extras[i] values each, all of this thread, in any order; see enum sum_list */
 	const struct sum_extra *extras[SUM_N_LISTS];
 	size_t n_extras[SUM_N_LISTS];
 };

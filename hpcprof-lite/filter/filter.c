@@ -80,6 +80,7 @@ static void end(struct filter_part *p)
 	map_free(&p->op_index);
 	vec_free(&p->ops);
 	gpu_idle_free(&p->idle);
+	gpu_energy_free(&p->energy);
 	model_free(p->to);
 }
 

@@ -9,6 +9,7 @@
 
 #include "common/base/map.h"
 #include "common/base/vec.h"
+#include "hpcprof-lite/attribute/gpu/energy/gpu_energy.h"
 #include "hpcprof-lite/attribute/gpu/idle/gpu_idle.h"
 #include "hpcprof-lite/attribute/sum.h"
 #include "hpcprof-lite/filter/filter.h"
@@ -57,7 +58,8 @@ struct filter_part {
 	_Atomic uint64_t *sums, *untimed;
 	double *divisors;
 	struct gpu_idle idle;       /* of the range of time, found anew in the whole run */
-	bool has_idle;
+	struct gpu_energy energy;   /* the same */
+	bool has_idle, has_energy;
 	atomic_bool failed;
 };
 

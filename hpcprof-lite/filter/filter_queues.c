@@ -78,6 +78,30 @@ static bool make_idle(struct filter_part *p)
 	return true;
 }
 
+/* As is idle time: a meter is of a device, whoever uses it. Those of hosts stay. */
+static bool make_meters(struct filter_part *p)
+{
+	const struct model *m = p->from;
+	struct model_meter *to = calloc((size_t)m->n_meters + 1, sizeof *to);
+	if (!model_own(p->to, to))
+		return false;
+	p->to->meters = p->to->private_->meters = to;
+	for (uint32_t i = 0; i < m->n_meters; i++) {
+		struct model_meter meter = m->meters[i];
+		uint32_t process = p->process_to[meter.process];
+		if (meter.device != MODEL_NONE ? p->device_to[meter.device] == MODEL_NONE
+					       : process == MODEL_NONE)
+			continue;
+		if (meter.device != MODEL_NONE)
+			meter.device = p->device_to[meter.device];
+		meter.process = process != MODEL_NONE ? process : 0;
+		if (p->has_time)
+			meter.sum = p->has_energy ? p->energy.sums[i] : (struct model_energy){0};
+		to[p->to->n_meters++] = meter;
+	}
+	return true;
+}
+
 static bool make_contexts(struct filter_part *p)
 {
 	const struct model *m = p->from;
@@ -238,7 +262,7 @@ bool filter_make_queues(struct filter_part *p)
 		return false;
 	choose_devices(p, first_process);
 	bool ok = make_devices(p, first_process) && make_idle(p) &&
-		  make_contexts(p) && make_queues(p);
+		  make_meters(p) && make_contexts(p) && make_queues(p);
 	free(first_process);
 	return ok;
 }

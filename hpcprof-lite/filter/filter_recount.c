@@ -200,6 +200,11 @@ static bool is_blame(const struct model_metric *m)
 	return m->role == MODEL_ROLE_GPU_IDLE_CAUSE || m->role == MODEL_ROLE_CPU_IDLE_CAUSE;
 }
 
+static bool is_energy(const struct model_metric *m)
+{
+	return m->kind == MODEL_METRIC_GPU_ENERGY;
+}
+
 static bool is_of_pc_samples(const struct model_metric *m)
 {
 	return m->kind == MODEL_METRIC_GPU_SAMPLES || strncmp(m->name, "GSAMP:", 6) == 0;
@@ -236,7 +241,7 @@ static const struct filter_share *find_share(const struct recount *r, const stru
 	const struct model *m = r->p->from;
 	const struct model_metric *metric = &m->metrics[v->metric];
 	const struct filter_share *s = NULL;
-	if (is_of_pc_samples(metric) || is_blame(metric))
+	if (is_of_pc_samples(metric) || is_blame(metric) || is_energy(metric))
 		return NULL;
 	if (metric->kind == MODEL_METRIC_GUESSED) /* the same samples as its parent */
 		v = model_find_value(m, r->profile, v->context, metric->parent);
@@ -285,12 +290,13 @@ static void recount_activity(const struct recount *r, const struct model_value *
 static bool recount_value(const struct recount *r, const struct model_value *v)
 {
 	struct filter_part *p = r->p;
-	if (p->has_idle && is_blame(&p->from->metrics[v->metric]))
+	const struct model_metric *metric = &p->from->metrics[v->metric];
+	if ((p->has_idle && is_blame(metric)) || (p->has_energy && is_energy(metric)))
 		return true; /* found anew */
 	struct sum_extra x = {.context = v->context,
 			      .metric = v->metric,
 			      .sum = to_integer(v->at[MODEL_POINT] * p->divisors[v->metric])};
-	bool is_activity = p->from->metrics[v->metric].kind == MODEL_METRIC_ACTIVITY;
+	bool is_activity = metric->kind == MODEL_METRIC_ACTIVITY;
 	const struct filter_share *s = is_activity ? NULL : find_share(r, v, &x.n_samples);
 	/* relaxed: plain sums, read after the threads were joined */
 	atomic_fetch_add_explicit(&p->sums[v->metric], x.sum, memory_order_relaxed);
@@ -375,6 +381,43 @@ static bool recount_blame(struct filter_part *p)
 	return true;
 }
 
+/* ---- energy of GPUs ---- */
+
+static bool recount_share(struct filter_part *p, const struct gpu_energy_share *e,
+			  enum model_metric_role role, uint64_t uj)
+{
+	uint32_t metric = find_role(p->from, role);
+	if (!uj || metric == MODEL_NONE)
+		return true;
+	struct sum_extra *x = vec_push(&p->profiles[e->profile].values);
+	if (x)
+		*x = (struct sum_extra){.context = e->context,
+					.metric = metric,
+					.n_samples = e->n,
+					.sum = uj};
+	use(p, e->context);
+	return x != NULL;
+}
+
+/* The energy in a range of time, from the meters and time lines of the whole run. */
+static bool recount_energy(struct filter_part *p)
+{
+	if (!p->has_time || p->from->part || !p->from->n_meters)
+		return true;
+	if (!gpu_energy_find(p->from, p->from_ns, p->until_ns, &p->energy))
+		return false;
+	p->has_energy = true;
+	for (size_t i = 0; i < p->energy.shares.n; i++) {
+		const struct gpu_energy_share *e = &p->energy.shares.at[i];
+		if (p->profile_to[e->profile] == MODEL_NONE || !filter_has_context(p, e->context))
+			continue;
+		if (!recount_share(p, e, MODEL_ROLE_ENERGY, e->uj) ||
+		    !recount_share(p, e, MODEL_ROLE_ENERGY_SHARED, e->shared_uj))
+			return false;
+	}
+	return true;
+}
+
 static bool make_room(struct filter_part *p)
 {
 	p->first_value = calloc(p->n_workers, sizeof *p->first_value);
@@ -387,7 +430,7 @@ static bool make_room(struct filter_part *p)
 
 bool filter_recount(struct filter_part *p)
 {
-	if (!make_room(p) || !recount_blame(p))
+	if (!make_room(p) || !recount_blame(p) || !recount_energy(p))
 		return false;
 	for (uint32_t q = 0; q < p->from->n_gpu_queues; q++)
 		if (!count_ops(p, q))

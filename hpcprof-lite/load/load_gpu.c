@@ -192,7 +192,7 @@ static enum status read_tally(struct load_file *f, const struct msr_view *v)
 
 bool load_gpu_is_kind(unsigned kind)
 {
-	return kind >= MSR_GPU_DEFINITION && kind <= MSR_GPU_GRAPH_NODE;
+	return (kind >= MSR_GPU_DEFINITION && kind <= MSR_GPU_GRAPH_NODE) || kind == MSR_GPU_ENERGY;
 }
 
 static uint32_t least_bytes(unsigned kind)
@@ -207,6 +207,7 @@ static uint32_t least_bytes(unsigned kind)
 		[MSR_GPU_PC_RANGE] = sizeof(struct msr_gpu_pc_range),
 		[MSR_GPU_VALUE] = sizeof(struct msr_gpu_value),
 		[MSR_GPU_GRAPH_NODE] = sizeof(struct msr_gpu_graph_node),
+		[MSR_GPU_ENERGY] = sizeof(struct msr_gpu_energy),
 	};
 	return bytes[kind];
 }
@@ -226,6 +227,7 @@ static enum status read_part(struct load_file *f, unsigned kind, const struct lo
 				   : kind == MSR_GPU_GRAPH_NODE ? vec_push(&g->graph_nodes)
 				   : kind == MSR_GPU_PC         ? vec_push(&g->pcs)
 				   : kind == MSR_GPU_PC_RANGE   ? vec_push(&g->ranges)
+				   : kind == MSR_GPU_ENERGY     ? vec_push(&g->energies)
 								: vec_push(&g->values);
 	if (!at)
 		return STATUS_NO_MEMORY;
@@ -296,6 +298,15 @@ static void sort_pairs(struct load_file *f)
 	f->gpu.pairs.n = kept;
 }
 
+bool load_gpu_energy_is_sound(const struct load_file *f, const struct msr_gpu_energy *e)
+{
+	const struct load_gpu_counter *meter = load_gpu_find(&f->gpu.counters, e->meter);
+	const struct load_gpu_device *device = load_gpu_find(&f->gpu.devices, e->device);
+	return meter && (device || !e->device) && e->energy_uj <= INT64_MAX &&
+	       e->unchanged_ns <= e->time_ns &&
+	       e->time_ns <= f->header.start_mono_ns + LOAD_LONGEST_NS;
+}
+
 static void count_damage(struct load_file *f)
 {
 	for (size_t k = 0; k < f->gpu.launches.n; k++) {
@@ -315,6 +326,13 @@ static void count_damage(struct load_file *f)
 				load_gpu_kind_is_sound(msr_gpu_op_kind(op)) ? 0 : p->stride;
 		}
 		load_release(f, p->n * p->stride);
+	}
+	for (size_t k = 0; k < f->gpu.energies.n; k++) {
+		const struct load_gpu_part *p = &f->gpu.energies.at[k];
+		for (uint64_t i = 0; i < p->n; i++) {
+			const struct msr_gpu_energy *e = load_gpu_at(p, i);
+			f->bytes_damaged += load_gpu_energy_is_sound(f, e) ? 0 : p->stride;
+		}
 	}
 }
 
@@ -346,6 +364,7 @@ void load_gpu_free(struct load_gpu *g)
 	vec_free(&g->pcs);
 	vec_free(&g->ranges);
 	vec_free(&g->values);
+	vec_free(&g->energies);
 	for (unsigned b = 0; b < LOAD_GPU_BACKENDS; b++)
 		free(g->tallies[b]);
 }

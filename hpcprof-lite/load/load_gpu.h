@@ -76,7 +76,7 @@ struct load_gpu {
 	VEC(struct msr_gpu_clock) pairs;
 	VEC(struct load_gpu_part) launches;    /* by thread, then sequence */
 	/* in the order of the file */
-	VEC(struct load_gpu_part) ops, aggregates, graph_nodes, pcs, ranges, values;
+	VEC(struct load_gpu_part) ops, aggregates, graph_nodes, pcs, ranges, values, energies;
 	/* copies with terminated text; NULL: none */
 	struct msr_gpu_tally *tallies[LOAD_GPU_BACKENDS];
 };
@@ -111,6 +111,9 @@ static inline bool load_gpu_kind_is_sound(unsigned kind)
 {
 	return kind > MSR_GPU_NO_KIND && kind < MSR_N_GPU_KINDS;
 }
+
+/* False: it was counted as damage. */
+bool load_gpu_energy_is_sound(const struct load_file *f, const struct msr_gpu_energy *e);
 
 /* True if the kind is a kind of GPU extent. */
 bool load_gpu_is_kind(unsigned extent_kind);

@@ -3,6 +3,7 @@ libhlprof_la_SOURCES += \
 	hpcprof-lite/model/model.c hpcprof-lite/model/model.h \
 	hpcprof-lite/model/model_activity.h \
 	hpcprof-lite/model/model_code.h \
+	hpcprof-lite/model/model_energy.h \
 	hpcprof-lite/model/model_gpu.h \
 	hpcprof-lite/model/model_metric.h \
 	hpcprof-lite/model/model_mpi.h \

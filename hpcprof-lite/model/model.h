@@ -9,8 +9,8 @@
  * model. Tests: tests/unit/prof/test_model.c.
  *
  * The parts of the model are in model_activity.h, model_code.h, model_metric.h, model_process.h,
- * model_gpu.h, model_omp.h, model_phase.h, model_mpi.h, model_nccl.h, model_nvtx.h and
- * model_share.h, which this file includes.
+ * model_gpu.h, model_energy.h, model_omp.h, model_phase.h, model_mpi.h, model_nccl.h, model_nvtx.h
+ * and model_share.h, which this file includes.
  *
  * Ids are dense indices into the arrays of struct model. Contexts are in depth-first preorder.
  * Siblings are sorted by kind, then name, file, line and address, so the order of the input does
@@ -24,6 +24,7 @@
 #include "common/format/measurement_gpu.h"
 #include "hpcprof-lite/model/model_activity.h"
 #include "hpcprof-lite/model/model_code.h"
+#include "hpcprof-lite/model/model_energy.h"
 #include "hpcprof-lite/model/model_gpu.h"
 #include "hpcprof-lite/model/model_metric.h"
 #include "hpcprof-lite/model/model_mpi.h"
@@ -73,6 +74,8 @@ struct model {
 	const struct model_gpu_occupancy *gpu_occupancies; /* by shape; NULL: none is known */
 	const struct model_gpu_idle *gpu_idle; /* by device; NULL: not known of any */
 	struct model_gpu_waits gpu_waits;
+	const struct model_meter *meters; /* by device, those of hosts last; then by name, host */
+	uint32_t n_meters;
 	/* by profile, waiting context, cause, metric; 0: no structure knows causes */
 	const struct model_gpu_blame *gpu_blames;
 	size_t n_gpu_blames;

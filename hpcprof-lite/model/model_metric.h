@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 enum model_metric_kind {
 	MODEL_METRIC_SAMPLED,   /* events sampled on CPUs; these have samples and time lines */
@@ -33,7 +34,8 @@ enum model_metric_kind {
 	MODEL_METRIC_ACTIVITY,
 	/* "MPI (sec)", "MPI:CALLS" and so on: sums over the calls of MPI, all of them measured */
 	MODEL_METRIC_MPI_TIME,
-	MODEL_METRIC_MPI_COUNT
+	MODEL_METRIC_MPI_COUNT,
+	MODEL_METRIC_GPU_ENERGY /* "GENERGY (J)": what GPUs used while operations ran */
 };
 
 /* What a GPU metric counts, so that a report finds the metric without its name. */
@@ -68,7 +70,9 @@ enum model_metric_role {
 	/* PC samples of waiting warps, at what they waited for: all, and by reason */
 	MODEL_ROLE_BLAMED,
 	MODEL_ROLE_BLAMED_FOR,
-	MODEL_ROLE_UNBLAMED        /* those with no known cause, where the warps waited */
+	MODEL_ROLE_UNBLAMED,       /* those with no known cause, where the warps waited */
+	MODEL_ROLE_ENERGY,
+	MODEL_ROLE_ENERGY_SHARED   /* of it, while operations of other contexts ran */
 };
 
 struct model_metric {
@@ -85,7 +89,7 @@ struct model_metric {
 	uint32_t divisor; /* GPU_MEAN: the metric that counts launches; others: MODEL_NONE */
 	const char *name;          /* HPCToolkit's name: "CPUTIME (sec)", "PAPI_TOT_CYC" */
 	const char *event;         /* as the user asked for it: "CPUTIME" */
-	const char *unit;          /* "sec", "count", "B" */
+	const char *unit;          /* "sec", "count", "B", MODEL_JOULES */
 	const char *description;
 	/* the smallest period of all processes, in the unit of the measurement (ns, count) */
 	uint64_t period;
@@ -104,6 +108,14 @@ struct model_metric {
 	 */
 	bool apportioned;
 };
+
+#define MODEL_JOULES "J"
+
+/* How many of the units of measurements, which are integers, make one of the metric's. */
+static inline double model_unit_scale(const char *unit)
+{
+	return strcmp(unit, "sec") == 0 ? 1e9 : strcmp(unit, MODEL_JOULES) == 0 ? 1e6 : 1;
+}
 
 /* The part of the tree that a value sums over. The names are HPCToolkit's. */
 enum model_scope {

@@ -104,6 +104,7 @@ struct model_private {
 	struct model_timeline *timelines; /* by profile */
 	_Atomic uint64_t lines_read;      /* bytes of short lines since pages were given back */
 	struct model_gpu_line *gpu_lines; /* by queue of the model */
+	struct model_meter *meters;
 	struct model_gpu_times *gpu_times; /* by process; NULL: no GPU data, or a part of a run */
 	VEC(struct space) spaces;         /* memory of time lines, freed with the model */
 	VEC(struct space) values; /* memory of values: model_values.h */

@@ -40,7 +40,8 @@ const char *words_metric(enum model_metric_kind k)
 {
 	static const char *const words[] = {"sampled",  "gpu-time",    "gpu-count",
 					    "gpu-mean", "gpu-samples", "guessed",
-					    "activity", "mpi-time",    "mpi-count"};
+					    "activity", "mpi-time",    "mpi-count",
+					    "gpu-energy"};
 	return WORD(words, k);
 }
 
@@ -53,6 +54,7 @@ const char *words_metric_role(enum model_metric_role r)
 		"expected",  "issued",   "stall",       "stall-idle",  "mpi-time",
 		"mpi-wait",  "mpi-calls", "mpi-sent",   "mpi-received",
 		"gpu-idle-cause", "cpu-idle-cause", "blamed", "blamed-for", "unblamed",
+		"energy",    "energy-shared",
 	};
 	return WORD(words, r);
 }

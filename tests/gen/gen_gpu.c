@@ -263,6 +263,11 @@ void gen_gpu_value(struct gen *g, const struct msr_gpu_value *v)
 	append_record(g, MSR_GPU_VALUE, v, sizeof *v);
 }
 
+void gen_gpu_energy(struct gen *g, const struct msr_gpu_energy *e)
+{
+	append_record(g, MSR_GPU_ENERGY, e, sizeof *e);
+}
+
 /* ---- writing ---- */
 
 void gen_gpu_split_tallies(struct gen *g)

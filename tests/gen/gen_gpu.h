@@ -67,6 +67,7 @@ void gen_gpu_pc(struct gen *g, const struct msr_gpu_pc *s);
 void gen_gpu_pc_at(struct gen *g, const struct msr_gpu_pc_at *s);
 void gen_gpu_range(struct gen *g, const struct msr_gpu_pc_range *r);
 void gen_gpu_value(struct gen *g, const struct msr_gpu_value *v);
+void gen_gpu_energy(struct gen *g, const struct msr_gpu_energy *e);
 
 /*
  * Operations for a thread of gen_job(): `n_ops` of kernels (some from graphs), copies, sets, waits,

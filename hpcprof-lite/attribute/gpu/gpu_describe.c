@@ -4,6 +4,7 @@
  * Test: tests/unit/prof_gpu/test_gpu_model.c.
  */
 #include "hpcprof-lite/attribute/gpu/gpu_attribute.h"
+#include "hpcprof-lite/attribute/gpu/energy/gpu_energy.h"
 #include "hpcprof-lite/attribute/gpu/gpu_ledger.h"
 #include "hpcprof-lite/attribute/gpu/samples/gpu_sampling.h"
 
@@ -23,6 +24,7 @@ struct describing {
 	VEC(struct model_gpu_occupancy) occupancies; /* by shape */
 	bool has_occupancy;
 	struct map shape_index;
+	gpu_energy_readings energies;
 	/* of the file at hand */
 	uint32_t file;
 	uint32_t *device_of,
@@ -451,7 +453,9 @@ static bool describe_file(struct describing *d)
 		return false;
 	uint32_t *shape_of = add_shapes(d);
 	bool ok = shape_of && add_devices(d) && add_contexts(d) && add_queues(d, shape_of) &&
-		  describe_ledgers(d);
+		  describe_ledgers(d) &&
+		  gpu_energy_read(&d->g->job->files.at[d->file], d->file, d->device_of,
+				  &d->energies);
 	free(d->device_of);
 	free(d->context_of);
 	d->device_of = d->context_of = NULL;
@@ -511,6 +515,8 @@ bool gpu_describe(struct gpu_part *g, struct model *m)
 	m->gpu_occupancies = d.has_occupancy ? d.occupancies.at : NULL;
 	m->private_->gpu_lines = d.lines.at;
 	map_free(&d.shape_index);
+	ok = ok && gpu_energy_make_meters(m, &d.energies);
+	vec_free(&d.energies);
 	void *const arrays[] = {d.devices.at, d.contexts.at, d.queues.at, d.shapes.at,
 				d.occupancies.at};
 	for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)

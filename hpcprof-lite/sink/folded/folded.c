@@ -132,7 +132,7 @@ static enum status write_lines(struct writer *w, struct outfile *f, uint32_t met
 {
 	enum { BUFFER_BYTES = 256 << 10 };
 	struct outstream s;
-	double scale = strcmp(w->m->metrics[metric].unit, "sec") == 0 ? 1e9 : 1;
+	double scale = model_unit_scale(w->m->metrics[metric].unit);
 	double *values = view_calls_values(w->m, &w->calls, metric);
 	if (!values) {
 		log_error(f->path, "out of memory");

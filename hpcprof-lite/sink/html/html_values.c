@@ -22,7 +22,8 @@ bool html_is_comparison(const struct html *h)
 
 double html_scale(const struct html *h, const struct model_metric *metric)
 {
-	return strcmp(metric->unit, "sec") == 0 ? 1e9 : html_is_comparison(h) ? 1e3 : 1;
+	double scale = model_unit_scale(metric->unit);
+	return scale > 1 ? scale : html_is_comparison(h) ? 1e3 : 1;
 }
 
 /* One value; several contexts that are left out may add to the one that is kept for them. */

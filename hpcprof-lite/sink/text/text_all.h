@@ -91,6 +91,7 @@ void text_all_gpu_process(const struct model *m, uint32_t process, FILE *out);
 void text_all_gpu_profile(const struct model *m, uint32_t profile, FILE *out);
 /* Idle time of devices, and waits for them. */
 void text_all_gpu_idle(const struct model *m, FILE *out);
+void text_all_energy(const struct model *m, FILE *out);
 bool text_all_gpu_words(const struct model *m, FILE *out);
 /* The records of NCCL; nothing if none of its kernels ran. */
 void text_all_nccl(const struct model *m, FILE *out);

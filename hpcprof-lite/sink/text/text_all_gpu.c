@@ -83,7 +83,11 @@ static void put_shapes(const struct model *m, FILE *out)
 
 void text_all_gpu_things(const struct model *m, FILE *out)
 {
-	static const char *const kinds[] = {"sampled", "time", "count", "mean", "samples"};
+	static const char *const kinds[] = {[MODEL_METRIC_GPU_TIME] = "time",
+					    [MODEL_METRIC_GPU_COUNT] = "count",
+					    [MODEL_METRIC_GPU_MEAN] = "mean",
+					    [MODEL_METRIC_GPU_SAMPLES] = "samples",
+					    [MODEL_METRIC_GPU_ENERGY] = "energy"};
 	if (!m->has_gpu)
 		return;
 	fputs("# gpu-module id (of code that ran on GPUs)\n", out);
@@ -98,8 +102,7 @@ void text_all_gpu_things(const struct model *m, FILE *out)
 	fputs("# gpu-metric id kind parent divisor apportioned\n", out);
 	for (uint32_t i = 0; i < m->n_metrics; i++) {
 		const struct model_metric *k = &m->metrics[i];
-		if (k->kind == MODEL_METRIC_SAMPLED || k->kind == MODEL_METRIC_GUESSED ||
-		    k->kind == MODEL_METRIC_ACTIVITY)
+		if (k->kind >= sizeof kinds / sizeof *kinds || !kinds[k->kind])
 			continue;
 		fprintf(out, "gpu-metric\t%u\t%s", i, kinds[k->kind]);
 		text_all_id(out, k->parent);
@@ -367,6 +370,8 @@ bool text_all_gpu_words(const struct model *m, FILE *out)
 	put_queues(m, &g, out);
 	view_gpu_close(&g);
 	text_all_gpu_idle(m, out);
+	if (m->n_meters)
+		text_all_energy(m, out);
 	put_blames(m, out);
 	fputs("# gpu-ledger of id backend ops orphans no-path bad-order unknown-calls clipped "
 	      "unexplained handler-ns closes entrance\n"

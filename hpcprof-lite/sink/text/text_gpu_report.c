@@ -359,7 +359,7 @@ bool text_report_gpu(const struct model *m, const struct view_gpu *g, const stru
 	if (!put_waits(m, s))
 		return false;
 	put_queues(m, g, s);
-	return text_report_gpu_idle(m, s);
+	return text_report_gpu_idle(m, s) && text_report_energy(m, s);
 }
 
 /* ---- ledger ---- */

@@ -51,6 +51,16 @@ static const char *seconds(char cell[TEXT_CELL], double v)
 				   : scaled(cell, v * 1e9, "ns");
 }
 
+static const char *joules(char cell[TEXT_CELL], double v)
+{
+	double size = fabs(v);
+	return size >= 99950         ? scaled(cell, v / 1e3, "kJ")
+	       : size >= 0.9995      ? scaled(cell, v, "J")
+	       : size >= 0.9995e-3   ? scaled(cell, v * 1e3, "mJ")
+	       : size > 0            ? scaled(cell, v * 1e6, "uJ")
+				     : strcpy(cell, "0 J");
+}
+
 static const char *bytes(char cell[TEXT_CELL], double v)
 {
 	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
@@ -66,6 +76,8 @@ const char *text_value(char cell[TEXT_CELL], const char *unit, double value)
 		return seconds(cell, value);
 	if (strcmp(unit, "B") == 0)
 		return bytes(cell, value);
+	if (strcmp(unit, MODEL_JOULES) == 0)
+		return joules(cell, value);
 	if (value >= 0 && value < 1e7)
 		return text_count(cell, (uint64_t)(value + 0.5));
 	return value < 1e9    ? scaled(cell, value / 1e6, "M")

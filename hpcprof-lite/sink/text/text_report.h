@@ -44,6 +44,8 @@ void text_report_gpu_times(const struct model *m, const struct text_style *s);
 bool text_report_gpu(const struct model *m, const struct view_gpu *g, const struct text_style *s);
 /* Why GPUs were idle, and what threads waited for. False if memory is short. */
 bool text_report_gpu_idle(const struct model *m, const struct text_style *s);
+/* What GPUs and hosts used; nothing if no meter was read. False if memory is short. */
+bool text_report_energy(const struct model *m, const struct text_style *s);
 void text_report_gpu_ledger(const struct model *m, const struct text_style *s);
 /* The code of kernels with PC samples. False if memory is short. */
 bool text_report_gpu_hot(const struct model *m, const struct view_gpu *g,

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Part of the model: meters of energy, of GPUs and of hosts. Include model.h. */
+#ifndef HPCPROF_MODEL_MODEL_ENERGY_H
+#define HPCPROF_MODEL_MODEL_ENERGY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The meter was seen to change. It did so in (unchanged_ns, time_ns], CLOCK_REALTIME. */
+struct model_energy_change {
+	uint64_t time_ns, unchanged_ns;
+	uint64_t energy_uj;        /* never decreases */
+	bool begins;               /* nothing is known of the time since the change before */
+};
+
+/*
+ * What was used between changes of a meter: total == operations + idle + unknown.
+ * doc/energy.md has the definitions.
+ */
+struct model_energy {
+	uint64_t covered_ns;       /* between changes */
+	uint64_t total_uj;
+	uint64_t operations_uj;    /* shared among the operations that ran: in GENERGY */
+	uint64_t shared_uj;        /* of it, while operations of several contexts ran */
+	uint64_t idle_uj;          /* while nothing ran */
+	uint64_t unknown_uj;       /* of a host, or while operations have no times */
+	uint64_t busy_ns, idle_ns; /* of the covered time, in which operations are known */
+	/*
+	 * What the device uses while it is idle, by the stretches in which it was idle between two
+	 * changes and before. 0: there was none, and energy was shared by time with the idle part.
+	 */
+	uint64_t idle_mw;
+	uint64_t n_changes;
+	uint64_t step_ns;          /* mean time between two changes */
+	uint64_t late_ns;          /* median time in which a change was not looked for */
+	uint64_t error_uj;         /* of the total: what a step uses, at both ends of a series */
+};
+
+struct model_meter {
+	const char *name;          /* "NVML", "RAPL package-0" */
+	uint32_t device;           /* MODEL_NONE: of the host of `process` */
+	uint32_t process;          /* the first process that read it */
+	const struct model_energy_change *changes; /* by time */
+	size_t n_changes;
+	struct model_energy sum;
+};
+
+#endif
