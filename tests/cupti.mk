@@ -80,6 +80,7 @@ EXTRA_DIST += tests/gpu/cuda_stop.c tests/gpu/cuda_calls.c tests/gpu/cuda_severa
 	tests/gpu/trace.sh tests/gpu/truth.sh tests/gpu/ways.sh
 
 cupti_tests = tests/cli/gpu/cupti_trace.sh tests/cli/gpu/cupti_pc.sh \
+	tests/cli/gpu/energy.sh \
 	tests/cli/gpu/cupti_known.sh \
 	tests/cli/gpu/cupti_several.sh tests/cli/gpu/control_gpu.sh
 TESTS += $(cupti_tests)

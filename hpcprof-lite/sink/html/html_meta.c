@@ -152,6 +152,21 @@ static void put_idle(struct html *h, uint32_t device)
 	NUMBER(h, "unsampled", idle->unsampled_ns);
 }
 
+/* What its meter says; nothing if it was not read. */
+static void put_energy(struct html *h, uint32_t device)
+{
+	for (uint32_t i = 0; i < h->m->n_meters; i++) {
+		const struct model_meter *meter = &h->m->meters[i];
+		if (meter->device != device || !meter->sum.covered_ns)
+			continue;
+		NUMBER(h, "energy", meter->sum.total_uj);
+		NUMBER(h, "energyUsed", meter->sum.operations_uj);
+		NUMBER(h, "energyError", meter->sum.error_uj);
+		NUMBER(h, "energyTime", meter->sum.covered_ns);
+		return;
+	}
+}
+
 static void put_gpus(struct html *h)
 {
 	const struct model *m = h->m;
@@ -163,6 +178,7 @@ static void put_gpus(struct html *h)
 		STRING(h, "type", names_device_type(d));
 		NUMBER(h, "units", d->definition ? d->definition->n_units : 0);
 		put_idle(h, i);
+		put_energy(h, i);
 		TEXT(h, "}");
 	}
 	TEXT(h, "],\"queues\":[");

@@ -110,6 +110,49 @@ static void put_blames(struct json *j, const struct model *m)
 	json_end(j, ']');
 }
 
+static void put_changes(struct json *j, const struct model_meter *meter)
+{
+	json_begin(j, "changes", '[');
+	for (size_t i = 0; i < meter->n_changes; i++) {
+		const struct model_energy_change *c = &meter->changes[i];
+		json_begin(j, NULL, '[');
+		json_u64(j, NULL, c->time_ns);
+		json_u64(j, NULL, c->unchanged_ns);
+		json_u64(j, NULL, c->energy_uj);
+		json_u64(j, NULL, c->begins);
+		json_end(j, ']');
+	}
+	json_end(j, ']');
+}
+
+static void put_meters(struct json *j, const struct model *m)
+{
+	json_begin(j, "meters", '[');
+	for (uint32_t i = 0; i < m->n_meters; i++) {
+		const struct model_meter *meter = &m->meters[i];
+		const struct model_energy *e = &meter->sum;
+		json_begin(j, NULL, '{');
+		json_text(j, "name", meter->name);
+		json_id(j, "device", meter->device);
+		json_u64(j, "process", meter->process);
+		json_u64(j, "covered_ns", e->covered_ns);
+		json_u64(j, "total_uj", e->total_uj);
+		json_u64(j, "operations_uj", e->operations_uj);
+		json_u64(j, "shared_uj", e->shared_uj);
+		json_u64(j, "idle_uj", e->idle_uj);
+		json_u64(j, "unknown_uj", e->unknown_uj);
+		json_u64(j, "busy_ns", e->busy_ns);
+		json_u64(j, "idle_ns", e->idle_ns);
+		json_u64(j, "idle_mw", e->idle_mw);
+		json_u64(j, "step_ns", e->step_ns);
+		json_u64(j, "late_ns", e->late_ns);
+		json_u64(j, "error_uj", e->error_uj);
+		put_changes(j, meter);
+		json_end(j, '}');
+	}
+	json_end(j, ']');
+}
+
 void json_put_gpu(struct json *j, const struct model *m)
 {
 	struct words_count counts[WORDS_COUNTS];
@@ -127,5 +170,7 @@ void json_put_gpu(struct json *j, const struct model *m)
 	json_counts(j, "sampling", counts, words_sampling(&m->gpu_sampling, counts));
 	if (m->n_gpu_blames)
 		put_blames(j, m);
+	if (m->n_meters)
+		put_meters(j, m);
 	json_end(j, '}');
 }

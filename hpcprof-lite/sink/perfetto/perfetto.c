@@ -104,6 +104,7 @@ static void write_all(struct perfetto_writer *w)
 		else
 			perfetto_write_samples(w, i);
 	perfetto_write_nvtx(w);
+	perfetto_write_energy(w);
 	progress_end(&w->progress);
 }
 

@@ -106,6 +106,8 @@ void perfetto_write_samples(struct perfetto_writer *w, uint32_t profile);
 void perfetto_write_operations(struct perfetto_writer *w, uint32_t profile);
 /* Tracks of NVTX and what is on them. */
 void perfetto_write_nvtx(struct perfetto_writer *w);
+/* Tracks of meters of energy and what is on them. */
+void perfetto_write_energy(struct perfetto_writer *w);
 /* Puts a track event without its name into `body`. */
 void perfetto_put_event(struct perfetto_writer *w, unsigned type, uint32_t profile);
 

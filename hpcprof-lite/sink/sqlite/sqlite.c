@@ -37,6 +37,7 @@ static enum status write_sqlite(const struct model *m, const struct sink_options
 	sqlite_execute(&w, sqlite_tables);
 	sqlite_put_code(&w);
 	sqlite_put_gpu(&w);
+	sqlite_put_energy(&w);
 	sqlite_put_profiles(&w);
 	sqlite_put_nccl(&w);
 	sqlite_put_nvtx(&w);

@@ -43,6 +43,7 @@ extern const char sqlite_tables[], sqlite_views[];
 void sqlite_put_code(struct sqlite_writer *w);
 /* Devices, queues, shapes. */
 void sqlite_put_gpu(struct sqlite_writer *w);
+void sqlite_put_energy(struct sqlite_writer *w);
 /* Processes, profiles, values, samples, operations, ledgers. */
 void sqlite_put_profiles(struct sqlite_writer *w);
 /* Times of NCCL, and who came last. */

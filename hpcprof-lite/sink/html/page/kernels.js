@@ -290,6 +290,10 @@ class KernelView {
       `at most ${count(device.inFlight)} operations in flight`,
       device.waiting && `idle while all threads waited for it: ${seconds(device.waiting)}`,
       device.unsampled && `idle while no thread had a sample: ${seconds(device.unsampled)}`,
+      device.energy &&
+        `energy ${formatJoules(device.energy / 1e6)} ± ${formatJoules(device.energyError / 1e6)}, ` +
+          `${percent(device.energyUsed, device.energy)} of it while operations ran, on average ` +
+          `${((1e3 * device.energy) / device.energyTime).toFixed(0)} W`,
     ].filter(Boolean);
     return el(
       "section",

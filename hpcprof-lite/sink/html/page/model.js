@@ -472,8 +472,16 @@ function formatBytes(b) {
   for (; b >= 1024 && i < 4; i++) b /= 1024;
   return `${i ? b.toPrecision(3) : b} ${units[i]}`;
 }
+function formatJoules(j) {
+  const a = Math.abs(j);
+  if (a >= 99950) return `${(j / 1e3).toFixed(0)} kJ`;
+  if (a >= 100) return `${j.toFixed(0)} J`;
+  if (a >= 0.9995) return `${j.toPrecision(3)} J`;
+  return `${(j * 1e3).toPrecision(3)} mJ`;
+}
 function formatValue(value, unit) {
   if (unit === "sec") return formatSeconds(value);
+  if (unit === "J") return formatJoules(value);
   if (unit === "B") return formatBytes(value);
   if (Math.abs(value) >= 1e6) return `${(value / 1e6).toPrecision(4)} M`;
   return value % 1 ? value.toPrecision(4) : count(value);

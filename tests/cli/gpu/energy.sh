@@ -1,0 +1,108 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# gpu=nvidia,energy from end to end, on a driver, a CUPTI and an NVML that do not exist
+# (tests/gpu/fake/fake_nvml.c): a GPU that uses 100 W, and 300 W more while it works. What comes of
+# a real one is asked of a recording (tests/cli/gpu/energy_golden.sh).
+
+. "${srcdir:-.}/tests/lib.sh"
+CUDA_CALLS=$builddir/tests/gpu/cuda_calls
+. "$srcdir/tests/gpu/truth.sh"
+. "$srcdir/tests/gpu/fake/fake.sh"
+see_fake
+
+# measure NAME OPTIONS WAY...: leaves m-NAME, out-NAME, err-NAME, all-NAME
+measure() {
+	name=$1 options=$2
+	shift 2
+	"$HPCRUN" -v -e CPUTIME -e "gpu=nvidia$options" -o "m-$name" "$CUDA_CALLS" "$@" \
+		>"out-$name" 2>"err-$name"
+	is "$name: the program's status" $? 0
+	"$HPCPROF" --to text --all "m-$name" >"all-$name" 2>"prof-$name"
+}
+
+# meter NAME FIELD: of the first meter, by its name in the line of names
+meter() {
+	awk -F'\t' -v field="$2" '/^# meter / { n = split($0, names, " ") }
+		$1 == "meter" { for (i = 3; i <= n; i++) if (names[i] == field) print $(i - 1) }' \
+		"all-$1"
+}
+
+# near NAME HAVE WANTED PERCENT
+near() { within "$1" "$2" $(($3 * (100 - $4) / 100)) $(($3 * (100 + $4) / 100)); }
+
+# joules NAME FUNCTION: of what the function launched, in uJ; "": of all
+joules() {
+	awk -F'\t' -v name="$2" '$1 == "by-function" && $2 == "GENERGY (J)" && $3 == name {
+		printf "%.0f\n", $7 * 1e6 }' "all-$1"
+}
+
+measure energy ,energy energy
+is "one meter" "$(grep -c '^meter	' all-energy) $(meter energy name)" "1 NVML"
+within "it was read all the time: ns" "$(meter energy covered-ns)" 2000000000 60000000000
+near "idle: mW" "$(meter energy idle-mw)" 100000 2
+busy_ns=$(meter energy busy-ns)
+near "what operations used: uJ" "$(meter energy operations-uj)" $((busy_ns * 4 / 10)) 3
+near "what the idle GPU used: uJ" "$(meter energy idle-uj)" $(($(meter energy idle-ns) / 10)) 3
+is "the parts are the whole" "$(meter energy total-uj)" \
+	$(($(meter energy operations-uj) + $(meter energy idle-uj) + $(meter energy unknown-uj)))
+is "the tree has what operations used" "$(awk -F'\t' '$1 == "tree" && $2 == "GENERGY (J)" &&
+	$3 == 0 { printf "%.0f\n", $7 * 1e6 }' all-energy)" "$(meter energy operations-uj)"
+near "a long kernel, by the function that launched it, and half of the short ones: uJ" \
+	"$(joules energy spin_here)" 280000000 8
+within "the meter's step: ns" "$(meter energy step-ns)" 40000000 500000000
+within "some is shared: uJ" "$(meter energy shared-uj)" 40000000 130000000
+
+like "the report" "$("$HPCPROF" m-energy 2>/dev/null)" \
+	'J +[0-9.]+ s +[0-9.]+ W  GPU 0: Fake GPU$' \
+	'J +[0-9.]+ m?s +(39[0-9]|40[0-9])\.[0-9] W    kernels, copies and sets$' \
+	'idle, at the (99|100)\.[0-9] W of longer idle times$' \
+	'\+- [0-9.]+ J: the meter changes every [0-9.]+ ms, seen within [0-9.]+ ms$' \
+	' W ~ spin$' \
+	'^  ~ shared by time with other operations between two changes of the meter$'
+
+# other outputs have the same
+"$HPCPROF" --to json -o o-json m-energy >/dev/null 2>&1
+is "json" "$(python3 -c '
+import json
+m = json.load(open("o-json/profile.json"))["gpu"]["meters"][0]
+print(m["name"], m["total_uj"], len(m["changes"]))')" \
+	"NVML $(meter energy total-uj) $(meter energy changes)"
+if "$HPCPROF" --to sqlite -o o-sqlite m-energy >/dev/null 2>&1; then
+	is "sqlite" "$(python3 -c '
+import sqlite3
+d = sqlite3.connect("o-sqlite/profile.sqlite")
+print(*d.execute("""SELECT name, total_uj,
+	(SELECT count(*) FROM meter_change) FROM meter""").fetchone())')" \
+		"NVML $(meter energy total-uj) $(meter energy changes)"
+else
+	skip 1 "built without SQLite"
+fi
+"$HPCPROF" --to perfetto -o o-perfetto m-energy >/dev/null 2>&1
+is "perfetto: written" $? 0
+
+# not asked for: nothing of it
+measure without "" paths
+is "without: no meter" "$(grep -c '^meter' all-without)" 0
+is "without: NVML is not loaded" "$(grep -c NVML err-without)" 0
+
+# a GPU without a meter, and no NVML: the program goes on and a note says so
+FAKE_CUDA=no-energy measure refused ,energy paths
+is "refused: kernels are there" "$(launched refused kernel)" "$(truth refused kernel)"
+like "refused: a note" "$(cat err-refused)" \
+	'gpu=nvidia: NVML gives no energy of GPU 0: Not Supported$'
+is "refused: said once" "$(grep -c 'NVML gives no energy' err-refused)" 1
+rm fake/libnvidia-ml.so.1
+if ! python3 -c 'import ctypes; ctypes.CDLL("libnvidia-ml.so.1")' 2>/dev/null; then
+	measure missing ,energy paths
+	like "missing: a note" "$(cat err-missing)" \
+		'gpu=nvidia: the energy of GPUs is not measured: libnvidia-ml.so.1: cannot open'
+else
+	skip 2 "there is an NVML here"
+fi
+
+# what is wrong on the command line
+like "no such option" "$("$HPCRUN" -e gpu=nvidia,energie true 2>&1)" \
+	"has no option 'energie'; its options are: .*,energy,"
+
+done_testing
