@@ -10,13 +10,17 @@ gpu_headers = tests/gpu/work.cuh tests/gpu/several_ways.h tests/gpu/work_library
 gpu_flow = tests/gpu/flow/main.cu tests/gpu/flow/advect.cu tests/gpu/flow/pressure.cu \
 	tests/gpu/flow/tracers.cu tests/gpu/flow/energy.cu
 gpu_single = tests/gpu/truth_kernels.cu tests/gpu/cuda_ways.cu tests/gpu/transformer.cu \
-	tests/gpu/idle_ways.cu tests/gpu/launch_loop.cu tests/gpu/several_gpus.cu
+	tests/gpu/idle_ways.cu tests/gpu/launch_loop.cu tests/gpu/several_gpus.cu \
+	tests/gpu/energy/energy_ways.cu
 gpu_scripts = tests/gpu/bare_cupti.c tests/gpu/all.sh tests/gpu/checks.sh tests/gpu/idle.sh \
+	tests/gpu/energy/energy_steps.py \
 	tests/gpu/several.sh tests/gpu/bench.sh tests/gpu/peers.py tests/gpu/steps.py \
 	tests/gpu/torch_infer.py tests/gpu/triton_work.py tests/gpu/torch/torch_steps.py \
 	tests/gpu/torch/torch_ranks.py tests/gpu/torch/torch_nodes.py tests/gpu/torch/jax_steps.py
-TESTS += tests/cli/gpu/nvidia_golden.sh tests/cli/gpu/blame_golden.sh
-EXTRA_DIST += tests/cli/gpu/nvidia_golden.sh tests/cli/gpu/blame_golden.sh tests/golden/nvidia
+gpu_golden = tests/cli/gpu/nvidia_golden.sh tests/cli/gpu/blame_golden.sh \
+	tests/cli/gpu/energy_golden.sh
+TESTS += $(gpu_golden)
+EXTRA_DIST += $(gpu_golden) tests/golden/nvidia tests/golden/energy
 EXTRA_DIST += $(gpu_headers) $(gpu_flow) $(gpu_single) $(gpu_scripts)
 
 if HAVE_CUPTI
@@ -25,7 +29,7 @@ endif
 if HAVE_NVCC
 gpu_workloads = tests/gpu/truth_kernels tests/gpu/cuda_ways tests/gpu/transformer \
 	tests/gpu/idle_ways tests/gpu/launch_loop tests/gpu/launch_loop.so \
-	tests/gpu/several_gpus tests/gpu/flowbox $(gpu_bare)
+	tests/gpu/several_gpus tests/gpu/energy_ways tests/gpu/flowbox $(gpu_bare)
 gpu-workloads: $(gpu_workloads)
 CLEANFILES += $(gpu_workloads)
 
@@ -38,6 +42,9 @@ tests/gpu/transformer: tests/gpu/transformer.cu $(gpu_headers)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(gpu_nvcc) -o $@ $(srcdir)/tests/gpu/transformer.cu -ldl
 tests/gpu/idle_ways: tests/gpu/idle_ways.cu $(gpu_headers)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(gpu_nvcc) -o $@ $(srcdir)/tests/gpu/idle_ways.cu -lpthread
+tests/gpu/energy_ways: tests/gpu/energy/energy_ways.cu $(gpu_headers)
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(gpu_nvcc) -o $@ \
+		$(srcdir)/tests/gpu/energy/energy_ways.cu -ldl -lpthread
 tests/gpu/launch_loop: tests/gpu/launch_loop.cu $(gpu_headers)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(gpu_nvcc) -o $@ $(srcdir)/tests/gpu/launch_loop.cu
 tests/gpu/launch_loop.so: tests/gpu/launch_loop.cu $(gpu_headers)
