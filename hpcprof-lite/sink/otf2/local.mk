@@ -9,6 +9,7 @@ libhlsink_la_SOURCES += \
 	hpcprof-lite/sink/otf2/otf2.c hpcprof-lite/sink/otf2/otf2.h \
 	hpcprof-lite/sink/otf2/otf2_define.c \
 	hpcprof-lite/sink/otf2/otf2_defs.c \
+	hpcprof-lite/sink/otf2/otf2_energy.c \
 	hpcprof-lite/sink/otf2/otf2_error.c \
 	hpcprof-lite/sink/otf2/otf2_events.c \
 	hpcprof-lite/sink/otf2/otf2_gpu.c \

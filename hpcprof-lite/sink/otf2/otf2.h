@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The parts of the sink otf2; private to it. Only this header and its nine .c files use libotf2.
+ * The parts of the sink otf2; private to it. Only this header and its ten .c files use libotf2.
  * Tests: tests/unit/sink/test_sink_otf2.c, tests/cli/sink/sink_otf2.sh.
  *
  * References: strings are numbered by the string table. Regions, source code locations and calling
  * contexts are numbered by struct otf2_tree. Location groups are the processes by index, then the
  * GPU contexts with queues. Locations are the profiles of the model by index, then the tracks of
- * NVTX. Interrupt generators are the sampled metrics, which come first among all metrics. All are
- * dense, so mapping tables are not needed.
+ * NVTX, then meters of energy. Interrupt generators are the sampled metrics, which come first among
+ * all metrics. All are dense, so mapping tables are not needed.
  */
 #ifndef HPCPROF_LITE_SINK_OTF2_OTF2_H
 #define HPCPROF_LITE_SINK_OTF2_OTF2_H
@@ -28,7 +28,7 @@
  * Metric classes: first one for each metric of the model, with the total of one calling context.
  * Then the ledger of a thread. Then the ledger of a process, an abstract class with an instance for
  * each process. If there are GPUs, then the ledger of a GPU back end, with an instance for each
- * back end of each process.
+ * back end of each process, then the account of PC sampling, then the power of meters.
  */
 static inline OTF2_MetricRef otf2_class_thread_ledger(const struct model *m)
 {
@@ -194,10 +194,13 @@ void otf2_write_events(struct otf2_writer *w);
 /* Writes all definitions. Call it after otf2_write_events(). */
 void otf2_write_definitions(struct otf2_writer *w);
 
-/* Profiles, then tracks of NVTX. */
+/* Writes the power of a meter of energy. */
+void otf2_write_energy(struct otf2_line *l, uint32_t meter);
+
+/* Profiles, then tracks of NVTX, then meters. */
 static inline uint32_t otf2_n_locations(const struct model *m)
 {
-	return m->n_profiles + (m->nvtx ? m->nvtx->n_tracks : 0);
+	return m->n_profiles + (m->nvtx ? m->nvtx->n_tracks : 0) + m->n_meters;
 }
 
 /* ---- definitions ---- */
@@ -240,6 +243,10 @@ OTF2_RegionRole otf2_gpu_role(enum msr_gpu_kind kind);
 void otf2_nvtx_clock(const struct model *m, uint64_t *first_ns, uint64_t *last_ns);
 void otf2_nvtx_locations(struct otf2_defs *d);
 void otf2_nvtx_regions(struct otf2_defs *d);
+/* Definitions for meters of energy; nothing without them. */
+void otf2_energy_clock(const struct model *m, uint64_t *first_ns, uint64_t *last_ns);
+void otf2_energy_locations(struct otf2_defs *d);
+void otf2_energy_metrics(struct otf2_defs *d);
 /* Numbers the location groups of GPU contexts. False if memory is short. */
 bool otf2_gpu_number_groups(struct otf2_writer *w);
 

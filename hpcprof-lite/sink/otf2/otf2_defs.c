@@ -63,6 +63,7 @@ static void clock_properties(struct otf2_defs *d)
 		last_ns = m->profiles[i].end_ns > last_ns ? m->profiles[i].end_ns : last_ns;
 	}
 	otf2_nvtx_clock(m, &first_ns, &last_ns);
+	otf2_energy_clock(m, &first_ns, &last_ns);
 	if (!d->out)
 		return;
 #if OTF2_VERSION_MAJOR >= 3
@@ -158,6 +159,7 @@ static void machine(struct otf2_defs *d)
 		else
 			location(d, i);
 	otf2_nvtx_locations(d);
+	otf2_energy_locations(d);
 }
 
 /* ---- the tree ---- */
@@ -333,6 +335,7 @@ static void everything(struct otf2_defs *d)
 	metrics(d);
 	ledgers(d);
 	otf2_gpu_ledgers(d);
+	otf2_energy_metrics(d);
 }
 
 void otf2_write_definitions(struct otf2_writer *w)

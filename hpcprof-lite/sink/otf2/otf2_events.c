@@ -174,6 +174,10 @@ static void put_profile(struct otf2_line *l, uint32_t profile, struct model_samp
 static void put_location(struct otf2_line *l, uint32_t location, struct model_sample *samples)
 {
 	const struct model *m = l->w->m;
+	if (location >= otf2_n_locations(m) - m->n_meters) {
+		otf2_write_energy(l, location + m->n_meters - otf2_n_locations(m));
+		return;
+	}
 	if (location >= m->n_profiles) {
 		otf2_write_nvtx(l, location - m->n_profiles);
 		return;

@@ -78,8 +78,31 @@ print(*d.execute("""SELECT name, total_uj,
 else
 	skip 1 "built without SQLite"
 fi
+n_changes=$(meter energy changes)
 "$HPCPROF" --to perfetto -o o-perfetto m-energy >/dev/null 2>&1
-is "perfetto: written" $? 0
+if have protoc; then
+	is "perfetto: the track and its values" "$(python3 -c '
+import sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, sys.argv[1])
+import compare_perfetto
+packets = compare_perfetto.decode("o-perfetto/trace.perfetto-trace")
+tracks = [d["name"][0] for p in packets for d in p["track_descriptor"] if d["counter"]]
+values = [float(e["double_counter_value"][0]) for p in packets for e in p["track_event"]
+          if e["double_counter_value"]]
+print(*tracks, len(values), round(max(values)), values[-1])' "$srcdir/tests/judge")" \
+		"power of GPU 0: Fake GPU $n_changes 400 0.0"
+else
+	skip 1 "no protoc here"
+fi
+if have otf2-print && "$HPCPROF" --to otf2 -o o-otf2 m-energy >/dev/null 2>&1; then
+	otf2-print o-otf2/otf2/traces.otf2 2>&1 | grep '"power"' >power
+	is "otf2: the values" "$(wc -l <power)" "$n_changes"
+	is "otf2: the location" "$(otf2-print -G o-otf2/otf2/traces.otf2 2>/dev/null |
+		grep -c '^LOCATION  .*"Power of GPU 0: Fake GPU" .*Type: METRIC')" 1
+else
+	skip 2 "no otf2-print here, or built without OTF2"
+fi
 
 # not asked for: nothing of it
 measure without "" paths
