@@ -73,13 +73,6 @@ const char *names_module(const struct model *m, uint32_t module)
 	return module < m->n_modules ? m->modules[module].path : "<unknown module>";
 }
 
-bool names_is_metric(const char *metric, const char *name, size_t n_bytes)
-{
-	const char *unit = strstr(metric, " (");
-	size_t whole = strlen(metric), plain = unit ? (size_t)(unit - metric) : whole;
-	return (n_bytes == whole || n_bytes == plain) && memcmp(metric, name, n_bytes) == 0;
-}
-
 char *names_metric(const struct model_metric *metric)
 {
 	static const char mark[] = "_ACUMU";

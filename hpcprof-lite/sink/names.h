@@ -6,6 +6,8 @@
 #include "common/base/strtab.h"
 #include "hpcprof-lite/model/model.h"
 
+#include <string.h>
+
 /*
  * Returns a copy in which U+FFFD replaces each byte that is not UTF-8. The caller owns it. NULL
  * counts as "". Returns NULL if memory is short.
@@ -32,7 +34,12 @@ const char *names_function(const struct model *m, uint32_t function);
  */
 char *names_metric(const struct model_metric *metric);
 /* True if these bytes name the metric, with or without its unit: "GKER (sec)", "GKER". */
-bool names_is_metric(const char *metric, const char *name, size_t n_bytes);
+static inline bool names_is_metric(const char *metric, const char *name, size_t n_bytes)
+{
+	const char *unit = strstr(metric, " (");
+	size_t whole = strlen(metric), plain = unit ? (size_t)(unit - metric) : whole;
+	return (n_bytes == whole || n_bytes == plain) && memcmp(metric, name, n_bytes) == 0;
+}
 /* The word before the number of a device: "GPU", "CPU device", "accelerator". */
 static inline const char *names_device_type(const struct model_gpu_device *d)
 {
