@@ -53,19 +53,10 @@ is "... and nothing is written" "$(ls -d differs* 2>/dev/null)" ""
 
 # ---- ranks that end ----
 
-cat >named <<'END'
-#!/bin/sh
-echo $$ >pid."${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
-exec "$HPCPROF" -q --no-structs --to text,cctdb -o killed large
-END
-chmod +x named
-"$builddir/tests/gen/gen_scale" -r 300 -t 2 -l 1024 -p 30 -s 100 large
+write_named
 for rank in 0 2; do
-	interrupt KILL $rank "mpirun.$mine" -n 3 ./named
+	kill_writing $rank "mpirun.$mine" -n 3 ./named
 	unlike "SIGKILL to rank $rank ends all: status" "$?" "^0\$"
 	is "... and leaves no part of a database" "$(ls -d killed* 2>/dev/null)" ""
 done
-interrupt INT command env --default-signal=INT "mpirun.$mine" -n 3 ./named
-unlike "SIGINT to mpirun: status" "$?" "^0\$"
-is "... and leaves no part of a database" "$(ls -d killed* 2>/dev/null)" ""
 done_testing

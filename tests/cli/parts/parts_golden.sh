@@ -21,7 +21,7 @@ compare_ranks() {
 	rm -rf one three
 }
 
-for golden in prof/job prof/gpu prof/gpu-killed forks opencl-nvidia/calls python torch_backward; do
+for golden in prof/job prof/gpu-killed forks torch_backward; do
 	name=$(basename "$golden")
 	mkdir "$name"
 	cp "$srcdir/tests/golden/$golden"/*.hpcrun* "$name"

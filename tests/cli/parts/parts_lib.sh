@@ -37,22 +37,31 @@ wait_until() {
 is_begun() { ls -d killed*; }
 partial_is_gone() { ! ls -d killed.partial*; }
 
-# interrupt SIGNAL WHOM COMMAND...: a command that writes the database `killed` gets the signal when
-# it does. Again if it was faster. WHOM: "command", or the number of a rank, whose process id is in
-# pid.N. Returns the command's status.
-interrupt() {
-	parts_signal=$1 parts_whom=$2
-	shift 2
+# kill_writing RANK COMMAND...: a command whose ranks write the database `killed`, and their
+# process ids to pid.N. The rank is killed when they do; again if they were faster. Returns the
+# command's status.
+kill_writing() {
+	parts_rank=$1
+	shift
 	for parts_try in 1 2 3 4 5 6 7 8 9 10; do
+		rm -rf killed pid.*
 		"$@" >out 2>err </dev/null &
 		parts_job=$!
 		wait_until is_begun
-		if [ "$parts_whom" = command ]; then kill -"$parts_signal" $parts_job; else
-			kill -"$parts_signal" "$(cat "pid.$parts_whom")"
-		fi 2>/dev/null
+		kill -KILL "$(cat "pid.$parts_rank")" 2>/dev/null
 		parts_status=0
 		wait $parts_job || parts_status=$?
 		wait_until partial_is_gone && [ -d killed ] || return $parts_status
-		rm -rf killed
 	done
+}
+
+# write_named: the script `named`, by which a rank of kill_writing() starts.
+write_named() {
+	cat >named <<'END'
+#!/bin/sh
+echo $$ >pid."${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-$SLURM_PROCID}}"
+exec "$HPCPROF" -q --no-structs --to text,cctdb -o killed large
+END
+	chmod +x named
+	"$builddir/tests/gen/gen_scale" -r 300 -t 2 -l 1024 -p 30 -s 100 large
 }

@@ -64,13 +64,6 @@ else
 	skip "ranks of another MPI are refused" "no mpirun.$other"
 fi
 
-# mpirun kills its ranks so soon after SIGTERM that they cannot remove anything themselves.
-"$builddir/tests/gen/gen_scale" -r 300 -t 2 -l 1024 -p 30 -s 100 large
-for signal in TERM KILL; do
-	interrupt $signal command "mpirun.$mine" -n 3 "$HPCPROF" -q --no-structs -o killed large
-	is "SIG$signal to mpirun leaves no part of a database" "$(ls -d killed* 2>/dev/null)" ""
-done
-
 # A build without MPI: the module is not where the program looks for it.
 mkdir bin
 cp "$HPCPROF" bin/hpcprof-lite

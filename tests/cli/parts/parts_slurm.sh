@@ -69,14 +69,8 @@ fi
 
 # ---- a task that is killed ----
 
-cat >named <<END
-#!/bin/sh
-echo \$\$ >pid.\$SLURM_PROCID
-exec "$HPCPROF" -q --no-structs --to text,cctdb -o killed large
-END
-chmod +x named
-"$builddir/tests/gen/gen_scale" -r 300 -t 2 -l 1024 -p 30 -s 100 large
-interrupt KILL 1 srun --mpi=$plugin --kill-on-bad-exit=1 -n 3 ./named
+write_named
+kill_writing 1 srun --mpi=$plugin --kill-on-bad-exit=1 -n 3 ./named
 unlike "SIGKILL to a task ends the step: status" "$?" "^0\$"
 is "... and leaves no part of a database" "$(ls -d killed* 2>/dev/null)" ""
 done_testing
