@@ -197,6 +197,12 @@ struct model_gpu_occupancy {
 	uint32_t warps, warps_most; /* 0: unknown */
 	/* what limits the number: "registers", "shared memory", "blocks", "threads" */
 	const char *limit;
+	/*
+	 * What the limit would have to be for more warps to fit, and how many that would be:
+	 * registers of a thread, bytes of shared memory of a block, or threads of a block; 0:
+	 * unknown, or nothing of that gives more.
+	 */
+	uint32_t eased, eased_warps;
 };
 struct model_gpu_queue {
 	/* name for people, as short as is unique in the process: "GPU 0 context 0 queue 1" */

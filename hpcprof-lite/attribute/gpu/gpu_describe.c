@@ -333,11 +333,14 @@ static bool add_queues(struct describing *d, const uint32_t *shape_of)
 static bool add_occupancy(struct describing *d, const struct msr_gpu_shape *s)
 {
 	struct model_gpu_occupancy *new = vec_push(&d->occupancies);
-	struct gpu_occupancy o;
+	struct gpu_occupancy o, more;
 	if (!new || !gpu_metrics_occupancy(in_of(d), s, &o))
 		return new != NULL;
-	*new = (struct model_gpu_occupancy){o.warps, o.warps_most,
-					    gpu_occupancy_limit_name(o.limit)};
+	*new = (struct model_gpu_occupancy){.warps = o.warps,
+					    .warps_most = o.warps_most,
+					    .limit = gpu_occupancy_limit_name(o.limit)};
+	if (gpu_metrics_ease(in_of(d), s, &o, &new->eased, &more))
+		new->eased_warps = more.warps;
 	d->has_occupancy = true;
 	return true;
 }

@@ -89,6 +89,9 @@ bool gpu_metrics_add_cell(struct gpu_metrics *m, gpu_extras *to, const struct lo
 /* How many warps of a kernel with this shape fit on an SM of its device. False if unknown. */
 bool gpu_metrics_occupancy(const struct load_gpu *g, const struct msr_gpu_shape *s,
 	struct gpu_occupancy *out);
+/* As gpu_occupancy_ease(), for its device. */
+bool gpu_metrics_ease(const struct load_gpu *g, const struct msr_gpu_shape *s,
+	const struct gpu_occupancy *now, uint32_t *eased, struct gpu_occupancy *out);
 
 /*
  * Appends the metrics that occur to those of the model. *index_of, by metric: its index in the

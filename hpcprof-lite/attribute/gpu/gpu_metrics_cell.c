@@ -56,6 +56,15 @@ bool gpu_metrics_occupancy(const struct load_gpu *g, const struct msr_gpu_shape 
 	return d && l && gpu_occupancy(d->record, l->record, s, out);
 }
 
+bool gpu_metrics_ease(const struct load_gpu *g, const struct msr_gpu_shape *s,
+		      const struct gpu_occupancy *now, uint32_t *eased, struct gpu_occupancy *out)
+{
+	uint32_t id = device_of(g, s);
+	const struct load_gpu_device *d = load_gpu_find(&g->devices, id);
+	const struct load_gpu_limits *l = load_gpu_find(&g->limits, id);
+	return d && l && gpu_occupancy_ease(d->record, l->record, s, now, eased, out);
+}
+
 static void add_occupancy(struct adding *a, const struct load_gpu *g, const struct msr_gpu_shape *s)
 {
 	struct gpu_occupancy o;

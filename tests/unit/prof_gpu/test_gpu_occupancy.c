@@ -164,6 +164,36 @@ static void test_known_cases(void **state)
 	assert_string_equal(gpu_occupancy_limit_name(o.limit), "shared memory");
 }
 
+/* One step: what must change, and that less of a change is not enough. */
+static void test_ease(void **state)
+{
+	static const struct {
+		struct msr_gpu_shape shape;
+		uint32_t eased, warps;
+	} cases[] = {
+		{{.block = {128, 1, 1}, .registers = 164}, 128, 16}, /* 3 blocks; 160 are as 164 */
+		{{.block = {256, 1, 1}, .dynamic_shared_bytes = 64 << 10, .registers = 16},
+		 57344,
+		 32}, /* 3 blocks; 233,472 / 4 less 1,024, in pieces of 128 */
+		{{.block = {32, 1, 1}, .registers = 16}, 64, 64},
+		{{.block = {768, 1, 1}, .registers = 16}, 672, 63},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct gpu_occupancy now = on_h200(cases[i].shape), more;
+		uint32_t eased = 0;
+		assert_true(gpu_occupancy_ease(&devices[H200].d, &devices[H200].l, &cases[i].shape,
+					       &now, &eased, &more));
+		assert_int_equal(eased, cases[i].eased);
+		assert_int_equal(more.warps, cases[i].warps);
+	}
+	const struct msr_gpu_shape full = {.block = {256, 1, 1}, .registers = 32};
+	struct gpu_occupancy now = on_h200(full), more;
+	uint32_t eased;
+	assert_false(
+		gpu_occupancy_ease(&devices[H200].d, &devices[H200].l, &full, &now, &eased, &more));
+}
+
 static void test_what_is_not_known(void **state)
 {
 	(void)state;
@@ -253,6 +283,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_known_cases),
+		cmocka_unit_test(test_ease),
 		cmocka_unit_test(test_what_is_not_known),
 		cmocka_unit_test(test_against_nvidia),
 	};

@@ -83,6 +83,57 @@ bool gpu_occupancy(const struct msr_gpu_def_device *d, const struct msr_gpu_def_
 	return out->groups > 0;
 }
 
+/* Of the limiting resource: how much the shape takes, and the shape with `n` instead. */
+static uint32_t taken_of(const struct msr_gpu_shape *s, enum gpu_occupancy_limit limit)
+{
+	switch (limit) {
+	case GPU_LIMIT_REGISTERS: return s->registers;
+	case GPU_LIMIT_SHARED: return s->static_shared_bytes + s->dynamic_shared_bytes;
+	default: return (uint32_t)threads_of(s);
+	}
+}
+
+static struct msr_gpu_shape with(const struct msr_gpu_shape *s, enum gpu_occupancy_limit limit,
+				 uint32_t n)
+{
+	struct msr_gpu_shape other = *s;
+	if (limit == GPU_LIMIT_REGISTERS) {
+		other.registers = n;
+	} else if (limit == GPU_LIMIT_SHARED) {
+		other.static_shared_bytes = n;
+		other.dynamic_shared_bytes = 0;
+	} else {
+		other.block[0] = n;
+		other.block[1] = other.block[2] = 1;
+	}
+	return other;
+}
+
+/* Too many blocks need larger ones; whatever else limits needs less of it. */
+bool gpu_occupancy_ease(const struct msr_gpu_def_device *d,
+			const struct msr_gpu_def_device_limits *l, const struct msr_gpu_shape *s,
+			const struct gpu_occupancy *now, uint32_t *eased, struct gpu_occupancy *out)
+{
+	enum { SHARED_UNIT = 128, REGISTERS_UNIT = 8 };
+	const bool grows = now->limit == GPU_LIMIT_GROUPS;
+	const uint32_t unit = now->limit == GPU_LIMIT_REGISTERS ? REGISTERS_UNIT
+			      : now->limit == GPU_LIMIT_SHARED  ? SHARED_UNIT
+								: d->lanes,
+		       taken = taken_of(s, now->limit), least = unit,
+		       most = grows ? d->threads_per_unit : taken;
+	if (now->warps >= now->warps_most || !unit || !taken)
+		return false;
+	for (uint32_t n = grows ? (taken / unit + 1) * unit : (taken - 1) / unit * unit;
+	     n >= least && n <= most; n = grows ? n + unit : n - unit) {
+		const struct msr_gpu_shape other = with(s, now->limit, n);
+		if (gpu_occupancy(d, l, &other, out) && out->warps > now->warps) {
+			*eased = n;
+			return true;
+		}
+	}
+	return false;
+}
+
 const char *gpu_occupancy_limit_name(enum gpu_occupancy_limit limit)
 {
 	static const char *const names[GPU_N_LIMITS] = {"threads", "blocks", "registers",

@@ -29,6 +29,13 @@ struct gpu_occupancy {
 /* False if the rules or figures for this device are unknown, or the kernel cannot run on it. */
 bool gpu_occupancy(const struct msr_gpu_def_device *d, const struct msr_gpu_def_device_limits *l,
 	const struct msr_gpu_shape *s, struct gpu_occupancy *out);
+/*
+ * The least change of what limits `now` (registers of a thread, shared memory or threads of a
+ * block) with which more warps are resident: *eased, and then *out. False if none is found.
+ */
+bool gpu_occupancy_ease(const struct msr_gpu_def_device *d,
+	const struct msr_gpu_def_device_limits *l, const struct msr_gpu_shape *s,
+	const struct gpu_occupancy *now, uint32_t *eased, struct gpu_occupancy *out);
 /* "threads", "blocks", "registers", "shared memory" */
 const char *gpu_occupancy_limit_name(enum gpu_occupancy_limit limit);
 
