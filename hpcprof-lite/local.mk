@@ -71,5 +71,6 @@ include $(top_srcdir)/hpcprof-lite/sink/text/nvtx/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/text/parallel/local.mk
 include $(top_srcdir)/hpcprof-lite/view/local.mk
 include $(top_srcdir)/hpcprof-lite/view/energy/local.mk
+include $(top_srcdir)/hpcprof-lite/view/advice/local.mk
 include $(top_srcdir)/hpcprof-lite/view/mpi/local.mk
 include $(top_srcdir)/hpcprof-lite/view/parallel/local.mk

@@ -23,7 +23,8 @@ sink_unit_tests = \
 	tests/unit/sink/test_sink_otf2 \
 	tests/unit/sink/test_sink_outfile \
 	tests/unit/sink/test_text_gpu \
-	tests/unit/prof/test_view_gpu
+	tests/unit/prof/test_view_gpu \
+	tests/unit/prof_gpu/test_advice
 check_PROGRAMS += $(sink_unit_tests)
 TESTS += $(sink_unit_tests)
 tests_unit_sink_test_protobuf_SOURCES = tests/unit/sink/test_protobuf.c
@@ -49,6 +50,8 @@ tests_unit_sink_test_text_gpu_SOURCES = tests/unit/sink/test_text_gpu.c $(model_
 tests_unit_sink_test_text_gpu_LDADD = libhltext.la $(SINK_LDADD) $(CMOCKA_LIBS)
 tests_unit_prof_test_view_gpu_SOURCES = tests/unit/prof/test_view_gpu.c $(model_fixture)
 tests_unit_prof_test_view_gpu_LDADD = libhlview.la $(SINK_LDADD) $(CMOCKA_LIBS)
+tests_unit_prof_gpu_test_advice_SOURCES = tests/unit/prof_gpu/test_advice.c $(model_fixture)
+tests_unit_prof_gpu_test_advice_LDADD = libhlview.la $(SINK_LDADD) $(CMOCKA_LIBS) -lm
 tests_unit_sink_test_sink_otf2_CPPFLAGS = $(AM_CPPFLAGS) $(OTF2_CPPFLAGS)
 tests_unit_sink_test_sink_otf2_LDADD = $(SINK_LDADD) $(OTF2_LIBS) $(CMOCKA_LIBS)
 endif

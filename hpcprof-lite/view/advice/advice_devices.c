@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Rules about how the time of a device was divided, from its first operation to its last; see
+ * view_advice.h. Test: tests/unit/prof_gpu/test_advice.c.
+ */
+#include "hpcprof-lite/view/advice/advice_rule.h"
+
+#include <math.h>
+
+/* Causes below this share of the time are left alone. */
+#define LEAST_OF_WHOLE 0.05
+#define LEAST_SECONDS 0.001
+/* Kernels so short that the GPU's own time between two of them counts; seconds. */
+#define SHORT_KERNEL 20e-6
+/* Of a large copy. Pageable memory is below, pinned memory on PCIe 4 and 5 above. */
+#define PAGEABLE_RATE 16e9
+#define PINNED_RATE 50e9
+#define LARGE_COPY 1e6
+
+static struct view_advice begin(const struct advice_device *d, enum view_advice_kind kind)
+{
+	return (struct view_advice){
+		.kind = kind, .function = MODEL_NONE, .device = d->device, .seconds = d->whole};
+}
+
+/* Between `low` and `high` seconds of the whole end. */
+static bool propose(const struct advice_device *d, struct view_advice *a, double low, double high,
+		    struct view_advices *to)
+{
+	return advice_propose(to, a, advice_from_saved(low / d->whole, high / d->whole));
+}
+
+static bool launches(const struct advice_device *d, struct view_advices *to)
+{
+	struct view_advice a = begin(d, VIEW_ADVICE_LAUNCHES);
+	double of_one = d->n_kernels > 0 ? d->kernels / d->n_kernels : 0,
+	       idle = d->idle[MODEL_GPU_IDLE_LAUNCH];
+	if (of_one < SHORT_KERNEL)
+		idle += d->idle[MODEL_GPU_IDLE_QUEUED];
+	if (idle < LEAST_OF_WHOLE * d->whole || d->n_kernels <= 0 ||
+	    d->n_launches < d->n_kernels / 2)
+		return true;
+	advice_fact(&a, "idle while threads launched", "share", idle / d->whole);
+	advice_fact(&a, "kernels", "count", d->n_kernels);
+	advice_fact(&a, "a kernel takes", "sec", of_one);
+	advice_fact(&a, "idle for each", "sec", idle / d->n_kernels);
+	return propose(d, &a, idle / 2, idle * 0.9, to);
+}
+
+static bool waits(const struct advice_device *d, struct view_advices *to)
+{
+	struct view_advice a = begin(d, VIEW_ADVICE_WAITS);
+	double idle = d->idle[MODEL_GPU_IDLE_SYNC];
+	if (idle < LEAST_OF_WHOLE * d->whole)
+		return true;
+	advice_fact(&a, "idle after a thread had waited", "share", idle / d->whole);
+	advice_fact(&a, "waits", "count", d->n_waits);
+	return propose(d, &a, idle / 2, idle * 0.9, to);
+}
+
+/* The host can work while the device does, so at most the shorter of the two ends. */
+static bool host(const struct advice_device *d, struct view_advices *to)
+{
+	struct view_advice a = begin(d, VIEW_ADVICE_HOST);
+	double idle = d->idle[MODEL_GPU_IDLE_NOTHING], busy = d->kernels + d->copies - d->overlap,
+	       both = fmin(idle, busy);
+	if (both < LEAST_OF_WHOLE * d->whole)
+		return true;
+	advice_fact(&a, "idle while nothing was launched", "share", idle / d->whole);
+	advice_fact(&a, "busy", "share", busy / d->whole);
+	return propose(d, &a, both / 4, both, to);
+}
+
+static bool overlap(const struct advice_device *d, struct view_advices *to)
+{
+	struct view_advice a = begin(d, VIEW_ADVICE_OVERLAP);
+	double copies = d->copies - d->overlap, kernels = d->kernels - d->overlap,
+	       both = fmin(copies, kernels);
+	if (both < LEAST_OF_WHOLE * d->whole)
+		return true;
+	advice_fact(&a, "copies with no kernel beside them", "share", copies / d->whole);
+	advice_fact(&a, "kernels with no copy beside them", "share", kernels / d->whole);
+	return propose(d, &a, both / 2, both, to);
+}
+
+static bool pinned(const struct advice_device *d, const struct view_gpu_sum *c,
+		   struct view_advices *to)
+{
+	struct view_advice a = begin(d, VIEW_ADVICE_PINNED);
+	double seconds = (double)c->ns / 1e9, rate = seconds > 0 ? (double)c->bytes / seconds : 0,
+	       of_one = c->n ? (double)c->bytes / (double)c->n : 0,
+	       alone = d->copies > 0 ? 1 - d->overlap / d->copies : 0;
+	if (seconds * alone < LEAST_OF_WHOLE * d->whole || of_one < LARGE_COPY ||
+	    rate >= PAGEABLE_RATE)
+		return true;
+	advice_fact(&a, "rate of copies", "B/s", rate);
+	advice_fact(&a, "bytes of one", "B", of_one);
+	advice_fact(&a, "time of these copies", "share", seconds / d->whole);
+	return propose(d, &a, 0, seconds * alone * (1 - rate / PINNED_RATE), to);
+}
+
+bool view_advice_device(const struct advice_device *d, struct view_advices *a)
+{
+	if (d->whole < LEAST_SECONDS)
+		return true;
+	return launches(d, a) && waits(d, a) && host(d, a) && overlap(d, a) &&
+	       pinned(d, &d->to_device, a) && pinned(d, &d->from_device, a);
+}

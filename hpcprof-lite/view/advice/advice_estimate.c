@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See advice_estimate.h. Test: tests/unit/prof_gpu/test_advice.c. */
+#include "hpcprof-lite/view/advice/advice_estimate.h"
+
+#include <math.h>
+
+static const double SAVED_MOST = 0.99;
+
+static double factor_of(double saved)
+{
+	return 1 / (1 - fmin(fmax(saved, 0), SAVED_MOST));
+}
+
+struct advice_interval advice_from_saved(double a, double b)
+{
+	return (struct advice_interval){factor_of(fmin(a, b)), factor_of(fmax(a, b))};
+}
+
+double advice_middle(struct advice_interval i)
+{
+	return sqrt(i.low * i.high);
+}
+
+struct advice_interval advice_bound(struct advice_interval i, double most)
+{
+	most = fmax(most, 1);
+	return (struct advice_interval){fmin(i.low, most), fmin(i.high, most)};
+}
+
+double advice_hide_latency(double active, double matched)
+{
+	return fmin(active, matched);
+}
+
+double advice_more_warps(double active, double warps, double new_warps)
+{
+	if (active <= 0 || active >= 1 || warps <= 0 || new_warps <= warps)
+		return 1;
+	/* 1 - (1 - R)^warps == active, so (1 - R)^new_warps follows without R */
+	return (1 - pow(1 - active, new_warps / warps)) / active;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What advice rests on: PC samples by stall reason, what a kernel was launched with, and how the
+ * time of a device was divided. The rules read these facts and not the model, so that tests can
+ * make them up. Test: tests/unit/prof_gpu/test_advice.c.
+ */
+#ifndef HPCPROF_VIEW_ADVICE_ADVICE_FACTS_H
+#define HPCPROF_VIEW_ADVICE_ADVICE_FACTS_H
+
+#include "hpcprof-lite/view/view_gpu.h"
+#include "hpcprof-lite/view/view_hot.h"
+
+/* Stall reasons that a rule looks at. */
+enum advice_reason {
+	ADVICE_MEMORY,       /* a result from global, local or texture memory */
+	ADVICE_MEMORY_QUEUE, /* room in the queue for it */
+	ADVICE_SHORT,        /* a result from shared memory, a special function or the like */
+	ADVICE_SHORT_QUEUE,
+	ADVICE_PIPE,         /* an arithmetic unit */
+	ADVICE_BARRIER,
+	ADVICE_FETCH,
+	ADVICE_CONSTANT,
+	ADVICE_FIXED,        /* the fixed latency of the instruction before it */
+	ADVICE_BRANCH,
+	ADVICE_OTHER,
+	ADVICE_N_REASONS
+};
+
+struct advice_samples {
+	double all, issued;  /* issued: the sampled warp issued an instruction */
+	double stalled[ADVICE_N_REASONS];
+	/* the part of stalled[] in which the scheduler issued nothing: cycles that were lost */
+	double idle[ADVICE_N_REASONS];
+};
+
+struct advice_line {
+	uint32_t context;
+	struct advice_samples samples;
+};
+
+/* What all launches of a kernel had. units == 0: it is unknown, or they differ. */
+struct advice_shape {
+	uint32_t units;      /* SMs of the device */
+	double blocks;
+	uint32_t block_warps, block_threads;
+	uint32_t registers, shared_bytes, local_bytes; /* of a thread, a block, a thread */
+	/* Warps that fit on an SM; if the limit is eased to `eased`; the most it can hold. */
+	uint32_t warps, eased_warps, warps_most;
+	const char *limit;   /* as in struct model_gpu_occupancy */
+	uint32_t eased;      /* registers, bytes of shared memory or threads; 0: unknown */
+};
+
+struct advice_kernel {
+	uint32_t function;
+	double seconds, launches;
+	double beside;       /* kernels that ran at a time, of all of the run: 1 or more */
+	struct advice_samples samples; /* of all lines; all == 0: there are none */
+	const struct advice_line *lines; /* n_lines, by falling samples */
+	size_t n_lines;
+	/* Share of the SMs that had a warp, by the rate of samples; 0: unknown. */
+	double busy_units;
+	/* What memory delivers: bytes for each SM and cycle; 0: unknown. */
+	double memory_rate;
+	struct advice_shape shape;
+};
+
+/* One device, from its first operation to its last. In seconds. */
+struct advice_device {
+	uint32_t device;
+	double whole, kernels, copies, overlap;
+	double idle[MODEL_N_GPU_IDLE_CAUSES];
+	double n_kernels, n_waits; /* shared out by time if there are several devices */
+	double n_launches;   /* kernels that were launched one by one, not in graphs */
+	struct view_gpu_sum to_device, from_device; /* copies, for CUDA */
+};
+
+struct advice_facts {
+	VEC(struct advice_kernel) kernels;
+	VEC(struct advice_device) devices; /* none if sampling serialized the kernels */
+	struct advice_line *lines;
+};
+
+/* The shares of all samples in which a scheduler issued, and in which it did not for a reason. */
+double advice_active(const struct advice_samples *s);
+double advice_idle(const struct advice_samples *s, enum advice_reason r);
+
+/* False if memory is short. In all cases call advice_facts_free(). */
+bool advice_facts_make(const struct model *m, const struct view_gpu *g, struct advice_facts *f);
+void advice_facts_free(struct advice_facts *f);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the rules of advice_kernels.c, advice_shapes.c and advice_devices.c share. */
+#ifndef HPCPROF_VIEW_ADVICE_ADVICE_RULE_H
+#define HPCPROF_VIEW_ADVICE_ADVICE_RULE_H
+
+#include "hpcprof-lite/view/advice/view_advice.h"
+
+/* A share below this is within the errors of the models; doc/advice.md, "Thresholds". */
+#define ADVICE_LEAST_SHARE 0.1
+#define ADVICE_LEAST_FACTOR 1.05
+/* Of an SM, on all GPUs since Volta. */
+#define ADVICE_SCHEDULERS 4
+
+/* Adds a fact. There is room for VIEW_ADVICE_FACTS. */
+void advice_fact(struct view_advice *a, const char *what, const char *unit, double value);
+/* Appends `a` with this factor, unless it is too small to tell. False if memory is short. */
+bool advice_propose(struct view_advices *to, struct view_advice *a, struct advice_interval factor);
+
+/* How a kernel waits for memory. */
+struct advice_memory {
+	double idle;            /* share of cycles that are lost to it */
+	double cycles;          /* of one access, about */
+	/*
+	 * Bytes of an SM in a cycle: if each thread asked for 4 or 16 bytes beside those of the
+	 * next thread, and if each needed 64 bytes of its own.
+	 */
+	double narrow, wide, apart;
+};
+struct advice_memory advice_memory_of(const struct advice_kernel *k);
+/* Bounds a factor by what memory delivers, where that is known. */
+struct advice_interval advice_memory_bound(const struct advice_kernel *k,
+					   const struct advice_memory *m, struct advice_interval i);
+
+/* Whether memory may be loaded: accesses take long, and could be all that it delivers. */
+bool advice_memory_is_loaded(const struct advice_kernel *k, const struct advice_memory *m);
+/* The part of the whole that a kernel takes: less than its seconds if others ran beside it. */
+struct view_advice advice_begin(const struct advice_kernel *k, enum view_advice_kind kind);
+
+/* Warps wait for a unit that is busy: neither more warps nor other orders make it faster. */
+bool advice_unit_is_busy(const struct advice_kernel *k);
+
+/* Rules about what a kernel was launched with. */
+bool advice_shapes(const struct advice_kernel *k, struct view_advices *to);
+
+#endif

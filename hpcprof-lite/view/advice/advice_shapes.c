@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Rules about what a kernel was launched with: its grid, its last wave, and how many of its warps
+ * fit on an SM; see view_advice.h. Test: tests/unit/prof_gpu/test_advice.c.
+ */
+#include "hpcprof-lite/view/advice/advice_rule.h"
+
+#include <math.h>
+#include <string.h>
+
+/* After so many waves the last one is small, and blocks no longer end at the same time. */
+#define WAVES_MOST 8
+/* Lost cycles that more warps could fill. */
+#define LEAST_LATENCY 0.2
+/* The time of a shorter kernel is its start and end, whatever its grid; seconds. */
+#define LEAST_KERNEL 5e-6
+/* With more kernels at a time, the SMs that one leaves idle may be those of another. */
+#define BESIDE_MOST 1.2
+
+/* SMs without a block. At least half of them may be used if the work of blocks can be divided. */
+static bool grid(const struct advice_kernel *k, struct view_advices *to)
+{
+	struct view_advice a = advice_begin(k, VIEW_ADVICE_GRID);
+	double high = k->shape.units / k->shape.blocks;
+	advice_fact(&a, "blocks", "count", k->shape.blocks);
+	advice_fact(&a, "SMs", "count", k->shape.units);
+	if (k->busy_units > 0)
+		advice_fact(&a, "SMs with a warp, by samples", "share", k->busy_units);
+	return advice_propose(to, &a, (struct advice_interval){(1 + high) / 2, high});
+}
+
+static bool wave(const struct advice_kernel *k, struct view_advices *to)
+{
+	struct view_advice a = advice_begin(k, VIEW_ADVICE_WAVE);
+	double fit = k->shape.units * floor(k->shape.warps / k->shape.block_warps),
+	       waves = k->shape.blocks / fit, lost = 1 - waves / ceil(waves);
+	if (waves <= 1 || waves > WAVES_MOST || lost < ADVICE_LEAST_SHARE)
+		return true;
+	if (k->busy_units > 0) /* SMs that were idle can not have been more than this */
+		lost = fmin(lost, fmax(1 - k->busy_units, 0));
+	advice_fact(&a, "blocks", "count", k->shape.blocks);
+	advice_fact(&a, "blocks that fit at a time", "count", fit);
+	advice_fact(&a, "waves of blocks", "count", waves);
+	if (k->busy_units > 0)
+		advice_fact(&a, "SMs with a warp, by samples", "share", k->busy_units);
+	return advice_propose(to, &a, advice_from_saved(lost / 4, lost));
+}
+
+/* How the limit is called that has to be eased. */
+static const char *limit_fact(const char *limit)
+{
+	if (strcmp(limit, "registers") == 0)
+		return "registers of a thread";
+	return strcmp(limit, "shared memory") == 0 ? "shared memory of a block"
+						   : "threads of a block";
+}
+
+static double limit_value(const struct advice_shape *s)
+{
+	if (strcmp(s->limit, "registers") == 0)
+		return s->registers;
+	return strcmp(s->limit, "shared memory") == 0 ? s->shared_bytes : s->block_threads;
+}
+
+static void add_limit(const struct advice_shape *s, bool by_grid, struct view_advice *a)
+{
+	const char *unit = strcmp(s->limit, "shared memory") == 0 ? "B" : "count";
+	if (by_grid) {
+		advice_fact(a, "warps that fit, with more blocks", "count", s->warps);
+		return;
+	}
+	advice_fact(a, limit_fact(s->limit), unit, limit_value(s));
+	if (s->eased)
+		advice_fact(a, "more warps fit with", unit, s->eased);
+}
+
+/* More warps hide latency; they do not make memory or units faster. */
+static bool occupancy(const struct advice_kernel *k, struct view_advices *to)
+{
+	const struct advice_shape *s = &k->shape;
+	struct view_advice a = advice_begin(k, VIEW_ADVICE_OCCUPANCY);
+	struct advice_memory m = advice_memory_of(k);
+	double active = advice_active(&k->samples),
+	       latency = m.idle + advice_idle(&k->samples, ADVICE_SHORT) +
+			 advice_idle(&k->samples, ADVICE_FIXED),
+	       of_grid = fmax(s->blocks / s->units, 1) * s->block_warps,
+	       now = fmin(of_grid, s->warps);
+	bool by_grid = of_grid < s->warps;
+	double next = by_grid ? fmin(2 * now, s->warps) : s->eased_warps;
+	if (latency < LEAST_LATENCY || now >= s->warps_most || advice_unit_is_busy(k) ||
+	    (m.idle >= ADVICE_LEAST_SHARE && advice_memory_is_loaded(k, &m)))
+		return true;
+	advice_fact(&a, "warps of an SM", "count", now);
+	advice_fact(&a, "warps that it can hold", "count", s->warps_most);
+	advice_fact(&a, "cycles without an issue, by latency", "share", latency);
+	add_limit(s, by_grid, &a);
+	struct advice_interval i = {advice_more_warps(active, now / ADVICE_SCHEDULERS,
+						      fmax(next, now) / ADVICE_SCHEDULERS),
+				    advice_more_warps(active, now / ADVICE_SCHEDULERS,
+						      (double)s->warps_most / ADVICE_SCHEDULERS)};
+	i = advice_bound(i, advice_from_saved(latency, latency).high);
+	return advice_propose(to, &a, advice_memory_bound(k, &m, i));
+}
+
+bool advice_shapes(const struct advice_kernel *k, struct view_advices *to)
+{
+	if (!k->shape.units || k->shape.blocks < 1 || !k->shape.block_warps || !k->shape.warps)
+		return true;
+	if (k->beside > BESIDE_MOST || k->seconds < LEAST_KERNEL * k->launches)
+		return true;
+	if (k->shape.blocks < k->shape.units && !grid(k, to))
+		return false;
+	return wave(k, to) && (k->samples.all <= 0 || occupancy(k, to));
+}

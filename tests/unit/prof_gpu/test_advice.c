@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Advice about kernels and devices (view_advice.h): each appears with its evidence, none without,
+ * and the estimates are those of their models. The facts are made up; the last test takes a
+ * model's. */
+#include "hpcprof-lite/view/advice/view_advice.h"
+#include "tests/unit/sink/model_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- estimates ---- */
+
+static void estimates(void **state)
+{
+	struct advice_interval i = advice_from_saved(0.75, 0.5);
+	(void)state;
+	assert_float_equal(i.low, 2, 1e-12);
+	assert_float_equal(i.high, 4, 1e-12);
+	assert_float_equal(advice_middle(i), 2.8284271, 1e-6);
+	assert_float_equal(advice_bound(i, 3).high, 3, 1e-12);
+	assert_float_equal(advice_bound(i, 3).low, 2, 1e-12);
+	assert_float_equal(advice_bound(i, 0.5).high, 1, 1e-12); /* never slower */
+	assert_float_equal(advice_from_saved(-1, 2).low, 1, 1e-12);
+	assert_true(advice_from_saved(-1, 2).high <= 100.0001);
+	assert_float_equal(advice_hide_latency(0.2, 0.6), 0.2, 1e-12);
+	assert_float_equal(advice_hide_latency(0.6, 0.2), 0.2, 1e-12);
+	/* each warp issues in one of ten cycles: 1 - 0.9^2 of 1 - 0.9 */
+	assert_float_equal(advice_more_warps(0.1, 1, 2), 1.9, 1e-12);
+	assert_float_equal(advice_more_warps(0.1, 2, 1), 1, 1e-12);
+	assert_float_equal(advice_more_warps(0, 1, 2), 1, 1e-12);
+	assert_float_equal(advice_more_warps(1, 1, 2), 1, 1e-12);
+}
+
+/* ---- kernels ---- */
+
+/* A kernel of 1 s on 132 SMs with full occupancy, whose one line has all of 10,000 samples. */
+struct made {
+	struct advice_line line;
+	struct advice_kernel kernel;
+};
+
+static void make(struct made *d, double issued)
+{
+	*d = (struct made){.kernel = {.function = 3,
+				      .seconds = 1,
+				      .launches = 10,
+				      .beside = 1,
+				      .samples = {.all = 10000, .issued = issued},
+				      .memory_rate = 18,
+				      .shape = {.units = 132,
+						.blocks = 132 * 8 * 64,
+						.block_warps = 8,
+						.block_threads = 256,
+						.registers = 32,
+						.warps = 64,
+						.warps_most = 64,
+						.limit = "threads"}}};
+}
+
+/* Samples that wait, all and those without an issue. */
+static void wait_for(struct made *d, enum advice_reason r, double stalled, double idle)
+{
+	d->kernel.samples.stalled[r] += stalled;
+	d->kernel.samples.idle[r] += idle;
+}
+
+static struct view_advices ask(struct made *d)
+{
+	struct view_advices a = {0};
+	d->line = (struct advice_line){7, d->kernel.samples};
+	d->kernel.lines = &d->line;
+	d->kernel.n_lines = 1;
+	assert_true(view_advice_kernel(&d->kernel, &a));
+	for (size_t i = 0; i < a.rows.n; i++) {
+		const struct view_advice *r = &a.rows.at[i];
+		assert_true(r->n_facts > 0 && r->n_facts <= VIEW_ADVICE_FACTS);
+		assert_true(r->factor.low >= 1 && r->factor.high >= r->factor.low);
+		assert_true(view_advice_saved(r) > 0 && view_advice_saved(r) < r->seconds);
+		assert_int_equal(r->function, 3);
+		for (unsigned p = 0; p < r->n_places; p++)
+			assert_true(r->places[p].context == 7 && r->places[p].share <= 1);
+	}
+	return a;
+}
+
+/* The row of this kind; fails if it is missing, or if there are others unless `more`. */
+static struct view_advice only(struct made *d, enum view_advice_kind kind, bool more)
+{
+	struct view_advices a = ask(d);
+	struct view_advice found = {.kind = VIEW_N_ADVICE_KINDS};
+	for (size_t i = 0; i < a.rows.n; i++)
+		if (a.rows.at[i].kind == kind)
+			found = a.rows.at[i];
+	assert_int_equal(found.kind, kind);
+	assert_true(more || a.rows.n == 1);
+	view_advice_free(&a);
+	return found;
+}
+
+static void nothing(struct made *d)
+{
+	struct view_advices a = ask(d);
+	for (size_t i = 0; i < a.rows.n; i++)
+		print_error("not expected: %s\n", view_advice_key(a.rows.at[i].kind));
+	assert_int_equal(a.rows.n, 0);
+	view_advice_free(&a);
+}
+
+static double fact(const struct view_advice *a, const char *what)
+{
+	for (unsigned i = 0; i < a->n_facts; i++)
+		if (strstr(a->facts[i].what, what))
+			return a->facts[i].value;
+	print_error("no fact '%s'\n", what);
+	fail();
+	return 0;
+}
+
+static void clean_kernels_have_none(void **state)
+{
+	struct made d;
+	(void)state;
+	make(&d, 2300); /* as hot_line of tests/gpu/truth_kernels.cu on an H200 */
+	wait_for(&d, ADVICE_FIXED, 5900, 810);
+	wait_for(&d, ADVICE_FETCH, 440, 130);
+	wait_for(&d, ADVICE_OTHER, 1000, 0);
+	nothing(&d);
+	make(&d, 80); /* a copy that takes the bandwidth of memory, in pieces of 16 bytes */
+	wait_for(&d, ADVICE_MEMORY, 9000, 8800);
+	wait_for(&d, ADVICE_MEMORY_QUEUE, 500, 400);
+	nothing(&d);
+	make(&d, 1500); /* barriers that are reached together */
+	wait_for(&d, ADVICE_BARRIER, 900, 100);
+	nothing(&d);
+	make(&d, 10); /* too few samples */
+	d.kernel.samples.all = 100;
+	wait_for(&d, ADVICE_MEMORY, 90, 90);
+	nothing(&d);
+	make(&d, 0); /* none, and a shape without a flaw */
+	d.kernel.samples.all = 0;
+	nothing(&d);
+	make(&d, 500); /* idle parts were not measured: nothing is known to be lost */
+	wait_for(&d, ADVICE_MEMORY, 9000, 0);
+	nothing(&d);
+	make(&d, 500); /* nor do they add up */
+	d.kernel.memory_rate = 0;
+	wait_for(&d, ADVICE_MEMORY, 4000, 9000);
+	nothing(&d);
+}
+
+static void memory(void **state)
+{
+	struct made d;
+	(void)state;
+	make(&d, 10); /* each access takes 4,000 cycles, and there are few */
+	wait_for(&d, ADVICE_MEMORY, 9900, 9900);
+	struct view_advice a = only(&d, VIEW_ADVICE_SCATTERED, false);
+	assert_float_equal(fact(&a, "takes about"), 3960, 1);
+	assert_float_equal(fact(&a, "wait for memory"), 0.99, 1e-9);
+	assert_float_equal(a.factor.low, 1 / (1 - 0.495), 1e-6);
+	assert_float_equal(a.factor.high, 1 / (1 - 0.99 * (1 - 600 / 3960.0)), 1e-3);
+	assert_int_equal(a.n_places, 1);
+	assert_float_equal(a.places[0].share, 1, 1e-12);
+	d.kernel.memory_rate = 0; /* then it may be what memory delivers */
+	nothing(&d);
+
+	make(&d, 60); /* 660 cycles: alone */
+	wait_for(&d, ADVICE_MEMORY, 9940, 9940);
+	a = only(&d, VIEW_ADVICE_IN_FLIGHT, false);
+	assert_float_equal(a.factor.low, 1 / (1 - 0.497), 1e-6);
+	assert_true(a.factor.high <= 8);
+
+	make(&d, 1000); /* 30 cycles: a cache */
+	wait_for(&d, ADVICE_MEMORY, 7500, 5000);
+	d.kernel.memory_rate = 0; /* not known */
+	a = only(&d, VIEW_ADVICE_IN_FLIGHT, false);
+	assert_float_equal(a.factor.low, 1 / 0.875, 1e-9);
+	assert_float_equal(a.factor.high, 2, 1e-9);
+	d.kernel.memory_rate = 18; /* and issues so much that loads may take all of it */
+	nothing(&d);
+
+	d.kernel.shape.local_bytes = 104;
+	a = only(&d, VIEW_ADVICE_LOCAL, false);
+	assert_float_equal(fact(&a, "local memory of a thread"), 104, 1e-9);
+}
+
+static void units(void **state)
+{
+	static const struct {
+		enum advice_reason reason;
+		enum view_advice_kind kind;
+		double low, high;
+	} cases[] = {
+		{ADVICE_PIPE, VIEW_ADVICE_PIPE, 1 / 0.75, 2},
+		{ADVICE_FETCH, VIEW_ADVICE_FETCH, 1 / 0.75, 2},
+		{ADVICE_CONSTANT, VIEW_ADVICE_CONSTANT, 1 / 0.75, 2},
+		{ADVICE_BRANCH, VIEW_ADVICE_BRANCH, 1 / 0.75, 2},
+		{ADVICE_SHORT, VIEW_ADVICE_SPECIAL, 1 / 0.875, 2},
+		{ADVICE_SHORT_QUEUE, VIEW_ADVICE_SPECIAL, 1 / 0.875, 2},
+		{ADVICE_BARRIER, VIEW_ADVICE_BARRIER, 1 / 0.75, 2},
+		{ADVICE_FIXED, VIEW_ADVICE_DEPENDENT, 1 / 0.75, 2},
+	};
+	struct made d;
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		make(&d, 1500);
+		wait_for(&d, cases[i].reason, 8000, 5000);
+		struct view_advice a = only(&d, cases[i].kind, false);
+		assert_float_equal(a.factor.low, cases[i].low, 1e-9);
+		assert_float_equal(a.factor.high, cases[i].high, 1e-9);
+		make(&d, 1500); /* below the threshold */
+		wait_for(&d, cases[i].reason, 8000, 900);
+		nothing(&d);
+	}
+	make(&d, 100); /* 320 cycles for each access to shared memory */
+	d.kernel.shape.shared_bytes = 4096;
+	wait_for(&d, ADVICE_SHORT, 8000, 8000);
+	struct view_advice a = only(&d, VIEW_ADVICE_BANKS, false);
+	assert_float_equal(fact(&a, "takes about"), 320, 1e-9);
+	assert_float_equal(a.factor.high, 1 / (1 - 0.8 * (1 - 64 / 320.0)), 1e-9);
+	d.kernel.samples.issued = 400; /* 80 cycles */
+	nothing(&d);
+	make(&d, 800); /* more order does not help a unit that is busy */
+	wait_for(&d, ADVICE_PIPE, 4000, 4000);
+	wait_for(&d, ADVICE_FIXED, 4000, 4000);
+	only(&d, VIEW_ADVICE_PIPE, false);
+}
+
+static void shapes(void **state)
+{
+	struct made d;
+	(void)state;
+	make(&d, 0);
+	d.kernel.samples.all = 0;
+	d.kernel.shape.blocks = 16;
+	struct view_advice a = only(&d, VIEW_ADVICE_GRID, false);
+	assert_float_equal(a.factor.high, 132.0 / 16, 1e-9);
+	assert_float_equal(a.factor.low, (1 + 132.0 / 16) / 2, 1e-9);
+	d.kernel.beside = 4; /* others may use the SMs */
+	nothing(&d);
+	d.kernel.beside = 1;
+	d.kernel.launches = 1e6; /* 1 us each */
+	nothing(&d);
+
+	make(&d, 0);
+	d.kernel.samples.all = 0;
+	d.kernel.shape.blocks = 132 * 9; /* 8 fit */
+	a = only(&d, VIEW_ADVICE_WAVE, false);
+	assert_float_equal(fact(&a, "waves"), 1.125, 1e-9);
+	assert_float_equal(a.factor.high, 2 / 1.125, 1e-9);
+	d.kernel.busy_units = 0.9; /* samples say that less was idle */
+	assert_float_equal(only(&d, VIEW_ADVICE_WAVE, false).factor.high, 1 / 0.9, 1e-9);
+	d.kernel.shape.blocks = 132 * 16;
+	nothing(&d);
+
+	make(&d, 1000);
+	wait_for(&d, ADVICE_FIXED, 9000, 8000);
+	d.kernel.shape.warps = 16;
+	d.kernel.shape.limit = "registers";
+	d.kernel.shape.registers = 128;
+	d.kernel.shape.eased = 96;
+	d.kernel.shape.eased_warps = 20;
+	a = only(&d, VIEW_ADVICE_OCCUPANCY, true);
+	assert_float_equal(fact(&a, "registers of a thread"), 128, 1e-9);
+	assert_float_equal(fact(&a, "more warps fit with"), 96, 1e-9);
+	assert_float_equal(a.factor.low, advice_more_warps(0.2, 4, 5), 1e-9);
+	assert_float_equal(a.factor.high, advice_more_warps(0.2, 4, 16), 1e-9);
+	d.kernel.shape.units = 0; /* not known */
+	only(&d, VIEW_ADVICE_DEPENDENT, false);
+}
+
+/* ---- devices ---- */
+
+static struct view_advices ask_device(const struct advice_device *d)
+{
+	struct view_advices a = {0};
+	assert_true(view_advice_device(d, &a));
+	return a;
+}
+
+static void one_of_device(const struct advice_device *d, enum view_advice_kind kind, double low,
+			  double high)
+{
+	struct view_advices a = ask_device(d);
+	assert_int_equal(a.rows.n, 1);
+	assert_int_equal(a.rows.at[0].kind, kind);
+	assert_float_equal(a.rows.at[0].factor.low, low, 1e-9);
+	assert_float_equal(a.rows.at[0].factor.high, high, 1e-9);
+	assert_int_equal(a.rows.at[0].function, MODEL_NONE);
+	view_advice_free(&a);
+}
+
+static void devices(void **state)
+{
+	struct advice_device d = {.whole = 10, .kernels = 10, .n_kernels = 100};
+	(void)state;
+	struct view_advices a = ask_device(&d);
+	assert_int_equal(a.rows.n, 0);
+
+	d = (struct advice_device){.whole = 10, .kernels = 6, .n_kernels = 1e6, .n_launches = 1e6};
+	d.idle[MODEL_GPU_IDLE_LAUNCH] = 3;
+	d.idle[MODEL_GPU_IDLE_QUEUED] = 1; /* kernels of 6 us: it is of the same cause */
+	one_of_device(&d, VIEW_ADVICE_LAUNCHES, 10 / 8.0, 10 / 6.4);
+	d.n_kernels = 100;
+	one_of_device(&d, VIEW_ADVICE_LAUNCHES, 10 / 8.5, 10 / 7.3);
+	d.n_launches = 10; /* they are in graphs already */
+	a = ask_device(&d);
+	assert_int_equal(a.rows.n, 0);
+
+	d = (struct advice_device){.whole = 10, .kernels = 5, .n_kernels = 100, .n_waits = 100};
+	d.idle[MODEL_GPU_IDLE_SYNC] = 5;
+	one_of_device(&d, VIEW_ADVICE_WAITS, 10 / 7.5, 10 / 5.5);
+
+	d = (struct advice_device){.whole = 10, .kernels = 4, .n_kernels = 100};
+	d.idle[MODEL_GPU_IDLE_NOTHING] = 6;
+	one_of_device(&d, VIEW_ADVICE_HOST, 10 / 9.0, 10 / 6.0);
+
+	d = (struct advice_device){
+		.whole = 10, .kernels = 5, .copies = 6, .overlap = 1, .n_kernels = 100};
+	one_of_device(&d, VIEW_ADVICE_OVERLAP, 10 / 8.0, 10 / 6.0);
+
+	d = (struct advice_device){.whole = 10, .copies = 10};
+	d.to_device = (struct view_gpu_sum){1000, 100000000000, 10000000000};
+	one_of_device(&d, VIEW_ADVICE_PINNED, 1, 10 / 2.0);
+	d.to_device.bytes *= 4; /* 40 GB/s */
+	a = ask_device(&d);
+	assert_int_equal(a.rows.n, 0);
+	d.to_device = (struct view_gpu_sum){1000000, 100000000000, 10000000000};
+	a = ask_device(&d); /* pieces of 100 KB: it is their number that takes the time */
+	assert_int_equal(a.rows.n, 0);
+}
+
+/* ---- models ---- */
+
+static void words(void **state)
+{
+	(void)state;
+	for (unsigned k = 0; k < VIEW_N_ADVICE_KINDS; k++) {
+		assert_true(*view_advice_key(k) && *view_advice_title(k));
+		assert_true(*view_advice_cure(k) && *view_advice_assumption(k));
+		for (unsigned other = 0; other < k; other++)
+			assert_string_not_equal(view_advice_key(k), view_advice_key(other));
+	}
+}
+
+/* Facts of a model: samples are those of its kernels, once each, and rows are in order. */
+static void of_a_model(void **state)
+{
+	struct model *m = fixture_make(&(struct fixture_options){.n_processes = 2,
+								 .n_threads = 2,
+								 .n_metrics = 1,
+								 .n_samples = 20,
+								 .n_gpu_ops = 41,
+								 .traces = true});
+	struct view_gpu g;
+	struct advice_facts f;
+	struct view_advices a;
+	double samples = 0, issued = 0, stalled = 0;
+	(void)state;
+	assert_true(view_gpu_open(m, &g));
+	assert_true(advice_facts_make(m, &g, &f));
+	assert_true(f.kernels.n > 0);
+	for (size_t i = 0; i < f.kernels.n; i++) {
+		const struct advice_kernel *k = &f.kernels.at[i];
+		double of_lines = 0;
+		for (size_t j = 0; j < k->n_lines; j++)
+			of_lines += k->lines[j].samples.all;
+		assert_true(of_lines == k->samples.all);
+		samples += k->samples.all;
+		issued += k->samples.issued;
+		for (unsigned r = 0; r < ADVICE_N_REASONS; r++)
+			stalled += k->samples.stalled[r];
+	}
+	assert_true(samples == view_total(m, view_find_metric(m, MODEL_ROLE_SAMPLES)));
+	assert_true(issued + stalled <= samples && issued > 0);
+	advice_facts_free(&f);
+	assert_true(view_advice_make(m, &g, &a));
+	for (size_t i = 1; i < a.rows.n; i++)
+		assert_true(view_advice_saved(&a.rows.at[i]) <=
+			    view_advice_saved(&a.rows.at[i - 1]));
+	view_advice_free(&a);
+	view_gpu_close(&g);
+	fixture_free(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(estimates), cmocka_unit_test(clean_kernels_have_none),
+		cmocka_unit_test(memory),    cmocka_unit_test(units),
+		cmocka_unit_test(shapes),    cmocka_unit_test(devices),
+		cmocka_unit_test(words),     cmocka_unit_test(of_a_model),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
