@@ -65,6 +65,7 @@ include $(top_srcdir)/hpcprof-lite/sink/pprof/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/sqlite/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/text/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/text/energy/local.mk
+include $(top_srcdir)/hpcprof-lite/sink/text/advice/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/text/mpi/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/text/nccl/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/text/nvtx/local.mk

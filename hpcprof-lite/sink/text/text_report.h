@@ -42,6 +42,11 @@ bool text_report_tree(const struct model *m, const struct view_values *t,
 void text_report_gpu_times(const struct model *m, const struct text_style *s);
 /* Tables of kernels, copies, waits and queues. False if memory is short. */
 bool text_report_gpu(const struct model *m, const struct view_gpu *g, const struct text_style *s);
+/*
+ * What would make GPU work faster; nothing if there is no evidence. False if memory is short.
+ */
+bool text_report_advice(const struct model *m, const struct view_gpu *g,
+	const struct text_style *s);
 /* Why GPUs were idle, and what threads waited for. False if memory is short. */
 bool text_report_gpu_idle(const struct model *m, const struct text_style *s);
 /* What GPUs and hosts used; nothing if no meter was read. False if memory is short. */

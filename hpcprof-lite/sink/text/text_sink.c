@@ -93,7 +93,7 @@ static bool write_gpu(const struct model *m, const struct text_style *s)
 	struct view_gpu g;
 	if (!view_gpu_open(m, &g))
 		return false;
-	bool ok = text_report_gpu(m, &g, s);
+	bool ok = text_report_advice(m, &g, s) && text_report_gpu(m, &g, s);
 	view_gpu_close(&g);
 	return ok;
 }
