@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The sink json: profile.json, the whole model with its time lines, written piece by piece. Format:
- * doc/formats/profile.schema.json. Computes nothing. Tests: tests/unit/sink/test_sink_json.c,
- * tests/cli/sink/sink_json.sh.
+ * The sink json: profile.json, the whole model with its time lines, written piece by piece, and
+ * advice about GPUs. Format: doc/formats/profile.schema.json. Tests:
+ * tests/unit/sink/test_sink_json.c, tests/cli/sink/sink_json.sh.
  */
 #include "config.h"
 
 #include "hpcprof-lite/sink/json/json.h"
 
+#include "common/base/log.h"
 #include "hpcprof-lite/sink/json/json_sink.h"
 
 #include <inttypes.h>
@@ -109,9 +110,14 @@ static enum status write_json(const struct model *m, const struct sink_options *
 	json_put_profiles(&j, m);
 	json_put_nccl(&j, m);
 	json_put_nvtx(&j, m);
+	bool has_memory = json_put_advice(&j, m);
 	json_end(&j, '}');
 	outstream_close(&j.out);
-	return outfile_close(&file);
+	if (has_memory)
+		return outfile_close(&file);
+	log_error(file.path, "out of memory");
+	outfile_abandon(&file);
+	return STATUS_NO_MEMORY;
 }
 
 const struct sink_ops sink_json = {

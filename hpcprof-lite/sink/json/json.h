@@ -25,6 +25,11 @@ void json_put_processes(struct json *j, const struct model *m);
 void json_put_profiles(struct json *j, const struct model *m);
 /* Times of NCCL, and who came last; nothing if no kernel of it ran. */
 void json_put_nccl(struct json *j, const struct model *m);
+/*
+ * What would make GPU work faster; nothing if there is no advice. False if memory is short, and
+ * then nothing was written.
+ */
+bool json_put_advice(struct json *j, const struct model *m);
 /* Ranges and marks of NVTX; nothing if there are none. */
 void json_put_nvtx(struct json *j, const struct model *m);
 

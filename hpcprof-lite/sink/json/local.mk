@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 libhlsink_la_SOURCES += \
 	hpcprof-lite/sink/json/json.c hpcprof-lite/sink/json/json.h \
+	hpcprof-lite/sink/json/json_advice.c \
 	hpcprof-lite/sink/json/json_code.c \
 	hpcprof-lite/sink/json/json_gpu.c \
 	hpcprof-lite/sink/json/json_nccl.c \
