@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Workloads in CUDA C++ for machines with a GPU, and the scripts that run them: make gpu-workloads,
-# make gpu-check, make gpu-bench. Built only where nvcc is; of make check only recordings of them
-# are a part.
+# make gpu-check, make gpu-bench, make gpu-advice. Built only where nvcc is; of make check only
+# recordings of them are a part.
 
 NVCCFLAGS = -gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90
 gpu_nvcc = $(NVCC) -O2 -std=c++17 -lineinfo -I$(srcdir) $(NVCCFLAGS) -Xcompiler -g,-O2,-Wall
 gpu_headers = tests/gpu/work.cuh tests/gpu/several_ways.h tests/gpu/work_library.h \
-	tests/gpu/inlined.cuh tests/gpu/flow/flow.h tests/gpu/flow/grid.cuh
+	tests/gpu/inlined.cuh tests/gpu/flow/flow.h tests/gpu/flow/grid.cuh \
+	tests/gpu/advice/advice_ways.h
 gpu_flow = tests/gpu/flow/main.cu tests/gpu/flow/advect.cu tests/gpu/flow/pressure.cu \
 	tests/gpu/flow/tracers.cu tests/gpu/flow/energy.cu
+gpu_advice = tests/gpu/advice/advice_ways.cu tests/gpu/advice/advice_memory.cu \
+	tests/gpu/advice/advice_occupancy.cu tests/gpu/advice/advice_units.cu \
+	tests/gpu/advice/advice_program.cu tests/gpu/advice/advice_clean.cu \
+	tests/gpu/advice/advice_apps.cu
 gpu_single = tests/gpu/truth_kernels.cu tests/gpu/cuda_ways.cu tests/gpu/transformer.cu \
 	tests/gpu/idle_ways.cu tests/gpu/launch_loop.cu tests/gpu/several_gpus.cu \
 	tests/gpu/energy/energy_ways.cu
@@ -22,6 +27,13 @@ gpu_golden = tests/cli/gpu/nvidia_golden.sh tests/cli/gpu/blame_golden.sh \
 TESTS += $(gpu_golden)
 EXTRA_DIST += $(gpu_golden) tests/golden/nvidia tests/golden/energy
 EXTRA_DIST += $(gpu_headers) $(gpu_flow) $(gpu_single) $(gpu_scripts)
+	tests/gpu/torch/torch_ranks.py tests/gpu/torch/torch_nodes.py tests/gpu/torch/jax_steps.py \
+	tests/gpu/advice/advice.sh tests/gpu/advice/advice_table.py
+TESTS += tests/cli/gpu/nvidia_golden.sh tests/cli/gpu/blame_golden.sh \
+	tests/cli/gpu/advice_golden.sh
+EXTRA_DIST += tests/cli/gpu/nvidia_golden.sh tests/cli/gpu/blame_golden.sh \
+	tests/cli/gpu/advice_golden.sh tests/golden/nvidia tests/golden/advice
+EXTRA_DIST += $(gpu_headers) $(gpu_flow) $(gpu_advice) $(gpu_single) $(gpu_scripts)
 
 if HAVE_CUPTI
 gpu_bare = tests/gpu/bare_cupti.so
@@ -30,6 +42,7 @@ if HAVE_NVCC
 gpu_workloads = tests/gpu/truth_kernels tests/gpu/cuda_ways tests/gpu/transformer \
 	tests/gpu/idle_ways tests/gpu/launch_loop tests/gpu/launch_loop.so \
 	tests/gpu/several_gpus tests/gpu/energy_ways tests/gpu/flowbox $(gpu_bare)
+	tests/gpu/several_gpus tests/gpu/flowbox tests/gpu/advice_ways $(gpu_bare)
 gpu-workloads: $(gpu_workloads)
 CLEANFILES += $(gpu_workloads)
 
@@ -58,14 +71,19 @@ tests/gpu/bare_cupti.so: tests/gpu/bare_cupti.c
 		$(CUPTI_CPPFLAGS) -o $@ $(srcdir)/tests/gpu/bare_cupti.c -ldl -lpthread
 tests/gpu/flowbox: $(gpu_flow) $(gpu_headers)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(gpu_nvcc) -o $@ $(gpu_flow:%=$(srcdir)/%)
+tests/gpu/advice_ways: $(gpu_advice) $(gpu_headers)
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(gpu_nvcc) -o $@ $(gpu_advice:%=$(srcdir)/%)
 
 gpu-check: all gpu-workloads tests/gpu/cuda_calls
 	top_builddir='$(abs_top_builddir)' srcdir='$(abs_top_srcdir)' $(SHELL) \
 		$(srcdir)/tests/gpu/all.sh $(SECTIONS)
 gpu-bench: all gpu-workloads
 	top_builddir='$(abs_top_builddir)' $(SHELL) $(srcdir)/tests/gpu/bench.sh $(SECTIONS)
+gpu-advice: all gpu-workloads
+	top_builddir='$(abs_top_builddir)' $(SHELL) \
+		$(srcdir)/tests/gpu/advice/advice.sh $(SECTIONS)
 else
-gpu-workloads gpu-check gpu-bench:
+gpu-workloads gpu-check gpu-bench gpu-advice:
 	@echo "$@: no nvcc here"; exit 1
 endif
-.PHONY: gpu-workloads gpu-check gpu-bench
+.PHONY: gpu-workloads gpu-check gpu-bench gpu-advice

@@ -1,0 +1,79 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Advice about measurements of CUDA programs on an NVIDIA H200 (tests/golden/nvidia): the section
+# of the report, letter by letter, in two widths; the same rows as JSON; and none for kernels that
+# issue as fast as they can. advice_golden.sh --accept writes the expected text anew. If there are
+# measurements of advice_ways (tests/gpu/advice/advice.sh), the table that follows from them, too.
+
+# shellcheck disable=SC2154 # variables of lib.sh
+. "${srcdir:-.}/tests/lib.sh"
+have gzip || skip_all "no gzip here"
+golden=${NVIDIA_GOLDEN:-$srcdir/tests/golden/nvidia}
+expected=$srcdir/tests/golden/advice
+python=${PYTHON3:-python3}
+accept=no
+[ "${1:-}" = --accept ] && accept=yes
+unset COLUMNS NO_COLOR
+cd "$T" || exit 99
+
+# unpack DIR NAME: the measurement m-NAME.
+unpack() {
+	mkdir -p "m-$2/structs" "m-$2/gpubins" || exit 99
+	gzip -dc "$1/$2.hpcrun.gz" >"m-$2/norank-vm-1.hpcrun"
+	for kind in structs gpubins; do
+		for f in "$1/$kind"/*.gz; do
+			if [ -f "$f" ]; then gzip -dc "$f" >"m-$2/$kind/$(basename "$f" .gz)"; fi
+		done
+	done
+}
+
+# section NAME WIDTH
+section() {
+	COLUMNS=$2 LC_ALL=C.UTF-8 run_limited 120 "$HPCPROF" -q --to text "m-$1" 2>err |
+		sed -n '/^What would make it faster/,/^$/p'
+}
+
+for name in barrier chase copies graphs pipe; do
+	unpack "$golden" $name
+	for width in 80 160; do
+		section $name $width >got
+		if [ $accept = yes ]; then cp got "$expected/$name-$width.txt"; fi
+		same "$name: the advice at $width columns" got "$expected/$name-$width.txt"
+		is "$name: no line is longer than $width columns" \
+			"$(awk -v w=$width 'length($0) > w' got)" ""
+	done
+done
+
+for name in called inline line mixed-continuous; do
+	unpack "$golden" $name
+	is "$name: no advice about a kernel without a flaw" "$(section $name 80)" ""
+done
+
+if have "$python"; then
+	run_limited 120 "$HPCPROF" -q --to json -o db m-chase 2>err
+	"$python" - db/profile.json >rows <<'END'
+import json, sys
+for row in json.load(open(sys.argv[1]))["advice"]["rows"]:
+    print(row["kind"], "%.2f-%.2fx" % (row["factor_low"], row["factor_high"]))
+END
+	is "the JSON has the rows of the report" "$(awk '{ print $2 }' rows)" \
+		"$(awk '$2 ~ /^[0-9.]+-[0-9.]+x$/ { print $2 }' "$expected/chase-80.txt")"
+	is "... by falling gain" "$(awk '{ print $1 }' rows | tr '\n' ' ')" "occupancy in-flight "
+else
+	skip "the JSON has the rows of the report" "no python3 here"
+fi
+
+if have "$python" && [ -f "$expected/times" ]; then
+	while read -r way flawed cured; do
+		unpack "$expected" "$way"
+		run_limited 120 "$HPCPROF" -q --to json -o "db-$way" "m-$way" 2>err
+		echo "$way $flawed $cured db-$way/profile.json -" >>made
+	done <"$expected/times"
+	"$python" "$srcdir/tests/gpu/advice/advice_table.py" made >table
+	if [ $accept = yes ]; then cp table "$expected/table.md"; fi
+	same "advice_ways: predicted and measured" table "$expected/table.md"
+else
+	skip "advice_ways: predicted and measured" "there are no measurements of it"
+fi
+done_testing
