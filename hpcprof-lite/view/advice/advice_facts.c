@@ -64,6 +64,58 @@ static struct advice_samples samples_of(const struct model *m, const struct view
 	return s;
 }
 
+/* ---- causes ---- */
+
+static enum advice_operation operation_of(enum structure_operation o)
+{
+	switch (o) {
+	case STRUCTURE_GLOBAL_LOAD:
+	case STRUCTURE_GLOBAL_STORE:
+	case STRUCTURE_GLOBAL_ATOMIC:
+	case STRUCTURE_GENERIC_LOAD:
+	case STRUCTURE_GENERIC_STORE:
+	case STRUCTURE_GENERIC_ATOMIC: return ADVICE_GLOBAL;
+	case STRUCTURE_LOCAL_LOAD:
+	case STRUCTURE_LOCAL_STORE: return ADVICE_LOCAL;
+	case STRUCTURE_SHARED_LOAD:
+	case STRUCTURE_SHARED_STORE:
+	case STRUCTURE_SHARED_ATOMIC: return ADVICE_SHARED;
+	case STRUCTURE_MUFU:
+	case STRUCTURE_CONVERSION: return ADVICE_SPECIAL;
+	default: return ADVICE_OTHER_OPERATION;
+	}
+}
+
+static bool is_same_line(const struct model *m, uint32_t a, uint32_t b)
+{
+	const struct model_context *x = &m->contexts[a], *y = &m->contexts[b];
+	return x->kind == y->kind && x->function == y->function && x->file == y->file &&
+	       x->line == y->line;
+}
+
+/* Pairs of a waiting line and its cause become causes, each once. */
+static void add_causes(const struct model *m, const struct view_blame *b, struct advice_facts *f,
+		       struct advice_kernel *k)
+{
+	size_t n, first = view_blame_find(b, k->function, &n);
+	struct advice_cause *to = f->causes + first;
+	k->causes = to;
+	for (size_t i = first; i < first + n; i++) {
+		const struct view_blame_pair *p = &b->pairs.at[i];
+		const struct advice_cause c = {p->cause, reason_of(m->metrics[p->metric].reason),
+					       operation_of(p->operation), p->samples};
+		size_t at = 0;
+		while (at < k->n_causes &&
+		       (to[at].reason != c.reason || to[at].operation != c.operation ||
+			!is_same_line(m, to[at].context, c.context)))
+			at++;
+		if (at < k->n_causes)
+			to[at].samples += c.samples;
+		else
+			to[k->n_causes++] = c;
+	}
+}
+
 /* ---- shapes ---- */
 
 /* The device of all; NULL if there is none, or if they differ. */
@@ -151,7 +203,7 @@ static double beside(const struct model *m)
 }
 
 static bool add_kernel(const struct model *m, const struct view_gpu_kernel *from,
-		       const struct view_hot *h, struct advice_facts *f)
+		       const struct view_hot *h, const struct view_blame *b, struct advice_facts *f)
 {
 	const struct view_hot_kernel *hot = find_hot(h, from->function);
 	struct advice_kernel *k = vec_push(&f->kernels);
@@ -169,16 +221,23 @@ static bool add_kernel(const struct model *m, const struct view_gpu_kernel *from
 	k->busy_units = hot->expected > 0 ? hot->measured / hot->expected : 0;
 	k->lines = f->lines + hot->first_line;
 	k->n_lines = hot->n_lines;
+	add_causes(m, b, f, k);
 	return true;
 }
 
 static bool add_kernels(const struct model *m, const struct view_gpu *g, struct advice_facts *f)
 {
 	struct view_hot h;
+	struct view_blame b;
 	if (!view_hot_open(m, &h))
 		return false;
+	if (!view_blame_open(m, &b)) {
+		view_hot_close(&h);
+		return false;
+	}
 	f->lines = calloc(h.lines.n + 1, sizeof *f->lines);
-	bool ok = f->lines != NULL;
+	f->causes = calloc(b.pairs.n + 1, sizeof *f->causes);
+	bool ok = f->lines && f->causes;
 	for (size_t i = 0; ok && i < h.lines.n; i++) {
 		const struct view_hot_line *l = &h.lines.at[i];
 		f->lines[i] =
@@ -186,7 +245,8 @@ static bool add_kernels(const struct model *m, const struct view_gpu *g, struct 
 	}
 	for (size_t i = 0; ok && i < g->kernels.n; i++)
 		ok = view_is_placeholder(m, g->kernels.at[i].function) ||
-		     add_kernel(m, &g->kernels.at[i], &h, f);
+		     add_kernel(m, &g->kernels.at[i], &h, &b, f);
+	view_blame_close(&b);
 	view_hot_close(&h);
 	return ok;
 }
@@ -275,5 +335,6 @@ void advice_facts_free(struct advice_facts *f)
 	vec_free(&f->kernels);
 	vec_free(&f->devices);
 	free(f->lines);
+	free(f->causes);
 	*f = (struct advice_facts){0};
 }

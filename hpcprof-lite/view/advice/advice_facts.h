@@ -7,6 +7,7 @@
 #ifndef HPCPROF_VIEW_ADVICE_ADVICE_FACTS_H
 #define HPCPROF_VIEW_ADVICE_ADVICE_FACTS_H
 
+#include "hpcprof-lite/view/view_blame.h"
 #include "hpcprof-lite/view/view_gpu.h"
 #include "hpcprof-lite/view/view_hot.h"
 
@@ -38,6 +39,24 @@ struct advice_line {
 	struct advice_samples samples;
 };
 
+/* What the cause of a wait does. */
+enum advice_operation {
+	ADVICE_OTHER_OPERATION,
+	ADVICE_GLOBAL,       /* or an address that only the run time knows */
+	ADVICE_LOCAL,
+	ADVICE_SHARED,
+	ADVICE_SPECIAL,      /* MUFU, conversions */
+	ADVICE_N_OPERATIONS
+};
+
+/* A line that warps waited for, elsewhere or there. */
+struct advice_cause {
+	uint32_t context;
+	enum advice_reason reason;
+	enum advice_operation operation;
+	double samples;
+};
+
 /* What all launches of a kernel had. units == 0: it is unknown, or they differ. */
 struct advice_shape {
 	uint32_t units;      /* SMs of the device */
@@ -57,6 +76,8 @@ struct advice_kernel {
 	struct advice_samples samples; /* of all lines; all == 0: there are none */
 	const struct advice_line *lines; /* n_lines, by falling samples */
 	size_t n_lines;
+	const struct advice_cause *causes; /* n_causes; 0: unknown */
+	size_t n_causes;
 	/* Share of the SMs that had a warp, by the rate of samples; 0: unknown. */
 	double busy_units;
 	/* What memory delivers: bytes for each SM and cycle; 0: unknown. */
@@ -78,6 +99,7 @@ struct advice_facts {
 	VEC(struct advice_kernel) kernels;
 	VEC(struct advice_device) devices; /* none if sampling serialized the kernels */
 	struct advice_line *lines;
+	struct advice_cause *causes;
 };
 
 /* The shares of all samples in which a scheduler issued, and in which it did not for a reason. */

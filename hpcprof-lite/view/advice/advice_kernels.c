@@ -23,7 +23,6 @@
 /* Accesses that a thread may have under way: with a little unrolling, and with much. */
 #define FEW_ACCESSES 2
 #define MANY_ACCESSES 8
-#define SCHEDULERS 4
 #define WARP 32
 
 void advice_fact(struct view_advice *a, const char *what, const char *unit, double value)
@@ -62,25 +61,68 @@ static double stalled_of(const struct advice_samples *s, struct reasons r)
 				   : s->stalled[r.first] + s->stalled[r.second];
 }
 
+static bool is_of(struct reasons r, enum advice_reason reason)
+{
+	return reason == r.first || reason == r.second;
+}
+
+/* Samples of these reasons by what their causes do. */
+struct causes {
+	double all, of[ADVICE_N_OPERATIONS];
+};
+
+/* False if the causes of most samples are unknown. */
+static bool sum_causes(const struct advice_kernel *k, struct reasons r, struct causes *c)
+{
+	*c = (struct causes){0};
+	for (size_t i = 0; i < k->n_causes; i++) {
+		if (!is_of(r, k->causes[i].reason))
+			continue;
+		c->all += k->causes[i].samples;
+		c->of[k->causes[i].operation] += k->causes[i].samples;
+	}
+	return c->all > 0 && c->all >= k->samples.stalled[r.first] / 2;
+}
+
+/* Adds a line to those with the largest shares. */
+static void add_place(struct view_advice *a, uint32_t context, double share)
+{
+	unsigned at = a->n_places;
+	if (share < ADVICE_LEAST_SHARE)
+		return;
+	while (at > 0 && a->places[at - 1].share < share)
+		at--;
+	if (at == VIEW_ADVICE_PLACES)
+		return;
+	a->n_places += a->n_places < VIEW_ADVICE_PLACES;
+	for (unsigned to = a->n_places - 1; to > at; to--)
+		a->places[to] = a->places[to - 1];
+	a->places[at] = (struct view_advice_place){context, share};
+}
+
 /* The lines that have most of the waiting. */
 static void add_places(const struct advice_kernel *k, struct reasons r, struct view_advice *a)
 {
 	double whole = stalled_of(&k->samples, r);
-	for (size_t i = 0; i < k->n_lines; i++) {
-		struct view_advice_place new = {k->lines[i].context,
-						stalled_of(&k->lines[i].samples, r) / whole};
-		unsigned at = a->n_places;
-		if (whole <= 0 || new.share < ADVICE_LEAST_SHARE)
-			continue;
-		while (at > 0 && a->places[at - 1].share < new.share)
-			at--;
-		if (at == VIEW_ADVICE_PLACES)
-			continue;
-		a->n_places += a->n_places < VIEW_ADVICE_PLACES;
-		for (unsigned to = a->n_places - 1; to > at; to--)
-			a->places[to] = a->places[to - 1];
-		a->places[at] = new;
+	for (size_t i = 0; i < k->n_lines && whole > 0; i++)
+		add_place(a, k->lines[i].context, stalled_of(&k->lines[i].samples, r) / whole);
+}
+
+/* The lines that warps waited for; `operation`: ADVICE_N_OPERATIONS: any. Without causes as above.
+ */
+static void add_cause_places(const struct advice_kernel *k, struct reasons r,
+			     enum advice_operation operation, struct view_advice *a)
+{
+	struct causes c;
+	if (!sum_causes(k, r, &c)) {
+		add_places(k, r, a);
+		return;
 	}
+	double whole = operation < ADVICE_N_OPERATIONS ? c.of[operation] : c.all;
+	for (size_t i = 0; i < k->n_causes; i++)
+		if (is_of(r, k->causes[i].reason) &&
+		    (operation == ADVICE_N_OPERATIONS || operation == k->causes[i].operation))
+			add_place(a, k->causes[i].context, k->causes[i].samples / whole);
 }
 
 /* What warps wait at the lines of these reasons, and what these lines issue. */
@@ -123,8 +165,8 @@ struct advice_memory advice_memory_of(const struct advice_kernel *k)
 	double stalled, issued, accesses = 0;
 	sum_lines(k, memory, &stalled, &issued);
 	if (k->samples.issued > 0)
-		accesses = SCHEDULERS * advice_active(&k->samples) * issued / k->samples.issued /
-			   INSTRUCTIONS_OF_ACCESS;
+		accesses = ADVICE_SCHEDULERS * advice_active(&k->samples) * issued /
+			   k->samples.issued / INSTRUCTIONS_OF_ACCESS;
 	return (struct advice_memory){.idle = idle_of(&k->samples, memory),
 				      .cycles = cycles_of_access(k, memory),
 				      .narrow = accesses * WARP * 4,
@@ -163,7 +205,7 @@ static bool scattered(const struct advice_kernel *k, const struct advice_memory 
 	add_memory_facts(m, &a);
 	advice_fact(&a, "16 bytes a thread, side by side, would be at most", "B/cycle", m->wide);
 	advice_fact(&a, "memory delivers to an SM about", "B/cycle", k->memory_rate);
-	add_places(k, memory, &a);
+	add_cause_places(k, memory, ADVICE_N_OPERATIONS, &a);
 	return advice_propose(
 		to, &a,
 		advice_from_saved(m->idle / 2, m->idle * (1 - UNLOADED_CYCLES / m->cycles)));
@@ -181,8 +223,23 @@ static bool in_flight(const struct advice_kernel *k, const struct advice_memory 
 	if (i.low < ADVICE_LEAST_FACTOR)
 		return true; /* memory may be the limit */
 	add_memory_facts(m, &a);
-	add_places(k, memory, &a);
+	add_cause_places(k, memory, ADVICE_N_OPERATIONS, &a);
 	return advice_propose(to, &a, i);
+}
+
+/* Spilled registers and arrays. Their share is known by the causes, or it may be all. */
+static bool local(const struct advice_kernel *k, const struct advice_memory *m, double share,
+		  bool is_known, struct view_advices *to)
+{
+	struct view_advice a = advice_begin(k, VIEW_ADVICE_LOCAL);
+	add_memory_facts(m, &a);
+	if (is_known)
+		advice_fact(&a, "of these, for local memory", "share", share);
+	advice_fact(&a, "local memory of a thread", "B", k->shape.local_bytes);
+	advice_fact(&a, "registers of a thread", "count", k->shape.registers);
+	add_cause_places(k, memory, is_known ? ADVICE_LOCAL : ADVICE_N_OPERATIONS, &a);
+	return advice_propose(
+		to, &a, advice_from_saved(share * m->idle / (is_known ? 2 : 4), share * m->idle));
 }
 
 /*
@@ -192,16 +249,15 @@ static bool in_flight(const struct advice_kernel *k, const struct advice_memory 
 static bool memory_rules(const struct advice_kernel *k, struct view_advices *to)
 {
 	struct advice_memory m = advice_memory_of(k);
+	struct causes c;
+	bool is_known = sum_causes(k, memory, &c);
+	double of_local = is_known ? c.of[ADVICE_LOCAL] / c.all : k->shape.local_bytes > 0;
 	if (m.idle < ADVICE_LEAST_SHARE)
 		return true;
-	if (k->shape.local_bytes) {
-		struct view_advice a = advice_begin(k, VIEW_ADVICE_LOCAL);
-		add_memory_facts(&m, &a);
-		advice_fact(&a, "local memory of a thread", "B", k->shape.local_bytes);
-		advice_fact(&a, "registers of a thread", "count", k->shape.registers);
-		add_places(k, memory, &a);
-		return advice_propose(to, &a, advice_from_saved(m.idle / 4, m.idle));
-	}
+	if (m.idle * of_local >= ADVICE_LEAST_SHARE && !local(k, &m, of_local, is_known, to))
+		return false;
+	if (of_local >= 0.5)
+		return true;
 	if (m.cycles >= QUEUED_CYCLES)
 		return scattered(k, &m, to);
 	if (advice_memory_is_loaded(k, &m))
@@ -211,47 +267,58 @@ static bool memory_rules(const struct advice_kernel *k, struct view_advices *to)
 
 /* ---- shared memory and special functions ---- */
 
+static const struct reasons brief = {ADVICE_SHORT, ADVICE_SHORT_QUEUE};
+
+static bool banks(const struct advice_kernel *k, double idle, struct view_advices *to)
+{
+	struct view_advice a = advice_begin(k, VIEW_ADVICE_BANKS);
+	double cycles = cycles_of_access(k, brief);
+	if (cycles < CONFLICT_CYCLES)
+		return true;
+	advice_fact(&a, "cycles without an issue that wait for shared memory", "share", idle);
+	advice_fact(&a, "an access takes about", "cycles", cycles);
+	advice_fact(&a, "shared memory of a block", "B", k->shape.shared_bytes);
+	add_cause_places(k, brief, ADVICE_SHARED, &a);
+	return advice_propose(to, &a,
+			      advice_from_saved(idle / 2, idle * (1 - SHARED_CYCLES / cycles)));
+}
+
+static bool special(const struct advice_kernel *k, double idle, struct view_advices *to)
+{
+	struct view_advice a = advice_begin(k, VIEW_ADVICE_SPECIAL);
+	advice_fact(&a, "cycles without an issue that wait for special functions", "share", idle);
+	advice_fact(&a, "shared memory of a block", "B", k->shape.shared_bytes);
+	add_cause_places(k, brief, ADVICE_SPECIAL, &a);
+	return advice_propose(to, &a, advice_from_saved(idle / 4, idle));
+}
+
+/* The reasons do not tell the two apart. The causes do, or else the use of shared memory. */
 static bool short_rules(const struct advice_kernel *k, struct view_advices *to)
 {
-	static const struct reasons reasons = {ADVICE_SHORT, ADVICE_SHORT_QUEUE};
-	double idle = idle_of(&k->samples, reasons), cycles = cycles_of_access(k, reasons);
-	bool is_shared = k->shape.shared_bytes > 0;
-	struct view_advice a = advice_begin(k, is_shared ? VIEW_ADVICE_BANKS : VIEW_ADVICE_SPECIAL);
-	if (idle < ADVICE_LEAST_SHARE || (is_shared && cycles < CONFLICT_CYCLES))
-		return true;
-	advice_fact(&a,
-		    is_shared ? "cycles without an issue that wait for shared memory"
-			      : "cycles without an issue that wait for special functions",
-		    "share", idle);
-	if (is_shared)
-		advice_fact(&a, "an access takes about", "cycles", cycles);
-	advice_fact(&a, "shared memory of a block", "B", k->shape.shared_bytes);
-	add_places(k, reasons, &a);
-	return advice_propose(
-		to, &a,
-		is_shared ? advice_from_saved(idle / 2, idle * (1 - SHARED_CYCLES / cycles))
-			  : advice_from_saved(idle / 4, idle));
+	struct causes c;
+	bool is_known = sum_causes(k, brief, &c);
+	double idle = idle_of(&k->samples, brief),
+	       of_shared = is_known ? c.of[ADVICE_SHARED] / c.all : k->shape.shared_bytes > 0,
+	       of_special = is_known ? c.of[ADVICE_SPECIAL] / c.all : !k->shape.shared_bytes;
+	if (idle * of_shared >= ADVICE_LEAST_SHARE && !banks(k, idle * of_shared, to))
+		return false;
+	return idle * of_special < ADVICE_LEAST_SHARE || special(k, idle * of_special, to);
 }
 
 /* ---- one reason, one cure ---- */
 
+/* Between half and all of the lost cycles end. */
 struct stall_rule {
 	enum advice_reason reason;
 	enum view_advice_kind kind;
 	const char *fact;
-	double least, low, high; /* low, high: shares of the lost cycles */
 };
 
 static const struct stall_rule stall_rules[] = {
-	/* half: the next unit is twice as fast (double to single precision on large GPUs) */
-	{ADVICE_PIPE, VIEW_ADVICE_PIPE, "cycles without an issue that wait for an arithmetic unit",
-	 ADVICE_LEAST_SHARE, 0.5, 1},
-	{ADVICE_FETCH, VIEW_ADVICE_FETCH, "cycles without an issue that wait for instructions",
-	 ADVICE_LEAST_SHARE, 0.5, 1},
-	{ADVICE_CONSTANT, VIEW_ADVICE_CONSTANT, "cycles without an issue that wait for constants",
-	 ADVICE_LEAST_SHARE, 0.5, 1},
-	{ADVICE_BRANCH, VIEW_ADVICE_BRANCH, "cycles without an issue that wait for branches",
-	 ADVICE_LEAST_SHARE, 0.5, 1},
+	{ADVICE_PIPE, VIEW_ADVICE_PIPE, "cycles without an issue that wait for an arithmetic unit"},
+	{ADVICE_FETCH, VIEW_ADVICE_FETCH, "cycles without an issue that wait for instructions"},
+	{ADVICE_CONSTANT, VIEW_ADVICE_CONSTANT, "cycles without an issue that wait for constants"},
+	{ADVICE_BRANCH, VIEW_ADVICE_BRANCH, "cycles without an issue that wait for branches"},
 };
 
 static bool apply(const struct stall_rule *r, const struct advice_kernel *k,
@@ -259,11 +326,11 @@ static bool apply(const struct stall_rule *r, const struct advice_kernel *k,
 {
 	double idle = advice_idle(&k->samples, r->reason);
 	struct view_advice a = advice_begin(k, r->kind);
-	if (idle < r->least)
+	if (idle < ADVICE_LEAST_SHARE)
 		return true;
 	advice_fact(&a, r->fact, "share", idle);
 	add_places(k, (struct reasons){r->reason, r->reason}, &a);
-	return advice_propose(to, &a, advice_from_saved(r->low * idle, r->high * idle));
+	return advice_propose(to, &a, advice_from_saved(idle / 2, idle));
 }
 
 /*
