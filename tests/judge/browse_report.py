@@ -9,6 +9,7 @@
 #     browse_report.py waiting REPORT        the same, of the view "Waiting" alone
 #     browse_report.py nccl REPORT           the same, of kernels of NCCL
 #     browse_report.py nvtx REPORT           the same, of ranges of NVTX
+#     browse_report.py advice REPORT         the same, of advice about a kernel
 #     browse_report.py blames REPORT         the same, of what lines of GPU kernels wait for
 #     browse_report.py shots REPORT PREFIX [light|dark]     a picture of every view
 #     browse_report.py title REPORT          its title, images in it, its first view in one line
@@ -359,6 +360,22 @@ def use_nccl(page, checks):
     checks.check("nccl: the console stays empty", not errors, json.dumps(errors)[:400])
 
 
+def use_advice(page, checks):
+    """Of the recording "pipe": an arithmetic unit is busy."""
+    page.show("overview")
+    text = page.js("return document.querySelector('.advice details').innerText")
+    checks.check("advice: the row", text.startswith("a busy arithmetic unit in multiply") and
+                 "times as fast" in text, text)
+    page.click(".advice summary")
+    facts = page.js("""return [...document.querySelectorAll('.advice details[open] dl > div')]
+        .map(d => d.innerText.split('\\n'))""")
+    checks.check("advice: its evidence and line", [f[0] for f in facts] ==
+                 ["do", "if", "why", "where"] and "arithmetic unit: " in facts[2][1] and
+                 "truth_kernels.cu:" in facts[3][1], facts)
+    errors = page.errors()
+    checks.check("advice: the console stays empty", not errors, json.dumps(errors)[:400])
+
+
 def use_blames(page, checks):
     """Of the recording "barrier": 31 warps wait for one that runs a loop."""
     page.show("kernels")
@@ -475,6 +492,8 @@ def main():
             use_waiting(page, Checks())
         elif command == "nccl":
             use_nccl(page, Checks())
+        elif command == "advice":
+            use_advice(page, Checks())
         elif command == "blames":
             use_blames(page, Checks())
         elif command == "nvtx":

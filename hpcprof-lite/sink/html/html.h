@@ -55,6 +55,8 @@ void html_put_waiting(struct html *h);
 void html_put_mpi(struct html *h);
 /* The member "blames" of "meta", if structures know what instructions wait for. */
 void html_put_blames(struct html *h);
+/* The member "advice" of "meta", if there is any. */
+void html_put_advice(struct html *h);
 /* The member "nccl" of "meta", if a kernel of NCCL ran. */
 void html_put_nccl(struct html *h);
 /* The member "nvtx" of "meta", if there are ranges; after html_write_nvtx(). */

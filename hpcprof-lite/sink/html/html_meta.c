@@ -344,6 +344,7 @@ enum status html_write_meta(struct html *h)
 	put_reductions(h);
 	html_put_waiting(h);
 	html_put_blames(h);
+	html_put_advice(h);
 	html_put_nccl(h);
 	html_put_nvtx(h);
 	TEXT(h, "}");

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The page is part of the program: embed.sh makes C source of the files of page/.
 html_scripts = data.js model.js frames.js flame.js tables.js timeline_paint.js timeline.js \
-	blame.js kernels.js source.js threads.js waiting.js mpi.js nccl.js nvtx.js \
+	blame.js advice.js kernels.js source.js threads.js waiting.js mpi.js nccl.js nvtx.js \
 	overview.js compare.js app.js
 html_page = hpcprof-lite/sink/html/page/head.html hpcprof-lite/sink/html/page/body.html \
 	hpcprof-lite/sink/html/page/style.css \
@@ -16,6 +16,7 @@ CLEANFILES += hpcprof-lite/sink/html/html_page.c
 
 libhlsink_la_SOURCES += \
 	hpcprof-lite/sink/html/html.c hpcprof-lite/sink/html/html.h \
+	hpcprof-lite/sink/html/html_advice.c \
 	hpcprof-lite/sink/html/html_blame.c \
 	hpcprof-lite/sink/html/html_contexts.c \
 	hpcprof-lite/sink/html/html_meta.c \

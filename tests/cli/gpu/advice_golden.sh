@@ -12,6 +12,7 @@ have gzip || skip_all "no gzip here"
 golden=${NVIDIA_GOLDEN:-$srcdir/tests/golden/nvidia}
 expected=$srcdir/tests/golden/advice
 python=${PYTHON3:-python3}
+. "$srcdir/tests/judge/browser.sh"
 accept=no
 [ "${1:-}" = --accept ] && accept=yes
 unset COLUMNS NO_COLOR
@@ -65,15 +66,30 @@ else
 fi
 
 if have "$python" && [ -f "$expected/times" ]; then
-	while read -r way flawed cured; do
+	cp "$expected/times" .
+	while read -r _ way _; do
+		[ -f "$expected/$way.hpcrun.gz" ] || continue
 		unpack "$expected" "$way"
-		run_limited 120 "$HPCPROF" -q --to json -o "db-$way" "m-$way" 2>err
-		echo "$way $flawed $cured db-$way/profile.json -" >>made
+		run_limited 120 "$HPCPROF" -q --to json -o "$way-flawed.db" "m-$way" 2>err
 	done <"$expected/times"
-	"$python" "$srcdir/tests/gpu/advice/advice_table.py" made >table
+	"$python" "$srcdir/tests/gpu/advice/advice_table.py" . >table
 	if [ $accept = yes ]; then cp table "$expected/table.md"; fi
 	same "advice_ways: predicted and measured" table "$expected/table.md"
 else
 	skip "advice_ways: predicted and measured" "there are no measurements of it"
+fi
+
+if [ "$browser" ]; then
+	run_limited 120 "$HPCPROF" -q --to html -o page m-pipe 2>err
+	browse advice page/report.html >said || cat err
+	while read -r line; do
+		case $line in
+		"ok "*) ok "page: ${line#ok }" true ;;
+		*) fail "page: $line" ;;
+		esac
+	done <said
+	is "the page was used" "$(wc -l <said)" 3
+else
+	skip "the page" "no Chromium or Selenium"
 fi
 done_testing

@@ -26,6 +26,7 @@ class OverviewView {
         { class: "overview" },
         usesCard(this.app, true) ?? "",
         el("section", { class: "card wide" }, el("h2", {}, "What matters most"), this.findings()),
+        adviceCard(this.app) ?? "",
         el("section", { class: "card" }, el("h2", {}, "The run"), this.facts()),
         el("section", { class: "card" }, el("h2", {}, "Metrics"), this.metrics()),
         nvtxCard(this.app) ?? "",
