@@ -188,6 +188,40 @@ static void memory(void **state)
 	assert_float_equal(fact(&a, "local memory of a thread"), 104, 1e-9);
 }
 
+/* Just below the thresholds there is none, though the factor would be worth a row. */
+static void thresholds(void **state)
+{
+	struct made d;
+	(void)state;
+	make(&d, 20);
+	d.kernel.samples.all = 199;
+	wait_for(&d, ADVICE_PIPE, 150, 100);
+	nothing(&d);
+	d.kernel.samples.all = 200;
+	only(&d, VIEW_ADVICE_PIPE, false);
+
+	make(&d, 60);
+	wait_for(&d, ADVICE_MEMORY, 9900, 990);
+	d.kernel.memory_rate = 0;
+	nothing(&d);
+	wait_for(&d, ADVICE_MEMORY, 0, 110);
+	only(&d, VIEW_ADVICE_IN_FLIGHT, false);
+
+	make(&d, 26); /* 1,500 cycles, and 64 bytes for each thread would be too much */
+	wait_for(&d, ADVICE_MEMORY, 9800, 9800);
+	nothing(&d);
+	d.kernel.memory_rate = 100;
+	only(&d, VIEW_ADVICE_IN_FLIGHT, false);
+	make(&d, 15); /* 2,640 cycles, but 16 bytes for each thread are what memory delivers */
+	wait_for(&d, ADVICE_MEMORY, 9900, 9500);
+	nothing(&d);
+
+	make(&d, 500);
+	d.kernel.beside = 2; /* the other half is of others */
+	wait_for(&d, ADVICE_PIPE, 5000, 5000);
+	assert_float_equal(only(&d, VIEW_ADVICE_PIPE, false).seconds, 0.5, 1e-12);
+}
+
 /* What the lines that are waited for do decides, where it is known. */
 static void causes(void **state)
 {
@@ -206,6 +240,7 @@ static void causes(void **state)
 	assert_int_equal(a.rows.n, 1); /* what is not local is the smaller part */
 	assert_int_equal(a.rows.at[0].kind, VIEW_ADVICE_LOCAL);
 	assert_float_equal(fact(&a.rows.at[0], "for local memory"), 2.0 / 3, 1e-9);
+	assert_float_equal(a.rows.at[0].factor.low, 1 / (1 - 0.33), 1e-9);
 	assert_float_equal(a.rows.at[0].factor.high, 1 / (1 - 0.66), 1e-9);
 	assert_int_equal(a.rows.at[0].n_places, 1);
 	assert_int_equal(a.rows.at[0].places[0].context, 8);
@@ -221,6 +256,7 @@ static void causes(void **state)
 	a = ask(&d);
 	assert_int_equal(a.rows.at[0].kind, VIEW_ADVICE_LOCAL);
 	assert_int_equal(a.rows.at[0].places[0].context, 7); /* the line that waits */
+	assert_float_equal(a.rows.at[0].factor.low, 1 / (1 - 0.2475), 1e-9);
 	view_advice_free(&a);
 
 	make(&d, 100);
@@ -235,6 +271,19 @@ static void causes(void **state)
 	assert_int_equal(a.rows.at[1].places[0].context, 11);
 	assert_float_equal(a.rows.at[1].factor.high, 1 / (1 - 0.3), 1e-9);
 	view_advice_free(&a);
+	for (unsigned i = 2; i < 4; i++) { /* a tenth of 90 % is not worth a row or a place */
+		list[i].samples = 8100;
+		list[5 - i].samples = 900;
+		a = ask(&d);
+		assert_int_equal(a.rows.n, 1);
+		assert_int_equal(a.rows.at[0].kind,
+				 i == 2 ? VIEW_ADVICE_BANKS : VIEW_ADVICE_SPECIAL);
+		view_advice_free(&a);
+	}
+	list[2].operation = ADVICE_SPECIAL;
+	list[2].samples = 800;
+	list[3].samples = 8200;
+	assert_int_equal(only(&d, VIEW_ADVICE_SPECIAL, false).n_places, 1);
 }
 
 static void units(void **state)
@@ -305,6 +354,11 @@ static void shapes(void **state)
 	assert_float_equal(only(&d, VIEW_ADVICE_WAVE, false).factor.high, 1 / 0.9, 1e-9);
 	d.kernel.shape.blocks = 132 * 16;
 	nothing(&d);
+	d.kernel.busy_units = 0;
+	d.kernel.shape.blocks = 8470; /* 8.02 waves */
+	nothing(&d);
+	d.kernel.shape.blocks = 1922; /* 1.82 waves */
+	nothing(&d);
 
 	make(&d, 1000);
 	wait_for(&d, ADVICE_FIXED, 9000, 8000);
@@ -318,6 +372,19 @@ static void shapes(void **state)
 	assert_float_equal(fact(&a, "more warps fit with"), 96, 1e-9);
 	assert_float_equal(a.factor.low, advice_more_warps(0.2, 4, 5), 1e-9);
 	assert_float_equal(a.factor.high, advice_more_warps(0.2, 4, 16), 1e-9);
+	d.kernel.samples.idle[ADVICE_FIXED] = 3000; /* more warps end no other losses */
+	wait_for(&d, ADVICE_OTHER, 0, 5000);
+	d.kernel.samples.stalled[ADVICE_OTHER] = 5000;
+	assert_float_equal(only(&d, VIEW_ADVICE_OCCUPANCY, true).factor.high, 1 / 0.7, 1e-9);
+	d.kernel.samples.idle[ADVICE_OTHER] = 0;
+	d.kernel.samples.idle[ADVICE_FIXED] = 1500; /* too few to tell */
+	nothing(&d);
+	d.kernel.samples.idle[ADVICE_FIXED] = 8000;
+	d.kernel.shape.warps = 64;
+	d.kernel.shape.blocks = 132; /* 8 warps on each SM: next are twice as many */
+	a = only(&d, VIEW_ADVICE_OCCUPANCY, true);
+	assert_float_equal(fact(&a, "with more blocks"), 64, 1e-9);
+	assert_float_equal(a.factor.low, advice_more_warps(0.2, 2, 4), 1e-9);
 	d.kernel.shape.units = 0; /* not known */
 	only(&d, VIEW_ADVICE_DEPENDENT, false);
 }
@@ -436,14 +503,64 @@ static void of_a_model(void **state)
 	fixture_free(m);
 }
 
+/* The time of a device is from its first operation to its last; counts are shared out. */
+static void devices_of_a_model(void **state)
+{
+	struct model *m = fixture_make(&(struct fixture_options){.n_processes = 2,
+								 .n_threads = 2,
+								 .n_metrics = 1,
+								 .n_samples = 20,
+								 .n_gpu_ops = 41,
+								 .traces = true});
+	struct model_gpu_idle *idle = calloc(m->n_gpu_devices, sizeof *idle);
+	const struct model_gpu_idle *old = m->gpu_idle;
+	struct view_gpu g;
+	struct advice_facts f;
+	double launches = 0;
+	(void)state;
+	assert_true(idle && m->n_gpu_devices == 2);
+	for (uint32_t d = 0; d < 2; d++) {
+		idle[d] = (struct model_gpu_idle){
+			.is_known = true, .watched_ns = 10000000000, .kernel_ns = 1000000000};
+		idle[d].idle_ns[MODEL_GPU_IDLE_BEFORE] = 2000000000;
+		idle[d].idle_ns[MODEL_GPU_IDLE_AFTER] = 3000000000;
+	}
+	m->gpu_idle = idle;
+	m->gpu_ledger.launched[MSR_GPU_KERNEL] = 30;
+	assert_true(view_gpu_open(m, &g));
+	assert_true(advice_facts_make(m, &g, &f));
+	assert_int_equal(f.devices.n, 2);
+	for (size_t d = 0; d < 2; d++) {
+		assert_float_equal(f.devices.at[d].whole, 5, 1e-9);
+		launches += f.devices.at[d].n_launches;
+	}
+	assert_float_equal(launches, 30, 1e-9);
+	advice_facts_free(&f);
+	m->gpu_sampling.sampled_ns = 1000; /* most kernels were serialized, with gaps between */
+	m->gpu_sampling.serialized_ns = 900;
+	assert_true(advice_facts_make(m, &g, &f));
+	assert_int_equal(f.devices.n, 0);
+	advice_facts_free(&f);
+	view_gpu_close(&g);
+	m->gpu_idle = old;
+	free(idle);
+	fixture_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(estimates),  cmocka_unit_test(clean_kernels_have_none),
-		cmocka_unit_test(memory),     cmocka_unit_test(causes),
-		cmocka_unit_test(units),      cmocka_unit_test(shapes),
-		cmocka_unit_test(devices),    cmocka_unit_test(words),
+		cmocka_unit_test(estimates),
+		cmocka_unit_test(clean_kernels_have_none),
+		cmocka_unit_test(memory),
+		cmocka_unit_test(thresholds),
+		cmocka_unit_test(causes),
+		cmocka_unit_test(units),
+		cmocka_unit_test(shapes),
+		cmocka_unit_test(devices),
+		cmocka_unit_test(words),
 		cmocka_unit_test(of_a_model),
+		cmocka_unit_test(devices_of_a_model),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
