@@ -195,6 +195,7 @@ struct structure_cause {
 	/* The waiting instruction reads the result; for OPERANDS, overwrites the operand. */
 	bool is_used;
 	bool is_carried;         /* the cause is in an earlier iteration of a loop around both */
+	uint32_t bytes;          /* that a load or store moves for a thread; 0: unknown */
 };
 
 /* An instruction that waits, and its causes first .. first + n - 1, the most likely one first. */

@@ -113,6 +113,8 @@ struct structure_cause_record {
 #define STRUCTURE_CAUSE_KIND 7u
 #define STRUCTURE_CAUSE_USED 8u
 #define STRUCTURE_CAUSE_CARRIED 16u
+/* The bits from here on: 1 + the logarithm of the bytes that a load or store moves for a thread. */
+#define STRUCTURE_CAUSE_BYTES 5
 
 #define STRUCTURE_CHECK_START UINT64_C(0x9E3779B97F4A7C15)
 /* Continues a check value over `n_bytes`, which count as zero-filled to a multiple of 8. */

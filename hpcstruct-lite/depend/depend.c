@@ -143,6 +143,7 @@ void depend_add(struct depend *d, uint32_t wait, uint32_t cause, enum structure_
 				   .cycles = cycles < UINT16_MAX ? cycles : UINT16_MAX,
 				   .kind = (uint8_t)kind,
 				   .operation = d->code.at[cause].operation,
+				   .bytes = d->code.at[cause].bytes,
 				   .is_carried = is_carried};
 	c->is_used = kind != STRUCTURE_WAIT_WARPS && is_used(d, c);
 }

@@ -93,6 +93,24 @@ static unsigned memory_width(const struct words *w)
 	return size == 5 ? 2 : size == 6 ? 4 : 1;
 }
 
+/* U8, S8, U16, S16, 32, 64, 128 */
+static uint8_t bytes_moved(const struct words *w, const struct sass_operation *o)
+{
+	static const uint8_t of_size[8] = {1, 1, 2, 2, 4, 8, 16, 16};
+	switch (o->operation) {
+	case STRUCTURE_GLOBAL_LOAD:
+	case STRUCTURE_GLOBAL_STORE:
+	case STRUCTURE_LOCAL_LOAD:
+	case STRUCTURE_LOCAL_STORE:
+	case STRUCTURE_SHARED_LOAD:
+	case STRUCTURE_SHARED_STORE:
+	case STRUCTURE_GENERIC_LOAD:
+	case STRUCTURE_GENERIC_STORE:
+		return o->width == SASS_MEMORY ? of_size[bits(w, 73, 3)] : 0;
+	default: return 0;
+	}
+}
+
 /* Registers of the operands: of the result, of A, B and C. */
 struct widths {
 	unsigned d, a, b, c;
@@ -249,5 +267,6 @@ void sass_decode(const uint8_t *bytes, struct sass_instruction *out)
 	if (!o)
 		return;
 	out->operation = o->operation;
+	out->bytes = bytes_moved(&w, o);
 	list_registers(&w, o, out);
 }

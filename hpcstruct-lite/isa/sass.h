@@ -31,6 +31,7 @@ struct sass_registers {
 
 struct sass_instruction {
 	uint8_t operation; /* enum structure_operation */
+	uint8_t bytes;     /* of data that a load or store moves for a thread; 0: it is another */
 	uint8_t stall;     /* cycles until the next instruction of the warp can be issued */
 	/* sets of barriers, bit i for barrier i */
 	uint8_t results;  /* released when the results are written */

@@ -9,6 +9,7 @@
 #include "common/base/sorted.h"
 
 #include <stdlib.h>
+#include <strings.h>
 
 /* The causes of one wait. */
 struct group {
@@ -72,7 +73,8 @@ static bool add_cause(struct scope_map *map, const struct depend_cause *c)
 		.cycles = (uint16_t)c->cycles,
 		.operation = c->operation,
 		.flags = (uint8_t)(c->kind | (c->is_used ? STRUCTURE_CAUSE_USED : 0) |
-				   (c->is_carried ? STRUCTURE_CAUSE_CARRIED : 0)),
+				   (c->is_carried ? STRUCTURE_CAUSE_CARRIED : 0) |
+				   ffs(c->bytes) << STRUCTURE_CAUSE_BYTES),
 	};
 	if (!link_address(map->image, c->cause, &r.link_addr))
 		return true;

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -161,7 +162,8 @@ void gen_structure_cause(struct gen_structure *s, const struct structure_cause *
 		.cycles = (uint16_t)c->cycles,
 		.operation = (uint8_t)c->operation,
 		.flags = (uint8_t)(c->kind | (c->is_used ? STRUCTURE_CAUSE_USED : 0) |
-				   (c->is_carried ? STRUCTURE_CAUSE_CARRIED : 0))};
+				   (c->is_carried ? STRUCTURE_CAUSE_CARRIED : 0) |
+				   ffs((int)c->bytes) << STRUCTURE_CAUSE_BYTES)};
 }
 
 static void write_file(const char *path, const struct structure_content *c)

@@ -44,7 +44,8 @@ static const struct structure_call_record calls[] = {{0x1004, 2, 0}, {0x1014, ST
 static const struct structure_wait_record waits[] = {{0x1010, 0}, {0x9008, 2}};
 static const struct structure_cause_record causes[] = {
 	{0x1000, 300, STRUCTURE_GLOBAL_LOAD,
-	 STRUCTURE_WAIT_RESULT | STRUCTURE_CAUSE_USED | STRUCTURE_CAUSE_CARRIED},
+	 STRUCTURE_WAIT_RESULT | STRUCTURE_CAUSE_USED | STRUCTURE_CAUSE_CARRIED |
+		 5 << STRUCTURE_CAUSE_BYTES},
 	{0x1004, 8, STRUCTURE_N_OPERATIONS, STRUCTURE_WAIT_OPERANDS},
 	{0x9000, 4, STRUCTURE_ARITHMETIC, STRUCTURE_N_WAIT_KINDS},
 };
@@ -237,11 +238,13 @@ static void test_waits(void **state)
 	assert_int_equal(c.kind, STRUCTURE_WAIT_RESULT);
 	assert_int_equal(c.cycles, 300);
 	assert_true(c.is_used && c.is_carried);
+	assert_int_equal(c.bytes, 16);
 	assert_string_equal(structure_operation_name(c.operation), "global load");
 	c = structure_get_cause(s, 1);
 	assert_int_equal(c.kind, STRUCTURE_WAIT_OPERANDS);
 	assert_int_equal(c.operation, STRUCTURE_OTHER_OPERATION); /* of a newer version */
 	assert_false(c.is_used || c.is_carried);
+	assert_int_equal(c.bytes, 0);
 	for (int i = 0; i < STRUCTURE_N_OPERATIONS; i++)
 		assert_non_null(structure_operation_name((enum structure_operation)i));
 	structure_close(s);

@@ -166,6 +166,7 @@ static void test_decoding(void **state)
 	put(bytes + 8, UINT64_C(0x000ea8000c1e1900));
 	sass_decode(bytes, &s);
 	assert_int_equal(s.operation, STRUCTURE_GLOBAL_LOAD);
+	assert_int_equal(s.bytes, 4);
 	assert_int_equal(s.stall, 4);
 	assert_int_equal(s.results, 1 << 2);
 	assert_int_equal(s.operands, 0);
@@ -176,6 +177,11 @@ static void test_decoding(void **state)
 	assert_int_equal(s.reads[0].first, SASS_R + 26);
 	assert_int_equal(s.reads[0].n, 2);
 	assert_int_equal(s.reads[1].first, SASS_UR + 10);
+	for (unsigned size = 0; size < 7; size++) { /* U8, S8, U16, S16, 32, 64, 128 bits */
+		put(bytes + 8, UINT64_C(0x000ea8000c1e1100) | (uint64_t)size << 9);
+		sass_decode(bytes, &s);
+		assert_int_equal(s.bytes, "\1\1\2\2\4\10\20"[size]);
+	}
 	/* @P0 ATOMG.E.ADD.STRONG.GPU PT, R13, desc[UR8][R6.64], R13: waits for 1, 2 and 4 */
 	put(bytes, UINT64_C(0x0000000d060d09a8));
 	put(bytes + 8, UINT64_C(0x0162a800081ee1c8));
@@ -185,6 +191,7 @@ static void test_decoding(void **state)
 	assert_int_equal(s.operands, 1 << 1);
 	assert_int_equal(s.waits, 1 << 1 | 1 << 2 | 1 << 4);
 	assert_int_equal(s.n_reads, 4); /* address, data, descriptor, predicate */
+	assert_int_equal(s.bytes, 0);
 	/* DEPBAR.LE SB5, 0x1 */
 	put(bytes, UINT64_C(0x0000d0400000791a));
 	put(bytes + 8, UINT64_C(0x000fc80000000000));
