@@ -171,6 +171,14 @@ struct model_gpu_blame {
 	uint32_t cause;            /* context of what they waited for, in the same kernel */
 	uint32_t metric;           /* their stall reason */
 	uint64_t n;
+	/*
+	 * Samples of warps that issued the cause, or another of its operation that the same
+	 * instruction waits for; and these times the bytes that it moves for a thread (0: unknown).
+	 * Each instruction counts with the first of its pairs alone, so sums over a kernel say how
+	 * often it did such an operation.
+	 */
+	uint64_t n_issued, bytes_issued;
+	double cycles;             /* n times the cycles that a warp waits there each time */
 	uint8_t kind;              /* enum structure_wait_kind */
 	uint8_t operation;         /* of the cause: enum structure_operation */
 	bool is_carried;           /* the cause is in an earlier iteration */

@@ -52,7 +52,9 @@ static bool add(struct gathering *g, const struct model_gpu_blame *x)
 							  : &g->b->pairs.at[id];
 	if (!p)
 		return false;
-	double samples = p->samples + (double)x->n, most = p->most;
+	double samples = p->samples + (double)x->n, most = p->most,
+	       issued = p->issued + (double)x->n_issued,
+	       bytes = p->issued_bytes + (double)x->bytes_issued, cycles = p->cycles + x->cycles;
 	if ((double)x->n > most)
 		*p = (struct view_blame_pair){.kernel = kernel,
 					      .waiting = x->waiting,
@@ -65,6 +67,9 @@ static bool add(struct gathering *g, const struct model_gpu_blame *x)
 					      .is_before = x->is_before,
 					      .is_same_line = waiting == cause};
 	p->samples = samples;
+	p->issued = issued;
+	p->issued_bytes = bytes;
+	p->cycles = cycles;
 	return true;
 }
 

@@ -8,7 +8,7 @@
 
 enum { ISSUED = 1, MEMORY, BARRIER = 5, FIXED };
 
-#define CAUSE(s, ...) gen_structure_cause(s, &(struct structure_cause){__VA_ARGS__})
+#define CAUSE(s, ...) gen_structure_cause(s, &(struct structure_cause){__VA_ARGS__, 0})
 
 /*
  * "saxpy": line 11, "velocity(float const*, int)" inlined in line 11 (line 4), line 12, a loop at

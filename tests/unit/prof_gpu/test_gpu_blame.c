@@ -49,7 +49,8 @@ static struct gen_structure *structure(void)
 	return s;
 }
 
-#define CAUSE(s, ...) gen_structure_cause(s, &(struct structure_cause){__VA_ARGS__})
+/* Each moves four bytes. */
+#define CAUSE(s, ...) gen_structure_cause(s, &(struct structure_cause){__VA_ARGS__, 4})
 
 /* Of the named blame at a line of a function. */
 static double at_line(const struct model *m, uint32_t function, uint32_t line, const char *metric)
@@ -185,6 +186,46 @@ static void test_executions(void **state)
 	uint32_t k = run_kernel_at(m, 0x1010);
 	assert_int_equal(at_line(m, k, 12, "GINS:BLAME_GMEM"), 100);
 	assert_int_equal(run_value(m, k, "GINS:BLAME_GMEM", MODEL_EXECUTION), 400);
+	assert_closes(m);
+	run_clean(&r, m);
+}
+
+/*
+ * How often accesses were issued: once for each, also for one that another wait has listed, and for
+ * one whose result is not read there. The first behind a jump has the number of the next one. And
+ * how long warps wait: samples at the waiting instruction for each that issued it.
+ */
+static void test_issues(void **state)
+{
+	(void)state;
+	struct run r;
+	begin(&r);
+	struct gen_structure *s = structure();
+	for (uint64_t at = 0x1100; at < 0x1120; at += 16) {
+		gen_structure_wait(s, at);
+		CAUSE(s, 0x1090, STRUCTURE_WAIT_RESULT, STRUCTURE_GLOBAL_LOAD, 9, true, false);
+		CAUSE(s, 0x10a0, STRUCTURE_WAIT_RESULT, STRUCTURE_GLOBAL_LOAD, 9, false, false);
+		CAUSE(s, 0x1050, STRUCTURE_WAIT_RESULT, STRUCTURE_LOCAL_LOAD, 9, false, false);
+	}
+	free(gen_structure_close(s, r.directory));
+	run_kernel(&r, r.call, 1, 2000, 3000, 6000);
+	run_pc(&r, 0, 0x50, 1, 100); /* another operation */
+	run_pc(&r, 0, 0xa0, 1, 9);   /* for both loads */
+	run_pc(&r, 0, 0x100, 1, 10);
+	run_pc(&r, 0, 0x100, MEMORY, 390);
+	run_pc(&r, 0, 0x110, 1, 10);
+	run_pc(&r, 0, 0x110, MEMORY, 90);
+	struct model *m = run_finish(&r);
+	uint64_t issued = 0, bytes = 0;
+	double cycles = 0;
+	for (size_t i = 0; i < m->n_gpu_blames; i++) {
+		issued += m->gpu_blames[i].n_issued;
+		bytes += m->gpu_blames[i].bytes_issued;
+		cycles += m->gpu_blames[i].cycles;
+	}
+	assert_int_equal(issued, 18);
+	assert_int_equal(bytes, 72);
+	assert_float_equal(cycles, 390 * 40 + 90 * 10, 1e-9);
 	assert_closes(m);
 	run_clean(&r, m);
 }
@@ -436,6 +477,7 @@ int main(void)
 		cmocka_unit_test(test_across_inlined_calls),
 		cmocka_unit_test(test_several_causes),
 		cmocka_unit_test(test_executions),
+		cmocka_unit_test(test_issues),
 		cmocka_unit_test(test_few_samples),
 		cmocka_unit_test(test_carried),
 		cmocka_unit_test(test_unexplained),

@@ -19,6 +19,9 @@ bool gpu_blame_add(struct gpu_blames *all, const struct model_gpu_blame *b)
 		return false;
 	if (at < all->list.n) {
 		all->list.at[at].n += b->n;
+		all->list.at[at].cycles += b->cycles;
+		all->list.at[at].n_issued += b->n_issued;
+		all->list.at[at].bytes_issued += b->bytes_issued;
 		return true;
 	}
 	struct model_gpu_blame *new = vec_push(&all->list);

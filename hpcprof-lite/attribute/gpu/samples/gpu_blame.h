@@ -17,7 +17,7 @@ struct gpu_blames {
 	struct map index;
 };
 
-/* Adds b->n to an equal entry, or makes one. False if memory is short. */
+/* Adds the numbers of `b` to an equal entry, or makes one. False if memory is short. */
 bool gpu_blame_add(struct gpu_blames *all, const struct model_gpu_blame *b);
 /* Frees the index, when nothing more will be added. */
 void gpu_blame_close(struct gpu_blames *all);

@@ -86,8 +86,10 @@ static bool add_before(gpu_causes *causes, const struct structure *s, uint64_t l
 		return true;
 	struct gpu_cause *new = vec_push(causes);
 	if (new)
-		*new = (struct gpu_cause){
-			before, 1, STRUCTURE_WAIT_FIXED, STRUCTURE_OTHER_OPERATION, false, true};
+		*new = (struct gpu_cause){.link_addr = before,
+					  .weight = 1,
+					  .kind = STRUCTURE_WAIT_FIXED,
+					  .is_before = true};
 	return new != NULL;
 }
 
@@ -115,8 +117,11 @@ bool gpu_causes_find(gpu_causes *causes, const struct structure *s, uint64_t lin
 		struct gpu_cause *new = vec_push(causes);
 		if (!new)
 			return false;
-		*new = (struct gpu_cause){c.link_addr, weight,       c.kind,
-					  c.operation, c.is_carried, false};
+		*new = (struct gpu_cause){.link_addr = c.link_addr,
+					  .weight = weight,
+					  .kind = c.kind,
+					  .operation = c.operation,
+					  .is_carried = c.is_carried};
 	}
 	if (d == GPU_DEPENDS_ON_WARPS)
 		subtract_fastest(causes);

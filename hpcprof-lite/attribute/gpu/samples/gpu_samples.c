@@ -69,6 +69,7 @@ static void end(struct gpu_samples_run *r)
 	}
 	vec_free(&r->choices);
 	map_free(&r->choice_index);
+	map_free(&r->issue_index);
 }
 
 bool gpu_samples_add(const struct gpu_sampled *s)

@@ -11,12 +11,33 @@ struct place_counts {
 	uint32_t module;
 };
 
+static struct gpu_call_counts counts_at(const struct place_counts *c, uint64_t link_addr)
+{
+	uint64_t at = map_get(&c->r->count_index, c->module, link_addr);
+	return at == MAP_NONE ? (struct gpu_call_counts){0} : c->r->counts.at[at];
+}
+
 /* Samples of warps that issued count how often an instruction ran. */
 static uint64_t executions(const void *arg, uint64_t link_addr)
 {
-	const struct place_counts *c = arg;
-	uint64_t at = map_get(&c->r->count_index, c->module, link_addr);
-	return at == MAP_NONE ? 0 : c->r->counts.at[at].n_issued;
+	return counts_at(arg, link_addr).n_issued;
+}
+
+/*
+ * The same. The first instruction behind a jump has no samples of warps that issue on an H200, so
+ * the next one may count for it.
+ */
+static uint64_t issues(const struct place_counts *c, uint64_t link_addr)
+{
+	uint64_t n = executions(c, link_addr);
+	return n ? n : executions(c, link_addr + GPU_CALLS_INSTRUCTION);
+}
+
+/* A warp is sampled once for each cycle in which it is at an instruction. */
+static double cycles_at(const struct place_counts *c, uint64_t link_addr)
+{
+	uint64_t n = issues(c, link_addr);
+	return (double)counts_at(c, link_addr).n / (double)(n ? n : 1);
 }
 
 static bool choose(const struct gpu_samples_run *r, struct gpu_choice *choice, uint32_t module,
@@ -68,6 +89,9 @@ struct blaming {
 	const struct gpu_stalled *w;
 	const struct gpu_choice *choice;
 	enum gpu_dependency d;
+	struct place_counts places;
+	uint64_t link_addr;
+	double cycles; /* that a warp waits each time */
 };
 
 /* The context of a cause: in the frame in which the instruction waited. */
@@ -82,6 +106,38 @@ static uint32_t context_of(const struct blaming *b, uint64_t link_addr)
 	return expand_gpu_place(e, w->above, &f, link_addr - w->code->entry);
 }
 
+/* Adds how often an instruction was issued, if nobody has asked. False if memory is short. */
+static bool add_issues(const struct blaming *b, const struct structure_cause *c,
+		       struct model_gpu_blame *to)
+{
+	uint64_t index =
+		map_put(&b->r->issue_index, b->places.module, c->link_addr, b->r->n_issue_index);
+	if (index != b->r->n_issue_index)
+		return index != MAP_NONE;
+	b->r->n_issue_index++;
+	uint64_t n = issues(&b->places, c->link_addr);
+	to->n_issued += n;
+	to->bytes_issued += n * c->bytes;
+	return true;
+}
+
+/* A wait is for all that hold its barriers, also for what is overlapped and not blamed. */
+static bool count_issues(const struct blaming *b, struct model_gpu_blame *to)
+{
+	const struct structure *s = expand_gpu_structure(b->r->s->expand, b->places.module);
+	struct structure_wait wait;
+	bool ok = true;
+	if (!structure_find_wait(s, b->link_addr, &wait))
+		return true;
+	for (size_t i = 0; ok && i < wait.n; i++) {
+		struct structure_cause c = structure_get_cause(s, wait.first + i);
+		bool is_late = c.kind == STRUCTURE_WAIT_RESULT || c.kind == STRUCTURE_WAIT_OPERANDS;
+		if (is_late && c.operation == (enum structure_operation)to->operation)
+			ok = add_issues(b, &c, to);
+	}
+	return ok;
+}
+
 static bool give_to_cause(void *arg, size_t i, uint64_t part)
 {
 	const struct blaming *b = arg;
@@ -91,11 +147,12 @@ static bool give_to_cause(void *arg, size_t i, uint64_t part)
 					.cause = context_of(b, c->link_addr),
 					.metric = gpu_samples_metric_of(b->r, b->w->sample),
 					.n = part,
+					.cycles = (double)part * b->cycles,
 					.kind = (uint8_t)c->kind,
 					.operation = (uint8_t)c->operation,
 					.is_carried = c->is_carried,
 					.is_before = c->is_before};
-	return gpu_blame_add(b->r->s->blames, &blame) &&
+	return count_issues(b, &blame) && gpu_blame_add(b->r->s->blames, &blame) &&
 	       add(b->r, b->w, blame.cause, GPU_BLAMED, part) &&
 	       add(b->r, b->w, blame.cause, GPU_BLAMED_FOR + b->d - GPU_DEPENDS_ON_MEMORY, part);
 }
@@ -110,12 +167,13 @@ bool gpu_samples_blame(struct gpu_samples_run *r, const struct gpu_stalled *w)
 		w->code ? expand_gpu_structure(r->s->expand, w->code->module) : NULL;
 	if (!s || !structure_n_waits(s))
 		return add(r, w, w->context, GPU_UNBLAMED, w->n);
-	struct gpu_choice *choice =
-		choice_of(r, w->code->module, w->code->entry + w->sample->offset, d);
+	uint64_t link_addr = w->code->entry + w->sample->offset;
+	struct gpu_choice *choice = choice_of(r, w->code->module, link_addr, d);
 	if (!choice)
 		return false;
 	if (!choice->causes.n)
 		return add(r, w, w->context, GPU_UNBLAMED, w->n);
-	return gpu_shares_deal(&choice->shares, w->n, give_to_cause,
-			       &(struct blaming){r, w, choice, d});
+	const struct place_counts places = {r, w->code->module};
+	struct blaming b = {r, w, choice, d, places, link_addr, cycles_at(&places, link_addr)};
+	return gpu_shares_deal(&choice->shares, w->n, give_to_cause, &b);
 }

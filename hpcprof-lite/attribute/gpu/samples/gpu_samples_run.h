@@ -96,6 +96,8 @@ struct gpu_samples_run {
 	VEC(struct gpu_route) routes;
 	struct map choice_index; /* (address; module, dependency) -> choices */
 	VEC(struct gpu_choice) choices;
+	struct map issue_index; /* (module, address) of causes whose issues were counted */
+	uint64_t n_issue_index;
 };
 
 /* The metric of the sample's stall reason, or MODEL_NONE. */
