@@ -42,12 +42,12 @@ static void put_row(struct html *h, const struct view_advice *a)
 {
 	html_put_text(&h->section,
 		      "{\"function\":%" PRId64 ",\"device\":%" PRId64 ",\"saves\":%.4f"
-		      ",\"low\":%.2f,\"high\":%.2f,\"title\":%" PRIu32 ",\"cure\":%" PRIu32
-		      ",\"assumption\":%" PRIu32,
+		      ",\"low\":%.2f,\"likely\":%.2f,\"high\":%.2f,\"title\":%" PRIu32
+		      ",\"cure\":%" PRIu32 ",\"assumption\":%" PRIu32,
 		      a->function == MODEL_NONE ? -1 : (int64_t)a->function,
 		      a->device == MODEL_NONE ? -1 : (int64_t)a->device,
 		      a->whole > 0 ? view_advice_saved(a) / a->whole : 0, a->factor.low,
-		      a->factor.high, html_string(h, view_advice_title(a->kind)),
+		      a->factor.likely, a->factor.high, html_string(h, view_advice_title(a->kind)),
 		      html_string(h, view_advice_cure(a->kind)),
 		      html_string(h, view_advice_assumption(a->kind)));
 	put_facts(h, a);

@@ -40,7 +40,7 @@ static void put_row(struct json *j, const struct view_advice *a)
 	json_real(j, "seconds", a->seconds);
 	json_real(j, "saved_seconds", view_advice_saved(a));
 	json_real(j, "factor_low", a->factor.low);
-	json_real(j, "factor", advice_middle(a->factor));
+	json_real(j, "factor", a->factor.likely);
 	json_real(j, "factor_high", a->factor.high);
 	put_facts(j, a);
 	put_places(j, a);

@@ -12,10 +12,11 @@
 #define LEAST_SECONDS 0.001
 /* Kernels so short that the GPU's own time between two of them counts; seconds. */
 #define SHORT_KERNEL 20e-6
-/* Of a large copy. Pageable memory is below, pinned memory on PCIe 4 and 5 above. */
-#define PAGEABLE_RATE 16e9
-#define PINNED_RATE 50e9
+/* Copies from pageable memory are below this part of the rate of pinned memory. */
+#define PAGEABLE_PART 0.45
 #define LARGE_COPY 1e6
+/* What a cure leaves of the gaps between kernels. */
+#define REMAINS 0.1
 
 static struct view_advice begin(const struct advice_device *d, enum view_advice_kind kind)
 {
@@ -23,11 +24,12 @@ static struct view_advice begin(const struct advice_device *d, enum view_advice_
 		.kind = kind, .function = MODEL_NONE, .device = d->device, .seconds = d->whole};
 }
 
-/* Between `low` and `high` seconds of the whole end. */
-static bool propose(const struct advice_device *d, struct view_advice *a, double low, double high,
-		    struct view_advices *to)
+/* These seconds of the whole end. */
+static bool propose(const struct advice_device *d, struct view_advice *a, double low, double likely,
+		    double high, struct view_advices *to)
 {
-	return advice_propose(to, a, advice_from_saved(low / d->whole, high / d->whole));
+	return advice_propose(
+		to, a, advice_from_saved(low / d->whole, likely / d->whole, high / d->whole));
 }
 
 static bool launches(const struct advice_device *d, struct view_advices *to)
@@ -38,13 +40,13 @@ static bool launches(const struct advice_device *d, struct view_advices *to)
 	if (of_one < SHORT_KERNEL)
 		idle += d->idle[MODEL_GPU_IDLE_QUEUED];
 	if (idle < LEAST_OF_WHOLE * d->whole || d->n_kernels <= 0 ||
-	    d->n_launches < d->n_kernels / 2)
+	    d->n_launches < d->n_kernels / 2 || d->is_sampled)
 		return true;
 	advice_fact(&a, "idle while threads launched", "share", idle / d->whole);
 	advice_fact(&a, "kernels", "count", d->n_kernels);
 	advice_fact(&a, "a kernel takes", "sec", of_one);
 	advice_fact(&a, "idle for each", "sec", idle / d->n_kernels);
-	return propose(d, &a, idle / 2, idle * 0.9, to);
+	return propose(d, &a, idle / 2, idle * (1 - REMAINS), idle, to);
 }
 
 static bool waits(const struct advice_device *d, struct view_advices *to)
@@ -55,7 +57,7 @@ static bool waits(const struct advice_device *d, struct view_advices *to)
 		return true;
 	advice_fact(&a, "idle after a thread had waited", "share", idle / d->whole);
 	advice_fact(&a, "waits", "count", d->n_waits);
-	return propose(d, &a, idle / 2, idle * 0.9, to);
+	return propose(d, &a, idle / 2, idle * (1 - REMAINS), idle, to);
 }
 
 /* The host can work while the device does, so at most the shorter of the two ends. */
@@ -68,9 +70,10 @@ static bool host(const struct advice_device *d, struct view_advices *to)
 		return true;
 	advice_fact(&a, "idle while nothing was launched", "share", idle / d->whole);
 	advice_fact(&a, "busy", "share", busy / d->whole);
-	return propose(d, &a, both / 4, both, to);
+	return propose(d, &a, both / 2, both, both, to);
 }
 
+/* While copies and kernels run beside each other, gaps between them end, too. */
 static bool overlap(const struct advice_device *d, struct view_advices *to)
 {
 	struct view_advice a = begin(d, VIEW_ADVICE_OVERLAP);
@@ -80,7 +83,7 @@ static bool overlap(const struct advice_device *d, struct view_advices *to)
 		return true;
 	advice_fact(&a, "copies with no kernel beside them", "share", copies / d->whole);
 	advice_fact(&a, "kernels with no copy beside them", "share", kernels / d->whole);
-	return propose(d, &a, both / 2, both, to);
+	return propose(d, &a, both / 2, both, d->whole - fmax(d->copies, d->kernels), to);
 }
 
 static bool pinned(const struct advice_device *d, const struct view_gpu_sum *c,
@@ -91,12 +94,14 @@ static bool pinned(const struct advice_device *d, const struct view_gpu_sum *c,
 	       of_one = c->n ? (double)c->bytes / (double)c->n : 0,
 	       alone = d->copies > 0 ? 1 - d->overlap / d->copies : 0;
 	if (seconds * alone < LEAST_OF_WHOLE * d->whole || of_one < LARGE_COPY ||
-	    rate >= PAGEABLE_RATE)
+	    rate >= PAGEABLE_PART * d->link_rate)
 		return true;
 	advice_fact(&a, "rate of copies", "B/s", rate);
 	advice_fact(&a, "bytes of one", "B", of_one);
 	advice_fact(&a, "time of these copies", "share", seconds / d->whole);
-	return propose(d, &a, 0, seconds * alone * (1 - rate / PINNED_RATE), to);
+	double saved = seconds * alone * (1 - rate / d->link_rate);
+	advice_fact(&a, "pinned memory would give about", "B/s", d->link_rate);
+	return propose(d, &a, saved / 2, saved, saved, to);
 }
 
 bool view_advice_device(const struct advice_device *d, struct view_advices *a)

@@ -11,25 +11,18 @@ static double factor_of(double saved)
 	return 1 / (1 - fmin(fmax(saved, 0), SAVED_MOST));
 }
 
-struct advice_interval advice_from_saved(double a, double b)
+struct advice_interval advice_from_saved(double low, double likely, double high)
 {
-	return (struct advice_interval){factor_of(fmin(a, b)), factor_of(fmax(a, b))};
-}
-
-double advice_middle(struct advice_interval i)
-{
-	return sqrt(i.low * i.high);
+	likely = fmax(likely, low);
+	return (struct advice_interval){factor_of(low), factor_of(likely),
+					factor_of(fmax(high, likely))};
 }
 
 struct advice_interval advice_bound(struct advice_interval i, double most)
 {
 	most = fmax(most, 1);
-	return (struct advice_interval){fmin(i.low, most), fmin(i.high, most)};
-}
-
-double advice_hide_latency(double active, double matched)
-{
-	return fmin(active, matched);
+	return (struct advice_interval){fmin(i.low, most), fmin(i.likely, most),
+					fmin(i.high, most)};
 }
 
 double advice_more_warps(double active, double warps, double new_warps)

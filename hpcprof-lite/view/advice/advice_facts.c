@@ -39,6 +39,7 @@ static enum advice_reason reason_of(const char *name)
 		{"CMEM", ADVICE_CONSTANT},
 		{"IDEP", ADVICE_FIXED},
 		{"BRANCH_RESOLVING", ADVICE_BRANCH},
+		{"DRAIN", ADVICE_DRAIN},
 	};
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (strcmp(name, known[i].name) == 0)
@@ -82,6 +83,7 @@ static enum advice_operation operation_of(enum structure_operation o)
 	case STRUCTURE_SHARED_ATOMIC: return ADVICE_SHARED;
 	case STRUCTURE_MUFU:
 	case STRUCTURE_CONVERSION: return ADVICE_SPECIAL;
+	case STRUCTURE_CONSTANT_LOAD: return ADVICE_TABLE;
 	default: return ADVICE_OTHER_OPERATION;
 	}
 }
@@ -93,6 +95,14 @@ static bool is_same_line(const struct model *m, uint32_t a, uint32_t b)
 	       x->line == y->line;
 }
 
+static bool is_in_loop(const struct model *m, uint32_t context)
+{
+	while (context != MODEL_NONE && !view_is_kernel(m, context) &&
+	       m->contexts[context].kind != MODEL_CONTEXT_LOOP)
+		context = m->contexts[context].parent;
+	return context != MODEL_NONE && m->contexts[context].kind == MODEL_CONTEXT_LOOP;
+}
+
 /* Pairs of a waiting line and its cause become causes, each once. */
 static void add_causes(const struct model *m, const struct view_blame *b, struct advice_facts *f,
 		       struct advice_kernel *k)
@@ -102,17 +112,29 @@ static void add_causes(const struct model *m, const struct view_blame *b, struct
 	k->causes = to;
 	for (size_t i = first; i < first + n; i++) {
 		const struct view_blame_pair *p = &b->pairs.at[i];
-		const struct advice_cause c = {p->cause, reason_of(m->metrics[p->metric].reason),
-					       operation_of(p->operation), p->samples};
+		const struct advice_cause c = {.context = p->cause,
+					       .reason = reason_of(m->metrics[p->metric].reason),
+					       .operation = operation_of(p->operation),
+					       .samples = p->samples,
+					       .issued = p->issued,
+					       .bytes = p->issued_bytes,
+					       .cycles = p->cycles,
+					       .in_loop =
+						       is_in_loop(m, p->waiting) ? p->samples : 0};
 		size_t at = 0;
 		while (at < k->n_causes &&
 		       (to[at].reason != c.reason || to[at].operation != c.operation ||
 			!is_same_line(m, to[at].context, c.context)))
 			at++;
-		if (at < k->n_causes)
-			to[at].samples += c.samples;
-		else
+		if (at == k->n_causes) {
 			to[k->n_causes++] = c;
+			continue;
+		}
+		to[at].samples += c.samples;
+		to[at].issued += c.issued;
+		to[at].bytes += c.bytes;
+		to[at].cycles += c.cycles;
+		to[at].in_loop += c.in_loop;
 	}
 }
 
@@ -253,10 +275,11 @@ static bool add_kernels(const struct model *m, const struct view_gpu *g, struct 
 
 /* ---- devices ---- */
 
-/* What pinned memory gives is known of CUDA's devices alone. */
-static bool is_cuda(const struct model_gpu_device *d)
+/* What pinned memory gives: PCIe 3, 4 and 5. It is known of CUDA's devices alone. */
+static double link_rate(const struct model_gpu_device *d)
 {
-	return d->limits && d->limits->compute_major;
+	uint32_t major = d->limits ? d->limits->compute_major : 0;
+	return major >= 9 ? 50e9 : major == 8 ? 24e9 : major == 7 ? 12e9 : 0;
 }
 
 static bool add_device(const struct model *m, const struct view_gpu *g, uint32_t device,
@@ -268,18 +291,18 @@ static bool add_device(const struct model *m, const struct view_gpu *g, uint32_t
 	struct advice_device *d = vec_push(&f->devices);
 	if (!d)
 		return false;
-	*d = (struct advice_device){
-		.device = device,
-		.kernels = (double)i->kernel_ns / 1e9,
-		.copies = (double)i->copy_ns / 1e9,
-		.overlap = (double)i->overlap_ns / 1e9,
-		.n_kernels = view_total(m, view_find_metric(m, MODEL_ROLE_KERNELS)),
-		.n_launches = (double)m->gpu_ledger.launched[MSR_GPU_KERNEL],
-		.n_waits = view_total(m, view_find_metric(m, MODEL_ROLE_SYNCS))};
-	if (is_cuda(&m->gpu_devices[device])) {
-		d->to_device = g->copies[MSR_GPU_COPY_H2D];
-		d->from_device = g->copies[MSR_GPU_COPY_D2H];
-	}
+	*d = (struct advice_device){.device = device,
+				    .kernels = (double)i->kernel_ns / 1e9,
+				    .copies = (double)i->copy_ns / 1e9,
+				    .overlap = (double)i->overlap_ns / 1e9,
+				    .n_kernels =
+					    view_total(m, view_find_metric(m, MODEL_ROLE_KERNELS)),
+				    .n_launches = (double)m->gpu_ledger.launched[MSR_GPU_KERNEL],
+				    .n_waits = view_total(m, view_find_metric(m, MODEL_ROLE_SYNCS)),
+				    .is_sampled = m->gpu_sampling.sampled_ns > 0,
+				    .link_rate = link_rate(&m->gpu_devices[device]),
+				    .to_device = g->copies[MSR_GPU_COPY_H2D],
+				    .from_device = g->copies[MSR_GPU_COPY_D2H]};
 	for (unsigned c = 0; c < MODEL_N_GPU_IDLE_CAUSES; c++)
 		d->idle[c] = (double)i->idle_ns[c] / 1e9;
 	d->whole = (double)i->watched_ns / 1e9 - d->idle[MODEL_GPU_IDLE_BEFORE] -

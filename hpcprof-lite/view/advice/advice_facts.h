@@ -17,18 +17,19 @@ enum advice_reason {
 	ADVICE_MEMORY_QUEUE, /* room in the queue for it */
 	ADVICE_SHORT,        /* a result from shared memory, a special function or the like */
 	ADVICE_SHORT_QUEUE,
-	ADVICE_PIPE,         /* an arithmetic unit */
+	ADVICE_PIPE, /* an arithmetic unit */
 	ADVICE_BARRIER,
 	ADVICE_FETCH,
 	ADVICE_CONSTANT,
-	ADVICE_FIXED,        /* the fixed latency of the instruction before it */
+	ADVICE_FIXED, /* the fixed latency of the instruction before it */
 	ADVICE_BRANCH,
+	ADVICE_DRAIN, /* the end of stores, before a warp ends */
 	ADVICE_OTHER,
 	ADVICE_N_REASONS
 };
 
 struct advice_samples {
-	double all, issued;  /* issued: the sampled warp issued an instruction */
+	double all, issued; /* issued: the sampled warp issued an instruction */
 	double stalled[ADVICE_N_REASONS];
 	/* the part of stalled[] in which the scheduler issued nothing: cycles that were lost */
 	double idle[ADVICE_N_REASONS];
@@ -42,10 +43,11 @@ struct advice_line {
 /* What the cause of a wait does. */
 enum advice_operation {
 	ADVICE_OTHER_OPERATION,
-	ADVICE_GLOBAL,       /* or an address that only the run time knows */
+	ADVICE_GLOBAL, /* or an address that only the run time knows */
 	ADVICE_LOCAL,
 	ADVICE_SHARED,
-	ADVICE_SPECIAL,      /* MUFU, conversions */
+	ADVICE_SPECIAL, /* MUFU, conversions */
+	ADVICE_TABLE,   /* constant memory with an index */
 	ADVICE_N_OPERATIONS
 };
 
@@ -55,25 +57,29 @@ struct advice_cause {
 	enum advice_reason reason;
 	enum advice_operation operation;
 	double samples;
+	/* samples of warps that issued the operation, and these times the bytes for a thread */
+	double issued, bytes;
+	double cycles;  /* `samples` times the cycles that a warp waits each time */
+	double in_loop; /* samples that wait in a loop */
 };
 
 /* What all launches of a kernel had. units == 0: it is unknown, or they differ. */
 struct advice_shape {
-	uint32_t units;      /* SMs of the device */
+	uint32_t units; /* SMs of the device */
 	double blocks;
 	uint32_t block_warps, block_threads;
 	uint32_t registers, shared_bytes, local_bytes; /* of a thread, a block, a thread */
 	/* Warps that fit on an SM; if the limit is eased to `eased`; the most it can hold. */
 	uint32_t warps, eased_warps, warps_most;
-	const char *limit;   /* as in struct model_gpu_occupancy */
-	uint32_t eased;      /* registers, bytes of shared memory or threads; 0: unknown */
+	const char *limit; /* as in struct model_gpu_occupancy */
+	uint32_t eased;    /* registers, bytes of shared memory or threads; 0: unknown */
 };
 
 struct advice_kernel {
 	uint32_t function;
 	double seconds, launches;
-	double beside;       /* kernels that ran at a time, of all of the run: 1 or more */
-	struct advice_samples samples; /* of all lines; all == 0: there are none */
+	double beside; /* kernels that ran at a time, of all of the run: 1 or more */
+	struct advice_samples samples;   /* of all lines; all == 0: there are none */
 	const struct advice_line *lines; /* n_lines, by falling samples */
 	size_t n_lines;
 	const struct advice_cause *causes; /* n_causes; 0: unknown */
@@ -91,8 +97,10 @@ struct advice_device {
 	double whole, kernels, copies, overlap;
 	double idle[MODEL_N_GPU_IDLE_CAUSES];
 	double n_kernels, n_waits; /* shared out by time if there are several devices */
-	double n_launches;   /* kernels that were launched one by one, not in graphs */
-	struct view_gpu_sum to_device, from_device; /* copies, for CUDA */
+	double n_launches;         /* kernels that were launched one by one, not in graphs */
+	bool is_sampled;           /* samples in kernels made launches slower */
+	double link_rate;          /* bytes a second, of pinned memory; 0: unknown */
+	struct view_gpu_sum to_device, from_device; /* copies */
 };
 
 struct advice_facts {

@@ -10,20 +10,24 @@
 
 /* Fewer samples than this do not tell 10 % from 5 %. */
 #define LEAST_SAMPLES 200
-/* Instructions that a line issues for each access: the address, the access, its use, the loop. */
+/* Where it is not known: instructions that a line issues for each access. */
 #define INSTRUCTIONS_OF_ACCESS 4
-/* Cycles of an access: less than to memory, to memory without load, to shared memory. */
-#define CACHED_CYCLES 150
-#define UNLOADED_CYCLES 600
-/* An access may wait for others from the first on, and does from the second on. */
-#define LOADED_CYCLES 1000
+/*
+ * An access to memory takes some 600 cycles. It may wait for others from the first on, and does
+ * from the second on.
+ */
+#define LOADED_CYCLES 800
 #define QUEUED_CYCLES 2000
-#define SHARED_CYCLES 64
+/* Caches deliver so many times what memory does, at least. */
+#define CACHE_RATE 2
+/* More than an access to shared memory takes without conflicts, whatever the load. */
 #define CONFLICT_CYCLES 200
 /* Accesses that a thread may have under way: with a little unrolling, and with much. */
 #define FEW_ACCESSES 2
 #define MANY_ACCESSES 8
 #define WARP 32
+#define SECTOR 32        /* bytes that memory moves at least */
+#define WIDEST_ACCESS 16 /* bytes of a thread */
 
 void advice_fact(struct view_advice *a, const char *what, const char *unit, double value)
 {
@@ -34,7 +38,7 @@ void advice_fact(struct view_advice *a, const char *what, const char *unit, doub
 bool advice_propose(struct view_advices *to, struct view_advice *a, struct advice_interval factor)
 {
 	a->factor = factor;
-	if (advice_middle(factor) < ADVICE_LEAST_FACTOR)
+	if (factor.likely < ADVICE_LEAST_FACTOR)
 		return true;
 	struct view_advice *new = vec_push(&to->rows);
 	if (new)
@@ -66,9 +70,12 @@ static bool is_of(struct reasons r, enum advice_reason reason)
 	return reason == r.first || reason == r.second;
 }
 
-/* Samples of these reasons by what their causes do. */
+/* Samples of these reasons by what their causes do, and of warps that issued the causes. */
 struct causes {
 	double all, of[ADVICE_N_OPERATIONS];
+	double issued, issued_of[ADVICE_N_OPERATIONS], bytes;
+	double cycles;  /* that a warp waits each time, mean over the samples */
+	double in_loop; /* share of the samples */
 };
 
 /* False if the causes of most samples are unknown. */
@@ -76,11 +83,19 @@ static bool sum_causes(const struct advice_kernel *k, struct reasons r, struct c
 {
 	*c = (struct causes){0};
 	for (size_t i = 0; i < k->n_causes; i++) {
-		if (!is_of(r, k->causes[i].reason))
+		const struct advice_cause *one = &k->causes[i];
+		if (!is_of(r, one->reason))
 			continue;
-		c->all += k->causes[i].samples;
-		c->of[k->causes[i].operation] += k->causes[i].samples;
+		c->all += one->samples;
+		c->of[one->operation] += one->samples;
+		c->issued += one->issued;
+		c->issued_of[one->operation] += one->issued;
+		c->bytes += one->bytes;
+		c->cycles += one->cycles;
+		c->in_loop += one->in_loop;
 	}
+	c->cycles /= fmax(c->all, 1);
+	c->in_loop /= fmax(c->all, 1);
 	return c->all > 0 && c->all >= k->samples.stalled[r.first] / 2;
 }
 
@@ -140,12 +155,28 @@ static void sum_lines(const struct advice_kernel *k, struct reasons r, double *s
 	}
 }
 
-/* A warp that issues n instructions has n samples "issued" for each cycle between two samples. */
-static double cycles_of_access(const struct advice_kernel *k, struct reasons r)
+/*
+ * A warp has one sample "issued" for each sample of a cycle in which it issues. So samples that
+ * wait / samples that issued an access are the cycles that it waits for each.
+ */
+static double cycles_of_access(const struct advice_kernel *k, struct reasons r, double issued)
 {
-	double stalled, issued;
-	sum_lines(k, r, &stalled, &issued);
-	return INSTRUCTIONS_OF_ACCESS * stalled / fmax(issued, 1);
+	double stalled = stalled_of(&k->samples, r);
+	if (issued <= 0) {
+		sum_lines(k, r, &stalled, &issued);
+		issued /= INSTRUCTIONS_OF_ACCESS;
+	}
+	return stalled / fmax(issued, 0.5);
+}
+
+/*
+ * What ends with the waits of a unit: cheaper code has shorter chains of instructions with fixed
+ * latencies.
+ */
+static struct advice_interval ending(const struct advice_samples *s, double idle)
+{
+	return advice_from_saved(
+		idle / 2, idle, idle + advice_idle(s, ADVICE_FIXED) + advice_idle(s, ADVICE_OTHER));
 }
 
 struct view_advice advice_begin(const struct advice_kernel *k, enum view_advice_kind kind)
@@ -162,90 +193,128 @@ static const struct reasons memory = {ADVICE_MEMORY, ADVICE_MEMORY_QUEUE};
 
 struct advice_memory advice_memory_of(const struct advice_kernel *k)
 {
-	double stalled, issued, accesses = 0;
-	sum_lines(k, memory, &stalled, &issued);
+	struct causes c;
+	bool is_known = sum_causes(k, memory, &c) && c.issued > 0;
+	double stalled, issued = c.issued, per_cycle = 0, of_thread[2] = {4, 16};
+	if (is_known && c.bytes > 0)
+		of_thread[0] = of_thread[1] = c.bytes / c.issued;
+	if (!is_known) {
+		sum_lines(k, memory, &stalled, &issued);
+		issued /= INSTRUCTIONS_OF_ACCESS;
+	}
 	if (k->samples.issued > 0)
-		accesses = ADVICE_SCHEDULERS * advice_active(&k->samples) * issued /
-			   k->samples.issued / INSTRUCTIONS_OF_ACCESS;
-	return (struct advice_memory){.idle = idle_of(&k->samples, memory),
-				      .cycles = cycles_of_access(k, memory),
-				      .narrow = accesses * WARP * 4,
-				      .wide = accesses * WARP * 16,
-				      .apart = accesses * WARP * 64};
+		per_cycle = ADVICE_SCHEDULERS * advice_active(&k->samples) * issued /
+			    k->samples.issued * WARP;
+	return (struct advice_memory){
+		.idle = idle_of(&k->samples, memory),
+		.queue = advice_idle(&k->samples, ADVICE_MEMORY_QUEUE),
+		.cycles = is_known ? c.cycles : cycles_of_access(k, memory, 0),
+		.instructions = is_known ? issued / fmax(k->samples.issued, 1) : 0,
+		.least = per_cycle * of_thread[0],
+		.most = per_cycle * of_thread[1],
+		.apart = per_cycle * SECTOR};
 }
 
 bool advice_memory_is_loaded(const struct advice_kernel *k, const struct advice_memory *m)
 {
-	return m->cycles >= QUEUED_CYCLES ||
-	       (m->cycles >= LOADED_CYCLES && !(m->apart < k->memory_rate));
+	return m->cycles >= LOADED_CYCLES && !(m->apart < k->memory_rate);
 }
 
 struct advice_interval advice_memory_bound(const struct advice_kernel *k,
 					   const struct advice_memory *m, struct advice_interval i)
 {
-	if (m->narrow <= 0 || k->memory_rate <= 0)
+	if (m->least <= 0 || k->memory_rate <= 0)
 		return i;
-	i.low = advice_bound(i, k->memory_rate / m->wide).low;
-	i.high = advice_bound(i, k->memory_rate / m->narrow).high;
+	struct advice_interval most = advice_bound(i, k->memory_rate / m->most);
+	i.low = most.low;
+	i.likely = most.likely;
+	i.high = advice_bound(i, CACHE_RATE * k->memory_rate / m->least).high;
 	return i;
 }
 
 static void add_memory_facts(const struct advice_memory *m, struct view_advice *a)
 {
 	advice_fact(a, "cycles without an issue that wait for memory", "share", m->idle);
-	advice_fact(a, "an access takes about", "cycles", m->cycles);
+	advice_fact(a, "a warp waits each time about", "cycles", m->cycles);
 }
 
 static bool scattered(const struct advice_kernel *k, const struct advice_memory *m,
 		      struct view_advices *to)
 {
 	struct view_advice a = advice_begin(k, VIEW_ADVICE_SCATTERED);
-	if (k->memory_rate <= 0 || m->wide > k->memory_rate / 2)
+	if (k->memory_rate <= 0 || m->most > k->memory_rate / 2)
 		return true; /* what it asks for may be all that memory delivers */
+	double stores = advice_idle(&k->samples, ADVICE_DRAIN);
 	add_memory_facts(m, &a);
-	advice_fact(&a, "16 bytes a thread, side by side, would be at most", "B/cycle", m->wide);
+	advice_fact(&a, "... for the end of stores", "share", stores);
+	advice_fact(&a, "side by side, the data would be at most", "B/cycle", m->most);
 	advice_fact(&a, "memory delivers to an SM about", "B/cycle", k->memory_rate);
 	add_cause_places(k, memory, ADVICE_N_OPERATIONS, &a);
-	return advice_propose(
-		to, &a,
-		advice_from_saved(m->idle / 2, m->idle * (1 - UNLOADED_CYCLES / m->cycles)));
+	return advice_propose(to, &a,
+			      advice_memory_bound(k, m, ending(&k->samples, m->idle + stores)));
 }
 
 static bool in_flight(const struct advice_kernel *k, const struct advice_memory *m,
 		      struct view_advices *to)
 {
 	struct view_advice a = advice_begin(k, VIEW_ADVICE_IN_FLIGHT);
-	struct advice_interval i = m->cycles < CACHED_CYCLES
-					   ? advice_from_saved(m->idle / 4, m->idle)
-					   : advice_from_saved(m->idle * (1 - 1.0 / FEW_ACCESSES),
-							       m->idle * (1 - 1.0 / MANY_ACCESSES));
-	i = advice_memory_bound(k, m, i);
-	if (i.low < ADVICE_LEAST_FACTOR)
-		return true; /* memory may be the limit */
 	add_memory_facts(m, &a);
 	add_cause_places(k, memory, ADVICE_N_OPERATIONS, &a);
-	return advice_propose(to, &a, i);
-}
-
-/* Spilled registers and arrays. Their share is known by the causes, or it may be all. */
-static bool local(const struct advice_kernel *k, const struct advice_memory *m, double share,
-		  bool is_known, struct view_advices *to)
-{
-	struct view_advice a = advice_begin(k, VIEW_ADVICE_LOCAL);
-	add_memory_facts(m, &a);
-	if (is_known)
-		advice_fact(&a, "of these, for local memory", "share", share);
-	advice_fact(&a, "local memory of a thread", "B", k->shape.local_bytes);
-	advice_fact(&a, "registers of a thread", "count", k->shape.registers);
-	add_cause_places(k, memory, is_known ? ADVICE_LOCAL : ADVICE_N_OPERATIONS, &a);
 	return advice_propose(
-		to, &a, advice_from_saved(share * m->idle / (is_known ? 2 : 4), share * m->idle));
+		to, &a,
+		advice_memory_bound(k, m,
+				    advice_from_saved(m->idle * (1 - 1.0 / FEW_ACCESSES),
+						      m->idle * (1 - 1.0 / MANY_ACCESSES),
+						      m->idle)));
 }
 
 /*
- * One of these, by how long an access takes. A line may issue much besides, so that time is often
- * longer than it seems, and never shorter.
+ * The queue for accesses is full, though they do not take long: the instructions themselves take
+ * the time. With 16 bytes each there would be fewer.
  */
+static bool queue(const struct advice_kernel *k, const struct advice_memory *m,
+		  const struct causes *c, struct view_advices *to)
+{
+	struct view_advice a = advice_begin(k, VIEW_ADVICE_QUEUE);
+	double of_thread = m->instructions > 0 ? c->bytes / c->issued : 0,
+	       saved = m->instructions * advice_active(&k->samples);
+	advice_fact(&a, "cycles without an issue that wait for room in the queue", "share",
+		    m->queue);
+	advice_fact(&a, "cycles without an issue that wait for memory", "share", m->idle);
+	advice_fact(&a, "instructions that access memory", "share", m->instructions);
+	advice_fact(&a, "bytes of an access, for a thread", "B", of_thread);
+	add_cause_places(k, memory, ADVICE_N_OPERATIONS, &a);
+	return advice_propose(
+		to, &a,
+		advice_from_saved(m->idle / 2,
+				  m->idle + saved * fmax(1 - of_thread / WIDEST_ACCESS, 0),
+				  m->idle + saved));
+}
+
+/*
+ * Spilled registers and arrays. The share of those that wait for them, and of the instructions that
+ * do nothing else, is known by the causes, or it may be all, and none.
+ */
+static bool local(const struct advice_kernel *k, const struct advice_memory *m,
+		  const struct causes *c, bool is_known, struct view_advices *to)
+{
+	struct view_advice a = advice_begin(k, VIEW_ADVICE_LOCAL);
+	double share = is_known ? c->of[ADVICE_LOCAL] / c->all : 1,
+	       issued = is_known ? c->issued_of[ADVICE_LOCAL] / fmax(k->samples.issued, 1) : 0,
+	       saved = share * m->idle + issued * advice_active(&k->samples);
+	add_memory_facts(m, &a);
+	if (is_known) {
+		advice_fact(&a, "of these, for local memory", "share", share);
+		advice_fact(&a, "instructions that use it", "share", issued);
+	} else {
+		advice_fact(&a, "local memory of a thread", "B", k->shape.local_bytes);
+	}
+	advice_fact(&a, "registers of a thread", "count", k->shape.registers);
+	add_cause_places(k, memory, is_known ? ADVICE_LOCAL : ADVICE_N_OPERATIONS, &a);
+	return advice_propose(to, &a, ending(&k->samples, saved));
+}
+
+/* One of these, by how long warps wait for an access. */
 static bool memory_rules(const struct advice_kernel *k, struct view_advices *to)
 {
 	struct advice_memory m = advice_memory_of(k);
@@ -254,7 +323,7 @@ static bool memory_rules(const struct advice_kernel *k, struct view_advices *to)
 	double of_local = is_known ? c.of[ADVICE_LOCAL] / c.all : k->shape.local_bytes > 0;
 	if (m.idle < ADVICE_LEAST_SHARE)
 		return true;
-	if (m.idle * of_local >= ADVICE_LEAST_SHARE && !local(k, &m, of_local, is_known, to))
+	if (m.idle * of_local >= ADVICE_LEAST_SHARE && !local(k, &m, &c, is_known, to))
 		return false;
 	if (of_local >= 0.5)
 		return true;
@@ -262,25 +331,36 @@ static bool memory_rules(const struct advice_kernel *k, struct view_advices *to)
 		return scattered(k, &m, to);
 	if (advice_memory_is_loaded(k, &m))
 		return true; /* it is not clear by what */
-	return in_flight(k, &m, to);
+	if (m.queue >= ADVICE_LEAST_SHARE)
+		return queue(k, &m, &c, to);
+	return (is_known && c.in_loop < 0.5) || in_flight(k, &m, to);
 }
 
 /* ---- shared memory and special functions ---- */
 
 static const struct reasons brief = {ADVICE_SHORT, ADVICE_SHORT_QUEUE};
 
-static bool banks(const struct advice_kernel *k, double idle, struct view_advices *to)
+static bool banks(const struct advice_kernel *k, const struct causes *c, double idle,
+		  struct view_advices *to)
 {
 	struct view_advice a = advice_begin(k, VIEW_ADVICE_BANKS);
-	double cycles = cycles_of_access(k, brief);
+	double cycles = cycles_of_access(k, brief, c->issued_of[ADVICE_SHARED]);
 	if (cycles < CONFLICT_CYCLES)
 		return true;
 	advice_fact(&a, "cycles without an issue that wait for shared memory", "share", idle);
-	advice_fact(&a, "an access takes about", "cycles", cycles);
+	advice_fact(&a, "a warp waits for each access about", "cycles", cycles);
 	advice_fact(&a, "shared memory of a block", "B", k->shape.shared_bytes);
 	add_cause_places(k, brief, ADVICE_SHARED, &a);
-	return advice_propose(to, &a,
-			      advice_from_saved(idle / 2, idle * (1 - SHARED_CYCLES / cycles)));
+	return advice_propose(to, &a, ending(&k->samples, idle));
+}
+
+/* Threads of a warp that use several entries are served one after the other. */
+static bool table(const struct advice_kernel *k, double idle, struct view_advices *to)
+{
+	struct view_advice a = advice_begin(k, VIEW_ADVICE_CONSTANT);
+	advice_fact(&a, "cycles without an issue that wait for constants", "share", idle);
+	add_cause_places(k, brief, ADVICE_TABLE, &a);
+	return advice_propose(to, &a, ending(&k->samples, idle));
 }
 
 static bool special(const struct advice_kernel *k, double idle, struct view_advices *to)
@@ -289,7 +369,7 @@ static bool special(const struct advice_kernel *k, double idle, struct view_advi
 	advice_fact(&a, "cycles without an issue that wait for special functions", "share", idle);
 	advice_fact(&a, "shared memory of a block", "B", k->shape.shared_bytes);
 	add_cause_places(k, brief, ADVICE_SPECIAL, &a);
-	return advice_propose(to, &a, advice_from_saved(idle / 4, idle));
+	return advice_propose(to, &a, ending(&k->samples, idle));
 }
 
 /* The reasons do not tell the two apart. The causes do, or else the use of shared memory. */
@@ -299,15 +379,17 @@ static bool short_rules(const struct advice_kernel *k, struct view_advices *to)
 	bool is_known = sum_causes(k, brief, &c);
 	double idle = idle_of(&k->samples, brief),
 	       of_shared = is_known ? c.of[ADVICE_SHARED] / c.all : k->shape.shared_bytes > 0,
-	       of_special = is_known ? c.of[ADVICE_SPECIAL] / c.all : !k->shape.shared_bytes;
-	if (idle * of_shared >= ADVICE_LEAST_SHARE && !banks(k, idle * of_shared, to))
+	       of_special = is_known ? c.of[ADVICE_SPECIAL] / c.all : !k->shape.shared_bytes,
+	       of_table = is_known ? c.of[ADVICE_TABLE] / c.all : 0;
+	if (idle * of_shared >= ADVICE_LEAST_SHARE && !banks(k, &c, idle * of_shared, to))
+		return false;
+	if (idle * of_table >= ADVICE_LEAST_SHARE && !table(k, idle * of_table, to))
 		return false;
 	return idle * of_special < ADVICE_LEAST_SHARE || special(k, idle * of_special, to);
 }
 
 /* ---- one reason, one cure ---- */
 
-/* Between half and all of the lost cycles end. */
 struct stall_rule {
 	enum advice_reason reason;
 	enum view_advice_kind kind;
@@ -330,45 +412,52 @@ static bool apply(const struct stall_rule *r, const struct advice_kernel *k,
 		return true;
 	advice_fact(&a, r->fact, "share", idle);
 	add_places(k, (struct reasons){r->reason, r->reason}, &a);
-	return advice_propose(to, &a, advice_from_saved(idle / 2, idle));
+	return advice_propose(to, &a, ending(&k->samples, idle));
 }
 
 /*
- * Warps at a barrier wait for those that still work. While those wait themselves, no cycle counts
- * for the barrier, so the share of the samples is the upper end.
+ * Warps at a barrier wait for those that still work. Where these wait for memory, the barrier costs
+ * nothing else. While these wait themselves, no cycle counts for the barrier, so the share of the
+ * samples is the upper end.
  */
 static bool barrier(const struct advice_kernel *k, struct view_advices *to)
 {
 	struct view_advice a = advice_begin(k, VIEW_ADVICE_BARRIER);
-	double idle = advice_idle(&k->samples, ADVICE_BARRIER),
-	       all = k->samples.stalled[ADVICE_BARRIER] / k->samples.all;
+	const struct advice_samples *s = &k->samples;
+	double at_barrier = s->stalled[ADVICE_BARRIER],
+	       of_memory = stalled_of(s, memory) / fmax(s->all - at_barrier, 1),
+	       idle = advice_idle(s, ADVICE_BARRIER) * (1 - of_memory),
+	       all = at_barrier / s->all * (1 - of_memory);
 	if (idle < ADVICE_LEAST_SHARE)
 		return true;
-	advice_fact(&a, "samples of warps at a barrier", "share", all);
-	advice_fact(&a, "cycles without an issue among them", "share", idle);
+	advice_fact(&a, "samples of warps at a barrier", "share", at_barrier / s->all);
+	advice_fact(&a, "of the other warps, wait for memory", "share", of_memory);
+	advice_fact(&a, "cycles without an issue at the barrier", "share",
+		    advice_idle(s, ADVICE_BARRIER));
 	add_places(k, (struct reasons){ADVICE_BARRIER, ADVICE_BARRIER}, &a);
-	return advice_propose(
-		to, &a, advice_from_saved(idle / 2, fmin(all, 1 - advice_active(&k->samples))));
+	return advice_propose(to, &a,
+			      advice_from_saved(idle / 2, idle, fmin(all, 1 - advice_active(s))));
 }
 
 bool advice_unit_is_busy(const struct advice_kernel *k)
 {
 	return advice_idle(&k->samples, ADVICE_PIPE) >= ADVICE_LEAST_SHARE ||
+	       advice_idle(&k->samples, ADVICE_MEMORY_QUEUE) >= ADVICE_LEAST_SHARE ||
 	       advice_idle(&k->samples, ADVICE_SHORT_QUEUE) >= ADVICE_LEAST_SHARE;
 }
 
+/* Two chains in turn fill half of the lost cycles, and four all: fixed latencies are 4 cycles. */
 static bool dependent(const struct advice_kernel *k, struct view_advices *to)
 {
 	struct view_advice a = advice_begin(k, VIEW_ADVICE_DEPENDENT);
-	double idle = advice_idle(&k->samples, ADVICE_FIXED),
-	       saved = advice_hide_latency(advice_active(&k->samples), idle);
+	double idle = advice_idle(&k->samples, ADVICE_FIXED);
 	if (idle < 2 * ADVICE_LEAST_SHARE || advice_unit_is_busy(k))
 		return true;
 	advice_fact(&a, "cycles without an issue that wait for the instruction before", "share",
 		    idle);
 	advice_fact(&a, "cycles with an issue", "share", advice_active(&k->samples));
 	add_places(k, (struct reasons){ADVICE_FIXED, ADVICE_FIXED}, &a);
-	return advice_propose(to, &a, advice_from_saved(saved / 2, saved));
+	return advice_propose(to, &a, advice_from_saved(idle / 2, idle, idle));
 }
 
 /* What is idle is a part of what is stalled; foreign data may say otherwise. */

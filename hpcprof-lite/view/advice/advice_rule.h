@@ -18,21 +18,24 @@ bool advice_propose(struct view_advices *to, struct view_advice *a, struct advic
 
 /* How a kernel waits for memory. */
 struct advice_memory {
-	double idle;            /* share of cycles that are lost to it */
-	double cycles;          /* of one access, about */
+	double idle;         /* share of cycles that are lost to it */
+	double queue;        /* the part of it for room in the queue */
+	double cycles;       /* that a warp waits each time */
+	double instructions; /* that access memory, as a share of all; 0: unknown */
 	/*
-	 * Bytes of an SM in a cycle: if each thread asked for 4 or 16 bytes beside those of the
-	 * next thread, and if each needed 64 bytes of its own.
+	 * Bytes of an SM in a cycle that warps ask for if neighbouring threads use neighbouring
+	 * data; both are the same where the width of accesses is known. And if each thread needs
+	 * 32 bytes of its own.
 	 */
-	double narrow, wide, apart;
+	double least, most, apart;
 };
 struct advice_memory advice_memory_of(const struct advice_kernel *k);
-/* Bounds a factor by what memory delivers, where that is known. */
+/* Bounds a factor by what memory delivers, and its high end by what caches do, where known. */
 struct advice_interval advice_memory_bound(const struct advice_kernel *k,
 					   const struct advice_memory *m, struct advice_interval i);
-
-/* Whether memory may be loaded: accesses take long, and could be all that it delivers. */
+/* Accesses take so long that they may wait for each other, and there may be enough of them. */
 bool advice_memory_is_loaded(const struct advice_kernel *k, const struct advice_memory *m);
+
 /* The part of the whole that a kernel takes: less than its seconds if others ran beside it. */
 struct view_advice advice_begin(const struct advice_kernel *k, enum view_advice_kind kind);
 

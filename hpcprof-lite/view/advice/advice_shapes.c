@@ -17,16 +17,19 @@
 /* With more kernels at a time, the SMs that one leaves idle may be those of another. */
 #define BESIDE_MOST 1.2
 
-/* SMs without a block. At least half of them may be used if the work of blocks can be divided. */
+/* SMs without a block, and SMs whose warps are too few. Half of the former is the least. */
 static bool grid(const struct advice_kernel *k, struct view_advices *to)
 {
 	struct view_advice a = advice_begin(k, VIEW_ADVICE_GRID);
-	double high = k->shape.units / k->shape.blocks;
+	double factor = k->shape.units / k->shape.blocks,
+	       fuller = advice_more_warps(advice_active(&k->samples), k->shape.block_warps,
+					  k->shape.warps);
 	advice_fact(&a, "blocks", "count", k->shape.blocks);
 	advice_fact(&a, "SMs", "count", k->shape.units);
 	if (k->busy_units > 0)
 		advice_fact(&a, "SMs with a warp, by samples", "share", k->busy_units);
-	return advice_propose(to, &a, (struct advice_interval){(1 + high) / 2, high});
+	return advice_propose(to, &a,
+			      (struct advice_interval){(1 + factor) / 2, factor, factor * fuller});
 }
 
 static bool wave(const struct advice_kernel *k, struct view_advices *to)
@@ -34,16 +37,16 @@ static bool wave(const struct advice_kernel *k, struct view_advices *to)
 	struct view_advice a = advice_begin(k, VIEW_ADVICE_WAVE);
 	double fit = k->shape.units * floor(k->shape.warps / k->shape.block_warps),
 	       waves = k->shape.blocks / fit, lost = 1 - waves / ceil(waves);
-	if (waves <= 1 || waves > WAVES_MOST || lost < ADVICE_LEAST_SHARE)
-		return true;
 	if (k->busy_units > 0) /* SMs that were idle can not have been more than this */
 		lost = fmin(lost, fmax(1 - k->busy_units, 0));
+	if (waves <= 1 || waves > WAVES_MOST || lost < ADVICE_LEAST_SHARE)
+		return true;
 	advice_fact(&a, "blocks", "count", k->shape.blocks);
 	advice_fact(&a, "blocks that fit at a time", "count", fit);
 	advice_fact(&a, "waves of blocks", "count", waves);
 	if (k->busy_units > 0)
 		advice_fact(&a, "SMs with a warp, by samples", "share", k->busy_units);
-	return advice_propose(to, &a, advice_from_saved(lost / 4, lost));
+	return advice_propose(to, &a, advice_from_saved(lost / 2, lost, lost));
 }
 
 /* How the limit is called that has to be eased. */
@@ -94,12 +97,11 @@ static bool occupancy(const struct advice_kernel *k, struct view_advices *to)
 	advice_fact(&a, "warps that it can hold", "count", s->warps_most);
 	advice_fact(&a, "cycles without an issue, by latency", "share", latency);
 	add_limit(s, by_grid, &a);
-	struct advice_interval i = {advice_more_warps(active, now / ADVICE_SCHEDULERS,
-						      fmax(next, now) / ADVICE_SCHEDULERS),
-				    advice_more_warps(active, now / ADVICE_SCHEDULERS,
-						      (double)s->warps_most / ADVICE_SCHEDULERS)};
-	i = advice_bound(i, advice_from_saved(latency, latency).high);
-	return advice_propose(to, &a, advice_memory_bound(k, &m, i));
+	double most = advice_from_saved(0, latency, latency).high;
+	struct advice_interval i = {.low = advice_more_warps(active, now, fmax(next, now)),
+				    .likely = advice_more_warps(active, now, s->warps_most),
+				    .high = most};
+	return advice_propose(to, &a, advice_memory_bound(k, &m, advice_bound(i, most)));
 }
 
 bool advice_shapes(const struct advice_kernel *k, struct view_advices *to)

@@ -13,6 +13,10 @@ static const struct {
 	[VIEW_ADVICE_IN_FLIGHT] = {"in-flight", "loads that are waited for one by one",
 				   "load ahead of use, 2 to 8 at a time; keep what is used again",
 				   "no load needs the result of the load before it"},
+	[VIEW_ADVICE_QUEUE] =
+		{"queue", "many instructions that access memory",
+		 "keep what is used again in registers; access 8 or 16 bytes at a time",
+		 "a thread uses the same data again, or neighbouring data"},
 	[VIEW_ADVICE_LOCAL] = {"local", "values in local memory",
 			       "allow more registers, or keep fewer values at a time",
 			       "they are spilled registers, or arrays with constant indices"},
@@ -61,7 +65,7 @@ static const struct {
 				 "kernels can begin with a part of the data"},
 	[VIEW_ADVICE_PINNED] = {"pinned", "slow copies, as from pageable memory",
 				"pin the host's memory: cudaMallocHost, cudaHostRegister",
-				"it is not pinned, and the link is PCIe 4 or faster"},
+				"it is not pinned, and the link is as fast as the GPU allows"},
 };
 
 const char *view_advice_title(enum view_advice_kind k)
@@ -86,7 +90,7 @@ const char *view_advice_assumption(enum view_advice_kind k)
 
 double view_advice_saved(const struct view_advice *a)
 {
-	return a->seconds * (1 - 1 / advice_middle(a->factor));
+	return a->seconds * (1 - 1 / a->factor.likely);
 }
 
 static int compare(const void *pa, const void *pb)

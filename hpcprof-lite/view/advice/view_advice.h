@@ -15,6 +15,7 @@ enum view_advice_kind {
 	/* of kernels */
 	VIEW_ADVICE_SCATTERED,
 	VIEW_ADVICE_IN_FLIGHT,
+	VIEW_ADVICE_QUEUE,
 	VIEW_ADVICE_LOCAL,
 	VIEW_ADVICE_BANKS,
 	VIEW_ADVICE_SPECIAL,
@@ -53,11 +54,11 @@ struct view_advice_place {
 
 struct view_advice {
 	enum view_advice_kind kind;
-	uint32_t function;               /* the kernel; MODEL_NONE: the device */
-	uint32_t device;                 /* MODEL_NONE: a kernel, on any device */
-	double seconds;                  /* of the kernel; of the device, from first to last use */
-	double whole;                    /* of all devices from first to last use */
-	struct advice_interval factor;   /* of `seconds` */
+	uint32_t function;             /* the kernel; MODEL_NONE: the device */
+	uint32_t device;               /* MODEL_NONE: a kernel, on any device */
+	double seconds;                /* of the kernel; of the device, from first to last use */
+	double whole;                  /* of all devices from first to last use */
+	struct advice_interval factor; /* of `seconds` */
 	struct view_advice_fact facts[VIEW_ADVICE_FACTS];
 	unsigned n_facts;
 	struct view_advice_place places[VIEW_ADVICE_PLACES]; /* by falling share */
@@ -75,7 +76,7 @@ const char *view_advice_key(enum view_advice_kind k);
 const char *view_advice_cure(enum view_advice_kind k);
 const char *view_advice_assumption(enum view_advice_kind k);
 
-/* The seconds that end if the factor is the middle of its interval. */
+/* The seconds that end if the factor is the likely one. */
 double view_advice_saved(const struct view_advice *a);
 
 /* `g` is of the same model. False if memory is short; then there is nothing to free. */

@@ -5,6 +5,7 @@
 #include "hpcprof-lite/view/advice/view_advice.h"
 #include "tests/unit/sink/model_fixture.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -16,18 +17,20 @@
 
 static void estimates(void **state)
 {
-	struct advice_interval i = advice_from_saved(0.75, 0.5);
+	struct advice_interval i = advice_from_saved(0.5, 0.75, 0.8);
 	(void)state;
 	assert_float_equal(i.low, 2, 1e-12);
-	assert_float_equal(i.high, 4, 1e-12);
-	assert_float_equal(advice_middle(i), 2.8284271, 1e-6);
+	assert_float_equal(i.likely, 4, 1e-12);
+	assert_float_equal(i.high, 5, 1e-12);
 	assert_float_equal(advice_bound(i, 3).high, 3, 1e-12);
+	assert_float_equal(advice_bound(i, 3).likely, 3, 1e-12);
 	assert_float_equal(advice_bound(i, 3).low, 2, 1e-12);
 	assert_float_equal(advice_bound(i, 0.5).high, 1, 1e-12); /* never slower */
-	assert_float_equal(advice_from_saved(-1, 2).low, 1, 1e-12);
-	assert_true(advice_from_saved(-1, 2).high <= 100.0001);
-	assert_float_equal(advice_hide_latency(0.2, 0.6), 0.2, 1e-12);
-	assert_float_equal(advice_hide_latency(0.6, 0.2), 0.2, 1e-12);
+	assert_float_equal(advice_from_saved(-1, 0, 2).low, 1, 1e-12);
+	assert_true(advice_from_saved(-1, 0, 2).high <= 100.0001);
+	i = advice_from_saved(0.5, 0, 0.25); /* each is at least the one before */
+	assert_float_equal(i.likely, 2, 1e-12);
+	assert_float_equal(i.high, 2, 1e-12);
 	/* each warp issues in one of ten cycles: 1 - 0.9^2 of 1 - 0.9 */
 	assert_float_equal(advice_more_warps(0.1, 1, 2), 1.9, 1e-12);
 	assert_float_equal(advice_more_warps(0.1, 2, 1), 1, 1e-12);
@@ -78,7 +81,8 @@ static struct view_advices ask(struct made *d)
 	for (size_t i = 0; i < a.rows.n; i++) {
 		const struct view_advice *r = &a.rows.at[i];
 		assert_true(r->n_facts > 0 && r->n_facts <= VIEW_ADVICE_FACTS);
-		assert_true(r->factor.low >= 1 && r->factor.high >= r->factor.low);
+		assert_true(r->factor.low >= 1 && r->factor.likely >= r->factor.low);
+		assert_true(r->factor.high >= r->factor.likely);
 		assert_true(view_advice_saved(r) > 0 && view_advice_saved(r) < r->seconds);
 		assert_int_equal(r->function, 3);
 		for (unsigned p = 0; p < r->n_places; p++)
@@ -129,18 +133,25 @@ static void clean_kernels_have_none(void **state)
 	wait_for(&d, ADVICE_FETCH, 440, 130);
 	wait_for(&d, ADVICE_OTHER, 1000, 0);
 	nothing(&d);
-	make(&d, 80); /* a copy that takes the bandwidth of memory, in pieces of 16 bytes */
-	wait_for(&d, ADVICE_MEMORY, 9000, 8800);
-	wait_for(&d, ADVICE_MEMORY_QUEUE, 500, 400);
+	make(&d, 60); /* a copy that takes the bandwidth of memory, in pieces of 16 bytes */
+	wait_for(&d, ADVICE_MEMORY, 9500, 8580);
+	wait_for(&d, ADVICE_DRAIN, 130, 120);
+	nothing(&d);
+	make(&d, 180); /* a transposition: warps wait at a barrier for loads of others */
+	wait_for(&d, ADVICE_MEMORY, 6340, 4590);
+	wait_for(&d, ADVICE_BARRIER, 2630, 1910);
+	d.kernel.causes = &(struct advice_cause){.context = 8,
+						 .reason = ADVICE_MEMORY,
+						 .operation = ADVICE_GLOBAL,
+						 .samples = 6340,
+						 .issued = 15,
+						 .cycles = 6340 * 1000};
+	d.kernel.n_causes = 1;
 	nothing(&d);
 	make(&d, 1500); /* barriers that are reached together */
 	wait_for(&d, ADVICE_BARRIER, 900, 100);
 	nothing(&d);
-	make(&d, 10); /* too few samples */
-	d.kernel.samples.all = 100;
-	wait_for(&d, ADVICE_MEMORY, 90, 90);
-	nothing(&d);
-	make(&d, 0); /* none, and a shape without a flaw */
+	make(&d, 0); /* no samples, and a shape without a flaw */
 	d.kernel.samples.all = 0;
 	nothing(&d);
 	make(&d, 500); /* idle parts were not measured: nothing is known to be lost */
@@ -152,40 +163,104 @@ static void clean_kernels_have_none(void **state)
 	nothing(&d);
 }
 
+/* Without causes, a line issues four instructions for each access. */
 static void memory(void **state)
 {
 	struct made d;
 	(void)state;
-	make(&d, 10); /* each access takes 4,000 cycles, and there are few */
-	wait_for(&d, ADVICE_MEMORY, 9900, 9900);
+	make(&d, 10); /* each access takes 3,960 cycles, and there are few */
+	wait_for(&d, ADVICE_MEMORY, 9900, 9800);
+	wait_for(&d, ADVICE_DRAIN, 90, 90);
 	struct view_advice a = only(&d, VIEW_ADVICE_SCATTERED, false);
-	assert_float_equal(fact(&a, "takes about"), 3960, 1);
-	assert_float_equal(fact(&a, "wait for memory"), 0.99, 1e-9);
-	assert_float_equal(a.factor.low, 1 / (1 - 0.495), 1e-6);
-	assert_float_equal(a.factor.high, 1 / (1 - 0.99 * (1 - 600 / 3960.0)), 1e-3);
+	assert_float_equal(fact(&a, "waits each time"), 3960, 1);
+	assert_float_equal(fact(&a, "wait for memory"), 0.98, 1e-9);
+	assert_float_equal(fact(&a, "end of stores"), 0.009, 1e-9);
+	assert_float_equal(a.factor.low, 1 / (1 - 0.4945), 1e-6);
+	/* 0.011 instructions in a cycle of each scheduler: 0.044 / 4 accesses of 4 to 16 bytes */
+	assert_float_equal(fact(&a, "side by side"), 0.011 * 32 * 16, 1e-9);
+	assert_float_equal(a.factor.likely, 18 / (0.011 * 32 * 16), 1e-6);
+	assert_float_equal(a.factor.high, 2 * 18 / (0.011 * 32 * 4), 1e-6);
 	assert_int_equal(a.n_places, 1);
 	assert_float_equal(a.places[0].share, 1, 1e-12);
 	d.kernel.memory_rate = 0; /* then it may be what memory delivers */
 	nothing(&d);
 
 	make(&d, 60); /* 660 cycles: alone */
-	wait_for(&d, ADVICE_MEMORY, 9940, 9940);
+	wait_for(&d, ADVICE_MEMORY, 9900, 9900);
 	a = only(&d, VIEW_ADVICE_IN_FLIGHT, false);
-	assert_float_equal(a.factor.low, 1 / (1 - 0.497), 1e-6);
-	assert_true(a.factor.high <= 8);
-
-	make(&d, 1000); /* 30 cycles: a cache */
-	wait_for(&d, ADVICE_MEMORY, 7500, 5000);
+	assert_float_equal(a.factor.low, 1 / (1 - 0.495), 1e-6);
+	assert_float_equal(a.factor.likely, 18 / (0.01 * 32 * 16), 1e-6);
 	d.kernel.memory_rate = 0; /* not known */
 	a = only(&d, VIEW_ADVICE_IN_FLIGHT, false);
-	assert_float_equal(a.factor.low, 1 / 0.875, 1e-9);
-	assert_float_equal(a.factor.high, 2, 1e-9);
-	d.kernel.memory_rate = 18; /* and issues so much that loads may take all of it */
-	nothing(&d);
+	assert_float_equal(a.factor.likely, 1 / (1 - 0.99 * 7 / 8), 1e-6);
+	assert_float_equal(a.factor.high, 1 / (1 - 0.99), 1e-6);
 
+	make(&d, 1000); /* it issues so much that loads may take all that memory delivers */
+	wait_for(&d, ADVICE_MEMORY, 7500, 5000);
+	nothing(&d);
 	d.kernel.shape.local_bytes = 104;
 	a = only(&d, VIEW_ADVICE_LOCAL, false);
 	assert_float_equal(fact(&a, "local memory of a thread"), 104, 1e-9);
+	assert_float_equal(a.factor.likely, 2, 1e-9);
+}
+
+/* With causes, accesses and their bytes are counted. */
+static void counted_accesses(void **state)
+{
+	struct advice_cause c = {.context = 8,
+				 .reason = ADVICE_MEMORY,
+				 .operation = ADVICE_GLOBAL,
+				 .samples = 9000,
+				 .issued = 20,
+				 .bytes = 20 * 8,
+				 .cycles = 9000 * 500.0,
+				 .in_loop = 9000};
+	struct made d;
+	(void)state;
+	make(&d, 500);
+	wait_for(&d, ADVICE_MEMORY, 9000, 8000);
+	d.kernel.causes = &c;
+	d.kernel.n_causes = 1;
+	struct view_advice a = only(&d, VIEW_ADVICE_IN_FLIGHT, false);
+	double asked = 4 * 0.2 * 20 / 500 * 32 * 8;
+	assert_float_equal(fact(&a, "waits each time"), 500, 1e-9);
+	assert_float_equal(a.factor.low, 1 / 0.6, 1e-9);
+	assert_float_equal(a.factor.likely, 18 / asked, 1e-9);
+	assert_float_equal(a.factor.high, 36 / asked, 1e-9);
+	c.bytes = 20; /* of one byte */
+	a = only(&d, VIEW_ADVICE_IN_FLIGHT, false);
+	assert_float_equal(a.factor.likely, 1 / (1 - 0.8 * 7 / 8), 1e-9);
+	c.in_loop = 4000; /* most run once: there are no other loads to begin */
+	nothing(&d);
+	c.in_loop = 9000;
+	c.cycles = 9000 * 900.0; /* other accesses are under way: memory may be busy */
+	nothing(&d);
+	c.issued = 10; /* with 32 bytes for each thread it is not */
+	only(&d, VIEW_ADVICE_IN_FLIGHT, false);
+	c.issued = 20;
+	c.cycles = 9000 * 2500.0; /* it is, by a byte in a cycle */
+	a = only(&d, VIEW_ADVICE_SCATTERED, false);
+	assert_float_equal(fact(&a, "side by side"), asked / 8, 1e-9);
+	assert_float_equal(a.factor.likely, 5, 1e-9);
+
+	make(&d, 1500); /* near data, and a full queue */
+	wait_for(&d, ADVICE_MEMORY, 1000, 500);
+	wait_for(&d, ADVICE_MEMORY_QUEUE, 3000, 2000);
+	c.samples = 1000;
+	c.issued = 600;
+	c.bytes = 600 * 4;
+	c.cycles = 1000 * 30.0;
+	d.kernel.causes = &c;
+	d.kernel.n_causes = 1;
+	a = only(&d, VIEW_ADVICE_QUEUE, false);
+	assert_float_equal(fact(&a, "access memory"), 0.4, 1e-9);
+	assert_float_equal(fact(&a, "bytes of an access"), 4, 1e-9);
+	assert_float_equal(a.factor.low, 1 / (1 - 0.125), 1e-9);
+	assert_float_equal(a.factor.likely, 1 / (1 - 0.25 - 0.4 * 0.75 * 0.75), 1e-9);
+	assert_float_equal(a.factor.high, 1 / (1 - 0.25 - 0.4 * 0.75), 1e-9);
+	d.kernel.shape.warps = 16; /* more warps do not empty the queue */
+	d.kernel.memory_rate = 0;
+	only(&d, VIEW_ADVICE_QUEUE, false);
 }
 
 /* Just below the thresholds there is none, though the factor would be worth a row. */
@@ -207,14 +282,24 @@ static void thresholds(void **state)
 	wait_for(&d, ADVICE_MEMORY, 0, 110);
 	only(&d, VIEW_ADVICE_IN_FLIGHT, false);
 
-	make(&d, 26); /* 1,500 cycles, and 64 bytes for each thread would be too much */
+	make(&d, 48); /* 817 cycles: memory may be busy */
 	wait_for(&d, ADVICE_MEMORY, 9800, 9800);
 	nothing(&d);
-	d.kernel.memory_rate = 100;
+	d.kernel.samples.issued = 50; /* 784 */
 	only(&d, VIEW_ADVICE_IN_FLIGHT, false);
-	make(&d, 15); /* 2,640 cycles, but 16 bytes for each thread are what memory delivers */
-	wait_for(&d, ADVICE_MEMORY, 9900, 9500);
+	make(&d, 15); /* 2,640 cycles, but 16 bytes for each thread are half of what it delivers */
+	wait_for(&d, ADVICE_MEMORY, 9900, 9820);
 	nothing(&d);
+	d.kernel.memory_rate = 19;
+	only(&d, VIEW_ADVICE_SCATTERED, false);
+	make(&d, 800); /* all that ends is a tenth, less what waits for memory anyway */
+	wait_for(&d, ADVICE_MEMORY, 4000, 0);
+	wait_for(&d, ADVICE_BARRIER, 2000, 1990);
+	nothing(&d);
+	wait_for(&d, ADVICE_BARRIER, 100, 100);
+	struct view_advice a = only(&d, VIEW_ADVICE_BARRIER, false);
+	assert_float_equal(a.factor.likely, 1 / (1 - 0.209 * (1 - 4000 / 7900.0)), 1e-9);
+	assert_float_equal(a.factor.high, 1 / (1 - fmin(0.21 * (1 - 4000 / 7900.0), 0.209)), 1e-9);
 
 	make(&d, 500);
 	d.kernel.beside = 2; /* the other half is of others */
@@ -225,10 +310,20 @@ static void thresholds(void **state)
 /* What the lines that are waited for do decides, where it is known. */
 static void causes(void **state)
 {
-	struct advice_cause list[] = {{8, ADVICE_MEMORY, ADVICE_LOCAL, 6000},
-				      {9, ADVICE_MEMORY, ADVICE_GLOBAL, 3000},
-				      {10, ADVICE_SHORT, ADVICE_SHARED, 6000},
-				      {11, ADVICE_SHORT, ADVICE_SPECIAL, 3000}};
+	struct advice_cause list[] = {
+		{.context = 8, .reason = ADVICE_MEMORY, .operation = ADVICE_LOCAL, .samples = 6000},
+		{.context = 9,
+		 .reason = ADVICE_MEMORY,
+		 .operation = ADVICE_GLOBAL,
+		 .samples = 3000},
+		{.context = 10,
+		 .reason = ADVICE_SHORT,
+		 .operation = ADVICE_SHARED,
+		 .samples = 6000},
+		{.context = 11,
+		 .reason = ADVICE_SHORT,
+		 .operation = ADVICE_SPECIAL,
+		 .samples = 3000}};
 	struct made d;
 	struct view_advices a;
 	(void)state;
@@ -241,11 +336,17 @@ static void causes(void **state)
 	assert_int_equal(a.rows.at[0].kind, VIEW_ADVICE_LOCAL);
 	assert_float_equal(fact(&a.rows.at[0], "for local memory"), 2.0 / 3, 1e-9);
 	assert_float_equal(a.rows.at[0].factor.low, 1 / (1 - 0.33), 1e-9);
-	assert_float_equal(a.rows.at[0].factor.high, 1 / (1 - 0.66), 1e-9);
+	assert_float_equal(a.rows.at[0].factor.likely, 1 / (1 - 0.66), 1e-9);
 	assert_int_equal(a.rows.at[0].n_places, 1);
 	assert_int_equal(a.rows.at[0].places[0].context, 8);
 	view_advice_free(&a);
+	list[0].issued = 30; /* half of all instructions would go */
+	a = ask(&d);
+	assert_float_equal(a.rows.at[0].factor.likely, 1 / (1 - 0.66 - 0.005), 1e-9);
+	view_advice_free(&a);
+	list[0].issued = 0;
 	list[0].operation = ADVICE_GLOBAL;
+	list[0].in_loop = 6000;
 	d.kernel.shape.local_bytes = 64; /* nobody waits for it */
 	a = ask(&d);
 	assert_int_equal(a.rows.at[0].kind, VIEW_ADVICE_IN_FLIGHT);
@@ -256,7 +357,7 @@ static void causes(void **state)
 	a = ask(&d);
 	assert_int_equal(a.rows.at[0].kind, VIEW_ADVICE_LOCAL);
 	assert_int_equal(a.rows.at[0].places[0].context, 7); /* the line that waits */
-	assert_float_equal(a.rows.at[0].factor.low, 1 / (1 - 0.2475), 1e-9);
+	assert_float_equal(a.rows.at[0].factor.low, 1 / (1 - 0.495), 1e-9);
 	view_advice_free(&a);
 
 	make(&d, 100);
@@ -269,7 +370,7 @@ static void causes(void **state)
 	assert_int_equal(a.rows.at[0].places[0].context, 10);
 	assert_int_equal(a.rows.at[1].kind, VIEW_ADVICE_SPECIAL);
 	assert_int_equal(a.rows.at[1].places[0].context, 11);
-	assert_float_equal(a.rows.at[1].factor.high, 1 / (1 - 0.3), 1e-9);
+	assert_float_equal(a.rows.at[1].factor.likely, 1 / (1 - 0.3), 1e-9);
 	view_advice_free(&a);
 	for (unsigned i = 2; i < 4; i++) { /* a tenth of 90 % is not worth a row or a place */
 		list[i].samples = 8100;
@@ -284,6 +385,10 @@ static void causes(void **state)
 	list[2].samples = 800;
 	list[3].samples = 8200;
 	assert_int_equal(only(&d, VIEW_ADVICE_SPECIAL, false).n_places, 1);
+	list[3].operation = ADVICE_TABLE;
+	struct view_advice row = only(&d, VIEW_ADVICE_CONSTANT, false);
+	assert_float_equal(row.factor.likely, 1 / (1 - 0.9 * 8200 / 9000), 1e-9);
+	assert_int_equal(row.places[0].context, 11);
 }
 
 static void units(void **state)
@@ -291,14 +396,14 @@ static void units(void **state)
 	static const struct {
 		enum advice_reason reason;
 		enum view_advice_kind kind;
-		double low, high;
+		double low, likely;
 	} cases[] = {
 		{ADVICE_PIPE, VIEW_ADVICE_PIPE, 1 / 0.75, 2},
 		{ADVICE_FETCH, VIEW_ADVICE_FETCH, 1 / 0.75, 2},
 		{ADVICE_CONSTANT, VIEW_ADVICE_CONSTANT, 1 / 0.75, 2},
 		{ADVICE_BRANCH, VIEW_ADVICE_BRANCH, 1 / 0.75, 2},
-		{ADVICE_SHORT, VIEW_ADVICE_SPECIAL, 1 / 0.875, 2},
-		{ADVICE_SHORT_QUEUE, VIEW_ADVICE_SPECIAL, 1 / 0.875, 2},
+		{ADVICE_SHORT, VIEW_ADVICE_SPECIAL, 1 / 0.75, 2},
+		{ADVICE_SHORT_QUEUE, VIEW_ADVICE_SPECIAL, 1 / 0.75, 2},
 		{ADVICE_BARRIER, VIEW_ADVICE_BARRIER, 1 / 0.75, 2},
 		{ADVICE_FIXED, VIEW_ADVICE_DEPENDENT, 1 / 0.75, 2},
 	};
@@ -309,7 +414,7 @@ static void units(void **state)
 		wait_for(&d, cases[i].reason, 8000, 5000);
 		struct view_advice a = only(&d, cases[i].kind, false);
 		assert_float_equal(a.factor.low, cases[i].low, 1e-9);
-		assert_float_equal(a.factor.high, cases[i].high, 1e-9);
+		assert_float_equal(a.factor.likely, cases[i].likely, 1e-9);
 		make(&d, 1500); /* below the threshold */
 		wait_for(&d, cases[i].reason, 8000, 900);
 		nothing(&d);
@@ -318,14 +423,16 @@ static void units(void **state)
 	d.kernel.shape.shared_bytes = 4096;
 	wait_for(&d, ADVICE_SHORT, 8000, 8000);
 	struct view_advice a = only(&d, VIEW_ADVICE_BANKS, false);
-	assert_float_equal(fact(&a, "takes about"), 320, 1e-9);
-	assert_float_equal(a.factor.high, 1 / (1 - 0.8 * (1 - 64 / 320.0)), 1e-9);
+	assert_float_equal(fact(&a, "for each access"), 320, 1e-9);
+	assert_float_equal(a.factor.likely, 5, 1e-9);
 	d.kernel.samples.issued = 400; /* 80 cycles */
 	nothing(&d);
 	make(&d, 800); /* more order does not help a unit that is busy */
 	wait_for(&d, ADVICE_PIPE, 4000, 4000);
 	wait_for(&d, ADVICE_FIXED, 4000, 4000);
-	only(&d, VIEW_ADVICE_PIPE, false);
+	a = only(&d, VIEW_ADVICE_PIPE, false);
+	assert_float_equal(a.factor.likely, 1 / 0.6, 1e-9);
+	assert_float_equal(a.factor.high, 5, 1e-9); /* with the chains that feed it */
 }
 
 static void shapes(void **state)
@@ -336,8 +443,15 @@ static void shapes(void **state)
 	d.kernel.samples.all = 0;
 	d.kernel.shape.blocks = 16;
 	struct view_advice a = only(&d, VIEW_ADVICE_GRID, false);
+	assert_float_equal(a.factor.likely, 132.0 / 16, 1e-9);
 	assert_float_equal(a.factor.high, 132.0 / 16, 1e-9);
 	assert_float_equal(a.factor.low, (1 + 132.0 / 16) / 2, 1e-9);
+	d.kernel.samples.all =
+		10000; /* one block of 8 warps where 64 fit issues in half the cycles */
+	wait_for(&d, ADVICE_OTHER, 5000, 5000);
+	a = only(&d, VIEW_ADVICE_GRID, true);
+	assert_float_equal(a.factor.high, 132.0 / 16 * advice_more_warps(0.5, 8, 64), 1e-9);
+	d.kernel.samples.all = 0;
 	d.kernel.beside = 4; /* others may use the SMs */
 	nothing(&d);
 	d.kernel.beside = 1;
@@ -349,9 +463,12 @@ static void shapes(void **state)
 	d.kernel.shape.blocks = 132 * 9; /* 8 fit */
 	a = only(&d, VIEW_ADVICE_WAVE, false);
 	assert_float_equal(fact(&a, "waves"), 1.125, 1e-9);
-	assert_float_equal(a.factor.high, 2 / 1.125, 1e-9);
-	d.kernel.busy_units = 0.9; /* samples say that less was idle */
-	assert_float_equal(only(&d, VIEW_ADVICE_WAVE, false).factor.high, 1 / 0.9, 1e-9);
+	assert_float_equal(a.factor.likely, 2 / 1.125, 1e-9);
+	d.kernel.busy_units = 0.85; /* samples say that less was idle */
+	assert_float_equal(only(&d, VIEW_ADVICE_WAVE, false).factor.likely, 1 / 0.85, 1e-9);
+	d.kernel.busy_units = 0.95;
+	nothing(&d);
+	d.kernel.busy_units = 0;
 	d.kernel.shape.blocks = 132 * 16;
 	nothing(&d);
 	d.kernel.busy_units = 0;
@@ -371,7 +488,8 @@ static void shapes(void **state)
 	assert_float_equal(fact(&a, "registers of a thread"), 128, 1e-9);
 	assert_float_equal(fact(&a, "more warps fit with"), 96, 1e-9);
 	assert_float_equal(a.factor.low, advice_more_warps(0.2, 4, 5), 1e-9);
-	assert_float_equal(a.factor.high, advice_more_warps(0.2, 4, 16), 1e-9);
+	assert_float_equal(a.factor.likely, advice_more_warps(0.2, 4, 16), 1e-9);
+	assert_float_equal(a.factor.high, 5, 1e-9);
 	d.kernel.samples.idle[ADVICE_FIXED] = 3000; /* more warps end no other losses */
 	wait_for(&d, ADVICE_OTHER, 0, 5000);
 	d.kernel.samples.stalled[ADVICE_OTHER] = 5000;
@@ -399,12 +517,13 @@ static struct view_advices ask_device(const struct advice_device *d)
 }
 
 static void one_of_device(const struct advice_device *d, enum view_advice_kind kind, double low,
-			  double high)
+			  double likely, double high)
 {
 	struct view_advices a = ask_device(d);
 	assert_int_equal(a.rows.n, 1);
 	assert_int_equal(a.rows.at[0].kind, kind);
 	assert_float_equal(a.rows.at[0].factor.low, low, 1e-9);
+	assert_float_equal(a.rows.at[0].factor.likely, likely, 1e-9);
 	assert_float_equal(a.rows.at[0].factor.high, high, 1e-9);
 	assert_int_equal(a.rows.at[0].function, MODEL_NONE);
 	view_advice_free(&a);
@@ -420,31 +539,36 @@ static void devices(void **state)
 	d = (struct advice_device){.whole = 10, .kernels = 6, .n_kernels = 1e6, .n_launches = 1e6};
 	d.idle[MODEL_GPU_IDLE_LAUNCH] = 3;
 	d.idle[MODEL_GPU_IDLE_QUEUED] = 1; /* kernels of 6 us: it is of the same cause */
-	one_of_device(&d, VIEW_ADVICE_LAUNCHES, 10 / 8.0, 10 / 6.4);
+	one_of_device(&d, VIEW_ADVICE_LAUNCHES, 10 / 8.0, 10 / 6.4, 10 / 6.0);
 	d.n_kernels = 100;
-	one_of_device(&d, VIEW_ADVICE_LAUNCHES, 10 / 8.5, 10 / 7.3);
+	one_of_device(&d, VIEW_ADVICE_LAUNCHES, 10 / 8.5, 10 / 7.3, 10 / 7.0);
+	d.is_sampled = true; /* that made them slow */
+	a = ask_device(&d);
+	assert_int_equal(a.rows.n, 0);
+	d.is_sampled = false;
 	d.n_launches = 10; /* they are in graphs already */
 	a = ask_device(&d);
 	assert_int_equal(a.rows.n, 0);
 
 	d = (struct advice_device){.whole = 10, .kernels = 5, .n_kernels = 100, .n_waits = 100};
 	d.idle[MODEL_GPU_IDLE_SYNC] = 5;
-	one_of_device(&d, VIEW_ADVICE_WAITS, 10 / 7.5, 10 / 5.5);
+	one_of_device(&d, VIEW_ADVICE_WAITS, 10 / 7.5, 10 / 5.5, 10 / 5.0);
 
 	d = (struct advice_device){.whole = 10, .kernels = 4, .n_kernels = 100};
 	d.idle[MODEL_GPU_IDLE_NOTHING] = 6;
-	one_of_device(&d, VIEW_ADVICE_HOST, 10 / 9.0, 10 / 6.0);
+	one_of_device(&d, VIEW_ADVICE_HOST, 10 / 8.0, 10 / 6.0, 10 / 6.0);
 
 	d = (struct advice_device){
-		.whole = 10, .kernels = 5, .copies = 6, .overlap = 1, .n_kernels = 100};
-	one_of_device(&d, VIEW_ADVICE_OVERLAP, 10 / 8.0, 10 / 6.0);
+		.whole = 10, .kernels = 4, .copies = 5, .overlap = 1, .n_kernels = 100};
+	one_of_device(&d, VIEW_ADVICE_OVERLAP, 10 / 8.5, 10 / 7.0, 10 / 5.0);
 
-	d = (struct advice_device){.whole = 10, .copies = 10};
+	d = (struct advice_device){.whole = 10, .copies = 10, .link_rate = 50e9};
 	d.to_device = (struct view_gpu_sum){1000, 100000000000, 10000000000};
-	one_of_device(&d, VIEW_ADVICE_PINNED, 1, 10 / 2.0);
-	d.to_device.bytes *= 4; /* 40 GB/s */
+	one_of_device(&d, VIEW_ADVICE_PINNED, 10 / 6.0, 10 / 2.0, 10 / 2.0);
+	d.link_rate = 12e9; /* 10 of 12 GB/s */
 	a = ask_device(&d);
 	assert_int_equal(a.rows.n, 0);
+	d.link_rate = 50e9;
 	d.to_device = (struct view_gpu_sum){1000000, 100000000000, 10000000000};
 	a = ask_device(&d); /* pieces of 100 KB: it is their number that takes the time */
 	assert_int_equal(a.rows.n, 0);
@@ -550,17 +674,12 @@ static void devices_of_a_model(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(estimates),
-		cmocka_unit_test(clean_kernels_have_none),
-		cmocka_unit_test(memory),
-		cmocka_unit_test(thresholds),
-		cmocka_unit_test(causes),
-		cmocka_unit_test(units),
-		cmocka_unit_test(shapes),
-		cmocka_unit_test(devices),
-		cmocka_unit_test(words),
-		cmocka_unit_test(of_a_model),
-		cmocka_unit_test(devices_of_a_model),
+		cmocka_unit_test(estimates),  cmocka_unit_test(clean_kernels_have_none),
+		cmocka_unit_test(memory),     cmocka_unit_test(counted_accesses),
+		cmocka_unit_test(thresholds), cmocka_unit_test(causes),
+		cmocka_unit_test(units),      cmocka_unit_test(shapes),
+		cmocka_unit_test(devices),    cmocka_unit_test(words),
+		cmocka_unit_test(of_a_model), cmocka_unit_test(devices_of_a_model),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

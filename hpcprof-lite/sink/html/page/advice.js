@@ -37,7 +37,7 @@ function adviceRow(app, row) {
       el("strong", {}, p.str(row.title)),
       " in ",
       el("bdi", { title: subject }, shorten(subject)),
-      `: ${row.low.toFixed(2)} to ${row.high.toFixed(2)} times as fast, `,
+      `: ${row.likely.toFixed(2)} times as fast (${row.low.toFixed(2)} to ${row.high.toFixed(2)}), `,
       `saves ${percent(row.saves, 1)}`,
     ),
     el(

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROWS = 6, INDENT = 20, LABEL = 7 };
+enum { MOST_ROWS = 6, HEAD = 28, INDENT = 17, LABEL = 7 };
 
 static const char *fact_value(char cell[2 * TEXT_CELL], const struct view_advice_fact *f)
 {
@@ -93,15 +93,17 @@ static void name_subject(const struct model *m, const struct view_advice *a, siz
 
 static void put_row(const struct model *m, const struct view_advice *a, const struct text_style *s)
 {
-	char share[TEXT_CELL], factor[2 * TEXT_CELL], name[TEXT_NAME];
+	char share[TEXT_CELL], likely[TEXT_CELL], between[2 * TEXT_CELL], name[TEXT_NAME];
 	const char *title = view_advice_title(a->kind);
-	size_t room = s->width > INDENT + 20 ? s->width - INDENT : 20,
+	size_t room = s->width > HEAD + 20 ? s->width - HEAD : 20,
 	       of_name = room > strlen(title) + 14 ? room - strlen(title) - 2 : 12;
 	double saved = view_advice_saved(a);
 	name_subject(m, a, of_name, name);
-	snprintf(factor, sizeof factor, "%.2f-%.2fx", a->factor.low, a->factor.high);
+	snprintf(likely, sizeof likely, "%.*fx", a->factor.likely < 10 ? 2 : 1, a->factor.likely);
+	snprintf(between, sizeof between, "%.*f-%.*f", a->factor.low < 10 ? 2 : 1, a->factor.low,
+		 a->factor.high < 10 ? 2 : 1, a->factor.high);
 	text_emphasise(s, saved / a->whole);
-	fprintf(s->out, "%7s %11s", text_share(share, saved, a->whole), factor);
+	fprintf(s->out, "%7s %7s %-11s", text_share(share, saved, a->whole), likely, between);
 	text_plain(s);
 	putc(' ', s->out);
 	text_cell(s->out, name, text_columns(name) < of_name ? text_columns(name) : of_name);
@@ -123,7 +125,7 @@ bool text_report_advice(const struct model *m, const struct view_gpu *g, const s
 		n++;
 	if (n) {
 		text_heading(s, "What would make it faster: estimates, each by itself");
-		fprintf(s->out, "%7s %11s\n", "saves", "faster");
+		fprintf(s->out, "%7s %7s %s\n", "saves", "faster", "between");
 	}
 	for (size_t i = 0; i < n; i++)
 		put_row(m, &a.rows.at[i], s);
