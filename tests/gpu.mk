@@ -13,7 +13,7 @@ gpu_flow = tests/gpu/flow/main.cu tests/gpu/flow/advect.cu tests/gpu/flow/pressu
 gpu_advice = tests/gpu/advice/advice_ways.cu tests/gpu/advice/advice_memory.cu \
 	tests/gpu/advice/advice_occupancy.cu tests/gpu/advice/advice_units.cu \
 	tests/gpu/advice/advice_program.cu tests/gpu/advice/advice_clean.cu \
-	tests/gpu/advice/advice_apps.cu
+	tests/gpu/advice/advice_apps.cu tests/gpu/advice/advice_later.cu
 gpu_single = tests/gpu/truth_kernels.cu tests/gpu/cuda_ways.cu tests/gpu/transformer.cu \
 	tests/gpu/idle_ways.cu tests/gpu/launch_loop.cu tests/gpu/several_gpus.cu \
 	tests/gpu/energy/energy_ways.cu

@@ -143,7 +143,7 @@ static void banks_cured(cudaStream_t s)
 
 /* ---- repeated: each store may change the coefficients, so they are loaded again ---- */
 
-static const unsigned TERMS = 8, REPEATS = 256;
+static const unsigned TERMS = 32, REPEATS = 128;
 
 __global__ void loads_again(const float *terms, float *out, unsigned step)
 {

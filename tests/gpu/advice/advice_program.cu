@@ -33,6 +33,7 @@ static void launches_cured(cudaStream_t s)
 	static cudaGraphExec_t exec;
 	if (!exec) {
 		cudaGraph_t graph;
+		advice_output(SHORT_FLOATS); /* a capture must not allocate it */
 		MUST(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal));
 		launch_all(s);
 		MUST(cudaStreamEndCapture(s, &graph));

@@ -14,13 +14,16 @@ import sys
 # What the flaw of each way is called.
 KINDS = {
     "strided": "scattered", "inflight": "in-flight", "spills": "local", "banks": "banks",
-    "repeated": "in-flight", "registers": "occupancy", "shared": "occupancy", "blocks": "occupancy",
+    "repeated": "queue", "registers": "occupancy", "shared": "occupancy", "blocks": "occupancy",
     "grid": "grid", "wave": "wave", "divergence": "branch", "balance": "barrier", "fetch": "fetch",
     "double": "pipe", "special": "special", "launches": "launches", "waits": "waits",
     "pageable": "pinned", "overlap": "overlap",
-    "records": "scattered", "columns": "scattered", "rows": "scattered", "product": "in-flight",
+    "records": "scattered", "columns": "scattered", "rows": "scattered", "product": "queue",
     "tree": "barrier", "bodies": "pipe", "chain": "dependent", "table": "constant", "host": "host",
     "check": "waits",
+    "gather": "scattered", "roots": "special", "vector": "banks", "stack": "local",
+    "lookup": "in-flight", "tiles": "occupancy", "pieces": "grid", "results": "pinned",
+    "steps": "launches",
 }
 # A smaller factor is not worth a row of the report, and no wrong advice.
 LEAST = 1.1
