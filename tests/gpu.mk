@@ -21,18 +21,12 @@ gpu_scripts = tests/gpu/bare_cupti.c tests/gpu/all.sh tests/gpu/checks.sh tests/
 	tests/gpu/energy/energy_steps.py \
 	tests/gpu/several.sh tests/gpu/bench.sh tests/gpu/peers.py tests/gpu/steps.py \
 	tests/gpu/torch_infer.py tests/gpu/triton_work.py tests/gpu/torch/torch_steps.py \
-	tests/gpu/torch/torch_ranks.py tests/gpu/torch/torch_nodes.py tests/gpu/torch/jax_steps.py
-gpu_golden = tests/cli/gpu/nvidia_golden.sh tests/cli/gpu/blame_golden.sh \
-	tests/cli/gpu/energy_golden.sh
-TESTS += $(gpu_golden)
-EXTRA_DIST += $(gpu_golden) tests/golden/nvidia tests/golden/energy
-EXTRA_DIST += $(gpu_headers) $(gpu_flow) $(gpu_single) $(gpu_scripts)
 	tests/gpu/torch/torch_ranks.py tests/gpu/torch/torch_nodes.py tests/gpu/torch/jax_steps.py \
 	tests/gpu/advice/advice.sh tests/gpu/advice/advice_table.py
-TESTS += tests/cli/gpu/nvidia_golden.sh tests/cli/gpu/blame_golden.sh \
-	tests/cli/gpu/advice_golden.sh
-EXTRA_DIST += tests/cli/gpu/nvidia_golden.sh tests/cli/gpu/blame_golden.sh \
-	tests/cli/gpu/advice_golden.sh tests/golden/nvidia tests/golden/advice
+gpu_golden = tests/cli/gpu/nvidia_golden.sh tests/cli/gpu/blame_golden.sh \
+	tests/cli/gpu/energy_golden.sh tests/cli/gpu/advice_golden.sh
+TESTS += $(gpu_golden)
+EXTRA_DIST += $(gpu_golden) tests/golden/nvidia tests/golden/energy tests/golden/advice
 EXTRA_DIST += $(gpu_headers) $(gpu_flow) $(gpu_advice) $(gpu_single) $(gpu_scripts)
 
 if HAVE_CUPTI
@@ -41,8 +35,8 @@ endif
 if HAVE_NVCC
 gpu_workloads = tests/gpu/truth_kernels tests/gpu/cuda_ways tests/gpu/transformer \
 	tests/gpu/idle_ways tests/gpu/launch_loop tests/gpu/launch_loop.so \
-	tests/gpu/several_gpus tests/gpu/energy_ways tests/gpu/flowbox $(gpu_bare)
-	tests/gpu/several_gpus tests/gpu/flowbox tests/gpu/advice_ways $(gpu_bare)
+	tests/gpu/several_gpus tests/gpu/energy_ways tests/gpu/flowbox tests/gpu/advice_ways \
+	$(gpu_bare)
 gpu-workloads: $(gpu_workloads)
 CLEANFILES += $(gpu_workloads)
 
