@@ -39,7 +39,8 @@ endif
 check_PROGRAMS += tests/unit/run/test_getenv
 TESTS += tests/unit/run/test_getenv
 tests_unit_run_test_getenv_SOURCES = tests/unit/run/test_getenv.c \
-	hpcrun-lite/config/config.c hpcrun-lite/config/config.h hpcrun-lite/hooks/hook_getenv.c \
+	common/safe/launcher.c common/safe/launcher.h hpcrun-lite/config/config.c \
+	hpcrun-lite/config/config.h hpcrun-lite/hooks/hook_getenv.c \
 	hpcrun-lite/hooks/hook_getenv.h \
 	hpcrun-lite/runtime/next.c hpcrun-lite/runtime/next.h
 tests_unit_run_test_getenv_CFLAGS = $(HL_CFLAGS)
