@@ -26,12 +26,14 @@ agrees() {
 		same "$1, $2: calls and bytes of rank $rank" "$T/theirs" "$T/ours"
 		rank=$((rank + 1))
 	done
-	# The counter is inside our times, with its own work, so ours cannot be less. Polls are not
-	# all timed: see mpi_polls.sh.
+	# The counter is inside our times, with its own work, so ours cannot be less. A thread that
+	# loses its processor between the two readings of the clock adds 4 ms: some on a busy machine.
+	# Polls are not all timed: see mpi_polls.sh.
 	ours=$(awk -F '\t' '$1 == "mpi-call" && $5 != "MPI_Test" { sum += $13 }
 		END { printf "%.0f\n", sum }' "$T/records")
 	theirs=$(total_ns "$T"/count.?)
-	within "$1, $2: time in MPI" "$ours" "$theirs" "$((theirs / 100 * 102))"
+	within "$1, $2: time in MPI" "$ours" "$theirs" \
+		"$((theirs / 100 * 102 + 20000000))"
 }
 
 for mpi in $MPIS; do
