@@ -27,7 +27,7 @@ agrees() {
 		rank=$((rank + 1))
 	done
 	# The counter is inside our times, with its own work, so ours cannot be less. A thread that
-	# loses its processor between the two readings of the clock adds 4 ms: some on a busy machine.
+	# loses its processor between two readings of the clock adds 4 ms: some on a busy machine.
 	# Polls are not all timed: see mpi_polls.sh.
 	ours=$(awk -F '\t' '$1 == "mpi-call" && $5 != "MPI_Test" { sum += $13 }
 		END { printf "%.0f\n", sum }' "$T/records")
