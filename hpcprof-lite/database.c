@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -48,61 +49,68 @@ static char *open_partial; /* guarded by lock; what a signal has to remove */
 
 /* ---- the watcher: another process, which removes what we leave ---- */
 
-static bool is_watched;
-static int watcher_fd = -1; /* guarded by lock; the watcher waits for its end */
+static int watcher_fd = -1; /* guarded by lock; the watcher waits for its end. -1: there is none */
 static pid_t watcher;
 
-/* It must not keep open what a launcher reads to its end, nor be killed with us. */
-static void watch(const char *partial, int fd)
+/*
+ * Gets the name of each open database, and "" when none is open. It must not keep open what a
+ * launcher reads to its end, nor be killed with us.
+ */
+static void watch(int fd)
 {
-	char named;
+	char partial[PATH_MAX] = "", name[PATH_MAX];
+	dup2(fd, 3);
 	const int null = open("/dev/null", O_RDWR);
 	setsid();
 	for (int i = 0; i < 3; i++)
 		dup2(null, i);
-	dup2(fd, 3);
 	close_range(4, ~0U, 0);
-	if (read(3, &named, 1) != 1)
+	for (ssize_t n; (n = recv(3, name, sizeof name, 0)) > 0;)
+		memcpy(partial, name, (size_t)n);
+	if (*partial)
 		remove_tree(partial);
 	_exit(0);
 }
 
-static void start_watcher(const char *partial)
+/* With the lock. The watcher may have been killed: that is no reason to end. */
+static void tell_watcher(const char *name)
 {
-	int ends[2];
-	if (!is_watched || pipe2(ends, O_CLOEXEC) != 0)
-		return;
-	watcher = fork();
-	if (watcher == 0) {
-		close(ends[1]);
-		watch(partial, ends[0]);
-	}
-	close(ends[0]);
-	watcher_fd = ends[1];
-	if (watcher < 0)
-		close(watcher_fd);
-}
-
-static void end_watcher(void)
-{
-	if (watcher <= 0)
-		return;
-	if (write(watcher_fd, "", 1) != 1)
+	if (watcher_fd >= 0 && send(watcher_fd, name, strlen(name) + 1, MSG_NOSIGNAL) < 0)
 		log_detail(NULL, "the watcher of the database has ended");
-	close(watcher_fd);
-	waitpid(watcher, NULL, 0);
-	watcher = 0;
 }
 
 void database_watch(void)
 {
-	is_watched = true;
+	int ends[2];
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+		return;
+	watcher = fork();
+	if (watcher == 0) {
+		close(ends[1]);
+		watch(ends[0]);
+	}
+	close(ends[0]);
+	if (watcher < 0)
+		close(ends[1]);
+	else
+		watcher_fd = ends[1];
+}
+
+void database_end_watch(void)
+{
+	pthread_mutex_lock(&lock);
+	if (watcher_fd >= 0) {
+		close(watcher_fd);
+		waitpid(watcher, NULL, 0);
+	}
+	watcher_fd = -1;
+	pthread_mutex_unlock(&lock);
 }
 
 static void forget_open(void)
 {
 	pthread_mutex_lock(&lock);
-	end_watcher();
+	tell_watcher("");
 	open_partial = NULL;
 	pthread_mutex_unlock(&lock);
 }
@@ -117,7 +125,7 @@ static int make_partial(char *name)
 	int cause = mkdtemp(name) ? 0 : errno;
 	if (cause == 0) {
 		open_partial = name;
-		start_watcher(name);
+		tell_watcher(name);
 	}
 	pthread_mutex_unlock(&lock);
 	return cause;
@@ -309,7 +317,7 @@ enum status database_commit(struct database *d)
 		log_error(d->path, "cannot be named: %s", strerror(cause));
 		s = STATUS_IO;
 	} else {
-		end_watcher();
+		tell_watcher("");
 		open_partial = NULL;
 	}
 	pthread_mutex_unlock(&lock);

@@ -54,8 +54,11 @@ void database_end_scratch(void);
 void database_guard(void);
 /*
  * From now on another process watches each open database and removes it if this one ends. Ranks of
- * mpirun need it: at a signal, mpirun kills them before they can remove anything.
+ * mpirun need it: at a signal, mpirun kills them before they can remove anything. That process is a
+ * copy of this one, so call it while this one is small.
  */
 void database_watch(void);
+/* Ends that process and waits for it. Does nothing if there is none. */
+void database_end_watch(void);
 
 #endif

@@ -549,8 +549,10 @@ static enum status run_ranks(const struct arguments *a, char *const *directories
 	if (status != STATUS_OK)
 		return status;
 	if (c.n_parts > 1) {
-		database_watch();
+		if (c.part == 0)
+			database_watch();
 		status = run_rank(a, &c, directories, n);
+		database_end_watch();
 	} else {
 		status = run(a, directories, n);
 	}
