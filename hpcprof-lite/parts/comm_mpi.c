@@ -11,6 +11,7 @@
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <stdio.h>
 #include <unistd.h>
 
 static const struct comm_module *module; /* NULL: not begun */
@@ -29,16 +30,19 @@ static const struct comm_module *load_module(void)
 
 /*
  * An MPI that does not know the launcher starts as one rank. Only one of them says so: the others
- * have the same to say.
+ * have the same to say. If the number of ranks is not known, the first one cannot know it.
  */
 static enum status refuse(const struct launcher *l, int32_t rank, int32_t size, const char *library,
 			  int n_ranks)
 {
-	if (rank == 0)
+	char number[32] = "several";
+	if (size > 0)
+		snprintf(number, sizeof number, "%d", size);
+	if (rank == (size > 0 ? 0 : 1))
 		log_error(NULL,
-			  "%s started %d ranks, but %s, which this program was built with, finds "
+			  "%s started %s ranks, but %s, which this program was built with, finds "
 			  "%d; start it with that MPI, or with --no-mpi",
-			  l->name, size, library, n_ranks);
+			  l->name, number, library, n_ranks);
 	return STATUS_UNSUPPORTED;
 }
 

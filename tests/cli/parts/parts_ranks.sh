@@ -53,6 +53,9 @@ is "--no-mpi: each rank works alone, and one of them finds the place taken" \
 # A launcher's variables without a launcher: MPI starts as one rank.
 OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=4 "$HPCPROF" -q --no-mpi --to text job >text.no 2>&1
 same "--no-mpi believes no launcher" text.alone text.no
+ALPS_APP_PE=1 run_limited 60 "$HPCPROF" -q --mpi --to text job >out 2>err
+is "a rank of a job of unknown size is refused" "$? $(wc -c <out)" "1 0"
+like "... and says why" "$(cat err)" 'ALPS started several ranks, but .* finds 1; start it with'
 if have "mpirun.$other"; then
 	mpi_run "$other" 3 "$HPCPROF" -q -o wrong job >out 2>err
 	is "ranks of another MPI are refused" $? 1
