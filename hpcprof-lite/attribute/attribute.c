@@ -588,7 +588,8 @@ static bool sum_sources(struct pipeline *p, const struct sum_source *sources,
 {
 	struct comm *c = p->o->comm;
 	const struct sum_parts parts = {c, p->o->gathers};
-	const bool is_shared = c && p->m->n_metrics && is_same_everywhere(p);
+	/* asked first: also the numbers of metrics may differ */
+	const bool is_shared = c && is_same_everywhere(p) && p->m->n_metrics;
 	if (c && !is_shared && c->part != 0)
 		return true;
 	return sum_up(p->m, sources, divisors, is_shared ? &parts : NULL, p->n_workers);
