@@ -8,10 +8,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 char *outfile_path(const char *directory, const char *name)
@@ -30,14 +32,14 @@ enum status outfile_create(struct outfile *f, const char *directory, const char 
 	return outfile_create_as(f, directory, name, 0666);
 }
 
-enum status outfile_create_as(struct outfile *f, const char *directory, const char *name,
-			      mode_t mode)
+static enum status open_file(struct outfile *f, const char *directory, const char *name, int flags,
+			     mode_t mode)
 {
 	*f = (struct outfile){.fd = -1};
 	char *path = outfile_path(directory, name);
 	if (!path)
 		return STATUS_NO_MEMORY;
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+	int fd = open(path, O_WRONLY | O_CLOEXEC | flags, mode);
 	if (fd < 0) {
 		log_error(path, "%s", strerror(errno));
 		free(path);
@@ -48,20 +50,30 @@ enum status outfile_create_as(struct outfile *f, const char *directory, const ch
 	return STATUS_OK;
 }
 
+enum status outfile_create_as(struct outfile *f, const char *directory, const char *name,
+			      mode_t mode)
+{
+	return open_file(f, directory, name, O_CREAT | O_EXCL, mode);
+}
+
+/*
+ * A node that writes a part of a page over NFS may write the whole page, with zeros where another
+ * node has written, but not to a file with O_DSYNC (Linux, nfs_can_extend_write()).
+ */
+static int shared_flags(const char *directory)
+{
+	struct statfs fs;
+	return statfs(directory, &fs) == 0 && fs.f_type == NFS_SUPER_MAGIC ? O_DSYNC : 0;
+}
+
+enum status outfile_create_shared(struct outfile *f, const char *directory, const char *name)
+{
+	return open_file(f, directory, name, O_CREAT | O_EXCL | shared_flags(directory), 0666);
+}
+
 enum status outfile_join(struct outfile *f, const char *directory, const char *name)
 {
-	*f = (struct outfile){.fd = -1};
-	char *path = outfile_path(directory, name);
-	if (!path)
-		return STATUS_NO_MEMORY;
-	f->fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (f->fd < 0) {
-		log_error(path, "%s", strerror(errno));
-		free(path);
-		return STATUS_IO;
-	}
-	f->path = path;
-	return STATUS_OK;
+	return open_file(f, directory, name, shared_flags(directory), 0);
 }
 
 static enum status fail(struct outfile *f, int error)

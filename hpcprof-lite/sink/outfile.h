@@ -31,7 +31,9 @@ enum status outfile_create(struct outfile *f, const char *directory, const char 
 /* Does the same with a mode other than 0666, less the umask. */
 enum status outfile_create_as(struct outfile *f, const char *directory, const char *name,
 	mode_t mode);
-/* Opens a file that another process has created, to write other ranges of it. Logs failures. */
+/* Creates a file that other processes, also of other nodes, join to write other ranges of it. */
+enum status outfile_create_shared(struct outfile *f, const char *directory, const char *name);
+/* Opens a file that another process has created so. Logs failures. */
 enum status outfile_join(struct outfile *f, const char *directory, const char *name);
 /* Writes all bytes at the offset. Thread-safe for disjoint ranges. Logs only the first failure. */
 enum status outfile_write(struct outfile *f, const void *bytes, size_t n_bytes, uint64_t offset);

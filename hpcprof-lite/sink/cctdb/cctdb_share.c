@@ -42,7 +42,9 @@ enum status cctdb_create(const struct model *m, struct outfile *f, const char *d
 			 const char *name)
 {
 	*f = (struct outfile){.fd = -1};
-	enum status s = cctdb_is_first(m) ? outfile_create(f, directory, name) : STATUS_OK;
+	if (!m->share)
+		return outfile_create(f, directory, name);
+	enum status s = cctdb_is_first(m) ? outfile_create_shared(f, directory, name) : STATUS_OK;
 	s = cctdb_agree(m, s);
 	if (s == STATUS_OK && !cctdb_is_first(m))
 		s = outfile_join(f, directory, name);
