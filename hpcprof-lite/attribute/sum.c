@@ -362,16 +362,47 @@ static bool add_totals(struct summing *s, unsigned n_workers)
 	return ok;
 }
 
-/* The counts of samples are integers that stop at their maximum: they can be added in any order. */
-static void add_counts(struct summing *s, struct comm *c)
+enum { COUNTS = 8192 }; /* that are added at once */
+
+static size_t n_counts(size_t first, size_t n)
+{
+	return n - first < COUNTS ? n - first : COUNTS;
+}
+
+static bool has_counts(const uint64_t *counts, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (counts[i])
+			return true;
+	return false;
+}
+
+/*
+ * The counts of samples are integers that stop at their maximum: they can be added in any order.
+ * Where no part has any, their pages stay untouched: most metrics have few contexts. False: some
+ * part has no memory.
+ */
+static bool add_counts(struct summing *s, struct comm *c)
 {
 	const size_t n = (size_t)s->m->n_contexts * s->m->n_metrics;
 	uint64_t *counts = (uint64_t *)(uintptr_t)s->n_samples; /* no thread is at work */
+	uint64_t *used = calloc(n / COUNTS + 1, sizeof *used);
 	bool overflowed = atomic_load(&s->overflowed);
-	comm_add(c, counts, n);
+	if (comm_agree(c, used ? STATUS_OK : STATUS_NO_MEMORY) != STATUS_OK) {
+		free(used);
+		return false;
+	}
+	for (size_t i = 0; i < n; i += COUNTS)
+		used[i / COUNTS] = has_counts(counts + i, n_counts(i, n));
+	comm_add(c, used, n / COUNTS + 1);
+	for (size_t i = 0; i < n; i += COUNTS)
+		if (used[i / COUNTS])
+			comm_add(c, counts + i, n_counts(i, n));
 	for (size_t i = 0; i < n && !overflowed; i++)
 		overflowed = counts[i] == UINT64_MAX;
 	atomic_store(&s->overflowed, comm_max(c, overflowed) != 0);
+	free(used);
+	return true;
 }
 
 static bool sum_shared(struct summing *s, const struct sum_parts *parts, unsigned n_workers)
@@ -383,8 +414,7 @@ static bool sum_shared(struct summing *s, const struct sum_parts *parts, unsigne
 	const uint64_t *first = s->m->share->first_profile + c->part;
 	if (!share_values(s->m, sum_range(s, n_workers, first[0], first[1], NULL)))
 		return false;
-	add_counts(s, c);
-	return share_totals(s->m, add_totals(s, n_workers)) &&
+	return add_counts(s, c) && share_totals(s->m, add_totals(s, n_workers)) &&
 	       (!parts->gathers || share_gather(s->m));
 }
 
