@@ -99,7 +99,8 @@ static void read_host(void)
 static uint64_t read_due(uint64_t now_ns, bool all)
 {
 	uint64_t next_ns = now_ns + NV_METER_PERIOD_NS;
-	for (uint32_t i = 0; energy.has_nvml && i < NV_MAX_DEVICES; i++) {
+	/* When the process ends, at most one reading is under way, not those of all its GPUs. */
+	for (uint32_t i = 0; energy.has_nvml && i < NV_MAX_DEVICES && !nv_trace_is_over(); i++) {
 		const struct nv_meter *m = &energy.gpu[i].meter;
 		if (energy.gpu[i].state == GPU_UNSEEN)
 			look_at_gpu(i);
@@ -181,6 +182,7 @@ void nv_energy_end(uint64_t until_ns)
 	if (!atomic_load_explicit(&energy.is_running, memory_order_acquire))
 		return;
 	uint64_t most_ns = energy.own.now_ns() + END_WAIT_NS;
+	energy.own.wait(&energy.done, 0); /* of an earlier end, which did not wait so long */
 	atomic_store_explicit(&energy.is_asked, true, memory_order_release);
 	sem_post(&energy.wake);
 	energy.own.wait(&energy.done, until_ns < most_ns ? until_ns : most_ns);
