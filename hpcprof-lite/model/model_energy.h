@@ -10,7 +10,7 @@
 /* The meter was seen to change. It did so in (unchanged_ns, time_ns], CLOCK_REALTIME. */
 struct model_energy_change {
 	uint64_t time_ns, unchanged_ns;
-	uint64_t energy_uj;        /* never decreases */
+	uint64_t energy_uj;        /* above the one before, unless it begins */
 	bool begins;               /* nothing is known of the time since the change before */
 };
 

@@ -265,6 +265,25 @@ static void test_processes_follow_each_other(void **state)
 	run_clean(&a.r, m);
 }
 
+/* A driver that no process uses may be unloaded, and its meter start again. */
+static void test_a_meter_starts_again(void **state)
+{
+	(void)state;
+	struct energy_run a, b;
+	begin(&a);
+	begin_as(&b, a.r.directory, 4);
+	read_at(&a, 10, 50000000, MSR_GPU_ENERGY_BEGINS);
+	read_at(&a, 20, 51000000, 0);
+	read_at(&b, 60, 1000000, MSR_GPU_ENERGY_BEGINS);
+	read_at(&b, 70, 3000000, 0);
+	free(gen_close(a.r.g, MSR_EXIT_RETURN, 0));
+	struct model *m = finish(&b);
+	assert_int_equal(m->meters[0].n_changes, 4);
+	assert_int_equal(m->meters[0].sum.total_uj, 3000000);
+	assert_int_equal(m->meters[0].sum.covered_ns, MS(20));
+	run_clean(&a.r, m);
+}
+
 static void read_host(struct energy_run *e, uint32_t meter, double time, uint64_t uj,
 		      uint32_t flags)
 {
@@ -413,6 +432,7 @@ int main(void)
 		cmocka_unit_test(test_a_gap_is_not_counted),
 		cmocka_unit_test(test_processes_share_a_device),
 		cmocka_unit_test(test_processes_follow_each_other),
+		cmocka_unit_test(test_a_meter_starts_again),
 		cmocka_unit_test(test_a_host_counts_once),
 		cmocka_unit_test(test_operations_without_times),
 		cmocka_unit_test(test_damaged_readings),

@@ -60,7 +60,10 @@ static bool find_ends(const reading *r, size_t n, uint32_t n_processes, uint64_t
 	return true;
 }
 
-/* The changes of one meter, from the readings of all processes. Returns how many there are. */
+/*
+ * The changes of one meter, from the readings of all processes. Returns how many there are. A meter
+ * may start again while nobody reads it.
+ */
 static size_t join(const reading *r, size_t n, const uint64_t *end_ns,
 		   struct model_energy_change *to)
 {
@@ -69,7 +72,10 @@ static size_t join(const reading *r, size_t n, const uint64_t *end_ns,
 	for (size_t i = 0; i < n; i++) {
 		struct model_energy_change c = r[i].change;
 		struct model_energy_change *last = n_to ? &to[n_to - 1] : NULL;
-		bool is_new = !last || (c.energy_uj > last->energy_uj && c.time_ns > last->time_ns);
+		bool is_again = last && c.begins && c.energy_uj < last->energy_uj &&
+				known_until_ns < c.time_ns,
+		     is_new = !last || (c.time_ns > last->time_ns &&
+					(c.energy_uj > last->energy_uj || is_again));
 		if (is_new) {
 			c.begins = !last || known_until_ns < c.time_ns;
 			if (last && c.unchanged_ns < last->time_ns)
