@@ -331,6 +331,41 @@ static void test_operations_without_times(void **state)
 	run_clean(&e.r, m);
 }
 
+/* Then nobody knows when the device was busy, and not that it was idle. */
+static void test_no_operation_has_times(void **state)
+{
+	(void)state;
+	struct energy_run e;
+	begin(&e);
+	e.r.queue = 0;
+	kernel(&e, 30, 50);
+	read_ten(&e);
+	struct model *m = finish(&e);
+	assert_int_equal(m->meters[0].sum.idle_uj, 0);
+	assert_int_equal(m->meters[0].sum.unknown_uj, 16500000);
+	run_clean(&e.r, m);
+}
+
+static void test_untimed_operations_of_processes_add_up(void **state)
+{
+	(void)state;
+	struct energy_run a, b;
+	begin(&a);
+	begin_as(&b, a.r.directory, 4);
+	for (unsigned i = 0; i < 75; i++) {
+		kernel(&a, 30, 50);
+		kernel(&b, 30, 50);
+	}
+	a.r.queue = b.r.queue = 0;
+	kernel(&a, 30, 50);
+	kernel(&b, 30, 50); /* 2 of 152 */
+	read_ten(&a);
+	free(gen_close(a.r.g, MSR_EXIT_RETURN, 0));
+	struct model *m = finish(&b);
+	assert_int_equal(m->meters[0].sum.unknown_uj, 16500000);
+	run_clean(&a.r, m);
+}
+
 static void test_damaged_readings(void **state)
 {
 	(void)state;
@@ -435,6 +470,8 @@ int main(void)
 		cmocka_unit_test(test_a_meter_starts_again),
 		cmocka_unit_test(test_a_host_counts_once),
 		cmocka_unit_test(test_operations_without_times),
+		cmocka_unit_test(test_no_operation_has_times),
+		cmocka_unit_test(test_untimed_operations_of_processes_add_up),
 		cmocka_unit_test(test_damaged_readings),
 		cmocka_unit_test(test_a_meter_never_goes_back),
 		cmocka_unit_test(test_ranges_add_up),

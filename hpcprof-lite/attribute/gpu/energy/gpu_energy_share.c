@@ -77,18 +77,27 @@ static bool make_stretches(struct sharing *s)
 	return true;
 }
 
-/* Operations without times: those that were summed up, or too many others. */
+/*
+ * Operations without times: those that were summed up, or too many others. Which device they ran on
+ * is not known, so they count for each that their process may use.
+ */
 static void mark_unknown(struct sharing *s)
 {
 	const struct model *m = s->d->m;
 	uint64_t until_ns = UINT64_MAX, n_untimed = 0, n = 0;
-	for (size_t i = 0; i < s->n_lines; i++) {
-		const struct model_gpu_times *t = &m->private_->gpu_times[s->lines[i].process];
+	uint32_t last = MODEL_NONE; /* the contexts of a process follow each other */
+	for (uint32_t i = 0; i < m->n_gpu_contexts; i++) {
+		const struct model_gpu_context *c = &m->gpu_contexts[i];
+		const struct model_gpu_times *t = &m->private_->gpu_times[c->process];
+		if (c->device != s->d->device || c->process == last)
+			continue;
+		last = c->process;
+		n_untimed += t->n_untimed;
 		if (t->until_ns && t->until_ns < until_ns)
 			until_ns = t->until_ns;
-		n += s->lines[i].line->n;
-		n_untimed = t->n_untimed > n_untimed ? t->n_untimed : n_untimed;
 	}
+	for (size_t i = 0; i < s->n_lines; i++)
+		n += s->lines[i].line->n;
 	if (n_untimed > n / 100)
 		until_ns = 0;
 	for (size_t i = 0; i < s->n; i++)
