@@ -472,13 +472,21 @@ static bool is_consistent(const struct advice_samples *s)
 	return idle <= s->all;
 }
 
+/* Samples that are too few, or that contradict each other, say nothing; the shape still does. */
+static bool shapes_alone(const struct advice_kernel *k, struct view_advices *a)
+{
+	struct advice_kernel bare = *k;
+	bare.samples = (struct advice_samples){0};
+	bare.n_lines = bare.n_causes = 0;
+	return advice_shapes(&bare, a);
+}
+
 bool view_advice_kernel(const struct advice_kernel *k, struct view_advices *a)
 {
-	if (!advice_shapes(k, a))
-		return false;
 	if (k->samples.all < LEAST_SAMPLES || !is_consistent(&k->samples))
-		return true;
-	bool ok = memory_rules(k, a) && short_rules(k, a) && barrier(k, a) && dependent(k, a);
+		return shapes_alone(k, a);
+	bool ok = advice_shapes(k, a) && memory_rules(k, a) && short_rules(k, a) && barrier(k, a) &&
+		  dependent(k, a);
 	for (size_t i = 0; ok && i < sizeof stall_rules / sizeof *stall_rules; i++)
 		ok = apply(&stall_rules[i], k, a);
 	return ok;

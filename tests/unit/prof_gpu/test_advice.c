@@ -274,6 +274,13 @@ static void thresholds(void **state)
 	nothing(&d);
 	d.kernel.samples.all = 200;
 	only(&d, VIEW_ADVICE_PIPE, false);
+	make(&d, 20); /* also of warps that are too few */
+	d.kernel.shape.warps = 16;
+	d.kernel.samples.all = 199;
+	wait_for(&d, ADVICE_FIXED, 150, 100);
+	nothing(&d);
+	d.kernel.samples.all = 200;
+	only(&d, VIEW_ADVICE_OCCUPANCY, true);
 
 	make(&d, 60);
 	wait_for(&d, ADVICE_MEMORY, 9900, 990);
