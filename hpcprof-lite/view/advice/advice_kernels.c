@@ -73,7 +73,8 @@ static bool is_of(struct reasons r, enum advice_reason reason)
 /* Samples of these reasons by what their causes do, and of warps that issued the causes. */
 struct causes {
 	double all, of[ADVICE_N_OPERATIONS];
-	double issued, issued_of[ADVICE_N_OPERATIONS], bytes;
+	double issued, issued_of[ADVICE_N_OPERATIONS];
+	double sized, bytes; /* sized: those of `issued` whose bytes are known */
 	double cycles;  /* that a warp waits each time, mean over the samples */
 	double in_loop; /* share of the samples */
 };
@@ -90,6 +91,7 @@ static bool sum_causes(const struct advice_kernel *k, struct reasons r, struct c
 		c->of[one->operation] += one->samples;
 		c->issued += one->issued;
 		c->issued_of[one->operation] += one->issued;
+		c->sized += one->bytes > 0 ? one->issued : 0;
 		c->bytes += one->bytes;
 		c->cycles += one->cycles;
 		c->in_loop += one->in_loop;
@@ -196,8 +198,8 @@ struct advice_memory advice_memory_of(const struct advice_kernel *k)
 	struct causes c;
 	bool is_known = sum_causes(k, memory, &c) && c.issued > 0;
 	double stalled, issued = c.issued, per_cycle = 0, of_thread[2] = {4, 16};
-	if (is_known && c.bytes > 0)
-		of_thread[0] = of_thread[1] = c.bytes / c.issued;
+	if (is_known && c.sized > 0)
+		of_thread[0] = of_thread[1] = c.bytes / c.sized;
 	if (!is_known) {
 		sum_lines(k, memory, &stalled, &issued);
 		issued /= INSTRUCTIONS_OF_ACCESS;
@@ -276,13 +278,17 @@ static bool queue(const struct advice_kernel *k, const struct advice_memory *m,
 		  const struct causes *c, struct view_advices *to)
 {
 	struct view_advice a = advice_begin(k, VIEW_ADVICE_QUEUE);
-	double of_thread = m->instructions > 0 ? c->bytes / c->issued : 0,
+	/* atomic operations, of unknown width, cannot be made wider */
+	const bool is_sized = m->instructions > 0 && c->sized > 0;
+	double of_thread = is_sized ? c->bytes / c->sized : WIDEST_ACCESS,
 	       saved = m->instructions * advice_active(&k->samples);
 	advice_fact(&a, "cycles without an issue that wait for room in the queue", "share",
 		    m->queue);
 	advice_fact(&a, "cycles without an issue that wait for memory", "share", m->idle);
-	advice_fact(&a, "instructions that access memory", "share", m->instructions);
-	advice_fact(&a, "bytes of an access, for a thread", "B", of_thread);
+	if (m->instructions > 0)
+		advice_fact(&a, "instructions that access memory", "share", m->instructions);
+	if (is_sized)
+		advice_fact(&a, "bytes of an access, for a thread", "B", of_thread);
 	add_cause_places(k, memory, ADVICE_N_OPERATIONS, &a);
 	return advice_propose(
 		to, &a,

@@ -258,6 +258,19 @@ static void counted_accesses(void **state)
 	assert_float_equal(a.factor.low, 1 / (1 - 0.125), 1e-9);
 	assert_float_equal(a.factor.likely, 1 / (1 - 0.25 - 0.4 * 0.75 * 0.75), 1e-9);
 	assert_float_equal(a.factor.high, 1 / (1 - 0.25 - 0.4 * 0.75), 1e-9);
+	struct advice_cause two[] = {c, c}; /* as many copies, of unknown width, change no bytes */
+	two[1].context = 9;
+	two[1].bytes = 0;
+	d.kernel.causes = two;
+	d.kernel.n_causes = 2;
+	a = only(&d, VIEW_ADVICE_QUEUE, false);
+	assert_float_equal(fact(&a, "bytes of an access"), 4, 1e-9);
+	two[0].bytes = 0; /* atomic operations alone */
+	a = only(&d, VIEW_ADVICE_QUEUE, false);
+	assert_int_equal(a.n_facts, 3);
+	assert_float_equal(a.factor.likely, 1 / (1 - 0.25), 1e-9);
+	d.kernel.causes = &c;
+	d.kernel.n_causes = 1;
 	d.kernel.shape.warps = 16; /* more warps do not empty the queue */
 	d.kernel.memory_rate = 0;
 	only(&d, VIEW_ADVICE_QUEUE, false);
