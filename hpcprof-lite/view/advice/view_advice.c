@@ -32,7 +32,7 @@ static const struct {
 	[VIEW_ADVICE_BARRIER] = {"barrier", "unequal work before a barrier",
 				 "divide the work evenly among the warps of a block",
 				 "the work before the barrier can be divided"},
-	[VIEW_ADVICE_FETCH] = {"fetch", "code that does not fit in the instruction cache",
+	[VIEW_ADVICE_FETCH] = {"fetch", "code beyond the instruction cache",
 			       "unroll and inline less", "shorter code needs no more instructions"},
 	[VIEW_ADVICE_CONSTANT] = {"constant", "misses in the constant cache",
 				  "use one index for a warp, or shared memory",

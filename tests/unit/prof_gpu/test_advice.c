@@ -602,6 +602,8 @@ static void words(void **state)
 	for (unsigned k = 0; k < VIEW_N_ADVICE_KINDS; k++) {
 		assert_true(*view_advice_key(k) && *view_advice_title(k));
 		assert_true(*view_advice_cure(k) && *view_advice_assumption(k));
+		/* 28 columns before and 12 for the kernel fit beside it in 80 */
+		assert_true(k >= VIEW_ADVICE_LAUNCHES || strlen(view_advice_title(k)) <= 38);
 		for (unsigned other = 0; other < k; other++)
 			assert_string_not_equal(view_advice_key(k), view_advice_key(other));
 	}
