@@ -86,8 +86,9 @@ static bool overlap(const struct advice_device *d, struct view_advices *to)
 	return propose(d, &a, both / 2, both, d->whole - fmax(d->copies, d->kernels), to);
 }
 
+/* `rate_words`: the rate, and which way they go. */
 static bool pinned(const struct advice_device *d, const struct view_gpu_sum *c,
-		   struct view_advices *to)
+		   const char *rate_words, struct view_advices *to)
 {
 	struct view_advice a = begin(d, VIEW_ADVICE_PINNED);
 	double seconds = (double)c->ns / 1e9, rate = seconds > 0 ? (double)c->bytes / seconds : 0,
@@ -96,7 +97,7 @@ static bool pinned(const struct advice_device *d, const struct view_gpu_sum *c,
 	if (seconds * alone < LEAST_OF_WHOLE * d->whole || of_one < LARGE_COPY ||
 	    rate >= PAGEABLE_PART * d->link_rate)
 		return true;
-	advice_fact(&a, "rate of copies", "B/s", rate);
+	advice_fact(&a, rate_words, "B/s", rate);
 	advice_fact(&a, "bytes of one", "B", of_one);
 	advice_fact(&a, "time of these copies", "share", seconds / d->whole);
 	double saved = seconds * alone * (1 - rate / d->link_rate);
@@ -109,5 +110,6 @@ bool view_advice_device(const struct advice_device *d, struct view_advices *a)
 	if (d->whole < LEAST_SECONDS)
 		return true;
 	return launches(d, a) && waits(d, a) && host(d, a) && overlap(d, a) &&
-	       pinned(d, &d->to_device, a) && pinned(d, &d->from_device, a);
+	       pinned(d, &d->to_device, "rate of copies to the GPU", a) &&
+	       pinned(d, &d->from_device, "rate of copies from the GPU", a);
 }
