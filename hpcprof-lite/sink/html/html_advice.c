@@ -80,7 +80,7 @@ void html_put_advice(struct html *h)
 			html_put_text(&h->section, i ? "," : "");
 			put_row(h, &a.rows.at[i]);
 		}
-		html_put_text(&h->section, "]");
+		html_put_text(&h->section, "],\"adviceRows\":%zu", a.rows.n);
 	}
 	view_advice_free(&a);
 }

@@ -5,7 +5,8 @@ const MOST_ADVICE = 6;
 
 function adviceCard(app) {
   const p = app.profile,
-    rows = p.meta.advice ?? [];
+    rows = p.meta.advice ?? [],
+    more = p.meta.adviceRows - MOST_ADVICE;
   if (!rows.length) return null;
   return el(
     "section",
@@ -17,7 +18,7 @@ function adviceCard(app) {
       { class: "keys" },
       "Estimates from the whole run, each by itself: they do not add up. Shares are of the time " +
         "of all devices, from first to last use." +
-        (rows.length > MOST_ADVICE ? ` ${rows.length - MOST_ADVICE} more are in the JSON.` : ""),
+        (more > 0 ? ` ${more} more are in the JSON.` : ""),
     ),
   );
 }
