@@ -52,10 +52,12 @@ static bool add(struct gathering *g, const struct model_gpu_blame *x)
 							  : &g->b->pairs.at[id];
 	if (!p)
 		return false;
+	/* damaged files may have entries without a sample */
+	bool is_new = p->waiting == 0;
 	double samples = p->samples + (double)x->n, most = p->most,
 	       issued = p->issued + (double)x->n_issued,
 	       bytes = p->issued_bytes + (double)x->bytes_issued, cycles = p->cycles + x->cycles;
-	if ((double)x->n > most)
+	if (is_new || (double)x->n > most)
 		*p = (struct view_blame_pair){.kernel = kernel,
 					      .waiting = x->waiting,
 					      .cause = x->cause,
