@@ -248,7 +248,7 @@ static bool scattered(const struct advice_kernel *k, const struct advice_memory 
 		return true; /* what it asks for may be all that memory delivers */
 	double stores = advice_idle(&k->samples, ADVICE_DRAIN);
 	add_memory_facts(m, &a);
-	advice_fact(&a, "... for the end of stores", "share", stores);
+	advice_fact(&a, "cycles without an issue at the end of stores", "share", stores);
 	advice_fact(&a, "side by side, the data would be at most", "B/cycle", m->most);
 	advice_fact(&a, "memory delivers to an SM about", "B/cycle", k->memory_rate);
 	add_cause_places(k, memory, ADVICE_N_OPERATIONS, &a);
