@@ -190,6 +190,26 @@ static void test_executions(void **state)
 	run_clean(&r, m);
 }
 
+/* Of a damaged structure: weights whose sum does not fit in 64 bits. */
+static void test_too_many_causes(void **state)
+{
+	(void)state;
+	struct run r;
+	begin(&r);
+	struct gen_structure *s = structure();
+	gen_structure_wait(s, 0x1100);
+	for (unsigned i = 0; i < 5000; i++)
+		CAUSE(s, 0x1090, STRUCTURE_WAIT_RESULT, STRUCTURE_GLOBAL_LOAD, 0, true, false);
+	free(gen_structure_close(s, r.directory));
+	run_kernel(&r, r.call, 1, 2000, 3000, 6000);
+	run_pc(&r, 0, 0x90, 1, UINT64_C(1) << 33);
+	run_pc(&r, 0, 0x100, MEMORY, 10000);
+	struct model *m = run_finish(&r);
+	assert_int_equal(at_line(m, run_kernel_at(m, 0x1010), 12, "GINS:BLAME_GMEM"), 10000);
+	assert_closes(m);
+	run_clean(&r, m);
+}
+
 /*
  * How often accesses were issued: once for each, also for one that another wait has listed, and for
  * one whose result is not read there. The first behind a jump has the number of the next one. And
@@ -477,6 +497,7 @@ int main(void)
 		cmocka_unit_test(test_across_inlined_calls),
 		cmocka_unit_test(test_several_causes),
 		cmocka_unit_test(test_executions),
+		cmocka_unit_test(test_too_many_causes),
 		cmocka_unit_test(test_issues),
 		cmocka_unit_test(test_few_samples),
 		cmocka_unit_test(test_carried),

@@ -4,8 +4,10 @@
 
 #include "hpcprof-lite/attribute/gpu/gpu_calls.h"
 
-#define SCALE ((uint64_t)1 << 20)           /* so that a far cause keeps a weight above 0 */
-#define MOST_EXECUTIONS ((uint64_t)1 << 32) /* bounds the sum of the weights */
+#define SCALE ((uint64_t)1 << 20) /* so that a far cause keeps a weight above 0 */
+/* These bound the sum of the weights. A wait has up to 8 causes, or more if its file is damaged. */
+#define MOST_EXECUTIONS ((uint64_t)1 << 32)
+#define MOST_CAUSES 64
 
 /* The data of the operation may come from memory outside of the SM. */
 static bool is_of_memory(enum structure_operation operation)
@@ -102,6 +104,7 @@ bool gpu_causes_find(gpu_causes *causes, const struct structure *s, uint64_t lin
 	vec_clear(causes);
 	if (!structure_find_wait(s, link_addr, &wait))
 		wait.n = 0;
+	wait.n = wait.n < MOST_CAUSES ? wait.n : MOST_CAUSES;
 	for (size_t i = 0; i < wait.n; i++) {
 		struct structure_cause c = structure_get_cause(s, wait.first + i);
 		any_used |= c.is_used && explains(&c, d);
