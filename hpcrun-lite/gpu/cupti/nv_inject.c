@@ -7,7 +7,7 @@
  * The order matters. What CUPTI records is set before CUPTI is asked to call us. Records of kernels
  * are enabled before PC sampling, which would refuse them.
  */
-#include "common/safe/clock.h"
+#include "hpcrun-lite/gpu/cupti/counters/nv_counters.h"
 #include "hpcrun-lite/gpu/cupti/energy/nv_energy.h"
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc.h"
 #include "hpcrun-lite/gpu/cupti/tape/nv_tape.h"
@@ -26,11 +26,6 @@
 static _Atomic bool was_called;
 
 /* ---- what CUPTI is asked for ---- */
-
-static uint64_t CUPTIAPI now(void)
-{
-	return clock_mono_ns();
-}
 
 static bool subscribe(void)
 {
@@ -65,7 +60,7 @@ static bool enable_records(void)
 	CUptiResult r =
 		nv.lib.cuptiActivityRegisterCallbacks(nv_buffer_request, nv_buffer_complete);
 	if (r == CUPTI_SUCCESS)
-		r = nv.lib.cuptiActivityRegisterTimestampCallback(now);
+		r = nv_records_set_clock();
 	if (r == CUPTI_SUCCESS && nv.options.latency)
 		r = nv.lib.cuptiActivityEnableLatencyTimestamps(1);
 	if (r == CUPTI_SUCCESS)
@@ -87,6 +82,7 @@ static bool enable_calls(void)
 
 static void thread_ends(void)
 {
+	nv_counters_thread_ends();
 	nv_pc_gate_thread_ends();
 	nv_switch_thread_ends();
 	nv_tape_thread_ends();
@@ -129,6 +125,7 @@ static bool start(void)
 			"; only the CPU is measured", "");
 		good = false;
 	}
+	nv_counters_start();
 	if (good && enable_calls()) {
 		nv_energy_start();
 		return true;
@@ -153,6 +150,8 @@ void nv_come_in(const struct gpu_host *host)
 	nv.host->resume(nv.host);
 	if (is_in)
 		nv_switch_start();
+	if (is_in && nv.options.yield)
+		nv_yield_start();
 }
 
 VISIBLE int InitializeInjection(void)

@@ -11,4 +11,5 @@ cupti_sources += \
 	hpcrun-lite/gpu/cupti/trace/nv_open.c \
 	hpcrun-lite/gpu/cupti/trace/nv_record.c \
 	hpcrun-lite/gpu/cupti/trace/nv_switch.c \
-	hpcrun-lite/gpu/cupti/trace/nv_trace.c hpcrun-lite/gpu/cupti/trace/nv_trace.h
+	hpcrun-lite/gpu/cupti/trace/nv_trace.c hpcrun-lite/gpu/cupti/trace/nv_trace.h \
+	hpcrun-lite/gpu/cupti/trace/nv_yield.c

@@ -52,7 +52,7 @@ static uint8_t *memory_of(unsigned i)
 
 static unsigned number_of(const uint8_t *buffer)
 {
-	for (unsigned i = 0; i < NV_N_BUFFERS; i++)
+	for (unsigned i = 0; buffer && i < NV_N_BUFFERS; i++)
 		if (atomic_load_explicit(&nv_trace.buffer[i], memory_order_relaxed) == buffer)
 			return i;
 	return NV_N_BUFFERS;
@@ -62,6 +62,8 @@ static unsigned number_of(const uint8_t *buffer)
 void CUPTIAPI nv_buffer_request(uint8_t **buffer, size_t *bytes, size_t *max_records)
 {
 	int saved = errno;
+	if (nv_yield_request(buffer, bytes, max_records))
+		return;
 	unsigned i = take();
 	uint8_t *at = i < NV_N_BUFFERS ? memory_of(i) : NULL;
 	if (!at && i < NV_N_BUFFERS)
@@ -89,7 +91,11 @@ void CUPTIAPI nv_buffer_complete(CUcontext context, uint32_t stream, uint8_t *bu
 {
 	int saved = errno;
 	CUpti_Activity *record = NULL;
-	(void)bytes;
+	unsigned i = number_of(buffer);
+	if (i == NV_N_BUFFERS && nv.options.yield) {
+		nv_yield_complete(context, stream, buffer, bytes, valid_bytes);
+		return;
+	}
 	/* after the end, launches without a record have been counted as never done */
 	if (!buffer || !nv_is_here() || nv_trace_is_over())
 		return;
@@ -97,7 +103,6 @@ void CUPTIAPI nv_buffer_complete(CUcontext context, uint32_t stream, uint8_t *bu
 	       nv.lib.cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS)
 		nv_record(record);
 	count_dropped(context, stream);
-	unsigned i = number_of(buffer);
 	if (i < NV_N_BUFFERS) {
 		give(i);
 		/*

@@ -8,6 +8,7 @@
  * shows whether it made an operation or a node of a graph, so launches are then recorded at the
  * end. Only calls of the driver API matter: the run time API and libraries all use it.
  */
+#include "hpcrun-lite/gpu/cupti/counters/nv_counters.h"
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc.h"
 #include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
 
@@ -16,9 +17,10 @@
 /*
  * What the entry of a call leaves in correlationData for its end: its time, and the bit AT_END if
  * the call is recorded at its end. 0: nothing to do. WAS_LOST: the launch could not be recorded,
- * which was counted; its record will come.
+ * which was counted; its record will come. UNSEEN and its time: nobody gives us its record.
  */
 #define AT_END (UINT64_C(1) << 63)
+#define UNSEEN (UINT64_C(1) << 62)
 #define WAS_LOST UINT64_C(1)
 
 /* Number of graph nodes that this thread made since it last entered a call during a capture. */
@@ -50,6 +52,12 @@ static void done_here(enum msr_gpu_kind kind, unsigned detail, uint64_t id, uint
 }
 
 /* ---- calls that launch ---- */
+
+static void count_unseen(const struct nv_call *c, const CUpti_CallbackData *d)
+{
+	if (nv.options.yield && nv_call_has_amount((enum nv_form)c->form, d->functionParams))
+		nv.host->launch_lost(nv.host, (enum msr_gpu_kind)c->kind, MSR_GPU_LOSS_YIELDED);
+}
 
 static bool is_on_device(const struct nv_call *c)
 {
@@ -89,9 +97,11 @@ static void enter(const struct nv_call *c, const CUpti_CallbackData *d)
 	if (!is_on_device(c))
 		return;
 	*d->correlationData = 0;
-	/* measurement was stopped */
-	if (atomic_load_explicit(&nv_trace.has_no_records, memory_order_relaxed))
+	/* measurement was stopped, or somebody else has the record */
+	if (atomic_load_explicit(&nv_trace.has_no_records, memory_order_relaxed)) {
+		*d->correlationData = nv.options.yield ? now | UNSEEN : 0;
 		return;
+	}
 	uint64_t id = id_of(d->correlationId);
 	if (!nv_call_has_amount((enum nv_form)c->form, d->functionParams))
 		return;
@@ -136,7 +146,8 @@ static void leave_untimed(const struct nv_call *c, const CUpti_CallbackData *d, 
 		if (nv_code_has_twins())
 			nv.lib.cuptiGetDeviceId(d->context, &device);
 		const struct gpu_function f = {.code = nv_code_on(code, device),
-					       .name = d->symbolName};
+					       .name = d->symbolName,
+					       .part = nv_part_of};
 		uint32_t shape = nv.host->shape(
 			nv.host, &(struct gpu_shape){.function = nv.host->function(nv.host, &f)});
 		nv.host->op_by_id(nv.host, id,
@@ -170,7 +181,11 @@ static void leave_device(const struct nv_call *c, const CUpti_CallbackData *d, u
 	uint64_t id = id_of(d->correlationId);
 	struct gpu_ticket t;
 	if (is_late) {
-		if (!good || atomic_load_explicit(&nv_trace.has_no_records, memory_order_relaxed) ||
+		bool is_unseen =
+			atomic_load_explicit(&nv_trace.has_no_records, memory_order_relaxed);
+		if (good && is_unseen)
+			count_unseen(c, d);
+		if (!good || is_unseen ||
 		    !nv_call_has_amount((enum nv_form)c->form, d->functionParams))
 			return;
 		bool is_taken = launch((enum msr_gpu_kind)c->kind, id, enter_ns, &t);
@@ -206,21 +221,39 @@ static void leave_lost(const struct nv_call *c, const CUpti_CallbackData *d, boo
 		count_closed(c, id_of(d->correlationId));
 }
 
+static void leave_unseen(const struct nv_call *c, const CUpti_CallbackData *d, uint64_t enter_ns,
+			 bool good)
+{
+	if (!good)
+		return;
+	count_unseen(c, d);
+	if (c->waits)
+		done_here(MSR_GPU_SYNC, MSR_GPU_SYNC_COPY, id_of(d->correlationId) + 1, enter_ns,
+			  0);
+}
+
+/* left: what the entry of the call has left. The call added to a graph and launched nothing. */
+static bool makes_node(uint64_t left)
+{
+	return (left & AT_END) &&
+	       atomic_load_explicit(&nv_trace.n_capturing, memory_order_relaxed) && n_nodes;
+}
+
 static void leave(const struct nv_call *c, const CUpti_CallbackData *d)
 {
 	uint64_t left = *d->correlationData, enter_ns = left & ~AT_END;
 	bool good =
 		d->functionReturnValue && *(const CUresult *)d->functionReturnValue == CUDA_SUCCESS;
-	bool was_capturing = (left & AT_END) &&
-			     atomic_load_explicit(&nv_trace.n_capturing, memory_order_relaxed);
 	if (!c->kind)
 		leave_other((enum nv_form)c->form, d->functionParams, good);
-	else if (was_capturing && n_nodes)
+	else if (makes_node(left))
 		nv_kernel_launched(
 			0, good ? nv_call_function((enum nv_form)c->form, d->functionParams) : NULL,
 			d->symbolName);
 	else if (!left)
 		return;
+	else if (left & UNSEEN)
+		leave_unseen(c, d, left & ~UNSEEN, good);
 	else if (left == WAS_LOST)
 		leave_lost(c, d, good);
 	else if (is_on_device(c))
@@ -241,11 +274,24 @@ static bool is_gated(const struct nv_call *c)
 	return is_on_device(c) || c->form == NV_FORM_LOAD || c->form == NV_FORM_GET;
 }
 
-/* Without PC sampling, a change happens only if another thread stops and starts the measurement. */
+/* Otherwise a change happens only if another thread stops and starts the measurement. */
 static bool may_change(void)
 {
-	return nv.options.pc != NV_PC_OFF ||
+	return nv.options.pc != NV_PC_OFF || nv.options.yield ||
 	       atomic_load_explicit(&nv_trace.has_no_records, memory_order_seq_cst);
+}
+
+static bool is_counted(const struct nv_call *c)
+{
+	return (c->kind == MSR_GPU_KERNEL || c->kind == MSR_GPU_GRAPH) && nv_counters_are_on();
+}
+
+/* A call that made a node of a graph launched nothing. */
+static void leave_counted(const CUpti_CallbackData *d, bool made_node)
+{
+	bool good =
+		d->functionReturnValue && *(const CUresult *)d->functionReturnValue == CUDA_SUCCESS;
+	nv_counters_leave(good && !made_node);
 }
 
 static void driver(CUpti_CallbackId id, const CUpti_CallbackData *d)
@@ -256,13 +302,19 @@ static void driver(CUpti_CallbackId id, const CUpti_CallbackData *d)
 	bool gated = is_gated(c);
 	if (d->callbackSite == CUPTI_API_ENTER) {
 		nv_switch_count_caller();
+		if (is_counted(c))
+			nv_counters_enter(d->context, id_of(d->correlationId),
+					  c->kind == MSR_GPU_GRAPH);
 		if (gated && may_change())
 			nv_pc_gate_enter(c->kind == MSR_GPU_KERNEL || c->kind == MSR_GPU_GRAPH);
 		enter(c, d);
 	} else {
+		bool made_node = makes_node(*d->correlationData);
 		leave(c, d);
 		if (gated)
 			nv_pc_gate_leave();
+		if (is_counted(c))
+			leave_counted(d, made_node);
 	}
 }
 
@@ -299,6 +351,7 @@ static void resource(CUpti_CallbackId id, const CUpti_ResourceData *r)
 		nv_pc_context_made(r->context);
 		break;
 	case CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING:
+		nv_counters_context_gone(r->context);
 		nv_pc_context_gone(r->context);
 		break;
 	case CUPTI_CBID_RESOURCE_MODULE_LOADED:
@@ -324,5 +377,7 @@ void CUPTIAPI nv_callback(void *unused, CUpti_CallbackDomain domain, CUpti_Callb
 		driver(id, data);
 	else if (domain == CUPTI_CB_DOMAIN_RESOURCE)
 		resource(id, data);
+	if (nv.options.yield && domain == CUPTI_CB_DOMAIN_RESOURCE)
+		nv_yield_resource(id, data);
 	errno = saved;
 }

@@ -3,7 +3,10 @@
  * Switches the kinds of CUPTI's records and the callbacks of calls. No other thread may launch
  * meanwhile. Tests: tests/unit/cupti/test_cupti_switch.c, tests/cli/gpu/cupti_trace.sh.
  */
+#include "hpcrun-lite/gpu/cupti/counters/nv_counters.h"
 #include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
+
+#include "common/safe/clock.h"
 
 /*
  * We do not use FUNCTION records, but without them CUPTI loses samples in device functions that
@@ -38,6 +41,16 @@ void nv_records_disable(void)
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		if (is_wanted(&kinds[i]))
 			nv.lib.cuptiActivityDisable(kinds[i].kind);
+}
+
+static uint64_t CUPTIAPI now(void)
+{
+	return clock_mono_ns();
+}
+
+CUptiResult nv_records_set_clock(void)
+{
+	return nv.lib.cuptiActivityRegisterTimestampCallback(now);
 }
 
 CUptiResult nv_records_switch(bool on)
@@ -101,7 +114,7 @@ CUptiResult nv_calls_enable(void)
 	CUptiResult r = CUPTI_SUCCESS;
 	for (size_t i = 0; r == CUPTI_SUCCESS && i < sizeof resources / sizeof *resources; i++)
 		r = enable(CUPTI_CB_DOMAIN_RESOURCE, resources[i]);
-	if (r == CUPTI_SUCCESS && nv.options.pc != NV_PC_OFF)
+	if (r == CUPTI_SUCCESS && (nv.options.pc != NV_PC_OFF || nv_counters_are_on()))
 		r = enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
 	for (CUpti_CallbackId id = 1; r == CUPTI_SUCCESS && id < NV_MAX_CALLS; id++)
 		r = enable_call(id);

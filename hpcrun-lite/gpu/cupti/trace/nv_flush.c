@@ -6,6 +6,7 @@
  * call CUPTI in a forked child, where CUPTI hangs, or after exit() has begun to shut CUPTI down.
  * Test: tests/unit/cupti/test_cupti.c.
  */
+#include "hpcrun-lite/gpu/cupti/counters/nv_counters.h"
 #include "hpcrun-lite/gpu/cupti/energy/nv_energy.h"
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc.h"
 #include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
@@ -17,8 +18,7 @@
 #define REST_NS UINT64_C(1000000000)     /* after an end that did not happen: exec failed */
 #define EXIT_WAIT_NS UINT64_C(2000000000)
 
-/* Unfinished records that this delivers are lost by `cause`. */
-static void force(enum msr_gpu_loss cause)
+void nv_flush_force(enum msr_gpu_loss cause)
 {
 	atomic_store_explicit(&nv_trace.unfinished, cause, memory_order_relaxed);
 	nv.lib.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
@@ -42,20 +42,26 @@ static void flush(void)
 	nv_pc_prepare();
 	nv.lib.cuptiActivityFlushAll(0);
 	if (nv_guard_n_buffers() >= NV_MANY_BUFFERS)
-		force(MSR_GPU_LOSS_PENDING);
+		nv_flush_force(MSR_GPU_LOSS_PENDING);
 	nv_pc_work();
+}
+
+static uint64_t pause_ns(void)
+{
+	return is_resting() && !nv_yield_is_away() ? RESTING_NS : PERIOD_NS;
 }
 
 static void *work(void *unused)
 {
 	(void)unused;
 	while (!nv_trace_is_over()) {
-		nv.lib.wait(&nv_trace.wake,
-			    nv.lib.now_ns() + (is_resting() ? RESTING_NS : PERIOD_NS));
+		nv.lib.wait(&nv_trace.wake, nv.lib.now_ns() + pause_ns());
 		nv_guard_take(0);
 		if (may_flush()) {
 			nv_switch_work();
-			if (!is_resting())
+			nv_yield_work();
+			/* in a window the buffers are the program's */
+			if (!is_resting() && !nv_yield_is_away())
 				flush();
 		}
 		nv_guard_give();
@@ -73,9 +79,11 @@ static void flush_until(uint64_t until_ns)
 {
 	uint64_t may_ns = nv_trace.end_was_in_vain ? 0 : until_ns;
 	bool is_idle = nv_guard_until_idle(may_ns);
+	if (is_idle && may_ns)
+		nv_counters_end(may_ns);
 	nv_pc_end(may_ns, is_idle);
 	nv_trace.end_was_in_vain = nv_trace.end_was_in_vain || nv.lib.now_ns() >= until_ns;
-	force(MSR_GPU_LOSS_NEVER_DONE);
+	nv_flush_force(MSR_GPU_LOSS_NEVER_DONE);
 	nv_open_count_missing();
 }
 
@@ -91,7 +99,11 @@ static void finish(uint64_t may_wait_ns, bool is_exit)
 			atomic_store_explicit(&nv_trace.is_over, true, memory_order_release);
 		return;
 	}
-	flush_until(until_ns);
+	nv_yield_say();
+	if (nv_yield_is_away())
+		nv_open_count_missing();
+	else
+		flush_until(until_ns);
 	nv_energy_end(until_ns);
 	atomic_store_explicit(&nv_trace.rests_until_ns, nv.lib.now_ns() + REST_NS,
 			      memory_order_release);

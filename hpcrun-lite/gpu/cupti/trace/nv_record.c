@@ -5,6 +5,7 @@
  * not complete when delivery was forced; it never comes again. Test:
  * tests/unit/cupti/test_cupti_record.c.
  */
+#include "hpcrun-lite/gpu/cupti/counters/nv_counters.h"
 #include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
 
 static uint64_t id_of(uint32_t correlation)
@@ -19,6 +20,8 @@ static void tell(uint32_t correlation, uint32_t graph, const struct gpu_op *op)
 		nv_graph_record(graph, id);
 	else
 		nv_open_add(-1);
+	if (!op->start_ns && op->kind == MSR_GPU_KERNEL && nv_counters_take_record(id, op))
+		return;
 	if (op->start_ns && op->end_ns) {
 		nv.host->op_by_id(nv.host, id, op);
 		return;
@@ -35,7 +38,8 @@ static uint32_t shape_of(const CUpti_ActivityKernel10 *k)
 		.code = k->name ? nv_code_on(nv_kernel_code(id_of(k->correlationId), k->name),
 					     k->deviceId)
 				: 0,
-		.name = k->name};
+		.name = k->name,
+		.part = nv_part_of};
 	return nv.host->shape(nv.host, &(struct gpu_shape){
 		.function = nv.host->function(nv.host, &function),
 		.grid = {(uint32_t)k->gridX, (uint32_t)k->gridY, (uint32_t)k->gridZ},
@@ -50,6 +54,8 @@ static uint32_t shape_of(const CUpti_ActivityKernel10 *k)
 
 static void kernel(const CUpti_ActivityKernel10 *k)
 {
+	if (k->name && nv_counters_is_own(k->name) && !nv_kernel_code(0, k->name))
+		return;
 	if (nv.options.pc != NV_PC_OFF && k->end > k->start)
 		atomic_fetch_add_explicit(&nv_trace.kernel_ns[k->deviceId % NV_MAX_DEVICES],
 					  k->end - k->start, memory_order_relaxed);

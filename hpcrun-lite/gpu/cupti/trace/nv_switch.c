@@ -13,6 +13,7 @@
  * on: modules loaded while it is disabled have no samples afterwards (doc/notes/cupti-facts.md K).
  * Waits for the device only briefly, as PC sampling does.
  */
+#include "hpcrun-lite/gpu/cupti/counters/nv_counters.h"
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc.h"
 #include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
 
@@ -96,13 +97,17 @@ static void disconnect(void)
  * Launches are held, also in threads that have started to use CUDA since. A held launch has a
  * record.
  */
-static void connect(void)
+static void connect_calls(void)
 {
 	if (atomic_load_explicit(&nv_trace.has_no_calls, memory_order_seq_cst)) {
 		atomic_store_explicit(&nv_trace.has_no_calls, false, memory_order_seq_cst);
 		nv_calls_switch(true);
 		let_launches_end();
 	}
+}
+
+static void connect_records(void)
+{
 	CUptiResult r = nv_records_switch(true);
 	atomic_store_explicit(&nv_trace.has_no_records, false, memory_order_seq_cst);
 	if (r != CUPTI_SUCCESS)
@@ -122,9 +127,11 @@ static void go_off(uint64_t hold_ns)
 	uint64_t now = nv.lib.now_ns();
 	/*
 	 * Nothing holds the launches of other threads here. Records must not be switched beside
-	 * them: most of their later launches would have none (doc/notes/cupti-facts.md K).
+	 * them: most of their later launches would have none (doc/notes/cupti-facts.md K). Counters
+	 * need to see each launch.
 	 */
-	if (nv.options.pc == NV_PC_OFF && (nv_trace.off == NV_DROPPING || !is_only_caller())) {
+	if (nv_counters_are_on() ||
+	    (nv.options.pc == NV_PC_OFF && (nv_trace.off == NV_DROPPING || !is_only_caller()))) {
 		nv_trace.off = NV_DROPPING;
 		return;
 	}
@@ -145,7 +152,8 @@ static void go_on(uint64_t hold_ns)
 {
 	if (nv_trace.off == NV_OFF) {
 		bool is_held = nv_pc_gate_close(nv.lib.now_ns() + hold_ns);
-		connect();
+		connect_calls();
+		connect_records();
 		if (is_held)
 			nv_pc_gate_open();
 	}
@@ -157,6 +165,8 @@ static void go_on(uint64_t hold_ns)
 static void follow(uint64_t hold_ns)
 {
 	bool wants_off = atomic_load_explicit(&nv_trace.wants_off, memory_order_acquire);
+	if (nv_yield_is_away())
+		return;
 	if (wants_off && nv_trace.off != NV_OFF)
 		go_off(hold_ns);
 	else if (!wants_off && nv_trace.off != NV_ON)
@@ -187,6 +197,23 @@ static void on_switch(bool on)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	nv.host->resume(nv.host);
 	errno = saved;
+}
+
+/* ---- a profiler of the program ---- */
+
+/* Callbacks of calls are on until we are back, because held launches wait in them. */
+void nv_switch_away(void)
+{
+	connect_calls();
+	if (nv_trace.off != NV_OFF)
+		nv_records_switch(false);
+	atomic_store_explicit(&nv_trace.has_no_records, true, memory_order_seq_cst);
+}
+
+void nv_switch_back(void)
+{
+	if (nv_trace.off != NV_OFF)
+		connect_records();
 }
 
 void nv_switch_start(void)

@@ -137,6 +137,7 @@ struct nv_trace {
 	_Atomic bool has_no_calls;
 	_Atomic uint32_t n_callers;          /* measured threads that made a call */
 	enum nv_off off;                     /* under the guard */
+	_Atomic bool is_away;                /* records are for a profiler of the program */
 	/* nv_kernel.c */
 	struct nv_map names; /* hash of a kernel's name -> its code object, or the last two */
 	/* Module, library, kernel or function -> code object, or handle of what it belongs to. */
@@ -231,6 +232,8 @@ uint32_t nv_kernel_code(uint64_t id, const char *name);
  * there is no thread. The caller has suspended its samples and blocked its signals.
  */
 bool nv_flush_start(void);
+/* Takes all records from CUPTI. Those of operations in flight are lost, by `cause`. */
+void nv_flush_force(enum msr_gpu_loss cause);
 
 /* ---- nv_open.c: launches without a record so far ---- */
 
@@ -292,12 +295,41 @@ void nv_switch_thread_ends(void);
 /* Called every 100 ms under the guard: does what was not possible at once. */
 void nv_switch_work(void);
 
+/*
+ * Under the guard, with launches held: gives up the records of the device until nv_switch_back.
+ * Those of earlier launches still arrive.
+ */
+void nv_switch_away(void);
+void nv_switch_back(void);
+
+/* ---- nv_yield.c: a profiler of the program uses CUPTI ---- */
+
+/* Everything is enabled: from here on the program's calls of CUPTI come to us. */
+void nv_yield_start(void);
+/* CUPTI asks for a buffer. Returns false if the records are ours. */
+bool nv_yield_request(uint8_t **buffer, size_t *bytes, size_t *max_records);
+/* CUPTI returns a buffer that is not ours. */
+void nv_yield_complete(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes,
+		       size_t valid_bytes);
+/* A callback of the domain RESOURCE, for the program. */
+void nv_yield_resource(CUpti_CallbackId id, const void *data);
+/* Called every 100 ms under the guard. */
+void nv_yield_work(void);
+/* Under the guard, at the end: says how long it was. */
+void nv_yield_say(void);
+static inline bool nv_yield_is_away(void)
+{
+	return atomic_load_explicit(&nv_trace.is_away, memory_order_acquire);
+}
+
 /* ---- nv_enable.c: what CUPTI is asked for ---- */
 
 /* Enables the kinds of records that the options want. Returns the first error. */
 CUptiResult nv_records_enable(void);
 /* ... disables all of them, when the back end gives up. */
 void nv_records_disable(void);
+/* Sets the clock of records: ours. */
+CUptiResult nv_records_set_clock(void);
 /* Switches the kinds of records with times. Returns the first error. */
 CUptiResult nv_records_switch(bool on);
 /* Enables the callbacks, before anything is launched. Returns the first error. */

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=sh
+# shellcheck disable=SC2154 # variables of lib.sh
+#
+# cuda_yield with gpu=nvidia,yield against its own counts. Source after tests/gpu/truth.sh. Users:
+# tests/cli/gpu/cupti_yield.sh (a driver that does not exist) and tests/gpu/all.sh (a GPU).
+
+# told NAME: of the note at the end: windows and milliseconds
+told() {
+	sed -n 's/^note.* used CUPTI \([0-9]*\) times*, \([0-9]*\) ms in all.*/\1 \2/p' "all-$1"
+}
+
+# yielded NAME: the program counted what is ours and what is not.
+yielded() {
+	is "$1: what is ours is all there" \
+		"$(joined "$1" kernel) $(joined "$1" copy) $(launched "$1" alloc) $(launched \
+		"$1" free) $(launched "$1" sync)" \
+		"$(truth "$1" kernel) $(truth "$1" copy) $(truth "$1" alloc) $(truth "$1" \
+		free) $(truth "$1" sync)"
+	is "$1: what was launched in windows is counted, and nothing else is lost" \
+		"$(lost "$1" yielded) $(n_losses "$1")" \
+		"$(awk '$1 == "unseen" { print $2, $2 }' "out-$1")"
+	# times by another clock are outside of the process, and cut off; awk has 53 bits
+	is "$1: times of kernels are by our clock: one of six takes 3 ms" \
+		"$(awk -F'\t' '$1 == "gpu-op" && $9 == "kernel" {
+			n += substr($4, 5) - substr($3, 5) >= 2.9e6 } END { print 6 * n }' \
+			"all-$1")" "$(truth "$1" kernel)"
+}
+
+yield_calls() {
+	measured windows || return 0
+	yielded windows
+	is "windows: how many" "$(told windows | cut -d" " -f1)" 2
+	# each has two kernels of 3 ms
+	within "windows: ms" "$(told windows | cut -d" " -f2)" 12 5000
+	for way in flight finalize; do
+		NAME=$way measured windows $way
+		yielded $way
+	done
+	measured left
+	yielded left
+	is "left: the program ends in a window" "$(told left | cut -d" " -f1)" 1
+	# a tool that is not there permits it
+	SAME='^truth' measured callbacks
+	is "callbacks of calls are refused" "$(grep '^callbacks' out-callbacks)" \
+		"callbacks of calls: $CUPTI_NOT_COMPATIBLE
+callbacks seen: no"
+	SAME='^none' measured threads
+	is "threads: each launch is joined or counted" \
+		"$(($(joined threads kernel) + $(lost threads yielded)))" \
+		"$(awk '$1 == "all" { print $2 }' out-threads)"
+	is "threads: nothing else is lost" "$(n_losses threads)" "$(lost threads yielded)"
+	# those that are launched while kinds are being switched are nobody's
+	within "threads: the profiler has most of what is not ours" \
+		"$(awk '$1 == "all" { print $4 }' out-threads)" \
+		"$(($(lost threads yielded) / 2))" "$(lost threads yielded)"
+}
+CUPTI_NOT_COMPATIBLE=14
+
+# yield_torch: what torch.profiler sees is as without us (SAME), and the rest is ours: together as
+# many launches as without yield.
+yield_torch() {
+	NAME=torch PROGRAM="$python $srcdir/tests/gpu/yield/torch_profiler.py"
+	SAME='^(result|window|sum)'
+	measured trace.json || return 0
+	is "torch: what was launched in windows is counted, and nothing else is lost" \
+		"$(lost torch yielded) $(n_losses torch)" \
+		"$(awk '$1 == "window" { print $3 + $5 + $7, $3 + $5 + $7 }' out-torch)"
+	NAME=torch-ours EVENTS="-e CPUTIME -e gpu=nvidia" SAME='^sum'
+	cp plain-torch plain-torch-ours
+	again trace.json
+	for kind in kernel graph copy set; do
+		is "torch: as many of kind $kind as without yield" "$(launched torch $kind)" \
+			"$(launched torch-ours $kind)"
+	done
+	diag "$(grep '^note.*used CUPTI' all-torch)"
+	PROGRAM=''
+}
