@@ -10,6 +10,7 @@
 static_assert(sizeof(struct msr_gpu_definition) == 16, "layout");
 static_assert(sizeof(struct msr_gpu_def_device) == 80, "layout");
 static_assert(offsetof(struct msr_gpu_def_device, memory_bytes) == 40, "layout");
+static_assert(sizeof(struct msr_gpu_def_device_rates) == 24, "layout");
 static_assert(sizeof(struct msr_gpu_def_context) == 24, "layout");
 static_assert(sizeof(struct msr_gpu_def_queue) == 40, "layout");
 static_assert(sizeof(struct msr_gpu_def_code) == 56, "layout");
@@ -55,6 +56,7 @@ static const struct {
 				    "the process was killed before its end was recorded"},
 	[MSR_GPU_LOSS_BUSY] =
 		{"busy", "during the recording of another operation, or a lock was held too long"},
+	[MSR_GPU_LOSS_YIELDED] = {"yielded", "launched while the program's own profiler was on"},
 };
 
 const char *msr_gpu_loss_name(enum msr_gpu_loss l)

@@ -94,6 +94,7 @@ enum msr_gpu_loss {
 	 * too long.
 	 */
 	MSR_GPU_LOSS_BUSY,
+	MSR_GPU_LOSS_YIELDED, /* a profiler of the program had the device's records */
 	MSR_N_GPU_LOSSES,
 	MSR_GPU_LOSS_ROOM = 24
 };
@@ -121,7 +122,8 @@ enum msr_gpu_definition_type {
 	MSR_GPU_DEF_FUNCTION = 5,
 	MSR_GPU_DEF_STALL = 6,    /* the name of a stall reason */
 	MSR_GPU_DEF_COUNTER = 7,
-	MSR_GPU_DEF_DEVICE_LIMITS = 8 /* more about a device: limits of a group of threads */
+	MSR_GPU_DEF_DEVICE_LIMITS = 8, /* more about a device: limits of a group of threads */
+	MSR_GPU_DEF_DEVICE_RATES = 9   /* ... and how fast it is */
 };
 struct msr_gpu_definition {
 	uint32_t bytes;      /* whole record, a multiple of 8 */
@@ -166,6 +168,12 @@ struct msr_gpu_def_device_limits {
 	uint32_t reserved_shared_bytes;
 	uint32_t shared_bytes_per_group;       /* maximum */
 	uint32_t shared_bytes_per_group_optin; /* maximum for kernels that ask for more */
+};
+/* How fast a device is at most. As above, a record of its own with the id of the device. */
+struct msr_gpu_def_device_rates {
+	struct msr_gpu_definition head;
+	uint32_t memory_khz;      /* clock of its memory; 0: unknown, as below */
+	uint32_t memory_bits;     /* width of the bus of its memory */
 };
 struct msr_gpu_def_context {  /* name: may be "" */
 	struct msr_gpu_definition head;
@@ -212,8 +220,10 @@ struct msr_gpu_def_code {
 struct msr_gpu_def_function {
 	struct msr_gpu_definition head;
 	uint32_t code;            /* id or 0 */
-	uint32_t flags;           /* 0 */
+	uint32_t flags;           /* MSR_GPU_FUNCTION_* */
 };
+/* More was loaded than the code object has: this function was cut out of it. */
+#define MSR_GPU_FUNCTION_PART 1u
 struct msr_gpu_def_stall {    /* name: as the vendor names it. more: one line of description */
 	struct msr_gpu_definition head; /* id: stall index + 1, as in msr_gpu_pc */
 	uint32_t device;          /* id, or 0 for all */

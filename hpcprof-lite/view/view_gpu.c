@@ -130,14 +130,22 @@ static void add_sum(struct view_gpu_sum *s, const struct model_gpu_op *op)
 	s->ns += op->end_ns - op->start_ns;
 }
 
+static bool add_copy(struct view_gpu *g, struct map *index, const struct model_gpu_op *op)
+{
+	unsigned direction = op->detail < MSR_N_GPU_DIRECTIONS ? op->detail : MSR_GPU_COPY_UNKNOWN;
+	struct view_gpu_sum *s = &g->copies[direction];
+	uint64_t first = map_put(index, op->context, 1 + direction, s->n);
+	s->once_bytes += first == s->n ? op->amount : 0;
+	add_sum(s, op);
+	return first != MAP_NONE;
+}
+
 static bool add_op(const struct model *m, struct view_gpu *g, struct map *index,
 		   const struct model_gpu_op *op)
 {
 	uint64_t length = op->end_ns - op->start_ns;
 	if (op->kind == MSR_GPU_COPY)
-		add_sum(&g->copies[op->detail < MSR_N_GPU_DIRECTIONS ? op->detail
-								     : MSR_GPU_COPY_UNKNOWN],
-			op);
+		return add_copy(g, index, op);
 	if (op->kind == MSR_GPU_SET)
 		add_sum(&g->sets, op);
 	uint32_t function = op->kind == MSR_GPU_KERNEL ? kernel_of(m, op->context) : MODEL_NONE;
@@ -206,7 +214,60 @@ static size_t next_lane(struct lane *lanes, size_t n)
 	return best;
 }
 
-static uint64_t merge_busy(const struct model *m, struct lane *lanes, size_t n)
+/*
+ * Copies that could be done in pieces beside kernels: those to the device beside the kernels that
+ * follow, up to the first that runs again, as that may need all of the data; those from it beside
+ * the kernel before.
+ */
+struct pieces {
+	uint64_t to_device_ns; /* of the last copies in a row, less what kernels have been beside */
+	uint64_t kernel_ns;    /* of the last kernel, less what copies have been beside */
+	bool is_copying;
+	uint32_t kernels[8]; /* functions since the last copy to the device */
+	unsigned n_kernels;
+	uint64_t sum_ns;
+};
+
+static void put_beside(struct pieces *p, uint64_t *a_ns, uint64_t *b_ns)
+{
+	uint64_t both_ns = *a_ns < *b_ns ? *a_ns : *b_ns;
+	p->sum_ns += both_ns;
+	*a_ns -= both_ns;
+	*b_ns -= both_ns;
+}
+
+static void pass_kernel(struct pieces *p, uint32_t function, uint64_t length_ns)
+{
+	uint64_t left_ns = length_ns;
+	bool is_again = p->n_kernels == sizeof p->kernels / sizeof p->kernels[0];
+	for (unsigned i = 0; i < p->n_kernels; i++)
+		is_again |= p->kernels[i] == function;
+	if (is_again)
+		p->to_device_ns = 0;
+	else
+		p->kernels[p->n_kernels++] = function;
+	put_beside(p, &p->to_device_ns, &left_ns);
+	p->kernel_ns = length_ns;
+	p->is_copying = false;
+}
+
+static void pass_op(const struct model *m, const struct model_gpu_op *op, struct pieces *p)
+{
+	uint64_t length_ns = op->end_ns - op->start_ns;
+	if (op->kind == MSR_GPU_KERNEL) {
+		pass_kernel(p, kernel_of(m, op->context), length_ns);
+	} else if (op->kind == MSR_GPU_COPY && op->detail == MSR_GPU_COPY_H2D) {
+		if (!p->is_copying)
+			p->to_device_ns = p->n_kernels = 0;
+		p->is_copying = true;
+		p->to_device_ns += length_ns;
+	} else if (op->kind == MSR_GPU_COPY && op->detail == MSR_GPU_COPY_D2H) {
+		put_beside(p, &p->kernel_ns, &length_ns);
+	}
+}
+
+static uint64_t merge_busy(const struct model *m, struct lane *lanes, size_t n,
+			   struct pieces *pieces)
 {
 	uint64_t busy = 0, end_ns = 0;
 	for (size_t i = 0; i < n; i++)
@@ -218,6 +279,7 @@ static uint64_t merge_busy(const struct model *m, struct lane *lanes, size_t n)
 			busy += op->end_ns - start_ns;
 			end_ns = op->end_ns;
 		}
+		pass_op(m, op, pieces);
 		if (++lanes[i].at == lanes[i].n)
 			refill(m, &lanes[i]);
 	}
@@ -239,7 +301,9 @@ static bool measure_devices(const struct model *m, struct view_gpu *g)
 			if (m->profiles[i].kind == MODEL_PROFILE_QUEUE &&
 			    m->gpu_queues[m->profiles[i].queue].device == d)
 				lanes[n++].profile = i;
-		g->device_busy_ns[d] = merge_busy(m, lanes, n);
+		struct pieces pieces = {0};
+		g->device_busy_ns[d] = merge_busy(m, lanes, n, &pieces);
+		g->device_pieces_ns[d] = pieces.sum_ns;
 		free(lanes);
 	}
 	return true;
@@ -263,8 +327,9 @@ bool view_gpu_open(const struct model *m, struct view_gpu *g)
 	*g = (struct view_gpu){0};
 	g->queues = calloc((size_t)m->n_gpu_queues + 1, sizeof *g->queues);
 	g->device_busy_ns = calloc((size_t)m->n_gpu_devices + 1, sizeof *g->device_busy_ns);
-	bool ok = g->queues && g->device_busy_ns && add_totals(m, g, &index) &&
-		  add_ops(m, g, &index) && measure_devices(m, g);
+	g->device_pieces_ns = calloc((size_t)m->n_gpu_devices + 1, sizeof *g->device_pieces_ns);
+	bool ok = g->queues && g->device_busy_ns && g->device_pieces_ns &&
+		  add_totals(m, g, &index) && add_ops(m, g, &index) && measure_devices(m, g);
 	map_free(&index);
 	if (!ok)
 		view_gpu_close(g);
@@ -278,5 +343,6 @@ void view_gpu_close(struct view_gpu *g)
 	vec_free(&g->kernels);
 	free(g->queues);
 	free(g->device_busy_ns);
+	free(g->device_pieces_ns);
 	*g = (struct view_gpu){0};
 }

@@ -21,6 +21,7 @@ struct view_gpu_kernel {
 
 struct view_gpu_sum {
 	uint64_t n, bytes, ns;
+	uint64_t once_bytes; /* of copies: of the first one of each call path */
 };
 
 struct view_gpu {
@@ -29,6 +30,8 @@ struct view_gpu {
 	/* By queue: operations of all lanes. ns: from the first start to the last end. */
 	struct view_gpu_sum *queues;
 	uint64_t *device_busy_ns;    /* by device: time with at least one operation in any queue */
+	/* By device: copies that could be done in pieces, beside the kernels before and behind. */
+	uint64_t *device_pieces_ns;
 };
 
 /* False if memory is short; then there is nothing to close. */

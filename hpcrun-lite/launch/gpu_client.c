@@ -130,7 +130,7 @@ enum status gpu_client_parse(const char *text, struct config *c)
 	return status;
 }
 
-bool gpu_client_record(struct config *c, const char *option)
+enum status gpu_client_record(struct config *c, const char *option)
 {
 	for (uint32_t i = 0; i < c->n_gpus; i++) {
 		struct config_gpu *g = &c->gpu[i];
@@ -138,13 +138,13 @@ bool gpu_client_record(struct config *c, const char *option)
 		if (strcmp(g->name, "nvidia") != 0)
 			continue;
 		if (n + strlen(option) + 2 > sizeof g->options)
-			return false;
+			return options_refuse("the options of gpu=%s are too long", g->name);
 		if (!is_among(option, strlen(option), g->options))
 			snprintf(g->options + n, sizeof g->options - n, "%s%s", n ? "," : "",
 				 option);
-		return true;
+		return check_options(find(g->name), g->options);
 	}
-	return false;
+	return options_refuse("--record-gpu needs -e gpu=nvidia");
 }
 
 /* ---- the module ---- */

@@ -22,10 +22,10 @@
 enum status gpu_client_parse(const char *text, struct config *c);
 
 /*
- * For --record-gpu: adds `option` to the options of gpu=nvidia unless it is there. Returns false if
- * the user did not ask for gpu=nvidia, or its options are too long.
+ * For --record-gpu: adds `option` to the options of gpu=nvidia unless it is there. Refuses if the
+ * user did not ask for gpu=nvidia, or its options are too long or exclude it.
  */
-bool gpu_client_record(struct config *c, const char *option);
+enum status gpu_client_record(struct config *c, const char *option);
 
 /*
  * Asks the modules in `library_directory` and sets which of them are preloaded. Returns false if

@@ -94,6 +94,11 @@ void gen_gpu_limits(struct gen *g, uint32_t device, struct msr_gpu_def_device_li
 	define(g, &l, sizeof l, MSR_GPU_DEF_DEVICE_LIMITS, device, "", "");
 }
 
+void gen_gpu_rates(struct gen *g, uint32_t device, struct msr_gpu_def_device_rates r)
+{
+	define(g, &r, sizeof r, MSR_GPU_DEF_DEVICE_RATES, device, "", "");
+}
+
 uint32_t gen_gpu_context(struct gen *g, uint32_t device, uint32_t ordinal)
 {
 	struct msr_gpu_def_context c = {.device = device, .ordinal = ordinal};

@@ -14,6 +14,7 @@
 uint32_t gen_gpu_device(struct gen *g, const char *name, const char *driver,
 			struct msr_gpu_def_device d);
 void gen_gpu_limits(struct gen *g, uint32_t device, struct msr_gpu_def_device_limits l);
+void gen_gpu_rates(struct gen *g, uint32_t device, struct msr_gpu_def_device_rates r);
 uint32_t gen_gpu_context(struct gen *g, uint32_t device, uint32_t ordinal);
 uint32_t gen_gpu_queue(struct gen *g, const char *name, struct msr_gpu_def_queue q);
 /* `file`: name in gpubins/, "" when it was not kept. */

@@ -4,6 +4,8 @@
  * Test: tests/unit/prof_gpu/test_gpu_model.c.
  */
 #include "hpcprof-lite/attribute/gpu/gpu_attribute.h"
+
+#include "common/base/capped.h"
 #include "hpcprof-lite/attribute/gpu/energy/gpu_energy.h"
 #include "hpcprof-lite/attribute/gpu/gpu_ledger.h"
 #include "hpcprof-lite/attribute/gpu/samples/gpu_sampling.h"
@@ -71,7 +73,10 @@ static bool add_device(struct describing *d, uint32_t id, const struct load_gpu_
 						 .ordinal = from->record->ordinal,
 						 .limits = id && id < in_of(d)->limits.n
 								   ? in_of(d)->limits.at[id].record
-								   : NULL};
+								   : NULL,
+						 .rates = id && id < in_of(d)->rates.n
+								  ? in_of(d)->rates.at[id].record
+								  : NULL};
 		index = (uint32_t)d->devices.n - 1;
 	}
 	d->device_of[id] = index;
@@ -430,6 +435,17 @@ static uint64_t summed_from(const struct load_file *f)
 	return first ? first + (f->header.start_real_ns - f->header.start_mono_ns) : 0;
 }
 
+/* Launches whose records a profiler of the program has. */
+static uint64_t n_yielded(const struct load_file *f)
+{
+	uint64_t n = 0;
+	for (unsigned i = 0; i < LOAD_GPU_BACKENDS; i++) {
+		const struct msr_gpu_tally *t = f->gpu.tallies[i];
+		capped_grow(&n, t ? atomic_load(&t->launch_losses[MSR_GPU_LOSS_YIELDED]) : 0);
+	}
+	return n;
+}
+
 static bool describe_waits(struct describing *d)
 {
 	struct gpu_file *f = &d->g->files[d->file];
@@ -443,7 +459,8 @@ static bool describe_waits(struct describing *d)
 		(struct model_gpu_times){.waits = j->waits,
 					 .n_waits = j->n_waits,
 					 .cells = f->cells,
-					 .n_untimed = j->n_untimed,
+					 .n_untimed = capped_add(j->n_untimed,
+								 n_yielded(j->file)),
 					 .summed_wait_ns = j->summed_wait_ns,
 					 .until_ns = summed_from(&d->g->job->files.at[d->file])};
 	return true;

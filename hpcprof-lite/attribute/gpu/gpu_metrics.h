@@ -30,6 +30,7 @@ enum gpu_metric {
 	GPU_ALLOC_BYTES,  /* by enum msr_gpu_memory */
 	GPU_SYNCS = GPU_ALLOC_BYTES + MSR_N_GPU_MEMORIES,
 	GPU_MARKERS,
+	GPU_COUNTED_TIME, GPU_COUNTED,
 	GPU_SAMPLES, GPU_STALLED, GPU_APPORTIONED,
 	GPU_BLAMED,
 	GPU_BLAMED_FOR,   /* by enum gpu_dependency, from GPU_DEPENDS_ON_MEMORY on */

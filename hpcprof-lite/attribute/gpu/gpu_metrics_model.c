@@ -96,6 +96,7 @@ static void pair_stalls(struct model_metric *metrics, uint32_t n)
 static struct model_metric describe_counter(const struct gpu_counter_metric *c)
 {
 	return (struct model_metric){.kind = MODEL_METRIC_GPU_COUNT,
+				     .role = MODEL_ROLE_COUNTER,
 				     .name = c->name,
 				     .description = c->description,
 				     .unit = c->unit == MSR_UNIT_NS      ? "sec"

@@ -127,6 +127,11 @@ const struct gpu_metric_row gpu_metrics_table[GPU_N_FIXED] = {
 	COUNT(GPU_MARKERS, NONE, "GMARK:COUNT",
 	      "GPU markers and barriers: count"),
 
+	TIME(GPU_COUNTED_TIME, COUNTED_TIME, NO, "GCTR (sec)",
+	     "GPU time: kernels whose counters were read, one at a time (seconds); part of GKER"),
+	COUNT(GPU_COUNTED, COUNTED, "GCTR:COUNT",
+	      "GPU kernel: launches whose counters were read"),
+
 	SAMPLES(GPU_SAMPLES, SAMPLES, NO, "GINS",
 		"GPU PC samples"),
 	SAMPLES(GPU_STALLED, NONE, GPU_SAMPLES, "GINS:STL_ANY",

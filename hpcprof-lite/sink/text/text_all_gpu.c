@@ -37,6 +37,14 @@ static void put_system(const struct model *m, FILE *out)
 				l->reserved_shared_bytes, l->shared_bytes_per_group,
 				l->shared_bytes_per_group_optin);
 	}
+	for (uint32_t i = 0; i < m->n_gpu_devices; i++) {
+		const struct msr_gpu_def_device_rates *r = m->gpu_devices[i].rates;
+		if (r)
+			fprintf(out,
+				"# gpu-device-rates device memory-khz memory-bits\n"
+				"gpu-device-rates\t%u\t%u\t%u\n",
+				i, r->memory_khz, r->memory_bits);
+	}
 	fputs("# gpu-context id process device ordinal\n", out);
 	for (uint32_t i = 0; i < m->n_gpu_contexts; i++)
 		fprintf(out, "gpu-context\t%u\t%u\t%u\t%u\n", i, m->gpu_contexts[i].process,

@@ -137,6 +137,36 @@ void text_cell(FILE *out, const char *s, size_t columns)
 	foreign_put_n(out, s, tail);
 }
 
+/* The length of what fits on a line, up to a space, or of one word that does not. */
+static size_t fitting(const char *s, size_t columns)
+{
+	const char *at = s;
+	size_t n = 0, space = 0;
+	bool harmless;
+	for (; *at; at += printable_step(at, &harmless), n++) {
+		if (n > columns && space)
+			return space;
+		if (*at == ' ' && n > columns)
+			return (size_t)(at - s);
+		if (*at == ' ')
+			space = (size_t)(at - s);
+	}
+	return n <= columns || !space ? (size_t)(at - s) : space;
+}
+
+void text_wrap(FILE *out, const char *s, size_t columns, size_t indent)
+{
+	char line[TEXT_NAME];
+	for (bool is_first = true; *s; is_first = false) {
+		size_t n = fitting(s, columns);
+		snprintf(line, sizeof line, "%.*s", (int)n, s);
+		fprintf(out, "%*s", is_first ? 0 : (int)indent, "");
+		text_cell(out, line, text_columns(line) < columns ? 0 : columns);
+		putc('\n', out);
+		s += n + strspn(s + n, " ");
+	}
+}
+
 /*
  * The position after the bracket that closes the one at `s`, or the end. "->" and operators close
  * nothing.

@@ -36,6 +36,11 @@ size_t text_columns(const char *s);
  * end of a C++ name remain.
  */
 void text_cell(FILE *out, const char *s, size_t columns);
+/*
+ * Prints words in lines of at most `columns`, each with its end, broken at spaces; lines after the
+ * first are indented. text_cell() cuts a word that is longer.
+ */
+void text_wrap(FILE *out, const char *s, size_t columns, size_t indent);
 
 /*
  * Shortens the name of a C++ or Rust function in place until it needs at most `columns`. Template

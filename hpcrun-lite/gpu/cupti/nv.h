@@ -200,6 +200,21 @@ bool nv_code_has_twins(void);
 void nv_code_names(const void *image, size_t bytes, void (*each)(void *arg, const char *name),
 		   void *arg);
 
+/* ---- nv_part.c ---- */
+
+/*
+ * Remembers an image that was loaded on a device (the host's id), to save single kernels of it.
+ * Returns a number that stands for a code object until nv_part_of is asked, and sets `hash`. 0:
+ * save the image whole, because it is small, has lines, or cannot be cut.
+ */
+uint32_t nv_part_hold(const void *image, size_t bytes, uint32_t device, uint64_t hash[2]);
+/*
+ * Returns the host's id of a code object with this kernel, saved now: the kernel alone, or the
+ * whole image if it has no kernel of that name. Other numbers than those of nv_part_hold are
+ * returned as they are. For struct gpu_function.
+ */
+uint32_t nv_part_of(uint32_t code, const char *name);
+
 /* ---- nv_inject.c ---- */
 
 /* Starts to measure for this host. Once per process. */

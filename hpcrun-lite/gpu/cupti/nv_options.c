@@ -6,6 +6,7 @@
 #include "hpcrun-lite/gpu/cupti/nv_options.h"
 
 #include "common/safe/text.h"
+#include "hpcrun-lite/gpu/cupti/counters/nv_counter_list.h"
 
 #include <string.h>
 
@@ -89,6 +90,17 @@ static bool read_size(struct reading *r, struct word w)
 	return refuse(r, "cannot record '", w, "' bytes: a number, or K, M, G, from 1M to 1024G");
 }
 
+static bool read_counters(struct reading *r, struct word w)
+{
+	struct nv_counter_list list;
+	struct word wrong = w;
+	r->o.counters = w.at;
+	r->o.n_counter_bytes = w.n;
+	return nv_counter_list_read(w.at, w.n, &list, &wrong.at, &wrong.n) ||
+	       refuse(r, "has no counters '", wrong,
+		      "'; it has the sets " NV_COUNTER_SETS ", and CUPTI's names that end in .sum");
+}
+
 static bool read_word(struct reading *r, struct word w)
 {
 	const struct word whole = w;
@@ -98,6 +110,12 @@ static bool read_word(struct reading *r, struct word w)
 		r->o.latency = true;
 	else if (is(w, "energy"))
 		r->o.energy = true;
+	else if (is(w, "yield"))
+		r->o.yield = true;
+	else if (is(w, "replay-kernels"))
+		r->o.replays_kernels = true;
+	else if (take(&w, "counters="))
+		return read_counters(r, w);
 	else if (take(&w, "mode="))
 		return read_mode(r, w);
 	else if (is(w, "pc"))
@@ -135,6 +153,18 @@ static bool read_all(struct reading *r, const char *options)
 	if (r->o.pc == NV_PC_BURSTS && r->o.no_times)
 		return refuse(r, "cannot sample in bursts with notimes: ", none,
 			      "the end of kernels must be known between them");
+	if (r->o.yield && r->has_pc)
+		return refuse(r, "cannot sample instructions with yield: ", none,
+			      "CUPTI gives a profiler of the program no records while it samples");
+	if (r->o.yield && r->o.record_bytes)
+		return refuse(r, "cannot be recorded with yield: ", none,
+			      "a recording has no calls of the program's profiler");
+	if (r->o.replays_kernels && !r->o.n_counter_bytes)
+		return refuse(r, "replays kernels only to count: ", none,
+			      "replay-kernels needs counters=...");
+	if (r->o.n_counter_bytes && (r->has_pc || r->o.yield || r->o.record_bytes))
+		return refuse(r, "cannot count in the same run: ", none,
+			      "counters=... excludes pc, yield and record");
 	if (r->has_pc && r->o.pc == NV_PC_OFF)
 		r->o.pc = NV_PC_CONTINUOUS;
 	return true;

@@ -13,8 +13,8 @@
 #define WHY_BYTES 512u
 
 /*
- * The driver loads our module by itself, so it is never preloaded. A missing CUPTI is no error,
- * because a program may bring its own.
+ * The driver loads our module by itself. What is preloaded is the library in front of CUPTI. A
+ * missing CUPTI is no error, because a program may bring its own.
  */
 static bool wants_preload(const char *options, char *why, size_t why_bytes)
 {
@@ -23,7 +23,9 @@ static bool wants_preload(const char *options, char *why, size_t why_bytes)
 	nv_library_preferred(options, preferred, sizeof preferred);
 	if (nv_library_open(&l, preferred, true, why, why_bytes))
 		why[0] = 0;
-	return false;
+	struct nv_options o;
+	char unused[WHY_BYTES];
+	return nv_options_read(options, &o, unused, sizeof unused) && o.yield;
 }
 
 static void list_device(const struct nv_library *l, CUdevice d, int number, int fd)

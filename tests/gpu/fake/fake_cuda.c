@@ -24,7 +24,7 @@
 #define MAX_NODES 16u
 
 struct CUmod_st {
-	uint8_t image[1024];
+	uint8_t image[80 << 10];
 	size_t bytes;
 	char names[3][16];
 	uint64_t crc;
@@ -124,11 +124,19 @@ static void run_kernel(struct CUstream_st *s, const struct node *n, uint32_t id,
 		r.queued = queued_ns;
 		r.submitted = queued_ns + (r.start - queued_ns) / 2;
 	}
+	if (fake_counters_replay(s->device))
+		r.start = r.end = 0;
 	record(&r, sizeof r, end);
 	fake_pc_kernel(s->device,
 		       &(struct fake_run){n->function->module->crc, r.start, end, n->branch,
 					  n->function->index, id, n->function->name});
-	if (fake_pc_is_serialized(s->device))
+	if (fake_counters_kernel(s->device, n->ns, (uint64_t)n->grid * n->block)) {
+		r.name = "WaitNs";
+		r.start = begin_on(s, 1000, &end);
+		r.end = end;
+		record(&r, sizeof r, end);
+	}
+	if (fake_pc_is_serialized(s->device) || fake_counters_replay(s->device))
 		wait_until(end);
 }
 
@@ -232,9 +240,39 @@ API CUresult cuInit(unsigned flags)
 API CUresult cuDriverGetVersion(int *v) { *v = 13000; return CUDA_SUCCESS; }
 API CUresult cuModuleUnload(CUmodule m) { (void)m; return CUDA_SUCCESS; }
 
-/* A cubin with the names of the text's entries and nothing else; other texts give other bytes. */
+#define SMALL_BYTES 1024u /* of an image */
+#define CODE_BYTES 128u   /* of a kernel in a big one */
+
+/* With FAKE_BIG_CUBIN a cubin as libraries have them: big, with code of each kernel, no lines. */
+static void add_code(struct CUmod_st *m, Elf64_Shdr *sections, unsigned n)
+{
+	Elf64_Sym s;
+	size_t at = 1;
+	sections[3] = (Elf64_Shdr){
+		.sh_type = SHT_STRTAB, .sh_offset = SMALL_BYTES, .sh_size = 128};
+	for (unsigned i = 0; i < n; i++) {
+		uint8_t *symbol = m->image + 512 + sizeof s * (i + 1);
+		memcpy(&s, symbol, sizeof s);
+		s.st_shndx = (Elf64_Half)(4 + i);
+		s.st_size = CODE_BYTES;
+		memcpy(symbol, &s, sizeof s);
+		sections[4 + i] = (Elf64_Shdr){.sh_name = (unsigned)at,
+					       .sh_type = SHT_PROGBITS,
+					       .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
+					       .sh_offset = 2 * SMALL_BYTES + CODE_BYTES * i,
+					       .sh_size = CODE_BYTES,
+					       .sh_addralign = CODE_BYTES};
+		memset(m->image + sections[4 + i].sh_offset, m->image[900] + (int)i, CODE_BYTES);
+		at += 1 + (size_t)sprintf((char *)m->image + SMALL_BYTES + at, ".text.%s",
+					  m->names[i]);
+	}
+	m->bytes = sizeof m->image;
+}
+
+/* A cubin with the names of the text's entries; other texts give other bytes. */
 static void compile(struct CUmod_st *m, const char *text)
 {
+	const bool is_big = getenv("FAKE_BIG_CUBIN") != NULL;
 	Elf64_Ehdr head = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
 			   .e_type = ET_EXEC,
 			   .e_machine = 190,
@@ -243,7 +281,7 @@ static void compile(struct CUmod_st *m, const char *text)
 			   .e_ehsize = sizeof(Elf64_Ehdr),
 			   .e_shentsize = sizeof(Elf64_Shdr),
 			   .e_shnum = 3};
-	Elf64_Shdr sections[3] = {{0},
+	Elf64_Shdr sections[7] = {{0},
 				  {.sh_type = SHT_SYMTAB,
 				   .sh_offset = 512,
 				   .sh_link = 2,
@@ -262,11 +300,16 @@ static void compile(struct CUmod_st *m, const char *text)
 		at += strlen(m->names[n]) + 1;
 	}
 	sections[1].sh_size = sizeof(Elf64_Sym) * (n + 1);
-	memcpy(m->image, &head, sizeof head);
-	memcpy(m->image + 64, sections, sizeof sections);
 	for (size_t i = 0; text[i]; i++)
 		m->image[900 + i % 64] += (uint8_t)text[i] * (uint8_t)(i + 1);
-	m->bytes = sizeof m->image;
+	m->bytes = SMALL_BYTES;
+	if (is_big) {
+		add_code(m, sections, n);
+		head.e_shnum = (Elf64_Half)(4 + n);
+		head.e_shstrndx = 3;
+	}
+	memcpy(m->image, &head, sizeof head);
+	memcpy(m->image + 64, sections, head.e_shnum * sizeof *sections);
 }
 
 API CUresult cuModuleLoadData(CUmodule *m, const void *image)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The driver and the CUPTI that do not exist: what their parts fake_cuda.c, fake_cupti.c,
- * fake_device.c, fake_memory.c, fake_nvml.c and fake_pc.c need of each other. */
+ * fake_counters.c, fake_device.c, fake_memory.c, fake_nvml.c and fake_pc.c need of each other. */
 #ifndef TESTS_GPU_FAKE_CUDA_H
 #define TESTS_GPU_FAKE_CUDA_H
 
@@ -64,6 +64,13 @@ uint32_t fake_device_of(CUcontext c);
 /* Of the calling thread. */
 uint32_t fake_current(void);
 CUcontext fake_context(void);
+
+/* ---- fake_counters.c */
+
+/* Kernels run several times, inside of their launch, and their records have no times. */
+bool fake_counters_replay(uint32_t device);
+/* A kernel was launched. True: a kernel of CUPTI's own follows it. */
+bool fake_counters_kernel(uint32_t device, uint64_t ns, uint64_t threads);
 
 /* ---- fake_pc.c */
 

@@ -61,7 +61,7 @@ uint64_t fake_now_ns(void)
 {
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return timestamp ? timestamp() : (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 static size_t size_of(const CUpti_Activity *r)
@@ -72,21 +72,35 @@ static size_t size_of(const CUpti_Activity *r)
 							: sizeof(CUpti_ActivityKernel10);
 }
 
-static void clear_times(CUpti_Activity *r)
+/* And after it the end. */
+static uint64_t *start_of(CUpti_Activity *r)
 {
-	uint64_t *start =
-		r->kind == CUPTI_ACTIVITY_KIND_MEMCPY    ? &((CUpti_ActivityMemcpy6 *)r)->start
-		: r->kind == CUPTI_ACTIVITY_KIND_MEMCPY2 ? &((CUpti_ActivityMemcpyPtoP4 *)r)->start
-		: r->kind == CUPTI_ACTIVITY_KIND_MEMSET  ? &((CUpti_ActivityMemset4 *)r)->start
-							 : &((CUpti_ActivityKernel10 *)r)->start;
-	memset(start, 0, 2 * sizeof *start); /* and end */
+	return r->kind == CUPTI_ACTIVITY_KIND_MEMCPY    ? &((CUpti_ActivityMemcpy6 *)r)->start
+	       : r->kind == CUPTI_ACTIVITY_KIND_MEMCPY2 ? &((CUpti_ActivityMemcpyPtoP4 *)r)->start
+	       : r->kind == CUPTI_ACTIVITY_KIND_MEMSET  ? &((CUpti_ActivityMemset4 *)r)->start
+							: &((CUpti_ActivityKernel10 *)r)->start;
+}
+
+/* Times are converted to the tool's clock of the moment when records are handed out. */
+static void set_times(CUpti_Activity *r, bool is_finished, uint64_t clock_offset)
+{
+	uint64_t *start = start_of(r);
+	for (int i = 0; i < 2; i++)
+		start[i] = is_finished ? start[i] + clock_offset : 0;
+}
+
+/* Between the tool's clock and ours; 0: it is the same. */
+static uint64_t offset_of_clock(void)
+{
+	uint64_t now = fake_now_ns(), offset = timestamp ? timestamp() - now : 0;
+	return offset + 1000000000u < 2000000000u ? 0 : offset;
 }
 
 /* All records, in the tool's buffer, when they are complete; or by force. */
 static void hand_out(bool by_force)
 {
 	size_t at = 0;
-	uint64_t now = fake_now_ns();
+	uint64_t now = fake_now_ns(), offset = offset_of_clock();
 	for (unsigned i = 0; i < n_records && !by_force; i++)
 		if (records[i].end_ns > now)
 			return; /* an unfinished one holds back the buffer */
@@ -96,8 +110,7 @@ static void hand_out(bool by_force)
 			n_dropped++;
 			continue;
 		}
-		if (records[i].end_ns > now)
-			clear_times(&records[i].u.any);
+		set_times(&records[i].u.any, records[i].end_ns <= now, offset);
 		memcpy(buffer + at, &records[i].u, n);
 		at += n;
 	}
@@ -148,6 +161,12 @@ API CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle s)
 	callback = NULL;
 	return CUPTI_SUCCESS;
 }
+API CUptiResult cuptiFinalize(void)
+{
+	callback = NULL;
+	memset(kinds, 0, sizeof kinds);
+	return CUPTI_SUCCESS;
+}
 API CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc f)
 {
 	timestamp = f;
@@ -185,8 +204,9 @@ API CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *s, CUpti_CallbackFunc 
 				  CUpti_SubscriberParams *p)
 {
 	(void)user;
-	if (fake_is("subscribed")) {
-		snprintf(p->oldSubscriberName, p->oldSubscriberSize, "CUPTI for somebody");
+	if (fake_is("subscribed") || callback) {
+		if (p)
+			snprintf(p->oldSubscriberName, p->oldSubscriberSize, "CUPTI for somebody");
 		return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
 	}
 	callback = f;

@@ -26,8 +26,11 @@ static uint32_t context(const struct gpu_host *h, const struct gpu_context *c)
 }
 static uint32_t code(const struct gpu_host *h, const struct gpu_code *c, uint64_t hash[2])
 {
-	(void)h, (void)c;
+	(void)h;
 	hash[0] = hash[1] = seen.content;
+	seen.code = *c;
+	if (c->bytes && c->n_bytes <= sizeof seen.code_bytes)
+		memcpy(seen.code_bytes, c->bytes, c->n_bytes);
 	return ++seen.n_codes;
 }
 static void note(const struct gpu_host *h, const char *text) { (void)h, (void)text; }

@@ -26,6 +26,8 @@ struct seen {
 	struct gpu_shape shape;
 	uint32_t n_codes, n_queues, n_contexts, n_devices;
 	uint64_t content; /* of the code that is loaded; 0: not known */
+	struct gpu_code code; /* its bytes are not there any more */
+	uint8_t code_bytes[1 << 15];
 	uint32_t function_code;
 	char function[64], queue[64];
 };

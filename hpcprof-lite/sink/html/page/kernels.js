@@ -61,6 +61,7 @@ class KernelView {
     this.holder.replaceChildren(
       ...[
         ...this.idle(),
+        ...counterCards(this.app),
         note,
         ...shown.slice(0, 60).map((k, i) => this.card(k, whole, i < 3)),
       ].filter(Boolean),

@@ -469,7 +469,7 @@ function formatSeconds(s) {
 function formatBytes(b) {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];
   let i = 0;
-  for (; b >= 1024 && i < 4; i++) b /= 1024;
+  for (; b >= (i ? 999.5 : 1024) && i < 4; i++) b /= 1024;
   return `${i ? b.toPrecision(3) : b} ${units[i]}`;
 }
 function formatJoules(j) {

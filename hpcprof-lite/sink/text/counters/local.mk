@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+libhltext_la_SOURCES += hpcprof-lite/sink/text/counters/text_counters.c
