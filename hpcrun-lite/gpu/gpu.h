@@ -33,7 +33,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GPU_HOST_VERSION 5u
+#define GPU_HOST_VERSION 6u
 #define GPU_HOST_SYMBOL "hpcrun_lite_gpu_host"
 
 /*
@@ -50,6 +50,8 @@ struct gpu_device {
 	/* Further limits on resident groups (struct msr_gpu_def_device_limits); all 0: unknown. */
 	uint32_t compute_major, compute_minor, registers_per_group, reserved_shared_bytes,
 		shared_bytes_per_group, shared_bytes_per_group_optin;
+	/* How fast its memory is (struct msr_gpu_def_device_rates); all 0: unknown. */
+	uint32_t memory_khz, memory_bits;
 };
 struct gpu_context {
 	const char *name;
@@ -67,10 +69,16 @@ struct gpu_code {
 	const char *options; /* build options */
 	uint32_t device;
 	bool must_keep; /* keep the bytes even if their structure is known: a recording */
+	bool is_lost;   /* without bytes: they are gone, which counts as content that is not kept */
 };
 struct gpu_function {
 	uint32_t code;
 	const char *name, *source_name;
+	/*
+	 * NULL, or called when the function is new, with `code` and its name. Returns the code
+	 * object that is recorded as the function's, which may have this function alone.
+	 */
+	uint32_t (*part)(uint32_t code, const char *name);
 };
 struct gpu_shape {
 	uint32_t function, grid[3], block[3], cluster[3], registers, static_shared_bytes,
@@ -284,6 +292,13 @@ struct gpu_host {
 	 * not wait for the device. It is not called in signal handlers: only is_off changes there.
 	 */
 	void (*on_switch)(const struct gpu_host *h, void (*fn)(bool on));
+
+	/*
+	 * A call that launch() was not told of launched an operation that will not be reported.
+	 * Counts the launch as lost, without a path.
+	 */
+	void (*launch_lost)(const struct gpu_host *h, enum msr_gpu_kind kind,
+			    enum msr_gpu_loss cause);
 };
 
 /*

@@ -228,6 +228,16 @@ static void host_lost_by_id(const struct gpu_host *h, uint64_t id, enum msr_gpu_
 		op_lost_by_id(b, id, kind, cause);
 }
 
+static void host_launch_lost(const struct gpu_host *h, enum msr_gpu_kind kind,
+			     enum msr_gpu_loss cause)
+{
+	struct gpu_backend *b = live_backend(h);
+	if (!b || gpu_is_off())
+		return;
+	gpu_count(&gpu_tally_of(b)->launched[(unsigned)kind & 15u], 1);
+	gpu_count(&gpu_tally_of(b)->launch_losses[(unsigned)cause % MSR_GPU_LOSS_ROOM], 1);
+}
+
 static void host_lost_unknown(const struct gpu_host *h, enum msr_gpu_loss cause, uint64_t n)
 {
 	struct gpu_backend *b = live_backend(h);
@@ -318,7 +328,7 @@ static void host_on_switch(const struct gpu_host *h, void (*fn)(bool on))
 		.pc_sample = host_pc_sample, .pc_range = host_pc_range, .value = host_value,     \
 		.about = host_about, .last_place = host_last_place, .is_off = host_is_off,       \
 		.on_switch = host_on_switch, .sample_by_timer = host_sample_by_timer,            \
-		.energy = host_energy,                                                           \
+		.energy = host_energy, .launch_lost = host_launch_lost,                          \
 	}
 
 /* Equal tables: which one a back end holds is its number. */

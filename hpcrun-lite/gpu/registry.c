@@ -46,6 +46,12 @@ static bool same_text(const char *kept, size_t kept_bytes, const char *s)
 	return (kept_bytes ? kept_bytes : 1) == n && (n == 1 || memcmp(kept, s, n - 1) == 0);
 }
 
+/* What a part was cut from is not in the record. It is in the hash, which is compared before. */
+static bool same_code(const struct msr_gpu_def_function *a, const struct msr_gpu_def_function *b)
+{
+	return a->code == b->code || (a->flags & MSR_GPU_FUNCTION_PART);
+}
+
 static bool same_definition(const void *value, const void *key)
 {
 	const struct msr_gpu_definition *d = value;
@@ -54,9 +60,7 @@ static bool same_definition(const void *value, const void *key)
 	if (d->type != w->type || !same_text(text + d->name_bytes, d->more_bytes, w->more))
 		return false;
 	if (w->type == MSR_GPU_DEF_FUNCTION)
-		return ((const struct msr_gpu_def_function *)value)->code ==
-			       ((const struct msr_gpu_def_function *)w->fixed)->code &&
-		       same_text(text, d->name_bytes, w->name);
+		return same_code(value, w->fixed) && same_text(text, d->name_bytes, w->name);
 	const struct msr_gpu_def_code *a = value, *b = w->fixed;
 	return a->hash[0] == b->hash[0] && a->hash[1] == b->hash[1] && a->kind == b->kind &&
 	       a->device == b->device && a->content_bytes == b->content_bytes;
@@ -124,6 +128,17 @@ static void define_limits(struct gpu_backend *b, const struct gpu_device *d, uin
 					   .id = id});
 }
 
+static void define_rates(struct gpu_backend *b, const struct gpu_device *d, uint32_t id)
+{
+	const struct msr_gpu_def_device_rates r = {.memory_khz = d->memory_khz,
+						   .memory_bits = d->memory_bits};
+	if (id && d->memory_khz && d->memory_bits)
+		define(b, &(struct wanted){.type = MSR_GPU_DEF_DEVICE_RATES,
+					   .fixed = &r,
+					   .fixed_bytes = sizeof r,
+					   .id = id});
+}
+
 uint32_t registry_device(struct gpu_backend *b, const struct gpu_device *d)
 {
 	struct msr_gpu_def_device r = {.ordinal = d->ordinal,
@@ -144,6 +159,7 @@ uint32_t registry_device(struct gpu_backend *b, const struct gpu_device *d)
 						 .name = d->name,
 						 .more = d->driver});
 	define_limits(b, d, id);
+	define_rates(b, d, id);
 	return id;
 }
 
@@ -181,14 +197,14 @@ static uint64_t hash_of(const void *bytes, size_t n, uint32_t seed)
 static const char *save(struct gpu_backend *b, const struct gpu_code *c, const uint64_t hash[2],
 			char name[CONTENT_NAME_BYTES])
 {
-	if (!c->bytes || c->kind == MSR_GPU_CODE_BUILTIN)
+	if (!c->is_lost && (!c->bytes || c->kind == MSR_GPU_CODE_BUILTIN))
 		return "";
 	const char *cache = gpu_core.runtime->cache;
-	if (c->kind == MSR_GPU_CODE_ELF && !c->must_keep && cache && *cache &&
+	if (c->kind == MSR_GPU_CODE_ELF && !c->must_keep && !c->is_lost && cache && *cache &&
 	    content_take_structure(gpu_core.runtime->directory, cache, hash))
 		return content_name(name, hash, msr_gpu_code_suffix(c->kind));
-	if (content_save(gpu_core.runtime->directory, hash, msr_gpu_code_suffix(c->kind), c->bytes,
-			 c->n_bytes, name))
+	if (c->bytes && content_save(gpu_core.runtime->directory, hash,
+				     msr_gpu_code_suffix(c->kind), c->bytes, c->n_bytes, name))
 		return name;
 	gpu_count(&gpu_tally_of(b)->n_lost_contents, 1);
 	gpu_note_once(NOTED_CONTENT, "the code of GPU functions could not be saved in the run "
@@ -225,16 +241,23 @@ uint32_t registry_code(struct gpu_backend *b, const struct gpu_code *c, uint64_t
 
 uint32_t registry_function(struct gpu_backend *b, const struct gpu_function *f)
 {
-	const struct msr_gpu_def_function r = {.code = f->code};
-	uint64_t h = hash_of(f->name, text_bytes(f->name) - 1, f->code) ^
-		     hash_of(f->source_name, text_bytes(f->source_name) - 1, MSR_GPU_DEF_FUNCTION);
-	return define(b, &(struct wanted){.type = MSR_GPU_DEF_FUNCTION,
-					  .fixed = &r,
-					  .fixed_bytes = sizeof r,
-					  .name = f->name,
-					  .more = f->source_name,
-					  .interned = true,
-					  .hash = h});
+	struct msr_gpu_def_function r = {.code = f->code};
+	const struct wanted w = {.type = MSR_GPU_DEF_FUNCTION,
+				 .fixed = &r,
+				 .fixed_bytes = sizeof r,
+				 .name = f->name,
+				 .more = f->source_name,
+				 .interned = true,
+				 .hash = hash_of(f->name, text_bytes(f->name) - 1, f->code) ^
+					 hash_of(f->source_name, text_bytes(f->source_name) - 1,
+						 MSR_GPU_DEF_FUNCTION)};
+	const struct msr_gpu_definition *known =
+		f->part ? index_find(&gpu_core.interned, w.hash, same_definition, &w) : NULL;
+	if (known)
+		return known->id;
+	r.code = f->part ? f->part(f->code, f->name) : f->code;
+	r.flags = r.code != f->code ? MSR_GPU_FUNCTION_PART : 0;
+	return define(b, &w);
 }
 
 void registry_stall(struct gpu_backend *b, unsigned index, const char *name,

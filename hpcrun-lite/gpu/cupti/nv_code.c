@@ -3,70 +3,24 @@
  * Code objects: cubins as they are loaded, and the names of their kernels. A loaded image may
  * contain anything, so everything is checked. Test: tests/unit/cupti/test_cupti_record.c.
  */
+#include "hpcrun-lite/gpu/cupti/nv_image.h"
 #include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
 
-#include <elf.h>
-#include <string.h>
-
-/*
- * STO_CUDA_ENTRY: a kernel, even if it is local to its file. Device functions do not have this bit.
- */
-#define IS_KERNEL 0x10
-
 /* ---- kernels of a cubin ---- */
-
-struct image {
-	const uint8_t *at;
-	size_t bytes;
-};
-
-static bool is_inside(const struct image *i, uint64_t offset, uint64_t bytes)
-{
-	return offset <= i->bytes && bytes <= i->bytes - offset;
-}
-
-static bool get_section(const struct image *i, const Elf64_Ehdr *head, unsigned number,
-			Elf64_Shdr *s)
-{
-	uint64_t offset = head->e_shoff + (uint64_t)number * sizeof *s;
-	if (number >= head->e_shnum || offset < head->e_shoff || !is_inside(i, offset, sizeof *s))
-		return false;
-	memcpy(s, i->at + offset, sizeof *s);
-	return s->sh_type == SHT_NOBITS || is_inside(i, s->sh_offset, s->sh_size);
-}
-
-static void each_symbol(const struct image *i, const Elf64_Shdr *symbols, const Elf64_Shdr *strings,
-			void (*each)(void *arg, const char *name), void *arg)
-{
-	const char *text = (const char *)i->at + strings->sh_offset;
-	for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= symbols->sh_size; at += sizeof(Elf64_Sym)) {
-		Elf64_Sym s;
-		memcpy(&s, i->at + symbols->sh_offset + at, sizeof s);
-		if (ELF64_ST_TYPE(s.st_info) != STT_FUNC || !(s.st_other & IS_KERNEL) ||
-		    s.st_name >= strings->sh_size)
-			continue;
-		if (memchr(text + s.st_name, 0, strings->sh_size - s.st_name))
-			each(arg, text + s.st_name);
-	}
-}
 
 void nv_code_names(const void *image, size_t bytes, void (*each)(void *arg, const char *name),
 		   void *arg)
 {
-	const struct image i = {image, bytes};
-	Elf64_Ehdr head;
-	Elf64_Shdr symbols, strings;
-	if (!is_inside(&i, 0, sizeof head))
+	struct nv_image i;
+	Elf64_Sym s;
+	if (!nv_image_open(&i, image, bytes))
 		return;
-	memcpy(&head, image, sizeof head);
-	if (memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64 ||
-	    head.e_shentsize != sizeof symbols)
-		return;
-	for (unsigned n = 0; n < head.e_shnum; n++)
-		if (get_section(&i, &head, n, &symbols) && symbols.sh_type == SHT_SYMTAB &&
-		    get_section(&i, &head, symbols.sh_link, &strings) &&
-		    strings.sh_type == SHT_STRTAB)
-			each_symbol(&i, &symbols, &strings, each, arg);
+	for (uint32_t n = 0; nv_image_symbol(&i, n, &s); n++) {
+		const char *name =
+			nv_image_is_kernel(&s) ? nv_image_text(&i, &i.strings, s.st_name) : NULL;
+		if (name)
+			each(arg, name);
+	}
 }
 
 /* ---- code objects ---- */
@@ -120,7 +74,9 @@ uint32_t nv_code_loaded(CUcontext context, const void *image, size_t bytes)
 				      .n_bytes = bytes,
 				      .device = nv_device(device),
 				      .must_keep = nv.options.record_bytes > 0};
-	uint32_t id = nv.host->code(nv.host, &code, hash);
+	uint32_t id = nv_part_hold(image, bytes, code.device, hash);
+	if (!id)
+		id = nv.host->code(nv.host, &code, hash);
 	if (!id)
 		return 0;
 	pthread_mutex_lock(&nv.define_lock);

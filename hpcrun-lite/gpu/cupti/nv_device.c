@@ -74,6 +74,8 @@ static uint32_t define_device(CUdevice d, uint32_t ordinal)
 			nv_device_attribute(d, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK),
 		.shared_bytes_per_group_optin = nv_device_attribute(
 			d, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN),
+		.memory_khz = nv_device_attribute(d, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE),
+		.memory_bits = nv_device_attribute(d, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH),
 	};
 	memcpy(g.uuid, uuid.bytes, sizeof g.uuid);
 	pthread_mutex_lock(&nv.define_lock);

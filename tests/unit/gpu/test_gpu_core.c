@@ -409,6 +409,7 @@ static void other_process(void **state)
 	fixture.host->op(fixture.host, &t, &(struct gpu_op){.kind = MSR_GPU_KERNEL});
 	fixture.host->lost(fixture.host, &t, MSR_GPU_LOSS_FAILED);
 	fixture.host->lost_unknown(fixture.host, MSR_GPU_LOSS_DROPPED, 5);
+	fixture.host->launch_lost(fixture.host, MSR_GPU_COPY, MSR_GPU_LOSS_YIELDED);
 	fixture.host->entered(fixture.host, "no", NULL);
 	assert_int_equal(fixture.host->code(fixture.host,
 					    &(struct gpu_code){.bytes = "hello", .n_bytes = 5}, h),
@@ -441,6 +442,9 @@ static void generations(void **state)
 	fixture.host->lost_unknown(fixture.host, MSR_GPU_LOSS_UNKNOWN_CALL, 3);
 	assert_int_equal(core_tally()->n_unknown_calls, 3);
 	assert_int_equal(core_tally()->op_losses[MSR_GPU_LOSS_UNKNOWN_CALL], 3);
+	fixture.host->launch_lost(fixture.host, MSR_GPU_COPY, MSR_GPU_LOSS_YIELDED);
+	assert_int_equal(core_tally()->launched[MSR_GPU_COPY], 1);
+	assert_int_equal(core_tally()->launch_losses[MSR_GPU_LOSS_YIELDED], 1);
 }
 
 static uint64_t sum_places(uint32_t node, unsigned *n_records)

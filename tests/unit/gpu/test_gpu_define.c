@@ -188,6 +188,42 @@ static void interned_by_threads(void **state)
 	assert_null(core_record_at(MSR_GPU_SHAPE, 0, 2000, NULL));
 }
 
+/* ---- parts ---- */
+
+static unsigned n_asked;
+
+static uint32_t part_of(uint32_t code, const char *name)
+{
+	n_asked++;
+	return code < 100 ? code : 7 + (name[0] == 'g');
+}
+
+/* The code object of a new function is asked for, once. */
+static void parts(void **state)
+{
+	(void)state;
+	struct gpu_function f = {.code = 100, .name = "f", .part = part_of};
+	assert_int_equal(fixture.host->function(fixture.host, &f), 1);
+	assert_int_equal(fixture.host->function(fixture.host, &f), 1);
+	f.name = "g";
+	assert_int_equal(fixture.host->function(fixture.host, &f), 2);
+	f.code = 101; /* another image with a kernel of that name */
+	assert_int_equal(fixture.host->function(fixture.host, &f), 3);
+	assert_int_equal(fixture.host->function(fixture.host, &f), 3);
+	f.code = 5;
+	assert_int_equal(fixture.host->function(fixture.host, &f), 4);
+	assert_int_equal(fixture.host->function(fixture.host, &f), 4);
+	assert_int_equal(n_asked, 4);
+	static const uint32_t codes[] = {7, 8, 8, 5};
+	const uint8_t *at = core_record_at(MSR_GPU_DEFINITION, 0, 0, NULL);
+	for (unsigned i = 0; i < 4; i++) {
+		const struct msr_gpu_def_function *r = (const void *)at;
+		assert_int_equal(r->code, codes[i]);
+		assert_int_equal(r->flags, i < 3 ? MSR_GPU_FUNCTION_PART : 0);
+		at += r->head.bytes;
+	}
+}
+
 /* ---- contents ---- */
 
 static void contents(void **state)
@@ -306,6 +342,9 @@ static void contents_lost(void **state)
 		fixture.host,
 		&(struct gpu_code){.kind = MSR_GPU_CODE_ELF, .bytes = "abc", .n_bytes = 3}, h);
 	assert_int_equal(core_tally()->n_lost_contents, 2);
+	fixture.host->code(fixture.host,
+			   &(struct gpu_code){.kind = MSR_GPU_CODE_ELF, .is_lost = true}, h);
+	assert_int_equal(core_tally()->n_lost_contents, 3);
 	assert_int_equal(fixture.n_notes, 1); /* said once */
 	fixture.runtime.directory = fixture.directory;
 }
@@ -340,7 +379,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(definitions),         TEST(interned),          TEST(endless_shapes),
 		TEST(interned_by_threads), TEST(contents),          TEST(contents_by_processes),
-		TEST(contents_lost),       cmocka_unit_test(names),
+		TEST(contents_lost),       TEST(parts),
+		cmocka_unit_test(names),
 	};
 	return cmocka_run_group_tests(tests, core_make_directory, core_remove_directory);
 }

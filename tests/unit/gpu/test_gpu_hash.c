@@ -25,7 +25,24 @@ static void verification(void **state)
 		hash128(key, i, 256 - i, all[i]);
 	}
 	hash128(all, sizeof all, 0, final);
-	assert_int_equal((uint32_t)final[0], 0x6384BA69u);
+	assert_int_equal((uint32_t) final[0], 0x6384BA69u);
+}
+
+static void pieces(void **state)
+{
+	uint8_t bytes[200];
+	(void)state;
+	for (unsigned i = 0; i < sizeof bytes; i++)
+		bytes[i] = (uint8_t)(i * 7);
+	for (size_t n = 0; n <= sizeof bytes; n++)
+		for (size_t piece = 16; piece <= 64; piece += 16) {
+			uint64_t s[2] = {5, 5}, whole[2], got[2];
+			for (size_t at = 0; at < n; at += piece)
+				hash128_add(s, bytes + at, n - at < piece ? n - at : piece);
+			hash128_end(s, bytes + n - n % 16, n, got);
+			hash128(bytes, n, 5, whole);
+			assert_memory_equal(got, whole, sizeof got);
+		}
 }
 
 static void digests(void **state)
@@ -76,6 +93,7 @@ static void edges(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(verification),
-					   cmocka_unit_test(digests), cmocka_unit_test(edges)};
+					   cmocka_unit_test(digests), cmocka_unit_test(pieces),
+					   cmocka_unit_test(edges)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,7 +60,8 @@ static uint32_t function_of(const struct nv_pc_session *s, const CUpti_PCSamplin
 		return id;
 	const struct gpu_function f = {
 		.code = nv_code_on((uint32_t)nv_map_get(&codes, p->cubinCrc), s->device),
-		.name = p->functionName ? p->functionName : ""};
+		.name = p->functionName ? p->functionName : "",
+		.part = nv_part_of};
 	id = nv.host->function(nv.host, &f);
 	if (f.code) /* else its module may be told of later */
 		nv_map_put(&functions, key, id);
