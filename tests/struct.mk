@@ -47,7 +47,8 @@ struct_tests = \
 	tests/cli/struct/struct_needed.sh \
 	tests/cli/struct/struct_openmp.sh \
 	tests/cli/struct_memory.sh \
-	tests/cli/struct/struct_start.sh
+	tests/cli/struct/struct_start.sh \
+	tests/cli/struct/struct_unsized.sh
 TESTS += $(struct_tests)
 EXTRA_DIST += $(struct_tests) tests/golden/struct tests/golden/opencl
 

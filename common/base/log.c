@@ -20,7 +20,9 @@ static atomic_uint_fast64_t n_errors, n_warnings;
 #define MOST_BYTES 16384 /* of a message; what is longer is cut */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool is_ended; /* guarded by lock */
+/* guarded by lock */
+static bool is_ended;
+static char held[MOST_BYTES]; /* the first error while silent */
 
 void log_set_program(const char *name)
 {
@@ -48,6 +50,15 @@ void log_set_silent(bool silent)
 	is_silent = silent;
 }
 
+void log_say_held(void)
+{
+	pthread_mutex_lock(&lock);
+	if (!is_ended)
+		fputs(held, stderr);
+	held[0] = 0;
+	pthread_mutex_unlock(&lock);
+}
+
 void log_end(void)
 {
 	pthread_mutex_lock(&lock);
@@ -72,25 +83,28 @@ static void erase_progress(void)
 	progress_shown = false;
 }
 
-__attribute__((format(printf, 3, 0))) static void emit(const char *subject, const char *weight,
+enum weight { NOTE, WARNING, ERROR };
+
+__attribute__((format(printf, 3, 0))) static void emit(const char *subject, enum weight weight,
 						       const char *format, va_list args)
 {
 	char text[MOST_BYTES]; /* one write: several processes may speak at a time */
-	if (is_silent)
+	if (is_silent && weight != ERROR)
 		return;
 	snprintf(text, sizeof text - 1, "%s: %s%s%s", program, subject ? subject : "",
-		 subject ? ": " : "", weight);
+		 subject ? ": " : "", weight == WARNING ? "warning: " : "");
 	size_t used = strlen(printable(text));
-	used += foreign_format(text + used, sizeof text - 1 - used, format, args);
+	used += foreign_format(text + used, sizeof text - 2 - used, format, args);
 	text[used++] = '\n';
+	text[used] = 0;
 	pthread_mutex_lock(&lock);
-	if (is_ended) {
-		pthread_mutex_unlock(&lock);
-		return;
+	if (is_silent && !held[0]) {
+		memcpy(held, text, used + 1);
+	} else if (!is_silent && !is_ended) {
+		erase_progress();
+		fwrite(text, 1, used, stderr);
+		fflush(stderr);
 	}
-	erase_progress();
-	fwrite(text, 1, used, stderr);
-	fflush(stderr);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -99,7 +113,7 @@ void log_error(const char *subject, const char *format, ...)
 	atomic_fetch_add(&n_errors, 1);
 	va_list args;
 	va_start(args, format);
-	emit(subject, "", format, args);
+	emit(subject, ERROR, format, args);
 	va_end(args);
 }
 
@@ -108,7 +122,7 @@ void log_warn(const char *subject, const char *format, ...)
 	atomic_fetch_add(&n_warnings, 1);
 	va_list args;
 	va_start(args, format);
-	emit(subject, "warning: ", format, args);
+	emit(subject, WARNING, format, args);
 	va_end(args);
 }
 
@@ -118,7 +132,7 @@ void log_note(const char *subject, const char *format, ...)
 		return;
 	va_list args;
 	va_start(args, format);
-	emit(subject, "", format, args);
+	emit(subject, NOTE, format, args);
 	va_end(args);
 }
 
@@ -128,7 +142,7 @@ void log_detail(const char *subject, const char *format, ...)
 		return;
 	va_list args;
 	va_start(args, format);
-	emit(subject, "", format, args);
+	emit(subject, NOTE, format, args);
 	va_end(args);
 }
 

@@ -16,7 +16,10 @@ void log_set_program(const char *name);
 const char *log_program(void);
 void log_set_verbose(bool verbose);
 void log_set_quiet(bool quiet); /* drops notes and progress; keeps errors and warnings */
-void log_set_silent(bool silent); /* drops everything: another process says the same */
+/* Drops everything, because another process says the same. Keeps the first error. */
+void log_set_silent(bool silent);
+/* Prints the error that was kept, if any: the other process did not say it. */
+void log_say_held(void);
 void log_end(void); /* drops everything from now on, from any thread */
 
 /*

@@ -6,10 +6,26 @@
 #include "common/safe/fnv.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 uint64_t hash_bytes(const void *data, size_t n_bytes)
 {
 	return hash_u64(fnv64(FNV64_START, data, n_bytes));
+}
+
+uint64_t hash_name(const void *data, size_t n_bytes)
+{
+	const uint8_t *at = data;
+	uint64_t h = n_bytes, word;
+	for (; n_bytes > sizeof word; n_bytes -= sizeof word, at += sizeof word) {
+		memcpy(&word, at, sizeof word);
+		h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+		h ^= h >> 32;
+	}
+	word = 0;
+	if (n_bytes > 0)
+		memcpy(&word, at, n_bytes);
+	return hash_u64(h ^ word);
 }
 
 static struct map_slot *find(const struct map *m, uint64_t a, uint64_t b)

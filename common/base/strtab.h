@@ -9,6 +9,7 @@
 
 #include "common/base/vec.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define STRTAB_FAILED UINT32_MAX
@@ -16,7 +17,7 @@
 struct strtab {
 	VEC(char) bytes;      /* the strings, each with its NUL */
 	VEC(uint32_t) starts; /* offset in `bytes`, indexed by id */
-	uint32_t *slots;      /* hash table of id + 1 */
+	uint64_t *slots;      /* hash table: half of the hash, and in the low half id + 1 */
 	size_t n_slots;
 };
 
@@ -26,6 +27,8 @@ struct strtab {
  */
 uint32_t strtab_add(struct strtab *t, const char *s, size_t n_bytes);
 uint32_t strtab_add_z(struct strtab *t, const char *s);
+/* Makes room for that many more strings at once. Returns false if there is no memory. */
+bool strtab_reserve(struct strtab *t, size_t n);
 /* Borrowed; valid until the next add. */
 const char *strtab_get(const struct strtab *t, uint32_t id);
 /* Offset of the string in bytes.at. */

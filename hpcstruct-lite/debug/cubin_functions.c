@@ -91,7 +91,7 @@ static bool make_segments(struct cubin_functions *f)
 bool cubin_functions_read(const struct image *image, struct cubin_functions *f)
 {
 	struct image_symbols symbols = {0};
-	bool ok = image_read_symbols(image, &symbols) == STATUS_OK;
+	bool ok = image_read_symbols(image, NULL, &symbols) == STATUS_OK;
 	for (size_t i = 0; i < symbols.n && ok; i++)
 		ok = add_function(image, f, &symbols.at[i]);
 	vec_free(&symbols);

@@ -95,6 +95,12 @@ struct debug_input {
 	const struct image *alternate; /* dwz's shared part, or NULL */
 	/* the binary itself, which determines what addresses are code */
 	const struct image *code;
+	/*
+	 * If n_link_addrs > 0, units that say which code they have are read only if one of these
+	 * addresses is in it. They rise.
+	 */
+	const uint64_t *link_addrs;
+	size_t n_link_addrs;
 };
 
 /* The place of a unit in the file. Finding it does not read the unit's contents. */

@@ -6,6 +6,8 @@
  */
 #include "hpcstruct-lite/debug/debug_internal.h"
 
+#include "common/base/sorted.h"
+
 #define MAX_DEPTH 1024
 #define MAX_CACHED_CODE (1 << 16)
 
@@ -172,10 +174,33 @@ static void read_bases(struct debug_session *s)
 	s->lists.addr_base = unit_number(s, DW_AT_addr_base);
 }
 
+/* Returns false only when out of memory. */
+static bool find_needed(struct debug_session *s, bool *is_needed)
+{
+	const struct debug_input *input = &s->input;
+	struct debug_facts f;
+	bool ok = debug_read_facts(s, s->unit_die, DEBUG_MAIN, &f, 0);
+	*is_needed = s->unit->ranges.n == 0 || s->unit->incomplete;
+	for (size_t i = 0; i < s->unit->ranges.n && !*is_needed; i++) {
+		const struct debug_range *r = &s->unit->ranges.at[i];
+		size_t first =
+			sorted_prefix(input->n_link_addrs, k, input->link_addrs[k] < r->start);
+		*is_needed = first < input->n_link_addrs && input->link_addrs[first] < r->end;
+	}
+	vec_clear(&s->unit->ranges);
+	return ok;
+}
+
+bool debug_is_needed(struct debug_session *s, bool *is_needed)
+{
+	read_bases(s);
+	*is_needed = true;
+	return s->input.n_link_addrs == 0 || find_needed(s, is_needed);
+}
+
 bool debug_read_dies(struct debug_session *s)
 {
 	s->unit->is_split |=
 		has(s, s->unit_die, DW_AT_GNU_dwo_name) || has(s, s->unit_die, DW_AT_dwo_name);
-	read_bases(s);
 	return walk(s, s->unit_die, DEBUG_NONE, 0);
 }

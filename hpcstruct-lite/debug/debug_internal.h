@@ -108,6 +108,11 @@ bool debug_read_lines(struct debug_session *s);
 uint32_t debug_file(struct debug_session *s, Dwarf_Die die, enum debug_place place,
 	uint64_t number);
 
+/*
+ * Reads what range lists are relative to, and whether the unit has code that is asked for, or does
+ * not say which code it has. Returns false only when out of memory.
+ */
+bool debug_is_needed(struct debug_session *s, bool *is_needed);
 /* Walks the DIEs of the unit. Returns false only when out of memory. */
 bool debug_read_dies(struct debug_session *s);
 

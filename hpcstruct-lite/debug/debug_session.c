@@ -186,8 +186,10 @@ enum status debug_read_unit(struct debug_session *s, uint64_t offset, struct deb
 	error = NULL;
 	if (dwarf_tag(s->unit_die, &tag, &error) != DW_DLV_OK)
 		debug_forget(s->main.dbg, error);
-	bool ok = true;
-	if (tag != DW_TAG_type_unit)
+	bool ok = true, is_needed = tag != DW_TAG_type_unit;
+	if (is_needed)
+		ok = debug_is_needed(s, &is_needed);
+	if (ok && is_needed)
 		ok = debug_read_lines(s) && debug_read_dies(s);
 	dwarf_dealloc_die(s->unit_die);
 	s->unit_die = NULL;

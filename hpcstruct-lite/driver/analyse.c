@@ -29,8 +29,8 @@
 #define NUMBER_TEXT(number) TEXT_OF(number)
 #define ANALYSIS_REVISION NUMBER_TEXT(STRUCTURE_REVISION)
 
-/* Bytes of code: what takes half a second of CPU time for loops. */
-#define BIG_CODE_BYTES (16u << 20)
+/* Bytes of code: what takes 10 ms of CPU time for loops, and more with debug information. */
+#define BIG_CODE_BYTES (256u << 10)
 
 /* One thread's own. */
 struct worker {
@@ -54,6 +54,8 @@ struct analysis {
 	_Atomic int status;
 	atomic_bool incomplete;
 	atomic_size_t n_split;                     /* units whose functions are in .dwo files */
+	const uint64_t *link_addrs;                /* what is asked for; they rise */
+	size_t n_link_addrs;                       /* 0: everything */
 	int cancel_fd; /* readable when there are no units left to wait for */
 };
 
@@ -121,7 +123,9 @@ static enum status prepare_worker(struct worker *w)
 {
 	if (w->session)
 		return STATUS_OK;
-	struct debug_input input = {w->analysis->dwarf, w->analysis->alternate, w->analysis->code};
+	const struct analysis *a = w->analysis;
+	struct debug_input input = {a->dwarf, a->alternate, a->code, a->link_addrs,
+				    a->n_link_addrs};
 	w->scratch = scope_scratch_new();
 	return w->scratch ? debug_session_open(&input, &w->session) : STATUS_NO_MEMORY;
 }
@@ -183,6 +187,7 @@ static enum status run_workers(struct analysis *a)
 								 : ANALYSE_MAX_WORKERS,
 		 n_threads = 0;
 	n = n > a->places.n ? (unsigned)a->places.n : n;
+	free(a->workers);
 	a->workers = calloc(n + 1, sizeof *a->workers);
 	a->cancel_fd = eventfd(0, EFD_CLOEXEC);
 	if (!a->workers || a->cancel_fd < 0)
@@ -366,7 +371,7 @@ void analyse_close(struct analysis *a)
 
 bool analyse_is_big(const struct analysis *a)
 {
-	return image_n_positions(a->code) >= BIG_CODE_BYTES && !a->dwarf && !a->code->is_cubin &&
+	return image_n_positions(a->code) >= BIG_CODE_BYTES && !a->code->is_cubin &&
 	       !a->code->kind->is_source;
 }
 
@@ -374,6 +379,11 @@ enum status analyse_read(struct analysis *a, const uint64_t *link_addrs, size_t 
 {
 	struct timespec since;
 	clock_gettime(CLOCK_MONOTONIC, &since);
+	a->link_addrs = link_addrs;
+	a->n_link_addrs = n_link_addrs;
+	vec_clear(&a->places);
+	atomic_store(&a->next_unit, 0);
+	atomic_store(&a->n_split, 0);
 	scope_map_free(a->map);
 	a->map = scope_map_new(a->code);
 	enum status status = a->map ? STATUS_OK : STATUS_NO_MEMORY;
@@ -394,13 +404,18 @@ enum status analyse_read(struct analysis *a, const uint64_t *link_addrs, size_t 
 	if (status == STATUS_OK && (!a->dwarf || a->progress->without_dwarf))
 		status = read_go(a);
 	note_step(a, "debug information read", &since);
-	unsigned n = borrow_workers(a);
+	unsigned n = n_link_addrs > 0 ? borrow_workers(a) : 1;
 	if (status == STATUS_OK)
-		status = scope_finish(a->map, a->separate, n);
-	if (status == STATUS_OK && n_link_addrs > 0)
-		status = scope_narrow(a->map, link_addrs, n_link_addrs);
+		status = scope_finish(a->map, a->separate, link_addrs, n_link_addrs, n);
 	return_workers(a, n);
 	note_step(a, "joined with symbols", &since);
+	if (status == STATUS_OK && n_link_addrs > 0)
+		status = scope_narrow(a->map, link_addrs, n_link_addrs);
+	n = borrow_workers(a);
+	if (status == STATUS_OK)
+		status = scope_demangle_all(a->map, n);
+	return_workers(a, n);
+	note_step(a, "names demangled", &since);
 	if (status == STATUS_OK && !a->options->no_loops && scope_has_loops(a->code)) {
 		n = borrow_workers(a);
 		status = scope_find_loops(a->map, n);

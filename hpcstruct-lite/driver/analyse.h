@@ -68,8 +68,9 @@ uint64_t analyse_cache_number(const struct analysis *a, const char *content_key)
  */
 bool analyse_is_big(const struct analysis *a);
 /*
- * Reads symbols and debug information. With n > 0, only functions that hold one of `link_addrs` get
- * loops and are written. May be called again. Logs errors.
+ * Reads symbols and debug information. With n > 0, only functions that hold one of `link_addrs`,
+ * which must rise, get loops and are written, and only units with their code are read. May be
+ * called again. Logs errors.
  */
 enum status analyse_read(struct analysis *a, const uint64_t *link_addrs, size_t n);
 /*

@@ -125,6 +125,12 @@ static size_t n_needed(const struct analysis *a, const struct job *job)
 	return analyse_is_big(a) ? job->n_link_addrs : 0;
 }
 
+static int compare_addresses(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return x < y ? -1 : x > y;
+}
+
 /* Reads what is needed, and what earlier files have: they then grow with what is sampled. */
 static enum status read_needed(struct analysis *a, const struct job *job, const char *cached)
 {
@@ -141,6 +147,8 @@ static enum status read_needed(struct analysis *a, const struct job *job, const 
 		ok = ok && cache_add_entries(job->out, fingerprint, &all);
 	if (!ok)
 		log_error(job->binary, "out of memory");
+	if (all.n > 1)
+		qsort(all.at, all.n, sizeof *all.at, compare_addresses);
 	enum status status = ok ? analyse_read(a, all.at, all.n) : STATUS_NO_MEMORY;
 	vec_free(&all);
 	return status;

@@ -152,8 +152,8 @@ static void print_cause(struct printer *p, const struct structure_cause *c)
 		print_place(p, place.file, place.line);
 	else
 		fputc('?', p->out);
-	fprintf(p->out, " cycles %u%s%s\n", c->cycles, c->is_used ? " used" : "",
-		c->is_carried ? " carried" : "");
+	fprintf(p->out, " cycles %u%s%s%s\n", c->cycles, c->is_used ? " used" : "",
+		c->is_carried ? " carried" : "", c->is_chained ? " chained" : "");
 }
 
 static void print_waits(struct printer *p)

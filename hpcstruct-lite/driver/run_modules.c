@@ -21,7 +21,7 @@
 enum { N_MODULE_IDS = 1 << 16 };
 
 /* Of smaller files all code is analysed, so nobody asks for addresses. */
-#define BIG_FILE_BYTES (16u << 20)
+#define BIG_FILE_BYTES (256u << 10)
 #define NO_INDEX UINT32_MAX
 
 /* A GPU code object of the file being read, by id. */

@@ -140,22 +140,27 @@ uint32_t image_symbol_section(const struct image *image, const struct image_sect
  */
 const struct image_section *image_linked_symbols(
 	const struct image *image, const struct image_section *s);
+/* Chooses symbols. */
+struct image_symbol_filter {
+	/* Returns true if the symbol is to be appended. Its name is not empty. */
+	bool (*takes)(void *arg, const struct image_symbol *symbol);
+	void *arg;
+	bool with_names;       /* else takes() may look at the first byte of the name alone */
+	bool is_again;         /* damage has been logged */
+};
 /*
- * Appends the symbols in code, in the order of the file. Logs a damaged table and uses its
- * undamaged part.
+ * Appends the symbols in code, in the order of the file; if `filter` is not NULL, those that it
+ * takes. Logs a damaged table and uses its undamaged part.
  */
-enum status image_read_symbols(const struct image *image, struct image_symbols *symbols);
+enum status image_read_symbols(const struct image *image,
+	const struct image_symbol_filter *filter, struct image_symbols *symbols);
 
 /* A stub of the procedure linkage table (PLT). */
 struct image_stub {
 	uint64_t link_addr, n_bytes;
-	/*
-	 * name of the called function, borrowed. NULL: `target_addr` is its address (IFUNC), or 0
-	 * if unknown
-	 */
-	const char *target;
+	const char *target;    /* name of the called function, borrowed; NULL: none (IFUNC) */
 	uint32_t target_bytes;
-	uint64_t target_addr;
+	uint64_t target_addr;  /* 0: unknown, or in another binary */
 	bool is_resolver;      /* the first stub, which calls the dynamic linker */
 };
 struct image_stubs {

@@ -26,19 +26,22 @@ struct slots {
 	size_t n_plt; /* the first ones are those of .rela.plt, in its order */
 };
 
-static uint32_t symbol_name(const struct image *image, const struct image_section *table,
-			    uint64_t index, const char **name)
+/* Takes the target of a slot from its symbol. */
+static void read_symbol(const struct image *image, const struct image_section *table,
+			uint64_t index, struct slot *slot)
 {
 	Elf64_Sym s;
 	if (!table->bytes || index >= table->n_bytes / sizeof s || table->link >= image->sections.n)
-		return 0;
+		return;
 	const struct image_section *strings = &image->sections.at[table->link];
 	memcpy(&s, table->bytes + index * sizeof s, sizeof s);
 	if (!strings->bytes || s.st_name >= strings->n_bytes)
-		return 0;
-	*name = (const char *)strings->bytes + s.st_name;
-	size_t left = strings->n_bytes - s.st_name, n = strnlen(*name, left);
-	return n < left ? (uint32_t)n : 0;
+		return;
+	slot->name = (const char *)strings->bytes + s.st_name;
+	size_t left = strings->n_bytes - s.st_name, n = strnlen(slot->name, left);
+	slot->name_bytes = n < left ? (uint32_t)n : 0;
+	if (slot->name_bytes > 0 && s.st_shndx != SHN_UNDEF)
+		slot->target_addr = s.st_value;
 }
 
 static bool add_slots(const struct image *image, const struct image_section *s, struct slots *slots)
@@ -58,8 +61,8 @@ static bool add_slots(const struct image *image, const struct image_section *s, 
 		if (type == R_X86_64_IRELATIVE)
 			slot->target_addr = (uint64_t)r.r_addend;
 		else if (s->link < image->sections.n)
-			slot->name_bytes = symbol_name(image, &image->sections.at[s->link],
-						       ELF64_R_SYM(r.r_info), &slot->name);
+			read_symbol(image, &image->sections.at[s->link], ELF64_R_SYM(r.r_info),
+				    slot);
 	}
 	return true;
 }

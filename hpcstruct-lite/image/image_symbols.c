@@ -72,11 +72,28 @@ static bool is_function(const struct image *image, const Elf64_Sym *s)
 	return image_is_code(image, s->st_value);
 }
 
-static bool read_table(const struct image *image, const struct image_section *table,
-		       enum image_symbol_table which, struct image_symbols *out)
+/* Gives the symbol its name, if it has one, and if it is wanted. */
+static bool take(const struct image_section *strings, uint32_t st_name,
+		 const struct image_symbol_filter *filter, struct image_symbol *s)
 {
-	if (table->link >= image->sections.n || !image->sections.at[table->link].bytes ||
-	    table->n_bytes % sizeof(Elf64_Sym) != 0)
+	if (filter && !filter->with_names) {
+		s->name = st_name < strings->n_bytes ? (const char *)strings->bytes + st_name : "";
+		if (!*s->name || !filter->takes(filter->arg, s))
+			return false;
+	}
+	s->name_bytes = name_at(strings, st_name, &s->name);
+	return s->name_bytes > 0 &&
+	       (!filter || !filter->with_names || filter->takes(filter->arg, s));
+}
+
+static bool read_table(const struct image *image, const struct image_section *table,
+		       enum image_symbol_table which, const struct image_symbol_filter *filter,
+		       struct image_symbols *out)
+{
+	bool is_damaged = table->link >= image->sections.n ||
+			  !image->sections.at[table->link].bytes ||
+			  table->n_bytes % sizeof(Elf64_Sym) != 0;
+	if (is_damaged && !(filter && filter->is_again))
 		log_warn(image->path, "section %s at file offset 0x%llx is damaged; %s",
 			 table->name, (unsigned long long)table->file_offset,
 			 table->link >= image->sections.n ? "not used" : "used as far as it goes");
@@ -93,35 +110,35 @@ static bool read_table(const struct image *image, const struct image_section *ta
 			link_symbol(image, table, i, &s);
 		if (!is_function(image, &s))
 			continue;
-		const char *name = "";
-		uint32_t name_bytes = name_at(strings, s.st_name, &name);
-		if (name_bytes == 0)
-			continue;
-		struct image_symbol *symbol = vec_push(out);
-		if (!symbol)
-			return false;
 		unsigned bind = ELF64_ST_BIND(s.st_info);
-		*symbol = (struct image_symbol){s.st_value,
-						s.st_size,
-						name,
-						name_bytes,
-						bind == STB_LOCAL ? source : 0,
-						(uint8_t)ELF64_ST_TYPE(s.st_info),
-						(uint8_t)bind,
-						s.st_other,
-						(uint8_t)which};
+		struct image_symbol symbol = {.link_addr = s.st_value,
+					      .n_bytes = s.st_size,
+					      .name = "",
+					      .source = bind == STB_LOCAL ? source : 0,
+					      .type = (uint8_t)ELF64_ST_TYPE(s.st_info),
+					      .bind = (uint8_t)bind,
+					      .other = s.st_other,
+					      .table = (uint8_t)which};
+		if (!take(strings, s.st_name, filter, &symbol))
+			continue;
+		struct image_symbol *slot = vec_push(out);
+		if (!slot)
+			return false;
+		*slot = symbol;
 	}
 	return true;
 }
 
-enum status image_read_symbols(const struct image *image, struct image_symbols *symbols)
+enum status image_read_symbols(const struct image *image,
+			       const struct image_symbol_filter *filter,
+			       struct image_symbols *symbols)
 {
 	for (size_t i = 0; i < image->sections.n; i++) {
 		const struct image_section *s = &image->sections.at[i];
 		bool wanted = s->type == SHT_SYMTAB || s->type == SHT_DYNSYM;
 		if (wanted && s->bytes &&
 		    !read_table(image, s, s->type == SHT_SYMTAB ? IMAGE_SYMTAB : IMAGE_DYNSYM,
-				symbols)) {
+				filter, symbols)) {
 			log_error(image->path, "out of memory");
 			return STATUS_NO_MEMORY;
 		}

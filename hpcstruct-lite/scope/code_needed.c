@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which functions must be decoded for the loops of a few: these functions, and those that say
- * whether a call of theirs returns. Of a called function only its jumps to other functions matter;
- * see dead_ends.c. Test: tests/cli/struct/struct_needed.sh.
+ * whether a call of theirs returns. A called function that has a way out of its own returns; of
+ * others the jumps to other functions matter; see dead_ends.c. Only in functions with a jump back
+ * does it matter whether calls return. Test: tests/cli/struct/struct_needed.sh.
  */
 #include "hpcstruct-lite/scope/code_ranges.h"
 
@@ -25,13 +26,6 @@ struct code_needed {
 	bool *is_taken;           /* by function */
 	size_t n_looked;          /* functions of the code whose references have been followed */
 };
-
-static const char *name_of(const struct code *c, uint32_t scope)
-{
-	const struct scope_definition *d =
-		&c->map->definitions.at[c->map->scopes.at[scope].definition];
-	return strtab_get(&c->map->strings, d->linkage_name ? d->linkage_name : d->name);
-}
 
 static int compare_owners(const void *a, const void *b)
 {
@@ -93,8 +87,9 @@ void code_needed_free(struct code_needed *n)
 static bool index_names(struct code_needed *n)
 {
 	for (uint32_t i = 0; i < n->all.n; i++) {
-		const char *name = name_of(n->code, n->all.at[i].scope);
-		if (map_put(&n->by_name, hash_bytes(name, strlen(name)), 0, i) == MAP_NONE)
+		size_t n_bytes;
+		const char *name = scope_text(n->code->map, n->all.at[i].scope, &n_bytes);
+		if (map_put(&n->by_name, hash_name(name, n_bytes), 0, i) == MAP_NONE)
 			return false;
 	}
 	return true;
@@ -103,11 +98,12 @@ static bool index_names(struct code_needed *n)
 /* A stub leads to the function of this binary that has its name, if there is one. */
 static bool follow_stub(struct code_needed *n, uint32_t scope)
 {
-	const char *name = name_of(n->code, scope), *at = strstr(name, "@plt");
+	size_t n_bytes;
+	const char *name = scope_text(n->code->map, scope, &n_bytes), *at = strstr(name, "@plt");
 	if (n->by_name.n == 0 && !index_names(n))
 		return false;
 	uint64_t function =
-		map_get(&n->by_name, hash_bytes(name, at ? (size_t)(at - name) : strlen(name)), 0);
+		map_get(&n->by_name, hash_name(name, at ? (size_t)(at - name) : n_bytes), 0);
 	return function == MAP_NONE || take(n, (uint32_t)function);
 }
 
@@ -121,13 +117,25 @@ static bool follow(struct code_needed *n, uint32_t position)
 	       follow_stub(n, scope);
 }
 
+/* Without a jump back there is no loop, whatever calls do. */
+static bool can_loop(const struct code_batch *b, const struct code_function *f)
+{
+	bool goes_back = f->n_tables > 0;
+	for (size_t i = f->first_transfer; i < f->first_transfer + f->n_transfers && !goes_back;
+	     i++) {
+		const struct flow_transfer *t = &b->transfers.at[i];
+		goes_back = t->kind == ISA_JUMP && t->target != FLOW_NONE && t->target <= t->at;
+	}
+	return goes_back;
+}
+
 static bool follow_function(struct code_needed *n, const struct code_batch *b, size_t function)
 {
 	const struct code_function f = n->code->functions.at[function];
 	bool ok = true;
-	for (size_t i = f.first_out; i < f.first_out + f.n_out && ok; i++)
+	for (size_t i = f.first_out; i < f.first_out + f.n_out && ok && !f.has_way_out; i++)
 		ok = follow(n, b->outs.at[i]);
-	if (function >= n->code->n_wanted)
+	if (function >= n->code->n_wanted || !can_loop(b, &f))
 		return ok;
 	for (size_t i = f.first_transfer; i < f.first_transfer + f.n_transfers && ok; i++) {
 		const struct flow_transfer *t = &b->transfers.at[i];

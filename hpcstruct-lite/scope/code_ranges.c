@@ -24,6 +24,7 @@ struct decoder {
 	struct code_function *function;
 	VEC(uint8_t) starts; /* by byte of the function: an instruction starts there */
 	VEC(size_t) before;  /* by range: bytes of the function before it */
+	bool is_wanted;      /* else only whether it returns matters */
 	bool ok;
 };
 
@@ -251,17 +252,25 @@ static void add_transfer(struct decoder *d, uint32_t at, const struct isa_instru
 	d->function->is_whole = d->function->is_whole && i->kind != ISA_INVALID;
 }
 
+/* One way out is enough to know that a function can return. */
+static bool is_settled(const struct decoder *d)
+{
+	return !d->is_wanted && d->function->has_way_out;
+}
+
 static void decode_range(struct decoder *d, const struct flow_range *r, const struct code_piece *p,
 			 uint8_t *starts)
 {
 	const struct isa *isa = d->code->isa;
 	struct isa_instruction i = {.kind = ISA_PLAIN};
-	for (uint32_t at = r->start; at < r->end && d->ok; at += i.n_bytes) {
+	for (uint32_t at = r->start; at < r->end && d->ok && !is_settled(d); at += i.n_bytes) {
 		isa->decode(p->bytes + (at - p->start), r->end - at, p->link_addr + (at - p->start),
 			    &i);
 		starts[at - r->start] = i.kind != ISA_INVALID;
 		if (i.kind != ISA_PLAIN)
 			add_transfer(d, at, &i);
+		if (i.kind == ISA_RETURN || i.kind == ISA_INVALID)
+			d->function->has_way_out = true;
 	}
 	/* a call at the end is taken for one that never returns */
 	d->function->has_way_out |= i.kind == ISA_PLAIN || i.kind == ISA_INVALID ||
@@ -377,8 +386,7 @@ static void judge_transfers(struct decoder *d)
 	for (size_t i = f->first_transfer; i < d->batch->transfers.n && d->ok; i++) {
 		struct flow_transfer *t = &d->batch->transfers.at[i];
 		size_t offset;
-		if (t->kind == ISA_RETURN || t->kind == ISA_INVALID ||
-		    (t->kind == ISA_INDIRECT && !has_table(d, t->at)))
+		if (t->kind == ISA_INDIRECT && !has_table(d, t->at))
 			f->has_way_out = true;
 		if (t->kind != ISA_JUMP)
 			continue;
@@ -418,9 +426,9 @@ static void decode_function(struct decoder *d, struct code_function *f)
 		decode_range(d, r, &d->code->pieces.at[piece_before(d->code, r->start)],
 			     d->starts.at + d->before.at[i]);
 	}
-	if (d->ok)
+	if (d->ok && !is_settled(d))
 		find_tables(d);
-	if (d->ok)
+	if (d->ok && !is_settled(d))
 		judge_transfers(d);
 	f->n_transfers = d->batch->transfers.n - f->first_transfer;
 	f->n_tables = d->batch->tables.n - f->first_table;
@@ -439,8 +447,10 @@ static void decode_batch(void *arg, size_t i, unsigned worker)
 	struct code *c = run->code;
 	struct decoder d = {.code = c, .batch = &c->batches.at[run->first + i], .ok = true};
 	(void)worker;
-	for (size_t k = 0; k < d.batch->n && d.ok; k++)
+	for (size_t k = 0; k < d.batch->n && d.ok; k++) {
+		d.is_wanted = d.batch->first + k < c->n_wanted;
 		decode_function(&d, &c->functions.at[d.batch->first + k]);
+	}
 	d.batch->failed = !d.ok;
 	vec_free(&d.starts);
 	vec_free(&d.before);

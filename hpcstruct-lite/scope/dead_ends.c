@@ -126,12 +126,10 @@ static bool note_names(const struct code *c, struct map *known)
 {
 	for (size_t i = 0; i < c->functions.n; i++) {
 		const struct code_function *f = &c->functions.at[i];
-		const struct scope_definition *d =
-			&c->map->definitions.at[c->map->scopes.at[f->scope].definition];
-		const char *name =
-			strtab_get(&c->map->strings, d->linkage_name ? d->linkage_name : d->name);
+		size_t n_bytes;
+		const char *name = scope_text(c->map, f->scope, &n_bytes);
 		if (dead_ends_has(c, f->entry) &&
-		    map_put(known, hash_bytes(name, strlen(name)), 0, 1) == MAP_NONE)
+		    map_put(known, hash_name(name, n_bytes), 0, 1) == MAP_NONE)
 			return false;
 	}
 	return true;
@@ -153,7 +151,7 @@ static bool add_stubs(struct code *c)
 			strtab_get(&map->strings, map->definitions.at[r->definition].name);
 		size_t n_bytes = bare_bytes(name);
 		if (is_known_name(name, n_bytes) ||
-		    map_get(&known, hash_bytes(name, n_bytes), 0) != MAP_NONE)
+		    map_get(&known, hash_name(name, n_bytes), 0) != MAP_NONE)
 			ok = add(c, position);
 	}
 	map_free(&known);
@@ -205,9 +203,9 @@ static bool add_go(struct code *c)
 	bool ok = true;
 	for (size_t i = 0; i < c->functions.n && ok; i++) {
 		const struct code_function *f = &c->functions.at[i];
-		const struct scope_definition *d =
-			&c->map->definitions.at[c->map->scopes.at[f->scope].definition];
-		if (strncmp(strtab_get(&c->map->strings, d->name), name, sizeof name - 1) == 0)
+		size_t n_bytes;
+		const char *own = scope_text(c->map, f->scope, &n_bytes);
+		if (n_bytes >= sizeof name - 1 && memcmp(own, name, sizeof name - 1) == 0)
 			ok = add(c, f->entry);
 	}
 	sort(c);

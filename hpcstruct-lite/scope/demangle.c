@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * C++ and Rust names through libiberty; without it names stay as the linker knows them. Each
- * distinct name once, at the end. Test: tests/unit/struct/test_scope.c.
+ * distinct name once, at the end, and only of functions that are asked for. Test:
+ * tests/unit/struct/test_scope.c.
  */
 #include "config.h"
 
@@ -63,6 +64,7 @@ char *scope_demangle(const char *linkage_name)
 struct work {
 	struct scope_map *map;
 	char **names;          /* by definition; NULL: not mangled */
+	bool *is_wanted;       /* by definition */
 	atomic_bool no_memory;
 };
 
@@ -75,7 +77,7 @@ static void demangle_batch(void *arg, size_t batch, unsigned worker)
 	for (size_t i = batch * BATCH; i < (batch + 1) * BATCH && i < w->map->definitions.n; i++) {
 		const struct scope_definition *d = &w->map->definitions.at[i];
 		uint32_t mangled = d->linkage_name ? d->linkage_name : d->name;
-		if (d->is_final)
+		if (d->is_final || !w->is_wanted[i])
 			continue;
 		errno = 0;
 		w->names[i] = scope_demangle(strtab_get(&w->map->strings, mangled));
@@ -91,7 +93,7 @@ static bool set_name(struct scope_map *map, struct scope_definition *d, const ch
 		if (!d->linkage_name)
 			d->linkage_name = d->name;
 		d->name = strtab_add_z(&map->strings, demangled);
-	} else if (!d->name) {
+	} else if (!d->name && !d->text) {
 		d->name = d->linkage_name ? d->linkage_name
 					  : strtab_add_z(&map->strings, "<unnamed>");
 	}
@@ -100,20 +102,47 @@ static bool set_name(struct scope_map *map, struct scope_definition *d, const ch
 	return d->name != STRTAB_FAILED;
 }
 
-bool scope_demangle_all(struct scope_map *map, unsigned n_workers)
+/* Takes a name that was borrowed so far into the strings. */
+static bool own_name(struct scope_map *map, const struct scope_record *r)
+{
+	struct scope_definition *d = &map->definitions.at[r->definition];
+	char unknown[SCOPE_UNKNOWN_BYTES];
+	if (d->text && !d->name)
+		d->name = d->text_bytes > 0
+				  ? strtab_add(&map->strings, d->text, d->text_bytes)
+				  : strtab_add(&map->strings, unknown,
+					       scope_put_unknown(unknown, r->entry));
+	return d->name != STRTAB_FAILED;
+}
+
+static bool want_definitions(struct scope_map *map, bool *is_wanted)
+{
+	bool ok = true;
+	for (uint32_t i = 0; i < map->scopes.n && ok; i++) {
+		if (!scope_is_wanted(map, i))
+			continue;
+		is_wanted[map->scopes.at[i].definition] = true;
+		ok = own_name(map, &map->scopes.at[i]);
+	}
+	return ok;
+}
+
+enum status scope_demangle_all(struct scope_map *map, unsigned n_workers)
 {
 	size_t n = map->definitions.n;
-	struct work w = {.map = map, .names = n ? calloc(n, sizeof(char *)) : NULL};
-	if (n == 0)
-		return true;
-	if (!w.names)
-		return false;
-	pool_run((n + BATCH - 1) / BATCH, n_workers, demangle_batch, &w);
-	bool ok = !atomic_load(&w.no_memory);
-	for (size_t i = 0; i < n; i++) {
+	struct work w = {.map = map,
+			 .names = calloc(n + 1, sizeof *w.names),
+			 .is_wanted = calloc(n + 1, sizeof *w.is_wanted)};
+	bool ok = w.names && w.is_wanted && want_definitions(map, w.is_wanted);
+	if (ok) {
+		pool_run((n + BATCH - 1) / BATCH, n_workers, demangle_batch, &w);
+		ok = !atomic_load(&w.no_memory);
+	}
+	for (size_t i = 0; i < n && w.names && w.is_wanted; i++) {
 		ok = ok && set_name(map, &map->definitions.at[i], w.names[i]);
 		free(w.names[i]);
 	}
 	free(w.names);
-	return ok;
+	free(w.is_wanted);
+	return ok ? STATUS_OK : STATUS_NO_MEMORY;
 }

@@ -28,6 +28,51 @@ uint32_t scope_add_function(struct scope_map *map, const char *name, size_t name
 	return (uint32_t)(map->scopes.n - 1);
 }
 
+uint32_t scope_add_lazily(struct scope_map *map, const char *name, uint32_t name_bytes,
+			  uint64_t entry, enum structure_origin origin)
+{
+	if (!map->is_to_narrow && name)
+		return scope_add_function(map, name, name_bytes, entry, origin, false);
+	char made[SCOPE_UNKNOWN_BYTES];
+	if (!map->is_to_narrow)
+		return scope_add_function(map, made, scope_put_unknown(made, entry), entry, origin,
+					  true);
+	struct scope_definition *d = vec_push(&map->definitions);
+	struct scope_record *r = d ? vec_push(&map->scopes) : NULL;
+	if (!r)
+		return SCOPE_NONE;
+	*d = (struct scope_definition){.file = SCOPE_NONE,
+				       .is_final = !name,
+				       .text = name ? name : "",
+				       .text_bytes = name_bytes};
+	*r = (struct scope_record){.parent = SCOPE_NONE,
+				   .definition = (uint32_t)(map->definitions.n - 1),
+				   .call_file = SCOPE_NONE,
+				   .entry = entry,
+				   .kind = STRUCTURE_FUNCTION,
+				   .origin = (uint8_t)origin};
+	return (uint32_t)(map->scopes.n - 1);
+}
+
+size_t scope_put_unknown(char text[SCOPE_UNKNOWN_BYTES], uint64_t link_addr)
+{
+	return (size_t)snprintf(text, SCOPE_UNKNOWN_BYTES, "<unknown at 0x%llx>",
+				(unsigned long long)link_addr);
+}
+
+const char *scope_text(const struct scope_map *map, uint32_t scope, size_t *n)
+{
+	const struct scope_definition *d = &map->definitions.at[map->scopes.at[scope].definition];
+	uint32_t name = d->linkage_name ? d->linkage_name : d->name;
+	if (d->text && !name) {
+		*n = d->text_bytes;
+		return d->text;
+	}
+	const char *text = strtab_get(&map->strings, name);
+	*n = strlen(text);
+	return text;
+}
+
 bool scope_fill(struct scope_map *map, struct scope_ranges *ranges)
 {
 	struct scope_intervals layer = {0}, joined = {0};
@@ -75,8 +120,11 @@ static uint32_t add_stub(struct scope_map *map, const struct image_stub *stub)
 	if (scope != SCOPE_NONE) {
 		const struct scope_definition *d =
 			&map->definitions.at[map->scopes.at[scope_root(map, scope)].definition];
-		n = snprintf(name, sizeof name, "%.4096s@plt",
-			     strtab_get(&map->strings, d->name ? d->name : d->linkage_name));
+		const char *of =
+			d->text ? d->text
+				: strtab_get(&map->strings, d->name ? d->name : d->linkage_name);
+		n = snprintf(name, sizeof name, "%.*s@plt",
+			     d->text && d->text_bytes < 4096 ? (int)d->text_bytes : 4096, of);
 	} else if (stub->is_resolver) {
 		n = snprintf(name, sizeof name, "plt0");
 	} else if (target_bytes > 0) {
@@ -89,13 +137,12 @@ static uint32_t add_stub(struct scope_map *map, const struct image_stub *stub)
 	return scope_add_function(map, name, (size_t)n, stub->link_addr, STRUCTURE_FROM_PLT, true);
 }
 
-bool scope_fill_from_stubs(struct scope_map *map)
+bool scope_fill_from_stubs(struct scope_map *map, const struct image_stubs *stubs)
 {
-	struct image_stubs stubs = {0};
 	struct scope_ranges ranges = {0};
-	bool ok = image_read_stubs(map->image, &stubs) == STATUS_OK;
-	for (size_t i = 0; i < stubs.n && ok; i++) {
-		const struct image_stub *s = &stubs.at[i];
+	bool ok = true;
+	for (size_t i = 0; i < stubs->n && ok; i++) {
+		const struct image_stub *s = &stubs->at[i];
 		uint32_t position;
 		if (!image_position(map->image, s->link_addr, &position) ||
 		    scope_at(map, position) != SCOPE_NONE)
@@ -104,9 +151,8 @@ bool scope_fill_from_stubs(struct scope_map *map)
 		ok = scope != SCOPE_NONE &&
 		     add_range(map, &ranges, s->link_addr, s->link_addr + s->n_bytes, scope);
 	}
-	ok = ok && scope_fill(map, &ranges) && scope_read_library_calls(map, &stubs);
+	ok = ok && scope_fill(map, &ranges);
 	vec_free(&ranges);
-	vec_free(&stubs);
 	return ok;
 }
 
@@ -126,13 +172,10 @@ static bool add_frame(struct scope_map *map, struct scope_ranges *ranges,
 		if (map->scopes.at[scope].origin == STRUCTURE_FROM_PLT)
 			return true;
 	} else {
-		char name[40];
-		int n = main_addr && r->start == main_addr
-				? snprintf(name, sizeof name, "main")
-				: snprintf(name, sizeof name, "<unknown at 0x%llx>",
-					   (unsigned long long)r->start);
-		scope = scope_add_function(map, name, (size_t)n, r->start, STRUCTURE_FROM_EH_FRAME,
-					   true);
+		scope = main_addr && r->start == main_addr
+				? scope_add_function(map, "main", 4, r->start,
+						     STRUCTURE_FROM_EH_FRAME, true)
+				: scope_add_lazily(map, NULL, 0, r->start, STRUCTURE_FROM_EH_FRAME);
 	}
 	return scope != SCOPE_NONE && add_range(map, ranges, r->start, r->end, scope);
 }
@@ -153,19 +196,17 @@ static bool add_section(struct scope_map *map, struct scope_ranges *ranges, cons
 	       add_range(map, ranges, s->link_addr, s->link_addr + s->n_bytes, scope);
 }
 
-bool scope_fill_from_frames(struct scope_map *map)
+bool scope_fill_from_frames(struct scope_map *map, const struct image_ranges *frames)
 {
-	struct image_ranges frames = {0};
 	struct scope_ranges ranges = {0};
 	uint64_t main_addr = 0;
-	bool ok = image_read_frames(map->image, &frames) == STATUS_OK;
-	if (ok && !image_find_main(map->image, &main_addr))
+	bool ok = true;
+	if (!image_find_main(map->image, &main_addr))
 		main_addr = 0;
-	for (size_t i = 0; i < frames.n && ok; i++)
-		ok = add_frame(map, &ranges, &frames.at[i], main_addr);
+	for (size_t i = 0; i < frames->n && ok; i++)
+		ok = add_frame(map, &ranges, &frames->at[i], main_addr);
 	ok = ok && add_section(map, &ranges, ".init", "_init") &&
 	     add_section(map, &ranges, ".fini", "_fini") && scope_fill(map, &ranges);
 	vec_free(&ranges);
-	vec_free(&frames);
 	return ok;
 }

@@ -71,7 +71,8 @@ static bool add_cause(struct scope_map *map, const struct depend_cause *c)
 {
 	struct structure_cause_record r = {
 		.cycles = (uint16_t)c->cycles,
-		.operation = c->operation,
+		.operation =
+			(uint8_t)(c->operation | (c->is_chained ? STRUCTURE_CAUSE_CHAINED : 0)),
 		.flags = (uint8_t)(c->kind | (c->is_used ? STRUCTURE_CAUSE_USED : 0) |
 				   (c->is_carried ? STRUCTURE_CAUSE_CARRIED : 0) |
 				   ffs(c->bytes) << STRUCTURE_CAUSE_BYTES),

@@ -35,22 +35,44 @@ static bool is_stub(const struct image_stubs *stubs, uint64_t link_addr)
  * Looks at every byte. What is no call but looks like one does no harm: call paths have only
  * addresses of calls.
  */
-static enum status read_section(struct scope_map *map, const struct image_section *s,
-				const struct image_stubs *stubs)
+static enum status read_code(struct scope_map *map, const struct image_section *s, uint64_t start,
+			     uint64_t n_bytes, const struct image_stubs *stubs)
 {
-	const uint8_t *const end = s->bytes + s->n_bytes, *at = s->bytes;
-	while (end - at >= CALL_BYTES &&
-	       (at = memchr(at, 0xe8, (size_t)(end - at) - (CALL_BYTES - 1)))) {
+	const uint8_t *at = s->bytes + (start - s->link_addr), *end = at + n_bytes;
+	if (s->n_bytes < CALL_BYTES)
+		return STATUS_OK;
+	if (end > s->bytes + s->n_bytes - (CALL_BYTES - 1))
+		end = s->bytes + s->n_bytes - (CALL_BYTES - 1);
+	while (at < end && (at = memchr(at, 0xe8, (size_t)(end - at)))) {
 		int32_t distance;
 		memcpy(&distance, at + 1, sizeof distance);
 		const uint64_t link_addr = s->link_addr + (uint64_t)(at - s->bytes),
 			       target = link_addr + CALL_BYTES + (uint64_t)(int64_t)distance;
-		if (is_stub(stubs, target) &&
-		    scope_add_call(map, link_addr, target) != STATUS_OK)
+		if (is_stub(stubs, target) && scope_add_call(map, link_addr, target) != STATUS_OK)
 			return STATUS_NO_MEMORY;
 		at++;
 	}
 	return STATUS_OK;
+}
+
+/* If the map is to be narrowed, the code that has a scope is enough. */
+static enum status read_section(struct scope_map *map, const struct image_section *s,
+				const struct image_stubs *stubs)
+{
+	enum status status = STATUS_OK;
+	const struct scope_intervals *v = &map->intervals;
+	if (!map->is_to_narrow)
+		return read_code(map, s, s->link_addr, s->n_bytes, stubs);
+	for (size_t i = 0; i + 1 < v->n && status == STATUS_OK; i++) {
+		uint64_t start = image_address(map->image, v->at[i].offset),
+			 end = start + (v->at[i + 1].offset - v->at[i].offset),
+			 last = s->link_addr + s->n_bytes;
+		start = start > s->link_addr ? start : s->link_addr;
+		end = end < last ? end : last;
+		if (v->at[i].scope != SCOPE_NONE && start < end)
+			status = read_code(map, s, start, end - start, stubs);
+	}
+	return status;
 }
 
 bool scope_read_library_calls(struct scope_map *map, const struct image_stubs *all)

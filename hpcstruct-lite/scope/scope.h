@@ -37,15 +37,22 @@ enum status scope_read_calls(struct scope_map *map);
 /*
  * Joins the units, after the last one is added. Symbols, stubs and unwind ranges then fill the
  * gaps. If `symbols_of` is not NULL, its symbol tables are read as well as those of the map's
- * image; it is the debug file of that image. Does not log STATUS_NO_MEMORY.
+ * image; it is the debug file of that image. If n > 0, scope_narrow() follows with the same
+ * addresses, and what they do not need may be left out. Does not log STATUS_NO_MEMORY.
  */
-enum status scope_finish(struct scope_map *map, const struct image *symbols_of, unsigned n_workers);
+enum status scope_finish(struct scope_map *map, const struct image *symbols_of,
+	const uint64_t *link_addrs, size_t n, unsigned n_workers);
 /*
  * Restricts the map to the functions that hold one of these link addresses, and to the addresses
  * that no function holds. Loops of others are not searched, and they are not written. Call it after
  * scope_finish(). Does not log STATUS_NO_MEMORY.
  */
 enum status scope_narrow(struct scope_map *map, const uint64_t *link_addrs, size_t n);
+/*
+ * Demangles the names of functions. Call it after scope_finish() and scope_narrow(). Does not log
+ * STATUS_NO_MEMORY.
+ */
+enum status scope_demangle_all(struct scope_map *map, unsigned n_workers);
 /* Returns true if the code of the image's machine can be decoded. */
 bool scope_has_loops(const struct image *image);
 /*

@@ -67,9 +67,12 @@ struct scope_chunk {
 bool scope_join(struct scope_chunk *chunks, size_t n_chunks, struct scope_intervals *out);
 
 struct scope_definition {
-	uint32_t name, linkage_name; /* ids in strings; not demangled before scope_finish() */
+	uint32_t name, linkage_name; /* ids in strings; mangled before scope_demangle_all() */
 	uint32_t file, line;         /* id in paths, or SCOPE_NONE */
 	bool is_final;               /* show the name as it is */
+	/* A borrowed name that is not in strings yet: nobody may ask for it. NULL: none. */
+	const char *text;
+	uint32_t text_bytes;
 };
 
 struct scope_record {
@@ -97,6 +100,7 @@ struct scope_map {
 	/* parents before children */
 	VEC(struct scope_record) scopes;
 	VEC(struct scope_chunk) chunks;
+	bool is_to_narrow; /* scope_narrow() follows: names of most functions are not needed */
 	VEC(struct scope_alias) aliases;
 	VEC(struct debug_resources) resources;
 	VEC(struct scope_call) calls;
@@ -137,9 +141,25 @@ bool scope_is_wanted(const struct scope_map *map, uint32_t scope);
 bool scope_cut(struct scope_map *map);
 
 /* Steps of scope_finish(). Return false when out of memory. */
-bool scope_fill_from_symbols(struct scope_map *map, const struct image *symbols_of);
-bool scope_fill_from_stubs(struct scope_map *map);
-bool scope_fill_from_frames(struct scope_map *map);
+/* Takes the symbols. */
+bool scope_fill_from_symbols(struct scope_map *map, struct image_symbols *symbols);
+/*
+ * Returns where the code of a function at `start` ends, at most `end`: after the first instruction
+ * that nothing follows and that no earlier jump passes. Returns `end` if that is unknown, as after
+ * an indirect jump.
+ */
+uint64_t scope_unsized_end(const struct image *image, uint64_t start, uint64_t end);
+bool scope_fill_from_stubs(struct scope_map *map, const struct image_stubs *stubs);
+bool scope_fill_from_frames(struct scope_map *map, const struct image_ranges *frames);
+/*
+ * Returns false for labels of assembler code that other files cannot see: they are no functions.
+ */
+bool scope_is_symbol_wanted(const struct image_symbol *s);
+/*
+ * Of "foo.cold" and "foo.cold.3" returns the length of "foo": code of foo that was moved away, not
+ * a function of its own. 0 for other names.
+ */
+uint32_t scope_moved_base(const struct image_symbol *s);
 /* Adds the calls of OpenMP's run time in the image, which go to one of `stubs`. */
 bool scope_read_library_calls(struct scope_map *map, const struct image_stubs *stubs);
 /*
@@ -148,11 +168,20 @@ bool scope_read_library_calls(struct scope_map *map, const struct image_stubs *s
  */
 uint32_t scope_add_function(struct scope_map *map, const char *name, size_t name_bytes,
 	uint64_t entry, enum structure_origin origin, bool is_final);
+/*
+ * The same for a name in the image, which is copied only when it is asked for if the map is to be
+ * narrowed. NULL: "<unknown at ENTRY>".
+ */
+uint32_t scope_add_lazily(struct scope_map *map, const char *name, uint32_t name_bytes,
+	uint64_t entry, enum structure_origin origin);
+/* Writes the name of a function that has none; returns its length. */
+#define SCOPE_UNKNOWN_BYTES 40u
+size_t scope_put_unknown(char text[SCOPE_UNKNOWN_BYTES], uint64_t link_addr);
+/* The name of a function before it is demangled. `n` is its length; 0: none yet. */
+const char *scope_text(const struct scope_map *map, uint32_t scope, size_t *n);
 /* Adds `ranges` to the map where it has no scope yet. Returns false when out of memory. */
 bool scope_fill(struct scope_map *map, struct scope_ranges *ranges);
 
-/* Demangles the names of all definitions. Returns false when out of memory. */
-bool scope_demangle_all(struct scope_map *map, unsigned n_workers);
 /*
  * Returns the demangled name, which the caller frees. Returns NULL if the name is not mangled, or
  * if the program was built without libiberty.

@@ -87,7 +87,8 @@ uint32_t scope_define(struct scope_map *map, uint32_t name, uint32_t linkage_nam
 		struct scope_definition *d = vec_push(&map->definitions);
 		if (!d)
 			return SCOPE_NONE;
-		*d = (struct scope_definition){name, linkage_name, file, line, false};
+		*d = (struct scope_definition){
+			.name = name, .linkage_name = linkage_name, .file = file, .line = line};
 	}
 	return (uint32_t)id;
 }

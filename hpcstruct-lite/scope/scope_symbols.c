@@ -16,6 +16,7 @@ struct entry {
 	size_t first, n;       /* in the sorted symbols; the first is the one to show */
 	uint32_t start, end;   /* positions */
 	uint32_t scope;        /* the function, once known */
+	uint32_t base_bytes;   /* of code that was moved away: length of its function's name */
 };
 struct entries {
 	VEC(struct entry);
@@ -33,7 +34,8 @@ struct finder {
 	struct image_symbols symbols;
 	struct entries entries;
 	VEC(struct named) names;
-	struct map by_name;    /* (hash of name, source file) -> index in names */
+	/* (hash of name, source file) -> index in names; of names that are looked for */
+	struct map by_name;
 };
 
 static unsigned leading_underscores(const struct image_symbol *s)
@@ -69,8 +71,43 @@ static int compare_symbols(const void *a, const void *b)
 	return by_name ? by_name : (int)x->table - (int)y->table;
 }
 
-/* Labels of assembler code are no functions, unless other files can see them. */
-static bool is_wanted(const struct image_symbol *s)
+/* What is sorted in place of the symbols, which are bigger. */
+struct sort_key {
+	uint64_t link_addr;
+	size_t index;
+};
+
+static int compare_keys(const void *a, const void *b, void *symbols)
+{
+	const struct sort_key *x = a, *y = b;
+	const struct image_symbol *s = symbols;
+	if (x->link_addr != y->link_addr)
+		return x->link_addr < y->link_addr ? -1 : 1;
+	int by_symbol = compare_symbols(&s[x->index], &s[y->index]);
+	return by_symbol ? by_symbol : x->index < y->index ? -1 : x->index > y->index;
+}
+
+static bool sort_symbols(struct image_symbols *symbols)
+{
+	size_t n = symbols->n;
+	struct image_symbols sorted = {0};
+	struct sort_key *keys = calloc(n + 1, sizeof *keys);
+	bool ok = keys && vec_reserve(&sorted, n);
+	if (ok) {
+		for (size_t i = 0; i < n; i++)
+			keys[i] = (struct sort_key){symbols->at[i].link_addr, i};
+		qsort_r(keys, n, sizeof *keys, compare_keys, symbols->at);
+		for (size_t i = 0; i < n; i++)
+			sorted.at[i] = symbols->at[keys[i].index];
+		sorted.n = n;
+		vec_free(symbols);
+		*symbols = sorted;
+	}
+	free(keys);
+	return ok;
+}
+
+bool scope_is_symbol_wanted(const struct image_symbol *s)
 {
 	if (s->name[0] == '.' || s->name[0] == '$')
 		return false;
@@ -81,7 +118,7 @@ static void drop_unwanted(struct image_symbols *symbols)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < symbols->n; i++)
-		if (is_wanted(&symbols->at[i]))
+		if (scope_is_symbol_wanted(&symbols->at[i]))
 			symbols->at[n++] = symbols->at[i];
 	symbols->n = n;
 }
@@ -95,6 +132,22 @@ static uint64_t section_end(const struct image *image, uint64_t link_addr)
 	return link_addr;
 }
 
+uint32_t scope_moved_base(const struct image_symbol *s)
+{
+	static const char mark[] = ".cold";
+	const size_t n = sizeof mark - 1;
+	for (size_t i = 1; i + n <= s->name_bytes; i++) {
+		const char *at = memchr(s->name + i, '.', s->name_bytes - i);
+		if (!at)
+			return 0;
+		i = (size_t)(at - s->name);
+		if (i + n <= s->name_bytes && memcmp(at, mark, n) == 0 &&
+		    (i + n == s->name_bytes || at[n] == '.'))
+			return (uint32_t)i;
+	}
+	return 0;
+}
+
 static bool make_entries(struct finder *f)
 {
 	const struct image *image = f->map->image;
@@ -104,11 +157,15 @@ static bool make_entries(struct finder *f)
 		for (n = 0; i + n < f->symbols.n && s[i + n].link_addr == start; n++)
 			n_bytes = s[i + n].n_bytes > n_bytes ? s[i + n].n_bytes : n_bytes;
 		uint64_t next = i + n < f->symbols.n ? s[i + n].link_addr : end;
-		if (n_bytes == 0 && next < end)
-			end = next;
-		else if (n_bytes > 0 && n_bytes < end - start)
+		if (n_bytes == 0) {
+			end = scope_unsized_end(image, start, next < end ? next : end);
+		} else if (n_bytes < end - start) {
 			end = start + n_bytes;
-		struct entry e = {.first = i, .n = n, .scope = SCOPE_NONE};
+		}
+		struct entry e = {.first = i,
+				  .n = n,
+				  .scope = SCOPE_NONE,
+				  .base_bytes = scope_moved_base(&s[i])};
 		if (!image_position(image, start, &e.start) ||
 		    !image_position_end(image, end, &e.end))
 			continue;
@@ -130,27 +187,29 @@ static size_t base_length(const char *name, size_t n_bytes)
 		       : n_bytes;
 }
 
-/* True for "foo.cold" and "foo.cold.3": code of foo that was moved away, not a function of its
- * own. */
-static bool is_cold(const struct image_symbol *s, size_t *base_bytes)
+/* Of code that was moved away, the hashes of the names of the functions that it belongs to. */
+static bool collect_bases(const struct finder *f, struct map *bases)
 {
-	for (size_t i = 1; i + 5 <= s->name_bytes; i++) {
-		if (memcmp(s->name + i, ".cold", 5) == 0 &&
-		    (i + 5 == s->name_bytes || s->name[i + 5] == '.')) {
-			*base_bytes = i;
-			return true;
-		}
+	bool ok = true;
+	for (size_t i = 0; i < f->entries.n && ok; i++) {
+		const struct entry *e = &f->entries.at[i];
+		const char *name = f->symbols.at[e->first].name;
+		ok = e->base_bytes == 0 ||
+		     map_put(bases, hash_name(name, e->base_bytes), 0, 1) != MAP_NONE;
 	}
-	return false;
+	return ok;
 }
 
-static bool index_names(struct finder *f)
+/* Adds the symbols with these names. */
+static bool index_names(struct finder *f, const struct map *bases)
 {
-	for (size_t i = 0; i < f->entries.n; i++) {
+	for (size_t i = 0; i < f->entries.n && bases->n > 0; i++) {
 		for (size_t k = 0; k < f->entries.at[i].n; k++) {
 			const struct image_symbol *s = &f->symbols.at[f->entries.at[i].first + k];
-			uint64_t id = map_put(&f->by_name, hash_bytes(s->name, s->name_bytes),
-					      s->source, f->names.n);
+			uint64_t hash = hash_name(s->name, s->name_bytes);
+			if (map_get(bases, hash, 0) == MAP_NONE)
+				continue;
+			uint64_t id = map_put(&f->by_name, hash, s->source, f->names.n);
 			if (id == MAP_NONE)
 				return false;
 			if (id < f->names.n) {
@@ -171,7 +230,7 @@ static bool index_names(struct finder *f)
 /* The one entry of that name in a source file (0: seen by all files), or NULL. */
 static struct entry *find_name(struct finder *f, const char *name, size_t n_bytes, uint32_t source)
 {
-	uint64_t id = map_get(&f->by_name, hash_bytes(name, n_bytes), source);
+	uint64_t id = map_get(&f->by_name, hash_name(name, n_bytes), source);
 	if (id == MAP_NONE || f->names.at[id].is_ambiguous)
 		return NULL;
 	const struct named *n = &f->names.at[id];
@@ -180,14 +239,22 @@ static struct entry *find_name(struct finder *f, const char *name, size_t n_byte
 	return &f->entries.at[n->entry];
 }
 
+static bool is_text(const struct scope_map *map, uint32_t string, const struct image_symbol *s)
+{
+	const char *text = strtab_get(&map->strings, string);
+	return strncmp(text, s->name, s->name_bytes) == 0 && text[s->name_bytes] == '\0';
+}
+
 static bool add_alias(struct scope_map *map, uint32_t scope, const struct image_symbol *s)
 {
 	const struct scope_definition *d = &map->definitions.at[map->scopes.at[scope].definition];
+	bool is_same = d->text && d->text_bytes == s->name_bytes &&
+		       memcmp(d->text, s->name, s->name_bytes) == 0;
+	if (is_same || is_text(map, d->name, s) || is_text(map, d->linkage_name, s))
+		return true;
 	uint32_t name = strtab_add(&map->strings, s->name, s->name_bytes);
 	if (name == STRTAB_FAILED)
 		return false;
-	if (name == d->name || name == d->linkage_name)
-		return true;
 	for (size_t i = map->aliases.n; i-- > 0 && map->aliases.at[i].scope == scope;)
 		if (map->aliases.at[i].name == name)
 			return true;
@@ -226,9 +293,12 @@ static bool name_from_symbol(struct scope_map *map, uint32_t scope, const struct
 
 static bool add_aliases(struct finder *f, const struct entry *e)
 {
-	for (size_t k = 0; k < e->n; k++)
-		if (!add_alias(f->map, e->scope, &f->symbols.at[e->first + k]))
+	const struct image_symbol *s = &f->symbols.at[e->first];
+	for (size_t k = 0; k < e->n; k++) {
+		bool is_new = k == 0 || compare_names(&s[k], &s[k - 1]) != 0;
+		if (is_new && !add_alias(f->map, e->scope, &s[k]))
 			return false;
+	}
 	return true;
 }
 
@@ -239,25 +309,25 @@ static bool assign(struct finder *f, struct entry *e, bool cold_too)
 	struct scope_map *map = f->map;
 	const struct image_symbol *s = &f->symbols.at[e->first];
 	uint32_t inside = scope_at(map, e->start);
-	size_t base_bytes = 0;
 	if (inside != SCOPE_NONE) {
 		e->scope = scope_root(map, inside);
 		if (map->scopes.at[e->scope].entry != s->link_addr)
 			return true;
 		return name_from_symbol(map, e->scope, s) && add_aliases(f, e);
 	}
-	bool cold = is_cold(s, &base_bytes);
+	bool cold = e->base_bytes > 0;
 	if (cold && !cold_too)
 		return true;
-	const struct entry *base = cold ? find_name(f, s->name, base_bytes, s->source) : NULL;
+	const struct entry *base = cold ? find_name(f, s->name, e->base_bytes, s->source) : NULL;
 	if (cold && !base)
-		base = find_name(f, s->name, base_bytes, 0);
+		base = find_name(f, s->name, e->base_bytes, 0);
 	if (base && base->scope != SCOPE_NONE) {
 		e->scope = base->scope;
 		return true;
 	}
-	e->scope = scope_add_function(map, s->name, s->name_bytes, s->link_addr,
-		s->table == IMAGE_SYMTAB ? STRUCTURE_FROM_SYMTAB : STRUCTURE_FROM_DYNSYM, false);
+	e->scope = scope_add_lazily(map, s->name, s->name_bytes, s->link_addr,
+				    s->table == IMAGE_SYMTAB ? STRUCTURE_FROM_SYMTAB
+							     : STRUCTURE_FROM_DYNSYM);
 	return e->scope != SCOPE_NONE && add_aliases(f, e);
 }
 
@@ -265,9 +335,12 @@ static bool run(struct finder *f)
 {
 	struct scope_map *map = f->map;
 	drop_unwanted(&f->symbols);
-	if (f->symbols.n > 1)
-		qsort(f->symbols.at, f->symbols.n, sizeof *f->symbols.at, compare_symbols);
-	bool ok = make_entries(f) && index_names(f);
+	struct map bases = {0};
+	bool ok = sort_symbols(&f->symbols) && make_entries(f) &&
+		  (map->is_to_narrow || strtab_reserve(&map->strings, f->entries.n)) &&
+		  collect_bases(f, &bases) &&
+		  index_names(f, &bases);
+	map_free(&bases);
 	for (size_t i = 0; i < f->entries.n && ok; i++)
 		ok = assign(f, &f->entries.at[i], false);
 	struct scope_ranges ranges = {0};
@@ -284,11 +357,11 @@ static bool run(struct finder *f)
 	return ok;
 }
 
-bool scope_fill_from_symbols(struct scope_map *map, const struct image *symbols_of)
+bool scope_fill_from_symbols(struct scope_map *map, struct image_symbols *symbols)
 {
-	struct finder f = {.map = map};
-	bool ok = image_read_symbols(map->image, &f.symbols) == STATUS_OK &&
-		(!symbols_of || image_read_symbols(symbols_of, &f.symbols) == STATUS_OK) && run(&f);
+	struct finder f = {.map = map, .symbols = *symbols};
+	*symbols = (struct image_symbols){0};
+	bool ok = run(&f);
 	vec_free(&f.symbols);
 	vec_free(&f.entries);
 	vec_free(&f.names);

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Of a big library without debug information only the functions with samples are analysed. What is
-# said of them is what the whole analysis says, and the cache grows with what is asked for.
+# Of a big library only the functions with samples are analysed. What is said of them is what the
+# whole analysis says, and the cache grows with what is asked for.
 
 . "${srcdir:-.}/tests/lib.sh"
 
@@ -73,6 +73,23 @@ goes:	call exits@PLT
 	.type exits, @function
 exits:	ud2
 	.size exits, . - exits
+# ends where the next one starts
+	.globl unsized, sized
+	.type unsized, @function
+unsized: test %edi, %edi
+	js moved.cold
+	ret
+	.type sized, @function
+sized:	ret
+	.size sized, . - sized
+	.type moved, @function
+moved:	ret
+	.size moved, . - moved
+	.fill 64, 1, 0x90
+	.type moved.cold, @function
+moved.cold:
+	ud2
+	.size moved.cold, . - moved.cold
 	.section .note.GNU-stack
 EOF
 lib=$T/libbig.so
@@ -144,6 +161,17 @@ like "which has everything" "$(said "$T/three")" "0 made, 1 up to date, 0 missin
 : >"$HPCTOOLKIT_LITE_CACHE/$(basename "$HPCTOOLKIT_LITE_CACHE"/*.hpcstruct)"
 like "a damaged file is made again" "$(said "$T/three")" "1 made, 0 up to date, 0 missing"
 
+rm "$HPCTOOLKIT_LITE_CACHE"/*.hpcstruct
+run_of parts "$(addr_of unsized)" "$(addr_of moved.cold)"
+said "$T/parts" >/dev/null
+print_cached "$T/parts.txt"
+is "a function without size, and one by its code that was moved away" \
+	"$(grep -c ^function "$T/parts.txt")" 2
+for f in unsized moved; do
+	is "what it says of $f is what the whole says" "$(block_of $f "$T/parts.txt")" \
+		"$(block_of $f "$T/whole.txt")"
+done
+
 n_whole=0
 for round in 1 2 3 4 5 6; do
 	rm "$HPCTOOLKIT_LITE_CACHE"/*.hpcstruct
@@ -155,10 +183,31 @@ for round in 1 2 3 4 5 6; do
 done
 like "two at once: the cache has the functions of both" "$n_whole" "^[56]$"
 
-gcc -g -O2 -fPIC -shared -Wl,--build-id -o "$lib" "$T/big.c" "$T/fill.s"
+cat >"$T/more.c" <<'EOF'
+static inline int twice(int n) { return n % 9 * 2; }
+__attribute__((noinline)) int added(const int *p, int n)
+{
+	int s = 0;
+	for (int i = 0; i < n; i++)
+		s += twice(p[i]) / (i + 1);
+	return s;
+}
+EOF
+gcc -g -O2 -fPIC -shared -Wl,--build-id -o "$lib" "$T/big.c" "$T/more.c" "$T/fill.s"
 rm -r "$HPCTOOLKIT_LITE_CACHE"
+"$HPCSTRUCT" --no-cache -f -o "$T/whole.hpcstruct" "$lib"
+"$HPCSTRUCT" --print "$T/whole.hpcstruct" >"$T/whole.txt"
+like "with debug information: an inlined call" "$(block_of added "$T/whole.txt")" "inline .* twice"
 run_of debug "$(addr_of summed)"
 said "$T/debug" >"$T/said"
-print_cached "$T/debug.txt"
-is "with debug information a binary is analysed as a whole" "$(grep -c ^partial: "$T/debug.txt")" 0
+print_cached "$T/one.txt"
+is "some functions are analysed" "$(grep -c ^function "$T/one.txt")" 1
+is "as in the whole" "$(block_of summed "$T/one.txt")" "$(block_of summed "$T/whole.txt")"
+run_of debug "$(addr_of added)"
+said "$T/debug" >"$T/said"
+print_cached "$T/two.txt"
+for f in summed added; do
+	is "then of another file: $f as in the whole" "$(block_of $f "$T/two.txt")" \
+		"$(block_of $f "$T/whole.txt")"
+done
 done_testing
