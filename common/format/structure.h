@@ -196,6 +196,8 @@ struct structure_cause {
 	bool is_used;
 	bool is_carried;         /* the cause is in an earlier iteration of a loop around both */
 	uint32_t bytes;          /* that a load or store moves for a thread; 0: unknown */
+	/* A load in a loop, whose address follows from what it loaded in an earlier iteration. */
+	bool is_chained;
 };
 
 /* An instruction that waits, and its causes first .. first + n - 1, the most likely one first. */

@@ -18,7 +18,7 @@
  * Of what an analysis says. Raise it with every change of that: what caches have is old then. In
  * the cache, GPU code has it in the name, so that the run time finds files of this version.
  */
-#define STRUCTURE_REVISION 7
+#define STRUCTURE_REVISION 9
 
 #define STRUCTURE_FLAG_LINES 1u
 #define STRUCTURE_FLAG_DWARF 2u
@@ -110,6 +110,9 @@ struct structure_cause_record {
 	uint16_t cycles;
 	uint8_t operation, flags; /* flags: the low bits are enum structure_wait_kind */
 };
+/* In `operation`. */
+#define STRUCTURE_CAUSE_CHAINED 128u
+/* In `flags`. */
 #define STRUCTURE_CAUSE_KIND 7u
 #define STRUCTURE_CAUSE_USED 8u
 #define STRUCTURE_CAUSE_CARRIED 16u

@@ -70,17 +70,19 @@ bool structure_find_wait(const struct structure *s, uint64_t link_addr, struct s
 struct structure_cause structure_get_cause(const struct structure *s, size_t i)
 {
 	const struct structure_cause_record *c = structure_cause_at(s, i);
-	uint32_t kind = c->flags & STRUCTURE_CAUSE_KIND, bytes = c->flags >> STRUCTURE_CAUSE_BYTES;
+	uint32_t kind = c->flags & STRUCTURE_CAUSE_KIND, bytes = c->flags >> STRUCTURE_CAUSE_BYTES,
+		 operation = c->operation & ~STRUCTURE_CAUSE_CHAINED;
 	return (struct structure_cause){
 		.link_addr = c->link_addr,
 		.kind = kind < STRUCTURE_N_WAIT_KINDS ? (enum structure_wait_kind)kind
 						      : STRUCTURE_N_WAIT_KINDS,
-		.operation = c->operation < STRUCTURE_N_OPERATIONS
-				     ? (enum structure_operation)c->operation
+		.operation = operation < STRUCTURE_N_OPERATIONS
+				     ? (enum structure_operation)operation
 				     : STRUCTURE_OTHER_OPERATION,
 		.cycles = c->cycles,
 		.is_used = (c->flags & STRUCTURE_CAUSE_USED) != 0,
 		.is_carried = (c->flags & STRUCTURE_CAUSE_CARRIED) != 0,
+		.is_chained = (c->operation & STRUCTURE_CAUSE_CHAINED) != 0,
 		.bytes = bytes ? 1u << (bytes - 1) : 0,
 	};
 }

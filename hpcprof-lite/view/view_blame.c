@@ -43,8 +43,9 @@ static bool add(struct gathering *g, const struct model_gpu_blame *x)
 		return true;
 	if (waiting == MAP_NONE || cause == MAP_NONE)
 		return false;
-	uint64_t rest = (uint64_t)x->metric << 14 | (uint64_t)x->kind << 10 |
-			(uint64_t)x->operation << 2 | (uint64_t)x->is_carried << 1 | x->is_before;
+	uint64_t rest = (uint64_t)x->metric << 15 | (uint64_t)x->kind << 11 |
+			(uint64_t)x->operation << 3 | (uint64_t)x->is_chained << 2 |
+			(uint64_t)x->is_carried << 1 | x->is_before;
 	uint64_t id = map_put(&g->pairs, waiting << 32 | cause, (uint64_t)kernel << 32 | rest,
 			      g->b->pairs.n);
 	struct view_blame_pair *p = id == MAP_NONE        ? NULL
@@ -66,6 +67,7 @@ static bool add(struct gathering *g, const struct model_gpu_blame *x)
 					      .kind = (enum structure_wait_kind)x->kind,
 					      .operation = (enum structure_operation)x->operation,
 					      .is_carried = x->is_carried,
+					      .is_chained = x->is_chained,
 					      .is_before = x->is_before,
 					      .is_same_line = waiting == cause};
 	p->samples = samples;
@@ -107,7 +109,8 @@ static int compare(const void *pa, const void *pb)
 		return a->operation < b->operation ? -1 : 1;
 	if (a->kind != b->kind)
 		return a->kind < b->kind ? -1 : 1;
-	return (a->is_carried - b->is_carried) * 2 + a->is_before - b->is_before;
+	return (a->is_chained - b->is_chained) * 4 + (a->is_carried - b->is_carried) * 2 +
+	       a->is_before - b->is_before;
 }
 
 bool view_blame_open(const struct model *m, struct view_blame *b)

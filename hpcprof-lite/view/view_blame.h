@@ -19,7 +19,7 @@ struct view_blame_pair {
 	uint32_t metric;         /* the stall reason */
 	enum structure_wait_kind kind;
 	enum structure_operation operation;
-	bool is_carried, is_before; /* as in struct model_gpu_blame */
+	bool is_carried, is_chained, is_before; /* as in struct model_gpu_blame */
 	bool is_same_line;
 };
 

@@ -26,6 +26,7 @@ void depend_free(struct depend *d)
 	vec_free(&d->seen);
 	vec_free(&d->heap);
 	vec_free(&d->order);
+	vec_free(&d->is_chained);
 	free(d);
 }
 
@@ -115,7 +116,7 @@ static bool prepare(struct depend *d, const struct flow *flow, depend_bytes *byt
 			if (!list_open(d, &d->blocks.at[b], i))
 				return false;
 	}
-	return list_predecessors(d) && depend_measure_paths(d);
+	return list_predecessors(d) && depend_measure_paths(d) && depend_find_chains(d);
 }
 
 /* ---- causes of one wait ---- */
@@ -144,7 +145,9 @@ void depend_add(struct depend *d, uint32_t wait, uint32_t cause, enum structure_
 				   .kind = (uint8_t)kind,
 				   .operation = d->code.at[cause].operation,
 				   .bytes = d->code.at[cause].bytes,
-				   .is_carried = is_carried};
+				   .is_carried = is_carried,
+				   .is_chained = kind == STRUCTURE_WAIT_RESULT &&
+						 d->is_chained.at[cause]};
 	c->is_used = kind != STRUCTURE_WAIT_WARPS && is_used(d, c);
 }
 

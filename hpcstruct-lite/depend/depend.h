@@ -20,7 +20,7 @@ struct depend_cause {
 	uint32_t cycles;      /* see struct structure_cause, as below */
 	uint8_t kind, operation;
 	uint8_t bytes;        /* see struct sass_instruction */
-	bool is_used, is_carried;
+	bool is_used, is_carried, is_chained;
 };
 
 /* Sorted by wait; the most likely cause first. */

@@ -40,6 +40,7 @@ struct depend {
 	VEC(uint32_t) seen; /* by block: the last search that met it */
 	VEC(struct depend_step) heap;
 	VEC(uint32_t) order; /* blocks in reverse postorder; scratch before */
+	VEC(bool) is_chained; /* by instruction: see struct structure_cause */
 	uint32_t search;     /* number of the current search */
 	struct depend_cause found[4 * DEPEND_MAX_CAUSES]; /* by the current wait */
 	uint32_t n_found;
@@ -58,6 +59,8 @@ bool depend_find_holders(struct depend *d, uint32_t block, uint32_t wait, unsign
 			 struct depend_end *end);
 void depend_find_latency(struct depend *d, uint32_t block, uint32_t wait);
 void depend_find_paths(struct depend *d, uint32_t block, uint32_t wait);
+/* Fills `is_chained`. Returns false when out of memory. */
+bool depend_find_chains(struct depend *d);
 /* Fills `order` and `longest` of all blocks. Returns false when out of memory. */
 bool depend_measure_paths(struct depend *d);
 

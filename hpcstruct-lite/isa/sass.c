@@ -11,6 +11,7 @@ enum { NO_REGISTER = 255, NO_PREDICATE = 7, ALWAYS = 7, NO_UNIFORM = 63 };
 /* Operations with rules of their own. */
 enum {
 	DADD = 0x029,
+	HFMA2_MMA = 0x035,
 	DEPBAR = 0x11a,
 	BAR = 0x11d,
 	CALL_ABS = 0x143,
@@ -137,7 +138,8 @@ static void list_predicates(const struct words *w, const struct sass_operation *
 {
 	bool is_uniform = (operands & SASS_OPERAND_U) || o->code == S2UR;
 	unsigned base = is_uniform ? SASS_UP : SASS_P;
-	if (bits(w, 12, 3) != ALWAYS)
+	out->is_conditional = bits(w, 12, 3) != ALWAYS;
+	if (out->is_conditional)
 		add_read(out, base + bits(w, 12, 3), 1);
 	if ((operands & SASS_OPERAND_Q) && bits(w, 87, 3) != ALWAYS)
 		add_read(out, base + bits(w, 87, 3), 1);
@@ -145,6 +147,12 @@ static void list_predicates(const struct words *w, const struct sass_operation *
 		add_write(out, base + bits(w, 81, 3), 1);
 	if ((operands & SASS_OPERAND_P2) && bits(w, 84, 3) != NO_PREDICATE)
 		add_write(out, base + bits(w, 84, 3), 1);
+}
+
+/* Blackwell's IADD.64 has the code of an older HFMA2.MMA, and two operands of 64 bits. */
+static bool is_iadd64(const struct words *w, const struct sass_operation *o)
+{
+	return o->code == HFMA2_MMA && bits(w, 81, 3) == NO_PREDICATE;
 }
 
 /* The operands in this form; what the table has is true of most operations. */
@@ -155,6 +163,7 @@ static uint32_t operands_of(const struct words *w, const struct sass_operation *
 	switch (o->code) {
 	case DADD: /* B is in the place of C */
 		return operands & ~(form == FORM_REGISTER ? SASS_OPERAND_B : SASS_OPERAND_C);
+	case HFMA2_MMA: return is_iadd64(w, o) ? operands & ~SASS_OPERAND_C : operands;
 	case BRA: /* BRA.DIV and BRA.CONV have a mask of threads */
 		return form == FORM_IMMEDIATE_B && bits(w, 91, 1) ? operands | SASS_OPERAND_UA
 								  : operands;
@@ -201,7 +210,7 @@ static void list_sources(const struct words *w, uint32_t operands, const struct 
 static void list_registers(const struct words *w, const struct sass_operation *o,
 			   struct sass_instruction *out)
 {
-	struct widths n = widths_of(w, (enum sass_width)o->width);
+	struct widths n = widths_of(w, is_iadd64(w, o) ? SASS_DOUBLE : (enum sass_width)o->width);
 	uint32_t operands = operands_of(w, o);
 	bool is_uniform = (operands & (SASS_OPERAND_U | SASS_OPERAND_UD)) != 0;
 	if (operands & SASS_OPERAND_D)

@@ -41,6 +41,7 @@ struct sass_instruction {
 	uint8_t still_out;
 	bool is_async_group; /* LDGDEPBAR: holds a barrier for the asynchronous copies before it */
 	bool is_async_copy;  /* an asynchronous copy that such a group stands for */
+	bool is_conditional; /* a predicate says whether it does anything */
 	bool joins_warps;    /* waits for other warps, or for the other threads of this one */
 	uint8_t n_reads, n_writes;
 	struct sass_registers reads[SASS_MAX_READS], writes[SASS_MAX_WRITES];

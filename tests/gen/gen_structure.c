@@ -160,7 +160,8 @@ void gen_structure_cause(struct gen_structure *s, const struct structure_cause *
 	*r = (struct structure_cause_record){
 		.link_addr = (uint32_t)c->link_addr,
 		.cycles = (uint16_t)c->cycles,
-		.operation = (uint8_t)c->operation,
+		.operation =
+			(uint8_t)(c->operation | (c->is_chained ? STRUCTURE_CAUSE_CHAINED : 0)),
 		.flags = (uint8_t)(c->kind | (c->is_used ? STRUCTURE_CAUSE_USED : 0) |
 				   (c->is_carried ? STRUCTURE_CAUSE_CARRIED : 0) |
 				   ffs((int)c->bytes) << STRUCTURE_CAUSE_BYTES)};

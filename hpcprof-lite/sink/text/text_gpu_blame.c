@@ -44,23 +44,21 @@ static void name_cause(const struct model *m, const struct view_blame_pair *p, s
 	snprintf(to + strlen(to), n_bytes - strlen(to), "%s", around);
 }
 
-/* The reason of the stall, "GMEM", and what the line waits for. */
-static void put_cause(const struct model *m, const struct view_blame_pair *p, size_t room,
-		      const struct text_style *s)
+/* The reason of the stall, "GMEM", and what the line waits for; from column `at` on. */
+static void put_cause(const struct model *m, const struct view_blame_pair *p, size_t at,
+		      size_t room, const struct text_style *s)
 {
 	char words[128], name[TEXT_NAME] = "", line[TEXT_NAME + 256];
 	snprintf(line, sizeof line, "%s", m->metrics[p->metric].reason);
-	for (char *at = line; *at; at++)
-		*at = *at == '_' ? ' ' : *at;
+	for (char *c = line; *c; c++)
+		*c = *c == '_' ? ' ' : *c;
 	view_blame_words(p, words, sizeof words);
 	size_t taken = text_columns(line) + text_columns(words) + 3;
 	if (!p->is_same_line)
 		name_cause(m, p, room > taken + 20 ? room - taken : 20, name, sizeof name);
 	snprintf(line + strlen(line), sizeof line - strlen(line), ": %s%s%s", words,
 		 *name ? " " : "", name);
-	size_t n = text_columns(line);
-	text_cell(s->out, line, n < room ? n : room);
-	putc('\n', s->out);
+	text_wrap(s->out, line, room, at);
 }
 
 static void put_pair(const struct model *m, const struct view_blame_pair *p, double whole,
@@ -78,13 +76,13 @@ static void put_pair(const struct model *m, const struct view_blame_pair *p, dou
 	if (is_wide) {
 		text_cell(s->out, name, columns);
 		fputs("  ", s->out);
-		put_cause(m, p, room - columns - 2, s);
+		put_cause(m, p, INDENT + columns + 2, room - columns - 2, s);
 		return;
 	}
 	size_t n = text_columns(name);
 	text_cell(s->out, name, n < columns ? n : columns);
 	fprintf(s->out, "\n%*s", INDENT + 2, "");
-	put_cause(m, p, room - 2, s);
+	put_cause(m, p, INDENT + 2, room - 2, s);
 }
 
 void text_report_gpu_blame(const struct model *m, const struct view_blame *b, uint32_t kernel,

@@ -8,7 +8,7 @@
 
 enum { ISSUED = 1, MEMORY, BARRIER = 5, FIXED };
 
-#define CAUSE(s, ...) gen_structure_cause(s, &(struct structure_cause){__VA_ARGS__, 0})
+#define CAUSE(s, ...) gen_structure_cause(s, &(struct structure_cause){__VA_ARGS__, 0, false})
 
 /*
  * "saxpy": line 11, "velocity(float const*, int)" inlined in line 11 (line 4), line 12, a loop at
@@ -113,11 +113,14 @@ static void test_text(void **state)
 	(void)state;
 	struct run r;
 	struct model *m = make(&r);
-	char *at_80 = table(m, 80), *at_160 = table(m, 160);
+	char *at_60 = table(m, 60), *at_80 = table(m, 80), *at_160 = table(m, 160);
+	assert_non_null(strstr(at_60, "SYNC: warps that come from tracers.cu:15,\n"
+				      "               loop at tracers.cu:13\n"));
 	assert_string_equal(at_80, narrow);
 	assert_string_equal(at_160, wide);
 	assert_width(at_80, 80);
 	assert_width(at_160, 160);
+	free(at_60);
 	free(at_80);
 	free(at_160);
 	run_clean(&r, m);

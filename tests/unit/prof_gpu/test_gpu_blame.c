@@ -50,7 +50,7 @@ static struct gen_structure *structure(void)
 }
 
 /* Each moves four bytes. */
-#define CAUSE(s, ...) gen_structure_cause(s, &(struct structure_cause){__VA_ARGS__, 4})
+#define CAUSE(s, ...) gen_structure_cause(s, &(struct structure_cause){__VA_ARGS__, 4, false})
 
 /* Of the named blame at a line of a function. */
 static double at_line(const struct model *m, uint32_t function, uint32_t line, const char *metric)
@@ -246,6 +246,32 @@ static void test_issues(void **state)
 	assert_int_equal(issued, 18);
 	assert_int_equal(bytes, 72);
 	assert_float_equal(cycles, 390 * 40 + 90 * 10, 1e-9);
+	assert_closes(m);
+	run_clean(&r, m);
+}
+
+/* Two paths that launch the kernel share how often the load was issued, as they wait for it. */
+static void test_issues_of_parts(void **state)
+{
+	(void)state;
+	struct run r;
+	begin(&r);
+	struct gen_structure *s = structure();
+	gen_structure_wait(s, 0x1100);
+	CAUSE(s, 0x1090, STRUCTURE_WAIT_RESULT, STRUCTURE_GLOBAL_LOAD, 9, true, false);
+	free(gen_structure_close(s, r.directory));
+	run_kernel(&r, r.call, 1, 2000, 3000, 6000);
+	run_kernel(&r, r.other_call, 2, 6000, 7000, 8000);
+	run_pc(&r, 0, 0x90, 1, 41);
+	run_pc(&r, 0, 0x100, MEMORY, 400);
+	struct model *m = run_finish(&r);
+	assert_int_equal(m->n_gpu_blames, 2);
+	const struct model_gpu_blame *more = &m->gpu_blames[m->gpu_blames[0].n < 200],
+				     *less = &m->gpu_blames[m->gpu_blames[0].n >= 200];
+	assert_int_equal(more->n, 300);
+	assert_in_range(more->n_issued, 30, 31);
+	assert_int_equal(more->n_issued + less->n_issued, 41);
+	assert_int_equal(less->bytes_issued, 4 * less->n_issued);
 	assert_closes(m);
 	run_clean(&r, m);
 }
@@ -499,6 +525,7 @@ int main(void)
 		cmocka_unit_test(test_executions),
 		cmocka_unit_test(test_too_many_causes),
 		cmocka_unit_test(test_issues),
+		cmocka_unit_test(test_issues_of_parts),
 		cmocka_unit_test(test_few_samples),
 		cmocka_unit_test(test_carried),
 		cmocka_unit_test(test_unexplained),

@@ -153,6 +153,11 @@ static int operation(const struct function *f, uint32_t wait, unsigned k)
 	const struct depend_cause *c = cause(f, wait, k);
 	return c ? c->operation : STRUCTURE_N_OPERATIONS;
 }
+static int chained(const struct function *f, uint32_t wait)
+{
+	const struct depend_cause *c = cause(f, wait, 0);
+	return c ? c->is_chained : -1;
+}
 #define BUILD(lines) build(&f, lines, sizeof(lines) / sizeof *(lines))
 
 /* Words of libraries of CUDA 13, and what nvdisasm says of them. */
@@ -241,6 +246,40 @@ static void test_straight(void **state)
 	assert_int_equal(f.counts.n_entered, 0);
 	assert_int_equal(operation(&f, 3, 0), STRUCTURE_GLOBAL_LOAD);
 	assert_int_equal(operation(&f, 5, 1), STRUCTURE_SHARED_LOAD);
+	release(&f);
+}
+
+/*
+ * A load of a list in a loop, unrolled twice: each needs the one before it. A load whose address
+ * only counts is none, though its result is written where an address was, and neither is one whose
+ * address is reset in each iteration.
+ */
+static void test_chains(void **state)
+{
+	static const struct line lines[] = {
+		{FADD, 4, 9, 9, 4, NONE, NONE, 0, false},
+		{LDG, 4, 4, ZERO, 1, 0, NONE, 0, false},       /* 1: the loop */
+		{FADD, 6, 4, 9, 4, NONE, NONE, 1 << 0, false}, /* 2 */
+		{LDG, 4, 6, ZERO, 1, 0, NONE, 0, false},       /* 3 */
+		{FADD, 2, 2, 9, 4, NONE, NONE, 1 << 0, false}, /* 4 */
+		{LDG, 7, 2, ZERO, 1, 1, NONE, 0, false},       /* 5: counts */
+		{FADD, 8, 7, 7, 4, NONE, NONE, 1 << 1, false}, /* 6 */
+		{FADD, 8, 2, 9, 4, NONE, NONE, 0, false},      /* 7 */
+		{LDG, 8, 8, ZERO, 1, 2, NONE, 0, false},       /* 8: reset by the line before */
+		{FADD, 5, 8, 5, 4, NONE, NONE, 1 << 2, false}, /* 9 */
+		{BRA, 1, 0, 0, 5, NONE, NONE, 0, true},
+		{LDG, 4, 4, ZERO, 1, 0, NONE, 0, false}, /* 11: in no loop */
+		{FADD, 5, 4, 5, 4, NONE, NONE, 1 << 0, false},
+		{EXIT, 0, 0, 0, 5, NONE, NONE, 0, false},
+	};
+	struct function f;
+	(void)state;
+	BUILD(lines);
+	assert_int_equal(chained(&f, 2), true);
+	assert_int_equal(chained(&f, 4), true);
+	assert_int_equal(chained(&f, 6), false);
+	assert_int_equal(chained(&f, 9), false);
+	assert_int_equal(chained(&f, 12), false);
 	release(&f);
 }
 
@@ -473,10 +512,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_decoding), cmocka_unit_test(test_straight),
-		cmocka_unit_test(test_paths),    cmocka_unit_test(test_groups),
-		cmocka_unit_test(test_joins),    cmocka_unit_test(test_deferred),
-		cmocka_unit_test(test_latency),  cmocka_unit_test(test_random),
-		cmocka_unit_test(test_bound),
+		cmocka_unit_test(test_chains),   cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_groups),   cmocka_unit_test(test_joins),
+		cmocka_unit_test(test_deferred), cmocka_unit_test(test_latency),
+		cmocka_unit_test(test_random),   cmocka_unit_test(test_bound),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

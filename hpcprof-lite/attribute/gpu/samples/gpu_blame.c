@@ -7,27 +7,26 @@
 /* What else than the places is in the key; the order of the bits is the order of sorting. */
 static uint32_t rest_of(const struct model_gpu_blame *b)
 {
-	return b->metric << 16 | (uint32_t)b->kind << 10 | (uint32_t)b->operation << 2 |
-	       (uint32_t)b->is_carried << 1 | b->is_before;
+	return b->metric << 16 | (uint32_t)b->kind << 11 | (uint32_t)b->operation << 3 |
+	       (uint32_t)b->is_chained << 2 | (uint32_t)b->is_carried << 1 | b->is_before;
 }
 
-bool gpu_blame_add(struct gpu_blames *all, const struct model_gpu_blame *b)
+uint64_t gpu_blame_add(struct gpu_blames *all, const struct model_gpu_blame *b)
 {
 	uint64_t at = map_put(&all->index, (uint64_t)b->waiting << 32 | b->cause,
 			      (uint64_t)b->profile << 32 | rest_of(b), all->list.n);
 	if (at == MAP_NONE)
-		return false;
+		return MAP_NONE;
 	if (at < all->list.n) {
 		all->list.at[at].n += b->n;
 		all->list.at[at].cycles += b->cycles;
-		all->list.at[at].n_issued += b->n_issued;
-		all->list.at[at].bytes_issued += b->bytes_issued;
-		return true;
+		return at;
 	}
 	struct model_gpu_blame *new = vec_push(&all->list);
-	if (new)
-		*new = *b;
-	return new != NULL;
+	if (!new)
+		return MAP_NONE;
+	*new = *b;
+	return at;
 }
 
 void gpu_blame_close(struct gpu_blames *all)

@@ -17,8 +17,9 @@ struct gpu_blames {
 	struct map index;
 };
 
-/* Adds the numbers of `b` to an equal entry, or makes one. False if memory is short. */
-bool gpu_blame_add(struct gpu_blames *all, const struct model_gpu_blame *b);
+/* Adds the numbers of `b` to an equal entry, or makes one. Returns its index, or MAP_NONE if memory
+ * is short. */
+uint64_t gpu_blame_add(struct gpu_blames *all, const struct model_gpu_blame *b);
 /* Frees the index, when nothing more will be added. */
 void gpu_blame_close(struct gpu_blames *all);
 /* Gives each entry its final contexts and metric. */

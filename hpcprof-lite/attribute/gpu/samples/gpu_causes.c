@@ -124,7 +124,8 @@ bool gpu_causes_find(gpu_causes *causes, const struct structure *s, uint64_t lin
 					  .weight = weight,
 					  .kind = c.kind,
 					  .operation = c.operation,
-					  .is_carried = c.is_carried};
+					  .is_carried = c.is_carried,
+					  .is_chained = c.is_chained};
 	}
 	if (d == GPU_DEPENDS_ON_WARPS)
 		subtract_fastest(causes);

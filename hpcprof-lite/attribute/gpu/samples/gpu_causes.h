@@ -21,7 +21,7 @@ struct gpu_cause {
 	uint64_t link_addr, weight;
 	enum structure_wait_kind kind;
 	enum structure_operation operation;
-	bool is_carried;
+	bool is_carried, is_chained;
 	/* The structure lists no fixed latency: it is that of the instruction before. */
 	bool is_before;
 };

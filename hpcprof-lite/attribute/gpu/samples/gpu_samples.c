@@ -7,28 +7,48 @@
 
 #include <stdlib.h>
 
+/* The values of a launch follow each other: it is counted with the first. */
+static bool count_launch(const struct gpu_sampled *s, const struct sum_extra *at, uint64_t ns)
+{
+	struct sum_extra time = *at, n = *at;
+	time.metric = GPU_COUNTED_TIME;
+	time.sum = ns;
+	n.metric = GPU_COUNTED;
+	n.sum = 1;
+	return gpu_metrics_add(s->metrics, s->extras, &time) &&
+	       gpu_metrics_add(s->metrics, s->extras, &n);
+}
+
+static bool add_value(const struct gpu_sampled *s, const struct msr_gpu_value *v, bool is_first)
+{
+	const uint64_t id = v->id & MSR_GPU_ID_MAX,
+		       cell = id ? map_get(&s->join->wanted, id, 0) : MAP_NONE;
+	struct sum_extra x = {.metric = gpu_metrics_counter(s->metrics, &s->join->file->gpu,
+							    v->counter),
+			      .n_samples = 1,
+			      .sum = v->value};
+	if (x.metric == MODEL_NONE) {
+		s->join->file->bytes_damaged += sizeof *v;
+		return true;
+	}
+	x.thread = cell == MAP_NONE ? 0 : s->join->cells.at[cell].thread;
+	x.context = cell == MAP_NONE ? expand_gpu_entry(s->expand, MODEL_ENTRY_GPU_NO_LAUNCH)
+				     : s->context_of[cell];
+	return gpu_metrics_add(s->metrics, s->extras, &x) &&
+	       (!is_first || cell == MAP_NONE ||
+		count_launch(s, &x, map_get(&s->join->wanted_ns, id, 0)));
+}
+
 static bool add_values(const struct gpu_sampled *s)
 {
 	const struct load_gpu *g = &s->join->file->gpu;
+	uint64_t last = 0;
 	for (size_t k = 0; k < g->values.n; k++)
 		for (uint64_t i = 0; i < g->values.at[k].n; i++) {
 			const struct msr_gpu_value *v = load_gpu_at(&g->values.at[k], i);
-			uint64_t cell = v->id ? map_get(&s->join->wanted, v->id & MSR_GPU_ID_MAX, 0)
-					      : MAP_NONE;
-			struct sum_extra x = {
-				.metric = gpu_metrics_counter(s->metrics, g, v->counter),
-				.n_samples = 1,
-				.sum = v->value};
-			if (x.metric == MODEL_NONE) {
-				s->join->file->bytes_damaged += sizeof *v;
-				continue;
-			}
-			x.thread = cell == MAP_NONE ? 0 : s->join->cells.at[cell].thread;
-			x.context = cell == MAP_NONE
-					    ? expand_gpu_entry(s->expand, MODEL_ENTRY_GPU_NO_LAUNCH)
-					    : s->context_of[cell];
-			if (!gpu_metrics_add(s->metrics, s->extras, &x))
+			if (!add_value(s, v, v->id != last))
 				return false;
+			last = v->id;
 		}
 	return true;
 }
@@ -70,6 +90,9 @@ static void end(struct gpu_samples_run *r)
 	vec_free(&r->choices);
 	map_free(&r->choice_index);
 	map_free(&r->issue_index);
+	vec_free(&r->issues);
+	map_free(&r->issue_part_index);
+	vec_free(&r->issue_parts);
 }
 
 bool gpu_samples_add(const struct gpu_sampled *s)
@@ -80,6 +103,7 @@ bool gpu_samples_add(const struct gpu_sampled *s)
 		ok = gpu_samples_gather_launchers(&r) && gpu_samples_find_codes(&r) &&
 		     gpu_samples_count_addresses(&r) && gpu_samples_share_all(&r) &&
 		     gpu_samples_measure(&r);
+	gpu_samples_share_issues(&r);
 	ok = ok && gpu_samples_add_sampled(&r) && add_values(s);
 	gpu_sampling_settle(s->sampling, s->join->file);
 	end(&r);

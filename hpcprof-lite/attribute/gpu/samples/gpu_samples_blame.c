@@ -106,23 +106,38 @@ static uint32_t context_of(const struct blaming *b, uint64_t link_addr)
 	return expand_gpu_place(e, w->above, &f, link_addr - w->code->entry);
 }
 
-/* Adds how often an instruction was issued, if nobody has asked. False if memory is short. */
-static bool add_issues(const struct blaming *b, const struct structure_cause *c,
-		       struct model_gpu_blame *to)
+/* Notes that an entry of the blames waits for a cause, with n samples. */
+static bool add_issue(const struct blaming *b, const struct structure_cause *c, uint64_t blame,
+		      uint64_t n)
 {
-	uint64_t index =
-		map_put(&b->r->issue_index, b->places.module, c->link_addr, b->r->n_issue_index);
-	if (index != b->r->n_issue_index)
-		return index != MAP_NONE;
-	b->r->n_issue_index++;
-	uint64_t n = issues(&b->places, c->link_addr);
-	to->n_issued += n;
-	to->bytes_issued += n * c->bytes;
+	struct gpu_samples_run *r = b->r;
+	uint64_t issue = map_put(&r->issue_index, b->places.module, c->link_addr, r->issues.n);
+	if (issue == MAP_NONE)
+		return false;
+	if (issue == r->issues.n) {
+		struct gpu_issue *new = vec_push(&r->issues);
+		if (!new)
+			return false;
+		*new = (struct gpu_issue){.n_issued = issues(&b->places, c->link_addr),
+					  .bytes = c->bytes};
+	}
+	uint64_t part = map_put(&r->issue_part_index, issue, blame, r->issue_parts.n);
+	if (part == MAP_NONE)
+		return false;
+	if (part == r->issue_parts.n) {
+		struct gpu_issue_part *new = vec_push(&r->issue_parts);
+		if (!new)
+			return false;
+		*new = (struct gpu_issue_part){issue, blame, 0};
+	}
+	r->issue_parts.at[part].n_waiting += n;
+	r->issues.at[issue].n_waiting += n;
 	return true;
 }
 
 /* A wait is for all that hold its barriers, also for what is overlapped and not blamed. */
-static bool count_issues(const struct blaming *b, struct model_gpu_blame *to)
+static bool add_issues(const struct blaming *b, uint64_t blame, uint64_t n,
+		       enum structure_operation operation)
 {
 	const struct structure *s = expand_gpu_structure(b->r->s->expand, b->places.module);
 	struct structure_wait wait;
@@ -132,27 +147,46 @@ static bool count_issues(const struct blaming *b, struct model_gpu_blame *to)
 	for (size_t i = 0; ok && i < wait.n; i++) {
 		struct structure_cause c = structure_get_cause(s, wait.first + i);
 		bool is_late = c.kind == STRUCTURE_WAIT_RESULT || c.kind == STRUCTURE_WAIT_OPERANDS;
-		if (is_late && c.operation == (enum structure_operation)to->operation)
-			ok = add_issues(b, &c, to);
+		if (is_late && c.operation == operation)
+			ok = add_issue(b, &c, blame, n);
 	}
 	return ok;
+}
+
+void gpu_samples_share_issues(struct gpu_samples_run *r)
+{
+	for (size_t i = 0; i < r->issue_parts.n; i++) {
+		const struct gpu_issue_part *p = &r->issue_parts.at[i];
+		struct gpu_issue *of = &r->issues.at[p->issue];
+		struct model_gpu_blame *to = &r->s->blames->list.at[p->blame];
+		of->passed += p->n_waiting;
+		double share = (double)of->passed / (double)(of->n_waiting ? of->n_waiting : 1);
+		uint64_t dealt = of->passed == of->n_waiting
+					 ? of->n_issued
+					 : (uint64_t)((double)of->n_issued * share);
+		to->n_issued += dealt - of->dealt;
+		to->bytes_issued += (dealt - of->dealt) * of->bytes;
+		of->dealt = dealt;
+	}
 }
 
 static bool give_to_cause(void *arg, size_t i, uint64_t part)
 {
 	const struct blaming *b = arg;
 	const struct gpu_cause *c = &b->choice->causes.at[i];
-	struct model_gpu_blame blame = {.profile = b->w->thread,
-					.waiting = b->w->context,
-					.cause = context_of(b, c->link_addr),
-					.metric = gpu_samples_metric_of(b->r, b->w->sample),
-					.n = part,
-					.cycles = (double)part * b->cycles,
-					.kind = (uint8_t)c->kind,
-					.operation = (uint8_t)c->operation,
-					.is_carried = c->is_carried,
-					.is_before = c->is_before};
-	return count_issues(b, &blame) && gpu_blame_add(b->r->s->blames, &blame) &&
+	const struct model_gpu_blame blame = {.profile = b->w->thread,
+					      .waiting = b->w->context,
+					      .cause = context_of(b, c->link_addr),
+					      .metric = gpu_samples_metric_of(b->r, b->w->sample),
+					      .n = part,
+					      .cycles = (double)part * b->cycles,
+					      .kind = (uint8_t)c->kind,
+					      .operation = (uint8_t)c->operation,
+					      .is_carried = c->is_carried,
+					      .is_chained = c->is_chained,
+					      .is_before = c->is_before};
+	uint64_t at = gpu_blame_add(b->r->s->blames, &blame);
+	return at != MAP_NONE && add_issues(b, at, part, c->operation) &&
 	       add(b->r, b->w, blame.cause, GPU_BLAMED, part) &&
 	       add(b->r, b->w, blame.cause, GPU_BLAMED_FOR + b->d - GPU_DEPENDS_ON_MEMORY, part);
 }

@@ -73,6 +73,16 @@ struct gpu_choice {
 	struct gpu_shares shares; /* over the causes; unused if there are none */
 };
 
+/* How often a cause was issued; those that wait for it share that by their samples. */
+struct gpu_issue {
+	uint64_t n_issued, n_waiting;
+	uint32_t bytes;
+	uint64_t passed, dealt; /* of n_waiting and n_issued, while they are shared out */
+};
+struct gpu_issue_part {
+	uint64_t issue, blame, n_waiting;
+};
+
 struct gpu_module_calls {
 	uint32_t module;
 	struct gpu_calls calls;
@@ -96,8 +106,10 @@ struct gpu_samples_run {
 	VEC(struct gpu_route) routes;
 	struct map choice_index; /* (address; module, dependency) -> choices */
 	VEC(struct gpu_choice) choices;
-	struct map issue_index; /* (module, address) of causes whose issues were counted */
-	uint64_t n_issue_index;
+	struct map issue_index; /* (module, address) of a cause -> issues */
+	VEC(struct gpu_issue) issues;
+	struct map issue_part_index; /* (issue, entry of the blames) -> issue_parts */
+	VEC(struct gpu_issue_part) issue_parts;
 };
 
 /* The metric of the sample's stall reason, or MODEL_NONE. */
@@ -186,6 +198,8 @@ struct gpu_stalled {
 };
 /* Counts stalls at their causes, if the structures know causes. */
 bool gpu_samples_blame(struct gpu_samples_run *r, const struct gpu_stalled *w);
+/* Shares out how often causes were issued, after all samples are counted. */
+void gpu_samples_share_issues(struct gpu_samples_run *r);
 
 /* ---- gpu_samples_share.c ---- */
 
