@@ -112,15 +112,15 @@ static void add_causes(const struct model *m, const struct view_blame *b, struct
 	k->causes = to;
 	for (size_t i = first; i < first + n; i++) {
 		const struct view_blame_pair *p = &b->pairs.at[i];
-		const struct advice_cause c = {.context = p->cause,
-					       .reason = reason_of(m->metrics[p->metric].reason),
-					       .operation = operation_of(p->operation),
-					       .samples = p->samples,
-					       .issued = p->issued,
-					       .bytes = p->issued_bytes,
-					       .cycles = p->cycles,
-					       .in_loop =
-						       is_in_loop(m, p->waiting) ? p->samples : 0};
+		const struct advice_cause c = {
+			.context = p->cause,
+			.reason = reason_of(m->metrics[p->metric].reason),
+			.operation = operation_of(p->operation),
+			.samples = p->samples,
+			.issued = p->issued,
+			.bytes = p->issued_bytes,
+			.cycles = p->cycles,
+			.in_loop = is_in_loop(m, p->waiting) && !p->is_chained ? p->samples : 0};
 		size_t at = 0;
 		while (at < k->n_causes &&
 		       (to[at].reason != c.reason || to[at].operation != c.operation ||
@@ -295,6 +295,7 @@ static bool add_device(const struct model *m, const struct view_gpu *g, uint32_t
 				    .kernels = (double)i->kernel_ns / 1e9,
 				    .copies = (double)i->copy_ns / 1e9,
 				    .overlap = (double)i->overlap_ns / 1e9,
+				    .pieces = (double)g->device_pieces_ns[device] / 1e9,
 				    .n_kernels =
 					    view_total(m, view_find_metric(m, MODEL_ROLE_KERNELS)),
 				    .n_launches = (double)m->gpu_ledger.launched[MSR_GPU_KERNEL],
@@ -307,6 +308,9 @@ static bool add_device(const struct model *m, const struct view_gpu *g, uint32_t
 		d->idle[c] = (double)i->idle_ns[c] / 1e9;
 	d->whole = (double)i->watched_ns / 1e9 - d->idle[MODEL_GPU_IDLE_BEFORE] -
 		   d->idle[MODEL_GPU_IDLE_AFTER];
+	/* the first launch waits until sampling has been set up, some 70 ms on an H200 */
+	if (d->is_sampled)
+		d->whole -= d->idle[MODEL_GPU_IDLE_QUEUED];
 	return true;
 }
 
@@ -314,6 +318,7 @@ static struct view_gpu_sum part_of(struct view_gpu_sum s, double part)
 {
 	return (struct view_gpu_sum){.n = (uint64_t)((double)s.n * part),
 				     .bytes = (uint64_t)((double)s.bytes * part),
+				     .once_bytes = (uint64_t)((double)s.once_bytes * part),
 				     .ns = (uint64_t)((double)s.ns * part)};
 }
 

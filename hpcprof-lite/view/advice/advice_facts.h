@@ -60,7 +60,7 @@ struct advice_cause {
 	/* samples of warps that issued the operation, and these times the bytes for a thread */
 	double issued, bytes;
 	double cycles;  /* `samples` times the cycles that a warp waits each time */
-	double in_loop; /* samples that wait in a loop */
+	double in_loop; /* samples that wait in a loop, for no load that needs its last result */
 };
 
 /* What all launches of a kernel had. units == 0: it is unknown, or they differ. */
@@ -95,6 +95,7 @@ struct advice_kernel {
 struct advice_device {
 	uint32_t device;
 	double whole, kernels, copies, overlap;
+	double pieces; /* copies that kernels could be beside, as in struct view_gpu */
 	double idle[MODEL_N_GPU_IDLE_CAUSES];
 	double n_kernels, n_waits; /* shared out by time if there are several devices */
 	double n_launches;         /* kernels that were launched one by one, not in graphs */

@@ -28,6 +28,7 @@
 #define WARP 32
 #define SECTOR 32        /* bytes that memory moves at least */
 #define WIDEST_ACCESS 16 /* bytes of a thread */
+#define USUAL_ACCESS 4.0
 
 void advice_fact(struct view_advice *a, const char *what, const char *unit, double value)
 {
@@ -192,6 +193,7 @@ struct view_advice advice_begin(const struct advice_kernel *k, enum view_advice_
 /* ---- memory ---- */
 
 static const struct reasons memory = {ADVICE_MEMORY, ADVICE_MEMORY_QUEUE};
+static const struct reasons brief = {ADVICE_SHORT, ADVICE_SHORT_QUEUE};
 
 struct advice_memory advice_memory_of(const struct advice_kernel *k)
 {
@@ -240,20 +242,35 @@ static void add_memory_facts(const struct advice_memory *m, struct view_advice *
 	advice_fact(a, "a warp waits each time about", "cycles", m->cycles);
 }
 
+/*
+ * Accesses to memory go through the queue of the units for shared memory, too. If they fill their
+ * own, and the kernel uses neither of those units, it waits for memory there.
+ */
+static double idle_behind_memory(const struct advice_kernel *k, const struct advice_memory *m)
+{
+	struct causes c;
+	sum_causes(k, brief, &c);
+	bool has_other = c.issued_of[ADVICE_SHARED] + c.issued_of[ADVICE_SPECIAL] > 0 ||
+			 k->shape.shared_bytes > 0;
+	return m->queue >= ADVICE_LEAST_SHARE && m->instructions > 0 && !has_other
+		       ? idle_of(&k->samples, brief)
+		       : 0;
+}
+
 static bool scattered(const struct advice_kernel *k, const struct advice_memory *m,
 		      struct view_advices *to)
 {
 	struct view_advice a = advice_begin(k, VIEW_ADVICE_SCATTERED);
 	if (k->memory_rate <= 0 || m->most > k->memory_rate / 2)
 		return true; /* what it asks for may be all that memory delivers */
-	double stores = advice_idle(&k->samples, ADVICE_DRAIN);
+	double stores = advice_idle(&k->samples, ADVICE_DRAIN),
+	       saved = m->idle + stores + idle_behind_memory(k, m);
 	add_memory_facts(m, &a);
 	advice_fact(&a, "cycles without an issue at the end of stores", "share", stores);
 	advice_fact(&a, "side by side, the data would be at most", "B/cycle", m->most);
 	advice_fact(&a, "memory delivers to an SM about", "B/cycle", k->memory_rate);
 	add_cause_places(k, memory, ADVICE_N_OPERATIONS, &a);
-	return advice_propose(to, &a,
-			      advice_memory_bound(k, m, ending(&k->samples, m->idle + stores)));
+	return advice_propose(to, &a, advice_memory_bound(k, m, ending(&k->samples, saved)));
 }
 
 static bool in_flight(const struct advice_kernel *k, const struct advice_memory *m,
@@ -290,11 +307,17 @@ static bool queue(const struct advice_kernel *k, const struct advice_memory *m,
 	if (is_sized)
 		advice_fact(&a, "bytes of an access, for a thread", "B", of_thread);
 	add_cause_places(k, memory, ADVICE_N_OPERATIONS, &a);
-	return advice_propose(
-		to, &a,
-		advice_from_saved(m->idle / 2,
-				  m->idle + saved * fmax(1 - of_thread / WIDEST_ACCESS, 0),
-				  m->idle + saved));
+	struct advice_interval i = advice_from_saved(
+		m->idle / 2, m->idle + saved * fmax(1 - of_thread / WIDEST_ACCESS, 0),
+		m->idle + saved);
+	/* as much faster as there are fewer accesses; more, if data are kept in registers */
+	if (!is_sized || of_thread < WIDEST_ACCESS) {
+		struct advice_interval wide =
+			advice_bound(i, WIDEST_ACCESS / (is_sized ? of_thread : USUAL_ACCESS));
+		i.low = wide.low;
+		i.likely = wide.likely;
+	}
+	return advice_propose(to, &a, i);
 }
 
 /*
@@ -344,8 +367,6 @@ static bool memory_rules(const struct advice_kernel *k, struct view_advices *to)
 
 /* ---- shared memory and special functions ---- */
 
-static const struct reasons brief = {ADVICE_SHORT, ADVICE_SHORT_QUEUE};
-
 static bool banks(const struct advice_kernel *k, const struct causes *c, double idle,
 		  struct view_advices *to)
 {
@@ -369,13 +390,16 @@ static bool table(const struct advice_kernel *k, double idle, struct view_advice
 	return advice_propose(to, &a, ending(&k->samples, idle));
 }
 
-static bool special(const struct advice_kernel *k, double idle, struct view_advices *to)
+static bool special(const struct advice_kernel *k, const struct causes *c, double idle,
+		    struct view_advices *to)
 {
 	struct view_advice a = advice_begin(k, VIEW_ADVICE_SPECIAL);
+	double issued = c->issued_of[ADVICE_SPECIAL] / fmax(k->samples.issued, 1),
+	       saved = idle + issued * advice_active(&k->samples);
 	advice_fact(&a, "cycles without an issue that wait for special functions", "share", idle);
 	advice_fact(&a, "shared memory of a block", "B", k->shape.shared_bytes);
 	add_cause_places(k, brief, ADVICE_SPECIAL, &a);
-	return advice_propose(to, &a, ending(&k->samples, idle));
+	return advice_propose(to, &a, ending(&k->samples, saved));
 }
 
 /* The reasons do not tell the two apart. The causes do, or else the use of shared memory. */
@@ -387,11 +411,14 @@ static bool short_rules(const struct advice_kernel *k, struct view_advices *to)
 	       of_shared = is_known ? c.of[ADVICE_SHARED] / c.all : k->shape.shared_bytes > 0,
 	       of_special = is_known ? c.of[ADVICE_SPECIAL] / c.all : !k->shape.shared_bytes,
 	       of_table = is_known ? c.of[ADVICE_TABLE] / c.all : 0;
+	struct advice_memory m = advice_memory_of(k);
+	if (idle_behind_memory(k, &m) > 0)
+		return true;
 	if (idle * of_shared >= ADVICE_LEAST_SHARE && !banks(k, &c, idle * of_shared, to))
 		return false;
 	if (idle * of_table >= ADVICE_LEAST_SHARE && !table(k, idle * of_table, to))
 		return false;
-	return idle * of_special < ADVICE_LEAST_SHARE || special(k, idle * of_special, to);
+	return idle * of_special < ADVICE_LEAST_SHARE || special(k, &c, idle * of_special, to);
 }
 
 /* ---- one reason, one cure ---- */

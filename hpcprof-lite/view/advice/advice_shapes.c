@@ -10,6 +10,7 @@
 
 /* After so many waves the last one is small, and blocks no longer end at the same time. */
 #define WAVES_MOST 8
+#define WARP 32.0
 /* Lost cycles that more warps could fill. */
 #define LEAST_LATENCY 0.2
 /* The time of a shorter kernel is its start and end, whatever its grid; seconds. */
@@ -17,19 +18,23 @@
 /* With more kernels at a time, the SMs that one leaves idle may be those of another. */
 #define BESIDE_MOST 1.2
 
-/* SMs without a block, and SMs whose warps are too few. Half of the former is the least. */
+/*
+ * SMs without a block, and SMs whose warps are too few. At least, the same warps are spread over
+ * all SMs: that is half of the former, or what fewer warps on each still issue.
+ */
 static bool grid(const struct advice_kernel *k, struct view_advices *to)
 {
 	struct view_advice a = advice_begin(k, VIEW_ADVICE_GRID);
-	double factor = k->shape.units / k->shape.blocks,
-	       fuller = advice_more_warps(advice_active(&k->samples), k->shape.block_warps,
-					  k->shape.warps);
+	double factor = k->shape.units / k->shape.blocks, active = advice_active(&k->samples),
+	       fuller = advice_more_warps(active, k->shape.block_warps, k->shape.warps),
+	       least = (1 + factor) / 2;
+	if (active > 0 && active < 1)
+		least = fmax(fmin(least, factor * (1 - pow(1 - active, 1 / factor)) / active), 1);
 	advice_fact(&a, "blocks", "count", k->shape.blocks);
 	advice_fact(&a, "SMs", "count", k->shape.units);
 	if (k->busy_units > 0)
 		advice_fact(&a, "SMs with a warp, by samples", "share", k->busy_units);
-	return advice_propose(to, &a,
-			      (struct advice_interval){(1 + factor) / 2, factor, factor * fuller});
+	return advice_propose(to, &a, (struct advice_interval){least, factor, factor * fuller});
 }
 
 static bool wave(const struct advice_kernel *k, struct view_advices *to)
@@ -49,13 +54,14 @@ static bool wave(const struct advice_kernel *k, struct view_advices *to)
 	return advice_propose(to, &a, advice_from_saved(lost / 2, lost, lost));
 }
 
+static const char of_block[] = "threads of a block";
+
 /* How the limit is called that has to be eased. */
 static const char *limit_fact(const char *limit)
 {
 	if (strcmp(limit, "registers") == 0)
 		return "registers of a thread";
-	return strcmp(limit, "shared memory") == 0 ? "shared memory of a block"
-						   : "threads of a block";
+	return strcmp(limit, "shared memory") == 0 ? "shared memory of a block" : of_block;
 }
 
 static double limit_value(const struct advice_shape *s)
@@ -97,11 +103,22 @@ static bool occupancy(const struct advice_kernel *k, struct view_advices *to)
 	advice_fact(&a, "warps that it can hold", "count", s->warps_most);
 	advice_fact(&a, "cycles without an issue, by latency", "share", latency);
 	add_limit(s, by_grid, &a);
-	double most = advice_from_saved(0, latency, latency).high;
+	/* with few warps, the times to branch and to fetch are latencies, too */
+	double all = latency + advice_idle(&k->samples, ADVICE_BRANCH) +
+		     advice_idle(&k->samples, ADVICE_FETCH),
+	       most = advice_from_saved(0, all, all).high;
 	struct advice_interval i = {.low = advice_more_warps(active, now, fmax(next, now)),
 				    .likely = advice_more_warps(active, now, s->warps_most),
 				    .high = most};
-	return advice_propose(to, &a, advice_memory_bound(k, &m, advice_bound(i, most)));
+	i = advice_bound(i, most);
+	if (!by_grid && strcmp(limit_fact(s->limit), of_block) == 0) {
+		/* larger blocks fill their warps */
+		double full = s->block_warps * WARP / s->block_threads;
+		i.low *= full;
+		i.likely *= full;
+		i.high *= full;
+	}
+	return advice_propose(to, &a, advice_memory_bound(k, &m, i));
 }
 
 bool advice_shapes(const struct advice_kernel *k, struct view_advices *to)

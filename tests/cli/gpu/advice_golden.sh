@@ -52,15 +52,15 @@ for name in called inline line mixed-continuous; do
 done
 
 if have "$python"; then
-	run_limited 120 "$HPCPROF" -q --to json -o db m-chase 2>err
+	run_limited 120 "$HPCPROF" -q --to json -o db m-graphs 2>err
 	"$python" - db/profile.json >rows <<'END'
 import json, sys
 for row in json.load(open(sys.argv[1]))["advice"]["rows"]:
     print(row["kind"], "%.2fx" % row["factor"] if row["factor"] < 10 else "%.1fx" % row["factor"])
 END
 	is "the JSON has the rows of the report" "$(awk '{ print $2 }' rows)" \
-		"$(awk '$1 ~ /%$/ && $2 ~ /^[0-9.]+x$/ { print $2 }' "$expected/chase-80.txt")"
-	is "... by falling gain" "$(awk '{ print $1 }' rows | tr '\n' ' ')" "occupancy in-flight "
+		"$(awk '$1 ~ /%$/ && $2 ~ /^[0-9.]+x$/ { print $2 }' "$expected/graphs-80.txt")"
+	is "... by falling gain" "$(awk '{ print $1 }' rows | tr '\n' ' ')" "waits host "
 else
 	skip "the JSON has the rows of the report" "no python3 here"
 fi

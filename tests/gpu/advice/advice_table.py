@@ -24,6 +24,8 @@ KINDS = {
     "gather": "scattered", "roots": "special", "vector": "banks", "stack": "local",
     "lookup": "in-flight", "tiles": "occupancy", "pieces": "grid", "results": "pinned",
     "steps": "launches",
+    "matrix": "scattered", "powers": "special", "small": "occupancy", "turned": "banks",
+    "dot": "in-flight", "residual": "waits", "upload": "pinned",
 }
 # A smaller factor is not worth a row of the report, and no wrong advice.
 LEAST = 1.1

@@ -16,7 +16,7 @@
 
 static const advice_way *const tables[] = {advice_memory,  advice_occupancy, advice_units,
 					   advice_program, advice_clean,     advice_apps,
-					   advice_later};
+					   advice_later,     advice_again};
 static float *room, *output;
 static const size_t ROOM_FLOATS = (size_t)1 << 26, HASHED_BYTES = (size_t)1 << 20;
 

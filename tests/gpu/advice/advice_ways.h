@@ -19,7 +19,7 @@ struct advice_way {
 
 /* Tables that end with a name of NULL. */
 extern const advice_way advice_memory[], advice_occupancy[], advice_units[], advice_program[],
-	advice_clean[], advice_apps[], advice_later[];
+	advice_clean[], advice_apps[], advice_later[], advice_again[];
 
 /* Device memory of at least this size, zeroed at first, the same one for all uses. */
 float *advice_room(size_t n_floats);

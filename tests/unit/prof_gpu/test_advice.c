@@ -276,6 +276,39 @@ static void counted_accesses(void **state)
 	only(&d, VIEW_ADVICE_QUEUE, false);
 }
 
+/* What waits behind a full queue of accesses, and what fewer of them give. */
+static void full_queues(void **state)
+{
+	struct advice_cause c = {.context = 8,
+				 .reason = ADVICE_MEMORY,
+				 .operation = ADVICE_GLOBAL,
+				 .samples = 5000,
+				 .issued = 20,
+				 .bytes = 20,
+				 .cycles = 5000 * 3000.0};
+	struct made d;
+	(void)state;
+	make(&d, 100);
+	wait_for(&d, ADVICE_MEMORY, 5000, 5000);
+	wait_for(&d, ADVICE_MEMORY_QUEUE, 3000, 3000);
+	wait_for(&d, ADVICE_SHORT_QUEUE, 1500, 1500);
+	d.kernel.causes = &c;
+	d.kernel.n_causes = 1;
+	d.kernel.memory_rate = 180;
+	struct view_advice a = only(&d, VIEW_ADVICE_SCATTERED, false);
+	assert_float_equal(a.factor.likely, 20, 1e-9);
+	d.kernel.shape.shared_bytes = 4096; /* that unit may have waits of its own */
+	a = only(&d, VIEW_ADVICE_SCATTERED, true);
+	assert_float_equal(a.factor.likely, 5, 1e-9);
+	d.kernel.shape.shared_bytes = 0;
+	c.cycles = 5000 * 300.0;
+	c.bytes = 20 * 4;
+	a = only(&d, VIEW_ADVICE_QUEUE, false);
+	assert_float_equal(a.factor.low, 1 / 0.6, 1e-9);
+	assert_float_equal(a.factor.likely, 4, 1e-9); /* a fourth of the accesses */
+	assert_float_equal(a.factor.high, 1 / (1 - 0.8 - 0.2 * 0.05), 1e-9);
+}
+
 /* Just below the thresholds there is none, though the factor would be worth a row. */
 static void thresholds(void **state)
 {
@@ -471,6 +504,8 @@ static void shapes(void **state)
 	wait_for(&d, ADVICE_OTHER, 5000, 5000);
 	a = only(&d, VIEW_ADVICE_GRID, true);
 	assert_float_equal(a.factor.high, 132.0 / 16 * advice_more_warps(0.5, 8, 64), 1e-9);
+	/* at least, the same warps are spread: 16 / 132 of a block on each SM */
+	assert_float_equal(a.factor.low, 132.0 / 16 * (1 - pow(0.5, 16.0 / 132)) / 0.5, 1e-9);
 	d.kernel.samples.all = 0;
 	d.kernel.beside = 4; /* others may use the SMs */
 	nothing(&d);
@@ -514,6 +549,9 @@ static void shapes(void **state)
 	wait_for(&d, ADVICE_OTHER, 0, 5000);
 	d.kernel.samples.stalled[ADVICE_OTHER] = 5000;
 	assert_float_equal(only(&d, VIEW_ADVICE_OCCUPANCY, true).factor.high, 1 / 0.7, 1e-9);
+	wait_for(&d, ADVICE_BRANCH, 1000, 1000); /* but of branches */
+	assert_float_equal(only(&d, VIEW_ADVICE_OCCUPANCY, true).factor.high, 1 / 0.6, 1e-9);
+	d.kernel.samples.stalled[ADVICE_BRANCH] = d.kernel.samples.idle[ADVICE_BRANCH] = 0;
 	d.kernel.samples.idle[ADVICE_OTHER] = 0;
 	d.kernel.samples.idle[ADVICE_FIXED] = 1500; /* too few to tell */
 	nothing(&d);
@@ -523,6 +561,13 @@ static void shapes(void **state)
 	a = only(&d, VIEW_ADVICE_OCCUPANCY, true);
 	assert_float_equal(fact(&a, "with more blocks"), 64, 1e-9);
 	assert_float_equal(a.factor.low, advice_more_warps(0.2, 2, 4), 1e-9);
+	d.kernel.shape.blocks = 132 * 64;
+	d.kernel.shape.block_warps = 1;
+	d.kernel.shape.block_threads = 8; /* a larger block fills its warps, too */
+	d.kernel.shape.warps = d.kernel.shape.eased_warps = 32;
+	d.kernel.shape.limit = "blocks";
+	a = only(&d, VIEW_ADVICE_OCCUPANCY, true);
+	assert_float_equal(a.factor.likely, 4 * advice_more_warps(0.2, 32, 64), 1e-9);
 	d.kernel.shape.units = 0; /* not known */
 	only(&d, VIEW_ADVICE_DEPENDENT, false);
 }
@@ -578,18 +623,28 @@ static void devices(void **state)
 	d.idle[MODEL_GPU_IDLE_NOTHING] = 6;
 	one_of_device(&d, VIEW_ADVICE_HOST, 10 / 8.0, 10 / 6.0, 10 / 6.0);
 
-	d = (struct advice_device){
-		.whole = 10, .kernels = 4, .copies = 5, .overlap = 1, .n_kernels = 100};
+	d = (struct advice_device){.whole = 10,
+				   .kernels = 4,
+				   .copies = 5,
+				   .overlap = 1,
+				   .pieces = 5,
+				   .n_kernels = 100};
 	one_of_device(&d, VIEW_ADVICE_OVERLAP, 10 / 8.5, 10 / 7.0, 10 / 5.0);
 
 	d = (struct advice_device){.whole = 10, .copies = 10, .link_rate = 50e9};
-	d.to_device = (struct view_gpu_sum){1000, 100000000000, 10000000000};
+	d.to_device = (struct view_gpu_sum){1000, 100000000000, 10000000000, 0};
 	one_of_device(&d, VIEW_ADVICE_PINNED, 10 / 6.0, 10 / 2.0, 10 / 2.0);
+	d.to_device.once_bytes = 24000000000; /* pinning takes 2 s */
+	one_of_device(&d, VIEW_ADVICE_PINNED, 10 / 7.0, 10 / 4.0, 10 / 2.0);
+	d.to_device.once_bytes = 100000000000; /* each is copied once */
+	a = ask_device(&d);
+	assert_int_equal(a.rows.n, 0);
+	d.to_device.once_bytes = 0;
 	d.link_rate = 12e9; /* 10 of 12 GB/s */
 	a = ask_device(&d);
 	assert_int_equal(a.rows.n, 0);
 	d.link_rate = 50e9;
-	d.to_device = (struct view_gpu_sum){1000000, 100000000000, 10000000000};
+	d.to_device = (struct view_gpu_sum){1000000, 100000000000, 10000000000, 0};
 	a = ask_device(&d); /* pieces of 100 KB: it is their number that takes the time */
 	assert_int_equal(a.rows.n, 0);
 }
@@ -696,12 +751,19 @@ static void devices_of_a_model(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(estimates),  cmocka_unit_test(clean_kernels_have_none),
-		cmocka_unit_test(memory),     cmocka_unit_test(counted_accesses),
-		cmocka_unit_test(thresholds), cmocka_unit_test(causes),
-		cmocka_unit_test(units),      cmocka_unit_test(shapes),
-		cmocka_unit_test(devices),    cmocka_unit_test(words),
-		cmocka_unit_test(of_a_model), cmocka_unit_test(devices_of_a_model),
+		cmocka_unit_test(estimates),
+		cmocka_unit_test(clean_kernels_have_none),
+		cmocka_unit_test(memory),
+		cmocka_unit_test(counted_accesses),
+		cmocka_unit_test(full_queues),
+		cmocka_unit_test(thresholds),
+		cmocka_unit_test(causes),
+		cmocka_unit_test(units),
+		cmocka_unit_test(shapes),
+		cmocka_unit_test(devices),
+		cmocka_unit_test(words),
+		cmocka_unit_test(of_a_model),
+		cmocka_unit_test(devices_of_a_model),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

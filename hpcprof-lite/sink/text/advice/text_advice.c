@@ -30,22 +30,11 @@ static const char *fact_value(char cell[2 * TEXT_CELL], const struct view_advice
 	return cell;
 }
 
-/* Writes words below each other that do not fit on a line, behind a label in the first. */
+/* Words behind a label, in as many lines as they need. */
 static void put_words(const struct text_style *s, const char *label, const char *words)
 {
-	size_t room = s->width > INDENT + 20 ? s->width - INDENT : 20, n = strlen(words);
-	for (size_t at = 0; at < n;) {
-		size_t take = n - at;
-		if (take > room)
-			for (take = room; take > 0 && words[at + take] != ' '; take--)
-				;
-		if (take == 0)
-			take = strcspn(words + at, " ");
-		fprintf(s->out, "%*s%-*s%.*s\n", INDENT - LABEL, "", LABEL, label, (int)take,
-			words + at);
-		label = "";
-		at += take + strspn(words + at + take, " ");
-	}
+	fprintf(s->out, "%*s%-*s", INDENT - LABEL, "", LABEL, label);
+	text_wrap(s->out, words, s->width > INDENT + 20 ? s->width - INDENT : 20, INDENT);
 }
 
 static void put_facts(const struct view_advice *a, const struct text_style *s)
@@ -99,6 +88,7 @@ static void put_row(const struct model *m, const struct view_advice *a, const st
 	       of_name = room > strlen(title) + 14 ? room - strlen(title) - 2 : 12;
 	double saved = view_advice_saved(a);
 	name_subject(m, a, of_name, name);
+	bool fits = text_columns(name) <= of_name;
 	snprintf(likely, sizeof likely, "%.*fx", a->factor.likely < 10 ? 2 : 1, a->factor.likely);
 	snprintf(between, sizeof between, "%.*f-%.*f", a->factor.low < 10 ? 2 : 1, a->factor.low,
 		 a->factor.high < 10 ? 2 : 1, a->factor.high);
@@ -106,8 +96,13 @@ static void put_row(const struct model *m, const struct view_advice *a, const st
 	fprintf(s->out, "%7s %7s %-11s", text_share(share, saved, a->whole), likely, between);
 	text_plain(s);
 	putc(' ', s->out);
-	text_cell(s->out, name, text_columns(name) < of_name ? text_columns(name) : of_name);
-	fprintf(s->out, ": %s\n", title);
+	if (fits)
+		text_cell(s->out, name, 0);
+	fprintf(s->out, "%s%s\n", fits ? ": " : "", title);
+	if (!fits) {
+		name_subject(m, a, s->width > INDENT + 20 ? s->width - INDENT : 20, name);
+		put_words(s, "in", name);
+	}
 	put_words(s, "do", view_advice_cure(a->kind));
 	put_words(s, "if", view_advice_assumption(a->kind));
 	put_facts(a, s);
