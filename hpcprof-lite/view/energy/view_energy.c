@@ -18,7 +18,8 @@ bool view_energy_rows_make(const struct model *m, struct view_energy_rows *r)
 {
 	const uint32_t energy = view_find_metric(m, MODEL_ROLE_ENERGY),
 		       shared = view_find_metric(m, MODEL_ROLE_ENERGY_SHARED),
-		       time = view_find_metric(m, MODEL_ROLE_GPU_TIME);
+		       time = view_find_metric(m, MODEL_ROLE_GPU_TIME),
+		       read = view_find_metric(m, MODEL_ROLE_ENERGY_TIME);
 	size_t n = 0;
 	*r = (struct view_energy_rows){.at = calloc((size_t)m->n_functions + 1, sizeof *r->at)};
 	if (!r->at)
@@ -34,6 +35,7 @@ bool view_energy_rows_make(const struct model *m, struct view_energy_rows *r)
 		row->joules += t->metric == energy ? t->sum[MODEL_POINT] : 0;
 		row->shared_joules += t->metric == shared ? t->sum[MODEL_POINT] : 0;
 		row->seconds += t->metric == time ? t->sum[MODEL_POINT] : 0;
+		row->read_seconds += t->metric == read ? t->sum[MODEL_POINT] : 0;
 	}
 	for (uint32_t i = 0; i < m->n_functions; i++)
 		if (r->at[i].joules > 0) {

@@ -13,6 +13,7 @@ struct view_energy_row {
 	uint32_t function;            /* of the model */
 	double joules, shared_joules; /* shared: while other operations ran, too */
 	double seconds;               /* of its operations */
+	double read_seconds;          /* of these, in which energy was read */
 };
 
 struct view_energy_rows {

@@ -11,16 +11,6 @@ CUDA_CALLS=$builddir/tests/gpu/cuda_calls
 . "$srcdir/tests/gpu/fake/fake.sh"
 see_fake
 
-# measure NAME OPTIONS WAY...: leaves m-NAME, out-NAME, err-NAME, all-NAME
-measure() {
-	name=$1 options=$2
-	shift 2
-	"$HPCRUN" -v -e CPUTIME -e "gpu=nvidia$options" -o "m-$name" "$CUDA_CALLS" "$@" \
-		>"out-$name" 2>"err-$name"
-	is "$name: the program's status" $? 0
-	"$HPCPROF" --to text --all "m-$name" >"all-$name" 2>"prof-$name"
-}
-
 # meter NAME FIELD: of the first meter, by its name in the line of names
 meter() {
 	awk -F'\t' -v field="$2" '/^# meter / { n = split($0, names, " ") }
@@ -39,7 +29,7 @@ joules() {
 		printf "%.0f\n", $7 * 1e6 }' "all-$1"
 }
 
-measure energy ,energy energy
+measure_calls energy energy energy
 is "one meter" "$(grep -c '^meter	' all-energy) $(meter energy name)" "1 NVML"
 within "it was read all the time: ns" "$(meter energy covered-ns)" 2000000000 60000000000
 near "idle: mW" "$(meter energy idle-mw)" 100000 2
@@ -110,19 +100,19 @@ else
 fi
 
 # not asked for: nothing of it
-measure without "" paths
+measure_calls without "" paths
 is "without: no meter" "$(grep -c '^meter' all-without)" 0
 is "without: NVML is not loaded" "$(grep -c NVML err-without)" 0
 
 # a GPU without a meter, and no NVML: the program goes on and a note says so
-FAKE_CUDA=no-energy measure refused ,energy paths
+FAKE_CUDA=no-energy measure_calls refused energy paths
 is "refused: kernels are there" "$(launched refused kernel)" "$(truth refused kernel)"
 like "refused: a note" "$(cat err-refused)" \
 	'gpu=nvidia: NVML gives no energy of GPU 0: Not Supported$'
 is "refused: said once" "$(grep -c 'NVML gives no energy' err-refused)" 1
 rm fake/libnvidia-ml.so.1
 if ! python3 -c 'import ctypes; ctypes.CDLL("libnvidia-ml.so.1")' 2>/dev/null; then
-	measure missing ,energy paths
+	measure_calls missing energy paths
 	like "missing: a note" "$(cat err-missing)" \
 		'gpu=nvidia: the energy of GPUs is not measured: libnvidia-ml.so.1: cannot open'
 else

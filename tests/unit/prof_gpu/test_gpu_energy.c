@@ -139,6 +139,28 @@ static void test_busy_and_idle(void **state)
 	assert_int_equal(s->error_uj, (uint64_t)(2 * 16500000.0 / 9 + 0.5));
 	assert_about(joules(m, "saxpy", "GENERGY (J)"), 10.0);
 	assert_int_equal(run_metric(m, "GENERGY:SHARED (J)"), MODEL_NONE);
+	assert_about(joules(m, "saxpy", "GENERGY:TIME (sec)"), 0.025);
+	run_clean(&e.r, m);
+}
+
+/* Power is energy divided by the time in which the meter was read. */
+static void test_time_without_a_meter(void **state)
+{
+	(void)state;
+	struct energy_run e;
+	struct view_energy_rows rows;
+	begin(&e);
+	kernel(&e, 5, 9); /* before the first change */
+	kernel(&e, 30, 50);
+	kernel(&e, 95, 115); /* 5 ms of it before the last */
+	read_ten(&e);
+	struct model *m = finish(&e);
+	assert_about(joules(m, "saxpy", "GENERGY:TIME (sec)"), 0.025);
+	assert_true(view_energy_rows_make(m, &rows));
+	assert_int_equal(rows.n, 1);
+	assert_about(rows.at[0].seconds, 0.044);
+	assert_about(rows.at[0].read_seconds, 0.025);
+	view_energy_rows_free(&rows);
 	run_clean(&e.r, m);
 }
 
@@ -461,6 +483,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_busy_and_idle),
+		cmocka_unit_test(test_time_without_a_meter),
 		cmocka_unit_test(test_contexts_share_by_time),
 		cmocka_unit_test(test_concurrent_operations),
 		cmocka_unit_test(test_never_idle_for_long),

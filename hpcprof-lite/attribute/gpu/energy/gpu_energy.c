@@ -94,7 +94,8 @@ static bool add_shares(struct gpu_energy_device *d, struct gpu_energy *out)
 						.context = c->context,
 						.n = c->n,
 						.uj = up_to - before,
-						.shared_uj = shared_up_to - shared_before};
+						.shared_uj = shared_up_to - shared_before,
+						.read_ns = c->read_ns};
 		before = up_to;
 		shared_before = shared_up_to;
 	}
@@ -165,11 +166,16 @@ bool gpu_energy_add_metrics(struct model *m, const struct gpu_energy *e,
 		[GPU_ENERGY_SHARED] = {.role = MODEL_ROLE_ENERGY_SHARED,
 				       .name = "GENERGY:SHARED (J)",
 				       .description = "the part of it from times in which other "
-						      "operations ran, too (joules)"}};
+						      "operations ran, too (joules)"},
+		[GPU_ENERGY_TIME] = {.role = MODEL_ROLE_ENERGY_TIME,
+				     .name = "GENERGY:TIME (sec)",
+				     .description = "time of operations in which their energy was "
+						    "read (seconds)"}};
 	uint64_t sums[GPU_ENERGY_METRICS] = {0};
 	for (size_t i = 0; i < e->shares.n; i++) {
 		sums[GPU_ENERGY_OPERATIONS] += e->shares.at[i].uj;
 		sums[GPU_ENERGY_SHARED] += e->shares.at[i].shared_uj;
+		sums[GPU_ENERGY_TIME] += e->shares.at[i].read_ns;
 	}
 	struct model_metric *metrics = realloc(
 		m->private_->metrics, (m->n_metrics + GPU_ENERGY_METRICS + 1) * sizeof *metrics);
@@ -183,9 +189,10 @@ bool gpu_energy_add_metrics(struct model *m, const struct gpu_energy *e,
 		struct model_metric *to = &metrics[m->n_metrics++];
 		*to = rows[k];
 		to->kind = MODEL_METRIC_GPU_ENERGY;
-		to->parent = k == GPU_ENERGY_SHARED ? index_of[GPU_ENERGY_OPERATIONS] : MODEL_NONE;
+		to->parent =
+			k == GPU_ENERGY_OPERATIONS ? MODEL_NONE : index_of[GPU_ENERGY_OPERATIONS];
 		to->divisor = MODEL_NONE;
-		to->unit = MODEL_JOULES;
+		to->unit = k == GPU_ENERGY_TIME ? "sec" : MODEL_JOULES;
 		to->event = "gpu";
 	}
 	return true;

@@ -43,6 +43,7 @@ struct gpu_energy_share {
 	uint64_t n; /* operations */
 	uint64_t uj;
 	uint64_t shared_uj; /* of it, while operations of other contexts ran */
+	uint64_t read_ns;   /* of their time, in which the meter was read */
 };
 
 struct gpu_energy {
@@ -58,7 +59,12 @@ bool gpu_energy_find(const struct model *m, uint64_t from_ns, uint64_t until_ns,
 		     struct gpu_energy *out);
 void gpu_energy_free(struct gpu_energy *e);
 
-enum gpu_energy_metric { GPU_ENERGY_OPERATIONS, GPU_ENERGY_SHARED, GPU_ENERGY_METRICS };
+enum gpu_energy_metric {
+	GPU_ENERGY_OPERATIONS,
+	GPU_ENERGY_SHARED,
+	GPU_ENERGY_TIME,
+	GPU_ENERGY_METRICS
+};
 
 /* Appends the metrics that occur. index_of[]: their index in the model, or MODEL_NONE. */
 bool gpu_energy_add_metrics(struct model *m, const struct gpu_energy *e,
@@ -71,6 +77,7 @@ struct gpu_energy_cell {
 	uint32_t profile, context;
 	uint64_t n;
 	double uj, shared_uj;
+	uint64_t read_ns;
 };
 
 struct gpu_energy_device {

@@ -255,14 +255,16 @@ static bool add_operation(struct sharing *s, const struct line *l,
 {
 	const struct model_gpu_cell *cell = &l->line->cells[item->cell];
 	double uj = 0, shared_uj = 0;
+	uint64_t read_ns = 0;
 	for (size_t i = find_stretch(s, item->start_ns);
 	     i < s->n && s->at[i].start_ns < item->end_ns; i++) {
 		const struct stretch *at = &s->at[i];
 		uint64_t from_ns = at->start_ns > s->d->from_ns ? at->start_ns : s->d->from_ns,
 			 until_ns = at->end_ns < s->d->until_ns ? at->end_ns : s->d->until_ns;
-		double part = at->rate_uj *
-			      (double)overlap(item->start_ns, item->end_ns, from_ns, until_ns);
+		uint64_t part_ns = overlap(item->start_ns, item->end_ns, from_ns, until_ns);
+		double part = at->rate_uj * (double)part_ns;
 		uj += part;
+		read_ns += at->is_unknown ? 0 : part_ns;
 		shared_uj += at->is_mixed ? part : 0;
 	}
 	uint32_t profile = uj > 0 ? profile_of(s, l->process, cell) : MODEL_NONE;
@@ -283,6 +285,7 @@ static bool add_operation(struct sharing *s, const struct line *l,
 	c->n++;
 	c->uj += uj;
 	c->shared_uj += shared_uj;
+	c->read_ns += read_ns;
 	return true;
 }
 

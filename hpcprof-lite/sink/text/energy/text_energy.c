@@ -90,7 +90,7 @@ static void put_row(const struct model *m, const struct view_energy_row *r, doub
 	text_shorten(name, room);
 	fprintf(s->out, "%10s %7s %9s %9s %c ", text_value(a, MODEL_JOULES, r->joules),
 		text_share(b, r->joules, whole), text_value(c, "sec", r->seconds),
-		watts(d, r->joules, r->seconds), is_marked ? '~' : ' ');
+		watts(d, r->joules, r->read_seconds), is_marked ? '~' : ' ');
 	text_cell(s->out, name, text_columns(name) < room ? text_columns(name) : room);
 	putc('\n', s->out);
 }
