@@ -61,6 +61,12 @@ enum known_wait_object known_wait_object(const char *function)
 	return KNOWN_WAIT_NONE;
 }
 
+bool known_waits_in(const char *function)
+{
+	return strstr(function, "wait") &&
+	       (strstr(function, "futex") || known_wait_object(function) != KNOWN_WAIT_NONE);
+}
+
 bool known_is_thread(enum known_wait_object object)
 {
 	return object > KNOWN_WAIT_LOCK;

@@ -22,6 +22,8 @@ enum { KNOWN_NAME_BYTES = 128 };
 /* The name that programs call: "poll" of "__GI___poll". Cuts names that are too long. */
 void known_exported_name(const char *function, char name[KNOWN_NAME_BYTES]);
 enum known_wait_object known_wait_object(const char *function);
+/* A sample here is of a wait: not of "pthread_cond_broadcast" or "futex_wake", which end waits. */
+bool known_waits_in(const char *function);
 /* True if another thread ends the wait because it has done something, not because it unlocks. */
 bool known_is_thread(enum known_wait_object object);
 /* "condition variable"; for objects that names say nothing about, "lock". */

@@ -26,7 +26,7 @@ static const struct {
 		  {"start_thread", "sched_yield", "___pthread_cond_wait", "__futex_wait",
 		   "__pthread_mutex_cond_lock", "__poll"}},
 	[CUDA] = {"/lib/libcudart.so.12", {"cudaStreamSynchronize"}},
-	[OURS] = {"/lib/libhpcrun-lite.so", {"GOMP_parallel"}},
+	[OURS] = {"/lib/libhpcrun-lite.so", {"GOMP_parallel", "MPI_Recv", "MPI_Send"}},
 };
 
 struct run {
@@ -428,6 +428,27 @@ static void test_mpi_is_folded(void **state)
 	clean(&r);
 }
 
+/* With -e MPI, samples are in our function in front of MPI's. */
+static void test_mpi_behind_ours(void **state)
+{
+	(void)state;
+	struct run r;
+	static const char *const names[] = {"MPI_Recv", "MPI_Send"};
+	begin(&r);
+	uint32_t main_ = frame(&r, r.entry, APP, "main"), recv = frame(&r, main_, OURS, "MPI_Recv");
+	sample(&r, frame(&r, main_, OURS, "MPI_Send"));
+	sample(&r, frame(&r, frame(&r, recv, MPI, "PMPI_Recv"), UCX, "ucp_worker_progress"));
+	finish(&r, false);
+	for (size_t i = 0; i < 2; i++) {
+		const struct model_function *f =
+			&r.m->functions[r.m->contexts[find(&r, 0, names[i])].function];
+		assert_string_equal(r.m->modules[f->module].path, modules[MPI].path);
+	}
+	assert_int_equal(find(&r, 0, "PMPI_Recv"), MODEL_NONE);
+	assert_true(seconds(&r, MODEL_MPI_P2P) == 2);
+	clean(&r);
+}
+
 static void test_libc_is_folded(void **state)
 {
 	(void)state;
@@ -488,6 +509,7 @@ int main(void)
 		cmocka_unit_test(test_internals),
 		cmocka_unit_test(test_idle_threads_are_one_line),
 		cmocka_unit_test(test_mpi_is_folded),
+		cmocka_unit_test(test_mpi_behind_ours),
 		cmocka_unit_test(test_libc_is_folded),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

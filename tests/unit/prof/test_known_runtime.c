@@ -145,6 +145,15 @@ static void waits(void **state)
 		assert_string_equal(known_wait_word(object), cases[i].word);
 		assert_int_equal(known_is_thread(object), object > KNOWN_WAIT_LOCK);
 	}
+	static const char *const blocked[] = {"futex_wait", "__futex_abstimed_wait_common",
+					    "__GI___lll_lock_wait", "___pthread_cond_timedwait64",
+					    "__new_sem_wait_slow64", "pthread_barrier_wait"},
+		*const awake[] = {"futex_wake", "___pthread_cond_broadcast",
+				  "pthread_cond_signal", "__new_sem_post", "wait4"};
+	for (size_t i = 0; i < sizeof blocked / sizeof *blocked; i++)
+		assert_true(known_waits_in(blocked[i]));
+	for (size_t i = 0; i < sizeof awake / sizeof *awake; i++)
+		assert_false(known_waits_in(awake[i]));
 	assert_true(known_is_start("__libc_start_main_impl") && known_is_start("start_thread") &&
 		    known_is_start("__clone3"));
 	assert_false(known_is_start("poll") || known_is_start("__clock_nanosleep"));

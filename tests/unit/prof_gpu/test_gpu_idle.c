@@ -2,6 +2,7 @@
 /* Tests of hpcprof-lite/attribute/gpu/idle: made time lines whose idle time, its causes and the
  * blame are known to the nanosecond. */
 #include "hpcprof-lite/filter/filter.h"
+#include "hpcprof-lite/view/view_gpu.h"
 #include "hpcprof-lite/view/view_gpu_idle.h"
 #include "tests/unit/prof_gpu/gpu_fixture.h"
 
@@ -212,6 +213,24 @@ static void test_a_sample_covers_so_much(void **state)
 	run_clean(&i.r, m);
 }
 
+/* A thread that is blocked has no samples, but a wait that ends shows that it went on. */
+static void test_who_went_on_is_not_blocked(void **state)
+{
+	(void)state;
+	struct idle_run i;
+	begin(&i);
+	uint32_t idle = gen_entry(i.r.g, i.r.thread, MSR_ENTRY_OMP_IDLE);
+	gen_sample(i.r.g, i.r.thread, idle, i.metric, MS(1), 1000000);
+	kernel(&i, 14, 15, 20);
+	wait_for(&i, i.r.thread, 16, 21);
+	gen_sample(i.r.g, i.r.thread, i.r.call, i.metric, MS(40), 1000000);
+	struct model *m = finish(&i);
+	/* [1, 15) and for a period from 21 */
+	assert_int_equal(total_ns(m, "GPU_IDLE_CAUSE (sec)") - blame_at(m, 0x1010), MS(14) + MS(1));
+	assert_int_equal(m->gpu_idle[0].unsampled_ns, MS(1) - RUN_START_NS + MS(18));
+	run_clean(&i.r, m);
+}
+
 /* ---- blame for waits ---- */
 
 static void test_operations_share_a_wait(void **state)
@@ -354,7 +373,8 @@ static void test_a_wait_that_ends_with_the_operation(void **state)
 	run_clean(&i.r, m);
 }
 
-/* After a wait, other work of the threads counts as such if it is longer than a launch. */
+/* After a wait, other work of the threads, and a launch, count as such if
+ * they take longer than a launch usually does. */
 static void test_work_after_a_wait(void **state)
 {
 	(void)state;
@@ -365,7 +385,8 @@ static void test_work_after_a_wait(void **state)
 	wait_for(&i, i.r.thread, 11, 21);
 	kernel(&i, 30, 30.5, 31);
 	struct model *m = finish(&i);
-	assert_int_equal(m->gpu_idle[0].idle_ns[MODEL_GPU_IDLE_SYNC], MS(1.5));
+	assert_int_equal(m->gpu_idle[0].idle_ns[MODEL_GPU_IDLE_SYNC], MS(1));
+	assert_int_equal(m->gpu_idle[0].idle_ns[MODEL_GPU_IDLE_QUEUED], MS(0.5));
 	assert_int_equal(m->gpu_idle[0].idle_ns[MODEL_GPU_IDLE_NOTHING], MS(9));
 	run_clean(&i.r, m);
 }
@@ -514,6 +535,47 @@ static void test_ranges_add_up(void **state)
 	run_clean(&i.r, m);
 }
 
+/* ---- copies beside kernels ---- */
+
+static void copy(struct idle_run *i, enum msr_gpu_direction direction, double start, double end)
+{
+	uint64_t id = i->next_id++;
+	gen_gpu_launch(i->r.g, i->r.thread, i->r.call, id, MSR_GPU_COPY, MS(start));
+	gen_gpu_op(i->r.g, &(struct gen_gpu_op){.id = id,
+						.kind = MSR_GPU_COPY,
+						.detail = direction,
+						.start_ns = MS(start),
+						.end_ns = MS(end),
+						.queue = i->r.queue,
+						.amount = 1000 * id});
+}
+
+/* Of copies in a row as much as kernels are long, up to the first that runs again. */
+static void test_copies_in_pieces(void **state)
+{
+	(void)state;
+	struct idle_run i;
+	struct view_gpu g;
+	begin(&i);
+	work(&i, i.r.thread, i.r.call, 1, 50);
+	copy(&i, MSR_GPU_COPY_H2D, 10, 14);
+	copy(&i, MSR_GPU_COPY_H2D, 14, 16);
+	kernel(&i, 16, 16, 19);             /* 3 ms */
+	kernel(&i, 16, 19, 29);             /* again */
+	copy(&i, MSR_GPU_COPY_D2H, 29, 31); /* 2 ms */
+	copy(&i, MSR_GPU_COPY_D2D, 31, 33);
+	copy(&i, MSR_GPU_COPY_H2D, 33, 34);
+	kernel(&i, 34, 34, 40); /* 1 ms */
+	struct model *m = finish(&i);
+	assert_true(view_gpu_open(m, &g));
+	assert_int_equal(g.device_pieces_ns[0], MS(6));
+	assert_int_equal(g.copies[MSR_GPU_COPY_H2D].n, 3);
+	assert_int_equal(g.copies[MSR_GPU_COPY_H2D].once_bytes, 1000); /* one place */
+	assert_int_equal(g.copies[MSR_GPU_COPY_D2H].once_bytes, 5000);
+	view_gpu_close(&g);
+	run_clean(&i.r, m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -522,6 +584,7 @@ int main(void)
 		cmocka_unit_test(test_thirds_add_up),
 		cmocka_unit_test(test_who_waits_for_the_device_is_not_to_blame),
 		cmocka_unit_test(test_a_sample_covers_so_much),
+		cmocka_unit_test(test_who_went_on_is_not_blocked),
 		cmocka_unit_test(test_operations_share_a_wait),
 		cmocka_unit_test(test_operations_overlap),
 		cmocka_unit_test(test_each_thread_that_waits_counts),
@@ -535,6 +598,7 @@ int main(void)
 		cmocka_unit_test(test_summed_up_operations_end_the_watch),
 		cmocka_unit_test(test_without_samples),
 		cmocka_unit_test(test_ranges_add_up),
+		cmocka_unit_test(test_copies_in_pieces),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);

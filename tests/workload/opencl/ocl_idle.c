@@ -9,9 +9,11 @@
  *	copy      copies of 16 MiB, and a short kernel after every eighth
  *
  * Besides the truths of ocl_common.h, it writes the clocks that it read around its phases, by
- * CLOCK_MONOTONIC: "ns host:work N" and "ns host:wait N" within the calls that waited, and "ns
- * host:all N" from the first launch to the end of the last wait. All but the start of the process
- * is in there.
+ * CLOCK_MONOTONIC: "ns host:work N", "ns host:away N" of that for times in which it could not
+ * compute for more than 2 ms, "ns host:wait N" within the calls that waited, "ns host:late N" for
+ * the times from one launch, or the end of its wait, to the next launch that were longer than
+ * 90 us, and "ns host:all N" from the first launch to the end of the last wait. All but the start
+ * of the process is in there.
  */
 #include "ocl_common.h"
 
@@ -27,6 +29,8 @@ enum {
 	LONG = 20000,
 	HOST_NS = 60000000,
 	LAUNCH_NS = 40000,
+	AWAY_NS = 2000000,
+	LATE_NS = 90000, /* hpcprof-lite calls no launch slow that comes after 100 us */
 	COPY_BYTES = 16 << 20
 };
 
@@ -49,7 +53,7 @@ static struct ocl ocl;
 static cl_command_queue queue;
 static cl_kernel busy;
 static cl_mem data, block;
-static uint64_t work_ns, wait_ns;
+static uint64_t work_ns, away_ns, wait_ns, late_ns, last_ns;
 
 static uint64_t now_ns(void)
 {
@@ -60,12 +64,15 @@ static uint64_t now_ns(void)
 
 static NOINLINE double host_compute(uint64_t ns)
 {
-	uint64_t begin = now_ns();
+	uint64_t begin = now_ns(), last = begin, now;
 	volatile double x = 1;
-	while (now_ns() - begin < ns)
+	for (; (now = now_ns()) - begin < ns; last = now) {
+		away_ns += now - last > AWAY_NS ? now - last : 0;
 		for (int i = 0; i < 100; i++)
 			x = x * 1.0000001;
-	work_ns += now_ns() - begin;
+	}
+	away_ns += now - last > AWAY_NS ? now - last : 0;
+	work_ns += now - begin;
 	return x;
 }
 
@@ -83,13 +90,24 @@ static NOINLINE void host_wait(void)
 {
 	uint64_t begin = now_ns();
 	OCL_DO(OCL_FINISH, 0, clFinish(queue));
-	wait_ns += now_ns() - begin;
+	last_ns = now_ns();
+	wait_ns += last_ns - begin;
 	__asm__ volatile("");
+}
+
+/* launched: a launch begins. A busy machine makes it late. */
+static void launched(void)
+{
+	uint64_t now = now_ns();
+	if (last_ns && now - last_ns > LATE_NS)
+		late_ns += now - last_ns;
+	last_ns = now;
 }
 
 static cl_event launch(size_t global, int n)
 {
 	cl_event event;
+	launched();
 	ocl_must(clSetKernelArg(busy, 1, sizeof n, &n), "clSetKernelArg");
 	OCL_DO(OCL_KERNEL, 0,
 	       clEnqueueNDRangeKernel(queue, busy, 1, NULL, &global, NULL, 0, NULL, &event));
@@ -138,8 +156,11 @@ static void write_clocks(uint64_t all_ns)
 	FILE *file = path ? fopen(path, "a") : NULL;
 	if (!file)
 		return;
-	fprintf(file, "ns host:work %llu\nns host:wait %llu\nns host:all %llu\n",
-		(unsigned long long)work_ns, (unsigned long long)wait_ns,
+	fprintf(file,
+		"ns host:work %llu\nns host:away %llu\nns host:wait %llu\nns host:late %llu\n"
+		"ns host:all %llu\n",
+		(unsigned long long)work_ns, (unsigned long long)away_ns,
+		(unsigned long long)wait_ns, (unsigned long long)late_ns,
 		(unsigned long long)all_ns);
 	fclose(file);
 }

@@ -3,6 +3,7 @@
 #include "hpcprof-lite/attribute/gpu/idle/gpu_idle.h"
 
 #include "common/base/pool.h"
+#include "hpcprof-lite/attribute/activity/known_waits.h"
 #include "hpcprof-lite/attribute/gpu/idle/gpu_idle_sweep.h"
 
 #include <stdatomic.h>
@@ -210,14 +211,10 @@ static bool fill_sweeps(struct finding *f)
 /* Functions of libc in which threads wait for other threads; samples of REALTIME end there. */
 static void list_locks(const struct model *m, bool *is_lock)
 {
-	static const char *const parts[] = {"futex", "lll_lock_wait", "pthread_cond_", "sem_wait",
-					    "pthread_barrier_wait"};
 	for (uint32_t i = 0; i < m->n_functions; i++)
-		for (size_t k = 0; k < sizeof parts / sizeof *parts && !is_lock[i]; k++)
-			is_lock[i] =
-				m->functions[i].module < m->n_modules &&
-				m->modules[m->functions[i].module].role == MODEL_MODULE_START &&
-				strstr(m->functions[i].name, parts[k]);
+		is_lock[i] = m->functions[i].module < m->n_modules &&
+			     m->modules[m->functions[i].module].role == MODEL_MODULE_START &&
+			     known_waits_in(m->functions[i].name);
 }
 
 /* The longest period of time that was asked for. */

@@ -81,7 +81,8 @@ void idle_device_advance(const struct idle_sweep *s, struct idle_device *d, uint
 
 /*
  * An operation begins after a gap. If a thread waited for the device in the gap, all but other work
- * of the threads is due to that. Without a wait a short gap means that the launch came too slowly.
+ * of the threads is due to that, and but the time of a launch that took long in itself, as the
+ * first of a kernel does. Without a wait a short gap means that the launch came too slowly.
  */
 static void close_gap(struct idle_device *d)
 {
@@ -91,8 +92,11 @@ static void close_gap(struct idle_device *d)
 	if (d->is_before_first) {
 		to[MODEL_GPU_IDLE_BEFORE] += free_ns + sync_ns + launched_ns;
 	} else if (sync_ns || d->was_waited_for) {
-		to[MODEL_GPU_IDLE_SYNC] += sync_ns + launched_ns + (is_short ? free_ns : 0);
+		bool is_quick = launched_ns <= IDLE_LAUNCH_NS;
+		to[MODEL_GPU_IDLE_SYNC] +=
+			sync_ns + (is_quick ? launched_ns : 0) + (is_short ? free_ns : 0);
 		to[MODEL_GPU_IDLE_NOTHING] += is_short ? 0 : free_ns;
+		to[MODEL_GPU_IDLE_QUEUED] += is_quick ? 0 : launched_ns;
 	} else if (free_ns && is_short) {
 		to[MODEL_GPU_IDLE_LAUNCH] += free_ns + launched_ns;
 	} else {

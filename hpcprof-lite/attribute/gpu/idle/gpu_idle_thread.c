@@ -46,13 +46,32 @@ static uint64_t next_sample(const struct idle_thread *t)
  * A thread without a sample for long did not run. What it did then, other samples say, or nobody:
  * the samples before and after are of what it did while it ran.
  */
+static uint64_t covered_from(const struct idle_sweep *s, const struct idle_thread *t,
+			     uint64_t time_ns)
+{
+	const uint64_t next_ns = next_sample(t);
+	return next_ns <= time_ns + s->coverage_ns ? next_ns : time_ns + s->period_ns;
+}
+
+/*
+ * A thread that waits has no samples until it goes on. When waits for devices begin and end is
+ * known, so a sample in such a call says no more than others.
+ */
 static uint64_t covered_until(const struct idle_sweep *s, const struct idle_thread *t,
 			      uint64_t time_ns)
 {
-	const uint64_t next_ns = next_sample(t);
-	/* A thread that waits has no samples until it goes on. */
-	const bool lasts = t->state == IDLE_OFF || t->state == IDLE_BLOCKED;
-	return lasts || next_ns <= time_ns + s->coverage_ns ? next_ns : time_ns + s->period_ns;
+	const bool lasts = t->state == IDLE_OFF ||
+			   (t->state == IDLE_BLOCKED &&
+			    s->m->contexts[t->context].activity != MODEL_GPU_WAIT);
+	return lasts ? next_sample(t) : covered_from(s, t, time_ns);
+}
+
+/* The thread went on. It may not have run for long enough to have a sample. */
+static void end_block(const struct idle_sweep *s, struct idle_thread *t, uint64_t ns)
+{
+	const uint64_t until_ns = covered_from(s, t, ns);
+	if (t->state == IDLE_BLOCKED && t->covered_until_ns > until_ns)
+		t->covered_until_ns = until_ns;
 }
 
 static void take_samples(const struct idle_sweep *s, struct idle_thread *t, uint64_t ns)
@@ -115,6 +134,7 @@ static void take_waits(struct idle_sweep *s, struct idle_thread *t, uint64_t ns)
 			s->devices.at[w.device].wait_end_ns = w.end_ns;
 		}
 		t->waiting.at[i] = t->waiting.at[--t->waiting.n];
+		end_block(s, t, w.end_ns);
 	}
 	while (t->n_waits && t->waits->start_ns <= ns)
 		begin_wait(s, t);
