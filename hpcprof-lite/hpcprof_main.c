@@ -19,6 +19,7 @@
 #include "hpcprof-lite/load/load_job.h"
 #include "hpcprof-lite/needed_structures.h"
 #include "hpcprof-lite/parts/comm_mpi.h"
+#include "hpcprof-lite/sink/sink_help.h"
 #include "hpcprof-lite/sink/sinks.h"
 
 #include <errno.h>
@@ -304,6 +305,7 @@ struct writing {
 	} outputs[MOST_OUTPUTS];
 	size_t n;
 	unsigned n_workers;
+	struct sink_help help; /* the other ranks, when they have written their shares */
 };
 
 static bool is_shared(const struct writing *w, size_t i)
@@ -345,27 +347,48 @@ static void write_shared(struct writing *w)
 			write_one(w, i);
 }
 
-/* Only the main thread may speak with other ranks. Meanwhile others write what is not shared. */
+/* With which the other ranks help; NULL: none. */
+static const struct file_output *helped(const struct writing *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		if (w->m->share && !w->m->share->comm->failed && w->outputs[i].sink->help)
+			return &w->outputs[i];
+	return NULL;
+}
+
+/*
+ * The main thread writes with the other ranks what is shared. Another thread writes the rest. When
+ * the main thread has ended, the other ranks help that one, which may then speak with them.
+ */
 static void write_all(struct writing *w)
 {
 	pthread_t thread;
 	const bool apart =
 		w->m->share && pthread_create(&thread, NULL, write_all_unshared, w) == 0;
 	write_shared(w);
+	const struct file_output *f = helped(w);
+	const bool helps = f && f->sink->help->begin(w->m->share->comm);
+	sink_help_decide(&w->help, helps); /* this thread has ended its messages */
 	if (apart)
 		pthread_join(thread, NULL);
 	else
 		write_all_unshared(w);
+	if (helps)
+		f->sink->help->end(w->m->share->comm);
 }
 
-/* Lists the outputs that are wanted and not too large: of other ranks, those that are shared. */
+/*
+ * Lists the outputs that are wanted and not too large: of other ranks, those that are shared or
+ * that they help with.
+ */
 static void choose_files(const struct model *m, const struct arguments *a,
 	char *const *directories, size_t n_directories, struct writing *w)
 {
 	*w = (struct writing){.m = m, .n_workers = a->n_workers};
+	sink_help_begin(&w->help, a->comm);
 	for (size_t i = 0; sinks[i] && w->n < MOST_OUTPUTS; i++) {
 		if (!sinks[i]->makes_files || !is_wanted(a, sinks[i]) ||
-		    (!is_first(a) && !sinks[i]->is_shared))
+		    (!is_first(a) && !sinks[i]->is_shared && !sinks[i]->help))
 			continue;
 		if (!a->to && sinks[i]->is_too_large && sinks[i]->is_too_large(m, a->settings[i]))
 			continue;
@@ -375,6 +398,7 @@ static void choose_files(const struct model *m, const struct arguments *a,
 				    .progress = isatty(STDERR_FILENO),
 				    .no_sources = a->no_sources,
 				    .settings = a->settings[i],
+				    .help = sinks[i]->help && m->share ? &w->help : NULL,
 				    .source_dirs = directories,
 				    .n_source_dirs = n_directories}};
 	}
@@ -392,6 +416,9 @@ static enum status write_as_helper(const struct model *m, const struct arguments
 	for (size_t i = 0; i < w.n; i++)
 		w.outputs[i].options.directory = directory;
 	write_shared(&w);
+	if (helped(&w))
+		helped(&w)->sink->help->serve(m, &helped(&w)->options);
+	sink_help_end(&w.help);
 	return a->comm->failed;
 }
 
@@ -424,6 +451,7 @@ static enum status write_files(const struct model *m, const struct arguments *a,
 		w.outputs[i].options.directory = d.partial;
 	if (s == STATUS_OK)
 		write_all(&w);
+	sink_help_end(&w.help);
 	for (size_t i = 0; i < w.n && s == STATUS_OK; i++) {
 		s = w.outputs[i].status;
 		d.is_private |= w.outputs[i].is_private;
@@ -462,30 +490,64 @@ static bool writes_files(const struct arguments *a)
 	return false;
 }
 
-/* Some output is written by all ranks together, and some (`alone`) is not. */
+/* Some output is written by all ranks together. For some, the first one needs all (`alone`). */
 static bool shares(const struct arguments *a, bool *alone)
 {
 	bool any = false;
 	*alone = false;
 	for (size_t i = 0; sinks[i]; i++) {
 		any |= is_wanted(a, sinks[i]) && sinks[i]->is_shared;
-		*alone |= is_wanted(a, sinks[i]) && !sinks[i]->is_shared;
+		*alone |= is_wanted(a, sinks[i]) &&
+			  (!sinks[i]->is_shared || sinks[i]->needs_all);
 	}
 	return any && !a->archive && filter_is_empty(a->filter);
 }
 
 static enum status agree(const struct arguments *a, enum status s)
 {
-	if (!a->comm || a->comm->failed != STATUS_OK || comm_agree(a->comm, s) == STATUS_OK)
-		return s;
-	if (s == STATUS_OK && is_first(a))
-		log_error(NULL, "another rank could not read the measurement");
-	return a->comm->failed;
+	return a->comm ? comm_agree(a->comm, s) : s;
+}
+
+/* The lowest of the ranks that saw an error says it: the others had none, or the same. */
+static void say_cause(const struct comm *c)
+{
+	const int64_t speaker = -comm_max(c, log_n_errors() ? -c->part : INT64_MIN);
+	if (speaker == c->part)
+		log_say_held();
+}
+
+static bool differs(const struct arguments *a)
+{
+	return a->comm && a->comm->differs;
+}
+
+/* Reads the measurement into *m, unless the ranks find that they did not read the same. */
+static enum status read_all(const struct arguments *a, char *const *directories, size_t n,
+			    struct needed_structures *s, struct model **m)
+{
+	struct load_job job = {.comm = a->comm, .gathers = a->gathers};
+	const struct attribute_options o = {.n_workers = a->n_workers,
+					    .internals = a->internals,
+					    .ranges = a->ranges,
+					    .find_structures = needed_structures_find,
+					    .arg = s,
+					    .comm = a->comm,
+					    .gathers = a->gathers};
+	const char *place = a->archive ? a->archive : writes_files(a) ? a->database : NULL;
+	enum status status = place && is_first(a) ? database_check(place) : STATUS_OK;
+	status = agree(a, status);
+	if (status == STATUS_OK)
+		status = load_job_open(directories, n, a->n_workers, &job);
+	if (status == STATUS_OK && !differs(a))
+		status = attribute_run(&job, &o, m);
+	load_job_close(&job);
+	if (differs(a))
+		return STATUS_OK;
+	return agree(a, status == STATUS_OK ? s->status : status);
 }
 
 static enum status run(const struct arguments *a, char *const *directories, size_t n)
 {
-	struct load_job job = {.leaves_values = a->comm};
 	struct model *m = NULL;
 	struct needed_structures s = {.directories = directories,
 				      .n_directories = n,
@@ -493,37 +555,20 @@ static enum status run(const struct arguments *a, char *const *directories, size
 				      .make = !a->no_structs,
 				      .quiet = a->quiet,
 				      .comm = a->comm};
-	struct attribute_options o = {.n_workers = a->n_workers,
-				      .internals = a->internals,
-				      .ranges = a->ranges,
-				      .find_structures = needed_structures_find,
-				      .arg = &s,
-				      .comm = a->comm,
-				      .gathers = a->gathers};
-	const char *place = a->archive ? a->archive : writes_files(a) ? a->database : NULL;
-	log_set_silent(!is_first(a)); /* all read the same */
-	enum status status = place && is_first(a) ? database_check(place) : STATUS_OK;
-	status = agree(a, status);
-	if (status == STATUS_OK)
-		status = agree(a, load_job_open(directories, n, a->n_workers, &job));
-	if (status == STATUS_OK && a->comm)
-		status = load_job_share(&job, a->comm, a->gathers, a->n_workers);
-	if (status == STATUS_OK)
-		status = attribute_run(&job, &o, &m);
-	if (status == STATUS_OK)
-		status = s.status;
+	log_set_silent(!is_first(a)); /* the first says the same */
+	enum status status = read_all(a, directories, n, &s, &m);
+	if (a->comm && status != STATUS_OK)
+		say_cause(a->comm);
 	log_set_silent(false);
-	status = agree(a, status);
-	if (status == STATUS_OK && a->archive)
+	if (m && status == STATUS_OK && a->archive)
 		status = archive_write(&(struct archive){
 			directories[0], a->archive, s.list, s.n, m, a->no_sources, directories, n});
 	needed_structures_close(&s);
-	if (status == STATUS_OK && !filter_is_empty(a->filter))
+	if (m && status == STATUS_OK && !filter_is_empty(a->filter))
 		status = filter_apply(&m, a->filter, a->n_workers);
-	if (status == STATUS_OK && !a->archive)
+	if (m && status == STATUS_OK && !a->archive)
 		status = write_outputs(m, a, directories, n);
 	model_free(m);
-	load_job_close(&job);
 	return status;
 }
 
@@ -538,6 +583,12 @@ static enum status run_rank(const struct arguments *a, struct comm *c, char *con
 		log_set_quiet(true);
 	if (c->part == 0 || mine.comm)
 		status = run(&mine, directories, n);
+	if (c->differs && c->part == 0) {
+		log_warn(NULL, "the ranks did not read the same measurement: the first one does "
+			       "all the work");
+		mine.comm = NULL;
+		status = run(&mine, directories, n);
+	}
 	return comm_agree(c, status);
 }
 
@@ -574,7 +625,7 @@ static enum status run_command(struct arguments *a, const struct options *o, int
 	const struct option_table table = {
 		.program = "hpcprof-lite",
 		.synopsis = "hpcprof-lite [-o DB] [-j N] [--to LIST] [options] DIR...\n"
-			    "hpcprof-lite compare [options] BASE NEW...",
+			    "       hpcprof-lite compare [options] BASE NEW...",
 		.about = "Merges the measurements of hpcrun-lite in all DIRs into one "
 			 "calling-context tree,\nwith functions, inlined calls and lines from "
 			 "hpcstruct-lite, and writes it.",

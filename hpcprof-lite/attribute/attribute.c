@@ -29,6 +29,7 @@
 #include "hpcprof-lite/attribute/nvtx/nvtx_others.h"
 #include "hpcprof-lite/attribute/order.h"
 #include "hpcprof-lite/attribute/python_frames.h"
+#include "hpcprof-lite/attribute/shared/share_trees.h"
 #include "hpcprof-lite/attribute/sum.h"
 #include "hpcprof-lite/attribute/torch/forward_paths.h"
 #include "hpcprof-lite/load/load_records.h"
@@ -43,6 +44,12 @@ struct thread_work {
 	uint32_t file, thread;
 	unsigned worker;  /* whose tree node_to refers to */
 	uint32_t profile;
+};
+
+/* By node of a tree: node of the whole. */
+struct node_map {
+	uint32_t *at; /* NULL: the same */
+	size_t n;
 };
 
 struct pipeline {
@@ -60,7 +67,7 @@ struct pipeline {
 	VEC(struct thread_work) threads; /* in the order of profiles, those of queues left out */
 	uint32_t *first_thread;     /* by file, and the end: of its threads in the list above */
 	struct merge_tree *trees;   /* by worker; the first becomes the whole */
-	uint32_t **to_whole; /* by worker, then node: node of the first tree; NULL for the first */
+	struct node_map *to_whole;  /* by worker */
 	struct expand expand;
 	struct gpu_part gpu;
 	struct mpi_part mpi;
@@ -130,7 +137,7 @@ static void merge_job(void *arg, size_t i, unsigned worker)
 					  nvtx_labels_of_file(&p->ranges, file),
 					  p->forward ? &p->forward[file] : NULL};
 	p->threads.at[i].worker = worker;
-	if (!atomic_load(&p->failed) &&
+	if (!p->job->files.at[file].is_outline && !atomic_load(&p->failed) &&
 	    !merge_thread(&p->trees[worker], thread_of(p, i), p->module_of[file], &names))
 		atomic_store(&p->failed, true);
 	load_release(&p->job->files.at[file],
@@ -150,7 +157,19 @@ static bool find_forward_paths(struct pipeline *p)
 	return ok;
 }
 
-static bool merge_all(struct pipeline *p)
+/* The trees of all parts become one. Ends a step of all parts. */
+static bool join_parts(struct pipeline *p, bool ok)
+{
+	uint32_t *to_whole;
+	ok = share_trees(p->o->comm, ok, &p->trees[0], &to_whole);
+	for (unsigned i = 1; ok && i < p->n_workers; i++)
+		for (size_t k = 0; k < p->to_whole[i].n; k++)
+			p->to_whole[i].at[k] = to_whole[p->to_whole[i].at[k]];
+	p->to_whole[0].at = to_whole;
+	return ok;
+}
+
+static bool merge_threads(struct pipeline *p)
 {
 	p->trees = calloc(p->n_workers, sizeof *p->trees);
 	p->to_whole = calloc(p->n_workers, sizeof *p->to_whole);
@@ -163,13 +182,24 @@ static bool merge_all(struct pipeline *p)
 	log_progress(NULL, 0, 0);
 	for (unsigned i = 1; i < p->n_workers && !atomic_load(&p->failed); i++) {
 		log_progress("joining trees", i, p->n_workers - 1);
-		p->to_whole[i] = malloc(p->trees[i].nodes.n * sizeof **p->to_whole);
-		if (!p->to_whole[i] || !merge_trees(&p->trees[0], &p->trees[i], p->to_whole[i]))
+		struct node_map *map = &p->to_whole[i];
+		map->n = p->trees[i].nodes.n;
+		map->at = malloc(map->n * sizeof *map->at);
+		if (!map->at || !merge_trees(&p->trees[0], &p->trees[i], map->at))
 			return false;
 		merge_free(&p->trees[i]);
 	}
-	map_free(&p->trees[0].index);
 	return !atomic_load(&p->failed);
+}
+
+static bool merge_all(struct pipeline *p)
+{
+	bool ok = merge_threads(p);
+	if (p->job->is_split)
+		ok = join_parts(p, ok);
+	if (ok)
+		map_free(&p->trees[0].index);
+	return ok;
 }
 
 /* ---- expand and order ---- */
@@ -236,7 +266,7 @@ static uint32_t node_context(const void *arg, uint32_t file, uint32_t thread, ui
 	const struct pipeline *p = arg;
 	size_t i = p->first_thread[file] + thread;
 	uint32_t merged = thread_of(p, i)->node_to[node];
-	const uint32_t *to_whole = p->to_whole[p->threads.at[i].worker];
+	const uint32_t *to_whole = p->to_whole[p->threads.at[i].worker].at;
 	return p->expand.context_of[to_whole ? to_whole[merged] : merged];
 }
 
@@ -270,7 +300,7 @@ static bool make_contexts(struct pipeline *p)
 
 static void make_contexts_of(const struct pipeline *p, size_t i, uint32_t *node_to, uint32_t n)
 {
-	const uint32_t *to_whole = p->to_whole[p->threads.at[i].worker];
+	const uint32_t *to_whole = p->to_whole[p->threads.at[i].worker].at;
 	for (uint32_t k = 0; k < n; k++) {
 		const uint32_t node = node_to[k];
 		if (node != LOAD_DAMAGED) /* the same value as MODEL_NONE */
@@ -283,6 +313,8 @@ static void timeline_job(void *arg, size_t i, unsigned worker)
 	(void)worker;
 	struct pipeline *p = arg;
 	struct load_thread *t = thread_of(p, i);
+	if (p->job->files.at[p->threads.at[i].file].is_outline)
+		return;
 	make_contexts_of(p, i, t->node_to, t->n_nodes);
 	if (t->shown_to)
 		make_contexts_of(p, i, t->shown_to, t->n_nodes);
@@ -321,20 +353,16 @@ static uint64_t hash_model(const struct model *m)
 	return h;
 }
 
-/*
- * Ends a step of all parts. If they share the files, they also need the same contexts: then each
- * reads the values of its files, else each those of all.
- */
-static bool agree_on_contexts(struct pipeline *p, bool ok)
+/* Ends a step of all parts. They need the same of what `hash` is made of. */
+static bool agree_on(const struct pipeline *p, bool ok, uint64_t (*hash)(const struct model *m))
 {
 	struct comm *c = p->o->comm;
-	if (!c || !p->job->first_file)
+	if (!c)
 		return ok;
 	if (comm_agree(c, ok ? STATUS_OK : STATUS_NO_MEMORY) != STATUS_OK)
 		return false;
-	if (!comm_is_same(c, (int64_t)hash_contexts(p->m)))
-		load_job_read_all(p->job);
-	return true;
+	c->differs = !comm_is_same(c, (int64_t)hash(p->m));
+	return !c->differs;
 }
 
 enum { LEDGERS = 256 }; /* of a message */
@@ -349,7 +377,7 @@ static void send_ledgers(struct pipeline *p, int part, uint32_t first, uint32_t 
 		n = end - i < LEDGERS ? end - i : LEDGERS;
 		for (uint32_t k = 0; k < n && c->part == part; k++)
 			some[k] = profiles[p->threads.at[i + k].profile].ledger;
-		comm_to_first(c, part, some, some, n * sizeof *some);
+		comm_pass(c, part, 0, some, some, n * sizeof *some);
 		for (uint32_t k = 0; k < n && c->part == 0; k++)
 			profiles[p->threads.at[i + k].profile].ledger = some[k];
 	}
@@ -359,7 +387,7 @@ static void send_ledgers(struct pipeline *p, int part, uint32_t first, uint32_t 
 static bool gather_ledgers(struct pipeline *p, bool ok)
 {
 	struct comm *c = p->o->comm;
-	if (!c || !p->job->first_file)
+	if (!c || c->differs)
 		return ok;
 	struct model_ledger *some = calloc(LEDGERS, sizeof *some);
 	ok = comm_agree(c, ok && some ? STATUS_OK : STATUS_NO_MEMORY) == STATUS_OK;
@@ -412,7 +440,7 @@ static bool add_activities(struct pipeline *p)
 	struct activities a = {.p = p};
 	uint64_t n[MODEL_N_ACTIVITIES];
 	bool occurs[MODEL_N_ACTIVITIES];
-	if (!agree_on_contexts(p, activity_find(p->m)))
+	if (!agree_on(p, activity_find(p->m), hash_contexts))
 		return false;
 	activity_mark_time(p->m);
 	pool_run(p->threads.n, p->n_workers, activity_job, &a);
@@ -484,6 +512,12 @@ static uint32_t final_context(const void *arg, uint32_t file, uint32_t thread, u
 	return 0;
 }
 
+/* False: the model is for cctdb alone, which knows neither phases nor ranges of NVTX. */
+static bool has_reports(const struct pipeline *p)
+{
+	return !p->job->is_split || load_has_all(p->job);
+}
+
 static bool attribute_nvtx_events(struct pipeline *p)
 {
 	const struct nvtx_where where = {p, profile_of, final_context};
@@ -530,12 +564,12 @@ static bool find_idle(struct pipeline *p)
 /* ---- energy ---- */
 
 static bool add_energy(struct pipeline *p, const struct gpu_energy_share *e, uint32_t metric,
-		       uint64_t uj)
+		       uint64_t sum)
 {
-	struct sum_extra *x = uj ? vec_push(&p->energies) : NULL;
+	struct sum_extra *x = sum ? vec_push(&p->energies) : NULL;
 	if (x)
-		*x = (struct sum_extra){e->profile, e->context, metric, e->n, uj};
-	return x || !uj;
+		*x = (struct sum_extra){e->profile, e->context, metric, e->n, sum};
+	return x || !sum;
 }
 
 static bool keep_energy(struct pipeline *p, const struct gpu_energy *energy)
@@ -548,7 +582,8 @@ static bool keep_energy(struct pipeline *p, const struct gpu_energy *energy)
 	for (size_t i = 0; ok && i < energy->shares.n; i++) {
 		const struct gpu_energy_share *e = &energy->shares.at[i];
 		ok = add_energy(p, e, metric_of[GPU_ENERGY_OPERATIONS], e->uj) &&
-		     add_energy(p, e, metric_of[GPU_ENERGY_SHARED], e->shared_uj);
+		     add_energy(p, e, metric_of[GPU_ENERGY_SHARED], e->shared_uj) &&
+		     add_energy(p, e, metric_of[GPU_ENERGY_TIME], e->read_ns);
 	}
 	return ok;
 }
@@ -572,27 +607,28 @@ static void list_extras(const struct sum_extra *at, size_t n, uint32_t profile,
 	s->n_extras[list] = end - first;
 }
 
-/* Files of processes that still run may have changed between two who read them. */
-static bool is_same_everywhere(const struct pipeline *p)
+/* By part, and the end: its first profile, if it has no trees and values of others. */
+static uint64_t *first_profiles(const struct pipeline *p)
 {
-	const struct comm *c = p->o->comm;
-	const bool is_same = comm_is_same(c, (int64_t)hash_model(p->m));
-	if (!is_same && c->part == 0)
-		log_warn(NULL, "the ranks did not read the same measurement: the first one does "
-			       "all the work");
-	return is_same;
+	const int n_parts = p->o->comm->n_parts;
+	uint64_t *first = calloc((size_t)n_parts + 1, sizeof *first);
+	for (int i = 0; first && i <= n_parts; i++) {
+		const uint32_t thread = p->first_thread[p->job->first_file[i]];
+		first[i] = thread < p->threads.n ? p->threads.at[thread].profile : p->m->n_profiles;
+	}
+	return first;
 }
 
-static bool sum_sources(struct pipeline *p, const struct sum_source *sources,
-			const double *divisors)
+static bool sum_shared(struct pipeline *p, const struct sum_source *sources, const double *divisors)
 {
-	struct comm *c = p->o->comm;
-	const struct sum_parts parts = {c, p->o->gathers};
-	/* asked first: also the numbers of metrics may differ */
-	const bool is_shared = c && is_same_everywhere(p) && p->m->n_metrics;
-	if (c && !is_shared && c->part != 0)
-		return true;
-	return sum_up(p->m, sources, divisors, is_shared ? &parts : NULL, p->n_workers);
+	struct sum_parts parts = {p->o->comm, p->o->gathers, NULL};
+	uint64_t *first = p->job->is_split ? first_profiles(p) : NULL;
+	parts.first_profile = first;
+	const bool ok =
+		agree_on(p, first || !p->job->is_split, hash_model) &&
+		sum_up(p->m, sources, divisors, p->m->n_metrics ? &parts : NULL, p->n_workers);
+	free(first);
+	return ok;
 }
 
 static bool sum_all(struct pipeline *p)
@@ -616,7 +652,8 @@ static bool sum_all(struct pipeline *p)
 			list_extras(p->energies.at, p->energies.n, w->profile, SUM_ENERGY, s);
 		}
 		describe_divisors(p->m, divisors);
-		ok = sum_sources(p, sources, divisors);
+		ok = p->o->comm ? sum_shared(p, sources, divisors)
+				: sum_up(p->m, sources, divisors, NULL, p->n_workers);
 	}
 	free(sources);
 	free(divisors);
@@ -632,7 +669,7 @@ static void free_pipeline(struct pipeline *p)
 		merge_free(&p->trees[i]);
 	free(p->trees);
 	for (unsigned i = 0; p->to_whole && i < p->n_workers; i++)
-		free(p->to_whole[i]);
+		free(p->to_whole[i].at);
 	free(p->to_whole);
 	merge_free_modules(&p->modules);
 	for (size_t i = 0; p->forward && i < p->job->files.n; i++)
@@ -684,15 +721,18 @@ enum status attribute_run(struct load_job *job, const struct attribute_options *
 		   nvtx_labels_unify(&p.ranges, own, &m->private_->strings)) &&
 		  list_threads(&p) && find_forward_paths(&p) &&
 		  merge_all(&p) && gpu_join_all(&p.gpu, own, p.n_workers) &&
-		  gpu_add_modules(&p.gpu, &p.modules, m) && nvtx_attribute(own, &p.gpu, m) &&
+		  gpu_add_modules(&p.gpu, &p.modules, m) &&
+		  (!has_reports(&p) || nvtx_attribute(own, &p.gpu, m)) &&
 		  make_contexts(&p) && make_profiles(&p) &&
-		  phases_attribute(m, own, final_context, &p) && attribute_nvtx_events(&p) &&
+		  (!has_reports(&p) ||
+		   (phases_attribute(m, own, final_context, &p) && attribute_nvtx_events(&p))) &&
 		  attribute_mpi(&p) && find_idle(&p) && find_energy(&p) && nccl_attribute(m) &&
 		  sum_all(&p);
 	ok = ok && describe_whole(m);
 	free_pipeline(&p);
 	if (!ok) {
-		log_error(NULL, "out of memory");
+		if (!o->comm || !o->comm->differs)
+			log_error(NULL, "out of memory");
 		model_free(m);
 		return STATUS_NO_MEMORY;
 	}

@@ -36,7 +36,7 @@ struct attribute_options {
 	void *arg;
 	/*
 	 * Other processes have the same files, and share values: see model_share.h. If they did not
-	 * read the same, m->share is NULL, and only the first has values. NULL: none.
+	 * read the same, comm->differs is set, and the function fails without a word. NULL: none.
 	 */
 	struct comm *comm;
 	bool gathers; /* with `comm`: the first process gets all values in the end */

@@ -345,7 +345,8 @@ static bool share_out(struct summing *s, const struct sum_parts *parts)
 	uint64_t *weights = calloc((size_t)s->m->n_profiles + 1, sizeof *weights);
 	for (uint32_t i = 0; weights && i < s->m->n_profiles; i++)
 		weights[i] = weight(&s->sources[i]);
-	const bool ok = weights && share_profiles(s->m, parts->comm, parts->gathers, weights);
+	const bool ok = weights && share_profiles(s->m, parts->comm, parts->gathers, weights,
+					      parts->first_profile);
 	free(weights);
 	return ok;
 }

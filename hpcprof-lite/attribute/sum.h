@@ -34,6 +34,7 @@ struct sum_source {
 struct sum_parts {
 	struct comm *comm;
 	bool gathers; /* part 0 gets all values in the end */
+	const uint64_t *first_profile; /* by part, and the end; NULL: any */
 };
 
 /*

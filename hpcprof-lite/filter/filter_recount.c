@@ -384,17 +384,15 @@ static bool recount_blame(struct filter_part *p)
 /* ---- energy of GPUs ---- */
 
 static bool recount_share(struct filter_part *p, const struct gpu_energy_share *e,
-			  enum model_metric_role role, uint64_t uj)
+			  enum model_metric_role role, uint64_t sum)
 {
 	uint32_t metric = find_role(p->from, role);
-	if (!uj || metric == MODEL_NONE)
+	if (!sum || metric == MODEL_NONE)
 		return true;
 	struct sum_extra *x = vec_push(&p->profiles[e->profile].values);
 	if (x)
-		*x = (struct sum_extra){.context = e->context,
-					.metric = metric,
-					.n_samples = e->n,
-					.sum = uj};
+		*x = (struct sum_extra){
+			.context = e->context, .metric = metric, .n_samples = e->n, .sum = sum};
 	use(p, e->context);
 	return x != NULL;
 }
@@ -412,7 +410,8 @@ static bool recount_energy(struct filter_part *p)
 		if (p->profile_to[e->profile] == MODEL_NONE || !filter_has_context(p, e->context))
 			continue;
 		if (!recount_share(p, e, MODEL_ROLE_ENERGY, e->uj) ||
-		    !recount_share(p, e, MODEL_ROLE_ENERGY_SHARED, e->shared_uj))
+		    !recount_share(p, e, MODEL_ROLE_ENERGY_SHARED, e->shared_uj) ||
+		    !recount_share(p, e, MODEL_ROLE_ENERGY_TIME, e->read_ns))
 			return false;
 	}
 	return true;

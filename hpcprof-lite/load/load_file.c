@@ -268,6 +268,8 @@ static enum status scan(struct load_file *f)
 		released = pos;
 		if (s != MSR_SCAN_EXTENT)
 			continue;
+		f->kinds |= UINT64_C(1) << (v.extent->kind < 63 ? v.extent->kind : 63);
+		f->extents_end = pos;
 		if (v.clamped)
 			clamped++;
 		enum status st = read_extent(f, &v);

@@ -121,11 +121,16 @@ struct load_file {
 	struct load_nvtx nvtx;
 	VEC(struct msr_view) inside;     /* children of fork that needed no file of their own */
 	bool is_inside; /* this is a child of fork: the bytes belong to its parent */
+	uint64_t kinds;       /* bit k: there are extents of kind k; 63: of a higher one, too */
+	uint64_t extents_end; /* offset behind the last one */
 	uint64_t bytes_damaged;
 	bool truncated;
 	bool is_live; /* the process was still recording while the file was read */
 	VEC(void *) owned;               /* memory that replaced views; freed with the file */
 	_Atomic uint64_t n_unreleased;   /* bytes read since pages were last given back */
+	/* 1 + the part that alone has its trees and values, but for part 0 if it gathers; 0: all */
+	int reader;
+	bool is_outline; /* made by load_outline_read(): no trees and values */
 	bool leaves_values; /* cells and time lines are not checked: see load_check_values() */
 	bool stays; /* all files of the job are so small that LOAD_ALL is not worth its time */
 };

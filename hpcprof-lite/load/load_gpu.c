@@ -64,6 +64,7 @@ static uint32_t fixed_bytes(unsigned type)
 		[MSR_GPU_DEF_STALL] = sizeof(struct msr_gpu_def_stall),
 		[MSR_GPU_DEF_COUNTER] = sizeof(struct msr_gpu_def_counter),
 		[MSR_GPU_DEF_DEVICE_LIMITS] = sizeof(struct msr_gpu_def_device_limits),
+		[MSR_GPU_DEF_DEVICE_RATES] = sizeof(struct msr_gpu_def_device_rates),
 	};
 	return type < sizeof bytes / sizeof *bytes ? bytes[type] : 0;
 }
@@ -99,6 +100,8 @@ static enum status read_definition(struct load_file *f, const uint8_t *record, u
 			   ((struct load_gpu_stall){(const void *)record, d.name, d.more}));
 	case MSR_GPU_DEF_DEVICE_LIMITS:
 		return PUT(&g->limits, id, ((struct load_gpu_limits){(const void *)record}));
+	case MSR_GPU_DEF_DEVICE_RATES:
+		return PUT(&g->rates, id, ((struct load_gpu_rates){(const void *)record}));
 	default:
 		return PUT(&g->counters, id,
 			   ((struct load_gpu_counter){(const void *)record, d.name, d.more}));
@@ -349,6 +352,7 @@ void load_gpu_free(struct load_gpu *g)
 {
 	vec_free(&g->devices);
 	vec_free(&g->limits);
+	vec_free(&g->rates);
 	vec_free(&g->contexts);
 	vec_free(&g->queues);
 	vec_free(&g->codes);

@@ -44,6 +44,9 @@ struct load_gpu_device {
 struct load_gpu_limits {
 	const struct msr_gpu_def_device_limits *record;
 };
+struct load_gpu_rates {
+	const struct msr_gpu_def_device_rates *record;
+};
 struct load_gpu_context {
 	const struct msr_gpu_def_context *record;
 	const char *name;
@@ -65,6 +68,7 @@ struct load_gpu {
 	bool is_present; /* the file has GPU data, even if only a back end that saw nothing */
 	VEC(struct load_gpu_device) devices;   /* all by id; look up with load_gpu_find() */
 	VEC(struct load_gpu_limits) limits;    /* by id of the device */
+	VEC(struct load_gpu_rates) rates;      /* the same */
 	VEC(struct load_gpu_context) contexts;
 	VEC(struct load_gpu_queue) queues;
 	VEC(struct load_gpu_code) codes;

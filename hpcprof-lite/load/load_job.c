@@ -3,96 +3,15 @@
 #include "hpcprof-lite/load/load_job.h"
 
 #include "common/base/log.h"
-#include "common/base/map.h"
 #include "common/base/pool.h"
+#include "hpcprof-lite/load/load_opening.h"
+#include "hpcprof-lite/load/shared/load_split.h"
+#include "hpcprof-lite/parts/comm.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-struct listing {
-	VEC(char *) paths; /* owned */
-	struct map seen;   /* (device, inode) */
-	uint64_t n_bytes;
-};
-
-static bool has_suffix(const char *name)
-{
-	size_t n = strlen(name), m = strlen(MSR_SUFFIX);
-	return n > m && strcmp(name + n - m, MSR_SUFFIX) == 0;
-}
-
-static enum status add_path(struct listing *l, const char *directory, const char *name)
-{
-	struct stat st = {0};
-	char *path;
-	if (asprintf(&path, "%s/%s", directory, name) < 0) {
-		log_error(directory, "out of memory");
-		return STATUS_NO_MEMORY;
-	}
-	char **slot = NULL;
-	bool known = stat(path, &st) == 0 && map_get(&l->seen, st.st_dev, st.st_ino) != MAP_NONE;
-	if (!known) {
-		map_put(&l->seen, st.st_dev, st.st_ino, 0);
-		l->n_bytes += (uint64_t)st.st_size;
-		slot = vec_push(&l->paths);
-		if (slot)
-			*slot = path;
-	}
-	if (!slot)
-		free(path);
-	if (!slot && !known) {
-		log_error(directory, "out of memory");
-		return STATUS_NO_MEMORY;
-	}
-	return STATUS_OK;
-}
-
-static enum status list_directory(struct listing *l, const char *directory)
-{
-	DIR *d = opendir(directory);
-	if (!d) {
-		log_error(directory, "%s", strerror(errno));
-		return STATUS_IO;
-	}
-	size_t n_before = l->paths.n, n_found = 0;
-	enum status s = STATUS_OK;
-	for (struct dirent *e; s == STATUS_OK && (e = readdir(d));) {
-		if (!has_suffix(e->d_name))
-			continue;
-		n_found++;
-		s = add_path(l, directory, e->d_name);
-	}
-	closedir(d);
-	if (s == STATUS_OK && n_found == 0) {
-		log_error(directory, "no measurement files (*" MSR_SUFFIX ") in this directory");
-		return STATUS_NOT_FOUND;
-	}
-	if (s == STATUS_OK && l->paths.n == n_before)
-		log_warn(directory, "named twice; its files count once");
-	return s;
-}
-
-/* A path of the listing: the file, and the processes inside of it. */
-struct opened {
-	struct load_file file;
-	enum status result;
-	VEC(struct load_file) inside; /* all of them sound */
-	size_t n_short;               /* that hold nothing */
-};
-
-struct opening {
-	struct listing *l;
-	struct opened *opened;
-	bool leaves_values;
-	atomic_size_t n_done;
-};
-
-static enum status open_inside(struct opened *o)
+static enum status open_inside(struct load_opened *o)
 {
 	for (size_t i = 0; i < o->file.inside.n; i++) {
 		struct load_file *f = vec_push(&o->inside);
@@ -119,15 +38,24 @@ static bool is_small(uint64_t n_bytes)
 static void open_one(void *arg, size_t i, unsigned worker)
 {
 	(void)worker;
-	struct opening *o = arg;
-	struct opened *one = &o->opened[i];
-	one->file.stays = is_small(o->l->n_bytes);
+	struct load_opening *o = arg;
+	struct load_opened *one = &o->opened[o->first + i];
+	if (one->is_done)
+		return;
+	one->is_done = true;
+	one->file.stays = o->stays;
 	one->file.leaves_values = o->leaves_values;
-	one->result = load_file_open(o->l->paths.at[i], &one->file);
+	one->result = load_file_open(o->l->files.at[o->first + i].path, &one->file);
 	if (one->result == STATUS_OK)
 		one->result = open_inside(one);
 	log_progress("reading measurement files", atomic_fetch_add(&o->n_done, 1) + 1,
-		     o->l->paths.n);
+		     o->l->files.n);
+}
+
+void load_opening_run(struct load_opening *o, unsigned n_workers)
+{
+	pool_run(o->end - o->first, n_workers, open_one, o);
+	log_progress(NULL, 0, 0);
 }
 
 static int compare_i64(int64_t a, int64_t b)
@@ -151,7 +79,7 @@ static int compare_files(const void *pa, const void *pb)
 }
 
 /* Moves the file and the files inside it into the job. False if memory is short. */
-static bool keep(struct load_job *job, struct opened *o)
+static bool keep(struct load_job *job, struct load_opened *o)
 {
 	struct load_file *to = vec_extend(&job->files, 1 + o->inside.n);
 	if (!to)
@@ -170,13 +98,14 @@ static void let_small_stay(struct load_job *job)
 {
 	uint64_t n_bytes = 0;
 	for (size_t i = 0; i < job->files.n; i++)
-		n_bytes += job->files.at[i].is_inside ? 0 : job->files.at[i].map.n_bytes;
+		if (!job->files.at[i].is_inside && !job->files.at[i].is_outline)
+			n_bytes += job->files.at[i].map.n_bytes;
 	for (size_t i = 0; i < job->files.n; i++)
 		job->files.at[i].stays = is_small(n_bytes);
 }
 
 /* Keeps the files that could be read; the first failure that counts decides. */
-static enum status keep_sound(struct load_job *job, struct opened *opened, size_t n)
+static enum status keep_sound(struct load_job *job, struct load_opened *opened, size_t n)
 {
 	enum status s = STATUS_OK;
 	for (size_t i = 0; i < n; i++) {
@@ -195,7 +124,7 @@ static enum status keep_sound(struct load_job *job, struct opened *opened, size_
 	return s;
 }
 
-static void close_opened(struct opened *o)
+static void close_opened(struct load_opened *o)
 {
 	for (size_t i = 0; i < o->inside.n; i++)
 		load_file_close(&o->inside.at[i]);
@@ -203,42 +132,47 @@ static void close_opened(struct opened *o)
 	load_file_close(&o->file);
 }
 
-static enum status open_all(struct listing *l, unsigned n_workers, struct load_job *job)
+static enum status open_all(const struct load_list *l, unsigned n_workers, struct load_job *job)
 {
-	struct opening o = {.l = l,
-			    .opened = calloc(l->paths.n, sizeof *o.opened),
-			    .leaves_values = job->leaves_values};
-	if (!o.opened) {
+	struct load_opening o = {.l = l,
+				 .opened = calloc(l->files.n + 1, sizeof *o.opened),
+				 .end = l->files.n,
+				 .stays = is_small(load_list_n_bytes(l)),
+				 .leaves_values = job->comm};
+	enum status s = o.opened ? STATUS_OK : STATUS_NO_MEMORY;
+	if (!o.opened)
 		log_error(NULL, "out of memory");
-		return STATUS_NO_MEMORY;
-	}
-	pool_run(l->paths.n, n_workers, open_one, &o);
-	log_progress(NULL, 0, 0);
-	enum status s = keep_sound(job, o.opened, l->paths.n);
-	for (size_t i = 0; i < l->paths.n; i++)
+	if (job->comm)
+		s = load_split_open(&o, job, s, n_workers);
+	else if (s == STATUS_OK)
+		load_opening_run(&o, n_workers);
+	if (s == STATUS_OK)
+		s = keep_sound(job, o.opened, l->files.n);
+	for (size_t i = 0; o.opened && i < l->files.n; i++)
 		close_opened(&o.opened[i]);
 	free(o.opened);
 	let_small_stay(job);
 	if (job->files.n)
 		qsort(job->files.at, job->files.n, sizeof *job->files.at, compare_files);
-	for (size_t i = 0; i < job->files.n && !job->leaves_values; i++)
-		load_warn_of_damage(&job->files.at[i]);
 	return s;
 }
 
 enum status load_job_open(char *const *directories, size_t n_directories, unsigned n_workers,
 			  struct load_job *job)
 {
-	struct listing l = {0};
+	struct load_list l = {0};
 	enum status s = STATUS_OK;
-	for (size_t i = 0; s == STATUS_OK && i < n_directories; i++)
-		s = list_directory(&l, directories[i]);
+	if (!job->comm || job->comm->part == 0)
+		s = load_list_directories(directories, n_directories, &l);
+	if (job->comm)
+		s = load_split_list(job->comm, s, &l);
 	if (s == STATUS_OK)
 		s = open_all(&l, n_workers, job);
-	for (size_t i = 0; i < l.paths.n; i++)
-		free(l.paths.at[i]);
-	vec_free(&l.paths);
-	map_free(&l.seen);
+	load_list_free(&l);
+	if (job->comm)
+		return load_share(job, s, n_workers);
+	for (size_t i = 0; s == STATUS_OK && i < job->files.n; i++)
+		load_warn_of_damage(&job->files.at[i]);
 	return s;
 }
 

@@ -14,13 +14,16 @@ struct comm;
 struct load_job {
 	VEC(struct load_file) files;
 	unsigned n_short; /* files too short to hold anything: their processes died at once */
-	bool leaves_values; /* set before opening: load_job_share() follows */
+	/* Set before opening, if several processes have the job. NULL: this one has it alone. */
+	struct comm *comm;
+	bool gathers; /* part 0 needs all values in the end, and gets a smaller share */
 	/*
 	 * By part, and the end: its first file. Each part reads the cells and time lines of its
 	 * files, and this process is `part`. NULL: it reads those of all files. Owned.
 	 */
 	uint64_t *first_file;
 	int part;
+	bool is_split; /* of some files, not all parts have the trees: see struct load_file */
 };
 
 /* True if this process reads cells and time lines of the file for all others. */
@@ -30,23 +33,31 @@ static inline bool load_is_own(const struct load_job *job, size_t file)
 	       (file >= job->first_file[job->part] && file < job->first_file[job->part + 1]);
 }
 
+/* True for part 0 if it gathers: it opens all files, and makes what others need not make. */
+static inline bool load_has_all(const struct load_job *job)
+{
+	return job->gathers && job->part == 0;
+}
+/*
+ * True if this process has all records of the file, and no other has them for the same purpose:
+ * what all need is brought together afterwards.
+ */
+static inline bool load_is_taken(const struct load_job *job, size_t file)
+{
+	return !job->is_split || load_has_all(job) || load_is_own(job, file);
+}
+
 /*
  * Opens every *.hpcrun file in the directories. A directory or file that is named twice counts
  * once. Failures are logged: STATUS_NOT_FOUND: there is no such file; STATUS_UNSUPPORTED or
  * STATUS_BAD_INPUT: one is not a measurement file of ours. n_workers: as in pool_run(). In all
  * cases free with load_job_close().
+ *
+ * With `comm`, all parts call it, each reads its share, and they get the same status. If they find
+ * that they did not read the same, comm->differs is set, and the job is of no use.
  */
 enum status load_job_open(char *const *directories, size_t n_directories, unsigned n_workers,
 	struct load_job *job);
-/*
- * For parts that have opened the same files with leaves_values: each checks cells and time lines of
- * its share, a row of files, and gets the results of the others. If they have not opened the same,
- * each checks all. Part 0 gets no share if it `gathers` values, unless it is alone. All parts call
- * it. STATUS_NO_MEMORY: of any part.
- */
-enum status load_job_share(struct load_job *job, struct comm *c, bool gathers, unsigned n_workers);
-/* The process goes on alone: from now on it reads the values of all files. */
-void load_job_read_all(struct load_job *job);
 void load_job_close(struct load_job *job);
 
 #endif

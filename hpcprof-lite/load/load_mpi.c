@@ -54,6 +54,7 @@ enum status load_mpi_extent(struct load_file *f, const struct msr_view *v)
 	f->mpi.is_present = true;
 	if (kind == MSR_MPI_COMM)
 		return read_comms(f, v, stride);
+	f->mpi.has_calls |= kind == MSR_MPI_CALL;
 	if (!load_get_thread(f, v->extent->thread))
 		return STATUS_NO_MEMORY;
 	struct load_mpi_part *p =

@@ -25,6 +25,7 @@ struct load_mpi_part {
 
 struct load_mpi {
 	bool is_present;          /* a thread called MPI */
+	bool has_calls;           /* there are sums of calls, maybe in other parts alone */
 	VEC(struct load_mpi_part) calls, collectives;
 	VEC(struct msr_mpi_comm) comms;  /* by id; id 0: none */
 };

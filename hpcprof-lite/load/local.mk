@@ -10,13 +10,14 @@ libhlprof_la_SOURCES += \
 	hpcprof-lite/load/load_file.c hpcprof-lite/load/load_file.h \
 	hpcprof-lite/load/load_gpu.c hpcprof-lite/load/load_gpu.h \
 	hpcprof-lite/load/load_job.c hpcprof-lite/load/load_job.h \
+	hpcprof-lite/load/load_list.c hpcprof-lite/load/load_list.h \
 	hpcprof-lite/load/load_mpi.c hpcprof-lite/load/load_mpi.h \
 	hpcprof-lite/load/load_phases.c hpcprof-lite/load/load_phases.h \
 	hpcprof-lite/load/load_nvtx.c hpcprof-lite/load/load_nvtx.h \
 	hpcprof-lite/load/load_python.c \
 	hpcprof-lite/load/load_records.c hpcprof-lite/load/load_records.h \
 	hpcprof-lite/load/load_regions.c hpcprof-lite/load/load_regions.h \
-	hpcprof-lite/load/load_share.c \
+	hpcprof-lite/load/load_opening.h \
 	hpcprof-lite/load/load_waits.c hpcprof-lite/load/load_waits.h \
 	hpcprof-lite/load/python_lines.c hpcprof-lite/load/python_lines.h \
 	hpcprof-lite/load/structures.c hpcprof-lite/load/structures.h

@@ -174,14 +174,15 @@ struct model_gpu_blame {
 	/*
 	 * Samples of warps that issued the cause, or another of its operation that the same
 	 * instruction waits for; and these times the bytes that it moves for a thread (0: unknown).
-	 * Each instruction counts with the first of its pairs alone, so sums over a kernel say how
-	 * often it did such an operation.
+	 * Those that wait for one instruction share its number by their samples, so sums over a
+	 * kernel say how often it did such an operation.
 	 */
 	uint64_t n_issued, bytes_issued;
 	double cycles;             /* n times the cycles that a warp waits there each time */
 	uint8_t kind;              /* enum structure_wait_kind */
 	uint8_t operation;         /* of the cause: enum structure_operation */
 	bool is_carried;           /* the cause is in an earlier iteration */
+	bool is_chained;           /* see struct structure_cause */
 	/* FIXED: the cause is the instruction before, with its latency or another delay. */
 	bool is_before;
 };
@@ -193,6 +194,7 @@ struct model_gpu_device {
 	const struct msr_gpu_def_device *definition; /* of the first process with this device */
 	/* of the first process with this device; NULL: unknown */
 	const struct msr_gpu_def_device_limits *limits;
+	const struct msr_gpu_def_device_rates *rates; /* the same */
 	uint32_t process; /* MODEL_NONE if several processes use it (equal uuid on one host) */
 	uint32_t first_process;    /* the first process with this device */
 	uint32_t ordinal;

@@ -72,7 +72,11 @@ enum model_metric_role {
 	MODEL_ROLE_BLAMED_FOR,
 	MODEL_ROLE_UNBLAMED,       /* those with no known cause, where the warps waited */
 	MODEL_ROLE_ENERGY,
-	MODEL_ROLE_ENERGY_SHARED   /* of it, while operations of other contexts ran */
+	MODEL_ROLE_ENERGY_SHARED,  /* of it, while operations of other contexts ran */
+	MODEL_ROLE_ENERGY_TIME,    /* of the operations, in which energy was read */
+	MODEL_ROLE_COUNTER,        /* counters of kernels: one metric for each */
+	MODEL_ROLE_COUNTED,        /* launches whose counters were read, and their time */
+	MODEL_ROLE_COUNTED_TIME
 };
 
 struct model_metric {

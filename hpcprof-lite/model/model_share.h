@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Parts of the model: what this process has of it, if several processes share a job. Include
- * model.h. All of them have the same model, except for values of profiles.
+ * model.h. All of them have the same model, except for values and time lines of profiles. Only the
+ * first one has times, names and ledgers of all threads.
  */
 #ifndef HPCPROF_MODEL_MODEL_SHARE_H
 #define HPCPROF_MODEL_MODEL_SHARE_H

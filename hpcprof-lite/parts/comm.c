@@ -5,6 +5,9 @@
 
 #include "common/base/capped.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 static void send_to(const struct comm *c, int to, const void *bytes, size_t n)
 {
 	c->ops->swap(c->own, to, bytes, n, COMM_NOBODY, NULL, 0);
@@ -39,15 +42,7 @@ void comm_broadcast(const struct comm *c, void *bytes, size_t n)
 
 int64_t comm_max(const struct comm *c, int64_t value)
 {
-	const int up = distance_up(c);
-	for (int d = 1; d < up && c->part + d < c->n_parts; d *= 2) {
-		int64_t other;
-		get_from(c, c->part + d, &other, sizeof other);
-		value = other > value ? other : value;
-	}
-	if (c->part)
-		send_to(c, c->part - up, &value, sizeof value);
-	comm_broadcast(c, &value, sizeof value);
+	comm_most(c, &value, 1);
 	return value;
 }
 
@@ -66,45 +61,79 @@ enum status comm_agree(struct comm *c, enum status s)
 	return c->failed;
 }
 
-enum { ADDED = 8192 }; /* values of a message */
+enum { COMBINED = 8192 }; /* values of a message */
 
-static void add_some(const struct comm *c, uint64_t *values, size_t n)
+typedef void combine_fn(uint64_t *value, uint64_t other);
+
+static void add(uint64_t *value, uint64_t other)
+{
+	capped_grow(value, other);
+}
+
+static void keep_most(uint64_t *value, uint64_t other)
+{
+	*value = (int64_t)other > (int64_t)*value ? other : *value;
+}
+
+static void combine_some(const struct comm *c, uint64_t *values, size_t n, combine_fn *combine)
 {
 	const int up = distance_up(c);
 	for (int d = 1; d < up && c->part + d < c->n_parts; d *= 2) {
-		uint64_t others[ADDED];
+		uint64_t others[COMBINED];
 		get_from(c, c->part + d, others, n * sizeof *others);
 		for (size_t i = 0; i < n; i++)
-			capped_grow(&values[i], others[i]);
+			combine(&values[i], others[i]);
 	}
 	if (c->part)
 		send_to(c, c->part - up, values, n * sizeof *values);
 }
 
-void comm_add(const struct comm *c, uint64_t *values, size_t n)
+static void combine_all(const struct comm *c, uint64_t *values, size_t n, combine_fn *combine)
 {
-	for (size_t i = 0; i < n; i += ADDED)
-		add_some(c, values + i, n - i < ADDED ? n - i : ADDED);
+	for (size_t i = 0; i < n; i += COMBINED)
+		combine_some(c, values + i, n - i < COMBINED ? n - i : COMBINED, combine);
 	comm_broadcast(c, values, n * sizeof *values);
 }
 
-void comm_cut(const struct comm *c, int n_free, const uint64_t *weights, uint64_t n,
+void comm_add(const struct comm *c, uint64_t *values, size_t n)
+{
+	combine_all(c, values, n, add);
+}
+
+void comm_most(const struct comm *c, int64_t *values, size_t n)
+{
+	combine_all(c, (uint64_t *)values, n, keep_most);
+}
+
+/*
+ * The part of `all` that the first part gets if it has a tenth of all the work besides: so much
+ * that each has the same.
+ */
+static uint64_t cut_first(const struct comm *c, uint64_t all)
+{
+	enum { TENTH = 10 };
+	const uint64_t n = (uint64_t)c->n_parts;
+	return n < TENTH ? all / (n * (TENTH - 1)) * (TENTH - n) : 0;
+}
+
+void comm_cut(const struct comm *c, bool first_has_more, const uint64_t *weights, uint64_t n,
 	      uint64_t *first)
 {
-	const int n_idle = n_free < c->n_parts ? n_free : 0;
-	const uint64_t n_busy = (uint64_t)(c->n_parts - n_idle);
+	const uint64_t n_parts = (uint64_t)c->n_parts;
 	uint64_t all = 0, sum = 0, k = 0;
 	for (uint64_t i = 0; i < n; i++)
 		all += weights[i];
-	for (int i = 0; i <= n_idle; i++)
-		first[i] = 0;
-	for (uint64_t i = 0; i < n && k + 1 < n_busy; i++) {
+	const bool is_short = first_has_more && n_parts > 1;
+	const uint64_t of_first = is_short ? cut_first(c, all) : all / n_parts,
+		       of_others = n_parts > 1 ? (all - of_first) / (n_parts - 1) : 0;
+	first[0] = 0;
+	for (uint64_t i = 0; i < n && k + 1 < n_parts; i++) {
+		for (; k + 1 < n_parts && sum >= of_first + of_others * k; k++)
+			first[k + 1] = i;
 		sum += weights[i];
-		while (k + 1 < n_busy && sum >= all / n_busy * (k + 1))
-			first[(uint64_t)n_idle + ++k] = i + 1;
 	}
-	while (k < n_busy)
-		first[(uint64_t)n_idle + ++k] = n;
+	while (k < n_parts)
+		first[++k] = n;
 }
 
 void comm_fill(const struct comm *c, void *array, size_t record_bytes, const uint64_t *first)
@@ -119,11 +148,32 @@ void comm_fill(const struct comm *c, void *array, size_t record_bytes, const uin
 	comm_broadcast(c, array, first[c->n_parts] * record_bytes);
 }
 
-void comm_to_first(const struct comm *c, int from, const void *out, void *in, size_t n)
+void *comm_join(struct comm *c, const void *own, uint64_t n, size_t record_bytes, uint64_t *first)
+{
+	const size_t n_first = (size_t)c->n_parts + 1;
+	if (comm_agree(c, first ? STATUS_OK : STATUS_NO_MEMORY) != STATUS_OK)
+		return NULL;
+	memset(first, 0, n_first * sizeof *first);
+	first[c->part + 1] = n;
+	comm_add(c, first, n_first);
+	for (size_t i = 1; i < n_first; i++)
+		first[i] += first[i - 1];
+	char *all = malloc((first[c->n_parts] + 1) * record_bytes);
+	if (comm_agree(c, all ? STATUS_OK : STATUS_NO_MEMORY) != STATUS_OK) {
+		free(all);
+		return NULL;
+	}
+	if (n)
+		memcpy(all + first[c->part] * record_bytes, own, n * record_bytes);
+	comm_fill(c, all, record_bytes, first);
+	return all;
+}
+
+void comm_pass(const struct comm *c, int from, int to, const void *out, void *in, size_t n)
 {
 	if (c->part == from)
-		send_to(c, 0, out, n);
-	else if (c->part == 0)
+		send_to(c, to, out, n);
+	else if (c->part == to)
 		get_from(c, from, in, n);
 }
 

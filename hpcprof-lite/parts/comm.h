@@ -2,7 +2,7 @@
 /*
  * Messages between the parts of hpcprof-lite that share one job: the ranks of an MPI program, or
  * threads of one process in tests. All parts call these functions in the same order. Only one
- * thread of a part may call them. A transport that fails ends all parts. Test:
+ * thread of a part may call them at a time. A transport that fails ends all parts. Test:
  * tests/unit/prof_parts/test_comm.c.
  */
 #ifndef HPCPROF_PARTS_COMM_H
@@ -30,7 +30,9 @@ struct comm {
 	const struct comm_ops *ops;
 	void *own; /* of the transport */
 	int part, n_parts;
+	bool any_thread;    /* may call; false: only the one that began */
 	enum status failed; /* a part failed, and all know it */
+	bool differs; /* they did not read the same, and all know it: one has to do it alone */
 };
 
 /* All parts get the largest `value` of all. */
@@ -47,19 +49,27 @@ enum status comm_agree(struct comm *c, enum status s);
 void comm_broadcast(const struct comm *c, void *bytes, size_t n);
 /* All parts get the sums by index, which stop at UINT64_MAX. */
 void comm_add(const struct comm *c, uint64_t *values, size_t n);
+/* All parts get the largest values by index. */
+void comm_most(const struct comm *c, int64_t *values, size_t n);
 /*
- * Cuts [0, n) into n_parts rows of about the same weight, the first `n_free` of them empty, if
- * there are others. first: n_parts + 1 numbers.
+ * Cuts [0, n) into n_parts rows of about the same weight. The first one is shorter if part 0 has
+ * other work, about a tenth of all. first: n_parts + 1 numbers.
  */
-void comm_cut(const struct comm *c, int n_free, const uint64_t *weights, uint64_t n,
+void comm_cut(const struct comm *c, bool first_has_more, const uint64_t *weights, uint64_t n,
 	      uint64_t *first);
 /*
  * Part i has the records first[i] .. first[i + 1] - 1 of an array that all parts have room for.
  * Then all have all.
  */
 void comm_fill(const struct comm *c, void *array, size_t record_bytes, const uint64_t *first);
-/* Part `from` sends `out` to part 0. No others need to call it. */
-void comm_to_first(const struct comm *c, int from, const void *out, void *in, size_t n);
+/*
+ * All parts get one array of the `n` records of each, in the order of parts. Part i has records
+ * first[i] .. first[i + 1] - 1; first: n_parts + 1 numbers. Ends a step; `first` NULL says that
+ * the part failed. The caller frees the array. NULL: some part failed, or has no memory.
+ */
+void *comm_join(struct comm *c, const void *own, uint64_t n, size_t record_bytes, uint64_t *first);
+/* Part `from` sends `out` to part `to`, which gets `in`. No others need to call it. */
+void comm_pass(const struct comm *c, int from, int to, const void *out, void *in, size_t n);
 /* Sends to the part `distance` further on, gets from the one so far back, in a ring. */
 void comm_shift(const struct comm *c, int distance, const void *out, size_t n_out, void *in,
 		size_t n_in);

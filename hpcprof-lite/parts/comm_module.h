@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What hpcprof-lite-mpi.so exports. It alone is linked with MPI, and is loaded only by ranks of a
- * job. One thread calls these functions. MPI ends the job if one of its calls fails.
+ * job. One thread at a time
+ * calls these functions. MPI ends the job if one of its calls fails.
  */
 #ifndef HPCPROF_PARTS_COMM_MODULE_H
 #define HPCPROF_PARTS_COMM_MODULE_H
@@ -13,8 +14,11 @@
 
 struct comm_module {
 	size_t n_bytes; /* of this struct */
-	/* Starts MPI. Sets the name and version of its library. */
-	void (*begin)(int *rank, int *n_ranks, char *library, size_t bytes);
+	/*
+	 * Starts MPI. Sets rank, size, and any_thread of `c`, and the name and version of the
+	 * library.
+	 */
+	void (*begin)(struct comm *c, char *library, size_t bytes);
 	void (*end)(void);
 	struct comm_ops ops;
 };

@@ -65,13 +65,13 @@ static bool is_one_of_several(const struct launcher *l, int32_t rank, int32_t si
 }
 
 /* Waits for all ranks. Two minutes are much for MPI, and few for one who waits in vain. */
-static void begin(const struct launcher *l, int32_t launched_rank, int *rank, int *n_ranks,
-		  char *library, size_t bytes)
+static void begin(const struct launcher *l, int32_t launched_rank, struct comm *c, char *library,
+		  size_t bytes)
 {
 	struct start_guard guard = {
 		.launcher = l->name, .rank = launched_rank, .warn_s = 10, .limit_s = 120};
 	start_guard_begin(&guard);
-	module->begin(rank, n_ranks, library, bytes);
+	module->begin(c, library, bytes);
 	start_guard_end(&guard);
 }
 
@@ -90,7 +90,6 @@ static enum status compare_commands(struct comm *c, uint64_t command)
 enum status comm_mpi_begin(struct comm *c, enum comm_mpi_use use, uint64_t command)
 {
 	char library[256];
-	int rank = 0, n_ranks = 1;
 	int32_t launched_rank, launched;
 	const struct launcher *l = launcher_find(environ, &launched_rank, &launched);
 	*c = (struct comm){.n_parts = 1};
@@ -104,13 +103,14 @@ enum status comm_mpi_begin(struct comm *c, enum comm_mpi_use use, uint64_t comma
 			 launched_rank, l->name);
 		return STATUS_OK;
 	}
-	begin(l, launched_rank, &rank, &n_ranks, library, sizeof library);
-	if (launched > 0 ? n_ranks != launched : rank != launched_rank) {
+	begin(l, launched_rank, c, library, sizeof library);
+	if (launched > 0 ? c->n_parts != launched : c->part != launched_rank) {
+		const int n_ranks = c->n_parts;
 		comm_mpi_end(c);
 		return refuse(l, launched_rank, launched, library, n_ranks);
 	}
-	*c = (struct comm){.ops = &module->ops, .part = rank, .n_parts = n_ranks};
-	log_detail(NULL, "rank %d of %d (%s)", rank, n_ranks, library);
+	c->ops = &module->ops;
+	log_detail(NULL, "rank %d of %d (%s)", c->part, c->n_parts, library);
 	return compare_commands(c, command);
 }
 

@@ -9,6 +9,7 @@
 #include "common/base/options.h"
 #include "tests/gen/gen.h"
 #include "tests/gen/gen_gpu.h"
+#include "tests/gen/gen_mpi.h"
 #include "tests/gen/gen_program.h"
 
 #include <inttypes.h>
@@ -23,12 +24,12 @@ struct leaf_sums {
 };
 
 struct job {
-	uint32_t n_ranks, n_threads, depth, n_leaves, percent, n_samples, n_gpu_ops;
+	uint32_t n_ranks, n_threads, depth, n_leaves, percent, n_samples, n_gpu_ops, n_mpi_calls;
 	bool no_trace;
 	uint32_t first[MOST_DEPTH + 1]; /* by level, the leaves' is `depth`: its first function */
 	uint32_t n_functions;
 	struct leaf_sums *sums;         /* by leaf */
-	uint32_t *nodes;
+	uint32_t *nodes, *mpi_nodes;    /* of the leaves of a thread; of thread 0 */
 };
 
 /* The functions of the modules whose structure is known: nine of ten. */
@@ -125,15 +126,100 @@ static uint32_t take_samples(const struct job *j, struct gen *g, uint32_t rank, 
 	return n;
 }
 
+/* ---- calls of MPI: thread 0 makes them in its leaves, one leaf after the other ---- */
+
+enum { CALL_NS = 1000000, SENDS = 3, SEND_NS = 2000, MPI_BYTES = 800 };
+
+/* How long the rank is in a collective call. All begin it within half its time, and leave it. */
+static uint64_t call_ns(uint32_t rank, uint32_t call)
+{
+	return CALL_NS / 2 + 1000 - mix((uint64_t)rank << 32 | call) % (CALL_NS / 2);
+}
+
+static void add_collectives(const char *path, const struct job *j, uint32_t rank, uint32_t n,
+			    uint64_t start_ns)
+{
+	struct msr_mpi_collective *c = calloc(j->n_mpi_calls, sizeof *c);
+	for (uint32_t i = 0; c && i < j->n_mpi_calls; i++) {
+		const uint64_t end_ns = start_ns + (uint64_t)(i + 1) * CALL_NS;
+		c[i] = (struct msr_mpi_collective){.enter_ns = end_ns - call_ns(rank, i),
+						   .leave_ns = end_ns,
+						   .number = i,
+						   .node = j->mpi_nodes[i % n],
+						   .comm = 1,
+						   .call = MPI_CALL_Allreduce};
+	}
+	if (c)
+		gen_mpi_add(path, MSR_MPI_COLLECTIVE, 0, c, j->n_mpi_calls);
+	free(c);
+}
+
+/* The calls in leaf i of n: those above, and some to the next rank. */
+static void sum_calls(const struct job *j, uint32_t rank, uint32_t i, uint32_t n,
+		      struct msr_mpi_call to[2])
+{
+	const uint8_t class = msr_mpi_size_class(MPI_BYTES);
+	uint64_t n_calls = 0, ns = 0, least_ns = UINT64_MAX;
+	for (uint32_t k = i; k < j->n_mpi_calls; k += n, n_calls++) {
+		ns += call_ns(rank, k);
+		least_ns = call_ns(rank, k) < least_ns ? call_ns(rank, k) : least_ns;
+	}
+	to[0] = (struct msr_mpi_call){.node = j->mpi_nodes[i],
+				      .call = MPI_CALL_Allreduce,
+				      .size_class = class,
+				      .comm = 1,
+				      .n_calls = n_calls,
+				      .sent = n_calls * MPI_BYTES,
+				      .received = n_calls * MPI_BYTES,
+				      .ns = ns,
+				      .least_ns = least_ns};
+	to[1] = (struct msr_mpi_call){.node = j->mpi_nodes[i],
+				      .call = MPI_CALL_Send,
+				      .size_class = class,
+				      .comm = 1,
+				      .peer = (int32_t)((rank + 1) % j->n_ranks),
+				      .n_calls = SENDS,
+				      .sent = (uint64_t)SENDS * MPI_BYTES,
+				      .ns = SENDS * SEND_NS + rank % 7,
+				      .least_ns = SEND_NS};
+}
+
+static void add_mpi(const char *path, const struct job *j, uint32_t rank, uint32_t n,
+		    uint64_t start_ns)
+{
+	const uint32_t n_used = n < j->n_mpi_calls ? n : j->n_mpi_calls;
+	const struct msr_mpi_comm world = {.id = 1,
+					   .size = j->n_ranks,
+					   .rank = rank,
+					   .flags = MSR_MPI_COMM_WORLD,
+					   .identity = 7};
+	struct msr_mpi_call *calls = calloc((size_t)n_used * 2 + 1, sizeof *calls);
+	gen_mpi_add(path, MSR_MPI_COMM, 0, &world, 1);
+	for (uint32_t i = 0; calls && i < n_used; i++)
+		sum_calls(j, rank, i, n, &calls[(size_t)i * 2]);
+	if (calls && n) {
+		gen_mpi_add(path, MSR_MPI_CALL, 0, calls, (size_t)n_used * 2);
+		add_collectives(path, j, rank, n, start_ns);
+	}
+	free(calls);
+}
+
+/* With MPI, each host was started at another time. */
+static uint64_t host_ns(const struct job *j, uint32_t rank)
+{
+	return j->n_mpi_calls ? rank / 8 * UINT64_C(7000000000) : 0;
+}
+
 static void make_rank(const char *directory, const struct job *j, uint32_t rank)
 {
 	char host[32];
 	snprintf(host, sizeof host, "node%u", rank / 8);
+	const uint64_t start_ns = UINT64_C(50000000000) + host_ns(j, rank) + rank;
 	const struct gen_process who = {.host = host,
 					.pid = 1000 + rank,
 					.rank = (int32_t)rank,
 					.n_ranks = (int32_t)j->n_ranks,
-					.start_mono_ns = UINT64_C(50000000000) + rank,
+					.start_mono_ns = start_ns,
 					.start_real_ns = UINT64_C(1700000000000000000) + rank,
 					.no_trace = j->no_trace};
 	struct gen *g = gen_open(directory, &who);
@@ -146,10 +232,13 @@ static void make_rank(const char *directory, const struct job *j, uint32_t rank)
 					GEN_BUILD_ID_BYTES, m ? 0 : MSR_MODULE_MAIN);
 	gen_metric(g, "CPUTIME", MSR_UNIT_NS, 1000000, MSR_SOURCE_PERF);
 	struct gen_gpu_job gpu = {0};
+	uint32_t n_mpi_nodes = 0;
 	for (uint32_t t = 0; t < j->n_threads; t++) {
 		uint32_t thread = gen_thread(g, t ? "worker" : "synthetic");
 		uint32_t n = take_samples(j, g, rank, thread, modules, who.start_mono_ns);
 		uint64_t random = (uint64_t)rank * j->n_threads + t + 1;
+		if (t == 0 && j->n_mpi_calls)
+			memcpy(j->mpi_nodes, j->nodes, (n_mpi_nodes = n) * sizeof *j->nodes);
 		if (j->n_gpu_ops && n)
 			gen_gpu_work(g, &gpu,
 				     &(struct gen_gpu_work){.thread = thread,
@@ -160,7 +249,10 @@ static void make_rank(const char *directory, const struct job *j, uint32_t rank)
 							    .random = &random,
 							    .first = t == 0});
 	}
-	free(gen_close(g, MSR_EXIT_RETURN, 0));
+	char *path = gen_close(g, MSR_EXIT_RETURN, 0);
+	if (j->n_mpi_calls)
+		add_mpi(path, j, rank, n_mpi_nodes, who.start_mono_ns);
+	free(path);
 }
 
 static void write_expected(const char *directory, const struct job *j)
@@ -223,6 +315,10 @@ static enum status set_gpu(void *arg, const char *v)
 {
 	return set_number(&((struct job *)arg)->n_gpu_ops, v, 0, 10000000);
 }
+static enum status set_mpi(void *arg, const char *v)
+{
+	return set_number(&((struct job *)arg)->n_mpi_calls, v, 0, 1000000);
+}
 static enum status set_no_trace(void *arg, const char *v)
 {
 	(void)v;
@@ -238,6 +334,7 @@ static const struct option_spec specs[] = {
 	{'p', "percent", "N", "of the leaves, what a thread has (50)", set_percent},
 	{'s', "samples", "N", "samples of a thread in each of its leaves (1)", set_samples},
 	{'g', "gpu", "N", "GPU operations of each thread (0)", set_gpu},
+	{'m', "mpi", "N", "collective calls of each rank (0)", set_mpi},
 	{0, "no-trace", NULL, "no time lines", set_no_trace},
 	{0, NULL, NULL, NULL, NULL},
 };
@@ -267,7 +364,8 @@ int main(int argc, char **argv)
 	number_functions(&j);
 	j.sums = calloc(j.n_leaves, sizeof *j.sums);
 	j.nodes = calloc(j.n_leaves, sizeof *j.nodes);
-	if (!j.sums || !j.nodes) {
+	j.mpi_nodes = calloc(j.n_leaves, sizeof *j.mpi_nodes);
+	if (!j.sums || !j.nodes || !j.mpi_nodes) {
 		log_error(NULL, "out of memory");
 		return 99;
 	}
@@ -279,5 +377,6 @@ int main(int argc, char **argv)
 	write_expected(argv[first], &j);
 	free(j.sums);
 	free(j.nodes);
+	free(j.mpi_nodes);
 	return 0;
 }

@@ -281,10 +281,10 @@ static bool join_op(struct run *r, const struct load_gpu_part *p, const struct m
 		put_item(r, p, op, &t, cell);
 	else if (kind == MSR_GPU_SYNC)
 		put_wait(r, &t, cell);
-	if (launch != GPU_LAUNCH_NONE && r->is_wanted[launch / 8] >> launch % 8 & 1)
-		return map_put(&j->wanted, id, 0, cell) !=
-		       MAP_NONE; /* of several operations the first */
-	return true;
+	/* of several operations the first */
+	return launch == GPU_LAUNCH_NONE || !(r->is_wanted[launch / 8] >> launch % 8 & 1) ||
+	       (map_put(&j->wanted, id, 0, cell) != MAP_NONE &&
+		(!r->g->values.n || map_put(&j->wanted_ns, id, 0, t.busy_ns) != MAP_NONE));
 }
 
 /* Aggregates have no times: they count in the tree alone. */
@@ -480,6 +480,7 @@ void gpu_join_free(struct gpu_join *j)
 		free(j->lines.at[i].lane_n);
 	vec_free(&j->lines);
 	map_free(&j->wanted);
+	map_free(&j->wanted_ns);
 	space_free(&j->space);
 	space_free(&j->wait_space);
 }

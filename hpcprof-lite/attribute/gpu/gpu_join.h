@@ -70,6 +70,7 @@ struct gpu_join {
 	uint64_t summed_wait_ns;           /* waits that were summed up during the run */
 	/* launches that samples or values name: id -> cell of their first operation */
 	struct map wanted;
+	struct map wanted_ns;              /* those that values name -> time of that operation */
 	struct model_gpu_ledger ledgers[LOAD_GPU_BACKENDS];
 	uint32_t n_ledgers;
 	struct {

@@ -1,17 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See mpi_arrivals.h. Test: tests/unit/prof_mpi/test_mpi_waits.c. */
+/* See mpi_arrivals.h. Tests: tests/unit/prof_mpi/test_mpi_waits.c,
+ * tests/unit/prof_parts/test_parts.c. */
 #include "hpcprof-lite/attribute/mpi/mpi_arrivals.h"
 
+#include "common/base/map.h"
+#include "hpcprof-lite/attribute/shared/share_records.h"
 #include "hpcprof-lite/load/load_records.h"
+#include "hpcprof-lite/parts/comm.h"
 
 #include <stdlib.h>
 
+bool mpi_arrivals_are_shared(const struct load_job *job)
+{
+	return job->comm && job->is_split;
+}
+
 static uint64_t count_all(const struct load_job *job)
 {
+	const bool are_shared = mpi_arrivals_are_shared(job);
 	uint64_t n = 0;
 	for (size_t i = 0; i < job->files.n; i++)
 		for (size_t k = 0; k < job->files.at[i].mpi.collectives.n; k++)
-			n += job->files.at[i].mpi.collectives.at[k].n;
+			if (!are_shared || load_is_own(job, i))
+				n += job->files.at[i].mpi.collectives.at[k].n;
+	if (are_shared)
+		comm_add(job->comm, &n, 1);
 	return n;
 }
 
@@ -69,25 +82,138 @@ static int compare(const void *pa, const void *pb)
 	return (a->file > b->file) - (a->file < b->file);
 }
 
-bool mpi_arrivals_collect(struct mpi_arrivals *a, const struct load_job *job)
+static bool list_all(struct mpi_arrivals *a, const struct load_job *job)
 {
-	for (uint64_t n = count_all(job); n > MPI_MOST_ARRIVALS; n /= 2)
-		a->thinned = a->thinned << 1 | 1;
 	for (uint32_t i = 0; i < job->files.n; i++) {
 		struct load_file *f = &job->files.at[i];
 		uint32_t host = f->mpi.is_present ? host_of(a, f->header.host_id) : 0;
 		if (host == UINT32_MAX)
 			return false;
-		for (size_t k = 0; k < f->mpi.collectives.n; k++) {
+		for (size_t k = 0; load_is_taken(job, i) && k < f->mpi.collectives.n; k++) {
 			const struct load_mpi_part *p = &f->mpi.collectives.at[k];
 			if (!add_part(a, job, i, p, host))
 				return false;
 			load_release(f, p->n * p->stride);
 		}
 	}
-	if (a->list.n)
-		qsort(a->list.at, a->list.n, sizeof *a->list.at, compare);
 	return true;
+}
+
+/* ---- calls without data ---- */
+
+static uint64_t place_of(uint32_t file, uint32_t node)
+{
+	return (uint64_t)file << 32 | node;
+}
+
+static uint64_t call_of(uint32_t thread, uint32_t comm, uint16_t call)
+{
+	return hash_u64((uint64_t)thread << 32 | comm) ^ call;
+}
+
+/* Where they were made. Records of collective calls do not say how much they move. */
+static bool find_empty(struct map *empty, const struct load_job *job)
+{
+	for (uint32_t i = 0; i < job->files.n; i++) {
+		const struct load_file *f = &job->files.at[i];
+		for (size_t k = 0; k < f->mpi.calls.n; k++) {
+			const struct load_mpi_part *p = &f->mpi.calls.at[k];
+			for (uint64_t r = 0; r < p->n; r++) {
+				struct msr_mpi_call c;
+				if (load_mpi_call(f, p, r, &c) && !c.size_class &&
+				    mpi_call_forms[c.call].kind == MPI_KIND_ALL &&
+				    map_put(empty, place_of(i, c.node),
+					    call_of(p->thread, c.comm, c.call), 1) == MAP_NONE)
+					return false;
+			}
+		}
+	}
+	return true;
+}
+
+bool mpi_arrivals_mark(struct mpi_arrivals *a, const struct load_job *job)
+{
+	struct map empty = {0};
+	const bool ok = find_empty(&empty, job);
+	for (size_t i = 0; ok && i < a->list.n; i++) {
+		struct mpi_arrival *at = &a->list.at[i];
+		at->is_empty = map_get(&empty, place_of(at->file, at->node),
+				       call_of(at->thread, at->comm_id, at->call)) != MAP_NONE;
+	}
+	map_free(&empty);
+	return ok;
+}
+
+/* ---- the whole ---- */
+
+/* The part that gets a call. A part that has all calls gets none. */
+static int part_of(const void *arg, const void *record)
+{
+	const struct load_job *job = arg;
+	const struct mpi_arrival *at = record;
+	const int n_parts = job->comm->n_parts, first = job->gathers && n_parts > 1;
+	return first + (int)(hash_u64(at->comm ^ hash_u64(at->number)) %
+			     (uint64_t)(n_parts - first));
+}
+
+/* Of the files that this part alone has for others. */
+static bool copy_own(const struct mpi_arrivals *a, const struct load_job *job,
+		     struct mpi_arrivals *own)
+{
+	for (size_t i = 0; i < a->list.n; i++) {
+		struct mpi_arrival *to;
+		if (!load_is_own(job, a->list.at[i].file))
+			continue;
+		to = vec_push(&own->list);
+		if (!to)
+			return false;
+		*to = a->list.at[i];
+	}
+	return true;
+}
+
+/* Ends a step of all parts. */
+static bool share(struct mpi_arrivals *a, const struct load_job *job, bool ok)
+{
+	struct share_records r = {.bytes = sizeof *a->list.at, .part_of = part_of, .arg = job};
+	struct mpi_arrivals own = {0};
+	if (load_has_all(job)) {
+		ok = ok && copy_own(a, job, &own);
+	} else {
+		own = *a;
+		a->list.at = NULL;
+		a->list.n = a->list.capacity = 0;
+	}
+	r.at = own.list.at;
+	r.n = own.list.n;
+	ok = share_records(job->comm, ok, &r);
+	a->n_all = r.n;
+	if (load_has_all(job)) {
+		free(r.at);
+	} else {
+		a->list.at = r.at;
+		a->list.n = a->list.capacity = r.n;
+	}
+	if (ok)
+		comm_add(job->comm, &a->n_all, 1);
+	return ok;
+}
+
+bool mpi_arrivals_collect(struct mpi_arrivals *a, const struct load_job *job)
+{
+	const bool are_shared = mpi_arrivals_are_shared(job);
+	if (are_shared && comm_agree(job->comm, STATUS_OK) != STATUS_OK)
+		return false;
+	for (uint64_t n = count_all(job); n > MPI_MOST_ARRIVALS; n /= 2)
+		a->thinned = a->thinned << 1 | 1;
+	bool ok = list_all(a, job);
+	if (ok && a->hosts.n > 1)
+		ok = mpi_arrivals_mark(a, job);
+	if (are_shared)
+		ok = share(a, job, ok);
+	if (ok && a->list.n)
+		qsort(a->list.at, a->list.n, sizeof *a->list.at, compare);
+	return ok;
 }
 
 /* Both keep the multiples of a power of two, so the larger power counts. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The collective calls of all processes, brought together: who arrived when. Two records belong to
- * one call if communicator and number are equal. Test: tests/unit/prof_mpi/test_mpi_waits.c.
+ * one call if communicator and number are equal. Tests: tests/unit/prof_mpi/test_mpi_waits.c,
+ * tests/unit/prof_parts/test_parts.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_MPI_MPI_ARRIVALS_H
 #define HPCPROF_ATTRIBUTE_MPI_MPI_ARRIVALS_H
@@ -18,6 +19,7 @@ struct mpi_arrival {
 	int32_t root;
 	uint32_t host;               /* dense number */
 	uint16_t call;
+	bool is_empty;               /* calls without data were made at this place */
 };
 
 /* Arrivals that belong to one call are neighbours, by rank. */
@@ -25,13 +27,21 @@ struct mpi_arrivals {
 	VEC(struct mpi_arrival) list;
 	VEC(uint64_t) hosts;         /* host ids by number */
 	uint64_t thinned;            /* numbers with one of these bits were left out */
+	uint64_t n_all;              /* in all parts that share the job, if some do */
 };
 
 /* More arrivals than this are thinned out: by the number of the call, so whole calls remain. */
 #define MPI_MOST_ARRIVALS ((uint64_t)1 << 22)
 
-/* Zero-initialise. False if memory is short. */
+/*
+ * Zero-initialise. Parts that share the files of a job share the calls, too: each gets all arrivals
+ * at some of them. Ends a step of all parts then. False if memory is short.
+ */
 bool mpi_arrivals_collect(struct mpi_arrivals *a, const struct load_job *job);
+/* True if the parts of the job share calls. A part that has all files has all calls, too. */
+bool mpi_arrivals_are_shared(const struct load_job *job);
+/* Sets is_empty. */
+bool mpi_arrivals_mark(struct mpi_arrivals *a, const struct load_job *job);
 void mpi_arrivals_free(struct mpi_arrivals *a);
 
 /* For how many calls the arrivals at call `number` stand: records are thinned out, too. */

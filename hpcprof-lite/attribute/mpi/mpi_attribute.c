@@ -44,7 +44,7 @@ static const struct model_metric metrics[MPI_N_METRICS] = {
 bool mpi_describe_metrics(struct mpi_part *p, const struct load_job *job, struct model *m)
 {
 	for (size_t i = 0; i < job->files.n; i++)
-		p->is_present |= job->files.at[i].mpi.calls.n != 0;
+		p->is_present |= job->files.at[i].mpi.has_calls;
 	if (!p->is_present)
 		return true;
 	struct model_metric *to = realloc(m->private_->metrics,
@@ -391,11 +391,12 @@ bool mpi_attribute(struct mpi_part *p, const struct load_job *job, struct model 
 	if (!p->is_present)
 		return true;
 	bool ok = list_comms(&w.comms, job) && mpi_arrivals_collect(&w.arrivals, job) &&
-		  mpi_clocks_join(&w.arrivals, job, &clock_error_ns) &&
-		  mpi_waits_make(&w.waits, &w.arrivals, where);
+		  mpi_clocks_join(&w.arrivals, job, &clock_error_ns);
+	ok = ok && mpi_waits_share(&w.waits, job,
+				   mpi_waits_make(&w.waits, &w.arrivals, where));
 	vec_free(&w.arrivals.list);
 	for (uint32_t i = 0; ok && i < job->files.n; i++)
-		ok = add_file(&w, i);
+		ok = !load_is_taken(job, i) || add_file(&w, i);
 	ok = ok && sum_calls(&w) && count_members(&w.comms, job) && give(&w, m, clock_error_ns);
 	mpi_arrivals_free(&w.arrivals);
 	mpi_waits_free(&w.waits);

@@ -2,8 +2,7 @@
 /* See mpi_clocks.h. Test: tests/unit/prof_mpi/test_mpi_waits.c. */
 #include "hpcprof-lite/attribute/mpi/mpi_clocks.h"
 
-#include "common/base/map.h"
-#include "hpcprof-lite/load/load_records.h"
+#include "hpcprof-lite/parts/comm.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,38 +25,8 @@ struct host_clock {
 	int64_t fallback_ns;       /* the difference if real-time clocks agree */
 };
 
-static uint64_t place_of(uint32_t file, uint32_t node)
-{
-	return (uint64_t)file << 32 | node;
-}
-
-static uint64_t call_of(uint32_t thread, uint32_t comm, uint16_t call)
-{
-	return hash_u64((uint64_t)thread << 32 | comm) ^ call;
-}
-
-/* Where calls without data were made. Records of collective calls do not say how much they move. */
-static bool find_empty(struct map *empty, const struct load_job *job)
-{
-	for (uint32_t i = 0; i < job->files.n; i++) {
-		const struct load_file *f = &job->files.at[i];
-		for (size_t k = 0; k < f->mpi.calls.n; k++) {
-			const struct load_mpi_part *p = &f->mpi.calls.at[k];
-			for (uint64_t r = 0; r < p->n; r++) {
-				struct msr_mpi_call c;
-				if (load_mpi_call(f, p, r, &c) && !c.size_class &&
-				    mpi_call_forms[c.call].kind == MPI_KIND_ALL &&
-				    map_put(empty, place_of(i, c.node),
-					    call_of(p->thread, c.comm, c.call), 1) == MAP_NONE)
-					return false;
-			}
-		}
-	}
-	return true;
-}
-
 /* True for calls that nobody leaves before everybody has entered; some do so only with data. */
-static bool holds_all(const struct mpi_arrival *a, const struct map *empty)
+static bool holds_all(const struct mpi_arrival *a)
 {
 	switch (a->call) {
 	case MPI_CALL_Barrier:
@@ -68,8 +37,7 @@ static bool holds_all(const struct mpi_arrival *a, const struct map *empty)
 	case MPI_CALL_Allgather:
 	case MPI_CALL_Alltoall:
 	case MPI_CALL_Reduce_scatter_block:
-		return map_get(empty, place_of(a->file, a->node),
-			       call_of(a->thread, a->comm_id, a->call)) == MAP_NONE;
+		return !a->is_empty;
 	default:
 		return false;
 	}
@@ -201,6 +169,8 @@ static unsigned settle(struct host_clock *c, uint64_t *error_ns)
 {
 	*error_ns = 0;
 	struct band narrow[N_WINDOWS];
+	if (c->from_ns > c->until_ns) /* no arrivals */
+		return 0;
 	for (unsigned w = 0; w < N_WINDOWS; w++)
 		c->band[w].middle_ns =
 			c->from_ns +
@@ -257,9 +227,61 @@ static void add_error(struct errors *e, uint64_t error_ns)
 	}
 }
 
+/* Bounds of clocks as numbers of which the largest counts, for comm_most(). */
+enum { N_BOUNDS = 2 + 2 * N_WINDOWS };
+
+static void put_bounds(const struct host_clock *c, int64_t *to)
+{
+	*to++ = ~c->from_ns;
+	*to++ = c->until_ns;
+	for (unsigned w = 0; w < N_WINDOWS; w++) {
+		*to++ = c->band[w].low;
+		*to++ = ~c->band[w].high;
+	}
+}
+
+static void get_bounds(struct host_clock *c, const int64_t *from)
+{
+	c->from_ns = ~*from++;
+	c->until_ns = *from++;
+	for (unsigned w = 0; w < N_WINDOWS; w++) {
+		c->band[w].low = *from++;
+		c->band[w].high = ~*from++;
+	}
+}
+
+/* What the parts of the job found of each clock is true for all of them. */
+static void share(const struct load_job *job, struct host_clock *clocks, uint32_t n_hosts,
+		  int64_t *bounds)
+{
+	for (uint32_t h = 0; h < n_hosts; h++)
+		put_bounds(&clocks[h], bounds + (size_t)h * N_BOUNDS);
+	comm_most(job->comm, bounds, (size_t)n_hosts * N_BOUNDS);
+	for (uint32_t h = 0; h < n_hosts; h++)
+		get_bounds(&clocks[h], bounds + (size_t)h * N_BOUNDS);
+}
+
+static void find_bounds(const struct mpi_arrivals *a, const struct load_job *job,
+			struct host_clock *clocks, struct group *groups, int64_t *bounds)
+{
+	const bool are_shared = mpi_arrivals_are_shared(job);
+	const uint32_t n_hosts = (uint32_t)a->hosts.n;
+	start(clocks, a, job);
+	if (are_shared)
+		share(job, clocks, n_hosts, bounds);
+	for (size_t i = 0, end; i < a->list.n; i = end) {
+		bool is_whole;
+		end = mpi_arrivals_end(a, i, &is_whole);
+		if (is_whole && holds_all(&a->list.at[i]))
+			bound_by(clocks, groups, &a->list.at[i], end - i);
+	}
+	if (are_shared)
+		share(job, clocks, n_hosts, bounds);
+}
+
 /*
  * The clocks of all hosts, by their number. n[h] is 0 if host h could not be compared with the
- * first. Returns NULL if memory is short.
+ * first. Returns NULL if memory is short. Ends a step of the parts that share the calls.
  */
 static struct host_clock *compare(const struct mpi_arrivals *a, const struct load_job *job,
 				  unsigned *n, struct errors *errors)
@@ -267,16 +289,12 @@ static struct host_clock *compare(const struct mpi_arrivals *a, const struct loa
 	const uint32_t n_hosts = (uint32_t)a->hosts.n;
 	struct host_clock *clocks = calloc(n_hosts, sizeof *clocks);
 	struct group *groups = calloc(n_hosts, sizeof *groups);
-	struct map empty = {0};
-	bool ok = clocks && groups && find_empty(&empty, job);
+	int64_t *bounds = calloc((size_t)n_hosts * N_BOUNDS, sizeof *bounds);
+	bool ok = clocks && groups && bounds && n;
+	if (mpi_arrivals_are_shared(job))
+		ok = comm_agree(job->comm, ok ? STATUS_OK : STATUS_NO_MEMORY) == STATUS_OK;
 	if (ok) {
-		start(clocks, a, job);
-		for (size_t i = 0, end; i < a->list.n; i = end) {
-			bool is_whole;
-			end = mpi_arrivals_end(a, i, &is_whole);
-			if (is_whole && holds_all(&a->list.at[i], &empty))
-				bound_by(clocks, groups, &a->list.at[i], end - i);
-		}
+		find_bounds(a, job, clocks, groups, bounds);
 		const bool has_base = !is_restarted(job, a->hosts.at[0]);
 		for (uint32_t h = 1; h < n_hosts; h++) {
 			uint64_t error_ns;
@@ -287,7 +305,7 @@ static struct host_clock *compare(const struct mpi_arrivals *a, const struct loa
 				add_error(errors, error_ns);
 		}
 	}
-	map_free(&empty);
+	free(bounds);
 	free(groups);
 	if (!ok)
 		free(clocks);
@@ -308,11 +326,11 @@ bool mpi_clocks_join(struct mpi_arrivals *a, const struct load_job *job, uint64_
 {
 	const uint32_t n_hosts = (uint32_t)a->hosts.n;
 	*error_ns = 0;
-	if (n_hosts < 2 || !a->list.n)
+	if (n_hosts < 2 || !(mpi_arrivals_are_shared(job) ? a->n_all : a->list.n))
 		return true;
 	unsigned *n = calloc(n_hosts, sizeof *n);
 	struct errors errors = {0};
-	struct host_clock *clocks = n ? compare(a, job, n, &errors) : NULL;
+	struct host_clock *clocks = compare(a, job, n, &errors);
 	bool is_unknown = false;
 	if (clocks) {
 		for (uint32_t h = 1; h < n_hosts; h++)
@@ -398,8 +416,9 @@ bool mpi_clocks_align(struct load_job *job, uint64_t *error_ns)
 	*error_ns = UINT64_MAX;
 	bool ok = mpi_arrivals_collect(&a, job);
 	const uint32_t n_hosts = (uint32_t)a.hosts.n;
-	unsigned *n = ok && n_hosts > 1 ? calloc(n_hosts, sizeof *n) : NULL;
-	struct host_clock *clocks = n ? compare(&a, job, n, &unused) : NULL;
+	const bool are_several = ok && n_hosts > 1;
+	unsigned *n = are_several ? calloc(n_hosts, sizeof *n) : NULL;
+	struct host_clock *clocks = are_several ? compare(&a, job, n, &unused) : NULL;
 	ok = ok && (n_hosts < 2 || clocks);
 	if (clocks) {
 		bool is_unknown = !has_all_hosts(&a, job);

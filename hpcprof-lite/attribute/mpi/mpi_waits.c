@@ -2,6 +2,9 @@
 /* See mpi_waits.h. Test: tests/unit/prof_mpi/test_mpi_waits.c. */
 #include "hpcprof-lite/attribute/mpi/mpi_waits.h"
 
+#include "common/base/sorted.h"
+#include "hpcprof-lite/attribute/shared/share_records.h"
+
 #include <stdlib.h>
 
 /* ---- one call ---- */
@@ -60,26 +63,34 @@ static struct meeting meet(const struct mpi_arrival *at, size_t n, uint64_t weig
 
 /* ---- tables ---- */
 
-static uint64_t place_key(uint32_t thread, uint32_t comm_id, uint16_t call)
+static uint64_t place_key(uint32_t file, uint32_t node)
+{
+	return (uint64_t)file << 32 | node;
+}
+
+static uint64_t who_key(uint32_t thread, uint32_t comm_id, uint16_t call)
 {
 	return hash_u64((uint64_t)thread << 32 | comm_id) ^ call;
 }
 
-static struct mpi_place_waits *place_of(struct mpi_waits *w, const struct mpi_arrival *a)
+static struct mpi_place_waits *place_of(struct mpi_waits *w, uint64_t place, uint64_t who)
 {
-	uint64_t i = map_put(&w->place_of, (uint64_t)a->file << 32 | a->node,
-			     place_key(a->thread, a->comm_id, a->call), w->places.n);
+	uint64_t i = map_put(&w->place_of, place, who, w->places.n);
 	if (i == MAP_NONE)
 		return NULL;
-	return i < w->places.n ? &w->places.at[i] : vec_push(&w->places);
+	if (i < w->places.n)
+		return &w->places.at[i];
+	struct mpi_place_waits *p = vec_push(&w->places);
+	if (p)
+		*p = (struct mpi_place_waits){.place = place, .who = who};
+	return p;
 }
 
 const struct mpi_place_waits *mpi_waits_find(const struct mpi_waits *w, uint32_t file,
 					     uint32_t thread, uint32_t node, uint32_t comm_id,
 					     uint16_t call)
 {
-	uint64_t i = map_get(&w->place_of, (uint64_t)file << 32 | node,
-			     place_key(thread, comm_id, call));
+	uint64_t i = map_get(&w->place_of, place_key(file, node), who_key(thread, comm_id, call));
 	return i == MAP_NONE ? NULL : &w->places.at[i];
 }
 
@@ -120,7 +131,9 @@ static bool add_waits(struct mpi_waits *w, const struct meeting *m, uint64_t *wa
 	*waited_ns = 0;
 	for (size_t i = 0; i < m->n; i++) {
 		const struct mpi_arrival *a = &m->at[i];
-		struct mpi_place_waits *p = place_of(w, a);
+		struct mpi_place_waits *p =
+			place_of(w, place_key(a->file, a->node),
+				 who_key(a->thread, a->comm_id, a->call));
 		if (!p)
 			return false;
 		uint64_t wait =
@@ -242,6 +255,48 @@ bool mpi_waits_make(struct mpi_waits *w, const struct mpi_arrivals *a, const str
 			return false;
 	}
 	return mpi_waits_sort(w);
+}
+
+/* ---- parts of a job ---- */
+
+/* The part that has the file of a place. */
+static int part_of(const void *arg, const void *record)
+{
+	const struct load_job *job = arg;
+	const uint64_t file = ((const struct mpi_place_waits *)record)->place >> 32;
+	return (int)sorted_prefix((size_t)job->comm->n_parts, i, job->first_file[i + 1] <= file);
+}
+
+/* Adds up what the parts found. */
+static bool add_places(struct mpi_waits *w, const struct mpi_place_waits *got, uint64_t n)
+{
+	map_free(&w->place_of);
+	for (uint64_t i = 0; i < n; i++) {
+		struct mpi_place_waits *p = place_of(w, got[i].place, got[i].who);
+		if (!p)
+			return false;
+		p->n += got[i].n;
+		p->ns += got[i].ns;
+		p->wait_ns += got[i].wait_ns;
+	}
+	return true;
+}
+
+bool mpi_waits_share(struct mpi_waits *w, const struct load_job *job, bool ok)
+{
+	struct share_records r = {.bytes = sizeof *w->places.at, .part_of = part_of, .arg = job};
+	if (!mpi_arrivals_are_shared(job))
+		return ok;
+	const bool has_all = load_has_all(job);
+	if (!has_all) {
+		r.at = w->places.at;
+		r.n = w->places.n;
+		w->places.at = NULL;
+		w->places.n = w->places.capacity = 0;
+	}
+	ok = share_records(job->comm, ok, &r) && (has_all || add_places(w, r.at, r.n));
+	free(r.at);
+	return ok;
 }
 
 void mpi_waits_free(struct mpi_waits *w)

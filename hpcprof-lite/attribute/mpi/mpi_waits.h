@@ -17,6 +17,7 @@
 /* The calls of one function, by one thread, at one node, on one communicator. */
 struct mpi_place_waits {
 	uint64_t n, ns, wait_ns;     /* of the calls whose arrivals are all known */
+	uint64_t place, who;         /* file and node; thread, communicator and function */
 };
 
 struct mpi_waits {
@@ -38,6 +39,12 @@ struct mpi_where {
 
 /* Zero-initialise. The times must be those of one clock. False if memory is short. */
 bool mpi_waits_make(struct mpi_waits *w, const struct mpi_arrivals *a, const struct mpi_where *at);
+/*
+ * Parts that share the calls of a job share what they found: each gets the places of its files.
+ * Ends a step of all parts: `ok` says whether this part has made its own. False if some part has no
+ * memory.
+ */
+bool mpi_waits_share(struct mpi_waits *w, const struct load_job *job, bool ok);
 /*
  * The same for arrivals of other kinds (NCCL): adds one call with its n arrivals, by rank, which
  * stands for `weight` calls; then sorts the rows. False if memory is short.

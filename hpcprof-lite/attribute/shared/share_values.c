@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool share_profiles(struct model *m, struct comm *c, bool gathers, const uint64_t *weights)
+bool share_profiles(struct model *m, struct comm *c, bool gathers, const uint64_t *weights,
+		    const uint64_t *first)
 {
 	struct model_share *s = model_own(m, calloc(1, sizeof *s));
 	const size_t n = (size_t)c->n_parts + 1;
@@ -24,7 +25,10 @@ bool share_profiles(struct model *m, struct comm *c, bool gathers, const uint64_
 				  .gathers = gathers,
 				  .first_profile = profiles,
 				  .first_context = contexts};
-	comm_cut(c, s->gathers, weights, m->n_profiles, profiles);
+	if (first)
+		memcpy(profiles, first, n * sizeof *profiles);
+	else
+		comm_cut(c, s->gathers, weights, m->n_profiles, profiles);
 	m->share = m->private_->share = s;
 	return true;
 }
@@ -92,7 +96,8 @@ static uint64_t exchange_numbers(const struct exchange *e)
 	return most;
 }
 
-static void pack(const struct exchange *e, int part)
+/* Returns the number of values. */
+static uint64_t pack(const struct exchange *e, int part)
 {
 	struct model_value *to = e->out;
 	for (uint64_t i = 0; i < n_own(e); i++) {
@@ -101,6 +106,7 @@ static void pack(const struct exchange *e, int part)
 			memcpy(to, c.values, c.n * sizeof *to);
 		to += c.n;
 	}
+	return (uint64_t)(to - e->out);
 }
 
 static void exchange_all(const struct exchange *e)
@@ -108,13 +114,13 @@ static void exchange_all(const struct exchange *e)
 	for (int d = 1; d < e->c->n_parts; d++) {
 		const int to = part_after(e, d), from = part_after(e, e->c->n_parts - d);
 		const uint64_t first = e->profiles[from];
-		pack(e, to);
+		const uint64_t n_sent = pack(e, to);
 		/* own values stay where they are, so nothing is at their place */
 		uint64_t at = sum(e->n_values, 0, first);
 		if (from > e->c->part)
 			at -= sum(e->n_values, e->profiles[e->c->part],
 				  e->profiles[e->c->part + 1]);
-		comm_shift(e->c, d, e->out, count_out(e, to) * sizeof *e->out, e->to + at,
+		comm_shift(e->c, d, e->out, n_sent * sizeof *e->out, e->to + at,
 			   sum(e->n_values, first, e->profiles[from + 1]) * sizeof *e->to);
 	}
 }
@@ -200,30 +206,15 @@ bool share_values(struct model *m, bool ok)
 bool share_totals(struct model *m, bool ok)
 {
 	struct comm *c = m->share->comm;
-	uint64_t *first = calloc((size_t)c->n_parts + 2, sizeof *first);
-	if (comm_agree(c, ok && first ? STATUS_OK : STATUS_NO_MEMORY) != STATUS_OK) {
-		free(first);
-		return false;
-	}
-	first[c->part + 1] = m->n_totals;
-	comm_add(c, first, (size_t)c->n_parts + 1);
-	for (int i = 0; i < c->n_parts; i++)
-		first[i + 1] += first[i];
-	const uint64_t n = first[c->n_parts];
-	struct model_total *all = malloc((n + 1) * sizeof *all);
-	ok = comm_agree(c, all ? STATUS_OK : STATUS_NO_MEMORY) == STATUS_OK;
-	if (ok) {
-		if (m->n_totals)
-			memcpy(all + first[c->part], m->totals, m->n_totals * sizeof *all);
-		comm_fill(c, all, sizeof *all, first);
+	uint64_t *first = ok ? calloc((size_t)c->n_parts + 1, sizeof *first) : NULL;
+	struct model_total *all = comm_join(c, m->totals, m->n_totals, sizeof *all, first);
+	if (all) {
 		free(m->private_->totals);
 		m->totals = m->private_->totals = all;
-		m->n_totals = n;
-	} else {
-		free(all);
+		m->n_totals = first[c->n_parts];
 	}
 	free(first);
-	return ok;
+	return all;
 }
 
 bool share_gather(struct model *m)

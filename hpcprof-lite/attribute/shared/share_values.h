@@ -12,11 +12,13 @@
 #include "hpcprof-lite/parts/comm.h"
 
 /*
- * Sets m->share: each part gets profiles in a row that are about the same work; part 0 gets none if
- * it `gathers` all values and is not alone. weights: by profile, the same in all parts. False:
- * memory is short.
+ * Sets m->share: each part gets profiles in a row that are about the same work; part 0 gets fewer
+ * if it `gathers` all values. weights: by profile, the same in all parts.
+ * first: by part, and the end: its first profile, if that is settled; else NULL. False: memory is
+ * short.
  */
-bool share_profiles(struct model *m, struct comm *c, bool gathers, const uint64_t *weights);
+bool share_profiles(struct model *m, struct comm *c, bool gathers, const uint64_t *weights,
+		    const uint64_t *first);
 /*
  * Ends a step: `ok` says whether the part has the values of its profiles. Then chooses the contexts
  * of each part, and exchanges values. False: some part has no memory.

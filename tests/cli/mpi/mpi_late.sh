@@ -74,7 +74,7 @@ for mpi in $MPIS; do
 		"$(awk -F '\t' '$1 == "mpi-ledger" { print $7 }' "$T/records")" 1 20000000
 
 	# Its time of day is now 1,000 s ahead, too. Time lines are where they were.
-	"$HPCPROF" --all "$T/run" >"$T/before" 2>/dev/null
+	"$HPCPROF" --all -o "$T/before-db" "$T/run" >"$T/before" 2>/dev/null
 	"${PYTHON3:-python3}" - "$T/run"/*-elsewhere-*.hpcrun <<-'END'
 		import struct, sys
 		for path in sys.argv[1:]:
@@ -84,7 +84,7 @@ for mpi in $MPIS; do
 		        f.seek(48)
 		        f.write(struct.pack("<Q", ns + 10**12))
 	END
-	"$HPCPROF" --all "$T/run" >"$T/after" 2>/dev/null
+	"$HPCPROF" --all -o "$T/after-db" "$T/run" >"$T/after" 2>/dev/null
 	for end in 9 10; do # start and end of processes
 		is "$mpi: a time of day that is wrong changes no time line, column $end" \
 			"$(awk -F '\t' -v c="$end" '$1 == "process" { print $c }' "$T/after")" \

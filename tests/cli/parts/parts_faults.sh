@@ -51,6 +51,37 @@ is "other arguments in one rank are refused" $? 1
 is "... once" "$(grep -c 'the ranks have different versions of this program, or differ' err)" 1
 is "... and nothing is written" "$(ls -d differs* 2>/dev/null)" ""
 
+# ---- ranks that cannot read ----
+
+cat >in_other_place <<'END'
+#!/bin/sh
+[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 2 ] || cd / || exit
+exec "$HPCPROF" -q --mpi --no-structs --to cctdb -o unread job
+END
+chmod +x in_other_place
+mpi_run "$mine" 4 ./in_other_place >out 2>err
+is "one rank that does not see the files fails all" $? 1
+like "... and says why" "$(cat err)" '^hpcprof-lite: job/[0-9]*-.*\.hpcrun: no such file'
+is "... once" "$(grep -c hpcprof-lite: err)" 1
+is "... and nothing is written" "$(ls -d unread* 2>/dev/null)" ""
+
+NO_COLOR=1 # Open MPI gives ranks a terminal
+export NO_COLOR
+"$HPCRUN" -q -e CPUTIME@f1000 -o real "$builddir/tests/gen/gen_scale" -r 200 -t 4 -l 256 big
+"$HPCPROF" -q --to cctdb,text -o real.alone real >text.alone
+cat >with_other_cache <<'END'
+#!/bin/sh
+[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 1 ] || HPCTOOLKIT_LITE_CACHE=$PWD/nowhere
+exec "$HPCPROF" -q --mpi --no-structs --to cctdb,text -o real.three real
+END
+chmod +x with_other_cache
+mpi_run "$mine" 3 ./with_other_cache >text.three 2>err
+is "one rank that finds other structures: status" $? 0
+is "... the first does all the work, and says so" "$(cat err)" "hpcprof-lite: warning: the ranks \
+did not read the same measurement: the first one does all the work"
+is "... the database is whole" "$(diff -r real.alone real.three 2>&1)" ""
+same "... and so is the text" text.alone text.three
+
 # ---- ranks that end ----
 
 write_named

@@ -36,4 +36,6 @@ for golden in nvidia torch; do
 done
 "$builddir/tests/gen/gen_scale" -r 9 -t 2 -g 50 gpu.many
 compare_ranks "queues of nine ranks" gpu.many
+"$builddir/tests/gen/gen_scale" -r 9 -t 2 -m 50 mpi.many
+compare_ranks "calls of nine ranks on two hosts" mpi.many
 done_testing

@@ -16,6 +16,11 @@ case $(readelf -d "$parts_module" | grep NEEDED) in
 *) skip_all "neither Open MPI nor MPICH" ;;
 esac
 have "mpirun.$mine" || skip_all "no mpirun.$mine"
+# MPI loads modules, does not free all of their memory, and unloads them: they have no name then.
+if [ -n "${SANITIZER:-}" ]; then
+	ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
+	export ASAN_OPTIONS
+fi
 
 # prof_ranks N OPTION...: hpcprof-lite by N ranks.
 prof_ranks() {

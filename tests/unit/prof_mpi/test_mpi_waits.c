@@ -241,6 +241,7 @@ static void calls_without_data_bound_no_clock(void **state)
 		arrivals.list.at[1].host = 1;
 		*(uint64_t *)vec_push(&arrivals.hosts) = 1;
 		*(uint64_t *)vec_push(&arrivals.hosts) = 2;
+		assert_true(mpi_arrivals_mark(&arrivals, &job));
 		assert_true(mpi_clocks_join(&arrivals, &job, &error_ns));
 		assert_int_equal(error_ns == UINT64_MAX, is_empty);
 		vec_free(&f->threads);

@@ -92,6 +92,19 @@ static void add(struct comm *c, void *arg)
 	free(values);
 }
 
+static void most(struct comm *c, void *arg)
+{
+	enum { N = 9001 };
+	int64_t *values = malloc(N * sizeof *values);
+	int *n_wrong = arg;
+	for (int i = 0; i < N; i++)
+		values[i] = c->part == i % c->n_parts ? -i : INT64_MIN + c->part;
+	comm_most(c, values, N);
+	for (int i = 0; i < N; i++)
+		n_wrong[c->part] += values[i] != -i;
+	free(values);
+}
+
 /* Part i has i records, so part 0 has none. */
 static void fill(struct comm *c, void *arg)
 {
@@ -135,6 +148,12 @@ static void test_add(void **state)
 	check(add);
 }
 
+static void test_most(void **state)
+{
+	(void)state;
+	check(most);
+}
+
 static void test_fill(void **state)
 {
 	(void)state;
@@ -154,6 +173,7 @@ int main(void)
 		cmocka_unit_test(test_is_same),
 		cmocka_unit_test(test_agree),
 		cmocka_unit_test(test_add),
+		cmocka_unit_test(test_most),
 		cmocka_unit_test(test_fill),
 		cmocka_unit_test(test_shift),
 	};

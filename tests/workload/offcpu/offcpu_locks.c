@@ -12,7 +12,11 @@
 #include <stdio.h>
 #include <time.h>
 
+#ifdef __clang__
+#define NOINLINE __attribute__((noinline))
+#else
 #define NOINLINE __attribute__((noinline, noclone))
+#endif
 #define HELD_NS 500000000u
 
 static uint64_t now_ns(clockid_t clock)

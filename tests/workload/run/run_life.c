@@ -587,25 +587,37 @@ static int ping_pong_for(char **argv)
 	return 0;
 }
 
+static long count_switches(void)
+{
+	struct rusage r;
+	getrusage(RUSAGE_SELF, &r);
+	return r.ru_nvcsw + r.ru_nivcsw;
+}
+
 /* How often a second of CPU time a thread that only computes is switched, by its neighbours
  * then. */
 static int print_switch_rate(char **argv)
 {
-	struct rusage r;
 	double seconds = number(argv, 0, 0.3);
+	long n = count_switches();
 	burn(seconds);
-	getrusage(RUSAGE_SELF, &r);
-	printf("%.0f\n", (double)(r.ru_nvcsw + r.ru_nivcsw) / seconds);
+	printf("%.0f\n", (double)(count_switches() - n) / seconds);
 	return 0;
 }
 
-/* Computes, switches, computes again: each for so many seconds of CPU time. */
+/* Computes, switches, computes again: each for so many seconds of CPU time. Prints the rate of
+ * switches while it computed. */
 static int compute_and_switch(char **argv)
 {
 	double seconds = number(argv, 0, 1);
+	long n = -count_switches();
 	burn(seconds);
+	n += count_switches();
 	ping_pong(seconds);
+	n -= count_switches();
 	burn(seconds);
+	n += count_switches();
+	printf("%.0f\n", (double)n / (2 * seconds));
 	return 0;
 }
 
