@@ -5,11 +5,14 @@
  * tests/unit/sink/test_sink_html.c.
  */
 #include "hpcprof-lite/sink/html/html.h"
+#include "hpcprof-lite/sink/html/html_help.h"
+#include "hpcprof-lite/sink/html/html_share.h"
 #include "hpcprof-lite/sink/html/html_sink.h"
 
 #include "common/base/log.h"
 #include "common/base/pool.h"
 #include "hpcprof-lite/sink/names.h"
+#include "hpcprof-lite/sink/sink_help.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -25,11 +28,31 @@ uint32_t html_string(struct html *h, const char *s)
 	return id == STRTAB_FAILED ? 0 : id;
 }
 
+/* Other parts of the job make values and samples, if they help. */
+static enum status begin_shared(struct html *h)
+{
+	struct sink_help *help = h->o->help;
+	if (!help || !sink_help_wait(help))
+		return STATUS_OK;
+	html_pack_hold(&h->packer);
+	h->share = html_help_share(help->comm, h);
+	h->failed |= !h->share;
+	return STATUS_OK;
+}
+
+static enum status end_shared(struct html *h)
+{
+	if (h->share)
+		html_help_collect(h->o->help->comm, h);
+	return h->packer.status;
+}
+
 static enum status write_sections(struct html *h)
 {
-	enum status (*const writers[])(struct html *) = {html_write_contexts, html_write_values,
-							 html_write_times,    html_write_nvtx,
-							 html_write_sources,  html_write_meta};
+	enum status (*const writers[])(struct html *) = {
+		html_write_contexts, html_write_totals, begin_shared,
+		html_write_values,   html_write_times,  html_write_nvtx,
+		html_write_sources,  html_write_meta,   end_shared};
 	enum status status = STATUS_OK;
 	for (size_t i = 0; i < sizeof writers / sizeof *writers && status == STATUS_OK; i++) {
 		status = writers[i](h);
@@ -45,7 +68,9 @@ static enum status write_sections(struct html *h)
 static enum status write_page(struct html *h, struct outstream *out)
 {
 	h->packer = (struct html_packer){
-		.out = out, .n_workers = h->o->n_workers ? h->o->n_workers : pool_n_cpus()};
+		.out = out,
+		.help = h->o->help,
+		.n_workers = h->o->n_workers ? h->o->n_workers : pool_n_cpus()};
 	outstream_put(out, html_page_head, html_page_head_bytes);
 	enum status status = write_sections(h);
 	outstream_put(out, html_page_tail, html_page_tail_bytes);
@@ -80,6 +105,7 @@ static enum status write_report(const struct model *m, const struct sink_options
 		 STATUS_OK) {
 		h->m = m;
 		h->o = o;
+		html_find_strides(h);
 		status = outstream_open(&out, &file, 0, OUT_BYTES);
 		if (status == STATUS_OK) {
 			log_progress("report.html", 0, 0);
@@ -95,6 +121,7 @@ static enum status write_report(const struct model *m, const struct sink_options
 			outfile_abandon(&file);
 	}
 	if (h) {
+		html_share_free(h->share);
 		html_tree_free(&h->tree);
 		strtab_free(&h->strings);
 	}
@@ -106,5 +133,6 @@ const struct sink_ops sink_html = {
 	.name = "html",
 	.what = "report.html: flame graphs, time lines, source",
 	.makes_files = true,
+	.help = &html_help,
 	.write = write_report,
 };

@@ -9,6 +9,8 @@
 #include "hpcprof-lite/sink/sink.h"
 #include "hpcprof-lite/view/parallel/view_processors.h"
 
+struct html_share;
+
 /* Bounds of what a page carries, so that a browser opens it quickly. */
 enum {
 	HTML_MAX_CONTEXTS = 300000,
@@ -27,6 +29,7 @@ struct html {
 	struct html_section section; /* the open one */
 	struct strtab strings;       /* written at the end; sections refer to ids */
 	struct html_tree tree;
+	struct html_share *share; /* other parts of the job make values and samples; NULL: none */
 	uint32_t sample_stride, op_stride; /* every so many samples and operations are there */
 	uint64_t n_values;         /* of single threads, so far */
 	uint32_t threads_left_out; /* whose values are not in the page */
@@ -57,13 +60,19 @@ void html_put_mpi(struct html *h);
 void html_put_blames(struct html *h);
 /* The member "advice" of "meta", if there is any. */
 void html_put_advice(struct html *h);
+/* The member "counters" of "meta", if kernels were counted. */
+void html_put_counters(struct html *h);
 /* The member "nccl" of "meta", if a kernel of NCCL ran. */
 void html_put_nccl(struct html *h);
 /* The member "nvtx" of "meta", if there are ranges; after html_write_nvtx(). */
 void html_put_nvtx(struct html *h);
 
+/* How many samples and operations the page carries: sets the strides. */
+void html_find_strides(struct html *h);
+
 /* Each writes its sections. Failures are logged. */
 enum status html_write_contexts(struct html *h);
+enum status html_write_totals(struct html *h);
 enum status html_write_values(struct html *h);
 enum status html_write_times(struct html *h);
 enum status html_write_nvtx(struct html *h);

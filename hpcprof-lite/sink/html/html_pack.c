@@ -4,6 +4,8 @@
 
 #include "common/base/log.h"
 #include "common/base/pool.h"
+#include "hpcprof-lite/sink/html/html_help.h"
+#include "hpcprof-lite/sink/sink_help.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +13,6 @@
 #include <zlib.h>
 
 enum {
-	MOST_WAITING = 64, /* pieces: memory, and how evenly workers share them */
 	RAW_WINDOW = -15,
 	DEFLATE_MEMORY = 8,
 	DEFLATE_LEVEL = 6,
@@ -23,28 +24,68 @@ static const uint8_t gzip_head[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3};
 
 /* ---- workers ---- */
 
-/* Leaves p->n_packed 0 if memory is short. */
-static void pack_one(void *arg, size_t i, unsigned worker)
+size_t html_piece_room(size_t n)
 {
-	struct html_packer *k = arg;
-	struct html_piece *p = &k->pieces.at[i];
-	z_stream z = {.next_in = p->plain, .avail_in = (uInt)p->n_plain};
-	(void)worker;
+	return deflateBound(NULL, (uLong)n) + FLUSH_BYTES;
+}
+
+void html_piece_pack(struct html_piece *p)
+{
+	const size_t room = html_piece_room(p->n_plain);
+	z_stream z = {.next_in = p->plain,
+		      .avail_in = (uInt)p->n_plain,
+		      .next_out = p->packed,
+		      .avail_out = (uInt)room};
+	p->n_packed = 0;
 	if (deflateInit2(&z, DEFLATE_LEVEL, Z_DEFLATED, RAW_WINDOW, DEFLATE_MEMORY,
 			 Z_DEFAULT_STRATEGY) != Z_OK)
 		return;
-	const size_t room = deflateBound(&z, z.avail_in) + FLUSH_BYTES;
-	if ((p->packed = malloc(room))) {
-		z.next_out = p->packed;
-		z.avail_out = (uInt)room;
-		if (deflate(&z, p->is_last ? Z_FINISH : Z_SYNC_FLUSH) ==
-		    (p->is_last ? Z_STREAM_END : Z_OK))
-			p->n_packed = room - z.avail_out;
-		p->crc = (uint32_t)crc32(0, p->plain, (uInt)p->n_plain);
-	}
+	if (deflate(&z, p->is_last ? Z_FINISH : Z_SYNC_FLUSH) == (p->is_last ? Z_STREAM_END : Z_OK))
+		p->n_packed = room - z.avail_out;
+	p->crc = (uint32_t)crc32(0, p->plain, (uInt)p->n_plain);
 	deflateEnd(&z);
-	free(p->plain);
-	p->plain = NULL;
+}
+
+static void pack_one(void *arg, size_t i, unsigned worker)
+{
+	struct html_packer *k = arg;
+	(void)worker;
+	html_piece_pack(&k->pieces.at[i]);
+}
+
+static bool make_room(struct html_packer *k)
+{
+	bool ok = true;
+	for (size_t i = 0; ok && i < k->pieces.n; i++) {
+		struct html_piece *p = &k->pieces.at[i];
+		p->packed = malloc(html_piece_room(p->n_plain));
+		ok = p->packed;
+	}
+	return ok;
+}
+
+/* Others help as soon as they have nothing else to do. */
+static bool has_help(const struct html_packer *k)
+{
+	return k->help && sink_help_is_there(k->help);
+}
+
+enum { OF_A_WORKER = 4 };
+
+/* Few while others may come to help, so that they soon get some. */
+static size_t most_waiting(const struct html_packer *k)
+{
+	return k->help && !has_help(k) && k->n_workers < HTML_MOST_WAITING / OF_A_WORKER
+		       ? k->n_workers * OF_A_WORKER
+		       : HTML_MOST_WAITING;
+}
+
+static void pack_waiting(struct html_packer *k)
+{
+	if (k->pieces.n > (k->holds ? (size_t)k->n_workers * OF_A_WORKER : 1) && has_help(k))
+		html_help_pack(k->help->comm, k->pieces.at, k->pieces.n, k->n_workers);
+	else
+		pool_run(k->pieces.n, k->n_workers, pack_one, k);
 }
 
 /* ---- writing, in order ---- */
@@ -128,13 +169,28 @@ static void fail(struct html_packer *k)
 	k->status = STATUS_NO_MEMORY;
 }
 
+/* Keeps the packed bytes of a piece, and no more. */
+static bool hold(struct html_packer *k, struct html_piece *p)
+{
+	struct html_piece *to = vec_push(&k->held);
+	if (!to)
+		return false;
+	*to = *p;
+	to->plain = NULL;
+	to->packed = realloc(p->packed, p->n_packed + 1);
+	if (!to->packed)
+		to->packed = p->packed;
+	p->packed = NULL;
+	return to->n_packed;
+}
+
 static void write_waiting(struct html_packer *k)
 {
-	if (k->status == STATUS_OK)
-		pool_run(k->pieces.n, k->n_workers, pack_one, k);
+	if (k->status == STATUS_OK && make_room(k))
+		pack_waiting(k);
 	for (size_t i = 0; i < k->pieces.n; i++) {
 		struct html_piece *p = &k->pieces.at[i];
-		if (k->status == STATUS_OK && !write_piece(k, p))
+		if (k->status == STATUS_OK && !(k->holds ? hold(k, p) : write_piece(k, p)))
 			fail(k);
 		free(p->plain);
 		free(p->packed);
@@ -151,13 +207,30 @@ void html_pack(struct html_packer *k, const struct html_piece *p)
 		return;
 	}
 	*to = *p;
-	if (k->pieces.n >= MOST_WAITING)
+	if (k->pieces.n >= most_waiting(k))
 		write_waiting(k);
+}
+
+void html_pack_hold(struct html_packer *k)
+{
+	write_waiting(k);
+	k->holds = true;
+}
+
+void html_pack_insert(struct html_packer *k, const struct html_piece *p)
+{
+	if (k->status == STATUS_OK && !write_piece(k, p))
+		fail(k);
 }
 
 enum status html_pack_end(struct html_packer *k)
 {
 	write_waiting(k);
+	for (size_t i = 0; i < k->held.n; i++) {
+		html_pack_insert(k, &k->held.at[i]);
+		free(k->held.at[i].packed);
+	}
+	vec_free(&k->held);
 	vec_free(&k->pieces);
 	vec_free(&k->packed);
 	return k->status;

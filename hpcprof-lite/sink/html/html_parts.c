@@ -34,7 +34,7 @@ static void put_all(struct html *h, struct batch *b, uint32_t n)
 	}
 }
 
-void html_parts_write(struct html *h, const struct html_parts *parts)
+void html_parts_write(struct html *h, const struct html_parts *parts, uint32_t first, uint32_t end)
 {
 	struct batch *b = calloc(1, sizeof *b);
 	if (!b) {
@@ -42,8 +42,9 @@ void html_parts_write(struct html *h, const struct html_parts *parts)
 		return;
 	}
 	b->parts = parts;
-	for (uint32_t n; b->first < h->m->n_profiles && !h->failed; b->first += n) {
-		n = h->m->n_profiles - b->first < BATCH ? h->m->n_profiles - b->first : BATCH;
+	b->first = first;
+	for (uint32_t n; b->first < end && !h->failed; b->first += n) {
+		n = end - b->first < BATCH ? end - b->first : BATCH;
 		pool_run(n, h->packer.n_workers, make_one, b);
 		put_all(h, b, n);
 	}

@@ -6,6 +6,7 @@
  */
 #include "hpcprof-lite/sink/html/html.h"
 #include "hpcprof-lite/sink/html/html_parts.h"
+#include "hpcprof-lite/sink/html/html_share.h"
 
 #include "common/base/vec.h"
 
@@ -25,6 +26,7 @@ struct buffers {
 
 struct times {
 	struct html *h;
+	struct html_bytes *own;  /* NULL: into the open section */
 	struct buffers *buffers; /* by worker */
 };
 
@@ -107,7 +109,10 @@ static void put_samples(void *arg, uint32_t profile, const struct html_part *par
 {
 	const struct times *t = arg;
 	(void)profile;
-	html_put(&t->h->section, part->at, part->n);
+	if (!t->own)
+		html_put(&t->h->section, part->at, part->n);
+	else if (!html_bytes_add(t->own, part->at, part->n))
+		t->h->failed = true;
 }
 
 static void put_op(struct html *h, const struct model_gpu_op *op, uint64_t *last)
@@ -151,7 +156,7 @@ static uint32_t stride(uint64_t n, uint64_t most)
 	return (uint32_t)((n + most - 1) / most + !n);
 }
 
-static void find_strides(struct html *h)
+void html_find_strides(struct html *h)
 {
 	uint64_t n_samples = 0, n_ops = 0;
 	for (uint32_t i = 0; i < h->m->n_profiles; i++)
@@ -161,12 +166,12 @@ static void find_strides(struct html *h)
 	h->op_stride = stride(n_ops, HTML_MAX_OPS);
 }
 
-static enum status write_samples(struct html *h)
+void html_keep_samples(struct html *h, uint32_t first, uint32_t end, struct html_bytes *own)
 {
-	struct times t = {h, calloc(h->packer.n_workers, sizeof *t.buffers)};
-	html_section_begin(&h->section, &h->packer, "samples");
+	struct times t = {h, own, calloc(h->packer.n_workers, sizeof *t.buffers)};
 	if (t.buffers)
-		html_parts_write(h, &(struct html_parts){&t, make_samples, put_samples});
+		html_parts_write(h, &(struct html_parts){&t, make_samples, put_samples}, first,
+				 end);
 	else
 		h->failed = true;
 	for (unsigned i = 0; t.buffers && i < h->packer.n_workers; i++) {
@@ -176,6 +181,12 @@ static enum status write_samples(struct html *h)
 		vec_free(&t.buffers[i].shown);
 	}
 	free(t.buffers);
+}
+
+static enum status write_samples(struct html *h)
+{
+	html_section_begin(&h->section, &h->packer, "samples");
+	html_keep_samples(h, 0, h->m->n_profiles, NULL);
 	return html_section_end(&h->section);
 }
 
@@ -193,7 +204,6 @@ static enum status write_ops(struct html *h)
 
 enum status html_write_times(struct html *h)
 {
-	find_strides(h);
-	enum status status = write_samples(h);
+	enum status status = h->share ? STATUS_OK : write_samples(h);
 	return status == STATUS_OK ? write_ops(h) : status;
 }

@@ -5,6 +5,7 @@
  */
 #include "hpcprof-lite/sink/html/html.h"
 #include "hpcprof-lite/sink/html/html_parts.h"
+#include "hpcprof-lite/sink/html/html_share.h"
 #include "hpcprof-lite/sink/html/html_sink.h"
 
 #include "common/base/map.h"
@@ -42,6 +43,7 @@ struct rows {
 
 struct values {
 	struct html *h;
+	struct html_own_values *own; /* NULL: into the open section */
 	double *scale;     /* by metric */
 	struct rows *rows; /* by worker */
 };
@@ -133,36 +135,76 @@ static void put_profile(void *arg, uint32_t profile, const struct html_part *par
 	}
 }
 
-static enum status write_sections(struct values *v)
+/* Those of a part of the job: html_share.c decides what is left out. */
+static void keep_profile(void *arg, uint32_t profile, const struct html_part *part)
 {
+	const struct values *v = arg;
 	struct html *h = v->h;
-	for (uint32_t i = 0; i < h->m->n_metrics; i++)
+	struct html_own_profile *p = vec_push(&v->own->profiles);
+	const bool fits = h->n_values < HTML_MAX_VALUES;
+	const uint8_t none = 0;
+	const size_t n = fits ? part->n : sizeof none;
+	(void)profile;
+	if (!p || !html_bytes_add(&v->own->bytes, fits ? part->at : &none, n)) {
+		h->failed = true;
+		return;
+	}
+	*p = (struct html_own_profile){(uint32_t)n, (uint32_t)part->n_items};
+	h->n_values += part->n_items;
+}
+
+static bool begin(struct values *v)
+{
+	const struct html *h = v->h;
+	v->scale = calloc((size_t)h->m->n_metrics + 1, sizeof *v->scale);
+	v->rows = calloc(h->packer.n_workers, sizeof *v->rows);
+	for (uint32_t i = 0; v->scale && i < h->m->n_metrics; i++)
 		v->scale[i] = html_scale(h, &h->m->metrics[i]);
+	v->h->failed |= !v->scale || !v->rows;
+	return v->scale && v->rows;
+}
+
+static void end(struct values *v)
+{
+	for (unsigned i = 0; v->rows && i < v->h->packer.n_workers; i++) {
+		vec_free(&v->rows[i].list);
+		map_free(&v->rows[i].index);
+	}
+	free(v->rows);
+	free(v->scale);
+}
+
+enum status html_write_totals(struct html *h)
+{
+	struct values v = {.h = h};
 	html_section_begin(&h->section, &h->packer, "totals");
-	write_totals(v);
-	enum status status = html_section_end(&h->section);
-	if (status != STATUS_OK)
-		return status;
+	if (begin(&v))
+		write_totals(&v);
+	end(&v);
+	return html_section_end(&h->section);
+}
+
+static enum status write_values(struct html *h)
+{
+	struct values v = {.h = h};
 	html_section_begin(&h->section, &h->packer, "values");
-	html_parts_write(h, &(struct html_parts){v, make_profile, put_profile});
+	if (begin(&v))
+		html_parts_write(h, &(struct html_parts){&v, make_profile, put_profile}, 0,
+				 h->m->n_profiles);
+	end(&v);
 	return html_section_end(&h->section);
 }
 
 enum status html_write_values(struct html *h)
 {
-	struct values v = {.h = h,
-			   .scale = calloc((size_t)h->m->n_metrics + 1, sizeof *v.scale),
-			   .rows = calloc(h->packer.n_workers, sizeof *v.rows)};
-	enum status status = STATUS_OK;
-	if (v.scale && v.rows)
-		status = write_sections(&v);
-	else
-		h->failed = true;
-	for (unsigned i = 0; v.rows && i < h->packer.n_workers; i++) {
-		vec_free(&v.rows[i].list);
-		map_free(&v.rows[i].index);
-	}
-	free(v.rows);
-	free(v.scale);
-	return status;
+	return h->share ? STATUS_OK : write_values(h);
+}
+
+void html_keep_values(struct html *h, uint32_t first, uint32_t past, struct html_own_values *own)
+{
+	struct values v = {.h = h, .own = own};
+	if (begin(&v))
+		html_parts_write(h, &(struct html_parts){&v, make_profile, keep_profile}, first,
+				 past);
+	end(&v);
 }
