@@ -277,15 +277,28 @@ static void write_archive(struct otf2_writer *w)
 		       "collective callbacks") &&
 	    otf2_check(w, OTF2_Archive_SetLockingCallbacks(w->archive, &locking, w),
 		       "locking callbacks")) {
-		set_properties(w);
+		if (otf2_is_first(w))
+			set_properties(w);
 		otf2_write_events(w);
 		log_progress("otf2 definitions", 0, 0);
-		if (!atomic_load(&w->failed))
+		if (otf2_share_join(w) != STATUS_OK)
+			atomic_store(&w->failed, true);
+		else if (otf2_is_first(w))
 			otf2_write_definitions(w);
 	}
 	if (!atomic_load(&w->is_unwritable))
 		otf2_check(w, OTF2_Archive_Close(w->archive), "closing");
 	log_progress(NULL, 0, 0);
+}
+
+/* Ends a step. */
+static enum status prepare(struct otf2_writer *w)
+{
+	w->n_events = calloc((size_t)otf2_n_locations(w->m) + 1, sizeof *w->n_events);
+	const bool ok = w->n_events && otf2_gpu_number_groups(w);
+	if (!ok)
+		log_error(w->path, "out of memory");
+	return otf2_agree(w, ok ? otf2_tree_make(w->m, &w->tree) : STATUS_NO_MEMORY);
 }
 
 static enum status write_otf2(const struct model *m, const struct sink_options *o)
@@ -296,29 +309,25 @@ static enum status write_otf2(const struct model *m, const struct sink_options *
 				.spares_lock = PTHREAD_MUTEX_INITIALIZER,
 				.enter_leave = settings && settings->form &&
 					       strcmp(settings->form, "enterleave") == 0};
-	w.path = outfile_path(o->directory, "otf2");
-	if (!w.path)
-		return STATUS_NO_MEMORY;
-	enum status status = outdir_make(w.path);
+	enum status status = otf2_share_begin(&w);
+	if (status == STATUS_OK)
+		status = prepare(&w);
 	if (status == STATUS_OK) {
-		w.n_events = calloc((size_t)otf2_n_locations(m) + 1, sizeof *w.n_events);
-		bool ok = w.n_events && otf2_gpu_number_groups(&w);
-		status = ok ? otf2_tree_make(m, &w.tree) : STATUS_NO_MEMORY;
-		if (!ok)
-			log_error(w.path, "out of memory");
-		if (status == STATUS_OK) {
-			OTF2_ErrorCallback before = OTF2_Error_RegisterCallback(otf2_on_error, &w);
-			write_archive(&w);
-			OTF2_Error_RegisterCallback(before, NULL);
-			free_spares(&w);
-			otf2_tree_free(&w.tree);
-			status = atomic_load(&w.failed) ? STATUS_IO : STATUS_OK;
-		}
-		free(w.n_events);
-		free(w.gpu_groups);
-		if (status != STATUS_OK)
-			outdir_remove(w.path);
+		OTF2_ErrorCallback before = OTF2_Error_RegisterCallback(otf2_on_error, &w);
+		write_archive(&w);
+		OTF2_Error_RegisterCallback(before, NULL);
+		free_spares(&w);
+		status = atomic_load(&w.failed) ? STATUS_IO : STATUS_OK;
 	}
+	if (w.has_directory && !otf2_is_first(&w))
+		outdir_remove(w.path);
+	status = otf2_agree(&w, status);
+	if (w.has_directory && otf2_is_first(&w) && status != STATUS_OK)
+		outdir_remove(w.path);
+	otf2_tree_free(&w.tree);
+	free(w.n_events);
+	free(w.gpu_groups);
+	free(w.ledgers);
 	free(w.path);
 	return status;
 }
@@ -359,6 +368,8 @@ const struct sink_ops sink_otf2 = {
 	.name = "otf2",
 	.what = "OTF2 trace; above 1000 threads only if named",
 	.makes_files = true,
+	.is_shared = true,
+	.needs_all = true, /* for tracks of NVTX */
 	.options = options,
 	.defaults = &defaults,
 	.settings_bytes = sizeof defaults,
