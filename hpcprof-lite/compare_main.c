@@ -211,7 +211,7 @@ static const struct option_spec specs[] = {
 static const struct option_table table = {
 	.program = "hpcprof-lite compare",
 	.synopsis = "hpcprof-lite compare [options] BASE NEW...\n"
-		    "hpcprof-lite compare [options] --base BASE1 --base BASE2 ... NEW...",
+		    "       hpcprof-lite compare [options] --base BASE1 --base BASE2 ... NEW...",
 	.about = "Shows what differs between two sides, each one or more measurement directories\n"
 		 "of the same program, and what of it is noise.",
 	.specs = specs,

@@ -29,6 +29,7 @@ struct expand_fold {
 	bool *is_program;     /* by module: its functions are called back, also by MPI */
 	uint32_t *place_of;   /* by node: index into `places` */
 	bool *waits;          /* by node: a frame of libc between its call and a wait */
+	uint32_t mpi_behind;  /* module that our functions of MPI call; MERGE_NO_MODULE: none */
 	VEC(struct place) places;
 };
 
@@ -49,6 +50,7 @@ static bool find_modules(struct expand_fold *f)
 {
 	const struct expand_run *r = f->r;
 	bool any = false;
+	f->mpi_behind = MERGE_NO_MODULE;
 	for (uint32_t i = 0; i < r->n_modules; i++) {
 		const struct expand_module *m = &r->modules[i];
 		bool has_names = m->is_python || m->is_jit;
@@ -65,6 +67,9 @@ static bool find_modules(struct expand_fold *f)
 		if (is_runtime(library) && above->module < r->n_modules &&
 		    library_of(f, above) == RUNTIME_NONE)
 			f->is_program[above->module] = true;
+		if (library == RUNTIME_MPI && library_of(f, above) == RUNTIME_OURS &&
+		    f->mpi_behind == MERGE_NO_MODULE)
+			f->mpi_behind = n->module;
 	}
 	return any;
 }
@@ -204,13 +209,26 @@ static uint32_t find_named(struct expand_run *r, const struct merge_node *n, con
 					    .guessed = n->marked});
 }
 
+/* A function of ours in front of one of MPI. It is shown as that one, without our source. */
+static bool is_in_front_of_mpi(const struct expand_fold *f, const struct merge_node *n,
+			       const struct runtime_call *call)
+{
+	return call->library == RUNTIME_MPI && library_of(f, n) == RUNTIME_OURS &&
+	       f->mpi_behind != MERGE_NO_MODULE;
+}
+
 /* The context of the function, without a line. */
-static uint32_t enter_function(struct expand_fold *f, uint32_t caller, const struct merge_node *n)
+static uint32_t enter_function(struct expand_fold *f, uint32_t caller, const struct merge_node *n,
+			       const struct runtime_call *call)
 {
 	struct expand_run *r = f->r;
 	char called[CALLED_BYTES];
 	uint32_t id = find_function(f, n), function;
-	if (find_called(f, n, called)) {
+	if (is_in_front_of_mpi(f, n, call)) {
+		struct merge_node behind = *n;
+		behind.module = f->mpi_behind;
+		function = find_named(r, &behind, find_name(f, n));
+	} else if (find_called(f, n, called)) {
 		function = find_named(r, n, called);
 	} else if (id != STRUCTURE_NONE) {
 		struct structure_scope scope =
@@ -239,7 +257,7 @@ static uint32_t put_place(struct expand_fold *f, struct place p)
 static uint32_t enter_call(struct expand_fold *f, uint32_t i, uint32_t caller, uint32_t region,
 			   struct runtime_call call)
 {
-	uint32_t context = enter_function(f, caller, &f->tree->nodes.at[i]);
+	uint32_t context = enter_function(f, caller, &f->tree->nodes.at[i], &call);
 	f->place_of[i] = put_place(
 		f, (struct place){.library = (uint8_t)call.library,
 				  .calls_back = call.calls_back,

@@ -2,21 +2,35 @@
 /* Names of rows for reports. Test: tests/unit/compare/test_compare.c. */
 #include "hpcprof-lite/compare/compare_report.h"
 
+#include "hpcprof-lite/compare/compare_names.h"
 #include "hpcprof-lite/sink/text/text_print.h"
 
 #include <stdio.h>
 #include <string.h>
+
+/* All code of a module that has no name is one function, which differs from that of others. */
+static void function_name(const struct compare *c, uint32_t function, char *to, size_t n_bytes)
+{
+	const struct compare_function *f = &c->functions.at[function];
+	const char *name = compare_string(c, f->name), *module = compare_string(c, f->module);
+	if (strcmp(name, compare_unknown) == 0 && module[0])
+		snprintf(to, n_bytes, "%s [%s]", name, module);
+	else
+		snprintf(to, n_bytes, "%s", name);
+}
 
 static void node_name(const struct compare *c, uint32_t node, size_t columns, char *to,
 		      size_t n_bytes)
 {
 	const struct compare_node *n = &c->nodes.at[node];
 	uint32_t f = compare_function_of(c, node);
-	snprintf(to, n_bytes, "%s",
-		 f != MODEL_NONE            ? compare_string(c, c->functions.at[f].name)
-		 : n->kind == COMPARE_ENTRY ? compare_string(c, n->id)
-					    : "everything");
-	if (f != MODEL_NONE && columns)
+	if (f == MODEL_NONE) {
+		snprintf(to, n_bytes, "%s",
+			 n->kind == COMPARE_ENTRY ? compare_string(c, n->id) : "everything");
+		return;
+	}
+	function_name(c, f, to, n_bytes);
+	if (columns)
 		text_shorten(to, columns);
 }
 
@@ -73,7 +87,7 @@ void compare_row_name(const struct compare *c, enum compare_by by, uint32_t id, 
 		break;
 	}
 	default:
-		snprintf(to, n_bytes, "%s", compare_string(c, c->functions.at[id].name));
+		function_name(c, id, to, n_bytes);
 		if (columns)
 			text_shorten(to, columns);
 	}
@@ -84,8 +98,7 @@ void compare_row_place(const struct compare *c, enum compare_by by, uint32_t id,
 {
 	to[0] = 0;
 	if (by == COMPARE_BY_LINE) {
-		snprintf(to, n_bytes, "%s",
-			 compare_string(c, c->functions.at[c->lines.at[id].function].name));
+		function_name(c, c->lines.at[id].function, to, n_bytes);
 	} else if (by == COMPARE_BY_FUNCTION || by == COMPARE_BY_KERNEL) {
 		const struct compare_function *f = &c->functions.at[id];
 		if (f->line)

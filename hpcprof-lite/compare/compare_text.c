@@ -63,7 +63,7 @@ static void put_run(const struct text *t, const struct compare_run *run)
 		       run->n_processes, run->n_processes == 1 ? "" : "es");
 	if (run->n_ranks)
 		fprintf(t->style.out, "%u rank%s, ", run->n_ranks, run->n_ranks == 1 ? "" : "s");
-	fprintf(t->style.out, "%u thread%s, %s%s%s\n", run->n_threads,
+	fprintf(t->style.out, "%u thread%s, %s elapsed%s%s\n", run->n_threads,
 		run->n_threads == 1 ? "" : "s",
 		text_value(elapsed, "sec", (double)run->elapsed_ns * 1e-9),
 		run->is_complete ? "" : "; its ledger does not close",

@@ -24,12 +24,17 @@ ENTRIES = {
 
 def read_text(path):
     """Metric -> (unit, {call path: value})."""
-    functions, metrics, means, frames = {}, {}, set(), {"-": ()}
+    modules, functions, metrics, means, frames = {}, {}, {}, set(), {"-": ()}
     sums = collections.defaultdict(lambda: collections.defaultdict(float))
     for line in open(path, encoding="utf-8", errors="surrogateescape", newline="\n"):
         kind, *v = line.rstrip("\n").split("\t")
-        if kind == "function":
-            functions[v[0]] = v[5].replace(";", ":") or "<unknown function>"
+        if kind == "module":
+            modules[v[0]] = v[3].rsplit("/", 1)[-1]
+        elif kind == "function":
+            name = v[5] or "<unknown function>"
+            if name.startswith("<unknown at 0x") and "[" not in name:
+                name += f" [{modules[v[1]]}]"
+            functions[v[0]] = name.replace(";", ":")
         elif kind == "metric":
             metrics[v[0]] = (v[5], v[1])
         elif kind == "gpu-metric" and v[1] == "mean":

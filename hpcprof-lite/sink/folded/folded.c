@@ -54,14 +54,31 @@ static uint32_t add_label(struct strtab *texts, const char *name)
 	return id;
 }
 
+/* A frame has nothing but its name, and an address is one in a module. */
+static uint32_t add_function(struct writer *w, uint32_t function)
+{
+	static const char at_address[] = "<unknown at 0x";
+	const char *name = names_function(w->m, function), *path, *slash;
+	char *both;
+	if (strncmp(name, at_address, sizeof at_address - 1) != 0 || strchr(name, '['))
+		return add_label(&w->texts, name);
+	path = names_module(w->m, w->m->functions[function].module);
+	slash = strrchr(path, '/');
+	if (asprintf(&both, "%s [%s]", name, slash ? slash + 1 : path) < 0)
+		return STRTAB_FAILED;
+	uint32_t id = add_label(&w->texts, both);
+	free(both);
+	return id;
+}
+
 static bool make_labels(struct writer *w)
 {
 	w->labels = calloc(w->calls.nodes.n, sizeof *w->labels);
 	for (size_t i = 1; w->labels && i < w->calls.nodes.n; i++) {
 		const struct model_context *c = &w->m->contexts[w->calls.nodes.at[i].context];
-		w->labels[i] = add_label(&w->texts, c->kind == MODEL_CONTEXT_FUNCTION
-							    ? names_function(w->m, c->function)
-							    : names_entry(c));
+		w->labels[i] = c->kind == MODEL_CONTEXT_FUNCTION
+				       ? add_function(w, c->function)
+				       : add_label(&w->texts, names_entry(c));
 		if (w->labels[i] == STRTAB_FAILED)
 			return false;
 	}

@@ -133,6 +133,26 @@ static void test_longer_loop(void **state)
 	compare_close(&c);
 }
 
+/* Code without names is that of its module, wherever it was loaded. */
+static void test_unnamed(void **state)
+{
+	struct program p = plain, q = plain;
+	struct compare c;
+	struct compare_report r;
+	(void)state;
+	p.solver = "<unknown at 0x1000>";
+	q.solver = "<unknown at 0x2000>";
+	q.n_solver = 11000;
+	assert_true(compare_open(&c));
+	add(&c, COMPARE_BASE, &p);
+	add(&c, COMPARE_NEW, &q);
+	report(&c, &r);
+	is_row(&r, COMPARE_BY_FUNCTION, 0, "<unknown function> [libx.so]");
+	is_row(&r, COMPARE_BY_PATH, 0, "main > <unknown function> [libx.so]");
+	compare_report_close(&r);
+	compare_close(&c);
+}
+
 static void test_renamed(void **state)
 {
 	struct program p = plain;
@@ -399,6 +419,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rebuilt),       cmocka_unit_test(test_inlined),
 		cmocka_unit_test(test_longer_loop),   cmocka_unit_test(test_renamed),
+		cmocka_unit_test(test_unnamed),
 		cmocka_unit_test(test_rare_function), cmocka_unit_test(test_recursion),
 		cmocka_unit_test(test_ranks),         cmocka_unit_test(test_kernels),
 		cmocka_unit_test(test_mpi),

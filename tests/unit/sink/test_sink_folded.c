@@ -62,6 +62,31 @@ static void test_lines(void **state)
 	fixture_free(m);
 }
 
+/* The address of a function without a name is one in its module. */
+static void test_unnamed(void **state)
+{
+	(void)state;
+	char wanted[256];
+	struct model *m = fixture_make(&(struct fixture_options){
+		.n_processes = 1, .n_threads = 1, .n_metrics = 1, .n_samples = 20});
+	const char *path = NULL, *slash;
+	for (size_t i = 0; i < m->n_functions; i++)
+		if (strcmp(m->functions[i].name, "work") == 0) {
+			((struct model_function *)&m->functions[i])->name = "<unknown at 0x10>";
+			path = m->modules[m->functions[i].module].path;
+		}
+	assert_non_null(path);
+	slash = strrchr(path, '/');
+	snprintf(wanted, sizeof wanted, ";main;<unknown at 0x10> [%s];", slash ? slash + 1 : path);
+	assert_int_equal(write_model(m), STATUS_OK);
+	char *cpu = read_folded("CPUTIME.folded");
+	assert_non_null(cpu);
+	assert_non_null(strstr(cpu, wanted));
+	free(cpu);
+	remove_folded();
+	fixture_free(m);
+}
+
 /* Metrics whose names differ in signs or case alone get files of their own. */
 static void test_equal_names(void **state)
 {
@@ -88,6 +113,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_unnamed),
 		cmocka_unit_test(test_equal_names),
 	};
 	if (!mkdtemp(directory))
