@@ -52,6 +52,7 @@ include $(top_srcdir)/hpcprof-lite/compare/local.mk
 include $(top_srcdir)/hpcprof-lite/filter/local.mk
 include $(top_srcdir)/hpcprof-lite/load/local.mk
 include $(top_srcdir)/hpcprof-lite/load/jit/local.mk
+include $(top_srcdir)/hpcprof-lite/load/shared/local.mk
 include $(top_srcdir)/hpcprof-lite/model/local.mk
 include $(top_srcdir)/hpcprof-lite/parts/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/local.mk
@@ -64,6 +65,7 @@ include $(top_srcdir)/hpcprof-lite/sink/perfetto/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/pprof/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/sqlite/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/text/local.mk
+include $(top_srcdir)/hpcprof-lite/sink/text/counters/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/text/energy/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/text/advice/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/text/mpi/local.mk
@@ -71,6 +73,7 @@ include $(top_srcdir)/hpcprof-lite/sink/text/nccl/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/text/nvtx/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/text/parallel/local.mk
 include $(top_srcdir)/hpcprof-lite/view/local.mk
+include $(top_srcdir)/hpcprof-lite/view/counters/local.mk
 include $(top_srcdir)/hpcprof-lite/view/energy/local.mk
 include $(top_srcdir)/hpcprof-lite/view/advice/local.mk
 include $(top_srcdir)/hpcprof-lite/view/mpi/local.mk

@@ -54,7 +54,7 @@ const char *words_metric_role(enum model_metric_role r)
 		"expected",  "issued",   "stall",       "stall-idle",  "mpi-time",
 		"mpi-wait",  "mpi-calls", "mpi-sent",   "mpi-received",
 		"gpu-idle-cause", "cpu-idle-cause", "blamed", "blamed-for", "unblamed",
-		"energy",    "energy-shared",
+		"energy",    "energy-shared", "energy-time", "counter", "counted", "counted-time",
 	};
 	return WORD(words, r);
 }

@@ -195,6 +195,9 @@ static const struct option_spec specs[] = {
 	 "gpu=nvidia,pc[@EXP][,mode=continuous|serialized|bursts[@N]][,notimes]: also samples\n"
 	 "of instructions with stall reasons, every 2^EXP cycles (5 to 31; default by device)\n"
 	 "gpu=nvidia,energy: also joules of kernels\n"
+	 "gpu=nvidia,yield: step aside while a profiler of the program (torch.profiler) runs\n"
+	 "gpu=nvidia,counters=SET[+SET...][,replay-kernels]: also hardware counters of kernels,\n"
+	 "which then run one at a time; sets: dram, l2, flops, tensor, roofline\n"
 	 "default: " EVENT_DEFAULT,
 	 set_event},
 	{'a', "attribution", "HOW",
@@ -492,8 +495,8 @@ int main(int argc, char **argv)
 	}
 	if (r.collect)
 		return status_exit_code(collect_directory(r.collect, local));
-	if (r.record && !gpu_client_record(&r.config, r.record))
-		return status_exit_code(options_refuse("--record-gpu needs -e gpu=nvidia"));
+	if (r.record && (status = gpu_client_record(&r.config, r.record)) != STATUS_OK)
+		return status_exit_code(status);
 	if (first == argc)
 		return status_exit_code(options_refuse("no command was given"));
 	return run(&r, argv + first, argc - first);

@@ -107,6 +107,20 @@ _Static_assert((int)UNWIND_ROOT == (int)MSR_END_ROOT && (int)UNWIND_NO_CFI == (i
 		       (int)UNWIND_N_ENDS == (int)MSR_END_GUESSED,
 	       "enum unwind_end is enum msr_path_end");
 
+/* A thread that called us waits, for a bounded time, while another makes the file grow. */
+static bool insert(struct cct *tree, const struct cct_path *path, bool at_call, uint32_t *node,
+		   enum msr_loss *cause)
+{
+	enum { WAITS = 100 };
+	const struct timespec wait = {.tv_nsec = 100000};
+	for (unsigned i = 0; !cct_insert(tree, path, node, cause); i++) {
+		if (!at_call || *cause != MSR_LOSS_BUSY || i == WAITS)
+			return false;
+		sys_call3(SYS_nanosleep, (long)&wait, 0, 0);
+	}
+	return true;
+}
+
 bool sample_insert(struct thread *t, struct unwind_path *walked, uint32_t n_inner, bool at_call,
 		   uint32_t *node, enum msr_loss *cause)
 {
@@ -140,7 +154,7 @@ bool sample_insert(struct thread *t, struct unwind_path *walked, uint32_t n_inne
 				      .entry = joined.is_idle   ? MSR_ENTRY_OMP_IDLE
 					       : joined.is_main ? MSR_ENTRY_MAIN
 								: MSR_ENTRY_THREAD};
-	return cct_insert(t->cct, &path, node, cause) &&
+	return insert(t->cct, &path, at_call, node, cause) &&
 	       nvtx_glue_enter(&t->nvtx, t->cct, node, cause);
 }
 

@@ -10,10 +10,10 @@
  *   CONFIG_HZ samples a second.
  *
  * A thread starts with the timer. At the second expiry the thread gets the event, unless it
- * switches often, or launches often on GPUs whose back end says that a sample of the event costs
- * many times as much there. Later it changes between the two as these rates change. doc/sampling.md
- * explains this, the weights, and the treatment of kernel time. Never waits or allocates. Tests:
- * tests/cli/run/run_rate.sh, tests/cli/run/run_switches.sh.
+ * switches often, or launches often on GPUs whose back end says that a sample costs many times as
+ * much there. Then the timer is slower, too. Later it changes between the two as these rates
+ * change. doc/sampling.md explains this, the weights, and the treatment of kernel time. Never waits
+ * or allocates. Tests: tests/cli/run/run_rate.sh, tests/cli/run/run_switches.sh.
  */
 #include "common/safe/clock.h"
 #include "common/safe/load.h"
@@ -34,6 +34,7 @@
 #define LITTLE_PER_MILLE 20u      /* ... and less than that lets the event come back */
 /* CPU time between two launches of GPU operations below which the event is too expensive. */
 #define LAUNCH_OFTEN_NS 1000000u
+#define LAUNCHER_PERIOD_NS 10000000u /* of the timer of a thread that launches as often */
 /* CPU time with low cost before the event is used again; doubled each time it was too short. */
 #define CALM_NS 50000000u
 #define CALM_MOST_NS 3200000000u
@@ -67,6 +68,7 @@ struct cputime_state {
 	bool was_costly;          /* they cost too much when they were last counted */
 	uint64_t checked_ns;      /* given_ns then */
 	uint32_t n_launches;      /* of GPU operations since then; written outside of the handler */
+	bool launches_often;
 	uint64_t calm_ns;         /* CPU time with few switches, up to now */
 	uint64_t calm_needed_ns;
 	struct msr_source_use *use; /* NULL for all events but the first */
@@ -151,11 +153,11 @@ static uint64_t take_switches(struct cputime_state *s)
 }
 
 /* If this interrupts the counting of a launch, the old ones may count once more. */
-static bool take_often_launches(struct cputime_state *s, uint64_t cpu_ns)
+static void take_launches(struct cputime_state *s, uint64_t cpu_ns)
 {
 	uint64_t n = s->n_launches;
 	s->n_launches = 0;
-	return n * LAUNCH_OFTEN_NS > cpu_ns;
+	s->launches_often = n * LAUNCH_OFTEN_NS > cpu_ns;
 }
 
 /* The cost of the event at n switches, as a share of cpu_ns, in thousandths. */
@@ -175,11 +177,13 @@ static uint64_t timer_period_ns(unsigned i)
 
 /*
  * A thread that shares its processor is running only at some ticks. The timer must have expired at
- * each of these.
+ * each of these. A thread that launches often is sampled less often (doc/sampling.md).
  */
-static uint64_t timer_interval_ns(unsigned i)
+static uint64_t timer_interval_ns(const struct cputime_state *s, unsigned i)
 {
 	uint64_t period = cputime.events[i].period;
+	if (s->launches_often && period < LAUNCHER_PERIOD_NS)
+		return LAUNCHER_PERIOD_NS;
 	return period > cputime.tick_ns ? period : cputime.tick_ns / 4;
 }
 
@@ -239,7 +243,7 @@ static uint64_t begin_timer(struct cputime_state *s, unsigned i)
 	s->calm_ns = 0;
 	if (s->use)
 		add(&s->use->n_changes, 1);
-	set_timer(s, timer_interval_ns(i), timer_interval_ns(i));
+	set_timer(s, timer_interval_ns(s, i), timer_interval_ns(s, i));
 	return rest;
 }
 
@@ -250,7 +254,7 @@ static bool start_event(struct cputime_state *s, unsigned i, struct msr_source_u
 		.event.user_only = cputime.user_only, .use = use, .calm_needed_ns = CALM_NS};
 	s->start_ns = clock_thread_cpu_ns();
 	s->has_timer = ktimer_start(&s->timer, CLOCK_THREAD_CPUTIME_ID, cputime.signal, s,
-				    first_expiry_ns(e->period), timer_interval_ns(i));
+				    first_expiry_ns(e->period), timer_interval_ns(s, i));
 	/* no timer to be had (ulimit -i): the event at once */
 	return s->has_timer || begin_event(s, i);
 }
@@ -312,10 +316,13 @@ static bool timer_is_due(struct cputime_state *s, const siginfo_t *info, uint64_
 /* Since the last call, which was cpu_ns of CPU time ago, the event would have cost little. */
 static bool is_calm_for(struct cputime_state *s, unsigned i, uint64_t cpu_ns)
 {
-	const bool often = take_often_launches(s, cpu_ns);
+	const bool was_often = s->launches_often;
+	take_launches(s, cpu_ns);
 	const uint64_t n = take_switches(s); /* or the next call counts these, too */
+	if (s->launches_often != was_often)
+		set_timer(s, timer_interval_ns(s, i), timer_interval_ns(s, i));
 	return cputime.events[i].cpu_source == SOURCE_CPU_PERF ||
-	       (!often &&
+	       (!s->launches_often &&
 		cost_per_mille(n, cputime.events[i].period, cpu_ns) < LITTLE_PER_MILLE);
 }
 
@@ -466,8 +473,8 @@ static uint64_t check_switches(struct cputime_state *s, unsigned i)
 		return 0;
 	n = take_switches(s);
 	s->checked_ns = s->given_ns;
-	bool often = take_often_launches(s, cpu),
-	     is_costly = often ||
+	take_launches(s, cpu);
+	bool is_costly = s->launches_often ||
 			 cost_per_mille(n, cputime.events[i].period, cpu) > MUCH_PER_MILLE,
 	     is_again = s->was_costly;
 	s->was_costly = is_costly;

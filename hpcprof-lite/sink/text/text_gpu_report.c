@@ -353,7 +353,7 @@ static void put_queues(const struct model *m, const struct view_gpu *g, const st
 bool text_report_gpu(const struct model *m, const struct view_gpu *g, const struct text_style *s)
 {
 	put_kernels(m, g, s);
-	if (!text_report_gpu_hot(m, g, s))
+	if (!text_report_counters(m, s) || !text_report_gpu_hot(m, g, s))
 		return false;
 	put_copies(m, g, s);
 	if (!put_waits(m, s))

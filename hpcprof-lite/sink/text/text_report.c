@@ -408,16 +408,18 @@ static bool put_modules(const struct model *m, const struct view_values *t, FILE
 		return false;
 	for (uint32_t i = 0; i < m->n_modules; i++) {
 		char share[TEXT_CELL];
+		const bool is_jit = m->modules[i].path[0] == '<';
 		if (m->modules[i].structure > MODEL_STRUCTURE_CHANGED || m->modules[i].is_gpu)
 			continue;
 		text_share(share, of_module[i], t->whole);
 		fputs("  ", out);
 		text_cell(out, m->modules[i].path, 0);
 		fprintf(out, " %s",
-			m->modules[i].path[0] == '<' ? "(JIT or wild code) has no functions"
-						     : why[m->modules[i].structure]);
-		foreign_printf(out, *share ? " (%s of %s)\n" : "\n", share,
-			       m->metrics[t->metric].event);
+			is_jit ? "(JIT or wild code) has no functions"
+			       : why[m->modules[i].structure]);
+		if (*share)
+			foreign_printf(out, " (%s of %s)", share, m->metrics[t->metric].event);
+		fputs(is_jit ? "; see doc/jit.md\n" : "\n", out);
 	}
 	free(of_module);
 	return true;

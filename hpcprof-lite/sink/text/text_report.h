@@ -51,6 +51,7 @@ bool text_report_advice(const struct model *m, const struct view_gpu *g,
 bool text_report_gpu_idle(const struct model *m, const struct text_style *s);
 /* What GPUs and hosts used; nothing if no meter was read. False if memory is short. */
 bool text_report_energy(const struct model *m, const struct text_style *s);
+bool text_report_counters(const struct model *m, const struct text_style *s);
 void text_report_gpu_ledger(const struct model *m, const struct text_style *s);
 /* The code of kernels with PC samples. False if memory is short. */
 bool text_report_gpu_hot(const struct model *m, const struct view_gpu *g,

@@ -16,7 +16,10 @@ static void put_use(FILE *out, const char *what, const struct view_source_use *u
 		text_count(c, u->n_threads), u->n_threads == 1 ? "thread" : "threads");
 }
 
-/* Warns if the kernel's event slowed the program down: it programs a timer at each switch. */
+/*
+ * Warns if the kernel's event slowed the program down: it programs a timer at each switch. Only
+ * "-e CPUTIME" uses both sources. It changes from the event to a timer after some switches.
+ */
 static void put_distortion(const struct view_sources *s, FILE *out)
 {
 	char a[TEXT_CELL], b[TEXT_CELL];
@@ -26,9 +29,11 @@ static void put_distortion(const struct view_sources *s, FILE *out)
 	fprintf(out,
 		"  SLOWED DOWN: %s context switches while the kernel's event sampled may have cost "
 		"up to %s of CPU time;\n"
-		"  measure with -e CPUTIME, which avoids this, or with -e CPUTIME,timer\n",
+		"  measure with %s\n",
 		text_count(a, s->n_switches),
-		text_value(b, "sec", cost < s->cpu_seconds ? cost : s->cpu_seconds));
+		text_value(b, "sec", cost < s->cpu_seconds ? cost : s->cpu_seconds),
+		s->timer.ns ? "-e CPUTIME,timer, which avoids this"
+			    : "-e CPUTIME, which avoids this, or with -e CPUTIME,timer");
 }
 
 void text_sampling(const struct model *m, FILE *out)

@@ -246,14 +246,12 @@ static bool is_named(const struct model_metric *k, const char *event)
 	return k->is_time && strcmp(k->event, event) == 0;
 }
 
-static bool lacks_offcpu(const struct model *m)
+static bool has_event(const struct model *m, const char *event)
 {
-	bool cpu = false, off = false;
-	for (uint32_t i = 0; i < m->n_metrics; i++) {
-		cpu |= is_named(&m->metrics[i], "CPUTIME");
-		off |= is_named(&m->metrics[i], "OFFCPU");
-	}
-	return cpu && !off;
+	bool has = false;
+	for (uint32_t i = 0; i < m->n_metrics; i++)
+		has |= is_named(&m->metrics[i], event);
+	return has;
 }
 
 bool view_processors_apply(const struct model *m)
@@ -261,14 +259,15 @@ bool view_processors_apply(const struct model *m)
 	bool has_time = false;
 	for (uint32_t i = 0; i < m->n_metrics; i++)
 		has_time |= m->metrics[i].is_time;
-	return has_time && !m->part_has_gaps && (model_count_threads(m) > 1 || m->n_gpu_queues);
+	return has_time && !m->part_has_gaps &&
+	       (model_count_threads(m) > 1 || m->n_gpu_queues || has_event(m, "OFFCPU"));
 }
 
 bool view_processors_make(const struct model *m, struct view_processors *p)
 {
 	*p = (struct view_processors){
 		.elapsed = (double)m->elapsed_ns / 1e9,
-		.lacks_offcpu = lacks_offcpu(m),
+		.lacks_offcpu = has_event(m, "CPUTIME") && !has_event(m, "OFFCPU"),
 		.processes = calloc((size_t)m->n_processes + 1, sizeof *p->processes),
 		.n_processes = m->n_processes};
 	if (!p->processes ||

@@ -59,8 +59,8 @@ bool view_is_used_thread(const struct model *m, const struct model_profile *t);
 bool view_count_threads(const struct model *m, uint32_t first, uint32_t end, uint32_t *most,
 	uint32_t *all);
 /*
- * True if the section has something to say: there is a measured time, several threads, processes or
- * a GPU, and the model is not a part of the run by functions.
+ * True if the section has something to say: there is a measured time, several threads, processes,
+ * OFFCPU or a GPU, and the model is not a part of the run by functions.
  */
 bool view_processors_apply(const struct model *m);
 /* False if memory is short. */

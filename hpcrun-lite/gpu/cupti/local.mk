@@ -5,21 +5,27 @@
 cupti_sources = \
 	hpcrun-lite/gpu/gpu.h \
 	hpcrun-lite/gpu/hash128.c hpcrun-lite/gpu/hash128.h \
+	hpcrun-lite/gpu/cupti/front/front.h \
 	hpcrun-lite/gpu/cupti/nv.h \
 	hpcrun-lite/gpu/cupti/nv_code.c \
+	hpcrun-lite/gpu/cupti/nv_cut.c hpcrun-lite/gpu/cupti/nv_cut.h \
 	hpcrun-lite/gpu/cupti/nv_device.c \
 	hpcrun-lite/gpu/cupti/nv_headers.h \
+	hpcrun-lite/gpu/cupti/nv_image.c hpcrun-lite/gpu/cupti/nv_image.h \
 	hpcrun-lite/gpu/cupti/nv_inject.c \
 	hpcrun-lite/gpu/cupti/nv_library.c \
 	hpcrun-lite/gpu/cupti/nv_map.c hpcrun-lite/gpu/cupti/nv_map.h \
 	hpcrun-lite/gpu/cupti/nv_options.c hpcrun-lite/gpu/cupti/nv_options.h \
+	hpcrun-lite/gpu/cupti/nv_part.c \
 	hpcrun-lite/gpu/cupti/nv_state.c \
 	$(tape_sources)
 
 # The recorder.
 tape_sources = common/format/recording.h
 
+include $(top_srcdir)/hpcrun-lite/gpu/cupti/counters/local.mk
 include $(top_srcdir)/hpcrun-lite/gpu/cupti/energy/local.mk
+include $(top_srcdir)/hpcrun-lite/gpu/cupti/front/local.mk
 include $(top_srcdir)/hpcrun-lite/gpu/cupti/trace/local.mk
 include $(top_srcdir)/hpcrun-lite/gpu/cupti/pc/local.mk
 include $(top_srcdir)/hpcrun-lite/gpu/cupti/tape/local.mk

@@ -134,17 +134,22 @@ static void test_too_much(void **state)
 	fixture_remove(directory);
 }
 
-static void test_one_thread_has_none(void **state)
+/* It has something to say of one thread only if causes of waiting were measured. */
+static void test_one_thread(void **state)
 {
 	(void)state;
-	char *directory = fixture_directory();
-	struct gen *g = begin(directory, -1, NULL);
-	add_thread(g, 10, 20, 5, 1);
-	finish(g);
-	struct model *m = fixture_model(directory, 1);
-	assert_false(view_processors_apply(m));
-	model_free(m);
-	fixture_remove(directory);
+	for (int offcpu = 0; offcpu < 2; offcpu++) {
+		char *directory = fixture_directory();
+		struct gen *g = begin(directory, -1, NULL);
+		if (offcpu)
+			gen_metric(g, "OFFCPU", MSR_UNIT_NS, 5000000, MSR_SOURCE_TEST);
+		add_thread(g, 10, 20, 5, 1);
+		finish(g);
+		struct model *m = fixture_model(directory, 1);
+		assert_int_equal(view_processors_apply(m), offcpu);
+		model_free(m);
+		fixture_remove(directory);
+	}
 }
 
 static void test_names_fit(void **state)
@@ -195,7 +200,7 @@ int main(void)
 		cmocka_unit_test(test_adds_up),
 		cmocka_unit_test(test_ranks),
 		cmocka_unit_test(test_too_much),
-		cmocka_unit_test(test_one_thread_has_none),
+		cmocka_unit_test(test_one_thread),
 		cmocka_unit_test(test_threads_without_work),
 		cmocka_unit_test(test_names_fit),
 	};

@@ -59,6 +59,27 @@ static void test_cells(void **state)
 	assert_int_equal(text_columns("h\xc3\xa9llo"), 5);
 }
 
+static void check_wrap(const char *s, const char *want)
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *out = open_memstream(&text, &n);
+	text_wrap(out, s, 10, 2);
+	fclose(out);
+	assert_string_equal(text, want);
+	free(text);
+}
+
+static void test_wrap(void **state)
+{
+	(void)state;
+	check_wrap("", "");
+	check_wrap("load at f.cu:12", "load at\n  f.cu:12\n");
+	check_wrap("0123456789 01234 6789 1", "0123456789\n  01234 6789\n  1\n");
+	check_wrap("a abcdefghijklmnop b", "a\n  abcdef..op\n  b\n");
+	check_wrap("h\xc3\xa9llo 6789 \033[1m", "h\xc3\xa9llo 6789\n  ?[1m\n");
+}
+
 static void test_files(void **state)
 {
 	char name[TEXT_FILE];
@@ -246,6 +267,7 @@ static void test_distortion_without_clocks(void **state)
 	text = report_model(m);
 	assert_non_null(strstr(text, "  SLOWED DOWN: 40,000 context switches while"));
 	assert_non_null(strstr(text, " cost up to 480.0 ms of CPU time"));
+	assert_non_null(strstr(text, "  measure with -e CPUTIME, which avoids this"));
 	free(text);
 	model_free(m);
 	fixture_remove(directory);
@@ -309,6 +331,7 @@ static void test_both_sources(void **state)
 	p->source_use.event_switches = 20000;
 	text = report_model(m);
 	assert_non_null(strstr(text, "SLOWED DOWN: 20,000 context switches"));
+	assert_non_null(strstr(text, "  measure with -e CPUTIME,timer, which avoids this"));
 	free(text);
 	model_free(m);
 	fixture_remove(directory);
@@ -371,6 +394,7 @@ int main(void)
 		cmocka_unit_test(test_many_samples),
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_cells),
+		cmocka_unit_test(test_wrap),
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_shortened_names),
 		cmocka_unit_test(test_made_up_names),
