@@ -23,12 +23,26 @@ tests_unit_cupti_test_cupti_switch_SOURCES = tests/unit/cupti/test_cupti_switch.
 	$(cupti_sources)
 tests_unit_cupti_test_cupti_switch_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
 tests_unit_cupti_test_cupti_switch_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
+check_PROGRAMS += tests/unit/cupti/test_cupti_cut
+TESTS += tests/unit/cupti/test_cupti_cut
+tests_unit_cupti_test_cupti_cut_SOURCES = tests/unit/cupti/test_cupti_cut.c \
+	$(fake_cupti_trace) \
+	$(cupti_sources)
+tests_unit_cupti_test_cupti_cut_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
+tests_unit_cupti_test_cupti_cut_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
 check_PROGRAMS += tests/unit/cupti/test_energy
 TESTS += tests/unit/cupti/test_energy
 tests_unit_cupti_test_energy_SOURCES = tests/unit/cupti/test_energy.c \
 	hpcrun-lite/gpu/cupti/energy/nv_meter.c hpcrun-lite/gpu/cupti/energy/nv_meter.h \
 	hpcrun-lite/gpu/cupti/energy/nv_rapl.c hpcrun-lite/gpu/cupti/energy/nv_rapl.h
 tests_unit_cupti_test_energy_LDADD = libhlsafe.la $(CMOCKA_LIBS)
+check_PROGRAMS += tests/unit/cupti/test_counters
+TESTS += tests/unit/cupti/test_counters
+tests_unit_cupti_test_counters_SOURCES = tests/unit/cupti/test_counters.c \
+	hpcrun-lite/gpu/cupti/nv_options.c hpcrun-lite/gpu/cupti/nv_options.h \
+	hpcrun-lite/gpu/cupti/counters/nv_counter_list.c \
+	hpcrun-lite/gpu/cupti/counters/nv_counter_list.h
+tests_unit_cupti_test_counters_LDADD = libhlsafe.la $(CMOCKA_LIBS)
 fake_cupti_pc = tests/unit/cupti/fake_cupti_pc.c tests/unit/cupti/fake_cupti_pc.h
 check_PROGRAMS += tests/unit/cupti/test_cupti_pc tests/unit/cupti/test_cupti_pc_gate
 TESTS += tests/unit/cupti/test_cupti_pc tests/unit/cupti/test_cupti_pc_gate
@@ -49,6 +63,13 @@ tests_gpu_cuda_calls_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
 tests_gpu_cuda_calls_CFLAGS = $(HL_CFLAGS) -O2 -g
 tests_gpu_cuda_calls_LDFLAGS =
 tests_gpu_cuda_calls_LDADD = -ldl -lpthread
+check_PROGRAMS += tests/gpu/yield/cuda_yield
+tests_gpu_yield_cuda_yield_SOURCES = tests/gpu/yield/cuda_yield.c \
+	tests/gpu/cuda_work.c tests/gpu/cuda_work.h
+tests_gpu_yield_cuda_yield_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
+tests_gpu_yield_cuda_yield_CFLAGS = $(HL_CFLAGS) -O2 -g
+tests_gpu_yield_cuda_yield_LDFLAGS =
+tests_gpu_yield_cuda_yield_LDADD = libhpctoolkit.la -ldl -lpthread
 check_PROGRAMS += tests/gpu/cuda_several
 tests_gpu_cuda_several_SOURCES = tests/gpu/cuda_several.c tests/gpu/several_ways.h \
 	tests/gpu/cuda_work.c tests/gpu/cuda_work.h
@@ -65,23 +86,26 @@ tests_gpu_cuda_stop_LDFLAGS =
 tests_gpu_cuda_stop_LDADD = libhpctoolkit.la -ldl -lpthread
 check_LTLIBRARIES += tests/gpu/fake/fake_cuda.la
 tests_gpu_fake_fake_cuda_la_SOURCES = tests/gpu/fake/fake_cuda.c tests/gpu/fake/fake_cuda.h \
-	tests/gpu/fake/fake_cupti.c tests/gpu/fake/fake_device.c tests/gpu/fake/fake_memory.c \
+	tests/gpu/fake/fake_counters.c tests/gpu/fake/fake_cupti.c \
+	tests/gpu/fake/fake_device.c tests/gpu/fake/fake_memory.c \
 	tests/gpu/fake/fake_nvml.c tests/gpu/fake/fake_pc.c
 tests_gpu_fake_fake_cuda_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
 tests_gpu_fake_fake_cuda_la_CFLAGS = $(HL_CFLAGS)
 tests_gpu_fake_fake_cuda_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 tests_gpu_fake_fake_cuda_la_LIBADD = -ldl -lpthread
 endif
-EXTRA_DIST += tests/gpu/cuda_stop.c tests/gpu/cuda_calls.c tests/gpu/cuda_several.c \
+EXTRA_DIST += tests/gpu/cuda_stop.c tests/gpu/yield/cuda_yield.c tests/gpu/yield/yield.sh \
+	tests/gpu/cuda_calls.c tests/gpu/cuda_several.c \
 	tests/gpu/cuda_work.c tests/gpu/cuda_work.h tests/gpu/fake/fake_cuda.c \
 	tests/gpu/fake/fake_cuda.h tests/gpu/fake/fake_cupti.c tests/gpu/fake/fake.sh \
 	tests/gpu/fake/fake_device.c tests/gpu/fake/fake_memory.c tests/gpu/fake/fake_nvml.c \
-	tests/gpu/fake/fake_pc.c \
+	tests/gpu/fake/fake_counters.c tests/gpu/fake/fake_pc.c \
 	tests/gpu/trace.sh tests/gpu/truth.sh tests/gpu/ways.sh
 
 cupti_tests = tests/cli/gpu/cupti_trace.sh tests/cli/gpu/cupti_pc.sh \
-	tests/cli/gpu/energy.sh \
-	tests/cli/gpu/cupti_known.sh \
-	tests/cli/gpu/cupti_several.sh tests/cli/gpu/control_gpu.sh
+	tests/cli/gpu/counters.sh tests/cli/gpu/energy.sh \
+	tests/cli/gpu/cupti_known.sh tests/cli/gpu/cupti_parts.sh tests/cli/gpu/cupti_yield.sh \
+	tests/cli/gpu/cupti_several.sh tests/cli/gpu/control_gpu.sh \
+	tests/cli/struct/struct_cut.sh
 TESTS += $(cupti_tests)
 EXTRA_DIST += $(cupti_tests)

@@ -13,20 +13,25 @@ gpu_flow = tests/gpu/flow/main.cu tests/gpu/flow/advect.cu tests/gpu/flow/pressu
 gpu_advice = tests/gpu/advice/advice_ways.cu tests/gpu/advice/advice_memory.cu \
 	tests/gpu/advice/advice_occupancy.cu tests/gpu/advice/advice_units.cu \
 	tests/gpu/advice/advice_program.cu tests/gpu/advice/advice_clean.cu \
-	tests/gpu/advice/advice_apps.cu tests/gpu/advice/advice_later.cu
+	tests/gpu/advice/advice_apps.cu tests/gpu/advice/advice_later.cu \
+	tests/gpu/advice/advice_again.cu
 gpu_single = tests/gpu/truth_kernels.cu tests/gpu/cuda_ways.cu tests/gpu/transformer.cu \
 	tests/gpu/idle_ways.cu tests/gpu/launch_loop.cu tests/gpu/several_gpus.cu \
-	tests/gpu/energy/energy_ways.cu
+	tests/gpu/counters/counter_ways.cu tests/gpu/energy/energy_ways.cu
 gpu_scripts = tests/gpu/bare_cupti.c tests/gpu/all.sh tests/gpu/checks.sh tests/gpu/idle.sh \
-	tests/gpu/energy/energy_steps.py \
+	tests/gpu/counters/counters_compare.py tests/gpu/energy/energy_steps.py \
 	tests/gpu/several.sh tests/gpu/bench.sh tests/gpu/peers.py tests/gpu/steps.py \
+	tests/gpu/turns.py \
 	tests/gpu/torch_infer.py tests/gpu/triton_work.py tests/gpu/torch/torch_steps.py \
 	tests/gpu/torch/torch_ranks.py tests/gpu/torch/torch_nodes.py tests/gpu/torch/jax_steps.py \
+	tests/gpu/yield/torch_profiler.py \
 	tests/gpu/advice/advice.sh tests/gpu/advice/advice_table.py
 gpu_golden = tests/cli/gpu/nvidia_golden.sh tests/cli/gpu/blame_golden.sh \
-	tests/cli/gpu/energy_golden.sh tests/cli/gpu/advice_golden.sh
+	tests/cli/gpu/counters_golden.sh tests/cli/gpu/energy_golden.sh \
+	tests/cli/gpu/advice_golden.sh
 TESTS += $(gpu_golden)
-EXTRA_DIST += $(gpu_golden) tests/golden/nvidia tests/golden/energy tests/golden/advice
+EXTRA_DIST += $(gpu_golden) tests/golden/nvidia tests/golden/counters tests/golden/energy \
+	tests/golden/advice
 EXTRA_DIST += $(gpu_headers) $(gpu_flow) $(gpu_advice) $(gpu_single) $(gpu_scripts)
 
 if HAVE_CUPTI
@@ -35,8 +40,8 @@ endif
 if HAVE_NVCC
 gpu_workloads = tests/gpu/truth_kernels tests/gpu/cuda_ways tests/gpu/transformer \
 	tests/gpu/idle_ways tests/gpu/launch_loop tests/gpu/launch_loop.so \
-	tests/gpu/several_gpus tests/gpu/energy_ways tests/gpu/flowbox tests/gpu/advice_ways \
-	$(gpu_bare)
+	tests/gpu/several_gpus tests/gpu/counter_ways tests/gpu/energy_ways tests/gpu/flowbox \
+	tests/gpu/advice_ways $(gpu_bare)
 gpu-workloads: $(gpu_workloads)
 CLEANFILES += $(gpu_workloads)
 
@@ -49,6 +54,9 @@ tests/gpu/transformer: tests/gpu/transformer.cu $(gpu_headers)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(gpu_nvcc) -o $@ $(srcdir)/tests/gpu/transformer.cu -ldl
 tests/gpu/idle_ways: tests/gpu/idle_ways.cu $(gpu_headers)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(gpu_nvcc) -o $@ $(srcdir)/tests/gpu/idle_ways.cu -lpthread
+tests/gpu/counter_ways: tests/gpu/counters/counter_ways.cu
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(gpu_nvcc) -o $@ \
+		$(srcdir)/tests/gpu/counters/counter_ways.cu
 tests/gpu/energy_ways: tests/gpu/energy/energy_ways.cu $(gpu_headers)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(gpu_nvcc) -o $@ \
 		$(srcdir)/tests/gpu/energy/energy_ways.cu -ldl -lpthread

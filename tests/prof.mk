@@ -57,6 +57,7 @@ prof_unit_tests = \
 	tests/unit/prof/test_database \
 	tests/unit/prof/test_filter \
 	tests/unit/prof_gpu/test_blame_text \
+	tests/unit/prof_gpu/test_counters \
 	tests/unit/prof_gpu/test_gpu_blame \
 	tests/unit/prof_gpu/test_gpu_calls \
 	tests/unit/prof_gpu/test_gpu_join \
@@ -156,6 +157,8 @@ tests_unit_prof_gpu_test_gpu_ranges_SOURCES = tests/unit/prof_gpu/test_gpu_range
 tests_unit_prof_gpu_test_gpu_ranges_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_gpu_test_gpu_samples_SOURCES = tests/unit/prof_gpu/test_gpu_samples.c tests/unit/prof_gpu/gpu_fixture.h tests/unit/prof_gpu/gpu_samples_fixture.h
 tests_unit_prof_gpu_test_gpu_samples_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_prof_gpu_test_counters_SOURCES = tests/unit/prof_gpu/test_counters.c
+tests_unit_prof_gpu_test_counters_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_gpu_test_gpu_energy_SOURCES = tests/unit/prof_gpu/test_gpu_energy.c
 tests_unit_prof_gpu_test_gpu_energy_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_gpu_test_gpu_idle_SOURCES = tests/unit/prof_gpu/test_gpu_idle.c

@@ -19,13 +19,15 @@
 #     multi      several GPUs in one process, copies between them, processes beside each other
 #         (skipped with one GPU)
 #     python     PyTorch, against its own profiler, and Triton
+#     yield      programs with profilers of their own, torch.profiler among them, with
+#         gpu=nvidia,yield
 #     soak       30 million kernels (not among the default ones; SOAK=N)
 #
 # Each section has a time limit. The last line counts: "N passed, N failed, N skipped".
 
 here=$(cd "$(dirname "$0")" && pwd)
 if [ "${1:-}" != --section ]; then
-	[ $# -gt 0 ] || set -- calls launches truth paths idle overlap apps multi python
+	[ $# -gt 0 ] || set -- calls launches truth paths idle overlap apps multi python yield
 	log=$(mktemp "${TMPDIR:-/tmp}/gpu-all.XXXXXX") || exit 99
 	trap 'rm -rf "$log" "$log.cache"' EXIT
 	GPU_CACHE=$log.cache
@@ -106,6 +108,18 @@ python_section() {
 			index($3, place) { n += $5 } END { print n + 0 }' all-triton)" 1 1e12
 }
 
+yield_section() {
+	. "$srcdir/tests/gpu/yield/yield.sh"
+	CUPTI_FILE=$("$HPCRUN" -L 2>/dev/null | sed -n 's/.*GPU 0: .*CUPTI [0-9.]*, //p')
+	export CUPTI_FILE
+	EVENTS="-e CPUTIME -e gpu=nvidia,yield"
+	[ ! -d "$GPU_BIN/yield" ] || GPU_BIN=$GPU_BIN/yield # as it is built
+	use cuda_yield && yield_calls
+	python=${PYTHON:-python3}
+	"$python" -c 'import torch' 2>"$T/why" || { skip torch "$(tail -n 1 "$T/why")"; return 0; }
+	yield_torch
+}
+
 soak_section() {
 	use cuda_ways || return 0
 	LIMIT=500 NAME=soak EVENTS='-e gpu=nvidia'
@@ -127,7 +141,7 @@ calls)
 	[ -x "$CUDA_CALLS" ] || skip_all "no $CUDA_CALLS: built without CUPTI"
 	. "$srcdir/tests/gpu/ways.sh"
 	;;
-launches | truth | paths | idle | overlap | apps | multi | python | soak) "$2_section" ;;
+launches | truth | paths | idle | overlap | apps | multi | python | yield | soak) "$2_section" ;;
 *)
 	echo "no section $2" >&2
 	exit 2

@@ -5,9 +5,9 @@
 # and steps, which are not among the default ones.
 #
 #     top_builddir=BUILD sh tests/gpu/bench.sh [SECTION...]        (HPCRUN=, HPCPROF=, GPU_BIN=:
-#         other places; RUNS: of each, 4; PAIRS: of launch, 15; PEER_RUNS: of peers, 3; STEP_RUNS:
-#         of steps, 4, WORKLOADS, STEP_KINDS, REPORT_KINDS, STEP_BLOCKS, and STEP_LIMIT seconds for
-#         it; RAW=FILE: every number)
+#         other places; RUNS: of each, 4; PAIRS: of launch, 15; PEER_RUNS: of peers, 3; of steps:
+#         WORKLOADS, STEP_KINDS, PC_KINDS, REPORT_KINDS, STEP_PROCESSES, 2, STEP_ROUNDS, 12;
+#         RAW=FILE: every number)
 #
 # The loops are those of launch_loop.cu. Kineto and Proton live in Python, so the same loops run
 # there as a library (peers.py), against the same process without a profiler. What CUPTI itself
@@ -52,9 +52,6 @@ under() {
 	pc) timeout 60 "$HPCRUN" -q -e gpu=nvidia,pc -o "$t/m-$under" "$@" ;;
 	pc+cpu) timeout 60 "$HPCRUN" -q -e CPUTIME -e gpu=nvidia,pc -o "$t/m-$under" "$@" ;;
 	cpu) timeout 60 "$HPCRUN" -q -e CPUTIME -o "$t/m-$under" "$@" ;;
-	torch)
-		timeout 60 "$HPCRUN" -q --torch -e CPUTIME -e gpu=nvidia -o "$t/m-$under" "$@"
-		;;
 	full) (ulimit -f 4096; timeout 60 "$HPCRUN" -q -e gpu=nvidia -o "$t/m-$under" "$@") ;;
 	esac
 }
@@ -94,8 +91,8 @@ one_each() {
 		name = $1; n = 0 } { v[++n] = $2 } END { if (n) print name, v[int((n + 1) / 2)] }'
 }
 
-# pairs WHAT LINE: medians and quartiles of each kind, and of what it adds to the plain run beside
-# it.
+# pairs WHAT LINE [FILE]: medians and quartiles of each kind, and of what it adds to the plain run
+# beside it.
 pairs() {
 	awk -v what="$1" -v line="$2" '$1 == what && $3 == line { n[$2]++; value[$2, n[$2]] = $4;
 		if (!($2 in seen)) { seen[$2]; order[++kinds] = $2 } }
@@ -116,7 +113,7 @@ pairs() {
 						pairs
 			if (k != "plain" &&
 				middle["plain"]) printf ", %.4f times", middle[k] / middle["plain"]
-			print "" } }' "$RAW"
+			print "" } }' "${3:-$RAW}"
 }
 
 # A launch, 30 and 3 calls deep, in processes that live for a third of a second: processes differ
@@ -225,51 +222,34 @@ peers() {
 	done
 }
 
-# Steps of programs as users have them. A process takes 7 to 15 s. JAX has no Kineto. Of the last
-# measurement of each kind also: bytes, and seconds to the first report without any structures.
+# Steps of programs as users have them, STEP_PROCESSES of each kind at once, which take turns. PC
+# samples are of one process of a GPU, so these have turns of their own. Also: bytes of a
+# measurement, and seconds to the first report without any structures.
 steps() {
-	workloads=${WORKLOADS:-resnet decoder jax}
-	kinds=${STEP_KINDS:-plain cpu gpu gpu+cpu torch pc+cpu kineto proton}
-	begun=$(date +%s)
-	for i in $(seq "${STEP_RUNS:-4}"); do
-		for what in $workloads; do
-			for kind in $kinds; do
-				[ $(($(date +%s) - begun)) -lt "${STEP_LIMIT:-100000}" ] || break
-				one_step
-			done
-		done
-	done
-	for what in $workloads; do
-		for line in step switches faults memory; do
-			pairs "$what" $line
-		done
-	done
-	for what in $workloads; do
+	for what in ${WORKLOADS:-resnet decoder jax}; do
+		kinds=${STEP_KINDS:-plain cpu gpu gpu+cpu torch kineto proton}
+		pc_kinds=${PC_KINDS-plain pc+cpu kineto}
+		[ "$what" != jax ] || kinds="plain cpu gpu gpu+cpu" pc_kinds="plain pc+cpu"
+		turns "$what" "${STEP_PROCESSES:-2}" "$kinds"
+		[ -z "$pc_kinds" ] || turns "$what" 1 "$pc_kinds"
 		for kind in ${REPORT_KINDS:-gpu+cpu torch pc+cpu}; do
-			[ ! -d "$t/$what/m-$kind" ] || first_report "$t/$what/m-$kind"
+			[ ! -d "$t/$what/$kind-0" ] || first_report "$t/$what/$kind-0"
 		done
 	done
 }
 
-one_step() {
-	profiler=none how=plain
-	case $kind in
-	kineto* | proton) profiler=$kind ;;
-	*) how=$kind ;;
-	esac
-	case $what-$profiler-$how in
-	jax-none-torch) return ;;
-	jax-none-* | [!j]*) ;;
-	*) return ;;
-	esac
-	under "$how" timeout 60 "$python" "$here/steps.py" "$what" "$profiler" \
-		${STEP_BLOCKS:+"$STEP_BLOCKS"} >"$t/out" 2>"$t/err" || tail -n 3 "$t/err" >&2
-	one_each "$t/out" >"$t/one"
-	note "$what" "$kind" "$t/one"
-	[ "$how" != plain ] || return 0
-	mkdir -p "$t/$what"
-	rm -rf "$t/$what/m-$how"
-	mv "$t/m-$how" "$t/$what/"
+# turns WORKLOAD PROCESSES KINDS
+turns() {
+	begun=$(date +%s)
+	: >"$t/turns"
+	HPCRUN=$HPCRUN PYTHON=$python timeout 300 "$python" "$here/turns.py" "$1" \
+		"${STEP_ROUNDS:-12}" "$2" "$t/$1" $3 >>"$t/turns" 2>"$t/err" ||
+		tail -n 3 "$t/err" >&2
+	cat "$t/turns" >>"$RAW"
+	for line in step switches faults memory; do
+		pairs "$1" $line "$t/turns"
+	done
+	echo "$1: $(($(date +%s) - begun)) s"
 }
 
 first_report() {
@@ -281,7 +261,7 @@ first_report() {
 	ran=$(HPCTOOLKIT_LITE_CACHE=$t/cache timeout 120 "$HPCPROF" -q --to text --all "$1" |
 		awk -F'\t' '$1 == "gpu-kind" && $2 == "all" { n += $6 } END { print n + 0 }')
 	printf '%-24s %10d bytes, %d of code objects, %d operations; first report %d ms\n' \
-		"$what ${1##*/m-}" "$(du -sb "$1" | cut -f 1)" \
+		"$what ${1##*/}" "$(du -sb "$1" | cut -f 1)" \
 		"$(du -sb "$1/gpubins" 2>/dev/null | awk '{ n = $1 } END { print n + 0 }')" "$ran" \
 		$((took / 1000000)) | tee -a "$RAW"
 }

@@ -9,9 +9,10 @@
 # a small language model, transformers), jax (a training step of a small network, many kernels). All
 # weights are random. PROFILER: none, kineto (torch.profiler, CUDA only), kineto-cpu (and the CPU),
 # kineto-stack (and stacks), proton (triton.profiler). Steps are timed inside of the process, in
-# blocks that begin and end with an idle GPU. Prints, one a line: "step MS" for each block,
-# "switches N" and "faults N" a step (context switches and page faults of the process), and
-# "memory KIB" resident.
+# BLOCKS that begin and end with an idle GPU; "turns" prints "ready", and times one for each line
+# that it reads, after a step that is not timed. Prints, one a line: "step MS" for each block,
+# "switches N" and "faults N" a step (context switches and page faults of the process), and "memory
+# KIB" resident.
 
 import os
 import resource
@@ -128,6 +129,11 @@ def block_ms(step, wait, n):
     return (time.perf_counter_ns() - begin) / 1e6 / n
 
 
+def turns():
+    print("ready", flush=True)
+    return sys.stdin
+
+
 def resident_kib():
     with open("/proc/self/statm") as f:
         return int(f.read().split()[1]) * os.sysconf("SC_PAGESIZE") // 1024
@@ -141,7 +147,7 @@ def used():
 def main():
     workload = sys.argv[1]
     begin, end = profiler(sys.argv[2] if len(sys.argv) > 2 else "none")
-    blocks = int(sys.argv[3]) if len(sys.argv) > 3 else 12
+    blocks = sys.argv[3] if len(sys.argv) > 3 else "12"
     n = STEPS[workload]
     step, wait = {"resnet": resnet, "decoder": decoder, "jax": jax}[workload]()
     for _ in range(2):
@@ -149,11 +155,16 @@ def main():
     begin()
     block_ms(step, wait, n)
     switches, faults = used()
-    for _ in range(blocks):
+    done = 0
+    for _ in turns() if blocks == "turns" else range(int(blocks)):
+        done += n
+        if blocks == "turns":
+            block_ms(step, wait, 1)
+            done += 1
         print("step %.4f" % block_ms(step, wait, n), flush=True)
     after = used()
-    print("switches %.1f" % ((after[0] - switches) / blocks / n))
-    print("faults %.1f" % ((after[1] - faults) / blocks / n))
+    print("switches %.1f" % ((after[0] - switches) / max(done, 1)))
+    print("faults %.1f" % ((after[1] - faults) / max(done, 1)))
     print("memory %d" % resident_kib(), flush=True)
     end()
 

@@ -36,7 +36,7 @@ relocated() {
 	readelf -rW "$1" | awk '$3 ~ /^R_X86_64_(JUMP_SLOT|GLOB_DAT|64|COPY)$/ &&
 		$5 != "" { sub(/@.*/, "", $5); print $5 }'
 }
-for library in '' -opencl -cupti -papi -mpi -torch; do
+for library in "" -opencl -cupti -nvidia -papi -mpi -torch; do
 	file=$builddir/.libs/libhpcrun-lite$library.so
 	[ -f "$file" ] || continue
 	names=$(relocated "$file")

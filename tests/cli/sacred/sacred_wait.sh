@@ -1,28 +1,56 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Waits: no sample cuts one short, and a signal of the program's own still does.
+# Waits: no sample cuts one short, and a signal of the program's own still does. All runs wait at
+# the same time.
 
 . "${srcdir:-.}/tests/lib.sh"
 . "$srcdir/tests/sacred.sh"
 
-sacred "waits last as long as asked for" "$W/sacred_wait"
-sacred_sampled "waits: the measurement is sound"
+# plain NAME ARGUMENT...: starts the program alone.
+plain() {
+	sacred_run "$1" "$W/sacred_wait" "$@" &
+}
 
-# Every wait of 5 ms is interrupted.
-SACRED_EVENTS="-e CPUTIME -e OFFCPU"
-sacred "waits last as long as asked for, with OFFCPU" "$W/sacred_wait"
-sacred_sampled "waits, with OFFCPU: the measurement is sound"
-sacred "time-outs of sockets expire, with OFFCPU" "$W/sacred_wait" rarely
-SACRED_EVENTS="-e REALTIME"
-sacred "time-outs of sockets expire, with REALTIME" "$W/sacred_wait" rarely
+# waits NAME EVENTS ARGUMENT...: starts it with the profiler.
+waits() {
+	waits_name=$1 waits_events=$2
+	shift 2
+	# shellcheck disable=SC2086 # words
+	sacred_run "$waits_name" "$HPCRUN" -q $waits_events -o "$T/m-$waits_name" \
+		"$W/sacred_wait" "$@" &
+}
 
+# as_alone DESCRIPTION NAME PLAIN-NAME
+as_alone() {
+	cat "$T/$2.err" >>"$T/$2.out"
+	same "$1" "$T/$2.out" "$T/$3.out"
+}
+
+plain all
+plain rarely
+plain in-a-row
+waits all-both "$SACRED_EVENTS" all
+waits all-offcpu "-e CPUTIME -e OFFCPU" all # every wait of 5 ms is interrupted
+waits rarely-offcpu "-e CPUTIME -e OFFCPU" rarely
+waits rarely-real "-e REALTIME" rarely
 # Data comes close to a signal, and the next receive waits.
-SACRED_EVENTS="-e OFFCPU@f5000"
-sacred "a time-out begins with its call" "$W/sacred_wait" in-a-row
-
+waits row-offcpu "-e OFFCPU@f5000" in-a-row
 # The first thread is sent a signal now and then, also where it sleeps.
-SACRED_EVENTS="-e CPUTIME"
-sacred "calls that the kernel does not restart wait on" "$W/sacred_wait" rarely
+waits rarely-cpu "-e CPUTIME" rarely
+wait
+for name in all rarely in-a-row; do cat "$T/$name.err" >>"$T/$name.out"; done
+
+as_alone "waits last as long as asked for" all-both all
+mv "$T/m-all-both" "$T/m"
+sacred_sampled "waits: the measurement is sound"
+as_alone "waits last as long as asked for, with OFFCPU" all-offcpu all
+rm -rf "$T/m"
+mv "$T/m-all-offcpu" "$T/m"
+sacred_sampled "waits, with OFFCPU: the measurement is sound"
+as_alone "time-outs of sockets expire, with OFFCPU" rarely-offcpu rarely
+as_alone "time-outs of sockets expire, with REALTIME" rarely-real rarely
+as_alone "a time-out begins with its call" row-offcpu in-a-row
+as_alone "calls that the kernel does not restart wait on" rarely-cpu rarely
 
 done_testing

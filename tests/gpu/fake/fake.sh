@@ -22,3 +22,14 @@ see_fake() {
 	LD_LIBRARY_PATH=$fake_path
 	export LD_LIBRARY_PATH
 }
+
+# measure_calls NAME OPTIONS WAY...: $CUDA_CALLS WAY... with gpu=nvidia,OPTIONS. Leaves m-NAME, and
+# of what is said out-NAME, err-NAME and prof-NAME; all-NAME is the complete text.
+measure_calls() {
+	fake_name=$1 fake_options=$2
+	shift 2
+	"$HPCRUN" -v -e CPUTIME -e "gpu=nvidia${fake_options:+,$fake_options}" -o "m-$fake_name" \
+		"$CUDA_CALLS" "$@" >"out-$fake_name" 2>"err-$fake_name"
+	is "$fake_name: the program's status" $? 0
+	"$HPCPROF" --to text --all "m-$fake_name" >"all-$fake_name" 2>"prof-$fake_name"
+}

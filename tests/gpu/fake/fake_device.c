@@ -67,9 +67,11 @@ API CUresult cuDeviceGetName(char *to, int room, CUdevice d)
 API CUresult cuDeviceGetAttribute(int *v, CUdevice_attribute a, CUdevice d)
 {
 	(void)d;
-	*v = a == CU_DEVICE_ATTRIBUTE_WARP_SIZE    ? 32
-	     : a == CU_DEVICE_ATTRIBUTE_CLOCK_RATE ? (int)FAKE_CLOCK_KHZ
-						   : (int)FAKE_UNITS;
+	*v = a == CU_DEVICE_ATTRIBUTE_WARP_SIZE                 ? 32
+	     : a == CU_DEVICE_ATTRIBUTE_CLOCK_RATE              ? (int)FAKE_CLOCK_KHZ
+	     : a == CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE       ? (int)FAKE_CLOCK_KHZ
+	     : a == CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH ? 8
+								: (int)FAKE_UNITS;
 	return CUDA_SUCCESS;
 }
 API CUresult cuDeviceTotalMem_v2(size_t *n, CUdevice d)

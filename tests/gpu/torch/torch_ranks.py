@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Data-parallel training for torchrun: torch_ranks.py nccl|gloo [STEPS]. Batches come from two
-# workers of a DataLoader. Each rank prints "rank R weights HEX".
+# Data-parallel training for torchrun and accelerate launch: torch_ranks.py nccl|gloo [STEPS].
+# Batches come from two workers of a DataLoader. Each rank prints "rank R weights HEX".
 
 import hashlib
 import os
