@@ -110,7 +110,7 @@ static enum status write_json(const struct model *m, const struct sink_options *
 	json_put_profiles(&j, m);
 	json_put_nccl(&j, m);
 	json_put_nvtx(&j, m);
-	bool has_memory = json_put_advice(&j, m);
+	bool has_memory = json_put_advice(&j, m) && json_put_counters(&j, m);
 	json_end(&j, '}');
 	outstream_close(&j.out);
 	if (has_memory)

@@ -30,6 +30,8 @@ void json_put_nccl(struct json *j, const struct model *m);
  * then nothing was written.
  */
 bool json_put_advice(struct json *j, const struct model *m);
+/* What counters say of kernels; nothing if nothing was counted. As above. */
+bool json_put_counters(struct json *j, const struct model *m);
 /* Ranges and marks of NVTX; nothing if there are none. */
 void json_put_nvtx(struct json *j, const struct model *m);
 
