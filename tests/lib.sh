@@ -149,7 +149,8 @@ diag_file() {
 	if [ -s "$1" ]; then tail -n "${2:-40}" "$1" | sed 's/^/#   | /'; fi
 }
 
-# pass DESCRIPTION, fail DESCRIPTION [WHY...]
+# pass DESCRIPTION, fail DESCRIPTION [WHY...]: the description ends in why, because the log may be
+# gone when somebody reads that a test failed once.
 pass() {
 	tap_count=$((tap_count + 1))
 	echo "ok $tap_count - $1"
@@ -158,8 +159,10 @@ pass() {
 fail() {
 	tap_count=$((tap_count + 1))
 	tap_failed=$((tap_failed + 1))
-	echo "not ok $tap_count - $1"
+	tap_name=$1
 	shift
+	tap_why=$(printf '%s' "$*" | tr -s '#[:space:]' ' ' | tr -cd '[:print:]' | cut -c 1-600)
+	printf '%s\n' "not ok $tap_count - $tap_name${tap_why:+ [$tap_why]}"
 	if [ $# -gt 0 ]; then diag "$*"; fi
 	return 0
 }
@@ -179,8 +182,8 @@ ok() {
 		pass "$tap_desc"
 	else
 		tap_rc=$?
-		fail "$tap_desc" "status $tap_rc: $*"
-		diag_file "$T/.ok.out"
+		fail "$tap_desc" "status $tap_rc: $*
+$(tail -n 40 "$T/.ok.out" | sed 's/^/  | /')"
 	fi
 }
 
@@ -194,8 +197,8 @@ not_ok() {
 	if [ "$tap_rc" -ne 0 ] && [ "$tap_rc" -lt 124 ]; then
 		pass "$tap_desc"
 	else
-		fail "$tap_desc" "status $tap_rc: $*"
-		diag_file "$T/.ok.out"
+		fail "$tap_desc" "status $tap_rc: $*
+$(tail -n 40 "$T/.ok.out" | sed 's/^/  | /')"
 	fi
 }
 
@@ -204,8 +207,8 @@ is() {
 	if [ "$2" = "$3" ]; then
 		pass "$1"
 	else
-		fail "$1" "got:    $2"
-		diag "wanted: $3"
+		fail "$1" "got:    $2
+wanted: $3"
 	fi
 }
 
@@ -214,15 +217,15 @@ like() {
 	if printf '%s\n' "$2" | grep -Eq -e "$3"; then
 		pass "$1"
 	else
-		fail "$1" "no line matches /$3/ in:"
-		printf '%s\n' "$2" | tail -n 40 | sed 's/^/#   | /'
+		fail "$1" "no line matches /$3/ in:
+$(printf '%s\n' "$2" | tail -n 40 | sed 's/^/  | /')"
 	fi
 }
 
 unlike() {
 	if printf '%s\n' "$2" | grep -E -e "$3" >"$T/.unlike"; then
-		fail "$1" "matches /$3/:"
-		diag_file "$T/.unlike"
+		fail "$1" "matches /$3/:
+$(tail -n 40 "$T/.unlike" | sed 's/^/  | /')"
 	else
 		pass "$1"
 	fi
@@ -233,8 +236,8 @@ same() {
 	if cmp -s "$2" "$3"; then
 		pass "$1"
 	else
-		fail "$1" "$2 and $3 differ"
-		diff -a "$2" "$3" 2>&1 | head -n 20 | cut -c 1-200 | sed 's/^/#   | /'
+		fail "$1" "$2 and $3 differ:
+$(diff -a "$2" "$3" 2>&1 | head -n 20 | cut -c 1-200 | sed 's/^/  | /')"
 	fi
 }
 

@@ -7,18 +7,23 @@
 . "${srcdir:-.}/tests/lib.sh"
 
 # outcome SCRIPT: runs a test script made of the given lines; prints its exit status and its TAP
-# lines on one line.
+# lines on one line, without the reasons of failures.
 outcome() {
 	printf '%s\n' ". '$srcdir/tests/lib.sh'" "$1" >"$T/script.sh"
 	status=0
 	sh "$T/script.sh" >"$T/script.out" 2>&1 || status=$?
 	printf '%s' "$status"
-	grep -E '^(ok|not ok|1\.\.|Bail)' "$T/script.out" | sed 's/^Bail out!.*/Bail/; s/^/ | /' |
-		tr -d '\n'
+	grep -E '^(ok|not ok|1\.\.|Bail)' "$T/script.out" |
+		sed 's/^Bail out!.*/Bail/; /^not ok/s/ \[.*//; s/^/ | /' | tr -d '\n'
 }
 
 is "pass" "$(outcome 'pass a; done_testing')" "0 | ok 1 - a | 1..1"
 is "fail" "$(outcome 'fail a because; done_testing')" "1 | not ok 1 - a | 1..1"
+# shellcheck disable=SC2016 # for the script
+printf '%s\n' ". '$srcdir/tests/lib.sh'" 'is a "x	1#2\c" "$(printf "y\\nz")"; done_testing' \
+	>"$T/why.sh"
+is "fail says why in the description" "$(sh "$T/why.sh" 2>&1 | head -n 1)" \
+	'not ok 1 - a [got: x 1 2\c wanted: y z]'
 is "ok takes the status" "$(outcome 'ok a true; ok b false; done_testing')" \
 	"1 | ok 1 - a | not ok 2 - b | 1..2"
 is "not_ok" "$(outcome 'not_ok a false; not_ok b true; done_testing')" \
