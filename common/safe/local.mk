@@ -5,6 +5,7 @@ libhlsafe_la_SOURCES += \
 	common/safe/fnv.h \
 	common/safe/launcher.c common/safe/launcher.h \
 	common/safe/load.c common/safe/load.h \
+	common/safe/patience.c common/safe/patience.h \
 	common/safe/printable.c common/safe/printable.h \
 	common/safe/quiet.h \
 	common/safe/room.c common/safe/room.h \

@@ -4,11 +4,9 @@
  * tests/unit/gpu/test_gpu_core.c.
  */
 #include "common/safe/clock.h"
-#include "common/safe/sys.h"
+#include "common/safe/patience.h"
 #include "hpcrun-lite/gpu/core_internal.h"
 
-#define GROWTH_WAITS 100u       /* number of waits for another thread that makes space */
-#define GROWTH_WAIT_NS 100000
 #define FULL_REST_NS 10000000u  /* a full disk is not asked again at each launch */
 
 static enum msr_gpu_loss loss_of(enum msr_loss l)
@@ -25,18 +23,17 @@ static enum msr_gpu_loss loss_of(enum msr_loss l)
 
 struct msr_extent *extent_take(const struct store_request *request, enum msr_gpu_loss *cause)
 {
-	enum msr_loss why = MSR_LOSS_BUSY;
+	struct patience patience = {0};
+	struct msr_extent *e;
+	enum msr_loss why;
 	uint64_t now_ns = clock_mono_ns();
 	if (now_ns < atomic_load_explicit(&gpu_core.full_until_ns, memory_order_relaxed)) {
 		*cause = MSR_GPU_LOSS_NO_SPACE;
 		return NULL;
 	}
-	struct msr_extent *e = store_extent(request, &why);
-	for (unsigned i = 0; !e && why == MSR_LOSS_BUSY && i < GROWTH_WAITS; i++) {
-		const struct timespec wait = {0, GROWTH_WAIT_NS};
-		sys_call4(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, (long)&wait, 0);
-		e = store_extent(request, &why);
-	}
+	while (!(e = store_extent(request, &why)) && why == MSR_LOSS_BUSY &&
+	       patience_wait(&patience))
+		continue;
 	if (!e && loss_of(why) == MSR_GPU_LOSS_NO_SPACE)
 		atomic_store_explicit(&gpu_core.full_until_ns, now_ns + FULL_REST_NS,
 				      memory_order_relaxed);

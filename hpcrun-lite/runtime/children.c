@@ -6,6 +6,8 @@
 #include "hpcrun-lite/runtime/children.h"
 
 #include "common/safe/clock.h"
+#include "common/safe/patience.h"
+#include "common/safe/quiet.h"
 #include "common/safe/sys.h"
 #include "hpcrun-lite/runtime/file_fault.h"
 #include "hpcrun-lite/runtime/process.h"
@@ -48,27 +50,38 @@ void children_start(bool forked)
 	atomic_store_explicit(&children.n, 0, memory_order_relaxed);
 }
 
-/* Tries for a moment: another thread that writes needs a microsecond, unless it was preempted. */
-static void *begin(enum msr_kind kind, size_t n_bytes)
+/* With signals blocked until end(): a handler of the program would wait for this thread. */
+static void *begin(enum msr_kind kind, size_t n_bytes, uint64_t *mask)
 {
-	enum { TRIES = 200 };
-	enum msr_loss cause = MSR_LOSS_BUSY;
-	void *record = NULL;
-	for (int i = 0; !record && cause == MSR_LOSS_BUSY && i < TRIES; i++)
-		record = records_begin(kind, n_bytes, &cause);
+	struct patience patience = {0};
+	enum msr_loss cause;
+	void *record;
+	*mask = quiet_begin();
+	while (!(record = records_begin(kind, n_bytes, &cause)) && cause == MSR_LOSS_BUSY &&
+	       patience_wait(&patience))
+		continue;
+	if (!record)
+		quiet_end(*mask);
 	return record;
+}
+
+static void end(enum msr_kind kind, size_t n_bytes, uint64_t mask)
+{
+	records_end(kind, n_bytes);
+	quiet_end(mask);
 }
 
 static bool write_child(int pid, int status, uint64_t cpu_ns)
 {
-	struct msr_child *c = begin(MSR_CHILD, sizeof *c);
+	uint64_t mask;
+	struct msr_child *c = begin(MSR_CHILD, sizeof *c, &mask);
 	if (!c)
 		return false;
 	*c = (struct msr_child){.pid = (uint32_t)pid,
 		.status = status,
 		.end_ns = clock_mono_ns(),
 		.cpu_ns = cpu_ns};
-	records_end(MSR_CHILD, sizeof *c);
+	end(MSR_CHILD, sizeof *c, mask);
 	return true;
 }
 
@@ -93,7 +106,8 @@ struct msr_unmeasured *runtime_child_unmeasured(
 	size_t path_bytes = strnlen(path, PATH_MAX - 1) + 1;
 	size_t n = (sizeof(struct msr_unmeasured) + path_bytes + 7) & ~(size_t)7;
 	const bool bus = file_fault_open();
-	struct msr_unmeasured *u = begin(MSR_UNMEASURED, n);
+	uint64_t mask;
+	struct msr_unmeasured *u = begin(MSR_UNMEASURED, n, &mask);
 	if (u) {
 		u->bytes = (uint32_t)n;
 		u->pid = (uint32_t)pid;
@@ -103,7 +117,7 @@ struct msr_unmeasured *runtime_child_unmeasured(
 		u->cpu_before_ns =
 			replaces ? cpu_used(RUSAGE_SELF) + cpu_used(RUSAGE_CHILDREN) : 0;
 		memcpy(u + 1, path, path_bytes - 1);
-		records_end(MSR_UNMEASURED, n);
+		end(MSR_UNMEASURED, n, mask);
 	}
 	file_fault_close(bus);
 	return u;

@@ -7,6 +7,7 @@
 #include "hpcrun-lite/runtime/sample.h"
 
 #include "common/safe/clock.h"
+#include "common/safe/patience.h"
 #include "common/safe/quiet.h"
 #include "common/safe/sys.h"
 #include "hpcrun-lite/runtime/file_fault.h"
@@ -111,14 +112,12 @@ _Static_assert((int)UNWIND_ROOT == (int)MSR_END_ROOT && (int)UNWIND_NO_CFI == (i
 static bool insert(struct cct *tree, const struct cct_path *path, bool at_call, uint32_t *node,
 		   enum msr_loss *cause)
 {
-	enum { WAITS = 100 };
-	const struct timespec wait = {.tv_nsec = 100000};
-	for (unsigned i = 0; !cct_insert(tree, path, node, cause); i++) {
-		if (!at_call || *cause != MSR_LOSS_BUSY || i == WAITS)
-			return false;
-		sys_call3(SYS_nanosleep, (long)&wait, 0, 0);
-	}
-	return true;
+	struct patience patience = {0};
+	bool ok;
+	while (!(ok = cct_insert(tree, path, node, cause)) && at_call &&
+	       *cause == MSR_LOSS_BUSY && patience_wait(&patience))
+		continue;
+	return ok;
 }
 
 bool sample_insert(struct thread *t, struct unwind_path *walked, uint32_t n_inner, bool at_call,

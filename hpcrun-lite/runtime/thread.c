@@ -6,6 +6,7 @@
 #include "hpcrun-lite/runtime/thread.h"
 
 #include "common/safe/clock.h"
+#include "common/safe/patience.h"
 #include "common/safe/quiet.h"
 #include "common/safe/room.h"
 #include "common/safe/sys.h"
@@ -104,19 +105,13 @@ static void reset_record(struct thread *t)
  */
 static struct msr_extent *make_extent(const struct store_request *request)
 {
-	enum { WAIT_NS = 100000000, SPINS = 100 };
-	const struct timespec pause = {.tv_nsec = 100000};
-	const uint64_t start_ns = clock_mono_ns();
+	struct patience patience = {0};
+	struct msr_extent *e;
 	enum msr_loss cause;
-	for (unsigned i = 0;; i++) {
-		struct msr_extent *e = store_extent(request, &cause);
-		if (e || cause != MSR_LOSS_BUSY || clock_mono_ns() - start_ns > WAIT_NS)
-			return e;
-		if (i < SPINS)
-			sys_call3(SYS_sched_yield, 0, 0, 0);
-		else
-			sys_call3(SYS_nanosleep, (long)&pause, 0, 0);
-	}
+	while (!(e = store_extent(request, &cause)) && cause == MSR_LOSS_BUSY &&
+	       patience_wait(&patience))
+		continue;
+	return e;
 }
 
 static bool make_record(struct thread *t)

@@ -7,6 +7,8 @@
 
 #include "common/safe/clock.h"
 #include "common/safe/fnv.h"
+#include "common/safe/patience.h"
+#include "common/safe/quiet.h"
 #include "common/safe/sys.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/records.h"
@@ -18,8 +20,6 @@
 #include <sys/syscall.h>
 
 #define SLOTS (2 * MSR_NVTX_NAMES_MOST)
-#define SPINS 1000u             /* a name takes less than a microsecond */
-#define WAIT_NS 100000000u      /* unless its holder makes the file grow, or has no processor */
 #define THREAD_NAMES_MOST 65536u
 #define NUMBERED_MOST 16u       /* names of ranges that differ by a number at the end */
 #define KNOWN_BITS 8u
@@ -128,30 +128,28 @@ static void count_lost(void)
 }
 
 /* False if it has waited for too long, or for nothing. */
-static bool is_waiting(unsigned *n_tries, uint64_t *start_ns)
+static bool is_waiting(struct patience *patience)
 {
-	if (!is_recording())
-		return false;
-	if ((*n_tries)++ < SPINS) {
-		__builtin_ia32_pause();
-		return true;
-	}
-	if (!*start_ns)
-		*start_ns = clock_mono_ns();
-	sys_call3(SYS_sched_yield, 0, 0, 0);
-	return clock_mono_ns() - *start_ns < WAIT_NS;
+	return is_recording() && patience_wait(patience);
 }
 
-bool nvtx_names_take(trylock *l)
+bool nvtx_names_take(trylock *l, uint64_t *mask)
 {
-	unsigned n_tries = 0;
-	uint64_t start_ns = 0;
+	struct patience patience = {0};
+	*mask = quiet_begin();
 	while (!trylock_take(l))
-		if (!is_waiting(&n_tries, &start_ns)) {
+		if (!is_waiting(&patience)) {
 			count_lost();
+			quiet_end(*mask);
 			return false;
 		}
 	return true;
+}
+
+void nvtx_names_give(trylock *l, uint64_t mask)
+{
+	trylock_give(l);
+	quiet_end(mask);
 }
 
 /* The lock is held. The store may be busy with another record. */
@@ -159,14 +157,13 @@ static bool write_record(uint32_t id, const struct nvtx_name *name, const char *
 			 uint32_t text_n)
 {
 	enum msr_loss cause;
-	unsigned n_tries = 0;
-	uint64_t start_ns = 0;
+	struct patience patience = {0};
 	const size_t source_n = name->source ? strnlen(name->source, MSR_NVTX_TEXT_MOST - 1) : 0,
 		     source_bytes = source_n ? source_n + 1 : 0,
 		     n = (sizeof(struct msr_nvtx_name) + text_n + 1 + source_bytes + 7) &
 			 ~(size_t)7;
 	struct msr_nvtx_name *r = records_begin(MSR_NVTX_NAME, n, &cause);
-	while (!r && cause == MSR_LOSS_BUSY && is_waiting(&n_tries, &start_ns))
+	while (!r && cause == MSR_LOSS_BUSY && is_waiting(&patience))
 		r = records_begin(MSR_NVTX_NAME, n, &cause);
 	if (!r) {
 		count_lost();
@@ -199,7 +196,8 @@ static uint32_t need_record(struct entry *e, uint32_t id)
 {
 	if (__builtin_expect(is_written(e), 1))
 		return id;
-	if (!nvtx_names_take(&lock))
+	uint64_t mask;
+	if (!nvtx_names_take(&lock, &mask))
 		return 0;
 	bool ok = is_written(e);
 	if (!ok && write_record(id, &e->name, e->text, e->n)) {
@@ -208,7 +206,7 @@ static uint32_t need_record(struct entry *e, uint32_t id)
 				      atomic_load_explicit(&generation, memory_order_relaxed),
 				      memory_order_relaxed);
 	}
-	trylock_give(&lock);
+	nvtx_names_give(&lock, mask);
 	return ok ? id : 0;
 }
 
@@ -267,14 +265,15 @@ static uint32_t add(struct names *t, uint64_t hash, const struct nvtx_name *name
 static uint32_t name_thread(struct names *t, const struct nvtx_name *name,
 			    const struct nvtx_text *text)
 {
-	if (!nvtx_names_take(&lock))
+	uint64_t mask;
+	if (!nvtx_names_take(&lock, &mask))
 		return 0;
 	const bool has_room = t->n_threads < THREAD_NAMES_MOST,
 		   ok = has_room && write_record(0, name, text->bytes, (uint32_t)text->n);
 	if (!has_room)
 		count_lost();
 	t->n_threads += ok;
-	trylock_give(&lock);
+	nvtx_names_give(&lock, mask);
 	return ok;
 }
 
@@ -332,6 +331,7 @@ uint32_t nvtx_names_find(const struct nvtx_name *name, const struct nvtx_text *t
 {
 	struct names *t = atomic_load_explicit(&table, memory_order_acquire);
 	struct nvtx_text shared;
+	uint64_t mask;
 	uint32_t id;
 	if (!t)
 		return 0;
@@ -345,10 +345,10 @@ uint32_t nvtx_names_find(const struct nvtx_name *name, const struct nvtx_text *t
 		slot_of(t, hash_of(name, &shared), name, &shared, &id);
 	if (id)
 		return need_record(&t->entry[id], id);
-	if (is_full(t) || !nvtx_names_take(&lock))
+	if (is_full(t) || !nvtx_names_take(&lock, &mask))
 		return 0;
 	id = is_numbered ? add_numbered(t, name, text, &shared) : add(t, hash, name, text);
-	trylock_give(&lock);
+	nvtx_names_give(&lock, mask);
 	return id ? need_record(&t->entry[id], id) : 0;
 }
 

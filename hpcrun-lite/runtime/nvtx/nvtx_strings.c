@@ -72,7 +72,8 @@ static uint32_t add(struct strings *t, uint32_t domain, const struct nvtx_text *
 uint32_t nvtx_strings_add(uint32_t domain, const struct nvtx_text *text)
 {
 	uint32_t number = 0;
-	if (!nvtx_names_take(&lock))
+	uint64_t mask;
+	if (!nvtx_names_take(&lock, &mask))
 		return 0;
 	struct strings *t = atomic_load_explicit(&table, memory_order_relaxed);
 	if (!t) {
@@ -82,7 +83,7 @@ uint32_t nvtx_strings_add(uint32_t domain, const struct nvtx_text *text)
 	}
 	if (t)
 		number = add(t, domain, text);
-	trylock_give(&lock);
+	nvtx_names_give(&lock, mask);
 	return number;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests of common/safe: text never leaves its buffer, clocks agree with libc's, a try-lock
- * excludes. */
+ * excludes, patience ends. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "common/safe/clock.h"
+#include "common/safe/patience.h"
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
 #include "common/safe/trylock.h"
@@ -200,6 +201,34 @@ static void lock_excludes(void **state)
 	assert_int_equal(n_taken + n_refused, 300000);
 }
 
+static void *give_later(void *unused)
+{
+	(void)unused;
+	usleep(50000);
+	trylock_give(&lock);
+	return NULL;
+}
+
+/* A holder without a processor for 50 ms is waited for, one that never comes is not. */
+static void patience_ends(void **state)
+{
+	struct patience p = {0};
+	pthread_t thread;
+	(void)state;
+	assert_true(trylock_take(&lock));
+	assert_int_equal(pthread_create(&thread, NULL, give_later, NULL), 0);
+	while (!trylock_take(&lock))
+		assert_true(patience_wait(&p));
+	pthread_join(thread, NULL);
+	p = (struct patience){0};
+	errno = ERANGE;
+	while (!trylock_take(&lock) && patience_wait(&p))
+		continue;
+	assert_int_equal(errno, ERANGE);
+	assert_false(patience_wait(&p));
+	trylock_give(&lock);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -210,6 +239,7 @@ int main(void)
 		cmocka_unit_test(keeps_errno),
 		cmocka_unit_test(clocks),
 		cmocka_unit_test(lock_excludes),
+		cmocka_unit_test(patience_ends),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See patience.h. */
+#include "common/safe/patience.h"
+
+#include "common/safe/clock.h"
+#include "common/safe/sys.h"
+
+#include <sys/syscall.h>
+#include <time.h>
+
+enum { SPINS = 1000, YIELDS = 100, PAUSE_NS = 100000, MOST_NS = 1000000000 };
+
+bool patience_wait(struct patience *p)
+{
+	const struct timespec pause = {.tv_nsec = PAUSE_NS};
+	const uint32_t n = p->n_waits++;
+	if (n < SPINS) {
+		__builtin_ia32_pause();
+		return true;
+	}
+	const uint64_t now_ns = clock_mono_ns();
+	if (n == SPINS)
+		p->start_ns = now_ns;
+	if (now_ns - p->start_ns >= MOST_NS)
+		return false;
+	if (n < SPINS + YIELDS)
+		sys_call3(SYS_sched_yield, 0, 0, 0);
+	else
+		sys_call3(SYS_nanosleep, (long)&pause, 0, 0);
+	return true;
+}
