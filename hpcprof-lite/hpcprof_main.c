@@ -557,9 +557,6 @@ static enum status run(const struct arguments *a, char *const *directories, size
 				      .comm = a->comm};
 	log_set_silent(!is_first(a)); /* the first says the same */
 	enum status status = read_all(a, directories, n, &s, &m);
-	if (a->comm && status != STATUS_OK)
-		say_cause(a->comm);
-	log_set_silent(false);
 	if (m && status == STATUS_OK && a->archive)
 		status = archive_write(&(struct archive){
 			directories[0], a->archive, s.list, s.n, m, a->no_sources, directories, n});
@@ -569,6 +566,10 @@ static enum status run(const struct arguments *a, char *const *directories, size
 	if (m && status == STATUS_OK && !a->archive)
 		status = write_outputs(m, a, directories, n);
 	model_free(m);
+	status = agree(a, status);
+	if (a->comm && status != STATUS_OK)
+		say_cause(a->comm);
+	log_set_silent(false);
 	return status;
 }
 
@@ -579,8 +580,10 @@ static enum status run_rank(const struct arguments *a, struct comm *c, char *con
 	enum status status = STATUS_OK;
 	if (shares(a, &mine.gathers))
 		mine.comm = c;
-	if (c->part != 0)
+	if (c->part != 0) {
 		log_set_quiet(true);
+		log_set_rank(c->part);
+	}
 	if (c->part == 0 || mine.comm)
 		status = run(&mine, directories, n);
 	if (c->differs && c->part == 0) {

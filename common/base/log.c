@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 static const char *program = "hpctoolkit-lite";
+static char of_rank[24]; /* "rank 3: ", or "" */
 static bool is_verbose, is_quiet, is_silent, progress_shown;
 static atomic_uint_fast64_t n_errors, n_warnings;
 #define MOST_BYTES 16384 /* of a message; what is longer is cut */
@@ -33,6 +34,11 @@ void log_set_program(const char *name)
 const char *log_program(void)
 {
 	return program;
+}
+
+void log_set_rank(int rank)
+{
+	snprintf(of_rank, sizeof of_rank, "rank %d: ", rank);
 }
 
 void log_set_verbose(bool verbose)
@@ -91,8 +97,9 @@ __attribute__((format(printf, 3, 0))) static void emit(const char *subject, enum
 	char text[MOST_BYTES]; /* one write: several processes may speak at a time */
 	if (is_silent && weight != ERROR)
 		return;
-	snprintf(text, sizeof text - 1, "%s: %s%s%s", program, subject ? subject : "",
-		 subject ? ": " : "", weight == WARNING ? "warning: " : "");
+	snprintf(text, sizeof text - 1, "%s: %s%s%s%s", program, of_rank,
+		 subject ? subject : "", subject ? ": " : "",
+		 weight == WARNING ? "warning: " : "");
 	size_t used = strlen(printable(text));
 	used += foreign_format(text + used, sizeof text - 2 - used, format, args);
 	text[used++] = '\n';

@@ -14,6 +14,8 @@
 void log_set_program(const char *name);
 /* Returns the program name. Signal-safe. */
 const char *log_program(void);
+/* From now on messages are "prog: rank 3: subject: message". Call before starting threads. */
+void log_set_rank(int rank);
 void log_set_verbose(bool verbose);
 void log_set_quiet(bool quiet); /* drops notes and progress; keeps errors and warnings */
 /* Drops everything, because another process says the same. Keeps the first error. */

@@ -427,12 +427,14 @@ static int run(struct request *r, char **argv, int argc)
 					sizeof library_directory);
 	if (status != STATUS_OK)
 		return status_exit_code(status);
+	job_find(environ, &job);
+	if (job.rank > 0) { /* only the first rank prints notes */
+		log_set_quiet(true);
+		log_set_rank(job.rank);
+	}
 	int code = check_program(argv[0], &program);
 	if (code != 0)
 		return code;
-	job_find(environ, &job);
-	if (job.rank > 0) /* only the first rank prints notes */
-		log_set_quiet(true);
 	status = check_events(r, library_directory);
 	if (status != STATUS_OK)
 		return status_exit_code(status);

@@ -51,6 +51,9 @@ refused "sixteen events" 2 "hpcrun-lite: more than 15 events $hint" $many true
 
 refused "a command that is not there" 127 \
 	"hpcrun-lite: no-such-command: command not found in PATH" no-such-command
+is "a rank other than the first says who it is" \
+	"$(OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=4 "$HPCRUN" no-such-command 2>&1)" \
+	"hpcrun-lite: rank 3: no-such-command: command not found in PATH"
 refused "a path that is not there" 127 "hpcrun-lite: ./none: No such file or directory" ./none
 mkdir d
 refused "a directory" 126 "hpcrun-lite: ./d is a directory" ./d

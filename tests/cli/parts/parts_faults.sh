@@ -61,9 +61,25 @@ END
 chmod +x in_other_place
 mpi_run "$mine" 4 ./in_other_place >out 2>err
 is "one rank that does not see the files fails all" $? 1
-like "... and says why" "$(cat err)" '^hpcprof-lite: job/[0-9]*-.*\.hpcrun: no such file'
+like "... and says why" "$(cat err)" '^hpcprof-lite: rank 2: job/[0-9]*-.*\.hpcrun: no such file'
 is "... once" "$(grep -c hpcprof-lite: err)" 1
 is "... and nothing is written" "$(ls -d unread* 2>/dev/null)" ""
+
+cat >outside <<'END'
+#!/bin/sh
+case ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} in
+[12]) cd / ;;
+esac
+exec "$HPCPROF" -q --mpi --no-structs --to cctdb -o unwritten "$T/job"
+END
+chmod +x outside
+export T
+mpi_run "$mine" 4 ./outside >out 2>err
+is "ranks that cannot write fail all" $? 1
+like "... the lowest says why" "$(grep hpcprof-lite: err)" \
+	'^hpcprof-lite: rank 1: unwritten.*/profile.db: No such file or directory$'
+is "... once" "$(grep -c hpcprof-lite: err)" 1
+is "... and nothing is written" "$(ls -d unwritten* 2>/dev/null)" ""
 
 NO_COLOR=1 # Open MPI gives ranks a terminal
 export NO_COLOR
