@@ -50,6 +50,7 @@ sed -n '/^Build-Depends:/,/^$/s/^ \(.*[^,]\),*$/\1/p' packaging/debian/control |
 	grep -qE "[ |]$name([|]|\$)" packages.txt || echo "packages.txt has no $name"
 done >"$T/depends"
 is "packages.txt has what Debian builds with" "$(cat "$T/depends")" ""
+is "recipes name no page that is made up" "$(grep -l 'example\.' packaging/*.in)" ""
 if command -v "${PYTHON3:-python3}" >/dev/null; then
 	is "recipes are Python" "$("${PYTHON3:-python3}" -c '
 import ast, sys
