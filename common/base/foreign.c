@@ -48,6 +48,54 @@ void foreign_put_field(FILE *out, const char *s)
 	}
 }
 
+static bool is_all_harmless(const char *s)
+{
+	bool harmless = true;
+	while (*s && harmless)
+		s += printable_step(s, &harmless);
+	return harmless;
+}
+
+/* Three octal digits end by themselves; a shell reads more than two hexadecimal ones. */
+static void put_escaped(FILE *out, const char *s)
+{
+	fputs("$'", out);
+	while (*s) {
+		bool harmless;
+		size_t n_bytes = printable_step(s, &harmless);
+		if (*s == '\n' || *s == '\t')
+			fputs(*s == '\n' ? "\\n" : "\\t", out);
+		else if (*s == '\'' || *s == '\\')
+			fprintf(out, "\\%c", *s);
+		else if (harmless)
+			fwrite(s, 1, n_bytes, out);
+		else
+			for (size_t i = 0; i < n_bytes; i++)
+				fprintf(out, "\\%03o", (unsigned char)s[i]);
+		s += n_bytes;
+	}
+	putc('\'', out);
+}
+
+void foreign_put_argument(FILE *out, const char *s)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_@%+=:,./-";
+	if (*s && !s[strspn(s, plain)]) {
+		fputs(s, out);
+	} else if (!is_all_harmless(s)) {
+		put_escaped(out, s);
+	} else {
+		putc('\'', out);
+		for (; *s; s++)
+			if (*s == '\'')
+				fputs("'\\''", out);
+			else
+				putc(*s, out);
+		putc('\'', out);
+	}
+}
+
 /* Cleans `text`, made by `format`, but for the newlines that the format begins and ends with. */
 static size_t clean(char *text, const char *format)
 {

@@ -21,6 +21,11 @@ const char *foreign_put_n(FILE *out, const char *s, size_t n);
  */
 void foreign_put_field(FILE *out, const char *s);
 /*
+ * One argument of a command as a shell reads it: plain, 'in quotes', or, if a character is harmful,
+ * $'with escapes' (bash, zsh, ksh, POSIX since 2024).
+ */
+void foreign_put_argument(FILE *out, const char *s);
+/*
  * Like fprintf() with foreign arguments. The output is one line: newlines are harmless only where
  * the format itself starts or ends with them. If there is no memory, prints nothing and sets the
  * stream's error indicator, so check ferror() at the end.

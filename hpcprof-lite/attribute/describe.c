@@ -215,6 +215,8 @@ bool describe_processes(struct model *m, const struct load_job *job, const uint6
 						.executable = f->executable,
 						.processors = f->processors ? f->processors : "",
 						.command = f->command ? f->command : "",
+						.command_line =
+							f->command_line ? f->command_line : "",
 						.exit_kind = exit_kind(h),
 						.is_blank = is_blank(f),
 						.exit_code = h->exit_code,

@@ -126,7 +126,7 @@ static void add_runs(const struct compare *c, struct made *d)
 	for (size_t i = 0; i < c->runs.n; i++) {
 		const struct compare_run *run = &c->runs.at[i];
 		struct model_process *p = &d->processes[i];
-		p->path = p->command = compare_string(c, run->path);
+		p->path = p->command = p->command_line = compare_string(c, run->path);
 		p->host = p->executable = "";
 		p->rank = -1;
 		p->exec_seq = run->side; /* which side the page shows it on */

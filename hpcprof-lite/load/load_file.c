@@ -6,6 +6,7 @@
  */
 #include "hpcprof-lite/load/load_file.h"
 
+#include "common/base/foreign.h"
 #include "common/base/log.h"
 #include "common/format/local_data.h"
 #include "hpcprof-lite/load/load_phases.h"
@@ -34,15 +35,24 @@ static bool ends_in_nul(const char *s, size_t n)
 
 static enum status keep_command(struct load_file *f, const char *value, uint32_t n_bytes)
 {
+	size_t n = 0;
 	free(f->command);
+	free(f->command_line);
+	f->command_line = NULL;
 	f->command = malloc(n_bytes);
-	if (!f->command)
+	FILE *to = f->command ? open_memstream(&f->command_line, &n) : NULL;
+	if (!to)
 		return STATUS_NO_MEMORY;
 	memcpy(f->command, value, n_bytes);
 	for (uint32_t i = 0; i + 1 < n_bytes; i++)
 		if (!f->command[i])
 			f->command[i] = i + 2 < n_bytes ? ' ' : 0;
-	return STATUS_OK;
+	for (const char *at = value; n_bytes > 1 && at < value + n_bytes; at += strlen(at) + 1) {
+		if (at > value)
+			putc(' ', to);
+		foreign_put_argument(to, at);
+	}
+	return fclose(to) == 0 ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 static enum status read_info(struct load_file *f, const uint8_t *record, uint32_t bytes)
@@ -632,6 +642,7 @@ void load_file_close(struct load_file *f)
 	vec_free(&f->regions);
 	vec_free(&f->phases);
 	free(f->command);
+	free(f->command_line);
 	for (size_t i = 0; i < f->owned.n; i++)
 		free(f->owned.at[i]);
 	vec_free(&f->owned);

@@ -109,6 +109,7 @@ struct load_file {
 	const char *job;                 /* INFO "job": batch job and step; NULL: none */
 	const char *directory;           /* the directory in which it was started; "" if unknown */
 	char *command;                   /* arguments joined by blanks; owned */
+	char *command_line;              /* the same as a shell reads it; owned */
 	VEC(const char *) notes;         /* INFO "note" */
 	VEC(const char *) events;        /* INFO "event": what the user asked for */
 	VEC(struct msr_child) children;  /* child processes that it waited for */

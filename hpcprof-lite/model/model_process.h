@@ -54,6 +54,7 @@ struct model_process {
 	const char *executable;
 	const char *processors;    /* that it was allowed to use: "0-3,8-8"; "": unknown */
 	const char *command;       /* arguments joined by blanks */
+	const char *command_line;  /* the same as a shell reads it */
 	bool is_live;              /* the process was still running when its file was read */
 	bool is_blank;             /* the process ended before it wrote what it measures */
 	uint32_t exit_kind;        /* enum msr_exit_kind */

@@ -91,7 +91,7 @@ static void put_processes(struct html *h)
 		NUMBER(h, "pid", p->pid);
 		NUMBER(h, "side", p->exec_seq);
 		STRING(h, "executable", p->executable);
-		STRING(h, "command", p->command);
+		STRING(h, "command", p->command_line);
 		NUMBER(h, "start", us_since(h, p->start_ns));
 		NUMBER(h, "stop", us_since(h, p->end_ns));
 		NUMBER(h, "live", p->is_live);

@@ -301,7 +301,7 @@ static char *command_line(const struct model *m)
 {
 	const char *command = "";
 	for (uint32_t i = 0; i < m->n_processes && !*command; i++)
-		command = m->processes[i].command; /* "" if it was killed early */
+		command = m->processes[i].command_line; /* "" if it was killed early */
 	char *line = strdup(*command ? command : m->title);
 	for (char *at = line; at && *at; at++)
 		if ((unsigned char)*at < 0x20)

@@ -79,6 +79,33 @@ static void what_comes_out(void **state)
 	}
 }
 
+/* A shell makes the argument of it again: bash was asked once. */
+static void arguments_are_quoted(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *in, *out;
+	} args[] = {
+		{"--size=3,4", "--size=3,4"},
+		{"", "''"},
+		{"a b", "'a b'"},
+		{"it's \\ $x", "'it'\\''s \\ $x'"},
+		{"a\nb\t\\'", "$'a\\nb\\t\\\\\\''"},
+		{"\x1b" "1\xff\xc3\xa4", "$'\\0331\\377\xc3\xa4'"},
+		{"\xc3\xa4", "'\xc3\xa4'"},
+	};
+	for (size_t i = 0; i < sizeof args / sizeof args[0]; i++) {
+		char *text = NULL;
+		size_t n;
+		FILE *out = open_memstream(&text, &n);
+		assert_non_null(out);
+		foreign_put_argument(out, args[i].in);
+		fclose(out);
+		assert_string_equal(text, args[i].out);
+		free(text);
+	}
+}
+
 static char *formatted(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static char *formatted(const char *format, ...)
 {
@@ -151,6 +178,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_comes_out),
+		cmocka_unit_test(arguments_are_quoted),
 		cmocka_unit_test(newlines_are_those_of_the_format),
 		cmocka_unit_test(what_is_cut_stays_clean),
 		cmocka_unit_test(messages_are_clean),

@@ -19,7 +19,7 @@ static uint8_t *make_small(size_t *n_bytes)
 								  .start_mono_ns = 1000,
 								  .start_real_ns = 5000,
 								  .extent_bytes = 96});
-	gen_info(g, "command", "a b");
+	gen_info(g, "command", "a b\nc");
 	gen_info(g, "executable", "/bin/a");
 	uint16_t module = gen_module(g, "/bin/a", id, sizeof id, MSR_MODULE_MAIN);
 	uint32_t metric = gen_metric(g, "CPUTIME", MSR_UNIT_NS, 1000, MSR_SOURCE_TEST);
@@ -49,7 +49,8 @@ static void test_sound(void **state)
 	assert_int_equal(load_file_bytes("sound", bytes, n, &f), STATUS_OK);
 	assert_int_equal(f.bytes_damaged, 0);
 	assert_false(f.truncated);
-	assert_string_equal(f.command, "a b");
+	assert_string_equal(f.command, "a b\nc");
+	assert_string_equal(f.command_line, "a $'b\\nc'");
 	assert_string_equal(f.executable, "/bin/a");
 	assert_int_equal(f.threads.n, 2);
 	assert_non_null(f.metrics[0]);

@@ -281,6 +281,7 @@ static void make_processes(struct model *m, const struct fixture_options *o)
 			.rank = o->ranks ? (int32_t)i : -1,
 			.executable = "/opt/app/bin/app",
 			.command = "app --size 3 'a b'",
+			.command_line = "app --size 3 'a b'",
 			.exit_kind = MSR_EXIT_RETURN,
 			.exit_code = 0,
 			.start_ns = start_ns + i * 1000,
