@@ -181,6 +181,27 @@ bool view_rows_make(const struct model *m, const struct view_values *t, enum vie
 	return true;
 }
 
+bool view_rows_add_entries(const struct model *m, const struct view_values *t,
+			   struct view_rows *rows)
+{
+	size_t n = rows->n;
+	for (uint32_t c = 0; c < m->n_contexts; c++) {
+		if (m->contexts[c].kind != MODEL_CONTEXT_ENTRY || t->self[c] == 0)
+			continue;
+		struct view_row *at = realloc(rows->at, (rows->n + 1) * sizeof *at);
+		if (!at)
+			return false;
+		rows->at = at;
+		at[rows->n++] = (struct view_row){.context = c,
+						  .self = t->self[c],
+						  .total = t->total[c],
+						  .n_samples = t->n_samples[c]};
+	}
+	if (rows->n > n)
+		qsort(rows->at, rows->n, sizeof *rows->at, compare_rows);
+	return true;
+}
+
 void view_rows_free(struct view_rows *rows)
 {
 	free(rows->at);

@@ -39,6 +39,12 @@ struct view_rows {
 bool view_rows_make(const struct model *m, const struct view_values *t, enum view_by by,
 		    struct view_rows *rows);
 /*
+ * For a table of functions: appends a row for each entry with a value of its own, such as idle
+ * threads of OpenMP, whose calls are not shown. False if memory is short.
+ */
+bool view_rows_add_entries(const struct model *m, const struct view_values *t,
+			   struct view_rows *rows);
+/*
  * By context: true if it belongs to a row, and no context above belongs to the same one. Totals of
  * these contexts add up to the total of the row. False if memory is short.
  */

@@ -62,7 +62,9 @@ static void describe_row(const struct model *m, const struct view_row *r, enum v
 		c->function != MODEL_NONE ? &m->functions[c->function] : NULL;
 	char file[TEXT_FILE];
 	where[0] = 0;
-	if (by == VIEW_BY_MODULE) {
+	if (c->kind == MODEL_CONTEXT_ENTRY) {
+		text_name(name, n_bytes, m, c);
+	} else if (by == VIEW_BY_MODULE) {
 		const struct model_module *module = &m->modules[c->module];
 		snprintf(name, n_bytes, "%s",
 			 module->is_gpu ? text_file(file, module->path) : module->path);
@@ -217,6 +219,10 @@ bool text_report_table(const struct model *m, const struct view_values *metric, 
 	char below[64];
 	if (!view_rows_make(m, metric, by, &t.rows))
 		return false;
+	if (by == VIEW_BY_FUNCTION && !view_rows_add_entries(m, metric, &t.rows)) {
+		view_rows_free(&t.rows);
+		return false;
+	}
 	bool anywhere = t.rows.n && t.rows.at[0].self > 0;
 	/* what GPUs did as a whole is at no line */
 	if (by >= VIEW_BY_OPERATOR

@@ -63,6 +63,37 @@ static void test_recursion(void **state)
 	fixture_remove(directory);
 }
 
+/* Idle threads of OpenMP have a row, although the functions in which they wait are not shown. */
+static void test_idle_threads(void **state)
+{
+	(void)state;
+	static const uint8_t id[2] = {9, 9};
+	char *directory = fixture_directory();
+	struct gen *g =
+		gen_open(directory, &(struct gen_process){.pid = 1, .rank = -1, .no_trace = true});
+	uint16_t module = gen_module(g, "/lib/libgomp.so.1", id, 2, 0);
+	uint32_t metric = gen_metric(g, "CPUTIME", MSR_UNIT_NS, 1, MSR_SOURCE_TEST),
+		 t = gen_thread(g, "t");
+	gen_sample(g, t,
+		   gen_child(g, t, gen_entry(g, t, MSR_ENTRY_OMP_IDLE),
+			     msr_addr_make(module, 0x110, false)),
+		   metric, 0, 1000000000);
+	free(gen_close(g, MSR_EXIT_RETURN, 0));
+	struct model *m = fixture_model(directory, 1);
+	struct view_values v;
+	struct view_rows rows;
+	assert_true(view_values_open(m, 0, &v) &&
+		    view_rows_make(m, &v, VIEW_BY_FUNCTION, &rows));
+	assert_true(view_rows_add_entries(m, &v, &rows));
+	assert_int_equal(rows.n, 1);
+	assert_int_equal(m->contexts[rows.at[0].context].entry, MODEL_ENTRY_OMP_IDLE);
+	assert_true(rows.at[0].self == 1 && rows.at[0].total == 1 && rows.at[0].n_samples == 1);
+	view_rows_free(&rows);
+	view_values_close(&v);
+	model_free(m);
+	fixture_remove(directory);
+}
+
 /* The totals of the outermost contexts are those of the rows. */
 static void check_outermost(const struct model *m, const struct view_values *t, enum view_by by,
 			    const struct view_rows *rows)
@@ -134,6 +165,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_recursion),
+		cmocka_unit_test(test_idle_threads),
 		cmocka_unit_test(test_flat_sums_are_the_whole),
 		cmocka_unit_test(test_missing_metrics),
 	};
