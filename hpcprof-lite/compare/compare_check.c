@@ -5,6 +5,7 @@
 #include "common/base/log.h"
 #include "common/base/options.h"
 #include "hpcprof-lite/compare/compare_names.h"
+#include "hpcprof-lite/sink/names.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,18 +22,18 @@ void compare_list_metrics(const struct compare *c, char *to, size_t n_bytes)
 {
 	to[0] = 0;
 	for (size_t i = 0; i < c->metrics.n; i++)
-		snprintf(to + strlen(to), n_bytes - strlen(to), "%s%s", i ? ", " : "",
-			 compare_string(c, c->metrics.at[i].name));
+		names_list_metric(to, n_bytes, compare_string(c, c->metrics.at[i].name));
 }
 
 /* ---- what a condition is about ---- */
 
 static enum status refuse_metric(const struct compare *c, const struct compare_condition *x)
 {
-	char have[2048];
+	char have[NAMES_LIST];
 	compare_list_metrics(c, have, sizeof have);
-	return options_refuse("--fail-if: no metric '%.*s' was measured; there is: %s",
-			      (int)x->n_metric, x->metric, have);
+	log_error(NULL, "--fail-if: no metric '%.*s' was measured; there is: %s", (int)x->n_metric,
+		  x->metric, have);
+	return STATUS_USAGE;
 }
 
 /* Most GPU metrics exist only if they are not 0, so every run with a GPU back end measured them. */

@@ -4,6 +4,7 @@
 
 #include "common/base/log.h"
 #include "common/base/options.h"
+#include "hpcprof-lite/sink/names.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -33,7 +34,7 @@ static enum status refuse_mean(const struct compare *c, const struct compare_met
 
 static enum status choose_metric(const struct compare *c, const char *name, uint32_t *metric)
 {
-	char have[2048];
+	char have[NAMES_LIST];
 	*metric = name ? compare_find_metric(c, name, strlen(name)) : MODEL_NONE;
 	for (uint32_t i = 0; !name && *metric == MODEL_NONE && i < c->metrics.n; i++)
 		if (c->metrics.at[i].kind == MODEL_METRIC_SAMPLED && is_in_all(c, i))
@@ -49,12 +50,13 @@ static enum status choose_metric(const struct compare *c, const char *name, uint
 				 compare_string(c, c->metrics.at[*metric].name));
 		return STATUS_OK;
 	}
+	if (!name) {
+		log_error(NULL, "the measurements have no metric");
+		return STATUS_BAD_INPUT;
+	}
 	compare_list_metrics(c, have, sizeof have);
-	if (name)
-		return options_refuse("--metric: no metric '%s' was measured; there is: %s", name,
-				      have);
-	log_error(NULL, "the measurements have no metric");
-	return STATUS_BAD_INPUT;
+	log_error(NULL, "--metric: no metric '%s' was measured; there is: %s", name, have);
+	return STATUS_USAGE;
 }
 
 /* Means over launches and parts of samples are not sums that people read by themselves. */

@@ -6,6 +6,7 @@
 #include "common/base/strtab.h"
 #include "hpcprof-lite/model/model.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /*
@@ -39,6 +40,17 @@ static inline bool names_is_metric(const char *metric, const char *name, size_t 
 	const char *unit = strstr(metric, " (");
 	size_t whole = strlen(metric), plain = unit ? (size_t)(unit - metric) : whole;
 	return (n_bytes == whole || n_bytes == plain) && memcmp(metric, name, n_bytes) == 0;
+}
+/*
+ * Appends the name without its unit to a list with commas, as --metric takes it. NAMES_LIST bytes
+ * are enough for all metrics.
+ */
+#define NAMES_LIST 8192
+static inline void names_list_metric(char *list, size_t n_bytes, const char *metric)
+{
+	const char *unit = strstr(metric, " (");
+	size_t used = strlen(list), n = unit ? (size_t)(unit - metric) : strlen(metric);
+	snprintf(list + used, n_bytes - used, "%s%.*s", used ? ", " : "", (int)n, metric);
 }
 /* The word before the number of a device: "GPU", "CPU device", "accelerator". */
 static inline const char *names_device_type(const struct model_gpu_device *d)

@@ -79,11 +79,9 @@ static enum status check(const struct model *m, const void *settings)
 		say_nothing_measured(m);
 		return STATUS_BAD_INPUT;
 	}
-	char have[2048] = "";
+	char have[NAMES_LIST] = "";
 	for (uint32_t i = 0; i < m->n_metrics; i++)
-		snprintf(have + strlen(have), sizeof have - strlen(have), "%s%s", i ? ", " : "",
-			 m->metrics[i].kind == MODEL_METRIC_SAMPLED ? m->metrics[i].event
-								    : m->metrics[i].name);
+		names_list_metric(have, sizeof have, m->metrics[i].name);
 	log_error(NULL, "--metric: no metric '%s' was measured; there is: %s", name, have);
 	return STATUS_USAGE;
 }

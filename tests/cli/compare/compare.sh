@@ -112,7 +112,8 @@ refused() {
 refused 2 'compare needs a base and a new measurement directory' base
 refused 2 'compare needs a base and a new measurement directory'
 refused 2 'compare needs a base and a new measurement directory' --base base
-refused 2 "no metric 'NONE' was measured; there is: CPUTIME \(sec\)" --metric NONE base new
+refused 2 "no metric 'NONE' was measured; there is: CPUTIME, GPUOP, GKER, GKER:COUNT" \
+	--metric NONE base new
 refused 2 "GKER:BLK_THR is a mean over GKER:COUNT, which tables cannot show" \
 	--metric GKER:BLK_THR base new
 refused 2 "'x' is none of function, line, path, kernel, rank" --by x base new

@@ -37,9 +37,10 @@ like "--metric chooses by event" "$(report --metric REALTIME --by function)" \
 like "--metric chooses by name" "$(report --metric 'REALTIME (sec)' --by line)" \
 	'^Lines by their own REALTIME \(sec\)$'
 not_ok "--metric refuses what was not measured" "$HPCPROF" --no-structs --to text --metric CYCLES \
-	job
-like "and says what there is" "$("$HPCPROF" --no-structs --to text --metric CYCLES job 2>&1)" \
-	"no metric 'CYCLES' was measured; there is: CPUTIME, REALTIME"
+	gpu
+like "and says what there is, as it is typed" \
+	"$("$HPCPROF" --no-structs --to text --metric CYCLES gpu 2>&1)" \
+	"no metric 'CYCLES' was measured; there is: CPUTIME, GPUOP, GKER, GXCOPY, "
 unlike "--by shows nothing else" "$(report --by module,thread)" '^(Call paths|Functions|Lines) '
 like "--by module" "$(report --by module)" '/opt/synthetic/lib/libsolve.so.1$'
 is "--depth 1 shows the entries' callees and no deeper" \
