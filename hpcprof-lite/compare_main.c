@@ -290,6 +290,8 @@ static enum status add_runs(const struct arguments *a, struct compare *c, char *
 		s = add_run(a, c, COMPARE_BASE, a->bases.at[i]);
 	for (size_t i = 0; i < n && s == STATUS_OK; i++)
 		s = add_run(a, c, COMPARE_NEW, news[i]);
+	if (s == STATUS_OK && !compare_settle(c))
+		s = no_memory();
 	if (s == STATUS_OK)
 		warn_renames(c);
 	return s;

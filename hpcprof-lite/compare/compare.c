@@ -27,11 +27,13 @@ void compare_close(struct compare *c)
 	vec_free(&c->metrics);
 	vec_free(&c->ranks);
 	vec_free(&c->renames);
+	vec_free(&c->builds);
 	map_free(&c->function_ids);
 	map_free(&c->named_ids);
 	map_free(&c->line_ids);
 	map_free(&c->node_ids);
 	map_free(&c->rank_ids);
+	map_free(&c->build_ids);
 	strtab_free(&c->strings);
 }
 

@@ -5,9 +5,11 @@
  *
  * Functions are matched by name and module (compare_names.h), and by name alone if that leaves no
  * doubt: a function that is inlined into another module is the same function. A call path is its
- * functions, called or inlined; loops and the lines of calls are not part of it. A line is a leaf
- * below its function. A parent's index is smaller than those of its children. Node 0 is the root.
- * One owner; constant after the last compare_add(). Test: tests/unit/compare/test_compare.c.
+ * functions, called or inlined; loops and the lines of calls are not part of it. A function without
+ * a name is its address if all runs have the same build of its module; otherwise all code without
+ * names of the module is one function (compare_settle.c). A line is a leaf below its function. A
+ * parent's index is smaller than those of its children. Node 0 is the root. One owner; constant
+ * after compare_settle(). Test: tests/unit/compare/test_compare.c.
  */
 #ifndef HPCPROF_COMPARE_COMPARE_H
 #define HPCPROF_COMPARE_COMPARE_H
@@ -76,6 +78,14 @@ struct compare_run {
 	VEC(struct compare_rank) ranks;
 };
 
+/* The builds of the modules of a name. */
+struct compare_build {
+	uint32_t id; /* of the latest, in hexadecimal digits */
+	uint32_t n_modules;
+	uint8_t structure; /* enum model_structure */
+	bool differs; /* two of them, or one is not known */
+};
+
 struct compare_renaming {
 	uint32_t from, to; /* names */
 	bool is_used;      /* a base run has a function `from` */
@@ -89,7 +99,8 @@ struct compare {
 	VEC(struct compare_node) nodes;
 	VEC(struct compare_metric) metrics;
 	VEC(int32_t) ranks;
-	struct map function_ids, named_ids, line_ids, node_ids, rank_ids; /* private */
+	VEC(struct compare_build) builds;
+	struct map function_ids, named_ids, line_ids, node_ids, rank_ids, build_ids; /* private */
 	VEC(struct compare_renaming) renames; /* in the order of compare_rename() */
 };
 
@@ -101,6 +112,9 @@ bool compare_rename(struct compare *c, const char *from, const char *to);
 /* Adds a run. False if memory is short. */
 bool compare_add(struct compare *c, enum compare_side side, const char *path,
 		 const struct model *m);
+
+/* Call it after the last compare_add(). False if memory is short. */
+bool compare_settle(struct compare *c);
 
 static inline const char *compare_string(const struct compare *c, uint32_t id)
 {

@@ -13,7 +13,7 @@
 
 /* ---- what contexts are ---- */
 
-static bool is_inside(const struct compare *c, uint32_t parent, uint32_t function)
+bool compare_is_inside(const struct compare *c, uint32_t parent, uint32_t function)
 {
 	for (uint32_t at = parent; at; at = c->nodes.at[at].parent)
 		if (compare_function_of(c, at) == function)
@@ -32,7 +32,7 @@ static uint32_t add_node(struct compare *c, uint32_t parent, enum compare_node_k
 		if (!n)
 			return MODEL_NONE;
 		*n = (struct compare_node){.parent = parent, .kind = kind, .id = id};
-		n->is_outermost = kind == COMPARE_FUNCTION && !is_inside(c, parent, id);
+		n->is_outermost = kind == COMPARE_FUNCTION && !compare_is_inside(c, parent, id);
 	}
 	return at == MAP_NONE ? MODEL_NONE : (uint32_t)at;
 }

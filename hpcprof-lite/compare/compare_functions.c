@@ -99,7 +99,7 @@ static uint32_t find_elsewhere(const struct compare *c, uint32_t name, const boo
 {
 	uint32_t found = MODEL_NONE;
 	uint64_t first = map_get(&c->named_ids, name, 0);
-	if (first == MAP_NONE || strcmp(compare_string(c, name), compare_unknown) == 0)
+	if (first == MAP_NONE || !compare_is_named_code(compare_string(c, name)))
 		return MODEL_NONE;
 	for (uint32_t i = (uint32_t)first; i != MODEL_NONE; i = c->functions.at[i].next)
 		if (i < n_taken && !is_taken[i]) {
@@ -123,6 +123,15 @@ static bool note_function(struct compare_adding *a, const struct model_function 
 	}
 	to->is_on[a->side] = true;
 	return true;
+}
+
+uint32_t compare_find_unnamed(struct compare *c, uint32_t module)
+{
+	struct identity x = {strtab_add_z(&c->strings, compare_unnamed), module};
+	if (x.name == STRTAB_FAILED)
+		return MODEL_NONE;
+	uint64_t id = map_get(&c->function_ids, x.name, x.module);
+	return id == MAP_NONE ? push_function(c, &x) : (uint32_t)id;
 }
 
 /* First the functions that match exactly, so that no other takes their place. */
@@ -154,10 +163,26 @@ static bool match_functions(struct compare_adding *a, struct identity *identitie
 	return true;
 }
 
+/* Only machine code has addresses that may be all that is known of a function. */
+static bool add_builds(struct compare_adding *a)
+{
+	for (uint32_t i = 0; i < a->m->n_modules; i++) {
+		const struct model_module *m = &a->m->modules[i];
+		if (m->is_gpu || m->is_python)
+			continue;
+		uint32_t name = add_module(a, i);
+		if (name == STRTAB_FAILED || !compare_add_build(a->c, name, m))
+			return false;
+	}
+	return true;
+}
+
 bool compare_add_functions(struct compare_adding *a)
 {
 	size_t n_taken = a->c->functions.n;
 	a->program = find_program(a->m);
+	if (!add_builds(a))
+		return false;
 	struct identity *identities = calloc((size_t)a->m->n_functions + 1, sizeof *identities);
 	bool *is_taken = calloc(n_taken + 1, sizeof *is_taken),
 	     ok = identities && is_taken && match_functions(a, identities, is_taken, n_taken);

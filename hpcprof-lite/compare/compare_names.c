@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char compare_unknown[] = "<unknown function>";
+const char compare_unnamed[] = "<unnamed functions>";
+static const char unknown[] = "<unknown function>", at_address[] = "<unknown at 0x";
 
 static const char digits[] = "0123456789", version[] = "0123456789.";
 
@@ -62,12 +63,22 @@ static size_t without_rust_hash(const char *s, size_t n)
 	return n;
 }
 
+bool compare_is_address(const char *name)
+{
+	return strncmp(name, at_address, sizeof at_address - 1) == 0;
+}
+
+bool compare_is_named_code(const char *name)
+{
+	return !compare_is_address(name) && strcmp(name, compare_unnamed) != 0;
+}
+
 char *compare_function_name(const char *name)
 {
-	static const char at_address[] = "<unknown at 0x";
-	if (!name[0] || strncmp(name, at_address, sizeof at_address - 1) == 0 ||
-	    strncmp(name, compare_unknown, sizeof compare_unknown - 1) == 0)
-		return strdup(compare_unknown);
+	if (!name[0] || strncmp(name, unknown, sizeof unknown - 1) == 0)
+		return strdup(compare_unnamed);
+	if (compare_is_address(name))
+		return strndup(name, strcspn(name, ">") + 1);
 	size_t n = strlen(name);
 	if (ends_with(name, n, MODEL_GUESSED_SUFFIX))
 		n -= strlen(MODEL_GUESSED_SUFFIX);

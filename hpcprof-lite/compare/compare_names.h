@@ -10,12 +10,16 @@
 #include <stdbool.h>
 
 /* The name of code that has none. */
-extern const char compare_unknown[];
+extern const char compare_unnamed[];
+/* True for "<unknown at 0x1234>". */
+bool compare_is_address(const char *name);
+/* False for compare_unnamed and for addresses. */
+bool compare_is_named_code(const char *name);
 
 /*
  * The function without " [guessed]", suffixes of clones (".constprop.0", " [clone .isra.0]") and
- * the hash of a Rust name. A name that gives only an address becomes
- * compare_unknown.
+ * the hash of a Rust name. Of a name that gives only an address and the module, the address. An
+ * unknown function is compare_unnamed.
  */
 char *compare_function_name(const char *name);
 /* The last component of the path without versions: "libm.so.6" and "libm-2.36.so" are "libm.so". */

@@ -2,6 +2,8 @@
 /* See compare_renames.h. Test: tests/unit/compare/test_compare.c. */
 #include "hpcprof-lite/compare/compare_renames.h"
 
+#include "hpcprof-lite/compare/compare_names.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -45,6 +47,7 @@ static void find_lone(const struct compare *c, const struct compare_row *rows, s
 	for (size_t i = 0; i < n; i++) {
 		const struct compare_function *f = &c->functions.at[rows[i].id];
 		if (f->is_on[COMPARE_BASE] == f->is_on[COMPARE_NEW] ||
+		    !compare_is_named_code(compare_string(c, f->name)) ||
 		    !is_missing(&rows[i], limit_of_all))
 			continue;
 		struct side *side = &sides[f->is_on[COMPARE_BASE] ? COMPARE_BASE : COMPARE_NEW];

@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* All code of a module that has no name is one function, which differs from that of others. */
+/* Code without a name differs from that of other modules. */
 static void function_name(const struct compare *c, uint32_t function, char *to, size_t n_bytes)
 {
 	const struct compare_function *f = &c->functions.at[function];
 	const char *name = compare_string(c, f->name), *module = compare_string(c, f->module);
-	if (strcmp(name, compare_unknown) == 0 && module[0])
+	if (!compare_is_named_code(name) && module[0])
 		snprintf(to, n_bytes, "%s [%s]", name, module);
 	else
 		snprintf(to, n_bytes, "%s", name);

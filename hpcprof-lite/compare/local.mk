@@ -15,5 +15,6 @@ libhlcompare_la_SOURCES += \
 	hpcprof-lite/compare/compare_report.c hpcprof-lite/compare/compare_report.h \
 	hpcprof-lite/compare/compare_row_name.c \
 	hpcprof-lite/compare/compare_rows.c hpcprof-lite/compare/compare_rows.h \
+	hpcprof-lite/compare/compare_settle.c \
 	hpcprof-lite/compare/compare_text.c hpcprof-lite/compare/compare_text.h \
 	hpcprof-lite/compare/compare_values.c hpcprof-lite/compare/compare_values.h

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -133,24 +134,49 @@ static void test_longer_loop(void **state)
 	compare_close(&c);
 }
 
-/* Code without names is that of its module, wherever it was loaded. */
+/* A library with two functions without names, one second in each; the second calls the first. */
+static void add_unnamed(struct compare *c, enum compare_side side, const char *build, int moved)
+{
+	static struct fixture f;
+	char names[2][32];
+	fixture_begin(&f, "/a");
+	uint32_t library = fixture_module(&f, "/lib/libx.so.1"), at = 1;
+	f.modules[library].build_id = (const uint8_t *)build;
+	f.modules[library].build_id_bytes = (uint32_t)strlen(build);
+	fixture_metric(&f, "CPUTIME (sec)", "CPUTIME", "sec", MODEL_METRIC_SAMPLED,
+		       MODEL_ROLE_NONE);
+	for (int i = 0; i < 2; i++) {
+		snprintf(names[i], sizeof names[i], "<unknown at 0x%d>", 1000 * (i + 1) + moved);
+		at = fixture_call(&f, at,
+				  fixture_function(&f, names[i], library, MODEL_NONE, 0),
+				  MODEL_CALL);
+		fixture_value(&f, at, 0, 1000 + 1000 * (side == COMPARE_NEW), 1);
+	}
+	assert_true(compare_add(c, side, "run", &f.m));
+}
+
+/* An address is a function in the same build of a library. In another, all of them are one. */
 static void test_unnamed(void **state)
 {
-	struct program p = plain, q = plain;
 	struct compare c;
 	struct compare_report r;
 	(void)state;
-	p.solver = "<unknown at 0x1000>";
-	q.solver = "<unknown at 0x2000>";
-	q.n_solver = 11000;
-	assert_true(compare_open(&c));
-	add(&c, COMPARE_BASE, &p);
-	add(&c, COMPARE_NEW, &q);
-	report(&c, &r);
-	is_row(&r, COMPARE_BY_FUNCTION, 0, "<unknown function> [libx.so]");
-	is_row(&r, COMPARE_BY_PATH, 0, "main > <unknown function> [libx.so]");
-	compare_report_close(&r);
-	compare_close(&c);
+	for (int same = 0; same < 2; same++) {
+		assert_true(compare_open(&c));
+		add_unnamed(&c, COMPARE_BASE, "one", 0);
+		add_unnamed(&c, COMPARE_NEW, same ? "one" : "two", same ? 0 : 8);
+		assert_true(compare_settle(&c));
+		report(&c, &r);
+		const struct compare_rows *rows = &r.rows[COMPARE_BY_FUNCTION];
+		assert_int_equal(rows->n, same ? 2 : 1);
+		is_row(&r, COMPARE_BY_FUNCTION, 0,
+		       same ? "<unknown at 0x1000> [libx.so]" : "<unnamed functions> [libx.so]");
+		assert_true(rows->at[0].self.base == (same ? 1 : 2) &&
+			    rows->at[0].total.new == 2);
+		assert_int_equal(r.renames.n, 0);
+		compare_report_close(&r);
+		compare_close(&c);
+	}
 }
 
 static void test_renamed(void **state)

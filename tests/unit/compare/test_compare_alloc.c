@@ -75,7 +75,7 @@ static bool compare(void)
 	struct compare_options o = {.conditions = conditions, .n_conditions = 2};
 	bool ok = compare_open(&c) && compare_rename(&c, "a", "b") &&
 		  compare_add(&c, COMPARE_BASE, "base", &base.m) &&
-		  compare_add(&c, COMPARE_NEW, "new", &new.m);
+		  compare_add(&c, COMPARE_NEW, "new", &new.m) && compare_settle(&c);
 	if (ok) {
 		ok = compare_report_open(&c, &o, &r) == STATUS_OK;
 		compare_report_close(&r);

@@ -40,9 +40,9 @@ static void test_functions(void **state)
 		{"main.1", "main.1"},
 		{"core::fmt::write::h0123456789abcdef", "core::fmt::write"},
 		{"core::fmt::write::h0123", "core::fmt::write::h0123"},
-		{"<unknown at 0x1234> [libx.so.1]", "<unknown function>"},
-		{"<unknown function> [libx.so]", "<unknown function>"},
-		{"", "<unknown function>"},
+		{"<unknown at 0x1234> [libx.so.1]", "<unknown at 0x1234>"},
+		{"<unknown function> [libx.so]", "<unnamed functions>"},
+		{"", "<unnamed functions>"},
 		{"<u64>::pow", "<u64>::pow"},
 	};
 	(void)state;
