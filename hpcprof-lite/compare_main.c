@@ -180,7 +180,7 @@ static enum status set_quiet(void *arg, const char *value)
 
 static const struct option_spec specs[] = {
 	{0, "base", "DIR",
-	 "a run of the base side; may be repeated. With it, every\n"
+	 "a run of the base side; may be repeated. With it, every "
 	 "operand is a run of the new side",
 	 set_base},
 	{0, "metric", "NAME", "compare this metric (the first CPU metric)", set_metric},
@@ -188,12 +188,12 @@ static const struct option_spec specs[] = {
 	{0, "sort", "ORDER", "functions by their 'self' (default) or 'total' change", set_sort},
 	{0, "rows", "N", "at most so many rows in a table (20)", set_rows},
 	{0, "noise", "PERCENT",
-	 "how much two runs of the same program are assumed to\n"
+	 "how much two runs of the same program are assumed to "
 	 "differ when no side has several runs (3)",
 	 set_noise},
 	{0, "rename", "OLD=NEW", "the base runs' function OLD is NEW; may be repeated", set_rename},
 	{0, "fail-if", "CONDITION",
-	 "exit with status 3 if the condition is true beyond its\n"
+	 "exit with status 3 if the condition is true beyond its "
 	 "uncertainty, as in 'CPUTIME in solve > +5%'; may be repeated",
 	 set_fail_if},
 	{0, "junit", "FILE", "write the conditions as JUnit XML", set_junit},
@@ -212,11 +212,11 @@ static const struct option_table table = {
 	.program = "hpcprof-lite compare",
 	.synopsis = "hpcprof-lite compare [options] BASE NEW...\n"
 		    "       hpcprof-lite compare [options] --base BASE1 --base BASE2 ... NEW...",
-	.about = "Shows what differs between two sides, each one or more measurement directories\n"
+	.about = "Shows what differs between two sides, each one or more measurement directories "
 		 "of the same program, and what of it is noise.",
 	.specs = specs,
 	.footer =
-		"A condition is METRIC [total | self] [in FUNCTION] > VALUE, or < VALUE. A value\n"
+		"A condition is METRIC [total | self] [in FUNCTION] > VALUE, or < VALUE. A value "
 		"with a sign is a change (+5%, -200 ms); one without is the new value (2 s).",
 };
 

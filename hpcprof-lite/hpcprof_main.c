@@ -163,7 +163,7 @@ static enum status set_quiet(void *arg, const char *value)
 
 static const struct option_spec others[] = {
 	{0, "archive", "DIR2",
-	 "write nothing but DIR2: a copy of the measurement DIR with\n"
+	 "write nothing but DIR2: a copy of the measurement DIR with "
 	 "its structures and sources, for another machine",
 	 set_archive},
 	{0, "internals", NULL, "show frames inside of OpenMP, MPI, PyTorch, waits, import",
@@ -228,7 +228,7 @@ static bool add_outputs(struct options *o)
 	o->to_help = describe_sinks();
 	const struct option_spec specs[] = {
 		{'o', "output", "DB",
-		 "directory of the database; must not exist\n"
+		 "directory of the database; must not exist "
 		 "(hpctoolkit-lite-<app>-database[-<job>], numbered if it exists)",
 		 set_database},
 		{'j', "jobs", "N", "threads to work with (one for each CPU)", set_workers},
@@ -630,7 +630,7 @@ static enum status run_command(struct arguments *a, const struct options *o, int
 		.synopsis = "hpcprof-lite [-o DB] [-j N] [--to LIST] [options] DIR...\n"
 			    "       hpcprof-lite compare [options] BASE NEW...",
 		.about = "Merges the measurements of hpcrun-lite in all DIRs into one "
-			 "calling-context tree,\nwith functions, inlined calls and lines from "
+			 "calling-context tree, with functions, inlined calls and lines from "
 			 "hpcstruct-lite, and writes it.",
 		.specs = o->specs.at,
 		.args = o->args.at,

@@ -17,10 +17,39 @@
 #endif
 
 enum { OPTION_HELP = 1000, OPTION_VERSION, OPTION_FIRST };
+enum { HELP_COLUMN = 28, COLUMNS = 80 }; /* of the help */
 
 static bool is_end(const struct option_spec *s)
 {
 	return s->letter == 0 && !s->name;
+}
+
+/*
+ * Prints text in lines of at most COLUMNS, from column `at` on and then from `indent`. In an
+ * indented text a line break begins an item: the rest of its lines stands further in.
+ */
+static void print_wrapped(const char *text, size_t at, size_t indent)
+{
+	size_t rest = indent;
+	while (*text) {
+		size_t blanks = strspn(text, " "), n = blanks + strcspn(text + blanks, " \n");
+		if (at > rest && at + n > COLUMNS) {
+			printf("\n%*s", (int)rest, "");
+			at = rest;
+			text += blanks;
+			n -= blanks;
+		}
+		printf("%.*s", (int)n, text);
+		at += n;
+		text += n;
+		if (*text == '\n') {
+			printf("\n%*s", (int)indent, "");
+			at = indent;
+			rest = indent ? indent + 2 : 0;
+			text++;
+		}
+	}
+	putchar('\n');
 }
 
 static void print_option(const struct option_spec *s)
@@ -36,23 +65,23 @@ static void print_option(const struct option_spec *s)
 		snprintf(head, sizeof head, "    --%s%s%s", s->name, *value ? "=" : "", value);
 	printf("  %-26s", head);
 	if (strlen(head) > 25)
-		printf("\n%28s", "");
-	for (const char *line = s->help; *line;) {
-		int n = (int)strcspn(line, "\n");
-		printf("%s%.*s\n", line == s->help ? "" : "                            ", n, line);
-		line += n + (line[n] == '\n');
-	}
+		printf("\n%*s", HELP_COLUMN, "");
+	print_wrapped(s->help, HELP_COLUMN, HELP_COLUMN);
 }
 
 void options_help(const struct option_table *t)
 {
-	printf("usage: %s\n\n%s\n\noptions:\n", t->synopsis, t->about);
+	printf("usage: %s\n\n", t->synopsis);
+	print_wrapped(t->about, 0, 0);
+	printf("\noptions:\n");
 	for (const struct option_spec *s = t->specs; !is_end(s); s++)
 		print_option(s);
 	print_option(&(struct option_spec){'h', "help", NULL, "print this text", NULL});
 	print_option(&(struct option_spec){0, "version", NULL, "print the version", NULL});
-	if (t->footer)
-		printf("\n%s\n", t->footer);
+	if (!t->footer)
+		return;
+	putchar('\n');
+	print_wrapped(t->footer, 0, 0);
 }
 
 enum status options_refuse(const char *format, ...)

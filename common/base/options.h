@@ -12,7 +12,7 @@ struct option_spec {
 	char letter;            /* 0: there is only the long form */
 	const char *name;       /* long form without dashes; NULL: there is only the letter */
 	const char *value_name; /* shown in the help; NULL: the option takes no value */
-	const char *help;       /* one or more lines, separated by \n */
+	const char *help;       /* wrapped at 80 columns; \n begins an item of a list */
 	/*
 	 * Called for each occurrence of the option. `value` is NULL if value_name is NULL. To
 	 * refuse a value, log an error and return STATUS_USAGE.
@@ -24,7 +24,7 @@ struct option_table {
 	const char *program;
 	/* "hpcprof-lite [options] DIR..."; several lines are separated by \n */
 	const char *synopsis;
-	const char *about;               /* one paragraph */
+	const char *about;               /* one paragraph; wrapped, like the footer */
 	const struct option_spec *specs; /* the last one has letter 0 and name NULL */
 	const char *footer;              /* printed after the options; may be NULL */
 	/* By spec: what `set` gets in place of options_parse's `arg`, where not NULL; may be

@@ -55,7 +55,7 @@ const struct option_spec filter_options[] = {
 	{0, "thread", "LIST", "only these threads of each process; 0 is its main thread",
 	 set_thread},
 	{0, "time", "FROM:TO",
-	 "only this time of the run, in seconds or percent:\n10:20, 50%:100%, :3.5", set_time},
+	 "only this time of the run, in seconds or percent: 10:20, 50%:100%, :3.5", set_time},
 	{0, "below", "FUNCTION", "only what runs in or below this function, or pattern", set_below},
 	{0, NULL, NULL, NULL, NULL},
 };

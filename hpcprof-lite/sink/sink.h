@@ -44,7 +44,7 @@ struct sink_options {
 
 struct sink_ops {
 	const char *name; /* for --to: "text", "cctdb", "otf2" */
-	const char *what; /* for --help: at most 46 characters */
+	const char *what; /* for --help: at most 41 characters */
 	/* writes files in sink_options.directory; otherwise writes to standard output */
 	bool makes_files;
 	/*

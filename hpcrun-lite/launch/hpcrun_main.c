@@ -186,34 +186,35 @@ static enum status set_gpu_memory(void *arg, const char *value)
 
 static const struct option_spec specs[] = {
 	{'e', "event", "EVENT[@HOW]",
-	 "what to sample; may be repeated, up to 15 events\n"
+	 "what to sample; may be repeated, up to 15 events; default: " EVENT_DEFAULT "\n"
 	 "CPUTIME, REALTIME, OFFCPU: @N every N microseconds, @fN N times a second\n"
 	 "CPUTIME[@HOW],perf or ,timer: only with the kernel's event, or with a timer\n"
 	 "perf::PAGE-FAULTS, PAPI_TOT_CYC, ...: @N every N events\n"
 	 "MPI: every call of MPI: times, bytes, late ranks\n"
+	 "NVTX: ranges and marks of NVTX: times, values\n"
 	 "gpu=opencl, gpu=nvidia: every operation of OpenCL devices, of NVIDIA GPUs\n"
-	 "gpu=nvidia,pc[@EXP][,mode=continuous|serialized|bursts[@N]][,notimes]: also samples\n"
-	 "of instructions with stall reasons, every 2^EXP cycles (5 to 31; default by device)\n"
+	 "gpu=nvidia,pc[@EXP][,mode=MODE][,notimes]: also samples of instructions with stall "
+	 "reasons, every 2^EXP cycles (5 to 31; default by device); MODE is continuous, "
+	 "serialized or bursts[@N]\n"
 	 "gpu=nvidia,energy: also joules of kernels\n"
 	 "gpu=nvidia,yield: step aside while a profiler of the program (torch.profiler) runs\n"
-	 "gpu=nvidia,counters=SET[+SET...][,replay-kernels]: also hardware counters of kernels,\n"
-	 "which then run one at a time; sets: dram, l2, flops, tensor, roofline\n"
-	 "default: " EVENT_DEFAULT,
+	 "gpu=nvidia,counters=SET[+SET...][,replay-kernels]: also hardware counters of kernels, "
+	 "which then run one at a time; sets: dram, l2, flops, tensor, roofline",
 	 set_event},
 	{'a', "attribution", "HOW",
-	 "how to show Python in call paths: python, its functions and lines (the default), or\n"
+	 "how to show Python in call paths: python, its functions and lines (the default), or "
 	 "native, the C functions of the interpreter",
 	 set_attribution},
 	{'o', "output", "DIR",
-	 "measurement directory; default:\n"
+	 "measurement directory; default: "
 	 "hpctoolkit-lite-<command>-measurements[-<job>], numbered if it exists",
 	 set_output},
 	{0, "local", "DIR",
-	 "keep the measurement in this directory of the node while the program runs; none: do\n"
+	 "keep the measurement in this directory of the node while the program runs; none: do "
 	 "not; default: in $TMPDIR, /var/tmp or /dev/shm if -o is on a file server",
 	 set_local},
 	{0, "collect", "DIR",
-	 "copy what killed processes of this node have left there to the measurement directory\n"
+	 "copy what killed processes of this node have left there to the measurement directory "
 	 "DIR; give --local again if the run had it; no command is run",
 	 set_collect},
 	{'t', "trace", NULL, "record time lines (the default)", set_trace},
@@ -224,15 +225,15 @@ static const struct option_spec specs[] = {
 	{0, "torch", NULL,
 	 "PyTorch: names of modules; backward below the forward line", set_torch},
 	{0, "delay-sampling", NULL,
-	 "measure nothing until the program calls hpctoolkit_sampling_start();\n"
+	 "measure nothing until the program calls hpctoolkit_sampling_start(); "
 	 "-ds is the same",
 	 set_delay},
 	{0, "gpu-memory", "SIZE",
-	 "limit on the records of single GPU operations of a process; later operations\n"
+	 "limit on the records of single GPU operations of a process; later operations "
 	 "are summed up for each context; K, M, G; default 1G",
 	 set_gpu_memory},
 	{0, "record-gpu", NULL,
-	 "also save the raw data of CUPTI and the driver, for hpcrun-lite replay; needs\n"
+	 "also save the raw data of CUPTI and the driver, for hpcrun-lite replay; needs "
 	 "-e gpu=nvidia; its option record[=SIZE] does the same with another limit than 1G",
 	 set_record_gpu},
 	{'L', "list-events", NULL,
@@ -250,7 +251,7 @@ static const struct option_table table = {
 	.about = "Runs the command and samples its call paths into a measurement directory; read "
 		 "it with hpcprof-lite DIR.",
 	.specs = specs,
-	.footer = "Exit status: that of the command; 1 if it cannot be measured as requested,\n"
+	.footer = "Exit status: that of the command; 1 if it cannot be measured as requested, "
 		  "2 for wrong usage, 126 if it cannot be executed, 127 if it is not found.",
 };
 

@@ -32,7 +32,7 @@
 #define NO_LOOPS_HELP "do not look for loops in the code, which takes time"
 #else
 #define NO_LOOPS_HELP                                                                         \
-	"do not look for loops (built without Zydis, so that\nthere are none in x86-64 code " \
+	"do not look for loops (built without Zydis, so that there are none in x86-64 code " \
 	"anyway)"
 #endif
 
@@ -127,25 +127,25 @@ static enum status set_trust_cache(void *arg, const char *value)
 static const struct option_spec specs[] = {
 	{'j', "jobs", "N", "use N CPUs (default: all that may be used)", set_jobs},
 	{'o', "output", "FILE",
-	 "of one binary: write the structure to FILE\n(default: <binary's name>.hpcstruct); of a\n"
-	 "measurement directory: write to the directory\nFILE (default: the cache)",
+	 "of one binary: write the structure to FILE (default: <binary's name>.hpcstruct); of a "
+	 "measurement directory: write to the directory FILE (default: the cache)",
 	 set_out},
 	{0, "print", "FILE", "print a structure file as text", set_print},
 	{0, "gpu-code", "DIR",
-	 "take the GPU code out of a program, library, object,\narchive or fat binary: write each "
-	 "cubin and its\nstructure to DIR",
+	 "take the GPU code out of a program, library, object, archive or fat binary: write each "
+	 "cubin and its structure to DIR",
 	 set_gpu_code},
 	{0, "debug-dir", "DIR",
-	 "look for separate debug files below DIR too,\nbefore " DEFAULT_DEBUG_DIR
+	 "look for separate debug files below DIR too, before " DEFAULT_DEBUG_DIR
 	 "; may be repeated",
 	 add_debug_dir},
 	{0, "no-loops", NULL, NO_LOOPS_HELP, set_no_loops},
 	{0, "no-cache", NULL,
-	 "neither use nor fill the cache of structures; of a\n"
+	 "neither use nor fill the cache of structures; of a "
 	 "measurement directory: write to DIR/structs",
 	 set_no_cache},
 	{0, "trust-cache", NULL,
-	 "look only at the headers of structures in the cache;\n"
+	 "look only at the headers of structures in the cache; "
 	 "whoever reads them notices damage",
 	 set_trust_cache},
 	{0, "cache", NULL, "show what the cache holds", set_show},
@@ -164,18 +164,18 @@ static const struct option_table table = {
 		    "       hpcstruct-lite --print FILE\n"
 		    "       hpcstruct-lite --cache | --clear-cache",
 	.about = "Finds out what the addresses of binaries mean: functions, inlined calls, loops, "
-		 "source lines.\n"
+		 "source lines. "
 		 "For a measurement directory, of all binaries with samples in it and of the GPU "
-		 "code it keeps;\n"
+		 "code it keeps; "
 		 "the structures go into the user's cache, where hpcprof-lite finds them. A BINARY "
-		 "may also\n"
+		 "may also "
 		 "be a cubin or OpenCL source text (*.cl).",
 	.specs = specs,
 	.footer =
-		"The cache is $XDG_CACHE_HOME/hpctoolkit-lite (~/.cache/hpctoolkit-lite).\n"
-		"HPCTOOLKIT_LITE_CACHE names another directory; when it is empty, there is none.\n"
+		"The cache is $XDG_CACHE_HOME/hpctoolkit-lite (~/.cache/hpctoolkit-lite). "
+		"HPCTOOLKIT_LITE_CACHE names another directory; when it is empty, there is none. "
 		"HPCTOOLKIT_LITE_CACHE_SIZE bounds it (2G): what was not used for longest goes "
-		"first.\n"
+		"first. "
 		"A binary that cannot be read costs its own structure: exit status 1 says that one "
 		"is missing.",
 };

@@ -225,7 +225,7 @@ static enum status write_folded(const struct model *m, const struct sink_options
 
 const struct sink_ops sink_folded = {
 	.name = "folded",
-	.what = "call paths for flamegraph.pl, inferno, speedscope",
+	.what = "call paths for flamegraph.pl, speedscope",
 	.makes_files = true,
 	.on_request = true,
 	.write = write_folded,

@@ -131,7 +131,7 @@ static enum status write_report(const struct model *m, const struct sink_options
 
 const struct sink_ops sink_html = {
 	.name = "html",
-	.what = "report.html: flame graphs, time lines, source",
+	.what = "a page: flame graphs, time lines, source",
 	.makes_files = true,
 	.help = &html_help,
 	.write = write_report,

@@ -122,7 +122,7 @@ static enum status write_json(const struct model *m, const struct sink_options *
 
 const struct sink_ops sink_json = {
 	.name = "json",
-	.what = "everything as JSON, with a published schema",
+	.what = "everything as JSON, with a schema",
 	.makes_files = true,
 	.on_request = true,
 	.write = write_json,

@@ -358,7 +358,7 @@ static enum status set_form(void *settings, const char *value)
 
 static const struct option_spec options[] = {
 	{0, "otf2", "FORM",
-	 "callingcontext (default), or enterleave for readers that\nknow no calling-context events",
+	 "callingcontext (default), or enterleave for readers that know no calling-context events",
 	 set_form},
 	{0, NULL, NULL, NULL, NULL},
 };
@@ -366,7 +366,7 @@ static const struct sink_otf2_options defaults;
 
 const struct sink_ops sink_otf2 = {
 	.name = "otf2",
-	.what = "OTF2 trace; above 1000 threads only if named",
+	.what = "trace; above 1000 threads only if named",
 	.makes_files = true,
 	.is_shared = true,
 	.needs_all = true, /* for tracks of NVTX */

@@ -139,7 +139,7 @@ static enum status write_perfetto(const struct model *m, const struct sink_optio
 
 const struct sink_ops sink_perfetto = {
 	.name = "perfetto",
-	.what = "trace for ui.perfetto.dev and trace_processor",
+	.what = "trace for ui.perfetto.dev",
 	.makes_files = true,
 	.on_request = true,
 	.write = write_perfetto,

@@ -385,7 +385,7 @@ static enum status write_pprof(const struct model *m, const struct sink_options 
 
 const struct sink_ops sink_pprof = {
 	.name = "pprof",
-	.what = "profile for go tool pprof, Pyroscope, Parca",
+	.what = "profile for pprof, Pyroscope, Parca",
 	.makes_files = true,
 	.on_request = true,
 	.write = write_pprof,

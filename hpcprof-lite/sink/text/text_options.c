@@ -87,7 +87,7 @@ static enum status set_interpreter(void *settings, const char *value)
 const struct option_spec text_options[] = {
 	{0, "metric", "NAME", "text: the metric to report (the first)", set_metric},
 	{0, "by", "LIST",
-	 "text: only the views named: path, function, line, module,\nthread, gpu, mpi, operator, "
+	 "text: only the views named: path, function, line, module, thread, gpu, mpi, operator, "
 	 "torch-module",
 	 set_by},
 	{0, "sort", "ORDER", "text: tables by self, the own value (default), or total", set_sort},

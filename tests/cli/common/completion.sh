@@ -50,6 +50,7 @@ for tool in hpcrun-lite hpcstruct-lite hpcprof-lite; do
 		print $i } }' help |
 		sed 's/\[.*//; s/=.*/=/' | sort -u >listed
 	same "$tool: the options are those of --help" offered listed
+	is "$tool: --help has 80 columns" "$(awk 'length > 80' help)" ""
 	ok "$tool: which are some" [ "$(wc -l <offered)" -ge 15 ]
 done
 is "one is completed" "$(offers hpcprof-lite --no-st)" "--no-structs"
@@ -78,6 +79,7 @@ is "... and of GPUs" "$(offers hpcrun-lite --event=gpu=open)" "opencl"
 # --- files, directories, and the measured command
 is "hpcprof-lite com... is its command" "$(offers hpcprof-lite com)" "compare"
 "bin/hpcprof-lite" compare --help >help
+is "compare --help has 80 columns" "$(awk 'length > 80' help)" ""
 awk 'match($0, /^ +/) && RLENGTH <= 6 &&
 	$1 ~ /^-/ { for (i = 1; i <= NF && $i ~ /^-/; i++) { sub(/,$/, "", $i); print $i } }' help |
 	sed 's/=.*/=/' | sort -u >listed
