@@ -212,6 +212,23 @@ static void put_by_total(struct table *t, const char *below)
 	put_hidden(t, t->rows.n - n, below);
 }
 
+/* A table of lines on CPUs, in which no row has one: it would be that of the functions again. */
+static bool lacks_lines(const struct table *t)
+{
+	size_t n = 0;
+	if (t->by != VIEW_BY_LINE || t->m->metrics[t->t->metric].kind != MODEL_METRIC_SAMPLED)
+		return false;
+	for (size_t i = 0; i < t->rows.n; i++) {
+		const struct view_row *r = &t->rows.at[i];
+		if (!is_much(t, t->s->by_total ? r->total : r->self))
+			continue;
+		n++;
+		if (t->m->contexts[r->context].kind == MODEL_CONTEXT_LINE)
+			return false;
+	}
+	return n > 0;
+}
+
 bool text_report_table(const struct model *m, const struct view_values *metric, enum view_by by,
 		       const struct text_style *s)
 {
@@ -228,6 +245,15 @@ bool text_report_table(const struct model *m, const struct view_values *metric, 
 	if (by >= VIEW_BY_OPERATOR
 		    ? t.rows.n > 0
 		    : anywhere || m->metrics[metric->metric].kind == MODEL_METRIC_SAMPLED) {
+		if (lacks_lines(&t)) {
+			text_heading(s, "Lines");
+			fprintf(s->out,
+				"  of code with %g%% or more, none is known: compile with -g, or "
+				"install debug symbols\n\n",
+				s->threshold * 100);
+			view_rows_free(&t.rows);
+			return true;
+		}
 		share_room(&t);
 		snprintf(below, sizeof below, "below %g%%", s->threshold * 100);
 		put_heading(&t);
