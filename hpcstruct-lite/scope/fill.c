@@ -158,7 +158,8 @@ bool scope_fill_from_stubs(struct scope_map *map, const struct image_stubs *stub
 
 /*
  * Code of a range goes to the function that holds its start; a range that no one knows becomes a
- * function with an honest name. `main_addr`: where main starts, 0: not known.
+ * function with an honest name. `main_addr`: where main starts, 0: not known. If it is known, the
+ * entry point is _start.
  */
 static bool add_frame(struct scope_map *map, struct scope_ranges *ranges,
 		      const struct image_range *r, uint64_t main_addr)
@@ -172,10 +173,13 @@ static bool add_frame(struct scope_map *map, struct scope_ranges *ranges,
 		if (map->scopes.at[scope].origin == STRUCTURE_FROM_PLT)
 			return true;
 	} else {
-		scope = main_addr && r->start == main_addr
-				? scope_add_function(map, "main", 4, r->start,
-						     STRUCTURE_FROM_EH_FRAME, true)
-				: scope_add_lazily(map, NULL, 0, r->start, STRUCTURE_FROM_EH_FRAME);
+		const char *name = !main_addr                      ? NULL
+				   : r->start == main_addr         ? "main"
+				   : r->start == map->image->entry ? "_start"
+								   : NULL;
+		scope = name ? scope_add_function(map, name, strlen(name), r->start,
+						  STRUCTURE_FROM_EH_FRAME, true)
+			     : scope_add_lazily(map, NULL, 0, r->start, STRUCTURE_FROM_EH_FRAME);
 	}
 	return scope != SCOPE_NONE && add_range(map, ranges, r->start, r->end, scope);
 }

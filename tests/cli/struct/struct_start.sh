@@ -50,6 +50,8 @@ for with in "$cc" "${CLANG:-clang}"; do
 	check "$with: linked by lld" $with -pie -fPIE -fuse-ld=lld
 	check "$with: linked by gold" $with -pie -fPIE -fuse-ld=gold
 done
+check "named, too" "$cc" -pie -fPIE
+is "... is _start" "$("$HPCSTRUCT" --print "$T/s" | grep -c '^function 0x[0-9a-f]* _start ')" 1
 
 # _start as glibc had it before 2.34, and code that only looks like it: linked, never run
 # start NAME ADDRESS_OF_FINI ADDRESS_OF_INIT LOAD_OF_MAIN CALL
