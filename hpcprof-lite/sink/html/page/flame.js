@@ -43,6 +43,7 @@ class FlameView {
         el("input", { type: "checkbox", checked: on, onchange: e => change(e.target.checked) }),
         label,
       );
+    const hasGpu = this.profile.meta.modules.some(m => m.gpu);
     const lines = el(
       "select",
       {
@@ -52,8 +53,8 @@ class FlameView {
           this.rebuild();
         },
       },
-      el("option", { value: "none" }, "no lines"),
-      el("option", { value: "gpu", selected: true }, "lines of GPU code"),
+      el("option", { value: "none", selected: !hasGpu }, "no lines"),
+      hasGpu ? el("option", { value: "gpu", selected: true }, "lines of GPU code") : null,
       el("option", { value: "all" }, "all lines"),
     );
     const direction = el("div", { class: "segments", role: "group", "aria-label": "Direction" });

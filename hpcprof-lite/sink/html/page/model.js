@@ -69,8 +69,15 @@ class Profile {
           : `${baseName(this.modulePath(this.module[c]))}+${hex(this.address.get(c))}`;
     }
   }
+  // An address is a name in its module only.
+  uniqueName(c) {
+    const name = this.name(c);
+    return name.startsWith("<unknown at ")
+      ? `${name} [${baseName(this.modulePath(this.module[c]))}]`
+      : name;
+  }
   shortName(c) {
-    return shorten(this.name(c));
+    return shorten(this.uniqueName(c));
   }
   // The line that calls a function, or where it is defined; "" if unknown.
   where(c) {

@@ -267,7 +267,7 @@ class OverviewView {
     )[0];
     const hot = [...rows].sort((a, b) => b.self.get(metric) - a.self.get(metric))[0];
     const parts = [];
-    const name = r => p.functionName(p.fn[r.context]);
+    const name = r => p.uniqueName(r.context);
     if (best)
       parts.push(
         `${percent(best.total.get(metric), whole)} of ${p.metrics[metric].label} is in or below `,
