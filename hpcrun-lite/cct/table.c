@@ -4,6 +4,7 @@
  */
 #include "hpcrun-lite/cct/table.h"
 
+#include "common/safe/patience.h"
 #include "hpcrun-lite/store/store.h"
 
 #include <string.h>
@@ -50,6 +51,16 @@ void *table_reserve(struct table *t, enum msr_loss *cause)
 			t->next_bytes *= 2;
 	}
 	return table_at(t, t->n);
+}
+
+void *table_reserve_patiently(struct table *t, enum msr_loss *cause)
+{
+	struct patience patience = {0};
+	void *record;
+	while (!(record = table_reserve(t, cause)) && *cause == MSR_LOSS_BUSY &&
+	       patience_wait(&patience))
+		continue;
+	return record;
 }
 
 uint32_t table_commit(struct table *t)

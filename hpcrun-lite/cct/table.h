@@ -59,6 +59,9 @@ static inline void *table_at(const struct table *t, uint32_t id)
  */
 void *table_reserve(struct table *t, enum msr_loss *cause);
 
+/* The same outside of our signal handler: waits, 1 s at most, while another thread makes space. */
+void *table_reserve_patiently(struct table *t, enum msr_loss *cause);
+
 /* Returns the unused end of the last extent to the store. The next record starts a new extent. */
 void table_trim(struct table *t);
 

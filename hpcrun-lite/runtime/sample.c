@@ -84,7 +84,7 @@ static void record(struct thread *t, uint32_t node, const struct source_expiry *
 		       weight = e->weight + carried;
 	if (!cct_add(t->cct, node, e->metric, 1, weight, &cause)) {
 		add(&r->losses[cause], 1);
-		carry(t, e->metric, carried);
+		carry(t, e->metric, cause == MSR_LOSS_BUSY && !e->wait ? weight : carried);
 		return;
 	}
 	add(&r->recorded, 1);
@@ -109,13 +109,14 @@ _Static_assert((int)UNWIND_ROOT == (int)MSR_END_ROOT && (int)UNWIND_NO_CFI == (i
 	       "enum unwind_end is enum msr_path_end");
 
 /* A thread that called us waits, for a bounded time, while another makes the file grow. */
-static bool insert(struct cct *tree, const struct cct_path *path, bool at_call, uint32_t *node,
+static bool insert(struct thread *t, const struct cct_path *path, bool at_call, uint32_t *node,
 		   enum msr_loss *cause)
 {
 	struct patience patience = {0};
 	bool ok;
-	while (!(ok = cct_insert(tree, path, node, cause)) && at_call &&
-	       *cause == MSR_LOSS_BUSY && patience_wait(&patience))
+	while (!(ok = cct_insert(t->cct, path, node, cause) &&
+		      nvtx_glue_enter(&t->nvtx, t->cct, node, cause)) &&
+	       at_call && *cause == MSR_LOSS_BUSY && patience_wait(&patience))
 		continue;
 	return ok;
 }
@@ -153,8 +154,7 @@ bool sample_insert(struct thread *t, struct unwind_path *walked, uint32_t n_inne
 				      .entry = joined.is_idle   ? MSR_ENTRY_OMP_IDLE
 					       : joined.is_main ? MSR_ENTRY_MAIN
 								: MSR_ENTRY_THREAD};
-	return insert(t->cct, &path, at_call, node, cause) &&
-	       nvtx_glue_enter(&t->nvtx, t->cct, node, cause);
+	return insert(t, &path, at_call, node, cause);
 }
 
 void runtime_suspend(void)
@@ -227,6 +227,9 @@ static void take(struct thread *t, struct source_expiry *expiry, unsigned n,
 	count_path(r, &walked);
 	if (!is_inserted) {
 		add(&r->losses[cause], n_samples);
+		for (unsigned i = 0; i < n && cause == MSR_LOSS_BUSY; i++)
+			if (!expiry[i].wait)
+				carry(t, expiry[i].metric, expiry[i].weight);
 		atomic_store_explicit(&t->sample.wait_node, 0, memory_order_relaxed);
 		return;
 	}

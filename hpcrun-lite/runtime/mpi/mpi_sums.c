@@ -100,7 +100,7 @@ static struct msr_mpi_call *sum_of(struct mpi_sums *s, struct msr_mpi_call *key,
 		return s->last;
 	struct msr_mpi_call **slot = choose(s, key);
 	if (!*slot) {
-		struct msr_mpi_call *new = table_reserve(&s->calls, cause);
+		struct msr_mpi_call *new = table_reserve_patiently(&s->calls, cause);
 		if (!new)
 			return NULL;
 		*new = *key;
@@ -114,7 +114,7 @@ static struct msr_mpi_call *sum_of(struct mpi_sums *s, struct msr_mpi_call *key,
 static bool record_collective(struct mpi_sums *s, uint32_t node, const struct mpi_event *e,
 			      enum msr_loss *cause)
 {
-	struct msr_mpi_collective *c = table_reserve(&s->collectives, cause);
+	struct msr_mpi_collective *c = table_reserve_patiently(&s->collectives, cause);
 	if (!c)
 		return false;
 	*c = (struct msr_mpi_collective){.enter_ns = e->enter_ns,
@@ -168,7 +168,8 @@ bool mpi_sums_comm(struct mpi_thread *t, uint32_t thread, const struct msr_mpi_c
 		   enum msr_loss *cause)
 {
 	*cause = MSR_LOSS_NO_MEMORY;
-	struct msr_mpi_comm *at = need(t, thread) ? table_reserve(&t->sums->comms, cause) : NULL;
+	struct msr_mpi_comm *at =
+		need(t, thread) ? table_reserve_patiently(&t->sums->comms, cause) : NULL;
 	if (!at)
 		return false;
 	*at = *c;

@@ -25,8 +25,8 @@ void nvtx_text_set(struct nvtx_text *to, const char *from);
 void nvtx_text_set_wide(struct nvtx_text *to, const wchar_t *from);
 
 /*
- * Takes a lock that our handler never takes, and waits for it, 1 s at most. Signals are blocked from
- * then on, so that no handler of the program finds it taken or jumps out; *mask is for
+ * Takes a lock that our handler never takes, and waits for it, 1 s at most. Signals are blocked
+ * from then on, so that no handler of the program finds it taken or jumps out; *mask is for
  * nvtx_names_give(). Returns false and counts a lost detail if it could not be had.
  */
 bool nvtx_names_take(trylock *l, uint64_t *mask);

@@ -86,7 +86,7 @@ static uint32_t *slot_of(struct nvtx_sums *s, const struct nvtx_key *k)
 
 static uint32_t add_sum(struct nvtx_sums *s, const struct nvtx_key *k, enum msr_loss *cause)
 {
-	struct msr_nvtx_range *new = table_reserve(&s->ranges, cause);
+	struct msr_nvtx_range *new = table_reserve_patiently(&s->ranges, cause);
 	if (!new)
 		return 0;
 	*new = (struct msr_nvtx_range){.node = k->node,
@@ -130,7 +130,7 @@ void nvtx_sums_begin(struct nvtx_thread *t, uint32_t id)
 static bool write_event(struct nvtx_sums *s, uint32_t id, uint64_t enter_ns, uint64_t leave_ns,
 			uint32_t flags, enum msr_loss *cause)
 {
-	struct msr_nvtx_event *e = table_reserve(&s->events, cause);
+	struct msr_nvtx_event *e = table_reserve_patiently(&s->events, cause);
 	if (!e)
 		return false;
 	*e = (struct msr_nvtx_event){
