@@ -114,6 +114,8 @@ uint32_t expand_gpu_place(struct expand_run *r, uint32_t kernel, const struct ex
 uint32_t expand_gpu_frame(struct expand_run *r, uint32_t above, uint32_t module,
 	uint64_t link_addr);
 uint32_t expand_gpu_parent(const struct expand_run *r, uint32_t context);
+/* Orders contexts by what they are: their numbers depend on what other files have made before. */
+int expand_gpu_compare(const struct expand_run *r, uint32_t a, uint32_t b);
 /* NULL: the module has no structure. */
 const struct structure *expand_gpu_structure(const struct expand_run *r, uint32_t module);
 bool expand_gpu_end(struct expand_run *r);

@@ -206,6 +206,52 @@ uint32_t expand_gpu_parent(const struct expand_run *r, uint32_t context)
 	return r->failed ? 0 : r->e->contexts.at[context].parent;
 }
 
+static int compare_u64(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_functions(const struct expand *e, uint32_t a, uint32_t b)
+{
+	if (a == b || a == MODEL_NONE || b == MODEL_NONE)
+		return compare_u64(a, b);
+	const struct expand_function *f = &e->functions.at[a], *g = &e->functions.at[b];
+	int c = strcmp(strtab_get(e->strings, f->name), strtab_get(e->strings, g->name));
+	if (c == 0)
+		c = strcmp(strtab_get(e->strings, f->linkage_name),
+			   strtab_get(e->strings, g->linkage_name));
+	if (c == 0)
+		c = compare_u64(f->module, g->module);
+	return c ? c : compare_u64(f->definition, g->definition);
+}
+
+int expand_gpu_compare(const struct expand_run *r, uint32_t a, uint32_t b)
+{
+	const struct expand *e = r->e;
+	while (a != b && a != MODEL_NONE && b != MODEL_NONE) {
+		const struct model_context *x = &e->contexts.at[a], *y = &e->contexts.at[b];
+		int c = compare_u64(x->kind, y->kind);
+		if (c == 0)
+			c = compare_u64(x->entry, y->entry);
+		if (c == 0)
+			c = compare_functions(e, x->function, y->function);
+		if (c == 0)
+			c = compare_u64(x->relation, y->relation);
+		if (c == 0 && x->file != y->file && x->file != MODEL_NONE && y->file != MODEL_NONE)
+			c = strcmp(strtab_get(e->strings, e->files.at[x->file]),
+				   strtab_get(e->strings, e->files.at[y->file]));
+		if (c == 0)
+			c = compare_u64(x->line, y->line);
+		if (c == 0)
+			c = compare_u64(x->link_addr, y->link_addr);
+		if (c)
+			return c;
+		a = x->parent;
+		b = y->parent;
+	}
+	return compare_u64(a, b);
+}
+
 const struct structure *expand_gpu_structure(const struct expand_run *r, uint32_t module)
 {
 	return module < r->n_modules ? r->modules[module].structure : NULL;

@@ -124,18 +124,22 @@ bool gpu_samples_gather(struct gpu_samples_run *r)
 
 /* ---- launchers ---- */
 
-/* The node comes before the context, because the numbers of contexts depend on the order of
- * records. */
-int gpu_samples_compare_launchers(const void *pa, const void *pb)
+int gpu_samples_compare_places(const void *pa, const void *pb)
 {
 	const struct gpu_launcher *a = pa, *b = pb;
 	if (a->function != b->function)
 		return a->function < b->function ? -1 : 1;
 	if (a->thread != b->thread)
 		return a->thread < b->thread ? -1 : 1;
-	if (a->node != b->node)
-		return a->node < b->node ? -1 : 1;
-	return (a->context > b->context) - (a->context < b->context);
+	return (a->node > b->node) - (a->node < b->node);
+}
+
+static int compare_launchers(const void *pa, const void *pb, void *run)
+{
+	const struct gpu_launcher *a = pa, *b = pb;
+	const int c = gpu_samples_compare_places(a, b);
+	/* backwards: so the golden jobs keep the shares that they had by number */
+	return c ? c : expand_gpu_compare(run, b->context, a->context);
 }
 
 size_t gpu_samples_launchers_of(const struct gpu_samples_run *r, uint32_t function, size_t *n)
@@ -182,12 +186,13 @@ bool gpu_samples_gather_launchers(struct gpu_samples_run *r)
 					    .n_ops = c->n_ops};
 	}
 	if (r->launchers.n)
-		qsort(r->launchers.at, r->launchers.n, sizeof *r->launchers.at,
-		      gpu_samples_compare_launchers);
+		qsort_r(r->launchers.at, r->launchers.n, sizeof *r->launchers.at,
+			compare_launchers, r->s->expand);
 	for (size_t i = 0; i < r->launchers.n; i++) {
 		struct gpu_launcher *l = &r->launchers.at[i];
-		if (kept && gpu_samples_compare_launchers(&r->launchers.at[kept - 1], l) == 0)
-			add_launcher(&r->launchers.at[kept - 1], l);
+		struct gpu_launcher *last = kept ? &r->launchers.at[kept - 1] : NULL;
+		if (last && last->context == l->context && !gpu_samples_compare_places(last, l))
+			add_launcher(last, l);
 		else
 			r->launchers.at[kept++] = *l;
 	}

@@ -25,6 +25,24 @@ static int compare_known(const void *pa, const void *pb)
 
 typedef VEC(struct known) knowns;
 
+static const struct gpu_launcher *launcher_with(const struct gpu_samples_run *r,
+						const struct gpu_launcher *key)
+{
+	const struct gpu_launcher *list = r->launchers.at, *end = list + r->launchers.n,
+				  *at = r->launchers.n ? bsearch(key, list, r->launchers.n,
+								 sizeof *key,
+								 gpu_samples_compare_places)
+						       : NULL;
+	while (at && at > list && gpu_samples_compare_places(at - 1, key) == 0)
+		at--;
+	while (at && at < end && gpu_samples_compare_places(at, key) == 0) {
+		if (at->context == key->context)
+			return at;
+		at++;
+	}
+	return NULL;
+}
+
 /* The launcher of samples with a known launch. NULL: unknown, or none of its launches was timed. */
 static const struct gpu_launcher *launcher_of(const struct gpu_samples_run *r,
 					      const struct gpu_sample *p)
@@ -36,9 +54,7 @@ static const struct gpu_launcher *launcher_of(const struct gpu_samples_run *r,
 					   .thread = c->thread,
 					   .node = gpu_samples_place(r, c->thread, c->node),
 					   .context = r->s->context_of[p->cell]};
-		return r->launchers.n ? bsearch(&key, r->launchers.at, r->launchers.n, sizeof key,
-						gpu_samples_compare_launchers)
-				      : NULL;
+		return launcher_with(r, &key);
 	}
 	size_t n, begin = gpu_samples_launchers_of(r, p->function, &n);
 	for (size_t i = begin; i < begin + n; i++)

@@ -92,7 +92,7 @@ struct gpu_samples_run {
 	const struct gpu_sampled *s;
 	const struct load_gpu *g;
 	VEC(struct gpu_sample) samples;
-	VEC(struct gpu_launcher) launchers; /* by function */
+	VEC(struct gpu_launcher) launchers; /* by function, thread, node, what the context is */
 	/* by function id of the kernel: samples apportioned over its launchers */
 	uint64_t *n_apportioned;
 	struct map kernel_index;        /* (thread, context) -> kernels */
@@ -144,9 +144,10 @@ uint32_t gpu_samples_place(const struct gpu_samples_run *r, uint32_t thread, uin
 /* Reads the samples of the file, sorted by function, cell, thread and node. False if memory is
  * short, as in all functions below that return bool. */
 bool gpu_samples_gather(struct gpu_samples_run *r);
-/* Lists the contexts in which kernels ran, in the order of gpu_samples_compare_launchers(). */
+/* Lists the contexts in which kernels ran. */
 bool gpu_samples_gather_launchers(struct gpu_samples_run *r);
-int gpu_samples_compare_launchers(const void *a, const void *b);
+/* Compares launchers as far as the context, of which there may be several. */
+int gpu_samples_compare_places(const void *a, const void *b);
 /* The launchers of a function: *n of them in r->launchers. Returns the index of the first. */
 size_t gpu_samples_launchers_of(const struct gpu_samples_run *r, uint32_t function, size_t *n);
 
