@@ -16,8 +16,9 @@ TESTS += $(parts_units)
 tests_unit_prof_parts_test_comm_SOURCES = tests/unit/prof_parts/test_comm.c \
 	hpcprof-lite/parts/comm_threads.c hpcprof-lite/parts/comm_threads.h
 tests_unit_prof_parts_test_comm_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_prof_parts_test_parts_SOURCES = tests/unit/prof_parts/test_parts.c \
+parts_job = tests/unit/prof_parts/parts_job.c tests/unit/prof_parts/parts_job.h \
 	hpcprof-lite/parts/comm_threads.c hpcprof-lite/parts/comm_threads.h
+tests_unit_prof_parts_test_parts_SOURCES = tests/unit/prof_parts/test_parts.c $(parts_job)
 tests_unit_prof_parts_test_parts_LDADD = libhlsink.la $(PROF_UNIT_LDADD)
 tests_unit_prof_parts_test_start_guard_LDADD = $(PROF_UNIT_LDADD)
 endif

@@ -7,17 +7,10 @@
 #include "hpcprof-lite/attribute/attribute.h"
 #include "hpcprof-lite/attribute/shared/share_records.h"
 #include "hpcprof-lite/load/structures.h"
-#include "hpcprof-lite/parts/comm_threads.h"
-#include "hpcprof-lite/sink/cctdb/cctdb_sink.h"
-#include "hpcprof-lite/sink/html/html_sink.h"
-#include "hpcprof-lite/sink/json/json_sink.h"
-#include "hpcprof-lite/sink/sink_help.h"
 #include "tests/gen/gen_mpi.h"
 #include "tests/gen/gen_nvtx.h"
-#include "tests/unit/prof/prof_fixture.h"
+#include "tests/unit/prof_parts/parts_job.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,148 +18,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const files[] = {"profile.db",           "cct.db",       "trace.db",   "meta.db",
-				    "metrics/default.yaml", "profile.json", "report.html"};
-enum { N_FILES = sizeof files / sizeof *files };
-
-static char scratch[] = "/tmp/test_parts-XXXXXX";
-
-/* One part of the work, or all of it if c is NULL. */
-struct job {
-	char measurement[512];
-	char database[512];
-	bool gathers;
-	enum status status[64];
-};
-
-/* The first part writes the page, and the others help it. */
-static enum status write_page(const struct model *m, struct sink_options o)
-{
-	const struct comm *c = m->share ? m->share->comm : NULL;
-	const struct sink_help_ops *ops = sink_html.help;
-	struct sink_help help;
-	enum status s = STATUS_OK;
-	sink_help_begin(&help, c);
-	o.help = &help;
-	if (c && c->part != 0) {
-		ops->serve(m, &o);
-	} else {
-		sink_help_decide(&help, c && ops->begin(c));
-		s = sink_html.write(m, &o);
-		if (help.is_there)
-			ops->end(c);
-	}
-	sink_help_end(&help);
-	return s;
-}
-
-static enum status write_model(const struct model *m, const struct job *j, bool is_first)
-{
-	const struct sink_options o = {
-		.directory = j->database, .n_workers = 2, .no_sources = true};
-	enum status s = sink_cctdb.write(m, &o);
-	if (s == STATUS_OK && j->gathers)
-		s = write_page(m, o);
-	return s == STATUS_OK && is_first && j->gathers ? sink_json.write(m, &o) : s;
-}
-
-static enum status work(struct comm *c, const struct job *j)
-{
-	struct load_job load = {.comm = c, .gathers = j->gathers};
-	struct model *m = NULL;
-	char *directories[] = {(char *)(uintptr_t)j->measurement};
-	const struct attribute_options o = {
-		.n_workers = 2, .comm = c, .gathers = j->gathers, .ranges = true};
-	enum status s = load_job_open(directories, 1, 2, &load);
-	if (s == STATUS_OK)
-		s = attribute_run(&load, &o, &m);
-	if (s == STATUS_OK)
-		s = write_model(m, j, !c || c->part == 0);
-	model_free(m);
-	load_job_close(&load);
-	return s;
-}
-
-static void work_part(struct comm *c, void *arg)
-{
-	struct job *j = arg;
-	j->status[c->part] = work(c, j);
-}
-
-static struct job job_of(const char *name, int n, bool gathers)
-{
-	struct job j = {.gathers = gathers};
-	const char *top = getenv("top_srcdir");
-	snprintf(j.measurement, sizeof j.measurement, "%s/tests/golden/%s", top ? top : ".", name);
-	snprintf(j.database, sizeof j.database, "%s/%d", scratch, n);
-	assert_int_equal(mkdir(j.database, 0777), 0);
-	return j;
-}
-
-/* The caller frees it. NULL: there is no such file. */
-static char *read_file(const struct job *j, const char *name, size_t *n)
-{
-	char path[1024], *bytes = NULL;
-	snprintf(path, sizeof path, "%s/%s", j->database, name);
-	FILE *f = fopen(path, "rb");
-	FILE *to = f ? open_memstream(&bytes, n) : NULL;
-	for (int c; to && (c = fgetc(f)) != EOF;)
-		fputc(c, to);
-	if (to)
-		fclose(to);
-	if (f)
-		fclose(f);
-	return bytes;
-}
-
-static void compare(const struct job *a, const struct job *b, const char *name)
-{
-	size_t n_a = 0, n_b = 0;
-	char *bytes_a = read_file(a, name, &n_a), *bytes_b = read_file(b, name, &n_b);
-	assert_true((bytes_a == NULL) == (bytes_b == NULL));
-	assert_int_equal(n_a, n_b);
-	if (bytes_a)
-		assert_memory_equal(bytes_a, bytes_b, n_a);
-	free(bytes_a);
-	free(bytes_b);
-}
-
-static void remove_files(const struct job *j)
-{
-	char path[1024];
-	for (size_t i = 0; i < N_FILES; i++) {
-		snprintf(path, sizeof path, "%s/%s", j->database, files[i]);
-		unlink(path);
-	}
-	snprintf(path, sizeof path, "%s/metrics", j->database);
-	rmdir(path);
-	snprintf(path, sizeof path, "%s/src", j->database);
-	rmdir(path);
-	assert_int_equal(rmdir(j->database), 0);
-}
-
-/* The outputs of n parts are those of one process. */
-static void check_parts(const struct job *alone, int n)
-{
-	struct job j = *alone;
-	snprintf(j.database, sizeof j.database, "%s/%d", scratch, n);
-	assert_int_equal(mkdir(j.database, 0777), 0);
-	assert_true(comm_threads_run(n, work_part, &j));
-	for (int part = 0; part < n; part++)
-		assert_int_equal(j.status[part], STATUS_OK);
-	for (size_t k = 0; k < N_FILES; k++)
-		compare(alone, &j, files[k]);
-	remove_files(&j);
-}
-
 static void check_all(const char *name, bool gathers)
 {
 	static const int numbers[] = {1, 2, 3, 5, 8, 64};
-	struct job alone = job_of(name, 0, gathers);
-	assert_int_equal(work(NULL, &alone), STATUS_OK);
+	struct parts_job alone = parts_job_of(name, 0, gathers);
+	assert_int_equal(parts_work(NULL, &alone), STATUS_OK);
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-		check_parts(&alone, numbers[i]);
-	remove_files(&alone);
+		parts_check(&alone, numbers[i]);
+	parts_remove(&alone);
 }
 
 static void test_job(void **state)
@@ -190,19 +49,6 @@ static void test_killed(void **state)
 	check_all("prof/gpu-killed", true);
 }
 
-/* Parts write a measurement as one process does. */
-static void check_measurement(const char *directory, int n, int more)
-{
-	struct job j = {.gathers = true};
-	snprintf(j.measurement, sizeof j.measurement, "%s", directory);
-	snprintf(j.database, sizeof j.database, "%s/0", scratch);
-	assert_int_equal(mkdir(j.database, 0777), 0);
-	assert_int_equal(work(NULL, &j), STATUS_OK);
-	check_parts(&j, n);
-	check_parts(&j, more);
-	remove_files(&j);
-}
-
 /* ---- a page whose time lines are several pieces, which no part begins ---- */
 
 static void test_pieces(void **state)
@@ -217,7 +63,7 @@ static void test_pieces(void **state)
 				    .ranks = true};
 	char *directory = fixture_directory();
 	gen_job(directory, &job);
-	check_measurement(directory, 3, 8);
+	parts_check_measurement(directory, true, (const int[]){3, 8, 0});
 	fixture_remove(directory);
 }
 
@@ -239,45 +85,18 @@ static void test_activities(void **state)
 	job.ranks = false;
 	job.waits = true;
 	gen_job(directory, &job);
-	check_measurement(directory, 2, 4);
+	parts_check_measurement(directory, true, (const int[]){2, 4, 0});
 	fixture_remove(directory);
 }
 
 /* ---- damage: counted by the part that reads the values, known to all ---- */
-
-static int is_measurement(const struct dirent *e)
-{
-	return strstr(e->d_name, MSR_SUFFIX) != NULL;
-}
-
-static void flip_bytes(const char *directory, int process, unsigned *seed)
-{
-	char path[1024];
-	struct stat st;
-	struct dirent **names;
-	const int n = scandir(directory, &names, is_measurement, alphasort);
-	assert_true(process < n);
-	snprintf(path, sizeof path, "%s/%s", directory, names[process]->d_name);
-	for (int i = 0; i < n; i++)
-		free(names[i]);
-	free(names);
-	const int fd = open(path, O_RDWR);
-	assert_true(fd >= 0);
-	assert_int_equal(fstat(fd, &st), 0);
-	for (int i = 0; i < 40; i++) {
-		const off_t at = MSR_HEADER_BYTES + rand_r(seed) % (st.st_size - MSR_HEADER_BYTES);
-		const uint8_t byte = (uint8_t)rand_r(seed);
-		assert_int_equal(pwrite(fd, &byte, 1, at), 1);
-	}
-	close(fd);
-}
 
 static void test_damage(void **state)
 {
 	(void)state;
 	log_set_silent(true); /* each part warns */
 	for (unsigned seed = 1; seed <= 12; seed++) {
-		struct job j = {.gathers = seed % 2 == 0};
+		struct parts_job j = {.gathers = seed % 2 == 0};
 		unsigned next = seed;
 		char *directory = fixture_directory();
 		snprintf(j.measurement, sizeof j.measurement, "%s", directory);
@@ -288,14 +107,14 @@ static void test_damage(void **state)
 						     .n_metrics = 2,
 						     .seed = seed,
 						     .ranks = true});
-		flip_bytes(directory, (int)(seed % 5), &next);
-		flip_bytes(directory, (int)(seed + 2) % 5, &next);
-		snprintf(j.database, sizeof j.database, "%s/0", scratch);
+		parts_flip_bytes(directory, (int)(seed % 5), &next);
+		parts_flip_bytes(directory, (int)(seed + 2) % 5, &next);
+		snprintf(j.database, sizeof j.database, "%s/0", parts_scratch);
 		assert_int_equal(mkdir(j.database, 0777), 0);
-		assert_int_equal(work(NULL, &j), STATUS_OK);
-		check_parts(&j, 2);
-		check_parts(&j, 4);
-		remove_files(&j);
+		assert_int_equal(parts_work(NULL, &j), STATUS_OK);
+		parts_check(&j, 2);
+		parts_check(&j, 4);
+		parts_remove(&j);
 		fixture_remove(directory);
 	}
 	log_set_silent(false);
@@ -385,7 +204,7 @@ static void make_caller(const char *directory, uint32_t rank)
 	free(path);
 }
 
-static char *make_callers(struct job *j)
+static char *make_callers(struct parts_job *j)
 {
 	char *directory = fixture_directory();
 	for (uint32_t rank = 0; rank < CALLERS; rank++)
@@ -398,15 +217,15 @@ static void test_records(void **state)
 {
 	(void)state;
 	for (int gathers = 0; gathers < 2; gathers++) {
-		struct job j = {.gathers = gathers};
+		struct parts_job j = {.gathers = gathers};
 		char *directory = make_callers(&j);
-		snprintf(j.database, sizeof j.database, "%s/0", scratch);
+		snprintf(j.database, sizeof j.database, "%s/0", parts_scratch);
 		assert_int_equal(mkdir(j.database, 0777), 0);
-		assert_int_equal(work(NULL, &j), STATUS_OK);
-		check_parts(&j, 2);
-		check_parts(&j, 3);
-		check_parts(&j, 8);
-		remove_files(&j);
+		assert_int_equal(parts_work(NULL, &j), STATUS_OK);
+		parts_check(&j, 2);
+		parts_check(&j, 3);
+		parts_check(&j, 8);
+		parts_remove(&j);
 		fixture_remove(directory);
 	}
 }
@@ -414,7 +233,7 @@ static void test_records(void **state)
 /* Each part has the records of its files alone. The waits in calls are known all the same. */
 static void check_callers(struct comm *c, void *arg)
 {
-	struct job *j = arg;
+	struct parts_job *j = arg;
 	char *directories[] = {j->measurement};
 	struct load_job load = {.comm = c};
 	struct model *m = NULL;
@@ -436,7 +255,7 @@ static void check_callers(struct comm *c, void *arg)
 static void test_callers(void **state)
 {
 	(void)state;
-	struct job j = {.gathers = false};
+	struct parts_job j = {.gathers = false};
 	char *directory = make_callers(&j);
 	assert_true(comm_threads_run(CALLERS, check_callers, &j));
 	for (int part = 0; part < CALLERS; part++)
@@ -450,16 +269,16 @@ static void test_damaged_records(void **state)
 	(void)state;
 	log_set_silent(true);
 	for (unsigned seed = 1; seed <= 12; seed++) {
-		struct job j = {.gathers = seed % 2 == 0};
+		struct parts_job j = {.gathers = seed % 2 == 0};
 		unsigned next = seed;
 		char *directory = make_callers(&j);
 		for (unsigned i = 0; i < (seed > 10 ? CALLERS : 1); i++)
-			flip_bytes(directory, (int)((seed + i) % CALLERS), &next);
-		snprintf(j.database, sizeof j.database, "%s/0", scratch);
+			parts_flip_bytes(directory, (int)((seed + i) % CALLERS), &next);
+		snprintf(j.database, sizeof j.database, "%s/0", parts_scratch);
 		assert_int_equal(mkdir(j.database, 0777), 0);
-		assert_int_equal(work(NULL, &j), STATUS_OK);
-		check_parts(&j, 3);
-		remove_files(&j);
+		assert_int_equal(parts_work(NULL, &j), STATUS_OK);
+		parts_check(&j, 3);
+		parts_remove(&j);
 		fixture_remove(directory);
 	}
 	log_set_silent(false);
@@ -473,7 +292,7 @@ static int part_of_record(const void *arg, const void *record)
 
 static void exchange_records(struct comm *c, void *arg)
 {
-	struct job *j = arg;
+	struct parts_job *j = arg;
 	struct share_records r = {.n = (uint64_t)(c->part * c->part),
 				  .bytes = sizeof(uint32_t),
 				  .part_of = part_of_record,
@@ -496,7 +315,7 @@ static void test_exchange(void **state)
 {
 	(void)state;
 	for (int n = 1; n <= 9; n++) {
-		struct job j = {.gathers = false};
+		struct parts_job j = {.gathers = false};
 		assert_true(comm_threads_run(n, exchange_records, &j));
 		for (int part = 0; part < n; part++)
 			assert_int_equal(j.status[part], STATUS_OK);
@@ -508,17 +327,17 @@ static void test_exchange(void **state)
 /* The third of three parts cannot write: all fail, and no file stays. */
 static void fail_third(struct comm *c, void *arg)
 {
-	struct job *j = arg;
-	struct job mine = *j;
+	struct parts_job *j = arg;
+	struct parts_job mine = *j;
 	if (c->part == 2)
-		snprintf(mine.database, sizeof mine.database, "%s/nowhere", scratch);
-	j->status[c->part] = work(c, &mine);
+		snprintf(mine.database, sizeof mine.database, "%s/nowhere", parts_scratch);
+	j->status[c->part] = parts_work(c, &mine);
 }
 
 static void test_failure(void **state)
 {
 	(void)state;
-	struct job j = job_of("prof/job", 3, false);
+	struct parts_job j = parts_job_of("prof/job", 3, false);
 	assert_true(comm_threads_run(3, fail_third, &j));
 	for (int part = 0; part < 3; part++)
 		assert_int_equal(j.status[part], STATUS_IO);
@@ -539,19 +358,19 @@ static const struct gen_job small = {.n_processes = 5,
 static void test_names(void **state)
 {
 	(void)state;
-	struct job j = {.gathers = false};
+	struct parts_job j = {.gathers = false};
 	char *directory = fixture_directory(), from[512], to[512];
 	gen_job(directory, &small);
 	snprintf(from, sizeof from, "%s/0-node0-1000" MSR_SUFFIX, directory);
 	snprintf(to, sizeof to, "%s/9-node0-1000" MSR_SUFFIX, directory);
 	assert_int_equal(rename(from, to), 0);
 	snprintf(j.measurement, sizeof j.measurement, "%s", directory);
-	snprintf(j.database, sizeof j.database, "%s/0", scratch);
+	snprintf(j.database, sizeof j.database, "%s/0", parts_scratch);
 	assert_int_equal(mkdir(j.database, 0777), 0);
-	assert_int_equal(work(NULL, &j), STATUS_OK);
-	check_parts(&j, 2);
-	check_parts(&j, 5);
-	remove_files(&j);
+	assert_int_equal(parts_work(NULL, &j), STATUS_OK);
+	parts_check(&j, 2);
+	parts_check(&j, 5);
+	parts_remove(&j);
 	fixture_remove(directory);
 }
 
@@ -559,7 +378,7 @@ static void test_names(void **state)
 static void test_foreign_file(void **state)
 {
 	(void)state;
-	struct job j = {.gathers = false};
+	struct parts_job j = {.gathers = false};
 	char *directory = fixture_directory();
 	gen_job(directory, &small);
 	snprintf(j.measurement, sizeof j.measurement, "%s/7-node0-1" MSR_SUFFIX, directory);
@@ -569,7 +388,7 @@ static void test_foreign_file(void **state)
 	fclose(f);
 	snprintf(j.measurement, sizeof j.measurement, "%s", directory);
 	log_set_silent(true);
-	assert_true(comm_threads_run(3, work_part, &j));
+	assert_true(comm_threads_run(3, parts_work_part, &j));
 	log_set_silent(false);
 	for (int part = 0; part < 3; part++)
 		assert_int_equal(j.status[part], STATUS_BAD_INPUT);
@@ -579,7 +398,7 @@ static void test_foreign_file(void **state)
 /* Each part reads its files, and no others. The first has the records of all threads. */
 static void check_outlines(struct comm *c, void *arg)
 {
-	struct job *j = arg;
+	struct parts_job *j = arg;
 	char *directories[] = {j->measurement};
 	struct load_job load = {.comm = c};
 	bool ok = load_job_open(directories, 1, 1, &load) == STATUS_OK && load.is_split &&
@@ -597,7 +416,7 @@ static void check_outlines(struct comm *c, void *arg)
 static void test_outlines(void **state)
 {
 	(void)state;
-	struct job j = {.gathers = false};
+	struct parts_job j = {.gathers = false};
 	char *directory = fixture_directory();
 	gen_job(directory, &small);
 	snprintf(j.measurement, sizeof j.measurement, "%s", directory);
@@ -626,7 +445,7 @@ static void find_some(void *arg, const struct merge_modules *all, const bool *ne
 
 static void read_other(struct comm *c, void *arg)
 {
-	struct job *j = arg;
+	struct parts_job *j = arg;
 	struct load_job load = {.comm = c};
 	struct load_structure list[GEN_N_MODULES] = {0};
 	struct model *m = NULL;
@@ -646,7 +465,7 @@ static void read_other(struct comm *c, void *arg)
 static void test_other(void **state)
 {
 	(void)state;
-	struct job j = {.status = {STATUS_USAGE, STATUS_USAGE, STATUS_USAGE}};
+	struct parts_job j = {.status = {STATUS_USAGE, STATUS_USAGE, STATUS_USAGE}};
 	char *directory = fixture_directory();
 	gen_job(directory, &small);
 	gen_program_structures(directory, small.n_functions);
@@ -670,9 +489,9 @@ int main(void)
 		cmocka_unit_test(test_exchange),   cmocka_unit_test(test_damaged_records),
 		cmocka_unit_test(test_pieces),
 	};
-	if (!mkdtemp(scratch))
+	if (!mkdtemp(parts_scratch))
 		return 99;
 	int n_failed = cmocka_run_group_tests(tests, NULL, NULL);
-	rmdir(scratch);
+	rmdir(parts_scratch);
 	return n_failed;
 }
