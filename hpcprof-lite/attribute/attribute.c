@@ -233,8 +233,10 @@ static bool describe_modules(struct pipeline *p, struct order_module *out, struc
 			frames[n_frames++] =
 				(struct attribute_frame){node->module, node->link_addr};
 		}
-		gpu_need_modules(&p->gpu, needed);
 		omp_regions_need(&p->expand, needed);
+		ok = gpu_need_modules(&p->gpu, needed, n);
+	}
+	if (ok) {
 		if (p->o->find_structures)
 			p->o->find_structures(p->o->arg, &p->modules, needed, frames,
 					      n_frames, structures, states);
@@ -512,7 +514,7 @@ static uint32_t final_context(const void *arg, uint32_t file, uint32_t thread, u
 	return 0;
 }
 
-/* False: the model is for cctdb alone, which knows neither phases nor ranges of NVTX. */
+/* False: the model is for cctdb alone, which knows no phases, ranges of NVTX and calls of NCCL. */
 static bool has_reports(const struct pipeline *p)
 {
 	return !p->job->is_split || load_has_all(p->job);
@@ -532,6 +534,22 @@ static bool attribute_mpi(struct pipeline *p)
 }
 
 /* ---- idle time of GPUs: from the time lines, so that is the last ---- */
+
+/* Ends a step of all parts, if they share devices. They need the same metrics. */
+static bool share_idle(const struct pipeline *p, bool ok, struct gpu_idle *idle)
+{
+	uint64_t n[GPU_IDLE_METRICS];
+	if (!p->job->is_split || !p->gpu.is_present)
+		return ok;
+	if (comm_agree(p->o->comm, ok ? STATUS_OK : STATUS_NO_MEMORY) != STATUS_OK)
+		return false;
+	for (unsigned i = 0; i < GPU_IDLE_METRICS; i++)
+		n[i] = idle->occurs[i];
+	comm_add(p->o->comm, n, GPU_IDLE_METRICS);
+	for (unsigned i = 0; i < GPU_IDLE_METRICS; i++)
+		idle->occurs[i] = n[i] != 0;
+	return true;
+}
 
 static bool keep_idle(struct pipeline *p, struct gpu_idle *idle)
 {
@@ -556,7 +574,8 @@ static bool keep_idle(struct pipeline *p, struct gpu_idle *idle)
 static bool find_idle(struct pipeline *p)
 {
 	struct gpu_idle idle;
-	bool ok = gpu_idle_find(p->m, 0, UINT64_MAX, p->n_workers, &idle) && keep_idle(p, &idle);
+	bool ok = gpu_idle_find(p->m, 0, UINT64_MAX, p->n_workers, &idle);
+	ok = share_idle(p, ok, &idle) && keep_idle(p, &idle);
 	gpu_idle_free(&idle);
 	return ok;
 }
@@ -726,8 +745,8 @@ enum status attribute_run(struct load_job *job, const struct attribute_options *
 		  make_contexts(&p) && make_profiles(&p) &&
 		  (!has_reports(&p) ||
 		   (phases_attribute(m, own, final_context, &p) && attribute_nvtx_events(&p))) &&
-		  attribute_mpi(&p) && find_idle(&p) && find_energy(&p) && nccl_attribute(m) &&
-		  sum_all(&p);
+		  attribute_mpi(&p) && find_idle(&p) && find_energy(&p) &&
+		  (!has_reports(&p) || nccl_attribute(m)) && sum_all(&p);
 	ok = ok && describe_whole(m);
 	free_pipeline(&p);
 	if (!ok) {

@@ -287,7 +287,7 @@ static enum status scan(struct load_file *f)
 			return st;
 	}
 	/* what GPUs did counts in threads: there must be one */
-	if (f->gpu.is_present && !f->threads.n && !load_get_thread(f, 0))
+	if (f->gpu.is_present && !f->is_outline && !f->threads.n && !load_get_thread(f, 0))
 		return STATUS_NO_MEMORY;
 	load_gpu_finish(f);
 	uint64_t allocated = f->header.allocated;

@@ -44,6 +44,7 @@ for to in ${WRITES:-cctdb text,html,cctdb}; do
 		threads) bench_job "1000 x 64" "$to" -r 1000 -t 64 -d 5 -l 64 -p 50 -s 20 ;;
 		large) bench_job "4000 x 64" "$to" -r 4000 -t 64 -d 5 -l 64 -p 50 -s 20 ;;
 		lines) bench_job "time lines" "$to" -r 2048 -t 1 -d 5 -l 64 -p 50 -s 9600 ;;
+		gpu) bench_job "GPU" "$to" -r 512 -t 1 -d 5 -l 64 -p 50 -s 200 -g 2000 ;;
 		calls) bench_job "calls of MPI" "$to" -r 1000 -t 4 -l 64 -p 50 -s 20 -m 1000 ;;
 		*) diag "no such job: $job" ;;
 		esac

@@ -81,6 +81,7 @@ struct gen_gpu_work {
 	const uint32_t *nodes;
 	uint64_t start_ns, *random;   /* CLOCK_MONOTONIC; state of the random numbers */
 	bool losses, first;           /* first: of its process, makes the definitions */
+	uint8_t gpu;                  /* first: which of the host's */
 	bool killed;                  /* the last launches have no operations */
 };
 /* The state between threads of a process: zero for the first. */

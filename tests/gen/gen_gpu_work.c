@@ -45,7 +45,7 @@ static void define(struct gen *g, struct gen_gpu_job *job, const struct gen_gpu_
 					    .lanes = 32,
 					    .clock_mhz = 1500,
 					    .memory_bytes = UINT64_C(8) << 30,
-					    .uuid = {1, 2, 3},
+					    .uuid = {1, 2, 3, w->gpu},
 					    .type = MSR_GPU_DEVICE_GPU};
 	gen_gpu_tally(g, 0, "opencl", "ICD loader's layer");
 	job->device = gen_gpu_device(g, "Synthetic GPU", "OpenCL 3.0 synthetic", device);

@@ -5,7 +5,9 @@
 
 #include "common/base/pool.h"
 #include "hpcprof-lite/attribute/gpu/gpu_ledger.h"
+#include "hpcprof-lite/attribute/gpu/gpu_share.h"
 #include "hpcprof-lite/attribute/gpu/samples/gpu_samples.h"
+#include "hpcprof-lite/attribute/shared/share_contexts.h"
 #include "hpcprof-lite/load/structures.h"
 
 #include <limits.h>
@@ -15,6 +17,12 @@
 #include <string.h>
 
 /* ---- join ---- */
+
+/* True if this part joins the operations of the file. */
+static bool has_join(const struct gpu_part *g, size_t file)
+{
+	return g->job->files.at[file].gpu.is_present && load_is_taken(g->job, file);
+}
 
 struct joining {
 	struct gpu_part *g;
@@ -26,7 +34,7 @@ static void join_one(void *arg, size_t i, unsigned worker)
 	(void)worker;
 	struct joining *w = arg;
 	struct load_file *f = &w->g->job->files.at[i];
-	if (!f->gpu.is_present || atomic_load(&w->failed))
+	if (!has_join(w->g, i) || atomic_load(&w->failed))
 		return;
 	if (gpu_join_run(&w->g->files[i].join, f))
 		gpu_ledger_make(&w->g->files[i].join);
@@ -157,7 +165,7 @@ static void need_function(const struct gpu_file *f, const struct load_gpu *in, u
 		needed[k.module] = true;
 }
 
-void gpu_need_modules(const struct gpu_part *g, bool *needed)
+static void need_modules(const struct gpu_part *g, bool *needed)
 {
 	for (size_t i = 0; g->is_present && i < g->job->files.n; i++) {
 		const struct gpu_file *f = &g->files[i];
@@ -173,6 +181,12 @@ void gpu_need_modules(const struct gpu_part *g, bool *needed)
 						->function,
 					needed);
 	}
+}
+
+bool gpu_need_modules(const struct gpu_part *g, bool *needed, size_t n)
+{
+	need_modules(g, needed);
+	return !g->is_present || !g->job->is_split || gpu_share_needed(g, true, needed, n);
 }
 
 /* ---- contexts and values ---- */
@@ -248,10 +262,13 @@ bool gpu_expand(struct gpu_part *g, struct expand *e, const struct expand_module
 		return true;
 	struct hanging h = {g, expand_gpu_begin(e, modules, n_modules), node_context, arg,
 			    have_causes(modules, n_modules)};
+	const struct share_base base = share_contexts_begin(e);
 	bool ok = h.run != NULL;
 	for (uint32_t i = 0; ok && i < g->job->files.n; i++)
-		if (g->job->files.at[i].gpu.is_present)
+		if (has_join(g, i))
 			ok = expand_file(&h, i);
+	if (g->job->is_split)
+		ok = share_contexts(g->job->comm, ok, h.run, &base) && gpu_share_joins(g, true);
 	return h.run && expand_gpu_end(h.run) && ok;
 }
 
@@ -315,7 +332,7 @@ bool gpu_settle(struct gpu_part *g, struct model *m, const uint32_t *final_of)
 	uint32_t *metric_of = NULL;
 	bool ok = gpu_metrics_describe(&g->metrics, m, &metric_of);
 	for (uint32_t i = 0; ok && i < g->job->files.n; i++)
-		if (g->job->files.at[i].gpu.is_present)
+		if (has_join(g, i))
 			ok = settle_file(g, m, i, final_of, metric_of);
 	free(metric_of);
 	return ok;

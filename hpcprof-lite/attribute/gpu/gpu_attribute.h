@@ -2,7 +2,8 @@
 /*
  * The GPU steps of attribution, in the order of these functions: join the operations of each file
  * with their launches, name the code objects, put the work below the contexts that asked for it,
- * and describe devices, queues and ledgers in the model. False: memory is short. Tests:
+ * and describe devices, queues and ledgers in the model. False: memory is short. If parts share the
+ * files of a job, each joins the operations of its own, and they exchange contexts and sums. Tests:
  * tests/unit/prof_gpu/test_gpu_model.c, tests/cli/prof/prof_gpu.sh.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_GPU_ATTRIBUTE_H
@@ -43,8 +44,8 @@ struct gpu_part {
 bool gpu_join_all(struct gpu_part *g, struct load_job *job, unsigned n_workers);
 /* Appends the code objects to the modules. The model owns their records and paths. */
 bool gpu_add_modules(struct gpu_part *g, struct merge_modules *modules, struct model *m);
-/* Marks the modules of functions that ran. */
-void gpu_need_modules(const struct gpu_part *g, bool *needed);
+/* Marks the modules of functions that ran. n: all modules. */
+bool gpu_need_modules(const struct gpu_part *g, bool *needed, size_t n);
 /*
  * Makes contexts and values. node_context() returns the context (of struct expand) of a node of a
  * thread of a file.

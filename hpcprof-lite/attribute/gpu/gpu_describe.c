@@ -450,6 +450,7 @@ static bool describe_waits(struct describing *d)
 {
 	struct gpu_file *f = &d->g->files[d->file];
 	struct gpu_join *j = &f->join;
+	const struct load_file *from = &d->g->job->files.at[d->file];
 	if (!take_space(d->m, &j->wait_space))
 		return false;
 	for (uint64_t i = 0; i < j->n_waits; i++)
@@ -460,9 +461,9 @@ static bool describe_waits(struct describing *d)
 					 .n_waits = j->n_waits,
 					 .cells = f->cells,
 					 .n_untimed = capped_add(j->n_untimed,
-								 n_yielded(j->file)),
+								 n_yielded(from)),
 					 .summed_wait_ns = j->summed_wait_ns,
-					 .until_ns = summed_from(&d->g->job->files.at[d->file])};
+					 .until_ns = summed_from(from)};
 	return true;
 }
 

@@ -13,4 +13,5 @@ libhlprof_la_SOURCES += \
 	hpcprof-lite/attribute/gpu/gpu_metrics_cell.c \
 	hpcprof-lite/attribute/gpu/gpu_metrics_model.c \
 	hpcprof-lite/attribute/gpu/gpu_metrics_table.c \
-	hpcprof-lite/attribute/gpu/gpu_metrics_table.h
+	hpcprof-lite/attribute/gpu/gpu_metrics_table.h \
+	hpcprof-lite/attribute/gpu/gpu_share.c hpcprof-lite/attribute/gpu/gpu_share.h

@@ -9,11 +9,16 @@
 static const uint64_t omitted = KIND(MSR_FREE) | KIND(MSR_THREAD) | KIND(MSR_NODE) |
 				KIND(MSR_CELL) | KIND(MSR_TRACE) | KIND(MSR_MPI_CALL) |
 				KIND(MSR_MPI_COLLECTIVE) | KIND(MSR_PHASE) |
-				KIND(MSR_NVTX_RANGE) | KIND(MSR_NVTX_EVENT),
+				KIND(MSR_NVTX_RANGE) | KIND(MSR_NVTX_EVENT) |
+				KIND(MSR_GPU_CLOCK) | KIND(MSR_GPU_LAUNCH) | KIND(MSR_GPU_OP) |
+				KIND(MSR_GPU_AGGREGATE) | KIND(MSR_GPU_PC) |
+				KIND(MSR_GPU_PC_RANGE) | KIND(MSR_GPU_VALUE) |
+				KIND(MSR_GPU_TALLY) | KIND(MSR_GPU_GRAPH_NODE),
 		      kept = KIND(MSR_INFO) | KIND(MSR_METRIC) | KIND(MSR_MODULE) |
 			     KIND(MSR_CHILD) | KIND(MSR_UNMEASURED) | KIND(MSR_PYTHON_CODE) |
 			     KIND(MSR_TORCH_MODULE) | KIND(MSR_WAIT_OBJECT) | KIND(MSR_OMP_REGION) |
-			     KIND(MSR_PROCESS) | KIND(MSR_MPI_COMM) | KIND(MSR_NVTX_NAME);
+			     KIND(MSR_PROCESS) | KIND(MSR_MPI_COMM) | KIND(MSR_NVTX_NAME) |
+			     KIND(MSR_GPU_DEFINITION) | KIND(MSR_GPU_SHAPE);
 
 bool load_outline_suffices(const struct load_file *f)
 {
@@ -21,7 +26,15 @@ bool load_outline_suffices(const struct load_file *f)
 	       !f->has_unknown_code && !f->has_forward && f->threads.n <= UINT32_MAX;
 }
 
-bool load_outline_needs_trees(const struct load_file *f)
+static bool has_gpu(uint64_t kinds)
+{
+	for (unsigned k = 0; k < 63; k++)
+		if (kinds >> k & 1 && load_gpu_is_kind(k))
+			return true;
+	return false;
+}
+
+bool load_outline_needs_all(const struct load_file *f)
 {
 	return f->kinds & ~(kept | omitted);
 }
@@ -121,6 +134,7 @@ enum status load_outline_read(const struct load_outline *o, const char *path, st
 	f->map.owner = o->owner;
 	f->kinds = o->kinds;
 	f->mpi.has_calls = f->kinds & KIND(MSR_MPI_CALL);
+	f->gpu.is_present = has_gpu(f->kinds);
 	f->mpi.is_present |= f->mpi.has_calls || f->kinds & KIND(MSR_MPI_COLLECTIVE);
 	if (s == STATUS_OK && !make_threads(f, numbers, o->n_threads))
 		s = STATUS_NO_MEMORY;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The outline of a measurement file: what other parts of a job need of a file that one part reads.
- * It is a measurement file without call trees, cells and time lines, with the numbers of its
- * threads, so all records work as in the file. Test: tests/unit/prof_parts/test_parts.c.
+ * It is a measurement file without call trees, cells, time lines and GPU operations, with the
+ * numbers of its threads, so all records work as in the file. GPUs, their queues and code are in
+ * it. Test: tests/unit/prof_parts/test_parts.c.
  */
 #ifndef HPCPROF_LITE_LOAD_SHARED_LOAD_OUTLINE_H
 #define HPCPROF_LITE_LOAD_SHARED_LOAD_OUTLINE_H
@@ -28,8 +29,8 @@ struct load_outlines {
  * nothing in it depends on addresses without module or on backward passes.
  */
 bool load_outline_suffices(const struct load_file *f);
-/* True if some record of the file belongs to a call path: then all parts need all trees. */
-bool load_outline_needs_trees(const struct load_file *f);
+/* True if some record of the file is of a kind that parts do not share: then all open all files. */
+bool load_outline_needs_all(const struct load_file *f);
 /* Appends the outline of file number `path`. False if memory is short. */
 bool load_outline_add(struct load_outlines *o, uint64_t path, const struct load_file *f);
 /*

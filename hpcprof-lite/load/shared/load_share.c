@@ -7,9 +7,11 @@
 #include "common/base/pool.h"
 #include "common/safe/fnv.h"
 #include "hpcprof-lite/load/load_records.h"
+#include "hpcprof-lite/load/shared/load_devices.h"
 #include "hpcprof-lite/load/shared/load_split.h"
 #include "hpcprof-lite/parts/comm.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,45 +132,81 @@ static bool cut_rows(const struct load_job *job, uint64_t *first)
 	return weights;
 }
 
-/* Opens a file of which this part has the outline. */
-static void open_outline(void *arg, size_t i, unsigned worker)
+/* Opens a file of which this part has the outline. False: that failed. */
+static bool open_outline(struct load_file *f)
 {
-	struct load_job *job = arg;
-	struct load_file *f = &job->files.at[i];
-	(void)worker;
-	f->reader = 0;
-	if (!f->is_outline)
-		return;
+	const int reader = f->reader;
+	const size_t n_threads = f->threads.n;
 	char *path = f->path;
 	f->path = NULL;
 	mapfile_close(&f->map);
 	load_file_close(f);
 	f->leaves_values = true;
-	if (load_file_open(path, f) != STATUS_OK)
-		f->reader = -1;
+	bool ok = load_file_open(path, f) == STATUS_OK;
+	if (ok && f->threads.n != n_threads) {
+		log_error(path, "changed while it was read");
+		ok = false;
+	}
+	f->reader = reader;
 	free(path);
+	return ok;
 }
 
-/* The order of names was not that of the files: all parts open all. Ends a step. */
-static enum status join_files(struct load_job *job, unsigned n_workers)
+struct opening {
+	struct load_job *job;
+	bool all; /* false: those of this part's row */
+	atomic_bool failed;
+};
+
+static void open_more(void *arg, size_t i, unsigned worker)
 {
-	enum status s = STATUS_OK;
-	pool_run(job->files.n, n_workers, open_outline, job);
-	for (size_t i = 0; i < job->files.n; i++)
-		if (job->files.at[i].reader)
-			s = STATUS_IO;
-	job->is_split = false;
-	return comm_agree(job->comm, s);
+	struct opening *o = arg;
+	struct load_file *f = &o->job->files.at[i];
+	(void)worker;
+	if (f->is_outline && (o->all || load_is_own(o->job, i)) && !open_outline(f))
+		atomic_store(&o->failed, true);
+	if (o->all)
+		f->reader = 0;
 }
 
+/* Ends a step. */
+static enum status open_outlines(struct load_job *job, bool all, unsigned n_workers)
+{
+	struct opening o = {.job = job, .all = all};
+	pool_run(job->files.n, n_workers, open_more, &o);
+	return comm_agree(job->comm, atomic_load(&o.failed) ? STATUS_IO : STATUS_OK);
+}
+
+/*
+ * Moves the rows of readers so that no GPU is in two of them. *fits: they are as even as they have
+ * to be. Ends a step.
+ */
+static enum status keep_devices(struct load_job *job, unsigned n_workers, bool *fits)
+{
+	*fits = true;
+	if (!load_devices_any(job))
+		return STATUS_OK;
+	const bool ok = load_devices_keep(job, job->first_file, fits);
+	const enum status s = comm_agree(job->comm, ok ? STATUS_OK : STATUS_NO_MEMORY);
+	return s == STATUS_OK && *fits ? open_outlines(job, false, n_workers) : s;
+}
+
+/*
+ * All parts open all files if the order of names was not that of the files, or if GPUs do not let
+ * them be shared evenly.
+ */
 static enum status cut_files(struct load_job *job, unsigned n_workers)
 {
 	struct comm *c = job->comm;
 	enum status s = STATUS_OK;
-	if (job->is_split && follow_readers(job, c->n_parts, job->first_file))
-		return STATUS_OK;
+	bool fits = job->is_split && follow_readers(job, c->n_parts, job->first_file);
+	if (fits)
+		s = keep_devices(job, n_workers, &fits);
+	if (s != STATUS_OK || fits)
+		return s;
 	if (job->is_split)
-		s = join_files(job, n_workers);
+		s = open_outlines(job, true, n_workers);
+	job->is_split = false;
 	if (s == STATUS_OK)
 		s = comm_agree(c, cut_rows(job, job->first_file) ? STATUS_OK : STATUS_NO_MEMORY);
 	return s;

@@ -76,32 +76,32 @@ struct splitting {
 	unsigned n_workers;
 	uint64_t *rows;    /* by part, and the end: its first path */
 	uint8_t *suffices; /* by path of this part: its outline does */
-	atomic_bool needs_trees;
+	atomic_bool needs_all;
 };
 
-/* Whole files are shared, so a part must not get much more than the others. */
-static bool is_even(const uint64_t *weights, const uint64_t *rows, int n_parts, int n_busy)
+bool load_split_is_even(const struct comm *c, bool gathers, const uint64_t *weights,
+			const uint64_t *rows)
 {
+	const int n_busy = gathers && c->n_parts > 1 ? c->n_parts - 1 : c->n_parts;
 	uint64_t all = 0, most = 0;
-	for (int i = 0; i < n_parts; i++) {
+	for (int i = 0; i < c->n_parts; i++) {
 		uint64_t sum = 0;
 		for (uint64_t k = rows[i]; k < rows[i + 1]; k++)
 			sum += weights[k];
 		all += sum;
 		most = sum > most ? sum : most;
 	}
-	return most <= all / (uint64_t)n_busy * 3 / 2;
+	return n_busy > 1 && most <= all / (uint64_t)n_busy * 3 / 2;
 }
 
 /* Sets the rows of the parts. False: they would be uneven. */
 static bool cut_rows(const struct splitting *w, bool gathers, uint64_t *weights)
 {
 	const struct load_list *l = w->o->l;
-	const int n_parts = w->c->n_parts, n_busy = gathers && n_parts > 1 ? n_parts - 1 : n_parts;
 	for (size_t i = 0; i < l->files.n; i++)
 		weights[i] = l->files.at[i].n_bytes + 1;
 	comm_cut(w->c, gathers, weights, l->files.n, w->rows);
-	return n_busy > 1 && is_even(weights, w->rows, n_parts, n_busy);
+	return load_split_is_even(w->c, gathers, weights, w->rows);
 }
 
 /* Checks a file of this part's row as far as its outline does not let others check it. */
@@ -113,8 +113,8 @@ static void check_own(void *arg, size_t i, unsigned worker)
 	(void)worker;
 	if (one->result != STATUS_OK)
 		return;
-	if (load_outline_needs_trees(&one->file))
-		atomic_store(&w->needs_trees, true);
+	if (load_outline_needs_all(&one->file))
+		atomic_store(&w->needs_all, true);
 	if (!load_outline_suffices(&one->file))
 		return;
 	w->suffices[path] = load_check_values(&one->file);
@@ -189,7 +189,7 @@ static enum status open_rows(struct splitting *w, struct load_job *job)
 	o->end = opens_all ? o->l->files.n : end;
 	load_opening_run(o, w->n_workers);
 	pool_run(end - first, w->n_workers, check_own, w);
-	job->is_split = !comm_max(c, atomic_load(&w->needs_trees));
+	job->is_split = !comm_max(c, atomic_load(&w->needs_all));
 	return job->is_split ? exchange(w, opens_all) : STATUS_OK;
 }
 

@@ -34,8 +34,12 @@ for golden in nvidia torch; do
 	gunzip -f "$golden"/*.gz
 	compare_ranks "$golden, all in one job" "$golden"
 done
-"$builddir/tests/gen/gen_scale" -r 9 -t 2 -g 50 gpu.many
-compare_ranks "queues of nine ranks" gpu.many
+"$builddir/tests/gen/gen_scale" -r 24 -t 1 -g 50 gpu.many
+compare_ranks "queues of 24 ranks on three hosts" gpu.many
+"$HPCPROF" -q --to cctdb -o one gpu.many
+prof_ranks 3 -q --to cctdb -o three gpu.many 2>err
+is "... the database alone is the same" "$(diff -r one three 2>&1)$(cat err)" ""
+rm -rf one three
 "$builddir/tests/gen/gen_scale" -r 9 -t 2 -m 50 mpi.many
 compare_ranks "calls of nine ranks on two hosts" mpi.many
 done_testing

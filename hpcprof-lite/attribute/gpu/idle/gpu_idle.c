@@ -333,6 +333,8 @@ bool gpu_idle_find(const struct model *m, uint64_t from_ns, uint64_t until_ns, u
 		  fill_sweeps(&f) && run_sweeps(&f, n_workers);
 	if (ok)
 		sum_waits(m, from_ns, until_ns, &out->waits);
+	for (size_t i = 0; i < out->blames.n; i++)
+		out->occurs[out->blames.at[i].metric] = true;
 	for (size_t i = 0; i < f.sweeps.n; i++)
 		idle_sweep_free(&f.sweeps.at[i]);
 	vec_free(&f.sweeps);
@@ -366,17 +368,14 @@ bool gpu_idle_add_metrics(struct model *m, const struct gpu_idle *i,
 				    .name = "CPU_IDLE_CAUSE (sec)",
 				    .description = "time that CPU threads waited for GPUs, at the "
 						   "operations that ran meanwhile (seconds)"}};
-	bool occurs[GPU_IDLE_METRICS] = {0};
-	for (size_t k = 0; k < i->blames.n; k++)
-		occurs[i->blames.at[k].metric] = true;
 	struct model_metric *metrics = realloc(
 		m->private_->metrics, (m->n_metrics + GPU_IDLE_METRICS + 1) * sizeof *metrics);
 	if (!metrics)
 		return false;
 	m->metrics = m->private_->metrics = metrics;
 	for (unsigned k = 0; k < GPU_IDLE_METRICS; k++) {
-		index_of[k] = occurs[k] ? m->n_metrics : MODEL_NONE;
-		if (!occurs[k])
+		index_of[k] = i->occurs[k] ? m->n_metrics : MODEL_NONE;
+		if (!i->occurs[k])
 			continue;
 		metrics[m->n_metrics] = rows[k];
 		metrics[m->n_metrics].kind = MODEL_METRIC_GPU_TIME;

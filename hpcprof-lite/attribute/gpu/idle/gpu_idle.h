@@ -29,6 +29,7 @@ struct gpu_blame {
 /* What happened in [from_ns, until_ns). */
 struct gpu_idle {
 	VEC(struct gpu_blame) blames; /* by profile, metric, context */
+	bool occurs[GPU_IDLE_METRICS];  /* a metric has blames */
 	struct model_gpu_idle *devices; /* by device of the model */
 	struct model_gpu_waits waits;
 };
