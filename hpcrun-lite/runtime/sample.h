@@ -80,7 +80,7 @@ void sample_walk_here(struct thread *t, struct unwind_path *walked);
  * Returns in *node the node of the path that was walked last, without its n_inner innermost frames,
  * with Python's frames, joined with the path of the parallel region, and with the range of NVTX
  * that the thread is in; makes it if necessary. Sets the end in *walked to that of the joined path.
- * `at_call`: sample_walk_here walked the path, not a signal; then it may wait for 10 ms, until
+ * `at_call`: sample_walk_here walked the path, not a signal; then it may wait for 1 s, until
  * another thread has made the file grow. Returns false and sets *cause on failure.
  */
 bool sample_insert(struct thread *t, struct unwind_path *walked, uint32_t n_inner, bool at_call,

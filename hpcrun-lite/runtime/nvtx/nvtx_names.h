@@ -2,7 +2,7 @@
 /*
  * The names of NVTX in this process: each has one id and one record in the file. They stay in
  * memory, because a forked child writes those that it uses into its own file. Any thread may call
- * it, not our handler. It waits for a thread that is recording a name, 0.1 s at most; what could
+ * it, not our handler. It waits for a thread that is recording a name, 1 s at most; what could
  * not be recorded is counted. Test: tests/cli/nvtx/nvtx_limits.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_NVTX_NVTX_NAMES_H
@@ -27,7 +27,8 @@ void nvtx_text_set_wide(struct nvtx_text *to, const wchar_t *from);
 /*
  * Takes a lock that our handler never takes, and waits for it, 1 s at most. Signals are blocked
  * from then on, so that no handler of the program finds it taken or jumps out; *mask is for
- * nvtx_names_give(). Returns false and counts a lost detail if it could not be had.
+ * nvtx_names_give(). Returns false and counts a lost detail if it could not be had, and false,
+ * without a system call, where nothing is recorded.
  */
 bool nvtx_names_take(trylock *l, uint64_t *mask);
 void nvtx_names_give(trylock *l, uint64_t mask);

@@ -42,6 +42,9 @@ is 'steps: the others share one' "$(cell 'step\*' 1)" 24
 is 'steps: each range inside is counted 40 times' "$(grep -c '^ *40 .* [0-9]* op$' "$T/table")" 600
 is 'steps: none without a name' "$(grep 'other ranges' "$T/table")" ''
 
+measure -q -e CPUTIME@f500 -e NVTX -- "$PROGRAM" strict
+is 'strict: no system call for a name once the program forbids them' "$status" 7
+
 # A name that had to wait for too long is counted as lost; its ranges share a row.
 run together
 is 'together: all ranges are counted' \

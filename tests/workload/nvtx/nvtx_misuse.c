@@ -7,12 +7,15 @@
  *	leak    2,000 ranges are started and ended; 5,000 are started and not ended; then 100 are
  *	together  16 threads name themselves, and push 200 ranges each with a new name and 200 with
  *	        a new registered string, at the same time
+ *	strict  only read, write and exit are allowed (seccomp), when a range with a new name comes
  */
 #include "tests/workload/nvtx/nvtx_client.h"
 
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -106,6 +109,17 @@ static void together(void)
 		pthread_join(thread[i], NULL);
 }
 
+static void strict(void)
+{
+	client_push("before");
+	client_pop();
+	prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+	client_push("under a filter");
+	client_string(NULL, "a new string");
+	client_pop();
+	syscall(SYS_exit, 7);
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
@@ -118,6 +132,8 @@ int main(int argc, char **argv)
 		together();
 	if (!strcmp(mode, "leak"))
 		leak();
+	if (!strcmp(mode, "strict"))
+		strict();
 	puts("done");
 	return 0;
 }
