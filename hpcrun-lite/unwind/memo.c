@@ -152,6 +152,22 @@ static bool add_word(struct entry *e, const struct start *s, uint32_t *n, uint64
 	return true;
 }
 
+/*
+ * The recipe of a frame of the last walk. The table may have lost it long ago: frames that do not
+ * change are not looked up again.
+ */
+static uint64_t recipe_of(struct unwind_thread *t, const struct start *s, const struct record *r)
+{
+	struct walk w = {
+		.thread = t,
+		.state = {.pc = r->pc, .sp = r->sp, .bp = r->bp, .exact = r->exact},
+		.epoch = s->epoch,
+		.tag = recipe_tag(s->epoch),
+	};
+	uint64_t delta;
+	return walk_find_recipe(&w, r->pc - !r->exact, &delta);
+}
+
 /* Whether the walk went from r to its caller by this recipe, and by nothing else. */
 static bool is_by_recipe(const struct record *r, uint64_t recipe)
 {
@@ -165,17 +181,15 @@ static bool is_by_recipe(const struct record *r, uint64_t recipe)
 }
 
 /*
- * Adds the words that made the caller of r. *needs_bp: whether bp of the caller matters; then,
- * whether that of r does.
+ * Adds the words that made the caller of r by this recipe. *needs_bp: whether bp of the caller
+ * matters; then, whether that of r does.
  */
 static bool add_frame(struct entry *e, const struct start *s, uint32_t *n, const struct record *r,
-		      bool *needs_bp)
+		      uint64_t recipe, bool *needs_bp)
 {
 	const struct record *caller = r + 1;
 	const uint64_t pc_at = caller->sp - 8;
-	uint64_t recipe, delta;
-	if (!recipe_find(recipe_tag(s->epoch), r->pc - !r->exact, &recipe, &delta) ||
-	    !is_by_recipe(r, recipe))
+	if (!is_by_recipe(r, recipe))
 		return false;
 	const enum recipe_kind kind = recipe_kind(recipe);
 	bool uses_bp = kind != RECIPE_SP;
@@ -204,7 +218,7 @@ static bool may_have_words(const struct record *r, uint32_t n_callers)
 }
 
 /* Fills in the words, from the outermost frame on. Returns their number; 0: not such a path. */
-static uint32_t add_frames(struct entry *e, const struct unwind_thread *t, const struct start *s)
+static uint32_t add_frames(struct entry *e, struct unwind_thread *t, const struct start *s)
 {
 	const struct record *r = t->records + 2 * (size_t)t->max_depth - t->n_records;
 	uint32_t n = 0;
@@ -214,7 +228,7 @@ static uint32_t add_frames(struct entry *e, const struct unwind_thread *t, const
 	    !may_have_words(r, t->n_records - 1))
 		return 0;
 	for (uint32_t i = t->n_records - 1; i-- > 0;)
-		if (!add_frame(e, s, &n, &r[i], &needs_bp))
+		if (!add_frame(e, s, &n, &r[i], recipe_of(t, s, &r[i]), &needs_bp))
 			return 0;
 	e->needs_bp = needs_bp;
 	for (; n % AT_ONCE; n++) {
@@ -247,7 +261,7 @@ static uint16_t find_path(struct unwind_memo *m, const struct start *s, uint32_t
 }
 
 /* Replaces an entry. Returns false if the path cannot be remembered; then it is empty. */
-static bool fill(struct entry *e, const struct unwind_thread *t, const struct start *s,
+static bool fill(struct entry *e, struct unwind_thread *t, const struct start *s,
 		 const struct unwind_memo_value *value)
 {
 	e->n_words = 0;
@@ -265,7 +279,7 @@ static bool fill(struct entry *e, const struct unwind_thread *t, const struct st
 	return n_words != 0;
 }
 
-bool unwind_memo_keep(struct unwind_memo *m, const struct unwind_thread *t,
+bool unwind_memo_keep(struct unwind_memo *m, struct unwind_thread *t,
 		      const struct unwind_regs *regs, uint64_t tag,
 		      const struct unwind_memo_value *value)
 {

@@ -47,7 +47,7 @@ const struct unwind_memo_value *unwind_memo_find(struct unwind_memo *memo,
  * Remembers the value for the last walk of `thread`, which was from these registers. Returns false
  * if the walk has other frames than plain ones, or depends on too many words.
  */
-bool unwind_memo_keep(struct unwind_memo *memo, const struct unwind_thread *thread,
+bool unwind_memo_keep(struct unwind_memo *memo, struct unwind_thread *thread,
 		      const struct unwind_regs *regs, uint64_t tag,
 		      const struct unwind_memo_value *value);
 

@@ -7,6 +7,7 @@
 #include "tests/unit/unwind/unwind_fixture.h"
 
 #include "hpcrun-lite/unwind/memo.h"
+#include "hpcrun-lite/unwind/recipe.h"
 
 #include <dlfcn.h>
 #include <signal.h>
@@ -121,6 +122,29 @@ static void test_more_paths_than_entries(void **state)
 	assert_int_equal(n_refused, 0);
 	assert_true(n_kept > 2 * UNWIND_MEMO_ENTRIES);
 	assert_true(n_found > 5000);
+}
+
+/*
+ * Many other places push the recipes of a path out of the table. A walk that finds its frames
+ * unchanged does not put them back, but the path is remembered all the same.
+ */
+static void test_recipes_lost(void **state)
+{
+	const uint64_t epoch_tag = recipe_tag(recipe_epoch_now());
+	uint64_t recipe;
+	(void)state;
+	new_memo();
+	assert_true(recipe_make(RECIPE_SP, 8, RECIPE_BP_SAME, 0, &recipe));
+	for (unsigned i = 0; i < 3; i++) {
+		look();
+		for (unsigned k = 0; k < 40 * RECIPE_SETS * RECIPE_WAYS; k++)
+			recipe_insert(epoch_tag, 4096 + k, 1, 0, recipe, k);
+		tag++; /* as if in another function of Python */
+	}
+	unwind_flush_begin(); /* the places are nobody's */
+	unwind_flush_end();
+	assert_int_equal(n_refused, 0);
+	assert_int_equal(n_kept, 3);
 }
 
 /* A sequence of calls that comes again is found, however long the lists are. */
@@ -345,6 +369,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_call_sites),
 		cmocka_unit_test(test_more_paths_than_entries),
+		cmocka_unit_test(test_recipes_lost),
 		cmocka_unit_test(test_sequence),
 		cmocka_unit_test(test_many_tags),
 		cmocka_unit_test(test_frame_pointers),
