@@ -6,7 +6,7 @@
 #
 #     top_builddir=BUILD sh tests/gpu/bench.sh [SECTION...]        (HPCRUN=, HPCPROF=, GPU_BIN=:
 #         other places; RUNS: of each, 4; PAIRS: of launch, 15; PEER_RUNS: of peers, 3; of steps:
-#         WORKLOADS, STEP_KINDS, PC_KINDS, REPORT_KINDS, STEP_PROCESSES, 2, STEP_ROUNDS, 12;
+#         WORKLOADS, STEP_KINDS, PC_KINDS, REPORT_KINDS, STEP_PROCESSES, 3, STEP_ROUNDS, 12;
 #         RAW=FILE: every number)
 #
 # The loops are those of launch_loop.cu. Kineto and Proton live in Python, so the same loops run
@@ -222,15 +222,17 @@ peers() {
 	done
 }
 
+STEP_BARE=bare:kernel,copies,clock,calls,parsed # all that gpu=nvidia asks CUPTI for
+
 # Steps of programs as users have them, STEP_PROCESSES of each kind at once, which take turns. PC
 # samples are of one process of a GPU, so these have turns of their own. Also: bytes of a
 # measurement, and seconds to the first report without any structures.
 steps() {
 	for what in ${WORKLOADS:-resnet decoder jax}; do
-		kinds=${STEP_KINDS:-plain cpu gpu gpu+cpu torch kineto proton}
+		kinds=${STEP_KINDS:-plain $STEP_BARE cpu gpu gpu+cpu torch kineto proton}
 		pc_kinds=${PC_KINDS-plain pc+cpu kineto}
 		[ "$what" != jax ] || kinds="plain cpu gpu gpu+cpu" pc_kinds="plain pc+cpu"
-		turns "$what" "${STEP_PROCESSES:-2}" "$kinds"
+		turns "$what" "${STEP_PROCESSES:-3}" "$kinds"
 		[ -z "$pc_kinds" ] || turns "$what" 1 "$pc_kinds"
 		for kind in ${REPORT_KINDS:-gpu+cpu torch pc+cpu}; do
 			[ ! -d "$t/$what/$kind-0" ] || first_report "$t/$what/$kind-0"
@@ -242,13 +244,11 @@ steps() {
 turns() {
 	begun=$(date +%s)
 	: >"$t/turns"
-	HPCRUN=$HPCRUN PYTHON=$python timeout 300 "$python" "$here/turns.py" "$1" \
+	HPCRUN=$HPCRUN GPU_BIN=$GPU_BIN PYTHON=$python timeout 400 "$python" "$here/turns.py" "$1" \
 		"${STEP_ROUNDS:-12}" "$2" "$t/$1" $3 >>"$t/turns" 2>"$t/err" ||
 		tail -n 3 "$t/err" >&2
-	cat "$t/turns" >>"$RAW"
-	for line in step switches faults memory; do
-		pairs "$1" $line "$t/turns"
-	done
+	grep -v '^#' "$t/turns" >>"$RAW"
+	grep '^#' "$t/turns"
 	echo "$1: $(($(date +%s) - begun)) s"
 }
 
