@@ -307,18 +307,24 @@ static bool returns(struct batch *b, const struct image_section *s, uint64_t sta
 	return found;
 }
 
-/* Returns true for a called function that returns. */
-static bool read_code(struct batch *b, const struct piece *p, bool is_function,
+/*
+ * Returns true for a called function that returns. Of a function in several parts, the first one
+ * begins with an instruction, and mostly returns. If not, whatever it may jump to is followed.
+ */
+static bool read_code(struct batch *b, const struct piece *p, bool has_parts,
 		      const struct image_section *s, uint64_t start, uint64_t end)
 {
+	bool is_asked_for = p->level == ASKED_FOR, has_return = false;
 	vec_clear(&b->jumps);
 	vec_clear(&b->calls);
-	b->goes_back = !is_function;
-	bool is_asked_for = p->level == ASKED_FOR, has_return = false;
-	if (is_function)
+	b->goes_back = !p->is_function || has_parts;
+	if (p->is_function && !(has_parts && is_asked_for))
 		has_return = returns(b, s, start, end, !is_asked_for);
-	else
+	if (!has_return && (!p->is_function || has_parts)) {
+		vec_clear(&b->jumps);
+		vec_clear(&b->calls);
 		scan(b, s, start, end);
+	}
 	for (size_t i = 0; i < b->jumps.n && !has_return; i++)
 		push_target(b, &b->found, b->jumps.at[i]);
 	for (size_t i = 0; i < b->calls.n && is_asked_for && b->goes_back; i++)
@@ -337,9 +343,7 @@ static bool read_piece(struct batch *b, const struct piece *p)
 	const struct image *image = r->map->image;
 	uint64_t start = image_address(image, p->start), end = image_address(image, p->end - 1) + 1;
 	size_t link = first_link(r, p);
-	bool is_function =
-		p->is_function && (link == r->links.n || r->links.at[link].from >= p->end);
-	bool found = false;
+	bool has_parts = link < r->links.n && r->links.at[link].from < p->end, found = false;
 	for (size_t i = 0; i < image->sections.n && !found; i++) {
 		const struct image_section *s = &image->sections.at[i];
 		if (!(s->flags & SHF_EXECINSTR) || !(s->flags & SHF_ALLOC) || !s->bytes ||
@@ -347,7 +351,7 @@ static bool read_piece(struct batch *b, const struct piece *p)
 		    start >= s->link_addr + s->n_bytes || end <= s->link_addr)
 			continue;
 		uint64_t last = s->link_addr + s->n_bytes;
-		found = read_code(b, p, is_function, s, start > s->link_addr ? start : s->link_addr,
+		found = read_code(b, p, has_parts, s, start > s->link_addr ? start : s->link_addr,
 				  end < last ? end : last);
 	}
 	return found;
@@ -380,8 +384,8 @@ static void end_batch(struct reach *r, struct batch *b)
 		follow(r, b->found.at[i]);
 	for (size_t k = 0; k < b->n && r->ok; k++) {
 		const struct piece *p = &r->pieces.at[r->queue.at[b->first + k]];
-		for (size_t i = first_link(r, p); i < r->links.n && r->links.at[i].from < p->end;
-		     i++)
+		for (size_t i = p->level > RETURNS ? first_link(r, p) : r->links.n;
+		     i < r->links.n && r->links.at[i].from < p->end; i++)
 			reach_position(r, r->links.at[i].to, (enum level)p->level);
 	}
 	vec_free(&b->jumps);
