@@ -9,6 +9,8 @@
  */
 #include "common/base/log.h"
 #include "common/base/map.h"
+#include "common/base/pool.h"
+#include "common/base/vec.h"
 #include "hpcprof-lite/sink/cctdb/cctdb.h"
 #include "hpcprof-lite/sink/outfile.h"
 #include "hpcprof-lite/sink/source_find.h"
@@ -17,74 +19,96 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_SOURCE_BYTES = 16 << 20, COPY_BYTES = 256 << 10 };
+enum { MAX_SOURCE_BYTES = 16 << 20, COPY_BYTES = 64 << 10 };
 
-/* Makes the directories above directory/relative. False, with errno, when that cannot be. */
-static bool make_parents(const char *directory, const char *relative)
+/* A file to copy, and what became of it. */
+struct source {
+	uint32_t file;
+	char *relative;
+	bool is_copied, is_private;
+};
+
+struct copying {
+	const struct model *m;
+	const struct sink_options *o;
+	struct source_owners owners;
+	VEC(struct source) sources;
+	_Atomic int status; /* enum status: the first failure, which ends the others */
+};
+
+/*
+ * Makes the directories above a file. Mostly the last one is there already, or the one above it.
+ * False, with errno, when that cannot be.
+ */
+static bool make_parents(char *path, size_t n_root)
 {
-	char *path = outfile_path(directory, relative);
-	if (!path) {
-		errno = ENOMEM;
-		return false;
-	}
-	bool ok = true;
-	for (char *slash = path + strlen(directory) + sizeof "/src";
-	     ok && (slash = strchr(slash, '/')); slash++) {
-		*slash = '\0';
-		ok = mkdir(path, 0777) == 0 || errno == EEXIST;
-		*slash = '/';
-	}
-	free(path);
+	char *slash = strrchr(path, '/');
+	if (!slash || (size_t)(slash - path) <= n_root)
+		return true;
+	*slash = '\0';
+	bool ok = mkdir(path, 0777) == 0 || errno == EEXIST ||
+		  (errno == ENOENT && make_parents(path, n_root) &&
+		   (mkdir(path, 0777) == 0 || errno == EEXIST));
+	*slash = '/';
 	return ok;
 }
 
-struct copying {
-	const struct sink_options *o;
-	struct source_owners owners;
-	uint8_t *buffer; /* of COPY_BYTES */
-};
+/* Creates the copy. *can: it can be there; false and STATUS_OK: its path is in the way of others. */
+static enum status create(const char *directory, const char *relative, mode_t mode, bool *can,
+			  struct outfile *out)
+{
+	char *path = outfile_path(directory, relative);
+	*can = true;
+	if (!path)
+		return STATUS_NO_MEMORY;
+	const bool made = make_parents(path, strlen(directory) + strlen("/src"));
+	const int error = errno;
+	free(path);
+	if (made)
+		return outfile_create_as(out, directory, relative, mode);
+	*can = false;
+	if (error == ENOTDIR || error == ENAMETOOLONG)
+		return STATUS_OK;
+	log_error(directory, "%s: %s", relative, strerror(error));
+	return STATUS_IO;
+}
 
-/* Sets *copied. Fails only if writing fails, and logs that. */
-static enum status copy(const struct copying *c, const char *path, const char *relative,
-			bool *copied)
+/* Fails only if writing fails, and logs that. */
+static enum status copy(const struct copying *c, struct source *s)
 {
 	const char *directory = c->o->directory;
+	char archived[PATH_MAX];
+	uint8_t buffer[COPY_BYTES];
 	struct outfile out;
 	struct stat st;
 	mode_t mode;
-	int fd = source_open(&c->owners, path, &st, &mode);
-	*copied = false;
+	bool can;
+	int fd = source_open(
+		&c->owners,
+		source_find(c->o, s->relative, c->m->files[s->file].path, archived), &st, &mode);
 	if (fd >= 0 && st.st_size > MAX_SOURCE_BYTES)
 		close(fd), fd = -1;
 	if (fd < 0)
 		return STATUS_OK;
-	if (!make_parents(directory, relative)) {
-		int error = errno;
-		close(fd);
-		if (error == ENOTDIR || error == ENAMETOOLONG)
-			return STATUS_OK;
-		log_error(directory, "%s: %s", relative, strerror(error));
-		return STATUS_IO;
-	}
-	enum status status = outfile_create_as(&out, directory, relative, mode);
-	if (c->o->is_private && !(mode & S_IROTH))
-		*c->o->is_private = true;
-	if (status != STATUS_OK) {
+	enum status status = create(directory, s->relative, mode, &can, &out);
+	if (!can || status != STATUS_OK) {
 		close(fd);
 		return status;
 	}
+	s->is_private = !(mode & S_IROTH);
 	uint64_t offset = 0;
 	ssize_t n;
-	while ((n = read(fd, c->buffer, COPY_BYTES)) != 0) {
+	while ((n = read(fd, buffer, COPY_BYTES)) != 0) {
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0 || outfile_write(&out, c->buffer, (size_t)n, offset) != STATUS_OK)
+		if (n < 0 || outfile_write(&out, buffer, (size_t)n, offset) != STATUS_OK)
 			break;
 		offset += (uint64_t)n;
 	}
@@ -94,8 +118,20 @@ static enum status copy(const struct copying *c, const char *path, const char *r
 		return STATUS_OK;
 	}
 	status = outfile_close(&out);
-	*copied = status == STATUS_OK;
+	s->is_copied = status == STATUS_OK;
 	return status;
+}
+
+static void copy_one(void *arg, size_t i, unsigned worker)
+{
+	struct copying *c = arg;
+	int ok = STATUS_OK;
+	(void)worker;
+	if (atomic_load_explicit(&c->status, memory_order_relaxed) != STATUS_OK)
+		return;
+	const enum status status = copy(c, &c->sources.at[i]);
+	if (status != STATUS_OK)
+		atomic_compare_exchange_strong(&c->status, &ok, (int)status);
 }
 
 static bool *named_files(const struct model *m)
@@ -114,42 +150,77 @@ static bool *named_files(const struct model *m)
 	return named;
 }
 
+/*
+ * Lists each path of the named files once. `first` is, for each named file, 1 + the index of its
+ * path. False: out of memory.
+ */
+static bool list_sources(struct copying *c, const bool *named, uint32_t *first)
+{
+	struct map seen = {0}; /* hash of the path below src -> index */
+	bool ok = true;
+	for (uint32_t i = 0; ok && i < c->m->n_files; i++) {
+		char *relative = named[i] ? source_relative(c->m->files[i].path) : NULL;
+		if (!relative)
+			continue;
+		const uint64_t key = hash_bytes(relative, strlen(relative)),
+			       check = strlen(relative), at = map_get(&seen, key, check);
+		if (at != MAP_NONE) {
+			first[i] = strcmp(c->sources.at[at].relative, relative) == 0
+					   ? (uint32_t)at + 1
+					   : 0;
+			free(relative);
+			continue;
+		}
+		struct source *s = vec_push(&c->sources);
+		ok = s && map_put(&seen, key, check, c->sources.n - 1) != MAP_NONE;
+		if (s)
+			*s = (struct source){.file = i, .relative = relative};
+		else
+			free(relative);
+		first[i] = (uint32_t)c->sources.n;
+	}
+	map_free(&seen);
+	return ok;
+}
+
+/* Says which files have a copy. False: out of memory. */
+static bool note_copied(const struct copying *c, const uint32_t *first, struct cctdb_sources *s)
+{
+	bool ok = true;
+	for (uint32_t i = 0; i < c->m->n_files; i++) {
+		const struct source *from = first[i] ? &c->sources.at[first[i] - 1] : NULL;
+		if (!from || !from->is_copied)
+			continue;
+		s->relative[i] = strdup(from->relative);
+		ok = ok && s->relative[i];
+	}
+	return ok;
+}
+
 /* Copies the named files. Several file ids may mean one path. */
 static enum status copy_named(const struct model *m, const struct sink_options *o,
 			      const bool *named, struct cctdb_sources *s)
 {
-	struct map seen = {0}; /* hash of the path below src -> file id + whether it was copied */
-	enum status status = STATUS_OK;
-	struct copying c = {.o = o, .buffer = malloc(COPY_BYTES)};
-	char archived[PATH_MAX];
-	bool ready = source_owners_find(m, &c.owners) && c.buffer;
-	for (uint32_t i = 0; ready && i < m->n_files && status == STATUS_OK; i++) {
-		char *relative = named[i] ? source_relative(m->files[i].path) : NULL;
-		if (!relative)
-			continue;
-		uint64_t key = hash_bytes(relative, strlen(relative)), check = strlen(relative),
-			 first = map_get(&seen, key, check);
-		bool copied = false;
-		if (first == MAP_NONE) {
-			status = copy(&c, source_find(o, relative, m->files[i].path, archived),
-				      relative, &copied);
-			if (map_put(&seen, key, check, i) == MAP_NONE)
-				status = STATUS_NO_MEMORY;
-		} else {
-			copied = s->relative[first] && strcmp(s->relative[first], relative) == 0;
-		}
-		if (copied && status == STATUS_OK)
-			s->relative[i] = relative;
-		else
-			free(relative);
+	struct copying c = {.m = m, .o = o};
+	uint32_t *first = calloc(m->n_files ? m->n_files : 1, sizeof *first);
+	bool ok = source_owners_find(m, &c.owners) && first && list_sources(&c, named, first);
+	if (ok) {
+		pool_run(c.sources.n, o->n_workers, copy_one, &c);
+		ok = note_copied(&c, first, s);
 	}
-	if (!ready || status == STATUS_NO_MEMORY) {
+	enum status status = (enum status)atomic_load(&c.status);
+	if (!ok || status == STATUS_NO_MEMORY) {
 		log_error(o->directory, "out of memory");
 		status = STATUS_NO_MEMORY;
 	}
-	free(c.buffer);
+	for (size_t i = 0; i < c.sources.n; i++) {
+		if (c.sources.at[i].is_private && o->is_private)
+			*o->is_private = true;
+		free(c.sources.at[i].relative);
+	}
+	vec_free(&c.sources);
 	source_owners_free(&c.owners);
-	map_free(&seen);
+	free(first);
 	return status;
 }
 
