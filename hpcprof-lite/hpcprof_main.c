@@ -21,6 +21,7 @@
 #include "hpcprof-lite/parts/comm_mpi.h"
 #include "hpcprof-lite/sink/sink_help.h"
 #include "hpcprof-lite/sink/sinks.h"
+#include "hpcprof-lite/sink/unread.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -278,6 +279,14 @@ static bool make_options(struct options *o)
 
 /* ---- writing ---- */
 
+static bool shows(const struct arguments *a)
+{
+	for (size_t i = 0; sinks[i]; i++)
+		if (!sinks[i]->makes_files && is_wanted(a, sinks[i]))
+			return true;
+	return false;
+}
+
 /* Writes the outputs that go to standard output. */
 static enum status write_shown(const struct model *m, const struct arguments *a)
 {
@@ -287,6 +296,46 @@ static enum status write_shown(const struct model *m, const struct arguments *a)
 			s = sinks[i]->write(m, &(struct sink_options){.n_workers = a->n_workers,
 								      .settings = a->settings[i]});
 	return s;
+}
+
+/*
+ * The same in a thread of its own, while the files are written: people want to see the report, and
+ * those who page it should have the files before they have read it.
+ */
+struct showing {
+	const struct model *m;
+	const struct arguments *a;
+	pthread_t thread;
+	bool is_apart, is_closed; /* is_closed: nobody reads standard output any more */
+	enum status status;
+};
+
+static void *show(void *arg)
+{
+	struct showing *s = arg;
+	sigset_t pipes;
+	sigemptyset(&pipes);
+	sigaddset(&pipes, SIGPIPE);
+	pthread_sigmask(SIG_BLOCK, &pipes, NULL);
+	s->status = write_shown(s->m, s->a);
+	s->is_closed = unread_is_output();
+	return NULL;
+}
+
+static void begin_showing(struct showing *s, const struct model *m, const struct arguments *a)
+{
+	*s = (struct showing){.m = m, .a = a};
+	s->is_apart = shows(a) && pthread_create(&s->thread, NULL, show, s) == 0;
+	log_hold_progress(s->is_apart && isatty(STDOUT_FILENO));
+}
+
+static void end_showing(struct showing *s)
+{
+	if (s->is_apart)
+		pthread_join(s->thread, NULL);
+	else
+		s->status = write_shown(s->m, s->a);
+	log_hold_progress(false);
 }
 
 enum { MOST_OUTPUTS = 32 }; /* more than there are sinks */
@@ -437,13 +486,15 @@ static enum status begin_shared(const struct database *d, const struct arguments
 	return STATUS_OK;
 }
 
+/* Writes the files while the others are shown. Sets *shown, which is useful even if this fails. */
 static enum status write_files(const struct model *m, const struct arguments *a,
-	char *const *directories, size_t n_directories)
+	char *const *directories, size_t n_directories, struct showing *shown)
 {
 	struct database d = {0};
 	struct writing w;
 	char written[128] = "";
 	choose_files(m, a, directories, n_directories, &w);
+	begin_showing(shown, m, a);
 	enum status s = w.n ? database_begin(&d, a->database, directories[0], m->title) : STATUS_OK;
 	if (m->share)
 		s = begin_shared(&d, a, s);
@@ -460,10 +511,19 @@ static enum status write_files(const struct model *m, const struct arguments *a,
 	}
 	if (s == STATUS_OK && d.partial)
 		s = database_commit(&d);
+	end_showing(shown);
 	if (s == STATUS_OK && d.path)
 		log_note(NULL, "%s in %s", written, d.path);
 	database_end(&d);
 	return s;
+}
+
+static bool writes_files(const struct arguments *a)
+{
+	for (size_t i = 0; sinks[i]; i++)
+		if (sinks[i]->makes_files && is_wanted(a, sinks[i]))
+			return true;
+	return false;
 }
 
 static enum status write_outputs(
@@ -477,17 +537,13 @@ static enum status write_outputs(
 			status = sinks[i]->check(m, a->settings[i]);
 	if (status != STATUS_OK)
 		return status;
-	status = write_files(m, a, directories, n);
-	enum status said = write_shown(m, a); /* useful even if the database failed */
-	return status == STATUS_OK ? said : status;
-}
-
-static bool writes_files(const struct arguments *a)
-{
-	for (size_t i = 0; sinks[i]; i++)
-		if (sinks[i]->makes_files && is_wanted(a, sinks[i]))
-			return true;
-	return false;
+	if (!writes_files(a))
+		return write_shown(m, a);
+	struct showing shown;
+	status = write_files(m, a, directories, n, &shown);
+	if (shown.is_closed)
+		raise(SIGPIPE); /* the end that it would have been */
+	return status == STATUS_OK ? shown.status : status;
 }
 
 /* Some output is written by all ranks together. For some, the first one needs all (`alone`). */

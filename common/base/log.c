@@ -17,6 +17,7 @@
 static const char *program = "hpctoolkit-lite";
 static char of_rank[24]; /* "rank 3: ", or "" */
 static bool is_verbose, is_quiet, is_silent, progress_shown;
+static atomic_bool is_held;
 static atomic_uint_fast64_t n_errors, n_warnings;
 #define MOST_BYTES 16384 /* of a message; what is longer is cut */
 
@@ -197,13 +198,18 @@ static void show_share(uint64_t done, uint64_t total, uint64_t since_ns)
 		fprintf(stderr, " %.0f s left", (double)since_ns / 1e9 * (1 / share - 1));
 }
 
+void log_hold_progress(bool holds)
+{
+	is_held = holds;
+}
+
 void log_progress(const char *label, uint64_t done, uint64_t total)
 {
 	static atomic_int is_terminal = -1;
 	static atomic_uint_fast64_t last_ns;
 	if (is_terminal < 0)
 		is_terminal = isatty(STDERR_FILENO);
-	if (is_quiet || !is_terminal)
+	if (is_quiet || is_held || !is_terminal)
 		return;
 	const uint64_t now = now_ns();
 	if (label && done != total && now - last_ns < 100000000)

@@ -43,5 +43,7 @@ uint64_t log_n_warnings(void);
  * terminal. `label` NULL erases the line. `total` 0 shows no numbers.
  */
 void log_progress(const char *label, uint64_t done, uint64_t total);
+/* No progress is shown while something else may write to the terminal. */
+void log_hold_progress(bool holds);
 
 #endif

@@ -60,7 +60,7 @@ static bool make_parents(char *path, size_t n_root)
 	return ok;
 }
 
-/* Creates the copy. *can: it can be there; false and STATUS_OK: its path is in the way of others. */
+/* Creates the copy. *can: false with STATUS_OK: another file is where a directory should be. */
 static enum status create(const char *directory, const char *relative, mode_t mode, bool *can,
 			  struct outfile *out)
 {

@@ -9,6 +9,7 @@
 #include "hpcprof-lite/sink/text/text_all.h"
 #include "hpcprof-lite/sink/text/text_options.h"
 #include "hpcprof-lite/sink/text/text_report.h"
+#include "hpcprof-lite/sink/unread.h"
 
 #include <errno.h>
 #include <string.h>
@@ -177,7 +178,7 @@ static enum status write_text(const struct model *m, const struct sink_options *
 	const struct sink_text_options *t = o->settings ? o->settings : &defaults;
 	FILE *out = t->out ? t->out : stdout;
 	enum status s = t->all ? sink_text_all(m, out) : write_report(m, t, out);
-	if (s == STATUS_IO)
+	if (s == STATUS_IO && !unread_is_output())
 		log_error("text", "cannot be written: %s", strerror(errno));
 	else if (s == STATUS_NO_MEMORY)
 		log_error("text", "out of memory");

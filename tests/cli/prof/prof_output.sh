@@ -46,6 +46,18 @@ case $OUTPUTS in
 *) skip "a limit on the size of files of OTF2" "built without OTF2" ;;
 esac
 
+# --- nobody reads the report: the files are written all the same
+cat >unread.py <<'EOF'
+import os, subprocess, sys
+reader, writer = os.pipe()
+os.close(reader)
+print(subprocess.call(sys.argv[1:], stdout=writer))
+EOF
+is "a closed pipe ends the program as it ends others" \
+	"$(python3 unread.py "$HPCPROF" --no-structs --to text,cctdb -o db-unread few 2>err)" -13
+is "... without a word of it" "$(cat err)" "hpcprof-lite: cctdb in db-unread"
+ok "... when the files are complete" test -f db-unread/meta.db
+
 # --- progress
 cat >terminal.py <<'EOF'
 import os, pty, sys
