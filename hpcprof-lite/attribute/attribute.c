@@ -16,6 +16,7 @@
 #include "hpcprof-lite/attribute/expand.h"
 #include "hpcprof-lite/attribute/gpu/energy/gpu_energy.h"
 #include "hpcprof-lite/attribute/gpu/gpu_attribute.h"
+#include "hpcprof-lite/attribute/gpu/gpu_share.h"
 #include "hpcprof-lite/attribute/gpu/idle/gpu_idle.h"
 #include "hpcprof-lite/attribute/jit_names.h"
 #include "hpcprof-lite/attribute/ledger.h"
@@ -535,22 +536,6 @@ static bool attribute_mpi(struct pipeline *p)
 
 /* ---- idle time of GPUs: from the time lines, so that is the last ---- */
 
-/* Ends a step of all parts, if they share devices. They need the same metrics. */
-static bool share_idle(const struct pipeline *p, bool ok, struct gpu_idle *idle)
-{
-	uint64_t n[GPU_IDLE_METRICS];
-	if (!p->job->is_split || !p->gpu.is_present)
-		return ok;
-	if (comm_agree(p->o->comm, ok ? STATUS_OK : STATUS_NO_MEMORY) != STATUS_OK)
-		return false;
-	for (unsigned i = 0; i < GPU_IDLE_METRICS; i++)
-		n[i] = idle->occurs[i];
-	comm_add(p->o->comm, n, GPU_IDLE_METRICS);
-	for (unsigned i = 0; i < GPU_IDLE_METRICS; i++)
-		idle->occurs[i] = n[i] != 0;
-	return true;
-}
-
 static bool keep_idle(struct pipeline *p, struct gpu_idle *idle)
 {
 	uint32_t metric_of[GPU_IDLE_METRICS];
@@ -574,8 +559,13 @@ static bool keep_idle(struct pipeline *p, struct gpu_idle *idle)
 static bool find_idle(struct pipeline *p)
 {
 	struct gpu_idle idle;
-	bool ok = gpu_idle_find(p->m, 0, UINT64_MAX, p->n_workers, &idle);
-	ok = share_idle(p, ok, &idle) && keep_idle(p, &idle);
+	struct gpu_idle_of of = {.until_ns = UINT64_MAX, .end_process = p->m->n_processes};
+	if (p->job->is_split) { /* a process is a file */
+		of.first_process = (uint32_t)p->job->first_file[p->job->part];
+		of.end_process = (uint32_t)p->job->first_file[p->job->part + 1];
+	}
+	bool ok = gpu_idle_find(p->m, &of, p->n_workers, &idle);
+	ok = gpu_share_idle(&p->gpu, p->m, ok, &idle) && keep_idle(p, &idle);
 	gpu_idle_free(&idle);
 	return ok;
 }

@@ -361,7 +361,10 @@ static bool recount_blame(struct filter_part *p)
 		[CPU_IDLE_CAUSE] = find_role(p->from, MODEL_ROLE_CPU_IDLE_CAUSE)};
 	if (!p->has_time || p->from->part || !p->from->private_->gpu_times)
 		return true;
-	if (!gpu_idle_find(p->from, p->from_ns, p->until_ns, p->n_workers, &p->idle))
+	const struct gpu_idle_of all = {.from_ns = p->from_ns,
+					.until_ns = p->until_ns,
+					.end_process = p->from->n_processes};
+	if (!gpu_idle_find(p->from, &all, p->n_workers, &p->idle))
 		return false;
 	p->has_idle = true;
 	for (size_t i = 0; i < p->idle.blames.n; i++) {

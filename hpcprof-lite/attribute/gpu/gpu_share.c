@@ -132,14 +132,13 @@ static bool share_moments(struct gpu_part *g, bool ok)
 	return ok;
 }
 
-/* The sums of metrics, which say whether they occur. A part that gathers has them of all files. */
+/* The sums of metrics, which say whether they occur. */
 static bool share_sums(struct gpu_part *g, bool ok)
 {
 	struct gpu_metrics *m = &g->metrics;
 	const size_t n = m->n_samples.n, bytes = n * sizeof(uint64_t);
-	const bool counts = !g->job->gathers || load_has_all(g->job);
 	uint64_t *sums = calloc(2 * n + 2, sizeof *sums);
-	if (sums && counts) {
+	if (sums) {
 		memcpy(sums, m->n_samples.at, bytes);
 		memcpy(sums + n, m->sums.at, bytes);
 		sums[2 * n] = m->n_exact;

@@ -28,12 +28,24 @@ for golden in prof/job prof/gpu-killed forks torch_backward; do
 	gunzip -f "$name"/*.gz 2>/dev/null
 	compare_ranks "$golden" "$name"
 done
-for golden in nvidia torch; do
-	mkdir "$golden"
-	cp "$srcdir/tests/golden/$golden"/*.hpcrun.gz "$golden"
-	gunzip -f "$golden"/*.gz
-	compare_ranks "$golden, all in one job" "$golden"
+mkdir torch nvidia nvidia/gpubins
+cp "$srcdir"/tests/golden/torch/*.hpcrun.gz torch
+gunzip -f torch/*.gz
+compare_ranks "torch, all in one job" torch
+# Each process seems to have a host of its own, and so a GPU. Structures of kernels say what samples
+# wait for.
+cp "$srcdir"/tests/golden/nvidia/*.hpcrun.gz nvidia
+cp "$srcdir"/tests/golden/nvidia/gpubins/*.gz nvidia/gpubins
+gunzip -f nvidia/*.gz nvidia/gpubins/*.gz
+n=0
+for f in nvidia/*.hpcrun; do
+	n=$((n + 1))
+	# host_id of struct msr_header
+	printf %b "\\0$(printf %o $n)" | dd of="$f" bs=1 seek=32 conv=notrunc 2>/dev/null
 done
+"$HPCPROF" -q --to text nvidia >/dev/null 2>&1 # makes structures
+compare_ranks "nvidia, each on a host" nvidia
+ok "... and structures say what waits" grep -q ^gpu-blame text.one
 "$builddir/tests/gen/gen_scale" -r 24 -t 1 -g 50 gpu.many
 compare_ranks "queues of 24 ranks on three hosts" gpu.many
 "$HPCPROF" -q --to cctdb -o one gpu.many

@@ -19,6 +19,7 @@
 
 struct finding {
 	const struct model *m;
+	const struct gpu_idle_of *of;
 	struct gpu_idle *out;
 	VEC(struct idle_sweep) sweeps;
 	uint32_t *sweep_of; /* by device; MODEL_NONE: nothing ran on it */
@@ -31,6 +32,14 @@ struct finding {
 static uint32_t process_of(const struct model *m, uint32_t queue)
 {
 	return m->gpu_contexts[m->gpu_queues[queue].context].process;
+}
+
+/* Something ran on the queue, and its process is to be looked at. */
+static bool is_counted(const struct finding *f, uint32_t queue)
+{
+	const uint32_t p = process_of(f->m, queue);
+	return f->m->private_->gpu_lines[queue].n && p >= f->of->first_process &&
+	       p < f->of->end_process;
 }
 
 /* ---- devices that processes connect ---- */
@@ -55,7 +64,7 @@ static bool connect_devices(struct finding *f, uint32_t *up)
 		up[i] = i;
 	for (uint32_t i = 0; i < m->n_gpu_queues; i++) {
 		uint32_t d = m->gpu_queues[i].device, p = process_of(m, i);
-		if (!m->private_->gpu_lines[i].n)
+		if (!is_counted(f, i))
 			continue;
 		f->is_used[d] = true;
 		if (first[p] == MODEL_NONE)
@@ -66,7 +75,7 @@ static bool connect_devices(struct finding *f, uint32_t *up)
 	return true;
 }
 
-static bool make_sweeps(struct finding *f, uint32_t *up, uint64_t from_ns, uint64_t until_ns)
+static bool make_sweeps(struct finding *f, uint32_t *up)
 {
 	for (uint32_t d = 0; d < f->m->n_gpu_devices; d++) {
 		uint32_t root = root_of(up, d);
@@ -81,8 +90,9 @@ static bool make_sweeps(struct finding *f, uint32_t *up, uint64_t from_ns, uint6
 			struct idle_sweep *new = vec_push(&f->sweeps);
 			if (!new)
 				return false;
-			*new = (struct idle_sweep){
-				.m = f->m, .from_ns = from_ns, .until_ns = until_ns};
+			*new = (struct idle_sweep){.m = f->m,
+						   .from_ns = f->of->from_ns,
+						   .until_ns = f->of->until_ns};
 			at = (uint32_t)f->sweeps.n - 1;
 		}
 		struct idle_device *new = vec_push(&f->sweeps.at[at].devices);
@@ -102,7 +112,7 @@ static bool add_queues(struct finding *f, uint64_t *uses, uint32_t *sweep_of_pro
 	const struct model *m = f->m;
 	for (uint32_t i = 0; i < m->n_gpu_queues; i++) {
 		uint32_t d = m->gpu_queues[i].device, p = process_of(m, i);
-		if (!m->private_->gpu_lines[i].n)
+		if (!is_counted(f, i))
 			continue;
 		struct idle_sweep *s = &f->sweeps.at[f->sweep_of[d]];
 		struct idle_queue *q = vec_push(&s->queues);
@@ -277,16 +287,16 @@ static int compare_blames(const void *pa, const void *pb)
 }
 
 /* All waits, also those of processes without operations. Summed up ones have no time. */
-static void sum_waits(const struct model *m, uint64_t from_ns, uint64_t until_ns,
+static void sum_waits(const struct model *m, const struct gpu_idle_of *of,
 		      struct model_gpu_waits *w)
 {
-	for (uint32_t p = 0; p < m->n_processes; p++) {
+	for (uint32_t p = of->first_process; p < of->end_process; p++) {
 		const struct model_gpu_times *t = &m->private_->gpu_times[p];
-		w->all_ns += from_ns || until_ns != IDLE_NEVER ? 0 : t->summed_wait_ns;
+		w->all_ns += of->from_ns || of->until_ns != IDLE_NEVER ? 0 : t->summed_wait_ns;
 		for (uint64_t i = 0; i < t->n_waits; i++) {
 			uint64_t a = t->waits[i].start_ns, b = t->waits[i].end_ns;
-			a = a > from_ns ? a : from_ns;
-			b = b < until_ns ? b : until_ns;
+			a = a > of->from_ns ? a : of->from_ns;
+			b = b < of->until_ns ? b : of->until_ns;
 			w->all_ns += b > a ? b - a : 0;
 		}
 	}
@@ -313,7 +323,7 @@ static bool run_sweeps(struct finding *f, unsigned n_workers)
 	return ok;
 }
 
-bool gpu_idle_find(const struct model *m, uint64_t from_ns, uint64_t until_ns, unsigned n_workers,
+bool gpu_idle_find(const struct model *m, const struct gpu_idle_of *of, unsigned n_workers,
 		   struct gpu_idle *out)
 {
 	size_t n = (size_t)m->n_gpu_devices + 1;
@@ -321,6 +331,7 @@ bool gpu_idle_find(const struct model *m, uint64_t from_ns, uint64_t until_ns, u
 	if (!m->private_->gpu_times)
 		return true;
 	struct finding f = {.m = m,
+			    .of = of,
 			    .out = out,
 			    .sweep_of = calloc(n, sizeof *f.sweep_of),
 			    .index_of = calloc(n, sizeof *f.index_of),
@@ -329,10 +340,10 @@ bool gpu_idle_find(const struct model *m, uint64_t from_ns, uint64_t until_ns, u
 	uint32_t *up = calloc(n, sizeof *up);
 	out->devices = calloc(n, sizeof *out->devices);
 	bool ok = f.sweep_of && f.index_of && f.is_used && f.is_lock && up && out->devices &&
-		  connect_devices(&f, up) && make_sweeps(&f, up, from_ns, until_ns) &&
+		  connect_devices(&f, up) && make_sweeps(&f, up) &&
 		  fill_sweeps(&f) && run_sweeps(&f, n_workers);
 	if (ok)
-		sum_waits(m, from_ns, until_ns, &out->waits);
+		sum_waits(m, of, &out->waits);
 	for (size_t i = 0; i < out->blames.n; i++)
 		out->occurs[out->blames.at[i].metric] = true;
 	for (size_t i = 0; i < f.sweeps.n; i++)

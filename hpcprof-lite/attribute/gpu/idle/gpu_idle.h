@@ -26,7 +26,13 @@ struct gpu_blame {
 	uint64_t ns;
 };
 
-/* What happened in [from_ns, until_ns). */
+/* What to look at: a time, and processes in a row that share no GPU with others. */
+struct gpu_idle_of {
+	uint64_t from_ns, until_ns;          /* [from_ns, until_ns) */
+	uint32_t first_process, end_process; /* first_process .. end_process - 1 */
+};
+
+/* What happened there. */
 struct gpu_idle {
 	VEC(struct gpu_blame) blames; /* by profile, metric, context */
 	bool occurs[GPU_IDLE_METRICS];  /* a metric has blames */
@@ -40,7 +46,7 @@ struct gpu_idle {
  * that no process connects are worked on at the same time. False if memory is short. In all cases
  * call gpu_idle_free().
  */
-bool gpu_idle_find(const struct model *m, uint64_t from_ns, uint64_t until_ns, unsigned n_workers,
+bool gpu_idle_find(const struct model *m, const struct gpu_idle_of *of, unsigned n_workers,
 		   struct gpu_idle *out);
 void gpu_idle_free(struct gpu_idle *i);
 
