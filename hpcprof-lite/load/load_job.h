@@ -38,13 +38,15 @@ static inline bool load_has_all(const struct load_job *job)
 {
 	return job->gathers && job->part == 0;
 }
-/*
- * True if this process has all records of the file, and no other has them for the same purpose:
- * what all need is brought together afterwards.
- */
+/* True if no other process finds what is in the file: what all need is brought together then. */
+static inline bool load_is_found(const struct load_job *job, size_t file)
+{
+	return !job->is_split || load_is_own(job, file);
+}
+/* The same, or this process has all records of all files. */
 static inline bool load_is_taken(const struct load_job *job, size_t file)
 {
-	return !job->is_split || load_has_all(job) || load_is_own(job, file);
+	return load_has_all(job) || load_is_found(job, file);
 }
 
 /*

@@ -24,12 +24,6 @@ static bool has_join(const struct gpu_part *g, size_t file)
 	return g->job->files.at[file].gpu.is_present && load_is_taken(g->job, file);
 }
 
-/* True if the values of the file are found here: others may join it for its time lines. */
-static bool has_values(const struct gpu_part *g, size_t file)
-{
-	return !g->job->is_split || load_is_own(g->job, file);
-}
-
 struct joining {
 	struct gpu_part *g;
 	atomic_bool failed;
@@ -176,7 +170,7 @@ static void need_modules(const struct gpu_part *g, bool *needed)
 	for (size_t i = 0; g->is_present && i < g->job->files.n; i++) {
 		const struct gpu_file *f = &g->files[i];
 		const struct load_gpu *in = &g->job->files.at[i].gpu;
-		if (!has_values(g, i))
+		if (!load_is_found(g->job, i))
 			continue;
 		for (size_t c = 0; c < f->join.cells.n; c++)
 			need_function(f, in, gpu_join_function(in, f->join.cells.at[c].shape),
@@ -239,12 +233,12 @@ static bool expand_file(const struct hanging *h, uint32_t file)
 	for (size_t i = 0; i < n; i++) {
 		const struct gpu_cell *c = &f->join.cells.at[i];
 		f->context_of[i] = hang_cell(h, file, c);
-		if (has_values(h->g, file) &&
+		if (load_is_found(h->g->job, file) &&
 		    !gpu_metrics_add_cell(&h->g->metrics, &f->extras,
 					  &h->g->job->files.at[file].gpu, c, f->context_of[i]))
 			return false;
 	}
-	if (!has_values(h->g, file))
+	if (!load_is_found(h->g->job, file)) /* it is joined for its time lines */
 		return true;
 	struct gpu_sampled s = {&f->join,       f->context_of, f->module_of, h->run,
 				&h->g->metrics, &f->extras,    &f->sampling, &f->yardsticks,

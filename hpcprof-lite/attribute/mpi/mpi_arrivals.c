@@ -6,6 +6,7 @@
 #include "common/base/map.h"
 #include "hpcprof-lite/attribute/shared/share_records.h"
 #include "hpcprof-lite/load/load_records.h"
+#include "hpcprof-lite/model/model.h"
 #include "hpcprof-lite/parts/comm.h"
 
 #include <stdlib.h>
@@ -40,7 +41,8 @@ static uint32_t host_of(struct mpi_arrivals *a, uint64_t id)
 }
 
 static bool add_part(struct mpi_arrivals *a, const struct load_job *job, uint32_t file,
-		     const struct load_mpi_part *p, uint32_t host)
+		     const struct load_mpi_part *p, uint32_t host,
+		     const struct mpi_where *where)
 {
 	const struct load_file *f = &job->files.at[file];
 	for (uint64_t i = 0; i < p->n; i++) {
@@ -65,6 +67,9 @@ static bool add_part(struct mpi_arrivals *a, const struct load_job *job, uint32_
 					   .rank = comm->rank,
 					   .root = c.root,
 					   .host = host,
+					   .context = where ? where->context(where->arg, file,
+									     p->thread, c.node)
+							    : MODEL_NONE,
 					   .call = c.call};
 	}
 	return true;
@@ -82,16 +87,17 @@ static int compare(const void *pa, const void *pb)
 	return (a->file > b->file) - (a->file < b->file);
 }
 
-static bool list_all(struct mpi_arrivals *a, const struct load_job *job)
+static bool list_all(struct mpi_arrivals *a, const struct load_job *job,
+		     const struct mpi_where *where)
 {
 	for (uint32_t i = 0; i < job->files.n; i++) {
 		struct load_file *f = &job->files.at[i];
 		uint32_t host = f->mpi.is_present ? host_of(a, f->header.host_id) : 0;
 		if (host == UINT32_MAX)
 			return false;
-		for (size_t k = 0; load_is_taken(job, i) && k < f->mpi.collectives.n; k++) {
+		for (size_t k = 0; load_is_found(job, i) && k < f->mpi.collectives.n; k++) {
 			const struct load_mpi_part *p = &f->mpi.collectives.at[k];
-			if (!add_part(a, job, i, p, host))
+			if (!add_part(a, job, i, p, host, where))
 				return false;
 			load_release(f, p->n * p->stride);
 		}
@@ -116,7 +122,7 @@ static bool find_empty(struct map *empty, const struct load_job *job)
 {
 	for (uint32_t i = 0; i < job->files.n; i++) {
 		const struct load_file *f = &job->files.at[i];
-		for (size_t k = 0; k < f->mpi.calls.n; k++) {
+		for (size_t k = 0; load_is_found(job, i) && k < f->mpi.calls.n; k++) {
 			const struct load_mpi_part *p = &f->mpi.calls.at[k];
 			for (uint64_t r = 0; r < p->n; r++) {
 				struct msr_mpi_call c;
@@ -146,7 +152,7 @@ bool mpi_arrivals_mark(struct mpi_arrivals *a, const struct load_job *job)
 
 /* ---- the whole ---- */
 
-/* The part that gets a call. A part that has all calls gets none. */
+/* The part that gets a call. Part 0 gets none if it has other work. */
 static int part_of(const void *arg, const void *record)
 {
 	const struct load_job *job = arg;
@@ -156,57 +162,31 @@ static int part_of(const void *arg, const void *record)
 			     (uint64_t)(n_parts - first));
 }
 
-/* Of the files that this part alone has for others. */
-static bool copy_own(const struct mpi_arrivals *a, const struct load_job *job,
-		     struct mpi_arrivals *own)
-{
-	for (size_t i = 0; i < a->list.n; i++) {
-		struct mpi_arrival *to;
-		if (!load_is_own(job, a->list.at[i].file))
-			continue;
-		to = vec_push(&own->list);
-		if (!to)
-			return false;
-		*to = a->list.at[i];
-	}
-	return true;
-}
-
 /* Ends a step of all parts. */
 static bool share(struct mpi_arrivals *a, const struct load_job *job, bool ok)
 {
-	struct share_records r = {.bytes = sizeof *a->list.at, .part_of = part_of, .arg = job};
-	struct mpi_arrivals own = {0};
-	if (load_has_all(job)) {
-		ok = ok && copy_own(a, job, &own);
-	} else {
-		own = *a;
-		a->list.at = NULL;
-		a->list.n = a->list.capacity = 0;
-	}
-	r.at = own.list.at;
-	r.n = own.list.n;
+	struct share_records r = {.at = a->list.at,
+				  .n = a->list.n,
+				  .bytes = sizeof *a->list.at,
+				  .part_of = part_of,
+				  .arg = job};
 	ok = share_records(job->comm, ok, &r);
-	a->n_all = r.n;
-	if (load_has_all(job)) {
-		free(r.at);
-	} else {
-		a->list.at = r.at;
-		a->list.n = a->list.capacity = r.n;
-	}
+	a->list.at = r.at;
+	a->n_all = a->list.n = a->list.capacity = r.n;
 	if (ok)
 		comm_add(job->comm, &a->n_all, 1);
 	return ok;
 }
 
-bool mpi_arrivals_collect(struct mpi_arrivals *a, const struct load_job *job)
+bool mpi_arrivals_collect(struct mpi_arrivals *a, const struct load_job *job,
+			  const struct mpi_where *where)
 {
 	const bool are_shared = mpi_arrivals_are_shared(job);
 	if (are_shared && comm_agree(job->comm, STATUS_OK) != STATUS_OK)
 		return false;
 	for (uint64_t n = count_all(job); n > MPI_MOST_ARRIVALS; n /= 2)
 		a->thinned = a->thinned << 1 | 1;
-	bool ok = list_all(a, job);
+	bool ok = list_all(a, job, where);
 	if (ok && a->hosts.n > 1)
 		ok = mpi_arrivals_mark(a, job);
 	if (are_shared)

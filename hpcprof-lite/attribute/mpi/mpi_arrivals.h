@@ -18,6 +18,7 @@ struct mpi_arrival {
 	uint32_t size, rank;         /* of the communicator, in it */
 	int32_t root;
 	uint32_t host;               /* dense number */
+	uint32_t context;            /* of the model; MODEL_NONE: unknown */
 	uint16_t call;
 	bool is_empty;               /* calls without data were made at this place */
 };
@@ -33,12 +34,22 @@ struct mpi_arrivals {
 /* More arrivals than this are thinned out: by the number of the call, so whole calls remain. */
 #define MPI_MOST_ARRIVALS ((uint64_t)1 << 22)
 
+/* What the caller knows about a thread of a file. */
+struct mpi_where {
+	const void *arg;
+	uint32_t (*profile)(const void *arg, uint32_t file, uint32_t thread);
+	/* MODEL_NONE: the node is damaged */
+	uint32_t (*context)(const void *arg, uint32_t file, uint32_t thread, uint32_t node);
+};
+
 /*
  * Zero-initialise. Parts that share the files of a job share the calls, too: each gets all arrivals
- * at some of them. Ends a step of all parts then. False if memory is short.
+ * at some of them, but for part 0 if it gathers. Ends a step of all parts then. `where` NULL:
+ * contexts are not known yet. False if memory is short.
  */
-bool mpi_arrivals_collect(struct mpi_arrivals *a, const struct load_job *job);
-/* True if the parts of the job share calls. A part that has all files has all calls, too. */
+bool mpi_arrivals_collect(struct mpi_arrivals *a, const struct load_job *job,
+	const struct mpi_where *where);
+/* True if the parts of the job share calls. */
 bool mpi_arrivals_are_shared(const struct load_job *job);
 /* Sets is_empty. */
 bool mpi_arrivals_mark(struct mpi_arrivals *a, const struct load_job *job);

@@ -414,7 +414,7 @@ bool mpi_clocks_align(struct load_job *job, uint64_t *error_ns)
 	if (count_hosts(job) < 2)
 		return true;
 	*error_ns = UINT64_MAX;
-	bool ok = mpi_arrivals_collect(&a, job);
+	bool ok = mpi_arrivals_collect(&a, job, NULL);
 	const uint32_t n_hosts = (uint32_t)a.hosts.n;
 	const bool are_several = ok && n_hosts > 1;
 	unsigned *n = are_several ? calloc(n_hosts, sizeof *n) : NULL;

@@ -6,6 +6,7 @@
 #include "hpcprof-lite/attribute/shared/share_records.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- one call ---- */
 
@@ -162,13 +163,9 @@ static bool add_call(struct mpi_waits *w, const struct meeting *m, const struct 
 	uint64_t waited_ns;
 	if (!add_waits(w, m, &waited_ns))
 		return false;
-	const uint32_t context =
-		where->context(where->arg, first->file, first->thread, first->node);
-	const uint32_t late_context =
-		where->context(where->arg, late->file, late->thread, late->node);
-	if (context == MODEL_NONE || late_context == MODEL_NONE)
+	if (!where || first->context == MODEL_NONE || late->context == MODEL_NONE)
 		return true;
-	struct model_mpi_site *s = site_of(w, context, first->call);
+	struct model_mpi_site *s = site_of(w, first->context, first->call);
 	if (!s)
 		return false;
 	s->n_calls += m->weight;
@@ -176,7 +173,7 @@ static bool add_call(struct mpi_waits *w, const struct meeting *m, const struct 
 	if (!m->is_blamed || !waited_ns)
 		return true;
 	struct model_mpi_late *l =
-		late_of(w, where->profile(where->arg, late->file, late->thread), late_context,
+		late_of(w, where->profile(where->arg, late->file, late->thread), late->context,
 			late->call, (uint32_t)(s - w->sites.at));
 	if (!l)
 		return false;
@@ -194,7 +191,9 @@ static int compare_sites(const void *pa, const void *pb)
 	const struct model_mpi_site *a = pa, *b = pb;
 	if (a->waited_ns != b->waited_ns)
 		return a->waited_ns < b->waited_ns ? 1 : -1;
-	return (a->context > b->context) - (a->context < b->context);
+	if (a->context != b->context)
+		return a->context < b->context ? -1 : 1;
+	return (a->call > b->call) - (a->call < b->call);
 }
 
 static int compare_late(const void *pa, const void *pb)
@@ -204,7 +203,9 @@ static int compare_late(const void *pa, const void *pb)
 		return a->site < b->site ? -1 : 1;
 	if (a->waited_ns != b->waited_ns)
 		return a->waited_ns < b->waited_ns ? 1 : -1;
-	return (a->profile > b->profile) - (a->profile < b->profile);
+	if (a->profile != b->profile)
+		return a->profile < b->profile ? -1 : 1;
+	return (a->context > b->context) - (a->context < b->context);
 }
 
 bool mpi_waits_add(struct mpi_waits *w, const struct mpi_arrival *at, size_t n, uint64_t weight,
@@ -282,21 +283,114 @@ static bool add_places(struct mpi_waits *w, const struct mpi_place_waits *got, u
 	return true;
 }
 
-bool mpi_waits_share(struct mpi_waits *w, const struct load_job *job, bool ok)
+/* Places go to the parts that have their files. */
+static bool share_places(struct mpi_waits *w, const struct load_job *job, bool ok)
 {
-	struct share_records r = {.bytes = sizeof *w->places.at, .part_of = part_of, .arg = job};
-	if (!mpi_arrivals_are_shared(job))
-		return ok;
-	const bool has_all = load_has_all(job);
-	if (!has_all) {
-		r.at = w->places.at;
-		r.n = w->places.n;
-		w->places.at = NULL;
-		w->places.n = w->places.capacity = 0;
-	}
-	ok = share_records(job->comm, ok, &r) && (has_all || add_places(w, r.at, r.n));
+	struct share_records r = {.at = w->places.at,
+				  .n = w->places.n,
+				  .bytes = sizeof *w->places.at,
+				  .part_of = part_of,
+				  .arg = job};
+	w->places.at = NULL;
+	w->places.n = w->places.capacity = 0;
+	ok = share_records(job->comm, ok, &r) && add_places(w, r.at, r.n);
 	free(r.at);
 	return ok;
+}
+
+static int first_part(const void *arg, const void *record)
+{
+	(void)arg;
+	(void)record;
+	return 0;
+}
+
+/* Part 0 gets all places, and the others keep theirs. */
+static bool gather_places(struct mpi_waits *w, struct comm *c, bool ok)
+{
+	struct share_records r = {.n = w->places.n,
+				  .bytes = sizeof *w->places.at,
+				  .part_of = first_part,
+				  .at = malloc(w->places.n * sizeof *w->places.at + 1)};
+	ok = ok && r.at;
+	if (ok && r.n)
+		memcpy(r.at, w->places.at, r.n * r.bytes);
+	ok = share_records(c, ok, &r);
+	if (ok && c->part == 0) {
+		vec_clear(&w->places);
+		ok = add_places(w, r.at, r.n);
+	}
+	free(r.at);
+	return ok;
+}
+
+/* late: `site` is the context of the site, whose calls are of the same function. */
+static bool add_sites(struct mpi_waits *w, const struct model_mpi_site *sites, uint64_t n_sites,
+		      const struct model_mpi_late *late, uint64_t n_late)
+{
+	for (uint64_t i = 0; i < n_sites; i++) {
+		struct model_mpi_site *s = site_of(w, sites[i].context, sites[i].call);
+		if (!s)
+			return false;
+		s->n_calls += sites[i].n_calls;
+		s->waited_ns += sites[i].waited_ns;
+	}
+	for (uint64_t i = 0; i < n_late; i++) {
+		const struct model_mpi_site *s = site_of(w, late[i].site, late[i].call);
+		struct model_mpi_late *l = s ? late_of(w, late[i].profile, late[i].context,
+						       late[i].call, (uint32_t)(s - w->sites.at))
+					     : NULL;
+		if (!l)
+			return false;
+		l->n_calls += late[i].n_calls;
+		l->waited_ns += late[i].waited_ns;
+		l->behind_ns += late[i].behind_ns;
+		if (late[i].most_behind_ns > l->most_behind_ns)
+			l->most_behind_ns = late[i].most_behind_ns;
+	}
+	return mpi_waits_sort(w);
+}
+
+/* Part 0 gets all sites, and who was late there. The others have none then. */
+static bool gather_sites(struct mpi_waits *w, struct comm *c, bool ok)
+{
+	struct share_records sites = {.at = w->sites.at,
+				      .n = w->sites.n,
+				      .bytes = sizeof *w->sites.at,
+				      .part_of = first_part},
+			     late = {.at = w->late.at,
+				     .n = w->late.n,
+				     .bytes = sizeof *w->late.at,
+				     .part_of = first_part};
+	uint64_t n[] = {w->n_matched, w->n_unmatched};
+	for (size_t i = 0; i < w->late.n; i++)
+		w->late.at[i].site = w->sites.at[w->late.at[i].site].context;
+	w->sites.at = NULL;
+	w->late.at = NULL;
+	w->sites.n = w->sites.capacity = w->late.n = w->late.capacity = 0;
+	map_free(&w->site_of);
+	map_free(&w->late_of);
+	ok = share_records(c, ok, &sites);
+	ok = share_records(c, ok, &late);
+	if (ok)
+		comm_add(c, n, 2);
+	w->n_matched = n[0];
+	w->n_unmatched = n[1];
+	ok = ok && add_sites(w, sites.at, sites.n, late.at, late.n);
+	free(sites.at);
+	free(late.at);
+	return ok;
+}
+
+bool mpi_waits_share(struct mpi_waits *w, const struct load_job *job, bool ok)
+{
+	if (!mpi_arrivals_are_shared(job))
+		return ok;
+	ok = share_places(w, job, ok);
+	if (!job->gathers)
+		return ok;
+	ok = gather_places(w, job->comm, ok);
+	return gather_sites(w, job->comm, ok);
 }
 
 void mpi_waits_free(struct mpi_waits *w)

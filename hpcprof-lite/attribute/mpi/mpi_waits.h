@@ -29,25 +29,21 @@ struct mpi_waits {
 	uint64_t n_matched, n_unmatched;
 };
 
-/* What the caller knows about a thread of a file. */
-struct mpi_where {
-	const void *arg;
-	uint32_t (*profile)(const void *arg, uint32_t file, uint32_t thread);
-	/* MODEL_NONE: the node is damaged */
-	uint32_t (*context)(const void *arg, uint32_t file, uint32_t thread, uint32_t node);
-};
-
-/* Zero-initialise. The times must be those of one clock. False if memory is short. */
+/*
+ * Zero-initialise. The times must be those of one clock. `at` NULL: without sites, and who was
+ * late. False if memory is short.
+ */
 bool mpi_waits_make(struct mpi_waits *w, const struct mpi_arrivals *a, const struct mpi_where *at);
 /*
- * Parts that share the calls of a job share what they found: each gets the places of its files.
- * Ends a step of all parts: `ok` says whether this part has made its own. False if some part has no
- * memory.
+ * Parts that share the calls of a job share what they found: each gets the places of its files, and
+ * part 0 gets everything if it gathers. Ends a step of all parts: `ok` says whether this part has
+ * made its own. False if some part has no memory.
  */
 bool mpi_waits_share(struct mpi_waits *w, const struct load_job *job, bool ok);
 /*
  * The same for arrivals of other kinds (NCCL): adds one call with its n arrivals, by rank, which
- * stands for `weight` calls; then sorts the rows. False if memory is short.
+ * stands for `weight` calls; then sorts the rows. Contexts are needed of the first arrival and of
+ * the one that came last. False if memory is short.
  */
 bool mpi_waits_add(struct mpi_waits *w, const struct mpi_arrival *at, size_t n, uint64_t weight,
 	const struct mpi_where *where);

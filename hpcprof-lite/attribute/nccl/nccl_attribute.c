@@ -151,13 +151,10 @@ static uint32_t line_of(const struct model *m, uint32_t context)
 }
 
 /* Several call paths lead to one line: its first context stands for all. */
-static uint32_t place_of(const void *arg, uint32_t stream, uint32_t thread, uint32_t context)
+static uint32_t place_of(struct making *w, uint32_t context)
 {
-	struct making *w = (struct making *)(uintptr_t)arg;
 	const uint32_t line = line_of(w->m, context);
 	const struct model_context *c = &w->m->contexts[line];
-	(void)stream;
-	(void)thread;
 	const uint64_t first =
 		c->file == MODEL_NONE
 			? line
@@ -191,7 +188,7 @@ static void arrive(const struct making *w, const struct nccl_group *g, int64_t c
 					     .enter_ns = r->start_ns + member->offset_ns,
 					     .leave_ns = r->end_ns + member->offset_ns,
 					     .file = member->stream,
-					     .node = r->context,
+					     .context = r->context,
 					     .size = (uint32_t)g->members.n,
 					     .rank = i,
 					     .root = -1,
@@ -199,12 +196,15 @@ static void arrive(const struct making *w, const struct nccl_group *g, int64_t c
 	}
 }
 
-static void count_waits(struct making *w, const struct mpi_arrival *at, size_t n)
+static void count_waits(struct making *w, struct mpi_arrival *at, size_t n)
 {
 	size_t last = 0;
 	bool has_waited = false;
 	for (size_t i = 1; i < n; i++)
 		last = at[i].enter_ns > at[last].enter_ns ? i : last;
+	at->context = place_of(w, at->context);
+	if (last)
+		at[last].context = place_of(w, at[last].context);
 	for (size_t i = 0; i < n; i++) {
 		struct model_nccl_device *d = &w->devices.at[w->device_of.at[at[i].file]];
 		const int64_t most = at[i].leave_ns - at[i].enter_ns,
@@ -218,7 +218,7 @@ static void count_waits(struct making *w, const struct mpi_arrival *at, size_t n
 
 static bool add_calls(struct making *w, const struct nccl_group *g, struct model_nccl_comm *comm)
 {
-	const struct mpi_where where = {w, profile_of, place_of};
+	const struct mpi_where where = {w, profile_of, NULL};
 	struct mpi_arrival *at = calloc(g->members.n, sizeof *at);
 	bool ok = at;
 	for (int64_t k = g->begin; ok && k < g->end; k++) {

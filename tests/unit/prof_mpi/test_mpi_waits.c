@@ -15,21 +15,14 @@
 
 #include <stdlib.h>
 
-/* Each rank is a file with one thread, whose profile is 10 + rank; nodes are contexts. */
+/* Each rank is a file with one thread, whose profile is 10 + rank. */
 static uint32_t profile(const void *arg, uint32_t file, uint32_t thread)
 {
 	(void)arg;
 	(void)thread;
 	return 10 + file;
 }
-static uint32_t context(const void *arg, uint32_t file, uint32_t thread, uint32_t node)
-{
-	(void)arg;
-	(void)file;
-	(void)thread;
-	return node == 99 ? MODEL_NONE : node;
-}
-static const struct mpi_where where = {NULL, profile, context};
+static const struct mpi_where where = {NULL, profile, NULL};
 
 static struct mpi_arrivals arrivals;
 static struct mpi_waits waits;
@@ -45,6 +38,7 @@ static void arrive(unsigned call, uint64_t number, uint32_t rank, uint32_t size,
 				  .leave_ns = leave_ns,
 				  .file = rank,
 				  .node = 7,
+				  .context = 7,
 				  .comm_id = 1,
 				  .size = size,
 				  .rank = rank,
@@ -178,7 +172,7 @@ static void damaged_nodes_have_no_site(void **state)
 	(void)state;
 	arrive(MPI_CALL_Barrier, 0, 0, 2, -1, 100, 900);
 	arrive(MPI_CALL_Barrier, 0, 1, 2, -1, 800, 900);
-	arrivals.list.at[1].node = 99;
+	arrivals.list.at[1].context = MODEL_NONE;
 	make();
 	assert_int_equal(waits.sites.n, 0);
 	assert_int_equal(wait_of(MPI_CALL_Barrier, 0), 700);
@@ -332,7 +326,7 @@ static void errors_of_two_other_hosts_add_up(void **state)
 	assert_true(mpi_clocks_align(&jobs.job, &error_ns));
 	/* 20 us each, and 50 us for what clocks may drift in the half second to the next call */
 	assert_in_range(error_ns, 100000, 140000);
-	mpi_arrivals_collect(&arrivals, &jobs.job);
+	mpi_arrivals_collect(&arrivals, &jobs.job, NULL);
 	assert_true(mpi_clocks_join(&arrivals, &jobs.job, &error_ns));
 	assert_in_range(error_ns, 100000, 140000);
 	mpi_arrivals_free(&arrivals);
@@ -367,7 +361,7 @@ static void one_difference_does_not_outlive_a_reboot(void **state)
 			assert_true(jobs.job.files.at[i].header.start_real_ns ==
 				    (uint64_t)SECONDS(1000));
 		/* then the times of day stand in, of each run by itself */
-		mpi_arrivals_collect(&arrivals, &jobs.job);
+		mpi_arrivals_collect(&arrivals, &jobs.job, NULL);
 		assert_true(mpi_clocks_join(&arrivals, &jobs.job, &error_ns));
 		assert_true(error_ns == UINT64_MAX);
 		for (size_t i = 0; i < arrivals.list.n; i += 2)
