@@ -28,7 +28,7 @@ uint32_t html_string(struct html *h, const char *s)
 	return id == STRTAB_FAILED ? 0 : id;
 }
 
-/* Other parts of the job make values and samples, if they help. */
+/* Other parts of the job make values and time lines, if they help. */
 static enum status begin_shared(struct html *h)
 {
 	struct sink_help *help = h->o->help;

@@ -29,7 +29,7 @@ struct html {
 	struct html_section section; /* the open one */
 	struct strtab strings;       /* written at the end; sections refer to ids */
 	struct html_tree tree;
-	struct html_share *share; /* other parts of the job make values and samples; NULL: none */
+	struct html_share *share; /* other parts make values and time lines; NULL: none */
 	uint32_t sample_stride, op_stride; /* every so many samples and operations are there */
 	uint64_t n_values;         /* of single threads, so far */
 	uint32_t threads_left_out; /* whose values are not in the page */

@@ -19,8 +19,8 @@ extern const struct sink_help_ops html_help;
  */
 void html_help_pack(const struct comm *c, struct html_piece *pieces, size_t n, unsigned n_workers);
 /*
- * All parts make values and samples of their profiles. The caller owns the result. NULL: some part
- * has no memory. While they pack them, the first part may go on.
+ * All parts make values and time lines of their profiles. The caller owns the result. NULL: some
+ * part has no memory. While they pack them, the first part may go on.
  */
 struct html_share *html_help_share(const struct comm *c, struct html *h);
 /* Writes these sections, h->share. Call html_pack_hold() before what follows them in the page. */

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VALUES, SAMPLES, N_SECTIONS };
-static const char *const names[N_SECTIONS] = {"values", "samples"};
+enum { VALUES, SAMPLES, OPS, N_SECTIONS };
+static const char *const names[N_SECTIONS] = {"values", "samples", "ops"};
 
 struct section {
 	struct html_bytes bytes;
@@ -48,17 +48,20 @@ static bool copy_tree(struct html *h, const struct comm *c)
 	return html_tree_copy(h->m, least, &h->tree);
 }
 
+/* lines: by section; that of values stays empty. */
 static bool make_own(struct html *h, const struct comm *c, struct html_own_values *values,
-		     struct html_bytes *samples)
+		     struct html_bytes *lines)
 {
 	const uint64_t *first = h->m->share->first_profile + c->part;
 	if (!copy_tree(h, c))
 		return false;
 	html_keep_values(h, (uint32_t)first[0], (uint32_t)first[1], values);
-	html_keep_samples(h, (uint32_t)first[0], (uint32_t)first[1], samples);
+	html_keep_samples(h, (uint32_t)first[0], (uint32_t)first[1], &lines[SAMPLES]);
+	html_keep_ops(h, (uint32_t)first[0], (uint32_t)first[1], &lines[OPS]);
 	/* room for the rest of the last piece, which other parts have */
 	return !h->failed && vec_reserve(&values->bytes, values->bytes.n + HTML_PIECE_BYTES) &&
-	       vec_reserve(samples, samples->n + HTML_PIECE_BYTES);
+	       vec_reserve(&lines[SAMPLES], lines[SAMPLES].n + HTML_PIECE_BYTES) &&
+	       vec_reserve(&lines[OPS], lines[OPS].n + HTML_PIECE_BYTES);
 }
 
 /*
@@ -182,15 +185,16 @@ struct html_share *html_share_make(struct html *h, const struct comm *c)
 {
 	struct html_share *s = calloc(1, sizeof *s);
 	struct html_own_values values = {0};
-	struct html_bytes samples = {0};
+	struct html_bytes lines[N_SECTIONS] = {0};
 	uint64_t *sums = calloc(N_SECTIONS * ((size_t)c->n_parts + 1) + 1, sizeof *sums);
-	bool ok = make_own(h, c, &values, &samples) && s && sums;
+	bool ok = make_own(h, c, &values, lines) && s && sums;
 	if (ok && c->part == 0)
 		ok = (s->room = malloc(html_piece_room(HTML_PIECE_BYTES)));
 	ok = !comm_max(c, !ok);
 	if (ok) {
 		s->c = c;
-		s->sections[SAMPLES].bytes = samples;
+		s->sections[SAMPLES].bytes = lines[SAMPLES];
+		s->sections[OPS].bytes = lines[OPS];
 		find_places(h, s, &values, sums);
 		for (unsigned i = 0; i < N_SECTIONS; i++) {
 			join_pieces(s, &s->sections[i]);
@@ -199,7 +203,8 @@ struct html_share *html_share_make(struct html *h, const struct comm *c)
 		ok = !comm_max(c, !ok);
 	} else {
 		vec_free(&values.bytes);
-		vec_free(&samples);
+		vec_free(&lines[SAMPLES]);
+		vec_free(&lines[OPS]);
 		free(sums);
 	}
 	vec_free(&values.profiles);

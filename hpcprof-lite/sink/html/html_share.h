@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The sections `values` and `samples`, which the parts of a job make together: each of its own
- * profiles. Sections are cut into pieces (html_pack.h) by bytes, not by parts, so that the page is
- * that of one process: bytes before the first cut of a part go to a part before it. All parts call
- * html_share_make(). Then each packs, and sends the pieces to the first one, which writes them.
- * Memory: the sections, which a page bounds, are in the parts; the first one gets single pieces.
- * Test: tests/cli/parts/parts_ranks.sh.
+ * The sections `values`, `samples` and `ops`, which the parts of a job make together: each of its
+ * own profiles. Sections are cut into pieces (html_pack.h) by bytes, not by parts, so that the page
+ * is that of one process: bytes before the first cut of a part go to a part before it. All parts
+ * call html_share_make(). Then each packs, and sends the pieces to the first one, which writes
+ * them. Memory: the sections, which a page bounds, are in the parts; the first one gets single
+ * pieces. Test: tests/cli/parts/parts_ranks.sh.
  */
 #ifndef HPCPROF_LITE_SINK_HTML_HTML_SHARE_H
 #define HPCPROF_LITE_SINK_HTML_HTML_SHARE_H
@@ -37,6 +37,7 @@ struct html_own_values {
 void html_keep_values(struct html *h, uint32_t first, uint32_t end, struct html_own_values *own);
 /* own NULL: into the open section. */
 void html_keep_samples(struct html *h, uint32_t first, uint32_t end, struct html_bytes *own);
+void html_keep_ops(struct html *h, uint32_t first, uint32_t end, struct html_bytes *own);
 
 /*
  * Makes the bytes of this part. In others than the first also h->tree and the strides. The caller

@@ -20,7 +20,10 @@ struct column {
 };
 
 struct buffers {
-	struct model_sample samples[BATCH];
+	union {
+		struct model_sample samples[BATCH];
+		struct model_gpu_op ops[BATCH];
+	};
 	struct column times, contexts, metrics, shown; /* of one time line */
 };
 
@@ -29,6 +32,9 @@ struct times {
 	struct html_bytes *own;  /* NULL: into the open section */
 	struct buffers *buffers; /* by worker */
 };
+
+/* As in struct html_parts. */
+typedef void (*make_line)(void *arg, uint32_t profile, unsigned worker, struct html_part *p);
 
 /* The time line of a thread while it is read. */
 struct line {
@@ -105,7 +111,7 @@ static void make_samples(void *arg, uint32_t profile, unsigned worker, struct ht
 		html_part_bytes(part, b->shown.at, b->shown.n);
 }
 
-static void put_samples(void *arg, uint32_t profile, const struct html_part *part)
+static void put_line(void *arg, uint32_t profile, const struct html_part *part)
 {
 	const struct times *t = arg;
 	(void)profile;
@@ -115,40 +121,45 @@ static void put_samples(void *arg, uint32_t profile, const struct html_part *par
 		t->h->failed = true;
 }
 
-static void put_op(struct html *h, const struct model_gpu_op *op, uint64_t *last)
+static void put_op(const struct html *h, const struct model_gpu_op *op, uint64_t *last,
+		   struct html_part *p)
 {
-	struct html_section *s = &h->section;
-	uint64_t start = since(op->start_ns, h->m->start_ns);
-	html_put_delta(s, (int64_t)(start - *last));
-	html_put_number(s, op->end_ns > op->start_ns ? op->end_ns - op->start_ns : 0);
-	html_put_number(s, h->tree.kept[op->context]);
-	html_put_number(s, op->launcher == MODEL_NONE ? 0 : (uint64_t)op->launcher + 1);
+	const uint64_t start = since(op->start_ns, h->m->start_ns);
+	html_part_number(p, html_zigzag((int64_t)(start - *last)));
+	html_part_number(p, op->end_ns > op->start_ns ? op->end_ns - op->start_ns : 0);
+	html_part_number(p, h->tree.kept[op->context]);
+	html_part_number(p, op->launcher == MODEL_NONE ? 0 : (uint64_t)op->launcher + 1);
 	/* how long before the start it was asked for, plus 1; 0: unknown */
-	html_put_number(s, op->enter_ns && op->enter_ns <= op->start_ns
-				   ? op->start_ns - op->enter_ns + 1
-				   : 0);
-	html_put_number(s, (uint64_t)op->kind | (uint64_t)op->detail << 4);
-	html_put_number(s, op->kind == MSR_GPU_KERNEL ? 0 : op->amount);
-	html_put_number(s, op->shape == MODEL_NONE ? 0 : (uint64_t)op->shape + 1);
+	html_part_number(p, op->enter_ns && op->enter_ns <= op->start_ns
+				    ? op->start_ns - op->enter_ns + 1
+				    : 0);
+	html_part_number(p, (uint64_t)op->kind | (uint64_t)op->detail << 4);
+	html_part_number(p, op->kind == MSR_GPU_KERNEL ? 0 : op->amount);
+	html_part_number(p, op->shape == MODEL_NONE ? 0 : (uint64_t)op->shape + 1);
 	*last = start;
 }
 
-static void put_ops(struct html *h, uint32_t profile, struct model_gpu_op *ops)
+static void make_ops(void *arg, uint32_t profile, unsigned worker, struct html_part *part)
 {
+	const struct times *t = arg;
+	const struct html *h = t->h;
+	struct model_gpu_op *ops = t->buffers[worker].ops;
 	uint64_t n_all = h->m->profiles[profile].n_trace_records, seen = 0, last = 0;
 	uint64_t n_left = (n_all + h->op_stride - 1) / h->op_stride;
 	struct model_gpu_cursor cursor = {0};
 	size_t n;
-	html_put_number(&h->section, n_left);
+	if (h->m->profiles[profile].kind != MODEL_PROFILE_QUEUE)
+		return;
+	html_part_number(part, n_left);
 	while (n_left && (n = model_gpu_read(h->m, profile, &cursor, ops, BATCH)))
 		for (size_t i = 0; i < n && n_left; i++)
 			if (seen++ % h->op_stride == 0) {
-				put_op(h, &ops[i], &last);
+				put_op(h, &ops[i], &last, part);
 				n_left--;
 			}
 	static const struct model_gpu_op none = {.launcher = MODEL_NONE, .shape = MODEL_NONE};
 	for (; n_left; n_left--) /* the file was cut while it was read: keep the section whole */
-		put_op(h, &none, &last);
+		put_op(h, &none, &last, part);
 }
 
 static uint32_t stride(uint64_t n, uint64_t most)
@@ -166,12 +177,13 @@ void html_find_strides(struct html *h)
 	h->op_stride = stride(n_ops, HTML_MAX_OPS);
 }
 
-void html_keep_samples(struct html *h, uint32_t first, uint32_t end, struct html_bytes *own)
+static void keep(struct html *h, make_line make, uint32_t first, uint32_t end,
+		 struct html_bytes *own)
 {
 	struct times t = {h, own, calloc(h->packer.n_workers, sizeof *t.buffers)};
+	const struct html_parts parts = {&t, make, put_line};
 	if (t.buffers)
-		html_parts_write(h, &(struct html_parts){&t, make_samples, put_samples}, first,
-				 end);
+		html_parts_write(h, &parts, first, end);
 	else
 		h->failed = true;
 	for (unsigned i = 0; t.buffers && i < h->packer.n_workers; i++) {
@@ -183,27 +195,26 @@ void html_keep_samples(struct html *h, uint32_t first, uint32_t end, struct html
 	free(t.buffers);
 }
 
-static enum status write_samples(struct html *h)
+void html_keep_samples(struct html *h, uint32_t first, uint32_t end, struct html_bytes *own)
 {
-	html_section_begin(&h->section, &h->packer, "samples");
-	html_keep_samples(h, 0, h->m->n_profiles, NULL);
-	return html_section_end(&h->section);
+	keep(h, make_samples, first, end, own);
 }
 
-static enum status write_ops(struct html *h)
+void html_keep_ops(struct html *h, uint32_t first, uint32_t end, struct html_bytes *own)
 {
-	struct model_gpu_op *ops = malloc(BATCH * sizeof *ops);
-	html_section_begin(&h->section, &h->packer, "ops");
-	for (uint32_t i = 0; ops && i < h->m->n_profiles; i++)
-		if (h->m->profiles[i].kind == MODEL_PROFILE_QUEUE)
-			put_ops(h, i, ops);
-	h->failed |= !ops;
-	free(ops);
-	return html_section_end(&h->section);
+	keep(h, make_ops, first, end, own);
 }
 
 enum status html_write_times(struct html *h)
 {
-	enum status status = h->share ? STATUS_OK : write_samples(h);
-	return status == STATUS_OK ? write_ops(h) : status;
+	if (h->share)
+		return STATUS_OK;
+	html_section_begin(&h->section, &h->packer, "samples");
+	html_keep_samples(h, 0, h->m->n_profiles, NULL);
+	const enum status status = html_section_end(&h->section);
+	if (status != STATUS_OK)
+		return status;
+	html_section_begin(&h->section, &h->packer, "ops");
+	html_keep_ops(h, 0, h->m->n_profiles, NULL);
+	return html_section_end(&h->section);
 }
