@@ -22,6 +22,7 @@
 #include "hpcprof-lite/sink/sink_help.h"
 #include "hpcprof-lite/sink/sinks.h"
 #include "hpcprof-lite/sink/unread.h"
+#include "hpcprof-lite/view/view_gpu.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -602,9 +603,23 @@ static enum status read_all(const struct arguments *a, char *const *directories,
 	return agree(a, status == STATUS_OK ? s->status : status);
 }
 
+/* What the first rank shows of GPUs, all ranks make. */
+static enum status share_views(struct model *m, struct view_gpu *g)
+{
+	if (!m->share || !m->share->is_split || !m->share->gathers || !m->has_gpu)
+		return STATUS_OK;
+	if (!view_gpu_share(m, g)) {
+		log_error(NULL, "out of memory");
+		return STATUS_NO_MEMORY;
+	}
+	m->gpu_view = g;
+	return STATUS_OK;
+}
+
 static enum status run(const struct arguments *a, char *const *directories, size_t n)
 {
 	struct model *m = NULL;
+	struct view_gpu gpu = {0};
 	struct needed_structures s = {.directories = directories,
 				      .n_directories = n,
 				      .n_workers = a->n_workers,
@@ -619,9 +634,12 @@ static enum status run(const struct arguments *a, char *const *directories, size
 	needed_structures_close(&s);
 	if (m && status == STATUS_OK && !filter_is_empty(a->filter))
 		status = filter_apply(&m, a->filter, a->n_workers);
+	if (m && status == STATUS_OK)
+		status = share_views(m, &gpu);
 	if (m && status == STATUS_OK && !a->archive)
 		status = write_outputs(m, a, directories, n);
 	model_free(m);
+	view_gpu_close(&gpu);
 	status = agree(a, status);
 	if (a->comm && status != STATUS_OK)
 		say_cause(a->comm);

@@ -23,6 +23,7 @@ struct model_column {
 struct model_share {
 	struct comm *comm;
 	bool gathers;
+	bool is_split; /* each part has the time lines of its profiles, and all of their GPUs */
 	/*
 	 * n_parts + 1 each. Part i has the values of profiles first_profile[i] up to the next, and
 	 * part 0 of all if it `gathers` them for outputs of its own. Of contexts first_context[i]

@@ -3,9 +3,10 @@
  * tests/unit/prof/test_view_gpu.c. */
 #include "hpcprof-lite/view/view_gpu.h"
 
-#include "common/base/map.h"
+#include "hpcprof-lite/view/view_gpu_making.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { CHUNK_OPS = 512, LANE_OPS = 64 };
 
@@ -88,10 +89,10 @@ static uint32_t kernel_of(const struct model *m, uint32_t context)
 	return MODEL_NONE;
 }
 
-/* NULL if memory is short. */
-static struct view_gpu_kernel *get_kernel(struct view_gpu *g, struct map *index, uint32_t function)
+struct view_gpu_kernel *view_gpu_kernel(struct gpu_making *w, uint32_t function)
 {
-	uint64_t id = map_put(index, function, 0, g->kernels.n);
+	struct view_gpu *g = w->g;
+	uint64_t id = map_put(&w->index, function, 0, g->kernels.n);
 	if (id == g->kernels.n) {
 		struct view_gpu_kernel *k = vec_push(&g->kernels);
 		if (k)
@@ -102,8 +103,9 @@ static struct view_gpu_kernel *get_kernel(struct view_gpu *g, struct map *index,
 	return id == MAP_NONE ? NULL : &g->kernels.at[id];
 }
 
-static bool add_totals(const struct model *m, struct view_gpu *g, struct map *index)
+static bool add_totals(struct gpu_making *w)
 {
+	const struct model *m = w->m;
 	uint32_t time = view_find_metric(m, MODEL_ROLE_KERNEL_TIME),
 		 count = view_find_metric(m, MODEL_ROLE_KERNELS);
 	for (size_t i = 0; i < m->n_totals; i++) {
@@ -113,7 +115,7 @@ static bool add_totals(const struct model *m, struct view_gpu *g, struct map *in
 		uint32_t function = kernel_of(m, t->context);
 		if (function == MODEL_NONE)
 			continue;
-		struct view_gpu_kernel *k = get_kernel(g, index, function);
+		struct view_gpu_kernel *k = view_gpu_kernel(w, function);
 		if (!k)
 			return false;
 		*(t->metric == time ? &k->seconds : &k->n) += t->sum[MODEL_POINT];
@@ -130,28 +132,38 @@ static void add_sum(struct view_gpu_sum *s, const struct model_gpu_op *op)
 	s->ns += op->end_ns - op->start_ns;
 }
 
-static bool add_copy(struct view_gpu *g, struct map *index, const struct model_gpu_op *op)
+bool view_gpu_add_first(struct gpu_making *w, const struct gpu_first_copy *copy)
 {
-	unsigned direction = op->detail < MSR_N_GPU_DIRECTIONS ? op->detail : MSR_GPU_COPY_UNKNOWN;
-	struct view_gpu_sum *s = &g->copies[direction];
-	uint64_t first = map_put(index, op->context, 1 + direction, s->n);
-	s->once_bytes += first == s->n ? op->amount : 0;
-	add_sum(s, op);
-	return first != MAP_NONE;
+	uint64_t at = map_put(&w->index, copy->context, 1 + (uint64_t)copy->direction, w->firsts.n);
+	if (at == w->firsts.n) {
+		struct gpu_first_copy *new = vec_push(&w->firsts);
+		if (!new)
+			return false;
+		*new = *copy;
+	}
+	return at != MAP_NONE;
 }
 
-static bool add_op(const struct model *m, struct view_gpu *g, struct map *index,
-		   const struct model_gpu_op *op)
+static bool add_copy(struct gpu_making *w, const struct model_gpu_op *op)
+{
+	unsigned direction = op->detail < MSR_N_GPU_DIRECTIONS ? op->detail : MSR_GPU_COPY_UNKNOWN;
+	add_sum(&w->g->copies[direction], op);
+	return view_gpu_add_first(w,
+				  &(struct gpu_first_copy){op->context, direction, op->amount});
+}
+
+static bool add_op(struct gpu_making *w, const struct model_gpu_op *op)
 {
 	uint64_t length = op->end_ns - op->start_ns;
 	if (op->kind == MSR_GPU_COPY)
-		return add_copy(g, index, op);
+		return add_copy(w, op);
 	if (op->kind == MSR_GPU_SET)
-		add_sum(&g->sets, op);
-	uint32_t function = op->kind == MSR_GPU_KERNEL ? kernel_of(m, op->context) : MODEL_NONE;
+		add_sum(&w->g->sets, op);
+	uint32_t function =
+		op->kind == MSR_GPU_KERNEL ? kernel_of(w->m, op->context) : MODEL_NONE;
 	if (function == MODEL_NONE)
 		return true;
-	struct view_gpu_kernel *k = get_kernel(g, index, function);
+	struct view_gpu_kernel *k = view_gpu_kernel(w, function);
 	if (!k)
 		return false;
 	k->n_ops++;
@@ -163,21 +175,22 @@ static bool add_op(const struct model *m, struct view_gpu *g, struct map *index,
 	return true;
 }
 
-static bool add_ops(const struct model *m, struct view_gpu *g, struct map *index)
+static bool add_ops(struct gpu_making *w)
 {
+	const struct model *m = w->m;
 	struct model_gpu_op ops[CHUNK_OPS];
-	for (uint32_t i = 0; i < m->n_profiles; i++) {
+	for (uint32_t i = w->first; i < w->end; i++) {
 		struct model_gpu_cursor cursor = {0};
 		uint64_t first_ns = UINT64_MAX, last_ns = 0;
 		if (m->profiles[i].kind != MODEL_PROFILE_QUEUE)
 			continue;
-		struct view_gpu_sum *q = &g->queues[m->profiles[i].queue];
+		struct view_gpu_sum *q = &w->g->queues[m->profiles[i].queue];
 		for (size_t n; (n = model_gpu_read(m, i, &cursor, ops, CHUNK_OPS));) {
 			first_ns = ops[0].start_ns < first_ns ? ops[0].start_ns : first_ns;
 			last_ns = ops[n - 1].end_ns;
 			q->n += n;
 			for (size_t k = 0; k < n; k++)
-				if (!add_op(m, g, index, &ops[k]))
+				if (!add_op(w, &ops[k]))
 					return false;
 		}
 		if (last_ns > first_ns && last_ns - first_ns > q->ns)
@@ -286,30 +299,47 @@ static uint64_t merge_busy(const struct model *m, struct lane *lanes, size_t n,
 	return busy;
 }
 
-static bool measure_devices(const struct model *m, struct view_gpu *g)
+static bool is_of(const struct model *m, uint32_t profile, uint32_t device)
 {
+	return m->profiles[profile].kind == MODEL_PROFILE_QUEUE &&
+	       m->gpu_queues[m->profiles[profile].queue].device == device;
+}
+
+static bool measure_devices(struct gpu_making *w)
+{
+	const struct model *m = w->m;
 	for (uint32_t d = 0; d < m->n_gpu_devices; d++) {
 		size_t n = 0;
-		for (uint32_t i = 0; i < m->n_profiles; i++)
-			n += m->profiles[i].kind == MODEL_PROFILE_QUEUE &&
-			     m->gpu_queues[m->profiles[i].queue].device == d;
+		for (uint32_t i = w->first; i < w->end; i++)
+			n += is_of(m, i, d);
 		struct lane *lanes = calloc(n ? n : 1, sizeof *lanes);
 		if (!lanes)
 			return false;
 		n = 0;
-		for (uint32_t i = 0; i < m->n_profiles; i++)
-			if (m->profiles[i].kind == MODEL_PROFILE_QUEUE &&
-			    m->gpu_queues[m->profiles[i].queue].device == d)
+		for (uint32_t i = w->first; i < w->end; i++)
+			if (is_of(m, i, d))
 				lanes[n++].profile = i;
 		struct pieces pieces = {0};
-		g->device_busy_ns[d] = merge_busy(m, lanes, n, &pieces);
-		g->device_pieces_ns[d] = pieces.sum_ns;
+		w->g->device_busy_ns[d] = merge_busy(m, lanes, n, &pieces);
+		w->g->device_pieces_ns[d] = pieces.sum_ns;
 		free(lanes);
 	}
 	return true;
 }
 
 /* ---- the whole ---- */
+
+bool view_gpu_read(struct gpu_making *w)
+{
+	const struct model *m = w->m;
+	struct view_gpu *g = w->g;
+	*g = (struct view_gpu){0};
+	g->queues = calloc((size_t)m->n_gpu_queues + 1, sizeof *g->queues);
+	g->device_busy_ns = calloc((size_t)m->n_gpu_devices + 1, sizeof *g->device_busy_ns);
+	g->device_pieces_ns = calloc((size_t)m->n_gpu_devices + 1, sizeof *g->device_pieces_ns);
+	return g->queues && g->device_busy_ns && g->device_pieces_ns && add_ops(w) &&
+	       measure_devices(w);
+}
 
 static int compare_kernels(const void *pa, const void *pb)
 {
@@ -321,21 +351,48 @@ static int compare_kernels(const void *pa, const void *pb)
 	return (a->function > b->function) - (a->function < b->function);
 }
 
-bool view_gpu_open(const struct model *m, struct view_gpu *g)
+bool view_gpu_end(struct gpu_making *w, bool ok)
 {
-	struct map index = {0};
-	*g = (struct view_gpu){0};
-	g->queues = calloc((size_t)m->n_gpu_queues + 1, sizeof *g->queues);
-	g->device_busy_ns = calloc((size_t)m->n_gpu_devices + 1, sizeof *g->device_busy_ns);
-	g->device_pieces_ns = calloc((size_t)m->n_gpu_devices + 1, sizeof *g->device_pieces_ns);
-	bool ok = g->queues && g->device_busy_ns && g->device_pieces_ns &&
-		  add_totals(m, g, &index) && add_ops(m, g, &index) && measure_devices(m, g);
-	map_free(&index);
+	struct view_gpu *g = w->g;
+	ok = ok && add_totals(w);
+	for (size_t i = 0; i < w->firsts.n; i++)
+		g->copies[w->firsts.at[i].direction].once_bytes += w->firsts.at[i].amount;
+	map_free(&w->index);
+	vec_free(&w->firsts);
 	if (!ok)
 		view_gpu_close(g);
 	else if (g->kernels.n)
 		qsort(g->kernels.at, g->kernels.n, sizeof *g->kernels.at, compare_kernels);
 	return ok;
+}
+
+/* A copy of what all parts have found. */
+static bool copy(const struct model *m, const struct view_gpu *from, struct view_gpu *g)
+{
+	const size_t n = from->kernels.n;
+	struct gpu_making w = {.m = m, .g = g}; /* of no profiles */
+	if (!view_gpu_read(&w) || (n && !vec_extend(&g->kernels, n))) {
+		view_gpu_close(g);
+		return false;
+	}
+	if (n)
+		memcpy(g->kernels.at, from->kernels.at, n * sizeof *g->kernels.at);
+	memcpy(g->copies, from->copies, sizeof g->copies);
+	g->sets = from->sets;
+	memcpy(g->queues, from->queues, m->n_gpu_queues * sizeof *g->queues);
+	memcpy(g->device_busy_ns, from->device_busy_ns,
+	       m->n_gpu_devices * sizeof *g->device_busy_ns);
+	memcpy(g->device_pieces_ns, from->device_pieces_ns,
+	       m->n_gpu_devices * sizeof *g->device_pieces_ns);
+	return true;
+}
+
+bool view_gpu_open(const struct model *m, struct view_gpu *g)
+{
+	struct gpu_making w = {.m = m, .g = g, .end = m->n_profiles};
+	if (m->gpu_view)
+		return copy(m, m->gpu_view, g);
+	return view_gpu_end(&w, view_gpu_read(&w));
 }
 
 void view_gpu_close(struct view_gpu *g)

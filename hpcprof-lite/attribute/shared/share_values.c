@@ -23,6 +23,7 @@ bool share_profiles(struct model *m, struct comm *c, bool gathers, const uint64_
 		return false;
 	*s = (struct model_share){.comm = c,
 				  .gathers = gathers,
+				  .is_split = first,
 				  .first_profile = profiles,
 				  .first_context = contexts};
 	if (first)

@@ -6,6 +6,7 @@
 #include "hpcprof-lite/sink/html/html_sink.h"
 #include "hpcprof-lite/sink/json/json_sink.h"
 #include "hpcprof-lite/sink/sink_help.h"
+#include "hpcprof-lite/view/view_gpu.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -57,15 +58,21 @@ enum status parts_work(struct comm *c, const struct parts_job *j)
 {
 	struct load_job load = {.comm = c, .gathers = j->gathers};
 	struct model *m = NULL;
+	struct view_gpu gpu = {0};
 	char *directories[] = {(char *)(uintptr_t)j->measurement};
 	const struct attribute_options o = {
 		.n_workers = 2, .comm = c, .gathers = j->gathers, .ranges = true};
 	enum status s = load_job_open(directories, 1, 2, &load);
 	if (s == STATUS_OK)
 		s = attribute_run(&load, &o, &m);
+	if (s == STATUS_OK && m->share && m->share->is_split && j->gathers && m->has_gpu) {
+		s = view_gpu_share(m, &gpu) ? STATUS_OK : STATUS_NO_MEMORY;
+		m->gpu_view = &gpu;
+	}
 	if (s == STATUS_OK)
 		s = write_model(m, j, !c || c->part == 0);
 	model_free(m);
+	view_gpu_close(&gpu);
 	load_job_close(&load);
 	return s;
 }
