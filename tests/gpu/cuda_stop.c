@@ -167,57 +167,23 @@ static void delay(void)
 static atomic_bool end;
 static atomic_uint n_ready;
 
-static CUstream own_stream(CUcontext context)
-{
-	CUstream own;
-	MUST(cuda.cuCtxSetCurrent(context));
-	MUST(cuda.cuStreamCreate(&own, CU_STREAM_NON_BLOCKING));
-	return own;
-}
-
-static void wait_ready(unsigned n)
-{
-	while (n_ready < n)
-		usleep(1000);
-}
-
-static void *launch_on(void *arg)
-{
-	CUstream own = own_stream(arg);
-	for (unsigned i = 0; !end; i++) {
-		MUST(cuda.cuLaunchKernel(cuda_empty, 1, 1, 1, 1, 1, 1, 0, own, NULL, NULL));
-		n_ready += i == 0;
-		if (i % 64 == 63)
-			MUST(cuda.cuStreamSynchronize(own));
-	}
-	MUST(cuda.cuStreamSynchronize(own));
-	return NULL;
-}
-
 static void threads(bool is_late)
 {
-	pthread_t t[4];
-	CUcontext context;
-	MUST(cuda.cuCtxGetCurrent(&context));
 	if (is_late)
 		hpctoolkit_sampling_stop();
-	for (int i = 0; i < 4; i++)
-		pthread_create(&t[i], NULL, launch_on, context);
-	wait_ready(4);
+	cuda_launchers_start();
 	for (int i = 0; i < 100; i++) {
 		usleep(2000);
 		hpctoolkit_sampling_stop();
 		usleep(2000);
 		hpctoolkit_sampling_start();
 	}
-	end = true;
-	for (int i = 0; i < 4; i++)
-		pthread_join(t[i], NULL);
+	cuda_launchers_end();
 }
 
 static void *use_once(void *arg)
 {
-	CUstream own = own_stream(arg);
+	CUstream own = cuda_own_stream(arg);
 	cuda_launch_empty(own);
 	MUST(cuda.cuStreamSynchronize(own));
 	cuda_count(TRUTH_SYNC, 1);
@@ -236,7 +202,7 @@ static void ended(void)
 
 static void *wait_and_launch(void *arg)
 {
-	CUstream own = own_stream(arg);
+	CUstream own = cuda_own_stream(arg);
 	cuda_launch_spin(own, 100000000);
 	n_ready++;
 	MUST(cuda.cuStreamSynchronize(own));
@@ -256,7 +222,8 @@ static void inside(void)
 	CUcontext context;
 	MUST(cuda.cuCtxGetCurrent(&context));
 	pthread_create(&t, NULL, wait_and_launch, context);
-	wait_ready(1);
+	while (n_ready < 1)
+		usleep(1000);
 	do {
 		usleep(10000);
 		hpctoolkit_sampling_stop();

@@ -3,11 +3,14 @@
 #include "tests/gpu/cuda_work.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 struct cuda_driver cuda;
 CUfunction cuda_empty, cuda_spin, cuda_fault;
@@ -137,4 +140,51 @@ void cuda_launch_spin(CUstream s, uint64_t ns)
 	MUST(cuda.cuLaunchKernel(cuda_spin, 1, 1, 1, 1, 1, 1, 0, s, arguments, NULL));
 	cuda_count(TRUTH_KERNEL, 1);
 	cuda_count(TRUTH_SPIN_NS, ns);
+}
+
+CUstream cuda_own_stream(CUcontext context)
+{
+	CUstream own;
+	MUST(cuda.cuCtxSetCurrent(context));
+	MUST(cuda.cuStreamCreate(&own, CU_STREAM_NON_BLOCKING));
+	return own;
+}
+
+static struct {
+	pthread_t thread[CUDA_LAUNCHERS];
+	atomic_bool end;
+	atomic_uint n_ready;
+	atomic_ulong n;
+} launchers;
+
+static void *launch_on(void *arg)
+{
+	CUstream own = cuda_own_stream(arg);
+	for (unsigned i = 0; !launchers.end; i++) {
+		MUST(cuda.cuLaunchKernel(cuda_empty, 1, 1, 1, 1, 1, 1, 0, own, NULL, NULL));
+		launchers.n++;
+		launchers.n_ready += i == 0;
+		if (i % 64 == 63)
+			MUST(cuda.cuStreamSynchronize(own));
+	}
+	MUST(cuda.cuStreamSynchronize(own));
+	return NULL;
+}
+
+void cuda_launchers_start(void)
+{
+	CUcontext context;
+	MUST(cuda.cuCtxGetCurrent(&context));
+	for (int i = 0; i < CUDA_LAUNCHERS; i++)
+		pthread_create(&launchers.thread[i], NULL, launch_on, context);
+	while (launchers.n_ready < CUDA_LAUNCHERS)
+		usleep(1000);
+}
+
+unsigned long cuda_launchers_end(void)
+{
+	launchers.end = true;
+	for (int i = 0; i < CUDA_LAUNCHERS; i++)
+		pthread_join(launchers.thread[i], NULL);
+	return launchers.n;
 }

@@ -68,4 +68,13 @@ uint64_t cuda_now_ns(void);
 void cuda_launch_empty(CUstream s);
 void cuda_launch_spin(CUstream s, uint64_t ns);
 
+/* A stream of a thread that has no context yet. */
+CUstream cuda_own_stream(CUcontext context);
+/* Threads that launch empty kernels, each on a stream of its own. None is counted as a truth. */
+enum { CUDA_LAUNCHERS = 4 };
+/* Returns when each thread has launched. */
+void cuda_launchers_start(void);
+/* Returns the number of launches. */
+unsigned long cuda_launchers_end(void);
+
 #endif

@@ -20,7 +20,6 @@
 
 #include <cupti.h>
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -238,48 +237,18 @@ static void callbacks(void)
 	printf("callbacks seen: %s\n", n_callbacks ? "yes" : "no");
 }
 
-/* ---- threads ---- */
-
-static atomic_bool end;
-static atomic_uint n_ready;
-static atomic_ulong n_launched;
-
-static void *launch_on(void *arg)
-{
-	CUstream own;
-	MUST(cuda.cuCtxSetCurrent(arg));
-	MUST(cuda.cuStreamCreate(&own, CU_STREAM_NON_BLOCKING));
-	for (unsigned i = 0; !end; i++) {
-		MUST(cuda.cuLaunchKernel(cuda_empty, 1, 1, 1, 1, 1, 1, 0, own, NULL, NULL));
-		n_launched++;
-		n_ready += i == 0;
-		if (i % 64 == 63)
-			MUST(cuda.cuStreamSynchronize(own));
-	}
-	MUST(cuda.cuStreamSynchronize(own));
-	return NULL;
-}
-
 static void threads(void)
 {
-	pthread_t t[4];
-	CUcontext context;
-	MUST(cuda.cuCtxGetCurrent(&context));
 	subscribe();
-	for (int i = 0; i < 4; i++)
-		pthread_create(&t[i], NULL, launch_on, context);
-	while (n_ready < 4)
-		usleep(1000);
+	cuda_launchers_start();
 	for (int i = 0; i < 30; i++) {
 		usleep(3000);
 		window_begin();
 		usleep(3000);
 		window_end();
 	}
-	end = true;
-	for (int i = 0; i < 4; i++)
-		pthread_join(t[i], NULL);
-	printf("all %lu theirs %lu\n", n_launched, n_kernels);
+	const unsigned long n = cuda_launchers_end();
+	printf("all %lu theirs %lu\n", n, n_kernels);
 }
 
 int main(int argc, char **argv)

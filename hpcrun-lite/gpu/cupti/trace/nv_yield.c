@@ -334,11 +334,16 @@ static CUptiResult CUPTIAPI set_attribute(CUpti_ActivityAttribute a, size_t *byt
 	return r;
 }
 
+static CUptiResult ask_cupti(CUpti_ActivityKind k, bool on)
+{
+	return on ? behind->cuptiActivityEnable(k) : behind->cuptiActivityDisable(k);
+}
+
 /* Under the guard, in a window. Launches are held, or the program does as it would without us. */
 static CUptiResult switch_kind(CUpti_ActivityKind k, bool on)
 {
 	bool is_held = nv_pc_gate_close(nv.lib.now_ns() + HOLD_NS);
-	CUptiResult r = on ? behind->cuptiActivityEnable(k) : behind->cuptiActivityDisable(k);
+	CUptiResult r = ask_cupti(k, on);
 	if (is_held)
 		nv_pc_gate_open();
 	if (r == CUPTI_SUCCESS && (unsigned)k < CUPTI_ACTIVITY_KIND_COUNT && window.kind[k] != on) {
@@ -349,38 +354,33 @@ static CUptiResult switch_kind(CUpti_ActivityKind k, bool on)
 	return r;
 }
 
-static CUptiResult CUPTIAPI enable(CUpti_ActivityKind k)
+static CUptiResult ask_for_kind(CUpti_ActivityKind k, bool on)
 {
 	sigset_t old;
 	int saved = errno;
 	if (is_past())
-		return behind->cuptiActivityEnable(k);
-	CUptiResult r = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+		return ask_cupti(k, on);
 	bool is_guarded = begin(&old);
-	if (is_guarded && (nv_yield_is_away() || go_away())) {
-		r = switch_kind(k, true);
-		come_back(); /* the first kind was refused */
+	CUptiResult r = on           ? CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
+			: is_guarded ? CUPTI_SUCCESS
+				     : CUPTI_ERROR_UNKNOWN;
+	if (is_guarded && (nv_yield_is_away() || (on && go_away()))) {
+		r = switch_kind(k, on);
+		come_back(); /* after the last kind, or if the first one was refused */
 	}
 	end(is_guarded, &old);
 	errno = saved;
 	return r;
 }
 
+static CUptiResult CUPTIAPI enable(CUpti_ActivityKind k)
+{
+	return ask_for_kind(k, true);
+}
+
 static CUptiResult CUPTIAPI disable(CUpti_ActivityKind k)
 {
-	sigset_t old;
-	int saved = errno;
-	if (is_past())
-		return behind->cuptiActivityDisable(k);
-	bool is_guarded = begin(&old);
-	CUptiResult r = is_guarded ? CUPTI_SUCCESS : CUPTI_ERROR_UNKNOWN;
-	if (is_guarded && nv_yield_is_away()) {
-		r = switch_kind(k, false);
-		come_back();
-	}
-	end(is_guarded, &old);
-	errno = saved;
-	return r;
+	return ask_for_kind(k, false);
 }
 
 /* Outside of windows CUPTI has only our records. */
