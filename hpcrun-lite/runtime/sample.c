@@ -65,6 +65,13 @@ static void carry(struct thread *t, uint32_t metric, uint64_t weight)
 		atomic_fetch_add_explicit(&t->sample.carried[metric], weight, memory_order_relaxed);
 }
 
+/* The path of a sample could not be stored. Its loss has been counted. */
+static void carry_if_busy(struct thread *t, const struct source_expiry *e, enum msr_loss cause)
+{
+	if (cause == MSR_LOSS_BUSY && !e->wait)
+		carry(t, e->metric, e->weight);
+}
+
 static void record(struct thread *t, uint32_t node, const struct source_expiry *e, uint64_t now_ns)
 {
 	struct msr_thread *r = t->record;
@@ -227,9 +234,8 @@ static void take(struct thread *t, struct source_expiry *expiry, unsigned n,
 	count_path(r, &walked);
 	if (!is_inserted) {
 		add(&r->losses[cause], n_samples);
-		for (unsigned i = 0; i < n && cause == MSR_LOSS_BUSY; i++)
-			if (!expiry[i].wait)
-				carry(t, expiry[i].metric, expiry[i].weight);
+		for (unsigned i = 0; i < n; i++)
+			carry_if_busy(t, &expiry[i], cause);
 		atomic_store_explicit(&t->sample.wait_node, 0, memory_order_relaxed);
 		return;
 	}
@@ -439,12 +445,14 @@ static void record_one_held(struct thread *t, const struct source_expiry *e,
 	add(&r->delivered, 1);
 	count_path(r, place->walked);
 	const uint32_t last = wait_sample_last_node(t, e);
-	if (last)
+	if (last) {
 		record(t, last, e, now_ns);
-	else if (place->has_node)
+	} else if (place->has_node) {
 		record(t, place->node, e, now_ns);
-	else
+	} else {
 		add(&r->losses[place->cause], 1);
+		carry_if_busy(t, e, place->cause);
+	}
 }
 
 /* More samples may be held back while this records; it ends when there is none. */

@@ -36,6 +36,7 @@ static struct thread thread;
 static uint64_t given[METRICS], in_tree[METRICS], n_in_tree;
 static unsigned arrive_in_tree; /* so many samples arrive while one is being recorded */
 static bool tree_is_full;
+static enum { NEVER, AT_INSERT, AT_ADD } file_is_busy; /* another thread makes the file grow */
 static unsigned n_followed;
 
 /* ---- fakes ---- */
@@ -101,8 +102,8 @@ bool cct_add(struct cct *tree, uint32_t node, uint32_t metric, uint64_t count, u
 	(void)node;
 	for (; arrive_in_tree; arrive_in_tree--)
 		arrive(arrive_in_tree % METRICS, 1000 + arrive_in_tree);
-	if (tree_is_full) {
-		*cause = MSR_LOSS_NO_SPACE;
+	if (tree_is_full || file_is_busy == AT_ADD) {
+		*cause = tree_is_full ? MSR_LOSS_NO_SPACE : MSR_LOSS_BUSY;
 		return false;
 	}
 	n_in_tree += count;
@@ -124,9 +125,9 @@ bool cct_insert(struct cct *tree, const struct cct_path *path, uint32_t *node, e
 {
 	(void)tree;
 	(void)path;
-	(void)cause;
+	*cause = MSR_LOSS_BUSY;
 	*node = 1;
-	return true;
+	return file_is_busy != AT_INSERT;
 }
 
 bool cct_child(struct cct *tree, uint32_t parent, msr_addr addr, uint32_t *node,
@@ -270,6 +271,7 @@ static int setup(void **state)
 	n_in_tree = 0;
 	arrive_in_tree = 0;
 	tree_is_full = false;
+	file_is_busy = NEVER;
 	n_followed = 0;
 	process.off = false;
 	process.measuring = true;
@@ -334,6 +336,27 @@ static void busy(void **state)
 	(void)state;
 	arrive_in_tree = 4;
 	arrive(0, 50);
+	assert_int_equal(file_record.losses[MSR_LOSS_BUSY], 4);
+	for (uint32_t m = 0; m < METRICS; m++)
+		arrive(m, 1);
+	all_weight_is_in_the_tree();
+}
+
+/* The weight of a sample that finds the file busy goes to the next one of its metric. */
+static void file_busy(void **state)
+{
+	const struct sample_place busy_place = {.cause = MSR_LOSS_BUSY, .walked = &nowhere};
+	(void)state;
+	file_is_busy = AT_INSERT;
+	arrive(0, 50);
+	file_is_busy = AT_ADD;
+	arrive(1, 60);
+	arrive(1, 70);
+	file_is_busy = NEVER;
+	assert_int_equal(sample_hold(&thread), SAMPLE_HELD);
+	arrive(2, 80);
+	sample_release(&thread, &busy_place);
+	assert_int_equal(n_in_tree, 0);
 	assert_int_equal(file_record.losses[MSR_LOSS_BUSY], 4);
 	for (uint32_t m = 0; m < METRICS; m++)
 		arrive(m, 1);
@@ -411,6 +434,7 @@ int main(void)
 		cmocka_unit_test_setup(held_back, setup),
 		cmocka_unit_test_setup(more_than_can_be_held, setup),
 		cmocka_unit_test_setup(busy, setup),
+		cmocka_unit_test_setup(file_busy, setup),
 		cmocka_unit_test_setup(full, setup),
 		cmocka_unit_test_setup(off, setup),
 		cmocka_unit_test_setup(off_while_inside, setup),
