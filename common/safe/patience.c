@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-enum { SPINS = 1000, YIELDS = 100, PAUSE_NS = 100000, MOST_NS = 1000000000 };
+enum { SPINS = 100, YIELDS = 100, PAUSE_NS = 100000, MOST_NS = 1000000000 };
 
 bool patience_wait(struct patience *p)
 {

@@ -17,8 +17,9 @@ struct patience {
 };
 
 /*
- * Waits a little: 1000 times for some cycles, 100 times by giving way, then 100 us each. Returns
- * false, without a wait, when a second is over. Keeps errno.
+ * Waits a little: 100 times for some cycles (a turn of a caller may cost two system calls), 100
+ * times by giving way, then 100 us each. Returns false, without a wait, when a second is over.
+ * Keeps errno.
  */
 bool patience_wait(struct patience *p);
 
