@@ -58,6 +58,12 @@ static bool settle_functions(struct settling *s, bool *any)
 	return true;
 }
 
+static bool is_unnamed(const struct compare *c, uint32_t function)
+{
+	return strcmp(compare_string(c, c->functions.at[function].name), compare_unnamed) == 0;
+}
+
+/* A function without a name may have had lines before others became the same. */
 static bool settle_lines(struct settling *s)
 {
 	struct map ids = {0};
@@ -66,7 +72,7 @@ static bool settle_lines(struct settling *s)
 		struct compare_line *l = &s->c->lines.at[i];
 		uint32_t function = s->function[l->function];
 		s->line[i] = i;
-		if (function == l->function)
+		if (!is_unnamed(s->c, function))
 			continue;
 		l->function = function;
 		uint64_t to = map_put(&ids, (uint64_t)function << 32 | l->file, l->line, i);

@@ -179,6 +179,43 @@ static void test_unnamed(void **state)
 	}
 }
 
+/* A function without even an address, and one that has one, both with the same line. */
+static void add_unnamed_lines(struct compare *c, enum compare_side side, const char *build)
+{
+	static struct fixture f;
+	static const char *const names[] = {"<unknown function>", "<unknown at 0x1000>"};
+	fixture_begin(&f, "/a");
+	uint32_t library = fixture_module(&f, "/lib/libx.so.1"), file = fixture_file(&f, "/x.h");
+	f.modules[library].build_id = (const uint8_t *)build;
+	f.modules[library].build_id_bytes = 3;
+	fixture_metric(&f, "CPUTIME (sec)", "CPUTIME", "sec", MODEL_METRIC_SAMPLED,
+		       MODEL_ROLE_NONE);
+	for (int i = 0; i < 2; i++) {
+		uint32_t at = fixture_call(
+			&f, 1, fixture_function(&f, names[i], library, MODEL_NONE, 0), MODEL_CALL);
+		fixture_value(&f, fixture_line(&f, at, file, 7), 0, 1000, 1);
+	}
+	assert_true(compare_add(c, side, "run", &f.m));
+}
+
+static void test_unnamed_lines(void **state)
+{
+	struct compare c;
+	struct compare_report r;
+	(void)state;
+	assert_true(compare_open(&c));
+	add_unnamed_lines(&c, COMPARE_BASE, "one");
+	add_unnamed_lines(&c, COMPARE_NEW, "two");
+	assert_true(compare_settle(&c));
+	report(&c, &r);
+	const struct compare_rows *rows = &r.rows[COMPARE_BY_LINE];
+	assert_int_equal(rows->n, 1);
+	is_row(&r, COMPARE_BY_LINE, 0, "x.h:7");
+	assert_true(rows->at[0].self.base == 2 && rows->at[0].self.new == 2);
+	compare_report_close(&r);
+	compare_close(&c);
+}
+
 static void test_renamed(void **state)
 {
 	struct program p = plain;
@@ -446,6 +483,7 @@ int main(void)
 		cmocka_unit_test(test_rebuilt),       cmocka_unit_test(test_inlined),
 		cmocka_unit_test(test_longer_loop),   cmocka_unit_test(test_renamed),
 		cmocka_unit_test(test_unnamed),
+		cmocka_unit_test(test_unnamed_lines),
 		cmocka_unit_test(test_rare_function), cmocka_unit_test(test_recursion),
 		cmocka_unit_test(test_ranks),         cmocka_unit_test(test_kernels),
 		cmocka_unit_test(test_mpi),
