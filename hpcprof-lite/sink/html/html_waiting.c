@@ -52,12 +52,9 @@ static void put_processors(struct html *h, const struct view_processors *p)
 		      p->cpu_seconds * 1e6, p->elapsed * 1e6, p->lacks_offcpu);
 	for (unsigned use = 0; use < VIEW_N_USES; use++)
 		if (is_shown[use]) {
-			const bool is_unknown = use == VIEW_USE_UNKNOWN && p->lacks_offcpu;
-			html_put_text(
-				&h->section, "%s{\"group\":\"%s\",\"name\":%" PRIu32 "}", comma,
-				group_of(use),
-				html_string(h, is_unknown ? "blocked, or ready without a processor"
-							  : view_use_name(use)));
+			html_put_text(&h->section, "%s{\"group\":\"%s\",\"name\":%" PRIu32 "}",
+				      comma, group_of(use),
+				      html_string(h, view_use_name(p, use)));
 			comma = ",";
 		}
 	html_put_text(&h->section, "]");

@@ -103,6 +103,26 @@ static void choose_processes(struct pop *p)
 	free(work);
 }
 
+/*
+ * Of a blocked thread there are samples of REALTIME, too. With REALTIME alone what threads worked
+ * is known if those are few.
+ */
+static bool is_useful_known(const struct pop *p)
+{
+	const struct model *m = p->m;
+	double work = 0, cpu = 0;
+	if (!view_is_elapsed_time(m))
+		return true;
+	for (uint32_t i = 0; i < m->n_profiles; i++) {
+		if (!p->is_chosen[m->profiles[i].process] ||
+		    !view_is_used_thread(m, &m->profiles[i]))
+			continue;
+		work += useful(p, i, 0);
+		cpu += (double)m->profiles[i].cpu_ns / 1e9;
+	}
+	return work <= 1.05 * cpu;
+}
+
 /* ---- set-up ---- */
 
 /* MPI_Init, MPI_Init_thread, MPI_Finalize and their forms of PMPI and Fortran. */
@@ -440,6 +460,8 @@ static bool make(struct pop *p, struct view_pops *out)
 	if (!count_threads(p))
 		return false;
 	choose_processes(p);
+	if (!is_useful_known(p))
+		return true;
 	if (!pop_join_processes(p))
 		return false;
 	mark_setup(p);

@@ -199,6 +199,24 @@ static double add_activities(const struct model *m, uint32_t profile, double *se
 	return time;
 }
 
+static bool is_named(const struct model_metric *k, const char *event)
+{
+	return k->is_time && strcmp(k->event, event) == 0;
+}
+
+static bool has_event(const struct model *m, const char *event)
+{
+	bool has = false;
+	for (uint32_t i = 0; i < m->n_metrics; i++)
+		has |= is_named(&m->metrics[i], event);
+	return has;
+}
+
+bool view_is_elapsed_time(const struct model *m)
+{
+	return has_event(m, "REALTIME");
+}
+
 /* The measurement is on or off for all threads of a process together. */
 static double off_seconds(const struct model *m, const struct model_profile *t)
 {
@@ -208,11 +226,25 @@ static double off_seconds(const struct model *m, const struct model_profile *t)
 	return process > 0 ? (double)p->off_ns / 1e9 * thread / process : 0;
 }
 
+/* Of blocked threads there are samples of REALTIME, too. What the thread worked is CPU time. */
+static double not_on_cpu(const struct model_profile *t, double work)
+{
+	const double cpu = (double)t->cpu_ns / 1e9;
+	return t->cpu_ns && work > cpu ? work - cpu : 0;
+}
+
 static void add_thread(const struct model *m, uint32_t profile, struct view_processors *p)
 {
 	const struct model_profile *t = &m->profiles[profile];
 	struct view_process_use *u = &p->processes[t->process];
+	const double before = u->seconds[MODEL_WORK];
 	double known = add_activities(m, profile, u->seconds), off = off_seconds(m, t);
+	if (view_is_elapsed_time(m)) {
+		const double blocked = not_on_cpu(t, u->seconds[MODEL_WORK] - before);
+		u->seconds[MODEL_WORK] -= blocked;
+		known -= blocked;
+		p->work_has_waits |= !t->cpu_ns;
+	}
 	double rest = (double)(t->end_ns - t->start_ns) / 1e9 - known;
 	off = off < rest ? off : rest;
 	off = off > 0 ? off : 0;
@@ -241,19 +273,6 @@ static void add_up(struct view_processors *p)
 	p->seconds[VIEW_USE_NO_THREAD] = p->capacity - all;
 }
 
-static bool is_named(const struct model_metric *k, const char *event)
-{
-	return k->is_time && strcmp(k->event, event) == 0;
-}
-
-static bool has_event(const struct model *m, const char *event)
-{
-	bool has = false;
-	for (uint32_t i = 0; i < m->n_metrics; i++)
-		has |= is_named(&m->metrics[i], event);
-	return has;
-}
-
 bool view_processors_apply(const struct model *m)
 {
 	bool has_time = false;
@@ -267,7 +286,7 @@ bool view_processors_make(const struct model *m, struct view_processors *p)
 {
 	*p = (struct view_processors){
 		.elapsed = (double)m->elapsed_ns / 1e9,
-		.lacks_offcpu = has_event(m, "CPUTIME") && !has_event(m, "OFFCPU"),
+		.lacks_offcpu = !has_event(m, "OFFCPU"),
 		.processes = calloc((size_t)m->n_processes + 1, sizeof *p->processes),
 		.n_processes = m->n_processes};
 	if (!p->processes ||
@@ -363,12 +382,18 @@ static const struct {
 	[VIEW_USE_NO_THREAD] = {"not used: fewer threads", "no thread"},
 };
 
-const char *view_use_name(unsigned use)
+const char *view_use_name(const struct view_processors *p, unsigned use)
 {
+	if (use == VIEW_USE_UNKNOWN && p->lacks_offcpu)
+		return "blocked, or ready without a processor";
+	if (use == MODEL_WORK && p->work_has_waits)
+		return "worked, or was blocked";
 	return use < VIEW_N_USES ? names[use].name : "";
 }
 
-const char *view_use_short(unsigned use)
+const char *view_use_short(const struct view_processors *p, unsigned use)
 {
+	if (use == MODEL_WORK && p->work_has_waits)
+		return "worked or blocked";
 	return use < VIEW_N_USES ? names[use].brief : "";
 }

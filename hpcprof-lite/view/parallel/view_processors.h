@@ -13,7 +13,8 @@
 enum view_use {
 	/*
 	 * A thread lived, and there are no samples of it. Without OFFCPU: it was blocked, or ready
-	 * without a processor. With OFFCPU: losses, and what the samples are off by.
+	 * without a processor; with REALTIME alone also what it worked beyond its CPU time. With
+	 * OFFCPU: losses, and what the samples are off by.
 	 */
 	VIEW_USE_UNKNOWN = MODEL_N_ACTIVITIES,
 	VIEW_USE_OFF,       /* the measurement was off */
@@ -38,8 +39,9 @@ struct view_processors {
 	double cpu_seconds; /* by the clocks of all threads; 0: unknown */
 	double capacity;               /* elapsed x n_threads; the sum of `seconds` */
 	double seconds[VIEW_N_USES];
-	/* CPUTIME without OFFCPU was measured, so the time of blocked threads is UNKNOWN. */
-	bool lacks_offcpu;
+	bool lacks_offcpu; /* so the time of blocked threads is UNKNOWN */
+	/* With REALTIME alone: threads whose CPU time is not known worked, or were blocked. */
+	bool work_has_waits;
 	struct view_process_use *processes; /* of the model, in its order */
 	uint32_t n_processes;
 	size_t n_ranks;
@@ -78,7 +80,9 @@ struct view_spread {
 struct view_spread view_processors_spread(const struct view_processors *p, const struct model *m,
 	unsigned use);
 /* For people: "OpenMP: waited for tasks", and with at most 17 characters, "OpenMP tasks". */
-const char *view_use_name(unsigned use);
-const char *view_use_short(unsigned use);
+const char *view_use_name(const struct view_processors *p, unsigned use);
+const char *view_use_short(const struct view_processors *p, unsigned use);
+/* True if REALTIME is the measured time, so samples of work may be those of blocked threads. */
+bool view_is_elapsed_time(const struct model *m);
 
 #endif

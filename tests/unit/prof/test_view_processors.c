@@ -3,6 +3,7 @@
 #include "tests/unit/prof/prof_fixture.h"
 
 #include "hpcprof-lite/model/private.h"
+#include "hpcprof-lite/view/parallel/view_pop.h"
 #include "hpcprof-lite/view/parallel/view_processors.h"
 
 #include <math.h>
@@ -10,6 +11,8 @@
 #include <string.h>
 
 #define SECOND UINT64_C(1000000000)
+
+static const char *event = "CPUTIME";
 
 /* A process that lives from 10 s to 20 s. */
 static struct gen *begin(const char *directory, int32_t rank, const char *processors)
@@ -21,7 +24,7 @@ static struct gen *begin(const char *directory, int32_t rank, const char *proces
 								  .start_mono_ns = 10 * SECOND,
 								  .start_real_ns = 10 * SECOND});
 	gen_module(g, "/bin/app", NULL, 0, MSR_MODULE_MAIN);
-	gen_metric(g, "CPUTIME", MSR_UNIT_NS, 1000000, MSR_SOURCE_TEST);
+	gen_metric(g, event, MSR_UNIT_NS, 1000000, MSR_SOURCE_TEST);
 	if (processors)
 		gen_info(g, "processors", processors);
 	return g;
@@ -155,9 +158,10 @@ static void test_one_thread(void **state)
 static void test_names_fit(void **state)
 {
 	(void)state;
-	for (unsigned k = 0; k < VIEW_N_USES; k++) {
-		assert_true(view_use_name(k)[0] && view_use_short(k)[0]);
-		assert_true(strlen(view_use_short(k)) <= 17);
+	for (unsigned k = 0; k < 2 * VIEW_N_USES; k++) {
+		const struct view_processors p = {.lacks_offcpu = k % 2, .work_has_waits = k % 2};
+		assert_true(view_use_name(&p, k / 2)[0] && view_use_short(&p, k / 2)[0]);
+		assert_true(strlen(view_use_short(&p, k / 2)) <= 17);
 	}
 }
 
@@ -194,6 +198,44 @@ static void test_threads_without_work(void **state)
 	fixture_remove(directory);
 }
 
+/* Blocked threads have samples of REALTIME: what they worked is at most their CPU time. */
+static void test_elapsed_time(void **state)
+{
+	(void)state;
+	char *directory = fixture_directory();
+	event = "REALTIME";
+	struct gen *g = begin(directory, -1, NULL);
+	event = "CPUTIME";
+	add_thread(g, 10, 20, 8, 2);
+	add_thread(g, 10, 20, 10, 0);
+	finish(g);
+	struct model *m = fixture_model(directory, 1);
+	struct view_processors p;
+	struct view_pops pops;
+	struct model_profile *t = m->private_->profiles;
+	for (int is_known = 0; is_known < 2; is_known++) {
+		t[0].cpu_ns = 3 * SECOND;
+		t[1].cpu_ns = is_known ? 9 * SECOND : 0;
+		assert_true(view_processors_make(m, &p));
+		assert_true(near(p.seconds[MODEL_WORK], is_known ? 12 : 13) &&
+			    near(p.seconds[VIEW_USE_UNKNOWN], is_known ? 6 : 5) &&
+			    near(p.seconds[MODEL_BLOCKED_SLEEP], 2) && near(p.capacity, 20));
+		assert_string_equal(view_use_name(&p, MODEL_WORK),
+				    is_known ? "worked" : "worked, or was blocked");
+		assert_string_equal(view_use_name(&p, VIEW_USE_UNKNOWN),
+				    "blocked, or ready without a processor");
+		view_processors_free(&p);
+		assert_true(view_pop_make(m, &pops));
+		assert_int_equal(pops.n, 0);
+	}
+	t[0].cpu_ns = 8 * SECOND;
+	t[1].cpu_ns = 10 * SECOND;
+	assert_true(view_pop_make(m, &pops));
+	assert_int_equal(pops.n, 1);
+	model_free(m);
+	fixture_remove(directory);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -203,6 +245,7 @@ int main(void)
 		cmocka_unit_test(test_one_thread),
 		cmocka_unit_test(test_threads_without_work),
 		cmocka_unit_test(test_names_fit),
+		cmocka_unit_test(test_elapsed_time),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,7 +57,7 @@ function usesCard(app, isBrief) {
   const whole = u.us.reduce((a, b) => a + b, 0),
     notes = [];
   if (u.lacksOffcpu)
-    notes.push("Measured with -e OFFCPU, the report says why threads did not run.");
+    notes.push("Measured with -e CPUTIME -e OFFCPU, the report says why threads did not run.");
   if (u.allowed && u.allowed < u.threads)
     notes.push(
       `The processes may use ${plural(u.allowed, "processor")}, but have ` +

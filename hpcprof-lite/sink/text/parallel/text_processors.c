@@ -85,6 +85,12 @@ static void put_rank(const struct table *t, double seconds, uint32_t process)
 	fprintf(t->s->out, "%9s %-5s", text_value(a, "sec", seconds), rank);
 }
 
+/* What to measure to learn of blocked threads. OFFCPU is a part of the time beside CPUTIME alone. */
+static const char *wanted_events(const struct model *m)
+{
+	return view_is_elapsed_time(m) ? "-e CPUTIME -e OFFCPU say" : "-e OFFCPU says";
+}
+
 /* `use` VIEW_N_USES: the sum of the small ones. */
 static void put_row(const struct table *t, unsigned use)
 {
@@ -103,11 +109,14 @@ static void put_row(const struct table *t, unsigned use)
 		put_rank(t, x.most, x.most_process);
 		fputs("  ", t->s->out);
 	}
-	const char *name = is_other	? "other"
-			   : is_unknown ? "blocked, or ready without a processor (-e OFFCPU says)"
-			   : by_rank	? view_use_short(use)
-					: view_use_name(use);
-	fprintf(t->s->out, "%s\n", is_unknown && by_rank ? "blocked [*]" : name);
+	const char *name = is_other                ? "other"
+			   : is_unknown && by_rank ? "blocked [*]"
+			   : by_rank               ? view_use_short(&t->p, use)
+						   : view_use_name(&t->p, use);
+	fputs(name, t->s->out);
+	if (is_unknown && !by_rank)
+		fprintf(t->s->out, " (%s)", wanted_events(t->m));
+	fputc('\n', t->s->out);
 }
 
 static void put_foot(const struct table *t)
@@ -115,7 +124,8 @@ static void put_foot(const struct table *t)
 	const struct view_processors *p = &t->p;
 	char a[TEXT_CELL], b[TEXT_CELL];
 	if (p->n_ranks > 1 && p->lacks_offcpu && t->is_shown[VIEW_USE_UNKNOWN])
-		fputs("  [*] or ready without a processor: -e OFFCPU says\n", t->s->out);
+		fprintf(t->s->out, "  [*] or ready without a processor: %s\n",
+			wanted_events(t->m));
 	if (p->n_allowed && p->n_allowed < p->n_threads)
 		fprintf(t->s->out, "  the processes may use %s processors, but have %s threads\n",
 			text_count(a, p->n_allowed), text_count(b, p->n_threads));
