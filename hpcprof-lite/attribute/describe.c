@@ -213,6 +213,7 @@ bool describe_processes(struct model *m, const struct load_job *job, const uint6
 						.exec_seq = h->exec_seq,
 						.job = f->job ? f->job : "",
 						.executable = f->executable,
+						.called = f->called ? f->called : "",
 						.processors = f->processors ? f->processors : "",
 						.command = f->command ? f->command : "",
 						.command_line =
@@ -364,12 +365,19 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
+/* "sh" and not "dash", "python3" and not "python3.11". Login shells are called "-sh". */
+static const char *name_for_people(const struct model_process *p)
+{
+	const char *name = base_name(p->called + (p->called[0] == '-'));
+	return *name ? name : base_name(p->executable);
+}
+
 static void describe_title(struct model *m)
 {
 	for (uint32_t i = 0; i < m->n_processes; i++)
 		if (m->processes[i].executable[0] &&
 		    (!m->title[0] || m->processes[i].exec_seq == 0)) {
-			m->title = base_name(m->processes[i].executable);
+			m->title = name_for_people(&m->processes[i]);
 			if (m->processes[i].exec_seq == 0)
 				return;
 		}

@@ -74,9 +74,10 @@ static enum status read_info(struct load_file *f, const uint8_t *record, uint32_
 		f->processors = value;
 	else if (strcmp(key, "jitdump") == 0)
 		f->jitdump = value;
-	else if (strcmp(key, "command") == 0)
+	else if (strcmp(key, "command") == 0) {
+		f->called = value;
 		return keep_command(f, value, r->value_bytes);
-	else if (strcmp(key, "note") == 0 || strcmp(key, "event") == 0) {
+	} else if (strcmp(key, "note") == 0 || strcmp(key, "event") == 0) {
 		const char **slot = key[0] == 'n' ? vec_push(&f->notes) : vec_push(&f->events);
 		if (!slot)
 			return STATUS_NO_MEMORY;

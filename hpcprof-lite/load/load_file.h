@@ -108,6 +108,7 @@ struct load_file {
 	const char *executable;          /* "" if unknown */
 	const char *job;                 /* INFO "job": batch job and step; NULL: none */
 	const char *directory;           /* the directory in which it was started; "" if unknown */
+	const char *called;              /* its first argument; NULL if unknown */
 	char *command;                   /* arguments joined by blanks; owned */
 	char *command_line;              /* the same as a shell reads it; owned */
 	VEC(const char *) notes;         /* INFO "note" */

@@ -52,6 +52,7 @@ struct model_process {
 	const char *role;          /* "DataLoader worker 0"; NULL: none is known */
 	uint32_t exec_seq;
 	const char *executable;
+	const char *called;        /* the first argument: "sh" of /usr/bin/dash; "": unknown */
 	const char *processors;    /* that it was allowed to use: "0-3,8-8"; "": unknown */
 	const char *command;       /* arguments joined by blanks */
 	const char *command_line;  /* the same as a shell reads it */

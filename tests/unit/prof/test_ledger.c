@@ -26,7 +26,7 @@ static void begin(struct run *r)
 							    .start_mono_ns = 1000,
 							    .start_real_ns = 9000});
 	gen_info(r->g, "command", "app one two");
-	gen_info(r->g, "executable", "/opt/bin/app");
+	gen_info(r->g, "executable", "/opt/bin/app-1.2");
 	uint16_t module = gen_module(r->g, "/opt/bin/app", NULL, 0, 0);
 	r->metric = gen_metric(r->g, "CPUTIME", MSR_UNIT_NS, 100, MSR_SOURCE_TEST);
 	r->thread = gen_thread(r->g, "first");
