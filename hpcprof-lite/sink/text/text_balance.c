@@ -5,6 +5,7 @@
 #include "hpcprof-lite/view/view_balance.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -12,7 +13,8 @@ enum {
 	TOP = 16,   /* else so many of the largest ... */
 	BOTTOM = 4, /* ... and of the smallest */
 	BAR = 20,
-	NARROW_BAR = 8
+	NARROW_BAR = 8,
+	NARROW_NUMBERS = 48 /* before the name */
 };
 
 static void put_row(const struct model *m, const struct view_values *t, const struct view_share *r,
@@ -40,16 +42,65 @@ static void put_row(const struct model *m, const struct view_values *t, const st
 		r->cpu_ns ? text_value(e, "sec", (double)r->cpu_ns / 1e9) : "");
 }
 
-static void put_process(const struct model_process *p, FILE *out)
+/* In a narrow table without the host, if it is the same in all rows. */
+static void put_process(const struct model *m, const struct model_process *p, bool is_narrow,
+			FILE *out)
 {
+	bool is_on_other = !is_narrow;
+	for (uint32_t i = 0; i < m->n_processes && !is_on_other; i++)
+		is_on_other = m->processes[i].host_id != p->host_id;
 	if (p->rank >= 0)
 		fprintf(out, "rank %d ", p->rank);
-	text_cell(out, p->host, 0);
-	fprintf(out, " pid %u", p->pid);
+	if (is_on_other) {
+		text_cell(out, p->host, 0);
+		putc(' ', out);
+	}
+	fprintf(out, "pid %u", p->pid);
 	if (p->exec_seq)
 		fprintf(out, ".%u", p->exec_seq);
 	if (p->role)
 		fprintf(out, ", %s,", p->role);
+}
+
+static void put_thread(const struct model *m, const struct model_profile *p, bool is_narrow,
+		       FILE *out)
+{
+	put_process(m, &m->processes[p->process], is_narrow, out);
+	fprintf(out, *p->name ? " thread %u " : " thread %u", p->thread);
+	text_cell(out, p->name, 0); /* a program may give a thread any bytes for a name */
+}
+
+static void put_executable(const struct model *m, const struct view_share *row, bool is_narrow,
+			   FILE *out)
+{
+	const char *executable = m->processes[row->id].executable;
+	put_process(m, &m->processes[row->id], is_narrow, out);
+	fputs(*executable ? " " : "", out);
+	text_cell(out, text_base(executable), 0);
+	fprintf(out, ", %u %s", row->n_threads, row->n_threads == 1 ? "thread" : "threads");
+}
+
+/* The end of a row, cut at the width of a narrow report. False if memory is short. */
+static bool put_label(const struct model *m, const struct view_share *row, bool threads,
+		      const struct text_style *s)
+{
+	const bool is_narrow = text_is_narrow(s);
+	const size_t room = s->width > NARROW_NUMBERS + 20 ? s->width - NARROW_NUMBERS : 20;
+	char *label = NULL;
+	size_t n;
+	FILE *out = open_memstream(&label, &n);
+	if (!out)
+		return false;
+	if (threads)
+		put_thread(m, &m->profiles[row->id], is_narrow, out);
+	else
+		put_executable(m, row, is_narrow, out);
+	const bool ok = fclose(out) == 0;
+	if (ok)
+		text_cell(s->out, label, is_narrow && text_columns(label) > room ? room : 0);
+	putc('\n', s->out);
+	free(label);
+	return ok;
 }
 
 static unsigned n_sampled(const struct model *m)
@@ -60,8 +111,8 @@ static unsigned n_sampled(const struct model *m)
 	return n;
 }
 
-/* The table of threads or of processes. */
-static void put_rows(const struct model *m, const struct view_values *t,
+/* The table of threads or of processes. False if memory is short. */
+static bool put_rows(const struct model *m, const struct view_values *t,
 		     const struct view_side *side, bool threads, const struct text_style *s)
 {
 	char a[TEXT_CELL], b[TEXT_CELL];
@@ -89,26 +140,14 @@ static void put_rows(const struct model *m, const struct view_values *t,
 			i = n - BOTTOM;
 		}
 		put_row(m, t, &rows[i], most, s);
-		if (threads) {
-			const struct model_profile *p = &m->profiles[rows[i].id];
-			put_process(&m->processes[p->process], s->out);
-			fprintf(s->out, *p->name ? " thread %u " : " thread %u", p->thread);
-			text_cell(s->out, p->name,
-				  0); /* a program may give a thread any bytes for a name */
-			putc('\n', s->out);
-		} else {
-			put_process(&m->processes[rows[i].id], s->out);
-			const char *executable = m->processes[rows[i].id].executable;
-			fputs(*executable ? " " : "", s->out);
-			text_cell(s->out, text_base(executable), 0);
-			fprintf(s->out, ", %u %s\n", rows[i].n_threads,
-				rows[i].n_threads == 1 ? "thread" : "threads");
-		}
+		if (!put_label(m, &rows[i], threads, s))
+			return false;
 	}
 	if (n_empty)
 		fprintf(s->out, "%*s %u %s without samples\n", text_is_narrow(s) ? 10 : 15,
 			n ? "and" : "", n_empty, n_empty == 1 ? what : several);
 	putc('\n', s->out);
+	return true;
 }
 
 bool text_report_threads(const struct model *m, const struct view_values *t,
@@ -117,11 +156,10 @@ bool text_report_threads(const struct model *m, const struct view_values *t,
 	struct view_balance b;
 	if (!view_balance_make(m, t, &b))
 		return false;
-	if (m->n_processes > 1)
-		put_rows(m, t, &b.processes, false, s);
+	bool ok = m->n_processes == 1 || put_rows(m, t, &b.processes, false, s);
 	if (m->n_processes == 1 ||
 	    b.threads.n != m->n_processes) /* one thread each: that was all */
-		put_rows(m, t, &b.threads, true, s);
+		ok = ok && put_rows(m, t, &b.threads, true, s);
 	view_balance_free(&b);
-	return true;
+	return ok;
 }

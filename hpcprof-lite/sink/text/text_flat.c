@@ -247,10 +247,14 @@ bool text_report_table(const struct model *m, const struct view_values *metric, 
 		    : anywhere || m->metrics[metric->metric].kind == MODEL_METRIC_SAMPLED) {
 		if (lacks_lines(&t)) {
 			text_heading(s, "Lines");
-			fprintf(s->out,
-				"  of code with %g%% or more, none is known: compile with -g, or "
-				"install debug symbols\n\n",
-				s->threshold * 100);
+			char line[128];
+			snprintf(line, sizeof line,
+				 "of code with %g%% or more, none is known: compile with -g, or "
+				 "install debug symbols",
+				 s->threshold * 100);
+			fputs("  ", s->out);
+			text_wrap(s->out, line, s->width - 4, 4);
+			putc('\n', s->out);
 			view_rows_free(&t.rows);
 			return true;
 		}

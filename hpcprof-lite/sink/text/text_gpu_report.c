@@ -18,6 +18,18 @@ enum {
 
 /* ---- head ---- */
 
+/* The unit is behind the name, too. A narrow report has it there alone. */
+static void put_description(const char *description, const struct text_style *s)
+{
+	static const char unit[] = " (seconds)";
+	const char *at = text_is_narrow(s) ? strstr(description, unit) : NULL;
+	if (at)
+		foreign_printf(s->out, " %.*s%s", (int)(at - description), description,
+			       at + sizeof unit - 1);
+	else
+		foreign_printf(s->out, " %s", description);
+}
+
 void text_report_gpu_times(const struct model *m, const struct text_style *s)
 {
 	for (uint32_t i = 0; i < m->n_metrics; i++) {
@@ -31,7 +43,7 @@ void text_report_gpu_times(const struct model *m, const struct text_style *s)
 		if (whole > 0)
 			fprintf(s->out, " %6s", text_share(b, sum, whole));
 		if (k->description && *k->description)
-			foreign_printf(s->out, " %s", k->description);
+			put_description(k->description, s);
 		putc('\n', s->out);
 	}
 	double samples = view_total(m, view_find_metric(m, MODEL_ROLE_SAMPLES)),

@@ -6,6 +6,7 @@
 #include "common/base/foreign.h"
 #include "hpcprof-lite/view/view_hot.h"
 #include "hpcprof-lite/sink/text/text_gpu.h"
+#include "hpcprof-lite/sink/text/text_lines.h"
 #include "hpcprof-lite/sink/text/text_print.h"
 #include "hpcprof-lite/sink/text/text_report.h"
 
@@ -18,6 +19,7 @@ enum {
 	MOST_LAUNCHERS = 4,
 	MOST_LINES = 6,
 	MOST_STALLS = 5,
+	HINT_COLUMN = 25,
 	STALLS_COLUMNS = 34
 };
 
@@ -77,6 +79,16 @@ static void put_facts(const struct model *m, const struct view_gpu *g,
 				o->warps_most, o->limit);
 	}
 	putc('\n', s->out);
+}
+
+static bool put_facts_line(const struct model *m, const struct view_gpu *g,
+			   const struct view_hot_kernel *k, const struct text_style *s)
+{
+	struct text_lines lines;
+	if (!text_lines_begin(&lines, s))
+		return false;
+	put_facts(m, g, k, &lines.style);
+	return text_lines_end(&lines);
 }
 
 /* "solve.cu:57 in step(float*, int)" */
@@ -236,15 +248,14 @@ static void put_stalls(const struct model *m, const struct view_hot *h,
 		if (issued || said || !metric->hint || !*metric->hint)
 			continue;
 		said++;
-		snprintf(line, sizeof line, "%s", metric->hint);
 		fputs(s->utf8 ? "                       \u2192 " : "                       > ",
 		      s->out);
-		put_cell(s, line, room);
-		putc('\n', s->out);
+		text_wrap(s->out, metric->hint, room - 3, HINT_COLUMN);
 	}
 }
 
-static void put_kernel(const struct model *m, const struct view_gpu *g, const struct view_hot *h,
+/* False if memory is short. */
+static bool put_kernel(const struct model *m, const struct view_gpu *g, const struct view_hot *h,
 		       const struct view_blame *blame, const struct view_hot_kernel *k,
 		       struct view_hot_reason *ranked, const struct text_style *s)
 {
@@ -266,12 +277,13 @@ static void put_kernel(const struct model *m, const struct view_gpu *g, const st
 			 text_file(file, m->files[f->file].path), f->line);
 	put_cell(s, name, room);
 	putc('\n', s->out);
-	put_facts(m, g, k, s);
+	const bool ok = put_facts_line(m, g, k, s);
 	put_launchers(m, h, k, s);
 	put_lines(m, h, k, ranked, s);
 	put_stalls(m, h, k, ranked, s);
 	text_report_gpu_blame(m, blame, k->function, k->samples, s);
 	putc('\n', s->out);
+	return ok;
 }
 
 bool text_report_gpu_hot(const struct model *m, const struct view_gpu *g,
@@ -300,7 +312,7 @@ bool text_report_gpu_hot(const struct model *m, const struct view_gpu *g,
 						  k->samples < 5 * s->threshold * h.samples))
 				n_hidden++;
 			else
-				put_kernel(m, g, &h, &blame, k, ranked, s);
+				ok = put_kernel(m, g, &h, &blame, k, ranked, s) && ok;
 		}
 		if (n_hidden)
 			fprintf(s->out, "%7s %10s %9s    %zu more kernels with samples\n\n", "", "",
@@ -337,8 +349,8 @@ static void put_outside(const struct model *m, const struct model_gpu_sampling *
 	if (share <= OUTSIDE_ADVICE)
 		return;
 	fputs("      That is much: short kernels of several streams that overlap while they are "
-	      "traced, or modules loaded before sampling began. Lines and stall reasons of what\n"
-	      "      is left may be out of proportion. To have all samples, sample without times "
+	      "traced, or modules loaded before sampling began. Lines and stall reasons of what\v"
+	      "is left may be out of proportion. To have all samples, sample without times "
 	      "of kernels: gpu=nvidia,pc,notimes\n",
 	      out);
 }
@@ -463,8 +475,8 @@ static void put_yardstick(const struct model_gpu_sampling *p, FILE *out)
 	if (p->yardstick.wrong_place - p->yardstick.chance_place >
 	    PLACE_TOLERANCE * p->yardstick.place_weight)
 		fputs("      The kernels do other work where they are launched from another place: "
-		      "lines and stall reasons that are apportioned to a context are an\n"
-		      "      average over all that launch the kernel. Those of the kernel as a "
+		      "lines and stall reasons that are apportioned to a context are an\v"
+		      "average over all that launch the kernel. Those of the kernel as a "
 		      "whole are right; mode=serialized has them by context\n",
 		      out);
 }

@@ -137,8 +137,7 @@ void text_cell(FILE *out, const char *s, size_t columns)
 	foreign_put_n(out, s, tail);
 }
 
-/* The length of what fits on a line, up to a space, or of one word that does not. */
-static size_t fitting(const char *s, size_t columns)
+size_t text_fitting(const char *s, size_t columns)
 {
 	const char *at = s;
 	size_t n = 0, space = 0;
@@ -158,7 +157,7 @@ void text_wrap(FILE *out, const char *s, size_t columns, size_t indent)
 {
 	char line[TEXT_NAME];
 	for (bool is_first = true; *s; is_first = false) {
-		size_t n = fitting(s, columns);
+		size_t n = text_fitting(s, columns);
 		snprintf(line, sizeof line, "%.*s", (int)n, s);
 		fprintf(out, "%*s", is_first ? 0 : (int)indent, "");
 		text_cell(out, line, text_columns(line) < columns ? 0 : columns);

@@ -36,6 +36,8 @@ size_t text_columns(const char *s);
  * end of a C++ name remain.
  */
 void text_cell(FILE *out, const char *s, size_t columns);
+/* The length in bytes of what fits on a line, up to a space, or of one word that does not. */
+size_t text_fitting(const char *s, size_t columns);
 /*
  * Prints words in lines of at most `columns`, each with its end, broken at spaces; lines after the
  * first are indented. text_cell() cuts a word that is longer.

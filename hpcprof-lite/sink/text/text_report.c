@@ -3,6 +3,7 @@
 #include "hpcprof-lite/sink/text/text_report.h"
 
 #include "common/base/foreign.h"
+#include "hpcprof-lite/sink/text/text_lines.h"
 #include "hpcprof-lite/sink/text/text_print.h"
 #include "hpcprof-lite/sink/text/text_sampling.h"
 #include "hpcprof-lite/view/view_balance.h"
@@ -309,7 +310,7 @@ static char *command_line(const struct model *m)
 	return line;
 }
 
-bool text_report_head(const struct model *m, const struct text_style *s)
+static bool put_head(const struct model *m, const struct text_style *s)
 {
 	struct view_run run;
 	char *line = command_line(m);
@@ -365,6 +366,15 @@ bool text_report_head(const struct model *m, const struct text_style *s)
 	return true;
 }
 
+bool text_report_head(const struct model *m, const struct text_style *s)
+{
+	struct text_lines lines;
+	if (!text_lines_begin(&lines, s))
+		return false;
+	const bool ok = put_head(m, &lines.style);
+	return text_lines_end(&lines) && ok;
+}
+
 /* ---- ledger ---- */
 
 static void put_losses(const struct model_ledger *l, bool takes_sample, const char *label,
@@ -395,33 +405,66 @@ static void put_paths(const struct model_ledger *l, FILE *out)
 	putc('\n', out);
 }
 
-/* Modules whose functions are unknown. False if memory is short. */
-static bool put_modules(const struct model *m, const struct view_values *t, FILE *out)
+static bool lacks_functions(const struct model_module *m)
+{
+	return m->structure <= MODEL_STRUCTURE_CHANGED && !m->is_gpu;
+}
+
+static void put_share(const struct model *m, const struct view_values *t, double value, FILE *out)
+{
+	char share[TEXT_CELL];
+	text_share(share, value, t->whole);
+	if (*share)
+		foreign_printf(out, " (%s of %s)", share, m->metrics[t->metric].event);
+}
+
+static void put_module(const struct model *m, const struct view_values *t, uint32_t i, double value,
+		       FILE *out)
 {
 	static const char *const why[] = {
 		[MODEL_STRUCTURE_NONE] = "has no structure file: its functions are unknown",
 		[MODEL_STRUCTURE_CHANGED] =
 			"is not the file that ran (changed since): its functions are unknown",
 	};
-	double *of_module = view_sum_modules(m, t);
+	const bool is_jit = m->modules[i].path[0] == '<';
+	fputs("  ", out);
+	text_cell(out, m->modules[i].path, 0);
+	fprintf(out, " %s",
+		is_jit ? "(JIT or wild code) has no functions" : why[m->modules[i].structure]);
+	put_share(m, t, value, out);
+	fputs(is_jit ? "; see doc/jit.md\n" : "\n", out);
+}
+
+enum { FEW_MODULES = 8 }; /* more are one line, but for those with a share as in other tables */
+
+/* Modules whose functions are unknown. False if memory is short. */
+static bool put_modules(const struct model *m, const struct view_values *t,
+			const struct text_style *s)
+{
+	double *of_module = view_sum_modules(m, t), others = 0;
+	uint32_t n = 0, n_others = 0;
+	char a[TEXT_CELL];
 	if (!of_module)
 		return false;
+	for (uint32_t i = 0; i < m->n_modules; i++)
+		n += lacks_functions(&m->modules[i]);
 	for (uint32_t i = 0; i < m->n_modules; i++) {
-		char share[TEXT_CELL];
-		const bool is_jit = m->modules[i].path[0] == '<';
-		if (m->modules[i].structure > MODEL_STRUCTURE_CHANGED || m->modules[i].is_gpu)
+		if (!lacks_functions(&m->modules[i]))
 			continue;
-		text_share(share, of_module[i], t->whole);
-		fputs("  ", out);
-		text_cell(out, m->modules[i].path, 0);
-		fprintf(out, " %s",
-			is_jit ? "(JIT or wild code) has no functions"
-			       : why[m->modules[i].structure]);
-		if (*share)
-			foreign_printf(out, " (%s of %s)", share, m->metrics[t->metric].event);
-		fputs(is_jit ? "; see doc/jit.md\n" : "\n", out);
+		if (n <= FEW_MODULES || of_module[i] >= s->threshold * t->whole) {
+			put_module(m, t, i, of_module[i], s->out);
+			continue;
+		}
+		n_others++;
+		others += of_module[i];
 	}
 	free(of_module);
+	if (n_others) {
+		fprintf(s->out, "  %s %s module%s without known functions", text_count(a, n_others),
+			n_others < n ? "more" : "small", n_others == 1 ? "" : "s");
+		put_share(m, t, others, s->out);
+		putc('\n', s->out);
+	}
 	return true;
 }
 
@@ -452,8 +495,8 @@ static void put_times(const struct model *m, FILE *out)
 		text_value(c, "sec", (double)l->elapsed_ns / 1e9), 100 * worst);
 }
 
-bool text_report_ledger(const struct model *m, const struct view_values *t,
-			const struct text_style *s)
+static bool put_ledger(const struct model *m, const struct view_values *t,
+		       const struct text_style *s)
 {
 	const struct model_ledger *l = &m->ledger;
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
@@ -481,7 +524,7 @@ bool text_report_ledger(const struct model *m, const struct view_values *t,
 		fprintf(s->out,
 			"  %s of %s bytes of the measurement files are damaged or missing\n",
 			text_count(a, l->bytes_damaged), text_count(b, l->bytes_file));
-	if (!put_modules(m, t, s->out))
+	if (!put_modules(m, t, s))
 		return false;
 	if (run.handler_ns && !m->part)
 		fprintf(s->out, "  time in the profiler's own handlers: %.2f%% of %s CPU time\n",
@@ -491,4 +534,14 @@ bool text_report_ledger(const struct model *m, const struct view_values *t,
 	if (m->has_gpu)
 		text_report_gpu_ledger(m, s);
 	return true;
+}
+
+bool text_report_ledger(const struct model *m, const struct view_values *t,
+			const struct text_style *s)
+{
+	struct text_lines lines;
+	if (!text_lines_begin(&lines, s))
+		return false;
+	const bool ok = put_ledger(m, t, &lines.style);
+	return text_lines_end(&lines) && ok;
 }

@@ -28,8 +28,8 @@ static void put_distortion(const struct view_sources *s, FILE *out)
 		return;
 	fprintf(out,
 		"  SLOWED DOWN: %s context switches while the kernel's event sampled may have cost "
-		"up to %s of CPU time;\n"
-		"  measure with %s\n",
+		"up to %s of CPU time;\v"
+		"measure with %s\n",
 		text_count(a, s->n_switches),
 		text_value(b, "sec", cost < s->cpu_seconds ? cost : s->cpu_seconds),
 		s->timer.ns ? "-e CPUTIME,timer, which avoids this"

@@ -290,6 +290,32 @@ static void test_modules_are_in_the_report(void **state)
 }
 
 /* A loop without a line is no row; what is in it is one. */
+/* Many modules without functions: those that matter, and the others on one line. */
+static void test_modules_without_functions(void **state)
+{
+	(void)state;
+	struct run r;
+	begin(&r);
+	for (unsigned i = 0; i < 10; i++) {
+		char path[32];
+		snprintf(path, sizeof path, "/lib/lib%u.so", i);
+		uint16_t module = gen_module(r.g, path, NULL, 0, 0);
+		sample(&r, gen_child(r.g, r.thread, r.main, msr_addr_make(module, 16, false)),
+		       i == 4 ? 991 : 1);
+	}
+	free(gen_close(r.g, MSR_EXIT_RETURN, 0));
+	char *text = report(&r, SINK_TEXT_PATHS);
+	has(text, "  /lib/lib4.so has no structure file: its functions are unknown (99.1% of");
+	has(text, "  9 more modules without known functions (0.9% of CPUTIME)\n");
+	has_not(text, "/lib/lib3.so has no");
+	free(text);
+	text = write_report(&r, &(struct sink_text_options){.width = 120});
+	has(text, "  /lib/lib3.so has no structure file: its functions are unknown (0.1% of");
+	has_not(text, "more modules without known");
+	free(text);
+	fixture_remove(r.directory);
+}
+
 static void test_loops_without_lines(void **state)
 {
 	(void)state;
@@ -401,6 +427,7 @@ int main(void)
 		cmocka_unit_test(test_lines_name_their_function),
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_modules_are_in_the_report),
+		cmocka_unit_test(test_modules_without_functions),
 		cmocka_unit_test(test_loops_without_lines),
 		cmocka_unit_test(test_processes_have_names),
 		cmocka_unit_test(test_runs_far_apart),

@@ -5,6 +5,7 @@
 
 #include "hpcprof-lite/model/private.h"
 #include "hpcprof-lite/sink/text/text_sink.h"
+#include "hpcprof-lite/sink/text/text_lines.h"
 #include "hpcprof-lite/sink/text/text_print.h"
 
 #include <stdlib.h>
@@ -57,6 +58,37 @@ static void test_cells(void **state)
 	check_cell("h\xc3\xa9llo", 7, "h\xc3\xa9llo  "); /* e with an accent is one column */
 	check_cell("\xff\xfe", 3, "?? ");
 	assert_int_equal(text_columns("h\xc3\xa9llo"), 5);
+}
+
+static void check_lines(size_t width, const char *s, const char *want)
+{
+	char *text = NULL;
+	size_t n = 0;
+	struct text_lines lines;
+	const struct text_style style = {.out = open_memstream(&text, &n), .width = width};
+	assert_true(text_lines_begin(&lines, &style));
+	fputs(s, lines.style.out);
+	assert_true(text_lines_end(&lines));
+	fclose(style.out);
+	assert_string_equal(text, want);
+	free(text);
+}
+
+static void test_lines(void **state)
+{
+	(void)state;
+	const char *const section =
+		"\033[1mLedger: 2 samples = 2 in the tree + 0 lost; it closes\033[0m\n"
+		"  of files:   /a/path/that/is/longer/than/a/line/of/the/report and more\n\n";
+	check_lines(100, section, section);
+	check_lines(100, "  one\vtwo\vthree\nfour\n", "  one\n  two\n  three\nfour\n");
+	check_lines(40, "  one\vtwo\nthree\n", "  one two\nthree\n");
+	check_lines(40, section,
+		    "\033[1mLedger: 2 samples = 2 in the tree + 0\n  lost; it closes\033[0m\n"
+		    "  of files:\n    /a/path/that/is/longer/than/a/line/of/the/report\n"
+		    "    and more\n\n");
+	check_lines(53, "Ledger: 2 samples = 2 in the tree + 0 lost; it closes\n",
+		    "Ledger: 2 samples = 2 in the tree + 0 lost; it closes\n");
 }
 
 static void check_wrap(const char *s, const char *want)
@@ -395,6 +427,7 @@ int main(void)
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_cells),
 		cmocka_unit_test(test_wrap),
+		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_shortened_names),
 		cmocka_unit_test(test_made_up_names),

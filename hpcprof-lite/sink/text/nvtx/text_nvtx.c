@@ -40,8 +40,9 @@ static void put_row(const struct model_nvtx *x, const struct model_nvtx_range *r
 	if (r->n_open && r->n_open < UINT64_MAX)
 		fprintf(s->out, "%60s%s not ended\n", "", text_count(a, r->n_open));
 	if (r->has_gpu_others && r->gpu_others_ns)
-		fprintf(s->out, "%53s%8s  launched by threads in no range\n", "",
-			seconds(b, r->gpu_others_ns, true));
+		fprintf(s->out, "%53s%8s  %s\n", "", seconds(b, r->gpu_others_ns, true),
+			text_is_narrow(s) ? "by other threads"
+					  : "launched by threads in no range");
 }
 
 bool text_report_nvtx(const struct model *m, const struct text_style *s)

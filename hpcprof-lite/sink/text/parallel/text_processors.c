@@ -85,10 +85,10 @@ static void put_rank(const struct table *t, double seconds, uint32_t process)
 	fprintf(t->s->out, "%9s %-5s", text_value(a, "sec", seconds), rank);
 }
 
-/* What to measure to learn of blocked threads. OFFCPU is a part of the time beside CPUTIME alone. */
+/* What says more of blocked threads. OFFCPU is a part of the time only beside CPUTIME. */
 static const char *wanted_events(const struct model *m)
 {
-	return view_is_elapsed_time(m) ? "-e CPUTIME -e OFFCPU say" : "-e OFFCPU says";
+	return view_is_elapsed_time(m) ? "CPUTIME + OFFCPU say" : "-e OFFCPU says";
 }
 
 /* `use` VIEW_N_USES: the sum of the small ones. */
