@@ -263,6 +263,9 @@ static void add_up(struct view_processors *p)
 	for (uint32_t i = 0; i < p->n_processes; i++)
 		for (unsigned k = 0; k < VIEW_N_USES; k++)
 			p->seconds[k] += p->processes[i].seconds[k];
+	for (uint32_t i = 0; i < p->n_processes; i++)
+		if (p->processes[i].seconds[VIEW_USE_UNKNOWN] < 0)
+			p->processes[i].seconds[VIEW_USE_UNKNOWN] = 0;
 	if (p->seconds[VIEW_USE_UNKNOWN] < 0)
 		p->seconds[VIEW_USE_UNKNOWN] = 0;
 	for (unsigned k = 0; k < VIEW_N_USES; k++)

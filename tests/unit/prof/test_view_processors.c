@@ -130,7 +130,7 @@ static void test_too_much(void **state)
 	assert_true(view_processors_make(m, &p));
 	assert_int_equal(p.n_allowed, 0); /* no list */
 	for (unsigned k = 0; k < VIEW_N_USES; k++)
-		assert_true(p.seconds[k] >= 0);
+		assert_true(p.seconds[k] >= 0 && p.processes[0].seconds[k] >= 0);
 	assert_true(near(sum(p.seconds), p.capacity) && near(p.capacity, 22));
 	view_processors_free(&p);
 	model_free(m);
