@@ -52,6 +52,7 @@ include $(top_srcdir)/hpcrun-lite/runtime/local.mk
 include $(top_srcdir)/hpcrun-lite/runtime/calls/local.mk
 include $(top_srcdir)/hpcrun-lite/runtime/code/local.mk
 include $(top_srcdir)/hpcrun-lite/runtime/deliver/local.mk
+include $(top_srcdir)/hpcrun-lite/runtime/sample/local.mk
 include $(top_srcdir)/hpcrun-lite/runtime/mpi/local.mk
 include $(top_srcdir)/hpcrun-lite/runtime/phases/local.mk
 include $(top_srcdir)/hpcrun-lite/runtime/nvtx/local.mk

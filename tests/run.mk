@@ -7,7 +7,9 @@ TESTS += tests/unit/common/test_safe tests/unit/run/test_store tests/unit/run/te
 tests_unit_common_test_safe_string_SOURCES = tests/unit/common/test_safe_string.c
 tests_unit_common_test_safe_string_CFLAGS = $(HL_CFLAGS) -fno-builtin
 tests_unit_common_test_safe_string_LDADD = libhlstring.la $(CMOCKA_LIBS)
-tests_unit_run_test_sample_SOURCES = tests/unit/run/test_sample.c hpcrun-lite/runtime/sample.c \
+tests_unit_run_test_sample_SOURCES = tests/unit/run/test_sample.c \
+	hpcrun-lite/runtime/sample/sample.c hpcrun-lite/runtime/sample/sample_hold.c \
+	hpcrun-lite/runtime/sample/sample_record.c \
 	hpcrun-lite/runtime/waits/wait_sample.c
 tests_unit_run_test_sample_LDADD = libhlsafe.la libhlbase.la $(CMOCKA_LIBS) -ldl
 tests_unit_run_test_config_SOURCES = tests/unit/run/test_config.c hpcrun-lite/config/config.c hpcrun-lite/config/config.h

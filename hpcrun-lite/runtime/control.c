@@ -12,7 +12,7 @@
 #include "hpcrun-lite/runtime/gpu_glue.h"
 #include "hpcrun-lite/runtime/phases/phase.h"
 #include "hpcrun-lite/runtime/process.h"
-#include "hpcrun-lite/runtime/sample.h"
+#include "hpcrun-lite/runtime/sample/sample.h"
 #include "hpcrun-lite/runtime/signal_table.h"
 #include "hpcrun-lite/store/store.h"
 

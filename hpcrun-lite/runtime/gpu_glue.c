@@ -14,7 +14,7 @@
 #include "hpcrun-lite/runtime/calls/call_path.h"
 #include "hpcrun-lite/runtime/code/module.h"
 #include "hpcrun-lite/runtime/process.h"
-#include "hpcrun-lite/runtime/sample.h"
+#include "hpcrun-lite/runtime/sample/sample.h"
 #include "hpcrun-lite/runtime/report/say.h"
 
 #include <dlfcn.h>

@@ -9,7 +9,6 @@ libhpcrun_lite_la_SOURCES += \
 	hpcrun-lite/runtime/process.c hpcrun-lite/runtime/process.h \
 	hpcrun-lite/runtime/records.c hpcrun-lite/runtime/records.h \
 	hpcrun-lite/runtime/runtime.h \
-	hpcrun-lite/runtime/sample.c hpcrun-lite/runtime/sample.h \
 	hpcrun-lite/runtime/signal_table.c hpcrun-lite/runtime/signal_table.h \
 	hpcrun-lite/runtime/sources.c \
 	hpcrun-lite/runtime/thread.c hpcrun-lite/runtime/thread.h \

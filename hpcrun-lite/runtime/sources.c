@@ -10,7 +10,7 @@
 #include "hpcrun-lite/runtime/code/module.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/records.h"
-#include "hpcrun-lite/runtime/sample.h"
+#include "hpcrun-lite/runtime/sample/sample.h"
 #include "hpcrun-lite/source/perf_event.h"
 #include "hpcrun-lite/store/store.h"
 #include "hpcrun-lite/unwind/unwind.h"

@@ -17,7 +17,7 @@
 #include "hpcrun-lite/runtime/mpi/mpi_sums.h"
 #include "hpcrun-lite/runtime/nvtx/nvtx_sums.h"
 #include "hpcrun-lite/runtime/runtime.h"
-#include "hpcrun-lite/runtime/sample.h"
+#include "hpcrun-lite/runtime/sample/sample.h"
 #include "hpcrun-lite/runtime/thread_off.h"
 #include "hpcrun-lite/runtime/thread_sources.h"
 #include "hpcrun-lite/runtime/waits/blame.h"

@@ -193,7 +193,8 @@ library() {
 }
 if have objdump && have readelf && have "${PYTHON3:-python3}" &&
 	[ -f "$builddir/.libs/libhpcrun-lite.so" ]; then
-	for broken in hpcrun-lite/runtime/sample.c:take hpcrun-lite/source/perf.c:perf_poll \
+	for broken in hpcrun-lite/runtime/sample/sample_record.c:sample_take \
+		hpcrun-lite/source/perf.c:perf_poll \
 		hpcrun-lite/runtime/watch.c:watch_after_sample; do
 		ok "$broken with malloc is built" library "${broken%:*}" "${broken#*:}"
 		like "malloc in $broken" \

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Lints that every file named in a comment or a document exists: as a path from the top, as a path
-# from the folder of the text, as the end of a path (runtime/sample.c), or as a bare name. A block
+# from the folder of the text, as the end of a path (sample/sample.c), or as a bare name. A block
 # of code in Markdown shows programs of others: there, only paths that begin with a folder of ours
 # are looked at. other-names.txt has the names that belong to others.
 # Usage: names.sh [SOURCE-ROOT]. Prints TAP.

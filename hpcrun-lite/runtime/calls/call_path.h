@@ -8,7 +8,7 @@
 #ifndef HPCRUN_LITE_RUNTIME_CALLS_CALL_PATH_H
 #define HPCRUN_LITE_RUNTIME_CALLS_CALL_PATH_H
 
-#include "hpcrun-lite/runtime/sample.h"
+#include "hpcrun-lite/runtime/sample/sample.h"
 #include "hpcrun-lite/unwind/memo.h"
 
 /* A part of struct thread. All zero at the start of the thread. */

@@ -11,7 +11,7 @@
 #include "hpcrun-lite/runtime/nvtx/nvtx_started.h"
 #include "hpcrun-lite/runtime/nvtx/nvtx_strings.h"
 #include "hpcrun-lite/runtime/process.h"
-#include "hpcrun-lite/runtime/sample.h"
+#include "hpcrun-lite/runtime/sample/sample.h"
 #include "hpcrun-lite/store/store.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #include "common/safe/clock.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/records.h"
-#include "hpcrun-lite/runtime/sample.h"
+#include "hpcrun-lite/runtime/sample/sample.h"
 #include "hpcrun-lite/store/store.h"
 
 static struct {

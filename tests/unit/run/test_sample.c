@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests of hpcrun-lite/runtime/sample.c on a thread made here: what arrives while the thread is
+ * Tests of hpcrun-lite/runtime/sample on a thread made here: what arrives while the thread is
  * inside the tool is held back, or counted and its weight given to the next sample; no weight is
  * lost. The tree is a fake that sums up, and in which more may arrive.
  */
@@ -16,7 +16,7 @@
 #include "hpcrun-lite/runtime/code/jit_code.h"
 #include "hpcrun-lite/runtime/nvtx/nvtx_glue.h"
 #include "hpcrun-lite/runtime/process.h"
-#include "hpcrun-lite/runtime/sample.h"
+#include "hpcrun-lite/runtime/sample/sample.h"
 #include "hpcrun-lite/runtime/waits/wait_object.h"
 #include "hpcrun-lite/runtime/watch.h"
 #include "hpcrun-lite/store/store.h"

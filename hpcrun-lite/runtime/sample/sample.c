@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The signal handler and what it does with a sample. It never allocates, locks, waits, prints,
+ * exits or changes errno. It blocks all signals, so that no handler of the program can interrupt it
+ * and jump out of it. Tests: tests/cli/run/run_*.sh, tests/bench/bench_sample.c.
+ */
+#include "hpcrun-lite/runtime/sample/sample.h"
+
+#include "common/safe/clock.h"
+#include "common/safe/sys.h"
+#include "hpcrun-lite/runtime/file_fault.h"
+#include "hpcrun-lite/runtime/process.h"
+#include "hpcrun-lite/runtime/sample/sample_internal.h"
+#include "hpcrun-lite/runtime/signal_table.h"
+#include "hpcrun-lite/runtime/waits/wait_sample.h"
+#include "hpcrun-lite/runtime/watch.h"
+#include "hpcrun-lite/store/store.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+static _Atomic(runtime_foreign_signal_fn *) foreign;
+
+void runtime_on_foreign_signal(runtime_foreign_signal_fn *fn)
+{
+	atomic_store_explicit(&foreign, fn, memory_order_release);
+}
+
+/*
+ * The thread that had the block before may have ended inside the tool, by a handler of the program
+ * that interrupted it there.
+ */
+void sample_reset(struct thread *t)
+{
+	atomic_store_explicit(&t->in_handler, 0, memory_order_relaxed);
+	t->sample = (struct sample_thread){0};
+	t->held.n_holds = 0;
+	t->held.is_recording = false;
+}
+
+void sample_reset_record(struct thread *t)
+{
+	memset(t->sample.carried, 0, sizeof t->sample.carried);
+	atomic_store_explicit(&t->sample.wait_node, 0, memory_order_relaxed);
+	atomic_store_explicit(&t->sample.offcpu_given_ns, 0, memory_order_relaxed);
+	t->sample.traced_ns = 0;
+	atomic_store_explicit(&t->held.n, 0, memory_order_relaxed);
+}
+
+void runtime_suspend(void)
+{
+	if (thread_self)
+		thread_self->sample.suspended++;
+	atomic_signal_fence(memory_order_seq_cst); /* before what must not be interrupted */
+}
+
+void runtime_resume(void)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	if (thread_self)
+		thread_self->sample.suspended--;
+}
+
+static bool is_outside(struct thread *t)
+{
+	return atomic_load_explicit(&t->in_handler, memory_order_relaxed) == 0 &&
+	       t->sample.suspended == 0 && t->held.n_holds == 0;
+}
+
+/*
+ * The cost of handlers is measured on every 16th sample and counted 16 times. It uses the thread's
+ * CPU clock, minus the cost of reading that clock; a wall clock would include the time in which a
+ * handler is preempted. The thread's number shifts the turn, so that the first sample, which is
+ * expensive, is neither always nor never measured.
+ */
+#define COST_EVERY 16u
+
+static uint64_t cpu_clock_cost_ns;
+
+static void find_cpu_clock_cost(void)
+{
+	cpu_clock_cost_ns = UINT64_MAX;
+	for (int i = 0; i < 8; i++) {
+		uint64_t start = clock_thread_cpu_ns(), took = clock_thread_cpu_ns() - start;
+		cpu_clock_cost_ns = took < cpu_clock_cost_ns ? took : cpu_clock_cost_ns;
+	}
+}
+
+uint64_t sample_begin_cost(const struct thread *t, uint32_t *n_turns, uint32_t every)
+{
+	return (((*n_turns)++ ^ t->record->tid) & (every - 1)) == 0 ? clock_thread_cpu_ns() : 0;
+}
+
+uint64_t sample_end_cost(uint64_t begin, uint32_t every)
+{
+	uint64_t took = begin ? clock_thread_cpu_ns() - begin : 0;
+	return took > cpu_clock_cost_ns ? (took - cpu_clock_cost_ns) * every : 0;
+}
+
+/* Sequential consistency with `ending`: either we see the end, or the end sees us. */
+static bool enter(struct thread *t)
+{
+	atomic_store_explicit(&t->in_handler, 1, memory_order_seq_cst);
+	if (!atomic_load_explicit(&process.ending, memory_order_seq_cst)) {
+		t->sample.cost_start_ns = sample_begin_cost(t, &t->sample.n_handled, COST_EVERY);
+		return true;
+	}
+	atomic_store_explicit(&t->in_handler, 0, memory_order_release);
+	return false;
+}
+
+/*
+ * If several samples in a row each took long, and longer than the program ran before them, a pause
+ * of the same length follows. Otherwise a period shorter than the cost of a sample (a slow machine,
+ * walks around a dlclose) would leave the program no time at all. On the wall clock a preempted
+ * handler takes long too, hence the number of samples and the limit.
+ */
+#define LONG_NS 20000u
+#define LONG_IN_A_ROW 4u
+#define REST_MAX_NS 500000u
+
+static void leave(struct thread *t, uint64_t start_ns)
+{
+	struct sample_thread *s = &t->sample;
+	uint64_t now = clock_mono_ns(), took = now - start_ns;
+	s->n_long = took > LONG_NS && start_ns - s->left_ns < took ? s->n_long + 1 : 0;
+	s->rest_until_ns =
+		s->n_long >= LONG_IN_A_ROW ? now + (took < REST_MAX_NS ? took : REST_MAX_NS) : 0;
+	s->left_ns = now;
+	watch_after_sample(t, now);
+	region_sums_write(&t->regions, t->record);
+	sample_add(&t->record->handler_ns, sample_end_cost(t->sample.cost_start_ns, COST_EVERY));
+	atomic_store_explicit(&t->in_handler, 0, memory_order_release);
+}
+
+/* ---- measurement off and on ---- */
+
+static inline bool is_off(void)
+{
+	return atomic_load_explicit(&process.off, memory_order_relaxed);
+}
+
+/* Called in the handler, or with its signal blocked. */
+static void follow(struct thread *t)
+{
+	if (atomic_load_explicit(&t->in_handler, memory_order_relaxed) || t->sample.suspended ||
+	    atomic_load_explicit(&t->held.n, memory_order_relaxed))
+		return; /* what is held back comes first on the time line */
+	atomic_store_explicit(&t->in_handler, 1, memory_order_seq_cst); /* as in enter() */
+	if (!atomic_load_explicit(&process.ending, memory_order_seq_cst))
+		thread_follow(t);
+	atomic_store_explicit(&t->in_handler, 0, memory_order_release);
+}
+
+void sample_follow(struct thread *t)
+{
+	uint64_t set = UINT64_C(1) << (RUNTIME_SIGNAL - 1), old = 0;
+	sys_call4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&set, (long)&old, sizeof set);
+	follow(t);
+	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&old, 0, sizeof old);
+}
+
+void sample_catch_up(struct thread *t)
+{
+	bool was_off = atomic_load_explicit(&t->off.is_off, memory_order_relaxed);
+	if (__builtin_expect(is_off() != was_off, 0))
+		sample_follow(t);
+}
+
+/* Called in the handler. Returns true if nothing must be recorded. */
+static bool is_passed_over(struct thread *t, bool is_sent)
+{
+	bool off = is_off(), was_off = atomic_load_explicit(&t->off.is_off, memory_order_relaxed);
+	if (__builtin_expect(off != was_off || (off && (is_sent || thread_is_armed(t))), 0))
+		follow(t);
+	return off;
+}
+
+/* ---- samples ---- */
+
+static void take_from_source(const struct source_expiry *expiry, void *ucontext)
+{
+	struct thread *t = thread_self;
+	if (!t || !process_is_alive())
+		return;
+	if (is_off()) { /* the source's handler goes on with it when we are back */
+		thread_send(t);
+		return;
+	}
+	sample_break_stale_hold(t, ucontext);
+	if (!is_outside(t)) {
+		if (t->held.n_holds && !t->sample.suspended) {
+			sample_hold_back(t, expiry);
+		} else {
+			sample_count_busy(t);
+			sample_carry(t, expiry->metric, expiry->weight);
+		}
+		return;
+	}
+	uint64_t now = clock_mono_ns();
+	if (!enter(t))
+		return;
+	struct source_expiry copy = *expiry;
+	sample_take(t, &copy, 1, ucontext, now);
+	leave(t, now);
+}
+
+void sample_from_source(const struct source_expiry *expiry, void *ucontext)
+{
+	take_from_source(expiry, ucontext);
+	runtime_hooks.restart_wait(ucontext);
+}
+
+/* Kernel timers and descriptors send these codes; kill and sigqueue never do. */
+static bool may_be_ours(const siginfo_t *info)
+{
+	return info->si_code > 0 || info->si_code == SI_TIMER;
+}
+
+static unsigned poll_sources(struct thread *t, siginfo_t *info, void *context,
+			     struct source_expiry *expiry)
+{
+	unsigned n = 0;
+	bool ours = may_be_ours(info);
+	for (unsigned i = 0; i < process.n_sources; i++)
+		if (process.source[i].ops->poll && t->sources.is_on[i])
+			n += process.source[i].ops->poll(t->sources.state[i], info, context,
+							 &expiry[n], &ours);
+	return blame_take(t, &expiry[n]) ? n + 1 : n;
+}
+
+static void tell_sources(struct thread *t)
+{
+	for (unsigned i = 0; i < process.n_sources; i++)
+		if (process.source[i].ops->thread_handled && t->sources.is_on[i])
+			process.source[i].ops->thread_handled(t->sources.state[i]);
+}
+
+static void take_or_hold(struct thread *t, siginfo_t *info, void *context)
+{
+	struct source_expiry expiry[MSR_MAX_METRICS + SOURCE_OFFCPU_MOST];
+	uint64_t now = clock_mono_ns();
+	sample_break_stale_hold(t, context);
+	if (is_outside(t)) {
+		if (now < t->sample.rest_until_ns) {
+			sample_count_busy(t);
+		} else if (enter(t)) {
+			unsigned n = poll_sources(t, info, context, expiry);
+			if (n)
+				sample_take(t, expiry, n, context, now);
+			if (t->watch.is_watcher && source_is_look(info))
+				watch_expired(t, n != 0);
+			tell_sources(t);
+			leave(t, now);
+		}
+	} else if (t->held.n_holds && !t->sample.suspended) {
+		unsigned n = poll_sources(t, info, context, expiry);
+		for (unsigned i = 0; i < n; i++)
+			sample_hold_back(t, &expiry[i]);
+		tell_sources(t);
+	} else {
+		/*
+		 * The sources are not asked: what expired stays with them and adds its weight to
+		 * the next sample.
+		 */
+		sample_count_busy(t);
+	}
+}
+
+/*
+ * The only signal that can interrupt the handler: raised by a write past the end of a file that
+ * another process truncated. See hook_signal_bus.c.
+ */
+#define BUS (UINT64_C(1) << (SIGBUS - 1))
+
+static bool open_bus(const ucontext_t *context)
+{
+	return __builtin_expect(*(const uint64_t *)&context->uc_sigmask & BUS, 0)
+		&& file_fault_open();
+}
+
+static void on_signal(int sig, siginfo_t *info, void *context)
+{
+	int saved_errno = errno;
+	struct thread *t = thread_self;
+	bool is_sent = thread_sent(info), is_ours = is_sent || may_be_ours(info);
+	const bool bus = is_ours && open_bus(context);
+	if (!is_ours) {
+		runtime_foreign_signal_fn *fn =
+			atomic_load_explicit(&foreign, memory_order_acquire);
+		if (fn)
+			fn(sig, info, context);
+	} else if (!process_is_alive()) {
+		/* a child that does not own the store: nothing of it may be touched */
+	} else if (!t) {
+		if (!is_off() && !is_sent)
+			store_count_loss(MSR_LOSS_NO_THREAD);
+	} else if (!is_passed_over(t, is_sent) && !is_sent) {
+		take_or_hold(t, info, context);
+	}
+	file_fault_close(bus);
+	if (is_ours)
+		runtime_hooks.restart_wait(context);
+	errno = saved_errno;
+}
+
+/*
+ * Uses a system call. A sigaction in front of libc's, such as ThreadSanitizer's, would call its own
+ * handler before ours.
+ */
+bool sample_install(void)
+{
+	find_cpu_clock_cost();
+	return signal_table_install(RUNTIME_SIGNAL, on_signal, SA_SIGINFO | SA_RESTART | SA_ONSTACK,
+				    ~BUS);
+}
