@@ -33,6 +33,19 @@ bool local_data_read(const void *bytes, size_t n_bytes, struct local_data *l)
 	       l->path[0] == '/';
 }
 
+_Static_assert(LOCAL_PART_OFFSET + sizeof(struct local_part) <= LOCAL_DATA_BYTES, "in the page");
+
+const struct local_part *local_data_part(const void *bytes, size_t n_bytes)
+{
+	const size_t head = strlen(LOCAL_DATA_HEAD);
+	const struct local_part *p =
+		(const void *)((const char *)bytes + LOCAL_PART_OFFSET);
+	return n_bytes >= LOCAL_DATA_BYTES && memcmp(bytes, LOCAL_DATA_HEAD, head) == 0 &&
+			       memcmp(p->magic, LOCAL_PART_MAGIC, sizeof p->magic) == 0
+		       ? p
+		       : NULL;
+}
+
 static bool is_of_this_host(const struct local_data *l)
 {
 	char host[sizeof l->host] = "";

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a measurement file holds while its process writes to a file of its node instead, because the
- * measurement directory is on a file server: a text that names that file. Readers only; the store
- * writes it. doc/formats/measurement.md. Test: tests/cli/storage/storage_local.sh.
+ * measurement directory is on a file server: a text that names that file. The store writes it. Once
+ * the file has been copied while the process ran, the text is followed by a part, a header page of
+ * that moment, and the extents. doc/formats/measurement.md. Tests:
+ * tests/cli/storage/storage_local.sh, tests/cli/storage/storage_follow.sh.
  */
 #ifndef COMMON_FORMAT_LOCAL_DATA_H
 #define COMMON_FORMAT_LOCAL_DATA_H
+
+#include "common/format/measurement.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,15 +17,28 @@
 #define LOCAL_DATA_HEAD "hpctoolkit-lite: this file is empty until the data are copied to it\n"
 #define LOCAL_DATA_HOST "host "
 #define LOCAL_DATA_FILE "file "
+#define LOCAL_DATA_TIME "copied " /* when the part was copied, for people */
 #define LOCAL_DATA_BYTES 4096u /* the text has at most so many */
+#define LOCAL_PART_OFFSET 3072u /* with a part, the text is shorter, and the part is here */
+#define LOCAL_PART_MAGIC "HPCPART" /* 8 bytes with the terminating NUL */
 
 struct local_data {
 	char host[64];   /* as in the header of the measurement */
 	char path[4096]; /* absolute, on that host */
 };
 
+struct local_part {
+	char magic[8];
+	uint64_t copied_mono_ns, copied_real_ns; /* the copy has what was recorded before */
+	uint64_t reserved[5];     /* 0 */
+	struct msr_header header; /* in place of the header page of the measurement */
+};
+
 /* Returns false if the bytes, the start of a file, are no such text. */
 bool local_data_read(const void *bytes, size_t n_bytes, struct local_data *l);
+
+/* Returns the part in such a file, or NULL. The bytes are aligned to 8. */
+const struct local_part *local_data_part(const void *bytes, size_t n_bytes);
 
 /* Returns true if that file is on this node and can be read. Not signal-safe. */
 bool local_data_is_here(const struct local_data *l);

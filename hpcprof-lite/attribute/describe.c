@@ -158,6 +158,8 @@ static uint64_t real_time(const struct load_file *f, uint64_t mono_ns)
 static uint64_t last_moment(const struct load_file *f, uint64_t other_ns)
 {
 	uint64_t last = f->header.start_mono_ns > other_ns ? f->header.start_mono_ns : other_ns;
+	if (f->copied_ns > last && f->copied_ns - last < LOAD_LONGEST_NS)
+		last = f->copied_ns;
 	for (size_t i = 0; i < f->threads.n; i++) {
 		const struct load_thread *t = &f->threads.at[i];
 		if (t->last_trace_ns > last)
@@ -301,6 +303,7 @@ static void describe_file(void *arg, size_t i, unsigned worker)
 	struct model_process *process = &d->m->private_->processes[i];
 	(void)worker;
 	process->is_live = f->is_live;
+	process->is_copied = f->is_live && f->copied_ns;
 	for (size_t k = 0; k < f->threads.n; k++) {
 		struct model_profile *p = &d->m->private_->profiles[d->first[i] + k];
 		if (!describe_thread(d->m, f, &f->threads.at[k], (uint32_t)i,

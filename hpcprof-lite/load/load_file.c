@@ -464,6 +464,8 @@ bool load_is_live(const struct load_file *f, const struct load_thread *t)
 {
 	if (f->header.end_mono_ns || !t->now)
 		return false;
+	if (f->copied_ns)
+		return true;
 	/* relaxed: only whether they changed; `delivered` is counted before the sample is stored */
 	uint64_t delivered = atomic_load_explicit(&t->now->delivered, memory_order_relaxed);
 	uint64_t recorded = atomic_load_explicit(&t->now->recorded, memory_order_relaxed);
@@ -473,6 +475,7 @@ bool load_is_live(const struct load_file *f, const struct load_thread *t)
 /* What such a file names and does not hold yet is no damage. */
 static void note_live(struct load_file *f)
 {
+	f->is_live = f->copied_ns && !f->header.end_mono_ns;
 	for (size_t i = 0; i < f->threads.n; i++)
 		f->is_live = f->is_live || load_is_live(f, &f->threads.at[i]);
 	if (f->is_live) {
@@ -484,7 +487,9 @@ static void note_live(struct load_file *f)
 static enum status check_header(const char *name, struct load_file *f)
 {
 	unsigned major = 0;
-	switch (msr_check_header(f->map.bytes, f->map.n_bytes, &major)) {
+	const struct local_part *part = local_data_part(f->map.bytes, f->map.n_bytes);
+	const uint8_t *page = part ? (const uint8_t *)&part->header : f->map.bytes;
+	switch (msr_check_header(page, f->map.n_bytes, &major)) {
 	case MSR_HEADER_SHORT:
 		log_warn(name, "holds nothing: %zu bytes, less than a header", f->map.n_bytes);
 		return STATUS_NOT_FOUND;
@@ -504,8 +509,10 @@ static enum status check_header(const char *name, struct load_file *f)
 	case MSR_HEADER_SOUND:
 		break;
 	}
-	memcpy(&f->header, f->map.bytes, sizeof f->header);
+	memcpy(&f->header, page, sizeof f->header);
 	f->header.host[sizeof f->header.host - 1] = 0;
+	if (part)
+		f->copied_ns = part->copied_mono_ns ? part->copied_mono_ns : 1;
 	return STATUS_OK;
 }
 
@@ -570,24 +577,6 @@ static enum status read_path(const char *path, struct load_file *f)
 	return s;
 }
 
-/* Reads the data where they are, if the process has not had them copied and ran on this node. */
-static enum status follow_to_node(const char *path, struct load_file *f)
-{
-	struct local_data l;
-	if (!local_data_read(f->map.bytes, f->map.n_bytes, &l))
-		return STATUS_OK;
-	mapfile_close(&f->map);
-	memset(&f->map, 0, sizeof f->map);
-	if (local_data_is_here(&l) && mapfile_open(l.path, &f->map) == STATUS_OK)
-		return STATUS_OK;
-	if (local_data_is_gone(&l))
-		log_warn(path, "its data are not on this node any more (%s)", l.path);
-	else
-		log_warn(path, "its data are still on %s (%s); run hpcrun-lite --collect there",
-			 l.host, l.path);
-	return STATUS_NOT_FOUND;
-}
-
 enum status load_file_open(const char *path, struct load_file *f)
 {
 	enum status s = keep_path(path, f);
@@ -599,7 +588,7 @@ enum status load_file_open(const char *path, struct load_file *f)
 		return STATUS_IO;
 	}
 	if (s == STATUS_OK)
-		s = follow_to_node(path, f);
+		s = load_from_node(path, f);
 	return s ? s : read_path(path, f);
 }
 
@@ -610,6 +599,7 @@ enum status load_file_inside(const struct load_file *parent, size_t i, struct lo
 	if (s)
 		return s;
 	f->is_inside = true;
+	f->copied_ns = parent->copied_ns;
 	f->leaves_values = parent->leaves_values;
 	f->map.bytes = v->content;
 	f->map.n_bytes = v->n_bytes;

@@ -127,7 +127,9 @@ struct load_file {
 	uint64_t extents_end; /* offset behind the last one */
 	uint64_t bytes_damaged;
 	bool truncated;
-	bool is_live; /* the process was still recording while the file was read */
+	bool is_live; /* the process was still recording while the file was read, or copied */
+	/* 0, or CLOCK_MONOTONIC of a copy that was made while the process ran */
+	uint64_t copied_ns;
 	VEC(void *) owned;               /* memory that replaced views; freed with the file */
 	_Atomic uint64_t n_unreleased;   /* bytes read since pages were last given back */
 	/* 1 + the part that alone has its trees and values, but for part 0 if it gathers; 0: all */
@@ -170,8 +172,8 @@ bool load_check_values(struct load_file *f);
 void load_warn_of_damage(const struct load_file *f);
 
 /*
- * True if the process still runs and the thread got samples after its record was copied. Its tree
- * is then newer than the record, and parts of it may not have been read.
+ * True if the process still runs, or ran when the file was copied, and the thread got samples after
+ * its record was read. Its tree is then newer than the record, and parts of it may be missing.
  */
 bool load_is_live(const struct load_file *f, const struct load_thread *t);
 

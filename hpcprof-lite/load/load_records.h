@@ -28,6 +28,14 @@ enum status load_python_code(struct load_file *f, const uint8_t *record, uint32_
 enum status load_torch_module(struct load_file *f, const uint8_t *record, uint32_t bytes);
 
 /*
+ * If the mapped file waits for its data, which are on the node of its process, maps those, if this
+ * is the node. Else the file stays mapped if it has a part of them, which was copied while the
+ * process ran; a warning and f->notes say so. Else returns STATUS_NOT_FOUND, with a warning, and
+ * nothing is mapped.
+ */
+enum status load_from_node(const char *path, struct load_file *f);
+
+/*
  * Says that n_bytes of the file were read and will not be needed again soon. From time to time,
  * gives back all pages of a mapped file; they remain in the page cache. It gives back all pages
  * because the kernel maps around each touched page, so single ranges would leave much behind. Any

@@ -12,6 +12,7 @@ libhlprof_la_SOURCES += \
 	hpcprof-lite/load/load_job.c hpcprof-lite/load/load_job.h \
 	hpcprof-lite/load/load_list.c hpcprof-lite/load/load_list.h \
 	hpcprof-lite/load/load_mpi.c hpcprof-lite/load/load_mpi.h \
+	hpcprof-lite/load/load_node.c \
 	hpcprof-lite/load/load_phases.c hpcprof-lite/load/load_phases.h \
 	hpcprof-lite/load/load_nvtx.c hpcprof-lite/load/load_nvtx.h \
 	hpcprof-lite/load/load_python.c \

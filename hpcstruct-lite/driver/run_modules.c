@@ -334,7 +334,10 @@ static enum status read_file(struct reader *r, const char *path)
 	if (status != STATUS_OK)
 		return status;
 	unsigned major = 0;
-	enum msr_header_state state = msr_check_header(file.bytes, file.n_bytes, &major);
+	const struct local_part *part = local_data_part(file.bytes, file.n_bytes);
+	enum msr_header_state state =
+		msr_check_header(part ? (const uint8_t *)&part->header : file.bytes, file.n_bytes,
+				 &major);
 	if (state == MSR_HEADER_SOUND) {
 		r->n_files++;
 		if (!read_processes(r, file.bytes, file.n_bytes)) {

@@ -76,11 +76,12 @@ static void put_ends(const struct model *m, FILE *out)
 	enum { MOST = 6 };
 	struct ends ends[MOST] = {{NULL, 0}};
 	unsigned n_ends = 0;
-	uint64_t n_more = 0, n_live = 0;
+	uint64_t n_more = 0, n_live = 0, n_copied = 0;
 	for (uint32_t i = 0; i < m->n_processes; i++) {
 		const struct model_process *p = &m->processes[i];
 		unsigned at = 0;
-		n_live += p->is_live;
+		n_live += p->is_live && !p->is_copied;
+		n_copied += p->is_copied;
 		if (p->is_live || p->is_blank || ended_well(p))
 			continue;
 		while (at < n_ends && !ended_alike(ends[at].first, p))
@@ -95,6 +96,10 @@ static void put_ends(const struct model *m, FILE *out)
 	if (n_live)
 		fprintf(out, "  %" PRIu64 " %s still running: this is what was recorded so far\n",
 			n_live, plural(n_live, "process is", "processes are"));
+	if (n_copied)
+		fprintf(out, "  %" PRIu64 " %s while running: the end is missing, see the note%s\n",
+			n_copied, plural(n_copied, "process was copied", "processes were copied"),
+			plural(n_copied, "", "s"));
 	for (unsigned i = 0; i < n_ends; i++) {
 		char count[TEXT_CELL], end[128];
 		fprintf(out, "  %s %s %s", text_count(count, ends[i].n),

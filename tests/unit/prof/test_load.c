@@ -4,6 +4,7 @@
 #include "tests/unit/prof/prof_fixture.h"
 
 #include "common/base/log.h"
+#include "common/format/local_data.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -176,6 +177,30 @@ static void test_other_version(void **state)
 	free(bytes);
 }
 
+/* As hpcrun-lite copies it while the process runs: the header follows a text. */
+static void test_copied_part(void **state)
+{
+	(void)state;
+	size_t n;
+	uint8_t *bytes = make_small(&n);
+	struct load_file f = {0};
+	struct local_part *part = (void *)(bytes + LOCAL_PART_OFFSET);
+	const struct msr_header header = *(struct msr_header *)bytes;
+	memset(bytes, 0, MSR_HEADER_BYTES);
+	memcpy(bytes, LOCAL_DATA_HEAD, strlen(LOCAL_DATA_HEAD));
+	assert_int_equal(load_file_bytes("text", bytes, n, &f), STATUS_BAD_INPUT);
+	load_file_close(&f);
+	*part = (struct local_part){LOCAL_PART_MAGIC, 9000, 9000, {0}, header};
+	part->header.end_mono_ns = 0;
+	assert_int_equal(load_file_bytes("part", bytes, n, &f), STATUS_OK);
+	assert_int_equal(f.copied_ns, 9000);
+	assert_int_equal(f.header.pid, 7);
+	assert_int_equal(f.threads.n, 2);
+	assert_true(load_is_live(&f, &f.threads.at[0]));
+	load_file_close(&f);
+	free(bytes);
+}
+
 /* The first record of an extent. */
 static void *find_record(uint8_t *bytes, size_t n, enum msr_kind kind, uint32_t thread,
 			 uint32_t sequence)
@@ -304,6 +329,7 @@ int main(void)
 		cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_every_byte_flipped),
 		cmocka_unit_test(test_other_version),
+		cmocka_unit_test(test_copied_part),
 		cmocka_unit_test(test_bad_node_costs_its_subtree),
 		cmocka_unit_test(test_overlap),
 		cmocka_unit_test(test_time_beyond_reason),
