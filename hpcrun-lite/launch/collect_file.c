@@ -11,6 +11,7 @@
 #include "common/base/log.h"
 #include "common/format/local_data.h"
 #include "common/format/measurement.h"
+#include "hpcrun-lite/launch/follow/follow_part.h"
 #include "hpcrun-lite/launch/together.h"
 
 #include <errno.h>
@@ -29,6 +30,7 @@ struct copy {
 	bool is_own;        /* the process that ends asks for this copy */
 	int in, out;
 	uint64_t size;      /* of what the file holds */
+	bool has_part;      /* the target shows what was copied while the process ran */
 	bool is_again;      /* the target has the data; only parts of children may be newer */
 	bool is_unused;     /* the kernel says that no process writes to the file */
 	unsigned n_running; /* children that write to the file */
@@ -158,16 +160,31 @@ static bool copy_child(struct copy *c, uint64_t at, const struct msr_extent *e)
 	return e->used == 0 || copy_range(c, at, at + e->length);
 }
 
+/* All but the first page, so that what the target shows can be read at any moment. */
+static bool copy_over_part(struct copy *c)
+{
+	struct follow_part p = {0};
+	const bool copied = follow_part_open(&p, c->out) &&
+			    follow_part_pass(&p, c->in, c->out, true) == FOLLOW_DONE;
+	const int cause = errno;
+	c->n_bytes += p.n_bytes;
+	follow_part_close(&p);
+	errno = cause;
+	return copied;
+}
+
 /* The first page is last: until then the file in the directory says where the data are. */
 static bool copy_all(struct copy *c)
 {
 	const bool spilled = c->header.allocated > c->size;
 	if (c->is_again)
 		return each_child(c, copy_child) && fsync(c->out) == 0;
+	if (c->has_part && !copy_over_part(c))
+		return false;
 	if (!spilled && ftruncate(c->out, (off_t)c->size) != 0)
 		return false;
-	return copy_data(c) && fsync(c->out) == 0 && copy_range(c, 0, MSR_HEADER_BYTES) &&
-	       fsync(c->out) == 0;
+	return (c->has_part || copy_data(c)) && fsync(c->out) == 0 &&
+	       copy_range(c, 0, MSR_HEADER_BYTES) && fsync(c->out) == 0;
 }
 
 static enum collect_result fail(const char *path)
@@ -251,6 +268,7 @@ static bool is_for_data(struct copy *c)
 		c->is_again = true;
 		return is_same_process(&c->header, &there.header);
 	}
+	c->has_part = n > 0 && local_data_part(&there, (size_t)n);
 	if (n > 0 && there.text[0])
 		return local_data_read(there.text, (size_t)n, &l) && !strcmp(l.path, c->local);
 	return true;

@@ -11,6 +11,8 @@
 #include "hpcrun-lite/config/config.h"
 #include "hpcrun-lite/launch/collect.h"
 #include "hpcrun-lite/launch/event.h"
+#include "hpcrun-lite/launch/follow/follow.h"
+#include "hpcrun-lite/launch/follow/follow_start.h"
 #include "hpcrun-lite/launch/gpu_client.h"
 #include "hpcrun-lite/launch/job.h"
 #include "hpcrun-lite/launch/list.h"
@@ -448,6 +450,7 @@ static int run(struct request *r, char **argv, int argc)
 		return 1;
 	log_detail(NULL, "measuring %s into %s%s%s", program.path, c->directory,
 		   c->local[0] ? ", by way of " : "", c->local);
+	follow_start(c);
 	return exec_program(&program, argv, argc);
 }
 
@@ -476,6 +479,8 @@ int main(int argc, char **argv)
 		return replay(argc - 1, argv + 1);
 	if (argc >= 4 && !strcmp(argv[1], CONFIG_COLLECT))
 		return status_exit_code(collect_process(argv[2], argv[3], argv[4]));
+	if (argc >= 4 && !strcmp(argv[1], FOLLOW_ARGUMENT))
+		return status_exit_code(follow(argv[2], argv[3], argv[4]));
 	config_defaults(&r.config);
 	r.config.trace = true;
 	r.config.say = CONFIG_NORMAL;

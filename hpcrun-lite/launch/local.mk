@@ -6,6 +6,10 @@ launch_sources += \
 	hpcrun-lite/launch/collect_file.c \
 	hpcrun-lite/launch/event.c hpcrun-lite/launch/event.h \
 	hpcrun-lite/launch/event_check.c \
+	hpcrun-lite/launch/follow/follow.c hpcrun-lite/launch/follow/follow.h \
+	hpcrun-lite/launch/follow/follow_chain.c hpcrun-lite/launch/follow/follow_chain.h \
+	hpcrun-lite/launch/follow/follow_part.c hpcrun-lite/launch/follow/follow_part.h \
+	hpcrun-lite/launch/follow/follow_start.c hpcrun-lite/launch/follow/follow_start.h \
 	hpcrun-lite/launch/gpu_client.c hpcrun-lite/launch/gpu_client.h \
 	hpcrun-lite/launch/job.c hpcrun-lite/launch/job.h \
 	hpcrun-lite/launch/list.c hpcrun-lite/launch/list.h \

@@ -3,6 +3,7 @@
 
 storage_tests = \
 	tests/cli/storage/slurm_jobs.sh \
+	tests/cli/storage/storage_follow.sh \
 	tests/cli/storage/storage_local.sh \
 	tests/cli/storage/storage_places.sh \
 	tests/cli/storage/storage_proof.sh \

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See follow.h. One file is copied after the other, with pauses that grow with the time that a
+ * server takes. Nothing in the measurement directory is listed. Test:
+ * tests/cli/storage/storage_follow.sh.
+ */
+#include "hpcrun-lite/launch/follow/follow.h"
+
+#include "common/base/vec.h"
+#include "common/format/local_data.h"
+#include "common/safe/fnv.h"
+#include "hpcrun-lite/launch/collect.h"
+#include "hpcrun-lite/launch/follow/follow_part.h"
+#include "hpcrun-lite/launch/together.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PAUSE 50u        /* times the time that copying took; tests have no time for it */
+#define TICK_MS 1000u    /* how soon it is seen that the directory on the node is gone */
+#define IDLE_LOOKS 2u    /* without a process that runs, before it ends */
+
+struct followed {
+	char name[NAME_MAX + 1];
+	ino_t inode;
+	bool is_there; /* seen in this look */
+	struct follow_part part;
+};
+
+struct follower {
+	const char *directory, *local;
+	int lock; /* -1: none */
+	uint64_t period_ms;
+	unsigned pause;     /* times the time that copying took */
+	unsigned n_running; /* files of processes that run, in the last look */
+	VEC(struct followed) files;
+};
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* ---- one file ---- */
+
+static struct followed *find(struct follower *f, const char *name, ino_t inode)
+{
+	for (size_t i = 0; i < f->files.n; i++)
+		if (f->files.at[i].inode == inode && !strcmp(f->files.at[i].name, name))
+			return &f->files.at[i];
+	struct followed *new = vec_push(&f->files);
+	if (new) {
+		snprintf(new->name, sizeof new->name, "%s", name);
+		new->inode = inode;
+	}
+	return new;
+}
+
+/* Returns true if the target waits for the data of this file. */
+static bool waits_for(int target, const char *local)
+{
+	static struct local_data l;
+	static char text[LOCAL_DATA_BYTES];
+	const ssize_t n = pread(target, text, sizeof text, 0);
+	return n > 0 && local_data_read(text, (size_t)n, &l) && !strcmp(l.path, local);
+}
+
+/*
+ * A copy is no sign that the run goes on, on this host or another: see together.h. So the target
+ * keeps the time of its last modification.
+ */
+static void keep_time(int target, const struct stat *st)
+{
+	const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, st->st_mtim};
+	futimens(target, times);
+}
+
+/* Whoever copies the file at the end of its process holds the lock of the file. */
+static void copy_part(struct followed *d, int in, const char *local, const char *target)
+{
+	struct stat st;
+	if (flock(in, LOCK_EX | LOCK_NB) != 0)
+		return;
+	const int out = open(target, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (out < 0)
+		return;
+	if (fstat(out, &st) == 0 && waits_for(out, local) &&
+	    (d->part.is_open || follow_part_open(&d->part, out))) {
+		follow_part_pass(&d->part, in, out, false);
+		keep_time(out, &st);
+	}
+	close(out);
+}
+
+/* What a dead process has left. */
+static bool copy_rest(const char *local, const char *target, const struct stat *st)
+{
+	const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, st->st_mtim};
+	uint64_t n_bytes = 0;
+	const enum collect_result r = collect_file(local, target, false, &n_bytes);
+	if (r == COLLECT_DONE)
+		utimensat(AT_FDCWD, target, times, AT_SYMLINK_NOFOLLOW);
+	return r == COLLECT_RUNS;
+}
+
+static void look_at_file(struct follower *f, const char *name)
+{
+	char local[PATH_MAX], target[PATH_MAX];
+	struct msr_header h;
+	struct stat st;
+	if (snprintf(local, sizeof local, "%s/%s", f->local, name) >= (int)sizeof local ||
+	    snprintf(target, sizeof target, "%s/%s", f->directory, name) >= (int)sizeof target)
+		return;
+	const int in = open(local, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	if (in < 0)
+		return;
+	if (fstat(in, &st) == 0 && S_ISREG(st.st_mode) && pread(in, &h, sizeof h, 0) == sizeof h &&
+	    memcmp(h.magic, MSR_MAGIC, sizeof h.magic) == 0) {
+		const bool runs = together_is_running(&h) || copy_rest(local, target, &st);
+		struct followed *d = runs && !h.end_mono_ns ? find(f, name, st.st_ino) : NULL;
+		f->n_running += runs;
+		if (d) {
+			d->is_there = true;
+			copy_part(d, in, local, target);
+		}
+	}
+	close(in);
+}
+
+/* ---- the directory on the node ---- */
+
+static void forget_ended(struct follower *f)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < f->files.n; i++) {
+		if (f->files.at[i].is_there)
+			f->files.at[kept++] = f->files.at[i];
+		else
+			follow_part_close(&f->files.at[i].part);
+	}
+	f->files.n = kept;
+}
+
+static void look(struct follower *f)
+{
+	const size_t suffix = strlen(MSR_SUFFIX);
+	DIR *d = opendir(f->local);
+	f->n_running = 0;
+	for (size_t i = 0; i < f->files.n; i++)
+		f->files.at[i].is_there = false;
+	for (struct dirent *e; d && (e = readdir(d));) {
+		const size_t n = strlen(e->d_name);
+		if (n > suffix && !strcmp(e->d_name + n - suffix, MSR_SUFFIX))
+			look_at_file(f, e->d_name);
+	}
+	if (d)
+		closedir(d);
+	forget_ended(f);
+}
+
+/* The end of the last process removes the directory. */
+static bool is_gone(const struct follower *f)
+{
+	struct stat st;
+	return fstat(f->lock, &st) != 0 || st.st_nlink == 0;
+}
+
+static void pause_for(const struct follower *f, uint64_t ms)
+{
+	const uint64_t end = now_ms() + ms;
+	for (uint64_t now; (now = now_ms()) < end && !is_gone(f);) {
+		const uint64_t left = end - now < TICK_MS ? end - now : TICK_MS;
+		const struct timespec t = {(time_t)(left / 1000), (long)(left % 1000) * 1000000};
+		nanosleep(&t, NULL);
+	}
+}
+
+/* Nodes and runs that start together do not copy together. */
+static uint64_t first_pause(const struct follower *f)
+{
+	char host[65] = "";
+	gethostname(host, sizeof host - 1);
+	uint64_t h = fnv64(FNV64_START, host, strlen(host));
+	h = fnv64(h, f->directory, strlen(f->directory));
+	return f->period_ms / 2 + (h >> 20) % (f->period_ms / 2 + 1);
+}
+
+static void follow_runs(struct follower *f)
+{
+	uint64_t pause_ms = first_pause(f);
+	for (unsigned n_idle = 0; n_idle < IDLE_LOOKS;) {
+		pause_for(f, pause_ms);
+		if (is_gone(f))
+			return;
+		const uint64_t start_ms = now_ms();
+		look(f);
+		const uint64_t took_ms = (now_ms() - start_ms) * f->pause;
+		n_idle = f->n_running ? 0 : n_idle + 1;
+		pause_ms = n_idle ? TICK_MS : took_ms > f->period_ms ? took_ms : f->period_ms;
+	}
+	rmdir(f->local); /* if it is empty: of processes that were killed */
+}
+
+static bool lock_directory(struct follower *f)
+{
+	f->lock = open(f->local, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	return f->lock >= 0 && flock(f->lock, LOCK_EX | LOCK_NB) == 0;
+}
+
+/*
+ * A rank that started just now relied on us, or its program has made the directory anew. So there
+ * is another look after the lock is free.
+ */
+static bool goes_on(struct follower *f)
+{
+	const struct timespec moment = {TICK_MS / 1000, 0};
+	close(f->lock);
+	nanosleep(&moment, NULL);
+	if (!lock_directory(f))
+		return false;
+	look(f);
+	return f->n_running > 0;
+}
+
+enum status follow(const char *directory, const char *local, const char *period_ms)
+{
+	struct follower f = {.directory = directory,
+			     .local = local,
+			     .lock = FOLLOW_LOCK,
+			     .period_ms = period_ms ? strtoul(period_ms, NULL, 10) : 0,
+			     .pause = period_ms ? 1 : PAUSE};
+	f.period_ms = f.period_ms ? f.period_ms : FOLLOW_PERIOD_MS;
+	do
+		follow_runs(&f);
+	while (goes_on(&f));
+	for (size_t i = 0; i < f.files.n; i++)
+		follow_part_close(&f.files.at[i].part);
+	vec_free(&f.files);
+	return STATUS_OK;
+}
