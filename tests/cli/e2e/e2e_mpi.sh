@@ -30,7 +30,7 @@ mpi() {
 }
 
 # One node needs no network, whose absence Open MPI would report in a different order each time.
-OMPI_MCA_btl=^tcp
+OMPI_MCA_btl=^tcp,uct,openib,ofi
 export OMPI_MCA_btl
 
 mpi 4 "$melt" --cells 32 --steps 6 --threads 1 >"$T/plain.out" 2>"$T/plain.err"
