@@ -41,7 +41,8 @@ struct exchange {
 	const struct model *m;
 	const struct comm *c;
 	const uint64_t *profiles; /* by part, as in struct model_share */
-	const uint64_t *first, *end; /* contexts, by part */
+	const uint64_t *first;    /* by part, and the end: the first context that it gets */
+	size_t *cuts; /* by own profile, then part, and the end: its first value */
 	uint64_t *n_values;       /* by profile: that this part gets */
 	struct model_value *to;   /* room for them, in the order of profiles */
 	struct model_value *out;  /* room for what another part gets */
@@ -53,13 +54,28 @@ static uint64_t n_own(const struct exchange *e)
 	return e->profiles[e->c->part + 1] - e->profiles[e->c->part];
 }
 
+static size_t *cuts_of(const struct exchange *e, uint64_t i)
+{
+	return e->cuts + i * ((size_t)e->c->n_parts + 1);
+}
+
+/* Searches once: several steps need the places, and a profile is not in the cache. */
+static void find_cuts(const struct exchange *e)
+{
+	const struct model_profile *p = &e->m->profiles[e->profiles[e->c->part]];
+	for (uint64_t i = 0; i < n_own(e); i++, p++) {
+		size_t *cuts = cuts_of(e, i);
+		for (int part = 0; part <= e->c->n_parts; part++)
+			cuts[part] = sorted_below(p->values, p->n_values, context, e->first[part]);
+	}
+}
+
 /* The values of an own profile that `part` gets. */
 static struct model_column piece(const struct exchange *e, uint64_t i, int part)
 {
-	const struct model_profile *p = &e->m->profiles[e->profiles[e->c->part] + i];
-	const size_t first = sorted_below(p->values, p->n_values, context, e->first[part]),
-		     end = sorted_below(p->values, p->n_values, context, e->end[part]);
-	return (struct model_column){p->values ? p->values + first : NULL, end - first};
+	const struct model_value *values = e->m->profiles[e->profiles[e->c->part] + i].values;
+	const size_t *cuts = &cuts_of(e, i)[part];
+	return (struct model_column){values ? values + cuts[0] : NULL, cuts[1] - cuts[0]};
 }
 
 static uint64_t sum(const uint64_t *n, uint64_t first, uint64_t end)
@@ -78,7 +94,7 @@ static int part_after(const struct exchange *e, int distance)
 static uint64_t count_out(const struct exchange *e, int part)
 {
 	for (uint64_t i = 0; i < n_own(e); i++)
-		e->n_out[i] = piece(e, i, part).n;
+		e->n_out[i] = cuts_of(e, i)[part + 1] - cuts_of(e, i)[part];
 	return sum(e->n_out, 0, n_own(e));
 }
 
@@ -142,21 +158,21 @@ static void point(const struct exchange *e, struct model_column *columns)
 }
 
 /* Sets columns[] to the values of this part's contexts. False: some part has no memory. */
-static bool exchange(struct model *m, const uint64_t *first, const uint64_t *end,
-		     struct model_column *columns)
+static bool exchange(struct model *m, const uint64_t *first, struct model_column *columns)
 {
 	struct comm *c = m->share->comm;
 	struct model_values_room room = {0};
 	struct exchange e = {.m = m,
 			     .c = c,
 			     .profiles = m->share->first_profile,
-			     .first = first,
-			     .end = end};
+			     .first = first};
 	e.n_values = calloc((size_t)m->n_profiles + 1, sizeof *e.n_values);
 	e.n_out = calloc(n_own(&e) + 1, sizeof *e.n_out);
-	bool ok = comm_agree(c, columns && e.n_values && e.n_out ? STATUS_OK : STATUS_NO_MEMORY) ==
-		  STATUS_OK;
+	e.cuts = malloc((n_own(&e) + 1) * ((size_t)c->n_parts + 1) * sizeof *e.cuts);
+	bool ok = columns && e.n_values && e.n_out && e.cuts;
+	ok = comm_agree(c, ok ? STATUS_OK : STATUS_NO_MEMORY) == STATUS_OK;
 	if (ok) {
+		find_cuts(&e);
 		const uint64_t most = exchange_numbers(&e),
 			       own = sum(e.n_values + e.profiles[c->part], 0, n_own(&e));
 		e.out = malloc((most + 1) * sizeof *e.out);
@@ -169,6 +185,7 @@ static bool exchange(struct model *m, const uint64_t *first, const uint64_t *end
 		point(&e, columns);
 	}
 	free(e.out);
+	free(e.cuts);
 	free(e.n_out);
 	free(e.n_values);
 	return ok;
@@ -201,7 +218,7 @@ bool share_values(struct model *m, bool ok)
 	}
 	free(n);
 	s->columns = columns;
-	return ok && exchange(m, first, first + 1, columns);
+	return ok && exchange(m, first, columns);
 }
 
 bool share_totals(struct model *m, bool ok)
@@ -222,20 +239,19 @@ bool share_gather(struct model *m)
 {
 	struct comm *c = m->share->comm;
 	const size_t n = (size_t)c->n_parts;
-	uint64_t *first = calloc(n, sizeof *first), *end = calloc(n, sizeof *end);
+	uint64_t *first = calloc(n + 1, sizeof *first);
 	struct model_column *columns = calloc((size_t)m->n_profiles + 1, sizeof *columns);
-	bool ok = comm_agree(c, first && end && columns ? STATUS_OK : STATUS_NO_MEMORY) ==
-		  STATUS_OK;
+	bool ok = comm_agree(c, first && columns ? STATUS_OK : STATUS_NO_MEMORY) == STATUS_OK;
 	if (ok) {
-		end[0] = m->n_contexts;
-		ok = exchange(m, first, end, columns);
+		for (size_t i = 1; i <= n; i++)
+			first[i] = m->n_contexts;
+		ok = exchange(m, first, columns);
 	}
 	for (uint32_t p = 0; ok && c->part == 0 && p < m->n_profiles; p++) {
 		m->private_->profiles[p].values = columns[p].values;
 		m->private_->profiles[p].n_values = columns[p].n;
 	}
 	free(columns);
-	free(end);
 	free(first);
 	return ok;
 }
