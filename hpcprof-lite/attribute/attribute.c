@@ -375,14 +375,14 @@ static void send_ledgers(struct pipeline *p, int part, uint32_t first, uint32_t 
 			 struct model_ledger *some)
 {
 	const struct comm *c = p->o->comm;
-	struct model_profile *profiles = p->m->private_->profiles;
+	struct model_ledger *ledgers = p->m->private_->ledgers;
 	for (uint32_t i = first, n; i < end; i += n) {
 		n = end - i < LEDGERS ? end - i : LEDGERS;
 		for (uint32_t k = 0; k < n && c->part == part; k++)
-			some[k] = profiles[p->threads.at[i + k].profile].ledger;
+			some[k] = ledgers[p->threads.at[i + k].profile];
 		comm_pass(c, part, 0, some, some, n * sizeof *some);
 		for (uint32_t k = 0; k < n && c->part == 0; k++)
-			profiles[p->threads.at[i + k].profile].ledger = some[k];
+			ledgers[p->threads.at[i + k].profile] = some[k];
 	}
 }
 
@@ -651,6 +651,8 @@ static bool sum_all(struct pipeline *p)
 		for (size_t i = 0; i < p->threads.n; i++) {
 			const struct thread_work *w = &p->threads.at[i];
 			struct sum_source *s = &sources[w->profile];
+			if (p->job->is_split && !load_is_own(p->job, w->file))
+				continue; /* its part sums it up */
 			*s = (struct sum_source){.file = &p->job->files.at[w->file],
 						 .thread = thread_of(p, i)};
 			s->extras[SUM_GPU] =

@@ -164,10 +164,10 @@ static uint64_t last_moment(const struct load_file *f, uint64_t other_ns)
 		const struct load_thread *t = &f->threads.at[i];
 		if (t->last_trace_ns > last)
 			last = t->last_trace_ns;
-		if (t->record.end_ns > last)
-			last = t->record.end_ns;
-		if (t->record.start_ns > last)
-			last = t->record.start_ns;
+		if (t->record->end_ns > last)
+			last = t->record->end_ns;
+		if (t->record->start_ns > last)
+			last = t->record->start_ns;
 	}
 	return last;
 }
@@ -256,18 +256,17 @@ static struct model_source_use source_use(const struct msr_source_use *u)
 					 .n_changes = u->n_changes};
 }
 
-/* The ledger of a thread whose values another part reads comes from there. */
-static bool describe_thread(const struct model *m, const struct load_file *f,
-			    const struct load_thread *t, uint32_t process, bool is_own,
+static void describe_thread(const struct model *m, const struct load_file *f,
+			    const struct load_thread *t, uint32_t process,
 			    struct model_profile *out)
 {
-	const struct msr_thread *r = &t->record;
+	const struct msr_thread *r = t->record;
 	uint64_t start = r->start_ns         ? r->start_ns
 			 : t->first_trace_ns ? t->first_trace_ns
 					     : f->header.start_mono_ns;
 	struct model_profile p = {.queue = MODEL_NONE,
 				  .process = process,
-				  .thread = r->number,
+				  .thread = t->number,
 				  .tid = r->tid,
 				  .name = r->name,
 				  .start_ns = real_time(f, start),
@@ -285,8 +284,6 @@ static bool describe_thread(const struct model *m, const struct load_file *f,
 	if (p.end_ns < p.start_ns)
 		p.end_ns = p.start_ns;
 	*out = p;
-	out->ledger.is_live = load_is_live(f, t);
-	return !is_own || ledger_of_thread(f, t, &out->ledger);
 }
 
 struct describing {
@@ -300,16 +297,22 @@ static void describe_file(void *arg, size_t i, unsigned worker)
 {
 	struct describing *d = arg;
 	struct load_file *f = &d->job->files.at[i];
-	struct model_process *process = &d->m->private_->processes[i];
+	struct model_private *own = d->m->private_;
+	const bool is_own = load_is_own(d->job, i);
 	(void)worker;
-	process->is_live = f->is_live;
-	process->is_copied = f->is_live && f->copied_ns;
+	own->processes[i].is_live = f->is_live;
+	own->processes[i].is_copied = f->is_live && f->copied_ns;
 	for (size_t k = 0; k < f->threads.n; k++) {
-		struct model_profile *p = &d->m->private_->profiles[d->first[i] + k];
-		if (!describe_thread(d->m, f, &f->threads.at[k], (uint32_t)i,
-				     load_is_own(d->job, i), p))
+		const struct load_thread *t = &f->threads.at[k];
+		struct model_profile *p = &own->profiles[d->first[i] + k];
+		struct model_ledger *ledger = &own->ledgers[d->first[i] + k];
+		describe_thread(d->m, f, t, (uint32_t)i, p);
+		own->processes[i].is_live |= load_is_live(f, t);
+		/* that of a thread whose values another part reads comes from there */
+		if (is_own || d->job->part == 0)
+			p->ledger = ledger;
+		if (is_own && !ledger_of_thread(f, t, ledger))
 			atomic_store(&d->failed, true);
-		process->is_live |= p->ledger.is_live;
 	}
 	load_release(f, LOAD_ALL);
 }
@@ -324,8 +327,9 @@ bool describe_profiles(struct model *m, struct load_job *job, const uint32_t *n_
 		n += job->files.at[i].threads.n + n_more[i];
 	}
 	m->profiles = m->private_->profiles = calloc(n + 1, sizeof *m->profiles);
+	m->private_->ledgers = calloc(n + 1, sizeof *m->private_->ledgers);
 	m->private_->timelines = calloc(n + 1, sizeof *m->private_->timelines);
-	bool ok = d.first && m->profiles && m->private_->timelines;
+	bool ok = d.first && m->profiles && m->private_->ledgers && m->private_->timelines;
 	if (ok) {
 		m->n_profiles = (uint32_t)n;
 		pool_run(job->files.n, n_workers, describe_file, &d);
@@ -453,8 +457,10 @@ bool describe_whole(struct model *m)
 	for (uint32_t i = 0; i < m->n_processes; i++)
 		ledger_add(&m->ledger, &m->processes[i].ledger);
 	for (uint32_t i = 0; i < m->n_profiles; i++) {
-		ledger_add(&m->ledger, &m->profiles[i].ledger);
-		m->ledger_closes = m->ledger_closes && ledger_closes(&m->profiles[i].ledger);
+		const struct model_ledger *l = m->profiles[i].ledger;
+		if (l)
+			ledger_add(&m->ledger, l);
+		m->ledger_closes = m->ledger_closes && (!l || ledger_closes(l));
 	}
 	m->ledger_closes = m->ledger_closes && !ledger_is_at_bound(&m->ledger);
 	return describe_times(m);

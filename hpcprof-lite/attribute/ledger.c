@@ -139,10 +139,10 @@ static void settle_kill(const struct load_file *f, struct model_ledger *l)
  */
 static bool may_be_in_handler(const struct load_file *f, const struct load_thread *t)
 {
-	if (t->record.end_ns == 0)
+	if (t->record->end_ns == 0)
 		return true;
 	for (size_t i = 0; i < f->threads.n; i++)
-		if (&f->threads.at[i] != t && f->threads.at[i].record.end_ns == t->record.end_ns)
+		if (&f->threads.at[i] != t && f->threads.at[i].record->end_ns == t->record->end_ns)
 			return true;
 	return false;
 }
@@ -150,7 +150,7 @@ static bool may_be_in_handler(const struct load_file *f, const struct load_threa
 bool ledger_of_thread(const struct load_file *f, const struct load_thread *t,
 		      struct model_ledger *l)
 {
-	const struct msr_thread *r = &t->record;
+	const struct msr_thread *r = t->record;
 	*l = (struct model_ledger){.delivered = r->delivered,
 				   .recorded = r->recorded,
 				   .n_marked = r->n_marked,
@@ -171,7 +171,7 @@ bool ledger_of_thread(const struct load_file *f, const struct load_thread *t,
 		l->recorded = l->in_tree;
 		l->delivered = l->in_tree + ledger_samples_lost(l);
 	}
-	if (t->has_record && !ledger_closes(l) && may_be_in_handler(f, t))
+	if (t->copy && !ledger_closes(l) && may_be_in_handler(f, t))
 		settle_kill(f, l);
 	return true;
 }

@@ -174,16 +174,17 @@ static enum status read_thread(struct load_file *f, const struct msr_view *v)
 	struct load_thread *t = load_get_thread(f, v->extent->thread);
 	if (!t)
 		return STATUS_NO_MEMORY;
-	uint64_t n = v->n_bytes < sizeof t->record ? v->n_bytes : sizeof t->record;
 	const struct msr_thread *r = (const void *)v->content;
-	if (t->has_record || n < offsetof(struct msr_thread, losses) ||
+	const uint64_t n = v->n_bytes < sizeof *r ? v->n_bytes : sizeof *r;
+	if (t->copy || n < offsetof(struct msr_thread, losses) ||
 	    r->number != v->extent->thread) {
 		f->bytes_damaged += v->n_bytes;
 		return STATUS_OK;
 	}
-	memcpy(&t->record, r, n);
-	t->record.name[sizeof t->record.name - 1] = 0;
-	t->has_record = true;
+	if (!load_make_record(t))
+		return STATUS_NO_MEMORY;
+	memcpy(t->copy, r, n);
+	t->copy->name[sizeof t->copy->name - 1] = 0;
 	t->now = r;
 	return STATUS_OK;
 }
@@ -469,7 +470,7 @@ bool load_is_live(const struct load_file *f, const struct load_thread *t)
 	/* relaxed: only whether they changed; `delivered` is counted before the sample is stored */
 	uint64_t delivered = atomic_load_explicit(&t->now->delivered, memory_order_relaxed);
 	uint64_t recorded = atomic_load_explicit(&t->now->recorded, memory_order_relaxed);
-	return delivered != t->record.delivered || recorded != t->record.recorded;
+	return delivered != t->record->delivered || recorded != t->record->recorded;
 }
 
 /* What such a file names and does not hold yet is no damage. */
@@ -610,6 +611,9 @@ void load_file_close(struct load_file *f)
 {
 	for (size_t i = 0; i < f->threads.n; i++) {
 		struct load_thread *t = &f->threads.at[i];
+		free(t->copy);
+		if (f->is_outline) /* there are many, and they have nothing else */
+			continue;
 		vec_free(&t->nodes);
 		vec_free(&t->cells);
 		vec_free(&t->trace);

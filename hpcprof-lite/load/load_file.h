@@ -28,8 +28,9 @@ struct load_part {
 };
 
 struct load_thread {
-	struct msr_thread record;        /* a copy; if !has_record, all is 0 except `number` */
-	bool has_record;
+	uint32_t number;
+	struct msr_thread *copy;         /* of the record; owned; NULL: there is none */
+	const struct msr_thread *record; /* the copy, or a record in which all is 0; never NULL */
 	/* the record in the file, which may still change; may be NULL */
 	const struct msr_thread *now;
 	VEC(struct load_part) nodes;     /* ascending, without overlap */

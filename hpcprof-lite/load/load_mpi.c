@@ -110,7 +110,7 @@ void load_mpi_finish(struct load_file *f)
 		const bool is_call = i < m->calls.n;
 		struct load_mpi_part *p = is_call ? &m->calls.at[i]
 						  : &m->collectives.at[i - m->calls.n];
-		p->thread = (uint32_t)sorted_below(f->threads.at, f->threads.n, record.number,
+		p->thread = (uint32_t)sorted_below(f->threads.at, f->threads.n, number,
 						   p->thread);
 		count_damage(f, p, is_call);
 	}

@@ -140,8 +140,8 @@ void load_nvtx_finish(struct load_file *f)
 	for (size_t i = 0; i < f->nvtx.threads.n; i++) {
 		const struct msr_nvtx_name *r = f->nvtx.threads.at[i];
 		for (size_t k = 0; k < f->threads.n; k++) {
-			struct msr_thread *t = &f->threads.at[k].record;
-			if (f->threads.at[k].has_record && t->number == r->thread) {
+			struct msr_thread *t = f->threads.at[k].copy;
+			if (t && t->number == r->thread) {
 				strncpy(t->name, (const char *)(r + 1), sizeof t->name - 1);
 				t->name[sizeof t->name - 1] = '\0';
 			}

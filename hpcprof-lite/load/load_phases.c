@@ -47,7 +47,7 @@ enum status load_phases(struct load_file *f, const struct msr_view *v)
 
 static bool has_place(const struct load_file *f, const struct load_phase *p, size_t thread)
 {
-	if (thread == f->threads.n || f->threads.at[thread].record.number != p->thread)
+	if (thread == f->threads.n || f->threads.at[thread].number != p->thread)
 		return false;
 	const struct load_thread *t = &f->threads.at[thread];
 	return p->node < t->n_nodes && (!t->node_to || t->node_to[p->node] != LOAD_DAMAGED);
@@ -57,7 +57,7 @@ void load_check_phases(struct load_file *f)
 {
 	for (size_t i = 0; i < f->phases.n; i++) {
 		struct load_phase *p = &f->phases.at[i];
-		size_t thread = sorted_below(f->threads.at, f->threads.n, record.number, p->thread);
+		size_t thread = sorted_below(f->threads.at, f->threads.n, number, p->thread);
 		if (!p->node)
 			continue;
 		if (!has_place(f, p, thread)) {

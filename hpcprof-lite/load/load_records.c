@@ -4,14 +4,15 @@
 
 #include "common/base/sorted.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 /* Threads stay sorted by number. */
 struct load_thread *load_get_thread(struct load_file *f, uint32_t number)
 {
-	size_t low = sorted_below(f->threads.at, f->threads.n, record.number, number);
-	if (low < f->threads.n && f->threads.at[low].record.number == number)
+	size_t low = sorted_below(f->threads.at, f->threads.n, number, number);
+	if (low < f->threads.n && f->threads.at[low].number == number)
 		return &f->threads.at[low];
 	struct load_thread *t = vec_push(&f->threads);
 	if (!t)
@@ -19,8 +20,24 @@ struct load_thread *load_get_thread(struct load_file *f, uint32_t number)
 	memmove(f->threads.at + low + 1, f->threads.at + low, (f->threads.n - 1 - low) * sizeof *t);
 	t = &f->threads.at[low];
 	memset(t, 0, sizeof *t);
-	t->record.number = number;
+	load_begin_thread(t, number);
 	return t;
+}
+
+static const struct msr_thread no_record;
+
+void load_begin_thread(struct load_thread *t, uint32_t number)
+{
+	t->number = number;
+	t->record = &no_record;
+}
+
+bool load_make_record(struct load_thread *t)
+{
+	t->copy = calloc(1, sizeof *t->copy);
+	if (t->copy)
+		t->record = t->copy;
+	return t->copy;
 }
 
 const struct msr_node *load_node(const struct load_thread *t, uint32_t id)

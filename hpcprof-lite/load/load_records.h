@@ -13,6 +13,10 @@
  * may move other threads in memory.
  */
 struct load_thread *load_get_thread(struct load_file *f, uint32_t number);
+/* Begins a thread without a record. The caller has zeroed it. */
+void load_begin_thread(struct load_thread *t, uint32_t number);
+/* Gives it a record, in which all is 0. It must have none. False if memory is short. */
+bool load_make_record(struct load_thread *t);
 /* The node with this id; NULL: the file does not have it. */
 const struct msr_node *load_node(const struct load_thread *t, uint32_t id);
 /*

@@ -35,7 +35,7 @@ static bool find_metric(const struct load_file *f, unsigned *metric)
 
 enum status load_unsampled_wait(struct load_file *f, struct load_thread *t)
 {
-	const struct msr_thread *r = &t->record;
+	const struct msr_thread *r = t->record;
 	unsigned metric;
 	if (!r->offcpu_unsampled_ns || !r->offcpu_node || !find_metric(f, &metric))
 		return STATUS_OK;

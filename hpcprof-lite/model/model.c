@@ -242,6 +242,7 @@ void model_free(struct model *m)
 	free(p->metrics);
 	free(p->processes);
 	free(p->profiles);
+	free(p->ledgers);
 	free(p->totals);
 	free(p->timelines);
 	free(p->gpu_lines);

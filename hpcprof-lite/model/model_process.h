@@ -117,7 +117,7 @@ struct model_profile {
 	uint64_t start_ns, end_ns; /* CLOCK_REALTIME */
 	uint64_t cpu_ns; /* from the thread's CPU clock while measurement was on; 0 if unknown */
 	struct model_source_use source_use;
-	struct model_ledger ledger;
+	const struct model_ledger *ledger; /* NULL: another part of the job has it */
 	const struct model_value *values; /* sorted by context, then metric */
 	size_t n_values;
 	uint64_t n_trace_records;  /* QUEUE: operations in the lane */

@@ -100,6 +100,7 @@ struct model_private {
 	struct model_share *share;      /* owned above */
 	struct model_process *processes;
 	struct model_profile *profiles;
+	struct model_ledger *ledgers;   /* by profile; those of other parts stay untouched */
 	struct model_total *totals;
 	struct model_timeline *timelines; /* by profile */
 	_Atomic uint64_t lines_read;      /* bytes of short lines since pages were given back */

@@ -33,7 +33,7 @@ static void finish(struct view_side *s, double whole)
 /* The ledger of a thread does not know which samples are in a part of the run. */
 static uint64_t count_samples(const struct model *m, const struct model_profile *p)
 {
-	return m->part && m->has_traces ? p->n_trace_records : p->ledger.in_tree;
+	return m->part && m->has_traces ? p->n_trace_records : p->ledger->in_tree;
 }
 
 static void add_thread(const struct model *m, const struct view_values *v, uint32_t profile,
@@ -46,7 +46,7 @@ static void add_thread(const struct model *m, const struct view_values *v, uint3
 				 1,
 				 value ? value->at[MODEL_EXECUTION] : 0,
 				 count_samples(m, p),
-				 view_count_lost(&p->ledger),
+				 view_count_lost(p->ledger),
 				 p->cpu_ns};
 	of->n_threads++;
 	of->value += t->value;

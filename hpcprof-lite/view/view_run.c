@@ -39,7 +39,7 @@ bool view_run_make(const struct model *m, struct view_run *r)
 	for (uint32_t i = 0; i < m->n_profiles; i++)
 		if (m->profiles[i].cpu_ns) { /* 0: the thread was killed */
 			r->cpu_ns += m->profiles[i].cpu_ns;
-			r->handler_ns += m->profiles[i].ledger.handler_ns;
+			r->handler_ns += m->profiles[i].ledger->handler_ns;
 		}
 	return count_hosts_and_ranks(m, r);
 }

@@ -16,14 +16,16 @@ static const struct model_process processes[] = {
 	{.host = "b", .rank = 1, .start_ns = 10, .end_ns = 60, .off_ns = 50},
 	{.host = "a", .rank = -1, .start_ns = 20, .end_ns = 30},
 };
+static const struct model_ledger ledgers[] = {
+	{.handler_ns = 10}, {.handler_ns = 20}, {.handler_ns = 40}};
 static const struct model_profile profiles[] = {
-	{.cpu_ns = 1000, .ledger.handler_ns = 10, .source_use = {.event_ns = 900,
+	{.cpu_ns = 1000, .ledger = &ledgers[0], .source_use = {.event_ns = 900,
 								 .event_samples = 9,
 								 .event_switches = 5}},
-	{.cpu_ns = 500, .ledger.handler_ns = 20, .source_use = {.timer_ns = 400,
+	{.cpu_ns = 500, .ledger = &ledgers[1], .source_use = {.timer_ns = 400,
 								.timer_samples = 4}},
 	/* killed: no CPU clock, and only the first samples by the timer */
-	{.ledger.handler_ns = 40, .source_use = {.event_ns = 200,
+	{.ledger = &ledgers[2], .source_use = {.event_ns = 200,
 						 .event_samples = 2,
 						 .timer_ns = 100,
 						 .timer_samples = 2}},

@@ -265,11 +265,12 @@ static void add_profiles(struct describing *d, const struct queue_key *keys, siz
 {
 	struct gpu_file *f = &d->g->files[d->file];
 	const struct model_process *process = &d->m->processes[d->file];
-	struct model_profile *p =
-		&d->m->private_
-			 ->profiles[f->first_profile + d->g->job->files.at[d->file].threads.n];
+	const size_t first = f->first_profile + d->g->job->files.at[d->file].threads.n;
+	struct model_profile *p = &d->m->private_->profiles[first];
+	struct model_ledger *ledger = &d->m->private_->ledgers[first];
 	for (size_t i = 0; i < n; i++)
-		for (uint32_t lane = 0; keys[i].line && lane < keys[i].line->n_lanes; lane++, p++) {
+		for (uint32_t lane = 0; keys[i].line && lane < keys[i].line->n_lanes;
+		     lane++, p++, ledger++) {
 			const struct gpu_line *line = keys[i].line;
 			*p = (struct model_profile){
 				.kind = MODEL_PROFILE_QUEUE,
@@ -282,8 +283,9 @@ static void add_profiles(struct describing *d, const struct queue_key *keys, siz
 									       : process->start_ns,
 				.end_ns = line->last_ns > process->end_ns ? line->last_ns
 									  : process->end_ns,
+				.ledger = ledger,
 				.n_trace_records = line->lane_n[lane]};
-			p->ledger.n_trace_records = p->n_trace_records;
+			ledger->n_trace_records = p->n_trace_records;
 		}
 }
 

@@ -42,8 +42,8 @@ static bool list_records(struct run *r)
 static const struct load_thread *find_thread(const struct load_file *f, uint32_t number,
 					     uint32_t *index)
 {
-	size_t at = sorted_below(f->threads.at, f->threads.n, record.number, number);
-	if (at == f->threads.n || f->threads.at[at].record.number != number)
+	size_t at = sorted_below(f->threads.at, f->threads.n, number, number);
+	if (at == f->threads.n || f->threads.at[at].number != number)
 		return NULL;
 	*index = (uint32_t)at;
 	return &f->threads.at[at];

@@ -97,9 +97,9 @@ static uint32_t thread_index(struct gpu_join *j, uint32_t number)
 {
 	const struct load_file *f = j->file;
 	if (number == j->last_thread_number && j->last_thread < f->threads.n &&
-	    f->threads.at[j->last_thread].record.number == number)
+	    f->threads.at[j->last_thread].number == number)
 		return j->last_thread;
-	size_t n = sorted_up_to(f->threads.at, f->threads.n, record.number, number);
+	size_t n = sorted_up_to(f->threads.at, f->threads.n, number, number);
 	j->last_thread_number = number;
 	return j->last_thread = n ? (uint32_t)n - 1 : 0;
 }
@@ -112,7 +112,7 @@ void gpu_join_place(struct gpu_join *j, uint32_t number, uint32_t node, struct g
 		return;
 	uint32_t index = thread_index(j, number);
 	const struct load_thread *t = &f->threads.at[index];
-	if (t->record.number != number)
+	if (t->number != number)
 		return;
 	key->thread = index;
 	key->is_measured = true;

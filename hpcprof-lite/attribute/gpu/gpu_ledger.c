@@ -140,7 +140,7 @@ static uint64_t threads_cut_off(const struct load_file *f)
 {
 	uint64_t n = 0, n_ended_together = 0;
 	for (size_t i = 0; i < f->threads.n; i++) {
-		uint64_t end_ns = f->threads.at[i].record.end_ns;
+		uint64_t end_ns = f->threads.at[i].record->end_ns;
 		n += end_ns == 0;
 		n_ended_together += end_ns != 0 && end_ns == f->header.end_mono_ns;
 	}

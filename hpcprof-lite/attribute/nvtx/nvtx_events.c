@@ -242,7 +242,7 @@ static bool collect(struct collecting *c)
 			if (!t->nvtx_events.n)
 				continue;
 			if (!collect_items(c, f, t) ||
-			    (t->record.number == 0 && !collect_ranges(c, i, k)) ||
+			    (t->number == 0 && !collect_ranges(c, i, k)) ||
 			    !make_tracks(c, c->where->profile(c->where->arg, i, k)))
 				return false;
 		}

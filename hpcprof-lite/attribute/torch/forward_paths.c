@@ -27,8 +27,8 @@ static const struct msr_node *target_of(const struct load_file *f, msr_addr fram
 					const struct load_thread **thread)
 {
 	const uint32_t number = msr_forward_thread(frame), node = msr_forward_node(frame);
-	const size_t i = sorted_below(f->threads.at, f->threads.n, record.number, number);
-	if (i == f->threads.n || f->threads.at[i].record.number != number)
+	const size_t i = sorted_below(f->threads.at, f->threads.n, number, number);
+	if (i == f->threads.n || f->threads.at[i].number != number)
 		return NULL;
 	*thread = &f->threads.at[i];
 	return node && node < (*thread)->n_nodes && (*thread)->node_to[node] != LOAD_DAMAGED

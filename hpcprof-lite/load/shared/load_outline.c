@@ -2,6 +2,8 @@
 /* See load_outline.h. Test: tests/unit/prof_parts/test_parts.c. */
 #include "hpcprof-lite/load/shared/load_outline.h"
 
+#include "hpcprof-lite/load/load_records.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,7 +61,7 @@ static bool put_threads(struct load_outlines *o, const struct load_file *f)
 	if (!vec_extend(&o->bytes, n_bytes_of_numbers((uint32_t)f->threads.n)))
 		return false;
 	for (size_t i = 0; i < f->threads.n; i++)
-		memcpy(o->bytes.at + at + i * sizeof(uint32_t), &f->threads.at[i].record.number,
+		memcpy(o->bytes.at + at + i * sizeof(uint32_t), &f->threads.at[i].number,
 		       sizeof(uint32_t));
 	return true;
 }
@@ -110,8 +112,10 @@ bool load_outline_add(struct load_outlines *o, uint64_t path, const struct load_
 static bool make_threads(struct load_file *f, const uint8_t *numbers, uint32_t n)
 {
 	struct load_thread *threads = n ? vec_extend(&f->threads, n) : NULL;
-	for (uint32_t i = 0; threads && i < n; i++)
-		memcpy(&threads[i].record.number, numbers + i * sizeof(uint32_t), sizeof(uint32_t));
+	for (uint32_t i = 0, number; threads && i < n; i++) {
+		memcpy(&number, numbers + i * sizeof number, sizeof number);
+		load_begin_thread(&threads[i], number);
+	}
 	return threads || !n;
 }
 

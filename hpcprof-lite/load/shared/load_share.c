@@ -44,7 +44,7 @@ static uint64_t hash_files(const struct load_job *job)
 		h = hash_more(h, f->is_live);
 		for (size_t k = 0; !f->reader && k < f->threads.n; k++) {
 			const struct load_thread *t = &f->threads.at[k];
-			h = hash_more(h, (uint64_t)t->record.number << 32 | t->n_nodes);
+			h = hash_more(h, (uint64_t)t->number << 32 | t->n_nodes);
 			h = hash_more(h, n_bytes_of(t->cells.at, t->cells.n));
 			h = hash_more(h, n_bytes_of(t->trace.at, t->trace.n));
 		}
@@ -230,10 +230,22 @@ static void send_threads(const struct comm *c, struct load_file *f, struct msr_t
 {
 	const size_t n = f->threads.n;
 	for (size_t i = 0; i < n && c->part == f->reader - 1; i++)
-		memcpy(&some[i], &f->threads.at[i].record, sizeof *some);
+		some[i] = *f->threads.at[i].record;
 	comm_pass(c, f->reader - 1, 0, some, some, n * sizeof *some);
 	for (size_t i = 0; i < n && c->part == 0; i++)
-		memcpy(&f->threads.at[i].record, &some[i], sizeof *some);
+		*f->threads.at[i].copy = some[i];
+}
+
+/* Room in the first part for what it gets. False: memory is short. */
+static bool make_records(const struct load_job *job)
+{
+	bool ok = true;
+	for (size_t i = 0; i < job->files.n && job->part == 0; i++) {
+		struct load_file *f = &job->files.at[i];
+		for (size_t k = 0; ok && f->reader > 1 && k < f->threads.n; k++)
+			ok = load_make_record(&f->threads.at[k]);
+	}
+	return ok;
 }
 
 /* Ends a step of all parts. */
@@ -244,7 +256,8 @@ static void gather_threads(struct load_job *job)
 	for (size_t i = 0; i < job->files.n; i++)
 		most = job->files.at[i].threads.n > most ? job->files.at[i].threads.n : most;
 	struct msr_thread *some = malloc(most * sizeof *some);
-	if (comm_agree(c, some ? STATUS_OK : STATUS_NO_MEMORY) == STATUS_OK)
+	const bool ok = some && make_records(job);
+	if (comm_agree(c, ok ? STATUS_OK : STATUS_NO_MEMORY) == STATUS_OK)
 		for (size_t i = 0; i < job->files.n; i++)
 			if (job->files.at[i].reader > 1)
 				send_threads(c, &job->files.at[i], some);

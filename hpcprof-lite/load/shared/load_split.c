@@ -75,8 +75,10 @@ struct splitting {
 	struct comm *c;
 	unsigned n_workers;
 	uint64_t *rows;    /* by part, and the end: its first path */
-	uint8_t *suffices; /* by path of this part: its outline does */
+	/* by path of this part; empty: all parts have to open the file */
+	struct load_outlines *outlines;
 	atomic_bool needs_all;
+	atomic_bool failed;
 };
 
 bool load_split_is_even(const struct comm *c, bool gathers, const uint64_t *weights,
@@ -117,20 +119,26 @@ static void check_own(void *arg, size_t i, unsigned worker)
 		atomic_store(&w->needs_all, true);
 	if (!load_outline_suffices(&one->file))
 		return;
-	w->suffices[path] = load_check_values(&one->file);
+	const bool suffices = load_check_values(&one->file);
+	if (suffices && !load_outline_add(&w->outlines[path], path, &one->file))
+		atomic_store(&w->failed, true);
 	load_release(&one->file, LOAD_ALL);
-	if (!w->suffices[path]) { /* opened again, as in the other parts */
+	if (!suffices) { /* opened again, as in the other parts */
 		load_file_close(&one->file);
 		one->is_done = false;
 	}
 }
 
-static bool add_outlines(const struct splitting *w, struct load_outlines *all)
+static bool join_outlines(const struct splitting *w, struct load_outlines *all)
 {
-	bool ok = true;
+	bool ok = !atomic_load(&w->failed);
 	for (uint64_t i = w->rows[w->c->part]; ok && i < w->rows[w->c->part + 1]; i++) {
-		ok = !w->suffices[i] || load_outline_add(all, i, &w->o->opened[i].file);
-		load_release(&w->o->opened[i].file, LOAD_ALL);
+		struct load_outlines *one = &w->outlines[i];
+		uint8_t *to = one->bytes.n ? vec_extend(&all->bytes, one->bytes.n) : NULL;
+		if (to)
+			memcpy(to, one->bytes.at, one->bytes.n);
+		ok = to || !one->bytes.n;
+		vec_free(&one->bytes);
 	}
 	return ok;
 }
@@ -166,7 +174,7 @@ static enum status exchange(struct splitting *w, bool opens_all)
 	struct load_outlines own = {0};
 	struct comm *c = w->c;
 	uint64_t *first = calloc((size_t)c->n_parts + 1, sizeof *first);
-	const bool ok = first && add_outlines(w, &own);
+	const bool ok = first && join_outlines(w, &own);
 	uint8_t *all = NULL;
 	if (comm_agree(c, ok ? STATUS_OK : STATUS_NO_MEMORY) == STATUS_OK)
 		all = comm_join(c, own.bytes.at, own.bytes.n, 1, first);
@@ -202,9 +210,9 @@ enum status load_split_open(struct load_opening *o, struct load_job *job, enum s
 			      .c = c,
 			      .n_workers = n_workers,
 			      .rows = calloc((size_t)c->n_parts + 1, sizeof *w.rows),
-			      .suffices = calloc(n + 1, sizeof *w.suffices)};
+			      .outlines = calloc(n + 1, sizeof *w.outlines)};
 	uint64_t *weights = calloc(n + 1, sizeof *weights);
-	const bool ok = w.rows && w.suffices && weights;
+	const bool ok = w.rows && w.outlines && weights;
 	if (!ok)
 		log_error(NULL, "out of memory");
 	s = comm_agree(c, ok ? s : STATUS_NO_MEMORY);
@@ -215,7 +223,9 @@ enum status load_split_open(struct load_opening *o, struct load_job *job, enum s
 	if (s == STATUS_OK)
 		load_opening_run(o, n_workers);
 	free(w.rows);
-	free(w.suffices);
+	for (size_t i = 0; w.outlines && i < n; i++)
+		vec_free(&w.outlines[i].bytes);
+	free(w.outlines);
 	free(weights);
 	return s;
 }

@@ -129,7 +129,7 @@ static void put_thread(struct json *j, const struct model *m, uint32_t profile)
 	json_time(j, "start_ns", m, p->start_ns);
 	json_time(j, "end_ns", m, p->end_ns);
 	json_u64(j, "cpu_ns", p->cpu_ns);
-	json_counts(j, "ledger", counts, words_ledger(&p->ledger, counts));
+	json_counts(j, "ledger", counts, words_ledger(p->ledger, counts));
 	put_values(j, p);
 	model_values_done(m, p->n_values);
 	put_samples(j, m, profile);

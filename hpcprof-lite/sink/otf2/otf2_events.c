@@ -162,7 +162,7 @@ static void put_profile(struct otf2_line *l, uint32_t profile, struct model_samp
 		put_time_line(l, profile, samples);
 		put_totals(l, p);
 		put_ledger(l, otf2_class_thread_ledger(m),
-			   l->w->ledgers ? &l->w->ledgers[profile - l->w->first] : &p->ledger);
+			   l->w->ledgers ? &l->w->ledgers[profile - l->w->first] : p->ledger);
 	}
 	if (profile == 0 || m->profiles[profile - 1].process != p->process)
 		put_process(l, p->process);

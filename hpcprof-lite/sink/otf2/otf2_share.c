@@ -60,13 +60,13 @@ static enum status get_ledgers(struct otf2_writer *w, struct comm *c)
 		for (uint64_t i = first[part], n; i < first[part + 1]; i += n) {
 			n = first[part + 1] - i < LEDGERS ? first[part + 1] - i : LEDGERS;
 			for (uint64_t k = 0; k < n && c->part == 0; k++)
-				some[k] = m->profiles[i + k].ledger;
+				some[k] = *m->profiles[i + k].ledger;
 			comm_pass(c, 0, part, some, w->ledgers + (i - first[part]),
 				  n * sizeof *some);
 		}
 	free(some);
 	for (uint32_t i = w->first; i < w->end && s == STATUS_OK && c->part == 0; i++)
-		w->ledgers[i - w->first] = m->profiles[i].ledger;
+		w->ledgers[i - w->first] = *m->profiles[i].ledger;
 	return s;
 }
 

@@ -168,7 +168,7 @@ static void put_ledgers(struct sqlite_writer *w)
 	for (uint32_t i = 0; i < m->n_profiles; i++)
 		if (m->profiles[i].kind == MODEL_PROFILE_THREAD)
 			put_counts(w, m->profiles[i].process, i, NULL, counts,
-				   words_ledger(&m->profiles[i].ledger, counts));
+				   words_ledger(m->profiles[i].ledger, counts));
 	sqlite_end(w);
 }
 

@@ -244,7 +244,7 @@ static void put_profiles(const struct model *m, FILE *out)
 			p->end_ns, p->cpu_ns);
 		text_all_name(out, p->name);
 		putc('\n', out);
-		put_ledger(out, "profile", i, &p->ledger);
+		put_ledger(out, "profile", i, p->ledger);
 		put_source_use(out, i, &p->source_use);
 		for (size_t k = 0; k < p->n_values; k++) {
 			fprintf(out, "value\t%u\t%u\t%u", i, p->values[k].context,
@@ -327,7 +327,7 @@ static void put_threads(const struct model *m, FILE *out)
 	for (uint32_t i = 0; i < m->n_profiles; i++) {
 		const struct model_profile *p = &m->profiles[i];
 		const struct model_process *q = &m->processes[p->process];
-		const struct model_ledger *l = &p->ledger;
+		const struct model_ledger *l = p->ledger;
 		uint64_t lost = view_count_lost(l);
 		if (p->kind != MODEL_PROFILE_THREAD)
 			continue;

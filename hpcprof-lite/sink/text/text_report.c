@@ -485,7 +485,7 @@ static void put_times(const struct model *m, FILE *out)
 	if (!l->elapsed_ns)
 		return;
 	for (uint32_t i = 0; i < m->n_profiles; i++) {
-		const struct model_ledger *p = &m->profiles[i].ledger;
+		const struct model_ledger *p = m->profiles[i].ledger;
 		const double gap = p->elapsed_ns >= TIMES_LEAST_NS
 					   ? (double)p->gap_ns / (double)p->elapsed_ns
 					   : 0;

@@ -180,7 +180,7 @@ static void test_still_being_written(void **state)
 	char *path = gen_close(r.g, MSR_EXIT_NONE, 0);
 	assert_int_equal(load_job_open(&r.directory, 1, 1, &job), STATUS_OK);
 	const struct load_file *f = &job.files.at[0];
-	struct msr_thread record = f->threads.at[0].record;
+	struct msr_thread record = *f->threads.at[0].record;
 	long at = (long)((const uint8_t *)f->threads.at[0].now - f->map.bytes);
 	record.delivered += 7; /* more than can be in flight */
 	record.recorded += 6;
@@ -191,7 +191,7 @@ static void test_still_being_written(void **state)
 	assert_int_equal(fclose(file), 0);
 	struct model *m = fixture_model_of(&job, NULL, 1);
 	assert_true(m->ledger_closes);
-	assert_true(m->processes[0].is_live && m->profiles[0].ledger.is_live);
+	assert_true(m->processes[0].is_live && m->profiles[0].ledger->is_live);
 	assert_int_equal(m->ledger.delivered, 10);
 	assert_int_equal(m->ledger.in_tree, 10);
 	free(path);

@@ -57,7 +57,7 @@ static void test_sound(void **state)
 	assert_non_null(f.metrics[0]);
 	assert_string_equal(f.modules.at[1].path, "/bin/a");
 	for (size_t i = 0; i < 2; i++) {
-		assert_true(f.threads.at[i].has_record);
+		assert_true(f.threads.at[i].copy);
 		assert_int_equal(f.threads.at[i].n_nodes, 14);
 		assert_int_equal(f.threads.at[i].n_trace_records, 13);
 		assert_int_equal(f.threads.at[i].first_trace_ns, 2000);

@@ -154,17 +154,18 @@ static void test_time_after_the_last_sample(void **state)
 	static const struct msr_metric cputime = {.name = "CPUTIME"}, offcpu = {.name = "OFFCPU"};
 	uint32_t node_to[3] = {0, 0, LOAD_DAMAGED};
 	struct load_file f = {.metrics = {&cputime, &offcpu}};
-	struct load_thread t = {.n_nodes = 3, .node_to = node_to};
+	struct msr_thread record = {.number = 0};
+	struct load_thread t = {.record = &record, .n_nodes = 3, .node_to = node_to};
 	(void)state;
-	t.record.offcpu_unsampled_ns = 1000;
+	record.offcpu_unsampled_ns = 1000;
 	assert_int_equal(load_unsampled_wait(&f, &t), STATUS_OK);
 	assert_int_equal(t.cells.n, 0); /* no node is named */
-	t.record.offcpu_node = 2; /* damaged */
+	record.offcpu_node = 2; /* damaged */
 	assert_int_equal(load_unsampled_wait(&f, &t), STATUS_OK);
-	t.record.offcpu_node = 3; /* none */
+	record.offcpu_node = 3; /* none */
 	assert_int_equal(load_unsampled_wait(&f, &t), STATUS_OK);
 	assert_int_equal(t.cells.n, 0);
-	t.record.offcpu_node = 1;
+	record.offcpu_node = 1;
 	assert_int_equal(load_unsampled_wait(&f, &t), STATUS_OK);
 	assert_int_equal(t.cells.n, 1);
 	const struct msr_cell *cell = (const void *)t.cells.at[0].content;

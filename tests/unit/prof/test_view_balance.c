@@ -16,21 +16,22 @@ static void shares(void **state)
 	static const struct model_value values[] = {
 		{.at[MODEL_EXECUTION] = 1}, {.at[MODEL_EXECUTION] = 3}, {.at[MODEL_EXECUTION] = 8}};
 	static const struct model_process processes[3];
+	const struct model_ledger none = {0}, ten = {.in_tree = 10},
+				  thirty = {.in_tree = 30, .losses[MSR_LOSS_BUSY] = 2};
 	const struct model_profile profiles[] = {
 		{.process = 0,
 		 .values = &values[0],
 		 .n_values = 1,
-		 .ledger.in_tree = 10,
+		 .ledger = &ten,
 		 .cpu_ns = 5},
 		{.process = 0,
 		 .values = &values[1],
 		 .n_values = 1,
-		 .ledger.in_tree = 30,
-		 .ledger.losses[MSR_LOSS_BUSY] = 2,
+		 .ledger = &thirty,
 		 .cpu_ns = 6},
 		{.process = 0, .kind = MODEL_PROFILE_QUEUE},
-		{.process = 1, .values = &values[2], .n_values = 1},
-		{.process = 2},
+		{.process = 1, .values = &values[2], .n_values = 1, .ledger = &none},
+		{.process = 2, .ledger = &none},
 	};
 	const struct model m = {
 		.processes = processes, .n_processes = 3, .profiles = profiles, .n_profiles = 5};
@@ -57,8 +58,9 @@ static void shares(void **state)
 static void lost_all(void **state)
 {
 	static const struct model_process process;
-	const struct model_profile profiles[] = {{.process = 0},
-						 {.process = 0, .ledger.losses[MSR_LOSS_BUSY] = 1}};
+	const struct model_ledger none = {0}, lost = {.losses[MSR_LOSS_BUSY] = 1};
+	const struct model_profile profiles[] = {{.process = 0, .ledger = &none},
+						 {.process = 0, .ledger = &lost}};
 	const struct model m = {
 		.processes = &process, .n_processes = 1, .profiles = profiles, .n_profiles = 2};
 	struct view_balance b;

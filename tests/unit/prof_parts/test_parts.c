@@ -406,7 +406,7 @@ static void check_outlines(struct comm *c, void *arg)
 	for (size_t i = 0; ok && i < load.files.n; i++) {
 		const struct load_file *f = &load.files.at[i];
 		ok = f->is_outline == !load_is_own(&load, i) && f->threads.n == 3 &&
-		     (c->part != 0 || f->threads.at[2].record.recorded == 300) &&
+		     (c->part != 0 || f->threads.at[2].record->recorded == 300) &&
 		     f->threads.at[1].n_trace_records == 300 && f->map.n_bytes > 10000;
 	}
 	j->status[c->part] = ok ? STATUS_OK : STATUS_BAD_INPUT;

@@ -272,6 +272,8 @@ static void make_processes(struct model *m, const struct fixture_options *o)
 	struct model_process *processes = fixture_must(calloc(o->n_processes, sizeof *processes));
 	struct model_profile *profiles =
 		fixture_must(calloc((size_t)o->n_processes * stride, sizeof *profiles));
+	struct model_ledger *ledgers =
+		fixture_must(calloc((size_t)o->n_processes * stride, sizeof *ledgers));
 	for (uint32_t i = 0; i < o->n_processes; i++) {
 		processes[i] = (struct model_process){
 			.path = keep(m->private_, "/tmp/run/", i, ".hpcrun"),
@@ -299,8 +301,9 @@ static void make_processes(struct model *m, const struct fixture_options *o)
 				.start_ns = processes[i].start_ns + t,
 				.end_ns = processes[i].end_ns,
 				.cpu_ns = length,
+				.ledger = &ledgers[i * stride + t],
 				.n_trace_records = o->traces ? o->n_samples * o->n_metrics : 0};
-			p->ledger = (struct model_ledger){
+			ledgers[i * stride + t] = (struct model_ledger){
 				.delivered = o->n_samples * o->n_metrics + 3,
 				.recorded = o->n_samples * o->n_metrics,
 				.in_tree = o->n_samples * o->n_metrics,
@@ -319,6 +322,7 @@ static void make_processes(struct model *m, const struct fixture_options *o)
 				.name = lane ? "GPU 0 queue 1" : "GPU 0 queue 0",
 				.start_ns = processes[i].start_ns,
 				.end_ns = processes[i].end_ns,
+				.ledger = &ledgers[i * stride + o->n_threads + lane],
 				.n_trace_records = o->traces ? o->n_gpu_ops : 0};
 	}
 	m->processes = processes;
@@ -430,7 +434,7 @@ struct model *fixture_make(const struct fixture_options *o)
 		fixture_make_gpu(m, o);
 	make_values(m, o);
 	for (uint32_t p = 0; p < m->n_profiles; p++) {
-		const struct model_ledger *l = &m->profiles[p].ledger;
+		const struct model_ledger *l = m->profiles[p].ledger;
 		m->ledger.delivered += l->delivered;
 		m->ledger.recorded += l->recorded;
 		m->ledger.in_tree += l->in_tree;
@@ -455,6 +459,8 @@ void fixture_free(struct model *m)
 	free((void *)m->modules);
 	free((void *)m->files);
 	free((void *)m->functions);
+	if (m->n_profiles)
+		free((void *)m->profiles[0].ledger); /* of all */
 	free((void *)m->profiles);
 	free((void *)m->totals);
 	free(x->metrics);

@@ -228,7 +228,7 @@ static OTF2_CallbackCode on_metric(OTF2_LocationRef location, OTF2_TimeStamp tim
 	}
 	if (n > 1) {
 		assert_int_equal(values[2].unsigned_int,
-				 metric == s->m->n_metrics ? p->ledger.in_tree : 0);
+				 metric == s->m->n_metrics ? p->ledger->in_tree : 0);
 		s->n_ledgers++;
 		return OTF2_CALLBACK_SUCCESS;
 	}

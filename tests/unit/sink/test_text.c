@@ -397,7 +397,7 @@ static void test_many_samples(void **state)
 	struct model *m = fixture_model(directory, 1);
 	for (size_t i = 0; i < m->n_totals; i++)
 		m->private_->totals[i].n_samples = m->totals[i].n_samples ? 12345678901 : 0;
-	m->private_->profiles[0].ledger.in_tree = 123456789;
+	m->private_->ledgers[0].in_tree = 123456789;
 	char *text = report_model(m);
 	size_t n_rows = 0;
 	for (const char *at = strstr(text, "Functions by their own");
