@@ -72,7 +72,7 @@ static uint64_t put_file(struct load_outlines *o, const struct load_file *f)
 	const size_t start = o->bytes.n;
 	uint64_t pos = MSR_HEADER_BYTES, skipped;
 	struct msr_view v;
-	if (!put(o, f->map.bytes, MSR_HEADER_BYTES))
+	if (!put(o, f->map.bytes, sizeof(struct msr_header)))
 		return 0;
 	while (msr_next_extent(f->map.bytes, f->extents_end, &pos, &v, &skipped) ==
 	       MSR_SCAN_EXTENT) {
@@ -119,11 +119,21 @@ static bool make_threads(struct load_file *f, const uint8_t *numbers, uint32_t n
 	return threads || !n;
 }
 
+/* The header has its page in a file. The rest of that page is not sent. */
+static void unpack(uint8_t *file, const uint8_t *packed, size_t n)
+{
+	const size_t n_header = sizeof(struct msr_header);
+	memcpy(file, packed, n_header);
+	memset(file + n_header, 0, MSR_HEADER_BYTES - n_header);
+	memcpy(file + MSR_HEADER_BYTES, packed + n_header, n - n_header);
+}
+
 enum status load_outline_read(const struct load_outline *o, const char *path, struct load_file *f)
 {
 	const uint8_t *numbers = (const void *)(o + 1);
 	const size_t n_numbers = n_bytes_of_numbers(o->n_threads),
-		     n = o->n_bytes - sizeof *o - n_numbers;
+		     n_packed = o->n_bytes - sizeof *o - n_numbers,
+		     n = n_packed - sizeof(struct msr_header) + MSR_HEADER_BYTES;
 	uint8_t *copy = aligned_alloc(MSR_EXTENT_ALIGN, n);
 	f->path = strdup(path);
 	f->is_outline = true;
@@ -131,7 +141,7 @@ enum status load_outline_read(const struct load_outline *o, const char *path, st
 	f->map.is_copy = true;
 	if (!copy || !f->path)
 		return STATUS_NO_MEMORY;
-	memcpy(copy, numbers + n_numbers, n);
+	unpack(copy, numbers + n_numbers, n_packed);
 	((struct msr_header *)(void *)copy)->allocated = n;
 	enum status s = load_file_bytes(path, copy, n, f);
 	f->map.n_bytes = o->file_bytes;
