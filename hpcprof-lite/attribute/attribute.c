@@ -597,12 +597,27 @@ static bool keep_energy(struct pipeline *p, const struct gpu_energy *energy)
 	return ok;
 }
 
+/* Ends a step of all parts, if they share devices. They need the same metrics. */
+static bool share_energy(const struct pipeline *p, bool ok, struct gpu_energy *energy)
+{
+	uint64_t n[GPU_ENERGY_METRICS];
+	if (!p->job->is_split || !p->gpu.is_present)
+		return ok;
+	if (comm_agree(p->o->comm, ok ? STATUS_OK : STATUS_NO_MEMORY) != STATUS_OK)
+		return false;
+	for (unsigned i = 0; i < GPU_ENERGY_METRICS; i++)
+		n[i] = energy->occurs[i];
+	comm_add(p->o->comm, n, GPU_ENERGY_METRICS);
+	for (unsigned i = 0; i < GPU_ENERGY_METRICS; i++)
+		energy->occurs[i] = n[i] != 0;
+	return true;
+}
+
 static bool find_energy(struct pipeline *p)
 {
 	struct gpu_energy energy;
-	if (!p->m->n_meters)
-		return true;
-	bool ok = gpu_energy_find(p->m, 0, UINT64_MAX, &energy) && keep_energy(p, &energy);
+	bool ok = gpu_energy_find(p->m, 0, UINT64_MAX, &energy);
+	ok = share_energy(p, ok, &energy) && keep_energy(p, &energy);
 	gpu_energy_free(&energy);
 	return ok;
 }

@@ -477,8 +477,9 @@ static bool describe_file(struct describing *d)
 	uint32_t *shape_of = add_shapes(d);
 	bool ok = shape_of && add_devices(d) && add_contexts(d) && add_queues(d, shape_of) &&
 		  describe_ledgers(d) &&
-		  gpu_energy_read(&d->g->job->files.at[d->file], d->file, d->device_of,
-				  &d->energies);
+		  (!load_is_taken(d->g->job, d->file) ||
+		   gpu_energy_read(&d->g->job->files.at[d->file], d->file, d->device_of,
+				   &d->energies));
 	free(d->device_of);
 	free(d->context_of);
 	d->device_of = d->context_of = NULL;

@@ -15,7 +15,8 @@ static const uint64_t omitted = KIND(MSR_FREE) | KIND(MSR_THREAD) | KIND(MSR_NOD
 				KIND(MSR_GPU_CLOCK) | KIND(MSR_GPU_LAUNCH) | KIND(MSR_GPU_OP) |
 				KIND(MSR_GPU_AGGREGATE) | KIND(MSR_GPU_PC) |
 				KIND(MSR_GPU_PC_RANGE) | KIND(MSR_GPU_VALUE) |
-				KIND(MSR_GPU_TALLY) | KIND(MSR_GPU_GRAPH_NODE),
+				KIND(MSR_GPU_TALLY) | KIND(MSR_GPU_GRAPH_NODE) |
+				KIND(MSR_GPU_ENERGY),
 		      kept = KIND(MSR_INFO) | KIND(MSR_METRIC) | KIND(MSR_MODULE) |
 			     KIND(MSR_CHILD) | KIND(MSR_UNMEASURED) | KIND(MSR_PYTHON_CODE) |
 			     KIND(MSR_TORCH_MODULE) | KIND(MSR_WAIT_OBJECT) | KIND(MSR_OMP_REGION) |
@@ -36,9 +37,9 @@ static bool has_gpu(uint64_t kinds)
 	return false;
 }
 
-bool load_outline_needs_all(const struct load_file *f)
+bool load_outline_needs_all(const struct load_file *f, bool gathers)
 {
-	return f->kinds & ~(kept | omitted);
+	return f->kinds & ~(kept | omitted) || (gathers && f->kinds & KIND(MSR_GPU_ENERGY));
 }
 
 static bool put(struct load_outlines *o, const void *bytes, size_t n)

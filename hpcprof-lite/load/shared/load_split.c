@@ -74,6 +74,7 @@ struct splitting {
 	struct load_opening *o;
 	struct comm *c;
 	unsigned n_workers;
+	bool gathers;
 	uint64_t *rows;    /* by part, and the end: its first path */
 	/* by path of this part; empty: all parts have to open the file */
 	struct load_outlines *outlines;
@@ -115,7 +116,7 @@ static void check_own(void *arg, size_t i, unsigned worker)
 	(void)worker;
 	if (one->result != STATUS_OK)
 		return;
-	if (load_outline_needs_all(&one->file))
+	if (load_outline_needs_all(&one->file, w->gathers))
 		atomic_store(&w->needs_all, true);
 	if (!load_outline_suffices(&one->file))
 		return;
@@ -209,6 +210,7 @@ enum status load_split_open(struct load_opening *o, struct load_job *job, enum s
 	struct splitting w = {.o = o,
 			      .c = c,
 			      .n_workers = n_workers,
+			      .gathers = job->gathers,
 			      .rows = calloc((size_t)c->n_parts + 1, sizeof *w.rows),
 			      .outlines = calloc(n + 1, sizeof *w.outlines)};
 	uint64_t *weights = calloc(n + 1, sizeof *weights);

@@ -29,6 +29,27 @@ static void add_odd_records(struct gen *g)
 	gen_gpu_value(g, &(struct msr_gpu_value){.id = 1, .value = 7, .counter = 99});
 }
 
+/*
+ * All processes of the last two hosts read the meter of their GPU, and that of their host. So one
+ * part alone finds the metrics.
+ */
+static void add_energy(struct gen *g, const struct gen_gpu_job *gpu, uint32_t rank,
+		       uint64_t start_ns)
+{
+	enum { N_READINGS = 24, STEP_NS = 250000 };
+	for (uint64_t i = 0; i < 2 * N_READINGS && rank >= RANKS - 2 * ON_HOST; i++) {
+		const uint64_t n = i / 2;
+		gen_gpu_energy(g,
+			       &(struct msr_gpu_energy){
+				       .time_ns = start_ns + n * STEP_NS,
+				       .unchanged_ns = start_ns + n * STEP_NS - n * 100,
+				       .energy_uj = n * (n + 20) * (rank / ON_HOST),
+				       .meter = gpu->counter,
+				       .device = i % 2 ? gpu->device : 0,
+				       .flags = n ? 0 : MSR_GPU_ENERGY_BEGINS});
+	}
+}
+
 /* Paths, and with them the order in which contexts are found, differ between the ranks. */
 static void make_thread(struct gen *g, struct gen_gpu_job *gpu, const struct kind *k, uint32_t rank,
 			uint64_t start_ns, uint16_t app)
@@ -73,12 +94,8 @@ static void make_rank(const char *directory, const struct kind *k, uint32_t rank
 		make_thread(g, &gpu, k, rank, start_ns, app);
 	if (k->has_odd_records && rank > RANKS - 3)
 		add_odd_records(g);
-	if (k->has_energy && rank == RANKS - 1)
-		gen_gpu_energy(g, &(struct msr_gpu_energy){.time_ns = start_ns + MS,
-							   .unchanged_ns = start_ns,
-							   .energy_uj = 1000,
-							   .meter = gpu.counter,
-							   .device = gpu.device});
+	if (k->has_energy)
+		add_energy(g, &gpu, rank, start_ns);
 	free(gen_close(g, MSR_EXIT_RETURN, 0));
 }
 
@@ -117,10 +134,24 @@ static void test_odd_records(void **state)
 	check_kind(&(struct kind){.has_odd_records = true}, (const int[]){3, 0});
 }
 
+static bool has_energy(const struct model *m)
+{
+	for (uint32_t i = 0; i < m->n_metrics; i++)
+		if (m->metrics[i].role == MODEL_ROLE_ENERGY_SHARED)
+			return true;
+	return false;
+}
+
 static void test_energy(void **state)
 {
+	const struct kind k = {.has_energy = true};
 	(void)state;
-	check_kind(&(struct kind){.has_energy = true}, (const int[]){3, 0});
+	char *directory = make_job(&k);
+	struct model *m = fixture_model(directory, 1);
+	assert_true(has_energy(m) && m->n_meters == 4);
+	model_free(m);
+	fixture_remove(directory);
+	check_kind(&k, (const int[]){3, 5, 0});
 }
 
 /* ---- who reads what ---- */
@@ -162,22 +193,23 @@ static void check_rows(const struct kind *k, int n, struct reading r)
 	fixture_remove(directory);
 }
 
-/* A row has whole hosts if the processes of a host share a GPU. */
+/* A row has whole hosts if the processes of a host share a GPU, and with it its meter. */
 static void test_rows(void **state)
 {
 	(void)state;
 	check_rows(&(struct kind){0}, 3, (struct reading){.first = {0, 8, 12, RANKS}});
+	check_rows(&(struct kind){.has_energy = true}, 3,
+		   (struct reading){.first = {0, 8, 12, RANKS}});
 	check_rows(&(struct kind){.own_gpus = true}, 4,
 		   (struct reading){.first = {0, 6, 11, 16, RANKS}});
 }
 
-/* All parts read all files if rows of hosts are uneven, or for meters of energy. */
+/* All parts read all files if rows of hosts are uneven. */
 static void test_no_rows(void **state)
 {
 	(void)state;
 	check_rows(&(struct kind){0}, 8, (struct reading){0});
 	check_rows(&(struct kind){.one_host = true}, 2, (struct reading){0});
-	check_rows(&(struct kind){.has_energy = true}, 3, (struct reading){0});
 }
 
 /* ---- damage ---- */
@@ -188,7 +220,8 @@ static void test_damage(void **state)
 	log_set_silent(true); /* each part warns */
 	for (unsigned seed = 1; seed <= 6; seed++) {
 		unsigned next = seed;
-		char *directory = make_job(&(struct kind){.own_gpus = seed % 3 == 0});
+		char *directory = make_job(
+			&(struct kind){.own_gpus = seed % 3 == 0, .has_energy = seed % 2});
 		for (unsigned i = 0; i < (seed == 6 ? RANKS : 2); i++)
 			parts_flip_bytes(directory, (int)((seed * 3 + i) % RANKS), &next);
 		parts_check_measurement(directory, seed % 2, (const int[]){3, 0});

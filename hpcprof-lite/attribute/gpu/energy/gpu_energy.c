@@ -143,6 +143,12 @@ bool gpu_energy_find(const struct model *m, uint64_t from_ns, uint64_t until_ns,
 		ok = find_of(m, i, from_ns, until_ns, out);
 	if (ok && out->shares.n)
 		qsort(out->shares.at, out->shares.n, sizeof *out->shares.at, compare_shares);
+	for (size_t i = 0; i < out->shares.n; i++) {
+		const struct gpu_energy_share *s = &out->shares.at[i];
+		out->occurs[GPU_ENERGY_OPERATIONS] |= s->uj != 0;
+		out->occurs[GPU_ENERGY_SHARED] |= s->shared_uj != 0;
+		out->occurs[GPU_ENERGY_TIME] |= s->read_ns != 0;
+	}
 	return ok;
 }
 
@@ -171,20 +177,14 @@ bool gpu_energy_add_metrics(struct model *m, const struct gpu_energy *e,
 				     .name = "GENERGY:TIME (sec)",
 				     .description = "time of operations in which their energy was "
 						    "read (seconds)"}};
-	uint64_t sums[GPU_ENERGY_METRICS] = {0};
-	for (size_t i = 0; i < e->shares.n; i++) {
-		sums[GPU_ENERGY_OPERATIONS] += e->shares.at[i].uj;
-		sums[GPU_ENERGY_SHARED] += e->shares.at[i].shared_uj;
-		sums[GPU_ENERGY_TIME] += e->shares.at[i].read_ns;
-	}
 	struct model_metric *metrics = realloc(
 		m->private_->metrics, (m->n_metrics + GPU_ENERGY_METRICS + 1) * sizeof *metrics);
 	if (!metrics)
 		return false;
 	m->metrics = m->private_->metrics = metrics;
 	for (unsigned k = 0; k < GPU_ENERGY_METRICS; k++) {
-		index_of[k] = sums[k] ? m->n_metrics : MODEL_NONE;
-		if (!sums[k])
+		index_of[k] = e->occurs[k] ? m->n_metrics : MODEL_NONE;
+		if (!e->occurs[k])
 			continue;
 		struct model_metric *to = &metrics[m->n_metrics++];
 		*to = rows[k];

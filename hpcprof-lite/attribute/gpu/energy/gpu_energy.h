@@ -46,9 +46,17 @@ struct gpu_energy_share {
 	uint64_t read_ns;   /* of their time, in which the meter was read */
 };
 
+enum gpu_energy_metric {
+	GPU_ENERGY_OPERATIONS,
+	GPU_ENERGY_SHARED,
+	GPU_ENERGY_TIME,
+	GPU_ENERGY_METRICS
+};
+
 struct gpu_energy {
 	VEC(struct gpu_energy_share) shares; /* by profile, then context */
 	struct model_energy *sums;           /* by meter of the model */
+	bool occurs[GPU_ENERGY_METRICS];     /* some share is not 0 */
 };
 
 /*
@@ -58,13 +66,6 @@ struct gpu_energy {
 bool gpu_energy_find(const struct model *m, uint64_t from_ns, uint64_t until_ns,
 		     struct gpu_energy *out);
 void gpu_energy_free(struct gpu_energy *e);
-
-enum gpu_energy_metric {
-	GPU_ENERGY_OPERATIONS,
-	GPU_ENERGY_SHARED,
-	GPU_ENERGY_TIME,
-	GPU_ENERGY_METRICS
-};
 
 /* Appends the metrics that occur. index_of[]: their index in the model, or MODEL_NONE. */
 bool gpu_energy_add_metrics(struct model *m, const struct gpu_energy *e,
