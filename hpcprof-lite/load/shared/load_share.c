@@ -225,15 +225,29 @@ static void check_all(struct checking *w, uint64_t *threads, unsigned n_workers)
 		load_warn_of_damage(&job->files.at[i]);
 }
 
-/* The first part gets the records of threads of a file that another part reads. */
-static void send_threads(const struct comm *c, struct load_file *f, struct msr_thread *some)
+/* Threads of files that a part alone has read. */
+static size_t n_threads_of(const struct load_job *job, int part)
 {
-	const size_t n = f->threads.n;
-	for (size_t i = 0; i < n && c->part == f->reader - 1; i++)
-		some[i] = *f->threads.at[i].record;
-	comm_pass(c, f->reader - 1, 0, some, some, n * sizeof *some);
-	for (size_t i = 0; i < n && c->part == 0; i++)
-		*f->threads.at[i].copy = some[i];
+	size_t n = 0;
+	for (size_t i = 0; i < job->files.n; i++)
+		n += job->files.at[i].reader == part + 1 ? job->files.at[i].threads.n : 0;
+	return n;
+}
+
+/* The first part gets the records of these threads, in one message. */
+static void send_threads(const struct load_job *job, int part, struct msr_thread *some)
+{
+	const struct comm *c = job->comm;
+	size_t n = 0;
+	for (size_t i = 0; i < job->files.n && c->part == part; i++)
+		for (size_t k = 0; job->files.at[i].reader == part + 1 &&
+				   k < job->files.at[i].threads.n; k++)
+			some[n++] = *job->files.at[i].threads.at[k].record;
+	comm_pass(c, part, 0, some, some, n_threads_of(job, part) * sizeof *some);
+	for (size_t i = 0; i < job->files.n && c->part == 0; i++)
+		for (size_t k = 0; job->files.at[i].reader == part + 1 &&
+				   k < job->files.at[i].threads.n; k++)
+			*job->files.at[i].threads.at[k].copy = some[n++];
 }
 
 /* Room in the first part for what it gets. False: memory is short. */
@@ -253,14 +267,15 @@ static void gather_threads(struct load_job *job)
 {
 	struct comm *c = job->comm;
 	size_t most = 1;
-	for (size_t i = 0; i < job->files.n; i++)
-		most = job->files.at[i].threads.n > most ? job->files.at[i].threads.n : most;
+	for (int part = 1; part < c->n_parts; part++) {
+		const size_t n = n_threads_of(job, part);
+		most = n > most && (c->part == part || c->part == 0) ? n : most;
+	}
 	struct msr_thread *some = malloc(most * sizeof *some);
 	const bool ok = some && make_records(job);
 	if (comm_agree(c, ok ? STATUS_OK : STATUS_NO_MEMORY) == STATUS_OK)
-		for (size_t i = 0; i < job->files.n; i++)
-			if (job->files.at[i].reader > 1)
-				send_threads(c, &job->files.at[i], some);
+		for (int part = 1; part < c->n_parts; part++)
+			send_threads(job, part, some);
 	free(some);
 }
 
