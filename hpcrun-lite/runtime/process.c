@@ -357,15 +357,22 @@ static void write_end(enum msr_exit_kind kind, int code, uint64_t now_ns)
 	h->exit_kind = kind;
 }
 
-static void say_damaged(void)
+/* `failure` is the file system's, or NULL. */
+static void say_damaged(const char *failure)
 {
 	char line[PATH_MAX + 256];
 	struct text t = text_in(line, sizeof line);
 	text_put(&t, "hpcrun-lite: ");
-	text_put_foreign(&t, store_path());
-	text_put(&t, ": another process has shortened this file; the measurement of process ");
+	text_put_foreign(&t, store_local_path()[0] ? store_local_path() : store_path());
+	if (failure) {
+		text_put(&t, ": the file system has failed (");
+		text_put(&t, failure);
+		text_put_char(&t, ')');
+	} else
+		text_put(&t, ": another process has shortened this file");
+	text_put(&t, "; the measurement of process ");
 	text_put_u64(&t, (uint64_t)process.pid);
-	text_put(&t, " ended there\n");
+	text_put(&t, store_is_damaged() ? " ended there\n" : " may not be on the disk\n");
 	say(&t);
 }
 
@@ -397,7 +404,7 @@ static void end(enum msr_exit_kind kind, int code, bool has_next)
 	write_end(kind, code, now_ns);
 	jit_keep();
 	if (store_is_damaged())
-		say_damaged();
+		say_damaged(store_failure());
 	else if (kind != MSR_EXIT_EXEC && !is_local)
 		report_print(true);
 	if (thread_self) {
@@ -411,6 +418,9 @@ static void end(enum msr_exit_kind kind, int code, bool has_next)
 	}
 	records_trim();
 	store_finish(quiet);
+	const char *failure = store_failure(); /* ext4 may say so only now */
+	if (failure && !store_is_damaged())
+		say_damaged(failure);
 	/* A measured next program has our file copied when it ends, but not an ancestor's. */
 	if (is_local && kind == MSR_EXIT_EXEC && (store_fd() < 0 || !has_next))
 		deliver_after_end();

@@ -88,11 +88,36 @@ static int move_high(int fd)
 	return fd;
 }
 
-static bool is_ours(const struct space *s, int fd)
+static const char *failure_text(int error)
+{
+	switch (error) {
+	case EROFS: /* ext4, after an error */
+		return "it is read-only now";
+	case ENOSPC:
+	case EDQUOT:
+		return "no space on the device, or over quota";
+	case EIO:
+	case ESTALE:
+	case ETIMEDOUT:
+		return "input/output error";
+	default:
+		return NULL;
+	}
+}
+
+/* Keeps what a system call says about the file system, not about us. */
+static long note_error(struct space *s, long result)
+{
+	if (result < 0 && failure_text((int)-result))
+		s->error = (int)-result;
+	return result;
+}
+
+static bool is_ours(struct space *s, int fd)
 {
 	struct stat st;
-	return sys_call3(SYS_fstat, fd, (long)&st, 0) == 0 && st.st_dev == s->device &&
-	       st.st_ino == s->inode;
+	return note_error(s, sys_call3(SYS_fstat, fd, (long)&st, 0)) == 0 &&
+	       st.st_dev == s->device && st.st_ino == s->inode;
 }
 
 /*
@@ -103,7 +128,7 @@ static int checked_fd(struct space *s)
 	if (s->fd > 0 && is_ours(s, s->fd - 1))
 		return s->fd - 1;
 	s->fd = 0;
-	int fd = sys_open(s->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
+	int fd = (int)note_error(s, sys_open(s->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0));
 	if (fd < 0)
 		return -1;
 	if (!is_ours(s, fd)) {
@@ -153,6 +178,7 @@ static bool take_file(struct space *s, int fd, const char **cause)
 	}
 	s->device = st.st_dev;
 	s->inode = st.st_ino;
+	s->error = 0;
 	s->fd = move_high(fd) + 1;
 	return true;
 }
@@ -319,7 +345,24 @@ void space_cut(struct space *s, uint64_t n_bytes)
 {
 	int fd = checked_fd(s);
 	if (fd >= 0)
-		sys_ftruncate(fd, n_bytes);
+		note_error(s, sys_ftruncate(fd, n_bytes));
+}
+
+/*
+ * sync_file_range() says whether write-back has failed since the file was opened (Linux 4.16), and
+ * waits only for pages in its range. Behind the end of the file there are none.
+ */
+static int write_back_error(int fd)
+{
+	return (int)sys_call4(SYS_sync_file_range, fd, (long)1 << 60, 4096,
+			      SYNC_FILE_RANGE_WAIT_BEFORE);
+}
+
+const char *space_failure(struct space *s)
+{
+	if (s->fd > 0 && is_ours(s, s->fd - 1))
+		note_error(s, write_back_error(s->fd - 1));
+	return failure_text(s->error);
 }
 
 bool space_move_fd(struct space *s)
@@ -351,5 +394,6 @@ void space_remove(struct space *s)
 void space_forget(struct space *s)
 {
 	space_rest(s);
+	s->error = 0;
 	s->device = s->inode = 0; /* the file is not opened again */
 }

@@ -22,6 +22,7 @@ enum space_result {
 
 struct space {
 	int fd;          /* descriptor + 1; 0: none, so that zeroed memory is a closed space */
+	int error;       /* errno of a call that showed that the file system has failed; 0: none */
 	uint64_t device, inode;
 	uint64_t leave_bytes; /* so much of the file system stays free */
 	char path[4352];
@@ -51,6 +52,12 @@ enum space_result space_map_over(struct space *s, void *at, uint64_t n_bytes);
 
 void space_punch(struct space *s, uint64_t offset, uint64_t n_bytes);
 void space_cut(struct space *s, uint64_t n_bytes);
+
+/*
+ * Returns why the file system has failed since the file was opened, as a constant string, or NULL:
+ * write-back or a call of ours met an error. Does not wait for write-back.
+ */
+const char *space_failure(struct space *s);
 
 /*
  * Moves the file to another descriptor number. The old one stays open, and the caller overwrites

@@ -216,6 +216,11 @@ bool store_is_damaged(void)
 	return atomic_load_explicit(&store.damaged, memory_order_relaxed);
 }
 
+const char *store_failure(void)
+{
+	return space_failure(&store.space);
+}
+
 const char *store_path(void)
 {
 	return store.target[0] ? store.target : store.space.path;

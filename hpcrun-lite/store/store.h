@@ -119,12 +119,15 @@ void store_give_tail(struct msr_extent *extent);
 void store_drop(struct msr_extent *extent);
 
 /*
- * Handles a fault at `address`, which happens if another process truncates the file. Returns true
- * if the address is ours: the page is now anonymous memory, and the store gives out and trims
- * nothing any more. Signal-safe.
+ * Handles a fault at `address`, which happens if another process truncates the file, or if the file
+ * system fails. Returns true if the address is ours: the page is now anonymous memory, and the
+ * store gives out and trims nothing any more. Signal-safe.
  */
 bool store_mend(const void *address);
 bool store_is_damaged(void);
+
+/* Returns why the file system of the file has failed, as a constant string, or NULL. */
+const char *store_failure(void);
 
 /* Returns the bytes of the file given out so far, for the report. */
 uint64_t store_bytes(void);

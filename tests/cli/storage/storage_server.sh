@@ -71,6 +71,13 @@ measure --local none -- true
 is "--local none: the file is where it was asked for" \
 	"$(od -An -c -N 7 "$OUT"/*.hpcrun | tr -d ' ')" HPCRUNL
 
+# What was written is in memory and cannot reach the server.
+measure --local none -- sh -c "echo eio >'$T/served.word'; sync '$OUT'/*.hpcrun; exit 3"
+is "--local none, eio: status" "$status" 3
+like "--local none, eio: the user is told" "$(cat "$T/stderr")" \
+	'/served/out/.*[.]hpcrun: the file system has failed \(input/output error\); the measurement of process [0-9]+ may not be on the disk$'
+echo ok >"$T/served.word"
+
 # ---- the silent server ----
 
 status=0
