@@ -28,6 +28,7 @@ struct expand_fold {
 	uint8_t *library;     /* by module, enum runtime_library */
 	bool *is_program;     /* by module: its functions are called back, also by MPI */
 	uint32_t *place_of;   /* by node: index into `places` */
+	bool *is_in_mpi;      /* by node: at or below a frame of MPI's libraries */
 	bool *waits;          /* by node: a frame of libc between its call and a wait */
 	uint32_t mpi_behind;  /* module that our functions of MPI call; MERGE_NO_MODULE: none */
 	VEC(struct place) places;
@@ -45,8 +46,8 @@ static bool is_runtime(enum runtime_library library)
 	return library == RUNTIME_OMP || library == RUNTIME_MPI || library == RUNTIME_OURS;
 }
 
-/* Marks the modules that call run-time libraries. Returns true if there is anything to fold. */
-static bool find_modules(struct expand_fold *f)
+/* Returns true if there is anything to fold. */
+static bool find_libraries(struct expand_fold *f)
 {
 	const struct expand_run *r = f->r;
 	bool any = false;
@@ -64,9 +65,6 @@ static bool find_modules(struct expand_fold *f)
 		enum runtime_library library = library_of(f, n);
 		any |= is_wait || library == RUNTIME_OMP || library == RUNTIME_MPI ||
 		       (!n->parent && n->link_addr == MSR_ENTRY_OMP_IDLE);
-		if (is_runtime(library) && above->module < r->n_modules &&
-		    library_of(f, above) == RUNTIME_NONE)
-			f->is_program[above->module] = true;
 		if (library == RUNTIME_MPI && library_of(f, above) == RUNTIME_OURS &&
 		    f->mpi_behind == MERGE_NO_MODULE)
 			f->mpi_behind = n->module;
@@ -186,6 +184,29 @@ static struct runtime_call find_call(const struct expand_fold *f, const struct m
 	if (find_called(f, n, called))
 		return known_call(called);
 	return known_call(structure_get_scope(f->r->modules[n->module].structure, scope).name);
+}
+
+/*
+ * Marks the modules of the program. In MPI, transports call back functions of MPI, which makes them
+ * no such modules.
+ */
+static void find_callers(struct expand_fold *f)
+{
+	for (size_t i = 1; i < f->tree->nodes.n; i++) {
+		const struct merge_node *n = &f->tree->nodes.at[i],
+					*above = &f->tree->nodes.at[n->parent];
+		const enum runtime_library library = library_of(f, n);
+		const bool is_below = f->is_in_mpi[n->parent];
+		struct runtime_call call = {.library = RUNTIME_NONE};
+		f->is_in_mpi[i] = is_below || library == RUNTIME_MPI;
+		if (is_below || above->module >= f->r->n_modules ||
+		    library_of(f, above) != RUNTIME_NONE)
+			continue;
+		if (library == RUNTIME_OURS)
+			call = find_call(f, n);
+		if (known_is_runtime(library, call))
+			f->is_program[above->module] = true;
+	}
 }
 
 /* The name of the function at the frame; NULL: it has none. */
@@ -413,16 +434,18 @@ bool expand_fold_open(struct expand_run *r, const struct merge_tree *t, struct e
 		.is_program = calloc((size_t)r->n_modules + 1, sizeof *f->is_program)};
 	if (!f->library || !f->is_program)
 		return false;
-	if (!find_modules(f)) {
+	if (!find_libraries(f)) {
 		expand_fold_close(f);
 		*fold = NULL;
 		return true;
 	}
 	f->place_of = calloc(t->nodes.n + 1, sizeof *f->place_of);
+	f->is_in_mpi = calloc(t->nodes.n + 1, sizeof *f->is_in_mpi);
 	f->waits = calloc(t->nodes.n + 1, sizeof *f->waits);
 	put_place(f, (struct place){0});
-	if (!f->place_of || !f->waits || r->failed)
+	if (!f->place_of || !f->is_in_mpi || !f->waits || r->failed)
 		return false;
+	find_callers(f);
 	find_waits(f);
 	return true;
 }
@@ -434,6 +457,7 @@ void expand_fold_close(struct expand_fold *f)
 	free(f->library);
 	free(f->is_program);
 	free(f->place_of);
+	free(f->is_in_mpi);
 	free(f->waits);
 	vec_free(&f->places);
 	free(f);

@@ -20,7 +20,8 @@ struct finding {
 	struct state *all;      /* by context */
 	uint8_t *library;       /* by module: enum runtime_library */
 	struct runtime_call *calls; /* by function, which are fewer than contexts */
-	bool *calls_runtime;    /* by module: it has a frame that calls OpenMP or MPI */
+	bool *is_in_mpi;        /* by context: at or below a frame of MPI's libraries */
+	bool *calls_runtime;    /* by module: a frame of it that is not in MPI calls OpenMP or MPI */
 };
 
 /* ---- modules ---- */
@@ -39,25 +40,30 @@ static uint32_t caller_module(const struct model *m, uint32_t context)
 	return function < m->n_functions ? m->functions[function].module : MODEL_NONE;
 }
 
-static bool is_runtime(unsigned library)
-{
-	return library == RUNTIME_OMP || library == RUNTIME_MPI || library == RUNTIME_OURS;
-}
-
-static void find_modules(struct finding *f)
+static void find_libraries(struct finding *f)
 {
 	const struct model *m = f->m;
 	for (uint32_t i = 0; i < m->n_modules; i++)
 		f->library[i] = m->modules[i].is_python || m->modules[i].is_gpu
 					? RUNTIME_NONE
 					: (uint8_t)known_library(m->modules[i].path);
+}
+
+/* In MPI, transports call back functions of MPI: that makes them no modules of the program. */
+static void find_callers(struct finding *f)
+{
+	const struct model *m = f->m;
 	for (uint32_t c = 1; c < m->n_contexts; c++) {
-		uint32_t function = m->contexts[c].function;
-		if (m->contexts[c].kind != MODEL_CONTEXT_FUNCTION || function >= m->n_functions ||
-		    !is_runtime(library_of(f, function)))
+		const uint32_t parent = m->contexts[c].parent, function = m->contexts[c].function;
+		const bool is_below = f->is_in_mpi[parent];
+		f->is_in_mpi[c] = is_below;
+		if (m->contexts[c].kind != MODEL_CONTEXT_FUNCTION || function >= m->n_functions)
 			continue;
-		uint32_t caller = caller_module(m, c);
-		if (caller < m->n_modules && f->library[caller] == RUNTIME_NONE)
+		const enum runtime_library library = library_of(f, function);
+		f->is_in_mpi[c] |= library == RUNTIME_MPI;
+		const uint32_t caller = caller_module(m, c);
+		if (!is_below && caller < m->n_modules && f->library[caller] == RUNTIME_NONE &&
+		    known_is_runtime(library, f->calls[function]))
 			f->calls_runtime[caller] = true;
 	}
 }
@@ -73,8 +79,8 @@ static void find_calls(struct finding *f)
 
 /*
  * True for code of the program that `in` calls back. OpenMP calls nothing but its own code and
- * libc. MPI calls transports and drivers. There, code of the program is a module that itself calls
- * OpenMP or MPI, or Python. Libraries of GPUs may be a part of the program's file.
+ * libc. MPI calls transports and drivers. There, code of the program is a module that also calls
+ * OpenMP or MPI elsewhere, or Python. Libraries of GPUs may be a part of the program's file.
  */
 static bool is_called_back(const struct finding *f, unsigned in, uint32_t function)
 {
@@ -195,13 +201,15 @@ bool activity_find(struct model *m)
 	struct finding f = {.m = m,
 			    .all = calloc((size_t)m->n_contexts + 1, sizeof *f.all),
 			    .library = calloc((size_t)m->n_modules + 1, sizeof *f.library),
+			    .is_in_mpi = calloc((size_t)m->n_contexts + 1, sizeof *f.is_in_mpi),
 			    .calls_runtime =
 				    calloc((size_t)m->n_modules + 1, sizeof *f.calls_runtime),
 			    .calls = calloc((size_t)m->n_functions + 1, sizeof *f.calls)};
-	bool ok = f.all && f.library && f.calls_runtime && f.calls;
+	bool ok = f.all && f.library && f.is_in_mpi && f.calls_runtime && f.calls;
 	if (ok) {
-		find_modules(&f);
+		find_libraries(&f);
 		find_calls(&f);
+		find_callers(&f);
 	}
 	for (uint32_t c = 0; ok && c < m->n_contexts; c++) {
 		f.all[c] = state_of(&f, c);
@@ -209,6 +217,7 @@ bool activity_find(struct model *m)
 	}
 	free(f.all);
 	free(f.library);
+	free(f.is_in_mpi);
 	free(f.calls_runtime);
 	free(f.calls);
 	return ok;

@@ -219,3 +219,9 @@ struct runtime_call known_call(const char *function)
 		return (struct runtime_call){RUNTIME_GPU, MODEL_GPU_WAIT, false};
 	return omp_call(function);
 }
+
+bool known_is_runtime(enum runtime_library library, struct runtime_call call)
+{
+	const enum runtime_library is = library == RUNTIME_OURS ? call.library : library;
+	return is == RUNTIME_OMP || is == RUNTIME_MPI;
+}

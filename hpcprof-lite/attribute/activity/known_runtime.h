@@ -28,5 +28,7 @@ struct runtime_call {
 enum runtime_library known_library(const char *path);
 /* What a call is, by its name in the symbol table: C, or Fortran with its underscores. */
 struct runtime_call known_call(const char *function);
+/* True for a function of OpenMP or MPI, also if it is ours and stands in front of theirs. */
+bool known_is_runtime(enum runtime_library library, struct runtime_call call);
 
 #endif

@@ -9,12 +9,6 @@
 # shellcheck source=/dev/null
 . "$srcdir/tests/cli/mpi/mpi_lib.sh"
 
-# Ranks that wait for messages give their processor away again and again, and have the timer. Beside
-# busy neighbours its tick misses them for a while; what they owe then may fall on their work: one
-# run in twelve said 1.8 times the truth, and none by the event.
-cputime=CPUTIME
-if "$HPCRUN" -q -o "$T/probe" -e CPUTIME,perf -- true 2>"$T/err"; then cputime=CPUTIME,perf; fi
-
 # measure MPI CASE OPTIONS [COMMAND...]: the report is in $T/report.
 measure() {
 	case="$1, $2"
@@ -25,7 +19,7 @@ measure() {
 	[ $# -gt 0 ] || set -- "$T/$pop_mpi/pop_mpi" "$pop_case" 20
 	rm -rf "$T/run"
 	# shellcheck disable=SC2086 # words
-	mpi_run "$pop_mpi" 2 "$HPCRUN" -q -e $cputime $pop_options -o "$T/run" -- "$@" \
+	mpi_run "$pop_mpi" 2 "$HPCRUN" -q -e CPUTIME $pop_options -o "$T/run" -- "$@" \
 		>"$T/truth" 2>"$T/err"
 	is "$case: status" "$?" 0
 	COLUMNS=80 "$HPCPROF" -q --to text "$T/run" >"$T/report" 2>"$T/err"

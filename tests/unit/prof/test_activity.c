@@ -26,7 +26,7 @@ static const struct {
 		  {"start_thread", "sched_yield", "___pthread_cond_wait", "__futex_wait",
 		   "__pthread_mutex_cond_lock", "__poll"}},
 	[CUDA] = {"/lib/libcudart.so.12", {"cudaStreamSynchronize"}},
-	[OURS] = {"/lib/libhpcrun-lite.so", {"GOMP_parallel", "MPI_Recv", "MPI_Send"}},
+	[OURS] = {"/lib/libhpcrun-lite.so", {"GOMP_parallel", "MPI_Recv", "MPI_Send", "epoll_wait"}},
 };
 
 struct run {
@@ -321,6 +321,30 @@ static double time_at(const struct run *r, uint32_t context, enum model_scope sc
 	return t ? t->sum[scope] : 0;
 }
 
+/*
+ * A transport calls back MPI in one path. In another one, it calls a hook of ours that is not in
+ * front of MPI. Neither makes it a module of the program.
+ */
+static void test_transports(void **state)
+{
+	(void)state;
+	for (int internals = 0; internals < 2; internals++) {
+		struct run r;
+		begin(&r);
+		uint32_t recv = frame(&r, frame(&r, r.entry, APP, "main"), MPI, "PMPI_Recv"),
+			 ucx = frame(&r, recv, UCX, "ucp_worker_progress");
+		sample(&r, frame(&r, ucx, MPI, "ompi_progress"));
+		sample(&r, frame(&r, frame(&r, r.entry, UCX, "ucp_worker_progress"), OURS,
+				 "epoll_wait"));
+		sample(&r, ucx);
+		finish(&r, internals);
+		assert_true(seconds(&r, MODEL_MPI_P2P) == 2 && seconds(&r, MODEL_WORK) == 1);
+		assert_true(internals || find(&r, find(&r, 0, "PMPI_Recv"),
+					      "ucp_worker_progress") == MODEL_NONE);
+		clean(&r);
+	}
+}
+
 /* The thread that forks and a worker, whose path is that of the fork. */
 static void make_region(struct run *r)
 {
@@ -500,6 +524,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_openmp),
 		cmocka_unit_test(test_mpi),
+		cmocka_unit_test(test_transports),
 		cmocka_unit_test(test_gpu),
 		cmocka_unit_test(test_waits),
 		cmocka_unit_test(test_waits_for_threads),
