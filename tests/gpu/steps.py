@@ -6,20 +6,32 @@
 #     steps.py WORKLOAD [PROFILER [BLOCKS]]
 #
 # WORKLOAD: resnet (a training step of ResNet-50, batch 16, autocast, AdamW), decoder (one token of
-# a small language model, transformers), jax (a training step of a small network, many kernels). All
-# weights are random. PROFILER: none, kineto (torch.profiler, CUDA only), kineto-cpu (and the CPU),
-# kineto-stack (and stacks), proton (triton.profiler). Steps are timed inside of the process, in
-# BLOCKS that begin and end with an idle GPU; "turns" prints "ready PID", and times one for each
-# line that it reads, after steps that are not timed. Prints, one a line: "step MS", "cpu MS", "main
-# MS" for each block (elapsed, and CPU time of the process and of its main thread), "switches N" and
-# "faults N" a step (context switches and page faults of the process), and "memory KIB" resident.
+# a small language model, transformers), jax (a training step of a small network, many kernels),
+# nccl (data-parallel training of a small network on two GPUs). All weights are random. PROFILER:
+# none, kineto (torch.profiler, CUDA only), kineto-cpu (and the CPU), kineto-stack (and stacks),
+# proton (triton.profiler). Steps are timed inside of the process, in BLOCKS that begin and end with
+# an idle GPU; "turns" prints "ready PID", and times one for each line that it reads, after steps
+# that are not timed. Prints, one a line: "step MS", "cpu MS", "main MS" for each block (elapsed,
+# and CPU time of the process and of its main thread), "switches N" and "faults N" a step (context
+# switches and page faults of the process), and "memory KIB" resident.
+#
+# nccl is two processes. Rank 0 starts rank 1 with its own command line, so both have the same
+# profiler. It prints "ready PID PID" and its own numbers, and passes on each line that it reads.
+# Between turns both wait for a line, and no kernel of NCCL runs.
 
+import atexit
+import datetime
 import os
 import resource
+import shutil
+import subprocess
 import sys
+import tempfile
 import time
 
-STEPS = {"resnet": 20, "decoder": 40, "jax": 20}
+STEPS = {"resnet": 20, "decoder": 40, "jax": 20, "nccl": 60}
+OTHERS = [] # of rank 0: rank 1, its child
+MEET = "STEPS_MEET" # only rank 1 is started with this variable: a file where the ranks meet
 
 
 def resnet():
@@ -94,6 +106,51 @@ def jax():
     return step, lambda: jax.block_until_ready(state["w"] + [state["x"]])
 
 
+def two_ranks(stdout=subprocess.DEVNULL):
+    """Starts this program once more, as rank 1. Returns torch and our rank, in a group of two."""
+    rank = int(MEET in os.environ)
+    if rank == 0:
+        folder = tempfile.mkdtemp()
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        os.environ[MEET] = os.path.join(folder, "meet")
+        OTHERS.append(subprocess.Popen([sys.executable, *sys.argv], stdin=subprocess.PIPE,
+                                       stdout=stdout, text=True))
+    import torch
+
+    torch.cuda.set_device(rank)
+    torch.distributed.init_process_group("nccl", init_method="file://" + os.environ[MEET],
+                                         rank=rank, world_size=2,
+                                         timeout=datetime.timedelta(seconds=120),
+                                         device_id=torch.device("cuda", rank))
+    return torch, rank
+
+
+def end_ranks():
+    import torch
+
+    torch.distributed.destroy_process_group() # on both ranks at the same time
+    if any(other.wait() for other in OTHERS):
+        sys.exit("rank 1 failed")
+
+
+def nccl():
+    torch, rank = two_ranks()
+    torch.manual_seed(1)
+    layers = [layer for _ in range(16) for layer in
+              (torch.nn.Linear(256, 256), torch.nn.LayerNorm(256), torch.nn.GELU())]
+    model = torch.nn.Sequential(*layers).cuda()
+    model = torch.nn.parallel.DistributedDataParallel(model, device_ids=[rank], bucket_cap_mb=2)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, foreach=True)
+    x = torch.randn(64, 256, device="cuda")
+
+    def step():
+        torch.nn.functional.mse_loss(model(x), x).backward()
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+
+    return step, torch.cuda.synchronize
+
+
 def profiler(name):
     """Returns what begins and what ends a profile."""
     if name.startswith("kineto"):
@@ -134,8 +191,14 @@ def block(step, wait, n):
 
 
 def turns():
-    print("ready %d" % os.getpid(), flush=True)
-    return sys.stdin
+    print("ready", os.getpid(), *(other.pid for other in OTHERS), flush=True)
+    for line in sys.stdin:
+        for other in OTHERS:
+            other.stdin.write(line)
+            other.stdin.flush()
+        yield line
+    for other in OTHERS:
+        other.stdin.close()
 
 
 def resident_kib():
@@ -153,7 +216,7 @@ def main():
     begin, end = profiler(sys.argv[2] if len(sys.argv) > 2 else "none")
     blocks = sys.argv[3] if len(sys.argv) > 3 else "12"
     n = STEPS[workload]
-    step, wait = {"resnet": resnet, "decoder": decoder, "jax": jax}[workload]()
+    step, wait = {"resnet": resnet, "decoder": decoder, "jax": jax, "nccl": nccl}[workload]()
     for _ in range(2):
         block(step, wait, n)
     begin()
@@ -173,6 +236,8 @@ def main():
     print("faults %.1f" % ((after[1] - faults) / max(done, 1)))
     print("memory %d" % resident_kib(), flush=True)
     end()
+    if workload == "nccl":
+        end_ranks()
 
 
 if __name__ == "__main__":

@@ -8,9 +8,10 @@
 # PROCESSES of each kind (below) start at once and take turns: one works, the others wait. Processes
 # of one kind differ by more than the kinds do, and so does the machine from minute to minute. So
 # all work on the same processors, those that wait are on others, and each round begins with another
-# kind. Prints "WORKLOAD KIND NAME VALUE PROCESS", a line for each number of steps.py, so that the
-# Nth of each kind were measured beside each other; then a table, whose lines begin with "#".
-# Measurements are DIRECTORY/KIND-PROCESS.
+# kind. Of nccl, a process and its child are two ranks, with one turn. Prints "WORKLOAD KIND NAME
+# VALUE PROCESS", a line for each number of steps.py, so that the Nth of each kind were measured
+# beside each other; then a table, whose lines begin with "#". Measurements are
+# DIRECTORY/KIND-PROCESS.
 
 import os
 import statistics
@@ -42,14 +43,14 @@ class Process:
             environment["BARE_CUPTI"] = kind[5:]
         self.child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                       text=True, env=environment)
-        self.pid = 0
+        self.pids = []
         self.numbers = {} # by name: one each round, or one
 
     def show(self):
         """Prints a number that the process says. Returns the line; "": it has said its last."""
         line = self.child.stdout.readline()
         if line.startswith("ready "):
-            self.pid = int(line.split()[1])
+            self.pids = line.split()[1:]
         elif line and line != "done\n":
             print(self.workload, self.kind, line.rstrip(), self.number, flush=True)
             name, value = line.split()
@@ -57,7 +58,7 @@ class Process:
         return line
 
     def place(self, processors):
-        for thread in os.listdir("/proc/%d/task" % self.pid):
+        for thread in sum((os.listdir("/proc/%s/task" % pid) for pid in self.pids), []):
             try:
                 os.sched_setaffinity(int(thread), processors)
             except ProcessLookupError: # it has ended
