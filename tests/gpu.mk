@@ -21,7 +21,7 @@ gpu_single = tests/gpu/truth_kernels.cu tests/gpu/cuda_ways.cu tests/gpu/transfo
 gpu_scripts = tests/gpu/bare_cupti.c tests/gpu/all.sh tests/gpu/checks.sh tests/gpu/idle.sh \
 	tests/gpu/counters/counters_compare.py tests/gpu/energy/energy_steps.py \
 	tests/gpu/several.sh tests/gpu/bench.sh tests/gpu/peers.py tests/gpu/steps.py \
-	tests/gpu/turns.py \
+	tests/gpu/turns.py tests/gpu/nccl/nccl.sh tests/gpu/nccl/nccl_late.py \
 	tests/gpu/torch_infer.py tests/gpu/triton_work.py tests/gpu/torch/torch_steps.py \
 	tests/gpu/torch/torch_ranks.py tests/gpu/torch/torch_nodes.py tests/gpu/torch/jax_steps.py \
 	tests/gpu/yield/torch_profiler.py \

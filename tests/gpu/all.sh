@@ -18,6 +18,8 @@
 #     apps       the flow mini-application and a transformer, with PC samples
 #     multi      several GPUs in one process, copies between them, processes beside each other
 #         (skipped with one GPU)
+#     nccl       operations of two ranks on two GPUs: who comes late, and what is hidden (skipped
+#         with one GPU)
 #     python     PyTorch, against its own profiler, and Triton
 #     yield      programs with profilers of their own, torch.profiler among them, with
 #         gpu=nvidia,yield
@@ -27,7 +29,7 @@
 
 here=$(cd "$(dirname "$0")" && pwd)
 if [ "${1:-}" != --section ]; then
-	[ $# -gt 0 ] || set -- calls launches truth paths idle overlap apps multi python yield
+	[ $# -gt 0 ] || set -- calls launches truth paths idle overlap apps multi nccl python yield
 	log=$(mktemp "${TMPDIR:-/tmp}/gpu-all.XXXXXX") || exit 99
 	trap 'rm -rf "$log" "$log.cache"' EXIT
 	GPU_CACHE=$log.cache
@@ -75,6 +77,12 @@ multi_section() {
 	use several_gpus || return 0
 	SEVERAL=$PROGRAM
 	several_section
+}
+
+nccl_section() {
+	. "$srcdir/tests/gpu/nccl/nccl.sh"
+	python=${PYTHON:-python3}
+	nccl_late
 }
 
 python_section() {
@@ -141,7 +149,9 @@ calls)
 	[ -x "$CUDA_CALLS" ] || skip_all "no $CUDA_CALLS: built without CUPTI"
 	. "$srcdir/tests/gpu/ways.sh"
 	;;
-launches | truth | paths | idle | overlap | apps | multi | python | yield | soak) "$2_section" ;;
+launches | truth | paths | idle | overlap | apps | multi | nccl | python | yield | soak)
+	"$2_section"
+	;;
 *)
 	echo "no section $2" >&2
 	exit 2
