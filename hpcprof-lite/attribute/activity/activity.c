@@ -21,7 +21,7 @@ struct finding {
 	uint8_t *library;       /* by module: enum runtime_library */
 	struct runtime_call *calls; /* by function, which are fewer than contexts */
 	bool *is_in_mpi;        /* by context: at or below a frame of MPI's libraries */
-	bool *calls_runtime;    /* by module: a frame of it that is not in MPI calls OpenMP or MPI */
+	bool *calls_runtime;    /* by module: it calls OpenMP or MPI, and not inside of MPI */
 };
 
 /* ---- modules ---- */

@@ -26,7 +26,8 @@ static const struct {
 		  {"start_thread", "sched_yield", "___pthread_cond_wait", "__futex_wait",
 		   "__pthread_mutex_cond_lock", "__poll"}},
 	[CUDA] = {"/lib/libcudart.so.12", {"cudaStreamSynchronize"}},
-	[OURS] = {"/lib/libhpcrun-lite.so", {"GOMP_parallel", "MPI_Recv", "MPI_Send", "epoll_wait"}},
+	[OURS] = {"/lib/libhpcrun-lite.so",
+		  {"GOMP_parallel", "MPI_Recv", "MPI_Send", "epoll_wait"}},
 };
 
 struct run {
