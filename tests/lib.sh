@@ -282,6 +282,11 @@ have() {
 	command -v "$1" >/dev/null 2>&1
 }
 
+# thorough FEW MANY: how often a test repeats what differs little: MANY in ./bootstrap check --full.
+thorough() {
+	if [ "${ATTACK_SECONDS:-0}" -gt 0 ]; then echo "$2"; else echo "$1"; fi
+}
+
 # run_limited SECONDS COMMAND...: the watchdog against hangs. Status 124 (or 137) says it had to
 # step in; the limit is no statement about speed: it is many times larger than needed, and ten times
 # that for machines that are slow or busy.

@@ -7,7 +7,6 @@
 need gcc
 unset COLUMNS NO_COLOR
 cd "$T" || exit 99
-ROUNDS=600
 
 # build NAME FLAG...: each in its own directory, under the same name
 build() {
@@ -17,7 +16,7 @@ build() {
 	source=$srcdir/tests/workload/prof/compare_work.c
 	gcc -O1 -g "$@" "$source" -o "$to/compare_work" || exit 99
 }
-measure() { "$HPCRUN" -q -o "m-$1" -- "$1/compare_work" $ROUNDS >/dev/null 2>"$1/err"; }
+measure() { "$HPCRUN" -q -o "m-$1" -- "$1/compare_work" "$2" >/dev/null 2>"$1/err"; }
 # real TABLE: the rows beyond noise
 real() {
 	awk -v name="$1" '
@@ -32,15 +31,17 @@ build longer -DPERCENT=150
 build inlined -DINLINED
 build renamed -DRELAX=relax_faster
 for program in inlined renamed; do
-	measure $program || fail "$program cannot be measured: $(cat $program/err)"
+	measure $program 100 || fail "$program cannot be measured: $(cat $program/err)"
 done
 
 longer() {
 	rm -rf m-base m-longer
-	measure base && measure longer && compare --noise 3 m-base m-longer &&
+	measure base 600 && measure longer 600 && compare --noise 3 m-base m-longer &&
 		[ "$(real Functions)" = relax ]
 }
 most_of 2 "a loop that takes 50 % longer is found, and nothing else" longer
+rm -rf m-base
+measure base 100
 compare --noise 5 m-base m-inlined
 unlike "an inlined function is the same function" "$(sed '/^Lines/q' out)" ' (gone|new)  relax'
 like "which is compared" "$(cat out)" '  relax$'
@@ -50,7 +51,7 @@ compare --noise 5 --rename relax=relax_faster m-base m-renamed
 unlike "and is the same one when told" "$(sed '/^Lines/q' out)" ' (gone|new)  relax'
 
 build rebuilt -DPERCENT=101
-measure rebuilt
+measure rebuilt 100
 build rebuilt -DPERCENT=102
 compare m-rebuilt m-base
 like "a base that was rebuilt since is a warning" "$(cat err)" \

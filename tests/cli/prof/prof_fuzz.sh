@@ -12,19 +12,19 @@ golden=$srcdir/tests/golden/prof
 for f in "$golden"/*/*.hpcrun "$srcdir/tests/golden/python/python.hpcrun" \
 	"$srcdir/tests/golden/python-modules/modules.hpcrun" \
 	"$srcdir/tests/golden/forks/forks.hpcrun"; do
-	n=1000
-	case $f in */gpu*) n=300 ;; esac # their text is long
+	n=$(thorough 200 1000)
+	case $f in */gpu*) n=$(thorough 60 300) ;; esac # their text is long
 	ok "${f##*/golden/} and $n mutants" run_limited 300 "$fuzz" -n $n "$f"
 done
 # Waits inside of call paths, and phases.
 "$builddir/tests/gen/gen_measurement" -n 60 -s 200 -w -l "$T/waits"
 for f in "$T"/waits/*.hpcrun; do
-	ok "waits and 1000 mutants" run_limited 300 "$fuzz" -n 1000 "$f"
+	ok "waits and mutants" run_limited 300 "$fuzz" -n "$(thorough 200 1000)" "$f"
 done
 # Ranges of NVTX.
 "$builddir/tests/gen/gen_ranges" "$T/ranges"
 for f in "$T"/ranges/*.hpcrun; do
-	ok "ranges and 2000 mutants" run_limited 300 "$fuzz" -n 2000 "$f"
+	ok "ranges and mutants" run_limited 300 "$fuzz" -n "$(thorough 400 2000)" "$f"
 done
 for f in "$srcdir"/tests/fuzz/corpus/measurement/*; do
 	if [ -f "$f" ]; then ok "corpus: ${f##*/}" run_limited 60 "$fuzz" "$f"; fi

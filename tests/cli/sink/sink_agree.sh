@@ -14,7 +14,7 @@ need "${PYTHON3:-python3}"
 otf2=no
 if grep -q '^#define HAVE_OTF2 ' "$builddir/config.h" && have otf2-print; then otf2=yes; fi
 
-# agree NAME DIRECTORY: three tests
+# agree NAME DIRECTORY [FORMS]: two tests, and with "all" forms of OTF2 three
 agree() {
 	rm -rf "$T/db" "$T/el"
 	if ! "$HPCPROF" -q --no-structs --all -o "$T/db" "$2" >"$T/all" 2>"$T/err"; then
@@ -43,6 +43,7 @@ agree() {
 	else
 		fail "$1: the OTF2 archive is sound"
 	fi
+	[ "${3:-all}" = all ] || return
 	if "$HPCPROF" -q --no-structs --to otf2 --otf2 enterleave -o "$T/el" "$2" &&
 		"$PYTHON3" "$JUDGE/read_otf2.py" "$T/el/otf2/traces.otf2" >"$T/el.facts"; then
 		ok "$1: ... also with Enter and Leave" "$PYTHON3" "$JUDGE/compare_facts.py" \
@@ -134,6 +135,7 @@ agree "a process without threads" "$T/killed"
 
 find "$srcdir/tests/golden" -name '*.hpcrun' -exec dirname {} \; | sort -u >"$T/golden"
 while read -r dir; do
-	agree "golden $(basename "$dir")" "$dir"
+	case $dir in */prof/gpu | */prof/job) forms=all ;; *) forms=$(thorough one all) ;; esac
+	agree "golden $(basename "$dir")" "$dir" "$forms"
 done <"$T/golden"
 done_testing

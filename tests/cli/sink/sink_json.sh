@@ -35,7 +35,8 @@ agree "ranks and threads, three metrics" "$T/ranks"
 agree "losses, guessed frames, partial call paths" "$T/losses"
 "$GEN" -p 2 -t 2 -n 300 -s 1000 -b -k "$T/killed"
 agree "killed" "$T/killed"
-for golden in prof/job prof/killed prof/gpu prof/gpu-killed opencl-nvidia/calls forks python; do
+more=$(thorough "" "prof/killed prof/gpu-killed opencl-nvidia/calls")
+for golden in prof/job prof/gpu $more forks python; do
 	agree "$golden" "$srcdir/tests/golden/$golden"
 done
 

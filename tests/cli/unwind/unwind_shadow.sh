@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The shadow-stack check, 120,000 samples: see tests/workload/unwind/unwind_shadow.cc.
+# The shadow-stack check, 45,000 samples: see tests/workload/unwind/unwind_shadow.cc.
 . "${top_srcdir:-.}/tests/lib.sh"
 
 work=$srcdir/tests/workload/unwind
 libs="$builddir/.libs/libhlunwind.a $builddir/.libs/libhlsafe.a"
-samples=${UNWIND_SAMPLES:-40000}
+samples=$(thorough 15000 40000)
 
 # check NAME C++-COMPILER OPTIONS...
 # shellcheck disable=SC2086
