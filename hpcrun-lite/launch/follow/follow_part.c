@@ -89,6 +89,15 @@ void follow_part_close(struct follow_part *p)
 
 /* ---- the local file ---- */
 
+/*
+ * Must not cut: the process may have begun to write what its node has no room for into the target,
+ * behind this.
+ */
+static bool enlarge_target(struct pass *s)
+{
+	return s->target_bytes >= s->size || write_at(s, "", 1, s->size - 1);
+}
+
 static bool read_start(struct pass *s)
 {
 	struct timespec mono, real;
@@ -107,9 +116,7 @@ static bool read_start(struct pass *s)
 	const bool is_whole = h->allocated <= (uint64_t)in.st_size;
 	s->size = is_whole ? h->allocated : (uint64_t)in.st_size;
 	s->target_bytes = (uint64_t)out.st_size;
-	return (!is_whole || s->target_bytes >= s->size ||
-		ftruncate(s->target, (off_t)s->size) == 0) &&
-	       follow_chain_read(&s->now, s->local, s->size);
+	return (!is_whole || enlarge_target(s)) && follow_chain_read(&s->now, s->local, s->size);
 }
 
 static bool has_ended(const struct pass *s)

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -28,6 +29,8 @@ static struct written {
 } writes[MOST_WRITES];
 static size_t n_writes;
 static unsigned epoch;
+static int local, target;
+static bool spills; /* the process does, when the size of the target has been read */
 
 ssize_t pwrite(int fd, const void *bytes, size_t n, off_t at)
 {
@@ -44,6 +47,14 @@ int fdatasync(int fd)
 	(void)fd;
 	epoch++;
 	return 0;
+}
+
+int fstat(int fd, struct stat *st)
+{
+	const int result = (int)syscall(SYS_fstat, fd, st);
+	if (spills && fd == target)
+		assert_int_equal(syscall(SYS_pwrite64, fd, "spilled", 8, FILE_BYTES), 8);
+	return result;
 }
 
 static void forget_writes(void)
@@ -107,7 +118,6 @@ static void after(uint8_t *file)
 
 /* ---- the files on disk ---- */
 
-static int local, target;
 static uint8_t *file, *image;
 
 static void save(int fd, const uint8_t *bytes, size_t n)
@@ -265,12 +275,31 @@ static void an_end_stops_it(void **state)
 	finish();
 }
 
+/* When the node is full, the process writes to the target, behind what is copied. */
+static void what_is_spilled_stays(void **state)
+{
+	struct follow_part p = {0};
+	char there[8] = "";
+	start(state);
+	assert_true(follow_part_open(&p, target));
+	spills = true;
+	assert_int_equal(follow_part_pass(&p, local, target, false), FOLLOW_DONE);
+	spills = false;
+	assert_true(pread(target, there, sizeof there, FILE_BYTES) == sizeof there);
+	assert_string_equal(there, "spilled");
+	read_image();
+	assert_int_equal(check_image(), 4);
+	follow_part_close(&p);
+	finish();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(some_writes_arrive),
 		cmocka_unit_test(only_changes_are_written),
 		cmocka_unit_test(an_end_stops_it),
+		cmocka_unit_test(what_is_spilled_stays),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
