@@ -40,6 +40,15 @@ bool local_data_read(const void *bytes, size_t n_bytes, struct local_data *l);
 /* Returns the part in such a file, or NULL. The bytes are aligned to 8. */
 const struct local_part *local_data_part(const void *bytes, size_t n_bytes);
 
+/*
+ * Returns where the extents of a copied part end, or of a child of fork inside of it. `h` is its
+ * header. Behind that may be extents of which only some pages have arrived.
+ */
+static inline uint64_t local_part_end(const struct msr_header *h, uint64_t n_bytes)
+{
+	return h->allocated < n_bytes ? h->allocated : n_bytes;
+}
+
 /* Returns true if that file is on this node and can be read. Not signal-safe. */
 bool local_data_is_here(const struct local_data *l);
 

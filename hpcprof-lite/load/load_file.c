@@ -273,8 +273,10 @@ static enum status scan(struct load_file *f)
 {
 	uint64_t pos = MSR_HEADER_BYTES, skipped = 0, clamped = 0, released = 0;
 	struct msr_view v;
-	for (enum msr_scan s; (s = msr_next_extent(f->map.bytes, f->map.n_bytes, &pos, &v,
-						   &skipped)) != MSR_SCAN_END;) {
+	const uint64_t end =
+		f->copied_ns ? local_part_end(&f->header, f->map.n_bytes) : f->map.n_bytes;
+	for (enum msr_scan s; (s = msr_next_extent(f->map.bytes, end, &pos, &v, &skipped)) !=
+			      MSR_SCAN_END;) {
 		f->bytes_damaged += skipped;
 		load_release(f, pos - released);
 		released = pos;

@@ -297,19 +297,26 @@ static bool read_extents(struct reader *r, const uint8_t *bytes, uint64_t n_byte
 	return r->n_big == 0 || read_addresses(r, bytes, n_bytes);
 }
 
-/* The process of the file, and the children of fork inside of it. */
-static bool read_processes(struct reader *r, const uint8_t *bytes, uint64_t n_bytes)
+/*
+ * The process of the file, and the children of fork inside of it. `part` is NULL unless the file
+ * was copied while its process ran.
+ */
+static bool read_processes(struct reader *r, const struct local_part *part, const uint8_t *bytes,
+			   uint64_t n_bytes)
 {
 	uint64_t position = MSR_HEADER_BYTES, skipped;
 	unsigned major = 0;
 	struct msr_view v;
+	n_bytes = part ? local_part_end(&part->header, n_bytes) : n_bytes;
 	if (!read_extents(r, bytes, n_bytes))
 		return false;
 	for (enum msr_scan s;
 	     (s = msr_next_extent(bytes, n_bytes, &position, &v, &skipped)) != MSR_SCAN_END;)
 		if (s == MSR_SCAN_EXTENT && msr_is_process(&v)
 		    && msr_check_header(v.content, v.n_bytes, &major) == MSR_HEADER_SOUND
-		    && !read_extents(r, v.content, v.n_bytes))
+		    && !read_extents(r, v.content,
+				     part ? local_part_end((const void *)v.content, v.n_bytes)
+					  : v.n_bytes))
 			return false;
 	return true;
 }
@@ -340,7 +347,7 @@ static enum status read_file(struct reader *r, const char *path)
 				 &major);
 	if (state == MSR_HEADER_SOUND) {
 		r->n_files++;
-		if (!read_processes(r, file.bytes, file.n_bytes)) {
+		if (!read_processes(r, part, file.bytes, file.n_bytes)) {
 			log_error(path, "out of memory");
 			status = STATUS_NO_MEMORY;
 		}

@@ -5,9 +5,9 @@
  * short, and when the file server has only some of its writes.
  *
  * What the target shows is what its headers say: the part in its first page (local_data.h), and the
- * headers of extents that can be reached from there. A pass writes everything else first. Then it
- * writes these headers, as they were before the rest was read. Not for the measured process. Test:
- * tests/unit/run/test_follow.c.
+ * headers of extents that can be reached from there, up to local_part_end(). A pass writes
+ * everything else first. Then it writes these headers, as they were before the rest was read. Not
+ * for the measured process. Test: tests/unit/run/test_follow.c.
  */
 #ifndef HPCRUN_LITE_LAUNCH_FOLLOW_FOLLOW_PART_H
 #define HPCRUN_LITE_LAUNCH_FOLLOW_FOLLOW_PART_H
