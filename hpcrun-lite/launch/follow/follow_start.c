@@ -33,14 +33,13 @@ static void become_follower(const struct config *c, int lock)
 	const char *const arguments[] = {c->tool,  FOLLOW_ARGUMENT, c->directory,
 					 c->local, period,          NULL};
 	static char *const environment[] = {NULL};
-	const int nowhere = open("/dev/null", O_RDWR);
+	/* If a standard descriptor was closed, the lock has its number. */
+	const int moved = fcntl(lock, F_DUPFD, FOLLOW_LOCK), nowhere = open("/dev/null", O_RDWR);
 	for (int fd = 0; fd < 3; fd++)
 		if (nowhere != fd)
 			dup2(nowhere, fd);
-	if (lock == FOLLOW_LOCK)
-		fcntl(lock, F_SETFD, 0);
-	else
-		dup2(lock, FOLLOW_LOCK);
+	if (moved != FOLLOW_LOCK && dup2(moved, FOLLOW_LOCK) < 0)
+		_exit(1);
 	if (close_range(FOLLOW_LOCK + 1, ~0u, 0) != 0)
 		for (int fd = FOLLOW_LOCK + 1; fd < MOST_DESCRIPTORS; fd++)
 			close(fd);

@@ -33,8 +33,16 @@ followers() {
 		readlink "$process/fd/3" 2>/dev/null
 	done | grep -c "^$NODE/"
 }
+# started_followers: the same, even if they do not have it open
+started_followers() {
+	for process in /proc/[0-9]*; do
+		case $(tr '\0' ' ' 2>/dev/null <"$process/cmdline") in
+		*" --follow "*" $NODE/"*) echo "$process" ;;
+		esac
+	done 2>/dev/null | wc -l
+}
 no_followers() {
-	[ "$(followers)" -eq 0 ]
+	[ "$(followers) $(started_followers)" = "0 0" ]
 }
 # shown DIRECTORY: what hpcprof-lite says of it
 shown() {
@@ -78,6 +86,22 @@ like "... and the user is told" "$(cat "$T/text")" \
 	'warning: copied at 20..-..-.. ..:..:.. UTC while the process ran; what it recorded later is not on this node any more \('
 soon no_followers
 is "a lost node: nothing goes on there" $? 0
+
+# ---- ranks without standard descriptors ----
+
+rm -rf "$OUT" "$T/go"
+for rank in 0 1 2; do
+	# shellcheck disable=SC2016 # the measured shell's
+	PMI_RANK=$rank PMI_SIZE=3 "$HPCRUN" -q -o "$OUT" --local "$NODE" -- sh -c \
+		'until [ -e "$0" ]; do sleep 0.1; done' "$T/go" <&- >&- 2>&- &
+done
+soon n_copied 3
+is "standard descriptors closed: the files are copied" "$?" 0
+is "... by one process" "$(followers) $(started_followers)" "1 1"
+: >"$T/go"
+wait
+soon no_followers
+is "... which ends" "$(started_followers)" 0
 
 # ---- a process is killed, the node is not ----
 
