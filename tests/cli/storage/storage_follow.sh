@@ -44,6 +44,13 @@ started_followers() {
 no_followers() {
 	[ "$(followers) $(started_followers)" = "0 0" ]
 }
+# last_written: when the files were written. A copy that is being made has changed it for a moment.
+last_written() {
+	for turn in 1 2 3 4 5; do
+		stat -c '%n %y' "$OUT"/*.hpcrun
+		sleep 0.1
+	done | sort | sort -s -u -k 1,1
+}
 # shown DIRECTORY: what hpcprof-lite says of it
 shown() {
 	"$HPCPROF" --to text --by thread "$1" >"$T/text" 2>&1
@@ -62,12 +69,12 @@ soon n_copied 2
 is "a running program: its files are copied" $? 0
 is "... by one process" "$(followers)" 1
 is "... which the program does not see" "$(cat "/proc/$runs/task/$runs/children" | wc -w)" 2
-written=$(stat -c %y "$OUT"/*.hpcrun)
+written=$(last_written)
 before=$(grep -a '^copied ' "$OUT"/*.hpcrun | sort | tail -n 1 | sed 's/.*:copied/copied/')
 soon copied_again "$(ls "$OUT"/*.hpcrun | tail -n 1)"
 is "... again and again" $? 0
-is "... which is no sign that processes start or end there" "$(stat -c %y "$OUT"/*.hpcrun)" \
-	"$written"
+is "... which is no sign that processes start or end there" \
+	"$(last_written | grep -F -x -c "$written")" "$(echo "$written" | wc -l)"
 mv "$NODE" "$NODE.lost"
 mkdir "$NODE"
 # shellcheck disable=SC2046 # a list
