@@ -479,8 +479,9 @@ int main(int argc, char **argv)
 		return replay(argc - 1, argv + 1);
 	if (argc >= 4 && !strcmp(argv[1], CONFIG_COLLECT))
 		return status_exit_code(collect_process(argv[2], argv[3], argv[4]));
-	if (argc >= 4 && !strcmp(argv[1], FOLLOW_ARGUMENT))
-		return status_exit_code(follow(argv[2], argv[3], argv[4]));
+	if (argc >= 6 && !strcmp(argv[1], FOLLOW_ARGUMENT))
+		return status_exit_code(follow(&(struct follow_request){
+			argv[2], argv[3], argv[4], argv[5], argv[6]}));
 	config_defaults(&r.config);
 	r.config.trace = true;
 	r.config.say = CONFIG_NORMAL;

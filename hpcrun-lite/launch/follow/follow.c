@@ -11,6 +11,7 @@
 #include "common/safe/fnv.h"
 #include "hpcrun-lite/launch/collect.h"
 #include "hpcrun-lite/launch/follow/follow_part.h"
+#include "hpcrun-lite/launch/job.h"
 #include "hpcrun-lite/launch/together.h"
 
 #include <dirent.h>
@@ -24,9 +25,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PAUSE 50u        /* times the time that copying took; tests have no time for it */
-#define TICK_MS 1000u    /* how soon it is seen that the directory on the node is gone */
-#define IDLE_LOOKS 2u    /* without a process that runs, before it ends */
+#define PAUSE 50u /* times the time that copying took, unless a test gives the period */
+#define TICKS 30u /* in a period: how often it asks whether any process still runs */
 
 struct followed {
 	char name[NAME_MAX + 1];
@@ -37,10 +37,14 @@ struct followed {
 
 struct follower {
 	const char *directory, *local;
+	long launcher;
+	uint64_t launcher_start_ticks;
 	int lock; /* -1: none */
-	uint64_t period_ms;
+	uint64_t period_ms, tick_ms;
 	unsigned pause;     /* times the time that copying took */
-	unsigned n_running; /* files of processes that run, in the last look */
+	/* In the last look: files in use, and whether any_runs() could see who uses them. */
+	unsigned n_running;
+	bool saw_one;
 	VEC(struct followed) files;
 };
 
@@ -49,6 +53,12 @@ static uint64_t now_ms(void)
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static void sleep_ms(uint64_t ms)
+{
+	const struct timespec t = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
+	nanosleep(&t, NULL);
 }
 
 /* ---- one file ---- */
@@ -113,28 +123,45 @@ static bool copy_rest(const char *local, const char *target, const struct stat *
 	return r == COLLECT_RUNS;
 }
 
-static void look_at_file(struct follower *f, const char *name)
+static bool path_in(char path[PATH_MAX], const char *directory, const char *name)
+{
+	return snprintf(path, PATH_MAX, "%s/%s", directory, name) < PATH_MAX;
+}
+
+/* Returns a descriptor, or -1. */
+static int open_local(const char *local, struct stat *st, struct msr_header *h)
+{
+	const int in = open(local, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	if (in < 0 || (fstat(in, st) == 0 && S_ISREG(st->st_mode) &&
+		       pread(in, h, sizeof *h, 0) == sizeof *h &&
+		       memcmp(h->magic, MSR_MAGIC, sizeof h->magic) == 0))
+		return in;
+	close(in);
+	return -1;
+}
+
+/* Always true: all files are looked at. */
+static bool look_at_file(struct follower *f, const char *name)
 {
 	char local[PATH_MAX], target[PATH_MAX];
 	struct msr_header h;
 	struct stat st;
-	if (snprintf(local, sizeof local, "%s/%s", f->local, name) >= (int)sizeof local ||
-	    snprintf(target, sizeof target, "%s/%s", f->directory, name) >= (int)sizeof target)
-		return;
-	const int in = open(local, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	if (!path_in(local, f->local, name) || !path_in(target, f->directory, name))
+		return true;
+	const int in = open_local(local, &st, &h);
 	if (in < 0)
-		return;
-	if (fstat(in, &st) == 0 && S_ISREG(st.st_mode) && pread(in, &h, sizeof h, 0) == sizeof h &&
-	    memcmp(h.magic, MSR_MAGIC, sizeof h.magic) == 0) {
-		const bool runs = together_is_running(&h) || copy_rest(local, target, &st);
-		struct followed *d = runs && !h.end_mono_ns ? find(f, name, st.st_ino) : NULL;
-		f->n_running += runs;
-		if (d) {
-			d->is_there = true;
-			copy_part(d, in, local, target);
-		}
+		return true;
+	const bool is_seen = together_is_running(&h),
+		   runs = is_seen || copy_rest(local, target, &st);
+	struct followed *d = runs && !h.end_mono_ns ? find(f, name, st.st_ino) : NULL;
+	f->n_running += runs;
+	f->saw_one |= is_seen;
+	if (d) {
+		d->is_there = true;
+		copy_part(d, in, local, target);
 	}
 	close(in);
+	return true;
 }
 
 /* ---- the directory on the node ---- */
@@ -151,21 +178,60 @@ static void forget_ended(struct follower *f)
 	f->files.n = kept;
 }
 
-static void look(struct follower *f)
+/* Calls fn with the name of each file on the node, until it returns false. Returns what it did. */
+static bool each_file(struct follower *f, bool (*fn)(struct follower *f, const char *name))
 {
 	const size_t suffix = strlen(MSR_SUFFIX);
 	DIR *d = opendir(f->local);
-	f->n_running = 0;
-	for (size_t i = 0; i < f->files.n; i++)
-		f->files.at[i].is_there = false;
-	for (struct dirent *e; d && (e = readdir(d));) {
+	bool goes_on = true;
+	for (struct dirent *e; d && goes_on && (e = readdir(d));) {
 		const size_t n = strlen(e->d_name);
 		if (n > suffix && !strcmp(e->d_name + n - suffix, MSR_SUFFIX))
-			look_at_file(f, e->d_name);
+			goes_on = fn(f, e->d_name);
 	}
 	if (d)
 		closedir(d);
+	return goes_on;
+}
+
+/* Its program has no file yet if it takes long to start. */
+static bool launcher_runs(const struct follower *f)
+{
+	uint64_t ticks;
+	return job_process_start(f->launcher, &ticks) && ticks == f->launcher_start_ticks;
+}
+
+static void look(struct follower *f)
+{
+	f->saw_one = launcher_runs(f);
+	f->n_running = f->saw_one;
+	for (size_t i = 0; i < f->files.n; i++)
+		f->files.at[i].is_there = false;
+	each_file(f, look_at_file);
 	forget_ended(f);
+}
+
+/* ---- pauses ---- */
+
+static bool has_ended(struct follower *f, const char *name)
+{
+	char local[PATH_MAX];
+	struct msr_header h;
+	struct stat st;
+	const int in = path_in(local, f->local, name) ? open_local(local, &st, &h) : -1;
+	if (in < 0)
+		return true;
+	close(in);
+	return !together_is_running(&h);
+}
+
+/*
+ * Reads nothing from the server. Children of fork in the file of a process that has ended are not
+ * seen.
+ */
+static bool any_runs(struct follower *f)
+{
+	return launcher_runs(f) || !each_file(f, has_ended);
 }
 
 /* The end of the last process removes the directory. */
@@ -175,13 +241,13 @@ static bool is_gone(const struct follower *f)
 	return fstat(f->lock, &st) != 0 || st.st_nlink == 0;
 }
 
-static void pause_for(const struct follower *f, uint64_t ms)
+/* Ends early when no process runs any more, so that what killed ones have left is copied soon. */
+static void pause_for(struct follower *f, uint64_t ms)
 {
 	const uint64_t end = now_ms() + ms;
-	for (uint64_t now; (now = now_ms()) < end && !is_gone(f);) {
-		const uint64_t left = end - now < TICK_MS ? end - now : TICK_MS;
-		const struct timespec t = {(time_t)(left / 1000), (long)(left % 1000) * 1000000};
-		nanosleep(&t, NULL);
+	for (uint64_t now; (now = now_ms()) < end && !is_gone(f) && (!f->saw_one || any_runs(f));) {
+		const uint64_t left = end - now < f->tick_ms ? end - now : f->tick_ms;
+		sleep_ms(left);
 	}
 }
 
@@ -198,16 +264,15 @@ static uint64_t first_pause(const struct follower *f)
 static void follow_runs(struct follower *f)
 {
 	uint64_t pause_ms = first_pause(f);
-	for (unsigned n_idle = 0; n_idle < IDLE_LOOKS;) {
+	do {
 		pause_for(f, pause_ms);
 		if (is_gone(f))
 			return;
 		const uint64_t start_ms = now_ms();
 		look(f);
 		const uint64_t took_ms = (now_ms() - start_ms) * f->pause;
-		n_idle = f->n_running ? 0 : n_idle + 1;
-		pause_ms = n_idle ? TICK_MS : took_ms > f->period_ms ? took_ms : f->period_ms;
-	}
+		pause_ms = took_ms > f->period_ms ? took_ms : f->period_ms;
+	} while (f->n_running);
 	rmdir(f->local); /* if it is empty: of processes that were killed */
 }
 
@@ -223,23 +288,26 @@ static bool lock_directory(struct follower *f)
  */
 static bool goes_on(struct follower *f)
 {
-	const struct timespec moment = {TICK_MS / 1000, 0};
 	close(f->lock);
-	nanosleep(&moment, NULL);
+	sleep_ms(f->tick_ms);
 	if (!lock_directory(f))
 		return false;
 	look(f);
 	return f->n_running > 0;
 }
 
-enum status follow(const char *directory, const char *local, const char *period_ms)
+enum status follow(const struct follow_request *r)
 {
-	struct follower f = {.directory = directory,
-			     .local = local,
+	struct follower f = {.directory = r->directory,
+			     .local = r->local,
+			     .launcher = strtol(r->pid, NULL, 10),
+			     .launcher_start_ticks = strtoull(r->start_ticks, NULL, 10),
 			     .lock = FOLLOW_LOCK,
-			     .period_ms = period_ms ? strtoul(period_ms, NULL, 10) : 0,
-			     .pause = period_ms ? 1 : PAUSE};
+			     .saw_one = true,
+			     .period_ms = r->period_ms ? strtoul(r->period_ms, NULL, 10) : 0,
+			     .pause = r->period_ms ? 1 : PAUSE};
 	f.period_ms = f.period_ms ? f.period_ms : FOLLOW_PERIOD_MS;
+	f.tick_ms = f.period_ms / TICKS + 1;
 	do
 		follow_runs(&f);
 	while (goes_on(&f));

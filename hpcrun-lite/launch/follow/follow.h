@@ -10,17 +10,24 @@
 
 #include "common/base/status.h"
 
-/* hpcrun-lite FOLLOW_ARGUMENT DIRECTORY LOCAL [MILLISECONDS]: not for users. */
+/* hpcrun-lite FOLLOW_ARGUMENT DIRECTORY LOCAL PID START [MILLISECONDS]: not for users. */
 #define FOLLOW_ARGUMENT "--follow"
 #define FOLLOW_LOCK 3 /* descriptor of LOCAL, with the lock */
 
 #define FOLLOW_PERIOD_VARIABLE "HPCTOOLKIT_LITE_COPY_MS" /* for tests */
 
-/*
- * Copies from `local` to `directory` each `period_ms`, or FOLLOW_PERIOD_MS if that is NULL, but
- * takes 2% of the time at most.
- */
+struct follow_request {
+	const char *directory, *local; /* copies from `local` to `directory` */
+	/*
+	 * The process that starts the copies; see job_process_start(). It may take long until its
+	 * program has a file.
+	 */
+	const char *pid, *start_ticks;
+	const char *period_ms; /* NULL: FOLLOW_PERIOD_MS */
+};
+
+/* Copies each period, but takes 2% of the time at most. */
 #define FOLLOW_PERIOD_MS 30000
-enum status follow(const char *directory, const char *local, const char *period_ms);
+enum status follow(const struct follow_request *r);
 
 #endif

@@ -6,10 +6,13 @@
 #include "hpcrun-lite/launch/follow/follow_start.h"
 
 #include "hpcrun-lite/launch/follow/follow.h"
+#include "hpcrun-lite/launch/job.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
@@ -27,11 +30,11 @@ static bool adopts_orphans(void)
 	       is_reaper;
 }
 
-static void become_follower(const struct config *c, int lock)
+static void become_follower(const struct config *c, int lock, const char *pid, const char *start)
 {
 	const char *const period = getenv(FOLLOW_PERIOD_VARIABLE);
-	const char *const arguments[] = {c->tool,  FOLLOW_ARGUMENT, c->directory,
-					 c->local, period,          NULL};
+	const char *const arguments[] = {c->tool, FOLLOW_ARGUMENT, c->directory, c->local,
+					 pid,     start,           period,       NULL};
 	static char *const environment[] = {NULL};
 	/* If a standard descriptor was closed, the lock has its number. */
 	const int moved = fcntl(lock, F_DUPFD, FOLLOW_LOCK), nowhere = open("/dev/null", O_RDWR);
@@ -56,13 +59,18 @@ static void become_follower(const struct config *c, int lock)
  */
 static void start_orphan(const struct config *c, int lock)
 {
+	char pid[24], start[24];
+	uint64_t ticks = 0;
+	job_process_start(getpid(), &ticks);
+	snprintf(pid, sizeof pid, "%ld", (long)getpid());
+	snprintf(start, sizeof start, "%" PRIu64, ticks);
 	const struct sigaction ignore = {.sa_handler = SIG_IGN};
 	struct sigaction old;
 	sigaction(SIGCHLD, &ignore, &old);
 	const pid_t child = fork();
 	if (child == 0) {
 		if (fork() == 0)
-			become_follower(c, lock);
+			become_follower(c, lock, pid, start);
 		_exit(0);
 	}
 	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)

@@ -8,7 +8,6 @@
 . "$srcdir/tests/cli/storage/storage_lib.sh"
 storage_as_user
 HPCTOOLKIT_LITE_COPY_MS=200
-export HPCTOOLKIT_LITE_COPY_MS
 
 # soon COMMAND...: waits until it succeeds
 soon() {
@@ -119,6 +118,44 @@ soon no_followers
 collected "SIGKILL: the file is copied soon"
 sound "SIGKILL: it is sound" -k
 is "SIGKILL: the directory on the node is removed" "$(ls "$NODE")" ''
+
+# The next copy would be made after 15 s or more.
+# shellcheck disable=SC2016 # the measured shell's
+HPCTOOLKIT_LITE_COPY_MS=30000 measure --local "$NODE" -- sh -c '"$0" spin 0.2; kill -KILL $$' "$LIFE"
+collected "SIGKILL of the last process: its file is copied at once"
+soon no_followers
+is "SIGKILL of the last process: the process that copies ends" $? 0
+
+# ---- a program that takes long to start ----
+
+# shellcheck disable=SC2016 # the measured shell's
+cat >"$T/slow.c" <<-'END'
+	#include <stdlib.h>
+	#include <unistd.h>
+	int slow;
+	__attribute__((constructor)) static void start(void)
+	{
+		while (access(getenv("SLOW_GO"), F_OK) != 0)
+			usleep(10000);
+	}
+END
+echo 'extern int slow; int main(void) { for (;;) slow++; }' >"$T/late.c"
+if ${CC:-cc} -shared -fPIC -o "$T/libslow.so" "$T/slow.c" >"$T/cc" 2>&1 &&
+	${CC:-cc} -o "$T/late" "$T/late.c" -L"$T" -lslow -Wl,-rpath,"$T" >"$T/cc" 2>&1; then
+	rm -rf "$OUT" "$T/go"
+	SLOW_GO=$T/go "$HPCRUN" -q -o "$OUT" --local "$NODE" -- "$T/late" &
+	runs=$!
+	sleep 4 # 20 periods
+	is "no file yet: none is copied" "$(grep -c . "$OUT"/*.hpcrun 2>/dev/null)" ''
+	: >"$T/go"
+	soon n_copied 1
+	is "... until the program has one" $? 0
+	kill $runs
+	wait $runs 2>/dev/null
+	collected "... and its end copies it"
+else
+	skip "a program that takes long to start" "it cannot be built"
+fi
 
 # ---- a server that does not answer, or fails ----
 
