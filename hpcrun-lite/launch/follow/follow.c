@@ -105,10 +105,9 @@ static void copy_part(struct followed *d, int in, const char *local, const char 
 	if (out < 0)
 		return;
 	if (fstat(out, &st) == 0 && waits_for(out, local) &&
-	    (d->part.is_open || follow_part_open(&d->part, out))) {
-		follow_part_pass(&d->part, in, out, false);
+	    (d->part.is_open || follow_part_open(&d->part, out)) &&
+	    follow_part_pass(&d->part, in, out, false) != FOLLOW_ENDED)
 		keep_time(out, &st);
-	}
 	close(out);
 }
 

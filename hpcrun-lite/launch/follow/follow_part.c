@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -125,6 +126,24 @@ static bool has_ended(const struct pass *s)
 	return !s->is_final && pread(s->local, &end_ns, sizeof end_ns,
 				     offsetof(struct msr_header, end_mono_ns)) == sizeof end_ns &&
 	       end_ns;
+}
+
+/*
+ * Waits for the server. The end of the process must not wait with us, so it may copy the file
+ * meanwhile, or --collect if the process is killed. Then the target is theirs.
+ */
+static enum follow_result sync_target(struct pass *s)
+{
+	char text[sizeof s->p->text];
+	const size_t n = strlen(s->p->text);
+	if (s->is_final)
+		return fdatasync(s->target) == 0 ? FOLLOW_DONE : FOLLOW_FAILED;
+	flock(s->local, LOCK_UN);
+	const bool failed = fdatasync(s->target) != 0;
+	if (flock(s->local, LOCK_EX | LOCK_NB) != 0 || has_ended(s) ||
+	    pread(s->target, text, n, 0) != (ssize_t)n || memcmp(text, s->p->text, n) != 0)
+		return FOLLOW_ENDED;
+	return failed ? FOLLOW_FAILED : FOLLOW_DONE;
 }
 
 /* ---- everything but the headers that are shown ---- */
@@ -295,12 +314,11 @@ static enum follow_result pass(struct pass *s)
 	enum follow_result r = copy_blocks(s, &wrote);
 	if (r != FOLLOW_DONE)
 		return r;
-	if (wrote && fdatasync(s->target) != 0)
-		return FOLLOW_FAILED;
+	r = wrote ? sync_target(s) : FOLLOW_DONE;
+	if (r != FOLLOW_DONE)
+		return r;
 	/* What a header names may be in an extent whose header says less so far. */
-	if (!show_headers(s) || !show_page(s) || fdatasync(s->target) != 0)
-		return FOLLOW_FAILED;
-	return FOLLOW_DONE;
+	return show_headers(s) && show_page(s) ? sync_target(s) : FOLLOW_FAILED;
 }
 
 enum follow_result follow_part_pass(struct follow_part *p, int local, int target, bool is_final)

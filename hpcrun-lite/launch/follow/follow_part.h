@@ -28,7 +28,7 @@ struct follow_part {
 enum follow_result {
 	FOLLOW_DONE,
 	/* The part is closed: */
-	FOLLOW_ENDED, /* the process has ended meanwhile: the target shows what it showed before */
+	FOLLOW_ENDED, /* the process has ended meanwhile, and the target belongs to its last copy */
 	FOLLOW_FAILED /* errno says why */
 };
 
@@ -41,7 +41,10 @@ void follow_part_close(struct follow_part *p);
 
 /*
  * Copies what has changed since the last pass. `is_final`: the process has ended, and the caller
- * will write the header page of the file in place of the part.
+ * will write the header page of the file in place of the part. The caller has `local` locked, by
+ * flock(). Unless `is_final`, the lock is free while the server is waited for; what the target shows
+ * is complete by then, so whoever gets the lock may write a final copy. With FOLLOW_DONE it is
+ * locked again.
  */
 enum follow_result follow_part_pass(struct follow_part *p, int local, int target, bool is_final);
 

@@ -10,9 +10,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "hpcrun-lite/launch/follow/follow_part.h"
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -31,6 +33,9 @@ static size_t n_writes;
 static unsigned epoch;
 static int local, target;
 static bool spills; /* the process does, when the size of the target has been read */
+static unsigned final_at;   /* the fdatasync during which a final copy is made; 0: none */
+static size_t n_before;     /* writes until then */
+static bool is_locked;      /* the final copy had to wait */
 
 ssize_t pwrite(int fd, const void *bytes, size_t n, off_t at)
 {
@@ -42,10 +47,24 @@ ssize_t pwrite(int fd, const void *bytes, size_t n, off_t at)
 	return syscall(SYS_pwrite64, fd, bytes, n, at);
 }
 
+/* As the end of the process does, or --collect, for which the header has no end. */
+static void copy_meanwhile(void)
+{
+	static const struct msr_header header = {.magic = MSR_MAGIC};
+	char path[64];
+	snprintf(path, sizeof path, "/proc/self/fd/%d", local);
+	const int other = open(path, O_RDONLY);
+	is_locked = flock(other, LOCK_EX | LOCK_NB) != 0;
+	assert_int_equal(syscall(SYS_pwrite64, target, &header, sizeof header, 0), sizeof header);
+	n_before = n_writes;
+	close(other);
+}
+
 int fdatasync(int fd)
 {
 	(void)fd;
-	epoch++;
+	if (++epoch == final_at)
+		copy_meanwhile();
 	return 0;
 }
 
@@ -280,6 +299,24 @@ static void an_end_stops_it(void **state)
 	finish();
 }
 
+/* The end of the process does not wait for the server, and nothing is written over its copy. */
+static void a_final_copy_may_come_between(void **state)
+{
+	for (final_at = 1; final_at <= 2; final_at++) {
+		struct follow_part p = {0};
+		start(state);
+		assert_int_equal(flock(local, LOCK_EX), 0);
+		assert_true(follow_part_open(&p, target));
+		assert_int_equal(follow_part_pass(&p, local, target, false), FOLLOW_ENDED);
+		assert_int_equal(epoch, final_at);
+		assert_false(is_locked);
+		assert_int_equal(n_writes, n_before);
+		assert_false(p.is_open);
+		finish();
+	}
+	final_at = 0;
+}
+
 /* When the node is full, the process writes to the target, behind what is copied. */
 static void what_is_spilled_stays(void **state)
 {
@@ -305,6 +342,7 @@ int main(void)
 		cmocka_unit_test(only_changes_are_written),
 		cmocka_unit_test(an_end_stops_it),
 		cmocka_unit_test(what_is_spilled_stays),
+		cmocka_unit_test(a_final_copy_may_come_between),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
