@@ -11,9 +11,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -28,6 +30,17 @@ static bool adopts_orphans(void)
 	int is_reaper = 0;
 	return getpid() == 1 || prctl(PR_GET_CHILD_SUBREAPER, &is_reaper, 0, 0, 0) != 0 ||
 	       is_reaper;
+}
+
+/* The launcher may be bound to a core, or have real-time priority, for its program. */
+static void run_anywhere(void)
+{
+	const struct sched_param none = {0};
+	cpu_set_t all;
+	memset(&all, 0xff, sizeof all);
+	sched_setscheduler(0, SCHED_OTHER, &none);
+	sched_setaffinity(0, sizeof all, &all);
+	setpriority(PRIO_PROCESS, 0, NICER);
 }
 
 static void become_follower(const struct config *c, int lock, const char *pid, const char *start)
@@ -47,7 +60,7 @@ static void become_follower(const struct config *c, int lock, const char *pid, c
 		for (int fd = FOLLOW_LOCK + 1; fd < MOST_DESCRIPTORS; fd++)
 			close(fd);
 	setsid();
-	setpriority(PRIO_PROCESS, 0, NICER);
+	run_anywhere();
 	if (chdir("/") == 0)
 		execve(c->tool, (char *const *)(uintptr_t)arguments, environment);
 	_exit(1);

@@ -32,16 +32,16 @@ followers() {
 		readlink "$process/fd/3" 2>/dev/null
 	done | grep -c "^$NODE/"
 }
-# started_followers: the same, even if they do not have it open
+# started_followers: the same, even if they do not have it open: /proc/PID of each
 started_followers() {
 	for process in /proc/[0-9]*; do
 		case $(tr '\0' ' ' 2>/dev/null <"$process/cmdline") in
 		*" --follow "*" $NODE/"*) echo "$process" ;;
 		esac
-	done 2>/dev/null | wc -l
+	done 2>/dev/null
 }
 no_followers() {
-	[ "$(followers) $(started_followers)" = "0 0" ]
+	[ "$(followers)$(started_followers)" = 0 ]
 }
 # last_written: when the files were written. A copy that is being made has changed it for a moment.
 last_written() {
@@ -103,11 +103,41 @@ for rank in 0 1 2; do
 done
 soon n_copied 3
 is "standard descriptors closed: the files are copied" "$?" 0
-is "... by one process" "$(followers) $(started_followers)" "1 1"
+is "... by one process" "$(followers) $(started_followers | wc -l)" "1 1"
 : >"$T/go"
 wait
 soon no_followers
-is "... which ends" "$(started_followers)" 0
+is "... which ends" "$(started_followers)" ""
+
+# ---- a program that is bound to a core ----
+
+# started_by COMMAND...: starts the process that copies this way; its id in $follower.
+started_by() {
+	rm -rf "$OUT"
+	"$@" "$HPCRUN" -q -o "$OUT" --local "$NODE" -- "$LIFE" forever &
+	runs=$!
+	soon n_copied 1
+	follower=$(started_followers)
+}
+end_it() {
+	kill $runs
+	wait $runs 2>/dev/null
+	collected "$1"
+}
+cores() {
+	sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' "$1"
+}
+core=$(cores /proc/self/status | sed 's/[-,].*//')
+if all=$(taskset -c 0-1023 cat /proc/self/status 2>"$T/stderr" | cores -) &&
+	chrt -b 0 true 2>>"$T/stderr" && [ "$all" != "$core" ]; then
+	started_by taskset -c "$core" chrt -b 0
+	is "bound to a core: the program" "$(cores /proc/$runs/status)" "$core"
+	is "... and the process that copies is not" "$(cores "$follower/status")" "$all"
+	is "... and has the ordinary policy" "$(awk '{ print $41 }' "$follower/stat")" 0
+	end_it "... and the end copies the file"
+else
+	skip "a program that is bound to a core" "no taskset or chrt, or one core"
+fi
 
 # ---- a process is killed, the node is not ----
 
