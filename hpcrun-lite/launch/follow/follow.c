@@ -17,16 +17,21 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #define PAUSE 50u /* times the time that copying took, unless a test gives the period */
 #define TICKS 30u /* in a period: how often it asks whether any process still runs */
+/* After a file was removed, how soon and how often it asks whether the directory is removed too. */
+#define SHORT_TICK_MS 2u
+#define SHORT_TICKS 16u
 
 struct followed {
 	char name[NAME_MAX + 1];
@@ -40,6 +45,7 @@ struct follower {
 	long launcher;
 	uint64_t launcher_start_ticks;
 	int lock; /* -1: none */
+	int removals; /* of files on the node, from inotify; -1: not known */
 	uint64_t period_ms, tick_ms;
 	unsigned pause;     /* times the time that copying took */
 	/* In the last look: files in use, and whether any_runs() could see who uses them. */
@@ -240,13 +246,29 @@ static bool is_gone(const struct follower *f)
 	return fstat(f->lock, &st) != 0 || st.st_nlink == 0;
 }
 
-/* Ends early when no process runs any more, so that what killed ones have left is copied soon. */
+/* Returns true if files are removed meanwhile. */
+static bool wait_for_removal(const struct follower *f, uint64_t ms)
+{
+	_Alignas(struct inotify_event) char events[4096];
+	struct pollfd p = {.fd = f->removals, .events = POLLIN};
+	return poll(&p, 1, (int)ms) > 0 && read(f->removals, events, sizeof events) > 0;
+}
+
+/*
+ * Ends early when no process runs any more, so that what killed ones have left is copied soon; and
+ * when the directory is removed, because its file system may be unmounted next. There is no event
+ * for the latter while we have the directory open.
+ */
 static void pause_for(struct follower *f, uint64_t ms)
 {
 	const uint64_t end = now_ms() + ms;
+	unsigned n_short = 0;
 	for (uint64_t now; (now = now_ms()) < end && !is_gone(f) && (!f->saw_one || any_runs(f));) {
-		const uint64_t left = end - now < f->tick_ms ? end - now : f->tick_ms;
-		sleep_ms(left);
+		const uint64_t tick = n_short ? SHORT_TICK_MS : f->tick_ms;
+		if (wait_for_removal(f, end - now < tick ? end - now : tick))
+			n_short = SHORT_TICKS;
+		else
+			n_short -= n_short > 0;
 	}
 }
 
@@ -262,17 +284,20 @@ static uint64_t first_pause(const struct follower *f)
 
 static void follow_runs(struct follower *f)
 {
-	uint64_t pause_ms = first_pause(f);
-	do {
-		pause_for(f, pause_ms);
-		if (is_gone(f))
-			return;
+	f->removals = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	inotify_add_watch(f->removals, f->local, IN_DELETE);
+	pause_for(f, first_pause(f));
+	while (!is_gone(f)) {
 		const uint64_t start_ms = now_ms();
 		look(f);
+		if (!f->n_running) {
+			rmdir(f->local); /* if it is empty: of processes that were killed */
+			break;
+		}
 		const uint64_t took_ms = (now_ms() - start_ms) * f->pause;
-		pause_ms = took_ms > f->period_ms ? took_ms : f->period_ms;
-	} while (f->n_running);
-	rmdir(f->local); /* if it is empty: of processes that were killed */
+		pause_for(f, took_ms > f->period_ms ? took_ms : f->period_ms);
+	}
+	close(f->removals);
 }
 
 static bool lock_directory(struct follower *f)
@@ -288,6 +313,8 @@ static bool lock_directory(struct follower *f)
 static bool goes_on(struct follower *f)
 {
 	close(f->lock);
+	if (access(f->local, F_OK) != 0)
+		return false;
 	sleep_ms(f->tick_ms);
 	if (!lock_directory(f))
 		return false;

@@ -14,7 +14,7 @@
 #define FOLLOW_ARGUMENT "--follow"
 #define FOLLOW_LOCK 3 /* descriptor of LOCAL, with the lock */
 
-#define FOLLOW_PERIOD_VARIABLE "HPCTOOLKIT_LITE_COPY_MS" /* for tests */
+#define FOLLOW_PERIOD_VARIABLE "HPCTOOLKIT_LITE_COPY_MS" /* for tests; 0: no copies */
 
 struct follow_request {
 	const char *directory, *local; /* copies from `local` to `directory` */

@@ -93,7 +93,8 @@ static void start_orphan(const struct config *c, int lock)
 
 void follow_start(const struct config *c)
 {
-	if (!c->local[0] || adopts_orphans())
+	const char *const period = getenv(FOLLOW_PERIOD_VARIABLE);
+	if (!c->local[0] || adopts_orphans() || (period && !strcmp(period, "0")))
 		return;
 	const int lock = open(c->local, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0)

@@ -109,6 +109,13 @@ wait
 soon no_followers
 is "... which ends" "$(started_followers)" ""
 
+# ---- a program that ends before the first copy ----
+
+# It would be 20 minutes until it asks whether anything still runs.
+HPCTOOLKIT_LITE_COPY_MS=36000000 measure --local "$NODE" -- sh -c 'exit 3'
+soon no_followers
+is "a program that ends: the process that copies ends" "$status $?" "3 0"
+
 # ---- a program that is bound to a core ----
 
 # started_by COMMAND...: starts the process that copies this way; its id in $follower.

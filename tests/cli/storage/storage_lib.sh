@@ -10,7 +10,7 @@ NODE=$T/node
 mkdir "$NODE"
 chmod 1777 "$NODE" # as /var/tmp
 # What a killed process has left stays there for --collect.
-HPCTOOLKIT_LITE_COPY_MS=36000000
+HPCTOOLKIT_LITE_COPY_MS=0
 export HPCTOOLKIT_LITE_COPY_MS
 
 # storage_as_user: as root, the script that calls this first runs as nobody instead, with copies of
