@@ -76,7 +76,7 @@ static void count_left(struct collection *c, enum collect_result r, const char *
 static enum collect_result collect_one(struct collection *c, const char *local, const char *target)
 {
 	uint64_t n_bytes = 0;
-	enum collect_result r = collect_file(local, target, false, &n_bytes);
+	enum collect_result r = collect_file(local, target, COLLECT_FOR_USER, &n_bytes);
 	c->n_bytes += n_bytes;
 	c->n_copied += n_bytes > 0 && r == COLLECT_DONE;
 	count_left(c, r, target);
@@ -233,7 +233,7 @@ static void collect_earlier_images(const char *target, const char *local,
 		snprintf(from, sizeof from, "%.*s%s" MSR_SUFFIX, stem, local, suffix);
 		snprintf(to, sizeof to, "%.*s%s" MSR_SUFFIX, stem_to, target, suffix);
 		if (read_header(from, &h) && is_earlier_image(&h, last))
-			collect_file(from, to, true, &n_bytes);
+			collect_file(from, to, COLLECT_FOR_OWNER, &n_bytes);
 	}
 }
 
@@ -247,7 +247,7 @@ static void collect_left(const char *target, const char *left)
 					       target, name)
 				    : -1;
 	if (n > 0 && n < (int)sizeof to)
-		collect_file(left, to, true, &n_bytes);
+		collect_file(left, to, COLLECT_FOR_OWNER, &n_bytes);
 }
 
 enum status collect_process(const char *target, const char *local, const char *left)
@@ -261,7 +261,7 @@ enum status collect_process(const char *target, const char *local, const char *l
 		return STATUS_USAGE;
 	wait_for_end_of_input();
 	read_header(local, &last);
-	const enum collect_result r = collect_file(local, target, true, &n_bytes);
+	const enum collect_result r = collect_file(local, target, COLLECT_FOR_OWNER, &n_bytes);
 	/* Of two processes that end at once, the other may have copied it. */
 	if (r == COLLECT_RUNS || (r == COLLECT_GONE && !waits_for_data(target, &l)))
 		return STATUS_OK;

@@ -35,11 +35,17 @@ enum collect_result {
 	COLLECT_FAILED     /* logged; the data stay */
 };
 
+enum collect_for {
+	COLLECT_FOR_USER,
+	COLLECT_FOR_OWNER,   /* a process that ends asks for its own file */
+	COLLECT_FOR_FOLLOWER /* does not wait for another copy of the file: COLLECT_RUNS */
+};
+
 /*
  * Copies one file, adds the bytes written to *n_bytes, and removes `local` if no process writes to
- * it any more. `is_own`: a process that ends asks for its own file.
+ * it any more.
  */
-enum collect_result collect_file(const char *local, const char *target, bool is_own,
+enum collect_result collect_file(const char *local, const char *target, enum collect_for who,
 				 uint64_t *n_bytes);
 
 #endif

@@ -318,16 +318,19 @@ static enum collect_result copy_open(struct copy *c)
 	return COLLECT_DONE;
 }
 
-enum collect_result collect_file(const char *local, const char *target, bool is_own,
+enum collect_result collect_file(const char *local, const char *target, enum collect_for who,
 				 uint64_t *n_bytes)
 {
-	struct copy c = {.local = local, .target = target, .is_own = is_own};
+	struct copy c = {.local = local, .target = target, .is_own = who == COLLECT_FOR_OWNER};
 	c.in = open(local, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	if (c.in < 0)
 		return errno == ENOENT ? COLLECT_GONE : fail(local);
-	while (flock(c.in, LOCK_EX) != 0 && errno == EINTR)
-		;
-	enum collect_result r = copy_open(&c);
+	int locked;
+	do
+		locked = flock(c.in, LOCK_EX | (who == COLLECT_FOR_FOLLOWER ? LOCK_NB : 0));
+	while (locked != 0 && errno == EINTR);
+	const bool waits = locked != 0 && errno == EWOULDBLOCK;
+	const enum collect_result r = waits ? COLLECT_RUNS : copy_open(&c);
 	close(c.in);
 	*n_bytes += c.n_bytes;
 	return r;

@@ -18,6 +18,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,7 +123,8 @@ static bool copy_rest(const char *local, const char *target, const struct stat *
 {
 	const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, st->st_mtim};
 	uint64_t n_bytes = 0;
-	const enum collect_result r = collect_file(local, target, false, &n_bytes);
+	const enum collect_result r =
+		collect_file(local, target, COLLECT_FOR_FOLLOWER, &n_bytes);
 	if (r == COLLECT_DONE)
 		utimensat(AT_FDCWD, target, times, AT_SYMLINK_NOFOLLOW);
 	return r == COLLECT_RUNS;
@@ -332,6 +334,8 @@ enum status follow(const struct follow_request *r)
 			     .saw_one = true,
 			     .period_ms = r->period_ms ? strtoul(r->period_ms, NULL, 10) : 0,
 			     .pause = r->period_ms ? 1 : PAUSE};
+	/* Somebody may open a file while we ask for a lease on it; see collect_file.c. */
+	signal(SIGIO, SIG_IGN);
 	f.period_ms = f.period_ms ? f.period_ms : FOLLOW_PERIOD_MS;
 	f.tick_ms = f.period_ms / TICKS + 1;
 	do

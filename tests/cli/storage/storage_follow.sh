@@ -116,6 +116,32 @@ HPCTOOLKIT_LITE_COPY_MS=36000000 measure --local "$NODE" -- sh -c 'exit 3'
 soon no_followers
 is "a program that ends: the process that copies ends" "$status $?" "3 0"
 
+# ---- a signal, and a file that somebody else has locked ----
+
+rm -rf "$OUT"
+# shellcheck disable=SC2016 # the measured shell's
+"$HPCRUN" -q -o "$OUT" --local "$NODE" -- sh -c '"$0" forever & "$0" forever & wait' "$LIFE" &
+runs=$!
+soon n_copied 3
+follower=$(started_followers)
+kill -IO "${follower#/proc/}"
+# shellcheck disable=SC2046 # a list
+set -- $(cat "/proc/$runs/task/$runs/children")
+locked=$(ls "$NODE"/*/*"-$1.hpcrun")
+rm -f "$T/go" "$T/locked"
+flock "$locked" sh -c ": >'$T/locked'; until [ -e '$T/go' ]; do sleep 0.1; done" &
+locker=$!
+soon [ -e "$T/locked" ]
+kill -KILL "$1"
+before=$(grep -a '^copied ' "$OUT"/*"-$2.hpcrun")
+soon copied_again "$(ls "$OUT"/*"-$2.hpcrun")"
+is "SIGIO, and a file that is locked: the others are copied" $? 0
+: >"$T/go"
+wait $locker
+kill "$2" $runs
+wait $runs 2>/dev/null
+collected "... and that one when it is free"
+
 # ---- a program that is bound to a core ----
 
 # started_by COMMAND...: starts the process that copies this way; its id in $follower.
