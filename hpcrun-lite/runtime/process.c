@@ -357,13 +357,17 @@ static void write_end(enum msr_exit_kind kind, int code, uint64_t now_ns)
 	h->exit_kind = kind;
 }
 
-/* `failure` is the file system's, or NULL. */
-static void say_damaged(const char *failure)
+/* Says what has happened to the file, if anything has. */
+static void say_damaged(void)
 {
 	char line[PATH_MAX + 256];
 	struct text t = text_in(line, sizeof line);
+	const char *path = store_local_path()[0] ? store_local_path() : store_path();
+	const char *const failure = store_failure(&path);
+	if (!failure && !store_is_damaged())
+		return;
 	text_put(&t, "hpcrun-lite: ");
-	text_put_foreign(&t, store_local_path()[0] ? store_local_path() : store_path());
+	text_put_foreign(&t, path);
 	if (failure) {
 		text_put(&t, ": the file system has failed (");
 		text_put(&t, failure);
@@ -404,7 +408,7 @@ static void end(enum msr_exit_kind kind, int code, bool has_next)
 	write_end(kind, code, now_ns);
 	jit_keep();
 	if (store_is_damaged())
-		say_damaged(store_failure());
+		say_damaged();
 	else if (kind != MSR_EXIT_EXEC && !is_local)
 		report_print(true);
 	if (thread_self) {
@@ -418,9 +422,8 @@ static void end(enum msr_exit_kind kind, int code, bool has_next)
 	}
 	records_trim();
 	store_finish(quiet);
-	const char *failure = store_failure(); /* ext4 may say so only now */
-	if (failure && !store_is_damaged())
-		say_damaged(failure);
+	if (!store_is_damaged())
+		say_damaged(); /* ext4 may say so only now */
 	/* A measured next program has our file copied when it ends, but not an ancestor's. */
 	if (is_local && kind == MSR_EXIT_EXEC && (store_fd() < 0 || !has_next))
 		deliver_after_end();

@@ -365,6 +365,12 @@ const char *space_failure(struct space *s)
 	return failure_text(s->error);
 }
 
+const char *space_failure_later(struct space *s)
+{
+	checked_fd(s);
+	return space_failure(s);
+}
+
 bool space_move_fd(struct space *s)
 {
 	int fd = s->fd - 1;

@@ -59,6 +59,9 @@ void space_cut(struct space *s, uint64_t n_bytes);
  */
 const char *space_failure(struct space *s);
 
+/* The same for a space that rests between its uses: opens the file again. */
+const char *space_failure_later(struct space *s);
+
 /*
  * Moves the file to another descriptor number. The old one stays open, and the caller overwrites
  * it. Returns false on failure; the space then has no descriptor.

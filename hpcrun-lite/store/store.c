@@ -216,9 +216,16 @@ bool store_is_damaged(void)
 	return atomic_load_explicit(&store.damaged, memory_order_relaxed);
 }
 
-const char *store_failure(void)
+const char *store_failure(const char **path)
 {
-	return space_failure(&store.space);
+	const char *failure = space_failure(&store.space);
+	if (failure || !store.spill_from)
+		return failure;
+	failure = space_failure_later(&store.spill);
+	space_rest(&store.spill);
+	if (failure)
+		*path = store.spill.path;
+	return failure;
 }
 
 const char *store_path(void)

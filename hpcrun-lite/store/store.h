@@ -126,8 +126,11 @@ void store_drop(struct msr_extent *extent);
 bool store_mend(const void *address);
 bool store_is_damaged(void);
 
-/* Returns why the file system of the file has failed, as a constant string, or NULL. */
-const char *store_failure(void);
+/*
+ * Returns why the file system of the file has failed, as a constant string, or NULL. If it is that
+ * of the file which gets what does not fit on the node, sets *path to it.
+ */
+const char *store_failure(const char **path);
 
 /* Returns the bytes of the file given out so far, for the report. */
 uint64_t store_bytes(void);

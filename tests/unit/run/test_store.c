@@ -10,8 +10,9 @@
 
 #include <cmocka.h>
 
-#include "hpcrun-lite/store/store.h"
+#include "hpcrun-lite/store/store_state.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -400,6 +401,23 @@ static void ends_while_others_write(void **state)
 	assert_false(scan_file(&size).damaged);
 }
 
+/* The file that gets what the node has no room for; it rests between its uses. */
+static void failure_of_the_spill(void **state)
+{
+	const char *path = "local";
+	(void)state;
+	assert_null(store_failure(&path));
+	assert_true(space_open(&store.spill, store_path()));
+	space_rest(&store.spill);
+	store.spill_from = 1 << 20;
+	assert_null(store_failure(&path));
+	assert_string_equal(path, "local");
+	store.spill.error = EIO;
+	assert_string_equal(store_failure(&path), "input/output error");
+	assert_string_equal(path, store_path());
+	assert_int_equal(store.spill.fd, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -415,6 +433,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(by_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(threads_do_not_overlap, setup, teardown),
 		cmocka_unit_test_setup_teardown(ends_while_others_write, setup, teardown),
+		cmocka_unit_test_setup_teardown(failure_of_the_spill, setup, teardown),
 	};
 	if (!mkdtemp(directory))
 		return 99;
