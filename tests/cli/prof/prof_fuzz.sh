@@ -26,6 +26,22 @@ done
 for f in "$T"/ranges/*.hpcrun; do
 	ok "ranges and mutants" run_limited 300 "$fuzz" -n "$(thorough 400 2000)" "$f"
 done
+# What was copied while the process ran: a text and a part header in place of the header page.
+mkdir "$T/part"
+f=$srcdir/tests/golden/forks/forks.hpcrun
+{
+	printf '%s\nhost here\nfile /node/forks.hpcrun\n' \
+		'hpctoolkit-lite: this file is empty until the data are copied to it' |
+		dd ibs=3072 conv=sync 2>"$T/dd"
+	printf 'HPCPART\0'
+	head -c 56 /dev/zero
+	head -c 648 "$f"
+	head -c 312 /dev/zero
+	tail -c +4097 "$f"
+} >"$T/part/part.hpcrun"
+"$HPCPROF" --to text "$T/part" >"$T/text" 2>&1
+like "a part: it is read" "$(cat "$T/text")" 'copied at 1970-01-01 00:00:00 UTC while the process ran'
+ok "a part and 2000 mutants" run_limited 300 "$fuzz" -n 2000 "$T/part/part.hpcrun"
 for f in "$srcdir"/tests/fuzz/corpus/measurement/*; do
 	if [ -f "$f" ]; then ok "corpus: ${f##*/}" run_limited 60 "$fuzz" "$f"; fi
 done
