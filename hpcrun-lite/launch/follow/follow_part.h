@@ -42,9 +42,9 @@ void follow_part_close(struct follow_part *p);
 /*
  * Copies what has changed since the last pass. `is_final`: the process has ended, and the caller
  * will write the header page of the file in place of the part. The caller has `local` locked, by
- * flock(). Unless `is_final`, the lock is free while the server is waited for; what the target shows
- * is complete by then, so whoever gets the lock may write a final copy. With FOLLOW_DONE it is
- * locked again.
+ * flock(). Unless `is_final`, the lock is free while the pass waits for the server. What the target
+ * shows is complete by then, so whoever gets the lock may write a final copy. With FOLLOW_DONE it
+ * is locked again.
  */
 enum follow_result follow_part_pass(struct follow_part *p, int local, int target, bool is_final);
 

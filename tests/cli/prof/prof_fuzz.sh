@@ -40,7 +40,8 @@ f=$srcdir/tests/golden/forks/forks.hpcrun
 	tail -c +4097 "$f"
 } >"$T/part/part.hpcrun"
 "$HPCPROF" --to text "$T/part" >"$T/text" 2>&1
-like "a part: it is read" "$(cat "$T/text")" 'copied at 1970-01-01 00:00:00 UTC while the process ran'
+like "a part: it is read" "$(cat "$T/text")" \
+	'copied at 1970-01-01 00:00:00 UTC while the process ran'
 ok "a part and 2000 mutants" run_limited 300 "$fuzz" -n 2000 "$T/part/part.hpcrun"
 for f in "$srcdir"/tests/fuzz/corpus/measurement/*; do
 	if [ -f "$f" ]; then ok "corpus: ${f##*/}" run_limited 60 "$fuzz" "$f"; fi

@@ -184,7 +184,8 @@ is "SIGKILL: the directory on the node is removed" "$(ls "$NODE")" ''
 
 # The next copy would be made after 15 s or more.
 # shellcheck disable=SC2016 # the measured shell's
-HPCTOOLKIT_LITE_COPY_MS=30000 measure --local "$NODE" -- sh -c '"$0" spin 0.2; kill -KILL $$' "$LIFE"
+HPCTOOLKIT_LITE_COPY_MS=30000 measure --local "$NODE" -- sh -c \
+	'"$0" spin 0.2; kill -KILL $$' "$LIFE"
 collected "SIGKILL of the last process: its file is copied at once"
 soon no_followers
 is "SIGKILL of the last process: the process that copies ends" $? 0
