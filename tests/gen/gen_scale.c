@@ -24,7 +24,8 @@ struct leaf_sums {
 };
 
 struct job {
-	uint32_t n_ranks, n_threads, depth, n_leaves, percent, n_samples, n_gpu_ops, n_mpi_calls;
+	uint32_t n_ranks, n_threads, depth, n_leaves, percent, n_samples, n_gpu_ops, n_mpi_calls,
+		n_readings;
 	bool no_trace;
 	uint32_t first[MOST_DEPTH + 1]; /* by level, the leaves' is `depth`: its first function */
 	uint32_t n_functions;
@@ -204,6 +205,25 @@ static void add_mpi(const char *path, const struct job *j, uint32_t rank, uint32
 	free(calls);
 }
 
+/* ---- energy: every second host reads the meters of its GPU and of itself ---- */
+
+enum { READING_NS = 250000 };
+
+static void add_energy(const struct job *j, struct gen *g, const struct gen_gpu_job *gpu,
+		       uint32_t rank, uint64_t start_ns)
+{
+	for (uint32_t i = 0; i < 2 * j->n_readings && rank / 8 % 2; i++) {
+		const uint64_t n = i / 2, now = start_ns + n * READING_NS;
+		gen_gpu_energy(g, &(struct msr_gpu_energy){
+					  .time_ns = now,
+					  .unchanged_ns = now - n * 100,
+					  .energy_uj = n * (n + 20) * (rank / 8),
+					  .meter = gpu->counter,
+					  .device = i % 2 ? gpu->device : 0,
+					  .flags = n ? 0 : MSR_GPU_ENERGY_BEGINS});
+	}
+}
+
 /* With MPI, each host was started at another time. */
 static uint64_t host_ns(const struct job *j, uint32_t rank)
 {
@@ -249,6 +269,8 @@ static void make_rank(const char *directory, const struct job *j, uint32_t rank)
 							    .random = &random,
 							    .first = t == 0});
 	}
+	if (gpu.device)
+		add_energy(j, g, &gpu, rank, who.start_mono_ns);
 	char *path = gen_close(g, MSR_EXIT_RETURN, 0);
 	if (j->n_mpi_calls)
 		add_mpi(path, j, rank, n_mpi_nodes, who.start_mono_ns);
@@ -319,6 +341,10 @@ static enum status set_mpi(void *arg, const char *v)
 {
 	return set_number(&((struct job *)arg)->n_mpi_calls, v, 0, 1000000);
 }
+static enum status set_energy(void *arg, const char *v)
+{
+	return set_number(&((struct job *)arg)->n_readings, v, 0, 1000000);
+}
 static enum status set_no_trace(void *arg, const char *v)
 {
 	(void)v;
@@ -335,6 +361,7 @@ static const struct option_spec specs[] = {
 	{'s', "samples", "N", "samples of a thread in each of its leaves (1)", set_samples},
 	{'g', "gpu", "N", "GPU operations of each thread (0)", set_gpu},
 	{'m', "mpi", "N", "collective calls of each rank (0)", set_mpi},
+	{'e', "energy", "N", "with GPU operations: readings of each meter (0)", set_energy},
 	{0, "no-trace", NULL, "no time lines", set_no_trace},
 	{0, NULL, NULL, NULL, NULL},
 };

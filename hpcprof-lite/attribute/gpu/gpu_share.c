@@ -112,21 +112,34 @@ static bool share_lanes(struct gpu_part *g, bool ok)
 
 /* ---- files and metrics ---- */
 
-/* The last moment of each file, and its damage: some is found when records are joined. */
-static bool share_moments(struct gpu_part *g, bool ok)
+/* Ledgers that other parts have made. OTF2 numbers what it writes by how many each process has. */
+static void count_ledgers(struct gpu_join *j, uint32_t n)
+{
+	for (; j->n_ledgers < n; j->n_ledgers++)
+		j->ledgers[j->n_ledgers] =
+			(struct model_gpu_ledger){.backend = "", .entrance = "", .closes = true};
+}
+
+/*
+ * Of each file the last moment, the number of ledgers, and the damage: some is found when records
+ * are joined.
+ */
+static bool share_files(struct gpu_part *g, bool ok)
 {
 	const size_t n = g->job->files.n;
-	int64_t *most = calloc(2 * n + 1, sizeof *most);
+	int64_t *most = calloc(3 * n + 1, sizeof *most);
 	for (size_t i = 0; most && i < n; i++) {
-		most[2 * i] = (int64_t)g->files[i].join.last_ns;
-		most[2 * i + 1] = (int64_t)g->job->files.at[i].bytes_damaged;
+		most[3 * i] = (int64_t)g->files[i].join.last_ns;
+		most[3 * i + 1] = (int64_t)g->job->files.at[i].bytes_damaged;
+		most[3 * i + 2] = g->files[i].join.n_ledgers;
 	}
 	ok = agree(g->job->comm, ok && most);
 	if (ok)
-		comm_most(g->job->comm, most, 2 * n);
+		comm_most(g->job->comm, most, 3 * n);
 	for (size_t i = 0; ok && i < n; i++) {
-		g->files[i].join.last_ns = (uint64_t)most[2 * i];
-		g->job->files.at[i].bytes_damaged = (uint64_t)most[2 * i + 1];
+		g->files[i].join.last_ns = (uint64_t)most[3 * i];
+		g->job->files.at[i].bytes_damaged = (uint64_t)most[3 * i + 1];
+		count_ledgers(&g->files[i].join, (uint32_t)most[3 * i + 2]);
 	}
 	free(most);
 	return ok;
@@ -212,7 +225,7 @@ static bool gather_ledgers(struct gpu_part *g, bool ok)
 bool gpu_share_joins(struct gpu_part *g, bool ok)
 {
 	ok = share_lanes(g, ok);
-	ok = share_moments(g, ok);
+	ok = share_files(g, ok);
 	ok = share_sums(g, ok);
 	return gather_ledgers(g, ok);
 }

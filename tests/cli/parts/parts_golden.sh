@@ -48,10 +48,14 @@ compare_ranks "nvidia, each on a host" nvidia
 ok "... and structures say what waits" grep -q ^gpu-blame text.one
 "$builddir/tests/gen/gen_scale" -r 24 -t 1 -g 50 gpu.many
 compare_ranks "queues of 24 ranks on three hosts" gpu.many
-"$HPCPROF" -q --to cctdb -o one gpu.many
-prof_ranks 3 -q --to cctdb -o three gpu.many 2>err
-is "... the database alone is the same" "$(diff -r one three 2>&1)$(cat err)" ""
-rm -rf one three
+"$builddir/tests/gen/gen_scale" -r 40 -t 2 -g 20 -m 20 -e 30 all.many
+compare_ranks "queues, calls and meters of 40 ranks" all.many
+for job in gpu.many all.many; do
+	"$HPCPROF" -q --to cctdb -o one $job
+	prof_ranks 3 -q --to cctdb -o three $job 2>err
+	is "$job: the database alone is the same" "$(diff -r one three 2>&1)$(cat err)" ""
+	rm -rf one three
+done
 "$builddir/tests/gen/gen_scale" -r 9 -t 2 -m 50 mpi.many
 compare_ranks "calls of nine ranks on two hosts" mpi.many
 done_testing
