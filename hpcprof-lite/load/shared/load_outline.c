@@ -25,7 +25,7 @@ static const uint64_t omitted = KIND(MSR_FREE) | KIND(MSR_THREAD) | KIND(MSR_NOD
 
 bool load_outline_suffices(const struct load_file *f)
 {
-	return !f->bytes_damaged && !f->truncated && !f->is_live && !f->inside.n &&
+	return !f->bytes_damaged && !f->truncated && !f->is_live && !f->copied_ns && !f->inside.n &&
 	       !f->has_unknown_code && !f->has_forward && f->threads.n <= UINT32_MAX;
 }
 

@@ -4,6 +4,7 @@
  * of the first, are the same to the byte as those of one process.
  */
 #include "common/base/log.h"
+#include "common/format/local_data.h"
 #include "hpcprof-lite/attribute/attribute.h"
 #include "hpcprof-lite/attribute/shared/share_records.h"
 #include "hpcprof-lite/load/structures.h"
@@ -11,6 +12,7 @@
 #include "tests/gen/gen_nvtx.h"
 #include "tests/unit/prof_parts/parts_job.h"
 
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -395,6 +397,46 @@ static void test_foreign_file(void **state)
 	fixture_remove(directory);
 }
 
+/*
+ * A file on a file server whose process has ended. It was copied from another node but for its
+ * first page, which still says where the data are.
+ */
+static void unfinish_copy(const char *path)
+{
+	union {
+		char text[MSR_HEADER_BYTES];
+		struct msr_header header;
+	} page = {{0}};
+	const int fd = open(path, O_RDWR);
+	assert_true(fd >= 0);
+	assert_int_equal(pread(fd, &page, sizeof page, 0), sizeof page);
+	assert_true(page.header.end_mono_ns);
+	const struct local_part part = {.magic = LOCAL_PART_MAGIC,
+					.copied_mono_ns = page.header.end_mono_ns,
+					.copied_real_ns = page.header.start_real_ns,
+					.header = page.header};
+	memset(&page, 0, sizeof page);
+	snprintf(page.text, sizeof page, "%s%snowhere\n%s/nowhere\n", LOCAL_DATA_HEAD,
+		 LOCAL_DATA_HOST, LOCAL_DATA_FILE);
+	memcpy(page.text + LOCAL_PART_OFFSET, &part, sizeof part);
+	assert_int_equal(pwrite(fd, &page, sizeof page, 0), sizeof page);
+	close(fd);
+}
+
+static void test_copied(void **state)
+{
+	(void)state;
+	char *directory = fixture_directory(), path[512];
+	gen_job(directory, &small);
+	snprintf(path, sizeof path, "%s/0-node0-1000" MSR_SUFFIX, directory);
+	unfinish_copy(path);
+	log_set_silent(true); /* each part warns */
+	for (int gathers = 0; gathers < 2; gathers++)
+		parts_check_measurement(directory, gathers, (const int[]){3, 5, 0});
+	log_set_silent(false);
+	fixture_remove(directory);
+}
+
 /* Each part reads its files, and no others. The first has the records of all threads. */
 static void check_outlines(struct comm *c, void *arg)
 {
@@ -487,7 +529,7 @@ int main(void)
 		cmocka_unit_test(test_outlines),   cmocka_unit_test(test_foreign_file),
 		cmocka_unit_test(test_records),    cmocka_unit_test(test_callers),
 		cmocka_unit_test(test_exchange),   cmocka_unit_test(test_damaged_records),
-		cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_pieces),     cmocka_unit_test(test_copied),
 	};
 	if (!mkdtemp(parts_scratch))
 		return 99;
