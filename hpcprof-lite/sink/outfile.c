@@ -27,11 +27,6 @@ char *outfile_path(const char *directory, const char *name)
 	return path;
 }
 
-enum status outfile_create(struct outfile *f, const char *directory, const char *name)
-{
-	return outfile_create_as(f, directory, name, 0666);
-}
-
 static enum status open_file(struct outfile *f, const char *directory, const char *name, int flags,
 			     mode_t mode)
 {
@@ -50,10 +45,9 @@ static enum status open_file(struct outfile *f, const char *directory, const cha
 	return STATUS_OK;
 }
 
-enum status outfile_create_as(struct outfile *f, const char *directory, const char *name,
-			      mode_t mode)
+enum status outfile_create(struct outfile *f, const char *directory, const char *name)
 {
-	return open_file(f, directory, name, O_CREAT | O_EXCL, mode);
+	return open_file(f, directory, name, O_CREAT | O_EXCL, 0666);
 }
 
 /*

@@ -28,9 +28,6 @@ char *outfile_path(const char *directory, const char *name);
  * caller owns *f and calls outfile_close() or outfile_abandon().
  */
 enum status outfile_create(struct outfile *f, const char *directory, const char *name);
-/* Does the same with a mode other than 0666, less the umask. */
-enum status outfile_create_as(struct outfile *f, const char *directory, const char *name,
-	mode_t mode);
 /* Creates a file that other processes, also of other nodes, join to write other ranges of it. */
 enum status outfile_create_shared(struct outfile *f, const char *directory, const char *name);
 /* Opens a file that another process has created so. Logs failures. */

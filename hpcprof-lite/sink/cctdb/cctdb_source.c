@@ -32,6 +32,7 @@ enum { MAX_SOURCE_BYTES = 16 << 20, COPY_BYTES = 64 << 10 };
 struct source {
 	uint32_t file;
 	char *relative;
+	int cause; /* why it could not be written; 0: nothing failed */
 	bool is_copied, is_private;
 };
 
@@ -40,7 +41,7 @@ struct copying {
 	const struct sink_options *o;
 	struct source_owners owners;
 	VEC(struct source) sources;
-	_Atomic int status; /* enum status: the first failure, which ends the others */
+	atomic_bool failed; /* ends the others */
 };
 
 /*
@@ -60,78 +61,103 @@ static bool make_parents(char *path, size_t n_root)
 	return ok;
 }
 
-/* Creates the copy. *can: false with STATUS_OK: another file is where a directory should be. */
-static enum status create(const char *directory, const char *relative, mode_t mode, bool *can,
-			  struct outfile *out)
+/* Returns 0 or errno. */
+static int write_all(int fd, const uint8_t *bytes, size_t n)
 {
-	char *path = outfile_path(directory, relative);
-	*can = true;
-	if (!path)
-		return STATUS_NO_MEMORY;
-	const bool made = make_parents(path, strlen(directory) + strlen("/src"));
-	const int error = errno;
-	free(path);
-	if (made)
-		return outfile_create_as(out, directory, relative, mode);
-	*can = false;
-	if (error == ENOTDIR || error == ENAMETOOLONG)
-		return STATUS_OK;
-	log_error(directory, "%s: %s", relative, strerror(error));
-	return STATUS_IO;
+	while (n) {
+		const ssize_t done = write(fd, bytes, n);
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return done < 0 ? errno : ENOSPC;
+		bytes += done;
+		n -= (size_t)done;
+	}
+	return 0;
 }
 
-/* Fails only if writing fails, and logs that. */
-static enum status copy(const struct copying *c, struct source *s)
+static ssize_t read_some(int fd, uint8_t *bytes)
+{
+	ssize_t n;
+	do
+		n = read(fd, bytes, COPY_BYTES);
+	while (n < 0 && errno == EINTR);
+	return n;
+}
+
+/*
+ * Returns 0 or the errno of what could not be written. *is_whole: false if the original could not
+ * be read to its end: then it is as if it were not there.
+ */
+static int write_copy(int from, const char *path, mode_t mode, bool *is_whole)
+{
+	uint8_t buffer[COPY_BYTES];
+	const int to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+	if (to < 0)
+		return errno;
+	ssize_t n = 0;
+	int cause = 0;
+	while (!cause && (n = read_some(from, buffer)) > 0)
+		cause = write_all(to, buffer, (size_t)n);
+	if (close(to) != 0 && errno != EINTR && !cause)
+		cause = errno;
+	*is_whole = n == 0 && !cause;
+	if (!*is_whole)
+		unlink(path);
+	return cause;
+}
+
+/*
+ * Returns 0 or errno. No copy is made if its name is too long here, or another file is where a
+ * directory should be.
+ */
+static int create(const struct copying *c, struct source *s, int from, mode_t mode)
 {
 	const char *directory = c->o->directory;
-	char archived[PATH_MAX];
-	uint8_t buffer[COPY_BYTES];
-	struct outfile out;
-	struct stat st;
-	mode_t mode;
-	bool can;
-	int fd = source_open(
-		&c->owners,
-		source_find(c->o, s->relative, c->m->files[s->file].path, archived), &st, &mode);
-	if (fd >= 0 && st.st_size > MAX_SOURCE_BYTES)
-		close(fd), fd = -1;
-	if (fd < 0)
-		return STATUS_OK;
-	enum status status = create(directory, s->relative, mode, &can, &out);
-	if (!can || status != STATUS_OK) {
-		close(fd);
-		return status;
-	}
-	s->is_private = !(mode & S_IROTH);
-	uint64_t offset = 0;
-	ssize_t n;
-	while ((n = read(fd, buffer, COPY_BYTES)) != 0) {
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 || outfile_write(&out, buffer, (size_t)n, offset) != STATUS_OK)
-			break;
-		offset += (uint64_t)n;
-	}
-	close(fd);
-	if (n < 0) { /* unreadable half-way: as if it were not there */
-		outfile_abandon(&out);
-		return STATUS_OK;
-	}
-	status = outfile_close(&out);
-	s->is_copied = status == STATUS_OK;
-	return status;
+	char *path = outfile_path(directory, s->relative);
+	if (!path)
+		return ENOMEM;
+	int cause = make_parents(path, strlen(directory) + strlen("/src"))
+			    ? write_copy(from, path, mode, &s->is_copied)
+			    : errno;
+	free(path);
+	return cause == ENOTDIR || cause == ENAMETOOLONG ? 0 : cause;
 }
 
 static void copy_one(void *arg, size_t i, unsigned worker)
 {
 	struct copying *c = arg;
-	int ok = STATUS_OK;
+	struct source *s = &c->sources.at[i];
+	char archived[PATH_MAX];
+	struct stat st;
+	mode_t mode;
 	(void)worker;
-	if (atomic_load_explicit(&c->status, memory_order_relaxed) != STATUS_OK)
+	if (atomic_load_explicit(&c->failed, memory_order_relaxed)) /* only saves work */
 		return;
-	const enum status status = copy(c, &c->sources.at[i]);
-	if (status != STATUS_OK)
-		atomic_compare_exchange_strong(&c->status, &ok, (int)status);
+	const int fd = source_open(
+		&c->owners,
+		source_find(c->o, s->relative, c->m->files[s->file].path, archived), &st, &mode);
+	if (fd < 0)
+		return;
+	if (st.st_size <= MAX_SOURCE_BYTES)
+		s->cause = create(c, s, fd, mode);
+	close(fd);
+	s->is_private = s->is_copied && !(mode & S_IROTH);
+	if (s->cause)
+		atomic_store_explicit(&c->failed, true, memory_order_relaxed);
+}
+
+/* Several workers may have failed, so one message says it. */
+static enum status say_first_cause(const struct copying *c)
+{
+	for (size_t i = 0; i < c->sources.n; i++) {
+		const struct source *s = &c->sources.at[i];
+		if (s->cause && s->cause != ENOMEM)
+			log_error(c->o->directory, "%s: %s", s->relative, strerror(s->cause));
+		if (s->cause)
+			return s->cause == ENOMEM ? STATUS_NO_MEMORY : STATUS_IO;
+	}
+	return STATUS_OK;
 }
 
 static bool *named_files(const struct model *m)
@@ -208,7 +234,7 @@ static enum status copy_named(const struct model *m, const struct sink_options *
 		pool_run(c.sources.n, o->n_workers, copy_one, &c);
 		ok = note_copied(&c, first, s);
 	}
-	enum status status = (enum status)atomic_load(&c.status);
+	enum status status = say_first_cause(&c);
 	if (!ok || status == STATUS_NO_MEMORY) {
 		log_error(o->directory, "out of memory");
 		status = STATUS_NO_MEMORY;

@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -339,6 +340,90 @@ static void failures_leave_nothing(void **state)
 	outdir_remove(dir);
 }
 
+/* ---- copies of source files ---- */
+
+enum { SOURCES = 8, LARGE = 300000 };
+
+/* A model of a program whose lines are in these files, and a place for its database. */
+struct sources {
+	char top[32], *database, *paths[SOURCES];
+	struct model_file files[SOURCES];
+	struct model_context contexts[SOURCES];
+	struct model m;
+};
+
+static void write_file(const char *path, size_t n_bytes)
+{
+	FILE *f = fopen(path, "w");
+	assert_non_null(f);
+	for (size_t i = 0; i < n_bytes; i++)
+		fputc('x', f);
+	assert_int_equal(fclose(f), 0);
+}
+
+static void make_directory(const char *path)
+{
+	assert_int_equal(mkdir(path, 0777), 0);
+}
+
+static void begin_sources(struct sources *s)
+{
+	*s = (struct sources){.top = "/tmp/test_sink_cctdb.XXXXXX"};
+	assert_non_null(mkdtemp(s->top));
+	s->database = outfile_path(s->top, "db");
+	make_directory(s->database);
+	s->m.files = s->files;
+	s->m.contexts = s->contexts;
+}
+
+static void add_source(struct sources *s, const char *name)
+{
+	const uint32_t i = s->m.n_files++;
+	s->files[i].path = s->paths[i] = outfile_path(s->top, name);
+	s->contexts[i] = (struct model_context){.kind = MODEL_CONTEXT_LINE, .file = i};
+	s->m.n_contexts = s->m.n_files;
+}
+
+static void end_sources(struct sources *s)
+{
+	for (uint32_t i = 0; i < s->m.n_files; i++)
+		free(s->paths[i]);
+	free(s->database);
+	outdir_remove(s->top);
+}
+
+/* The cause why copies cannot be written is said once, however many workers meet it. */
+static void a_cause_is_said_once(void **state)
+{
+	struct sources s;
+	struct cctdb_sources copied;
+	struct rlimit old;
+	(void)state;
+	begin_sources(&s);
+	for (char name[] = "0.c"; name[0] < '0' + SOURCES; name[0]++) {
+		add_source(&s, name);
+		write_file(s.paths[s.m.n_files - 1], LARGE);
+	}
+	const struct sink_options o = {.directory = s.database, .n_workers = SOURCES};
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	for (unsigned i = 0; i < 30; i++) {
+		const uint64_t before = log_n_errors();
+		const struct rlimit limit = {LARGE - 1, old.rlim_max};
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+		const enum status status = cctdb_copy_sources(&s.m, &o, &copied);
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+		assert_int_equal(status, STATUS_IO);
+		assert_int_equal(log_n_errors(), before + 1);
+		assert_int_equal(count_entries(s.database), 0);
+	}
+	assert_int_equal(cctdb_copy_sources(&s.m, &o, &copied), STATUS_OK);
+	for (uint32_t i = 0; i < SOURCES; i++)
+		assert_non_null(copied.relative[i]);
+	cctdb_sources_free(&copied);
+	end_sources(&s);
+}
+
 static void the_files_hold_what_their_headers_say(void **state)
 {
 	static const char *const names[CCTDB_N_FILES] = {"meta.db", "profile.db", "cct.db",
@@ -385,6 +470,7 @@ int main(void)
 		cmocka_unit_test(blocks_and_tuples),
 		cmocka_unit_test(ids_of_values_are_distinct),
 		cmocka_unit_test(source_paths_stay_below_src),
+		cmocka_unit_test(a_cause_is_said_once),
 		cmocka_unit_test(identities_are_distinct),
 		cmocka_unit_test(queues_are_distinct_streams),
 		cmocka_unit_test(means_are_written_as_sums),
