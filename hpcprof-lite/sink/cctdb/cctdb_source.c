@@ -3,8 +3,9 @@
  * Copies of the source files that contexts name, below src/ of the database at their absolute
  * paths, where hpcviewer looks for them. A file that cannot be read, is no regular file, is
  * unreasonably large, or is not for the owners of the measurement (source_rights.h) is left out:
- * its path still stands in meta.db. A copy is for no one who could not read the original. A copy
- * that cannot be written fails the sink. Tests: tests/unit/sink/test_sink_cctdb.c,
+ * its path still stands in meta.db. So is a file whose path is a directory of another one, which is
+ * in an archive or is gone. A copy is for no one who could not read the original. A copy that
+ * cannot be written fails the sink. Tests: tests/unit/sink/test_sink_cctdb.c,
  * tests/cli/sink/sink_cctdb.sh.
  */
 #include "common/base/log.h"
@@ -33,6 +34,7 @@ struct source {
 	uint32_t file;
 	char *relative;
 	int cause; /* why it could not be written; 0: nothing failed */
+	bool is_directory; /* of other sources */
 	bool is_copied, is_private;
 };
 
@@ -107,10 +109,13 @@ static int write_copy(int from, const char *path, mode_t mode, bool *is_whole)
 	return cause;
 }
 
-/*
- * Returns 0 or errno. No copy is made if its name is too long here, or another file is where a
- * directory should be.
- */
+/* A name is too long here, or names that differ in case are one. */
+static bool has_no_place(int cause)
+{
+	return cause == ENAMETOOLONG || cause == EEXIST || cause == ENOTDIR;
+}
+
+/* Returns 0 or errno. */
 static int create(const struct copying *c, struct source *s, int from, mode_t mode)
 {
 	const char *directory = c->o->directory;
@@ -121,7 +126,7 @@ static int create(const struct copying *c, struct source *s, int from, mode_t mo
 			    ? write_copy(from, path, mode, &s->is_copied)
 			    : errno;
 	free(path);
-	return cause == ENOTDIR || cause == ENAMETOOLONG ? 0 : cause;
+	return has_no_place(cause) ? 0 : cause;
 }
 
 static void copy_one(void *arg, size_t i, unsigned worker)
@@ -132,7 +137,8 @@ static void copy_one(void *arg, size_t i, unsigned worker)
 	struct stat st;
 	mode_t mode;
 	(void)worker;
-	if (atomic_load_explicit(&c->failed, memory_order_relaxed)) /* only saves work */
+	if (s->is_directory ||
+	    atomic_load_explicit(&c->failed, memory_order_relaxed)) /* only saves work */
 		return;
 	const int fd = source_open(
 		&c->owners,
@@ -176,6 +182,20 @@ static bool *named_files(const struct model *m)
 	return named;
 }
 
+/* Marks the sources in whose place there will be a directory. seen: as in list_sources(). */
+static void mark_directories(const struct copying *c, const struct map *seen)
+{
+	for (size_t i = 0; i < c->sources.n; i++) {
+		const char *path = c->sources.at[i].relative;
+		for (const char *end = strchr(path, '/'); end; end = strchr(end + 1, '/')) {
+			const size_t n = (size_t)(end - path);
+			const uint64_t at = map_get(seen, hash_bytes(path, n), n);
+			if (at != MAP_NONE && memcmp(c->sources.at[at].relative, path, n) == 0)
+				c->sources.at[at].is_directory = true;
+		}
+	}
+}
+
 /*
  * Lists each path of the named files once. `first` is, for each named file, 1 + the index of its
  * path. False: out of memory.
@@ -205,6 +225,7 @@ static bool list_sources(struct copying *c, const bool *named, uint32_t *first)
 			free(relative);
 		first[i] = (uint32_t)c->sources.n;
 	}
+	mark_directories(c, &seen);
 	map_free(&seen);
 	return ok;
 }

@@ -424,6 +424,43 @@ static void a_cause_is_said_once(void **state)
 	end_sources(&s);
 }
 
+/*
+ * A directory of the original program is a file now. Its sources are in an archive. They are copied
+ * in any order, with any number of workers.
+ */
+static void a_file_gives_way_to_a_directory(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 8; i++) {
+		struct sources s;
+		struct cctdb_sources copied;
+		char archived[160], *archive;
+		const char *below = i & 2 ? "a/c/b.c" : "a/b.c";
+		begin_sources(&s);
+		add_source(&s, i & 1 ? below : "a");
+		add_source(&s, i & 1 ? "a" : below);
+		add_source(&s, "ab.c");
+		write_file(s.paths[i & 1], 1);
+		write_file(s.paths[2], 1);
+		archive = outfile_path(s.top, "archive");
+		snprintf(archived, sizeof archived, "mkdir -p %s/src%s/a/c", archive, s.top);
+		assert_int_equal(system(archived), 0);
+		snprintf(archived, sizeof archived, "%s/src%s", archive, s.paths[!(i & 1)]);
+		write_file(archived, 2);
+		const struct sink_options o = {.directory = s.database,
+					       .n_workers = 1 + i / 2,
+					       .source_dirs = &archive,
+					       .n_source_dirs = 1};
+		assert_int_equal(cctdb_copy_sources(&s.m, &o, &copied), STATUS_OK);
+		assert_null(copied.relative[i & 1]);
+		assert_non_null(copied.relative[!(i & 1)]);
+		assert_non_null(copied.relative[2]);
+		cctdb_sources_free(&copied);
+		free(archive);
+		end_sources(&s);
+	}
+}
+
 static void the_files_hold_what_their_headers_say(void **state)
 {
 	static const char *const names[CCTDB_N_FILES] = {"meta.db", "profile.db", "cct.db",
@@ -471,6 +508,7 @@ int main(void)
 		cmocka_unit_test(ids_of_values_are_distinct),
 		cmocka_unit_test(source_paths_stay_below_src),
 		cmocka_unit_test(a_cause_is_said_once),
+		cmocka_unit_test(a_file_gives_way_to_a_directory),
 		cmocka_unit_test(identities_are_distinct),
 		cmocka_unit_test(queues_are_distinct_streams),
 		cmocka_unit_test(means_are_written_as_sums),
