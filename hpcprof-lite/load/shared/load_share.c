@@ -250,14 +250,17 @@ static void send_threads(const struct load_job *job, int part, struct msr_thread
 			*job->files.at[i].threads.at[k].copy = some[n++];
 }
 
-/* Room in the first part for what it gets. False: memory is short. */
+/*
+ * Room in the first part for what it gets; it has that of files at the end of its row, which others
+ * have read as well. False: memory is short.
+ */
 static bool make_records(const struct load_job *job)
 {
 	bool ok = true;
 	for (size_t i = 0; i < job->files.n && job->part == 0; i++) {
 		struct load_file *f = &job->files.at[i];
 		for (size_t k = 0; ok && f->reader > 1 && k < f->threads.n; k++)
-			ok = load_make_record(&f->threads.at[k]);
+			ok = f->threads.at[k].copy || load_make_record(&f->threads.at[k]);
 	}
 	return ok;
 }
