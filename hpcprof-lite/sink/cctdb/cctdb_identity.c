@@ -53,24 +53,12 @@ static void number_queue(struct numbering *n, const struct model *m, const struc
 	n->failed |= map_put(&n->streams, key, id->stream, 1) == MAP_NONE;
 }
 
-/* Number of the node; `n_seen` identities are set. Nodes are few: a linear search. */
-static uint32_t node_of(const struct cctdb_identity *ids, uint32_t n_seen, uint64_t host_id,
-			uint32_t *n_nodes)
-{
-	if (n_seen && ids[n_seen - 1].host_id == host_id)
-		return ids[n_seen - 1].node;
-	for (uint32_t i = 0; i < n_seen; i++)
-		if (ids[i].host_id == host_id)
-			return ids[i].node;
-	return (*n_nodes)++;
-}
-
 struct cctdb_identity *cctdb_identities(const struct model *m)
 {
 	struct cctdb_identity *ids = calloc(m->n_profiles ? m->n_profiles : 1, sizeof *ids);
 	struct numbering n = {.failed = !ids};
 	bool has_ranks = false;
-	uint32_t n_nodes = 0;
+	struct map nodes = {0}; /* their numbers, by host */
 	for (uint32_t i = 0; i < m->n_processes; i++)
 		has_ranks |= m->processes[i].rank >= 0;
 	for (uint32_t i = 0; i < m->n_profiles && !n.failed;
@@ -81,7 +69,9 @@ struct cctdb_identity *cctdb_identities(const struct model *m)
 		id->rank = has_ranks            ? m->processes[p->process].rank
 			   : m->n_processes > 1 ? (int64_t)p->process
 						: -1;
-		id->node = node_of(ids, i, id->host_id, &n_nodes);
+		const uint64_t node = map_put(&nodes, id->host_id, 0, nodes.n);
+		n.failed |= node == MAP_NONE;
+		id->node = (uint32_t)node;
 		bool same_group = last && last->rank == id->rank && last->node == id->node;
 		if (!last || m->profiles[i - 1].process != p->process) {
 			n.first_thread = same_group ? n.next_thread : 0;
@@ -97,6 +87,7 @@ struct cctdb_identity *cctdb_identities(const struct model *m)
 			number_thread(&n, p, id);
 	}
 	map_free(&n.streams);
+	map_free(&nodes);
 	if (!n.failed)
 		return ids;
 	log_error(NULL, "out of memory");
