@@ -400,19 +400,25 @@ static int compare_stretches(const void *pa, const void *pb)
 	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
 }
 
-/* Leaves out the time between runs. Processes of one run are at most a second apart. */
+/*
+ * Leaves out the time between runs. Processes of one run are at most a second apart. Few threads
+ * live beyond what is known of their process.
+ */
 static bool add_up_runs(struct model *m)
 {
-	size_t n = (size_t)m->n_processes + m->n_profiles;
-	struct stretch *all = malloc((n + 1) * sizeof *all);
+	size_t n = m->n_processes;
+	struct stretch *all = malloc((n + m->n_profiles + 1) * sizeof *all);
 	uint64_t start = 0, end = 0;
 	if (!all)
 		return false;
 	for (uint32_t i = 0; i < m->n_processes; i++)
 		all[i] = (struct stretch){m->processes[i].start_ns, m->processes[i].end_ns};
-	for (uint32_t i = 0; i < m->n_profiles; i++)
-		all[m->n_processes + i] =
-			(struct stretch){m->profiles[i].start_ns, m->profiles[i].end_ns};
+	for (uint32_t i = 0; i < m->n_profiles; i++) {
+		const struct model_profile *p = &m->profiles[i];
+		const struct stretch *process = &all[p->process];
+		if (p->start_ns < process->start_ns || p->end_ns > process->end_ns)
+			all[n++] = (struct stretch){p->start_ns, p->end_ns};
+	}
 	if (n)
 		qsort(all, n, sizeof *all, compare_stretches);
 	for (size_t i = 0; i < n; i++) {
