@@ -254,20 +254,19 @@ static void add_thread(const struct model *m, uint32_t profile, struct view_proc
 }
 
 /*
- * Samples may add up to a little more than the lives of the threads. The capacity is then that much
- * larger, so that no use is negative and they still add up.
+ * Samples may add up to a little more than the lives of the threads of a process. The capacity is
+ * then that much larger, so that no use is negative and they still add up.
  */
 static void add_up(struct view_processors *p)
 {
 	double all = 0;
-	for (uint32_t i = 0; i < p->n_processes; i++)
+	for (uint32_t i = 0; i < p->n_processes; i++) {
+		double *of_process = p->processes[i].seconds;
+		if (of_process[VIEW_USE_UNKNOWN] < 0)
+			of_process[VIEW_USE_UNKNOWN] = 0;
 		for (unsigned k = 0; k < VIEW_N_USES; k++)
-			p->seconds[k] += p->processes[i].seconds[k];
-	for (uint32_t i = 0; i < p->n_processes; i++)
-		if (p->processes[i].seconds[VIEW_USE_UNKNOWN] < 0)
-			p->processes[i].seconds[VIEW_USE_UNKNOWN] = 0;
-	if (p->seconds[VIEW_USE_UNKNOWN] < 0)
-		p->seconds[VIEW_USE_UNKNOWN] = 0;
+			p->seconds[k] += of_process[k];
+	}
 	for (unsigned k = 0; k < VIEW_N_USES; k++)
 		all += p->seconds[k];
 	p->capacity = p->elapsed * p->n_threads;

@@ -137,6 +137,28 @@ static void test_too_much(void **state)
 	fixture_remove(directory);
 }
 
+/* A rank with samples of too much time takes nothing from the others: ranks x mean is the sum. */
+static void test_too_much_of_a_rank(void **state)
+{
+	(void)state;
+	char *directory = fixture_directory();
+	for (int32_t rank = 0; rank < 2; rank++) {
+		struct gen *g = begin(directory, rank, NULL);
+		add_thread(g, 10, 20, rank ? 5 : 12, 0);
+		finish(g);
+	}
+	struct model *m = fixture_model(directory, 1);
+	struct view_processors p;
+	assert_true(view_processors_make(m, &p));
+	for (unsigned k = 0; k < VIEW_USE_NO_THREAD; k++)
+		assert_true(near(p.seconds[k], 2 * view_processors_spread(&p, m, k).mean));
+	assert_true(near(p.seconds[VIEW_USE_UNKNOWN], 5));
+	assert_true(near(sum(p.seconds), p.capacity) && near(p.capacity, 22));
+	view_processors_free(&p);
+	model_free(m);
+	fixture_remove(directory);
+}
+
 /* It has something to say of one thread only if causes of waiting were measured. */
 static void test_one_thread(void **state)
 {
@@ -242,6 +264,7 @@ int main(void)
 		cmocka_unit_test(test_adds_up),
 		cmocka_unit_test(test_ranks),
 		cmocka_unit_test(test_too_much),
+		cmocka_unit_test(test_too_much_of_a_rank),
 		cmocka_unit_test(test_one_thread),
 		cmocka_unit_test(test_threads_without_work),
 		cmocka_unit_test(test_names_fit),
