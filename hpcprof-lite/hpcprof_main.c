@@ -31,6 +31,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct arguments {
@@ -323,11 +324,19 @@ static void *show(void *arg)
 	return NULL;
 }
 
+/* Who reads a pipe may be a pager, which has painted the terminal that standard error is, too. */
+static bool is_watched(int fd)
+{
+	struct stat st;
+	return isatty(fd) ||
+	       (fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)));
+}
+
 static void begin_showing(struct showing *s, const struct model *m, const struct arguments *a)
 {
 	*s = (struct showing){.m = m, .a = a};
 	s->is_apart = shows(a) && pthread_create(&s->thread, NULL, show, s) == 0;
-	log_hold_progress(s->is_apart && isatty(STDOUT_FILENO));
+	log_hold_progress(s->is_apart && is_watched(STDOUT_FILENO));
 }
 
 static void end_showing(struct showing *s)

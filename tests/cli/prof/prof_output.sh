@@ -60,11 +60,15 @@ ok "... when the files are complete" test -f db-unread/meta.db
 
 # --- progress
 cat >terminal.py <<'EOF'
-import os, pty, sys
+import os, pty, sys, threading
+reader, writer = os.pipe()
 pid, fd = pty.fork()
 if pid == 0:
-    os.dup2(os.open("/dev/null", os.O_WRONLY), 1)
-    os.execv(sys.argv[1], sys.argv[1:])
+    is_paged = sys.argv[1] == "paged"
+    os.dup2(writer if is_paged else os.open("/dev/null", os.O_WRONLY), 1)
+    os.execv(sys.argv[2], sys.argv[2:])
+os.close(writer)
+threading.Thread(target=os.fdopen(reader, "rb").read).start()
 text = b""
 while True:
     try:
@@ -78,8 +82,8 @@ sys.stdout.buffer.write(text)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 EOF
 if have "${PYTHON3:-python3}"; then
-	"${PYTHON3:-python3}" terminal.py "$HPCPROF" --no-structs --to text,cctdb -o db-tty many \
-		>screen
+	"${PYTHON3:-python3}" terminal.py alone "$HPCPROF" --no-structs --to text,cctdb \
+		-o db-tty many >screen
 	is "on a terminal" "$?" 0
 	lines() { tr '\r' '\n' <screen | sed 's/^.\[K//'; }
 	for what in 'reading measurement files' 'merging threads' 'functions and lines' \
@@ -90,6 +94,11 @@ if have "${PYTHON3:-python3}"; then
 	# what is on the screen at the end: of each line what comes behind the last erasure
 	is "and erases it" \
 		"$(tr -d '\r' <screen | sed 's/.*.\[K//')" "hpcprof-lite: cctdb in db-tty"
+	"${PYTHON3:-python3}" terminal.py paged "$HPCPROF" --no-structs --to text,cctdb \
+		-o db-paged many >screen
+	like "a pager may be on the terminal: it shows what comes before the report" "$(lines)" \
+		'^hpcprof-lite: adding up threads '
+	unlike "... and nothing of the files" "$(lines)" '(profile|cct|meta)\.db'
 else
 	skip "progress on a terminal" "no Python"
 fi
