@@ -9,6 +9,7 @@
 #include "common/base/log.h"
 #include "common/base/options.h"
 #include "common/base/pool.h"
+#include "common/base/standard_files.h"
 #include "common/base/vec.h"
 #include "common/safe/fnv.h"
 #include "hpcprof-lite/archive.h"
@@ -740,6 +741,7 @@ int main(int argc, char **argv)
 {
 	struct options o = {0};
 	enum status s = STATUS_NO_MEMORY;
+	standard_files_keep();
 	log_set_program("hpcprof-lite");
 	signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is an error like any other */
 	if (argc > 1 && strcmp(argv[1], "compare") == 0)

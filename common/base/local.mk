@@ -12,6 +12,7 @@ libhlbase_la_SOURCES += \
 	common/base/pool.c common/base/pool.h \
 	common/base/sorted.h \
 	common/base/space.c common/base/space.h \
+	common/base/standard_files.c common/base/standard_files.h \
 	common/base/status.h \
 	common/base/strtab.c common/base/strtab.h \
 	common/base/vec.c common/base/vec.h

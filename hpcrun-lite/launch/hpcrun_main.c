@@ -7,6 +7,7 @@
  */
 #include "common/base/log.h"
 #include "common/base/options.h"
+#include "common/base/standard_files.h"
 #include "common/cache/structure_cache.h"
 #include "hpcrun-lite/config/config.h"
 #include "hpcrun-lite/launch/collect.h"
@@ -473,6 +474,7 @@ int main(int argc, char **argv)
 	char library[PATH_MAX], library_directory[PATH_MAX], place[PATH_MAX];
 	const char *local = NULL;
 	int first, done;
+	standard_files_keep();
 	log_set_program("hpcrun-lite");
 	outlive_limit();
 	if (argc > 1 && !strcmp(argv[1], "replay"))

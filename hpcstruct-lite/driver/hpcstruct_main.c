@@ -8,6 +8,7 @@
 #include "common/base/mapfile.h"
 #include "common/base/options.h"
 #include "common/base/pool.h"
+#include "common/base/standard_files.h"
 #include "common/base/vec.h"
 #include "common/cache/structure_cache.h"
 #include "common/format/structure.h"
@@ -518,6 +519,7 @@ int main(int argc, char **argv)
 {
 	struct settings s = {0};
 	int first = 1, done = 0;
+	standard_files_keep();
 	/* large tables go back to the system when they are freed; glibc would else raise this
 	 * threshold as it goes */
 	mallopt(M_MMAP_THRESHOLD, 128 * 1024);

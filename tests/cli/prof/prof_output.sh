@@ -58,6 +58,25 @@ is "a closed pipe ends the program as it ends others" \
 is "... without a word of it" "$(cat err)" "hpcprof-lite: cctdb in db-unread"
 ok "... when the files are complete" test -f db-unread/meta.db
 
+# --- standard output is closed: no file gets its descriptor, and the report in it
+"$HPCPROF" -q --no-structs --to cctdb,json,folded -o db-whole few
+for i in 1 2 3 4 5 6 7 8; do
+	rm -rf db-closed
+	"$HPCPROF" -q --no-structs --to text,cctdb,json,folded -o db-closed few >&- 2>err
+	echo "$?: $(cat err)"
+	diff -r db-closed db-whole
+done >said 2>&1
+is "a closed standard output is an error, and the files are whole" "$(sort -u said)" \
+	"1: hpcprof-lite: text: cannot be written: Bad file descriptor"
+"$HPCSTRUCT" -o open.hpcstruct "$HPCSTRUCT" >out 2>err
+"$HPCSTRUCT" -o closed.hpcstruct "$HPCSTRUCT" <&- >&- 2>&-
+ok "a structure is whole, too" cmp closed.hpcstruct open.hpcstruct
+say='echo out; echo $? >said; { echo err >&2; } 2>/dev/null; echo $? >>said'
+sh -c "$say" >&- 2>&-
+mv said plain
+"$HPCRUN" -o m-closed sh -c "$say" >&- 2>&-
+is "a measured program finds closed files as without us" "$(cat said)" "$(cat plain)"
+
 # --- progress
 cat >terminal.py <<'EOF'
 import os, pty, sys, threading

@@ -15,9 +15,11 @@
 #include "common/base/options.h"
 #include "common/base/pool.h"
 #include "common/base/sorted.h"
+#include "common/base/standard_files.h"
 #include "common/base/strtab.h"
 #include "common/base/vec.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -346,6 +348,37 @@ static void nothing_is_said_after_the_end(void **state)
 	assert_string_equal(said, "test_base: before\n");
 }
 
+/* Each set of closed standard files; 0: as it should be. */
+static int keeps_standard_files(unsigned closed)
+{
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		if (closed & 1u << fd)
+			close(fd);
+	standard_files_keep();
+	const int fd = open("/dev/zero", O_RDWR);
+	int wrong = fd != STDERR_FILENO + 1;
+	for (int i = 0; i <= STDERR_FILENO; i++)
+		if (closed & 1u << i)
+			wrong |= read(i, &(char){0}, 1) != 0 || write(i, "", 1) != -1 ||
+				 errno != EBADF || fcntl(i, F_GETFD) != FD_CLOEXEC;
+	return wrong;
+}
+
+static void standard_files_are_kept(void **state)
+{
+	(void)state;
+	for (unsigned closed = 0; closed < 8; closed++) {
+		int status = -1;
+		const pid_t pid = fork();
+		if (pid == 0) {
+			close_range(STDERR_FILENO + 1, ~0u, 0);
+			_exit(keeps_standard_files(closed));
+		}
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(status, 0);
+	}
+}
+
 int main(void)
 {
 	log_set_program("test_base");
@@ -361,6 +394,7 @@ int main(void)
 		cmocka_unit_test(mapfile_reads_and_refuses),
 		cmocka_unit_test(cutguard_names_the_file),
 		cmocka_unit_test(nothing_is_said_after_the_end),
+		cmocka_unit_test(standard_files_are_kept),
 #if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 		cmocka_unit_test(mapfile_reads_where_there_are_no_mappings),
 #endif
