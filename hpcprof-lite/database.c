@@ -4,6 +4,7 @@
 
 #include "common/base/cutguard.h"
 #include "common/base/log.h"
+#include "common/safe/printable.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -201,7 +202,8 @@ static char *base_of(const char *measurements, const char *title)
 	int done =
 		at ? asprintf(&name, "%.*s-database%s", (int)(at - base), base,
 			      at + sizeof marker - 1)
-		   : asprintf(&name, "hpctoolkit-lite-%s-database", title[0] ? title : "unnamed");
+		   : asprintf(&name, "hpctoolkit-lite-%s-database",
+			      printable_is_name(title) ? title : "unnamed");
 	free(copy);
 	return done < 0 ? NULL : name;
 }

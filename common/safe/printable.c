@@ -62,6 +62,17 @@ size_t printable_step(const char *s, bool *is_harmless)
 	return n ? n : 1;
 }
 
+bool printable_is_name(const char *s)
+{
+	bool is_name = *s && *s != '/';
+	size_t n = 0;
+	while (is_name && s[n]) {
+		n += printable_step(s + n, &is_name);
+		is_name = is_name && s[n] != '/' && n <= PRINTABLE_NAME;
+	}
+	return is_name;
+}
+
 char *printable(char *s)
 {
 	char *to = s;

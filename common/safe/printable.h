@@ -23,6 +23,13 @@ size_t printable_step(const char *s, bool *is_harmless);
 /* Bytes of the UTF-8 character at `s`, harmless or not; 0 if there is none. */
 size_t printable_utf8(const char *s);
 
+/*
+ * True for what can name a file and be shown as it is: not empty, at most PRINTABLE_NAME bytes, no
+ * '/', no harmful character.
+ */
+bool printable_is_name(const char *s);
+enum { PRINTABLE_NAME = 128 }; /* a file system allows 255; a name of ours has more around it */
+
 /* Replaces each harmful character by '?', in place. The text never grows. Returns `s`. */
 char *printable(char *s);
 

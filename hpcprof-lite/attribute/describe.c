@@ -3,6 +3,7 @@
 #include "hpcprof-lite/attribute/describe.h"
 
 #include "common/base/pool.h"
+#include "common/safe/printable.h"
 #include "hpcprof-lite/attribute/child_processes.h"
 #include "hpcprof-lite/attribute/ledger.h"
 #include "hpcprof-lite/load/load_records.h"
@@ -375,8 +376,8 @@ static const char *base_name(const char *path)
 /* "sh" and not "dash", "python3" and not "python3.11". Login shells are called "-sh". */
 static const char *name_for_people(const struct model_process *p)
 {
-	const char *name = base_name(p->called + (p->called[0] == '-'));
-	return *name ? name : base_name(p->executable);
+	const char *called = base_name(p->called + (p->called[0] == '-'));
+	return printable_is_name(called) ? called : base_name(p->executable);
 }
 
 static void describe_title(struct model *m)

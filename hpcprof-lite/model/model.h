@@ -105,7 +105,7 @@ struct model {
 	/* Of times on different hosts; 0: one host; UINT64_MAX: each host has its own. */
 	uint64_t clock_error_ns;
 	uint32_t n_runs; /* Stretches of time with measurement, at least one second apart. */
-	const char *title;                    /* what the first program was called, for people */
+	const char *title;                    /* what the first program was called; "": not known */
 	/*
 	 * A filter was applied: what is in the model, as "rank 0,4-7; below solve". The ledgers are
 	 * those of the whole run. NULL: the model is the whole run.

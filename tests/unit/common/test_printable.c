@@ -106,6 +106,19 @@ static void arguments_are_quoted(void **state)
 	}
 }
 
+static void names_are_short_and_harmless(void **state)
+{
+	char letters[PRINTABLE_NAME + 2];
+	(void)state;
+	memset(letters, 'x', sizeof letters - 1);
+	letters[sizeof letters - 1] = 0;
+	assert_true(printable_is_name("a") && printable_is_name("h\xc3\xa9llo w"));
+	assert_true(printable_is_name(letters + 1) && !printable_is_name(letters));
+	assert_false(printable_is_name("") || printable_is_name("/") || printable_is_name("a/"));
+	assert_false(printable_is_name("a/b") || printable_is_name("a\n") ||
+		     printable_is_name("\033[31m") || printable_is_name("\xff"));
+}
+
 static char *formatted(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static char *formatted(const char *format, ...)
 {
@@ -179,6 +192,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_comes_out),
 		cmocka_unit_test(arguments_are_quoted),
+		cmocka_unit_test(names_are_short_and_harmless),
 		cmocka_unit_test(newlines_are_those_of_the_format),
 		cmocka_unit_test(what_is_cut_stays_clean),
 		cmocka_unit_test(messages_are_clean),

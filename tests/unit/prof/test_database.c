@@ -60,6 +60,21 @@ static void test_numbered(void **state)
 	end(&x);
 }
 
+/* A program may be called anything, and a measurement may be somebody else's. */
+static void test_titles_that_are_no_names(void **state)
+{
+	static const char *const titles[] = {"", "foo/", "../evil/", "a\nb\033[31m"};
+	struct fixture x = {.directory = fixture_directory()};
+	(void)state;
+	assert_int_equal(chdir(x.directory), 0);
+	for (size_t i = 0; i < sizeof titles / sizeof *titles; i++) {
+		assert_int_equal(database_begin(&x.runs[0], NULL, "in", titles[i]), STATUS_OK);
+		assert_string_equal(x.runs[0].path, "hpctoolkit-lite-unnamed-database");
+		database_end(&x.runs[0]);
+	}
+	end(&x);
+}
+
 static void test_named(void **state)
 {
 	(void)state;
@@ -148,6 +163,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_numbered),
+		cmocka_unit_test(test_titles_that_are_no_names),
 		cmocka_unit_test(test_named),
 		cmocka_unit_test(test_watched),
 		cmocka_unit_test(test_watcher_that_was_killed),

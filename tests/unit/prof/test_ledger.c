@@ -233,6 +233,28 @@ static void test_a_time_line_beyond_the_end(void **state)
 	clean(&r, m);
 }
 
+/* The title is what the program was called, if that is a name at all. */
+static void test_title(void **state)
+{
+	const struct {
+		const char *called, *title;
+	} cases[] = {
+		{"/bin/sh", "sh"}, {"-sh", "sh"}, {"-", "dash"}, {"foo/", "dash"},
+		{"../../../tmp/evil/", "dash"}, {"a\nb\033[31m", "dash"},
+		{"h\xc3\xa9llo", "h\xc3\xa9llo"},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct run r;
+		begin(&r);
+		gen_info(r.g, "command", cases[i].called);
+		gen_info(r.g, "executable", "/bin/dash");
+		struct model *m = finish(&r, MSR_EXIT_RETURN);
+		assert_string_equal(m->title, cases[i].title);
+		clean(&r, m);
+	}
+}
+
 static void test_description(void **state)
 {
 	(void)state;
@@ -340,6 +362,7 @@ int main(void)
 		cmocka_unit_test(test_still_being_written),
 		cmocka_unit_test(test_false_claims_are_found),
 		cmocka_unit_test(test_a_time_line_beyond_the_end),
+		cmocka_unit_test(test_title),
 		cmocka_unit_test(test_description),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
