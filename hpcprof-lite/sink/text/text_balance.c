@@ -42,65 +42,122 @@ static void put_row(const struct model *m, const struct view_values *t, const st
 		r->cpu_ns ? text_value(e, "sec", (double)r->cpu_ns / 1e9) : "");
 }
 
-/* In a narrow table without the host, if it is the same in all rows. */
-static void put_process(const struct model *m, const struct model_process *p, bool is_narrow,
-			FILE *out)
+/*
+ * The end of a row. Numbers tell rows apart, and are never cut. Other parts are, the name first.
+ * Their columns are 0 if they are left out.
+ */
+struct label {
+	char rank[24], pid[48], thread[24], n_threads[24];
+	const char *host, *role, *name; /* the name of the thread or of the executable */
+	size_t host_columns, role_columns, name_columns;
+};
+
+static bool are_on_one_host(const struct model *m)
 {
-	bool is_on_other = !is_narrow;
-	for (uint32_t i = 0; i < m->n_processes && !is_on_other; i++)
-		is_on_other = m->processes[i].host_id != p->host_id;
+	uint32_t i = 1;
+	while (i < m->n_processes && m->processes[i].host_id == m->processes[0].host_id)
+		i++;
+	return i >= m->n_processes;
+}
+
+/* True if no other process has the rank and the role. Processes are sorted by rank. */
+static bool is_named_by_rank(const struct model *m, const struct model_process *p)
+{
+	const struct model_process *end = m->processes + m->n_processes, *at = p;
+	const char *role = p->role ? p->role : "";
+	while (at > m->processes && at[-1].rank == p->rank)
+		at--;
+	for (; at < end && at->rank == p->rank; at++)
+		if (at != p && strcmp(at->role ? at->role : "", role) == 0)
+			return false;
+	return p->rank >= 0;
+}
+
+/* In a narrow table a rank may be enough, and a host that is the same in all rows is left out. */
+static struct label make_label(const struct model *m, const struct view_share *row, bool threads,
+			       bool is_narrow)
+{
+	const struct model_profile *t = threads ? &m->profiles[row->id] : NULL;
+	const struct model_process *p = &m->processes[t ? t->process : row->id];
+	struct label l = {.host = p->host,
+			  .role = p->role ? p->role : "",
+			  .name = t ? t->name : text_base(p->executable)};
+	const bool is_enough = is_narrow && is_named_by_rank(m, p);
 	if (p->rank >= 0)
-		fprintf(out, "rank %d ", p->rank);
-	if (is_on_other) {
-		text_cell(out, p->host, 0);
-		putc(' ', out);
-	}
-	fprintf(out, "pid %u", p->pid);
-	if (p->exec_seq)
-		fprintf(out, ".%u", p->exec_seq);
-	if (p->role)
-		fprintf(out, ", %s,", p->role);
+		snprintf(l.rank, sizeof l.rank, "rank %" PRId32, p->rank);
+	if (!is_enough && p->exec_seq)
+		snprintf(l.pid, sizeof l.pid, "pid %" PRIu32 ".%" PRIu32, p->pid, p->exec_seq);
+	else if (!is_enough)
+		snprintf(l.pid, sizeof l.pid, "pid %" PRIu32, p->pid);
+	if (t)
+		snprintf(l.thread, sizeof l.thread, "thread %" PRIu32, t->thread);
+	else
+		snprintf(l.n_threads, sizeof l.n_threads, ", %" PRIu32 " %s", row->n_threads,
+			 row->n_threads == 1 ? "thread" : "threads");
+	if (!is_enough && !(is_narrow && are_on_one_host(m)))
+		l.host_columns = text_columns(l.host);
+	l.role_columns = text_columns(l.role);
+	l.name_columns = text_columns(l.name);
+	return l;
 }
 
-static void put_thread(const struct model *m, const struct model_profile *p, bool is_narrow,
-		       FILE *out)
+/* With the blanks and commas that put_label() writes. */
+static size_t columns_of(const struct label *l)
 {
-	put_process(m, &m->processes[p->process], is_narrow, out);
-	fprintf(out, *p->name ? " thread %u " : " thread %u", p->thread);
-	text_cell(out, p->name, 0); /* a program may give a thread any bytes for a name */
+	const char *const numbers[] = {l->rank, l->pid, l->thread};
+	size_t n = strlen(l->n_threads);
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		n += numbers[i][0] ? strlen(numbers[i]) + 1 : 0;
+	n += l->host_columns ? l->host_columns + 1 : 0;
+	n += l->role_columns ? l->role_columns + (l->name_columns || *l->thread ? 3 : 2) : 0;
+	n += l->name_columns ? l->name_columns + 1 : 0;
+	return n ? n - 1 : 0;
 }
 
-static void put_executable(const struct model *m, const struct view_share *row, bool is_narrow,
-			   FILE *out)
+/* Cuts one part as far as the label does not fit, but not to fewer columns than `least`. */
+static void cut(struct label *l, size_t *part, size_t least, size_t room)
 {
-	const char *executable = m->processes[row->id].executable;
-	put_process(m, &m->processes[row->id], is_narrow, out);
-	fputs(*executable ? " " : "", out);
-	text_cell(out, text_base(executable), 0);
-	fprintf(out, ", %u %s", row->n_threads, row->n_threads == 1 ? "thread" : "threads");
+	const size_t columns = columns_of(l), excess = columns > room ? columns - room : 0;
+	if (*part > least)
+		*part = *part - least > excess ? *part - excess : least;
 }
 
-/* The end of a row, cut at the width of a narrow report. False if memory is short. */
-static bool put_label(const struct model *m, const struct view_share *row, bool threads,
+static void fit(struct label *l, size_t room)
+{
+	enum { LEAST = 9 }; /* with fewer, text_cell() leaves out the end */
+	cut(l, &l->name_columns, LEAST, room);
+	cut(l, &l->host_columns, LEAST, room);
+	if (columns_of(l) > room)
+		l->name_columns = 0;
+	cut(l, &l->role_columns, LEAST, room);
+	if (columns_of(l) > room)
+		l->role_columns = 0;
+}
+
+static void put_part(const char *before, const char *part, size_t columns, FILE *out)
+{
+	if (!columns)
+		return;
+	fputs(before, out);
+	text_cell(out, part, columns);
+}
+
+static void put_label(const struct model *m, const struct view_share *row, bool threads,
 		      const struct text_style *s)
 {
 	const bool is_narrow = text_is_narrow(s);
 	const size_t room = s->width > NARROW_NUMBERS + 20 ? s->width - NARROW_NUMBERS : 20;
-	char *label = NULL;
-	size_t n;
-	FILE *out = open_memstream(&label, &n);
-	if (!out)
-		return false;
-	if (threads)
-		put_thread(m, &m->profiles[row->id], is_narrow, out);
-	else
-		put_executable(m, row, is_narrow, out);
-	const bool ok = fclose(out) == 0;
-	if (ok)
-		text_cell(s->out, label, is_narrow && text_columns(label) > room ? room : 0);
-	putc('\n', s->out);
-	free(label);
-	return ok;
+	struct label l = make_label(m, row, threads, is_narrow);
+	if (is_narrow)
+		fit(&l, room);
+	put_part("", l.rank, strlen(l.rank), s->out);
+	put_part(*l.rank ? " " : "", l.host, l.host_columns, s->out);
+	put_part(*l.rank || l.host_columns ? " " : "", l.pid, strlen(l.pid), s->out);
+	put_part(", ", l.role, l.role_columns, s->out);
+	fputs(l.role_columns && (l.name_columns || *l.thread) ? "," : "", s->out);
+	put_part(" ", l.thread, strlen(l.thread), s->out);
+	put_part(" ", l.name, l.name_columns, s->out);
+	fprintf(s->out, "%s\n", l.n_threads);
 }
 
 static unsigned n_sampled(const struct model *m)
@@ -111,8 +168,8 @@ static unsigned n_sampled(const struct model *m)
 	return n;
 }
 
-/* The table of threads or of processes. False if memory is short. */
-static bool put_rows(const struct model *m, const struct view_values *t,
+/* The table of threads or of processes. */
+static void put_rows(const struct model *m, const struct view_values *t,
 		     const struct view_side *side, bool threads, const struct text_style *s)
 {
 	char a[TEXT_CELL], b[TEXT_CELL];
@@ -140,14 +197,12 @@ static bool put_rows(const struct model *m, const struct view_values *t,
 			i = n - BOTTOM;
 		}
 		put_row(m, t, &rows[i], most, s);
-		if (!put_label(m, &rows[i], threads, s))
-			return false;
+		put_label(m, &rows[i], threads, s);
 	}
 	if (n_empty)
 		fprintf(s->out, "%*s %u %s without samples\n", text_is_narrow(s) ? 10 : 15,
 			n ? "and" : "", n_empty, n_empty == 1 ? what : several);
 	putc('\n', s->out);
-	return true;
 }
 
 bool text_report_threads(const struct model *m, const struct view_values *t,
@@ -156,10 +211,11 @@ bool text_report_threads(const struct model *m, const struct view_values *t,
 	struct view_balance b;
 	if (!view_balance_make(m, t, &b))
 		return false;
-	bool ok = m->n_processes == 1 || put_rows(m, t, &b.processes, false, s);
+	if (m->n_processes != 1)
+		put_rows(m, t, &b.processes, false, s);
 	if (m->n_processes == 1 ||
 	    b.threads.n != m->n_processes) /* one thread each: that was all */
-		ok = ok && put_rows(m, t, &b.threads, true, s);
+		put_rows(m, t, &b.threads, true, s);
 	view_balance_free(&b);
-	return ok;
+	return true;
 }

@@ -221,17 +221,22 @@ static void add_process(const char *directory, uint32_t pid, const char *thread,
 }
 
 /* The report. Owned by the caller. */
-static char *report_model(const struct model *m)
+static char *report_at(const struct model *m, unsigned width)
 {
 	char *text = NULL;
 	size_t n = 0;
 	FILE *out = open_memstream(&text, &n);
-	const struct sink_text_options t = {.out = out, .threshold = -1, .width = 120};
+	const struct sink_text_options t = {.out = out, .threshold = -1, .width = width};
 	assert_non_null(out);
 	assert_int_equal(sink_text.write(m, &(struct sink_options){.n_workers = 1, .settings = &t}),
 			 STATUS_OK);
 	fclose(out);
 	return text;
+}
+
+static char *report_model(const struct model *m)
+{
+	return report_at(m, 120);
 }
 
 static char *report(char *directory)
@@ -382,6 +387,69 @@ static void test_thread_names(void **state)
 	fixture_remove(directory);
 }
 
+static void check_row_of(const struct model *m, unsigned width, const char *label)
+{
+	char *text = report_at(m, width);
+	if (!strstr(text, label))
+		fail_msg("no row ends in \"%s\" at %u columns", label, width);
+	free(text);
+}
+
+static void check_row(const char *directory, unsigned width, const char *label)
+{
+	struct model *m = fixture_model(directory, 1);
+	check_row_of(m, width, label);
+	model_free(m);
+}
+
+static void add_named(const char *directory, int32_t rank, uint32_t pid, const char *host)
+{
+	struct gen *g = gen_open(directory, &(struct gen_process){.pid = pid,
+								  .rank = rank,
+								  .host = host,
+								  .no_trace = true});
+	gen_info(g, "executable", "/bin/solver-of-equations");
+	uint32_t metric = gen_metric(g, "CPUTIME", MSR_UNIT_NS, 1, MSR_SOURCE_TEST), t;
+	for (unsigned i = 0; i < 11; i++) {
+		t = gen_thread(g, "pool-of-workers");
+		gen_sample(g, t, gen_entry(g, t, MSR_ENTRY_MAIN), metric, 0, 1000000000);
+	}
+	free(gen_close(g, MSR_EXIT_RETURN, 0));
+}
+
+/* A narrow report cuts names. Ranks, process ids and numbers of threads tell rows apart. */
+static void test_labels_of_rows(void **state)
+{
+	(void)state;
+	char *directory = fixture_directory();
+	add_named(directory, -1, 100010, "n");
+	check_row(directory, 120, "  n pid 100010 thread 10 pool-of-workers\n");
+	check_row(directory, 80, "  pid 100010 thread 10 pool-o..ers\n");
+	check_row(directory, 68, "  pid 100010 thread 10\n");
+	add_named(directory, -1, 100011, "node-of-the-cluster");
+	check_row(directory, 120,
+		  "  node-of-the-cluster pid 100011 solver-of-equations, 11 threads\n");
+	check_row(directory, 80, "  node-..er pid 100011, 11 threads\n");
+	check_row(directory, 80, "  node-..er pid 100011 thread 10\n");
+	fixture_remove(directory);
+	directory = fixture_directory();
+	add_named(directory, 100, 100010, "n");
+	add_named(directory, 101, 100011, "m");
+	check_row(directory, 120, "  rank 100 n pid 100010 solver-of-equations, 11 threads\n");
+	check_row(directory, 80, "  rank 100 solver..ons, 11 threads\n");
+	check_row(directory, 80, "  rank 100 thread 10 pool-of-..ers\n");
+	add_named(directory, 101, 100012, "m"); /* of one rank: the process tells them apart */
+	check_row(directory, 80, "  rank 101 m pid 100012, 11 threads\n");
+	check_row(directory, 80, "  rank 100 solver..ons, 11 threads\n");
+	struct model *m = fixture_model(directory, 1);
+	m->private_->processes[2].role = "DataLoader worker 7";
+	check_row_of(m, 80, "  rank 101, DataLo.. 7, 11 threads\n");
+	check_row_of(m, 80, "  rank 101, DataLo..r 7, thread 10\n");
+	check_row_of(m, 80, "  rank 101 solver..ons, 11 threads\n");
+	model_free(m);
+	fixture_remove(directory);
+}
+
 /* A thousand ranks have ten million samples within seconds: their columns stay in line. */
 static void test_many_samples(void **state)
 {
@@ -423,6 +491,7 @@ int main(void)
 		cmocka_unit_test(test_definition_without_line),
 		cmocka_unit_test(test_both_sources),
 		cmocka_unit_test(test_thread_names),
+		cmocka_unit_test(test_labels_of_rows),
 		cmocka_unit_test(test_many_samples),
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_cells),
