@@ -199,7 +199,8 @@ static void put_by_self(struct table *t, const char *below)
 	for (size_t i = n_callers; n + i < t->rows.n; i++)
 		n_below += rest[i].self > 0;
 	put_hidden(t, n_callers > CALLERS ? n_callers - CALLERS : 0,
-		   "by what they call; --sort total shows them");
+		   text_is_narrow(t->s) ? "by what they call: see --sort total"
+					: "by what they call; --sort total shows them");
 	put_hidden(t, n_below, below);
 }
 

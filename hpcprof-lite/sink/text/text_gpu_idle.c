@@ -41,9 +41,9 @@ static void put_facts(const struct model_gpu_idle *i, const struct text_style *s
 {
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
 	if (i->n_latencies)
-		fprintf(s->out, "%18s    launch to start: median %s, 95%% within %s (%s)\n", "",
-			time_of(a, i->latency_median_ns), time_of(b, i->latency_95_ns),
-			text_count(c, i->n_latencies));
+		fprintf(s->out, "%18s    launch to start: median %s, 95%% %s %s (%s)\n", "",
+			time_of(a, i->latency_median_ns), text_is_narrow(s) ? "in" : "within",
+			time_of(b, i->latency_95_ns), text_count(c, i->n_latencies));
 	fprintf(s->out, "%18s    in flight: %.3g operations on average, %s at most\n", "",
 		i->queue_mean, text_count(c, i->queue_most));
 	if (i->waiting_ns)

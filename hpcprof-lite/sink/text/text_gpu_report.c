@@ -274,22 +274,24 @@ static double elapsed_ns(const struct model *m, uint32_t process)
 	return p->end_ns > p->start_ns ? (double)(p->end_ns - p->start_ns) : 0;
 }
 
-static void put_process(const struct model *m, uint32_t process, FILE *out)
+/* Appends ", rank 3" or ", node0 pid 17", if there are several processes. */
+static void add_process(const struct model *m, uint32_t process, char *to, size_t n_bytes)
 {
 	const struct model_process *p = &m->processes[process];
 	if (m->n_processes < 2)
 		return;
 	if (p->rank >= 0)
-		fprintf(out, ", rank %d", p->rank);
+		snprintf(to + strlen(to), n_bytes - strlen(to), ", rank %" PRId32, p->rank);
 	else
-		foreign_printf(out, ", %s pid %u", p->host, p->pid);
+		snprintf(to + strlen(to), n_bytes - strlen(to), ", %s pid %" PRIu32, p->host,
+			 p->pid);
 }
 
 static void put_device(const struct model *m, const struct view_gpu *g, uint32_t d,
 		       const struct text_style *s)
 {
 	const struct model_gpu_device *device = &m->gpu_devices[d];
-	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], name[512];
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], name[512], process[256] = "";
 	size_t room = s->width > 70 ? s->width - 30 : 40;
 	double whole = device->process != MODEL_NONE ? elapsed_ns(m, device->process)
 						     : (double)m->elapsed_ns;
@@ -308,28 +310,52 @@ static void put_device(const struct model *m, const struct view_gpu *g, uint32_t
 	snprintf(name + strlen(name), sizeof name - strlen(name), ": %s", device->name);
 	if (device->driver && *device->driver)
 		snprintf(name + strlen(name), sizeof name - strlen(name), "; %s", device->driver);
+	if (device->process != MODEL_NONE)
+		add_process(m, device->process, process, sizeof process);
+	if (text_is_narrow(s))
+		room = room > text_columns(process) + 20 ? room - text_columns(process) : 20;
 	size_t columns = text_columns(name);
 	text_cell(s->out, name, columns < room ? columns : room);
-	if (device->process != MODEL_NONE)
-		put_process(m, device->process, s->out);
+	text_cell(s->out, process, 0);
 	putc('\n', s->out);
+}
+
+/* In a narrow report what tells rows apart comes first. */
+static void name_queue(const struct model *m, const struct model_gpu_queue *q, bool is_narrow,
+		       char *to, size_t n_bytes)
+{
+	const uint32_t process = m->gpu_contexts[q->context].process;
+	snprintf(to, n_bytes, "%s", q->name);
+	if (is_narrow)
+		add_process(m, process, to, n_bytes);
+	if (q->flags & MSR_GPU_QUEUE_OUT_OF_ORDER)
+		snprintf(to + strlen(to), n_bytes - strlen(to), ", out of order");
+	if (q->n_lanes > 1)
+		snprintf(to + strlen(to), n_bytes - strlen(to),
+			 is_narrow ? ", %" PRIu32 " at once"
+				   : ", up to %" PRIu32 " operations at a time",
+			 q->n_lanes);
+	if (!is_narrow)
+		add_process(m, process, to, n_bytes);
 }
 
 static void put_queue(const struct model *m, const struct view_gpu *g, uint32_t i,
 		      const struct text_style *s)
 {
+	enum { TAKEN = 32 };
 	const struct model_gpu_queue *q = &m->gpu_queues[i];
-	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], name[1024];
 	uint32_t process = m->gpu_contexts[q->context].process;
-	foreign_printf(s->out, "%7s %10s %9s    %s",
-		       text_share(a, (double)q->busy_ns, elapsed_ns(m, process)),
-		       q->busy_ns ? text_value(b, "sec", (double)q->busy_ns / 1e9) : "",
-		       g->queues[i].n ? text_count(c, g->queues[i].n) : "", q->name);
-	if (q->flags & MSR_GPU_QUEUE_OUT_OF_ORDER)
-		fputs(", out of order", s->out);
-	if (q->n_lanes > 1)
-		fprintf(s->out, ", up to %" PRIu32 " operations at a time", q->n_lanes);
-	put_process(m, process, s->out);
+	fprintf(s->out, "%7s %10s %9s    ",
+		text_share(a, (double)q->busy_ns, elapsed_ns(m, process)),
+		q->busy_ns ? text_value(b, "sec", (double)q->busy_ns / 1e9) : "",
+		g->queues[i].n ? text_count(c, g->queues[i].n) : "");
+	name_queue(m, q, text_is_narrow(s), name, sizeof name);
+	if (text_is_narrow(s)) {
+		text_wrap(s->out, name, s->width > TAKEN + 20 ? s->width - TAKEN : 20, TAKEN + 2);
+		return;
+	}
+	text_cell(s->out, name, 0);
 	putc('\n', s->out);
 }
 

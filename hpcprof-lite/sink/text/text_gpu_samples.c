@@ -188,18 +188,42 @@ static void name_stalls(const struct model *m, const struct view_hot *h,
 		*at = *at == '_' ? ' ' : *at;
 }
 
+static bool is_line_hidden(const struct view_hot_kernel *k, const struct view_hot_line *l, size_t i,
+			   const struct text_style *s)
+{
+	return i >= MOST_LINES || (i && l->samples < s->threshold * k->samples);
+}
+
+/* The columns for lines: less if what is said of them needs more. */
+static size_t room_of_lines(const struct model *m, const struct view_hot *h,
+			    const struct view_hot_kernel *k, struct view_hot_reason *ranked,
+			    const struct text_style *s)
+{
+	size_t widest = STALLS_COLUMNS;
+	char stalls[256];
+	for (size_t i = 0; i < k->n_lines; i++) {
+		const struct view_hot_line *l = &h->lines.at[k->first_line + i];
+		if (is_line_hidden(k, l, i, s))
+			continue;
+		name_stalls(m, h, l, ranked, stalls, sizeof stalls);
+		const size_t columns = text_columns(stalls);
+		widest = columns > widest ? columns : widest;
+	}
+	return s->width > widest + 15 + 20 ? s->width - widest - 15 : 20;
+}
+
 static void put_lines(const struct model *m, const struct view_hot *h,
 		      const struct view_hot_kernel *k, struct view_hot_reason *ranked,
 		      const struct text_style *s)
 {
 	char a[TEXT_CELL], name[TEXT_NAME], stalls[256];
-	size_t room = s->width > 78 ? s->width - STALLS_COLUMNS - 15 : 30, n_hidden = 0;
+	size_t room = room_of_lines(m, h, k, ranked, s), n_hidden = 0;
 	double hidden = 0;
 	fprintf(s->out, "%-*s%s\n", (int)room + 15, "    hottest lines",
 		h->n_stalls ? "what their samples say" : "");
 	for (size_t i = 0; i < k->n_lines; i++) {
 		const struct view_hot_line *l = &h->lines.at[k->first_line + i];
-		if (i >= MOST_LINES || (i && l->samples < s->threshold * k->samples)) {
+		if (is_line_hidden(k, l, i, s)) {
 			n_hidden++;
 			hidden += l->samples;
 			continue;

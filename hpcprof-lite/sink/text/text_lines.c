@@ -64,7 +64,8 @@ bool text_lines_end(struct text_lines *l)
 	const bool ok = fclose(l->style.out) == 0;
 	for (char *at = l->text, *end; ok && (end = strchr(at, '\n')); at = end + 1) {
 		*end = '\0';
-		if (text_is_narrow(l->to))
+		const bool is_whole = text_columns(at) <= l->to->width && !strchr(at, '\v');
+		if (text_is_narrow(l->to) && !is_whole)
 			put_broken(at, l->to->width, l->to->out);
 		else
 			put_as_it_is(at, l->to->out);

@@ -61,8 +61,8 @@ void text_report_gpu_blame(const struct model *m, const struct view_blame *b, ui
 	double samples, const struct text_style *s);
 /* The account of PC sampling; nothing if there was none. */
 void text_report_gpu_sampling(const struct model *m, const struct text_style *s);
-/* Tables about NCCL. m->nccl is not NULL. */
-void text_report_nccl(const struct model *m, const struct text_style *s);
+/* Tables about NCCL. m->nccl is not NULL. False if memory is short. */
+bool text_report_nccl(const struct model *m, const struct text_style *s);
 /* Tables about MPI. m->mpi is not NULL. False if memory is short. */
 bool text_report_mpi(const struct model *m, const struct text_style *s);
 bool text_report_table(const struct model *m, const struct view_values *t, enum view_by by,

@@ -106,8 +106,8 @@ static bool write_views(const struct model *m, const struct view_values *t,
 		ok = ok && text_report_tree(m, t, gpu, s);
 	if (m->has_gpu && views & SINK_TEXT_GPU)
 		ok = ok && write_gpu(m, s);
-	if (ok && m->nccl && views & SINK_TEXT_GPU)
-		text_report_nccl(m, s);
+	if (m->nccl && views & SINK_TEXT_GPU)
+		ok = ok && text_report_nccl(m, s);
 	if (m->mpi && views & SINK_TEXT_MPI)
 		ok = ok && text_report_mpi(m, s);
 	if (t->whole <= 0)

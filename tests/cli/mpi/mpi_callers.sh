@@ -26,7 +26,8 @@ for mpi in $MPIS; do
 	mpi_run "$mpi" 2 "$HPCRUN" -q -e MPI -o "$T/$mpi/run" -- "$T/$mpi/mpi_callers" 10 \
 		>"$T/out" 2>"$T/err"
 	is "$mpi: status" $? 0
-	"$HPCPROF" -q --to text --by mpi --threshold 0 "$T/$mpi/run" >"$T/report" 2>"$T/prof.err"
+	COLUMNS=160 "$HPCPROF" -q --to text --by mpi --threshold 0 "$T/$mpi/run" >"$T/report" \
+		2>"$T/prof.err"
 	is "$mpi: one caller" "$(row 'in reduce < sum < solve_')" 20
 	is "$mpi: two lines of another" "$(row 'in reduce < sum < smooth')" 40
 	is "$mpi: seven levels" "$(row 'in down < down < .. < first')" 20

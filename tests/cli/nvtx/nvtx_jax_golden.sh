@@ -11,7 +11,7 @@ mkdir "$T/m"
 for f in "$golden"/*.hpcrun.gz; do
 	gzip -dc "$f" >"$T/m/$(basename "$f" .gz)" || exit 99
 done
-COLUMNS=140 "$HPCPROF" -q --no-structs --no-sources --to text --threshold 0 "$T/m" 2>"$T/err" |
+COLUMNS=142 "$HPCPROF" -q --no-structs --no-sources --to text --threshold 0 "$T/m" 2>"$T/err" |
 	sed -n '/^Ranges of/,/^$/p' >"$T/all"
 grep -v 'TSL: Xla\|launched by' "$T/all" >"$T/ranges"
 [ "${1:-}" != --accept ] || cp "$T/ranges" "$golden/ranges.txt"

@@ -45,6 +45,10 @@ same "7 workers write the same" text.1 text.7
 like "ranks that behave alike are a group, the odd one is named" \
 	"$(sed -n '/^Ranks that behave alike/,/^$/p' text.many)" '^ +1 .* 123$'
 like "with all others in one" "$(cat text.many)" '^ +499 .* 0-122,124-499$'
+LC_ALL=C COLUMNS=80 "$HPCPROF" -q --to text many >narrow
+like "80 columns have a line more for a long list" \
+	"$(sed -n '/^Ranks that behave alike/,/^$/p' narrow)" '^ {20}0-122,124-499$'
+is "... and no line is wider" "$(awk '!/^ *\/[^ ]*$/ && length > 80' narrow)" ""
 like "so there are two" "$(cat text.many)" '^Ranks that behave alike, .*: 2 groups of 500 ranks'
 unlike "few ranks are no groups" "$("$HPCPROF" -q --to text job)" '^Ranks that behave alike'
 "$gen" -r 40 -t 5 -d 5 -l 48 -p 30 -s 2 again

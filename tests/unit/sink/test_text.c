@@ -87,6 +87,8 @@ static void test_lines(void **state)
 		    "\033[1mLedger: 2 samples = 2 in the tree + 0\n  lost; it closes\033[0m\n"
 		    "  of files:\n    /a/path/that/is/longer/than/a/line/of/the/report\n"
 		    "    and more\n\n");
+	check_lines(60, "                                           many blanks\n",
+		    "                                           many blanks\n");
 	check_lines(53, "Ledger: 2 samples = 2 in the tree + 0 lost; it closes\n",
 		    "Ledger: 2 samples = 2 in the tree + 0 lost; it closes\n");
 }

@@ -50,25 +50,35 @@ static const char *roof(char *to, size_t n_bytes, const struct view_counters *c,
 	return to;
 }
 
+struct widths {
+	int time, memory, rate;
+};
+
+static struct widths widths_of(const struct text_style *s)
+{
+	return text_is_narrow(s) ? (struct widths){8, 9, 6} : (struct widths){9, 10, 7};
+}
+
 static void put_row(const struct model *m, const struct view_counters *c,
 		    const struct view_counters_row *r, const struct text_style *s)
 {
 	char cell[TEXT_CELL], more[TEXT_CELL], name[TEXT_NAME];
 	double bytes = r->bytes_read + r->bytes_written;
-	size_t taken = 9;
-	fprintf(s->out, "%9s", text_value(cell, "sec", r->seconds));
+	const struct widths w = widths_of(s);
+	size_t taken = (size_t)w.time;
+	fprintf(s->out, "%*s", w.time, text_value(cell, "sec", r->seconds));
 	if (c->has_bytes) {
-		fprintf(s->out, " %10s %7s", text_value(cell, "B", bytes),
+		fprintf(s->out, " %*s %*s", w.memory, text_value(cell, "B", bytes), w.rate,
 			rate(more, bytes, r->seconds));
-		taken += 19;
+		taken += (size_t)(w.memory + w.rate) + 2;
 	}
 	if (c->has_hits) {
 		fprintf(s->out, " %6s", text_share(cell, r->hits, r->hits + r->misses));
 		taken += 7;
 	}
 	if (c->has_work || c->has_tensor) {
-		fprintf(s->out, " %7s", rate(cell, r->operations, r->seconds));
-		taken += 8;
+		fprintf(s->out, " %*s", w.rate, rate(cell, r->operations, r->seconds));
+		taken += (size_t)w.rate + 1;
 	}
 	if (c->has_bytes && (c->has_work || c->has_tensor)) {
 		fprintf(s->out, " %7s", ratio(cell, r->operations, bytes));
@@ -77,7 +87,7 @@ static void put_row(const struct model *m, const struct view_counters *c,
 	fprintf(s->out, "  %-15s ", roof(cell, sizeof cell, c, r));
 	taken += 18;
 	text_function_name(name, sizeof name, m, r->function);
-	size_t room = s->width > taken + 16 ? s->width - taken : 16;
+	size_t room = s->width > taken + 12 ? s->width - taken : 12;
 	text_shorten(name, room);
 	text_cell(s->out, name, text_columns(name) < room ? text_columns(name) : room);
 	putc('\n', s->out);
@@ -88,13 +98,14 @@ static void put_head(const struct view_counters *c, const struct text_style *s)
 	char a[TEXT_CELL], b[TEXT_CELL];
 	text_heading(s, "GPU counters: %s of %s kernels, one at a time",
 		     text_value(a, "count", c->counted), text_value(b, "count", c->launches));
-	fprintf(s->out, "%9s", "time");
+	const struct widths w = widths_of(s);
+	fprintf(s->out, "%*s", w.time, "time");
 	if (c->has_bytes)
-		fprintf(s->out, " %10s %7s", "memory", "B/s");
+		fprintf(s->out, " %*s %*s", w.memory, "memory", w.rate, "B/s");
 	if (c->has_hits)
 		fprintf(s->out, " %6s", "L2 hit");
 	if (c->has_work || c->has_tensor)
-		fprintf(s->out, " %7s", "op/s");
+		fprintf(s->out, " %*s", w.rate, "op/s");
 	if (c->has_bytes && (c->has_work || c->has_tensor))
 		fprintf(s->out, " %7s", "op/B");
 	fprintf(s->out, "  %-15s kernel\n", "of its roof");

@@ -3,6 +3,7 @@
  * The section about MPI: ranks, the places that wait most, who comes late to collective calls,
  * sizes, pairs of ranks and communicators. Test: tests/cli/mpi/mpi_late.sh.
  */
+#include "hpcprof-lite/sink/text/text_lines.h"
 #include "hpcprof-lite/sink/text/text_print.h"
 #include "hpcprof-lite/sink/text/text_report.h"
 #include "hpcprof-lite/view/mpi/view_mpi.h"
@@ -59,7 +60,7 @@ static bool is_start(const struct model *m, uint32_t module)
 
 /* ---- chains of functions ---- */
 
-enum { MOST_FUNCTIONS = 4, SEPARATOR = 3, LEAST_COLUMNS = 24 };
+enum { MOST_FUNCTIONS = 4, SEPARATOR = 3, LEAST_COLUMNS = 24, INDENT = 14 };
 
 struct chain {
 	char name[MOST_FUNCTIONS][TEXT_NAME];
@@ -93,16 +94,55 @@ static size_t share_out(const struct chain *c, size_t room)
 	return share < LEAST_COLUMNS ? LEAST_COLUMNS : share;
 }
 
-/* Each name is cut by itself, so that all of them can be recognised. */
-static void put_chain(const struct text_style *s, struct chain *c, const char *separator,
-		      size_t used)
+/* Columns of the chain if no name has more than `most`. */
+static size_t columns_of(const struct chain *c, size_t most)
 {
+	size_t columns = c->n ? SEPARATOR * (c->n - 1) : 0;
+	for (size_t i = 0; i < c->n; i++) {
+		const size_t n = text_columns(c->name[i]);
+		columns += n < most ? n : most;
+	}
+	return columns;
+}
+
+/* Lines of their own, broken between the names. */
+static void put_chain_below(const struct text_style *s, struct chain *c, const char *before,
+			    const char *separator)
+{
+	const size_t room = s->width - INDENT - SEPARATOR,
+		     half = (room - SEPARATOR) / 2; /* of a line, for names that can be shortened */
+	size_t used = INDENT + strlen(before);
+	fprintf(s->out, "\n%*s%s", INDENT, "", before);
+	for (size_t i = 0; i < c->n; i++) {
+		text_shorten(c->name[i], c->n > 1 ? half : room);
+		const size_t n = text_columns(c->name[i]), columns = n < room ? n : room;
+		if (i && used + SEPARATOR + columns > s->width) {
+			fprintf(s->out, "\n%*s", INDENT - 1, "");
+			used = INDENT - 1;
+		}
+		fputs(i ? separator : "", s->out);
+		text_cell(s->out, c->name[i], columns);
+		used += (i ? SEPARATOR : 0) + columns;
+	}
+	putc('\n', s->out);
+}
+
+/* Behind `used` columns. Each name is cut by itself, so that all of them can be recognised. */
+static void put_chain(const struct text_style *s, struct chain *c, const char *before,
+		      const char *separator, size_t used)
+{
+	used += 1 + strlen(before);
+	if (used + columns_of(c, text_is_narrow(s) ? SIZE_MAX : LEAST_COLUMNS) > s->width) {
+		put_chain_below(s, c, before, separator);
+		return;
+	}
 	used += c->n ? SEPARATOR * (c->n - 1) : 0;
 	const size_t room = s->width > used ? s->width - used : 0;
 	size_t share = c->n ? share_out(c, room) : 0;
 	for (size_t i = 0; i < c->n; i++)
 		text_shorten(c->name[i], share);
 	share = c->n ? share_out(c, room) : 0; /* without parameters, some need less */
+	fprintf(s->out, " %s", before);
 	for (size_t i = 0; i < c->n; i++) {
 		const size_t columns = text_columns(c->name[i]);
 		fputs(i ? separator : "", s->out);
@@ -115,7 +155,6 @@ static void put_chain(const struct text_style *s, struct chain *c, const char *s
 static void put_path(const struct model *m, uint32_t caller, const struct text_style *s,
 		     size_t used)
 {
-	static const char more[] = ".. > ";
 	struct chain c = {.n = 0};
 	uint32_t function[MOST_FUNCTIONS];
 	size_t n = 0;
@@ -123,13 +162,10 @@ static void put_path(const struct model *m, uint32_t caller, const struct text_s
 	for (; at != MODEL_NONE && !is_start(m, m->contexts[at].module) && n < MOST_FUNCTIONS;
 	     at = view_mpi_holder(m, m->contexts[at].parent))
 		function[n++] = m->contexts[at].function;
-	if (at != MODEL_NONE && !is_start(m, m->contexts[at].module)) {
-		fputs(more, s->out);
-		used += sizeof more - 1;
-	}
+	const bool has_more = at != MODEL_NONE && !is_start(m, m->contexts[at].module);
 	while (n)
 		add_name(&c, m, function[--n]);
-	put_chain(s, &c, " > ", used);
+	put_chain(s, &c, has_more ? ".. > " : "", " > ", used);
 }
 
 /*
@@ -151,7 +187,7 @@ static void put_call(const struct model *m, const struct view_mpi_place *p,
 		at = view_mpi_holder(m, m->contexts[at].parent);
 	}
 	text_place(place, sizeof place, m, &m->contexts[p->context]);
-	used += (size_t)fprintf(s->out, "%s%s%s in ", mpi_call_name(p->call), *place ? " at " : "",
+	used += (size_t)fprintf(s->out, "%s%s%s", mpi_call_name(p->call), *place ? " at " : "",
 				place);
 	for (uint32_t i = 0; at != MODEL_NONE && i <= p->n_callers; i++) {
 		if (i < MOST_FUNCTIONS - 2 || i == p->n_callers || p->n_callers < MOST_FUNCTIONS)
@@ -160,7 +196,7 @@ static void put_call(const struct model *m, const struct view_mpi_place *p,
 			snprintf(c.name[c.n++], TEXT_NAME, "..");
 		at = view_mpi_holder(m, m->contexts[at].parent);
 	}
-	put_chain(s, &c, " < ", used);
+	put_chain(s, &c, "in ", " < ", used);
 }
 
 static const char *value(char cell[TEXT_CELL], const char *unit, double v)
@@ -170,7 +206,7 @@ static const char *value(char cell[TEXT_CELL], const char *unit, double v)
 
 /* ---- the whole, and ranks ---- */
 
-static void put_head(const struct model *m, const struct view_mpi *v, const struct text_style *s)
+static void say_head(const struct model *m, const struct view_mpi *v, const struct text_style *s)
 {
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], e[TEXT_CELL];
 	text_heading(s,
@@ -197,19 +233,40 @@ static void put_head(const struct model *m, const struct view_mpi *v, const stru
 			text_value(a, "sec", (double)m->mpi->clock_error_ns / 1e9));
 }
 
+static bool put_head(const struct model *m, const struct view_mpi *v, const struct text_style *s)
+{
+	struct text_lines lines;
+	if (!text_lines_begin(&lines, s))
+		return false;
+	say_head(m, v, &lines.style);
+	return text_lines_end(&lines);
+}
+
+/* In a narrow report without the host, if there is a rank or no room. */
 static void put_process(const struct model *m, const struct view_mpi_process *p,
 			const struct text_style *s)
 {
+	enum { TAKEN = 65 };
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], e[TEXT_CELL], f[TEXT_CELL];
 	const struct model_process *process = &m->processes[p->process];
 	fprintf(s->out, "%10s %7s %10s %11s %10s %10s  ", value(a, "sec", p->sums.seconds),
 		text_share(b, p->sums.seconds, p->elapsed), value(c, "sec", p->sums.waited),
 		text_count(d, p->sums.n_calls), value(e, "B", (double)p->sums.sent),
 		value(f, "B", (double)p->sums.received));
+	char pid[24];
+	const size_t n = (size_t)snprintf(pid, sizeof pid, "pid %" PRIu32, process->pid);
 	if (process->rank >= 0)
-		fprintf(s->out, "rank %" PRId32 " ", process->rank);
-	text_cell(s->out, process->host, 0);
-	fprintf(s->out, " pid %" PRIu32 "\n", process->pid);
+		fprintf(s->out, "rank %" PRId32, process->rank);
+	if (text_is_narrow(s) && process->rank >= 0) {
+		putc('\n', s->out);
+		return;
+	}
+	fputs(process->rank >= 0 ? " " : "", s->out);
+	if (!text_is_narrow(s) || TAKEN + text_columns(process->host) + 1 + n <= s->width) {
+		text_cell(s->out, process->host, 0);
+		putc(' ', s->out);
+	}
+	fprintf(s->out, "%s\n", pid);
 }
 
 static void put_processes(const struct model *m, const struct view_mpi *v,
@@ -268,17 +325,24 @@ static void put_late(const struct model *m, const struct model_mpi_site *site,
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL];
 	const struct model_profile *p = &m->profiles[l->profile];
 	const struct model_process *process = &m->processes[p->process];
-	fprintf(s->out, "%10s  last in %s of the calls, %s behind the others, %s at most: ",
-		value(a, "sec", (double)l->waited_ns / 1e9),
-		text_share(b, (double)l->n_calls, (double)site->n_calls),
-		text_value(c, "sec", (double)l->behind_ns / 1e9 / (double)l->n_calls),
-		text_value(d, "sec", (double)l->most_behind_ns / 1e9));
+	char who[24];
 	if (process->rank >= 0)
-		fprintf(s->out, "rank %" PRId32, process->rank);
+		snprintf(who, sizeof who, "rank %" PRId32, process->rank);
 	else
-		fprintf(s->out, "pid %" PRIu32, process->pid);
-	fputs(", ", s->out);
-	put_path(m, view_mpi_caller(m, l->context), s, 70);
+		snprintf(who, sizeof who, "pid %" PRIu32, process->pid);
+	value(a, "sec", (double)l->waited_ns / 1e9);
+	text_share(b, (double)l->n_calls, (double)site->n_calls);
+	text_value(c, "sec", (double)l->behind_ns / 1e9 / (double)l->n_calls);
+	text_value(d, "sec", (double)l->most_behind_ns / 1e9);
+	int used = fprintf(s->out, "%10s  ", a);
+	if (text_is_narrow(s))
+		used += fprintf(s->out, "%s last in %s of calls, %s behind, %s at most", who, b, c,
+				d);
+	else
+		used += fprintf(s->out,
+				"last in %s of the calls, %s behind the others, %s at most: %s,", b,
+				c, d, who);
+	put_path(m, view_mpi_caller(m, l->context), s, (size_t)used);
 }
 
 static void put_sites(const struct model *m, const struct view_mpi *v, const struct text_style *s)
@@ -386,7 +450,7 @@ bool text_report_mpi(const struct model *m, const struct text_style *s)
 	struct view_mpi v;
 	if (!view_mpi_make(m, &v))
 		return false;
-	put_head(m, &v, s);
+	const bool ok = put_head(m, &v, s);
 	put_processes(m, &v, s);
 	put_places(m, &v, s);
 	put_sites(m, &v, s);
@@ -394,5 +458,5 @@ bool text_report_mpi(const struct model *m, const struct text_style *s)
 	put_pairs(&v, s);
 	put_comms(m, s);
 	view_mpi_free(&v);
-	return true;
+	return ok;
 }

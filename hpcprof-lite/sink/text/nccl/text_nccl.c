@@ -3,6 +3,7 @@
  * The section about NCCL: times by rank and GPU, and which rank comes last to collective
  * operations. Test: tests/cli/nccl/nccl_ranks.sh.
  */
+#include "hpcprof-lite/sink/text/text_lines.h"
 #include "hpcprof-lite/sink/text/text_print.h"
 #include "hpcprof-lite/sink/text/text_report.h"
 #include "hpcprof-lite/view/view_nccl.h"
@@ -176,11 +177,15 @@ static void put_notes(const struct model *m, const struct text_style *s)
 			text_value(a, "sec", (double)x->clock_error_ns / 1e9));
 }
 
-void text_report_nccl(const struct model *m, const struct text_style *s)
+bool text_report_nccl(const struct model *m, const struct text_style *s)
 {
-	put_head(m, s);
-	put_devices(m, s);
-	put_sites(m, s);
-	put_notes(m, s);
-	putc('\n', s->out);
+	struct text_lines lines;
+	if (!text_lines_begin(&lines, s))
+		return false;
+	put_head(m, &lines.style);
+	put_devices(m, &lines.style);
+	put_sites(m, &lines.style);
+	put_notes(m, &lines.style);
+	putc('\n', lines.style.out);
+	return text_lines_end(&lines);
 }

@@ -16,9 +16,9 @@ static const char *seconds(char cell[TEXT_CELL], uint64_t ns, bool is_known)
 
 static void put_name(const struct model_nvtx_range *r, const struct text_style *s)
 {
-	enum { TAKEN = 61 };
+	enum { TAKEN = 63, LEAST = 16 };
 	char name[TEXT_NAME];
-	const size_t room = s->width > TAKEN + 20 ? s->width - TAKEN : 20;
+	const size_t room = s->width > TAKEN + LEAST ? s->width - TAKEN : LEAST;
 	snprintf(name, sizeof name, "%s", r->label);
 	text_shorten(name, room);
 	text_cell(s->out, name, text_columns(name) > room ? room : 0);

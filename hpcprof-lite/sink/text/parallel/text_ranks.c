@@ -7,7 +7,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { LIST = 120, NAME = 28, TAKEN = 70 }; /* bytes of a list; columns of a name, before a list */
+enum {
+	LIST = 120, /* bytes of a list */
+	NAME = 28,  /* columns of a name */
+	TAKEN = 70, /* before a list */
+	INDENT = 20 /* of a list on a line of its own, in a narrow report */
+};
 
 /* "0-122,124-599": the ranks of a group, as far as they have room. */
 static void list_ranks(const struct model *m, const uint32_t *processes, uint32_t n, size_t room,
@@ -41,7 +46,8 @@ static void put_group(const struct model *m, const struct view_values *v,
 {
 	char a[TEXT_CELL], b[TEXT_CELL], list[LIST], name[TEXT_NAME] = "";
 	const char *unit = m->metrics[v->metric].unit;
-	const size_t width = s->width > TAKEN + 40 ? s->width - TAKEN : 40,
+	const size_t taken = text_is_narrow(s) ? INDENT : TAKEN,
+		     width = s->width > taken + 40 ? s->width - taken : 40,
 		     room = width < LIST ? width : LIST;
 	list_ranks(m, r->processes + g->first, g->n, room, list);
 	fprintf(s->out, "%7s %10s  ", text_count(a, g->n), text_value(b, unit, g->mean));
@@ -56,7 +62,10 @@ static void put_group(const struct model *m, const struct view_values *v,
 			text_value(b, unit, g->there));
 	else
 		fprintf(s->out, " %8s %8s", "", "");
-	fprintf(s->out, "  %s\n", list);
+	if (TAKEN - 2 + strlen(list) > s->width && text_is_narrow(s))
+		fprintf(s->out, "\n%*s%s\n", INDENT, "", list);
+	else
+		fprintf(s->out, "  %s\n", list);
 }
 
 bool text_report_ranks(const struct model *m, const struct view_values *v,
