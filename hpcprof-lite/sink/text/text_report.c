@@ -315,23 +315,73 @@ static char *command_line(const struct model *m)
 	return line;
 }
 
+/* The end of an argument as foreign_put_argument() wrote it: 'a b', 'it'\''s', $'a\'b'. */
+static char *argument_end(char *at)
+{
+	bool is_quoted = false, escapes = true; /* escapes: a backslash takes the next character */
+	const char *begin = at;
+	for (; *at && (is_quoted || *at != ' '); at++) {
+		if (*at == '\'') {
+			is_quoted = !is_quoted;
+			escapes = !is_quoted || (at > begin && at[-1] == '$');
+		} else if (*at == '\\' && escapes && at[1]) {
+			at++;
+		}
+	}
+	return at;
+}
+
+/* In lines that can be copied into a shell together. Changes `line`. */
+static void put_arguments(char *line, const struct text_style *s)
+{
+	enum { INDENT = 2, BEHIND = 2 }; /* " \" */
+	size_t used = 0;
+	for (char *at = line, *end; *at; at = end) {
+		end = argument_end(at);
+		const bool is_last = !*end;
+		if (!is_last)
+			*end++ = 0;
+		const size_t n = text_columns(at);
+		if (used && used + 1 + n + (is_last ? 0 : BEHIND) > s->width) {
+			fprintf(s->out, " \\\n%*s", INDENT, "");
+			used = INDENT;
+		} else if (used) {
+			putc(' ', s->out);
+			used++;
+		}
+		text_cell(s->out, at, 0);
+		used += n;
+	}
+}
+
+/* False if memory is short. */
+static bool put_command(const struct model *m, const struct text_style *s)
+{
+	char *line = command_line(m);
+	if (!line)
+		return false;
+	fputs(s->colour ? "\033[1m" : "", s->out);
+	if (text_columns(line) > 2 * s->width)
+		text_cell(s->out, line, text_is_narrow(s) ? s->width : 2 * s->width);
+	else if (text_is_narrow(s))
+		put_arguments(line, s);
+	else
+		text_cell(s->out, line, 0);
+	fputs(s->colour ? "\033[0m\n" : "\n", s->out);
+	free(line);
+	return true;
+}
+
 static bool put_head(const struct model *m, const struct text_style *s)
 {
 	struct view_run run;
-	char *line = command_line(m);
-	if (!line || !view_run_make(m, &run)) {
-		free(line);
+	if (!view_run_make(m, &run))
 		return false;
-	}
 	char when[64] = "", a[TEXT_CELL], b[TEXT_CELL];
 	time_t start = (time_t)(m->start_ns / 1000000000u);
 	struct tm tm;
 	if (gmtime_r(&start, &tm))
 		strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S UTC", &tm);
-	fputs(s->colour ? "\033[1m" : "", s->out);
-	text_cell(s->out, line, text_columns(line) > 2 * s->width ? 2 * s->width : 0);
-	fputs(s->colour ? "\033[0m\n" : "\n", s->out);
-	free(line);
 	fprintf(s->out, "  %s %s", text_count(a, m->n_processes),
 		plural(m->n_processes, "process", "processes"));
 	if (run.n_ranks)
@@ -374,7 +424,7 @@ static bool put_head(const struct model *m, const struct text_style *s)
 bool text_report_head(const struct model *m, const struct text_style *s)
 {
 	struct text_lines lines;
-	if (!text_lines_begin(&lines, s))
+	if (!put_command(m, s) || !text_lines_begin(&lines, s))
 		return false;
 	const bool ok = put_head(m, &lines.style);
 	return text_lines_end(&lines) && ok;

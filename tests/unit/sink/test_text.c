@@ -452,6 +452,42 @@ static void test_labels_of_rows(void **state)
 	fixture_remove(directory);
 }
 
+/* The head of a narrow report is a command that can be copied. */
+static void test_command(void **state)
+{
+	(void)state;
+	char *directory = fixture_directory();
+	add_process(directory, 1, "a", MSR_EXIT_RETURN, 0);
+	struct model *m = fixture_model(directory, 1);
+	const char *const command =
+		"./app --first 'eee eee' one two three four five six seven "
+		"'it'\\''s seven' 'a b c d e f g h i j k l m n o p q r' the-end";
+	m->private_->processes[0].command_line = command;
+	char *text = report_at(m, 60);
+	static const char wanted[] =
+		"./app --first 'eee eee' one two three four five six seven \\\n"
+		"  'it'\\''s seven' 'a b c d e f g h i j k l m n o p q r' \\\n"
+		"  the-end\n  1 process ";
+	assert_int_equal(strncmp(text, wanted, sizeof wanted - 1), 0);
+	free(text);
+	text = report_at(m, 100);
+	assert_int_equal(strncmp(text, command, strlen(command)), 0);
+	free(text);
+	m->private_->processes[0].command_line =
+		"./app one two three four five six $'six\\'seven eight nine\\n' 'ten\\' eleven";
+	text = report_at(m, 60);
+	static const char escaped[] = "./app one two three four five six \\\n"
+				      "  $'six\\'seven eight nine\\n' 'ten\\' eleven\n";
+	assert_int_equal(strncmp(text, escaped, sizeof escaped - 1), 0);
+	free(text);
+	m->private_->processes[0].command_line = "a 'b c";
+	text = report_at(m, 60);
+	assert_int_equal(strncmp(text, "a 'b c\n", 7), 0);
+	free(text);
+	model_free(m);
+	fixture_remove(directory);
+}
+
 /* A thousand ranks have ten million samples within seconds: their columns stay in line. */
 static void test_many_samples(void **state)
 {
@@ -494,6 +530,7 @@ int main(void)
 		cmocka_unit_test(test_both_sources),
 		cmocka_unit_test(test_thread_names),
 		cmocka_unit_test(test_labels_of_rows),
+		cmocka_unit_test(test_command),
 		cmocka_unit_test(test_many_samples),
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_cells),
