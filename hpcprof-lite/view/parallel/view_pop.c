@@ -103,24 +103,20 @@ static void choose_processes(struct pop *p)
 	free(work);
 }
 
-/*
- * Of a blocked thread there are samples of REALTIME, too. With REALTIME alone what threads worked
- * is known if those are few.
- */
+/* With REALTIME alone, samples of work may be those of blocked threads: then there is no figure. */
 static bool is_useful_known(const struct pop *p)
 {
 	const struct model *m = p->m;
-	double work = 0, cpu = 0;
-	if (!view_is_elapsed_time(m))
-		return true;
+	double work = 0, least = 0;
 	for (uint32_t i = 0; i < m->n_profiles; i++) {
 		if (!p->is_chosen[m->profiles[i].process] ||
 		    !view_is_used_thread(m, &m->profiles[i]))
 			continue;
-		work += useful(p, i, 0);
-		cpu += (double)m->profiles[i].cpu_ns / 1e9;
+		const double one = useful(p, i, 0);
+		work += one;
+		least += view_bound_work(m, i, one).least;
 	}
-	return work <= 1.05 * cpu;
+	return work <= VIEW_WORK_IS_KNOWN * least;
 }
 
 /* ---- set-up ---- */

@@ -14,10 +14,10 @@
  *
  * Useful is the time in which a thread worked (MODEL_WORK). Unlike in POP, other blocked time,
  * such as I/O, is therefore lost in communication and in the part of OpenMP. If only REALTIME was
- * measured, and threads were blocked where they worked, there are no efficiencies. The elapsed time
- * on an ideal network is that of Cube's Advisor (CubeGUI user guide, "Transfer Efficiency"):
- * transfer time is the time in MPI without wait states. view_pop_transfer.c says when that is
- * known.
+ * measured, and threads may have been blocked in samples of work (view_bound_work() in
+ * view_processors.h), there are no efficiencies. The elapsed time on an ideal network is that of
+ * Cube's Advisor (CubeGUI user guide, "Transfer Efficiency"): transfer time is the time in MPI
+ * without wait states. view_pop_transfer.c says when that is known.
  *
  * For MPI x OpenMP the hybrid form splits the parallel efficiency into that of MPI, where all time
  * outside of MPI is useful, and that of OpenMP, which is the rest. With K the time in which a

@@ -226,11 +226,32 @@ static double off_seconds(const struct model *m, const struct model_profile *t)
 	return process > 0 ? (double)p->off_ns / 1e9 * thread / process : 0;
 }
 
-/* Of blocked threads there are samples of REALTIME, too. What the thread worked is CPU time. */
-static double not_on_cpu(const struct model_profile *t, double work)
+/* What the thread spent in the run time of OpenMP, in MPI, and waiting for GPUs. */
+static double may_have_spun(const struct model *m, uint32_t profile)
 {
-	const double cpu = (double)t->cpu_ns / 1e9;
-	return t->cpu_ns && work > cpu ? work - cpu : 0;
+	double seconds = 0;
+	for (uint32_t i = 0; i < m->n_metrics; i++) {
+		const struct model_metric *k = &m->metrics[i];
+		if (k->kind == MODEL_METRIC_ACTIVITY && k->activity >= MODEL_OMP_BARRIER &&
+		    k->activity <= MODEL_GPU_WAIT)
+			seconds += value_of(m, profile, i);
+	}
+	return seconds;
+}
+
+struct view_bounds_of_work view_bound_work(const struct model *m, uint32_t profile, double work)
+{
+	const double cpu = (double)m->profiles[profile].cpu_ns / 1e9,
+		     rest = cpu - may_have_spun(m, profile);
+	struct view_bounds_of_work b = {.most = work};
+	if (!view_is_elapsed_time(m))
+		b.least = work;
+	else if (cpu > 0)
+		b = (struct view_bounds_of_work){.least = rest < 0      ? 0
+							  : rest < work ? rest
+									: work,
+						 .most = work < cpu ? work : cpu};
+	return b;
 }
 
 static void add_thread(const struct model *m, uint32_t profile, struct view_processors *p)
@@ -239,11 +260,13 @@ static void add_thread(const struct model *m, uint32_t profile, struct view_proc
 	struct view_process_use *u = &p->processes[t->process];
 	const double before = u->seconds[MODEL_WORK];
 	double known = add_activities(m, profile, u->seconds), off = off_seconds(m, t);
-	if (view_is_elapsed_time(m)) {
-		const double blocked = not_on_cpu(t, u->seconds[MODEL_WORK] - before);
-		u->seconds[MODEL_WORK] -= blocked;
-		known -= blocked;
-		p->work_has_waits |= !t->cpu_ns;
+	const double work = u->seconds[MODEL_WORK] - before;
+	const struct view_bounds_of_work b = view_bound_work(m, profile, work);
+	if (b.most > VIEW_WORK_IS_KNOWN * b.least) {
+		p->work_has_waits = true;
+	} else {
+		u->seconds[MODEL_WORK] -= work - b.most;
+		known -= work - b.most;
 	}
 	double rest = (double)(t->end_ns - t->start_ns) / 1e9 - known;
 	off = off < rest ? off : rest;

@@ -13,7 +13,7 @@
 enum view_use {
 	/*
 	 * A thread lived, and there are no samples of it. Without OFFCPU: it was blocked, or ready
-	 * without a processor; with REALTIME alone also what it worked beyond its CPU time. With
+	 * without a processor; with REALTIME alone also samples of work beyond its CPU time. With
 	 * OFFCPU: losses, and what the samples are off by.
 	 */
 	VIEW_USE_UNKNOWN = MODEL_N_ACTIVITIES,
@@ -40,8 +40,7 @@ struct view_processors {
 	double capacity;               /* elapsed x n_threads; the sum of `seconds` */
 	double seconds[VIEW_N_USES];
 	bool lacks_offcpu; /* so the time of blocked threads is UNKNOWN */
-	/* With REALTIME alone: threads whose CPU time is not known worked, or were blocked. */
-	bool work_has_waits;
+	bool work_has_waits; /* threads worked, or were blocked: see view_bound_work() */
 	struct view_process_use *processes; /* of the model, in its order */
 	uint32_t n_processes;
 	size_t n_ranks;
@@ -84,5 +83,17 @@ const char *view_use_name(const struct view_processors *p, unsigned use);
 const char *view_use_short(const struct view_processors *p, unsigned use);
 /* True if REALTIME is the measured time, so samples of work may be those of blocked threads. */
 bool view_is_elapsed_time(const struct model *m);
+
+/*
+ * What a thread with so many seconds in samples of work can have worked. With REALTIME alone it is
+ * at most its CPU time. It is at least the CPU time without the waits of OpenMP, MPI and GPUs, as
+ * these may have spun for all the time. Otherwise both are `work`.
+ */
+struct view_bounds_of_work {
+	double least, most;
+};
+struct view_bounds_of_work view_bound_work(const struct model *m, uint32_t profile, double work);
+/* Work is taken as known if the most is not this many times the least. */
+#define VIEW_WORK_IS_KNOWN 1.05
 
 #endif

@@ -258,6 +258,55 @@ static void test_elapsed_time(void **state)
 	fixture_remove(directory);
 }
 
+/*
+ * A thread that waits for 2 s where it may spin: if it had CPU time for all, it did. Otherwise it
+ * may have spun and been blocked in its 8 s of work, and there is no figure.
+ */
+static void test_spinning(void **state)
+{
+	(void)state;
+	static const struct {
+		enum model_activity wait;
+		uint64_t cpu;
+		bool is_known;
+	} cases[] = {
+		{MODEL_BLOCKED_SLEEP, 8, true}, {MODEL_OMP_BARRIER, 8, false},
+		{MODEL_OMP_IDLE, 8, false},     {MODEL_MPI_P2P, 8, false},
+		{MODEL_MPI_OTHER, 8, false},    {MODEL_GPU_WAIT, 8, false},
+		{MODEL_OMP_BARRIER, 10, true},  {MODEL_OMP_BARRIER, 3, false},
+		{MODEL_OMP_BARRIER, 1, false},
+	};
+	char *directory = fixture_directory();
+	event = "REALTIME";
+	struct gen *g = begin(directory, -1, NULL);
+	event = "CPUTIME";
+	add_thread(g, 10, 20, 8, 2);
+	add_thread(g, 10, 20, 10, 0);
+	finish(g);
+	struct model *m = fixture_model(directory, 1);
+	struct model_metric *wait = NULL;
+	for (uint32_t i = 0; i < m->n_metrics; i++)
+		if (m->metrics[i].kind == MODEL_METRIC_ACTIVITY &&
+		    m->metrics[i].activity == MODEL_BLOCKED_SLEEP)
+			wait = &m->private_->metrics[i];
+	assert_non_null(wait);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct view_processors p;
+		struct view_pops pops;
+		wait->activity = cases[i].wait;
+		m->private_->profiles[0].cpu_ns = cases[i].cpu * SECOND;
+		m->private_->profiles[1].cpu_ns = 10 * SECOND;
+		assert_true(view_processors_make(m, &p));
+		assert_int_equal(p.work_has_waits, !cases[i].is_known);
+		assert_true(near(p.seconds[MODEL_WORK], 18) && near(p.seconds[cases[i].wait], 2));
+		view_processors_free(&p);
+		assert_true(view_pop_make(m, &pops));
+		assert_int_equal(pops.n, cases[i].is_known);
+	}
+	model_free(m);
+	fixture_remove(directory);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -269,6 +318,7 @@ int main(void)
 		cmocka_unit_test(test_threads_without_work),
 		cmocka_unit_test(test_names_fit),
 		cmocka_unit_test(test_elapsed_time),
+		cmocka_unit_test(test_spinning),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
