@@ -613,7 +613,7 @@ static enum status read_all(const struct arguments *a, char *const *directories,
 	return agree(a, status == STATUS_OK ? s->status : status);
 }
 
-/* What the first rank shows of GPUs, all ranks make. */
+/* All ranks take part in making the tables of GPUs, which the first one shows. */
 static enum status share_views(struct model *m, struct view_gpu *g)
 {
 	if (!m->share || !m->share->is_split || !m->share->gathers || !m->has_gpu)

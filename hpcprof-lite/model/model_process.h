@@ -57,7 +57,7 @@ struct model_process {
 	const char *command;       /* arguments joined by blanks */
 	const char *command_line;  /* the same as a shell reads it */
 	bool is_live;              /* the process was still running when its file was read */
-	bool is_copied;            /* or rather when it was copied; the rest is not here */
+	bool is_copied;            /* the file is a copy made while it ran: the end is missing */
 	bool is_blank;             /* the process ended before it wrote what it measures */
 	uint32_t exit_kind;        /* enum msr_exit_kind */
 	int32_t exit_code;

@@ -452,6 +452,45 @@ static void test_labels_of_rows(void **state)
 	fixture_remove(directory);
 }
 
+/* Two ranks, or processes without ranks, of which nobody knows for how long they were blocked. */
+static void check_blocked(bool has_ranks, const char *metric, const char *row, const char *foot)
+{
+	char *directory = fixture_directory();
+	for (int32_t i = 0; i < 2; i++) {
+		struct gen *g = gen_open(directory,
+					 &(struct gen_process){.pid = (uint32_t)i + 1,
+							       .rank = has_ranks ? i : -1,
+							       .n_ranks = has_ranks ? 2 : 0,
+							       .no_trace = true});
+		const uint32_t k = gen_metric(g, metric, MSR_UNIT_NS, 1, MSR_SOURCE_TEST),
+			       t = gen_thread(g, "a");
+		gen_thread_record(g, t)->start_ns = 1;
+		gen_thread_record(g, t)->end_ns = 10000000000;
+		gen_sample(g, t, gen_entry(g, t, MSR_ENTRY_MAIN), k, 0, 1000000000);
+		free(gen_close(g, MSR_EXIT_RETURN, 0));
+	}
+	struct model *m = fixture_model(directory, 1);
+	check_row_of(m, 80, row);
+	check_row_of(m, 80, foot);
+	model_free(m);
+	fixture_remove(directory);
+}
+
+static void test_blocked(void **state)
+{
+	(void)state;
+	check_blocked(false, "CPUTIME", " blocked, or ready without a processor (-e OFFCPU says)\n",
+		      "");
+	check_blocked(true, "CPUTIME", " blocked [*]\n",
+		      "\n  [*] or ready without a processor: -e OFFCPU says\n");
+	check_blocked(false, "REALTIME", " worked, or was blocked [*]\n",
+		      "\n  [*] measure with -e CPUTIME -e OFFCPU to see which\n");
+	check_blocked(false, "REALTIME", " blocked, or ready without a processor [*]\n", "");
+	check_blocked(true, "REALTIME", " worked or blocked [*]\n",
+		      "\n  [*] or without a processor: measure with -e CPUTIME -e OFFCPU to see "
+		      "which\n");
+}
+
 /* The head of a narrow report is a command that can be copied. */
 static void test_command(void **state)
 {
@@ -531,6 +570,7 @@ int main(void)
 		cmocka_unit_test(test_thread_names),
 		cmocka_unit_test(test_labels_of_rows),
 		cmocka_unit_test(test_command),
+		cmocka_unit_test(test_blocked),
 		cmocka_unit_test(test_many_samples),
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_cells),

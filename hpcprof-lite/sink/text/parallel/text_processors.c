@@ -85,10 +85,11 @@ static void put_rank(const struct table *t, double seconds, uint32_t process)
 	fprintf(t->s->out, "%9s %-5s", text_value(a, "sec", seconds), rank);
 }
 
-/* What says more of blocked threads. OFFCPU is a part of the time only beside CPUTIME. */
-static const char *wanted_events(const struct model *m)
+/* True if another measurement would say more of this time. */
+static bool is_vague(const struct table *t, unsigned use)
 {
-	return view_is_elapsed_time(m) ? "CPUTIME + OFFCPU say" : "-e OFFCPU says";
+	return (use == VIEW_USE_UNKNOWN && t->p.lacks_offcpu) ||
+	       (use == MODEL_WORK && t->p.work_has_waits);
 }
 
 /* `use` VIEW_N_USES: the sum of the small ones. */
@@ -96,7 +97,7 @@ static void put_row(const struct table *t, unsigned use)
 {
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
 	bool is_other = use == VIEW_N_USES, by_rank = t->p.n_ranks > 1,
-	     is_unknown = use == VIEW_USE_UNKNOWN && t->p.lacks_offcpu;
+	     is_elapsed = view_is_elapsed_time(t->m);
 	double seconds = is_other ? t->others : t->p.seconds[use];
 	fprintf(t->s->out, "%7s %9s  ", text_share(a, seconds, t->p.capacity),
 		text_value(b, "sec", seconds));
@@ -109,13 +110,14 @@ static void put_row(const struct table *t, unsigned use)
 		put_rank(t, x.most, x.most_process);
 		fputs("  ", t->s->out);
 	}
-	const char *name = is_other                ? "other"
-			   : is_unknown && by_rank ? "blocked [*]"
-			   : by_rank               ? view_use_short(&t->p, use)
-						   : view_use_name(&t->p, use);
+	const char *name = is_other  ? "other"
+			   : by_rank ? view_use_short(&t->p, use)
+				     : view_use_name(&t->p, use);
+	if (by_rank && use == VIEW_USE_UNKNOWN && t->p.lacks_offcpu)
+		name = "blocked";
 	fputs(name, t->s->out);
-	if (is_unknown && !by_rank)
-		fprintf(t->s->out, " (%s)", wanted_events(t->m));
+	if (is_vague(t, use))
+		fputs(by_rank || is_elapsed ? " [*]" : " (-e OFFCPU says)", t->s->out);
 	fputc('\n', t->s->out);
 }
 
@@ -123,9 +125,15 @@ static void put_foot(const struct table *t)
 {
 	const struct view_processors *p = &t->p;
 	char a[TEXT_CELL], b[TEXT_CELL];
-	if (p->n_ranks > 1 && p->lacks_offcpu && t->is_shown[VIEW_USE_UNKNOWN])
-		fprintf(t->s->out, "  [*] or ready without a processor: %s\n",
-			wanted_events(t->m));
+	bool any_vague = false;
+	for (unsigned k = 0; k < VIEW_N_USES; k++)
+		any_vague |= t->is_shown[k] && is_vague(t, k);
+	/* OFFCPU is a part of the time only beside CPUTIME */
+	if (any_vague && view_is_elapsed_time(t->m))
+		fprintf(t->s->out, "  [*] %smeasure with -e CPUTIME -e OFFCPU to see which\n",
+			p->n_ranks > 1 ? "or without a processor: " : "");
+	else if (any_vague && p->n_ranks > 1)
+		fputs("  [*] or ready without a processor: -e OFFCPU says\n", t->s->out);
 	if (p->n_allowed && p->n_allowed < p->n_threads)
 		fprintf(t->s->out, "  the processes may use %s processors, but have %s threads\n",
 			text_count(a, p->n_allowed), text_count(b, p->n_threads));
