@@ -334,7 +334,7 @@ static char *argument_end(char *at)
 /* In lines that can be copied into a shell together. Changes `line`. */
 static void put_arguments(char *line, const struct text_style *s)
 {
-	enum { INDENT = 2, BEHIND = 2 }; /* " \" */
+	enum { INDENT = 2, BEHIND = 2 }; /* a blank and a backslash */
 	size_t used = 0;
 	for (char *at = line, *end; *at; at = end) {
 		end = argument_end(at);
