@@ -614,7 +614,7 @@ void load_file_close(struct load_file *f)
 	for (size_t i = 0; i < f->threads.n; i++) {
 		struct load_thread *t = &f->threads.at[i];
 		free(t->copy);
-		if (f->is_outline) /* there are many, and they have nothing else */
+		if (f->is_outline) /* has no trees, cells and time lines */
 			continue;
 		vec_free(&t->nodes);
 		vec_free(&t->cells);
