@@ -197,8 +197,9 @@ static void put_regions(struct html *h)
 	const size_t n_worth = view_regions_count_worth(h->m, &r, LEAST_GAIN);
 	html_put_text(&h->section,
 		      ",\"regions\":{\"time\":%.0f,\"teams\":%d,\"worth\":%zu,\"small\":%zu,"
-		      "\"share\":%g,\"rows\":[",
-		      r.seconds * 1e6, has_teams, n_worth, r.n - n_worth, LEAST_GAIN * 100);
+		      "\"share\":%g,\"bounds\":%d,\"rows\":[",
+		      r.seconds * 1e6, has_teams, n_worth, r.n - n_worth, LEAST_GAIN * 100,
+		      view_is_elapsed_time(h->m));
 	for (size_t i = 0; has_teams && i < n_worth && i < MOST_REGIONS; i++) {
 		html_put_text(&h->section, i ? "," : "");
 		put_region(h, &r.at[i]);

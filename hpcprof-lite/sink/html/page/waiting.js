@@ -288,6 +288,14 @@ class WaitingView {
             body,
           )
         : "",
+      all.bounds && list.length
+        ? el(
+            "p",
+            { class: "quiet" },
+            "With REALTIME, a blocked thread counts as one that works: efficiencies are upper " +
+              "bounds, and gains lower bounds. Measure with CPUTIME instead.",
+          )
+        : "",
       all.worth > MOST_REGIONS
         ? el("p", { class: "quiet" }, `${all.worth - MOST_REGIONS} more`)
         : "",

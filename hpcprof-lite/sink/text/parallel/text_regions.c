@@ -2,6 +2,7 @@
 /* The table of parallel regions of OpenMP. Test: tests/cli/openmp/omp_report.sh. */
 #include "hpcprof-lite/sink/text/text_print.h"
 #include "hpcprof-lite/sink/text/text_report.h"
+#include "hpcprof-lite/view/parallel/view_processors.h"
 #include "hpcprof-lite/view/parallel/view_regions.h"
 
 #include <inttypes.h>
@@ -83,6 +84,10 @@ static void put_table(const struct model *m, const struct view_regions *r,
 	}
 	for (size_t i = 0; i < n_shown; i++)
 		put_region(m, &r->at[i], wide, s);
+	if (n_shown && view_is_elapsed_time(m))
+		fputs("  with REALTIME, a blocked thread counts as one that works: efficiencies\n"
+		      "  are upper bounds, gains lower bounds; measure with CPUTIME instead\n",
+		      s->out);
 	put_rest(n_worth - n_shown, r->n - n_worth, s);
 }
 
