@@ -137,6 +137,19 @@ static enum status flush(struct outstream *s)
 	return status;
 }
 
+void outstream_move(struct outstream *s, uint64_t offset)
+{
+	enum { SMALL_GAP = 64 };
+	const uint64_t at = outstream_offset(s);
+	if (s->n && offset >= at && offset - at <= SMALL_GAP && offset - at <= s->capacity - s->n) {
+		memset(s->bytes + s->n, 0, offset - at);
+		s->n += offset - at;
+		return;
+	}
+	flush(s);
+	s->at = offset;
+}
+
 uint8_t *outstream_room(struct outstream *s, size_t n_bytes)
 {
 	if (s->capacity - s->n < n_bytes)

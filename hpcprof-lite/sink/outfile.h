@@ -59,6 +59,11 @@ static inline uint64_t outstream_offset(const struct outstream *s)
 {
 	return s->at + s->n;
 }
+/*
+ * Goes on at another offset. A small gap behind the bytes so far may be filled with zeros, so that
+ * pieces close together become one write. Nobody else may write into such a gap.
+ */
+void outstream_move(struct outstream *s, uint64_t offset);
 /* Copies any number of bytes into the stream. */
 void outstream_put(struct outstream *s, const void *bytes, size_t n_bytes);
 /* Writes the remaining bytes and frees the buffer. */

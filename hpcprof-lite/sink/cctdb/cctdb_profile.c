@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * profile.db: values by profile, profile 0 being the summary over all. Two walks over the values:
- * one counts, which fixes where everything goes, one writes, each profile by itself on any thread.
+ * one counts, which fixes where everything goes, one writes, some profiles in a row on any thread.
  * Memory does not depend on the number of values. Test: tests/unit/sink/test_sink_cctdb.c.
  */
 #include "common/base/log.h"
@@ -13,6 +13,7 @@
 #include "hpcprof-lite/sink/outfile.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { BUFFER_BYTES = 256 << 10 };
 
@@ -21,6 +22,7 @@ struct writer {
 	struct outfile *file;
 	struct cctdb_block *blocks; /* by profile of the file: 0 is the summary */
 	struct cctdb_part own;      /* profiles of the model */
+	size_t n_own, in_row;       /* with the summary; so many are written in a row */
 };
 
 /* Counts or writes the values of one profile. */
@@ -98,17 +100,34 @@ static void count_one(void *arg, size_t i, unsigned worker)
 	emit_all(&(struct emitter){.block = &w->blocks[profile]}, w->m, profile);
 }
 
-static void write_one(void *arg, size_t i, unsigned worker)
+/* A profile that fits into a buffer. */
+static void write_small(const struct writer *w, size_t profile, size_t value_bytes,
+			size_t index_bytes, struct outstream *out)
 {
-	struct writer *w = arg;
+	struct cctdb_block *b = &w->blocks[profile];
+	const size_t before = (size_t)(b->indices - b->values);
+	outstream_move(out, b->values);
+	uint8_t *room = outstream_room(out, before + index_bytes);
+	struct outstream values = {.bytes = room, .capacity = value_bytes},
+			 indices = {.bytes = room + before, .capacity = index_bytes};
+	memset(room + value_bytes, 0, before - value_bytes);
+	emit_all(&(struct emitter){.block = b, .values = &values, .indices = &indices}, w->m,
+		 profile);
+}
+
+static void write_one(const struct writer *w, size_t i, struct outstream *out)
+{
 	const size_t profile = own_profile(w, i);
 	struct cctdb_block *b = &w->blocks[profile];
 	struct outstream values, indices;
-	(void)worker;
 	size_t value_bytes = b->n_values * CCTDB_PROFILE_VALUE_BYTES,
 	       index_bytes = (size_t)b->n_indices * CCTDB_PROFILE_INDEX_BYTES;
 	if (b->n_values == 0 || (i == 0 && !cctdb_is_first(w->m)))
 		return;
+	if (b->indices - b->values + index_bytes <= BUFFER_BYTES) {
+		write_small(w, profile, value_bytes, index_bytes, out);
+		return;
+	}
 	if (outstream_open(&values, w->file, b->values,
 			   value_bytes < BUFFER_BYTES ? value_bytes : BUFFER_BYTES) != STATUS_OK)
 		return;
@@ -119,6 +138,19 @@ static void write_one(void *arg, size_t i, unsigned worker)
 		outstream_close(&indices);
 	}
 	outstream_close(&values);
+}
+
+static void write_row(void *arg, size_t i, unsigned worker)
+{
+	const struct writer *w = arg;
+	const size_t end = (i + 1) * w->in_row < w->n_own ? (i + 1) * w->in_row : w->n_own;
+	struct outstream out;
+	(void)worker;
+	if (outstream_open(&out, w->file, 0, BUFFER_BYTES) != STATUS_OK)
+		return;
+	for (size_t k = i * w->in_row; k < end; k++)
+		write_one(w, k, &out);
+	outstream_close(&out);
 }
 
 enum { MAX_IDS = 5 };
@@ -198,6 +230,8 @@ enum status cctdb_write_profile(const struct model *m, const struct sink_options
 			   .own = cctdb_own_profiles(m),
 			   .blocks = calloc((size_t)m->n_profiles + 1, sizeof *w.blocks)};
 	const size_t n_own = (size_t)w.own.end - w.own.first + 1;
+	w.n_own = n_own;
+	w.in_row = cctdb_in_row(n_own, o->n_workers);
 	struct cctdb_identity *identities = cctdb_identities(m);
 	uint8_t footer[CCTDB_FOOTER_BYTES], *front = NULL;
 	size_t n_bytes = 0;
@@ -213,7 +247,8 @@ enum status cctdb_write_profile(const struct model *m, const struct sink_options
 	if (status != STATUS_OK)
 		log_error(o->directory, "profile.db: out of memory");
 	else if ((status = cctdb_create(m, &file, o->directory, "profile.db")) == STATUS_OK) {
-		pool_run_shown("profile.db", n_own, o->n_workers, write_one, &w);
+		pool_run_shown("profile.db", (n_own + w.in_row - 1) / w.in_row, o->n_workers,
+			       write_row, &w);
 		cctdb_put_footer(footer, CCTDB_PROFILE);
 		if (cctdb_is_first(m)) {
 			outfile_write(&file, front, n_bytes, 0);

@@ -2,6 +2,7 @@
 /* See cctdb_share.h. Test: tests/unit/prof_parts/test_parts.c. */
 #include "hpcprof-lite/sink/cctdb/cctdb_share.h"
 
+#include "common/base/pool.h"
 #include "hpcprof-lite/parts/comm.h"
 
 static struct cctdb_part own(const struct model *m, const uint64_t *first, uint32_t n)
@@ -20,6 +21,13 @@ struct cctdb_part cctdb_own_profiles(const struct model *m)
 struct cctdb_part cctdb_own_contexts(const struct model *m)
 {
 	return own(m, m->share ? m->share->first_context : NULL, m->n_contexts);
+}
+
+size_t cctdb_in_row(size_t n, unsigned n_workers)
+{
+	enum { MOST = 64, ROWS = 8 };
+	const size_t even = n / (ROWS * (n_workers ? n_workers : pool_n_cpus()));
+	return even < 1 ? 1 : even < MOST ? even : MOST;
 }
 
 bool cctdb_is_first(const struct model *m)

@@ -17,6 +17,11 @@ struct cctdb_part {
 
 struct cctdb_part cctdb_own_profiles(const struct model *m);
 struct cctdb_part cctdb_own_contexts(const struct model *m);
+/*
+ * How many of `n` profiles a worker writes in a row: what they have is small, so that together they
+ * become fewer writes. Each worker has several rows. 0 workers: one for each processor.
+ */
+size_t cctdb_in_row(size_t n, unsigned n_workers);
 /* True in the process that writes what exists once. */
 bool cctdb_is_first(const struct model *m);
 /* Ends a step: STATUS_OK only if all processes say so. */

@@ -28,6 +28,7 @@ struct writer {
 	struct outfile *file;
 	struct line *lines; /* by profile */
 	struct cctdb_part own; /* profiles */
+	size_t in_row;         /* so many are written in a row */
 	struct progress progress;
 };
 
@@ -105,29 +106,38 @@ static void write_ops(struct writer *w, uint32_t profile, struct outstream *out,
 		put(l, out, end_ns, 0);
 }
 
-static void write_line(void *arg, size_t i, unsigned worker)
+union chunk {
+	struct model_sample samples[CHUNK_SAMPLES];
+	struct model_gpu_op ops[CHUNK_OPS];
+};
+
+static void write_line(struct writer *w, uint32_t profile, struct outstream *out,
+		       union chunk *chunk, unsigned worker)
 {
-	struct writer *w = arg;
-	const size_t profile = w->own.first + i;
 	const struct model_profile *p = &w->m->profiles[profile];
-	struct line *l = &w->lines[profile];
-	bool is_queue = p->kind == MODEL_PROFILE_QUEUE;
-	struct outstream out;
 	if (p->n_trace_records == 0)
 		return;
-	const uint64_t n_bytes = most_records(p) * CCTDB_SAMPLE_BYTES;
-	void *chunk = malloc(is_queue ? CHUNK_OPS * sizeof(struct model_gpu_op)
-				      : CHUNK_SAMPLES * sizeof(struct model_sample));
+	outstream_move(out, w->lines[profile].start);
+	if (p->kind == MODEL_PROFILE_QUEUE)
+		write_ops(w, profile, out, chunk->ops, worker);
+	else
+		write_samples(w, profile, out, chunk->samples, worker);
+}
+
+static void write_row(void *arg, size_t i, unsigned worker)
+{
+	struct writer *w = arg;
+	const size_t first = w->own.first + i * w->in_row, n = w->own.end - first,
+		     end = first + (w->in_row < n ? w->in_row : n);
+	struct outstream out;
+	union chunk *chunk = malloc(sizeof *chunk);
 	if (!chunk) {
 		fail(w, "out of memory");
 		return;
 	}
-	if (outstream_open(&out, w->file, l->start,
-			   n_bytes < BUFFER_BYTES ? n_bytes : BUFFER_BYTES) == STATUS_OK) {
-		if (is_queue)
-			write_ops(w, (uint32_t)profile, &out, chunk, worker);
-		else
-			write_samples(w, (uint32_t)profile, &out, chunk, worker);
+	if (outstream_open(&out, w->file, 0, BUFFER_BYTES) == STATUS_OK) {
+		for (size_t k = first; k < end; k++)
+			write_line(w, (uint32_t)k, &out, chunk, worker);
 		outstream_close(&out);
 	}
 	free(chunk);
@@ -186,7 +196,9 @@ enum status cctdb_write_trace(const struct model *m, const struct sink_options *
 			end = w.lines[i].start + most_records(&m->profiles[i]) * CCTDB_SAMPLE_BYTES;
 		}
 		w.progress = progress_of_traces(m, o, "trace.db");
-		pool_run(w.own.end - w.own.first, o->n_workers, write_line, &w);
+		const size_t n_own = w.own.end - w.own.first;
+		w.in_row = cctdb_in_row(n_own, o->n_workers);
+		pool_run((n_own + w.in_row - 1) / w.in_row, o->n_workers, write_row, &w);
 		progress_end(&w.progress);
 		cctdb_fill_profiles(m, w.lines, sizeof *w.lines);
 		if (cctdb_is_first(m))

@@ -91,6 +91,34 @@ static void a_stream_flushes_and_tells_its_offset(void **state)
 	assert_memory_equal(buffer, "\0\0\0aaabbbcccdddeeefffggghhhiiijjj", 33);
 }
 
+/* What a gap had before stays, but for a small one behind bytes that are not written yet. */
+static void a_stream_moves(void **state)
+{
+	struct outfile f;
+	struct outstream s;
+	char buffer[256];
+	(void)state;
+	assert_int_equal(outfile_create(&f, dir, "moves"), STATUS_OK);
+	memset(buffer, '-', sizeof buffer);
+	assert_int_equal(outfile_write(&f, buffer, 150, 0), STATUS_OK);
+	assert_int_equal(outstream_open(&s, &f, 0, 16), STATUS_OK);
+	outstream_move(&s, 2); /* nothing is before it */
+	memset(outstream_room(&s, 2), 'a', 2);
+	outstream_move(&s, 7); /* a small gap */
+	memset(outstream_room(&s, 2), 'b', 2);
+	outstream_move(&s, 20); /* no room for the gap */
+	memset(outstream_room(&s, 2), 'c', 2);
+	outstream_move(&s, 100); /* far away */
+	memset(outstream_room(&s, 2), 'd', 2);
+	outstream_move(&s, 90); /* back */
+	memset(outstream_room(&s, 2), 'e', 2);
+	assert_int_equal(outstream_close(&s), STATUS_OK);
+	assert_int_equal(outfile_close(&f), STATUS_OK);
+	assert_int_equal(read_back("moves", buffer, sizeof buffer), 150);
+	assert_memory_equal(buffer, "--aa\0\0\0bb-----------cc--", 24);
+	assert_memory_equal(buffer + 88, "--ee--------dd--", 16);
+}
+
 static void abandons(void **state)
 {
 	struct outfile f, none = {0};
@@ -151,6 +179,7 @@ int main(void)
 		cmocka_unit_test(writes_at_offsets),
 		cmocka_unit_test(refuses_an_existing_file),
 		cmocka_unit_test(a_stream_flushes_and_tells_its_offset),
+		cmocka_unit_test(a_stream_moves),
 		cmocka_unit_test(abandons),
 		cmocka_unit_test(a_size_limit_is_an_error_and_leaves_nothing),
 		cmocka_unit_test(removes_a_tree_without_following_links),
