@@ -219,10 +219,14 @@ bool store_is_damaged(void)
 const char *store_failure(const char **path)
 {
 	const char *failure = space_failure(&store.space);
-	if (failure || !store.spill_from)
+	/* After store_finish() we have the lock. Before, another thread may use the descriptor. */
+	const bool closed = atomic_load_explicit(&store.closed, memory_order_seq_cst);
+	if (failure || !store.spill_from || (!closed && !trylock_take(&store.growing)))
 		return failure;
 	failure = space_failure_later(&store.spill);
 	space_rest(&store.spill);
+	if (!closed)
+		trylock_give(&store.growing);
 	if (failure)
 		*path = store.spill.path;
 	return failure;
