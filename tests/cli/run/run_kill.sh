@@ -9,10 +9,19 @@
 file_now() {
 	if [ "$place" = node ]; then echo "$T"/node/*/*.hpcrun; else echo "$OUT"/*.hpcrun; fi
 }
-# begun: its file has come so far that it can be read. Does not wait for ever for one that never is.
+# readable: its file has come so far that it can be read. The process stands still meanwhile: a file
+# that grows as fast as it is read would never be.
+readable() {
+	kill -STOP $pid
+	"$CHECK" -k "$(file_now)" >/dev/null 2>&1
+	readable_status=$?
+	kill -CONT $pid
+	return $readable_status
+}
+# begun: waits for that, but not for ever.
 begun() {
 	begun_turns=$((1000 * tap_patience))
-	until "$CHECK" -k "$(file_now)" >/dev/null 2>&1; do
+	until readable; do
 		begun_turns=$((begun_turns - 1))
 		if [ $begun_turns -eq 0 ]; then
 			fail "$place: a file that can be read"
