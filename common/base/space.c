@@ -37,31 +37,45 @@ static void *map_file(const char *directory, size_t n_bytes)
 	return at == MAP_FAILED ? NULL : at;
 }
 
+/* Huge pages where the kernel has them: tables are filled, and each page costs a fault. */
+static void *map_memory(size_t n_bytes, int more_flags)
+{
+	void *at = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | more_flags, -1, 0);
+	if (at == MAP_FAILED)
+		return NULL;
+	madvise(at, n_bytes, MADV_HUGEPAGE);
+	return at;
+}
+
+bool space_get_memory(struct space *s, size_t n_bytes)
+{
+	enum { MAPPED = 4 << 20 }; /* from this size on: a huge page at least, at any address */
+	*s = (struct space){.n_bytes = n_bytes, .is_mapped = n_bytes >= MAPPED};
+	s->at = s->is_mapped ? map_memory(n_bytes, 0) : calloc(1, n_bytes ? n_bytes : 1);
+	return s->at != NULL;
+}
+
 bool space_get(struct space *s, size_t n_bytes)
 {
-	*s = (struct space){.n_bytes = n_bytes};
-	if (n_bytes <= SPACE_IN_MEMORY) {
-		s->at = calloc(1, n_bytes ? n_bytes : 1);
-		return s->at != NULL;
-	}
-	s->is_mapped = s->is_file = true;
+	if (n_bytes <= SPACE_IN_MEMORY)
+		return space_get_memory(s, n_bytes);
+	*s = (struct space){.n_bytes = n_bytes, .is_mapped = true};
 	const char *wanted = getenv("TMPDIR");
 	s->at = map_file(wanted && *wanted ? wanted : "/var/tmp", n_bytes);
 	if (!s->at)
 		s->at = map_file("/tmp", n_bytes);
-	if (s->at)
-		return true;
-	s->is_file = false;
-	s->at = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (s->at == MAP_FAILED)
+	s->is_file = s->at != NULL;
+	if (!s->at)
+		s->at = map_memory(n_bytes, MAP_NORESERVE);
+	if (!s->at)
 		*s = (struct space){0};
 	return s->at != NULL;
 }
 
 void space_free(struct space *s)
 {
-	if (s->is_mapped)
+	if (s->is_mapped && s->at)
 		munmap(s->at, s->n_bytes);
 	else
 		free(s->at);

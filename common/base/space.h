@@ -24,6 +24,8 @@ struct space {
  * full disk is an error here and not a SIGBUS later.
  */
 bool space_get(struct space *s, size_t n_bytes);
+/* The same without a file, for what is needed for a moment. */
+bool space_get_memory(struct space *s, size_t n_bytes);
 void space_free(struct space *s);
 
 #endif

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 
 /* Sizes of the pieces that threads take. The second kind is above SPACE_IN_MEMORY, so a file. */
-#define PIECE_IN_MEMORY ((size_t)1 << 20)
+#define PIECE_IN_MEMORY ((size_t)4 << 20)
 #define PIECE_IN_FILE (SPACE_IN_MEMORY + PIECE_IN_MEMORY)
 /* Read so much of files, and the pages go back to the page cache. */
 #define WINDOW ((uint64_t)256 << 20)

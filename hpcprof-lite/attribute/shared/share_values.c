@@ -44,7 +44,7 @@ struct exchange {
 	const uint64_t *first;    /* by part, and the end: the first context that it gets */
 	size_t *cuts; /* by own profile, then part, and the end: its first value */
 	uint64_t *n_values;       /* by profile: that this part gets */
-	struct model_value *to;   /* room for them, in the order of profiles */
+	struct model_value **to;  /* by part: room for its values, in the order of profiles */
 	struct model_value *out;  /* room for what another part gets */
 	uint64_t *n_out;          /* by own profile */
 };
@@ -126,59 +126,66 @@ static uint64_t pack(const struct exchange *e, int part)
 	return (uint64_t)(to - e->out);
 }
 
+/* The number of values that this part gets of another. */
+static uint64_t n_of(const struct exchange *e, int part)
+{
+	return sum(e->n_values, e->profiles[part], e->profiles[part + 1]);
+}
+
+/* Of each part apart: pieces that are not too large stay in memory. Own values have their place. */
+static bool make_room(struct model *m, const struct exchange *e)
+{
+	struct model_values_room room = {0};
+	bool ok = true;
+	for (int part = 0; ok && part < e->c->n_parts; part++)
+		if (part != e->c->part)
+			ok = (e->to[part] = model_values_get(m, &room, n_of(e, part) + 1));
+	return ok;
+}
+
 static void exchange_all(const struct exchange *e)
 {
 	for (int d = 1; d < e->c->n_parts; d++) {
 		const int to = part_after(e, d), from = part_after(e, e->c->n_parts - d);
-		const uint64_t first = e->profiles[from];
 		const uint64_t n_sent = pack(e, to);
-		/* own values stay where they are, so nothing is at their place */
-		uint64_t at = sum(e->n_values, 0, first);
-		if (from > e->c->part)
-			at -= sum(e->n_values, e->profiles[e->c->part],
-				  e->profiles[e->c->part + 1]);
-		comm_shift(e->c, d, e->out, n_sent * sizeof *e->out, e->to + at,
-			   sum(e->n_values, first, e->profiles[from + 1]) * sizeof *e->to);
+		comm_shift(e->c, d, e->out, n_sent * sizeof *e->out, e->to[from],
+			   n_of(e, from) * sizeof *e->to[from]);
 	}
 }
 
 /* By profile: where its values are. */
 static void point(const struct exchange *e, struct model_column *columns)
 {
-	const struct model_value *at = e->to;
-	const uint64_t mine = e->profiles[e->c->part];
-	for (uint64_t p = 0; p < e->m->n_profiles; p++) {
-		if (p >= mine && p < mine + n_own(e)) {
-			columns[p] = piece(e, p - mine, e->c->part);
-			continue;
+	for (int part = 0; part < e->c->n_parts; part++) {
+		const struct model_value *at = e->to[part];
+		for (uint64_t p = e->profiles[part]; at && p < e->profiles[part + 1]; p++) {
+			columns[p] = (struct model_column){at, e->n_values[p]};
+			at += e->n_values[p];
 		}
-		columns[p] = (struct model_column){at, e->n_values[p]};
-		at += e->n_values[p];
 	}
+	for (uint64_t i = 0; i < n_own(e); i++)
+		columns[e->profiles[e->c->part] + i] = piece(e, i, e->c->part);
 }
 
 /* Sets columns[] to the values of this part's contexts. False: some part has no memory. */
 static bool exchange(struct model *m, const uint64_t *first, struct model_column *columns)
 {
 	struct comm *c = m->share->comm;
-	struct model_values_room room = {0};
 	struct exchange e = {.m = m,
 			     .c = c,
 			     .profiles = m->share->first_profile,
 			     .first = first};
 	e.n_values = calloc((size_t)m->n_profiles + 1, sizeof *e.n_values);
 	e.n_out = calloc(n_own(&e) + 1, sizeof *e.n_out);
+	e.to = calloc((size_t)c->n_parts, sizeof *e.to);
 	e.cuts = malloc((n_own(&e) + 1) * ((size_t)c->n_parts + 1) * sizeof *e.cuts);
-	bool ok = columns && e.n_values && e.n_out && e.cuts;
+	bool ok = columns && e.n_values && e.n_out && e.to && e.cuts;
 	ok = comm_agree(c, ok ? STATUS_OK : STATUS_NO_MEMORY) == STATUS_OK;
 	if (ok) {
 		find_cuts(&e);
-		const uint64_t most = exchange_numbers(&e),
-			       own = sum(e.n_values + e.profiles[c->part], 0, n_own(&e));
-		e.out = malloc((most + 1) * sizeof *e.out);
-		e.to = model_values_get(m, &room,
-					sum(e.n_values, 0, m->n_profiles) - own + 1);
-		ok = comm_agree(c, e.out && e.to ? STATUS_OK : STATUS_NO_MEMORY) == STATUS_OK;
+		e.out = malloc((exchange_numbers(&e) + 1) * sizeof *e.out);
+		ok = e.out && make_room(m, &e);
+		ok = comm_agree(c, ok ? STATUS_OK : STATUS_NO_MEMORY) == STATUS_OK;
 	}
 	if (ok) {
 		exchange_all(&e);
@@ -186,6 +193,7 @@ static bool exchange(struct model *m, const uint64_t *first, struct model_column
 	}
 	free(e.out);
 	free(e.cuts);
+	free(e.to);
 	free(e.n_out);
 	free(e.n_values);
 	return ok;
@@ -193,15 +201,21 @@ static bool exchange(struct model *m, const uint64_t *first, struct model_column
 
 /* ---- by context ---- */
 
-/* By context: how many values this part has. NULL if memory is short. */
+/*
+ * By context: about how many values this part has. Of many profiles it counts some, which are of
+ * all threads of a process. NULL if memory is short.
+ */
 static uint64_t *count_values(const struct model *m)
 {
+	enum { MANY = 10000, STEP = 7 };
 	const struct model_share *s = m->share;
+	const uint64_t first = s->first_profile[s->comm->part],
+		       end = s->first_profile[s->comm->part + 1],
+		       step = end - first < MANY ? 1 : STEP;
 	uint64_t *n = calloc((size_t)m->n_contexts + 1, sizeof *n);
-	for (uint64_t p = s->first_profile[s->comm->part];
-	     n && p < s->first_profile[s->comm->part + 1]; p++)
+	for (uint64_t p = first; n && p < end; p += step)
 		for (size_t i = 0; i < m->profiles[p].n_values; i++)
-			n[m->profiles[p].values[i].context]++;
+			n[m->profiles[p].values[i].context] += step;
 	return n;
 }
 

@@ -8,6 +8,7 @@
 #include "common/base/log.h"
 #include "common/base/pool.h"
 #include "common/base/sorted.h"
+#include "common/base/space.h"
 #include "common/base/vec.h"
 #include "hpcprof-lite/sink/cctdb/cctdb.h"
 #include "hpcprof-lite/sink/cctdb/cctdb_format.h"
@@ -178,10 +179,11 @@ static void fill_one(void *arg, size_t i, unsigned worker)
 	uint64_t base = w->blocks[r->first].values,
 		 n_bytes = last->indices + (uint64_t)last->n_indices * CCTDB_CCT_INDEX_BYTES - base;
 	uint64_t *positions = calloc((size_t)(r->end - r->first) * w->n_ids + 1, sizeof *positions);
-	uint8_t *bytes = calloc(1, n_bytes + 1);
-	if (!positions || !bytes)
+	struct space room;
+	if (!space_get_memory(&room, n_bytes + 1) || !positions)
 		out_of_memory(w);
 	else {
+		uint8_t *bytes = room.at;
 		index_range(w, r, positions, bytes, base);
 		for (uint32_t p = 0, n = 0; p < w->m->n_profiles; p++) {
 			n += fill_from(w, r, p, positions, bytes) +
@@ -193,7 +195,7 @@ static void fill_one(void *arg, size_t i, unsigned worker)
 		}
 		outfile_write(w->file, bytes, n_bytes, base);
 	}
-	free(bytes);
+	space_free(&room);
 	free(positions);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests of common/base/space: small is memory, large is a file without a name, and where no file
- * can be had it is memory again. */
+ * can be had it is memory again. What is needed for a moment is memory. */
 #include "common/base/space.h"
 
 #include <setjmp.h>
@@ -36,6 +36,19 @@ static void test_small_and_large(void **state)
 	check(&s, SPACE_IN_MEMORY + 1, true);
 }
 
+static void test_for_a_moment(void **state)
+{
+	(void)state;
+	struct space s;
+	assert_true(space_get_memory(&s, SPACE_IN_MEMORY + 1));
+	assert_false(s.is_file);
+	((char *)s.at)[SPACE_IN_MEMORY] = 1;
+	space_free(&s);
+	assert_false(space_get_memory(&s, SIZE_MAX / 2));
+	assert_null(s.at);
+	space_free(&s);
+}
+
 static void test_without_a_file(void **state)
 {
 	(void)state;
@@ -56,6 +69,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_small_and_large),
+		cmocka_unit_test(test_for_a_moment),
 		cmocka_unit_test(test_without_a_file),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
