@@ -136,7 +136,7 @@ void comm_cut(const struct comm *c, bool first_has_more, const uint64_t *weights
 		first[++k] = n;
 }
 
-void comm_fill(const struct comm *c, void *array, size_t record_bytes, const uint64_t *first)
+void comm_gather(const struct comm *c, void *array, size_t record_bytes, const uint64_t *first)
 {
 	char *bytes = array;
 	const uint64_t *mine = &first[c->part];
@@ -145,6 +145,11 @@ void comm_fill(const struct comm *c, void *array, size_t record_bytes, const uin
 	for (int i = 1; i < c->n_parts && c->part == 0; i++)
 		get_from(c, i, bytes + first[i] * record_bytes,
 			 (first[i + 1] - first[i]) * record_bytes);
+}
+
+void comm_fill(const struct comm *c, void *array, size_t record_bytes, const uint64_t *first)
+{
+	comm_gather(c, array, record_bytes, first);
 	comm_broadcast(c, array, first[c->n_parts] * record_bytes);
 }
 

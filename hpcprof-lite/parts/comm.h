@@ -59,8 +59,10 @@ void comm_cut(const struct comm *c, bool first_has_more, const uint64_t *weights
 	      uint64_t *first);
 /*
  * Part i has the records first[i] .. first[i + 1] - 1 of an array that all parts have room for.
- * Then all have all.
+ * Then part 0 has all.
  */
+void comm_gather(const struct comm *c, void *array, size_t record_bytes, const uint64_t *first);
+/* Then all have all. */
 void comm_fill(const struct comm *c, void *array, size_t record_bytes, const uint64_t *first);
 /*
  * All parts get one array of the `n` records of each, in the order of parts. Part i has records

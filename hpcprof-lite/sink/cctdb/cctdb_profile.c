@@ -97,6 +97,8 @@ static void count_one(void *arg, size_t i, unsigned worker)
 	struct writer *w = arg;
 	const size_t profile = own_profile(w, i);
 	(void)worker;
+	if (i == 0 && !cctdb_is_first(w->m))
+		return;
 	emit_all(&(struct emitter){.block = &w->blocks[profile]}, w->m, profile);
 }
 
@@ -178,48 +180,92 @@ static uint16_t tuple_ids(const struct cctdb_identity *identity, struct cctdb_id
 	return n;
 }
 
-/* Header, profile infos and identifier tuples: all before the values. Returns the bytes, or
- * NULL. */
-static uint8_t *make_front(struct writer *w, const struct cctdb_identity *identities,
-			   size_t *n_bytes, uint64_t *end)
+/* Gives blocks first .. end - 1 their places, from `at` on. Returns the end of the last. */
+static uint64_t place_blocks(const struct writer *w, size_t first, size_t end, uint64_t at)
 {
-	const struct model *m = w->m;
-	uint32_t n = m->n_profiles + 1;
-	struct cctdb_id ids[MAX_IDS];
-	struct cctdb_section sections[CCTDB_PROFILE_N_SECTIONS];
-	sections[CCTDB_PROFILE_INFOS].pointer = cctdb_header_bytes(CCTDB_PROFILE);
-	sections[CCTDB_PROFILE_INFOS].bytes = CCTDB_INFOS_BYTES + (uint64_t)n * CCTDB_PROFILE_BYTES;
-	sections[CCTDB_PROFILE_ID_TUPLES].pointer = sections[0].pointer + sections[0].bytes;
-	uint64_t tuples = 0;
-	for (uint32_t i = 0; i < m->n_profiles; i++)
-		tuples += CCTDB_ID_TUPLE_BYTES +
-			  (uint64_t)tuple_ids(&identities[i], ids) * CCTDB_ID_BYTES;
-	sections[CCTDB_PROFILE_ID_TUPLES].bytes = tuples;
-	uint64_t at = sections[CCTDB_PROFILE_ID_TUPLES].pointer;
-	*n_bytes = at + tuples;
-	uint8_t *front = calloc(1, *n_bytes);
-	if (!front)
-		return NULL;
-	cctdb_put_header(front, CCTDB_PROFILE, sections);
-	uint8_t *infos = front + sections[CCTDB_PROFILE_INFOS].pointer;
-	cctdb_put_infos(infos, sections[CCTDB_PROFILE_INFOS].pointer + CCTDB_INFOS_BYTES, n,
-			CCTDB_PROFILE_BYTES);
-	uint64_t values = *n_bytes;
-	for (uint32_t i = 0; i < n; i++) {
+	for (size_t i = first; i < end; i++) {
 		struct cctdb_block *b = &w->blocks[i];
-		b->values = cctdb_align(values, 8);
+		b->values = cctdb_align(at, CCTDB_PLACE_ALIGN);
 		b->indices = cctdb_align(b->values + b->n_values * CCTDB_PROFILE_VALUE_BYTES, 4);
-		values = b->indices + (uint64_t)b->n_indices * CCTDB_PROFILE_INDEX_BYTES;
-		cctdb_put_profile(infos + CCTDB_INFOS_BYTES + (size_t)i * CCTDB_PROFILE_BYTES, b,
-				  i ? at : 0, i == 0);
+		at = b->indices + (uint64_t)b->n_indices * CCTDB_PROFILE_INDEX_BYTES;
+	}
+	return at;
+}
+
+/* Header, profile infos and identifier tuples: all before the values. */
+struct front {
+	struct cctdb_identity *identities; /* by profile */
+	struct cctdb_section sections[CCTDB_PROFILE_N_SECTIONS];
+	uint64_t n_bytes;
+	uint8_t *bytes; /* NULL: not made */
+};
+
+/* False: memory is short. */
+static bool begin_front(struct front *f, const struct model *m)
+{
+	struct cctdb_id ids[MAX_IDS];
+	struct cctdb_section *infos = &f->sections[CCTDB_PROFILE_INFOS],
+			     *tuples = &f->sections[CCTDB_PROFILE_ID_TUPLES];
+	f->identities = cctdb_identities(m);
+	infos->pointer = cctdb_header_bytes(CCTDB_PROFILE);
+	infos->bytes =
+		CCTDB_INFOS_BYTES + ((uint64_t)m->n_profiles + 1) * CCTDB_PROFILE_BYTES;
+	tuples->pointer = infos->pointer + infos->bytes;
+	for (uint32_t i = 0; f->identities && i < m->n_profiles; i++)
+		tuples->bytes += CCTDB_ID_TUPLE_BYTES +
+				 (uint64_t)tuple_ids(&f->identities[i], ids) * CCTDB_ID_BYTES;
+	f->n_bytes = tuples->pointer + tuples->bytes;
+	return f->identities;
+}
+
+/* When all blocks have their places. False: memory is short. */
+static bool make_front(struct front *f, const struct writer *w)
+{
+	struct cctdb_id ids[MAX_IDS];
+	const uint32_t n = w->m->n_profiles + 1;
+	uint64_t at = f->sections[CCTDB_PROFILE_ID_TUPLES].pointer;
+	f->bytes = calloc(1, f->n_bytes);
+	if (!f->bytes)
+		return false;
+	cctdb_put_header(f->bytes, CCTDB_PROFILE, f->sections);
+	uint8_t *infos = f->bytes + f->sections[CCTDB_PROFILE_INFOS].pointer;
+	cctdb_put_infos(infos, f->sections[CCTDB_PROFILE_INFOS].pointer + CCTDB_INFOS_BYTES, n,
+			CCTDB_PROFILE_BYTES);
+	for (uint32_t i = 0; i < n; i++) {
+		cctdb_put_profile(infos + CCTDB_INFOS_BYTES + (size_t)i * CCTDB_PROFILE_BYTES,
+				  &w->blocks[i], i ? at : 0, i == 0);
 		if (i == 0)
 			continue;
-		uint16_t n_ids = tuple_ids(&identities[i - 1], ids);
-		cctdb_put_id_tuple(front + at, ids, n_ids);
+		uint16_t n_ids = tuple_ids(&f->identities[i - 1], ids);
+		cctdb_put_id_tuple(f->bytes + at, ids, n_ids);
 		at += CCTDB_ID_TUPLE_BYTES + (uint64_t)n_ids * CCTDB_ID_BYTES;
 	}
-	*end = values;
-	return front;
+	return true;
+}
+
+/*
+ * Counts, and gives everything its place. The first process makes the front and writes the
+ * summary. Ends a step.
+ */
+static enum status place_all(struct writer *w, struct front *f, unsigned n_workers, uint64_t *end)
+{
+	const struct model *m = w->m;
+	const bool is_first = cctdb_is_first(m);
+	const size_t first = (size_t)w->own.first + 1, behind = (size_t)w->own.end + 1;
+	struct cctdb_place place = {0};
+	const bool ok = w->blocks && (!is_first || begin_front(f, m));
+	if (ok) {
+		pool_run(w->n_own, n_workers, count_one, w);
+		place.front = is_first ? place_blocks(w, 0, 1, f->n_bytes) : 0;
+		place.own = place_blocks(w, first, behind, 0);
+	}
+	enum status s = cctdb_find_place(m, ok ? STATUS_OK : STATUS_NO_MEMORY, &place);
+	if (s != STATUS_OK)
+		return s;
+	place_blocks(w, first, behind, place.start);
+	*end = place.end;
+	cctdb_gather_profiles(m, w->blocks + 1, sizeof *w->blocks);
+	return cctdb_agree(m, !is_first || make_front(f, w) ? STATUS_OK : STATUS_NO_MEMORY);
 }
 
 enum status cctdb_write_profile(const struct model *m, const struct sink_options *o)
@@ -229,35 +275,26 @@ enum status cctdb_write_profile(const struct model *m, const struct sink_options
 			   .file = &file,
 			   .own = cctdb_own_profiles(m),
 			   .blocks = calloc((size_t)m->n_profiles + 1, sizeof *w.blocks)};
-	const size_t n_own = (size_t)w.own.end - w.own.first + 1;
-	w.n_own = n_own;
-	w.in_row = cctdb_in_row(n_own, o->n_workers);
-	struct cctdb_identity *identities = cctdb_identities(m);
-	uint8_t footer[CCTDB_FOOTER_BYTES], *front = NULL;
-	size_t n_bytes = 0;
+	struct front front = {0};
+	uint8_t footer[CCTDB_FOOTER_BYTES];
 	uint64_t end = 0;
-	enum status status =
-		cctdb_agree(m, w.blocks && identities ? STATUS_OK : STATUS_NO_MEMORY);
-	if (status == STATUS_OK) {
-		pool_run(n_own, o->n_workers, count_one, &w);
-		cctdb_fill_profiles(m, w.blocks + 1, sizeof *w.blocks);
-		front = make_front(&w, identities, &n_bytes, &end);
-		status = cctdb_agree(m, front ? STATUS_OK : STATUS_NO_MEMORY);
-	}
+	w.n_own = (size_t)w.own.end - w.own.first + 1;
+	w.in_row = cctdb_in_row(w.n_own, o->n_workers);
+	enum status status = place_all(&w, &front, o->n_workers, &end);
 	if (status != STATUS_OK)
 		log_error(o->directory, "profile.db: out of memory");
 	else if ((status = cctdb_create(m, &file, o->directory, "profile.db")) == STATUS_OK) {
-		pool_run_shown("profile.db", (n_own + w.in_row - 1) / w.in_row, o->n_workers,
+		pool_run_shown("profile.db", (w.n_own + w.in_row - 1) / w.in_row, o->n_workers,
 			       write_row, &w);
 		cctdb_put_footer(footer, CCTDB_PROFILE);
 		if (cctdb_is_first(m)) {
-			outfile_write(&file, front, n_bytes, 0);
+			outfile_write(&file, front.bytes, front.n_bytes, 0);
 			outfile_write(&file, footer, sizeof footer, end);
 		}
 		status = cctdb_close(m, &file);
 	}
-	free(front);
-	free(identities);
+	free(front.bytes);
+	free(front.identities);
 	free(w.blocks);
 	return status;
 }

@@ -4,6 +4,9 @@
 
 #include "common/base/pool.h"
 #include "hpcprof-lite/parts/comm.h"
+#include "hpcprof-lite/sink/cctdb/cctdb_format.h"
+
+#include <stdlib.h>
 
 static struct cctdb_part own(const struct model *m, const uint64_t *first, uint32_t n)
 {
@@ -40,10 +43,48 @@ enum status cctdb_agree(const struct model *m, enum status s)
 	return m->share ? comm_agree(m->share->comm, s) : s;
 }
 
-void cctdb_fill_profiles(const struct model *m, void *by_profile, size_t record_bytes)
+static bool has_profiles(const struct model *m, int part)
+{
+	const uint64_t *first = m->share ? m->share->first_profile + part : NULL;
+	return first ? first[0] < first[1] : m->n_profiles > 0;
+}
+
+/* Processes in a row: sizes become ends. Returns where `part` begins. */
+static uint64_t add_up(const struct model *m, uint64_t *sizes, int n_parts, int part, uint64_t at)
+{
+	uint64_t start = at;
+	for (int i = 0; i < n_parts; i++) {
+		if (has_profiles(m, i))
+			at = cctdb_align(at, CCTDB_PLACE_ALIGN);
+		start = i == part ? at : start;
+		sizes[i] = at += sizes[i];
+	}
+	return start;
+}
+
+enum status cctdb_find_place(const struct model *m, enum status s, struct cctdb_place *place)
+{
+	const struct comm *c = m->share ? m->share->comm : NULL;
+	const int n_parts = c ? c->n_parts : 1, part = c ? c->part : 0;
+	uint64_t *sizes = calloc((size_t)n_parts, sizeof *sizes);
+	s = cctdb_agree(m, s == STATUS_OK && !sizes ? STATUS_NO_MEMORY : s);
+	if (s == STATUS_OK) {
+		sizes[part] = place->own;
+		if (c) {
+			comm_add(c, sizes, (size_t)n_parts);
+			comm_broadcast(c, &place->front, sizeof place->front);
+		}
+		place->start = add_up(m, sizes, n_parts, part, place->front);
+		place->end = sizes[n_parts - 1];
+	}
+	free(sizes);
+	return s;
+}
+
+void cctdb_gather_profiles(const struct model *m, void *by_profile, size_t record_bytes)
 {
 	if (m->share)
-		comm_fill(m->share->comm, by_profile, record_bytes, m->share->first_profile);
+		comm_gather(m->share->comm, by_profile, record_bytes, m->share->first_profile);
 }
 
 enum status cctdb_create(const struct model *m, struct outfile *f, const char *directory,

@@ -26,8 +26,25 @@ size_t cctdb_in_row(size_t n, unsigned n_workers);
 bool cctdb_is_first(const struct model *m);
 /* Ends a step: STATUS_OK only if all processes say so. */
 enum status cctdb_agree(const struct model *m, enum status s);
-/* Each process has the records of its own profiles; then each has all. After cctdb_agree(). */
-void cctdb_fill_profiles(const struct model *m, void *by_profile, size_t record_bytes);
+/* Offsets in a file. */
+struct cctdb_place {
+	uint64_t front; /* bytes before the profiles; set in the first process */
+	uint64_t own;   /* bytes that this process's profiles take from an aligned place on */
+	uint64_t start, end; /* found: where they begin, and where the last profile of all ends */
+};
+
+enum { CCTDB_PLACE_ALIGN = 8 }; /* each profile is so aligned */
+
+/*
+ * Finds where each process writes what its profiles have, in the order of processes. Ends a step,
+ * as cctdb_agree(m, s).
+ */
+enum status cctdb_find_place(const struct model *m, enum status s, struct cctdb_place *place);
+/*
+ * Each process has the records of its own profiles; then the first one has all. After
+ * cctdb_agree().
+ */
+void cctdb_gather_profiles(const struct model *m, void *by_profile, size_t record_bytes);
 /* Creates the file once, and opens it in all processes. Each ends a step. Failures are logged. */
 enum status cctdb_create(const struct model *m, struct outfile *f, const char *directory,
 			 const char *name);

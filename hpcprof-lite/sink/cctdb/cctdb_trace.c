@@ -178,31 +178,40 @@ static void write_front(struct writer *w, uint64_t end)
 	outstream_close(&out);
 }
 
+/* Gives every line of this process its place, from `at` on. Returns the end of the last. */
+static uint64_t place_lines(struct writer *w, uint64_t at)
+{
+	for (uint32_t i = w->own.first; i < w->own.end; i++) {
+		w->lines[i].start = cctdb_align(at, CCTDB_PLACE_ALIGN);
+		at = w->lines[i].start + most_records(&w->m->profiles[i]) * CCTDB_SAMPLE_BYTES;
+	}
+	return at;
+}
+
 enum status cctdb_write_trace(const struct model *m, const struct sink_options *o)
 {
 	struct outfile file;
 	struct writer w = {.m = m, .file = &file, .own = cctdb_own_profiles(m)};
-	uint64_t end = cctdb_header_bytes(CCTDB_TRACE) + CCTDB_TRACES_BYTES +
-		       (uint64_t)m->n_profiles * CCTDB_TRACE_BYTES;
+	struct cctdb_place place = {.front = cctdb_header_bytes(CCTDB_TRACE) + CCTDB_TRACES_BYTES +
+					     (uint64_t)m->n_profiles * CCTDB_TRACE_BYTES};
 	enum status status = cctdb_create(m, &file, o->directory, "trace.db");
 	if (status != STATUS_OK)
 		return status;
 	w.lines = calloc(m->n_profiles ? m->n_profiles : 1, sizeof *w.lines);
-	if (!w.lines)
+	if (w.lines)
+		place.own = place_lines(&w, 0);
+	else
 		fail(&w, "out of memory");
-	if (cctdb_agree(m, w.lines ? STATUS_OK : STATUS_NO_MEMORY) == STATUS_OK) {
-		for (uint32_t i = 0; i < m->n_profiles; i++) {
-			w.lines[i].start = cctdb_align(end, 8);
-			end = w.lines[i].start + most_records(&m->profiles[i]) * CCTDB_SAMPLE_BYTES;
-		}
+	if (cctdb_find_place(m, w.lines ? STATUS_OK : STATUS_NO_MEMORY, &place) == STATUS_OK) {
+		place_lines(&w, place.start);
 		w.progress = progress_of_traces(m, o, "trace.db");
 		const size_t n_own = w.own.end - w.own.first;
 		w.in_row = cctdb_in_row(n_own, o->n_workers);
 		pool_run((n_own + w.in_row - 1) / w.in_row, o->n_workers, write_row, &w);
 		progress_end(&w.progress);
-		cctdb_fill_profiles(m, w.lines, sizeof *w.lines);
+		cctdb_gather_profiles(m, w.lines, sizeof *w.lines);
 		if (cctdb_is_first(m))
-			write_front(&w, end);
+			write_front(&w, place.end);
 	}
 	free(w.lines);
 	return cctdb_close(m, &file);
