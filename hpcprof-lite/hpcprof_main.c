@@ -291,9 +291,11 @@ static bool shows(const struct arguments *a)
 }
 
 /* Writes the outputs that go to standard output. */
+/* A terminal gets many lines at once, too: a complete report has so many of them. */
 static enum status write_shown(const struct model *m, const struct arguments *a)
 {
 	enum status s = STATUS_OK;
+	setvbuf(stdout, NULL, _IOFBF, 64 << 10);
 	for (size_t i = 0; sinks[i] && s == STATUS_OK; i++)
 		if (!sinks[i]->makes_files && is_wanted(a, sinks[i]))
 			s = sinks[i]->write(m, &(struct sink_options){.n_workers = a->n_workers,
