@@ -222,6 +222,9 @@ class Meta:
             need(a[1] == b[0], "meta.db: contexts overlap or leave room")
         need(sorted(self.contexts) == list(range(len(self.contexts))),
                 "meta.db: context ids are not dense")
+        for c in self.contexts.values():
+            need(all(k.id > c.id for k in c.children),
+                    f"meta.db: context {c.id} has a child of a smaller id")
 
     def add(self, c):
         need(c.id not in self.contexts, f"meta.db: context {c.id} twice")
@@ -366,51 +369,69 @@ def close(a, b):
     return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12)
 
 
+def with_ancestors(meta, contexts):
+    """The contexts and all above them, children before their parents: these have smaller ids."""
+    touched = set()
+    for i in contexts:
+        c = meta.contexts[i]
+        while c and c.id not in touched:
+            touched.add(c.id)
+            c = c.parent
+    return sorted(touched, reverse=True)
+
+
 def check_scopes(meta, values, ids, what):
-    """Each scope is the sum over its part of the tree."""
-    order = sorted(meta.contexts, reverse=True)  # our ids: children have larger ones than parents
+    """Each scope is the sum over its part of the tree. Elsewhere all values are 0."""
+    order = with_ancestors(meta, values)
     for metric in range(len(meta.metrics)):
         number = {scope: k for k, (m, scope) in ids.items() if m == metric}
-
-        def value(context, scope):
-            return values.get(context, {}).get(number[scope], 0.0)
-
-        function, execution, flat = {}, {}, {}
+        below = {i: [0.0, 0.0, 0.0] for i in order}
         for i in order:
-            c = meta.contexts[i]
-            need(all(k.id > i for k in c.children),
-                    f"meta.db: context {i} has a child of a smaller id")
-            lexical = [k for k in c.children if k.propagation & 1]
-            point = value(i, "point")
-            function[i] = point + sum(function[k.id] for k in lexical)
-            flat[i] = point + sum(flat[k.id] for k in lexical if k.kind != "loop")
-            execution[i] = point + sum(execution[k.id] for k in c.children)
-            for scope, expected in (("function", function[i]), ("execution", execution[i]),
-                                    ("lex_aware", flat[i] if c.kind == "loop" else function[i])):
-                need(close(value(i, scope), expected),
-                        f"{what}: context {i}, {meta.metrics[metric]}, {scope}: {value(i, scope)}, expected {expected}")
+            c, found = meta.contexts[i], values.get(i, {})
+            point = found.get(number["point"], 0.0)
+            function, flat, execution = (point + v for v in below[i])
+            for scope, expected in (("function", function), ("execution", execution),
+                                    ("lex_aware", flat if c.kind == "loop" else function)):
+                value = found.get(number[scope], 0.0)
+                need(value == expected or close(value, expected),
+                        f"{what}: context {i}, {meta.metrics[metric]}, {scope}: {value}, expected {expected}")
+            if not c.parent:
+                continue
+            above = below[c.parent.id]
+            above[2] += execution
+            if c.propagation & 1:
+                above[0] += function
+                above[1] += 0.0 if c.kind == "loop" else flat
 
 
 def check_summary(meta, profiles):
     """Statistics over profiles."""
-    for number, (metric, scope, formula, combine) in meta.statistic_ids.items():
-        source = next(k for k, v in meta.value_ids.items() if v == (metric, scope))
-        inclusive = next(k for k, v in meta.value_ids.items() if v == (metric, "execution"))
-        for context in meta.contexts:
-            found = profiles.values[0].get(context, {}).get(number, 0.0)
-            present = [p[context].get(source, 0.0) for p in profiles.values[1:]
-                    if inclusive in p.get(context, {})]
-            if not any(present):
-                expected = 0.0
-            elif formula == "1":
-                expected = len(present)
-            elif formula == "($$^2)":
-                expected = sum(v * v for v in present)
-            else:
-                need(formula == "$$", f"meta.db: formula {formula}")
-                expected = {"sum": sum, "min": min, "max": max}[combine](present)
-            need(close(found, expected),
+    of_profiles = {context: [] for context in meta.contexts}
+    for p in profiles.values[1:]:
+        for context, values in p.items():
+            of_profiles[context].append(values)
+    number_of = {v: k for k, v in meta.value_ids.items()}
+    for context, values in of_profiles.items():
+        summary, present = profiles.values[0].get(context, {}), {}
+        for number, (metric, scope, formula, combine) in meta.statistic_ids.items():
+            if (metric, scope) not in present:
+                source, inclusive = number_of[metric, scope], number_of[metric, "execution"]
+                present[metric, scope] = [v.get(source, 0.0) for v in values if inclusive in v]
+            expected = combined(present[metric, scope], formula, combine)
+            found = summary.get(number, 0.0)
+            need(found == expected or close(found, expected),
                     f"profile.db: summary: context {context}, {meta.metrics[metric]}, {scope}, {combine} of {formula}: {found}, expected {expected}")
+
+
+def combined(values, formula, combine):
+    if not any(values):
+        return 0.0
+    if formula == "1":
+        return len(values)
+    if formula == "($$^2)":
+        return sum(v * v for v in values)
+    need(formula == "$$", f"meta.db: formula {formula}")
+    return {"sum": sum, "min": min, "max": max}[combine](values)
 
 
 def read_traces(directory, meta, profiles):
