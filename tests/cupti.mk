@@ -4,32 +4,34 @@
 
 if HAVE_CUPTI
 if HAVE_CMOCKA
+# The back end as the unit tests need it: built once for all of them, with a checker of memory if
+# there is one.
+check_LTLIBRARIES += libhlcuptitests.la
+libhlcuptitests_la_SOURCES = $(cupti_sources)
+libhlcuptitests_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
+cupti_libs = libhlcuptitests.la libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
 fake_cupti_trace = tests/unit/cupti/fake_cupti_trace.c tests/unit/cupti/fake_cupti_trace.h
 check_PROGRAMS += tests/unit/cupti/test_cupti tests/unit/cupti/test_cupti_record \
 	tests/unit/cupti/test_cupti_switch
 TESTS += tests/unit/cupti/test_cupti tests/unit/cupti/test_cupti_record \
 	tests/unit/cupti/test_cupti_switch
-tests_unit_cupti_test_cupti_SOURCES = tests/unit/cupti/test_cupti.c $(fake_cupti_trace) \
-	$(cupti_sources)
+tests_unit_cupti_test_cupti_SOURCES = tests/unit/cupti/test_cupti.c $(fake_cupti_trace)
 tests_unit_cupti_test_cupti_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
-tests_unit_cupti_test_cupti_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
+tests_unit_cupti_test_cupti_LDADD = $(cupti_libs)
 tests_unit_cupti_test_cupti_record_SOURCES = tests/unit/cupti/test_cupti_record.c \
-	$(fake_cupti_trace) \
-	$(cupti_sources)
+	$(fake_cupti_trace)
 tests_unit_cupti_test_cupti_record_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
-tests_unit_cupti_test_cupti_record_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
+tests_unit_cupti_test_cupti_record_LDADD = $(cupti_libs)
 tests_unit_cupti_test_cupti_switch_SOURCES = tests/unit/cupti/test_cupti_switch.c \
-	$(fake_cupti_trace) \
-	$(cupti_sources)
+	$(fake_cupti_trace)
 tests_unit_cupti_test_cupti_switch_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
-tests_unit_cupti_test_cupti_switch_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
+tests_unit_cupti_test_cupti_switch_LDADD = $(cupti_libs)
 check_PROGRAMS += tests/unit/cupti/test_cupti_cut
 TESTS += tests/unit/cupti/test_cupti_cut
 tests_unit_cupti_test_cupti_cut_SOURCES = tests/unit/cupti/test_cupti_cut.c \
-	$(fake_cupti_trace) \
-	$(cupti_sources)
+	$(fake_cupti_trace)
 tests_unit_cupti_test_cupti_cut_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
-tests_unit_cupti_test_cupti_cut_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
+tests_unit_cupti_test_cupti_cut_LDADD = $(cupti_libs)
 check_PROGRAMS += tests/unit/cupti/test_energy
 TESTS += tests/unit/cupti/test_energy
 tests_unit_cupti_test_energy_SOURCES = tests/unit/cupti/test_energy.c \
@@ -47,14 +49,12 @@ fake_cupti_pc = tests/unit/cupti/fake_cupti_pc.c tests/unit/cupti/fake_cupti_pc.
 check_PROGRAMS += tests/unit/cupti/test_cupti_pc tests/unit/cupti/test_cupti_pc_gate
 TESTS += tests/unit/cupti/test_cupti_pc tests/unit/cupti/test_cupti_pc_gate
 tests_unit_cupti_test_cupti_pc_gate_SOURCES = tests/unit/cupti/test_cupti_pc_gate.c \
-	$(fake_cupti_pc) \
-	$(cupti_sources)
+	$(fake_cupti_pc)
 tests_unit_cupti_test_cupti_pc_gate_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
-tests_unit_cupti_test_cupti_pc_gate_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
-tests_unit_cupti_test_cupti_pc_SOURCES = tests/unit/cupti/test_cupti_pc.c $(fake_cupti_pc) \
-	$(cupti_sources)
+tests_unit_cupti_test_cupti_pc_gate_LDADD = $(cupti_libs)
+tests_unit_cupti_test_cupti_pc_SOURCES = tests/unit/cupti/test_cupti_pc.c $(fake_cupti_pc)
 tests_unit_cupti_test_cupti_pc_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
-tests_unit_cupti_test_cupti_pc_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
+tests_unit_cupti_test_cupti_pc_LDADD = $(cupti_libs)
 endif
 
 check_PROGRAMS += tests/gpu/cuda_calls

@@ -3,32 +3,36 @@
 
 if HAVE_CMOCKA
 if HAVE_OPENCL
+# The back end and what it needs, built once for all of these.
+check_LTLIBRARIES += libhlopencltests.la
+libhlopencltests_la_SOURCES = tests/unit/opencl/fake_opencl.c tests/unit/opencl/fake_opencl.h \
+	tests/unit/opencl/fake_host.c $(opencl_sources)
+libhlopencltests_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
+opencl_libs = libhlopencltests.la libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
 opencl_unit_tests = tests/unit/opencl/test_opencl_clock tests/unit/opencl/test_opencl_hidden \
 	tests/unit/opencl/test_opencl_layer tests/unit/opencl/test_opencl_life \
 	tests/unit/opencl/test_opencl_map
-opencl_fakes = tests/unit/opencl/fake_opencl.c tests/unit/opencl/fake_opencl.h \
-	tests/unit/opencl/fake_host.c $(opencl_sources)
 check_PROGRAMS += $(opencl_unit_tests)
 TESTS += $(opencl_unit_tests)
 tests_unit_opencl_test_opencl_hidden_SOURCES = tests/unit/opencl/test_opencl_hidden.c \
-	tests/unit/opencl/opencl_fixture.h $(opencl_fakes)
+	tests/unit/opencl/opencl_fixture.h
 tests_unit_opencl_test_opencl_hidden_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
 tests_unit_opencl_test_opencl_hidden_LDFLAGS = $(AM_LDFLAGS) -Wl,--export-dynamic
-tests_unit_opencl_test_opencl_hidden_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
+tests_unit_opencl_test_opencl_hidden_LDADD = $(opencl_libs)
 tests_unit_opencl_test_opencl_layer_SOURCES = tests/unit/opencl/test_opencl_layer.c \
-	tests/unit/opencl/opencl_fixture.h $(opencl_fakes)
+	tests/unit/opencl/opencl_fixture.h
 tests_unit_opencl_test_opencl_layer_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
 tests_unit_opencl_test_opencl_layer_LDFLAGS = $(AM_LDFLAGS) -Wl,--export-dynamic
-tests_unit_opencl_test_opencl_layer_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
+tests_unit_opencl_test_opencl_layer_LDADD = $(opencl_libs)
 tests_unit_opencl_test_opencl_life_SOURCES = tests/unit/opencl/test_opencl_life.c \
-	tests/unit/opencl/opencl_fixture.h $(opencl_fakes)
+	tests/unit/opencl/opencl_fixture.h
 tests_unit_opencl_test_opencl_life_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
 tests_unit_opencl_test_opencl_life_LDFLAGS = $(AM_LDFLAGS) -Wl,--export-dynamic
-tests_unit_opencl_test_opencl_life_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
-tests_unit_opencl_test_opencl_clock_SOURCES = tests/unit/opencl/test_opencl_clock.c $(opencl_fakes)
+tests_unit_opencl_test_opencl_life_LDADD = $(opencl_libs)
+tests_unit_opencl_test_opencl_clock_SOURCES = tests/unit/opencl/test_opencl_clock.c
 tests_unit_opencl_test_opencl_clock_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
 tests_unit_opencl_test_opencl_clock_LDFLAGS = $(AM_LDFLAGS) -Wl,--export-dynamic
-tests_unit_opencl_test_opencl_clock_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
+tests_unit_opencl_test_opencl_clock_LDADD = $(opencl_libs)
 tests_unit_opencl_test_opencl_map_SOURCES = tests/unit/opencl/test_opencl_map.c \
 	hpcrun-lite/gpu/opencl/ocl_map.c hpcrun-lite/gpu/opencl/ocl_map.h \
 	hpcrun-lite/gpu/opencl/ocl_memory.c hpcrun-lite/gpu/opencl/ocl_memory.h
