@@ -27,9 +27,9 @@ agree() {
 		fail "$1: the JSON is valid" "$(tail -n 20 "$T/err")"
 	fi
 }
-"$GEN" -n 300 -s 3000 "$T/one"
+"$GEN" -n 300 -s 1000 "$T/one"
 agree "one thread" "$T/one"
-"$GEN" -p 3 -t 3 -n 400 -s 1000 -m 3 -r -b "$T/ranks"
+"$GEN" -p 3 -t 3 -n 400 -s 400 -m 3 -r -b "$T/ranks"
 agree "ranks and threads, three metrics" "$T/ranks"
 "$GEN" -p 2 -t 2 -n 400 -s 1000 -m 2 -b -l -w "$T/losses"
 agree "losses, guessed frames, partial call paths" "$T/losses"

@@ -91,7 +91,7 @@ def in_threads(x, w):
     """Each thread trains a model of its own."""
 
     def train():
-        for _ in range(20):
+        for _ in range(12):
             forward_threads(x, w.detach().requires_grad_()).sum().backward()
 
     threads = [threading.Thread(target=train) for _ in range(2)]
@@ -111,13 +111,13 @@ def handed(x, w):
 
 
 for kind, n in (
-    (plain, 60),
-    (retained, 60),
-    (twice, 60),
-    (checkpointed, 60),
-    (throws, 60),
-    (in_threads, 3),
-    (handed, 60),
+    (plain, 12),
+    (retained, 12),
+    (twice, 12),
+    (checkpointed, 12),
+    (throws, 12),
+    (in_threads, 1),
+    (handed, 12),
 ):
     x, w = inputs()
     for _ in range(n):
