@@ -16,7 +16,9 @@ build() {
 	source=$srcdir/tests/workload/prof/compare_work.c
 	gcc -O1 -g "$@" "$source" -o "$to/compare_work" || exit 99
 }
-measure() { "$HPCRUN" -q -e CPUTIME@f250 -o "m-$1" -- "$1/compare_work" "$2" >/dev/null 2>"$1/err"; }
+measure() {
+	"$HPCRUN" -q -e CPUTIME@f250 -o "m-$1" -- "$1/compare_work" "$2" >/dev/null 2>"$1/err"
+}
 # real TABLE: the rows beyond noise
 real() {
 	awk -v name="$1" '
