@@ -172,7 +172,8 @@ static inline struct model_column model_column(const struct model *m, uint32_t p
 {
 	if (m->share)
 		return m->share->columns[profile];
-	return (struct model_column){m->profiles[profile].values, m->profiles[profile].n_values};
+	return (struct model_column){.values = m->profiles[profile].values,
+				     .n = m->profiles[profile].n_values};
 }
 
 /* ---- time lines ---- */

@@ -7,6 +7,7 @@
 #ifndef HPCPROF_MODEL_MODEL_SHARE_H
 #define HPCPROF_MODEL_MODEL_SHARE_H
 
+#include "common/base/sorted.h"
 #include "hpcprof-lite/model/model_metric.h"
 
 #include <stdbool.h>
@@ -14,11 +15,54 @@
 
 struct comm;
 
-/* Values of a profile, by context, then metric. */
+/*
+ * The scopes in which a value has one sum; where it is 0, none has it. So few take 16 bytes where a
+ * struct model_value has 40.
+ */
+struct model_packed {
+	uint32_t context;
+	uint32_t metric : 28, scopes : MODEL_N_SCOPES; /* bit s: scope s */
+	double sum;
+};
+
+/* Values of a profile, by context, then metric: `values`, or packed ones. */
 struct model_column {
 	const struct model_value *values;
+	const struct model_packed *packed;
 	size_t n;
 };
+
+/* Where the first value at or behind `context` begins. */
+static inline size_t model_column_find(const struct model_column *c, uint32_t context)
+{
+	return c->packed ? sorted_below(c->packed, c->n, context, context)
+			 : sorted_below(c->values, c->n, context, context);
+}
+
+/*
+ * *v: the value that begins at `i`, which is below n. `room` is for a packed one. Returns where the
+ * next one begins.
+ */
+static inline size_t model_column_read(const struct model_column *c, size_t i,
+				       struct model_value *room, const struct model_value **v)
+{
+	if (!c->packed) {
+		*v = &c->values[i];
+		return i + 1;
+	}
+	*room = (struct model_value){.context = c->packed[i].context,
+				     .metric = c->packed[i].metric};
+	*v = room;
+	for (; i < c->n; i++) {
+		const struct model_packed *p = &c->packed[i];
+		if (p->context != room->context || p->metric != room->metric)
+			break;
+		for (unsigned s = 0; s < MODEL_N_SCOPES; s++)
+			if (p->scopes >> s & 1)
+				room->at[s] = p->sum;
+	}
+	return i;
+}
 
 struct model_share {
 	struct comm *comm;
@@ -30,7 +74,7 @@ struct model_share {
 	 * up to the next, part i has the values of all profiles.
 	 */
 	const uint64_t *first_profile, *first_context;
-	const struct model_column *columns; /* by profile: values in the part's own contexts */
+	const struct model_column *columns; /* by profile: the part's own contexts, packed */
 };
 
 #endif

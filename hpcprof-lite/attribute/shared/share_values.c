@@ -36,17 +36,20 @@ bool share_profiles(struct model *m, struct comm *c, bool gathers, const uint64_
 
 /* ---- exchange ---- */
 
-/* Who gets which contexts, and what this part gets. */
+/* Who gets which contexts, and what this part gets: items, which are values or packed ones. */
 struct exchange {
-	const struct model *m;
-	const struct comm *c;
+	struct model *m;
+	struct comm *c;
+	bool packs;
+	size_t item_bytes;
 	const uint64_t *profiles; /* by part, as in struct model_share */
 	const uint64_t *first;    /* by part, and the end: the first context that it gets */
 	size_t *cuts; /* by own profile, then part, and the end: its first value */
-	uint64_t *n_values;       /* by profile: that this part gets */
-	struct model_value **to;  /* by part: room for its values, in the order of profiles */
-	struct model_value *out;  /* room for what another part gets */
+	struct model_values_room room;
+	void *out;                /* room for the items that another part gets */
 	uint64_t *n_out;          /* by own profile */
+	struct model_column *columns; /* by profile: what this part gets */
+	uint64_t *n_items;            /* by profile: their number */
 };
 
 static uint64_t n_own(const struct exchange *e)
@@ -59,15 +62,26 @@ static size_t *cuts_of(const struct exchange *e, uint64_t i)
 	return e->cuts + i * ((size_t)e->c->n_parts + 1);
 }
 
-/* Searches once: several steps need the places, and a profile is not in the cache. */
-static void find_cuts(const struct exchange *e)
+/*
+ * Searches once: several steps need the places, and a profile is not in the cache. Returns the most
+ * values that a part gets.
+ */
+static uint64_t find_cuts(const struct exchange *e)
 {
 	const struct model_profile *p = &e->m->profiles[e->profiles[e->c->part]];
+	uint64_t most = 0;
 	for (uint64_t i = 0; i < n_own(e); i++, p++) {
 		size_t *cuts = cuts_of(e, i);
 		for (int part = 0; part <= e->c->n_parts; part++)
 			cuts[part] = sorted_below(p->values, p->n_values, context, e->first[part]);
 	}
+	for (int part = 0; part < e->c->n_parts; part++) {
+		uint64_t n = 0;
+		for (uint64_t i = 0; i < n_own(e); i++)
+			n += cuts_of(e, i)[part + 1] - cuts_of(e, i)[part];
+		most = n > most ? n : most;
+	}
+	return most;
 }
 
 /* The values of an own profile that `part` gets. */
@@ -75,15 +89,58 @@ static struct model_column piece(const struct exchange *e, uint64_t i, int part)
 {
 	const struct model_value *values = e->m->profiles[e->profiles[e->c->part] + i].values;
 	const size_t *cuts = &cuts_of(e, i)[part];
-	return (struct model_column){values ? values + cuts[0] : NULL, cuts[1] - cuts[0]};
+	return (struct model_column){.values = values ? values + cuts[0] : NULL,
+				     .n = cuts[1] - cuts[0]};
 }
 
-static uint64_t sum(const uint64_t *n, uint64_t first, uint64_t end)
+/* One item for each sum that is not 0. Returns the end of the items. */
+static struct model_packed *pack_value(const struct model_value *v, struct model_packed *to)
 {
-	uint64_t all = 0;
-	for (uint64_t i = first; i < end; i++)
-		all += n[i];
-	return all;
+	unsigned left = 0;
+	for (unsigned s = 0; s < MODEL_N_SCOPES; s++)
+		left |= (unsigned)(v->at[s] != 0) << s;
+	for (unsigned s = 0; left; s++) {
+		unsigned same = 0;
+		if (!(left >> s & 1))
+			continue;
+		for (unsigned k = s; k < MODEL_N_SCOPES; k++)
+			same |= (unsigned)(v->at[k] == v->at[s]) << k;
+		*to++ = (struct model_packed){v->context, v->metric, same, v->at[s]};
+		left &= ~same;
+	}
+	return to;
+}
+
+/* What `part` gets. Returns the number of items. */
+static uint64_t pack(const struct exchange *e, int part)
+{
+	struct model_packed *packed = e->out;
+	struct model_value *copied = e->out;
+	uint64_t n = 0;
+	for (uint64_t i = 0; i < n_own(e); i++) {
+		const struct model_column c = piece(e, i, part);
+		const struct model_packed *start = packed;
+		for (size_t k = 0; e->packs && k < c.n; k++)
+			packed = pack_value(&c.values[k], packed);
+		if (!e->packs && c.n)
+			memcpy(copied + n, c.values, c.n * sizeof *copied);
+		e->n_out[i] = e->packs ? (uint64_t)(packed - start) : c.n;
+		n += e->n_out[i];
+	}
+	return n;
+}
+
+/* By profile of part `from`: where its items are, which begin at `at`. */
+static void point(const struct exchange *e, int from, const void *at)
+{
+	const struct model_value *values = e->packs ? NULL : at;
+	const struct model_packed *packed = e->packs ? at : NULL;
+	for (uint64_t p = e->profiles[from]; p < e->profiles[from + 1]; p++) {
+		const uint64_t n = e->n_items[p];
+		e->columns[p] = (struct model_column){values, packed, n};
+		values += values ? n : 0;
+		packed += packed ? n : 0;
+	}
 }
 
 static int part_after(const struct exchange *e, int distance)
@@ -91,111 +148,64 @@ static int part_after(const struct exchange *e, int distance)
 	return (e->c->part + distance) % e->c->n_parts;
 }
 
-static uint64_t count_out(const struct exchange *e, int part)
+/* At a distance: numbers of items, then items. False: some part has no memory. */
+static bool exchange_at(struct exchange *e, int d)
+{
+	const int from = part_after(e, e->c->n_parts - d);
+	const uint64_t n_sent = pack(e, part_after(e, d)),
+		       n = e->profiles[from + 1] - e->profiles[from];
+	uint64_t *n_items = e->n_items + e->profiles[from], n_got = 0;
+	comm_shift(e->c, d, e->n_out, n_own(e) * sizeof *e->n_out, n_items, n * sizeof *n_items);
+	for (uint64_t i = 0; i < n; i++)
+		n_got += n_items[i];
+	/* of each part apart: pieces that are not too large stay in memory */
+	void *to = model_values_get(e->m, &e->room,
+				    n_got * e->item_bytes / sizeof(struct model_value) + 1);
+	if (comm_agree(e->c, to ? STATUS_OK : STATUS_NO_MEMORY) != STATUS_OK)
+		return false;
+	if (d)
+		comm_shift(e->c, d, e->out, n_sent * e->item_bytes, to, n_got * e->item_bytes);
+	else
+		memcpy(to, e->out, n_sent * e->item_bytes);
+	point(e, from, to);
+	return true;
+}
+
+/* Own values that are not packed stay where they are. */
+static void keep_own(const struct exchange *e)
 {
 	for (uint64_t i = 0; i < n_own(e); i++)
-		e->n_out[i] = cuts_of(e, i)[part + 1] - cuts_of(e, i)[part];
-	return sum(e->n_out, 0, n_own(e));
-}
-
-/* Each part learns how many values it gets of each profile. Returns the most that it sends. */
-static uint64_t exchange_numbers(const struct exchange *e)
-{
-	uint64_t most = 0;
-	for (int d = 0; d < e->c->n_parts; d++) {
-		const int from = part_after(e, e->c->n_parts - d);
-		const uint64_t n = count_out(e, part_after(e, d));
-		most = d && n > most ? n : most;
-		comm_shift(e->c, d, e->n_out, n_own(e) * sizeof *e->n_out,
-			   e->n_values + e->profiles[from],
-			   (e->profiles[from + 1] - e->profiles[from]) * sizeof *e->n_values);
-	}
-	return most;
-}
-
-/* Returns the number of values. */
-static uint64_t pack(const struct exchange *e, int part)
-{
-	struct model_value *to = e->out;
-	for (uint64_t i = 0; i < n_own(e); i++) {
-		const struct model_column c = piece(e, i, part);
-		if (c.n)
-			memcpy(to, c.values, c.n * sizeof *to);
-		to += c.n;
-	}
-	return (uint64_t)(to - e->out);
-}
-
-/* The number of values that this part gets of another. */
-static uint64_t n_of(const struct exchange *e, int part)
-{
-	return sum(e->n_values, e->profiles[part], e->profiles[part + 1]);
-}
-
-/* Of each part apart: pieces that are not too large stay in memory. Own values have their place. */
-static bool make_room(struct model *m, const struct exchange *e)
-{
-	struct model_values_room room = {0};
-	bool ok = true;
-	for (int part = 0; ok && part < e->c->n_parts; part++)
-		if (part != e->c->part)
-			ok = (e->to[part] = model_values_get(m, &room, n_of(e, part) + 1));
-	return ok;
-}
-
-static void exchange_all(const struct exchange *e)
-{
-	for (int d = 1; d < e->c->n_parts; d++) {
-		const int to = part_after(e, d), from = part_after(e, e->c->n_parts - d);
-		const uint64_t n_sent = pack(e, to);
-		comm_shift(e->c, d, e->out, n_sent * sizeof *e->out, e->to[from],
-			   n_of(e, from) * sizeof *e->to[from]);
-	}
-}
-
-/* By profile: where its values are. */
-static void point(const struct exchange *e, struct model_column *columns)
-{
-	for (int part = 0; part < e->c->n_parts; part++) {
-		const struct model_value *at = e->to[part];
-		for (uint64_t p = e->profiles[part]; at && p < e->profiles[part + 1]; p++) {
-			columns[p] = (struct model_column){at, e->n_values[p]};
-			at += e->n_values[p];
-		}
-	}
-	for (uint64_t i = 0; i < n_own(e); i++)
-		columns[e->profiles[e->c->part] + i] = piece(e, i, e->c->part);
+		e->columns[e->profiles[e->c->part] + i] = piece(e, i, e->c->part);
 }
 
 /* Sets columns[] to the values of this part's contexts. False: some part has no memory. */
-static bool exchange(struct model *m, const uint64_t *first, struct model_column *columns)
+static bool exchange(struct model *m, bool packs, const uint64_t *first,
+		     struct model_column *columns)
 {
 	struct comm *c = m->share->comm;
 	struct exchange e = {.m = m,
 			     .c = c,
+			     .packs = packs,
+			     .item_bytes = packs ? sizeof(struct model_packed)
+						 : sizeof(struct model_value),
 			     .profiles = m->share->first_profile,
-			     .first = first};
-	e.n_values = calloc((size_t)m->n_profiles + 1, sizeof *e.n_values);
+			     .first = first,
+			     .columns = columns};
+	e.n_items = calloc((size_t)m->n_profiles + 1, sizeof *e.n_items);
 	e.n_out = calloc(n_own(&e) + 1, sizeof *e.n_out);
-	e.to = calloc((size_t)c->n_parts, sizeof *e.to);
 	e.cuts = malloc((n_own(&e) + 1) * ((size_t)c->n_parts + 1) * sizeof *e.cuts);
-	bool ok = columns && e.n_values && e.n_out && e.to && e.cuts;
-	ok = comm_agree(c, ok ? STATUS_OK : STATUS_NO_MEMORY) == STATUS_OK;
-	if (ok) {
-		find_cuts(&e);
-		e.out = malloc((exchange_numbers(&e) + 1) * sizeof *e.out);
-		ok = e.out && make_room(m, &e);
-		ok = comm_agree(c, ok ? STATUS_OK : STATUS_NO_MEMORY) == STATUS_OK;
-	}
-	if (ok) {
-		exchange_all(&e);
-		point(&e, columns);
-	}
+	bool ok = columns && e.n_items && e.n_out && e.cuts;
+	if (ok) /* room for an item of each scope: what is not used takes no memory */
+		e.out = malloc((find_cuts(&e) + 1) * (packs ? MODEL_N_SCOPES : 1) * e.item_bytes);
+	ok = comm_agree(c, ok && e.out ? STATUS_OK : STATUS_NO_MEMORY) == STATUS_OK;
+	if (ok && !packs)
+		keep_own(&e);
+	for (int d = packs ? 0 : 1; ok && d < c->n_parts; d++)
+		ok = exchange_at(&e, d);
 	free(e.out);
 	free(e.cuts);
-	free(e.to);
 	free(e.n_out);
-	free(e.n_values);
+	free(e.n_items);
 	return ok;
 }
 
@@ -232,7 +242,7 @@ bool share_values(struct model *m, bool ok)
 	}
 	free(n);
 	s->columns = columns;
-	return ok && exchange(m, first, columns);
+	return ok && exchange(m, true, first, columns);
 }
 
 bool share_totals(struct model *m, bool ok)
@@ -259,7 +269,7 @@ bool share_gather(struct model *m)
 	if (ok) {
 		for (size_t i = 1; i <= n; i++)
 			first[i] = m->n_contexts;
-		ok = exchange(m, first, columns);
+		ok = exchange(m, false, first, columns);
 	}
 	for (uint32_t p = 0; ok && c->part == 0 && p < m->n_profiles; p++) {
 		m->private_->profiles[p].values = columns[p].values;

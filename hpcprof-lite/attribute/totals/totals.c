@@ -4,7 +4,6 @@
 #include "hpcprof-lite/attribute/totals/totals.h"
 
 #include "common/base/pool.h"
-#include "common/base/sorted.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -62,14 +61,18 @@ static void add_range(void *arg, size_t i, unsigned worker)
 	struct range *r = &t->ranges[i];
 	for (uint32_t p = t->first; p < t->end; p++) {
 		const struct model_column c = model_column(t->m, p);
-		for (size_t k = sorted_below(c.values, c.n, context, r->first);
-		     k < c.n && c.values[k].context < r->end; k++) {
-			struct model_total *to = find(t, r, &c.values[k]);
+		for (size_t k = model_column_find(&c, r->first); k < c.n;) {
+			struct model_value room;
+			const struct model_value *v;
+			k = model_column_read(&c, k, &room, &v);
+			if (v->context >= r->end)
+				break;
+			struct model_total *to = find(t, r, v);
 			if (!to) {
 				atomic_store(&t->failed, true);
 				return;
 			}
-			add_value(to, &c.values[k]);
+			add_value(to, v);
 		}
 	}
 }

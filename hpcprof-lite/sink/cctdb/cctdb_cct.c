@@ -152,10 +152,14 @@ static size_t fill_from(const struct writer *w, const struct range *r, uint32_t 
 			uint64_t *positions, uint8_t *bytes)
 {
 	const struct model_column c = model_column(w->m, p);
-	const size_t first = sorted_below(c.values, c.n, context, r->first);
+	const size_t first = model_column_find(&c, r->first);
 	size_t k = first;
-	for (; k < c.n && c.values[k].context < r->end; k++) {
-		const struct model_value *v = &c.values[k];
+	while (k < c.n) {
+		struct model_value room;
+		const struct model_value *v;
+		const size_t next = model_column_read(&c, k, &room, &v);
+		if (v->context >= r->end)
+			break;
 		uint64_t *at = positions + (size_t)(v->context - r->first) * w->n_ids +
 			       (size_t)v->metric * MODEL_N_SCOPES;
 		for (unsigned s = 0; s < MODEL_N_SCOPES; s++)
@@ -163,6 +167,7 @@ static size_t fill_from(const struct writer *w, const struct range *r, uint32_t 
 				cctdb_put_cct_value(bytes + at[s], p + 1, v->at[s]);
 				at[s] += CCTDB_CCT_VALUE_BYTES;
 			}
+		k = next;
 	}
 	return k - first;
 }
