@@ -290,8 +290,10 @@ static bool shows(const struct arguments *a)
 	return false;
 }
 
-/* Writes the outputs that go to standard output. */
-/* A terminal gets many lines at once, too: a complete report has so many of them. */
+/*
+ * Writes the outputs that go to standard output. A terminal gets many lines at once, too: a
+ * complete report has so many of them.
+ */
 static enum status write_shown(const struct model *m, const struct arguments *a)
 {
 	enum status s = STATUS_OK;
