@@ -208,8 +208,7 @@ static bool begin_front(struct front *f, const struct model *m)
 			     *tuples = &f->sections[CCTDB_PROFILE_ID_TUPLES];
 	f->identities = cctdb_identities(m);
 	infos->pointer = cctdb_header_bytes(CCTDB_PROFILE);
-	infos->bytes =
-		CCTDB_INFOS_BYTES + ((uint64_t)m->n_profiles + 1) * CCTDB_PROFILE_BYTES;
+	infos->bytes = CCTDB_INFOS_BYTES + ((uint64_t)m->n_profiles + 1) * CCTDB_PROFILE_BYTES;
 	tuples->pointer = infos->pointer + infos->bytes;
 	for (uint32_t i = 0; f->identities && i < m->n_profiles; i++)
 		tuples->bytes += CCTDB_ID_TUPLE_BYTES +
