@@ -220,18 +220,24 @@ static void test_threads_without_work(void **state)
 	fixture_remove(directory);
 }
 
-/* Blocked threads have samples of REALTIME: what they worked is at most their CPU time. */
-static void test_elapsed_time(void **state)
+/* REALTIME of two threads for 10 s each, of which one sleeps for 2 s. */
+static struct model *elapsed_model(const char *directory)
 {
-	(void)state;
-	char *directory = fixture_directory();
 	event = "REALTIME";
 	struct gen *g = begin(directory, -1, NULL);
 	event = "CPUTIME";
 	add_thread(g, 10, 20, 8, 2);
 	add_thread(g, 10, 20, 10, 0);
 	finish(g);
-	struct model *m = fixture_model(directory, 1);
+	return fixture_model(directory, 1);
+}
+
+/* Blocked threads have samples of REALTIME: what they worked is at most their CPU time. */
+static void test_elapsed_time(void **state)
+{
+	(void)state;
+	char *directory = fixture_directory();
+	struct model *m = elapsed_model(directory);
 	struct view_processors p;
 	struct view_pops pops;
 	struct model_profile *t = m->private_->profiles;
@@ -277,13 +283,7 @@ static void test_spinning(void **state)
 		{MODEL_OMP_BARRIER, 1, false},
 	};
 	char *directory = fixture_directory();
-	event = "REALTIME";
-	struct gen *g = begin(directory, -1, NULL);
-	event = "CPUTIME";
-	add_thread(g, 10, 20, 8, 2);
-	add_thread(g, 10, 20, 10, 0);
-	finish(g);
-	struct model *m = fixture_model(directory, 1);
+	struct model *m = elapsed_model(directory);
 	struct model_metric *wait = NULL;
 	for (uint32_t i = 0; i < m->n_metrics; i++)
 		if (m->metrics[i].kind == MODEL_METRIC_ACTIVITY &&
