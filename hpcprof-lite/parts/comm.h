@@ -62,7 +62,7 @@ void comm_cut(const struct comm *c, bool first_has_more, const uint64_t *weights
  * Then part 0 has all.
  */
 void comm_gather(const struct comm *c, void *array, size_t record_bytes, const uint64_t *first);
-/* Then all have all. */
+/* The same, and then all parts have all. */
 void comm_fill(const struct comm *c, void *array, size_t record_bytes, const uint64_t *first);
 /*
  * All parts get one array of the `n` records of each, in the order of parts. Part i has records
