@@ -2,12 +2,17 @@
 # libhlbase: for the tools. libhlsafe: async-signal-safe, for the run-time library (never sanitized).
 # Each folder adds its files in its own local.mk.
 
-noinst_LTLIBRARIES += libhlbase.la libhlsafe.la libhlstring.la
+noinst_LTLIBRARIES += libhlbase.la libhlsafe.la libhlstring.la libhllibc.la libhlmodule.la
 libhlbase_la_SOURCES =
 libhlsafe_la_SOURCES =
 libhlsafe_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
 libhlstring_la_SOURCES =
 libhlstring_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS) -ffreestanding -fno-builtin
+
+libhllibc_la_SOURCES =
+libhllibc_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
+libhlmodule_la_SOURCES =
+libhlmodule_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
 
 # Code inside the measured process: hidden symbols, static TLS, no instrumentation.
 SAFE_CFLAGS = -fvisibility=hidden -ftls-model=initial-exec -fno-stack-protector

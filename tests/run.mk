@@ -2,6 +2,10 @@
 # Store, tree, sources, threads and the life of the measured process.
 
 if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/common/test_find_object
+TESTS += tests/unit/common/test_find_object
+tests_unit_common_test_find_object_SOURCES = tests/unit/common/test_find_object.c
+tests_unit_common_test_find_object_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
 check_PROGRAMS += tests/unit/common/test_safe tests/unit/run/test_store tests/unit/run/test_nursery tests/unit/run/test_cct tests/unit/run/test_config tests/unit/common/test_safe_string tests/unit/run/test_sample
 TESTS += tests/unit/common/test_safe tests/unit/run/test_store tests/unit/run/test_nursery tests/unit/run/test_cct tests/unit/run/test_config tests/unit/common/test_safe_string tests/unit/run/test_sample
 tests_unit_common_test_safe_string_SOURCES = tests/unit/common/test_safe_string.c

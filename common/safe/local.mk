@@ -2,6 +2,7 @@
 # exec_image is in the launcher and in the preloaded library, text also in the launcher.
 libhlsafe_la_SOURCES += \
 	common/safe/clock.c common/safe/clock.h \
+	common/safe/find_object.c common/safe/find_object.h \
 	common/safe/fnv.h \
 	common/safe/launcher.c common/safe/launcher.h \
 	common/safe/load.c common/safe/load.h \
@@ -16,3 +17,6 @@ libhlbase_la_SOURCES += common/safe/fnv.h common/safe/launcher.c common/safe/lau
 	common/safe/printable.c common/safe/printable.h
 # Hidden memcpy and the like, for the shared libraries alone: a program keeps libc's.
 libhlstring_la_SOURCES += common/safe/string.c
+# Hidden dlsym and the like, for the same libraries.
+libhllibc_la_SOURCES += common/safe/libc.c common/safe/libc.h
+libhlmodule_la_SOURCES += common/safe/libc_module.c

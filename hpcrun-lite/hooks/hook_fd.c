@@ -6,6 +6,7 @@
  */
 #include "hpcrun-lite/hooks/hook_fd.h"
 
+#include "common/safe/sys.h"
 #include "hpcrun-lite/runtime/next.h"
 #include "hpcrun-lite/runtime/runtime.h"
 
@@ -119,6 +120,8 @@ HOOK void closefrom(int low)
 	errno = saved;
 	if (hook_next(&next_closefrom))
 		NEXT(closefrom)(low);
+	else
+		sys_call3(SYS_close_range, low, UINT_MAX, 0);
 }
 
 void hook_fd_start(void)

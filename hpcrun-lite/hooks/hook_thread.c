@@ -9,6 +9,7 @@
 
 #include "common/safe/sys.h"
 #include "hpcrun-lite/hooks/signal/hook_signal.h"
+#include "hpcrun-lite/runtime/next.h"
 #include "hpcrun-lite/runtime/runtime.h"
 
 #include <dlfcn.h>
@@ -46,6 +47,8 @@ void hook_thread_start(void)
 {
 	*(void **)&next.pthread_create = dlsym(RTLD_NEXT, "pthread_create");
 	*(void **)&next.thrd_create = dlsym(RTLD_NEXT, "thrd_create");
+	if (!next.thrd_create) /* before glibc 2.28 */
+		*(void **)&next.thrd_create = (void *)(uintptr_t)hook_next_missing;
 	*(void **)&next.dlclose = dlsym(RTLD_NEXT, "dlclose");
 }
 

@@ -13,3 +13,9 @@ void *hook_next_find(struct hook_next *next)
 	errno = saved;
 	return function;
 }
+
+int hook_next_missing(void)
+{
+	errno = ENOSYS;
+	return -1;
+}

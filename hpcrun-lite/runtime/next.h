@@ -9,6 +9,7 @@
 
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Marks a hook. Only hooks are exported from the library. */
 #define HOOK __attribute__((visibility("default")))
@@ -32,9 +33,21 @@ static inline void *hook_next(struct hook_next *next)
 	return function ? function : hook_next_find(next);
 }
 
+/*
+ * In place of a function that no library after us has: an older libc than ours, where the program
+ * asked whether the name is there and found ours. Sets errno to ENOSYS and returns -1.
+ */
+int hook_next_missing(void);
+
+static inline void *hook_next_or_missing(struct hook_next *next)
+{
+	void *function = hook_next(next);
+	return function ? function : (void *)(uintptr_t)hook_next_missing;
+}
+
 /* HOOK_NEXT(close); ... NEXT(close)(fd) */
 #define HOOK_NEXT(name_) static struct hook_next next_##name_ = {#name_, NULL}
-#define NEXT(name_) ((__typeof__(&name_))hook_next(&next_##name_))
+#define NEXT(name_) ((__typeof__(&name_))hook_next_or_missing(&next_##name_))
 /* For functions that are declared as deprecated. */
 #define NEXT_AS(type, name_) ((type *)hook_next(&next_##name_))
 

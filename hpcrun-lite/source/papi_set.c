@@ -181,7 +181,7 @@ static bool is_ours(int fd)
 	ssize_t n = readlink(path, target, sizeof target);
 	return n > 0 && !strncmp(target, "anon_inode:[perf_event]", (size_t)n) &&
 	       fcntl(fd, F_GETOWN_EX, &owner) == 0 && owner.type == F_OWNER_TID &&
-	       owner.pid == gettid();
+	       owner.pid == sys_gettid();
 }
 
 unsigned papi_set_descriptors(int *fds, unsigned n_most)

@@ -36,13 +36,25 @@ relocated() {
 	readelf -rW "$1" | awk '$3 ~ /^R_X86_64_(JUMP_SLOT|GLOB_DAT|64|COPY)$/ &&
 		$5 != "" { sub(/@.*/, "", $5); print $5 }'
 }
+# new_versions: what on standard input, from "readelf -VW", is a version of libc after 2.17. A library
+# that needs one stops each program whose own libc is older.
+new_versions() {
+	sed -n '/version_r/,$s/.*Name: \([A-Z][A-Za-z0-9_.]*\).*/\1/p' |
+		grep -vE '^GLIBC_2\.([0-9]|1[0-7])(\.[0-9]+)?$' | sort -u
+}
+is "the lint sees a version that is too new" "$(printf '%s\n' "section '.gnu.version_r'" \
+	' Name: GLIBC_2.2.5 Flags' ' Name: GLIBC_2.17 Flags' ' Name: GLIBC_2.18 Flags' \
+	' Name: GLIBC_2.35 Flags: WEAK' | new_versions | tr '\n' ' ')" 'GLIBC_2.18 GLIBC_2.35 '
+
 for library in "" -opencl -cupti -nvidia -papi -mpi -torch; do
 	file=$builddir/.libs/libhpcrun-lite$library.so
 	[ -f "$file" ] || continue
 	names=$(relocated "$file")
-	like "libhpcrun-lite$library.so: names are found" "$names" '^dlsym$|^PAPI_start$'
+	like "libhpcrun-lite$library.so: names are found" "$names" '^dl_iterate_phdr$|^PAPI_start$'
 	is "libhpcrun-lite$library.so: nothing else can be replaced" \
 		"$(printf '%s\n' "$names" | not_allowed all handler "${library#-}")" ''
+	is "libhpcrun-lite$library.so: an older libc has what it needs" \
+		"$(readelf -VW "$file" | new_versions)" ''
 done
 
 # handlers_reach KIND NAME LEAST: what the handlers of this kind reach in a library

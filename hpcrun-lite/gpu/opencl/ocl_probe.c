@@ -4,6 +4,7 @@
  * there? Not for the measured process, although it is in the same module. Test:
  * tests/cli/launch/launch_gpu.sh.
  */
+#include "common/safe/sys.h"
 #include "hpcrun-lite/gpu/gpu_probe.h"
 #include "hpcrun-lite/gpu/opencl/ocl_headers.h"
 
@@ -28,7 +29,7 @@ static bool knows_layers(const char *path)
 	if (fd < 0)
 		return false;
 	bool found = false;
-	if (fstat(fd, &st) == 0 && st.st_size > 0) {
+	if (sys_call3(SYS_fstat, fd, (long)&st, 0) == 0 && st.st_size > 0) {
 		size_t bytes = (size_t)st.st_size;
 		void *text = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
 		found = text != MAP_FAILED && memmem(text, bytes, variable, sizeof variable);

@@ -8,5 +8,5 @@ libhpcrun_lite_nvidia_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
 # Never unloaded: the program may be in one of its functions.
 libhpcrun_lite_nvidia_la_LDFLAGS = -module -avoid-version -shared -Wc,-static-libgcc \
 	-Wl,-z,now -Wl,-z,defs -Wl,-z,nodelete
-libhpcrun_lite_nvidia_la_LIBADD = libhlstring.la
+libhpcrun_lite_nvidia_la_LIBADD = libhlsafe.la libhlmodule.la libhllibc.la libhlstring.la
 endif

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The functions of libc that a program's libc may lack, or has in another library or with a newer
+ * version, under their own names but hidden. A preloaded library that needs what the program's libc
+ * has not stops the program before it begins. So these are looked up at run time, in libc and,
+ * before glibc 2.34, in libpthread and libdl, which are loaded if they are not. Only linked into
+ * libraries. Nothing here needs more than GLIBC_2.17. Test: tests/lint/symbols.sh.
+ */
+#include "common/safe/libc.h"
+
+#include "common/safe/find_object.h"
+#include "common/safe/sys.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* ---- the names ---- */
+
+enum name {
+	DLSYM, DLOPEN, DLERROR, DLADDR, DLADDR1, DLINFO, FIND_OBJECT,
+	ATTR_GETSTACK, ATTR_GETSTACKSIZE, GETSPECIFIC, SETSPECIFIC, KEY_CREATE, ONCE, TRYLOCK,
+	TIMEDLOCK, CLOCKLOCK, SEM_GETVALUE, SEM_INIT, SEM_POST, SEM_TIMEDWAIT, SEM_CLOCKWAIT,
+	DEBUG, PRIVATE_DLOPEN, N_NAMES
+};
+
+static const char *const names[N_NAMES] = {
+	"dlsym", "dlopen", "dlerror", "dladdr", "dladdr1", "dlinfo", "_dl_find_object",
+	"pthread_attr_getstack", "pthread_attr_getstacksize", "pthread_getspecific",
+	"pthread_setspecific", "pthread_key_create", "pthread_once", "pthread_mutex_trylock",
+	"pthread_mutex_timedlock", "pthread_mutex_clocklock", "sem_getvalue", "sem_init",
+	"sem_post", "sem_timedwait", "sem_clockwait", "_r_debug", "__libc_dlopen_mode"
+};
+
+static struct {
+	atomic_bool is_done;
+	_Atomic(void *) address[N_NAMES];
+	const ElfW(Phdr) *program;
+	unsigned n_program;
+} libc;
+
+/* ---- the symbols of a loaded library ---- */
+
+struct library {
+	uintptr_t bias;
+	const char *strings, *soname;
+	const ElfW(Sym) *symbols;
+	const uint16_t *versions;
+	const uint32_t *hash;
+};
+
+/* The loader writes addresses into the dynamic section; that of the vDSO keeps its offsets. */
+static const void *place(uintptr_t bias, uintptr_t value)
+{
+	return (const void *)(value < bias ? bias + value : value);
+}
+
+static bool read_dynamic(const struct dl_phdr_info *info, struct library *l)
+{
+	const ElfW(Dyn) *d = NULL;
+	uintptr_t soname = 0;
+	*l = (struct library){.bias = info->dlpi_addr};
+	for (unsigned i = 0; i < info->dlpi_phnum && !d; i++)
+		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+			d = (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+	for (; d && d->d_tag != DT_NULL; d++) {
+		const void *at = place(l->bias, d->d_un.d_ptr);
+		switch (d->d_tag) {
+		case DT_STRTAB: l->strings = at; break;
+		case DT_SYMTAB: l->symbols = at; break;
+		case DT_VERSYM: l->versions = at; break;
+		case DT_GNU_HASH: l->hash = at; break;
+		case DT_SONAME: soname = d->d_un.d_val; break;
+		}
+	}
+	if (!l->strings || !l->symbols || !l->hash || !soname)
+		return false;
+	l->soname = l->strings + soname;
+	return true;
+}
+
+/* Returns the default version of the symbol, or NULL. */
+static void *find_symbol(const struct library *l, const char *name)
+{
+	const uint32_t n_buckets = l->hash[0], first = l->hash[1];
+	const uint32_t *bucket = l->hash + 4 + (size_t)l->hash[2] * (sizeof(ElfW(Addr)) / 4);
+	const uint32_t *chain = bucket + n_buckets;
+	uint32_t hash = 5381;
+	for (const char *s = name; *s; s++)
+		hash = hash * 33 + (unsigned char)*s;
+	uint32_t i = n_buckets ? bucket[hash % n_buckets] : 0;
+	for (; i >= first && i; i++) {
+		const ElfW(Sym) *s = &l->symbols[i];
+		if ((chain[i - first] | 1) == (hash | 1) && s->st_shndx != SHN_UNDEF &&
+		    !(l->versions && l->versions[i] & 0x8000) &&
+		    strcmp(l->strings + s->st_name, name) == 0)
+			return (void *)(l->bias + s->st_value);
+		if (chain[i - first] & 1)
+			break;
+	}
+	return NULL;
+}
+
+static int look(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	static const char *const of_libc[] = {"libc.so.6", "libpthread.so.0", "libdl.so.2",
+					      "ld-linux-x86-64.so.2"};
+	struct library l;
+	(void)size;
+	(void)unused;
+	if (!libc.program) { /* the program is the first */
+		libc.program = info->dlpi_phdr;
+		libc.n_program = info->dlpi_phnum;
+	}
+	bool is_wanted = false;
+	if (read_dynamic(info, &l))
+		for (size_t i = 0; i < sizeof of_libc / sizeof *of_libc; i++)
+			is_wanted |= strcmp(l.soname, of_libc[i]) == 0;
+	for (unsigned i = 0; i < N_NAMES && is_wanted; i++) {
+		void *known = atomic_load_explicit(&libc.address[i], memory_order_relaxed);
+		if (!known)
+			known = find_symbol(&l, names[i]);
+		atomic_store_explicit(&libc.address[i], known, memory_order_relaxed);
+	}
+	return 0;
+}
+
+/* ---- the start ---- */
+
+static void *known(enum name name)
+{
+	return atomic_load_explicit(&libc.address[name], memory_order_relaxed);
+}
+
+/*
+ * Before glibc 2.34 a program may run without libpthread and libdl. libc could load a library
+ * nevertheless, for its own use. Global: a GPU's module finds them, too.
+ */
+static void load_rest(void)
+{
+	enum { OF_LIBC = (int)0x80000000 };
+	void *(*load)(const char *, int);
+	*(void **)&load = known(PRIVATE_DLOPEN);
+	if (!load)
+		return;
+	(void)load("libpthread.so.0", RTLD_NOW | RTLD_GLOBAL | OF_LIBC);
+	(void)load("libdl.so.2", RTLD_NOW | RTLD_GLOBAL | OF_LIBC);
+	dl_iterate_phdr(look, NULL);
+}
+
+/* Two threads find the same. Before our constructor, a hook may come first. */
+__attribute__((noinline)) static void libc_start(void)
+{
+	dl_iterate_phdr(look, NULL);
+	if (!known(DLSYM) || !known(KEY_CREATE))
+		load_rest();
+	if (!known(FIND_OBJECT))
+		find_object_start(known(DEBUG), libc.program, libc.n_program);
+	/* Release: the addresses are there. */
+	atomic_store_explicit(&libc.is_done, true, memory_order_release);
+}
+
+__attribute__((constructor(101))) static void construct(void)
+{
+	if (!atomic_load_explicit(&libc.is_done, memory_order_acquire))
+		libc_start();
+}
+
+static void *real(enum name name)
+{
+	if (!atomic_load_explicit(&libc.is_done, memory_order_acquire))
+		libc_start();
+	return known(name);
+}
+
+#define REAL(name, function) ((__typeof__(&function))real(name))
+
+/* ---- the loader ---- */
+
+void *dlsym(void *restrict handle, const char *restrict name)
+{
+	void *symbol = real(DLSYM) ? REAL(DLSYM, dlsym)(handle, name) : NULL;
+	/* A libpthread that we loaded is behind no library. */
+	if (!symbol && handle == RTLD_NEXT && known(PRIVATE_DLOPEN) && known(DLOPEN)) {
+		void *threads = dlopen("libpthread.so.0", RTLD_NOW | RTLD_NOLOAD);
+		symbol = threads ? REAL(DLSYM, dlsym)(threads, name) : NULL;
+	}
+	return symbol;
+}
+
+void *dlopen(const char *path, int flags)
+{
+	return real(DLOPEN) ? REAL(DLOPEN, dlopen)(path, flags) : NULL;
+}
+
+char *dlerror(void)
+{
+	return real(DLERROR) ? REAL(DLERROR, dlerror)() : NULL;
+}
+
+int dladdr(const void *address, Dl_info *info)
+{
+	return real(DLADDR) ? REAL(DLADDR, dladdr)(address, info) : 0;
+}
+
+int dladdr1(const void *address, Dl_info *info, void **extra, int flags)
+{
+	return real(DLADDR1) ? REAL(DLADDR1, dladdr1)(address, info, extra, flags) : 0;
+}
+
+int dlinfo(void *restrict handle, int request, void *restrict to)
+{
+	return real(DLINFO) ? REAL(DLINFO, dlinfo)(handle, request, to) : -1;
+}
+
+int _dl_find_object(void *address, struct dl_find_object *result)
+{
+	return real(FIND_OBJECT) ? REAL(FIND_OBJECT, _dl_find_object)(address, result)
+				 : find_object(address, result);
+}
+
+/* ---- threads ---- */
+
+int pthread_attr_getstack(const pthread_attr_t *restrict attr, void **restrict lo,
+			  size_t *restrict n_bytes)
+{
+	return real(ATTR_GETSTACK)
+		       ? REAL(ATTR_GETSTACK, pthread_attr_getstack)(attr, lo, n_bytes)
+		       : ENOSYS;
+}
+
+int pthread_attr_getstacksize(const pthread_attr_t *restrict attr, size_t *restrict n_bytes)
+{
+	return real(ATTR_GETSTACKSIZE)
+		       ? REAL(ATTR_GETSTACKSIZE, pthread_attr_getstacksize)(attr, n_bytes)
+		       : ENOSYS;
+}
+
+int pthread_key_create(pthread_key_t *key, void (*destroy)(void *))
+{
+	return real(KEY_CREATE) ? REAL(KEY_CREATE, pthread_key_create)(key, destroy) : ENOSYS;
+}
+
+void *pthread_getspecific(pthread_key_t key)
+{
+	return real(GETSPECIFIC) ? REAL(GETSPECIFIC, pthread_getspecific)(key) : NULL;
+}
+
+int pthread_setspecific(pthread_key_t key, const void *value)
+{
+	return real(SETSPECIFIC) ? REAL(SETSPECIFIC, pthread_setspecific)(key, value) : ENOSYS;
+}
+
+int pthread_once(pthread_once_t *once, void (*fn)(void))
+{
+	return real(ONCE) ? REAL(ONCE, pthread_once)(once, fn) : ENOSYS;
+}
+
+int pthread_mutex_trylock(pthread_mutex_t *mutex)
+{
+	return real(TRYLOCK) ? REAL(TRYLOCK, pthread_mutex_trylock)(mutex) : ENOSYS;
+}
+
+/* ---- semaphores ---- */
+
+int sem_init(sem_t *semaphore, int is_shared, unsigned n)
+{
+	return real(SEM_INIT) ? REAL(SEM_INIT, sem_init)(semaphore, is_shared, n) : -1;
+}
+
+int sem_post(sem_t *semaphore)
+{
+	return real(SEM_POST) ? REAL(SEM_POST, sem_post)(semaphore) : -1;
+}
+
+int sem_getvalue(sem_t *restrict semaphore, int *restrict n)
+{
+	return real(SEM_GETVALUE) ? REAL(SEM_GETVALUE, sem_getvalue)(semaphore, n) : -1;
+}
+
+/* ---- waits by the monotonic clock ---- */
+
+static struct timespec clock_now(long clock)
+{
+	struct timespec t = {0};
+	sys_call3(SYS_clock_gettime, clock, (long)&t, 0);
+	return t;
+}
+
+/* A point in time of CLOCK_MONOTONIC, in CLOCK_REALTIME as it is now. */
+static struct timespec real_time(const struct timespec *until)
+{
+	const struct timespec mono = clock_now(CLOCK_MONOTONIC), now = clock_now(CLOCK_REALTIME);
+	struct timespec t = {.tv_sec = now.tv_sec + until->tv_sec - mono.tv_sec,
+			     .tv_nsec = now.tv_nsec + until->tv_nsec - mono.tv_nsec};
+	for (; t.tv_nsec < 0; t.tv_nsec += 1000000000)
+		t.tv_sec--;
+	for (; t.tv_nsec >= 1000000000; t.tv_nsec -= 1000000000)
+		t.tv_sec++;
+	return t;
+}
+
+int libc_sem_wait_until(sem_t *semaphore, const struct timespec *until)
+{
+	if (real(SEM_CLOCKWAIT))
+		return REAL(SEM_CLOCKWAIT, sem_clockwait)(semaphore, CLOCK_MONOTONIC, until);
+	const struct timespec t = real_time(until);
+	return REAL(SEM_TIMEDWAIT, sem_timedwait)(semaphore, &t);
+}
+
+int libc_mutex_lock_until(pthread_mutex_t *mutex, const struct timespec *until)
+{
+	if (real(CLOCKLOCK))
+		return REAL(CLOCKLOCK, pthread_mutex_clocklock)(mutex, CLOCK_MONOTONIC, until);
+	const struct timespec t = real_time(until);
+	return REAL(TIMEDLOCK, pthread_mutex_timedlock)(mutex, &t);
+}
