@@ -445,6 +445,10 @@ void module_start(void)
 	long n = sys_call4(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)modules.program,
 			   sizeof modules.program - 1);
 	modules.program[n > 0 ? n : 0] = '\0';
+	/* Without a base the dynamic loader itself was started, with the program as its argument.
+	 * The loader has set the other entries to the program's. */
+	if (getauxval(AT_BASE) == 0)
+		path_from_maps(getauxval(AT_PHDR), modules.program, sizeof modules.program);
 	dl_iterate_phdr(add_loaded, NULL);
 }
 
