@@ -179,7 +179,8 @@ int find_object(void *address, struct dl_find_object *result)
 	return 0;
 }
 
-void find_object_start(const struct r_debug *loader, const ElfW(Phdr) *program, unsigned n_headers)
+void find_object_start(const struct r_debug *loader, const ElfW(Phdr) *program,
+		       unsigned n_headers)
 {
 	objects.program = (uintptr_t)program;
 	objects.n_program = n_headers;

@@ -9,25 +9,14 @@
 #include "hpcrun-lite/runtime/next.h"
 #include "hpcrun-lite/hooks/wait/hook_wait.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <threads.h>
 #include <unistd.h>
 
-HOOK_NEXT(nanosleep);
 HOOK_NEXT(clock_nanosleep);
 HOOK_NEXT(sleep);
 HOOK_NEXT(thrd_sleep);
-
-HOOK int nanosleep(const struct timespec *wanted, struct timespec *rest)
-{
-	struct timespec left;
-	wait_begin(SYS_clock_nanosleep, false);
-	int result = NEXT(nanosleep)(wanted, &left);
-	wait_end();
-	if (result < 0 && errno == EINTR && rest)
-		*rest = left;
-	return result;
-}
 
 /* Returns the error instead of setting errno. */
 HOOK int clock_nanosleep(clockid_t clock, int flags, const struct timespec *wanted,
@@ -41,6 +30,15 @@ HOOK int clock_nanosleep(clockid_t clock, int flags, const struct timespec *want
 	if (result == EINTR && rest && !absolute)
 		*rest = left;
 	return result;
+}
+
+/* As libc's since 2.31. Before, that made a system call of its own. */
+HOOK int nanosleep(const struct timespec *wanted, struct timespec *rest)
+{
+	int error = clock_nanosleep(CLOCK_REALTIME, 0, wanted, rest);
+	if (error)
+		errno = error;
+	return error ? -1 : 0;
 }
 
 HOOK unsigned sleep(unsigned seconds)
@@ -70,8 +68,7 @@ HOOK int thrd_sleep(const struct timespec *wanted, struct timespec *rest)
 
 void hook_sleep_start(void)
 {
-	struct hook_next *const all[] = {&next_nanosleep, &next_clock_nanosleep, &next_sleep,
-					 &next_thrd_sleep};
+	struct hook_next *const all[] = {&next_clock_nanosleep, &next_sleep, &next_thrd_sleep};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		hook_next_find(all[i]);
 }

@@ -136,6 +136,15 @@ static bool restart_sleep(greg_t *reg)
 	return true;
 }
 
+/* The same of the older call, which libc's sleep() made before glibc 2.31. */
+static bool restart_nanosleep(greg_t *reg)
+{
+	if (!reg[REG_RSI])
+		return false;
+	reg[REG_RDI] = reg[REG_RSI];
+	return true;
+}
+
 /* When the thread's wait on a socket with a time-out is over; CLOCK_MONOTONIC. */
 static _Thread_local uint64_t socket_deadline_ns;
 
@@ -211,6 +220,7 @@ static bool prepare_restart(long number, greg_t *reg)
 	case SYS_semtimedop: return restart_span(&reg[REG_R10]);
 	case SYS_rt_sigtimedwait: return restart_span(&reg[REG_RDX]);
 	case SYS_clock_nanosleep: return restart_sleep(reg);
+	case SYS_nanosleep: return restart_nanosleep(reg);
 	case SYS_futex:
 		return (reg[REG_RSI] & FUTEX_CMD_MASK) ==
 		       FUTEX_WAIT_BITSET; /* waits until a point in time */

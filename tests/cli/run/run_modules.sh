@@ -47,4 +47,50 @@ is "the vdso's image is an ELF file" \
 if have readelf; then
 	like "its name is its build id" "$(readelf -n "$vdso")" "Build ID: $(basename "$vdso" .so)"
 fi
+
+# report: the functions and modules of the last measurement
+report() {
+	"$HPCPROF" -q --to text --by function,module -o "$T/database" "$OUT" 2>&1
+	rm -rf "$T/database"
+}
+
+# A bundle starts its program through its dynamic loader. Then that is what /proc/self/exe names.
+if have readelf; then
+	loader=$(readelf -lW "$LIFE" | sed -n 's/.*interpreter: \(.*\)].*/\1/p')
+	libc=$(ldd "$LIFE" | sed -n 's/.*libc\.so\.6 => \(.*\) (.*/\1/p')
+	cp "$LIFE" "$T/without-id"
+	objcopy --remove-section=.note.gnu.build-id "$T/without-id"
+	for program in "$LIFE" "$T/without-id"; do
+		measure -- "$loader" "$program" spin 0.2
+		is "by the dynamic loader: ${program##*/} runs" "$status" 0
+		sound "by the dynamic loader: files are sound"
+		like "by the dynamic loader: functions have names" "$(report)" '%.* spin '
+		like "by the dynamic loader: the program is the module" "$(report)" \
+			"%.* $program\$"
+		unlike "by the dynamic loader: nothing changed" "$(report)" 'changed since'
+	done
+
+	# A program with a glibc of its own, from before 2.35: this one, with the versions since
+	# then and the function that finds objects renamed.
+	mkdir "$T/old"
+	for file in "$loader" "$libc"; do
+		LC_ALL=C sed 's/GLIBC_2\.\(3[5-9]\|[4-9][0-9]\)/GLIBC_9.\1/g
+			s/_dl_find_object/_dl_gone_object/g' "$file" >"$T/old/${file##*/}"
+	done
+	loader=$T/old/${loader##*/}
+	chmod +x "$loader"
+	measure -- "$loader" --library-path "$T/old" "$LIFE" plugins "$PLUGIN" 20 0.05
+	is "with an older libc: the program runs" "$status $(cat "$T/stderr" | grep -c GLIBC)" "0 0"
+	sound "with an older libc: files are sound"
+	is "with an older libc: all paths are complete" "$(value complete)" "$(value recorded)"
+	is "with an older libc: no frame without module" "$(value lost-module-table)" 0
+	like "with an older libc: functions have names" "$(report)" '%.* plugin'
+	# shellcheck disable=SC2016 # for the inner shell
+	measure -- sh -c '"$@"; exit $?' sh "$loader" --library-path "$T/old" "$LIFE" spin 0.1
+	is "with an older libc: as a child" "$status" 0
+	sound "with an older libc: two files are sound"
+	is "with an older libc: two processes" "$(n_processes)" 2
+else
+	skip "the dynamic loader, and an older libc" "no readelf here"
+fi
 done_testing
