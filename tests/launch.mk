@@ -7,6 +7,7 @@ sacred_programs = \
 	tests/workload/sacred/sacred_fd tests/workload/sacred/sacred_signal \
 	tests/workload/sacred/sacred_cancel tests/workload/sacred/sacred_clock \
 	tests/workload/sacred/sacred_file tests/workload/sacred/sacred_storm \
+	tests/workload/sacred/sacred_split tests/workload/sacred/sacred_state \
 	tests/workload/sacred/sacred_syscall tests/workload/sacred/sacred_wait
 check_PROGRAMS += $(sacred_programs)
 check_LTLIBRARIES += tests/workload/run/libpapi_pmu.la tests/workload/sacred/libsacred_library.la \
@@ -47,6 +48,12 @@ tests_workload_sacred_sacred_clock_LDFLAGS = -pthread -Wl,--export-dynamic
 tests_workload_sacred_sacred_file_SOURCES = tests/workload/sacred/sacred_file.c
 tests_workload_sacred_sacred_file_CFLAGS = $(sacred_cflags)
 tests_workload_sacred_sacred_file_LDFLAGS = -pthread
+tests_workload_sacred_sacred_split_SOURCES = tests/workload/sacred/sacred_split.c
+tests_workload_sacred_sacred_split_CFLAGS = $(sacred_cflags) -fsplit-stack -fno-sanitize=all
+tests_workload_sacred_sacred_split_LDFLAGS = -pthread
+tests_workload_sacred_sacred_state_SOURCES = tests/workload/sacred/sacred_state.c
+tests_workload_sacred_sacred_state_CFLAGS = $(sacred_cflags)
+tests_workload_sacred_sacred_state_LDFLAGS = -pthread
 tests_workload_sacred_sacred_wait_SOURCES = tests/workload/sacred/sacred_wait.c
 tests_workload_sacred_sacred_wait_CFLAGS = $(sacred_cflags)
 tests_workload_sacred_sacred_wait_LDFLAGS = -pthread
@@ -78,6 +85,7 @@ launch_tests = \
 	tests/cli/sacred/sacred_purity.sh \
 	tests/cli/sacred/sacred_report.sh \
 	tests/cli/sacred/sacred_signal.sh \
+	tests/cli/sacred/sacred_state.sh \
 	tests/cli/sacred/sacred_storm.sh \
 	tests/cli/sacred/sacred_syscall.sh \
 	tests/cli/sacred/sacred_cancel.sh \

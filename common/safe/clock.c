@@ -100,16 +100,29 @@ static clock_fn *find_clock(void)
 	return value ? (clock_fn *)(bias + value) : ask_kernel;
 }
 
+static _Atomic(clock_fn *) found;
+
+void clock_without_tsc(void)
+{
+	atomic_store_explicit(&found, ask_kernel, memory_order_relaxed);
+}
+
+/* Relaxed: everybody finds the same function, and its code was there before us. */
+static clock_fn *find_once(void)
+{
+	clock_fn *fn = find_clock(), *none = NULL;
+	return atomic_compare_exchange_strong_explicit(&found, &none, fn, memory_order_relaxed,
+						       memory_order_relaxed)
+		       ? fn
+		       : none;
+}
+
 uint64_t clock_ns(clockid_t clock)
 {
-	static _Atomic(clock_fn *) found;
-	/* Relaxed: everybody finds the same function, and its code was there before us. */
 	clock_fn *fn = atomic_load_explicit(&found, memory_order_relaxed);
 	struct timespec t = {0, 0};
-	if (!fn) {
-		fn = find_clock();
-		atomic_store_explicit(&found, fn, memory_order_relaxed);
-	}
+	if (!fn)
+		fn = find_once();
 	fn(clock, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }

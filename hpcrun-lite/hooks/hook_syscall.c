@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * syscall() and prctl(), for the few calls that affect the measurement: exec (a pending sample
- * would kill the new program), the end of the process, our signal, and a filter on system calls
- * (seccomp), which could kill the program when we make ours. All other calls pass through with
- * their arguments untouched. Test: tests/cli/sacred/sacred_syscall.sh.
+ * would kill the new program), the end of the process, our signal, alternate signal stacks, a
+ * filter on system calls (seccomp) or their dispatch to the program, which could kill it when we
+ * make ours, and rdtsc disabled. All other calls pass through with their arguments untouched. Test: tests/cli/sacred/sacred_syscall.sh.
  */
 #include "hpcrun-lite/hooks/hook_syscall.h"
 
+#include "common/safe/clock.h"
 #include "common/safe/load.h"
 #include "hpcrun-lite/runtime/next.h"
 #include "hpcrun-lite/hooks/signal/hook_signal_internal.h"
@@ -45,6 +46,45 @@ static void before_filter(long mode, long program)
 				 "cannot be measured: measurement ends there");
 }
 
+/* ---- prctl ---- */
+
+#ifndef PR_SET_SYSCALL_USER_DISPATCH
+#define PR_SET_SYSCALL_USER_DISPATCH 59
+#endif
+
+/*
+ * From here on the thread's system calls raise SIGSYS, ours and the return from our handler, too,
+ * unless they are made in code that the program names. The kernel is asked first whether it does
+ * that, with a word that allows all calls. Returns false if it does not, with errno set.
+ */
+static bool before_dispatch(long mode, long from, long n_bytes)
+{
+	static const char allow;
+	prctl_fn *const next = (prctl_fn *)hook_next(&next_prctl);
+	if (mode == 0)
+		return true;
+	if (next(PR_SET_SYSCALL_USER_DISPATCH, mode, from, n_bytes, (long)&allow) != 0)
+		return false;
+	runtime_thread_leaves("a thread handles its own system calls (syscall user dispatch), "
+			      "under which it cannot be measured: its measurement ends there");
+	return true;
+}
+
+/* Returns true if the call has failed, with errno set. */
+static bool before_prctl(int option, long a, long b, long c)
+{
+	switch (option) {
+	case PR_SET_SECCOMP: before_filter(a, b); break;
+	case PR_SET_TSC:
+		if (a == PR_TSC_SIGSEGV)
+			clock_without_tsc();
+		break;
+	case PR_SET_SYSCALL_USER_DISPATCH: return !before_dispatch(a, b, c);
+	default: break;
+	}
+	return false;
+}
+
 /* ---- hooks ---- */
 
 /*
@@ -55,7 +95,7 @@ static void before_filter(long mode, long program)
 struct hook_next hook_syscall_next = {"syscall", NULL};
 _Static_assert(offsetof(struct hook_next, function) == 8 && SYS_rt_sigaction == 13 &&
 		       SYS_execve == 59 && SYS_execveat == 322 && SYS_exit_group == 231 &&
-		       SYS_prctl == 157 && SYS_seccomp == 317,
+		       SYS_prctl == 157 && SYS_seccomp == 317 && SYS_sigaltstack == 131,
 	       "as below");
 __asm__(
 	".pushsection .text\n"
@@ -75,6 +115,8 @@ __asm__(
 	"cmpq $157, %rdi\n"
 	"je hook_syscall_special\n"
 	"cmpq $317, %rdi\n"
+	"je hook_syscall_special\n"
+	"cmpq $131, %rdi\n"
 	"je hook_syscall_special\n"
 	"movq hook_syscall_next+8(%rip), %rax\n"
 	"testq %rax, %rax\n"
@@ -165,9 +207,10 @@ long hook_syscall_special(long number, long a, long b, long c, long d, long e)
 			return set_disposition((const struct disposition *)b,
 					       (struct disposition *)c);
 		break;
+	case SYS_sigaltstack: return sigaltstack((const stack_t *)a, (stack_t *)b);
 	case SYS_prctl:
-		if (a == PR_SET_SECCOMP)
-			before_filter(b, c);
+		if (before_prctl((int)a, b, c, d))
+			return -1;
 		break;
 	case SYS_seccomp: /* libseccomp probes with other flags */
 		if (a == SECCOMP_SET_MODE_FILTER ||
@@ -185,8 +228,8 @@ long hook_syscall_special(long number, long a, long b, long c, long d, long e)
 prctl_fn prctl_of_four __asm__("prctl");
 HOOK int prctl_of_four(int option, long a, long b, long c, long d)
 {
-	if (option == PR_SET_SECCOMP && runtime_config())
-		before_filter(a, b);
+	if (runtime_config() && before_prctl(option, a, b, c))
+		return -1;
 	return ((prctl_fn *)hook_next(&next_prctl))(option, a, b, c, d);
 }
 

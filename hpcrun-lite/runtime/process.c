@@ -27,6 +27,7 @@
 #include "hpcrun-lite/runtime/code/jit_code.h"
 #include "hpcrun-lite/runtime/code/module.h"
 #include "hpcrun-lite/runtime/records.h"
+#include "hpcrun-lite/runtime/sample/sample_entry.h"
 #include "hpcrun-lite/runtime/sample/sample.h"
 #include "hpcrun-lite/runtime/report/report.h"
 #include "hpcrun-lite/runtime/report/say.h"
@@ -405,6 +406,7 @@ static void end(enum msr_exit_kind kind, int code, bool has_next)
 	thread_stamp_all(now_ns);
 	thread_write_regions();
 	call_path_report();
+	sample_entry_report();
 	write_end(kind, code, now_ns);
 	jit_keep();
 	if (store_is_damaged())

@@ -113,6 +113,23 @@ struct thread_room {
 bool runtime_thread_comes(void);
 /* Call at the start of a thread that is measured. Not signal-safe; no malloc. */
 void runtime_thread_begins(const struct thread_room *room);
+/* The calling thread is not measured any longer. `why` is the note for the user. */
+void runtime_thread_leaves(const char *why);
+
+/* ---- alternate signal stacks ---- */
+
+/*
+ * An alternate stack of fewer bytes has no room for a sample above the program's handler, or not
+ * even for a sample alone. Signal-safe.
+ */
+size_t runtime_small_stack(void);
+size_t runtime_tiny_stack(void);
+/* From now on samples do not go to alternate stacks. Signal-safe. */
+void runtime_avoid_alternate_stacks(void);
+/* A handler of the program runs without samples, for want of room. Signal-safe. */
+void runtime_handler_unsampled(void);
+/* Returns true if the alternate stack at `sp` is one that we lent to the thread. Signal-safe. */
+bool runtime_lent_stack(const void *sp);
 
 /*
  * Parallel regions of the calling thread: the state for hpcrun-lite/openmp/region.h. NULL: leave

@@ -47,6 +47,29 @@ bool signal_table_install(int sig, void (*handler)(int, siginfo_t *, void *), un
 	return sys_call4(SYS_rt_sigaction, sig, (long)&d, 0, sizeof d.mask) == 0;
 }
 
+static bool read_on_stack(int sig, struct disposition *now)
+{
+	return sys_call4(SYS_rt_sigaction, sig, 0, (long)now, sizeof now->mask) == 0 &&
+	       now->handler != (void *)SIG_DFL && now->handler != (void *)SIG_IGN &&
+	       (now->flags & SA_ONSTACK);
+}
+
+void *signal_table_on_stack(int sig)
+{
+	struct disposition now;
+	return read_on_stack(sig, &now) ? now.handler : NULL;
+}
+
+void signal_table_change(int sig, uint64_t mask, unsigned long flags)
+{
+	struct disposition now;
+	if (!read_on_stack(sig, &now))
+		return;
+	now.mask |= mask;
+	now.flags &= ~flags;
+	sys_call4(SYS_rt_sigaction, sig, (long)&now, 0, sizeof now.mask);
+}
+
 uint64_t signal_table_mask(int how, uint64_t bits)
 {
 	uint64_t before = 0;

@@ -24,6 +24,14 @@ static inline uint64_t signal_bit(int sig)
 bool signal_table_install(int sig, void (*handler)(int, siginfo_t *, void *), unsigned long flags,
 			  uint64_t mask);
 
+/*
+ * Adds the signals in `mask` to those that are blocked while the handler of `sig` runs, and takes
+ * `flags` away, if it has SA_ONSTACK.
+ */
+void signal_table_change(int sig, uint64_t mask, unsigned long flags);
+/* The handler of `sig` if it runs on alternate stacks (SA_ONSTACK), else NULL. */
+void *signal_table_on_stack(int sig);
+
 /* Restores the default action of `sig`. */
 void signal_table_default(int sig);
 bool signal_table_is_default(int sig);

@@ -15,6 +15,7 @@
 #include "hpcrun-lite/runtime/gpu_glue.h"
 #include "hpcrun-lite/runtime/nvtx/nvtx_glue.h"
 #include "hpcrun-lite/runtime/process.h"
+#include "hpcrun-lite/runtime/sample/sample_entry.h"
 #include "hpcrun-lite/runtime/signal_table.h"
 #include "hpcrun-lite/store/store.h"
 
@@ -173,6 +174,7 @@ static void begin(bool is_main, const struct thread_room *room)
 	region_reset(&t->regions, &t->stack, room->base, is_main);
 	thread_off_begin(t);
 	thread_self = t;
+	sample_entry_begin(t);
 	pthread_setspecific(threads.key, t);
 	thread_sources_start(t);
 	sample_catch_up(t);
@@ -267,6 +269,7 @@ void thread_end(void)
 	runtime_hooks.thread_ends();
 	sys_call3(SYS_prctl, PR_GET_NAME, (long)t->record->name, 0);
 	stamp(t, t->record, clock_mono_ns(), clock_thread_cpu_ns());
+	sample_entry_end(t);
 	thread_self = NULL;
 	sample_drop_held(t);
 	blame_end(t);
@@ -285,6 +288,14 @@ void thread_end(void)
 	file_fault_close(bus);
 	/* or a switch of measurement starts the sources again */
 	quiet_end(mask | signal_bit(RUNTIME_SIGNAL));
+}
+
+void runtime_thread_leaves(const char *why)
+{
+	if (!thread_self || !process_is_owner())
+		return;
+	runtime_note(why);
+	thread_end();
 }
 
 /*

@@ -47,6 +47,9 @@ struct thread {
 	_Atomic int tid;
 	uint32_t destructor_rounds;
 	bool is_main;                 /* complete paths start at main */
+	bool has_lent_stack;          /* see sample_entry_begin() */
+	uintptr_t fs_base;            /* of the thread's variables */
+	uintptr_t own_stack;          /* end of THREAD_OWN_STACK bytes for the handler */
 	struct sample_thread sample;
 	struct thread_off off;
 	struct watch_thread watch;
@@ -60,6 +63,9 @@ struct thread {
 	struct call_thread calls;
 	struct nvtx_thread nvtx;
 };
+
+/* Untouched unless the program's stack has little room. */
+#define THREAD_OWN_STACK 65536u
 
 /* The state of the calling thread; NULL if it is not measured. Signal-safe. */
 extern __thread struct thread *thread_self;

@@ -27,7 +27,8 @@ bool thread_place_parts(size_t at, const char **cause)
 	blocks.unwind_at = (blocks.cct_at + cct_bytes(depth) + 4095) & ~(size_t)4095;
 	blocks.python_at = (blocks.unwind_at + unwind_thread_bytes(depth) + 4095) & ~(size_t)4095;
 	blocks.block_bytes =
-		(blocks.python_at + python_thread_bytes(depth) + 4095) & ~(size_t)4095;
+		((blocks.python_at + python_thread_bytes(depth) + 4095) & ~(size_t)4095) +
+		THREAD_OWN_STACK;
 	if (!room_take(blocks.block_bytes)) {
 		*cause = "the limit on address space (ulimit -v) leaves too little room";
 		return false;
@@ -57,6 +58,7 @@ struct thread *thread_take_block(void)
 		return NULL;
 	}
 	struct thread *t = (struct thread *)at;
+	t->own_stack = (uintptr_t)at + blocks.block_bytes;
 	atomic_store_explicit(&t->state, THREAD_ALIVE, memory_order_relaxed);
 	t->next_made = atomic_load_explicit(&blocks.made, memory_order_relaxed);
 	while (!atomic_compare_exchange_weak_explicit(&blocks.made, &t->next_made, t,

@@ -20,17 +20,35 @@ HOOK_NEXT(signalfd);
 
 typedef int mask_fn(int, const sigset_t *, sigset_t *);
 
+/*
+ * On a small alternate stack our signals stay blocked. A handler that jumped out of there may have
+ * left them blocked elsewhere.
+ */
+static const sigset_t *with_held(int how, const sigset_t *set, sigset_t *copy)
+{
+	const uint64_t ours = hook_signal_protected();
+	const bool blocks = how == SIG_UNBLOCK ? !hook_altstack_is_here() : hook_altstack_is_here();
+	*copy = *set;
+	hook_signal_set_bits(copy, (hook_signal_bits(set) & ~ours) | (blocks ? ours : 0));
+	return copy;
+}
+
 static int change(mask_fn *next, int how, const sigset_t *set, sigset_t *old)
 {
 	sigset_t copy;
 	uint64_t ours = hook_signal_protected(), was = hook_signal_hidden_bits();
 	/* Read before `old` is written: both may be the same object. */
 	uint64_t asked = set ? hook_signal_bits(set) & ours : 0;
-	int result = next(how, how == SIG_UNBLOCK ? set : hook_signal_strip(set, &copy), old);
+	const bool is_held = set && atomic_load_explicit(&hook_altstack_held, memory_order_relaxed);
+	int result = next(how,
+			  is_held ? with_held(how, set, &copy)
+			  : how == SIG_UNBLOCK ? set
+					       : hook_signal_strip(set, &copy),
+			  old);
 	if (result != 0)
 		return result;
-	if (old && was)
-		hook_signal_set_bits(old, hook_signal_bits(old) | was);
+	if (old && (was || atomic_load_explicit(&hook_altstack_held, memory_order_relaxed)))
+		hook_signal_set_bits(old, (hook_signal_bits(old) & ~ours) | was);
 	if (set)
 		hook_signal_set_hidden(how == SIG_BLOCK     ? was | asked
 				       : how == SIG_UNBLOCK ? was & ~asked

@@ -89,6 +89,8 @@ typedef void handler_fn(int, siginfo_t *, void *);
  */
 static void enter(int sig, siginfo_t *info, void *context)
 {
+	if (__builtin_expect(hook_altstack_held & signal_bit(sig), 0))
+		hook_altstack_enter();
 	/* PAPI installs its handler like the program does. */
 	if (!(hook_signal_protected() & signal_bit(sig)) && sig != SIGBUS)
 		wait_interrupt(context);
@@ -236,7 +238,8 @@ HOOK int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 	if (act) {
 		changed = *act;
 		changed.sa_handler = (__sighandler_t)wrap(sig, (void *)act->sa_handler);
-		hook_signal_set_bits(&changed.sa_mask, asked & ~ours);
+		hook_signal_set_bits(&changed.sa_mask,
+				     (asked & ~ours) | hook_altstack_mask(sig, act->sa_flags));
 	}
 	const bool asked_siginfo = bus.asked_siginfo, was_set = bus.was_set;
 	if (act && sig == SIGBUS && hook_signal_may_change()) {
@@ -262,8 +265,8 @@ HOOK int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 			old->sa_flags &= ~SA_SIGINFO;
 		if (sig == SIGBUS && !was_set)
 			old->sa_flags &= ~SA_RESTORER_BIT; /* belongs to our handler */
-		if (masked)
-			hook_signal_set_bits(&old->sa_mask, hook_signal_bits(&old->sa_mask) | ours);
+		hook_signal_set_bits(&old->sa_mask, (hook_signal_bits(&old->sa_mask) & ~ours) |
+							    (masked ? ours : 0));
 	}
 	return 0;
 }
@@ -416,6 +419,7 @@ void hook_signal_start(void)
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		hook_next_find(all[i]);
 	hook_mask_start();
+	hook_altstack_start();
 	(void)NEXT(sigaction)(RUNTIME_SIGNAL, NULL, &kept[RUNTIME_SIGNAL]);
 	if (kept[RUNTIME_SIGNAL].sa_handler == (__sighandler_t)(void *)enter)
 		kept[RUNTIME_SIGNAL].sa_handler =

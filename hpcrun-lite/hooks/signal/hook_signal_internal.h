@@ -11,6 +11,7 @@
 #include "hpcrun-lite/runtime/runtime.h"
 #include "hpcrun-lite/runtime/signal_table.h"
 
+#include <stdatomic.h>
 #include <stdint.h>
 #include <ucontext.h>
 
@@ -38,6 +39,18 @@ static inline bool hook_signal_may_change(void)
 }
 
 void hook_mask_start(void);
+
+/* ---- hook_altstack.c: small alternate stacks ---- */
+
+void hook_altstack_start(void);
+/* The program's handlers in which our signals are blocked at first. */
+extern _Atomic uint64_t hook_altstack_held;
+/* The program installs a handler. Returns what to add to its mask. */
+uint64_t hook_altstack_mask(int sig, int flags);
+/* At the beginning of a handler in hook_altstack_held. */
+void hook_altstack_enter(void);
+/* The caller runs on a small alternate stack. */
+bool hook_altstack_is_here(void);
 
 /* ---- SIGBUS ---- */
 

@@ -10,6 +10,7 @@
 #include "common/safe/sys.h"
 #include "hpcrun-lite/runtime/file_fault.h"
 #include "hpcrun-lite/runtime/process.h"
+#include "hpcrun-lite/runtime/sample/sample_entry.h"
 #include "hpcrun-lite/runtime/sample/sample_internal.h"
 #include "hpcrun-lite/runtime/signal_table.h"
 #include "hpcrun-lite/runtime/waits/wait_sample.h"
@@ -280,7 +281,22 @@ static bool open_bus(const ucontext_t *context)
 		&& file_fault_open();
 }
 
-static void on_signal(int sig, siginfo_t *info, void *context)
+struct arrival {
+	struct thread *t;
+	siginfo_t *info;
+	void *context;
+	bool is_sent;
+};
+
+static void handle(void *argument)
+{
+	const struct arrival *a = argument;
+	if (!is_passed_over(a->t, a->is_sent) && !a->is_sent)
+		take_or_hold(a->t, a->info, a->context);
+}
+
+/* sample_entry.c calls it, perhaps on little stack: what needs more is in handle(). */
+void sample_on_signal(int sig, siginfo_t *info, void *context)
 {
 	int saved_errno = errno;
 	struct thread *t = thread_self;
@@ -296,8 +312,9 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 	} else if (!t) {
 		if (!is_off() && !is_sent)
 			store_count_loss(MSR_LOSS_NO_THREAD);
-	} else if (!is_passed_over(t, is_sent) && !is_sent) {
-		take_or_hold(t, info, context);
+	} else {
+		struct arrival a = {t, info, context, is_sent};
+		sample_entry_give_room(t, handle, &a);
 	}
 	file_fault_close(bus);
 	if (is_ours)
@@ -312,6 +329,7 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 bool sample_install(void)
 {
 	find_cpu_clock_cost();
-	return signal_table_install(RUNTIME_SIGNAL, on_signal, SA_SIGINFO | SA_RESTART | SA_ONSTACK,
+	sample_entry_start();
+	return signal_table_install(RUNTIME_SIGNAL, sample_entry, SA_SIGINFO | SA_RESTART | SA_ONSTACK,
 				    ~BUS);
 }

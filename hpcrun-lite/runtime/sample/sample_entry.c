@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See sample_entry.h. Until the FS base is known to be the thread's own, nothing here may read a
+ * thread variable, which a stack protector does, too. Test: tests/cli/sacred/sacred_state.sh.
+ */
+#include "hpcrun-lite/runtime/sample/sample_entry.h"
+
+#include "common/safe/load.h"
+#include "common/safe/sys.h"
+#include "hpcrun-lite/runtime/process.h"
+#include "hpcrun-lite/runtime/signal_table.h"
+#include "hpcrun-lite/store/store.h"
+
+#include <asm/prctl.h>
+#include <elf.h>
+#include <link.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#define NO_PROTECTOR __attribute__((no_stack_protector))
+
+/*
+ * The kernel leaves EFLAGS.AC set, and restores it after the handler. The alignment of the stack
+ * stays that of a function's entry.
+ */
+_Static_assert(1 << 18 == 0x40000, "EFLAGS.AC");
+__asm__(
+	".pushsection .text\n"
+	".balign 16\n"
+	".globl sample_entry\n"
+	".hidden sample_entry\n"
+	".type sample_entry, @function\n"
+	"sample_entry:\n"
+	".cfi_startproc\n"
+	"endbr64\n"
+	"pushfq\n"
+	".cfi_adjust_cfa_offset 8\n"
+	"testl $0x40000, (%rsp)\n"
+	"jne 1f\n"
+	"leaq 8(%rsp), %rsp\n"
+	".cfi_adjust_cfa_offset -8\n"
+	"jmp sample_entry_dispatch\n"
+	"1:\n"
+	".cfi_adjust_cfa_offset 8\n"
+	"andl $~0x40000, (%rsp)\n"
+	"popfq\n"
+	".cfi_adjust_cfa_offset -8\n"
+	"jmp sample_entry_dispatch\n"
+	".cfi_endproc\n"
+	".size sample_entry, .-sample_entry\n"
+	".popsection\n");
+
+/* sample_entry_call(argument, fn, stack): calls fn(argument) below `stack`. */
+void sample_entry_call(void *argument, void (*fn)(void *), uintptr_t stack);
+__asm__(
+	".pushsection .text\n"
+	".balign 16\n"
+	".globl sample_entry_call\n"
+	".hidden sample_entry_call\n"
+	".type sample_entry_call, @function\n"
+	"sample_entry_call:\n"
+	".cfi_startproc\n"
+	"endbr64\n"
+	"pushq %rbp\n"
+	".cfi_adjust_cfa_offset 8\n"
+	".cfi_rel_offset %rbp, 0\n"
+	"movq %rsp, %rbp\n"
+	".cfi_def_cfa_register %rbp\n"
+	"movq %rdx, %rsp\n"
+	"call *%rsi\n"
+	"movq %rbp, %rsp\n"
+	"popq %rbp\n"
+	".cfi_def_cfa %rsp, 8\n"
+	"ret\n"
+	".cfi_endproc\n"
+	".size sample_entry_call, .-sample_entry_call\n"
+	".popsection\n");
+
+static struct {
+	bool has_instructions; /* rdfsbase and wrfsbase */
+	bool is_split;         /* the program has split stacks */
+	size_t frame_bytes;    /* most of a signal frame */
+	_Atomic bool has_unsampled;
+} entry;
+
+/* ---- the FS base ---- */
+
+/*
+ * Bases of threads of this program's libc. None is ever removed: a base that was good may be used
+ * by the next thread. A full set forgets one, for which find_thread() then makes up.
+ */
+enum { WAYS = 8, SETS_BITS = 12 };
+static struct {
+	_Alignas(64) _Atomic uintptr_t base[WAYS];
+} known[1 << SETS_BITS];
+static _Atomic unsigned victim;
+
+static inline _Atomic uintptr_t *set_of(uintptr_t base)
+{
+	return known[((base >> 6) * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - SETS_BITS)].base;
+}
+
+/* Relaxed: a thread asks about its own base, which it has written itself, or misses. */
+static inline bool is_known(uintptr_t base)
+{
+	const _Atomic uintptr_t *way = set_of(base);
+	for (unsigned i = 0; i < WAYS; i++)
+		if (atomic_load_explicit(&way[i], memory_order_relaxed) == base)
+			return true;
+	return false;
+}
+
+static void remember(uintptr_t base)
+{
+	_Atomic uintptr_t *way = set_of(base);
+	if (is_known(base))
+		return;
+	for (unsigned i = 0; i < WAYS; i++) {
+		uintptr_t none = 0;
+		if (atomic_compare_exchange_strong_explicit(&way[i], &none, base,
+							    memory_order_relaxed,
+							    memory_order_relaxed))
+			return;
+	}
+	const unsigned i = atomic_fetch_add_explicit(&victim, 1, memory_order_relaxed) % WAYS;
+	atomic_store_explicit(&way[i], base, memory_order_relaxed);
+}
+
+static inline uintptr_t get_base(void)
+{
+	uintptr_t base = 0;
+	if (__builtin_expect(entry.has_instructions, 1))
+		__asm__ volatile("rdfsbase %0" : "=r"(base));
+	else
+		sys_call3(SYS_arch_prctl, ARCH_GET_FS, (long)&base, 0);
+	return base;
+}
+
+/* Without the instructions a selector other than 0 (32-bit code) would be lost. */
+static bool set_base(uintptr_t base)
+{
+	uint16_t selector;
+	if (entry.has_instructions) {
+		__asm__ volatile("wrfsbase %0" : : "r"(base) : "memory");
+		return true;
+	}
+	__asm__ volatile("mov %%fs, %0" : "=r"(selector));
+	return selector == 0 && sys_call3(SYS_arch_prctl, ARCH_SET_FS, (long)base, 0) == 0;
+}
+
+static const struct thread *find_thread(int tid)
+{
+	for (const struct thread *t = thread_first(); t; t = t->next_made)
+		if (atomic_load_explicit(&t->state, memory_order_relaxed) == THREAD_ALIVE &&
+		    t->tid == tid)
+			return t;
+	return NULL;
+}
+
+/* libc's threads have their own address in the first and in the third word. */
+static bool is_libcs(uintptr_t base)
+{
+	uintptr_t word[3];
+	return load_guarded(word, base, sizeof word) == sizeof word && word[0] == base &&
+	       word[2] == base;
+}
+
+/* Of a thread that was not seen to start, or of one that has set another base. */
+NO_PROTECTOR __attribute__((noinline)) static void on_unknown_base(uintptr_t base, int sig,
+								   siginfo_t *info, void *context)
+{
+	const struct thread *t = find_thread(sys_gettid());
+	if (t && t->fs_base != base) {
+		if (set_base(t->fs_base)) {
+			sample_on_signal(sig, info, context);
+			set_base(base);
+			return;
+		}
+	} else if (t || is_libcs(base)) {
+		remember(base);
+		sample_on_signal(sig, info, context);
+		return;
+	}
+	if (process_is_alive())
+		store_count_loss(MSR_LOSS_NO_THREAD);
+}
+
+NO_PROTECTOR void sample_entry_dispatch(int sig, siginfo_t *info, void *context);
+void sample_entry_dispatch(int sig, siginfo_t *info, void *context)
+{
+	const uintptr_t base = get_base();
+	if (__builtin_expect(is_known(base), 1))
+		sample_on_signal(sig, info, context);
+	else
+		on_unknown_base(base, sig, info, context);
+}
+
+/* ---- room on the stack ---- */
+
+/* The handler uses 3 KiB, and a signal frame on top, for SIGBUS, has up to 11 KiB (AMX). */
+#define ROOM 16384u
+
+void sample_entry_give_room(const struct thread *t, void (*fn)(void *), void *argument)
+{
+	const uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
+	if ((sp >= t->stack.lo + ROOM && sp < t->stack.hi) ||
+	    (sp < t->own_stack && sp >= t->own_stack - THREAD_OWN_STACK))
+		fn(argument);
+	else
+		sample_entry_call(argument, fn, t->own_stack);
+}
+
+size_t runtime_small_stack(void)
+{
+	return 4 * entry.frame_bytes + 4096;
+}
+
+size_t runtime_tiny_stack(void)
+{
+	return entry.frame_bytes + 1024;
+}
+
+void runtime_avoid_alternate_stacks(void)
+{
+	signal_table_change(RUNTIME_SIGNAL, 0, SA_ONSTACK);
+}
+
+void runtime_handler_unsampled(void)
+{
+	atomic_store_explicit(&entry.has_unsampled, true, memory_order_relaxed);
+}
+
+bool runtime_lent_stack(const void *sp)
+{
+	const struct thread *t = thread_self;
+	return t && t->has_lent_stack && (uintptr_t)sp == t->own_stack - THREAD_OWN_STACK;
+}
+
+void sample_entry_report(void)
+{
+	if (atomic_exchange_explicit(&entry.has_unsampled, false, memory_order_relaxed))
+		runtime_note("signal handlers that ran on a small alternate stack were not sampled: "
+			     "their time belongs to the code that they interrupted; a larger stack "
+			     "(sigaltstack) has room for samples");
+}
+
+/* ---- split stacks ---- */
+
+/*
+ * Code of -fsplit-stack leaves no room for a signal frame. libgcc's part of it begins with a
+ * constructor that sets the word at %fs:0x70; it comes first among those of the program.
+ */
+static bool sets_limit(const uint8_t *code)
+{
+	static const uint8_t store[] = {0x64, 0x48, 0x89, 0x04, 0x25, 0x70, 0, 0, 0};
+	uint8_t begin[32];
+	return load_guarded(begin, (uintptr_t)code, sizeof begin) == sizeof begin &&
+	       memmem(begin, sizeof begin, store, sizeof store);
+}
+
+static int look_at_program(struct dl_phdr_info *info, size_t n, void *is_split)
+{
+	enum { MOST = 4 };
+	uintptr_t array = 0, bytes = 0;
+	(void)n;
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		if (info->dlpi_phdr[i].p_type != PT_DYNAMIC)
+			continue;
+		const ElfW(Dyn) *d =
+			(const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+		for (; d->d_tag != DT_NULL; d++) {
+			if (d->d_tag == DT_INIT_ARRAY)
+				array = info->dlpi_addr + d->d_un.d_ptr;
+			else if (d->d_tag == DT_INIT_ARRAYSZ)
+				bytes = d->d_un.d_val;
+		}
+	}
+	for (unsigned i = 0; i < MOST && i < bytes / sizeof(void *); i++)
+		if (sets_limit(((const uint8_t *const *)array)[i]))
+			*(bool *)is_split = true;
+	return 1; /* the program is the first */
+}
+
+static void lend_stack(struct thread *t)
+{
+	stack_t now;
+	const stack_t ours = {.ss_sp = (void *)(t->own_stack - THREAD_OWN_STACK),
+			      .ss_size = THREAD_OWN_STACK};
+	if (sys_call3(SYS_sigaltstack, 0, (long)&now, 0) == 0 && now.ss_flags & SS_DISABLE)
+		t->has_lent_stack = sys_call3(SYS_sigaltstack, (long)&ours, 0, 0) == 0;
+}
+
+void sample_entry_begin(struct thread *t)
+{
+	t->fs_base = (uintptr_t)pthread_self();
+	t->has_lent_stack = false;
+	remember(t->fs_base);
+	if (entry.is_split)
+		lend_stack(t);
+}
+
+void sample_entry_end(struct thread *t)
+{
+	const stack_t none = {.ss_flags = SS_DISABLE};
+	stack_t now;
+	if (t->has_lent_stack && sys_call3(SYS_sigaltstack, 0, (long)&now, 0) == 0 &&
+	    runtime_lent_stack(now.ss_sp))
+		sys_call3(SYS_sigaltstack, (long)&none, 0, 0);
+}
+
+void sample_entry_start(void)
+{
+	enum { HWCAP2_FSGSBASE = 2, AUX_MINSIGSTKSZ = 51, FRAME_LEAST = 2048 };
+	entry.has_instructions = getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE;
+	entry.frame_bytes = getauxval(AUX_MINSIGSTKSZ);
+	if (entry.frame_bytes < FRAME_LEAST)
+		entry.frame_bytes = FRAME_LEAST;
+	dl_iterate_phdr(look_at_program, &entry.is_split);
+}
