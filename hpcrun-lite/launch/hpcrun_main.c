@@ -200,7 +200,6 @@ static const struct option_spec specs[] = {
 	 "reasons, every 2^EXP cycles (5 to 31; default by device); MODE is continuous, "
 	 "serialized or bursts[@N]\n"
 	 "gpu=nvidia,energy: also joules of kernels\n"
-	 "gpu=nvidia,yield: step aside while a profiler of the program (torch.profiler) runs\n"
 	 "gpu=nvidia,counters=SET[+SET...][,replay-kernels]: also hardware counters of kernels, "
 	 "which then run one at a time; sets: dram, l2, flops, tensor, roofline",
 	 set_event},

@@ -118,6 +118,8 @@ extern const struct nv_library *nv_library_stand_in;
  * nv_library_open calls this too.
  */
 void nv_library_own(struct nv_library *l);
+/* dlsym, which never finds the functions that we put in front of CUPTI's (front/front.h). */
+void *nv_library_symbol(void *library, const char *name);
 /*
  * Gets the value of the option "cupti=PATH" of gpu=nvidia; "" if it is not given. `path` is cut to
  * `bytes`.

@@ -23,7 +23,8 @@
 #define VARIABLE "CUDA_INJECTION64_PATH"
 #define TEXT_BYTES 512u
 
-static _Atomic bool was_called;
+static _Atomic bool was_called, has_chained;
+static bool is_early; /* the program calls CUPTI, and CUDA has not started */
 
 /* ---- what CUPTI is asked for ---- */
 
@@ -96,22 +97,22 @@ static bool open_library(void)
 	if (!nv_options_read(nv.host->options(nv.host), &nv.options, why, sizeof why))
 		nv_note(why, "; its options are ignored", ""); /* the launcher refuses them */
 	nv_library_preferred(nv.host->options(nv.host), preferred, sizeof preferred);
-	bool good = nv_library_open(&nv.lib, preferred, false, why, sizeof why);
-	if (good)
-		nv_tape_start(&nv.lib);
-	else
+	if (!nv_library_open(&nv.lib, preferred, is_early, why, sizeof why)) {
 		nv_note(why, "; only the CPU is measured", "");
-	return good;
+		return false;
+	}
+	if (!nv_client_is_first()) {
+		nv_note("the program uses another copy of CUPTI than ", nv.lib.path,
+			", and two do not work; only the CPU is measured");
+		return false;
+	}
+	nv_tape_start(&nv.lib);
+	return true;
 }
 
 /* The caller has blocked signals and suspended samples, because threads of CUPTI inherit both. */
 static bool start(void)
 {
-	const char *theirs = getenv(VARIABLE);
-	if (theirs && *theirs && !nv_library_stand_in)
-		nv_note(VARIABLE " names ", theirs,
-			", which is not loaded: the driver loads only one library, and that is "
-			"ours");
 	if (!open_library() || !subscribe())
 		return false;
 	/* Frames of the driver and of CUPTI between a call and us have no meaning for the user. */
@@ -126,6 +127,7 @@ static bool start(void)
 		good = false;
 	}
 	nv_counters_start();
+	nv_pc_gate_start();
 	if (good && enable_calls()) {
 		nv_energy_start();
 		return true;
@@ -150,22 +152,55 @@ void nv_come_in(const struct gpu_host *host)
 	nv.host->resume(nv.host);
 	if (is_in)
 		nv_switch_start();
-	if (is_in && nv.options.yield)
-		nv_yield_start();
+	if (is_in && !nv_library_stand_in)
+		nv_client_start();
 }
 
-VISIBLE int InitializeInjection(void)
+static void come_in(void)
 {
-	int saved = errno;
 	void *symbol = dlsym(RTLD_DEFAULT, GPU_HOST_SYMBOL);
 	gpu_host_fn *find = (gpu_host_fn *)(uintptr_t)symbol;
 	if (!find || atomic_exchange_explicit(&was_called, true, memory_order_acq_rel))
-		return 1;
+		return;
 	const struct gpu_host *host = find("nvidia", GPU_HOST_VERSION);
 	if (host && host->generation(host)) {
 		host->sample_by_timer(host);
 		nv_come_in(host);
 	}
+}
+
+/*
+ * The driver loads one library, which is ours. The one that the user has named is loaded here, and
+ * its calls of CUPTI are those of a profiler in the program.
+ */
+static void chain(void)
+{
+	const char *theirs = getenv(VARIABLE);
+	if (!theirs || !*theirs ||
+	    atomic_exchange_explicit(&has_chained, true, memory_order_acq_rel))
+		return;
+	void *library = dlopen(theirs, RTLD_NOW | RTLD_LOCAL);
+	void *symbol = library ? dlsym(library, "InitializeInjection") : NULL;
+	int (*initialize)(void) = (int (*)(void))(uintptr_t)symbol;
+	if (initialize && initialize != InitializeInjection)
+		initialize();
+	else if (nv.host && !initialize)
+		nv_note(VARIABLE " names ", theirs, ", which cannot be loaded");
+}
+
+VISIBLE int InitializeInjection(void)
+{
+	int saved = errno;
+	come_in();
 	errno = saved;
+	chain();
 	return 1;
+}
+
+/* The same for a program that calls CUPTI before CUDA starts; see front/front.h. */
+VISIBLE void hpcrun_lite_cupti_early(void);
+void hpcrun_lite_cupti_early(void)
+{
+	is_early = true;
+	come_in();
 }

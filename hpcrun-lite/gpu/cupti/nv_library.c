@@ -6,6 +6,7 @@
  */
 #include "common/safe/clock.h"
 #include "common/safe/text.h"
+#include "hpcrun-lite/gpu/cupti/front/front.h"
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc_internal.h"
 
 #include <dlfcn.h>
@@ -68,6 +69,13 @@ static void *open_cupti(const char *preferred)
 	return h;
 }
 
+void *nv_library_symbol(void *library, const char *name)
+{
+	void *symbol = dlsym(RTLD_DEFAULT, CUPTI_FRONT_SYMBOL);
+	cupti_front_fn *find = (cupti_front_fn *)(uintptr_t)symbol;
+	return find ? find()->symbol(library, name) : dlsym(library, name);
+}
+
 struct wanted {
 	const char *name;
 	void *to;
@@ -76,7 +84,7 @@ struct wanted {
 static const char *find_all(void *library, const struct wanted *w, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		void *symbol = dlsym(library, w[i].name);
+		void *symbol = nv_library_symbol(library, w[i].name);
 		if (!symbol)
 			return w[i].name;
 		memcpy(w[i].to, &symbol, sizeof symbol);

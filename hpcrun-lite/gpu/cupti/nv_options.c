@@ -110,8 +110,6 @@ static bool read_word(struct reading *r, struct word w)
 		r->o.latency = true;
 	else if (is(w, "energy"))
 		r->o.energy = true;
-	else if (is(w, "yield"))
-		r->o.yield = true;
 	else if (is(w, "replay-kernels"))
 		r->o.replays_kernels = true;
 	else if (take(&w, "counters="))
@@ -153,18 +151,12 @@ static bool read_all(struct reading *r, const char *options)
 	if (r->o.pc == NV_PC_BURSTS && r->o.no_times)
 		return refuse(r, "cannot sample in bursts with notimes: ", none,
 			      "the end of kernels must be known between them");
-	if (r->o.yield && r->has_pc)
-		return refuse(r, "cannot sample instructions with yield: ", none,
-			      "CUPTI gives a profiler of the program no records while it samples");
-	if (r->o.yield && r->o.record_bytes)
-		return refuse(r, "cannot be recorded with yield: ", none,
-			      "a recording has no calls of the program's profiler");
 	if (r->o.replays_kernels && !r->o.n_counter_bytes)
 		return refuse(r, "replays kernels only to count: ", none,
 			      "replay-kernels needs counters=...");
-	if (r->o.n_counter_bytes && (r->has_pc || r->o.yield || r->o.record_bytes))
+	if (r->o.n_counter_bytes && (r->has_pc || r->o.record_bytes))
 		return refuse(r, "cannot count in the same run: ", none,
-			      "counters=... excludes pc, yield and record");
+			      "counters=... excludes pc and record");
 	if (r->has_pc && r->o.pc == NV_PC_OFF)
 		r->o.pc = NV_PC_CONTINUOUS;
 	return true;

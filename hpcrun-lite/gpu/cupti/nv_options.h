@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The options after "gpu=nvidia,": pc[@EXP], mode=continuous|serialized|bursts[@N], notimes,
- * latency, energy, yield, counters=SET[+SET...], replay-kernels, cupti=FILE, record[=SIZE], in any
+ * latency, energy, counters=SET[+SET...], replay-kernels, cupti=FILE, record[=SIZE], in any
  * order. The launcher uses this to check them, and the back end reads them again in the measured
  * process. Independent of CUDA. Pure; signal-safe. Tests: tests/unit/cupti/test_cupti_pc.c,
  * tests/unit/cupti/test_counters.c.
@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define NV_OPTIONS_SHOWN \
-	"pc[@EXP],mode=continuous|serialized|bursts[@N],notimes,latency,energy,yield," \
+	"pc[@EXP],mode=continuous|serialized|bursts[@N],notimes,latency,energy," \
 	"counters=SET[+SET...],replay-kernels,cupti=FILE,record[=SIZE]"
 #define NV_LEAST_EXPONENT 5u /* CUPTI's limits */
 #define NV_MOST_EXPONENT 31u
@@ -38,7 +38,6 @@ struct nv_options {
 	bool no_times;         /* record operations without their times */
 	bool latency;          /* also record when kernels were queued and submitted */
 	bool energy;           /* also read meters of energy: of the GPU, and of the host */
-	bool yield;            /* step aside while a profiler of the program uses CUPTI */
 	const char *counters;  /* within the options: what to count of each kernel */
 	size_t n_counter_bytes; /* of it; 0: nothing */
 	bool replays_kernels;  /* kernels may run several times if counting needs it */

@@ -28,7 +28,7 @@ uint64_t fake_now_ns(void);
 struct call {
 	CUpti_CallbackData d;
 	CUpti_CallbackId id;
-	uint64_t data;
+	uint64_t data, runtime_data;
 	CUresult result;
 	bool is_told;        /* that it begins */
 	uint64_t n_switches; /* of kinds of records: beginnings and ends, when it began */

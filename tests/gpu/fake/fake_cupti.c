@@ -20,7 +20,8 @@ pthread_mutex_t fake_lock = PTHREAD_MUTEX_INITIALIZER;
 bool fake_has_latency;
 static _Atomic uint32_t correlation;
 static CUpti_CallbackFunc callback;
-static bool enabled[2][1024]; /* driver, resource */
+static void *callback_user;
+static bool enabled[CUPTI_CB_DOMAIN_SIZE][1024];
 static CUpti_BuffersCallbackRequestFunc request;
 static CUpti_BuffersCallbackCompleteFunc complete;
 static CUpti_TimestampCallbackFunc timestamp;
@@ -159,11 +160,13 @@ API CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle s)
 {
 	(void)s;
 	callback = NULL;
+	memset(enabled, 0, sizeof enabled);
 	return CUPTI_SUCCESS;
 }
 API CUptiResult cuptiFinalize(void)
 {
 	callback = NULL;
+	memset(enabled, 0, sizeof enabled);
 	memset(kinds, 0, sizeof kinds);
 	return CUPTI_SUCCESS;
 }
@@ -203,13 +206,13 @@ API CUptiResult cuptiGetDeviceId(CUcontext c, uint32_t *id)
 API CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *s, CUpti_CallbackFunc f, void *user,
 				  CUpti_SubscriberParams *p)
 {
-	(void)user;
 	if (fake_is("subscribed") || callback) {
 		if (p)
 			snprintf(p->oldSubscriberName, p->oldSubscriberSize, "CUPTI for somebody");
 		return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
 	}
 	callback = f;
+	callback_user = user;
 	*s = (CUpti_SubscriberHandle)&callback;
 	return CUPTI_SUCCESS;
 }
@@ -232,7 +235,24 @@ API CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute a, size_t *byt
 API CUptiResult cuptiEnableDomain(uint32_t on, CUpti_SubscriberHandle s, CUpti_CallbackDomain d)
 {
 	(void)s;
-	memset(enabled[d == CUPTI_CB_DOMAIN_RESOURCE], (int)on, sizeof enabled[0]);
+	if ((unsigned)d >= CUPTI_CB_DOMAIN_SIZE)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	memset(enabled[d], (int)on, sizeof enabled[0]);
+	return CUPTI_SUCCESS;
+}
+API CUptiResult cuptiEnableAllDomains(uint32_t on, CUpti_SubscriberHandle s)
+{
+	(void)s;
+	memset(enabled, (int)on, sizeof enabled);
+	return CUPTI_SUCCESS;
+}
+API CUptiResult cuptiGetCallbackState(uint32_t *on, CUpti_SubscriberHandle s,
+				      CUpti_CallbackDomain d, CUpti_CallbackId id)
+{
+	(void)s;
+	if ((unsigned)d >= CUPTI_CB_DOMAIN_SIZE || id >= 1024)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	*on = enabled[d][id];
 	return CUPTI_SUCCESS;
 }
 
@@ -240,9 +260,9 @@ API CUptiResult cuptiEnableCallback(uint32_t on, CUpti_SubscriberHandle s, CUpti
 				    CUpti_CallbackId id)
 {
 	(void)s;
-	if (id >= 1024)
+	if ((unsigned)d >= CUPTI_CB_DOMAIN_SIZE || id >= 1024)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	enabled[d == CUPTI_CB_DOMAIN_RESOURCE][id] = on;
+	enabled[d][id] = on;
 	return CUPTI_SUCCESS;
 }
 
@@ -303,11 +323,25 @@ API CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain d, uint32_t id, const 
 static bool tell(struct call *c, CUpti_ApiCallbackSite site)
 {
 	c->d.callbackSite = site;
-	if (!callback || c->id >= 1024 || !enabled[0][c->id])
+	if (!callback || c->id >= 1024 || !enabled[CUPTI_CB_DOMAIN_DRIVER_API][c->id])
 		return false;
 	n_told++;
-	callback(NULL, CUPTI_CB_DOMAIN_DRIVER_API, c->id, &c->d);
+	callback(callback_user, CUPTI_CB_DOMAIN_DRIVER_API, c->id, &c->d);
 	return true;
+}
+
+/* A kernel is launched by a call of the run time, which calls the driver. */
+static void tell_runtime(struct call *c, CUpti_ApiCallbackSite site)
+{
+	const CUpti_CallbackId id = CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000;
+	if (c->id != CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel || !callback ||
+	    !enabled[CUPTI_CB_DOMAIN_RUNTIME_API][id])
+		return;
+	CUpti_CallbackData d = c->d;
+	d.functionName = "cudaLaunchKernel";
+	d.callbackSite = site;
+	d.correlationData = &c->runtime_data;
+	callback(callback_user, CUPTI_CB_DOMAIN_RUNTIME_API, id, &d);
 }
 
 static bool launches(const char *name)
@@ -326,6 +360,7 @@ void fake_enter(struct call *c, CUpti_CallbackId id, const char *name, const voi
 				    .context = fake_context(),
 				    .correlationId = own.id ? own.id : ++correlation,
 				    .correlationData = &c->data};
+	tell_runtime(c, CUPTI_API_ENTER);
 	c->is_told = tell(c, CUPTI_API_ENTER);
 	c->n_switches = n_switches;
 	pthread_mutex_lock(&fake_lock);
@@ -339,14 +374,15 @@ CUresult fake_leave(struct call *c, CUresult r)
 	c->result = r;
 	if (!tell(c, CUPTI_API_EXIT) && c->is_told)
 		own.id = c->d.correlationId;
+	tell_runtime(c, CUPTI_API_EXIT);
 	return r;
 }
 
 void fake_resource(CUpti_CallbackId id, void *descriptor)
 {
 	CUpti_ResourceData r = {.context = fake_context(), .resourceDescriptor = descriptor};
-	if (callback && enabled[1][id])
-		callback(NULL, CUPTI_CB_DOMAIN_RESOURCE, id, &r);
+	if (callback && enabled[CUPTI_CB_DOMAIN_RESOURCE][id])
+		callback(callback_user, CUPTI_CB_DOMAIN_RESOURCE, id, &r);
 }
 
 /* For programs that ask what a tool has left switched on: callbacks of calls that were made, kinds

@@ -10,7 +10,12 @@
  *         before the first window and in the second, and starts it after each
  *     threads       four threads launch while the main one opens and closes windows
  *     left          the program ends in a window
- *     callbacks     the profiler asks for callbacks of calls, which a tool may refuse
+ *     callbacks     the profiler gets callbacks of all calls of the run time and the driver, then
+ *         none, then those of one call; it unsubscribes, and subscribes again
+ *     whole         the profiler has records from before CUDA starts until the end
+ *
+ * Further words: `local`: CUPTI is opened so that its names are nobody else's, and its functions are
+ * found in it; `early`: the profiler subscribes before CUDA starts.
  *
  * What it counts is what a tool has to find, and "unseen" what was asked for in windows. What its
  * profiler saw is a "result": it is the same with a tool that steps aside.
@@ -31,7 +36,7 @@
 #define BUFFER_BYTES ((size_t)1 << 20)
 #define CUPTI_FUNCTIONS(F) \
 	F(cuptiSubscribe) F(cuptiUnsubscribe) F(cuptiFinalize) F(cuptiEnableCallback) \
-	F(cuptiEnableDomain) F(cuptiActivityRegisterCallbacks) \
+	F(cuptiEnableDomain) F(cuptiGetCallbackState) F(cuptiActivityRegisterCallbacks) \
 	F(cuptiActivityRegisterTimestampCallback) F(cuptiActivitySetAttribute) \
 	F(cuptiActivityEnable) F(cuptiActivityDisable) F(cuptiActivityFlushAll) \
 	F(cuptiActivityGetNextRecord)
@@ -42,23 +47,26 @@ static struct {
 } cupti;
 
 static CUpti_SubscriberHandle subscriber;
-static atomic_ulong n_kernels, n_copies, n_late, n_callbacks;
+static atomic_ulong n_kernels, n_copies, n_late;
+static atomic_ulong n_entered, n_left, n_mixed, n_launches; /* in callbacks of calls */
 static atomic_ulong n_unseen; /* launches in windows */
 static uint64_t window_begin_ns;
 static CUstream stream;
-static bool is_flight, is_subscribed;
+static bool is_flight, is_subscribed, is_local, is_early;
 
-/* By name in the global scope, as a linked program finds them. */
+/* By name in the global scope, as a linked program finds them; or as one that opens it does. */
 static void open_cupti(void)
 {
 	const char *file = getenv("CUPTI_FILE");
-	if (!dlopen(file ? file : "libcupti.so.13", RTLD_NOW | RTLD_GLOBAL)) {
+	int how = is_local ? RTLD_LOCAL | RTLD_DEEPBIND : RTLD_GLOBAL;
+	void *library = dlopen(file ? file : "libcupti.so.13", RTLD_NOW | how);
+	if (!library) {
 		printf("no CUPTI: %s\n", dlerror());
 		exit(77);
 	}
 #define FIND(name) \
 	{ \
-		void *symbol = dlsym(RTLD_DEFAULT, #name); \
+		void *symbol = dlsym(is_local ? library : RTLD_DEFAULT, #name); \
 		memcpy(&cupti.name, &symbol, sizeof symbol); \
 	}
 	CUPTI_FUNCTIONS(FIND)
@@ -110,14 +118,29 @@ static void CUPTIAPI complete(CUcontext context, uint32_t id, uint8_t *buffer, s
 static void CUPTIAPI called(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
 			    const void *data)
 {
-	(void)user, (void)domain, (void)id, (void)data;
-	n_callbacks++;
+	const CUpti_CallbackData *d = data;
+	if (domain != CUPTI_CB_DOMAIN_DRIVER_API && domain != CUPTI_CB_DOMAIN_RUNTIME_API)
+		return;
+	uint64_t word = (uint64_t)d->correlationId << 32 | (uint64_t)domain << 16 | id;
+	n_mixed += user != &subscriber;
+	if (d->callbackSite == CUPTI_API_ENTER) {
+		n_mixed += *d->correlationData != 0;
+		*d->correlationData = word;
+		n_entered++;
+		n_launches += domain == CUPTI_CB_DOMAIN_DRIVER_API &&
+			      id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel;
+	} else {
+		n_mixed += *d->correlationData != word;
+		n_left++;
+	}
 }
 
 /* As PyTorch 2.11, the profiler does without the device if it cannot subscribe. */
 static void subscribe(void)
 {
-	is_subscribed = GOOD(cupti.cuptiSubscribe(&subscriber, called, NULL));
+	if (is_subscribed)
+		return;
+	is_subscribed = GOOD(cupti.cuptiSubscribe(&subscriber, called, &subscriber));
 	if (is_subscribed)
 		GOOD(cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
 					       CUPTI_CBID_RESOURCE_CONTEXT_CREATED));
@@ -210,6 +233,7 @@ static void windows(const char *how)
 		if (is_final) {
 			GOOD(cupti.cuptiUnsubscribe(subscriber));
 			GOOD(cupti.cuptiFinalize());
+			is_subscribed = false;
 		}
 		work(OURS);
 		if (is_final && i == 0)
@@ -227,14 +251,56 @@ static void left(void)
 	work(THEIRS);
 }
 
+static void called_result(const char *name, CUpti_CallbackDomain d, CUpti_CallbackId id)
+{
+	uint32_t on = 2;
+	GOOD(cupti.cuptiGetCallbackState(&on, subscriber, d, id));
+	printf("result %s: launches %lu, left without entry %ld, mixed up %lu, enabled %u\n", name,
+	       n_launches, (long)(n_left - n_entered), n_mixed, on);
+	n_launches = n_entered = n_left = n_mixed = 0;
+}
+
 static void callbacks(void)
 {
+	const CUpti_CallbackDomain driver = CUPTI_CB_DOMAIN_DRIVER_API;
+	const CUpti_CallbackId launch = CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel;
 	subscribe();
-	printf("callbacks of calls: %d\n",
-	       (int)cupti.cuptiEnableDomain(1, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API));
 	work(OURS);
+	called_result("before", driver, launch);
+	GOOD(cupti.cuptiEnableDomain(1, subscriber, driver));
+	GOOD(cupti.cuptiEnableDomain(1, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API));
+	work(OURS);
+	called_result("domains", driver, launch);
+	GOOD(cupti.cuptiEnableDomain(0, subscriber, driver));
+	GOOD(cupti.cuptiEnableDomain(0, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API));
+	work(OURS);
+	called_result("none", driver, launch);
+	GOOD(cupti.cuptiEnableCallback(1, subscriber, driver, launch));
+	work(OURS);
+	called_result("one", driver, launch);
+	GOOD(cupti.cuptiUnsubscribe(subscriber));
+	is_subscribed = false;
+	work(OURS);
+	subscribe();
+	called_result("again", driver, launch);
+	GOOD(cupti.cuptiEnableCallback(1, subscriber, driver, launch));
+	window_begin();
+	work(THEIRS);
+	window_end();
+	called_result("window", driver, launch);
+	result("window");
+	GOOD(cupti.cuptiUnsubscribe(subscriber));
 	settle(OURS);
-	printf("callbacks seen: %s\n", n_callbacks ? "yes" : "no");
+}
+
+static void whole(void)
+{
+	subscribe();
+	work(THEIRS);
+	settle(OURS);
+	window_end();
+	result("whole");
+	settle(OURS);
 }
 
 static void threads(void)
@@ -253,10 +319,23 @@ static void threads(void)
 
 int main(int argc, char **argv)
 {
-	const char *way = argc > 1 ? argv[1] : "windows";
-	is_flight = argc > 2 && !strcmp(argv[2], "flight");
-	cuda_open();
+	const char *way = argc > 1 ? argv[1] : "windows", *how = "";
+	for (int i = 2; i < argc; i++) {
+		is_flight = is_flight || !strcmp(argv[i], "flight");
+		is_local = is_local || !strcmp(argv[i], "local");
+		is_early = is_early || !strcmp(argv[i], "early");
+		how = !strcmp(argv[i], "local") || !strcmp(argv[i], "early") ? how : argv[i];
+	}
+	is_early = is_early || !strcmp(way, "whole");
+	if (!is_early)
+		cuda_open();
 	open_cupti();
+	if (is_early)
+		subscribe();
+	if (!strcmp(way, "whole"))
+		window_begin();
+	if (is_early)
+		cuda_open();
 	MUST(cuda.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
 	if (!strcmp(way, "threads"))
 		threads();
@@ -264,8 +343,10 @@ int main(int argc, char **argv)
 		left();
 	else if (!strcmp(way, "callbacks"))
 		callbacks();
+	else if (!strcmp(way, "whole"))
+		whole();
 	else
-		windows(argc > 2 ? argv[2] : "");
+		windows(how);
 	printf("unseen %lu\n", n_unseen);
 	cuda_report();
 	return 0;

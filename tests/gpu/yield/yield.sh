@@ -2,7 +2,7 @@
 # shellcheck shell=sh
 # shellcheck disable=SC2154 # variables of lib.sh
 #
-# cuda_yield with gpu=nvidia,yield against its own counts. Source after tests/gpu/truth.sh. Users:
+# cuda_yield with gpu=nvidia against its own counts. Source after tests/gpu/truth.sh. Users:
 # tests/cli/gpu/cupti_yield.sh (a driver that does not exist) and tests/gpu/all.sh (a GPU).
 
 # told NAME: of the note at the end: windows and milliseconds
@@ -40,11 +40,23 @@ yield_calls() {
 	measured left
 	yielded left
 	is "left: the program ends in a window" "$(told left | cut -d" " -f1)" 1
-	# a tool that is not there permits it
-	SAME='^truth' measured callbacks
-	is "callbacks of calls are refused" "$(grep '^callbacks' out-callbacks)" \
-		"callbacks of calls: $CUPTI_NOT_COMPATIBLE
-callbacks seen: no"
+	for how in '' local early; do
+		# shellcheck disable=SC2086 # none or one
+		NAME=callbacks$how measured callbacks $how
+		yielded "callbacks$how"
+		is "callbacks$how: the profiler had them" \
+			"$(awk '/^result.*launches/ { print $2 $4 $8 $11 $13 }' "out-callbacks$how" |
+				tr '\n' ' ')" \
+			"before:0,0,0,0 domains:12,0,0,1 none:0,0,0,0 one:12,0,0,1 again:0,0,0,0 window:12,0,0,1 "
+	done
+	NAME=local measured windows local
+	yielded local
+	NAME=early measured windows early
+	yielded early
+	# CUDA starts in a window
+	measured whole
+	is "whole: what was launched is counted" "$(lost whole yielded) $(n_losses whole)" \
+		"$(awk '$1 == "unseen" { print $2, $2 }' out-whole)"
 	SAME='^none' measured threads
 	is "threads: each launch is joined or counted" \
 		"$(($(joined threads kernel) + $(lost threads yielded)))" \
@@ -55,7 +67,6 @@ callbacks seen: no"
 		"$(awk '$1 == "all" { print $4 }' out-threads)" \
 		"$(($(lost threads yielded) / 2))" "$(lost threads yielded)"
 }
-CUPTI_NOT_COMPATIBLE=14
 
 # yield_torch: what torch.profiler sees is as without us (SAME), and the rest is ours: together as
 # many launches as without yield.

@@ -264,6 +264,10 @@ void nv_counters_enter(CUcontext context, uint64_t id, bool is_graph)
 	if (depth++)
 		return;
 	is_holding = nv.lib.lock(&counters.lock, nv.lib.now_ns() + MOST_WAIT_NS);
+	if (is_holding && !nv_counters_are_on()) { /* ended while we waited; nobody calls leave */
+		is_holding = false;
+		pthread_mutex_unlock(&counters.lock);
+	}
 	if (!is_holding || nv_trace_is_over() || is_capturing())
 		return;
 	struct nv_counter_session *s = is_graph ? find(context) : find_or_begin(context);
@@ -307,20 +311,38 @@ void nv_counters_thread_ends(void)
 	is_holding = false;
 }
 
+static void end_session(struct nv_counter_session *s)
+{
+	if (s->is_on)
+		take(s, false, false);
+	struct inside i = begin_inside(false);
+	nv_counter_session_end(s);
+	end_inside(&i);
+	s->context = NULL;
+}
+
 void nv_counters_context_gone(CUcontext context)
 {
 	if (!nv_counters_are_on() || !nv.lib.lock(&counters.lock, nv.lib.now_ns() + MOST_WAIT_NS))
 		return;
 	struct nv_counter_session *s = find(context);
-	if (s) {
-		if (s->is_on)
-			take(s, false, false);
-		struct inside i = begin_inside(false);
-		nv_counter_session_end(s);
-		end_inside(&i);
-		s->context = NULL;
-	}
+	if (s)
+		end_session(s);
 	pthread_mutex_unlock(&counters.lock);
+}
+
+bool nv_counters_give_way(uint64_t until_ns)
+{
+	if (!nv_counters_are_on())
+		return true;
+	if (!nv.lib.lock(&counters.lock, until_ns))
+		return false;
+	for (unsigned i = 0; i < counters.n_sessions; i++)
+		if (counters.session[i].context)
+			end_session(&counters.session[i]);
+	atomic_store_explicit(&counters.is_on, false, memory_order_relaxed);
+	pthread_mutex_unlock(&counters.lock);
+	return true;
 }
 
 /* ---- begin and end ---- */

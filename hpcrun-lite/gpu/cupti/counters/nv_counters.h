@@ -36,6 +36,11 @@ void nv_counters_thread_ends(void);
 /* In the callback, in the thread that destroys the context. */
 void nv_counters_context_gone(CUcontext context);
 /*
+ * A profiler of the program comes: takes out what was counted, and counts no more. The caller does
+ * not have the guard. Returns false if a launch still holds the counters at until_ns.
+ */
+bool nv_counters_give_way(uint64_t until_ns);
+/*
  * At the end of the process, under the guard: takes out what was counted. Nothing may run any more,
  * because CUPTI waits for the device.
  */

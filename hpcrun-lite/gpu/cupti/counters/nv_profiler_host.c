@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See nv_profiler_host.h. Test: tests/cli/gpu/counters.sh. */
 #include "hpcrun-lite/gpu/cupti/counters/nv_profiler_host.h"
+#include "hpcrun-lite/gpu/cupti/nv.h"
 
 #include <dlfcn.h>
 #include <string.h>
@@ -40,7 +41,7 @@ const char *nv_profiler_open(struct nv_profiler *p, const char *path)
 	};
 	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
 	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-		void *symbol = library ? dlsym(library, wanted[i].name) : NULL;
+		void *symbol = library ? nv_library_symbol(library, wanted[i].name) : NULL;
 		if (!symbol)
 			return wanted[i].name;
 		memcpy(wanted[i].to, &symbol, sizeof symbol);

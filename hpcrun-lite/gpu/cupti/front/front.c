@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See front.h. CUPTI is found at the first call, since it may be loaded late. */
+/*
+ * See front.h. CUPTI is found at the first call, since it may be loaded late.
+ *
+ * A program that opens CUPTI by itself gets its functions by dlsym(). Our dlsym() looks only at
+ * names of CUPTI in a library that was opened; all else jumps to libc's with the caller's return
+ * address, by which libc knows where RTLD_NEXT begins.
+ */
 #include "hpcrun-lite/gpu/cupti/front/front.h"
 
 #include <dlfcn.h>
@@ -7,14 +13,37 @@
 #include <link.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #define VISIBLE __attribute__((visibility("default")))
 #define MAX_PATH 4096u
+#define BACK_END "libhpcrun-lite-cupti.so"
+
+typedef void *dlsym_fn(void *library, const char *name);
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t early_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct cupti_table table;
-static _Atomic bool is_found;
+static const void *table_text; /* an address in the library of the table */
+static _Atomic bool is_found, was_early;
+static struct cupti_front front;
+
+/* libc's; for the assembler below */
+__attribute__((visibility("hidden"))) dlsym_fn *_Atomic front_next_dlsym;
+
+static void *symbol(void *library, const char *name)
+{
+	static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"};
+	dlsym_fn *next = atomic_load_explicit(&front_next_dlsym, memory_order_acquire);
+	for (size_t i = 0; !next && i < sizeof versions / sizeof *versions; i++) {
+		void *found = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
+		memcpy(&next, &found, sizeof next);
+	}
+	atomic_store_explicit(&front_next_dlsym, next, memory_order_release);
+	return name ? next(library, name) : NULL;
+}
 
 /* Only looks at names, because the dynamic loader's lock is held. */
 static int note_library(struct dl_phdr_info *info, size_t bytes, void *path)
@@ -45,14 +74,15 @@ static bool find(void)
 		return false;
 #define FIND(name, parameters, arguments) \
 	{ \
-		void *symbol = dlsym(library, #name); \
-		memcpy(&table.name, &symbol, sizeof symbol); \
+		void *found = symbol(library, #name); \
+		memcpy(&table.name, &found, sizeof found); \
 	}
 	CUPTI_FRONT_FUNCTIONS(FIND)
+	table_text = symbol(library, "cuptiGetVersion");
 	return true;
 }
 
-static const struct cupti_table *behind(void)
+static const struct cupti_table *look(void)
 {
 	if (atomic_load_explicit(&is_found, memory_order_acquire))
 		return &table;
@@ -65,7 +95,14 @@ static const struct cupti_table *behind(void)
 	return atomic_load_explicit(&is_found, memory_order_acquire) ? &table : NULL;
 }
 
-static struct cupti_front front = {.behind = behind};
+static const struct cupti_table *behind(const void **text)
+{
+	const struct cupti_table *t = look();
+	*text = t ? table_text : NULL;
+	return t;
+}
+
+static struct cupti_front front = {.behind = behind, .symbol = symbol};
 
 VISIBLE cupti_front_fn hpcrun_lite_cupti_front;
 struct cupti_front *hpcrun_lite_cupti_front(void)
@@ -73,11 +110,58 @@ struct cupti_front *hpcrun_lite_cupti_front(void)
 	return &front;
 }
 
+/* The program may have a CUPTI of its own from the start, which ours does not replace. */
+__attribute__((constructor)) static void begin(void)
+{
+	symbol(NULL, NULL);
+	look();
+}
+
+/* ---- the back end ---- */
+
+/* The back end's library lies beside ours. */
+static void load_back_end(void)
+{
+	char path[MAX_PATH];
+	Dl_info own;
+	if (!dladdr(&front, &own) || strlen(own.dli_fname) >= MAX_PATH)
+		return;
+	strcpy(path, own.dli_fname);
+	char *slash = strrchr(path, '/');
+	size_t room = slash ? (size_t)(path + MAX_PATH - slash - 1) : 0;
+	if (room < sizeof BACK_END)
+		return;
+	memcpy(slash + 1, BACK_END, sizeof BACK_END);
+	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	void *found = library ? symbol(library, CUPTI_EARLY_SYMBOL) : NULL;
+	cupti_early_fn *enter = (cupti_early_fn *)(uintptr_t)found;
+	if (enter)
+		enter();
+}
+
+/* Once: the back end comes in now, or it has not been for this process. */
+static void come_early(void)
+{
+	int saved = errno;
+	pthread_mutex_lock(&early_lock);
+	if (!atomic_load_explicit(&was_early, memory_order_relaxed)) {
+		atomic_store_explicit(&was_early, true, memory_order_release);
+		if (!atomic_load_explicit(&front.client, memory_order_acquire))
+			load_back_end();
+	}
+	pthread_mutex_unlock(&early_lock);
+	errno = saved;
+}
+
 static const struct cupti_table *receiver(void)
 {
+	const struct cupti_table *own = look();
+	atomic_store_explicit(&front.was_called, true, memory_order_relaxed);
+	if (own && !atomic_load_explicit(&was_early, memory_order_acquire))
+		come_early();
 	const struct cupti_table *client =
 		atomic_load_explicit(&front.client, memory_order_acquire);
-	return client ? client : behind();
+	return client ? client : own;
 }
 
 #define IN_FRONT(name, parameters, arguments) \
@@ -87,3 +171,106 @@ static const struct cupti_table *receiver(void)
 		return t && t->name ? t->name arguments : CUPTI_ERROR_NOT_INITIALIZED; \
 	}
 CUPTI_FRONT_FUNCTIONS(IN_FRONT)
+
+/* ---- dlsym ---- */
+
+#define NAMED(name, parameters, arguments) {#name, (void (*)(void))name, \
+					    offsetof(struct cupti_table, name)},
+static const struct named {
+	const char *name;
+	void (*own)(void);
+	size_t at;
+} names[] = {CUPTI_FRONT_FUNCTIONS(NAMED)};
+
+static const struct named *named(const char *name)
+{
+	for (const struct named *n = names; n < names + sizeof names / sizeof *names; n++)
+		if (!strcmp(n->name, name))
+			return n;
+	return NULL;
+}
+
+static void meet_stranger(void)
+{
+	atomic_store_explicit(&front.has_stranger, true, memory_order_release);
+	if (atomic_load_explicit(&front.client, memory_order_acquire))
+		front.stranger();
+}
+
+/* For the assembler: what dlsym() returns. NULL: what libc's returns. */
+__attribute__((visibility("hidden"))) void *front_dlsym(void *library, const char *name);
+void *front_dlsym(void *library, const char *name)
+{
+	void *theirs = NULL, *own = NULL;
+	symbol(NULL, NULL);
+	if (!name || strncmp(name, "cupti", 5) != 0 || library == RTLD_DEFAULT ||
+	    library == RTLD_NEXT)
+		return NULL;
+	const struct named *n = named(name);
+	void *found = n ? symbol(library, name) : NULL;
+	if (!found)
+		return NULL;
+	memcpy(&own, &n->own, sizeof own);
+	const struct cupti_table *t = look();
+	if (t)
+		memcpy(&theirs, (const char *)t + n->at, sizeof theirs);
+	if (found == theirs || found == own)
+		return own;
+	if (t)
+		meet_stranger();
+	return NULL;
+}
+
+#if defined __x86_64__
+__asm__(".pushsection .text\n"
+	".globl dlsym\n"
+	".type dlsym, @function\n"
+	"dlsym:\n"
+	"	.cfi_startproc\n"
+	"	endbr64\n"
+	"	pushq %rdi\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	pushq %rsi\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	subq $8, %rsp\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	call front_dlsym\n"
+	"	addq $8, %rsp\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	popq %rsi\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	popq %rdi\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	testq %rax, %rax\n"
+	"	jne 1f\n"
+	"	jmpq *front_next_dlsym(%rip)\n"
+	"1:	ret\n"
+	"	.cfi_endproc\n"
+	".size dlsym, . - dlsym\n"
+	".popsection\n");
+#elif defined __aarch64__
+__asm__(".pushsection .text\n"
+	".globl dlsym\n"
+	".type dlsym, %function\n"
+	"dlsym:\n"
+	"	.cfi_startproc\n"
+	"	stp x29, x30, [sp, #-32]!\n"
+	"	.cfi_def_cfa_offset 32\n"
+	"	.cfi_offset 29, -32\n"
+	"	.cfi_offset 30, -24\n"
+	"	stp x0, x1, [sp, #16]\n"
+	"	bl front_dlsym\n"
+	"	mov x2, x0\n"
+	"	ldp x0, x1, [sp, #16]\n"
+	"	ldp x29, x30, [sp], #32\n"
+	"	.cfi_def_cfa_offset 0\n"
+	"	cbz x2, 1f\n"
+	"	mov x0, x2\n"
+	"	ret\n"
+	"1:	adrp x2, front_next_dlsym\n"
+	"	ldr x2, [x2, #:lo12:front_next_dlsym]\n"
+	"	br x2\n"
+	"	.cfi_endproc\n"
+	".size dlsym, . - dlsym\n"
+	".popsection\n");
+#endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How libhpcrun-lite-nvidia.so, which stands in front of some functions of CUPTI with
- * gpu=nvidia,yield, hands the program's calls to the back end. It is preloaded, so the linker finds
- * its functions first. Functions that a program gets by dlsym() from a library that it opened are
- * not seen. Test: tests/cli/gpu/cupti_yield.sh.
+ * How libhpcrun-lite-nvidia.so, which stands in front of some functions of CUPTI with gpu=nvidia,
+ * hands the program's calls to the back end. It is preloaded, so the linker finds its functions
+ * first, and it answers dlsym() for these names with them. If the program calls CUPTI before CUDA
+ * starts, it loads the back end at once. Test: tests/cli/gpu/cupti_yield.sh.
  */
 #ifndef HPCRUN_LITE_GPU_CUPTI_FRONT_FRONT_H
 #define HPCRUN_LITE_GPU_CUPTI_FRONT_FRONT_H
@@ -11,6 +11,18 @@
 #include "hpcrun-lite/gpu/cupti/nv_headers.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
+
+/* Calls that begin or end a session of a profiler that counts or samples. F as below. */
+#define CUPTI_FRONT_SESSIONS(F) \
+	F(cuptiPCSamplingEnable, (CUpti_PCSamplingEnableParams * p), (p)) \
+	F(cuptiPCSamplingDisable, (CUpti_PCSamplingDisableParams * p), (p)) \
+	F(cuptiRangeProfilerEnable, (CUpti_RangeProfiler_Enable_Params * p), (p)) \
+	F(cuptiRangeProfilerDisable, (CUpti_RangeProfiler_Disable_Params * p), (p)) \
+	F(cuptiProfilerBeginSession, (CUpti_Profiler_BeginSession_Params * p), (p)) \
+	F(cuptiProfilerEndSession, (CUpti_Profiler_EndSession_Params * p), (p)) \
+	F(cuptiSassMetricsEnable, (CUpti_SassMetricsEnable_Params * p), (p)) \
+	F(cuptiSassMetricsDisable, (CUpti_SassMetricsDisable_Params * p), (p))
 
 /* F(name, parameters, arguments) */
 #define CUPTI_FRONT_FUNCTIONS(F) \
@@ -38,7 +50,12 @@
 	  (a, bytes, value)) \
 	F(cuptiActivityEnable, (CUpti_ActivityKind k), (k)) \
 	F(cuptiActivityDisable, (CUpti_ActivityKind k), (k)) \
-	F(cuptiActivityFlushAll, (uint32_t flag), (flag))
+	F(cuptiActivityEnableAndDump, (CUpti_ActivityKind k), (k)) \
+	F(cuptiActivityEnableContext, (CUcontext c, CUpti_ActivityKind k), (c, k)) \
+	F(cuptiActivityDisableContext, (CUcontext c, CUpti_ActivityKind k), (c, k)) \
+	F(cuptiActivityGetNumDroppedRecords, (CUcontext c, uint32_t s, size_t * n), (c, s, n)) \
+	F(cuptiActivityFlushAll, (uint32_t flag), (flag)) \
+	CUPTI_FRONT_SESSIONS(F)
 
 #define CUPTI_FRONT_FIELD(name, parameters, arguments) __typeof__(&name) name;
 struct cupti_table {
@@ -47,14 +64,26 @@ struct cupti_table {
 #undef CUPTI_FRONT_FIELD
 
 struct cupti_front {
-	/* CUPTI's own functions; NULL: CUPTI is not loaded. Any thread. */
-	const struct cupti_table *(*behind)(void);
-	/* Who gets the calls of the program; NULL: CUPTI. Set once. */
+	/*
+	 * The functions of the CUPTI that the program uses, and an address in it; NULL: none is
+	 * loaded. Any thread.
+	 */
+	const struct cupti_table *(*behind)(const void **text);
+	/* dlsym, which never finds our functions. */
+	void *(*symbol)(void *library, const char *name);
+	/* Who gets the calls of the program; NULL: CUPTI. Set once, after `stranger`. */
 	_Atomic(const struct cupti_table *) client;
+	/* Called when the program asks dlsym() for functions of another copy of CUPTI. */
+	void (*stranger)(void);
+	_Atomic bool was_called;   /* the program called one of our functions */
+	_Atomic bool has_stranger; /* ... or asked for those of another copy */
 };
 
 /* The exported function. */
 typedef struct cupti_front *cupti_front_fn(void);
 #define CUPTI_FRONT_SYMBOL "hpcrun_lite_cupti_front"
+/* The back end's function for a program that calls CUPTI before CUDA starts. */
+typedef void cupti_early_fn(void);
+#define CUPTI_EARLY_SYMBOL "hpcrun_lite_cupti_early"
 
 #endif

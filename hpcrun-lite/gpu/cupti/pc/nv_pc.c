@@ -40,7 +40,8 @@ static struct {
 
 static bool is_on(void)
 {
-	return nv.options.pc != NV_PC_OFF && !nv_trace_is_over();
+	return nv.options.pc != NV_PC_OFF && !nv_trace_is_over() &&
+	       !atomic_load_explicit(&nv_pc.has_left, memory_order_relaxed);
 }
 
 /* ---- contexts ---- */
@@ -393,6 +394,19 @@ void nv_pc_go_on(uint64_t until_ns)
 		nv_note(line, n == 1 ? " module was" : " modules were",
 			" loaded while measurement was stopped: CUPTI cannot attribute PC samples "
 			"there to instructions");
+}
+
+bool nv_pc_leave(uint64_t until_ns)
+{
+	if (!is_on())
+		return true;
+	if (!nv_pc_rest(until_ns))
+		return false;
+	atomic_store_explicit(&nv_pc.has_left, true, memory_order_relaxed);
+	nv_pc_gate_limit(0);
+	nv.lib.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_FUNCTION);
+	nv_pc_gate_open();
+	return true;
 }
 
 /* ---- the end ---- */

@@ -68,6 +68,13 @@ bool nv_pc_has_begun(void);
  */
 void nv_pc_go_on(uint64_t until_ns);
 /*
+ * A profiler of the program comes, under the guard: takes all samples out and ends sampling for
+ * good. Returns false if something still runs at until_ns; sampling then goes on.
+ */
+bool nv_pc_leave(uint64_t until_ns);
+/* Once, before callbacks are enabled. */
+void nv_pc_gate_start(void);
+/*
  * Closes the gate and waits until no thread is inside a launch; the caller's own call does not
  * count. Returns false, with the gate open, if that takes longer than until_ns.
  */

@@ -14,16 +14,25 @@
 #include "common/safe/clock.h"
 #include "common/safe/sys.h"
 
+#include <linux/membarrier.h>
+
 /* Longest wait of a launch at the gate: much longer than the gate should ever be closed. */
 #define MOST_WAIT_NS UINT64_C(2000000000)
 #define LOOK_NS UINT64_C(200000)          /* between two looks whether it is open */
 #define LEAVE_NS UINT64_C(20000)          /* ... whether others have left their launches */
 
-/* Threads count their calls in separate cache lines, so that they do not disturb each other. */
-#define N_LANES 32u
+/*
+ * Each of the first N_OWN threads has a cache line of its own, which it writes with plain stores:
+ * the thread that closes the gate makes the others execute a barrier (membarrier). So an open gate
+ * costs a launch next to nothing. Later threads share lines.
+ */
+#define N_OWN 512u
+#define N_SHARED 32u
+#define N_LANES (N_OWN + N_SHARED)
 static struct lane {
 	_Alignas(64) _Atomic int32_t n_inside;
 } lanes[N_LANES];
+static _Atomic bool has_membarrier;
 static struct {
 	_Alignas(64) _Atomic uint64_t state; /* IS_CLOSED, and how often it was opened */
 	_Atomic uint32_t n_threads;
@@ -36,34 +45,59 @@ static struct {
 /* Number of nested driver calls of this thread; functions of the driver call each other. */
 static __thread unsigned depth __attribute__((tls_model("initial-exec")));
 static __thread _Atomic int32_t *inside __attribute__((tls_model("initial-exec")));
+static __thread bool is_own __attribute__((tls_model("initial-exec")));
+
+void nv_pc_gate_start(void)
+{
+	long r = sys_call4(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0, 0);
+	atomic_store_explicit(&has_membarrier, !sys_is_error(r), memory_order_relaxed);
+}
+
+/* Release: the thread that sees us outside sees what we did inside. */
+static void step_out(void)
+{
+	if (is_own)
+		atomic_store_explicit(inside, 0, memory_order_release);
+	else
+		atomic_fetch_sub_explicit(inside, 1, memory_order_release);
+}
 
 /* The thread may have been cancelled inside the driver. Its launch will never end. */
 void nv_pc_gate_thread_ends(void)
 {
 	if (depth && inside && nv_is_here())
-		atomic_fetch_sub_explicit(inside, 1, memory_order_release);
+		step_out();
 	depth = 0;
 }
 
-static _Atomic int32_t *own_lane(void)
+static void take_lane(void)
 {
-	if (!inside)
-		inside =
-			&lanes[atomic_fetch_add_explicit(&gate.n_threads, 1, memory_order_relaxed) %
-			       N_LANES]
-				 .n_inside;
-	return inside;
+	uint32_t n = atomic_fetch_add_explicit(&gate.n_threads, 1, memory_order_relaxed);
+	is_own = n < N_OWN && atomic_load_explicit(&has_membarrier, memory_order_relaxed);
+	inside = &lanes[is_own ? n : N_OWN + n % N_SHARED].n_inside;
 }
 
-/*
- * seq_cst on both words: either the thread that closes sees us inside, or we see that it is closed.
- */
+static void step_in(void)
+{
+	if (!inside)
+		take_lane();
+	if (!is_own) {
+		/* pairs with the seq_cst accesses of the thread that closes */
+		atomic_fetch_add_explicit(inside, 1, memory_order_seq_cst);
+		return;
+	}
+	/* relaxed: the barrier is executed by the thread that closes, for us */
+	atomic_store_explicit(inside, 1, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+/* Either the thread that closes sees us inside, or we see that it is closed. */
 static bool try_enter(void)
 {
-	atomic_fetch_add_explicit(own_lane(), 1, memory_order_seq_cst);
+	step_in();
 	if (!(atomic_load_explicit(&gate.state, memory_order_seq_cst) & IS_CLOSED))
 		return true;
-	atomic_fetch_sub_explicit(own_lane(), 1, memory_order_release);
+	step_out();
 	return false;
 }
 
@@ -110,7 +144,7 @@ static void wait_and_enter(void)
 	 */
 	nv_pc_gate_limit(0);
 	nv_pc_gate_open();
-	atomic_fetch_add_explicit(own_lane(), 1, memory_order_relaxed);
+	step_in();
 }
 
 /*
@@ -144,21 +178,23 @@ void nv_pc_gate_enter(bool is_launch)
 	/* callbacks were switched off meanwhile: we may not see the end of this call */
 	if (nv_trace_has_no_calls()) {
 		depth = 0;
-		atomic_fetch_sub_explicit(own_lane(), 1, memory_order_release);
+		step_out();
 	}
 }
 
 void nv_pc_gate_leave(void)
 {
-	/* 0: the call began before callbacks were on, or while no change was possible */
+	/* 0: the call began before callbacks were on */
 	if (depth && --depth == 0 && !nv_library_stand_in)
-		atomic_fetch_sub_explicit(own_lane(), 1, memory_order_release);
+		step_out();
 }
 
 static bool close_until(uint64_t until_ns)
 {
 	int32_t own = depth != 0;
 	atomic_fetch_or_explicit(&gate.state, IS_CLOSED, memory_order_seq_cst);
+	if (atomic_load_explicit(&has_membarrier, memory_order_relaxed))
+		sys_call4(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0, 0);
 	while (n_inside() > own) {
 		if (clock_used.now_ns() >= until_ns) {
 			nv_pc_gate_open();

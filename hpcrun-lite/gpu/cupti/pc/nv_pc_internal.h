@@ -33,6 +33,7 @@
 /* What the parts share besides their sessions. */
 struct nv_pc_state {
 	bool has_begun; /* measurement was on while there was a context; under the guard */
+	_Atomic bool has_left; /* a profiler of the program came */
 	/* Modules loaded while CUPTI does not sample. It will not attribute samples in them. */
 	_Atomic uint32_t n_unseen;
 };

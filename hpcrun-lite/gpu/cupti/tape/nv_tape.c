@@ -22,6 +22,12 @@ void nv_tape_start(struct nv_library *l)
 	nv.host->note(nv.host, line);
 }
 
+void nv_tape_end(const char *why)
+{
+	if (tape_is_on())
+		tape_stop(why);
+}
+
 void nv_tape_ready(void)
 {
 	struct tape_thread *t = tape_is_on() ? tape_thread() : NULL;

@@ -21,6 +21,8 @@
 void nv_tape_start(struct nv_library *l);
 /* The calling thread ends: other threads may use its recording state. */
 void nv_tape_thread_ends(void);
+/* Ends the recording, if there is one. */
+void nv_tape_end(const char *why);
 /* The back end has started, or has given up. */
 void nv_tape_ready(void);
 

@@ -3,6 +3,7 @@ cupti_sources += \
 	hpcrun-lite/gpu/cupti/trace/nv_buffer.c \
 	hpcrun-lite/gpu/cupti/trace/nv_callback.c \
 	hpcrun-lite/gpu/cupti/trace/nv_calls.c \
+	hpcrun-lite/gpu/cupti/trace/nv_client.c \
 	hpcrun-lite/gpu/cupti/trace/nv_enable.c \
 	hpcrun-lite/gpu/cupti/trace/nv_flush.c \
 	hpcrun-lite/gpu/cupti/trace/nv_graph.c \

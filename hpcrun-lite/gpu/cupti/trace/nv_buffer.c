@@ -92,7 +92,7 @@ void CUPTIAPI nv_buffer_complete(CUcontext context, uint32_t stream, uint8_t *bu
 	int saved = errno;
 	CUpti_Activity *record = NULL;
 	unsigned i = number_of(buffer);
-	if (i == NV_N_BUFFERS && nv.options.yield) {
+	if (i == NV_N_BUFFERS && nv_yield_has_client()) {
 		nv_yield_complete(context, stream, buffer, bytes, valid_bytes);
 		return;
 	}

@@ -55,7 +55,7 @@ static void done_here(enum msr_gpu_kind kind, unsigned detail, uint64_t id, uint
 
 static void count_unseen(const struct nv_call *c, const CUpti_CallbackData *d)
 {
-	if (nv.options.yield && nv_call_has_amount((enum nv_form)c->form, d->functionParams))
+	if (nv_yield_has_client() && nv_call_has_amount((enum nv_form)c->form, d->functionParams))
 		nv.host->launch_lost(nv.host, (enum msr_gpu_kind)c->kind, MSR_GPU_LOSS_YIELDED);
 }
 
@@ -99,7 +99,7 @@ static void enter(const struct nv_call *c, const CUpti_CallbackData *d)
 	*d->correlationData = 0;
 	/* measurement was stopped, or somebody else has the record */
 	if (atomic_load_explicit(&nv_trace.has_no_records, memory_order_relaxed)) {
-		*d->correlationData = nv.options.yield ? now | UNSEEN : 0;
+		*d->correlationData = nv_yield_has_client() ? now | UNSEEN : 0;
 		return;
 	}
 	uint64_t id = id_of(d->correlationId);
@@ -274,13 +274,6 @@ static bool is_gated(const struct nv_call *c)
 	return is_on_device(c) || c->form == NV_FORM_LOAD || c->form == NV_FORM_GET;
 }
 
-/* Otherwise a change happens only if another thread stops and starts the measurement. */
-static bool may_change(void)
-{
-	return nv.options.pc != NV_PC_OFF || nv.options.yield ||
-	       atomic_load_explicit(&nv_trace.has_no_records, memory_order_seq_cst);
-}
-
 static bool is_counted(const struct nv_call *c)
 {
 	return (c->kind == MSR_GPU_KERNEL || c->kind == MSR_GPU_GRAPH) && nv_counters_are_on();
@@ -305,7 +298,7 @@ static void driver(CUpti_CallbackId id, const CUpti_CallbackData *d)
 		if (is_counted(c))
 			nv_counters_enter(d->context, id_of(d->correlationId),
 					  c->kind == MSR_GPU_GRAPH);
-		if (gated && may_change())
+		if (gated)
 			nv_pc_gate_enter(c->kind == MSR_GPU_KERNEL || c->kind == MSR_GPU_GRAPH);
 		enter(c, d);
 	} else {
@@ -366,18 +359,27 @@ static void resource(CUpti_CallbackId id, const CUpti_ResourceData *r)
 	}
 }
 
-void CUPTIAPI nv_callback(void *unused, CUpti_CallbackDomain domain, CUpti_CallbackId id,
-			  const void *data)
+/* What we do ourselves. */
+static void ours(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
 {
-	int saved = errno;
-	(void)unused;
-	if (!nv_is_here() || (nv.options.pc != NV_PC_OFF && nv_pc_is_helper()))
+	if (!nv_is_here())
 		return;
 	if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
 		driver(id, data);
 	else if (domain == CUPTI_CB_DOMAIN_RESOURCE)
 		resource(id, data);
-	if (nv.options.yield && domain == CUPTI_CB_DOMAIN_RESOURCE)
-		nv_yield_resource(id, data);
+}
+
+void CUPTIAPI nv_callback(void *unused, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+			  const void *data)
+{
+	int saved = errno;
+	(void)unused;
+	if (nv.options.pc != NV_PC_OFF && nv_pc_is_helper())
+		return;
+	if (nv_yield_has_client())
+		nv_client_callback(domain, id, data, ours);
+	else
+		ours(domain, id, data);
 	errno = saved;
 }

@@ -73,7 +73,7 @@ static void let_launches_end(void)
  * misses the end of that call and gives its correlation id to all later calls of the thread
  * (doc/notes/cupti-facts.md K). In that case the callbacks stay on and return at once.
  */
-static bool is_only_caller(void)
+bool nv_switch_is_only_caller(void)
 {
 	return nv.lib.agree(NV_AGREE_ALONE,
 			    atomic_load_explicit(&nv_trace.n_callers, memory_order_seq_cst) ==
@@ -85,7 +85,7 @@ static void disconnect(void)
 {
 	nv_records_switch(false);
 	atomic_store_explicit(&nv_trace.has_no_records, true, memory_order_seq_cst);
-	if (is_only_caller()) {
+	if (!nv_yield_has_client() && nv_switch_is_only_caller()) {
 		atomic_store_explicit(&nv_trace.has_no_calls, true, memory_order_seq_cst);
 		nv_calls_switch(false);
 	}
@@ -131,7 +131,7 @@ static void go_off(uint64_t hold_ns)
 	 * need to see each launch.
 	 */
 	if (nv_counters_are_on() ||
-	    (nv.options.pc == NV_PC_OFF && (nv_trace.off == NV_DROPPING || !is_only_caller()))) {
+	    (nv.options.pc == NV_PC_OFF && (nv_trace.off == NV_DROPPING || !nv_switch_is_only_caller()))) {
 		nv_trace.off = NV_DROPPING;
 		return;
 	}

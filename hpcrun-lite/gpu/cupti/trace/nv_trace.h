@@ -10,6 +10,10 @@
 
 #include "hpcrun-lite/gpu/cupti/nv.h"
 
+#include <signal.h>
+
+struct cupti_table; /* front/front.h */
+
 #define NV_MAX_CALLS 1536u       /* callback ids of the driver API that we handle */
 #define NV_BUFFER_BYTES ((size_t)256 << 10)
 #define NV_N_BUFFERS 160u /* at most 40 MiB; after that CUPTI drops records and counts them */
@@ -137,7 +141,9 @@ struct nv_trace {
 	_Atomic bool has_no_calls;
 	_Atomic uint32_t n_callers;          /* measured threads that made a call */
 	enum nv_off off;                     /* under the guard */
+	/* nv_yield.c, nv_client.c */
 	_Atomic bool is_away;                /* records are for a profiler of the program */
+	_Atomic bool has_client;             /* the program called CUPTI at some time */
 	/* nv_kernel.c */
 	struct nv_map names; /* hash of a kernel's name -> its code object, or the last two */
 	/* Module, library, kernel or function -> code object, or handle of what it belongs to. */
@@ -232,6 +238,11 @@ uint32_t nv_kernel_code(uint64_t id, const char *name);
  * there is no thread. The caller has suspended its samples and blocked its signals.
  */
 bool nv_flush_start(void);
+/*
+ * Under the guard: delivers what can be had, disables all and ends our subscription, for good. CUPTI
+ * is not called any more.
+ */
+void nv_flush_leave(void);
 /* Takes all records from CUPTI. Those of operations in flight are lost, by `cause`. */
 void nv_flush_force(enum msr_gpu_loss cause);
 
@@ -292,6 +303,8 @@ void nv_switch_start(void);
 void nv_switch_count_caller(void);
 /* A measured thread ends. */
 void nv_switch_thread_ends(void);
+/* No thread but the caller has made a call that CUPTI told us. */
+bool nv_switch_is_only_caller(void);
 /* Called every 100 ms under the guard: does what was not possible at once. */
 void nv_switch_work(void);
 
@@ -302,17 +315,46 @@ void nv_switch_work(void);
 void nv_switch_away(void);
 void nv_switch_back(void);
 
-/* ---- nv_yield.c: a profiler of the program uses CUPTI ---- */
+/* ---- nv_client.c: a profiler of the program uses CUPTI ---- */
 
 /* Everything is enabled: from here on the program's calls of CUPTI come to us. */
-void nv_yield_start(void);
+void nv_client_start(void);
+static inline bool nv_yield_has_client(void)
+{
+	return __builtin_expect(
+		atomic_load_explicit(&nv_trace.has_client, memory_order_relaxed), 0);
+}
+/* A callback of CUPTI: ours() is called, and the program's if it asked for it. */
+void nv_client_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data,
+			void (*ours)(CUpti_CallbackDomain, CUpti_CallbackId, const void *));
+/*
+ * Before a call of the program that may use CUPTI for itself. The first time, PC sampling,
+ * counters and the recording end. Returns false if the call is to be passed on to CUPTI as it is:
+ * this is another process, or we do not use CUPTI any more.
+ */
+bool nv_client_comes(void);
+/* False if the program uses another copy of CUPTI already: we must not use ours. */
+bool nv_client_is_first(void);
+/* CUPTI's own functions. */
+extern const struct cupti_table *nv_client_behind;
+
+/* ---- nv_yield.c: records for a profiler of the program ---- */
+
+/*
+ * Around calls of CUPTI for the program: blocks signals, suspends samples and takes the guard, if
+ * nobody else has it for a second. Returns whether it has the guard; nv_yield_end must follow.
+ */
+bool nv_yield_begin(sigset_t *old);
+void nv_yield_end(bool is_guarded, const sigset_t *old);
+/* Puts the functions of the program's records into its table. */
+void nv_yield_fill(struct cupti_table *t);
+/* The program ends its use of records: cuptiFinalize. */
+void nv_yield_finalize(void);
 /* CUPTI asks for a buffer. Returns false if the records are ours. */
 bool nv_yield_request(uint8_t **buffer, size_t *bytes, size_t *max_records);
 /* CUPTI returns a buffer that is not ours. */
 void nv_yield_complete(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes,
 		       size_t valid_bytes);
-/* A callback of the domain RESOURCE, for the program. */
-void nv_yield_resource(CUpti_CallbackId id, const void *data);
 /* Called every 100 ms under the guard. */
 void nv_yield_work(void);
 /* Under the guard, at the end: says how long it was. */

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * gpu=nvidia,yield: a profiler of the program uses CUPTI, which serves only one subscriber. We stay
- * subscribed, and the program's calls come here (front/front.h). Its subscription is ours under
- * another handle. From its first kind of records until its last one is disabled and all of its
- * buffers are back, the device's records are its own: our kinds are off, buffers are its buffers,
- * and times are by its clock. We count what is launched meanwhile.
+ * Records of the device for a profiler of the program (nv_client.c). From its first kind of records
+ * until its last one is disabled and all of its buffers are back, they are its own: our kinds are
+ * off, buffers are its buffers, and times are by its clock. We count what is launched meanwhile. A
+ * session of a profiler that samples or counts is such a window, too, because our records would
+ * change what it sees.
  *
  * CUPTI cannot be handed over in earnest. To unsubscribe or to switch kinds beside a thread that is
  * in a call makes CUPTI lose all later records of that thread (doc/notes/cupti-facts.md K, O). So
- * launches are held for each switch, also for those that the program asks for. Callbacks of calls
- * cannot be given to the program: they could never be taken back.
+ * launches are held for each switch, also for those that the program asks for.
  *
  * Test: tests/cli/gpu/cupti_yield.sh.
  */
@@ -31,16 +30,12 @@
 #define EARLIER_NS UINT64_C(2000000000)
 /* After this time without a kind on, we ask for buffers that the program does not ask for. */
 #define FORGOTTEN_NS UINT64_C(1000000000)
-#define MAX_RESOURCES 64u
 #define TEXT_BYTES 256u
-
-static const struct cupti_table *behind;
-static char handle; /* its address is the program's handle */
 
 /* Under the guard. */
 static struct {
 	bool kind[CUPTI_ACTIVITY_KIND_COUNT];
-	unsigned n_kinds;
+	unsigned n_kinds, n_sessions;
 	bool is_refused;  /* until the next registration of buffers */
 	bool has_sharing; /* the program set whether threads have buffers of their own */
 	uint8_t has_own_buffers;
@@ -53,9 +48,6 @@ static struct {
 	_Atomic(CUpti_BuffersCallbackCompleteFunc) complete;
 	_Atomic(CUpti_TimestampCallbackFunc) clock;
 	_Atomic uint32_t n_buffers; /* that CUPTI holds */
-	_Atomic(CUpti_CallbackFunc) callback;
-	_Atomic(void *) user;
-	_Atomic uint64_t resources; /* enabled callback ids, a bit each */
 } theirs;
 
 /* ---- from CUPTI to the program ---- */
@@ -88,15 +80,6 @@ void nv_yield_complete(CUcontext context, uint32_t stream, uint8_t *buffer, size
 	atomic_fetch_sub_explicit(&theirs.n_buffers, 1, memory_order_release);
 }
 
-void nv_yield_resource(CUpti_CallbackId id, const void *data)
-{
-	CUpti_CallbackFunc f = atomic_load_explicit(&theirs.callback, memory_order_acquire);
-	uint64_t enabled = atomic_load_explicit(&theirs.resources, memory_order_relaxed);
-	if (f && id < MAX_RESOURCES && (enabled >> id & 1u))
-		f(atomic_load_explicit(&theirs.user, memory_order_relaxed),
-		  CUPTI_CB_DOMAIN_RESOURCE, id, data);
-}
-
 /* CUPTI's usual clock. */
 static uint64_t CUPTIAPI real_time(void)
 {
@@ -106,7 +89,7 @@ static uint64_t CUPTIAPI real_time(void)
 /* ---- stepping aside ---- */
 
 /* CUPTI may create threads here. They inherit blocked signals, and that they are not measured. */
-static bool begin(sigset_t *old)
+bool nv_yield_begin(sigset_t *old)
 {
 	sigset_t all;
 	nv.host->suspend(nv.host);
@@ -115,7 +98,7 @@ static bool begin(sigset_t *old)
 	return nv_guard_take(nv.lib.now_ns() + HOLD_NS);
 }
 
-static void end(bool is_guarded, const sigset_t *old)
+void nv_yield_end(bool is_guarded, const sigset_t *old)
 {
 	if (is_guarded)
 		nv_guard_give();
@@ -125,7 +108,9 @@ static void end(bool is_guarded, const sigset_t *old)
 
 static bool go_away(void)
 {
-	if (window.is_refused || !nv_pc_gate_close(nv.lib.now_ns() + HOLD_NS)) {
+	/* sampling ended at the program's first call, unless kernels ran too long */
+	if (window.is_refused || !nv_pc_leave(nv.lib.now_ns() + HOLD_NS) ||
+	    !nv_pc_gate_close(nv.lib.now_ns() + HOLD_NS)) {
 		if (!window.is_refused)
 			nv_note("a profiler of the program gets no records, because launches could "
 				"not be held for it",
@@ -141,7 +126,7 @@ static bool go_away(void)
 	nv.lib.cuptiActivityRegisterTimestampCallback(f ? f : real_time);
 	size_t bytes = sizeof window.has_own_buffers;
 	if (window.has_sharing)
-		behind->cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER,
+		nv_client_behind->cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER,
 						  &bytes, &window.has_own_buffers);
 	atomic_store_explicit(&nv_trace.is_away, true, memory_order_release);
 	window.since_ns = nv.lib.now_ns();
@@ -154,14 +139,14 @@ static void come_back(void)
 {
 	size_t n_dropped = 0, bytes = sizeof(uint8_t);
 	uint8_t own_buffers = 1;
-	if (!nv_yield_is_away() || window.n_kinds ||
+	if (!nv_yield_is_away() || window.n_kinds || window.n_sessions ||
 	    atomic_load_explicit(&theirs.n_buffers, memory_order_acquire) ||
 	    !nv_pc_gate_close(nv.lib.now_ns() + HOLD_NS))
 		return;
 	/* of the program's records, which are nothing to us */
 	nv.lib.cuptiActivityGetNumDroppedRecords(NULL, 0, &n_dropped);
 	if (window.has_sharing)
-		behind->cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER,
+		nv_client_behind->cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER,
 						  &bytes, &own_buffers);
 	nv_records_set_clock();
 	atomic_store_explicit(&nv_trace.is_away, false, memory_order_release);
@@ -173,7 +158,7 @@ static void come_back(void)
 
 void nv_yield_work(void)
 {
-	if (!nv_yield_is_away() || window.n_kinds)
+	if (!nv_yield_is_away() || window.n_kinds || window.n_sessions)
 		return;
 	if (nv.lib.now_ns() > window.idle_ns + FORGOTTEN_NS)
 		nv.lib.cuptiActivityFlushAll(0);
@@ -198,108 +183,20 @@ void nv_yield_say(void)
 
 /* ---- from the program to CUPTI ---- */
 
-/* The back end can do nothing more, or this is another process. */
-static bool is_past(void)
-{
-	return !nv_is_here() || nv_trace_is_over();
-}
-
-static CUptiResult CUPTIAPI subscribe(CUpti_SubscriberHandle *s, CUpti_CallbackFunc f, void *user)
-{
-	if (is_past())
-		return behind->cuptiSubscribe(s, f, user);
-	if (!s || !f)
-		return CUPTI_ERROR_INVALID_PARAMETER;
-	if (atomic_load_explicit(&theirs.callback, memory_order_acquire))
-		return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
-	atomic_store_explicit(&theirs.user, user, memory_order_relaxed);
-	atomic_store_explicit(&theirs.callback, f, memory_order_release);
-	*s = (CUpti_SubscriberHandle)(void *)&handle;
-	return CUPTI_SUCCESS;
-}
-
-static CUptiResult CUPTIAPI subscribe_v2(CUpti_SubscriberHandle *s, CUpti_CallbackFunc f,
-					 void *user, CUpti_SubscriberParams *p)
-{
-	return is_past() ? behind->cuptiSubscribe_v2(s, f, user, p) : subscribe(s, f, user);
-}
-
-static bool is_ours(CUpti_SubscriberHandle s)
-{
-	return (void *)s == &handle;
-}
-
-static CUptiResult CUPTIAPI unsubscribe(CUpti_SubscriberHandle s)
-{
-	if (!is_ours(s))
-		return behind->cuptiUnsubscribe(s);
-	atomic_store_explicit(&theirs.resources, 0, memory_order_relaxed);
-	atomic_store_explicit(&theirs.callback, NULL, memory_order_release);
-	return CUPTI_SUCCESS;
-}
-
-/* Callbacks of resources are few, so none is disabled in CUPTI. */
-static CUptiResult CUPTIAPI enable_callback(uint32_t on, CUpti_SubscriberHandle s,
-					    CUpti_CallbackDomain d, CUpti_CallbackId id)
-{
-	if (!is_ours(s))
-		return behind->cuptiEnableCallback(on, s, d, id);
-	if (d != CUPTI_CB_DOMAIN_RESOURCE || is_past())
-		return CUPTI_ERROR_NOT_COMPATIBLE;
-	if (id >= MAX_RESOURCES)
-		return CUPTI_ERROR_INVALID_PARAMETER;
-	CUptiResult r = on ? nv.lib.cuptiEnableCallback(1, nv.subscriber, d, id) : CUPTI_SUCCESS;
-	if (on && r == CUPTI_SUCCESS)
-		atomic_fetch_or_explicit(&theirs.resources, UINT64_C(1) << id,
-					 memory_order_relaxed);
-	if (!on)
-		atomic_fetch_and_explicit(&theirs.resources, ~(UINT64_C(1) << id),
-					  memory_order_relaxed);
-	return r;
-}
-
-static CUptiResult CUPTIAPI enable_domain(uint32_t on, CUpti_SubscriberHandle s,
-					  CUpti_CallbackDomain d)
-{
-	if (!is_ours(s))
-		return behind->cuptiEnableDomain(on, s, d);
-	CUptiResult r = d == CUPTI_CB_DOMAIN_RESOURCE ? CUPTI_SUCCESS : CUPTI_ERROR_NOT_COMPATIBLE;
-	for (CUpti_CallbackId id = 1; r == CUPTI_SUCCESS && id < CUPTI_CBID_RESOURCE_SIZE; id++)
-		r = enable_callback(on, s, d, id);
-	return r;
-}
-
-static CUptiResult CUPTIAPI enable_all_domains(uint32_t on, CUpti_SubscriberHandle s)
-{
-	return is_ours(s) ? CUPTI_ERROR_NOT_COMPATIBLE : behind->cuptiEnableAllDomains(on, s);
-}
-
-static CUptiResult CUPTIAPI get_callback_state(uint32_t *on, CUpti_SubscriberHandle s,
-					       CUpti_CallbackDomain d, CUpti_CallbackId id)
-{
-	if (!is_ours(s))
-		return behind->cuptiGetCallbackState(on, s, d, id);
-	if (!on)
-		return CUPTI_ERROR_INVALID_PARAMETER;
-	*on = d == CUPTI_CB_DOMAIN_RESOURCE && id < MAX_RESOURCES &&
-	      (atomic_load_explicit(&theirs.resources, memory_order_relaxed) >> id & 1u);
-	return CUPTI_SUCCESS;
-}
-
 static CUptiResult CUPTIAPI register_callbacks(CUpti_BuffersCallbackRequestFunc r,
 					       CUpti_BuffersCallbackCompleteFunc c)
 {
 	sigset_t old;
-	if (is_past())
-		return behind->cuptiActivityRegisterCallbacks(r, c);
+	if (!nv_client_comes())
+		return nv_client_behind->cuptiActivityRegisterCallbacks(r, c);
 	if (!r || !c)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	bool is_guarded = begin(&old);
+	bool is_guarded = nv_yield_begin(&old);
 	atomic_store_explicit(&theirs.request, r, memory_order_release);
 	atomic_store_explicit(&theirs.complete, c, memory_order_release);
 	if (is_guarded)
 		window.is_refused = false;
-	end(is_guarded, &old);
+	nv_yield_end(is_guarded, &old);
 	return CUPTI_SUCCESS;
 }
 
@@ -307,8 +204,9 @@ static CUptiResult CUPTIAPI register_clock(CUpti_TimestampCallbackFunc f)
 {
 	if (!f)
 		return CUPTI_ERROR_INVALID_PARAMETER;
+	bool is_served = nv_client_comes();
 	atomic_store_explicit(&theirs.clock, f, memory_order_release);
-	return is_past() || nv_yield_is_away() ? behind->cuptiActivityRegisterTimestampCallback(f)
+	return !is_served || nv_yield_is_away() ? nv_client_behind->cuptiActivityRegisterTimestampCallback(f)
 					       : CUPTI_SUCCESS;
 }
 
@@ -319,127 +217,182 @@ static CUptiResult CUPTIAPI register_clock(CUpti_TimestampCallbackFunc f)
 static CUptiResult CUPTIAPI set_attribute(CUpti_ActivityAttribute a, size_t *bytes, void *value)
 {
 	sigset_t old;
-	if (is_past() || a != CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER || !bytes || !value ||
+	if (!nv_client_comes() || a != CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER || !bytes || !value ||
 	    *bytes != sizeof(uint8_t))
-		return behind->cuptiActivitySetAttribute(a, bytes, value);
-	bool is_guarded = begin(&old);
+		return nv_client_behind->cuptiActivitySetAttribute(a, bytes, value);
+	bool is_guarded = nv_yield_begin(&old);
 	CUptiResult r = CUPTI_ERROR_UNKNOWN;
 	if (is_guarded) {
 		window.has_sharing = true;
 		memcpy(&window.has_own_buffers, value, sizeof window.has_own_buffers);
-		r = nv_yield_is_away() ? behind->cuptiActivitySetAttribute(a, bytes, value)
+		r = nv_yield_is_away() ? nv_client_behind->cuptiActivitySetAttribute(a, bytes, value)
 				       : CUPTI_SUCCESS;
 	}
-	end(is_guarded, &old);
+	nv_yield_end(is_guarded, &old);
 	return r;
 }
 
-static CUptiResult ask_cupti(CUpti_ActivityKind k, bool on)
+/* What the program asks for: a kind of records or a session, to begin or to end. */
+struct request {
+	enum { KIND, KIND_IN_CONTEXT, KIND_AND_DUMP, SESSION } what;
+	bool on;
+	CUpti_ActivityKind kind;
+	CUcontext context;
+	CUptiResult (*session)(void *params); /* CUPTI's */
+	void *params;
+};
+
+static CUptiResult ask_cupti(const struct request *q)
 {
-	return on ? behind->cuptiActivityEnable(k) : behind->cuptiActivityDisable(k);
+	const struct cupti_table *t = nv_client_behind;
+	switch (q->what) {
+	case KIND:
+		return q->on ? t->cuptiActivityEnable(q->kind) : t->cuptiActivityDisable(q->kind);
+	case KIND_IN_CONTEXT:
+		return q->on ? t->cuptiActivityEnableContext(q->context, q->kind)
+			     : t->cuptiActivityDisableContext(q->context, q->kind);
+	case KIND_AND_DUMP:
+		return t->cuptiActivityEnableAndDump(q->kind);
+	default:
+		return q->session ? q->session(q->params) : CUPTI_ERROR_NOT_SUPPORTED;
+	}
 }
 
-/* Under the guard, in a window. Launches are held, or the program does as it would without us. */
-static CUptiResult switch_kind(CUpti_ActivityKind k, bool on)
+/* Counts what is on. */
+static void note_request(const struct request *q)
 {
-	bool is_held = nv_pc_gate_close(nv.lib.now_ns() + HOLD_NS);
-	CUptiResult r = ask_cupti(k, on);
+	if (q->what == SESSION) {
+		window.n_sessions += q->on ? 1u : window.n_sessions ? -1u : 0;
+	} else if ((unsigned)q->kind < CUPTI_ACTIVITY_KIND_COUNT &&
+		   window.kind[q->kind] != q->on) {
+		window.kind[q->kind] = q->on;
+		window.n_kinds += q->on ? 1u : -1u;
+	}
+	window.idle_ns = nv.lib.now_ns();
+}
+
+/*
+ * Under the guard, in a window. Launches are held while kinds are switched, or the program does as
+ * it would without us.
+ */
+static CUptiResult do_request(const struct request *q)
+{
+	bool is_held = q->what != SESSION && nv_pc_gate_close(nv.lib.now_ns() + HOLD_NS);
+	CUptiResult r = ask_cupti(q);
 	if (is_held)
 		nv_pc_gate_open();
-	if (r == CUPTI_SUCCESS && (unsigned)k < CUPTI_ACTIVITY_KIND_COUNT && window.kind[k] != on) {
-		window.kind[k] = on;
-		window.n_kinds += on ? 1u : -1u;
-		window.idle_ns = nv.lib.now_ns();
-	}
+	if (r == CUPTI_SUCCESS)
+		note_request(q);
 	return r;
 }
 
-static CUptiResult ask_for_kind(CUpti_ActivityKind k, bool on)
+static CUptiResult serve(const struct request *q)
 {
 	sigset_t old;
 	int saved = errno;
-	if (is_past())
-		return ask_cupti(k, on);
-	bool is_guarded = begin(&old);
-	CUptiResult r = on           ? CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
+	if (!nv_client_comes())
+		return ask_cupti(q);
+	bool is_guarded = nv_yield_begin(&old);
+	CUptiResult r = q->on        ? CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
 			: is_guarded ? CUPTI_SUCCESS
 				     : CUPTI_ERROR_UNKNOWN;
-	if (is_guarded && (nv_yield_is_away() || (on && go_away()))) {
-		r = switch_kind(k, on);
-		come_back(); /* after the last kind, or if the first one was refused */
+	if (is_guarded && (nv_yield_is_away() || (q->on && go_away()))) {
+		r = do_request(q);
+		come_back(); /* after the last one, or if the first one was refused */
 	}
-	end(is_guarded, &old);
+	nv_yield_end(is_guarded, &old);
 	errno = saved;
 	return r;
 }
 
 static CUptiResult CUPTIAPI enable(CUpti_ActivityKind k)
 {
-	return ask_for_kind(k, true);
+	return serve(&(struct request){.what = KIND, .on = true, .kind = k});
 }
 
 static CUptiResult CUPTIAPI disable(CUpti_ActivityKind k)
 {
-	return ask_for_kind(k, false);
+	return serve(&(struct request){.what = KIND, .kind = k});
 }
+
+static CUptiResult CUPTIAPI enable_and_dump(CUpti_ActivityKind k)
+{
+	return serve(&(struct request){.what = KIND_AND_DUMP, .on = true, .kind = k});
+}
+
+static CUptiResult CUPTIAPI enable_context(CUcontext c, CUpti_ActivityKind k)
+{
+	return serve(&(struct request){
+		.what = KIND_IN_CONTEXT, .on = true, .kind = k, .context = c});
+}
+
+static CUptiResult CUPTIAPI disable_context(CUcontext c, CUpti_ActivityKind k)
+{
+	return serve(&(struct request){.what = KIND_IN_CONTEXT, .kind = k, .context = c});
+}
+
+/* Each of them begins or ends a session by its name. */
+#define IN_FRONT(name, parameters, arguments) \
+	static CUptiResult ask_##name(void *params) \
+	{ \
+		return nv_client_behind->name(params); \
+	} \
+	static CUptiResult CUPTIAPI do_##name parameters \
+	{ \
+		return serve(&(struct request){ \
+			.what = SESSION, \
+			.on = !strstr(#name, "Disable") && !strstr(#name, "EndSession"), \
+			.session = nv_client_behind->name ? ask_##name : NULL, \
+			.params = p}); \
+	}
+CUPTI_FRONT_SESSIONS(IN_FRONT)
 
 /* Outside of windows CUPTI has only our records. */
 static CUptiResult CUPTIAPI flush_all(uint32_t flag)
 {
 	sigset_t old;
 	int saved = errno;
-	if (is_past() || nv_yield_is_away()) {
-		CUptiResult r = behind->cuptiActivityFlushAll(flag);
-		if (!is_past()) {
-			bool is_guarded = begin(&old);
-			if (is_guarded)
-				come_back();
-			end(is_guarded, &old);
-		}
-		errno = saved;
-		return r;
-	}
+	if (!nv_client_comes())
+		return nv_client_behind->cuptiActivityFlushAll(flag);
+	if (!nv_yield_is_away())
+		return CUPTI_SUCCESS;
+	CUptiResult r = nv_client_behind->cuptiActivityFlushAll(flag);
+	bool is_guarded = nv_yield_begin(&old);
+	if (is_guarded)
+		come_back();
+	nv_yield_end(is_guarded, &old);
+	errno = saved;
+	return r;
+}
+
+static CUptiResult CUPTIAPI get_dropped(CUcontext c, uint32_t stream, size_t *n)
+{
+	if (!nv_client_comes() || nv_yield_is_away() || !n)
+		return nv_client_behind->cuptiActivityGetNumDroppedRecords(c, stream, n);
+	*n = 0;
 	return CUPTI_SUCCESS;
 }
 
-/* Only for the program: it has neither kinds nor a subscription any more. */
-static CUptiResult CUPTIAPI finalize(void)
+void nv_yield_finalize(void)
 {
-	if (is_past())
-		return behind->cuptiFinalize();
 	for (unsigned k = 0; k < CUPTI_ACTIVITY_KIND_COUNT; k++)
 		if (window.kind[k])
 			disable((CUpti_ActivityKind)k);
 	flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-	return unsubscribe((CUpti_SubscriberHandle)(void *)&handle);
 }
 
-static const struct cupti_table table = {
-	.cuptiSubscribe = subscribe,
-	.cuptiSubscribe_v2 = subscribe_v2,
-	.cuptiUnsubscribe = unsubscribe,
-	.cuptiFinalize = finalize,
-	.cuptiEnableCallback = enable_callback,
-	.cuptiEnableDomain = enable_domain,
-	.cuptiEnableAllDomains = enable_all_domains,
-	.cuptiGetCallbackState = get_callback_state,
-	.cuptiActivityRegisterCallbacks = register_callbacks,
-	.cuptiActivityRegisterTimestampCallback = register_clock,
-	.cuptiActivitySetAttribute = set_attribute,
-	.cuptiActivityEnable = enable,
-	.cuptiActivityDisable = disable,
-	.cuptiActivityFlushAll = flush_all,
-};
-
-void nv_yield_start(void)
+void nv_yield_fill(struct cupti_table *t)
 {
-	void *symbol = dlsym(RTLD_DEFAULT, CUPTI_FRONT_SYMBOL);
-	cupti_front_fn *find = (cupti_front_fn *)(uintptr_t)symbol;
-	struct cupti_front *front = find ? find() : NULL;
-	behind = front ? front->behind() : NULL;
-	if (behind)
-		atomic_store_explicit(&front->client, &table, memory_order_release);
-	else
-		nv_note("cannot stand in front of CUPTI; profilers of the program get no records",
-			"", "");
+	t->cuptiActivityRegisterCallbacks = register_callbacks;
+	t->cuptiActivityRegisterTimestampCallback = register_clock;
+	t->cuptiActivitySetAttribute = set_attribute;
+	t->cuptiActivityEnable = enable;
+	t->cuptiActivityDisable = disable;
+	t->cuptiActivityEnableAndDump = enable_and_dump;
+	t->cuptiActivityEnableContext = enable_context;
+	t->cuptiActivityDisableContext = disable_context;
+	t->cuptiActivityGetNumDroppedRecords = get_dropped;
+	t->cuptiActivityFlushAll = flush_all;
+#define FILL(name, parameters, arguments) t->name = do_##name;
+	CUPTI_FRONT_SESSIONS(FILL)
 }
