@@ -39,6 +39,7 @@ __global__ void spin(uint64_t ns)
 
 #define CHAIN_4(a, b, c) a = fmaf(a, b, c), a = fmaf(a, b, c), a = fmaf(a, b, c), a = fmaf(a, b, c)
 #define CHAIN_16(a, b, c) CHAIN_4(a, b, c), CHAIN_4(a, b, c), CHAIN_4(a, b, c), CHAIN_4(a, b, c)
+#define ROUNDS(n) _Pragma("unroll 1") for (int i = 0; i < (n); i++)
 
 /* The same code on every GPU, and on each its own loop. What is behind a loop stands on its line:
  * what a branch waits is sampled there. */
@@ -47,11 +48,9 @@ __global__ void either(int is_second, int n, float b, float *to)
 	float a = threadIdx.x;
 	to += blockIdx.x * blockDim.x + threadIdx.x;
 	if (is_second) {
-		/* LOOP_OF_SECOND */
-		_Pragma("unroll 1") for (int i = 0; i < n; i++) CHAIN_16(a, b, 0.25f); *to = a;
+		ROUNDS(n) CHAIN_16(a, b, 0.25f); *to = a; /* LOOP_OF_SECOND */
 	} else {
-		/* LOOP_OF_FIRST */
-		_Pragma("unroll 1") for (int i = 0; i < n; i++) CHAIN_16(a, b, 0.5f); *to = a;
+		ROUNDS(n) CHAIN_16(a, b, 0.5f); *to = a; /* LOOP_OF_FIRST */
 	}
 }
 
