@@ -6,7 +6,7 @@ tests_gen_gen_nccl_main_SOURCES = tests/gen/gen_nccl_main.c
 tests_gen_gen_nccl_main_LDADD = tests/gen/libgen.la
 
 TESTS += tests/cli/nccl/nccl_ranks.sh
-EXTRA_DIST += tests/cli/nccl/nccl_ranks.sh
+EXTRA_DIST += tests/cli/nccl/nccl_ranks.sh tests/golden/nccl
 
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/prof_nccl/test_nccl

@@ -132,4 +132,20 @@ job none none=1
 is "without a kernel of NCCL nothing appears" "$(report none | grep -c NCCL)" 0
 is "... in --all neither" "$(report none --all | grep -c nccl)" 0
 
+# ---- a recording of two GPUs, against the program's own clocks (tests/golden/nccl)
+
+mkdir "$T/m-late"
+for file in "$srcdir"/tests/golden/nccl/*.gz; do
+	name=${file##*/}
+	gzip -dc "$file" >"$T/m-late/${name%.gz}"
+done
+cp "$srcdir/tests/golden/nccl/job" "$T/m-late"
+cp "$srcdir/tests/golden/nccl/late.out" "$T/out-late"
+cd "$T" || exit 99
+. "$srcdir/tests/gpu/truth.sh"
+. "$srcdir/tests/gpu/nccl/nccl.sh"
+analysed late
+check_nccl late
+is "all bounds were looked at" "$(grep -c '^bound' out-late)" 24
+
 done_testing
