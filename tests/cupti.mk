@@ -70,6 +70,13 @@ tests_gpu_yield_cuda_yield_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
 tests_gpu_yield_cuda_yield_CFLAGS = $(HL_CFLAGS) -O2 -g
 tests_gpu_yield_cuda_yield_LDFLAGS =
 tests_gpu_yield_cuda_yield_LDADD = libhpctoolkit.la -ldl -lpthread
+check_PROGRAMS += tests/gpu/yield/cupti_samples
+tests_gpu_yield_cupti_samples_SOURCES = tests/gpu/yield/cupti_samples.c \
+	tests/gpu/cuda_work.c tests/gpu/cuda_work.h
+tests_gpu_yield_cupti_samples_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
+tests_gpu_yield_cupti_samples_CFLAGS = $(HL_CFLAGS) -O2 -g
+tests_gpu_yield_cupti_samples_LDFLAGS =
+tests_gpu_yield_cupti_samples_LDADD = -ldl -lpthread
 check_PROGRAMS += tests/gpu/cuda_several
 tests_gpu_cuda_several_SOURCES = tests/gpu/cuda_several.c tests/gpu/several_ways.h \
 	tests/gpu/cuda_work.c tests/gpu/cuda_work.h
@@ -94,7 +101,8 @@ tests_gpu_fake_fake_cuda_la_CFLAGS = $(HL_CFLAGS)
 tests_gpu_fake_fake_cuda_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 tests_gpu_fake_fake_cuda_la_LIBADD = -ldl -lpthread
 endif
-EXTRA_DIST += tests/gpu/cuda_stop.c tests/gpu/yield/cuda_yield.c tests/gpu/yield/yield.sh \
+EXTRA_DIST += tests/gpu/cuda_stop.c tests/gpu/yield/cuda_yield.c \
+	tests/gpu/yield/cupti_samples.c tests/gpu/yield/yield.sh \
 	tests/gpu/cuda_calls.c tests/gpu/cuda_several.c \
 	tests/gpu/cuda_work.c tests/gpu/cuda_work.h tests/gpu/fake/fake_cuda.c \
 	tests/gpu/fake/fake_cuda.h tests/gpu/fake/fake_cupti.c tests/gpu/fake/fake.sh \

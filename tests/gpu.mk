@@ -24,7 +24,7 @@ gpu_scripts = tests/gpu/bare_cupti.c tests/gpu/all.sh tests/gpu/checks.sh tests/
 	tests/gpu/turns.py tests/gpu/nccl/nccl.sh tests/gpu/nccl/nccl_late.py \
 	tests/gpu/torch_infer.py tests/gpu/triton_work.py tests/gpu/torch/torch_steps.py \
 	tests/gpu/torch/torch_ranks.py tests/gpu/torch/torch_nodes.py tests/gpu/torch/jax_steps.py \
-	tests/gpu/yield/torch_profiler.py \
+	tests/gpu/yield/torch_profiler.py tests/gpu/yield/proton_profiler.py \
 	tests/gpu/advice/advice.sh tests/gpu/advice/advice_table.py
 gpu_golden = tests/cli/gpu/nvidia_golden.sh tests/cli/gpu/blame_golden.sh \
 	tests/cli/gpu/counters_golden.sh tests/cli/gpu/energy_golden.sh \

@@ -21,8 +21,7 @@
 #     nccl       operations of two ranks on two GPUs: who comes late, and what is hidden (skipped
 #         with one GPU)
 #     python     PyTorch, against its own profiler, and Triton
-#     yield      programs with profilers of their own, torch.profiler among them, with
-#         gpu=nvidia,yield
+#     yield      programs with profilers of their own, torch.profiler among them
 #     soak       30 million kernels (not among the default ones; SOAK=N)
 #
 # Each section has a time limit. The last line counts: "N passed, N failed, N skipped".
@@ -120,9 +119,9 @@ yield_section() {
 	. "$srcdir/tests/gpu/yield/yield.sh"
 	CUPTI_FILE=$("$HPCRUN" -L 2>/dev/null | sed -n 's/.*GPU 0: .*CUPTI [0-9.]*, //p')
 	export CUPTI_FILE
-	EVENTS="-e CPUTIME -e gpu=nvidia,yield"
 	[ ! -d "$GPU_BIN/yield" ] || GPU_BIN=$GPU_BIN/yield # as it is built
-	use cuda_yield && yield_calls
+	use cuda_yield && yield_calls && yield_exclusive
+	use cupti_samples && yield_samples "$PROGRAM"
 	python=${PYTHON:-python3}
 	"$python" -c 'import torch' 2>"$T/why" || { skip torch "$(tail -n 1 "$T/why")"; return 0; }
 	yield_torch

@@ -51,6 +51,8 @@ enum nccl_kind nccl_kind_of(const char *kernel)
 {
 	if (strncmp(kernel, "void ", 5) == 0)
 		kernel += 5;
+	if (strncmp(kernel, "_Z", 2) == 0)
+		kernel += 2 + strspn(kernel + 2, "0123456789");
 	if (strncmp(kernel, "nccl", 4) != 0)
 		return NCCL_NOT;
 	for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)

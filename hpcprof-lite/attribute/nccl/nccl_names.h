@@ -21,7 +21,7 @@ enum nccl_kind {
 	NCCL_OTHER
 };
 
-/* `kernel`: its demangled name. */
+/* `kernel`: its name, which is mangled if its code is not there. */
 enum nccl_kind nccl_kind_of(const char *kernel);
 
 /* No rank can end before all have begun. */

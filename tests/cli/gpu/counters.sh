@@ -110,7 +110,7 @@ is "html: there is a page" "$(test -s o-html/report.html && echo yes)" yes
 like "no such set" "$("$HPCRUN" -e gpu=nvidia,counters=drum true 2>&1)" \
 	"gpu=nvidia has no counters 'drum'; it has the sets dram, l2, flops, tensor, roofline, and"
 like "with samples" "$("$HPCRUN" -e gpu=nvidia,counters=dram,pc true 2>&1)" \
-	'gpu=nvidia cannot count in the same run: counters=... excludes pc, yield and record'
+	'gpu=nvidia cannot count in the same run: counters=... excludes pc and record'
 like "replay of nothing" "$("$HPCRUN" -e gpu=nvidia,replay-kernels true 2>&1)" \
 	'gpu=nvidia replays kernels only to count: replay-kernels needs counters=...'
 

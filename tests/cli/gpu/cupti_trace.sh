@@ -23,13 +23,13 @@ like "the path ends at the call of the driver" "$("$HPCPROF" m-paths 2>/dev/null
 is "the two paths of one kernel" "$("$HPCPROF" m-paths 2>/dev/null | grep -oE 'often|seldom' |
 	sort -u | wc -l)" 2
 
-# nothing of us is in the environment, and the user's own library is not loaded silently
+# nothing of us is in the environment, and the user's own library is loaded
 is "the variable is not in the environment" \
 	"$("$HPCRUN" -q -e gpu=nvidia -o m-env env 2>/dev/null | grep -c CUDA_INJECTION)" 0
 CUDA_INJECTION64_PATH=/nowhere/theirs.so "$HPCRUN" -v -e CPUTIME -e gpu=nvidia -o m-theirs \
 	"$CUDA_CALLS" paths >out 2>err
 like "another library of the user's is named" "$(cat err)" \
-	'gpu=nvidia: CUDA_INJECTION64_PATH names /nowhere/theirs.so, which is not loaded'
+	'gpu=nvidia: CUDA_INJECTION64_PATH names /nowhere/theirs.so, which cannot be loaded'
 
 # when kernels were queued and submitted is known on demand: in this order, before they start
 "$HPCRUN" -q -e gpu=nvidia,latency -o m-latency "$CUDA_CALLS" paths >out-latency 2>/dev/null

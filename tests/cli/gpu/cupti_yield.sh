@@ -19,16 +19,12 @@ NAME=stopped measured windows stopped
 yielded stopped
 is "stopped: what is launched while measurement is off is not counted" "$(n_losses stopped)" 0
 
+# needs: cupti_samples
+yield_samples "$builddir/tests/gpu/yield/cupti_samples" 1
+
 # windows are no idle time: nothing is said then
 EVENTS="-e CPUTIME -e gpu=nvidia" NAME=idle SAME='^truth' measured windows
 is "devices of whose idle time something is said" "$(grep -c '^gpu-idle' all-idle)" 0
 
-# what excludes a profiler of the program ends at its first call
-for options in pc pc,mode=serialized pc,mode=bursts pc,notimes counters=dram record; do
-	EVENTS="-e gpu=nvidia,$options" NAME=ends SAME='^(truth|result|unseen)' measured windows
-	is "$options: what is launched in windows is counted" "$(lost ends yielded)" \
-		"$(awk '$1 == "unseen" { print $2 }' out-ends)"
-	like "$options: a note says that it ends" "$(cat all-ends)" \
-		'^note.*(a profiler of the program uses CUPTI: .* end here|recording ends here)'
-done
+yield_exclusive
 done_testing

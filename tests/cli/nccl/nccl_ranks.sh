@@ -146,6 +146,6 @@ cd "$T" || exit 99
 . "$srcdir/tests/gpu/nccl/nccl.sh"
 analysed late
 check_nccl late
-is "all bounds were looked at" "$(grep -c '^bound' out-late)" 24
+is "all bounds were looked at" "$(grep -c '^bound' out-late)" 28
 
 done_testing

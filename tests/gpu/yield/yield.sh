@@ -68,8 +68,38 @@ yield_calls() {
 		"$(($(lost threads yielded) / 2))" "$(lost threads yielded)"
 }
 
-# yield_torch: what torch.profiler sees is as without us (SAME), and the rest is ours: together as
-# many launches as without yield.
+# What excludes a profiler of the program ends at its first call.
+yield_exclusive() {
+	for options in pc pc,mode=serialized pc,mode=bursts pc,notimes counters=dram record; do
+		EVENTS="-e gpu=nvidia,$options" NAME=ends SAME='^(truth|result|unseen)'
+		measured windows
+		is "$options: what is launched in windows is counted" "$(lost ends yielded)" \
+			"$(awk '$1 == "unseen" { print $2 }' out-ends)"
+		like "$options: a note says that it ends" "$(cat all-ends)" \
+			'^note.*(a profiler of the program uses CUPTI: .* end here|recording ends here)'
+	done
+	NAME='' EVENTS='' SAME=''
+}
+
+# yield_samples PROGRAM [LEVELS]: what NVIDIA's samples show is as without us (SAME), and each launch
+# is joined or counted.
+yield_samples() {
+	for way in callback_timestamp activity_trace_async nested_range_profiling \
+		pc_sampling_continuous; do
+		# shellcheck disable=SC2086 # none or one
+		PROGRAM=$1 measured $way ${2:-} || continue
+		is "$way: no call failed" "$(grep -c failed "plain-$way")" 0
+		diag "$(grep -E '^(result|samples)' "out-$way")"
+		is "$way: each kernel is joined or counted" \
+			"$(($(joined "$way" kernel) + $(lost "$way" yielded)))" \
+			"$(($(truth "$way" kernel) + ($(lost "$way" yielded) ? \
+				$(truth "$way" copy) - $(joined "$way" copy) : 0)))"
+		is "$way: nothing else is lost" "$(n_losses "$way")" "$(lost "$way" yielded)"
+	done
+	is "callback_timestamp: nothing is lost" "$(n_losses callback_timestamp)" 0
+}
+
+# yield_torch: what profilers of PyTorch and Triton see is as without us (SAME).
 yield_torch() {
 	NAME=torch PROGRAM="$python $srcdir/tests/gpu/yield/torch_profiler.py"
 	SAME='^(result|window|sum)'
@@ -77,13 +107,10 @@ yield_torch() {
 	is "torch: what was launched in windows is counted, and nothing else is lost" \
 		"$(lost torch yielded) $(n_losses torch)" \
 		"$(awk '$1 == "window" { print $3 + $5 + $7, $3 + $5 + $7 }' out-torch)"
-	NAME=torch-ours EVENTS="-e CPUTIME -e gpu=nvidia" SAME='^sum'
-	cp plain-torch plain-torch-ours
-	again trace.json
-	for kind in kernel graph copy set; do
-		is "torch: as many of kind $kind as without yield" "$(launched torch $kind)" \
-			"$(launched torch-ours $kind)"
-	done
 	diag "$(grep '^note.*used CUPTI' all-torch)"
-	PROGRAM=''
+	NAME=proton PROGRAM="$python $srcdir/tests/gpu/yield/proton_profiler.py"
+	SAME='^(result|sum)'
+	measured || return 0
+	diag "$(grep -E '^result' out-proton) $(grep '^note.*CUPTI' all-proton)"
+	PROGRAM='' NAME='' SAME=''
 }

@@ -88,11 +88,9 @@ static void test_options(void **state)
 		{"replay-kernels",
 		 "replays kernels only to count: replay-kernels needs counters=..."},
 		{"pc,counters=dram",
-		 "cannot count in the same run: counters=... excludes pc, yield and record"},
-		{"yield,counters=dram",
-		 "cannot count in the same run: counters=... excludes pc, yield and record"},
+		 "cannot count in the same run: counters=... excludes pc and record"},
 		{"counters=dram,record",
-		 "cannot count in the same run: counters=... excludes pc, yield and record"},
+		 "cannot count in the same run: counters=... excludes pc and record"},
 	};
 	struct nv_options o;
 	char why[256];
