@@ -91,6 +91,12 @@ tests_gpu_cuda_stop_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
 tests_gpu_cuda_stop_CFLAGS = $(HL_CFLAGS) -O2 -g
 tests_gpu_cuda_stop_LDFLAGS =
 tests_gpu_cuda_stop_LDADD = libhpctoolkit.la -ldl -lpthread
+check_LTLIBRARIES += tests/gpu/yield/injected.la
+tests_gpu_yield_injected_la_SOURCES = tests/gpu/yield/injected.c
+tests_gpu_yield_injected_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
+tests_gpu_yield_injected_la_CFLAGS = $(HL_CFLAGS)
+tests_gpu_yield_injected_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+tests_gpu_yield_injected_la_LIBADD = -ldl
 check_LTLIBRARIES += tests/gpu/fake/fake_cuda.la
 tests_gpu_fake_fake_cuda_la_SOURCES = tests/gpu/fake/fake_cuda.c tests/gpu/fake/fake_cuda.h \
 	tests/gpu/fake/fake_counters.c tests/gpu/fake/fake_cupti.c \
@@ -102,7 +108,7 @@ tests_gpu_fake_fake_cuda_la_LDFLAGS = -module -avoid-version -shared -rpath /now
 tests_gpu_fake_fake_cuda_la_LIBADD = -ldl -lpthread
 endif
 EXTRA_DIST += tests/gpu/cuda_stop.c tests/gpu/yield/cuda_yield.c \
-	tests/gpu/yield/cupti_samples.c tests/gpu/yield/yield.sh \
+	tests/gpu/yield/cupti_samples.c tests/gpu/yield/injected.c tests/gpu/yield/yield.sh \
 	tests/gpu/cuda_calls.c tests/gpu/cuda_several.c \
 	tests/gpu/cuda_work.c tests/gpu/cuda_work.h tests/gpu/fake/fake_cuda.c \
 	tests/gpu/fake/fake_cuda.h tests/gpu/fake/fake_cupti.c tests/gpu/fake/fake.sh \

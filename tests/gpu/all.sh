@@ -121,6 +121,7 @@ yield_section() {
 	export CUPTI_FILE
 	[ ! -d "$GPU_BIN/yield" ] || GPU_BIN=$GPU_BIN/yield # as it is built
 	use cuda_yield && yield_calls && yield_exclusive
+	[ ! -e "$GPU_BIN/injected.so" ] || yield_injected "$GPU_BIN/injected.so"
 	use cupti_samples && yield_samples "$PROGRAM"
 	python=${PYTHON:-python3}
 	"$python" -c 'import torch' 2>"$T/why" || { skip torch "$(tail -n 1 "$T/why")"; return 0; }

@@ -26,5 +26,17 @@ yield_samples "$builddir/tests/gpu/yield/cupti_samples" 1
 EVENTS="-e CPUTIME -e gpu=nvidia" NAME=idle SAME='^truth' measured windows
 is "devices of whose idle time something is said" "$(grep -c '^gpu-idle' all-idle)" 0
 
+# another copy of CUPTI is the program's, and we leave ours
+mkdir fake/copy
+cp fake/libcuda.so.1 fake/copy/libcupti.so
+for how in '' early; do
+	# shellcheck disable=SC2086 # none or one
+	CUPTI_FILE=$T/fake/copy/libcupti.so NAME=copy$how measured windows local $how
+	like "copy $how: a note says that ours is not used" "$(cat "all-copy$how")" \
+		'^note.*another copy of CUPTI'
+done
+
 yield_exclusive
+# needs: injected.la
+yield_injected "$builddir/tests/gpu/yield/.libs/injected.so"
 done_testing

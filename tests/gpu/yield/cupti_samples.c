@@ -378,16 +378,19 @@ static void nested_range_profiling(unsigned levels)
 	CUpti_RangeProfiler_Disable_Params end = {
 		.structSize = CUpti_RangeProfiler_Disable_Params_STRUCT_SIZE,
 		.pRangeProfilerObject = ranges.object};
-	CHECK(cupti.cuptiRangeProfilerStart(&start));
-	push("outer");
-	launch(2, 4);
-	if (levels > 1) {
-		push("inner");
-		launch(3, 8);
+	/* each level of ranges is another pass */
+	for (unsigned i = 0; i < levels; i++) {
+		CHECK(cupti.cuptiRangeProfilerStart(&start));
+		push("outer");
+		launch(2, 4);
+		if (levels > 1) {
+			push("inner");
+			launch(3, 8);
+			pop();
+		}
 		pop();
+		CHECK(cupti.cuptiRangeProfilerStop(&stop));
 	}
-	pop();
-	CHECK(cupti.cuptiRangeProfilerStop(&stop));
 	CHECK(cupti.cuptiRangeProfilerDecodeData(&decode));
 	print_ranges();
 	CHECK(cupti.cuptiRangeProfilerDisable(&end));
@@ -433,7 +436,9 @@ static void add(const CUpti_PCSamplingData *d)
 	for (size_t i = 0; i < d->totalNumPcs; i++)
 		for (size_t j = 0; j < d->pPcData[i].stallReasonCount; j++) {
 			const CUpti_PCSamplingStallReason *r = &d->pPcData[i].stallReason[j];
-			pc.n_sum += is_sample(r->pcSamplingStallReasonIndex) ? r->samples : 0;
+			if (!is_sample(r->pcSamplingStallReasonIndex))
+				continue;
+			pc.n_sum += r->samples;
 			pc.n_spin += !strcmp(d->pPcData[i].functionName, "spin") ? r->samples : 0;
 		}
 }

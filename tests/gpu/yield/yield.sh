@@ -68,6 +68,17 @@ yield_calls() {
 		"$(($(lost threads yielded) / 2))" "$(lost threads yielded)"
 }
 
+# yield_injected LIBRARY: a profiler that the user names for the driver is loaded and served.
+yield_injected() {
+	CUDA_INJECTION64_PATH=$1
+	export CUDA_INJECTION64_PATH
+	NAME=injected measured windows
+	is "injected: it is loaded, and the program's profiler comes too late" \
+		"$(grep -c '^result injected: launches 60$' out-injected) $(lost injected yielded)" \
+		"1 0"
+	unset CUDA_INJECTION64_PATH
+}
+
 # What excludes a profiler of the program ends at its first call.
 yield_exclusive() {
 	for options in pc pc,mode=serialized pc,mode=bursts pc,notimes counters=dram record; do

@@ -164,13 +164,21 @@ static void end_exclusive(void)
 		nv_tape_end("a profiler of the program uses CUPTI");
 }
 
-/* Under the guard. */
+/*
+ * Under the guard. The driver serves another copy only after ours is finalized; to unsubscribe is
+ * not enough.
+ */
 static void leave_cupti(void)
 {
+	void *own = dlopen(nv.lib.path, RTLD_LAZY | RTLD_NOLOAD);
+	void *symbol = own ? nv_library_symbol(own, "cuptiFinalize") : NULL;
+	CUptiResult (*finish)(void) = (CUptiResult(*)(void))(uintptr_t)symbol;
 	nv_note("a profiler of the program uses another copy of CUPTI, and two do not work: what "
 		"the GPU does from here on is not measured",
 		"", "");
 	nv_flush_leave();
+	if (finish)
+		finish();
 }
 
 bool nv_client_comes(void)
