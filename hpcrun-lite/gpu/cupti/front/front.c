@@ -26,7 +26,7 @@ typedef void *dlsym_fn(void *library, const char *name);
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t early_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct cupti_table table;
-static const void *table_text; /* an address in the library of the table */
+static void *table_library;
 static _Atomic bool is_found, was_early;
 static struct cupti_front front;
 
@@ -78,7 +78,7 @@ static bool find(void)
 		memcpy(&table.name, &found, sizeof found); \
 	}
 	CUPTI_FRONT_FUNCTIONS(FIND)
-	table_text = symbol(library, "cuptiGetVersion");
+	table_library = library;
 	return true;
 }
 
@@ -98,7 +98,7 @@ static const struct cupti_table *look(void)
 static const struct cupti_table *behind(const void **text)
 {
 	const struct cupti_table *t = look();
-	*text = t ? table_text : NULL;
+	*text = t ? symbol(table_library, "cuptiGetVersion") : NULL;
 	return t;
 }
 
@@ -174,12 +174,10 @@ CUPTI_FRONT_FUNCTIONS(IN_FRONT)
 
 /* ---- dlsym ---- */
 
-#define NAMED(name, parameters, arguments) {#name, (void (*)(void))name, \
-					    offsetof(struct cupti_table, name)},
+#define NAMED(name, parameters, arguments) {#name, (void (*)(void))name},
 static const struct named {
 	const char *name;
 	void (*own)(void);
-	size_t at;
 } names[] = {CUPTI_FRONT_FUNCTIONS(NAMED)};
 
 static const struct named *named(const char *name)
@@ -190,35 +188,40 @@ static const struct named *named(const char *name)
 	return NULL;
 }
 
-static void meet_stranger(void)
+/*
+ * The driver serves one copy of CUPTI in a process. If we use one, functions of another that the
+ * program opens are those of ours.
+ */
+static void *of_our_copy(const struct named *n, const char *name)
 {
-	atomic_store_explicit(&front.has_stranger, true, memory_order_release);
-	if (atomic_load_explicit(&front.client, memory_order_acquire))
-		front.stranger();
+	void *own = NULL;
+	if (!atomic_load_explicit(&front.client, memory_order_acquire)) {
+		atomic_store_explicit(&front.has_stranger, true, memory_order_release);
+		return NULL;
+	}
+	if (n)
+		memcpy(&own, &n->own, sizeof own);
+	return n ? own : symbol(front.library, name);
 }
 
 /* For the assembler: what dlsym() returns. NULL: what libc's returns. */
 __attribute__((visibility("hidden"))) void *front_dlsym(void *library, const char *name);
 void *front_dlsym(void *library, const char *name)
 {
-	void *theirs = NULL, *own = NULL;
 	symbol(NULL, NULL);
 	if (!name || strncmp(name, "cupti", 5) != 0 || library == RTLD_DEFAULT ||
 	    library == RTLD_NEXT)
 		return NULL;
+	void *own = NULL, *found = symbol(library, name);
 	const struct named *n = named(name);
-	void *found = n ? symbol(library, name) : NULL;
-	if (!found)
-		return NULL;
-	memcpy(&own, &n->own, sizeof own);
 	const struct cupti_table *t = look();
-	if (t)
-		memcpy(&theirs, (const char *)t + n->at, sizeof theirs);
-	if (found == theirs || found == own)
+	if (!found || !t)
+		return NULL;
+	if (n)
+		memcpy(&own, &n->own, sizeof own);
+	if (found == own || found == symbol(table_library, name))
 		return own;
-	if (t)
-		meet_stranger();
-	return NULL;
+	return of_our_copy(n, name);
 }
 
 #if defined __x86_64__

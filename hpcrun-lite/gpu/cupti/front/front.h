@@ -24,8 +24,41 @@
 	F(cuptiSassMetricsEnable, (CUpti_SassMetricsEnable_Params * p), (p)) \
 	F(cuptiSassMetricsDisable, (CUpti_SassMetricsDisable_Params * p), (p))
 
+/*
+ * Calls that are only passed on: to our CUPTI, when the program was linked with another copy, which
+ * knows nothing of what ours does.
+ */
+#define CUPTI_FRONT_PASSED(F) \
+	F(cuptiActivityGetNextRecord, (uint8_t * b, size_t n, CUpti_Activity * *r), (b, n, r)) \
+	F(cuptiActivityGetAttribute, (CUpti_ActivityAttribute a, size_t * bytes, void *value), \
+	  (a, bytes, value)) \
+	F(cuptiActivityFlushPeriod, (uint32_t ms), (ms)) \
+	F(cuptiActivityEnableLatencyTimestamps, (uint8_t on), (on)) \
+	F(cuptiActivityPushExternalCorrelationId, \
+	  (CUpti_ExternalCorrelationKind k, uint64_t id), (k, id)) \
+	F(cuptiActivityPopExternalCorrelationId, \
+	  (CUpti_ExternalCorrelationKind k, uint64_t * id), (k, id)) \
+	F(cuptiGetTimestamp, (uint64_t * ns), (ns)) \
+	F(cuptiGetContextId, (CUcontext c, uint32_t * id), (c, id)) \
+	F(cuptiGetDeviceId, (CUcontext c, uint32_t * id), (c, id)) \
+	F(cuptiGetStreamIdEx, \
+	  (CUcontext c, CUstream s, uint8_t per_thread, uint32_t * id), (c, s, per_thread, id)) \
+	F(cuptiGetGraphId, (CUgraph g, uint32_t * id), (g, id)) \
+	F(cuptiGetGraphExecId, (CUgraphExec g, uint32_t * id), (g, id)) \
+	F(cuptiGetGraphNodeId, (CUgraphNode n, uint64_t * id), (n, id)) \
+	F(cuptiPCSamplingStart, (CUpti_PCSamplingStartParams * p), (p)) \
+	F(cuptiPCSamplingStop, (CUpti_PCSamplingStopParams * p), (p)) \
+	F(cuptiPCSamplingGetData, (CUpti_PCSamplingGetDataParams * p), (p)) \
+	F(cuptiPCSamplingGetNumStallReasons, (CUpti_PCSamplingGetNumStallReasonsParams * p), (p)) \
+	F(cuptiPCSamplingGetStallReasons, (CUpti_PCSamplingGetStallReasonsParams * p), (p)) \
+	F(cuptiPCSamplingSetConfigurationAttribute, \
+	  (CUpti_PCSamplingConfigurationInfoParams * p), (p)) \
+	F(cuptiPCSamplingGetConfigurationAttribute, \
+	  (CUpti_PCSamplingConfigurationInfoParams * p), (p))
+
 /* F(name, parameters, arguments) */
 #define CUPTI_FRONT_FUNCTIONS(F) \
+	CUPTI_FRONT_PASSED(F) \
 	F(cuptiSubscribe, (CUpti_SubscriberHandle * s, CUpti_CallbackFunc f, void *user), \
 	  (s, f, user)) \
 	F(cuptiSubscribe_v2, \
@@ -71,12 +104,11 @@ struct cupti_front {
 	const struct cupti_table *(*behind)(const void **text);
 	/* dlsym, which never finds our functions. */
 	void *(*symbol)(void *library, const char *name);
-	/* Who gets the calls of the program; NULL: CUPTI. Set once, after `stranger`. */
+	/* Who gets the calls of the program; NULL: CUPTI. Set once, after `library`. */
 	_Atomic(const struct cupti_table *) client;
-	/* Called when the program asks dlsym() for functions of another copy of CUPTI. */
-	void (*stranger)(void);
+	void *library;             /* the copy of CUPTI that the client uses */
 	_Atomic bool was_called;   /* the program called one of our functions */
-	_Atomic bool has_stranger; /* ... or asked for those of another copy */
+	_Atomic bool has_stranger; /* ... or asked for those of a copy that is not `behind` */
 };
 
 /* The exported function. */

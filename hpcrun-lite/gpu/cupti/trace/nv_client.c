@@ -9,7 +9,7 @@
  * (doc/notes/cupti-facts.md K). It is then no longer passed on.
  *
  * With PC samples, counters and a recording, these end at the program's first call. If the program
- * has another copy of CUPTI than we, we leave CUPTI: two copies cannot both work.
+ * has another copy of CUPTI than we, it gets ours: the driver serves one copy in a process.
  *
  * Test: tests/cli/gpu/cupti_yield.sh.
  */
@@ -29,14 +29,14 @@
 #define N_DOMAINS ((unsigned)CUPTI_CB_DOMAIN_SIZE)
 #define N_OPEN 8u /* calls of a thread that are inside of each other */
 
-const struct cupti_table *nv_client_behind;
+static struct cupti_table behind;
+const struct cupti_table *const nv_client_behind = &behind;
 
 static struct {
 	_Atomic(CUpti_CallbackFunc) callback; /* NULL: the program is not subscribed */
 	_Atomic(void *) user;
 	/* which callbacks the program wants, by domain and id */
 	_Atomic bool wants[N_DOMAINS][NV_MAX_CALLS];
-	bool is_stranger; /* the program uses another copy of CUPTI; constant once it calls */
 } client;
 
 /*
@@ -164,23 +164,6 @@ static void end_exclusive(void)
 		nv_tape_end("a profiler of the program uses CUPTI");
 }
 
-/*
- * Under the guard. The driver serves another copy only after ours is finalized; to unsubscribe is
- * not enough.
- */
-static void leave_cupti(void)
-{
-	void *own = dlopen(nv.lib.path, RTLD_LAZY | RTLD_NOLOAD);
-	void *symbol = own ? nv_library_symbol(own, "cuptiFinalize") : NULL;
-	CUptiResult (*finish)(void) = (CUptiResult(*)(void))(uintptr_t)symbol;
-	nv_note("a profiler of the program uses another copy of CUPTI, and two do not work: what "
-		"the GPU does from here on is not measured",
-		"", "");
-	nv_flush_leave();
-	if (finish)
-		finish();
-}
-
 bool nv_client_comes(void)
 {
 	sigset_t old;
@@ -201,19 +184,11 @@ bool nv_client_comes(void)
 					"cannot end while kernels run",
 					"", "");
 		}
-		if (is_first && client.is_stranger)
-			leave_cupti();
 		atomic_store_explicit(&nv_trace.has_client, true, memory_order_seq_cst);
 	}
 	nv_yield_end(is_guarded, &old);
 	errno = saved;
 	return !is_past() && nv_yield_has_client();
-}
-
-static void meet_stranger(void)
-{
-	client.is_stranger = true;
-	nv_client_comes();
 }
 
 /* ---- from the program to CUPTI ---- */
@@ -245,7 +220,7 @@ static CUptiResult CUPTIAPI subscribe_v2(CUpti_SubscriberHandle *s, CUpti_Callba
 /* Also after the end of the measurement, when calls are passed on. */
 static bool is_ours(CUpti_SubscriberHandle s)
 {
-	return s && s == nv.subscriber && !client.is_stranger &&
+	return s && s == nv.subscriber &&
 	       atomic_load_explicit(&client.callback, memory_order_acquire);
 }
 
@@ -367,16 +342,22 @@ bool nv_client_is_first(void)
 
 void nv_client_start(void)
 {
-	const void *text = NULL;
 	struct cupti_front *front = find_front();
-	nv_client_behind = front ? front->behind(&text) : NULL;
-	if (!nv_client_behind) {
+	void *library = front ? dlopen(nv.lib.path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+	if (!library) {
 		nv_note("cannot stand in front of CUPTI; profilers of the program get nothing", "",
 			"");
 		return;
 	}
-	client.is_stranger = text != nv.lib.cupti_text;
+#define FIND(name, parameters, arguments) \
+	{ \
+		void *found = front->symbol(library, #name); \
+		memcpy(&behind.name, &found, sizeof found); \
+	}
+	CUPTI_FRONT_FUNCTIONS(FIND)
+#define PASS(name, parameters, arguments) table.name = behind.name;
+	CUPTI_FRONT_PASSED(PASS)
 	nv_yield_fill(&table);
-	front->stranger = meet_stranger;
+	front->library = library;
 	atomic_store_explicit(&front->client, &table, memory_order_release);
 }

@@ -112,18 +112,6 @@ static void finish(uint64_t may_wait_ns, bool is_exit)
 	nv_guard_give();
 }
 
-void nv_flush_leave(void)
-{
-	uint64_t until_ns = nv.lib.now_ns() + EXIT_WAIT_NS;
-	flush_until(until_ns);
-	nv_energy_end(until_ns);
-	nv_pc_gate_close(until_ns);
-	nv_records_disable();
-	nv.lib.cuptiUnsubscribe(nv.subscriber);
-	atomic_store_explicit(&nv_trace.is_over, true, memory_order_release);
-	nv_pc_gate_open();
-}
-
 static void at_end(uint64_t may_wait_ns)
 {
 	finish(may_wait_ns, false);

@@ -238,11 +238,6 @@ uint32_t nv_kernel_code(uint64_t id, const char *name);
  * there is no thread. The caller has suspended its samples and blocked its signals.
  */
 bool nv_flush_start(void);
-/*
- * Under the guard: delivers what can be had, disables all and ends our subscription, for good. CUPTI
- * is not called any more.
- */
-void nv_flush_leave(void);
 /* Takes all records from CUPTI. Those of operations in flight are lost, by `cause`. */
 void nv_flush_force(enum msr_gpu_loss cause);
 
@@ -336,7 +331,7 @@ bool nv_client_comes(void);
 /* False if the program uses another copy of CUPTI already: we must not use ours. */
 bool nv_client_is_first(void);
 /* CUPTI's own functions. */
-extern const struct cupti_table *nv_client_behind;
+extern const struct cupti_table *const nv_client_behind;
 
 /* ---- nv_yield.c: records for a profiler of the program ---- */
 
