@@ -181,7 +181,13 @@ static void *real(enum name name)
 
 /* ---- the loader ---- */
 
-void *dlsym(void *restrict handle, const char *restrict name)
+void *libc_dlsym(void)
+{
+	return real(DLSYM);
+}
+
+/* Weak: the library in front of CUPTI has one for the program. */
+__attribute__((weak)) void *dlsym(void *restrict handle, const char *restrict name)
 {
 	void *symbol = real(DLSYM) ? REAL(DLSYM, dlsym)(handle, name) : NULL;
 	/* A libpthread that we loaded is behind no library. */

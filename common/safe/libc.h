@@ -14,4 +14,7 @@
 int libc_sem_wait_until(sem_t *semaphore, const struct timespec *until);
 int libc_mutex_lock_until(pthread_mutex_t *mutex, const struct timespec *until);
 
+/* The address of libc's own dlsym, or NULL. */
+void *libc_dlsym(void);
+
 #endif

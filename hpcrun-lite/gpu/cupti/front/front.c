@@ -8,6 +8,8 @@
  */
 #include "hpcrun-lite/gpu/cupti/front/front.h"
 
+#include "common/safe/libc.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
@@ -35,10 +37,9 @@ __attribute__((visibility("hidden"))) dlsym_fn *_Atomic front_next_dlsym;
 
 static void *symbol(void *library, const char *name)
 {
-	static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"};
 	dlsym_fn *next = atomic_load_explicit(&front_next_dlsym, memory_order_acquire);
-	for (size_t i = 0; !next && i < sizeof versions / sizeof *versions; i++) {
-		void *found = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
+	if (!next) {
+		void *found = libc_dlsym();
 		memcpy(&next, &found, sizeof next);
 	}
 	atomic_store_explicit(&front_next_dlsym, next, memory_order_release);
