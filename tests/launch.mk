@@ -8,7 +8,8 @@ sacred_programs = \
 	tests/workload/sacred/sacred_cancel tests/workload/sacred/sacred_clock \
 	tests/workload/sacred/sacred_file tests/workload/sacred/sacred_storm \
 	tests/workload/sacred/sacred_split tests/workload/sacred/sacred_state \
-	tests/workload/sacred/sacred_syscall tests/workload/sacred/sacred_wait
+	tests/workload/sacred/sacred_syscall tests/workload/sacred/sacred_wait \
+	tests/workload/sacred/sacred_winch
 check_PROGRAMS += $(sacred_programs)
 check_LTLIBRARIES += tests/workload/run/libpapi_pmu.la tests/workload/sacred/libsacred_library.la \
 	tests/workload/sacred/libsacred_preload.la
@@ -57,6 +58,10 @@ tests_workload_sacred_sacred_state_LDFLAGS = -pthread
 tests_workload_sacred_sacred_wait_SOURCES = tests/workload/sacred/sacred_wait.c
 tests_workload_sacred_sacred_wait_CFLAGS = $(sacred_cflags)
 tests_workload_sacred_sacred_wait_LDFLAGS = -pthread
+tests_workload_sacred_sacred_winch_SOURCES = tests/workload/sacred/sacred_winch.c
+tests_workload_sacred_sacred_winch_CFLAGS = $(sacred_cflags)
+tests_workload_sacred_sacred_winch_LDFLAGS = -pthread
+tests_workload_sacred_sacred_winch_LDADD = -ldl
 tests_workload_run_libpapi_pmu_la_SOURCES = tests/workload/run/papi_pmu.c
 tests_workload_run_libpapi_pmu_la_CFLAGS = $(sacred_cflags)
 tests_workload_run_libpapi_pmu_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
@@ -82,6 +87,7 @@ launch_tests = \
 	tests/cli/sacred/sacred_fault.sh \
 	tests/cli/sacred/sacred_fd.sh \
 	tests/cli/sacred/sacred_file.sh \
+	tests/cli/sacred/sacred_gdb.sh \
 	tests/cli/sacred/sacred_purity.sh \
 	tests/cli/sacred/sacred_report.sh \
 	tests/cli/sacred/sacred_signal.sh \
@@ -90,7 +96,8 @@ launch_tests = \
 	tests/cli/sacred/sacred_syscall.sh \
 	tests/cli/sacred/sacred_cancel.sh \
 	tests/cli/sacred/sacred_clock.sh \
-	tests/cli/sacred/sacred_wait.sh
+	tests/cli/sacred/sacred_wait.sh \
+	tests/cli/sacred/sacred_winch.sh
 TESTS += $(launch_tests)
 EXTRA_DIST += $(launch_tests) tests/sacred.sh tests/workload/sacred/sacred_static.c
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * syscall() and prctl(), for the few calls that affect the measurement: exec (a pending sample
- * would kill the new program), the end of the process, our signal, alternate signal stacks, a
- * filter on system calls (seccomp) or their dispatch to the program, which could kill it when we
- * make ours, and rdtsc disabled. All other calls pass through with their arguments untouched. Test: tests/cli/sacred/sacred_syscall.sh.
+ * syscall() and prctl(), for the few calls that affect the measurement: exec (the new program is
+ * measured, too), the end of the process, our signal, alternate signal stacks, a filter on system
+ * calls (seccomp) or their dispatch to the program, which could kill it when we make ours, and rdtsc
+ * disabled. All other calls pass through with their arguments untouched. Test:
+ * tests/cli/sacred/sacred_syscall.sh.
  */
 #include "hpcrun-lite/hooks/hook_syscall.h"
 
@@ -19,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -93,9 +95,15 @@ static bool before_prctl(int option, long a, long b, long c)
  * even unchanged, as a C function might do.
  */
 struct hook_next hook_syscall_next = {"syscall", NULL};
-_Static_assert(offsetof(struct hook_next, function) == 8 && SYS_rt_sigaction == 13 &&
-		       SYS_execve == 59 && SYS_execveat == 322 && SYS_exit_group == 231 &&
-		       SYS_prctl == 157 && SYS_seccomp == 317 && SYS_sigaltstack == 131,
+const unsigned char hook_syscall_is_special[] = {
+	[SYS_execve] = 1,        [SYS_execveat] = 1,        [SYS_exit_group] = 1,
+	[SYS_prctl] = 1,         [SYS_seccomp] = 1,         [SYS_rt_sigaction] = 1,
+	[SYS_rt_sigprocmask] = 1, [SYS_rt_sigpending] = 1,  [SYS_rt_sigtimedwait] = 1,
+	[SYS_rt_sigsuspend] = 1, [SYS_signalfd] = 1,        [SYS_signalfd4] = 1,
+	[SYS_sigaltstack] = 1,
+};
+_Static_assert(offsetof(struct hook_next, function) == 8 &&
+		       sizeof hook_syscall_is_special == 323,
 	       "as below");
 __asm__(
 	".pushsection .text\n"
@@ -104,20 +112,12 @@ __asm__(
 	"syscall:\n"
 	".cfi_startproc\n"
 	"endbr64\n"
-	"cmpq $13, %rdi\n"
-	"je hook_syscall_special\n"
-	"cmpq $59, %rdi\n"
-	"je hook_syscall_special\n"
 	"cmpq $322, %rdi\n"
-	"je hook_syscall_special\n"
-	"cmpq $231, %rdi\n"
-	"je hook_syscall_special\n"
-	"cmpq $157, %rdi\n"
-	"je hook_syscall_special\n"
-	"cmpq $317, %rdi\n"
-	"je hook_syscall_special\n"
-	"cmpq $131, %rdi\n"
-	"je hook_syscall_special\n"
+	"ja 2f\n"
+	"leaq hook_syscall_is_special(%rip), %rax\n"
+	"cmpb $0, (%rax,%rdi)\n"
+	"jne hook_syscall_special\n"
+	"2:\n"
 	"movq hook_syscall_next+8(%rip), %rax\n"
 	"testq %rax, %rax\n"
 	"je 1f\n"
@@ -166,10 +166,7 @@ struct disposition {
 	uint64_t mask;
 };
 
-/*
- * Sets the disposition of the sampling signal. The kernel must not see it: the next sample would
- * kill the program.
- */
+/* The disposition of the sampling signal. The kernel must not see it, or samples end. */
 static long set_disposition(const struct disposition *act, struct disposition *old)
 {
 	struct disposition d;
@@ -191,6 +188,33 @@ static long set_disposition(const struct disposition *act, struct disposition *o
 	return 0;
 }
 
+/* The calls on signals whose sets contain ours, or that return sets. */
+static long signal_call(long number, long a, long b, long c)
+{
+	sigset_t set = {0};
+	uint64_t bits = 0;
+	const bool is_second = number == SYS_signalfd || number == SYS_signalfd4;
+	const uintptr_t from = (uintptr_t)(is_second ? b : a);
+	if (number == SYS_rt_sigprocmask)
+		return hook_mask_by_number((int)a, (const uint64_t *)b, (uint64_t *)c);
+	if (load_guarded(&bits, from, sizeof bits) != sizeof bits) {
+		errno = EFAULT;
+		return -1;
+	}
+	hook_signal_set_bits(&set, bits);
+	switch (number) {
+	case SYS_rt_sigpending:
+		if (sigpending(&set) != 0)
+			return -1;
+		*(uint64_t *)a = hook_signal_bits(&set);
+		return 0;
+	case SYS_rt_sigtimedwait:
+		return sigtimedwait(&set, (siginfo_t *)b, (const struct timespec *)c);
+	case SYS_rt_sigsuspend: return sigsuspend(&set);
+	default: return signalfd((int)a, &set, number == SYS_signalfd4 ? (int)c : 0);
+	}
+}
+
 /* The calls that are handled here have at most five arguments. */
 syscall_fn hook_syscall_special;
 long hook_syscall_special(long number, long a, long b, long c, long d, long e)
@@ -208,6 +232,21 @@ long hook_syscall_special(long number, long a, long b, long c, long d, long e)
 					       (struct disposition *)c);
 		break;
 	case SYS_sigaltstack: return sigaltstack((const stack_t *)a, (stack_t *)b);
+	case SYS_rt_sigprocmask:
+	case SYS_rt_sigtimedwait:
+	case SYS_signalfd:
+		if ((number == SYS_signalfd ? c : d) == (long)sizeof(uint64_t))
+			return signal_call(number, a, b, c);
+		break;
+	case SYS_rt_sigpending:
+	case SYS_rt_sigsuspend:
+		if (b == (long)sizeof(uint64_t))
+			return signal_call(number, a, b, c);
+		break;
+	case SYS_signalfd4:
+		if (c == (long)sizeof(uint64_t))
+			return signal_call(number, a, b, d);
+		break;
 	case SYS_prctl:
 		if (before_prctl((int)a, b, c, d))
 			return -1;

@@ -54,7 +54,7 @@ const struct runtime_hooks runtime_hooks = {
 	.forked = hook_signal_forked,
 	.protect_signal = hook_signal_protect,
 	.thread_ends = hook_scratch_thread_end,
-	.restart_wait = wait_restart,
+	.restart_wait = hook_own_restart_wait,
 	.interrupted_call = wait_interrupted,
 };
 

@@ -31,6 +31,7 @@
 #include "hpcrun-lite/runtime/sample/sample.h"
 #include "hpcrun-lite/runtime/report/report.h"
 #include "hpcrun-lite/runtime/report/say.h"
+#include "hpcrun-lite/runtime/signal_table.h"
 #include "hpcrun-lite/runtime/waits/wait_object.h"
 #include "hpcrun-lite/store/store.h"
 
@@ -441,8 +442,11 @@ void runtime_end(enum msr_exit_kind kind, int code)
 {
 	if (!atomic_load_explicit(&life.ended, memory_order_relaxed))
 		gpu_glue_at_end(false, false);
-	if (claim_end())
-		end(kind, code, false);
+	if (!claim_end())
+		return;
+	if (kind != MSR_EXIT_WITHDRAWN) /* which blocks the signal */
+		sample_check_signal(signal_table_mask(SIG_BLOCK, 0));
+	end(kind, code, false);
 }
 
 void runtime_fatal_signal(int sig)
@@ -504,8 +508,10 @@ void runtime_exec_begin(bool is_measured)
 	if (!atomic_load_explicit(&life.ended, memory_order_relaxed))
 		gpu_glue_at_end(false, true);
 	uint64_t mask = block_signal();
-	if (claim_end())
+	if (claim_end()) {
+		sample_check_signal(0);
 		end(MSR_EXIT_EXEC, 0, is_measured);
+	}
 	drain_signal();
 	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask);
 }

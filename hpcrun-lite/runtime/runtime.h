@@ -21,8 +21,11 @@
 #include <sys/resource.h>
 #include <ucontext.h>
 
-/* the sampling signal: hooks hide it from the program's masks and handlers */
-#define RUNTIME_SIGNAL SIGSTKFLT
+/*
+ * The sampling signal: hooks hide it from the program's masks and handlers. Its default action is
+ * to do nothing (doc/design.md).
+ */
+#define RUNTIME_SIGNAL SIGWINCH
 
 /* ---- what the run time asks of the hooks ---- */
 
@@ -187,9 +190,10 @@ void runtime_withdraw(const char *why);
 
 /*
  * Call begin right before execve and its variants, in the same thread, and failed if the exec
- * returned. begin stops the sources of this thread and removes pending sampling signals, whose
- * default action would kill the next program. It marks the file as ended by exec. failed undoes
- * both. `is_measured`: the next program takes the library, so its end has this file copied, too.
+ * returned. begin stops the sources of this thread and removes pending sampling signals, which the
+ * next program would find if the signal is blocked there. It marks the file as ended by exec.
+ * failed undoes both. `is_measured`: the next program takes the library, so its end has this file
+ * copied, too.
  *
  * In a child of vfork, both only remove pending signals. Both keep the signal mask. Signal-safe.
  */
@@ -217,13 +221,20 @@ bool runtime_move_fd(int fd);
 /* ---- signals ---- */
 
 /*
- * Handles a RUNTIME_SIGNAL that no source of ours sent (kill, tgkill, sigqueue). hook_signal.c
- * registers a function that does what the program's own disposition demands. It is called inside
- * our handler with errno saved and all signals blocked. NULL (the initial value): the signal is
- * dropped.
+ * Handles a RUNTIME_SIGNAL that no source of ours sent (a terminal, kill, sigqueue). The hooks
+ * register a function that does what the program's own disposition demands. It is called inside
+ * our handler with errno saved and all signals blocked. It returns false if the interrupted wait
+ * must end. NULL (the initial value): the signal is dropped.
  */
-typedef void runtime_foreign_signal_fn(int sig, siginfo_t *info, void *ucontext);
+typedef bool runtime_foreign_signal_fn(int sig, siginfo_t *info, void *ucontext);
 void runtime_on_foreign_signal(runtime_foreign_signal_fn *fn);
+/* Makes the handler run in every other measured thread, and so call restart_wait. Signal-safe. */
+void runtime_nudge_others(void);
+/*
+ * Pauses or resumes the sources of the calling thread. Only with RUNTIME_SIGNAL blocked.
+ * Signal-safe.
+ */
+void runtime_rest(bool rests);
 
 /* ---- the file ---- */
 

@@ -77,6 +77,13 @@ uint64_t signal_table_mask(int how, uint64_t bits)
 	return before;
 }
 
+bool signal_table_calls(int sig, void (*handler)(int, siginfo_t *, void *))
+{
+	struct disposition now = {0};
+	return sys_call4(SYS_rt_sigaction, sig, 0, (long)&now, sizeof now.mask) != 0 ||
+	       now.handler == (void *)handler;
+}
+
 bool signal_table_is_default(int sig)
 {
 	struct disposition now = {0};

@@ -265,6 +265,7 @@ void thread_end(void)
 		return;
 	const uint64_t mask = quiet_begin();
 	const bool bus = file_fault_open();
+	sample_check_signal(mask);
 	thread_sources_stop(t);
 	runtime_hooks.thread_ends();
 	sys_call3(SYS_prctl, PR_GET_NAME, (long)t->record->name, 0);

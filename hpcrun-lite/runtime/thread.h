@@ -130,6 +130,8 @@ bool thread_place_parts(size_t at, const char **cause);
 struct thread *thread_take_block(void);
 /* Gives the memory of tree and walks back; another thread may take the block. */
 void thread_give_block(struct thread *t);
+/* Returns true if the address is in a block: the values of our timers are. Signal-safe. */
+bool thread_is_block(const void *address);
 /* The first block of the list linked by next_made; NULL if it is empty. Signal-safe. */
 struct thread *thread_first(void);
 

@@ -109,6 +109,21 @@ struct thread *thread_first(void)
 	return atomic_load_explicit(&blocks.made, memory_order_acquire);
 }
 
+static bool is_in(const struct thread *t, const void *address)
+{
+	return t && (uintptr_t)address - (uintptr_t)t < blocks.block_bytes;
+}
+
+bool thread_is_block(const void *address)
+{
+	if (__builtin_expect(is_in(thread_self, address), 1))
+		return true;
+	struct thread *t = thread_first();
+	while (t && !is_in(t, address))
+		t = t->next_made;
+	return t != NULL;
+}
+
 /* ---- signals ---- */
 
 /*
@@ -141,6 +156,16 @@ static void send(struct thread *t, const void *value)
 void thread_send(struct thread *t)
 {
 	send(t, &has_sent);
+}
+
+void runtime_nudge_others(void)
+{
+	if (!process_is_alive())
+		return;
+	for (struct thread *t = thread_first(); t; t = t->next_made)
+		if (t != thread_self && t->tid &&
+		    atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_ALIVE)
+			thread_send(t);
 }
 
 void thread_ask(struct thread *t)

@@ -89,9 +89,7 @@ void thread_signal_others(void)
 		    atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_ALIVE &&
 		    t->tid &&
 		    atomic_load_explicit(&t->off.is_off, memory_order_seq_cst) !=
-			    atomic_load_explicit(&process.off, memory_order_seq_cst)
-		    /* a signal left pending would kill the next program after an exec */
-		    && !atomic_load_explicit(&process.ending, memory_order_relaxed))
+			    atomic_load_explicit(&process.off, memory_order_seq_cst))
 			thread_send(t);
 }
 

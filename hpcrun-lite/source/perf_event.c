@@ -88,6 +88,27 @@ static bool set_signal(int fd, int signal)
 		&& sys_fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK) == 0;
 }
 
+/* Signals carry the number of the descriptor, which programs do not give to theirs. */
+#define PERF_DESCRIPTOR 512
+
+static _Atomic bool has_low; /* a descriptor has a lower number */
+
+static int move_high(int fd)
+{
+	const int high = sys_fcntl(fd, F_DUPFD_CLOEXEC, PERF_DESCRIPTOR);
+	if (high < 0) {
+		atomic_store_explicit(&has_low, true, memory_order_relaxed);
+		return fd;
+	}
+	sys_close(fd);
+	return high;
+}
+
+bool perf_event_is_descriptor(int fd)
+{
+	return fd >= PERF_DESCRIPTOR || atomic_load_explicit(&has_low, memory_order_relaxed);
+}
+
 bool perf_event_open(struct perf_event *p, const struct source_event *e, int signal)
 {
 	int fd = open_event(e, p->user_only, 0);
@@ -97,6 +118,7 @@ bool perf_event_open(struct perf_event *p, const struct source_event *e, int sig
 	}
 	if (fd < 0)
 		return false;
+	fd = move_high(fd);
 	long ring = sys_mmap(NULL, PERF_RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	p->ring = sys_is_error(ring) ? NULL : (struct perf_event_mmap_page *)ring;
 	bool is_on =

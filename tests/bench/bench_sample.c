@@ -2,7 +2,7 @@
 /*
  * Fixed work at the bottom of a stack of given depth; prints the CPU time it took, in ns, and the
  * signals taken. With a rate, it samples itself as the run time does (perf_event_open, a mapped
- * ring, SIGSTKFLT, the same flags) with a handler that does nothing but empty the ring: what
+ * ring, SIGWINCH, the same flags) with a handler that does nothing but empty the ring: what
  * remains of the run time's cost above that is ours. Usage: bench_sample DEPTH UNITS [HZ]. Driver:
  * bench_sample.sh. A tenth of the work is done in functions called from the bottom, so that the
  * leaf changes from sample to sample.
@@ -52,8 +52,8 @@ static void sample_emptily(unsigned hz)
 	}
 	ring = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	sigfillset(&action.sa_mask);
-	if (fd < 0 || ring == MAP_FAILED || sigaction(SIGSTKFLT, &action, NULL) != 0 ||
-	    fcntl(fd, F_SETOWN_EX, &owner) != 0 || fcntl(fd, F_SETSIG, SIGSTKFLT) != 0 ||
+	if (fd < 0 || ring == MAP_FAILED || sigaction(SIGWINCH, &action, NULL) != 0 ||
+	    fcntl(fd, F_SETOWN_EX, &owner) != 0 || fcntl(fd, F_SETSIG, SIGWINCH) != 0 ||
 	    fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK) != 0 ||
 	    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) != 0) {
 		perror("bench_sample");

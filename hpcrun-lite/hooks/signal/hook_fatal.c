@@ -19,7 +19,7 @@
 static struct hook_next next_sigaction = {"sigaction", NULL};
 #define NEXT_SIGACTION ((__typeof__(&sigaction))hook_next(&next_sigaction))
 
-#define N_SIGNALS 32
+#define N_CLASSIC 32
 
 /*
  * Signals with which users, shells and batch systems end programs, and with which programs end
@@ -34,7 +34,7 @@ static const uint8_t fatal[] = {
 static _Atomic bool active;
 
 /* The program's action for each signal for which the kernel has our handler. */
-static struct sigaction view[N_SIGNALS];
+static struct sigaction view[N_CLASSIC];
 
 static bool is_fatal(int sig)
 {
@@ -79,7 +79,7 @@ void hook_fatal_adopt(int sig)
 
 void hook_fatal_show(int sig, struct sigaction *act)
 {
-	if (sig > 0 && sig < N_SIGNALS && is_ours(act))
+	if (sig > 0 && sig < N_CLASSIC && is_ours(act))
 		*act = view[sig];
 }
 

@@ -4,6 +4,8 @@
  * masks that it set. Waiting for signals is in hook_wait_signal.c. Signal-safe. Test:
  * tests/cli/sacred/sacred_signal.sh.
  */
+#include "common/safe/load.h"
+#include "common/safe/sys.h"
 #include "hpcrun-lite/runtime/next.h"
 #include "hpcrun-lite/hooks/signal/hook_signal_internal.h"
 
@@ -66,6 +68,33 @@ HOOK int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 	return change(NEXT(pthread_sigmask), how, set, old);
 }
 
+static int change_by_number(int how, const sigset_t *set, sigset_t *old)
+{
+	const long result = sys_call4(SYS_rt_sigprocmask, how, (long)set, (long)old,
+				      sizeof(uint64_t));
+	if (result == 0)
+		return 0;
+	errno = (int)-result;
+	return -1;
+}
+
+int hook_mask_by_number(int how, const uint64_t *set, uint64_t *old)
+{
+	sigset_t asked = {0}, was = {0};
+	uint64_t bits = 0, before;
+	if ((set && load_guarded(&bits, (uintptr_t)set, sizeof bits) != sizeof bits) ||
+	    (old && load_guarded(&before, (uintptr_t)old, sizeof before) != sizeof before)) {
+		errno = EFAULT;
+		return -1;
+	}
+	hook_signal_set_bits(&asked, bits);
+	if (change(change_by_number, how, set ? &asked : NULL, old ? &was : NULL) != 0)
+		return -1;
+	if (old)
+		*old = hook_signal_bits(&was);
+	return 0;
+}
+
 static int change_old_form(int how, unsigned bits)
 {
 	sigset_t set = {0}, old = {0};
@@ -90,15 +119,17 @@ HOOK int sigpending(sigset_t *set)
 {
 	int result = NEXT(sigpending)(set);
 	if (result == 0)
-		hook_signal_set_bits(set, (hook_signal_bits(set) & ~hook_signal_protected()) |
-						  hook_signal_hidden_pending());
+		hook_signal_set_bits(set, hook_signal_show_pending(hook_signal_bits(set)));
 	return result;
 }
 
 HOOK int signalfd(int fd, const sigset_t *mask, int flags)
 {
 	sigset_t copy;
-	return NEXT(signalfd)(fd, hook_signal_strip(mask, &copy), flags);
+	int result = NEXT(signalfd)(fd, hook_signal_strip(mask, &copy), flags);
+	if (result >= 0 && runtime_config())
+		hook_own_descriptor(result, hook_signal_bits(mask));
+	return result;
 }
 
 void hook_mask_start(void)

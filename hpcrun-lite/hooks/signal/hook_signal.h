@@ -10,6 +10,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Call once, before the run time installs its handler. Not signal-safe. */
 void hook_signal_start(void);
@@ -26,6 +27,23 @@ void hook_signal_protect(int sig);
  */
 bool hook_signal_exec_begin(void);
 void hook_signal_exec_failed(bool begun);
+
+/*
+ * Call these around a wait that sets the mask `waiting`, which may be NULL, while it lasts, and
+ * give it `set` instead. Our signals are unblocked there, and those that the program unblocks
+ * arrive. begin returns false, with EINTR, if a handler of the program ran instead of the wait.
+ * Signal-safe.
+ */
+struct signal_wait {
+	const sigset_t *set; /* NULL, the program's, or `copy` */
+	sigset_t copy;
+	uint64_t hidden;
+	bool is_changed;
+};
+bool hook_signal_wait_begin(struct signal_wait *w, const sigset_t *waiting);
+void hook_signal_wait_end(const struct signal_wait *w);
+/* The same before a wait without a mask. */
+void hook_signal_look(void);
 
 /*
  * Removes our signals from a mask that the program wants to wait with. Returns `set`, which may be

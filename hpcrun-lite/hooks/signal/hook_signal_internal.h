@@ -23,12 +23,44 @@ void hook_signal_set_bits(sigset_t *set, uint64_t bits);
 uint64_t hook_signal_protected(void);
 
 /*
- * Our signals that this thread has blocked, as the program sees it; and those that are pending
- * until the thread unblocks them.
+ * Our signals that this thread has blocked, as the program sees it. Setting them may run a handler
+ * of the program.
  */
 uint64_t hook_signal_hidden_bits(void);
-uint64_t hook_signal_hidden_pending(void);
 void hook_signal_set_hidden(uint64_t bits);
+/* Returns the pending signals as the program sees them, from those of the kernel. */
+uint64_t hook_signal_show_pending(uint64_t pending);
+
+#define N_SIGNALS 65
+typedef void hook_signal_handler(int, siginfo_t *, void *);
+
+static inline bool hook_signal_is_function(const void *handler)
+{
+	return handler != (void *)SIG_DFL && handler != (void *)SIG_IGN &&
+	       handler != (void *)SIG_ERR && handler != (void *)SIG_HOLD;
+}
+
+/* ---- the program's use of our signals: hook_own.c ---- */
+
+/* `inherited`: what the program finds as the action for RUNTIME_SIGNAL. Not signal-safe. */
+void hook_own_start(const struct sigaction *inherited);
+/* sigaction of one of our signals. The kernel is not called. Returns 0. */
+int hook_own_keep(int sig, const struct sigaction *act, struct sigaction *old);
+/* In our handler: passes on what another thread found, or restarts the wait. */
+void hook_own_restart_wait(ucontext_t *context);
+/*
+ * The thread waits for a signal of `set`. await returns the one of ours that is pending and fills
+ * *info, if that is not NULL, or returns 0. Call it again after EINTR, and await_end at the end.
+ */
+int hook_own_await(const sigset_t *set, siginfo_t *info);
+void hook_own_await_end(void);
+/* `fd` is a signalfd of the program with this mask. */
+void hook_own_descriptor(int fd, uint64_t mask);
+/*
+ * Goes on with samples if the program has read our signal from its signalfd. `takes`: also if it
+ * has not; the signal waits in memory again.
+ */
+void hook_own_resume(bool takes);
 
 /*
  * Returns false in a child of vfork. The child shares our memory, but its signal state is its own.
@@ -39,6 +71,8 @@ static inline bool hook_signal_may_change(void)
 }
 
 void hook_mask_start(void);
+/* The system call rt_sigprocmask as the program sees it. Returns -1 with errno. */
+int hook_mask_by_number(int how, const uint64_t *set, uint64_t *old);
 
 /* ---- hook_altstack.c: small alternate stacks ---- */
 

@@ -24,6 +24,7 @@ HOOK_NEXT(epoll_pwait2);
 
 HOOK int poll(struct pollfd *fds, nfds_t n, int timeout_ms)
 {
+	hook_signal_look();
 	wait_begin(SYS_poll, timeout_ms > 0);
 	int result = NEXT(poll)(fds, n, timeout_ms);
 	wait_end();
@@ -33,10 +34,13 @@ HOOK int poll(struct pollfd *fds, nfds_t n, int timeout_ms)
 HOOK int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
 	       const sigset_t *waiting)
 {
-	sigset_t copy;
+	struct signal_wait w;
+	if (!hook_signal_wait_begin(&w, waiting))
+		return -1;
 	wait_begin(SYS_ppoll, false);
-	int result = NEXT(ppoll)(fds, n, timeout, hook_signal_strip(waiting, &copy));
+	int result = NEXT(ppoll)(fds, n, timeout, w.set);
 	wait_end();
+	hook_signal_wait_end(&w);
 	return result;
 }
 
@@ -66,6 +70,7 @@ HOOK int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeou
 /* Since glibc 2.34 libc calls pselect6, with a copy of the timeout. */
 HOOK int select(int n, fd_set *read, fd_set *write, fd_set *except, struct timeval *timeout)
 {
+	hook_signal_look();
 	wait_begin(SYS_pselect6, false);
 	int result = NEXT(select)(n, read, write, except, timeout);
 	wait_end();
@@ -75,11 +80,13 @@ HOOK int select(int n, fd_set *read, fd_set *write, fd_set *except, struct timev
 HOOK int pselect(int n, fd_set *read, fd_set *write, fd_set *except, const struct timespec *timeout,
 		 const sigset_t *waiting)
 {
-	sigset_t copy;
+	struct signal_wait w;
+	if (!hook_signal_wait_begin(&w, waiting))
+		return -1;
 	wait_begin(SYS_pselect6, false);
-	int result =
-		NEXT(pselect)(n, read, write, except, timeout, hook_signal_strip(waiting, &copy));
+	int result = NEXT(pselect)(n, read, write, except, timeout, w.set);
 	wait_end();
+	hook_signal_wait_end(&w);
 	return result;
 }
 
@@ -87,6 +94,7 @@ HOOK int pselect(int n, fd_set *read, fd_set *write, fd_set *except, const struc
 
 HOOK int epoll_wait(int epoll, struct epoll_event *events, int max, int timeout_ms)
 {
+	hook_signal_look();
 	wait_begin(SYS_epoll_wait, timeout_ms > 0);
 	int result = NEXT(epoll_wait)(epoll, events, max, timeout_ms);
 	wait_end();
@@ -96,22 +104,26 @@ HOOK int epoll_wait(int epoll, struct epoll_event *events, int max, int timeout_
 HOOK int epoll_pwait(int epoll, struct epoll_event *events, int max, int timeout_ms,
 		     const sigset_t *waiting)
 {
-	sigset_t copy;
+	struct signal_wait w;
+	if (!hook_signal_wait_begin(&w, waiting))
+		return -1;
 	wait_begin(SYS_epoll_pwait, timeout_ms > 0);
-	int result = NEXT(epoll_pwait)(epoll, events, max, timeout_ms,
-				       hook_signal_strip(waiting, &copy));
+	int result = NEXT(epoll_pwait)(epoll, events, max, timeout_ms, w.set);
 	wait_end();
+	hook_signal_wait_end(&w);
 	return result;
 }
 
 HOOK int epoll_pwait2(int epoll, struct epoll_event *events, int max,
 		      const struct timespec *timeout, const sigset_t *waiting)
 {
-	sigset_t copy;
+	struct signal_wait w;
+	if (!hook_signal_wait_begin(&w, waiting))
+		return -1;
 	wait_begin(SYS_epoll_pwait2, timeout != NULL);
-	int result =
-		NEXT(epoll_pwait2)(epoll, events, max, timeout, hook_signal_strip(waiting, &copy));
+	int result = NEXT(epoll_pwait2)(epoll, events, max, timeout, w.set);
 	wait_end();
+	hook_signal_wait_end(&w);
 	return result;
 }
 

@@ -36,6 +36,12 @@ long wait_interrupted(const ucontext_t *context, bool *has_returned);
  */
 void wait_interrupt(ucontext_t *context);
 
+/*
+ * Call it after wait_interrupt and before a handler of the program without SA_RESTART: a call that
+ * the kernel would restart ends with EINTR instead. Signal-safe.
+ */
+void wait_end_restarted(ucontext_t *context);
+
 /* ---- for the hooks; signal-safe ---- */
 
 /*

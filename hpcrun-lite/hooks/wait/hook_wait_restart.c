@@ -270,3 +270,31 @@ void wait_interrupt(ucontext_t *context)
 		reg[REG_RCX] = INTERRUPTED;
 	}
 }
+
+/* The calls of signal(7) for which SA_RESTART decides. Some others always restart. */
+static bool ends_with_eintr(const greg_t *reg)
+{
+	static const uint16_t calls[] = {
+		SYS_read,     SYS_readv,    SYS_write,    SYS_writev,   SYS_ioctl,   SYS_open,
+		SYS_openat,   SYS_wait4,    SYS_waitid,   SYS_connect,  SYS_accept,  SYS_accept4,
+		SYS_recvfrom, SYS_recvmsg,  SYS_recvmmsg, SYS_sendto,   SYS_sendmsg, SYS_sendmmsg,
+		SYS_flock,    SYS_fcntl,    SYS_pread64,  SYS_pwrite64, SYS_mq_timedsend,
+		SYS_splice,   SYS_sendfile, SYS_mq_timedreceive,        SYS_getrandom};
+	if (reg[REG_RAX] == SYS_futex)
+		return (reg[REG_RSI] & FUTEX_CMD_MASK) == FUTEX_WAIT ||
+		       (reg[REG_RSI] & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+		if (reg[REG_RAX] == calls[i])
+			return true;
+	return false;
+}
+
+void wait_end_restarted(ucontext_t *context)
+{
+	greg_t *reg = context->uc_mcontext.gregs;
+	if (reg[REG_RCX] != reg[REG_RIP] + 2 ||
+	    number_before((uintptr_t)reg[REG_RIP] + 2) == NO_CALL || !ends_with_eintr(reg))
+		return;
+	reg[REG_RIP] += 2;
+	reg[REG_RAX] = -EINTR;
+}

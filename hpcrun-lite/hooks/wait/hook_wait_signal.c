@@ -15,7 +15,6 @@
 HOOK_NEXT(pause);
 HOOK_NEXT(sigsuspend);
 HOOK_NEXT(sigwait);
-HOOK_NEXT(sigwaitinfo);
 HOOK_NEXT(sigtimedwait);
 HOOK_NEXT(semop);
 HOOK_NEXT(semtimedop);
@@ -34,10 +33,13 @@ HOOK int pause(void)
 
 HOOK int sigsuspend(const sigset_t *waiting)
 {
-	sigset_t copy;
+	struct signal_wait w;
+	if (!hook_signal_wait_begin(&w, waiting))
+		return -1;
 	wait_begin(SYS_rt_sigsuspend, false);
-	int result = NEXT(sigsuspend)(hook_signal_strip(waiting, &copy));
+	int result = NEXT(sigsuspend)(w.set);
 	wait_end();
+	hook_signal_wait_end(&w);
 	return result;
 }
 
@@ -74,29 +76,55 @@ HOOK int sigpause_of_mask(int mask)
 
 /* ---- waits for a pending signal ---- */
 
-HOOK int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+typedef int timed_wait_fn(const sigset_t *, siginfo_t *, const struct timespec *);
+
+/* Ours arrive at our handler, which ends the wait with EINTR. */
+static int wait_for(timed_wait_fn *next, const sigset_t *set, siginfo_t *info,
+		    const struct timespec *timeout)
 {
 	sigset_t copy;
-	wait_begin(SYS_rt_sigtimedwait, timeout != NULL);
-	int result = NEXT(sigtimedwait)(hook_signal_strip(set, &copy), info, timeout);
-	wait_end();
-	return result;
+	const sigset_t *others = hook_signal_strip(set, &copy);
+	int result = others != set ? hook_own_await(set, info) : 0;
+	if (result == 0) {
+		wait_begin(SYS_rt_sigtimedwait, timeout != NULL);
+		result = next(others, info, timeout);
+		wait_end();
+	}
+	if (others == set)
+		return result;
+	const int saved = errno;
+	const int ours = result < 0 && saved == EINTR ? hook_own_await(set, info) : 0;
+	hook_own_await_end();
+	errno = saved;
+	return ours ? ours : result;
+}
+
+HOOK int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+{
+	return wait_for(NEXT(sigtimedwait), set, info, timeout);
 }
 
 HOOK int sigwaitinfo(const sigset_t *set, siginfo_t *info)
 {
-	sigset_t copy;
-	wait_begin(SYS_rt_sigtimedwait, false);
-	int result = NEXT(sigwaitinfo)(hook_signal_strip(set, &copy), info);
-	wait_end();
-	return result;
+	return wait_for(NEXT(sigtimedwait), set, info, NULL);
 }
 
 /* Never ends with EINTR. */
 HOOK int sigwait(const sigset_t *set, int *sig)
 {
 	sigset_t copy;
-	return NEXT(sigwait)(hook_signal_strip(set, &copy), sig);
+	int result, saved = errno;
+	if (hook_signal_strip(set, &copy) == set)
+		return NEXT(sigwait)(set, sig);
+	do
+		result = wait_for(NEXT(sigtimedwait), set, NULL, NULL);
+	while (result < 0 && errno == EINTR);
+	const int error = errno;
+	errno = saved;
+	if (result < 0)
+		return error;
+	*sig = result;
+	return 0;
 }
 
 /* ---- semaphores ---- */
@@ -138,7 +166,7 @@ void hook_wait_signal_start(void)
 {
 	struct hook_next *const all[] = {
 		&next_pause,       &next_sigsuspend,    &next_sigwait,
-		&next_sigwaitinfo, &next_sigtimedwait,  &next_semop,
+		&next_sigtimedwait, &next_semop,
 		&next_semtimedop,  &next_sem_timedwait, &next_sem_clockwait};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		hook_next_find(all[i]);

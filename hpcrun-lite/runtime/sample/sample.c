@@ -15,6 +15,7 @@
 #include "hpcrun-lite/runtime/signal_table.h"
 #include "hpcrun-lite/runtime/waits/wait_sample.h"
 #include "hpcrun-lite/runtime/watch.h"
+#include "hpcrun-lite/source/perf_event.h"
 #include "hpcrun-lite/store/store.h"
 
 #include <errno.h>
@@ -213,17 +214,21 @@ void sample_from_source(const struct source_expiry *expiry, void *ucontext)
 	runtime_hooks.restart_wait(ucontext);
 }
 
-/* Kernel timers and descriptors send these codes; kill and sigqueue never do. */
-static bool may_be_ours(const siginfo_t *info)
+/* Timers of the program have other values, and its descriptors other numbers. */
+static bool is_from_source(const siginfo_t *info)
 {
-	return info->si_code > 0 || info->si_code == SI_TIMER;
+	if (info->si_code == SI_TIMER)
+		return source_is_look(info) || info->si_value.sival_ptr == &source_blamed ||
+		       thread_is_block(info->si_value.sival_ptr);
+	return info->si_code >= POLL_IN && info->si_code <= POLL_HUP &&
+	       perf_event_is_descriptor(info->si_fd);
 }
 
 static unsigned poll_sources(struct thread *t, siginfo_t *info, void *context,
 			     struct source_expiry *expiry)
 {
 	unsigned n = 0;
-	bool ours = may_be_ours(info);
+	bool ours = false;
 	for (unsigned i = 0; i < process.n_sources; i++)
 		if (process.source[i].ops->poll && t->sources.is_on[i])
 			n += process.source[i].ops->poll(t->sources.state[i], info, context,
@@ -300,13 +305,12 @@ void sample_on_signal(int sig, siginfo_t *info, void *context)
 {
 	int saved_errno = errno;
 	struct thread *t = thread_self;
-	bool is_sent = thread_sent(info), is_ours = is_sent || may_be_ours(info);
+	bool is_sent = thread_sent(info), is_ours = is_sent || is_from_source(info), goes_on = true;
 	const bool bus = is_ours && open_bus(context);
 	if (!is_ours) {
 		runtime_foreign_signal_fn *fn =
 			atomic_load_explicit(&foreign, memory_order_acquire);
-		if (fn)
-			fn(sig, info, context);
+		goes_on = !fn || fn(sig, info, context);
 	} else if (!process_is_alive()) {
 		/* a child that does not own the store: nothing of it may be touched */
 	} else if (!t) {
@@ -317,9 +321,16 @@ void sample_on_signal(int sig, siginfo_t *info, void *context)
 		sample_entry_give_room(t, handle, &a);
 	}
 	file_fault_close(bus);
-	if (is_ours)
+	if (goes_on)
 		runtime_hooks.restart_wait(context);
 	errno = saved_errno;
+}
+
+void runtime_rest(bool rests)
+{
+	struct thread *t = thread_self;
+	if (t && process_is_alive() && !atomic_load_explicit(&t->off.is_off, memory_order_relaxed))
+		thread_sources_rest(t, rests);
 }
 
 /*
@@ -332,4 +343,18 @@ bool sample_install(void)
 	sample_entry_start();
 	return signal_table_install(RUNTIME_SIGNAL, sample_entry, SA_SIGINFO | SA_RESTART | SA_ONSTACK,
 				    ~BUS);
+}
+
+void sample_check_signal(uint64_t blocked)
+{
+	static _Atomic bool has_said;
+	const bool is_replaced = !signal_table_calls(RUNTIME_SIGNAL, sample_entry);
+	if ((!is_replaced && !(blocked & signal_bit(RUNTIME_SIGNAL))) || !process_is_alive() ||
+	    atomic_exchange_explicit(&has_said, true, memory_order_relaxed))
+		return;
+	runtime_note(is_replaced ? "the program replaced the handler of SIGWINCH, the signal of "
+				   "samples, by a system call of its own: samples since then are "
+				   "missing"
+				 : "the program blocked SIGWINCH, the signal of samples, by a "
+				   "system call of its own: samples of that thread are missing");
 }

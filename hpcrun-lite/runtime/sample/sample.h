@@ -49,6 +49,12 @@ void sample_reset_record(struct thread *t);
 
 /* Installs the handler of RUNTIME_SIGNAL. Not signal-safe. */
 bool sample_install(void);
+/*
+ * Looks whether samples could still come. A system call that the program makes itself passes the
+ * hooks and may have replaced the handler, or have blocked the signal in the mask `blocked`. Writes
+ * a note. Call it where a thread or the process ends. Signal-safe.
+ */
+void sample_check_signal(uint64_t blocked);
 
 /* For struct source_host: takes a sample for a source that has its own handler. */
 void sample_from_source(const struct source_expiry *expiry, void *ucontext);

@@ -94,4 +94,31 @@ else
 	skip "exec with as many arguments as there may be" "no python3 here"
 	skip "spawn with as many arguments as there may be" "no python3 here"
 fi
+
+# Programs that start the next one past our hooks, with samples pending: the hook is absent, so the
+# program puts our variables back by itself. What it becomes is measured.
+"$HPCRUN" -q -o "$T/e" cat /proc/self/environ | tr '\0' '\n' >"$T/environment"
+AGAIN_PRELOAD=$(sed -n 's/^LD_PRELOAD=//p' "$T/environment")
+export AGAIN_PRELOAD
+# again WAY MS EVENT: one test
+again() {
+	n=$(thorough 50 2500)
+	rm -rf "$T/m"
+	"$HPCRUN" -q -e "$3" -o "$T/m" cat /proc/self/environ | tr '\0' '\n' >"$T/environment"
+	AGAIN_CONFIG=$(sed -n 's/^HPCTOOLKIT_LITE=//p' "$T/environment")
+	export AGAIN_CONFIG
+	run_limited $((60 + n)) env LD_PRELOAD="$AGAIN_PRELOAD" HPCTOOLKIT_LITE="$AGAIN_CONFIG" \
+		"$W/sacred_winch" exec "$n" "$1" "$2" >"$T/out" 2>&1
+	is "$n times exec by $1, $3" "$? $(cat "$T/out") $(find "$T/m" -name '*.hpcrun' | wc -l)" \
+		"0 done $((n + 2))"
+}
+again raw 9 CPUTIME@f10000
+again handle 9 CPUTIME@f1000
+again raw-thread 9 CPUTIME@f10000
+again raw-vfork 9 CPUTIME@f10000
+again number 9 CPUTIME@f10000
+again fexecve 9 CPUTIME@f10000
+again raw 2 REALTIME@f10000
+again raw 2 OFFCPU
+again handle 2 perf::PAGE-FAULTS@10
 done_testing

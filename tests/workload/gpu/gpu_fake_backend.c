@@ -89,7 +89,7 @@ static uint64_t blocked_signals(void)
  * again. */
 static void at_thread_end(void)
 {
-	n_thread_ends += blocked_signals() >> (SIGSTKFLT - 1) & 1;
+	n_thread_ends += blocked_signals() >> (SIGWINCH - 1) & 1;
 }
 
 static void leave(const struct gpu_ticket *t)

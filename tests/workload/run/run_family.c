@@ -205,7 +205,7 @@ static int ask(char **argv)
 	struct sigaction act, old;
 	(void)argv;
 	for (int sig = 1; sig < 32; sig++) {
-		if (sig == SIGKILL || sig == SIGSTOP || sig == SIGSTKFLT)
+		if (sig == SIGKILL || sig == SIGSTOP || sig == SIGWINCH)
 			continue;
 		memset(&act, 0x55, sizeof act);
 		sigaction(sig, NULL, &act);

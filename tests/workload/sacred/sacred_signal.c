@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Masks, handlers and deliveries as a program sees them, of every signal and above all of
- * SIGSTKFLT, by which a profiler samples: the output with one must be that without. Argument: the
+ * SIGWINCH, by which a profiler samples: the output with one must be that without. Argument: the
  * name of a part. Run by tests/cli/sacred/sacred_signal.sh.
  */
 #include <errno.h>
@@ -93,7 +93,7 @@ static void masks(void)
 	sigfillset(&all);
 	sigemptyset(&none);
 	sigemptyset(&one);
-	sigaddset(&one, SIGSTKFLT);
+	sigaddset(&one, SIGWINCH);
 	print_mask("at start");
 	printf("%d\n", sigprocmask(SIG_BLOCK, &all, &old));
 	print_mask("all blocked");
@@ -149,7 +149,7 @@ static void actions(void)
 	a.sa_sigaction = catch_info;
 	a.sa_flags = SA_SIGINFO | (int)SA_RESETHAND;
 	sigemptyset(&a.sa_mask);
-	sigaddset(&a.sa_mask, SIGSTKFLT);
+	sigaddset(&a.sa_mask, SIGWINCH);
 	sigaction(SIGUSR1, &a, &old);
 	printf("was catch: %d\n", old.sa_handler == catch);
 	print_action(SIGUSR1);
@@ -159,66 +159,66 @@ static void actions(void)
 	printf("signal: %d", signal(SIGUSR1, catch) == SIG_DFL);
 	printf(" %d", signal(SIGUSR1, SIG_IGN) == catch);
 	printf(" %d", signal(SIGUSR1, SIG_DFL) == SIG_IGN);
-	printf(" %d", signal(SIGSTKFLT, SIG_DFL) == catch);
+	printf(" %d", signal(SIGWINCH, SIG_DFL) == catch);
 	printf(" %d", signal(SIGKILL, catch) == SIG_ERR);
 	printf(" %d", sysv_signal(SIGUSR2, catch) == catch);
 	printf(" %d", sigset(SIGUSR2, SIG_HOLD) == catch);
 	printf(" %d\n", sigset(SIGUSR2, catch) == SIG_HOLD);
 	print_action(SIGUSR2);
-	print_action(SIGSTKFLT);
+	print_action(SIGWINCH);
 }
 
-/* SIGSTKFLT is used by the program itself. */
+/* SIGWINCH is used by the program itself. */
 static void own(void)
 {
 	struct sigaction a = {.sa_sigaction = catch_info, .sa_flags = SA_SIGINFO};
 	sigset_t one, old;
 	sigemptyset(&a.sa_mask);
 	sigaddset(&a.sa_mask, SIGUSR2);
-	sigaction(SIGSTKFLT, &a, NULL);
+	sigaction(SIGWINCH, &a, NULL);
 	for (int i = 0; i < 5; i++)
-		raise(SIGSTKFLT);
+		raise(SIGWINCH);
 	printf("raised: %d, code %d, mask %d\n", n_caught, last_code, depth_seen);
 	/* one that is sent while a sample's is pending merges with it: the one exception,
 	 * doc/transparency.md */
 	for (n_caught = 0; n_caught == 0;)
-		kill(getpid(), SIGSTKFLT);
+		kill(getpid(), SIGWINCH);
 	printf("killed: %d, code %d\n", n_caught, last_code);
 	for (n_caught = 0; n_caught == 0;)
-		sigqueue(getpid(), SIGSTKFLT, (union sigval){.sival_int = 5});
+		sigqueue(getpid(), SIGWINCH, (union sigval){.sival_int = 5});
 	printf("queued: %d, code %d\n", n_caught, last_code);
 	sigemptyset(&one);
-	sigaddset(&one, SIGSTKFLT);
+	sigaddset(&one, SIGWINCH);
 	sigprocmask(SIG_BLOCK, &one, &old);
-	raise(SIGSTKFLT);
-	raise(SIGSTKFLT);
+	raise(SIGWINCH);
+	raise(SIGWINCH);
 	spin();
 	printf("blocked: %d\n", n_caught);
 	print_mask("blocked");
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	printf("unblocked: %d\n", n_caught);
-	signal(SIGSTKFLT, jump);
+	signal(SIGWINCH, jump);
 	for (int i = 0; i < 3; i++)
 		if (sigsetjmp(out, 1) == 0) {
 			spin();
-			raise(SIGSTKFLT);
+			raise(SIGWINCH);
 			printf("not reached\n");
 		}
 	spin();
 	print_mask("after jumps");
-	signal(SIGSTKFLT, SIG_IGN);
-	raise(SIGSTKFLT);
+	signal(SIGWINCH, SIG_IGN);
+	raise(SIGWINCH);
 	a.sa_flags |= (int)SA_RESETHAND;
 	n_caught = 0;
-	sigaction(SIGSTKFLT, &a, NULL);
-	raise(SIGSTKFLT);
+	sigaction(SIGWINCH, &a, NULL);
+	raise(SIGWINCH);
 	printf("once: %d\n", n_caught);
-	print_action(SIGSTKFLT);
+	print_action(SIGWINCH);
 	fflush(stdout);
 	pid_t child = fork();
 	if (child == 0) {
 		spin();
-		raise(SIGSTKFLT);
+		raise(SIGWINCH);
 		_exit(1);
 	}
 	int status;
@@ -231,10 +231,10 @@ static void inherit(const char *self)
 {
 	sigset_t one;
 	sigemptyset(&one);
-	sigaddset(&one, SIGSTKFLT);
+	sigaddset(&one, SIGWINCH);
 	sigaddset(&one, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &one, NULL);
-	signal(SIGSTKFLT, SIG_IGN);
+	signal(SIGWINCH, SIG_IGN);
 	signal(SIGUSR2, SIG_IGN);
 	signal(SIGHUP, catch);
 	fflush(stdout);
@@ -248,7 +248,7 @@ static void inherit(const char *self)
 static void show(void)
 {
 	print_mask("inherited");
-	print_action(SIGSTKFLT);
+	print_action(SIGWINCH);
 	print_action(SIGUSR2);
 	print_action(SIGHUP);
 	spin();
@@ -324,7 +324,7 @@ int main(int argc, char **argv)
 	else if (!strcmp(part, "wait"))
 		wait_for();
 	else if (!strcmp(part, "die"))
-		raise(SIGSTKFLT);
+		raise(SIGWINCH);
 	spin();
 	return 0;
 }
