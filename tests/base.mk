@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 lints = tests/lint/breaks.sh tests/lint/lines.sh tests/lint/marks.sh tests/lint/names.sh \
-	tests/lint/packages.sh tests/lint/rooms.sh tests/lint/symbols.sh
+	tests/lint/needs.sh tests/lint/packages.sh tests/lint/rooms.sh tests/lint/symbols.sh
 TESTS += $(lints)
 EXTRA_DIST += $(lints) tests/lint/files.sh tests/lint/handlers.txt tests/lint/long-lines.txt \
 	tests/lint/other-names.txt tests/lint/reach.py tests/lint/rooms.txt tests/lint/symbols.txt

@@ -27,22 +27,33 @@ sources() {
 		done
 	done | sort -u | while read -r file; do [ ! -f "$file" ] || echo "$file"; done
 }
-# used: what the sources name: in scripts anywhere but in comments, in C in strings that are paths
+# used: what the sources name: in scripts anywhere but in comments, in C in strings that are paths or
+# libraries
 used() {
 	sources | while read -r file; do
 		sed -n 's/.*needs: //p' "$file"
 		case $file in
 		*.sh) sed 's/^[[:blank:]]*#.*//' "$file" ;;
-		*) grep -o '"[^"]*/[^"]*"' "$file" ;;
+		*) grep -oE '"[^"]*(/|\.so)[^"]*"' "$file" ;;
 		esac
 	done
 }
-words=" $(echo "$tests" | tr ' ' '\n' | sed 's|.*/||')
+words=" $(echo "$tests" | tr -s '[:space:]' '\n' | sed 's|.*/||')
 $(used | tr -cs 'A-Za-z0-9_-' '\n' | sort -u) "
 words=$(echo "$words" | tr '\n' ' ')
 case $words in *' public_tools '*) words="$words stage " ;; esac
 case $words in *' papi_clock '*) words="$words libpapi_pmu " ;; esac
+# endings: words like _go, which a script appends to a name in a variable: ${FAMILY}_go
+endings=$(echo "$words" | tr ' ' '\n' | grep '^_[a-z]')
+# is_named NAME: the sources have this word, or it in two, the name and its ending
+is_named() {
+	case $words in *" $1 "*) return ;; esac
+	for ending in $endings; do
+		case $1 in *"$ending") case $words in *" ${1%"$ending"} "*) return ;; esac ;; esac
+	done
+	return 1
+}
 for built; do
 	name=${built##*/}
-	case $words in *" ${name%%.*} "*) echo "check-needs: $built" ;; esac # make may print more
+	if is_named "${name%%.*}"; then echo "check-needs: $built"; fi # make may print more
 done
