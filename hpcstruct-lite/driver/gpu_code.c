@@ -34,7 +34,7 @@ static enum status write_all(int fd, const char *path, const uint8_t *bytes, siz
 static enum status write_file(const char *path, const uint8_t *bytes, size_t n_bytes)
 {
 	struct cache_draft draft;
-	enum status status = cache_draft_open(path, &draft);
+	enum status status = cache_draft_open(path, false, &draft);
 	if (status != STATUS_OK)
 		return status;
 	status = write_all(draft.fd, path, bytes, n_bytes);

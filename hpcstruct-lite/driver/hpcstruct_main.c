@@ -296,6 +296,16 @@ static enum status run(const struct settings *s, struct job *jobs, size_t n)
 	return status;
 }
 
+/* A link to a file stays; the file that it points to is replaced. */
+static void follow_link(char path[PATH_MAX])
+{
+	struct stat st;
+	char target[PATH_MAX];
+	if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && stat(path, &st) == 0 &&
+	    S_ISREG(st.st_mode) && realpath(path, target))
+		snprintf(path, PATH_MAX, "%s", target);
+}
+
 static enum status do_binary(const struct settings *s, const char *binary)
 {
 	const char *slash = strrchr(binary, '/');
@@ -306,7 +316,8 @@ static enum status do_binary(const struct settings *s, const char *binary)
 			     : binary,
 		     s->out ? "" : STRUCTURE_SUFFIX) >= (int)sizeof out)
 		return options_refuse("the name of the output is too long");
-	struct job job = {.binary = binary, .out = out};
+	follow_link(out);
+	struct job job = {.binary = binary, .out = out, .is_out_named = true};
 	enum status status = run(s, &job, 1);
 	if (status != STATUS_OK)
 		return status;

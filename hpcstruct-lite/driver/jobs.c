@@ -87,7 +87,7 @@ static bool take_older(const struct job *job, const char *cache_dir)
 		      job->file_mtime_ns);
 	bool found = structure_cache_find(&cache, key, 0, path);
 	structure_cache_free(&cache);
-	if (!found || (job->out && !cache_copy(path, job->out, false)))
+	if (!found || (job->out && !cache_copy(path, job->out, job->is_out_named, false)))
 		return false;
 	structure_cache_touch(path);
 	return true;
@@ -172,7 +172,7 @@ static enum status make_draft(struct analysis *a, const struct job *job, const c
 	stat(cached, &before);
 	enum status status = read_needed(a, job, cached);
 	if (status == STATUS_OK)
-		status = cache_draft_open(out, draft);
+		status = cache_draft_open(out, job->out && job->is_out_named, draft);
 	if (status != STATUS_OK)
 		return status;
 	status = analyse_write(a, job->content_key, draft->fd, out);
@@ -197,7 +197,7 @@ static enum status make(struct analysis *a, const struct job *job, const char *c
 		return status;
 	status = cache_draft_keep(&draft, out);
 	if (status == STATUS_OK && out != cached && *cached)
-		cache_copy(out, cached, true);
+		cache_copy(out, cached, false, true);
 	return status;
 }
 
@@ -212,7 +212,8 @@ static bool use_cached(const struct analysis *a, const struct job *job, const ch
 {
 	if (!*cached ||
 	    !(trusted && !job->out ? cache_seems_current : cache_is_current)(cached, fingerprint) ||
-	    !has_needed(a, job, cached) || (job->out && !cache_copy(cached, job->out, true)))
+	    !has_needed(a, job, cached) ||
+	    (job->out && !cache_copy(cached, job->out, job->is_out_named, true)))
 		return false;
 	structure_cache_touch(cached);
 	return true;

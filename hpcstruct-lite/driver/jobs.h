@@ -26,6 +26,7 @@ struct job {
 	const char *binary;    /* path to read */
 	/* structure file to make, complete or not at all; NULL: its place in the cache */
 	const char *out;
+	bool is_out_named; /* by the user; see cache_draft_open() */
 	/*
 	 * Identifies the expected binary: its build id, else its size and modification time. All 0:
 	 * any binary.

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sendfile.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,7 +20,9 @@
 static bool read_sound(const char *path, struct structure_header *h)
 {
 	struct mapfile file;
-	if (access(path, R_OK) != 0 || mapfile_open(path, &file) != STATUS_OK)
+	struct stat st;
+	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || access(path, R_OK) != 0 ||
+	    mapfile_open(path, &file) != STATUS_OK)
 		return false;
 	bool sound = file.n_bytes >= sizeof *h;
 	if (sound) {
@@ -173,8 +175,25 @@ bool cache_make_private(const char *dir)
 		make_parents(path, 0700);
 }
 
-static bool open_draft(const char *path, struct cache_draft *draft)
+/* Something is there that is no regular file: a device, a FIFO, a link. */
+static bool is_special(const char *path)
 {
+	struct stat st;
+	return lstat(path, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
+static bool open_draft(const char *path, bool is_named, struct cache_draft *draft)
+{
+	draft->is_copied = is_special(path);
+	draft->path[0] = '\0';
+	if (draft->is_copied && !is_named) {
+		errno = EEXIST;
+		return false;
+	}
+	if (draft->is_copied) {
+		draft->fd = memfd_create("structure", MFD_CLOEXEC);
+		return draft->fd >= 0;
+	}
 	if (!make_parents(path, 0777))
 		return false;
 	if (snprintf(draft->path, sizeof draft->path, "%s.XXXXXX", path) >=
@@ -191,52 +210,100 @@ static bool open_draft(const char *path, struct cache_draft *draft)
 	return true;
 }
 
-enum status cache_draft_open(const char *path, struct cache_draft *draft)
+enum status cache_draft_open(const char *path, bool is_named, struct cache_draft *draft)
 {
-	if (open_draft(path, draft))
+	if (open_draft(path, is_named, draft))
 		return STATUS_OK;
 	log_error(path, "cannot be created: %s", strerror(errno));
 	return STATUS_IO;
 }
 
+static bool write_all(int to, const char *bytes, size_t n_bytes)
+{
+	for (size_t done = 0; done < n_bytes;) {
+		ssize_t n = write(to, bytes + done, n_bytes - done);
+		if (n < 0 && errno != EINTR)
+			return false;
+		done += n > 0 ? (size_t)n : 0;
+	}
+	return true;
+}
+
+static bool copy_bytes(int from, int to)
+{
+	enum { AT_ONCE = 1 << 16 };
+	char bytes[AT_ONCE];
+	for (off_t at = 0;;) {
+		ssize_t n = pread(from, bytes, sizeof bytes, at);
+		if (n == 0)
+			return true;
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 || !write_all(to, bytes, (size_t)n))
+			return false;
+		at += n;
+	}
+}
+
+/* Writes into what `path` names, or points to. */
+static bool write_into(int from, const char *path)
+{
+	int to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+	bool ok = to >= 0 && copy_bytes(from, to);
+	int cause = errno;
+	if (to >= 0 && close(to) != 0 && ok) {
+		cause = errno;
+		ok = false;
+	}
+	errno = cause;
+	return ok;
+}
+
+static bool keep_draft(struct cache_draft *draft, const char *path)
+{
+	if (draft->is_copied) {
+		bool ok = write_into(draft->fd, path);
+		int cause = errno;
+		close(draft->fd);
+		errno = cause;
+		return ok;
+	}
+	if (close(draft->fd) == 0 && rename(draft->path, path) == 0)
+		return true;
+	int cause = errno;
+	unlink(draft->path);
+	errno = cause;
+	return false;
+}
+
 enum status cache_draft_keep(struct cache_draft *draft, const char *path)
 {
-	bool ok = close(draft->fd) == 0 && rename(draft->path, path) == 0;
-	if (!ok) {
-		log_error(path, "cannot be written: %s", strerror(errno));
-		unlink(draft->path);
-	}
-	return ok ? STATUS_OK : STATUS_IO;
+	if (keep_draft(draft, path))
+		return STATUS_OK;
+	log_error(path, "cannot be written: %s", strerror(errno));
+	return STATUS_IO;
 }
 
 void cache_draft_drop(struct cache_draft *draft)
 {
 	close(draft->fd);
-	unlink(draft->path);
+	if (!draft->is_copied)
+		unlink(draft->path);
 }
 
-static bool copy_bytes(int from, int to)
-{
-	for (ssize_t n; (n = sendfile(to, from, NULL, (size_t)1 << 30)) != 0;)
-		if (n < 0 && errno != EINTR)
-			return false;
-	return true;
-}
-
-bool cache_copy(const char *from, const char *to, bool quiet)
+bool cache_copy(const char *from, const char *to, bool is_named, bool quiet)
 {
 	struct cache_draft draft;
 	struct stat st;
 	int fd = open(from,
 		      O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a FIFO may have the name */
-	bool ok = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && open_draft(to, &draft);
+	bool ok = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+		  open_draft(to, is_named, &draft);
 	if (ok && !copy_bytes(fd, draft.fd)) {
 		cache_draft_drop(&draft);
 		ok = false;
 	} else if (ok) {
-		ok = close(draft.fd) == 0 && rename(draft.path, to) == 0;
-		if (!ok)
-			unlink(draft.path);
+		ok = keep_draft(&draft, to);
 	}
 	if (!ok && !quiet)
 		log_warn(to, "cannot be written: %s", strerror(errno));

@@ -45,17 +45,25 @@ bool cache_is_of(const char *path, const uint8_t *build_id, size_t build_id_byte
  * failure.
  */
 bool cache_make_private(const char *dir);
-/* Copies `from` to `to`. Returns false on failure, and logs it unless `quiet`. */
-bool cache_copy(const char *from, const char *to, bool quiet);
+/*
+ * Copies `from` to `to`. `is_named` is as for a draft. Returns false on failure, and logs it unless
+ * `quiet`.
+ */
+bool cache_copy(const char *from, const char *to, bool is_named, bool quiet);
 
-/* A new file next to `path`, which will replace `path`. */
+/* A new file next to `path`, which will replace `path`, or a file in memory, copied into it. */
 struct cache_draft {
 	char path[PATH_MAX];
 	int fd;
+	bool is_copied;
 };
-/* Creates a draft, and the directory of `path` if needed. Logs errors. */
-enum status cache_draft_open(const char *path, struct cache_draft *draft);
-/* Renames the draft to `path` and replaces an existing file. Logs errors. */
+/*
+ * Creates a draft, and the directory of `path` if needed. Logs errors. If `path` is that of a
+ * device, FIFO or link, this is never replaced: it is written into if the user gave this name
+ * (`is_named`), else that is an error, because a link in a directory of others may lead anywhere.
+ */
+enum status cache_draft_open(const char *path, bool is_named, struct cache_draft *draft);
+/* Makes the draft what `path` names. Logs errors. */
 enum status cache_draft_keep(struct cache_draft *draft, const char *path);
 void cache_draft_drop(struct cache_draft *draft);
 

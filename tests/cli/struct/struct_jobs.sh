@@ -182,4 +182,47 @@ HPCTOOLKIT_LITE_CACHE=$T/cache2 said "$HPCSTRUCT" -o "$T/file/x" "$T/many" >"$T/
 is "what the cache has and cannot be copied is said once each" \
 	"$(grep -c 'cannot be created: Not a directory$' "$T/said") $(wc -l <"$T/said" |
 	tr -d ' ')" "$n $((n + 1))"
+
+# A name that is no file's: what it stands for is written into, and stays. Made at first, then from
+# the cache.
+special=$T/special
+mkdir "$special" "$special/dir"
+rm -rf "$cache"
+"$HPCSTRUCT" -q --no-cache -o "$T/plain" "$a"
+kind_of() { stat -c '%F %t:%T' "$special/$1"; }
+for how in made cached; do
+	rm -f "$special"/*.file "$special"/link*
+	echo old >"$special/1.file"
+	ln -s 1.file "$special/link1"
+	ln -s 2.file "$special/link2"
+	for link in link1 link2; do
+		ok "$how: into a link" "$HPCSTRUCT" -q -o "$special/$link" "$a"
+		is "$how: it is still one" "$(readlink "$special/$link")" "${link#link}.file"
+		same "$how: its file is the structure" "$special/${link#link}.file" "$T/plain"
+	done
+	rm -f "$special/fifo" && mkfifo "$special/fifo"
+	run_limited 10 cat "$special/fifo" >"$T/through" &
+	ok "$how: into a FIFO" run_limited 10 "$HPCSTRUCT" -q -o "$special/fifo" "$a"
+	wait $!
+	is "$how: it is still one" "$(kind_of fifo)" "fifo 0:0"
+	same "$how: what came out of it" "$T/through" "$T/plain"
+	if mknod "$special/null" c 1 3 2>/dev/null; then
+		ok "$how: into a device" "$HPCSTRUCT" -q -o "$special/null" "$a"
+		is "$how: it is still one" "$(kind_of null)" "character special file 1:3"
+		rm "$special/null"
+	else
+		skip "$how: into a device" "this user makes none"
+	fi
+	ln -s /proc/self/fd/1 "$special/link-out"
+	"$HPCSTRUCT" -q -o "$special/link-out" "$a" | cat >"$T/through"
+	same "$how: a link to what /dev/stdout is" "$T/through" "$T/plain"
+	is "$how: into a directory" "$(said "$HPCSTRUCT" -o "$special/dir" "$a")" \
+		"hpcstruct-lite: $special/dir: cannot be written: Is a directory"
+done
+rm -rf "$T/other/structs" && mkdir "$T/other/structs"
+mkfifo "$T/other/structs/$id_a.hpcstruct"
+run_limited 10 "$HPCSTRUCT" --no-cache "$T/other" 2>"$T/err"
+is "a FIFO in a measurement stays: status" $? 1
+ok "... and is one" test -p "$T/other/structs/$id_a.hpcstruct"
+
 done_testing
