@@ -27,8 +27,8 @@ sources() {
 		done
 	done | sort -u | while read -r file; do [ ! -f "$file" ] || echo "$file"; done
 }
-# used: what the sources name: in scripts anywhere but in comments, in C in strings that are paths or
-# libraries
+# used: what the sources name: in scripts anywhere but in comments, in C in strings that are paths
+# or libraries
 used() {
 	sources | while read -r file; do
 		sed -n 's/.*needs: //p' "$file"
