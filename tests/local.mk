@@ -42,11 +42,11 @@ include $(top_srcdir)/tests/e2e.mk
 include $(top_srcdir)/tests/ocl.mk
 include $(top_srcdir)/tests/opencl.mk
 include $(top_srcdir)/tests/cupti.mk
-include $(top_srcdir)/tests/replay.mk
+include $(top_srcdir)/tests/replay/local.mk
 include $(top_srcdir)/tests/gpu.mk
 include $(top_srcdir)/tests/python.mk
 include $(top_srcdir)/tests/unit/prof_torch/local.mk
-include $(top_srcdir)/tests/attack.mk
+include $(top_srcdir)/tests/attack/local.mk
 include $(top_srcdir)/tests/jit.mk
 include $(top_srcdir)/tests/workload/gomp/local.mk
 include $(top_srcdir)/tests/workload/openmp/local.mk

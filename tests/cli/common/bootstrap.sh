@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Test of bootstrap: what it would run, which packages it takes from an archive that lacks some, and
-# the last line of "check". dpkg-query, apt-get, apt-cache, sudo and make are fakes here;
-# nothing is installed or built.
+# Test of bootstrap and of tests/check.sh, which it calls: what they would run, which packages are
+# taken from an archive that lacks some, and the last line of "check". dpkg-query, apt-get,
+# apt-cache, sudo and make are fakes here; nothing is installed or built.
 
 # shellcheck disable=SC2154 # srcdir and T come from lib.sh
 . "${srcdir:-.}/tests/lib.sh"
@@ -27,6 +27,7 @@ cat >"$fake/apt-cache" <<-'SH'
 SH
 cat >"$fake/apt-get" <<-'SH'
 	#!/bin/sh
+	case $* in *--print-uris*) echo "'http://x/a.deb' a.deb 1600000 SHA256:1" && exit ;; esac
 	echo "apt-get $*" >>"$T/calls"
 	case $* in *install*) ;; *) exit 0 ;; esac
 	while [ "$1" != --no-install-recommends ]; do shift; done
@@ -44,9 +45,9 @@ chmod +x "$fake"/*
 # A bootstrap of its own with a short list.
 cp "$boot" "$T/pkg/bootstrap"
 cat >"$T/pkg/packages.txt" <<-'TXT'
-	need	build	cc-dev
-	want	trace	trace-dev|old-trace-dev|oldest-trace-dev
-	want	ranks	ranks-dev
+	need	build	build	cc-dev
+	want	build	trace	trace-dev|old-trace-dev|oldest-trace-dev
+	want	tests	ranks	ranks-dev
 TXT
 
 # set_up: runs the fakes; prints the status, and leaves what was said in $T/said and what
@@ -97,14 +98,29 @@ like "one needed is nowhere: said" "$(cat "$T/said")" 'cannot do without: cc-dev
 echo cc-dev >"$T/archive"
 is "dry run: status" "$(set_up --dry-run)" 0
 like "dry run: shows what it would do" "$(cat "$T/said")" '^\+ .*apt-get.* install .*cc-dev'
+like "dry run: says how much that is" "$(cat "$T/said")" '^bootstrap: 1 packages to load, 2 MB$'
 is "dry run: does nothing" "$(cat "$T/calls")" ""
+
+# parts COMMAND: the packages that it would install
+parts() {
+	PATH=$fake:$PATH sh "$T/pkg/bootstrap" --dry-run "$1" |
+		sed -n 's/.* --no-install-recommends //p'
+}
+printf 'want demo device device-icd\n' >>"$T/pkg/packages.txt"
+printf '%s\n' cc-dev trace-dev ranks-dev device-icd >"$T/archive"
+is "build takes what the build uses" "$(parts build)" "cc-dev trace-dev"
+is "demo also takes what it runs with" "$(parts demo)" "cc-dev trace-dev device-icd"
+is "check takes everything" "$(parts check)" "cc-dev trace-dev ranks-dev device-icd"
+is "and so does packages" "$(parts packages)" "cc-dev trace-dev ranks-dev device-icd"
+is "each line of packages.txt says for what" "$(grep -vE \
+	'^(#.*)?$|^(need|want) +(build|demo|tests) +[^ ]+ +[^ ]+$' "$srcdir/packages.txt")" ""
 
 # The sum of test results.
 work=$T/work
 mkdir "$work"
 [ -x "$srcdir/configure" ] || skip_all "no configure in the source tree"
 cp "$srcdir/configure" "$work/config.status"
-touch "$work/config.status"
+touch -d 2100-01-01 "$work/config.status" # nobody configures it again
 # shellcheck disable=SC2016 # for make
 printf 'all:\n\ncheck:\n\tcp $(T)/trs/* .; test ! -e $(T)/fails\n' >"$work/Makefile"
 
@@ -134,8 +150,8 @@ printf \
 	'all:\n\ncheck:\n\tcp $(T)/trs/* .; echo "$${ATTACK_SEED-none} $${ATTACK_SECONDS-none}" >$(T)/attack; test ! -e $(T)/fails\n' >"$work/Makefile"
 rm "$T/fails"
 mkdir "$work-sanitizer" "$work-clang"
-cp "$work/config.status" "$work-sanitizer"
-cp "$work/config.status" "$work-clang"
+cp -p "$work/config.status" "$work-sanitizer"
+cp -p "$work/config.status" "$work-clang"
 cat >"$work-sanitizer/Makefile" <<'END'
 all:
 
@@ -152,10 +168,16 @@ check-programs:
 END
 printf '#!/bin/sh\n' >"$T/bin/clang"
 chmod +x "$T/bin/clang"
+# A tree of its own, whose fresh.sh is a fake that skips; the tools are those of the real one.
+mkdir -p "$T/tree/tests"
+cp -p "$boot" "$srcdir/packages.txt" "$srcdir/configure" "$T/tree"
+cp "$srcdir/tests/check.sh" "$T/tree/tests"
+printf 'echo "$@" >"$T/fresh"; exit 77\n' >"$T/tree/tests/fresh.sh"
+boot=$T/tree/bootstrap
 full() {
-	rm -f "$work"/*.trs "$work"/*.log "$T/sanitized" "$T/clang"
-	sh "$boot" --no-install --build-dir "$work" "$@" >"$T/said" 2>&1
-	cat "$T/attack"
+	rm -f "$work"/*.trs "$work"/*.log "$T/sanitized" "$T/clang" "$T/fresh" "$T/attack"
+	PATH=$PATH:$fake sh "$boot" --no-install --build-dir "$work" "$@" >"$T/said" 2>&1
+	cat "$T/attack" 2>/dev/null
 }
 is "check: no attacks beyond the tests" "$(full check)" "none none"
 is "check --full" "$(full check --full --seed 77 --seconds 9)" "77 9"
@@ -163,21 +185,44 @@ like "... says how it is repeated" "$(cat "$T/said")" \
 	'^bootstrap: attacks: 9 s of each kind, --seed 77$'
 is "... sanitizers: without the long attacks" "$(cat "$T/sanitized")" none
 is "... clang" "$(cat "$T/clang")" clang
-is "... the last line counts all parts" "$(tail -n 1 "$T/said")" "5 passed, 0 failed, 2 skipped"
+is "... fresh systems" "$(cat "$T/fresh")" "--logs $work-fresh"
+is "... the last line counts all parts" "$(tail -n 1 "$T/said")" "5 passed, 0 failed, 3 skipped"
+is "... each says how long it took" "$(grep -cE \
+	'^bootstrap: (attacks|sanitizers|clang|fresh): .* skipped; it took [0-9]+ s$' "$T/said")" 4
+is "one part: clang" "$(full check --full=clang)" ""
+is "... alone" "$(tail -n 1 "$T/said") $(ls "$T/clang" "$T/sanitized" "$T/fresh" 2>/dev/null)" \
+	"1 passed, 0 failed, 0 skipped $T/clang"
+is "two parts" "$(full check --full=sanitizers,fresh)" ""
+is "... those" "$(tail -n 1 "$T/said")" "1 passed, 0 failed, 2 skipped"
 touch "$T/warns"
 is "... a warning of clang" "$(full check --full --seed 77 --seconds 9)" "77 9"
-is "... is a failure" "$(tail -n 1 "$T/said")" "4 passed, 1 failed, 2 skipped"
+is "... is a failure" "$(tail -n 1 "$T/said")" "4 passed, 1 failed, 3 skipped"
 rm "$T/warns"
 like "check --full draws a seed" "$(full --full check)" '^[0-9]+ 300$'
 like "... and prints it" "$(cat "$T/said")" \
 	"^bootstrap: attacks: 300 s of each kind, --seed $(cut -d' ' -f1 "$T/attack")\$"
 sh "$boot" --full build >"$T/said" 2>&1
 is "--full is for check alone" $? 2
+sh "$boot" check --full=gcc >"$T/said" 2>&1
+is "a part that there is not" $? 2
 sh "$boot" check --full --seed x >"$T/said" 2>&1
 is "a seed is a number" $? 2
 rm "$T"/trs/*
 touch "$T/trs/empty"
 is "check: no test at all is a failure" "$(last_line)" "0 passed, 1 failed, 0 skipped / 1"
+
+# What was installed since the last configure may be more to build with.
+if [ -e /var/lib/dpkg/status ]; then
+	printf '#!/bin/sh\necho "$@" >>"$T/configured"\ntouch -d 2100-01-01 "$0"\n' \
+		>"$work/config.status"
+	chmod +x "$work/config.status"
+	touch -d 2100-01-01 "$work/config.status"
+	for _ in 1 2; do sh "$boot" --no-install --build-dir "$work" build >"$T/said" 2>&1; done
+	is "nothing new: configured as it is" "$(cat "$T/configured" 2>/dev/null)" ""
+	touch -d 1990-01-01 "$T/tree/configure" "$work/config.status"
+	for _ in 1 2; do sh "$boot" --no-install --build-dir "$work" build >"$T/said" 2>&1; done
+	is "new packages: configured again, once" "$(tr '\n' . <"$T/configured")" "--recheck.."
+fi
 
 # The real thing, dry.
 said=$(sh "$boot" --dry-run --no-install --build-dir "$T/none" demo)
@@ -202,8 +247,8 @@ cat >"$work/tests/workload/miniapp/melt-opencl" <<-'SH'
 SH
 chmod +x "$work"/hpc*-lite/* "$work/tests/workload/miniapp"/*
 ok "demo without a device that works" sh "$boot" --no-install --build-dir "$work" demo
-is "demo without a device that works: says why" "$(grep -v '^Open this page' "$T/.ok.out" |
-	sed '$d' | tail -n 3)" \
+is "demo without a device that works: says why" "$(
+	grep -Ev '^(Open this page|bootstrap: .* took |$)' "$T/.ok.out" | tail -n 3)" \
 	"bootstrap: no run on an OpenCL device:
     melt: the kernels do not compile:
     melt: no program"

@@ -1,0 +1,173 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Runs the two commands of README.md, as they stand there, on a fresh Debian: a minimal root made by
+# debootstrap, with nothing in it but a clone of HEAD. Says what each command took; the demo may
+# load 150 MiB of packages. Needs root, unshare, debootstrap, git and the archive of packages;
+# without them it skips with status 77. All mounts are in a name space of their own, which ends with
+# this script, however it ends. ./bootstrap check --full=fresh runs it.
+#
+# Usage: tests/fresh.sh [--cache DIR] [--logs DIR] [--only COMMAND] [--keep] [RELEASE...]
+#	--cache DIR     roots and packages for the next run; remove it to load them anew
+#	                (${XDG_CACHE_HOME:-~/.cache}/hpctoolkit-lite-fresh; 2 GB a release)
+#	--logs DIR      output of the commands (fresh-logs)
+#	--only COMMAND  demo or check alone
+#	--keep          leave the roots in which something failed, and say where
+#	RELEASE         bookworm, trixie (default: both)
+
+set -u
+top=$(cd "$(dirname "$0")/.." && pwd) || exit 1
+cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/hpctoolkit-lite-fresh
+logs=fresh-logs
+only=demo\|check
+keep=no
+releases=
+demo_mib=150
+
+say() { printf '%s\n' "fresh: $*"; }
+skip() { say "skipped: $*"; exit 77; }
+usage() { sed -n '/^# Usage/,/^$/s/^# \{0,1\}//p' "$0"; }
+
+while [ $# -gt 0 ]; do
+	case $1 in
+	--cache | --logs | --only)
+		[ $# -ge 2 ] || { usage >&2; exit 2; }
+		case $1 in --cache) cache=$2 ;; --logs) logs=$2 ;; --only) only=$2 ;; esac
+		shift
+		;;
+	--keep) keep=yes ;;
+	-h | --help) usage; exit 0 ;;
+	-*) usage >&2; exit 2 ;;
+	*) releases="$releases $1" ;;
+	esac
+	shift
+done
+
+# --- inside a name space of its own: one release ---
+
+# inside ROOT COMMAND...: in the root, with the environment of somebody who just logged in
+inside() {
+	inside_root=$1
+	shift
+	chroot "$inside_root" env -i HOME=/root TERM=dumb \
+		PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@" </dev/null
+}
+
+# mount_all ROOT: what a running system has
+mount_all() {
+	mount -t proc proc "$1/proc" && mount -t sysfs -o ro sysfs "$1/sys" &&
+		mount -t devpts -o newinstance,ptmxmode=666,mode=620 devpts "$1/dev/pts" &&
+		ln -sf pts/ptmx "$1/dev/ptmx" &&
+		mount -t tmpfs -o mode=1777 shm "$1/dev/shm"
+}
+
+# commands: those of README.md that are wanted, one a line
+commands() {
+	sed -n '/^## Two commands/,/^## /s/^    \(\.\/bootstrap [^#]*[^# ]\).*/\1/p' \
+		"$top/README.md" | grep -E " ($only)\$"
+}
+
+# load ROOT COMMAND: says what the command would load; fails if that is too much for the demo.
+load() {
+	load_mb=$(inside "$1" sh -c "cd /root/clone && ${2%% *} --dry-run ${2#* }" 2>&1 |
+		sed -n 's/.*packages to load, \([0-9]*\) MB$/\1/p')
+	say "$release: $2: loads ${load_mb:-?} MB of packages"
+	case $2 in
+	*demo) [ "${load_mb:-999}" -le $((demo_mib * 1048576 / 1000000)) ] ;;
+	esac
+}
+
+# try ROOT COMMAND: runs one of the two commands.
+try() {
+	try_log=$logs/$release-${2##* }.log
+	began=$(date +%s)
+	inside "$1" sh -c "cd /root/clone && $2" >"$try_log" 2>&1
+	try_status=$?
+	say "$release: $2: status $try_status after $(($(date +%s) - began)) s:" \
+		"$(tail -n 1 "$try_log")"
+	sed -n 's/^bootstrap: \(.* took .*\|not installed: .*\)/    \1/p' "$try_log"
+	[ $try_status -eq 0 ] && return
+	sed -n '/^bootstrap: failed in/,$s/^/    /p' "$try_log" | head -n 200
+	say "$release: the output is in $try_log"
+	return 1
+}
+
+# one_release ROOT: both commands in this root, which holds a clean system.
+one_release() {
+	mount_all "$1" || { say "$release: cannot mount"; return 1; }
+	git clone -q --no-hardlinks "$top" "$1/root/clone" || return 1
+	commands >"$1/commands"
+	[ -s "$1/commands" ] || { say "README.md has no such command"; return 1; }
+	one_status=0
+	while read -r command; do
+		load "$1" "$command" || { say "$release: that is too much"; one_status=1; }
+	done <"$1/commands"
+	mkdir -p "$cache/$release.debs/partial"
+	mount --bind "$cache/$release.debs" "$1/var/cache/apt/archives" || return 1
+	while read -r command; do try "$1" "$command" || one_status=1; done <"$1/commands"
+	return $one_status
+}
+
+if [ -n "${FRESH_ROOT:-}" ]; then
+	release=${releases# }
+	one_release "$FRESH_ROOT"
+	exit
+fi
+
+# --- outside: roots and their copies ---
+
+# base RELEASE: makes the cached root.
+base() {
+	[ ! -d "$cache/$1" ] || return 0
+	rm -rf "$cache/$1.new"
+	say "$1: making a root"
+	debootstrap --variant=minbase "$1" "$cache/$1.new" >"$logs/$1-debootstrap.log" 2>&1 &&
+		mv "$cache/$1.new" "$cache/$1"
+}
+
+# copy_of RELEASE: a copy of the cached root in $T; prints where it is.
+copy_of() {
+	cp -a --reflink=auto "$cache/$1" "$T/$1" &&
+		cp /etc/resolv.conf /etc/hosts "$T/$1/etc/" && echo "$T/$1"
+}
+
+[ "$(id -u)" -eq 0 ] || skip "not root"
+for command in unshare debootstrap git; do
+	command -v $command >/dev/null || skip "no $command here"
+done
+unshare --mount --pid --fork --kill-child true 2>/dev/null || skip "no name spaces here"
+[ -z "$(git -C "$top" status --porcelain 2>/dev/null)" ] ||
+	say "the tree has changes that are not committed; they are not in the clone"
+mkdir -p "$cache" "$logs" || exit 1
+cache=$(cd "$cache" && pwd) logs=$(cd "$logs" && pwd)
+T=$(mktemp -d "${TMPDIR:-/var/tmp}/hpctoolkit-lite-fresh.XXXXXX") || exit 1
+inner=
+# The name space is gone when its first process is; then nothing is mounted below $T.
+clean() {
+	[ -z "$inner" ] || { kill -9 "$inner"; wait "$inner"; } 2>/dev/null
+	rm -rf "$T"
+}
+trap clean EXIT
+trap 'exit 130' HUP INT TERM
+
+status=0
+for release in ${releases:-bookworm trixie}; do
+	base "$release" || skip "debootstrap cannot make $release: $(
+		tail -n 1 "$logs/$release-debootstrap.log")"
+	root=$(copy_of "$release") || exit 1
+	FRESH_ROOT=$root unshare --mount --pid --fork --kill-child \
+		sh "$0" --cache "$cache" --logs "$logs" --only "$only" "$release" &
+	inner=$!
+	if wait "$inner"; then
+		rm -rf "$root"
+	else
+		status=1
+		if [ $keep = yes ]; then
+			kept=$cache/$release.failed.$$
+			mv "$root" "$kept" && say "kept: $kept"
+		fi
+		rm -rf "$root"
+	fi
+	inner=
+done
+exit $status
