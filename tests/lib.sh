@@ -27,7 +27,7 @@
 unset CDPATH COLUMNS NO_COLOR POSIXLY_CORRECT GREP_OPTIONS GREP_COLOR DEBUGINFOD_URLS XDG_CACHE_HOME
 for tap_v in $(env | sed -n 's/^\([A-Z][A-Z0-9_]*\)=.*/\1/p'); do
 	case $tap_v in
-	HPCTOOLKIT_LITE* | OMPI_* | PMI_* | PMIX_* | MV2_* | MPISPAWN_* | PALS_* | FLUX_*)
+	HPCTOOLKIT_LITE* | OMPI_* | PRTE_* | PMI_* | PMIX_* | MV2_* | MPISPAWN_* | PALS_* | FLUX_*)
 		unset "$tap_v"
 		;;
 	SLURM_* | PBS_* | LSB_* | OAR_* | JOB_ID | SGE_* | PJM_* | COBALT_* | ALPS_*)

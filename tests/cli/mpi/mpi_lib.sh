@@ -14,9 +14,11 @@ OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 # times as expensive.
 OMPI_MCA_btl=^tcp,uct,openib,ofi
 OMPI_MCA_rmaps_base_oversubscribe=1
+PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe # the same for Open MPI 5
 OMPI_MCA_hwloc_base_binding_policy=none
 export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_btl \
-	OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_hwloc_base_binding_policy
+	OMPI_MCA_rmaps_base_oversubscribe PRTE_MCA_rmaps_default_mapping_policy \
+	OMPI_MCA_hwloc_base_binding_policy
 
 MPIS=
 for mpi_one in openmpi mpich; do
