@@ -110,14 +110,20 @@ class Pprof:
 
     @staticmethod
     def read_locations(lines, files):
-        """A file may have blanks and colons, so it has to be one that the text names."""
+        """A file may have blanks and colons, so it has to be one that the text names. Newer
+        versions of Go write a column behind the line: 'name file:LINE:COLUMN s=0()'."""
         locations, number = {}, None
         for line in lines:
             first = re.match(r" *(\d+): 0x[0-9a-f]+ (?:M=\d+ )?(.*)", line)
             number = first[1] if first else number
             rest = (first[2] if first else line).strip()
-            rest, where = re.fullmatch(r"(.*):(\d+)(?::\d+)? s=\d+\(.*\)", rest).groups()
-            name = next(rest[: -len(f) - 1] for f in files if rest.endswith(" " + f))
+            name, where = next(
+                (match[1][: -len(f) - 1], match[2])
+                for column in (r":\d+", "")
+                for match in [re.fullmatch(r"(.*):(\d+)" + column + r" s=\d+\(.*\)", rest)]
+                for f in files
+                if match and match[1].endswith(" " + f)
+            )
             name = re.sub("^(partial call paths).*", r"\1", name)
             locations[number] = ((name, where),) + locations.get(number, ())
         return locations
