@@ -31,10 +31,15 @@ not_allowed() {
 is "the lint sees a name that is not allowed" \
 	"$(printf '%s\n' environ clock_gettime _ITM_x | not_allowed all)" clock_gettime
 
+# plain: names as the sources have them. glibc 2.38 and later calls strtol __isoc23_strtol.
+plain() {
+	sed 's/^__isoc23_//'
+}
+
 # relocated FILE: the names of its relocations; whoever defines such a name first is called.
 relocated() {
 	readelf -rW "$1" | awk '$3 ~ /^R_X86_64_(JUMP_SLOT|GLOB_DAT|64|COPY)$/ &&
-		$5 != "" { sub(/@.*/, "", $5); print $5 }'
+		$5 != "" { sub(/@.*/, "", $5); print $5 }' | plain
 }
 # new_versions: what on standard input, from "readelf -VW", is a version of libc after 2.17. A library
 # that needs one stops each program whose own libc is older.
@@ -65,7 +70,8 @@ handlers_reach() {
 		skip "$2.so: handlers call what they may" "no python3 here"
 		return
 	fi
-	"${PYTHON3:-python3}" "$srcdir/tests/lint/reach.py" "$file" "$handlers" "$1" >"$T/reached"
+	"${PYTHON3:-python3}" "$srcdir/tests/lint/reach.py" "$file" "$handlers" "$1" |
+		plain >"$T/reached"
 	within "$2.so: functions and tables that handlers reach" \
 		"$(sed -n 's/^# //p' "$T/reached")" "$3" 2000
 	is "$2.so: handlers call what they may" \
@@ -86,7 +92,7 @@ for object in $objects; do
 	n=$((n + 1))
 	source=${object##*_la-}
 	source=${source%.o}.c
-	nm -u "$object" | awk '$2 != "_GLOBAL_OFFSET_TABLE_" { print $2 }' | sort -u |
+	nm -u "$object" | awk '$2 != "_GLOBAL_OFFSET_TABLE_" { print $2 }' | plain | sort -u |
 		comm -23 - "$T/ours" |
 		not_allowed handler "$source" >"$T/wrong"
 	[ ! -s "$T/wrong" ] || is "$source calls what it may" "$(tr '\n' ' ' <"$T/wrong")" ''
