@@ -433,5 +433,6 @@ int main(void)
 		cmocka_unit_test(test_runs_far_apart),
 		cmocka_unit_test(test_jobs),
 	};
+	setenv("LC_ALL", "C.UTF-8", 1); /* for the lines of the tree */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
