@@ -20,4 +20,5 @@ SAFE_CFLAGS = -fvisibility=hidden -ftls-model=initial-exec -fno-stack-protector
 include $(top_srcdir)/common/base/local.mk
 include $(top_srcdir)/common/cache/local.mk
 include $(top_srcdir)/common/format/local.mk
+include $(top_srcdir)/common/rights/local.mk
 include $(top_srcdir)/common/safe/local.mk

@@ -8,6 +8,7 @@
 #include "common/base/log.h"
 #include "common/format/local_data.h"
 #include "common/format/measurement_gpu.h"
+#include "common/rights/inside.h"
 #include "hpcprof-lite/database.h"
 #include "hpcprof-lite/sink/cctdb/cctdb.h"
 
@@ -77,33 +78,34 @@ static bool copy_bytes(int from, int to, off_t n_bytes)
 }
 
 /* Opens the file, or the one of this node where its data are. Returns -1 and sets errno. */
-static int open_data(const char *path)
+static int open_data(const char *path, unsigned depth, struct stat *st)
 {
 	struct local_data l;
 	char text[LOCAL_DATA_BYTES];
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = inside_open(path, depth, st);
 	ssize_t n = fd < 0 ? -1 : pread(fd, text, sizeof text, 0);
 	if (n <= 0 || !local_data_read(text, (size_t)n, &l) || !local_data_is_here(&l))
 		return fd;
 	close(fd);
-	return open(l.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	fd = local_data_open(&l, st->st_uid);
+	if (fd < 0 || fstat(fd, st) == 0)
+		return fd;
+	close(fd);
+	return -1;
 }
 
-/* Skip everything that is not a regular file. */
-static enum status copy_file(const char *from, const char *to, size_t *n_files)
+/* Leaves out, with a word, what a stranger may have put there: links, and files not for him. */
+static enum status copy_file(const char *from, const char *to, unsigned depth, size_t *n_files)
 {
 	struct stat st;
-	int in = open_data(from);
-	if (in < 0 || fstat(in, &st) != 0) {
+	int in = open_data(from, depth, &st);
+	const bool is_strange = in < 0 && (errno == ELOOP || errno == EPERM || errno == EINVAL);
+	if (is_strange)
+		log_warn(from, "left out: %s", inside_cause(errno));
+	else if (in < 0)
 		log_error(from, "%s", strerror(errno));
-		if (in >= 0)
-			close(in);
-		return STATUS_IO;
-	}
-	if (!S_ISREG(st.st_mode)) {
-		close(in);
-		return STATUS_OK;
-	}
+	if (in < 0)
+		return is_strange ? STATUS_OK : STATUS_IO;
 	int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, st.st_mode & 0777);
 	bool ok = out >= 0 && copy_bytes(in, out, st.st_size);
 	int cause = errno;
@@ -125,13 +127,19 @@ static bool has_suffix(const char *name, const char *suffix)
 
 /*
  * Copies the files of a directory whose names end in `suffix`. No directory counts as an empty one.
+ * `depth` says how many names of their paths are inside of the measurement.
  */
-static enum status copy_directory(
-	const char *from, const char *to, const char *suffix, size_t *n_files)
+static enum status copy_directory(const char *from, const char *to, const char *suffix,
+				  unsigned depth, size_t *n_files)
 {
-	DIR *d = opendir(from);
+	int fd = open(from, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (depth > 1 ? O_NOFOLLOW : 0));
+	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
 	if (!d && errno == ENOENT)
 		return STATUS_OK;
+	if (!d && depth > 1 && (errno == ELOOP || errno == ENOTDIR)) {
+		log_warn(from, "left out: is no directory of this measurement");
+		return STATUS_OK;
+	}
 	if (!d) {
 		log_error(from, "%s", strerror(errno));
 		return STATUS_IO;
@@ -148,7 +156,7 @@ static enum status copy_directory(
 			log_error(from, "the name is too long");
 			status = STATUS_IO;
 		} else {
-			status = copy_file(source, target, n_files);
+			status = copy_file(source, target, depth, n_files);
 		}
 	}
 	closedir(d);
@@ -160,23 +168,23 @@ static enum status copy_measurement(const char *from, const char *to, struct cou
 	static const char *const folders[] = {MSR_GPU_CODE_DIRECTORY, "vdso"};
 	char job[PATH_MAX], job_copy[PATH_MAX];
 	size_t n = 0;
-	enum status status = copy_directory(from, to, MSR_SUFFIX, &c->n_files);
+	enum status status = copy_directory(from, to, MSR_SUFFIX, 1, &c->n_files);
 	if (status == STATUS_OK)
-		status = copy_directory(from, to, MSR_JIT_MAP_SUFFIX, &n);
+		status = copy_directory(from, to, MSR_JIT_MAP_SUFFIX, 1, &n);
 	if (status == STATUS_OK)
-		status = copy_directory(from, to, MSR_JIT_DUMP_SUFFIX, &n);
+		status = copy_directory(from, to, MSR_JIT_DUMP_SUFFIX, 1, &n);
 	/* says which run the directory belongs to, so that no other run takes it for its own */
 	if (status == STATUS_OK && snprintf(job, sizeof job, "%s/job", from) < (int)sizeof job &&
-		access(job, F_OK) == 0 &&
+		faccessat(AT_FDCWD, job, F_OK, AT_SYMLINK_NOFOLLOW) == 0 &&
 		snprintf(job_copy, sizeof job_copy, "%s/job", to) < (int)sizeof job_copy)
-		status = copy_file(job, job_copy, &n);
+		status = copy_file(job, job_copy, 1, &n);
 	for (size_t i = 0; i < sizeof folders / sizeof folders[0] && status == STATUS_OK; i++) {
 		char source[PATH_MAX], target[PATH_MAX];
 		if (snprintf(source, sizeof source, "%s/%s", from, folders[i]) <
 				(int)sizeof source &&
 			snprintf(target, sizeof target, "%s/%s", to, folders[i]) <
 				(int)sizeof target)
-			status = copy_directory(source, target, "", &n);
+			status = copy_directory(source, target, "", 2, &n);
 	}
 	return status;
 }

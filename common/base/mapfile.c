@@ -90,6 +90,11 @@ enum status mapfile_open(const char *path, struct mapfile *m)
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return STATUS_NOT_FOUND;
+	return mapfile_take(fd, path, m);
+}
+
+enum status mapfile_take(int fd, const char *path, struct mapfile *m)
+{
 	struct stat st = {.st_mode = S_IFREG};
 	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
 		log_failure(path, fd, &st);

@@ -27,6 +27,8 @@ struct mapfile {
  * wait for the writer of a FIFO.
  */
 enum status mapfile_open(const char *path, struct mapfile *m);
+/* The same for an open file, which is closed. fd -1: errno says why. `path` is for messages. */
+enum status mapfile_take(int fd, const char *path, struct mapfile *m);
 void mapfile_close(struct mapfile *m);
 
 #endif

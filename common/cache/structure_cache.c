@@ -9,6 +9,7 @@
 #include "common/base/sorted.h"
 #include "common/format/structure.h"
 #include "common/format/structure_layout.h"
+#include "common/rights/inside.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -126,8 +127,13 @@ static enum status add_entry(struct structure_cache *cache, int fd, const char *
 		free(copy);
 		return STATUS_NO_MEMORY;
 	}
-	*e = (struct structure_cache_entry){copy, (uint64_t)st.st_size,
-		(uint64_t)st.st_mtim.tv_sec * NS_PER_S + (uint64_t)st.st_mtim.tv_nsec, is_draft};
+	*e = (struct structure_cache_entry){
+		.name = copy,
+		.n_bytes = (uint64_t)st.st_size,
+		.used_ns = (uint64_t)st.st_mtim.tv_sec * NS_PER_S + (uint64_t)st.st_mtim.tv_nsec,
+		.owner = st.st_uid,
+		.is_draft = is_draft,
+	};
 	return STATUS_OK;
 }
 
@@ -171,12 +177,21 @@ uint64_t structure_cache_bytes(const struct structure_cache *cache)
 
 /* ---- files ---- */
 
-void structure_cache_path(
-	char path[PATH_MAX], const char *dir, const char *key, uint64_t fingerprint)
+void structure_cache_path(char path[PATH_MAX], const char *dir, const char *key,
+			  uint64_t fingerprint, const char *binary)
 {
-	if (snprintf(path, PATH_MAX, "%s/%s-%016llx" STRUCTURE_SUFFIX, dir, key,
-		    (unsigned long long)fingerprint) >= PATH_MAX)
-		path[0] = '\0';
+	enum { MOST_NAMES = 8 };
+	struct stat st;
+	const uint64_t step = geteuid() + UINT64_C(0x9e3779b97f4a7c15);
+	for (uint64_t i = 0; i < MOST_NAMES; i++) {
+		const uint64_t number = fingerprint + i * step;
+		if (snprintf(path, PATH_MAX, "%s/%s-%016llx" STRUCTURE_SUFFIX, dir, key,
+			     (unsigned long long)number) >= PATH_MAX)
+			path[0] = '\0';
+		if (!path[0] || lstat(path, &st) != 0 ||
+		    (S_ISREG(st.st_mode) && inside_trusts(st.st_uid, binary)))
+			return;
+	}
 }
 
 static bool entry_path(char path[PATH_MAX], const char *dir, const struct structure_cache_entry *e)
@@ -188,7 +203,8 @@ static bool entry_path(char path[PATH_MAX], const char *dir, const struct struct
 static unsigned quality(const char *path)
 {
 	struct structure_header h;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	int fd = inside_open(path, 1, &st);
 	bool sound = fd >= 0 && read(fd, &h, sizeof h) == (ssize_t)sizeof h &&
 		memcmp(h.magic, STRUCTURE_MAGIC, sizeof h.magic) == 0 &&
 		h.version_major == STRUCTURE_VERSION_MAJOR;
@@ -211,8 +227,8 @@ static int compare_candidates(const void *a, const void *b)
 					: compare_uses(y->entry, x->entry);
 }
 
-bool structure_cache_find(
-	const struct structure_cache *cache, const char *key, size_t n, char path[PATH_MAX])
+bool structure_cache_find(const struct structure_cache *cache, const char *key, const char *binary,
+			  size_t n, char path[PATH_MAX])
 {
 	enum { MOST = 64 }; /* analyses of one binary: more are not looked at */
 	struct candidate candidates[MOST];
@@ -223,7 +239,8 @@ bool structure_cache_find(
 		const struct structure_cache_entry *e = &cache->entries.at[i];
 		if (strncmp(e->name, key, n_key) != 0)
 			break;
-		if (!e->is_draft && e->name[n_key] == '-')
+		if (!e->is_draft && e->name[n_key] == '-' &&
+		    inside_trusts(e->owner, binary))
 			candidates[n_found++] = (struct candidate){e, 0};
 	}
 	if (n >= n_found)
@@ -238,7 +255,8 @@ bool structure_cache_find(
 
 void structure_cache_touch(const char *path)
 {
-	utimensat(AT_FDCWD, path, NULL, 0); /* another user's cache cannot be, and stays as it is */
+	/* another user's cache cannot be, and stays as it is */
+	utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW);
 }
 
 /* ---- its bound ---- */

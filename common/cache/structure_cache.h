@@ -21,6 +21,7 @@ struct structure_cache_entry {
 	char *name; /* owned */
 	uint64_t n_bytes;
 	uint64_t used_ns; /* since 1970 */
+	uint32_t owner;   /* user id */
 	bool is_draft;    /* being written now, or left behind by a process that was killed */
 };
 
@@ -54,15 +55,19 @@ enum status structure_cache_list(const char *dir, struct structure_cache *cache)
 void structure_cache_free(struct structure_cache *cache);
 uint64_t structure_cache_bytes(const struct structure_cache *cache);
 
-/* The path of the file for a key and a fingerprint; "" if the name is too long. */
-void structure_cache_path(
-	char path[PATH_MAX], const char *dir, const char *key, uint64_t fingerprint);
 /*
- * The n-th best file (from 0) for a key, with any fingerprint. Files with lines come first, then
- * complete files, then the most recently used. Returns false if there are fewer files.
+ * The path of the file for a key and a fingerprint; "" if the name is too long. If a stranger has a
+ * file of this name, another name for the key, which structure_cache_find() finds as well.
  */
-bool structure_cache_find(
-	const struct structure_cache *cache, const char *key, size_t n, char path[PATH_MAX]);
+void structure_cache_path(char path[PATH_MAX], const char *dir, const char *key,
+			  uint64_t fingerprint, const char *binary);
+/*
+ * The n-th best file (from 0) for a key, with any fingerprint, that we may believe: see
+ * inside_trusts(). Files with lines come first, then complete files, then the most recently used.
+ * Returns false if there are fewer files.
+ */
+bool structure_cache_find(const struct structure_cache *cache, const char *key, const char *binary,
+			  size_t n, char path[PATH_MAX]);
 /* Marks a file as just used. Does nothing if that is not permitted. */
 void structure_cache_touch(const char *path);
 

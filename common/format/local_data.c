@@ -3,7 +3,9 @@
 #include "common/format/local_data.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Takes "<key><value>\n" from the text. Returns what follows, or NULL. */
@@ -56,6 +58,17 @@ static bool is_of_this_host(const struct local_data *l)
 bool local_data_is_here(const struct local_data *l)
 {
 	return is_of_this_host(l) && access(l->path, R_OK) == 0;
+}
+
+int local_data_open(const struct local_data *l, uid_t owner)
+{
+	struct stat st;
+	int fd = open(l->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == owner))
+		return fd;
+	close(fd);
+	errno = EPERM;
+	return -1;
 }
 
 bool local_data_is_gone(const struct local_data *l)

@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #define LOCAL_DATA_HEAD "hpctoolkit-lite: this file is empty until the data are copied to it\n"
 #define LOCAL_DATA_HOST "host "
@@ -51,6 +52,12 @@ static inline uint64_t local_part_end(const struct msr_header *h, uint64_t n_byt
 
 /* Returns true if that file is on this node and can be read. Not signal-safe. */
 bool local_data_is_here(const struct local_data *l);
+
+/*
+ * Opens that file if it is on this node and belongs to `owner`, who owns the file with the text:
+ * a stranger may have written it. Returns -1 and sets errno if not. Not signal-safe.
+ */
+int local_data_open(const struct local_data *l, uid_t owner);
 
 /* Returns true if that file was on this node and no longer exists. Not signal-safe. */
 bool local_data_is_gone(const struct local_data *l);

@@ -9,6 +9,7 @@
 #include "common/base/foreign.h"
 #include "common/base/log.h"
 #include "common/format/local_data.h"
+#include "common/rights/inside.h"
 #include "hpcprof-lite/load/load_phases.h"
 #include "hpcprof-lite/load/load_records.h"
 #include "hpcprof-lite/load/load_regions.h"
@@ -585,7 +586,7 @@ enum status load_file_open(const char *path, struct load_file *f)
 	enum status s = keep_path(path, f);
 	if (s)
 		return s;
-	s = mapfile_open(path, &f->map);
+	s = inside_map(path, 1, &f->map);
 	if (s == STATUS_NOT_FOUND) {
 		log_error(path, "no such file");
 		return STATUS_IO;
@@ -604,8 +605,10 @@ enum status load_file_inside(const struct load_file *parent, size_t i, struct lo
 	f->is_inside = true;
 	f->copied_ns = parent->copied_ns;
 	f->leaves_values = parent->leaves_values;
-	f->map.bytes = v->content;
-	f->map.n_bytes = v->n_bytes;
+	f->map = (struct mapfile){.bytes = v->content,
+				  .n_bytes = v->n_bytes,
+				  .mtime_ns = parent->map.mtime_ns,
+				  .owner = parent->map.owner};
 	return f->path ? read_path(f->path, f) : read_all("", f);
 }
 

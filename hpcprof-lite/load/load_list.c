@@ -27,7 +27,7 @@ static enum status add_path(struct load_list *l, const char *directory, const ch
 		return STATUS_NO_MEMORY;
 	}
 	struct load_listed *slot = NULL;
-	bool known = stat(path, &st) == 0 && map_get(&l->seen, st.st_dev, st.st_ino) != MAP_NONE;
+	bool known = lstat(path, &st) == 0 && map_get(&l->seen, st.st_dev, st.st_ino) != MAP_NONE;
 	if (!known) {
 		map_put(&l->seen, st.st_dev, st.st_ino, 0);
 		slot = vec_push(&l->files);

@@ -71,7 +71,9 @@ enum status load_from_node(const char *path, struct load_file *f)
 		return STATUS_OK;
 	const struct local_part *part = local_data_part(f->map.bytes, f->map.n_bytes);
 	const bool is_here =
-		local_data_is_here(&r.where) && mapfile_open(r.where.path, &there) == STATUS_OK;
+		local_data_is_here(&r.where) &&
+		mapfile_take(local_data_open(&r.where, f->map.owner), r.where.path, &there) ==
+			STATUS_OK;
 	r.is_lost = local_data_is_gone(&r.where);
 	if (part && !is_here)
 		return take_part(path, part, &r, f);
@@ -79,6 +81,8 @@ enum status load_from_node(const char *path, struct load_file *f)
 	f->map = there;
 	if (is_here)
 		return STATUS_OK;
+	if (local_data_is_here(&r.where))
+		return STATUS_NOT_FOUND; /* said above */
 	if (r.is_lost)
 		log_warn(path, "its data are not on this node any more (%s)", r.where.path);
 	else

@@ -4,6 +4,7 @@
 
 #include "common/base/log.h"
 #include "common/cache/structure_cache.h"
+#include "common/rights/inside.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +19,9 @@
 #include <unistd.h>
 
 extern char **environ;
+
+/* How many names of a structure's path are inside of a cache or measurement. */
+enum { IN_CACHE = 1, IN_MEASUREMENT = 2 };
 
 /* ---- opening ---- */
 
@@ -80,13 +84,20 @@ static bool put_aside(struct load_structure *l)
 	return true;
 }
 
-/* Opens one file. Logs damage and files of other binaries. *is_damaged: nobody can use the file. */
-static bool open_file(const char *path, struct load_structure *l, bool *is_damaged)
+/*
+ * Opens one file that is `depth` names inside of its directory. Logs damage and files of other
+ * binaries. *is_damaged: nobody can use the file.
+ */
+static bool open_file(const char *path, unsigned depth, struct load_structure *l, bool *is_damaged)
 {
 	const struct msr_module *m = l->module;
 	*is_damaged = false;
-	if (mapfile_open(path, &l->map) != STATUS_OK)
+	if (inside_map(path, depth, &l->map) != STATUS_OK)
 		return false;
+	if (depth == IN_CACHE && !inside_trusts(l->map.owner, l->path)) {
+		mapfile_close(&l->map); /* it has just taken the place of another */
+		return false;
+	}
 	enum status status = structure_open(path, l->map.bytes, l->map.n_bytes, &l->structure);
 	if (status != STATUS_OK) {
 		l->structure = NULL;
@@ -126,7 +137,7 @@ static size_t open_beside(const char *directory, struct load_structure *list, si
 		load_structure_key(&list[i], key);
 		if (snprintf(path, sizeof path, "%s/structs/%s" STRUCTURE_SUFFIX, directory, key) >=
 				(int)sizeof path ||
-			!open_file(path, &list[i], &is_damaged))
+			!open_file(path, IN_MEASUREMENT, &list[i], &is_damaged))
 			n_without++;
 	}
 	return n_without;
@@ -147,9 +158,11 @@ static size_t open_cached(const char *directory, struct load_structure *list, si
 		bool is_damaged;
 		if (list[i].structure)
 			continue;
-		for (size_t k = 0; !list[i].structure && structure_cache_find(&cache, key, k, path);
+		for (size_t k = 0;
+		     !list[i].structure &&
+		     structure_cache_find(&cache, key, list[i].path, k, path);
 		     k++)
-			if (open_file(path, &list[i], &is_damaged) || list[i].part)
+			if (open_file(path, IN_CACHE, &list[i], &is_damaged) || list[i].part)
 				structure_cache_touch(path);
 			else if (is_damaged)
 				n_removed += unlink(path) == 0;
@@ -187,7 +200,7 @@ static size_t count_to_do(
 			continue;
 		n_to_do++;
 		load_structure_key(&list[i], key);
-		*n_new += !listed || !structure_cache_find(&cache, key, 0, path);
+		*n_new += !listed || !structure_cache_find(&cache, key, list[i].path, 0, path);
 	}
 	if (listed)
 		structure_cache_free(&cache);

@@ -48,3 +48,12 @@ const char *source_find(const struct sink_options *o, const char *relative, cons
 			return archived;
 	return path;
 }
+
+bool source_owners_find(const struct model *m, struct rights *owners)
+{
+	*owners = (struct rights){0};
+	bool ok = true;
+	for (uint32_t i = 0; i < m->n_processes && ok; i++)
+		ok = rights_add(owners, m->processes[i].owner);
+	return ok;
+}

@@ -6,6 +6,7 @@
 #ifndef HPCPROF_SINK_SOURCE_FIND_H
 #define HPCPROF_SINK_SOURCE_FIND_H
 
+#include "common/rights/rights.h"
 #include "hpcprof-lite/sink/sink.h"
 
 #include <limits.h>
@@ -21,5 +22,11 @@ char *source_relative(const char *path);
  */
 const char *source_find(const struct sink_options *o, const char *relative, const char *path,
 			char archived[PATH_MAX]);
+
+/*
+ * Finds the owners of the model's measurement files. False if memory is short. In all cases call
+ * rights_free().
+ */
+bool source_owners_find(const struct model *m, struct rights *owners);
 
 #endif

@@ -48,7 +48,7 @@ static bool path_in(char *out, const char *directory, const char *name)
 
 static size_t read_start(const char *path, void *to, size_t n_bytes)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	ssize_t n = fd < 0 ? -1 : read(fd, to, n_bytes);
 	if (fd >= 0)
 		close(fd);

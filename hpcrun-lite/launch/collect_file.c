@@ -12,6 +12,7 @@
 #include "common/format/local_data.h"
 #include "common/format/measurement.h"
 #include "hpcrun-lite/launch/follow/follow_part.h"
+#include "hpcrun-lite/launch/node_local.h"
 #include "hpcrun-lite/launch/together.h"
 
 #include <errno.h>
@@ -28,7 +29,8 @@
 struct copy {
 	const char *local, *target;
 	bool is_own;        /* the process that ends asks for this copy */
-	int in, out;
+	bool is_for_user;   /* hpcrun-lite --collect */
+	int place, in, out; /* place: the directory of `local` */
 	uint64_t size;      /* of what the file holds */
 	bool has_part;      /* the target shows what was copied while the process ran */
 	bool is_again;      /* the target has the data; only parts of children may be newer */
@@ -205,18 +207,15 @@ static bool parent_exists(const char *path)
 static bool is_ours(const struct copy *c, const struct stat *file)
 {
 	struct stat st;
-	char directory[PATH_MAX];
 	unsigned uid;
 	unsigned long long key;
 	const char *in_local = strrchr(c->local, '/'), *in_target = strrchr(c->target, '/');
 	if (!in_local || !in_target || strcmp(in_local, in_target) != 0 ||
-	    snprintf(directory, sizeof directory, "%.*s", (int)(in_local - c->local), c->local) >=
-		    (int)sizeof directory ||
-	    lstat(directory, &st) != 0)
+	    fstat(c->place, &st) != 0)
 		return false;
-	const char *name = strrchr(directory, '/');
+	const char *name = memrchr(c->local, '/', (size_t)(in_local - c->local));
 	return name && sscanf(name, "/hpcrun-lite-%u-%16llx", &uid, &key) == 2 &&
-	       S_ISDIR(st.st_mode) && !(st.st_mode & 077) && S_ISREG(file->st_mode) &&
+	       !(st.st_mode & 077) && S_ISREG(file->st_mode) &&
 	       st.st_uid == file->st_uid && (geteuid() == 0 || geteuid() == st.st_uid);
 }
 
@@ -274,6 +273,25 @@ static bool is_for_data(struct copy *c)
 	return true;
 }
 
+/*
+ * Data are copied only to a file of their owner, or the text that names them could make a user
+ * copy his data, and root those of others, to a stranger's file. A server may show another owner of
+ * the file that the process itself has made.
+ */
+static bool is_of_owner(const struct copy *c, const struct stat *data)
+{
+	struct stat st;
+	return fstat(c->out, &st) == 0 &&
+	       (st.st_uid == data->st_uid || (!c->is_for_user && node_local_is_server(c->out)));
+}
+
+static enum collect_result refuse(struct copy *c)
+{
+	log_error(c->target, "does not belong to the owner of its data (%s); not copied", c->local);
+	close(c->out);
+	return COLLECT_FAILED;
+}
+
 /* The file is open and locked: no one else copies it. */
 static enum collect_result copy_open(struct copy *c)
 {
@@ -302,6 +320,8 @@ static enum collect_result copy_open(struct copy *c)
 		close(c->out);
 		return COLLECT_NO_TARGET;
 	}
+	if (!is_of_owner(c, &st))
+		return refuse(c);
 	/* before the copy: who ends after this has the file copied again */
 	each_child(c, count_running);
 	bool copied = copy_all(c);
@@ -314,16 +334,40 @@ static enum collect_result copy_open(struct copy *c)
 	if (!copied)
 		return fail(c->target);
 	if (c->n_running == 0)
-		unlink(c->local);
+		unlinkat(c->place, strrchr(c->local, '/') + 1, 0);
 	return COLLECT_DONE;
+}
+
+/* The directory stays the same one while names above it change. Sets errno on failure. */
+static bool open_local(struct copy *c)
+{
+	char directory[PATH_MAX];
+	const char *slash = strrchr(c->local, '/');
+	errno = ENOENT;
+	if (!slash || snprintf(directory, sizeof directory, "%.*s", (int)(slash - c->local),
+			       c->local) >= (int)sizeof directory)
+		return false;
+	c->place = open(directory, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (c->place < 0)
+		return false;
+	c->in = openat(c->place, slash + 1,
+		       O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	if (c->in >= 0)
+		return true;
+	const int cause = errno;
+	close(c->place);
+	errno = cause;
+	return false;
 }
 
 enum collect_result collect_file(const char *local, const char *target, enum collect_for who,
 				 uint64_t *n_bytes)
 {
-	struct copy c = {.local = local, .target = target, .is_own = who == COLLECT_FOR_OWNER};
-	c.in = open(local, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-	if (c.in < 0)
+	struct copy c = {.local = local,
+			 .target = target,
+			 .is_own = who == COLLECT_FOR_OWNER,
+			 .is_for_user = who == COLLECT_FOR_USER};
+	if (!open_local(&c))
 		return errno == ENOENT ? COLLECT_GONE : fail(local);
 	int locked;
 	do
@@ -332,6 +376,7 @@ enum collect_result collect_file(const char *local, const char *target, enum col
 	const bool waits = locked != 0 && errno == EWOULDBLOCK;
 	const enum collect_result r = waits ? COLLECT_RUNS : copy_open(&c);
 	close(c.in);
+	close(c.place);
 	*n_bytes += c.n_bytes;
 	return r;
 }

@@ -37,15 +37,24 @@ static const struct {
 	{0xbacbacbc, "VMware's"},    {0x786f4256, "VirtualBox's"},
 };
 
+static const char *name_of(const struct statfs *fs)
+{
+	for (size_t i = 0; i < sizeof servers / sizeof *servers; i++)
+		if (servers[i].magic == (uint32_t)fs->f_type)
+			return servers[i].name;
+	return NULL;
+}
+
 static const char *server_name(const char *directory)
 {
 	struct statfs fs;
-	if (statfs(directory, &fs) != 0)
-		return NULL;
-	for (size_t i = 0; i < sizeof servers / sizeof *servers; i++)
-		if (servers[i].magic == (uint32_t)fs.f_type)
-			return servers[i].name;
-	return NULL;
+	return statfs(directory, &fs) == 0 ? name_of(&fs) : NULL;
+}
+
+bool node_local_is_server(int fd)
+{
+	struct statfs fs;
+	return fstatfs(fd, &fs) == 0 && name_of(&fs);
 }
 
 void node_local_places(const char *wanted, const char *places[NODE_LOCAL_PLACES])

@@ -79,7 +79,7 @@ static enum verdict read_mark(const char *directory, const struct job *job)
 	if (!path_in(path, sizeof path, directory, RUNDIR_JOB_FILE))
 		return FAILED;
 	/* the name may be that of a FIFO */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return errno == ENOENT || errno == ENOTDIR ? UNMARKED : FOREIGN;
 	ssize_t n = read(fd, text, sizeof text);
@@ -141,7 +141,7 @@ static void note_starter(const char *directory, const struct job *job)
 	char path[PATH_MAX];
 	if (!starter_path(path, sizeof path, directory, job))
 		return;
-	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	int fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
 	if (fd >= 0)
 		close(fd);
 }

@@ -22,7 +22,8 @@
 /* Reads the start of a regular file. Does not wait if the name is that of a FIFO or a device. */
 static size_t read_start(int directory, const char *name, void *to, size_t n_bytes)
 {
-	int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = openat(directory, name,
+			O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
 	ssize_t n =
 		fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? read(fd, to, n_bytes) : -1;
@@ -81,7 +82,8 @@ static bool is_running(int directory, const char *name)
 static bool was_just_written(int directory, const char *name)
 {
 	struct stat st;
-	return fstatat(directory, name, &st, 0) == 0 && st.st_mtime >= time(NULL) - TOGETHER_S;
+	return fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       st.st_mtime >= time(NULL) - TOGETHER_S;
 }
 
 static bool is_in_progress(int directory, const char *name)

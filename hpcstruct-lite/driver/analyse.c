@@ -325,19 +325,23 @@ const struct image *analyse_image(const struct analysis *a)
 	return a->code;
 }
 
-enum status analyse_open(const char *path, const struct analyse_options *options,
+enum status analyse_open(int fd, const char *path, const struct analyse_options *options,
 			 struct analysis **out)
 {
+	const int cause = errno;
 	struct analysis *a = calloc(1, sizeof *a);
 	if (!a) {
 		log_error(path, "out of memory");
+		if (fd >= 0)
+			close(fd);
 		return STATUS_NO_MEMORY;
 	}
 	struct timespec since;
 	clock_gettime(CLOCK_MONOTONIC, &since);
 	a->options = options;
 	a->progress = options->progress;
-	enum status status = image_open(path, &a->code);
+	errno = cause;
+	enum status status = image_take(fd, path, &a->code);
 	if (status != STATUS_OK) {
 		analyse_close(a);
 		return status;

@@ -46,11 +46,11 @@ struct analyse_options {
 struct analysis;
 
 /*
- * Opens a binary. Logs errors. On success the caller owns *analysis. `options` is borrowed and must
- * outlive it.
+ * Reads a binary that is open as `fd`, which is closed; -1: errno says why. Logs errors. On success
+ * the caller owns *analysis. `options` is borrowed and must outlive it.
  */
-enum status analyse_open(const char *path, const struct analyse_options *options,
-	struct analysis **analysis);
+enum status analyse_open(int fd, const char *path, const struct analyse_options *options,
+			 struct analysis **analysis);
 void analyse_close(struct analysis *a);
 /* Returns the image of the binary itself. */
 const struct image *analyse_image(const struct analysis *a);

@@ -12,6 +12,8 @@
 #include "common/base/vec.h"
 #include "common/cache/structure_cache.h"
 #include "common/format/structure.h"
+#include "common/rights/inside.h"
+#include "common/rights/rights.h"
 #include "hpcstruct-lite/driver/struct_cache.h"
 #include "hpcstruct-lite/driver/gpu_code.h"
 #include "hpcstruct-lite/driver/jobs.h"
@@ -211,7 +213,7 @@ static void print_entry(const struct structure_cache *cache, const struct struct
 		strftime(used, sizeof used, "%Y-%m-%d %H:%M", &tm);
 	put_size(size, sizeof size, e->n_bytes);
 	if (snprintf(path, sizeof path, "%s/%s", cache->dir, e->name) >= (int)sizeof path ||
-		mapfile_open(path, &file) != STATUS_OK)
+		inside_map(path, 1, &file) != STATUS_OK)
 		return;
 	if (!e->is_draft && structure_open(path, file.bytes, file.n_bytes, &structure) == STATUS_OK)
 		foreign_printf(stdout, "%-16s  %10s  %s\n", used, size,
@@ -424,9 +426,12 @@ static bool lasts(const struct settings *s, const char *path, const struct rundi
 
 /* Says what to make for one module. `out` is room for its path. False: the path is too long. */
 static bool plan(const struct settings *s, const struct destination *d,
-	const struct rundir_module *m, char out[PATH_MAX], struct job *job)
+	const struct rights *readers, const struct rundir_module *m, char out[PATH_MAX],
+	struct job *job)
 {
 	*job = (struct job){.binary = m->path,
+			    .depth = m->is_inside ? 2 : 0,
+			    .readers = readers,
 			    .build_id = m->build_id,
 			    .build_id_bytes = m->build_id_bytes,
 			    .file_bytes = m->file_bytes,
@@ -458,15 +463,18 @@ static enum status do_modules(const struct settings *s, const char *dir, const s
 	struct job *jobs = calloc(r->n_modules + 1, sizeof *jobs);
 	char *names = malloc((r->n_modules + 1) * PATH_MAX);
 	struct destination d;
+	struct rights readers = {0};
 	enum status status =
-		sized && jobs && names ? choose_destination(s, dir, &d) : STATUS_NO_MEMORY;
+		rights_add(&readers, r->owner) && sized && jobs && names
+			? choose_destination(s, dir, &d)
+			: STATUS_NO_MEMORY;
 	if (status == STATUS_NO_MEMORY)
 		log_error(dir, "out of memory");
 	size_t n = 0;
 	for (size_t i = 0; i < r->n_modules && status == STATUS_OK; i++) {
 		struct stat st;
 		sized[i].n_bytes = stat(r->modules[i].path, &st) == 0 ? st.st_size : 0;
-		if (!plan(s, &d, &r->modules[i], names + i * PATH_MAX, &sized[i].job))
+		if (!plan(s, &d, &readers, &r->modules[i], names + i * PATH_MAX, &sized[i].job))
 			status = options_refuse("the name of the directory is too long");
 	}
 	if (status == STATUS_OK) {
@@ -481,6 +489,7 @@ static enum status do_modules(const struct settings *s, const char *dir, const s
 			jobs[k++] = sized[i].job;
 	if (status == STATUS_OK)
 		status = sum_up(dir, jobs, r->n_modules);
+	rights_free(&readers);
 	free(names);
 	free(jobs);
 	free(sized);

@@ -10,6 +10,8 @@
 #include "common/base/vec.h"
 #include "common/cache/structure_cache.h"
 #include "common/format/structure.h"
+#include "common/rights/inside.h"
+#include "common/rights/rights.h"
 #include "hpcstruct-lite/driver/analyse.h"
 #include "hpcstruct-lite/driver/struct_cache.h"
 
@@ -85,9 +87,10 @@ static bool take_older(const struct job *job, const char *cache_dir)
 		return false;
 	structure_key(key, job->build_id, job->build_id_bytes, job->binary, job->file_bytes,
 		      job->file_mtime_ns);
-	bool found = structure_cache_find(&cache, key, 0, path);
+	bool found = structure_cache_find(&cache, key, job->binary, 0, path);
 	structure_cache_free(&cache);
-	if (!found || (job->out && !cache_copy(path, job->out, job->is_out_named, false)))
+	if (!found || (job->out && !cache_copy(path, job->out, job->is_out_named, job->binary,
+						 false)))
 		return false;
 	structure_cache_touch(path);
 	return true;
@@ -197,7 +200,7 @@ static enum status make(struct analysis *a, const struct job *job, const char *c
 		return status;
 	status = cache_draft_keep(&draft, out);
 	if (status == STATUS_OK && out != cached && *cached)
-		cache_copy(out, cached, false, true);
+		cache_copy(out, cached, false, job->binary, true);
 	return status;
 }
 
@@ -213,17 +216,37 @@ static bool use_cached(const struct analysis *a, const struct job *job, const ch
 	if (!*cached ||
 	    !(trusted && !job->out ? cache_seems_current : cache_is_current)(cached, fingerprint) ||
 	    !has_needed(a, job, cached) ||
-	    (job->out && !cache_copy(cached, job->out, job->is_out_named, true)))
+	    (job->out &&
+	     !cache_copy(cached, job->out, job->is_out_named, job->binary, true)))
 		return false;
 	structure_cache_touch(cached);
 	return true;
+}
+
+/*
+ * Opens the binary, which a measurement can name that is not ours. Returns -1 and sets errno. What
+ * its owner could not read, root does not read for him.
+ */
+static int open_binary(const struct job *job)
+{
+	struct stat st;
+	mode_t mode;
+	if (job->depth)
+		return inside_open(job->binary, job->depth, &st);
+	if (job->readers && geteuid() == 0 && access(job->binary, F_OK) == 0) {
+		const int fd = rights_open(job->readers, job->binary, &st, &mode);
+		errno = EPERM;
+		return fd;
+	}
+	return open(job->binary, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
 /* True, and said, when there is nothing for us in a GPU code object. */
 static bool is_foreign(const struct job *job)
 {
 	struct mapfile file;
-	if (!job->content_key || mapfile_open(job->binary, &file) != STATUS_OK)
+	if (!job->content_key || access(job->binary, F_OK) != 0 ||
+	    mapfile_take(open_binary(job), job->binary, &file) != STATUS_OK)
 		return false;
 	const char *form;
 	bool foreign = image_is_foreign(job->binary, file.bytes, file.n_bytes, &form);
@@ -243,7 +266,7 @@ static void find_place(char cached[PATH_MAX], const struct analysis *a, const st
 	key_of(job, analyse_image(a), key);
 	if (options->cache_dir)
 		structure_cache_path(cached, options->cache_dir, key,
-				     analyse_cache_number(a, job->content_key));
+				     analyse_cache_number(a, job->content_key), job->binary);
 }
 
 static bool is_up_to_date(const struct analysis *a, const struct job *job,
@@ -264,7 +287,13 @@ static int work(const struct job *job, const struct jobs_options *options,
 		return EXIT_SKIPPED;
 	if (outlived(job, options))
 		return EXIT_UP_TO_DATE;
-	enum status status = analyse_open(job->binary, how, &a);
+	const int fd = open_binary(job);
+	if (fd < 0 && errno == EPERM) {
+		log_warn(job->binary, "structure missing: the owner of the measurement may not "
+				      "read this file; its addresses stay without names");
+		return EXIT_CHANGED;
+	}
+	enum status status = analyse_open(fd, job->binary, how, &a);
 	if (status != STATUS_OK)
 		return status == STATUS_UNSUPPORTED && job->content_key ? EXIT_SKIPPED
 									: (int)status;
@@ -291,7 +320,7 @@ static bool needs_nothing(const struct job *job, const struct jobs_options *opti
 {
 	struct analysis *a;
 	char cached[PATH_MAX];
-	if (analyse_open(job->binary, how, &a) != STATUS_OK)
+	if (analyse_open(open_binary(job), job->binary, how, &a) != STATUS_OK)
 		return false;
 	uint64_t fingerprint = analyse_fingerprint(a, job->content_key);
 	find_place(cached, a, job, options);

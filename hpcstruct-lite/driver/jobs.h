@@ -24,6 +24,10 @@ enum job_result {
 
 struct job {
 	const char *binary;    /* path to read */
+	/* how many names of the path are inside of a measurement directory; 0: it is elsewhere */
+	unsigned depth;
+	/* NULL, or those who must have the right to read a binary that is elsewhere */
+	const struct rights *readers;
 	/* structure file to make, complete or not at all; NULL: its place in the cache */
 	const char *out;
 	bool is_out_named; /* by the user; see cache_draft_open() */

@@ -10,6 +10,7 @@
 #include "common/format/local_data.h"
 #include "common/format/measurement_gpu.h"
 #include "common/format/structure.h"
+#include "common/rights/inside.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { N_MODULE_IDS = 1 << 16 };
 
@@ -114,6 +116,7 @@ static bool add_module(struct reader *r, uint32_t id)
 		return false;
 	}
 	*slot = (struct rundir_module){.path = path,
+				       .is_inside = strcmp(path, (const char *)(m + 1)) != 0,
 				       .build_id_bytes = m->build_id_bytes,
 				       .file_bytes = m->file_bytes,
 				       .file_mtime_ns = m->file_mtime_ns,
@@ -168,7 +171,7 @@ static bool add_code(struct reader *r, const struct msr_gpu_def_code *c)
 		free(copy);
 		return false;
 	}
-	*slot = (struct rundir_module){.path = copy, .is_code_object = true};
+	*slot = (struct rundir_module){.path = copy, .is_code_object = true, .is_inside = true};
 	memcpy(slot->key, key, sizeof key);
 	return true;
 }
@@ -325,12 +328,13 @@ static bool read_processes(struct reader *r, const struct local_part *part, cons
 static enum status open_file(const char *path, struct mapfile *file)
 {
 	struct local_data l;
-	enum status status = mapfile_open(path, file);
+	enum status status = inside_map(path, 1, file);
 	if (status != STATUS_OK || !local_data_read(file->bytes, file->n_bytes, &l) ||
 	    !local_data_is_here(&l))
 		return status;
+	const int fd = local_data_open(&l, file->owner);
 	mapfile_close(file);
-	return mapfile_open(l.path, file);
+	return mapfile_take(fd, l.path, file);
 }
 
 static enum status read_file(struct reader *r, const char *path)
@@ -437,9 +441,12 @@ static void finish(struct reader *r)
 
 enum status rundir_read(const char *path, struct rundir *run)
 {
+	struct stat st;
 	DIR *d = opendir(path);
-	if (!d) {
+	if (!d || fstat(dirfd(d), &st) != 0) {
 		log_error(path, "%s", strerror(errno));
+		if (d)
+			closedir(d);
 		return STATUS_IO;
 	}
 	struct reader *r = calloc(1, sizeof *r);
@@ -450,7 +457,8 @@ enum status rundir_read(const char *path, struct rundir *run)
 		r->dir = path;
 		status = read_all(r, d);
 		finish(r);
-		*run = (struct rundir){r->modules.at, r->modules.n, r->n_files, r->n_not_kept};
+		*run = (struct rundir){r->modules.at, r->modules.n, st.st_uid, r->n_files,
+				       r->n_not_kept};
 		map_free(&r->by_key);
 		map_free(&r->link_addrs);
 		vec_free(&r->codes);

@@ -22,6 +22,7 @@ struct rundir_module {
 	char key[80];          /* structure_key(); for a GPU code object, the hash of its content */
 	/* the run time saved it in gpubins/; it has no build id, size and time */
 	bool is_code_object;
+	bool is_inside;        /* the path is in a folder of the directory */
 	/* context nodes with an address in it; of a code object: functions that ran */
 	uint64_t n_nodes;
 	/* link addresses that records name, in ascending order; only of big files */
@@ -31,6 +32,7 @@ struct rundir_module {
 struct rundir {
 	struct rundir_module *modules; /* one for each key, sorted by path and key */
 	size_t n_modules;
+	uint32_t owner;        /* of the directory, user id */
 	size_t n_files;        /* number of measurement files read */
 	size_t n_not_kept;     /* GPU code objects that the run time could not save */
 };

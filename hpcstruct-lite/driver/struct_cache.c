@@ -6,6 +6,7 @@
 #include "common/base/mapfile.h"
 #include "common/format/structure.h"
 #include "common/format/structure_layout.h"
+#include "common/rights/inside.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,9 +21,7 @@
 static bool read_sound(const char *path, struct structure_header *h)
 {
 	struct mapfile file;
-	struct stat st;
-	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || access(path, R_OK) != 0 ||
-	    mapfile_open(path, &file) != STATUS_OK)
+	if (access(path, R_OK) != 0 || inside_map(path, 1, &file) != STATUS_OK)
 		return false;
 	bool sound = file.n_bytes >= sizeof *h;
 	if (sound) {
@@ -46,8 +45,8 @@ bool cache_seems_current(const char *path, uint64_t fingerprint)
 {
 	struct structure_header h;
 	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	bool ok = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)
+	int fd = inside_open(path, 1, &st);
+	bool ok = fd >= 0
 		&& read(fd, &h, sizeof h) == (ssize_t)sizeof h
 		&& memcmp(h.magic, STRUCTURE_MAGIC, sizeof h.magic) == 0
 		&& h.version_major == STRUCTURE_VERSION_MAJOR
@@ -68,7 +67,7 @@ static bool open_partial(const char *path, struct partial *p)
 {
 	struct structure_header h;
 	if (!read_sound(path, &h) || !(h.flags & STRUCTURE_FLAG_PARTIAL) ||
-	    mapfile_open(path, &p->file) != STATUS_OK)
+	    inside_map(path, 1, &p->file) != STATUS_OK)
 		return false;
 	if (structure_open(path, p->file.bytes, p->file.n_bytes, &p->structure) == STATUS_OK)
 		return true;
@@ -86,7 +85,8 @@ static void close_partial(struct partial *p)
 static bool has_all(const char *path)
 {
 	struct structure_header h;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	int fd = inside_open(path, 1, &st);
 	bool all = fd >= 0 && read(fd, &h, sizeof h) == (ssize_t)sizeof h &&
 		   !(h.flags & STRUCTURE_FLAG_PARTIAL);
 	if (fd >= 0)
@@ -291,14 +291,12 @@ void cache_draft_drop(struct cache_draft *draft)
 		unlink(draft->path);
 }
 
-bool cache_copy(const char *from, const char *to, bool is_named, bool quiet)
+bool cache_copy(const char *from, const char *to, bool is_named, const char *binary, bool quiet)
 {
 	struct cache_draft draft;
 	struct stat st;
-	int fd = open(from,
-		      O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a FIFO may have the name */
-	bool ok = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-		  open_draft(to, is_named, &draft);
+	int fd = inside_open(from, 1, &st);
+	bool ok = fd >= 0 && inside_trusts(st.st_uid, binary) && open_draft(to, is_named, &draft);
 	if (ok && !copy_bytes(fd, draft.fd)) {
 		cache_draft_drop(&draft);
 		ok = false;

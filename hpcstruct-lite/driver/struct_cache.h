@@ -46,10 +46,11 @@ bool cache_is_of(const char *path, const uint8_t *build_id, size_t build_id_byte
  */
 bool cache_make_private(const char *dir);
 /*
- * Copies `from` to `to`. `is_named` is as for a draft. Returns false on failure, and logs it unless
+ * Copies the structure of a binary from `from` to `to`, unless it belongs to a stranger
+ * (inside_trusts()). `is_named` is as for a draft. Returns false on failure, and logs it unless
  * `quiet`.
  */
-bool cache_copy(const char *from, const char *to, bool is_named, bool quiet);
+bool cache_copy(const char *from, const char *to, bool is_named, const char *binary, bool quiet);
 
 /* A new file next to `path`, which will replace `path`, or a file in memory, copied into it. */
 struct cache_draft {

@@ -9,8 +9,11 @@
 #include "hpcstruct-lite/image/image_elf.h"
 #include "hpcstruct-lite/image/image_source.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Code sections closer than this are one region: .plt, .text and .fini lie together. */
 #define REGION_GAP_BYTES (UINT64_C(1) << 20)
@@ -66,17 +69,27 @@ static enum status make_regions(struct image *image)
 
 enum status image_open(const char *path, struct image **out)
 {
+	return image_take(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), path, out);
+}
+
+enum status image_take(int fd, const char *path, struct image **out)
+{
+	const int cause = errno;
 	struct image *image = calloc(1, sizeof *image);
 	char *copy = strdup(path);
 	if (!image || !copy) {
 		free(copy);
 		free(image);
 		log_error(path, "out of memory");
+		if (fd >= 0)
+			close(fd);
 		return STATUS_NO_MEMORY;
 	}
 	image->path = copy;
-	enum status status = mapfile_open(path, &image->file);
-	if (status == STATUS_NOT_FOUND)
+	const bool is_there = fd >= 0 || (cause != ENOENT && cause != ENOTDIR);
+	errno = cause;
+	enum status status = is_there ? mapfile_take(fd, path, &image->file) : STATUS_NOT_FOUND;
+	if (!is_there)
 		log_error(path, "no such file");
 	if (status == STATUS_OK) {
 		image->kind = find_kind(image);

@@ -83,6 +83,8 @@ bool image_is_foreign(const char *path, const uint8_t *bytes, size_t n_bytes, co
  * Opens a file. Logs every failure, STATUS_NOT_FOUND included. On success the caller owns *image.
  */
 enum status image_open(const char *path, struct image **image);
+/* The same for an open file, which is closed. fd -1: errno says why. */
+enum status image_take(int fd, const char *path, struct image **image);
 void image_close(struct image *image);
 
 /*

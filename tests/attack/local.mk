@@ -3,8 +3,10 @@
 # runs and `./bootstrap check --full` many.
 
 TESTS += tests/lint/foreign.sh tests/fuzz/fuzz_printable tests/cli/prof/prof_sources.sh \
+	tests/cli/prof/prof_strangers.sh \
 	tests/cli/common/files_hostile.sh
-EXTRA_DIST += tests/lint/foreign.sh tests/cli/prof/prof_sources.sh tests/cli/common/files_hostile.sh
+EXTRA_DIST += tests/lint/foreign.sh tests/cli/prof/prof_sources.sh \
+	tests/cli/prof/prof_strangers.sh tests/cli/common/files_hostile.sh
 check_PROGRAMS += tests/fuzz/fuzz_printable
 tests_fuzz_fuzz_printable_SOURCES = tests/fuzz/fuzz_printable.c tests/fuzz/mutate.h
 tests_fuzz_fuzz_printable_LDADD = libhlbase.la

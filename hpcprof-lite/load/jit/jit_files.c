@@ -10,6 +10,7 @@
 #include "hpcprof-lite/load/jit/load_jit.h"
 
 #include "common/base/log.h"
+#include "common/rights/inside.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -59,14 +60,18 @@ static void read_content(int fd, size_t n_bytes, struct content *to)
 	}
 }
 
-/* `b` NULL: any regular file will do. */
+/* `b` NULL: the copy beside the measurement. */
 static struct content read_file(const char *path, const struct belonging *b)
 {
 	struct content c = {0};
 	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
+	int fd = b ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
+		   : inside_open(path, 1, &st);
+	if (fd < 0) {
+		if (!b && errno != ENOENT)
+			log_warn(path, "%s", inside_cause(errno));
 		return c;
+	}
 	bool ok = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
 	if (ok && b && (st.st_uid != b->owner || mtime_ns(&st) < b->from_ns
 		|| mtime_ns(&st) > b->to_ns)) {
@@ -98,13 +103,14 @@ static struct content read_copy(const struct load_file *f, const char *suffix)
 
 /*
  * Copies an original to the measurement, as the run time does at the end of a process, because
- * files in /tmp are soon deleted. If that fails, the names are still used this time.
+ * files in /tmp are soon deleted. If that fails, the names are still used this time. Root writes
+ * nothing into the directory of another user, who could put a link in its place.
  */
 static void keep(const struct load_file *f, const char *suffix, const struct content *c)
 {
 	char path[PATH_MAX], partial[PATH_MAX];
 	size_t n = strlen(f->path) - strlen(MSR_SUFFIX), done = 0;
-	if (!c->is_original)
+	if (!c->is_original || geteuid() != f->map.owner)
 		return;
 	int a = snprintf(path, sizeof path, "%.*s%s", (int)n, f->path, suffix);
 	int b = snprintf(partial, sizeof partial, "%s.%d", path, (int)getpid());
@@ -123,15 +129,13 @@ static void keep(const struct load_file *f, const char *suffix, const struct con
 static bool find_belonging(const struct load_file *f, struct belonging *b)
 {
 	struct utsname here;
-	struct stat st;
 	uint64_t last_ns = f->header.end_real_ns;
-	if (uname(&here) != 0 || strcmp(here.nodename, f->header.host) != 0 ||
-	    stat(f->path, &st) != 0)
+	if (uname(&here) != 0 || strcmp(here.nodename, f->header.host) != 0)
 		return false;
 	if (!last_ns)
-		last_ns = mtime_ns(&st); /* it was killed: what it recorded last was written then */
+		last_ns = f->map.mtime_ns; /* it was killed: it recorded its last then */
 	uint64_t start_ns = f->header.start_real_ns;
-	*b = (struct belonging){st.st_uid, start_ns > SECOND_NS ? start_ns - SECOND_NS : 0,
+	*b = (struct belonging){f->map.owner, start_ns > SECOND_NS ? start_ns - SECOND_NS : 0,
 		last_ns + LATE_NS};
 	return true;
 }

@@ -2,7 +2,7 @@
 /*
  * Copies of the source files that contexts name, below src/ of the database at their absolute
  * paths, where hpcviewer looks for them. A file that cannot be read, is no regular file, is
- * unreasonably large, or is not for the owners of the measurement (source_rights.h) is left out:
+ * unreasonably large, or is not for the owners of the measurement (rights.h) is left out:
  * its path still stands in meta.db. So is a file whose path is a directory of another one, which is
  * in an archive or is gone. A copy is for no one who could not read the original. A copy that
  * cannot be written fails the sink. Tests: tests/unit/sink/test_sink_cctdb.c,
@@ -12,10 +12,10 @@
 #include "common/base/map.h"
 #include "common/base/pool.h"
 #include "common/base/vec.h"
+#include "common/rights/rights.h"
 #include "hpcprof-lite/sink/cctdb/cctdb.h"
 #include "hpcprof-lite/sink/outfile.h"
 #include "hpcprof-lite/sink/source_find.h"
-#include "hpcprof-lite/sink/source_rights.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +41,7 @@ struct source {
 struct copying {
 	const struct model *m;
 	const struct sink_options *o;
-	struct source_owners owners;
+	struct rights owners;
 	VEC(struct source) sources;
 	atomic_bool failed; /* ends the others */
 };
@@ -140,7 +140,7 @@ static void copy_one(void *arg, size_t i, unsigned worker)
 	if (s->is_directory ||
 	    atomic_load_explicit(&c->failed, memory_order_relaxed)) /* only saves work */
 		return;
-	const int fd = source_open(
+	const int fd = rights_open(
 		&c->owners,
 		source_find(c->o, s->relative, c->m->files[s->file].path, archived), &st, &mode);
 	if (fd < 0)
@@ -266,7 +266,7 @@ static enum status copy_named(const struct model *m, const struct sink_options *
 		free(c.sources.at[i].relative);
 	}
 	vec_free(&c.sources);
-	source_owners_free(&c.owners);
+	rights_free(&c.owners);
 	free(first);
 	return status;
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The section "sources": the lines of source files around those with values. A file is read under
- * the rules of source_rights.h. The section is a list of (file, number of blocks, blocks), a block
+ * the rules of rights.h. The section is a list of (file, number of blocks, blocks), a block
  * is (first line, number of lines, lines as strings). Test: tests/cli/sink/sink_html.sh.
  */
 #include "hpcprof-lite/sink/html/html.h"
 
 #include "common/base/log.h"
 #include "common/base/vec.h"
+#include "common/rights/rights.h"
 #include "hpcprof-lite/sink/names.h"
 #include "hpcprof-lite/sink/source_find.h"
-#include "hpcprof-lite/sink/source_rights.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ struct place {
 
 struct sources {
 	struct html *h;
-	struct source_owners owners;
+	struct rights owners;
 	VEC(struct place) places; /* by file, then line */
 	size_t n_bytes;           /* written so far */
 	char *text;               /* of one file */
@@ -66,7 +66,7 @@ static bool read_file(struct sources *s, const char *path)
 	s->h->failed |= !relative && path[0] == '/' && path[1];
 	struct stat st;
 	mode_t mode;
-	int fd = relative ? source_open(&s->owners,
+	int fd = relative ? rights_open(&s->owners,
 					source_find(s->h->o, relative, path, archived), &st, &mode)
 			  : -1;
 	free(relative);
@@ -179,7 +179,7 @@ enum status html_write_sources(struct html *h)
 				end++;
 			put_file(&s, i, end);
 		}
-		source_owners_free(&s.owners);
+		rights_free(&s.owners);
 	}
 	html_put_number(&h->section, 0); /* no more files */
 	enum status ended = html_section_end(&h->section);

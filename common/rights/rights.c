@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See source_rights.h. As root the kernel decides: the file is opened with the owner's ids for file
+ * See rights.h. As root the kernel decides: the file is opened with the owner's ids for file
  * access, which are of this thread alone (setfsuid(2)). As another user the mode bits decide, of
  * the file and of the directories above it. Test: tests/cli/prof/prof_sources.sh.
  */
-#include "hpcprof-lite/sink/source_rights.h"
+#include "common/rights/rights.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@ enum { MOST_GROUPS = 65536, NOBODY = 65534 };
 
 /* ---- owners ---- */
 
-static bool find_groups(struct source_owner *w)
+static bool find_groups(struct rights_owner *w)
 {
 	struct passwd entry, *found = NULL;
 	char text[4096];
@@ -43,27 +43,21 @@ static bool find_groups(struct source_owner *w)
 	return true;
 }
 
-bool source_owners_find(const struct model *m, struct source_owners *o)
+bool rights_add(struct rights *o, uid_t uid)
 {
-	*o = (struct source_owners){0};
-	for (uint32_t i = 0; i < m->n_processes; i++) {
-		uid_t uid = m->processes[i].owner;
-		size_t k = 0;
-		while (k < o->list.n && o->list.at[k].uid != uid)
-			k++;
-		if (k < o->list.n || uid == 0 || uid == geteuid())
-			continue;
-		struct source_owner *at = vec_push(&o->list);
-		if (!at)
-			return false;
-		at->uid = uid;
-		if (!find_groups(at))
-			return false;
-	}
-	return true;
+	size_t k = 0;
+	while (k < o->list.n && o->list.at[k].uid != uid)
+		k++;
+	if (k < o->list.n || uid == 0 || uid == geteuid())
+		return true;
+	struct rights_owner *at = vec_push(&o->list);
+	if (!at)
+		return false;
+	*at = (struct rights_owner){.uid = uid};
+	return find_groups(at);
 }
 
-void source_owners_free(struct source_owners *o)
+void rights_free(struct rights *o)
 {
 	for (size_t i = 0; i < o->list.n; i++)
 		free(o->list.at[i].groups);
@@ -72,7 +66,7 @@ void source_owners_free(struct source_owners *o)
 
 /* ---- rights by mode bits ---- */
 
-static bool is_in(const struct source_owner *w, gid_t gid)
+static bool is_in(const struct rights_owner *w, gid_t gid)
 {
 	bool in = gid == w->gid;
 	for (int i = 0; i < w->n_groups && !in; i++)
@@ -81,10 +75,19 @@ static bool is_in(const struct source_owner *w, gid_t gid)
 }
 
 /* `bit` is S_IROTH or S_IXOTH. */
-static bool may(const struct source_owner *w, const struct stat *st, mode_t bit)
+static bool may(const struct rights_owner *w, const struct stat *st, mode_t bit)
 {
 	unsigned shift = st->st_uid == w->uid ? 6 : is_in(w, st->st_gid) ? 3 : 0;
 	return st->st_mode & bit << shift;
+}
+
+bool rights_may_read(uid_t uid, const struct stat *st)
+{
+	struct rights_owner w = {.uid = uid};
+	const bool is_known = uid != 0 && uid != st->st_uid && find_groups(&w);
+	const bool result = uid == 0 || uid == st->st_uid || (is_known && may(&w, st, S_IROTH));
+	free(w.groups);
+	return result;
 }
 
 struct audience {
@@ -92,7 +95,7 @@ struct audience {
 	bool all_owners;
 };
 
-static void narrow(const struct source_owners *o, const struct stat *st, const struct stat *file,
+static void narrow(const struct rights *o, const struct stat *st, const struct stat *file,
 		   mode_t bit, struct audience *a)
 {
 	a->others = a->others && st->st_mode & bit;
@@ -102,7 +105,7 @@ static void narrow(const struct source_owners *o, const struct stat *st, const s
 }
 
 /* The users who can reach the open file by its real path. Nobody if the path cannot be followed. */
-static struct audience audience_of(const struct source_owners *o, int fd, const struct stat *file)
+static struct audience audience_of(const struct rights *o, int fd, const struct stat *file)
 {
 	const struct audience nobody = {false, false, o->list.n == 0};
 	struct audience a = {true, true, true};
@@ -136,7 +139,7 @@ static int open_regular(const char *path)
 
 /* Opens it as root in the name of `w`. The ids are those of this thread; glibc's setgroups() would
  * change all. */
-static int open_as(const struct source_owner *w, const char *path)
+static int open_as(const struct rights_owner *w, const char *path)
 {
 	gid_t own[NGROUPS_MAX];
 	int n_own = getgroups(NGROUPS_MAX, own);
@@ -160,7 +163,7 @@ static bool are_same(int a, int b)
 }
 
 /* As root: -1 unless the kernel lets all owners open the same file. */
-static int open_as_all(const struct source_owners *o, const char *path)
+static int open_as_all(const struct rights *o, const char *path)
 {
 	int fd = o->list.n ? open_as(&o->list.at[0], path) : open_regular(path);
 	for (size_t i = 1; i < o->list.n && fd >= 0; i++) {
@@ -176,7 +179,7 @@ static int open_as_all(const struct source_owners *o, const char *path)
 	return fd;
 }
 
-int source_open(const struct source_owners *o, const char *path, struct stat *st, mode_t *mode)
+int rights_open(const struct rights *o, const char *path, struct stat *st, mode_t *mode)
 {
 	bool is_root = geteuid() == 0;
 	if (stat(path, st) != 0 || !S_ISREG(st->st_mode)) /* opening a device may do something */
