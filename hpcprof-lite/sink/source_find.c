@@ -7,14 +7,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-char *source_relative(const char *path)
+bool source_relative(const char *path, char **relative)
 {
+	*relative = NULL;
 	if (path[0] != '/')
-		return NULL;
+		return true;
 	size_t n = 3;
 	char *out = malloc(strlen(path) + sizeof "src/");
 	if (!out)
-		return NULL;
+		return false;
 	memcpy(out, "src", n);
 	while (*path) {
 		while (*path == '/')
@@ -31,11 +32,11 @@ char *source_relative(const char *path)
 		path += length;
 	}
 	out[n] = '\0';
-	if (n == 3) { /* it named the root directory */
+	if (n == 3) /* it named the root directory */
 		free(out);
-		return NULL;
-	}
-	return out;
+	else
+		*relative = out;
+	return true;
 }
 
 const char *source_find(const struct sink_options *o, const char *relative, const char *path,

@@ -12,10 +12,11 @@
 #include <limits.h>
 
 /*
- * The path below "src", such as "src/usr/..."; "." and ".." are resolved in the text. NULL for a
- * relative path, the root directory, and if memory is short. The caller owns it.
+ * Sets *relative to the path below "src", such as "src/usr/..."; "." and ".." are resolved in the
+ * text. The caller owns it. NULL: the path is relative or names the root directory. False: memory
+ * is short.
  */
-char *source_relative(const char *path);
+bool source_relative(const char *path, char **relative);
 /*
  * The copy of a source file in one of the source_dirs, or the file itself. `relative` is from
  * source_relative(path). The result is `archived` or `path`.

@@ -205,7 +205,8 @@ static bool list_sources(struct copying *c, const bool *named, uint32_t *first)
 	struct map seen = {0}; /* hash of the path below src -> index */
 	bool ok = true;
 	for (uint32_t i = 0; ok && i < c->m->n_files; i++) {
-		char *relative = named[i] ? source_relative(c->m->files[i].path) : NULL;
+		char *relative = NULL;
+		ok = !named[i] || source_relative(c->m->files[i].path, &relative);
 		if (!relative)
 			continue;
 		const uint64_t key = hash_bytes(relative, strlen(relative)),

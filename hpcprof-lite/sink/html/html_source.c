@@ -62,8 +62,8 @@ static bool collect_places(struct sources *s)
 /* Reads a whole file and finds its lines. False if it may not or cannot be read. */
 static bool read_file(struct sources *s, const char *path)
 {
-	char archived[PATH_MAX], *relative = source_relative(path);
-	s->h->failed |= !relative && path[0] == '/' && path[1];
+	char archived[PATH_MAX], *relative;
+	s->h->failed |= !source_relative(path, &relative);
 	struct stat st;
 	mode_t mode;
 	int fd = relative ? rights_open(&s->owners,

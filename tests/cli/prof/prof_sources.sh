@@ -85,6 +85,26 @@ ok "--no-sources" "$HPCPROF" -q --to cctdb --no-sources -o ndb m
 is "--no-sources: no copies" "$(copied ndb)" ""
 is "--no-sources: nothing to hide" "$(mode ndb)" 755
 
+# Names of sources that are those of directories, or of nothing
+cat >roots.py <<'END'
+import sys
+body = "def f(n):\n\ts = 0\n\tfor i in range(n):\n\t\ts += i * i\n\treturn s\n" + 30 * "f(20000)\n"
+for name in ["//", "/./", "/x/..", "/", "", ".", "..", "/a/../.", sys.argv[1], sys.argv[1] + "/"]:
+	exec(compile(body, name, "exec"))
+END
+python=/usr/bin/python3 # what PATH has may be a script
+if [ -x $python ]; then
+	ok "measured" "$HPCRUN" -q -e CPUTIME@f1000 -o roots-m $python roots.py "$T"
+else
+	ok "no Python; measured" "$HPCRUN" -q -o roots-m ./harmless
+fi
+for to in html json sqlite perfetto pprof folded "$OUTPUTS"; do
+	ok "sources whose names are directories: --to $to" \
+		"$HPCPROF" -q --to "$to" -o "roots-db-$to" roots-m
+done
+ok "... --archive" "$HPCPROF" -q --archive roots-archive roots-m
+ok "... of which a report is made" "$HPCPROF" -q --to html -o roots-again roots-archive
+
 if [ "$(id -u)" -ne 0 ]; then
 	is "what cannot be read is not copied" "$(mode db/src/etc/shadow)" none
 	skip "other users' measurements" "only root can make them"
