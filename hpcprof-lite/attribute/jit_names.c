@@ -144,7 +144,8 @@ static bool look_up(struct namer *r, struct jit_address *a)
 		jit_find(&r->names.map, r->addr, add_candidate, r);
 	if (r->failed || r->candidates.n == 0)
 		return !r->failed;
-	qsort(r->candidates.at, r->candidates.n, sizeof *r->candidates.at, compare_candidates);
+	if (r->candidates.n > 1)
+		qsort(r->candidates.at, r->candidates.n, sizeof *r->candidates.at, compare_candidates);
 	drop_repeated(r);
 	a->place = r->candidates.at[0].place;
 	if (r->candidates.n == 1)

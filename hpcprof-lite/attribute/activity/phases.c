@@ -139,7 +139,8 @@ static bool give(struct collecting *c)
 	struct model_phase *phases = calloc(c->places.n, sizeof *phases);
 	uint32_t *number_of = calloc(c->places.n, sizeof *number_of);
 	bool ok = model_own(m, phases) && number_of;
-	qsort(c->places.at, c->places.n, sizeof *c->places.at, compare_places);
+	if (c->places.n > 1)
+		qsort(c->places.at, c->places.n, sizeof *c->places.at, compare_places);
 	for (uint32_t i = 0; ok && i < c->places.n; i++) {
 		number_of[c->places.at[i].phase] = i;
 		phases[i].context = c->places.at[i].context;

@@ -162,7 +162,8 @@ static int compare_extras(const void *pa, const void *pb)
 static void merge_extras(gpu_extras *e)
 {
 	size_t kept = 0;
-	qsort(e->at, e->n, sizeof *e->at, compare_extras);
+	if (e->n > 1)
+		qsort(e->at, e->n, sizeof *e->at, compare_extras);
 	for (size_t i = 0; i < e->n; i++) {
 		struct sum_extra *last = kept ? &e->at[kept - 1] : NULL;
 		if (last && compare_extras(last, &e->at[i]) == 0) {

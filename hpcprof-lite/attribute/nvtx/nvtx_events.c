@@ -68,7 +68,8 @@ static bool collect_items(struct collecting *c, const struct load_file *f,
 				.node = r->node};
 		}
 	}
-	qsort(c->items.at, c->items.n, sizeof *c->items.at, compare_items);
+	if (c->items.n > 1)
+		qsort(c->items.at, c->items.n, sizeof *c->items.at, compare_items);
 	return true;
 }
 
@@ -259,7 +260,8 @@ static bool give_tracks(struct collecting *c)
 	c->m->nvtx = x;
 	if (!c->tracks.n)
 		return true;
-	qsort(c->tracks.at, c->tracks.n, sizeof *c->tracks.at, compare_tracks);
+	if (c->tracks.n > 1)
+		qsort(c->tracks.at, c->tracks.n, sizeof *c->tracks.at, compare_tracks);
 	x->n_tracks = (uint32_t)c->tracks.n;
 	x->tracks = model_own(c->m, c->tracks.at);
 	c->tracks.at = NULL;

@@ -24,11 +24,14 @@ static struct {
 	_Atomic uint32_t n_comms;
 } glue = {.generation = 1};
 
-/* The call that the thread is in. */
+#define OPEN_MOST 8u /* calls of one thread, which handlers of the program make inside of others */
+
+/* The calls that the thread is in. A jump may leave one without its end. */
 static __thread struct {
 	struct thread *thread;
 	struct call_path path;
-	uint32_t n_turns;
+	uint32_t n_turns, n_open;
+	uint32_t node[OPEN_MOST]; /* of the last ones */
 } now;
 
 static uint32_t module_with(const void *text)
@@ -67,12 +70,11 @@ static bool begin(const void *text)
 			count_lost();
 		return false;
 	}
-	const uint64_t cost = sample_begin_cost(t, &now.n_turns, COST_EVERY);
+	const struct sample_cost cost = sample_begin_call_cost(t, &now.n_turns, COST_EVERY);
 	now.thread = t;
 	call_path_find(t, &(struct call_kind){inner_frames, module_with(text)}, &now.path);
-	const uint64_t took = sample_end_cost(cost, COST_EVERY);
-	if (took)
-		atomic_fetch_add_explicit(&t->record->handler_ns, took, memory_order_relaxed);
+	sample_end_call_cost(t, cost, COST_EVERY);
+	now.node[now.n_open++ % OPEN_MOST] = now.path.place.has_node ? now.path.place.node : 0;
 	sample_release(t, &now.path.place);
 	return true;
 }
@@ -85,14 +87,20 @@ static _Atomic uint64_t *end(const struct mpi_event *e)
 {
 	struct thread *t = now.thread;
 	enum msr_loss cause;
+	const uint32_t node = now.node[--now.n_open % OPEN_MOST];
 	if (t != thread_self || !process_is_alive() ||
 	    atomic_load_explicit(&process.ending, memory_order_relaxed))
 		return NULL;
-	const uint32_t node = now.path.place.has_node ? now.path.place.node : 0;
-	if (mpi_sums_add(&t->mpi, t->record->number, node, e, &cause))
-		return mpi_sums_last(&t->mpi);
-	count_lost();
-	return NULL;
+	_Atomic uint64_t *sum = NULL;
+	bool is_stale;
+	if (sample_begin_call(t, &t->mpi.call_sp, &is_stale)) {
+		if (mpi_sums_add(&t->mpi, t->record->number, node, e, &cause))
+			sum = mpi_sums_last(&t->mpi);
+		sample_end_call(&t->mpi.call_sp);
+	}
+	if (!sum)
+		count_lost();
+	return sum;
 }
 
 static void again(_Atomic uint64_t *n_calls)
@@ -113,10 +121,14 @@ static uint32_t comm(const struct msr_mpi_comm *c)
 	    atomic_load_explicit(&process.ending, memory_order_relaxed))
 		return 0;
 	with_id.id = 1 + atomic_fetch_add_explicit(&glue.n_comms, 1, memory_order_relaxed);
-	if (mpi_sums_comm(&t->mpi, t->record->number, &with_id, &cause))
-		return with_id.id;
-	count_lost();
-	return 0;
+	bool is_stale, ok = false;
+	if (sample_begin_call(t, &t->mpi.call_sp, &is_stale)) {
+		ok = mpi_sums_comm(&t->mpi, t->record->number, &with_id, &cause);
+		sample_end_call(&t->mpi.call_sp);
+	}
+	if (!ok)
+		count_lost();
+	return ok ? with_id.id : 0;
 }
 
 static uint32_t generation(void)

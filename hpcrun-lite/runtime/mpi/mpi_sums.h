@@ -10,10 +10,12 @@
 #include "hpcrun-lite/mpi/mpi.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* A part of struct thread. All zero at the start of the thread. */
 struct mpi_sums;
 struct mpi_thread {
+	uintptr_t call_sp;    /* see sample_begin_call() */
 	struct mpi_sums *sums; /* NULL until the first call of MPI */
 	uint64_t ns;           /* in all calls that were added */
 };

@@ -73,11 +73,9 @@ static uint32_t begin(struct thread *t, uint32_t name, enum msr_nvtx_range_kind 
 		count(MSR_LOSS_NVTX);
 		return 0;
 	}
-	const uint64_t cost = sample_begin_cost(t, &now.n_turns, COST_EVERY);
+	const struct sample_cost cost = sample_begin_call_cost(t, &now.n_turns, COST_EVERY);
 	call_path_find(t, &kind_of_call, &now.path);
-	const uint64_t took = sample_end_cost(cost, COST_EVERY);
-	if (took)
-		atomic_fetch_add_explicit(&t->record->handler_ns, took, memory_order_relaxed);
+	sample_end_call_cost(t, cost, COST_EVERY);
 	sample_release(t, &now.path.place);
 	const struct nvtx_key key = {.node = now.path.place.has_node ? now.path.place.node : 0,
 				     .name = name,
@@ -109,30 +107,73 @@ static void add(struct thread *t, uint32_t id, uint64_t enter_ns, uint64_t leave
 
 /* ---- the calls of the program ---- */
 
+/*
+ * False: a handler of the program has interrupted a call of this thread, whose stack and sums are
+ * half changed.
+ */
+static bool enter(struct thread *t)
+{
+	bool is_stale;
+	const bool entered = sample_begin_call(t, &t->nvtx.call_sp, &is_stale);
+	if (is_stale)
+		t->nvtx.n_lost_pushes = 0;
+	return entered;
+}
+
+static void leave(struct thread *t)
+{
+	sample_end_call(&t->nvtx.call_sp);
+}
+
+static void push(struct thread *t, const struct nvtx_begin *b)
+{
+	const bool is_deep = nvtx_sums_is_full(&t->nvtx);
+	if (is_deep && !is_off())
+		count(MSR_LOSS_NVTX);
+	struct nvtx_pushed p = {.id = is_deep ? 0 : begin(t, b->name, MSR_NVTX_PUSHED),
+				.domain = b->domain,
+				.has_value = b->has_value,
+				.value = b->value};
+	p.enter_ns = clock_mono_ns();
+	nvtx_sums_push(&t->nvtx, t->record->number, &p);
+}
+
 void nvtx_glue_push(const struct nvtx_begin *b)
 {
 	const int saved_errno = errno;
 	struct thread *t = measured_thread();
-	if (t) {
-		const bool is_deep = nvtx_sums_is_full(&t->nvtx);
-		if (is_deep && !is_off())
+	if (t && enter(t)) {
+		push(t, b);
+		leave(t);
+	} else if (t) {
+		t->nvtx.n_lost_pushes++; /* is popped by the handler, too */
+		if (!is_off())
 			count(MSR_LOSS_NVTX);
-		struct nvtx_pushed p = {.id = is_deep ? 0 : begin(t, b->name, MSR_NVTX_PUSHED),
-					.domain = b->domain,
-					.has_value = b->has_value,
-					.value = b->value};
-		p.enter_ns = clock_mono_ns();
-		nvtx_sums_push(&t->nvtx, t->record->number, &p);
 	}
 	errno = saved_errno;
 }
 
-void nvtx_glue_pop(uint32_t domain)
+static void pop(struct thread *t, uint32_t domain)
 {
 	struct nvtx_pushed p;
-	struct thread *t = measured_thread();
-	if (t && nvtx_sums_pop(&t->nvtx, domain, &p) && p.id)
+	if (nvtx_sums_pop(&t->nvtx, domain, &p) && p.id)
 		add(t, p.id, p.enter_ns, clock_mono_ns(), p.has_value ? &p.value : NULL);
+}
+
+void nvtx_glue_pop(uint32_t domain)
+{
+	struct thread *t = measured_thread();
+	if (!t)
+		return;
+	const bool entered = enter(t);
+	if (t->nvtx.n_lost_pushes)
+		t->nvtx.n_lost_pushes--;
+	else if (entered)
+		pop(t, domain);
+	else if (!is_off())
+		count(MSR_LOSS_NVTX);
+	if (entered)
+		leave(t);
 }
 
 /* Returns the number of the range; 0: it is not measured. */
@@ -147,7 +188,12 @@ static uint64_t start(struct thread *t, const struct nvtx_begin *b)
 		count(MSR_LOSS_NVTX);
 		return 0;
 	}
-	s.id = begin(t, b->name, MSR_NVTX_STARTED);
+	if (enter(t)) {
+		s.id = begin(t, b->name, MSR_NVTX_STARTED);
+		leave(t);
+	} else {
+		count(MSR_LOSS_NVTX);
+	}
 	s.enter_ns = clock_mono_ns();
 	if (s.id)
 		return nvtx_started_add(slot, &s);
@@ -173,6 +219,10 @@ void nvtx_glue_range_end(uint64_t number)
 	const int saved_errno = errno;
 	if (!nvtx_started_take(number, &s) || !t)
 		return;
+	if (!enter(t)) {
+		count(MSR_LOSS_NVTX);
+		return;
+	}
 	if (s.thread != t->record->number)
 		s.id = nvtx_sums_find(&t->nvtx, t->record->number,
 				      (struct nvtx_key){0, s.name, MSR_NVTX_STARTED}, &cause);
@@ -180,6 +230,7 @@ void nvtx_glue_range_end(uint64_t number)
 		add(t, s.id, s.enter_ns, clock_mono_ns(), s.has_value ? &s.value : NULL);
 	else
 		count(MSR_LOSS_NVTX);
+	leave(t);
 	errno = saved_errno;
 }
 
@@ -187,10 +238,14 @@ void nvtx_glue_mark(const struct nvtx_begin *b)
 {
 	const int saved_errno = errno;
 	struct thread *t = measured_thread();
-	const uint32_t id = t ? begin(t, b->name, MSR_NVTX_MARKED) : 0;
-	if (id) {
+	if (t && enter(t)) {
+		const uint32_t id = begin(t, b->name, MSR_NVTX_MARKED);
 		const uint64_t when_ns = clock_mono_ns();
-		add(t, id, when_ns, when_ns, b->has_value ? &b->value : NULL);
+		if (id)
+			add(t, id, when_ns, when_ns, b->has_value ? &b->value : NULL);
+		leave(t);
+	} else if (t && !is_off()) {
+		count(MSR_LOSS_NVTX);
 	}
 	errno = saved_errno;
 }

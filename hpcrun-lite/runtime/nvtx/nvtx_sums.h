@@ -19,6 +19,8 @@ struct nvtx_thread {
 	struct nvtx_sums *sums;   /* NULL until the first range or mark */
 	/* 1 + number of the innermost pushed range that is measured; 0: none */
 	_Atomic uint32_t current;
+	uintptr_t call_sp;        /* see sample_begin_call() */
+	uint32_t n_lost_pushes;   /* by handlers of the program that interrupted a call */
 };
 
 static inline uint32_t nvtx_sums_current(const struct nvtx_thread *t)

@@ -7,6 +7,7 @@
 #include "hpcrun-lite/runtime/sample/sample.h"
 
 #include "common/safe/clock.h"
+#include "common/safe/quiet.h"
 #include "common/safe/sys.h"
 #include "hpcrun-lite/runtime/file_fault.h"
 #include "hpcrun-lite/runtime/process.h"
@@ -98,6 +99,26 @@ uint64_t sample_end_cost(uint64_t begin, uint32_t every)
 {
 	uint64_t took = begin ? clock_thread_cpu_ns() - begin : 0;
 	return took > cpu_clock_cost_ns ? (took - cpu_clock_cost_ns) * every : 0;
+}
+
+struct sample_cost sample_begin_call_cost(const struct thread *t, uint32_t *n_turns,
+					  uint32_t every)
+{
+	struct sample_cost c = {.begin = sample_begin_cost(t, n_turns, every)};
+	if (__builtin_expect(c.begin != 0, 0)) {
+		c.mask = quiet_begin();
+		c.begin = clock_thread_cpu_ns();
+	}
+	return c;
+}
+
+void sample_end_call_cost(const struct thread *t, struct sample_cost cost, uint32_t every)
+{
+	if (__builtin_expect(cost.begin == 0, 1))
+		return;
+	const uint64_t took = sample_end_cost(cost.begin, every);
+	atomic_fetch_add_explicit(&t->record->handler_ns, took, memory_order_relaxed);
+	quiet_end(cost.mask);
 }
 
 /* Sequential consistency with `ending`: either we see the end, or the end sees us. */

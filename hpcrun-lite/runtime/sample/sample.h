@@ -120,6 +120,19 @@ void sample_follow(struct thread *t);
 /* The same, but only if the thread could not follow because it was inside the tool. */
 void sample_catch_up(struct thread *t);
 
+/*
+ * Around a call of the program that writes what belongs to the thread alone. `sp` says where the
+ * thread is in such a call; 0: in none. Returns false if a handler of the program has interrupted
+ * one: then the caller writes nothing, counts what it loses, and does not call the end. *is_stale
+ * is set if a jump has left the last call.
+ */
+bool sample_begin_call(const struct thread *t, uintptr_t *sp, bool *is_stale);
+static inline void sample_end_call(uintptr_t *sp)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	*sp = 0;
+}
+
 /* At the end of the thread: counts samples that are still held back as lost. */
 void sample_drop_held(struct thread *t);
 
@@ -130,5 +143,17 @@ void sample_drop_held(struct thread *t);
  */
 uint64_t sample_begin_cost(const struct thread *t, uint32_t *n_turns, uint32_t every);
 uint64_t sample_end_cost(uint64_t begin, uint32_t every);
+
+/*
+ * The same outside of our handler, where handlers of the program may run. On a measured turn
+ * signals are blocked, or their time would count `every` times.
+ */
+struct sample_cost {
+	uint64_t begin, mask;
+};
+struct sample_cost sample_begin_call_cost(const struct thread *t, uint32_t *n_turns,
+					  uint32_t every);
+/* Adds it to the thread's record. */
+void sample_end_call_cost(const struct thread *t, struct sample_cost cost, uint32_t every);
 
 #endif

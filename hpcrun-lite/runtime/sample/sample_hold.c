@@ -39,12 +39,28 @@ static bool is_on_alternate_stack(uintptr_t sp)
 	       (!(now.ss_flags & SS_DISABLE) && sp - (uintptr_t)now.ss_sp < now.ss_size);
 }
 
-/* `margin`: this far out, the code that holds samples back may still be running. */
+/* At `sp` the thread has left code at `inside`. `margin`: this far out it may still run. */
+static bool has_left(const struct thread *t, uintptr_t inside, uintptr_t sp, uintptr_t margin)
+{
+	return sp >= inside + margin && is_on_stack(t, sp) && is_on_stack(t, inside) &&
+	       !is_on_alternate_stack(sp);
+}
+
 static bool hold_is_stale(const struct thread *t, uintptr_t sp, uintptr_t margin)
 {
 	return atomic_load_explicit(&t->in_handler, memory_order_relaxed) && t->held.n_holds &&
-	       sp >= t->held.sp + margin && is_on_stack(t, sp) && is_on_stack(t, t->held.sp) &&
-	       !is_on_alternate_stack(sp);
+	       has_left(t, t->held.sp, sp, margin);
+}
+
+bool sample_begin_call(const struct thread *t, uintptr_t *sp, bool *is_stale)
+{
+	const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+	*is_stale = *sp && has_left(t, *sp, here, 0 - (uintptr_t)SIGNAL_FRAME_LEAST);
+	if (*sp && !*is_stale)
+		return false;
+	*sp = here;
+	atomic_signal_fence(memory_order_seq_cst);
+	return true;
 }
 
 static void break_hold(struct thread *t)

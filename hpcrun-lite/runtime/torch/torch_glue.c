@@ -44,11 +44,9 @@ static void made(const struct torch_node *node, const void *text)
 	if (!t || atomic_load_explicit(&process.off, memory_order_relaxed) || !process_is_alive() ||
 	    sample_hold(t) != SAMPLE_HELD)
 		return;
-	const uint64_t cost = sample_begin_cost(t, &n_turns, COST_EVERY);
+	const struct sample_cost cost = sample_begin_call_cost(t, &n_turns, COST_EVERY);
 	call_path_find(t, &(struct call_kind){inner_frames, module_with(text)}, &path);
-	const uint64_t took = sample_end_cost(cost, COST_EVERY);
-	if (took)
-		atomic_fetch_add_explicit(&t->record->handler_ns, took, memory_order_relaxed);
+	sample_end_call_cost(t, cost, COST_EVERY);
 	if (path.place.has_node && t->record->number <= MSR_FORWARD_THREAD_MAX)
 		torch_nodes_put(node, msr_forward_make(t->record->number, path.place.node));
 	sample_release(t, &path.place);

@@ -45,6 +45,19 @@ is 'steps: none without a name' "$(grep 'other ranges' "$T/table")" ''
 measure -q -e CPUTIME@f500 -e NVTX -- "$PROGRAM" strict
 is 'strict: no system call for a name once the program forbids them' "$status" 7
 
+# The handler interrupts calls of its own thread. All ranges are counted, or counted as lost.
+run handler
+alarms=$(sed -n 's/ alarms$//p' "$T/stdout")
+lost=$(sed -n 's/^  \([0-9,]*\) ranges or marks could not be recorded$/\1/p' "$T/table" | tr -d ,)
+all=$(awk 'NR > 2 && $1 ~ /^[0-9,]*$/ && $2 !~ /^ranges$/ { gsub(",", "", $1); n += $1 }
+	END { print n }' "$T/table")
+is 'handler: ranges and marks that are counted, or counted as lost' \
+	"$((all + ${lost:-0}))" "$((300001 + 3 * alarms))"
+is 'handler: one range is open at no time' "$(grep -c 'not ended' "$T/table")" 0
+unlike 'handler: no damage' "$(cat "$T/prof.err")" 'damaged|skipped'
+within 'handler: its own time is no cost of ours' "$(
+	sed -n "s/.*profiler's own handlers: \([0-9.]*\)%.*/\1/p" "$T/report")" 0 60
+
 # A name that had to wait for too long is counted as lost; its ranges share a row.
 run together
 is 'together: all ranges are counted' \

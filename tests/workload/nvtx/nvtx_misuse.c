@@ -7,16 +7,20 @@
  *	leak    2,000 ranges are started and ended; 5,000 are started and not ended; then 100 are
  *	together  16 threads name themselves, and push 200 ranges each with a new name and 200 with
  *	        a new registered string, at the same time
+ *	handler  a handler of SIGALRM pushes, marks, starts and ends ranges, and burns CPU time, while
+ *	        the thread pushes one of 9,000 names and starts ranges
  *	strict  only read, write and exit are allowed (seccomp), when a range with a new name comes
  */
 #include "tests/workload/nvtx/nvtx_client.h"
 
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -120,12 +124,48 @@ static void strict(void)
 	syscall(SYS_exit, 7);
 }
 
+static volatile sig_atomic_t n_alarms;
+
+static void on_alarm(int number)
+{
+	char name[32];
+	(void)number;
+	n_alarms++;
+	sprintf(name, "in handler %d", n_alarms & 3);
+	client_push(name);
+	client_mark("mark in handler");
+	client_pop();
+	client_end(client_begin("started in handler"));
+	for (volatile int i = 0; i < 20000; i++)
+		;
+}
+
+static void handler(void)
+{
+	const struct itimerval often = {{0, 200}, {0, 200}}, never = {{0, 0}, {0, 0}};
+	char name[64];
+	signal(SIGALRM, on_alarm);
+	client_push("around");
+	setitimer(ITIMER_REAL, &often, NULL);
+	for (unsigned i = 0; i < 150000; i++) {
+		sprintf(name, "name%xx", i * 7919 % 9000);
+		client_push(name);
+		client_pop();
+		client_end(client_begin("started"));
+	}
+	setitimer(ITIMER_REAL, &never, NULL);
+	client_pop();
+	printf("%d alarms\n", (int)n_alarms);
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
 	client_start();
 	if (!strcmp(mode, "exec"))
 		exec();
+	if (!strcmp(mode, "handler"))
+		handler();
 	if (!strcmp(mode, "steps"))
 		steps();
 	if (!strcmp(mode, "together"))
