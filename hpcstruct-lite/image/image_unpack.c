@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Decompression of debug sections: SHF_COMPRESSED with zlib (gABI), and the older ".zdebug_" form.
- * Other methods go through libelf where that knows them. What is unpacked is bounded by what debug
+ * Decompression of debug sections: SHF_COMPRESSED with zlib or zstd (gABI), and the older
+ * ".zdebug_" form of zlib. What is unpacked is bounded by what debug
  * information can be: it shrinks to a third or a fifth, not to a thousandth. Test:
  * tests/cli/struct/struct_files.sh.
  */
@@ -14,11 +14,13 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <libelf.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
+#ifdef HAVE_ZSTD
+#include <zstd.h>
+#endif
 
 #define MAX_RATIO 64                      /* ten times what tables of strings reach */
 #define ALWAYS_BYTES (UINT64_C(1) << 20)  /* a small section may be anything */
@@ -71,25 +73,30 @@ static uint8_t *unpack_zlib(const struct image_section *s, size_t header_bytes, 
 	return out;
 }
 
-/* Other methods: libelf's own, on a copy of the section in a small image of one. */
-static uint8_t *unpack_other(const struct image *image, const struct image_section *s,
-			     uint64_t n_bytes)
+static uint8_t *unpack_zstd(const struct image_section *s, size_t header_bytes, uint64_t n_bytes)
 {
-	uint8_t *out = NULL;
-	uint8_t *copy =
-		malloc(image->file.n_bytes); /* elf_compress() writes into the section header */
-	if (!copy)
-		return NULL;
-	memcpy(copy, image->file.bytes, image->file.n_bytes);
-	Elf *elf = elf_memory((char *)copy, image->file.n_bytes);
-	Elf_Scn *scn = elf ? elf_getscn(elf, (size_t)(s - image->sections.at)) : NULL;
-	Elf_Data *d = scn && elf_compress(scn, 0, 0) >= 0 ? elf_getdata(scn, NULL) : NULL;
-	if (d && d->d_buf && d->d_size == n_bytes && (out = malloc(n_bytes)))
-		memcpy(out, d->d_buf, n_bytes);
-	if (elf)
-		elf_end(elf);
-	free(copy);
-	return out;
+#ifdef HAVE_ZSTD
+	uint8_t *out = malloc(n_bytes);
+	const size_t n = out ? ZSTD_decompress(out, n_bytes, s->bytes + header_bytes,
+					       s->n_bytes - header_bytes)
+			     : 0;
+	if (out && n == n_bytes) /* a code of an error is larger than any size */
+		return out;
+	free(out);
+#else
+	(void)s, (void)header_bytes, (void)n_bytes;
+#endif
+	return NULL;
+}
+
+static const char *name_of(uint32_t method)
+{
+#ifdef HAVE_ZSTD
+	const char *zstd = "zstd";
+#else
+	const char *zstd = "zstd, which this program was built without";
+#endif
+	return method == ELFCOMPRESS_ZLIB ? "zlib" : method == COMPRESSED_ZSTD ? zstd : "unknown";
 }
 
 static bool is_plausible(struct unpacking *u, const struct image_section *s, uint64_t n_bytes)
@@ -121,14 +128,16 @@ static void unpack_one(void *arg, size_t i, unsigned worker)
 	errno = 0;
 	if (read_header(s, &header_bytes, &n_bytes, &method) &&
 	    !(said = !is_plausible(u, s, n_bytes)))
-		out = method == ELFCOMPRESS_ZLIB ? unpack_zlib(s, header_bytes, n_bytes)
-						 : unpack_other(u->image, s, n_bytes);
+		out = method == ELFCOMPRESS_ZLIB  ? unpack_zlib(s, header_bytes, n_bytes)
+		      : method == COMPRESSED_ZSTD ? unpack_zstd(s, header_bytes, n_bytes)
+						  : NULL;
 	if (!out && errno == ENOMEM)
 		atomic_store(&u->no_memory, true);
 	else if (!out && !said)
 		log_warn(u->image->path,
-			 "section %s at file offset 0x%llx cannot be decompressed (method %u)",
-			 s->name, (unsigned long long)s->file_offset, method);
+			 "section %s at file offset 0x%llx cannot be decompressed (method %u: "
+			 "%s)",
+			 s->name, (unsigned long long)s->file_offset, method, name_of(method));
 	u->results.at[i] = out;
 	s->bytes = out;
 	s->n_bytes = out ? n_bytes : 0;

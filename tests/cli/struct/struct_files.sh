@@ -39,6 +39,25 @@ ok "compressed" objcopy --compress-debug-sections "$place/${id#??}.debug"
 ok "analysed" run_struct "$T/app/a.so"
 "$HPCSTRUCT" --print "$T/s" | sed '/^binary /d; /^debug-file /d' >"$T/packed.txt"
 same "the same again" "$T/packed.txt" "$T/split.txt"
+if ! grep -q '^#define HAVE_ZSTD ' "$builddir/config.h"; then
+	skip "zstd" "built without it"
+elif ! objcopy --decompress-debug-sections "$place/${id#??}.debug" "$T/plain.debug" ||
+	! objcopy --compress-debug-sections=zstd "$T/plain.debug" "$place/${id#??}.debug" 2>/dev/null
+then
+	skip "zstd" "objcopy does not know it"
+else
+	ok "compressed by zstd: analysed" run_struct "$T/app/a.so"
+	is "zstd: no word" "$(cat "$T/err")" ""
+	"$HPCSTRUCT" --print "$T/s" | sed '/^binary /d; /^debug-file /d' >"$T/packed.txt"
+	same "zstd: the same" "$T/packed.txt" "$T/split.txt"
+	objcopy --compress-debug-sections=zstd "$golden/shapes-gcc-O2-g.so" "$T/z.so"
+	at=$(objdump -h "$T/z.so" | awk '$2 == ".debug_info" { print $6 }')
+	printf '\377\377\377\377' |
+		dd of="$T/z.so" bs=1 seek=$((0x$at + 40)) conv=notrunc 2>/dev/null
+	run_struct "$T/z.so"
+	like "zstd: damage is said" "$(cat "$T/err")" \
+		"section .debug_info at file offset 0x$(printf %x "0x$at") cannot be decompressed"
+fi
 objcopy --only-keep-debug "$golden/shapes-gcc-O2-ibt.so" "$place/${id#??}.debug"
 ok "with another binary's in its place" run_struct "$T/app/a.so"
 like "said and not used" "$(cat "$T/err")" "its build id is not the one in its name; not used"
