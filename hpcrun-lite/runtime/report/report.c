@@ -148,6 +148,8 @@ static void put_line(struct text *t, const struct thread_totals *sum, const stru
 	uint64_t lost = lost_samples(sum);
 	text_put(t, "hpcrun-lite: ");
 	put_rank(t);
+	if (report_is_cut())
+		text_put(t, "more than ");
 	if (n_processes > 1)
 		put_count(t, n_processes, "process, ", "processes, ");
 	put_count(t, sum->n_threads, "thread, ", "threads, ");

@@ -38,8 +38,10 @@ struct report_place {
  */
 uint64_t report_each_process(bool with_own, void (*visit)(const struct report_place *p, void *arg),
 			     void *arg);
-/* Reads from these files, a limited number of times. */
+/* Reads at most 64 KiB from these files. The number of reads is limited. */
 bool report_read_at(int fd, void *to, size_t n, uint64_t at);
+/* Returns true if the limit was reached: not all processes were visited. */
+bool report_is_cut(void);
 /*
  * Reads the header of the next extent of a place into *e. *at is 0 at first, then the position
  * after *e. Returns false if there is no more.

@@ -14,8 +14,9 @@
 #include <limits.h>
 #include <string.h>
 
-#define FILES_MAX_READS \
-	200000u /* bounds the time; hpcprof-lite reads jobs of thousands of processes */
+/* Bounds the time; hpcprof-lite reads jobs of thousands of processes. */
+#define FILES_MAX_READS 100000u
+#define WINDOW_BYTES 65536u /* several children of fork that have no file of their own */
 
 struct linux_dirent64 {
 	uint64_t d_ino;
@@ -26,6 +27,13 @@ struct linux_dirent64 {
 };
 
 static unsigned n_reads;
+/* What was read last; fd is -1 if nothing. */
+static struct {
+	int fd;
+	uint64_t at;
+	size_t n;
+	uint8_t bytes[WINDOW_BYTES];
+} window = {.fd = -1};
 static bool stays_on_node;
 static uint64_t n_on_node; /* files, when they were last visited */
 
@@ -41,23 +49,40 @@ uint64_t report_n_on_node(void)
 
 bool report_read_at(int fd, void *to, size_t n, uint64_t at)
 {
-	return n_reads++ < FILES_MAX_READS && sys_pread(fd, to, n, at) == (long)n;
+	const bool is_there = window.fd == fd && at >= window.at && at - window.at <= window.n &&
+			      n <= window.n - (at - window.at);
+	if (!is_there) {
+		if (n > WINDOW_BYTES || n_reads >= FILES_MAX_READS)
+			return false;
+		n_reads++;
+		const long got = sys_pread(fd, window.bytes, WINDOW_BYTES, at);
+		window.fd = fd;
+		window.at = at;
+		window.n = got > 0 ? (size_t)got : 0;
+		if (n > window.n)
+			return false;
+	}
+	memcpy(to, window.bytes + (at - window.at), n);
+	return true;
+}
+
+bool report_is_cut(void)
+{
+	return n_reads >= FILES_MAX_READS;
 }
 
 bool report_next_extent(const struct report_place *p, uint64_t *at, struct msr_extent *e)
 {
 	if (*at == 0)
 		*at = p->start + MSR_HEADER_BYTES;
-	/* Unused space is zero, and what follows it starts on a page. */
+	/* Behind unused space and damage, what follows starts on a page. */
 	for (;; *at = (*at & ~UINT64_C(4095)) + 4096) {
 		if (*at >= p->end || !report_read_at(p->fd, e, sizeof *e, *at))
 			return false;
-		if (e->magic)
+		if (e->magic == MSR_EXTENT_MAGIC && e->check == msr_extent_check(e) &&
+		    e->length >= sizeof *e)
 			break;
 	}
-	if (e->magic != MSR_EXTENT_MAGIC || e->check != msr_extent_check(e) ||
-	    e->length < sizeof *e)
-		return false;
 	*at += e->length;
 	return true;
 }
@@ -145,6 +170,7 @@ static int open_file(const char *name)
 		fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
 		n_on_node += fd >= 0 && i == 0;
 	}
+	window.fd = -1; /* the number may have been another file's */
 	return fd;
 }
 
