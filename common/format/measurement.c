@@ -18,7 +18,7 @@ static_assert(sizeof(struct msr_extent) == 64, "layout");
 static_assert(sizeof(struct msr_info) == 16, "layout");
 static_assert(sizeof(struct msr_metric) == 256, "layout");
 static_assert(sizeof(struct msr_module) == 88, "layout");
-static_assert(sizeof(struct msr_thread) == 584, "layout");
+static_assert(sizeof(struct msr_thread) == 592, "layout");
 static_assert(sizeof(struct msr_node) == 16, "layout");
 static_assert(sizeof(struct msr_cell) == 32, "layout");
 static_assert(sizeof(struct msr_python_code) == 24, "layout");

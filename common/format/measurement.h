@@ -20,7 +20,7 @@
 
 #define MSR_MAGIC "HPCRUNL"           /* 8 bytes with the terminating NUL */
 #define MSR_VERSION_MAJOR 1           /* a reader refuses any other major version, and names it */
-#define MSR_VERSION_MINOR 6           /* counts additions that a reader may ignore */
+#define MSR_VERSION_MINOR 7           /* counts additions that a reader may ignore */
 #define MSR_HEADER_BYTES 4096u        /* the header page; extents start here */
 #define MSR_EXTENT_MAGIC 0x54584548u  /* "HEXT" */
 #define MSR_EXTENT_ALIGN 64u          /* extents start and end at multiples of this */
@@ -186,6 +186,9 @@ struct msr_header {
 	_Atomic uint64_t off_since_ns; /* 624 when measurement went off; 0: it is on */
 	_Atomic uint64_t n_starts;  /* 632 how often the program started and stopped measurement */
 	_Atomic uint64_t n_stops;   /* 640 */
+	/* 648 Since version 1.7: CPU clock of the process when its first thread's measurement began */
+	uint64_t cpu_start_ns;
+	uint64_t cpu_end_ns;        /* 656 ... and at the end or before exec; 0: not written */
 };
 
 #define MSR_FLAG_TRACE 1u    /* the user asked for time lines */
@@ -580,7 +583,8 @@ static inline uint64_t msr_switch_cost_ns(uint64_t period_ns)
  * - delivered == recorded + losses that take a sample + samples in flight. At most one sample per
  *   metric is in flight, in a thread that was killed or that exit() stopped.
  * - recorded == sum of `count` over the cells of the thread.
- * - the weights of CPUTIME + cpu_unsampled_ns == cpu_end_ns - cpu_start_ns - cpu_off_ns.
+ * - the weights of CPUTIME + cpu_unseen_ns + cpu_unsampled_ns
+ *   == cpu_end_ns - cpu_start_ns - cpu_off_ns.
  * - the weights of OFFCPU + offcpu_unsampled_ns + the CPU time of the line above
  *   == end_ns - start_ns - wall_off_ns.
  */
@@ -617,8 +621,17 @@ struct msr_thread {
 	 */
 	_Atomic uint64_t offcpu_unsampled_ns;
 	_Atomic uint32_t offcpu_node;
-	uint32_t reserved;          /* 0 */
+	/* The rest is since version 1.7. */
+	uint32_t flags;             /* MSR_THREAD_FOUND */
+	/*
+	 * CPU time that passed without samples although they were due: the program had blocked the
+	 * signal or disabled the event. It is in no sample.
+	 */
+	_Atomic uint64_t cpu_unseen_ns;
 };
+
+/* We did not see the thread start. It was measured from when it was found. */
+#define MSR_THREAD_FOUND 1u
 
 /*
  * A context node. Node 0 is the root and has no address. The children of the root are entry points

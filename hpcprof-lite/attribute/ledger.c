@@ -66,20 +66,46 @@ static void find_times(const struct load_file *f, struct times *t)
 	}
 }
 
-/* Without CPUTIME, the CPU clock says how long the thread ran. */
+/*
+ * The CPU clock says how long the thread ran. Samples of CPUTIME know it only on average, where a
+ * thread is short.
+ */
 static void balance_times(const struct msr_thread *r, const struct times *t,
 			  struct model_ledger *l)
 {
 	if (t->offcpu < 0 || r->end_ns <= r->start_ns || r->end_ns - r->start_ns < r->wall_off_ns)
 		return;
 	l->elapsed_ns = r->end_ns - r->start_ns - r->wall_off_ns;
-	l->on_ns = t->cputime >= 0 ? capped_add(t->cputime_ns, r->cpu_unsampled_ns)
-		   : r->cpu_end_ns > r->cpu_start_ns + r->cpu_off_ns
+	l->on_ns = r->cpu_end_ns > r->cpu_start_ns + r->cpu_off_ns
 			   ? r->cpu_end_ns - r->cpu_start_ns - r->cpu_off_ns
-			   : 0;
+		   : t->cputime >= 0 ? capped_add(t->cputime_ns, r->cpu_unsampled_ns)
+				     : 0;
 	l->off_ns = capped_add(t->offcpu_ns, r->offcpu_node ? 0 : r->offcpu_unsampled_ns);
 	const uint64_t sum = capped_add(l->on_ns, l->off_ns);
 	l->gap_ns = sum > l->elapsed_ns ? sum - l->elapsed_ns : l->elapsed_ns - sum;
+}
+
+/*
+ * More CPU time than this after the last sample of a thread is not the ordinary rest, but has
+ * passed unseen.
+ */
+static uint64_t longest_rest_ns(const struct msr_metric *cputime)
+{
+	enum { LEAST = 64000000, PERIODS = 8 };
+	return cputime->period > LEAST / PERIODS && cputime->period < UINT64_MAX / PERIODS
+		       ? PERIODS * cputime->period
+		       : LEAST;
+}
+
+static void balance_cpu(const struct load_file *f, const struct msr_thread *r,
+			const struct times *t, struct model_ledger *l)
+{
+	if (!f->header.cpu_end_ns || t->cputime < 0)
+		return;
+	const bool is_rest = r->cpu_unsampled_ns <= longest_rest_ns(f->metrics[t->cputime]);
+	l->cpu_sampled_ns = t->cputime_ns;
+	l->cpu_after_ns = is_rest ? r->cpu_unsampled_ns : 0;
+	l->cpu_unseen_ns = capped_add(r->cpu_unseen_ns, is_rest ? 0 : r->cpu_unsampled_ns);
 }
 
 static bool count_cells(const struct load_file *f, const struct load_thread *t,
@@ -139,7 +165,8 @@ static void settle_kill(const struct load_file *f, struct model_ledger *l)
  */
 static bool may_be_in_handler(const struct load_file *f, const struct load_thread *t)
 {
-	if (t->record->end_ns == 0)
+	if (t->record->end_ns == 0 ||
+	    (f->header.cpu_end_ns && t->record->end_ns == f->header.end_mono_ns))
 		return true;
 	for (size_t i = 0; i < f->threads.n; i++)
 		if (&f->threads.at[i] != t && f->threads.at[i].record->end_ns == t->record->end_ns)
@@ -166,6 +193,7 @@ bool ledger_of_thread(const struct load_file *f, const struct load_thread *t,
 	if (!count_cells(f, t, l, &times))
 		return false;
 	balance_times(r, &times, l);
+	balance_cpu(f, r, &times, l);
 	l->is_live = load_is_live(f, t);
 	if (l->is_live) { /* the tree is newer than what the record says of it */
 		l->recorded = l->in_tree;
@@ -176,12 +204,48 @@ bool ledger_of_thread(const struct load_file *f, const struct load_thread *t,
 	return true;
 }
 
+/* The CPU time of the process that this thread has, from its first instruction on. */
+static uint64_t known_cpu_ns(const struct msr_thread *r)
+{
+	const bool began_earlier = r->number == 0 || r->flags & MSR_THREAD_FOUND;
+	if (!r->cpu_end_ns) /* it ended past libc */
+		return capped_add(r->use.event_ns, r->use.timer_ns);
+	const uint64_t before = began_earlier ? r->cpu_start_ns : 0;
+	return r->cpu_end_ns > before ? r->cpu_end_ns - before : 0;
+}
+
+/*
+ * Compares the CPU clock of the process with those of its threads. What a thread does before and
+ * after it is measured takes some ten microseconds, and more where processors are scarce.
+ */
+static void balance_process(const struct load_file *f, struct model_ledger *l)
+{
+	enum { EDGES = 5000000, EDGES_OF_THREAD = 100000 };
+	const struct msr_header *h = &f->header;
+	uint64_t known = 0, before = 0;
+	if (h->cpu_end_ns <= h->cpu_start_ns)
+		return;
+	l->cpu_clock_ns = h->cpu_end_ns - h->cpu_start_ns;
+	for (size_t i = 0; i < f->threads.n; i++) {
+		const struct msr_thread *r = f->threads.at[i].record;
+		capped_grow(&known, known_cpu_ns(r));
+		capped_grow(&l->cpu_off_ns, r->cpu_off_ns);
+		if (r->number && !(r->flags & MSR_THREAD_FOUND))
+			capped_grow(&before, r->cpu_start_ns);
+	}
+	const uint64_t rest = l->cpu_clock_ns > known ? l->cpu_clock_ns - known : 0;
+	const bool is_edges = rest <= EDGES + EDGES_OF_THREAD * (uint64_t)f->threads.n;
+	l->cpu_edges_ns = capped_add(before, is_edges ? rest : 0);
+	l->cpu_strange_ns = is_edges ? 0 : rest;
+}
+
 void ledger_of_process(const struct load_file *f, struct model_ledger *l)
 {
 	*l = (struct model_ledger){.bytes_damaged = f->bytes_damaged, .bytes_file = f->map.n_bytes};
 	for (unsigned i = 0; i < MSR_LOSS_ROOM; i++)
 		l->losses[i] = f->header.losses[i];
 	l->delivered = ledger_samples_lost(l);
+	balance_process(f, l);
 }
 
 uint64_t ledger_samples_lost(const struct model_ledger *l)
@@ -205,7 +269,10 @@ bool ledger_is_at_bound(const struct model_ledger *l)
 				   l->n_complete,      l->n_guessed,     l->n_marked,
 				   l->n_trace_records, l->bytes_damaged, l->bytes_file,
 				   l->handler_ns,      l->n_frames,      l->elapsed_ns,
-				   l->on_ns,           l->off_ns,        l->gap_ns};
+				   l->on_ns,           l->off_ns,        l->gap_ns,
+				   l->cpu_clock_ns,    l->cpu_sampled_ns, l->cpu_after_ns,
+				   l->cpu_unseen_ns,   l->cpu_edges_ns,  l->cpu_strange_ns,
+				   l->cpu_off_ns};
 	bool is = false;
 	for (size_t i = 0; i < sizeof single / sizeof *single; i++)
 		is |= single[i] == UINT64_MAX;
@@ -239,4 +306,11 @@ void ledger_add(struct model_ledger *to, const struct model_ledger *from)
 	capped_grow(&to->on_ns, from->on_ns);
 	capped_grow(&to->off_ns, from->off_ns);
 	capped_grow(&to->gap_ns, from->gap_ns);
+	capped_grow(&to->cpu_clock_ns, from->cpu_clock_ns);
+	capped_grow(&to->cpu_sampled_ns, from->cpu_sampled_ns);
+	capped_grow(&to->cpu_after_ns, from->cpu_after_ns);
+	capped_grow(&to->cpu_unseen_ns, from->cpu_unseen_ns);
+	capped_grow(&to->cpu_edges_ns, from->cpu_edges_ns);
+	capped_grow(&to->cpu_strange_ns, from->cpu_strange_ns);
+	capped_grow(&to->cpu_off_ns, from->cpu_off_ns);
 }

@@ -32,10 +32,22 @@ struct model_ledger {
 	uint64_t n_frames;
 	/*
 	 * With OFFCPU, of threads whose end is known; else 0. elapsed_ns is the time in which the
-	 * threads were measured, on_ns their CPU time and off_ns their time off the processor.
-	 * gap_ns adds up by how much on_ns + off_ns differs from elapsed_ns, thread by thread.
+	 * threads were measured, on_ns their CPU time by their clocks and off_ns their time off the
+	 * processor. gap_ns adds up by how much on_ns + off_ns differs from elapsed_ns, thread by
+	 * thread.
 	 */
 	uint64_t elapsed_ns, on_ns, off_ns, gap_ns;
+	/*
+	 * CPU time by the clocks of processes whose end is known; else all are 0. The samples of a
+	 * short thread have its CPU time on average, and not exactly.
+	 */
+	uint64_t cpu_clock_ns;
+	uint64_t cpu_sampled_ns;   /* in samples of CPUTIME; this and the next two: of threads */
+	uint64_t cpu_after_ns;     /* after the last sample of a thread */
+	uint64_t cpu_unseen_ns;    /* passed without samples although they were due */
+	uint64_t cpu_edges_ns;     /* of threads, before and after they were measured */
+	uint64_t cpu_strange_ns;   /* of threads that were not seen to start */
+	uint64_t cpu_off_ns;       /* while measurement was off */
 };
 
 struct model_process {
@@ -65,6 +77,8 @@ struct model_process {
 	uint64_t start_ns, end_ns;
 	/* while measurement was off, of that time; in a part of the run: the least it can be */
 	uint64_t off_ns;
+	/* 0: none. What a control group allows of processors in thousandths, and held up */
+	uint64_t quota_milli, throttled_ns;
 	uint64_t n_starts, n_stops;/* how often the program started and stopped measurement */
 	struct model_ledger ledger;/* the process's own: losses outside threads, damage */
 	const char *const *notes;  /* messages of our runtime to the user */

@@ -148,6 +148,13 @@ size_t words_ledger(const struct model_ledger *from, struct words_count to[WORDS
 		add(&l, "time", "off_processor_ns", from->off_ns);
 		add(&l, "time", "gap_ns", from->gap_ns);
 	}
+	add_some(&l, "cpu_time", "clock_ns", from->cpu_clock_ns);
+	add_some(&l, "cpu_time", "sampled_ns", from->cpu_sampled_ns);
+	add_some(&l, "cpu_time", "after_last_sample_ns", from->cpu_after_ns);
+	add_some(&l, "cpu_time", "while_off_ns", from->cpu_off_ns);
+	add_some(&l, "cpu_time", "before_and_after_threads_ns", from->cpu_edges_ns);
+	add_some(&l, "cpu_time", "without_samples_ns", from->cpu_unseen_ns);
+	add_some(&l, "cpu_time", "threads_not_seen_ns", from->cpu_strange_ns);
 	return l.n;
 }
 

@@ -391,6 +391,8 @@ static bool claim_end(void)
 static void end(enum msr_exit_kind kind, int code, bool has_next)
 {
 	const bool bus = file_fault_open();
+	/* before our own work, during which no sample comes */
+	const uint64_t self_cpu_ns = clock_thread_cpu_ns(), self_now_ns = clock_mono_ns();
 	if (thread_self)
 		thread_sources_stop(thread_self);
 	/* Sequential consistency: see enter() in sample.c. */
@@ -404,7 +406,9 @@ static void end(enum msr_exit_kind kind, int code, bool has_next)
 	 */
 	const bool is_local = store_local_path()[0];
 	uint64_t now_ns = clock_mono_ns();
-	thread_stamp_all(now_ns);
+	/* before the clocks of threads, so that these are never behind it */
+	store_header()->cpu_end_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	thread_stamp_all(now_ns, self_now_ns, self_cpu_ns);
 	thread_write_regions();
 	call_path_report();
 	sample_entry_report();
@@ -524,6 +528,7 @@ void runtime_exec_failed(void)
 	store_reopen();
 	gpu_reopen();
 	write_end(MSR_EXIT_NONE, 0, 0);
+	h->cpu_end_ns = 0;
 	deliver_stay();
 	thread_unstamp_all();
 	atomic_store_explicit(&process.ending, false, memory_order_seq_cst);

@@ -104,18 +104,24 @@ static void reset_record(struct thread *t)
  * Without its record a thread is not measured at all. So it waits, for a bounded time, while
  * another thread makes the file grow. No sample can interrupt it yet.
  */
-static struct msr_extent *make_extent(const struct store_request *request)
+static struct msr_extent *make_extent(const struct store_request *request, bool may_wait)
 {
 	struct patience patience = {0};
 	struct msr_extent *e;
 	enum msr_loss cause;
-	while (!(e = store_extent(request, &cause)) && cause == MSR_LOSS_BUSY &&
+	while (!(e = store_extent(request, &cause)) && may_wait && cause == MSR_LOSS_BUSY &&
 	       patience_wait(&patience))
 		continue;
 	return e;
 }
 
-static bool make_record(struct thread *t)
+static void start_clocks(struct msr_thread *r)
+{
+	r->start_ns = clock_mono_ns();
+	r->cpu_start_ns = clock_thread_cpu_ns();
+}
+
+static bool make_record(struct thread *t, bool may_wait)
 {
 	uint32_t number = atomic_fetch_add_explicit(&threads.n_numbers, 1, memory_order_relaxed);
 	const struct store_request request = {
@@ -124,14 +130,15 @@ static bool make_record(struct thread *t)
 		.thread = number,
 		.n_bytes = sizeof(struct msr_extent) + sizeof(struct msr_thread),
 	};
-	struct msr_extent *e = make_extent(&request);
+	struct msr_extent *e = make_extent(&request, may_wait);
 	if (!e)
 		return false;
 	struct msr_thread *r = (struct msr_thread *)(e + 1);
 	r->number = number;
 	r->tid = (uint32_t)sys_gettid();
-	r->start_ns = clock_mono_ns();
-	r->cpu_start_ns = clock_thread_cpu_ns();
+	if (number == 0)
+		store_header()->cpu_start_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	start_clocks(r);
 	atomic_store_explicit(&e->used, sizeof *r, memory_order_release);
 	t->record = r;
 	t->tid = (int)r->tid;
@@ -162,7 +169,7 @@ static void begin(bool is_main, const struct thread_room *room)
 	}
 	reset(t, is_main);
 	const bool bus = file_fault_open();
-	const bool is_recorded = make_record(t);
+	const bool is_recorded = make_record(t, true);
 	if (!is_recorded)
 		store_count_loss(MSR_LOSS_THREAD_SETUP);
 	file_fault_close(bus);
@@ -172,11 +179,13 @@ static void begin(bool is_main, const struct thread_room *room)
 	}
 	find_stack(&t->stack, room, t->tid);
 	region_reset(&t->regions, &t->stack, room->base, is_main);
-	thread_off_begin(t);
 	thread_self = t;
 	sample_entry_begin(t);
 	pthread_setspecific(threads.key, t);
+	thread_off_begin(t);
 	thread_sources_start(t);
+	/* Again: no sample could come before, and many threads are hardly longer than our work. */
+	start_clocks(t->record);
 	sample_catch_up(t);
 }
 
@@ -186,6 +195,32 @@ void thread_begin(bool is_main, const struct thread_room *room)
 	const uint64_t mask = quiet_begin();
 	begin(is_main, room);
 	quiet_end(mask);
+}
+
+/*
+ * Its key for the end stays unset: libc's function is not signal-safe, and another libc than ours
+ * may have made the thread.
+ */
+void thread_found(uintptr_t sp)
+{
+	struct thread *t = thread_take_block();
+	if (!t)
+		return;
+	reset(t, false);
+	if (!make_record(t, false)) {
+		thread_give_block(t);
+		return;
+	}
+	t->record->flags = MSR_THREAD_FOUND;
+	t->stack = (struct unwind_stack){.lo = sp & ~(uintptr_t)4095, .hi = (uintptr_t)pthread_self()};
+	if (t->stack.hi <= sp) /* a stack elsewhere */
+		t->stack.hi = t->stack.lo + 4096;
+	region_reset(&t->regions, &t->stack, 0, false);
+	atomic_store_explicit(&t->in_handler, 1, memory_order_relaxed);
+	thread_off_begin(t);
+	thread_self = t;
+	thread_sources_start(t);
+	atomic_store_explicit(&t->in_handler, 0, memory_order_relaxed);
 }
 
 /* ---- end ---- */
@@ -198,7 +233,7 @@ static void stamp_offcpu(const struct thread *t, struct msr_thread *r, uint64_t 
 		       elapsed = now_ns - r->start_ns - wall_off,
 		       given = get(&t->sample.offcpu_given_ns),
 		       used = cpu_ns ? cpu_ns - r->cpu_start_ns - thread_off_ns(t, cpu_ns)
-				     : get(&t->watch.cpu_given_ns);
+				     : get(&t->watch.cpu_given_ns) + get(&r->cpu_unseen_ns);
 	atomic_store_explicit(&r->wall_off_ns, wall_off, memory_order_relaxed);
 	atomic_store_explicit(&r->offcpu_unsampled_ns,
 			      elapsed > used + given ? elapsed - used - given : 0,
@@ -222,7 +257,7 @@ static void stamp(const struct thread *t, struct msr_thread *r, uint64_t now_ns,
 	if (cpu_ns > r->cpu_start_ns && process.has_cputime) {
 		uint64_t all = cpu_ns - r->cpu_start_ns, off = thread_off_ns(t, cpu_ns),
 			 used = all > off ? all - off : 0;
-		uint64_t given = atomic_load_explicit(&t->watch.cpu_given_ns, memory_order_relaxed);
+		uint64_t given = get(&t->watch.cpu_given_ns) + get(&r->cpu_unseen_ns);
 		atomic_store_explicit(&r->cpu_unsampled_ns, used > given ? used - given : 0,
 				      memory_order_relaxed);
 	}
@@ -265,11 +300,13 @@ void thread_end(void)
 		return;
 	const uint64_t mask = quiet_begin();
 	const bool bus = file_fault_open();
+	/* before our own work, during which no sample comes */
+	const uint64_t cpu_ns = clock_thread_cpu_ns(), now_ns = clock_mono_ns();
 	sample_check_signal(mask);
 	thread_sources_stop(t);
 	runtime_hooks.thread_ends();
 	sys_call3(SYS_prctl, PR_GET_NAME, (long)t->record->name, 0);
-	stamp(t, t->record, clock_mono_ns(), clock_thread_cpu_ns());
+	stamp(t, t->record, now_ns, cpu_ns);
 	sample_entry_end(t);
 	thread_self = NULL;
 	sample_drop_held(t);
@@ -297,6 +334,21 @@ void runtime_thread_leaves(const char *why)
 		return;
 	runtime_note(why);
 	thread_end();
+}
+
+void thread_reap(struct thread *t)
+{
+	struct msr_thread *r = t->record;
+	const uint64_t n_switches = get(&r->use.event_switches);
+	thread_sources_stop(t);
+	/* those of the calling thread were added */
+	atomic_store_explicit(&r->use.event_switches, n_switches, memory_order_relaxed);
+	stamp(t, r, clock_mono_ns(), 0);
+	if (t->cct)
+		cct_finish(t->cct);
+	add_to_ended(r);
+	t->record = NULL;
+	thread_give_block(t);
 }
 
 /*
@@ -339,7 +391,7 @@ static void read_name(struct msr_thread *r)
 	r->name[n > 0 ? n - 1 : 0] = '\0'; /* without the line feed */
 }
 
-void thread_stamp_all(uint64_t now_ns)
+void thread_stamp_all(uint64_t now_ns, uint64_t self_now_ns, uint64_t self_cpu_ns)
 {
 	for (struct thread *t = thread_first(); t;
 	     t = t->next_made) {
@@ -347,8 +399,10 @@ void thread_stamp_all(uint64_t now_ns)
 		if (!r)
 			continue;
 		bool is_self = t == thread_self;
-		stamp(t, r, now_ns,
-		      is_self ? clock_thread_cpu_ns() : clock_other_cpu_ns((int)r->tid));
+		if (is_self)
+			stamp(t, r, self_now_ns, self_cpu_ns);
+		else
+			stamp(t, r, now_ns, clock_other_cpu_ns((int)r->tid));
 		if (is_self)
 			sys_call3(SYS_prctl, PR_GET_NAME, (long)r->name, 0);
 		else
@@ -438,7 +492,7 @@ void thread_forked(void)
 	if (has_tree)
 		cct_forget(self->cct);
 	reset_record(self);
-	if (!make_record(self)) {
+	if (!make_record(self, true)) {
 		store_count_loss(MSR_LOSS_THREAD_SETUP);
 		thread_self = NULL;
 		thread_give_block(self);
@@ -448,5 +502,6 @@ void thread_forked(void)
 		thread_make_tree(self);
 	thread_off_begin(self);
 	thread_sources_start(self);
+	start_clocks(self->record); /* as in begin() */
 	sample_catch_up(self);
 }

@@ -90,6 +90,13 @@ static inline void thread_need_tree(struct thread *t)
  * thread ignores `room`. Not signal-safe; no malloc.
  */
 void thread_begin(bool is_main, const struct thread_room *room);
+/*
+ * Measures the calling thread from now on. It was not seen to start, and its end will not be seen:
+ * see thread_reap(). `sp` is its stack pointer. Called in our handler, with signals blocked.
+ */
+void thread_found(uintptr_t sp);
+/* A thread that was found has ended: does its thread_end() for it. Signal-safe. */
+void thread_reap(struct thread *t);
 /* The calling thread ends: writes what is left and frees its memory. */
 void thread_end(void);
 
@@ -100,10 +107,10 @@ void thread_end(void);
 void thread_forked(void);
 
 /*
- * Writes the end of every live thread, as seen from outside. unstamp undoes it after an exec that
- * failed.
+ * Writes the end of every live thread, as seen from outside; that of the calling thread by the
+ * clocks when its sources stopped. unstamp undoes it after an exec that failed.
  */
-void thread_stamp_all(uint64_t now_ns);
+void thread_stamp_all(uint64_t now_ns, uint64_t self_now_ns, uint64_t self_cpu_ns);
 void thread_unstamp_all(void);
 
 /* Writes the sums of parallel regions of every live thread that is not inside the tool. */
@@ -116,6 +123,10 @@ bool thread_all_outside(void);
 void thread_send(struct thread *t);
 /* Asks the sources of a thread to look at its CPU clock; see watch.h. Signal-safe. */
 void thread_ask(struct thread *t);
+/* The same for a thread without a block, which calls thread_found() then. Signal-safe. */
+void thread_ask_stranger(int tid);
+/* The number of blocks in use. Signal-safe. */
+uint32_t thread_count_alive(void);
 /* Tells a thread that it is blamed; see blame.h. Signal-safe. */
 void thread_blame(struct thread *t);
 /* Returns true if the signal is one from thread_send. Signal-safe. */

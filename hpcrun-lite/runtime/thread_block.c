@@ -15,6 +15,7 @@ __thread struct thread *thread_self;
 static struct {
 	size_t block_bytes, unwind_at, cct_at, python_at;
 	_Atomic(struct thread *) made;
+	_Atomic uint32_t n_alive;
 } blocks;
 
 /* A thread was sent a signal. Its address is the value of these signals, which no timer has. */
@@ -46,6 +47,7 @@ struct thread *thread_take_block(void)
 		    atomic_compare_exchange_strong_explicit(&t->state, &expected, THREAD_ALIVE,
 							    memory_order_acquire,
 							    memory_order_relaxed)) {
+			atomic_fetch_add_explicit(&blocks.n_alive, 1, memory_order_relaxed);
 			return t;
 		}
 	}
@@ -64,6 +66,7 @@ struct thread *thread_take_block(void)
 	while (!atomic_compare_exchange_weak_explicit(&blocks.made, &t->next_made, t,
 						      memory_order_release, memory_order_relaxed))
 		;
+	atomic_fetch_add_explicit(&blocks.n_alive, 1, memory_order_relaxed);
 	return t;
 }
 
@@ -84,6 +87,7 @@ static void wipe_block(struct thread *t)
 void thread_give_block(struct thread *t)
 {
 	wipe_block(t);
+	atomic_fetch_sub_explicit(&blocks.n_alive, 1, memory_order_relaxed);
 	/* release: what we wrote comes before what the next owner writes */
 	atomic_store_explicit(&t->state, THREAD_FREE, memory_order_release);
 }
@@ -138,7 +142,7 @@ bool thread_sent(const siginfo_t *info)
 }
 
 /* Sends a signal that looks like a timer's. */
-static void send(struct thread *t, const void *value)
+static void send(int tid, const void *value)
 {
 	siginfo_t info;
 	memset(&info, 0, sizeof info);
@@ -146,7 +150,7 @@ static void send(struct thread *t, const void *value)
 	info.si_value.sival_ptr = (void *)value;
 	/* the system call orders it */
 	atomic_store_explicit(&has_sent, true, memory_order_relaxed);
-	sys_call4(SYS_rt_tgsigqueueinfo, sys_getpid(), t->tid, RUNTIME_SIGNAL, (long)&info);
+	sys_call4(SYS_rt_tgsigqueueinfo, sys_getpid(), tid, RUNTIME_SIGNAL, (long)&info);
 }
 
 /*
@@ -155,7 +159,7 @@ static void send(struct thread *t, const void *value)
  */
 void thread_send(struct thread *t)
 {
-	send(t, &has_sent);
+	send(t->tid, &has_sent);
 }
 
 void runtime_nudge_others(void)
@@ -170,10 +174,20 @@ void runtime_nudge_others(void)
 
 void thread_ask(struct thread *t)
 {
-	send(t, &source_look);
+	send(t->tid, &source_look);
+}
+
+void thread_ask_stranger(int tid)
+{
+	send(tid, &source_look);
+}
+
+uint32_t thread_count_alive(void)
+{
+	return atomic_load_explicit(&blocks.n_alive, memory_order_relaxed);
 }
 
 void thread_blame(struct thread *t)
 {
-	send(t, &source_blamed);
+	send(t->tid, &source_blamed);
 }

@@ -37,7 +37,7 @@ void thread_sources_forked(struct thread *t)
 static void start_source(struct thread *t, unsigned i)
 {
 	const struct source_ops *ops = process.source[i].ops;
-	t->sources.is_on[i] = ops->thread_start(t->sources.state[i], &t->record->use);
+	t->sources.is_on[i] = ops->thread_start(t->sources.state[i], t->record);
 	if (!t->sources.is_on[i])
 		store_count_loss(MSR_LOSS_THREAD_SETUP);
 }
@@ -52,6 +52,9 @@ void thread_sources_start(struct thread *t)
 	for (unsigned i = 0; i < process.n_sources; i++) {
 		const struct source_ops *ops = process.source[i].ops;
 		if (t->sources.is_on[i] || (t->off.is_off && !ops->thread_rest))
+			continue;
+		/* a handler found the thread */
+		if (ops->thread_rest && t->record->flags & MSR_THREAD_FOUND)
 			continue;
 		start_source(t, i);
 		if (t->sources.is_on[i] && t->off.is_off)

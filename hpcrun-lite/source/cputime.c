@@ -38,6 +38,10 @@
 /* CPU time with low cost before the event is used again; doubled each time it was too short. */
 #define CALM_NS 50000000u
 #define CALM_MOST_NS 3200000000u
+/* More user time than this many ticks or periods in one weight has passed without its samples. */
+#define UNSEEN_TICKS 8u
+/* An event that includes the kernel is silent if nothing comes for so many ticks of CPU time. */
+#define SILENT_TICKS 6u
 
 enum phase {
 	EARLY, /* the timer samples; the event was not tried yet */
@@ -71,7 +75,10 @@ struct cputime_state {
 	bool launches_often;
 	uint64_t calm_ns;         /* CPU time with few switches, up to now */
 	uint64_t calm_needed_ns;
+	uint64_t user_ns;         /* user time of the thread when it was last asked for */
+	uint64_t user_given_ns;   /* given_ns then */
 	struct msr_source_use *use; /* NULL for all events but the first */
+	_Atomic uint64_t *unseen_ns; /* the same; in the measurement file */
 };
 
 static struct {
@@ -131,11 +138,15 @@ static void add(_Atomic uint64_t *word, uint64_t n)
 			      memory_order_relaxed);
 }
 
-static uint64_t count_switches(void)
+/* Returns the context switches of the thread. Also notes its user time. */
+static uint64_t count_switches(struct cputime_state *s)
 {
 	struct rusage r;
 	if (sys_call3(SYS_getrusage, RUSAGE_THREAD, (long)&r, 0) != 0)
 		return 0;
+	s->user_ns = (uint64_t)r.ru_utime.tv_sec * 1000000000u +
+		     (uint64_t)r.ru_utime.tv_usec * 1000u;
+	s->user_given_ns = s->given_ns;
 	return (uint64_t)r.ru_nvcsw + (uint64_t)r.ru_nivcsw;
 }
 
@@ -145,7 +156,7 @@ static uint64_t count_switches(void)
  */
 static uint64_t take_switches(struct cputime_state *s)
 {
-	uint64_t now = count_switches(), n = now > s->n_switches ? now - s->n_switches : 0;
+	uint64_t now = count_switches(s), n = now > s->n_switches ? now - s->n_switches : 0;
 	s->n_switches = now;
 	if (s->use && s->phase == EVENT)
 		add(&s->use->event_switches, n);
@@ -200,6 +211,30 @@ static uint64_t first_expiry_ns(uint64_t period)
 	return 1 + (h >> 16) % period;
 }
 
+/*
+ * Limits a weight, which given_ns already includes. User code that runs is sampled at each period
+ * or tick. So if much of a weight is user time, the program has blocked our signal or disabled the
+ * event, and the place of this sample is not where the time went. Then all user time but that of
+ * one sample is counted as unseen. Kernel time stays, because signals wait for the end of a system
+ * call. What samples were given since the user time was noted counts as user time.
+ */
+static uint64_t seen_part(struct cputime_state *s, unsigned i, uint64_t weight)
+{
+	const uint64_t whole = timer_period_ns(i), bound = UNSEEN_TICKS * whole,
+		       before = s->given_ns - weight - s->user_given_ns, user_before = s->user_ns;
+	if (__builtin_expect(weight <= bound, 1))
+		return weight;
+	count_switches(s);
+	const uint64_t all = s->user_ns - user_before;
+	uint64_t user = all > before ? all - before : 0;
+	user = user < weight ? user : weight;
+	if (user <= bound)
+		return weight;
+	if (s->unseen_ns)
+		add(s->unseen_ns, user - whole);
+	return weight - (user - whole);
+}
+
 static void set_timer(struct cputime_state *s, uint64_t first_ns, uint64_t period_ns)
 {
 	if (s->has_timer)
@@ -218,11 +253,11 @@ static bool begin_event(struct cputime_state *s, unsigned i)
 	s->phase = EVENT;
 	s->last = s->compared = s->surplus_ns = 0;
 	s->event_start_ns = s->tick_seen_ns = used_ns(s);
-	s->n_switches = count_switches();
+	s->n_switches = count_switches(s);
 	s->n_launches = 0;
 	s->checked_ns = s->given_ns;
-	/* With the right to look into the kernel, the event alone does it. */
-	uint64_t tick = s->event.user_only ? TICK_NS : 0;
+	/* With the right to look into the kernel, the event alone does it, unless it is disabled. */
+	uint64_t tick = s->event.user_only ? TICK_NS : SILENT_TICKS * TICK_NS;
 	set_timer(s, tick, tick);
 	return true;
 }
@@ -235,6 +270,7 @@ static uint64_t begin_timer(struct cputime_state *s, unsigned i)
 	uint64_t used = used_ns(s), rest = used > s->given_ns ? used - s->given_ns : 0;
 	s->given_ns += rest;
 	s->checked_ns = s->given_ns;
+	rest = seen_part(s, i, rest);
 	/* Where the event did not last, it comes back later than the last time. */
 	bool was_long = used - s->event_start_ns >= 8 * s->calm_needed_ns;
 	s->calm_needed_ns = was_long                               ? CALM_NS
@@ -247,12 +283,16 @@ static uint64_t begin_timer(struct cputime_state *s, unsigned i)
 	return rest;
 }
 
-static bool start_event(struct cputime_state *s, unsigned i, struct msr_source_use *use)
+static bool start_event(struct cputime_state *s, unsigned i, struct msr_thread *record)
 {
 	const struct source_event *e = &cputime.events[i];
-	*s = (struct cputime_state){
-		.event.user_only = cputime.user_only, .use = use, .calm_needed_ns = CALM_NS};
+	*s = (struct cputime_state){.event.user_only = cputime.user_only,
+				    .use = record ? &record->use : NULL,
+				    .unseen_ns = record ? &record->cpu_unseen_ns : NULL,
+				    .calm_needed_ns = CALM_NS};
 	s->start_ns = clock_thread_cpu_ns();
+	if (s->start_ns > TICK_NS) /* not a new thread */
+		count_switches(s);
 	s->has_timer = ktimer_start(&s->timer, CLOCK_THREAD_CPUTIME_ID, cputime.signal, s,
 				    first_expiry_ns(e->period), timer_interval_ns(s, i));
 	/* no timer to be had (ulimit -i): the event at once */
@@ -276,13 +316,13 @@ static void cputime_thread_stop(void *state)
 	}
 }
 
-static bool cputime_thread_start(void *state, struct msr_source_use *use)
+static bool cputime_thread_start(void *state, struct msr_thread *record)
 {
 	struct cputime_state *s = state;
 	for (unsigned i = 0; i < cputime.n_events; i++)
 		s[i] = (struct cputime_state){0};
 	for (unsigned i = 0; i < cputime.n_events; i++)
-		if (!start_event(&s[i], i, i == 0 ? use : NULL)) {
+		if (!start_event(&s[i], i, i == 0 ? record : NULL)) {
 			cputime_thread_stop(state);
 			return false;
 		}
@@ -338,9 +378,10 @@ static uint64_t poll_early(struct cputime_state *s, unsigned i, const siginfo_t 
 	if (!timer_is_due(s, info, used) || used <= s->given_ns)
 		return 0;
 	s->given_ns = used;
+	weight = seen_part(s, i, weight);
 	if (s->n_early++ == 0) {
 		s->early_ns = used;
-		s->n_switches = count_switches();
+		s->n_switches = count_switches(s);
 		s->checked_ns = used;
 		return used < whole ? whole : weight;
 	}
@@ -359,11 +400,16 @@ static uint64_t poll_timer(struct cputime_state *s, unsigned i, const siginfo_t 
 		return 0;
 	uint64_t weight = used - s->given_ns;
 	s->given_ns = used;
+	weight = seen_part(s, i, weight);
 	uint64_t cpu = used - s->checked_ns;
-	if (cpu < CHECK_NS || cputime.events[i].cpu_source == SOURCE_CPU_TIMER)
+	if (cpu < CHECK_NS)
 		return weight;
-	bool is_calm = is_calm_for(s, i, cpu);
 	s->checked_ns = used;
+	if (cputime.events[i].cpu_source == SOURCE_CPU_TIMER) {
+		take_switches(s);
+		return weight;
+	}
+	bool is_calm = is_calm_for(s, i, cpu);
 	s->calm_ns = is_calm ? s->calm_ns + cpu : 0;
 	if (s->calm_ns < s->calm_needed_ns)
 		return weight;
@@ -485,6 +531,33 @@ static uint64_t check_switches(struct cputime_state *s, unsigned i)
 	return begin_timer(s, i);
 }
 
+/*
+ * For events that include the kernel. The program can disable all events of a thread
+ * (PR_TASK_PERF_EVENTS_DISABLE). Returns the CPU time since the last sample if the event is silent
+ * although the timer has expired, or the run time asks.
+ */
+static uint64_t silent_ns(struct cputime_state *s, unsigned i, const siginfo_t *info)
+{
+	if (!ktimer_is(info, s) && !source_is_look(info))
+		return 0;
+	const uint64_t used = used_ns(s), least = TICKS_MISSED * (TICK_NS + cputime.events[i].period);
+	if (used < s->given_ns + least)
+		return 0;
+	const uint64_t ns = used - s->given_ns;
+	s->given_ns = used;
+	return ns;
+}
+
+/* A new event is enabled. */
+static void renew_event(struct cputime_state *s, unsigned i)
+{
+	perf_event_close(&s->event);
+	if (!begin_event(s, i)) {
+		s->phase = TIMER;
+		set_timer(s, timer_interval_ns(s, i), timer_interval_ns(s, i));
+	}
+}
+
 static uint64_t poll_running(struct cputime_state *s, unsigned i, const siginfo_t *info,
 			     const ucontext_t *context, unsigned *n)
 {
@@ -499,7 +572,14 @@ static uint64_t poll_running(struct cputime_state *s, unsigned i, const siginfo_
 		if (*n)
 			weight += poll_switches(s, i, context);
 	}
-	return weight ? weight + check_switches(s, i) : 0;
+	const uint64_t silent = *n || s->event.user_only ? 0 : silent_ns(s, i, info),
+		       seen = seen_part(s, i, weight + silent);
+	if (!seen)
+		return 0;
+	const uint64_t more = check_switches(s, i);
+	if (s->phase == EVENT && (silent || seen < weight))
+		renew_event(s, i);
+	return seen + more;
 }
 
 /* ---- what the run time asks ---- */

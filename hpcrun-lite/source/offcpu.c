@@ -513,10 +513,10 @@ static bool start_timer(struct offcpu_state *s, uint64_t first_ns)
 			    s->period_ns);
 }
 
-static bool offcpu_thread_start(void *state, struct msr_source_use *use)
+static bool offcpu_thread_start(void *state, struct msr_thread *record)
 {
 	struct offcpu_state *s = state;
-	(void)use;
+	(void)record;
 	*s = (struct offcpu_state){.where = RUNNING};
 	begin(s);
 	return start_timer(s, offcpu.event[0].period);

@@ -120,11 +120,11 @@ static void begin_afresh(const struct papi_thread *t)
 	papi_set_arm(t->descriptors, t->n_descriptors);
 }
 
-static bool thread_start(void *state, struct msr_source_use *use)
+static bool thread_start(void *state, struct msr_thread *record)
 {
 	struct papi_thread *t = state;
 	char cause[256];
-	(void)use;
+	(void)record;
 	if (t->running || t->busy)
 		return t->running;
 	t->busy = 1;

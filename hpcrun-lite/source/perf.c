@@ -41,10 +41,10 @@ static void perf_thread_stop(void *state)
 		perf_event_close(&s[i].event);
 }
 
-static bool perf_thread_start(void *state, struct msr_source_use *use)
+static bool perf_thread_start(void *state, struct msr_thread *record)
 {
 	struct perf_state *s = state;
-	(void)use;
+	(void)record;
 	for (unsigned i = 0; i < perf.n_events; i++)
 		s[i] = (struct perf_state){.event.user_only = perf.user_only[i]};
 	for (unsigned i = 0; i < perf.n_events; i++)

@@ -42,10 +42,10 @@ static void realtime_thread_stop(void *state)
 		ktimer_stop(&s[i].timer);
 }
 
-static bool realtime_thread_start(void *state, struct msr_source_use *use)
+static bool realtime_thread_start(void *state, struct msr_thread *record)
 {
 	struct realtime_state *s = state;
-	(void)use;
+	(void)record;
 	for (unsigned i = 0; i < realtime.n_events; i++)
 		s[i] = (struct realtime_state){.last_ns = clock_mono_ns()};
 	for (unsigned i = 0; i < realtime.n_events; i++) {

@@ -118,10 +118,10 @@ struct source_ops {
 	size_t (*thread_bytes)(unsigned n_events);
 	/*
 	 * Called in the thread before its first user instruction. Returns false if this thread gets
-	 * no samples from this source. `use` is in the measurement file: the source counts there
-	 * what it sampled with. Not signal-safe.
+	 * no samples from this source. `record` is in the measurement file: the source counts in
+	 * `use` and `cpu_unseen_ns`. Signal-safe if thread_rest is NULL.
 	 */
-	bool (*thread_start)(void *state, struct msr_source_use *use);
+	bool (*thread_start)(void *state, struct msr_thread *record);
 	/*
 	 * Called in the thread at its end or before exec. No sample may follow. thread_start may
 	 * follow.

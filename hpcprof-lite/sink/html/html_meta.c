@@ -227,6 +227,10 @@ static void put_ledger(struct html *h)
 	NUMBER(h, "guessed", l->n_guessed);
 	NUMBER(h, "cut", n_cut);
 	NUMBER(h, "damaged", l->bytes_damaged);
+	NUMBER(h, "cpuClock", l->cpu_clock_ns);
+	NUMBER(h, "cpuSampled", l->cpu_sampled_ns);
+	NUMBER(h, "cpuUnseen", l->cpu_unseen_ns);
+	NUMBER(h, "cpuStrange", l->cpu_strange_ns);
 	TEXT(h, ",\"losses\":[");
 	const char *comma = "";
 	for (unsigned i = 0; i < MSR_LOSS_ROOM; i++)

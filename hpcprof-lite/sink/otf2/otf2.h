@@ -81,7 +81,7 @@ static inline OTF2_LocationRef otf2_recorder(const struct model *m, uint32_t pro
 }
 
 /* The numbers of a ledger, in the order of the members of its classes. */
-#define OTF2_LEDGER_MEMBERS (8 + MSR_N_LOSSES + MSR_N_PATH_ENDS - 1)
+#define OTF2_LEDGER_MEMBERS (12 + MSR_N_LOSSES + MSR_N_PATH_ENDS - 1)
 #define OTF2_GPU_LEDGER_MEMBERS (11 + 3 * (MSR_N_GPU_KINDS - 1) + MSR_N_GPU_LOSSES - 1)
 struct otf2_ledger_member {
 	char name[48];

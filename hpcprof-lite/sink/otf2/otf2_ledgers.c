@@ -24,6 +24,12 @@ void otf2_ledger_members(const struct model_ledger *l,
 		 l->n_marked},
 		{"trace records", "Records of the time line", l->n_trace_records},
 		{"bytes damaged", "Bytes of the measurement that were skipped", l->bytes_damaged},
+		{"CPU time by the clock", "Nanoseconds, of the process", l->cpu_clock_ns},
+		{"CPU time sampled", "Nanoseconds in samples of CPUTIME", l->cpu_sampled_ns},
+		{"CPU time without samples", "Nanoseconds that passed although samples were due",
+		 l->cpu_unseen_ns},
+		{"CPU time of threads not seen", "Nanoseconds in threads not seen to start",
+		 l->cpu_strange_ns},
 	};
 	size_t n = 0;
 	for (; n < sizeof fixed / sizeof fixed[0]; n++)

@@ -59,6 +59,16 @@ static void put_ledger(FILE *out, const char *whose, uint32_t id, const struct m
 			text_all_u64(out, times[i]);
 		putc('\n', out);
 	}
+	const uint64_t cpu[] = {l->cpu_clock_ns, l->cpu_sampled_ns, l->cpu_after_ns,
+				l->cpu_off_ns,   l->cpu_edges_ns,   l->cpu_unseen_ns,
+				l->cpu_strange_ns};
+	if (l->cpu_clock_ns || l->cpu_sampled_ns || l->cpu_unseen_ns) {
+		fprintf(out, "cpu\t%s", whose);
+		text_all_id(out, id);
+		for (size_t i = 0; i < sizeof cpu / sizeof *cpu; i++)
+			text_all_u64(out, cpu[i]);
+		putc('\n', out);
+	}
 	put_paths(out, whose, id, "complete", l->n_complete);
 	put_paths(out, whose, id, "guessed", l->n_guessed);
 	for (unsigned i = 0; i < MSR_N_PATH_ENDS; i++)
@@ -400,6 +410,10 @@ enum status sink_text_all(const struct model *m, FILE *out)
 	      out);
 	if (m->ledger.elapsed_ns)
 		fputs("# time of id elapsed-ns on-processor-ns off-processor-ns gap-ns\n", out);
+	if (m->ledger.cpu_clock_ns)
+		fputs("# cpu of id clock-ns sampled-ns after-last-sample-ns while-off-ns "
+		      "before-and-after-threads-ns without-samples-ns threads-not-seen-ns\n",
+		      out);
 	put_processes(m, out);
 	put_profiles(m, out);
 	if (!put_words(m, out))

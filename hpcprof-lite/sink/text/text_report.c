@@ -526,28 +526,94 @@ static bool put_modules(const struct model *m, const struct view_values *t,
 /* A thread with fewer ticks may be off by more than a per cent, as its CPU time is sampled. */
 #define TIMES_LEAST_NS 500000000u
 
-/* How CPU time and OFFCPU add up, and the thread where they do so worst. */
+/*
+ * Says by how much the times of one thread differ from its clocks at most. `share` is negative if
+ * no thread is long enough.
+ */
+static void put_worst(double share, FILE *out)
+{
+	if (share < 0)
+		fputs("; no thread is long enough to be compared alone\n", out);
+	else
+		fprintf(out, "; the worst thread is %.2f%% off\n", 100 * share);
+}
+
+/* By how much the CPU time in samples of a thread differs from its clock. */
+static double worst_cpu(const struct model *m)
+{
+	double worst = -1;
+	for (uint32_t i = 0; i < m->n_profiles; i++) {
+		const struct model_profile *p = &m->profiles[i];
+		const struct model_ledger *l = p->ledger;
+		if (!l || p->cpu_ns < TIMES_LEAST_NS)
+			continue;
+		const double sum = (double)l->cpu_sampled_ns + (double)l->cpu_after_ns +
+				   (double)l->cpu_unseen_ns,
+			     share = fabs(sum - (double)p->cpu_ns) / (double)p->cpu_ns;
+		worst = share > worst ? share : worst;
+	}
+	return worst;
+}
+
+static uint64_t missing_cpu_ns(const struct model *m)
+{
+	return m->ledger.cpu_unseen_ns + m->ledger.cpu_strange_ns;
+}
+
+/* CPU time by the clock of the process, in samples, and what has none. */
+static void put_cpu(const struct model *m, FILE *out)
+{
+	const struct model_ledger *l = &m->ledger;
+	char a[TEXT_CELL], b[TEXT_CELL];
+	if (l->cpu_clock_ns && l->cpu_sampled_ns + l->cpu_after_ns) {
+		fprintf(out, "  CPU time: %s in samples = %.2f%% of %s by the clock of the process%s",
+			text_value(a, "sec", (double)l->cpu_sampled_ns / 1e9),
+			100 * (double)l->cpu_sampled_ns / (double)l->cpu_clock_ns,
+			text_value(b, "sec", (double)l->cpu_clock_ns / 1e9),
+			plural(m->n_processes, "", "es"));
+		if (!m->part)
+			put_worst(worst_cpu(m), out);
+		else
+			putc('\n', out);
+	}
+	if (l->cpu_edges_ns > l->cpu_clock_ns / 100)
+		fprintf(out,
+			"  also %s of CPU time before and after the threads were measured: at their "
+			"start and end\n",
+			text_value(a, "sec", (double)l->cpu_edges_ns / 1e9));
+	if (l->cpu_unseen_ns)
+		fprintf(out,
+			"  missing: %s of CPU time without samples: signals were blocked or events "
+			"disabled past us\n",
+			text_value(a, "sec", (double)l->cpu_unseen_ns / 1e9));
+	if (l->cpu_strange_ns)
+		fprintf(out, "  missing: %s of CPU time in threads that were not seen to start%s\n",
+			text_value(a, "sec", (double)l->cpu_strange_ns / 1e9),
+			m->has_gpu ? " (the profiler's own, too)" : "");
+}
+
+/* How the time on and off a processor add up, and the thread where they do so worst. */
 static void put_times(const struct model *m, FILE *out)
 {
 	const struct model_ledger *l = &m->ledger;
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
-	double worst = 0;
+	double worst = -1;
 	if (!l->elapsed_ns)
 		return;
 	for (uint32_t i = 0; i < m->n_profiles; i++) {
 		const struct model_ledger *p = m->profiles[i].ledger;
 		const double gap = p->elapsed_ns >= TIMES_LEAST_NS
 					   ? (double)p->gap_ns / (double)p->elapsed_ns
-					   : 0;
+					   : -1;
 		worst = gap > worst ? gap : worst;
 	}
 	fprintf(out,
-		"  time: %s on a processor + %s off = %.2f%% of %s elapsed in all threads; "
-		"the worst thread is %.2f%% off\n",
+		"  time: %s on a processor + %s off = %.2f%% of %s elapsed in all threads",
 		text_value(a, "sec", (double)l->on_ns / 1e9),
 		text_value(b, "sec", (double)l->off_ns / 1e9),
 		100 * ((double)l->on_ns + (double)l->off_ns) / (double)l->elapsed_ns,
-		text_value(c, "sec", (double)l->elapsed_ns / 1e9), 100 * worst);
+		text_value(c, "sec", (double)l->elapsed_ns / 1e9));
+	put_worst(worst, out);
 }
 
 static bool put_ledger(const struct model *m, const struct view_values *t,
@@ -563,13 +629,15 @@ static bool put_ledger(const struct model *m, const struct view_values *t,
 	for (uint32_t i = 0; m->ledger_closes && i < m->n_processes; i++)
 		if (m->processes[i].is_live)
 			closes = "it closes for every thread that is not still being written";
-	text_heading(s, "Ledger%s: %s samples delivered = %s in the tree + %s lost; %s",
+	text_heading(s, "Ledger%s: %s samples delivered = %s in the tree + %s lost; %s%s",
 		     m->part ? " of the whole run" : "", text_count(a, l->delivered),
-		     text_count(b, l->in_tree), text_count(c, view_count_lost(l)), closes);
+		     text_count(b, l->in_tree), text_count(c, view_count_lost(l)), closes,
+		     missing_cpu_ns(m) ? ", but CPU time is missing" : "");
 	put_losses(l, true, "lost", s->out);
 	put_losses(l, false, "also", s->out);
 	put_paths(l, s->out);
 	put_times(m, s->out);
+	put_cpu(m, s->out);
 	if (!m->ledger_closes && l->recorded != l->in_tree)
 		fprintf(s->out, "  the run recorded %s samples, %s of them were found\n",
 			text_count(a, l->recorded), text_count(b, l->in_tree));
@@ -579,7 +647,7 @@ static bool put_ledger(const struct model *m, const struct view_values *t,
 		fprintf(s->out,
 			"  %s of %s bytes of the measurement files are damaged or missing\n",
 			text_count(a, l->bytes_damaged), text_count(b, l->bytes_file));
-	if (!put_modules(m, t, s))
+	if (t && !put_modules(m, t, s))
 		return false;
 	if (run.handler_ns && !m->part)
 		fprintf(s->out, "  time in the profiler's own handlers: %.2f%% of %s CPU time\n",

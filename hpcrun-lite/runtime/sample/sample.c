@@ -335,7 +335,9 @@ void sample_on_signal(int sig, siginfo_t *info, void *context)
 	} else if (!process_is_alive()) {
 		/* a child that does not own the store: nothing of it may be touched */
 	} else if (!t) {
-		if (!is_off() && !is_sent)
+		if (source_is_look(info))
+			thread_found((uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RSP]);
+		else if (!is_off() && !is_sent)
 			store_count_loss(MSR_LOSS_NO_THREAD);
 	} else {
 		struct arrival a = {t, info, context, is_sent};

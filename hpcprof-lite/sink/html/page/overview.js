@@ -441,9 +441,10 @@ class OverviewView {
       (!g || !g.sampled || g.samplesClose);
     const summary = el(
       "summary",
-      { class: ok ? "good" : "bad" },
+      { class: ok && !l.cpuUnseen && !l.cpuStrange ? "good" : "bad" },
       el("span", { class: "light-dot", "aria-hidden": "true" }),
       (ok ? "Every sample is accounted for" : "Not every sample is accounted for") +
+        (l.cpuUnseen || l.cpuStrange ? ", but CPU time is missing" : "") +
         (p.str(p.meta.part) ? " in the whole run" : ""),
       `: ${count(l.delivered)} delivered, ${count(l.inTree)} in the tree, ${count(l.lost)} lost` +
         (l.lost ? ` (${percent(l.lost, l.delivered)})` : "") +
@@ -458,6 +459,19 @@ class OverviewView {
     ];
     for (const loss of l.losses)
       rows.push([p.str(loss.name), `${count(loss.n)}: ${p.str(loss.why)}`]);
+    if (l.cpuClock && l.cpuSampled)
+      rows.push([
+        "CPU time",
+        `${formatSeconds(l.cpuSampled / 1e9)} in samples, ${formatSeconds(l.cpuClock / 1e9)} by the clock of the ` +
+          "processes",
+      ]);
+    if (l.cpuUnseen)
+      rows.push(["missing", `${formatSeconds(l.cpuUnseen / 1e9)} of CPU time without samples`]);
+    if (l.cpuStrange)
+      rows.push([
+        "missing",
+        `${formatSeconds(l.cpuStrange / 1e9)} of CPU time in threads that were not seen to start`,
+      ]);
     if (l.damaged)
       rows.push(["damage", `${formatBytes(l.damaged)} of the measurement could not be read`]);
     if (g) {
@@ -481,7 +495,7 @@ class OverviewView {
     for (const note of notes.slice(0, 20)) rows.push(["note", note]);
     return el(
       "details",
-      { class: "ledger", open: !ok },
+      { class: "ledger", open: !ok || l.cpuUnseen > 0 || l.cpuStrange > 0 },
       summary,
       el(
         "dl",
