@@ -39,6 +39,19 @@ static uint32_t choose_metric(const struct model *m, const char *name)
 	return name || m->n_metrics == 0 ? MODEL_NONE : 0;
 }
 
+/*
+ * Calls of MPI were asked for, and there was none. They are metrics where there are some. Without
+ * any metric, the report still has its head and ledger.
+ */
+static bool lacks_mpi(const struct model *m)
+{
+	bool asked = false;
+	for (uint32_t p = 0; m->n_metrics == 0 && p < m->n_processes; p++)
+		for (uint32_t i = 0; i < m->processes[p].n_events; i++)
+			asked |= strcmp(m->processes[p].events[i], "MPI") == 0;
+	return asked;
+}
+
 /* Says why nothing was measured. */
 static void say_nothing_measured(const struct model *m)
 {
@@ -74,7 +87,7 @@ static enum status check(const struct model *m, const void *settings)
 {
 	const struct sink_text_options *o = settings;
 	const char *name = o->metric;
-	if (o->all || choose_metric(m, name) != MODEL_NONE)
+	if (o->all || choose_metric(m, name) != MODEL_NONE || (!name && lacks_mpi(m)))
 		return STATUS_OK;
 	if (!name) {
 		say_nothing_measured(m);
@@ -150,6 +163,16 @@ static bool write_parts(const struct model *m, const struct view_values *t, unsi
 	return ok;
 }
 
+static bool write_without_metric(const struct model *m, const struct text_style *s)
+{
+	if (!text_report_head(m, s))
+		return false;
+	fputs("No call of MPI was seen: the program does not use MPI, or is linked to it "
+	      "statically.\n\n",
+	      s->out);
+	return text_report_ledger(m, NULL, s);
+}
+
 static enum status write_report(const struct model *m, const struct sink_text_options *o, FILE *out)
 {
 	struct text_style style = make_style(o, out);
@@ -157,6 +180,11 @@ static enum status write_report(const struct model *m, const struct sink_text_op
 	enum status s = check(m, o);
 	if (s != STATUS_OK)
 		return s;
+	if (choose_metric(m, o->metric) == MODEL_NONE) {
+		if (!write_without_metric(m, &style))
+			return STATUS_NO_MEMORY;
+		return fflush(out) == 0 && !ferror(out) ? STATUS_OK : STATUS_IO;
+	}
 	if (!view_values_open(m, choose_metric(m, o->metric), &t))
 		return STATUS_NO_MEMORY;
 	unsigned views = o->views ? o->views
