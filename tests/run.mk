@@ -37,7 +37,11 @@ tests_workload_run_run_check_LDADD = libhlsafe.la
 # thread before main.
 check_PROGRAMS += tests/workload/run/run_family tests/workload/run/run_family_go \
 	tests/workload/run/run_life tests/workload/run/run_nomalloc tests/workload/run/run_deny \
-	tests/workload/run/run_coroutine
+	tests/workload/run/run_coroutine tests/workload/run/run_unseen
+tests_workload_run_run_unseen_SOURCES = tests/workload/run/run_unseen.c
+tests_workload_run_run_unseen_CFLAGS = $(HL_CFLAGS)
+tests_workload_run_run_unseen_LDFLAGS =
+tests_workload_run_run_unseen_LDADD = -ldl -lpthread
 tests_workload_run_run_deny_SOURCES = tests/workload/run/run_deny.c
 tests_workload_run_run_deny_CFLAGS = $(HL_CFLAGS)
 tests_workload_run_run_deny_LDFLAGS =
@@ -86,6 +90,7 @@ run_tests = \
 	tests/cli/run/run_children.sh \
 	tests/cli/run/run_ends.sh \
 	tests/cli/run/run_threads.sh \
+	tests/cli/run/run_unseen.sh \
 	tests/cli/run/run_forks.sh \
 	tests/cli/run/run_processes.sh \
 	tests/cli/run/run_kill.sh \

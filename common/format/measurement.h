@@ -186,7 +186,7 @@ struct msr_header {
 	_Atomic uint64_t off_since_ns; /* 624 when measurement went off; 0: it is on */
 	_Atomic uint64_t n_starts;  /* 632 how often the program started and stopped measurement */
 	_Atomic uint64_t n_stops;   /* 640 */
-	/* 648 Since version 1.7: CPU clock of the process when its first thread's measurement began */
+	/* 648 since 1.7: CPU clock of the process when measurement of its first thread began */
 	uint64_t cpu_start_ns;
 	uint64_t cpu_end_ns;        /* 656 ... and at the end or before exec; 0: not written */
 };

@@ -201,8 +201,9 @@ void thread_begin(bool is_main, const struct thread_room *room)
  * Its key for the end stays unset: libc's function is not signal-safe, and another libc than ours
  * may have made the thread.
  */
-void thread_found(uintptr_t sp)
+void thread_found(const ucontext_t *context)
 {
+	const uintptr_t sp = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
 	struct thread *t = thread_take_block();
 	if (!t)
 		return;
@@ -212,7 +213,8 @@ void thread_found(uintptr_t sp)
 		return;
 	}
 	t->record->flags = MSR_THREAD_FOUND;
-	t->stack = (struct unwind_stack){.lo = sp & ~(uintptr_t)4095, .hi = (uintptr_t)pthread_self()};
+	t->stack = (struct unwind_stack){.lo = sp & ~(uintptr_t)4095,
+					 .hi = (uintptr_t)pthread_self()};
 	if (t->stack.hi <= sp) /* a stack elsewhere */
 		t->stack.hi = t->stack.lo + 4096;
 	region_reset(&t->regions, &t->stack, 0, false);

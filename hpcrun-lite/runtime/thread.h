@@ -92,9 +92,9 @@ static inline void thread_need_tree(struct thread *t)
 void thread_begin(bool is_main, const struct thread_room *room);
 /*
  * Measures the calling thread from now on. It was not seen to start, and its end will not be seen:
- * see thread_reap(). `sp` is its stack pointer. Called in our handler, with signals blocked.
+ * see thread_reap(). Called in our handler, with signals blocked.
  */
-void thread_found(uintptr_t sp);
+void thread_found(const ucontext_t *context);
 /* A thread that was found has ended: does its thread_end() for it. Signal-safe. */
 void thread_reap(struct thread *t);
 /* The calling thread ends: writes what is left and frees its memory. */

@@ -256,7 +256,7 @@ static bool begin_event(struct cputime_state *s, unsigned i)
 	s->n_switches = count_switches(s);
 	s->n_launches = 0;
 	s->checked_ns = s->given_ns;
-	/* With the right to look into the kernel, the event alone does it, unless it is disabled. */
+	/* With the right to look into the kernel, the event alone does it, unless it is silent. */
 	uint64_t tick = s->event.user_only ? TICK_NS : SILENT_TICKS * TICK_NS;
 	set_timer(s, tick, tick);
 	return true;
@@ -540,7 +540,8 @@ static uint64_t silent_ns(struct cputime_state *s, unsigned i, const siginfo_t *
 {
 	if (!ktimer_is(info, s) && !source_is_look(info))
 		return 0;
-	const uint64_t used = used_ns(s), least = TICKS_MISSED * (TICK_NS + cputime.events[i].period);
+	const uint64_t used = used_ns(s),
+		       least = TICKS_MISSED * (TICK_NS + cputime.events[i].period);
 	if (used < s->given_ns + least)
 		return 0;
 	const uint64_t ns = used - s->given_ns;

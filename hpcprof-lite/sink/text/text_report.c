@@ -560,13 +560,16 @@ static uint64_t missing_cpu_ns(const struct model *m)
 	return m->ledger.cpu_unseen_ns + m->ledger.cpu_strange_ns;
 }
 
+#define EDGES_LEAST_NS 1000000u
+
 /* CPU time by the clock of the process, in samples, and what has none. */
 static void put_cpu(const struct model *m, FILE *out)
 {
 	const struct model_ledger *l = &m->ledger;
 	char a[TEXT_CELL], b[TEXT_CELL];
 	if (l->cpu_clock_ns && l->cpu_sampled_ns + l->cpu_after_ns) {
-		fprintf(out, "  CPU time: %s in samples = %.2f%% of %s by the clock of the process%s",
+		fprintf(out,
+			"  CPU time: %s in samples = %.2f%% of %s by the clock of the process%s",
 			text_value(a, "sec", (double)l->cpu_sampled_ns / 1e9),
 			100 * (double)l->cpu_sampled_ns / (double)l->cpu_clock_ns,
 			text_value(b, "sec", (double)l->cpu_clock_ns / 1e9),
@@ -576,10 +579,10 @@ static void put_cpu(const struct model *m, FILE *out)
 		else
 			putc('\n', out);
 	}
-	if (l->cpu_edges_ns > l->cpu_clock_ns / 100)
+	if (l->cpu_edges_ns > l->cpu_clock_ns / 100 && l->cpu_edges_ns > EDGES_LEAST_NS)
 		fprintf(out,
-			"  also %s of CPU time before and after the threads were measured: at their "
-			"start and end\n",
+			"  also %s of CPU time before and after the threads were measured: at "
+			"their start and end\n",
 			text_value(a, "sec", (double)l->cpu_edges_ns / 1e9));
 	if (l->cpu_unseen_ns)
 		fprintf(out,
@@ -587,7 +590,8 @@ static void put_cpu(const struct model *m, FILE *out)
 			"disabled past us\n",
 			text_value(a, "sec", (double)l->cpu_unseen_ns / 1e9));
 	if (l->cpu_strange_ns)
-		fprintf(out, "  missing: %s of CPU time in threads that were not seen to start%s\n",
+		fprintf(out,
+			"  missing: %s of CPU time in threads that were not seen to start%s\n",
 			text_value(a, "sec", (double)l->cpu_strange_ns / 1e9),
 			m->has_gpu ? " (the profiler's own, too)" : "");
 }

@@ -336,7 +336,7 @@ void sample_on_signal(int sig, siginfo_t *info, void *context)
 		/* a child that does not own the store: nothing of it may be touched */
 	} else if (!t) {
 		if (source_is_look(info))
-			thread_found((uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RSP]);
+			thread_found(context);
 		else if (!is_off() && !is_sent)
 			store_count_loss(MSR_LOSS_NO_THREAD);
 	} else {

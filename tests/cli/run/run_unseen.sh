@@ -1,0 +1,90 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# CPU time that has no samples is in the ledger: of threads that were not seen to start, and while
+# the program keeps samples away. No other function gets it.
+. "${top_srcdir:-.}/tests/lib.sh"
+. "$srcdir/tests/run_lib.sh"
+UNSEEN=$builddir/tests/workload/run/run_unseen
+
+# program MODE [OPTIONS...]: measures it and reads the measurement.
+program() {
+	mode=$1
+	shift
+	# shellcheck disable=SC2086 # mode may have an argument
+	measure "$@" -- "$UNSEEN" $mode
+	is "$mode: exit status" "$status" 0
+	"$HPCPROF" -q --no-structs --to text --all "$OUT" >"$T/all" 2>"$T/err"
+	"$HPCPROF" -q --to text "$OUT" >"$T/report" 2>>"$T/err"
+	used=$(cat "$T/stdout")
+}
+# cpu NUMBER: ms of the n-th number in the ledger of CPU time: 1 clock, 2 sampled, 3 after the last
+# sample, 4 off, 5 edges, 6 without samples, 7 threads not seen
+cpu() {
+	awk -F'\t' -v n="$1" '$1 == "cpu" && $2 == "all" { printf "%.0f\n", $(n + 3) / 1e6 }' \
+		"$T/all"
+}
+# of FUNCTION: ms of its own CPU time
+of() {
+	awk -F'\t' -v f="$1" '$1 == "by-function" && $2 ~ /^CPUTIME/ && $3 == f { n += $(NF - 2) }
+		END { printf "%.0f\n", n * 1000 }' "$T/functions"
+}
+functions() {
+	"$HPCPROF" -q --to text --all "$OUT" >"$T/functions" 2>>"$T/err"
+}
+closes() {
+	within "$mode: the clock is the process's" "$(cpu 1)" $((used - 20)) \
+		$((used + 20))
+	sum=$(($(cpu 2) + $(cpu 3) + $(cpu 5) + $(cpu 6) + $(cpu 7)))
+	within "$mode: all CPU time is in the ledger" "$sum" $((used * 95 / 100 - 15)) \
+		$((used * 105 / 100 + 15))
+}
+
+# An event that the program disables is noticed and opened anew.
+program disabled -e CPUTIME
+closes
+functions
+within "disabled: it is sampled all the same" $(($(of hidden) + $(cpu 6))) 480 660
+within "disabled: no other function has it" "$(of seen)" 70 140
+
+for mode in blocked to-end; do
+	program $mode -e CPUTIME
+	closes
+	within "$mode: time without samples is counted" "$(cpu 6)" 480 640
+	functions
+	within "$mode: no function has it" "$(of seen)" 70 220
+	like "$mode: the report says so" "$(cat "$T/report")" \
+		'^  missing: [0-9.]+ m?s of CPU time without samples'
+	like "$mode: the ledger does not just close" "$(cat "$T/report")" \
+		'it closes for every thread, but CPU time is missing$'
+done
+program blocked -e CPUTIME,timer
+closes
+within "blocked, timer: time without samples is counted" "$(cpu 6)" 480 640
+
+# Long system calls keep their time.
+program populate -e CPUTIME
+closes
+within "populate: nothing is without samples" "$(cpu 6)" 0 0
+
+program handle -e CPUTIME
+closes
+within "handle: its thread is sampled, or what is missing is named" \
+	$(($(cpu 2) + $(cpu 7))) 360 460
+within "handle: it was found while it ran" "$(cpu 2)" 50 460
+program clone -e CPUTIME
+closes
+like "clone: a thread that shares storage is only named" "$(cat "$T/report")" \
+	'^  missing: [0-9.]+ m?s of CPU time in threads that were not seen to start$'
+"$HPCPROF" -q --to json,sqlite -o "$T/db" "$OUT" 2>>"$T/err"
+is "JSON says the same" \
+	"$(tr -d ' \n' <"$T/db/profile.json" | grep -o '"threads_not_seen_ns":[0-9]*' | head -n 1 |
+		cut -d: -f2)" "$(awk -F'\t' '$1 == "cpu" && $2 == "all" { print $10 }' "$T/all")"
+
+# Short threads: the times add up by the clocks, and what samples have is told from it.
+program "threads 2000" -e CPUTIME -e OFFCPU
+within "threads: on and off a processor are the elapsed time, per mille" \
+	"$(awk -F'\t' '$1 == "time" && $2 == "all" { printf "%.0f\n", ($5 + $6) * 1000 / $4 }' \
+		"$T/all")" 990 1010
+like "threads: the report does not say how right a thread is that is too short to know" \
+	"$(cat "$T/report")" 'elapsed in all threads; (no thread is long|the worst thread is 0)'
+done_testing
