@@ -100,7 +100,9 @@ const unsigned char hook_syscall_is_special[] = {
 	[SYS_prctl] = 1,         [SYS_seccomp] = 1,         [SYS_rt_sigaction] = 1,
 	[SYS_rt_sigprocmask] = 1, [SYS_rt_sigpending] = 1,  [SYS_rt_sigtimedwait] = 1,
 	[SYS_rt_sigsuspend] = 1, [SYS_signalfd] = 1,        [SYS_signalfd4] = 1,
-	[SYS_sigaltstack] = 1,
+	[SYS_sigaltstack] = 1,   [SYS_setuid] = 1,          [SYS_setreuid] = 1,
+	[SYS_setresuid] = 1,     [SYS_setfsuid] = 1,        [SYS_capset] = 1,
+	[SYS_chroot] = 1,
 };
 _Static_assert(offsetof(struct hook_next, function) == 8 &&
 		       sizeof hook_syscall_is_special == 323,
@@ -251,6 +253,12 @@ long hook_syscall_special(long number, long a, long b, long c, long d, long e)
 		if (before_prctl((int)a, b, c, d))
 			return -1;
 		break;
+	case SYS_setuid:
+	case SYS_setreuid:
+	case SYS_setresuid:
+	case SYS_setfsuid:
+	case SYS_capset:
+	case SYS_chroot: runtime_need_file(); break; /* see hook_user.c */
 	case SYS_seccomp: /* libseccomp probes with other flags */
 		if (a == SECCOMP_SET_MODE_FILTER ||
 		    (b == 0 && c == 0 && a == SECCOMP_SET_MODE_STRICT))

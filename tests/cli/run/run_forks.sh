@@ -41,7 +41,7 @@ weights_fit "with what that program does" 3 50
 
 # Once it is another user, or elsewhere, a process cannot make its file any more.
 if [ "$(id -u)" -eq 0 ]; then
-	for what in user root; do
+	for what in user user-by-number user-of-files root; do
 		chmod 755 "$T"
 		measure -- "$LIFE" lone-forks $what
 		is "a child in another $what: exit status" "$status" 0
