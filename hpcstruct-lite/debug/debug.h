@@ -28,8 +28,9 @@ enum debug_origin {
 };
 
 /*
- * A function's name and place in the source. The strings are borrowed from the image's sections and
- * are NULL if unknown.
+ * A function's name and place in the source. The strings are borrowed from the image's sections or
+ * from debug_unit.names, and are NULL if unknown. A C++ function without a linkage name has its
+ * namespaces, classes and enclosing functions in its name.
  */
 struct debug_definition {
 	const char *name, *linkage_name;
@@ -77,6 +78,7 @@ struct debug_unit {
 	uint64_t offset;       /* in .debug_info */
 	enum debug_origin origin;
 	struct strtab files;   /* paths */
+	struct strtab names;   /* names that are put together from several entries */
 	VEC(struct debug_definition) definitions;
 	VEC(struct debug_scope) scopes;
 	VEC(struct debug_range) ranges;

@@ -70,6 +70,11 @@ static enum debug_die_class classify(struct debug_session *s, Dwarf_Die die)
 	return (enum debug_die_class)*known;
 }
 
+bool debug_may_hold_functions(struct debug_session *s, Dwarf_Die die)
+{
+	return classify_tag(s, die) != DIE_SKIP;
+}
+
 /* Adds the scope of a function (parent DEBUG_NONE) or an inlined call. DEBUG_NONE when memory is
  * short. */
 static uint32_t add_scope(struct debug_session *s, Dwarf_Die die, uint32_t parent)
@@ -104,28 +109,38 @@ static uint32_t add_scope(struct debug_session *s, Dwarf_Die die, uint32_t paren
 	return id;
 }
 
-static bool walk(struct debug_session *s, Dwarf_Die parent_die, uint32_t scope, unsigned depth);
+/* What is around an entry: the scope of code, and the entry of the outline. */
+struct around {
+	uint32_t scope, entry;
+	unsigned depth;
+};
 
-static bool visit(struct debug_session *s, Dwarf_Die die, uint32_t scope, unsigned depth)
+static bool walk(struct debug_session *s, Dwarf_Die parent_die, struct around around);
+
+static bool visit(struct debug_session *s, Dwarf_Die die, struct around around)
 {
 	enum debug_die_class class = classify(s, die);
 	if (class == DIE_SKIP)
 		return true;
 	if (class == DIE_FUNCTION)
-		scope = add_scope(s, die, DEBUG_NONE);
+		around.scope = add_scope(s, die, DEBUG_NONE);
 	else if (class == DIE_INLINED)
-		scope = add_scope(s, die, scope);
-	if (class != DIE_ENTER && scope == DEBUG_NONE)
+		around.scope = add_scope(s, die, around.scope);
+	if (class != DIE_ENTER && around.scope == DEBUG_NONE)
 		return false;
-	return walk(s, die, scope, depth + 1);
+	if (s->separator &&
+	    !debug_outline_add(&s->outline, s->main.dbg, die, around.entry, &around.entry))
+		return false;
+	around.depth++;
+	return walk(s, die, around);
 }
 
-static bool walk(struct debug_session *s, Dwarf_Die parent_die, uint32_t scope, unsigned depth)
+static bool walk(struct debug_session *s, Dwarf_Die parent_die, struct around around)
 {
 	Dwarf_Debug dbg = s->main.dbg;
 	Dwarf_Die die = NULL, next = NULL;
 	Dwarf_Error error = NULL;
-	if (depth > MAX_DEPTH) {
+	if (around.depth > MAX_DEPTH) {
 		debug_complain(s, ".debug_info", s->unit->offset,
 			       "entries nested too deep in the unit", NULL);
 		return true;
@@ -133,7 +148,7 @@ static bool walk(struct debug_session *s, Dwarf_Die parent_die, uint32_t scope, 
 	int result = dwarf_child(parent_die, &die, &error);
 	bool ok = true;
 	while (result == DW_DLV_OK && ok) {
-		ok = visit(s, die, scope, depth);
+		ok = visit(s, die, around);
 		result = ok ? dwarf_siblingof_b(dbg, die, 1, &next, &error) : DW_DLV_NO_ENTRY;
 		dwarf_dealloc_die(die);
 		die = next;
@@ -198,9 +213,19 @@ bool debug_is_needed(struct debug_session *s, bool *is_needed)
 	return s->input.n_link_addrs == 0 || find_needed(s, is_needed);
 }
 
+static uint64_t unit_language(struct debug_session *s)
+{
+	Dwarf_Unsigned language = 0;
+	Dwarf_Error error = NULL;
+	if (dwarf_srclang(s->unit_die, &language, &error) == DW_DLV_ERROR)
+		debug_forget(s->main.dbg, error);
+	return language;
+}
+
 bool debug_read_dies(struct debug_session *s)
 {
+	s->separator = debug_name_separator(unit_language(s));
 	s->unit->is_split |=
 		has(s, s->unit_die, DW_AT_GNU_dwo_name) || has(s, s->unit_die, DW_AT_dwo_name);
-	return walk(s, s->unit_die, DEBUG_NONE, 0);
+	return walk(s, s->unit_die, (struct around){DEBUG_NONE, DEBUG_NONE, 0});
 }

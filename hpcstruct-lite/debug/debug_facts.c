@@ -244,12 +244,30 @@ bool debug_read_facts(struct debug_session *s, Dwarf_Die die, enum debug_place p
 	return ok;
 }
 
-/* Adds what `facts` know of a definition and it does not yet. */
-static void fill(struct debug_session *s, struct debug_definition *d, Dwarf_Die die,
-		 enum debug_place place, const struct debug_facts *f)
+/* A definition with the entry that gave it its name. */
+struct named {
+	struct debug_definition d;
+	Dwarf_Off offset;
+	enum debug_place place;
+};
+
+static void take_name(struct debug_session *s, struct named *n, Dwarf_Die die,
+		      enum debug_place place, const char *name)
 {
-	if (!d->name)
-		d->name = f->name;
+	Dwarf_Error error = NULL;
+	n->d.name = name;
+	n->place = place;
+	if (dwarf_dieoffset(die, &n->offset, &error) != DW_DLV_OK)
+		debug_forget(place == DEBUG_MAIN ? s->main.dbg : s->alternate.dbg, error);
+}
+
+/* Adds what `facts` know of a definition and it does not yet. */
+static void fill(struct debug_session *s, struct named *n, Dwarf_Die die, enum debug_place place,
+		 const struct debug_facts *f)
+{
+	struct debug_definition *d = &n->d;
+	if (!d->name && f->name)
+		take_name(s, n, die, place, f->name);
 	if (!d->linkage_name)
 		d->linkage_name = f->linkage_name;
 	if (d->line == 0 && f->decl_line > 0 && f->decl_line < UINT32_MAX)
@@ -259,8 +277,8 @@ static void fill(struct debug_session *s, struct debug_definition *d, Dwarf_Die 
 }
 
 /* Follows origins from `facts` on. */
-static struct debug_definition resolve(struct debug_session *s, const struct debug_facts *facts,
-				       struct debug_definition d)
+static struct named resolve(struct debug_session *s, const struct debug_facts *facts,
+			    struct named n)
 {
 	struct debug_facts f = *facts;
 	for (int i = 0; i < MAX_CHAIN && f.has_origin; i++) {
@@ -275,29 +293,36 @@ static struct debug_definition resolve(struct debug_session *s, const struct deb
 			break;
 		}
 		debug_read_facts(s, die, place, &f, DEBUG_NONE);
-		fill(s, &d, die, place, &f);
+		fill(s, &n, die, place, &f);
 		dwarf_dealloc_die(die);
 	}
-	return d;
+	return n;
 }
 
-static uint32_t add_definition(struct debug_session *s, struct debug_definition d)
+static uint32_t add_definition(struct debug_session *s, struct named n)
 {
 	struct debug_definition *slot = vec_push(&s->unit->definitions);
 	if (!slot)
 		return DEBUG_NONE;
-	*slot = d;
-	return (uint32_t)(s->unit->definitions.n - 1);
+	*slot = n.d;
+	const uint32_t id = (uint32_t)(s->unit->definitions.n - 1);
+	if (!s->separator || n.d.linkage_name || !n.d.name)
+		return id;
+	struct debug_unqualified *u = vec_push(&s->unqualified);
+	if (!u)
+		return DEBUG_NONE;
+	*u = (struct debug_unqualified){.definition = id, .offset = n.offset, .place = n.place};
+	return id;
 }
 
 uint32_t debug_define(struct debug_session *s, Dwarf_Die die, const struct debug_facts *f)
 {
-	static const struct debug_definition nothing = {NULL, NULL, DEBUG_NONE, 0};
+	static const struct named nothing = {.d = {.file = DEBUG_NONE}};
 	bool own = f->name || f->linkage_name || f->has_decl_file || f->decl_line;
 	if (!f->has_origin || own) {
-		struct debug_definition d = nothing;
-		fill(s, &d, die, DEBUG_MAIN, f);
-		return add_definition(s, resolve(s, f, d));
+		struct named n = nothing;
+		fill(s, &n, die, DEBUG_MAIN, f);
+		return add_definition(s, resolve(s, f, n));
 	}
 	uint64_t known = map_get(&s->definitions, f->origin, f->origin_place);
 	if (known != MAP_NONE)

@@ -42,6 +42,28 @@ struct debug_file_table {
 	VEC(uint32_t) ids;
 };
 
+/* An entry that may contain functions, or is one. `outer`: the entry around it, or DEBUG_NONE. */
+struct debug_entry {
+	uint64_t offset;
+	uint32_t outer;
+	uint16_t tag;
+};
+
+/* Those entries of one unit, by rising offset. */
+struct debug_outline {
+	uint64_t unit_die;
+	enum debug_place place;
+	VEC(struct debug_entry) entries;
+};
+
+/* A definition whose name does not say yet what is around it. */
+struct debug_unqualified {
+	uint32_t definition;
+	uint32_t id;           /* of the qualified name in debug_unit.names */
+	uint64_t offset;       /* of the entry that has the name */
+	enum debug_place place;
+};
+
 /* How to handle the DIEs of one abbreviation. */
 enum debug_die_class { DIE_UNKNOWN, DIE_SKIP, DIE_ENTER, DIE_FUNCTION, DIE_INLINED };
 
@@ -62,6 +84,10 @@ struct debug_session {
 	struct debug_file_table files;
 	VEC(struct debug_file_table) foreign;
 	unsigned n_said;       /* number of messages logged about this unit */
+	const char *separator; /* in qualified names; NULL: the language has none */
+	struct debug_outline outline; /* of this unit, where there is a separator */
+	VEC(struct debug_outline *) outlines; /* of others that this unit refers to */
+	VEC(struct debug_unqualified) unqualified;
 };
 
 /* The attributes that the room needs, read from one DIE. */
@@ -98,6 +124,24 @@ bool debug_read_facts(struct debug_session *s, Dwarf_Die die, enum debug_place p
  * out of memory. `facts` are the attributes of `die`.
  */
 uint32_t debug_define(struct debug_session *s, Dwarf_Die die, const struct debug_facts *facts);
+
+/*
+ * Returns what is between the parts of a qualified name in a DW_AT_language that has such names, or
+ * NULL.
+ */
+const char *debug_name_separator(uint64_t language);
+/* True if functions are looked for below `die`. */
+bool debug_may_hold_functions(struct debug_session *s, Dwarf_Die die);
+/* Adds `die` to an outline; *id is its number there. Returns false only when out of memory. */
+bool debug_outline_add(struct debug_outline *o, Dwarf_Debug dbg, Dwarf_Die die, uint32_t outer,
+	uint32_t *id);
+/* Frees an outline of another unit. It may be NULL. */
+void debug_outline_free(struct debug_outline *o);
+/*
+ * Gives the definitions in `unqualified` their qualified names. Returns false only when out of
+ * memory.
+ */
+bool debug_qualify_names(struct debug_session *s);
 
 /* Reads the rows and the file table of the unit. Returns false only when out of memory. */
 bool debug_read_lines(struct debug_session *s);

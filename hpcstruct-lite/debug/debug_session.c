@@ -14,6 +14,7 @@
 void debug_unit_free(struct debug_unit *unit)
 {
 	strtab_free(&unit->files);
+	strtab_free(&unit->names);
 	vec_free(&unit->definitions);
 	vec_free(&unit->scopes);
 	vec_free(&unit->ranges);
@@ -94,6 +95,13 @@ enum status debug_session_open(const struct debug_input *input, struct debug_ses
 	return STATUS_OK;
 }
 
+static void free_outlines(struct debug_session *s)
+{
+	for (size_t i = 0; i < s->outlines.n; i++)
+		debug_outline_free(s->outlines.at[i]);
+	vec_clear(&s->outlines);
+}
+
 void debug_session_close(struct debug_session *s)
 {
 	if (!s)
@@ -106,6 +114,10 @@ void debug_session_close(struct debug_session *s)
 	for (size_t i = 0; i < s->foreign.n; i++)
 		vec_free(&s->foreign.at[i].ids);
 	vec_free(&s->foreign);
+	free_outlines(s);
+	vec_free(&s->outlines);
+	vec_free(&s->outline.entries);
+	vec_free(&s->unqualified);
 	free(s);
 }
 
@@ -113,6 +125,7 @@ static void clear(struct debug_session *s, uint64_t offset, struct debug_unit *u
 {
 	unit->offset = offset;
 	strtab_free(&unit->files);
+	strtab_free(&unit->names);
 	vec_clear(&unit->definitions);
 	vec_clear(&unit->scopes);
 	vec_clear(&unit->ranges);
@@ -127,6 +140,9 @@ static void clear(struct debug_session *s, uint64_t offset, struct debug_unit *u
 	for (size_t i = 0; i < s->foreign.n; i++)
 		vec_free(&s->foreign.at[i].ids);
 	vec_clear(&s->foreign);
+	free_outlines(s);
+	vec_clear(&s->outline.entries);
+	vec_clear(&s->unqualified);
 }
 
 /* Moves libdwarf to the header at `offset`; *found tells whether it got there. */
@@ -190,7 +206,7 @@ enum status debug_read_unit(struct debug_session *s, uint64_t offset, struct deb
 	if (is_needed)
 		ok = debug_is_needed(s, &is_needed);
 	if (ok && is_needed)
-		ok = debug_read_lines(s) && debug_read_dies(s);
+		ok = debug_read_lines(s) && debug_read_dies(s) && debug_qualify_names(s);
 	dwarf_dealloc_die(s->unit_die);
 	s->unit_die = NULL;
 	if (!ok) {

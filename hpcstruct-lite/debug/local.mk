@@ -8,6 +8,7 @@ libhlstruct_la_SOURCES += \
 	hpcstruct-lite/debug/debug_complain.c \
 	hpcstruct-lite/debug/debug_dies.c \
 	hpcstruct-lite/debug/debug_facts.c \
+	hpcstruct-lite/debug/debug_names.c \
 	hpcstruct-lite/debug/debug_internal.h \
 	hpcstruct-lite/debug/debug_lines.c \
 	hpcstruct-lite/debug/debug_object.c \

@@ -36,7 +36,11 @@ struct finder {
 	VEC(struct named) names;
 	/* (hash of name, source file) -> index in names; of names that are looked for */
 	struct map by_name;
+	/* by definition of before: the one with the symbol's name, SCOPE_NONE, or SEVERAL */
+	VEC(uint32_t) renamed;
 };
+
+#define SEVERAL (SCOPE_NONE - 1)
 
 static unsigned leading_underscores(const struct image_symbol *s)
 {
@@ -274,9 +278,11 @@ static bool is_mangled(const char *name)
  * calls by the name of the original, and C++ functions that no other file can see, of which gcc
  * gives the bare identifier alone.
  */
-static bool name_from_symbol(struct scope_map *map, uint32_t scope, const struct image_symbol *s)
+static bool name_from_symbol(struct finder *f, uint32_t scope, const struct image_symbol *s)
 {
-	struct scope_definition d = map->definitions.at[map->scopes.at[scope].definition];
+	struct scope_map *map = f->map;
+	const uint32_t before = map->scopes.at[scope].definition;
+	struct scope_definition d = map->definitions.at[before];
 	size_t n = base_length(s->name, s->name_bytes);
 	const char *known = strtab_get(&map->strings, d.linkage_name ? d.linkage_name : d.name);
 	bool clone = n < s->name_bytes && strlen(known) == n && memcmp(known, s->name, n) == 0;
@@ -286,9 +292,27 @@ static bool name_from_symbol(struct scope_map *map, uint32_t scope, const struct
 	uint32_t definition = name != STRTAB_FAILED ? scope_define(map, clone ? name : d.name,
 								   clone ? 0 : name, d.file, d.line)
 						    : SCOPE_NONE;
-	if (definition != SCOPE_NONE)
-		map->scopes.at[scope].definition = definition;
-	return definition != SCOPE_NONE;
+	if (definition == SCOPE_NONE)
+		return false;
+	map->scopes.at[scope].definition = definition;
+	if (n == s->name_bytes && before < f->renamed.n) {
+		uint32_t *to = &f->renamed.at[before];
+		*to = *to == SCOPE_NONE || *to == definition ? definition : SEVERAL;
+	}
+	return true;
+}
+
+/* Inlined calls of a function that a symbol names have that name, too. */
+static void rename_inlined(struct finder *f)
+{
+	for (size_t i = 0; i < f->map->scopes.n; i++) {
+		struct scope_record *r = &f->map->scopes.at[i];
+		const uint32_t to = r->kind == STRUCTURE_INLINE && r->definition < f->renamed.n
+					    ? f->renamed.at[r->definition]
+					    : SCOPE_NONE;
+		if (to < SEVERAL)
+			r->definition = to;
+	}
 }
 
 static bool add_aliases(struct finder *f, const struct entry *e)
@@ -313,7 +337,7 @@ static bool assign(struct finder *f, struct entry *e, bool cold_too)
 		e->scope = scope_root(map, inside);
 		if (map->scopes.at[e->scope].entry != s->link_addr)
 			return true;
-		return name_from_symbol(map, e->scope, s) && add_aliases(f, e);
+		return name_from_symbol(f, e->scope, s) && add_aliases(f, e);
 	}
 	bool cold = e->base_bytes > 0;
 	if (cold && !cold_too)
@@ -339,10 +363,14 @@ static bool run(struct finder *f)
 	bool ok = sort_symbols(&f->symbols) && make_entries(f) &&
 		  (map->is_to_narrow || strtab_reserve(&map->strings, f->entries.n)) &&
 		  collect_bases(f, &bases) &&
-		  index_names(f, &bases);
+		  index_names(f, &bases) &&
+		  (map->definitions.n == 0 || vec_extend(&f->renamed, map->definitions.n));
 	map_free(&bases);
+	for (size_t i = 0; i < f->renamed.n; i++)
+		f->renamed.at[i] = SCOPE_NONE;
 	for (size_t i = 0; i < f->entries.n && ok; i++)
 		ok = assign(f, &f->entries.at[i], false);
+	rename_inlined(f);
 	struct scope_ranges ranges = {0};
 	for (size_t i = 0; i < f->entries.n && ok; i++) {
 		struct entry *e = &f->entries.at[i];
@@ -366,5 +394,6 @@ bool scope_fill_from_symbols(struct scope_map *map, struct image_symbols *symbol
 	vec_free(&f.entries);
 	vec_free(&f.names);
 	map_free(&f.by_name);
+	vec_free(&f.renamed);
 	return ok;
 }

@@ -79,12 +79,97 @@ static const char *join(const char *dir, const char *file, char full[1024])
 	return full;
 }
 
+static bool is_cplusplus(Dwarf_Die *die)
+{
+	Dwarf_Die unit;
+	const int language = dwarf_diecu(die, &unit, NULL, NULL) ? dwarf_srclang(&unit) : 0;
+	return language == DW_LANG_C_plus_plus || language == DW_LANG_C_plus_plus_03 ||
+	       language == DW_LANG_C_plus_plus_11 || language == DW_LANG_C_plus_plus_14;
+}
+
+/* The entry that has the name of a function. */
+static Dwarf_Die *find_named(Dwarf_Die *die, Dwarf_Die *named)
+{
+	Dwarf_Attribute a;
+	for (*named = *die; !dwarf_hasattr(named, DW_AT_name);)
+		if ((!dwarf_attr(named, DW_AT_abstract_origin, &a) &&
+		     !dwarf_attr(named, DW_AT_specification, &a)) ||
+		    !dwarf_formref_die(&a, named))
+			return NULL;
+	return named;
+}
+
+#define NAME_BYTES 8192
+
+static void append(char *text, const char *what)
+{
+	const size_t n = strlen(text);
+	snprintf(text + n, NAME_BYTES - n, "%s", what);
+}
+
+/* Of C++ without linkage names: what is around the entry that has the name, by libdw's scopes. */
+static void put_qualified(char *text, Dwarf_Die *die)
+{
+	Dwarf_Die named, *scopes = NULL;
+	if (!find_named(die, &named))
+		return;
+	const char *name = dwarf_diename(&named);
+	int n = is_cplusplus(die) ? dwarf_getscopes_die(&named, &scopes) : 0;
+	bool in_closure = false;
+	for (int i = n - 1; i > 0; i--) {
+		const int tag = dwarf_tag(&scopes[i]);
+		const char *own = dwarf_hasattr(&scopes[i], DW_AT_name) ? dwarf_diename(&scopes[i])
+									: NULL;
+		const bool class = tag == DW_TAG_structure_type || tag == DW_TAG_class_type ||
+				   tag == DW_TAG_union_type || tag == DW_TAG_enumeration_type;
+		in_closure = class && !own;
+		if (tag == DW_TAG_subprogram) {
+			*text = '\0';
+			put_qualified(text, &scopes[i]);
+			append(text, "(...)::");
+		} else if (tag == DW_TAG_namespace || class) {
+			append(text, own ? own : class ? "<lambda>" : "(anonymous namespace)");
+			append(text, "::");
+		}
+	}
+	free(scopes);
+	if (in_closure && strncmp(name, "operator()", 10) == 0)
+		text[strlen(text) - 2] = '\0';
+	else
+		append(text, name);
+}
+
+/* Names by entry, as each is asked for at every byte of its code. */
+struct known_name {
+	struct known_name *next;
+	const void *entry;
+	char *name;
+};
+static struct known_name *known_names[4096];
+
+static const char *qualified_name(Dwarf_Die *die)
+{
+	struct known_name **first =
+		&known_names[((uintptr_t)die->addr * 0x9e3779b97f4a7c15u) >> 52];
+	for (struct known_name *k = *first; k; k = k->next)
+		if (k->entry == die->addr)
+			return k->name;
+	char text[NAME_BYTES] = "";
+	struct known_name *k = malloc(sizeof *k);
+	if (!k)
+		exit(1);
+	put_qualified(text, die);
+	*k = (struct known_name){*first, die->addr, *text ? strdup(text) : NULL};
+	*first = k;
+	return k->name;
+}
+
 static const char *name_of(Dwarf_Die *die)
 {
 	Dwarf_Attribute a;
 	if (!dwarf_attr_integrate(die, DW_AT_linkage_name, &a) &&
 	    !dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &a))
-		return dwarf_diename(die);
+		return qualified_name(die);
 	return dwarf_formstring(&a);
 }
 
@@ -296,19 +381,35 @@ static enum structure_origin ask_structure(const struct structure *s, uint64_t a
 	return origin;
 }
 
+/* The numbers of lambdas ("<lambda#2>") are judged elsewhere. */
+static void drop_numbers(char *text)
+{
+	for (char *at; (at = strstr(text, "<lambda#"));)
+		memmove(at + 7, at + 8 + strspn(at + 8, "0123456789"),
+			strlen(at + 8 + strspn(at + 8, "0123456789")) + 1);
+}
+
 /* Our name may come from the symbol: with a clone's suffix (".part.0") that DWARF leaves out, or
- * mangled where DWARF has the bare identifier. */
+ * mangled where DWARF has no linkage name. */
 static bool same_name(const char *dw, const char *ours)
 {
 	size_t n = dw ? strlen(dw) : 0;
 	if (!dw)
 		return strcmp(ours, "<unnamed>") == 0;
-	char identifier[256];
-	const char *bare = dw[0] == '~' ? dw + 1 : dw;
-	snprintf(identifier, sizeof identifier, "%.*s", (int)strcspn(bare, "< "), bare);
-	if (strncmp(ours, "_Z", 2) == 0 && strncmp(dw, "_Z", 2) != 0)
-		return strstr(ours, identifier) != NULL || strncmp(dw, "operator", 8) == 0;
-	return strncmp(dw, ours, n) == 0 && (ours[n] == '\0' || ours[n] == '.');
+	if (strncmp(ours, "_Z", 2) == 0 && strncmp(dw, "_Z", 2) != 0) {
+		char identifier[256];
+		const char *bare = dw;
+		for (const char *at = dw; *at && *at != '<' && *at != ' '; at++)
+			if (at[0] == ':' && at[1] == ':')
+				bare = at + 2;
+		bare += *bare == '~';
+		snprintf(identifier, sizeof identifier, "%.*s", (int)strcspn(bare, "< ("), bare);
+		return strstr(ours, identifier) != NULL || strncmp(bare, "operator", 8) == 0;
+	}
+	char text[NAME_BYTES];
+	snprintf(text, sizeof text, "%s", ours);
+	drop_numbers(text);
+	return strncmp(dw, text, n) == 0 && (text[n] == '\0' || text[n] == '.');
 }
 
 static bool same(const struct answer *dw, const struct answer *ours)

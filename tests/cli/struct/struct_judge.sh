@@ -57,7 +57,37 @@ for cc in gcc clang; do
 			check "$cxx $flags" "$T/bin"
 		fi
 	done
+	for flags in -O0 '-O2 -gdwarf-4' '-O3 -flto'; do
+		# shellcheck disable=SC2086
+		if compile "$cxx $flags, lambdas" ../../struct/inlined_names.cpp $cxx -g \
+			-std=c++17 $flags; then
+			check "$cxx $flags, lambdas" "$T/bin"
+		fi
+	done
 done
+
+# What gcc gives no linkage name is called by what is around it, each lambda by a name of its own.
+if compile "g++: lambdas" ../../struct/inlined_names.cpp g++ -g -O2 -std=c++17; then
+	"$HPCSTRUCT" -q -f --no-cache -o "$T/s" "$T/bin" && "$HPCSTRUCT" --print "$T/s" |
+		sed -n 's/ at [^ ]*inlined_names.cpp:\([0-9]*\) called at.*/ :\1/; s/^ *inline 0x[0-9a-f]* //p' |
+		grep -v '^apply\|each<' | sort -u >"$T/inlined"
+	cat >"$T/right" <<-'TEXT'
+		physics::(anonymous namespace)::Box<int, 7>::Inner::scale :41
+		physics::(anonymous namespace)::Box<int, 7>::run :44
+		physics::(anonymous namespace)::norm<double> :31
+		physics::cool :22
+		physics::cool(...)::<lambda> :25
+		physics::cool(...)::<lambda#2> :26
+		physics::cool(...)::<lambda#3> :26
+		physics::heat :16
+		physics::heat(...)::<lambda> :19
+		total(...)::<lambda> :79
+		total(...)::<lambda>(...)::<lambda> :79
+		total(...)::Local::operator() :75
+	TEXT
+	sort "$T/inlined" >"$T/ours" && sort "$T/right" >"$T/right.sorted"
+	same "g++: lambdas" "$T/ours" "$T/right.sorted"
+fi
 
 if have dwz && compile "dwz" names.cpp g++ -g -O2 && cp "$T/bin" "$T/bin2" &&
 	dwz "$T/bin" 2>"$T/err"; then

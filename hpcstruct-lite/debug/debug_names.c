@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Qualified names of functions that have no linkage name: gcc writes none for lambdas, static
+ * functions and members of classes that no other file can see. The name is put together from the
+ * entries around the one that has it (DWARF 5, sections 3.2.2 and 5.7), as gdb does; unlike gdb's it
+ * names the function around a lambda. Test: tests/cli/struct/struct_judge.sh.
+ */
+#include "hpcstruct-lite/debug/debug_internal.h"
+
+#include "common/base/sorted.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_OUTER 64       /* namespaces, classes and functions around one function */
+#define MAX_NAME_BYTES 16384u
+
+/* Values of DW_AT_language that older headers of libdwarf lack. */
+#define LANG_C_PLUS_PLUS_17 0x2b
+#define LANG_C_PLUS_PLUS_20 0x2c
+
+struct namer {
+	struct debug_session *session;
+	VEC(char) text;
+	uint32_t closure;   /* entry in `outline` of the lambda that the name is a member of */
+	const struct debug_outline *outline;
+	unsigned n_outer;
+};
+
+const char *debug_name_separator(uint64_t language)
+{
+	switch (language) {
+	case DW_LANG_C_plus_plus:
+	case DW_LANG_C_plus_plus_03:
+	case DW_LANG_C_plus_plus_11:
+	case DW_LANG_C_plus_plus_14:
+	case LANG_C_PLUS_PLUS_17:
+	case LANG_C_PLUS_PLUS_20:
+	case DW_LANG_ObjC_plus_plus: return "::";
+	case DW_LANG_D: return ".";
+	default: return NULL;
+	}
+}
+
+/* ---- entries and those around them ---- */
+
+static Dwarf_Debug debug_of(const struct debug_session *s, enum debug_place place)
+{
+	return place == DEBUG_MAIN ? s->main.dbg : s->alternate.dbg;
+}
+
+static Dwarf_Die die_at(struct debug_session *s, enum debug_place place, uint64_t offset)
+{
+	Dwarf_Die die = NULL;
+	Dwarf_Error error = NULL;
+	if (dwarf_offdie_b(debug_of(s, place), offset, 1, &die, &error) == DW_DLV_OK)
+		return die;
+	debug_forget(debug_of(s, place), error);
+	return NULL;
+}
+
+static struct debug_facts facts_at(struct debug_session *s, enum debug_place place, uint64_t offset)
+{
+	struct debug_facts f = {0};
+	Dwarf_Die die = die_at(s, place, offset);
+	if (die) {
+		debug_read_facts(s, die, place, &f, DEBUG_NONE);
+		dwarf_dealloc_die(die);
+	}
+	return f;
+}
+
+bool debug_outline_add(struct debug_outline *o, Dwarf_Debug dbg, Dwarf_Die die, uint32_t outer,
+		       uint32_t *id)
+{
+	Dwarf_Off offset = 0;
+	Dwarf_Half tag = 0;
+	Dwarf_Error error = NULL;
+	struct debug_entry *e = vec_push(&o->entries);
+	if (!e)
+		return false;
+	if (dwarf_dieoffset(die, &offset, &error) != DW_DLV_OK ||
+	    dwarf_tag(die, &tag, &error) != DW_DLV_OK)
+		debug_forget(dbg, error);
+	*e = (struct debug_entry){offset, outer, tag};
+	*id = (uint32_t)(o->entries.n - 1);
+	return true;
+}
+
+/* Adds the entries below one of a unit that the walk over the DIEs does not come to. */
+static bool outline_below(struct debug_session *s, struct debug_outline *o, Dwarf_Die parent,
+			  uint32_t outer, unsigned depth)
+{
+	Dwarf_Debug dbg = debug_of(s, o->place);
+	Dwarf_Die die = NULL, next = NULL;
+	Dwarf_Error error = NULL;
+	bool ok = true;
+	int result = depth < MAX_OUTER ? dwarf_child(parent, &die, &error) : DW_DLV_NO_ENTRY;
+	while (result == DW_DLV_OK && ok) {
+		uint32_t id = 0;
+		if (debug_may_hold_functions(s, die))
+			ok = debug_outline_add(o, dbg, die, outer, &id) &&
+			     outline_below(s, o, die, id, depth + 1);
+		result = ok ? dwarf_siblingof_b(dbg, die, 1, &next, &error) : DW_DLV_NO_ENTRY;
+		dwarf_dealloc_die(die);
+		die = next;
+	}
+	if (result == DW_DLV_ERROR)
+		debug_forget(dbg, error);
+	return ok;
+}
+
+void debug_outline_free(struct debug_outline *o)
+{
+	if (o)
+		vec_free(&o->entries);
+	free(o);
+}
+
+/* The offset of the DIE of the unit that has the entry at `offset`; 0: it has none. */
+static uint64_t unit_around(struct debug_session *s, enum debug_place place, uint64_t offset)
+{
+	Dwarf_Die die = die_at(s, place, offset);
+	Dwarf_Off unit = 0;
+	Dwarf_Error error = NULL;
+	if (!die)
+		return 0;
+	if (dwarf_CU_dieoffset_given_die(die, &unit, &error) != DW_DLV_OK)
+		debug_forget(debug_of(s, place), error);
+	dwarf_dealloc_die(die);
+	return unit;
+}
+
+static struct debug_outline *add_outline(struct debug_session *s, enum debug_place place,
+					 uint64_t unit)
+{
+	struct debug_outline *o = calloc(1, sizeof *o), **slot = o ? vec_push(&s->outlines) : NULL;
+	Dwarf_Die root = slot ? die_at(s, place, unit) : NULL;
+	if (!slot) {
+		free(o);
+		return NULL;
+	}
+	*slot = o;
+	*o = (struct debug_outline){.unit_die = unit, .place = place};
+	if (root) {
+		outline_below(s, o, root, DEBUG_NONE, 0);
+		dwarf_dealloc_die(root);
+	}
+	return o;
+}
+
+/* The outline of the unit that has the entry at `offset`, or NULL. */
+static const struct debug_outline *outline_of(struct debug_session *s, enum debug_place place,
+					      uint64_t offset)
+{
+	if (place == DEBUG_MAIN && offset >= s->unit_die_offset && offset < s->unit_end)
+		return &s->outline;
+	const uint64_t unit = unit_around(s, place, offset);
+	for (size_t i = 0; i < s->outlines.n; i++)
+		if (s->outlines.at[i]->unit_die == unit && s->outlines.at[i]->place == place)
+			return s->outlines.at[i];
+	return unit ? add_outline(s, place, unit) : NULL;
+}
+
+static uint32_t entry_at(const struct debug_outline *o, uint64_t offset)
+{
+	size_t n = sorted_up_to(o->entries.at, o->entries.n, offset, offset);
+	return n && o->entries.at[n - 1].offset == offset ? (uint32_t)(n - 1) : DEBUG_NONE;
+}
+
+static bool is_class(uint16_t tag)
+{
+	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type ||
+	       tag == DW_TAG_union_type || tag == DW_TAG_interface_type;
+}
+
+static bool is_function(uint16_t tag)
+{
+	return tag == DW_TAG_subprogram || tag == DW_TAG_entry_point;
+}
+
+/* ---- names ---- */
+
+static void put(struct namer *n, const char *text)
+{
+	const size_t n_bytes = strlen(text);
+	if (n->text.n + n_bytes > MAX_NAME_BYTES)
+		return;
+	char *at = n_bytes ? vec_extend(&n->text, n_bytes) : NULL;
+	if (at)
+		memcpy(at, text, n_bytes);
+}
+
+/* The function around an entry, or DEBUG_NONE. */
+static uint32_t function_around(const struct debug_outline *o, uint32_t entry)
+{
+	do
+		entry = o->entries.at[entry].outer;
+	while (entry != DEBUG_NONE && !is_function(o->entries.at[entry].tag));
+	return entry;
+}
+
+/* "<lambda>", and "<lambda#2>" for the next one in the same function. */
+static void put_closure(struct namer *n, const struct debug_outline *o, uint32_t entry)
+{
+	const uint32_t around = function_around(o, entry);
+	unsigned number = 1;
+	for (uint32_t i = around; around != DEBUG_NONE && i < entry; i++)
+		number += is_class(o->entries.at[i].tag) && function_around(o, i) == around &&
+			  !facts_at(n->session, o->place, o->entries.at[i].offset).name;
+	char text[32];
+	snprintf(text, sizeof text, number > 1 ? "<lambda#%u>" : "<lambda>", number);
+	put(n, text);
+}
+
+static void put_function(struct namer *n, enum debug_place place, uint64_t offset);
+
+/* Puts what is around an entry, with separators. */
+static void put_outer(struct namer *n, const struct debug_outline *o, uint32_t entry)
+{
+	if (entry == DEBUG_NONE || n->n_outer++ >= MAX_OUTER)
+		return;
+	const struct debug_entry *e = &o->entries.at[entry];
+	if (is_function(e->tag)) {
+		put_function(n, o->place, e->offset);
+		put(n, "(...)");
+		put(n, n->session->separator);
+		return;
+	}
+	put_outer(n, o, e->outer);
+	const bool class = is_class(e->tag) || e->tag == DW_TAG_enumeration_type;
+	if (!class && e->tag != DW_TAG_namespace && e->tag != DW_TAG_module)
+		return;
+	const char *name = facts_at(n->session, o->place, e->offset).name;
+	if (!name && class)
+		put_closure(n, o, entry);
+	else
+		put(n, name ? name : "(anonymous namespace)");
+	put(n, n->session->separator);
+}
+
+static bool is_call_operator(const char *name)
+{
+	static const char call[] = "operator()";
+	return strncmp(name, call, sizeof call - 1) == 0;
+}
+
+/* Puts the name of the function at `offset`, which may be that of its origin. */
+static void put_function(struct namer *n, enum debug_place place, uint64_t offset)
+{
+	struct debug_facts f = facts_at(n->session, place, offset);
+	for (int i = 0; !f.name && f.has_origin && i < MAX_OUTER; i++) {
+		place = f.origin_place;
+		offset = f.origin;
+		f = facts_at(n->session, place, offset);
+	}
+	if (!f.name)
+		return;
+	const struct debug_outline *o = outline_of(n->session, place, offset);
+	const uint32_t entry = o ? entry_at(o, offset) : DEBUG_NONE;
+	const uint32_t outer = entry != DEBUG_NONE ? o->entries.at[entry].outer : DEBUG_NONE;
+	put_outer(n, o, outer);
+	n->closure = DEBUG_NONE;
+	if (outer != DEBUG_NONE && is_class(o->entries.at[outer].tag) &&
+	    is_call_operator(f.name) &&
+	    !facts_at(n->session, place, o->entries.at[outer].offset).name) {
+		n->text.n -= strlen(n->session->separator); /* the lambda itself */
+		n->closure = outer;
+		n->outline = o;
+		return;
+	}
+	put(n, f.name);
+}
+
+/* A lambda's function has no place of its own; its class has. */
+static void take_place(struct namer *n, struct debug_definition *d)
+{
+	struct debug_session *s = n->session;
+	if (d->line != 0 || n->closure == DEBUG_NONE)
+		return;
+	const struct debug_outline *o = n->outline;
+	Dwarf_Die die = die_at(s, o->place, o->entries.at[n->closure].offset);
+	struct debug_facts f = {0};
+	if (!die)
+		return;
+	debug_read_facts(s, die, o->place, &f, DEBUG_NONE);
+	if (f.decl_line > 0 && f.decl_line < UINT32_MAX && f.has_decl_file) {
+		d->line = (uint32_t)f.decl_line;
+		d->file = debug_file(s, die, o->place, f.decl_file);
+	}
+	dwarf_dealloc_die(die);
+}
+
+bool debug_qualify_names(struct debug_session *s)
+{
+	struct namer n = {.session = s};
+	bool ok = true;
+	for (size_t i = 0; i < s->unqualified.n && ok; i++) {
+		struct debug_unqualified *u = &s->unqualified.at[i];
+		vec_clear(&n.text);
+		n.n_outer = 0;
+		n.closure = DEBUG_NONE;
+		put_function(&n, u->place, u->offset);
+		u->id = strtab_add(&s->unit->names, n.text.n ? n.text.at : "", n.text.n);
+		ok = u->id != STRTAB_FAILED;
+		take_place(&n, &s->unit->definitions.at[u->definition]);
+	}
+	vec_free(&n.text);
+	/* All strings are in: they stay where they are until the next unit. */
+	for (size_t i = 0; i < s->unqualified.n && ok; i++) {
+		const struct debug_unqualified *u = &s->unqualified.at[i];
+		const char *name = strtab_get(&s->unit->names, u->id);
+		if (*name)
+			s->unit->definitions.at[u->definition].name = name;
+	}
+	return ok;
+}
