@@ -2,8 +2,8 @@
 /*
  * Qualified names of functions that have no linkage name: gcc writes none for lambdas, static
  * functions and members of classes that no other file can see. The name is put together from the
- * entries around the one that has it (DWARF 5, sections 3.2.2 and 5.7), as gdb does; unlike gdb's it
- * names the function around a lambda. Test: tests/cli/struct/struct_judge.sh.
+ * entries around the one that has it (DWARF 5, sections 3.2.2 and 5.7), as gdb does. Unlike gdb's,
+ * it names the function around a lambda. Test: tests/cli/struct/struct_judge.sh.
  */
 #include "hpcstruct-lite/debug/debug_internal.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * C++ and Rust names through libiberty; without it names stay as the linker knows them. Each
+ * C++, Rust and D names through libiberty; without it names stay as the linker knows them. Each
  * distinct name once, at the end, and only of functions that are asked for. Test:
  * tests/unit/struct/test_scope.c.
  */
@@ -42,13 +42,17 @@ static void drop_nvcc_namespaces(char *name)
 char *scope_demangle(const char *linkage_name)
 {
 	bool cpp = linkage_name[0] == '_' && linkage_name[1] == 'Z',
-	     rust = linkage_name[0] == '_' && linkage_name[1] == 'R';
-	if ((!cpp && !rust) || strnlen(linkage_name, MAX_MANGLED_BYTES) == MAX_MANGLED_BYTES)
+	     rust = linkage_name[0] == '_' && linkage_name[1] == 'R',
+	     dlang = linkage_name[0] == '_' && linkage_name[1] == 'D';
+	if ((!cpp && !rust && !dlang) ||
+	    strnlen(linkage_name, MAX_MANGLED_BYTES) == MAX_MANGLED_BYTES)
 		return NULL;
 	char *text = rust || strstr(linkage_name, "17h") ? rust_demangle(linkage_name, DMGL_NO_OPTS)
 							 : NULL;
 	if (!text && cpp)
 		text = cplus_demangle_v3(linkage_name, DMGL_PARAMS | DMGL_ANSI);
+	if (dlang)
+		text = dlang_demangle(linkage_name, DMGL_NO_OPTS);
 	if (text)
 		drop_nvcc_namespaces(text);
 	return text;

@@ -270,7 +270,7 @@ static bool add_alias(struct scope_map *map, uint32_t scope, const struct image_
 
 static bool is_mangled(const char *name)
 {
-	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
+	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R' || name[1] == 'D');
 }
 
 /*

@@ -23,7 +23,7 @@ static void cool(Grid &g, int n)
 {
 	for (int i = 0; i < n; i++) {
 		g.each([=](double x) { return x * 0.5 + i / (x + 3.0); });
-		g.each([](double x) { return x * 0.25 - 7.0 / x; }); g.each([](double x) { return 9.0 / x; });
+		g.each([](double x) { return 7.0 - x; }); g.each([](double x) { return 9.0 / x; });
 	}
 }
 

@@ -69,7 +69,8 @@ done
 # What gcc gives no linkage name is called by what is around it, each lambda by a name of its own.
 if compile "g++: lambdas" ../../struct/inlined_names.cpp g++ -g -O2 -std=c++17; then
 	"$HPCSTRUCT" -q -f --no-cache -o "$T/s" "$T/bin" && "$HPCSTRUCT" --print "$T/s" |
-		sed -n 's/ at [^ ]*inlined_names.cpp:\([0-9]*\) called at.*/ :\1/; s/^ *inline 0x[0-9a-f]* //p' |
+		sed -n 's/ at [^ ]*inlined_names.cpp:\([0-9]*\) called at.*/ :\1/
+			s/^ *inline 0x[0-9a-f]* //p' |
 		grep -v '^apply\|each<' | sort -u >"$T/inlined"
 	cat >"$T/right" <<-'TEXT'
 		physics::(anonymous namespace)::Box<int, 7>::Inner::scale :41

@@ -213,6 +213,8 @@ static void test_demangle(void **state)
 	expect_demangled("_ZN4core3fmt5Write9write_str17h0123456789abcdefE",
 			 "core::fmt::Write::write_str");
 	expect_demangled("_RNvC6_123foo3bar", "123foo::bar");
+	expect_demangled("_D7physics6engine4heatFdiZd", "physics.engine.heat(double, int)");
+	expect_demangled("_DYNAMIC", NULL);
 	expect_demangled("_ZN1AC4Ei", "A::A(int)");
 }
 
