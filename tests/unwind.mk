@@ -70,7 +70,7 @@ EXTRA_DIST += tests/cli/unwind/unwind_languages.sh tests/workload/unwind/unwind_
 EXTRA_DIST += tests/cli/unwind/unwind_steps.sh tests/cli/unwind/unwind_shadow.sh \
 	tests/cli/unwind/unwind_complete.sh tests/cli/unwind/unwind_gaps.sh \
 	tests/workload/unwind/unwind_complete.c tests/workload/unwind/unwind_load.cc \
-	tests/workload/unwind/unwind_load.rs \
+	tests/workload/unwind/unwind_fiber.c tests/workload/unwind/unwind_load.rs \
 	tests/workload/unwind/unwind_steps.c tests/workload/unwind/unwind_steps.h \
 	tests/workload/unwind/unwind_code.c \
 	tests/workload/unwind/unwind_code_cxx.cc tests/workload/unwind/unwind_plugin.c \

@@ -265,6 +265,16 @@ static bool has_cfi(uint64_t recipe)
 }
 
 /*
+ * Code without tables that nothing called, found by tables alone: code that makes a stack put its
+ * address there, for a function that must not return (Boost's make_fcontext).
+ */
+static bool is_end_of_stack(const struct walk *w, const struct record *callee, uint64_t recipe)
+{
+	return !w->heuristic && !callee->exact && !callee->by_code &&
+	       recipe_kind(recipe) == RECIPE_NO_CFI && (recipe & RECIPE_IN_TEXT);
+}
+
+/*
  * Decides about a return address that no call precedes, or that is in no code; see
  * doc/unwinding.md, "What is marked". DOUBT_REPLACED: w->state is a new one. DOUBT_DROP: it cannot
  * be a frame.
@@ -279,7 +289,7 @@ static enum doubt doubt(struct walk *w)
 	const uint64_t at = find_recipe(w, w->state.pc, &delta);
 	const bool is_known = recipe_kind(at) == RECIPE_ROOT || recipe_kind(at) == RECIPE_SIGNAL;
 	callee->kind = RECORD_OPEN;
-	if (callee->laid && !(at & RECIPE_AT_START))
+	if ((callee->laid && !(at & RECIPE_AT_START)) || is_end_of_stack(w, callee, at))
 		return DOUBT_ROOT;
 	if (has_cfi(at) && (is_known || !w->heuristic)) {
 		w->state.exact = true;

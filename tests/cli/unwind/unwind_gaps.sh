@@ -63,4 +63,17 @@ if ${CC:-gcc} -O2 -g -fno-pie -fomit-frame-pointer -c -o "$T/deep.o" \
 else
 	skip "tables in the data segment" "no linker that lays them out so"
 fi
+
+# A fibre's stack ends in code that nothing called.
+${CC:-gcc} -O1 -g -o "$T/fiber" "$srcdir/tests/workload/unwind/unwind_fiber.c" || exit 99
+run_limited 60 "$HPCRUN" -q -e CPUTIME@f1000 -o "$T/m3" -- "$T/fiber" >"$T/out"
+is "fibres: the program ends well" "$?" 0
+run_limited 60 "$HPCPROF" --to text --all "$T/m3" >"$T/all" 2>"$T/err"
+is "fibres: no call path is cut" "$(awk -F'\t' '
+	$1 == "end" && $2 == "all" && $4 != "complete" { n += $5 }
+	END { print n + 0 }' "$T/all")" 0
+like "fibres: the fibre's part is below its entry" "$(
+	"$HPCPROF" -q --to folded -o "$T/folded" "$T/m3"
+	cat "$T/folded/folded/CPUTIME.folded")" \
+	'^[^;]*;fiber_entry;.*fiber_work'
 done_testing
