@@ -64,16 +64,41 @@ static uint32_t enter_python(struct expand_run *r, uint32_t caller, uint64_t pla
 					  : expand_enter_instruction(r, at, 0);
 }
 
+/*
+ * With -X perf CPython calls each Python function through code of its own, which is named
+ * "py::function:file" (its Objects/perf_trampoline.c). It stands between frames of the interpreter
+ * and counts as one of them. Returns the interpreter's module, or that of the node.
+ */
+static uint32_t trampoline_module(const struct expand_run *r, uint32_t caller,
+				  const struct merge_node *n, const char *name)
+{
+	const struct model_context *c = &r->e->contexts.at[caller];
+	while (c->kind != MODEL_CONTEXT_FUNCTION && c->parent != MODEL_NONE)
+		c = &r->e->contexts.at[c->parent];
+	if (strncmp(name, "py::", 4) != 0 || c->kind != MODEL_CONTEXT_FUNCTION)
+		return n->module;
+	const uint32_t module = r->e->functions.at[c->function].module;
+	return module < r->n_modules &&
+			       known_module(r->modules[module].path) == MODEL_MODULE_INTERPRETER
+		       ? module
+		       : n->module;
+}
+
 static uint32_t enter_jit(struct expand_run *r, uint32_t caller, const struct merge_node *n)
 {
 	if (n->link_addr >= r->e->n_jit)
 		return caller;
 	const struct jit_place *p = &r->e->jit[n->link_addr];
+	const char *name = strtab_get(r->e->strings, p->name);
+	const uint32_t module = trampoline_module(r, caller, n, name);
+	const bool is_trampoline = module != n->module;
 	struct expand_function f = {
-		.name = n->marked ? expand_intern_name(r, strtab_get(r->e->strings, p->name), true)
-				  : p->name,
+		.name = n->marked || is_trampoline
+				? expand_intern_name(r, is_trampoline ? "py_trampoline" : name,
+						     n->marked)
+				: p->name,
 		.linkage_name = strtab_add_z(r->e->strings, ""),
-		.module = n->module,
+		.module = module,
 		.file = MODEL_NONE,
 		.definition = MODEL_NONE,
 		.guessed = n->marked};
