@@ -60,6 +60,7 @@ tests_struct_judge_dw_LDADD = libhlbase.la $(DW_LIBS) $(ELF_LIBS) -lpthread
 endif
 TESTS += tests/cli/struct/struct_judge.sh
 EXTRA_DIST += tests/cli/struct/struct_judge.sh tests/struct/inlined_names.cpp
+EXTRA_DIST += tests/struct/folded.cpp
 
 check_PROGRAMS += tests/fuzz/fuzz_structure tests/fuzz/fuzz_elf tests/fuzz/fuzz_source \
 	tests/fuzz/fuzz_go

@@ -84,6 +84,8 @@ struct debug_unit {
 	VEC(struct debug_range) ranges;
 	VEC(struct debug_row) rows;
 	VEC(struct debug_resources) resources;
+	/* functions with code by their plain names, with those whose code the linker left out */
+	VEC(const char *) plain_names;
 	bool incomplete;       /* part of the unit could not be read; already logged */
 	bool is_split;         /* its functions are in a .dwo file, which is not read: only rows */
 };

@@ -86,6 +86,12 @@ static uint32_t add_scope(struct debug_session *s, Dwarf_Die die, uint32_t paren
 	struct debug_facts f;
 	if (!debug_read_facts(s, die, DEBUG_MAIN, &f, id))
 		return DEBUG_NONE;
+	if (parent == DEBUG_NONE && f.name && !f.linkage_name && !s->is_assembler) {
+		const char **slot = vec_push(&s->unit->plain_names);
+		if (!slot)
+			return DEBUG_NONE;
+		*slot = f.name;
+	}
 	uint32_t definition = 0;
 	if (s->unit->ranges.n > n_ranges) { /* else it has no code left: its name does not matter */
 		definition = debug_define(s, die, &f);
@@ -224,7 +230,9 @@ static uint64_t unit_language(struct debug_session *s)
 
 bool debug_read_dies(struct debug_session *s)
 {
-	s->separator = debug_name_separator(unit_language(s));
+	const uint64_t language = unit_language(s);
+	s->separator = debug_name_separator(language);
+	s->is_assembler = language == DW_LANG_Mips_Assembler;
 	s->unit->is_split |=
 		has(s, s->unit_die, DW_AT_GNU_dwo_name) || has(s, s->unit_die, DW_AT_dwo_name);
 	return walk(s, s->unit_die, (struct around){DEBUG_NONE, DEBUG_NONE, 0});

@@ -85,6 +85,7 @@ struct debug_session {
 	VEC(struct debug_file_table) foreign;
 	unsigned n_said;       /* number of messages logged about this unit */
 	const char *separator; /* in qualified names; NULL: the language has none */
+	bool is_assembler;     /* every label of a function has an entry */
 	struct debug_outline outline; /* of this unit, where there is a separator */
 	VEC(struct debug_outline *) outlines; /* of others that this unit refers to */
 	VEC(struct debug_unqualified) unqualified;

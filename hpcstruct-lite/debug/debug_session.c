@@ -20,6 +20,7 @@ void debug_unit_free(struct debug_unit *unit)
 	vec_free(&unit->ranges);
 	vec_free(&unit->rows);
 	vec_free(&unit->resources);
+	vec_free(&unit->plain_names);
 }
 
 bool debug_has_units(const struct image *image)
@@ -130,6 +131,7 @@ static void clear(struct debug_session *s, uint64_t offset, struct debug_unit *u
 	vec_clear(&unit->scopes);
 	vec_clear(&unit->ranges);
 	vec_clear(&unit->rows);
+	vec_clear(&unit->plain_names);
 	unit->incomplete = false;
 	unit->is_split = false;
 	s->unit = unit;

@@ -11,14 +11,15 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define MAX_MANGLED_BYTES 8192 /* longer names cost minutes and are not read by anyone */
 
 #ifdef HAVE_IBERTY
 #define HAVE_DECL_BASENAME 1 /* libiberty.h asks for it; nothing here uses basename() */
 #include <demangle.h>
-
-#define MAX_MANGLED_BYTES 8192 /* longer names cost minutes and are not read by anyone */
 
 /* nvcc puts static functions into a namespace of its own for each file,
  * "_INTERNAL_9df5436a_16_truth_kernels_cu_f4e764b6::"; the source has none. */
@@ -131,6 +132,65 @@ static bool want_definitions(struct scope_map *map, bool *is_wanted)
 	return ok;
 }
 
+/*
+ * Adds to `text`, the name of a function, the names of those that the linker folded into it: "a or
+ * b", and "a or b, or 3 others". Returns the number of the aliases of the scope from `first` on.
+ */
+static size_t put_folded(const struct scope_map *map, size_t first, char *text, size_t n_bytes)
+{
+	size_t n = 0, n_put = 0, n_others = 0;
+	for (; first + n < map->aliases.n; n++) {
+		const struct scope_alias *a = &map->aliases.at[first + n];
+		if (a->scope != map->aliases.at[first].scope)
+			break;
+		if (!a->is_folded)
+			continue;
+		const char *symbol = strtab_get(&map->strings, a->name);
+		char *readable = scope_demangle(symbol);
+		const char *other = readable ? readable : symbol;
+		const size_t at = strlen(text);
+		if (strcmp(text, other) == 0) /* another symbol of a constructor */
+			;
+		else if (n_put == 0 && at + strlen(other) + 4 < n_bytes)
+			n_put = (size_t)snprintf(text + at, n_bytes - at, " or %s", other);
+		else
+			n_others++;
+		free(readable);
+	}
+	if (n_others && strlen(text) + 40 < n_bytes)
+		snprintf(text + strlen(text), n_bytes - strlen(text), ", or %zu other%s", n_others,
+			 n_others > 1 ? "s" : "");
+	return n;
+}
+
+/* Functions that the linker folded into one get the names of all of them. */
+static bool name_folded(struct scope_map *map)
+{
+	char text[2 * MAX_MANGLED_BYTES];
+	bool ok = true;
+	for (size_t i = 0, n; i < map->aliases.n && ok; i += n) {
+		struct scope_record *r = &map->scopes.at[map->aliases.at[i].scope];
+		const struct scope_definition d = map->definitions.at[r->definition];
+		const char *own = strtab_get(&map->strings, d.name);
+		const bool has_room = strlen(own) < sizeof text;
+		n = 1;
+		if (!scope_is_wanted(map, map->aliases.at[i].scope) || !has_room)
+			continue;
+		strcpy(text, own);
+		n = put_folded(map, i, text, sizeof text);
+		if (strcmp(text, own) == 0)
+			continue;
+		uint32_t name = strtab_add_z(&map->strings, text),
+			 to = name == STRTAB_FAILED ? SCOPE_NONE
+						    : scope_define(map, name, d.linkage_name,
+								   d.file, d.line);
+		ok = to != SCOPE_NONE;
+		if (ok)
+			map->scopes.at[map->aliases.at[i].scope].definition = to;
+	}
+	return ok;
+}
+
 enum status scope_demangle_all(struct scope_map *map, unsigned n_workers)
 {
 	size_t n = map->definitions.n;
@@ -148,5 +208,6 @@ enum status scope_demangle_all(struct scope_map *map, unsigned n_workers)
 	}
 	free(w.names);
 	free(w.is_wanted);
+	ok = ok && name_folded(map);
 	return ok ? STATUS_OK : STATUS_NO_MEMORY;
 }

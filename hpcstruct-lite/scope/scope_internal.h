@@ -81,8 +81,10 @@ struct scope_record {
 	uint8_t kind, origin, flags; /* flags: STRUCTURE_SCOPE_* */
 };
 
+/* Another symbol of a function. */
 struct scope_alias {
 	uint32_t scope, name;
+	bool is_folded; /* of another function, whose equal code the linker left out */
 };
 
 /* A call instruction. The scope of its target is found after all functions are known. */
@@ -101,7 +103,8 @@ struct scope_map {
 	VEC(struct scope_record) scopes;
 	VEC(struct scope_chunk) chunks;
 	bool is_to_narrow; /* scope_narrow() follows: names of most functions are not needed */
-	VEC(struct scope_alias) aliases;
+	VEC(struct scope_alias) aliases; /* those of a scope in a row */
+	struct map plain_names; /* hashes of debug_unit.plain_names */
 	VEC(struct debug_resources) resources;
 	VEC(struct scope_call) calls;
 	struct scope_intervals intervals; /* after scope_finish() */

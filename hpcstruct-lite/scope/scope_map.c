@@ -44,6 +44,7 @@ void scope_map_free(struct scope_map *map)
 		vec_free(&map->chunks.at[i].intervals);
 	vec_free(&map->chunks);
 	vec_free(&map->aliases);
+	map_free(&map->plain_names);
 	vec_free(&map->resources);
 	vec_free(&map->calls);
 	vec_free(&map->waits);
@@ -205,7 +206,7 @@ static bool publish_scope(struct scope_map *map, const struct debug_unit *unit,
 		if (!a)
 			return false;
 		*a = (struct scope_alias){(uint32_t)(map->scopes.n - 1),
-					  string_id(map, from->alias, &ok)};
+					  string_id(map, from->alias, &ok), false};
 	}
 	s->scope_ids.at[local] = (uint32_t)(map->scopes.n - 1);
 	return ok;
@@ -236,6 +237,10 @@ static bool publish(struct scope_map *map, const struct debug_unit *unit, uint32
 		v.file = file_id(map, unit, s, v.file, &ok);
 		*vec_push(&chunk->intervals) = v;
 	}
+	for (size_t i = 0; i < unit->plain_names.n && ok; i++) {
+		const char *name = unit->plain_names.at[i];
+		ok = map_put(&map->plain_names, hash_name(name, strlen(name)), 0, 1) != MAP_NONE;
+	}
 	for (size_t i = 0; i < unit->resources.n && ok; i++) {
 		struct debug_resources *r = vec_push(&map->resources);
 		ok = r != NULL;
@@ -263,7 +268,7 @@ enum status scope_add_unit(struct scope_map *map, const struct debug_unit *unit,
 	bool ok = prepare(map, unit, s) && scope_flatten(&s->ranges, s->parents.at, &s->scopes) &&
 		  scope_flatten_rows(map->image, unit->rows.at, unit->rows.n, &s->rows) &&
 		  scope_overlay(&s->scopes, &s->rows, &s->joined);
-	if (ok && s->joined.n > 0) {
+	if (ok && (s->joined.n > 0 || unit->plain_names.n > 0)) {
 		pthread_mutex_lock(&map->lock);
 		ok = publish(map, unit, number, s);
 		pthread_mutex_unlock(&map->lock);

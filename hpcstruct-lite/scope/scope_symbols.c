@@ -249,6 +249,29 @@ static bool is_text(const struct scope_map *map, uint32_t string, const struct i
 	return strncmp(text, s->name, s->name_bytes) == 0 && text[s->name_bytes] == '\0';
 }
 
+static bool is_mangled(const char *name)
+{
+	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R' || name[1] == 'D');
+}
+
+/*
+ * True if the symbol is of another function than the scope: linkers with --icf and gcc keep one of
+ * several functions with equal code. C++ names say it; of a plain name DWARF says whether it is a
+ * function or an alias.
+ */
+static bool is_of_other(const struct scope_map *map, uint32_t scope, const struct image_symbol *s)
+{
+	size_t n;
+	const char *own = scope_text(map, scope, &n);
+	const size_t base = base_length(s->name, s->name_bytes);
+	if (base == base_length(own, n) && memcmp(own, s->name, base) == 0)
+		return false;
+	if (is_mangled(s->name) || is_mangled(own))
+		return is_mangled(s->name) && is_mangled(own);
+	return map_get(&map->plain_names, hash_name(s->name, s->name_bytes), 0) != MAP_NONE &&
+	       map_get(&map->plain_names, hash_name(own, n), 0) != MAP_NONE;
+}
+
 static bool add_alias(struct scope_map *map, uint32_t scope, const struct image_symbol *s)
 {
 	const struct scope_definition *d = &map->definitions.at[map->scopes.at[scope].definition];
@@ -264,13 +287,8 @@ static bool add_alias(struct scope_map *map, uint32_t scope, const struct image_
 			return true;
 	struct scope_alias *a = vec_push(&map->aliases);
 	if (a)
-		*a = (struct scope_alias){scope, name};
+		*a = (struct scope_alias){scope, name, is_of_other(map, scope, s)};
 	return a != NULL;
-}
-
-static bool is_mangled(const char *name)
-{
-	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R' || name[1] == 'D');
 }
 
 /*

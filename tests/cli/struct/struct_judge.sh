@@ -90,6 +90,24 @@ if compile "g++: lambdas" ../../struct/inlined_names.cpp g++ -g -O2 -std=c++17; 
 	same "g++: lambdas" "$T/ours" "$T/right.sorted"
 fi
 
+# Functions that the linker folded have the names of both; an alias is no other function.
+for linker in gold lld; do
+	have ld.$linker || { skip "$linker --icf=all" "no ld.$linker here"; continue; }
+	if compile "$linker --icf=all" ../../struct/folded.cpp g++ -g -O1 -ffunction-sections \
+		-fno-ipa-icf -fuse-ld=$linker -Wl,--icf=all -Wl,-Bsymbolic; then
+		"$HPCSTRUCT" -q -f --no-cache -o "$T/s" "$T/bin" && "$HPCSTRUCT" --print "$T/s" |
+			sed -n 's/^function 0x[0-9a-f]* \(.*\) at .* from dwarf/\1/p' |
+			sed 's/ (_.*//' | LC_ALL=C awk -F' or ' '
+			{ print (NF > 1 && $2 < $1 ? $2 " or " $1 : $0) }' | sort >"$T/ours"
+		cat >"$T/right" <<-'TEXT'
+			Stone::shrink(int) or Tree::grow(int)
+			first or second
+			real
+		TEXT
+		same "$linker --icf=all" "$T/ours" "$T/right"
+	fi
+done
+
 if have dwz && compile "dwz" names.cpp g++ -g -O2 && cp "$T/bin" "$T/bin2" &&
 	dwz "$T/bin" 2>"$T/err"; then
 	check "dwz: partial units" "$T/bin"
