@@ -73,6 +73,7 @@ static const struct {
 	[MSR_LOSS_PHASE] = {"phases", "phases of the program that could not be recorded", false},
 	[MSR_LOSS_FORWARD] = {"forward-lines",
 			      "runs of autograd nodes whose forward line is not known", false},
+	[MSR_LOSS_WAIT] = {"waits-cut-short", "system calls that a sample ended with EINTR", false},
 };
 
 bool msr_loss_takes_sample(enum msr_loss l)

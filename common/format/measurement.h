@@ -542,6 +542,7 @@ enum msr_loss {
 	MSR_LOSS_NVTX_DETAIL,  /* of the process: their names, paths or single times */
 	MSR_LOSS_PHASE,        /* of the process: phases that could not be recorded */
 	MSR_LOSS_FORWARD,      /* runs of autograd's nodes without the path of the forward pass */
+	MSR_LOSS_WAIT,         /* of the process: system calls that a sample ended with EINTR */
 	MSR_N_LOSSES,
 	MSR_LOSS_ROOM = 32      /* slots in the structures */
 };

@@ -12,6 +12,7 @@
 #include "common/safe/load.h"
 #include "hpcrun-lite/runtime/next.h"
 #include "hpcrun-lite/hooks/signal/hook_signal_internal.h"
+#include "hpcrun-lite/hooks/wait/hook_wait.h"
 #include "hpcrun-lite/runtime/runtime.h"
 
 #include <errno.h>
@@ -105,6 +106,7 @@ const unsigned char hook_syscall_is_special[] = {
 	[SYS_chroot] = 1,
 };
 _Static_assert(offsetof(struct hook_next, function) == 8 &&
+		       offsetof(struct wait_noted, number) == 8 &&
 		       sizeof hook_syscall_is_special == 323,
 	       "as below");
 __asm__(
@@ -120,6 +122,9 @@ __asm__(
 	"cmpb $0, (%rax,%rdi)\n"
 	"jne hook_syscall_special\n"
 	"2:\n"
+	"movq wait_noted@gottpoff(%rip), %rax\n"
+	"movq %rsp, %fs:(%rax)\n"
+	"movq %rdi, %fs:8(%rax)\n"
 	"movq hook_syscall_next+8(%rip), %rax\n"
 	"testq %rax, %rax\n"
 	"je 1f\n"

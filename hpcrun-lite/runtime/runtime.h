@@ -162,6 +162,19 @@ struct msr_unmeasured *runtime_child_unmeasured(int pid, enum msr_unmeasured_rea
 /* The program was not started after all. NULL is allowed. Signal-safe. */
 void runtime_child_not_started(struct msr_unmeasured *record);
 
+/* ---- waits ---- */
+
+/*
+ * Returns true if one of the innermost frames at `context` returns to `pc`, and sets *sp to the
+ * stack pointer after that return. Only in our handler. Signal-safe.
+ */
+bool runtime_find_return(const ucontext_t *context, uintptr_t pc, uint64_t *sp);
+/*
+ * Counts a wait that our signal ended with EINTR, which cannot be restarted. Go's run time, whose
+ * own signals do that too, is not counted. Signal-safe.
+ */
+void runtime_wait_cut_short(const ucontext_t *context);
+
 /* ---- the end of the process ---- */
 
 /*

@@ -151,6 +151,14 @@ struct unwind_path {
  */
 void unwind_walk(struct unwind_thread *thread, const ucontext_t *context, struct unwind_path *path);
 
+/*
+ * Returns true if one of the innermost frames at `context` returns to `pc`, and sets *sp to the
+ * stack pointer after that return. Follows CFI only, and no frame of our own library. Not a walk:
+ * the path of the last one stays.
+ */
+bool unwind_find_return(struct unwind_thread *thread, const ucontext_t *context, uint64_t pc,
+			uint64_t *sp);
+
 /* Registers by DWARF number. The pc is that of the next instruction. */
 #define UNWIND_N_REGS 17
 struct unwind_regs {

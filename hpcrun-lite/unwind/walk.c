@@ -547,7 +547,8 @@ static enum unwind_end join(struct walk *w, enum unwind_end end, uint32_t *n_sam
 	return end;
 }
 
-static void walk(struct unwind_thread *t, struct unwind_path *path)
+/* Starts at the registers in t->leaf. */
+static struct walk begin(struct unwind_thread *t)
 {
 	struct walk w = {.thread = t, .epoch = recipe_epoch_now()};
 	w.bypass = recipe_epoch_is_open(w.epoch);
@@ -566,6 +567,12 @@ static void walk(struct unwind_thread *t, struct unwind_path *path)
 	}
 	t->image.text_lo = t->image.text_hi = 0; /* its object may have been unloaded */
 	t->regs_at = UINT32_MAX;
+	return w;
+}
+
+static void walk(struct unwind_thread *t, struct unwind_path *path)
+{
+	struct walk w = begin(t);
 	enum unwind_end end = follow(&w);
 	t->closed = w.closed || w.n_tail;
 	path->end = join(&w, end, &path->n_same);
@@ -583,6 +590,29 @@ void unwind_walk(struct unwind_thread *t, const ucontext_t *context, struct unwi
 {
 	arch_regs_from_context(&t->leaf, context);
 	walk(t, path);
+}
+
+bool unwind_find_return(struct unwind_thread *t, const ucontext_t *context, uint64_t pc,
+			uint64_t *sp)
+{
+	enum { FRAMES_MOST = 4 };
+	struct record unused;
+	arch_regs_from_context(&t->leaf, context);
+	struct walk w = begin(t);
+	for (unsigned i = 0; i < FRAMES_MOST; i++) {
+		uint64_t delta;
+		const uint64_t recipe = find_recipe(&w, state_key(&w.state), &delta);
+		const enum recipe_kind kind = recipe_kind(recipe);
+		if ((recipe & (RECIPE_SKIP | RECIPE_BY_CODE)) ||
+		    (kind != RECIPE_SP && kind != RECIPE_BP) ||
+		    !walk_step_general(&t->mem, recipe, &unused, &w.state))
+			return false;
+		if (w.state.pc == pc) {
+			*sp = w.state.sp;
+			return true;
+		}
+	}
+	return false;
 }
 
 void unwind_walk_regs(struct unwind_thread *t, const struct unwind_regs *regs,

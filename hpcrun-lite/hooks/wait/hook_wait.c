@@ -2,6 +2,7 @@
 /* Waiting for descriptors: poll, select, epoll; see hook_wait.h.
  * Test: tests/cli/sacred/sacred_wait.sh. */
 #include "hpcrun-lite/hooks/wait/hook_wait.h"
+#include "hpcrun-lite/hooks/wait/hook_wait_number.h"
 
 #include "common/safe/sys.h"
 #include "hpcrun-lite/runtime/next.h"
@@ -134,4 +135,5 @@ void hook_wait_start(void)
 					 &next_epoll_pwait2};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		hook_next_find(all[i]);
+	wait_number_start();
 }

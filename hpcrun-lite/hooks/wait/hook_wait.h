@@ -10,6 +10,7 @@
 #define HPCRUN_LITE_HOOKS_WAIT_HOOK_WAIT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <ucontext.h>
 
 /* Find the functions that the hooks replace. Call once. Not signal-safe. */
@@ -51,5 +52,16 @@ void wait_end_restarted(ucontext_t *context);
 void wait_begin(int number, int is_timed);
 /* The call has returned. Keeps errno. */
 void wait_end(void);
+
+/*
+ * The last call of syscall() in the thread; its hook writes `sp` first. A signal handler that makes
+ * calls of its own has another stack pointer. If it comes between the two, nobody asks for its
+ * number with this stack pointer.
+ */
+struct wait_noted {
+	uintptr_t sp;
+	long number;
+};
+extern __thread struct wait_noted wait_noted;
 
 #endif

@@ -7,6 +7,8 @@
 
 #include "common/safe/clock.h"
 #include "common/safe/load.h"
+#include "hpcrun-lite/hooks/wait/hook_wait_number.h"
+#include "hpcrun-lite/runtime/runtime.h"
 
 #include <limits.h>
 #include <linux/futex.h>
@@ -45,26 +47,6 @@ void wait_end(void)
 #define RESTARTED 0x706f7c68732d5741
 #define INTERRUPTED 0x706f7c68732d5742
 
-enum { NO_CALL = -1, UNKNOWN_CALL = -2 };
-
-/*
- * Returns the number of the system call before `pc`, from "mov $number, %eax; syscall", or "xor
- * %eax, %eax; syscall" for read. NO_CALL: there is none. UNKNOWN_CALL: the code does not show the
- * number.
- */
-static long number_before(uintptr_t pc)
-{
-	uint8_t code[7]; /* b8 nn nn nn nn 0f 05 */
-	int32_t number;
-	if (load_guarded(code, pc - sizeof code, sizeof code) != sizeof code || code[5] != 0x0f
-	    || code[6] != 0x05)
-		return NO_CALL;
-	if (code[3] == 0x31 && code[4] == 0xc0)
-		return SYS_read;
-	memcpy(&number, code + 1, sizeof number);
-	return code[0] == 0xb8 && number >= 0 ? number : UNKNOWN_CALL;
-}
-
 /*
  * The instruction leaves the address after it in rcx. The kernel sets the program counter back to
  * the instruction, and rax to the number, where it restarts the call itself.
@@ -75,12 +57,14 @@ long wait_interrupted(const ucontext_t *context, bool *has_returned)
 	const uintptr_t pc = (uintptr_t)reg[REG_RIP], mark = (uintptr_t)reg[REG_RCX];
 	*has_returned = false;
 	if (mark == RESTARTED || mark == pc + 2)
-		return number_before(pc + 2) == NO_CALL ? NO_CALL : (long)reg[REG_RAX];
+		return wait_number_in_code(pc + 2) == NO_CALL ? NO_CALL : (long)reg[REG_RAX];
 	if (mark != pc && mark != INTERRUPTED)
 		return NO_CALL;
 	*has_returned = reg[REG_RAX] != -EINTR;
-	const long number = number_before(pc);
-	return number == UNKNOWN_CALL && current.number ? current.number : number;
+	const long number = wait_number_in_code(pc);
+	bool ends;
+	return number == UNKNOWN_CALL ? wait_number_outside(context, current.number, &ends)
+				      : number;
 }
 
 static uint64_t span_ns(const struct timespec *t)
@@ -230,15 +214,29 @@ static bool prepare_restart(long number, greg_t *reg)
 	case SYS_readv:
 	case SYS_recvfrom:
 	case SYS_recvmsg:
+	case SYS_recvmmsg:
 	case SYS_accept:
 	case SYS_accept4: return restart_socket(number, reg, false);
 	case SYS_write:
 	case SYS_writev:
 	case SYS_sendto:
 	case SYS_sendmsg:
+	case SYS_sendmmsg:
+	case SYS_sendfile:
 	case SYS_connect: return restart_socket(number, reg, true);
 	default: return false;
 	}
+}
+
+/*
+ * A futex with a time-out, if the number is not known: libc's functions that wait for one go on by
+ * themselves, as every user of futexes must.
+ */
+static bool is_futex(long number, const greg_t *reg)
+{
+	return number == SYS_futex ||
+	       (number == UNKNOWN_CALL && (uint32_t)reg[REG_R9] == FUTEX_BITSET_MATCH_ANY &&
+		(reg[REG_RSI] & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET);
 }
 
 void wait_restart(ucontext_t *context)
@@ -246,13 +244,19 @@ void wait_restart(ucontext_t *context)
 	greg_t *reg = context->uc_mcontext.gregs;
 	if (reg[REG_RAX] != -EINTR || reg[REG_RCX] == INTERRUPTED)
 		return;
-	long number = number_before((uintptr_t)reg[REG_RIP]);
-	if (number == UNKNOWN_CALL && current.number)
-		number = current.number;
-	else if (number != current.number)
+	long number = wait_number_in_code((uintptr_t)reg[REG_RIP]);
+	bool ends = false;
+	if (number == UNKNOWN_CALL)
+		number = wait_number_outside(context, current.number, &ends);
+	if (number != current.number)
 		current.start_ns = 0; /* the start is that of another call */
-	if (number < 0 || !prepare_restart(number, reg))
+	if (number == NO_CALL || ends)
 		return;
+	if (!prepare_restart(number, reg)) {
+		if (reg[REG_RAX] == -EINTR && !is_futex(number, reg))
+			runtime_wait_cut_short(context);
+		return;
+	}
 	reg[REG_RIP] -= 2;
 	reg[REG_RAX] = number;
 	reg[REG_RCX] = RESTARTED;
@@ -261,12 +265,13 @@ void wait_restart(ucontext_t *context)
 void wait_interrupt(ucontext_t *context)
 {
 	greg_t *reg = context->uc_mcontext.gregs;
+	const uintptr_t pc = (uintptr_t)reg[REG_RIP];
 	current.number = 0; /* the handler may not return */
-	if (reg[REG_RCX] == RESTARTED && number_before((uintptr_t)reg[REG_RIP] + 2) != NO_CALL) {
+	if (reg[REG_RCX] == RESTARTED && wait_number_in_code(pc + 2) != NO_CALL) {
 		reg[REG_RIP] += 2;
 		reg[REG_RAX] = -EINTR;
 		reg[REG_RCX] = INTERRUPTED;
-	} else if (reg[REG_RAX] == -EINTR && number_before((uintptr_t)reg[REG_RIP]) != NO_CALL) {
+	} else if (reg[REG_RAX] == -EINTR && wait_number_in_code(pc) != NO_CALL) {
 		reg[REG_RCX] = INTERRUPTED;
 	}
 }

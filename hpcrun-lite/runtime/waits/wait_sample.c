@@ -61,3 +61,33 @@ bool wait_sample_is_more_of(const struct source_expiry *held, const struct sourc
 	return held->wait == e->wait && held->object_id == e->object_id &&
 	       (!e->wait || !held->is_again);
 }
+
+/* ---- for the hooks of waits ---- */
+
+/* A thread that waits need not have had a sample. */
+static void make_unwinder(struct thread *t)
+{
+	if (atomic_load_explicit(&t->in_handler, memory_order_relaxed) || t->sample.suspended)
+		return;
+	/* sequential consistency with `ending`, as in a sample */
+	atomic_store_explicit(&t->in_handler, 1, memory_order_seq_cst);
+	if (!atomic_load_explicit(&process.ending, memory_order_seq_cst))
+		thread_need_tree(t);
+	atomic_store_explicit(&t->in_handler, 0, memory_order_release);
+}
+
+bool runtime_find_return(const ucontext_t *context, uintptr_t pc, uint64_t *sp)
+{
+	struct thread *t = thread_self;
+	if (!t || !process_is_alive())
+		return false;
+	if (!t->unwind)
+		make_unwinder(t);
+	return t->unwind && unwind_find_return(t->unwind, context, pc, sp);
+}
+
+void runtime_wait_cut_short(const ucontext_t *context)
+{
+	if (!unwind_is_go((uintptr_t)context->uc_mcontext.gregs[REG_RIP]))
+		runtime_count_loss(MSR_LOSS_WAIT);
+}

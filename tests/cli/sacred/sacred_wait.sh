@@ -34,6 +34,8 @@ waits all-both "$SACRED_EVENTS" all
 waits all-offcpu "-e CPUTIME -e OFFCPU" all # every wait of 5 ms is interrupted
 waits rarely-offcpu "-e CPUTIME -e OFFCPU" rarely
 waits rarely-real "-e REALTIME" rarely
+waits thread-offcpu "-e CPUTIME -e OFFCPU" in-thread
+waits thread-cpu "-e CPUTIME" in-thread
 # Data comes close to a signal, and the next receive waits.
 waits row-offcpu "-e OFFCPU@f5000" in-a-row
 # The first thread is sent a signal now and then, also where it sleeps.
@@ -50,6 +52,10 @@ mv "$T/m-all-offcpu" "$T/m"
 sacred_sampled "waits, with OFFCPU: the measurement is sound"
 as_alone "time-outs of sockets expire, with OFFCPU" rarely-offcpu rarely
 as_alone "time-outs of sockets expire, with REALTIME" rarely-real rarely
+as_alone "in a thread, too" thread-offcpu rarely
+is "none was cut short" "$("$HPCPROF" -q --to text --all "$T/m-thread-offcpu" |
+	awk -F'\t' '$4 == "waits-cut-short"')" ""
+as_alone "in a thread without samples" thread-cpu rarely
 as_alone "a time-out begins with its call" row-offcpu in-a-row
 as_alone "calls that the kernel does not restart wait on" rarely-cpu rarely
 

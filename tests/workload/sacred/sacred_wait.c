@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -18,6 +19,8 @@
 #include <sys/select.h>
 #include <sys/msg.h>
 #include <sys/sem.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <sys/time.h>
@@ -222,6 +225,20 @@ static void connect_in_vain(const struct timeval *timeout)
 	}
 }
 
+/* The same call as recv, made in other ways: by libc itself, by number, and by two others. */
+static void receive_in_vain(int socket)
+{
+	char byte;
+	struct iovec v = {&byte, 1};
+	struct mmsghdr m = {.msg_hdr = {.msg_iov = &v, .msg_iovlen = 1}};
+	FILE *f = fdopen(dup(socket), "r");
+	say("fgetc", fgetc(f));
+	fclose(f);
+	say("syscall", syscall(SYS_recvfrom, socket, &byte, 1, 0, NULL, NULL));
+	say("readv", readv(socket, &v, 1));
+	say("recvmmsg", recvmmsg(socket, &m, 1, 0, NULL));
+}
+
 static int wait_rarely(void)
 {
 	struct timeval long_time = {60, 0}, short_time = {0, 300000};
@@ -238,6 +255,7 @@ static int wait_rarely(void)
 	int64_t start = now_us(CLOCK_MONOTONIC);
 	say("recv, nothing comes", recv(ends[0], &byte, 1, 0));
 	puts(now_us(CLOCK_MONOTONIC) - start < 299000 ? "TOO EARLY" : "in time");
+	receive_in_vain(ends[0]);
 	fill(ends[0]);
 	setsockopt(ends[0], SOL_SOCKET, SO_SNDTIMEO, &short_time, sizeof short_time);
 	start = now_us(CLOCK_MONOTONIC);
@@ -293,8 +311,19 @@ static int wait_in_a_row(void)
 	return 0;
 }
 
+/* libc makes the calls of a thread in another place, where they can be cancelled. */
+static void *in_thread(void *unused)
+{
+	(void)unused;
+	wait_rarely();
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
+	pthread_t thread;
+	if (argc > 1 && !strcmp(argv[1], "in-thread"))
+		return pthread_create(&thread, NULL, in_thread, NULL) || pthread_join(thread, NULL);
 	if (argc > 1 && !strcmp(argv[1], "rarely"))
 		return wait_rarely();
 	if (argc > 1 && !strcmp(argv[1], "in-a-row"))

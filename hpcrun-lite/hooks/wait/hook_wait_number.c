@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which system call a signal interrupted; see hook_wait_number.h. In this order: the code before
+ * the call, what the hook of syscall() noted, and the argument of libc's own function for calls
+ * that can be cancelled. doc/transparency.md explains the last one. Must not wait or lock.
+ * Tests: tests/cli/sacred/sacred_wait.sh, tests/cli/sacred/sacred_cancel.sh.
+ */
+#include "hpcrun-lite/hooks/wait/hook_wait_number.h"
+
+#include "common/safe/load.h"
+#include "common/safe/sys.h"
+#include "hpcrun-lite/hooks/wait/hook_wait.h"
+#include "hpcrun-lite/runtime/next.h"
+#include "hpcrun-lite/runtime/runtime.h"
+#include "hpcrun-lite/runtime/signal_table.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+/* ---- the code before the call ---- */
+
+enum { SYSCALL_BYTES = 2, MOV_BYTES = 5, BEFORE_BYTES = 40, REX_B = 0x41 };
+
+/*
+ * Length of an instruction that puts an argument of a system call into place: mov, lea, movslq or
+ * xor, to a register other than eax. 0: another one.
+ */
+static size_t argument_bytes(const uint8_t *code, size_t n_left)
+{
+	const uint8_t rex = n_left > 0 && (code[0] & 0xf0) == 0x40 ? code[0] : 0;
+	size_t n = rex ? 1 : 0;
+	if (n_left < n + 2)
+		return 0;
+	const uint8_t opcode = code[n], modrm = code[n + 1];
+	if ((opcode & 0xf8) == 0xb8)
+		return opcode == 0xb8 && !(rex & 1) ? 0 : n + 5;
+	const bool to_rm = opcode == 0x89 || opcode == 0x31;
+	if (!to_rm && opcode != 0x8b && opcode != 0x8d && opcode != 0x63)
+		return 0;
+	const unsigned mod = modrm >> 6, rm = modrm & 7, reg = modrm >> 3 & 7;
+	const bool is_memory = mod != 3;
+	if (to_rm && is_memory)
+		return 0;
+	if (to_rm ? rm == 0 && !(rex & 1) : reg == 0 && !(rex & 4))
+		return 0;
+	n += 2 + (is_memory && rm == 4);
+	return n + (mod == 1 ? 1 : mod == 2 || (mod == 0 && rm == 5) ? 4 : 0);
+}
+
+/* The number in "mov $number, %eax" at `code`, if only arguments follow up to `end`. */
+static long number_at(const uint8_t *code, const uint8_t *end)
+{
+	int32_t number;
+	memcpy(&number, code + 1, sizeof number);
+	for (code += MOV_BYTES; code < end;) {
+		const size_t n = argument_bytes(code, (size_t)(end - code));
+		if (n == 0)
+			return UNKNOWN_CALL;
+		code += n;
+	}
+	return code == end && number >= 0 && number < 1024 ? number : UNKNOWN_CALL;
+}
+
+/* Up to glibc 2.40; "xor %eax, %eax; syscall" is read. */
+long wait_number_in_code(uintptr_t pc)
+{
+	uint8_t code[BEFORE_BYTES + SYSCALL_BYTES];
+	const uint8_t *end = code + BEFORE_BYTES;
+	size_t n = sizeof code;
+	if (load_guarded(code, pc - n, n) != n) {
+		n = MOV_BYTES + 1 + SYSCALL_BYTES; /* what is before it may not be mapped */
+		if (load_guarded(code + sizeof code - n, pc - n, n) != n)
+			return NO_CALL;
+	}
+	if (end[0] != 0x0f || end[1] != 0x05)
+		return NO_CALL;
+	if (end[-2] == 0x31 && end[-1] == 0xc0)
+		return SYS_read;
+	long number = UNKNOWN_CALL;
+	for (const uint8_t *at = end - MOV_BYTES;
+	     number == UNKNOWN_CALL && at > end + SYSCALL_BYTES - n; at--)
+		if (at[0] == 0xb8 && at[-1] != REX_B) /* with it, it is r8 */
+			number = number_at(at, end);
+	return number;
+}
+
+/* ---- syscall() ---- */
+
+__thread struct wait_noted wait_noted;
+static struct hook_next libc_syscall = {"syscall", NULL};
+
+/* libc's function moves the number into place and makes the call, all in a few instructions. */
+static long number_noted(uintptr_t pc, uintptr_t sp)
+{
+	enum { CODE_BYTES = 64 };
+	/* relaxed: set at the start */
+	const uintptr_t code =
+		(uintptr_t)atomic_load_explicit(&libc_syscall.function, memory_order_relaxed);
+	return code && pc - code < CODE_BYTES && wait_noted.sp == sp ? wait_noted.number
+								     : UNKNOWN_CALL;
+}
+
+/* ---- libc's function for calls that can be cancelled ---- */
+
+/*
+ * Since glibc 2.41, all these calls are made in one function, whose seventh argument is the number.
+ * The ABI puts it on the stack, right above the return address. That return address is a place in
+ * another function of libc, which three calls that fail at once leave below our stack pointer, each
+ * with its own number above. 0: libc works in another way.
+ */
+static uintptr_t returns_to;
+
+typedef long call_fn(long, long, long, long);
+
+static struct probe {
+	struct hook_next next;
+	long number;
+} probes[] = {
+	{{"close", NULL}, SYS_close}, {{"pread", NULL}, SYS_pread64}, {{"writev", NULL}, SYS_writev}
+};
+enum { N_PROBES = sizeof probes / sizeof *probes, LEFT_WORDS = 128 };
+
+/* Sets left[i] to the word i + 1 below this frame, after the call. */
+static __attribute__((noinline)) void make_call(call_fn *call, uint64_t left[LEFT_WORDS])
+{
+	call(-1, 0, 0, 0);
+	const volatile uint64_t *frame = __builtin_frame_address(0);
+	for (ptrdiff_t i = 0; i < LEFT_WORDS; i++)
+		left[i] = frame[-1 - i];
+}
+
+static bool is_left(const uint64_t left[LEFT_WORDS], uint64_t address, uint64_t above)
+{
+	for (unsigned i = 1; i < LEFT_WORDS; i++)
+		if (left[i] == address && left[i - 1] == above)
+			return true;
+	return false;
+}
+
+static uintptr_t find_common(uint64_t left[N_PROBES][LEFT_WORDS])
+{
+	for (unsigned i = 1; i < LEFT_WORDS; i++) {
+		unsigned n = 0;
+		while (n < N_PROBES && is_left(left[n], left[0][i], (uint64_t)probes[n].number))
+			n++;
+		if (n == N_PROBES && left[0][i] > UINT32_MAX)
+			return left[0][i];
+	}
+	return 0;
+}
+
+static void find_place(void)
+{
+	uint64_t left[N_PROBES][LEFT_WORDS];
+	for (unsigned i = 0; i < N_PROBES; i++)
+		if (!hook_next_find(&probes[i].next))
+			return;
+	const int saved = errno;
+	const uint64_t before = signal_table_mask(SIG_BLOCK, ~UINT64_C(0));
+	for (unsigned i = 0; i < N_PROBES; i++)
+		make_call((call_fn *)hook_next(&probes[i].next), left[i]);
+	signal_table_mask(SIG_SETMASK, before);
+	errno = saved;
+	returns_to = find_common(left);
+}
+
+static long number_on_stack(const ucontext_t *context)
+{
+	uint64_t sp, number;
+	if (!returns_to || !runtime_find_return(context, returns_to, &sp) ||
+	    load_guarded(&number, sp, sizeof number) != sizeof number)
+		return UNKNOWN_CALL;
+	return (int)number >= 0 ? (int)number : UNKNOWN_CALL;
+}
+
+/* ---- cancellation ---- */
+
+/* libc describes its own structure for debuggers (nptl_db): bits, elements, offset in bytes. */
+static struct hook_next field = {"_thread_db_pthread_cancelhandling", NULL};
+static ptrdiff_t state_at; /* from the thread pointer; 0: not known */
+
+/* Of that field, in all versions: the thread is cancelled; it may not be, or ends already. */
+enum { CANCELLED = 0x8, NOT_NOW = 0x1 | 0x10 | 0x20 };
+
+/* Before glibc 2.41, the signal that cancels a thread never returns into a wait. */
+static void find_state(void)
+{
+	const uint32_t *describes = hook_next_find(&field);
+	if (returns_to && describes && describes[0] == 32 && describes[1] == 1)
+		state_at = (ptrdiff_t)describes[2];
+}
+
+static bool is_cancelled(void)
+{
+	const char *thread = __builtin_thread_pointer();
+	uint32_t state;
+	if (!state_at)
+		return false;
+	memcpy(&state, thread + state_at, sizeof state);
+	return (state & (CANCELLED | NOT_NOW)) == CANCELLED;
+}
+
+long wait_number_outside(const ucontext_t *context, long hooked, bool *ends)
+{
+	const greg_t *reg = context->uc_mcontext.gregs;
+	const long noted = number_noted((uintptr_t)reg[REG_RIP], (uintptr_t)reg[REG_RSP]);
+	*ends = noted < 0 && is_cancelled();
+	if (noted >= 0)
+		return noted;
+	return hooked ? hooked : number_on_stack(context);
+}
+
+void wait_number_start(void)
+{
+	hook_next_find(&libc_syscall);
+	find_place();
+	find_state();
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Finds out which system call a signal interrupted. The signal frame does not say it: the kernel
+ * puts the result where the number was. Tests: tests/cli/sacred/sacred_wait.sh,
+ * tests/cli/sacred/sacred_cancel.sh.
+ */
+#ifndef HPCRUN_LITE_HOOKS_WAIT_HOOK_WAIT_NUMBER_H
+#define HPCRUN_LITE_HOOKS_WAIT_HOOK_WAIT_NUMBER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+enum { NO_CALL = -1, UNKNOWN_CALL = -2 };
+
+/* Finds what libc must be asked for. Call once, before threads exist. Not signal-safe. */
+void wait_number_start(void);
+
+/*
+ * Returns the number that the code before `pc` shows. NO_CALL: no system call is there.
+ * UNKNOWN_CALL: the code does not show the number. Signal-safe.
+ */
+long wait_number_in_code(uintptr_t pc);
+
+/*
+ * Returns the number of the system call that ended at the pc of `context`, where the code does not
+ * show it, or UNKNOWN_CALL. `hooked`: the call that a hook noted; 0: none. *ends: the thread was
+ * asked to end (pthread_cancel), and libc ends it if the call returns EINTR. Signal-safe.
+ */
+long wait_number_outside(const ucontext_t *context, long hooked, bool *ends);
+
+#endif
