@@ -100,7 +100,8 @@ static void prepare_signal(void)
 	if (sig <= 0 || atomic_exchange(&signal_prepared, true) ||
 	    sigaction(sig, NULL, &action) != 0)
 		return;
-	sigfillset(&action.sa_mask);
+	/* All, also those of libc that sigfillset leaves out: a cancellation would be lost. */
+	memset(&action.sa_mask, 0xff, sizeof action.sa_mask);
 	action.sa_flags |= SA_ONSTACK | SA_RESTART;
 	if (sigaction(sig, &action, NULL) == 0)
 		host->protect_signal(sig);
