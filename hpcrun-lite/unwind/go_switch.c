@@ -18,9 +18,6 @@ enum {
 	M_CURG = 0xc0,
 	M_CURG_1_25 = 0xb8, /* struct gobuf lost a word */
 	M_BYTES = 0xc8,
-	/* What asmcgocall saves on the C stack for its return. */
-	CALL_DEPTH = 40,
-	CALL_G = 48,
 	CODE_BYTES = 64,
 };
 
@@ -90,25 +87,63 @@ static bool find_left_goroutine(struct walk *w, const uint8_t *code, uint64_t co
 	return false;
 }
 
-/* Finds the caller of a function without a frame that was entered with this sp. */
-static bool find_frameless_caller(struct walk *w, uint64_t sp, const struct state *s,
-				  struct state *next)
+/*
+ * Finds the caller of the function at s->pc, which had this sp when it left the stack. Since Go
+ * 1.24 it has pushed bp, as its first instruction shows.
+ */
+static bool find_caller(struct walk *w, uint64_t sp, const struct state *s, struct state *next)
 {
-	*next = (struct state){.sp = sp + 8, .bp = s->bp};
+	enum { PUSH_BP = 0x55 };
+	struct go_function f;
+	uint8_t first;
+	if (!image_find(s->pc - 1, false, &w->thread->image) ||
+	    !go_lookup(&w->thread->image, s->pc - 1, &f) || !load(w, f.lo, &first, sizeof first))
+		return false;
+	*next = (struct state){.bp = s->bp};
+	if (first == PUSH_BP) {
+		if (!load(w, sp, &next->bp, sizeof next->bp))
+			return false;
+		sp += 8;
+	}
+	next->sp = sp + 8;
 	return load(w, sp, &next->pc, sizeof next->pc);
+}
+
+/*
+ * Finds where asmcgocall saved the depth of its stack, and above it g: at 40 and 48 from sp before
+ * Go 1.24, at 0 and 8 since. The code after its call reads g into rdi; or the depth into rsi if
+ * there is no g.
+ */
+static bool find_saved(struct walk *w, uint64_t pc, uint64_t *at)
+{
+	enum { N_BYTES = 24 };
+	uint8_t code[N_BYTES];
+	if (!load(w, pc, code, sizeof code))
+		return false;
+	for (unsigned i = 0; i + 5 <= N_BYTES; i++) {
+		const uint8_t *c = code + i;
+		if (c[0] != 0x48 || c[1] != 0x8b || c[3] != 0x24)
+			continue;
+		if (c[2] == 0x7c || c[2] == 0x74 || c[2] == 0x34) {
+			*at = c[2] == 0x7c ? c[4] - 8u : c[2] == 0x74 ? c[4] : 0;
+			return *at < 0x80;
+		}
+	}
+	return false;
 }
 
 static bool step_asmcgocall(struct walk *w, const struct state *s, struct state *next)
 {
 	uint8_t saved[16], stack[16];
-	if (!load(w, s->sp + CALL_DEPTH, saved, sizeof saved))
+	uint64_t at;
+	if (!find_saved(w, s->pc, &at) || !load(w, s->sp + at, saved, sizeof saved))
 		return false;
-	const uint64_t depth = word(saved, 0), g = word(saved, CALL_G - CALL_DEPTH);
+	const uint64_t depth = word(saved, 0), g = word(saved, 8);
 	if (g == 0) /* the goroutine was on this stack already */
-		return find_frameless_caller(w, depth, s, next);
+		return find_caller(w, depth, s, next);
 	if (!load(w, g, stack, sizeof stack) || depth >= word(stack, G_STACK_HI) - word(stack, 0))
 		return false;
-	return find_frameless_caller(w, word(stack, G_STACK_HI) - depth, s, next);
+	return find_caller(w, word(stack, G_STACK_HI) - depth, s, next);
 }
 
 static bool step_to_goroutine(struct walk *w, const struct state *s, bool is_morestack,
@@ -126,7 +161,7 @@ static bool step_to_goroutine(struct walk *w, const struct state *s, bool is_mor
 	if (!load(w, code_at, code, sizeof code) || !find_left_goroutine(w, code, code_at, g))
 		return false;
 	if (!is_morestack)
-		return find_frameless_caller(w, word(g, G_SCHED_SP), s, next);
+		return find_caller(w, word(g, G_SCHED_SP), s, next);
 	*next = (struct state){
 		.pc = word(g, G_SCHED_SP + 8), .sp = word(g, G_SCHED_SP), .bp = s->bp};
 	return true;
