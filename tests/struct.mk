@@ -46,6 +46,7 @@ struct_tests = \
 	tests/cli/struct/struct_jobs.sh \
 	tests/cli/struct/struct_needed.sh \
 	tests/cli/struct/struct_openmp.sh \
+	tests/cli/struct/struct_libc.sh \
 	tests/cli/struct_memory.sh \
 	tests/cli/struct/struct_start.sh \
 	tests/cli/struct/struct_unsized.sh

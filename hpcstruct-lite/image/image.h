@@ -201,6 +201,20 @@ struct image_ranges {
 enum status image_read_frames(const struct image *image, struct image_ranges *ranges);
 
 /*
+ * Appends the functions of glibc that have no symbol of their own and that their place and code
+ * prove: the caller of main, where threads start, the call that makes them, and those that make a
+ * call that can be cancelled. None if the image is not glibc's libc.so.6. x86-64 only.
+ */
+struct image_function {
+	const char *name; /* a constant */
+	struct image_range range;
+};
+struct image_functions {
+	VEC(struct image_function);
+};
+enum status image_find_libc(const struct image *image, struct image_functions *functions);
+
+/*
  * Finds the separate debug file of `image` below `dirs`, a list that NULL ends, as in
  * {"/usr/lib/debug", NULL}. Searches by build id, then by .gnu_debuglink. Checks the build id, or
  * else the CRC, and logs a file that does not match. *found is NULL if there is none; the caller

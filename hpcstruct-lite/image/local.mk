@@ -6,6 +6,7 @@ libhlstruct_la_SOURCES += \
 	hpcstruct-lite/image/image_elf.c hpcstruct-lite/image/image_elf.h \
 	hpcstruct-lite/image/image_find.c \
 	hpcstruct-lite/image/image_frames.c \
+	hpcstruct-lite/image/image_libc.c \
 	hpcstruct-lite/image/image_position.c \
 	hpcstruct-lite/image/image_source.c hpcstruct-lite/image/image_source.h \
 	hpcstruct-lite/image/image_start.c \

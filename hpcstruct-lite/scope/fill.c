@@ -200,11 +200,43 @@ static bool add_section(struct scope_map *map, struct scope_ranges *ranges, cons
 	       add_range(map, ranges, s->link_addr, s->link_addr + s->n_bytes, scope);
 }
 
+static bool is_unknown(const struct scope_map *map, uint64_t link_addr)
+{
+	uint32_t position;
+	return image_position(map->image, link_addr, &position) &&
+	       scope_at(map, position) == SCOPE_NONE;
+}
+
+/* Names functions of libc that only their place shows, if code without a name is asked for. */
+static bool fill_from_libc(struct scope_map *map, const struct image_ranges *frames)
+{
+	struct image_functions known = {0};
+	struct scope_ranges ranges = {0};
+	size_t i = 0;
+	while (i < frames->n && !is_unknown(map, frames->at[i].start))
+		i++;
+	bool ok = i == frames->n || image_find_libc(map->image, &known) == STATUS_OK;
+	for (i = 0; i < known.n && ok; i++) {
+		const struct image_function *f = &known.at[i];
+		if (!is_unknown(map, f->range.start))
+			continue;
+		const uint32_t scope = scope_add_function(map, f->name, strlen(f->name),
+							  f->range.start, STRUCTURE_FROM_EH_FRAME,
+							  true);
+		ok = scope != SCOPE_NONE &&
+		     add_range(map, &ranges, f->range.start, f->range.end, scope);
+	}
+	ok = ok && scope_fill(map, &ranges);
+	vec_free(&ranges);
+	vec_free(&known);
+	return ok;
+}
+
 bool scope_fill_from_frames(struct scope_map *map, const struct image_ranges *frames)
 {
 	struct scope_ranges ranges = {0};
 	uint64_t main_addr = 0;
-	bool ok = true;
+	bool ok = fill_from_libc(map, frames);
 	if (!image_find_main(map->image, &main_addr))
 		main_addr = 0;
 	for (size_t i = 0; i < frames->n && ok; i++)
