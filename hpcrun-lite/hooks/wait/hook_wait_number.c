@@ -34,7 +34,7 @@ static size_t argument_bytes(const uint8_t *code, size_t n_left)
 		return 0;
 	const uint8_t opcode = code[n], modrm = code[n + 1];
 	if ((opcode & 0xf8) == 0xb8)
-		return opcode == 0xb8 && !(rex & 1) ? 0 : n + 5;
+		return (rex & 8) || (opcode == 0xb8 && !(rex & 1)) ? 0 : n + 5;
 	const bool to_rm = opcode == 0x89 || opcode == 0x31;
 	if (!to_rm && opcode != 0x8b && opcode != 0x8d && opcode != 0x63)
 		return 0;

@@ -27,6 +27,13 @@ as_alone() {
 	same "$1" "$T/$2.out" "$T/$3.out"
 }
 
+# cut_short NAME: how many calls ended early, as the ledger says.
+cut_short() {
+	"$HPCPROF" -q --to text --all "$T/m-$1" | awk -F'\t' '
+		$1 == "loss" && $2 == "all" && $4 == "waits-cut-short" { n = $6 }
+		END { print n + 0 }'
+}
+
 plain all
 plain rarely
 plain in-a-row
@@ -36,6 +43,7 @@ waits rarely-offcpu "-e CPUTIME -e OFFCPU" rarely
 waits rarely-real "-e REALTIME" rarely
 waits thread-offcpu "-e CPUTIME -e OFFCPU" in-thread
 waits thread-cpu "-e CPUTIME" in-thread
+waits unknown "-e OFFCPU" unknown
 # Data comes close to a signal, and the next receive waits.
 waits row-offcpu "-e OFFCPU@f5000" in-a-row
 # The first thread is sent a signal now and then, also where it sleeps.
@@ -53,8 +61,8 @@ sacred_sampled "waits, with OFFCPU: the measurement is sound"
 as_alone "time-outs of sockets expire, with OFFCPU" rarely-offcpu rarely
 as_alone "time-outs of sockets expire, with REALTIME" rarely-real rarely
 as_alone "in a thread, too" thread-offcpu rarely
-is "none was cut short" "$("$HPCPROF" -q --to text --all "$T/m-thread-offcpu" |
-	awk -F'\t' '$4 == "waits-cut-short"')" ""
+is "none was cut short" "$(cut_short thread-offcpu)" 0
+is "one whose number is not known is counted" "$(cut_short unknown)" 1
 as_alone "in a thread without samples" thread-cpu rarely
 as_alone "a time-out begins with its call" row-offcpu in-a-row
 as_alone "calls that the kernel does not restart wait on" rarely-cpu rarely
