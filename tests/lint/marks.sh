@@ -23,7 +23,8 @@ xargs awk '
 
 # words of scripts; and those that are surely marks
 xargs grep -hoE '[A-Z][A-Z0-9_]*' <"$work/scripts" | LC_ALL=C sort -u >"$work/words"
-xargs grep -hv '^[[:space:]]*#' <"$work/scripts" | grep -oE '(line_of|on_line [^ ]+|in_loop [^ ]+ [^ ]+) ([^ )"$]+ )?[A-Z][A-Z0-9_]*' |
+xargs grep -hv '^[[:space:]]*#' <"$work/scripts" |
+	grep -oE '(line_of|on_line [^ ]+|in_loop [^ ]+ [^ ]+) ([^ )"$]+ )?[A-Z][A-Z0-9_]*' |
 	awk '{ print $NF }' | LC_ALL=C sort -u >"$work/wanted"
 
 n=0

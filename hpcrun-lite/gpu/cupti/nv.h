@@ -221,6 +221,8 @@ uint32_t nv_part_of(uint32_t code, const char *name);
 
 /* Starts to measure for this host. Once per process. */
 void nv_come_in(const struct gpu_host *host);
+/* Ends the recording (tape/nv_tape.h), if there is one. */
+void nv_end_recording(const char *why);
 /* The function that the driver calls. Always returns 1, so that the driver continues. */
 int InitializeInjection(void);
 

@@ -156,6 +156,11 @@ void nv_come_in(const struct gpu_host *host)
 		nv_client_start();
 }
 
+void nv_end_recording(const char *why)
+{
+	nv_tape_end(why);
+}
+
 static void come_in(void)
 {
 	void *symbol = dlsym(RTLD_DEFAULT, GPU_HOST_SYMBOL);

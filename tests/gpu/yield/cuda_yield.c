@@ -14,8 +14,8 @@
  *         none, then those of one call; it unsubscribes, and subscribes again
  *     whole         the profiler has records from before CUDA starts until the end
  *
- * Further words: `local`: CUPTI is opened so that its names are nobody else's, and its functions are
- * found in it; `early`: the profiler subscribes before CUDA starts.
+ * Further words: `local`: CUPTI is opened so that its names are nobody else's, and its functions
+ * are found in it; `early`: the profiler subscribes before CUDA starts.
  *
  * What it counts is what a tool has to find, and "unseen" what was asked for in windows. What its
  * profiler saw is a "result": it is the same with a tool that steps aside.

@@ -45,9 +45,10 @@ yield_calls() {
 		NAME=callbacks$how measured callbacks $how
 		yielded "callbacks$how"
 		is "callbacks$how: the profiler had them" \
-			"$(awk '/^result.*launches/ { print $2 $4 $8 $11 $13 }' "out-callbacks$how" |
-				tr '\n' ' ')" \
-			"before:0,0,0,0 domains:12,0,0,1 none:0,0,0,0 one:12,0,0,1 again:0,0,0,0 window:12,0,0,1 "
+			"$(awk '/^result.*launches/ { print $2 $4 $8 $11 $13 }' \
+				"out-callbacks$how" | tr '\n' ' ')" \
+			"$(printf '%s ' before:0,0,0,0 domains:12,0,0,1 none:0,0,0,0 \
+				one:12,0,0,1 again:0,0,0,0 window:12,0,0,1)"
 	done
 	NAME=local measured windows local
 	yielded local
@@ -92,8 +93,8 @@ yield_exclusive() {
 	NAME='' EVENTS='' SAME=''
 }
 
-# yield_samples PROGRAM [LEVELS]: what NVIDIA's samples show is as without us (SAME), and each launch
-# is joined or counted.
+# yield_samples PROGRAM [LEVELS]: what NVIDIA's samples show is as without us (SAME), and each
+# launch is joined or counted.
 yield_samples() {
 	for way in callback_timestamp activity_trace_async nested_range_profiling \
 		pc_sampling_continuous; do

@@ -197,7 +197,8 @@ static void *of_our_copy(const struct named *n, const char *name)
 {
 	void *own = NULL;
 	if (!atomic_load_explicit(&front.client, memory_order_acquire)) {
-		atomic_store_explicit(&front.has_stranger, true, memory_order_release);
+		if (n)
+			atomic_store_explicit(&front.has_stranger, true, memory_order_release);
 		return NULL;
 	}
 	if (n)

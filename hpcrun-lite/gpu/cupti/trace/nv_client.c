@@ -16,7 +16,6 @@
 #include "hpcrun-lite/gpu/cupti/counters/nv_counters.h"
 #include "hpcrun-lite/gpu/cupti/front/front.h"
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc.h"
-#include "hpcrun-lite/gpu/cupti/tape/nv_tape.h"
 #include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
 
 #include <dlfcn.h>
@@ -161,7 +160,7 @@ static void end_exclusive(void)
 				"", "");
 	}
 	if (nv.options.record_bytes)
-		nv_tape_end("a profiler of the program uses CUPTI");
+		nv_end_recording("a profiler of the program uses CUPTI");
 }
 
 bool nv_client_comes(void)

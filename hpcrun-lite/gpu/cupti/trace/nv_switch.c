@@ -131,7 +131,8 @@ static void go_off(uint64_t hold_ns)
 	 * need to see each launch.
 	 */
 	if (nv_counters_are_on() ||
-	    (nv.options.pc == NV_PC_OFF && (nv_trace.off == NV_DROPPING || !nv_switch_is_only_caller()))) {
+	    (nv.options.pc == NV_PC_OFF &&
+	     (nv_trace.off == NV_DROPPING || !nv_switch_is_only_caller()))) {
 		nv_trace.off = NV_DROPPING;
 		return;
 	}

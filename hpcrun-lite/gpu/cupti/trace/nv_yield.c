@@ -126,8 +126,9 @@ static bool go_away(void)
 	nv.lib.cuptiActivityRegisterTimestampCallback(f ? f : real_time);
 	size_t bytes = sizeof window.has_own_buffers;
 	if (window.has_sharing)
-		nv_client_behind->cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER,
-						  &bytes, &window.has_own_buffers);
+		nv_client_behind->cuptiActivitySetAttribute(
+			CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, &bytes,
+			&window.has_own_buffers);
 	atomic_store_explicit(&nv_trace.is_away, true, memory_order_release);
 	window.since_ns = nv.lib.now_ns();
 	window.n_windows++;
@@ -146,8 +147,8 @@ static void come_back(void)
 	/* of the program's records, which are nothing to us */
 	nv.lib.cuptiActivityGetNumDroppedRecords(NULL, 0, &n_dropped);
 	if (window.has_sharing)
-		nv_client_behind->cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER,
-						  &bytes, &own_buffers);
+		nv_client_behind->cuptiActivitySetAttribute(
+			CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, &bytes, &own_buffers);
 	nv_records_set_clock();
 	atomic_store_explicit(&nv_trace.is_away, false, memory_order_release);
 	nv_switch_back();
@@ -204,10 +205,10 @@ static CUptiResult CUPTIAPI register_clock(CUpti_TimestampCallbackFunc f)
 {
 	if (!f)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	bool is_served = nv_client_comes();
+	bool is_kept = nv_client_comes() && !nv_yield_is_away();
 	atomic_store_explicit(&theirs.clock, f, memory_order_release);
-	return !is_served || nv_yield_is_away() ? nv_client_behind->cuptiActivityRegisterTimestampCallback(f)
-					       : CUPTI_SUCCESS;
+	return is_kept ? CUPTI_SUCCESS
+		       : nv_client_behind->cuptiActivityRegisterTimestampCallback(f);
 }
 
 /*
@@ -217,16 +218,17 @@ static CUptiResult CUPTIAPI register_clock(CUpti_TimestampCallbackFunc f)
 static CUptiResult CUPTIAPI set_attribute(CUpti_ActivityAttribute a, size_t *bytes, void *value)
 {
 	sigset_t old;
-	if (!nv_client_comes() || a != CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER || !bytes || !value ||
-	    *bytes != sizeof(uint8_t))
+	if (!nv_client_comes() || a != CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER || !bytes ||
+	    !value || *bytes != sizeof(uint8_t))
 		return nv_client_behind->cuptiActivitySetAttribute(a, bytes, value);
 	bool is_guarded = nv_yield_begin(&old);
 	CUptiResult r = CUPTI_ERROR_UNKNOWN;
 	if (is_guarded) {
 		window.has_sharing = true;
 		memcpy(&window.has_own_buffers, value, sizeof window.has_own_buffers);
-		r = nv_yield_is_away() ? nv_client_behind->cuptiActivitySetAttribute(a, bytes, value)
-				       : CUPTI_SUCCESS;
+		r = CUPTI_SUCCESS;
+		if (nv_yield_is_away())
+			r = nv_client_behind->cuptiActivitySetAttribute(a, bytes, value);
 	}
 	nv_yield_end(is_guarded, &old);
 	return r;
