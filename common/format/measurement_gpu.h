@@ -282,7 +282,11 @@ struct msr_gpu_op {
 	uint64_t id_kind;
 	uint64_t start_ns; /* by the queue's clock; SYNC, ALLOC, FREE: CLOCK_MONOTONIC; lost: 0 */
 	uint64_t end_ns;
-	uint64_t amount; /* COPY, SET, ALLOC, FREE: bytes; KERNEL: node of the graph, 0: none */
+	/*
+	 * COPY, SET, ALLOC, FREE: bytes; KERNEL: node of the graph, 0: none; lost as refused: the
+	 * vendor's error, 0: unknown.
+	 */
+	uint64_t amount;
 	uint32_t queue;  /* id; 0: none */
 	uint32_t shape;  /* KERNEL: id; else 0 */
 	/*

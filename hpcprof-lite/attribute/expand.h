@@ -83,6 +83,9 @@ struct expand_run *expand_gpu_begin(struct expand *e, const struct expand_module
 	uint32_t n_modules);
 /* MODEL_ENTRY_GPU_NO_PATH or MODEL_ENTRY_GPU_NO_LAUNCH. */
 uint32_t expand_gpu_entry(struct expand_run *r, enum model_entry entry);
+/* For operations of this kind that CUDA's driver refused with this error. */
+uint32_t expand_gpu_refused(struct expand_run *r, uint32_t parent, enum msr_gpu_kind kind,
+			    uint32_t error);
 /* Makes "<gpu kernel>" or another placeholder below `parent`. detail: the direction of copies. */
 uint32_t expand_gpu_placeholder(struct expand_run *r, uint32_t parent, enum msr_gpu_kind kind,
 	unsigned detail);

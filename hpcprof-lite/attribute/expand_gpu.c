@@ -63,6 +63,77 @@ uint32_t expand_gpu_placeholder(struct expand_run *r, uint32_t parent, enum msr_
 	return r->failed ? 0 : expand_enter_function(r, parent, function, MODEL_CALL);
 }
 
+/* CUDA's; the numbers are the same in all versions. */
+static const char *error_name(uint32_t error)
+{
+	static const struct {
+		uint32_t error;
+		const char *name;
+	} names[] = {{1, "CUDA_ERROR_INVALID_VALUE"},
+		     {2, "CUDA_ERROR_OUT_OF_MEMORY"},
+		     {3, "CUDA_ERROR_NOT_INITIALIZED"},
+		     {4, "CUDA_ERROR_DEINITIALIZED"},
+		     {98, "CUDA_ERROR_INVALID_DEVICE_FUNCTION"},
+		     {100, "CUDA_ERROR_NO_DEVICE"},
+		     {101, "CUDA_ERROR_INVALID_DEVICE"},
+		     {200, "CUDA_ERROR_INVALID_IMAGE"},
+		     {201, "CUDA_ERROR_INVALID_CONTEXT"},
+		     {209, "CUDA_ERROR_NO_BINARY_FOR_GPU"},
+		     {214, "CUDA_ERROR_ECC_UNCORRECTABLE"},
+		     {218, "CUDA_ERROR_INVALID_PTX"},
+		     {222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"},
+		     {400, "CUDA_ERROR_INVALID_HANDLE"},
+		     {401, "CUDA_ERROR_ILLEGAL_STATE"},
+		     {500, "CUDA_ERROR_NOT_FOUND"},
+		     {600, "CUDA_ERROR_NOT_READY"},
+		     {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},
+		     {701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"},
+		     {702, "CUDA_ERROR_LAUNCH_TIMEOUT"},
+		     {703, "CUDA_ERROR_LAUNCH_INCOMPATIBLE_TEXTURING"},
+		     {709, "CUDA_ERROR_CONTEXT_IS_DESTROYED"},
+		     {710, "CUDA_ERROR_ASSERT"},
+		     {714, "CUDA_ERROR_HARDWARE_STACK_ERROR"},
+		     {715, "CUDA_ERROR_ILLEGAL_INSTRUCTION"},
+		     {716, "CUDA_ERROR_MISALIGNED_ADDRESS"},
+		     {717, "CUDA_ERROR_INVALID_ADDRESS_SPACE"},
+		     {718, "CUDA_ERROR_INVALID_PC"},
+		     {719, "CUDA_ERROR_LAUNCH_FAILED"},
+		     {720, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE"},
+		     {800, "CUDA_ERROR_NOT_PERMITTED"},
+		     {801, "CUDA_ERROR_NOT_SUPPORTED"},
+		     {900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"},
+		     {901, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED"},
+		     {906, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT"},
+		     {908, "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD"},
+		     {912, "CUDA_ERROR_INVALID_CLUSTER_SIZE"},
+		     {999, "CUDA_ERROR_UNKNOWN"}};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (names[i].error == error)
+			return names[i].name;
+	return NULL;
+}
+
+uint32_t expand_gpu_refused(struct expand_run *r, uint32_t parent, enum msr_gpu_kind kind,
+			    uint32_t error)
+{
+	struct strtab *strings = r->e->strings;
+	const char *known = error_name(error);
+	char name[96];
+	if (known)
+		snprintf(name, sizeof name, "<gpu %s refused: %s>", msr_gpu_kind_name(kind), known);
+	else
+		snprintf(name, sizeof name, "<gpu %s refused: error %u>", msr_gpu_kind_name(kind),
+			 error);
+	struct expand_function f = {.name = strtab_add_z(strings, name),
+				    .linkage_name = strtab_add_z(strings, ""),
+				    .module = MODEL_NONE,
+				    .file = MODEL_NONE,
+				    .definition = MODEL_NONE,
+				    .gpu_kind = MSR_GPU_NO_KIND};
+	uint32_t function = expand_find_named(r, f);
+	return r->failed ? 0 : expand_enter_function(r, parent, function, MODEL_CALL);
+}
+
 /*
  * The line that made the call at `site`: the innermost line of the program outside site's function,
  * which belongs to the API. Among lines of Python, files of the user come first. MODEL_NONE: none.

@@ -76,7 +76,8 @@ enum model_metric_role {
 	MODEL_ROLE_ENERGY_TIME,    /* of the operations, in which energy was read */
 	MODEL_ROLE_COUNTER,        /* counters of kernels: one metric for each */
 	MODEL_ROLE_COUNTED,        /* launches whose counters were read, and their time */
-	MODEL_ROLE_COUNTED_TIME
+	MODEL_ROLE_COUNTED_TIME,
+	MODEL_ROLE_REFUSED         /* operations that the driver refused */
 };
 
 struct model_metric {

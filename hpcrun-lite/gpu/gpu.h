@@ -33,7 +33,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GPU_HOST_VERSION 6u
+#define GPU_HOST_VERSION 7u
 #define GPU_HOST_SYMBOL "hpcrun_lite_gpu_host"
 
 /*
@@ -299,6 +299,13 @@ struct gpu_host {
 	 */
 	void (*launch_lost)(const struct gpu_host *h, enum msr_gpu_kind kind,
 			    enum msr_gpu_loss cause);
+
+	/*
+	 * lost_by_id for a launch that the driver refused, with the vendor's number of the error;
+	 * 0: unknown.
+	 */
+	void (*refused)(const struct gpu_host *h, uint64_t id, enum msr_gpu_kind kind,
+			uint32_t error);
 };
 
 /*

@@ -228,6 +228,14 @@ static void host_lost_by_id(const struct gpu_host *h, uint64_t id, enum msr_gpu_
 		op_lost_by_id(b, id, kind, cause);
 }
 
+static void host_refused(const struct gpu_host *h, uint64_t id, enum msr_gpu_kind kind,
+			 uint32_t error)
+{
+	struct gpu_backend *b = live_backend(h);
+	if (b)
+		op_refused_by_id(b, id, kind, error);
+}
+
 static void host_launch_lost(const struct gpu_host *h, enum msr_gpu_kind kind,
 			     enum msr_gpu_loss cause)
 {
@@ -329,6 +337,7 @@ static void host_on_switch(const struct gpu_host *h, void (*fn)(bool on))
 		.about = host_about, .last_place = host_last_place, .is_off = host_is_off,       \
 		.on_switch = host_on_switch, .sample_by_timer = host_sample_by_timer,            \
 		.energy = host_energy, .launch_lost = host_launch_lost,                          \
+		.refused = host_refused,                                                         \
 	}
 
 /* Equal tables: which one a back end holds is its number. */

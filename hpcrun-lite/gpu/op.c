@@ -54,9 +54,12 @@ static void write_done(struct gpu_backend *b, uint64_t id, unsigned kind, const 
 	write_op(b, &r, op->has_waits);
 }
 
-static void write_lost(struct gpu_backend *b, uint64_t id, unsigned kind, enum msr_gpu_loss cause)
+/* error: if it was refused */
+static void write_lost(struct gpu_backend *b, uint64_t id, unsigned kind, enum msr_gpu_loss cause,
+		       uint32_t error)
 {
-	const struct msr_gpu_op r = {.id_kind = msr_gpu_op_make(id, kind | MSR_GPU_OP_LOST, cause)};
+	const struct msr_gpu_op r = {.id_kind = msr_gpu_op_make(id, kind | MSR_GPU_OP_LOST, cause),
+				     .amount = error};
 	gpu_count(&gpu_tally_of(b)->lost[(unsigned)cause % MSR_GPU_LOSS_ROOM], 1);
 	write_op(b, &r, false);
 }
@@ -138,7 +141,7 @@ void op_lost(struct gpu_backend *b, const struct gpu_ticket *t, enum msr_gpu_los
 	if (!t->id)
 		return;
 	if (!t->aggregated) {
-		write_lost(b, t->id, t->kind, cause);
+		write_lost(b, t->id, t->kind, cause, 0);
 		return;
 	}
 	forget_pending(b, t->id);
@@ -175,14 +178,14 @@ void op_record_by_id(struct gpu_backend *b, uint64_t vendor_id, const struct gpu
 	}
 }
 
-void op_lost_by_id(struct gpu_backend *b, uint64_t vendor_id, enum msr_gpu_kind kind,
-		   enum msr_gpu_loss cause)
+static void lose_by_id(struct gpu_backend *b, uint64_t vendor_id, enum msr_gpu_kind kind,
+		       enum msr_gpu_loss cause, uint32_t error)
 {
 	uint64_t id = gpu_full_id(b, vendor_id);
 	struct pending_launch l;
 	switch (find_launch(b, id, &l)) {
 	case PENDING_RECORDED:
-		write_lost(b, id, (unsigned)kind & 15u, cause);
+		write_lost(b, id, (unsigned)kind & 15u, cause, error);
 		break;
 	case PENDING_FOUND:
 		sum_lost(b, l.thread, l.node, (unsigned)kind & 15u, cause);
@@ -193,4 +196,16 @@ void op_lost_by_id(struct gpu_backend *b, uint64_t vendor_id, enum msr_gpu_kind 
 	case PENDING_GONE:
 		break;
 	}
+}
+
+void op_lost_by_id(struct gpu_backend *b, uint64_t vendor_id, enum msr_gpu_kind kind,
+		   enum msr_gpu_loss cause)
+{
+	lose_by_id(b, vendor_id, kind, cause, 0);
+}
+
+void op_refused_by_id(struct gpu_backend *b, uint64_t vendor_id, enum msr_gpu_kind kind,
+		      uint32_t error)
+{
+	lose_by_id(b, vendor_id, kind, MSR_GPU_LOSS_REFUSED, error);
 }

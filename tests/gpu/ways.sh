@@ -15,6 +15,10 @@ for kind in kernel copy set alloc free sync; do
 	is "calls: $kind launched" "$(launched calls $kind)" "$(truth calls $kind)"
 done
 is "calls: refused" "$(lost calls refused) $(n_losses calls)" "2 2"
+# on a line of refused(), with CUDA_ERROR_INVALID_VALUE
+is "calls: what was refused, and where" "$(awk -F'\t' '
+	$1 == "tree" && $2 == "GREFUSED:COUNT" && $4 == "root" { print $7 }' all-calls) $(grep -c \
+	'^tree.*<gpu kernel refused: CUDA_ERROR_INVALID_VALUE>' all-calls)" "2 2"
 is "calls: kernels joined" "$(joined calls kernel)" $(($(truth calls kernel) - 2))
 is "calls: bytes copied" "$(copied calls 3) $(copied calls 4)" \
 	"$(truth calls copy) $(truth calls copy-bytes)"

@@ -210,6 +210,8 @@ static uint32_t hang_cell(const struct hanging *h, uint32_t file, const struct g
 				  : expand_gpu_entry(h->run, c->place == GPU_NO_PATH
 								     ? MODEL_ENTRY_GPU_NO_PATH
 								     : MODEL_ENTRY_GPU_NO_LAUNCH);
+	if (c->kind == GPU_CELL_REFUSED)
+		return expand_gpu_refused(h->run, parent, c->detail, c->site);
 	uint32_t at = expand_gpu_placeholder(h->run, parent, c->kind, c->detail);
 	if (c->kind != MSR_GPU_KERNEL)
 		return at;

@@ -62,7 +62,10 @@ static uint64_t key_a(const struct gpu_cell *c)
 /* Only kernels have a shape and a site, only others a detail. */
 static uint64_t key_b(const struct gpu_cell *c)
 {
-	uint64_t low = c->kind == MSR_GPU_KERNEL ? (uint64_t)c->site << 32 | c->shape : c->detail;
+	uint64_t low = c->kind == MSR_GPU_KERNEL ? (uint64_t)c->site << 32 | c->shape
+		       : c->kind == GPU_CELL_REFUSED
+			       ? (uint64_t)c->site << 8 | c->detail
+			       : c->detail;
 	return (uint64_t)c->kind << 60 | (uint64_t)c->place << 58 | (uint64_t)c->is_measured << 57 |
 	       low;
 }
@@ -235,6 +238,22 @@ static void cover(struct run *r, const struct msr_gpu_op *op, const struct times
 			 gpu_join_groups(r->g, op->shape), c);
 }
 
+/* An operation that never ran, under its call. Before version 1.7 the error is not known. */
+static bool add_refused(struct run *r, uint32_t launch, unsigned kind, uint64_t error)
+{
+	const struct load_gpu_part *from;
+	const struct msr_gpu_launch *l = gpu_launches_get(&r->j->launches, launch, &from);
+	struct gpu_cell key = {.kind = GPU_CELL_REFUSED,
+			       .detail = (uint8_t)kind,
+			       .site = error < UINT32_MAX ? (uint32_t)error : UINT32_MAX,
+			       .place = GPU_NO_LAUNCH};
+	gpu_join_place(r->j, from->thread, msr_gpu_launch_node(l), &key);
+	uint32_t cell = find_cell(r, &key);
+	if (cell != UINT32_MAX)
+		r->j->cells.at[cell].n_ops++;
+	return cell != UINT32_MAX;
+}
+
 static bool join_op(struct run *r, const struct load_gpu_part *p, const struct msr_gpu_op *op)
 {
 	struct gpu_join *j = r->j;
@@ -246,7 +265,8 @@ static bool join_op(struct run *r, const struct load_gpu_part *p, const struct m
 	uint32_t launch = gpu_launches_find(&j->launches, id);
 	if (msr_gpu_op_is_lost(op)) {
 		lose(r, id, launch, kind, detail);
-		return true;
+		return launch == GPU_LAUNCH_NONE || detail != MSR_GPU_LOSS_REFUSED ||
+		       !op->amount || add_refused(r, launch, kind, op->amount);
 	}
 	struct gpu_cell key = {
 		.kind = (uint8_t)kind,

@@ -28,6 +28,7 @@ enum gpu_place { /* the parent of a cell */
  * same place that made the node. `thread` is an index into load_file.threads. The cell counts in
  * the profile of this thread.
  */
+#define GPU_CELL_REFUSED 15u /* a kind: the driver refused them; `site` is the error */
 struct gpu_cell {
 	uint32_t thread, node;
 	uint32_t shape;          /* KERNEL: id in the file, 0 if unknown; others: 0 */

@@ -110,6 +110,10 @@ bool gpu_metrics_add_cell(struct gpu_metrics *m, gpu_extras *to, const struct lo
 			  const struct gpu_cell *c, uint32_t context)
 {
 	struct adding a = {.m = m, .to = to, .cell = c, .context = context};
+	if (c->kind == GPU_CELL_REFUSED) {
+		add(&a, GPU_REFUSED, c->n_ops);
+		return !a.failed;
+	}
 	const struct msr_gpu_shape *shape = load_gpu_shape(g, c->shape);
 	if (c->kind == MSR_GPU_KERNEL || c->kind == MSR_GPU_COPY || c->kind == MSR_GPU_SET)
 		add(&a, GPU_TIME, c->busy_ns);

@@ -126,6 +126,8 @@ const struct gpu_metric_row gpu_metrics_table[GPU_N_FIXED] = {
 	      "GPU synchronizations: count"),
 	COUNT(GPU_MARKERS, NONE, "GMARK:COUNT",
 	      "GPU markers and barriers: count"),
+	COUNT(GPU_REFUSED, REFUSED, "GREFUSED:COUNT",
+	      "GPU operations that the driver refused, which never ran: count"),
 
 	TIME(GPU_COUNTED_TIME, COUNTED_TIME, NO, "GCTR (sec)",
 	     "GPU time: kernels whose counters were read, one at a time (seconds); part of GKER"),

@@ -388,8 +388,60 @@ static void put_queues(const struct model *m, const struct view_gpu *g, const st
 	putc('\n', s->out);
 }
 
+/* ---- what the driver refused ---- */
+
+/* "cuLaunchKernel at solve.cu:20 in step": the call, and the innermost line above it. */
+static void name_call(const struct model *m, uint32_t context, char *to, size_t n_bytes)
+{
+	const struct model_context *c = &m->contexts[context];
+	uint32_t at = c->parent;
+	text_name(to, n_bytes, m, &m->contexts[at]);
+	while (at && at != MODEL_NONE && m->contexts[at].kind != MODEL_CONTEXT_LINE)
+		at = m->contexts[at].parent;
+	if (!at || at == MODEL_NONE)
+		return;
+	char place[TEXT_NAME];
+	text_place(place, sizeof place, m, &m->contexts[at]);
+	const uint32_t function = m->contexts[at].function;
+	size_t n = strlen(to);
+	if (snprintf(to + n, n_bytes - n, " at %s%s%s", place,
+		     function < m->n_functions ? " in " : "",
+		     function < m->n_functions ? m->functions[function].name : "") < 0)
+		to[n] = 0;
+}
+
+/* Programs often do not look whether a launch succeeded. */
+static void put_refused(const struct model *m, const struct text_style *s)
+{
+	enum { MOST = 10 };
+	const uint32_t metric = view_find_metric(m, MODEL_ROLE_REFUSED);
+	char a[TEXT_CELL], name[TEXT_NAME], call[TEXT_NAME];
+	unsigned n_rows = 0, n_more = 0;
+	if (metric == MODEL_NONE || view_total(m, metric) <= 0)
+		return;
+	text_heading(s, "The driver refused %s operations, which never ran",
+		     text_count(a, (uint64_t)view_total(m, metric)));
+	for (size_t i = 0; i < m->n_totals; i++) {
+		const struct model_total *t = &m->totals[i];
+		if (t->metric != metric || t->sum[MODEL_POINT] <= 0)
+			continue;
+		n_more += n_rows == MOST && s->threshold > 0;
+		if (n_rows == MOST && s->threshold > 0)
+			continue;
+		n_rows++;
+		text_name(name, sizeof name, m, &m->contexts[t->context]);
+		name_call(m, t->context, call, sizeof call);
+		foreign_printf(s->out, "%9s  %s\n%9s    %s\n",
+			       text_count(a, (uint64_t)t->sum[MODEL_POINT]), name, "", call);
+	}
+	if (n_more)
+		fprintf(s->out, "%9s  ... at %u more places: --all\n", "", n_more);
+	putc('\n', s->out);
+}
+
 bool text_report_gpu(const struct model *m, const struct view_gpu *g, const struct text_style *s)
 {
+	put_refused(m, s);
 	put_kernels(m, g, s);
 	if (!text_report_counters(m, s) || !text_report_gpu_hot(m, g, s))
 		return false;

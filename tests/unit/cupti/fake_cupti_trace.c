@@ -90,6 +90,12 @@ static void lost_by_id(const struct gpu_host *h, uint64_t id, enum msr_gpu_kind 
 	seen.lost_id = id;
 }
 
+static void refused(const struct gpu_host *h, uint64_t id, enum msr_gpu_kind kind, uint32_t error)
+{
+	lost_by_id(h, id, kind, MSR_GPU_LOSS_REFUSED);
+	seen.error = error;
+}
+
 static void lost_unknown(const struct gpu_host *h, enum msr_gpu_loss cause, uint64_t n)
 {
 	(void)h;
@@ -119,6 +125,7 @@ static const struct gpu_host host = {
 	.op = op,
 	.op_by_id = op_by_id,
 	.lost_by_id = lost_by_id,
+	.refused = refused,
 	.lost_unknown = lost_unknown,
 	.graph_node = graph_node,
 };

@@ -74,6 +74,7 @@ static void test_launch(void **state)
 	assert_int_equal(nv_open_count(), 1);
 	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_REFUSED], 1);
 	assert_int_equal(seen.lost_id, 44);
+	assert_int_equal(seen.error, CUDA_ERROR_INVALID_VALUE);
 	seen.refuses = true; /* the host has no room: nothing is to be taken back */
 	do_call(LAUNCH, 23, &p, CUDA_ERROR_INVALID_VALUE);
 	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_REFUSED], 1);

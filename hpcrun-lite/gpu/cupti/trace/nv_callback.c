@@ -196,7 +196,10 @@ static void leave_device(const struct nv_call *c, const CUpti_CallbackData *d, u
 			return;
 	}
 	if (!good) {
-		nv.host->lost_by_id(nv.host, id, (enum msr_gpu_kind)c->kind, MSR_GPU_LOSS_REFUSED);
+		nv.host->refused(nv.host, id, (enum msr_gpu_kind)c->kind,
+				 d->functionReturnValue
+					 ? (uint32_t) * (const CUresult *)d->functionReturnValue
+					 : 0);
 		count_closed(c, id);
 		return;
 	}
