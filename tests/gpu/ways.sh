@@ -19,6 +19,11 @@ is "calls: refused" "$(lost calls refused) $(n_losses calls)" "2 2"
 is "calls: what was refused, and where" "$(awk -F'\t' '
 	$1 == "tree" && $2 == "GREFUSED:COUNT" && $4 == "root" { print $7 }' all-calls) $(grep -c \
 	'^tree.*<gpu kernel refused: CUDA_ERROR_INVALID_VALUE>' all-calls)" "2 2"
+like "calls: the report names call, place and error" \
+	"$("$HPCPROF" -q --to text m-calls 2>/dev/null)" \
+	'^The driver refused 2 operations' '<gpu kernel refused: CUDA_ERROR_INVALID_VALUE>' \
+	"cuLaunchKernel at cuda_calls.c:$(grep -n 'cuLaunchKernel(cuda_empty, 0, 1' \
+		"$srcdir/tests/gpu/cuda_calls.c" | cut -d: -f1) in refused"
 is "calls: kernels joined" "$(joined calls kernel)" $(($(truth calls kernel) - 2))
 is "calls: bytes copied" "$(copied calls 3) $(copied calls 4)" \
 	"$(truth calls copy) $(truth calls copy-bytes)"

@@ -390,24 +390,27 @@ static void put_queues(const struct model *m, const struct view_gpu *g, const st
 
 /* ---- what the driver refused ---- */
 
-/* "cuLaunchKernel at solve.cu:20 in step": the call, and the innermost line above it. */
-static void name_call(const struct model *m, uint32_t context, char *to, size_t n_bytes)
+static const char *function_name(const struct model *m, uint32_t context)
 {
-	const struct model_context *c = &m->contexts[context];
-	uint32_t at = c->parent;
-	text_name(to, n_bytes, m, &m->contexts[at]);
-	while (at && at != MODEL_NONE && m->contexts[at].kind != MODEL_CONTEXT_LINE)
+	const uint32_t function = m->contexts[context].function;
+	return function < m->n_functions ? m->functions[function].name : "?";
+}
+
+/* "cuLaunchKernel at solve.cu:20 in step": the call, and the innermost line outside of it. */
+static void put_call(const struct model *m, uint32_t context, FILE *out)
+{
+	char place[TEXT_NAME] = "";
+	uint32_t call = m->contexts[context].parent, at = call;
+	while (at && at != MODEL_NONE &&
+	       (m->contexts[at].kind != MODEL_CONTEXT_LINE ||
+		m->contexts[at].function == m->contexts[call].function))
 		at = m->contexts[at].parent;
-	if (!at || at == MODEL_NONE)
-		return;
-	char place[TEXT_NAME];
-	text_place(place, sizeof place, m, &m->contexts[at]);
-	const uint32_t function = m->contexts[at].function;
-	size_t n = strlen(to);
-	if (snprintf(to + n, n_bytes - n, " at %s%s%s", place,
-		     function < m->n_functions ? " in " : "",
-		     function < m->n_functions ? m->functions[function].name : "") < 0)
-		to[n] = 0;
+	foreign_printf(out, "%9s    %s", "", function_name(m, call));
+	if (at && at != MODEL_NONE) {
+		text_place(place, sizeof place, m, &m->contexts[at]);
+		foreign_printf(out, " at %s in %s", place, function_name(m, at));
+	}
+	putc('\n', out);
 }
 
 /* Programs often do not look whether a launch succeeded. */
@@ -415,7 +418,7 @@ static void put_refused(const struct model *m, const struct text_style *s)
 {
 	enum { MOST = 10 };
 	const uint32_t metric = view_find_metric(m, MODEL_ROLE_REFUSED);
-	char a[TEXT_CELL], name[TEXT_NAME], call[TEXT_NAME];
+	char a[TEXT_CELL];
 	unsigned n_rows = 0, n_more = 0;
 	if (metric == MODEL_NONE || view_total(m, metric) <= 0)
 		return;
@@ -429,10 +432,9 @@ static void put_refused(const struct model *m, const struct text_style *s)
 		if (n_rows == MOST && s->threshold > 0)
 			continue;
 		n_rows++;
-		text_name(name, sizeof name, m, &m->contexts[t->context]);
-		name_call(m, t->context, call, sizeof call);
-		foreign_printf(s->out, "%9s  %s\n%9s    %s\n",
-			       text_count(a, (uint64_t)t->sum[MODEL_POINT]), name, "", call);
+		foreign_printf(s->out, "%9s  %s\n", text_count(a, (uint64_t)t->sum[MODEL_POINT]),
+			       function_name(m, t->context));
+		put_call(m, t->context, s->out);
 	}
 	if (n_more)
 		fprintf(s->out, "%9s  ... at %u more places: --all\n", "", n_more);
