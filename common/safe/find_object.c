@@ -148,7 +148,7 @@ static bool search(uintptr_t address, struct place *p, bool *is_old)
 			*p = t->place[i];
 			found = address >= p->lo && address < p->hi;
 		}
-		/* Acquire: the copy was read before. A newer turn: it may have been written over. */
+		/* Acquire: the copy was read before. With a newer turn it may be damaged. */
 		atomic_thread_fence(memory_order_acquire);
 		if (atomic_load_explicit(&objects.turn, memory_order_relaxed) != turn)
 			continue;

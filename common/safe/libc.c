@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 /* ---- the names ---- */
 
@@ -25,7 +26,7 @@ enum name {
 	DLSYM, DLOPEN, DLERROR, DLADDR, DLADDR1, DLINFO, FIND_OBJECT,
 	ATTR_GETSTACK, ATTR_GETSTACKSIZE, GETSPECIFIC, SETSPECIFIC, KEY_CREATE, ONCE, TRYLOCK,
 	TIMEDLOCK, CLOCKLOCK, SEM_GETVALUE, SEM_INIT, SEM_POST, SEM_TIMEDWAIT, SEM_CLOCKWAIT,
-	DEBUG, PRIVATE_DLOPEN, N_NAMES
+	PRIVATE_DLOPEN, N_NAMES
 };
 
 static const char *const names[N_NAMES] = {
@@ -33,15 +34,16 @@ static const char *const names[N_NAMES] = {
 	"pthread_attr_getstack", "pthread_attr_getstacksize", "pthread_getspecific",
 	"pthread_setspecific", "pthread_key_create", "pthread_once", "pthread_mutex_trylock",
 	"pthread_mutex_timedlock", "pthread_mutex_clocklock", "sem_getvalue", "sem_init",
-	"sem_post", "sem_timedwait", "sem_clockwait", "_r_debug", "__libc_dlopen_mode"
+	"sem_post", "sem_timedwait", "sem_clockwait", "__libc_dlopen_mode"
 };
 
 static struct {
 	atomic_bool is_done;
 	_Atomic(void *) address[N_NAMES];
-	const ElfW(Phdr) *program;
-	unsigned n_program;
 } libc;
+
+/* The loader's list. dl_iterate_phdr may be one of the program's, which calls us. */
+extern struct r_debug _r_debug;
 
 /* ---- the symbols of a loaded library ---- */
 
@@ -59,15 +61,11 @@ static const void *place(uintptr_t bias, uintptr_t value)
 	return (const void *)(value < bias ? bias + value : value);
 }
 
-static bool read_dynamic(const struct dl_phdr_info *info, struct library *l)
+static bool read_dynamic(const struct link_map *map, struct library *l)
 {
-	const ElfW(Dyn) *d = NULL;
 	uintptr_t soname = 0;
-	*l = (struct library){.bias = info->dlpi_addr};
-	for (unsigned i = 0; i < info->dlpi_phnum && !d; i++)
-		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
-			d = (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-	for (; d && d->d_tag != DT_NULL; d++) {
+	*l = (struct library){.bias = map->l_addr};
+	for (const ElfW(Dyn) *d = map->l_ld; d && d->d_tag != DT_NULL; d++) {
 		const void *at = place(l->bias, d->d_un.d_ptr);
 		switch (d->d_tag) {
 		case DT_STRTAB: l->strings = at; break;
@@ -105,28 +103,14 @@ static void *find_symbol(const struct library *l, const char *name)
 	return NULL;
 }
 
-static int look(struct dl_phdr_info *info, size_t size, void *unused)
+static bool is_of_libc(const struct link_map *map, struct library *l)
 {
-	static const char *const of_libc[] = {"libc.so.6", "libpthread.so.0", "libdl.so.2",
-					      "ld-linux-x86-64.so.2"};
-	struct library l;
-	(void)size;
-	(void)unused;
-	if (!libc.program) { /* the program is the first */
-		libc.program = info->dlpi_phdr;
-		libc.n_program = info->dlpi_phnum;
-	}
+	static const char *const of_libc[] = {"libc.so.6", "libpthread.so.0", "libdl.so.2"};
 	bool is_wanted = false;
-	if (read_dynamic(info, &l))
+	if (read_dynamic(map, l))
 		for (size_t i = 0; i < sizeof of_libc / sizeof *of_libc; i++)
-			is_wanted |= strcmp(l.soname, of_libc[i]) == 0;
-	for (unsigned i = 0; i < N_NAMES && is_wanted; i++) {
-		void *known = atomic_load_explicit(&libc.address[i], memory_order_relaxed);
-		if (!known)
-			known = find_symbol(&l, names[i]);
-		atomic_store_explicit(&libc.address[i], known, memory_order_relaxed);
-	}
-	return 0;
+			is_wanted |= strcmp(l->soname, of_libc[i]) == 0;
+	return is_wanted;
 }
 
 /* ---- the start ---- */
@@ -134,6 +118,16 @@ static int look(struct dl_phdr_info *info, size_t size, void *unused)
 static void *known(enum name name)
 {
 	return atomic_load_explicit(&libc.address[name], memory_order_relaxed);
+}
+
+static void look(void)
+{
+	struct library l;
+	for (const struct link_map *map = _r_debug.r_map; map; map = map->l_next)
+		for (unsigned i = is_of_libc(map, &l) ? 0 : N_NAMES; i < N_NAMES; i++)
+			if (!known((enum name)i))
+				atomic_store_explicit(&libc.address[i], find_symbol(&l, names[i]),
+						      memory_order_relaxed);
 }
 
 /*
@@ -149,17 +143,18 @@ static void load_rest(void)
 		return;
 	(void)load("libpthread.so.0", RTLD_NOW | RTLD_GLOBAL | OF_LIBC);
 	(void)load("libdl.so.2", RTLD_NOW | RTLD_GLOBAL | OF_LIBC);
-	dl_iterate_phdr(look, NULL);
+	look();
 }
 
 /* Two threads find the same. Before our constructor, a hook may come first. */
 __attribute__((noinline)) static void libc_start(void)
 {
-	dl_iterate_phdr(look, NULL);
+	look();
 	if (!known(DLSYM) || !known(KEY_CREATE))
 		load_rest();
 	if (!known(FIND_OBJECT))
-		find_object_start(known(DEBUG), libc.program, libc.n_program);
+		find_object_start(&_r_debug, (const void *)getauxval(AT_PHDR),
+				  (unsigned)getauxval(AT_PHNUM));
 	/* Release: the addresses are there. */
 	atomic_store_explicit(&libc.is_done, true, memory_order_release);
 }
