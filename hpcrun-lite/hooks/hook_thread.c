@@ -41,12 +41,14 @@ static struct {
 	int (*pthread_create)(pthread_t *, const pthread_attr_t *, pthread_start_fn *, void *);
 	int (*thrd_create)(thrd_t *, thrd_start_t, void *);
 	int (*dlclose)(void *);
+	bool has_tsan;
 } next;
 
 void hook_thread_start(void)
 {
 	*(void **)&next.pthread_create = dlsym(RTLD_NEXT, "pthread_create");
 	*(void **)&next.thrd_create = dlsym(RTLD_NEXT, "thrd_create");
+	next.has_tsan = dlsym(RTLD_NEXT, "__tsan_init") != NULL;
 	if (!next.thrd_create) /* before glibc 2.28 */
 		*(void **)&next.thrd_create = (void *)(uintptr_t)hook_next_missing;
 	*(void **)&next.dlclose = dlsym(RTLD_NEXT, "dlclose");
@@ -154,6 +156,12 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr, pthread
 		return next.pthread_create(thread, attr, fn, argument);
 	s->posix = fn;
 	s->argument = argument;
+	/*
+	 * ThreadSanitizer of gcc reports the caller by its return address. So this is a jump, and
+	 * the record is not released if it fails.
+	 */
+	if (next.has_tsan)
+		return next.pthread_create(thread, attr, posix_thread, s);
 	int error = next.pthread_create(thread, attr, posix_thread, s);
 	if (error)
 		release_start(s);
