@@ -358,11 +358,31 @@ static void append_module(const struct config *c, const char *name, char *text, 
 	append(text, n_bytes, n, ".so", 3);
 }
 
-size_t config_preload(const struct config *c, char *text, size_t n_bytes)
+/* The length of the first name if it is AddressSanitizer's run time, else 0. */
+static size_t sanitizer_bytes(const char *names)
 {
+	static const char *const heads[] = {"libasan.so", "libclang_rt.asan"};
+	const size_t n = strcspn(names, ": ");
+	size_t base = n;
+	while (base > 0 && names[base - 1] != '/')
+		base--;
+	for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+		if (n - base >= strlen(heads[i]) &&
+		    strncmp(names + base, heads[i], strlen(heads[i])) == 0)
+			return n;
+	return 0;
+}
+
+size_t config_preload(const struct config *c, const char *others, char *text, size_t n_bytes)
+{
+	const size_t n_first = others ? sanitizer_bytes(others) : 0;
 	size_t n = 0;
 	if (n_bytes)
 		text[0] = '\0';
+	if (n_first) {
+		append(text, n_bytes, &n, others, n_first);
+		append(text, n_bytes, &n, ":", 1);
+	}
 	append(text, n_bytes, &n, c->library, strlen(c->library));
 	for (uint32_t i = 0; i < c->n_gpus; i++)
 		if (c->gpu[i].preload)
@@ -371,6 +391,10 @@ size_t config_preload(const struct config *c, char *text, size_t n_bytes)
 		append_module(c, "mpi", text, n_bytes, &n);
 	if (c->torch)
 		append_module(c, "torch", text, n_bytes, &n);
+	if (others && !n_first)
+		append(text, n_bytes, &n, ":", 1);
+	if (others) /* after the first name its separator follows, or nothing */
+		append(text, n_bytes, &n, others + n_first, strlen(others + n_first));
 	return n;
 }
 

@@ -126,11 +126,13 @@ struct config {
 const struct config_gpu *config_find_gpu(const struct config *c, const char *name);
 
 /*
- * What we put in front of LD_PRELOAD: the library and the preloaded modules of back ends, separated
- * by ':'. Returns the length of the whole text, even if `text` was too short and is cut.
- * NUL-terminated if n_bytes > 0. No allocation; signal-safe.
+ * The value of LD_PRELOAD: the library and the preloaded modules of back ends, separated by ':', and
+ * then `others`, the value before (NULL: none). AddressSanitizer's run time stays first if it is
+ * the first of the others, because it ends a program otherwise. Returns the length of the whole
+ * text, even if `text` was too short and is cut. NUL-terminated if n_bytes > 0. No allocation;
+ * signal-safe.
  */
-size_t config_preload(const struct config *c, char *text, size_t n_bytes);
+size_t config_preload(const struct config *c, const char *others, char *text, size_t n_bytes);
 
 /*
  * Sets everything to zero, except rank and n_ranks (-1), Python frames and OpenMP (on) and the

@@ -150,8 +150,7 @@ static struct found examine(char *const *environment)
 static size_t preload_bytes(const struct found *f)
 {
 	const struct config *c = runtime_config();
-	return sizeof PRELOAD + 1 + (c ? config_preload(c, NULL, 0) : 0) + 1 +
-	       (f->preload ? strlen(f->preload) : 0);
+	return sizeof PRELOAD + 1 + (c ? config_preload(c, f->preload, NULL, 0) : 0) + 1;
 }
 
 static size_t aligned(size_t n)
@@ -165,18 +164,14 @@ size_t hook_env_bytes(char *const *environment)
 	return aligned(sizeof(struct entries) + preload_bytes(&f)) + (f.n + 3) * sizeof(char *);
 }
 
-/* Writes "LD_PRELOAD=", our names, and then the names that were there before. */
+/* Writes "LD_PRELOAD=" with our names and the names that were there before. */
 static void make_preload(char *to, const struct config *c, const char *others)
 {
 	char *at = stpcpy(to, PRELOAD "=");
-	if (!others || !find_ours(others, c->library)) {
-		size_t n = config_preload(c, NULL, 0);
-		config_preload(c, at, n + 1);
-		at += n;
-		if (others)
-			*at++ = ':';
-	}
-	stpcpy(at, others ? others : "");
+	if (others && find_ours(others, c->library))
+		stpcpy(at, others);
+	else
+		config_preload(c, others, at, config_preload(c, others, NULL, 0) + 1);
 }
 
 static bool make_config(struct entries *m, bool same_process)

@@ -356,15 +356,14 @@ static enum status set_environment(struct config *c)
 	c->root_pid = c->exec_pid = (uint32_t)getpid();
 	c->process_start_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	const char *others = getenv("LD_PRELOAD");
-	size_t bytes = config_preload(c, NULL, 0) + (others ? strlen(others) : 0) + 2;
+	size_t bytes = config_preload(c, others, NULL, 0) + 1;
 	char *preload = malloc(bytes);
 	if (!preload || !config_encode(c, text, sizeof text)) {
 		free(preload);
 		log_error(NULL, "the environment for the program is too large");
 		return STATUS_NO_MEMORY;
 	}
-	size_t n = config_preload(c, preload, bytes);
-	snprintf(preload + n, bytes - n, "%s%s", others ? ":" : "", others ? others : "");
+	config_preload(c, others, preload, bytes);
 	bool set = setenv("LD_PRELOAD", preload, 1) == 0 && setenv(CONFIG_VARIABLE, text, 1) == 0;
 	free(preload);
 	return set ? STATUS_OK : STATUS_NO_MEMORY;

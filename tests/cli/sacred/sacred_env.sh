@@ -22,6 +22,49 @@ if [ -e "$other" ] && [ -z "${SANITIZER:-}" ]; then
 	like "another preloaded library stays" "$(cat "$T/out")" "^LD_PRELOAD=$other\$"
 fi
 
+# AddressSanitizer ends a program before whose run time another library was loaded.
+asan=$(readlink -f "$(${CC:-cc} -print-file-name=libasan.so)")
+if [ -e "$asan" ] && [ -z "${SANITIZER:-}" ] &&
+	env LD_PRELOAD="$asan" ASAN_OPTIONS=detect_leaks=0 sh -c 'exit 0'; then
+	# shellcheck disable=SC2016 # for the inner shell
+	ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$asan" "$HPCRUN" -q -o "$T/asan" \
+		sh -c 'sh -c "exit 4"; echo "$? $LD_PRELOAD"' >"$T/out" 2>&1
+	is "AddressSanitizer's run time stays first" "$(cat "$T/out")" "4 $asan"
+	is "... and programs are measured" "$(find "$T/asan" -name '*.hpcrun' | wc -l)" 2
+else
+	skip "AddressSanitizer's run time stays first" "it cannot be preloaded here"
+fi
+# ThreadSanitizer's reports name the function that starts a thread.
+cat >"$T/race.c" <<'CODE'
+#include <pthread.h>
+static int shared;
+static void *work(void *argument)
+{
+	shared++;
+	return argument;
+}
+int main(void)
+{
+	pthread_t thread;
+	pthread_create(&thread, NULL, work, NULL);
+	shared++;
+	pthread_join(thread, NULL);
+	return 0;
+}
+CODE
+if ${CC:-cc} -g -O1 -fsanitize=thread -pthread -o "$T/race" "$T/race.c" 2>/dev/null &&
+	setarch -R "$T/race" 2>&1 | grep -q ' main '; then
+	# created REPORT: the stack that created the thread
+	created() {
+		sed -n '/created by main/,/^$/s/^ *\(#[0-9]* [^ ]*\).*/\1/p' "$1"
+	}
+	setarch -R "$T/race" >/dev/null 2>"$T/plain"
+	setarch -R "$HPCRUN" -q -o "$T/tsan" "$T/race" 2>"$T/out"
+	is "ThreadSanitizer names who starts a thread" "$(created "$T/out")" "$(created "$T/plain")"
+else
+	skip "ThreadSanitizer names who starts a thread" "it does not work here"
+fi
+
 # shellcheck disable=SC2016 # for the inner shell
 sacred "limits, directory, mask of new files, terminal, nice value" sh -c \
 	'ulimit -a; pwd; umask; tty; nice; cut -d" " -f1-3 /proc/self/statm >/dev/null; cat /proc/self/comm; readlink /proc/self/exe'

@@ -105,17 +105,17 @@ static void preload(void **state)
 	(void)state;
 	config_defaults(&c);
 	strcpy(c.library, "/a/b/libhpcrun-lite.so");
-	assert_int_equal(config_preload(&c, text, sizeof text), strlen("/a/b/libhpcrun-lite.so"));
+	assert_int_equal(config_preload(&c, NULL, text, sizeof text), strlen("/a/b/libhpcrun-lite.so"));
 	assert_string_equal(text, "/a/b/libhpcrun-lite.so");
 	c.n_gpus = 2;
 	c.gpu[0] = (struct config_gpu){"nvidia", "", false};
 	c.gpu[1] = (struct config_gpu){"opencl", "", true};
 	static const char both[] = "/a/b/libhpcrun-lite.so:/a/b/libhpcrun-lite-opencl.so";
-	assert_int_equal(config_preload(&c, text, sizeof text), sizeof both - 1);
+	assert_int_equal(config_preload(&c, NULL, text, sizeof text), sizeof both - 1);
 	assert_string_equal(text, both);
-	assert_int_equal(config_preload(&c, NULL, 0), sizeof both - 1);
+	assert_int_equal(config_preload(&c, NULL, NULL, 0), sizeof both - 1);
 	memset(text, '#', sizeof text);
-	assert_int_equal(config_preload(&c, text, 10), sizeof both - 1);
+	assert_int_equal(config_preload(&c, NULL, text, 10), sizeof both - 1);
 	assert_string_equal(text, "/a/b/libh");
 	assert_int_equal(text[10], '#');
 }
