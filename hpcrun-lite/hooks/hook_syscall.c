@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * syscall() and prctl(), for the few calls that affect the measurement: exec (the new program is
- * measured, too), the end of the process, our signal, alternate signal stacks, a filter on system
- * calls (seccomp) or their dispatch to the program, which could kill it when we make ours, and rdtsc
- * disabled. All other calls pass through with their arguments untouched. Test:
+ * measured, too), a fork past libc, the end of the process, our signal, alternate signal stacks, a
+ * filter on system calls (seccomp) or their dispatch to the program, which could kill it when we
+ * make ours, and rdtsc disabled. All other calls pass through with their arguments untouched. Test:
  * tests/cli/sacred/sacred_syscall.sh.
  */
 #include "hpcrun-lite/hooks/hook_syscall.h"
@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/prctl.h>
@@ -103,11 +104,12 @@ const unsigned char hook_syscall_is_special[] = {
 	[SYS_rt_sigsuspend] = 1, [SYS_signalfd] = 1,        [SYS_signalfd4] = 1,
 	[SYS_sigaltstack] = 1,   [SYS_setuid] = 1,          [SYS_setreuid] = 1,
 	[SYS_setresuid] = 1,     [SYS_setfsuid] = 1,        [SYS_capset] = 1,
-	[SYS_chroot] = 1,
+	[SYS_chroot] = 1,        [SYS_fork] = 1,            [SYS_clone] = 1,
 };
 _Static_assert(offsetof(struct hook_next, function) == 8 &&
 		       offsetof(struct wait_noted, number) == 8 &&
-		       sizeof hook_syscall_is_special == 323,
+		       sizeof hook_syscall_is_special == 323 && SYS_clone == 56 &&
+		       (CLONE_THREAD | CLONE_VM) == 0x10100,
 	       "as below");
 __asm__(
 	".pushsection .text\n"
@@ -120,7 +122,13 @@ __asm__(
 	"ja 2f\n"
 	"leaq hook_syscall_is_special(%rip), %rax\n"
 	"cmpb $0, (%rax,%rdi)\n"
+	"je 2f\n"
+	"cmpq $56, %rdi\n"
 	"jne hook_syscall_special\n"
+	"testl $0x10100, %esi\n" /* CLONE_THREAD, CLONE_VM */
+	"jne 2f\n"
+	"testq %rdx, %rdx\n" /* the child returns from here, on a copy of this stack */
+	"je hook_syscall_special\n"
 	"2:\n"
 	"movq wait_noted@gottpoff(%rip), %rax\n"
 	"movq %rsp, %fs:(%rax)\n"
@@ -271,9 +279,14 @@ long hook_syscall_special(long number, long a, long b, long c, long d, long e)
 								   : SECCOMP_MODE_STRICT,
 				      c);
 		break;
+	case SYS_fork:
+	case SYS_clone: runtime_fork_begins(); break;
 	default: break;
 	}
-	return ((syscall_fn *)hook_next(&hook_syscall_next))(number, a, b, c, d, e);
+	long result = ((syscall_fn *)hook_next(&hook_syscall_next))(number, a, b, c, d, e);
+	if (is_ours && (number == SYS_fork || number == SYS_clone))
+		runtime_fork_ends(result == 0);
+	return result;
 }
 
 /* <sys/prctl.h> declares it with variable arguments, which are in the same registers. */

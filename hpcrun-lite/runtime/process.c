@@ -35,6 +35,7 @@
 #include "hpcrun-lite/runtime/waits/wait_object.h"
 #include "hpcrun-lite/store/store.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -314,6 +315,23 @@ static void forked(void)
 	process_write_records();
 	atomic_store_explicit(process.alive, 1, memory_order_relaxed);
 	thread_forked();
+}
+
+void runtime_fork_begins(void)
+{
+	const int saved = errno;
+	before_fork();
+	errno = saved;
+}
+
+void runtime_fork_ends(bool is_child)
+{
+	const int saved = errno;
+	if (is_child)
+		forked();
+	else
+		after_fork();
+	errno = saved;
 }
 
 void process_check_fork(void)

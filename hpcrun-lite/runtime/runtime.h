@@ -262,6 +262,11 @@ bool runtime_mend_file(const void *address);
  * child without a measurement file gets one now. Signal-safe.
  */
 void runtime_need_file(void);
+/*
+ * Around a fork past libc, which calls the handlers of pthread_atfork otherwise. Keep errno.
+ */
+void runtime_fork_begins(void);
+void runtime_fork_ends(bool is_child);
 /* Returns true if the calling thread is inside the tool. Signal-safe. */
 bool runtime_is_inside(void);
 

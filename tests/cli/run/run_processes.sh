@@ -20,9 +20,8 @@ mode 0 4 "1 1 1 1 " forks 3
 weights_fit "forks: all CPU time is sampled" 7 50
 is "forks: children have threads" "$(value threads)" 7
 mode 0 2 "1 1 " thread-forks
-# The bare clone does nothing that we see, so it is not recorded; the child of _Fork is found when
-# it makes a thread.
-mode 0 2 "1 2 " bare-forks
+# The child of _Fork is found when it makes a thread.
+mode 0 3 "1 2 2 " bare-forks
 mode 0 1 "1 " denied-forks
 mode 0 6 "1 2 2 2 2 2 " vforks
 mode 8 1 "2 " quick_exit

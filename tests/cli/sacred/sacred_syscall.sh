@@ -34,6 +34,11 @@ is "exit: how it ended" "$(value exit_kind)" 2
 # A signal of ours that is at its default would end the process at the next sample.
 sacred "signals: all at their default, by system call" "$PROGRAM" signals
 sacred_sampled "signals: the measurement is sound"
+sacred "fork: children past libc" "$PROGRAM" fork
+sacred_sampled "fork: the measurement is sound"
+measure -- "$PROGRAM" fork
+sound "fork: files are sound"
+is "fork: the children are measured" "$(n_processes)" 3
 # Variables of the caller's lie there, and other threads may be writing to them.
 sacred "frame: nothing is written above the return address of syscall()" "$PROGRAM" frame
 sacred_sampled "frame: the measurement is sound"

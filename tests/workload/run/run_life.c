@@ -345,7 +345,7 @@ static int denied_forks(char **argv)
 	int status, bad = 0;
 	(void)argv;
 	burn(0.05);
-	leave_thread(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) == 0);
+	leave_thread(_Fork() == 0);
 	leave_thread(_Fork() == 0);
 	if (setrlimit(RLIMIT_FSIZE, &(struct rlimit){0, 0}) != 0)
 		return 98;

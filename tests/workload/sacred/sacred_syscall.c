@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -150,6 +151,26 @@ static int frame(void)
 	return 10;
 }
 
+/* One child by each call, which works and ends. */
+static int fork_past_libc(void)
+{
+	const long number[] = {SYS_fork, SYS_clone};
+	for (int i = 0; i < 2; i++) {
+		int status;
+		const long child = syscall(number[i], (long)SIGCHLD, 0L, 0L, 0L, 0L);
+		if (child == 0) {
+			const clock_t start = clock();
+			while (clock() - start < CLOCKS_PER_SEC / 20)
+				continue;
+			_exit(3 + i);
+		}
+		if (child < 0 || waitpid((pid_t)child, &status, 0) != child)
+			return 1;
+		printf("child %d\n", WEXITSTATUS(status));
+	}
+	return 6;
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
@@ -158,6 +179,8 @@ int main(int argc, char **argv)
 		become_again(argv);
 		return 4;
 	}
+	if (strcmp(mode, "fork") == 0)
+		return fork_past_libc();
 	if (strcmp(mode, "exit") == 0)
 		syscall(SYS_exit_group, 5);
 	if (strcmp(mode, "frame") == 0)
