@@ -463,6 +463,7 @@ enum msr_unmeasured_reason {
 	MSR_UNMEASURED_ABI,
 	MSR_UNMEASURED_LIBC,
 	MSR_UNMEASURED_SANITIZED,
+	MSR_UNMEASURED_REACH, /* the library or the directory is not there: other root, user */
 	MSR_N_UNMEASURED
 };
 /* Name for people, such as "static executable". Accepts any number. */

@@ -11,6 +11,8 @@
 #include "hpcrun-lite/runtime/runtime.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -229,4 +231,21 @@ bool hook_env_pair(char *const *environment, void *memory, size_t n_bytes,
 	pair->preload = value_of(m->preload, PRELOAD);
 	pair->config = value_of(m->text, CONFIG_VARIABLE);
 	return true;
+}
+
+/* Other errors, such as too many open files, may not happen to the program. */
+static bool is_hidden(long error)
+{
+	return error == -ENOENT || error == -EACCES || error == -ENOTDIR || error == -ELOOP;
+}
+
+bool hook_env_in_reach(void)
+{
+	const struct config *c = runtime_config();
+	const char *directory = c->local[0] ? c->local : c->directory;
+	int fd = sys_open(c->library, O_RDONLY | O_CLOEXEC, 0);
+	if (fd >= 0)
+		sys_close(fd);
+	return !is_hidden(fd) &&
+	       !is_hidden(sys_call3(SYS_access, (long)directory, 0 /* F_OK */, 0));
 }

@@ -47,4 +47,11 @@ struct hook_env_pair {
 bool hook_env_pair(char *const *environment, void *memory, size_t n_bytes,
 	struct hook_env_pair *pair);
 
+/*
+ * Returns false if a program that starts here could not open the library or the measurement
+ * directory: in another root directory or mount namespace, or as another user. Its dynamic linker
+ * would print an error. Signal-safe; keeps errno.
+ */
+bool hook_env_in_reach(void);
+
 #endif

@@ -55,7 +55,7 @@ static bool takes_library(enum exec_kind kind)
 }
 
 /* VOID for a program that loads the library, and for one that the kernel will refuse to run. */
-static enum msr_unmeasured_reason reason_of(enum exec_kind kind)
+static enum msr_unmeasured_reason reason_of(enum exec_kind kind, bool in_reach)
 {
 	switch (kind) {
 	case EXEC_STATIC: return MSR_UNMEASURED_STATIC;
@@ -67,7 +67,7 @@ static enum msr_unmeasured_reason reason_of(enum exec_kind kind)
 	case EXEC_OTHER_LIBC: return MSR_UNMEASURED_LIBC;
 	case EXEC_SANITIZED: return MSR_UNMEASURED_SANITIZED;
 	case EXEC_GOOD:
-	case EXEC_UNREADABLE:
+	case EXEC_UNREADABLE: return in_reach ? MSR_UNMEASURED_VOID : MSR_UNMEASURED_REACH;
 	case EXEC_ERROR:
 	case EXEC_DAMAGED: break;
 	}
@@ -91,7 +91,7 @@ static bool join(char *path, const char *directory, size_t n, const char *file)
 static enum exec_kind kind_of_path(const char *file, char *path)
 {
 	enum exec_kind kind = kind_of(file);
-	if (takes_library(kind) || !join(path, "", 0, file))
+	if (kind == EXEC_ERROR || !join(path, "", 0, file))
 		path[0] = '\0';
 	return kind;
 }
@@ -204,12 +204,14 @@ static int exec_call(const struct exec_call *c)
 	char *memory = hook_scratch_take(n);
 	char *const *environment = c->environment;
 	enum exec_kind kind = memory ? kind_of_call(c, memory) : EXEC_ERROR;
-	if (memory && takes_library(kind))
+	const bool in_reach = hook_env_in_reach(), is_measured = takes_library(kind) && in_reach;
+	if (memory && is_measured)
 		environment = hook_env_make(environment, memory + PATH_MAX, n - PATH_MAX,
 					    runtime_is_owner());
+	const enum msr_unmeasured_reason reason = reason_of(kind, in_reach);
 	struct msr_unmeasured *unmeasured =
-		runtime_child_unmeasured(sys_getpid(), reason_of(kind), memory, true);
-	runtime_exec_begin(takes_library(kind));
+		runtime_child_unmeasured(sys_getpid(), reason, memory, true);
+	runtime_exec_begin(is_measured || reason == MSR_UNMEASURED_VOID);
 	bool hidden = hook_signal_exec_begin();
 	errno = saved;
 	int result = call_next(c, environment);
@@ -362,14 +364,16 @@ static int spawn_call(const struct spawn_call *c)
 	char *const *environment = c->environment;
 	char *memory = NULL;
 	enum exec_kind kind = EXEC_ERROR;
+	bool in_reach = true;
 	pid_t pid = 0;
 	if (runtime_config() && c->file) {
+		in_reach = hook_env_in_reach();
 		size_t n = PATH_MAX + hook_env_bytes(environment);
 		memory = hook_scratch_take(n);
 		if (memory)
 			kind = c->search ? kind_of_found(c->file, memory)
 					 : kind_of_path(c->file, memory);
-		if (memory && takes_library(kind))
+		if (memory && takes_library(kind) && in_reach)
 			environment =
 				hook_env_make(environment, memory + PATH_MAX, n - PATH_MAX, false);
 	}
@@ -384,7 +388,8 @@ static int spawn_call(const struct spawn_call *c)
 	}
 	saved = errno;
 	if (result == 0 && memory)
-		runtime_child_unmeasured(c->pid ? *c->pid : pid, reason_of(kind), memory, false);
+		runtime_child_unmeasured(c->pid ? *c->pid : pid, reason_of(kind, in_reach), memory,
+					 false);
 	hook_scratch_release(memory);
 	errno = saved;
 	return result;

@@ -79,6 +79,11 @@ static char *wrap_command(const char *command, void **scratch)
 	*scratch = NULL;
 	if (!runtime_config() || !command || *command == '-' || *command == '+')
 		return NULL;
+	if (!hook_env_in_reach()) {
+		runtime_note("commands of system or popen were not measured: the measurement does "
+			     "not reach another root directory or user");
+		return NULL;
+	}
 	return wrap(command, scratch);
 }
 

@@ -434,7 +434,7 @@ static void end(enum msr_exit_kind kind, int code, bool has_next)
 	jit_keep();
 	if (store_is_damaged())
 		say_damaged();
-	else if (kind != MSR_EXIT_EXEC && !is_local)
+	else if (!has_next && !is_local)
 		report_print(true);
 	if (thread_self) {
 		if (thread_self->cct)
@@ -450,9 +450,11 @@ static void end(enum msr_exit_kind kind, int code, bool has_next)
 	if (!store_is_damaged())
 		say_damaged(); /* ext4 may say so only now */
 	/* A measured next program has our file copied when it ends, but not an ancestor's. */
-	if (is_local && kind == MSR_EXIT_EXEC && (store_fd() < 0 || !has_next))
+	if (is_local && kind == MSR_EXIT_EXEC && (store_fd() < 0 || !has_next)) {
 		deliver_after_end();
-	else if (is_local && kind != MSR_EXIT_EXEC) {
+		if (!has_next && !store_is_damaged())
+			report_print(false);
+	} else if (is_local && kind != MSR_EXIT_EXEC) {
 		const bool answers = deliver_and_say();
 		if (!store_is_damaged())
 			report_print(answers);

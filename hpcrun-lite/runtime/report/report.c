@@ -13,6 +13,7 @@
 #include "hpcrun-lite/store/store.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 static uint64_t lost_samples(const struct thread_totals *sum)
 {
@@ -137,6 +138,8 @@ static void put_directory(struct text *t)
 		put_count(t, report_n_on_node(), "file is", "files are");
 		text_put(t, " still on this node; see hpcrun-lite --collect)");
 	}
+	if (report_is_apart() && !is_removed)
+		text_put(t, " (it cannot be opened from here, so other processes are not counted)");
 	if (is_of_node)
 		text_put(t, " (files that were already copied are not counted)");
 	text_put_char(t, '\n');
@@ -265,6 +268,13 @@ static bool is_gone(const char *path)
 	return sys_call3(SYS_access, (long)path, 0 /* F_OK */, 0) == -ENOENT;
 }
 
+/* The file itself knows: it may be out of reach (chroot), or its directory was renamed. */
+static bool has_no_name(void)
+{
+	struct stat st;
+	return sys_call3(SYS_fstat, store_fd(), (long)&st, 0) != 0 || st.st_nlink == 0;
+}
+
 void report_print(bool answers)
 {
 	static char buffer[16384];
@@ -277,7 +287,7 @@ void report_print(bool answers)
 	is_of_node = !answers;
 	if (is_of_node)
 		report_stay_on_node();
-	is_removed = answers && is_gone(store_path()) &&
+	is_removed = answers && has_no_name() && is_gone(store_path()) &&
 		     (!store_local_path()[0] || is_gone(store_local_path()));
 	thread_sum(&sum);
 	for (unsigned i = 0; i < MSR_N_LOSSES; i++)

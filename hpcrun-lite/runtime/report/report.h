@@ -27,6 +27,11 @@ uint64_t report_n_on_node(void);
  * number of processes.
  */
 uint64_t report_add_others(struct thread_totals *sum, struct gpu_sums *gpu);
+/*
+ * True if the directory could not be opened when the files were last read, from another root
+ * directory or as another user: only this process and children without their own file are counted.
+ */
+bool report_is_apart(void);
 /* The recording of a process: a range of bytes in a file, with a header page and extents. */
 struct report_place {
 	int fd;

@@ -37,6 +37,13 @@ static struct {
 static bool stays_on_node;
 static uint64_t n_on_node; /* files, when they were last visited */
 
+static bool is_apart;      /* the directory cannot be opened */
+
+bool report_is_apart(void)
+{
+	return is_apart;
+}
+
 void report_stay_on_node(void)
 {
 	stays_on_node = true;
@@ -216,6 +223,9 @@ uint64_t report_each_process(bool with_own, void (*fn)(const struct report_place
 		}
 	if (directory >= 0)
 		sys_close(directory);
+	is_apart = directory < 0 && slash && !stays_on_node;
+	if (directory < 0 && store_fd() >= 0)
+		visit_file(&v, store_fd(), !with_own);
 	return v.n - with_own;
 }
 

@@ -71,6 +71,10 @@ if ${CC:-cc} -static -o static "$srcdir/tests/workload/sacred/sacred_static.c" 2
 	refused "a static program" 1 \
 		"hpcrun-lite: ./static is linked statically: no measurement library can be loaded into it. Link it without -static" \
 		./static
+	is "... that takes the place of the first is named" \
+		"$("$HPCRUN" -o sm env ./static environment 2>&1 | grep -c \
+			'^hpcrun-lite: not measured: 1 process of ./static (static executable)')" 1
+	rm -rf sm
 	printf '#!./static\n' >by_static
 	chmod +x by_static
 	refused "a script whose interpreter is static" 1 \

@@ -45,6 +45,35 @@ else
 	skip "a static program started by a measured one" "the compiler cannot link statically"
 fi
 
+# Where the library or the measurement cannot be opened, the dynamic linker would print an error.
+UNREACHED='not measured: 1 process of .*another root directory or user.*of CPU time'
+mkdir "$T/root"
+for file in $(ldd "$W/sacred_chain" | grep -o '/[^ )]*') "$(command -v sleep)"; do
+	mkdir -p "$T/root${file%/*}" && cp -L "$file" "$T/root$file"
+done
+sleep=$(command -v sleep)
+if unshare -r chroot "$T/root" "$sleep" 0 2>/dev/null; then
+	for how in "exec chroot" chroot; do
+		sacred "a program in another root directory: $how" \
+			unshare -r sh -c "$how '$T/root' '$sleep' 0.01; exit \$?"
+		like "... is named" "$("$HPCPROF" -q --to text "$T/m" 2>&1)" \
+			"not measured: 1 process of $sleep .another root directory"
+	done
+	# A child that bwrap makes past libc, in a file system of its own.
+	if have bwrap && bwrap --bind "$T/root" / "$sleep" 0 2>/dev/null; then
+		sacred "a program of bwrap" bwrap --bind "$T/root" / "$sleep" 0.01
+		like "... is named" "$("$HPCPROF" -q --to text "$T/m" 2>&1)" "$UNREACHED"
+	else
+		skip "a program of bwrap" "it does not work here"
+	fi
+else
+	skip "a program in another root directory" "user namespaces are not allowed here"
+fi
+# shellcheck disable=SC2016 # for the inner shell
+"$HPCRUN" -q -o "$T/moved" sh -c 'mv "$T/moved" "$T/away"; sh -c "exit 3"; echo $?' >"$T/out" 2>&1
+is "a program from which the measurement is out of reach" "$(cat "$T/out")" 3
+like "... is named" "$("$HPCPROF" -q --to text "$T/away" 2>&1)" "$UNREACHED"
+
 if have python3; then
 	sacred "python's subprocesses" python3 -c '
 import os, subprocess, sys

@@ -44,4 +44,8 @@ like "a pipe with room for a part" "$(python3 "$T/wait.py" 65506 "$HPCRUN" -o "$
 text=$("$HPCRUN" -o "$T/gone" sh -c "rm -rf '$T/gone'" 2>&1)
 like "a removed directory is not named as if it were there" "$text" \
 	'gone: the measurement file was removed while the program ran; its data is lost$'
+# Nothing is lost where the directory got another name, or is not seen from another root directory.
+"$HPCRUN" -o "$T/old-name" sh -c "mv '$T/old-name' '$T/new-name'" 2>"$T/err"
+unlike "a measurement that was renamed is not lost" "$(cat "$T/err")" 'removed'
+like "... and is counted" "$(cat "$T/err")" '^hpcrun-lite: .*1 thread, '
 done_testing
