@@ -41,8 +41,8 @@ relocated() {
 	readelf -rW "$1" | awk '$3 ~ /^R_X86_64_(JUMP_SLOT|GLOB_DAT|64|COPY)$/ &&
 		$5 != "" { sub(/@.*/, "", $5); print $5 }' | plain
 }
-# new_versions: what on standard input, from "readelf -VW", is a version of libc after 2.17. A library
-# that needs one stops each program whose own libc is older.
+# new_versions: what on standard input, from "readelf -VW", is a version of libc after 2.17. A
+# library that needs one stops each program whose own libc is older.
 new_versions() {
 	sed -n '/version_r/,$s/.*Name: \([A-Z][A-Za-z0-9_.]*\).*/\1/p' |
 		grep -vE '^GLIBC_2\.([0-9]|1[0-7])(\.[0-9]+)?$' | sort -u
