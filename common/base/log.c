@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -203,12 +204,19 @@ void log_hold_progress(bool holds)
 	is_held = holds;
 }
 
+bool log_takes_escapes(int fd)
+{
+	const char *term = getenv("TERM");
+	return isatty(fd) && term && term[0] && strcmp(term, "dumb") != 0 &&
+	       !getenv("OMPI_COMM_WORLD_SIZE");
+}
+
 void log_progress(const char *label, uint64_t done, uint64_t total)
 {
 	static atomic_int is_terminal = -1;
 	static atomic_uint_fast64_t last_ns;
 	if (is_terminal < 0)
-		is_terminal = isatty(STDERR_FILENO);
+		is_terminal = log_takes_escapes(STDERR_FILENO);
 	if (is_quiet || is_held || !is_terminal)
 		return;
 	const uint64_t now = now_ns();

@@ -39,6 +39,12 @@ uint64_t log_n_errors(void);
 uint64_t log_n_warnings(void);
 
 /*
+ * Returns true for a terminal that understands escape sequences. Not under Open MPI: there a
+ * program's terminal is one of mpirun's, whose output may go into a file.
+ */
+bool log_takes_escapes(int fd);
+
+/*
  * Shows one progress line and rewrites it in place. Does nothing unless standard error is a
  * terminal. `label` NULL erases the line. `total` 0 shows no numbers.
  */

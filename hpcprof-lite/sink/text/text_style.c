@@ -3,6 +3,7 @@
 #include "hpcprof-lite/sink/text/text_style.h"
 
 #include "common/base/foreign.h"
+#include "common/base/log.h"
 #include "hpcprof-lite/sink/text/text_print.h"
 
 #include <langinfo.h>
@@ -39,7 +40,7 @@ struct text_style text_style_of(FILE *out)
 		.out = out,
 		.width = terminal_width(out),
 		.utf8 = speaks_utf8(),
-		.colour = isatty(fileno(out)) && !getenv("NO_COLOR"),
+		.colour = log_takes_escapes(fileno(out)) && !getenv("NO_COLOR"),
 	};
 }
 

@@ -86,5 +86,17 @@ is "no samples: a report that says so" \
 	"$("$HPCPROF" --no-structs --to text "$T/none" 2>"$T/err" |
 	grep -c '^No samples of CPUTIME (sec)\.$')" 1
 unlike "no escape sequences in a file" "$(report)" "$(printf '\033')"
+# escapes VARIABLE...: the lines with escape sequences on a terminal
+escapes() {
+	env TERM=xterm "$@" script -qec "'$HPCPROF' -q --no-structs --to text '$T/none'" /dev/null \
+		</dev/null 2>&1 | grep -c "$(printf '\033')"
+}
+if have script && [ "$(escapes)" != 0 ]; then
+	is "none on a terminal that has none" "$(escapes TERM=dumb)" 0
+	is "... and where NO_COLOR is set" "$(escapes NO_COLOR=1)" 0
+	is "... and on the terminal that Open MPI makes" "$(escapes OMPI_COMM_WORLD_SIZE=2)" 0
+else
+	skip "escape sequences on a terminal" "no script here"
+fi
 
 done_testing
