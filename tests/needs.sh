@@ -5,38 +5,30 @@
 # line "needs: NAME..." in a comment of a test adds what it names in no other way. See
 # GNUmakefile.in.
 # Usage: needs.sh SOURCE-ROOT "TEST..." BUILT...
-srcdir=$1
+cd "$1" || exit 1
 tests=$2
 shift 2
 
+# existing NAME...: those that are files, one a line
+existing() {
+	for name; do [ ! -f "$name" ] || echo "$name"; done
+}
 # sources: the files that make the tests, one a line
+# shellcheck disable=SC2046,SC2086 # names of files without blanks
 sources() {
-	for t in $tests; do
-		case $t in
-		*.sh) echo "$srcdir/$t" ;;
-		*) echo "$srcdir/$t.c" ;;
-		esac
-	done | while read -r file; do
-		[ -f "$file" ] || continue
-		echo "$file"
-		grep -oE 'tests/([a-z_0-9]+/)*[a-z_0-9]+\.(sh|h)' "$file" |
-			grep -v '^tests/lib\.sh$' |
-			while read -r other; do
-			echo "$srcdir/$other"
-			[ "$other" = "${other%.h}" ] || echo "$srcdir/${other%.h}.c"
-		done
-	done | sort -u | while read -r file; do [ ! -f "$file" ] || echo "$file"; done
+	own=$(existing $(for t in $tests; do
+		case $t in *.sh) echo "$t" ;; *) echo "$t.c" ;; esac
+	done))
+	[ -n "$own" ] || return
+	others=$(grep -ohE 'tests/([a-z_0-9]+/)*[a-z_0-9]+\.(sh|h)' $own | grep -v '^tests/lib\.sh$')
+	existing $own $others $(echo "$others" | sed -n 's/\.h$/.c/p') | sort -u
 }
 # used: what the sources name: in scripts anywhere but in comments, in C in strings that are paths
 # or libraries
 used() {
-	sources | while read -r file; do
-		sed -n 's/.*needs: //p' "$file"
-		case $file in
-		*.sh) sed 's/^[[:blank:]]*#.*//' "$file" ;;
-		*) grep -oE '"[^"]*(/|\.so)[^"]*"' "$file" ;;
-		esac
-	done
+	sources | xargs grep -ohE 'needs: .*' /dev/null | sed 's/^needs: //'
+	sources | grep '\.sh$' | xargs cat /dev/null | sed 's/^[[:blank:]]*#.*//'
+	sources | grep -v '\.sh$' | xargs grep -ohE '"[^"]*(/|\.so)[^"]*"' /dev/null
 }
 words=" $(echo "$tests" | tr -s '[:space:]' '\n' | sed 's|.*/||')
 $(used | tr -cs 'A-Za-z0-9_-' '\n' | sort -u) "
