@@ -58,6 +58,7 @@ mount_all() {
 	mount -t proc proc "$1/proc" && mount -t sysfs -o ro sysfs "$1/sys" &&
 		mount -t devpts -o newinstance,ptmxmode=666,mode=620 devpts "$1/dev/pts" &&
 		ln -sf pts/ptmx "$1/dev/ptmx" &&
+		{ [ -e "$1/dev/fuse" ] || mknod -m 666 "$1/dev/fuse" c 10 229; } &&
 		mount -t tmpfs -o mode=1777 shm "$1/dev/shm"
 }
 
