@@ -20,7 +20,8 @@ sources() {
 		case $t in *.sh) echo "$t" ;; *) echo "$t.c" ;; esac
 	done))
 	[ -n "$own" ] || return
-	others=$(grep -ohE 'tests/([a-z_0-9]+/)*[a-z_0-9]+\.(sh|h)' $own | grep -v '^tests/lib\.sh$')
+	others=$(grep -ohE 'tests/([a-z_0-9]+/)*[a-z_0-9]+\.(sh|h)' $own |
+		grep -v '^tests/lib\.sh$')
 	existing $own $others $(echo "$others" | sed -n 's/\.h$/.c/p') | sort -u
 }
 # used: what the sources name: in scripts anywhere but in comments, in C in strings that are paths
