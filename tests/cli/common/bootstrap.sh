@@ -18,8 +18,9 @@ mkdir "$fake" "$T/pkg"
 # Installing one named in $T/broken fails.
 cat >"$fake/dpkg-query" <<-'SH'
 	#!/bin/sh
-	for last; do :; done
-	grep -qx "$last" "$T/installed" && printf installed
+	for name; do
+		if grep -qx "$name" "$T/installed"; then echo "$name installed"; fi
+	done
 SH
 cat >"$fake/apt-cache" <<-'SH'
 	#!/bin/sh
