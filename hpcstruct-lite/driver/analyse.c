@@ -292,11 +292,26 @@ static uint64_t mix(uint64_t h, const void *bytes, size_t n_bytes)
 	return hash_u64(h * UINT64_C(31) + hash_bytes(bytes, n_bytes));
 }
 
+/*
+ * Without a build id, another build can have the size and the time of this one: images of
+ * reproducible builds have one time for all files. Eight bytes at once, as such files may be large.
+ */
+static uint64_t hash_content(const struct image *image)
+{
+	const size_t n_words = image->file.n_bytes / sizeof(uint64_t);
+	const uint64_t *words = (const void *)image->file.bytes; /* of a page */
+	uint64_t h = 0;
+	for (size_t i = 0; i < n_words; i++)
+		h = (h ^ words[i]) * UINT64_C(0x9E3779B97F4A7C15) + (h >> 29);
+	return mix(h, words + n_words, image->file.n_bytes % sizeof(uint64_t));
+}
+
 static uint64_t mix_image(uint64_t h, const struct image *image)
 {
 	if (!image)
 		return mix(h, "", 1);
-	uint64_t facts[2] = {image->file.n_bytes, image->file.mtime_ns};
+	uint64_t facts[3] = {image->file.n_bytes, image->file.mtime_ns,
+			     image->build_id_bytes ? 0 : hash_content(image)};
 	return mix(mix(h, image->build_id, image->build_id_bytes), facts, sizeof facts);
 }
 

@@ -57,7 +57,7 @@ const struct image *analyse_image(const struct analysis *a);
 /*
  * Returns a hash of everything that goes into the structure: binary, debug files, and version of
  * this tool. For the binary it uses `content_key`, the hash of its content. If `content_key` is
- * NULL (unknown), it uses build id, size and time.
+ * NULL (unknown), it uses build id, size and time, and without a build id the content.
  */
 uint64_t analyse_fingerprint(const struct analysis *a, const char *content_key);
 /* The number in the name of the file in the cache; see doc/formats/structure.md, "The key". */
