@@ -42,8 +42,8 @@ same "the same again" "$T/packed.txt" "$T/split.txt"
 if ! grep -q '^#define HAVE_ZSTD ' "$builddir/config.h"; then
 	skip "zstd" "built without it"
 elif ! objcopy --decompress-debug-sections "$place/${id#??}.debug" "$T/plain.debug" ||
-	! objcopy --compress-debug-sections=zstd "$T/plain.debug" "$place/${id#??}.debug" 2>/dev/null
-then
+	! objcopy --compress-debug-sections=zstd "$T/plain.debug" "$place/${id#??}.debug" \
+		2>/dev/null; then
 	skip "zstd" "objcopy does not know it"
 else
 	ok "compressed by zstd: analysed" run_struct "$T/app/a.so"

@@ -7,8 +7,8 @@
  *	leak    2,000 ranges are started and ended; 5,000 are started and not ended; then 100 are
  *	together  16 threads name themselves, and push 200 ranges each with a new name and 200 with
  *	        a new registered string, at the same time
- *	handler  a handler of SIGALRM pushes, marks, starts and ends ranges, and burns CPU time, while
- *	        the thread pushes one of 9,000 names and starts ranges
+ *	handler  a handler of SIGALRM pushes, marks, starts and ends ranges, and burns CPU time,
+ *	        while the thread pushes one of 9,000 names and starts ranges
  *	strict  only read, write and exit are allowed (seccomp), when a range with a new name comes
  */
 #include "tests/workload/nvtx/nvtx_client.h"
