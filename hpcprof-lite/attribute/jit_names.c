@@ -145,7 +145,8 @@ static bool look_up(struct namer *r, struct jit_address *a)
 	if (r->failed || r->candidates.n == 0)
 		return !r->failed;
 	if (r->candidates.n > 1)
-		qsort(r->candidates.at, r->candidates.n, sizeof *r->candidates.at, compare_candidates);
+		qsort(r->candidates.at, r->candidates.n, sizeof *r->candidates.at,
+		      compare_candidates);
 	drop_repeated(r);
 	a->place = r->candidates.at[0].place;
 	if (r->candidates.n == 1)
