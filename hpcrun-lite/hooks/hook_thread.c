@@ -83,6 +83,7 @@ static struct start begin(void *argument, uintptr_t base)
 	struct start *s = argument;
 	struct start copy = {.posix = s->posix, .c11 = s->c11, .argument = s->argument};
 	struct thread_room room = s->room;
+	room.code = s->posix ? (uintptr_t)s->posix : (uintptr_t)s->c11;
 	room.base = base;
 	hook_signal_inherit(s->hidden);
 	release_start(s);
@@ -143,6 +144,8 @@ static struct start *prepare(const pthread_attr_t *attr)
 		runtime_count_loss(MSR_LOSS_THREAD_SETUP);
 		return NULL;
 	}
+	s->posix = NULL;
+	s->c11 = NULL;
 	s->hidden = hook_signal_hidden();
 	s->room = attr ? room_of(attr) : default_room();
 	return s;
@@ -184,7 +187,8 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t fn, void *argument)
 EXPORT int dlclose(void *handle)
 {
 	runtime_start();
-	runtime_unload_begins();
+	/* dlclose clears what dlsym leaves for dlerror */
+	runtime_unload_begins(runtime_may_lose_code() ? dlsym(handle, "GOMP_parallel") : NULL);
 	int result = next.dlclose(handle);
 	runtime_unload_ends();
 	return result;

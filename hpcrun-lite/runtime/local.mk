@@ -15,4 +15,5 @@ libhpcrun_lite_la_SOURCES += \
 	hpcrun-lite/runtime/thread_block.c \
 	hpcrun-lite/runtime/thread_off.c hpcrun-lite/runtime/thread_off.h \
 	hpcrun-lite/runtime/thread_sources.c hpcrun-lite/runtime/thread_sources.h \
+	hpcrun-lite/runtime/unload.c hpcrun-lite/runtime/unload.h \
 	hpcrun-lite/runtime/watch.c hpcrun-lite/runtime/watch.h

@@ -32,6 +32,7 @@
 #include "hpcrun-lite/runtime/report/report.h"
 #include "hpcrun-lite/runtime/report/say.h"
 #include "hpcrun-lite/runtime/signal_table.h"
+#include "hpcrun-lite/runtime/unload.h"
 #include "hpcrun-lite/runtime/waits/wait_object.h"
 #include "hpcrun-lite/store/store.h"
 
@@ -211,6 +212,7 @@ static bool start(const char **cause)
 	if (process.config.python)
 		python_init(&python_host);
 	module_start();
+	unload_start();
 	jit_start();
 	if (!process_choose_sources(source_cause, sizeof source_cause)) {
 		*cause = source_cause[0] ? source_cause : "no event can be measured";
@@ -353,13 +355,17 @@ void runtime_thread_begins(const struct thread_room *room)
 		thread_begin(false, room);
 }
 
-void runtime_unload_begins(void)
+void runtime_unload_begins(void *code)
 {
+	const struct link_map *map = code ? unload_map_of((uintptr_t)code) : NULL;
+	if (map && process_is_alive())
+		unload_begins(map);
 	unwind_flush_begin();
 }
 
 void runtime_unload_ends(void)
 {
+	unload_ends();
 	module_closed();
 	region_modules_changed();
 	unwind_flush_end();

@@ -109,6 +109,7 @@ void runtime_resume(void);
 struct thread_room {
 	uintptr_t lo;
 	size_t n_bytes;
+	uintptr_t code; /* the thread's function; 0: unknown */
 	uintptr_t base; /* a place (openmp/region.h) outside of the thread's function; 0: unknown */
 };
 
@@ -143,8 +144,13 @@ struct region_thread;
 struct region_thread *runtime_regions(void);
 bool runtime_is_counting(void);
 
-/* Around dlclose. Not signal-safe. */
-void runtime_unload_begins(void);
+/*
+ * Around dlclose. `code`: of the OpenMP run time that the library uses, NULL: none. Not
+ * signal-safe.
+ */
+void runtime_unload_begins(void *code);
+/* Returns true if a thread has run a function that a dlclose can unload. Signal-safe. */
+bool runtime_may_lose_code(void);
 void runtime_unload_ends(void);
 
 /* ---- children ---- */

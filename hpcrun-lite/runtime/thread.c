@@ -17,6 +17,7 @@
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/sample/sample_entry.h"
 #include "hpcrun-lite/runtime/signal_table.h"
+#include "hpcrun-lite/runtime/unload.h"
 #include "hpcrun-lite/store/store.h"
 
 #include <fcntl.h>
@@ -178,6 +179,7 @@ static void begin(bool is_main, const struct thread_room *room)
 		return;
 	}
 	find_stack(&t->stack, room, t->tid);
+	unload_thread_begins(t, room->code);
 	region_reset(&t->regions, &t->stack, room->base, is_main);
 	thread_self = t;
 	sample_entry_begin(t);

@@ -47,6 +47,10 @@ struct thread {
 	_Atomic int tid;
 	uint32_t destructor_rounds;
 	bool is_main;                 /* complete paths start at main */
+	/* The object whose function the thread runs, if a dlclose can unload it; else NULL. */
+	const struct link_map *map;
+	uintptr_t code;               /* that function */
+	_Atomic bool may_lose_code;   /* it is being unloaded, or was */
 	bool has_lent_stack;          /* see sample_entry_begin() */
 	uintptr_t fs_base;            /* of the thread's variables */
 	uintptr_t own_stack;          /* end of THREAD_OWN_STACK bytes for the handler */

@@ -14,6 +14,7 @@
 #include "hpcrun-lite/runtime/sample/sample_entry.h"
 #include "hpcrun-lite/runtime/sample/sample_internal.h"
 #include "hpcrun-lite/runtime/signal_table.h"
+#include "hpcrun-lite/runtime/unload.h"
 #include "hpcrun-lite/runtime/waits/wait_sample.h"
 #include "hpcrun-lite/runtime/watch.h"
 #include "hpcrun-lite/source/perf_event.h"
@@ -317,7 +318,10 @@ struct arrival {
 static void handle(void *argument)
 {
 	const struct arrival *a = argument;
-	if (!is_passed_over(a->t, a->is_sent) && !a->is_sent)
+	if (__builtin_expect(atomic_load_explicit(&a->t->may_lose_code, memory_order_relaxed), 0)) {
+		if (!a->is_sent)
+			sample_count_busy(a->t);
+	} else if (!is_passed_over(a->t, a->is_sent) && !a->is_sent)
 		take_or_hold(a->t, a->info, a->context);
 }
 
@@ -346,6 +350,8 @@ void sample_on_signal(int sig, siginfo_t *info, void *context)
 	file_fault_close(bus);
 	if (goes_on)
 		runtime_hooks.restart_wait(context);
+	if (is_ours)
+		unload_stay(t, context);
 	errno = saved_errno;
 }
 

@@ -32,6 +32,19 @@ behaves "own ones" 1440 "$G/usual.so" "$G/with_libgo-1.so" "$G/with_libgo-2.so"
 behaves "a global one later" 1440 "$G/with_libgo-1.so" "global:$G/usual.so" "$G/with_libgo-2.so"
 behaves "a global one before the first region" 480 "late:$G/with_libgo-1.so" "global:$G/usual.so"
 behaves "a global one first" 720 "global:$G/with_libgo-2.so" "$G/with_libgo-1.so"
+# Workers whose code goes away sleep as without us, whatever interrupts them.
+run_limited 60 env OMP_WAIT_POLICY=passive "$G/gomp_unload" "$G/usual.so" >"$T/plain"
+for events in CPUTIME "REALTIME -e CPUTIME" OFFCPU; do
+	for i in $(seq "$(thorough 2 20)"); do
+		# shellcheck disable=SC2086 # words
+		OMP_WAIT_POLICY=passive measure -e $events -- "$G/gomp_unload" "$G/usual.so"
+		[ "$status" = 0 ] || break
+	done
+	is "unloaded workers, $events: exit status of run $i" "$status" 0
+	same "unloaded workers, $events: output" "$T/stdout" "$T/plain"
+	[ "$events" = OFFCPU ] || sound "unloaded workers, $events: files are sound"
+done
+
 if [ -e "$G/with_libomp.so" ]; then
 	behaves "libomp" 720 "$G/with_libgo-1.so" "$G/with_libomp.so"
 else

@@ -230,6 +230,27 @@ void unwind_here(struct unwind_regs *regs)
 	memset(regs, 0, sizeof *regs);
 }
 
+void sample_entry(int sig, siginfo_t *info, void *context)
+{
+	sample_on_signal(sig, info, context);
+}
+
+void sample_entry_start(void)
+{
+}
+
+void sample_entry_give_room(const struct thread *t, void (*fn)(void *), void *argument)
+{
+	(void)t;
+	fn(argument);
+}
+
+void unload_stay(const struct thread *t, ucontext_t *context)
+{
+	(void)t;
+	(void)context;
+}
+
 void store_count_loss(enum msr_loss cause)
 {
 	fail_msg("lost: %s", msr_loss_name(cause));

@@ -8,7 +8,8 @@ src=$1
 out=$2
 flags="-O2 -g -Wall -Wextra -D_GNU_SOURCE -std=gnu11"
 
-mkdir -p "$out" && rm -f "$out"/gomp_odd "$out"/gomp_host "$out"/gomp_jit "$out"/*.so* || exit 1
+mkdir -p "$out" && rm -f "$out"/gomp_odd "$out"/gomp_host "$out"/gomp_jit "$out"/gomp_unload \
+	"$out"/*.so* || exit 1
 # shellcheck disable=SC2086 # words
 if ! gcc $flags -fopenmp -o "$out/gomp_odd" "$src/gomp_odd.c"; then
 	echo "libgomp workloads: gcc cannot build OpenMP programs, left out"
@@ -18,6 +19,7 @@ gomp=$(ldd "$out/gomp_odd" | sed -n 's/.*libgomp\.so\.1 => \(\S*\) .*/\1/p')
 omp=$(${CLANG:-clang} -print-file-name=libomp.so.5 2>/dev/null)
 # shellcheck disable=SC2086 # words
 gcc $flags -o "$out/gomp_host" "$src/gomp_host.c" -ldl &&
+	gcc $flags -o "$out/gomp_unload" "$src/gomp_unload.c" -ldl &&
 	gcc $flags -o "$out/gomp_jit" "$src/gomp_jit.c" -ldl || exit 1
 
 # plugin NAME LIBRARY: a plugin with this run time.

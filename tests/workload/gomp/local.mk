@@ -6,13 +6,14 @@ gomp_workloads = \
 	tests/workload/gomp/gomp_host.c \
 	tests/workload/gomp/gomp_jit.c \
 	tests/workload/gomp/gomp_odd.c \
-	tests/workload/gomp/gomp_plugin.c
+	tests/workload/gomp/gomp_plugin.c \
+	tests/workload/gomp/gomp_unload.c
 EXTRA_DIST += $(gomp_workloads)
 
 check_DATA += tests/workload/gomp/gomp_programs.stamp
 CLEANFILES += tests/workload/gomp/gomp_programs.stamp tests/workload/gomp/*.so \
 	tests/workload/gomp/*.so.1 tests/workload/gomp/gomp_host tests/workload/gomp/gomp_jit \
-	tests/workload/gomp/gomp_odd
+	tests/workload/gomp/gomp_odd tests/workload/gomp/gomp_unload
 tests/workload/gomp/gomp_programs.stamp: $(gomp_workloads)
 	$(AM_V_GEN)CLANG='$(CLANG)' $(SHELL) $(srcdir)/tests/workload/gomp/build.sh \
 		'$(srcdir)/tests/workload/gomp' tests/workload/gomp
