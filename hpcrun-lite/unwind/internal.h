@@ -63,6 +63,20 @@ struct extent {
 };
 enum { EXTENTS = 16 };
 
+/*
+ * What is kept of paths with more than max_depth frames: the innermost DEEP_WINDOW addresses, and
+ * the outermost frames, which are those up to main or to the thread's function.
+ */
+enum { DEEP_WINDOW = 128, DEEP_ROOTS = 4, DEEP_LEAST = 1024 /* of max_depth */ };
+struct deep {
+	struct record root[DEEP_ROOTS]; /* inner first */
+	uint64_t address[DEEP_ROOTS];
+	uint32_t n_addresses;
+	bool has_roots, has_failed;
+	/* So much of the stack may hold more than max_depth frames; 0: not seen. */
+	uint64_t least_bytes;
+};
+
 struct unwind_thread {
 	struct mem mem;
 	struct code code_seen;
@@ -84,6 +98,7 @@ struct unwind_thread {
 	uint64_t epoch;                  /* of the previous walk */
 	enum unwind_end end;
 	bool closed; /* the last record is a root by its pc alone */
+	struct deep deep;
 	/* Scratch. */
 	struct regs leaf;
 	struct regs regs; /* of frame regs_at of the current walk */
@@ -106,6 +121,7 @@ struct walk {
 	uint64_t epoch, tag;
 	uint32_t n_records, n_addresses; /* new ones */
 	uint32_t old; /* in the previous path: the first record that may still match */
+	uint32_t most;                   /* records of this walk */
 	uint32_t n_tail;                 /* records of the previous path that end this one */
 	uint32_t n_switches;             /* how often sp did not go up */
 	bool bypass;                     /* a flush window is open */

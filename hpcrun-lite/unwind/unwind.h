@@ -50,7 +50,11 @@ enum unwind_end {
 	UNWIND_UNREADABLE, /* stack memory that the CFI points to cannot be read */
 	UNWIND_BAD_CFI,    /* the CFI is damaged or needs a register whose value is unknown */
 	UNWIND_LOOP,       /* the stack makes no progress */
-	UNWIND_DEEP,       /* more frames than max_depth; the innermost max_depth are in the path */
+	/*
+	 * More frames than max_depth: the innermost max_depth are in the path, or the innermost 128
+	 * and the n_root outermost. The stack may be too large for max_depth frames without that.
+	 */
+	UNWIND_DEEP,
 	UNWIND_THROWING,   /* the C++ run time is rewriting the stack that it will return to */
 	UNWIND_N_ENDS
 };
@@ -136,6 +140,7 @@ struct unwind_path {
 	uint32_t n;           /* number of frames; 0 only if all were skipped */
 	/* The outermost n_same frames and `end` are those of the previous walk. */
 	uint32_t n_same;
+	uint32_t n_root;      /* with UNWIND_DEEP: so many outermost frames begin at the root */
 	enum unwind_end end;
 	/*
 	 * Some frame carries UNWIND_ADDR_MARK: it is a guess, and all frames further out depend on

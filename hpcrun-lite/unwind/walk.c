@@ -423,7 +423,7 @@ static void follow_ordinary(struct walk *w)
 	struct unwind_thread *t = w->thread;
 	const struct record *previous = previous_records(t), *old = previous + w->old,
 			    *old_end = previous + t->n_records;
-	struct record *r = t->records + w->n_records, *r_end = t->records + t->max_depth;
+	struct record *r = t->records + w->n_records, *r_end = t->records + w->most;
 	uint64_t *address = t->addresses + w->n_addresses;
 	const uint64_t tag = w->tag;
 	struct state s = w->state;
@@ -460,7 +460,7 @@ static enum unwind_end follow(struct walk *w)
 			follow_ordinary(w);
 		if (meet_previous(w))
 			return UNWIND_ROOT;
-		if (w->n_records == t->max_depth)
+		if (w->n_records == w->most)
 			return UNWIND_DEEP;
 		if (w->state.pc == 0 && w->n_records > 0)
 			return UNWIND_ROOT;
@@ -502,16 +502,138 @@ static uint32_t count_same(const struct walk *w, uint32_t n_tail_addresses)
 	return n_tail_addresses + n;
 }
 
+/* ---- deep paths ---- */
+
+/*
+ * Once a path was too deep, where the stack is as large as then, its innermost frames are enough.
+ * So a sample of a deep recursion costs as much as one of a shallow one.
+ */
+static uint32_t most_records(const struct unwind_thread *t, uint64_t sp)
+{
+	return t->deep.least_bytes && sp < t->stack.hi &&
+			       t->stack.hi - sp >= t->deep.least_bytes
+		       ? DEEP_WINDOW
+		       : t->max_depth;
+}
+
+/* The outermost frames, from *r and the addresses that end at *address_end. */
+static bool keep_roots(struct unwind_thread *t, const struct record *r, const uint64_t *address_end)
+{
+	struct deep *d = &t->deep;
+	d->n_addresses = 0;
+	d->has_roots = true;
+	for (unsigned i = 0; i < DEEP_ROOTS; i++) {
+		d->root[i] = r[i];
+		d->n_addresses += !r[i].skipped;
+		if (i + 1 < DEEP_ROOTS && (r[i].kind == RECORD_OPEN || r[i].sp >= t->stack.hi))
+			d->has_roots = false;
+	}
+	memcpy(d->address, address_end - d->n_addresses, d->n_addresses * sizeof *d->address);
+	return d->has_roots;
+}
+
+static bool roots_hold(const struct unwind_thread *t, uint64_t sp)
+{
+	const struct deep *d = &t->deep;
+	if (!d->has_roots || d->root[0].sp <= sp || d->root[DEEP_ROOTS - 1].sp > t->stack.hi)
+		return false;
+	for (unsigned i = 0; i + 1 < DEEP_ROOTS; i++)
+		if (!still_calls(&d->root[i], &d->root[i + 1]))
+			return false;
+	return true;
+}
+
+/*
+ * Walks on to the root, beyond the window, with only the last frames kept. Happens if the thread's
+ * first paths were too deep. A million frames take some ms, once.
+ */
+static bool walk_to_roots(const struct walk *w)
+{
+	enum { ROUNDS = 512 };
+	struct unwind_thread *t = w->thread;
+	struct walk far = *w;
+	const uint64_t n_slow = t->counts.slow_frames;
+	enum unwind_end end = UNWIND_DEEP;
+	if (t->deep.has_failed || w->bypass || w->n_records < DEEP_WINDOW || w->heuristic)
+		return false;
+	t->n_records = 0;
+	t->records[DEEP_WINDOW - 1] = t->records[w->n_records - 1];
+	far.old = 0;
+	far.most = t->max_depth;
+	far.n_records = far.n_addresses = DEEP_WINDOW;
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		end = follow(&far);
+		if (end != UNWIND_DEEP)
+			break;
+		memmove(t->records + DEEP_WINDOW, t->records + far.n_records - DEEP_ROOTS,
+			DEEP_ROOTS * sizeof *t->records);
+		memmove(t->addresses + DEEP_WINDOW, t->addresses + far.n_addresses - DEEP_ROOTS,
+			DEEP_ROOTS * sizeof *t->addresses);
+		far.n_records = far.n_addresses = DEEP_WINDOW + DEEP_ROOTS;
+	}
+	/* A slow frame would need the registers of frames that are no longer there. */
+	t->deep.has_failed = end != UNWIND_ROOT || far.heuristic ||
+			     t->counts.slow_frames != n_slow ||
+			     far.n_records < DEEP_WINDOW + DEEP_ROOTS ||
+			     !keep_roots(t, t->records + far.n_records - DEEP_ROOTS,
+					 t->addresses + far.n_addresses);
+	return !t->deep.has_failed;
+}
+
+/* Counts the outermost addresses of a deep path that equal those of the previous one. */
+static uint32_t count_same_deep(const struct unwind_thread *t, uint32_t n, uint32_t n_old)
+{
+	const struct deep *d = &t->deep;
+	const uint64_t *const old_end = t->addresses + 2 * (size_t)t->max_depth;
+	const uint32_t n_all = n + d->n_addresses;
+	uint32_t same = 0;
+	for (; same < n_all && same < n_old; same++) {
+		const uint64_t now = same < d->n_addresses
+					     ? d->address[d->n_addresses - 1 - same]
+					     : t->addresses[n_all - 1 - same];
+		if (now != old_end[-1 - (ptrdiff_t)same])
+			break;
+	}
+	return same;
+}
+
+/*
+ * Makes the path of a deep walk: the window and the roots. Returns the number of addresses, or 0 if
+ * the roots are not known. `n_old`: number of addresses of the previous path, if that was deep too.
+ */
+static uint32_t join_deep(const struct walk *w, uint32_t n_old, uint32_t *n_root, uint32_t *n_same)
+{
+	struct unwind_thread *t = w->thread;
+	struct deep *d = &t->deep;
+	const uint64_t sp = t->leaf.reg[ARCH_SP],
+		       used = w->n_tail ? t->stack.hi - sp : w->state.sp - sp;
+	if (t->max_depth <= DEEP_LEAST || sp >= t->stack.hi || sp < t->stack.lo)
+		return 0;
+	if (!d->least_bytes || used < d->least_bytes)
+		d->least_bytes = used;
+	const uint32_t n = w->n_addresses < DEEP_WINDOW ? w->n_addresses : DEEP_WINDOW;
+	if (!roots_hold(t, sp) && !walk_to_roots(w))
+		return 0;
+	*n_root = d->n_addresses;
+	*n_same = count_same_deep(t, n, n_old);
+	uint64_t *const to = t->addresses + 2 * (size_t)t->max_depth - n - d->n_addresses;
+	memcpy(to, t->addresses, n * sizeof *to);
+	memcpy(to + n, d->address, d->n_addresses * sizeof *to);
+	return n + d->n_addresses;
+}
+
 /*
  * Makes the path: new frames and then the tail. Drops the outermost beyond max_depth. Sets *n_same.
  */
-static enum unwind_end join(struct walk *w, enum unwind_end end, uint32_t *n_same)
+static enum unwind_end join(struct walk *w, enum unwind_end end, uint32_t *n_same,
+			    uint32_t *n_root)
 {
 	struct unwind_thread *t = w->thread;
 	const size_t top = 2 * (size_t)t->max_depth;
 	const uint32_t tail = w->n_tail;
 	const uint32_t tail_addresses = tail ? t->records[top - tail].n_outer : 0;
 	*n_same = end == t->end ? count_same(w, tail_addresses) : 0;
+	const uint32_t n_old = t->end == UNWIND_DEEP ? t->n_addresses : 0;
 	/*
 	 * If a signal handler of the program jumps out of this function, there is no previous path.
 	 */
@@ -519,7 +641,15 @@ static enum unwind_end join(struct walk *w, enum unwind_end end, uint32_t *n_sam
 	t->n_proven = t->n_proven < tail ? t->n_proven : tail;
 	atomic_signal_fence(memory_order_seq_cst);
 	uint32_t n_records = w->n_records + tail, n_addresses = w->n_addresses + tail_addresses;
-	if (n_records > t->max_depth || end == UNWIND_DEEP) {
+	uint32_t n_deep = 0;
+	*n_root = 0;
+	if (n_records > t->max_depth || end == UNWIND_DEEP)
+		n_deep = join_deep(w, n_old, n_root, n_same);
+	if (n_deep) {
+		n_addresses = n_deep;
+		n_records = 0;
+		end = UNWIND_DEEP;
+	} else if (n_records > t->max_depth || end == UNWIND_DEEP) {
 		const uint32_t drop = n_addresses > t->max_depth ? n_addresses - t->max_depth : 0;
 		memmove(t->addresses + top - tail_addresses + drop,
 			t->addresses + top - tail_addresses,
@@ -537,8 +667,9 @@ static enum unwind_end join(struct walk *w, enum unwind_end end, uint32_t *n_sam
 			to[i].n_outer = (uint16_t)n_outer;
 		}
 	}
-	memcpy(t->addresses + top - n_addresses, t->addresses,
-	       w->n_addresses * sizeof *t->addresses);
+	if (!n_deep)
+		memcpy(t->addresses + top - n_addresses, t->addresses,
+		       w->n_addresses * sizeof *t->addresses);
 	atomic_signal_fence(memory_order_seq_cst);
 	t->n_records = n_records;
 	t->n_addresses = n_addresses;
@@ -557,6 +688,7 @@ static struct walk begin(struct unwind_thread *t)
 				 .sp = t->leaf.reg[ARCH_SP],
 				 .bp = t->leaf.reg[ARCH_BP],
 				 .exact = true};
+	w.most = most_records(t, w.state.sp);
 	mem_begin(&t->mem);
 	code_begin(&t->code_seen);
 	mem_note_sp(&t->mem, t->stack.lo, w.state.sp, t->stack.grows);
@@ -575,7 +707,11 @@ static void walk(struct unwind_thread *t, struct unwind_path *path)
 	struct walk w = begin(t);
 	enum unwind_end end = follow(&w);
 	t->closed = w.closed || w.n_tail;
-	path->end = join(&w, end, &path->n_same);
+	path->end = join(&w, end, &path->n_same, &path->n_root);
+	if (path->end == UNWIND_ROOT && w.n_tail < DEEP_ROOTS && t->n_records >= DEEP_ROOTS &&
+	    !w.heuristic && !w.bypass)
+		keep_roots(t, previous_records(t) + t->n_records - DEEP_ROOTS,
+			   previous_addresses(t) + t->n_addresses);
 	path->addr = previous_addresses(t);
 	path->n = t->n_addresses;
 	path->heuristic = w.heuristic;

@@ -457,6 +457,9 @@ static void put_paths(const struct model_ledger *l, FILE *out)
 		if (l->n_cut[i])
 			fprintf(out, ", %s ended by: %s", text_count(b, l->n_cut[i]),
 				i == MSR_END_ROOT ? "unknown cause" : msr_path_end_name(i));
+	if (l->path_ends[MSR_END_TOO_DEEP] > l->n_cut[MSR_END_TOO_DEEP])
+		fprintf(out, "; %s walks left out frames in the middle (too deep)",
+			text_count(b, l->path_ends[MSR_END_TOO_DEEP] - l->n_cut[MSR_END_TOO_DEEP]));
 	putc('\n', out);
 }
 

@@ -78,6 +78,13 @@ static bool insert(struct thread *t, const struct cct_path *path, bool at_call, 
 	return ok;
 }
 
+/* A path that is too deep has its place in the tree, if only frames in the middle are missing. */
+static bool has_root(const struct unwind_path *walked, const struct region_path *joined)
+{
+	return joined->end == UNWIND_DEEP && walked->n_root && joined->n &&
+	       joined->addr[joined->n - 1] == walked->addr[walked->n - 1];
+}
+
 bool sample_insert(struct thread *t, struct unwind_path *walked, uint32_t n_inner, bool at_call,
 		   uint32_t *node, enum msr_loss *cause)
 {
@@ -106,7 +113,9 @@ bool sample_insert(struct thread *t, struct unwind_path *walked, uint32_t n_inne
 	const struct cct_path path = {.addr = joined.addr,
 				      .n = joined.n,
 				      .n_same = joined.n_same,
-				      .end = (enum msr_path_end)joined.end,
+				      .end = has_root(walked, &joined)
+						     ? MSR_END_ROOT
+						     : (enum msr_path_end)joined.end,
 				      .has_synthetic = joined.is_joined,
 				      .entry = joined.is_idle   ? MSR_ENTRY_OMP_IDLE
 					       : joined.is_main ? MSR_ENTRY_MAIN
