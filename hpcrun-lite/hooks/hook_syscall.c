@@ -203,16 +203,28 @@ static long set_disposition(const struct disposition *act, struct disposition *o
 	return 0;
 }
 
-/* The calls on signals whose sets contain ours, or that return sets. */
-static long signal_call(long number, long a, long b, long c)
+/* The argument that is the size of the set, of calls on signals; 0: another call. */
+static long set_bytes(long number, long b, long c, long d)
+{
+	switch (number) {
+	case SYS_rt_sigprocmask:
+	case SYS_rt_sigtimedwait: return d;
+	case SYS_rt_sigpending:
+	case SYS_rt_sigsuspend: return b;
+	case SYS_signalfd:
+	case SYS_signalfd4: return c;
+	default: return 0;
+	}
+}
+
+static long signal_call(long number, long a, long b, long c, long d)
 {
 	sigset_t set = {0};
 	uint64_t bits = 0;
-	const bool is_second = number == SYS_signalfd || number == SYS_signalfd4;
-	const uintptr_t from = (uintptr_t)(is_second ? b : a);
+	const bool is_descriptor = number == SYS_signalfd || number == SYS_signalfd4;
 	if (number == SYS_rt_sigprocmask)
 		return hook_mask_by_number((int)a, (const uint64_t *)b, (uint64_t *)c);
-	if (load_guarded(&bits, from, sizeof bits) != sizeof bits) {
+	if (load_guarded(&bits, (uintptr_t)(is_descriptor ? b : a), sizeof bits) != sizeof bits) {
 		errno = EFAULT;
 		return -1;
 	}
@@ -226,7 +238,7 @@ static long signal_call(long number, long a, long b, long c)
 	case SYS_rt_sigtimedwait:
 		return sigtimedwait(&set, (siginfo_t *)b, (const struct timespec *)c);
 	case SYS_rt_sigsuspend: return sigsuspend(&set);
-	default: return signalfd((int)a, &set, number == SYS_signalfd4 ? (int)c : 0);
+	default: return signalfd((int)a, &set, number == SYS_signalfd4 ? (int)d : 0);
 	}
 }
 
@@ -235,6 +247,8 @@ syscall_fn hook_syscall_special;
 long hook_syscall_special(long number, long a, long b, long c, long d, long e)
 {
 	bool is_ours = runtime_config() != NULL;
+	if (is_ours && set_bytes(number, b, c, d) == (long)sizeof(uint64_t))
+		return signal_call(number, a, b, c, d);
 	switch (is_ours ? number : -1) {
 	case SYS_execve: return execve((const char *)a, (char *const *)b, (char *const *)c);
 	case SYS_execveat:
@@ -247,21 +261,6 @@ long hook_syscall_special(long number, long a, long b, long c, long d, long e)
 					       (struct disposition *)c);
 		break;
 	case SYS_sigaltstack: return sigaltstack((const stack_t *)a, (stack_t *)b);
-	case SYS_rt_sigprocmask:
-	case SYS_rt_sigtimedwait:
-	case SYS_signalfd:
-		if ((number == SYS_signalfd ? c : d) == (long)sizeof(uint64_t))
-			return signal_call(number, a, b, c);
-		break;
-	case SYS_rt_sigpending:
-	case SYS_rt_sigsuspend:
-		if (b == (long)sizeof(uint64_t))
-			return signal_call(number, a, b, c);
-		break;
-	case SYS_signalfd4:
-		if (c == (long)sizeof(uint64_t))
-			return signal_call(number, a, b, d);
-		break;
 	case SYS_prctl:
 		if (before_prctl((int)a, b, c, d))
 			return -1;

@@ -135,6 +135,8 @@ uint32_t thread_count_alive(void);
 void thread_blame(struct thread *t);
 /* Returns true if the signal is one from thread_send. Signal-safe. */
 bool thread_sent(const siginfo_t *info);
+/* Returns true if a source of ours or another thread sent it, not the program. Signal-safe. */
+bool thread_is_expiry(const siginfo_t *info);
 
 /*
  * thread_block.c: places the tree and the walks in a block from `at` on, once per process. Returns
@@ -145,8 +147,6 @@ bool thread_place_parts(size_t at, const char **cause);
 struct thread *thread_take_block(void);
 /* Gives the memory of tree and walks back; another thread may take the block. */
 void thread_give_block(struct thread *t);
-/* Returns true if the address is in a block: the values of our timers are. Signal-safe. */
-bool thread_is_block(const void *address);
 /* The first block of the list linked by next_made; NULL if it is empty. Signal-safe. */
 struct thread *thread_first(void);
 

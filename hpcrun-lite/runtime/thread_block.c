@@ -6,6 +6,7 @@
 #include "common/safe/room.h"
 #include "common/safe/sys.h"
 #include "hpcrun-lite/runtime/process.h"
+#include "hpcrun-lite/source/perf_event.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -118,7 +119,7 @@ static bool is_in(const struct thread *t, const void *address)
 	return t && (uintptr_t)address - (uintptr_t)t < blocks.block_bytes;
 }
 
-bool thread_is_block(const void *address)
+static bool is_in_block(const void *address)
 {
 	if (__builtin_expect(is_in(thread_self, address), 1))
 		return true;
@@ -139,6 +140,19 @@ bool thread_sent(const siginfo_t *info)
 	return (info->si_code == SI_TIMER && info->si_value.sival_ptr == &has_sent) ||
 	       (info->si_code == SI_USER && info->si_pid == 0 &&
 		atomic_load_explicit(&has_sent, memory_order_relaxed));
+}
+
+/*
+ * The values of our timers are addresses in blocks; those of the program are not. Our descriptors
+ * have high numbers.
+ */
+bool thread_is_expiry(const siginfo_t *info)
+{
+	if (info->si_code == SI_TIMER)
+		return source_is_look(info) || info->si_value.sival_ptr == &source_blamed ||
+		       is_in_block(info->si_value.sival_ptr);
+	return info->si_code >= POLL_IN && info->si_code <= POLL_HUP &&
+	       perf_event_is_descriptor(info->si_fd);
 }
 
 /* Sends a signal that looks like a timer's. */

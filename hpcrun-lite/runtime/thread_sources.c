@@ -97,6 +97,13 @@ void thread_sources_rest(struct thread *t, bool rests)
 	}
 }
 
+void runtime_rest(bool rests)
+{
+	struct thread *t = thread_self;
+	if (t && process_is_alive() && !atomic_load_explicit(&t->off.is_off, memory_order_relaxed))
+		thread_sources_rest(t, rests);
+}
+
 void thread_sources_launch(struct thread *t)
 {
 	for (unsigned i = 0; i < process.n_sources; i++)

@@ -413,12 +413,14 @@ static bool change_hidden(struct signal_wait *w, uint64_t bits)
 
 void hook_signal_look(void)
 {
+	if (__builtin_expect(own.awaited, 0)) /* it has jumped out of sigwait */
+		hook_own_await_end();
 	hook_own_resume(false);
 }
 
 bool hook_signal_wait_begin(struct signal_wait *w, const sigset_t *waiting)
 {
-	hook_own_resume(false);
+	hook_signal_look();
 	w->is_changed = false;
 	w->set = waiting;
 	if (!waiting || !runtime_config())
@@ -501,6 +503,12 @@ void hook_signal_forked(void)
 	atomic_flag_clear(&kept_lock);
 	of_process.is_there = of_thread.is_there = false;
 	own.kick.armed = false;
+	/* the descriptors are shared with the parent, which changes their masks */
+	for (unsigned i = 0; i < N_DESCRIPTORS; i++)
+		descriptors[i].fd_plus_1 = 0;
+	if (own.is_shown)
+		signal_table_mask(SIG_UNBLOCK, OURS);
+	own.is_shown = false;
 }
 
 bool hook_signal_exec_begin(void)

@@ -17,7 +17,6 @@
 #include "hpcrun-lite/runtime/unload.h"
 #include "hpcrun-lite/runtime/waits/wait_sample.h"
 #include "hpcrun-lite/runtime/watch.h"
-#include "hpcrun-lite/source/perf_event.h"
 #include "hpcrun-lite/store/store.h"
 
 #include <errno.h>
@@ -236,16 +235,6 @@ void sample_from_source(const struct source_expiry *expiry, void *ucontext)
 	runtime_hooks.restart_wait(ucontext);
 }
 
-/* Timers of the program have other values, and its descriptors other numbers. */
-static bool is_from_source(const siginfo_t *info)
-{
-	if (info->si_code == SI_TIMER)
-		return source_is_look(info) || info->si_value.sival_ptr == &source_blamed ||
-		       thread_is_block(info->si_value.sival_ptr);
-	return info->si_code >= POLL_IN && info->si_code <= POLL_HUP &&
-	       perf_event_is_descriptor(info->si_fd);
-}
-
 static unsigned poll_sources(struct thread *t, siginfo_t *info, void *context,
 			     struct source_expiry *expiry)
 {
@@ -330,7 +319,7 @@ void sample_on_signal(int sig, siginfo_t *info, void *context)
 {
 	int saved_errno = errno;
 	struct thread *t = thread_self;
-	bool is_sent = thread_sent(info), is_ours = is_sent || is_from_source(info), goes_on = true;
+	bool is_sent = thread_sent(info), is_ours = is_sent || thread_is_expiry(info), goes_on = true;
 	const bool bus = is_ours && open_bus(context);
 	if (!is_ours) {
 		runtime_foreign_signal_fn *fn =
@@ -353,13 +342,6 @@ void sample_on_signal(int sig, siginfo_t *info, void *context)
 	if (is_ours)
 		unload_stay(t, context);
 	errno = saved_errno;
-}
-
-void runtime_rest(bool rests)
-{
-	struct thread *t = thread_self;
-	if (t && process_is_alive() && !atomic_load_explicit(&t->off.is_off, memory_order_relaxed))
-		thread_sources_rest(t, rests);
 }
 
 /*
