@@ -298,7 +298,7 @@ void wait_end_restarted(ucontext_t *context)
 {
 	greg_t *reg = context->uc_mcontext.gregs;
 	if (reg[REG_RCX] != reg[REG_RIP] + 2 ||
-	    number_before((uintptr_t)reg[REG_RIP] + 2) == NO_CALL || !ends_with_eintr(reg))
+	    wait_number_in_code((uintptr_t)reg[REG_RIP] + 2) == NO_CALL || !ends_with_eintr(reg))
 		return;
 	reg[REG_RIP] += 2;
 	reg[REG_RAX] = -EINTR;
