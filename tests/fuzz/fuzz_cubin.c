@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	if (in < 0 || out < 0 || write(in, data, n) != (ssize_t)n)
 		abort();
 	snprintf(path, sizeof path, "/proc/self/fd/%d", in);
-	if (analyse_open(path, &options, &a) == STATUS_OK) {
+	if (analyse_open(open(path, O_RDONLY | O_CLOEXEC), path, &options, &a) == STATUS_OK) {
 		if (analyse_read(a, NULL, 0) == STATUS_OK &&
 		    analyse_write(a, NULL, out, "out") == STATUS_OK)
 			check_structure(out);

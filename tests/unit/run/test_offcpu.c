@@ -36,7 +36,7 @@ static unsigned count_waits(bool handler_waits)
 	const struct source_host host = {.interrupted_call = in_sleep, .signal = SIGRTMIN};
 	const struct timespec moment = {.tv_nsec = 50000}, patience = {.tv_sec = 60};
 	struct source_expiry expiry[1 + SOURCE_OFFCPU_MOST];
-	struct msr_source_use use;
+	struct msr_thread record;
 	ucontext_t context;
 	siginfo_t info;
 	sigset_t set;
@@ -48,7 +48,7 @@ static unsigned count_waits(bool handler_waits)
 	assert_int_equal(sigprocmask(SIG_BLOCK, &set, NULL), 0);
 	assert_true(source_offcpu.thread_bytes(1) <= sizeof state);
 	assert_true(source_offcpu.process_start(&event, 1, &host, cause, sizeof cause));
-	assert_true(source_offcpu.thread_start(state, &use));
+	assert_true(source_offcpu.thread_start(state, &record));
 	for (int round = 0; round < ROUNDS; round++) {
 		bool is_ours = false, is_new = false;
 		assert_int_equal(sigtimedwait(&set, &info, &patience), SIGRTMIN);

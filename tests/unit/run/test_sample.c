@@ -17,6 +17,8 @@
 #include "hpcrun-lite/runtime/nvtx/nvtx_glue.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/sample/sample.h"
+#include "hpcrun-lite/runtime/sample/sample_entry.h"
+#include "hpcrun-lite/runtime/unload.h"
 #include "hpcrun-lite/runtime/waits/wait_object.h"
 #include "hpcrun-lite/runtime/watch.h"
 #include "hpcrun-lite/store/store.h"
@@ -267,6 +269,32 @@ void unload_stay(const struct thread *t, ucontext_t *context)
 {
 	(void)t;
 	(void)context;
+}
+
+void thread_found(const ucontext_t *context)
+{
+	(void)context;
+}
+
+bool unwind_is_go(uintptr_t pc)
+{
+	(void)pc;
+	return false;
+}
+
+bool unwind_find_return(struct unwind_thread *t, const ucontext_t *context, uint64_t pc,
+			uintptr_t *at)
+{
+	(void)t;
+	(void)context;
+	(void)pc;
+	(void)at;
+	return false;
+}
+
+void runtime_count_loss(enum msr_loss cause)
+{
+	fail_msg("lost: %s", msr_loss_name(cause));
 }
 
 void store_count_loss(enum msr_loss cause)

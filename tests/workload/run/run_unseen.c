@@ -12,7 +12,6 @@
  *
  * Prints the CPU time of the process in ms.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
