@@ -2,7 +2,8 @@
 # libhlbase: for the tools. libhlsafe: async-signal-safe, for the run-time library (never sanitized).
 # Each folder adds its files in its own local.mk.
 
-noinst_LTLIBRARIES += libhlbase.la libhlsafe.la libhlstring.la libhllibc.la libhlmodule.la
+noinst_LTLIBRARIES += libhlbase.la libhlsafe.la libhlstring.la libhllibc.la libhldlsym.la \
+	libhlmodule.la
 libhlbase_la_SOURCES =
 libhlsafe_la_SOURCES =
 libhlsafe_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
@@ -11,6 +12,8 @@ libhlstring_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS) -ffreestanding -fno-builtin
 
 libhllibc_la_SOURCES =
 libhllibc_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
+libhldlsym_la_SOURCES =
+libhldlsym_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
 libhlmodule_la_SOURCES =
 libhlmodule_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
 

@@ -30,7 +30,7 @@ libhpcrun_lite_la_LDFLAGS = -module -avoid-version -shared -Wc,-static-libgcc \
 	-Wl,-z,now -Wl,-z,defs -Wl,-z,nodelete -Wl,-Bsymbolic \
 	-Wl,--version-script=$(srcdir)/hpcrun-lite/exports.map
 libhpcrun_lite_la_LIBADD = libhlgpu.la libhlcct.la libhlopenmp.la libhlpython.la libhlunwind.la \
-	libhlsafe.la libhllibc.la libhlstring.la
+	libhlsafe.la libhldlsym.la libhllibc.la libhlstring.la
 libhpcrun_lite_la_DEPENDENCIES = $(libhpcrun_lite_la_LIBADD) hpcrun-lite/exports.map
 EXTRA_DIST += hpcrun-lite/exports.map
 

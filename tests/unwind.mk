@@ -64,7 +64,8 @@ EXTRA_DIST += tests/fuzz/cfi
 
 TESTS += tests/cli/unwind/unwind_languages.sh
 TESTS += tests/cli/unwind/unwind_steps.sh tests/cli/unwind/unwind_shadow.sh \
-	tests/cli/unwind/unwind_complete.sh tests/cli/unwind/unwind_deep.sh tests/cli/unwind/unwind_gaps.sh
+	tests/cli/unwind/unwind_complete.sh tests/cli/unwind/unwind_deep.sh \
+	tests/cli/unwind/unwind_gaps.sh
 EXTRA_DIST += tests/cli/unwind/unwind_languages.sh tests/workload/unwind/unwind_stale.c \
 	tests/workload/unwind/unwind_go.go tests/workload/unwind/UnwindJava.java
 EXTRA_DIST += tests/cli/unwind/unwind_steps.sh tests/cli/unwind/unwind_shadow.sh \

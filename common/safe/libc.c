@@ -181,16 +181,11 @@ void *libc_dlsym(void)
 	return real(DLSYM);
 }
 
-/* Weak: the library in front of CUPTI has one for the program. */
-__attribute__((weak)) void *dlsym(void *restrict handle, const char *restrict name)
+void *libc_threads(void)
 {
-	void *symbol = real(DLSYM) ? REAL(DLSYM, dlsym)(handle, name) : NULL;
-	/* A libpthread that we loaded is behind no library. */
-	if (!symbol && handle == RTLD_NEXT && known(PRIVATE_DLOPEN) && known(DLOPEN)) {
-		void *threads = dlopen("libpthread.so.0", RTLD_NOW | RTLD_NOLOAD);
-		symbol = threads ? REAL(DLSYM, dlsym)(threads, name) : NULL;
-	}
-	return symbol;
+	return known(PRIVATE_DLOPEN) && known(DLOPEN)
+		       ? dlopen("libpthread.so.0", RTLD_NOW | RTLD_NOLOAD)
+		       : NULL;
 }
 
 void *dlopen(const char *path, int flags)

@@ -16,5 +16,7 @@ int libc_mutex_lock_until(pthread_mutex_t *mutex, const struct timespec *until);
 
 /* The address of libc's own dlsym, or NULL. */
 void *libc_dlsym(void);
+/* The libpthread that we loaded for a libc before 2.34, or NULL. */
+void *libc_threads(void);
 
 #endif

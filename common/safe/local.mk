@@ -19,4 +19,5 @@ libhlbase_la_SOURCES += common/safe/fnv.h common/safe/launcher.c common/safe/lau
 libhlstring_la_SOURCES += common/safe/string.c
 # Hidden dlsym and the like, for the same libraries.
 libhllibc_la_SOURCES += common/safe/libc.c common/safe/libc.h
+libhldlsym_la_SOURCES += common/safe/libc_dlsym.c
 libhlmodule_la_SOURCES += common/safe/libc_module.c

@@ -66,8 +66,8 @@ static uint32_t enter_python(struct expand_run *r, uint32_t caller, uint64_t pla
 
 /*
  * With -X perf CPython calls each Python function through code of its own, which is named
- * "py::function:file" (its Objects/perf_trampoline.c). It stands between frames of the interpreter
- * and counts as one of them. Returns the interpreter's module, or that of the node.
+ * "py::function:file". It stands between frames of the interpreter and counts as one of them.
+ * Returns the interpreter's module, or that of the node.
  */
 static uint32_t trampoline_module(const struct expand_run *r, uint32_t caller,
 				  const struct merge_node *n, const char *name)

@@ -127,8 +127,8 @@ const struct config_gpu *config_find_gpu(const struct config *c, const char *nam
 
 /*
  * The value of LD_PRELOAD: the library and the preloaded modules of back ends, separated by ':',
- * and then `others`, the value before (NULL: none). AddressSanitizer's run time stays first if it is
- * the first of the others, because it ends a program otherwise. Returns the length of the whole
+ * and then `others`, the value before (NULL: none). AddressSanitizer's run time stays first if it
+ * is the first of the others, because it ends a program otherwise. Returns the length of the whole
  * text, even if `text` was too short and is cut. NUL-terminated if n_bytes > 0. No allocation;
  * signal-safe.
  */

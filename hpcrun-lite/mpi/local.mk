@@ -15,4 +15,4 @@ libhpcrun_lite_mpi_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
 # Never unloaded: the program may be in one of its functions. Not symbolic: nothing calls them here.
 libhpcrun_lite_mpi_la_LDFLAGS = -module -avoid-version -shared -Wc,-static-libgcc \
 	-Wl,-z,now -Wl,-z,defs -Wl,-z,nodelete
-libhpcrun_lite_mpi_la_LIBADD = libhlsafe.la libhlmodule.la libhllibc.la libhlstring.la
+libhpcrun_lite_mpi_la_LIBADD = libhlsafe.la libhlmodule.la libhldlsym.la libhllibc.la libhlstring.la

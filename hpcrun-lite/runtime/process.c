@@ -222,7 +222,8 @@ static bool start(const char **cause)
 		return false;
 	process_write_records();
 	module_save_vdso(process.config.directory);
-	if (!sample_install() || pthread_atfork(before_fork, after_fork, forked) != 0 ||
+	if (!sample_install(module_program_is_split()) ||
+	    pthread_atfork(before_fork, after_fork, forked) != 0 ||
 	    on_exit(at_exit, NULL) != 0) {
 		*cause = "a handler cannot be registered";
 		return false;

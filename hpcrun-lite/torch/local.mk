@@ -6,4 +6,5 @@ libhpcrun_lite_torch_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
 # Never unloaded: the program may be in one of its functions.
 libhpcrun_lite_torch_la_LDFLAGS = -module -avoid-version -shared -Wc,-static-libgcc \
 	-Wl,-z,now -Wl,-z,defs -Wl,-z,nodelete
-libhpcrun_lite_torch_la_LIBADD = libhlmodule.la libhlsafe.la libhllibc.la libhlstring.la
+libhpcrun_lite_torch_la_LIBADD = libhlmodule.la \
+	libhlsafe.la libhldlsym.la libhllibc.la libhlstring.la

@@ -21,7 +21,9 @@
 static bool read_sound(const char *path, struct structure_header *h)
 {
 	struct mapfile file;
-	if (access(path, R_OK) != 0 || inside_map(path, 1, &file) != STATUS_OK)
+	struct stat st;
+	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || access(path, R_OK) != 0 ||
+	    inside_map(path, 1, &file) != STATUS_OK)
 		return false;
 	bool sound = file.n_bytes >= sizeof *h;
 	if (sound) {

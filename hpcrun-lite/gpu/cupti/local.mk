@@ -46,5 +46,5 @@ libhpcrun_lite_cupti_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
 # Never unloaded: exit handlers and functions given to CUPTI lie in it.
 libhpcrun_lite_cupti_la_LDFLAGS = -module -avoid-version -shared -Wc,-static-libgcc -Wl,-z,now -Wl,-z,defs -Wl,-z,nodelete
 libhpcrun_lite_cupti_la_LIBADD = libhlcupti.la libhlsafe.la \
-	libhlmodule.la libhllibc.la libhlstring.la
+	libhlmodule.la libhldlsym.la libhllibc.la libhlstring.la
 endif

@@ -40,5 +40,6 @@ libhpcrun_lite_opencl_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
 libhpcrun_lite_opencl_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS) -fvisibility=hidden
 # Never unloaded: exit handlers and functions given to the program lie in it. Symbolic: our functions bear OpenCL's names, and are meant where they stand.
 libhpcrun_lite_opencl_la_LDFLAGS = -module -avoid-version -shared -Wc,-static-libgcc -Wl,-z,now -Wl,-z,defs -Wl,-z,nodelete -Wl,-Bsymbolic
-libhpcrun_lite_opencl_la_LIBADD = libhlsafe.la libhlmodule.la libhllibc.la libhlstring.la
+libhpcrun_lite_opencl_la_LIBADD = libhlsafe.la \
+	libhlmodule.la libhldlsym.la libhllibc.la libhlstring.la
 endif

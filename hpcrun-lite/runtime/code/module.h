@@ -8,6 +8,7 @@
 #define HPCRUN_LITE_RUNTIME_CODE_MODULE_H
 
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -44,6 +45,9 @@ void module_own_range(uintptr_t *low, uintptr_t *high);
 
 /* Writes the vDSO to <directory>/vdso/<build id>.so unless the file exists. Not signal-safe. */
 void module_save_vdso(const char *directory);
+
+/* True if the program was built with -fsplit-stack. Not signal-safe. */
+bool module_program_is_split(void);
 
 /* The path of the program; "" if unknown. */
 const char *module_program(void);

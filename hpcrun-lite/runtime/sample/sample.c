@@ -319,7 +319,8 @@ void sample_on_signal(int sig, siginfo_t *info, void *context)
 {
 	int saved_errno = errno;
 	struct thread *t = thread_self;
-	bool is_sent = thread_sent(info), is_ours = is_sent || thread_is_expiry(info), goes_on = true;
+	bool is_sent = thread_sent(info), is_ours = is_sent || thread_is_expiry(info),
+	     goes_on = true;
 	const bool bus = is_ours && open_bus(context);
 	if (!is_ours) {
 		runtime_foreign_signal_fn *fn =
@@ -348,12 +349,12 @@ void sample_on_signal(int sig, siginfo_t *info, void *context)
  * Uses a system call. A sigaction in front of libc's, such as ThreadSanitizer's, would call its own
  * handler before ours.
  */
-bool sample_install(void)
+bool sample_install(bool is_split)
 {
 	find_cpu_clock_cost();
-	sample_entry_start();
-	return signal_table_install(RUNTIME_SIGNAL, sample_entry, SA_SIGINFO | SA_RESTART | SA_ONSTACK,
-				    ~BUS);
+	sample_entry_start(is_split);
+	return signal_table_install(RUNTIME_SIGNAL, sample_entry,
+				    SA_SIGINFO | SA_RESTART | SA_ONSTACK, ~BUS);
 }
 
 void sample_check_signal(uint64_t blocked)

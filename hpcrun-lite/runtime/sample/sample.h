@@ -48,7 +48,7 @@ void sample_reset(struct thread *t);
 void sample_reset_record(struct thread *t);
 
 /* Installs the handler of RUNTIME_SIGNAL. Not signal-safe. */
-bool sample_install(void);
+bool sample_install(bool is_split);
 /*
  * Looks whether samples could still come. A system call that the program makes itself passes the
  * hooks and may have replaced the handler, or have blocked the signal in the mask `blocked`. Writes

@@ -12,8 +12,6 @@
 #include "hpcrun-lite/store/store.h"
 
 #include <asm/prctl.h>
-#include <elf.h>
-#include <link.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -240,47 +238,12 @@ bool runtime_lent_stack(const void *sp)
 void sample_entry_report(void)
 {
 	if (atomic_exchange_explicit(&entry.has_unsampled, false, memory_order_relaxed))
-		runtime_note("signal handlers that ran on a small alternate stack were not sampled: "
-			     "their time belongs to the code that they interrupted; a larger stack "
-			     "(sigaltstack) has room for samples");
+		runtime_note("signal handlers that ran on a small alternate stack were not "
+			     "sampled: their time belongs to the code that they interrupted; a "
+			     "larger stack (sigaltstack) has room for samples");
 }
 
-/* ---- split stacks ---- */
-
-/*
- * Code of -fsplit-stack leaves no room for a signal frame. libgcc's part of it begins with a
- * constructor that sets the word at %fs:0x70; it comes first among those of the program.
- */
-static bool sets_limit(const uint8_t *code)
-{
-	static const uint8_t store[] = {0x64, 0x48, 0x89, 0x04, 0x25, 0x70, 0, 0, 0};
-	uint8_t begin[32];
-	return load_guarded(begin, (uintptr_t)code, sizeof begin) == sizeof begin &&
-	       memmem(begin, sizeof begin, store, sizeof store);
-}
-
-static int look_at_program(struct dl_phdr_info *info, size_t n, void *is_split)
-{
-	enum { MOST = 4 };
-	uintptr_t array = 0, bytes = 0;
-	(void)n;
-	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-		if (info->dlpi_phdr[i].p_type != PT_DYNAMIC)
-			continue;
-		const ElfW(Dyn) *d =
-			(const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-		for (; d->d_tag != DT_NULL; d++) {
-			if (d->d_tag == DT_INIT_ARRAY)
-				array = info->dlpi_addr + d->d_un.d_ptr;
-			else if (d->d_tag == DT_INIT_ARRAYSZ)
-				bytes = d->d_un.d_val;
-		}
-	}
-	for (unsigned i = 0; i < MOST && i < bytes / sizeof(void *); i++)
-		if (sets_limit(((const uint8_t *const *)array)[i]))
-			*(bool *)is_split = true;
-	return 1; /* the program is the first */
-}
+/* ---- split stacks: their segments have no room for a signal frame ---- */
 
 static void lend_stack(struct thread *t)
 {
@@ -309,12 +272,12 @@ void sample_entry_end(struct thread *t)
 		sys_call3(SYS_sigaltstack, (long)&none, 0, 0);
 }
 
-void sample_entry_start(void)
+void sample_entry_start(bool is_split)
 {
 	enum { HWCAP2_FSGSBASE = 2, AUX_MINSIGSTKSZ = 51, FRAME_LEAST = 2048 };
 	entry.has_instructions = getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE;
 	entry.frame_bytes = getauxval(AUX_MINSIGSTKSZ);
 	if (entry.frame_bytes < FRAME_LEAST)
 		entry.frame_bytes = FRAME_LEAST;
-	dl_iterate_phdr(look_at_program, &entry.is_split);
+	entry.is_split = is_split;
 }

@@ -8,6 +8,7 @@
 #define HPCRUN_LITE_RUNTIME_SAMPLE_ENTRY_H
 
 #include <signal.h>
+#include <stdbool.h>
 
 struct thread;
 
@@ -18,8 +19,8 @@ void sample_on_signal(int sig, siginfo_t *info, void *context);
 /* Calls fn(argument), on the thread's own stack for handlers if this one has little room. */
 void sample_entry_give_room(const struct thread *t, void (*fn)(void *), void *argument);
 
-/* Once per process. Not signal-safe. */
-void sample_entry_start(void);
+/* Once per process. `is_split`: the program has split stacks. Not signal-safe. */
+void sample_entry_start(bool is_split);
 /* At the start and the end of a measured thread, in the thread. */
 void sample_entry_begin(struct thread *t);
 void sample_entry_end(struct thread *t);

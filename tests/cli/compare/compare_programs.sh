@@ -33,17 +33,17 @@ build longer -DPERCENT=150
 build inlined -DINLINED
 build renamed -DRELAX=relax_faster
 for program in inlined renamed; do
-	measure $program 100 || fail "$program cannot be measured: $(cat $program/err)"
+	measure $program 320 || fail "$program cannot be measured: $(cat $program/err)"
 done
 
 longer() {
 	rm -rf m-base m-longer
-	measure base 300 && measure longer 300 && compare --noise 3 m-base m-longer &&
+	measure base 960 && measure longer 960 && compare --noise 3 m-base m-longer &&
 		[ "$(real Functions)" = relax ]
 }
 most_of 2 "a loop that takes 50 % longer is found, and nothing else" longer
 rm -rf m-base
-measure base 100
+measure base 320
 compare --noise 5 m-base m-inlined
 unlike "an inlined function is the same function" "$(sed '/^Lines/q' out)" ' (gone|new)  relax'
 like "which is compared" "$(cat out)" '  relax$'
@@ -53,7 +53,7 @@ compare --noise 5 --rename relax=relax_faster m-base m-renamed
 unlike "and is the same one when told" "$(sed '/^Lines/q' out)" ' (gone|new)  relax'
 
 build rebuilt -DPERCENT=101
-measure rebuilt 100
+measure rebuilt 320
 build rebuilt -DPERCENT=102
 compare m-rebuilt m-base
 like "a base that was rebuilt since is a warning" "$(cat err)" \

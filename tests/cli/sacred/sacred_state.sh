@@ -8,7 +8,7 @@
 . "$srcdir/tests/sacred.sh"
 PROGRAM=$W/sacred_state
 
-# inclusive FUNCTION: its share of the time, in percent, in the tree that sacred_sampled has printed.
+# inclusive FUNCTION: its share of the time, in percent, in the tree that sacred_sampled printed.
 inclusive() {
 	printf '%s\n' "$sacred_text" | sed -n '/CPUTIME (sec)$/,/^Functions/p' | grep -m 1 " $1 " |
 		sed 's/^ *\([0-9.]*\)%.*/\1/'

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests of common/safe/find_object: it finds what the loader's own _dl_find_object finds, also after
- * dlopen and dlclose and while another thread calls these.
+ * Tests of common/safe/find_object: it finds what the loader's own _dl_find_object finds, also
+ * after dlopen and dlclose and while another thread calls these.
  */
 #include <setjmp.h>
 #include <stdarg.h>

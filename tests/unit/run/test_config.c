@@ -105,7 +105,8 @@ static void preload(void **state)
 	(void)state;
 	config_defaults(&c);
 	strcpy(c.library, "/a/b/libhpcrun-lite.so");
-	assert_int_equal(config_preload(&c, NULL, text, sizeof text), strlen("/a/b/libhpcrun-lite.so"));
+	assert_int_equal(config_preload(&c, NULL, text, sizeof text),
+			 strlen("/a/b/libhpcrun-lite.so"));
 	assert_string_equal(text, "/a/b/libhpcrun-lite.so");
 	c.n_gpus = 2;
 	c.gpu[0] = (struct config_gpu){"nvidia", "", false};

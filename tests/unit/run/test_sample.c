@@ -255,8 +255,9 @@ void sample_entry(int sig, siginfo_t *info, void *context)
 	sample_on_signal(sig, info, context);
 }
 
-void sample_entry_start(void)
+void sample_entry_start(bool is_split)
 {
+	(void)is_split;
 }
 
 void sample_entry_give_room(const struct thread *t, void (*fn)(void *), void *argument)

@@ -229,7 +229,8 @@ static void check_process(const char *name, const uint8_t *bytes, uint64_t n_byt
 	uint64_t n_modules = 0, n_metrics = 0, n_info = 0, n_free = 0;
 	uint64_t sum[MSR_MAX_METRICS] = {0}, count[MSR_MAX_METRICS] = {0}, nodes = 0, trace = 0,
 		 delivered = 0, recorded = 0, alive = 0, cpu = 0, cpu_off = 0, trace_off = 0,
-		 unsampled = 0, complete = 0, handler = 0, n_frames = 0, measured = 0, in_flight = 0,
+		 unsampled = 0, complete = 0, handler = 0, n_frames = 0, measured = 0,
+		 in_flight = 0,
 		 losses[MSR_N_LOSSES], use[sizeof(struct msr_source_use) / sizeof(uint64_t)] = {0};
 	unsigned major;
 	const struct msr_header *h = (const void *)bytes;

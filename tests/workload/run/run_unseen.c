@@ -129,6 +129,18 @@ static int threads(int n)
 	return 0;
 }
 
+/* A system call instruction of the program's own: nobody in front of libc sees it. */
+static void set_mask(long how, const sigset_t *set)
+{
+	long result;
+	register const sigset_t *old __asm__("rdx") = NULL;
+	register long n_bytes __asm__("r10") = 8;
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "a"(SYS_rt_sigprocmask), "D"(how), "S"(set), "r"(old), "r"(n_bytes)
+			 : "rcx", "r11", "memory");
+}
+
 static int run(const char *mode, const char *n)
 {
 	sigset_t all;
@@ -145,10 +157,10 @@ static int run(const char *mode, const char *n)
 	if (!strcmp(mode, "disabled"))
 		prctl(PR_TASK_PERF_EVENTS_DISABLE, 0, 0, 0, 0);
 	else
-		syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, NULL, 8);
+		set_mask(SIG_BLOCK, &all);
 	hidden(600);
 	if (!strcmp(mode, "blocked")) {
-		syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &all, NULL, 8);
+		set_mask(SIG_UNBLOCK, &all);
 		seen(50);
 	}
 	return 0;

@@ -6,8 +6,9 @@
  *	sacred_state base             another FS base, of no thread
  *	sacred_state tsc              rdtsc raises SIGSEGV, and a handler emulates it
  *	sacred_state dispatch         system calls of one thread raise SIGSYS; another goes on
- *	sacred_state stack BYTES      handlers in four threads, on alternate stacks of BYTES above what
- *	                              the kernel's frame needs; checks what it can ask about them
+ *	sacred_state stack BYTES      handlers in four threads, on alternate stacks of BYTES above
+ *	                              what the kernel's frame needs; checks what it can ask
+ *	                              about them
  *	sacred_state spare BYTES      the same stack is there, but only death by SIGTERM comes
  *	sacred_state jump BYTES       jumps out of such a handler without the mask, then computes
  *

@@ -613,7 +613,8 @@ static void become_again(char **argv)
 	} else if (strstr(argv[3], "vfork")) {
 		pid_t child = vfork();
 		if (child == 0) {
-			raw4(SYS_execve, (long)"/bin/true", (long)(const char *[]){"true", NULL}, 0, 0);
+			const char *const arguments[] = {"true", NULL};
+			raw4(SYS_execve, (long)"/bin/true", (long)arguments, 0, 0);
 			_exit(1);
 		}
 		reap(child);
