@@ -10,7 +10,7 @@
 function bare(text) {
 	sub(/ at [\/?].*/, "", text)
 	sub(/ \(_Z[^ ]*\)$/, "", text)
-	if (text ~ /operator\(\)/)
+	if (text ~ /operator\(\)|<lambda[#0-9]*>$/)
 		return "operator()"
 	sub(/\(.*/, "", text)
 	sub(/<.*/, "", text)
