@@ -340,7 +340,9 @@ const char *database_begin_scratch(void)
 	int cause = n > 0 && (size_t)n < sizeof scratch ? make_partial(scratch) : ENAMETOOLONG;
 	if (!cause)
 		return scratch;
-	log_warn(tmp && *tmp ? tmp : "/tmp", "no directory can be made: %s", strerror(cause));
+	log_warn(tmp && *tmp ? tmp : "/tmp",
+		 "no directory can be made (%s), so functions and lines without a structure in the "
+		 "cache stay unknown; TMPDIR can name another place", strerror(cause));
 	scratch[0] = 0;
 	return NULL;
 }

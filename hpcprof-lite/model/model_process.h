@@ -77,8 +77,6 @@ struct model_process {
 	uint64_t start_ns, end_ns;
 	/* while measurement was off, of that time; in a part of the run: the least it can be */
 	uint64_t off_ns;
-	/* 0: none. What a control group allows of processors in thousandths, and held up */
-	uint64_t quota_milli, throttled_ns;
 	uint64_t n_starts, n_stops;/* how often the program started and stopped measurement */
 	struct model_ledger ledger;/* the process's own: losses outside threads, damage */
 	const char *const *notes;  /* messages of our runtime to the user */

@@ -6,13 +6,22 @@
 #include "common/base/log.h"
 #include "hpcrun-lite/config/config.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum status place_find(char *library, size_t library_bytes, char *directory, size_t directory_bytes)
 {
 	char way[PATH_MAX];
+	if (access("/proc/self/exe", R_OK) != 0) {
+		log_error("/proc/self/exe",
+			  "cannot be read (%s), so the run-time library cannot be found; mount "
+			  "/proc",
+			  strerror(errno));
+		return STATUS_NOT_FOUND;
+	}
 	if (!library_place_find(CONFIG_LIBRARY, BINDIR, PKGLIBDIR, library, library_bytes)) {
 		library_place_relative(BINDIR, PKGLIBDIR, way, sizeof way);
 		log_error(NULL, "the run-time library is not in %s; is the installation complete?",

@@ -92,6 +92,8 @@ fi
 HPCTOOLKIT_LITE_CACHE=
 TMPDIR=$T/absent run_limited 120 "$HPCPROF" --to text --by function locked >out 2>err
 is "without a place for them the report still comes" $? 0
+like "without a place for them: what is lost, and what to do" "$(cat err)" \
+	'absent: warning: no directory can be made \(.*\), so functions .*; TMPDIR can name'
 HPCTOOLKIT_LITE_CACHE=$T/cache
 
 # Standard output stays a report, whatever hpcstruct-lite prints.
