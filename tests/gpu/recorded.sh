@@ -50,8 +50,8 @@ facts() {
 		diag_file "prof-$1"
 	mv at "$1"
 	# CPU time is not what a replay repeats
-	awk -F'\t' -v OFS='\t' '$1 == "ledger" { $10 = "-" } $1 != "cpu"' "all-$1.whole" \
-		>"all-$1"
+	awk -F'\t' -v OFS='\t' '$1 == "ledger" { $10 = "-" } $1 !~ /^(# )?cpu( |$)/' \
+		"all-$1.whole" >"all-$1"
 }
 
 # closes DIR: 1 when all sums of its ledgers do.

@@ -95,11 +95,11 @@ for options in gpu=nvidia gpu=nvidia,pc; do
 		>"out-rec-$options" 2>"err-rec-$options"
 	mkdir r
 	mv "rec-$options" r/m
-	"$HPCPROF" --to text --all r/m 2>/dev/null | grep -Ev '^(ledger|cpu)' >recorded
+	"$HPCPROF" --to text --all r/m 2>/dev/null | grep -Ev '^(ledger|(# )?cpu)' >recorded
 	mv r old
 	mkdir r
 	ok "$options: a replay" "$HPCRUN" replay old/m -o r/m
-	"$HPCPROF" --to text --all r/m 2>/dev/null | grep -Ev '^(ledger|cpu)' >replayed
+	"$HPCPROF" --to text --all r/m 2>/dev/null | grep -Ev '^(ledger|(# )?cpu)' >replayed
 	same "$options: a replay gives what was recorded" recorded replayed
 	rm -rf r old
 done

@@ -31,8 +31,9 @@ like "an installation without its library" "$(moved/bin/hpcrun-lite -o m6 true 2
 	'the run-time library is not in .*; is the installation complete\?$'
 
 if unshare -m mount -t tmpfs none /proc 2>/dev/null; then
+	bare=$PWD/moved/bin/hpcrun-lite
 	like "without /proc" "$(unshare -m sh -c 'mount -t tmpfs none /proc; exec "$0" -o m7 true' \
-		"$PWD/moved/bin/hpcrun-lite" 2>&1)" '/proc/self/exe: cannot be read .*; mount /proc$'
+		"$bare" 2>&1)" '/proc/self/exe: cannot be read .*; mount /proc$'
 else
 	skip "without /proc" "no name space of its own for a test here"
 fi

@@ -64,4 +64,10 @@ for mpi in $MPIS; do
 	is "$mpi, a region from two places: paths that differ" "$n_differed" 0
 done
 
+# a program that does not use MPI
+"$HPCRUN" -q -e MPI -o "$T/none" true
+"$HPCPROF" -q --to text "$T/none" >"$T/none.text" 2>"$T/none.err"
+is "no MPI: a report all the same" $? 0
+like "no MPI: it says why it is empty" "$(cat "$T/none.text")" '^No call of MPI was seen'
+
 done_testing

@@ -24,6 +24,14 @@ is "hpcprof-lite reads them" $? 0
 like "as processes" "$(cat "$T/report")" '^  31 processes on '
 is "and has nothing to warn of" "$(grep -c warning "$T/err")" 0
 
+# Of many, too: their slabs are more than a reader with a bound of reads would come to.
+many=$(thorough 0 16000)
+if [ "$many" -gt 0 ]; then
+	measure -- "$LIFE" small-forks "$many"
+	like "the line at the end counts $many of them" "$(tr -d , <"$T/stderr")" \
+		"^hpcrun-lite: $((many * 3 / 2 + 1)) processes "
+fi
+
 measure -- "$LIFE" lone-forks wander
 is "a child that records much: exit status" "$status" 0
 sound "is recorded"
