@@ -119,8 +119,8 @@ const char *msr_unmeasured_name(uint32_t reason)
 		[MSR_UNMEASURED_ABI] = "executable of the x32 ABI",
 		[MSR_UNMEASURED_LIBC] = "executable of another C library",
 		[MSR_UNMEASURED_SANITIZED] = "executable with AddressSanitizer",
-		[MSR_UNMEASURED_REACH] = "another root directory or user, or the measurement was "
-					 "removed",
+		[MSR_UNMEASURED_REACH] = ("another root directory or user, or the measurement was "
+					  "removed"),
 	};
 	return reason < MSR_N_UNMEASURED ? names[reason] : "unknown cause";
 }
