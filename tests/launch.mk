@@ -8,8 +8,8 @@ sacred_programs = \
 	tests/workload/sacred/sacred_cancel tests/workload/sacred/sacred_clock \
 	tests/workload/sacred/sacred_file tests/workload/sacred/sacred_storm \
 	tests/workload/sacred/sacred_split tests/workload/sacred/sacred_state \
-	tests/workload/sacred/sacred_syscall tests/workload/sacred/sacred_wait \
-	tests/workload/sacred/sacred_winch
+	tests/workload/sacred/sacred_syscall tests/workload/sacred/sacred_threads \
+	tests/workload/sacred/sacred_wait tests/workload/sacred/sacred_winch
 check_PROGRAMS += $(sacred_programs)
 check_LTLIBRARIES += tests/workload/run/libpapi_pmu.la tests/workload/sacred/libsacred_library.la \
 	tests/workload/sacred/libsacred_preload.la
@@ -40,6 +40,10 @@ tests_workload_sacred_sacred_storm_LDADD = -ldl
 tests_workload_sacred_sacred_syscall_SOURCES = tests/workload/sacred/sacred_syscall.c
 tests_workload_sacred_sacred_syscall_CFLAGS = $(sacred_cflags)
 tests_workload_sacred_sacred_syscall_LDFLAGS =
+tests_workload_sacred_sacred_threads_SOURCES = tests/workload/sacred/sacred_threads.c
+tests_workload_sacred_sacred_threads_CFLAGS = $(sacred_cflags)
+tests_workload_sacred_sacred_threads_LDFLAGS = -pthread
+tests_workload_sacred_sacred_threads_LDADD = -ldl
 tests_workload_sacred_sacred_cancel_SOURCES = tests/workload/sacred/sacred_cancel.c
 tests_workload_sacred_sacred_cancel_CFLAGS = $(sacred_cflags)
 tests_workload_sacred_sacred_cancel_LDFLAGS = -pthread

@@ -6,6 +6,12 @@
 . "${srcdir:-.}/tests/lib.sh"
 . "$srcdir/tests/sacred.sh"
 
+# Threads by each way to start one.
+for kind in joined detached c11 handle deep space timer clone; do
+	n=$(thorough 300 100000)
+	sacred "$n threads, $kind" "$W/sacred_threads" "$kind" "$n"
+done
+
 [ -x "$W/sacred_storm" ] || skip_all "no C++ compiler here"
 library=$(find "$W/.libs" -name 'libsacred_library.so' | head -n 1)
 
