@@ -18,7 +18,8 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
-#define SPACE_MAX_SUFFIX 10000u /* files of one pid and host: after exec, or if a pid is reused */
+#define SPACE_MAX_TRIES 100u	/* for a name that others take meanwhile */
+#define SPACE_MAX_SUFFIX (1u << 30)
 #define SPACE_LEAST 65536u      /* a smaller growth is not worth a mapping */
 
 static const char too_long[] = "the path is too long";
@@ -140,20 +141,26 @@ static int checked_fd(struct space *s)
 	return fd;
 }
 
-static bool name_file(struct space *s, const char *directory, int rank, const char *host,
-		      unsigned pid, unsigned suffix)
+/* What the name of a file is made of; no rank is negative. */
+struct file_key {
+	const char *directory, *host;
+	int rank;
+	unsigned pid;
+};
+
+static bool name_file(struct space *s, const struct file_key *k, unsigned suffix)
 {
 	struct text t = text_in(s->path, sizeof s->path);
-	text_put(&t, directory);
+	text_put(&t, k->directory);
 	text_put_char(&t, '/');
-	if (rank >= 0)
-		text_put_padded(&t, (uint64_t)rank, 6, '0');
+	if (k->rank >= 0)
+		text_put_padded(&t, (uint64_t)k->rank, 6, '0');
 	else
 		text_put(&t, "norank");
 	text_put_char(&t, '-');
-	text_put(&t, host);
+	text_put(&t, k->host);
 	text_put_char(&t, '-');
-	text_put_u64(&t, pid);
+	text_put_u64(&t, k->pid);
 	if (suffix) {
 		text_put_char(&t, '.');
 		text_put_u64(&t, suffix);
@@ -183,12 +190,44 @@ static bool take_file(struct space *s, int fd, const char **cause)
 	return true;
 }
 
+static bool is_taken(struct space *s, const struct file_key *k, unsigned suffix)
+{
+	struct stat st;
+	return name_file(s, k, suffix) && sys_call4(SYS_newfstatat, AT_FDCWD, (long)s->path,
+						    (long)&st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/*
+ * The first suffix that no file has, if 0 is taken. A pid has several files after exec, or if it is
+ * reused: suffixes have no gaps, so that some steps find the end of a chain of thousands.
+ */
+static unsigned first_free(struct space *s, const struct file_key *k)
+{
+	unsigned taken = 0, free = 1;
+	while (free < SPACE_MAX_SUFFIX && is_taken(s, k, free)) {
+		taken = free;
+		free *= 2;
+	}
+	while (free - taken > 1) {
+		const unsigned middle = taken + (free - taken) / 2;
+		if (is_taken(s, k, middle))
+			taken = middle;
+		else
+			free = middle;
+	}
+	return free;
+}
+
 bool space_create(struct space *s, const char *directory, int rank, const char *host, unsigned pid,
 		  const char **cause)
 {
+	const struct file_key k = {directory, host, rank, pid};
+	unsigned suffix = 0;
 	int fd = -EEXIST;
-	for (unsigned suffix = 0; fd == -EEXIST && suffix < SPACE_MAX_SUFFIX; suffix++) {
-		if (!name_file(s, directory, rank, host, pid, suffix)) {
+	for (unsigned i = 0; fd == -EEXIST && i < SPACE_MAX_TRIES; i++) {
+		if (i > 0)
+			suffix = first_free(s, &k);
+		if (!name_file(s, &k, suffix)) {
 			*cause = too_long;
 			return false;
 		}

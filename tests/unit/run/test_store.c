@@ -277,6 +277,29 @@ static void descriptor_taken_away(void **state)
 	unlink(other);
 }
 
+static const char *path_of(char path[static 4352], unsigned suffix)
+{
+	snprintf(path, 4352, "%s/000007-host-4711.%u.hpcrun", directory, suffix);
+	return path;
+}
+
+/* A program that became another one again and again; one of the names is a link to nothing. */
+static void long_chain_of_images(void **state)
+{
+	enum { N = 12345 };
+	char path[4352], first[4352];
+	(void)state;
+	snprintf(first, sizeof first, "%s", store_path());
+	for (unsigned i = 1; i < N; i++)
+		assert_int_equal(mknod(path_of(path, i), S_IFREG | 0600, 0), 0);
+	assert_int_equal(symlink("nowhere", path_of(path, N)), 0);
+	open_new(0);
+	assert_string_equal(store_path(), path_of(path, N + 1));
+	for (unsigned i = 1; i <= N; i++)
+		unlink(path_of(path, i));
+	unlink(first);
+}
+
 static void causes(void **state)
 {
 	const char *cause = NULL;
@@ -422,6 +445,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(names_and_header, setup, teardown),
+		cmocka_unit_test_setup_teardown(long_chain_of_images, setup, teardown),
 		cmocka_unit_test_setup_teardown(chain_is_whole, setup, teardown),
 		cmocka_unit_test_setup_teardown(tails_come_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(unused_pages_are_released, setup, teardown),
