@@ -299,6 +299,12 @@ static struct named resolve(struct debug_session *s, const struct debug_facts *f
 	return n;
 }
 
+/* gcc gives the function of a lambda a linkage name, but only its class a line. */
+static bool lacks_place(const struct debug_definition *d)
+{
+	return d->line == 0 && strncmp(d->name, "operator()", strlen("operator()")) == 0;
+}
+
 static uint32_t add_definition(struct debug_session *s, struct named n)
 {
 	struct debug_definition *slot = vec_push(&s->unit->definitions);
@@ -306,7 +312,7 @@ static uint32_t add_definition(struct debug_session *s, struct named n)
 		return DEBUG_NONE;
 	*slot = n.d;
 	const uint32_t id = (uint32_t)(s->unit->definitions.n - 1);
-	if (!s->separator || n.d.linkage_name || !n.d.name)
+	if (!s->separator || !n.d.name || (n.d.linkage_name && !lacks_place(&n.d)))
 		return id;
 	struct debug_unqualified *u = vec_push(&s->unqualified);
 	if (!u)

@@ -264,6 +264,33 @@ static void leave_out_result(char *name)
 	}
 }
 
+/*
+ * "{lambda(..)#2}::operator()(..) const" becomes "{lambda#2}", or the middle, which tells lambdas of
+ * one function apart, would be cut out.
+ */
+static void leave_out_calls(char *name)
+{
+	static const char call[] = "::operator()", lambda[] = "{lambda";
+	enum { CALL = sizeof call - 1, LAMBDA = sizeof lambda - 1 };
+	char *to = name;
+	for (const char *s = name; *s;) {
+		if (s > name && s[-1] == '}' && strncmp(s, call, CALL) == 0) {
+			s += CALL;
+			s = *s == '<' ? skip_brackets(s, '<', '>') : s;
+			s = *s == '(' ? skip_brackets(s, '(', ')') : s;
+			s += strncmp(s, " const", 6) == 0 ? 6 : 0;
+		} else if (strncmp(s, lambda, LAMBDA) == 0) {
+			memmove(to, s, LAMBDA);
+			to += LAMBDA;
+			s += LAMBDA;
+			s = *s == '(' ? skip_brackets(s, '(', ')') : s;
+		} else {
+			*to++ = *s++;
+		}
+	}
+	*to = 0;
+}
+
 bool text_is_made_up(const char *name)
 {
 	return name[0] == '<' && !*skip_brackets(name, '<', '>') && !strchr(name, '[');
@@ -297,6 +324,8 @@ void text_shorten(char *name, size_t columns)
 		leave_out(name, '<', '>');
 	if (text_columns(name) > columns)
 		leave_out(name, '(', ')');
+	if (text_columns(name) > columns)
+		leave_out_calls(name);
 	if (text_columns(name) > columns)
 		leave_out_result(name);
 }

@@ -46,8 +46,8 @@ void text_wrap(FILE *out, const char *s, size_t columns, size_t indent);
 
 /*
  * Shortens the name of a C++ or Rust function in place until it needs at most `columns`. Template
- * arguments become "<..>", then parameters become "(..)", then the return type is removed.
- * text_cell() cuts what is still too long.
+ * arguments become "<..>", then parameters become "(..)", then the call operator of a lambda is the
+ * lambda, then the return type is removed. text_cell() cuts what is still too long.
  */
 void text_shorten(char *name, size_t columns);
 

@@ -82,8 +82,10 @@ if compile "g++: lambdas" ../../struct/inlined_names.cpp g++ -g -O2 -std=c++17; 
 		physics::cool(...)::<lambda#3> :26
 		physics::heat :16
 		physics::heat(...)::<lambda> :19
+		physics::v2::plain :49
 		total(...)::<lambda> :79
 		total(...)::<lambda>(...)::<lambda> :79
+		Sum::add()::{lambda(int)#1}::operator()(int) const :65
 		total(...)::Local::operator() :75
 	TEXT
 	sort "$T/inlined" >"$T/ours" && sort "$T/right" >"$T/right.sorted"

@@ -149,8 +149,12 @@ static void test_shortened_names(void **state)
 		    "bool std::operator< <..>(..)");
 	check_short("a::operator<<(int, char)", 10, "a::operator<<(..)");
 	check_short("a<int, char>::operator->() const", 10, "a<..>::operator->() const");
-	check_short("f::{lambda(int, char)#1}::operator()(int, char) const", 10,
+	check_short("f::{lambda(int, char)#1}::operator()(int, char) const", 40,
 		    "f::{lambda(..)#1}::operator()(..) const");
+	check_short("auto f()::{lambda(auto:1)#2}::operator()<int>(int) const::{lambda(auto:1)"
+		    "#1}::operator()<int>(int) const",
+		    28, "f()::{lambda#2}::{lambda#1}");
+	check_short("f::{lambda", 3, "f::{lambda");
 	check_short("(anonymous namespace)::go(int, int)", 10, "(anonymous namespace)::go(..)");
 	check_short("<unknown function> [libx.so]", 10, "<unknown function> [libx.so]");
 	check_short("<alloc::vec::Vec<T> as core::iter::Extend<T>>::extend", 10,
@@ -167,7 +171,7 @@ static void test_shortened_names(void **state)
 		    "(anonymous namespace)::go<..>(..)");
 	check_short("std::pair<int, long> const& f<int, long>(a)::{lambda(int, "
 		    "char)#1}::operator()(int, char) const",
-		    30, "f<..>(a)::{lambda(..)#1}::operator()(..) const");
+		    30, "f<..>(a)::{lambda#1}");
 	check_short("a::operator bool() const", 3, "a::operator bool() const");
 	check_short("void* a::operator new<int, long>(unsigned long)", 3,
 		    "a::operator new<..>(..)");
