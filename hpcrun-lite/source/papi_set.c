@@ -184,12 +184,21 @@ static bool is_ours(int fd)
 	       owner.pid == sys_gettid();
 }
 
+/* -1: no number. Newer C libraries make a new version of strtol out of atoi, which older ones lack. */
+static int descriptor_of(const char *name)
+{
+	int fd = *name ? 0 : -1;
+	for (; *name && fd >= 0; name++)
+		fd = *name >= '0' && *name <= '9' && fd < 1 << 24 ? fd * 10 + (*name - '0') : -1;
+	return fd;
+}
+
 unsigned papi_set_descriptors(int *fds, unsigned n_most)
 {
 	DIR *all = opendir("/proc/self/fd");
 	unsigned n = 0;
 	for (struct dirent *e; all && n < n_most && (e = readdir(all));) {
-		int fd = e->d_name[0] >= '0' && e->d_name[0] <= '9' ? atoi(e->d_name) : -1;
+		const int fd = descriptor_of(e->d_name);
 		if (fd >= 0 && fd != dirfd(all) && is_ours(fd))
 			fds[n++] = fd;
 	}

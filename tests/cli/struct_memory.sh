@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Each allocation of hpcstruct-lite fails in turn. It then exits with status 1 and a message, or its
-# output is complete.
+# output is complete, or it says what is left out: libdwarf 0.11 crashes where 0.5 did not.
 
 . "${srcdir:-.}/tests/lib.sh"
 fail=$builddir/tests/struct/.libs/fail_alloc.so
@@ -34,7 +34,10 @@ each_fails() {
 		code=$?
 		[ -e "$T/mark" ] || break
 		case $code in
-		0) [ "$(content)" = "$whole" ] || wrong="$wrong $n: exit status 0, other output;" ;;
+		0)
+			[ "$(content)" = "$whole" ] || grep -q 'is left out$' "$T/err" ||
+				wrong="$wrong $n: exit status 0, other output;"
+			;;
 		1) [ -s "$T/err" ] || wrong="$wrong $n: no message;" ;;
 		*) wrong="$wrong $n: exit status $code;" ;;
 		esac

@@ -45,8 +45,12 @@ is "... and writes nothing" "$(ls -d waits* 2>/dev/null)" ""
 
 # ---- ranks that differ ----
 
-run_limited 240 "mpirun.$mine" -n 2 "$HPCPROF" -q --no-structs --to cctdb -o differs job : \
-	-n 1 "$HPCPROF" -q --no-structs --to text job >out 2>err </dev/null
+# One program: Open MPI 5.0.7 crashes if it is given two.
+cat >other.sh <<'SH'
+[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 2 ] || exec "$1" -q --no-structs --to text job
+exec "$1" -q --no-structs --to cctdb -o differs job
+SH
+run_limited 240 "mpirun.$mine" -n 3 sh other.sh "$HPCPROF" >out 2>err </dev/null
 is "other arguments in one rank are refused" $? 1
 is "... once" "$(grep -c 'the ranks have different versions of this program, or differ' err)" 1
 is "... and nothing is written" "$(ls -d differs* 2>/dev/null)" ""

@@ -84,6 +84,7 @@ reader, writer = os.pipe()
 pid, fd = pty.fork()
 if pid == 0:
     is_paged = sys.argv[1] == "paged"
+    os.environ["TERM"] = "xterm"
     os.dup2(writer if is_paged else os.open("/dev/null", os.O_WRONLY), 1)
     os.execv(sys.argv[2], sys.argv[2:])
 os.close(writer)

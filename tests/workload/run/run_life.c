@@ -444,13 +444,15 @@ static int plugins(char **argv)
 
 static void *plugins_thread(void *argv)
 {
-	char stat[64], state = 0;
+	char stat[64], line[256], state = 0;
 	/* The state of the main thread follows its name in parentheses. */
 	snprintf(stat, sizeof stat, "/proc/self/task/%d/stat", (int)getpid());
 	while (state != 'Z') {
 		FILE *f = fopen(stat, "r");
-		if (!f || fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+		const char *name_end = f && fgets(line, sizeof line, f) ? strrchr(line, ')') : NULL;
+		if (!name_end)
 			exit(3);
+		state = name_end[2];
 		fclose(f);
 	}
 	exit(plugins(argv));
@@ -493,7 +495,7 @@ static int memory(char **argv)
 	f = fopen("/proc/self/status", "r");
 	while (f && fgets(line, sizeof line, f))
 		if (strncmp(line, "VmHWM:", 6) == 0)
-			printf("%d\n", atoi(line + 6));
+			printf("%.0f\n", atof(line + 6));
 	return 0;
 }
 
