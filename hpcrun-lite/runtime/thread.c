@@ -278,6 +278,10 @@ void thread_add_record(struct thread_totals *sum, struct msr_thread *r)
 			       ? r->cpu_end_ns - r->cpu_start_ns
 			       : get(&r->use.event_ns) + get(&r->use.timer_ns);
 	sum->cpu_off_ns += get(&r->cpu_off_ns);
+	sum->cpu_known_ns += msr_thread_cpu_ns(r);
+	sum->cpu_unseen_ns += process.has_cputime
+				      ? msr_unseen_cpu_ns(r, process.cputime_period_ns)
+				      : 0;
 	sum->n_frames += get(&r->n_frames);
 	sum->n_marked += get(&r->n_marked);
 	for (unsigned i = 0; i < MSR_LOSS_ROOM; i++)
