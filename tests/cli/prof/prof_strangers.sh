@@ -128,6 +128,24 @@ for mode in 1777 777; do
 		"innocent_function
 $(ls shc | wc -l)"
 done
+# Nobody can take the names before: a stranger has files of all names that alice ever had here.
+alice_reports() { names alice env HPCTOOLKIT_LITE_CACHE="$T/shc"; }
+of_alice() { find shc -user 61234 -name '1234567890*' | sort; }
+poison 1777
+cp shc/* poisoned
+for i in 1 2 3 4 5 6 7 8; do
+	alice_reports >out
+	for file in $(of_alice); do rm "$file" && cp poisoned "$file" && chown 61235 "$file"; done
+done
+is "a stranger knew eight names: the report has the true name" "$(alice_reports)" innocent_function
+is "a stranger knew eight names: the structure is kept" "$(of_alice | wc -l)" 1
+of_alice >before
+is "a stranger knew eight names: it is used again" "$(alice_reports; of_alice | diff before -)" \
+	innocent_function
+is "a stranger knew eight names: and made anew in its place" \
+	"$(alice env HPCTOOLKIT_LITE_CACHE="$T/shc" "$HPCSTRUCT" -q -f -o shared/y ./app
+	of_alice | diff before -)" ""
+rm poisoned
 is "root's is believed" "$(rm shc/*; names env >out; ls shc >before
 	alice env HPCTOOLKIT_LITE_CACHE="$T/shc" "$HPCPROF" -q --to text mallory/m >out
 	ls shc | diff before -)" ""
