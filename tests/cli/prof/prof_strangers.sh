@@ -162,4 +162,35 @@ mkdir closed2 && mv app closed2/app && chmod 700 closed2 && ln -s closed2/app ap
 is "a binary that the owner of the measurement may not read gives root no names" \
 	"$(names env)" ""
 like "... which is said" "$(cat err)" 'the owner of the measurement may not read'
+"$HPCPROF" -q --to text --all mallory/m >said 2>&1
+program third another_function -Wl,--build-id=0x2234567890123456789012345678901234567890
+cp third closed2/app
+"$HPCPROF" -q --to text --all mallory/m >out 2>&1
+same "... whether it is the one that ran or not" out said
+rm app
+
+# The name of a lock is a symbol of the binary.
+cat >locks.c <<'TEXT'
+#include <pthread.h>
+#include <unistd.h>
+pthread_mutex_t innocent_lock = PTHREAD_MUTEX_INITIALIZER;
+static void *wait_for_it(void *arg) { pthread_mutex_lock(&innocent_lock); return arg; }
+int main(void)
+{
+	pthread_t t;
+	pthread_mutex_lock(&innocent_lock);
+	pthread_create(&t, 0, wait_for_it, 0);
+	usleep(200000);
+	pthread_mutex_unlock(&innocent_lock);
+	return pthread_join(t, 0);
+}
+TEXT
+# shellcheck disable=SC2086 # several words
+$cc -g -pthread -o locks locks.c && chmod a+rx locks
+ok "a lock: measured" mallory "$HPCRUN" -q -e OFFCPU -o mallory/l ./locks
+lock() { "$HPCPROF" -q --to text --all mallory/l 2>err | grep -o 'lock [a-z_]* in locks' | sort -u; }
+is "a lock: it has its name" "$(lock)" "lock innocent_lock in locks"
+mv locks closed2/locks && ln -s closed2/locks locks
+is "a lock: of a private binary it has none" "$(lock)" ""
+like "a lock: but a place" "$("$HPCPROF" -q --to text --all mallory/l 2>err)" 'lock at 0x[0-9a-f]+ in'
 done_testing
