@@ -219,6 +219,7 @@ void thread_found(const ucontext_t *context)
 					 .hi = (uintptr_t)pthread_self()};
 	if (t->stack.hi <= sp) /* a stack elsewhere */
 		t->stack.hi = t->stack.lo + 4096;
+	unload_thread_begins(t, 0);
 	region_reset(&t->regions, &t->stack, 0, false);
 	atomic_store_explicit(&t->in_handler, 1, memory_order_relaxed);
 	thread_off_begin(t);

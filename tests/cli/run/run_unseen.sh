@@ -80,6 +80,10 @@ closes
 within "handle: its thread is sampled, or what is missing is named" \
 	$(($(cpu 2) + $(cpu 7))) 360 460
 within "handle: it was found while it ran" "$(cpu 2)" 50 460
+program unload -e CPUTIME
+closes
+within "unload: it is sampled until its end" "$(cpu 2)" 500 900
+unlike "unload: its code is still there" "$(cat "$T/stderr")" 'was unloaded'
 program clone -e CPUTIME
 closes
 like "clone: a thread that shares storage is only named" "$(cat "$T/report")" \
