@@ -105,7 +105,7 @@ bool runtime_may_lose_code(void)
 	return atomic_load_explicit(&has_threads, memory_order_relaxed);
 }
 
-/* Sets the flag of each thread that began there. Returns true if they sleep, and are thus not inside a sample. */
+/* Sets the flag of each. Returns true if they sleep, and are thus not inside a sample. */
 static bool hold_all(const struct link_map *map)
 {
 	bool sleep = true;
