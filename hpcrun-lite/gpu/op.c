@@ -91,10 +91,9 @@ static void sum_done(struct gpu_backend *b, uint32_t thread, uint32_t node, unsi
 static void sum_lost(struct gpu_backend *b, uint32_t thread, uint32_t node, unsigned kind,
 		     enum msr_gpu_loss cause, uint32_t error)
 {
-	const struct aggregate_key key = {.thread = thread,
-					  .node = node,
-					  .kind = (uint16_t)kind,
-					  .detail = error < UINT16_MAX ? (uint16_t)error : UINT16_MAX};
+	const uint16_t detail = error < UINT16_MAX ? (uint16_t)error : UINT16_MAX;
+	const struct aggregate_key key = {
+		.thread = thread, .node = node, .kind = (uint16_t)kind, .detail = detail};
 	struct msr_gpu_tally *tally = gpu_tally_of(b);
 	enum msr_gpu_loss why = cause;
 	bool has_place = cause >= MSR_GPU_LOSS_REFUSED && cause <= MSR_GPU_LOSS_NO_TIMES;

@@ -201,7 +201,8 @@ static bool meet_previous(struct walk *w)
 		return true;
 	}
 	uint32_t to = i;
-	while (to + 1 < n && old[to].kind != RECORD_OPEN && record_still_calls(&old[to], &old[to + 1]))
+	while (to + 1 < n && old[to].kind != RECORD_OPEN &&
+	       record_still_calls(&old[to], &old[to + 1]))
 		to++;
 	if (to + 1 == n && t->closed) {
 		prove(t, i);

@@ -90,7 +90,7 @@ struct debug_session {
 	VEC(struct debug_outline *) outlines; /* of others that this unit refers to */
 	VEC(struct debug_unqualified) unqualified;
 
-	/* Of all units: the signature of a type unit -> 2 * offset of its type + in .debug_types. */
+	/* Of all units: signature of a type unit -> 2 * offset of its type + is in .debug_types. */
 	struct map types;
 	bool has_types;
 };
@@ -108,8 +108,8 @@ struct debug_facts {
 	uint64_t signature;    /* of the type unit that has the rest of a class */
 	uint64_t low, high, entry;
 	enum debug_place origin_place;
-	bool has_decl_file, has_call_file, has_origin, has_signature, has_low, has_high, high_is_distance,
-		has_entry, has_ranges;
+	bool has_decl_file, has_call_file, has_origin, has_signature, has_low, has_high,
+		high_is_distance, has_entry, has_ranges;
 };
 
 /*

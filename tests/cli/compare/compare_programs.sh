@@ -17,7 +17,8 @@ build() {
 	gcc -O1 -g "$@" "$source" -o "$to/compare_work" || exit 99
 }
 measure() {
-	"$HPCRUN" -q -e "${3:-CPUTIME@f250}" -o "m-$1" -- "$1/compare_work" "$2" >/dev/null 2>"$1/err"
+	"$HPCRUN" -q -e "${3:-CPUTIME@f250}" -o "m-$1" -- \
+		"$1/compare_work" "$2" >/dev/null 2>"$1/err"
 }
 # real TABLE: the rows beyond noise
 real() {

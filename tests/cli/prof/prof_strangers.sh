@@ -188,9 +188,10 @@ TEXT
 # shellcheck disable=SC2086 # several words
 $cc -g -pthread -o locks locks.c && chmod a+rx locks
 ok "a lock: measured" mallory "$HPCRUN" -q -e OFFCPU -o mallory/l ./locks
-lock() { "$HPCPROF" -q --to text --all mallory/l 2>err | grep -o 'lock [a-z_]* in locks' | sort -u; }
+all_of_locks() { "$HPCPROF" -q --to text --all mallory/l 2>err; }
+lock() { all_of_locks | grep -o 'lock [a-z_]* in locks' | sort -u; }
 is "a lock: it has its name" "$(lock)" "lock innocent_lock in locks"
 mv locks closed2/locks && ln -s closed2/locks locks
 is "a lock: of a private binary it has none" "$(lock)" ""
-like "a lock: but a place" "$("$HPCPROF" -q --to text --all mallory/l 2>err)" 'lock at 0x[0-9a-f]+ in'
+like "a lock: but a place" "$(all_of_locks)" 'lock at 0x[0-9a-f]+ in'
 done_testing

@@ -22,7 +22,11 @@
 #endif
 
 #ifdef FAULTS
-enum { PAGE = 4096, STEPS = 100, AREA_BYTES = STEPS * (PERCENT > 100 ? PERCENT : 100) / 100 * PAGE };
+enum {
+	PAGE = 4096,
+	STEPS = 100,
+	AREA_BYTES = STEPS * (PERCENT > 100 ? PERCENT : 100) / 100 * PAGE
+};
 static volatile char *area;
 #define STEP(factor) (area[i * PAGE] = 1)
 #else
