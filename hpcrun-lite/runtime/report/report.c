@@ -133,9 +133,12 @@ static void put_missing(struct text *t, const struct thread_totals *sum)
 	text_put(t, ", ");
 	text_put_fixed(t, missing_ns / 10000, 2);
 	text_put(t, " ms of CPU time missing (");
-	text_put(t, !sum->cpu_strange_ns  ? "without samples"
-		    : sum->cpu_unseen_ns  ? "without samples, and in threads not seen to start"
-					  : "in threads not seen to start");
+	if (sum->cpu_unseen_ns)
+		text_put(t, sum->cpu_strange_ns ? "without samples, and " : "without samples");
+	if (sum->cpu_strange_ns)
+		text_put(t, "in threads not seen to start");
+	if (sum->cpu_strange_ns && process.config.n_gpus)
+		text_put(t, ", the profiler's own too");
 	text_put_char(t, ')');
 }
 
