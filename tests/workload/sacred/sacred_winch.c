@@ -82,6 +82,9 @@ static void pause_ms(long ms)
 }
 
 /* A child sends the signal `n` times, with a pause before each one. */
+/* How long a sender lives on. A wait for its end must not find it ended before the signal came. */
+static long stay_ms = 20;
+
 static pid_t sender(int n, long ms)
 {
 	const pid_t parent = getpid(), child = fork();
@@ -90,7 +93,7 @@ static pid_t sender(int n, long ms)
 			pause_ms(ms);
 			kill(parent, sig);
 		}
-		pause_ms(20);
+		pause_ms(stay_ms);
 		_exit(0);
 	}
 	return child;
@@ -180,18 +183,24 @@ static void interrupted(void)
 		printf("poll %d", poll(&wait, 1, 20000));
 		printf(" errno %d\n", errno);
 		reap(child);
+		stay_ms = 500;
 		child = sender(1, 40);
 		pid_t got = wait4(child, NULL, 0, NULL);
 		printf("wait4 %d\n", got == child ? 1 : errno);
-		if (got != child)
+		if (got != child) {
+			kill(child, SIGKILL);
 			reap(child);
+		}
 		say("waits");
 		siginterrupt(sig, 1);
 		child = sender(1, 40);
 		got = wait4(child, NULL, 0, NULL);
 		printf("siginterrupt %d\n", got == child ? 1 : errno);
-		if (got != child)
+		if (got != child) {
+			kill(child, SIGKILL);
 			reap(child);
+		}
+		stay_ms = 20;
 		close(ends[0]);
 		close(ends[1]);
 	}
