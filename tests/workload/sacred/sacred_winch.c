@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -253,6 +254,57 @@ static void blocked(void)
 	sigignore(sig);
 	kill(getpid(), sig);
 	say("sigignore");
+}
+
+static sigjmp_buf place;
+
+static void jump_out(int number)
+{
+	(void)number;
+	siglongjmp(place, 1);
+}
+
+/* Where it jumps to, the program has the mask that it had there. */
+static void jumped(void)
+{
+	sigjmp_buf copy;
+	handle(SA_RESTART);
+	if (sigsetjmp(place, 1) == 0) {
+		sigprocmask(SIG_BLOCK, &one, NULL);
+		kill(getpid(), sig);
+		print_pending("blocked");
+		siglongjmp(place, 1);
+	}
+	print_pending("out of the block");
+	say("out of the block");
+	sigprocmask(SIG_BLOCK, &one, NULL);
+	if (sigsetjmp(place, 1) == 0) {
+		memcpy(copy, place, sizeof copy);
+		sigprocmask(SIG_UNBLOCK, &one, NULL);
+		kill(getpid(), sig);
+		say("unblocked");
+		longjmp(copy, 1);
+	}
+	kill(getpid(), sig);
+	print_pending("into the block");
+	say("into the block");
+	if (_setjmp(place) == 0) {
+		sigprocmask(SIG_UNBLOCK, &one, NULL);
+		longjmp(place, 1);
+	}
+	kill(getpid(), sig);
+	say("without a mask");
+	signal(sig, jump_out);
+	for (volatile int i = 0; i < 3; i++) {
+		volatile int n = 0;
+		if (sigsetjmp(place, 1) == 0) {
+			n++;
+			kill(getpid(), sig);
+			n++;
+		}
+		printf("out of the handler: %d\n", n);
+		print_pending("out of the handler");
+	}
 }
 
 /* The mask of a wait lets it in. */
@@ -646,6 +698,7 @@ int main(int argc, char **argv)
 		     {"interrupted", interrupted},
 		     {"blocked", blocked},
 		     {"masked", masked},
+		     {"jumped", jumped},
 		     {"descriptor", descriptor},
 		     {"thread", thread},
 		     {"other-thread", other_thread},
