@@ -139,8 +139,9 @@ skip_all() {
 	exit 0
 }
 
-# diag TEXT...: commentary, one '#' a line.
+# diag TEXT...: commentary, one '#' a line. What a run says so is in the failure of most_of.
 diag() {
+	tap_said=$*
 	printf '%s\n' "$*" | sed 's/^/# /'
 }
 
@@ -252,22 +253,34 @@ within() {
 	fi
 }
 
-# is_near VALUE LEAST MOST
+# is_near VALUE LEAST MOST: a silent question; what was seen is in the failure of most_of.
 is_near() {
-	awk -v v="$1" -v least="$2" -v most="$3" 'BEGIN { exit !(v >= least && v <= most) }'
+	awk -v v="$1" -v least="$2" -v most="$3" 'BEGIN { exit !(v >= least && v <= most) }' &&
+		return
+	tap_said="${tap_said:+$tap_said: }$1 is not $2 to $3"
+	return 1
 }
 
 # most_of N DESCRIPTION COMMAND...: passes when N of at most 2 N - 1 runs of the command succeed. A
 # rate depends on what else the machine does: one disturbed run does not fail, one lucky run does
 # not pass.
 most_of() {
-	tap_n=$1 tap_good=0 tap_bad=0 tap_what=$2
+	tap_n=$1 tap_good=0 tap_bad=0 tap_what=$2 tap_seen=
 	shift 2
 	while [ $tap_good -lt "$tap_n" ] && [ $tap_bad -lt "$tap_n" ]; do
-		if "$@"; then tap_good=$((tap_good + 1)); else tap_bad=$((tap_bad + 1)); fi
+		tap_said=
+		if "$@"; then
+			tap_good=$((tap_good + 1))
+		else
+			tap_bad=$((tap_bad + 1))
+			tap_seen="$tap_seen; ${tap_said:-nothing said}"
+		fi
 	done
-	is "$tap_what" "$([ $tap_good -eq "$tap_n" ] && echo "most runs" ||
-		echo "$tap_bad of $((tap_good + tap_bad)) runs failed")" "most runs"
+	if [ $tap_good -eq "$tap_n" ]; then
+		pass "$tap_what"
+	else
+		fail "$tap_what" "$tap_bad of $((tap_good + tap_bad)) runs failed$tap_seen"
+	fi
 }
 
 # need COMMAND...: skips the whole script unless all of them are there.

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <time.h>
@@ -177,21 +178,68 @@ uint64_t structure_cache_bytes(const struct structure_cache *cache)
 
 /* ---- files ---- */
 
+static bool name_path(char path[PATH_MAX], const char *dir, const char *key, uint64_t number)
+{
+	return snprintf(path, PATH_MAX, "%s/%s-%016llx" STRUCTURE_SUFFIX, dir, key,
+			(unsigned long long)number) < PATH_MAX;
+}
+
+static bool is_taken(const char *path, const char *binary)
+{
+	struct stat st;
+	return lstat(path, &st) == 0 &&
+	       !(S_ISREG(st.st_mode) && inside_trusts(st.st_uid, binary));
+}
+
+/* The file that an earlier call of find_other_name() was for. */
+static bool find_own(char path[PATH_MAX], const char *dir, const char *key, uint64_t fingerprint)
+{
+	char end[FINGERPRINT_DIGITS / 2 + 1];
+	struct structure_cache cache;
+	const size_t n_key = strlen(key);
+	bool found = false;
+	snprintf(end, sizeof end, "%08x", (unsigned)(uint32_t)fingerprint);
+	if (structure_cache_list(dir, &cache) != STATUS_OK)
+		return false;
+	for (size_t i = 0; i < cache.entries.n && !found; i++) {
+		const struct structure_cache_entry *e = &cache.entries.at[i];
+		found = !e->is_draft && e->owner == geteuid() &&
+			strncmp(e->name, key, n_key) == 0 && e->name[n_key] == '-' &&
+			strncmp(e->name + n_key + 1 + FINGERPRINT_DIGITS / 2, end,
+				FINGERPRINT_DIGITS / 2) == 0 &&
+			snprintf(path, PATH_MAX, "%s/%s", dir, e->name) < PATH_MAX;
+	}
+	structure_cache_free(&cache);
+	return found;
+}
+
+/* A name that nobody can take before us, because half of its number is random. */
+static void find_other_name(char path[PATH_MAX], const char *dir, const char *key,
+			    uint64_t fingerprint)
+{
+	enum { TRIES = 16 };
+	struct stat st;
+	if (find_own(path, dir, key, fingerprint))
+		return;
+	for (unsigned i = 0; i < TRIES; i++) {
+		uint32_t random;
+		if (getrandom(&random, sizeof random, 0) != sizeof random)
+			break;
+		if (!name_path(path, dir, key, (uint64_t)random << 32 | (uint32_t)fingerprint))
+			break;
+		if (lstat(path, &st) != 0)
+			return;
+	}
+	path[0] = '\0';
+}
+
 void structure_cache_path(char path[PATH_MAX], const char *dir, const char *key,
 			  uint64_t fingerprint, const char *binary)
 {
-	enum { MOST_NAMES = 8 };
-	struct stat st;
-	const uint64_t step = geteuid() + UINT64_C(0x9e3779b97f4a7c15);
-	for (uint64_t i = 0; i < MOST_NAMES; i++) {
-		const uint64_t number = fingerprint + i * step;
-		if (snprintf(path, PATH_MAX, "%s/%s-%016llx" STRUCTURE_SUFFIX, dir, key,
-			     (unsigned long long)number) >= PATH_MAX)
-			path[0] = '\0';
-		if (!path[0] || lstat(path, &st) != 0 ||
-		    (S_ISREG(st.st_mode) && inside_trusts(st.st_uid, binary)))
-			return;
-	}
+	if (!name_path(path, dir, key, fingerprint))
+		path[0] = '\0';
+	else if (is_taken(path, binary))
+		find_other_name(path, dir, key, fingerprint);
 }
 
 static bool entry_path(char path[PATH_MAX], const char *dir, const struct structure_cache_entry *e)

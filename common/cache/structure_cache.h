@@ -57,7 +57,8 @@ uint64_t structure_cache_bytes(const struct structure_cache *cache);
 
 /*
  * The path of the file for a key and a fingerprint; "" if the name is too long. If a stranger has a
- * file of this name, another name for the key, which structure_cache_find() finds as well.
+ * file of this name, another name for the key: that of our file, or one that cannot be guessed.
+ * structure_cache_find() finds it as well.
  */
 void structure_cache_path(char path[PATH_MAX], const char *dir, const char *key,
 			  uint64_t fingerprint, const char *binary);

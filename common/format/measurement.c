@@ -76,6 +76,37 @@ static const struct {
 	[MSR_LOSS_WAIT] = {"waits-cut-short", "system calls that a sample ended with EINTR", false},
 };
 
+uint64_t msr_thread_cpu_ns(const struct msr_thread *t)
+{
+	const bool began_earlier = t->number == 0 || t->flags & MSR_THREAD_FOUND;
+	if (!t->cpu_end_ns) { /* it ended past libc */
+		const uint64_t event_ns = t->use.event_ns, sum_ns = event_ns + t->use.timer_ns;
+		return sum_ns < event_ns ? UINT64_MAX : sum_ns;
+	}
+	const uint64_t before = began_earlier ? t->cpu_start_ns : 0;
+	return t->cpu_end_ns > before ? t->cpu_end_ns - before : 0;
+}
+
+uint64_t msr_unseen_cpu_ns(const struct msr_thread *t, uint64_t period_ns)
+{
+	enum { LEAST = 64000000, PERIODS = 8 };
+	const uint64_t longest_ns = period_ns > LEAST / PERIODS && period_ns < UINT64_MAX / PERIODS
+					    ? PERIODS * period_ns
+					    : LEAST,
+		       seen_late_ns = t->cpu_unseen_ns, rest_ns = t->cpu_unsampled_ns,
+		       sum_ns = seen_late_ns + rest_ns;
+	if (rest_ns <= longest_ns)
+		return seen_late_ns;
+	return sum_ns < rest_ns ? UINT64_MAX : sum_ns;
+}
+
+uint64_t msr_strange_cpu_ns(uint64_t clock_ns, uint64_t threads_ns, uint64_t n_threads)
+{
+	enum { EDGES = 5000000, EDGES_OF_THREAD = 100000 };
+	const uint64_t rest = clock_ns > threads_ns ? clock_ns - threads_ns : 0;
+	return rest <= EDGES + EDGES_OF_THREAD * n_threads ? 0 : rest;
+}
+
 bool msr_loss_takes_sample(enum msr_loss l)
 {
 	return l < MSR_N_LOSSES && loss_table[l].takes_sample;

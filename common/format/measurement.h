@@ -635,6 +635,20 @@ struct msr_thread {
 /* We did not see the thread start. It was measured from when it was found. */
 #define MSR_THREAD_FOUND 1u
 
+/* CPU time in ns that this thread has of its process, from its first instruction on. */
+uint64_t msr_thread_cpu_ns(const struct msr_thread *t);
+/*
+ * CPU time in ns that passed without samples in this thread although they were due, for CPUTIME of
+ * this period: also what is left after the last sample, if that is more than the ordinary rest.
+ */
+uint64_t msr_unseen_cpu_ns(const struct msr_thread *t, uint64_t period_ns);
+/*
+ * CPU time in ns of threads that were not seen to start: what the clock of the process has and its
+ * n threads have not. 0 if the difference can be what threads do before and after they are
+ * measured: some ten microseconds, and more where processors are scarce.
+ */
+uint64_t msr_strange_cpu_ns(uint64_t clock_ns, uint64_t threads_ns, uint64_t n_threads);
+
 /*
  * A context node. Node 0 is the root and has no address. The children of the root are entry points
  * (module MSR_MODULE_NONE). The id of a parent is smaller than the ids of its children.

@@ -344,9 +344,10 @@ static inline uint32_t msr_gpu_launch_node(const struct msr_gpu_launch *l)
  * (thread, node, kind, detail, queue, shape) is unique among the aggregates of a back end.
  *
  * A launch is counted where detail, queue and shape are 0, because they are not known yet; so is an
- * op that is lost. To find what is in flight (n_launches - n_ops - n_lost), sum over the aggregates
- * of a thread, node and kind. GRAPH has only launches: its ops are kernels, copies and sets, and
- * lost ones are counted in aggregates that have no launch.
+ * op that is lost; since 1.7, detail is the error of those that were refused, as far as it is known
+ * (65535: or a larger one). To find what is in flight (n_launches - n_ops - n_lost), sum over the
+ * aggregates of a thread, node and kind. GRAPH has only launches: its ops are kernels, copies and
+ * sets, and lost ones are counted in aggregates that have no launch.
  */
 struct msr_gpu_aggregate {
 	uint32_t thread;          /* ~0: not measured */

@@ -85,27 +85,14 @@ static void balance_times(const struct msr_thread *r, const struct times *t,
 	l->gap_ns = sum > l->elapsed_ns ? sum - l->elapsed_ns : l->elapsed_ns - sum;
 }
 
-/*
- * More CPU time than this after the last sample of a thread is not the ordinary rest, but has
- * passed unseen.
- */
-static uint64_t longest_rest_ns(const struct msr_metric *cputime)
-{
-	enum { LEAST = 64000000, PERIODS = 8 };
-	return cputime->period > LEAST / PERIODS && cputime->period < UINT64_MAX / PERIODS
-		       ? PERIODS * cputime->period
-		       : LEAST;
-}
-
 static void balance_cpu(const struct load_file *f, const struct msr_thread *r,
 			const struct times *t, struct model_ledger *l)
 {
 	if (!f->header.cpu_end_ns || t->cputime < 0)
 		return;
-	const bool is_rest = r->cpu_unsampled_ns <= longest_rest_ns(f->metrics[t->cputime]);
 	l->cpu_sampled_ns = t->cputime_ns;
-	l->cpu_after_ns = is_rest ? r->cpu_unsampled_ns : 0;
-	l->cpu_unseen_ns = capped_add(r->cpu_unseen_ns, is_rest ? 0 : r->cpu_unsampled_ns);
+	l->cpu_unseen_ns = msr_unseen_cpu_ns(r, f->metrics[t->cputime]->period);
+	l->cpu_after_ns = l->cpu_unseen_ns > r->cpu_unseen_ns ? 0 : r->cpu_unsampled_ns;
 }
 
 static bool count_cells(const struct load_file *f, const struct load_thread *t,
@@ -204,23 +191,9 @@ bool ledger_of_thread(const struct load_file *f, const struct load_thread *t,
 	return true;
 }
 
-/* The CPU time of the process that this thread has, from its first instruction on. */
-static uint64_t known_cpu_ns(const struct msr_thread *r)
-{
-	const bool began_earlier = r->number == 0 || r->flags & MSR_THREAD_FOUND;
-	if (!r->cpu_end_ns) /* it ended past libc */
-		return capped_add(r->use.event_ns, r->use.timer_ns);
-	const uint64_t before = began_earlier ? r->cpu_start_ns : 0;
-	return r->cpu_end_ns > before ? r->cpu_end_ns - before : 0;
-}
-
-/*
- * Compares the CPU clock of the process with those of its threads. What a thread does before and
- * after it is measured takes some ten microseconds, and more where processors are scarce.
- */
+/* Compares the CPU clock of the process with those of its threads. */
 static void balance_process(const struct load_file *f, struct model_ledger *l)
 {
-	enum { EDGES = 5000000, EDGES_OF_THREAD = 100000 };
 	const struct msr_header *h = &f->header;
 	uint64_t known = 0, before = 0;
 	if (h->cpu_end_ns <= h->cpu_start_ns)
@@ -228,15 +201,14 @@ static void balance_process(const struct load_file *f, struct model_ledger *l)
 	l->cpu_clock_ns = h->cpu_end_ns - h->cpu_start_ns;
 	for (size_t i = 0; i < f->threads.n; i++) {
 		const struct msr_thread *r = f->threads.at[i].record;
-		capped_grow(&known, known_cpu_ns(r));
+		capped_grow(&known, msr_thread_cpu_ns(r));
 		capped_grow(&l->cpu_off_ns, r->cpu_off_ns);
 		if (r->number && !(r->flags & MSR_THREAD_FOUND))
 			capped_grow(&before, r->cpu_start_ns);
 	}
 	const uint64_t rest = l->cpu_clock_ns > known ? l->cpu_clock_ns - known : 0;
-	const bool is_edges = rest <= EDGES + EDGES_OF_THREAD * (uint64_t)f->threads.n;
-	l->cpu_edges_ns = capped_add(before, is_edges ? rest : 0);
-	l->cpu_strange_ns = is_edges ? 0 : rest;
+	l->cpu_strange_ns = msr_strange_cpu_ns(l->cpu_clock_ns, known, f->threads.n);
+	l->cpu_edges_ns = capped_add(before, rest - l->cpu_strange_ns);
 }
 
 void ledger_of_process(const struct load_file *f, struct model_ledger *l)

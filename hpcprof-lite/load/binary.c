@@ -6,9 +6,13 @@
  */
 #include "hpcprof-lite/load/structures.h"
 
+#include "common/rights/rights.h"
+#include "hpcprof-lite/load/load_file.h"
+
 #include <elf.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* Looks for the note in [at, at + n). A note with impossible sizes ends the search. */
 static const uint8_t *find_note(const uint8_t *at, uint64_t n, uint32_t *n_bytes)
@@ -59,31 +63,63 @@ static const uint8_t *find_build_id(const struct mapfile *m, uint32_t *n_bytes)
 	return NULL;
 }
 
-enum load_binary load_check_binary(const struct msr_module *m, const char *path)
+static enum load_binary compare(const struct msr_module *m, const struct mapfile *f)
+{
+	uint32_t n_bytes = 0;
+	bool same;
+	if (m->build_id_bytes) {
+		const uint8_t *id = find_build_id(f, &n_bytes);
+		/* the run keeps MSR_BUILD_ID_MAX bytes of a longer id */
+		same = id &&
+		       (n_bytes == m->build_id_bytes ||
+			(n_bytes > MSR_BUILD_ID_MAX && m->build_id_bytes == MSR_BUILD_ID_MAX)) &&
+		       memcmp(id, m->build_id, m->build_id_bytes) == 0;
+	} else if (m->file_bytes) {
+		same = f->n_bytes == m->file_bytes &&
+		       (!m->file_mtime_ns || f->mtime_ns == m->file_mtime_ns);
+	} else {
+		return LOAD_BINARY_MISSING;
+	}
+	return same ? LOAD_BINARY_SAME : LOAD_BINARY_CHANGED;
+}
+
+/* Opens what a measurement names. As root: only what its readers could open. */
+static enum load_binary open_binary(const struct rights *readers, const char *path,
+				    struct mapfile *f)
 {
 	struct stat st;
-	struct mapfile f = {0};
-	if (path[0] != '/' || stat(path, &st) != 0 || !S_ISREG(st.st_mode) ||
-	    mapfile_open(path, &f) != STATUS_OK)
+	mode_t mode;
+	if (path[0] != '/' || stat(path, &st) != 0 || !S_ISREG(st.st_mode))
 		return LOAD_BINARY_MISSING;
-	enum load_binary result = LOAD_BINARY_SAME;
-	uint32_t n_bytes = 0;
-	if (m->build_id_bytes) {
-		const uint8_t *id = find_build_id(&f, &n_bytes);
-		/* the run keeps MSR_BUILD_ID_MAX bytes of a longer id */
-		bool same =
-			id &&
-			(n_bytes == m->build_id_bytes ||
-			 (n_bytes > MSR_BUILD_ID_MAX && m->build_id_bytes == MSR_BUILD_ID_MAX)) &&
-			memcmp(id, m->build_id, m->build_id_bytes) == 0;
-		result = same ? LOAD_BINARY_SAME : LOAD_BINARY_CHANGED;
-	} else if (m->file_bytes) {
-		bool same = f.n_bytes == m->file_bytes &&
-			    (!m->file_mtime_ns || f.mtime_ns == m->file_mtime_ns);
-		result = same ? LOAD_BINARY_SAME : LOAD_BINARY_CHANGED;
-	} else {
-		result = LOAD_BINARY_MISSING;
+	const bool asks = geteuid() == 0;
+	const int fd = asks ? rights_open(readers, path, &st, &mode) : -1;
+	if (asks && fd < 0)
+		return LOAD_BINARY_PRIVATE;
+	const enum status status = asks ? mapfile_take(fd, path, f) : mapfile_open(path, f);
+	return status == STATUS_OK ? LOAD_BINARY_SAME : LOAD_BINARY_MISSING;
+}
+
+enum load_binary load_check_binary(const struct rights *readers, const struct msr_module *m,
+				   const char *path)
+{
+	struct mapfile f = {0};
+	enum load_binary result = open_binary(readers, path, &f);
+	if (result == LOAD_BINARY_SAME) {
+		result = compare(m, &f);
+		mapfile_close(&f);
 	}
-	mapfile_close(&f);
 	return result;
+}
+
+bool load_open_binary(const struct load_file *f, const struct load_module *m,
+		      struct mapfile *binary)
+{
+	struct rights readers = {0};
+	const bool is_open = rights_add(&readers, f->map.owner) &&
+			     open_binary(&readers, m->path, binary) == LOAD_BINARY_SAME,
+		   is_same = is_open && compare(m->record, binary) == LOAD_BINARY_SAME;
+	if (is_open && !is_same)
+		mapfile_close(binary);
+	rights_free(&readers);
+	return is_same;
 }

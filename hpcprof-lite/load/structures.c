@@ -5,6 +5,7 @@
 #include "common/base/log.h"
 #include "common/cache/structure_cache.h"
 #include "common/rights/inside.h"
+#include "common/rights/rights.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -179,8 +180,11 @@ static bool can_be_made(const struct load_structure *l)
 {
 	if (l->module->flags & LOAD_MODULE_GPU)
 		return access(l->path, R_OK) == 0;
-	return l->module->flags & MSR_MODULE_VDSO ||
-	       load_check_binary(l->module, l->path) == LOAD_BINARY_SAME;
+	if (l->module->flags & MSR_MODULE_VDSO)
+		return true;
+	/* hpcstruct-lite says what it may not read */
+	const enum load_binary binary = load_check_binary(l->readers, l->module, l->path);
+	return binary == LOAD_BINARY_SAME || binary == LOAD_BINARY_PRIVATE;
 }
 
 /*
@@ -332,7 +336,7 @@ static const char *make_missing(
 static void judge_missing(struct load_structure *l, bool say)
 {
 	bool changed = !(l->module->flags & LOAD_MODULE_GPU) &&
-		load_check_binary(l->module, l->path) == LOAD_BINARY_CHANGED;
+		load_check_binary(l->readers, l->module, l->path) == LOAD_BINARY_CHANGED;
 	l->state = changed ? MODEL_STRUCTURE_CHANGED : MODEL_STRUCTURE_NONE;
 	if (changed && say)
 		log_warn(l->path,
@@ -369,6 +373,18 @@ static void judge(struct load_structure *l, bool has_run)
 
 /* ---- the whole ---- */
 
+/* Who may read what the measurements name. False: memory is short. */
+static bool find_readers(const struct load_structures_options *o, struct rights *readers)
+{
+	struct stat st;
+	bool ok = true;
+	for (size_t d = 0; d < o->n_directories && ok; d++)
+		ok = stat(o->directories[d], &st) != 0 || rights_add(readers, st.st_uid);
+	if (!ok)
+		log_error(NULL, "out of memory; functions and lines stay unknown");
+	return ok;
+}
+
 void load_structures_open(const struct load_structures_options *o, struct load_structure *list,
 			  size_t n)
 {
@@ -376,6 +392,11 @@ void load_structures_open(const struct load_structures_options *o, struct load_s
 	const char *cache_dir = structure_cache_directory(dir) ? dir : NULL, *scratch = NULL;
 	size_t n_without = n, n_new;
 	bool has_run = false;
+	struct rights readers = {0};
+	if (!find_readers(o, &readers))
+		n = n_without = 0;
+	for (size_t i = 0; i < n; i++)
+		list[i].readers = &readers;
 	for (size_t d = 0; d < o->n_directories && n_without > 0; d++)
 		n_without = open_beside(o->directories[d], list, n);
 	if (n_without > 0 && o->make && count_to_do(cache_dir, list, n, &n_new) > 0)
@@ -389,6 +410,7 @@ void load_structures_open(const struct load_structures_options *o, struct load_s
 	}
 	for (size_t i = 0; i < n; i++)
 		judge(&list[i], has_run);
+	rights_free(&readers);
 }
 
 void load_structures_close(struct load_structure *list, size_t n)

@@ -14,6 +14,10 @@
 #include "common/format/structure.h"
 #include "hpcprof-lite/model/model.h"
 
+struct load_file;
+struct load_module;
+struct rights;
+
 /*
  * A bit in msr_module.flags of a record that we made for a GPU code object. Its build id is the
  * hash of its content. No file contains this bit.
@@ -30,7 +34,9 @@ struct load_structure {
 	struct structure *structure; /* NULL: none */
 	enum model_structure state;
 	struct mapfile map;
-	/* private: the file with some functions that has most of those with samples, but not all */
+	/* private: who may know what the binary is */
+	const struct rights *readers;
+	/* the file with some functions that has most of those with samples, but not all */
 	struct structure *part;
 	struct mapfile part_map;
 	size_t n_in_part; /* of the addresses */
@@ -67,8 +73,17 @@ enum load_binary {
 	LOAD_BINARY_SAME,
 	/* the build id differs; without a build id: the size or time differs */
 	LOAD_BINARY_CHANGED,
-	LOAD_BINARY_MISSING  /* missing, unreadable, or impossible to compare */
+	LOAD_BINARY_MISSING, /* missing, unreadable, or impossible to compare */
+	LOAD_BINARY_PRIVATE  /* we are root, and the owners of the measurement may not read it */
 };
-enum load_binary load_check_binary(const struct msr_module *m, const char *path);
+/* readers: the owners of the measurement */
+enum load_binary load_check_binary(const struct rights *readers, const struct msr_module *m,
+	const char *path);
+/*
+ * Opens the binary of a module of a measurement file, if it is the one that ran. The caller closes
+ * it.
+ */
+bool load_open_binary(const struct load_file *f, const struct load_module *m,
+	struct mapfile *binary);
 
 #endif

@@ -87,10 +87,13 @@ static void sum_done(struct gpu_backend *b, uint32_t thread, uint32_t node, unsi
 	gpu_count(&a->amount, kind == MSR_GPU_KERNEL ? 0 : op->amount);
 }
 
+/* error: as for write_lost() */
 static void sum_lost(struct gpu_backend *b, uint32_t thread, uint32_t node, unsigned kind,
-		     enum msr_gpu_loss cause)
+		     enum msr_gpu_loss cause, uint32_t error)
 {
-	const struct aggregate_key key = {.thread = thread, .node = node, .kind = (uint16_t)kind};
+	const uint16_t detail = error < UINT16_MAX ? (uint16_t)error : UINT16_MAX;
+	const struct aggregate_key key = {
+		.thread = thread, .node = node, .kind = (uint16_t)kind, .detail = detail};
 	struct msr_gpu_tally *tally = gpu_tally_of(b);
 	enum msr_gpu_loss why = cause;
 	bool has_place = cause >= MSR_GPU_LOSS_REFUSED && cause <= MSR_GPU_LOSS_NO_TIMES;
@@ -145,7 +148,7 @@ void op_lost(struct gpu_backend *b, const struct gpu_ticket *t, enum msr_gpu_los
 		return;
 	}
 	forget_pending(b, t->id);
-	sum_lost(b, t->thread, t->node, t->kind, cause);
+	sum_lost(b, t->thread, t->node, t->kind, cause, 0);
 }
 
 /* PENDING_RECORDED as long as nothing is summed up and no launch was lost. */
@@ -188,7 +191,7 @@ static void lose_by_id(struct gpu_backend *b, uint64_t vendor_id, enum msr_gpu_k
 		write_lost(b, id, (unsigned)kind & 15u, cause, error);
 		break;
 	case PENDING_FOUND:
-		sum_lost(b, l.thread, l.node, (unsigned)kind & 15u, cause);
+		sum_lost(b, l.thread, l.node, (unsigned)kind & 15u, cause, error);
 		break;
 	case PENDING_BUSY:
 		gpu_count(&gpu_tally_of(b)->op_losses[MSR_GPU_LOSS_BUSY], 1);

@@ -359,8 +359,7 @@ void runtime_thread_begins(const struct thread_room *room)
 void runtime_unload_begins(void *code)
 {
 	const struct link_map *map = code ? unload_map_of((uintptr_t)code) : NULL;
-	if (map && process_is_alive())
-		unload_begins(map);
+	unload_begins(process_is_alive() ? map : NULL);
 	unwind_flush_begin();
 }
 

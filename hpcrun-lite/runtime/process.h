@@ -26,6 +26,7 @@ struct process {
 	unsigned n_sources;
 	struct process_source source[THREAD_MAX_SOURCES];
 	bool has_cputime;             /* CPUTIME is one of the events */
+	uint64_t cputime_period_ns;   /* if so */
 	bool is_cputime[MSR_MAX_METRICS];
 	bool has_offcpu;              /* OFFCPU is one of the events */
 	uint32_t blame_metric;        /* of BLAME; only with OFFCPU */

@@ -79,8 +79,10 @@ static void add_event(const struct source_ops *ops, uint32_t metric, enum source
 		.perf_config = is_clock ? PERF_COUNT_SW_TASK_CLOCK : e->perf_config,
 		.period = e->period,
 	};
-	if (e->kind == CONFIG_CPUTIME)
+	if (e->kind == CONFIG_CPUTIME) {
 		process.is_cputime[metric] = process.has_cputime = true;
+		process.cputime_period_ns = e->period;
+	}
 }
 
 /*

@@ -219,6 +219,7 @@ void thread_found(const ucontext_t *context)
 					 .hi = (uintptr_t)pthread_self()};
 	if (t->stack.hi <= sp) /* a stack elsewhere */
 		t->stack.hi = t->stack.lo + 4096;
+	unload_thread_begins(t, 0);
 	region_reset(&t->regions, &t->stack, 0, false);
 	atomic_store_explicit(&t->in_handler, 1, memory_order_relaxed);
 	thread_off_begin(t);
@@ -278,6 +279,10 @@ void thread_add_record(struct thread_totals *sum, struct msr_thread *r)
 			       ? r->cpu_end_ns - r->cpu_start_ns
 			       : get(&r->use.event_ns) + get(&r->use.timer_ns);
 	sum->cpu_off_ns += get(&r->cpu_off_ns);
+	sum->cpu_known_ns += msr_thread_cpu_ns(r);
+	sum->cpu_unseen_ns += process.has_cputime
+				      ? msr_unseen_cpu_ns(r, process.cputime_period_ns)
+				      : 0;
 	sum->n_frames += get(&r->n_frames);
 	sum->n_marked += get(&r->n_marked);
 	for (unsigned i = 0; i < MSR_LOSS_ROOM; i++)

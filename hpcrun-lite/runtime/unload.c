@@ -71,9 +71,18 @@ static bool is_alive(const struct thread *t)
 	return atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_ALIVE;
 }
 
+/*
+ * Calls of dlclose, of several threads or inside of each other, that have not ended. Those that a
+ * destructor left by a jump are counted for ever, and cost samples of their threads alone.
+ */
+static _Atomic unsigned n_unloading;
+
 /* Another library, or the same one, may come to that place later. */
 void unload_ends(void)
 {
+	/* Relaxed: what others flag at the same time stays so until they end. */
+	const bool is_last =
+		atomic_fetch_sub_explicit(&n_unloading, 1, memory_order_relaxed) == 1;
 	bool has_lost = false;
 	for (struct thread *t = thread_first(); t && runtime_may_lose_code(); t = t->next_made) {
 		if (!is_alive(t) || !t->map)
@@ -83,7 +92,8 @@ void unload_ends(void)
 			t->map = NULL;
 		has_lost |= is_lost;
 		/* Relaxed: a sample that comes sooner is only lost. */
-		atomic_store_explicit(&t->may_lose_code, is_lost, memory_order_relaxed);
+		if (is_lost || is_last)
+			atomic_store_explicit(&t->may_lose_code, is_lost, memory_order_relaxed);
 	}
 	if (has_lost && process_is_alive())
 		runtime_note("threads wait in a library that was unloaded (dlclose): they are not "
@@ -118,7 +128,8 @@ void unload_begins(const struct link_map *map)
 	enum { MOST_NS = 20000000, PAUSE_NS = 50000 };
 	const struct timespec pause = {0, PAUSE_NS};
 	const uint64_t start_ns = clock_mono_ns();
-	while (!hold_all(map) && clock_mono_ns() - start_ns < MOST_NS)
+	atomic_fetch_add_explicit(&n_unloading, 1, memory_order_relaxed);
+	while (map && !hold_all(map) && clock_mono_ns() - start_ns < MOST_NS)
 		sys_call4(SYS_nanosleep, (long)&pause, 0, 0, 0);
 }
 

@@ -20,11 +20,11 @@ const struct link_map *unload_map_of(uintptr_t code);
 /* At the start of a thread that runs `code`; 0: unknown. */
 void unload_thread_begins(struct thread *t, uintptr_t code);
 /*
- * Before a dlclose that may unload `map`: from now on the other threads that began there are not
- * sampled. Waits, for a bounded time, until they sleep.
+ * Before each dlclose. `map`: what it may unload, or NULL. From now on the other threads that began
+ * there are not sampled. Waits, for a bounded time, until they sleep.
  */
 void unload_begins(const struct link_map *map);
-/* After a dlclose: finds the threads whose code has gone. */
+/* After each dlclose: finds the threads whose code has gone. */
 void unload_ends(void);
 /*
  * At the end of our handler: if it interrupted a futex call whose code may go or has gone, the

@@ -609,21 +609,12 @@ static unsigned poll_event(struct cputime_state *s, unsigned i, const siginfo_t 
 }
 
 static unsigned cputime_poll(void *state, const siginfo_t *info, const void *ucontext,
-			     struct source_expiry *expiry, bool *ours)
+			     struct source_expiry *expiry)
 {
 	struct cputime_state *s = state;
 	unsigned n = 0;
-	/*
-	 * Signals from kill and sigqueue have codes <= 0; those of descriptors have POLL_IN and so
-	 * on.
-	 */
-	if (info->si_code > 0)
-		*ours = true;
-	for (unsigned i = 0; i < cputime.n_events; i++) {
-		if (ktimer_is(info, &s[i]))
-			*ours = true;
+	for (unsigned i = 0; i < cputime.n_events; i++)
 		n += poll_event(&s[i], i, info, ucontext, &expiry[n]);
-	}
 	return n;
 }
 

@@ -462,14 +462,12 @@ static bool is_in_wait(const ucontext_t *context)
  * sample of its CPU time is awake.
  */
 static unsigned offcpu_poll(void *state, const siginfo_t *info, const void *ucontext,
-			    struct source_expiry *expiry, bool *ours)
+			    struct source_expiry *expiry)
 {
 	struct offcpu_state *s = state;
 	struct passed passed = {0};
 	const bool is_tick = ktimer_is(info, &s->timer),
 		   is_ours = is_tick || ktimer_is(info, &s->awake);
-	if (is_ours)
-		*ours = true;
 	if (!s->timer.armed)
 		return 0;
 	if (!is_ours && !s->is_long) {

@@ -63,14 +63,12 @@ static void perf_thread_forked(void *state)
 }
 
 static unsigned perf_poll(void *state, const siginfo_t *info, const void *ucontext,
-			  struct source_expiry *expiry, bool *ours)
+			  struct source_expiry *expiry)
 {
 	struct perf_state *s = state;
 	unsigned n = 0;
+	(void)info;
 	(void)ucontext;
-	/* Signals of kill and sigqueue have codes <= 0, those of descriptors POLL_IN and so on. */
-	if (info->si_code > 0)
-		*ours = true;
 	for (unsigned i = 0; i < perf.n_events; i++) {
 		bool full;
 		uint64_t count = s[i].last;

@@ -67,7 +67,7 @@ static void realtime_thread_forked(void *state)
 }
 
 static unsigned realtime_poll(void *state, const siginfo_t *info, const void *ucontext,
-			      struct source_expiry *expiry, bool *ours)
+			      struct source_expiry *expiry)
 {
 	struct realtime_state *s = state;
 	(void)ucontext;
@@ -75,7 +75,6 @@ static unsigned realtime_poll(void *state, const siginfo_t *info, const void *uc
 		if (!ktimer_is(info, &s[i]))
 			continue;
 		uint64_t now = clock_mono_ns();
-		*ours = true;
 		if (!s[i].timer.armed || now <= s[i].last_ns)
 			return 0;
 		*expiry = (struct source_expiry){

@@ -145,11 +145,11 @@ struct source_ops {
 	void (*thread_forked)(void *state);
 	/*
 	 * Called in the run time's handler for every signal. Writes what expired to `expiry`, which
-	 * has room for all events, and returns the number. Sets *ours if the signal came from this
-	 * source. NULL for sources with their own handler. Signal-safe.
+	 * has room for all events, and returns the number. NULL for sources with their own handler.
+	 * Signal-safe.
 	 */
 	unsigned (*poll)(void *state, const siginfo_t *info, const void *ucontext,
-			 struct source_expiry *expiry, bool *ours);
+			 struct source_expiry *expiry);
 	/*
 	 * Called in the handler after `poll`, when what expired is recorded. NULL: does not want to
 	 * know. Signal-safe.

@@ -8,7 +8,7 @@
 #define HPCRUN_LITE_UNWIND_ARCH_H
 
 #include "hpcrun-lite/unwind/cfi.h"
-#include "hpcrun-lite/unwind/code_lines.h"
+#include "hpcrun-lite/unwind/code/code_lines.h"
 #include "hpcrun-lite/unwind/regs.h"
 
 #include <ucontext.h>

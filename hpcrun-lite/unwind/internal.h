@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The state of a thread and of one walk, shared by the parts of the unwinder: walk.c (fast path),
- * step.c (slow path), heuristic.c. Signal-safe.
+ * step.c (slow path), heuristic.c, deep.c. Signal-safe.
  */
 #ifndef HPCRUN_LITE_UNWIND_INTERNAL_H
 #define HPCRUN_LITE_UNWIND_INTERNAL_H
 
 #include "hpcrun-lite/unwind/arch.h"
+#include "hpcrun-lite/unwind/code/code_lines.h"
 #include "hpcrun-lite/unwind/code/generated.h"
 #include "hpcrun-lite/unwind/code/leave.h"
-#include "hpcrun-lite/unwind/code_lines.h"
 #include "hpcrun-lite/unwind/unwind_image.h"
 #include "hpcrun-lite/unwind/mem.h"
 #include "hpcrun-lite/unwind/proof.h"
 #include "hpcrun-lite/unwind/recipe.h"
 #include "hpcrun-lite/unwind/regs.h"
 #include "hpcrun-lite/unwind/unwind.h"
+
+#include <string.h>
 
 /* Determines all frames further out, as long as no other register is needed. */
 struct state {
@@ -53,6 +55,30 @@ struct record {
 	bool laid : 1; /* its start was put on the stack as a return address; nothing called it */
 	bool by_code : 1; /* its caller was found by RECIPE_BY_CODE */
 };
+
+/*
+ * Whether r's caller is still n: the words that made n are unchanged. r is not RECORD_OPEN, so all
+ * of them are readable.
+ */
+static inline bool record_still_calls(const struct record *r, const struct record *n)
+{
+	const uint64_t ra_slot = n->sp - 8;
+	uint64_t pc, bp, sp;
+	if (__builtin_expect(r->kind == RECORD_SIGNAL, 0)) {
+		memcpy(&pc, (const void *)(r->sp + ARCH_SIGNAL_PC), sizeof pc);
+		memcpy(&sp, (const void *)(r->sp + ARCH_SIGNAL_SP), sizeof sp);
+		memcpy(&bp, (const void *)(r->sp + ARCH_SIGNAL_BP), sizeof bp);
+		return pc == n->pc && sp == n->sp && bp == n->bp;
+	}
+	memcpy(&pc, (const void *)ra_slot, sizeof pc);
+	memcpy(&bp, (const void *)r->bp_slot, sizeof bp);
+	if (r->kind == RECORD_DEREF) {
+		memcpy(&sp, (const void *)(r->bp + (uint64_t)(int64_t)r->aux), sizeof sp);
+		if (sp != n->sp)
+			return false;
+	}
+	return pc == n->pc && ((bp == n->bp) | (r->bp_slot == ra_slot));
+}
 
 /* The function that contains a pc, or the gap between tables that does. */
 struct extent {
@@ -180,6 +206,12 @@ uint64_t walk_compute_recipe(struct walk *w, uint64_t key, uint64_t *delta);
  * is found. It is not in the table.
  */
 uint64_t walk_generated_recipe(struct walk *w, const struct state *s);
+
+/*
+ * Follows the frames from w->state. The returned end is that of the whole path, with the previous
+ * path's tail if w->n_tail is not 0.
+ */
+enum unwind_end walk_follow(struct walk *w);
 
 /* A recipe from the table or from CFI; *delta: packed address = pc - delta. */
 uint64_t walk_find_recipe(struct walk *w, uint64_t key, uint64_t *delta);

@@ -8,9 +8,9 @@ UNWIND_SOURCES = \
 	hpcrun-lite/unwind/bytes.h \
 	hpcrun-lite/unwind/cfi.c hpcrun-lite/unwind/cfi.h hpcrun-lite/unwind/cfi_internal.h \
 	hpcrun-lite/unwind/cfi_search.c \
-	hpcrun-lite/unwind/code_lines.c hpcrun-lite/unwind/code_lines.h \
 	hpcrun-lite/unwind/compute.c \
 	hpcrun-lite/unwind/ctx_x86_64.c \
+	hpcrun-lite/unwind/deep.c hpcrun-lite/unwind/deep.h \
 	hpcrun-lite/unwind/expr.c \
 	hpcrun-lite/unwind/go.c hpcrun-lite/unwind/go.h hpcrun-lite/unwind/go_switch.c \
 	hpcrun-lite/unwind/heuristic.c \

@@ -7,7 +7,7 @@
  * tests/unit/unwind/test_unwind_odd.c, tests/workload/unwind/unwind_shadow.cc,
  * tests/workload/unwind/unwind_steps.c.
  */
-#include "hpcrun-lite/unwind/internal.h"
+#include "hpcrun-lite/unwind/deep.h"
 
 #include <string.h>
 
@@ -106,30 +106,6 @@ bool walk_step_general(struct mem *mem, uint64_t recipe, struct record *r, struc
 	return true;
 }
 
-/*
- * Whether r's caller is still n: the words that made n are unchanged. r is not RECORD_OPEN, so all
- * of them are readable.
- */
-static inline bool still_calls(const struct record *r, const struct record *n)
-{
-	const uint64_t ra_slot = n->sp - 8;
-	uint64_t pc, bp, sp;
-	if (__builtin_expect(r->kind == RECORD_SIGNAL, 0)) {
-		memcpy(&pc, (const void *)(r->sp + ARCH_SIGNAL_PC), sizeof pc);
-		memcpy(&sp, (const void *)(r->sp + ARCH_SIGNAL_SP), sizeof sp);
-		memcpy(&bp, (const void *)(r->sp + ARCH_SIGNAL_BP), sizeof bp);
-		return pc == n->pc && sp == n->sp && bp == n->bp;
-	}
-	memcpy(&pc, (const void *)ra_slot, sizeof pc);
-	memcpy(&bp, (const void *)r->bp_slot, sizeof bp);
-	if (r->kind == RECORD_DEREF) {
-		memcpy(&sp, (const void *)(r->bp + (uint64_t)(int64_t)r->aux), sizeof sp);
-		if (sp != n->sp)
-			return false;
-	}
-	return pc == n->pc && ((bp == n->bp) | (r->bp_slot == ra_slot));
-}
-
 static inline struct record *previous_records(const struct unwind_thread *t)
 {
 	return t->records + 2 * (size_t)t->max_depth - t->n_records;
@@ -225,7 +201,8 @@ static bool meet_previous(struct walk *w)
 		return true;
 	}
 	uint32_t to = i;
-	while (to + 1 < n && old[to].kind != RECORD_OPEN && still_calls(&old[to], &old[to + 1]))
+	while (to + 1 < n && old[to].kind != RECORD_OPEN &&
+	       record_still_calls(&old[to], &old[to + 1]))
 		to++;
 	if (to + 1 == n && t->closed) {
 		prove(t, i);
@@ -411,7 +388,7 @@ static bool step_other(struct walk *w, uint64_t recipe, struct record *r, enum u
 /*
  * Follows ordinary frames, with the state in registers: the recipe is known, a call precedes, the
  * plain step works, and the previous path has no frame at this sp. Most time is spent here;
- * follow() handles everything else.
+ * walk_follow() handles everything else.
  */
 static void follow_ordinary(struct walk *w)
 {
@@ -448,11 +425,7 @@ static void follow_ordinary(struct walk *w)
 	w->state = s;
 }
 
-/*
- * Follows the frames. The returned end is that of the whole path, with the previous path's tail if
- * w->n_tail is not 0.
- */
-static enum unwind_end follow(struct walk *w)
+enum unwind_end walk_follow(struct walk *w)
 {
 	struct unwind_thread *t = w->thread;
 	for (;;) {
@@ -502,126 +475,6 @@ static uint32_t count_same(const struct walk *w, uint32_t n_tail_addresses)
 	return n_tail_addresses + n;
 }
 
-/* ---- deep paths ---- */
-
-/*
- * Once a path was too deep, where the stack is as large as then, its innermost frames are enough.
- * So a sample of a deep recursion costs as much as one of a shallow one.
- */
-static uint32_t most_records(const struct unwind_thread *t, uint64_t sp)
-{
-	return t->deep.least_bytes && sp < t->stack.hi &&
-			       t->stack.hi - sp >= t->deep.least_bytes
-		       ? DEEP_WINDOW
-		       : t->max_depth;
-}
-
-/* The outermost frames, from *r and the addresses that end at *address_end. */
-static bool keep_roots(struct unwind_thread *t, const struct record *r, const uint64_t *address_end)
-{
-	struct deep *d = &t->deep;
-	d->n_addresses = 0;
-	d->has_roots = true;
-	for (unsigned i = 0; i < DEEP_ROOTS; i++) {
-		d->root[i] = r[i];
-		d->n_addresses += !r[i].skipped;
-		if (i + 1 < DEEP_ROOTS && (r[i].kind == RECORD_OPEN || r[i].sp >= t->stack.hi))
-			d->has_roots = false;
-	}
-	memcpy(d->address, address_end - d->n_addresses, d->n_addresses * sizeof *d->address);
-	return d->has_roots;
-}
-
-static bool roots_hold(const struct unwind_thread *t, uint64_t sp)
-{
-	const struct deep *d = &t->deep;
-	if (!d->has_roots || d->root[0].sp <= sp || d->root[DEEP_ROOTS - 1].sp > t->stack.hi)
-		return false;
-	for (unsigned i = 0; i + 1 < DEEP_ROOTS; i++)
-		if (!still_calls(&d->root[i], &d->root[i + 1]))
-			return false;
-	return true;
-}
-
-/*
- * Walks on to the root, beyond the window, with only the last frames kept. Happens if the thread's
- * first paths were too deep. A million frames take some ms, once.
- */
-static bool walk_to_roots(const struct walk *w)
-{
-	enum { ROUNDS = 512 };
-	struct unwind_thread *t = w->thread;
-	struct walk far = *w;
-	const uint64_t n_slow = t->counts.slow_frames;
-	enum unwind_end end = UNWIND_DEEP;
-	if (t->deep.has_failed || w->bypass || w->n_records < DEEP_WINDOW || w->heuristic)
-		return false;
-	t->n_records = 0;
-	t->records[DEEP_WINDOW - 1] = t->records[w->n_records - 1];
-	far.old = 0;
-	far.most = t->max_depth;
-	far.n_records = far.n_addresses = DEEP_WINDOW;
-	for (unsigned i = 0; i < ROUNDS; i++) {
-		end = follow(&far);
-		if (end != UNWIND_DEEP)
-			break;
-		memmove(t->records + DEEP_WINDOW, t->records + far.n_records - DEEP_ROOTS,
-			DEEP_ROOTS * sizeof *t->records);
-		memmove(t->addresses + DEEP_WINDOW, t->addresses + far.n_addresses - DEEP_ROOTS,
-			DEEP_ROOTS * sizeof *t->addresses);
-		far.n_records = far.n_addresses = DEEP_WINDOW + DEEP_ROOTS;
-	}
-	/* A slow frame would need the registers of frames that are no longer there. */
-	t->deep.has_failed = end != UNWIND_ROOT || far.heuristic ||
-			     t->counts.slow_frames != n_slow ||
-			     far.n_records < DEEP_WINDOW + DEEP_ROOTS ||
-			     !keep_roots(t, t->records + far.n_records - DEEP_ROOTS,
-					 t->addresses + far.n_addresses);
-	return !t->deep.has_failed;
-}
-
-/* Counts the outermost addresses of a deep path that equal those of the previous one. */
-static uint32_t count_same_deep(const struct unwind_thread *t, uint32_t n, uint32_t n_old)
-{
-	const struct deep *d = &t->deep;
-	const uint64_t *const old_end = t->addresses + 2 * (size_t)t->max_depth;
-	const uint32_t n_all = n + d->n_addresses;
-	uint32_t same = 0;
-	for (; same < n_all && same < n_old; same++) {
-		const uint64_t now = same < d->n_addresses
-					     ? d->address[d->n_addresses - 1 - same]
-					     : t->addresses[n_all - 1 - same];
-		if (now != old_end[-1 - (ptrdiff_t)same])
-			break;
-	}
-	return same;
-}
-
-/*
- * Makes the path of a deep walk: the window and the roots. Returns the number of addresses, or 0 if
- * the roots are not known. `n_old`: number of addresses of the previous path, if that was deep too.
- */
-static uint32_t join_deep(const struct walk *w, uint32_t n_old, uint32_t *n_root, uint32_t *n_same)
-{
-	struct unwind_thread *t = w->thread;
-	struct deep *d = &t->deep;
-	const uint64_t sp = t->leaf.reg[ARCH_SP],
-		       used = w->n_tail ? t->stack.hi - sp : w->state.sp - sp;
-	if (t->max_depth <= DEEP_LEAST || sp >= t->stack.hi || sp < t->stack.lo)
-		return 0;
-	if (!d->least_bytes || used < d->least_bytes)
-		d->least_bytes = used;
-	const uint32_t n = w->n_addresses < DEEP_WINDOW ? w->n_addresses : DEEP_WINDOW;
-	if (!roots_hold(t, sp) && !walk_to_roots(w))
-		return 0;
-	*n_root = d->n_addresses;
-	*n_same = count_same_deep(t, n, n_old);
-	uint64_t *const to = t->addresses + 2 * (size_t)t->max_depth - n - d->n_addresses;
-	memcpy(to, t->addresses, n * sizeof *to);
-	memcpy(to + n, d->address, d->n_addresses * sizeof *to);
-	return n + d->n_addresses;
-}
-
 /*
  * Makes the path: new frames and then the tail. Drops the outermost beyond max_depth. Sets *n_same.
  */
@@ -644,7 +497,7 @@ static enum unwind_end join(struct walk *w, enum unwind_end end, uint32_t *n_sam
 	uint32_t n_deep = 0;
 	*n_root = 0;
 	if (n_records > t->max_depth || end == UNWIND_DEEP)
-		n_deep = join_deep(w, n_old, n_root, n_same);
+		n_deep = deep_join(w, n_old, n_root, n_same);
 	if (n_deep) {
 		n_addresses = n_deep;
 		n_records = 0;
@@ -688,7 +541,7 @@ static struct walk begin(struct unwind_thread *t)
 				 .sp = t->leaf.reg[ARCH_SP],
 				 .bp = t->leaf.reg[ARCH_BP],
 				 .exact = true};
-	w.most = most_records(t, w.state.sp);
+	w.most = deep_most_records(t, w.state.sp);
 	mem_begin(&t->mem);
 	code_begin(&t->code_seen);
 	mem_note_sp(&t->mem, t->stack.lo, w.state.sp, t->stack.grows);
@@ -705,13 +558,13 @@ static struct walk begin(struct unwind_thread *t)
 static void walk(struct unwind_thread *t, struct unwind_path *path)
 {
 	struct walk w = begin(t);
-	enum unwind_end end = follow(&w);
+	enum unwind_end end = walk_follow(&w);
 	t->closed = w.closed || w.n_tail;
 	path->end = join(&w, end, &path->n_same, &path->n_root);
 	if (path->end == UNWIND_ROOT && w.n_tail < DEEP_ROOTS && t->n_records >= DEEP_ROOTS &&
 	    !w.heuristic && !w.bypass)
-		keep_roots(t, previous_records(t) + t->n_records - DEEP_ROOTS,
-			   previous_addresses(t) + t->n_addresses);
+		deep_keep_roots(t, previous_records(t) + t->n_records - DEEP_ROOTS,
+				previous_addresses(t) + t->n_addresses);
 	path->addr = previous_addresses(t);
 	path->n = t->n_addresses;
 	path->heuristic = w.heuristic;

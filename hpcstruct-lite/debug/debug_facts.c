@@ -167,6 +167,18 @@ static void take_origin(struct debug_session *s, Dwarf_Debug dbg, Dwarf_Attribut
 	f->has_origin = true;
 }
 
+static void take_signature(Dwarf_Debug dbg, Dwarf_Attribute attribute, struct debug_facts *f)
+{
+	Dwarf_Sig8 signature;
+	Dwarf_Error error = NULL;
+	if (dwarf_formsig8(attribute, &signature, &error) == DW_DLV_OK) {
+		memcpy(&f->signature, &signature, sizeof f->signature);
+		f->has_signature = true;
+	} else {
+		debug_forget(dbg, error);
+	}
+}
+
 static void take_attribute(struct debug_session *s, Dwarf_Debug dbg, Dwarf_Attribute a,
 			   Dwarf_Half what, enum debug_place place, struct debug_facts *f)
 {
@@ -195,6 +207,9 @@ static void take_attribute(struct debug_session *s, Dwarf_Debug dbg, Dwarf_Attri
 	case DW_AT_specification:
 		take_origin(s, dbg, a, place, f);
 		break;
+	case DW_AT_signature:
+		take_signature(dbg, a, f);
+		break;
 	case DW_AT_low_pc:
 		take_address(dbg, a, &f->low, &f->has_low);
 		break;
@@ -212,7 +227,7 @@ static void take_attribute(struct debug_session *s, Dwarf_Debug dbg, Dwarf_Attri
 bool debug_read_facts(struct debug_session *s, Dwarf_Die die, enum debug_place place,
 		      struct debug_facts *f, uint32_t ranges_of)
 {
-	Dwarf_Debug dbg = place == DEBUG_MAIN ? s->main.dbg : s->alternate.dbg;
+	Dwarf_Debug dbg = debug_of(s, place);
 	Dwarf_Attribute *list = NULL;
 	Dwarf_Signed n = 0;
 	Dwarf_Error error = NULL;
@@ -258,7 +273,7 @@ static void take_name(struct debug_session *s, struct named *n, Dwarf_Die die,
 	n->d.name = name;
 	n->place = place;
 	if (dwarf_dieoffset(die, &n->offset, &error) != DW_DLV_OK)
-		debug_forget(place == DEBUG_MAIN ? s->main.dbg : s->alternate.dbg, error);
+		debug_forget(debug_of(s, place), error);
 }
 
 /* Adds what `facts` know of a definition and it does not yet. */
@@ -283,11 +298,11 @@ static struct named resolve(struct debug_session *s, const struct debug_facts *f
 	struct debug_facts f = *facts;
 	for (int i = 0; i < MAX_CHAIN && f.has_origin; i++) {
 		enum debug_place place = f.origin_place;
-		Dwarf_Debug dbg = place == DEBUG_MAIN ? s->main.dbg : s->alternate.dbg;
+		Dwarf_Debug dbg = debug_of(s, place);
 		Dwarf_Die die = NULL;
 		Dwarf_Error error = NULL;
 		uint64_t at = f.origin;
-		if (dwarf_offdie_b(dbg, at, 1, &die, &error) != DW_DLV_OK) {
+		if (dwarf_offdie_b(dbg, at, place != DEBUG_TYPES, &die, &error) != DW_DLV_OK) {
 			debug_complain(s, ".debug_info", at,
 				       "the entry that names a function cannot be read", error);
 			break;

@@ -19,8 +19,8 @@
 typedef Dwarf_Obj_Access_Interface Dwarf_Obj_Access_Interface_a;
 #endif
 
-/* The file that contains a DIE. */
-enum debug_place { DEBUG_MAIN, DEBUG_ALTERNATE };
+/* Where a DIE is: in .debug_info of a file, or in .debug_types of the main one (DWARF 4). */
+enum debug_place { DEBUG_MAIN, DEBUG_ALTERNATE, DEBUG_TYPES };
 
 /* An image in the form that libdwarf expects: its debug sections, after an empty one. */
 struct debug_object {
@@ -89,17 +89,27 @@ struct debug_session {
 	struct debug_outline outline; /* of this unit, where there is a separator */
 	VEC(struct debug_outline *) outlines; /* of others that this unit refers to */
 	VEC(struct debug_unqualified) unqualified;
+
+	/* Of all units: signature of a type unit -> 2 * offset of its type + is in .debug_types. */
+	struct map types;
+	bool has_types;
 };
+
+static inline Dwarf_Debug debug_of(const struct debug_session *s, enum debug_place place)
+{
+	return place == DEBUG_ALTERNATE ? s->alternate.dbg : s->main.dbg;
+}
 
 /* The attributes that the room needs, read from one DIE. */
 struct debug_facts {
 	const char *name, *linkage_name;
 	uint64_t decl_file, decl_line, call_file, call_line;
 	uint64_t origin;       /* target of DW_AT_abstract_origin or DW_AT_specification */
+	uint64_t signature;    /* of the type unit that has the rest of a class */
 	uint64_t low, high, entry;
 	enum debug_place origin_place;
-	bool has_decl_file, has_call_file, has_origin, has_low, has_high, high_is_distance,
-		has_entry, has_ranges;
+	bool has_decl_file, has_call_file, has_origin, has_signature, has_low, has_high,
+		high_is_distance, has_entry, has_ranges;
 };
 
 /*
@@ -138,6 +148,9 @@ bool debug_outline_add(struct debug_outline *o, Dwarf_Debug dbg, Dwarf_Die die, 
 	uint32_t *id);
 /* Frees an outline of another unit. It may be NULL. */
 void debug_outline_free(struct debug_outline *o);
+/* Finds the type that has a type unit of its own. The caller knows that it is in the main file. */
+bool debug_find_type(struct debug_session *s, uint64_t signature, enum debug_place *place,
+	uint64_t *offset);
 /*
  * Gives the definitions in `unqualified` their qualified names. Returns false only when out of
  * memory.

@@ -157,7 +157,7 @@ static bool read_foreign(struct debug_session *s, const struct image *image, Dwa
 
 uint32_t debug_file(struct debug_session *s, Dwarf_Die die, enum debug_place place, uint64_t number)
 {
-	Dwarf_Debug dbg = place == DEBUG_MAIN ? s->main.dbg : s->alternate.dbg;
+	Dwarf_Debug dbg = debug_of(s, place);
 	Dwarf_Off unit_die = 0;
 	Dwarf_Error error = NULL;
 	if (dwarf_CU_dieoffset_given_die(die, &unit_die, &error) != DW_DLV_OK) {

@@ -45,16 +45,12 @@ const char *debug_name_separator(uint64_t language)
 
 /* ---- entries and those around them ---- */
 
-static Dwarf_Debug debug_of(const struct debug_session *s, enum debug_place place)
-{
-	return place == DEBUG_MAIN ? s->main.dbg : s->alternate.dbg;
-}
-
 static Dwarf_Die die_at(struct debug_session *s, enum debug_place place, uint64_t offset)
 {
 	Dwarf_Die die = NULL;
 	Dwarf_Error error = NULL;
-	if (dwarf_offdie_b(debug_of(s, place), offset, 1, &die, &error) == DW_DLV_OK)
+	if (dwarf_offdie_b(debug_of(s, place), offset, place != DEBUG_TYPES, &die, &error) ==
+	    DW_DLV_OK)
 		return die;
 	debug_forget(debug_of(s, place), error);
 	return NULL;
@@ -102,7 +98,8 @@ static bool outline_below(struct debug_session *s, struct debug_outline *o, Dwar
 		if (debug_may_hold_functions(s, die))
 			ok = debug_outline_add(o, dbg, die, outer, &id) &&
 			     outline_below(s, o, die, id, depth + 1);
-		result = ok ? dwarf_siblingof_b(dbg, die, 1, &next, &error) : DW_DLV_NO_ENTRY;
+		result = ok ? dwarf_siblingof_b(dbg, die, o->place != DEBUG_TYPES, &next, &error)
+			    : DW_DLV_NO_ENTRY;
 		dwarf_dealloc_die(die);
 		die = next;
 	}
@@ -201,6 +198,42 @@ static uint32_t function_around(const struct debug_outline *o, uint32_t entry)
 	return entry;
 }
 
+/* The name of a class, which may be in its type unit alone. NULL: it has none. */
+static const char *class_name(struct debug_session *s, const struct debug_outline *o,
+			      uint32_t entry)
+{
+	struct debug_facts f = facts_at(s, o->place, o->entries.at[entry].offset);
+	enum debug_place place;
+	uint64_t offset;
+	if (!f.name && f.has_signature && debug_find_type(s, f.signature, &place, &offset))
+		f = facts_at(s, place, offset);
+	return f.name;
+}
+
+/*
+ * The entry that has around it what is around a class: the class itself, or where it is declared,
+ * if it is outside of its namespace, as in type units.
+ */
+static const struct debug_outline *home_of(struct debug_session *s, const struct debug_outline *o,
+					   uint32_t *entry)
+{
+	for (int i = 0; i < MAX_OUTER && o->entries.at[*entry].outer == DEBUG_NONE; i++) {
+		const struct debug_facts f = facts_at(s, o->place, o->entries.at[*entry].offset);
+		enum debug_place place = f.origin_place;
+		uint64_t offset = f.origin;
+		if (!f.has_origin &&
+		    !(f.has_signature && debug_find_type(s, f.signature, &place, &offset)))
+			break;
+		const struct debug_outline *next = outline_of(s, place, offset);
+		const uint32_t at = next ? entry_at(next, offset) : DEBUG_NONE;
+		if (at == DEBUG_NONE)
+			break;
+		o = next;
+		*entry = at;
+	}
+	return o;
+}
+
 /* "<lambda>", and "<lambda#2>" for the next one in the same function. */
 static void put_closure(struct namer *n, const struct debug_outline *o, uint32_t entry)
 {
@@ -208,7 +241,7 @@ static void put_closure(struct namer *n, const struct debug_outline *o, uint32_t
 	unsigned number = 1;
 	for (uint32_t i = around; around != DEBUG_NONE && i < entry; i++)
 		number += is_class(o->entries.at[i].tag) && function_around(o, i) == around &&
-			  !facts_at(n->session, o->place, o->entries.at[i].offset).name;
+			  !class_name(n->session, o, i);
 	char text[32];
 	snprintf(text, sizeof text, number > 1 ? "<lambda#%u>" : "<lambda>", number);
 	put(n, text);
@@ -228,11 +261,13 @@ static void put_outer(struct namer *n, const struct debug_outline *o, uint32_t e
 		put(n, n->session->separator);
 		return;
 	}
-	put_outer(n, o, e->outer);
 	const bool class = is_class(e->tag) || e->tag == DW_TAG_enumeration_type;
+	uint32_t at = entry;
+	const struct debug_outline *home = class ? home_of(n->session, o, &at) : o;
+	put_outer(n, home, home->entries.at[at].outer);
 	if (!class && e->tag != DW_TAG_namespace && e->tag != DW_TAG_module)
 		return;
-	const char *name = facts_at(n->session, o->place, e->offset).name;
+	const char *name = class_name(n->session, o, entry);
 	if (!name && class)
 		put_closure(n, o, entry);
 	else
@@ -264,7 +299,7 @@ static void put_function(struct namer *n, enum debug_place place, uint64_t offse
 	n->closure = DEBUG_NONE;
 	if (outer != DEBUG_NONE && is_class(o->entries.at[outer].tag) &&
 	    is_call_operator(f.name) &&
-	    !facts_at(n->session, place, o->entries.at[outer].offset).name) {
+	    !class_name(n->session, o, outer)) {
 		n->text.n -= strlen(n->session->separator); /* the lambda itself */
 		n->closure = outer;
 		n->outline = o;

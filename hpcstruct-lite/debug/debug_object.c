@@ -25,7 +25,8 @@ typedef Dwarf_Endianness byte_order;
 
 const char *const debug_sections[] = {
 	".debug_info",        ".debug_abbrev", ".debug_line",     ".debug_line_str", ".debug_str",
-	".debug_str_offsets", ".debug_ranges", ".debug_rnglists", ".debug_addr",     NULL};
+	".debug_str_offsets", ".debug_ranges", ".debug_rnglists", ".debug_addr",     ".debug_types",
+	NULL};
 
 struct section_bytes debug_bytes(const struct image *image, const char *name)
 {

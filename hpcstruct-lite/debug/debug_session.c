@@ -111,6 +111,7 @@ void debug_session_close(struct debug_session *s)
 	debug_object_close(&s->alternate);
 	vec_free(&s->classes);
 	map_free(&s->definitions);
+	map_free(&s->types);
 	vec_free(&s->files.ids);
 	for (size_t i = 0; i < s->foreign.n; i++)
 		vec_free(&s->foreign.at[i].ids);

@@ -13,6 +13,7 @@ libhlstruct_la_SOURCES += \
 	hpcstruct-lite/debug/debug_lines.c \
 	hpcstruct-lite/debug/debug_object.c \
 	hpcstruct-lite/debug/debug_session.c \
+	hpcstruct-lite/debug/debug_types.c \
 	hpcstruct-lite/debug/go_find.c \
 	hpcstruct-lite/debug/go_internal.h \
 	hpcstruct-lite/debug/go_table.c hpcstruct-lite/debug/go_table.h \

@@ -229,6 +229,15 @@ void gen_gpu_lost(struct gen *g, uint64_t id, enum msr_gpu_kind kind, enum msr_g
 	       false);
 }
 
+void gen_gpu_refused(struct gen *g, uint64_t id, enum msr_gpu_kind kind, uint32_t error)
+{
+	put_op(g,
+	       &(struct msr_gpu_op){.id_kind = msr_gpu_op_make(id, (unsigned)kind | MSR_GPU_OP_LOST,
+							       MSR_GPU_LOSS_REFUSED),
+				    .amount = error},
+	       false);
+}
+
 void gen_gpu_aggregate(struct gen *g, unsigned backend, const struct msr_gpu_aggregate *a)
 {
 	struct gen_extent e = {.kind = MSR_GPU_AGGREGATE,

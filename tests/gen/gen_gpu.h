@@ -60,6 +60,7 @@ struct gen_gpu_op {
 };
 void gen_gpu_op(struct gen *g, const struct gen_gpu_op *op);
 void gen_gpu_lost(struct gen *g, uint64_t id, enum msr_gpu_kind kind, enum msr_gpu_loss cause);
+void gen_gpu_refused(struct gen *g, uint64_t id, enum msr_gpu_kind kind, uint32_t error);
 void gen_gpu_aggregate(struct gen *g, unsigned backend, const struct msr_gpu_aggregate *a);
 /* Where a graph's node was made, or which node it is a copy of. */
 void gen_gpu_graph_node(struct gen *g, const struct msr_gpu_graph_node *n);

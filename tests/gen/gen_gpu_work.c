@@ -172,6 +172,24 @@ static void sample(struct gen *g, struct gen_gpu_job *job, const struct gen_gpu_
 	}
 }
 
+/* Launches that the driver refused: recorded, and summed up. */
+static void refuse(struct gen *g, struct gen_gpu_job *job, const struct gen_gpu_work *w,
+		   uint64_t now)
+{
+	gen_gpu_launch(g, w->thread, w->nodes[0], job->next_id, MSR_GPU_KERNEL, now);
+	gen_gpu_refused(g, job->next_id++, MSR_GPU_KERNEL, 719);
+	gen_gpu_aggregate(g, 0, &(struct msr_gpu_aggregate){.thread = w->thread,
+							    .node = w->nodes[0],
+							    .kind = MSR_GPU_COPY,
+							    .n_launches = 3,
+							    .n_lost = {1}});
+	gen_gpu_aggregate(g, 0, &(struct msr_gpu_aggregate){.thread = w->thread,
+							    .node = w->nodes[0],
+							    .kind = MSR_GPU_COPY,
+							    .detail = 1,
+							    .n_lost = {2}});
+}
+
 void gen_gpu_work(struct gen *g, struct gen_gpu_job *job, const struct gen_gpu_work *w)
 {
 	static const enum msr_gpu_kind kinds[] = {MSR_GPU_KERNEL, MSR_GPU_KERNEL, MSR_GPU_KERNEL,
@@ -207,6 +225,8 @@ void gen_gpu_work(struct gen *g, struct gen_gpu_job *job, const struct gen_gpu_w
 						   .amount = 64,
 						   .queue = job->queues[0]});
 	}
+	if (w->losses)
+		refuse(g, job, w, now);
 	struct msr_gpu_aggregate sum = {.thread = w->thread,
 					.node = w->nodes[0],
 					.queue = job->queues[0],

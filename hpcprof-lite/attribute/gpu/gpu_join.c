@@ -238,20 +238,26 @@ static void cover(struct run *r, const struct msr_gpu_op *op, const struct times
 			 gpu_join_groups(r->g, op->shape), c);
 }
 
-/* An operation that never ran, under its call. Before version 1.7 the error is not known. */
-static bool add_refused(struct run *r, uint32_t launch, unsigned kind, uint64_t error)
+/* Operations that never ran, under their call. Before version 1.7 the error is not known. */
+static bool add_refused(struct run *r, uint32_t thread, uint32_t node, unsigned kind,
+			uint64_t error, uint64_t n)
 {
-	const struct load_gpu_part *from;
-	const struct msr_gpu_launch *l = gpu_launches_get(&r->j->launches, launch, &from);
 	struct gpu_cell key = {.kind = GPU_CELL_REFUSED,
 			       .detail = (uint8_t)kind,
 			       .site = error < UINT32_MAX ? (uint32_t)error : UINT32_MAX,
 			       .place = GPU_NO_LAUNCH};
-	gpu_join_place(r->j, from->thread, msr_gpu_launch_node(l), &key);
+	gpu_join_place(r->j, thread, node, &key);
 	uint32_t cell = find_cell(r, &key);
 	if (cell != UINT32_MAX)
-		r->j->cells.at[cell].n_ops++;
+		capped_grow(&r->j->cells.at[cell].n_ops, n);
 	return cell != UINT32_MAX;
+}
+
+static bool add_refused_launch(struct run *r, uint32_t launch, unsigned kind, uint64_t error)
+{
+	const struct load_gpu_part *from;
+	const struct msr_gpu_launch *l = gpu_launches_get(&r->j->launches, launch, &from);
+	return add_refused(r, from->thread, msr_gpu_launch_node(l), kind, error, 1);
 }
 
 static bool join_op(struct run *r, const struct load_gpu_part *p, const struct msr_gpu_op *op)
@@ -266,7 +272,7 @@ static bool join_op(struct run *r, const struct load_gpu_part *p, const struct m
 	if (msr_gpu_op_is_lost(op)) {
 		lose(r, id, launch, kind, detail);
 		return launch == GPU_LAUNCH_NONE || detail != MSR_GPU_LOSS_REFUSED ||
-		       !op->amount || add_refused(r, launch, kind, op->amount);
+		       !op->amount || add_refused_launch(r, launch, kind, op->amount);
 	}
 	struct gpu_cell key = {
 		.kind = (uint8_t)kind,
@@ -318,6 +324,9 @@ static bool join_aggregates(struct run *r)
 				r->j->file->bytes_damaged += p->stride;
 				continue;
 			}
+			if (a->detail && a->n_lost[0] &&
+			    !add_refused(r, a->thread, a->node, a->kind, a->detail, a->n_lost[0]))
+				return false;
 			if (!a->n_ops)
 				continue;
 			struct gpu_cell key = {

@@ -87,9 +87,9 @@ static void count_aggregates(const struct load_gpu *g, struct found *found,
 			capped_grow(&found[b].aggregates[a->kind].ops, a->n_ops);
 			/*
 			 * A loss belongs to the launches of its kind. Without launches of this
-			 * kind, a graph launched the operation.
+			 * kind, a graph launched the operation. With an error they are apart.
 			 */
-			bool is_of_graph = !a->n_launches && a->kind != MSR_GPU_GRAPH;
+			bool is_of_graph = !a->n_launches && !a->detail && a->kind != MSR_GPU_GRAPH;
 			for (unsigned c = 0; c < 4; c++) {
 				capped_grow(&found[b].aggregates[a->kind].lost,
 					    is_of_graph ? 0 : a->n_lost[c]);

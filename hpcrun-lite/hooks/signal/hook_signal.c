@@ -324,6 +324,7 @@ void hook_signal_start(void)
 					 &next_sigset,    &next_siginterrupt};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		hook_next_find(all[i]);
+	hook_jump_start();
 	hook_mask_start();
 	hook_altstack_start();
 	struct sigaction inherited;

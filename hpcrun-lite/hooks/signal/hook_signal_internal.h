@@ -70,6 +70,7 @@ static inline bool hook_signal_may_change(void)
 	return !runtime_config() || runtime_is_owner();
 }
 
+void hook_jump_start(void);
 void hook_mask_start(void);
 /* The system call rt_sigprocmask as the program sees it. Returns -1 with errno. */
 int hook_mask_by_number(int how, const uint64_t *set, uint64_t *old);

@@ -124,6 +124,24 @@ static void put_gpu(struct text *t, const struct gpu_sums *gpu)
 		text_put_char(t, ')');
 }
 
+/* CPU time that no sample has, as hpcprof-lite's ledger names it. */
+static void put_missing(struct text *t, const struct thread_totals *sum)
+{
+	const uint64_t missing_ns = sum->cpu_unseen_ns + sum->cpu_strange_ns;
+	if (!missing_ns)
+		return;
+	text_put(t, ", ");
+	text_put_fixed(t, missing_ns / 10000, 2);
+	text_put(t, " ms of CPU time missing (");
+	if (sum->cpu_unseen_ns)
+		text_put(t, sum->cpu_strange_ns ? "without samples, and " : "without samples");
+	if (sum->cpu_strange_ns)
+		text_put(t, "in threads not seen to start");
+	if (sum->cpu_strange_ns && process.config.n_gpus)
+		text_put(t, ", the profiler's own too");
+	text_put_char(t, ')');
+}
+
 static bool is_removed; /* the measurement file no longer exists */
 static bool is_of_node; /* the file server does not answer */
 
@@ -172,6 +190,7 @@ static void put_line(struct text *t, const struct thread_totals *sum, const stru
 		text_put(t, ", ");
 		put_gpu(t, gpu);
 	}
+	put_missing(t, sum);
 	text_put(t, ": ");
 	put_directory(t);
 }
@@ -255,6 +274,11 @@ static void put_table(struct text *t, const struct thread_totals *sum, const str
 	text_put(t, "  share of the threads' time                ");
 	put_share(t, sum, gpu);
 	text_put_char(t, '\n');
+	if (sum->cpu_unseen_ns)
+		put_row(t, "CPU time without samples, us", sum->cpu_unseen_ns / 1000);
+	if (sum->cpu_strange_ns)
+		put_row(t, "CPU time in threads not seen to start, us",
+			sum->cpu_strange_ns / 1000);
 	if (process.config.n_gpus)
 		put_gpu_table(t, gpu);
 	put_row(t, "bytes of this process's file", store_bytes());
@@ -290,6 +314,7 @@ void report_print(bool answers)
 	is_removed = answers && has_no_name() && is_gone(store_path()) &&
 		     (!store_local_path()[0] || is_gone(store_local_path()));
 	thread_sum(&sum);
+	sum.cpu_strange_ns = report_strange_ns(store_header(), &sum);
 	for (unsigned i = 0; i < MSR_N_LOSSES; i++)
 		sum.losses[i] += store_header()->losses[i];
 	for (unsigned i = 0; i < c->n_gpus; i++)

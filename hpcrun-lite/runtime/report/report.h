@@ -28,6 +28,11 @@ uint64_t report_n_on_node(void);
  */
 uint64_t report_add_others(struct thread_totals *sum, struct gpu_sums *gpu);
 /*
+ * report_files.c: CPU time of a process in threads that were not seen to start. `sum` is that of
+ * this process alone.
+ */
+uint64_t report_strange_ns(const struct msr_header *h, const struct thread_totals *sum);
+/*
  * True if the directory could not be opened when the files were last read, from another root
  * directory or as another user: only this process and children without their own file are counted.
  */

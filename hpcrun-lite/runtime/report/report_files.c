@@ -94,6 +94,21 @@ bool report_next_extent(const struct report_place *p, uint64_t *at, struct msr_e
 	return true;
 }
 
+uint64_t report_strange_ns(const struct msr_header *h, const struct thread_totals *sum)
+{
+	return h->cpu_end_ns > h->cpu_start_ns
+		       ? msr_strange_cpu_ns(h->cpu_end_ns - h->cpu_start_ns, sum->cpu_known_ns,
+					    sum->n_threads)
+		       : 0;
+}
+
+static void add_totals(struct thread_totals *to, const struct thread_totals *from)
+{
+	uint64_t *word = (uint64_t *)to;
+	for (unsigned i = 0; i < sizeof *to / sizeof *word; i++)
+		word[i] += ((const uint64_t *)from)[i];
+}
+
 struct sums {
 	struct thread_totals *thread;
 	struct gpu_sums *gpu;
@@ -106,18 +121,21 @@ static void add_process(const struct report_place *p, void *arg)
 	struct msr_extent e;
 	struct msr_thread record;
 	struct msr_gpu_tally tally;
+	struct thread_totals own = {0};
 	if (!report_read_at(p->fd, &header, sizeof header, p->start))
 		return;
 	for (unsigned i = 0; i < MSR_N_LOSSES; i++)
-		sums->thread->losses[i] += header.losses[i];
+		own.losses[i] += header.losses[i];
 	for (uint64_t next = 0; report_next_extent(p, &next, &e);) {
 		uint64_t content = next - e.length + sizeof e;
 		if (e.kind == MSR_THREAD && report_read_at(p->fd, &record, sizeof record, content))
-			thread_add_record(sums->thread, &record);
+			thread_add_record(&own, &record);
 		if (e.kind == MSR_GPU_TALLY && e.record_bytes == sizeof tally
 			&& report_read_at(p->fd, &tally, sizeof tally, content))
 			gpu_sums_add(sums->gpu, &tally);
 	}
+	own.cpu_strange_ns = report_strange_ns(&header, &own);
+	add_totals(sums->thread, &own);
 }
 
 /* Visits the processes in one file. */

@@ -239,11 +239,10 @@ static unsigned poll_sources(struct thread *t, siginfo_t *info, void *context,
 			     struct source_expiry *expiry)
 {
 	unsigned n = 0;
-	bool ours = false;
 	for (unsigned i = 0; i < process.n_sources; i++)
 		if (process.source[i].ops->poll && t->sources.is_on[i])
 			n += process.source[i].ops->poll(t->sources.state[i], info, context,
-							 &expiry[n], &ours);
+							 &expiry[n]);
 	return blame_take(t, &expiry[n]) ? n + 1 : n;
 }
 

@@ -43,6 +43,15 @@ is "same" "$(outcome \
 is "within" "$(outcome \
 	'within a 2.5 2 3; within b 3.1 2 3; within c x 0 9; within d 1e3 999 1001; within e "" 0 1; done_testing')" \
 	"1 | ok 1 - a | not ok 2 - b | not ok 3 - c | ok 4 - d | not ok 5 - e | 1..5"
+# shellcheck disable=SC2016 # for the script
+is "most_of" "$(outcome \
+	'n=0; odd() { n=$((n + 1)); [ $((n % 2)) -eq 1 ]; }; most_of 2 a odd; most_of 2 b false; done_testing')" \
+	"1 | ok 1 - a | not ok 2 - b | 1..2"
+# shellcheck disable=SC2016 # for the script
+printf '%s\n' ". '$srcdir/tests/lib.sh'" 'near() { diag seen; is_near 7 1 5; }' \
+	'most_of 2 a near; done_testing' >"$T/seen.sh"
+is "most_of says what failing runs saw" "$(sh "$T/seen.sh" 2>&1 | grep '^not ok')" \
+	'not ok 1 - a [2 of 2 runs failed; seen: 7 is not 1 to 5; seen: 7 is not 1 to 5]'
 is "skip" "$(outcome 'skip a "no b"; done_testing')" "0 | ok 1 - a # SKIP no b | 1..1"
 is "skip_all" "$(outcome 'skip_all no b; fail never')" "0 | 1..0 # SKIP no b"
 is "need" "$(outcome 'need sh no-such-program; fail never')" \

@@ -26,6 +26,13 @@ done
 for f in "$T"/ranges/*.hpcrun; do
 	ok "ranges and mutants" run_limited 300 "$fuzz" -n "$(thorough 400 2000)" "$f"
 done
+# Operations of a GPU that were lost, and launches that the driver refused, with their error.
+"$builddir/tests/gen/gen_measurement" -n 60 -s 20 -g 20 -l "$T/refused"
+like "refused: it is read" "$("$HPCPROF" -q --no-structs --to text --all "$T/refused" 2>&1)" \
+	'<gpu copy refused: CUDA_ERROR_INVALID_VALUE>'
+for f in "$T"/refused/*.hpcrun; do
+	ok "refused and mutants" run_limited 300 "$fuzz" -n "$(thorough 200 1000)" "$f"
+done
 # What was copied while the process ran: a text and a part header in place of the header page.
 mkdir "$T/part"
 f=$srcdir/tests/golden/forks/forks.hpcrun

@@ -128,6 +128,24 @@ for mode in 1777 777; do
 		"innocent_function
 $(ls shc | wc -l)"
 done
+# Nobody can take the names before: a stranger has files of all names that alice ever had here.
+alice_reports() { names alice env HPCTOOLKIT_LITE_CACHE="$T/shc"; }
+of_alice() { find shc -user 61234 -name '1234567890*' | sort; }
+poison 1777
+cp shc/* poisoned
+for i in 1 2 3 4 5 6 7 8; do
+	alice_reports >out
+	for file in $(of_alice); do rm "$file" && cp poisoned "$file" && chown 61235 "$file"; done
+done
+is "a stranger knew eight names: the report has the true name" "$(alice_reports)" innocent_function
+is "a stranger knew eight names: the structure is kept" "$(of_alice | wc -l)" 1
+of_alice >before
+is "a stranger knew eight names: it is used again" "$(alice_reports; of_alice | diff before -)" \
+	innocent_function
+is "a stranger knew eight names: and made anew in its place" \
+	"$(alice env HPCTOOLKIT_LITE_CACHE="$T/shc" "$HPCSTRUCT" -q -f -o shared/y ./app
+	of_alice | diff before -)" ""
+rm poisoned
 is "root's is believed" "$(rm shc/*; names env >out; ls shc >before
 	alice env HPCTOOLKIT_LITE_CACHE="$T/shc" "$HPCPROF" -q --to text mallory/m >out
 	ls shc | diff before -)" ""
@@ -144,4 +162,36 @@ mkdir closed2 && mv app closed2/app && chmod 700 closed2 && ln -s closed2/app ap
 is "a binary that the owner of the measurement may not read gives root no names" \
 	"$(names env)" ""
 like "... which is said" "$(cat err)" 'the owner of the measurement may not read'
+"$HPCPROF" -q --to text --all mallory/m >said 2>&1
+program third another_function -Wl,--build-id=0x2234567890123456789012345678901234567890
+cp third closed2/app
+"$HPCPROF" -q --to text --all mallory/m >out 2>&1
+same "... whether it is the one that ran or not" out said
+rm app
+
+# The name of a lock is a symbol of the binary.
+cat >locks.c <<'TEXT'
+#include <pthread.h>
+#include <unistd.h>
+pthread_mutex_t innocent_lock = PTHREAD_MUTEX_INITIALIZER;
+static void *wait_for_it(void *arg) { pthread_mutex_lock(&innocent_lock); return arg; }
+int main(void)
+{
+	pthread_t t;
+	pthread_mutex_lock(&innocent_lock);
+	pthread_create(&t, 0, wait_for_it, 0);
+	usleep(200000);
+	pthread_mutex_unlock(&innocent_lock);
+	return pthread_join(t, 0);
+}
+TEXT
+# shellcheck disable=SC2086 # several words
+$cc -g -pthread -o locks locks.c && chmod a+rx locks
+ok "a lock: measured" mallory "$HPCRUN" -q -e OFFCPU -o mallory/l ./locks
+all_of_locks() { "$HPCPROF" -q --to text --all mallory/l 2>err; }
+lock() { all_of_locks | grep -o 'lock [a-z_]* in locks' | sort -u; }
+is "a lock: it has its name" "$(lock)" "lock innocent_lock in locks"
+mv locks closed2/locks && ln -s closed2/locks locks
+is "a lock: of a private binary it has none" "$(lock)" ""
+like "a lock: but a place" "$(all_of_locks)" 'lock at 0x[0-9a-f]+ in'
 done_testing

@@ -52,7 +52,7 @@ undisturbed() {
 	elif [ $good -eq 2 ]; then
 		pass "$what"
 	else
-		fail "$what" "$bad undisturbed runs failed"
+		fail "$what" "$bad undisturbed runs failed; the last one: $tap_said"
 	fi
 }
 

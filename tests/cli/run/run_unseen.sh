@@ -28,6 +28,10 @@ of() {
 	awk -F'\t' -v f="$1" '$1 == "by-function" && $2 ~ /^CPUTIME/ && $3 == f { n += $(NF - 2) }
 		END { printf "%.0f\n", n * 1000 }' "$T/functions"
 }
+# missing: the same in the last line of hpcrun-lite
+missing() {
+	sed -n 's/.* \([0-9]*\)\.[0-9]* ms of CPU time missing.*/\1/p' "$T/stderr"
+}
 functions() {
 	"$HPCPROF" -q --to text --all "$OUT" >"$T/functions" 2>>"$T/err"
 }
@@ -56,6 +60,10 @@ for mode in blocked to-end; do
 		'^  missing: [0-9.]+ m?s of CPU time without samples'
 	like "$mode: the ledger does not just close" "$(cat "$T/report")" \
 		'it closes for every thread, but CPU time is missing$'
+	like "$mode: the last line says so, too" "$(cat "$T/stderr")" \
+		'handlers, [0-9.]+ ms of CPU time missing \(without samples\): '
+	within "$mode: and how much" "$(missing)" $(($(cpu 6) + $(cpu 7) - 1)) \
+		$(($(cpu 6) + $(cpu 7) + 1))
 done
 program blocked -e CPUTIME,timer
 closes
@@ -64,6 +72,7 @@ within "blocked, timer: time without samples is counted" "$(cpu 6)" 480 640
 # Long system calls keep their time.
 program populate -e CPUTIME
 closes
+unlike "populate: nothing is missing" "$(cat "$T/stderr")" missing
 within "populate: nothing is without samples" "$(cpu 6)" 0 0
 
 program handle -e CPUTIME
@@ -71,14 +80,25 @@ closes
 within "handle: its thread is sampled, or what is missing is named" \
 	$(($(cpu 2) + $(cpu 7))) 360 460
 within "handle: it was found while it ran" "$(cpu 2)" 50 460
+program unload -e CPUTIME
+closes
+within "unload: it is sampled until its end" "$(cpu 2)" 500 900
+unlike "unload: its code is still there" "$(cat "$T/stderr")" 'was unloaded'
 program clone -e CPUTIME
 closes
 like "clone: a thread that shares storage is only named" "$(cat "$T/report")" \
 	'^  missing: [0-9.]+ m?s of CPU time in threads that were not seen to start$'
+like "clone: the last line says so, too" "$(cat "$T/stderr")" \
+	'handlers, [0-9.]+ ms of CPU time missing \(in threads not seen to start\): '
+within "clone: and how much" "$(missing)" $(($(cpu 7) - 1)) $(($(cpu 7) + 1))
 "$HPCPROF" -q --to json,sqlite -o "$T/db" "$OUT" 2>>"$T/err"
 is "JSON says the same" \
 	"$(tr -d ' \n' <"$T/db/profile.json" | grep -o '"threads_not_seen_ns":[0-9]*' | head -n 1 |
 		cut -d: -f2)" "$(awk -F'\t' '$1 == "cpu" && $2 == "all" { print $10 }' "$T/all")"
+
+measure -v -e CPUTIME -- sh -c '"$0" clone' "$UNSEEN"
+like "clone: so does the table, of other processes, too" "$(cat "$T/stderr")" \
+	'^  CPU time in threads not seen to start, us +[1-9]'
 
 # Short threads: the times add up by the clocks, and what samples have is told from it.
 program "threads 2000" -e CPUTIME -e OFFCPU

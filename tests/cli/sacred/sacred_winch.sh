@@ -8,11 +8,11 @@
 . "${srcdir:-.}/tests/lib.sh"
 . "$srcdir/tests/sacred.sh"
 
-for part in sent ignored interrupted blocked masked descriptor thread other-thread timer \
+for part in sent ignored interrupted blocked masked jumped descriptor thread other-thread timer \
 	descriptors resized inherit; do
 	sacred "SIGWINCH: $part" "$W/sacred_winch" 28 "$part"
 done
-for part in sent interrupted blocked masked descriptor descriptors; do
+for part in sent interrupted blocked masked jumped descriptor descriptors; do
 	sacred "SIGURG: $part" "$W/sacred_winch" 23 "$part"
 done
 

@@ -108,6 +108,15 @@ ok "mutants of ELF files" run_limited 600 "$fuzz/fuzz_elf" -n 120 "$golden/shape
 	"$golden/shapes-gcc-O2-dwarf3.so" "$golden/shapes-gcc-O2-stripped.so" \
 	"$golden/names-gcc-O2-gz.so"
 grep '^# ' "$T/.ok.out"
+for version in 4 5; do
+	if g++ -g -gdwarf-$version -fdebug-types-section -O1 -std=c++17 -fPIC -shared -nostdlib \
+		"$srcdir/tests/struct/inlined_names.cpp" -o "$T/types.so" 2>"$T/err"; then
+		ok "mutants with type units of DWARF $version" \
+			run_limited 300 "$fuzz/fuzz_elf" -n 60 "$T/types.so"
+	else
+		skip "mutants with type units of DWARF $version" "no g++ here"
+	fi
+done
 for f in shapes-gcc-O2-g names-clang-O3lto-g shapes-gcc-O2-stripped; do
 	"$HPCSTRUCT" -q -f --no-cache -o "$T/$f.hpcstruct" "$golden/$f.so"
 done

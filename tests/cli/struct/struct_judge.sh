@@ -92,6 +92,31 @@ if compile "g++: lambdas" ../../struct/inlined_names.cpp g++ -g -O2 -std=c++17; 
 	same "g++: lambdas" "$T/ours" "$T/right.sorted"
 fi
 
+# A class in a type unit has the name and the name space that its declaration lacks. gcc leaves out
+# the name space, clang the name. Without symbols, names are those of the debug information.
+all_names() {
+	"$HPCSTRUCT" -q -f --no-cache -o "$T/s" "$T/bin" && "$HPCSTRUCT" --print "$T/s" |
+		sed -n 's/ at [^ ]*inlined_names.cpp:\([0-9]*\).*/ :\1/
+			s/^ *\(inline\|function\) 0x[0-9a-f]* //p' | sort -u >"$1"
+}
+while read -r cxx flags; do
+	what="$cxx $flags: classes in type units"
+	# shellcheck disable=SC2086 # several flags
+	for types in '' -fdebug-types-section; do
+		compile "$what" ../../struct/inlined_names.cpp "$cxx" -g -std=c++17 $flags \
+			-fno-inline-small-functions $types || continue 2
+		objcopy -w -N '_Z*' "$T/bin" && all_names "$T/names$types"
+	done
+	same "$what" "$T/names-fdebug-types-section" "$T/names"
+	like "$what: have name spaces" "$(cat "$T/names-fdebug-types-section")" \
+		'^physics::Grid::each<'
+done <<-'TEXT'
+	g++ -O1 -gdwarf-4
+	g++ -O1 -gdwarf-5
+	clang++ -O0 -gsce -gdwarf-4
+	clang++ -O0 -gsce -gdwarf-5
+TEXT
+
 # Functions that the linker folded have the names of both; an alias is no other function.
 for linker in gold lld; do
 	have ld.$linker || { skip "$linker --icf=all" "no ld.$linker here"; continue; }

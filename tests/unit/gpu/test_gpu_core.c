@@ -249,6 +249,14 @@ static void pending(void **state)
 	for (unsigned i = 0; (a = core_record_at(MSR_GPU_AGGREGATE, 0, i, NULL)); i++)
 		ops += a->n_ops;
 	assert_int_equal(ops, 1001);
+	/* With its error, what is refused is apart. */
+	core_launched(MSR_GPU_KERNEL, 1500);
+	core_launched(MSR_GPU_KERNEL, 1501);
+	fixture.host->refused(fixture.host, 1500, MSR_GPU_KERNEL, 719);
+	fixture.host->refused(fixture.host, 1501, MSR_GPU_KERNEL, 100000);
+	assert_int_equal(row(MSR_GPU_KERNEL, 719, 0, 0)->n_lost[0], 1);
+	assert_int_equal(row(MSR_GPU_KERNEL, UINT16_MAX, 0, 0)->n_lost[0], 1);
+	assert_int_equal(core_tally()->lost[MSR_GPU_LOSS_REFUSED], 2);
 	/* More in flight than the table holds: the oldest go and are counted once. */
 	for (uint64_t id = 2000; id < 2000 + PENDING_SLOTS + 100000; id++)
 		core_launched(MSR_GPU_KERNEL, id);

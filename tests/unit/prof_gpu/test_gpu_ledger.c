@@ -348,6 +348,47 @@ static void test_back_ends_apart(void **state)
 	run_clean(&r, m);
 }
 
+/* With the error of a launch that the driver refused, its call says so: recorded or summed up. */
+static void test_refused(void **state)
+{
+	(void)state;
+	struct run r;
+	run_begin(&r);
+	some_kernels(&r, 2);
+	for (uint64_t id = 3; id < 6; id++)
+		gen_gpu_launch(r.g, r.thread, r.call, id, MSR_GPU_KERNEL, 2000);
+	gen_gpu_refused(r.g, 3, MSR_GPU_KERNEL, 719);
+	gen_gpu_refused(r.g, 4, MSR_GPU_KERNEL, 719);
+	gen_gpu_lost(r.g, 5, MSR_GPU_KERNEL, MSR_GPU_LOSS_REFUSED);
+	const struct msr_gpu_aggregate base = {.thread = r.thread, .node = r.other_call};
+	struct msr_gpu_aggregate launches = base, known = base, other = base;
+	launches.kind = known.kind = other.kind = MSR_GPU_COPY;
+	launches.n_launches = 9;
+	launches.n_lost[0] = 2; /* without an error */
+	known.detail = 1;
+	known.n_lost[0] = 4;
+	other.detail = UINT16_MAX;
+	other.n_lost[0] = 3;
+	gen_gpu_aggregate(r.g, 0, &launches);
+	gen_gpu_aggregate(r.g, 0, &known);
+	gen_gpu_aggregate(r.g, 0, &other);
+	struct model *m = run_finish(&r);
+	const char *const name = "GREFUSED:COUNT";
+	const uint32_t kernel = run_find(m, 0, "<gpu kernel refused: CUDA_ERROR_LAUNCH_FAILED>"),
+		       copy = run_find(m, 0, "<gpu copy refused: CUDA_ERROR_INVALID_VALUE>"),
+		       large = run_find(m, 0, "<gpu copy refused: error 65535>");
+	assert_true(kernel != MODEL_NONE && copy != MODEL_NONE && large != MODEL_NONE);
+	assert_int_equal(run_value(m, kernel, name, MODEL_EXECUTION), 2);
+	assert_int_equal(run_value(m, copy, name, MODEL_EXECUTION), 4);
+	assert_int_equal(run_value(m, large, name, MODEL_EXECUTION), 3);
+	assert_int_equal(run_value(m, 0, name, MODEL_EXECUTION), 9);
+	assert_int_equal(m->gpu_ledger.losses[MSR_GPU_LOSS_REFUSED], 3 + 9);
+	assert_int_equal(sum(m->gpu_ledger.graph_losses), 0);
+	assert_int_equal(m->gpu_ledger.unexplained, 0);
+	assert_true(m->gpu_ledger.closes);
+	run_clean(&r, m);
+}
+
 /* Of one back end, counted in different threads. */
 static void test_parts_add_up(void **state)
 {
@@ -394,6 +435,7 @@ int main(void)
 		cmocka_unit_test(test_aggregates_close),
 		cmocka_unit_test(test_operation_of_a_recorded_launch_may_be_summed_up),
 		cmocka_unit_test(test_back_ends_apart),
+		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_parts_add_up),
 		cmocka_unit_test(test_a_back_end_that_saw_nothing),
 	};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of hpcrun-lite/unwind/code_lines.h: what a walk reads of generated code, by how many
+/* Tests of hpcrun-lite/unwind/code/code_lines.h: what a walk reads of generated code, by how many
  * calls. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "common/safe/load.h"
-#include "hpcrun-lite/unwind/code_lines.h"
+#include "hpcrun-lite/unwind/code/code_lines.h"
 
 #include <errno.h>
 #include <string.h>

@@ -6,6 +6,7 @@
  *   blocked    the same with all signals blocked by a system call, then a little after it
  *   to-end     the same, and never unblocks them
  *   handle     a thread by the pthread_create of libc's own handle computes
+ *   unload     the same, and a library is unloaded meanwhile in which another thread began
  *   clone      a thread of a bare clone computes, without thread-local storage of its own
  *   populate   a long system call, after some computing
  *   threads N  N short threads, ten at a time
@@ -63,15 +64,50 @@ static void *brief(void *unused)
 	return NULL;
 }
 
-static int by_handle(void)
+static volatile int may_go_on;
+
+static void *long_thread(void *unused)
+{
+	(void)unused;
+	hidden(300);
+	may_go_on = 1;
+	hidden(500);
+	return NULL;
+}
+
+static int by_handle(void *(*fn)(void *), pthread_t *t)
 {
 	int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 	void *libc = dlopen("libc.so.6", RTLD_NOW);
-	pthread_t t;
 	if (!libc)
 		return 3;
 	*(void **)&create = dlsym(libc, "pthread_create");
-	return !create || create(&t, NULL, thread, NULL) || pthread_join(t, NULL) ? 4 : 0;
+	return !create || create(t, NULL, fn, NULL) ? 4 : 0;
+}
+
+static int handle(void)
+{
+	pthread_t t;
+	const int result = by_handle(thread, &t);
+	return result ? result : pthread_join(t, NULL);
+}
+
+/* The thread that is found gets what the run time had for the one that ended. */
+static int unload(void)
+{
+	const struct timespec pause = {0, 5000000};
+	pthread_t t;
+	void *library = dlopen("libz.so.1", RTLD_NOW), *(*fn)(void *);
+	if (!library)
+		return 77;
+	*(void **)&fn = dlsym(library, "zlibVersion");
+	if (!fn || pthread_create(&t, NULL, fn, NULL) || pthread_join(t, NULL) ||
+	    by_handle(long_thread, &t))
+		return 8;
+	while (!may_go_on)
+		nanosleep(&pause, NULL);
+	dlclose(library);
+	return pthread_join(t, NULL);
 }
 
 static volatile int has_ended;
@@ -146,7 +182,9 @@ static int run(const char *mode, const char *n)
 	sigset_t all;
 	sigfillset(&all);
 	if (!strcmp(mode, "handle"))
-		return by_handle();
+		return handle();
+	if (!strcmp(mode, "unload"))
+		return unload();
 	if (!strcmp(mode, "clone"))
 		return by_clone();
 	if (!strcmp(mode, "populate"))

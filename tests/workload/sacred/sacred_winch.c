@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -82,6 +83,9 @@ static void pause_ms(long ms)
 }
 
 /* A child sends the signal `n` times, with a pause before each one. */
+/* How long a sender lives on. A wait for its end must not find it ended before the signal came. */
+static long stay_ms = 20;
+
 static pid_t sender(int n, long ms)
 {
 	const pid_t parent = getpid(), child = fork();
@@ -90,7 +94,7 @@ static pid_t sender(int n, long ms)
 			pause_ms(ms);
 			kill(parent, sig);
 		}
-		pause_ms(20);
+		pause_ms(stay_ms);
 		_exit(0);
 	}
 	return child;
@@ -180,18 +184,24 @@ static void interrupted(void)
 		printf("poll %d", poll(&wait, 1, 20000));
 		printf(" errno %d\n", errno);
 		reap(child);
+		stay_ms = 500;
 		child = sender(1, 40);
 		pid_t got = wait4(child, NULL, 0, NULL);
 		printf("wait4 %d\n", got == child ? 1 : errno);
-		if (got != child)
+		if (got != child) {
+			kill(child, SIGKILL);
 			reap(child);
+		}
 		say("waits");
 		siginterrupt(sig, 1);
 		child = sender(1, 40);
 		got = wait4(child, NULL, 0, NULL);
 		printf("siginterrupt %d\n", got == child ? 1 : errno);
-		if (got != child)
+		if (got != child) {
+			kill(child, SIGKILL);
 			reap(child);
+		}
+		stay_ms = 20;
 		close(ends[0]);
 		close(ends[1]);
 	}
@@ -244,6 +254,57 @@ static void blocked(void)
 	sigignore(sig);
 	kill(getpid(), sig);
 	say("sigignore");
+}
+
+static sigjmp_buf place;
+
+static void jump_out(int number)
+{
+	(void)number;
+	siglongjmp(place, 1);
+}
+
+/* Where it jumps to, the program has the mask that it had there. */
+static void jumped(void)
+{
+	sigjmp_buf copy;
+	handle(SA_RESTART);
+	if (sigsetjmp(place, 1) == 0) {
+		sigprocmask(SIG_BLOCK, &one, NULL);
+		kill(getpid(), sig);
+		print_pending("blocked");
+		siglongjmp(place, 1);
+	}
+	print_pending("out of the block");
+	say("out of the block");
+	sigprocmask(SIG_BLOCK, &one, NULL);
+	if (sigsetjmp(place, 1) == 0) {
+		memcpy(copy, place, sizeof copy);
+		sigprocmask(SIG_UNBLOCK, &one, NULL);
+		kill(getpid(), sig);
+		say("unblocked");
+		longjmp(copy, 1);
+	}
+	kill(getpid(), sig);
+	print_pending("into the block");
+	say("into the block");
+	if (_setjmp(place) == 0) {
+		sigprocmask(SIG_UNBLOCK, &one, NULL);
+		longjmp(place, 1);
+	}
+	kill(getpid(), sig);
+	say("without a mask");
+	signal(sig, jump_out);
+	for (volatile int i = 0; i < 3; i++) {
+		volatile int n = 0;
+		if (sigsetjmp(place, 1) == 0) {
+			n++;
+			kill(getpid(), sig);
+			n++;
+		}
+		printf("out of the handler: %d\n", n);
+		print_pending("out of the handler");
+	}
 }
 
 /* The mask of a wait lets it in. */
@@ -637,6 +698,7 @@ int main(int argc, char **argv)
 		     {"interrupted", interrupted},
 		     {"blocked", blocked},
 		     {"masked", masked},
+		     {"jumped", jumped},
 		     {"descriptor", descriptor},
 		     {"thread", thread},
 		     {"other-thread", other_thread},

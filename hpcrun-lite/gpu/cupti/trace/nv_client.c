@@ -32,6 +32,7 @@ static struct cupti_table behind;
 const struct cupti_table *const nv_client_behind = &behind;
 
 static struct {
+	_Atomic bool is_taken; /* by the one who sets the rest */
 	_Atomic(CUpti_CallbackFunc) callback; /* NULL: the program is not subscribed */
 	_Atomic(void *) user;
 	/* which callbacks the program wants, by domain and id */
@@ -194,17 +195,15 @@ bool nv_client_comes(void)
 
 static CUptiResult CUPTIAPI subscribe(CUpti_SubscriberHandle *s, CUpti_CallbackFunc f, void *user)
 {
-	CUpti_CallbackFunc none = NULL;
 	if (!nv_client_comes())
 		return nv_client_behind->cuptiSubscribe(s, f, user);
 	if (!s || !f)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	if (atomic_load_explicit(&client.callback, memory_order_acquire))
+	if (atomic_exchange_explicit(&client.is_taken, true, memory_order_acquire))
 		return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+	/* Release: who finds the function finds what belongs to it. */
 	atomic_store_explicit(&client.user, user, memory_order_relaxed);
-	if (!atomic_compare_exchange_strong_explicit(&client.callback, &none, f,
-						     memory_order_acq_rel, memory_order_acquire))
-		return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+	atomic_store_explicit(&client.callback, f, memory_order_release);
 	*s = nv.subscriber;
 	return CUPTI_SUCCESS;
 }
@@ -296,6 +295,7 @@ static CUptiResult CUPTIAPI unsubscribe(CUpti_SubscriberHandle s)
 		for (CUpti_CallbackId id = 0; id < NV_MAX_CALLS; id++)
 			take_back((CUpti_CallbackDomain)d, id);
 	atomic_store_explicit(&client.callback, NULL, memory_order_release);
+	atomic_store_explicit(&client.is_taken, false, memory_order_release);
 	return CUPTI_SUCCESS;
 }
 

@@ -4,8 +4,8 @@
  * guarded loads, in lines that are kept until the walk ends, so a walk never sees code that was
  * replaced earlier. Signal-safe. See doc/unwinding.md. Test: tests/unit/unwind/test_unwind_code.c.
  */
-#ifndef HPCRUN_LITE_UNWIND_CODE_LINES_H
-#define HPCRUN_LITE_UNWIND_CODE_LINES_H
+#ifndef HPCRUN_LITE_UNWIND_CODE_CODE_LINES_H
+#define HPCRUN_LITE_UNWIND_CODE_CODE_LINES_H
 
 #include <stdbool.h>
 #include <stddef.h>

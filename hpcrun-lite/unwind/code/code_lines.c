@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads code that may not be mapped; see code_lines.h. Must not fault or change errno. */
-#include "hpcrun-lite/unwind/code_lines.h"
+#include "hpcrun-lite/unwind/code/code_lines.h"
 
 #include "common/safe/load.h"
 
