@@ -333,11 +333,32 @@ struct msr_module {
 	uint64_t file_bytes;
 	uint64_t file_mtime_ns;
 	uint8_t build_id[MSR_BUILD_ID_MAX];
-	/* char path[path_bytes] */
+	/*
+	 * char path[path_bytes], and without a build id, since 1.7, at the next multiple of 8:
+	 * _Atomic uint64_t content, 0 until it is known: msr_module_content()
+	 */
 };
 #define MSR_MODULE_MAIN 1u
 #define MSR_MODULE_VDSO 2u   /* the run directory has its image in vdso/<build id>.so */
 #define MSR_MODULE_PYTHON 4u /* not a binary: its link addresses are places in Python code */
+
+/* Bytes of the record before `content`. */
+static inline uint64_t msr_module_plain_bytes(uint32_t path_bytes)
+{
+	return (sizeof(struct msr_module) + (uint64_t)path_bytes + 7) & ~UINT64_C(7);
+}
+
+/*
+ * A hash of the file (common/safe/content.h), which identifies a binary without build id; 0:
+ * unknown. The caller has checked `bytes` and `path_bytes`.
+ */
+static inline uint64_t msr_module_content(const struct msr_module *m)
+{
+	const uint64_t at = msr_module_plain_bytes(m->path_bytes);
+	return m->build_id_bytes || at + sizeof(uint64_t) > m->bytes
+		       ? 0
+		       : *(const uint64_t *)(const void *)((const char *)m + at);
+}
 
 /*
  * Code objects of CPython (a function, class body, module ...). A link address in the logical

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Compares a binary on disk with what the run saw, by the GNU build id note (ELF specification,
- * "Note Section"; type NT_GNU_BUILD_ID). Declared in structures.h.
+ * "Note Section"; type NT_GNU_BUILD_ID), or without one by size, time and content. Declared in structures.h.
  * Test: tests/unit/prof/test_expand.c.
  */
 #include "hpcprof-lite/load/structures.h"
+
+#include "common/safe/content.h"
 
 #include <elf.h>
 #include <string.h>
@@ -78,8 +80,10 @@ enum load_binary load_check_binary(const struct msr_module *m, const char *path)
 			memcmp(id, m->build_id, m->build_id_bytes) == 0;
 		result = same ? LOAD_BINARY_SAME : LOAD_BINARY_CHANGED;
 	} else if (m->file_bytes) {
+		const uint64_t content = msr_module_content(m);
 		bool same = f.n_bytes == m->file_bytes &&
-			    (!m->file_mtime_ns || f.mtime_ns == m->file_mtime_ns);
+			    (!m->file_mtime_ns || f.mtime_ns == m->file_mtime_ns) &&
+			    (!content || content_hash_bytes(f.bytes, f.n_bytes) == content);
 		result = same ? LOAD_BINARY_SAME : LOAD_BINARY_CHANGED;
 	} else {
 		result = LOAD_BINARY_MISSING;

@@ -122,7 +122,7 @@ void load_structure_key(const struct load_structure *l, char key[STRUCTURE_KEY_B
 {
 	const struct msr_module *m = l->module;
 	structure_key(key, m->build_id, m->build_id_bytes, l->path, m->file_bytes,
-		      m->file_mtime_ns);
+		      m->file_mtime_ns, msr_module_content(m));
 }
 
 /* Opens what a directory has in structs/. Returns how many of the list are still without. */

@@ -22,7 +22,7 @@
 
 struct load_structure {
 	/* in */
-	const struct msr_module *module;
+	const struct msr_module *module; /* its path follows, as in the file */
 	const char *path;
 	const uint64_t *link_addrs; /* with samples, in ascending order; borrowed */
 	size_t n_link_addrs;
@@ -65,7 +65,7 @@ bool load_find_hpcstruct(char *path, size_t path_bytes);
 /* Whether the binary on disk is the one that ran. */
 enum load_binary {
 	LOAD_BINARY_SAME,
-	/* the build id differs; without a build id: the size or time differs */
+	/* the build id differs; without a build id: the size, time or content differs */
 	LOAD_BINARY_CHANGED,
 	LOAD_BINARY_MISSING  /* missing, unreadable, or impossible to compare */
 };

@@ -439,6 +439,7 @@ static void end(enum msr_exit_kind kind, int code, bool has_next)
 	sample_entry_report();
 	write_end(kind, code, now_ns);
 	jit_keep();
+	module_read_contents();
 	if (store_is_damaged())
 		say_damaged();
 	else if (!has_next && !is_local)

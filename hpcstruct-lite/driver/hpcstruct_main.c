@@ -436,6 +436,7 @@ static bool plan(const struct settings *s, const struct destination *d,
 			    .build_id_bytes = m->build_id_bytes,
 			    .file_bytes = m->file_bytes,
 			    .file_mtime_ns = m->file_mtime_ns,
+			    .content = m->content,
 			    .content_key = m->is_code_object ? m->key : NULL,
 			    .link_addrs = m->link_addrs.at,
 			    .n_link_addrs = m->link_addrs.n};

@@ -12,6 +12,7 @@
 #include "common/format/structure.h"
 #include "common/rights/inside.h"
 #include "common/rights/rights.h"
+#include "common/safe/content.h"
 #include "hpcstruct-lite/driver/analyse.h"
 #include "hpcstruct-lite/driver/struct_cache.h"
 
@@ -58,6 +59,12 @@ struct manager {
 	VEC(struct pollfd) polls;
 };
 
+static uint64_t content_of(const struct image *image)
+{
+	return image->build_id_bytes ? 0
+				     : content_hash_bytes(image->file.bytes, image->file.n_bytes);
+}
+
 static bool is_wanted(const struct job *job, const struct image *image)
 {
 	if (job->build_id_bytes > 0)
@@ -65,17 +72,20 @@ static bool is_wanted(const struct job *job, const struct image *image)
 		       memcmp(image->build_id, job->build_id, job->build_id_bytes) == 0;
 	if (job->file_bytes > 0 || job->file_mtime_ns > 0)
 		return image->file.n_bytes == job->file_bytes &&
-		       image->file.mtime_ns == job->file_mtime_ns;
+		       image->file.mtime_ns == job->file_mtime_ns &&
+		       (!job->content || content_of(image) == job->content);
 	return true;
 }
 
+/* Measurements before 1.7 do not know the content, and look for a key without it. */
 static void key_of(const struct job *job, const struct image *image, char key[STRUCTURE_KEY_BYTES])
 {
 	if (job->content_key)
 		snprintf(key, STRUCTURE_KEY_BYTES, "%s", job->content_key);
 	else
 		structure_key(key, image->build_id, image->build_id_bytes, job->binary,
-			      image->file.n_bytes, image->file.mtime_ns);
+			      image->file.n_bytes, image->file.mtime_ns,
+			      job->file_bytes ? job->content : content_of(image));
 }
 
 /* Finds what an earlier analysis of the binary left in the cache, and copies it where wanted. */
@@ -86,7 +96,7 @@ static bool take_older(const struct job *job, const char *cache_dir)
 	if (structure_cache_list(cache_dir, &cache) != STATUS_OK)
 		return false;
 	structure_key(key, job->build_id, job->build_id_bytes, job->binary, job->file_bytes,
-		      job->file_mtime_ns);
+		      job->file_mtime_ns, job->content);
 	bool found = structure_cache_find(&cache, key, job->binary, 0, path);
 	structure_cache_free(&cache);
 	if (!found || (job->out && !cache_copy(path, job->out, job->is_out_named, job->binary,
@@ -118,7 +128,7 @@ static int use_older(const struct job *job, const struct jobs_options *options)
 	log_warn(job->binary,
 		"structure missing: the file changed since the run (%s), and no structure of "
 		"the one that ran was kept; its addresses stay without names",
-		job->build_id_bytes ? "other build id" : "other size or time");
+		job->build_id_bytes ? "other build id" : "other size, time or content");
 	return EXIT_CHANGED;
 }
 

@@ -97,7 +97,7 @@ static bool add_module(struct reader *r, uint32_t id)
 	if (m->flags & MSR_MODULE_PYTHON) /* no binary */
 		return true;
 	structure_key(key, m->build_id, m->build_id_bytes, (const char *)(m + 1), m->file_bytes,
-		      m->file_mtime_ns);
+		      m->file_mtime_ns, msr_module_content(m));
 	uint64_t i = map_put(&r->by_key, hash_bytes(key, strlen(key)), 0, r->modules.n);
 	if (i == MAP_NONE)
 		return false;
@@ -120,6 +120,7 @@ static bool add_module(struct reader *r, uint32_t id)
 				       .build_id_bytes = m->build_id_bytes,
 				       .file_bytes = m->file_bytes,
 				       .file_mtime_ns = m->file_mtime_ns,
+				       .content = msr_module_content(m),
 				       .n_nodes = n_nodes};
 	memcpy(slot->build_id, m->build_id, m->build_id_bytes);
 	memcpy(slot->key, key, sizeof key);

@@ -7,11 +7,13 @@
 #include "hpcrun-lite/runtime/code/module.h"
 
 #include "common/safe/load.h"
+#include "common/safe/patience.h"
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
 #include "common/safe/trylock.h"
 #include "hpcrun-lite/python/python.h"
 #include "hpcrun-lite/runtime/code/elf_note.h"
+#include "hpcrun-lite/runtime/code/module_internal.h"
 #include "hpcrun-lite/runtime/records.h"
 #include "hpcrun-lite/store/store.h"
 #include "hpcrun-lite/unwind/unwind.h"
@@ -25,23 +27,7 @@
 #include <sys/auxv.h>
 #include <sys/stat.h>
 
-#define MODULE_MAX 4096u
 #define MODULE_TEXT_BYTES (1u << 20) /* paths of all modules */
-
-/* Constant once the module has its number, except its place. */
-struct module {
-	const char *path;
-	uint16_t flags;
-	uint8_t id_bytes;
-	uint8_t id[MSR_BUILD_ID_MAX];
-	uintptr_t bias;
-	const struct link_map *map;
-	uintptr_t map_end;
-	uintptr_t id_at;       /* address of the build id in memory, 0: none */
-	/* modules.n_unloads when it was last seen there; used without a build id */
-	_Atomic uint32_t seen;
-	uint64_t file_bytes, file_mtime_ns;
-};
 
 static struct {
 	trylock lock;          /* for adding and moving */
@@ -64,9 +50,9 @@ static struct {
 
 static bool write_record(uint32_t i)
 {
-	const struct module *m = &modules.module[i];
-	size_t path_bytes = strlen(m->path) + 1;
-	size_t n = (sizeof(struct msr_module) + path_bytes + 7) & ~(size_t)7;
+	struct module *m = &modules.module[i];
+	const size_t path_bytes = strlen(m->path) + 1, plain = module_plain_bytes(m),
+		     n = plain + (m->id_bytes ? 0 : sizeof m->content);
 	enum msr_loss cause;
 	struct msr_module *r = records_begin(MSR_MODULE, n, &cause);
 	if (!r)
@@ -83,6 +69,9 @@ static bool write_record(uint32_t i)
 	r->file_mtime_ns = m->file_mtime_ns;
 	memcpy(r->build_id, m->id, m->id_bytes);
 	memcpy(r + 1, m->path, path_bytes);
+	if (!m->id_bytes)
+		memcpy((char *)r + plain, &m->content, sizeof m->content);
+	m->record = r;
 	records_end(MSR_MODULE, n);
 	return true;
 }
@@ -176,7 +165,7 @@ static void describe_file(struct module *m)
 	    sys_call4(SYS_newfstatat, AT_FDCWD, (long)m->path, (long)&st, 0) != 0)
 		return;
 	m->file_bytes = (uint64_t)st.st_size;
-	m->file_mtime_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
+	m->file_mtime_ns = module_mtime_ns(&st);
 }
 
 /* ---- finding and adding ---- */
@@ -421,6 +410,32 @@ void module_closed(void)
 		atomic_fetch_add_explicit(&modules.n_unloads, 1, memory_order_release);
 }
 
+/* ---- for others in this folder ---- */
+
+bool modules_lock(bool waits)
+{
+	struct patience p = {0};
+	while (!trylock_take(&modules.lock))
+		if (!waits || !patience_wait(&p))
+			return false;
+	return true;
+}
+
+void modules_unlock(void)
+{
+	trylock_give(&modules.lock);
+}
+
+uint32_t modules_count(void)
+{
+	return atomic_load_explicit(&modules.n, memory_order_acquire);
+}
+
+struct module *module_at(uint32_t i)
+{
+	return &modules.module[i];
+}
+
 /* ---- life ---- */
 
 static int add_loaded(struct dl_phdr_info *info, size_t size, void *unused)
@@ -450,6 +465,7 @@ void module_start(void)
 	if (getauxval(AT_BASE) == 0)
 		path_from_maps(getauxval(AT_PHDR), modules.program, sizeof modules.program);
 	dl_iterate_phdr(add_loaded, NULL);
+	module_read_contents();
 }
 
 void module_forked(void)
