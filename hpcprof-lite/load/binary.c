@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Compares a binary on disk with what the run saw, by the GNU build id note (ELF specification,
- * "Note Section"; type NT_GNU_BUILD_ID), or without one by size, time and content. Declared in structures.h.
+ * "Note Section"; type NT_GNU_BUILD_ID), or without one by size, time and content. Declared in
+ * structures.h.
  * Test: tests/unit/prof/test_expand.c.
  */
 #include "hpcprof-lite/load/structures.h"
 
-#include "common/safe/content.h"
+#include "common/rights/inside.h"
+#include "common/safe/content_hash.h"
 
 #include <elf.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+enum { KEPT_DEPTH = 2 }; /* names inside of a measurement */
 
 /* Looks for the note in [at, at + n). A note with impossible sizes ends the search. */
 static const uint8_t *find_note(const uint8_t *at, uint64_t n, uint32_t *n_bytes)
@@ -90,4 +96,26 @@ enum load_binary load_check_binary(const struct msr_module *m, const char *path)
 	}
 	mapfile_close(&f);
 	return result;
+}
+
+bool load_find_kept(const struct msr_module *m, const char *directory, char path[PATH_MAX])
+{
+	char name[MSR_KEPT_NAME_BYTES];
+	return msr_kept_name(name, m->build_id, m->build_id_bytes, msr_module_content(m)) &&
+	       snprintf(path, PATH_MAX, "%s/" MSR_KEPT_DIRECTORY "/%s", directory, name) <
+		       PATH_MAX &&
+	       access(path, R_OK) == 0;
+}
+
+bool load_open_binary(const struct msr_module *m, const char *path, const char *file,
+		      struct mapfile *image)
+{
+	char directory[PATH_MAX], kept[PATH_MAX];
+	const char *slash = file ? strrchr(file, '/') : NULL;
+	const int n = slash == file ? 1 : slash ? (int)(slash - file) : 1;
+	if (load_check_binary(m, path) == LOAD_BINARY_SAME)
+		return mapfile_open(path, image) == STATUS_OK;
+	snprintf(directory, sizeof directory, "%.*s", n, slash ? file : ".");
+	return file && load_find_kept(m, directory, kept) &&
+	       inside_map(kept, KEPT_DEPTH, image) == STATUS_OK;
 }

@@ -14,6 +14,8 @@
 #include "common/format/structure.h"
 #include "hpcprof-lite/model/model.h"
 
+#include <limits.h>
+
 /*
  * A bit in msr_module.flags of a record that we made for a GPU code object. Its build id is the
  * hash of its content. No file contains this bit.
@@ -70,5 +72,16 @@ enum load_binary {
 	LOAD_BINARY_MISSING  /* missing, unreadable, or impossible to compare */
 };
 enum load_binary load_check_binary(const struct msr_module *m, const char *path);
+/*
+ * The copy that a measurement directory has of the binary (MSR_KEPT_DIRECTORY). Returns false if
+ * there is none.
+ */
+bool load_find_kept(const struct msr_module *m, const char *directory, char path[PATH_MAX]);
+/*
+ * Opens the binary that ran: the file, or the copy in the directory of the measurement `file`.
+ * Returns false if there is neither. The caller closes *image.
+ */
+bool load_open_binary(const struct msr_module *m, const char *path, const char *file,
+		      struct mapfile *image);
 
 #endif

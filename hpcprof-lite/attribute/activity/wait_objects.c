@@ -44,8 +44,7 @@ static char *symbol_of_lock(const struct load_file *f, msr_addr addr)
 {
 	const struct load_module *m = &f->modules.at[msr_addr_module(addr)];
 	struct mapfile image = {0};
-	if (load_check_binary(m->record, m->path) != LOAD_BINARY_SAME ||
-	    mapfile_open(m->path, &image) != STATUS_OK)
+	if (!load_open_binary(m->record, m->path, f->path, &image))
 		return NULL;
 	char *name = data_symbol_name(image.bytes, image.n_bytes, msr_addr_link(addr));
 	mapfile_close(&image);

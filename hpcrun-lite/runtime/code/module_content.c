@@ -4,7 +4,7 @@
  * time of the one that ran. Reads the file, as relocations and breakpoints change the memory. Test:
  * tests/cli/run/run_modules.sh.
  */
-#include "common/safe/content.h"
+#include "common/safe/content_hash.h"
 #include "common/safe/sys.h"
 #include "hpcrun-lite/runtime/code/module.h"
 #include "hpcrun-lite/runtime/code/module_internal.h"
@@ -22,31 +22,33 @@ static bool is_of(const struct module *m, int fd)
 {
 	struct stat st;
 	return sys_call3(SYS_fstat, fd, (long)&st, 0) == 0 && S_ISREG(st.st_mode) &&
-	       (uint64_t)st.st_size == m->file_bytes && module_mtime_ns(&st) == m->file_mtime_ns;
+	       module_is_file(m, &st);
 }
 
-void module_note_content(struct module *m, int fd)
+void module_set_content(struct module *m, uint64_t content)
 {
-	m->content_was_read = true;
-	if (!is_of(m, fd) || !(m->content = content_hash(m->file_bytes, read_piece, &fd)))
-		return;
 	uint64_t *const field = (void *)((char *)m->record + module_plain_bytes(m));
-	*field = m->content; /* one aligned store: others may read the file */
+	m->content = content;
+	*field = content; /* one aligned store: others may read the file */
 }
 
 static void read_content(struct module *m)
 {
-	const int fd = sys_open(m->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
+	const char *path = m->is_gone && module_is_exe(m) ? MODULE_EXE : m->path;
+	int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
 	m->content_was_read = true;
 	if (fd < 0)
 		return;
-	module_note_content(m, fd);
+	const uint64_t content =
+		is_of(m, fd) ? content_hash(m->file_bytes, read_piece, &fd) : 0;
+	if (content)
+		module_set_content(m, content);
 	sys_close(fd);
 }
 
 void module_read_contents(void)
 {
-	if (!modules_lock(true))
+	if (!modules_lock())
 		return;
 	for (uint32_t i = 0; i < modules_count(); i++) {
 		struct module *m = module_at(i);

@@ -27,6 +27,8 @@ uint64_t report_n_on_node(void);
  * number of processes.
  */
 uint64_t report_add_others(struct thread_totals *sum, struct gpu_sums *gpu);
+/* report_files.c: the number of binaries that the measurement has copies of. */
+uint64_t report_n_kept(void);
 /*
  * True if the directory could not be opened when the files were last read, from another root
  * directory or as another user: only this process and children without their own file are counted.

@@ -108,6 +108,7 @@ else
 	is "one build" "$(twin first_twin)" first_twin
 	is "another one of the same size and time" "$(twin other_twin)" other_twin
 	is "the first again, whose structure is older" "$(twin first_twin)" first_twin
+	rm -rf "$T/twin-m/binaries" # which has the first, as it was below /tmp
 	twin_build other_twin
 	is "rebuilt since the run: the structure from before is used" "$(twin_report)" first_twin
 	is "rebuilt since the run, without a cache" "$(HPCTOOLKIT_LITE_CACHE='' twin_report)" \

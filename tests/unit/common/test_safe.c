@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "common/safe/content.h"
+#include "common/safe/content_hash.h"
 #include "common/safe/clock.h"
 #include "common/safe/patience.h"
 #include "common/safe/sys.h"

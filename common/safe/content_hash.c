@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See content.h. Test: tests/unit/common/test_safe.c. */
-#include "common/safe/content.h"
+/* See content_hash.h. Test: tests/unit/common/test_safe.c. */
+#include "common/safe/content_hash.h"
 
 #include <string.h>
 

@@ -6,8 +6,8 @@
  * of the measurement format (doc/formats/measurement.md, MODULE). No allocation; signal-safe if
  * `piece` is. Test: tests/unit/common/test_safe.c.
  */
-#ifndef COMMON_SAFE_CONTENT_H
-#define COMMON_SAFE_CONTENT_H
+#ifndef COMMON_SAFE_CONTENT_HASH_H
+#define COMMON_SAFE_CONTENT_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>
