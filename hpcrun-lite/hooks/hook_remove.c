@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -25,8 +26,10 @@ HOOK_NEXT(renameat);
 HOOK_NEXT(renameat2);
 HOOK_NEXT(memfd_create);
 
-/* Relaxed: the thread that closes the descriptor knows of it. */
-static _Atomic bool has_nameless_files;
+enum { WORD_BITS = 64, WORDS = 16 };
+
+/* Descriptors of files in memory, by number. Relaxed: whoever closes one knows of it. */
+static _Atomic uint64_t nameless[WORDS];
 
 static void name_goes(int directory, const char *path)
 {
@@ -79,15 +82,23 @@ HOOK int renameat2(int old_directory, const char *old, int new_directory, const 
 
 HOOK int memfd_create(const char *name, unsigned flags)
 {
-	atomic_store_explicit(&has_nameless_files, true, memory_order_relaxed);
-	return NEXT(memfd_create)(name, flags);
+	const int fd = NEXT(memfd_create)(name, flags);
+	if (fd >= 0 && fd < WORD_BITS * WORDS)
+		atomic_fetch_or_explicit(&nameless[fd / WORD_BITS],
+					 UINT64_C(1) << fd % WORD_BITS, memory_order_relaxed);
+	return fd;
 }
 
 void hook_remove_descriptor(int fd)
 {
-	if (!atomic_load_explicit(&has_nameless_files, memory_order_relaxed))
+	if (fd < 0 || fd >= WORD_BITS * WORDS)
+		return;
+	const uint64_t bit = UINT64_C(1) << fd % WORD_BITS;
+	_Atomic uint64_t *word = &nameless[fd / WORD_BITS];
+	if (!(atomic_load_explicit(word, memory_order_relaxed) & bit))
 		return;
 	const int saved = errno;
+	atomic_fetch_and_explicit(word, ~bit, memory_order_relaxed);
 	runtime_descriptor_goes(fd);
 	errno = saved;
 }
