@@ -228,9 +228,9 @@ static void run(const struct choice *c)
 		return;
 	const bool bus = file_fault_open();
 	while (goes_on && choose(c)) {
-		goes_on = keep_list.n == KEEP_MOST_FILES;
 		end = beside_run(&state.child, keep_copy, 0, COPY_WAIT_MS);
 		note(c);
+		goes_on = end == BESIDE_ENDED && keep_list.n == KEEP_MOST_FILES;
 	}
 	file_fault_close(bus);
 	if (end == BESIDE_STAYS) /* a file server does not answer */
