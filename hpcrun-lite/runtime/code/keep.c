@@ -129,9 +129,10 @@ static bool is_passing(const struct module *m)
 	return m->is_gone || m->is_new || is_temporary(m->path);
 }
 
+/* A bundle may be killed, and what unpacked it cleans up. */
 static bool is_at_start(struct module *m)
 {
-	return m->is_gone && module_is_exe(m);
+	return module_is_exe(m) && (m->is_gone || (m->is_new && is_temporary(m->path)));
 }
 
 static bool is_at_unload(struct module *m)

@@ -14,7 +14,7 @@
 
 /* At the start, before modules are known. Reads TMPDIR. Not signal-safe. */
 void keep_start(void);
-/* At the start, when they are: keeps the program if its file is gone already. */
+/* At the start, when they are: keeps the program if its file is gone already, or is a bundle's. */
 void keep_program(void);
 /* In a forked child: what its parent has sampled is left to the parent. */
 void keep_forked(void);

@@ -90,6 +90,8 @@ run sh -c 'mkdir b && cp bin/gone b/app && b/app spin; rm -r b bin'
 named "a bundle that cleans up" hot_main
 run sh -c 'mkdir b && cp bin/gone b/app && b/app term; rm -r b bin'
 named "a bundle that a signal ends" hot_main
+run sh -c 'mkdir b && cp bin/gone b/app && { b/app spin & sleep 0.1; kill -9 $!; }; rm -r b bin'
+known "a bundle that is killed"
 
 # More than a process keeps
 truncate -s 70M "$T/bin/plugin.so"
