@@ -95,11 +95,12 @@ run_tests = \
 	tests/cli/run/run_processes.sh \
 	tests/cli/run/run_kill.sh \
 	tests/cli/run/run_space.sh \
+	tests/cli/run/run_gone.sh \
 	tests/cli/run/run_modules.sh \
 	tests/cli/run/run_handler.sh \
 	tests/cli/run/run_denied.sh
 TESTS += $(run_tests)
-EXTRA_DIST += $(run_tests) tests/run_lib.sh
+EXTRA_DIST += $(run_tests) tests/run_lib.sh tests/workload/run/run_gone.c
 
 EXTRA_PROGRAMS += tests/bench/bench_sample
 tests_bench_bench_sample_SOURCES = tests/bench/bench_sample.c

@@ -74,6 +74,7 @@ static const struct {
 	[MSR_LOSS_FORWARD] = {"forward-lines",
 			      "runs of autograd nodes whose forward line is not known", false},
 	[MSR_LOSS_WAIT] = {"waits-cut-short", "system calls that a sample ended with EINTR", false},
+	[MSR_LOSS_BINARIES] = {"binaries", "binaries that are gone and could not be kept", false},
 };
 
 uint64_t msr_thread_cpu_ns(const struct msr_thread *t)
@@ -105,6 +106,28 @@ uint64_t msr_strange_cpu_ns(uint64_t clock_ns, uint64_t threads_ns, uint64_t n_t
 	enum { EDGES = 5000000, EDGES_OF_THREAD = 100000 };
 	const uint64_t rest = clock_ns > threads_ns ? clock_ns - threads_ns : 0;
 	return rest <= EDGES + EDGES_OF_THREAD * n_threads ? 0 : rest;
+}
+
+static void put_hex(char *to, uint8_t byte)
+{
+	static const char hex[] = "0123456789abcdef";
+	to[0] = hex[byte >> 4];
+	to[1] = hex[byte & 15];
+}
+
+bool msr_kept_name(char name[MSR_KEPT_NAME_BYTES], const uint8_t *build_id, size_t build_id_bytes,
+		   uint64_t content)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < build_id_bytes && i < MSR_BUILD_ID_MAX; i++, n += 2)
+		put_hex(name + n, build_id[i]);
+	if (n == 0 && content) {
+		name[n++] = 'c';
+		for (unsigned shift = 64; shift > 0; n += 2)
+			put_hex(name + n, (uint8_t)(content >> (shift -= 8)));
+	}
+	name[n] = '\0';
+	return n > 0;
 }
 
 bool msr_loss_takes_sample(enum msr_loss l)

@@ -333,11 +333,45 @@ struct msr_module {
 	uint64_t file_bytes;
 	uint64_t file_mtime_ns;
 	uint8_t build_id[MSR_BUILD_ID_MAX];
-	/* char path[path_bytes] */
+	/*
+	 * char path[path_bytes], and without a build id, since 1.7, at the next multiple of 8:
+	 * _Atomic uint64_t content, 0 until it is known: msr_module_content()
+	 */
 };
 #define MSR_MODULE_MAIN 1u
 #define MSR_MODULE_VDSO 2u   /* the run directory has its image in vdso/<build id>.so */
 #define MSR_MODULE_PYTHON 4u /* not a binary: its link addresses are places in Python code */
+/* The file was gone, or likely to go, and ... */
+#define MSR_MODULE_KEPT 8u       /* MSR_KEPT_DIRECTORY has a copy */
+#define MSR_MODULE_TOO_LARGE 16u /* it has none: the bound of the process was reached */
+#define MSR_MODULE_NOT_KEPT 32u  /* it has none: the file could not be opened or copied */
+
+#define MSR_KEPT_DIRECTORY "binaries" /* in the directory of the measurement */
+#define MSR_KEPT_NAME_BYTES 80
+/*
+ * The name of a copy: the build id, else the content (msr_module_content()). Returns false if
+ * neither is known. Signal-safe.
+ */
+bool msr_kept_name(char name[MSR_KEPT_NAME_BYTES], const uint8_t *build_id, size_t build_id_bytes,
+		   uint64_t content);
+
+/* Bytes of the record before `content`. */
+static inline uint64_t msr_module_plain_bytes(uint32_t path_bytes)
+{
+	return (sizeof(struct msr_module) + (uint64_t)path_bytes + 7) & ~UINT64_C(7);
+}
+
+/*
+ * A hash of the file (common/safe/content_hash.h), which identifies a binary without build id; 0:
+ * unknown. The caller has checked `bytes` and `path_bytes`.
+ */
+static inline uint64_t msr_module_content(const struct msr_module *m)
+{
+	const uint64_t at = msr_module_plain_bytes(m->path_bytes);
+	return m->build_id_bytes || at + sizeof(uint64_t) > m->bytes
+		       ? 0
+		       : *(const uint64_t *)(const void *)((const char *)m + at);
+}
 
 /*
  * Code objects of CPython (a function, class body, module ...). A link address in the logical
@@ -544,6 +578,7 @@ enum msr_loss {
 	MSR_LOSS_PHASE,        /* of the process: phases that could not be recorded */
 	MSR_LOSS_FORWARD,      /* runs of autograd's nodes without the path of the forward pass */
 	MSR_LOSS_WAIT,         /* of the process: system calls that a sample ended with EINTR */
+	MSR_LOSS_BINARIES,     /* of the process: binaries that go and could not be kept */
 	MSR_N_LOSSES,
 	MSR_LOSS_ROOM = 32      /* slots in the structures */
 };

@@ -196,7 +196,7 @@ void structure_binary_stat(const struct structure *s, uint64_t *n_bytes, uint64_
 }
 
 void structure_key(char key[STRUCTURE_KEY_BYTES], const uint8_t *build_id, size_t build_id_bytes,
-		   const char *path, uint64_t file_bytes, uint64_t mtime_ns)
+		   const char *path, uint64_t file_bytes, uint64_t mtime_ns, uint64_t content)
 {
 	if (build_id_bytes > STRUCTURE_BUILD_ID_MAX)
 		build_id_bytes = STRUCTURE_BUILD_ID_MAX;
@@ -204,8 +204,9 @@ void structure_key(char key[STRUCTURE_KEY_BYTES], const uint8_t *build_id, size_
 		snprintf(key + 2 * i, 3, "%02x", build_id[i]);
 	if (build_id_bytes > 0)
 		return;
-	uint64_t facts[2] = {file_bytes, mtime_ns};
+	const uint64_t facts[3] = {file_bytes, mtime_ns, content};
+	const size_t n_bytes = content ? sizeof facts : sizeof facts - sizeof *facts;
 	uint64_t h = fnv64(FNV64_START, path, strlen(path));
 	snprintf(key, STRUCTURE_KEY_BYTES, "x%016llx",
-		 (unsigned long long)hash_u64(fnv64(h, facts, sizeof facts)));
+		 (unsigned long long)hash_u64(fnv64(h, facts, n_bytes)));
 }

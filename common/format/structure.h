@@ -242,10 +242,11 @@ void structure_binary_stat(const struct structure *s, uint64_t *n_bytes, uint64_
 #define STRUCTURE_KEY_BYTES 80 /* enough for any key and its NUL */
 /*
  * The file name, without suffix, of the structure of a binary: its build id, cut to 32 bytes, or a
- * hash of path, size and modification time if it has none. Measurement files have the same facts
- * about each module (struct msr_module).
+ * hash of path, size, modification time and content if it has none. `content` is that of
+ * common/safe/content_hash.h; 0: unknown, as of measurements before 1.7. Measurement files have the
+ * same facts about each module (struct msr_module).
  */
 void structure_key(char key[STRUCTURE_KEY_BYTES], const uint8_t *build_id, size_t build_id_bytes,
-		   const char *path, uint64_t file_bytes, uint64_t mtime_ns);
+		   const char *path, uint64_t file_bytes, uint64_t mtime_ns, uint64_t content);
 
 #endif

@@ -37,9 +37,10 @@ static long self(void)
 
 /* The kernel reads the set before it looks at `how`: EFAULT says unreadable, EINVAL readable. (As
  * in abseil's AddressIsReadable.) */
-static bool page_is_readable(uintptr_t page)
+bool load_is_readable(uintptr_t address)
 {
 	enum { NO_SUCH_HOW = 0x7fff };
+	const uintptr_t page = address & ~(uintptr_t)(PAGE - 1);
 	return sys_call4(SYS_rt_sigprocmask, NO_SUCH_HOW, (long)page, 0, KERNEL_SIGSET_BYTES) ==
 	       -EINVAL; /* 0: page 0, which is no set */
 }
@@ -52,7 +53,7 @@ static size_t load_probed(uint8_t *dst, uintptr_t address, size_t n_bytes)
 		size_t n = PAGE - at % PAGE;
 		if (n > n_bytes - done)
 			n = n_bytes - done;
-		if (!page_is_readable(at & ~(uintptr_t)(PAGE - 1)))
+		if (!load_is_readable(at))
 			break;
 		memcpy(dst + done, (const void *)at, n);
 		done += n;

@@ -7,6 +7,7 @@
 #ifndef COMMON_SAFE_LOAD_H
 #define COMMON_SAFE_LOAD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/uio.h>
@@ -21,6 +22,12 @@
  * fault.
  */
 size_t load_guarded(void *dst, uintptr_t address, size_t n_bytes);
+
+/*
+ * Returns true if the page of `address` can be read at this moment. A tenth of the cost of
+ * load_guarded(), for memory that nobody is likely to unmap.
+ */
+bool load_is_readable(uintptr_t address);
 
 /*
  * Copies n_pieces (at most LOAD_PIECES_MOST) to `dst`, in order and without gaps. Returns how many

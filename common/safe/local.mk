@@ -2,6 +2,7 @@
 # exec_image is in the launcher and in the preloaded library, text also in the launcher.
 libhlsafe_la_SOURCES += \
 	common/safe/clock.c common/safe/clock.h \
+	common/safe/content_hash.c common/safe/content_hash.h \
 	common/safe/find_object.c common/safe/find_object.h \
 	common/safe/fnv.h \
 	common/safe/launcher.c common/safe/launcher.h \
@@ -13,7 +14,8 @@ libhlsafe_la_SOURCES += \
 	common/safe/sys.h \
 	common/safe/text.c common/safe/text.h \
 	common/safe/trylock.h
-libhlbase_la_SOURCES += common/safe/fnv.h common/safe/launcher.c common/safe/launcher.h \
+libhlbase_la_SOURCES += common/safe/content_hash.c common/safe/content_hash.h \
+	common/safe/fnv.h common/safe/launcher.c common/safe/launcher.h \
 	common/safe/printable.c common/safe/printable.h
 # Hidden memcpy and the like, for the shared libraries alone: a program keeps libc's.
 libhlstring_la_SOURCES += common/safe/string.c

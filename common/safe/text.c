@@ -82,6 +82,16 @@ void text_put_hex(struct text *t, const uint8_t *bytes, size_t n)
 	}
 }
 
+void text_put_hex_number(struct text *t, uint64_t v)
+{
+	static const char hex[] = "0123456789abcdef";
+	unsigned n = 1;
+	while (n < 16 && v >> 4 * n)
+		n++;
+	while (n-- > 0)
+		text_put_char(t, hex[v >> 4 * n & 15]);
+}
+
 void text_put_grouped(struct text *t, uint64_t v)
 {
 	char digits[20];

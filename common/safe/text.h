@@ -28,6 +28,8 @@ void text_put_u64(struct text *t, uint64_t v);
 /* Adds at least `width` characters, filled with `fill` on the left. */
 void text_put_padded(struct text *t, uint64_t v, unsigned width, char fill);
 void text_put_hex(struct text *t, const uint8_t *bytes, size_t n);
+/* Adds the number in base 16, without zeros in front. */
+void text_put_hex_number(struct text *t, uint64_t v);
 /* Adds the number with commas: 1,234,567. */
 void text_put_grouped(struct text *t, uint64_t v);
 /* Adds v / 10^digits with `digits` decimals: (12345, 2) gives 123.45. */

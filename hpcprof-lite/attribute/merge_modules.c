@@ -11,7 +11,8 @@ static bool same_module(const struct msr_module *a, const char *a_path, const st
 		return false;
 	if (a->build_id_bytes)
 		return memcmp(a->build_id, b->build_id, a->build_id_bytes) == 0;
-	return a->file_bytes == b->file_bytes && strcmp(a_path, b_path) == 0;
+	return a->file_bytes == b->file_bytes &&
+	       msr_module_content(a) == msr_module_content(b) && strcmp(a_path, b_path) == 0;
 }
 
 uint32_t merge_add_module(struct merge_modules *all, const struct load_module *m)

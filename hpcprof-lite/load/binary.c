@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Compares a binary on disk with what the run saw, by the GNU build id note (ELF specification,
- * "Note Section"; type NT_GNU_BUILD_ID). Declared in structures.h.
+ * "Note Section"; type NT_GNU_BUILD_ID), or without one by size, time and content. Declared in
+ * structures.h.
  * Test: tests/unit/prof/test_expand.c.
  */
 #include "hpcprof-lite/load/structures.h"
 
+#include "common/rights/inside.h"
 #include "common/rights/rights.h"
+#include "common/safe/content_hash.h"
 #include "hpcprof-lite/load/load_file.h"
 
 #include <elf.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { KEPT_DEPTH = 2 }; /* names inside of a measurement */
 
 /* Looks for the note in [at, at + n). A note with impossible sizes ends the search. */
 static const uint8_t *find_note(const uint8_t *at, uint64_t n, uint32_t *n_bytes)
@@ -75,8 +81,10 @@ static enum load_binary compare(const struct msr_module *m, const struct mapfile
 			(n_bytes > MSR_BUILD_ID_MAX && m->build_id_bytes == MSR_BUILD_ID_MAX)) &&
 		       memcmp(id, m->build_id, m->build_id_bytes) == 0;
 	} else if (m->file_bytes) {
+		const uint64_t content = msr_module_content(m);
 		same = f->n_bytes == m->file_bytes &&
-		       (!m->file_mtime_ns || f->mtime_ns == m->file_mtime_ns);
+		       (!m->file_mtime_ns || f->mtime_ns == m->file_mtime_ns) &&
+		       (!content || content_hash_bytes(f->bytes, f->n_bytes) == content);
 	} else {
 		return LOAD_BINARY_MISSING;
 	}
@@ -111,6 +119,26 @@ enum load_binary load_check_binary(const struct rights *readers, const struct ms
 	return result;
 }
 
+bool load_find_kept(const struct msr_module *m, const char *directory, char path[PATH_MAX])
+{
+	char name[MSR_KEPT_NAME_BYTES];
+	return msr_kept_name(name, m->build_id, m->build_id_bytes, msr_module_content(m)) &&
+	       snprintf(path, PATH_MAX, "%s/" MSR_KEPT_DIRECTORY "/%s", directory, name) <
+		       PATH_MAX &&
+	       access(path, R_OK) == 0;
+}
+
+static bool open_kept(const struct load_file *f, const struct msr_module *m,
+		      struct mapfile *binary)
+{
+	char directory[PATH_MAX], kept[PATH_MAX];
+	const char *slash = strrchr(f->path, '/');
+	const int n = !slash ? 1 : slash == f->path ? 1 : (int)(slash - f->path);
+	snprintf(directory, sizeof directory, "%.*s", n, slash ? f->path : ".");
+	return load_find_kept(m, directory, kept) &&
+	       inside_map(kept, KEPT_DEPTH, binary) == STATUS_OK;
+}
+
 bool load_open_binary(const struct load_file *f, const struct load_module *m,
 		      struct mapfile *binary)
 {
@@ -121,5 +149,5 @@ bool load_open_binary(const struct load_file *f, const struct load_module *m,
 	if (is_open && !is_same)
 		mapfile_close(binary);
 	rights_free(&readers);
-	return is_same;
+	return is_same || open_kept(f, m->record, binary);
 }

@@ -123,7 +123,7 @@ void load_structure_key(const struct load_structure *l, char key[STRUCTURE_KEY_B
 {
 	const struct msr_module *m = l->module;
 	structure_key(key, m->build_id, m->build_id_bytes, l->path, m->file_bytes,
-		      m->file_mtime_ns);
+		      m->file_mtime_ns, msr_module_content(m));
 }
 
 /* Opens what a directory has in structs/. Returns how many of the list are still without. */
@@ -173,15 +173,19 @@ static size_t open_cached(const char *directory, struct load_structure *list, si
 }
 
 /*
- * True if hpcstruct-lite can make one: the binary exists, or for the vdso, its copy in the
- * measurement.
+ * True if hpcstruct-lite can make one: the binary exists, or its copy in a measurement, as of the
+ * vdso.
  */
-static bool can_be_made(const struct load_structure *l)
+static bool can_be_made(const struct load_structures_options *o, const struct load_structure *l)
 {
+	char kept[PATH_MAX];
 	if (l->module->flags & LOAD_MODULE_GPU)
 		return access(l->path, R_OK) == 0;
 	if (l->module->flags & MSR_MODULE_VDSO)
 		return true;
+	for (size_t d = 0; d < o->n_directories; d++)
+		if (load_find_kept(l->module, o->directories[d], kept))
+			return true;
 	/* hpcstruct-lite says what it may not read */
 	const enum load_binary binary = load_check_binary(l->readers, l->module, l->path);
 	return binary == LOAD_BINARY_SAME || binary == LOAD_BINARY_PRIVATE;
@@ -191,8 +195,8 @@ static bool can_be_made(const struct load_structure *l)
  * The number of binaries without structure that hpcstruct-lite has to examine. It examines those in
  * the cache again, because debug information may be new. *n_new: those that are not in the cache.
  */
-static size_t count_to_do(
-	const char *cache_dir, const struct load_structure *list, size_t n, size_t *n_new)
+static size_t count_to_do(const struct load_structures_options *o, const char *cache_dir,
+			  const struct load_structure *list, size_t n, size_t *n_new)
 {
 	struct structure_cache cache = {.entries = {0}};
 	bool listed = cache_dir && structure_cache_list(cache_dir, &cache) == STATUS_OK;
@@ -200,7 +204,7 @@ static size_t count_to_do(
 	*n_new = 0;
 	for (size_t i = 0; i < n; i++) {
 		char key[STRUCTURE_KEY_BYTES], path[PATH_MAX];
-		if (list[i].structure || !can_be_made(&list[i]))
+		if (list[i].structure || !can_be_made(o, &list[i]))
 			continue;
 		n_to_do++;
 		load_structure_key(&list[i], key);
@@ -345,24 +349,25 @@ static void judge_missing(struct load_structure *l, bool say)
 }
 
 /* Takes the structure that was put aside. Where it could not be made better, says so. */
-static void use_part(struct load_structure *l, bool has_run)
+static void use_part(const struct load_structures_options *o, struct load_structure *l,
+		     bool has_run)
 {
 	if (!l->part)
 		return;
 	l->structure = l->part;
 	l->map = l->part_map;
 	l->part = NULL;
-	if (!has_run || !can_be_made(l))
+	if (!has_run || !can_be_made(o, l))
 		log_warn(l->path,
 			 "its structure has only functions of other runs; %zu of %zu addresses "
 			 "stay without names",
 			 l->n_link_addrs - l->n_in_part, l->n_link_addrs);
 }
 
-static void judge(struct load_structure *l, bool has_run)
+static void judge(const struct load_structures_options *o, struct load_structure *l, bool has_run)
 {
 	if (!l->structure)
-		use_part(l, has_run);
+		use_part(o, l, has_run);
 	close_part(l);
 	if (l->structure)
 		l->state = structure_has_lines(l->structure) ? MODEL_STRUCTURE_LINES
@@ -399,17 +404,17 @@ void load_structures_open(const struct load_structures_options *o, struct load_s
 		list[i].readers = &readers;
 	for (size_t d = 0; d < o->n_directories && n_without > 0; d++)
 		n_without = open_beside(o->directories[d], list, n);
-	if (n_without > 0 && o->make && count_to_do(cache_dir, list, n, &n_new) > 0)
+	if (n_without > 0 && o->make && count_to_do(o, cache_dir, list, n, &n_new) > 0)
 		scratch = make_missing(o, cache_dir, n_new, &has_run);
 	if (n_without > 0 && scratch)
 		n_without = open_beside(scratch, list, n);
 	if (n_without > 0 && cache_dir && open_cached(cache_dir, list, n) > 0 && o->make
-		&& count_to_do(cache_dir, list, n, &n_new) > 0) {
+		&& count_to_do(o, cache_dir, list, n, &n_new) > 0) {
 		make_missing(o, cache_dir, n_new, &has_run); /* again, for what was damaged */
 		open_cached(cache_dir, list, n);
 	}
 	for (size_t i = 0; i < n; i++)
-		judge(&list[i], has_run);
+		judge(o, &list[i], has_run);
 	rights_free(&readers);
 }
 

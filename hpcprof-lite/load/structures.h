@@ -14,6 +14,8 @@
 #include "common/format/structure.h"
 #include "hpcprof-lite/model/model.h"
 
+#include <limits.h>
+
 struct load_file;
 struct load_module;
 struct rights;
@@ -26,7 +28,7 @@ struct rights;
 
 struct load_structure {
 	/* in */
-	const struct msr_module *module;
+	const struct msr_module *module; /* its path follows, as in the file */
 	const char *path;
 	const uint64_t *link_addrs; /* with samples, in ascending order; borrowed */
 	size_t n_link_addrs;
@@ -71,7 +73,7 @@ bool load_find_hpcstruct(char *path, size_t path_bytes);
 /* Whether the binary on disk is the one that ran. */
 enum load_binary {
 	LOAD_BINARY_SAME,
-	/* the build id differs; without a build id: the size or time differs */
+	/* the build id differs; without a build id: the size, time or content differs */
 	LOAD_BINARY_CHANGED,
 	LOAD_BINARY_MISSING, /* missing, unreadable, or impossible to compare */
 	LOAD_BINARY_PRIVATE  /* we are root, and the owners of the measurement may not read it */
@@ -80,8 +82,13 @@ enum load_binary {
 enum load_binary load_check_binary(const struct rights *readers, const struct msr_module *m,
 	const char *path);
 /*
- * Opens the binary of a module of a measurement file, if it is the one that ran. The caller closes
- * it.
+ * The copy that a measurement directory has of the binary (MSR_KEPT_DIRECTORY). Returns false if
+ * there is none.
+ */
+bool load_find_kept(const struct msr_module *m, const char *directory, char path[PATH_MAX]);
+/*
+ * Opens the binary of a module of a measurement file, if it is the one that ran, or the copy in the
+ * directory of that file. Returns false if there is neither. The caller closes it.
  */
 bool load_open_binary(const struct load_file *f, const struct load_module *m,
 	struct mapfile *binary);

@@ -108,6 +108,7 @@ size_t config_encode(const struct config *c, char *text, size_t n_bytes)
 	put_number(&o, "execpid", c->exec_pid);
 	put_number(&o, "seq", c->exec_seq);
 	put_number(&o, "start", (int64_t)c->process_start_ns);
+	put_number(&o, "since", (int64_t)c->since_ns);
 	put_number(&o, "depth", c->max_depth);
 	put_number(&o, "nodes", c->max_nodes);
 	put_number(&o, "bytes", (int64_t)c->max_bytes);
@@ -307,6 +308,8 @@ static void get_value(struct in *in, const char *key, struct config *c)
 		c->exec_seq = (uint32_t)get_i64(in);
 	else if (!strcmp(key, "start"))
 		c->process_start_ns = get_u64(in);
+	else if (!strcmp(key, "since"))
+		c->since_ns = get_u64(in);
 	else if (!strcmp(key, "depth"))
 		c->max_depth = (uint32_t)get_i64(in);
 	else if (!strcmp(key, "nodes"))

@@ -6,6 +6,7 @@
  *
  *     HPCTOOLKIT_LITE=1;dir=/abs/dir;lib=/abs/libhpcrun-lite.so;trace=1;python=1;openmp=1;delay=0;
  *         say=1;rank=-1;size=-1;job=;pid=4711;execpid=4711;seq=0;start=<mono ns>;
+ *         since=<real ns>;
  *         depth=8192;nodes=16777216;bytes=0;gpubytes=1073741824;
  *         local=/local/dir;leave=0;tool=/abs/hpcrun-lite;
  *         event=NAME,KIND,UNIT,PERFTYPE,PERFCONFIG,PERIOD,ASRATE,CPUSOURCE;event=...;
@@ -104,6 +105,7 @@ struct config {
 	uint32_t exec_seq;
 	/* CLOCK_MONOTONIC of the first program of exec_pid; 0: unknown */
 	uint64_t process_start_ns;
+	uint64_t since_ns;     /* CLOCK_REALTIME when the launcher began; 0: unknown */
 	uint32_t max_depth;    /* limit on the frames of a path */
 	uint32_t max_nodes;    /* limit on the context nodes of a thread */
 	uint64_t max_bytes;    /* limit on the size of a measurement file; 0: none */

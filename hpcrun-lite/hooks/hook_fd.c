@@ -7,6 +7,7 @@
 #include "hpcrun-lite/hooks/hook_fd.h"
 
 #include "common/safe/sys.h"
+#include "hpcrun-lite/hooks/hook_remove.h"
 #include "hpcrun-lite/runtime/next.h"
 #include "hpcrun-lite/runtime/runtime.h"
 
@@ -37,7 +38,10 @@ static int refuse(void)
 
 HOOK int close(int fd)
 {
-	return runtime_owns_fd(fd) ? refuse() : NEXT(close)(fd);
+	if (runtime_owns_fd(fd))
+		return refuse();
+	hook_remove_descriptor(fd);
+	return NEXT(close)(fd);
 }
 
 HOOK int dup(int fd)

@@ -11,6 +11,7 @@
 #include "hpcrun-lite/hooks/hook_exit.h"
 #include "hpcrun-lite/hooks/hook_fd.h"
 #include "hpcrun-lite/hooks/hook_getenv.h"
+#include "hpcrun-lite/hooks/hook_remove.h"
 #include "hpcrun-lite/hooks/hook_scratch.h"
 #include "hpcrun-lite/hooks/hook_syscall.h"
 #include "hpcrun-lite/hooks/hook_thread.h"
@@ -38,6 +39,7 @@ static void start(const char *text)
 	hook_sleep_start();
 	hook_wait_signal_start();
 	hook_user_start();
+	hook_remove_start();
 }
 
 static void measured(void)

@@ -355,6 +355,8 @@ static enum status set_environment(struct config *c)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	c->root_pid = c->exec_pid = (uint32_t)getpid();
 	c->process_start_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	clock_gettime(CLOCK_REALTIME, &now);
+	c->since_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	const char *others = getenv("LD_PRELOAD");
 	size_t bytes = config_preload(c, others, NULL, 0) + 1;
 	char *preload = malloc(bytes);

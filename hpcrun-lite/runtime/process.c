@@ -25,6 +25,7 @@
 #include "hpcrun-lite/runtime/nvtx/nvtx_glue.h"
 #include "hpcrun-lite/runtime/torch/torch_glue.h"
 #include "hpcrun-lite/runtime/code/jit_code.h"
+#include "hpcrun-lite/runtime/code/keep.h"
 #include "hpcrun-lite/runtime/code/module.h"
 #include "hpcrun-lite/runtime/records.h"
 #include "hpcrun-lite/runtime/sample/sample_entry.h"
@@ -211,6 +212,7 @@ static bool start(const char **cause)
 	python_host.names_modules = process.config.torch;
 	if (process.config.python)
 		python_init(&python_host);
+	keep_start();
 	module_start();
 	unload_start();
 	jit_start();
@@ -222,6 +224,7 @@ static bool start(const char **cause)
 		return false;
 	process_write_records();
 	module_save_vdso(process.config.directory);
+	keep_program();
 	if (!sample_install(module_program_is_split()) ||
 	    pthread_atfork(before_fork, after_fork, forked) != 0 ||
 	    on_exit(at_exit, NULL) != 0) {
@@ -359,6 +362,8 @@ void runtime_thread_begins(const struct thread_room *room)
 void runtime_unload_begins(void *code)
 {
 	const struct link_map *map = code ? unload_map_of((uintptr_t)code) : NULL;
+	if (process_is_owner())
+		keep_unloaded();
 	unload_begins(process_is_alive() ? map : NULL);
 	unwind_flush_begin();
 }
@@ -369,6 +374,20 @@ void runtime_unload_ends(void)
 	module_closed();
 	region_modules_changed();
 	unwind_flush_end();
+}
+
+/* ---- files ---- */
+
+void runtime_name_goes(int directory, const char *path)
+{
+	if (process_is_alive() && path)
+		keep_name(directory, path);
+}
+
+void runtime_descriptor_goes(int fd)
+{
+	if (process_is_alive())
+		keep_descriptor(fd);
 }
 
 /* ---- end ---- */
@@ -438,6 +457,8 @@ static void end(enum msr_exit_kind kind, int code, bool has_next)
 	sample_entry_report();
 	write_end(kind, code, now_ns);
 	jit_keep();
+	module_read_contents();
+	keep_sampled(true);
 	if (store_is_damaged())
 		say_damaged();
 	else if (!has_next && !is_local)
@@ -496,6 +517,7 @@ void runtime_fatal_signal(int sig)
 		sys_pwrite(store_fd(), &end, sizeof end, offsetof(struct msr_header, end_mono_ns));
 	else if (store_header())
 		memcpy(&store_header()->end_mono_ns, &end, sizeof end);
+	keep_sampled(false);
 	deliver_after_end();
 }
 

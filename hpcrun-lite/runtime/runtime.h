@@ -255,6 +255,16 @@ void runtime_nudge_others(void);
  */
 void runtime_rest(bool rests);
 
+/* ---- binaries that go ---- */
+
+/*
+ * The program is about to remove or replace the file that `path` (as in openat(2)) names. If code
+ * was loaded from it, it is copied into the measurement first. Signal-safe.
+ */
+void runtime_name_goes(int directory, const char *path);
+/* The same, if it is about to close a descriptor of a file that has no name. Signal-safe. */
+void runtime_descriptor_goes(int fd);
+
 /* ---- the file ---- */
 
 /*

@@ -421,7 +421,7 @@ static enum status choose_destination(
 static bool lasts(const struct settings *s, const char *path, const struct rundir_module *m)
 {
 	return cache_covers(path, NULL, m->link_addrs.at, s->trust_cache ? 0 : m->link_addrs.n) ||
-	       access(m->path, R_OK) != 0;
+	       (access(m->path, R_OK) != 0 && !m->kept);
 }
 
 /* Says what to make for one module. `out` is room for its path. False: the path is too long. */
@@ -431,11 +431,14 @@ static bool plan(const struct settings *s, const struct destination *d,
 {
 	*job = (struct job){.binary = m->path,
 			    .depth = m->is_inside ? 2 : 0,
+			    .kept = m->kept,
+			    .module_flags = m->flags,
 			    .readers = readers,
 			    .build_id = m->build_id,
 			    .build_id_bytes = m->build_id_bytes,
 			    .file_bytes = m->file_bytes,
 			    .file_mtime_ns = m->file_mtime_ns,
+			    .content = m->content,
 			    .content_key = m->is_code_object ? m->key : NULL,
 			    .link_addrs = m->link_addrs.at,
 			    .n_link_addrs = m->link_addrs.n};

@@ -9,9 +9,11 @@
 #include "common/base/mapfile.h"
 #include "common/base/vec.h"
 #include "common/cache/structure_cache.h"
+#include "common/format/measurement.h"
 #include "common/format/structure.h"
 #include "common/rights/inside.h"
 #include "common/rights/rights.h"
+#include "common/safe/content_hash.h"
 #include "hpcstruct-lite/driver/analyse.h"
 #include "hpcstruct-lite/driver/struct_cache.h"
 
@@ -58,24 +60,35 @@ struct manager {
 	VEC(struct pollfd) polls;
 };
 
-static bool is_wanted(const struct job *job, const struct image *image)
+static uint64_t content_of(const struct image *image)
+{
+	return image->build_id_bytes ? 0
+				     : content_hash_bytes(image->file.bytes, image->file.n_bytes);
+}
+
+/* One copy is kept of equal files without build id, which may have different times. */
+static bool is_wanted(const struct job *job, const struct image *image, bool is_kept)
 {
 	if (job->build_id_bytes > 0)
 		return image->build_id_bytes == job->build_id_bytes &&
 		       memcmp(image->build_id, job->build_id, job->build_id_bytes) == 0;
 	if (job->file_bytes > 0 || job->file_mtime_ns > 0)
 		return image->file.n_bytes == job->file_bytes &&
-		       image->file.mtime_ns == job->file_mtime_ns;
+		       (is_kept || image->file.mtime_ns == job->file_mtime_ns) &&
+		       (!job->content || content_of(image) == job->content);
 	return true;
 }
 
+/* Measurements before 1.7 do not know the content, and look for a key without it. */
 static void key_of(const struct job *job, const struct image *image, char key[STRUCTURE_KEY_BYTES])
 {
 	if (job->content_key)
 		snprintf(key, STRUCTURE_KEY_BYTES, "%s", job->content_key);
 	else
 		structure_key(key, image->build_id, image->build_id_bytes, job->binary,
-			      image->file.n_bytes, image->file.mtime_ns);
+			      image->file.n_bytes,
+			      job->file_bytes ? job->file_mtime_ns : image->file.mtime_ns,
+			      job->file_bytes ? job->content : content_of(image));
 }
 
 /* Finds what an earlier analysis of the binary left in the cache, and copies it where wanted. */
@@ -86,7 +99,7 @@ static bool take_older(const struct job *job, const char *cache_dir)
 	if (structure_cache_list(cache_dir, &cache) != STATUS_OK)
 		return false;
 	structure_key(key, job->build_id, job->build_id_bytes, job->binary, job->file_bytes,
-		      job->file_mtime_ns);
+		      job->file_mtime_ns, job->content);
 	bool found = structure_cache_find(&cache, key, job->binary, 0, path);
 	structure_cache_free(&cache);
 	if (!found || (job->out && !cache_copy(path, job->out, job->is_out_named, job->binary,
@@ -100,7 +113,7 @@ static bool take_older(const struct job *job, const char *cache_dir)
 static bool outlived(const struct job *job, const struct jobs_options *options)
 {
 	bool known = job->build_id_bytes > 0 || job->file_bytes > 0;
-	if (!known || !options->cache_dir || access(job->binary, F_OK) == 0 ||
+	if (!known || job->kept || !options->cache_dir || access(job->binary, F_OK) == 0 ||
 		!take_older(job, options->cache_dir))
 		return false;
 	log_note(job->binary, "no such file any more; its structure from before is used");
@@ -118,7 +131,7 @@ static int use_older(const struct job *job, const struct jobs_options *options)
 	log_warn(job->binary,
 		"structure missing: the file changed since the run (%s), and no structure of "
 		"the one that ran was kept; its addresses stay without names",
-		job->build_id_bytes ? "other build id" : "other size or time");
+		job->build_id_bytes ? "other build id" : "other size, time or content");
 	return EXIT_CHANGED;
 }
 
@@ -241,6 +254,56 @@ static int open_binary(const struct job *job)
 	return open(job->binary, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
+/* Opens the copy that the measurement has. */
+static int open_kept(const struct job *job)
+{
+	struct stat st;
+	const int fd = inside_open(job->kept, 2, &st);
+	if (fd < 0)
+		log_warn(job->kept, "%s", inside_cause(errno));
+	else
+		log_note(job->binary,
+			 "is not there as it ran; the copy in the measurement is used");
+	return fd;
+}
+
+/*
+ * Opens the binary, or the copy of the one that ran (*is_kept). fd: the binary, or -1 with errno.
+ * Its name is the same in both cases: debug files are looked for beside it.
+ */
+static enum status open_analysis(int fd, const struct job *job, const struct analyse_options *how,
+				 struct analysis **a, bool *is_kept)
+{
+	*is_kept = fd < 0 && job->kept;
+	if (*is_kept)
+		return analyse_open(open_kept(job), job->binary, how, a);
+	const enum status status = analyse_open(fd, job->binary, how, a);
+	if (status != STATUS_OK || !job->kept || is_wanted(job, analyse_image(*a), false))
+		return status;
+	analyse_close(*a);
+	*is_kept = true;
+	return analyse_open(open_kept(job), job->binary, how, a);
+}
+
+/* Nobody has the binary any more. */
+static int miss(const struct job *job, int cause)
+{
+	const char *why = job->module_flags & MSR_MODULE_TOO_LARGE
+				  ? " and was not kept: a process keeps at most 64 MiB of binaries"
+			  : job->module_flags & MSR_MODULE_NOT_KEPT
+				  ? " and could not be copied into the measurement"
+				  : "";
+	if (cause == EPERM)
+		log_warn(job->binary, "structure missing: the owner of the measurement may not "
+				      "read this file; its addresses stay without names");
+	else
+		log_warn(job->binary,
+			 "structure missing: the file is gone%s; its addresses stay without names "
+			 "(see \"Binaries that are gone\" in troubleshooting.md)",
+			 why);
+	return EXIT_CHANGED;
+}
+
 /* True, and said, when there is nothing for us in a GPU code object. */
 static bool is_foreign(const struct job *job)
 {
@@ -288,12 +351,11 @@ static int work(const struct job *job, const struct jobs_options *options,
 	if (outlived(job, options))
 		return EXIT_UP_TO_DATE;
 	const int fd = open_binary(job);
-	if (fd < 0 && errno == EPERM) {
-		log_warn(job->binary, "structure missing: the owner of the measurement may not "
-				      "read this file; its addresses stay without names");
-		return EXIT_CHANGED;
-	}
-	enum status status = analyse_open(fd, job->binary, how, &a);
+	if (fd < 0 && !job->kept &&
+	    (errno == EPERM || (errno == ENOENT && job->readers && !job->content_key)))
+		return miss(job, errno);
+	bool is_kept;
+	enum status status = open_analysis(fd, job, how, &a, &is_kept);
 	if (status != STATUS_OK)
 		return status == STATUS_UNSUPPORTED && job->content_key ? EXIT_SKIPPED
 									: (int)status;
@@ -302,7 +364,7 @@ static int work(const struct job *job, const struct jobs_options *options,
 	uint64_t fingerprint = analyse_fingerprint(a, job->content_key);
 	bool first_try = how->progress->n_skipped == 0 && !how->progress->without_dwarf;
 	find_place(cached, a, job, options);
-	if (!is_wanted(job, analyse_image(a)))
+	if (!is_wanted(job, analyse_image(a), is_kept))
 		code = use_older(job, options);
 	else if (first_try && !options->force &&
 		 is_up_to_date(a, job, options, cached, fingerprint))
@@ -320,11 +382,12 @@ static bool needs_nothing(const struct job *job, const struct jobs_options *opti
 {
 	struct analysis *a;
 	char cached[PATH_MAX];
-	if (analyse_open(open_binary(job), job->binary, how, &a) != STATUS_OK)
+	bool is_kept;
+	if (open_analysis(open_binary(job), job, how, &a, &is_kept) != STATUS_OK)
 		return false;
 	uint64_t fingerprint = analyse_fingerprint(a, job->content_key);
 	find_place(cached, a, job, options);
-	bool is_done = is_wanted(job, analyse_image(a)) &&
+	bool is_done = is_wanted(job, analyse_image(a), is_kept) &&
 		       is_up_to_date(a, job, options, cached, fingerprint);
 	analyse_close(a);
 	return is_done;

@@ -24,6 +24,8 @@ enum job_result {
 
 struct job {
 	const char *binary;    /* path to read */
+	const char *kept;      /* NULL, or the measurement's copy, in a folder of its directory */
+	uint32_t module_flags; /* MSR_MODULE_*, if a measurement names the binary */
 	/* how many names of the path are inside of a measurement directory; 0: it is elsewhere */
 	unsigned depth;
 	/* NULL, or those who must have the right to read a binary that is elsewhere */
@@ -32,12 +34,12 @@ struct job {
 	const char *out;
 	bool is_out_named; /* by the user; see cache_draft_open() */
 	/*
-	 * Identifies the expected binary: its build id, else its size and modification time. All 0:
-	 * any binary.
+	 * Identifies the expected binary: its build id, else its size, modification time and
+	 * content (common/safe/content_hash.h; 0: unknown). All 0: any binary.
 	 */
 	const uint8_t *build_id;
 	size_t build_id_bytes;
-	uint64_t file_bytes, file_mtime_ns;
+	uint64_t file_bytes, file_mtime_ns, content;
 	/* hash of the content of a GPU code object, which identifies its structure; else NULL */
 	const char *content_key;
 	/* what samples need of it, in ascending order; n 0: all. Used for big binaries alone */

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { N_MODULE_IDS = 1 << 16 };
 
@@ -89,6 +90,22 @@ static char *image_path(const struct reader *r, const struct msr_module *m, cons
 	return strdup(path);
 }
 
+/* Sets *path to NULL if there is no copy. Returns false if memory is short. */
+static bool find_kept(const struct reader *r, const struct msr_module *m, char **path)
+{
+	char name[MSR_KEPT_NAME_BYTES];
+	*path = NULL;
+	if (!msr_kept_name(name, m->build_id, m->build_id_bytes, msr_module_content(m)))
+		return true;
+	if (asprintf(path, "%s/" MSR_KEPT_DIRECTORY "/%s", r->dir, name) < 0)
+		return false;
+	if (access(*path, R_OK) != 0) {
+		free(*path);
+		*path = NULL;
+	}
+	return true;
+}
+
 static bool add_module(struct reader *r, uint32_t id)
 {
 	const struct msr_module *m = r->by_id[id];
@@ -97,7 +114,7 @@ static bool add_module(struct reader *r, uint32_t id)
 	if (m->flags & MSR_MODULE_PYTHON) /* no binary */
 		return true;
 	structure_key(key, m->build_id, m->build_id_bytes, (const char *)(m + 1), m->file_bytes,
-		      m->file_mtime_ns);
+		      m->file_mtime_ns, msr_module_content(m));
 	uint64_t i = map_put(&r->by_key, hash_bytes(key, strlen(key)), 0, r->modules.n);
 	if (i == MAP_NONE)
 		return false;
@@ -109,17 +126,22 @@ static bool add_module(struct reader *r, uint32_t id)
 		r->modules.at[i].n_nodes += n_nodes;
 		return true;
 	}
-	char *path = image_path(r, m, key);
-	struct rundir_module *slot = path ? vec_push(&r->modules) : NULL;
+	char *path = image_path(r, m, key), *kept = NULL;
+	struct rundir_module *slot =
+		path && find_kept(r, m, &kept) ? vec_push(&r->modules) : NULL;
 	if (!slot) {
 		free(path);
+		free(kept);
 		return false;
 	}
 	*slot = (struct rundir_module){.path = path,
 				       .is_inside = strcmp(path, (const char *)(m + 1)) != 0,
+				       .kept = kept,
+				       .flags = m->flags,
 				       .build_id_bytes = m->build_id_bytes,
 				       .file_bytes = m->file_bytes,
 				       .file_mtime_ns = m->file_mtime_ns,
+				       .content = msr_module_content(m),
 				       .n_nodes = n_nodes};
 	memcpy(slot->build_id, m->build_id, m->build_id_bytes);
 	memcpy(slot->key, key, sizeof key);
@@ -416,6 +438,7 @@ static int compare_addresses(const void *a, const void *b)
 static void free_module(struct rundir_module *m)
 {
 	free(m->path);
+	free(m->kept);
 	vec_free(&m->link_addrs);
 }
 

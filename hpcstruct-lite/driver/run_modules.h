@@ -16,9 +16,11 @@
 
 struct rundir_module {
 	char *path;            /* owned; file to read: for the vdso, its image in the directory */
+	char *kept;            /* owned; NULL, or the copy that the measurement has of it */
+	uint32_t flags;        /* MSR_MODULE_* */
 	uint8_t build_id[32];
 	size_t build_id_bytes; /* 0: none */
-	uint64_t file_bytes, file_mtime_ns; /* 0: unknown */
+	uint64_t file_bytes, file_mtime_ns, content; /* 0: unknown */
 	char key[80];          /* structure_key(); for a GPU code object, the hash of its content */
 	/* the run time saved it in gpubins/; it has no build id, size and time */
 	bool is_code_object;

@@ -194,7 +194,7 @@ char *gen_structure_close(struct gen_structure *s, const char *directory)
 		     (mkdir(path, 0777) == 0 || errno == EEXIST),
 	     directory);
 	free(path);
-	structure_key(key, s->build_id, s->build_id_bytes, s->binary, BINARY_BYTES, 0);
+	structure_key(key, s->build_id, s->build_id_bytes, s->binary, BINARY_BYTES, 0, 0);
 	must(asprintf(&path, "%s/structs/%s" STRUCTURE_SUFFIX, directory, key) > 0, directory);
 	s->region.n_intervals = (uint32_t)s->intervals.n;
 	struct structure_content c = {

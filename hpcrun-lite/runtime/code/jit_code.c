@@ -5,6 +5,7 @@
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
 #include "common/safe/trylock.h"
+#include "hpcrun-lite/runtime/code/maps.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/records.h"
 #include "hpcrun-lite/store/store.h"
@@ -28,7 +29,7 @@ static struct {
 	char jitdump[PATH_MAX]; /* "": not found */
 	char temporary[PATH_MAX]; /* $TMPDIR */
 	char path[PATH_MAX];
-	char line[PATH_MAX + 128];
+	struct maps_room room;
 	char buffer[65536];
 } jit;
 
@@ -60,38 +61,21 @@ static bool is_jitdump(const char *name)
 	return digits > 0 && strcmp(name + 4 + digits, ".dump") == 0;
 }
 
-/* Parses a line of /proc/self/maps: "start-end perms offset device inode path". */
-static void look_at_line(const char *line)
+static bool look_at_line(const struct maps_line *line, void *unused)
 {
-	const char *perms = strchr(line, ' '), *path = strchr(line, '/');
-	const char *slash = path ? strrchr(path, '/') : NULL;
-	if (!perms || !slash || perms + 4 > path || perms[3] != 'x' || !is_jitdump(slash + 1)
-		|| strlen(path) >= sizeof jit.jitdump)
-		return;
-	memcpy(jit.jitdump, path, strlen(path) + 1);
+	const char *slash = strrchr(line->path, '/');
+	(void)unused;
+	if (!line->is_code || !slash || !is_jitdump(slash + 1) ||
+	    strlen(line->path) >= sizeof jit.jitdump)
+		return true;
+	memcpy(jit.jitdump, line->path, strlen(line->path) + 1);
+	return false;
 }
 
 /* Searches the list of mappings; reads at most n_bytes and one buffer more. The lock is held. */
 static void find_jitdump(uint64_t n_bytes)
 {
-	size_t n = 0;
-	int fd = sys_open("/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
-	uint64_t done = 0;
-	for (long got; fd >= 0 && !jit.jitdump[0] && done < n_bytes
-		&& (got = sys_read(fd, jit.buffer, sizeof jit.buffer)) > 0; done += (uint64_t)got)
-		for (long i = 0; i < got; i++) {
-			if (jit.buffer[i] != '\n') {
-				jit.line[n] = jit.buffer[i];
-				/* a longer line does not end in a name that we want */
-				n += n + 1 < sizeof jit.line;
-				continue;
-			}
-			jit.line[n] = '\0';
-			look_at_line(jit.line);
-			n = 0;
-		}
-	if (fd >= 0)
-		sys_close(fd);
+	maps_each(&jit.room, n_bytes, look_at_line, NULL);
 	if (jit.jitdump[0] && records_info_text("jitdump", jit.jitdump))
 		atomic_store_explicit(&jit.is_noted, true, memory_order_relaxed);
 }
@@ -188,12 +172,12 @@ static bool copy_file(const char *from_path, const char *suffix)
 
 static bool copy_map(const char *directory)
 {
-	struct text t = text_in(jit.line, sizeof jit.line);
+	struct text t = text_in(jit.room.line, sizeof jit.room.line);
 	text_put(&t, directory);
 	text_put(&t, "/perf-");
 	text_put_u64(&t, (uint64_t)process.pid);
 	text_put(&t, ".map");
-	return directory[0] && !t.cut && copy_file(jit.line, MSR_JIT_MAP_SUFFIX);
+	return directory[0] && !t.cut && copy_file(jit.room.line, MSR_JIT_MAP_SUFFIX);
 }
 
 void jit_keep(void)

@@ -7,11 +7,15 @@
 #include "hpcrun-lite/runtime/code/module.h"
 
 #include "common/safe/load.h"
+#include "common/safe/patience.h"
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
 #include "common/safe/trylock.h"
 #include "hpcrun-lite/python/python.h"
 #include "hpcrun-lite/runtime/code/elf_note.h"
+#include "hpcrun-lite/runtime/code/keep.h"
+#include "hpcrun-lite/runtime/code/maps.h"
+#include "hpcrun-lite/runtime/code/module_internal.h"
 #include "hpcrun-lite/runtime/records.h"
 #include "hpcrun-lite/store/store.h"
 #include "hpcrun-lite/unwind/unwind.h"
@@ -25,23 +29,7 @@
 #include <sys/auxv.h>
 #include <sys/stat.h>
 
-#define MODULE_MAX 4096u
 #define MODULE_TEXT_BYTES (1u << 20) /* paths of all modules */
-
-/* Constant once the module has its number, except its place. */
-struct module {
-	const char *path;
-	uint16_t flags;
-	uint8_t id_bytes;
-	uint8_t id[MSR_BUILD_ID_MAX];
-	uintptr_t bias;
-	const struct link_map *map;
-	uintptr_t map_end;
-	uintptr_t id_at;       /* address of the build id in memory, 0: none */
-	/* modules.n_unloads when it was last seen there; used without a build id */
-	_Atomic uint32_t seen;
-	uint64_t file_bytes, file_mtime_ns;
-};
 
 static struct {
 	trylock lock;          /* for adding and moving */
@@ -52,10 +40,10 @@ static struct {
 	_Atomic uintptr_t start[MODULE_MAX]; /* 0: moving; read without the lock */
 	struct module module[MODULE_MAX];
 	char program[PATH_MAX];
+	bool is_exe; /* the program is what /proc/self/exe names */
 	/* Under the lock, because the stack of the handler is small. */
 	char scratch[PATH_MAX];
-	char line[512];
-	char buffer[1024];
+	struct maps_room room;
 	size_t text_used;
 	char text[MODULE_TEXT_BYTES];
 } modules;
@@ -64,9 +52,9 @@ static struct {
 
 static bool write_record(uint32_t i)
 {
-	const struct module *m = &modules.module[i];
-	size_t path_bytes = strlen(m->path) + 1;
-	size_t n = (sizeof(struct msr_module) + path_bytes + 7) & ~(size_t)7;
+	struct module *m = &modules.module[i];
+	const size_t path_bytes = strlen(m->path) + 1, plain = module_plain_bytes(m),
+		     n = plain + (m->id_bytes ? 0 : sizeof m->content);
 	enum msr_loss cause;
 	struct msr_module *r = records_begin(MSR_MODULE, n, &cause);
 	if (!r)
@@ -83,52 +71,56 @@ static bool write_record(uint32_t i)
 	r->file_mtime_ns = m->file_mtime_ns;
 	memcpy(r->build_id, m->id, m->id_bytes);
 	memcpy(r + 1, m->path, path_bytes);
+	if (!m->id_bytes)
+		memcpy((char *)r + plain, &m->content, sizeof m->content);
+	m->record = r;
 	records_end(MSR_MODULE, n);
 	return true;
 }
 
 /* ---- names ---- */
 
+struct path_search {
+	uintptr_t address;
+	char *path;
+	size_t path_bytes;
+};
+
+static bool take_path(const struct maps_line *line, void *arg)
+{
+	const struct path_search *s = arg;
+	if (s->address < line->start || s->address >= line->end)
+		return true;
+	const size_t n = strlen(line->path) + 1;
+	if (n > 1 && n <= s->path_bytes)
+		memcpy(s->path, line->path, n);
+	return false;
+}
+
 /*
- * Finds the file mapped at `address` in /proc/self/maps, for names relative to a directory that the
- * program may have left.
+ * Finds the file mapped at `address`, for names relative to a directory that the program may have
+ * left, and names of descriptors.
  */
 static void path_from_maps(uintptr_t address, char *path, size_t path_bytes)
 {
-	char *line = modules.line;
-	size_t n = 0;
-	bool overlong = false;
-	int fd = sys_open("/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
-	if (fd < 0)
-		return;
-	for (long got; (got = sys_read(fd, modules.buffer, sizeof modules.buffer)) > 0;) {
-		for (long i = 0; i < got; i++) {
-			if (modules.buffer[i] != '\n') {
-				if (n + 1 < sizeof modules.line)
-					line[n++] = modules.buffer[i];
-				else
-					overlong = true;
-				continue;
-			}
-			line[n] = '\0';
-			uint64_t low = 0, high = 0;
-			const char *p = line;
-			for (; *p && *p != '-'; p++)
-				low = low << 4 | (uint64_t)(*p <= '9' ? *p - '0' : *p - 'a' + 10);
-			for (p += *p == '-'; *p && *p != ' '; p++)
-				high = high << 4 | (uint64_t)(*p <= '9' ? *p - '0' : *p - 'a' + 10);
-			const char *name = strchr(p, '/');
-			if (address >= low && address < high && name && !overlong &&
-			    strlen(name) < path_bytes) {
-				memcpy(path, name, strlen(name) + 1);
-				goto done;
-			}
-			n = 0;
-			overlong = false;
-		}
-	}
-done:
-	sys_close(fd);
+	maps_each(&modules.room, UINT64_MAX, take_path,
+		  &(struct path_search){address, path, path_bytes});
+}
+
+/* What the kernel adds to the name of a file that is gone. */
+static void cut_deleted(char *path)
+{
+	static const char deleted[] = " (deleted)";
+	const size_t n = strlen(path), m = sizeof deleted - 1;
+	if (n > m && memcmp(path + n - m, deleted, m) == 0 &&
+	    sys_call3(SYS_access, (long)path, 0 /* F_OK */, 0) != 0)
+		path[n - m] = '\0';
+}
+
+/* "/proc/self/fd/5": soon the name of another file, or of none. */
+static bool is_of_descriptor(const char *path)
+{
+	return strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/dev/fd/", 8) == 0;
 }
 
 /*
@@ -152,9 +144,11 @@ static const char *path_of(const struct dl_find_object *object, uint16_t *flags)
 		*flags = MSR_MODULE_MAIN;
 		return modules.program;
 	}
-	if (modules.scratch[0] != '/')
+	if (modules.scratch[0] != '/' || is_of_descriptor(modules.scratch)) {
 		path_from_maps((uintptr_t)object->dlfo_map_start, modules.scratch,
 			       sizeof modules.scratch);
+		cut_deleted(modules.scratch);
+	}
 	return modules.scratch;
 }
 
@@ -169,14 +163,25 @@ static const char *keep_text(const char *s)
 	return kept;
 }
 
+static bool find_file(const char *path, struct stat *st)
+{
+	return sys_call4(SYS_newfstatat, AT_FDCWD, (long)path, (long)st, 0) == 0;
+}
+
+/* The file of the program can be opened after its name is gone. */
 static void describe_file(struct module *m)
 {
 	struct stat st;
-	if (m->path[0] != '/' ||
-	    sys_call4(SYS_newfstatat, AT_FDCWD, (long)m->path, (long)&st, 0) != 0)
+	if (m->path[0] != '/')
 		return;
+	m->is_gone = !find_file(m->path, &st);
+	if (m->is_gone && !(module_is_exe(m) && find_file(MODULE_EXE, &st)))
+		return;
+	m->device = st.st_dev;
+	m->inode = st.st_ino;
+	m->is_new = keep_is_new(&st);
 	m->file_bytes = (uint64_t)st.st_size;
-	m->file_mtime_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
+	m->file_mtime_ns = module_mtime_ns(&st);
 }
 
 /* ---- finding and adding ---- */
@@ -293,12 +298,19 @@ static uintptr_t header_of(const struct dl_find_object *object, uint16_t flags)
 	return is_elf_header(object->dlfo_link_map->l_addr) ? object->dlfo_link_map->l_addr : start;
 }
 
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
 /* Gives a module its number and its record. The lock is held. Returns the index, or MODULE_MAX. */
 static uint32_t append(const struct module *fresh, const struct dl_find_object *object,
 		       const struct elf_note *note)
 {
 	uint32_t n = atomic_load_explicit(&modules.n, memory_order_relaxed);
 	modules.module[n] = *fresh;
+	modules.module[n].name = last_part(fresh->path);
 	if (object)
 		place_at(n, object, note);
 	if (!write_record(n)) {
@@ -312,9 +324,7 @@ static uint32_t append(const struct module *fresh, const struct dl_find_object *
 /* A Python interpreter is in the program itself or in its own library. */
 static bool may_be_python(const struct module *m)
 {
-	const char *slash = strrchr(m->path, '/');
-	return (m->flags & MSR_MODULE_MAIN) ||
-	       strncmp(slash ? slash + 1 : m->path, "libpython", 9) == 0;
+	return (m->flags & MSR_MODULE_MAIN) || strncmp(last_part(m->path), "libpython", 9) == 0;
 }
 
 /*
@@ -370,7 +380,7 @@ static uint32_t find(const struct dl_find_object *object)
 	return MODULE_MAX;
 }
 
-uint16_t module_of(const struct dl_find_object *object, uintptr_t *bias)
+static uint16_t number_of(const struct dl_find_object *object, uintptr_t *bias)
 {
 	uint32_t i = find(object);
 	if (i < MODULE_MAX && still_there(i, object)) {
@@ -406,6 +416,36 @@ uint16_t module_of(const struct dl_find_object *object, uintptr_t *bias)
 	return (uint16_t)(i + 1);
 }
 
+uint16_t module_of(const struct dl_find_object *object, uintptr_t *bias)
+{
+	const uint16_t number = number_of(object, bias);
+	if (number != MSR_MODULE_UNKNOWN)
+		/* relaxed: it is read when samples have ended, or as a hint */
+		atomic_store_explicit(&modules.module[number - 1].is_hit, true,
+				      memory_order_relaxed);
+	return number;
+}
+
+uint32_t module_at_address(uintptr_t address)
+{
+	struct dl_find_object object;
+	uintptr_t bias;
+	if (_dl_find_object((void *)address, &object) != 0)
+		return MODULE_MAX;
+	const uint16_t number = number_of(&object, &bias);
+	return number == MSR_MODULE_UNKNOWN ? MODULE_MAX : number - 1u;
+}
+
+uintptr_t module_start_of(uint32_t i)
+{
+	return atomic_load_explicit(&modules.start[i], memory_order_acquire);
+}
+
+bool module_is_exe(const struct module *m)
+{
+	return (m->flags & MSR_MODULE_MAIN) && modules.is_exe;
+}
+
 static int take_subs(struct dl_phdr_info *info, size_t size, void *n_subs)
 {
 	if (size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof info->dlpi_subs)
@@ -421,6 +461,32 @@ void module_closed(void)
 		atomic_fetch_add_explicit(&modules.n_unloads, 1, memory_order_release);
 }
 
+/* ---- for others in this folder ---- */
+
+bool modules_lock(void)
+{
+	struct patience p = {0};
+	while (!trylock_take(&modules.lock))
+		if (!patience_wait(&p))
+			return false;
+	return true;
+}
+
+void modules_unlock(void)
+{
+	trylock_give(&modules.lock);
+}
+
+uint32_t modules_count(void)
+{
+	return atomic_load_explicit(&modules.n, memory_order_acquire);
+}
+
+struct module *module_at(uint32_t i)
+{
+	return &modules.module[i];
+}
+
 /* ---- life ---- */
 
 static int add_loaded(struct dl_phdr_info *info, size_t size, void *unused)
@@ -434,7 +500,7 @@ static int add_loaded(struct dl_phdr_info *info, size_t size, void *unused)
 		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X))
 			continue;
 		if (_dl_find_object((void *)(info->dlpi_addr + p->p_vaddr), &object) == 0)
-			module_of(&object, &bias);
+			number_of(&object, &bias);
 		break;
 	}
 	return 0;
@@ -442,14 +508,17 @@ static int add_loaded(struct dl_phdr_info *info, size_t size, void *unused)
 
 void module_start(void)
 {
-	long n = sys_call4(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)modules.program,
+	long n = sys_call4(SYS_readlinkat, AT_FDCWD, (long)MODULE_EXE, (long)modules.program,
 			   sizeof modules.program - 1);
 	modules.program[n > 0 ? n : 0] = '\0';
 	/* Without a base the dynamic loader itself was started, with the program as its argument.
 	 * The loader has set the other entries to the program's. */
-	if (getauxval(AT_BASE) == 0)
+	modules.is_exe = getauxval(AT_BASE) != 0;
+	if (!modules.is_exe)
 		path_from_maps(getauxval(AT_PHDR), modules.program, sizeof modules.program);
+	cut_deleted(modules.program);
 	dl_iterate_phdr(add_loaded, NULL);
+	module_read_contents();
 }
 
 void module_forked(void)
@@ -457,8 +526,11 @@ void module_forked(void)
 	trylock_give(&modules.lock);
 	uint32_t n = atomic_load_explicit(&modules.n, memory_order_relaxed);
 	for (uint32_t i = 0; i < n; i++)
-		if (!write_record(i))
+		if (!write_record(i)) {
+			modules.module[i].record = NULL;
 			store_count_loss(MSR_LOSS_MODULE_TABLE);
+		}
+	keep_forked();
 }
 
 void module_own_range(uintptr_t *low, uintptr_t *high)

@@ -43,6 +43,13 @@ void module_closed(void);
 /* The address range of this library. */
 void module_own_range(uintptr_t *low, uintptr_t *high);
 
+/*
+ * Computes what identifies files without build id, where that is not known yet: a dlopen may have
+ * been noticed in a handler first. At the start and at the end. Signal-safe, but not for handlers
+ * of samples: it reads up to 1 MiB of each such file.
+ */
+void module_read_contents(void);
+
 /* Writes the vDSO to <directory>/vdso/<build id>.so unless the file exists. Not signal-safe. */
 void module_save_vdso(const char *directory);
 

@@ -11,6 +11,7 @@
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
 #include "common/safe/trylock.h"
+#include "hpcrun-lite/runtime/deliver/beside.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/report/say.h"
 #include "hpcrun-lite/runtime/signal_table.h"
@@ -19,17 +20,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#define STACK_BYTES 8192u
 #define START_WAIT_MS 1000
-#define KILL_WAIT_MS 100
-#define MOST_DESCRIPTORS 1024 /* closed one by one before Linux 5.9 */
 
 static trylock lock;
 
@@ -37,42 +34,10 @@ static struct {
 	bool can_stay;      /* the child has ended, so another may have its stack */
 	bool waits_for_end; /* of us: then the pipe is at its end */
 	int end_of_us[2];
-	_Atomic uint32_t runs; /* the kernel clears it when the child has ended */
 	_Atomic bool is_done;
-	_Alignas(16) uint8_t stack[2][STACK_BYTES]; /* of the child and of the grandchild */
+	struct beside child;
+	_Alignas(16) uint8_t stack[BESIDE_STACK_BYTES]; /* of the grandchild */
 } helper;
-
-/* Makes a process that shares our memory and runs `run` on `stack`. Returns its id or -errno. */
-static long spawn(void (*run)(void), uint8_t *stack, long flags)
-{
-	void (**top)(void) = (void (**)(void))(void *)(stack + STACK_BYTES);
-	long result;
-	register long r10 __asm__("r10") = (long)&helper.runs;
-	register long r8 __asm__("r8") = 0;
-	*(top -= 2) = run;
-	__asm__ volatile("syscall\n\t"
-			 "test %%rax, %%rax\n\t"
-			 "jnz 1f\n\t"
-			 "xor %%ebp, %%ebp\n\t"
-			 "pop %%rax\n\t"
-			 "add $8, %%rsp\n\t"
-			 "call *%%rax\n\t"
-			 "hlt\n"
-			 "1:"
-			 : "=a"(result)
-			 : "a"(SYS_clone), "D"(CLONE_VM | flags), "S"(top), "d"(0), "r"(r10),
-			   "r"(r8)
-			 : "rcx", "r11", "memory");
-	return result;
-}
-
-static void close_descriptors(void)
-{
-	if (sys_call3(SYS_close_range, 3, ~0u, 0) == 0)
-		return;
-	for (int fd = 3; fd < MOST_DESCRIPTORS; fd++)
-		sys_close(fd);
-}
 
 /* Takes no new descriptor: the program may have none left, or may have closed these three. */
 static bool make_standard_descriptors(void)
@@ -102,12 +67,12 @@ static void be_helper(void)
 		store_left_path()[0] ? store_left_path() : NULL, NULL};
 	const char *const environment[] = {NULL};
 	if (!make_standard_descriptors())
-		sys_call3(SYS_exit_group, 127, 0, 0);
-	close_descriptors();
+		beside_exit(127);
+	beside_close_from(3);
 	sys_call3(SYS_setsid, 0, 0, 0);
 	sys_call3(SYS_chdir, (long)"/", 0, 0);
 	sys_call3(SYS_execve, (long)process.config.tool, (long)arguments, (long)environment);
-	sys_call3(SYS_exit_group, 127, 0, 0);
+	beside_exit(127);
 }
 
 /* Must not outlive us: it holds our memory. */
@@ -117,54 +82,23 @@ static void be_child(void)
 	sys_call3(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0);
 	/* If the program ignores it, the kernel reaps the helper. */
 	signal_table_default(SIGCHLD);
-	const long pid = spawn(be_helper, helper.stack[1], CLONE_VFORK | SIGCHLD);
+	const long pid = beside_spawn(be_helper, helper.stack, CLONE_VFORK | SIGCHLD, NULL);
 	if (pid > 0 && !helper.waits_for_end)
 		while (sys_call4(SYS_wait4, pid, (long)&status, __WALL, 0) == -EINTR)
 			;
 	helper.is_done = status == 0;
-	sys_call3(SYS_exit_group, 0, 0, 0);
-}
-
-/* Waits until the child has ended. Returns false if that takes longer. */
-static bool wait_for_child(long child, uint64_t limit_ms)
-{
-	const uint64_t end_ns = sys_clock_ns(CLOCK_MONOTONIC) + limit_ms * UINT64_C(1000000);
-	while (helper.runs) {
-		uint64_t now_ns = sys_clock_ns(CLOCK_MONOTONIC);
-		if (now_ns >= end_ns)
-			return false;
-		const uint64_t left_ns = end_ns - now_ns;
-		const struct timespec left = {(time_t)(left_ns / 1000000000u),
-					      (long)(left_ns % 1000000000u)};
-		/* not private: the kernel wakes us */
-		sys_call4(SYS_futex, (long)&helper.runs, FUTEX_WAIT, 1, (long)&left);
-	}
-	while (sys_call4(SYS_wait4, child, 0, __WCLONE, 0) == -EINTR)
-		;
-	return true;
+	beside_exit(0);
 }
 
 /* Returns false if the child still uses its stack. */
 static bool run_helper(uint64_t limit_ms, enum delivery *d)
 {
-	const uint64_t all = ~UINT64_C(0);
-	uint64_t old = 0;
-	helper.runs = 1;
 	helper.is_done = false;
-	/* A handler in the child would run in our memory. */
-	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&old, sizeof old);
-	long child = spawn(be_child, helper.stack[0], CLONE_FILES | CLONE_CHILD_CLEARTID);
-	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&old, 0, sizeof old);
-	*d = DELIVERY_FAILED;
-	if (child <= 0)
-		return true;
-	if (wait_for_child(child, limit_ms)) {
-		*d = helper.is_done ? DELIVERY_DONE : DELIVERY_FAILED;
-		return true;
-	}
-	*d = DELIVERY_LATE;
-	sys_call3(SYS_kill, child, SIGKILL, 0);
-	return wait_for_child(child, KILL_WAIT_MS);
+	const enum beside_end end = beside_run(&helper.child, be_child, CLONE_FILES, limit_ms);
+	*d = end == BESIDE_LATE || end == BESIDE_STAYS          ? DELIVERY_LATE
+	     : end == BESIDE_ENDED && helper.is_done ? DELIVERY_DONE
+						     : DELIVERY_FAILED;
+	return end != BESIDE_STAYS;
 }
 
 static bool may_deliver(void)

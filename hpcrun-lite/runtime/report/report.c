@@ -281,6 +281,8 @@ static void put_table(struct text *t, const struct thread_totals *sum, const str
 			sum->cpu_strange_ns / 1000);
 	if (process.config.n_gpus)
 		put_gpu_table(t, gpu);
+	if (report_n_kept())
+		put_row(t, "binaries kept, as they may be gone soon", report_n_kept());
 	put_row(t, "bytes of this process's file", store_bytes());
 	text_put(t, "  file                                      ");
 	text_put_foreign(t, store_path());

@@ -27,6 +27,8 @@ uint64_t report_n_on_node(void);
  * number of processes.
  */
 uint64_t report_add_others(struct thread_totals *sum, struct gpu_sums *gpu);
+/* report_files.c: the number of binaries that the measurement has copies of. */
+uint64_t report_n_kept(void);
 /*
  * report_files.c: CPU time of a process in threads that were not seen to start. `sum` is that of
  * this process alone.

@@ -247,6 +247,27 @@ uint64_t report_each_process(bool with_own, void (*fn)(const struct report_place
 	return v.n - with_own;
 }
 
+uint64_t report_n_kept(void)
+{
+	static _Alignas(8) char buffer[4096];
+	static char path[PATH_MAX];
+	struct text t = text_in(path, sizeof path);
+	text_put(&t, process.config.directory);
+	text_put(&t, "/" MSR_KEPT_DIRECTORY);
+	const int directory = t.cut || stays_on_node ? -1 : open_directory(path);
+	uint64_t n = 0;
+	for (long got; directory >= 0 && (got = sys_call3(SYS_getdents64, directory, (long)buffer,
+							  sizeof buffer)) > 0;)
+		for (long at = 0; at < got;) {
+			const struct linux_dirent64 *d = (const void *)(buffer + at);
+			at += d->d_reclen;
+			n += d->d_name[0] != '.';
+		}
+	if (directory >= 0)
+		sys_close(directory);
+	return n;
+}
+
 uint64_t report_add_others(struct thread_totals *sum, struct gpu_sums *gpu)
 {
 	return report_each_process(false, add_process, &(struct sums){sum, gpu});

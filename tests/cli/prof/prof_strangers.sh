@@ -159,6 +159,7 @@ rm -rf shc && mkdir shc
 
 cp -a mallory/m mallory/named && chown -R 61235 mallory/named
 mkdir closed2 && mv app closed2/app && chmod 700 closed2 && ln -s closed2/app app
+rm -rf mallory/m/binaries # their owner may read his copy
 is "a binary that the owner of the measurement may not read gives root no names" \
 	"$(names env)" ""
 like "... which is said" "$(cat err)" 'the owner of the measurement may not read'

@@ -142,6 +142,7 @@ mv with-lines app
 like "a changed binary with its structure in the cache" \
 	"$(run_limited 120 "$HPCPROF" --to text --by function m 2>err)" ' body +app.c:3$'
 rm -rf cache
+rm -rf m/binaries # which has the one that ran, as it was below /tmp
 like "a changed binary is said" "$(run_limited 120 "$HPCPROF" --to text --by function m 2>err)" \
 	'/app is not the file that ran \(changed since\)'
 like "on standard error too" "$(cat err)" \

@@ -85,16 +85,22 @@ rm "$cache/$shapes"
 
 # Another build without a build id, of the same path, size and time, as in images whose files all
 # have one time
-twin() { # NAME: the build in which the first function is called so; what is in the report of it
+twin_build() { # NAME: of the function
 	printf '%s\n' 'static volatile unsigned x;' \
 		"__attribute__((noinline)) void $1(void)" \
 		'{ for (long i = 0; i < 100000000; i++) x = x * 7 + 1; }' \
 		"int main(void) { $1(); return 0; }" >"$T/twin.c"
 	# shellcheck disable=SC2086 # the compiler may come with arguments
 	${CC:-cc} -g -O1 -Wl,--build-id=none -o "$T/twin" "$T/twin.c" && touch -d @1 "$T/twin"
+}
+twin_report() {
+	"$HPCPROF" -q --to text --by function "$T/twin-m" 2>&1 |
+		grep -oE '[a-z]*_twin|changed since the run' | sort -u
+}
+twin() { # NAME: the build in which the first function is called so; what is in the report of it
+	twin_build "$1"
 	rm -rf "$T/twin-m"
-	"$HPCRUN" -q -o "$T/twin-m" "$T/twin" && "$HPCPROF" -q --to text --by function \
-		"$T/twin-m" 2>&1 | grep -o '[a-z]*_twin' | sort -u
+	"$HPCRUN" -q -o "$T/twin-m" "$T/twin" && twin_report
 }
 if [ -n "${SANITIZER:-}" ] || ! have "${CC%% *}"; then
 	skip "two builds of one size and time" "no compiler, or sanitizers"
@@ -102,6 +108,11 @@ else
 	is "one build" "$(twin first_twin)" first_twin
 	is "another one of the same size and time" "$(twin other_twin)" other_twin
 	is "the first again, whose structure is older" "$(twin first_twin)" first_twin
+	rm -rf "$T/twin-m/binaries" # which has the first, as it was below /tmp
+	twin_build other_twin
+	is "rebuilt since the run: the structure from before is used" "$(twin_report)" first_twin
+	is "rebuilt since the run, without a cache" "$(HPCTOOLKIT_LITE_CACHE='' twin_report)" \
+		'changed since the run'
 fi
 
 # Many at a time, with a bound that nothing fits into: the second one finds a file or makes it.

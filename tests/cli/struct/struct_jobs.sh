@@ -90,12 +90,12 @@ objcopy --remove-section=.note.gnu.build-id "$golden/shapes-gcc-O2-g.so" "$T/bin
 	like "the key is a hash" "$(ls "$cache")" '^x[0-9a-f]{16}-[0-9a-f]{16}\.hpcstruct$'
 	touch -d '2001-01-01' "$T/bin/noid"
 	like "and noticed when it changed" "$(said "$HPCSTRUCT" --no-cache "$T/noid")" \
-		"the file changed since the run \\(other size or time\\)"
+		"the file changed since the run \\(other size, time or content\\)"
 }
 rm "$T/bin/app"
 rm -rf "$T/changed/structs"
 like "a binary that is gone" "$(said "$HPCSTRUCT" --no-cache "$T/changed")" \
-	"$T/bin/app: no such file"
+	"$T/bin/app: .*structure missing: the file is gone; its addresses stay without names"
 rm -rf "$T/changed/structs"
 out=$(said "$HPCSTRUCT" "$T/changed")
 like "... but for its structure: that is used" "$out" \

@@ -173,6 +173,30 @@ static void names_are_complete(void **state)
 	assert_string_equal(msr_loss_name(MSR_LOSS_ROOM), "unknown");
 }
 
+/* A copy is named by the build id, else by the content, which old records do not have. */
+static void kept_binaries(void **state)
+{
+	struct {
+		struct msr_module record;
+		char path[8];
+		uint64_t content;
+	} m = {.record = {.bytes = sizeof m, .path_bytes = 3}, .path = "/x", .content = 0x1a2b};
+	const uint8_t id[] = {0xab, 0x0c};
+	char name[MSR_KEPT_NAME_BYTES];
+	(void)state;
+	assert_int_equal(msr_module_content(&m.record), 0x1a2b);
+	m.record.bytes -= 8;
+	assert_int_equal(msr_module_content(&m.record), 0);
+	m.record.bytes += 8;
+	m.record.build_id_bytes = 2;
+	assert_int_equal(msr_module_content(&m.record), 0);
+	assert_true(msr_kept_name(name, id, sizeof id, 0));
+	assert_string_equal(name, "ab0c");
+	assert_true(msr_kept_name(name, NULL, 0, 0x1a2b));
+	assert_string_equal(name, "c0000000000001a2b");
+	assert_false(msr_kept_name(name, NULL, 0, 0));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -183,6 +207,7 @@ int main(void)
 		cmocka_unit_test(an_extent_in_the_making_is_no_damage),
 		cmocka_unit_test(every_byte_flipped),
 		cmocka_unit_test(names_are_complete),
+		cmocka_unit_test(kept_binaries),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "common/safe/content_hash.h"
 #include "common/safe/clock.h"
 #include "common/safe/patience.h"
 #include "common/safe/sys.h"
@@ -229,9 +230,40 @@ static void patience_ends(void **state)
 	trylock_give(&lock);
 }
 
+/* Each byte of a small file counts; of a large one the start, the end and pieces between. */
+static void content(void **state)
+{
+	enum { LARGE = 8 << 20 };
+	static uint8_t bytes[LARGE];
+	static const size_t sizes[] = {1, 7, 8, 9, 16384, 16385, 1 << 20};
+	(void)state;
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		const size_t n = sizes[i], places[] = {0, n / 2, n - 1};
+		const uint64_t h = content_hash_bytes(bytes, n);
+		assert_int_not_equal(h, 0);
+		for (size_t k = 0; k < 3; k++) {
+			bytes[places[k]] ^= 1;
+			assert_int_not_equal(content_hash_bytes(bytes, n), h);
+			bytes[places[k]] ^= 1;
+		}
+	}
+	const uint64_t h = content_hash_bytes(bytes, LARGE);
+	unsigned n_seen = 0;
+	for (size_t at = 0; at < LARGE; at += CONTENT_PIECE_BYTES) {
+		bytes[at] = 1;
+		n_seen += content_hash_bytes(bytes, LARGE) != h;
+		bytes[at] = 0;
+	}
+	assert_in_range(n_seen, 60, 70);
+	bytes[LARGE - 1] = 1;
+	assert_int_not_equal(content_hash_bytes(bytes, LARGE), h);
+	bytes[LARGE - 1] = 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(content),
 		cmocka_unit_test(formats),
 		cmocka_unit_test(stays_inside),
 		cmocka_unit_test(writes),

@@ -374,12 +374,14 @@ static void test_key(void **state)
 {
 	char key[STRUCTURE_KEY_BYTES], other[STRUCTURE_KEY_BYTES];
 	(void)state;
-	structure_key(key, build_id, sizeof build_id, "/bin/x", 1, 2);
+	structure_key(key, build_id, sizeof build_id, "/bin/x", 1, 2, 0);
 	assert_string_equal(key, "abcd");
-	structure_key(key, NULL, 0, "/bin/x", 1, 2);
+	structure_key(key, NULL, 0, "/bin/x", 1, 2, 0);
 	assert_int_equal(strlen(key), 17);
 	assert_int_equal(key[0], 'x');
-	structure_key(other, NULL, 0, "/bin/x", 1, 3);
+	structure_key(other, NULL, 0, "/bin/x", 1, 3, 0);
+	assert_string_not_equal(key, other);
+	structure_key(other, NULL, 0, "/bin/x", 1, 2, 4);
 	assert_string_not_equal(key, other);
 }
 

@@ -84,6 +84,13 @@ static void test_modules_without_build_id(void **state)
 	assert_int_not_equal(merge_add_module(&all, &(struct load_module){&b, "/x"}), first);
 	assert_int_not_equal(merge_add_module(&all, &(struct load_module){&a, "/y"}), first);
 	assert_int_equal(all.list.n, 3);
+	struct {
+		struct msr_module record;
+		char path[8];
+		uint64_t content;
+	} c = {{.bytes = sizeof c, .path_bytes = 3, .file_bytes = 10}, "/x", 4};
+	assert_int_not_equal(merge_add_module(&all, &(struct load_module){&c.record, "/x"}), first);
+	assert_int_equal(all.list.n, 4);
 	merge_free_modules(&all);
 }
 

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The table of modules, for the files of this folder. Its owner is module.c. Signal-safe. Test:
+ * tests/cli/run/run_modules.sh.
+ */
+#ifndef HPCRUN_LITE_RUNTIME_CODE_MODULE_INTERNAL_H
+#define HPCRUN_LITE_RUNTIME_CODE_MODULE_INTERNAL_H
+
+#include "common/format/measurement.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define MODULE_MAX 4096u
+
+struct link_map;
+
+/* Constant once the module has its number, except its place. */
+struct module {
+	const char *path;
+	const char *name;      /* its last part */
+	uint16_t flags;
+	uint8_t id_bytes;
+	uint8_t id[MSR_BUILD_ID_MAX];
+	uintptr_t bias;
+	const struct link_map *map;
+	uintptr_t map_end;
+	uintptr_t id_at;       /* address of the build id in memory, 0: none */
+	/* modules.n_unloads when it was last seen there; used without a build id */
+	_Atomic uint32_t seen;
+	uint64_t file_bytes, file_mtime_ns;
+	uint64_t device, inode; /* of the file; 0: unknown */
+	bool is_gone;           /* its name, when it was first seen */
+	bool is_new;            /* the file was made or changed since the run began */
+	_Atomic bool is_hit;    /* samples may name it */
+	struct msr_module *record; /* in the file */
+	/* Under the lock, or at the start: */
+	uint64_t content;          /* without a build id: content_hash(); 0: unknown */
+	bool content_was_read;     /* or nobody could */
+	/* Under that of keep.c: */
+	bool keep_is_done;         /* kept, or it cannot be */
+	bool is_left_to_parent;    /* it had samples before the fork */
+};
+
+#define MODULE_EXE "/proc/self/exe"
+
+/*
+ * Takes the lock, or waits for another thread, with a bound; false: not now. The table only grows,
+ * and what of it is not constant is used under the lock.
+ */
+bool modules_lock(void);
+void modules_unlock(void);
+uint32_t modules_count(void);
+struct module *module_at(uint32_t i);
+/* Not under the lock: gives what is loaded there an entry, as module_of(). Else MODULE_MAX. */
+uint32_t module_at_address(uintptr_t address);
+/* Where the module is loaded, or 0. */
+uintptr_t module_start_of(uint32_t i);
+/* True if MODULE_EXE is the file of the module. */
+bool module_is_exe(const struct module *m);
+
+static inline uint64_t module_mtime_ns(const struct stat *st)
+{
+	return (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec;
+}
+
+/* Bytes of the record before the content. Others may change what is in the file. */
+static inline size_t module_plain_bytes(const struct module *m)
+{
+	return msr_module_plain_bytes((uint32_t)strlen(m->path) + 1);
+}
+
+/* A number of a file that is gone is soon that of another, so size and time must agree, too. */
+static inline bool module_is_file(const struct module *m, const struct stat *st)
+{
+	return m->inode == st->st_ino && m->device == st->st_dev &&
+	       m->file_bytes == (uint64_t)st->st_size && m->file_mtime_ns == module_mtime_ns(st);
+}
+
+/* module_content.c: notes the content in the record, too. Under the lock. */
+void module_set_content(struct module *m, uint64_t content);
+
+#endif
