@@ -189,6 +189,7 @@ TEXT
 # shellcheck disable=SC2086 # several words
 $cc -g -pthread -o locks locks.c && chmod a+rx locks
 ok "a lock: measured" mallory "$HPCRUN" -q -e OFFCPU -o mallory/l ./locks
+rm -rf mallory/l/binaries
 all_of_locks() { "$HPCPROF" -q --to text --all mallory/l 2>err; }
 lock() { all_of_locks | grep -o 'lock [a-z_]* in locks' | sort -u; }
 is "a lock: it has its name" "$(lock)" "lock innocent_lock in locks"
