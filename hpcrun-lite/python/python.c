@@ -140,6 +140,8 @@ bool python_is_there(void)
 
 void python_forked(void)
 {
+	if (!atomic_load_explicit(&python.considered, memory_order_relaxed))
+		return; /* no interpreter; each page that is touched here costs the child a copy */
 	atomic_fetch_add_explicit(&python.n_forks, 1, memory_order_relaxed);
 	code_forget();
 	torch_forget();

@@ -3,6 +3,7 @@
  * The memory of threads, the list of all blocks, and signals to a thread. See thread.h. Never calls
  * malloc: a program may replace it, or be inside it. Test: tests/cli/run/run_threads.sh.
  */
+#include "common/safe/forked.h"
 #include "common/safe/room.h"
 #include "common/safe/sys.h"
 #include "hpcrun-lite/runtime/process.h"
@@ -17,7 +18,7 @@ static struct {
 	size_t block_bytes, unwind_at, cct_at, python_at;
 	_Atomic(struct thread *) made;
 	_Atomic uint32_t n_alive;
-} blocks;
+} blocks WRITTEN_BY_FORKED;
 
 /* A thread was sent a signal. Its address is the value of these signals, which no timer has. */
 static _Atomic bool has_sent;
@@ -74,7 +75,7 @@ struct thread *thread_take_block(void)
 /* Clears the memory of the tree and the walks and gives it back to the system. */
 static void wipe_block(struct thread *t)
 {
-	if (!t->cct)
+	if (!t->unwind)
 		return;
 	t->cct = NULL;
 	t->unwind = NULL;
