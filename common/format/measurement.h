@@ -702,8 +702,9 @@ enum msr_scan {
 };
 
 /*
- * Finds the next extent at or after *pos. Start with *pos = MSR_HEADER_BYTES, or in an extent of the
- * kind MSR_PROCESS with msr_first_extent(). Never reads outside the buffer and always terminates. After damage it continues at the next valid extent header.
+ * Finds the next extent at or after *pos. Start with *pos = MSR_HEADER_BYTES, or, in an extent of
+ * the kind MSR_PROCESS, with msr_first_extent(). Never reads outside the buffer and always
+ * terminates. After damage it continues at the next valid extent header.
  */
 enum msr_scan msr_next_extent(const uint8_t *bytes, uint64_t n_bytes, uint64_t *pos,
 			      struct msr_view *view, uint64_t *skipped);
@@ -714,7 +715,7 @@ static inline bool msr_is_process(const struct msr_view *v)
 	return v->extent->kind == MSR_PROCESS && v->n_bytes >= MSR_BRIEF_BYTES;
 }
 
-/* Returns true if METRIC, MODULE and INFO of the file's own process are those of this child, too. */
+/* Returns true if METRIC, MODULE and INFO of the file's own process are those of this child. */
 static inline bool msr_is_brief(const struct msr_header *h)
 {
 	return h->header_bytes == MSR_BRIEF_HEADER_BYTES;

@@ -491,7 +491,8 @@ static void end(enum msr_exit_kind kind, int code, bool has_next)
 	if (!store_is_damaged())
 		say_damaged(); /* ext4 may say so only now */
 	/* A measured next program has our file copied when it ends, but not an ancestor's. */
-	if (is_local && kind == MSR_EXIT_EXEC && (store_fd() < 0 || !has_next)) {
+	if (is_local && kind == MSR_EXIT_EXEC &&
+	    (store_fd() < 0 || store_left_path()[0] || !has_next)) {
 		deliver_after_end();
 		if (!has_next && !store_is_damaged())
 			report_print(false);

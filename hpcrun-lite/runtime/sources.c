@@ -286,7 +286,7 @@ static void write_gpu(const struct config_gpu *g)
 	records_info_text("event", line);
 }
 
-/* Where the process started to be measured. A child of fork copies it, and so need not ask again. */
+/* Where the process started to be measured. A child of fork looks whether that is still true. */
 static struct {
 	char directory[PATH_MAX]; /* "": unknown */
 	long n_mask;              /* bytes of it; not positive: unknown */

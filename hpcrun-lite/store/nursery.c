@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Slabs for children of fork; see nursery.h. Children take them in order, by an atomic counter in
- * the file. `used` of a slab is 0 while it is free, all of it while a process uses it, and LEFT when
- * that process has left it. Must not wait: a process may be killed at any point. Test:
+ * the file. `used` of a slab is 0 while it is free, all of it while a process uses it, and LEFT
+ * when that process has left it. Must not wait: a process may be killed at any point. Test:
  * tests/unit/run/test_nursery.c.
  */
 #include "hpcrun-lite/store/nursery.h"
@@ -160,7 +160,10 @@ uint64_t nursery_close(struct nursery *n, struct space *space)
 	uint8_t *base = atomic_load_explicit(&n->base, memory_order_acquire);
 	if (!base)
 		return 0;
-	uint32_t n_used = atomic_exchange_explicit(n_taken(base), n->n_slabs, memory_order_relaxed);
+	/* a child may take what it was promised later, too */
+	_Atomic uint32_t *n_given =
+		n->slab_bytes == NURSERY_BRIEF_BYTES ? n_taken(base) : n_promised(base);
+	uint32_t n_used = atomic_exchange_explicit(n_given, n->n_slabs, memory_order_relaxed);
 	n_used = n_used < n->n_slabs ? n_used : n->n_slabs;
 	/* whole pages behind the next slab's header */
 	if (n_used < n->n_slabs) {

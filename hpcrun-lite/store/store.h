@@ -59,8 +59,8 @@ void store_after_fork(void);
 /*
  * Replaces store_open() in the child of fork. If the parent took a brief slab for the child, the
  * child is brief: its header and the record of its thread are in private memory. With the first
- * other extent it gets a slab with more room, and a file of its own when that is full. Until then it
- * has no descriptor. The memory that `options` points to must stay valid.
+ * other extent it gets a slab with more room, and a file of its own when that is full. Until then
+ * it has no descriptor. The memory that `options` points to must stay valid.
  */
 bool store_open_forked(const struct store_options *options, const char **cause);
 

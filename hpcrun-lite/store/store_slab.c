@@ -197,8 +197,10 @@ void store_reopen_brief(void)
 /* Adds slabs when all are taken; few at first, because most processes fork seldom. */
 static void add_nursery(struct nursery *n, uint32_t slab_bytes)
 {
-	const uint64_t slabs = store_between(NURSERY_LEAST_BYTES, n->next_bytes, NURSERY_MOST_BYTES),
-		       n_bytes = slabs + 4096, most = store.options.max_bytes;
+	const uint64_t most = store.options.max_bytes,
+		       slabs = store_between(NURSERY_LEAST_BYTES, n->next_bytes,
+					     NURSERY_MOST_BYTES),
+		       n_bytes = slabs + 4096;
 	if (most && store.file_bytes + n_bytes > most)
 		return;
 	/* After a cut the mapping may reach over the end of the file. */

@@ -23,7 +23,7 @@ bool store_is_forked(void);
  */
 struct msr_extent *store_slab_of_fork(void);
 
-/* A brief process ends, and will need no other slab; or it does not end, because exec has failed. */
+/* A brief process ends and will need no other slab; or does not end, because exec has failed. */
 void store_end_brief(void);
 void store_reopen_brief(void);
 
