@@ -83,8 +83,9 @@ void nursery_abandon(struct msr_extent *slab);
 
 /*
  * Closes the nursery when the process that made the slabs ends. No one can take a brief slab or be
- * promised another any more, and the pages of free slabs go back to the file system. Returns the file offset where the last
- * used slab ends, or 0 if there is no nursery. The file may be cut there.
+ * promised another any more, and the pages of free slabs go back to the file system. Returns the
+ * file offset where the last used slab ends, or 0 if there is no nursery. The file may be cut
+ * there.
  */
 uint64_t nursery_close(struct nursery *n, struct space *space);
 
