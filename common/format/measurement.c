@@ -12,6 +12,11 @@
 #include <string.h>
 
 static_assert(sizeof(struct msr_header) <= MSR_HEADER_BYTES, "header fits its page");
+static_assert(sizeof(struct msr_header) <= MSR_BRIEF_HEADER_BYTES &&
+		      MSR_BRIEF_HEADER_BYTES + sizeof(struct msr_extent) +
+				      sizeof(struct msr_thread) <=
+			      MSR_BRIEF_BYTES,
+	      "a brief process has room for its thread");
 static_assert(offsetof(struct msr_header, losses) == 104, "layout");
 static_assert(offsetof(struct msr_header, host) == 360, "layout");
 static_assert(sizeof(struct msr_extent) == 64, "layout");
@@ -193,7 +198,7 @@ static uint64_t resync(const uint8_t *bytes, uint64_t n_bytes, uint64_t pos)
 		const struct msr_extent *e = (const void *)(bytes + pos);
 		/* another process: its extents are not ours */
 		if (memcmp(e, MSR_MAGIC, sizeof MSR_MAGIC) == 0) {
-			pos += MSR_PROCESS_BYTES - MSR_EXTENT_ALIGN;
+			pos += msr_process_bytes((const void *)e) - MSR_EXTENT_ALIGN;
 			continue;
 		}
 		if (e->magic == MSR_EXTENT_MAGIC && extent_is_sound(e, n_bytes - pos))
@@ -285,5 +290,5 @@ enum msr_header_state msr_check_header(const uint8_t *bytes, uint64_t n_bytes, u
 		*major = h->version_major;
 		return MSR_HEADER_OTHER_VERSION;
 	}
-	return n_bytes < MSR_HEADER_BYTES ? MSR_HEADER_SHORT : MSR_HEADER_SOUND;
+	return n_bytes < msr_first_extent(h) ? MSR_HEADER_SHORT : MSR_HEADER_SOUND;
 }

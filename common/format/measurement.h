@@ -25,6 +25,12 @@
 #define MSR_EXTENT_MAGIC 0x54584548u  /* "HEXT" */
 #define MSR_EXTENT_ALIGN 64u          /* extents start and end at multiples of this */
 #define MSR_PROCESS_BYTES 16320u      /* content of an extent of the kind MSR_PROCESS */
+/*
+ * Since 1.7: the same of a child that recorded nothing but its life. Its extents start after so
+ * many bytes of header: see msr_first_extent().
+ */
+#define MSR_BRIEF_BYTES 1408u
+#define MSR_BRIEF_HEADER_BYTES 704u
 #define MSR_SUFFIX ".hpcrun"
 /*
  * These suffixes replace MSR_SUFFIX in the names of copies of the files in which the process
@@ -157,7 +163,7 @@ struct msr_header {
 	char magic[8];              /*   0 MSR_MAGIC */
 	uint16_t version_major;     /*   8 */
 	uint16_t version_minor;     /*  10 */
-	uint32_t header_bytes;      /*  12 MSR_HEADER_BYTES */
+	uint32_t header_bytes;      /*  12 MSR_HEADER_BYTES, or MSR_BRIEF_HEADER_BYTES */
 	uint32_t pid;               /*  16 */
 	uint32_t parent_pid;        /*  20 */
 	int32_t rank;               /*  24 rank in the MPI job; -1 when there is none */
@@ -745,8 +751,9 @@ enum msr_scan {
 };
 
 /*
- * Finds the next extent at or after *pos. Start with *pos = MSR_HEADER_BYTES. Never reads outside
- * the buffer and always terminates. After damage it continues at the next valid extent header.
+ * Finds the next extent at or after *pos. Start with *pos = MSR_HEADER_BYTES, or, in an extent of
+ * the kind MSR_PROCESS, with msr_first_extent(). Never reads outside the buffer and always
+ * terminates. After damage it continues at the next valid extent header.
  */
 enum msr_scan msr_next_extent(const uint8_t *bytes, uint64_t n_bytes, uint64_t *pos,
 			      struct msr_view *view, uint64_t *skipped);
@@ -754,7 +761,25 @@ enum msr_scan msr_next_extent(const uint8_t *bytes, uint64_t n_bytes, uint64_t *
 /* Returns true if the extent holds a forked child. Read its content like a file. */
 static inline bool msr_is_process(const struct msr_view *v)
 {
-	return v->extent->kind == MSR_PROCESS && v->n_bytes >= MSR_HEADER_BYTES;
+	return v->extent->kind == MSR_PROCESS && v->n_bytes >= MSR_BRIEF_BYTES;
+}
+
+/* Returns true if METRIC, MODULE and INFO of the file's own process are those of this child. */
+static inline bool msr_is_brief(const struct msr_header *h)
+{
+	return h->header_bytes == MSR_BRIEF_HEADER_BYTES;
+}
+
+/* Returns the bytes of the extent that holds the process, without the extent's own header. */
+static inline uint64_t msr_process_bytes(const struct msr_header *h)
+{
+	return msr_is_brief(h) ? MSR_BRIEF_BYTES : MSR_PROCESS_BYTES;
+}
+
+/* Returns where the extents of a process start, counted from its header. */
+static inline uint64_t msr_first_extent(const struct msr_header *h)
+{
+	return msr_is_brief(h) ? MSR_BRIEF_HEADER_BYTES : MSR_HEADER_BYTES;
 }
 
 enum msr_header_state {

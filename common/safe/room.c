@@ -2,6 +2,7 @@
 /* A share of the address space; see room.h. Must not allocate. Test: tests/cli/run/run_space.sh. */
 #include "common/safe/room.h"
 
+#include "common/safe/forked.h"
 #include "common/safe/sys.h"
 
 #include <fcntl.h>
@@ -9,7 +10,7 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
-static _Atomic uint64_t taken;
+static WRITTEN_BY_FORKED _Atomic uint64_t taken;
 
 /* Bytes of address space in use, 0 when the kernel does not say: the first number of statm, in
  * pages. */

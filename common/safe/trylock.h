@@ -10,18 +10,28 @@
 #include <stdbool.h>
 
 typedef struct {
-	atomic_flag taken;
+	_Atomic bool taken;
 } trylock;
 
 /* Returns true if the caller now holds the lock. Acquire: sees everything the last holder did. */
 static inline bool trylock_take(trylock *l)
 {
-	return !atomic_flag_test_and_set_explicit(&l->taken, memory_order_acquire);
+	return !atomic_exchange_explicit(&l->taken, true, memory_order_acquire);
 }
 
 static inline void trylock_give(trylock *l)
 {
-	atomic_flag_clear_explicit(&l->taken, memory_order_release);
+	atomic_store_explicit(&l->taken, false, memory_order_release);
+}
+
+/*
+ * In a child of fork, whose parent's other threads may hold it. Writes only if it must, because the
+ * child gets a copy of each page that it writes to.
+ */
+static inline void trylock_forked(trylock *l)
+{
+	if (atomic_load_explicit(&l->taken, memory_order_relaxed))
+		trylock_give(l);
 }
 
 #endif

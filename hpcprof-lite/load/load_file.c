@@ -272,7 +272,8 @@ static enum status read_extent(struct load_file *f, const struct msr_view *v)
 
 static enum status scan(struct load_file *f)
 {
-	uint64_t pos = MSR_HEADER_BYTES, skipped = 0, clamped = 0, released = 0;
+	uint64_t pos = f->is_inside ? msr_first_extent(&f->header) : MSR_HEADER_BYTES;
+	uint64_t skipped = 0, clamped = 0, released = 0;
 	struct msr_view v;
 	const uint64_t end =
 		f->copied_ns ? local_part_end(&f->header, f->map.n_bytes) : f->map.n_bytes;
@@ -596,6 +597,30 @@ enum status load_file_open(const char *path, struct load_file *f)
 	return s ? s : read_path(path, f);
 }
 
+/* What a brief child leaves out, because it is as in the file's own process. */
+static enum status inherit(struct load_file *f, const struct load_file *parent)
+{
+	const char **events = parent->events.n ? vec_extend(&f->events, parent->events.n) : NULL;
+	memcpy(f->metrics, parent->metrics, sizeof f->metrics);
+	f->executable = parent->executable;
+	f->directory = parent->directory;
+	f->job = parent->job;
+	f->processors = parent->processors;
+	f->called = parent->called;
+	if (parent->command)
+		f->command = strdup(parent->command);
+	if (parent->command_line)
+		f->command_line = strdup(parent->command_line);
+	if (events)
+		memcpy(events, parent->events.at, parent->events.n * sizeof *events);
+	const bool is_whole = (!parent->command || f->command) &&
+			      (!parent->command_line || f->command_line) &&
+			      (!parent->events.n || events);
+	if (!is_whole)
+		log_error(parent->path, "out of memory");
+	return is_whole ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
 enum status load_file_inside(const struct load_file *parent, size_t i, struct load_file *f)
 {
 	const struct msr_view *v = &parent->inside.at[i];
@@ -609,7 +634,8 @@ enum status load_file_inside(const struct load_file *parent, size_t i, struct lo
 				  .n_bytes = v->n_bytes,
 				  .mtime_ns = parent->map.mtime_ns,
 				  .owner = parent->map.owner};
-	return f->path ? read_path(f->path, f) : read_all("", f);
+	s = f->path ? read_path(f->path, f) : read_all("", f);
+	return s == STATUS_OK && msr_is_brief(&f->header) ? inherit(f, parent) : s;
 }
 
 void load_file_close(struct load_file *f)

@@ -18,7 +18,7 @@
 #include <sys/mman.h>
 
 #define CCT_FIRST_SLOTS 128u
-#define CCT_TRACE_FIRST_BYTES 1024u
+#define CCT_TRACE_FIRST_BYTES 512u
 #define CCT_TRACE_LAST_BYTES (64u << 10)
 
 struct slot {

@@ -14,7 +14,7 @@
 
 #define TABLE_MAX_EXTENTS 2048u
 #define TABLE_FEW_EXTENTS 6u      /* short threads touch no more memory than this */
-#define TABLE_FIRST_BYTES 1024u
+#define TABLE_FIRST_BYTES 512u
 #define TABLE_LAST_BYTES (256u << 10)
 
 struct table {

@@ -147,7 +147,8 @@ static bool each_child(struct copy *c, bool (*fn)(struct copy *c, uint64_t at,
 static bool count_running(struct copy *c, uint64_t at, const struct msr_extent *e)
 {
 	struct msr_header h;
-	if (e->length != sizeof *e + MSR_PROCESS_BYTES ||
+	if ((e->length != sizeof *e + MSR_PROCESS_BYTES &&
+	     e->length != sizeof *e + MSR_BRIEF_BYTES) ||
 	    !read_exactly(c->in, &h, sizeof h, at + sizeof *e))
 		return true;
 	if (e->used == 0 || (e->used >= sizeof h && !has_magic(&h)))

@@ -140,6 +140,8 @@ bool python_is_there(void)
 
 void python_forked(void)
 {
+	if (!atomic_load_explicit(&python.considered, memory_order_relaxed))
+		return; /* no interpreter; each page that is touched here costs the child a copy */
 	atomic_fetch_add_explicit(&python.n_forks, 1, memory_order_relaxed);
 	code_forget();
 	torch_forget();
@@ -276,9 +278,11 @@ static void pass_through(struct python_thread *t, const struct unwind_path *walk
 		cuts->at[i] -= cuts->at[i] < n_inner ? cuts->at[i] : n_inner;
 	*path = (struct python_path){.addr = walked->addr + n_inner,
 				     .n = walked->n - n_inner,
-				     .n_same = t->was_native ? walked->n_same : 0,
+				     .n_same = !t || t->was_native ? walked->n_same : 0,
 				     .end = walked->end,
 				     .broken = path->broken};
+	if (!t)
+		return;
 	t->was_native = true;
 	t->n_previous = 0;
 	t->torch.n = 0;
@@ -507,12 +511,12 @@ static bool is_unchanged(struct python_thread *t, const struct code_context *c,
 uint64_t python_tag(struct python_thread *t, const struct unwind_thread *unwind)
 {
 	const struct python_layout *l = atomic_load_explicit(&python.layout, memory_order_acquire);
-	const struct frames *f = &t->frames;
 	struct state state;
 	uint64_t sum = 0;
 	uintptr_t own_lo, own_hi;
-	if (!l || !t->is_main || l->code.version == PYTHON_NOWHERE)
+	if (!l || !t || !t->is_main || l->code.version == PYTHON_NOWHERE)
 		return TAG_PLAIN;
+	const struct frames *f = &t->frames;
 	unwind_own_stack(unwind, &own_lo, &own_hi);
 	reader_begin(&t->reader, own_lo, own_hi);
 	if (!find_state(l, t, NULL, &state) || !state.is_held)
@@ -540,7 +544,7 @@ uint64_t python_tag(struct python_thread *t, const struct unwind_thread *unwind)
 
 bool python_may_remember(const struct python_thread *t, uint64_t tag)
 {
-	return tag == TAG_PLAIN ? t->is_plain
+	return tag == TAG_PLAIN ? !t || t->is_plain
 				: tag != PYTHON_TAG_NONE && !t->frames.broken &&
 					  !t->frames.is_cut && t->torch.n == t->n_tag_calls;
 }
@@ -567,8 +571,9 @@ void python_splice(struct python_thread *t, const struct unwind_thread *unwind,
 	struct state state;
 	uint16_t module;
 	path->broken = false;
-	t->is_plain = !l || (!other && is_plain(walked));
-	if (t->is_plain) {
+	if (t)
+		t->is_plain = !l || (!other && is_plain(walked));
+	if (!t || t->is_plain) {
 		pass_through(t, walked, n_inner, cuts, path);
 		return;
 	}

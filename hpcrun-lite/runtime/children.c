@@ -6,6 +6,7 @@
 #include "hpcrun-lite/runtime/children.h"
 
 #include "common/safe/clock.h"
+#include "common/safe/forked.h"
 #include "common/safe/patience.h"
 #include "common/safe/quiet.h"
 #include "common/safe/sys.h"
@@ -23,7 +24,7 @@
 static struct {
 	_Atomic uint64_t given_ns; /* the part of RUSAGE_CHILDREN that has records */
 	_Atomic uint32_t n;
-} children;
+} children WRITTEN_BY_FORKED;
 
 static uint64_t ns_of(const struct timeval *t)
 {

@@ -7,6 +7,7 @@
 #include "hpcrun-lite/runtime/control.h"
 
 #include "common/safe/clock.h"
+#include "common/safe/forked.h"
 #include "common/safe/trylock.h"
 #include "hpcrun-lite/runtime/file_fault.h"
 #include "hpcrun-lite/runtime/gpu_glue.h"
@@ -25,7 +26,7 @@ static struct {
 	/* struct phase_place of the last start. If several threads start, one of them counts. */
 	_Atomic uint64_t place;
 	_Atomic bool gpus_off;  /* what we told the back ends; under the lock */
-} control;
+} control WRITTEN_BY_FORKED;
 
 /* Writes the times into the header, where a reader finds them even if the process was killed. */
 static void write_down(bool off)
@@ -52,9 +53,10 @@ void control_start_process(bool off)
 
 void control_forked(void)
 {
-	trylock_give(&control.lock);
-	atomic_store_explicit(&control.gpus_off, false,
-			      memory_order_relaxed); /* back ends register again */
+	trylock_forked(&control.lock);
+	if (atomic_load_explicit(&control.gpus_off, memory_order_relaxed))
+		atomic_store_explicit(&control.gpus_off, false,
+				      memory_order_relaxed); /* back ends register again */
 	control_start_process(atomic_load_explicit(&process.off, memory_order_relaxed));
 }
 

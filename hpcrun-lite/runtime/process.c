@@ -7,6 +7,7 @@
 #include "hpcrun-lite/runtime/process.h"
 
 #include "common/safe/clock.h"
+#include "common/safe/forked.h"
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
 #include "hpcrun-lite/gpu/core.h"
@@ -42,6 +43,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -53,7 +55,7 @@ static struct {
 	_Atomic bool ended;       /* runtime_end has done its work */
 	unsigned exec_seq;
 	uint64_t process_start_ns;
-} life;
+} life WRITTEN_BY_FORKED;
 
 /* ---- start ---- */
 
@@ -69,6 +71,13 @@ static void complain(const char *cause)
 	text_put_u64(&t, (uint64_t)sys_getpid());
 	text_put(&t, " runs unmeasured\n");
 	say(&t);
+}
+
+/* What a child of fork has in common with its parent. */
+static void describe(void)
+{
+	process_write_records();
+	module_write_records();
 }
 
 static bool open_store(bool is_forked, const char **cause)
@@ -91,7 +100,9 @@ static bool open_store(bool is_forked, const char **cause)
 		.process_start_ns = life.process_start_ns,
 		.max_bytes = c->max_bytes,
 		.flags = (c->trace ? MSR_FLAG_TRACE : 0) |
-			 (c->root_pid == (uint32_t)process.pid ? MSR_FLAG_ROOT : 0),
+			 (c->root_pid == (uint32_t)process.pid ? MSR_FLAG_ROOT : 0) |
+			 (process.is_go ? MSR_FLAG_GO : 0),
+		.describe = describe,
 	};
 	return is_forked ? store_open_forked(&options, cause) : store_open(&options, cause);
 }
@@ -201,7 +212,6 @@ static bool start(const char **cause)
 	control_start_process(process.config.delay);
 	phase_start_process();
 	records_start();
-	wait_object_start();
 	module_own_range(&unwind.skip_lo, &unwind.skip_hi);
 	unwind_init(&unwind);
 	gomp_start(); /* the hooks need it even if regions are not measured */
@@ -222,6 +232,11 @@ static bool start(const char **cause)
 	}
 	if (!thread_start_process(cause))
 		return false;
+	process.is_go = unwind_is_go(getauxval(AT_ENTRY));
+	if (process.is_go)
+		store_header()->flags |= MSR_FLAG_GO;
+	process_find_place();
+	process_has_file();
 	process_write_records();
 	module_save_vdso(process.config.directory);
 	keep_program();
@@ -273,6 +288,8 @@ static void before_fork(void)
 		return;
 	const bool bus = file_fault_open();
 	store_before_fork();
+	if (store_fd() >= 0)
+		process_has_file();
 	file_fault_close(bus);
 }
 
@@ -289,9 +306,11 @@ static void after_fork(void)
 static void forked(void)
 {
 	const char *cause = "no cause";
-	if (!process.measuring || process_is_owner())
+	/* The process number first: a look at the page of `alive` costs a child a page fault. */
+	const int pid = sys_getpid();
+	if (!process.measuring || (pid == process.pid && process_is_alive()))
 		return;
-	process.pid = sys_getpid();
+	process.pid = pid;
 	process.start_ns = clock_mono_ns();
 	atomic_store_explicit(&process.ending, false, memory_order_relaxed);
 	atomic_store_explicit(&life.ended, false, memory_order_relaxed);
@@ -305,22 +324,32 @@ static void forked(void)
 		complain(cause);
 		return;
 	}
+	const bool was_brief = store_is_brief();
 	control_forked();
 	phase_start_process();
 	records_start();
-	wait_object_start();
+	const bool is_as_in_file = process_find_place();
+	wait_object_forked();
 	children_start(true);
-	gpu_glue_forked();
-	mpi_glue_forked();
-	nvtx_glue_forked();
-	torch_glue_forked();
+	if (process.config.n_gpus)
+		gpu_glue_forked();
+	if (process.config.mpi)
+		mpi_glue_forked();
+	if (process.config.nvtx)
+		nvtx_glue_forked();
+	if (process.config.torch)
+		torch_glue_forked();
 	module_forked();
 	jit_forked();
 	python_forked();
 	process_restart_sources();
-	process_write_records();
+	if (!was_brief)
+		describe();
+	else if (!is_as_in_file)
+		store_need_room(); /* which describes it */
 	atomic_store_explicit(process.alive, 1, memory_order_relaxed);
 	thread_forked();
+	store_publish();
 }
 
 void runtime_fork_begins(void)
@@ -403,14 +432,10 @@ static void write_end(enum msr_exit_kind kind, int code, uint64_t now_ns)
 }
 
 /* Says what has happened to the file, if anything has. */
-static void say_damaged(void)
+static __attribute__((noinline)) void say_file_failed(const char *path, const char *failure)
 {
 	char line[PATH_MAX + 256];
 	struct text t = text_in(line, sizeof line);
-	const char *path = store_local_path()[0] ? store_local_path() : store_path();
-	const char *const failure = store_failure(&path);
-	if (!failure && !store_is_damaged())
-		return;
 	text_put(&t, "hpcrun-lite: ");
 	text_put_foreign(&t, path);
 	if (failure) {
@@ -423,6 +448,15 @@ static void say_damaged(void)
 	text_put_u64(&t, (uint64_t)process.pid);
 	text_put(&t, store_is_damaged() ? " ended there\n" : " may not be on the disk\n");
 	say(&t);
+}
+
+/* Most processes have nothing to say, and no page of the stack for it. */
+static void say_damaged(void)
+{
+	const char *path = store_local_path()[0] ? store_local_path() : store_path();
+	const char *const failure = store_failure(&path);
+	if (failure || store_is_damaged())
+		say_file_failed(path, failure);
 }
 
 static bool claim_end(void)
@@ -441,7 +475,7 @@ static void end(enum msr_exit_kind kind, int code, bool has_next)
 	/* Sequential consistency: see enter() in sample.c. */
 	atomic_store_explicit(&process.ending, true, memory_order_seq_cst);
 	bool quiet = thread_all_outside();
-	quiet = gpu_finish() && quiet;
+	quiet = (!process.config.n_gpus || gpu_finish()) && quiet;
 	children_finish();
 	/*
 	 * A file server that does not answer holds up the helper that copies, not us. Except in
@@ -477,7 +511,8 @@ static void end(enum msr_exit_kind kind, int code, bool has_next)
 	if (!store_is_damaged())
 		say_damaged(); /* ext4 may say so only now */
 	/* A measured next program has our file copied when it ends, but not an ancestor's. */
-	if (is_local && kind == MSR_EXIT_EXEC && (store_fd() < 0 || !has_next)) {
+	if (is_local && kind == MSR_EXIT_EXEC &&
+	    (store_fd() < 0 || store_left_path()[0] || !has_next)) {
 		deliver_after_end();
 		if (!has_next && !store_is_damaged())
 			report_print(false);
@@ -517,6 +552,7 @@ void runtime_fatal_signal(int sig)
 		sys_pwrite(store_fd(), &end, sizeof end, offsetof(struct msr_header, end_mono_ns));
 	else if (store_header())
 		memcpy(&store_header()->end_mono_ns, &end, sizeof end);
+	store_publish();
 	keep_sampled(false);
 	deliver_after_end();
 }
@@ -579,6 +615,7 @@ void runtime_exec_failed(void)
 	h->cpu_end_ns = 0;
 	deliver_stay();
 	thread_unstamp_all();
+	store_publish();
 	atomic_store_explicit(&process.ending, false, memory_order_seq_cst);
 	atomic_store_explicit(&life.ended, false, memory_order_relaxed);
 	if (thread_self)

@@ -38,6 +38,7 @@ struct process {
 	int pid;
 	char host[65];
 	uint64_t start_ns;
+	bool is_go;                   /* see MSR_FLAG_GO */
 	_Atomic bool ending;          /* no more samples are recorded */
 	/* the program stopped measurement, or has not started it yet; see control.h */
 	_Atomic bool off;
@@ -74,6 +75,12 @@ void process_check_fork(void);
  */
 bool process_choose_sources(char *cause, size_t cause_bytes);
 bool process_restart_sources(void);
+/*
+ * Notes the working directory and the processors of the process. Returns true if both are those of
+ * the process whose file this one uses. With `has_file`, that is this process from now on.
+ */
+bool process_find_place(void);
+void process_has_file(void);
 void process_write_records(void);
 
 #endif

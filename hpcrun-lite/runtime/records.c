@@ -2,6 +2,7 @@
 /* Records of the process; see records.h. Must not wait. Tests: tests/cli/run/run_processes.sh. */
 #include "hpcrun-lite/runtime/records.h"
 
+#include "common/safe/forked.h"
 #include "common/safe/trylock.h"
 #include "hpcrun-lite/runtime/runtime.h"
 #include "hpcrun-lite/store/store.h"
@@ -16,7 +17,7 @@ static struct writer {
 	struct msr_extent *extent;
 	uint64_t used, end; /* bytes after its header: used, and available */
 	uint32_t sequence;
-} writer[MSR_TORCH_MODULE + 1];
+} writer[MSR_TORCH_MODULE + 1] WRITTEN_BY_FORKED;
 
 void records_start(void)
 {
@@ -56,6 +57,7 @@ static uint16_t record_bytes(enum msr_kind kind)
 void *records_begin(enum msr_kind kind, size_t n_bytes, enum msr_loss *cause)
 {
 	struct writer *w = &writer[kind];
+	store_need_room(); /* before the lock: it writes records, too */
 	*cause = MSR_LOSS_BUSY;
 	if (!trylock_take(&w->lock))
 		return NULL;

@@ -176,8 +176,8 @@ bool process_restart_sources(void)
 		text_put(&t, process.source[i].event[0].name);
 		text_put(&t, " is not measured: ");
 		text_put(&t, cause);
-		runtime_note(note);
 		process.source[i] = process.source[--process.n_sources];
+		runtime_note(note);
 	}
 	return process.n_sources > 0 || process.config.n_gpus > 0 || process.config.mpi ||
 	       process.config.nvtx;
@@ -288,14 +288,53 @@ static void write_gpu(const struct config_gpu *g)
 	records_info_text("event", line);
 }
 
+/* Where the process started to be measured. A child of fork looks whether that is still true. */
+static struct {
+	char directory[PATH_MAX]; /* "": unknown */
+	long n_mask;              /* bytes of it; not positive: unknown */
+	uint64_t mask[4096 / 64];
+	bool is_as_in_file;       /* the file that the process uses says the same */
+} place;
+
+static bool is_same_directory(void)
+{
+	char now[512];
+	const long n = sys_call3(SYS_getcwd, (long)now, sizeof now, 0);
+	return n > 0 && strcmp(now, place.directory) == 0;
+}
+
+static bool has_same_processors(void)
+{
+	uint64_t now[sizeof place.mask / sizeof *place.mask];
+	const long n = sys_call3(SYS_sched_getaffinity, 0, sizeof now, (long)now);
+	return n == place.n_mask && (n <= 0 || memcmp(now, place.mask, (size_t)n) == 0);
+}
+
+bool process_find_place(void)
+{
+	if (is_same_directory() && has_same_processors())
+		return place.is_as_in_file;
+	place.is_as_in_file = false;
+	if (sys_call3(SYS_getcwd, (long)place.directory, sizeof place.directory, 0) <= 0)
+		place.directory[0] = '\0';
+	place.n_mask =
+		sys_call3(SYS_sched_getaffinity, 0, sizeof place.mask, (long)place.mask);
+	return false;
+}
+
+void process_has_file(void)
+{
+	if (!place.is_as_in_file)
+		place.is_as_in_file = true;
+}
+
 /* The processors that the process may use, as "0-3,8-8". A part of them would be wrong. */
 static void write_processors(void)
 {
-	enum { MOST = 4096 };
-	uint64_t mask[MOST / 64] = {0};
-	char line[4096];
+	static char line[4096]; /* not on the stack: this may run in a handler */
 	struct text t = text_in(line, sizeof line);
-	long n = sys_call3(SYS_sched_getaffinity, 0, sizeof mask, (long)mask);
+	const uint64_t *mask = place.mask;
+	const long n = place.n_mask;
 	const char *separator = "";
 	for (unsigned i = 0; n > 0 && i < (unsigned)n * 8; i++) {
 		unsigned first = i;
@@ -315,16 +354,13 @@ static void write_processors(void)
 
 void process_write_records(void)
 {
-	char cwd[PATH_MAX];
 	for (unsigned i = 0; i < process.n_sources; i++)
 		for (unsigned j = 0; j < process.source[i].n_events; j++)
 			write_metric(&process.source[i], &process.source[i].event[j]);
 	write_command();
-	if (unwind_is_go(getauxval(AT_ENTRY)))
-		store_header()->flags |= MSR_FLAG_GO;
 	records_info_text("executable", module_program());
-	if (sys_call3(SYS_getcwd, (long)cwd, sizeof cwd, 0) > 0)
-		records_info_text("cwd", cwd);
+	if (place.directory[0])
+		records_info_text("cwd", place.directory);
 	write_processors();
 	if (process.config.job[0])
 		records_info_text("job", process.config.job);

@@ -6,6 +6,7 @@
 #include "hpcrun-lite/runtime/thread.h"
 
 #include "common/safe/clock.h"
+#include "common/safe/forked.h"
 #include "common/safe/patience.h"
 #include "common/safe/quiet.h"
 #include "common/safe/room.h"
@@ -36,7 +37,7 @@ static struct {
 	_Atomic uint32_t n_numbers; /* threads numbered in the file */
 	/* struct thread_totals of ended threads */
 	_Atomic uint64_t ended[sizeof(struct thread_totals) / sizeof(uint64_t)];
-} threads;
+} threads WRITTEN_BY_FORKED;
 
 static void on_thread_exit(void *value);
 
@@ -497,9 +498,9 @@ void thread_forked(void)
 	thread_sources_forked(self);
 	watch_forked();
 	self->watch.is_watcher = true;
-	bool has_tree = self->cct;
-	if (has_tree)
+	if (self->cct)
 		cct_forget(self->cct);
+	self->cct = NULL; /* with the first sample */
 	reset_record(self);
 	if (!make_record(self, true)) {
 		store_count_loss(MSR_LOSS_THREAD_SETUP);
@@ -507,8 +508,6 @@ void thread_forked(void)
 		thread_give_block(self);
 		return;
 	}
-	if (has_tree)
-		thread_make_tree(self);
 	thread_off_begin(self);
 	thread_sources_start(self);
 	start_clocks(self->record); /* as in begin() */

@@ -43,7 +43,7 @@ struct thread {
 	/* NULL until the first sample or launch; see thread_make_tree(). */
 	struct unwind_thread *unwind;
 	struct cct *cct;
-	struct python_thread *python;
+	struct python_thread *python; /* NULL also as long as there is no interpreter */
 	_Atomic int tid;
 	uint32_t destructor_rounds;
 	bool is_main;                 /* complete paths start at main */
@@ -87,6 +87,14 @@ static inline void thread_need_tree(struct thread *t)
 {
 	if (__builtin_expect(!t->cct, 0))
 		thread_make_tree(t);
+}
+
+/* The same for the state of Python's frames, once an interpreter is known. */
+void thread_make_python(struct thread *t);
+static inline void thread_need_python(struct thread *t)
+{
+	if (!t->python && python_is_there())
+		thread_make_python(t);
 }
 
 /*

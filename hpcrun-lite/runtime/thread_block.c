@@ -3,6 +3,7 @@
  * The memory of threads, the list of all blocks, and signals to a thread. See thread.h. Never calls
  * malloc: a program may replace it, or be inside it. Test: tests/cli/run/run_threads.sh.
  */
+#include "common/safe/forked.h"
 #include "common/safe/room.h"
 #include "common/safe/sys.h"
 #include "hpcrun-lite/runtime/process.h"
@@ -14,10 +15,15 @@
 __thread struct thread *thread_self;
 
 static struct {
-	size_t block_bytes, unwind_at, cct_at, python_at;
+	/*
+	 * A block is a mapping of block_bytes. Its struct thread is at front_bytes; the rest is
+	 * counted from there.
+	 */
+	size_t block_bytes, front_bytes, cct_at, deep_at, python_at;
 	_Atomic(struct thread *) made;
-	_Atomic uint32_t n_alive;
-} blocks;
+	_Atomic(struct thread *) next_look; /* where the next search for a free block starts */
+	_Atomic uint32_t n_alive, n_free;
+} blocks WRITTEN_BY_FORKED;
 
 /* A thread was sent a signal. Its address is the value of these signals, which no timer has. */
 static _Atomic bool has_sent;
@@ -25,12 +31,16 @@ static _Atomic bool has_sent;
 bool thread_place_parts(size_t at, const char **cause)
 {
 	uint32_t depth = process.config.max_depth;
+	/*
+	 * Most threads use one page before struct thread, the end of the walks' state, and the page
+	 * after it, with the sources and the start of the tree.
+	 */
+	blocks.front_bytes = (unwind_shallow_bytes() + 4095) & ~(size_t)4095;
 	blocks.cct_at = at;
-	blocks.unwind_at = (blocks.cct_at + cct_bytes(depth) + 4095) & ~(size_t)4095;
-	blocks.python_at = (blocks.unwind_at + unwind_thread_bytes(depth) + 4095) & ~(size_t)4095;
-	blocks.block_bytes =
-		((blocks.python_at + python_thread_bytes(depth) + 4095) & ~(size_t)4095) +
-		THREAD_OWN_STACK;
+	blocks.deep_at = (blocks.cct_at + cct_bytes(depth) + 4095) & ~(size_t)4095;
+	blocks.python_at = (blocks.deep_at + unwind_deep_bytes(depth) + 4095) & ~(size_t)4095;
+	const size_t end = (blocks.python_at + python_thread_bytes(depth) + 4095) & ~(size_t)4095;
+	blocks.block_bytes = blocks.front_bytes + end + THREAD_OWN_STACK;
 	if (!room_take(blocks.block_bytes)) {
 		*cause = "the limit on address space (ulimit -v) leaves too little room";
 		return false;
@@ -39,19 +49,45 @@ bool thread_place_parts(size_t at, const char **cause)
 	return true;
 }
 
-struct thread *thread_take_block(void)
+static bool take(struct thread *t)
 {
-	for (struct thread *t = atomic_load_explicit(&blocks.made, memory_order_acquire); t;
-	     t = t->next_made) {
-		uint32_t expected = THREAD_FREE;
-		if (atomic_load_explicit(&t->state, memory_order_relaxed) == THREAD_FREE &&
-		    atomic_compare_exchange_strong_explicit(&t->state, &expected, THREAD_ALIVE,
-							    memory_order_acquire,
-							    memory_order_relaxed)) {
-			atomic_fetch_add_explicit(&blocks.n_alive, 1, memory_order_relaxed);
+	uint32_t expected = THREAD_FREE;
+	if (atomic_load_explicit(&t->state, memory_order_relaxed) != THREAD_FREE ||
+	    !atomic_compare_exchange_strong_explicit(&t->state, &expected, THREAD_ALIVE,
+						     memory_order_acquire, memory_order_relaxed))
+		return false;
+	atomic_fetch_add_explicit(&blocks.n_alive, 1, memory_order_relaxed);
+	atomic_fetch_sub_explicit(&blocks.n_free, 1, memory_order_relaxed);
+	return true;
+}
+
+/*
+ * Searches once around the list, from where the last search ended: thousands of threads that start
+ * or end in a row would make a search from the first block a matter of the square of their number.
+ */
+static struct thread *find_free(void)
+{
+	struct thread *first = atomic_load_explicit(&blocks.made, memory_order_acquire),
+		      *start = atomic_load_explicit(&blocks.next_look, memory_order_acquire),
+		      *t = start ? start : first;
+	if (!atomic_load_explicit(&blocks.n_free, memory_order_relaxed) || !first)
+		return NULL;
+	do {
+		if (take(t)) {
+			atomic_store_explicit(&blocks.next_look, t->next_made,
+					      memory_order_release);
 			return t;
 		}
-	}
+		t = t->next_made ? t->next_made : first;
+	} while (t != start && (start || t != first));
+	return NULL;
+}
+
+struct thread *thread_take_block(void)
+{
+	struct thread *free = find_free();
+	if (free)
+		return free;
 	if (!room_take(blocks.block_bytes))
 		return NULL;
 	long at = sys_mmap(NULL, blocks.block_bytes, PROT_READ | PROT_WRITE,
@@ -60,7 +96,7 @@ struct thread *thread_take_block(void)
 		room_give(blocks.block_bytes);
 		return NULL;
 	}
-	struct thread *t = (struct thread *)at;
+	struct thread *t = (struct thread *)(at + (long)blocks.front_bytes);
 	t->own_stack = (uintptr_t)at + blocks.block_bytes;
 	atomic_store_explicit(&t->state, THREAD_ALIVE, memory_order_relaxed);
 	t->next_made = atomic_load_explicit(&blocks.made, memory_order_relaxed);
@@ -74,15 +110,19 @@ struct thread *thread_take_block(void)
 /* Clears the memory of the tree and the walks and gives it back to the system. */
 static void wipe_block(struct thread *t)
 {
-	if (!t->cct)
+	if (!t->unwind)
 		return;
 	t->cct = NULL;
 	t->unwind = NULL;
 	t->python = NULL;
 	memset((uint8_t *)t + sizeof *t, 0, 4096 - sizeof *t);
-	uint8_t *rest = (uint8_t *)t + 4096;
-	if (sys_madvise(rest, blocks.block_bytes - 4096, MADV_DONTNEED) != 0)
-		memset(rest, 0, blocks.block_bytes - 4096); /* memory locked by mlockall */
+	uint8_t *front = (uint8_t *)t - blocks.front_bytes, *rest = (uint8_t *)t + 4096;
+	const size_t rest_bytes = blocks.block_bytes - blocks.front_bytes - 4096;
+	if (sys_madvise(front, blocks.front_bytes, MADV_DONTNEED) != 0 ||
+	    sys_madvise(rest, rest_bytes, MADV_DONTNEED) != 0) {
+		memset(front, 0, blocks.front_bytes); /* memory locked by mlockall */
+		memset(rest, 0, rest_bytes);
+	}
 }
 
 void thread_give_block(struct thread *t)
@@ -91,6 +131,7 @@ void thread_give_block(struct thread *t)
 	atomic_fetch_sub_explicit(&blocks.n_alive, 1, memory_order_relaxed);
 	/* release: what we wrote comes before what the next owner writes */
 	atomic_store_explicit(&t->state, THREAD_FREE, memory_order_release);
+	atomic_fetch_add_explicit(&blocks.n_free, 1, memory_order_relaxed);
 }
 
 void thread_make_tree(struct thread *t)
@@ -100,13 +141,17 @@ void thread_make_tree(struct thread *t)
 		.max_depth = process.config.max_depth,
 		.max_nodes = process.config.max_nodes,
 	};
-	if (!t->unwind) {
-		t->unwind = unwind_thread_init((uint8_t *)t + blocks.unwind_at,
-					       process.config.max_depth, &t->stack);
-		t->python = python_thread_init((uint8_t *)t + blocks.python_at,
-					       process.config.max_depth, t->is_main);
-	}
+	if (!t->unwind)
+		t->unwind = unwind_thread_place((uint8_t *)t - unwind_shallow_bytes(),
+						(uint8_t *)t + blocks.deep_at,
+						process.config.max_depth, &t->stack);
 	t->cct = cct_init((uint8_t *)t + blocks.cct_at, &options);
+}
+
+void thread_make_python(struct thread *t)
+{
+	t->python = python_thread_init((uint8_t *)t + blocks.python_at, process.config.max_depth,
+				       t->is_main);
 }
 
 struct thread *thread_first(void)
@@ -116,7 +161,7 @@ struct thread *thread_first(void)
 
 static bool is_in(const struct thread *t, const void *address)
 {
-	return t && (uintptr_t)address - (uintptr_t)t < blocks.block_bytes;
+	return t && (uintptr_t)address - (uintptr_t)t < blocks.block_bytes - blocks.front_bytes;
 }
 
 static bool is_in_block(const void *address)

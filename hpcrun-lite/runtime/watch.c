@@ -3,6 +3,7 @@
 #include "hpcrun-lite/runtime/watch.h"
 
 #include "common/safe/clock.h"
+#include "common/safe/forked.h"
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
 #include "common/safe/trylock.h"
@@ -29,7 +30,7 @@ static struct {
 	bool has_asked;                   /* a stranger: some block may be one's that has ended */
 	uint32_t n_more;                  /* strangers at the last look */
 	uint32_t n_skipped, n_to_skip;    /* looks without reading the list of threads */
-} watch;
+} watch WRITTEN_BY_FORKED;
 
 void watch_reset_record(struct thread *t)
 {

@@ -99,7 +99,8 @@ static bool cputime_process_start(const struct source_event *events, unsigned n,
 				  const struct source_host *host, char *cause, size_t cause_bytes)
 {
 	struct timespec tick;
-	atomic_store_explicit(&cputime.has_said, false, memory_order_relaxed);
+	if (atomic_load_explicit(&cputime.has_said, memory_order_relaxed))
+		atomic_store_explicit(&cputime.has_said, false, memory_order_relaxed);
 	if (cputime.events == events) /* a child of fork: all is as it was */
 		return true;
 	cputime.events = events;

@@ -426,7 +426,8 @@ void space_rest(struct space *s)
 {
 	if (s->fd > 0 && is_ours(s, s->fd - 1))
 		sys_close(s->fd - 1);
-	s->fd = 0;
+	if (s->fd)
+		s->fd = 0;
 }
 
 void space_remove(struct space *s)

@@ -21,11 +21,11 @@ enum space_result {
 };
 
 struct space {
+	char path[4352];
 	int fd;          /* descriptor + 1; 0: none, so that zeroed memory is a closed space */
 	int error;       /* errno of a call that showed that the file system has failed; 0: none */
 	uint64_t device, inode;
 	uint64_t leave_bytes; /* so much of the file system stays free */
-	char path[4352];
 };
 
 /* Creates the file with O_EXCL. Returns false on failure and sets *cause to a constant string. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Slabs for children of fork; see nursery.h. Children take them in order, by an atomic counter in
- * the file. `used` of a slab is 0 while it is free, MSR_PROCESS_BYTES while a process uses it, and
- * LEFT when that process has left it. Must not wait: a process may be killed at any point. Test:
+ * the file. `used` of a slab is 0 while it is free, all of it while a process uses it, and LEFT
+ * when that process has left it. Must not wait: a process may be killed at any point. Test:
  * tests/unit/run/test_nursery.c.
  */
 #include "hpcrun-lite/store/nursery.h"
@@ -16,39 +16,44 @@
 #define PAGE 4096u
 #define LEFT 8u /* less than a header: readers skip it */
 
-_Static_assert(MSR_PROCESS_BYTES == NURSERY_SLAB_BYTES - sizeof(struct msr_extent),
+_Static_assert(MSR_PROCESS_BYTES == NURSERY_SLAB_BYTES - sizeof(struct msr_extent) &&
+		       MSR_BRIEF_BYTES == NURSERY_BRIEF_BYTES - sizeof(struct msr_extent),
 	       "as the format says");
 
-static struct msr_extent *slab_at(const uint8_t *base, uint32_t i)
+/* Where slab i starts in the mapping. */
+static uint64_t place_of(const struct nursery *n, uint32_t i)
 {
-	return (struct msr_extent *)(uintptr_t)(base + PAGE + (uint64_t)i * NURSERY_SLAB_BYTES) - 1;
+	return PAGE + (uint64_t)i * n->slab_bytes - sizeof(struct msr_extent);
+}
+
+static struct msr_extent *slab_at(const struct nursery *n, uint8_t *base, uint32_t i)
+{
+	return (struct msr_extent *)(void *)(base + place_of(n, i));
 }
 
 /* Writes the chain of extents: a free one before the slabs, the slabs, a free one after them. */
-static void write_chain(uint8_t *base, uint32_t n_slabs, uint64_t n_bytes)
+static void write_chain(const struct nursery *n, uint8_t *base)
 {
 	static const struct store_request slab = {.kind = MSR_PROCESS, .thread = UINT32_MAX};
-	const uint64_t end =
-		PAGE + (uint64_t)n_slabs * NURSERY_SLAB_BYTES - sizeof(struct msr_extent);
+	const uint64_t end = place_of(n, n->n_slabs);
 	/* from the end, so that the chain is whole as soon as its first extent exists */
-	extent_write_free(base + end, n_bytes - end);
-	for (uint32_t i = n_slabs; i-- > 0;)
-		extent_write(slab_at(base, i), &slab, NURSERY_SLAB_BYTES);
-	extent_write_free(base, PAGE - sizeof(struct msr_extent));
+	extent_write_free(base + end, n->n_bytes - end);
+	for (uint32_t i = n->n_slabs; i-- > 0;)
+		extent_write(slab_at(n, base, i), &slab, n->slab_bytes);
+	extent_write_free(base, place_of(n, 0));
 }
 
 enum space_result nursery_add(struct nursery *n, struct space *space, uint64_t offset,
-			      uint32_t n_slabs)
+			      uint64_t n_bytes)
 {
-	uint64_t n_bytes = PAGE + (uint64_t)n_slabs * NURSERY_SLAB_BYTES;
 	uint8_t *base;
 	enum space_result r = space_add(space, offset, &n_bytes, &base);
 	if (r != SPACE_OK)
 		return r;
 	n->offset = offset;
 	n->n_bytes = n_bytes;
-	n->n_slabs = (uint32_t)((n_bytes - PAGE) / NURSERY_SLAB_BYTES);
-	write_chain(base, n->n_slabs, n_bytes);
+	n->n_slabs = (uint32_t)((n_bytes - PAGE) / n->slab_bytes);
+	write_chain(n, base);
 	sys_madvise(base, n_bytes, MADV_DOFORK);
 	atomic_store_explicit(&n->base, base, memory_order_release);
 	return SPACE_OK;
@@ -73,6 +78,12 @@ static _Atomic uint32_t *n_taken(uint8_t *base)
 	return (_Atomic uint32_t *)(void *)(base + sizeof(struct msr_extent));
 }
 
+/* The number of promised slabs, also of those that were taken then. It is behind that of taken. */
+static _Atomic uint32_t *n_promised(uint8_t *base)
+{
+	return n_taken(base) + 1;
+}
+
 bool nursery_has(const struct nursery *n, const void *address)
 {
 	const uint8_t *base = atomic_load_explicit(&n->base, memory_order_relaxed);
@@ -86,7 +97,28 @@ static bool has_room(const struct nursery *n, uint8_t *base)
 
 bool nursery_has_room(const struct nursery *n)
 {
-	return has_room(n, open_base(n));
+	uint8_t *base = open_base(n);
+	return has_room(n, base) &&
+	       atomic_load_explicit(n_promised(base), memory_order_relaxed) < n->n_slabs;
+}
+
+/* Relaxed: the number alone matters. */
+bool nursery_promise(const struct nursery *n)
+{
+	uint8_t *base = open_base(n);
+	if (!has_room(n, base))
+		return false;
+	if (atomic_fetch_add_explicit(n_promised(base), 1, memory_order_relaxed) < n->n_slabs)
+		return true;
+	nursery_break_promise(n);
+	return false;
+}
+
+void nursery_break_promise(const struct nursery *n)
+{
+	uint8_t *base = open_base(n);
+	if (base)
+		atomic_fetch_sub_explicit(n_promised(base), 1, memory_order_relaxed);
 }
 
 struct msr_extent *nursery_take(const struct nursery *n)
@@ -95,12 +127,13 @@ struct msr_extent *nursery_take(const struct nursery *n)
 	if (!has_room(n, base))
 		return NULL;
 	uint32_t i = atomic_fetch_add_explicit(n_taken(base), 1, memory_order_relaxed);
-	return i < n->n_slabs ? slab_at(base, i) : NULL;
+	return i < n->n_slabs ? slab_at(n, base, i) : NULL;
 }
 
 void nursery_begin(struct msr_extent *slab)
 {
-	atomic_store_explicit(&slab->used, MSR_PROCESS_BYTES, memory_order_release);
+	const uint64_t length = atomic_load_explicit(&slab->length, memory_order_relaxed);
+	atomic_store_explicit(&slab->used, length - sizeof *slab, memory_order_release);
 }
 
 void nursery_abandon(struct msr_extent *slab)
@@ -117,7 +150,7 @@ static uint64_t end_chain(const struct nursery *n, uint8_t *base, uint32_t n_use
 	enum { SHORT = 2 * sizeof(struct msr_extent) };
 	if (n_used == n->n_slabs)
 		return n->n_bytes;
-	struct msr_extent *next = slab_at(base, n_used);
+	struct msr_extent *next = slab_at(n, base, n_used);
 	atomic_store_explicit(&next->length, SHORT, memory_order_release);
 	return (uint64_t)((uint8_t *)next - base) + SHORT;
 }
@@ -127,11 +160,15 @@ uint64_t nursery_close(struct nursery *n, struct space *space)
 	uint8_t *base = atomic_load_explicit(&n->base, memory_order_acquire);
 	if (!base)
 		return 0;
-	uint32_t n_used = atomic_exchange_explicit(n_taken(base), n->n_slabs, memory_order_relaxed);
+	/* a child may take what it was promised later, too */
+	_Atomic uint32_t *n_given =
+		n->slab_bytes == NURSERY_BRIEF_BYTES ? n_taken(base) : n_promised(base);
+	uint32_t n_used = atomic_exchange_explicit(n_given, n->n_slabs, memory_order_relaxed);
 	n_used = n_used < n->n_slabs ? n_used : n->n_slabs;
-	/* whole pages: the next slab's header is in the last page of the slab before */
+	/* whole pages behind the next slab's header */
 	if (n_used < n->n_slabs) {
-		const uint64_t start = PAGE + (uint64_t)n_used * NURSERY_SLAB_BYTES;
+		const uint64_t end = place_of(n, n_used) + sizeof(struct msr_extent),
+			       start = (end + PAGE - 1) & ~(uint64_t)(PAGE - 1);
 		space_punch(space, n->offset + start, n->n_bytes - start);
 	}
 	const uint64_t end = n->offset + end_chain(n, base, n_used);

@@ -139,6 +139,13 @@ static uint8_t *take_space(uint64_t n)
 	return NULL;
 }
 
+/* A brief process has room for this alone. */
+static bool is_first_thread(const struct store_request *request)
+{
+	return request->kind == MSR_THREAD &&
+	       atomic_load_explicit(&store.chunk[0].next, memory_order_relaxed) == MSR_HEADER_BYTES;
+}
+
 static struct msr_extent *make_extent(const struct store_request *request, enum msr_loss *cause)
 {
 	uint64_t n = ((uint64_t)request->n_bytes + MSR_EXTENT_ALIGN - 1) &
@@ -147,6 +154,11 @@ static struct msr_extent *make_extent(const struct store_request *request, enum 
 	uint64_t length = n;
 	if (!store.header || atomic_load_explicit(&store.closed, memory_order_relaxed)) {
 		*cause = MSR_LOSS_NO_SPACE;
+		return NULL;
+	}
+	if (store.is_brief && !is_first_thread(request) && !store_need_room()) {
+		*cause = (enum msr_loss)atomic_load_explicit(&store.last_failure,
+							     memory_order_relaxed);
 		return NULL;
 	}
 	uint8_t *at = take_piece(least, n, &length);

@@ -34,6 +34,11 @@ struct store_options {
 	uint64_t process_start_ns;
 	uint64_t max_bytes;    /* limit on the file size; 0: none */
 	uint32_t flags;        /* MSR_FLAG_* */
+	/*
+	 * Writes METRIC, MODULE and INFO records. Called in a child of fork that leaves its brief
+	 * slab, possibly in a handler. May be NULL.
+	 */
+	void (*describe)(void);
 };
 
 /*
@@ -52,11 +57,22 @@ void store_before_fork(void);
 void store_after_fork(void);
 
 /*
- * Replaces store_open() in the child of fork. Header and first extents go into the slab that the
- * parent took for the child, if there is one. When the slab is full, the child gets a file of its
- * own; until then it has no descriptor. The memory that `options` points to must stay valid.
+ * Replaces store_open() in the child of fork. If the parent took a brief slab for the child, the
+ * child is brief: its header and the record of its thread are in private memory. With the first
+ * other extent it gets a slab with more room, and a file of its own when that is full. Until then
+ * it has no descriptor. The memory that `options` points to must stay valid.
  */
 bool store_open_forked(const struct store_options *options, const char **cause);
+
+/*
+ * A brief process. store_need_room() ends this state, and options->describe is called, or returns
+ * false. Call it before you take a lock that `describe` takes. store_publish() writes what header
+ * and thread say into the file, at the start, and at the end once more. All do nothing in a process
+ * that is not brief, and are signal-safe.
+ */
+bool store_is_brief(void);
+bool store_need_room(void);
+void store_publish(void);
 
 /*
  * Creates the process's own file if it has none. Call it before the process gets a second thread

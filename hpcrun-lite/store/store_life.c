@@ -48,6 +48,7 @@ bool store_open(const struct store_options *o, const char **cause)
 {
 	store_forget();
 	nursery_give_up(&store.nursery, 0);
+	nursery_give_up(&store.briefs, 0);
 	if (!store_make_file(&store.space, o, cause))
 		return false;
 	store.options = *o;
@@ -71,14 +72,14 @@ bool store_open_forked(const struct store_options *o, const char **cause)
 	store.slab = store_slab_of_fork();
 	if (!store.slab)
 		return store_open(o, cause);
-	nursery_begin(store.slab);
+	store.is_brief = true;
 	store.options = *o;
 	struct chunk *c = &store.chunk[0];
-	c->base = (uint8_t *)(store.slab + 1);
+	c->base = store.image;
 	c->offset = 0;
 	c->n_bytes = MSR_PROCESS_BYTES;
 	atomic_store_explicit(&c->next, MSR_HEADER_BYTES, memory_order_relaxed);
-	/* store_touch_ahead never touches a slab: its last page belongs to the next slab too. */
+	/* store_touch_ahead never touches them: a slab's last page belongs to the next one, too. */
 	atomic_store_explicit(&c->touched, c->n_bytes, memory_order_relaxed);
 	atomic_store_explicit(&store.n_chunks, 1, memory_order_release);
 	store.header = (struct msr_header *)c->base;
@@ -89,19 +90,20 @@ bool store_open_forked(const struct store_options *o, const char **cause)
 void store_forget(void)
 {
 	space_forget(&store.space);
-	space_forget(&store.spill);
+	if (store.spill_from)
+		space_forget(&store.spill);
 	store.spill_from = 0;
 	for (uint32_t i = atomic_load_explicit(&store.n_chunks, memory_order_relaxed);
 	     i-- > 0 && !store.slab;)
 		room_give(store.chunk[i].n_bytes); /* the mappings did not come through the fork */
-	room_give(store.n_around_bytes);
-	store.n_around_bytes = 0;
+	store_forget_image();
 	store.slab = NULL;
-	store.stays = false;
-	store.left[0] = '\0';
-	nursery_forked(&store.nursery, store_is_forked());
+	store.is_brief = store.has_promise = store.stays = false;
+	if (store.left[0])
+		store.left[0] = '\0';
+	nursery_forked(&store.nursery, false);
+	nursery_forked(&store.briefs, store_is_forked());
 	store.nurseries_end = store.file_bytes = 0;
-	store.n_slabs_next = NURSERY_LEAST_SLABS;
 	store.header = NULL;
 	atomic_store_explicit(&store.n_chunks, 0, memory_order_relaxed);
 	atomic_store_explicit(&store.current, 0, memory_order_relaxed);
@@ -114,7 +116,8 @@ void store_forget(void)
 	atomic_store_explicit(&store.last_failure, MSR_LOSS_BUSY, memory_order_relaxed);
 	atomic_store_explicit(&store.retry_ns, 0, memory_order_relaxed);
 	for (unsigned i = 0; i < STORE_N_PIECES; i++)
-		atomic_store_explicit(&store.piece[i], 0, memory_order_relaxed);
+		if (atomic_load_explicit(&store.piece[i], memory_order_relaxed))
+			atomic_store_explicit(&store.piece[i], 0, memory_order_relaxed);
 }
 
 /* Releases the whole pages behind the content of each extent of a chunk. */
@@ -154,6 +157,13 @@ static bool stop_touching(void)
 	return false;
 }
 
+static void close_nursery(struct nursery *n)
+{
+	const uint64_t end = nursery_close(n, store_space_at(n->offset));
+	store.nurseries_end = store_later(store_between(0, end, store.file_bytes),
+					  store.nurseries_end);
+}
+
 void store_finish(bool quiet)
 {
 	if (!store.header || atomic_exchange_explicit(&store.closed, true, memory_order_seq_cst) ||
@@ -171,14 +181,13 @@ void store_finish(bool quiet)
 			end = c->offset + used;
 	}
 	if (!store.slab) {
-		uint64_t closed = nursery_close(&store.nursery,
-						store_space_at(store.nursery.offset));
-		closed = store_between(0, closed, store.file_bytes);
-		store.nurseries_end = store_later(closed, store.nurseries_end);
+		close_nursery(&store.nursery);
+		close_nursery(&store.briefs);
 		end = store_later(end, store.nurseries_end);
 	}
 	/* It may be too high by now, because tails went back to their chunks. */
 	atomic_store_explicit(&store.header->allocated, end, memory_order_relaxed);
+	store_end_brief();
 	/* The locks stay taken, so nothing is added behind the cut, until store_reopen. */
 	store.sealed = true;
 	store.cut = !store.slab && stop_touching();
@@ -213,6 +222,7 @@ void store_reopen(void)
 	if (store.cut)
 		end_chunks_at_cut();
 	atomic_store_explicit(&store.closed, false, memory_order_relaxed);
+	store_reopen_brief();
 	if (store.cut)
 		trylock_give(&store.touching);
 	if (store.sealed)
@@ -223,7 +233,8 @@ void store_reopen(void)
 bool store_mend(const void *address)
 {
 	const uintptr_t page = (uintptr_t)address & ~(uintptr_t)4095;
-	if (!store.header || (!store_chunk_of(address) && !nursery_has(&store.nursery, address)))
+	if (!store.header || (!store_chunk_of(address) && !nursery_has(&store.nursery, address) &&
+			      !nursery_has(&store.briefs, address)))
 		return false;
 	/*
 	 * Zeros, which all code that reads the file again accepts. Not the whole chunk, because

@@ -5,6 +5,7 @@
 #include "hpcrun-lite/store/store_slab.h"
 
 #include "common/safe/quiet.h"
+#include "common/safe/room.h"
 #include "common/safe/sys.h"
 #include "hpcrun-lite/store/extent.h"
 #include "hpcrun-lite/store/store_grow.h"
@@ -17,7 +18,7 @@
 
 /* Set from the start of a fork to its end, in the thread that forks and so in the child. */
 static __thread struct msr_extent *slab_of_child;
-static __thread bool is_forking;
+static __thread bool is_forking, has_promise;
 
 /* Copies the slab, except its magic number, into a new file and maps the file in its place. */
 static enum space_result copy_to(struct space *file, uint8_t *image)
@@ -32,6 +33,24 @@ static enum space_result copy_to(struct space *file, uint8_t *image)
 	return r == SPACE_OK ? space_map_over(file, image, NURSERY_SLAB_BYTES) : r;
 }
 
+/* The process no longer uses the slabs of its ancestor. Our children get slabs of our own file. */
+static void leave_nurseries(void)
+{
+	nursery_abandon(store.slab);
+	store.slab = NULL;
+	nursery_give_up(&store.nursery, is_forking);
+	nursery_give_up(&store.briefs, is_forking);
+}
+
+/* From now on the memory of the first extents is a mapping of a file, which children do not get. */
+static void leave_image(void)
+{
+	sys_madvise(store.chunk[0].base, NURSERY_SLAB_BYTES, MADV_DONTFORK);
+	if (store.is_brief)
+		store.image = NULL;
+	store.is_brief = false;
+}
+
 /* The file gets its magic number last; until then the slab counts. */
 static enum space_result move_to_file(void)
 {
@@ -41,7 +60,7 @@ static enum space_result move_to_file(void)
 	memcpy(target_before, store.target, sizeof target_before);
 	if (!store_make_file(file, &store.options, &cause))
 		return SPACE_LOST;
-	uint8_t *image = (uint8_t *)(store.slab + 1);
+	uint8_t *image = store.chunk[0].base;
 	enum space_result r = copy_to(file, image);
 	if (r != SPACE_OK && store_leave_node(file))
 		r = copy_to(file, image);
@@ -54,13 +73,9 @@ static enum space_result move_to_file(void)
 		memcpy(store.left, store.space.path, sizeof store.left);
 	store.space = *file;
 	store.file_bytes = NURSERY_SLAB_BYTES;
-	nursery_abandon(store.slab);
+	leave_nurseries();
 	memcpy(store.header->magic, MSR_MAGIC, sizeof store.header->magic);
-	/* The slabs around it stay mapped here. Our children get slabs of our own file. */
-	sys_madvise(store.nursery.base, store.nursery.n_bytes, MADV_DONTFORK);
-	store.n_around_bytes = store.nursery.n_bytes - store.chunk[0].n_bytes;
-	store.nursery.base = NULL;
-	store.slab = NULL;
+	leave_image();
 	return SPACE_OK;
 }
 
@@ -73,21 +88,131 @@ enum space_result store_leave_slab(void)
 	return r;
 }
 
-/* Adds slabs when all are taken; few at first, because most processes fork seldom. */
-static void add_nursery(struct nursery *n)
+/* ---- brief processes ---- */
+
+/* The extent's header ends a page, and the content starts the next. */
+static bool touch_slab(struct msr_extent *slab)
 {
-	const uint64_t most = store.options.max_bytes;
-	if (most && store.file_bytes + (store.n_slabs_next + 1) * NURSERY_SLAB_BYTES > most)
+	return store_touch((uint8_t *)(slab + 1) - 4096, 4096 + STORE_SLAB_TOUCH);
+}
+
+/*
+ * Maps the slab over the private memory, so that all that points there stays valid. An old size of
+ * 0 makes a second mapping of the same pages (mremap(2)). The slab gets its magic number last, as a
+ * file does.
+ */
+static bool move_to_slab(void)
+{
+	const size_t magic_bytes = sizeof store.header->magic;
+	struct msr_extent *brief = store.slab,
+			  *slab = store.has_promise ? nursery_take(&store.nursery) : NULL;
+	struct chunk *c = &store.chunk[0];
+	store.has_promise = false;
+	if (!slab || !touch_slab(slab))
+		return false;
+	const uint64_t used = atomic_load_explicit(&c->next, memory_order_relaxed);
+	memcpy((uint8_t *)(slab + 1) + magic_bytes, c->base + magic_bytes, used - magic_bytes);
+	if (sys_is_error(sys_call6(SYS_mremap, (long)(slab + 1), 0, NURSERY_SLAB_BYTES,
+				   MREMAP_MAYMOVE | MREMAP_FIXED, (long)c->base, 0)))
+		return false;
+	nursery_begin(slab);
+	nursery_abandon(brief);
+	memcpy(store.header->magic, MSR_MAGIC, magic_bytes);
+	store.slab = slab;
+	leave_image();
+	return true;
+}
+
+/* The lock `growing` is held. */
+static enum space_result leave_brief(void)
+{
+	const uint64_t mask = quiet_begin();
+	enum space_result r = SPACE_OK;
+	if (!move_to_slab())
+		r = store.stays ? SPACE_LOST : move_to_file();
+	quiet_end(mask);
+	return r;
+}
+
+static void describe(bool was_brief)
+{
+	if (was_brief && !store.is_brief && store.options.describe)
+		store.options.describe();
+}
+
+bool store_need_room(void)
+{
+	if (!store.is_brief || !store_may_grow() || !trylock_take(&store.growing))
+		return !store.is_brief;
+	const enum space_result r = leave_brief();
+	if (r != SPACE_OK)
+		store_note_failure(r);
+	trylock_give(&store.growing);
+	describe(true);
+	return !store.is_brief;
+}
+
+bool store_is_brief(void)
+{
+	return store.is_brief;
+}
+
+void store_publish(void)
+{
+	const struct chunk *c = &store.chunk[0];
+	uint8_t header[sizeof *store.header];
+	const uint32_t header_bytes = MSR_BRIEF_HEADER_BYTES;
+	const uint64_t allocated = MSR_BRIEF_BYTES;
+	const size_t magic_bytes = sizeof store.header->magic;
+	if (!store.is_brief)
+		return;
+	uint8_t *to = (uint8_t *)(store.slab + 1);
+	if (atomic_load_explicit(&c->next, memory_order_relaxed) > MSR_HEADER_BYTES)
+		memcpy(to + header_bytes, c->base + MSR_HEADER_BYTES,
+		       sizeof(struct msr_extent) + sizeof(struct msr_thread));
+	memcpy(header, store.header, sizeof header);
+	memcpy(header + offsetof(struct msr_header, header_bytes), &header_bytes,
+	       sizeof header_bytes);
+	memcpy(header + offsetof(struct msr_header, allocated), &allocated, sizeof allocated);
+	memcpy(to + magic_bytes, header + magic_bytes, sizeof header - magic_bytes);
+	atomic_thread_fence(memory_order_release); /* a header counts once it has its magic */
+	memcpy(to, header, magic_bytes);
+}
+
+void store_end_brief(void)
+{
+	store_publish();
+	if (store.has_promise)
+		nursery_break_promise(&store.nursery);
+	store.has_promise = false;
+}
+
+void store_reopen_brief(void)
+{
+	store.has_promise = store.is_brief && nursery_promise(&store.nursery);
+}
+
+/* ---- forks ---- */
+
+/* Adds slabs when all are taken; few at first, because most processes fork seldom. */
+static void add_nursery(struct nursery *n, uint32_t slab_bytes)
+{
+	const uint64_t most = store.options.max_bytes,
+		       slabs = store_between(NURSERY_LEAST_BYTES, n->next_bytes,
+					     NURSERY_MOST_BYTES),
+		       n_bytes = slabs + 4096;
+	if (most && store.file_bytes + n_bytes > most)
 		return;
 	/* After a cut the mapping may reach over the end of the file. */
 	uint64_t end = n->base ? store_between(0, n->offset + n->n_bytes, store.file_bytes) : 0;
 	if (!nursery_give_up(n, 1))
 		return;
 	store.nurseries_end = store_later(end, store.nurseries_end);
-	enum space_result r = nursery_add(n, store_space_at(store.file_bytes), store.file_bytes,
-					  store.n_slabs_next);
+	n->slab_bytes = slab_bytes;
+	enum space_result r =
+		nursery_add(n, store_space_at(store.file_bytes), store.file_bytes, n_bytes);
 	if (r == SPACE_FULL && store_spill(store.file_bytes))
-		r = nursery_add(n, &store.spill, store.file_bytes, store.n_slabs_next);
+		r = nursery_add(n, &store.spill, store.file_bytes, n_bytes);
 	space_rest(&store.spill);
 	if (r != SPACE_OK) {
 		store_note_failure(r);
@@ -95,29 +220,68 @@ static void add_nursery(struct nursery *n)
 	}
 	store.file_bytes += n->n_bytes;
 	store_raise_allocated(store.file_bytes);
-	store.n_slabs_next = (uint32_t)store_between(0, 2 * store.n_slabs_next, NURSERY_MOST_SLABS);
+	n->next_bytes = 2 * slabs;
+}
+
+static void make_image(void)
+{
+	if (store.image || !room_take(MSR_PROCESS_BYTES))
+		return;
+	const long at = sys_mmap(NULL, NURSERY_SLAB_BYTES, PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (sys_is_error(at))
+		room_give(MSR_PROCESS_BYTES);
+	else
+		store.image = (uint8_t *)at;
+}
+
+void store_forget_image(void)
+{
+	if (store.slab && !store.is_brief)
+		room_give(MSR_PROCESS_BYTES); /* the mapping did not come through the fork */
+	if (store.is_brief && sys_madvise(store.image, NURSERY_SLAB_BYTES, MADV_DONTNEED) != 0)
+		memset(store.image, 0, NURSERY_SLAB_BYTES); /* memory locked by mlockall */
+}
+
+/* Makes slabs for children. A process that forks more than its ancestor has slabs gets a file. */
+static void make_slabs(void)
+{
+	if (!store.header)
+		return;
+	make_image();
+	if (nursery_has_room(&store.briefs) && (store.slab || nursery_has_room(&store.nursery)))
+		return;
+	if (store.stays || !store_may_grow() || !trylock_take(&store.growing))
+		return;
+	const bool was_brief = store.is_brief;
+	if (!store.slab || store_leave_slab() == SPACE_OK) {
+		if (!nursery_has_room(&store.briefs))
+			add_nursery(&store.briefs, NURSERY_BRIEF_BYTES);
+		if (!nursery_has_room(&store.nursery))
+			add_nursery(&store.nursery, NURSERY_SLAB_BYTES);
+	}
+	trylock_give(&store.growing);
+	describe(was_brief);
 }
 
 void store_before_fork(void)
 {
-	struct nursery *n = &store.nursery;
-	nursery_fork_begins(n);
+	nursery_fork_begins(&store.nursery);
+	nursery_fork_begins(&store.briefs);
 	is_forking = true;
-	if (store.header && !store.slab && !nursery_has_room(n) && store_may_grow() &&
-	    trylock_take(&store.growing)) {
-		if (store_may_grow() && !nursery_has_room(n))
-			add_nursery(n);
-		trylock_give(&store.growing);
-	}
-	struct msr_extent *slab = nursery_take(n);
+	make_slabs();
+	struct msr_extent *slab = nursery_take(&store.briefs);
 	slab_of_child = store_is_damaged() ? NULL : slab;
+	has_promise = slab_of_child && nursery_promise(&store.nursery);
 }
 
 void store_after_fork(void)
 {
 	slab_of_child = NULL;
-	if (is_forking)
+	if (is_forking) {
 		nursery_fork_ends(&store.nursery);
+		nursery_fork_ends(&store.briefs);
+	}
 	is_forking = false;
 }
 
@@ -125,8 +289,12 @@ bool store_own(void)
 {
 	if (!store.slab || store.stays || store.closed || !trylock_take(&store.growing))
 		return !store.slab;
+	const bool was_brief = store.is_brief;
 	store.stays = store_leave_slab() != SPACE_OK;
+	if (store.is_brief)
+		leave_brief();
 	trylock_give(&store.growing);
+	describe(was_brief);
 	return !store.stays;
 }
 
@@ -135,16 +303,18 @@ bool store_is_forked(void)
 	return slab_of_child != NULL;
 }
 
-/* The extent's header ends a page, and the content starts the next. */
-static bool touch_slab(struct msr_extent *slab)
-{
-	return store_touch((uint8_t *)(slab + 1) - 4096, 4096 + STORE_SLAB_TOUCH);
-}
-
 struct msr_extent *store_slab_of_fork(void)
 {
 	struct msr_extent *slab = slab_of_child;
 	slab_of_child = NULL;
 	is_forking = false;
-	return slab && touch_slab(slab) ? slab : NULL;
+	if (!slab || !store.image)
+		return NULL;
+	uint8_t *first = (uint8_t *)((uintptr_t)slab & ~(uintptr_t)4095),
+		*end = (uint8_t *)slab + NURSERY_BRIEF_BYTES;
+	if (!store_touch(first, (uint64_t)(end - first + 4095) & ~UINT64_C(4095)))
+		return NULL;
+	nursery_begin(slab);
+	store.has_promise = has_promise && atomic_load(&store.nursery.base);
+	return slab;
 }

@@ -17,7 +17,17 @@ enum space_result store_leave_slab(void);
 /* Returns true in a child, before it has asked for the slab that the parent took for it. */
 bool store_is_forked(void);
 
-/* In the child of fork: returns its slab, once. NULL: there is none, or the file was shortened. */
+/*
+ * In the child of fork: returns its brief slab, once. NULL: there is none, or the file was
+ * shortened.
+ */
 struct msr_extent *store_slab_of_fork(void);
+
+/* A brief process ends and will need no other slab; or does not end, because exec has failed. */
+void store_end_brief(void);
+void store_reopen_brief(void);
+
+/* In the child of fork: `image` becomes zeros again if the parent used it. */
+void store_forget_image(void);
 
 #endif

@@ -30,7 +30,6 @@ struct chunk {
 };
 
 extern struct store {
-	struct space space;
 	/*
 	 * If the data are in a file of the node: the path in the directory, else "". Its file gets
 	 * what does not fit on the node, from the offset spill_from on; 0: nothing so far.
@@ -38,18 +37,27 @@ extern struct store {
 	char target[4352];
 	char left[4352];         /* file of the node whose slab the process has left; "": none */
 	struct space spill;
+	struct space own_file;   /* while the process moves there from its slab */
+	struct space space;
+	/* The rest, up to the first chunks, is what a child of fork changes: in few pages. */
 	uint64_t spill_from;
 	struct msr_header *header;
 	struct store_options options;
 	/* The extent of an ancestor's file that the process uses; NULL: it has its own file. */
 	struct msr_extent *slab;
-	struct space own_file;   /* while the process moves there from its slab */
-	uint64_t n_around_bytes; /* of the ancestor's slabs, still mapped around chunk 0 */
+	/*
+	 * The slab is a brief one. Header and first extents are in private memory, `image`, until
+	 * the process needs more than its thread's record: see store_need_room().
+	 */
+	bool is_brief;
+	bool has_promise; /* of a slab of `nursery`, while it is brief */
+	/* NURSERY_SLAB_BYTES of zeros for the next child, if the process is not brief; or NULL */
+	uint8_t *image;
 	/* The process could not move when it had to. It may have threads now, so it never moves. */
 	bool stays;
-	struct nursery nursery;  /* for our children; of the ancestor while we use a slab */
+	/* for our children; of the ancestor while we use a slab */
+	struct nursery nursery, briefs;
 	uint64_t nurseries_end;  /* offset in the file where closed nurseries end */
-	uint32_t n_slabs_next;
 	uint64_t file_bytes;     /* of the own file; changes under `growing` */
 	_Atomic uint32_t n_chunks; /* stored with release after the chunk is complete */
 	_Atomic uint32_t current;

@@ -103,11 +103,25 @@ struct deep {
 	uint64_t least_bytes;
 };
 
+/*
+ * A thread starts with arrays for so many frames, right behind its state. The first path that is
+ * deeper moves it to arrays of full_depth. So a thread that is sampled a few times touches few
+ * pages.
+ */
+enum { UNWIND_FEW = 16 };
+
 struct unwind_thread {
-	struct mem mem;
+	/* Scratch, most of which few walks need. What every walk needs follows it. */
+	uint64_t expr_stack[EXPR_STACK_MAX];
+	struct cfi_work cfi;
+	struct leave_work leave;
+	struct generated generated;
+	uint8_t code[384];
 	struct code code_seen;
+	struct mem mem;
 	struct unwind_stack stack;
-	uint32_t max_depth;
+	uint32_t max_depth, full_depth;
+	void *full; /* zeroed memory for the arrays of full_depth; NULL: they are in use */
 	struct unwind_counts counts;
 	/*
 	 * Arrays of 2 * max_depth. The first half holds the frames of the current walk, leaf first.
@@ -125,21 +139,18 @@ struct unwind_thread {
 	enum unwind_end end;
 	bool closed; /* the last record is a root by its pc alone */
 	struct deep deep;
-	/* Scratch. */
 	struct regs leaf;
 	struct regs regs; /* of frame regs_at of the current walk */
 	struct regs next;
 	uint32_t regs_at;
-	uint64_t expr_stack[EXPR_STACK_MAX];
-	struct cfi_work cfi;
-	struct leave_work leave;
-	struct generated generated;
 	struct image image;
-	uint8_t code[384];
 	/* What the tables of modules said in this walk or an earlier one of the same epoch. */
 	struct extent extents[EXTENTS];
 	uint32_t n_extents; /* number ever added */
 };
+
+/* Gives the thread arrays of 2 * max_depth in zeroed memory. */
+void unwind_take_arrays(struct unwind_thread *t, void *memory, uint32_t max_depth);
 
 struct walk {
 	struct unwind_thread *thread;

@@ -14,12 +14,12 @@
 enum { MEM_WINDOW_BYTES = 1024 };
 
 struct mem {
+	uint8_t window[MEM_WINDOW_BYTES];
 	/* certainly mapped: the part of the thread's stack that has been in use */
 	uintptr_t lo, hi;
 	uintptr_t window_at;
 	size_t window_bytes;
 	uint64_t n_guarded; /* system calls made */
-	uint8_t window[MEM_WINDOW_BYTES];
 };
 
 /* At the start of a walk: memory in the window may have changed. */

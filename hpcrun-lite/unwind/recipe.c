@@ -88,6 +88,7 @@ void unwind_flush_end(void)
 void unwind_after_fork(void)
 {
 	const uint64_t epoch = recipe_epoch_now();
-	atomic_store_explicit(&recipe_epoch, (epoch & ~UINT64_C(0xffff)) + GENERATION,
-			      memory_order_release);
+	if (epoch & 0xffff) /* a thread that is not here was flushing */
+		atomic_store_explicit(&recipe_epoch, (epoch & ~UINT64_C(0xffff)) + GENERATION,
+				      memory_order_release);
 }

@@ -133,6 +133,16 @@ size_t unwind_thread_bytes(unsigned max_depth);
 struct unwind_thread *unwind_thread_init(void *mem, unsigned max_depth,
 					 const struct unwind_stack *stack);
 
+/*
+ * The same in two pieces of memory, aligned to 64: unwind_deep_bytes(max_depth) that only paths of
+ * more than 16 frames touch, and unwind_shallow_bytes(). Of the latter most threads touch the last
+ * 4 KiB alone.
+ */
+size_t unwind_shallow_bytes(void);
+size_t unwind_deep_bytes(unsigned max_depth);
+struct unwind_thread *unwind_thread_place(void *shallow, void *deep, unsigned max_depth,
+					  const struct unwind_stack *stack);
+
 /* A call path. */
 struct unwind_path {
 	/* packed addresses, leaf first; borrowed, valid until the thread's next walk */

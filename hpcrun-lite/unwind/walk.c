@@ -555,10 +555,45 @@ static struct walk begin(struct unwind_thread *t)
 	return w;
 }
 
+/*
+ * Once, when a path is deeper than the first arrays: moves the previous path to larger ones. While
+ * that goes on there is none, as in join().
+ */
+static bool enlarge(struct unwind_thread *t)
+{
+	if (!t->full)
+		return false;
+	const uint32_t n_records = t->n_records, n_addresses = t->n_addresses,
+		       n_proven = t->n_proven;
+	const struct record *records = previous_records(t);
+	const uint64_t *addresses = previous_addresses(t);
+	const size_t proven_at = 2 * (size_t)t->max_depth - n_proven;
+	const struct proof_slots *slots = t->slots + proven_at;
+	const uint64_t *proof = t->proof + proven_at;
+	t->n_records = t->n_addresses = t->n_proven = 0;
+	atomic_signal_fence(memory_order_seq_cst);
+	unwind_take_arrays(t, t->full, t->full_depth);
+	const size_t top = 2 * (size_t)t->max_depth;
+	memcpy(t->records + top - n_records, records, n_records * sizeof *records);
+	memcpy(t->addresses + top - n_addresses, addresses, n_addresses * sizeof *addresses);
+	memcpy(t->slots + top - n_proven, slots, n_proven * sizeof *slots);
+	memcpy(t->proof + top - n_proven, proof, n_proven * sizeof *proof);
+	t->full = NULL;
+	atomic_signal_fence(memory_order_seq_cst);
+	t->n_records = n_records;
+	t->n_addresses = n_addresses;
+	t->n_proven = n_proven;
+	return true;
+}
+
 static void walk(struct unwind_thread *t, struct unwind_path *path)
 {
 	struct walk w = begin(t);
 	enum unwind_end end = walk_follow(&w);
+	if ((end == UNWIND_DEEP || w.n_records + w.n_tail > t->max_depth) && enlarge(t)) {
+		w = begin(t);
+		end = walk_follow(&w);
+	}
 	t->closed = w.closed || w.n_tail;
 	path->end = join(&w, end, &path->n_same, &path->n_root);
 	if (path->end == UNWIND_ROOT && w.n_tail < DEEP_ROOTS && t->n_records >= DEEP_ROOTS &&

@@ -6,6 +6,7 @@
  * memory, where the kernel would keep it pending. Signal-safe. Tests:
  * tests/cli/sacred/sacred_signal.sh, tests/cli/sacred/sacred_winch.sh.
  */
+#include "common/safe/forked.h"
 #include "common/safe/sys.h"
 #include "hpcrun-lite/hooks/signal/hook_fatal.h"
 #include "hpcrun-lite/hooks/signal/hook_signal_internal.h"
@@ -25,14 +26,14 @@ HOOK_NEXT(raise);
 
 /* The program's actions for our signals. */
 static struct sigaction kept[N_SIGNALS];
-static atomic_flag kept_lock = ATOMIC_FLAG_INIT;
+static WRITTEN_BY_FORKED atomic_flag kept_lock = ATOMIC_FLAG_INIT;
 
 /* A RUNTIME_SIGNAL that the program has blocked. There is at most one, as in the kernel. */
 struct delivery {
 	_Atomic bool is_there;
 	siginfo_t info;
 };
-static struct delivery of_process; /* sent to the process; kept_lock guards it */
+static WRITTEN_BY_FORKED struct delivery of_process; /* sent to the process; kept_lock guards it */
 static _Thread_local struct delivery of_thread;
 
 static _Thread_local struct {
@@ -505,7 +506,8 @@ void hook_signal_forked(void)
 	own.kick.armed = false;
 	/* the descriptors are shared with the parent, which changes their masks */
 	for (unsigned i = 0; i < N_DESCRIPTORS; i++)
-		descriptors[i].fd_plus_1 = 0;
+		if (descriptors[i].fd_plus_1)
+			descriptors[i].fd_plus_1 = 0;
 	if (own.is_shown)
 		signal_table_mask(SIG_UNBLOCK, OURS);
 	own.is_shown = false;

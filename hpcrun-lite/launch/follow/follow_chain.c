@@ -37,17 +37,24 @@ static bool is_sound(const struct msr_extent *e)
 	       e->length >= sizeof *e;
 }
 
+/* A free part is cut short when the maker of the file ends. */
+static bool is_whole(const struct msr_extent *e)
+{
+	return e->length == sizeof *e + MSR_PROCESS_BYTES ||
+	       e->length == sizeof *e + MSR_BRIEF_BYTES;
+}
+
 static bool walk(struct follow_chain *c, int fd, uint64_t from, uint64_t end, bool is_inside);
 
 /* A child of fork: its header page is read before its extents, as that of a file. */
-static bool walk_child(struct follow_chain *c, int fd, uint64_t at)
+static bool walk_child(struct follow_chain *c, int fd, uint64_t at, uint64_t most)
 {
 	struct msr_header h;
 	const int got = read_at(fd, &h, sizeof h, at);
 	if (got <= 0 || memcmp(h.magic, MSR_MAGIC, sizeof h.magic) != 0)
 		return got >= 0;
-	const uint64_t n = h.allocated < MSR_PROCESS_BYTES ? h.allocated : MSR_PROCESS_BYTES;
-	return push(c, at, &h, sizeof h) && walk(c, fd, at + MSR_HEADER_BYTES, at + n, true);
+	const uint64_t n = h.allocated < most ? h.allocated : most;
+	return push(c, at, &h, sizeof h) && walk(c, fd, at + msr_first_extent(&h), at + n, true);
 }
 
 static bool walk(struct follow_chain *c, int fd, uint64_t from, uint64_t end, bool is_inside)
@@ -63,9 +70,8 @@ static bool walk(struct follow_chain *c, int fd, uint64_t from, uint64_t end, bo
 		}
 		if (!push(c, at, &e, sizeof e))
 			return false;
-		if (e.kind == MSR_PROCESS && !is_inside && e.used == MSR_PROCESS_BYTES &&
-		    e.length == sizeof e + MSR_PROCESS_BYTES &&
-		    !walk_child(c, fd, at + sizeof e))
+		if (e.kind == MSR_PROCESS && !is_inside && is_whole(&e) &&
+		    e.used == e.length - sizeof e && !walk_child(c, fd, at + sizeof e, e.used))
 			return false;
 		at = e.length <= end - at ? at + e.length : end;
 	}

@@ -43,7 +43,9 @@ void jit_start(void)
 
 void jit_forked(void)
 {
-	trylock_give(&jit.lock);
+	trylock_forked(&jit.lock);
+	if (!atomic_load_explicit(&jit.n_seen, memory_order_relaxed))
+		return; /* nothing to forget; see trylock_forked() */
 	atomic_store_explicit(&jit.n_seen, 0, memory_order_relaxed);
 	atomic_store_explicit(&jit.is_noted, false, memory_order_relaxed);
 	jit.jitdump[0] = '\0';

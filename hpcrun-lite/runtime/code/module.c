@@ -523,7 +523,11 @@ void module_start(void)
 
 void module_forked(void)
 {
-	trylock_give(&modules.lock);
+	trylock_forked(&modules.lock);
+}
+
+void module_write_records(void)
+{
 	uint32_t n = atomic_load_explicit(&modules.n, memory_order_relaxed);
 	for (uint32_t i = 0; i < n; i++)
 		if (!write_record(i)) {

@@ -23,10 +23,11 @@ void module_start(void);
  */
 uint16_t module_add_logical(const char *name, uint16_t flags);
 
-/*
- * In a forked child, after store_open: writes the known modules to the new file. Not signal-safe.
- */
+/* In a forked child. Not signal-safe. */
 void module_forked(void);
+
+/* In a forked child, after store_open: writes the known modules to the new file. */
+void module_write_records(void);
 
 /*
  * For struct unwind_config: returns the number and the load bias. Returns MSR_MODULE_UNKNOWN with

@@ -3,6 +3,7 @@
 #include "hpcrun-lite/runtime/phases/phase.h"
 
 #include "common/safe/clock.h"
+#include "common/safe/forked.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/records.h"
 #include "hpcrun-lite/runtime/sample/sample.h"
@@ -13,7 +14,7 @@ static struct {
 	uint32_t n;
 	uint32_t thread;       /* that began it */
 	uint64_t mpi_ns;       /* of that thread before it began; UINT64_MAX: unknown */
-} phases;
+} phases WRITTEN_BY_FORKED;
 
 void phase_start_process(void)
 {

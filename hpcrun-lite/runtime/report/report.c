@@ -304,12 +304,12 @@ static bool has_no_name(void)
 void report_print(bool answers)
 {
 	static char buffer[16384];
-	struct text t = text_in(buffer, sizeof buffer);
 	struct thread_totals sum;
 	struct gpu_sums gpu = {0};
 	const struct config *c = &process.config;
 	if (c->say == CONFIG_QUIET || c->root_pid != (uint32_t)process.pid)
 		return;
+	struct text t = text_in(buffer, sizeof buffer);
 	is_of_node = !answers;
 	if (is_of_node)
 		report_stay_on_node();

@@ -43,6 +43,7 @@ bool report_is_apart(void);
 struct report_place {
 	int fd;
 	uint64_t start, end;
+	uint64_t header_bytes; /* its extents start there, counted from `start` */
 };
 /*
  * Calls `visit` for each process of this rank, including this one if `with_own`. Returns the number

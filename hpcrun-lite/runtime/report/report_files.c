@@ -81,7 +81,7 @@ bool report_is_cut(void)
 bool report_next_extent(const struct report_place *p, uint64_t *at, struct msr_extent *e)
 {
 	if (*at == 0)
-		*at = p->start + MSR_HEADER_BYTES;
+		*at = p->start + p->header_bytes;
 	/* Behind unused space and damage, what follows starts on a page. */
 	for (;; *at = (*at & ~UINT64_C(4095)) + 4096) {
 		if (*at >= p->end || !report_read_at(p->fd, e, sizeof *e, *at))
@@ -167,13 +167,16 @@ static void visit(struct visits *v, const struct report_place *p)
 static void visit_file(struct visits *v, int fd, bool is_left_out)
 {
 	struct msr_extent e;
-	const struct report_place all = {fd, 0, UINT64_MAX};
+	const struct report_place all = {fd, 0, UINT64_MAX, MSR_HEADER_BYTES};
 	if (!is_left_out)
 		visit(v, &all);
 	for (uint64_t next = 0; report_next_extent(&all, &next, &e);) {
 		uint64_t content = next - e.length + sizeof e;
-		if (e.kind == MSR_PROCESS && e.used >= MSR_HEADER_BYTES)
-			visit(v, &(struct report_place){fd, content, content + e.used});
+		struct msr_header h;
+		if (e.kind == MSR_PROCESS && e.used >= MSR_BRIEF_BYTES &&
+		    report_read_at(fd, &h, sizeof h, content))
+			visit(v, &(struct report_place){fd, content, content + e.used,
+							msr_first_extent(&h)});
 	}
 }
 

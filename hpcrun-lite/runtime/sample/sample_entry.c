@@ -96,7 +96,10 @@ static _Atomic unsigned victim;
 
 static inline _Atomic uintptr_t *set_of(uintptr_t base)
 {
-	return known[((base >> 6) * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - SETS_BITS)].base;
+	/* Twice: bases at equal distances, stacks of one size, would share some of the sets. */
+	uint64_t h = (base >> 6) * UINT64_C(0x9e3779b97f4a7c15);
+	h = (h ^ h >> 32) * UINT64_C(0x9e3779b97f4a7c15);
+	return known[h >> (64 - SETS_BITS)].base;
 }
 
 /* Relaxed: a thread asks about its own base, which it has written itself, or misses. */

@@ -92,6 +92,7 @@ bool sample_insert(struct thread *t, struct unwind_path *walked, uint32_t n_inne
 	struct region_plan plan;
 	const bool is_planned = region_path_plan(&t->regions, t->unwind, walked, &plan);
 	const struct python_cuts cuts = {plan.cut, is_planned ? 2 * plan.n_pieces : 0};
+	thread_need_python(t);
 	python_splice(t->python, t->unwind, walked, n_inner, at_call, is_planned ? &cuts : NULL,
 		      NULL, &spliced);
 	/* what is new in the path */

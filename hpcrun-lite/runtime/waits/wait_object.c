@@ -8,6 +8,7 @@
 #include "common/safe/fnv.h"
 #include "common/safe/trylock.h"
 #include "hpcrun-lite/runtime/code/module.h"
+#include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/records.h"
 #include "hpcrun-lite/store/store.h"
 
@@ -27,9 +28,13 @@ static struct {
 	_Atomic uint32_t id[SLOTS];
 } objects;
 
-void wait_object_start(void)
+void wait_object_forked(void)
 {
-	trylock_give(&objects.lock);
+	if (!process.has_offcpu)
+		return;
+	trylock_forked(&objects.lock);
+	if (!objects.n)
+		return;
 	objects.n = objects.n_locks = 0;
 	for (unsigned i = 0; i < SLOTS; i++)
 		atomic_store_explicit(&objects.hash[i], 0, memory_order_relaxed);

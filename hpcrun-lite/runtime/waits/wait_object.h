@@ -2,7 +2,7 @@
 /*
  * What threads wait on, by name: files, sockets and locks in static data. Each is one WAIT_OBJECT
  * record in the measurement file, whose id is a frame of call paths. All functions but
- * wait_object_start are signal-safe. Tests: tests/cli/offcpu/offcpu_clock.sh,
+ * wait_object_forked are signal-safe. Tests: tests/cli/offcpu/offcpu_clock.sh,
  * tests/unit/run/test_waits.c.
  */
 #ifndef HPCRUN_LITE_RUNTIME_WAITS_WAIT_OBJECT_H
@@ -15,8 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* At the start of a process and in a forked child, after records_start: there are none yet. */
-void wait_object_start(void);
+/* In a forked child, after records_start: there are none yet. */
+void wait_object_forked(void);
 
 /*
  * Returns the id of what the thread waits on, or 0: it has no name, or, which is counted as

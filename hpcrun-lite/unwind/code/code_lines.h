@@ -24,7 +24,8 @@ struct code {
 /* At the start of a walk: drops all lines. */
 static inline void code_begin(struct code *c)
 {
-	c->n = 0;
+	if (c->n) /* or each thread would touch its page */
+		c->n = 0;
 }
 
 /* Copies n bytes, at most 4096. Returns false if not all can be read; `dst` is then undefined. */

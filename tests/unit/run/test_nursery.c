@@ -73,7 +73,8 @@ struct found {
 static void scan(const uint8_t *bytes, uint64_t n_bytes, struct found *f, bool is_inside)
 {
 	struct msr_view v;
-	uint64_t pos = MSR_HEADER_BYTES, skipped;
+	uint64_t pos = is_inside ? msr_first_extent((const void *)bytes) : MSR_HEADER_BYTES;
+	uint64_t skipped;
 	unsigned major;
 	for (enum msr_scan s;
 	     (s = msr_next_extent(bytes, n_bytes, &pos, &v, &skipped)) != MSR_SCAN_END;) {
@@ -167,7 +168,8 @@ static void children_share_a_file(void **state)
 	assert_int_equal(f.n_processes, 1000);
 	assert_int_equal(size, atomic_load(&store_header()->allocated));
 	assert_int_equal(stat(own_path, &st), 0);
-	assert_in_range(st.st_blocks * 512, 0, 1000 * NURSERY_SLAB_BYTES + (2 << 20));
+	assert_in_range(st.st_blocks * 512, 0,
+			1000 * (NURSERY_SLAB_BYTES + NURSERY_BRIEF_BYTES) + (2 << 20));
 }
 
 static int big(unsigned pid)
@@ -300,6 +302,75 @@ static void end_again(void **state)
 	assert_int_equal(f.n_damaged, 0);
 	assert_int_equal(f.n_inside, 1);
 	assert_int_equal(f.pid_sum, 9);
+}
+
+/* What a child is that records nothing but itself: its thread, and how it ended. */
+static int brief(unsigned pid)
+{
+	enum msr_loss cause;
+	const struct store_request r = {.kind = MSR_THREAD,
+					.record_bytes = sizeof(struct msr_thread),
+					.n_bytes = sizeof(struct msr_extent) +
+						   sizeof(struct msr_thread)};
+	struct msr_extent *e = store_extent(&r, &cause);
+	if (!e || store_header()->pid != pid)
+		return 1;
+	atomic_store(&e->used, sizeof(struct msr_thread));
+	store_publish();
+	if (pid % 100 == 99)
+		raise(SIGKILL);
+	store_header()->exit_code = (int)pid;
+	store_finish(true);
+	return !store_is_brief();
+}
+
+static uint32_t count_threads(const struct msr_view *process)
+{
+	struct msr_view v;
+	uint32_t n = 0;
+	uint64_t pos = msr_first_extent((const void *)process->content), skipped;
+	while (msr_next_extent(process->content, process->n_bytes, &pos, &v, &skipped) !=
+	       MSR_SCAN_END)
+		n += v.extent->kind == MSR_THREAD && v.n_bytes == sizeof(struct msr_thread);
+	return n;
+}
+
+/*
+ * One after the other, they need no slabs with more room. One in a hundred is killed, and keeps the
+ * promise of one.
+ */
+static void brief_children_are_small(void **state)
+{
+	enum { N = 1000 };
+	struct msr_view v;
+	struct stat st;
+	int status;
+	uint64_t pos = MSR_HEADER_BYTES, skipped;
+	unsigned n_threads = 0, n_codes = 0, n_whole = 0;
+	(void)state;
+	for (unsigned i = 0; i < N; i++)
+		waitpid(start_child(1000 + i, brief), &status, 0);
+	store_finish(true);
+	int fd = open(own_path, O_RDONLY);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_in_range(st.st_blocks * 512, 0, N * 1600 + (768 << 10));
+	uint8_t *bytes = aligned_alloc(64, ((size_t)st.st_size + 63) & ~(size_t)63);
+	assert_int_equal(read(fd, bytes, (size_t)st.st_size), st.st_size);
+	close(fd);
+	while (msr_next_extent(bytes, (uint64_t)st.st_size, &pos, &v, &skipped) != MSR_SCAN_END) {
+		n_whole += v.extent->kind == MSR_PROCESS && v.n_bytes == MSR_PROCESS_BYTES;
+		if (!msr_is_process(&v))
+			continue;
+		const struct msr_header *h = (const void *)v.content;
+		assert_true(msr_is_brief(h));
+		n_threads += count_threads(&v);
+		n_codes += h->exit_code == (int)h->pid;
+		assert_int_equal(h->exit_code == 0, h->pid % 100 == 99);
+	}
+	free(bytes);
+	assert_int_equal(n_threads, N);
+	assert_int_equal(n_codes, N - N / 100);
+	assert_int_equal(n_whole, 0);
 }
 
 /* The two words that a signal handler counts in: one in the file, one in memory. */
@@ -437,7 +508,8 @@ static void take_while_given_up(void **state)
 	pthread_t other;
 	(void)state;
 	assert_true(space_create(&space, directory, -1, "host", 77, &cause));
-	assert_int_equal(nursery_add(&shared, &space, 0, 4), SPACE_OK);
+	shared.slab_bytes = NURSERY_SLAB_BYTES;
+	assert_int_equal(nursery_add(&shared, &space, 0, 4096 + 4 * NURSERY_SLAB_BYTES), SPACE_OK);
 	shared.n_slabs = UINT32_MAX; /* never empty; the slabs are not touched */
 	nursery_fork_begins(&shared);
 	ended = false;
@@ -488,7 +560,8 @@ static void damage_mixes_nothing(void **state)
 	for (uint64_t at = MSR_HEADER_BYTES; at < size; at += 64) {
 		struct msr_extent e;
 		assert_int_equal(pread(fd, &e, sizeof e, (off_t)at), sizeof e);
-		if (e.magic == MSR_EXTENT_MAGIC && e.kind == MSR_PROCESS) {
+		if (e.magic == MSR_EXTENT_MAGIC && e.kind == MSR_PROCESS &&
+		    e.used == MSR_PROCESS_BYTES) {
 			assert_int_equal(pwrite(fd, junk, sizeof junk, (off_t)at), sizeof junk);
 			break;
 		}
@@ -510,6 +583,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(file_when_asked_for, setup, teardown),
 		cmocka_unit_test_setup_teardown(parent_ends_before, setup, teardown),
 		cmocka_unit_test_setup_teardown(end_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(brief_children_are_small, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_sample_is_lost_while_moving, setup, teardown),
 		cmocka_unit_test_setup_teardown(never_moves_with_two_threads, setup, teardown),
 		cmocka_unit_test_setup_teardown(file_is_shortened, setup, teardown),

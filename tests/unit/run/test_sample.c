@@ -215,6 +215,16 @@ void python_splice(struct python_thread *t, const struct unwind_thread *unwind,
 	memset(path, 0, sizeof *path);
 }
 
+bool python_is_there(void)
+{
+	return false;
+}
+
+void thread_make_python(struct thread *t)
+{
+	(void)t;
+}
+
 bool region_path_plan(struct region_thread *t, const struct unwind_thread *own,
 		      const struct unwind_path *walked, struct region_plan *plan)
 {

@@ -110,7 +110,7 @@ static void read_kind(const uint8_t *bytes, uint64_t n_bytes, enum msr_kind kind
 {
 	for (uint32_t sequence = 0, seen = 1; seen; sequence++) {
 		struct msr_view v;
-		uint64_t pos = MSR_HEADER_BYTES, skipped;
+		uint64_t pos = msr_first_extent((const void *)bytes), skipped;
 		enum msr_scan s;
 		seen = 0;
 		while ((s = msr_next_extent(bytes, n_bytes, &pos, &v, &skipped)) != MSR_SCAN_END) {
@@ -142,7 +142,7 @@ static void read_rest(const uint8_t *bytes, uint64_t n_bytes, uint64_t *n_module
 		      uint64_t *n_metrics, uint64_t *n_info, uint64_t *n_free)
 {
 	struct msr_view v;
-	uint64_t pos = MSR_HEADER_BYTES, skipped;
+	uint64_t pos = msr_first_extent((const void *)bytes), skipped;
 	enum msr_scan s;
 	while ((s = msr_next_extent(bytes, n_bytes, &pos, &v, &skipped)) != MSR_SCAN_END) {
 		if (s == MSR_SCAN_DAMAGED)
