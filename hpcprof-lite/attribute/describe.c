@@ -5,6 +5,7 @@
 #include "common/base/pool.h"
 #include "common/safe/printable.h"
 #include "hpcprof-lite/attribute/child_processes.h"
+#include "hpcprof-lite/attribute/jobs/spawned_jobs.h"
 #include "hpcprof-lite/attribute/ledger.h"
 #include "hpcprof-lite/load/load_records.h"
 
@@ -212,7 +213,9 @@ bool describe_processes(struct model *m, const struct load_job *job, const uint6
 						.host = h->host,
 						.host_id = h->host_id,
 						.pid = h->pid,
-						.rank = h->rank,
+						.rank = f->rank,
+						.spawned_job = f->spawned_job,
+						.job_rank = h->rank,
 						.exec_seq = h->exec_seq,
 						.job = f->job ? f->job : "",
 						.executable = f->executable,
@@ -237,7 +240,7 @@ bool describe_processes(struct model *m, const struct load_job *job, const uint6
 			out[i].end_ns = out[i].start_ns;
 		ledger_of_process(f, &out[i].ledger);
 	}
-	return children_settle(m, job);
+	return children_settle(m, job) && spawned_jobs_describe(m, job);
 }
 
 /* While measurement was on. */

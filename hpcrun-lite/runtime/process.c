@@ -7,6 +7,7 @@
 #include "hpcrun-lite/runtime/process.h"
 
 #include "common/safe/clock.h"
+#include "common/safe/fnv.h"
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
 #include "hpcrun-lite/gpu/core.h"
@@ -70,6 +71,16 @@ static void complain(const char *cause)
 	say(&t);
 }
 
+/* The rest of what identifies a job of which only the launcher knows. */
+static void find_job(void)
+{
+	struct config_job *j = &process.config.spawned;
+	if (j->id != CONFIG_JOB_UNKNOWN || j->pid)
+		return;
+	j->pid = (uint32_t)sys_call3(SYS_getppid, 0, 0, 0);
+	j->host_id = fnv64(FNV64_START, process.host, strlen(process.host));
+}
+
 static bool open_store(bool is_forked, const char **cause)
 {
 	const struct config *c = &process.config;
@@ -87,6 +98,9 @@ static bool open_store(bool is_forked, const char **cause)
 		.pid = (unsigned)process.pid,
 		.parent_pid = (unsigned)sys_call3(SYS_getppid, 0, 0, 0),
 		.exec_seq = life.exec_seq,
+		.job_host_id = c->spawned.host_id,
+		.job_id = c->spawned.id,
+		.job_pid = c->spawned.pid,
 		.process_start_ns = life.process_start_ns,
 		.max_bytes = c->max_bytes,
 		.flags = (c->trace ? MSR_FLAG_TRACE : 0) |
@@ -191,6 +205,7 @@ static bool start(const char **cause)
 	struct unwind_config unwind = {.module_of = module_of};
 	process.pid = sys_getpid();
 	find_host();
+	find_job();
 	if (!make_alive_page()) {
 		*cause = "no memory";
 		return false;
@@ -575,6 +590,11 @@ unsigned runtime_exec_seq(void)
 bool runtime_is_owner(void)
 {
 	return process_is_owner();
+}
+
+const char *runtime_host(void)
+{
+	return process.host;
 }
 
 uint64_t runtime_process_start_ns(void)

@@ -8,7 +8,7 @@ static void put_processes(struct sqlite_writer *w)
 {
 	const struct model *m = w->m;
 	char end[128];
-	sqlite_begin(w, "process", 14);
+	sqlite_begin(w, "process", 16);
 	for (uint32_t i = 0; i < m->n_processes; i++) {
 		const struct model_process *p = &m->processes[i];
 		sqlite_int(w, i);
@@ -25,6 +25,8 @@ static void put_processes(struct sqlite_writer *w)
 		sqlite_int(w, p->is_live);
 		sqlite_text(w, ends_text(p->exit_kind, p->exit_code, end, sizeof end));
 		sqlite_text(w, p->role);
+		sqlite_id(w, p->spawned_job ? p->spawned_job : MODEL_NONE);
+		sqlite_id(w, p->job_rank < 0 ? MODEL_NONE : (uint32_t)p->job_rank);
 		sqlite_row(w);
 	}
 	sqlite_end(w);

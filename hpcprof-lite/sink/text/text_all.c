@@ -179,7 +179,8 @@ static void put_processes(const struct model *m, FILE *out)
 {
 	fputs("# process id rank pid exec host-id exit code start end host executable command\n# "
 	      "note process text\n"
-	      "# live process (it was still running when it was read)\n",
+	      "# live process (it was still running when it was read)\n"
+	      "# spawned process job rank-in-job\n",
 	      out);
 	if (m->n_unmeasured)
 		fputs("# unmeasured processes unknown cpu-ns starter why path\n", out);
@@ -201,6 +202,8 @@ static void put_processes(const struct model *m, FILE *out)
 		putc('\n', out);
 		if (p->is_live)
 			fprintf(out, "live\t%u\n", i);
+		if (p->spawned_job)
+			fprintf(out, "spawned\t%u\t%u\t%d\n", i, p->spawned_job, p->job_rank);
 		if (p->off_ns || p->n_stops)
 			fprintf(out, "off\t%u\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", i,
 				p->off_ns, p->n_stops, p->n_starts);
