@@ -197,6 +197,15 @@ struct msr_header {
 	uint64_t job_id;            /* 672 */
 	uint32_t job_pid;           /* 680 */
 	uint32_t reserved;          /* 684 0 */
+	/*
+	 * 688 since 1.7: the CPU quota of the cgroup of the process, or of one around it, whichever
+	 * gives less: CPU time in each second, in ns. 0: no quota is known.
+	 */
+	uint64_t quota_ns;
+	uint64_t quota_id;          /* 696 of the cgroup with that quota, on this host */
+	/* 704 for how long these cgroups had been throttled at the start and the end, in ns */
+	uint64_t throttled_start_ns;
+	uint64_t throttled_end_ns;  /* 712; 0: not written */
 };
 
 #define MSR_FLAG_TRACE 1u    /* the user asked for time lines */

@@ -68,6 +68,10 @@ struct model_process {
 	const char *executable;
 	const char *called;        /* the first argument: "sh" of /usr/bin/dash; "": unknown */
 	const char *processors;    /* that it was allowed to use: "0-3,8-8"; "": unknown */
+	double quota;              /* processors that the CPU quota of its cgroup is; 0: unknown */
+	uint64_t quota_id;         /* of the cgroup with that quota, on the host */
+	/* for how long it had been throttled at the start and the end; equal: unknown, or never */
+	uint64_t throttled_start_ns, throttled_end_ns;
 	const char *command;       /* arguments joined by blanks */
 	const char *command_line;  /* the same as a shell reads it */
 	bool is_live;              /* the process was still running when its file was read */

@@ -6,6 +6,7 @@
  */
 #include "hpcrun-lite/runtime/process.h"
 
+#include "common/safe/cgroup.h"
 #include "common/safe/clock.h"
 #include "common/safe/fnv.h"
 #include "common/safe/sys.h"
@@ -53,6 +54,7 @@ static struct {
 	_Atomic bool ended;       /* runtime_end has done its work */
 	unsigned exec_seq;
 	uint64_t process_start_ns;
+	struct cgroup cgroup;     /* a forked child begins in that of its parent */
 } life;
 
 /* ---- start ---- */
@@ -107,6 +109,15 @@ static bool open_store(bool is_forked, const char **cause)
 			 (c->root_pid == (uint32_t)process.pid ? MSR_FLAG_ROOT : 0),
 	};
 	return is_forked ? store_open_forked(&options, cause) : store_open(&options, cause);
+}
+
+/* A process that leaves its cgroup later is not followed. */
+static void write_quota(void)
+{
+	struct msr_header *h = store_header();
+	h->quota_ns = life.cgroup.quota_ns;
+	h->quota_id = life.cgroup.id;
+	h->throttled_start_ns = cgroup_throttled_ns(&life.cgroup);
 }
 
 /* Maps a page that every fork clears, so that we notice a child made without fork(). */
@@ -212,6 +223,8 @@ static bool start(const char **cause)
 	}
 	if (!open_store(false, cause))
 		return false;
+	cgroup_find("", &life.cgroup);
+	write_quota();
 	control_start_process(process.config.delay);
 	phase_start_process();
 	records_start();
@@ -317,6 +330,7 @@ static void forked(void)
 		complain(cause);
 		return;
 	}
+	write_quota();
 	control_forked();
 	phase_start_process();
 	records_start();
@@ -448,6 +462,7 @@ static void end(enum msr_exit_kind kind, int code, bool has_next)
 	uint64_t now_ns = clock_mono_ns();
 	/* before the clocks of threads, so that these are never behind it */
 	store_header()->cpu_end_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	store_header()->throttled_end_ns = cgroup_throttled_ns(&life.cgroup);
 	thread_stamp_all(now_ns, self_now_ns, self_cpu_ns);
 	thread_write_regions();
 	call_path_report();

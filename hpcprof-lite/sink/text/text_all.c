@@ -180,7 +180,8 @@ static void put_processes(const struct model *m, FILE *out)
 	fputs("# process id rank pid exec host-id exit code start end host executable command\n# "
 	      "note process text\n"
 	      "# live process (it was still running when it was read)\n"
-	      "# spawned process job rank-in-job\n",
+	      "# spawned process job rank-in-job\n"
+	      "# quota process processors cgroup throttled-before-ns throttled-ns\n",
 	      out);
 	if (m->n_unmeasured)
 		fputs("# unmeasured processes unknown cpu-ns starter why path\n", out);
@@ -202,6 +203,10 @@ static void put_processes(const struct model *m, FILE *out)
 		putc('\n', out);
 		if (p->is_live)
 			fprintf(out, "live\t%u\n", i);
+		if (p->quota > 0)
+			fprintf(out, "quota\t%u\t%.9g\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", i,
+				p->quota, p->quota_id, p->throttled_start_ns,
+				p->throttled_end_ns - p->throttled_start_ns);
 		if (p->spawned_job)
 			fprintf(out, "spawned\t%u\t%u\t%d\n", i, p->spawned_job, p->job_rank);
 		if (p->off_ns || p->n_stops)
