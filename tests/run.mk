@@ -96,6 +96,7 @@ run_tests = \
 	tests/cli/run/run_forks.sh \
 	tests/cli/run/run_processes.sh \
 	tests/cli/run/run_quota.sh \
+	tests/cli/run/run_spawn.sh \
 	tests/cli/run/run_kill.sh \
 	tests/cli/run/run_space.sh \
 	tests/cli/run/run_modules.sh \

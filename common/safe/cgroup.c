@@ -91,12 +91,12 @@ static char *find_line(char *text, bool *is_v1)
 static bool place(struct cgroup *c, const char *root, const char *mount, const char *cgroup)
 {
 	const size_t n = strlen(root) + strlen(mount);
-	char text[TEXT];
-	if (n + strlen(cgroup) + 1 > sizeof c->path)
+	const char *const mark = c->is_v1 ? "/cgroup.procs" : "/cgroup.controllers";
+	if (n + strlen(cgroup) + NAME > sizeof c->path)
 		return false;
-	strcpy(stpcpy(c->path, root), mount);
+	strcpy(stpcpy(stpcpy(c->path, root), mount), mark);
 	c->n_mount = n;
-	if (!read_file(c->path, n, c->is_v1 ? "cgroup.procs" : "cgroup.controllers", text))
+	if (sys_call3(SYS_access, (long)c->path, F_OK, 0) != 0)
 		return false;
 	for (const char *at = cgroup; *at; at += 1 + strcspn(at + 1, "/")) {
 		strcpy(c->path + n, at[1] ? at : "");

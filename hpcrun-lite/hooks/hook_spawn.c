@@ -3,7 +3,8 @@
  * Programs that MPI_Comm_spawn starts. A daemon starts them, with its own environment and what the
  * spawning process adds to it. MPI libraries hand that over by PMIx_Spawn, and we add our entries
  * there: an MPI_Info would have room for 255 bytes, and MPI would report what is wrong with it.
- * Command, arguments and results stay the program's. Test: tests/cli/mpi/mpi_spawn.sh.
+ * Command, arguments and results stay the program's. Tests: tests/cli/mpi/mpi_spawn.sh,
+ * tests/cli/run/run_spawn.sh.
  */
 #include "common/safe/clock.h"
 #include "common/safe/fnv.h"

@@ -47,7 +47,8 @@ static void put_processors(struct html *h, const struct view_processors *p)
 	html_put_text(&h->section,
 		      ",\"uses\":{\"threads\":%" PRIu32 ",\"allThreads\":%" PRIu32
 		      ",\"leftOut\":%" PRIu32 ",\"allowed\":%" PRIu32 ",\"given\":%.9g"
-		      ",\"throttled\":%.0f,\"cpu\":%.0f,\"elapsed\":%.0f,\"lacksOffcpu\":%d,\"rows\":[",
+		      ",\"throttled\":%.0f,\"cpu\":%.0f"
+		      ",\"elapsed\":%.0f,\"lacksOffcpu\":%d,\"rows\":[",
 		      p->n_threads, p->n_all_threads, p->n_left_out, p->quota.n_allowed,
 		      p->quota.n_given, p->quota.throttled * 1e6,
 		      p->cpu_seconds * 1e6, p->elapsed * 1e6, p->lacks_offcpu);

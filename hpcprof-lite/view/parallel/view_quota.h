@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The processors that the processes of the model could use at the same time: those that they were
+ * The processors that the processes of the model could use at one time: those that they were
  * allowed to use, and what the CPU quotas of their containers give. Test:
  * tests/unit/prof/test_view_processors.c.
  */
@@ -13,9 +13,9 @@ struct view_quota {
 	uint32_t n_allowed; /* processors that the processes were allowed to use; 0: unknown */
 	/* The same, and no more than their quotas. 0: unknown. */
 	double n_given;
-	bool has_quota;     /* a quota makes n_given less than n_allowed, or it has throttled */
+	bool has_quota; /* a quota makes n_given less than n_allowed, or it has throttled */
 	/*
-	 * For how long the cgroups were throttled meanwhile, as the kernel counts it: summed up over
+	 * For how long the cgroups were throttled meanwhile, as the kernel counts it: summed over
 	 * processors on which one of their threads was ready. Other processes of these cgroups are
 	 * in it. 0: for a part of the run.
 	 */
