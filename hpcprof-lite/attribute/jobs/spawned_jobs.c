@@ -36,8 +36,10 @@ static bool add_note(struct model *m, struct model_process *p, const char *forma
 	va_start(args, format);
 	const bool ok = vasprintf(&note, format, args) >= 0;
 	va_end(args);
+	if (!model_own(m, ok ? note : NULL))
+		return false;
 	const char **notes = malloc(((size_t)p->n_notes + 1) * sizeof *notes);
-	if (!model_own(m, ok ? note : NULL) || !model_own(m, notes))
+	if (!model_own(m, notes))
 		return false;
 	notes[0] = note;
 	if (p->n_notes)

@@ -179,9 +179,7 @@ static void put_processes(const struct model *m, FILE *out)
 {
 	fputs("# process id rank pid exec host-id exit code start end host executable command\n# "
 	      "note process text\n"
-	      "# live process (it was still running when it was read)\n"
-	      "# spawned process job rank-in-job\n"
-	      "# quota process processors cgroup throttled-before-ns throttled-ns\n",
+	      "# live process (it was still running when it was read)\n",
 	      out);
 	if (m->n_unmeasured)
 		fputs("# unmeasured processes unknown cpu-ns starter why path\n", out);
@@ -203,12 +201,6 @@ static void put_processes(const struct model *m, FILE *out)
 		putc('\n', out);
 		if (p->is_live)
 			fprintf(out, "live\t%u\n", i);
-		if (p->quota > 0)
-			fprintf(out, "quota\t%u\t%.9g\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", i,
-				p->quota, p->quota_id, p->throttled_start_ns,
-				p->throttled_end_ns - p->throttled_start_ns);
-		if (p->spawned_job)
-			fprintf(out, "spawned\t%u\t%u\t%d\n", i, p->spawned_job, p->job_rank);
 		if (p->off_ns || p->n_stops)
 			fprintf(out, "off\t%u\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", i,
 				p->off_ns, p->n_stops, p->n_starts);
@@ -219,6 +211,31 @@ static void put_processes(const struct model *m, FILE *out)
 		}
 		put_ledger(out, "process", i, &p->ledger);
 		text_all_gpu_process(m, i, out);
+	}
+}
+
+/* Jobs that MPI spawned, and CPU quotas, where there are any. */
+static void put_surroundings(const struct model *m, FILE *out)
+{
+	bool any_job = false, any_quota = false;
+	for (uint32_t i = 0; i < m->n_processes; i++) {
+		const struct model_process *p = &m->processes[i];
+		if (!p->spawned_job)
+			continue;
+		fputs(any_job ? "" : "# spawned process job rank-in-job\n", out);
+		fprintf(out, "spawned\t%u\t%u\t%d\n", i, p->spawned_job, p->job_rank);
+		any_job = true;
+	}
+	for (uint32_t i = 0; i < m->n_processes; i++) {
+		const struct model_process *p = &m->processes[i];
+		if (p->quota <= 0)
+			continue;
+		fputs(any_quota ? "" : "# quota process processors cgroup throttled-before-ns "
+				       "throttled-ns\n", out);
+		fprintf(out, "quota\t%u\t%.9g\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", i,
+			p->quota, p->quota_id, p->throttled_start_ns,
+			p->throttled_end_ns - p->throttled_start_ns);
+		any_quota = true;
 	}
 }
 
@@ -423,6 +440,7 @@ enum status sink_text_all(const struct model *m, FILE *out)
 		      "before-and-after-threads-ns without-samples-ns threads-not-seen-ns\n",
 		      out);
 	put_processes(m, out);
+	put_surroundings(m, out);
 	put_profiles(m, out);
 	if (!put_words(m, out))
 		return STATUS_NO_MEMORY;
