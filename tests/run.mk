@@ -6,8 +6,10 @@ check_PROGRAMS += tests/unit/common/test_find_object
 TESTS += tests/unit/common/test_find_object
 tests_unit_common_test_find_object_SOURCES = tests/unit/common/test_find_object.c
 tests_unit_common_test_find_object_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
-check_PROGRAMS += tests/unit/common/test_safe tests/unit/run/test_store tests/unit/run/test_nursery tests/unit/run/test_cct tests/unit/run/test_config tests/unit/common/test_safe_string tests/unit/run/test_sample
-TESTS += tests/unit/common/test_safe tests/unit/run/test_store tests/unit/run/test_nursery tests/unit/run/test_cct tests/unit/run/test_config tests/unit/common/test_safe_string tests/unit/run/test_sample
+check_PROGRAMS += tests/unit/common/test_cgroup tests/unit/common/test_safe tests/unit/run/test_store tests/unit/run/test_nursery tests/unit/run/test_cct tests/unit/run/test_config tests/unit/common/test_safe_string tests/unit/run/test_sample
+TESTS += tests/unit/common/test_cgroup tests/unit/common/test_safe tests/unit/run/test_store tests/unit/run/test_nursery tests/unit/run/test_cct tests/unit/run/test_config tests/unit/common/test_safe_string tests/unit/run/test_sample
+tests_unit_common_test_cgroup_SOURCES = tests/unit/common/test_cgroup.c
+tests_unit_common_test_cgroup_LDADD = libhlsafe.la $(CMOCKA_LIBS)
 tests_unit_common_test_safe_string_SOURCES = tests/unit/common/test_safe_string.c
 tests_unit_common_test_safe_string_CFLAGS = $(HL_CFLAGS) -fno-builtin
 tests_unit_common_test_safe_string_LDADD = libhlstring.la $(CMOCKA_LIBS)
@@ -93,6 +95,8 @@ run_tests = \
 	tests/cli/run/run_unseen.sh \
 	tests/cli/run/run_forks.sh \
 	tests/cli/run/run_processes.sh \
+	tests/cli/run/run_quota.sh \
+	tests/cli/run/run_spawn.sh \
 	tests/cli/run/run_kill.sh \
 	tests/cli/run/run_space.sh \
 	tests/cli/run/run_gone.sh \

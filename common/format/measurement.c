@@ -180,6 +180,7 @@ const char *msr_unmeasured_name(uint32_t reason)
 		[MSR_UNMEASURED_SANITIZED] = "executable with AddressSanitizer",
 		[MSR_UNMEASURED_REACH] = ("another root directory or user, or the measurement was "
 					  "removed"),
+		[MSR_UNMEASURED_SPAWNED] = "spawned by MPI, and left no measurement",
 	};
 	return reason < MSR_N_UNMEASURED ? names[reason] : "unknown cause";
 }

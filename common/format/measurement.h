@@ -29,8 +29,8 @@
  * Since 1.7: the same of a child that recorded nothing but its life. Its extents start after so
  * many bytes of header: see msr_first_extent().
  */
-#define MSR_BRIEF_BYTES 1408u
-#define MSR_BRIEF_HEADER_BYTES 704u
+#define MSR_BRIEF_BYTES 1472u
+#define MSR_BRIEF_HEADER_BYTES 768u
 #define MSR_SUFFIX ".hpcrun"
 /*
  * These suffixes replace MSR_SUFFIX in the names of copies of the files in which the process
@@ -195,6 +195,23 @@ struct msr_header {
 	/* 648 since 1.7: CPU clock of the process when measurement of its first thread began */
 	uint64_t cpu_start_ns;
 	uint64_t cpu_end_ns;        /* 656 ... and at the end or before exec; 0: not written */
+	/*
+	 * 664 since 1.7: the call of MPI_Comm_spawn that started the job of this process: host and
+	 * process that called, and when (CLOCK_MONOTONIC). All 0: it was not spawned.
+	 */
+	uint64_t job_host_id;
+	uint64_t job_id;            /* 672 */
+	uint32_t job_pid;           /* 680 */
+	uint32_t reserved;          /* 684 0 */
+	/*
+	 * 688 since 1.7: the CPU quota of the cgroup of the process, or of one around it, whichever
+	 * gives less: CPU time in each second, in ns. 0: no quota is known.
+	 */
+	uint64_t quota_ns;
+	uint64_t quota_id;          /* 696 of the cgroup with that quota, on this host */
+	/* 704 for how long these cgroups had been throttled at the start and the end, in ns */
+	uint64_t throttled_start_ns;
+	uint64_t throttled_end_ns;  /* 712; 0: not written */
 };
 
 #define MSR_FLAG_TRACE 1u    /* the user asked for time lines */
@@ -243,6 +260,7 @@ enum msr_kind {
 	MSR_MPI_COLLECTIVE = 29, /* single collective calls of MPI */
 	MSR_PHASE = 30,          /* struct msr_phase: phases that the program marked */
 	MSR_GPU_ENERGY = 31,     /* struct msr_gpu_energy: readings of meters of energy */
+	MSR_SPAWN = 32,          /* struct msr_spawn and a path: jobs that the process started */
 	/* Extents of NVTX: see measurement_nvtx.h. */
 	MSR_NVTX_NAME = 34,      /* names of ranges, domains, categories and threads */
 	MSR_NVTX_RANGE = 35,     /* ranges and marks, summed up */
@@ -504,6 +522,7 @@ enum msr_unmeasured_reason {
 	MSR_UNMEASURED_LIBC,
 	MSR_UNMEASURED_SANITIZED,
 	MSR_UNMEASURED_REACH, /* the library or the directory is not there: other root, user */
+	MSR_UNMEASURED_SPAWNED, /* by readers: it left no measurement, for an unknown cause */
 	MSR_N_UNMEASURED
 };
 /* Name for people, such as "static executable". Accepts any number. */
@@ -546,6 +565,16 @@ struct msr_unmeasured {
 	uint64_t start_ns;    /* CLOCK_MONOTONIC */
 	/* CPU time used before, by the process and children it waited for */
 	uint64_t cpu_before_ns;
+	/* char path[path_bytes] */
+};
+
+/* MPI_Comm_spawn has started processes of one program. Those of one call are one job. */
+struct msr_spawn {
+	uint32_t bytes;       /* whole record, a multiple of 8 */
+	uint32_t path_bytes;  /* with NUL */
+	uint64_t id;          /* the job_id in the headers of these processes */
+	uint32_t n_processes;
+	uint32_t reason;      /* enum msr_unmeasured_reason; VOID: nothing prevents measurement */
 	/* char path[path_bytes] */
 };
 

@@ -64,8 +64,8 @@ static const struct launcher launchers[] = {
 	{.name = "MVAPICH", .rank = "MVP_COMM_WORLD_RANK", .size = "MVP_COMM_WORLD_SIZE"},
 	/* PMI-1: MPICH's Hydra (seen with 4.0.2) and Intel MPI's; Slurm with --mpi=pmi2
 	 * (src/plugins/mpi/pmi2/mpi_pmi2.c) and --mpi=cray_shasta; PALS. Hydra has no name of the
-	 * run. */
-	{.name = "PMI", .rank = "PMI_RANK", .size = "PMI_SIZE"},
+	 * run. Its proxy sets the last one, which MPICH's PMI-1 client reads. */
+	{.name = "PMI", .rank = "PMI_RANK", .size = "PMI_SIZE", .spawned = "PMI_SPAWNED"},
 	/* IBM's jsrun (LSF Job Step Manager), as HPCToolkit reads it (OSUtil). It is a PMIx server,
 	 * whose namespace is the step of the LSF job. */
 	{
@@ -160,4 +160,9 @@ const struct launcher *launcher_find(char *const *env, int32_t *rank, int32_t *s
 		return l;
 	}
 	return NULL;
+}
+
+bool launcher_spawned(const struct launcher *l, char *const *env)
+{
+	return l->spawned && find(env, l->spawned);
 }

@@ -22,6 +22,8 @@ struct launcher {
 	const char *needs[LAUNCHER_NAMES];
 	/* Variables that have the same value in all ranks of a run, on all nodes. */
 	const char *run[LAUNCHER_NAMES];
+	/* Exists in the ranks of a job that a rank of another one spawned; NULL: none does. */
+	const char *spawned;
 	bool run_returns;   /* another run may have the same values */
 	/* The process that starts the ranks starts them again if one fails. It lacks needs[0]. */
 	bool restarts;
@@ -33,5 +35,8 @@ const struct launcher *launcher_table(size_t *n);
 
 /* The launcher that set this environment, with its rank and size (-1: unknown). NULL: none. */
 const struct launcher *launcher_find(char *const *env, int32_t *rank, int32_t *size);
+
+/* True if a rank of another job spawned the one of this rank, as far as `l` says so. */
+bool launcher_spawned(const struct launcher *l, char *const *env);
 
 #endif

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # exec_image is in the launcher and in the preloaded library, text also in the launcher.
 libhlsafe_la_SOURCES += \
+	common/safe/cgroup.c common/safe/cgroup.h \
 	common/safe/clock.c common/safe/clock.h \
 	common/safe/content_hash.c common/safe/content_hash.h \
 	common/safe/find_object.c common/safe/find_object.h \

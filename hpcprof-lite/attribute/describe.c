@@ -5,6 +5,7 @@
 #include "common/base/pool.h"
 #include "common/safe/printable.h"
 #include "hpcprof-lite/attribute/child_processes.h"
+#include "hpcprof-lite/attribute/jobs/spawned_jobs.h"
 #include "hpcprof-lite/attribute/ledger.h"
 #include "hpcprof-lite/load/load_records.h"
 
@@ -191,6 +192,13 @@ static bool is_blank(const struct load_file *f)
 	return n == MSR_MAX_METRICS && !f->events.n && !f->threads.n && !f->header.end_mono_ns;
 }
 
+/* Never before the start, whatever is damaged; not written by a process that was killed. */
+static uint64_t throttled_end(const struct msr_header *h)
+{
+	return h->throttled_end_ns > h->throttled_start_ns ? h->throttled_end_ns
+							   : h->throttled_start_ns;
+}
+
 static uint32_t exit_kind(const struct msr_header *h)
 {
 	return h->exit_kind == MSR_EXIT_NONE && h->flags & MSR_FLAG_GO ? MSR_EXIT_GO : h->exit_kind;
@@ -212,12 +220,18 @@ bool describe_processes(struct model *m, const struct load_job *job, const uint6
 						.host = h->host,
 						.host_id = h->host_id,
 						.pid = h->pid,
-						.rank = h->rank,
+						.rank = f->rank,
+						.spawned_job = f->spawned_job,
+						.job_rank = h->rank,
 						.exec_seq = h->exec_seq,
 						.job = f->job ? f->job : "",
 						.executable = f->executable,
 						.called = f->called ? f->called : "",
 						.processors = f->processors ? f->processors : "",
+						.quota = (double)h->quota_ns / 1e9,
+						.quota_id = h->quota_id,
+						.throttled_start_ns = h->throttled_start_ns,
+						.throttled_end_ns = throttled_end(h),
 						.command = f->command ? f->command : "",
 						.command_line =
 							f->command_line ? f->command_line : "",
@@ -237,7 +251,7 @@ bool describe_processes(struct model *m, const struct load_job *job, const uint6
 			out[i].end_ns = out[i].start_ns;
 		ledger_of_process(f, &out[i].ledger);
 	}
-	return children_settle(m, job);
+	return children_settle(m, job) && spawned_jobs_describe(m, job);
 }
 
 /* While measurement was on. */

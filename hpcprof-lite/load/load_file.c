@@ -123,6 +123,19 @@ static enum status read_unmeasured(struct load_file *f, const uint8_t *record, u
 	return STATUS_OK;
 }
 
+static enum status read_spawn(struct load_file *f, const uint8_t *record, uint32_t bytes)
+{
+	const struct msr_spawn *r = (const void *)record;
+	if (bytes < sizeof *r || r->path_bytes > bytes - sizeof *r || !r->id ||
+	    !ends_in_nul((const char *)(r + 1), r->path_bytes))
+		return STATUS_BAD_INPUT;
+	struct load_spawn *s = vec_push(&f->spawns);
+	if (!s)
+		return STATUS_NO_MEMORY;
+	*s = (struct load_spawn){r, (const char *)(r + 1)};
+	return STATUS_OK;
+}
+
 static enum status read_children(struct load_file *f, const struct msr_view *v)
 {
 	uint32_t stride = v->extent->record_bytes;
@@ -238,6 +251,7 @@ static enum status read_extent(struct load_file *f, const struct msr_view *v)
 		return load_lengthed(f, v, load_wait_object);
 	case MSR_UNMEASURED:
 		return load_lengthed(f, v, read_unmeasured);
+	case MSR_SPAWN: return load_lengthed(f, v, read_spawn);
 	case MSR_CHILD:
 		return read_children(f, v);
 	case MSR_METRIC:
@@ -516,6 +530,7 @@ static enum status check_header(const char *name, struct load_file *f)
 	}
 	memcpy(&f->header, page, sizeof f->header);
 	f->header.host[sizeof f->header.host - 1] = 0;
+	f->rank = f->header.rank;
 	if (part)
 		f->copied_ns = part->copied_mono_ns ? part->copied_mono_ns : 1;
 	return STATUS_OK;
@@ -665,6 +680,7 @@ void load_file_close(struct load_file *f)
 	vec_free(&f->events);
 	vec_free(&f->children);
 	vec_free(&f->unmeasured);
+	vec_free(&f->spawns);
 	vec_free(&f->regions);
 	vec_free(&f->phases);
 	free(f->command);

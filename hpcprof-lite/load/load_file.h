@@ -71,6 +71,12 @@ struct load_unmeasured {
 	const char *path;
 };
 
+/* Processes of one program that MPI_Comm_spawn started for this process. */
+struct load_spawn {
+	const struct msr_spawn *record;
+	const char *path;
+};
+
 /* Sums of a parallel region, as in struct msr_omp_region. */
 struct load_region {
 	msr_addr call, function; /* 0: not known */
@@ -95,6 +101,9 @@ struct load_file {
 	char *path;
 	struct mapfile map;
 	struct msr_header header;        /* a copy; the host name is terminated */
+	/* header.rank, or for a spawned job a number that no other job has: see load_ranks.h */
+	int32_t rank;
+	uint32_t spawned_job; /* from 1; 0: the process was not spawned */
 	VEC(struct load_thread) threads; /* ascending numbers */
 	VEC(struct load_module) modules; /* by module id */
 	VEC(struct load_python) python;  /* by id */
@@ -117,6 +126,7 @@ struct load_file {
 	VEC(struct msr_child) children;  /* child processes that it waited for */
 	/* unmeasured programs that it started, with known pids */
 	VEC(struct load_unmeasured) unmeasured;
+	VEC(struct load_spawn) spawns;
 	VEC(struct load_region) regions; /* parallel regions of OpenMP */
 	VEC(struct load_phase) phases;   /* that the program marked */
 	struct load_gpu gpu;

@@ -5,6 +5,7 @@
 #include "common/base/log.h"
 #include "common/base/pool.h"
 #include "hpcprof-lite/load/load_opening.h"
+#include "hpcprof-lite/load/jobs/load_ranks.h"
 #include "hpcprof-lite/load/shared/load_split.h"
 #include "hpcprof-lite/parts/comm.h"
 
@@ -66,7 +67,7 @@ static int compare_i64(int64_t a, int64_t b)
 static int compare_files(const void *pa, const void *pb)
 {
 	const struct load_file *a = pa, *b = pb;
-	int c = compare_i64(a->header.rank, b->header.rank);
+	int c = compare_i64(a->rank, b->rank);
 	if (c == 0)
 		c = strcmp(a->header.host, b->header.host);
 	if (c == 0)
@@ -152,6 +153,10 @@ static enum status open_all(const struct load_list *l, unsigned n_workers, struc
 		close_opened(&o.opened[i]);
 	free(o.opened);
 	let_small_stay(job);
+	if (!load_rank_files(job) && s == STATUS_OK) {
+		log_error(NULL, "out of memory");
+		s = STATUS_NO_MEMORY;
+	}
 	if (job->files.n)
 		qsort(job->files.at, job->files.n, sizeof *job->files.at, compare_files);
 	return s;

@@ -3,6 +3,7 @@
 #include "hpcprof-lite/load/load_mpi.h"
 
 #include "common/base/sorted.h"
+#include "common/safe/fnv.h"
 #include "hpcprof-lite/load/load_records.h"
 
 #include <string.h>
@@ -14,6 +15,13 @@
 bool load_mpi_is_kind(unsigned kind)
 {
 	return kind == MSR_MPI_COMM || kind == MSR_MPI_CALL || kind == MSR_MPI_COLLECTIVE;
+}
+
+/* The worlds of two jobs are not one communicator, nor is what was made from them. */
+static uint64_t identity_of(const struct msr_header *h, uint64_t identity)
+{
+	const uint64_t of[] = {h->job_host_id, h->job_id, h->job_pid, identity};
+	return !identity || !h->job_id ? identity : fnv64(FNV64_START, of, sizeof of) | 2;
 }
 
 /* Ids are consecutive, so a file cannot have more of them than it has room for. */
@@ -30,6 +38,7 @@ static enum status read_comms(struct load_file *f, const struct msr_view *v, uin
 		if (f->mpi.comms.n <= c.id &&
 		    !vec_extend(&f->mpi.comms, c.id + 1 - f->mpi.comms.n))
 			return STATUS_NO_MEMORY;
+		c.identity = identity_of(&f->header, c.identity);
 		f->mpi.comms.at[c.id] = c;
 	}
 	return STATUS_OK;

@@ -59,13 +59,19 @@ struct model_process {
 	const char *host;
 	uint64_t host_id;
 	uint32_t pid;
-	int32_t rank;              /* -1: none */
+	int32_t rank;              /* -1: none; that of no other process of another job */
+	uint32_t spawned_job;      /* started by MPI_Comm_spawn, from 1; 0: not spawned */
+	int32_t job_rank;          /* in its own job */
 	const char *job;           /* of a batch system, with the step: "4711.0"; "": none */
 	const char *role;          /* "DataLoader worker 0"; NULL: none is known */
 	uint32_t exec_seq;
 	const char *executable;
 	const char *called;        /* the first argument: "sh" of /usr/bin/dash; "": unknown */
 	const char *processors;    /* that it was allowed to use: "0-3,8-8"; "": unknown */
+	double quota;              /* processors that the CPU quota of its cgroup is; 0: unknown */
+	uint64_t quota_id;         /* of the cgroup with that quota, on the host */
+	/* for how long it had been throttled at the start and the end; equal: unknown, or never */
+	uint64_t throttled_start_ns, throttled_end_ns;
 	const char *command;       /* arguments joined by blanks */
 	const char *command_line;  /* the same as a shell reads it */
 	bool is_live;              /* the process was still running when its file was read */

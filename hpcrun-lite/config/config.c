@@ -104,6 +104,11 @@ size_t config_encode(const struct config *c, char *text, size_t n_bytes)
 	put_number(&o, "rank", c->rank);
 	put_number(&o, "size", c->n_ranks);
 	put_string(&o, "job", c->job);
+	if (c->spawned.id) {
+		put_number(&o, "jobhost", (int64_t)c->spawned.host_id);
+		put_number(&o, "jobid", (int64_t)c->spawned.id);
+		put_number(&o, "jobpid", c->spawned.pid);
+	}
 	put_number(&o, "pid", c->root_pid);
 	put_number(&o, "execpid", c->exec_pid);
 	put_number(&o, "seq", c->exec_seq);
@@ -272,6 +277,12 @@ static void get_value(struct in *in, const char *key, struct config *c)
 		get_text(in, c->tool, sizeof c->tool);
 	else if (!strcmp(key, "job"))
 		get_text(in, c->job, sizeof c->job);
+	else if (!strcmp(key, "jobhost"))
+		c->spawned.host_id = (uint64_t)get_i64(in);
+	else if (!strcmp(key, "jobid"))
+		c->spawned.id = get_u64(in);
+	else if (!strcmp(key, "jobpid"))
+		c->spawned.pid = (uint32_t)get_u64(in);
 	else if (!strcmp(key, "event"))
 		get_event(in, c);
 	else if (!strcmp(key, "gpu"))
@@ -432,8 +443,11 @@ bool config_decode(const char *text, struct config *c)
 void config_find_rank(struct config *c, char *const *env)
 {
 	int32_t rank, size;
-	if (c->rank >= 0 || !launcher_find(env, &rank, &size))
+	const struct launcher *l = c->rank < 0 ? launcher_find(env, &rank, &size) : NULL;
+	if (!l)
 		return;
 	c->rank = rank;
 	c->n_ranks = size;
+	if (!c->spawned.id && launcher_spawned(l, env))
+		c->spawned.id = CONFIG_JOB_UNKNOWN;
 }

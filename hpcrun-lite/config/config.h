@@ -9,6 +9,7 @@
  *         since=<real ns>;
  *         depth=8192;nodes=16777216;bytes=0;gpubytes=1073741824;
  *         local=/local/dir;leave=0;tool=/abs/hpcrun-lite;
+ *         jobhost=<id>;jobid=<mono ns>;jobpid=4711;
  *         event=NAME,KIND,UNIT,PERFTYPE,PERFCONFIG,PERIOD,ASRATE,CPUSOURCE;event=...;
  *         gpu=NAME,OPTIONS,PRELOAD;gpu=...;mpi=1;nvtx=1;torch=1;check=1
  *
@@ -72,6 +73,21 @@ struct config_gpu {
 	bool preload;
 };
 
+/*
+ * The id if a process was spawned, and only its launcher says so. Its parent, which starts the
+ * processes of the job on this host and no others, stands for the process that called.
+ */
+#define CONFIG_JOB_UNKNOWN 1u
+/*
+ * A call of MPI_Comm_spawn, and the job that it made: the process that called, and when, in ns of
+ * CLOCK_MONOTONIC. All processes of the job have it, and no others.
+ */
+struct config_job {
+	uint64_t host_id; /* as in the header of the measurement */
+	uint64_t id;      /* 0: none; this process was not spawned */
+	uint32_t pid;
+};
+
 /* hpcrun-lite CONFIG_COLLECT TARGET LOCAL [LEFT]: `tool`, see collect_process; not for users. */
 #define CONFIG_COLLECT "--collect-process"
 
@@ -95,6 +111,7 @@ struct config {
 	uint32_t say;          /* enum config_say */
 	int32_t rank, n_ranks; /* -1: unknown to the launcher; see config_find_rank */
 	char job[128];         /* "": none */
+	struct config_job spawned; /* the job of this process */
 	uint32_t root_pid; /* the process that the launcher became; it prints the final report */
 	/*
 	 * The pid that wrote this in its exec hook, else root_pid. If it equals getpid(), this
@@ -156,9 +173,9 @@ bool config_decode(const char *text, struct config *c);
 
 /*
  * If c->rank is -1, takes rank and size from the environment that MPI launchers and process
- * managers provide (PMIx, PMI, Open MPI, MPICH, Slurm, Flux, PALS). A batch step that is not a
- * parallel job (size 1, or a rank of several tasks without size) has rank 0 only if its launcher
- * says so. `env` is an array like environ, not NULL. Signal-safe.
+ * managers provide (PMIx, PMI, Open MPI, MPICH, Slurm, Flux, PALS), and whether it was spawned. A
+ * batch step that is not a parallel job (size 1, or a rank of several tasks without size) has rank
+ * 0 only if its launcher says so. `env` is an array like environ, not NULL. Signal-safe.
  */
 void config_find_rank(struct config *c, char *const *env);
 

@@ -176,32 +176,42 @@ static void make_preload(char *to, const struct config *c, const char *others)
 		config_preload(c, others, at, config_preload(c, others, NULL, 0) + 1);
 }
 
-static bool make_config(struct entries *m, bool same_process)
+/* A process of a job learns its rank from its own environment. */
+static void make_job(struct config *c, const struct config_job *job)
+{
+	c->spawned = *job;
+	c->rank = c->n_ranks = -1;
+	c->root_pid = 0;
+}
+
+static bool make_config(struct entries *m, bool same_process, const struct config_job *job)
 {
 	memcpy(&m->config, runtime_config(), sizeof m->config);
 	m->config.exec_pid = same_process ? (uint32_t)sys_getpid() : 0;
 	m->config.exec_seq = same_process ? runtime_exec_seq() + 1 : 0;
 	m->config.process_start_ns = same_process ? runtime_process_start_ns() : 0;
+	if (job)
+		make_job(&m->config, job);
 	char *value = stpcpy(m->text, CONFIG_VARIABLE "=");
 	return config_encode(&m->config, value, CONFIG_MAX_BYTES) > 0;
 }
 
 static struct entries *make_entries(const struct found *f, void *memory, size_t n_bytes,
-			      bool same_process)
+				    bool same_process, const struct config_job *job)
 {
 	struct entries *m = memory;
 	if (!runtime_config() || !memory || f->other_launcher ||
-	    n_bytes < sizeof *m + preload_bytes(f) || !make_config(m, same_process))
+	    n_bytes < sizeof *m + preload_bytes(f) || !make_config(m, same_process, job))
 		return NULL;
 	make_preload(m->preload, &m->config, f->preload);
 	return m;
 }
 
-char *const *hook_env_make(char *const *environment, void *memory, size_t n_bytes,
-			   bool same_process)
+/* `f` is what examine() found in the environment. */
+static char *const *make(char *const *environment, const struct found *found, void *memory,
+			 size_t n_bytes, struct entries *m)
 {
-	struct found f = examine(environment);
-	struct entries *m = make_entries(&f, memory, n_bytes, same_process);
+	const struct found f = *found;
 	size_t head = aligned(sizeof *m + preload_bytes(&f));
 	if (!m || n_bytes < head + (f.n + 3) * sizeof(char *))
 		return environment;
@@ -221,11 +231,43 @@ char *const *hook_env_make(char *const *environment, void *memory, size_t n_byte
 	return array;
 }
 
+char *const *hook_env_make(char *const *environment, void *memory, size_t n_bytes,
+			   bool same_process)
+{
+	const struct found f = examine(environment);
+	struct entries *m = make_entries(&f, memory, n_bytes, same_process, NULL);
+	return make(environment, &f, memory, n_bytes, m);
+}
+
+static struct found examine_part(char *const *environment)
+{
+	extern char **environ;
+	struct found f = examine(environment);
+	if (!f.preload)
+		f.preload = examine(environ).preload;
+	return f;
+}
+
+size_t hook_env_job_bytes(char *const *environment)
+{
+	const struct found f = examine_part(environment);
+	return aligned(aligned(sizeof(struct entries) + preload_bytes(&f)) +
+		       (f.n + 3) * sizeof(char *));
+}
+
+char *const *hook_env_make_job(char *const *environment, void *memory, size_t n_bytes,
+			       const struct config_job *job)
+{
+	const struct found f = examine_part(environment);
+	struct entries *m = make_entries(&f, memory, n_bytes, false, job);
+	return make(environment, &f, memory, n_bytes, m);
+}
+
 bool hook_env_pair(char *const *environment, void *memory, size_t n_bytes,
 		   struct hook_env_pair *pair)
 {
 	struct found f = examine(environment);
-	struct entries *m = make_entries(&f, memory, n_bytes, false);
+	struct entries *m = make_entries(&f, memory, n_bytes, false, NULL);
 	if (!m)
 		return false;
 	pair->preload = value_of(m->preload, PRELOAD);

@@ -38,6 +38,15 @@ char *const *hook_env_make(char *const *environment, void *memory, size_t n_byte
 	bool same_process);
 
 /*
+ * The same for an environment that a daemon adds to its own for the processes of a new job. If it
+ * has no LD_PRELOAD, the program's own is taken for the daemon's.
+ */
+struct config_job;
+size_t hook_env_job_bytes(char *const *environment);
+char *const *hook_env_make_job(char *const *environment, void *memory, size_t n_bytes,
+	const struct config_job *job);
+
+/*
  * The two entries that hook_env_make() adds, for a shell command: the values of LD_PRELOAD and
  * CONFIG_VARIABLE. NULL if nothing is measured.
  */

@@ -120,6 +120,14 @@ static enum exec_kind kind_of_found(const char *file, char *path)
 	}
 }
 
+enum msr_unmeasured_reason hook_exec_examine(const char *file, char *path, bool *takes)
+{
+	const enum exec_kind kind = kind_of_found(file, path);
+	const bool in_reach = hook_env_in_reach();
+	*takes = takes_library(kind) && in_reach;
+	return reason_of(kind, in_reach);
+}
+
 /* "/proc/self/fd/N" */
 static void descriptor_path(char path[32], int fd)
 {

@@ -4,8 +4,19 @@
 #ifndef HPCRUN_LITE_HOOKS_HOOK_EXEC_H
 #define HPCRUN_LITE_HOOKS_HOOK_EXEC_H
 
+#include "hpcrun-lite/runtime/runtime.h"
+
+#include <stdbool.h>
+
 /* Finds the functions that the hooks replace. Call once. Not signal-safe. */
 void hook_exec_start(void);
 void hook_shell_start(void);
+
+/*
+ * Why a program that another process will start cannot be measured; VOID: it can, as far as is
+ * known. `file` is looked for as execvp does; `path` is its name and has PATH_MAX bytes. *takes:
+ * our entries may be in its environment. Signal-safe.
+ */
+enum msr_unmeasured_reason hook_exec_examine(const char *file, char *path, bool *takes);
 
 #endif

@@ -9,6 +9,7 @@ libhpcrun_lite_la_SOURCES += \
 	hpcrun-lite/hooks/hook_remove.c hpcrun-lite/hooks/hook_remove.h \
 	hpcrun-lite/hooks/hook_scratch.c hpcrun-lite/hooks/hook_scratch.h \
 	hpcrun-lite/hooks/hook_shell.c \
+	hpcrun-lite/hooks/hook_spawn.c \
 	hpcrun-lite/hooks/hook_syscall.c hpcrun-lite/hooks/hook_syscall.h \
 	hpcrun-lite/hooks/hook_thread.c hpcrun-lite/hooks/hook_thread.h \
 	hpcrun-lite/hooks/hook_user.c hpcrun-lite/hooks/hook_user.h \

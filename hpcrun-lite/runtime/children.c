@@ -130,6 +130,27 @@ void runtime_child_not_started(struct msr_unmeasured *record)
 		atomic_store_explicit(&record->reason, MSR_UNMEASURED_VOID, memory_order_relaxed);
 }
 
+void runtime_spawned(const struct runtime_spawn *s)
+{
+	if (!process_is_alive())
+		return;
+	const size_t path_bytes = strnlen(s->path, PATH_MAX - 1) + 1;
+	const size_t n = (sizeof(struct msr_spawn) + path_bytes + 7) & ~(size_t)7;
+	const bool bus = file_fault_open();
+	uint64_t mask;
+	struct msr_spawn *to = begin(MSR_SPAWN, n, &mask);
+	if (to) {
+		to->bytes = (uint32_t)n;
+		to->path_bytes = (uint32_t)path_bytes;
+		to->id = s->id;
+		to->n_processes = s->n_processes;
+		to->reason = s->reason;
+		memcpy(to + 1, s->path, path_bytes - 1);
+		end(MSR_SPAWN, n, mask);
+	}
+	file_fault_close(bus);
+}
+
 void children_finish(void)
 {
 	uint64_t used_ns = cpu_used(RUSAGE_CHILDREN),

@@ -6,7 +6,9 @@
  */
 #include "hpcrun-lite/runtime/process.h"
 
+#include "common/safe/cgroup.h"
 #include "common/safe/clock.h"
+#include "common/safe/fnv.h"
 #include "common/safe/forked.h"
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
@@ -55,6 +57,7 @@ static struct {
 	_Atomic bool ended;       /* runtime_end has done its work */
 	unsigned exec_seq;
 	uint64_t process_start_ns;
+	struct cgroup cgroup;     /* a forked child begins in that of its parent */
 } life WRITTEN_BY_FORKED;
 
 /* ---- start ---- */
@@ -80,6 +83,16 @@ static void describe(void)
 	module_write_records();
 }
 
+/* The rest of what identifies a job of which only the launcher knows. */
+static void find_job(void)
+{
+	struct config_job *j = &process.config.spawned;
+	if (j->id != CONFIG_JOB_UNKNOWN || j->pid)
+		return;
+	j->pid = (uint32_t)sys_call3(SYS_getppid, 0, 0, 0);
+	j->host_id = fnv64(FNV64_START, process.host, strlen(process.host));
+}
+
 static bool open_store(bool is_forked, const char **cause)
 {
 	const struct config *c = &process.config;
@@ -97,6 +110,9 @@ static bool open_store(bool is_forked, const char **cause)
 		.pid = (unsigned)process.pid,
 		.parent_pid = (unsigned)sys_call3(SYS_getppid, 0, 0, 0),
 		.exec_seq = life.exec_seq,
+		.job_host_id = c->spawned.host_id,
+		.job_id = c->spawned.id,
+		.job_pid = c->spawned.pid,
 		.process_start_ns = life.process_start_ns,
 		.max_bytes = c->max_bytes,
 		.flags = (c->trace ? MSR_FLAG_TRACE : 0) |
@@ -105,6 +121,15 @@ static bool open_store(bool is_forked, const char **cause)
 		.describe = describe,
 	};
 	return is_forked ? store_open_forked(&options, cause) : store_open(&options, cause);
+}
+
+/* A process that leaves its cgroup later is not followed. */
+static void write_quota(void)
+{
+	struct msr_header *h = store_header();
+	h->quota_ns = life.cgroup.quota_ns;
+	h->quota_id = life.cgroup.id;
+	h->throttled_start_ns = cgroup_throttled_ns(&life.cgroup);
 }
 
 /* Maps a page that every fork clears, so that we notice a child made without fork(). */
@@ -203,12 +228,15 @@ static bool start(const char **cause)
 	struct unwind_config unwind = {.module_of = module_of};
 	process.pid = sys_getpid();
 	find_host();
+	find_job();
 	if (!make_alive_page()) {
 		*cause = "no memory";
 		return false;
 	}
 	if (!open_store(false, cause))
 		return false;
+	cgroup_find("", &life.cgroup);
+	write_quota();
 	control_start_process(process.config.delay);
 	phase_start_process();
 	records_start();
@@ -325,6 +353,7 @@ static void forked(void)
 		return;
 	}
 	const bool was_brief = store_is_brief();
+	write_quota();
 	control_forked();
 	phase_start_process();
 	records_start();
@@ -485,6 +514,7 @@ static void end(enum msr_exit_kind kind, int code, bool has_next)
 	uint64_t now_ns = clock_mono_ns();
 	/* before the clocks of threads, so that these are never behind it */
 	store_header()->cpu_end_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	store_header()->throttled_end_ns = cgroup_throttled_ns(&life.cgroup);
 	thread_stamp_all(now_ns, self_now_ns, self_cpu_ns);
 	thread_write_regions();
 	call_path_report();
@@ -633,6 +663,11 @@ unsigned runtime_exec_seq(void)
 bool runtime_is_owner(void)
 {
 	return process_is_owner();
+}
+
+const char *runtime_host(void)
+{
+	return process.host;
 }
 
 uint64_t runtime_process_start_ns(void)

@@ -168,6 +168,18 @@ struct msr_unmeasured *runtime_child_unmeasured(int pid, enum msr_unmeasured_rea
 /* The program was not started after all. NULL is allowed. Signal-safe. */
 void runtime_child_not_started(struct msr_unmeasured *record);
 
+/* Processes of one program that a job manager has started for this process: a job of their own. */
+struct runtime_spawn {
+	uint64_t id;          /* of the call; all programs of the job have it */
+	const char *path;
+	enum msr_unmeasured_reason reason; /* VOID: nothing prevents their measurement */
+	uint32_t n_processes;
+};
+/* Not signal-safe. */
+void runtime_spawned(const struct runtime_spawn *s);
+/* The name of this host in the measurement; "" if nothing is measured. Signal-safe. */
+const char *runtime_host(void);
+
 /* ---- waits ---- */
 
 /*

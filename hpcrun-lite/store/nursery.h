@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define NURSERY_SLAB_BYTES 16384u /* an extent with its header; the content starts on a page */
-#define NURSERY_BRIEF_BYTES 1472u /* of a brief one; the content starts at a multiple of 64 */
+#define NURSERY_BRIEF_BYTES 1536u /* of a brief one; the content starts at a multiple of 64 */
 #define NURSERY_LEAST_BYTES 65536u /* of all slabs of a nursery */
 #define NURSERY_MOST_BYTES (1u << 20)
 

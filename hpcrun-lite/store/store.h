@@ -32,6 +32,8 @@ struct store_options {
 	unsigned pid, parent_pid;
 	unsigned exec_seq;
 	uint64_t process_start_ns;
+	uint64_t job_host_id, job_id; /* as in the header */
+	unsigned job_pid;
 	uint64_t max_bytes;    /* limit on the file size; 0: none */
 	uint32_t flags;        /* MSR_FLAG_* */
 	/*

@@ -32,6 +32,9 @@ static void fill_header(struct msr_header *h, const struct store_options *o)
 	h->rank = o->rank;
 	h->n_ranks = o->n_ranks;
 	h->exec_seq = o->exec_seq;
+	h->job_host_id = o->job_host_id;
+	h->job_id = o->job_id;
+	h->job_pid = o->job_pid;
 	h->flags = o->flags;
 	size_t n = strnlen(o->host, sizeof h->host - 1);
 	memcpy(h->host, o->host, n);

@@ -42,7 +42,7 @@ struct gen {
 	uint32_t extent_bytes;
 	bool no_trace;
 	uint64_t last_ns;
-	VEC(uint8_t) info, metrics, modules, waits, unmeasured, wait_objects;
+	VEC(uint8_t) info, metrics, modules, waits, unmeasured, spawns, wait_objects;
 	VEC(struct msr_phase) phases;
 	VEC(struct gen_region) regions;
 	uint32_t n_metrics;
@@ -149,6 +149,18 @@ void gen_unmeasured(struct gen *g, uint32_t pid, uint32_t reason, const char *pa
 		.cpu_before_ns = cpu_before_ns};
 	r.bytes = (uint32_t)round_up(sizeof r + r.path_bytes, 8);
 	uint8_t *at = check(vec_extend(&g->unmeasured, r.bytes));
+	memcpy(at, &r, sizeof r);
+	memcpy(at + sizeof r, path, r.path_bytes);
+}
+
+void gen_spawn(struct gen *g, uint64_t id, uint32_t n, uint32_t reason, const char *path)
+{
+	struct msr_spawn r = {.path_bytes = (uint32_t)strlen(path) + 1,
+			      .id = id,
+			      .n_processes = n,
+			      .reason = reason};
+	r.bytes = (uint32_t)round_up(sizeof r + r.path_bytes, 8);
+	uint8_t *at = check(vec_extend(&g->spawns, r.bytes));
 	memcpy(at, &r, sizeof r);
 	memcpy(at + sizeof r, path, r.path_bytes);
 }
@@ -457,6 +469,7 @@ static void gen_free(struct gen *g)
 	vec_free(&g->waits);
 	vec_free(&g->regions);
 	vec_free(&g->unmeasured);
+	vec_free(&g->spawns);
 	vec_free(&g->phases);
 	vec_free(&g->wait_objects);
 	vec_free(&g->metrics);
@@ -495,6 +508,9 @@ char *gen_close(struct gen *g, enum msr_exit_kind exit_kind, int32_t exit_code)
 	if (g->unmeasured.n)
 		gen_put_extent(g, &(struct gen_extent){MSR_UNMEASURED, 0, UINT32_MAX, 0, 0, 0},
 			g->unmeasured.at, g->unmeasured.n);
+	if (g->spawns.n)
+		gen_put_extent(g, &(struct gen_extent){MSR_SPAWN, 0, UINT32_MAX, 0, 0, 0},
+			g->spawns.at, g->spawns.n);
 	if (g->wait_objects.n)
 		gen_put_extent(g, &(struct gen_extent){MSR_WAIT_OBJECT, 0, UINT32_MAX, 0, 0, 0},
 			g->wait_objects.at, g->wait_objects.n);

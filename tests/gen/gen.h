@@ -46,6 +46,8 @@ void gen_region(struct gen *g, uint32_t thread, const struct msr_omp_region *rec
 /* Process `pid` went on as a program that cannot be measured. */
 void gen_unmeasured(struct gen *g, uint32_t pid, uint32_t reason, const char *path,
 	uint64_t start_ns, uint64_t cpu_before_ns);
+/* The process spawned n processes of a program, in the call with this id. */
+void gen_spawn(struct gen *g, uint64_t id, uint32_t n, uint32_t reason, const char *path);
 /* What threads waited on; id from 1, unique in the process. */
 void gen_wait_object(struct gen *g, uint32_t id, enum msr_wait_object_kind kind, msr_addr addr,
 	const char *text);

@@ -75,8 +75,9 @@ static int32_t world_rank(const struct load_file *f)
 {
 	for (size_t i = 0; i < f->mpi.comms.n; i++)
 		if (f->mpi.comms.at[i].flags & MSR_MPI_COMM_WORLD)
-			return (int32_t)f->mpi.comms.at[i].rank;
-	return f->header.rank;
+			return (int32_t)f->mpi.comms.at[i].rank +
+			       (f->rank - f->header.rank);
+	return f->rank;
 }
 
 static bool list_comms(struct comms *c, const struct load_job *job)

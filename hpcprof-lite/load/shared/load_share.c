@@ -137,6 +137,8 @@ static bool open_outline(struct load_file *f)
 {
 	const int reader = f->reader;
 	const size_t n_threads = f->threads.n;
+	const int32_t rank = f->rank;
+	const uint32_t spawned_job = f->spawned_job;
 	char *path = f->path;
 	f->path = NULL;
 	mapfile_close(&f->map);
@@ -148,6 +150,8 @@ static bool open_outline(struct load_file *f)
 		ok = false;
 	}
 	f->reader = reader;
+	f->rank = rank;
+	f->spawned_job = spawned_job;
 	free(path);
 	return ok;
 }

@@ -46,9 +46,11 @@ static void put_processors(struct html *h, const struct view_processors *p)
 		is_shown[use] = p->seconds[use] > 0;
 	html_put_text(&h->section,
 		      ",\"uses\":{\"threads\":%" PRIu32 ",\"allThreads\":%" PRIu32
-		      ",\"leftOut\":%" PRIu32 ",\"allowed\":%" PRIu32
-		      ",\"cpu\":%.0f,\"elapsed\":%.0f,\"lacksOffcpu\":%d,\"rows\":[",
-		      p->n_threads, p->n_all_threads, p->n_left_out, p->n_allowed,
+		      ",\"leftOut\":%" PRIu32 ",\"allowed\":%" PRIu32 ",\"given\":%.9g"
+		      ",\"throttled\":%.0f,\"cpu\":%.0f"
+		      ",\"elapsed\":%.0f,\"lacksOffcpu\":%d,\"rows\":[",
+		      p->n_threads, p->n_all_threads, p->n_left_out, p->quota.n_allowed,
+		      p->quota.n_given, p->quota.throttled * 1e6,
 		      p->cpu_seconds * 1e6, p->elapsed * 1e6, p->lacks_offcpu);
 	for (unsigned use = 0; use < VIEW_N_USES; use++)
 		if (is_shown[use]) {

@@ -36,6 +36,15 @@ void json_put_processes(struct json *j, const struct model *m)
 		const struct model_process *p = &m->processes[i];
 		json_begin(j, NULL, '{');
 		json_id(j, "rank", p->rank < 0 ? MODEL_NONE : (uint32_t)p->rank);
+		if (p->spawned_job) {
+			json_u64(j, "spawned_job", p->spawned_job);
+			json_id(j, "job_rank",
+				p->job_rank < 0 ? MODEL_NONE : (uint32_t)p->job_rank);
+		}
+		if (p->quota > 0) {
+			json_real(j, "cpu_quota", p->quota);
+			json_u64(j, "throttled_ns", p->throttled_end_ns - p->throttled_start_ns);
+		}
 		json_text(j, "host", p->host);
 		json_u64(j, "pid", p->pid);
 		json_u64(j, "exec", p->exec_seq);

@@ -4,11 +4,13 @@
 #include "hpcprof-lite/sink/sqlite/sqlite_write.h"
 #include "hpcprof-lite/sink/words.h"
 
+#include <math.h>
+
 static void put_processes(struct sqlite_writer *w)
 {
 	const struct model *m = w->m;
 	char end[128];
-	sqlite_begin(w, "process", 14);
+	sqlite_begin(w, "process", 18);
 	for (uint32_t i = 0; i < m->n_processes; i++) {
 		const struct model_process *p = &m->processes[i];
 		sqlite_int(w, i);
@@ -25,6 +27,10 @@ static void put_processes(struct sqlite_writer *w)
 		sqlite_int(w, p->is_live);
 		sqlite_text(w, ends_text(p->exit_kind, p->exit_code, end, sizeof end));
 		sqlite_text(w, p->role);
+		sqlite_id(w, p->spawned_job ? p->spawned_job : MODEL_NONE);
+		sqlite_id(w, p->job_rank < 0 ? MODEL_NONE : (uint32_t)p->job_rank);
+		sqlite_real(w, p->quota > 0 ? p->quota : NAN);
+		sqlite_int(w, p->throttled_end_ns - p->throttled_start_ns);
 		sqlite_row(w);
 	}
 	sqlite_end(w);

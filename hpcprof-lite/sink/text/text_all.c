@@ -214,6 +214,31 @@ static void put_processes(const struct model *m, FILE *out)
 	}
 }
 
+/* Jobs that MPI spawned, and CPU quotas, where there are any. */
+static void put_surroundings(const struct model *m, FILE *out)
+{
+	bool any_job = false, any_quota = false;
+	for (uint32_t i = 0; i < m->n_processes; i++) {
+		const struct model_process *p = &m->processes[i];
+		if (!p->spawned_job)
+			continue;
+		fputs(any_job ? "" : "# spawned process job rank-in-job\n", out);
+		fprintf(out, "spawned\t%u\t%u\t%d\n", i, p->spawned_job, p->job_rank);
+		any_job = true;
+	}
+	for (uint32_t i = 0; i < m->n_processes; i++) {
+		const struct model_process *p = &m->processes[i];
+		if (p->quota <= 0)
+			continue;
+		fputs(any_quota ? "" : "# quota process processors cgroup throttled-before-ns "
+				       "throttled-ns\n", out);
+		fprintf(out, "quota\t%u\t%.9g\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", i,
+			p->quota, p->quota_id, p->throttled_start_ns,
+			p->throttled_end_ns - p->throttled_start_ns);
+		any_quota = true;
+	}
+}
+
 static void put_time_line(const struct model *m, uint32_t profile, FILE *out)
 {
 	struct model_trace_cursor c = {0};
@@ -415,6 +440,7 @@ enum status sink_text_all(const struct model *m, FILE *out)
 		      "before-and-after-threads-ns without-samples-ns threads-not-seen-ns\n",
 		      out);
 	put_processes(m, out);
+	put_surroundings(m, out);
 	put_profiles(m, out);
 	if (!put_words(m, out))
 		return STATUS_NO_MEMORY;

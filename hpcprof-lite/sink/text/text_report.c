@@ -404,6 +404,8 @@ static bool put_head(const struct model *m, const struct text_style *s)
 			text_value(b, "sec", (double)between_ns / 1e9));
 	putc('\n', s->out);
 	put_jobs(m, s->out);
+	if (!text_report_quota(m, s))
+		return false;
 	put_clocks(m, run.n_hosts, s->out);
 	put_part(m, s->out);
 	put_ends(m, s->out);

@@ -19,6 +19,7 @@ bool text_report_head(const struct model *m, const struct text_style *s);
 /*
  * Where the time of all threads went; nothing if there is one thread. False if memory is short.
  */
+bool text_report_quota(const struct model *m, const struct text_style *s);
 bool text_report_processors(const struct model *m, const struct text_style *s);
 /* Parallel efficiencies; nothing if there is one thread. False if memory is short. */
 bool text_report_pop(const struct model *m, const struct text_style *s);

@@ -120,58 +120,6 @@ bool view_count_threads(const struct model *m, uint32_t first, uint32_t end, uin
 	return ok;
 }
 
-/* ---- processors ---- */
-
-enum { MOST_PROCESSORS = 4096 };
-
-struct host {
-	uint64_t id;
-	uint64_t mask[MOST_PROCESSORS / 64];
-};
-
-/* Adds "0-3,8-8" to the mask. False if it is not a list. */
-static bool add_list(uint64_t *mask, const char *list)
-{
-	for (const char *at = list; *at;) {
-		char *end;
-		unsigned long first = strtoul(at, &end, 10), last = first;
-		if (end == at || *end != '-')
-			return false;
-		at = end + 1;
-		last = strtoul(at, &end, 10);
-		if (end == at || last < first || last >= MOST_PROCESSORS)
-			return false;
-		for (unsigned long i = first; i <= last; i++)
-			mask[i / 64] |= UINT64_C(1) << i % 64;
-		at = end + (*end == ',');
-	}
-	return *list;
-}
-
-/* The processors that any of the processes may use. 0: not known of all. */
-static bool count_allowed(const struct model *m, struct view_processors *p)
-{
-	struct host *hosts = calloc((size_t)m->n_processes + 1, sizeof *hosts);
-	size_t n = 0;
-	bool known = true;
-	if (!hosts)
-		return false;
-	for (uint32_t i = 0; known && i < m->n_processes; i++) {
-		size_t h = 0;
-		while (h < n && hosts[h].id != m->processes[i].host_id)
-			h++;
-		n += h == n;
-		hosts[h].id = m->processes[i].host_id;
-		known = m->processes[i].processors &&
-			add_list(hosts[h].mask, m->processes[i].processors);
-	}
-	for (size_t h = 0; known && h < n; h++)
-		for (unsigned i = 0; i < MOST_PROCESSORS / 64; i++)
-			p->n_allowed += (uint32_t)__builtin_popcountll(hosts[h].mask[i]);
-	free(hosts);
-	return true;
-}
-
 /* ---- uses ---- */
 
 static double value_of(const struct model *m, uint32_t profile, uint32_t metric)
@@ -316,7 +264,7 @@ bool view_processors_make(const struct model *m, struct view_processors *p)
 		.n_processes = m->n_processes};
 	if (!p->processes ||
 	    !view_count_threads(m, 0, m->n_profiles, &p->n_threads, &p->n_all_threads) ||
-	    !count_allowed(m, p)) {
+	    !view_quota_make(m, &p->quota)) {
 		view_processors_free(p);
 		return false;
 	}

@@ -7,7 +7,7 @@
 #ifndef HPCPROF_VIEW_VIEW_PROCESSORS_H
 #define HPCPROF_VIEW_VIEW_PROCESSORS_H
 
-#include "hpcprof-lite/model/model.h"
+#include "hpcprof-lite/view/parallel/view_quota.h"
 
 /* What a processor was used for: an enum model_activity, or one of these. */
 enum view_use {
@@ -35,7 +35,7 @@ struct view_processors {
 	uint32_t n_threads;            /* the most that lived at the same time */
 	uint32_t n_all_threads;
 	uint32_t n_left_out;           /* threads that had less CPU time; in no sum */
-	uint32_t n_allowed; /* processors that the processes were allowed to use; 0: unknown */
+	struct view_quota quota;       /* processors that could be used */
 	double cpu_seconds; /* by the clocks of all threads; 0: unknown */
 	double capacity;               /* elapsed x n_threads; the sum of `seconds` */
 	double seconds[VIEW_N_USES];

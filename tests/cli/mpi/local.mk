@@ -9,6 +9,7 @@ mpi_tests = \
 	tests/cli/mpi/mpi_memo.sh \
 	tests/cli/mpi/mpi_polls.sh \
 	tests/cli/mpi/mpi_python.sh \
+	tests/cli/mpi/mpi_spawn.sh \
 	tests/cli/mpi/mpi_truth.sh
 TESTS += $(mpi_tests)
 EXTRA_DIST += $(mpi_tests) tests/cli/mpi/mpi_lib.sh \
@@ -26,6 +27,8 @@ EXTRA_DIST += $(mpi_tests) tests/cli/mpi/mpi_lib.sh \
 	tests/workload/mpi/mpi_mix.c \
 	tests/workload/mpi/mpi_polls.c \
 	tests/workload/mpi/mpi_omp.c \
+	tests/workload/mpi/mpi_spawn.c \
+	tests/workload/mpi/mpi_spawn.py \
 	tests/workload/mpi/mpi_speed.c \
 	tests/workload/mpi/mpi_tail.c
 

@@ -199,6 +199,73 @@ static void test_damage(void **state)
 	fixture_remove(directory);
 }
 
+/* A process of rank `rank` of n in the job that PID spawned at `id`; 0: in none. */
+static struct gen *begin_rank(const char *directory, uint32_t pid, int32_t rank, int32_t n,
+			      uint64_t id, uint32_t by)
+{
+	struct gen *g = gen_open(directory, &(struct gen_process){.host = "h",
+								  .pid = pid,
+								  .rank = rank,
+								  .start_mono_ns = id + pid * MS,
+								  .start_real_ns = id + pid * MS});
+	gen_header(g)->n_ranks = n;
+	gen_header(g)->job_id = id;
+	gen_header(g)->job_host_id = id ? gen_header(g)->host_id : 0;
+	gen_header(g)->job_pid = id ? by : 0;
+	gen_info(g, "executable", "/bin/app");
+	return g;
+}
+
+/*
+ * Rank 1 of two spawns four processes, of which rank 2 is missing, and two of a program that cannot
+ * be measured. Rank 0 of these spawns one more. All count from 0, and no rank is there twice.
+ */
+static void test_spawned_jobs(void **state)
+{
+	enum { FIRST = 500, SECOND = 900 };
+	static const int32_t ranks[][4] = {
+		/* pid, rank, job, rank in the job */
+		{100, 0, 0, 0}, {101, 1, 0, 1}, {200, 2, 1, 0}, {201, 3, 1, 1},
+		{203, 5, 1, 3}, {300, 8, 2, 0},
+	};
+	(void)state;
+	char *directory = fixture_directory();
+	end(begin_rank(directory, 300, 0, 1, SECOND * MS, 200), MSR_EXIT_RETURN, 0);
+	struct gen *g = begin_rank(directory, 200, 0, 6, FIRST * MS, 101);
+	gen_spawn(g, SECOND * MS, 1, 0, "/bin/deeper");
+	end(g, MSR_EXIT_RETURN, 0);
+	end(begin_rank(directory, 203, 3, 6, FIRST * MS, 101), MSR_EXIT_RETURN, 0);
+	end(begin_rank(directory, 201, 1, 6, FIRST * MS, 101), MSR_EXIT_RETURN, 0);
+	g = begin_rank(directory, 101, 1, 2, 0, 0);
+	gen_spawn(g, FIRST * MS, 4, 0, "/bin/worker");
+	gen_spawn(g, FIRST * MS, 2, MSR_UNMEASURED_STATIC, "/bin/st");
+	end(g, MSR_EXIT_RETURN, 0);
+	end(begin_rank(directory, 100, 0, 2, 0, 0), MSR_EXIT_RETURN, 0);
+	struct model *m = fixture_model(directory, 1);
+	assert_int_equal(m->n_processes, 6);
+	for (uint32_t i = 0; i < 6; i++) {
+		const struct model_process *p = &m->processes[i];
+		assert_int_equal(p->pid, ranks[i][0]);
+		assert_int_equal(p->rank, ranks[i][1]);
+		assert_int_equal(p->spawned_job, ranks[i][2]);
+		assert_int_equal(p->job_rank, ranks[i][3]);
+		assert_int_equal(p->n_notes, i == 2 || i == 5);
+	}
+	assert_string_equal(m->processes[2].notes[0],
+			    "job 1 was spawned by rank 1 (pid 101): ranks 2 to 5 here are its "
+			    "ranks 0 to 3");
+	assert_string_equal(m->processes[5].notes[0],
+			    "job 2 was spawned by rank 2 (pid 200): rank 8 here is its rank 0");
+	assert_int_equal(m->n_unmeasured, 2);
+	assert_string_equal(m->unmeasured[0].path, "/bin/st");
+	assert_int_equal(m->unmeasured[0].n, 2);
+	assert_string_equal(m->unmeasured[1].path, "/bin/worker");
+	assert_string_equal(m->unmeasured[1].why, msr_unmeasured_name(MSR_UNMEASURED_SPAWNED));
+	assert_int_equal(m->unmeasured[1].n, 1);
+	model_free(m);
+	fixture_remove(directory);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -208,6 +275,7 @@ int main(void)
 		cmocka_unit_test(test_programs),
 		cmocka_unit_test(test_waits_inside_libc),
 		cmocka_unit_test(test_starts_past_libc),
+		cmocka_unit_test(test_spawned_jobs),
 		cmocka_unit_test(test_damage),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

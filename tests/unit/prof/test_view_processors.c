@@ -81,7 +81,7 @@ static void test_adds_up(void **state)
 	assert_true(view_processors_make(m, &p));
 	assert_int_equal(p.n_threads, 2);
 	assert_int_equal(p.n_all_threads, 3);
-	assert_int_equal(p.n_allowed, 2);
+	assert_int_equal(p.quota.n_allowed, 2);
 	assert_true(p.lacks_offcpu);
 	assert_true(near(p.elapsed, 10) && near(p.capacity, 20) && near(sum(p.seconds), 20));
 	assert_true(near(p.seconds[MODEL_WORK], 9) && near(p.seconds[MODEL_BLOCKED_SLEEP], 1));
@@ -105,7 +105,7 @@ static void test_ranks(void **state)
 	struct view_processors p;
 	assert_true(view_processors_make(m, &p));
 	assert_int_equal(p.n_ranks, 3);
-	assert_int_equal(p.n_allowed, 5); /* of one host: the union */
+	assert_int_equal(p.quota.n_allowed, 5); /* of one host: the union */
 	struct view_spread s = view_processors_spread(&p, m, MODEL_WORK);
 	assert_true(near(s.least, 2) && near(s.mean, 4) && near(s.most, 6));
 	assert_int_equal(s.least_process, 0);
@@ -128,7 +128,7 @@ static void test_too_much(void **state)
 	struct model *m = fixture_model(directory, 1);
 	struct view_processors p;
 	assert_true(view_processors_make(m, &p));
-	assert_int_equal(p.n_allowed, 0); /* no list */
+	assert_int_equal(p.quota.n_allowed, 0); /* no list */
 	for (unsigned k = 0; k < VIEW_N_USES; k++)
 		assert_true(p.seconds[k] >= 0 && p.processes[0].seconds[k] >= 0);
 	assert_true(near(sum(p.seconds), p.capacity) && near(p.capacity, 22));
@@ -206,7 +206,7 @@ static void test_threads_without_work(void **state)
 	assert_true(view_processors_make(m, &p));
 	assert_int_equal(p.n_threads, 2);
 	assert_int_equal(p.n_left_out, 1);
-	assert_int_equal(p.n_allowed, 1);
+	assert_int_equal(p.quota.n_allowed, 1);
 	assert_true(near(p.cpu_seconds, 5.199999999));
 	assert_true(near(p.seconds[MODEL_BLOCKED_SLEEP], 1) && near(p.capacity, 20));
 	view_processors_free(&p);
@@ -307,10 +307,83 @@ static void test_spinning(void **state)
 	fixture_remove(directory);
 }
 
+static void quota(struct gen *g, uint64_t quota_ns, uint64_t id, uint64_t start_ns,
+		  uint64_t end_ns)
+{
+	gen_header(g)->quota_ns = quota_ns;
+	gen_header(g)->quota_id = id;
+	gen_header(g)->throttled_start_ns = start_ns;
+	gen_header(g)->throttled_end_ns = end_ns;
+}
+
+/*
+ * Two processes of one cgroup with a quota of 1.5 processors, and one of another with 0.25. The
+ * first cgroup's counter is the same for both. One process did not write its end.
+ */
+static void test_quota(void **state)
+{
+	const uint64_t s = 1000000000;
+	(void)state;
+	char *directory = fixture_directory(), *text;
+	for (int32_t rank = 0; rank < 3; rank++) {
+		struct gen *g = begin(directory, rank, "0-7");
+		add_thread(g, 10, 20, 4, 1);
+		if (rank == 0)
+			quota(g, 3 * s / 2, 77, 5 * s, 8 * s);
+		else if (rank == 1)
+			quota(g, 3 * s / 2, 77, 6 * s, 9 * s);
+		else
+			quota(g, s / 4, 78, 2 * s, 0);
+		finish(g);
+	}
+	struct model *m = fixture_model(directory, 1);
+	struct view_processors p;
+	assert_true(view_processors_make(m, &p));
+	assert_int_equal(p.quota.n_allowed, 8);
+	assert_true(near(p.quota.n_given, 1.75) && p.quota.has_quota);
+	assert_true(near(p.quota.throttled, 4));
+	view_processors_free(&p);
+	text = fixture_text(m);
+	assert_non_null(strstr(text, "\nquota\t0\t1.5\t77\t5000000000\t3000000000\n"));
+	assert_non_null(strstr(text, "\nquota\t2\t0.25\t78\t2000000000\t0\n"));
+	free(text);
+	model_free(m);
+	fixture_remove(directory);
+}
+
+/* A process without a quota may use all processors, and so does a quota of more than these. */
+static void test_quota_of_some(void **state)
+{
+	const uint64_t s = 1000000000;
+	char text[VIEW_QUOTA_TEXT];
+	(void)state;
+	for (unsigned all = 0; all < 2; all++) {
+		char *directory = fixture_directory();
+		for (int32_t rank = 0; rank < 2; rank++) {
+			struct gen *g = begin(directory, rank, "0-1");
+			add_thread(g, 10, 20, 4, 1);
+			if (rank || all)
+				quota(g, all ? 3 * s : s, 77, 0, 0);
+			finish(g);
+		}
+		struct model *m = fixture_model(directory, 1);
+		struct view_quota q;
+		assert_true(view_quota_make(m, &q));
+		assert_true(near(q.n_given, 2) && !q.has_quota);
+		model_free(m);
+		fixture_remove(directory);
+	}
+	assert_string_equal(view_quota_text(0.5, text), "0.5");
+	assert_string_equal(view_quota_text(10, text), "10");
+	assert_string_equal(view_quota_text(1.25, text), "1.25");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_adds_up),
+		cmocka_unit_test(test_quota),
+		cmocka_unit_test(test_quota_of_some),
 		cmocka_unit_test(test_ranks),
 		cmocka_unit_test(test_too_much),
 		cmocka_unit_test(test_too_much_of_a_rank),

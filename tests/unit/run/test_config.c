@@ -28,6 +28,7 @@ static struct config sample(void)
 	c.exec_pid = 77;
 	c.exec_seq = 3;
 	c.process_start_ns = UINT64_C(123456789012345678);
+	c.spawned = (struct config_job){UINT64_C(0xfedcba9876543210), 99, 4711};
 	c.max_bytes = UINT64_C(1) << 40;
 	c.n_events = 2;
 	c.event[0] = (struct config_event){.name = "CPUTIME",
@@ -72,6 +73,9 @@ static void round_trip(void **state)
 	assert_int_equal(d.exec_pid, c.exec_pid);
 	assert_int_equal(d.exec_seq, 3);
 	assert_int_equal(d.process_start_ns, c.process_start_ns);
+	assert_int_equal(d.spawned.host_id, c.spawned.host_id);
+	assert_int_equal(d.spawned.id, 99);
+	assert_int_equal(d.spawned.pid, 4711);
 	assert_int_equal(d.max_depth, CONFIG_MAX_DEPTH);
 	assert_int_equal(d.max_nodes, CONFIG_MAX_NODES);
 	assert_int_equal(d.max_bytes, c.max_bytes);
@@ -260,12 +264,30 @@ static void ranks(void **state)
 	assert_int_equal(c.rank, 12); /* what the launcher said stands */
 }
 
+static void spawned_by_launcher(void **state)
+{
+	static const char *const env[] = {"PMI_SPAWNED=1", "PMI_RANK=0", "PMI_SIZE=2", NULL};
+	struct config c;
+	(void)state;
+	config_defaults(&c);
+	config_find_rank(&c, (char *const *)(uintptr_t)(env + 1));
+	assert_int_equal(c.spawned.id, 0);
+	config_defaults(&c);
+	config_find_rank(&c, (char *const *)(uintptr_t)env);
+	assert_int_equal(c.spawned.id, CONFIG_JOB_UNKNOWN);
+	config_defaults(&c);
+	c.spawned.id = 5; /* the process that called knows better */
+	config_find_rank(&c, (char *const *)(uintptr_t)env);
+	assert_int_equal(c.spawned.id, 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(round_trip), cmocka_unit_test(preload),
 		cmocka_unit_test(too_small),  cmocka_unit_test(refused),
 		cmocka_unit_test(mutations),  cmocka_unit_test(ranks),
+		cmocka_unit_test(spawned_by_launcher),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

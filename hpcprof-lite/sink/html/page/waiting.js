@@ -67,7 +67,12 @@ function usesCard(app, isBrief) {
     notes.push(`Left out: ${plural(u.leftOut, "thread")} with less than 1 % CPU time.`);
   if (u.allThreads > u.threads)
     notes.push(`There were ${plural(u.allThreads, "thread")}, not all at one time.`);
-  const noun = u.allowed && u.allowed < u.threads ? "thread" : "processor";
+  if (u.throttled > 0)
+    notes.push(
+      `The CPU quota throttled threads for ${formatSeconds(u.throttled / 1e6)}: ` +
+        "they were ready, but without a processor.",
+    );
+  const noun = u.allowed && u.given < u.threads ? "thread" : "processor";
   return el(
     "section",
     { class: "card wide" },
@@ -76,9 +81,12 @@ function usesCard(app, isBrief) {
       ? el(
           "p",
           {},
-          `${plural(u.allowed, "processor")} ${u.allowed === 1 ? "was" : "were"} used ` +
-            `${percent(u.cpu, u.allowed * u.elapsed)}: ${formatSeconds(u.cpu / 1e6)} of ` +
-            `CPU time in ${u.allowed} × ${formatSeconds(u.elapsed / 1e6)}`,
+          (u.given < u.allowed
+            ? `Of ${plural(u.allowed, "processor")} the CPU quota gives ` +
+              `${+u.given.toFixed(2)}, which ${u.given > 1 ? "were" : "was"} used `
+            : `${plural(u.allowed, "processor")} ${u.allowed === 1 ? "was" : "were"} used `) +
+            `${percent(u.cpu, u.given * u.elapsed)}: ${formatSeconds(u.cpu / 1e6)} of ` +
+            `CPU time in ${+u.given.toFixed(2)} × ${formatSeconds(u.elapsed / 1e6)}`,
         )
       : "",
     el(

@@ -44,7 +44,7 @@ static void choose_rows(struct table *t)
 static const char *noun(const struct view_processors *p)
 {
 	const bool one = p->n_threads == 1;
-	if (p->n_allowed && p->n_allowed < p->n_threads)
+	if (p->quota.n_allowed && p->quota.n_given < p->n_threads)
 		return one ? "thread" : "threads";
 	return one ? "processor" : "processors";
 }
@@ -54,13 +54,23 @@ static void put_processors(const struct table *t)
 {
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL];
 	const struct view_processors *p = &t->p;
-	if (!p->n_allowed || p->cpu_seconds <= 0 || p->elapsed <= 0)
+	char given[VIEW_QUOTA_TEXT];
+	const struct view_quota *q = &p->quota;
+	if (!q->n_allowed || p->cpu_seconds <= 0 || p->elapsed <= 0)
 		return;
-	text_count(a, p->n_allowed);
-	fprintf(t->s->out, "  %s %s used %s: %s of CPU time in %s x %s\n", a,
-		p->n_allowed == 1 ? "processor was" : "processors were",
-		text_share(b, p->cpu_seconds, p->elapsed * p->n_allowed),
-		text_value(c, "sec", p->cpu_seconds), a, text_value(d, "sec", p->elapsed));
+	text_count(a, q->n_allowed);
+	if (q->has_quota)
+		fprintf(t->s->out, "  of %s %s the CPU quota gives %s, which", a,
+			q->n_allowed == 1 ? "processor" : "processors",
+			view_quota_text(q->n_given, given));
+	else
+		fprintf(t->s->out, "  %s %s", a,
+			q->n_allowed == 1 ? "processor was" : "processors were");
+	fprintf(t->s->out, "%s used %s: %s of CPU time in %s x %s\n",
+		!q->has_quota ? "" : q->n_given > 1 ? " were" : " was",
+		text_share(b, p->cpu_seconds, p->elapsed * q->n_given),
+		text_value(c, "sec", p->cpu_seconds), q->has_quota ? given : a,
+		text_value(d, "sec", p->elapsed));
 }
 
 static void put_head(const struct table *t)
@@ -92,6 +102,16 @@ static bool is_vague(const struct table *t, unsigned use)
 	       (use == MODEL_WORK && t->p.work_has_waits);
 }
 
+/* Who may have kept the threads from running. */
+static void put_quota(const struct table *t)
+{
+	char a[TEXT_CELL];
+	const struct view_quota *q = &t->p.quota;
+	fputs(q->has_quota ? "; CPU quota" : "", t->s->out);
+	if (q->throttled > 0)
+		fprintf(t->s->out, ": throttled for %s", text_value(a, "sec", q->throttled));
+}
+
 /* `use` VIEW_N_USES: the sum of the small ones. */
 static void put_row(const struct table *t, unsigned use)
 {
@@ -118,6 +138,8 @@ static void put_row(const struct table *t, unsigned use)
 	fputs(name, t->s->out);
 	if (is_vague(t, use))
 		fputs(by_rank || is_elapsed ? " [*]" : " (-e OFFCPU says)", t->s->out);
+	if (use == MODEL_NO_CPU || (use == VIEW_USE_UNKNOWN && t->p.lacks_offcpu))
+		put_quota(t);
 	fputc('\n', t->s->out);
 }
 
@@ -134,15 +156,33 @@ static void put_foot(const struct table *t)
 			p->n_ranks > 1 ? "or without a processor: " : "");
 	else if (any_vague && p->n_ranks > 1)
 		fputs("  [*] or ready without a processor: -e OFFCPU says\n", t->s->out);
-	if (p->n_allowed && p->n_allowed < p->n_threads)
+	if (p->quota.n_allowed && p->quota.n_allowed < p->n_threads)
 		fprintf(t->s->out, "  the processes may use %s processors, but have %s threads\n",
-			text_count(a, p->n_allowed), text_count(b, p->n_threads));
+			text_count(a, p->quota.n_allowed), text_count(b, p->n_threads));
 	if (p->n_left_out)
 		fprintf(t->s->out, "  left out: %s %s with less than 1%% CPU time\n",
 			text_count(a, p->n_left_out), p->n_left_out == 1 ? "thread" : "threads");
 	if (p->n_all_threads > p->n_threads)
 		fprintf(t->s->out, "  there were %s threads, not all at one time\n",
 			text_count(a, p->n_all_threads));
+}
+
+/* In the head of the report. */
+bool text_report_quota(const struct model *m, const struct text_style *s)
+{
+	struct view_quota q;
+	char given[VIEW_QUOTA_TEXT], n[TEXT_CELL], time[TEXT_CELL];
+	if (!view_quota_make(m, &q))
+		return false;
+	if (q.has_quota)
+		fprintf(s->out, "  CPU quota: %s of %s %s", view_quota_text(q.n_given, given),
+			text_count(n, q.n_allowed), q.n_allowed == 1 ? "processor" : "processors");
+	if (q.throttled > 0)
+		fprintf(s->out, ", throttled for %s",
+			text_value(time, "sec", q.throttled));
+	if (q.has_quota)
+		putc('\n', s->out);
+	return true;
 }
 
 bool text_report_processors(const struct model *m, const struct text_style *s)

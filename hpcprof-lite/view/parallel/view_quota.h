@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The processors that the processes of the model could use at one time: those that they were
+ * allowed to use, and what the CPU quotas of their containers give. Test:
+ * tests/unit/prof/test_view_processors.c.
+ */
+#ifndef HPCPROF_VIEW_VIEW_QUOTA_H
+#define HPCPROF_VIEW_VIEW_QUOTA_H
+
+#include "hpcprof-lite/model/model.h"
+
+struct view_quota {
+	uint32_t n_allowed; /* processors that the processes were allowed to use; 0: unknown */
+	/* The same, and no more than their quotas. 0: unknown. */
+	double n_given;
+	bool has_quota; /* a quota makes n_given less than n_allowed, or it has throttled */
+	/*
+	 * For how long the cgroups were throttled meanwhile, as the kernel counts it: summed over
+	 * processors on which one of their threads was ready. Other processes of these cgroups are
+	 * in it. 0: for a part of the run.
+	 */
+	double throttled;
+};
+
+/* False if memory is short. */
+bool view_quota_make(const struct model *m, struct view_quota *q);
+/* "0.5", "2", "1.25": a number of processors; returns `to`. */
+#define VIEW_QUOTA_TEXT 32
+const char *view_quota_text(double processors, char to[VIEW_QUOTA_TEXT]);
+
+#endif
