@@ -433,7 +433,7 @@ static void choose_files(const struct model *m, const struct arguments *a,
 
 static enum status agree(const struct arguments *a, enum status s)
 {
-	return a->ranks ? comm_agree(a->ranks, s) : s;
+	return a->ranks ? comm_agree_both(a->comm, a->ranks, s) : s;
 }
 
 /* All ranks write into the directory of the first. `s`: whether that one has it. */
@@ -542,8 +542,8 @@ static enum status write_outputs(
 }
 
 /*
- * True if ranks help: with the database of the whole run. *more: there are other outputs, which need
- * the model of one process.
+ * True if ranks help, with the database of the whole run. *more: there are other outputs, which
+ * need the model of one process.
  */
 static bool is_shared(const struct arguments *a, bool *more)
 {
@@ -583,9 +583,10 @@ static enum status read_all(const struct arguments *a, char *const *directories,
 	if (status == STATUS_OK)
 		status = attribute_run(&job, &o, m);
 	load_job_close(&job);
-	if (status == STATUS_OK)
-		status = s->status;
-	return a->ranks ? comm_agree_on(a->ranks, status, *m ? attribute_hash(*m) : 0) : status;
+	status = agree(a, status == STATUS_OK ? s->status : status);
+	return a->ranks && status == STATUS_OK
+		       ? comm_agree_on(a->ranks, STATUS_OK, attribute_hash(*m))
+		       : status;
 }
 
 static enum status run(const struct arguments *a, char *const *directories, size_t n)
@@ -596,7 +597,8 @@ static enum status run(const struct arguments *a, char *const *directories, size
 				      .n_workers = a->n_workers,
 				      .make = !a->no_structs,
 				      .quiet = a->quiet,
-				      .comm = a->ranks};
+				      .all = a->ranks,
+				      .comm = a->comm};
 	log_set_silent(!is_first(a)); /* the first says the same */
 	enum status status = read_all(a, directories, n, &s, &m);
 	if (m && status == STATUS_OK && a->archive)

@@ -70,6 +70,11 @@ enum status comm_agree(struct comm *c, enum status s)
 	return c->failed;
 }
 
+enum status comm_agree_both(struct comm *group, struct comm *all, enum status s)
+{
+	return comm_agree(all, group ? comm_agree(group, s) : s);
+}
+
 enum status comm_agree_on(struct comm *c, enum status s, uint64_t value)
 {
 	if (comm_agree(c, s) == STATUS_OK && !comm_is_same(c, (int64_t)value))

@@ -34,7 +34,10 @@ struct comm {
 	enum status failed; /* a part failed, and all know it */
 };
 
-/* All parts but the first, as parts 0 and up of a job of their own. Call it in these. */
+/*
+ * All parts but the first, as parts 0 and up of a group of their own. Call it in these. They may
+ * call these functions for the group; see comm_agree_both().
+ */
 struct comm comm_others(const struct comm *c);
 
 /* All parts get the largest `value` of all. */
@@ -47,7 +50,12 @@ bool comm_is_same(const struct comm *c, int64_t value);
  * two calls, a part may fail only before the messages of the step.
  */
 enum status comm_agree(struct comm *c, enum status s);
-/* The same. If no part has failed, STATUS_DIFFERS unless all parts have the same `value`. */
+/*
+ * Ends a step of a group, and then one of all parts: a part that fails has its next call in common
+ * with the group, wherever that is. group NULL: this part is in none. It may be `all`, too.
+ */
+enum status comm_agree_both(struct comm *group, struct comm *all, enum status s);
+/* As comm_agree(). If no part has failed, STATUS_DIFFERS unless all parts have the same `value`. */
 enum status comm_agree_on(struct comm *c, enum status s, uint64_t value);
 /* Part 0 sends, the others get. */
 void comm_broadcast(const struct comm *c, void *bytes, size_t n);

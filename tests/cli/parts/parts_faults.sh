@@ -88,7 +88,8 @@ done
 
 prof_ranks 3 -q --no-structs --to text,cctdb --metric nothing -o unwritten job >out 2>err
 is "what only the first rank refuses fails all" $? 2
-like "... and it says why" "$(grep hpcprof-lite: err)" "^hpcprof-lite: --metric: no metric 'nothing'"
+like "... and it says why" "$(grep hpcprof-lite: err)" \
+	"^hpcprof-lite: --metric: no metric 'nothing'"
 is "... once" "$(grep -c hpcprof-lite: err)" 1
 is "... and nothing is written" "$(ls -d unwritten* 2>/dev/null)" ""
 

@@ -94,7 +94,7 @@ static void test_agree_on(void **state)
 	}
 }
 
-/* The first part fails, and is told of nothing that the others do. */
+/* The first part fails, and the others have messages that it does not know. */
 static void work_apart(struct comm *c, void *arg)
 {
 	enum status *got = arg;
@@ -112,15 +112,32 @@ static void work_apart(struct comm *c, void *arg)
 	got[c->part] = comm_agree(c, c->part ? STATUS_OK : STATUS_IO);
 }
 
-static void test_others(void **state)
+/* The last part fails before a step of the others. */
+static void fail_apart(struct comm *c, void *arg)
 {
-	(void)state;
+	enum status *got = arg;
+	struct comm rest = comm_others(c);
+	if (c->part && c->part < c->n_parts - 1)
+		comm_agree(&rest, STATUS_OK);
+	got[c->part] = comm_agree_both(c->part ? &rest : NULL, c,
+				       c->part == c->n_parts - 1 ? STATUS_IO : STATUS_OK);
+}
+
+static void check_others(void (*work)(struct comm *c, void *arg))
+{
 	for (EACH_NUMBER(i)) {
 		enum status got[64] = {STATUS_OK};
-		assert_true(comm_threads_run(numbers[i], work_apart, got));
+		assert_true(comm_threads_run(numbers[i], work, got));
 		for (int part = 0; part < numbers[i]; part++)
 			assert_int_equal(got[part], STATUS_IO);
 	}
+}
+
+static void test_others(void **state)
+{
+	(void)state;
+	check_others(work_apart);
+	check_others(fail_apart);
 }
 
 /* ---- rows of the same weight ---- */
