@@ -35,8 +35,8 @@ struct comm {
 };
 
 /*
- * All parts but the first, as parts 0 and up of a group of their own. Call it in these. They may
- * call these functions for the group; see comm_agree_both().
+ * All parts but the first, as parts 0 and up of a group of their own, which has steps of its own
+ * between those of all: see comm_agree_both(). Call it in the parts of the group.
  */
 struct comm comm_others(const struct comm *c);
 
@@ -51,8 +51,9 @@ bool comm_is_same(const struct comm *c, int64_t value);
  */
 enum status comm_agree(struct comm *c, enum status s);
 /*
- * Ends a step of a group, and then one of all parts: a part that fails has its next call in common
- * with the group, wherever that is. group NULL: this part is in none. It may be `all`, too.
+ * Ends a step of a group, then one of all parts. A part that fails calls it at once, and the others
+ * in its group learn of it at the next step of the group. group NULL: this part is in none. It may
+ * be `all`, too.
  */
 enum status comm_agree_both(struct comm *group, struct comm *all, enum status s);
 /* As comm_agree(). If no part has failed, STATUS_DIFFERS unless all parts have the same `value`. */
