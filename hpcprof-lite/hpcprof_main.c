@@ -20,10 +20,8 @@
 #include "hpcprof-lite/load/load_job.h"
 #include "hpcprof-lite/needed_structures.h"
 #include "hpcprof-lite/parts/comm_mpi.h"
-#include "hpcprof-lite/sink/sink_help.h"
 #include "hpcprof-lite/sink/sinks.h"
 #include "hpcprof-lite/sink/unread.h"
-#include "hpcprof-lite/view/view_gpu.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -45,9 +43,17 @@ struct arguments {
 	uint64_t command; /* hash of version and arguments */
 	void **settings; /* by sink; NULL where it has none */
 	const struct filter *filter;
-	bool gathers; /* with comm: outputs of the first rank alone need all values */
-	struct comm *comm; /* other ranks work on the same; NULL: none */
+	/* all ranks; NULL: this process works alone, and the others wait for it */
+	struct comm *ranks;
+	/* those that make the database with this one, and have the same model; NULL: none */
+	struct comm *comm;
+	bool is_apart; /* the other ranks make the database, and the first one all else */
 };
+
+static bool is_first(const struct arguments *a)
+{
+	return !a->ranks || a->ranks->part == 0;
+}
 
 /* ---- options ---- */
 
@@ -368,137 +374,118 @@ struct writing {
 		enum status status;
 	} outputs[MOST_OUTPUTS];
 	size_t n;
-	unsigned n_workers;
-	struct sink_help help; /* the other ranks, when they have written their shares */
 };
 
-static bool is_shared(const struct writing *w, size_t i)
+static void write_one(void *arg, size_t i, unsigned worker)
 {
-	return w->m->share && w->outputs[i].sink->is_shared;
-}
-
-static void write_one(struct writing *w, size_t i)
-{
+	struct writing *w = arg;
 	struct file_output *f = &w->outputs[i];
+	(void)worker;
 	f->options.is_private = &f->is_private;
 	f->status = f->sink->write(w->m, &f->options);
 }
 
-static bool is_first(const struct arguments *a)
+/* Ranks share the one output that they write. Its messages belong to the main thread. */
+static void write_all(struct writing *w, const struct arguments *a)
 {
-	return !a->comm || a->comm->part == 0;
+	pool_run(w->n, w->m->share ? 1 : a->n_workers, write_one, w);
 }
 
-static void write_unshared(void *arg, size_t i, unsigned worker)
+/* False: another rank writes it. */
+static bool is_written_here(
+	const struct model *m, const struct arguments *a, const struct sink_ops *sink)
 {
-	struct writing *w = arg;
-	(void)worker;
-	if (!is_shared(w, i))
-		write_one(w, i);
-}
-
-static void *write_all_unshared(void *arg)
-{
-	struct writing *w = arg;
-	pool_run(w->n, w->n_workers, write_unshared, w);
-	return NULL;
-}
-
-static void write_shared(struct writing *w)
-{
-	for (size_t i = 0; i < w->n; i++)
-		if (is_shared(w, i))
-			write_one(w, i);
-}
-
-/* With which the other ranks help; NULL: none. */
-static const struct file_output *helped(const struct writing *w)
-{
-	for (size_t i = 0; i < w->n; i++)
-		if (w->m->share && !w->m->share->comm->failed && w->outputs[i].sink->help)
-			return &w->outputs[i];
-	return NULL;
+	if (!a->ranks)
+		return true;
+	if (is_first(a))
+		return !a->is_apart || !sink->is_shared;
+	return sink->is_shared && (m->share || (a->is_apart && a->comm->part == 0));
 }
 
 /*
- * The main thread writes with the other ranks what is shared. Another thread writes the rest. When
- * the main thread has ended, the other ranks help that one, which may then speak with them.
- */
-static void write_all(struct writing *w)
-{
-	pthread_t thread;
-	const bool apart =
-		w->m->share && pthread_create(&thread, NULL, write_all_unshared, w) == 0;
-	write_shared(w);
-	const struct file_output *f = helped(w);
-	const bool helps = f && f->sink->help->begin(w->m->share->comm);
-	sink_help_decide(&w->help, helps); /* this thread has ended its messages */
-	if (apart)
-		pthread_join(thread, NULL);
-	else
-		write_all_unshared(w);
-	if (helps)
-		f->sink->help->end(w->m->share->comm);
-}
-
-/*
- * Lists the outputs that are wanted and not too large: of other ranks, those that are shared or
- * that they help with.
+ * Lists the outputs that this process writes, and their names. Those that are too large are left
+ * out.
  */
 static void choose_files(const struct model *m, const struct arguments *a,
-	char *const *directories, size_t n_directories, struct writing *w)
+	char *const *directories, size_t n_directories, struct writing *w, char names[128])
 {
-	*w = (struct writing){.m = m, .n_workers = a->n_workers};
-	sink_help_begin(&w->help, a->comm);
+	*w = (struct writing){.m = m};
+	*names = 0;
 	for (size_t i = 0; sinks[i] && w->n < MOST_OUTPUTS; i++) {
-		if (!sinks[i]->makes_files || !is_wanted(a, sinks[i]) ||
-		    (!is_first(a) && !sinks[i]->is_shared && !sinks[i]->help))
+		if (!sinks[i]->makes_files || !is_wanted(a, sinks[i]))
 			continue;
 		if (!a->to && sinks[i]->is_too_large && sinks[i]->is_too_large(m, a->settings[i]))
+			continue;
+		snprintf(names + strlen(names), 128 - strlen(names), "%s%s", *names ? ", " : "",
+			 sinks[i]->name);
+		if (!is_written_here(m, a, sinks[i]))
 			continue;
 		w->outputs[w->n++] = (struct file_output){
 			.sink = sinks[i],
 			.options = {.n_workers = a->n_workers,
-				    .progress = isatty(STDERR_FILENO),
+				    .progress = is_first(a) && isatty(STDERR_FILENO),
 				    .no_sources = a->no_sources,
 				    .settings = a->settings[i],
-				    .help = sinks[i]->help && m->share ? &w->help : NULL,
 				    .source_dirs = directories,
 				    .n_source_dirs = n_directories}};
 	}
 }
 
-/* Other ranks write into the directory of the first. */
-static enum status write_as_helper(const struct model *m, const struct arguments *a)
+static enum status agree(const struct arguments *a, enum status s)
 {
-	struct writing w;
-	char directory[PATH_MAX];
-	if (comm_agree(a->comm, STATUS_OK) != STATUS_OK)
-		return a->comm->failed;
-	comm_broadcast(a->comm, directory, sizeof directory);
-	choose_files(m, a, NULL, 0, &w);
-	for (size_t i = 0; i < w.n; i++)
-		w.outputs[i].options.directory = directory;
-	write_shared(&w);
-	if (helped(&w))
-		helped(&w)->sink->help->serve(m, &helped(&w)->options);
-	sink_help_end(&w.help);
-	return a->comm->failed;
+	return a->ranks ? comm_agree_both(a->comm, a->ranks, s) : s;
 }
 
-/* Says where the others write. False: something failed. */
-static enum status begin_shared(const struct database *d, const struct arguments *a, enum status s)
+/* All ranks write into the directory of the first. `s`: whether that one has it. */
+static enum status share_directory(
+	const struct arguments *a, enum status s, char directory[PATH_MAX])
 {
-	char directory[PATH_MAX] = "";
-	if (s == STATUS_OK && strlen(d->partial) >= sizeof directory) {
-		log_error(d->partial, "%s", strerror(ENAMETOOLONG));
-		s = STATUS_IO;
+	s = agree(a, s);
+	if (s == STATUS_OK && a->ranks)
+		comm_broadcast(a->ranks, directory, PATH_MAX);
+	return s;
+}
+
+/* Writes the outputs of this process, and waits for other ranks. Ends a step of theirs. */
+static enum status write_into(
+	const char *directory, const struct arguments *a, struct writing *w, bool *is_private)
+{
+	enum status s = STATUS_OK;
+	for (size_t i = 0; i < w->n; i++)
+		w->outputs[i].options.directory = directory;
+	write_all(w, a);
+	for (size_t i = 0; i < w->n; i++) {
+		s = s == STATUS_OK ? w->outputs[i].status : s;
+		*is_private |= w->outputs[i].is_private;
 	}
-	if (comm_agree(a->comm, s) != STATUS_OK)
-		return a->comm->failed;
-	snprintf(directory, sizeof directory, "%s", d->partial);
-	comm_broadcast(a->comm, directory, sizeof directory);
-	return STATUS_OK;
+	s = agree(a, s);
+	if (s == STATUS_OK && a->ranks)
+		*is_private = comm_max(a->ranks, *is_private);
+	return s;
+}
+
+static enum status write_as_helper(const struct model *m, const struct arguments *a,
+	char *const *directories, size_t n_directories)
+{
+	struct writing w;
+	char directory[PATH_MAX], names[128];
+	bool is_private = false;
+	choose_files(m, a, directories, n_directories, &w, names);
+	const enum status s = share_directory(a, STATUS_OK, directory);
+	return s == STATUS_OK ? write_into(directory, a, &w, &is_private) : s;
+}
+
+/* Makes the directory of the database. */
+static enum status begin_database(struct database *d, const struct arguments *a,
+	const char *first_directory, const char *title, char directory[PATH_MAX])
+{
+	enum status s = database_begin(d, a->database, first_directory, title);
+	if (s != STATUS_OK)
+		return s;
+	if ((size_t)snprintf(directory, PATH_MAX, "%s", d->partial) < PATH_MAX)
+		return STATUS_OK;
+	log_error(d->partial, "%s", strerror(ENAMETOOLONG));
+	return STATUS_IO;
 }
 
 /* Writes the files while the others are shown. Sets *shown, which is useful even if this fails. */
@@ -507,28 +494,21 @@ static enum status write_files(const struct model *m, const struct arguments *a,
 {
 	struct database d = {0};
 	struct writing w;
-	char written[128] = "";
-	choose_files(m, a, directories, n_directories, &w);
+	char names[128], directory[PATH_MAX];
+	choose_files(m, a, directories, n_directories, &w, names);
 	begin_showing(shown, m, a);
-	enum status s = w.n ? database_begin(&d, a->database, directories[0], m->title) : STATUS_OK;
-	if (m->share)
-		s = begin_shared(&d, a, s);
-	for (size_t i = 0; i < w.n; i++)
-		w.outputs[i].options.directory = d.partial;
-	if (s == STATUS_OK)
-		write_all(&w);
-	sink_help_end(&w.help);
-	for (size_t i = 0; i < w.n && s == STATUS_OK; i++) {
-		s = w.outputs[i].status;
-		d.is_private |= w.outputs[i].is_private;
-		snprintf(written + strlen(written), sizeof written - strlen(written), "%s%s",
-			 *written ? ", " : "", w.outputs[i].sink->name);
+	enum status s = STATUS_OK;
+	if (*names) {
+		s = begin_database(&d, a, directories[0], m->title, directory);
+		s = share_directory(a, s, directory);
+		if (s == STATUS_OK)
+			s = write_into(directory, a, &w, &d.is_private);
+		if (s == STATUS_OK)
+			s = database_commit(&d);
 	}
-	if (s == STATUS_OK && d.partial)
-		s = database_commit(&d);
 	end_showing(shown);
 	if (s == STATUS_OK && d.path)
-		log_note(NULL, "%s in %s", written, d.path);
+		log_note(NULL, "%s in %s", names, d.path);
 	database_end(&d);
 	return s;
 }
@@ -546,7 +526,7 @@ static enum status write_outputs(
 {
 	enum status status = STATUS_OK;
 	if (!is_first(a))
-		return m->share ? write_as_helper(m, a) : STATUS_OK;
+		return write_as_helper(m, a, directories, n);
 	for (size_t i = 0; sinks[i] && status == STATUS_OK; i++)
 		if (sinks[i]->check && is_wanted(a, sinks[i]))
 			status = sinks[i]->check(m, a->settings[i]);
@@ -561,22 +541,19 @@ static enum status write_outputs(
 	return status == STATUS_OK ? shown.status : status;
 }
 
-/* Some output is written by all ranks together. For some, the first one needs all (`alone`). */
-static bool shares(const struct arguments *a, bool *alone)
+/*
+ * True if ranks help, with the database of the whole run. *more: there are other outputs, which
+ * need the model of one process.
+ */
+static bool is_shared(const struct arguments *a, bool *more)
 {
 	bool any = false;
-	*alone = false;
+	*more = false;
 	for (size_t i = 0; sinks[i]; i++) {
 		any |= is_wanted(a, sinks[i]) && sinks[i]->is_shared;
-		*alone |= is_wanted(a, sinks[i]) &&
-			  (!sinks[i]->is_shared || sinks[i]->needs_all);
+		*more |= is_wanted(a, sinks[i]) && !sinks[i]->is_shared;
 	}
 	return any && !a->archive && filter_is_empty(a->filter);
-}
-
-static enum status agree(const struct arguments *a, enum status s)
-{
-	return a->comm ? comm_agree(a->comm, s) : s;
 }
 
 /* The lowest of the ranks that saw an error says it: the others had none, or the same. */
@@ -587,58 +564,40 @@ static void say_cause(const struct comm *c)
 		log_say_held();
 }
 
-static bool differs(const struct arguments *a)
-{
-	return a->comm && a->comm->differs;
-}
-
-/* Reads the measurement into *m, unless the ranks find that they did not read the same. */
+/* Reads the measurement into *m. Ends a step: STATUS_DIFFERS if ranks did not read the same. */
 static enum status read_all(const struct arguments *a, char *const *directories, size_t n,
 			    struct needed_structures *s, struct model **m)
 {
-	struct load_job job = {.comm = a->comm, .gathers = a->gathers};
+	struct load_job job = {.comm = a->comm};
 	const struct attribute_options o = {.n_workers = a->n_workers,
 					    .internals = a->internals,
 					    .ranges = a->ranges,
 					    .find_structures = needed_structures_find,
 					    .arg = s,
-					    .comm = a->comm,
-					    .gathers = a->gathers};
+					    .comm = a->comm};
 	const char *place = a->archive ? a->archive : writes_files(a) ? a->database : NULL;
 	enum status status = place && is_first(a) ? database_check(place) : STATUS_OK;
 	status = agree(a, status);
 	if (status == STATUS_OK)
 		status = load_job_open(directories, n, a->n_workers, &job);
-	if (status == STATUS_OK && !differs(a))
+	if (status == STATUS_OK)
 		status = attribute_run(&job, &o, m);
 	load_job_close(&job);
-	if (differs(a))
-		return STATUS_OK;
-	return agree(a, status == STATUS_OK ? s->status : status);
-}
-
-/* All ranks take part in making the tables of GPUs, which the first one shows. */
-static enum status share_views(struct model *m, struct view_gpu *g)
-{
-	if (!m->share || !m->share->is_split || !m->share->gathers || !m->has_gpu)
-		return STATUS_OK;
-	if (!view_gpu_share(m, g)) {
-		log_error(NULL, "out of memory");
-		return STATUS_NO_MEMORY;
-	}
-	m->gpu_view = g;
-	return STATUS_OK;
+	status = agree(a, status == STATUS_OK ? s->status : status);
+	return a->ranks && status == STATUS_OK
+		       ? comm_agree_on(a->ranks, STATUS_OK, attribute_hash(*m))
+		       : status;
 }
 
 static enum status run(const struct arguments *a, char *const *directories, size_t n)
 {
 	struct model *m = NULL;
-	struct view_gpu gpu = {0};
 	struct needed_structures s = {.directories = directories,
 				      .n_directories = n,
 				      .n_workers = a->n_workers,
 				      .make = !a->no_structs,
 				      .quiet = a->quiet,
+				      .all = a->ranks,
 				      .comm = a->comm};
 	log_set_silent(!is_first(a)); /* the first says the same */
 	enum status status = read_all(a, directories, n, &s, &m);
@@ -648,39 +607,50 @@ static enum status run(const struct arguments *a, char *const *directories, size
 	needed_structures_close(&s);
 	if (m && status == STATUS_OK && !filter_is_empty(a->filter))
 		status = filter_apply(&m, a->filter, a->n_workers);
-	if (m && status == STATUS_OK)
-		status = share_views(m, &gpu);
 	if (m && status == STATUS_OK && !a->archive)
 		status = write_outputs(m, a, directories, n);
 	model_free(m);
-	view_gpu_close(&gpu);
 	status = agree(a, status);
-	if (a->comm && status != STATUS_OK)
-		say_cause(a->comm);
+	if (a->ranks && status != STATUS_OK && status != STATUS_DIFFERS)
+		say_cause(a->ranks);
 	log_set_silent(false);
 	return status;
+}
+
+/* Sets what this rank does, with which others. */
+static void choose_work(struct arguments *a, struct comm *all, struct comm *rest)
+{
+	if (!is_shared(a, &a->is_apart)) {
+		if (all->part == 0)
+			log_note(NULL, "rank 0 works alone: other ranks help only to write cctdb "
+				       "of a whole run");
+		return;
+	}
+	a->ranks = all;
+	a->comm = !a->is_apart ? all : all->part ? rest : NULL;
 }
 
 static enum status run_rank(const struct arguments *a, struct comm *c, char *const *directories,
 			    size_t n)
 {
 	struct arguments mine = *a;
+	struct comm rest = comm_others(c);
 	enum status status = STATUS_OK;
-	if (shares(a, &mine.gathers))
-		mine.comm = c;
 	if (c->part != 0) {
 		log_set_quiet(true);
 		log_set_rank(c->part);
 	}
-	if (c->part == 0 || mine.comm)
+	choose_work(&mine, c, &rest);
+	if (c->part == 0 || mine.ranks)
 		status = run(&mine, directories, n);
-	if (c->differs && c->part == 0) {
-		log_warn(NULL, "the ranks did not read the same measurement: the first one does "
-			       "all the work");
-		mine.comm = NULL;
-		status = run(&mine, directories, n);
-	}
-	return comm_agree(c, status);
+	if (status != STATUS_DIFFERS)
+		return comm_agree(c, status);
+	c->failed = STATUS_OK;
+	if (c->part != 0)
+		return comm_agree(c, STATUS_OK);
+	log_warn(NULL, "the ranks did not read the same measurement: the first one does all the "
+		       "work");
+	return comm_agree(c, run(a, directories, n));
 }
 
 /* The ranks of an MPI program write one database, and return the same status. */

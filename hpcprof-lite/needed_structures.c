@@ -73,13 +73,13 @@ void needed_structures_find(void *arg, const struct merge_modules *all, const bo
 			    const struct structure **structures, enum model_structure *states)
 {
 	struct needed_structures *s = arg;
-	const bool waits = s->comm && s->comm->part != 0;
-	if (waits && (s->status = comm_agree(s->comm, STATUS_OK)) != STATUS_OK)
+	const bool waits = s->all && s->all->part != 0;
+	if (waits && (s->status = comm_agree_both(s->comm, s->all, STATUS_OK)) != STATUS_OK)
 		return;
 	s->make = s->make && !waits;
 	find(s, all, needed, frames, n_frames, structures, states);
-	if (s->comm && !waits)
-		s->status = comm_agree(s->comm, s->status);
+	if (s->all && !waits)
+		s->status = comm_agree_both(s->comm, s->all, s->status);
 }
 
 void needed_structures_close(struct needed_structures *s)

@@ -15,8 +15,11 @@ struct needed_structures {
 	size_t n_directories;
 	unsigned n_workers;
 	bool make, quiet; /* as in struct load_structures_options */
-	/* Others need the same structures: the first process makes them. NULL: none. */
-	struct comm *comm;
+	/*
+	 * All processes that need the same structures, of which the first one makes them, and those
+	 * among them that attribute_run() works with. NULL: none.
+	 */
+	struct comm *all, *comm;
 	/* out */
 	struct load_structure *list; /* n, open */
 	size_t n;

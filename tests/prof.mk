@@ -229,14 +229,8 @@ check_PROGRAMS += tests/fuzz/fuzz_measurement
 tests_fuzz_fuzz_measurement_SOURCES = tests/fuzz/fuzz_measurement.c
 tests_fuzz_fuzz_measurement_LDADD = libhltext.la libhlprof.la -lm
 
-EXTRA_PROGRAMS += tests/bench/bench_join
-tests_bench_bench_join_SOURCES = tests/bench/bench_join.c
-tests_bench_bench_join_LDADD = libhlprof.la -lm
-
-BENCH_NEEDS += tests/bench/bench_join$(EXEEXT) tests/gen/gen_measurement$(EXEEXT) \
-	tests/gen/gen_scale$(EXEEXT)
-prof_benches = tests/bench/bench_join.sh tests/bench/bench_phases.sh tests/bench/bench_prof.sh \
-	tests/bench/bench_ranks.sh \
-	tests/bench/bench_scale.sh
+BENCH_NEEDS += tests/gen/gen_measurement$(EXEEXT) tests/gen/gen_scale$(EXEEXT)
+prof_benches = tests/bench/bench_phases.sh tests/bench/bench_prof.sh \
+	tests/bench/bench_ranks.sh tests/bench/bench_scale.sh
 BENCHES += $(prof_benches)
 EXTRA_DIST += $(prof_benches)

@@ -33,8 +33,7 @@ tests_unit_sink_test_sink_outfile_SOURCES = tests/unit/sink/test_sink_outfile.c
 tests_unit_sink_test_sink_outfile_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
 tests_unit_sink_test_sink_cctdb_SOURCES = tests/unit/sink/test_sink_cctdb.c $(model_fixture)
 tests_unit_sink_test_sink_cctdb_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
-tests_unit_sink_test_sink_html_SOURCES = tests/unit/sink/test_sink_html.c $(model_fixture) \
-	hpcprof-lite/parts/comm_threads.c hpcprof-lite/parts/comm_threads.h
+tests_unit_sink_test_sink_html_SOURCES = tests/unit/sink/test_sink_html.c $(model_fixture)
 tests_unit_sink_test_sink_html_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
 tests_unit_sink_test_sink_alloc_SOURCES = tests/unit/sink/test_sink_alloc.c $(model_fixture)
 tests_unit_sink_test_sink_alloc_LDFLAGS = $(AM_LDFLAGS) \

@@ -16,7 +16,6 @@
 #include "hpcprof-lite/attribute/expand.h"
 #include "hpcprof-lite/attribute/gpu/energy/gpu_energy.h"
 #include "hpcprof-lite/attribute/gpu/gpu_attribute.h"
-#include "hpcprof-lite/attribute/gpu/gpu_share.h"
 #include "hpcprof-lite/attribute/gpu/idle/gpu_idle.h"
 #include "hpcprof-lite/attribute/jit_names.h"
 #include "hpcprof-lite/attribute/ledger.h"
@@ -344,8 +343,7 @@ static uint64_t hash_contexts(const struct model *m)
 	return h;
 }
 
-/* Of what has to be the same in all processes that share the model. */
-static uint64_t hash_model(const struct model *m)
+uint64_t attribute_hash(const struct model *m)
 {
 	uint64_t h = hash_more(hash_contexts(m), m->n_metrics);
 	for (uint32_t i = 0; i < m->n_profiles; i++) {
@@ -359,45 +357,26 @@ static uint64_t hash_model(const struct model *m)
 /* Ends a step of all parts. They need the same of what `hash` is made of. */
 static bool agree_on(const struct pipeline *p, bool ok, uint64_t (*hash)(const struct model *m))
 {
-	struct comm *c = p->o->comm;
-	if (!c)
-		return ok;
-	if (comm_agree(c, ok ? STATUS_OK : STATUS_NO_MEMORY) != STATUS_OK)
-		return false;
-	c->differs = !comm_is_same(c, (int64_t)hash(p->m));
-	return !c->differs;
+	return p->o->comm ? comm_agree_on(p->o->comm, ok ? STATUS_OK : STATUS_NO_MEMORY,
+					  ok ? hash(p->m) : 0) == STATUS_OK
+			  : ok;
 }
 
-enum { LEDGERS = 256 }; /* of a message */
-
-/* The first part gets ledgers of threads first .. end - 1 from `part`, who read them. */
-static void send_ledgers(struct pipeline *p, int part, uint32_t first, uint32_t end,
-			 struct model_ledger *some)
-{
-	const struct comm *c = p->o->comm;
-	struct model_ledger *ledgers = p->m->private_->ledgers;
-	for (uint32_t i = first, n; i < end; i += n) {
-		n = end - i < LEDGERS ? end - i : LEDGERS;
-		for (uint32_t k = 0; k < n && c->part == part; k++)
-			some[k] = ledgers[p->threads.at[i + k].profile];
-		comm_pass(c, part, 0, some, some, n * sizeof *some);
-		for (uint32_t k = 0; k < n && c->part == 0; k++)
-			ledgers[p->threads.at[i + k].profile] = some[k];
-	}
-}
-
-/* Ends a step of all parts. Then the first part has all ledgers. */
-static bool gather_ledgers(struct pipeline *p, bool ok)
+/* A metric occurs if it does so in some part. Ends a step of all parts. */
+static bool share_occurs(const struct pipeline *p, bool ok, bool *occurs, size_t n)
 {
 	struct comm *c = p->o->comm;
-	if (!c || c->differs)
-		return ok;
-	struct model_ledger *some = calloc(LEDGERS, sizeof *some);
-	ok = comm_agree(c, ok && some ? STATUS_OK : STATUS_NO_MEMORY) == STATUS_OK;
-	for (int i = 1; ok && i < c->n_parts; i++)
-		send_ledgers(p, i, p->first_thread[p->job->first_file[i]],
-			     p->first_thread[p->job->first_file[i + 1]], some);
-	free(some);
+	int64_t *most = calloc(n, sizeof *most);
+	for (size_t i = 0; most && i < n; i++)
+		most[i] = occurs[i];
+	ok = ok && most;
+	if (c)
+		ok = comm_agree(c, ok ? STATUS_OK : STATUS_NO_MEMORY) == STATUS_OK;
+	if (c && ok)
+		comm_most(c, most, n);
+	for (size_t i = 0; ok && i < n; i++)
+		occurs[i] = most[i];
+	free(most);
 	return ok;
 }
 
@@ -441,19 +420,15 @@ static void activity_job(void *arg, size_t i, unsigned worker)
 static bool add_activities(struct pipeline *p)
 {
 	struct activities a = {.p = p};
-	uint64_t n[MODEL_N_ACTIVITIES];
 	bool occurs[MODEL_N_ACTIVITIES];
 	if (!agree_on(p, activity_find(p->m), hash_contexts))
 		return false;
 	activity_mark_time(p->m);
 	pool_run(p->threads.n, p->n_workers, activity_job, &a);
 	for (unsigned i = 0; i < MODEL_N_ACTIVITIES; i++)
-		n[i] = atomic_load(&a.occurs[i]);
-	if (p->job->first_file)
-		comm_add(p->o->comm, n, MODEL_N_ACTIVITIES);
-	for (unsigned i = 0; i < MODEL_N_ACTIVITIES; i++)
-		occurs[i] = n[i] != 0;
-	return activity_add_metrics(p->m, occurs);
+		occurs[i] = atomic_load(&a.occurs[i]);
+	return share_occurs(p, true, occurs, MODEL_N_ACTIVITIES) &&
+	       activity_add_metrics(p->m, occurs);
 }
 
 static void number_profiles(struct pipeline *p, const uint32_t *n_queues)
@@ -484,7 +459,7 @@ static bool make_profiles(struct pipeline *p)
 	     describe_profiles(p->m, p->job, n_queues, p->n_workers);
 	if (ok)
 		number_profiles(p, n_queues);
-	ok = gather_ledgers(p, ok) && gpu_describe(&p->gpu, p->m);
+	ok = ok && gpu_describe(&p->gpu, p->m);
 	free(last_moments);
 	free(n_queues);
 	if (!ok)
@@ -515,17 +490,13 @@ static uint32_t final_context(const void *arg, uint32_t file, uint32_t thread, u
 	return 0;
 }
 
-/* False: the model is for cctdb alone, which knows no phases, ranges of NVTX and calls of NCCL. */
-static bool has_reports(const struct pipeline *p)
-{
-	return !p->job->is_split || load_has_all(p->job);
-}
-
-static bool attribute_nvtx_events(struct pipeline *p)
+/* What is in no file of cctdb, which is all that several parts write. */
+static bool attribute_for_reports(struct pipeline *p)
 {
 	const struct nvtx_where where = {p, profile_of, final_context};
-	return nvtx_events_attribute(p->job, &where, p->m) &&
-	       nvtx_others_attribute(p->job, &where, p->m);
+	return p->o->comm || (phases_attribute(p->m, p->job, final_context, p) &&
+			      nvtx_events_attribute(p->job, &where, p->m) &&
+			      nvtx_others_attribute(p->job, &where, p->m));
 }
 
 static bool attribute_mpi(struct pipeline *p)
@@ -565,7 +536,7 @@ static bool find_idle(struct pipeline *p)
 		of.end_process = (uint32_t)p->job->first_file[p->job->part + 1];
 	}
 	bool ok = gpu_idle_find(p->m, &of, p->n_workers, &idle);
-	ok = gpu_share_idle(&p->gpu, p->m, ok, &idle) && keep_idle(p, &idle);
+	ok = share_occurs(p, ok, idle.occurs, GPU_IDLE_METRICS) && keep_idle(p, &idle);
 	gpu_idle_free(&idle);
 	return ok;
 }
@@ -597,27 +568,11 @@ static bool keep_energy(struct pipeline *p, const struct gpu_energy *energy)
 	return ok;
 }
 
-/* Ends a step of all parts, if they share devices. They need the same metrics. */
-static bool share_energy(const struct pipeline *p, bool ok, struct gpu_energy *energy)
-{
-	uint64_t n[GPU_ENERGY_METRICS];
-	if (!p->job->is_split || !p->gpu.is_present)
-		return ok;
-	if (comm_agree(p->o->comm, ok ? STATUS_OK : STATUS_NO_MEMORY) != STATUS_OK)
-		return false;
-	for (unsigned i = 0; i < GPU_ENERGY_METRICS; i++)
-		n[i] = energy->occurs[i];
-	comm_add(p->o->comm, n, GPU_ENERGY_METRICS);
-	for (unsigned i = 0; i < GPU_ENERGY_METRICS; i++)
-		energy->occurs[i] = n[i] != 0;
-	return true;
-}
-
 static bool find_energy(struct pipeline *p)
 {
 	struct gpu_energy energy;
 	bool ok = gpu_energy_find(p->m, 0, UINT64_MAX, &energy);
-	ok = share_energy(p, ok, &energy) && keep_energy(p, &energy);
+	ok = share_occurs(p, ok, energy.occurs, GPU_ENERGY_METRICS) && keep_energy(p, &energy);
 	gpu_energy_free(&energy);
 	return ok;
 }
@@ -645,11 +600,11 @@ static uint64_t *first_profiles(const struct pipeline *p)
 
 static bool sum_shared(struct pipeline *p, const struct sum_source *sources, const double *divisors)
 {
-	struct sum_parts parts = {p->o->comm, p->o->gathers, NULL};
+	struct sum_parts parts = {p->o->comm, NULL};
 	uint64_t *first = p->job->is_split ? first_profiles(p) : NULL;
 	parts.first_profile = first;
 	const bool ok =
-		agree_on(p, first || !p->job->is_split, hash_model) &&
+		agree_on(p, first || !p->job->is_split, attribute_hash) &&
 		sum_up(p->m, sources, divisors, p->m->n_metrics ? &parts : NULL, p->n_workers);
 	free(first);
 	return ok;
@@ -748,20 +703,18 @@ enum status attribute_run(struct load_job *job, const struct attribute_options *
 		  list_threads(&p) && find_forward_paths(&p) &&
 		  merge_all(&p) && gpu_join_all(&p.gpu, own, p.n_workers) &&
 		  gpu_add_modules(&p.gpu, &p.modules, m) &&
-		  (!has_reports(&p) || nvtx_attribute(own, &p.gpu, m)) &&
-		  make_contexts(&p) && make_profiles(&p) &&
-		  (!has_reports(&p) ||
-		   (phases_attribute(m, own, final_context, &p) && attribute_nvtx_events(&p))) &&
+		  (o->comm || nvtx_attribute(own, &p.gpu, m)) &&
+		  make_contexts(&p) && make_profiles(&p) && attribute_for_reports(&p) &&
 		  attribute_mpi(&p) && find_idle(&p) && find_energy(&p) &&
-		  (!has_reports(&p) || nccl_attribute(m)) && sum_all(&p);
-	ok = ok && describe_whole(m);
+		  (o->comm || nccl_attribute(m)) && sum_all(&p) && describe_whole(m, o->comm);
 	free_pipeline(&p);
-	if (!ok) {
-		if (!o->comm || !o->comm->differs)
-			log_error(NULL, "out of memory");
-		model_free(m);
-		return STATUS_NO_MEMORY;
+	if (ok) {
+		*out = m;
+		return STATUS_OK;
 	}
-	*out = m;
-	return STATUS_OK;
+	model_free(m);
+	if (o->comm && o->comm->failed == STATUS_DIFFERS)
+		return STATUS_DIFFERS;
+	log_error(NULL, "out of memory");
+	return STATUS_NO_MEMORY;
 }

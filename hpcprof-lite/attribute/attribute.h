@@ -35,11 +35,10 @@ struct attribute_options {
 				const struct structure **structures, enum model_structure *states);
 	void *arg;
 	/*
-	 * Other processes have the same files, and share values: see model_share.h. If they did not
-	 * read the same, comm->differs is set, and the function fails without a word. NULL: none.
+	 * Other processes have the same files, and share values: see model_share.h. The model is
+	 * for cctdb alone. STATUS_DIFFERS: they did not read the same. NULL: none.
 	 */
 	struct comm *comm;
-	bool gathers; /* with `comm`: the first process gets all values in the end */
 };
 
 /*
@@ -48,5 +47,7 @@ struct attribute_options {
  */
 enum status attribute_run(struct load_job *job, const struct attribute_options *o,
 	struct model **m);
+/* Of contexts, metrics and profiles, which are the same in all processes that read the same. */
+uint64_t attribute_hash(const struct model *m);
 
 #endif

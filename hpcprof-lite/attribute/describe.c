@@ -8,6 +8,7 @@
 #include "hpcprof-lite/attribute/jobs/spawned_jobs.h"
 #include "hpcprof-lite/attribute/ledger.h"
 #include "hpcprof-lite/load/load_records.h"
+#include "hpcprof-lite/parts/comm.h"
 
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -323,9 +324,7 @@ static void describe_file(void *arg, size_t i, unsigned worker)
 		struct model_ledger *ledger = &own->ledgers[d->first[i] + k];
 		describe_thread(d->m, f, t, (uint32_t)i, p);
 		own->processes[i].is_live |= load_is_live(f, t);
-		/* that of a thread whose values another part reads comes from there */
-		if (is_own || d->job->part == 0)
-			p->ledger = ledger;
+		p->ledger = is_own ? ledger : NULL;
 		if (is_own && !ledger_of_thread(f, t, ledger))
 			atomic_store(&d->failed, true);
 	}
@@ -471,18 +470,53 @@ bool describe_times(struct model *m)
 	return add_up_runs(m);
 }
 
-bool describe_whole(struct model *m)
+/* What a part knows of the whole: the sum of its threads, and times. */
+struct known {
+	struct model_ledger ledger;
+	uint64_t closes, start_ns, end_ns;
+};
+
+static void add_known(struct model *m, const struct known *k)
 {
+	ledger_add(&m->ledger, &k->ledger);
+	m->ledger_closes = m->ledger_closes && k->closes;
+	m->start_ns = k->start_ns < m->start_ns ? k->start_ns : m->start_ns;
+	m->end_ns = k->end_ns > m->end_ns ? k->end_ns : m->end_ns;
+}
+
+/* Ends a step. */
+static bool join_known(struct model *m, struct comm *c, const struct known *own)
+{
+	uint64_t *first = calloc((size_t)c->n_parts + 1, sizeof *first);
+	struct known *all = comm_join(c, own, 1, sizeof *own, first);
+	for (int i = 0; all && i < c->n_parts; i++)
+		add_known(m, &all[i]);
+	free(first);
+	free(all);
+	return all;
+}
+
+bool describe_whole(struct model *m, struct comm *c)
+{
+	struct known own = {.closes = !m->sums_overflow};
+	bool ok = describe_times(m);
 	describe_title(m);
-	m->ledger_closes = !m->sums_overflow;
-	for (uint32_t i = 0; i < m->n_processes; i++)
-		ledger_add(&m->ledger, &m->processes[i].ledger);
 	for (uint32_t i = 0; i < m->n_profiles; i++) {
 		const struct model_ledger *l = m->profiles[i].ledger;
 		if (l)
-			ledger_add(&m->ledger, l);
-		m->ledger_closes = m->ledger_closes && (!l || ledger_closes(l));
+			ledger_add(&own.ledger, l);
+		own.closes = own.closes && (!l || ledger_closes(l));
 	}
+	own.start_ns = m->start_ns;
+	own.end_ns = m->end_ns;
+	m->ledger_closes = true;
+	for (uint32_t i = 0; i < m->n_processes; i++)
+		ledger_add(&m->ledger, &m->processes[i].ledger);
+	if (c)
+		ok = comm_agree(c, ok ? STATUS_OK : STATUS_NO_MEMORY) == STATUS_OK &&
+		     join_known(m, c, &own);
+	else
+		add_known(m, &own);
 	m->ledger_closes = m->ledger_closes && !ledger_is_at_bound(&m->ledger);
-	return describe_times(m);
+	return ok;
 }

@@ -40,9 +40,10 @@ bool describe_profiles(struct model *m, struct load_job *job, const uint32_t *n_
 bool describe_timeline(const struct model *m, const struct load_file *f, struct load_thread *t,
 	struct model_timeline *line);
 /*
- * Sets the title, the start and end times, and the ledger of the whole. False if memory is short.
+ * Sets the title, the start and end times, and the ledger of the whole. `c`: the parts that have
+ * the threads, or NULL; it ends a step of them. False if memory is short.
  */
-bool describe_whole(struct model *m);
+bool describe_whole(struct model *m, struct comm *c);
 /*
  * Sets the start and end times and has_traces, from the processes and profiles. describe_whole()
  * calls it. False if memory is short.

@@ -345,8 +345,8 @@ static bool share_out(struct summing *s, const struct sum_parts *parts)
 	uint64_t *weights = calloc((size_t)s->m->n_profiles + 1, sizeof *weights);
 	for (uint32_t i = 0; weights && i < s->m->n_profiles; i++)
 		weights[i] = weight(&s->sources[i]);
-	const bool ok = weights && share_profiles(s->m, parts->comm, parts->gathers, weights,
-					      parts->first_profile);
+	const bool ok = weights &&
+			share_profiles(s->m, parts->comm, weights, parts->first_profile);
 	free(weights);
 	return ok;
 }
@@ -415,8 +415,7 @@ static bool sum_shared(struct summing *s, const struct sum_parts *parts, unsigne
 	const uint64_t *first = s->m->share->first_profile + c->part;
 	if (!share_values(s->m, sum_range(s, n_workers, first[0], first[1], NULL)))
 		return false;
-	return add_counts(s, c) && share_totals(s->m, add_totals(s, n_workers)) &&
-	       (!parts->gathers || share_gather(s->m));
+	return add_counts(s, c) && share_totals(s->m, add_totals(s, n_workers));
 }
 
 /* ---- the whole ---- */

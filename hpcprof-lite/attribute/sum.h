@@ -33,7 +33,6 @@ struct sum_source {
 /* Several parts share the work. All have the same model and sources. */
 struct sum_parts {
 	struct comm *comm;
-	bool gathers; /* part 0 gets all values in the end */
 	const uint64_t *first_profile; /* by part, and the end; NULL: any */
 };
 

@@ -143,7 +143,7 @@ struct load_file {
 	uint64_t copied_ns;
 	VEC(void *) owned;               /* memory that replaced views; freed with the file */
 	_Atomic uint64_t n_unreleased;   /* bytes read since pages were last given back */
-	/* 1 + the part that alone has its trees and values, but for part 0 if it gathers; 0: all */
+	/* 1 + the part that alone has its trees and values; 0: all have them */
 	int reader;
 	bool is_outline; /* made by load_outline_read(): no trees and values */
 	bool leaves_values; /* cells and time lines are not checked: see load_check_values() */

@@ -16,7 +16,6 @@ struct load_job {
 	unsigned n_short; /* files too short to hold anything: their processes died at once */
 	/* Set before opening, if several processes have the job. NULL: this one has it alone. */
 	struct comm *comm;
-	bool gathers; /* part 0 needs all values in the end, and gets a smaller share */
 	/*
 	 * By part, and the end: its first file. Each part reads the cells and time lines of its
 	 * files, and this process is `part`. NULL: it reads those of all files. Owned.
@@ -33,20 +32,10 @@ static inline bool load_is_own(const struct load_job *job, size_t file)
 	       (file >= job->first_file[job->part] && file < job->first_file[job->part + 1]);
 }
 
-/* True for part 0 if it gathers: it opens all files, and makes what others need not make. */
-static inline bool load_has_all(const struct load_job *job)
-{
-	return job->gathers && job->part == 0;
-}
 /* True if no other process finds what is in the file: what all need is brought together then. */
 static inline bool load_is_found(const struct load_job *job, size_t file)
 {
 	return !job->is_split || load_is_own(job, file);
-}
-/* The same, or this process has all records of all files. */
-static inline bool load_is_taken(const struct load_job *job, size_t file)
-{
-	return load_has_all(job) || load_is_found(job, file);
 }
 
 /*
@@ -55,8 +44,8 @@ static inline bool load_is_taken(const struct load_job *job, size_t file)
  * STATUS_BAD_INPUT: one is not a measurement file of ours. n_workers: as in pool_run(). In all
  * cases free with load_job_close().
  *
- * With `comm`, all parts call it, each reads its share, and they get the same status. If they find
- * that they did not read the same, comm->differs is set, and the job is of no use.
+ * With `comm`, all parts call it, each reads its share, and they get the same status:
+ * STATUS_DIFFERS if they find that they did not read the same.
  */
 enum status load_job_open(char *const *directories, size_t n_directories, unsigned n_workers,
 	struct load_job *job);

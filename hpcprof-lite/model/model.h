@@ -42,7 +42,6 @@
 
 /* ---- the whole model ---- */
 
-struct view_gpu;
 
 struct model {
 	const struct model_module *modules;
@@ -115,8 +114,6 @@ struct model {
 	uint32_t n_part_notes;
 	bool part_has_gaps; /* samples outside of the functions of the part have context 0 */
 	const struct model_share *share; /* NULL: all values are in this process */
-	/* of all processes, not owned: see view_gpu_share(); NULL: all time lines are here */
-	const struct view_gpu *gpu_view;
 	struct model_private *private_;       /* private data of load and attribute */
 };
 

@@ -10,12 +10,21 @@
 
 static void send_to(const struct comm *c, int to, const void *bytes, size_t n)
 {
-	c->ops->swap(c->own, to, bytes, n, COMM_NOBODY, NULL, 0);
+	c->ops->swap(c->own, c->first + to, bytes, n, COMM_NOBODY, NULL, 0);
 }
 
 static void get_from(const struct comm *c, int from, void *bytes, size_t n)
 {
-	c->ops->swap(c->own, COMM_NOBODY, NULL, 0, from, bytes, n);
+	c->ops->swap(c->own, COMM_NOBODY, NULL, 0, c->first + from, bytes, n);
+}
+
+struct comm comm_others(const struct comm *c)
+{
+	struct comm others = *c;
+	others.part--;
+	others.n_parts--;
+	others.first++;
+	return others;
 }
 
 /* The distance to the part above, which is the lowest bit of the number; of part 0: above all. */
@@ -58,6 +67,18 @@ enum status comm_agree(struct comm *c, enum status s)
 		c->failed = (enum status)comm_max(c, s);
 	else if (c->failed == STATUS_OK)
 		c->failed = s;
+	return c->failed;
+}
+
+enum status comm_agree_both(struct comm *group, struct comm *all, enum status s)
+{
+	return comm_agree(all, group ? comm_agree(group, s) : s);
+}
+
+enum status comm_agree_on(struct comm *c, enum status s, uint64_t value)
+{
+	if (comm_agree(c, s) == STATUS_OK && !comm_is_same(c, (int64_t)value))
+		c->failed = STATUS_DIFFERS;
 	return c->failed;
 }
 
@@ -105,30 +126,15 @@ void comm_most(const struct comm *c, int64_t *values, size_t n)
 	combine_all(c, (uint64_t *)values, n, keep_most);
 }
 
-/*
- * The part of `all` that the first part gets if it has a tenth of all the work besides: so much
- * that each has the same.
- */
-static uint64_t cut_first(const struct comm *c, uint64_t all)
-{
-	enum { TENTH = 10 };
-	const uint64_t n = (uint64_t)c->n_parts;
-	return n < TENTH ? all / (n * (TENTH - 1)) * (TENTH - n) : 0;
-}
-
-void comm_cut(const struct comm *c, bool first_has_more, const uint64_t *weights, uint64_t n,
-	      uint64_t *first)
+void comm_cut(const struct comm *c, const uint64_t *weights, uint64_t n, uint64_t *first)
 {
 	const uint64_t n_parts = (uint64_t)c->n_parts;
 	uint64_t all = 0, sum = 0, k = 0;
 	for (uint64_t i = 0; i < n; i++)
 		all += weights[i];
-	const bool is_short = first_has_more && n_parts > 1;
-	const uint64_t of_first = is_short ? cut_first(c, all) : all / n_parts,
-		       of_others = n_parts > 1 ? (all - of_first) / (n_parts - 1) : 0;
 	first[0] = 0;
 	for (uint64_t i = 0; i < n && k + 1 < n_parts; i++) {
-		for (; k + 1 < n_parts && sum >= of_first + of_others * k; k++)
+		for (; k + 1 < n_parts && sum >= all / n_parts * (k + 1); k++)
 			first[k + 1] = i;
 		sum += weights[i];
 	}
@@ -187,5 +193,5 @@ void comm_shift(const struct comm *c, int distance, const void *out, size_t n_ou
 {
 	const int to = (c->part + distance) % c->n_parts,
 		  from = (c->part + c->n_parts - distance) % c->n_parts;
-	c->ops->swap(c->own, to, out, n_out, from, in, n_in);
+	c->ops->swap(c->own, c->first + to, out, n_out, c->first + from, in, n_in);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Messages between the parts of hpcprof-lite that share one job: the ranks of an MPI program, or
- * threads of one process in tests. All parts call these functions in the same order. Only one
- * thread of a part may call them at a time. A transport that fails ends all parts. Test:
+ * threads of one process in tests. All parts call these functions in the same order. Only the
+ * thread that began may call them. A transport that fails ends all parts. Test:
  * tests/unit/prof_parts/test_comm.c.
  */
 #ifndef HPCPROF_PARTS_COMM_H
@@ -30,10 +30,15 @@ struct comm {
 	const struct comm_ops *ops;
 	void *own; /* of the transport */
 	int part, n_parts;
-	bool any_thread;    /* may call; false: only the one that began */
+	int first;          /* part 0, as the transport counts */
 	enum status failed; /* a part failed, and all know it */
-	bool differs; /* they did not read the same, and all know it: one has to do it alone */
 };
+
+/*
+ * All parts but the first, as parts 0 and up of a group of their own, which has steps of its own
+ * between those of all: see comm_agree_both(). Call it in the parts of the group.
+ */
+struct comm comm_others(const struct comm *c);
 
 /* All parts get the largest `value` of all. */
 int64_t comm_max(const struct comm *c, int64_t value);
@@ -45,18 +50,22 @@ bool comm_is_same(const struct comm *c, int64_t value);
  * two calls, a part may fail only before the messages of the step.
  */
 enum status comm_agree(struct comm *c, enum status s);
+/*
+ * Ends a step of a group, then one of all parts. A part that fails calls it at once, and the others
+ * in its group learn of it at the next step of the group. group NULL: this part is in none. It may
+ * be `all`, too.
+ */
+enum status comm_agree_both(struct comm *group, struct comm *all, enum status s);
+/* As comm_agree(). If no part has failed, STATUS_DIFFERS unless all parts have the same `value`. */
+enum status comm_agree_on(struct comm *c, enum status s, uint64_t value);
 /* Part 0 sends, the others get. */
 void comm_broadcast(const struct comm *c, void *bytes, size_t n);
 /* All parts get the sums by index, which stop at UINT64_MAX. */
 void comm_add(const struct comm *c, uint64_t *values, size_t n);
 /* All parts get the largest values by index. */
 void comm_most(const struct comm *c, int64_t *values, size_t n);
-/*
- * Cuts [0, n) into n_parts rows of about the same weight. The first one is shorter if part 0 has
- * other work, about a tenth of all. first: n_parts + 1 numbers.
- */
-void comm_cut(const struct comm *c, bool first_has_more, const uint64_t *weights, uint64_t n,
-	      uint64_t *first);
+/* Cuts [0, n) into n_parts rows of about the same weight. first: n_parts + 1 numbers. */
+void comm_cut(const struct comm *c, const uint64_t *weights, uint64_t n, uint64_t *first);
 /*
  * Part i has the records first[i] .. first[i + 1] - 1 of an array that all parts have room for.
  * Then part 0 has all.

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What hpcprof-lite-mpi.so exports. It alone is linked with MPI, and is loaded only by ranks of a
- * job. One thread at a time
- * calls these functions. MPI ends the job if one of its calls fails.
+ * job. The main thread calls these functions. MPI ends the job if one of its calls fails.
  */
 #ifndef HPCPROF_PARTS_COMM_MODULE_H
 #define HPCPROF_PARTS_COMM_MODULE_H
@@ -14,10 +13,7 @@
 
 struct comm_module {
 	size_t n_bytes; /* of this struct */
-	/*
-	 * Starts MPI. Sets rank, size, and any_thread of `c`, and the name and version of the
-	 * library.
-	 */
+	/* Starts MPI. Sets rank and size of `c`, and the name and version of the library. */
 	void (*begin)(struct comm *c, char *library, size_t bytes);
 	void (*end)(void);
 	struct comm_ops ops;

@@ -77,8 +77,7 @@ static bool start_all(struct team *t, struct member *members,
 	for (; n < t->n; n++) {
 		members[n] = (struct member){
 			.team = t,
-			.comm = {.ops = &ops, .own = &members[n], .part = n, .n_parts = t->n,
-				 .any_thread = true},
+			.comm = {.ops = &ops, .own = &members[n], .part = n, .n_parts = t->n},
 			.work = work,
 			.arg = arg};
 		if (pthread_create(&members[n].thread, NULL, run, &members[n]) != 0)

@@ -7,8 +7,8 @@ libhlsink_la_SOURCES += \
 	hpcprof-lite/sink/protobuf.c hpcprof-lite/sink/protobuf.h \
 	hpcprof-lite/sink/sampling_facts.c hpcprof-lite/sink/sampling_facts.h \
 	hpcprof-lite/sink/sink.h \
-	hpcprof-lite/sink/sink_help.c hpcprof-lite/sink/sink_help.h hpcprof-lite/sink/unread.h \
 	hpcprof-lite/sink/source_find.c hpcprof-lite/sink/source_find.h \
+	hpcprof-lite/sink/unread.h \
 	hpcprof-lite/sink/words.c hpcprof-lite/sink/words.h
 hpcprof_lite_hpcprof_lite_SOURCES += \
 	hpcprof-lite/sink/sinks.c hpcprof-lite/sink/sinks.h

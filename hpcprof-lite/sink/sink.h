@@ -11,20 +11,6 @@
 #include "common/base/status.h"
 #include "hpcprof-lite/model/model.h"
 
-struct comm;
-struct sink_help;
-struct sink_options;
-
-/*
- * How other processes of a shared model help the first one to write what it writes alone. The first
- * process calls begin() and end(), the others serve() with the same options.
- */
-struct sink_help_ops {
-	bool (*begin)(const struct comm *c); /* false: they cannot, and serve() returns */
-	void (*end)(const struct comm *c);   /* serve() returns */
-	void (*serve)(const struct model *m, const struct sink_options *o);
-};
-
 struct sink_options {
 	/* the database directory; it exists, belongs to us and is writable */
 	const char *directory;
@@ -39,7 +25,6 @@ struct sink_options {
 	char *const *source_dirs;
 	size_t n_source_dirs;
 	const void *settings; /* settings of this sink; NULL: its defaults */
-	struct sink_help *help; /* for a sink with `help`; NULL: nobody helps */
 };
 
 struct sink_ops {
@@ -49,11 +34,9 @@ struct sink_ops {
 	bool makes_files;
 	/*
 	 * If m->share is set, all processes call write() on their main threads, and write it
-	 * together. Others are written by the first process alone.
+	 * together. Other outputs need the model of one process.
 	 */
 	bool is_shared;
-	bool needs_all; /* but the first one needs all files and values for it */
-	const struct sink_help_ops *help; /* of one sink at most; NULL: it needs none */
 	/* written only if --to names it */
 	bool on_request;
 	/* command-line options of this sink; their set() gets its settings; NULL: none */

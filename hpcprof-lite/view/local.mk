@@ -7,7 +7,6 @@ libhlview_la_SOURCES += \
 	hpcprof-lite/view/view_fold.c hpcprof-lite/view/view_fold.h \
 	hpcprof-lite/view/view_gpu.c hpcprof-lite/view/view_gpu.h \
 	hpcprof-lite/view/view_gpu_idle.c hpcprof-lite/view/view_gpu_idle.h \
-	hpcprof-lite/view/view_gpu_making.h hpcprof-lite/view/view_gpu_share.c \
 	hpcprof-lite/view/view_hot.c hpcprof-lite/view/view_hot.h \
 	hpcprof-lite/view/view_launch.c hpcprof-lite/view/view_launch.h \
 	hpcprof-lite/view/view_nccl.c hpcprof-lite/view/view_nccl.h \

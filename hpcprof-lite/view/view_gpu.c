@@ -3,12 +3,25 @@
  * tests/unit/prof/test_view_gpu.c. */
 #include "hpcprof-lite/view/view_gpu.h"
 
-#include "hpcprof-lite/view/view_gpu_making.h"
+#include "common/base/map.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { CHUNK_OPS = 512, LANE_OPS = 64 };
+
+/* The first copy of a call path in a direction. */
+struct first_copy {
+	uint32_t direction;
+	uint64_t amount;
+};
+
+struct making {
+	const struct model *m;
+	struct view_gpu *g;
+	struct map index; /* (function, 0) -> kernel, (context, 1 + direction) -> first copy */
+	VEC(struct first_copy) firsts;
+};
 
 bool view_is_placeholder(const struct model *m, uint32_t function)
 {
@@ -89,7 +102,8 @@ static uint32_t kernel_of(const struct model *m, uint32_t context)
 	return MODEL_NONE;
 }
 
-struct view_gpu_kernel *view_gpu_kernel(struct gpu_making *w, uint32_t function)
+/* Makes the kernel if it is new. NULL: memory is short. */
+static struct view_gpu_kernel *find_kernel(struct making *w, uint32_t function)
 {
 	struct view_gpu *g = w->g;
 	uint64_t id = map_put(&w->index, function, 0, g->kernels.n);
@@ -103,7 +117,7 @@ struct view_gpu_kernel *view_gpu_kernel(struct gpu_making *w, uint32_t function)
 	return id == MAP_NONE ? NULL : &g->kernels.at[id];
 }
 
-static bool add_totals(struct gpu_making *w)
+static bool add_totals(struct making *w)
 {
 	const struct model *m = w->m;
 	uint32_t time = view_find_metric(m, MODEL_ROLE_KERNEL_TIME),
@@ -115,7 +129,7 @@ static bool add_totals(struct gpu_making *w)
 		uint32_t function = kernel_of(m, t->context);
 		if (function == MODEL_NONE)
 			continue;
-		struct view_gpu_kernel *k = view_gpu_kernel(w, function);
+		struct view_gpu_kernel *k = find_kernel(w, function);
 		if (!k)
 			return false;
 		*(t->metric == time ? &k->seconds : &k->n) += t->sum[MODEL_POINT];
@@ -132,27 +146,21 @@ static void add_sum(struct view_gpu_sum *s, const struct model_gpu_op *op)
 	s->ns += op->end_ns - op->start_ns;
 }
 
-bool view_gpu_add_first(struct gpu_making *w, const struct gpu_first_copy *copy)
+static bool add_copy(struct making *w, const struct model_gpu_op *op)
 {
-	uint64_t at = map_put(&w->index, copy->context, 1 + (uint64_t)copy->direction, w->firsts.n);
+	unsigned direction = op->detail < MSR_N_GPU_DIRECTIONS ? op->detail : MSR_GPU_COPY_UNKNOWN;
+	add_sum(&w->g->copies[direction], op);
+	uint64_t at = map_put(&w->index, op->context, 1 + (uint64_t)direction, w->firsts.n);
 	if (at == w->firsts.n) {
-		struct gpu_first_copy *new = vec_push(&w->firsts);
+		struct first_copy *new = vec_push(&w->firsts);
 		if (!new)
 			return false;
-		*new = *copy;
+		*new = (struct first_copy){direction, op->amount};
 	}
 	return at != MAP_NONE;
 }
 
-static bool add_copy(struct gpu_making *w, const struct model_gpu_op *op)
-{
-	unsigned direction = op->detail < MSR_N_GPU_DIRECTIONS ? op->detail : MSR_GPU_COPY_UNKNOWN;
-	add_sum(&w->g->copies[direction], op);
-	return view_gpu_add_first(w,
-				  &(struct gpu_first_copy){op->context, direction, op->amount});
-}
-
-static bool add_op(struct gpu_making *w, const struct model_gpu_op *op)
+static bool add_op(struct making *w, const struct model_gpu_op *op)
 {
 	uint64_t length = op->end_ns - op->start_ns;
 	if (op->kind == MSR_GPU_COPY)
@@ -163,7 +171,7 @@ static bool add_op(struct gpu_making *w, const struct model_gpu_op *op)
 		op->kind == MSR_GPU_KERNEL ? kernel_of(w->m, op->context) : MODEL_NONE;
 	if (function == MODEL_NONE)
 		return true;
-	struct view_gpu_kernel *k = view_gpu_kernel(w, function);
+	struct view_gpu_kernel *k = find_kernel(w, function);
 	if (!k)
 		return false;
 	k->n_ops++;
@@ -175,11 +183,11 @@ static bool add_op(struct gpu_making *w, const struct model_gpu_op *op)
 	return true;
 }
 
-static bool add_ops(struct gpu_making *w)
+static bool add_ops(struct making *w)
 {
 	const struct model *m = w->m;
 	struct model_gpu_op ops[CHUNK_OPS];
-	for (uint32_t i = w->first; i < w->end; i++) {
+	for (uint32_t i = 0; i < m->n_profiles; i++) {
 		struct model_gpu_cursor cursor = {0};
 		uint64_t first_ns = UINT64_MAX, last_ns = 0;
 		if (m->profiles[i].kind != MODEL_PROFILE_QUEUE)
@@ -305,18 +313,18 @@ static bool is_of(const struct model *m, uint32_t profile, uint32_t device)
 	       m->gpu_queues[m->profiles[profile].queue].device == device;
 }
 
-static bool measure_devices(struct gpu_making *w)
+static bool measure_devices(struct making *w)
 {
 	const struct model *m = w->m;
 	for (uint32_t d = 0; d < m->n_gpu_devices; d++) {
 		size_t n = 0;
-		for (uint32_t i = w->first; i < w->end; i++)
+		for (uint32_t i = 0; i < m->n_profiles; i++)
 			n += is_of(m, i, d);
 		struct lane *lanes = calloc(n ? n : 1, sizeof *lanes);
 		if (!lanes)
 			return false;
 		n = 0;
-		for (uint32_t i = w->first; i < w->end; i++)
+		for (uint32_t i = 0; i < m->n_profiles; i++)
 			if (is_of(m, i, d))
 				lanes[n++].profile = i;
 		struct pieces pieces = {0};
@@ -329,7 +337,7 @@ static bool measure_devices(struct gpu_making *w)
 
 /* ---- the whole ---- */
 
-bool view_gpu_read(struct gpu_making *w)
+static bool read_lines(struct making *w)
 {
 	const struct model *m = w->m;
 	struct view_gpu *g = w->g;
@@ -351,48 +359,19 @@ static int compare_kernels(const void *pa, const void *pb)
 	return (a->function > b->function) - (a->function < b->function);
 }
 
-bool view_gpu_end(struct gpu_making *w, bool ok)
+bool view_gpu_open(const struct model *m, struct view_gpu *g)
 {
-	struct view_gpu *g = w->g;
-	ok = ok && add_totals(w);
-	for (size_t i = 0; i < w->firsts.n; i++)
-		g->copies[w->firsts.at[i].direction].once_bytes += w->firsts.at[i].amount;
-	map_free(&w->index);
-	vec_free(&w->firsts);
+	struct making w = {.m = m, .g = g};
+	const bool ok = read_lines(&w) && add_totals(&w);
+	for (size_t i = 0; i < w.firsts.n; i++)
+		g->copies[w.firsts.at[i].direction].once_bytes += w.firsts.at[i].amount;
+	map_free(&w.index);
+	vec_free(&w.firsts);
 	if (!ok)
 		view_gpu_close(g);
 	else if (g->kernels.n)
 		qsort(g->kernels.at, g->kernels.n, sizeof *g->kernels.at, compare_kernels);
 	return ok;
-}
-
-/* A copy of what all parts have found. */
-static bool copy(const struct model *m, const struct view_gpu *from, struct view_gpu *g)
-{
-	const size_t n = from->kernels.n;
-	struct gpu_making w = {.m = m, .g = g}; /* of no profiles */
-	if (!view_gpu_read(&w) || (n && !vec_extend(&g->kernels, n))) {
-		view_gpu_close(g);
-		return false;
-	}
-	if (n)
-		memcpy(g->kernels.at, from->kernels.at, n * sizeof *g->kernels.at);
-	memcpy(g->copies, from->copies, sizeof g->copies);
-	g->sets = from->sets;
-	memcpy(g->queues, from->queues, m->n_gpu_queues * sizeof *g->queues);
-	memcpy(g->device_busy_ns, from->device_busy_ns,
-	       m->n_gpu_devices * sizeof *g->device_busy_ns);
-	memcpy(g->device_pieces_ns, from->device_pieces_ns,
-	       m->n_gpu_devices * sizeof *g->device_pieces_ns);
-	return true;
-}
-
-bool view_gpu_open(const struct model *m, struct view_gpu *g)
-{
-	struct gpu_making w = {.m = m, .g = g, .end = m->n_profiles};
-	if (m->gpu_view)
-		return copy(m, m->gpu_view, g);
-	return view_gpu_end(&w, view_gpu_read(&w));
 }
 
 void view_gpu_close(struct view_gpu *g)

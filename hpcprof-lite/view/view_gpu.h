@@ -36,11 +36,6 @@ struct view_gpu {
 
 /* False if memory is short; then there is nothing to close. */
 bool view_gpu_open(const struct model *m, struct view_gpu *g);
-/*
- * By all parts that share the files of a job: each reads the time lines of its profiles. Then part
- * 0 has what view_gpu_open() makes of all. Ends a step.
- */
-bool view_gpu_share(const struct model *m, struct view_gpu *g);
 void view_gpu_close(struct view_gpu *g);
 
 /* True if the context is a kernel. Values of the whole kernel count there. */

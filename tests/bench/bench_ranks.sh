@@ -1,16 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # CPU time of hpcprof-lite as N ranks of an MPI program: of all ranks together, and of the one that
-# takes most. Each rank has one thread. Where several others help rank 0 it has the lowest priority,
-# so that they come as early as if each had a processor. JOBS="NAME ...", RANKS="N ..." and
-# WRITES="LIST ..." choose. Figures only; nothing is asserted.
+# takes most. Each rank has one thread. JOBS="NAME ...", RANKS="N ..." and WRITES="LIST ..." choose.
+# Figures only; nothing is asserted.
 . "${srcdir:-.}/tests/lib.sh"
 . "$srcdir/tests/cli/parts/parts_lib.sh"
 
 cd "$T" || exit 99
 cat >timed <<'EOF'
 #!/bin/sh
-[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}$LAST" != 0last ] || set -- nice -n 19 "$@"
 "$@" >/dev/null
 times >times.$$
 sed -n '$s/[ms]/ /gp' times.$$ | awk '{ print $1 * 60 + $2 + $3 * 60 + $4 }' >cpu.$$
@@ -26,8 +24,6 @@ bench_job() {
 	"$builddir/tests/gen/gen_scale" "$@" job
 	for n in ${RANKS:-1 2 4 8}; do
 		rm -rf db cpu.*
-		case $n,$bench_to in [12],*) LAST= ;; *html*) LAST=last ;; *) LAST= ;; esac
-		export LAST
 		mpi_run "$mine" $n ./timed "$HPCPROF" --mpi -q -j 1 --no-structs --to "$bench_to" \
 			-o db job
 		cat cpu.* | awk -v n=$n -v what="$bench_name, --to $bench_to" '

@@ -21,7 +21,7 @@
 /* True if this part joins the operations of the file. */
 static bool has_join(const struct gpu_part *g, size_t file)
 {
-	return g->job->files.at[file].gpu.is_present && load_is_taken(g->job, file);
+	return g->job->files.at[file].gpu.is_present && load_is_found(g->job, file);
 }
 
 struct joining {
@@ -235,13 +235,10 @@ static bool expand_file(const struct hanging *h, uint32_t file)
 	for (size_t i = 0; i < n; i++) {
 		const struct gpu_cell *c = &f->join.cells.at[i];
 		f->context_of[i] = hang_cell(h, file, c);
-		if (load_is_found(h->g->job, file) &&
-		    !gpu_metrics_add_cell(&h->g->metrics, &f->extras,
+		if (!gpu_metrics_add_cell(&h->g->metrics, &f->extras,
 					  &h->g->job->files.at[file].gpu, c, f->context_of[i]))
 			return false;
 	}
-	if (!load_is_found(h->g->job, file)) /* it is joined for its time lines */
-		return true;
 	struct gpu_sampled s = {&f->join,       f->context_of, f->module_of, h->run,
 				&h->g->metrics, &f->extras,    &f->sampling, &f->yardsticks,
 				h->has_causes ? &f->blames : NULL};
@@ -342,8 +339,6 @@ bool gpu_settle(struct gpu_part *g, struct model *m, const uint32_t *final_of)
 		if (has_join(g, i))
 			ok = settle_file(g, m, i, final_of, metric_of);
 	free(metric_of);
-	if (g->job->is_split && g->job->gathers)
-		ok = gpu_share_found(g, ok);
 	return ok;
 }
 

@@ -477,7 +477,7 @@ static bool describe_file(struct describing *d)
 	uint32_t *shape_of = add_shapes(d);
 	bool ok = shape_of && add_devices(d) && add_contexts(d) && add_queues(d, shape_of) &&
 		  describe_ledgers(d) &&
-		  (!load_is_taken(d->g->job, d->file) ||
+		  (!load_is_found(d->g->job, d->file) ||
 		   gpu_energy_read(&d->g->job->files.at[d->file], d->file, d->device_of,
 				   &d->energies));
 	free(d->device_of);

@@ -90,7 +90,7 @@ static bool take_lanes(struct gpu_part *g, const struct shared_lane *all, uint64
 		for (n_lanes = 1; i + n_lanes < n && all[i + n_lanes].file == all[i].file &&
 				  all[i + n_lanes].queue == all[i].queue;)
 			n_lanes++;
-		ok = load_is_taken(g->job, all[i].file) || take_line(g, &all[i], n_lanes);
+		ok = load_is_found(g->job, all[i].file) || take_line(g, &all[i], n_lanes);
 	}
 	return ok;
 }
@@ -112,34 +112,21 @@ static bool share_lanes(struct gpu_part *g, bool ok)
 
 /* ---- files and metrics ---- */
 
-/* Ledgers that other parts have made. OTF2 numbers what it writes by how many each process has. */
-static void count_ledgers(struct gpu_join *j, uint32_t n)
-{
-	for (; j->n_ledgers < n; j->n_ledgers++)
-		j->ledgers[j->n_ledgers] =
-			(struct model_gpu_ledger){.backend = "", .entrance = "", .closes = true};
-}
-
-/*
- * Of each file the last moment, the number of ledgers, and the damage: some is found when records
- * are joined.
- */
+/* Of each file the last moment, and the damage: some is found when records are joined. */
 static bool share_files(struct gpu_part *g, bool ok)
 {
 	const size_t n = g->job->files.n;
-	int64_t *most = calloc(3 * n + 1, sizeof *most);
+	int64_t *most = calloc(2 * n + 1, sizeof *most);
 	for (size_t i = 0; most && i < n; i++) {
-		most[3 * i] = (int64_t)g->files[i].join.last_ns;
-		most[3 * i + 1] = (int64_t)g->job->files.at[i].bytes_damaged;
-		most[3 * i + 2] = g->files[i].join.n_ledgers;
+		most[2 * i] = (int64_t)g->files[i].join.last_ns;
+		most[2 * i + 1] = (int64_t)g->job->files.at[i].bytes_damaged;
 	}
 	ok = agree(g->job->comm, ok && most);
 	if (ok)
-		comm_most(g->job->comm, most, 3 * n);
+		comm_most(g->job->comm, most, 2 * n);
 	for (size_t i = 0; ok && i < n; i++) {
-		g->files[i].join.last_ns = (uint64_t)most[3 * i];
-		g->job->files.at[i].bytes_damaged = (uint64_t)most[3 * i + 1];
-		count_ledgers(&g->files[i].join, (uint32_t)most[3 * i + 2]);
+		g->files[i].join.last_ns = (uint64_t)most[2 * i];
+		g->job->files.at[i].bytes_damaged = (uint64_t)most[2 * i + 1];
 	}
 	free(most);
 	return ok;
@@ -210,8 +197,6 @@ static bool gather_ledgers(struct gpu_part *g, bool ok)
 	struct comm *c = g->job->comm;
 	const uint64_t *first = g->job->first_file;
 	uint64_t most = 0;
-	if (g->job->gathers)
-		return ok; /* the first part has joined all */
 	for (int i = 1; i < c->n_parts; i++)
 		most = first[i + 1] - first[i] > most ? first[i + 1] - first[i] : most;
 	struct shared_ledger *some = calloc(most + 1, sizeof *some);

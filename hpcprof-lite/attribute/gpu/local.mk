@@ -4,7 +4,6 @@ libhlprof_la_SOURCES += \
 	hpcprof-lite/attribute/gpu/gpu_calls.c hpcprof-lite/attribute/gpu/gpu_calls.h \
 	hpcprof-lite/attribute/gpu/gpu_clock.c hpcprof-lite/attribute/gpu/gpu_clock.h \
 	hpcprof-lite/attribute/gpu/gpu_describe.c \
-	hpcprof-lite/attribute/gpu/gpu_gather.c \
 	hpcprof-lite/attribute/gpu/gpu_graph.c hpcprof-lite/attribute/gpu/gpu_graph.h \
 	hpcprof-lite/attribute/gpu/gpu_join.c hpcprof-lite/attribute/gpu/gpu_join.h \
 	hpcprof-lite/attribute/gpu/gpu_launches.c hpcprof-lite/attribute/gpu/gpu_launches.h \

@@ -152,14 +152,12 @@ bool mpi_arrivals_mark(struct mpi_arrivals *a, const struct load_job *job)
 
 /* ---- the whole ---- */
 
-/* The part that gets a call. Part 0 gets none if it has other work. */
+/* The part that gets a call. */
 static int part_of(const void *arg, const void *record)
 {
 	const struct load_job *job = arg;
 	const struct mpi_arrival *at = record;
-	const int n_parts = job->comm->n_parts, first = job->gathers && n_parts > 1;
-	return first + (int)(hash_u64(at->comm ^ hash_u64(at->number)) %
-			     (uint64_t)(n_parts - first));
+	return (int)(hash_u64(at->comm ^ hash_u64(at->number)) % (uint64_t)job->comm->n_parts);
 }
 
 /* Ends a step of all parts. */

@@ -44,8 +44,8 @@ struct mpi_where {
 
 /*
  * Zero-initialise. Parts that share the files of a job share the calls, too: each gets all arrivals
- * at some of them, but for part 0 if it gathers. Ends a step of all parts then. `where` NULL:
- * contexts are not known yet. False if memory is short.
+ * at some of them. Ends a step of all parts then. `where` NULL: contexts are not known yet. False
+ * if memory is short.
  */
 bool mpi_arrivals_collect(struct mpi_arrivals *a, const struct load_job *job,
 	const struct mpi_where *where);

@@ -391,15 +391,14 @@ bool mpi_attribute(struct mpi_part *p, const struct load_job *job, struct model 
 	uint64_t clock_error_ns = 0;
 	if (!p->is_present)
 		return true;
-	const bool has_reports = !job->is_split || job->gathers;
-	bool ok = list_comms(&w.comms, job) && mpi_arrivals_collect(&w.arrivals, job, where) &&
+	/* sites, and who was late there, are in reports alone */
+	const struct mpi_where *sites = job->comm ? NULL : where;
+	bool ok = list_comms(&w.comms, job) && mpi_arrivals_collect(&w.arrivals, job, sites) &&
 		  mpi_clocks_join(&w.arrivals, job, &clock_error_ns);
-	ok = ok && mpi_waits_share(&w.waits, job,
-				   mpi_waits_make(&w.waits, &w.arrivals,
-						  has_reports ? where : NULL));
+	ok = ok && mpi_waits_share(&w.waits, job, mpi_waits_make(&w.waits, &w.arrivals, sites));
 	vec_free(&w.arrivals.list);
 	for (uint32_t i = 0; ok && i < job->files.n; i++)
-		ok = !load_is_taken(job, i) || add_file(&w, i);
+		ok = !load_is_found(job, i) || add_file(&w, i);
 	ok = ok && sum_calls(&w) && count_members(&w.comms, job) && give(&w, m, clock_error_ns);
 	mpi_arrivals_free(&w.arrivals);
 	mpi_waits_free(&w.waits);

@@ -31,7 +31,7 @@ struct mpi_part {
 bool mpi_describe_metrics(struct mpi_part *p, const struct load_job *job, struct model *m);
 /*
  * Call it when the profiles and the final contexts of their nodes exist. Parts that share the files
- * of a job have only the calls of their files afterwards; part 0 has all if it gathers.
+ * of a job have only the calls of their files afterwards, and no sites.
  */
 bool mpi_attribute(struct mpi_part *p, const struct load_job *job, struct model *m,
 	const struct mpi_where *where);

@@ -35,9 +35,9 @@ struct mpi_waits {
  */
 bool mpi_waits_make(struct mpi_waits *w, const struct mpi_arrivals *a, const struct mpi_where *at);
 /*
- * Parts that share the calls of a job share what they found: each gets the places of its files, and
- * part 0 gets everything if it gathers. Ends a step of all parts: `ok` says whether this part has
- * made its own. False if some part has no memory.
+ * Parts that share the calls of a job share what they found: each gets the places of its files.
+ * Ends a step of all parts: `ok` says whether this part has made its own. False if some part has no
+ * memory.
  */
 bool mpi_waits_share(struct mpi_waits *w, const struct load_job *job, bool ok);
 /*

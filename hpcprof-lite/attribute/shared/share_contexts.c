@@ -218,12 +218,6 @@ static bool add_part(struct sharing *s)
 
 /* ---- both ---- */
 
-static bool begins_with_same(struct comm *c, const struct share_base *b)
-{
-	c->differs = !comm_is_same(c, (int64_t)hash_bytes(b, sizeof *b));
-	return !c->differs;
-}
-
 static void free_joined(struct joined *j)
 {
 	free((void *)(uintptr_t)j->at);
@@ -234,8 +228,9 @@ bool share_contexts(struct comm *c, bool ok, struct expand_run *r, const struct 
 {
 	struct sharing s = {.c = c, .r = r, .base = base};
 	ok = ok && collect(&s) && list_own(&s);
-	ok = comm_agree(c, ok ? STATUS_OK : STATUS_NO_MEMORY) == STATUS_OK &&
-	     begins_with_same(c, base) && join_all(&s);
+	ok = comm_agree_on(c, ok ? STATUS_OK : STATUS_NO_MEMORY,
+			   hash_bytes(base, sizeof *base)) == STATUS_OK &&
+	     join_all(&s);
 	for (s.part = c->n_parts - 1; ok && s.part >= 0; s.part--)
 		if (s.part != c->part)
 			ok = add_part(&s);

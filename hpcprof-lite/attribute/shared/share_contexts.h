@@ -18,8 +18,8 @@ struct share_base {
 
 struct share_base share_contexts_begin(const struct expand *e);
 /*
- * Ends a step: `ok` says whether the part has its contexts. If the parts have not begun with the
- * same, c->differs is set. False: that, or some part has no memory.
+ * Ends a step: `ok` says whether the part has its contexts. False: some part has no memory, or
+ * they have not begun with the same (STATUS_DIFFERS).
  */
 bool share_contexts(struct comm *c, bool ok, struct expand_run *r, const struct share_base *base);
 

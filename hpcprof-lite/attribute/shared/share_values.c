@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool share_profiles(struct model *m, struct comm *c, bool gathers, const uint64_t *weights,
+bool share_profiles(struct model *m, struct comm *c, const uint64_t *weights,
 		    const uint64_t *first)
 {
 	struct model_share *s = model_own(m, calloc(1, sizeof *s));
@@ -21,32 +21,27 @@ bool share_profiles(struct model *m, struct comm *c, bool gathers, const uint64_
 		 *contexts = model_own(m, calloc(n, sizeof *contexts));
 	if (!s || !profiles || !contexts)
 		return false;
-	*s = (struct model_share){.comm = c,
-				  .gathers = gathers,
-				  .is_split = first,
-				  .first_profile = profiles,
-				  .first_context = contexts};
+	*s = (struct model_share){
+		.comm = c, .first_profile = profiles, .first_context = contexts};
 	if (first)
 		memcpy(profiles, first, n * sizeof *profiles);
 	else
-		comm_cut(c, s->gathers, weights, m->n_profiles, profiles);
+		comm_cut(c, weights, m->n_profiles, profiles);
 	m->share = m->private_->share = s;
 	return true;
 }
 
 /* ---- exchange ---- */
 
-/* Who gets which contexts, and what this part gets: items, which are values or packed ones. */
+/* Who gets which contexts, and what this part gets: items, which are packed values. */
 struct exchange {
 	struct model *m;
 	struct comm *c;
-	bool packs;
-	size_t item_bytes;
 	const uint64_t *profiles; /* by part, as in struct model_share */
 	const uint64_t *first;    /* by part, and the end: the first context that it gets */
 	size_t *cuts; /* by own profile, then part, and the end: its first value */
 	struct model_values_room room;
-	void *out;                /* room for the items that another part gets */
+	struct model_packed *out; /* room for the items that another part gets */
 	uint64_t *n_out;          /* by own profile */
 	struct model_column *columns; /* by profile: what this part gets */
 	uint64_t *n_items;            /* by profile: their number */
@@ -84,15 +79,6 @@ static uint64_t find_cuts(const struct exchange *e)
 	return most;
 }
 
-/* The values of an own profile that `part` gets. */
-static struct model_column piece(const struct exchange *e, uint64_t i, int part)
-{
-	const struct model_value *values = e->m->profiles[e->profiles[e->c->part] + i].values;
-	const size_t *cuts = &cuts_of(e, i)[part];
-	return (struct model_column){.values = values ? values + cuts[0] : NULL,
-				     .n = cuts[1] - cuts[0]};
-}
-
 /* One item for each sum that is not 0. Returns the end of the items. */
 static struct model_packed *pack_value(const struct model_value *v, struct model_packed *to)
 {
@@ -114,32 +100,24 @@ static struct model_packed *pack_value(const struct model_value *v, struct model
 /* What `part` gets. Returns the number of items. */
 static uint64_t pack(const struct exchange *e, int part)
 {
-	struct model_packed *packed = e->out;
-	struct model_value *copied = e->out;
-	uint64_t n = 0;
+	struct model_packed *to = e->out;
 	for (uint64_t i = 0; i < n_own(e); i++) {
-		const struct model_column c = piece(e, i, part);
-		const struct model_packed *start = packed;
-		for (size_t k = 0; e->packs && k < c.n; k++)
-			packed = pack_value(&c.values[k], packed);
-		if (!e->packs && c.n)
-			memcpy(copied + n, c.values, c.n * sizeof *copied);
-		e->n_out[i] = e->packs ? (uint64_t)(packed - start) : c.n;
-		n += e->n_out[i];
+		const struct model_value *values =
+			e->m->profiles[e->profiles[e->c->part] + i].values;
+		const struct model_packed *start = to;
+		for (size_t k = cuts_of(e, i)[part]; k < cuts_of(e, i)[part + 1]; k++)
+			to = pack_value(&values[k], to);
+		e->n_out[i] = (uint64_t)(to - start);
 	}
-	return n;
+	return (uint64_t)(to - e->out);
 }
 
 /* By profile of part `from`: where its items are, which begin at `at`. */
-static void point(const struct exchange *e, int from, const void *at)
+static void point(const struct exchange *e, int from, const struct model_packed *at)
 {
-	const struct model_value *values = e->packs ? NULL : at;
-	const struct model_packed *packed = e->packs ? at : NULL;
 	for (uint64_t p = e->profiles[from]; p < e->profiles[from + 1]; p++) {
-		const uint64_t n = e->n_items[p];
-		e->columns[p] = (struct model_column){values, packed, n};
-		values += values ? n : 0;
-		packed += packed ? n : 0;
+		e->columns[p] = (struct model_column){.packed = at, .n = e->n_items[p]};
+		at += e->n_items[p];
 	}
 }
 
@@ -160,34 +138,23 @@ static bool exchange_at(struct exchange *e, int d)
 		n_got += n_items[i];
 	/* of each part apart: pieces that are not too large stay in memory */
 	void *to = model_values_get(e->m, &e->room,
-				    n_got * e->item_bytes / sizeof(struct model_value) + 1);
+				    n_got * sizeof *e->out / sizeof(struct model_value) + 1);
 	if (comm_agree(e->c, to ? STATUS_OK : STATUS_NO_MEMORY) != STATUS_OK)
 		return false;
 	if (d)
-		comm_shift(e->c, d, e->out, n_sent * e->item_bytes, to, n_got * e->item_bytes);
+		comm_shift(e->c, d, e->out, n_sent * sizeof *e->out, to, n_got * sizeof *e->out);
 	else
-		memcpy(to, e->out, n_sent * e->item_bytes);
+		memcpy(to, e->out, n_sent * sizeof *e->out);
 	point(e, from, to);
 	return true;
 }
 
-/* Own values that are not packed stay where they are. */
-static void keep_own(const struct exchange *e)
-{
-	for (uint64_t i = 0; i < n_own(e); i++)
-		e->columns[e->profiles[e->c->part] + i] = piece(e, i, e->c->part);
-}
-
 /* Sets columns[] to the values of this part's contexts. False: some part has no memory. */
-static bool exchange(struct model *m, bool packs, const uint64_t *first,
-		     struct model_column *columns)
+static bool exchange(struct model *m, const uint64_t *first, struct model_column *columns)
 {
 	struct comm *c = m->share->comm;
 	struct exchange e = {.m = m,
 			     .c = c,
-			     .packs = packs,
-			     .item_bytes = packs ? sizeof(struct model_packed)
-						 : sizeof(struct model_value),
 			     .profiles = m->share->first_profile,
 			     .first = first,
 			     .columns = columns};
@@ -196,11 +163,9 @@ static bool exchange(struct model *m, bool packs, const uint64_t *first,
 	e.cuts = malloc((n_own(&e) + 1) * ((size_t)c->n_parts + 1) * sizeof *e.cuts);
 	bool ok = columns && e.n_items && e.n_out && e.cuts;
 	if (ok) /* room for an item of each scope: what is not used takes no memory */
-		e.out = malloc((find_cuts(&e) + 1) * (packs ? MODEL_N_SCOPES : 1) * e.item_bytes);
+		e.out = malloc((find_cuts(&e) + 1) * MODEL_N_SCOPES * sizeof *e.out);
 	ok = comm_agree(c, ok && e.out ? STATUS_OK : STATUS_NO_MEMORY) == STATUS_OK;
-	if (ok && !packs)
-		keep_own(&e);
-	for (int d = packs ? 0 : 1; ok && d < c->n_parts; d++)
+	for (int d = 0; ok && d < c->n_parts; d++)
 		ok = exchange_at(&e, d);
 	free(e.out);
 	free(e.cuts);
@@ -238,11 +203,11 @@ bool share_values(struct model *m, bool ok)
 	ok = comm_agree(s->comm, n && columns ? STATUS_OK : STATUS_NO_MEMORY) == STATUS_OK;
 	if (ok) {
 		comm_add(s->comm, n, m->n_contexts);
-		comm_cut(s->comm, s->gathers, n, m->n_contexts, first);
+		comm_cut(s->comm, n, m->n_contexts, first);
 	}
 	free(n);
 	s->columns = columns;
-	return ok && exchange(m, true, first, columns);
+	return ok && exchange(m, first, columns);
 }
 
 bool share_totals(struct model *m, bool ok)
@@ -257,25 +222,4 @@ bool share_totals(struct model *m, bool ok)
 	}
 	free(first);
 	return all;
-}
-
-bool share_gather(struct model *m)
-{
-	struct comm *c = m->share->comm;
-	const size_t n = (size_t)c->n_parts;
-	uint64_t *first = calloc(n + 1, sizeof *first);
-	struct model_column *columns = calloc((size_t)m->n_profiles + 1, sizeof *columns);
-	bool ok = comm_agree(c, first && columns ? STATUS_OK : STATUS_NO_MEMORY) == STATUS_OK;
-	if (ok) {
-		for (size_t i = 1; i <= n; i++)
-			first[i] = m->n_contexts;
-		ok = exchange(m, false, first, columns);
-	}
-	for (uint32_t p = 0; ok && c->part == 0 && p < m->n_profiles; p++) {
-		m->private_->profiles[p].values = columns[p].values;
-		m->private_->profiles[p].n_values = columns[p].n;
-	}
-	free(columns);
-	free(first);
-	return ok;
 }

@@ -12,12 +12,11 @@
 #include "hpcprof-lite/parts/comm.h"
 
 /*
- * Sets m->share: each part gets profiles in a row that are about the same work; part 0 gets fewer
- * if it `gathers` all values. weights: by profile, the same in all parts.
- * first: by part, and the end: its first profile, if that is settled; else NULL. False: memory is
- * short.
+ * Sets m->share: each part gets profiles in a row that are about the same work. weights: by
+ * profile, the same in all parts. first: by part, and the end: its first profile, if that is
+ * settled; else NULL. False: memory is short.
  */
-bool share_profiles(struct model *m, struct comm *c, bool gathers, const uint64_t *weights,
+bool share_profiles(struct model *m, struct comm *c, const uint64_t *weights,
 		    const uint64_t *first);
 /*
  * Ends a step: `ok` says whether the part has the values of its profiles. Then chooses the contexts
@@ -29,7 +28,5 @@ bool share_values(struct model *m, bool ok);
  * False: some part has no memory.
  */
 bool share_totals(struct model *m, bool ok);
-/* Part 0 gets the values of all profiles. False: some part has no memory. */
-bool share_gather(struct model *m);
 
 #endif

@@ -87,7 +87,7 @@ bool load_devices_keep(const struct load_job *job, uint64_t *first, bool *fits)
 	}
 	for (size_t i = 0; ok && i < n; i++)
 		weights[i] = job->files.at[i].map.n_bytes + 1;
-	*fits = ok && (!moves || load_split_is_even(job->comm, job->gathers, weights, first));
+	*fits = ok && (!moves || load_split_is_even(job->comm, weights, first));
 	map_free(&k.devices);
 	vec_free(&k.last);
 	free(k.n_crossing);

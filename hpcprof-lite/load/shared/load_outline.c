@@ -38,9 +38,9 @@ static bool has_gpu(uint64_t kinds)
 	return false;
 }
 
-bool load_outline_needs_all(const struct load_file *f, bool gathers)
+bool load_outline_needs_all(const struct load_file *f)
 {
-	return f->kinds & ~(kept | omitted) || (gathers && f->kinds & KIND(MSR_GPU_ENERGY));
+	return f->kinds & ~(kept | omitted);
 }
 
 static bool put(struct load_outlines *o, const void *bytes, size_t n)

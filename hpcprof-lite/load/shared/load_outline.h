@@ -29,11 +29,8 @@ struct load_outlines {
  * nothing in it depends on addresses without module or on backward passes.
  */
 bool load_outline_suffices(const struct load_file *f);
-/*
- * True if some record of the file is of a kind that parts do not share: then all open all files.
- * `gathers`: the first part shows meters of energy, and needs all operations on their devices.
- */
-bool load_outline_needs_all(const struct load_file *f, bool gathers);
+/* True if some record of the file is of a kind that parts do not share: then all open all files. */
+bool load_outline_needs_all(const struct load_file *f);
 /* Appends the outline of file number `path`. False if memory is short. */
 bool load_outline_add(struct load_outlines *o, uint64_t path, const struct load_file *f);
 /*

@@ -127,7 +127,7 @@ static bool cut_rows(const struct load_job *job, uint64_t *first)
 	for (size_t i = 0; weights && i < job->files.n; i++)
 		weights[i] = job->files.at[i].map.n_bytes + 1;
 	if (weights)
-		comm_cut(job->comm, job->gathers, weights, job->files.n, first);
+		comm_cut(job->comm, weights, job->files.n, first);
 	free(weights);
 	return weights;
 }
@@ -229,67 +229,10 @@ static void check_all(struct checking *w, uint64_t *threads, unsigned n_workers)
 		load_warn_of_damage(&job->files.at[i]);
 }
 
-/* Threads of files that a part alone has read. */
-static size_t n_threads_of(const struct load_job *job, int part)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < job->files.n; i++)
-		n += job->files.at[i].reader == part + 1 ? job->files.at[i].threads.n : 0;
-	return n;
-}
-
-/* The first part gets the records of these threads, in one message. */
-static void send_threads(const struct load_job *job, int part, struct msr_thread *some)
-{
-	const struct comm *c = job->comm;
-	size_t n = 0;
-	for (size_t i = 0; i < job->files.n && c->part == part; i++)
-		for (size_t k = 0; job->files.at[i].reader == part + 1 &&
-				   k < job->files.at[i].threads.n; k++)
-			some[n++] = *job->files.at[i].threads.at[k].record;
-	comm_pass(c, part, 0, some, some, n_threads_of(job, part) * sizeof *some);
-	for (size_t i = 0; i < job->files.n && c->part == 0; i++)
-		for (size_t k = 0; job->files.at[i].reader == part + 1 &&
-				   k < job->files.at[i].threads.n; k++)
-			*job->files.at[i].threads.at[k].copy = some[n++];
-}
-
-/*
- * Room in the first part for what it gets; it has that of files at the end of its row, which others
- * have read as well. False: memory is short.
- */
-static bool make_records(const struct load_job *job)
-{
-	bool ok = true;
-	for (size_t i = 0; i < job->files.n && job->part == 0; i++) {
-		struct load_file *f = &job->files.at[i];
-		for (size_t k = 0; ok && f->reader > 1 && k < f->threads.n; k++)
-			ok = f->threads.at[k].copy || load_make_record(&f->threads.at[k]);
-	}
-	return ok;
-}
-
-/* Ends a step of all parts. */
-static void gather_threads(struct load_job *job)
-{
-	struct comm *c = job->comm;
-	size_t most = 1;
-	for (int part = 1; part < c->n_parts; part++) {
-		const size_t n = n_threads_of(job, part);
-		most = n > most && (c->part == part || c->part == 0) ? n : most;
-	}
-	struct msr_thread *some = malloc(most * sizeof *some);
-	const bool ok = some && make_records(job);
-	if (comm_agree(c, ok ? STATUS_OK : STATUS_NO_MEMORY) == STATUS_OK)
-		for (int part = 1; part < c->n_parts; part++)
-			send_threads(job, part, some);
-	free(some);
-}
-
 enum status load_share(struct load_job *job, enum status s, unsigned n_workers)
 {
 	struct comm *c = job->comm;
-	if (comm_agree(c, s) != STATUS_OK || c->differs)
+	if (comm_agree(c, s) != STATUS_OK)
 		return c->failed;
 	struct checking w = {.job = job};
 	uint64_t *threads = calloc((size_t)c->n_parts + 1, sizeof *threads);
@@ -299,13 +242,9 @@ enum status load_share(struct load_job *job, enum status s, unsigned n_workers)
 		log_error(NULL, "out of memory");
 		s = STATUS_NO_MEMORY;
 	}
-	if (comm_agree(c, s) == STATUS_OK && cut_files(job, n_workers) == STATUS_OK) {
-		c->differs = !comm_is_same(c, (int64_t)hash_files(job));
-		if (!c->differs)
-			check_all(&w, threads, n_workers);
-		if (!c->differs && job->is_split && !job->gathers)
-			gather_threads(job);
-	}
+	if (comm_agree(c, s) == STATUS_OK && cut_files(job, n_workers) == STATUS_OK &&
+	    comm_agree_on(c, STATUS_OK, hash_files(job)) == STATUS_OK)
+		check_all(&w, threads, n_workers);
 	free(w.found);
 	free(w.first);
 	free(threads);

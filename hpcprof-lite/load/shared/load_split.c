@@ -74,7 +74,6 @@ struct splitting {
 	struct load_opening *o;
 	struct comm *c;
 	unsigned n_workers;
-	bool gathers;
 	uint64_t *rows;    /* by part, and the end: its first path */
 	/* by path of this part; empty: all parts have to open the file */
 	struct load_outlines *outlines;
@@ -82,10 +81,8 @@ struct splitting {
 	atomic_bool failed;
 };
 
-bool load_split_is_even(const struct comm *c, bool gathers, const uint64_t *weights,
-			const uint64_t *rows)
+bool load_split_is_even(const struct comm *c, const uint64_t *weights, const uint64_t *rows)
 {
-	const int n_busy = gathers && c->n_parts > 1 ? c->n_parts - 1 : c->n_parts;
 	uint64_t all = 0, most = 0;
 	for (int i = 0; i < c->n_parts; i++) {
 		uint64_t sum = 0;
@@ -94,17 +91,17 @@ bool load_split_is_even(const struct comm *c, bool gathers, const uint64_t *weig
 		all += sum;
 		most = sum > most ? sum : most;
 	}
-	return n_busy > 1 && most <= all / (uint64_t)n_busy * 3 / 2;
+	return c->n_parts > 1 && most <= all / (uint64_t)c->n_parts * 3 / 2;
 }
 
 /* Sets the rows of the parts. False: they would be uneven. */
-static bool cut_rows(const struct splitting *w, bool gathers, uint64_t *weights)
+static bool cut_rows(const struct splitting *w, uint64_t *weights)
 {
 	const struct load_list *l = w->o->l;
 	for (size_t i = 0; i < l->files.n; i++)
 		weights[i] = l->files.at[i].n_bytes + 1;
-	comm_cut(w->c, gathers, weights, l->files.n, w->rows);
-	return load_split_is_even(w->c, gathers, weights, w->rows);
+	comm_cut(w->c, weights, l->files.n, w->rows);
+	return load_split_is_even(w->c, weights, w->rows);
 }
 
 /* Checks a file of this part's row as far as its outline does not let others check it. */
@@ -116,7 +113,7 @@ static void check_own(void *arg, size_t i, unsigned worker)
 	(void)worker;
 	if (one->result != STATUS_OK)
 		return;
-	if (load_outline_needs_all(&one->file, w->gathers))
+	if (load_outline_needs_all(&one->file))
 		atomic_store(&w->needs_all, true);
 	if (!load_outline_suffices(&one->file))
 		return;
@@ -144,12 +141,8 @@ static bool join_outlines(const struct splitting *w, struct load_outlines *all)
 	return ok;
 }
 
-/*
- * Takes the outlines of files in the rows of others, unless this part opens all files. False: one
- * is not sound.
- */
-static bool take_outlines(const struct splitting *w, const uint8_t *bytes, const uint64_t *first,
-			  bool opens_all)
+/* Takes the outlines of files in the rows of others. False: one is not sound. */
+static bool take_outlines(const struct splitting *w, const uint8_t *bytes, const uint64_t *first)
 {
 	bool ok = true;
 	for (uint64_t at = 0, part = 0; at < first[w->c->n_parts];) {
@@ -158,7 +151,7 @@ static bool take_outlines(const struct splitting *w, const uint8_t *bytes, const
 		while (at >= first[part + 1])
 			part++;
 		one->file.reader = (int)part + 1;
-		if (!one->is_done && !opens_all) {
+		if (!one->is_done) {
 			one->is_done = true;
 			one->result = load_outline_read(head, w->o->l->files.at[head->path].path,
 							&one->file);
@@ -170,7 +163,7 @@ static bool take_outlines(const struct splitting *w, const uint8_t *bytes, const
 }
 
 /* Exchanges outlines. Ends a step. */
-static enum status exchange(struct splitting *w, bool opens_all)
+static enum status exchange(struct splitting *w)
 {
 	struct load_outlines own = {0};
 	struct comm *c = w->c;
@@ -180,7 +173,7 @@ static enum status exchange(struct splitting *w, bool opens_all)
 	if (comm_agree(c, ok ? STATUS_OK : STATUS_NO_MEMORY) == STATUS_OK)
 		all = comm_join(c, own.bytes.at, own.bytes.n, 1, first);
 	if (all)
-		c->differs = comm_max(c, !take_outlines(w, all, first, opens_all));
+		comm_agree(c, take_outlines(w, all, first) ? STATUS_OK : STATUS_DIFFERS);
 	vec_free(&own.bytes);
 	free(all);
 	free(first);
@@ -192,14 +185,12 @@ static enum status open_rows(struct splitting *w, struct load_job *job)
 {
 	struct load_opening *o = w->o;
 	const struct comm *c = w->c;
-	const bool opens_all = c->part == 0 && job->gathers;
-	const uint64_t first = w->rows[c->part], end = w->rows[c->part + 1];
-	o->first = opens_all ? 0 : first;
-	o->end = opens_all ? o->l->files.n : end;
+	o->first = w->rows[c->part];
+	o->end = w->rows[c->part + 1];
 	load_opening_run(o, w->n_workers);
-	pool_run(end - first, w->n_workers, check_own, w);
+	pool_run(o->end - o->first, w->n_workers, check_own, w);
 	job->is_split = !comm_max(c, atomic_load(&w->needs_all));
-	return job->is_split ? exchange(w, opens_all) : STATUS_OK;
+	return job->is_split ? exchange(w) : STATUS_OK;
 }
 
 enum status load_split_open(struct load_opening *o, struct load_job *job, enum status s,
@@ -210,7 +201,6 @@ enum status load_split_open(struct load_opening *o, struct load_job *job, enum s
 	struct splitting w = {.o = o,
 			      .c = c,
 			      .n_workers = n_workers,
-			      .gathers = job->gathers,
 			      .rows = calloc((size_t)c->n_parts + 1, sizeof *w.rows),
 			      .outlines = calloc(n + 1, sizeof *w.outlines)};
 	uint64_t *weights = calloc(n + 1, sizeof *weights);
@@ -218,7 +208,7 @@ enum status load_split_open(struct load_opening *o, struct load_job *job, enum s
 	if (!ok)
 		log_error(NULL, "out of memory");
 	s = comm_agree(c, ok ? s : STATUS_NO_MEMORY);
-	if (s == STATUS_OK && cut_rows(&w, job->gathers, weights))
+	if (s == STATUS_OK && cut_rows(&w, weights))
 		s = open_rows(&w, job);
 	o->first = 0;
 	o->end = n;

@@ -19,8 +19,7 @@ enum status load_split_open(struct load_opening *o, struct load_job *job, enum s
  * Whole files are shared, so a part must not get much more than the others: true if none does.
  * weights: by file; rows: by part, and the end: its first file.
  */
-bool load_split_is_even(const struct comm *c, bool gathers, const uint64_t *weights,
-	const uint64_t *rows);
+bool load_split_is_even(const struct comm *c, const uint64_t *weights, const uint64_t *rows);
 /*
  * Ends the step of opening, with `s`. Then each part checks cells and time lines of its share, a
  * row of files, and gets the results of the others.

@@ -5,14 +5,10 @@
  * tests/unit/sink/test_sink_html.c.
  */
 #include "hpcprof-lite/sink/html/html.h"
-#include "hpcprof-lite/sink/html/html_help.h"
-#include "hpcprof-lite/sink/html/html_share.h"
 #include "hpcprof-lite/sink/html/html_sink.h"
 
 #include "common/base/log.h"
 #include "common/base/pool.h"
-#include "hpcprof-lite/sink/names.h"
-#include "hpcprof-lite/sink/sink_help.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -21,38 +17,11 @@
 
 enum { OUT_BYTES = 256 << 10 };
 
-uint32_t html_string(struct html *h, const char *s)
-{
-	uint32_t id = names_add(&h->strings, s);
-	h->failed |= id == STRTAB_FAILED;
-	return id == STRTAB_FAILED ? 0 : id;
-}
-
-/* Other parts of the job make values and time lines, if they help. */
-static enum status begin_shared(struct html *h)
-{
-	struct sink_help *help = h->o->help;
-	if (!help || !sink_help_wait(help))
-		return STATUS_OK;
-	html_pack_hold(&h->packer);
-	h->share = html_help_share(help->comm, h);
-	h->failed |= !h->share;
-	return STATUS_OK;
-}
-
-static enum status end_shared(struct html *h)
-{
-	if (h->share)
-		html_help_collect(h->o->help->comm, h);
-	return h->packer.status;
-}
-
 static enum status write_sections(struct html *h)
 {
 	enum status (*const writers[])(struct html *) = {
-		html_write_contexts, html_write_totals, begin_shared,
-		html_write_values,   html_write_times,  html_write_nvtx,
-		html_write_sources,  html_write_meta,   end_shared};
+		html_write_contexts, html_write_totals,  html_write_values, html_write_times,
+		html_write_nvtx,     html_write_sources, html_write_meta};
 	enum status status = STATUS_OK;
 	for (size_t i = 0; i < sizeof writers / sizeof *writers && status == STATUS_OK; i++) {
 		status = writers[i](h);
@@ -69,7 +38,6 @@ static enum status write_page(struct html *h, struct outstream *out)
 {
 	h->packer = (struct html_packer){
 		.out = out,
-		.help = h->o->help,
 		.n_workers = h->o->n_workers ? h->o->n_workers : pool_n_cpus()};
 	outstream_put(out, html_page_head, html_page_head_bytes);
 	enum status status = write_sections(h);
@@ -121,7 +89,6 @@ static enum status write_report(const struct model *m, const struct sink_options
 			outfile_abandon(&file);
 	}
 	if (h) {
-		html_share_free(h->share);
 		html_tree_free(&h->tree);
 		strtab_free(&h->strings);
 	}
@@ -133,6 +100,5 @@ const struct sink_ops sink_html = {
 	.name = "html",
 	.what = "a page: flame graphs, time lines, source",
 	.makes_files = true,
-	.help = &html_help,
 	.write = write_report,
 };

@@ -6,10 +6,9 @@
 #include "common/base/strtab.h"
 #include "hpcprof-lite/sink/html/html_reduce.h"
 #include "hpcprof-lite/sink/html/html_section.h"
+#include "hpcprof-lite/sink/names.h"
 #include "hpcprof-lite/sink/sink.h"
 #include "hpcprof-lite/view/parallel/view_processors.h"
-
-struct html_share;
 
 /* Bounds of what a page carries, so that a browser opens it quickly. */
 enum {
@@ -29,7 +28,6 @@ struct html {
 	struct html_section section; /* the open one */
 	struct strtab strings;       /* written at the end; sections refer to ids */
 	struct html_tree tree;
-	struct html_share *share; /* other parts make values and time lines; NULL: none */
 	uint32_t sample_stride, op_stride; /* every so many samples and operations are there */
 	uint64_t n_values;         /* of single threads, so far */
 	uint32_t threads_left_out; /* whose values are not in the page */
@@ -41,7 +39,12 @@ struct html {
 };
 
 /* The id of a string in the page; 0 (the empty string) for NULL, and with `failed` set. */
-uint32_t html_string(struct html *h, const char *s);
+static inline uint32_t html_string(struct html *h, const char *s)
+{
+	const uint32_t id = names_add(&h->strings, s);
+	h->failed |= id == STRTAB_FAILED;
+	return id == STRTAB_FAILED ? 0 : id;
+}
 /*
  * The factor that makes whole numbers of the values of a metric: nanoseconds for seconds, otherwise
  * 1. The means of a comparison have three more digits.

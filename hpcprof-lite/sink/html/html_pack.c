@@ -4,8 +4,6 @@
 
 #include "common/base/log.h"
 #include "common/base/pool.h"
-#include "hpcprof-lite/sink/html/html_help.h"
-#include "hpcprof-lite/sink/sink_help.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,21 +15,24 @@ enum {
 	DEFLATE_MEMORY = 8,
 	DEFLATE_LEVEL = 6,
 	FLUSH_BYTES = 16, /* more than the end of a piece that is not the last takes */
-	BASE64_BYTES = 48 << 10
+	BASE64_BYTES = 48 << 10,
+	MOST_WAITING = 64 /* pieces: memory, and how evenly workers share them */
 };
 
 static const uint8_t gzip_head[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3};
 
 /* ---- workers ---- */
 
-size_t html_piece_room(size_t n)
+/* Bytes that `n` plain bytes may take when they are packed. */
+static size_t room_for(size_t n)
 {
 	return deflateBound(NULL, (uLong)n) + FLUSH_BYTES;
 }
 
-void html_piece_pack(struct html_piece *p)
+/* Packs p->plain into p->packed. Leaves n_packed 0 if memory is short. */
+static void pack(struct html_piece *p)
 {
-	const size_t room = html_piece_room(p->n_plain);
+	const size_t room = room_for(p->n_plain);
 	z_stream z = {.next_in = p->plain,
 		      .avail_in = (uInt)p->n_plain,
 		      .next_out = p->packed,
@@ -50,7 +51,7 @@ static void pack_one(void *arg, size_t i, unsigned worker)
 {
 	struct html_packer *k = arg;
 	(void)worker;
-	html_piece_pack(&k->pieces.at[i]);
+	pack(&k->pieces.at[i]);
 }
 
 static bool make_room(struct html_packer *k)
@@ -58,34 +59,10 @@ static bool make_room(struct html_packer *k)
 	bool ok = true;
 	for (size_t i = 0; ok && i < k->pieces.n; i++) {
 		struct html_piece *p = &k->pieces.at[i];
-		p->packed = malloc(html_piece_room(p->n_plain));
+		p->packed = malloc(room_for(p->n_plain));
 		ok = p->packed;
 	}
 	return ok;
-}
-
-/* Others help as soon as they have nothing else to do. */
-static bool has_help(const struct html_packer *k)
-{
-	return k->help && sink_help_is_there(k->help);
-}
-
-enum { OF_A_WORKER = 4 };
-
-/* Few while others may come to help, so that they soon get some. */
-static size_t most_waiting(const struct html_packer *k)
-{
-	return k->help && !has_help(k) && k->n_workers < HTML_MOST_WAITING / OF_A_WORKER
-		       ? k->n_workers * OF_A_WORKER
-		       : HTML_MOST_WAITING;
-}
-
-static void pack_waiting(struct html_packer *k)
-{
-	if (k->pieces.n > (k->holds ? (size_t)k->n_workers * OF_A_WORKER : 1) && has_help(k))
-		html_help_pack(k->help->comm, k->pieces.at, k->pieces.n, k->n_workers);
-	else
-		pool_run(k->pieces.n, k->n_workers, pack_one, k);
 }
 
 /* ---- writing, in order ---- */
@@ -169,28 +146,13 @@ static void fail(struct html_packer *k)
 	k->status = STATUS_NO_MEMORY;
 }
 
-/* Keeps the packed bytes of a piece, and no more. */
-static bool hold(struct html_packer *k, struct html_piece *p)
-{
-	struct html_piece *to = vec_push(&k->held);
-	if (!to)
-		return false;
-	*to = *p;
-	to->plain = NULL;
-	to->packed = realloc(p->packed, p->n_packed + 1);
-	if (!to->packed)
-		to->packed = p->packed;
-	p->packed = NULL;
-	return to->n_packed;
-}
-
 static void write_waiting(struct html_packer *k)
 {
 	if (k->status == STATUS_OK && make_room(k))
-		pack_waiting(k);
+		pool_run(k->pieces.n, k->n_workers, pack_one, k);
 	for (size_t i = 0; i < k->pieces.n; i++) {
 		struct html_piece *p = &k->pieces.at[i];
-		if (k->status == STATUS_OK && !(k->holds ? hold(k, p) : write_piece(k, p)))
+		if (k->status == STATUS_OK && !write_piece(k, p))
 			fail(k);
 		free(p->plain);
 		free(p->packed);
@@ -207,30 +169,13 @@ void html_pack(struct html_packer *k, const struct html_piece *p)
 		return;
 	}
 	*to = *p;
-	if (k->pieces.n >= most_waiting(k))
+	if (k->pieces.n >= MOST_WAITING)
 		write_waiting(k);
-}
-
-void html_pack_hold(struct html_packer *k)
-{
-	write_waiting(k);
-	k->holds = true;
-}
-
-void html_pack_insert(struct html_packer *k, const struct html_piece *p)
-{
-	if (k->status == STATUS_OK && !write_piece(k, p))
-		fail(k);
 }
 
 enum status html_pack_end(struct html_packer *k)
 {
 	write_waiting(k);
-	for (size_t i = 0; i < k->held.n; i++) {
-		html_pack_insert(k, &k->held.at[i]);
-		free(k->held.at[i].packed);
-	}
-	vec_free(&k->held);
 	vec_free(&k->pieces);
 	vec_free(&k->packed);
 	return k->status;

@@ -18,44 +18,29 @@
 #include <stdint.h>
 
 /* A section may have pieces of any size. Smaller ones compress worse: 256 KiB by up to 3%. */
-enum {
-	HTML_PIECE_BYTES = 1 << 20,
-	HTML_MOST_WAITING = 64 /* pieces: memory, and how evenly workers share them */
-};
+enum { HTML_PIECE_BYTES = 1 << 20 };
 
 struct html_piece {
 	const char *section; /* the first piece of a section has its name, the others NULL */
 	bool is_last;        /* of its section */
 	uint8_t *plain;      /* from malloc(), at most HTML_PIECE_BYTES; NULL if n_plain is 0 */
 	size_t n_plain;
-	uint8_t *packed; /* private to the packer and html_help.c, as are the following */
+	uint8_t *packed; /* private to the packer, as are the following */
 	size_t n_packed;
 	uint32_t crc;
 };
 
 struct html_packer {
 	struct outstream *out;
-	struct sink_help *help; /* NULL: none */
 	unsigned n_workers; /* at least 1 */
 	enum status status;
 	VEC(struct html_piece) pieces; /* waiting */
-	bool holds;
-	VEC(struct html_piece) held;   /* packed, and written later */
 	VEC(uint8_t) packed;           /* of the section that is being written */
 	uint32_t crc, n_bytes;         /* of its plain bytes so far */
 };
 
-/* Bytes that `n` plain bytes may take when they are packed. */
-size_t html_piece_room(size_t n);
-/* Packs p->plain into p->packed, which has room. Leaves n_packed 0 if memory is short. */
-void html_piece_pack(struct html_piece *p);
-
 /* Adds a piece. The packer owns p->plain from now on. */
 void html_pack(struct html_packer *k, const struct html_piece *p);
-/* From now on, pieces are packed, but not written before those of html_pack_insert(). */
-void html_pack_hold(struct html_packer *k);
-/* Writes a packed piece, which stays the caller's. Call html_pack_hold() first. */
-void html_pack_insert(struct html_packer *k, const struct html_piece *p);
 /* Writes what waits, and frees everything. Returns the first error. */
 enum status html_pack_end(struct html_packer *k);
 

@@ -34,15 +34,15 @@ static void put_all(struct html *h, struct batch *b, uint32_t n)
 	}
 }
 
-void html_parts_write(struct html *h, const struct html_parts *parts, uint32_t first, uint32_t end)
+void html_parts_write(struct html *h, const struct html_parts *parts)
 {
+	const uint32_t end = h->m->n_profiles;
 	struct batch *b = calloc(1, sizeof *b);
 	if (!b) {
 		h->failed = true;
 		return;
 	}
 	b->parts = parts;
-	b->first = first;
 	for (uint32_t n; b->first < end && !h->failed; b->first += n) {
 		n = end - b->first < BATCH ? end - b->first : BATCH;
 		pool_run(n, h->packer.n_workers, make_one, b);

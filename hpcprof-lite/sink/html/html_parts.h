@@ -22,8 +22,8 @@ struct html_parts {
 	void (*put)(void *arg, uint32_t profile, const struct html_part *p);
 };
 
-/* Of the profiles first .. end - 1. Sets h->failed if memory is short. */
-void html_parts_write(struct html *h, const struct html_parts *parts, uint32_t first, uint32_t end);
+/* Of all profiles. Sets h->failed if memory is short. */
+void html_parts_write(struct html *h, const struct html_parts *parts);
 /* Adds a number, as html_put_number() does. */
 void html_part_number(struct html_part *p, uint64_t n);
 void html_part_bytes(struct html_part *p, const void *bytes, size_t n_bytes);

@@ -110,18 +110,6 @@ bool html_tree_make(const struct model *m, uint32_t max_contexts, uint64_t max_v
 	return ok;
 }
 
-bool html_tree_copy(const struct model *m, double least, struct html_tree *t)
-{
-	float *share = calloc(m->n_contexts + 1, sizeof *share);
-	*t = (struct html_tree){.kept = calloc(m->n_contexts + 1, sizeof *t->kept),
-				.is_kept = calloc(m->n_contexts + 1, sizeof *t->is_kept)};
-	const bool ok = share && t->kept && t->is_kept && find_shares(m, share);
-	if (ok)
-		number(m, share, (float)least, t);
-	free(share);
-	return ok;
-}
-
 void html_tree_free(struct html_tree *t)
 {
 	free(t->kept);

@@ -23,8 +23,6 @@ struct html_tree {
  */
 bool html_tree_make(const struct model *m, uint32_t max_contexts, uint64_t max_values,
 		    struct html_tree *t);
-/* The same tree, for which another process has found `least`. */
-bool html_tree_copy(const struct model *m, double least, struct html_tree *t);
 void html_tree_free(struct html_tree *t);
 
 #endif

@@ -6,7 +6,6 @@
  */
 #include "hpcprof-lite/sink/html/html.h"
 #include "hpcprof-lite/sink/html/html_parts.h"
-#include "hpcprof-lite/sink/html/html_share.h"
 
 #include "common/base/vec.h"
 
@@ -29,7 +28,6 @@ struct buffers {
 
 struct times {
 	struct html *h;
-	struct html_bytes *own;  /* NULL: into the open section */
 	struct buffers *buffers; /* by worker */
 };
 
@@ -115,10 +113,7 @@ static void put_line(void *arg, uint32_t profile, const struct html_part *part)
 {
 	const struct times *t = arg;
 	(void)profile;
-	if (!t->own)
-		html_put(&t->h->section, part->at, part->n);
-	else if (!html_bytes_add(t->own, part->at, part->n))
-		t->h->failed = true;
+	html_put(&t->h->section, part->at, part->n);
 }
 
 static void put_op(const struct html *h, const struct model_gpu_op *op, uint64_t *last,
@@ -177,13 +172,12 @@ void html_find_strides(struct html *h)
 	h->op_stride = stride(n_ops, HTML_MAX_OPS);
 }
 
-static void keep(struct html *h, make_line make, uint32_t first, uint32_t end,
-		 struct html_bytes *own)
+static enum status write_section(struct html *h, const char *name, make_line make)
 {
-	struct times t = {h, own, calloc(h->packer.n_workers, sizeof *t.buffers)};
-	const struct html_parts parts = {&t, make, put_line};
+	struct times t = {h, calloc(h->packer.n_workers, sizeof *t.buffers)};
+	html_section_begin(&h->section, &h->packer, name);
 	if (t.buffers)
-		html_parts_write(h, &parts, first, end);
+		html_parts_write(h, &(struct html_parts){&t, make, put_line});
 	else
 		h->failed = true;
 	for (unsigned i = 0; t.buffers && i < h->packer.n_workers; i++) {
@@ -193,28 +187,11 @@ static void keep(struct html *h, make_line make, uint32_t first, uint32_t end,
 		vec_free(&t.buffers[i].shown);
 	}
 	free(t.buffers);
-}
-
-void html_keep_samples(struct html *h, uint32_t first, uint32_t end, struct html_bytes *own)
-{
-	keep(h, make_samples, first, end, own);
-}
-
-void html_keep_ops(struct html *h, uint32_t first, uint32_t end, struct html_bytes *own)
-{
-	keep(h, make_ops, first, end, own);
+	return html_section_end(&h->section);
 }
 
 enum status html_write_times(struct html *h)
 {
-	if (h->share)
-		return STATUS_OK;
-	html_section_begin(&h->section, &h->packer, "samples");
-	html_keep_samples(h, 0, h->m->n_profiles, NULL);
-	const enum status status = html_section_end(&h->section);
-	if (status != STATUS_OK)
-		return status;
-	html_section_begin(&h->section, &h->packer, "ops");
-	html_keep_ops(h, 0, h->m->n_profiles, NULL);
-	return html_section_end(&h->section);
+	const enum status status = write_section(h, "samples", make_samples);
+	return status == STATUS_OK ? write_section(h, "ops", make_ops) : status;
 }

@@ -5,7 +5,6 @@
  */
 #include "hpcprof-lite/sink/html/html.h"
 #include "hpcprof-lite/sink/html/html_parts.h"
-#include "hpcprof-lite/sink/html/html_share.h"
 #include "hpcprof-lite/sink/html/html_sink.h"
 
 #include "common/base/map.h"
@@ -43,7 +42,6 @@ struct rows {
 
 struct values {
 	struct html *h;
-	struct html_own_values *own; /* NULL: into the open section */
 	double *scale;     /* by metric */
 	struct rows *rows; /* by worker */
 };
@@ -135,24 +133,6 @@ static void put_profile(void *arg, uint32_t profile, const struct html_part *par
 	}
 }
 
-/* Those of a part of the job: html_share.c decides what is left out. */
-static void keep_profile(void *arg, uint32_t profile, const struct html_part *part)
-{
-	const struct values *v = arg;
-	struct html *h = v->h;
-	struct html_own_profile *p = vec_push(&v->own->profiles);
-	const bool fits = h->n_values < HTML_MAX_VALUES;
-	const uint8_t none = 0;
-	const size_t n = fits ? part->n : sizeof none;
-	(void)profile;
-	if (!p || !html_bytes_add(&v->own->bytes, fits ? part->at : &none, n)) {
-		h->failed = true;
-		return;
-	}
-	*p = (struct html_own_profile){(uint32_t)n, (uint32_t)part->n_items};
-	h->n_values += part->n_items;
-}
-
 static bool begin(struct values *v)
 {
 	const struct html *h = v->h;
@@ -184,27 +164,12 @@ enum status html_write_totals(struct html *h)
 	return html_section_end(&h->section);
 }
 
-static enum status write_values(struct html *h)
+enum status html_write_values(struct html *h)
 {
 	struct values v = {.h = h};
 	html_section_begin(&h->section, &h->packer, "values");
 	if (begin(&v))
-		html_parts_write(h, &(struct html_parts){&v, make_profile, put_profile}, 0,
-				 h->m->n_profiles);
+		html_parts_write(h, &(struct html_parts){&v, make_profile, put_profile});
 	end(&v);
 	return html_section_end(&h->section);
-}
-
-enum status html_write_values(struct html *h)
-{
-	return h->share ? STATUS_OK : write_values(h);
-}
-
-void html_keep_values(struct html *h, uint32_t first, uint32_t past, struct html_own_values *own)
-{
-	struct values v = {.h = h, .own = own};
-	if (begin(&v))
-		html_parts_write(h, &(struct html_parts){&v, make_profile, keep_profile}, first,
-				 past);
-	end(&v);
 }

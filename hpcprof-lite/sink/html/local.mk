@@ -20,7 +20,6 @@ libhlsink_la_SOURCES += \
 	hpcprof-lite/sink/html/html_blame.c \
 	hpcprof-lite/sink/html/html_contexts.c \
 	hpcprof-lite/sink/html/html_counters.c \
-	hpcprof-lite/sink/html/html_help.c hpcprof-lite/sink/html/html_help.h \
 	hpcprof-lite/sink/html/html_meta.c \
 	hpcprof-lite/sink/html/html_mpi.c \
 	hpcprof-lite/sink/html/html_nccl.c \
@@ -29,7 +28,6 @@ libhlsink_la_SOURCES += \
 	hpcprof-lite/sink/html/html_parts.c hpcprof-lite/sink/html/html_parts.h \
 	hpcprof-lite/sink/html/html_reduce.c hpcprof-lite/sink/html/html_reduce.h \
 	hpcprof-lite/sink/html/html_section.c hpcprof-lite/sink/html/html_section.h \
-	hpcprof-lite/sink/html/html_share.c hpcprof-lite/sink/html/html_share.h \
 	hpcprof-lite/sink/html/html_sink.h \
 	hpcprof-lite/sink/html/html_source.c \
 	hpcprof-lite/sink/html/html_times.c \

@@ -14,6 +14,5 @@ libhlsink_la_SOURCES += \
 	hpcprof-lite/sink/otf2/otf2_events.c \
 	hpcprof-lite/sink/otf2/otf2_gpu.c \
 	hpcprof-lite/sink/otf2/otf2_gpu_defs.c \
-	hpcprof-lite/sink/otf2/otf2_ledgers.c hpcprof-lite/sink/otf2/otf2_nvtx.c \
-	hpcprof-lite/sink/otf2/otf2_share.c
+	hpcprof-lite/sink/otf2/otf2_ledgers.c hpcprof-lite/sink/otf2/otf2_nvtx.c
 endif

@@ -277,13 +277,10 @@ static void write_archive(struct otf2_writer *w)
 		       "collective callbacks") &&
 	    otf2_check(w, OTF2_Archive_SetLockingCallbacks(w->archive, &locking, w),
 		       "locking callbacks")) {
-		if (otf2_is_first(w))
-			set_properties(w);
+		set_properties(w);
 		otf2_write_events(w);
 		log_progress("otf2 definitions", 0, 0);
-		if (otf2_share_join(w) != STATUS_OK)
-			atomic_store(&w->failed, true);
-		else if (otf2_is_first(w))
+		if (!atomic_load(&w->failed))
 			otf2_write_definitions(w);
 	}
 	if (!atomic_load(&w->is_unwritable))
@@ -291,14 +288,31 @@ static void write_archive(struct otf2_writer *w)
 	log_progress(NULL, 0, 0);
 }
 
-/* Ends a step. */
 static enum status prepare(struct otf2_writer *w)
 {
 	w->n_events = calloc((size_t)otf2_n_locations(w->m) + 1, sizeof *w->n_events);
-	const bool ok = w->n_events && otf2_gpu_number_groups(w);
-	if (!ok)
-		log_error(w->path, "out of memory");
-	return otf2_agree(w, ok ? otf2_tree_make(w->m, &w->tree) : STATUS_NO_MEMORY);
+	if (w->n_events && otf2_gpu_number_groups(w))
+		return otf2_tree_make(w->m, &w->tree);
+	log_error(w->path, "out of memory");
+	return STATUS_NO_MEMORY;
+}
+
+static enum status fill_directory(struct otf2_writer *w)
+{
+	enum status status = prepare(w);
+	if (status == STATUS_OK) {
+		OTF2_ErrorCallback before = OTF2_Error_RegisterCallback(otf2_on_error, w);
+		write_archive(w);
+		OTF2_Error_RegisterCallback(before, NULL);
+		free_spares(w);
+		status = atomic_load(&w->failed) ? STATUS_IO : STATUS_OK;
+	}
+	if (status != STATUS_OK)
+		outdir_remove(w->path);
+	otf2_tree_free(&w->tree);
+	free(w->n_events);
+	free(w->gpu_groups);
+	return status;
 }
 
 static enum status write_otf2(const struct model *m, const struct sink_options *o)
@@ -306,28 +320,13 @@ static enum status write_otf2(const struct model *m, const struct sink_options *
 	const struct sink_otf2_options *settings = o->settings;
 	struct otf2_writer w = {.m = m,
 				.o = o,
+				.path = outfile_path(o->directory, "otf2"),
 				.spares_lock = PTHREAD_MUTEX_INITIALIZER,
 				.enter_leave = settings && settings->form &&
 					       strcmp(settings->form, "enterleave") == 0};
-	enum status status = otf2_share_begin(&w);
+	enum status status = w.path ? outdir_make(w.path) : STATUS_NO_MEMORY;
 	if (status == STATUS_OK)
-		status = prepare(&w);
-	if (status == STATUS_OK) {
-		OTF2_ErrorCallback before = OTF2_Error_RegisterCallback(otf2_on_error, &w);
-		write_archive(&w);
-		OTF2_Error_RegisterCallback(before, NULL);
-		free_spares(&w);
-		status = atomic_load(&w.failed) ? STATUS_IO : STATUS_OK;
-	}
-	if (w.has_directory && !otf2_is_first(&w))
-		outdir_remove(w.path);
-	status = otf2_agree(&w, status);
-	if (w.has_directory && otf2_is_first(&w) && status != STATUS_OK)
-		outdir_remove(w.path);
-	otf2_tree_free(&w.tree);
-	free(w.n_events);
-	free(w.gpu_groups);
-	free(w.ledgers);
+		status = fill_directory(&w);
 	free(w.path);
 	return status;
 }
@@ -368,8 +367,6 @@ const struct sink_ops sink_otf2 = {
 	.name = "otf2",
 	.what = "trace; above 1000 threads only if named",
 	.makes_files = true,
-	.is_shared = true,
-	.needs_all = true, /* for tracks of NVTX */
 	.options = options,
 	.defaults = &defaults,
 	.settings_bytes = sizeof defaults,

@@ -135,13 +135,6 @@ struct otf2_writer {
 	uint32_t *gpu_groups;
 	struct progress progress;
 	char *path;              /* directory of the archive */
-	bool has_directory;      /* it was made here */
-	/*
-	 * This process writes the profiles first .. end - 1, and all other locations if it is the
-	 * first.
-	 */
-	uint32_t first, end;
-	struct model_ledger *ledgers; /* of these profiles; NULL: those of the model */
 	atomic_bool failed;      /* a failure was logged */
 	/*
 	 * A file could not be written. libotf2 3.0 then frees the buffer of the file, and to close
@@ -203,20 +196,6 @@ void otf2_write_definitions(struct otf2_writer *w);
 
 /* Writes the power of a meter of energy. */
 void otf2_write_energy(struct otf2_line *l, uint32_t meter);
-
-/* ---- several processes ---- */
-
-/* True in the process that writes definitions and properties. */
-bool otf2_is_first(const struct otf2_writer *w);
-/* Ends a step: STATUS_OK only if all processes say so. */
-enum status otf2_agree(const struct otf2_writer *w, enum status s);
-/* Makes w->path and its directory, and chooses what this process writes. Ends a step. */
-enum status otf2_share_begin(struct otf2_writer *w);
-/* After the events: the first process gets the files and w->n_events of all. Ends a step. */
-enum status otf2_share_join(struct otf2_writer *w);
-/* The locations that this process writes, by number. */
-uint32_t otf2_n_own(const struct otf2_writer *w);
-uint32_t otf2_own_location(const struct otf2_writer *w, uint32_t i);
 
 /* Profiles, then tracks of NVTX, then meters. */
 static inline uint32_t otf2_n_locations(const struct model *m)

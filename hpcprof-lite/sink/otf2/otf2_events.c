@@ -161,8 +161,7 @@ static void put_profile(struct otf2_line *l, uint32_t profile, struct model_samp
 	} else {
 		put_time_line(l, profile, samples);
 		put_totals(l, p);
-		put_ledger(l, otf2_class_thread_ledger(m),
-			   l->w->ledgers ? &l->w->ledgers[profile - l->w->first] : p->ledger);
+		put_ledger(l, otf2_class_thread_ledger(m), p->ledger);
 	}
 	if (profile == 0 || m->profiles[profile - 1].process != p->process)
 		put_process(l, p->process);
@@ -190,7 +189,7 @@ static void put_location(struct otf2_line *l, uint32_t location, struct model_sa
 static void write_location(void *arg, size_t i, unsigned worker)
 {
 	struct otf2_writer *w = arg;
-	const uint32_t location = otf2_own_location(w, (uint32_t)i);
+	const uint32_t location = (uint32_t)i;
 	struct otf2_line l = {.w = w, .node = MODEL_NONE, .worker = worker};
 	if (atomic_load(&w->failed))
 		return;
@@ -215,9 +214,8 @@ static void write_local_definitions(struct otf2_writer *w)
 {
 	if (!otf2_check(w, OTF2_Archive_OpenDefFiles(w->archive), "local definitions"))
 		return;
-	for (uint32_t i = 0; i < otf2_n_own(w) && !atomic_load(&w->failed); i++) {
-		OTF2_DefWriter *out =
-			OTF2_Archive_GetDefWriter(w->archive, otf2_own_location(w, i));
+	for (uint32_t i = 0; i < otf2_n_locations(w->m) && !atomic_load(&w->failed); i++) {
+		OTF2_DefWriter *out = OTF2_Archive_GetDefWriter(w->archive, i);
 		otf2_check(w,
 			   out ? OTF2_Archive_CloseDefWriter(w->archive, out)
 			       : OTF2_ERROR_FILE_CAN_NOT_OPEN,
@@ -231,7 +229,7 @@ void otf2_write_events(struct otf2_writer *w)
 	if (!otf2_check(w, OTF2_Archive_OpenEvtFiles(w->archive), "event files"))
 		return;
 	w->progress = progress_of_traces(w->m, w->o, "otf2");
-	pool_run(otf2_n_own(w), w->o->n_workers, write_location, w);
+	pool_run(otf2_n_locations(w->m), w->o->n_workers, write_location, w);
 	progress_end(&w->progress);
 	if (atomic_load(&w->is_unwritable))
 		return;

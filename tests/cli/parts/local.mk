@@ -3,8 +3,8 @@
 
 parts_tests = \
 	tests/cli/parts/parts_alone.sh tests/cli/parts/parts_faults.sh \
-	tests/cli/parts/parts_golden.sh tests/cli/parts/parts_otf2.sh \
-	tests/cli/parts/parts_ranks.sh tests/cli/parts/parts_slurm.sh
+	tests/cli/parts/parts_golden.sh tests/cli/parts/parts_ranks.sh \
+	tests/cli/parts/parts_slurm.sh
 TESTS += $(parts_tests)
 EXTRA_DIST += $(parts_tests) tests/cli/parts/parts_lib.sh
 

@@ -60,28 +60,40 @@ is "... and nothing is written" "$(ls -d differs* 2>/dev/null)" ""
 cat >in_other_place <<'END'
 #!/bin/sh
 [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 2 ] || cd / || exit
-exec "$HPCPROF" -q --mpi --no-structs --to cctdb -o unread job
+exec "$HPCPROF" -q --mpi --no-structs --to "$1" -o unread job
 END
 chmod +x in_other_place
-mpi_run "$mine" 4 ./in_other_place >out 2>err
-is "one rank that does not see the files fails all" $? 1
-like "... and says why" "$(cat err)" '^hpcprof-lite: rank 2: job/[0-9]*-.*\.hpcrun: no such file'
-is "... once" "$(grep -c hpcprof-lite: err)" 1
-is "... and nothing is written" "$(ls -d unread* 2>/dev/null)" ""
+for to in cctdb cctdb,json; do
+	mpi_run "$mine" 4 ./in_other_place $to >out 2>err
+	is "--to $to: one rank that does not see the files fails all" $? 1
+	like "... and says why" "$(cat err)" \
+		'^hpcprof-lite: rank 2: job/[0-9]*-.*\.hpcrun: no such file'
+	is "... once" "$(grep -c hpcprof-lite: err)" 1
+	is "... and nothing is written" "$(ls -d unread* 2>/dev/null)" ""
+done
 
 cat >outside <<'END'
 #!/bin/sh
 case ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} in
 [12]) cd / ;;
 esac
-exec "$HPCPROF" -q --mpi --no-structs --to cctdb -o unwritten "$T/job"
+exec "$HPCPROF" -q --mpi --no-structs --to "$1" -o unwritten "$T/job"
 END
 chmod +x outside
 export T
-mpi_run "$mine" 4 ./outside >out 2>err
-is "ranks that cannot write fail all" $? 1
-like "... the lowest says why" "$(grep hpcprof-lite: err)" \
-	'^hpcprof-lite: rank 1: unwritten.*/profile.db: No such file or directory$'
+for to in cctdb cctdb,json; do
+	mpi_run "$mine" 4 ./outside $to >out 2>err
+	is "--to $to: ranks that cannot write fail all" $? 1
+	like "... the lowest says why" "$(grep hpcprof-lite: err)" \
+		'^hpcprof-lite: rank 1: unwritten.*/(profile\.db|src): No such file or directory$'
+	is "... once" "$(grep -c hpcprof-lite: err)" 1
+	is "... and nothing is written" "$(ls -d unwritten* 2>/dev/null)" ""
+done
+
+prof_ranks 3 -q --no-structs --to text,cctdb --metric nothing -o unwritten job >out 2>err
+is "what only the first rank refuses fails all" $? 2
+like "... and it says why" "$(grep hpcprof-lite: err)" \
+	"^hpcprof-lite: --metric: no metric 'nothing'"
 is "... once" "$(grep -c hpcprof-lite: err)" 1
 is "... and nothing is written" "$(ls -d unwritten* 2>/dev/null)" ""
 
@@ -92,15 +104,18 @@ export NO_COLOR
 cat >with_other_cache <<'END'
 #!/bin/sh
 [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 1 ] || HPCTOOLKIT_LITE_CACHE=$PWD/nowhere
-exec "$HPCPROF" -q --mpi --no-structs --to cctdb,text -o real.three real
+exec "$HPCPROF" -q --mpi --no-structs --to cctdb,text -o real.ranks real
 END
 chmod +x with_other_cache
-mpi_run "$mine" 3 ./with_other_cache >text.three 2>err
-is "one rank that finds other structures: status" $? 0
-is "... the first does all the work, and says so" "$(cat err)" "hpcprof-lite: warning: the ranks \
-did not read the same measurement: the first one does all the work"
-is "... the database is whole" "$(diff -r real.alone real.three 2>&1)" ""
-same "... and so is the text" text.alone text.three
+for n in 3 2; do
+	mpi_run "$mine" $n ./with_other_cache >text.ranks 2>err
+	is "one of $n ranks finds other structures: status" $? 0
+	is "... the first does all the work, and says so" "$(cat err)" "hpcprof-lite: warning: \
+the ranks did not read the same measurement: the first one does all the work"
+	is "... the database is whole" "$(diff -r real.alone real.ranks 2>&1)" ""
+	same "... and so is the text" text.alone text.ranks
+	rm -rf real.ranks
+done
 
 # ---- ranks that end ----
 

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # hpcprof-lite under mpirun: the ranks write one database, the same as one process, and return the
-# same status. Without a module for the MPI of the launcher they refuse.
+# same status. The first rank makes all other outputs. Without a module for the MPI of the launcher
+# the ranks refuse.
 . "${srcdir:-.}/tests/lib.sh"
 . "$srcdir/tests/cli/parts/parts_lib.sh"
 
@@ -23,6 +24,38 @@ done
 prof_ranks 3 -q --no-structs job >/dev/null 2>err
 is "a database without a name is one" \
 	"$(ls -d hpctoolkit-lite-*)" hpctoolkit-lite-synthetic-database
+prof_ranks 3 --no-structs --to cctdb,json -o both job 2>err
+is "one rank says what all have written" "$? $(cat err)" "0 hpcprof-lite: cctdb, json in both"
+
+# ---- what is not shared ----
+
+prof_ranks 3 --no-structs --to json -o json job 2>err
+is "without cctdb the first rank works alone, and says so" "$? $(cat err)" "0 hpcprof-lite: rank 0 \
+works alone: other ranks help only to write cctdb of a whole run
+hpcprof-lite: json in json"
+same "... the output is the same" alone/profile.json json/profile.json
+prof_ranks 3 -q --no-structs --rank 2 --to cctdb -o part job 2>err
+is "so it does with a filter" "$? $(cat err)" "0 "
+"$HPCPROF" -q --no-structs --rank 2 --to cctdb -o part.alone job
+is "... the database is the same" "$(diff -r part.alone part 2>&1)" ""
+
+# Rows end between hosts of eight ranks. The third rank has no files of the first one.
+cat >apart.sh <<'END'
+#!/bin/sh
+[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 2 ] || cd apart || exit
+exec "$HPCPROF" -q --no-structs --to cctdb -o "$T/rows.three" rows
+END
+chmod +x apart.sh
+export T
+"$builddir/tests/gen/gen_scale" -r 24 -t 2 -g 20 -m 20 rows
+mkdir apart
+cp -R rows apart
+rm apart/rows/0-*
+"$HPCPROF" -q --no-structs --to cctdb -o rows.one rows
+is "each rank opens the files of its row" "$(mpi_run "$mine" 3 ./apart.sh 2>&1; echo $?)" 0
+is "... the database is the same" "$(diff -r rows.one rows.three 2>&1)" ""
+
+# ---- failures ----
 
 prof_ranks 3 -o db.2 job >/dev/null 2>err
 is "a failure is the status of all ranks" $? 1

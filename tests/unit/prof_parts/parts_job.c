@@ -3,10 +3,6 @@
 #include "tests/unit/prof_parts/parts_job.h"
 
 #include "hpcprof-lite/sink/cctdb/cctdb_sink.h"
-#include "hpcprof-lite/sink/html/html_sink.h"
-#include "hpcprof-lite/sink/json/json_sink.h"
-#include "hpcprof-lite/sink/sink_help.h"
-#include "hpcprof-lite/view/view_gpu.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -17,62 +13,26 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const files[] = {"profile.db",           "cct.db",       "trace.db",   "meta.db",
-				    "metrics/default.yaml", "profile.json", "report.html"};
+static const char *const files[] = {"profile.db", "cct.db", "trace.db", "meta.db",
+				    "metrics/default.yaml"};
 enum { N_FILES = sizeof files / sizeof *files };
 
 char parts_scratch[] = "/tmp/test_parts-XXXXXX";
 
-/* The first part writes the page, and the others help it. */
-static enum status write_page(const struct model *m, struct sink_options o)
-{
-	const struct comm *c = m->share ? m->share->comm : NULL;
-	const struct sink_help_ops *ops = sink_html.help;
-	struct sink_help help;
-	enum status s = STATUS_OK;
-	sink_help_begin(&help, c);
-	o.help = &help;
-	if (c && c->part != 0) {
-		ops->serve(m, &o);
-	} else {
-		sink_help_decide(&help, c && ops->begin(c));
-		s = sink_html.write(m, &o);
-		if (help.is_there)
-			ops->end(c);
-	}
-	sink_help_end(&help);
-	return s;
-}
-
-static enum status write_model(const struct model *m, const struct parts_job *j, bool is_first)
-{
-	const struct sink_options o = {
-		.directory = j->database, .n_workers = 2, .no_sources = true};
-	enum status s = sink_cctdb.write(m, &o);
-	if (s == STATUS_OK && j->gathers)
-		s = write_page(m, o);
-	return s == STATUS_OK && is_first && j->gathers ? sink_json.write(m, &o) : s;
-}
-
 enum status parts_work(struct comm *c, const struct parts_job *j)
 {
-	struct load_job load = {.comm = c, .gathers = j->gathers};
+	struct load_job load = {.comm = c};
 	struct model *m = NULL;
-	struct view_gpu gpu = {0};
 	char *directories[] = {(char *)(uintptr_t)j->measurement};
-	const struct attribute_options o = {
-		.n_workers = 2, .comm = c, .gathers = j->gathers, .ranges = true};
+	const struct attribute_options o = {.n_workers = 2, .comm = c, .ranges = true};
+	const struct sink_options to = {
+		.directory = j->database, .n_workers = 2, .no_sources = true};
 	enum status s = load_job_open(directories, 1, 2, &load);
 	if (s == STATUS_OK)
 		s = attribute_run(&load, &o, &m);
-	if (s == STATUS_OK && m->share && m->share->is_split && j->gathers && m->has_gpu) {
-		s = view_gpu_share(m, &gpu) ? STATUS_OK : STATUS_NO_MEMORY;
-		m->gpu_view = &gpu;
-	}
 	if (s == STATUS_OK)
-		s = write_model(m, j, !c || c->part == 0);
+		s = sink_cctdb.write(m, &to);
 	model_free(m);
-	view_gpu_close(&gpu);
 	load_job_close(&load);
 	return s;
 }
@@ -83,9 +43,9 @@ void parts_work_part(struct comm *c, void *arg)
 	j->status[c->part] = parts_work(c, j);
 }
 
-struct parts_job parts_job_of(const char *name, int n, bool gathers)
+struct parts_job parts_job_of(const char *name, int n)
 {
-	struct parts_job j = {.gathers = gathers};
+	struct parts_job j = {0};
 	const char *top = getenv("top_srcdir");
 	snprintf(j.measurement, sizeof j.measurement, "%s/tests/golden/%s", top ? top : ".", name);
 	snprintf(j.database, sizeof j.database, "%s/%d", parts_scratch, n);
@@ -148,9 +108,9 @@ void parts_check(const struct parts_job *alone, int n)
 	parts_remove(&j);
 }
 
-void parts_check_measurement(const char *directory, bool gathers, const int *numbers)
+void parts_check_measurement(const char *directory, const int *numbers)
 {
-	struct parts_job j = {.gathers = gathers};
+	struct parts_job j = {0};
 	snprintf(j.measurement, sizeof j.measurement, "%s", directory);
 	snprintf(j.database, sizeof j.database, "%s/0", parts_scratch);
 	assert_int_equal(mkdir(j.database, 0777), 0);

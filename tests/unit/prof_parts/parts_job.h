@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * For tests of a job by several parts, with threads as parts: the files that they write together,
- * and the model of the first, are compared with those of one process. Failures end the test by
- * cmocka's assertions.
+ * For tests of a job by several parts, with threads as parts: the files that they write together
+ * are compared with those of one process. Failures end the test by cmocka's assertions.
  */
 #ifndef TESTS_UNIT_PROF_PARTS_PARTS_JOB_H
 #define TESTS_UNIT_PROF_PARTS_PARTS_JOB_H
@@ -17,7 +16,6 @@ extern char parts_scratch[];
 struct parts_job {
 	char measurement[512];
 	char database[512];
-	bool gathers;
 	enum status status[64];
 };
 
@@ -26,13 +24,13 @@ enum status parts_work(struct comm *c, const struct parts_job *j);
 /* The same for comm_threads_run(): sets j->status[c->part]. */
 void parts_work_part(struct comm *c, void *job);
 /* A measurement of tests/golden, with a database for `n` parts. */
-struct parts_job parts_job_of(const char *name, int n, bool gathers);
+struct parts_job parts_job_of(const char *name, int n);
 /* Removes the database. */
 void parts_remove(const struct parts_job *j);
 /* The outputs of n parts are those of one process, which are there. */
 void parts_check(const struct parts_job *alone, int n);
 /* Parts write a measurement as one process does. numbers: ends with 0. */
-void parts_check_measurement(const char *directory, bool gathers, const int *numbers);
+void parts_check_measurement(const char *directory, const int *numbers);
 /* Damages a file of the measurement. */
 void parts_flip_bytes(const char *directory, int process, unsigned *seed);
 

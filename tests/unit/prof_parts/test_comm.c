@@ -74,6 +74,88 @@ static void test_agree(void **state)
 	}
 }
 
+/* All have the same value, then one of them another. */
+static void agree_on(struct comm *c, void *arg)
+{
+	enum status *got = arg;
+	if (comm_agree_on(c, STATUS_OK, UINT64_MAX) == STATUS_OK)
+		got[c->part] = comm_agree_on(c, STATUS_OK, c->part == c->n_parts - 1);
+}
+
+static void test_agree_on(void **state)
+{
+	(void)state;
+	for (EACH_NUMBER(i)) {
+		enum status got[64] = {STATUS_USAGE};
+		assert_true(comm_threads_run(numbers[i], agree_on, got));
+		for (int part = 0; part < numbers[i]; part++)
+			assert_int_equal(got[part],
+					 numbers[i] > 1 ? STATUS_DIFFERS : STATUS_OK);
+	}
+}
+
+/* The first part fails, and the others have messages that it does not know. */
+static void work_apart(struct comm *c, void *arg)
+{
+	enum status *got = arg;
+	struct comm rest = comm_others(c);
+	uint64_t sum = (uint64_t)c->part;
+	int next = c->part;
+	if (c->part) {
+		comm_add(&rest, &sum, 1);
+		comm_shift(&rest, 1, &c->part, sizeof c->part, &next, sizeof next);
+		if (comm_agree(&rest, STATUS_OK) != STATUS_OK ||
+		    sum != (uint64_t)(c->n_parts * (c->n_parts - 1) / 2) ||
+		    next != (c->part > 1 ? c->part - 1 : c->n_parts - 1))
+			return;
+	}
+	got[c->part] = comm_agree(c, c->part ? STATUS_OK : STATUS_IO);
+}
+
+/* The last part fails before a step of the others. */
+static void fail_apart(struct comm *c, void *arg)
+{
+	enum status *got = arg;
+	struct comm rest = comm_others(c);
+	if (c->part && c->part < c->n_parts - 1)
+		comm_agree(&rest, STATUS_OK);
+	got[c->part] = comm_agree_both(c->part ? &rest : NULL, c,
+				       c->part == c->n_parts - 1 ? STATUS_IO : STATUS_OK);
+}
+
+static void check_others(void (*work)(struct comm *c, void *arg))
+{
+	for (EACH_NUMBER(i)) {
+		enum status got[64] = {STATUS_OK};
+		assert_true(comm_threads_run(numbers[i], work, got));
+		for (int part = 0; part < numbers[i]; part++)
+			assert_int_equal(got[part], STATUS_IO);
+	}
+}
+
+static void test_others(void **state)
+{
+	(void)state;
+	check_others(work_apart);
+	check_others(fail_apart);
+}
+
+/* ---- rows of the same weight ---- */
+
+static void test_cut(void **state)
+{
+	const struct comm c = {.n_parts = 4};
+	const uint64_t even[] = {2, 2, 2, 2, 2, 2, 2, 2}, heavy[] = {0, 9, 0, 3, 0};
+	uint64_t first[5];
+	(void)state;
+	comm_cut(&c, even, 8, first);
+	assert_memory_equal(first, ((uint64_t[]){0, 2, 4, 6, 8}), sizeof first);
+	comm_cut(&c, heavy, 5, first);
+	assert_memory_equal(first, ((uint64_t[]){0, 2, 2, 2, 5}), sizeof first);
+	comm_cut(&c, NULL, 0, first);
+	assert_memory_equal(first, ((uint64_t[]){0, 0, 0, 0, 0}), sizeof first);
+}
+
 /* ---- sums, arrays in pieces, rings ---- */
 
 static void add(struct comm *c, void *arg)
@@ -178,6 +260,9 @@ int main(void)
 		cmocka_unit_test(test_max),
 		cmocka_unit_test(test_is_same),
 		cmocka_unit_test(test_agree),
+		cmocka_unit_test(test_agree_on),
+		cmocka_unit_test(test_others),
+		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_add),
 		cmocka_unit_test(test_most),
 		cmocka_unit_test(test_fill),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A job with GPUs by several parts: each joins the operations of its files, rows of files do not
- * share a GPU, and the outputs are the same to the byte as those of one process.
+ * share a GPU, and the database is the same to the byte as that of one process.
  */
 #include "common/base/log.h"
 #include "hpcprof-lite/attribute/attribute.h"
@@ -111,8 +111,7 @@ static char *make_job(const struct kind *k)
 static void check_kind(const struct kind *k, const int *numbers)
 {
 	char *directory = make_job(k);
-	for (int gathers = 0; gathers < 2; gathers++)
-		parts_check_measurement(directory, gathers, numbers);
+	parts_check_measurement(directory, numbers);
 	fixture_remove(directory);
 }
 
@@ -213,39 +212,6 @@ static void test_no_rows(void **state)
 	check_rows(&(struct kind){.one_host = true}, 2, (struct reading){0});
 }
 
-/* ---- what all parts know ---- */
-
-/* OTF2 numbers metrics by the ledgers of all processes before. */
-static void count_ledgers(struct comm *c, void *arg)
-{
-	struct parts_job *j = arg;
-	char *directories[] = {j->measurement};
-	struct load_job load = {.comm = c, .gathers = j->gathers};
-	struct model *m = NULL;
-	const struct attribute_options o = {.n_workers = 1, .comm = c, .gathers = j->gathers};
-	bool ok = load_job_open(directories, 1, 1, &load) == STATUS_OK && load.is_split &&
-		  attribute_run(&load, &o, &m) == STATUS_OK;
-	for (uint32_t i = 0; ok && i < m->n_processes; i++)
-		ok = m->processes[i].n_gpu == 1;
-	j->status[c->part] = ok ? STATUS_OK : STATUS_BAD_INPUT;
-	model_free(m);
-	load_job_close(&load);
-}
-
-static void test_ledgers(void **state)
-{
-	(void)state;
-	char *directory = make_job(&(struct kind){0});
-	for (int gathers = 0; gathers < 2; gathers++) {
-		struct parts_job j = {.gathers = gathers};
-		snprintf(j.measurement, sizeof j.measurement, "%s", directory);
-		assert_true(comm_threads_run(3, count_ledgers, &j));
-		for (int part = 0; part < 3; part++)
-			assert_int_equal(j.status[part], STATUS_OK);
-	}
-	fixture_remove(directory);
-}
-
 /* ---- damage ---- */
 
 static void test_damage(void **state)
@@ -258,7 +224,7 @@ static void test_damage(void **state)
 			&(struct kind){.own_gpus = seed % 3 == 0, .has_energy = seed % 2});
 		for (unsigned i = 0; i < (seed == 6 ? RANKS : 2); i++)
 			parts_flip_bytes(directory, (int)((seed * 3 + i) % RANKS), &next);
-		parts_check_measurement(directory, seed % 2, (const int[]){3, 0});
+		parts_check_measurement(directory, (const int[]){3, 0});
 		fixture_remove(directory);
 	}
 	log_set_silent(false);
@@ -270,7 +236,7 @@ int main(void)
 		cmocka_unit_test(test_hosts),       cmocka_unit_test(test_own_gpus),
 		cmocka_unit_test(test_odd_records), cmocka_unit_test(test_energy),
 		cmocka_unit_test(test_rows),        cmocka_unit_test(test_no_rows),
-		cmocka_unit_test(test_ledgers),     cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_damage),
 	};
 	if (!mkdtemp(parts_scratch))
 		return 99;

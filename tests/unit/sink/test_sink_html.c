@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The sections of report.html, read back with zlib, and the tree that a page carries. */
-#include "hpcprof-lite/parts/comm_threads.h"
-#include "hpcprof-lite/sink/html/html_help.h"
 #include "hpcprof-lite/sink/html/html_reduce.h"
 #include "hpcprof-lite/sink/html/html_section.h"
-#include "hpcprof-lite/sink/sink_help.h"
 #include "tests/unit/sink/model_fixture.h"
 
 #include <setjmp.h>
@@ -40,17 +37,13 @@ static size_t decode(char *text, size_t n)
 	return n_out;
 }
 
-/*
- * Writes a page of one section with `n` bytes, with as many workers, and with other parts if `help`
- * is not NULL. The caller frees the text.
- */
-static char *write_section(const uint8_t *bytes, size_t n, unsigned n_workers,
-			   struct sink_help *help, size_t *n_text)
+/* Writes a page of one section with `n` bytes. The caller frees the text. */
+static char *write_section(const uint8_t *bytes, size_t n, unsigned n_workers, size_t *n_text)
 {
 	char directory[] = "/tmp/test_sink_html.XXXXXX", path[64];
 	struct outfile file;
 	struct outstream out;
-	struct html_packer packer = {.out = &out, .help = help, .n_workers = n_workers};
+	struct html_packer packer = {.out = &out, .n_workers = n_workers};
 	struct html_section section;
 	assert_non_null(mkdtemp(directory));
 	assert_int_equal(outfile_create(&file, directory, "page"), STATUS_OK);
@@ -98,45 +91,17 @@ static void check_bytes(char *text, size_t n_text, const uint8_t *bytes, size_t 
 	free(back);
 }
 
-struct helped {
-	const uint8_t *bytes;
-	size_t n, n_text;
-	char *text;
-};
-
-static void write_with_help(struct comm *c, void *arg)
-{
-	struct helped *w = arg;
-	struct sink_help help;
-	sink_help_begin(&help, c);
-	if (c->part != 0) {
-		html_help.serve(NULL, &(struct sink_options){.n_workers = 2, .help = &help});
-		sink_help_end(&help);
-		return;
-	}
-	sink_help_decide(&help, html_help.begin(c));
-	w->text = write_section(w->bytes, w->n, 1, &help, &w->n_text);
-	if (help.is_there)
-		html_help.end(c);
-	sink_help_end(&help);
-}
-
-/* The page has the bytes, and is the same for any number of workers and parts. */
+/* The page has the bytes, and is the same for any number of workers. */
 static void check_section(const uint8_t *bytes, size_t n)
 {
 	size_t n_text, n_other;
-	char *text = write_section(bytes, n, 1, NULL, &n_text);
+	char *text = write_section(bytes, n, 1, &n_text);
 	for (unsigned n_workers = 2; n_workers < 5; n_workers++) {
-		char *other = write_section(bytes, n, n_workers, NULL, &n_other);
+		char *other = write_section(bytes, n, n_workers, &n_other);
 		assert_int_equal(n_other, n_text);
 		assert_memory_equal(other, text, n_text);
 		free(other);
 	}
-	struct helped helped = {.bytes = bytes, .n = n};
-	assert_true(comm_threads_run(n % 2 ? 3 : 2, write_with_help, &helped));
-	assert_int_equal(helped.n_text, n_text);
-	assert_memory_equal(helped.text, text, n_text);
-	free(helped.text);
 	check_bytes(text, n_text, bytes, n);
 	free(text);
 }
