@@ -184,7 +184,7 @@ static bool is_ours(int fd)
 	       owner.pid == sys_gettid();
 }
 
-/* -1: no number. Newer C libraries make a new version of strtol out of atoi, which older ones lack. */
+/* -1: no number. Newer C libraries make strtol of atoi, in a version that older ones lack. */
 static int descriptor_of(const char *name)
 {
 	int fd = *name ? 0 : -1;

@@ -68,19 +68,6 @@ sed 's|^common/safe$|common/safe common/base/log.h|' "$srcdir/tests/lint/rooms.t
 	>tests/lint/rooms.txt
 breaks "rooms.txt allows what nobody uses" rooms tests/lint/rooms.txt \
 	'# common/safe: may include common/base/log\.h in rooms\.txt, and does not'
-for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29; do
-	echo "$licence" >common/cache/many_$i.c
-done
-breaks "a folder has more than 30 sources" rooms common/cache/many_1.c '# common/cache: 31 files'
-rm common/cache/many_*
-mkdir tests/cli/many
-for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31; do
-	echo ':' >tests/cli/many/many_$i.sh
-done
-breaks "a folder has more than 30 tests" rooms tests/cli/many/many_31.sh \
-	'# tests/cli/many: 31 files'
-unlike "30 tests are not too many" "$(lint rooms)" '^not ok'
-rm -r tests/cli/many
 echo "$licence" >hpcprof-lite/load/log.c
 breaks "two sources have one name" rooms hpcprof-lite/load/log.c \
 	'common/base/log\.c and hpcprof-lite/load/log\.c'

@@ -265,8 +265,8 @@ static void leave_out_result(char *name)
 }
 
 /*
- * "{lambda(..)#2}::operator()(..) const" becomes "{lambda#2}", or the middle, which tells lambdas of
- * one function apart, would be cut out.
+ * "{lambda(..)#2}::operator()(..) const" becomes "{lambda#2}": if the middle of the name were cut
+ * out, two lambdas of one function would look the same.
  */
 static void leave_out_calls(char *name)
 {

@@ -90,7 +90,8 @@ static int setup(void **state)
 	static int tree;
 	(void)state;
 	memset(lost, 0, sizeof lost);
-	wait_object_start();
+	process.has_offcpu = true;
+	wait_object_forked();
 	process.blame_metric = METRIC;
 	thread = (struct thread){.tid = TID, .state = THREAD_ALIVE, .record = &record};
 	thread.cct = (struct cct *)&tree; /* not looked at */
