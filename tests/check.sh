@@ -80,6 +80,16 @@ count_results() {
 	fi
 }
 
+# say_costs DIR: the CPU time of the test scripts, and of those that take most.
+say_costs() {
+	find "$1/tests" -name '*.log' -exec grep -H '^# CPU time, user and system: ' {} + |
+		sed "s|^$1/||; s|\.log:# CPU.*: | |; s/m/ /g; s/s\\( \\|\$\\)/ /g" |
+		awk '{ print $2 * 60 + $3 + $4 * 60 + $5, $1 }' | sort -rn | awk '
+		{ sum += $1; if (NR <= 5) most = most sprintf(", %s %.0f s", $2, $1) }
+		END { printf "the scripts took %.0f s of CPU time; most: %s\n", sum,
+			substr(most, 3) }' | while read -r line; do say "$line"; done
+}
+
 # count_status STATUS: one test that passed, was skipped (77) or failed
 count_status() {
 	passed=0 failed=0 skipped=0
@@ -93,6 +103,7 @@ count_status() {
 part_tests() {
 	status=0
 	run_tests "$build" || status=$?
+	say_costs "$build"
 	count_results "$build" "$status"
 }
 

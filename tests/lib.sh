@@ -89,6 +89,8 @@ tap_exit() {
 	set +e
 	if [ -n "$tap_atexit" ]; then eval "$tap_atexit"; fi
 	cd / || :
+	times >"$T/times" # of the shell, and in the second line of its children
+	sed -n '2s/^/# CPU time, user and system: /p' "$T/times"
 	if [ -n "${KEEP_TMP:-}" ]; then echo "# kept: $T"; else rm -rf "$T"; fi
 	if [ "$tap_finished" = no ]; then
 		if [ -n "$tap_planned" ] && [ "$tap_planned" = "$tap_count" ]; then
