@@ -225,7 +225,7 @@ static void run(const struct choice *c)
 {
 	enum beside_end end = BESIDE_ENDED;
 	bool goes_on = true;
-	if (!lock(c->waits))
+	if (!modules_have_records() || !lock(c->waits))
 		return;
 	const bool bus = file_fault_open();
 	while (goes_on && choose(c)) {
@@ -308,7 +308,8 @@ static uint32_t find_loaded(const struct stat *st, int fd)
 
 static bool may_be_library(const struct stat *st)
 {
-	return S_ISREG(st->st_mode) && st->st_size >= LEAST_BYTES && process_is_owner();
+	return S_ISREG(st->st_mode) && st->st_size >= LEAST_BYTES && process_is_owner() &&
+	       modules_have_records();
 }
 
 static void keep_one(uint32_t module, int fd)

@@ -6,6 +6,7 @@
  */
 #include "hpcrun-lite/runtime/code/module.h"
 
+#include "common/safe/forked.h"
 #include "common/safe/load.h"
 #include "common/safe/patience.h"
 #include "common/safe/sys.h"
@@ -49,6 +50,14 @@ static struct {
 } modules;
 
 /* ---- writing ---- */
+
+/* In a forked child that has recorded nothing: `record` of a module is in its parent's file. */
+static bool lacks_records WRITTEN_BY_FORKED;
+
+bool modules_have_records(void)
+{
+	return !lacks_records;
+}
 
 static bool write_record(uint32_t i)
 {
@@ -524,6 +533,7 @@ void module_start(void)
 void module_forked(void)
 {
 	trylock_forked(&modules.lock);
+	lacks_records = true;
 }
 
 void module_write_records(void)
@@ -534,6 +544,7 @@ void module_write_records(void)
 			modules.module[i].record = NULL;
 			store_count_loss(MSR_LOSS_MODULE_TABLE);
 		}
+	lacks_records = false;
 	keep_forked();
 }
 

@@ -48,7 +48,7 @@ static void read_content(struct module *m)
 
 void module_read_contents(void)
 {
-	if (!modules_lock())
+	if (!modules_have_records() || !modules_lock())
 		return;
 	for (uint32_t i = 0; i < modules_count(); i++) {
 		struct module *m = module_at(i);

@@ -53,6 +53,8 @@ struct module {
 bool modules_lock(void);
 void modules_unlock(void);
 uint32_t modules_count(void);
+/* False in a forked child that has recorded nothing yet: no module's `record` is to be used. */
+bool modules_have_records(void);
 struct module *module_at(uint32_t i);
 /* Not under the lock: gives what is loaded there an entry, as module_of(). Else MODULE_MAX. */
 uint32_t module_at_address(uintptr_t address);
