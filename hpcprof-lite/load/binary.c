@@ -132,8 +132,10 @@ static bool open_kept(const struct load_file *f, const struct msr_module *m,
 		      struct mapfile *binary)
 {
 	char directory[PATH_MAX], kept[PATH_MAX];
+	if (!f->path) /* read from memory */
+		return false;
 	const char *slash = strrchr(f->path, '/');
-	const int n = !slash ? 1 : slash == f->path ? 1 : (int)(slash - f->path);
+	const int n = !slash || slash == f->path ? 1 : (int)(slash - f->path);
 	snprintf(directory, sizeof directory, "%.*s", n, slash ? f->path : ".");
 	return load_find_kept(m, directory, kept) &&
 	       inside_map(kept, KEPT_DEPTH, binary) == STATUS_OK;

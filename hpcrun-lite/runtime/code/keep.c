@@ -306,10 +306,11 @@ static uint32_t find_loaded(const struct stat *st, int fd)
 	return s.address ? module_at_address(s.address) : MODULE_MAX;
 }
 
+/* A forked child that has recorded nothing now gets room for the modules. */
 static bool may_be_library(const struct stat *st)
 {
 	return S_ISREG(st->st_mode) && st->st_size >= LEAST_BYTES && process_is_owner() &&
-	       modules_have_records();
+	       store_need_room();
 }
 
 static void keep_one(uint32_t module, int fd)

@@ -53,7 +53,7 @@ within "disabled: no other function has it" "$(of seen)" 70 140
 for mode in blocked to-end; do
 	program $mode -e CPUTIME
 	closes
-	within "$mode: time without samples is counted" "$(cpu 6)" 480 640
+	within "$mode: time without samples is counted" "$(cpu 6)" 440 640
 	functions
 	within "$mode: no function has it" "$(of seen)" 70 220
 	like "$mode: the report says so" "$(cat "$T/report")" \
@@ -67,7 +67,7 @@ for mode in blocked to-end; do
 done
 program blocked -e CPUTIME,timer
 closes
-within "blocked, timer: time without samples is counted" "$(cpu 6)" 480 640
+within "blocked, timer: time without samples is counted" "$(cpu 6)" 440 640
 
 # Long system calls keep their time.
 program populate -e CPUTIME
