@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a measurement file holds while its process writes to a file of its node instead, because the
- * measurement directory is on a file server: a text that names that file. The store writes it. Once
+ * If the measurement directory is on a file server, a process writes to a file of its node. Until
+ * that is copied, the measurement file holds a text that names it. The store writes the text. Once
  * the file has been copied while the process ran, the text is followed by a part, a header page of
  * that moment, and the extents. doc/formats/measurement.md. Tests:
  * tests/cli/storage/storage_local.sh, tests/cli/storage/storage_follow.sh.
@@ -19,7 +19,7 @@
 #define LOCAL_DATA_HOST "host "
 #define LOCAL_DATA_FILE "file "
 #define LOCAL_DATA_TIME "copied " /* when the part was copied, for people */
-#define LOCAL_DATA_BYTES 4096u /* the text has at most so many */
+#define LOCAL_DATA_BYTES 4096u /* the most bytes of the text */
 #define LOCAL_PART_OFFSET 3072u /* with a part, the text is shorter, and the part is here */
 #define LOCAL_PART_MAGIC "HPCPART" /* 8 bytes with the terminating NUL */
 
@@ -35,7 +35,7 @@ struct local_part {
 	struct msr_header header; /* in place of the header page of the measurement */
 };
 
-/* Returns false if the bytes, the start of a file, are no such text. */
+/* Returns false if the bytes, the start of a file, are not a text of this kind. */
 bool local_data_read(const void *bytes, size_t n_bytes, struct local_data *l);
 
 /* Returns the part in such a file, or NULL. The bytes are aligned to 8. */

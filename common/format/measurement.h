@@ -463,8 +463,8 @@ struct msr_child {
 };
 
 /*
- * How the program shared the iterations of a region's loop among threads. Only known where the
- * program tells the run time: it computes static schedules itself.
+ * How the program shared the iterations of a region's loop among threads. Known only if the program
+ * asks the run time for iterations. It computes static schedules itself.
  */
 enum msr_omp_schedule {
 	MSR_OMP_UNKNOWN,
@@ -484,7 +484,7 @@ static inline uint32_t msr_omp_schedule(enum msr_omp_schedule kind, long chunk)
 	const uint32_t known = chunk > 0 && chunk <= most ? (uint32_t)chunk : 0;
 	return (uint32_t)kind | known << MSR_OMP_CHUNK_SHIFT;
 }
-/* Of two loops, or instances of a region: what is the same for both, as far as known. */
+/* The schedule of two loops or instances of a region together: the parts that they agree on. */
 static inline uint32_t msr_omp_schedule_of_both(uint32_t a, uint32_t b)
 {
 	const uint32_t mask = (1u << MSR_OMP_CHUNK_SHIFT) - 1;
@@ -607,7 +607,7 @@ enum msr_loss {
 	 */
 	MSR_LOSS_OMP_PATHS,
 	MSR_LOSS_WAIT_OBJECT,  /* of the process: waits without the name of what they waited for */
-	MSR_LOSS_BLAME,        /* threads that ended before what they were blamed for had a place */
+	MSR_LOSS_BLAME,        /* threads that held a lock and ended before a sample showed where */
 	MSR_LOSS_NVTX,         /* of the process: ranges and marks that could not be recorded */
 	MSR_LOSS_NVTX_DETAIL,  /* of the process: their names, paths or single times */
 	MSR_LOSS_PHASE,        /* of the process: phases that could not be recorded */
@@ -708,13 +708,13 @@ struct msr_thread {
 /* CPU time in ns that this thread has of its process, from its first instruction on. */
 uint64_t msr_thread_cpu_ns(const struct msr_thread *t);
 /*
- * CPU time in ns that passed without samples in this thread although they were due, for CPUTIME of
- * this period: also what is left after the last sample, if that is more than the ordinary rest.
+ * CPU time in ns of this thread that has no samples although they were due, for CPUTIME of this
+ * period. It includes the time after the last sample if that is longer than usual.
  */
 uint64_t msr_unseen_cpu_ns(const struct msr_thread *t, uint64_t period_ns);
 /*
- * CPU time in ns of threads that were not seen to start: what the clock of the process has and its
- * n threads have not. 0 if the difference can be what threads do before and after they are
+ * CPU time in ns of threads that were not seen to start: the clock of the process less the clocks
+ * of its n threads. 0 if the difference may be the time of threads before and after they are
  * measured: some ten microseconds, and more where processors are scarce.
  */
 uint64_t msr_strange_cpu_ns(uint64_t clock_ns, uint64_t threads_ns, uint64_t n_threads);
@@ -793,7 +793,7 @@ static inline bool msr_is_process(const struct msr_view *v)
 	return v->extent->kind == MSR_PROCESS && v->n_bytes >= MSR_BRIEF_BYTES;
 }
 
-/* Returns true if METRIC, MODULE and INFO of the file's own process are those of this child. */
+/* Returns true if this child has no METRIC, MODULE and INFO of its own: those of the file hold. */
 static inline bool msr_is_brief(const struct msr_header *h)
 {
 	return h->header_bytes == MSR_BRIEF_HEADER_BYTES;

@@ -431,8 +431,7 @@ struct msr_gpu_value {
 
 /*
  * A meter of energy has changed. The meter is of a device or, if `device` is 0, of the host. Meters
- * change in steps, so what was used up to the previous reading and what after it are known only to
- * the change in between: it was in (unchanged_ns, time_ns].
+ * change in steps. The change was at some moment in (unchanged_ns, time_ns].
  */
 struct msr_gpu_energy {
 	uint64_t time_ns;         /* CLOCK_MONOTONIC of the reading that first had the value */

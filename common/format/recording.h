@@ -153,7 +153,7 @@ struct recording_leave {
 	uint32_t place; /* enum gpu_placed (gpu.h): whether there was a launch in this call */
 	uint32_t thread, node; /* PLACED: as the core found them */
 	uint32_t n_now;
-	/* uint64_t now[n_now]: what it was told when it asked for the time */
+	/* uint64_t now[n_now]: the times that the back end got when it asked */
 };
 
 /*

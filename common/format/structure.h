@@ -187,9 +187,9 @@ struct structure_cause {
 	enum structure_wait_kind kind; /* STRUCTURE_N_WAIT_KINDS: of a newer version */
 	enum structure_operation operation;
 	/*
-	 * Cycles that a warp needs at least to issue what is on the shortest way from the cause to
-	 * the wait. For STRUCTURE_WAIT_WARPS: on the longest way through the cause to the barrier
-	 * from the last one, each loop once. 65535 also stands for more.
+	 * The fewest cycles in which a warp issues the instructions on the shortest way from the
+	 * cause to the wait. For STRUCTURE_WAIT_WARPS: on the longest way through the cause, from
+	 * the barrier before to this one, each loop once. 65535: that many or more.
 	 */
 	uint32_t cycles;
 	/* The waiting instruction reads the result; for OPERANDS, overwrites the operand. */

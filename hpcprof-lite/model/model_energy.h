@@ -15,7 +15,7 @@ struct model_energy_change {
 };
 
 /*
- * What was used between changes of a meter: total == operations + idle + unknown.
+ * The energy used between changes of a meter: total == operations + idle + unknown.
  * doc/energy.md has the definitions.
  */
 struct model_energy {
@@ -27,8 +27,8 @@ struct model_energy {
 	uint64_t unknown_uj;       /* of a host, or while operations have no times */
 	uint64_t busy_ns, idle_ns; /* of the covered time, in which operations are known */
 	/*
-	 * What the device uses while it is idle, by the stretches in which it was idle between two
-	 * changes and before. 0: there was none, and energy was shared by time with the idle part.
+	 * Power of the idle device: the median over stretches without operations that follow a
+	 * stretch without any. 0: there was none, and energy was shared by time with the idle part.
 	 */
 	uint64_t idle_mw;
 	uint64_t n_changes;

@@ -36,7 +36,7 @@ struct model_gpu_ledger {
 	 * sums above.
 	 */
 	uint64_t graph_losses[MSR_GPU_LOSS_ROOM];
-	/* launches in none of these groups, and operations in excess of the launches */
+	/* launches in no group above, and operations beyond the number of launches */
 	uint64_t unexplained;
 	/* Operations in the tree, including aggregated ones. The launch of a graph has several. */
 	uint64_t n_ops;
@@ -172,10 +172,10 @@ struct model_gpu_blame {
 	uint32_t metric;           /* their stall reason */
 	uint64_t n;
 	/*
-	 * Samples of warps that issued the cause, or another of its operation that the same
-	 * instruction waits for; and these times the bytes that it moves for a thread (0: unknown).
-	 * Those that wait for one instruction share its number by their samples, so sums over a
-	 * kernel say how often it did such an operation.
+	 * Samples of warps that issued the cause, or another instruction with its operation that
+	 * the same instruction waits for; and these times the bytes that it moves for a thread (0:
+	 * unknown). If several instructions wait for one, they share its number by their samples.
+	 * So sums over a kernel say how often it did this operation.
 	 */
 	uint64_t n_issued, bytes_issued;
 	double cycles;             /* n times the cycles that a warp waits there each time */
@@ -208,9 +208,9 @@ struct model_gpu_occupancy {
 	/* what limits the number: "registers", "shared memory", "blocks", "threads" */
 	const char *limit;
 	/*
-	 * What the limit would have to be for more warps to fit, and how many that would be:
-	 * registers of a thread, bytes of shared memory of a block, or threads of a block; 0:
-	 * unknown, or nothing of that gives more.
+	 * The value of the limit at which more warps would fit, and how many: registers of a
+	 * thread, bytes of shared memory of a block, or threads of a block. 0: unknown, or no value
+	 * of it gives more.
 	 */
 	uint32_t eased, eased_warps;
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Parts of the model: what this process has of it, if several processes share a job. Include
- * model.h. All of them have the same model, except that each has values, time lines, names and
- * ledgers of its own profiles only, and nothing that is in reports alone.
+ * The part of the model that this process has, if several processes share a job. Include model.h.
+ * All of them have the same model, but each has only the values, time lines, names and ledgers of
+ * its own profiles, and nothing that only reports show.
  */
 #ifndef HPCPROF_MODEL_MODEL_SHARE_H
 #define HPCPROF_MODEL_MODEL_SHARE_H

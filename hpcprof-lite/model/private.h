@@ -41,8 +41,8 @@ struct model_timeline {
 };
 
 /*
- * An operation on the time line of its queue: what the file does not contain. Times are
- * CLOCK_REALTIME, after clipping.
+ * What is known of an operation on the time line of its queue beside its record in the file. Times
+ * are CLOCK_REALTIME, after clipping.
  */
 struct model_gpu_item {
 	uint64_t start_ns, end_ns;
@@ -110,7 +110,7 @@ struct model_private {
 	VEC(struct space) spaces;         /* memory of time lines, freed with the model */
 	VEC(struct space) values; /* memory of values: model_values.h */
 	size_t values_bytes;              /* of all of them */
-	pthread_mutex_t values_lock;      /* for those who take more */
+	pthread_mutex_t values_lock;      /* held to take more of the memory */
 	_Atomic uint64_t values_read;     /* bytes read since pages were last given back */
 	/* frees `sources`, the mapped files, together with the model */
 	void (*release)(void *sources);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the hooks (hook_*.c), which stand between the program and libc, may call in the run time.
+ * The functions of the run time that hooks (hook_*.c) may call. Hooks are in front of libc.
  * The run time never calls a libc function that the hooks replace. It makes system calls itself
  * (common/safe/sys.h), so hooks need no guard against calls from the run time.
  *
@@ -130,7 +130,7 @@ size_t runtime_small_stack(void);
 size_t runtime_tiny_stack(void);
 /* From now on samples do not go to alternate stacks. Signal-safe. */
 void runtime_avoid_alternate_stacks(void);
-/* A handler of the program runs without samples, for want of room. Signal-safe. */
+/* A handler of the program runs without samples, because its stack is too small. Signal-safe. */
 void runtime_handler_unsampled(void);
 /* Returns true if the alternate stack at `sp` is one that we lent to the thread. Signal-safe. */
 bool runtime_lent_stack(const void *sp);

@@ -35,7 +35,7 @@ void *signal_table_on_stack(int sig);
 /* Restores the default action of `sig`. */
 void signal_table_default(int sig);
 bool signal_table_is_default(int sig);
-/* Returns true if the kernel calls `handler` for `sig`, or does not tell. */
+/* Returns true if the kernel calls `handler` for `sig`, or cannot be asked. */
 bool signal_table_calls(int sig, void (*handler)(int, siginfo_t *, void *));
 
 /* Ends the process by the default action of `sig`. Returns if that does not end it. */

@@ -161,7 +161,7 @@ struct thread *thread_first(void);
 /* Sums over ended and live threads, for the report. */
 struct thread_totals {
 	uint64_t n_threads, delivered, recorded, handler_ns, cpu_ns, cpu_off_ns, n_frames, n_marked;
-	/* see msr_thread_cpu_ns(); due in samples, but in none; of threads that nobody saw start */
+	/* see msr_thread_cpu_ns(); missing in samples; of threads that were not seen to start */
 	uint64_t cpu_known_ns, cpu_unseen_ns, cpu_strange_ns;
 	uint64_t losses[MSR_LOSS_ROOM];
 	uint64_t path_ends[16];

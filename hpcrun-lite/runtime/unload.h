@@ -13,15 +13,15 @@
 struct link_map;
 struct thread;
 
-/* Once per process: what is loaded now stays. Not signal-safe. */
+/* Call once per process. Objects that are loaded now are never unloaded. Not signal-safe. */
 void unload_start(void);
 /* The object that contains `code`, if a dlclose can unload it; else NULL. Signal-safe. */
 const struct link_map *unload_map_of(uintptr_t code);
 /* At the start of a thread that runs `code`; 0: unknown. */
 void unload_thread_begins(struct thread *t, uintptr_t code);
 /*
- * Before each dlclose. `map`: what it may unload, or NULL. From now on the other threads that began
- * there are not sampled. Waits, for a bounded time, until they sleep.
+ * Call before each dlclose. `map`: the object that it may unload, or NULL. Other threads that began
+ * in it are not sampled from now on. Waits, for a bounded time, until they sleep.
  */
 void unload_begins(const struct link_map *map);
 /* After each dlclose: finds the threads whose code has gone. */

@@ -34,7 +34,7 @@ void watch_stop(void);
 /* In a forked child: the timer belongs to the parent. watch_start may follow. */
 void watch_forked(void);
 
-/* After a sample of `t`: checks the other threads if nobody has done so for 50 ms. */
+/* After a sample of `t`: checks the other threads if no thread has done so for 50 ms. */
 void watch_after_sample(const struct thread *t, uint64_t now_ns);
 
 /* In the first thread, after it was asked to look at its clock. `found`: there was a reason to. */

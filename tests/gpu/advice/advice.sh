@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # How good the advice of hpcprof-lite is: each way of advice_ways is timed and measured on a GPU,
-# with its flaw and without. Prints the table of doc/advice.md. Asserts nothing.
+# with its flaw and without. Prints the table of tests/golden/advice/table.md. Asserts nothing.
 #
 #     top_builddir=BUILD sh tests/gpu/advice/advice.sh [WAY...]
 #     ... advice.sh measure DIR [WAY...]   on a machine with a GPU: times and measurements into DIR

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The table of doc/advice.md: what was predicted and what was measured.
+"""The table of tests/golden/advice: what was predicted and what was measured.
 
     advice_table.py DIR        what advice.sh left: times, WAY-flawed.db, WAY-cured.db
 
