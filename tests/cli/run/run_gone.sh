@@ -11,7 +11,7 @@ have "${cc%% *}" || skip_all "no compiler"
 [ -z "${SANITIZER:-}" ] || skip_all "sanitizers"
 export HPCTOOLKIT_LITE_CACHE=
 user=
-if [ "$(id -u)" -eq 0 ] && have setpriv; then
+if [ "$(id -u)" -eq 0 ] && have setpriv && public_tools; then
 	user='setpriv --reuid 61234 --regid 61234 --clear-groups'
 	mkdir "$T/home"
 	chown 61234:61234 "$T/home"

@@ -25,7 +25,7 @@ struct finding {
 	uint32_t *sweep_of; /* by device; MODEL_NONE: nothing ran on it */
 	uint32_t *index_of; /* by device: index in its sweep */
 	bool *is_used;      /* by device */
-	bool *is_lock;      /* by function */
+	uint8_t *places;    /* by function: enum idle_place */
 	atomic_bool failed;
 };
 
@@ -218,13 +218,14 @@ static bool fill_sweeps(struct finding *f)
 
 /* ---- the sweeps ---- */
 
-/* Functions of libc in which threads wait for other threads; samples of REALTIME end there. */
-static void list_locks(const struct model *m, bool *is_lock)
+/* Samples of REALTIME end in functions of libc in which threads wait for others, or below. */
+static void list_places(const struct model *m, uint8_t *places)
 {
 	for (uint32_t i = 0; i < m->n_functions; i++)
-		is_lock[i] = m->functions[i].module < m->n_modules &&
-			     m->modules[m->functions[i].module].role == MODEL_MODULE_START &&
-			     known_waits_in(m->functions[i].name);
+		if (m->functions[i].module < m->n_modules &&
+		    m->modules[m->functions[i].module].role == MODEL_MODULE_START)
+			places[i] = known_waits_in(m->functions[i].name) ? IDLE_IN_LOCK
+									 : IDLE_IN_LIBC;
 }
 
 /* The longest period of time that was asked for. */
@@ -305,13 +306,13 @@ static void sum_waits(const struct model *m, const struct gpu_idle_of *of,
 
 static bool run_sweeps(struct finding *f, unsigned n_workers)
 {
-	list_locks(f->m, f->is_lock);
+	list_places(f->m, f->places);
 	uint64_t period_ns = longest_period_ns(f->m), coverage_ns = COVERED_PERIODS * period_ns;
 	coverage_ns = coverage_ns > LEAST_COVERAGE_NS ? coverage_ns : LEAST_COVERAGE_NS;
 	for (size_t i = 0; i < f->sweeps.n; i++) {
 		f->sweeps.at[i].period_ns = period_ns;
 		f->sweeps.at[i].coverage_ns = coverage_ns;
-		f->sweeps.at[i].is_lock = f->is_lock;
+		f->sweeps.at[i].places = f->places;
 	}
 	pool_run_shown("idle time of GPUs", f->sweeps.n, n_workers, sweep_job, f);
 	bool ok = !atomic_load(&f->failed);
@@ -336,10 +337,10 @@ bool gpu_idle_find(const struct model *m, const struct gpu_idle_of *of, unsigned
 			    .sweep_of = calloc(n, sizeof *f.sweep_of),
 			    .index_of = calloc(n, sizeof *f.index_of),
 			    .is_used = calloc(n, sizeof *f.is_used),
-			    .is_lock = calloc((size_t)m->n_functions + 1, sizeof *f.is_lock)};
+			    .places = calloc((size_t)m->n_functions + 1, sizeof *f.places)};
 	uint32_t *up = calloc(n, sizeof *up);
 	out->devices = calloc(n, sizeof *out->devices);
-	bool ok = f.sweep_of && f.index_of && f.is_used && f.is_lock && up && out->devices &&
+	bool ok = f.sweep_of && f.index_of && f.is_used && f.places && up && out->devices &&
 		  connect_devices(&f, up) && make_sweeps(&f, up) &&
 		  fill_sweeps(&f) && run_sweeps(&f, n_workers);
 	if (ok)
@@ -352,7 +353,7 @@ bool gpu_idle_find(const struct model *m, const struct gpu_idle_of *of, unsigned
 	free(f.sweep_of);
 	free(f.index_of);
 	free(f.is_used);
-	free(f.is_lock);
+	free(f.places);
 	free(up);
 	return ok;
 }

@@ -166,12 +166,18 @@ struct idle_stretch {
 	uint64_t start_ns, end_ns;
 };
 
+enum idle_place {
+	IDLE_ELSEWHERE,
+	IDLE_IN_LIBC,
+	IDLE_IN_LOCK /* of libc: threads wait for threads in it */
+};
+
 struct idle_sweep {
 	const struct model *m;
 	uint64_t from_ns, until_ns;/* only this time counts */
 	/* A sample covers the time to the next one if that is so near, else one period. */
 	uint64_t coverage_ns, period_ns;
-	const bool *is_lock;       /* by function of the model: threads wait for threads in it */
+	const uint8_t *places;     /* by function of the model: enum idle_place */
 	VEC(struct idle_device) devices;
 	VEC(struct idle_queue) queues;
 	VEC(struct idle_thread) threads; /* by profile */

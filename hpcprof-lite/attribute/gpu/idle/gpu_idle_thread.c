@@ -14,10 +14,24 @@ static void refill(const struct idle_sweep *s, struct idle_thread *t)
 	t->n = model_trace_read(s->m, t->profile, &t->cursor, t->samples, IDLE_CHUNK);
 }
 
+/* Since glibc 2.41 the system call of a wait is in a function below the one that waits. */
+static bool waits_for_a_thread(const struct idle_sweep *s, uint32_t context)
+{
+	const struct model *m = s->m;
+	for (; context < m->n_contexts; context = m->contexts[context].parent) {
+		const uint32_t function = m->contexts[context].function;
+		if (function >= m->n_functions || s->places[function] == IDLE_ELSEWHERE)
+			return false;
+		if (s->places[function] == IDLE_IN_LOCK)
+			return true;
+	}
+	return false;
+}
+
 static enum idle_state state_of(const struct idle_sweep *s, uint32_t context)
 {
 	const struct model_context *c = &s->m->contexts[context];
-	if (c->function < s->m->n_functions && s->is_lock[c->function])
+	if (waits_for_a_thread(s, context))
 		return IDLE_BLOCKED;
 	switch ((enum model_activity)c->activity) {
 	case MODEL_OMP_BARRIER:
