@@ -103,7 +103,8 @@ static void test_bounds(void **state)
 {
 	enum { N = 200000 };
 	static const char *const pieces[] = {
-		"kernel ", "void ", "(", ")", "{", "/*", "\"", "'", "\\", "\\\r\n", "#\n", "a(", "\377"};
+		"kernel ", "void ", "(", ")", "{", "/*", "\"", "'", "\\", "\\\r\n",
+		"#\n", "a(", "\377"};
 	(void)state;
 	for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
 		const size_t n = strlen(pieces[i]);
