@@ -12,6 +12,7 @@
 #include "hpcrun-lite/launch/collect.h"
 #include "hpcrun-lite/launch/follow/follow_part.h"
 #include "hpcrun-lite/launch/job.h"
+#include "hpcrun-lite/launch/path_in.h"
 #include "hpcrun-lite/launch/together.h"
 
 #include <dirent.h>
@@ -130,11 +131,6 @@ static bool copy_rest(const char *local, const char *target, const struct stat *
 	return r == COLLECT_RUNS;
 }
 
-static bool path_in(char path[PATH_MAX], const char *directory, const char *name)
-{
-	return snprintf(path, PATH_MAX, "%s/%s", directory, name) < PATH_MAX;
-}
-
 /* Returns a descriptor, or -1. */
 static int open_local(const char *local, struct stat *st, struct msr_header *h)
 {
@@ -153,7 +149,8 @@ static bool look_at_file(struct follower *f, const char *name)
 	char local[PATH_MAX], target[PATH_MAX];
 	struct msr_header h;
 	struct stat st;
-	if (!path_in(local, f->local, name) || !path_in(target, f->directory, name))
+	if (!path_in(local, PATH_MAX, f->local, name) ||
+	    !path_in(target, PATH_MAX, f->directory, name))
 		return true;
 	const int in = open_local(local, &st, &h);
 	if (in < 0)
@@ -225,7 +222,7 @@ static bool has_ended(struct follower *f, const char *name)
 	char local[PATH_MAX];
 	struct msr_header h;
 	struct stat st;
-	const int in = path_in(local, f->local, name) ? open_local(local, &st, &h) : -1;
+	const int in = path_in(local, PATH_MAX, f->local, name) ? open_local(local, &st, &h) : -1;
 	if (in < 0)
 		return true;
 	close(in);
