@@ -63,15 +63,16 @@ static bool next_token(struct scanner *s, struct token *t)
 {
 	while (s->at < s->n_bytes) {
 		const uint8_t c = s->bytes[s->at];
+		const char quote[] = {(char)c, '\0'};
 		*t = (struct token){s->at, 1, s->line};
 		if (is_text(s, "//") || c == '#') {
 			skip(s, "\n", true);
 		} else if (is_text(s, "/*")) {
 			s->at += 2;
 			skip(s, "*/", false);
-		} else if (c == '"' || c == '\'') {
+		} else if (is_text(s, "\"") || c == '\'') {
 			step(s);
-			skip(s, c == '"' ? "\"" : "'", true);
+			skip(s, quote, true);
 		} else {
 			step(s);
 			while (is_word_byte(c) && s->at < s->n_bytes &&
