@@ -3,7 +3,7 @@
  * hpcrun-lite: checks the request, adds the run-time library and its configuration to the
  * environment, and becomes the program. There is no parent process, so process id, signals and exit
  * status are the program's own. All errors that can be known are reported before the program
- * starts. Tests: tests/cli/launch_*.sh.
+ * starts. Tests: tests/cli/launch/launch_*.sh.
  */
 #include "common/base/log.h"
 #include "common/base/options.h"
