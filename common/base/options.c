@@ -230,20 +230,20 @@ static enum status use(const struct option_spec *s, void *arg, const char *value
 	char label[64];
 	snprintf(label, sizeof label, s->letter ? "-%.1s" : "--%s",
 		 s->letter ? &s->letter : s->name);
+	if (u->kind == OPTION_KIND_FILE && !*value)
+		return options_refuse("%s needs the name of a %s", label,
+				      *s->value_name == 'D' ? "directory" : "file");
 	switch (u->kind) {
 	case OPTION_KIND_CALL: return u->set(arg, value);
 	case OPTION_KIND_FLAG: keep(u, arg, (uint64_t)u->low); return STATUS_OK;
 	case OPTION_KIND_CHOICE:
 	case OPTION_KIND_LIST: return use_names(u, label, arg, value);
+	case OPTION_KIND_TEXT:
 	case OPTION_KIND_FILE:
-		if (!*value)
-			return options_refuse("%s needs the name of a %s", label,
-					      *s->value_name == 'D' ? "directory" : "file");
-		/* fall through */
-	case OPTION_KIND_TEXT: memcpy((char *)arg + u->offset, &value, sizeof value); break;
+		memcpy((char *)arg + u->offset, &value, sizeof value);
+		return STATUS_OK;
 	default: return use_number(u, label, arg, value);
 	}
-	return STATUS_OK;
 }
 
 /* ---- parsing ---- */
