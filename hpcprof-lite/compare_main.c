@@ -307,7 +307,8 @@ static enum status run(struct arguments *a, int argc, char **argv, bool *fails)
 	enum status s = options_parse(&table, argc, argv, 0, a, &first, &done);
 	if (s != STATUS_OK || done)
 		return s;
-	log_set_quiet(a->quiet);
+	if (a->quiet)
+		log_set_quiet(true);
 	a->report.assumed = a->noise / 100;
 	if (!a->bases.n && first < argc)
 		s = set_base(a, argv[first++]);

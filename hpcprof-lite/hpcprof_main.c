@@ -623,7 +623,8 @@ static enum status run_command(struct arguments *a, const struct options *o, int
 	int first, done = 0;
 	a->command = hash_command(argc, argv);
 	enum status s = options_parse(&table, argc, argv, 0, a, &first, &done);
-	log_set_quiet(a->quiet);
+	if (a->quiet)
+		log_set_quiet(true);
 	if (s == STATUS_OK && !done && first == argc)
 		s = options_refuse("which measurement directory?");
 	if (s != STATUS_OK || done)
