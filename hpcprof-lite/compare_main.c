@@ -36,6 +36,7 @@ struct arguments {
 	struct compare_text text;
 	const char *junit, *markdown, *html;
 	unsigned n_workers;
+	double noise; /* percent */
 	bool no_structs, quiet, ranges;
 };
 
@@ -53,59 +54,6 @@ static enum status set_base(void *arg, const char *value)
 	if (!base)
 		return no_memory();
 	*base = (char *)(uintptr_t)value;
-	return STATUS_OK;
-}
-
-static enum status set_metric(void *arg, const char *value)
-{
-	((struct arguments *)arg)->report.metric = value;
-	return STATUS_OK;
-}
-
-static enum status set_sort(void *arg, const char *value)
-{
-	if (strcmp(value, "self") != 0 && strcmp(value, "total") != 0)
-		return options_refuse("--sort is 'self' or 'total', not '%s'", value);
-	((struct arguments *)arg)->report.by_total = *value == 't';
-	return STATUS_OK;
-}
-
-static enum status set_by(void *arg, const char *value)
-{
-	static const char *const names[] = {"function", "line", "path", "kernel", "rank"};
-	for (const char *at = value; *at || at == value;) {
-		size_t n = strcspn(at, ",");
-		int by = 0;
-		while (by < COMPARE_N_BY &&
-		       (strlen(names[by]) != n || strncmp(names[by], at, n) != 0))
-			by++;
-		if (by == COMPARE_N_BY)
-			return options_refuse(
-				"--by: '%.*s' is none of function, line, path, kernel, rank",
-				(int)n, at);
-		((struct arguments *)arg)->text.by |= 1u << by;
-		at += n + (at[n] == ',');
-	}
-	return STATUS_OK;
-}
-
-static enum status set_rows(void *arg, const char *value)
-{
-	long long n;
-	if (!options_number(value, 0, 1000000, &n))
-		return options_refuse("--rows wants a number from 0 up, not '%s'", value);
-	((struct arguments *)arg)->text.n_rows = (size_t)n;
-	return STATUS_OK;
-}
-
-static enum status set_noise(void *arg, const char *value)
-{
-	char *end;
-	double percent = strtod(value, &end);
-	if (end == value || (*end && strcmp(end, "%") != 0) || !(percent >= 0 && percent <= 100))
-		return options_refuse("--noise wants a number of percent from 0 to 100, not '%s'",
-				      value);
-	((struct arguments *)arg)->report.assumed = percent / 100;
 	return STATUS_OK;
 }
 
@@ -127,85 +75,45 @@ static enum status set_rename(void *arg, const char *value)
 	return STATUS_OK;
 }
 
-static enum status set_junit(void *arg, const char *value)
-{
-	((struct arguments *)arg)->junit = value;
-	return *value ? STATUS_OK : options_refuse("--junit needs the name of a file");
-}
-
-static enum status set_markdown(void *arg, const char *value)
-{
-	((struct arguments *)arg)->markdown = value;
-	return *value ? STATUS_OK : options_refuse("--markdown needs the name of a file");
-}
-
-static enum status set_html(void *arg, const char *value)
-{
-	((struct arguments *)arg)->html = value;
-	return *value ? STATUS_OK : options_refuse("--html needs the name of a file");
-}
-
-static enum status set_workers(void *arg, const char *value)
-{
-	long long n;
-	if (!options_number(value, 1, 4096, &n))
-		return options_refuse("-j wants a number of threads from 1 to 4096, not '%s'",
-				      value);
-	((struct arguments *)arg)->n_workers = (unsigned)n;
-	return STATUS_OK;
-}
-
-static enum status set_nvtx(void *arg, const char *value)
-{
-	if (strcmp(value, "tree") != 0)
-		return options_refuse("--nvtx: '%s' is not 'tree'", value);
-	((struct arguments *)arg)->ranges = true;
-	return STATUS_OK;
-}
-
-static enum status set_no_structs(void *arg, const char *value)
-{
-	(void)value;
-	((struct arguments *)arg)->no_structs = true;
-	return STATUS_OK;
-}
-
-static enum status set_quiet(void *arg, const char *value)
-{
-	(void)value;
-	((struct arguments *)arg)->quiet = true;
-	log_set_quiet(true);
-	return STATUS_OK;
-}
-
 static const struct option_spec specs[] = {
 	{0, "base", "DIR",
 	 "a run of the base side; may be repeated. With it, every "
 	 "operand is a run of the new side",
-	 set_base},
-	{0, "metric", "NAME", "compare this metric (the first CPU metric)", set_metric},
-	{0, "by", "LIST", "only these tables: function, line, path, kernel, rank", set_by},
-	{0, "sort", "ORDER", "functions by their 'self' (default) or 'total' change", set_sort},
-	{0, "rows", "N", "at most so many rows in a table (20)", set_rows},
+	 OPTION_CALL(set_base)},
+	{0, "metric", "NAME", "compare this metric (the first CPU metric)",
+	 OPTION_TEXT(struct arguments, report.metric)},
+	{0, "by", "LIST", "only these tables: function, line, path, kernel, rank",
+	 OPTION_LIST(struct arguments, text.by, "function, line, path, kernel, rank")},
+	{0, "sort", "ORDER", "functions by their 'self' (default) or 'total' change",
+	 OPTION_CHOICE(struct arguments, report.by_total, "self, total")},
+	{0, "rows", "N", "at most so many rows in a table (20)",
+	 OPTION_NUMBER(struct arguments, text.n_rows, 0, 1000000)},
 	{0, "noise", "PERCENT",
 	 "how much two runs of the same program are assumed to "
 	 "differ when no side has several runs (3)",
-	 set_noise},
-	{0, "rename", "OLD=NEW", "the base runs' function OLD is NEW; may be repeated", set_rename},
+	 OPTION_PERCENT(struct arguments, noise)},
+	{0, "rename", "OLD=NEW", "the base runs' function OLD is NEW; may be repeated",
+	 OPTION_CALL(set_rename)},
 	{0, "fail-if", "CONDITION",
 	 "exit with status 3 if the condition is true beyond its "
 	 "uncertainty, as in 'CPUTIME in solve > +5%'; may be repeated",
-	 set_fail_if},
-	{0, "junit", "FILE", "write the conditions as JUnit XML", set_junit},
-	{0, "markdown", "FILE", "write conditions and differences as Markdown", set_markdown},
-	{0, "html", "FILE", "write a page with a differential flame graph", set_html},
-	{'j', "jobs", "N", "threads to work with (one for each CPU)", set_workers},
-	{0, "nvtx", "tree", "ranges of NVTX are in the tree, around what ran in them", set_nvtx},
+	 OPTION_CALL(set_fail_if)},
+	{0, "junit", "FILE", "write the conditions as JUnit XML",
+	 OPTION_FILE(struct arguments, junit)},
+	{0, "markdown", "FILE", "write conditions and differences as Markdown",
+	 OPTION_FILE(struct arguments, markdown)},
+	{0, "html", "FILE", "write a page with a differential flame graph",
+	 OPTION_FILE(struct arguments, html)},
+	{'j', "jobs", "N", "threads to work with (one for each CPU)",
+	 OPTION_NUMBER(struct arguments, n_workers, 1, 4096)},
+	{0, "nvtx", "tree", "ranges of NVTX are in the tree, around what ran in them",
+	 OPTION_LIST(struct arguments, ranges, "tree")},
 	{0, "no-structs", NULL, "do not run hpcstruct-lite for missing structure files",
-	 set_no_structs},
-	{'q', "quiet", NULL, "errors and warnings only on standard error", set_quiet},
-	{'v', "verbose", NULL, "say more", options_set_verbose},
-	{0, NULL, NULL, NULL, NULL},
+	 OPTION_FLAG(struct arguments, no_structs, true)},
+	{'q', "quiet", NULL, "errors and warnings only on standard error",
+	 OPTION_FLAG(struct arguments, quiet, true)},
+	{'v', "verbose", NULL, "say more", OPTION_CALL(options_set_verbose)},
+	{0, NULL, NULL, NULL, OPTION_CALL(NULL)},
 };
 
 static const struct option_table table = {
@@ -399,6 +307,9 @@ static enum status run(struct arguments *a, int argc, char **argv, bool *fails)
 	enum status s = options_parse(&table, argc, argv, 0, a, &first, &done);
 	if (s != STATUS_OK || done)
 		return s;
+	if (a->quiet)
+		log_set_quiet(true);
+	a->report.assumed = a->noise / 100;
 	if (!a->bases.n && first < argc)
 		s = set_base(a, argv[first++]);
 	if (s == STATUS_OK && first == argc)
@@ -419,7 +330,7 @@ static enum status run(struct arguments *a, int argc, char **argv, bool *fails)
 
 int compare_main(int argc, char **argv)
 {
-	struct arguments a = {.report = {.assumed = 0.03}, .text = {.n_rows = 20}};
+	struct arguments a = {.noise = 3, .text = {.n_rows = 20}};
 	bool fails = false;
 	enum status s = run(&a, argc, argv, &fails);
 	vec_free(&a.bases);

@@ -57,24 +57,6 @@ static bool is_first(const struct arguments *a)
 
 /* ---- options ---- */
 
-static enum status set_database(void *arg, const char *value)
-{
-	if (!*value)
-		return options_refuse("-o needs the name of a directory");
-	((struct arguments *)arg)->database = value;
-	return STATUS_OK;
-}
-
-static enum status set_workers(void *arg, const char *value)
-{
-	long long n;
-	if (!options_number(value, 1, 4096, &n))
-		return options_refuse("-j wants a number of threads from 1 to 4096, not '%s'",
-				      value);
-	((struct arguments *)arg)->n_workers = (unsigned)n;
-	return STATUS_OK;
-}
-
 /* True if the comma separated list has the word `name`. */
 static bool names(const char *list, const char *name)
 {
@@ -112,83 +94,27 @@ static enum status set_to(void *arg, const char *value)
 	return STATUS_OK;
 }
 
-static enum status set_internals(void *arg, const char *value)
-{
-	(void)value;
-	((struct arguments *)arg)->internals = true;
-	return STATUS_OK;
-}
-
-static enum status set_nvtx(void *arg, const char *value)
-{
-	if (strcmp(value, "tree") != 0)
-		return options_refuse("--nvtx: '%s' is not 'tree'", value);
-	((struct arguments *)arg)->ranges = true;
-	return STATUS_OK;
-}
-
-static enum status set_no_structs(void *arg, const char *value)
-{
-	(void)value;
-	((struct arguments *)arg)->no_structs = true;
-	return STATUS_OK;
-}
-
-static enum status set_no_sources(void *arg, const char *value)
-{
-	(void)value;
-	((struct arguments *)arg)->no_sources = true;
-	return STATUS_OK;
-}
-
-static enum status set_mpi(void *arg, const char *value)
-{
-	(void)value;
-	((struct arguments *)arg)->mpi = COMM_MPI_ALWAYS;
-	return STATUS_OK;
-}
-
-static enum status set_no_mpi(void *arg, const char *value)
-{
-	(void)value;
-	((struct arguments *)arg)->mpi = COMM_MPI_NEVER;
-	return STATUS_OK;
-}
-
-static enum status set_archive(void *arg, const char *value)
-{
-	if (!*value)
-		return options_refuse("--archive needs the name of a directory");
-	((struct arguments *)arg)->archive = value;
-	return STATUS_OK;
-}
-
-static enum status set_quiet(void *arg, const char *value)
-{
-	(void)value;
-	((struct arguments *)arg)->quiet = true;
-	log_set_quiet(true);
-	return STATUS_OK;
-}
-
 static const struct option_spec others[] = {
 	{0, "archive", "DIR2",
 	 "write nothing but DIR2: a copy of the measurement DIR with "
 	 "its structures and sources, for another machine",
-	 set_archive},
+	 OPTION_FILE(struct arguments, archive)},
 	{0, "internals", NULL, "show frames inside of OpenMP, MPI, PyTorch, waits, import",
-	 set_internals},
-	{0, "nvtx", "tree", "show ranges of NVTX in the tree, around what ran in them", set_nvtx},
+	 OPTION_FLAG(struct arguments, internals, true)},
+	{0, "nvtx", "tree", "show ranges of NVTX in the tree, around what ran in them",
+	 OPTION_LIST(struct arguments, ranges, "tree")},
 	{0, "no-structs", NULL, "do not run hpcstruct-lite for missing structure files",
-	 set_no_structs},
-	{0, "no-sources", NULL, "copy no source files into DB or DIR2", set_no_sources},
+	 OPTION_FLAG(struct arguments, no_structs, true)},
+	{0, "no-sources", NULL, "copy no source files into DB or DIR2",
+	 OPTION_FLAG(struct arguments, no_sources, true)},
 	{0, "mpi", NULL, "work with the other ranks of mpirun or srun, even from a script",
-	 set_mpi},
+	 OPTION_FLAG(struct arguments, mpi, COMM_MPI_ALWAYS)},
 	{0, "no-mpi", NULL, "work alone, even as one of several ranks of mpirun or srun",
-	 set_no_mpi},
-	{'q', "quiet", NULL, "errors and warnings only on standard error", set_quiet},
-	{'v', "verbose", NULL, "say more", options_set_verbose},
-	{0, NULL, NULL, NULL, NULL},
+	 OPTION_FLAG(struct arguments, mpi, COMM_MPI_NEVER)},
+	{'q', "quiet", NULL, "errors and warnings only on standard error",
+	 OPTION_FLAG(struct arguments, quiet, true)},
+	{'v', "verbose", NULL, "say more", OPTION_CALL(options_set_verbose)},
+	{0, NULL, NULL, NULL, OPTION_CALL(NULL)},
 };
 
 /* The table of options: those of this file and those of the sinks. */
@@ -240,10 +166,11 @@ static bool add_outputs(struct options *o)
 		{'o', "output", "DB",
 		 "directory of the database; must not exist "
 		 "(hpctoolkit-lite-<app>-database[-<job>], numbered if it exists)",
-		 set_database},
-		{'j', "jobs", "N", "threads to work with (one for each CPU)", set_workers},
-		{0, "to", "LIST", o->to_help, set_to},
-		{0, NULL, NULL, NULL, NULL},
+		 OPTION_FILE(struct arguments, database)},
+		{'j', "jobs", "N", "threads to work with (one for each CPU)",
+		 OPTION_NUMBER(struct arguments, n_workers, 1, 4096)},
+		{0, "to", "LIST", o->to_help, OPTION_CALL(set_to)},
+		{0, NULL, NULL, NULL, OPTION_CALL(NULL)},
 	};
 	return o->to_help && add_options(o, specs, NULL);
 }
@@ -696,6 +623,8 @@ static enum status run_command(struct arguments *a, const struct options *o, int
 	int first, done = 0;
 	a->command = hash_command(argc, argv);
 	enum status s = options_parse(&table, argc, argv, 0, a, &first, &done);
+	if (a->quiet)
+		log_set_quiet(true);
 	if (s == STATUS_OK && !done && first == argc)
 		s = options_refuse("which measurement directory?");
 	if (s != STATUS_OK || done)

@@ -6,8 +6,7 @@ STRUCT_LDADD = libhlstruct.la libhlbase.la
 if HAVE_CMOCKA
 struct_unit_tests = tests/unit/common/test_structure tests/unit/struct/test_scope \
 	tests/unit/struct/test_line_program tests/unit/struct/test_range_list \
-	tests/unit/struct/test_opencl_source \
-	tests/unit/struct/test_go_table
+	tests/unit/struct/test_opencl_source
 check_PROGRAMS += $(struct_unit_tests)
 TESTS += $(struct_unit_tests)
 tests_unit_common_test_structure_SOURCES = tests/unit/common/test_structure.c
@@ -18,8 +17,6 @@ tests_unit_struct_test_line_program_SOURCES = tests/unit/struct/test_line_progra
 tests_unit_struct_test_line_program_LDADD = $(STRUCT_LDADD) $(CMOCKA_LIBS)
 tests_unit_struct_test_range_list_SOURCES = tests/unit/struct/test_range_list.c
 tests_unit_struct_test_range_list_LDADD = $(STRUCT_LDADD) $(CMOCKA_LIBS)
-tests_unit_struct_test_go_table_SOURCES = tests/unit/struct/test_go_table.c tests/struct/go_made.h
-tests_unit_struct_test_go_table_LDADD = $(STRUCT_LDADD) $(CMOCKA_LIBS)
 tests_unit_struct_test_opencl_source_SOURCES = tests/unit/struct/test_opencl_source.c
 tests_unit_struct_test_opencl_source_LDADD = $(STRUCT_LDADD) $(CMOCKA_LIBS)
 endif
@@ -63,10 +60,7 @@ TESTS += tests/cli/struct/struct_judge.sh
 EXTRA_DIST += tests/cli/struct/struct_judge.sh tests/struct/inlined_names.cpp
 EXTRA_DIST += tests/struct/folded.cpp
 
-check_PROGRAMS += tests/fuzz/fuzz_structure tests/fuzz/fuzz_elf tests/fuzz/fuzz_source \
-	tests/fuzz/fuzz_go
-tests_fuzz_fuzz_go_SOURCES = tests/fuzz/fuzz_go.c tests/fuzz/mutate.h tests/struct/go_made.h
-tests_fuzz_fuzz_go_LDADD = $(STRUCT_LDADD)
+check_PROGRAMS += tests/fuzz/fuzz_structure tests/fuzz/fuzz_elf tests/fuzz/fuzz_source
 tests_fuzz_fuzz_source_SOURCES = tests/fuzz/fuzz_source.c tests/fuzz/mutate.h
 tests_fuzz_fuzz_source_LDADD = $(STRUCT_LDADD)
 tests_fuzz_fuzz_structure_SOURCES = tests/fuzz/fuzz_structure.c tests/fuzz/mutate.h

@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,8 +78,10 @@ void options_help(const struct option_table *t)
 	printf("\noptions:\n");
 	for (const struct option_spec *s = t->specs; !is_end(s); s++)
 		print_option(s);
-	print_option(&(struct option_spec){'h', "help", NULL, "print this text", NULL});
-	print_option(&(struct option_spec){0, "version", NULL, "print the version", NULL});
+	print_option(&(struct option_spec){'h', "help", NULL, "print this text",
+					    OPTION_CALL(NULL)});
+	print_option(&(struct option_spec){0, "version", NULL, "print the version",
+					    OPTION_CALL(NULL)});
 	if (!t->footer)
 		return;
 	putchar('\n');
@@ -119,6 +123,130 @@ int options_number(const char *text, long long low, long long high, long long *n
 	*number = n;
 	return 1;
 }
+
+/* ---- kinds ---- */
+
+static void keep(const struct option_use *u, void *arg, uint64_t n)
+{
+	void *field = (char *)arg + u->offset;
+	const uint8_t n8 = (uint8_t)n;
+	const uint32_t n32 = (uint32_t)n;
+	if (u->n_bytes == sizeof n)
+		memcpy(field, &n, sizeof n);
+	else if (u->n_bytes == sizeof n32)
+		memcpy(field, &n32, sizeof n32);
+	else
+		memcpy(field, &n8, sizeof n8);
+}
+
+/* Returns the index of the first n bytes of `word` in "self, total", or -1. */
+static int find_name(const char *names, const char *word, size_t n)
+{
+	for (int i = 0; *names; i++) {
+		const size_t length = strcspn(names, ",");
+		if (length == n && memcmp(names, word, n) == 0)
+			return i;
+		names += length;
+		names += strspn(names, ", ");
+	}
+	return -1;
+}
+
+static enum status use_names(const struct option_use *u, const char *label, void *arg,
+			     const char *value)
+{
+	const bool is_list = u->kind == OPTION_KIND_LIST;
+	uint64_t bits = 0;
+	for (const char *at = value; *at || at == value;) {
+		const size_t n = is_list ? strcspn(at, ",") : strlen(at);
+		const int i = find_name(u->names, at, n);
+		if (i < 0)
+			return options_refuse("%s: '%.*s' is none of %s", label, (int)n, at,
+					      u->names);
+		bits = is_list ? bits | UINT64_C(1) << i : (uint64_t)i;
+		at += n + (at[n] == ',');
+	}
+	uint32_t old = 0;
+	if (is_list)
+		memcpy(&old, (char *)arg + u->offset, u->n_bytes < sizeof old ? 1 : sizeof old);
+	keep(u, arg, bits | old);
+	return STATUS_OK;
+}
+
+static bool read_percent(const char *value, double *percent)
+{
+	char *end;
+	*percent = strtod(value, &end);
+	return end != value && (!*end || strcmp(end, "%") == 0) && *percent >= 0 &&
+	       *percent <= 100;
+}
+
+static bool read_size(const char *value, uint64_t *n_bytes)
+{
+	static const char units[] = "KMG";
+	char *end;
+	if (*value < '0' || *value > '9')
+		return false;
+	errno = 0;
+	*n_bytes = strtoull(value, &end, 10);
+	const char *unit = *end ? strchr(units, *end) : NULL;
+	const unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+	if (errno || (*end && (!unit || end[1])) || *n_bytes > (uint64_t)INT64_MAX >> shift)
+		return false;
+	*n_bytes <<= shift;
+	return true;
+}
+
+static enum status use_number(const struct option_use *u, const char *label, void *arg,
+			      const char *value)
+{
+	long long number;
+	double percent;
+	uint64_t n_bytes;
+	if (u->kind == OPTION_KIND_NUMBER) {
+		if (!options_number(value, u->low, u->high, &number))
+			return options_refuse("%s wants a number from %lld to %lld, not '%s'",
+					      label, u->low, u->high, value);
+		keep(u, arg, (uint64_t)number);
+	} else if (u->kind == OPTION_KIND_SIZE) {
+		if (!read_size(value, &n_bytes))
+			return options_refuse("%s: '%s' is not a size; give a number of bytes, or "
+					      "a number with K, M or G",
+					      label, value);
+		keep(u, arg, n_bytes);
+	} else {
+		if (!read_percent(value, &percent))
+			return options_refuse(
+				"%s wants a number of percent from 0 to 100, not '%s'", label,
+				value);
+		memcpy((char *)arg + u->offset, &percent, sizeof percent);
+	}
+	return STATUS_OK;
+}
+
+static enum status use(const struct option_spec *s, void *arg, const char *value)
+{
+	const struct option_use *u = &s->use;
+	char label[64];
+	snprintf(label, sizeof label, s->letter ? "-%.1s" : "--%s",
+		 s->letter ? &s->letter : s->name);
+	if (u->kind == OPTION_KIND_FILE && !*value)
+		return options_refuse("%s needs the name of a %s", label,
+				      *s->value_name == 'D' ? "directory" : "file");
+	switch (u->kind) {
+	case OPTION_KIND_CALL: return u->set(arg, value);
+	case OPTION_KIND_FLAG: keep(u, arg, (uint64_t)u->low); return STATUS_OK;
+	case OPTION_KIND_CHOICE:
+	case OPTION_KIND_LIST: return use_names(u, label, arg, value);
+	case OPTION_KIND_TEXT:
+	case OPTION_KIND_FILE:
+		memcpy((char *)arg + u->offset, &value, sizeof value);
+		return STATUS_OK;
+	default: return use_number(u, label, arg, value);
+	}
+}
+
+/* ---- parsing ---- */
 
 struct getopt_tables {
 	VEC(struct option) longs;
@@ -180,8 +308,8 @@ static enum status apply(const struct option_table *t, int code, char **argv, vo
 	}
 	const struct option_spec *s = spec_of(t, code);
 	if (s)
-		return s->set(t->args && t->args[s - t->specs] ? t->args[s - t->specs] : arg,
-			      s->value_name ? optarg : NULL);
+		return use(s, t->args && t->args[s - t->specs] ? t->args[s - t->specs] : arg,
+			   s->value_name ? optarg : NULL);
 	const char *what = optind > 0 ? argv[optind - 1] : "";
 	if (code == ':')
 		return options_refuse("option '%s' needs a value", what);

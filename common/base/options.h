@@ -8,16 +8,64 @@
 
 #include "common/base/status.h"
 
+#include <stddef.h>
+
+enum option_kind {
+	OPTION_KIND_CALL,
+	OPTION_KIND_FLAG,
+	OPTION_KIND_NUMBER,
+	OPTION_KIND_PERCENT,
+	OPTION_KIND_SIZE,
+	OPTION_KIND_CHOICE,
+	OPTION_KIND_LIST,
+	OPTION_KIND_TEXT,
+	OPTION_KIND_FILE
+};
+
+struct option_use {
+	enum option_kind kind;
+	enum status (*set)(void *arg, const char *value);
+	size_t offset, n_bytes; /* of the field in `arg` */
+	long long low, high;
+	const char *names;      /* "self, total" */
+};
+
+#define OPTION_FIELD(type, field) \
+	.offset = offsetof(type, field), .n_bytes = sizeof(((type *)NULL)->field)
+
+/*
+ * Calls the function with `arg` and the value, which is NULL if value_name is NULL. To refuse a
+ * value, it logs an error and returns STATUS_USAGE.
+ */
+#define OPTION_CALL(function) {.set = function}
+/*
+ * The others set a field of *arg, and refuse other values. Fields of flags, numbers, choices and
+ * lists are bool or whole numbers.
+ */
+#define OPTION_FLAG(type, field, number) \
+	{.kind = OPTION_KIND_FLAG, OPTION_FIELD(type, field), .low = number}
+#define OPTION_NUMBER(type, field, least, most) \
+	{.kind = OPTION_KIND_NUMBER, OPTION_FIELD(type, field), .low = least, .high = most}
+/* A double from 0 to 100, with or without '%'. */
+#define OPTION_PERCENT(type, field) {.kind = OPTION_KIND_PERCENT, OPTION_FIELD(type, field)}
+/* A number of bytes, with K, M or G for multiples of 1024. */
+#define OPTION_SIZE(type, field) {.kind = OPTION_KIND_SIZE, OPTION_FIELD(type, field)}
+/* One of the names: its index. */
+#define OPTION_CHOICE(type, field, list) \
+	{.kind = OPTION_KIND_CHOICE, OPTION_FIELD(type, field), .names = list}
+/* Some of the names, with commas between them: adds their bits, 1 for the first. */
+#define OPTION_LIST(type, field, list) \
+	{.kind = OPTION_KIND_LIST, OPTION_FIELD(type, field), .names = list}
+/* const char *: any text, or the name of a file or directory, which is not empty. */
+#define OPTION_TEXT(type, field) {.kind = OPTION_KIND_TEXT, OPTION_FIELD(type, field)}
+#define OPTION_FILE(type, field) {.kind = OPTION_KIND_FILE, OPTION_FIELD(type, field)}
+
 struct option_spec {
 	char letter;            /* 0: there is only the long form */
 	const char *name;       /* long form without dashes; NULL: there is only the letter */
 	const char *value_name; /* shown in the help; NULL: the option takes no value */
 	const char *help;       /* wrapped at 80 columns; \n begins an item of a list */
-	/*
-	 * Called for each occurrence of the option. `value` is NULL if value_name is NULL. To
-	 * refuse a value, log an error and return STATUS_USAGE.
-	 */
-	enum status (*set)(void *arg, const char *value);
+	struct option_use use;  /* what an occurrence does: one of the macros OPTION_... */
 };
 
 struct option_table {
@@ -27,16 +75,17 @@ struct option_table {
 	const char *about;               /* one paragraph; wrapped, like the footer */
 	const struct option_spec *specs; /* the last one has letter 0 and name NULL */
 	const char *footer;              /* printed after the options; may be NULL */
-	/* By spec: what `set` gets in place of options_parse's `arg`, where not NULL; may be
+	/* By spec: what the option gets in place of options_parse's `arg`, where not NULL; may be
 	 * NULL. */
 	void *const *args;
 };
 
 /*
- * Parses argv and calls each option's `set` with `arg`. With `stop_at_operand`, parsing stops at
- * the first operand or at "--", so that a command keeps its own options; otherwise operands and
- * options may mix. On success *first is the index of the first operand in argv. --help and
- * --version print to standard output and set *done. Logs an error before it returns STATUS_USAGE.
+ * Parses argv; each option sets a field of *arg, or is called with `arg`. With `stop_at_operand`,
+ * parsing stops at the first operand or at "--", so that a command keeps its own options; otherwise
+ * operands and options may mix. On success *first is the index of the first operand in argv. --help
+ * and --version print to standard output and set *done. Logs an error before it returns
+ * STATUS_USAGE.
  */
 enum status options_parse(const struct option_table *t, int argc, char **argv, int stop_at_operand,
 			  void *arg, int *first, int *done);

@@ -36,7 +36,7 @@ enum structure_origin {
 	/* the binary is source text; addresses are offsets in it. Since 1.1 */
 	STRUCTURE_FROM_SOURCE,
 	STRUCTURE_FROM_CODE,     /* loops. Since 1.1 */
-	STRUCTURE_FROM_GO        /* the function table of a Go program. Since 1.1 */
+	STRUCTURE_FROM_GO        /* Go's table of functions. Since 1.1; no longer written */
 };
 
 /* A decoded scope. Its strings are borrowed from the bytes of the file. */

@@ -50,12 +50,15 @@ static enum status set_below(void *arg, const char *value)
 }
 
 const struct option_spec filter_options[] = {
-	{0, "rank", "LIST", "only these ranks: 0,4-7", set_rank},
-	{0, "process", "LIST", "only these processes, by pid or name of the program", set_process},
+	{0, "rank", "LIST", "only these ranks: 0,4-7", OPTION_CALL(set_rank)},
+	{0, "process", "LIST", "only these processes, by pid or name of the program",
+	 OPTION_CALL(set_process)},
 	{0, "thread", "LIST", "only these threads of each process; 0 is its main thread",
-	 set_thread},
+	 OPTION_CALL(set_thread)},
 	{0, "time", "FROM:TO",
-	 "only this time of the run, in seconds or percent: 10:20, 50%:100%, :3.5", set_time},
-	{0, "below", "FUNCTION", "only what runs in or below this function, or pattern", set_below},
-	{0, NULL, NULL, NULL, NULL},
+	 "only this time of the run, in seconds or percent: 10:20, 50%:100%, :3.5",
+	 OPTION_CALL(set_time)},
+	{0, "below", "FUNCTION", "only what runs in or below this function, or pattern",
+	 OPTION_CALL(set_below)},
+	{0, NULL, NULL, NULL, OPTION_CALL(NULL)},
 };

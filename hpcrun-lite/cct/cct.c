@@ -10,6 +10,7 @@
  */
 #include "hpcrun-lite/cct/cct.h"
 
+#include "common/safe/one_writer.h"
 #include "common/safe/room.h"
 #include "common/safe/sys.h"
 #include "hpcrun-lite/cct/table.h"
@@ -213,13 +214,6 @@ void cct_forget_path(struct cct *t)
 
 /* ---- cells ---- */
 
-/* One writer: a plain addition, but each word is stored whole. */
-static void add_to(_Atomic uint64_t *word, uint64_t n)
-{
-	atomic_store_explicit(word, atomic_load_explicit(word, memory_order_relaxed) + n,
-			      memory_order_relaxed);
-}
-
 bool cct_add(struct cct *t, uint32_t id, uint32_t metric, uint64_t count, uint64_t sum,
 	     enum msr_loss *cause)
 {
@@ -229,8 +223,8 @@ bool cct_add(struct cct *t, uint32_t id, uint32_t metric, uint64_t count, uint64
 	     n++) { /* a damaged file may contain any value */
 		struct msr_cell *cell = table_at(&t->cells, i - 1);
 		if (cell->metric == metric) {
-			add_to(&cell->sum, sum);
-			add_to(&cell->count, count);
+			one_writer_add(&cell->sum, sum);
+			one_writer_add(&cell->count, count);
 			return true;
 		}
 		i = cell->next;

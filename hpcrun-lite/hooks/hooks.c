@@ -3,7 +3,7 @@
  * The hooks replace functions of libc and call the originals. Each hook file keeps one kind of
  * promise to the program; doc/transparency.md names a program that breaks without it. Hooks use the
  * run time through runtime.h only, and it calls them through the table below. Tests:
- * tests/cli/run_*.sh.
+ * tests/cli/run/run_*.sh.
  */
 #include "hpcrun-lite/hooks/hook_child.h"
 #include "hpcrun-lite/hooks/hook_env.h"

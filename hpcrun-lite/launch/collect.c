@@ -10,6 +10,7 @@
 #include "common/format/local_data.h"
 #include "common/format/measurement.h"
 #include "hpcrun-lite/launch/node_local.h"
+#include "hpcrun-lite/launch/path_in.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -38,12 +39,6 @@ static bool is_measurement(const char *name)
 {
 	size_t n = strlen(name), suffix = strlen(MSR_SUFFIX);
 	return n > suffix && !strcmp(name + n - suffix, MSR_SUFFIX);
-}
-
-static bool path_in(char *out, const char *directory, const char *name)
-{
-	int n = snprintf(out, PATH_MAX, "%s/%s", directory, name);
-	return n > 0 && n < PATH_MAX;
 }
 
 static size_t read_start(const char *path, void *to, size_t n_bytes)
@@ -102,7 +97,7 @@ static void collect_waiting(struct collection *c, const char *name)
 {
 	static struct local_data l;
 	char target[PATH_MAX];
-	if (!path_in(target, c->directory, name) || !waits_for_data(target, &l))
+	if (!path_in(target, PATH_MAX, c->directory, name) || !waits_for_data(target, &l))
 		return;
 	if (!strcmp(l.host, c->host)) {
 		if (collect_one(c, l.path, target) != COLLECT_DONE)
@@ -117,7 +112,7 @@ static void collect_waiting(struct collection *c, const char *name)
 static void collect_rest(struct collection *c, const char *local, const char *name)
 {
 	char from[PATH_MAX], target[PATH_MAX];
-	if (path_in(from, local, name) && path_in(target, c->directory, name))
+	if (path_in(from, PATH_MAX, local, name) && path_in(target, PATH_MAX, c->directory, name))
 		collect_one(c, from, target);
 }
 

@@ -3,7 +3,7 @@
  * hpcrun-lite: checks the request, adds the run-time library and its configuration to the
  * environment, and becomes the program. There is no parent process, so process id, signals and exit
  * status are the program's own. All errors that can be known are reported before the program
- * starts. Tests: tests/cli/launch_*.sh.
+ * starts. Tests: tests/cli/launch/launch_*.sh.
  */
 #include "common/base/log.h"
 #include "common/base/options.h"
@@ -74,82 +74,10 @@ static enum status set_event(void *arg, const char *value)
 	return STATUS_OK;
 }
 
-static enum status set_output(void *arg, const char *value)
-{
-	if (!*value)
-		return options_refuse("the directory after -o is empty");
-	((struct request *)arg)->directory = value;
-	return STATUS_OK;
-}
-
-static enum status set_local(void *arg, const char *value)
-{
-	((struct request *)arg)->local = value;
-	return STATUS_OK;
-}
-
-static enum status set_collect(void *arg, const char *value)
-{
-	((struct request *)arg)->collect = value;
-	return STATUS_OK;
-}
-
-static enum status set_trace(void *arg, const char *value)
-{
-	(void)value;
-	((struct request *)arg)->config.trace = true;
-	return STATUS_OK;
-}
-
-static enum status set_no_trace(void *arg, const char *value)
-{
-	(void)value;
-	((struct request *)arg)->config.trace = false;
-	return STATUS_OK;
-}
-
-/* HPCToolkit's spelling. Its third value, "flat", is an option of our report. */
-static enum status set_attribution(void *arg, const char *value)
-{
-	bool python = !strcmp(value, "python");
-	if (!python && strcmp(value, "native") != 0)
-		return options_refuse("unknown attribution '%s'; choose python or native", value);
-	((struct request *)arg)->config.python = python;
-	return STATUS_OK;
-}
-
-static enum status set_no_openmp(void *arg, const char *value)
-{
-	(void)value;
-	((struct request *)arg)->config.openmp = false;
-	return STATUS_OK;
-}
-
-static enum status set_torch(void *arg, const char *value)
-{
-	(void)value;
-	((struct request *)arg)->config.torch = true;
-	return STATUS_OK;
-}
-
-static enum status set_delay(void *arg, const char *value)
-{
-	(void)value;
-	((struct request *)arg)->config.delay = true;
-	return STATUS_OK;
-}
-
 static enum status set_record_gpu(void *arg, const char *value)
 {
 	(void)value;
 	((struct request *)arg)->record = "record";
-	return STATUS_OK;
-}
-
-static enum status set_list(void *arg, const char *value)
-{
-	(void)value;
-	((struct request *)arg)->list = true;
 	return STATUS_OK;
 }
 
@@ -169,24 +97,6 @@ static enum status set_verbose(void *arg, const char *value)
 	return STATUS_OK;
 }
 
-/* A number of bytes, with K, M or G for multiples of 1024. */
-static enum status set_gpu_memory(void *arg, const char *value)
-{
-	static const char units[] = "KMG";
-	char *end;
-	errno = 0;
-	unsigned long long n = *value >= '0' && *value <= '9' ? strtoull(value, &end, 10) : 0;
-	const char *unit = n || *value == '0' ? end : "?";
-	const char *found = *unit ? strchr(units, *unit) : NULL;
-	unsigned shift = found ? 10 * (unsigned)(found - units + 1) : 0;
-	if (errno || (*unit && (!found || unit[1])) || n > (unsigned long long)INT64_MAX >> shift)
-		return options_refuse(
-			"'%s' is not a size; give a number of bytes, or a number with K, M or G",
-			value);
-	((struct request *)arg)->config.gpu_bytes = n << shift;
-	return STATUS_OK;
-}
-
 static const struct option_spec specs[] = {
 	{'e', "event", "EVENT[@HOW]",
 	 "what to sample; may be repeated, up to 15 events; default: " EVENT_DEFAULT "\n"
@@ -202,47 +112,52 @@ static const struct option_spec specs[] = {
 	 "gpu=nvidia,energy: also joules of kernels\n"
 	 "gpu=nvidia,counters=SET[+SET...][,replay-kernels]: also hardware counters of kernels, "
 	 "which then run one at a time; sets: dram, l2, flops, tensor, roofline",
-	 set_event},
+	 OPTION_CALL(set_event)},
 	{'a', "attribution", "HOW",
 	 "how to show Python in call paths: python, its functions and lines (the default), or "
 	 "native, the C functions of the interpreter",
-	 set_attribution},
+	 OPTION_CHOICE(struct request, config.python, "native, python")},
 	{'o', "output", "DIR",
 	 "measurement directory; default: "
 	 "hpctoolkit-lite-<command>-measurements[-<job>], numbered if it exists",
-	 set_output},
+	 OPTION_FILE(struct request, directory)},
 	{0, "local", "DIR",
 	 "keep the measurement in this directory of the node while the program runs; none: do "
 	 "not; default: in $TMPDIR, /var/tmp or /dev/shm if -o is on a file server",
-	 set_local},
+	 OPTION_TEXT(struct request, local)},
 	{0, "collect", "DIR",
 	 "copy what killed processes of this node have left there to the measurement directory "
 	 "DIR; give --local again if the run had it; no command is run",
-	 set_collect},
-	{'t', "trace", NULL, "record time lines (the default)", set_trace},
-	{0, "no-trace", NULL, "do not record time lines", set_no_trace},
+	 OPTION_TEXT(struct request, collect)},
+	{'t', "trace", NULL, "record time lines (the default)",
+	 OPTION_FLAG(struct request, config.trace, true)},
+	{0, "no-trace", NULL, "do not record time lines",
+	 OPTION_FLAG(struct request, config.trace, false)},
 	{0, "no-openmp", NULL,
 	 "leave parallel regions of OpenMP alone: their workers have call paths of their own",
-	 set_no_openmp},
+	 OPTION_FLAG(struct request, config.openmp, false)},
 	{0, "torch", NULL,
-	 "PyTorch: names of modules; backward below the forward line", set_torch},
+	 "PyTorch: names of modules; backward below the forward line",
+	 OPTION_FLAG(struct request, config.torch, true)},
 	{0, "delay-sampling", NULL,
 	 "measure nothing until the program calls hpctoolkit_sampling_start(); "
 	 "-ds is the same",
-	 set_delay},
+	 OPTION_FLAG(struct request, config.delay, true)},
 	{0, "gpu-memory", "SIZE",
 	 "limit on the records of single GPU operations of a process; later operations "
 	 "are summed up for each context; K, M, G; default 1G",
-	 set_gpu_memory},
+	 OPTION_SIZE(struct request, config.gpu_bytes)},
 	{0, "record-gpu", NULL,
 	 "also save the raw data of CUPTI and the driver, for hpcrun-lite replay; needs "
 	 "-e gpu=nvidia; its option record[=SIZE] does the same with another limit than 1G",
-	 set_record_gpu},
+	 OPTION_CALL(set_record_gpu)},
 	{'L', "list-events", NULL,
-	 "list the events of this machine, and why others are not available", set_list},
-	{'q', "quiet", NULL, "no report at the end", set_quiet},
-	{'v', "verbose", NULL, "print more, now and in the report at the end", set_verbose},
-	{0, NULL, NULL, NULL, NULL},
+	 "list the events of this machine, and why others are not available",
+	 OPTION_FLAG(struct request, list, true)},
+	{'q', "quiet", NULL, "no report at the end", OPTION_CALL(set_quiet)},
+	{'v', "verbose", NULL, "print more, now and in the report at the end",
+	 OPTION_CALL(set_verbose)},
+	{0, NULL, NULL, NULL, OPTION_CALL(NULL)},
 };
 
 static const struct option_table table = {

@@ -11,7 +11,7 @@ launch_sources += \
 	hpcrun-lite/launch/follow/follow_part.c hpcrun-lite/launch/follow/follow_part.h \
 	hpcrun-lite/launch/follow/follow_start.c hpcrun-lite/launch/follow/follow_start.h \
 	hpcrun-lite/launch/gpu_client.c hpcrun-lite/launch/gpu_client.h \
-	hpcrun-lite/launch/job.c hpcrun-lite/launch/job.h \
+	hpcrun-lite/launch/job.c hpcrun-lite/launch/job.h hpcrun-lite/launch/path_in.h \
 	hpcrun-lite/launch/list.c hpcrun-lite/launch/list.h \
 	hpcrun-lite/launch/node_local.c hpcrun-lite/launch/node_local.h \
 	hpcrun-lite/launch/papi_client.c hpcrun-lite/launch/papi_client.h \

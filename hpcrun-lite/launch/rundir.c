@@ -8,6 +8,7 @@
 
 #include "common/base/log.h"
 #include "common/format/measurement.h"
+#include "hpcrun-lite/launch/path_in.h"
 #include "hpcrun-lite/launch/together.h"
 
 #include <dirent.h>
@@ -47,16 +48,6 @@ static bool write_mark(const char *path, const struct job *job)
 	}
 	errno = saved;
 	return done == (ssize_t)n;
-}
-
-static bool path_in(char *out, size_t bytes, const char *directory, const char *name)
-{
-	int n = snprintf(out, bytes, "%s/%s", directory, name);
-	if (n < 0 || (size_t)n >= bytes) {
-		errno = ENAMETOOLONG;
-		return false;
-	}
-	return true;
 }
 
 static bool holds_measurement(const char *directory)

@@ -7,6 +7,7 @@
 #include "hpcrun-lite/openmp/region.h"
 
 #include "common/format/measurement.h"
+#include "common/safe/one_writer.h"
 #include "common/safe/room.h"
 #include "common/safe/sys.h"
 #include "hpcrun-lite/openmp/region_sums.h"
@@ -125,8 +126,7 @@ struct region *region_fork(struct region_thread *t, const struct region_fork *fo
 	drop_left_levels(t, fork->place);
 	const uint32_t n = get(&t->n_forks);
 	if (n == REGION_MAX_NESTED || (!t->level[n] && !(t->level[n] = make_level()))) {
-		/* Only this thread counts. */
-		atomic_store_explicit(&t->n_lost, t->n_lost + 1, memory_order_relaxed);
+		one_writer_add(&t->n_lost, 1);
 		return NULL;
 	}
 	struct region *r = t->level[n];

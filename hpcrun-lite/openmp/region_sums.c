@@ -6,6 +6,7 @@
  */
 #include "hpcrun-lite/openmp/region_sums.h"
 
+#include "common/safe/one_writer.h"
 #include "common/safe/room.h"
 #include "common/safe/sys.h"
 #include "common/safe/trylock.h"
@@ -124,17 +125,6 @@ static struct sum *find(struct region_sums *s, const struct region_fork *f, uint
 	return &s->sum[s->slot[at]];
 }
 
-static uint64_t get(const _Atomic uint64_t *word)
-{
-	return atomic_load_explicit(word, memory_order_relaxed);
-}
-
-static void add(_Atomic uint64_t *word, uint64_t n)
-{
-	atomic_store_explicit(word, atomic_load_explicit(word, memory_order_relaxed) + n,
-			      memory_order_relaxed);
-}
-
 static void set_schedule(struct msr_omp_region *to, uint32_t schedule)
 {
 	if (atomic_load_explicit(&to->schedule, memory_order_relaxed) != schedule)
@@ -144,7 +134,7 @@ static void set_schedule(struct msr_omp_region *to, uint32_t schedule)
 void region_sums_add(struct region_thread *t, const struct region *r, uint64_t elapsed_ns)
 {
 	if (!t->sums && !(t->sums = make())) {
-		add(&t->n_lost, 1);
+		one_writer_add(&t->n_lost, 1);
 		return;
 	}
 	const uint32_t n_threads = atomic_load_explicit(&r->n_threads, memory_order_relaxed);
@@ -163,13 +153,13 @@ void region_sums_add(struct region_thread *t, const struct region *r, uint64_t e
 	struct msr_omp_region *to = &find(t->sums, &r->origin.fork, n_threads)->total;
 	const uint32_t schedule = atomic_load_explicit(&r->schedule, memory_order_relaxed);
 	set_schedule(to, msr_omp_schedule_of_both(to->schedule, schedule));
-	add(&to->elapsed_ns, elapsed_ns);
-	add(&to->n_timed, n);
-	add(&to->busy_ns, sum);
-	add(&to->max_ns, max);
-	add(&to->min_ns, n ? min : 0);
-	add(&to->instances, 1);
-	add(&t->sums->n_added, 1);
+	one_writer_add(&to->elapsed_ns, elapsed_ns);
+	one_writer_add(&to->n_timed, n);
+	one_writer_add(&to->busy_ns, sum);
+	one_writer_add(&to->max_ns, max);
+	one_writer_add(&to->min_ns, n ? min : 0);
+	one_writer_add(&to->instances, 1);
+	one_writer_add(&t->sums->n_added, 1);
 }
 
 /* ---- writing ---- */
@@ -218,7 +208,8 @@ static void copy(_Atomic uint64_t *to, const _Atomic uint64_t *from)
 /* Forks without a descriptor are instances of the first sum. Their thread may still count them. */
 static uint64_t instances_of(const struct region_thread *t, const struct sum *sum)
 {
-	return get(&sum->total.instances) + (sum == t->sums->sum ? get(&t->n_lost) : 0);
+	return one_writer_get(&sum->total.instances) +
+	       (sum == t->sums->sum ? one_writer_get(&t->n_lost) : 0);
 }
 
 static bool write_sum(const struct region_thread *t, struct sum *sum, uint32_t thread)
@@ -239,13 +230,14 @@ static bool write_sum(const struct region_thread *t, struct sum *sum, uint32_t t
 
 static bool is_changed(const struct region_thread *t, const struct sum *sum)
 {
-	return instances_of(t, sum) != (sum->in_file ? get(&sum->in_file->instances) : 0);
+	return instances_of(t, sum) !=
+	       (sum->in_file ? one_writer_get(&sum->in_file->instances) : 0);
 }
 
 static void write_all(const struct region_thread *t, uint32_t thread)
 {
 	struct region_sums *s = t->sums;
-	const uint64_t n_added = get(&s->n_added) + get(&t->n_lost);
+	const uint64_t n_added = one_writer_get(&s->n_added) + one_writer_get(&t->n_lost);
 	const uint32_t n = atomic_load_explicit(&s->n, memory_order_acquire);
 	if (n_added == s->n_written)
 		return;
@@ -261,13 +253,13 @@ static uint64_t count_missing(const struct region_thread *t)
 	const struct region_sums *s = t->sums;
 	uint64_t missing = 0;
 	if (!s)
-		return get(&t->n_lost);
-	if (get(&s->n_added) + get(&t->n_lost) == s->n_written)
+		return one_writer_get(&t->n_lost);
+	if (one_writer_get(&s->n_added) + one_writer_get(&t->n_lost) == s->n_written)
 		return 0;
 	const uint32_t n = atomic_load_explicit(&s->n, memory_order_acquire);
 	for (uint32_t i = 0; i <= n; i++)
 		missing += instances_of(t, &s->sum[i]) -
-			   (s->sum[i].in_file ? get(&s->sum[i].in_file->instances) : 0);
+			   (s->sum[i].in_file ? one_writer_get(&s->sum[i].in_file->instances) : 0);
 	return missing;
 }
 
@@ -275,7 +267,7 @@ static void write_missing(const struct region_thread *t, struct msr_thread *reco
 {
 	_Atomic uint64_t *loss = &record->losses[MSR_LOSS_OMP_SUMS];
 	const uint64_t missing = count_missing(t);
-	if (missing != get(loss))
+	if (missing != one_writer_get(loss))
 		atomic_store_explicit(loss, missing, memory_order_relaxed);
 }
 
@@ -309,7 +301,7 @@ void region_sums_count_open(const struct region_thread *t, struct msr_thread *re
 	const uint32_t n = atomic_load_explicit(&t->n_forks, memory_order_relaxed);
 	for (uint32_t i = 0; i < n; i++)
 		if (t->level[i]->is_counted)
-			add(&record->losses[MSR_LOSS_OMP_SUMS], 1);
+			one_writer_add(&record->losses[MSR_LOSS_OMP_SUMS], 1);
 }
 
 void region_sums_reset(struct region_thread *t)

@@ -2,7 +2,7 @@
 /*
  * Finds the interpreter and the thread's state in it, and joins native and Python frames by their
  * places on the C stack; see python.h. Must not wait or allocate. Memory that may have been freed
- * is read with guarded loads only. Tests: tests/cli/python_*.sh.
+ * is read with guarded loads only. Tests: tests/cli/python/python_*.sh.
  */
 #include "hpcrun-lite/python/python.h"
 

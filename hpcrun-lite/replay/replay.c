@@ -27,12 +27,6 @@ struct request {
 
 /* ---- options ---- */
 
-static enum status set_output(void *arg, const char *value)
-{
-	((struct request *)arg)->output = value;
-	return *value ? STATUS_OK : options_refuse("the directory after -o is empty");
-}
-
 static enum status set_speed(void *arg, const char *value)
 {
 	char *end;
@@ -45,11 +39,13 @@ static enum status set_speed(void *arg, const char *value)
 }
 
 static const struct option_spec specs[] = {
-	{'o', "output", "DIR", "where to write the measurement; must not exist", set_output},
-	{0, "speed", "X", "X times as fast as it was recorded; default: without pauses", set_speed},
-	{'q', "quiet", NULL, "errors and warnings only", options_set_quiet},
-	{'v', "verbose", NULL, "say more", options_set_verbose},
-	{0, NULL, NULL, NULL, NULL},
+	{'o', "output", "DIR", "where to write the measurement; must not exist",
+	 OPTION_FILE(struct request, output)},
+	{0, "speed", "X", "X times as fast as it was recorded; default: without pauses",
+	 OPTION_CALL(set_speed)},
+	{'q', "quiet", NULL, "errors and warnings only", OPTION_CALL(options_set_quiet)},
+	{'v', "verbose", NULL, "say more", OPTION_CALL(options_set_verbose)},
+	{0, NULL, NULL, NULL, OPTION_CALL(NULL)},
 };
 
 static const struct option_table table = {

@@ -587,14 +587,6 @@ void runtime_fatal_signal(int sig)
 	deliver_after_end();
 }
 
-/* Blocks our signal in this thread; returns the mask before. */
-static uint64_t block_signal(void)
-{
-	uint64_t set = UINT64_C(1) << (RUNTIME_SIGNAL - 1), old = 0;
-	sys_call4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&set, (long)&old, sizeof set);
-	return old;
-}
-
 static void drain_signal(void)
 {
 	uint64_t set = UINT64_C(1) << (RUNTIME_SIGNAL - 1);
@@ -612,11 +604,11 @@ void runtime_withdraw(const char *why)
 	runtime_hooks.withdrawn();
 	if (thread_self)
 		thread_sources_stop(thread_self);
-	uint64_t mask = block_signal();
+	const uint64_t mask = signal_table_block_own();
 	runtime_end(MSR_EXIT_WITHDRAWN, 0);
 	drain_signal();
 	process.measuring = false; /* signals of other threads do nothing from now on */
-	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask);
+	signal_table_mask(SIG_SETMASK, mask);
 }
 
 void runtime_exec_begin(bool is_measured)
@@ -625,13 +617,13 @@ void runtime_exec_begin(bool is_measured)
 		return;
 	if (!atomic_load_explicit(&life.ended, memory_order_relaxed))
 		gpu_glue_at_end(false, true);
-	uint64_t mask = block_signal();
+	const uint64_t mask = signal_table_block_own();
 	if (claim_end()) {
 		sample_check_signal(0);
 		end(MSR_EXIT_EXEC, 0, is_measured);
 	}
 	drain_signal();
-	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask);
+	signal_table_mask(SIG_SETMASK, mask);
 }
 
 void runtime_exec_failed(void)

@@ -77,6 +77,11 @@ uint64_t signal_table_mask(int how, uint64_t bits)
 	return before;
 }
 
+uint64_t signal_table_block_own(void)
+{
+	return signal_table_mask(SIG_BLOCK, signal_bit(RUNTIME_SIGNAL));
+}
+
 bool signal_table_calls(int sig, void (*handler)(int, siginfo_t *, void *))
 {
 	struct disposition now = {0};

@@ -47,5 +47,7 @@ void signal_table_restore(void);
 
 /* `how` is SIG_BLOCK, SIG_UNBLOCK or SIG_SETMASK. Returns the old mask. */
 uint64_t signal_table_mask(int how, uint64_t bits);
+/* Blocks RUNTIME_SIGNAL in this thread. Returns the old mask. */
+uint64_t signal_table_block_own(void);
 
 #endif

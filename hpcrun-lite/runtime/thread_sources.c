@@ -48,7 +48,7 @@ static void start_source(struct thread *t, unsigned i)
  */
 void thread_sources_start(struct thread *t)
 {
-	signal_table_mask(SIG_BLOCK, signal_bit(RUNTIME_SIGNAL));
+	signal_table_block_own();
 	for (unsigned i = 0; i < process.n_sources; i++) {
 		const struct source_ops *ops = process.source[i].ops;
 		if (t->sources.is_on[i] || (t->off.is_off && !ops->thread_rest))

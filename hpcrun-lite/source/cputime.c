@@ -17,6 +17,7 @@
  */
 #include "common/safe/clock.h"
 #include "common/safe/load.h"
+#include "common/safe/one_writer.h"
 #include "hpcrun-lite/source/ktimer.h"
 #include "hpcrun-lite/source/perf_event.h"
 
@@ -132,13 +133,6 @@ static uint64_t used_ns(const struct cputime_state *s)
 	return clock_thread_cpu_ns() - s->start_ns;
 }
 
-/* Only the thread itself writes: a load and a store are enough. */
-static void add(_Atomic uint64_t *word, uint64_t n)
-{
-	atomic_store_explicit(word, atomic_load_explicit(word, memory_order_relaxed) + n,
-			      memory_order_relaxed);
-}
-
 /* Returns the context switches of the thread. Also notes its user time. */
 static uint64_t count_switches(struct cputime_state *s)
 {
@@ -160,7 +154,7 @@ static uint64_t take_switches(struct cputime_state *s)
 	uint64_t now = count_switches(s), n = now > s->n_switches ? now - s->n_switches : 0;
 	s->n_switches = now;
 	if (s->use && s->phase == EVENT)
-		add(&s->use->event_switches, n);
+		one_writer_add(&s->use->event_switches, n);
 	return n;
 }
 
@@ -232,7 +226,7 @@ static uint64_t seen_part(struct cputime_state *s, unsigned i, uint64_t weight)
 	if (user <= bound)
 		return weight;
 	if (s->unseen_ns)
-		add(s->unseen_ns, user - whole);
+		one_writer_add(s->unseen_ns, user - whole);
 	return weight - (user - whole);
 }
 
@@ -279,7 +273,7 @@ static uint64_t begin_timer(struct cputime_state *s, unsigned i)
 								   : CALM_MOST_NS;
 	s->calm_ns = 0;
 	if (s->use)
-		add(&s->use->n_changes, 1);
+		one_writer_add(&s->use->n_changes, 1);
 	set_timer(s, timer_interval_ns(s, i), timer_interval_ns(s, i));
 	return rest;
 }
@@ -417,7 +411,7 @@ static uint64_t poll_timer(struct cputime_state *s, unsigned i, const siginfo_t 
 	s->calm_ns = 0;
 	if (begin_event(s, i)) {
 		if (s->use)
-			add(&s->use->n_changes, 1);
+			one_writer_add(&s->use->n_changes, 1);
 	} else if (s->calm_needed_ns < CALM_MOST_NS) {
 		s->calm_needed_ns *= 2;
 	}
@@ -601,8 +595,8 @@ static unsigned poll_event(struct cputime_state *s, unsigned i, const siginfo_t 
 	if (weight == 0)
 		return 0;
 	if (s->use) {
-		add(by_event ? &s->use->event_ns : &s->use->timer_ns, weight);
-		add(by_event ? &s->use->event_samples : &s->use->timer_samples, 1);
+		one_writer_add(by_event ? &s->use->event_ns : &s->use->timer_ns, weight);
+		one_writer_add(by_event ? &s->use->event_samples : &s->use->timer_samples, 1);
 	}
 	*expiry = (struct source_expiry){
 		.metric = cputime.events[i].metric, .n_merged = n ? n - 1 : 0, .weight = weight};

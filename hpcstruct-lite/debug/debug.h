@@ -23,8 +23,7 @@
 enum debug_origin {
 	DEBUG_FROM_DWARF,
 	DEBUG_FROM_SYMBOLS, /* functions; lines and inlined calls are from the line table */
-	DEBUG_FROM_SOURCE,
-	DEBUG_FROM_GO
+	DEBUG_FROM_SOURCE
 };
 
 /*

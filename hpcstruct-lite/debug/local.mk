@@ -14,9 +14,6 @@ libhlstruct_la_SOURCES += \
 	hpcstruct-lite/debug/debug_object.c \
 	hpcstruct-lite/debug/debug_session.c \
 	hpcstruct-lite/debug/debug_types.c \
-	hpcstruct-lite/debug/go_find.c \
-	hpcstruct-lite/debug/go_internal.h \
-	hpcstruct-lite/debug/go_table.c hpcstruct-lite/debug/go_table.h \
 	hpcstruct-lite/debug/line_program.c hpcstruct-lite/debug/line_program.h \
 	hpcstruct-lite/debug/opencl_source.c hpcstruct-lite/debug/opencl_source.h \
 	hpcstruct-lite/debug/range_list.c hpcstruct-lite/debug/range_list.h \

@@ -10,7 +10,6 @@
 #include "common/format/structure_layout.h"
 #include "hpcstruct-lite/debug/cubin.h"
 #include "hpcstruct-lite/debug/debug.h"
-#include "hpcstruct-lite/debug/go_table.h"
 #include "hpcstruct-lite/debug/opencl_source.h"
 #include "hpcstruct-lite/image/image.h"
 #include "hpcstruct-lite/scope/scope.h"
@@ -272,21 +271,6 @@ static enum status read_source(struct analysis *a)
 	return status;
 }
 
-/* Go programs know their functions and lines even when they are stripped. */
-static enum status read_go(struct analysis *a)
-{
-	struct debug_unit unit = {.offset = 0};
-	struct scope_scratch *scratch = scope_scratch_new();
-	enum status status = scratch ? go_read_table(a->code, &unit) : STATUS_NO_MEMORY;
-	if (unit.incomplete)
-		atomic_store(&a->incomplete, true);
-	if (status == STATUS_OK)
-		status = scope_add_unit(a->map, &unit, 0, scratch);
-	scope_scratch_free(scratch);
-	debug_unit_free(&unit);
-	return status;
-}
-
 static uint64_t mix(uint64_t h, const void *bytes, size_t n_bytes)
 {
 	return hash_u64(h * UINT64_C(31) + hash_bytes(bytes, n_bytes));
@@ -420,8 +404,6 @@ enum status analyse_read(struct analysis *a, const uint64_t *link_addrs, size_t 
 		status = read_source(a);
 	if (status == STATUS_OK && a->code->is_cubin)
 		status = read_cubin(a);
-	if (status == STATUS_OK && (!a->dwarf || a->progress->without_dwarf))
-		status = read_go(a);
 	note_step(a, "debug information read", &since);
 	unsigned n = n_link_addrs > 0 ? borrow_workers(a) : 1;
 	if (status == STATUS_OK)

@@ -47,32 +47,6 @@ struct settings {
 	char cache_dir[PATH_MAX];     /* "": none */
 };
 
-static enum status set_jobs(void *arg, const char *value)
-{
-	struct settings *s = arg;
-	return options_number(value, 1, 256, &s->n_at_once)
-		       ? STATUS_OK
-		       : options_refuse("-j takes a number from 1 to 256, not '%s'", value);
-}
-
-static enum status set_out(void *arg, const char *value)
-{
-	((struct settings *)arg)->out = value;
-	return STATUS_OK;
-}
-
-static enum status set_print(void *arg, const char *value)
-{
-	((struct settings *)arg)->print = value;
-	return STATUS_OK;
-}
-
-static enum status set_gpu_code(void *arg, const char *value)
-{
-	((struct settings *)arg)->gpu_code = value;
-	return STATUS_OK;
-}
-
 static enum status add_debug_dir(void *arg, const char *value)
 {
 	struct settings *s = arg;
@@ -85,78 +59,39 @@ static enum status add_debug_dir(void *arg, const char *value)
 	return STATUS_OK;
 }
 
-static enum status set_no_cache(void *arg, const char *value)
-{
-	(void)value;
-	((struct settings *)arg)->no_cache = true;
-	return STATUS_OK;
-}
-
-static enum status set_show(void *arg, const char *value)
-{
-	(void)value;
-	((struct settings *)arg)->show = true;
-	return STATUS_OK;
-}
-
-static enum status set_clear(void *arg, const char *value)
-{
-	(void)value;
-	((struct settings *)arg)->clear = true;
-	return STATUS_OK;
-}
-
-static enum status set_force(void *arg, const char *value)
-{
-	(void)value;
-	((struct settings *)arg)->force = true;
-	return STATUS_OK;
-}
-
-static enum status set_no_loops(void *arg, const char *value)
-{
-	(void)value;
-	((struct settings *)arg)->no_loops = true;
-	return STATUS_OK;
-}
-
-static enum status set_trust_cache(void *arg, const char *value)
-{
-	(void)value;
-	((struct settings *)arg)->trust_cache = true;
-	return STATUS_OK;
-}
-
 static const struct option_spec specs[] = {
-	{'j', "jobs", "N", "use N CPUs (default: all that may be used)", set_jobs},
+	{'j', "jobs", "N", "use N CPUs (default: all that may be used)",
+	 OPTION_NUMBER(struct settings, n_at_once, 1, 256)},
 	{'o', "output", "FILE",
 	 "of one binary: write the structure to FILE (default: <binary's name>.hpcstruct); of a "
 	 "measurement directory: write to the directory FILE (default: the cache)",
-	 set_out},
-	{0, "print", "FILE", "print a structure file as text", set_print},
+	 OPTION_TEXT(struct settings, out)},
+	{0, "print", "FILE", "print a structure file as text", OPTION_TEXT(struct settings, print)},
 	{0, "gpu-code", "DIR",
 	 "take the GPU code out of a program, library, object, archive or fat binary: write each "
 	 "cubin and its structure to DIR",
-	 set_gpu_code},
+	 OPTION_TEXT(struct settings, gpu_code)},
 	{0, "debug-dir", "DIR",
 	 "look for separate debug files below DIR too, before " DEFAULT_DEBUG_DIR
 	 "; may be repeated",
-	 add_debug_dir},
-	{0, "no-loops", NULL, NO_LOOPS_HELP, set_no_loops},
+	 OPTION_CALL(add_debug_dir)},
+	{0, "no-loops", NULL, NO_LOOPS_HELP, OPTION_FLAG(struct settings, no_loops, true)},
 	{0, "no-cache", NULL,
 	 "neither use nor fill the cache of structures; of a "
 	 "measurement directory: write to DIR/structs",
-	 set_no_cache},
+	 OPTION_FLAG(struct settings, no_cache, true)},
 	{0, "trust-cache", NULL,
 	 "look only at the headers of structures in the cache; "
 	 "whoever reads them notices damage",
-	 set_trust_cache},
-	{0, "cache", NULL, "show what the cache holds", set_show},
-	{0, "clear-cache", NULL, "remove all structures from the cache", set_clear},
-	{'f', "force", NULL, "make structures again even when they are up to date", set_force},
-	{'q', "quiet", NULL, "say only what went wrong", options_set_quiet},
-	{'v', "verbose", NULL, "say more", options_set_verbose},
-	{0, NULL, NULL, NULL, NULL},
+	 OPTION_FLAG(struct settings, trust_cache, true)},
+	{0, "cache", NULL, "show what the cache holds", OPTION_FLAG(struct settings, show, true)},
+	{0, "clear-cache", NULL, "remove all structures from the cache",
+	 OPTION_FLAG(struct settings, clear, true)},
+	{'f', "force", NULL, "make structures again even when they are up to date",
+	 OPTION_FLAG(struct settings, force, true)},
+	{'q', "quiet", NULL, "say only what went wrong", OPTION_CALL(options_set_quiet)},
+	{'v', "verbose", NULL, "say more", OPTION_CALL(options_set_verbose)},
+	{0, NULL, NULL, NULL, OPTION_CALL(NULL)},
 };
 
 static const struct option_table table = {

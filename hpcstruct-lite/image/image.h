@@ -182,13 +182,6 @@ enum status image_read_stubs(const struct image *image, struct image_stubs *stub
 bool image_find_main(const struct image *image, uint64_t *link_addr);
 
 /*
- * Finds the value of the 8-byte word at a link address in the running program, minus the load bias.
- * The value comes from the relocation of the word, else from the file. Returns false if it is an
- * address in another object or unknown. Every call searches all relocations.
- */
-bool image_word_at(const struct image *image, uint64_t link_addr, uint64_t *value);
-
-/*
  * Appends the ranges that .eh_frame describes, in the order of the file. There is about one for
  * each function or part of a function.
  */

@@ -102,7 +102,12 @@ static bool find_relocation(const struct image *image, uint64_t slot, Elf64_Rela
 	return false;
 }
 
-bool image_word_at(const struct image *image, uint64_t slot, uint64_t *value)
+/*
+ * Finds the value of the 8-byte word at a link address in the running program, minus the load bias.
+ * The value comes from the relocation of the word, else from the file. Returns false if it is an
+ * address in another object or unknown.
+ */
+static bool word_at(const struct image *image, uint64_t slot, uint64_t *value)
 {
 	Elf64_Rela r;
 	const struct image_section *table;
@@ -179,7 +184,7 @@ bool image_find_main(const struct image *image, uint64_t *link_addr)
 			return calls && has_target && has_stack && image_is_code(image, target);
 		}
 		has_stack |= f->effect == STACK;
-		if (f->effect == LOAD_SLOT && !image_word_at(image, relative, &target))
+		if (f->effect == LOAD_SLOT && !word_at(image, relative, &target))
 			return false;
 		if (f->effect == LOAD_ADDRESS || f->effect == LOAD_IMMEDIATE)
 			target = f->effect == LOAD_ADDRESS ? relative : (uint64_t)(int64_t)operand;

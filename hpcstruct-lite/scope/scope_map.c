@@ -196,7 +196,6 @@ static bool publish_scope(struct scope_map *map, const struct debug_unit *unit,
 		.entry = from->entry,
 		.kind = is_function ? STRUCTURE_FUNCTION : STRUCTURE_INLINE,
 		.origin = unit->origin == DEBUG_FROM_SOURCE ? STRUCTURE_FROM_SOURCE
-			  : unit->origin == DEBUG_FROM_GO   ? STRUCTURE_FROM_GO
 			  : unit->origin == DEBUG_FROM_SYMBOLS && is_function
 				  ? STRUCTURE_FROM_SYMTAB
 				  : STRUCTURE_FROM_DWARF,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: any bytes as OpenCL source text; what is found lies inside it and in order. As
- *LLVMFuzzerTestOneInput for libFuzzer (clang -fsanitize=fuzzer,address,undefined -DFUZZ_ENGINE);
- *else a program that replays files and mutants of them:
+ * Fuzz target: any bytes as OpenCL source text. The kernels found are inside it and in order. As
+ * LLVMFuzzerTestOneInput for libFuzzer (clang -fsanitize=fuzzer,address,undefined -DFUZZ_ENGINE);
+ * else a program that replays files and mutants of them:
  *
  *	fuzz_source [-n MUTANTS] FILE...
  */
@@ -15,28 +15,27 @@ static uint64_t sum; /* of all that was found, so that mutants are seen to diffe
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	struct source_text text;
+	static char path[] = "/nowhere/fuzz.cl";
 	uint8_t *bytes = malloc(n ? n : 1); /* exactly as long as the input */
+	struct image image = {.path = path, .file = {.bytes = bytes, .n_bytes = n}};
+	struct debug_unit unit = {.offset = 0};
+	struct strtab names = {0};
 	if (!bytes)
 		return 0;
 	memcpy(bytes, data, n);
-	if (source_scan("fuzz.cl", bytes, n, &text)) {
-		uint32_t end = 0;
-		for (size_t i = 0; i < text.functions.n; i++) {
-			const struct source_function *f = &text.functions.at[i];
-			if (f->start < end || f->end <= f->start || f->end > n ||
-			    f->name_bytes == 0 || f->name < f->start ||
-			    f->name + f->name_bytes > f->end || f->file >= text.files.starts.n)
+	if (source_read_unit(&image, &unit, &names) == STATUS_OK) {
+		uint64_t end = 0;
+		for (size_t i = 0; i < unit.ranges.n; i++) {
+			const struct debug_range *r = &unit.ranges.at[i];
+			if (r->start < end || r->end <= r->start || r->end > n || r->scope != i ||
+			    !unit.definitions.at[i].name[0] || unit.definitions.at[i].line == 0)
 				abort();
-			end = f->end;
-			sum += f->line + f->name;
+			end = r->end;
+			sum += unit.definitions.at[i].line + r->start;
 		}
-		for (size_t i = 1; i < text.lines.n; i++)
-			if (text.lines.at[i].offset <= text.lines.at[i - 1].offset ||
-			    text.lines.at[i].offset > n)
-				abort();
 	}
-	source_text_free(&text);
+	debug_unit_free(&unit);
+	strtab_free(&names);
 	free(bytes);
 	return 0;
 }

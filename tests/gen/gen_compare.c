@@ -27,58 +27,6 @@ struct program {
 	bool gpu;           /* measured with a GPU back end, even without a launch */
 };
 
-static enum status set_u32(uint32_t *to, const char *value)
-{
-	long long n;
-	if (!options_number(value, 0, 10000000, &n))
-		return options_refuse("not a number I can take: %s", value);
-	*to = (uint32_t)n;
-	return STATUS_OK;
-}
-
-static enum status set_solve(void *arg, const char *v)
-{
-	return set_u32(&((struct program *)arg)->n_solve, v);
-}
-static enum status set_kernels(void *arg, const char *v)
-{
-	return set_u32(&((struct program *)arg)->n_kernels, v);
-}
-static enum status set_build(void *arg, const char *v)
-{
-	return set_u32(&((struct program *)arg)->build, v);
-}
-static enum status set_moved(void *arg, const char *v)
-{
-	return set_u32(&((struct program *)arg)->moved, v);
-}
-static enum status set_ranks(void *arg, const char *v)
-{
-	return set_u32(&((struct program *)arg)->n_ranks, v);
-}
-static enum status set_slow(void *arg, const char *v)
-{
-	return set_u32(&((struct program *)arg)->slow, v);
-}
-static enum status set_name(void *arg, const char *v)
-{
-	((struct program *)arg)->name = v;
-	return STATUS_OK;
-}
-static enum status set_inlined(void *arg, const char *v)
-{
-	(void)v;
-	((struct program *)arg)->inlined = true;
-	return STATUS_OK;
-}
-
-static enum status set_gpu(void *arg, const char *v)
-{
-	(void)v;
-	((struct program *)arg)->gpu = true;
-	return STATUS_OK;
-}
-
 /* ---- structures ---- */
 
 static uint64_t at(const struct program *p, uint64_t offset)
@@ -197,16 +145,24 @@ static void write_process(const char *directory, const struct program *p, int32_
 }
 
 static const struct option_spec specs[] = {
-	{0, "solve", "N", "samples of solve (10000)", set_solve},
-	{0, "kernels", "N", "launches of the kernel (0)", set_kernels},
-	{0, "build", "N", "another build of the same program (0)", set_build},
-	{0, "moved", "N", "lines by which the source of solve moved (0)", set_moved},
-	{0, "ranks", "N", "processes are ranks (one process without)", set_ranks},
-	{0, "slow", "RANK", "this rank spends twice the time in solve", set_slow},
-	{0, "name", "NAME", "the name of solve", set_name},
-	{0, "inlined", NULL, "solve is inlined into main", set_inlined},
-	{0, "gpu", NULL, "measured with a GPU back end even if nothing is launched", set_gpu},
-	{0, NULL, NULL, NULL, NULL},
+	{0, "solve", "N", "samples of solve (10000)",
+	 OPTION_NUMBER(struct program, n_solve, 0, UINT32_MAX)},
+	{0, "kernels", "N", "launches of the kernel (0)",
+	 OPTION_NUMBER(struct program, n_kernels, 0, UINT32_MAX)},
+	{0, "build", "N", "another build of the same program (0)",
+	 OPTION_NUMBER(struct program, build, 0, UINT32_MAX)},
+	{0, "moved", "N", "lines by which the source of solve moved (0)",
+	 OPTION_NUMBER(struct program, moved, 0, UINT32_MAX)},
+	{0, "ranks", "N", "processes are ranks (one process without)",
+	 OPTION_NUMBER(struct program, n_ranks, 0, UINT32_MAX)},
+	{0, "slow", "RANK", "this rank spends twice the time in solve",
+	 OPTION_NUMBER(struct program, slow, 0, UINT32_MAX)},
+	{0, "name", "NAME", "the name of solve", OPTION_TEXT(struct program, name)},
+	{0, "inlined", NULL, "solve is inlined into main",
+	 OPTION_FLAG(struct program, inlined, true)},
+	{0, "gpu", NULL, "measured with a GPU back end even if nothing is launched",
+	 OPTION_FLAG(struct program, gpu, true)},
+	{0, NULL, NULL, NULL, OPTION_CALL(NULL)},
 };
 
 int main(int argc, char **argv)

@@ -6,120 +6,36 @@
 
 #include <stdlib.h>
 
-static enum status set_u32(uint32_t *to, const char *value, long long low)
-{
-	long long n;
-	if (!options_number(value, low, UINT32_MAX, &n))
-		return options_refuse("not a number I can take: %s", value);
-	*to = (uint32_t)n;
-	return STATUS_OK;
-}
-
-static enum status set_processes(void *arg, const char *v)
-{
-	return set_u32(&((struct gen_job *)arg)->n_processes, v, 1);
-}
-static enum status set_threads(void *arg, const char *v)
-{
-	return set_u32(&((struct gen_job *)arg)->n_threads, v, 1);
-}
-static enum status set_nodes(void *arg, const char *v)
-{
-	return set_u32(&((struct gen_job *)arg)->n_nodes, v, 16);
-}
-static enum status set_samples(void *arg, const char *v)
-{
-	return set_u32(&((struct gen_job *)arg)->n_samples, v, 0);
-}
-static enum status set_functions(void *arg, const char *v)
-{
-	return set_u32(&((struct gen_job *)arg)->n_functions, v, 1);
-}
-static enum status set_common(void *arg, const char *v)
-{
-	struct gen_job *job = arg;
-	enum status s = set_u32(&job->common_percent, v, 1);
-	return s || job->common_percent <= 100 ? s : options_refuse("at most 100 percent");
-}
-static enum status set_metrics(void *arg, const char *v)
-{
-	struct gen_job *job = arg;
-	enum status s = set_u32(&job->n_metrics, v, 0);
-	return s || job->n_metrics <= 3 ? s : options_refuse("at most 3 metrics");
-}
-static enum status set_event(void *arg, const char *v)
-{
-	((struct gen_job *)arg)->event = v;
-	return STATUS_OK;
-}
-static enum status set_gpu(void *arg, const char *v)
-{
-	return set_u32(&((struct gen_job *)arg)->n_gpu_ops, v, 0);
-}
-static enum status set_seed(void *arg, const char *v)
-{
-	uint32_t seed = 0;
-	enum status s = set_u32(&seed, v, 0);
-	if (s == STATUS_OK)
-		((struct gen_job *)arg)->seed = seed;
-	return s;
-}
-static enum status set_ranks(void *arg, const char *v)
-{
-	(void)v;
-	((struct gen_job *)arg)->ranks = true;
-	return STATUS_OK;
-}
-static enum status set_structs(void *arg, const char *v)
-{
-	(void)v;
-	((struct gen_job *)arg)->structs = true;
-	return STATUS_OK;
-}
-static enum status set_no_trace(void *arg, const char *v)
-{
-	(void)v;
-	((struct gen_job *)arg)->no_trace = true;
-	return STATUS_OK;
-}
-static enum status set_losses(void *arg, const char *v)
-{
-	(void)v;
-	((struct gen_job *)arg)->losses = true;
-	return STATUS_OK;
-}
-static enum status set_waits(void *arg, const char *v)
-{
-	(void)v;
-	((struct gen_job *)arg)->waits = true;
-	return STATUS_OK;
-}
-static enum status set_killed(void *arg, const char *v)
-{
-	(void)v;
-	((struct gen_job *)arg)->killed = true;
-	return STATUS_OK;
-}
-
 static const struct option_spec specs[] = {
-	{'p', "processes", "N", "processes (1)", set_processes},
-	{'t', "threads", "N", "threads of each process (1)", set_threads},
-	{'n', "nodes", "N", "bound on context nodes of a thread (1000)", set_nodes},
-	{'s', "samples", "N", "samples of each thread (1000)", set_samples},
-	{'f', "functions", "N", "functions of the program (200)", set_functions},
+	{'p', "processes", "N", "processes (1)",
+	 OPTION_NUMBER(struct gen_job, n_processes, 1, UINT32_MAX)},
+	{'t', "threads", "N", "threads of each process (1)",
+	 OPTION_NUMBER(struct gen_job, n_threads, 1, UINT32_MAX)},
+	{'n', "nodes", "N", "bound on context nodes of a thread (1000)",
+	 OPTION_NUMBER(struct gen_job, n_nodes, 16, UINT32_MAX)},
+	{'s', "samples", "N", "samples of each thread (1000)",
+	 OPTION_NUMBER(struct gen_job, n_samples, 0, UINT32_MAX)},
+	{'f', "functions", "N", "functions of the program (200)",
+	 OPTION_NUMBER(struct gen_job, n_functions, 1, UINT32_MAX)},
 	{'c', "common", "PERCENT", "of the tree of each thread, what all threads have (50)",
-	 set_common},
-	{'m', "metrics", "N", "metrics, 0 to 3 (1)", set_metrics},
-	{'g', "gpu", "N", "GPU operations of each thread (0)", set_gpu},
-	{'e', "event", "NAME", "what was asked for (CPUTIME@f1000)", set_event},
-	{'S', "seed", "N", "seed of the random numbers (1)", set_seed},
-	{'r', "ranks", NULL, "processes are MPI ranks", set_ranks},
-	{'b', "structs", NULL, "with structure files", set_structs},
-	{0, "no-trace", NULL, "no time lines", set_no_trace},
-	{'l', "losses", NULL, "lose some samples, mark some frames, cut some paths", set_losses},
-	{'w', "waits", NULL, "let some paths end in waits, some start without a region", set_waits},
-	{'k', "killed", NULL, "end as by SIGKILL", set_killed},
-	{0, NULL, NULL, NULL, NULL},
+	 OPTION_NUMBER(struct gen_job, common_percent, 1, 100)},
+	{'m', "metrics", "N", "metrics, 0 to 3 (1)",
+	 OPTION_NUMBER(struct gen_job, n_metrics, 0, 3)},
+	{'g', "gpu", "N", "GPU operations of each thread (0)",
+	 OPTION_NUMBER(struct gen_job, n_gpu_ops, 0, UINT32_MAX)},
+	{'e', "event", "NAME", "what was asked for (CPUTIME@f1000)",
+	 OPTION_TEXT(struct gen_job, event)},
+	{'S', "seed", "N", "seed of the random numbers (1)",
+	 OPTION_NUMBER(struct gen_job, seed, 0, UINT32_MAX)},
+	{'r', "ranks", NULL, "processes are MPI ranks", OPTION_FLAG(struct gen_job, ranks, true)},
+	{'b', "structs", NULL, "with structure files", OPTION_FLAG(struct gen_job, structs, true)},
+	{0, "no-trace", NULL, "no time lines", OPTION_FLAG(struct gen_job, no_trace, true)},
+	{'l', "losses", NULL, "lose some samples, mark some frames, cut some paths",
+	 OPTION_FLAG(struct gen_job, losses, true)},
+	{'w', "waits", NULL, "let some paths end in waits, some start without a region",
+	 OPTION_FLAG(struct gen_job, waits, true)},
+	{'k', "killed", NULL, "end as by SIGKILL", OPTION_FLAG(struct gen_job, killed, true)},
+	{0, NULL, NULL, NULL, OPTION_CALL(NULL)},
 };
 
 int main(int argc, char **argv)

@@ -301,69 +301,27 @@ static void write_expected(const char *directory, const struct job *j)
 
 /* ---- command line ---- */
 
-static enum status set_number(uint32_t *to, const char *value, long long low, long long high)
-{
-	long long n;
-	if (!options_number(value, low, high, &n))
-		return options_refuse("not a number from %lld to %lld: %s", low, high, value);
-	*to = (uint32_t)n;
-	return STATUS_OK;
-}
-static enum status set_ranks(void *arg, const char *v)
-{
-	return set_number(&((struct job *)arg)->n_ranks, v, 1, 10000000);
-}
-static enum status set_threads(void *arg, const char *v)
-{
-	return set_number(&((struct job *)arg)->n_threads, v, 1, 1000000);
-}
-static enum status set_depth(void *arg, const char *v)
-{
-	return set_number(&((struct job *)arg)->depth, v, 1, MOST_DEPTH);
-}
-static enum status set_leaves(void *arg, const char *v)
-{
-	return set_number(&((struct job *)arg)->n_leaves, v, 1, 1000000);
-}
-static enum status set_percent(void *arg, const char *v)
-{
-	return set_number(&((struct job *)arg)->percent, v, 0, 100);
-}
-static enum status set_samples(void *arg, const char *v)
-{
-	return set_number(&((struct job *)arg)->n_samples, v, 1, 1000000);
-}
-static enum status set_gpu(void *arg, const char *v)
-{
-	return set_number(&((struct job *)arg)->n_gpu_ops, v, 0, 10000000);
-}
-static enum status set_mpi(void *arg, const char *v)
-{
-	return set_number(&((struct job *)arg)->n_mpi_calls, v, 0, 1000000);
-}
-static enum status set_energy(void *arg, const char *v)
-{
-	return set_number(&((struct job *)arg)->n_readings, v, 0, 1000000);
-}
-static enum status set_no_trace(void *arg, const char *v)
-{
-	(void)v;
-	((struct job *)arg)->no_trace = true;
-	return STATUS_OK;
-}
-
 static const struct option_spec specs[] = {
-	{'r', "ranks", "N", "ranks, a file each (1)", set_ranks},
-	{'t', "threads", "N", "threads of each rank (1)", set_threads},
-	{'d', "depth", "N", "frames between main and a leaf, the leaf included (6)", set_depth},
-	{'l', "leaves", "N", "leaf functions of the program (64)", set_leaves},
-	{'p', "percent", "N", "of the leaves, what a thread has (50)", set_percent},
-	{'s', "samples", "N", "samples of a thread in each of its leaves (1)", set_samples},
-	{'g', "gpu", "N", "GPU operations of each thread (0)", set_gpu},
-	{'m', "mpi", "N", "collective calls of each rank (0)", set_mpi},
-	{'e', "energy", "N", "with GPU operations: readings of each meter (0)", set_energy},
-	{0, "no-trace", NULL, "no time lines", set_no_trace},
-	{0, NULL, NULL, NULL, NULL},
+	{'r', "ranks", "N", "ranks, a file each (1)",
+	 OPTION_NUMBER(struct job, n_ranks, 1, 10000000)},
+	{'t', "threads", "N", "threads of each rank (1)",
+	 OPTION_NUMBER(struct job, n_threads, 1, 1000000)},
+	{'d', "depth", "N", "frames between main and a leaf, the leaf included (6)",
+	 OPTION_NUMBER(struct job, depth, 1, MOST_DEPTH)},
+	{'l', "leaves", "N", "leaf functions of the program (64)",
+	 OPTION_NUMBER(struct job, n_leaves, 1, 1000000)},
+	{'p', "percent", "N", "of the leaves, what a thread has (50)",
+	 OPTION_NUMBER(struct job, percent, 0, 100)},
+	{'s', "samples", "N", "samples of a thread in each of its leaves (1)",
+	 OPTION_NUMBER(struct job, n_samples, 1, 1000000)},
+	{'g', "gpu", "N", "GPU operations of each thread (0)",
+	 OPTION_NUMBER(struct job, n_gpu_ops, 0, 10000000)},
+	{'m', "mpi", "N", "collective calls of each rank (0)",
+	 OPTION_NUMBER(struct job, n_mpi_calls, 0, 1000000)},
+	{'e', "energy", "N", "with GPU operations: readings of each meter (0)",
+	 OPTION_NUMBER(struct job, n_readings, 0, 1000000)},
+	{0, "no-trace", NULL, "no time lines", OPTION_FLAG(struct job, no_trace, true)},
+	{0, NULL, NULL, NULL, OPTION_CALL(NULL)},
 };
 
 int main(int argc, char **argv)

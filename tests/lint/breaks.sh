@@ -138,6 +138,9 @@ breaks "a comment names a path that is not there" names common/base/log.c \
 	'log\.c:2: common/base/nowhere\.h'
 prepend '/* See 'nowhere.c' */' common/base/log.c
 breaks "a comment names a file that is not there" names common/base/log.c 'log\.c:2: nowhere\.c'
+prepend '/* Test: tests/cli/'nowhere_'*.sh. */' common/base/log.c
+breaks "a comment names a pattern that no file fits" names common/base/log.c \
+	'log\.c:2: tests/cli/nowhere_\*\.sh'
 prepend 'const char *s = "nowhere.c";' common/base/log.c
 unlike "a string may" "$(lint names)" '^not ok'
 cp "$srcdir/common/base/log.c" common/base/log.c

@@ -10,8 +10,10 @@ trap 'rm -rf "$tmp"' EXIT
 page=doc/troubleshooting.md
 
 # All string literals, one a line. Neighbours are joined; a macro between two of them ends a line.
+# The characters '"' and \" begin and end no string.
 find common hpcrun-lite hpcprof-lite hpcstruct-lite -name '*.[ch]' -exec cat {} + |
-	tr '\n\t' '  ' | sed 's/" *"//g' | grep -o '"[^"\\]*\(\\.[^"\\]*\)*"' |
+	tr '\n\t' '  ' | sed "s/'\"'//g; s/\([^\\\\]\)\" *\"/\1/g" |
+	grep -o '"[^"\\]*\(\\.[^"\\]*\)*"' |
 	sed "s/^\"//; s/\"\$//; s/\\\\\"/\"/g; s/\\\\n/ /g" | LC_ALL=C sort -u >"$tmp/literals"
 
 # missing PAGE: the parts of messages in PAGE that are in no literal. A part may be made of three.
@@ -47,7 +49,7 @@ missing() {
 		gsub(/\/proc\/[a-z_\/]*|lib[A-Za-z]*\.so\.[0-9]*|[A-Z0-9]+_[A-Z0-9_]+|\*\.hpcrun|\.\.\./, "\001", text)
 		text = " " text " " # so that each placeholder has a neighbour on both sides
 		while (match(text,
-			/[^A-Za-z](FILE|DIR-2|DIR|DB|NAME|CAUSE|RECORDING|N|X)[^A-Za-z]/))
+			/[^A-Za-z](FILE|DIR-2|DIR|DB|NAMES?|OPTION|CAUSE|RECORDING|N|X)[^A-Za-z]/))
 			text = substr(text, 1, RSTART) "\001" substr(text, RSTART + RLENGTH - 1)
 		n = split(text, parts, "\001")
 		for (i = 1; i <= n; i++) check(parts[i], span)

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Lints that every file named in a comment or a document exists: as a path from the top, as a path
-# from the folder of the text, as the end of a path (sample/sample.c), or as a bare name. A block
-# of code in Markdown shows programs of others: there, only paths that begin with a folder of ours
-# are looked at. other-names.txt has the names that belong to others.
+# from the folder of the text, as the end of a path (sample/sample.c), or as a bare name. A pattern
+# of a path from the top (tests/cli/run/run_*.sh) fits some file. A block of code in Markdown shows
+# programs of others: there, only paths that begin with a folder of ours are looked at.
+# other-names.txt has the names that belong to others.
 # Usage: names.sh [SOURCE-ROOT]. Prints TAP.
 root=${1:-${top_srcdir:-.}}
 cd "$root" || exit 99
@@ -29,6 +30,17 @@ LC_ALL=C awk -v kinds='\\.(c|h|sh|md|mk|txt|py)$' '
 		folder = FILENAME
 		if (!sub(/[^\/]*$/, "", folder)) folder = ""
 		inside = is_code = 0
+	}
+	# fits PATTERN: whether a file has such a path.
+	function fits(pattern,   form, path) {
+		if (pattern in known) return known[pattern]
+		form = pattern
+		gsub(/\./, "[.]", form)
+		gsub(/\*+/, "[^/]*", form)
+		known[pattern] = 0
+		for (path in exists)
+			if (path ~ "^" form "$") return known[pattern] = 1
+		return 0
 	}
 	# c_comments LINE: what stands in comments; strings are passed over.
 	function c_comments(line,   out, c, i) {
@@ -73,10 +85,15 @@ LC_ALL=C awk -v kinds='\\.(c|h|sh|md|mk|txt|py)$' '
 				continue
 			}
 			while (sub(/^\.\//, "", name)) ;
-			# a pattern, a path of the system, an address
-			if (before == ":" || name ~ /[*$<>{}~]|^\/|^\.\.\/\.\.\/|^-/) continue
+			# the path of a pattern begins with a folder of ours; a file fits it
 			top = name
 			sub(/\/.*/, "", top)
+			if (before != ":" && name ~ /\*/ && name !~ /[$<>{}~]/ && top in is_top) {
+				if (!fits(name)) print FILENAME ":" FNR ": " name
+				continue
+			}
+			# another pattern, a path of the system, an address
+			if (before == ":" || name ~ /[*$<>{}~]|^\/|^\.\.\/\.\.\/|^-/) continue
 			if (ours_only && !(top in is_top)) continue
 			path = folder name
 			while (sub(/[^\/]+\/\.\.\//, "", path)) ;

@@ -10,12 +10,16 @@
 #include "hpcprof-lite/sink/json/json_write.h"
 #include "hpcprof-lite/sink/words.h"
 
+/* ---- values (json_values.c) ---- */
+
 /* An index, or null. */
 void json_id(struct json *j, const char *key, uint32_t id);
 /* Nanoseconds since model.start_ns; null: 0, which is unknown. */
 void json_time(struct json *j, const char *key, const struct model *m, uint64_t ns);
 /* An object of the groups of a ledger; null: there are no counts. */
 void json_counts(struct json *j, const char *key, const struct words_count *counts, size_t n);
+
+/* ---- parts ---- */
 
 /* Modules, files, functions, contexts, metrics, totals; devices, queues and shapes of GPUs. */
 void json_put_code(struct json *j, const struct model *m);

@@ -9,4 +9,5 @@ libhlsink_la_SOURCES += \
 	hpcprof-lite/sink/json/json_nvtx.c \
 	hpcprof-lite/sink/json/json_profiles.c \
 	hpcprof-lite/sink/json/json_sink.h \
+	hpcprof-lite/sink/json/json_values.c \
 	hpcprof-lite/sink/json/json_write.c hpcprof-lite/sink/json/json_write.h

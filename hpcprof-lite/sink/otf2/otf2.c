@@ -358,8 +358,8 @@ static enum status set_form(void *settings, const char *value)
 static const struct option_spec options[] = {
 	{0, "otf2", "FORM",
 	 "callingcontext (default), or enterleave for readers that know no calling-context events",
-	 set_form},
-	{0, NULL, NULL, NULL, NULL},
+	 OPTION_CALL(set_form)},
+	{0, NULL, NULL, NULL, OPTION_CALL(NULL)},
 };
 static const struct sink_otf2_options defaults;
 

@@ -37,7 +37,7 @@ struct perfetto_writer {
 	struct progress progress;
 };
 
-/* ---- packets ---- */
+/* ---- packets (perfetto_packet.c) ---- */
 
 /* Begins a packet of the sequence, and the sequence with its first packet. */
 void perfetto_begin(struct perfetto_writer *w, uint32_t sequence);

@@ -8,10 +8,11 @@
 
 #include "common/base/vec.h"
 #include "common/format/local_data.h"
-#include "common/safe/fnv.h"
+#include "common/safe/clock.h"
 #include "hpcrun-lite/launch/collect.h"
 #include "hpcrun-lite/launch/follow/follow_part.h"
 #include "hpcrun-lite/launch/job.h"
+#include "hpcrun-lite/launch/path_in.h"
 #include "hpcrun-lite/launch/together.h"
 
 #include <dirent.h>
@@ -25,7 +26,6 @@
 #include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define PAUSE 50u /* times the time that copying took, unless a test gives the period */
@@ -57,15 +57,7 @@ struct follower {
 
 static uint64_t now_ms(void)
 {
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
-static void sleep_ms(uint64_t ms)
-{
-	const struct timespec t = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
-	nanosleep(&t, NULL);
+	return clock_mono_ns() / 1000000;
 }
 
 /* ---- one file ---- */
@@ -96,10 +88,10 @@ static bool waits_for(int target, const char *local)
  * A copy is no sign that the run goes on, on this host or another: see together.h. So the target
  * keeps the time of its last modification.
  */
-static void keep_time(int target, const struct stat *st)
+static void keep_time(const char *target, const struct stat *st)
 {
 	const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, st->st_mtim};
-	futimens(target, times);
+	utimensat(AT_FDCWD, target, times, AT_SYMLINK_NOFOLLOW);
 }
 
 /* Whoever copies the file at the end of its process holds the lock of the file. */
@@ -114,25 +106,19 @@ static void copy_part(struct followed *d, int in, const char *local, const char 
 	if (fstat(out, &st) == 0 && waits_for(out, local) &&
 	    (d->part.is_open || follow_part_open(&d->part, out)) &&
 	    follow_part_pass(&d->part, in, out, false) != FOLLOW_ENDED)
-		keep_time(out, &st);
+		keep_time(target, &st);
 	close(out);
 }
 
 /* What a dead process has left. */
 static bool copy_rest(const char *local, const char *target, const struct stat *st)
 {
-	const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, st->st_mtim};
 	uint64_t n_bytes = 0;
 	const enum collect_result r =
 		collect_file(local, target, COLLECT_FOR_FOLLOWER, &n_bytes);
 	if (r == COLLECT_DONE)
-		utimensat(AT_FDCWD, target, times, AT_SYMLINK_NOFOLLOW);
+		keep_time(target, st);
 	return r == COLLECT_RUNS;
-}
-
-static bool path_in(char path[PATH_MAX], const char *directory, const char *name)
-{
-	return snprintf(path, PATH_MAX, "%s/%s", directory, name) < PATH_MAX;
 }
 
 /* Returns a descriptor, or -1. */
@@ -153,7 +139,8 @@ static bool look_at_file(struct follower *f, const char *name)
 	char local[PATH_MAX], target[PATH_MAX];
 	struct msr_header h;
 	struct stat st;
-	if (!path_in(local, f->local, name) || !path_in(target, f->directory, name))
+	if (!path_in(local, PATH_MAX, f->local, name) ||
+	    !path_in(target, PATH_MAX, f->directory, name))
 		return true;
 	const int in = open_local(local, &st, &h);
 	if (in < 0)
@@ -225,7 +212,7 @@ static bool has_ended(struct follower *f, const char *name)
 	char local[PATH_MAX];
 	struct msr_header h;
 	struct stat st;
-	const int in = path_in(local, f->local, name) ? open_local(local, &st, &h) : -1;
+	const int in = path_in(local, PATH_MAX, f->local, name) ? open_local(local, &st, &h) : -1;
 	if (in < 0)
 		return true;
 	close(in);
@@ -274,21 +261,12 @@ static void pause_for(struct follower *f, uint64_t ms)
 	}
 }
 
-/* Nodes and runs that start together do not copy together. */
-static uint64_t first_pause(const struct follower *f)
-{
-	char host[65] = "";
-	gethostname(host, sizeof host - 1);
-	uint64_t h = fnv64(FNV64_START, host, strlen(host));
-	h = fnv64(h, f->directory, strlen(f->directory));
-	return f->period_ms / 2 + (h >> 20) % (f->period_ms / 2 + 1);
-}
-
 static void follow_runs(struct follower *f)
 {
 	f->removals = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	inotify_add_watch(f->removals, f->local, IN_DELETE);
-	pause_for(f, first_pause(f));
+	/* Nodes that start together do not copy together: they were booted at other times. */
+	pause_for(f, f->period_ms / 2 + clock_mono_ns() % (f->period_ms / 2 + 1));
 	while (!is_gone(f)) {
 		const uint64_t start_ms = now_ms();
 		look(f);
@@ -317,7 +295,7 @@ static bool goes_on(struct follower *f)
 	close(f->lock);
 	if (access(f->local, F_OK) != 0)
 		return false;
-	sleep_ms(f->tick_ms);
+	poll(NULL, 0, (int)f->tick_ms);
 	if (!lock_directory(f))
 		return false;
 	look(f);

@@ -3,6 +3,8 @@
  * tests/unit/run/test_follow.c. */
 #include "hpcrun-lite/launch/follow/follow_chain.h"
 
+#include "common/base/sorted.h"
+
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -93,15 +95,7 @@ void follow_chain_free(struct follow_chain *c)
 
 size_t follow_chain_at(const struct follow_chain *c, uint64_t at)
 {
-	size_t low = 0, high = c->items.n;
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-		if (c->items.at[middle].at < at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted_below(c->items.at, c->items.n, at, at);
 }
 
 const struct follow_item *follow_chain_find(const struct follow_chain *c, uint64_t at)

@@ -3,6 +3,8 @@
  * tests/unit/run/test_follow.c. */
 #include "hpcrun-lite/launch/follow/follow_part.h"
 
+#include "common/safe/clock.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -101,14 +103,10 @@ static bool enlarge_target(struct pass *s)
 
 static bool read_start(struct pass *s)
 {
-	struct timespec mono, real;
 	struct stat in, out;
-	clock_gettime(CLOCK_MONOTONIC, &mono);
-	clock_gettime(CLOCK_REALTIME, &real);
-	s->page = (struct local_part){
-		.magic = LOCAL_PART_MAGIC,
-		.copied_mono_ns = (uint64_t)mono.tv_sec * 1000000000u + (uint64_t)mono.tv_nsec,
-		.copied_real_ns = (uint64_t)real.tv_sec * 1000000000u + (uint64_t)real.tv_nsec};
+	s->page = (struct local_part){.magic = LOCAL_PART_MAGIC,
+				      .copied_mono_ns = clock_ns(CLOCK_MONOTONIC),
+				      .copied_real_ns = clock_ns(CLOCK_REALTIME)};
 	struct msr_header *h = &s->page.header;
 	if (pread(s->local, h, sizeof *h, 0) != (ssize_t)sizeof *h || fstat(s->local, &in) != 0 ||
 	    fstat(s->target, &out) != 0)
@@ -327,13 +325,12 @@ enum follow_result follow_part_pass(struct follow_part *p, int local, int target
 	const enum follow_result r = pass(&s);
 	const int cause = errno;
 	if (r == FOLLOW_DONE) {
-		const struct follow_chain old = p->shown;
+		follow_chain_free(&p->shown);
 		p->shown = s.now;
-		s.now = old;
-	}
-	follow_chain_free(&s.now);
-	if (r != FOLLOW_DONE)
+	} else {
+		follow_chain_free(&s.now);
 		follow_part_close(p);
+	}
 	errno = cause;
 	return r;
 }

@@ -6,6 +6,7 @@
  */
 #include "hpcrun-lite/runtime/mpi/mpi_glue.h"
 
+#include "common/safe/one_writer.h"
 #include "hpcrun-lite/runtime/calls/call_path.h"
 #include "hpcrun-lite/runtime/code/module.h"
 #include "hpcrun-lite/runtime/mpi/mpi_sums.h"
@@ -105,11 +106,8 @@ static _Atomic uint64_t *end(const struct mpi_event *e)
 
 static void again(_Atomic uint64_t *n_calls)
 {
-	/* The thread is the only writer, so a plain addition of a whole word is enough. */
 	if (process_is_alive() && !atomic_load_explicit(&process.ending, memory_order_relaxed))
-		atomic_store_explicit(n_calls,
-				      atomic_load_explicit(n_calls, memory_order_relaxed) + 1,
-				      memory_order_relaxed);
+		one_writer_add(n_calls, 1);
 }
 
 static uint32_t comm(const struct msr_mpi_comm *c)

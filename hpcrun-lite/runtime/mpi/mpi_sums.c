@@ -6,6 +6,7 @@
  */
 #include "hpcrun-lite/runtime/mpi/mpi_sums.h"
 
+#include "common/safe/one_writer.h"
 #include "common/safe/room.h"
 #include "common/safe/sys.h"
 #include "hpcrun-lite/cct/table.h"
@@ -45,13 +46,6 @@ static bool need(struct mpi_thread *t, uint32_t thread)
 	if (__builtin_expect(!t->sums, 0))
 		t->sums = make(thread);
 	return t->sums != NULL;
-}
-
-/* The thread is the only writer; readers of the file may see any mixture of old and new words. */
-static inline void add(_Atomic uint64_t *word, uint64_t n)
-{
-	atomic_store_explicit(word, atomic_load_explicit(word, memory_order_relaxed) + n,
-			      memory_order_relaxed);
 }
 
 static inline bool same(const struct msr_mpi_call *a, const struct msr_mpi_call *b)
@@ -147,12 +141,12 @@ bool mpi_sums_add(struct mpi_thread *t, uint32_t thread, uint32_t node, const st
 	if (!sum)
 		return false;
 	t->ns += ns;
-	add(&sum->n_calls, 1);
-	add(&sum->ns, ns);
+	one_writer_add(&sum->n_calls, 1);
+	one_writer_add(&sum->ns, ns);
 	if (e->sent)
-		add(&sum->sent, e->sent);
+		one_writer_add(&sum->sent, e->sent);
 	if (e->received)
-		add(&sum->received, e->received);
+		one_writer_add(&sum->received, e->received);
 	if (ns < atomic_load_explicit(&sum->least_ns, memory_order_relaxed))
 		atomic_store_explicit(&sum->least_ns, ns, memory_order_relaxed);
 	return !e->is_collective || !msr_mpi_is_recorded(e->number) ||

@@ -5,6 +5,7 @@
  */
 #include "hpcrun-lite/runtime/nvtx/nvtx_sums.h"
 
+#include "common/safe/one_writer.h"
 #include "common/safe/room.h"
 #include "common/safe/sys.h"
 #include "hpcrun-lite/cct/table.h"
@@ -49,22 +50,6 @@ static bool need(struct nvtx_thread *t, uint32_t thread)
 	if (__builtin_expect(!t->sums, 0))
 		t->sums = make(thread);
 	return t->sums != NULL;
-}
-
-static inline uint64_t get(const _Atomic uint64_t *word)
-{
-	return atomic_load_explicit(word, memory_order_relaxed);
-}
-
-/* The thread is the only writer; readers of the file may see any mixture of old and new words. */
-static inline void set(_Atomic uint64_t *word, uint64_t n)
-{
-	atomic_store_explicit(word, n, memory_order_relaxed);
-}
-
-static inline void add(_Atomic uint64_t *word, uint64_t n)
-{
-	set(word, get(word) + n);
 }
 
 /* ---- sums ---- */
@@ -124,7 +109,7 @@ uint32_t nvtx_sums_find(struct nvtx_thread *t, uint32_t thread, struct nvtx_key 
 void nvtx_sums_begin(struct nvtx_thread *t, uint32_t id)
 {
 	if (id)
-		add(&t->sums->at[id - 1]->n_begun, 1);
+		one_writer_add(&t->sums->at[id - 1]->n_begun, 1);
 }
 
 static bool write_event(struct nvtx_sums *s, uint32_t id, uint64_t enter_ns, uint64_t leave_ns,
@@ -142,7 +127,7 @@ static bool write_event(struct nvtx_sums *s, uint32_t id, uint64_t enter_ns, uin
 
 static double double_of(const _Atomic uint64_t *word)
 {
-	const uint64_t bits = get(word);
+	const uint64_t bits = one_writer_get(word);
 	double d;
 	memcpy(&d, &bits, sizeof d);
 	return d;
@@ -152,18 +137,18 @@ static void set_double(_Atomic uint64_t *word, double d)
 {
 	uint64_t bits;
 	memcpy(&bits, &d, sizeof bits);
-	set(word, bits);
+	one_writer_set(word, bits);
 }
 
 static void add_value(struct msr_nvtx_range *r, double value)
 {
-	const bool is_first = get(&r->n_values) == 0;
+	const bool is_first = one_writer_get(&r->n_values) == 0;
 	set_double(&r->value_sum, double_of(&r->value_sum) + value);
 	if (is_first || value < double_of(&r->value_least))
 		set_double(&r->value_least, value);
 	if (is_first || value > double_of(&r->value_most))
 		set_double(&r->value_most, value);
-	add(&r->n_values, 1);
+	one_writer_add(&r->n_values, 1);
 }
 
 bool nvtx_sums_add(struct nvtx_thread *t, uint32_t id, const struct nvtx_event *e,
@@ -172,12 +157,12 @@ bool nvtx_sums_add(struct nvtx_thread *t, uint32_t id, const struct nvtx_event *
 	struct nvtx_sums *s = t->sums;
 	struct msr_nvtx_range *r = s->at[id - 1];
 	const uint64_t ns = e->leave_ns - e->enter_ns;
-	add(&r->n, 1);
-	add(&r->ns, ns);
-	if (ns < get(&r->least_ns))
-		set(&r->least_ns, ns);
-	if (ns > get(&r->most_ns))
-		set(&r->most_ns, ns);
+	one_writer_add(&r->n, 1);
+	one_writer_add(&r->ns, ns);
+	if (ns < one_writer_get(&r->least_ns))
+		one_writer_set(&r->least_ns, ns);
+	if (ns > one_writer_get(&r->most_ns))
+		one_writer_set(&r->most_ns, ns);
 	if (e->value)
 		add_value(r, *e->value);
 	/* Phases are made of outermost ranges, which end after thousands of others. */
@@ -187,7 +172,7 @@ bool nvtx_sums_add(struct nvtx_thread *t, uint32_t id, const struct nvtx_event *
 		return true;
 	if (!write_event(s, id, e->enter_ns, e->leave_ns, 0, cause))
 		return false;
-	add(&r->n_events, 1);
+	one_writer_add(&r->n_events, 1);
 	return true;
 }
 

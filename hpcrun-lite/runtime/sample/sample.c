@@ -7,6 +7,7 @@
 #include "hpcrun-lite/runtime/sample/sample.h"
 
 #include "common/safe/clock.h"
+#include "common/safe/one_writer.h"
 #include "common/safe/quiet.h"
 #include "common/safe/sys.h"
 #include "hpcrun-lite/runtime/file_fault.h"
@@ -153,7 +154,8 @@ static void leave(struct thread *t, uint64_t start_ns)
 	s->left_ns = now;
 	watch_after_sample(t, now);
 	region_sums_write(&t->regions, t->record);
-	sample_add(&t->record->handler_ns, sample_end_cost(t->sample.cost_start_ns, COST_EVERY));
+	one_writer_add(&t->record->handler_ns,
+		       sample_end_cost(t->sample.cost_start_ns, COST_EVERY));
 	atomic_store_explicit(&t->in_handler, 0, memory_order_release);
 }
 
@@ -178,10 +180,9 @@ static void follow(struct thread *t)
 
 void sample_follow(struct thread *t)
 {
-	uint64_t set = UINT64_C(1) << (RUNTIME_SIGNAL - 1), old = 0;
-	sys_call4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&set, (long)&old, sizeof set);
+	const uint64_t mask = signal_table_block_own();
 	follow(t);
-	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&old, 0, sizeof old);
+	signal_table_mask(SIG_SETMASK, mask);
 }
 
 void sample_catch_up(struct thread *t)

@@ -5,6 +5,7 @@
  * tests/unit/run/test_sample.c.
  */
 #include "common/safe/clock.h"
+#include "common/safe/one_writer.h"
 #include "common/safe/quiet.h"
 #include "common/safe/sys.h"
 #include "hpcrun-lite/runtime/process.h"
@@ -101,7 +102,7 @@ static void record_one_held(struct thread *t, const struct source_expiry *e,
 			    const struct sample_place *place, uint64_t now_ns)
 {
 	struct msr_thread *r = t->record;
-	sample_add(&r->delivered, 1);
+	one_writer_add(&r->delivered, 1);
 	sample_count_path(r, place->walked);
 	const uint32_t last = wait_sample_last_node(t, e);
 	if (last) {
@@ -109,7 +110,7 @@ static void record_one_held(struct thread *t, const struct source_expiry *e,
 	} else if (place->has_node) {
 		sample_record(t, place->node, e, now_ns);
 	} else {
-		sample_add(&r->losses[place->cause], 1);
+		one_writer_add(&r->losses[place->cause], 1);
 		sample_carry_if_busy(t, e, place->cause);
 	}
 }
@@ -224,6 +225,6 @@ void sample_release_here(struct thread *t)
 void sample_drop_held(struct thread *t)
 {
 	uint32_t n = atomic_exchange_explicit(&t->held.n, 0, memory_order_relaxed);
-	sample_add(&t->record->delivered, n);
-	sample_add(&t->record->losses[MSR_LOSS_BUSY], n);
+	one_writer_add(&t->record->delivered, n);
+	one_writer_add(&t->record->losses[MSR_LOSS_BUSY], n);
 }

@@ -11,13 +11,6 @@
 
 #include <ucontext.h>
 
-/* The thread itself is the only writer, so plain additions of whole words are enough. */
-static inline void sample_add(_Atomic uint64_t *word, uint64_t n)
-{
-	atomic_store_explicit(word, atomic_load_explicit(word, memory_order_relaxed) + n,
-			      memory_order_relaxed);
-}
-
 /* ---- sample_record.c ---- */
 
 /* Records samples of n metrics at one place. */

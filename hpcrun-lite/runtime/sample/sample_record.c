@@ -4,6 +4,7 @@
  * the rules of sample.c hold. Tests: tests/unit/run/test_sample.c, tests/cli/run/run_*.sh.
  */
 #include "common/safe/patience.h"
+#include "common/safe/one_writer.h"
 #include "hpcrun-lite/runtime/code/jit_code.h"
 #include "hpcrun-lite/runtime/nvtx/nvtx_glue.h"
 #include "hpcrun-lite/runtime/process.h"
@@ -27,7 +28,7 @@ void sample_record(struct thread *t, uint32_t node, const struct source_expiry *
 	struct msr_thread *r = t->record;
 	enum msr_loss cause;
 	if (e->wait && !e->is_again && !wait_sample_enter(t, e, &node, &cause)) {
-		sample_add(&r->losses[cause], 1);
+		one_writer_add(&r->losses[cause], 1);
 		atomic_store_explicit(&t->sample.wait_node, 0, memory_order_relaxed);
 		return;
 	}
@@ -40,17 +41,17 @@ void sample_record(struct thread *t, uint32_t node, const struct source_expiry *
 							  memory_order_relaxed),
 		       weight = e->weight + carried;
 	if (!cct_add(t->cct, node, e->metric, 1, weight, &cause)) {
-		sample_add(&r->losses[cause], 1);
+		one_writer_add(&r->losses[cause], 1);
 		sample_carry(t, e->metric, cause == MSR_LOSS_BUSY && !e->wait ? weight : carried);
 		return;
 	}
-	sample_add(&r->recorded, 1);
+	one_writer_add(&r->recorded, 1);
 	if (process.is_cputime[e->metric])
-		sample_add(&t->watch.cpu_given_ns, weight);
+		one_writer_add(&t->watch.cpu_given_ns, weight);
 	else if (e->wait)
-		sample_add(&t->sample.offcpu_given_ns, weight);
+		one_writer_add(&t->sample.offcpu_given_ns, weight);
 	if (e->n_merged)
-		sample_add(&r->losses[MSR_LOSS_COALESCED], e->n_merged);
+		one_writer_add(&r->losses[MSR_LOSS_COALESCED], e->n_merged);
 	wait_sample_trace(t, node, e, now_ns);
 }
 
@@ -106,9 +107,9 @@ bool sample_insert(struct thread *t, struct unwind_path *walked, uint32_t n_inne
 				     .broken = spliced.broken};
 	region_path_make(&t->regions, is_planned ? &plan : NULL, &joined);
 	if (joined.broken)
-		sample_add(&t->record->losses[MSR_LOSS_PYTHON], 1);
+		one_writer_add(&t->record->losses[MSR_LOSS_PYTHON], 1);
 	if (joined.is_lost)
-		sample_add(&t->record->losses[MSR_LOSS_OMP_PATHS], 1);
+		one_writer_add(&t->record->losses[MSR_LOSS_OMP_PATHS], 1);
 	walked->end = joined.end;
 	walked->heuristic = joined.heuristic;
 	const struct cct_path path = {.addr = joined.addr,
@@ -129,10 +130,10 @@ void sample_count_path(struct msr_thread *r, const struct unwind_path *walked)
 {
 	const bool is_guessed = walked->heuristic && walked->end == UNWIND_ROOT;
 	const unsigned end = is_guessed ? (unsigned)MSR_END_GUESSED : (unsigned)walked->end;
-	sample_add(&r->n_frames, walked->n);
-	sample_add(&r->path_ends[end], 1);
+	one_writer_add(&r->n_frames, walked->n);
+	one_writer_add(&r->path_ends[end], 1);
 	if (walked->heuristic)
-		sample_add(&r->n_marked, 1);
+		one_writer_add(&r->n_marked, 1);
 }
 
 /*
@@ -167,7 +168,7 @@ void sample_take(struct thread *t, struct source_expiry *expiry, unsigned n,
 	unsigned n_samples = 0;
 	for (unsigned i = 0; i < n; i++)
 		n_samples += !wait_sample_is_mark(&expiry[i]);
-	sample_add(&r->delivered, n_samples);
+	one_writer_add(&r->delivered, n_samples);
 	thread_need_tree(t);
 	n = record_again(t, expiry, n, now_ns);
 	n_samples = 0;
@@ -179,7 +180,7 @@ void sample_take(struct thread *t, struct source_expiry *expiry, unsigned n,
 	const bool is_inserted = sample_insert(t, &walked, 0, false, &node, &cause);
 	sample_count_path(r, &walked);
 	if (!is_inserted) {
-		sample_add(&r->losses[cause], n_samples);
+		one_writer_add(&r->losses[cause], n_samples);
 		for (unsigned i = 0; i < n; i++)
 			sample_carry_if_busy(t, &expiry[i], cause);
 		atomic_store_explicit(&t->sample.wait_node, 0, memory_order_relaxed);
@@ -194,6 +195,6 @@ void sample_take(struct thread *t, struct source_expiry *expiry, unsigned n,
 
 void sample_count_busy(struct thread *t)
 {
-	sample_add(&t->record->delivered, 1);
-	sample_add(&t->record->losses[MSR_LOSS_BUSY], 1);
+	one_writer_add(&t->record->delivered, 1);
+	one_writer_add(&t->record->losses[MSR_LOSS_BUSY], 1);
 }

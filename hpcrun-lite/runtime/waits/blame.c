@@ -3,6 +3,7 @@
 #include "hpcrun-lite/runtime/waits/blame.h"
 
 #include "common/safe/clock.h"
+#include "common/safe/one_writer.h"
 #include "hpcrun-lite/runtime/process.h"
 
 /* However many threads wait for one lock, its holder gets no more signals than this. */
@@ -95,9 +96,6 @@ void blame_end(struct thread *t)
 	if (!blame_take(t, &rest))
 		return;
 	if (!t->cct || !t->blame.node ||
-	    !cct_add(t->cct, t->blame.node, rest.metric, 0, rest.weight, &cause)) {
-		_Atomic uint64_t *loss = &t->record->losses[MSR_LOSS_BLAME];
-		atomic_store_explicit(loss, atomic_load_explicit(loss, memory_order_relaxed) + 1,
-				      memory_order_relaxed);
-	}
+	    !cct_add(t->cct, t->blame.node, rest.metric, 0, rest.weight, &cause))
+		one_writer_add(&t->record->losses[MSR_LOSS_BLAME], 1);
 }

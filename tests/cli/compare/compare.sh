@@ -119,8 +119,8 @@ refused 2 "GKER:BLK_THR is a mean over GKER:COUNT, which tables cannot show" \
 refused 2 "'x' is none of function, line, path, kernel, rank" --by x base new
 refused 2 "wants OLD=NEW, not 'a='" --rename a= base new
 refused 2 "wants a number of percent from 0 to 100" --noise x base new
-refused 2 "wants a number from 0 up" --rows x base new
-refused 2 "'self' or 'total'" --sort x base new
+refused 2 "--rows wants a number from 0 to 1000000" --rows x base new
+refused 2 "--sort: 'x' is none of self, total" --sort x base new
 refused 1 'absent: No such file or directory' base absent
 
 ok "a full disk is an error" sh -c '! "$1" compare --no-structs base new >/dev/full' - "$HPCPROF"

@@ -43,7 +43,7 @@ refused "an event twice" 2 "hpcrun-lite: event 'CPUTIME' is given twice $hint" -
 refused "an event twice by two names" 2 \
 	"hpcrun-lite: event 'perf::PAGE-FAULTS' is given twice $hint" -e perf::faults \
 	-e perf::PAGE-FAULTS true
-refused "an empty directory" 2 "hpcrun-lite: the directory after -o is empty $hint" -o '' true
+refused "an empty directory" 2 "hpcrun-lite: -o needs the name of a directory $hint" -o '' true
 many=
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do many="$many -e X$i"; done
 # shellcheck disable=SC2086 # words

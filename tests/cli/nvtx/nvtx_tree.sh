@@ -55,6 +55,6 @@ COLUMNS=160 "$HPCPROF" compare --nvtx tree "$OUT" "$T/ranges" >"$T/said" 2>&1
 like 'compare' "$(cat "$T/said")" '<range outer> > <range inn.*r> > nested > burn'
 "$HPCPROF" --nvtx table "$OUT" >"$T/said" 2>&1
 is 'another word: the message' "$(cat "$T/said")" \
-	"hpcprof-lite: --nvtx: 'table' is not 'tree' (--help lists the options)"
+	"hpcprof-lite: --nvtx: 'table' is none of tree (--help lists the options)"
 
 done_testing

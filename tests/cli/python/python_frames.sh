@@ -56,7 +56,7 @@ is "no module has a structure to be made" "$(find m -name '*.hpcstruct' | wc -l)
 "$HPCPROF" -q --no-structs --to=text --all m-native >all-native 2>>err
 is "-a native: no Python frames" "$(grep -c 'frames\.py:' all-native)" 0
 like "-a takes two words" "$("$HPCRUN" -a flat true 2>&1)" \
-	"unknown attribution 'flat'; choose python or native"
+	"-a: 'flat' is none of native, python"
 
 if command -v otf2-print >/dev/null; then
 	"$HPCPROF" -q --no-structs -o db2 --to=otf2 m 2>>err

@@ -1,17 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Stripped Go programs: functions and lines are those that Go's own tools (nm, addr2line) give for
-# the program before it was stripped, inlined calls those that llvm-symbolizer gives. Position
-# independent and not, with and without C; mutants of the table.
+# Go programs: functions and lines are those that Go's own tools (nm, addr2line) give, inlined calls
+# those that llvm-symbolizer gives. Go's own table (.gopclntab) is not read.
 
 . "${srcdir:-.}/tests/lib.sh"
-ok "a synthetic table, and 20000 mutants" run_limited 60 "$builddir/tests/fuzz/fuzz_go" 20000
-if ! have go || ! have strip; then
-	skip "programs" "no go here"
-	done_testing
-	exit
-fi
+have go || skip_all "no go here"
 cd "$T" || exit 99
 HOME=$T GOCACHE=$T/gocache GOFLAGS=-mod=mod GOPROXY=off GOTOOLCHAIN=local CGO_ENABLED=1
 export HOME GOCACHE GOFLAGS GOPROXY GOTOOLCHAIN CGO_ENABLED
@@ -48,26 +42,14 @@ func main() {
 	println(f(1000), s.area())
 }
 END
-mkdir c
-cp go.mod c/
-cat >c/main.go <<'END'
-package main
 
-// static int one(void) { return 1; }
-import "C"
-
-func main() { println(C.one()) }
-END
-
-# structure NAME: of the stripped program, as text
+# structure NAME: as text
 structure() {
-	strip -o "$1.stripped" "$1"
-	run_limited 60 "$HPCSTRUCT" -f --no-cache -o "$1.hpcstruct" "$1.stripped" >"$1.out" 2>&1 &&
-		\
+	run_limited 60 "$HPCSTRUCT" -f --no-cache -o "$1.hpcstruct" "$1" >"$1.out" 2>&1 &&
 		"$HPCSTRUCT" --print "$1.hpcstruct" >"$1.txt"
 }
-# Without the marks of calling conventions, which only symbols have; one function may stand for
-# several equal ones of generic types.
+# Without the marks of calling conventions; one function may stand for several equal ones of generic
+# types.
 functions_of_nm() {
 	go tool nm "$1" | awk \
 		'$2 ~ /^[Tt]$/ { a = $1; $1 = $2 = ""; sub(/^ +/, "");
@@ -75,34 +57,32 @@ functions_of_nm() {
 			print "0x" a, $0 }' | sort -u
 }
 functions_of() {
-	sed -n 's/^function \(0x[0-9a-f]*\) \(.*\) from go$/\1 \2/p' "$1.txt" | sed \
-		's/ at [^ ]*:[0-9]*$//; s/\[.*\]/[]/; s/·/./g' | sort -u
+	sed -n 's/^function \(0x[0-9a-f]*\) \(.*\) from [a-z]*$/\1 \2/p' "$1.txt" | sed \
+		's/ at [^ ]*$//; s/\[.*\]/[]/; s/·/./g' | sort -u
 }
 # Go's functions that nm has and we do not: C's have other names.
 missing() {
 	functions_of "$1" >"$1.ours"
 	functions_of_nm "$1" | grep -v '^0x[0-9a-f]* \(runtime\.etext\|runtime\.text\|.*\.cold\)$' |
-		\
 		grep '^0x[0-9a-f]* [A-Za-z0-9_/]*\.' | comm -23 - "$1.ours" | head -n 5
 }
 lines_differ() {
-	awk '/^function .* from go$/ { go = 1 } /^function/ && !/ from go$/ { go = 0 }
-		go && /^ +0x[0-9a-f]+-0x[0-9a-f]+ [^ ]+:[0-9]+$/ &&
+	awk '/^ +0x[0-9a-f]+-0x[0-9a-f]+ [^ ]+:[0-9]+$/ &&
 			n++ % 7 == 0 { split($1, a, "-"); print a[1], $2 }' "$1.txt" >"$1.places"
 	cut -d' ' -f1 "$1.places" | go tool addr2line "$1" | awk 'NR % 2 == 0' >"$1.judged"
-	cut -d' ' -f2 "$1.places" | paste -d' ' - "$1.judged" | awk '$1 != $2' | head -n 5
+	cut -d' ' -f2 "$1.places" | paste -d' ' - "$1.judged" |
+		awk '$1 != $2 { n++ } END { print n + 0 }'
 }
 
 if ! go build -o exe . 2>build.err; then
-	skip "programs" "go builds nothing: $(tail -n 1 build.err)"
-	done_testing
-	exit
+	skip_all "go builds nothing: $(tail -n 1 build.err)"
 fi
-ok "a stripped program" structure exe
+ok "a program" structure exe
 is "no word" "$(grep -c warning exe.out)" 0
 is "every function of nm" "$(missing exe)" ""
 within "and that is many" "$(wc -l <exe.ours)" 500 100000
-is "lines as addr2line has them" "$(lines_differ exe)" ""
+# DWARF and Go's own table, which addr2line reads, differ at a few prologues
+within "lines as addr2line has them, but for a few" "$(lines_differ exe)" 0 20
 within "and those are many" "$(wc -l <exe.places)" 1000 1000000
 is "what is inlined" "$(awk '/^function .* main\.leaf at / { on = 1 }
 	on && /inline/ { print $3, $NF } on && /^$/ { exit }' exe.txt | sed 's|/[^ ]*/||')" \
@@ -126,32 +106,4 @@ else
 	skip "in main.leaf" "it is not here"
 fi
 
-if go build -buildmode=pie -o pie . 2>build.err; then
-	ok "position independent" structure pie
-	is "every function of nm" "$(missing pie)" ""
-	like "with lines and inlined calls" \
-		"$(sed -n '/^function .* main\.leaf at /,/^$/p' pie.txt)" \
-			"inline .* main.twice .* called at .*/main.go:12"
-else
-	skip "position independent" "$(tail -n 1 build.err)"
-fi
-for mode in exe pie; do
-	if (cd c && go build -buildmode=$mode -o ../c$mode .) 2>build.err; then
-		ok "with C, $mode" structure c$mode
-		is "every function of nm" "$(missing c$mode)" ""
-		like "with lines" "$(grep '^function .* main\.main at' c$mode.txt)" \
-			"/c/main.go:6 from go"
-	else
-		skip "with C, $mode" "$(tail -n 1 build.err)"
-	fi
-done
-
-# a table of another version is said
-cp exe.stripped other
-at=$((0x$(readelf -SW other | awk '{
-	for (i = 1; i < NF; i++) if ($i == ".gopclntab") print $(i + 3) }')))
-printf '\373' | dd of=other bs=1 seek=$at conv=notrunc 2>/dev/null
-run_limited 60 "$HPCSTRUCT" -f --no-cache -o other.hpcstruct other >other.out 2>&1
-like "a table that is not known is said" "$(cat other.out)" \
-	"other: warning: section .gopclntab: not a table of Go 1.18 or later"
 done_testing

@@ -155,14 +155,13 @@ static void pool_visits_each_once(void **state)
 struct parsed {
 	long long n;
 	int flag;
+	bool is_on;
+	unsigned count, list;
+	double share;
+	uint64_t size;
+	bool choice;
+	const char *text, *file;
 };
-
-static enum status set_n(void *arg, const char *value)
-{
-	return options_number(value, 1, 10, &((struct parsed *)arg)->n)
-		       ? STATUS_OK
-		       : options_refuse("bad number '%s'", value);
-}
 
 static enum status set_flag(void *arg, const char *value)
 {
@@ -172,12 +171,58 @@ static enum status set_flag(void *arg, const char *value)
 }
 
 static const struct option_spec specs[] = {
-	{'n', "number", "N", "a number", set_n},
-	{0, "flag", NULL, "a flag", set_flag},
-	{0},
+	{'n', "number", "N", "a number", OPTION_NUMBER(struct parsed, n, 1, 10)},
+	{0, "flag", NULL, "a flag", OPTION_CALL(set_flag)},
+	{0, "on", NULL, "", OPTION_FLAG(struct parsed, is_on, true)},
+	{0, "off", NULL, "", OPTION_FLAG(struct parsed, is_on, false)},
+	{0, "count", "N", "", OPTION_NUMBER(struct parsed, count, 0, 5)},
+	{0, "share", "PERCENT", "", OPTION_PERCENT(struct parsed, share)},
+	{0, "size", "SIZE", "", OPTION_SIZE(struct parsed, size)},
+	{0, "choice", "WORD", "", OPTION_CHOICE(struct parsed, choice, "one, two, three")},
+	{0, "list", "LIST", "", OPTION_LIST(struct parsed, list, "one, two, three")},
+	{0, "text", "TEXT", "", OPTION_TEXT(struct parsed, text)},
+	{0, "file", "FILE", "", OPTION_FILE(struct parsed, file)},
+	{0, NULL, NULL, NULL, OPTION_CALL(NULL)},
 };
 static const struct option_table table = {
 	.program = "t", .synopsis = "t [options] FILE...", .about = "A test.", .specs = specs};
+
+/* Parses one argument. */
+static enum status parse(const char *argument, struct parsed *p)
+{
+	const char *argv[] = {"t", argument, NULL};
+	int first, done;
+	return options_parse(&table, 2, (char **)(uintptr_t)argv, 0, p, &first, &done);
+}
+
+static void option_kinds(void **state)
+{
+	static const char *const refused[] = {
+		"--number=0",   "--number=11",  "--number=",    "--count=-1", "--share=101",
+		"--share=nan",  "--share=",     "--share=5%%",  "--share=x",  "--size=",
+		"--size=-1",    "--size=1T",    "--size=1KK",   "--size=x",   "--size=9999999999G",
+		"--choice=",    "--choice=on",  "--choice=one,two", "--list=", "--list=four",
+		"--list=one,,two", "--list=one, two", "--file="};
+	struct parsed p = {.list = 4, .text = "", .file = ""};
+	(void)state;
+	for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
+		assert_int_equal(parse(refused[i], &p), STATUS_USAGE);
+	assert_true(p.n == 0 && p.count == 0 && p.list == 4 && p.size == 0 && !p.choice);
+	assert_int_equal(parse("--on", &p), STATUS_OK);
+	assert_true(p.is_on && p.count == 0);
+	assert_int_equal(parse("--off", &p), STATUS_OK);
+	assert_int_equal(parse("--count=5", &p), STATUS_OK);
+	assert_int_equal(parse("--share=2.5%", &p), STATUS_OK);
+	assert_int_equal(parse("--size=3K", &p), STATUS_OK);
+	assert_int_equal(parse("--choice=two", &p), STATUS_OK);
+	assert_int_equal(parse("--list=two,one", &p), STATUS_OK);
+	assert_int_equal(parse("--text=", &p), STATUS_OK);
+	assert_int_equal(parse("--file=x", &p), STATUS_OK);
+	assert_true(!p.is_on && p.count == 5 && p.share == 2.5 && p.size == 3072 && p.choice);
+	assert_int_equal(p.list, 7);
+	assert_string_equal(p.text, "");
+	assert_string_equal(p.file, "x");
+}
 
 static void options_are_parsed(void **state)
 {
@@ -391,6 +436,7 @@ int main(void)
 		cmocka_unit_test(cursor_refuses_long_leb),
 		cmocka_unit_test(pool_visits_each_once),
 		cmocka_unit_test(options_are_parsed),
+		cmocka_unit_test(option_kinds),
 		cmocka_unit_test(mapfile_reads_and_refuses),
 		cmocka_unit_test(cutguard_names_the_file),
 		cmocka_unit_test(nothing_is_said_after_the_end),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests of hpcprof-lite/load/jit*.c, with what node, Java and LLVM wrote (tests/golden/jit), and of
+ * Tests of hpcprof-lite/load/jit/, with what node, Java and LLVM wrote (tests/golden/jit), and of
  * hpcprof-lite/attribute/jit_split.c, which tells samples apart by time.
  */
 #include "hpcprof-lite/attribute/jit_names.h"

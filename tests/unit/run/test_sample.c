@@ -104,6 +104,17 @@ bool signal_table_calls(int sig, void (*handler)(int, siginfo_t *, void *))
 	return true;
 }
 
+uint64_t signal_table_block_own(void)
+{
+	return 0;
+}
+
+uint64_t signal_table_mask(int how, uint64_t bits)
+{
+	(void)how;
+	return bits;
+}
+
 void runtime_note(const char *text)
 {
 	(void)text;

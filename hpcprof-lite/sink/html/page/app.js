@@ -14,9 +14,20 @@ const VIEWS = [
   ["threads", "Threads", ThreadView],
 ];
 
+// The browser's theme, until the reader chooses one. Text is readable before the profile is.
+const PREFERS_DARK = matchMedia("(prefers-color-scheme: dark)");
+function showTheme(dark) {
+  document.documentElement.dataset.theme = dark ? "dark" : "light";
+}
+function isDark() {
+  return document.documentElement.dataset.theme === "dark";
+}
+showTheme(PREFERS_DARK.matches);
+
 class App {
   constructor(profile) {
     this.profile = profile;
+    this.hasTheme = false; // the reader chose one
     this.blames = new Blames(this);
     this.metric = profile.mainMetric();
     this.columns = this.firstColumns();
@@ -38,7 +49,9 @@ class App {
     addEventListener("resize", () => this.redraw());
     addEventListener("hashchange", () => this.show(location.hash.slice(1)));
     addEventListener("keydown", e => this.key(e));
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.recolour());
+    PREFERS_DARK.addEventListener("change", () => {
+      if (!this.hasTheme) this.setTheme(PREFERS_DARK.matches);
+    });
     this.show(location.hash.slice(1) || "overview");
   }
   // Metrics that the tables show at first: one of each kind that the run has.
@@ -64,9 +77,8 @@ class App {
     const search = document.getElementById("search");
     search.addEventListener("input", () => this.setSearch(search.value, null, true));
     document.getElementById("theme").addEventListener("click", () => {
-      const isDark = getComputedStyle(document.documentElement).colorScheme.includes("dark");
-      document.documentElement.dataset.theme = isDark ? "light" : "dark";
-      this.recolour();
+      this.hasTheme = true;
+      this.setTheme(!isDark());
     });
   }
   makeViews() {
@@ -139,7 +151,8 @@ class App {
   redraw() {
     this.draw(this.current);
   }
-  recolour() {
+  setTheme(dark) {
+    showTheme(dark);
     Colours.reset();
     this.redraw();
   }

@@ -178,8 +178,7 @@ const Colours = {
 function changeColour(now, before) {
   const change = (now - before) / (Math.max(now, before) || 1);
   const strength = Math.min(1, Math.abs(change) * 3);
-  const dark = getComputedStyle(document.documentElement).colorScheme.includes("dark");
-  const light = dark ? 62 - 8 * strength : 86 - 22 * strength;
+  const light = isDark() ? 62 - 8 * strength : 86 - 22 * strength;
   return `hsl(${change > 0 ? 8 : 214} ${Math.round(85 * strength)}% ${light}%)`;
 }
 function cssColour(name) {
