@@ -18,7 +18,7 @@
  * Of what an analysis says. Raise it with every change of that: what caches have is old then. In
  * the cache, GPU code has it in the name, so that the run time finds files of this version.
  */
-#define STRUCTURE_REVISION 9
+#define STRUCTURE_REVISION 10
 
 #define STRUCTURE_FLAG_LINES 1u
 #define STRUCTURE_FLAG_DWARF 2u
