@@ -37,7 +37,7 @@ if [ "${1:-}" != --section ]; then
 		echo "== $section"
 		timeout --kill-after=5 "${SECTION_LIMIT:-600}" sh "$0" --section "$section" 2>&1 |
 			tee -a "$log"
-		tail -n 1 "$log" | grep -qE '^(1\.\.[0-9]|# no plan)' ||
+		tail -n 2 "$log" | grep -qE '^(1\.\.[0-9]|# no plan)' ||
 			echo "not ok - $section did not come to its end" | tee -a "$log"
 	done
 	awk '/^not ok/ { failed++; print } /^ok/ { if (/# SKIP/) skipped++; else passed++ }
