@@ -7,6 +7,7 @@ hpcrun_lite_hpcrun_lite_CPPFLAGS = $(AM_CPPFLAGS) -DBINDIR='"$(bindir)"' -DPKGLI
 hpcrun_lite_hpcrun_lite_LDADD = libhlbase.la -ldl
 # What the launcher shares with the library.
 launch_sources = \
+	common/safe/clock.c common/safe/clock.h \
 	common/safe/exec_image.c common/safe/exec_image.h \
 	common/safe/text.c common/safe/text.h \
 	hpcrun-lite/gpu/cupti/nv_options.c hpcrun-lite/gpu/cupti/nv_options.h \

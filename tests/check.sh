@@ -86,7 +86,7 @@ say_costs() {
 		sed "s|^$1/||; s|\.log:# CPU.*: | |; s/m/ /g; s/s\\( \\|\$\\)/ /g" |
 		awk '{ print $2 * 60 + $3 + $4 * 60 + $5, $1 }' | sort -rn | awk '
 		{ sum += $1; if (NR <= 5) most = most sprintf(", %s %.0f s", $2, $1) }
-		END { printf "the scripts took %.0f s of CPU time; most: %s\n", sum,
+		END { if (NR) printf "the scripts took %.0f s of CPU time; most: %s\n", sum,
 			substr(most, 3) }' | while read -r line; do say "$line"; done
 }
 
