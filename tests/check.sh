@@ -83,8 +83,9 @@ count_results() {
 # say_costs DIR: the CPU time of the test scripts, and of those that take most.
 say_costs() {
 	find "$1/tests" -name '*.log' -exec grep -H '^# CPU time, user and system: ' {} + |
-		sed "s|^$1/||; s|\.log:# CPU.*: | |; s/m/ /g; s/s\\( \\|\$\\)/ /g" |
-		awk '{ print $2 * 60 + $3 + $4 * 60 + $5, $1 }' | sort -rn | awk '
+		sed "s|^$1/||; s|\.log:# .*: | |" | awk '
+		{ split($2 $3, t, /[ms]/); print t[1] * 60 + t[2] + t[3] * 60 + t[4], $1 }' |
+		sort -rn | awk '
 		{ sum += $1; if (NR <= 5) most = most sprintf(", %s %.0f s", $2, $1) }
 		END { if (NR) printf "the scripts took %.0f s of CPU time; most: %s\n", sum,
 			substr(most, 3) }' | while read -r line; do say "$line"; done

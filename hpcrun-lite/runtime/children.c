@@ -10,6 +10,7 @@
 #include "common/safe/patience.h"
 #include "common/safe/quiet.h"
 #include "common/safe/sys.h"
+#include "hpcrun-lite/runtime/deliver/beside.h"
 #include "hpcrun-lite/runtime/file_fault.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/records.h"
@@ -23,6 +24,7 @@
 
 static struct {
 	_Atomic uint64_t given_ns; /* the part of RUSAGE_CHILDREN that has records */
+	uint64_t before_ns;        /* beside_cpu_ns() of the parent, in a forked child */
 	_Atomic uint32_t n;
 } children WRITTEN_BY_FORKED;
 
@@ -47,6 +49,7 @@ void children_start(bool forked)
 {
 	/* After exec, the sum includes children of the program before. */
 	uint64_t given_ns = forked ? 0 : cpu_used(RUSAGE_CHILDREN);
+	children.before_ns = beside_cpu_ns();
 	atomic_store_explicit(&children.given_ns, given_ns, memory_order_relaxed);
 	atomic_store_explicit(&children.n, 0, memory_order_relaxed);
 }
@@ -153,8 +156,10 @@ void runtime_spawned(const struct runtime_spawn *s)
 
 void children_finish(void)
 {
-	uint64_t used_ns = cpu_used(RUSAGE_CHILDREN),
-		 given_ns = atomic_load_explicit(&children.given_ns, memory_order_relaxed);
+	const uint64_t all_ns = cpu_used(RUSAGE_CHILDREN),
+		       ours_ns = beside_cpu_ns() - children.before_ns,
+		       used_ns = all_ns > ours_ns ? all_ns - ours_ns : 0,
+		       given_ns = atomic_load_explicit(&children.given_ns, memory_order_relaxed);
 	if (used_ns > given_ns + SMALL_NS && write_child(0, 0, used_ns - given_ns))
 		atomic_store_explicit(&children.given_ns, used_ns, memory_order_relaxed);
 }

@@ -34,6 +34,9 @@ enum beside_end {
  */
 enum beside_end beside_run(struct beside *b, void (*run)(void), long flags, uint64_t limit_ms);
 
+/* CPU time of such children that have ended, which RUSAGE_CHILDREN has, too. Signal-safe. */
+uint64_t beside_cpu_ns(void);
+
 /* In a child: makes a further process on `stack`. Returns its id or -errno. */
 long beside_spawn(void (*run)(void), uint8_t stack[BESIDE_STACK_BYTES], long flags,
 		  _Atomic uint32_t *runs);
