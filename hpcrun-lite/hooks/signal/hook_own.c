@@ -240,12 +240,14 @@ void hook_own_resume(bool takes)
  * Ends sigwait. If the thread has not yet begun to wait, a timer does it again until it has taken
  * the signal. Returns false.
  */
-static bool end_wait(const ucontext_t *context)
+static bool end_wait(ucontext_t *context)
 {
 	bool has_returned;
 	const bool waits = wait_interrupted(context, &has_returned) == SYS_rt_sigtimedwait &&
 			   !has_returned;
-	if (!waits && !own.kick.armed)
+	if (waits)
+		wait_interrupt(context); /* a sample may have put it back to its beginning */
+	else if (!own.kick.armed)
 		ktimer_start(&own.kick, CLOCK_MONOTONIC, RUNTIME_SIGNAL, &own, 1000000, 1000000);
 	return false;
 }
