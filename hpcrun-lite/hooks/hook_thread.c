@@ -165,7 +165,10 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr, pthread
 	 */
 	if (next.has_tsan)
 		return next.pthread_create(thread, attr, posix_thread, s);
+	const unsigned long hidden = s->hidden; /* the thread releases the record */
+	hook_signal_thread_comes(hidden, false);
 	int error = next.pthread_create(thread, attr, posix_thread, s);
+	hook_signal_thread_comes(hidden, true);
 	if (error)
 		release_start(s);
 	return error;
@@ -178,7 +181,10 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t fn, void *argument)
 		return next.thrd_create(thread, fn, argument);
 	s->c11 = fn;
 	s->argument = argument;
+	const unsigned long hidden = s->hidden;
+	hook_signal_thread_comes(hidden, false);
 	int error = next.thrd_create(thread, c11_thread, s);
+	hook_signal_thread_comes(hidden, true);
 	if (error != thrd_success)
 		release_start(s);
 	return error;

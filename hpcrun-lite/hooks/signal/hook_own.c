@@ -371,9 +371,17 @@ unsigned long hook_signal_hidden(void)
 	return own.hidden;
 }
 
+void hook_signal_thread_comes(unsigned long hidden, bool has_come)
+{
+	if ((hidden & OURS) && !own.is_shown)
+		signal_table_mask(has_come ? SIG_UNBLOCK : SIG_BLOCK, OURS);
+}
+
 void hook_signal_inherit(unsigned long bits)
 {
 	own.hidden = bits;
+	if (bits & OURS)
+		signal_table_mask(SIG_UNBLOCK, OURS);
 }
 
 const sigset_t *hook_signal_strip(const sigset_t *set, sigset_t *copy)

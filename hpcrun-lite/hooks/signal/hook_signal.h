@@ -56,6 +56,11 @@ const sigset_t *hook_signal_strip(const sigset_t *set, sigset_t *copy);
  * program sees it. The new thread passes them to hook_signal_inherit(). Signal-safe.
  */
 unsigned long hook_signal_hidden(void);
+/*
+ * Around its creation, if its creator has blocked ours: until the thread knows that, a delivery that
+ * it gets would be lost. Signal-safe.
+ */
+void hook_signal_thread_comes(unsigned long hidden, bool has_come);
 void hook_signal_inherit(unsigned long hidden);
 
 #endif
