@@ -57,8 +57,8 @@ const sigset_t *hook_signal_strip(const sigset_t *set, sigset_t *copy);
  */
 unsigned long hook_signal_hidden(void);
 /*
- * Around its creation, if its creator has blocked ours: until the thread knows that, a delivery that
- * it gets would be lost. Signal-safe.
+ * Around the creation of a thread whose creator has blocked ours: until the thread knows that, a
+ * delivery that it gets would be lost. Signal-safe.
  */
 void hook_signal_thread_comes(unsigned long hidden, bool has_come);
 void hook_signal_inherit(unsigned long hidden);

@@ -392,9 +392,9 @@ static void thread(void)
 	pthread_t t;
 	void *result;
 	sigprocmask(SIG_BLOCK, &one, NULL);
-	for (int i = 0; i < 50; i++) {
+	for (int i = 0; i < 400; i++) {
 		pthread_create(&t, NULL, wait_in_thread, &one);
-		if (i % 2)
+		if (i % 8 == 0)
 			pause_ms(2);
 		kill(getpid(), sig);
 		pthread_join(t, &result);
