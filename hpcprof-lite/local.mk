@@ -40,7 +40,6 @@ include $(top_srcdir)/hpcprof-lite/attribute/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/activity/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/shared/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/torch/local.mk
-include $(top_srcdir)/hpcprof-lite/attribute/jobs/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/totals/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/gpu/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/gpu/energy/local.mk
@@ -53,7 +52,6 @@ include $(top_srcdir)/hpcprof-lite/compare/local.mk
 include $(top_srcdir)/hpcprof-lite/filter/local.mk
 include $(top_srcdir)/hpcprof-lite/load/local.mk
 include $(top_srcdir)/hpcprof-lite/load/jit/local.mk
-include $(top_srcdir)/hpcprof-lite/load/jobs/local.mk
 include $(top_srcdir)/hpcprof-lite/load/shared/local.mk
 include $(top_srcdir)/hpcprof-lite/model/local.mk
 include $(top_srcdir)/hpcprof-lite/parts/local.mk

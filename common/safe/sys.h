@@ -127,4 +127,13 @@ static inline uint64_t sys_clock_ns(int clock)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+/* An entry of getdents64(2). */
+struct linux_dirent64 {
+	uint64_t d_ino;
+	int64_t d_off;
+	uint16_t d_reclen;
+	uint8_t d_type;
+	char d_name[];
+};
+
 #endif

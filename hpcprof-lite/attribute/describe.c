@@ -5,7 +5,7 @@
 #include "common/base/pool.h"
 #include "common/safe/printable.h"
 #include "hpcprof-lite/attribute/child_processes.h"
-#include "hpcprof-lite/attribute/jobs/spawned_jobs.h"
+#include "hpcprof-lite/attribute/spawned_jobs.h"
 #include "hpcprof-lite/attribute/ledger.h"
 #include "hpcprof-lite/load/load_records.h"
 #include "hpcprof-lite/parts/comm.h"

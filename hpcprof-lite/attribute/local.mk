@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 libhlprof_la_SOURCES += \
+	hpcprof-lite/attribute/spawned_jobs.c hpcprof-lite/attribute/spawned_jobs.h \
 	hpcprof-lite/attribute/attribute.c hpcprof-lite/attribute/attribute.h \
 	hpcprof-lite/attribute/child_processes.c hpcprof-lite/attribute/child_processes.h \
 	hpcprof-lite/attribute/describe.c hpcprof-lite/attribute/describe.h \

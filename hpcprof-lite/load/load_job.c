@@ -5,7 +5,7 @@
 #include "common/base/log.h"
 #include "common/base/pool.h"
 #include "hpcprof-lite/load/load_opening.h"
-#include "hpcprof-lite/load/jobs/load_ranks.h"
+#include "hpcprof-lite/load/load_ranks.h"
 #include "hpcprof-lite/load/shared/load_split.h"
 #include "hpcprof-lite/parts/comm.h"
 

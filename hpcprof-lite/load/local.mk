@@ -6,6 +6,7 @@ libhldata_la_CPPFLAGS = $(AM_CPPFLAGS) $(IBERTY_CPPFLAGS)
 libhldata_la_LIBADD = $(IBERTY_LIBS)
 libhlprof_la_LIBADD += libhldata.la
 libhlprof_la_SOURCES += \
+	hpcprof-lite/load/load_ranks.c hpcprof-lite/load/load_ranks.h \
 	hpcprof-lite/load/binary.c \
 	hpcprof-lite/load/load_file.c hpcprof-lite/load/load_file.h \
 	hpcprof-lite/load/load_gpu.c hpcprof-lite/load/load_gpu.h \

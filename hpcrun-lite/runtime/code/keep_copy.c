@@ -19,15 +19,8 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/sysmacros.h>
-
-struct linux_dirent64 {
-	uint64_t d_ino;
-	int64_t d_off;
-	uint16_t d_reclen;
-	uint8_t d_type;
-	char d_name[];
-};
 
 static struct {
 	struct maps_room room;
@@ -198,6 +191,14 @@ static bool write_copy(int from, const struct stat *st, const char *name)
 	return ok;
 }
 
+/* What the program and its samples have yet to write comes before a copy. */
+static bool has_space(uint64_t n_bytes)
+{
+	struct statfs fs;
+	return sys_call3(SYS_fstatfs, copy.directory, (long)&fs, 0) != 0 ||
+	       fs.f_bavail * (uint64_t)fs.f_bsize >= n_bytes + KEEP_MOST_BYTES;
+}
+
 static enum keep_result keep(struct keep_file *f, int from)
 {
 	const struct module *m = module_at(f->module);
@@ -216,7 +217,7 @@ static enum keep_result keep(struct keep_file *f, int from)
 		return KEEP_KEPT; /* nearly always another process has it */
 	if (n_bytes > KEEP_MOST_BYTES - keep_list.n_bytes)
 		return KEEP_TOO_LARGE;
-	if (!write_copy(from, &st, name))
+	if (!has_space(n_bytes) || !write_copy(from, &st, name))
 		return KEEP_FAILED;
 	keep_list.n_bytes += n_bytes;
 	return KEEP_KEPT;

@@ -428,10 +428,15 @@ static uint16_t number_of(const struct dl_find_object *object, uintptr_t *bias)
 uint16_t module_of(const struct dl_find_object *object, uintptr_t *bias)
 {
 	const uint16_t number = number_of(object, bias);
-	if (number != MSR_MODULE_UNKNOWN)
-		/* relaxed: it is read when samples have ended, or as a hint */
-		atomic_store_explicit(&modules.module[number - 1].is_hit, true,
-				      memory_order_relaxed);
+	if (number == MSR_MODULE_UNKNOWN)
+		return number;
+	/*
+	 * Relaxed: it is read when samples have ended, or as a hint. Written once, because all
+	 * threads share the line.
+	 */
+	_Atomic bool *is_hit = &modules.module[number - 1].is_hit;
+	if (!atomic_load_explicit(is_hit, memory_order_relaxed))
+		atomic_store_explicit(is_hit, true, memory_order_relaxed);
 	return number;
 }
 

@@ -18,14 +18,6 @@
 #define FILES_MAX_READS 100000u
 #define WINDOW_BYTES 65536u /* several children of fork that have no file of their own */
 
-struct linux_dirent64 {
-	uint64_t d_ino;
-	int64_t d_off;
-	uint16_t d_reclen;
-	uint8_t d_type;
-	char d_name[];
-};
-
 static unsigned n_reads;
 /* What was read last; fd is -1 if nothing. */
 static struct {

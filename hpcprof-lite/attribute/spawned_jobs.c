@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See spawned_jobs.h. Test: tests/unit/prof/test_children.c, tests/cli/mpi/mpi_spawn.sh. */
-#include "hpcprof-lite/attribute/jobs/spawned_jobs.h"
+#include "hpcprof-lite/attribute/spawned_jobs.h"
 
-#include "hpcprof-lite/load/jobs/load_ranks.h"
+#include "hpcprof-lite/load/load_ranks.h"
 #include "hpcprof-lite/model/private.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See load_ranks.h. Test: tests/unit/prof/test_load.c. */
-#include "hpcprof-lite/load/jobs/load_ranks.h"
+#include "hpcprof-lite/load/load_ranks.h"
 
 #include <stdlib.h>
 
