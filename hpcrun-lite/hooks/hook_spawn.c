@@ -118,6 +118,18 @@ static void change(struct changed *c, size_t i, const struct config_job *job)
 	c->n_rest -= n;
 }
 
+/* `reasons`: NULL if nothing is known that prevents measurement. */
+static void record(int result, const struct app *apps, size_t n,
+		   const enum msr_unmeasured_reason *reasons, uint64_t job)
+{
+	for (size_t i = 0; result == 0 && i < n; i++)
+		if (apps[i].n_processes > 0)
+			runtime_spawned(&(struct runtime_spawn){
+				job, apps[i].command ? apps[i].command : "",
+				reasons ? reasons[i] : MSR_UNMEASURED_VOID,
+				(uint32_t)apps[i].n_processes});
+}
+
 static int spawn(spawn_fn *next, const void *info, size_t n_info, const struct app *apps, size_t n,
 		 void *a, void *b, bool is_later)
 {
@@ -127,21 +139,18 @@ static int spawn(spawn_fn *next, const void *info, size_t n_info, const struct a
 	const size_t n_bytes = bytes_of(apps, n);
 	void *memory = hook_scratch_take(n_bytes);
 	errno = saved;
-	if (!memory)
-		return next(info, n_info, apps, n, a, b);
+	if (!memory) { /* readers find no measurement of the job, and say so */
+		const int result = next(info, n_info, apps, n, a, b);
+		record(result, apps, n, NULL, job.id);
+		return result;
+	}
 	struct changed c = lay_out(memory, n_bytes, n);
 	memcpy(c.apps, apps, n * sizeof *apps);
 	for (size_t i = 0; i < n; i++)
 		change(&c, i, &job);
 	errno = saved;
-	is_inside = true;
 	const int result = next(info, n_info, c.apps, n, a, b);
-	is_inside = false;
-	for (size_t i = 0; result == 0 && i < n; i++)
-		if (apps[i].n_processes > 0)
-			runtime_spawned(&(struct runtime_spawn){
-				job.id, apps[i].command ? apps[i].command : "", c.reasons[i],
-				(uint32_t)apps[i].n_processes});
+	record(result, apps, n, c.reasons, job.id);
 	if (!is_later) /* else PMIx may still read it */
 		hook_scratch_release(memory);
 	return result;
@@ -159,7 +168,10 @@ static int call(const char *name, const void *caller, const void *info, size_t n
 	if (is_inside || !runtime_config() || !runtime_is_owner() || !apps || !n ||
 	    (name[0] == 'P' && !find("PMIx_tool_init", caller)))
 		return next(info, n_info, apps, n, a, b);
-	return spawn(next, info, n_info, apps, n, a, b, is_later);
+	is_inside = true;
+	const int result = spawn(next, info, n_info, apps, n, a, b, is_later);
+	is_inside = false;
+	return result;
 }
 
 /* The second names are those of the PMIx that Open MPI 4 brings with it. */

@@ -58,11 +58,20 @@ int go(char *here)
 END
 cat >main.c <<'END'
 #include <dlfcn.h>
+#include <sys/resource.h>
 int main(int argc, char **argv)
 {
 	void *library = argc > 2 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : 0;
 	int (*go)(char *) = library ? (int (*)(char *))dlsym(library, "go") : 0;
-	return go ? go(argv[2]) : 99;
+	struct rlimit all, none;
+	getrlimit(RLIMIT_AS, &all);
+	none = all;
+	none.rlim_cur = 4096;
+	if (argc > 3) /* no memory for a copy of the entries */
+		setrlimit(RLIMIT_AS, &none);
+	int result = go ? go(argv[2]) : 99;
+	setrlimit(RLIMIT_AS, &all);
+	return result;
 }
 END
 cc() { ${CC:-cc} -O1 "$@"; }
@@ -79,13 +88,13 @@ cc -o main main.c -ldl && cp main here/dynamic && cc -static -o here/static main
 		brought.o || skip_all "no compiler, or it cannot link statically"
 
 for library in own brought; do
-	./main "./$library.so" "$T/here" >alone
+	./main "./$library.so" "$T/here" >"alone-$library"
 	is "$library: status alone" $? 0
 	"$HPCRUN" -q -o "$library" -- ./main "./$library.so" "$T/here" >out
 	is "$library: status" $? 0
 	sed "s|LD_PRELOAD=[^ ]*/libhpcrun-lite.so:|LD_PRELOAD=|
 		s| LD_PRELOAD=[^ ]*/libhpcrun-lite.so||; s| HPCTOOLKIT_LITE=1||" out >rest
-	same "$library: nothing else differs" rest alone
+	same "$library: nothing else differs" rest "alone-$library"
 	is "$library: entries of each program" \
 		"$(sed 's|[^ ]*/libhpcrun-lite|libhpcrun-lite|' out | cut -d ' ' -f 5-)" \
 		"A=1 libhpcrun-lite.so:libm.so.6 HPCTOOLKIT_LITE=1
@@ -96,5 +105,13 @@ A=1 LD_PRELOAD=libm.so.6"
 		"3	3	spawned by MPI, and left no measurement	./dynamic
 3	3	static executable	./static"
 done
+
+"$HPCRUN" -q -o tight -- ./main ./own.so "$T/here" tight >out
+is "no memory: status" $? 0
+same "no memory: nothing differs" out alone-own
+"$HPCPROF" -q --to text --all tight | grep '^unmeasured' | cut -f 2,3,6,7 >report
+is "no memory: what never came is counted" "$(sort report)" \
+	"3	3	spawned by MPI, and left no measurement	./dynamic
+3	3	spawned by MPI, and left no measurement	./static"
 
 done_testing
