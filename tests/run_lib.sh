@@ -61,7 +61,7 @@ weights_are() {
 	is_near "$(value sum0)" "$tap_least" "$tap_most"
 }
 weights_bounds() {
-	tap_behind=$(($(value unsampled_ns) + $1 * 10000000))
+	tap_behind=$(($(value unsampled_ns) + $(value unseen_ns) + $1 * 10000000))
 	[ "$(id -u)" -eq 0 ] && [ -z "${ordinary:-}" ] && [ $tap_behind -lt $(($1 * 70000000)) ] ||
 		tap_behind=$(($1 * 70000000))
 	tap_least=$(($(value cpu_ns) / 1000 * (1000 - $2) - tap_behind))

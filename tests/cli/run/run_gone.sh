@@ -108,7 +108,7 @@ mkdir small
 if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=40m,mode=777 none small 2>/dev/null; then
 	at_exit "umount '$T/home/small'"
 	cd small || exit 99
-	run bin/gone unlink bin/plugin.so
+	run sh -c 'cp bin/gone bin/new && bin/new unlink bin/plugin.so'
 	is "little space: it runs" "$status $(cat "$T/stdout")" "0 quiet"
 	like "little space: both are counted" "$(cat "$T/stderr")" 'also binaries 2,'
 	rm -rf bin

@@ -229,9 +229,9 @@ static void check_process(const char *name, const uint8_t *bytes, uint64_t n_byt
 	uint64_t n_modules = 0, n_metrics = 0, n_info = 0, n_free = 0;
 	uint64_t sum[MSR_MAX_METRICS] = {0}, count[MSR_MAX_METRICS] = {0}, nodes = 0, trace = 0,
 		 delivered = 0, recorded = 0, alive = 0, cpu = 0, cpu_off = 0, trace_off = 0,
-		 unsampled = 0, complete = 0, handler = 0, n_frames = 0, measured = 0,
-		 in_flight = 0,
-		 losses[MSR_N_LOSSES], use[sizeof(struct msr_source_use) / sizeof(uint64_t)] = {0};
+		 unsampled = 0, unseen = 0, complete = 0, handler = 0, n_frames = 0, measured = 0,
+		 in_flight = 0, losses[MSR_N_LOSSES],
+		 use[sizeof(struct msr_source_use) / sizeof(uint64_t)] = {0};
 	unsigned major;
 	const struct msr_header *h = (const void *)bytes;
 	file_name = name;
@@ -261,6 +261,7 @@ static void check_process(const char *name, const uint8_t *bytes, uint64_t n_byt
 		alive += r->end_ns > r->start_ns ? r->end_ns - r->start_ns : 0;
 		cpu += r->cpu_end_ns > r->cpu_start_ns ? r->cpu_end_ns - r->cpu_start_ns : 0;
 		unsampled += atomic_load(&r->cpu_unsampled_ns);
+		unseen += atomic_load(&r->cpu_unseen_ns);
 		handler += atomic_load(&r->handler_ns);
 		n_frames += atomic_load(&r->n_frames);
 		for (size_t u = 0; u < sizeof use / sizeof *use; u++)
@@ -286,9 +287,10 @@ static void check_process(const char *name, const uint8_t *bytes, uint64_t n_byt
 			printf("name%" PRIu64 " %.31s\n", i, threads[i].record->name);
 	printf("delivered %" PRIu64 "\nrecorded %" PRIu64 "\nin_flight %" PRIu64 "\nnodes %" PRIu64
 	       "\ntrace %" PRIu64 "\ncomplete %" PRIu64 "\ncpu_ns %" PRIu64
-	       "\nunsampled_ns %" PRIu64 "\nhandler_ns %" PRIu64 "\nn_frames %" PRIu64 "\n",
-	       delivered, recorded, in_flight, nodes, trace, complete, cpu, unsampled, handler,
-	       n_frames);
+	       "\nunsampled_ns %" PRIu64 "\nunseen_ns %" PRIu64 "\nhandler_ns %" PRIu64
+	       "\nn_frames %" PRIu64 "\n",
+	       delivered, recorded, in_flight, nodes, trace, complete, cpu, unsampled, unseen,
+	       handler, n_frames);
 	printf("cpu_off_ns %" PRIu64 "\ntrace_off %" PRIu64 "\noff_ns %" PRIu64
 	       "\nis_off %d\nstops %" PRIu64 "\nstarts %" PRIu64 "\n",
 	       cpu_off, trace_off, atomic_load(&h->off_ns), atomic_load(&h->off_since_ns) != 0,
