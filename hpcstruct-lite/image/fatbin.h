@@ -3,8 +3,8 @@
  * Reads NVIDIA's fat binaries: blocks of GPU code for several architectures and in several forms.
  * nvcc puts them into the sections .nv_fatbin and __nv_relfatbin of host code. The search finds a
  * fat binary by its magic number and header at any place, so it needs no reader of its own for
- * programs, libraries, objects and archives. doc/structures.md describes the layout. Pure functions
- * on bytes; any bytes are safe. Tests: tests/unit/struct/test_fatbin.c,
+ * programs, libraries, objects and archives. doc/notes/cubin-lines.md describes the layout. Pure
+ * functions on bytes; any bytes are safe. Tests: tests/unit/struct/test_fatbin.c,
  * tests/cli/struct/struct_fatbin.sh.
  */
 #ifndef HPCSTRUCT_IMAGE_FATBIN_H
