@@ -16,10 +16,10 @@ events_here() {
 	"$HPCRUN" -q -o "$T/probe" -e CPUTIME,perf -- true >"$T/why" 2>&1
 }
 
-# adds_up DESCRIPTION THREADS: weights and the rest are the CPU time. The first sample of a thread may
-# weigh a tick too much or too little, 10 ms where the kernel has 100 ticks a second. Beside busy
-# neighbours the tick may miss a thread for a while, or the machine be taken away from it, so the
-# rest may be longer than a tick, and not only behind the last sample.
+# adds_up DESCRIPTION THREADS: weights and the rest are the CPU time. The first sample of a thread
+# may weigh a tick too much or too little, 10 ms where the kernel has 100 ticks a second. Beside
+# busy neighbours the tick may miss a thread for a while, or the machine be taken away from it, so
+# the rest may be longer than a tick, and not only behind the last sample.
 adds_up() {
 	slack=$(($2 * 10000000 + $(value cpu_ns) / 100))
 	rest=$(($(value unsampled_ns) + $(value unseen_ns)))
