@@ -10,17 +10,15 @@
 #include "common/format/measurement.h"
 #include "hpcrun-lite/cct/cct.h"
 #include "hpcrun-lite/gpu/core.h"
-#include "hpcrun-lite/openmp/region_path.h"
-#include "hpcrun-lite/openmp/region_sums.h"
 #include "hpcrun-lite/python/python.h"
-#include "hpcrun-lite/runtime/calls/call_path.h"
-#include "hpcrun-lite/runtime/mpi/mpi_sums.h"
-#include "hpcrun-lite/runtime/nvtx/nvtx_sums.h"
+#include "hpcrun-lite/regions/region_path.h"
+#include "hpcrun-lite/regions/region_sums.h"
 #include "hpcrun-lite/runtime/runtime.h"
-#include "hpcrun-lite/runtime/sample/sample.h"
+#include "hpcrun-lite/runtime/sums/mpi_sums.h"
+#include "hpcrun-lite/runtime/sums/nvtx_sums.h"
 #include "hpcrun-lite/runtime/thread_off.h"
+#include "hpcrun-lite/runtime/thread_parts.h"
 #include "hpcrun-lite/runtime/thread_sources.h"
-#include "hpcrun-lite/runtime/waits/blame.h"
 #include "hpcrun-lite/runtime/watch.h"
 #include "hpcrun-lite/unwind/unwind.h"
 
@@ -125,9 +123,6 @@ void thread_forked(void);
 void thread_stamp_all(uint64_t now_ns, uint64_t self_now_ns, uint64_t self_cpu_ns);
 void thread_unstamp_all(void);
 
-/* Writes the sums of parallel regions of every live thread that is not inside the tool. */
-void thread_write_regions(void);
-
 /* Returns true if no thread except the caller is inside the tool. */
 bool thread_all_outside(void);
 
@@ -157,6 +152,15 @@ struct thread *thread_take_block(void);
 void thread_give_block(struct thread *t);
 /* The first block of the list linked by next_made; NULL if it is empty. Signal-safe. */
 struct thread *thread_first(void);
+/*
+ * The record of a block in use; NULL: it is in no use. Its thread may end at any time, but the
+ * record stays mapped. Signal-safe.
+ */
+static inline struct msr_thread *thread_live_record(const struct thread *t)
+{
+	return atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_ALIVE ? t->record
+										     : NULL;
+}
 
 /* Sums over ended and live threads, for the report. */
 struct thread_totals {

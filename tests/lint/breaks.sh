@@ -178,7 +178,7 @@ library() {
 		-o "$T/broken/.libs/libhpcrun-lite.so" "$T/$object.o" \
 		$(find "$builddir/common" "$builddir/hpcrun-lite" -path '*/.libs/*.o' |
 			grep \
-			-E '/(libhl(safe|string|cct|unwind|python|gpu)_la|libhpcrun_lite_la)-' |
+			-E '/(libhl(safe|string|cct|unwind|python|regions|gpu)_la|libhpcrun_lite_la)-' |
 			grep -v -- "_la-$object\\.o\$")
 }
 if have objdump && have readelf && have "${PYTHON3:-python3}" &&
