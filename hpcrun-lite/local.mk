@@ -11,8 +11,8 @@ launch_sources = \
 	common/safe/exec_image.c common/safe/exec_image.h \
 	common/safe/text.c common/safe/text.h \
 	hpcrun-lite/gpu/cupti/nv_options.c hpcrun-lite/gpu/cupti/nv_options.h \
-	hpcrun-lite/gpu/cupti/counters/nv_counter_list.c \
-	hpcrun-lite/gpu/cupti/counters/nv_counter_list.h \
+	hpcrun-lite/gpu/cupti/nv_counter_list.c \
+	hpcrun-lite/gpu/cupti/nv_counter_list.h \
 	hpcrun-lite/gpu/gpu_probe.h \
 	hpcrun-lite/source/papi_probe.h hpcrun-lite/source/source.h
 

@@ -110,7 +110,7 @@ struct thread_room {
 	uintptr_t lo;
 	size_t n_bytes;
 	uintptr_t code; /* the thread's function; 0: unknown */
-	uintptr_t base; /* a place (regions/region.h) outside of the thread's function; 0: unknown */
+	uintptr_t base; /* a place (region.h) outside of the thread's function; 0: unknown */
 };
 
 /* A thread is about to be created. Returns true if it must be measured. Not signal-safe. */

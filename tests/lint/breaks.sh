@@ -177,8 +177,7 @@ library() {
 		-Wl,--version-script="$srcdir/hpcrun-lite/exports.map" \
 		-o "$T/broken/.libs/libhpcrun-lite.so" "$T/$object.o" \
 		$(find "$builddir/common" "$builddir/hpcrun-lite" -path '*/.libs/*.o' |
-			grep \
-			-E '/(libhl(safe|string|cct|unwind|python|regions|gpu)_la|libhpcrun_lite_la)-' |
+			grep -E '/lib(hl(safe|string|cct|unwind|python|regions|gpu)|hpcrun_lite)_' |
 			grep -v -- "_la-$object\\.o\$")
 }
 if have objdump && have readelf && have "${PYTHON3:-python3}" &&

@@ -188,7 +188,8 @@ void runtime_start(void)
 	runtime_hooks.start(text);
 	if (!wanted) {
 		if (text)
-			life_complain("the environment is damaged or of another version of hpcrun-lite");
+			life_complain("the environment is damaged or of another version of "
+				      "hpcrun-lite");
 		return;
 	}
 	if (!start(&cause)) {

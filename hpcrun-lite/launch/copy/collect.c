@@ -3,14 +3,14 @@
  * Finds the files to copy; see collect.h. Tests: tests/cli/storage/storage_local.sh,
  * tests/cli/storage/storage_proof.sh.
  */
-#include "hpcrun-lite/launch/collect.h"
+#include "hpcrun-lite/launch/copy/collect.h"
 
 #include "common/base/log.h"
 #include "common/base/vec.h"
 #include "common/format/local_data.h"
 #include "common/format/measurement.h"
-#include "hpcrun-lite/launch/node_local.h"
-#include "hpcrun-lite/launch/path_in.h"
+#include "hpcrun-lite/launch/directory/node_local.h"
+#include "hpcrun-lite/launch/directory/path_in.h"
 
 #include <dirent.h>
 #include <errno.h>

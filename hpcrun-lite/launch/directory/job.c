@@ -3,7 +3,7 @@
  * Identity of a parallel run; see job.h. Every variable used here has the same value in all ranks
  * of a run, on every node. Tests: tests/unit/run/test_launch.c, tests/cli/launch/launch_dir.sh.
  */
-#include "hpcrun-lite/launch/job.h"
+#include "hpcrun-lite/launch/directory/job.h"
 
 #include "common/safe/launcher.h"
 

@@ -3,8 +3,8 @@
  * What counters=... asks for: sets and names of CUPTI, joined by '+'. Independent of CUDA, because
  * the launcher checks it too. Pure; signal-safe. Test: tests/unit/cupti/test_counters.c.
  */
-#ifndef HPCRUN_LITE_GPU_CUPTI_COUNTERS_NV_COUNTER_LIST_H
-#define HPCRUN_LITE_GPU_CUPTI_COUNTERS_NV_COUNTER_LIST_H
+#ifndef HPCRUN_LITE_GPU_CUPTI_NV_COUNTER_LIST_H
+#define HPCRUN_LITE_GPU_CUPTI_NV_COUNTER_LIST_H
 
 #include "common/format/measurement.h"
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Waiting for descriptors: poll, select, epoll; see hook_wait.h.
- * Test: tests/cli/sacred/sacred_wait.sh. */
-#include "hpcrun-lite/hooks/wait/hook_wait.h"
-#include "hpcrun-lite/hooks/wait/hook_wait_number.h"
+/* Waiting for descriptors: poll, select, epoll. Test: tests/cli/sacred/sacred_wait.sh. */
+#include "hpcrun-lite/hooks/hook_poll.h"
 
 #include "common/safe/sys.h"
-#include "hpcrun-lite/runtime/next.h"
 #include "hpcrun-lite/hooks/signal/hook_signal.h"
+#include "hpcrun-lite/hooks/wait/hook_wait.h"
+#include "hpcrun-lite/runtime/next.h"
 
 #include <poll.h>
 #include <stdbool.h>
@@ -128,12 +127,11 @@ HOOK int epoll_pwait2(int epoll, struct epoll_event *events, int max,
 	return result;
 }
 
-void hook_wait_start(void)
+void hook_poll_start(void)
 {
 	struct hook_next *const all[] = {&next_poll,        &next_ppoll,      &next_select,
 					 &next_pselect,     &next_epoll_wait, &next_epoll_pwait,
 					 &next_epoll_pwait2};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		hook_next_find(all[i]);
-	wait_number_start();
 }

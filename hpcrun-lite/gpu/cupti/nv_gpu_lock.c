@@ -10,7 +10,7 @@
  * open it. The program may close our descriptor or replace it by another file, so we check it
  * before closing it.
  */
-#include "hpcrun-lite/gpu/cupti/pc/nv_pc_internal.h"
+#include "hpcrun-lite/gpu/cupti/nv.h"
 
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
@@ -67,7 +67,7 @@ static int move_up(int fd)
 	return high;
 }
 
-int nv_pc_lock(const CUuuid *uuid, char *path, size_t path_bytes)
+int nv_gpu_lock(const CUuuid *uuid, char *path, size_t path_bytes)
 {
 	put_path(path, path_bytes, uuid);
 	for (unsigned i = 0; i < TRIES; i++) {
@@ -87,9 +87,9 @@ int nv_pc_lock(const CUuuid *uuid, char *path, size_t path_bytes)
 	return -1;
 }
 
-void nv_pc_unlock(int lock, const CUuuid *uuid)
+void nv_gpu_unlock(int lock, const CUuuid *uuid)
 {
-	char path[NV_PC_PATH_BYTES];
+	char path[NV_GPU_LOCK_BYTES];
 	put_path(path, sizeof path, uuid);
 	if (!is_still_there(lock, path))
 		return; /* no descriptor of ours any more */

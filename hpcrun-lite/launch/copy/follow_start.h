@@ -3,8 +3,8 @@
  * Starts the process that copies from this node while programs run (follow.h). Test:
  * tests/cli/storage/storage_follow.sh.
  */
-#ifndef HPCRUN_LITE_LAUNCH_FOLLOW_FOLLOW_START_H
-#define HPCRUN_LITE_LAUNCH_FOLLOW_FOLLOW_START_H
+#ifndef HPCRUN_LITE_LAUNCH_COPY_FOLLOW_START_H
+#define HPCRUN_LITE_LAUNCH_COPY_FOLLOW_START_H
 
 #include "hpcrun-lite/config/config.h"
 

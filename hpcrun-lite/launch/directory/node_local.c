@@ -3,7 +3,7 @@
  * See node_local.h. A wrong guess does no harm: files are copied that need not be, or the program
  * waits for the server as it does for its own files. Test: tests/cli/storage/storage_local.sh.
  */
-#include "hpcrun-lite/launch/node_local.h"
+#include "hpcrun-lite/launch/directory/node_local.h"
 
 #include "common/base/log.h"
 #include "common/safe/fnv.h"

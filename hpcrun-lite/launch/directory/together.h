@@ -3,8 +3,8 @@
  * Processes that are started side by side by something that gives them no ranks: GNU parallel,
  * xargs -P, a loop of ssh. Not for the measured process. Test: tests/cli/launch/launch_together.sh.
  */
-#ifndef HPCRUN_LITE_LAUNCH_TOGETHER_H
-#define HPCRUN_LITE_LAUNCH_TOGETHER_H
+#ifndef HPCRUN_LITE_LAUNCH_DIRECTORY_TOGETHER_H
+#define HPCRUN_LITE_LAUNCH_DIRECTORY_TOGETHER_H
 
 #include <stdbool.h>
 

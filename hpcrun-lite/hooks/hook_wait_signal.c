@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waiting for signals and for semaphores; see hook_wait.h. Sampling goes on while the program waits
+ * Waiting for signals and for semaphores; see hook_poll.h. Sampling goes on while the program waits
  * for signals, and the program does not receive our signals. Test: tests/cli/sacred/sacred_wait.sh.
  */
+#include "hpcrun-lite/hooks/hook_poll.h"
+
 #include "common/safe/sys.h"
-#include "hpcrun-lite/runtime/next.h"
 #include "hpcrun-lite/hooks/signal/hook_signal_internal.h"
 #include "hpcrun-lite/hooks/wait/hook_wait.h"
+#include "hpcrun-lite/runtime/next.h"
 
 #include <semaphore.h>
 #include <sys/sem.h>

@@ -5,8 +5,8 @@
  * such directory, whatever the number of ranks; it has the directory locked. It ends soon after the
  * last of the processes. Test: tests/cli/storage/storage_follow.sh.
  */
-#ifndef HPCRUN_LITE_LAUNCH_FOLLOW_FOLLOW_H
-#define HPCRUN_LITE_LAUNCH_FOLLOW_FOLLOW_H
+#ifndef HPCRUN_LITE_LAUNCH_COPY_FOLLOW_H
+#define HPCRUN_LITE_LAUNCH_COPY_FOLLOW_H
 
 #include "common/base/status.h"
 

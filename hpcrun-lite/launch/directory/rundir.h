@@ -5,11 +5,11 @@
  * agree without waiting for each other. Two runs that a launcher identifies never get the same
  * directory. Not for the measured process. Test: tests/cli/launch/launch_dir.sh.
  */
-#ifndef HPCRUN_LITE_LAUNCH_RUNDIR_H
-#define HPCRUN_LITE_LAUNCH_RUNDIR_H
+#ifndef HPCRUN_LITE_LAUNCH_DIRECTORY_RUNDIR_H
+#define HPCRUN_LITE_LAUNCH_DIRECTORY_RUNDIR_H
 
 #include "common/base/status.h"
-#include "hpcrun-lite/launch/job.h"
+#include "hpcrun-lite/launch/directory/job.h"
 
 #include <stddef.h>
 

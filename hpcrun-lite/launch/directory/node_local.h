@@ -3,8 +3,8 @@
  * Chooses a directory of this node for the measurement files while their processes run, if the
  * measurement directory is on a file server. Test: tests/cli/storage/storage_local.sh.
  */
-#ifndef HPCRUN_LITE_LAUNCH_NODE_LOCAL_H
-#define HPCRUN_LITE_LAUNCH_NODE_LOCAL_H
+#ifndef HPCRUN_LITE_LAUNCH_DIRECTORY_NODE_LOCAL_H
+#define HPCRUN_LITE_LAUNCH_DIRECTORY_NODE_LOCAL_H
 
 #include "common/base/status.h"
 #include "hpcrun-lite/config/config.h"

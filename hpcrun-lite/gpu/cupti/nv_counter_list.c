@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See nv_counter_list.h. Test: tests/unit/cupti/test_counters.c. */
-#include "hpcrun-lite/gpu/cupti/counters/nv_counter_list.h"
+#include "hpcrun-lite/gpu/cupti/nv_counter_list.h"
 
 #include <string.h>
 

@@ -9,11 +9,11 @@
  * everything else first. Then it writes these headers, as they were before the rest was read. Not
  * for the measured process. Test: tests/unit/run/test_follow.c.
  */
-#ifndef HPCRUN_LITE_LAUNCH_FOLLOW_FOLLOW_PART_H
-#define HPCRUN_LITE_LAUNCH_FOLLOW_FOLLOW_PART_H
+#ifndef HPCRUN_LITE_LAUNCH_COPY_FOLLOW_PART_H
+#define HPCRUN_LITE_LAUNCH_COPY_FOLLOW_PART_H
 
 #include "common/format/local_data.h"
-#include "hpcrun-lite/launch/follow/follow_chain.h"
+#include "hpcrun-lite/launch/copy/follow_chain.h"
 
 #define FOLLOW_BLOCK_BYTES 65536u
 

@@ -3,12 +3,12 @@
  * Finds out whether a run is in progress in a directory; see together.h. Test:
  * tests/cli/launch/launch_together.sh.
  */
-#include "hpcrun-lite/launch/together.h"
+#include "hpcrun-lite/launch/directory/together.h"
 
 #include "common/format/local_data.h"
 #include "common/format/measurement.h"
-#include "hpcrun-lite/launch/job.h"
-#include "hpcrun-lite/launch/rundir.h"
+#include "hpcrun-lite/launch/directory/job.h"
+#include "hpcrun-lite/launch/directory/rundir.h"
 
 #include <dirent.h>
 #include <fcntl.h>

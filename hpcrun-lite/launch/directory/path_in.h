@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DIRECTORY/NAME in the caller's buffer. Not for the measured process. */
-#ifndef HPCRUN_LITE_LAUNCH_PATH_IN_H
-#define HPCRUN_LITE_LAUNCH_PATH_IN_H
+#ifndef HPCRUN_LITE_LAUNCH_DIRECTORY_PATH_IN_H
+#define HPCRUN_LITE_LAUNCH_DIRECTORY_PATH_IN_H
 
 #include <errno.h>
 #include <stdbool.h>

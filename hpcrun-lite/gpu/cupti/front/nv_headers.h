@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* NVIDIA's headers, with the warnings disabled that they cause. */
-#ifndef HPCRUN_LITE_GPU_CUPTI_NV_HEADERS_H
-#define HPCRUN_LITE_GPU_CUPTI_NV_HEADERS_H
+#ifndef HPCRUN_LITE_GPU_CUPTI_FRONT_NV_HEADERS_H
+#define HPCRUN_LITE_GPU_CUPTI_FRONT_NV_HEADERS_H
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wstrict-prototypes"

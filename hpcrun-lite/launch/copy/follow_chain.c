@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See follow_chain.h. Must not map the file: its process may cut it. Test:
  * tests/unit/run/test_follow.c. */
-#include "hpcrun-lite/launch/follow/follow_chain.h"
+#include "hpcrun-lite/launch/copy/follow_chain.h"
 
 #include "common/base/sorted.h"
 

@@ -4,16 +4,16 @@
  * server takes. Nothing in the measurement directory is listed. Test:
  * tests/cli/storage/storage_follow.sh.
  */
-#include "hpcrun-lite/launch/follow/follow.h"
+#include "hpcrun-lite/launch/copy/follow.h"
 
 #include "common/base/vec.h"
 #include "common/format/local_data.h"
 #include "common/safe/clock.h"
-#include "hpcrun-lite/launch/collect.h"
-#include "hpcrun-lite/launch/follow/follow_part.h"
-#include "hpcrun-lite/launch/job.h"
-#include "hpcrun-lite/launch/path_in.h"
-#include "hpcrun-lite/launch/together.h"
+#include "hpcrun-lite/launch/copy/collect.h"
+#include "hpcrun-lite/launch/copy/follow_part.h"
+#include "hpcrun-lite/launch/directory/job.h"
+#include "hpcrun-lite/launch/directory/path_in.h"
+#include "hpcrun-lite/launch/directory/together.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -6,14 +6,14 @@
  * the data of the file that it was copied to. Tests: tests/cli/storage/storage_local.sh,
  * tests/cli/storage/storage_proof.sh.
  */
-#include "hpcrun-lite/launch/collect.h"
+#include "hpcrun-lite/launch/copy/collect.h"
 
 #include "common/base/log.h"
 #include "common/format/local_data.h"
 #include "common/format/measurement.h"
-#include "hpcrun-lite/launch/follow/follow_part.h"
-#include "hpcrun-lite/launch/node_local.h"
-#include "hpcrun-lite/launch/together.h"
+#include "hpcrun-lite/launch/copy/follow_part.h"
+#include "hpcrun-lite/launch/directory/node_local.h"
+#include "hpcrun-lite/launch/directory/together.h"
 
 #include <errno.h>
 #include <fcntl.h>

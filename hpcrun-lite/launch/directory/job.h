@@ -4,8 +4,8 @@
  * no other run has. Processes of one run share a measurement directory. Not for the measured
  * process. Test: tests/unit/run/test_launch.c.
  */
-#ifndef HPCRUN_LITE_LAUNCH_JOB_H
-#define HPCRUN_LITE_LAUNCH_JOB_H
+#ifndef HPCRUN_LITE_LAUNCH_DIRECTORY_JOB_H
+#define HPCRUN_LITE_LAUNCH_DIRECTORY_JOB_H
 
 #include <stdbool.h>
 #include <stddef.h>

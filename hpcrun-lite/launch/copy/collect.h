@@ -5,8 +5,8 @@
  * hpcrun-lite --collect copies what is left. Tests: tests/cli/storage/storage_local.sh,
  * tests/cli/storage/storage_proof.sh.
  */
-#ifndef HPCRUN_LITE_LAUNCH_COLLECT_H
-#define HPCRUN_LITE_LAUNCH_COLLECT_H
+#ifndef HPCRUN_LITE_LAUNCH_COPY_COLLECT_H
+#define HPCRUN_LITE_LAUNCH_COPY_COLLECT_H
 
 #include "common/base/status.h"
 

@@ -4,12 +4,12 @@
  * identifies its run, and then renamed. rename(2) replaces nothing or an empty directory, never one
  * in use, so it decides which rank wins. Test: tests/cli/launch/launch_dir.sh.
  */
-#include "hpcrun-lite/launch/rundir.h"
+#include "hpcrun-lite/launch/directory/rundir.h"
 
 #include "common/base/log.h"
 #include "common/format/measurement.h"
-#include "hpcrun-lite/launch/path_in.h"
-#include "hpcrun-lite/launch/together.h"
+#include "hpcrun-lite/launch/directory/path_in.h"
+#include "hpcrun-lite/launch/directory/together.h"
 
 #include <dirent.h>
 #include <errno.h>

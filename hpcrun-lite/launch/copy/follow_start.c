@@ -3,10 +3,10 @@
  * See follow_start.h. The process is an orphan before the program starts, in a session of its own,
  * and has none of its descriptors. So the program cannot wait for it or signal it by accident.
  */
-#include "hpcrun-lite/launch/follow/follow_start.h"
+#include "hpcrun-lite/launch/copy/follow_start.h"
 
-#include "hpcrun-lite/launch/follow/follow.h"
-#include "hpcrun-lite/launch/job.h"
+#include "hpcrun-lite/launch/copy/follow.h"
+#include "hpcrun-lite/launch/directory/job.h"
 
 #include <errno.h>
 #include <fcntl.h>

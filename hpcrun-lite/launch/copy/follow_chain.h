@@ -4,8 +4,8 @@
  * pages of children of fork inside of it. Not for the measured process. Test:
  * tests/unit/run/test_follow.c.
  */
-#ifndef HPCRUN_LITE_LAUNCH_FOLLOW_FOLLOW_CHAIN_H
-#define HPCRUN_LITE_LAUNCH_FOLLOW_FOLLOW_CHAIN_H
+#ifndef HPCRUN_LITE_LAUNCH_COPY_FOLLOW_CHAIN_H
+#define HPCRUN_LITE_LAUNCH_COPY_FOLLOW_CHAIN_H
 
 #include "common/base/vec.h"
 #include "common/format/measurement.h"
