@@ -72,7 +72,7 @@ static bool claim_end(void)
 static bool parts_finish(void)
 {
 	bool is_quiet = true;
-	for (unsigned i = runtime_n_parts; i-- > 0;)
+	for (unsigned i = RUNTIME_N_PARTS; i-- > 0;)
 		if (runtime_parts[i].finish)
 			is_quiet = runtime_parts[i].finish() && is_quiet;
 	return is_quiet;

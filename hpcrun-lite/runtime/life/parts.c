@@ -24,7 +24,7 @@
 #include "hpcrun-lite/runtime/watch.h"
 #include "hpcrun-lite/torch/torch_glue.h"
 
-const struct runtime_part runtime_parts[] = {
+const struct runtime_part runtime_parts[RUNTIME_N_PARTS] = {
 	/* measurement off and on */
 	{.start = control_start, .forked = control_forked},
 	/* phases that the program marks */
@@ -82,5 +82,3 @@ const struct runtime_part runtime_parts[] = {
 	/* code that the program generates */
 	{.start = jit_start, .forked = jit_forked, .copy = jit_keep},
 };
-
-const unsigned runtime_n_parts = sizeof runtime_parts / sizeof *runtime_parts;

@@ -74,19 +74,20 @@ struct runtime_part {
 	void (*exec_failed)(void);
 };
 
-extern const struct runtime_part runtime_parts[];
-extern const unsigned runtime_n_parts;
+/* A constant here, because a variable would be one more page that each forked child looks at. */
+enum { RUNTIME_N_PARTS = 18 };
+extern const struct runtime_part runtime_parts[RUNTIME_N_PARTS];
 
 /* EACH_PART(forked); EACH_PART(thread_ends, t); EACH_PART_BACKWARDS(write); */
 #define EACH_PART(event_, ...) \
 	do { \
-		for (unsigned i_ = 0; i_ < runtime_n_parts; i_++) \
+		for (unsigned i_ = 0; i_ < RUNTIME_N_PARTS; i_++) \
 			if (runtime_parts[i_].event_) \
 				runtime_parts[i_].event_(__VA_ARGS__); \
 	} while (0)
 #define EACH_PART_BACKWARDS(event_, ...) \
 	do { \
-		for (unsigned i_ = runtime_n_parts; i_-- > 0;) \
+		for (unsigned i_ = RUNTIME_N_PARTS; i_-- > 0;) \
 			if (runtime_parts[i_].event_) \
 				runtime_parts[i_].event_(__VA_ARGS__); \
 	} while (0)

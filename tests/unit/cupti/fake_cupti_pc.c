@@ -298,10 +298,8 @@ void start_with(const char *options)
 	seen.now_ns = 1000000 * MS;
 	cupti.units = 132;
 	cupti.clock_khz = 1980000;
-	memset(&nv_trace, 0, sizeof nv_trace);
 	memset(&nv_shared, 0, sizeof nv_shared);
 	nv_state_prepare(&host);
-	nv_trace_prepare();
 	nv.options = read_options(options);
 	nv.lib = (struct nv_library){.cuptiPCSamplingEnable = enable,
 				     .cuptiPCSamplingDisable = disable,
