@@ -13,5 +13,6 @@ libhpcrun_lite_la_SOURCES += \
 	hpcrun-lite/runtime/thread_block.c \
 	hpcrun-lite/runtime/thread_off.c hpcrun-lite/runtime/thread_off.h \
 	hpcrun-lite/runtime/thread_parts.h \
+	hpcrun-lite/runtime/thread_record.c hpcrun-lite/runtime/thread_record.h \
 	hpcrun-lite/runtime/thread_sources.c hpcrun-lite/runtime/thread_sources.h \
 	hpcrun-lite/runtime/watch.c hpcrun-lite/runtime/watch.h

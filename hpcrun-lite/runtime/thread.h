@@ -116,13 +116,6 @@ void thread_end(void);
  */
 void thread_forked(void);
 
-/*
- * Writes the end of every live thread, as seen from outside; that of the calling thread by the
- * clocks when its sources stopped. unstamp undoes it after an exec that failed.
- */
-void thread_stamp_all(uint64_t now_ns, uint64_t self_now_ns, uint64_t self_cpu_ns);
-void thread_unstamp_all(void);
-
 /* Returns true if no thread except the caller is inside the tool. */
 bool thread_all_outside(void);
 
@@ -161,17 +154,5 @@ static inline struct msr_thread *thread_live_record(const struct thread *t)
 	return atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_ALIVE ? t->record
 										     : NULL;
 }
-
-/* Sums over ended and live threads, for the report. */
-struct thread_totals {
-	uint64_t n_threads, delivered, recorded, handler_ns, cpu_ns, cpu_off_ns, n_frames, n_marked;
-	/* see msr_thread_cpu_ns(); missing in samples; of threads that were not seen to start */
-	uint64_t cpu_known_ns, cpu_unseen_ns, cpu_strange_ns;
-	uint64_t losses[MSR_LOSS_ROOM];
-	uint64_t path_ends[16];
-};
-void thread_sum(struct thread_totals *totals);
-/* Adds one record. Signal-safe. */
-void thread_add_record(struct thread_totals *totals, struct msr_thread *record);
 
 #endif

@@ -19,6 +19,7 @@
 #include "hpcrun-lite/runtime/sample/sample.h"
 #include "hpcrun-lite/runtime/say.h"
 #include "hpcrun-lite/runtime/signal_table.h"
+#include "hpcrun-lite/runtime/thread_record.h"
 #include "hpcrun-lite/store/store.h"
 
 #include <limits.h>
@@ -69,13 +70,27 @@ static bool claim_end(void)
 }
 
 /* Returns false if another thread may still be writing to the file. */
-static bool parts_finish(void)
+static bool finish(void)
 {
-	bool is_quiet = true;
+	bool is_quiet = thread_all_outside();
 	for (unsigned i = RUNTIME_N_PARTS; i-- > 0;)
 		if (runtime_parts[i].finish)
 			is_quiet = runtime_parts[i].finish() && is_quiet;
 	return is_quiet;
+}
+
+/* A file on the node. A measured next program has it copied when it ends, but not an ancestor's. */
+static void hand_over(enum msr_exit_kind kind, bool has_next)
+{
+	if (kind != MSR_EXIT_EXEC) {
+		const bool answers = deliver_and_say();
+		if (!store_is_damaged())
+			report_print(answers);
+	} else if (store_fd() < 0 || store_left_path()[0] || !has_next) {
+		deliver_after_end();
+		if (!has_next && !store_is_damaged())
+			report_print(false);
+	}
 }
 
 static void end(enum msr_exit_kind kind, int code, bool has_next)
@@ -87,8 +102,7 @@ static void end(enum msr_exit_kind kind, int code, bool has_next)
 		thread_sources_stop(thread_self);
 	/* Sequential consistency: see enter() in sample.c. */
 	atomic_store_explicit(&process.ending, true, memory_order_seq_cst);
-	bool quiet = thread_all_outside();
-	quiet = parts_finish() && quiet;
+	const bool is_quiet = finish();
 	/*
 	 * A file server that does not answer holds up the helper that copies, not us. Except in
 	 * jit_keep(), which writes to the measurement directory.
@@ -112,20 +126,11 @@ static void end(enum msr_exit_kind kind, int code, bool has_next)
 		EACH_PART_BACKWARDS(trim, thread_self, kind);
 	}
 	records_trim();
-	store_finish(quiet);
+	store_finish(is_quiet);
 	if (!store_is_damaged())
 		say_damaged(); /* ext4 may say so only now */
-	/* A measured next program has our file copied when it ends, but not an ancestor's. */
-	if (is_local && kind == MSR_EXIT_EXEC &&
-	    (store_fd() < 0 || store_left_path()[0] || !has_next)) {
-		deliver_after_end();
-		if (!has_next && !store_is_damaged())
-			report_print(false);
-	} else if (is_local && kind != MSR_EXIT_EXEC) {
-		const bool answers = deliver_and_say();
-		if (!store_is_damaged())
-			report_print(answers);
-	}
+	if (is_local)
+		hand_over(kind, has_next);
 	file_fault_close(bus);
 }
 

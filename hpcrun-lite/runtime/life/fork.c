@@ -7,6 +7,7 @@
 #include "hpcrun-lite/runtime/file_fault.h"
 #include "hpcrun-lite/runtime/life/life.h"
 #include "hpcrun-lite/runtime/life/parts.h"
+#include "hpcrun-lite/runtime/life/process_record.h"
 #include "hpcrun-lite/runtime/life/sources.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/store/store.h"
@@ -20,7 +21,7 @@ void life_before_fork(void)
 	const bool bus = file_fault_open();
 	store_before_fork();
 	if (store_fd() >= 0)
-		process_has_file();
+		process_record_has_file();
 	file_fault_close(bus);
 }
 
@@ -53,9 +54,9 @@ void life_forked(void)
 	}
 	const bool was_brief = store_is_brief();
 	life_write_quota();
-	const bool is_as_in_file = process_find_place();
+	const bool is_as_in_file = process_record_find_place();
 	EACH_PART(forked);
-	process_restart_sources();
+	sources_restart();
 	if (!was_brief)
 		life_describe();
 	else if (!is_as_in_file)

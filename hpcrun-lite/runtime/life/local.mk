@@ -6,6 +6,7 @@ libhpcrun_lite_la_SOURCES += \
 	hpcrun-lite/runtime/life/fork.c \
 	hpcrun-lite/runtime/life/life.h \
 	hpcrun-lite/runtime/life/parts.c hpcrun-lite/runtime/life/parts.h \
+	hpcrun-lite/runtime/life/process_record.c hpcrun-lite/runtime/life/process_record.h \
 	hpcrun-lite/runtime/life/sources.c hpcrun-lite/runtime/life/sources.h \
 	hpcrun-lite/runtime/life/start.c \
 	hpcrun-lite/runtime/life/thread.c

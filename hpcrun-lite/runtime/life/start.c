@@ -11,6 +11,7 @@
 #include "hpcrun-lite/runtime/code/module.h"
 #include "hpcrun-lite/runtime/life/life.h"
 #include "hpcrun-lite/runtime/life/parts.h"
+#include "hpcrun-lite/runtime/life/process_record.h"
 #include "hpcrun-lite/runtime/life/sources.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/records.h"
@@ -46,7 +47,7 @@ void life_complain(const char *cause)
 
 void life_describe(void)
 {
-	process_write_records();
+	process_record_write();
 	module_write_records();
 }
 
@@ -148,7 +149,7 @@ static bool start(const char **cause)
 	module_own_range(&unwind.skip_lo, &unwind.skip_hi);
 	unwind_init(&unwind);
 	EACH_PART(start);
-	if (!process_choose_sources(source_cause, sizeof source_cause)) {
+	if (!sources_choose(source_cause, sizeof source_cause)) {
 		*cause = source_cause[0] ? source_cause : "no event can be measured";
 		return false;
 	}
@@ -157,9 +158,9 @@ static bool start(const char **cause)
 	process.is_go = unwind_is_go(getauxval(AT_ENTRY));
 	if (process.is_go)
 		store_header()->flags |= MSR_FLAG_GO;
-	process_find_place();
-	process_has_file();
-	process_write_records();
+	process_record_find_place();
+	process_record_has_file();
+	process_record_write();
 	module_save_vdso(process.config.directory);
 	keep_program();
 	if (!sample_install(module_program_is_split()) ||
