@@ -11,8 +11,8 @@ launch_sources = \
 	common/safe/exec_image.c common/safe/exec_image.h \
 	common/safe/text.c common/safe/text.h \
 	hpcrun-lite/gpu/cupti/nv_options.c hpcrun-lite/gpu/cupti/nv_options.h \
-	hpcrun-lite/gpu/cupti/counters/nv_counter_list.c \
-	hpcrun-lite/gpu/cupti/counters/nv_counter_list.h \
+	hpcrun-lite/gpu/cupti/nv_counter_list.c \
+	hpcrun-lite/gpu/cupti/nv_counter_list.h \
 	hpcrun-lite/gpu/gpu_probe.h \
 	hpcrun-lite/source/papi_probe.h hpcrun-lite/source/source.h
 
@@ -30,7 +30,7 @@ libhpcrun_lite_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
 libhpcrun_lite_la_LDFLAGS = -module -avoid-version -shared -Wc,-static-libgcc \
 	-Wl,-z,now -Wl,-z,defs -Wl,-z,nodelete -Wl,-Bsymbolic \
 	-Wl,--version-script=$(srcdir)/hpcrun-lite/exports.map
-libhpcrun_lite_la_LIBADD = libhlgpu.la libhlcct.la libhlopenmp.la libhlpython.la libhlunwind.la \
+libhpcrun_lite_la_LIBADD = libhlgpu.la libhlcct.la libhlregions.la libhlpython.la libhlunwind.la \
 	libhlsafe.la libhldlsym.la libhllibc.la libhlstring.la
 libhpcrun_lite_la_DEPENDENCIES = $(libhpcrun_lite_la_LIBADD) hpcrun-lite/exports.map
 EXTRA_DIST += hpcrun-lite/exports.map
@@ -48,17 +48,17 @@ include $(top_srcdir)/hpcrun-lite/launch/local.mk
 include $(top_srcdir)/hpcrun-lite/mpi/local.mk
 include $(top_srcdir)/hpcrun-lite/openmp/local.mk
 include $(top_srcdir)/hpcrun-lite/python/local.mk
+include $(top_srcdir)/hpcrun-lite/regions/local.mk
 include $(top_srcdir)/hpcrun-lite/replay/local.mk
 include $(top_srcdir)/hpcrun-lite/runtime/local.mk
-include $(top_srcdir)/hpcrun-lite/runtime/calls/local.mk
 include $(top_srcdir)/hpcrun-lite/runtime/code/local.mk
-include $(top_srcdir)/hpcrun-lite/runtime/deliver/local.mk
-include $(top_srcdir)/hpcrun-lite/runtime/sample/local.mk
-include $(top_srcdir)/hpcrun-lite/runtime/mpi/local.mk
-include $(top_srcdir)/hpcrun-lite/runtime/phases/local.mk
+include $(top_srcdir)/hpcrun-lite/runtime/control/local.mk
+include $(top_srcdir)/hpcrun-lite/runtime/glue/local.mk
+include $(top_srcdir)/hpcrun-lite/runtime/life/local.mk
 include $(top_srcdir)/hpcrun-lite/runtime/nvtx/local.mk
 include $(top_srcdir)/hpcrun-lite/runtime/report/local.mk
-include $(top_srcdir)/hpcrun-lite/runtime/torch/local.mk
+include $(top_srcdir)/hpcrun-lite/runtime/sample/local.mk
+include $(top_srcdir)/hpcrun-lite/runtime/sums/local.mk
 include $(top_srcdir)/hpcrun-lite/runtime/waits/local.mk
 include $(top_srcdir)/hpcrun-lite/source/local.mk
 include $(top_srcdir)/hpcrun-lite/store/local.mk

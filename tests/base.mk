@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-lints = tests/lint/breaks.sh tests/lint/lines.sh tests/lint/marks.sh tests/lint/names.sh \
-	tests/lint/needs.sh tests/lint/packages.sh tests/lint/rooms.sh tests/lint/symbols.sh
+lints = tests/lint/breaks.sh tests/lint/cycles.sh tests/lint/lines.sh tests/lint/marks.sh \
+	tests/lint/names.sh tests/lint/needs.sh tests/lint/packages.sh tests/lint/rooms.sh \
+	tests/lint/symbols.sh
 TESTS += $(lints)
-EXTRA_DIST += $(lints) tests/lint/files.sh tests/lint/handlers.txt tests/lint/long-lines.txt \
-	tests/lint/other-names.txt tests/lint/reach.py tests/lint/rooms.txt tests/lint/symbols.txt
+EXTRA_DIST += $(lints) tests/lint/cycles.txt tests/lint/files.sh tests/lint/handlers.txt \
+	tests/lint/long-lines.txt tests/lint/other-names.txt tests/lint/reach.py \
+	tests/lint/rooms.txt tests/lint/symbols.txt
 
 if HAVE_CMOCKA
 # Nothing needs it but a person who runs one case; see CONTRIBUTING.md.

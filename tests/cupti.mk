@@ -42,8 +42,8 @@ check_PROGRAMS += tests/unit/cupti/test_counters
 TESTS += tests/unit/cupti/test_counters
 tests_unit_cupti_test_counters_SOURCES = tests/unit/cupti/test_counters.c \
 	hpcrun-lite/gpu/cupti/nv_options.c hpcrun-lite/gpu/cupti/nv_options.h \
-	hpcrun-lite/gpu/cupti/counters/nv_counter_list.c \
-	hpcrun-lite/gpu/cupti/counters/nv_counter_list.h
+	hpcrun-lite/gpu/cupti/nv_counter_list.c \
+	hpcrun-lite/gpu/cupti/nv_counter_list.h
 tests_unit_cupti_test_counters_LDADD = libhlsafe.la $(CMOCKA_LIBS)
 fake_cupti_pc = tests/unit/cupti/fake_cupti_pc.c tests/unit/cupti/fake_cupti_pc.h
 check_PROGRAMS += tests/unit/cupti/test_cupti_pc tests/unit/cupti/test_cupti_pc_gate

@@ -109,7 +109,7 @@ if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/run/test_follow tests/unit/run/test_launch
 TESTS += tests/unit/run/test_follow tests/unit/run/test_launch
 tests_unit_run_test_follow_SOURCES = tests/unit/run/test_follow.c \
-	hpcrun-lite/launch/follow/follow_chain.c hpcrun-lite/launch/follow/follow_part.c
+	hpcrun-lite/launch/copy/follow_chain.c hpcrun-lite/launch/copy/follow_part.c
 tests_unit_run_test_follow_LDADD = libhlsafe.la $(UNIT_LDADD)
 tests_unit_run_test_launch_SOURCES = tests/unit/run/test_launch.c $(launch_sources)
 tests_unit_run_test_launch_CPPFLAGS = $(AM_CPPFLAGS) -DBINDIR='"$(bindir)"' \

@@ -11,6 +11,7 @@
 #include "hpcrun-lite/hooks/hook_exit.h"
 #include "hpcrun-lite/hooks/hook_fd.h"
 #include "hpcrun-lite/hooks/hook_getenv.h"
+#include "hpcrun-lite/hooks/hook_poll.h"
 #include "hpcrun-lite/hooks/hook_remove.h"
 #include "hpcrun-lite/hooks/hook_scratch.h"
 #include "hpcrun-lite/hooks/hook_syscall.h"
@@ -35,8 +36,8 @@ static void start(const char *text)
 	hook_fd_start();
 	hook_signal_start();
 	hook_syscall_start();
+	hook_poll_start();
 	hook_wait_start();
-	hook_sleep_start();
 	hook_wait_signal_start();
 	hook_user_start();
 	hook_remove_start();

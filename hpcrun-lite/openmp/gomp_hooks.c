@@ -10,7 +10,7 @@
 
 #include "common/format/measurement.h"
 #include "hpcrun-lite/openmp/gomp_real.h"
-#include "hpcrun-lite/openmp/region.h"
+#include "hpcrun-lite/regions/region.h"
 #include "hpcrun-lite/runtime/next.h"
 #include "hpcrun-lite/runtime/runtime.h"
 

@@ -7,7 +7,7 @@
  */
 #include "hpcrun-lite/openmp/gomp_real.h"
 
-#include "hpcrun-lite/openmp/region.h"
+#include "hpcrun-lite/regions/region.h"
 #include "hpcrun-lite/runtime/next.h"
 
 #include <dlfcn.h>

@@ -5,7 +5,7 @@
  * system call. Tests: tests/cli/openmp/omp_paths.sh, tests/cli/openmp/omp_waits.sh.
  */
 #include "hpcrun-lite/openmp/ompt.h"
-#include "hpcrun-lite/openmp/region.h"
+#include "hpcrun-lite/regions/region.h"
 #include "hpcrun-lite/runtime/runtime.h"
 
 #include <dlfcn.h>

@@ -10,7 +10,7 @@
 #include "common/safe/patience.h"
 #include "common/safe/quiet.h"
 #include "common/safe/sys.h"
-#include "hpcrun-lite/runtime/deliver/beside.h"
+#include "hpcrun-lite/runtime/beside.h"
 #include "hpcrun-lite/runtime/file_fault.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/records.h"
@@ -45,13 +45,22 @@ static uint64_t cpu_used(int whose)
 	return sys_is_error(sys_call3(SYS_getrusage, whose, (long)&use, 0)) ? 0 : cpu_of(&use);
 }
 
-void children_start(bool forked)
+static void start(uint64_t given_ns)
 {
-	/* After exec, the sum includes children of the program before. */
-	uint64_t given_ns = forked ? 0 : cpu_used(RUSAGE_CHILDREN);
 	children.before_ns = beside_cpu_ns();
 	atomic_store_explicit(&children.given_ns, given_ns, memory_order_relaxed);
 	atomic_store_explicit(&children.n, 0, memory_order_relaxed);
+}
+
+void children_start(void)
+{
+	/* After exec, the sum includes children of the program before. */
+	start(cpu_used(RUSAGE_CHILDREN));
+}
+
+void children_forked(void)
+{
+	start(0);
 }
 
 /* With signals blocked until end(): a handler of the program would wait for this thread. */

@@ -12,11 +12,9 @@
 
 #include <sys/resource.h>
 
-/*
- * At the start of a process, or in a child that was just forked (`forked`), which has no children
- * yet.
- */
-void children_start(bool forked);
+/* At the start of a process, and in a forked child, which has no children yet. */
+void children_start(void);
+void children_forked(void);
 
 /* The process ends or runs another program. */
 void children_finish(void);

@@ -69,18 +69,4 @@ static inline bool process_is_owner(void)
 /* If the caller is in a child whose fork we did not see, starts to measure it. Not signal-safe. */
 void process_check_fork(void);
 
-/*
- * sources.c: chooses and starts the sources for the events and writes METRIC and INFO records.
- * Returns false and sets `cause` on failure.
- */
-bool process_choose_sources(char *cause, size_t cause_bytes);
-bool process_restart_sources(void);
-/*
- * Notes the working directory and the processors of the process. Returns true if both are those of
- * the process whose file this one uses. With `has_file`, that is this process from now on.
- */
-bool process_find_place(void);
-void process_has_file(void);
-void process_write_records(void);
-
 #endif

@@ -110,7 +110,7 @@ struct thread_room {
 	uintptr_t lo;
 	size_t n_bytes;
 	uintptr_t code; /* the thread's function; 0: unknown */
-	uintptr_t base; /* a place (openmp/region.h) outside of the thread's function; 0: unknown */
+	uintptr_t base; /* a place (region.h) outside of the thread's function; 0: unknown */
 };
 
 /* A thread is about to be created. Returns true if it must be measured. Not signal-safe. */
@@ -136,7 +136,7 @@ void runtime_handler_unsampled(void);
 bool runtime_lent_stack(const void *sp);
 
 /*
- * Parallel regions of the calling thread: the state for hpcrun-lite/openmp/region.h. NULL: leave
+ * Parallel regions of the calling thread: the state for hpcrun-lite/regions/region.h. NULL: leave
  * the region alone, because the thread is not measured or the user wants no OpenMP. is_counting:
  * measurement is on. Signal-safe, no system call.
  */

@@ -10,17 +10,15 @@
 #include "common/format/measurement.h"
 #include "hpcrun-lite/cct/cct.h"
 #include "hpcrun-lite/gpu/core.h"
-#include "hpcrun-lite/openmp/region_path.h"
-#include "hpcrun-lite/openmp/region_sums.h"
 #include "hpcrun-lite/python/python.h"
-#include "hpcrun-lite/runtime/calls/call_path.h"
-#include "hpcrun-lite/runtime/mpi/mpi_sums.h"
-#include "hpcrun-lite/runtime/nvtx/nvtx_sums.h"
+#include "hpcrun-lite/regions/region_path.h"
+#include "hpcrun-lite/regions/region_sums.h"
 #include "hpcrun-lite/runtime/runtime.h"
-#include "hpcrun-lite/runtime/sample/sample.h"
+#include "hpcrun-lite/runtime/sums/mpi_sums.h"
+#include "hpcrun-lite/runtime/sums/nvtx_sums.h"
 #include "hpcrun-lite/runtime/thread_off.h"
+#include "hpcrun-lite/runtime/thread_parts.h"
 #include "hpcrun-lite/runtime/thread_sources.h"
-#include "hpcrun-lite/runtime/waits/blame.h"
 #include "hpcrun-lite/runtime/watch.h"
 #include "hpcrun-lite/unwind/unwind.h"
 
@@ -118,16 +116,6 @@ void thread_end(void);
  */
 void thread_forked(void);
 
-/*
- * Writes the end of every live thread, as seen from outside; that of the calling thread by the
- * clocks when its sources stopped. unstamp undoes it after an exec that failed.
- */
-void thread_stamp_all(uint64_t now_ns, uint64_t self_now_ns, uint64_t self_cpu_ns);
-void thread_unstamp_all(void);
-
-/* Writes the sums of parallel regions of every live thread that is not inside the tool. */
-void thread_write_regions(void);
-
 /* Returns true if no thread except the caller is inside the tool. */
 bool thread_all_outside(void);
 
@@ -157,17 +145,14 @@ struct thread *thread_take_block(void);
 void thread_give_block(struct thread *t);
 /* The first block of the list linked by next_made; NULL if it is empty. Signal-safe. */
 struct thread *thread_first(void);
-
-/* Sums over ended and live threads, for the report. */
-struct thread_totals {
-	uint64_t n_threads, delivered, recorded, handler_ns, cpu_ns, cpu_off_ns, n_frames, n_marked;
-	/* see msr_thread_cpu_ns(); missing in samples; of threads that were not seen to start */
-	uint64_t cpu_known_ns, cpu_unseen_ns, cpu_strange_ns;
-	uint64_t losses[MSR_LOSS_ROOM];
-	uint64_t path_ends[16];
-};
-void thread_sum(struct thread_totals *totals);
-/* Adds one record. Signal-safe. */
-void thread_add_record(struct thread_totals *totals, struct msr_thread *record);
+/*
+ * The record of a block in use; NULL: it is in no use. Its thread may end at any time, but the
+ * record stays mapped. Signal-safe.
+ */
+static inline struct msr_thread *thread_live_record(const struct thread *t)
+{
+	return atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_ALIVE ? t->record
+										     : NULL;
+}
 
 #endif

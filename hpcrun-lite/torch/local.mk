@@ -8,3 +8,7 @@ libhpcrun_lite_torch_la_LDFLAGS = -module -avoid-version -shared -Wc,-static-lib
 	-Wl,-z,now -Wl,-z,defs -Wl,-z,nodelete
 libhpcrun_lite_torch_la_LIBADD = libhlmodule.la \
 	libhlsafe.la libhldlsym.la libhllibc.la libhlstring.la
+# In the run-time library.
+libhpcrun_lite_la_SOURCES += \
+	hpcrun-lite/torch/torch_glue.c hpcrun-lite/torch/torch_glue.h \
+	hpcrun-lite/torch/torch_nodes.c hpcrun-lite/torch/torch_nodes.h

@@ -27,7 +27,7 @@ done
 lint() {
 	sh "tests/lint/$1.sh" . 2>&1
 }
-for name in lines names rooms; do
+for name in lines names rooms cycles; do
 	unlike "$name.sh: nothing to find at first" "$(lint $name)" '^not ok'
 done
 
@@ -84,6 +84,20 @@ breaks "a vendor's header outside its room" rooms hpcrun-lite/gpu/core.c \
 prepend 'static void *f(void) { return malloc(1); }' hpcrun-lite/cct/table.c
 breaks "malloc in the signal path, by its source" rooms hpcrun-lite/cct/table.c \
 	'table\.c:2:.*malloc'
+
+# ---- cycles -------------------------------------------------------------------------------------
+
+prepend '#include "hpcrun-lite/cct/cct.h"' hpcrun-lite/store/store.c
+breaks "two folders include each other" cycles hpcrun-lite/store/store.c \
+	'# (hpcrun-lite/store hpcrun-lite/cct|hpcrun-lite/cct hpcrun-lite/store)$'
+prepend '#include "hpcrun-lite/runtime/life/parts.h"' hpcrun-lite/regions/region.c
+breaks "a circle of more folders" cycles hpcrun-lite/regions/region.c \
+	'# .*hpcrun-lite/regions .*hpcrun-lite/runtime|# .*hpcrun-lite/runtime.* hpcrun-lite/regions'
+echo 'hpcrun-lite/cct hpcrun-lite/store' >>tests/lint/cycles.txt
+breaks "a listed arrow is in no circle" cycles tests/lint/cycles.txt \
+	'# hpcrun-lite/cct hpcrun-lite/store: take it off'
+echo 'common/none common/safe' >>tests/lint/cycles.txt
+breaks "... or is not there" cycles tests/lint/cycles.txt '# common/none common/safe: take it off'
 
 # ---- lines --------------------------------------------------------------------------------------
 
@@ -172,13 +186,13 @@ library() {
 		-D_GNU_SOURCE $(sed -n 's/^SAFE_CFLAGS = //p' "$builddir/Makefile") \
 		-c -o "$T/$object.o" "$T/$object.c" || return
 	mkdir -p "$T/broken/.libs"
+	libraries='libhpcrun_lite|libhl(safe|string|cct|unwind|python|regions|gpu)'
 	# shellcheck disable=SC2046,SC2086 # lists
 	${CC:-cc} -shared -Wl,-Bsymbolic \
 		-Wl,--version-script="$srcdir/hpcrun-lite/exports.map" \
 		-o "$T/broken/.libs/libhpcrun-lite.so" "$T/$object.o" \
 		$(find "$builddir/common" "$builddir/hpcrun-lite" -path '*/.libs/*.o' |
-			grep \
-			-E '/(libhl(safe|string|cct|unwind|python|gpu)_la|libhpcrun_lite_la)-' |
+			grep -E "/($libraries)_la-" |
 			grep -v -- "_la-$object\\.o\$")
 }
 if have objdump && have readelf && have "${PYTHON3:-python3}" &&

@@ -83,7 +83,7 @@ handlers_reach papi libhpcrun-lite-papi 2
 # Each object of the preloaded library calls what handlers may, and else what symbols.txt allows its
 # source. Names that another object of the library defines are ours.
 objects=$(find "$builddir/common" "$builddir/hpcrun-lite" -path '*/.libs/*' -name 'lib*.o' |
-	grep -E '/(libhl(safe|string|cct|unwind|python|openmp|gpu)_la|libhpcrun_lite_la)-' |
+	grep -E '/(libhl(safe|string|cct|unwind|python|regions|gpu)_la|libhpcrun_lite_la)-' |
 	LC_ALL=C sort)
 # shellcheck disable=SC2086 # words
 [ -z "$objects" ] || nm -g --defined-only $objects | awk 'NF == 3 { print $3 }' | sort -u >"$T/ours"

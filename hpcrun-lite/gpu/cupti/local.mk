@@ -5,18 +5,21 @@
 cupti_sources = \
 	hpcrun-lite/gpu/gpu.h \
 	hpcrun-lite/gpu/hash128.c hpcrun-lite/gpu/hash128.h \
-	hpcrun-lite/gpu/cupti/front/front.h \
+	hpcrun-lite/gpu/cupti/enter/nv_inject.c \
+	hpcrun-lite/gpu/cupti/front/front.h hpcrun-lite/gpu/cupti/front/nv_headers.h \
 	hpcrun-lite/gpu/cupti/nv.h \
 	hpcrun-lite/gpu/cupti/nv_code.c \
+	hpcrun-lite/gpu/cupti/nv_counter_list.c hpcrun-lite/gpu/cupti/nv_counter_list.h \
 	hpcrun-lite/gpu/cupti/nv_cut.c hpcrun-lite/gpu/cupti/nv_cut.h \
 	hpcrun-lite/gpu/cupti/nv_device.c \
-	hpcrun-lite/gpu/cupti/nv_headers.h \
+	hpcrun-lite/gpu/cupti/nv_gpu_lock.c \
+	hpcrun-lite/gpu/cupti/nv_guard.c \
 	hpcrun-lite/gpu/cupti/nv_image.c hpcrun-lite/gpu/cupti/nv_image.h \
-	hpcrun-lite/gpu/cupti/nv_inject.c \
 	hpcrun-lite/gpu/cupti/nv_library.c \
 	hpcrun-lite/gpu/cupti/nv_map.c hpcrun-lite/gpu/cupti/nv_map.h \
 	hpcrun-lite/gpu/cupti/nv_options.c hpcrun-lite/gpu/cupti/nv_options.h \
 	hpcrun-lite/gpu/cupti/nv_part.c \
+	hpcrun-lite/gpu/cupti/nv_shared.h \
 	hpcrun-lite/gpu/cupti/nv_state.c \
 	$(tape_sources)
 
@@ -40,7 +43,7 @@ libhlcupti_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
 pkglib_LTLIBRARIES += libhpcrun-lite-cupti.la
 libhpcrun_lite_cupti_la_SOURCES = \
 	hpcrun-lite/gpu/gpu_probe.h \
-	hpcrun-lite/gpu/cupti/nv_probe.c
+	hpcrun-lite/gpu/cupti/enter/nv_probe.c
 libhpcrun_lite_cupti_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
 libhpcrun_lite_cupti_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
 # Never unloaded: exit handlers and functions given to CUPTI lie in it.

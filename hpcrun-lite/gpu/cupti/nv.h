@@ -21,7 +21,7 @@
 #ifndef HPCRUN_LITE_GPU_CUPTI_NV_H
 #define HPCRUN_LITE_GPU_CUPTI_NV_H
 
-#include "hpcrun-lite/gpu/cupti/nv_headers.h"
+#include "hpcrun-lite/gpu/cupti/front/nv_headers.h"
 #include "hpcrun-lite/gpu/cupti/nv_map.h"
 #include "hpcrun-lite/gpu/cupti/nv_options.h"
 #include "hpcrun-lite/gpu/gpu.h"
@@ -96,7 +96,7 @@ struct nv_library {
 	void (*at_end)(void (*fn)(uint64_t may_wait_ns));
 	/* on_switch of the host. */
 	void (*on_switch)(void (*fn)(bool on));
-	/* See nv_pc_lock. */
+	/* See nv_gpu_lock. */
 	int (*lock_gpu)(const CUuuid *uuid, char *path, size_t path_bytes);
 	unsigned version;      /* CUPTI's */
 	const char *path;      /* path of CUPTI, for people; valid until the process ends */
@@ -186,11 +186,15 @@ uint32_t nv_device_attribute(CUdevice device, CUdevice_attribute what);
 
 /* ---- nv_code.c ---- */
 
+/* A code object contains a kernel with this name. The caller holds the lock of nv_code.c. */
+typedef void nv_code_named_fn(const char *name, uint32_t code);
 /*
  * A module was loaded; call this in the loading thread. The image is valid only during the call.
- * Returns the host's id of the first code object with this content on any device; 0: none.
+ * Calls `named` for each kernel. Returns the host's id of the first code object with this content
+ * on any device; 0: none.
  */
-uint32_t nv_code_loaded(CUcontext context, const void *image, size_t bytes);
+uint32_t nv_code_loaded(CUcontext context, const void *image, size_t bytes,
+			nv_code_named_fn *named);
 /*
  * The host's id of the same content on a device. It separates the kernels and samples of several
  * GPUs. 0 if `code` is 0.
@@ -217,7 +221,17 @@ uint32_t nv_part_hold(const void *image, size_t bytes, uint32_t device, uint64_t
  */
 uint32_t nv_part_of(uint32_t code, const char *name);
 
-/* ---- nv_inject.c ---- */
+/* ---- nv_gpu_lock.c ---- */
+
+#define NV_GPU_LOCK_BYTES 128u /* of the path */
+/*
+ * Takes the lock of a GPU for this process. Returns a descriptor; -1: another process has it; -2:
+ * failure, see errno.
+ */
+int nv_gpu_lock(const CUuuid *uuid, char *path, size_t path_bytes);
+void nv_gpu_unlock(int lock, const CUuuid *uuid);
+
+/* ---- enter/nv_inject.c ---- */
 
 /* Starts to measure for this host. Once per process. */
 void nv_come_in(const struct gpu_host *host);

@@ -3,8 +3,8 @@
  * Code objects: cubins as they are loaded, and the names of their kernels. A loaded image may
  * contain anything, so everything is checked. Test: tests/unit/cupti/test_cupti_record.c.
  */
+#include "hpcrun-lite/gpu/cupti/nv.h"
 #include "hpcrun-lite/gpu/cupti/nv_image.h"
-#include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
 
 /* ---- kernels of a cubin ---- */
 
@@ -25,9 +25,15 @@ void nv_code_names(const void *image, size_t bytes, void (*each)(void *arg, cons
 
 /* ---- code objects ---- */
 
+struct found {
+	nv_code_named_fn *named;
+	uint32_t code;
+};
+
 static void add_name(void *arg, const char *name)
 {
-	nv_kernel_named(name, *(const uint32_t *)arg);
+	const struct found *f = arg;
+	f->named(name, f->code);
 }
 
 static uint64_t key_on(uint32_t code, uint32_t device)
@@ -63,7 +69,8 @@ uint32_t nv_code_on(uint32_t code, uint32_t device)
 	return id ? id : code;
 }
 
-uint32_t nv_code_loaded(CUcontext context, const void *image, size_t bytes)
+uint32_t nv_code_loaded(CUcontext context, const void *image, size_t bytes,
+			nv_code_named_fn *named)
 {
 	uint32_t device = 0;
 	uint64_t hash[2] = {0, 0};
@@ -80,8 +87,8 @@ uint32_t nv_code_loaded(CUcontext context, const void *image, size_t bytes)
 	if (!id)
 		return 0;
 	pthread_mutex_lock(&nv.define_lock);
-	uint32_t first = first_of(hash[0], id, device);
-	nv_code_names(image, bytes, add_name, &first);
+	struct found f = {named, first_of(hash[0], id, device)};
+	nv_code_names(image, bytes, add_name, &f);
 	pthread_mutex_unlock(&nv.define_lock);
-	return first;
+	return f.code;
 }

@@ -7,7 +7,7 @@
 #include "common/safe/clock.h"
 #include "common/safe/text.h"
 #include "hpcrun-lite/gpu/cupti/front/front.h"
-#include "hpcrun-lite/gpu/cupti/pc/nv_pc_internal.h"
+#include "hpcrun-lite/gpu/cupti/nv.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -206,7 +206,7 @@ void nv_library_own(struct nv_library *l)
 	l->at_exit = at_exit;
 	l->at_end = at_end;
 	l->on_switch = on_switch;
-	l->lock_gpu = nv_pc_lock;
+	l->lock_gpu = nv_gpu_lock;
 }
 
 /* ---- opening ---- */

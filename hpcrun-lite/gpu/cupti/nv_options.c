@@ -6,7 +6,7 @@
 #include "hpcrun-lite/gpu/cupti/nv_options.h"
 
 #include "common/safe/text.h"
-#include "hpcrun-lite/gpu/cupti/counters/nv_counter_list.h"
+#include "hpcrun-lite/gpu/cupti/nv_counter_list.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The state that all parts of the back end share, and functions that need nothing else. */
-#include "hpcrun-lite/gpu/cupti/nv.h"
+#include "hpcrun-lite/gpu/cupti/nv_shared.h"
 
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
@@ -15,6 +15,7 @@ void nv_state_prepare(const struct gpu_host *host)
 	nv.generation = host->generation(host);
 	nv.pid = sys_getpid();
 	pthread_mutex_init(&nv.define_lock, NULL);
+	nv_shared_prepare();
 	nv_map_init(&nv.contexts, NV_MAX_QUEUES);
 	nv_map_init(&nv.queues, NV_MAX_QUEUES);
 	nv_map_init(&nv.contents, NV_MAX_NAMES);

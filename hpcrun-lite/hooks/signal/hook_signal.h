@@ -2,8 +2,8 @@
 /*
  * Hooks that protect our signals: the sampling signal, and PAPI's if PAPI samples. The program can
  * neither block nor see nor replace them. We record what the program does with them and show it
- * that state. Our own handler calls the program's handlers, and first informs hook_wait.c that the
- * interrupted wait has ended. Test: tests/cli/sacred/sacred_signal.sh.
+ * that state. Our own handler calls the program's handlers, and first informs hook_wait_restart.c
+ * that the interrupted wait has ended. Test: tests/cli/sacred/sacred_signal.sh.
  */
 #ifndef HPCRUN_LITE_HOOKS_SIGNAL_HOOK_SIGNAL_H
 #define HPCRUN_LITE_HOOKS_SIGNAL_HOOK_SIGNAL_H

@@ -6,8 +6,9 @@
  * tests/cli/sacred/sacred_wait.sh.
  */
 #include "common/safe/sys.h"
-#include "hpcrun-lite/runtime/next.h"
 #include "hpcrun-lite/hooks/wait/hook_wait.h"
+#include "hpcrun-lite/hooks/wait/hook_wait_number.h"
+#include "hpcrun-lite/runtime/next.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -66,9 +67,10 @@ HOOK int thrd_sleep(const struct timespec *wanted, struct timespec *rest)
 	return result;
 }
 
-void hook_sleep_start(void)
+void hook_wait_start(void)
 {
 	struct hook_next *const all[] = {&next_clock_nanosleep, &next_sleep, &next_thrd_sleep};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		hook_next_find(all[i]);
+	wait_number_start();
 }

@@ -13,10 +13,8 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-/* Find the functions that the hooks replace. Call once. Not signal-safe. */
+/* Finds the functions that the hooks of sleep replace. Call once. Not signal-safe. */
 void hook_wait_start(void);
-void hook_sleep_start(void);
-void hook_wait_signal_start(void);
 
 /*
  * Restarts the wait that our handler interrupted, if it did. Call it at the end of the handler.

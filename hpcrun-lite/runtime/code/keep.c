@@ -12,7 +12,7 @@
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
 #include "common/safe/trylock.h"
-#include "hpcrun-lite/runtime/deliver/beside.h"
+#include "hpcrun-lite/runtime/beside.h"
 #include "hpcrun-lite/runtime/code/keep_internal.h"
 #include "hpcrun-lite/runtime/code/maps.h"
 #include "hpcrun-lite/runtime/code/module_internal.h"
@@ -250,9 +250,14 @@ void keep_unloaded(void)
 	run(&(struct choice){is_at_unload, MODULE_MAX, -1, true});
 }
 
-void keep_sampled(bool waits)
+void keep_at_end(void)
 {
-	run(&(struct choice){is_at_end, MODULE_MAX, -1, waits});
+	run(&(struct choice){is_at_end, MODULE_MAX, -1, true});
+}
+
+void keep_at_signal(void)
+{
+	run(&(struct choice){is_at_end, MODULE_MAX, -1, false});
 }
 
 void keep_forked(void)
@@ -354,10 +359,12 @@ static bool may_name_library(const char *name)
 	return false;
 }
 
-void keep_name(int directory, const char *path)
+void runtime_name_goes(int directory, const char *path)
 {
 	char name[NAME_MAX + 1];
 	struct stat st;
+	if (!process_is_alive() || !path)
+		return;
 	read_name(path, name);
 	if (!may_name_library(name))
 		return;
@@ -376,9 +383,11 @@ void keep_name(int directory, const char *path)
 	keep_one(module, -1);
 }
 
-void keep_descriptor(int fd)
+void runtime_descriptor_goes(int fd)
 {
 	struct stat st;
+	if (!process_is_alive())
+		return;
 	if (sys_call3(SYS_fstat, fd, (long)&st, 0) != 0 || st.st_nlink != 0 || !may_be_library(&st))
 		return;
 	const uint32_t module = find_known(&st);

@@ -3,7 +3,7 @@
  * Keeps copies of binaries that will be gone when the report is made, in <directory>/binaries/: of
  * programs that run from a memfd, libraries that are removed after they were loaded, bundles that
  * unpack themselves and clean up, containers. doc/troubleshooting.md says which files these are. At
- * most 64 MiB a process are copied, by a process of its own (runtime/deliver/beside.h). Must not
+ * most 64 MiB a process are copied, by a process of its own (runtime/beside.h). Must not
  * use libc. Test: tests/cli/run/run_gone.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_CODE_KEEP_H
@@ -25,16 +25,11 @@ bool keep_is_new(const struct stat *st);
 /* Before libraries are unloaded: keeps what has samples and may soon be gone. */
 void keep_unloaded(void);
 /*
- * At the end: keeps what has samples and may be gone when the report is made. `waits`: for other
- * threads, with a bound. Signal-safe, but not for handlers of samples.
+ * At the end: keeps what has samples and may be gone when the report is made. keep_at_signal does
+ * not wait for other threads, keep_at_end does, with a bound. Signal-safe, but not for handlers of
+ * samples.
  */
-void keep_sampled(bool waits);
-
-/*
- * The name of a file goes, or a descriptor of a file without name: keeps what is loaded from it.
- * Signal-safe, but not for handlers of samples.
- */
-void keep_name(int directory, const char *path);
-void keep_descriptor(int fd);
+void keep_at_end(void);
+void keep_at_signal(void);
 
 #endif

@@ -8,7 +8,7 @@
 #include "common/safe/content_hash.h"
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
-#include "hpcrun-lite/runtime/deliver/beside.h"
+#include "hpcrun-lite/runtime/beside.h"
 #include "hpcrun-lite/runtime/code/keep_internal.h"
 #include "hpcrun-lite/runtime/code/maps.h"
 #include "hpcrun-lite/runtime/code/module_internal.h"

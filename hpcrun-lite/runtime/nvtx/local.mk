@@ -7,5 +7,4 @@ libhpcrun_lite_la_SOURCES += \
 	hpcrun-lite/runtime/nvtx/nvtx_payload.c hpcrun-lite/runtime/nvtx/nvtx_payload.h \
 	hpcrun-lite/runtime/nvtx/nvtx_protocol.h \
 	hpcrun-lite/runtime/nvtx/nvtx_started.c hpcrun-lite/runtime/nvtx/nvtx_started.h \
-	hpcrun-lite/runtime/nvtx/nvtx_strings.c hpcrun-lite/runtime/nvtx/nvtx_strings.h \
-	hpcrun-lite/runtime/nvtx/nvtx_sums.c hpcrun-lite/runtime/nvtx/nvtx_sums.h
+	hpcrun-lite/runtime/nvtx/nvtx_strings.c hpcrun-lite/runtime/nvtx/nvtx_strings.h

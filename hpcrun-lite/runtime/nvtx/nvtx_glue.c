@@ -6,12 +6,13 @@
 #include "hpcrun-lite/runtime/nvtx/nvtx_glue.h"
 
 #include "common/safe/clock.h"
-#include "hpcrun-lite/runtime/calls/call_path.h"
 #include "hpcrun-lite/runtime/nvtx/nvtx_names.h"
 #include "hpcrun-lite/runtime/nvtx/nvtx_started.h"
 #include "hpcrun-lite/runtime/nvtx/nvtx_strings.h"
 #include "hpcrun-lite/runtime/process.h"
+#include "hpcrun-lite/runtime/sample/call_path.h"
 #include "hpcrun-lite/runtime/sample/sample.h"
+#include "hpcrun-lite/runtime/sums/nvtx_sums.h"
 #include "hpcrun-lite/store/store.h"
 
 #include <errno.h>
@@ -52,15 +53,6 @@ static void count(enum msr_loss loss)
 {
 	if (!is_ending())
 		store_count_loss(loss);
-}
-
-bool nvtx_glue_enter(const struct nvtx_thread *t, struct cct *tree, uint32_t *node,
-		     enum msr_loss *cause)
-{
-	/* acquire: the record of the range was written before */
-	const uint32_t id = atomic_load_explicit(&t->current, memory_order_acquire);
-	return !id || cct_child(tree, *node, msr_addr_make(MSR_MODULE_NONE, MSR_NVTX + id, false),
-				node, cause);
 }
 
 /* Returns the id of the sum of a range that begins here; 0: it is not measured. */
@@ -272,14 +264,38 @@ bool nvtx_glue_start(void)
 	return ok;
 }
 
-void nvtx_glue_close(struct nvtx_thread *t)
+/*
+ * The calling thread ends, or it ends the process. Ranges that are open in other threads get no
+ * records then: their stacks may change meanwhile.
+ */
+static void close_open_ranges(struct nvtx_thread *t)
 {
 	nvtx_sums_close(t, clock_mono_ns(), events_most());
 }
 
 void nvtx_glue_forked(void)
 {
+	if (!process.config.nvtx)
+		return;
 	nvtx_names_forked();
 	nvtx_strings_forked();
 	nvtx_started_forked();
+}
+
+void nvtx_glue_thread_reset(struct thread *t)
+{
+	nvtx_sums_free(&t->nvtx, false);
+}
+
+void nvtx_glue_thread_ends(struct thread *t)
+{
+	close_open_ranges(&t->nvtx);
+	nvtx_sums_free(&t->nvtx, true);
+}
+
+void nvtx_glue_trim(struct thread *self, enum msr_exit_kind kind)
+{
+	if (kind != MSR_EXIT_EXEC) /* if it fails, ranges go on */
+		close_open_ranges(&self->nvtx);
+	nvtx_sums_trim(&self->nvtx);
 }

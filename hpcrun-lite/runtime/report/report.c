@@ -9,7 +9,7 @@
 #include "hpcrun-lite/gpu/core.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/report/report.h"
-#include "hpcrun-lite/runtime/report/say.h"
+#include "hpcrun-lite/runtime/say.h"
 #include "hpcrun-lite/store/store.h"
 
 #include <string.h>

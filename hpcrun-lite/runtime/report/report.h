@@ -8,7 +8,7 @@
 
 #include "common/safe/text.h"
 #include "hpcrun-lite/runtime/report/gpu_sums.h"
-#include "hpcrun-lite/runtime/thread.h"
+#include "hpcrun-lite/runtime/thread_record.h"
 
 /*
  * report.c: prints the report at the end, a line or a table. With `answers` false, the file server

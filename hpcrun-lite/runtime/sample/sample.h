@@ -7,40 +7,13 @@
 #define HPCRUN_LITE_RUNTIME_SAMPLE_H
 
 #include "common/format/measurement.h"
-#include "hpcrun-lite/source/source.h"
+#include "hpcrun-lite/runtime/thread_parts.h"
 #include "hpcrun-lite/unwind/unwind.h"
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 struct thread;
-
-/* A part of struct thread: the cost of samples, pauses, and weights of lost samples. */
-struct sample_thread {
-	uint32_t suspended;
-	uint32_t n_long;        /* consecutive samples that left the program too little time */
-	uint64_t left_ns;       /* CLOCK_MONOTONIC: end of the last sample */
-	uint64_t rest_until_ns; /* CLOCK_MONOTONIC: no sample before this; see leave() */
-	uint64_t cost_start_ns; /* CPU clock when a sample with measured cost began, else 0 */
-	uint32_t n_handled;     /* samples entered; see sample_begin_cost() */
-	/* weights of samples lost as busy, for the next sample */
-	_Atomic uint64_t carried[MSR_MAX_METRICS];
-	_Atomic uint32_t wait_node;     /* of the last wait of OFFCPU; 0: none */
-	_Atomic uint64_t offcpu_given_ns; /* recorded weights of OFFCPU */
-	uint64_t traced_ns;     /* time of the last trace record */
-};
-
-#define SAMPLE_MAX_HELD 16u
-
-/* A part of struct thread: samples held back; see sample_hold(). */
-struct sample_held {
-	uint32_t n_holds;       /* nests */
-	bool is_recording;
-	uintptr_t sp;           /* stack pointer when the thread last went inside */
-	_Atomic uint32_t n;
-	struct source_expiry expiry[SAMPLE_MAX_HELD];
-};
 
 /* Resets both parts for a new thread. */
 void sample_reset(struct thread *t);

@@ -3,10 +3,9 @@
  * A sample becomes a node and a value of the thread's tree, or a counted loss. Runs in the handler;
  * the rules of sample.c hold. Tests: tests/unit/run/test_sample.c, tests/cli/run/run_*.sh.
  */
-#include "common/safe/patience.h"
 #include "common/safe/one_writer.h"
+#include "common/safe/patience.h"
 #include "hpcrun-lite/runtime/code/jit_code.h"
-#include "hpcrun-lite/runtime/nvtx/nvtx_glue.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/sample/sample_internal.h"
 #include "hpcrun-lite/runtime/waits/wait_sample.h"
@@ -73,7 +72,7 @@ static bool insert(struct thread *t, const struct cct_path *path, bool at_call, 
 	struct patience patience = {0};
 	bool ok;
 	while (!(ok = cct_insert(t->cct, path, node, cause) &&
-		      nvtx_glue_enter(&t->nvtx, t->cct, node, cause)) &&
+		      nvtx_sums_enter(&t->nvtx, t->cct, node, cause)) &&
 	       at_call && *cause == MSR_LOSS_BUSY && patience_wait(&patience))
 		continue;
 	return ok;

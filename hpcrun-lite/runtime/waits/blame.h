@@ -9,19 +9,10 @@
 
 #include "hpcrun-lite/source/source.h"
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 struct thread;
-
-/* A part of struct thread. Other threads write it. */
-struct blame_thread {
-	_Atomic uint64_t waited_ns; /* for locks that this thread holds; not yet in a sample */
-	_Atomic uint64_t late_ns;   /* the same, of locks that it has released since */
-	_Atomic uint64_t sent_ns;   /* CLOCK_MONOTONIC: when others last sent it our signal */
-	uint32_t node;              /* of its last sample of BLAME; 0: none */
-};
 
 /* At the start of the thread's record. */
 void blame_reset_record(struct thread *t);

@@ -49,7 +49,7 @@ tests_unit_mpi_test_mpi_poll_SOURCES = tests/unit/mpi/test_mpi_poll.c \
 	hpcrun-lite/mpi/mpi_poll.c
 tests_unit_mpi_test_mpi_poll_LDADD = libhlbase.la $(CMOCKA_LIBS)
 tests_unit_mpi_test_mpi_sums_SOURCES = tests/unit/mpi/test_mpi_sums.c \
-	hpcrun-lite/runtime/mpi/mpi_sums.c
+	hpcrun-lite/runtime/sums/mpi_sums.c
 tests_unit_mpi_test_mpi_sums_LDADD = libhlcct.la libhlsafe.la $(CMOCKA_LIBS)
 tests_unit_prof_mpi_test_mpi_model_SOURCES = tests/unit/prof_mpi/test_mpi_model.c
 tests_unit_prof_mpi_test_mpi_model_LDADD = libhlview.la $(PROF_UNIT_LDADD)

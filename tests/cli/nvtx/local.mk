@@ -40,7 +40,7 @@ if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/nvtx/test_nvtx_sums
 TESTS += tests/unit/nvtx/test_nvtx_sums
 tests_unit_nvtx_test_nvtx_sums_SOURCES = tests/unit/nvtx/test_nvtx_sums.c \
-	hpcrun-lite/runtime/nvtx/nvtx_sums.c
+	hpcrun-lite/runtime/sums/nvtx_sums.c
 tests_unit_nvtx_test_nvtx_sums_LDADD = libhlcct.la libhlsafe.la $(CMOCKA_LIBS)
 
 check_PROGRAMS += tests/unit/nvtx/test_known_xla

@@ -20,6 +20,25 @@ int main(void)
 	return 3;
 }
 END
+# Waits by an instruction of its own, which no hook sees.
+cat >unseen.c <<'END'
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	const pid_t child = fork();
+	register long no_use __asm__("r10") = 0;
+	long result = -4;
+	int status;
+	if (child == 0)
+		execv(argv[1], argv + 1);
+	while (argc > 1 && result == -4) /* EINTR */
+		__asm__ volatile("syscall" : "=a"(result)
+				 : "a"(61L), "D"((long)child), "S"(&status), "d"(0L), "r"(no_use)
+				 : "rcx", "r11", "memory");
+	return 0;
+}
+END
+${CC:-cc} -O1 -o unseen unseen.c || skip_all "no compiler"
 ${CC:-cc} -O1 -o dynamic burn.c || skip_all "no compiler"
 ${CC:-cc} -static -O1 -o static burn.c 2>/dev/null || skip_all "the compiler cannot link statically"
 
@@ -64,6 +83,7 @@ not_measured "every way to wait" 6 "$T/static" "static executable" 1200 \
 	"$FAMILY" wait "$T/static"
 not_measured "system, which waits inside libc" 1 ./static "static executable" 200 \
 	"$FAMILY" system ./static
+not_measured "a wait that no hook sees" 1 ./static "static executable" 200 ./unseen ./static
 not_measured "a process that becomes one" 1 ./static "static executable" 200 \
 	sh -c "(while [ \$((i += 1)) -lt 100000 ]; do :; done; exec ./static); :"
 measure -- sh -c 'exec ./static'

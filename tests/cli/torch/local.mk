@@ -26,6 +26,6 @@ if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/torch/test_torch_nodes
 TESTS += tests/unit/torch/test_torch_nodes
 tests_unit_torch_test_torch_nodes_SOURCES = tests/unit/torch/test_torch_nodes.c \
-	hpcrun-lite/runtime/torch/torch_nodes.c
+	hpcrun-lite/torch/torch_nodes.c
 tests_unit_torch_test_torch_nodes_LDADD = libhlsafe.la $(CMOCKA_LIBS) -lpthread
 endif

@@ -8,7 +8,7 @@
  * bytes or refused launches; captured launches make nodes; the driver asks getenv for
  * CUDA_INJECTION64_PATH inside of cuInit.
  */
-#include "hpcrun-lite/gpu/cupti/nv_headers.h"
+#include "hpcrun-lite/gpu/cupti/front/nv_headers.h"
 #include "tests/gpu/fake/fake_cuda.h"
 
 #include <dlfcn.h>

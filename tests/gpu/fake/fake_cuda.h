@@ -4,7 +4,7 @@
 #ifndef TESTS_GPU_FAKE_CUDA_H
 #define TESTS_GPU_FAKE_CUDA_H
 
-#include "hpcrun-lite/gpu/cupti/nv_headers.h"
+#include "hpcrun-lite/gpu/cupti/front/nv_headers.h"
 
 #include <pthread.h>
 #include <stdbool.h>

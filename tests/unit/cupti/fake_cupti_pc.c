@@ -231,7 +231,7 @@ static CUptiResult CUPTIAPI flush(uint32_t flag)
 {
 	(void)flag;
 	cupti.n_flushed++;
-	nv_trace.n_outstanding = seen.now_ns < cupti.busy_until_ns;
+	nv_shared.n_outstanding = seen.now_ns < cupti.busy_until_ns;
 	return CUPTI_SUCCESS;
 }
 static CUptiResult CUPTIAPI device_id(CUcontext c, uint32_t *id)
@@ -298,9 +298,8 @@ void start_with(const char *options)
 	seen.now_ns = 1000000 * MS;
 	cupti.units = 132;
 	cupti.clock_khz = 1980000;
-	memset(&nv_trace, 0, sizeof nv_trace);
+	memset(&nv_shared, 0, sizeof nv_shared);
 	nv_state_prepare(&host);
-	nv_trace_prepare();
 	nv.options = read_options(options);
 	nv.lib = (struct nv_library){.cuptiPCSamplingEnable = enable,
 				     .cuptiPCSamplingDisable = disable,

@@ -205,6 +205,7 @@ int start(void **state)
 	memset(&nv, 0, sizeof nv);
 	seen.generation = 1;
 	memset(&nv_trace, 0, sizeof nv_trace);
+	memset(&nv_shared, 0, sizeof nv_shared);
 	nv_state_prepare(&host);
 	nv_trace_prepare();
 	nv_trace.unfinished = MSR_GPU_LOSS_NEVER_DONE;

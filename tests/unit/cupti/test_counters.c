@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests of hpcrun-lite/gpu/cupti/counters: what counters=... asks for. */
-#include "hpcrun-lite/gpu/cupti/counters/nv_counter_list.h"
+#include "hpcrun-lite/gpu/cupti/nv_counter_list.h"
 #include "hpcrun-lite/gpu/cupti/nv_options.h"
 
 #include <setjmp.h>

@@ -159,9 +159,9 @@ static void test_capture(void **state)
 	assert_int_equal(seen.n_launched[MSR_GPU_KERNEL], 2);
 	leave(&c, LAUNCH, CUDA_SUCCESS);
 	do_call(CAPTURED, 7, NULL, CUDA_SUCCESS); /* one too many */
-	assert_int_equal(nv_trace.n_capturing, 0);
+	assert_int_equal(nv_shared.n_capturing, 0);
 	do_call(CAPTURE, 11, NULL, CUDA_ERROR_INVALID_VALUE);
-	assert_int_equal(nv_trace.n_capturing, 0);
+	assert_int_equal(nv_shared.n_capturing, 0);
 	copy.originalNode =
 		NULL; /* of nothing that is known: told neither as made here nor as a copy */
 	resource(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, &copy);
@@ -195,7 +195,7 @@ static void test_over(void **state)
 	uint8_t *buffer = NULL;
 	size_t bytes = 0, most = 0;
 	nv_buffer_request(&buffer, &bytes, &most);
-	nv_trace.is_over = true;
+	nv_shared.is_over = true;
 	do_call(LAUNCH, 1, &p, CUDA_SUCCESS);
 	do_call(LAUNCH, 2, &p, CUDA_ERROR_INVALID_VALUE);
 	assert_int_equal(seen.n_launched[MSR_GPU_KERNEL], 2);
@@ -206,7 +206,7 @@ static void test_over(void **state)
 	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_NEVER_DONE], 2);
 	assert_int_equal(seen.lost_id, 6);
 	nv_buffer_complete(NULL, 0, buffer, bytes, bytes);
-	assert_int_equal(nv_trace.n_outstanding, 1);
+	assert_int_equal(nv_shared.n_outstanding, 1);
 }
 
 /* ---- maps and options ---- */

@@ -119,14 +119,14 @@ static void test_session(void **state)
 	CUuuid uuid;
 	char path[128];
 	device_uuid(&uuid, 0);
-	int fd = nv_pc_lock(&uuid, path, sizeof path); /* the GPU is free for others */
+	int fd = nv_gpu_lock(&uuid, path, sizeof path); /* the GPU is free for others */
 	assert_true(fd >= 0);
-	nv_pc_unlock(fd, &uuid);
+	nv_gpu_unlock(fd, &uuid);
 	unsigned n = seen.n_ranges;
 	seen.now_ns += 10 * MS;
 	end(true); /* another step of the end, without work in between */
 	assert_int_equal(seen.n_ranges, n);
-	nv_trace.kernel_ns[0] += 5 * MS;
+	nv_shared.kernel_ns[0] += 5 * MS;
 	end(true); /* ... and with */
 	assert_int_equal(seen.n_ranges, n + 1);
 	assert_int_equal(last_range()->flags, MSR_GPU_RANGE_GAP);
@@ -265,7 +265,7 @@ static void test_much_too_fast(void **state)
 		assert_int_equal(cupti.period, periods[i]);
 	}
 	cupti.get = CUPTI_SUCCESS;
-	nv_trace.kernel_ns[0] = 1500 * MS;
+	nv_shared.kernel_ns[0] = 1500 * MS;
 	end(true);
 	assert_null(strstr(seen.note,
 			   "no sample although kernels ran")); /* that there is none was said */
@@ -326,7 +326,7 @@ static void test_rate(void **state)
 	start_with("pc");
 	nv_pc_context_made(CONTEXT);
 	work(100);
-	nv_trace.kernel_ns[0] = 1500 * MS;
+	nv_shared.kernel_ns[0] = 1500 * MS;
 	end(true);
 	assert_non_null(strstr(seen.note, "no sample although kernels ran"));
 }
@@ -366,7 +366,7 @@ static void test_contexts(void **state)
 	nv_pc_context_made(other); /* now it may be */
 	assert_int_equal(cupti.n_enabled, 2);
 	nv_pc_context_gone(other);
-	nv_trace.is_over = true; /* CUDA takes itself down at exit */
+	nv_shared.is_over = true; /* CUDA takes itself down at exit */
 	nv_pc_context_made(CONTEXT);
 	assert_int_equal(cupti.n_enabled, 2);
 }
@@ -464,10 +464,10 @@ static void test_lock(void **state)
 	CUuuid uuid;
 	char path[128];
 	device_uuid(&uuid, 0);
-	assert_int_equal(nv_pc_lock(&uuid, path, sizeof path), -1);
+	assert_int_equal(nv_gpu_lock(&uuid, path, sizeof path), -1);
 	nv_pc_context_gone(CONTEXT);
 	assert_int_equal(access(path, F_OK), -1); /* nothing is left behind */
-	int fd = nv_pc_lock(&uuid, path, sizeof path);
+	int fd = nv_gpu_lock(&uuid, path, sizeof path);
 	assert_true(fd >= 0);
 	assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
 	nv_pc_context_made(CONTEXT); /* as if another process had it */
@@ -476,13 +476,13 @@ static void test_lock(void **state)
 	assert_non_null(strstr(seen.note, path));
 	assert_int_equal(unlink(path), 0);
 	int next =
-		nv_pc_lock(&uuid, path, sizeof path); /* a file that is no more locks nobody out */
+		nv_gpu_lock(&uuid, path, sizeof path); /* a file that is no more locks nobody out */
 	assert_true(next >= 0);
 	close(fd);
-	nv_pc_unlock(next, &uuid);
+	nv_gpu_unlock(next, &uuid);
 	assert_int_equal(access(path, F_OK), -1);
 	mode_t mask = umask(077);
-	fd = nv_pc_lock(&uuid, path, sizeof path);
+	fd = nv_gpu_lock(&uuid, path, sizeof path);
 	umask(mask);
 	struct stat st;
 	assert_int_equal(fstat(fd, &st), 0);
@@ -490,14 +490,14 @@ static void test_lock(void **state)
 	int pipes[2];
 	assert_int_equal(pipe(pipes), 0);
 	assert_int_equal(dup2(pipes[0], fd), fd); /* the program takes the number */
-	nv_pc_unlock(fd, &uuid);
+	nv_gpu_unlock(fd, &uuid);
 	assert_true(fcntl(fd, F_GETFD) >= 0);
 	close(fd);
 	close(pipes[0]);
 	close(pipes[1]);
 	unlink(path);
 	assert_int_equal(symlink("/dev/null", path), 0); /* somebody's trick */
-	assert_int_equal(nv_pc_lock(&uuid, path, sizeof path), -2);
+	assert_int_equal(nv_gpu_lock(&uuid, path, sizeof path), -2);
 	unlink(path);
 }
 

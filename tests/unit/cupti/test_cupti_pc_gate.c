@@ -30,7 +30,7 @@ static void test_gate(void **state)
 	nv_pc_gate_enter(true);
 	nv_pc_gate_enter(true); /* a call inside of a call */
 	int woken = 0;
-	sem_getvalue(&nv_trace.wake, &woken);
+	sem_getvalue(&nv_shared.wake, &woken);
 	assert_int_equal(woken, 1);
 	assert_true(nv_pc_gate_close(seen.now_ns)); /* our own does not count */
 	nv_pc_gate_open();
@@ -216,11 +216,11 @@ static void test_bursts(void **state)
 	work(10);
 	assert_int_equal(cupti.n_got, n_got); /* it would wait for kernels */
 	unsigned n_wanted = (unsigned)(nv_pc_n_launches() / 10);
-	while (sem_trywait(&nv_trace.wake) == 0)
+	while (sem_trywait(&nv_shared.wake) == 0)
 		;
 	launch_many(n_wanted);
 	int woken = 0;
-	sem_getvalue(&nv_trace.wake, &woken);
+	sem_getvalue(&nv_shared.wake, &woken);
 	assert_int_equal(woken, 0);
 	_Atomic bool has_launched =
 		false; /* the one behind them waits until the window is closed */
@@ -229,7 +229,7 @@ static void test_bursts(void **state)
 	assert_int_equal(pthread_create(&thread, NULL, launch_one, &has_launched), 0);
 	while (!woken) {
 		usleep(200);
-		sem_getvalue(&nv_trace.wake, &woken);
+		sem_getvalue(&nv_shared.wake, &woken);
 	}
 	assert_int_equal(woken, 1);
 	usleep(20000); /* it would be in by now if nobody held it */
@@ -285,7 +285,7 @@ static void test_forced(void **state)
 	(void)state;
 	start_with("pc");
 	nv_pc_context_made(CONTEXT);
-	nv_trace.n_unfinished = 1;
+	nv_shared.n_unfinished = 1;
 	nv.lib.cuCtxSynchronize_v2 = never_done;
 	end(true);
 	assert_int_equal(cupti.n_disabled, 0);

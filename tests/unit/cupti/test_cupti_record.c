@@ -143,9 +143,11 @@ static void test_two_devices(void **state)
 	cuLaunchKernel_params p = {.f = (CUfunction)(uintptr_t)0x11};
 	seen.content = 7;
 	assert_int_equal(nv_code_on(0, 1), 0);
-	assert_int_equal(nv_code_loaded((CUcontext)(uintptr_t)0x100, &image, sizeof image), 1);
+	assert_int_equal(nv_code_loaded((CUcontext)(uintptr_t)0x100, &image, sizeof image,
+					nv_kernel_named), 1);
 	assert_int_equal(nv_code_on(1, 0), 1);
-	assert_int_equal(nv_code_loaded((CUcontext)(uintptr_t)0x200, &image, sizeof image),
+	assert_int_equal(nv_code_loaded((CUcontext)(uintptr_t)0x200, &image, sizeof image,
+					nv_kernel_named),
 			 1); /* the second one is 2, of the same content */
 	assert_int_equal(nv_code_on(1, 0), 1);
 	assert_int_equal(nv_code_on(1, 1), 2);
@@ -168,7 +170,8 @@ static void test_two_devices(void **state)
 	}
 	nv.options.no_times = false;
 	seen.content = 8;
-	assert_int_equal(nv_code_loaded((CUcontext)(uintptr_t)0x200, &image, sizeof image),
+	assert_int_equal(nv_code_loaded((CUcontext)(uintptr_t)0x200, &image, sizeof image,
+					nv_kernel_named),
 			 3); /* other content on the second alone */
 	assert_int_equal(nv_code_on(3, 1), 3);
 }
@@ -280,7 +283,7 @@ static void test_records(void **state)
 	k.start = 100; /* begun and not ended */
 	nv_record((CUpti_Activity *)&k);
 	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_NEVER_DONE], 2);
-	assert_int_equal(nv_trace.n_unfinished, 2);
+	assert_int_equal(nv_shared.n_unfinished, 2);
 	CUpti_ActivityMemcpy6 c = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY,
 				   .copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_DTOH,
 				   .bytes = 9,
@@ -357,7 +360,7 @@ static void test_kernel_times(void **state)
 	k.submitted = 60;
 	nv_record((CUpti_Activity *)&k);
 	assert_false(seen.op.has_waits);
-	assert_int_equal(nv_trace.kernel_ns[0], 0);
+	assert_int_equal(nv_shared.kernel_ns[0], 0);
 	nv.options.latency = true;
 	nv.options.pc = NV_PC_CONTINUOUS;
 	nv_record((CUpti_Activity *)&k);
@@ -367,8 +370,8 @@ static void test_kernel_times(void **state)
 	k.deviceId = 1;
 	nv_record((CUpti_Activity *)&k);
 	nv_record((CUpti_Activity *)&k);
-	assert_int_equal(nv_trace.kernel_ns[0], 100);
-	assert_int_equal(nv_trace.kernel_ns[1], 200);
+	assert_int_equal(nv_shared.kernel_ns[0], 100);
+	assert_int_equal(nv_shared.kernel_ns[1], 200);
 }
 
 /* What becomes of each launch is known also where the core could not record it, and of a graph's
@@ -478,7 +481,7 @@ static void test_buffers(void **state)
 			assert_ptr_not_equal(at[k], at[i]);
 	}
 	int n = 0;
-	sem_getvalue(&nv_trace.wake, &n);
+	sem_getvalue(&nv_shared.wake, &n);
 	assert_int_equal(n, 1); /* the thread is woken, once */
 	nv_buffer_request(&at[NV_N_BUFFERS], &bytes, &most);
 	assert_null(at[NV_N_BUFFERS]);
@@ -490,7 +493,7 @@ static void test_buffers(void **state)
 	nv_buffer_complete(NULL, 0, at[3], NV_BUFFER_BYTES, 2 * sizeof k);
 	assert_int_equal(seen.n_ops[MSR_GPU_KERNEL], 2);
 	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_DROPPED], 17);
-	assert_int_equal(nv_trace.n_outstanding, NV_N_BUFFERS - 1);
+	assert_int_equal(nv_shared.n_outstanding, NV_N_BUFFERS - 1);
 	nv_buffer_request(&at[0], &bytes, &most);
 	assert_ptr_equal(at[0], at[3]);
 }

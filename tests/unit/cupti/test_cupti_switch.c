@@ -68,7 +68,7 @@ static int start_switch(void **state)
 	nv.lib.cuptiActivityFlushAll = flush;
 	nv.lib.on_switch = take_switch;
 	nv.lib.wait = count_wait;
-	pthread_mutex_init(&nv_trace.flush_lock, NULL);
+	pthread_mutex_init(&nv_shared.flush_lock, NULL);
 	nv_switch_start();
 	do_call(SYNC, 1, NULL, CUDA_SUCCESS);
 	return 0;
@@ -225,9 +225,9 @@ static void test_sizes_are_forgotten(void **state)
 static void test_over(void **state)
 {
 	(void)state;
-	nv_trace.is_over = true;
+	nv_shared.is_over = true;
 	switch_it(false);
-	nv_trace.is_over = false;
+	nv_shared.is_over = false;
 	seen.generation = 2; /* in a child */
 	switch_it(false);
 	seen.generation = 1;

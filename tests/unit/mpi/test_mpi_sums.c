@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "hpcrun-lite/runtime/mpi/mpi_sums.h"
+#include "hpcrun-lite/runtime/sums/mpi_sums.h"
 #include "hpcrun-lite/store/store.h"
 
 #include <stdio.h>

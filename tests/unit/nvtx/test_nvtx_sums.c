@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "hpcrun-lite/runtime/nvtx/nvtx_sums.h"
+#include "hpcrun-lite/runtime/sums/nvtx_sums.h"
 #include "hpcrun-lite/store/store.h"
 
 #include <stdio.h>

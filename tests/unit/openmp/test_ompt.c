@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "hpcrun-lite/openmp/ompt.h"
-#include "hpcrun-lite/openmp/region.h"
-#include "hpcrun-lite/openmp/region_sums.h"
+#include "hpcrun-lite/regions/region.h"
+#include "hpcrun-lite/regions/region_sums.h"
 #include "hpcrun-lite/runtime/runtime.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests of hpcrun-lite/openmp/region.c and region_path.c with a run time made here: fork_region()
+ * Tests of hpcrun-lite/regions/region.c and region_path.c with a run time made here: fork_region()
  * forks, run_time() runs the function of a region in the threads of its team. Paths are compared
  * as names of functions, leaf first.
  */
@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "common/format/measurement.h"
-#include "hpcrun-lite/openmp/region_path.h"
-#include "hpcrun-lite/openmp/region_sums.h"
+#include "hpcrun-lite/regions/region_path.h"
+#include "hpcrun-lite/regions/region_sums.h"
 
 #include <link.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests of hpcrun-lite/openmp/region_sums.c: what instances add up to, what is in the file and
+ * Tests of hpcrun-lite/regions/region_sums.c: what instances add up to, what is in the file and
  * when, more places than there is room for, and what is counted when there is no memory or space.
  */
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "common/format/measurement.h"
-#include "hpcrun-lite/openmp/region_sums.h"
+#include "hpcrun-lite/regions/region_sums.h"
 #include "hpcrun-lite/store/store.h"
 
 #include <signal.h>

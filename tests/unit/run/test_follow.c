@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "hpcrun-lite/launch/follow/follow_part.h"
+#include "hpcrun-lite/launch/copy/follow_part.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "common/safe/exec_image.h"
+#include "hpcrun-lite/launch/directory/job.h"
 #include "hpcrun-lite/launch/event.h"
-#include "hpcrun-lite/launch/job.h"
 #include "hpcrun-lite/launch/program.h"
 
 #include <linux/perf_event.h>

@@ -14,11 +14,10 @@
 #include "hpcrun-lite/hooks/signal/hook_signal_internal.h"
 #include "hpcrun-lite/hooks/wait/hook_wait.h"
 #include "hpcrun-lite/runtime/code/jit_code.h"
-#include "hpcrun-lite/runtime/nvtx/nvtx_glue.h"
+#include "hpcrun-lite/runtime/code/unload.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/sample/sample.h"
 #include "hpcrun-lite/runtime/sample/sample_entry.h"
-#include "hpcrun-lite/runtime/unload.h"
 #include "hpcrun-lite/runtime/waits/wait_object.h"
 #include "hpcrun-lite/runtime/watch.h"
 #include "hpcrun-lite/store/store.h"
@@ -142,7 +141,7 @@ bool cct_add(struct cct *tree, uint32_t node, uint32_t metric, uint64_t count, u
 	return true;
 }
 
-bool nvtx_glue_enter(const struct nvtx_thread *t, struct cct *tree, uint32_t *node,
+bool nvtx_sums_enter(const struct nvtx_thread *t, struct cct *tree, uint32_t *node,
 		     enum msr_loss *cause)
 {
 	(void)t;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of hpcrun-lite/runtime/torch/torch_nodes.c: which nodes are found again. */
+/* Tests of hpcrun-lite/torch/torch_nodes.c: which nodes are found again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "hpcrun-lite/runtime/torch/torch_nodes.h"
+#include "hpcrun-lite/torch/torch_nodes.h"
 
 #include <pthread.h>
 

@@ -23,10 +23,10 @@ if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/openmp/test_region tests/unit/openmp/test_region_sums
 TESTS += tests/unit/openmp/test_region tests/unit/openmp/test_region_sums
 tests_unit_openmp_test_region_SOURCES = tests/unit/openmp/test_region.c
-tests_unit_openmp_test_region_LDADD = libhlopenmp.la libhlpython.la libhlunwind.la libhlcct.la \
+tests_unit_openmp_test_region_LDADD = libhlregions.la libhlpython.la libhlunwind.la libhlcct.la \
 	libhlsafe.la $(CMOCKA_LIBS) -lpthread
 tests_unit_openmp_test_region_sums_SOURCES = tests/unit/openmp/test_region_sums.c
-tests_unit_openmp_test_region_sums_LDADD = libhlopenmp.la libhlpython.la libhlunwind.la \
+tests_unit_openmp_test_region_sums_LDADD = libhlregions.la libhlpython.la libhlunwind.la \
 	libhlcct.la libhlsafe.la $(CMOCKA_LIBS)
 endif
 

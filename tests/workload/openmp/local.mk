@@ -38,7 +38,7 @@ check_PROGRAMS += tests/unit/openmp/test_ompt
 TESTS += tests/unit/openmp/test_ompt
 tests_unit_openmp_test_ompt_SOURCES = tests/unit/openmp/test_ompt.c \
 	hpcrun-lite/openmp/ompt_region.c
-tests_unit_openmp_test_ompt_LDADD = libhlopenmp.la libhlpython.la libhlunwind.la libhlcct.la \
+tests_unit_openmp_test_ompt_LDADD = libhlregions.la libhlpython.la libhlunwind.la libhlcct.la \
 	libhlsafe.la $(CMOCKA_LIBS)
 endif
 

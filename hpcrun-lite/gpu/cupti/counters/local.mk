@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 cupti_sources += \
-	hpcrun-lite/gpu/cupti/counters/nv_counter_list.c \
-	hpcrun-lite/gpu/cupti/counters/nv_counter_list.h \
 	hpcrun-lite/gpu/cupti/counters/nv_counter_replay.c \
 	hpcrun-lite/gpu/cupti/counters/nv_counter_replay.h \
 	hpcrun-lite/gpu/cupti/counters/nv_counter_session.c \

@@ -11,8 +11,8 @@
 #ifndef HPCRUN_LITE_GPU_CUPTI_COUNTERS_NV_COUNTER_SESSION_H
 #define HPCRUN_LITE_GPU_CUPTI_COUNTERS_NV_COUNTER_SESSION_H
 
-#include "hpcrun-lite/gpu/cupti/counters/nv_counter_list.h"
 #include "hpcrun-lite/gpu/cupti/counters/nv_profiler_host.h"
+#include "hpcrun-lite/gpu/cupti/nv_counter_list.h"
 
 #include <stdint.h>
 

@@ -5,7 +5,7 @@
 #include "common/safe/text.h"
 #include "hpcrun-lite/gpu/cupti/counters/nv_counter_replay.h"
 #include "hpcrun-lite/gpu/cupti/counters/nv_counter_session.h"
-#include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
+#include "hpcrun-lite/gpu/cupti/nv_shared.h"
 
 #include <signal.h>
 #include <string.h>
@@ -256,7 +256,7 @@ static bool is_counted(struct nv_counter_session *s, bool is_graph)
 /* Whatever waits for the device would break the capture of a stream. */
 static bool is_capturing(void)
 {
-	return atomic_load_explicit(&nv_trace.n_capturing, memory_order_relaxed) != 0;
+	return nv_trace_is_capturing();
 }
 
 void nv_counters_enter(CUcontext context, uint64_t id, bool is_graph)

@@ -7,7 +7,7 @@
 #ifndef HPCRUN_LITE_GPU_CUPTI_COUNTERS_NV_PROFILER_HOST_H
 #define HPCRUN_LITE_GPU_CUPTI_COUNTERS_NV_PROFILER_HOST_H
 
-#include "hpcrun-lite/gpu/cupti/nv_headers.h"
+#include "hpcrun-lite/gpu/cupti/front/nv_headers.h"
 
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>

@@ -10,7 +10,7 @@
 #include "hpcrun-lite/gpu/cupti/energy/nv_meter.h"
 #include "hpcrun-lite/gpu/cupti/energy/nv_nvml.h"
 #include "hpcrun-lite/gpu/cupti/energy/nv_rapl.h"
-#include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
+#include "hpcrun-lite/gpu/cupti/nv_shared.h"
 
 #define HOST_PERIOD_NS UINT64_C(100000000)
 #define END_WAIT_NS UINT64_C(100000000)

@@ -8,7 +8,7 @@
 #ifndef HPCRUN_LITE_GPU_CUPTI_FRONT_FRONT_H
 #define HPCRUN_LITE_GPU_CUPTI_FRONT_FRONT_H
 
-#include "hpcrun-lite/gpu/cupti/nv_headers.h"
+#include "hpcrun-lite/gpu/cupti/front/nv_headers.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

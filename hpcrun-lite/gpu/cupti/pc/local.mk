@@ -4,7 +4,6 @@ cupti_sources += \
 	hpcrun-lite/gpu/cupti/pc/nv_pc_burst.c \
 	hpcrun-lite/gpu/cupti/pc/nv_pc_gate.c \
 	hpcrun-lite/gpu/cupti/pc/nv_pc_internal.h \
-	hpcrun-lite/gpu/cupti/pc/nv_pc_lock.c \
 	hpcrun-lite/gpu/cupti/pc/nv_pc_reason.c \
 	hpcrun-lite/gpu/cupti/pc/nv_pc_say.c \
 	hpcrun-lite/gpu/cupti/pc/nv_pc_session.c \

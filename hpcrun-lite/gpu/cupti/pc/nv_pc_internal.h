@@ -6,12 +6,11 @@
 #ifndef HPCRUN_LITE_GPU_CUPTI_PC_NV_PC_INTERNAL_H
 #define HPCRUN_LITE_GPU_CUPTI_PC_NV_PC_INTERNAL_H
 
+#include "hpcrun-lite/gpu/cupti/nv_shared.h"
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc.h"
-#include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
 
 #define NV_PC_MAX_SESSIONS 16u     /* contexts sampled at the same time, each on its own GPU */
 #define NV_PC_MAX_REASONS 128u     /* CUPTI's stall reasons; 40 on sm_90 */
-#define NV_PC_PATH_BYTES 128u
 #define NV_PC_PER_CALL 1000u       /* instructions that one call delivers */
 /*
  * Instructions for which CUPTI has room when sampling is disabled; samples of more are counted and
@@ -145,15 +144,6 @@ uint64_t nv_pc_most_per_s(const struct nv_pc_session *s, uint32_t exponent);
  */
 void nv_pc_check_rate(const struct nv_pc_session *s);
 void nv_pc_check_outside(struct nv_pc_session *s);
-
-/* ---- nv_pc_lock.c ---- */
-
-/*
- * Takes the lock of a GPU for this process. Returns a descriptor; -1: another process has it; -2:
- * failure, see errno.
- */
-int nv_pc_lock(const CUuuid *uuid, char *path, size_t path_bytes);
-void nv_pc_unlock(int lock, const CUuuid *uuid);
 
 /* ---- nv_pc_gate.c ---- */
 

@@ -250,7 +250,7 @@ static CUuuid uuid_of(const struct nv_pc_session *s)
 
 bool nv_pc_come_back(struct nv_pc_session *s)
 {
-	char path[NV_PC_PATH_BYTES];
+	char path[NV_GPU_LOCK_BYTES];
 	const CUuuid uuid = uuid_of(s);
 	if (s->lock >= 0)
 		return true;
@@ -274,7 +274,7 @@ void nv_pc_give_way(struct nv_pc_session *s)
 {
 	const CUuuid uuid = uuid_of(s);
 	if (s->lock >= 0)
-		nv_pc_unlock(s->lock, &uuid);
+		nv_gpu_unlock(s->lock, &uuid);
 	s->lock = -1;
 }
 

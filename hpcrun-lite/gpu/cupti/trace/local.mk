@@ -7,7 +7,6 @@ cupti_sources += \
 	hpcrun-lite/gpu/cupti/trace/nv_enable.c \
 	hpcrun-lite/gpu/cupti/trace/nv_flush.c \
 	hpcrun-lite/gpu/cupti/trace/nv_graph.c \
-	hpcrun-lite/gpu/cupti/trace/nv_guard.c \
 	hpcrun-lite/gpu/cupti/trace/nv_kernel.c \
 	hpcrun-lite/gpu/cupti/trace/nv_open.c \
 	hpcrun-lite/gpu/cupti/trace/nv_record.c \

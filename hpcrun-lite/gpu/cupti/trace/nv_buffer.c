@@ -71,8 +71,8 @@ void CUPTIAPI nv_buffer_request(uint8_t **buffer, size_t *bytes, size_t *max_rec
 	*buffer = at;
 	*bytes = at ? NV_BUFFER_BYTES : 0;
 	*max_records = 0; /* as many as there is room for */
-	if (at && atomic_fetch_add_explicit(&nv_trace.n_outstanding, 1, memory_order_relaxed) + 1 >=
-			  NV_MANY_BUFFERS)
+	if (at && atomic_fetch_add_explicit(&nv_shared.n_outstanding, 1, memory_order_relaxed) >=
+			  NV_MANY_BUFFERS - 1)
 		nv_guard_wake();
 	errno = saved;
 }
@@ -109,7 +109,7 @@ void CUPTIAPI nv_buffer_complete(CUcontext context, uint32_t stream, uint8_t *bu
 		 * Release: a thread that sees no buffer outstanding sees the records of all of
 		 * them.
 		 */
-		atomic_fetch_sub_explicit(&nv_trace.n_outstanding, 1, memory_order_release);
+		atomic_fetch_sub_explicit(&nv_shared.n_outstanding, 1, memory_order_release);
 	}
 	errno = saved;
 }

@@ -90,7 +90,7 @@ static void enter(const struct nv_call *c, const CUpti_CallbackData *d)
 	*d->correlationData = now | AT_END;
 	nv_kernel_begin();
 	/* Relaxed: the thread that captures has counted itself. */
-	if (atomic_load_explicit(&nv_trace.n_capturing, memory_order_relaxed)) {
+	if (atomic_load_explicit(&nv_shared.n_capturing, memory_order_relaxed)) {
 		n_nodes = 0;
 		return;
 	}
@@ -124,11 +124,11 @@ static void leave_other(enum nv_form form, const void *params, bool good)
 {
 	if ((form == NV_FORM_LOAD || form == NV_FORM_GET) && good)
 		nv_kernel_handle(form, params);
-	uint32_t n = atomic_load_explicit(&nv_trace.n_capturing, memory_order_relaxed);
+	uint32_t n = atomic_load_explicit(&nv_shared.n_capturing, memory_order_relaxed);
 	if (form == NV_FORM_CAPTURE_BEGIN && good)
-		atomic_fetch_add_explicit(&nv_trace.n_capturing, 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&nv_shared.n_capturing, 1, memory_order_relaxed);
 	while (form == NV_FORM_CAPTURE_END && n &&
-	       !atomic_compare_exchange_weak_explicit(&nv_trace.n_capturing, &n, n - 1,
+	       !atomic_compare_exchange_weak_explicit(&nv_shared.n_capturing, &n, n - 1,
 						      memory_order_relaxed, memory_order_relaxed))
 		;
 }
@@ -239,7 +239,7 @@ static void leave_unseen(const struct nv_call *c, const CUpti_CallbackData *d, u
 static bool makes_node(uint64_t left)
 {
 	return (left & AT_END) &&
-	       atomic_load_explicit(&nv_trace.n_capturing, memory_order_relaxed) && n_nodes;
+	       atomic_load_explicit(&nv_shared.n_capturing, memory_order_relaxed) && n_nodes;
 }
 
 static void leave(const struct nv_call *c, const CUpti_CallbackData *d)
@@ -334,7 +334,7 @@ static void module_loaded(CUcontext context, const CUpti_ModuleResourceData *m)
 {
 	if (!m || !m->pCubin)
 		return;
-	uint32_t code = nv_code_loaded(context, m->pCubin, m->cubinSize);
+	uint32_t code = nv_code_loaded(context, m->pCubin, m->cubinSize, nv_kernel_named);
 	nv_kernel_loaded(code);
 	nv_pc_code_loaded(m->pCubin, m->cubinSize, code);
 }

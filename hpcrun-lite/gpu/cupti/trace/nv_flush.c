@@ -27,7 +27,7 @@ void nv_flush_force(enum msr_gpu_loss cause)
 /* Measurement was stopped, and all earlier operations have been delivered. */
 static bool is_resting(void)
 {
-	return nv_trace.off == NV_OFF && nv_guard_n_buffers() == 0;
+	return nv_shared.off == NV_OFF && nv_guard_n_buffers() == 0;
 }
 
 static bool may_flush(void)
@@ -55,7 +55,7 @@ static void *work(void *unused)
 {
 	(void)unused;
 	while (!nv_trace_is_over()) {
-		nv.lib.wait(&nv_trace.wake, nv.lib.now_ns() + pause_ns());
+		nv.lib.wait(&nv_shared.wake, nv.lib.now_ns() + pause_ns());
 		nv_guard_take(0);
 		if (may_flush()) {
 			nv_switch_work();
@@ -96,7 +96,7 @@ static void finish(uint64_t may_wait_ns, bool is_exit)
 		nv_pc_give_up();
 		nv_open_count_missing();
 		if (is_exit)
-			atomic_store_explicit(&nv_trace.is_over, true, memory_order_release);
+			atomic_store_explicit(&nv_shared.is_over, true, memory_order_release);
 		return;
 	}
 	nv_yield_say();
@@ -108,7 +108,7 @@ static void finish(uint64_t may_wait_ns, bool is_exit)
 	atomic_store_explicit(&nv_trace.rests_until_ns, nv.lib.now_ns() + REST_NS,
 			      memory_order_release);
 	if (is_exit)
-		atomic_store_explicit(&nv_trace.is_over, true, memory_order_release);
+		atomic_store_explicit(&nv_shared.is_over, true, memory_order_release);
 	nv_guard_give();
 }
 

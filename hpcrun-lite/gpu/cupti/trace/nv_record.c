@@ -26,7 +26,7 @@ static void tell(uint32_t correlation, uint32_t graph, const struct gpu_op *op)
 		nv.host->op_by_id(nv.host, id, op);
 		return;
 	}
-	atomic_fetch_add_explicit(&nv_trace.n_unfinished, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&nv_shared.n_unfinished, 1, memory_order_relaxed);
 	nv.host->lost_by_id(nv.host, id, op->kind,
 			    (enum msr_gpu_loss)atomic_load_explicit(&nv_trace.unfinished,
 								    memory_order_relaxed));
@@ -57,7 +57,7 @@ static void kernel(const CUpti_ActivityKernel10 *k)
 	if (k->name && nv_counters_is_own(k->name) && !nv_kernel_code(0, k->name))
 		return;
 	if (nv.options.pc != NV_PC_OFF && k->end > k->start)
-		atomic_fetch_add_explicit(&nv_trace.kernel_ns[k->deviceId % NV_MAX_DEVICES],
+		atomic_fetch_add_explicit(&nv_shared.kernel_ns[k->deviceId % NV_MAX_DEVICES],
 					  k->end - k->start, memory_order_relaxed);
 	tell(k->correlationId, k->graphId,
 	     &(struct gpu_op){

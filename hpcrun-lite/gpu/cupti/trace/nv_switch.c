@@ -86,7 +86,7 @@ static void disconnect(void)
 	nv_records_switch(false);
 	atomic_store_explicit(&nv_trace.has_no_records, true, memory_order_seq_cst);
 	if (!nv_yield_has_client() && nv_switch_is_only_caller()) {
-		atomic_store_explicit(&nv_trace.has_no_calls, true, memory_order_seq_cst);
+		atomic_store_explicit(&nv_shared.has_no_calls, true, memory_order_seq_cst);
 		nv_calls_switch(false);
 	}
 	/* From now on nobody reports what is freed, and its address may be reused. */
@@ -99,8 +99,8 @@ static void disconnect(void)
  */
 static void connect_calls(void)
 {
-	if (atomic_load_explicit(&nv_trace.has_no_calls, memory_order_seq_cst)) {
-		atomic_store_explicit(&nv_trace.has_no_calls, false, memory_order_seq_cst);
+	if (atomic_load_explicit(&nv_shared.has_no_calls, memory_order_seq_cst)) {
+		atomic_store_explicit(&nv_shared.has_no_calls, false, memory_order_seq_cst);
 		nv_calls_switch(true);
 		let_launches_end();
 	}
@@ -132,26 +132,26 @@ static void go_off(uint64_t hold_ns)
 	 */
 	if (nv_counters_are_on() ||
 	    (nv.options.pc == NV_PC_OFF &&
-	     (nv_trace.off == NV_DROPPING || !nv_switch_is_only_caller()))) {
-		nv_trace.off = NV_DROPPING;
+	     (nv_shared.off == NV_DROPPING || !nv_switch_is_only_caller()))) {
+		nv_shared.off = NV_DROPPING;
 		return;
 	}
 	if (nv.options.pc != NV_PC_OFF &&
 	    (!nv_pc_has_begun() || now < later.retry_ns || !nv_pc_rest(now + hold_ns))) {
 		if (nv_pc_has_begun() && now >= later.retry_ns)
 			try_later(now);
-		nv_trace.off = NV_DROPPING;
+		nv_shared.off = NV_DROPPING;
 		return;
 	}
 	disconnect();
-	nv_trace.off = NV_OFF;
+	nv_shared.off = NV_OFF;
 	if (nv.options.pc != NV_PC_OFF)
 		nv_pc_gate_open();
 }
 
 static void go_on(uint64_t hold_ns)
 {
-	if (nv_trace.off == NV_OFF) {
+	if (nv_shared.off == NV_OFF) {
 		bool is_held = nv_pc_gate_close(nv.lib.now_ns() + hold_ns);
 		connect_calls();
 		connect_records();
@@ -159,7 +159,7 @@ static void go_on(uint64_t hold_ns)
 			nv_pc_gate_open();
 	}
 	nv_pc_go_on(nv.lib.now_ns() + hold_ns);
-	nv_trace.off = NV_ON;
+	nv_shared.off = NV_ON;
 	later.pause_ns = later.retry_ns = 0;
 }
 
@@ -168,9 +168,9 @@ static void follow(uint64_t hold_ns)
 	bool wants_off = atomic_load_explicit(&nv_trace.wants_off, memory_order_acquire);
 	if (nv_yield_is_away())
 		return;
-	if (wants_off && nv_trace.off != NV_OFF)
+	if (wants_off && nv_shared.off != NV_OFF)
 		go_off(hold_ns);
-	else if (!wants_off && nv_trace.off != NV_ON)
+	else if (!wants_off && nv_shared.off != NV_ON)
 		go_on(hold_ns);
 }
 
@@ -206,14 +206,14 @@ static void on_switch(bool on)
 void nv_switch_away(void)
 {
 	connect_calls();
-	if (nv_trace.off != NV_OFF)
+	if (nv_shared.off != NV_OFF)
 		nv_records_switch(false);
 	atomic_store_explicit(&nv_trace.has_no_records, true, memory_order_seq_cst);
 }
 
 void nv_switch_back(void)
 {
-	if (nv_trace.off != NV_OFF)
+	if (nv_shared.off != NV_OFF)
 		connect_records();
 }
 

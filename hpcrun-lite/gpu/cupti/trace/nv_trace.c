@@ -7,9 +7,7 @@ struct nv_trace nv_trace;
 void nv_trace_prepare(void)
 {
 	atomic_store_explicit(&nv_trace.unfinished, MSR_GPU_LOSS_NO_TIMES, memory_order_relaxed);
-	pthread_mutex_init(&nv_trace.flush_lock, NULL);
 	pthread_mutex_init(&nv_trace.graph_lock, NULL);
-	sem_init(&nv_trace.wake, 0, 0);
 	atomic_store_explicit(&nv_trace.n_kernel_changes, 1, memory_order_relaxed);
 	nv_map_init(&nv_trace.names, NV_MAX_NAMES);
 	nv_map_init(&nv_trace.kernels, NV_MAX_NAMES);

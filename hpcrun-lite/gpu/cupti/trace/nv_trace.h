@@ -8,7 +8,7 @@
 #ifndef HPCRUN_LITE_GPU_CUPTI_TRACE_NV_TRACE_H
 #define HPCRUN_LITE_GPU_CUPTI_TRACE_NV_TRACE_H
 
-#include "hpcrun-lite/gpu/cupti/nv.h"
+#include "hpcrun-lite/gpu/cupti/nv_shared.h"
 
 #include <signal.h>
 
@@ -84,15 +84,6 @@ struct nv_part {
 };
 #define NV_N_PARTS 16u
 
-/* How far the back end has followed a stop of the measurement. */
-enum nv_off {
-	NV_ON,
-	/* off, but CUPTI still works: launches, their records and samples are dropped */
-	NV_DROPPING,
-	/* CUPTI neither calls us nor records nor samples. Earlier launches are still delivered. */
-	NV_OFF
-};
-
 /* The last launch of a graph for which a record arrived. */
 struct nv_graph {
 	uint64_t id;                         /* of the launch; 0: none */
@@ -118,29 +109,17 @@ struct nv_trace {
 	struct nv_map graphs; /* launches of graphs without a record so far, by id */
 	pthread_mutex_t graph_lock;
 	struct nv_graph last_launches[NV_MAX_GRAPHS]; /* under graph_lock */
-	/* nv_record.c: total duration of recorded kernels; only kept if PC sampling is on. */
-	_Atomic uint64_t kernel_ns[NV_MAX_DEVICES];
-	/* Records without times; their operations may still run. */
-	_Atomic uint64_t n_unfinished;
 	_Atomic int unfinished;              /* enum msr_gpu_loss for records without times */
 	/* nv_buffer.c */
 	_Atomic(uint8_t *) buffer[NV_N_BUFFERS];
 	_Atomic uint64_t taken[(NV_N_BUFFERS + 63) / 64];
-	_Atomic uint32_t n_outstanding;      /* buffers that CUPTI holds */
-	/* nv_guard.c */
-	pthread_mutex_t flush_lock; /* held during flushes, which wait for CUPTI's thread */
-	sem_t wake;
 	/* nv_flush.c */
 	bool end_was_in_vain; /* the end is in several steps; its waiting time is used up */
 	_Atomic uint64_t rests_until_ns;     /* the process may be ending */
-	_Atomic bool is_over;                /* exit() was called: do not touch CUPTI any more */
 	/* nv_switch.c */
 	_Atomic bool wants_off;              /* the last request */
 	_Atomic bool has_no_records;         /* launches get no records now */
-	/* Callbacks of calls are off. A call whose begin we saw may have no end. */
-	_Atomic bool has_no_calls;
 	_Atomic uint32_t n_callers;          /* measured threads that made a call */
-	enum nv_off off;                     /* under the guard */
 	/* nv_yield.c, nv_client.c */
 	_Atomic bool is_away;                /* records are for a profiler of the program */
 	_Atomic bool has_client;             /* the program called CUPTI at some time */
@@ -158,47 +137,13 @@ struct nv_trace {
 	_Atomic uint32_t n_kernel_changes;   /* of names and handles */
 	struct nv_found found[NV_N_FOUND];
 	/* nv_callback.c */
-	_Atomic uint32_t n_capturing;        /* at least this many streams are being captured */
 	struct nv_map allocations;           /* address -> bytes */
 };
-/* For the files of this room; the other rooms use the functions below. */
+/* For the files of this room. */
 extern struct nv_trace nv_trace;
 
 /* Sets nv_trace up, after nv_state_prepare. */
 void nv_trace_prepare(void);
-
-/* ---- reads for other rooms ---- */
-
-/* exit() was called, and CUPTI must not be called any more. Any thread. */
-static inline bool nv_trace_is_over(void)
-{
-	return atomic_load_explicit(&nv_trace.is_over, memory_order_acquire);
-}
-
-/* How far a stop was followed. Exact under the guard. */
-static inline enum nv_off nv_trace_off(void)
-{
-	return nv_trace.off;
-}
-
-/* Callbacks of calls are off. Sequentially consistent with the gate of PC sampling. */
-static inline bool nv_trace_has_no_calls(void)
-{
-	return atomic_load_explicit(&nv_trace.has_no_calls, memory_order_seq_cst);
-}
-
-/* Some records came without times, so records do not show when the device is idle. */
-static inline bool nv_trace_has_unfinished(void)
-{
-	return atomic_load_explicit(&nv_trace.n_unfinished, memory_order_relaxed) != 0;
-}
-
-/* Total duration of the device's kernels that have a record. */
-static inline uint64_t nv_trace_kernel_ns(uint32_t device)
-{
-	return atomic_load_explicit(&nv_trace.kernel_ns[device % NV_MAX_DEVICES],
-				    memory_order_relaxed);
-}
 
 /* ---- nv_callback.c ---- */
 
@@ -217,8 +162,8 @@ void nv_record(const CUpti_Activity *record);
 
 /* ---- nv_kernel.c: which code object a kernel is of ---- */
 
-/* A code object contains a kernel with this name. The caller holds the lock of nv_code.c. */
-void nv_kernel_named(const char *name, uint32_t code);
+/* For nv_code_loaded. */
+nv_code_named_fn nv_kernel_named;
 /* begin: the thread enters a call. loaded: a module was loaded in this thread since then. */
 void nv_kernel_begin(void);
 void nv_kernel_loaded(uint32_t code);
@@ -252,24 +197,6 @@ int64_t nv_open_count(void);
 int64_t nv_open_take(void);
 /* No more records will come: counts launches without a record as never done. */
 void nv_open_count_missing(void);
-
-/* ---- nv_guard.c ---- */
-
-/*
- * Takes the guard around CUPTI calls that may wait (flushes, PC sampling). Returns false if that
- * takes longer than until_ns; 0: no limit.
- */
-bool nv_guard_take(uint64_t until_ns);
-void nv_guard_give(void);
-/* Wakes the thread that asks for records. Never waits. */
-void nv_guard_wake(void);
-/* The number of buffers that CUPTI holds. 0: all records of completed operations were delivered. */
-uint32_t nv_guard_n_buffers(void);
-/*
- * Under the guard: asks for records until CUPTI holds no buffer, so that no traced kernel runs on
- * any device. Returns false if that takes longer than until_ns.
- */
-bool nv_guard_until_idle(uint64_t until_ns);
 
 /* ---- nv_graph.c ---- */
 

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* NVIDIA's headers, with the warnings disabled that they cause. */
+#ifndef HPCRUN_LITE_GPU_CUPTI_FRONT_NV_HEADERS_H
+#define HPCRUN_LITE_GPU_CUPTI_FRONT_NV_HEADERS_H
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wstrict-prototypes"
+#pragma GCC diagnostic ignored "-Wpedantic"
+#include <cuda.h>
+#include <cupti.h>
+#include <cupti_pcsampling.h>
+#include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
+#include <cupti_sass_metrics.h>
+#pragma GCC diagnostic pop
+
+#endif

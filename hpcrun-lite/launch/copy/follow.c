@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See follow.h. One file is copied after the other, with pauses that grow with the time that a
+ * server takes. Nothing in the measurement directory is listed. Test:
+ * tests/cli/storage/storage_follow.sh.
+ */
+#include "hpcrun-lite/launch/copy/follow.h"
+
+#include "common/base/vec.h"
+#include "common/format/local_data.h"
+#include "common/safe/clock.h"
+#include "hpcrun-lite/launch/copy/collect.h"
+#include "hpcrun-lite/launch/copy/follow_part.h"
+#include "hpcrun-lite/launch/directory/job.h"
+#include "hpcrun-lite/launch/directory/path_in.h"
+#include "hpcrun-lite/launch/directory/together.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PAUSE 50u /* times the time that copying took, unless a test gives the period */
+#define TICKS 30u /* in a period: how often it asks whether any process still runs */
+/* After a file was removed, how soon and how often it asks whether the directory is removed too. */
+#define SHORT_TICK_MS 2u
+#define SHORT_TICKS 16u
+
+struct followed {
+	char name[NAME_MAX + 1];
+	ino_t inode;
+	bool is_there; /* seen in this look */
+	struct follow_part part;
+};
+
+struct follower {
+	const char *directory, *local;
+	long launcher;
+	uint64_t launcher_start_ticks;
+	int lock; /* -1: none */
+	int removals; /* of files on the node, from inotify; -1: not known */
+	uint64_t period_ms, tick_ms;
+	unsigned pause;     /* times the time that copying took */
+	/* In the last look: files in use, and whether any_runs() could see who uses them. */
+	unsigned n_running;
+	bool saw_one;
+	VEC(struct followed) files;
+};
+
+static uint64_t now_ms(void)
+{
+	return clock_mono_ns() / 1000000;
+}
+
+/* ---- one file ---- */
+
+static struct followed *find(struct follower *f, const char *name, ino_t inode)
+{
+	for (size_t i = 0; i < f->files.n; i++)
+		if (f->files.at[i].inode == inode && !strcmp(f->files.at[i].name, name))
+			return &f->files.at[i];
+	struct followed *new = vec_push(&f->files);
+	if (new) {
+		snprintf(new->name, sizeof new->name, "%s", name);
+		new->inode = inode;
+	}
+	return new;
+}
+
+/* Returns true if the target waits for the data of this file. */
+static bool waits_for(int target, const char *local)
+{
+	static struct local_data l;
+	static char text[LOCAL_DATA_BYTES];
+	const ssize_t n = pread(target, text, sizeof text, 0);
+	return n > 0 && local_data_read(text, (size_t)n, &l) && !strcmp(l.path, local);
+}
+
+/*
+ * A copy is no sign that the run goes on, on this host or another: see together.h. So the target
+ * keeps the time of its last modification.
+ */
+static void keep_time(const char *target, const struct stat *st)
+{
+	const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, st->st_mtim};
+	utimensat(AT_FDCWD, target, times, AT_SYMLINK_NOFOLLOW);
+}
+
+/* Whoever copies the file at the end of its process holds the lock of the file. */
+static void copy_part(struct followed *d, int in, const char *local, const char *target)
+{
+	struct stat st;
+	if (flock(in, LOCK_EX | LOCK_NB) != 0)
+		return;
+	const int out = open(target, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (out < 0)
+		return;
+	if (fstat(out, &st) == 0 && waits_for(out, local) &&
+	    (d->part.is_open || follow_part_open(&d->part, out)) &&
+	    follow_part_pass(&d->part, in, out, false) != FOLLOW_ENDED)
+		keep_time(target, &st);
+	close(out);
+}
+
+/* What a dead process has left. */
+static bool copy_rest(const char *local, const char *target, const struct stat *st)
+{
+	uint64_t n_bytes = 0;
+	const enum collect_result r =
+		collect_file(local, target, COLLECT_FOR_FOLLOWER, &n_bytes);
+	if (r == COLLECT_DONE)
+		keep_time(target, st);
+	return r == COLLECT_RUNS;
+}
+
+/* Returns a descriptor, or -1. */
+static int open_local(const char *local, struct stat *st, struct msr_header *h)
+{
+	const int in = open(local, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	if (in < 0 || (fstat(in, st) == 0 && S_ISREG(st->st_mode) &&
+		       pread(in, h, sizeof *h, 0) == sizeof *h &&
+		       memcmp(h->magic, MSR_MAGIC, sizeof h->magic) == 0))
+		return in;
+	close(in);
+	return -1;
+}
+
+/* Always true: all files are looked at. */
+static bool look_at_file(struct follower *f, const char *name)
+{
+	char local[PATH_MAX], target[PATH_MAX];
+	struct msr_header h;
+	struct stat st;
+	if (!path_in(local, PATH_MAX, f->local, name) ||
+	    !path_in(target, PATH_MAX, f->directory, name))
+		return true;
+	const int in = open_local(local, &st, &h);
+	if (in < 0)
+		return true;
+	const bool is_seen = together_is_running(&h),
+		   runs = is_seen || copy_rest(local, target, &st);
+	struct followed *d = runs && !h.end_mono_ns ? find(f, name, st.st_ino) : NULL;
+	f->n_running += runs;
+	f->saw_one |= is_seen;
+	if (d) {
+		d->is_there = true;
+		copy_part(d, in, local, target);
+	}
+	close(in);
+	return true;
+}
+
+/* ---- the directory on the node ---- */
+
+static void forget_ended(struct follower *f)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < f->files.n; i++) {
+		if (f->files.at[i].is_there)
+			f->files.at[kept++] = f->files.at[i];
+		else
+			follow_part_close(&f->files.at[i].part);
+	}
+	f->files.n = kept;
+}
+
+/* Calls fn with the name of each file on the node, until it returns false. Returns what it did. */
+static bool each_file(struct follower *f, bool (*fn)(struct follower *f, const char *name))
+{
+	const size_t suffix = strlen(MSR_SUFFIX);
+	DIR *d = opendir(f->local);
+	bool goes_on = true;
+	for (struct dirent *e; d && goes_on && (e = readdir(d));) {
+		const size_t n = strlen(e->d_name);
+		if (n > suffix && !strcmp(e->d_name + n - suffix, MSR_SUFFIX))
+			goes_on = fn(f, e->d_name);
+	}
+	if (d)
+		closedir(d);
+	return goes_on;
+}
+
+/* Its program has no file yet if it takes long to start. */
+static bool launcher_runs(const struct follower *f)
+{
+	uint64_t ticks;
+	return job_process_start(f->launcher, &ticks) && ticks == f->launcher_start_ticks;
+}
+
+static void look(struct follower *f)
+{
+	f->saw_one = launcher_runs(f);
+	f->n_running = f->saw_one;
+	for (size_t i = 0; i < f->files.n; i++)
+		f->files.at[i].is_there = false;
+	each_file(f, look_at_file);
+	forget_ended(f);
+}
+
+/* ---- pauses ---- */
+
+static bool has_ended(struct follower *f, const char *name)
+{
+	char local[PATH_MAX];
+	struct msr_header h;
+	struct stat st;
+	const int in = path_in(local, PATH_MAX, f->local, name) ? open_local(local, &st, &h) : -1;
+	if (in < 0)
+		return true;
+	close(in);
+	return !together_is_running(&h);
+}
+
+/*
+ * Reads nothing from the server. Children of fork in the file of a process that has ended are not
+ * seen.
+ */
+static bool any_runs(struct follower *f)
+{
+	return launcher_runs(f) || !each_file(f, has_ended);
+}
+
+/* The end of the last process removes the directory. */
+static bool is_gone(const struct follower *f)
+{
+	struct stat st;
+	return fstat(f->lock, &st) != 0 || st.st_nlink == 0;
+}
+
+/* Returns true if files are removed meanwhile. */
+static bool wait_for_removal(const struct follower *f, uint64_t ms)
+{
+	_Alignas(struct inotify_event) char events[4096];
+	struct pollfd p = {.fd = f->removals, .events = POLLIN};
+	return poll(&p, 1, (int)ms) > 0 && read(f->removals, events, sizeof events) > 0;
+}
+
+/*
+ * Ends early when no process runs any more, so that what killed ones have left is copied soon; and
+ * when the directory is removed, because its file system may be unmounted next. There is no event
+ * for the latter while we have the directory open.
+ */
+static void pause_for(struct follower *f, uint64_t ms)
+{
+	const uint64_t end = now_ms() + ms;
+	unsigned n_short = 0;
+	for (uint64_t now; (now = now_ms()) < end && !is_gone(f) && (!f->saw_one || any_runs(f));) {
+		const uint64_t tick = n_short ? SHORT_TICK_MS : f->tick_ms;
+		if (wait_for_removal(f, end - now < tick ? end - now : tick))
+			n_short = SHORT_TICKS;
+		else
+			n_short -= n_short > 0;
+	}
+}
+
+static void follow_runs(struct follower *f)
+{
+	f->removals = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	inotify_add_watch(f->removals, f->local, IN_DELETE);
+	/* Nodes that start together do not copy together: they were booted at other times. */
+	pause_for(f, f->period_ms / 2 + clock_mono_ns() % (f->period_ms / 2 + 1));
+	while (!is_gone(f)) {
+		const uint64_t start_ms = now_ms();
+		look(f);
+		if (!f->n_running) {
+			rmdir(f->local); /* if it is empty: of processes that were killed */
+			break;
+		}
+		const uint64_t took_ms = (now_ms() - start_ms) * f->pause;
+		pause_for(f, took_ms > f->period_ms ? took_ms : f->period_ms);
+	}
+	close(f->removals);
+}
+
+static bool lock_directory(struct follower *f)
+{
+	f->lock = open(f->local, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	return f->lock >= 0 && flock(f->lock, LOCK_EX | LOCK_NB) == 0;
+}
+
+/*
+ * A rank that started just now relied on us, or its program has made the directory anew. So there
+ * is another look after the lock is free.
+ */
+static bool goes_on(struct follower *f)
+{
+	close(f->lock);
+	if (access(f->local, F_OK) != 0)
+		return false;
+	poll(NULL, 0, (int)f->tick_ms);
+	if (!lock_directory(f))
+		return false;
+	look(f);
+	return f->n_running > 0;
+}
+
+enum status follow(const struct follow_request *r)
+{
+	struct follower f = {.directory = r->directory,
+			     .local = r->local,
+			     .launcher = strtol(r->pid, NULL, 10),
+			     .launcher_start_ticks = strtoull(r->start_ticks, NULL, 10),
+			     .lock = FOLLOW_LOCK,
+			     .saw_one = true,
+			     .period_ms = r->period_ms ? strtoul(r->period_ms, NULL, 10) : 0,
+			     .pause = r->period_ms ? 1 : PAUSE};
+	/* Somebody may open a file while we ask for a lease on it; see collect_file.c. */
+	signal(SIGIO, SIG_IGN);
+	f.period_ms = f.period_ms ? f.period_ms : FOLLOW_PERIOD_MS;
+	f.tick_ms = f.period_ms / TICKS + 1;
+	do
+		follow_runs(&f);
+	while (goes_on(&f));
+	for (size_t i = 0; i < f.files.n; i++)
+		follow_part_close(&f.files.at[i].part);
+	vec_free(&f.files);
+	return STATUS_OK;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The process that copies measurement files from a directory of this node while their processes
+ * run: what is lost with the node is what was recorded since the last time. There is one for each
+ * such directory, whatever the number of ranks; it has the directory locked. It ends soon after the
+ * last of the processes. Test: tests/cli/storage/storage_follow.sh.
+ */
+#ifndef HPCRUN_LITE_LAUNCH_COPY_FOLLOW_H
+#define HPCRUN_LITE_LAUNCH_COPY_FOLLOW_H
+
+#include "common/base/status.h"
+
+/* hpcrun-lite FOLLOW_ARGUMENT DIRECTORY LOCAL PID START [MILLISECONDS]: not for users. */
+#define FOLLOW_ARGUMENT "--follow"
+#define FOLLOW_LOCK 3 /* descriptor of LOCAL, with the lock */
+
+#define FOLLOW_PERIOD_VARIABLE "HPCTOOLKIT_LITE_COPY_MS" /* for tests; 0: no copies */
+
+struct follow_request {
+	const char *directory, *local; /* copies from `local` to `directory` */
+	/*
+	 * The process that starts the copies; see job_process_start(). It may take long until its
+	 * program has a file.
+	 */
+	const char *pid, *start_ticks;
+	const char *period_ms; /* NULL: FOLLOW_PERIOD_MS */
+};
+
+/* Copies each period, but takes 2% of the time at most. */
+#define FOLLOW_PERIOD_MS 30000
+enum status follow(const struct follow_request *r);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The headers of a measurement file that say what can be read: those of its extents, and the header
+ * pages of children of fork inside of it. Not for the measured process. Test:
+ * tests/unit/run/test_follow.c.
+ */
+#ifndef HPCRUN_LITE_LAUNCH_COPY_FOLLOW_CHAIN_H
+#define HPCRUN_LITE_LAUNCH_COPY_FOLLOW_CHAIN_H
+
+#include "common/base/vec.h"
+#include "common/format/measurement.h"
+
+struct follow_item {
+	uint64_t at;      /* offset in the file */
+	uint32_t n_bytes;
+	size_t first;     /* in follow_chain.bytes */
+};
+
+struct follow_chain {
+	VEC(struct follow_item) items; /* by offset */
+	VEC(uint8_t) bytes;
+};
+
+/*
+ * Reads the headers below `end` from the start of the file, which may be written meanwhile: what an
+ * extent has at least when its header is read, it has for ever. Returns false if there is no memory
+ * or the file cannot be read.
+ */
+bool follow_chain_read(struct follow_chain *c, int fd, uint64_t end);
+void follow_chain_free(struct follow_chain *c);
+
+/* Returns the number of the first item at or behind an offset. */
+size_t follow_chain_at(const struct follow_chain *c, uint64_t at);
+
+/* Returns the item at exactly this offset, or NULL. */
+const struct follow_item *follow_chain_find(const struct follow_chain *c, uint64_t at);
+
+const uint8_t *follow_chain_bytes(const struct follow_chain *c, const struct follow_item *item);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Finds out which run this process belongs to: what all ranks of a parallel job have in common and
+ * no other run has. Processes of one run share a measurement directory. Not for the measured
+ * process. Test: tests/unit/run/test_launch.c.
+ */
+#ifndef HPCRUN_LITE_LAUNCH_DIRECTORY_JOB_H
+#define HPCRUN_LITE_LAUNCH_DIRECTORY_JOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum job_scope {
+	/* one process: shares a directory only with processes that run at the same time */
+	JOB_ALONE,
+	JOB_SHARED,  /* the identity is that of one parallel run: equal identities share */
+	/*
+	 * The same, but ranks on other nodes do not know all of it: common_bytes of it are equal
+	 * everywhere.
+	 */
+	JOB_NODE,
+	/*
+	 * The next run of the same batch job may have the same identity. A rank that is already
+	 * there distinguishes them.
+	 */
+	JOB_CLAIMED
+};
+
+struct job {
+	int rank, n_ranks;   /* -1: not a process of a parallel job, or unknown */
+	enum job_scope scope;
+	/*
+	 * For the directory's name: id of the batch job (and step); "" if there is none; only
+	 * [A-Za-z0-9._-].
+	 */
+	char name[96];
+	char identity[1024]; /* one line without control characters */
+	size_t common_bytes; /* JOB_NODE */
+	/*
+	 * The process that starts this rank, if it starts ranks again in the same run; "": it does
+	 * not. Of its own on each host; good for a file's name.
+	 */
+	char starter[128];
+};
+
+#define JOB_ALONE_MARK " alone " /* in the identity of a run of JOB_ALONE */
+
+/*
+ * When a process of this host started, in clock ticks since boot. Returns false if there is none,
+ * or it has ended.
+ */
+bool job_process_start(long pid, uint64_t *ticks);
+
+/*
+ * Uses the environment and, if that has nothing unique, the processes that started us. Never fails.
+ */
+void job_find(char *const *environment, struct job *job);
+
+#endif

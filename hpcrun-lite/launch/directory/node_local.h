@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Chooses a directory of this node for the measurement files while their processes run, if the
+ * measurement directory is on a file server. Test: tests/cli/storage/storage_local.sh.
+ */
+#ifndef HPCRUN_LITE_LAUNCH_DIRECTORY_NODE_LOCAL_H
+#define HPCRUN_LITE_LAUNCH_DIRECTORY_NODE_LOCAL_H
+
+#include "common/base/status.h"
+#include "hpcrun-lite/config/config.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define NODE_LOCAL_NONE "none" /* the value of --local that asks for no such directory */
+
+/*
+ * Sets local, leave_bytes and tool of a config whose directory is known. `wanted` is NULL, or what
+ * the user gave to --local: a directory, in which ours is made wherever the measurement directory
+ * is, or NODE_LOCAL_NONE. Fails, with a message, only if that directory cannot be used.
+ */
+enum status node_local_choose(const char *wanted, struct config *c);
+
+/*
+ * The directories in which ours may be, in the order of choice, and then `wanted`; entries may be
+ * NULL.
+ */
+#define NODE_LOCAL_PLACES 4u
+void node_local_places(const char *wanted, const char *places[NODE_LOCAL_PLACES]);
+
+/* True if the open file is on a file server, which may number users in its own way. */
+bool node_local_is_server(int fd);
+
+/* The path of ours for a measurement directory (absolute). Returns false if it is too long. */
+bool node_local_path(const char *place, const char *directory, char *path, size_t n_bytes);
+
+#endif

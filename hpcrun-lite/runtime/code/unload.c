@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See unload.h. Test: tests/cli/openmp/gomp_two.sh. */
+#include "hpcrun-lite/runtime/code/unload.h"
+
+#include "common/safe/clock.h"
+#include "common/safe/load.h"
+#include "common/safe/text.h"
+#include "hpcrun-lite/regions/region.h"
+#include "hpcrun-lite/runtime/code/keep.h"
+#include "hpcrun-lite/runtime/code/module.h"
+#include "hpcrun-lite/runtime/process.h"
+#include "hpcrun-lite/unwind/unwind.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+
+static const struct link_map *last; /* of those that were loaded at the start */
+
+static const struct link_map *map_of(uintptr_t code)
+{
+	struct dl_find_object found;
+	return _dl_find_object((void *)code, &found) == 0 ? found.dlfo_link_map : NULL;
+}
+
+void unload_start(void)
+{
+	last = map_of((uintptr_t)unload_start);
+	while (last && last->l_next)
+		last = last->l_next;
+}
+
+/* Objects are listed in the order in which they were loaded. */
+static const struct link_map *unloadable(uintptr_t code)
+{
+	const struct link_map *const map = map_of(code);
+	for (const struct link_map *m = last; m; m = m->l_prev)
+		if (m == map)
+			return NULL;
+	return map;
+}
+
+/* Returns true if the thread sleeps or has ended. */
+static bool is_asleep(int tid)
+{
+	char path[48], line[64];
+	struct text t = text_in(path, sizeof path);
+	text_put(&t, "/proc/self/task/");
+	text_put_u64(&t, (uint64_t)tid);
+	text_put(&t, "/stat");
+	const int fd = sys_open(path, O_RDONLY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return true;
+	const long n = sys_read(fd, line, sizeof line); /* TID (NAME) STATE */
+	sys_close(fd);
+	long i = n - 3;
+	while (i >= 0 && line[i] != ')')
+		i--;
+	return i < 0 || line[i + 2] == 'S';
+}
+
+static _Atomic bool has_threads; /* relaxed: a thread that unloads has seen its workers begin */
+
+void unload_thread_begins(struct thread *t, const struct thread_room *room)
+{
+	t->code = room->code;
+	t->map = t->code ? unloadable(t->code) : NULL;
+	atomic_store_explicit(&t->may_lose_code, false, memory_order_relaxed);
+	if (t->map)
+		atomic_store_explicit(&has_threads, true, memory_order_relaxed);
+}
+
+static bool is_alive(const struct thread *t)
+{
+	return atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_ALIVE;
+}
+
+/*
+ * Calls of dlclose, of several threads or inside of each other, that have not ended. Those that a
+ * destructor left by a jump are counted for ever, and cost samples of their threads alone.
+ */
+static _Atomic unsigned n_unloading;
+
+/* Another library, or the same one, may come to that place later. */
+static void find_lost_threads(void)
+{
+	/* Relaxed: what others flag at the same time stays so until they end. */
+	const bool is_last =
+		atomic_fetch_sub_explicit(&n_unloading, 1, memory_order_relaxed) == 1;
+	bool has_lost = false;
+	for (struct thread *t = thread_first(); t && runtime_may_lose_code(); t = t->next_made) {
+		if (!is_alive(t) || !t->map)
+			continue;
+		const bool is_lost = map_of(t->code) != t->map;
+		if (is_lost)
+			t->map = NULL;
+		has_lost |= is_lost;
+		/* Relaxed: a sample that comes sooner is only lost. */
+		if (is_lost || is_last)
+			atomic_store_explicit(&t->may_lose_code, is_lost, memory_order_relaxed);
+	}
+	if (has_lost && process_is_alive())
+		runtime_note("threads wait in a library that was unloaded (dlclose): they are not "
+			     "measured from there on");
+}
+
+bool runtime_may_lose_code(void)
+{
+	return atomic_load_explicit(&has_threads, memory_order_relaxed);
+}
+
+/* Sets the flag of each. Returns true if they sleep, and are thus not inside a sample. */
+static bool hold_all(const struct link_map *map)
+{
+	bool sleep = true;
+	for (struct thread *t = thread_first(); t; t = t->next_made) {
+		if (t == thread_self || !is_alive(t) || t->map != map)
+			continue;
+		/* The thread sees it before it sleeps again, or when it next enters the kernel. */
+		atomic_store_explicit(&t->may_lose_code, true, memory_order_seq_cst);
+		sleep &= is_asleep(t->tid);
+	}
+	return sleep;
+}
+
+/*
+ * Other threads that began in `map` are not sampled from now on. Waits, for a bounded time, until
+ * they sleep: a worker that has finished its part of a region is on its way to sleep, and our
+ * events make that way longer. Workers that spin (OMP_WAIT_POLICY=active) are lost without us, too.
+ */
+static void hold_threads(const struct link_map *map)
+{
+	enum { MOST_NS = 20000000, PAUSE_NS = 50000 };
+	const struct timespec pause = {0, PAUSE_NS};
+	const uint64_t start_ns = clock_mono_ns();
+	atomic_fetch_add_explicit(&n_unloading, 1, memory_order_relaxed);
+	while (map && !hold_all(map) && clock_mono_ns() - start_ns < MOST_NS)
+		sys_call4(SYS_nanosleep, (long)&pause, 0, 0, 0);
+}
+
+void runtime_unload_begins(void *code)
+{
+	const struct link_map *map = code ? unloadable((uintptr_t)code) : NULL;
+	if (process_is_owner())
+		keep_unloaded();
+	hold_threads(process_is_alive() ? map : NULL);
+	unwind_flush_begin();
+}
+
+void runtime_unload_ends(void)
+{
+	find_lost_threads();
+	module_closed();
+	region_modules_changed();
+	unwind_flush_end();
+}
+
+/*
+ * The kernel has set the thread back to its system call instruction, and has left the address of
+ * the next one.
+ */
+void unload_stay(const struct thread *t, ucontext_t *context)
+{
+	greg_t *const r = context->uc_mcontext.gregs;
+	uint16_t code;
+	if (__builtin_expect(r[REG_RCX] != r[REG_RIP] + 2 || r[REG_RAX] != SYS_futex, 1))
+		return;
+	if (!(t && atomic_load_explicit(&t->may_lose_code, memory_order_relaxed)) &&
+	    (map_of((uintptr_t)r[REG_RIP]) ||
+	     load_guarded(&code, (uintptr_t)r[REG_RIP], sizeof code) == sizeof code))
+		return;
+	r[REG_RAX] = sys_call6(SYS_futex, r[REG_RDI], r[REG_RSI], r[REG_RDX], r[REG_R10],
+			       r[REG_R8], r[REG_R9]);
+	r[REG_RIP] += 2;
+}
