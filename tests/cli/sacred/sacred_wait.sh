@@ -37,6 +37,7 @@ cut_short() {
 plain all
 plain rarely
 plain in-a-row
+plain blocked
 waits all-both "$SACRED_EVENTS" all
 waits all-offcpu "-e CPUTIME -e OFFCPU" all # every wait of 5 ms is interrupted
 waits rarely-offcpu "-e CPUTIME -e OFFCPU" rarely
@@ -46,10 +47,11 @@ waits thread-cpu "-e CPUTIME" in-thread
 waits unknown "-e OFFCPU" unknown
 # Data comes close to a signal, and the next receive waits.
 waits row-offcpu "-e OFFCPU@f5000" in-a-row
+waits blocked-offcpu "-e OFFCPU@f10000" blocked
 # The first thread is sent a signal now and then, also where it sleeps.
 waits rarely-cpu "-e CPUTIME" rarely
 wait
-for name in all rarely in-a-row; do cat "$T/$name.err" >>"$T/$name.out"; done
+for name in all rarely in-a-row blocked; do cat "$T/$name.err" >>"$T/$name.out"; done
 
 as_alone "waits last as long as asked for" all-both all
 mv "$T/m-all-both" "$T/m"
@@ -65,6 +67,7 @@ is "none was cut short" "$(cut_short thread-offcpu)" 0
 is "one whose number is not known is counted" "$(cut_short unknown)" 1
 as_alone "in a thread without samples" thread-cpu rarely
 as_alone "a time-out begins with its call" row-offcpu in-a-row
+as_alone "no signal of ours is left behind" blocked-offcpu blocked
 as_alone "calls that the kernel does not restart wait on" rarely-cpu rarely
 
 done_testing

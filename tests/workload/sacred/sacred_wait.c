@@ -281,6 +281,24 @@ static void answer(int socket, int other, unsigned span_us)
 	_exit(0);
 }
 
+/* The wait blocks all signals, and so no call ends by one. */
+static int wait_with_signals_blocked(void)
+{
+	enum { N = 400, WAIT_MS = 2, WORK = 100000 };
+	int n_early = 0;
+	struct epoll_event event;
+	sigset_t all;
+	sigfillset(&all);
+	epoll_fd = epoll_create1(0);
+	for (int i = 0; i < N; i++) {
+		for (volatile int k = 0; k < WORK; k++)
+			;
+		n_early += epoll_pwait(epoll_fd, &event, 1, WAIT_MS, &all) != 0;
+	}
+	printf("%d waits, %d TOO EARLY\n", N, n_early);
+	return 0;
+}
+
 /*
  * A receive with a time-out directly after one that got data: the span is its own. The other one
  * began half a span before at least. The kernel counts ticks, which come late and at once if the
@@ -347,6 +365,8 @@ int main(int argc, char **argv)
 		return wait_unknown();
 	if (argc > 1 && !strcmp(argv[1], "in-a-row"))
 		return wait_in_a_row();
+	if (argc > 1 && !strcmp(argv[1], "blocked"))
+		return wait_with_signals_blocked();
 	struct sigaction a = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
 	int ends[2];
 	if (pipe(ends) != 0)
