@@ -4,8 +4,8 @@
  * are the same in all of these outputs. Test: tests/unit/sink/test_sink_otf2.c,
  * tests/cli/prof/prof_gpu_pc.sh.
  */
-#ifndef HPCPROF_SINK_SAMPLING_FACTS_H
-#define HPCPROF_SINK_SAMPLING_FACTS_H
+#ifndef HPCPROF_RECORD_SAMPLING_FACTS_H
+#define HPCPROF_RECORD_SAMPLING_FACTS_H
 
 #include "hpcprof-lite/model/model.h"
 
@@ -16,8 +16,11 @@ struct sampling_fact {
 	bool is_known;                         /* if false, value is 0 and means nothing */
 };
 
-enum { SAMPLING_FACTS = 30 };
-void sampling_facts(const struct model_gpu_sampling *s, struct sampling_fact facts[SAMPLING_FACTS]);
+/* The titles in the table of fields of PC sampling, and what the yardstick says. */
+enum { SAMPLING_AGREEMENTS = 4, SAMPLING_FACTS = 28 + SAMPLING_AGREEMENTS };
+/* Returns SAMPLING_FACTS. */
+unsigned sampling_facts(const struct model_gpu_sampling *s,
+			struct sampling_fact facts[SAMPLING_FACTS]);
 /* True if there was PC sampling. */
 static inline bool sampling_is_there(const struct model_gpu_sampling *s)
 {
