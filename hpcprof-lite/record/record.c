@@ -91,6 +91,11 @@ struct value value_place(const struct model *m, uint32_t file, uint32_t line, ui
 	return (struct value){.n = link_addr, .is_known = link_addr != 0};
 }
 
+bool record_always(const struct record *parent)
+{
+	return parent != NULL;
+}
+
 /* ---- all kinds ---- */
 
 static const struct record_part *const parts[] = {

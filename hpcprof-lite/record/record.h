@@ -107,6 +107,9 @@ struct record_counts {
 	size_t n;
 };
 
+/* `is_wanted` of kinds whose member is always there. */
+bool record_always(const struct record *parent);
+
 /* The kinds by index; NULL: there are no more. In JSON, members have this order. */
 const struct record_kind *record_kind_at(unsigned i);
 

@@ -82,12 +82,6 @@ void record_visit_counts(struct record_visitor *v, const struct model *m,
 			 const struct record_kind *kind, const struct words_count *counts, size_t n,
 			 struct record_ledger_owner owner);
 
-/* Always wanted. */
-static inline bool record_always(const struct record *parent)
-{
-	return parent != NULL;
-}
-
 /* Kinds that are visited together. */
 struct record_part {
 	const struct record_kind *const *kinds;
