@@ -34,7 +34,7 @@ expect() {
 # the file
 all_facts() {
 	run_limited 200 "$HPCPROF" -q --to text --all "$1" 2>/dev/null | sed "s,$T/$1/,m/,g" |
-		awk -F'\t' -v OFS='\t' '$1 == "ledger" { $10 = "-" } 1'
+		by_name -v OFS='\t' '$1 == "ledger" { $column[$1, "bytes"] = "-" } 1'
 }
 
 # tools NAME: all that the tools make of ./m

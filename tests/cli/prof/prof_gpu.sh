@@ -80,7 +80,8 @@ fake() {
 		fail "hpcprof-lite: status $?"
 }
 launched() {
-	awk -F'\t' '$1 == "gpu-kind" && $2 == "all" { n += $6 } END { print n + 0 }' "$T/all"
+	by_name '$1 == "gpu-kind" && get("of") == "all" { n += get("launched") } END {
+		print n + 0 }' "$T/all"
 }
 
 lots=1073741824
@@ -89,9 +90,9 @@ is "a vendor: launches" "$(launched)" 3000
 like "a vendor: the ledger closes" "$(cat "$T/all")" '^gpu-closes	1$'
 is "a vendor: nothing to complain of" "$(grep -vc 'structure' "$T/err")" 0
 like "a vendor: kernels at the line of their definition" "$(cat "$T/all")" \
-	'^function	[0-9]+	[0-9]+	[0-9]+	2	.*	second$'
-is "a vendor: each below its call" "$(awk -F'\t' '$1 == "tree" && $2 == "GPUOP (sec)" &&
-	$4 == "function" { printf "%s ", $5 }' "$T/all" | sed 's/.* basic //')" \
+	'^function	[0-9]+	[0-9]+	[0-9]+	2	.*	second	'
+is "a vendor: each below its call" "$(by_name '$1 == "tree" && get("metric") == "GPUOP (sec)" &&
+	get("kind") == "function" { printf "%s ", get("name") }' "$T/all" | sed 's/.* basic //')" \
 	"launch_from_a launch <gpu kernel> first launch_from_b launch <gpu kernel> second launch <gpu copyin> "
 fake 65536 by_id 20000 4294960000
 is "ids over the wrap, then summed up: launches" "$(launched)" \
@@ -111,6 +112,7 @@ done
 fake $lots busy 30
 lost=$(sed -n 's/^launches //p' "$T/stdout")
 is "forgotten launches: the ledger says how many" \
-	"$(awk -F'\t' '$1 == "gpu-ledger" && $2 == "all" { print $11 }' "$T/all")" "$lost"
+	"$(by_name '$1 == "gpu-ledger" && get("of") == "all" {
+		print get("unexplained") }' "$T/all")" "$lost"
 like "forgotten launches: it does not close" "$(cat "$T/all")" '^gpu-closes	0$'
 done_testing

@@ -95,9 +95,8 @@ static void put_member(const struct record_kind *k)
 		put_field_type(&k->fields[k->n_fields - 1]);
 		break;
 	case RECORD_OBJECT:
-		printf(k->is_wanted ? "{\"anyOf\": [{\"$ref\": \"#/$defs/%s\"}, {\"type\": \"null\"}]"
-				    : "{\"$ref\": \"#/$defs/%s\"",
-		       k->name);
+		printf("{%s\"$ref\": \"#/$defs/%s\"%s", k->is_wanted ? "\"anyOf\": [{" : "",
+		       k->name, k->is_wanted ? "}, {\"type\": \"null\"}]" : "");
 		break;
 	default: printf("{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/%s\"}", k->name);
 	}
@@ -318,14 +317,17 @@ static void put_page(void)
 {
 	const struct record_kind *k;
 	fputs("# Records\n\n"
-	      "`hpcprof-lite --all`, `--to json` and `--to sqlite` write the same records. This page "
-	      "is made from\nthe tables of fields in hpcprof-lite/record, as are the exports and "
-	      "their schemas.\n\n"
-	      "In the text, the heading below is the first field of the line; a line that begins "
-	      "with `#` names the\nothers before the first record of a kind. Records without a line "
-	      "about JSON and SQL are in the text\nalone. Unknown values are `-` in the text (times "
-	      "and lines 0, ranks -1), and null in JSON and SQL.\nIn JSON, an `id` is the index in "
-	      "the array, and times are nanoseconds since the start of the run.\n",
+	      "`hpcprof-lite --all`, `--to json` and `--to sqlite` write the same records. This\n"
+	      "page is made from the tables of fields in hpcprof-lite/record, as are the exports\n"
+	      "and their schemas.\n\n"
+	      "In the text, the heading below is the first field of the line. Before the first\n"
+	      "record of a kind, a line that begins with `#` and the kind names the fields; tabs\n"
+	      "separate them, so a name and its values are in the same column. Records without a\n"
+	      "line about JSON and SQL are in the text alone. Unknown values are `-` in the text\n"
+	      "(times and lines 0, ranks -1), and null in JSON and SQL; JSON leaves some out. In\n"
+	      "JSON, an `id` is the index in the array, and times are nanoseconds since the start\n"
+	      "of the run. The ledgers of the text are in the JSON members `ledger` and\n"
+	      "`sampling`, by group and name, and in the SQL table `ledger`.\n",
 	      stdout);
 	for (unsigned i = 0; (k = record_kind_at(i)); i++)
 		if (k->name)
