@@ -26,7 +26,7 @@ by_name() {
 		option,-v) by_name_next=value ;;
 		value,*) by_name_next=option ;;
 		option,*)
-			by_name_next=file
+			by_name_next="file"
 			by_name_arg=$by_name_awk$by_name_arg
 			;;
 		esac
