@@ -10,5 +10,5 @@ libhlview_la_SOURCES += \
 	hpcprof-lite/record/record_nvtx.c \
 	hpcprof-lite/record/record_process.c \
 	hpcprof-lite/record/record_profile.c \
-	hpcprof-lite/record/sampling_facts.c hpcprof-lite/record/sampling_facts.h \
+	hpcprof-lite/record/record_sampling.c hpcprof-lite/record/sampling_facts.h \
 	hpcprof-lite/record/words.c hpcprof-lite/record/words.h

@@ -31,6 +31,9 @@
 	{.name = (name_), .kind = FIELD_ID, .of = (of_), .sinks = RECORD_TEXT | RECORD_SQL,        \
 	 .get = value_of_owner}
 #define FIELDS(array) .fields = (array), .n_fields = sizeof(array) / sizeof *(array)
+/* A kind that only the text has. */
+#define RECORD_LINE(name_, meaning_, fields_)                                                      \
+	{.name = (name_), .meaning = (meaning_), .sinks = RECORD_TEXT, FIELDS(fields_)}
 #define RECORD_ALL (RECORD_TEXT | RECORD_JSON | RECORD_SQL)
 
 static inline struct value value_count(uint64_t n)

@@ -5,12 +5,6 @@
 
 #include <string.h>
 
-#define OF                                                                                         \
-	{.name = "of", .meaning = "process, profile or all", .kind = FIELD_WORD,                   \
-	 .get = value_of_whose}
-#define OF_ID                                                                                      \
-	{.name = "id", .meaning = "Of the process or profile", .kind = FIELD_ID,                   \
-	 .get = value_of_owner}
 #define NUMBER(group_, member, name_, meaning_)                                                    \
 	{.name = (name_), .meaning = (meaning_), .kind = FIELD_COUNT, .group = (group_),           \
 	 FIELD_AT(model_ledger, member)}
@@ -19,8 +13,7 @@
 	 .is_sparse = true, FIELD_AT(model_ledger, member)}
 
 static const struct field ledger_fields[] = {
-	OF,
-	OF_ID,
+	RECORD_OF,
 	NUMBER("samples", delivered, "delivered", "Samples that the run time was called for"),
 	NUMBER("samples", recorded, "recorded", "Samples that it says it put into its tree"),
 	NUMBER("samples", in_tree, "in_tree", "Samples found in the tree"),
@@ -37,16 +30,14 @@ static const struct field path_counts[] = {
 	NUMBER("call_paths", n_guessed, "guessed", "... with a guessed frame"),
 };
 static const struct field time_fields[] = {
-	OF,
-	OF_ID,
+	RECORD_OF,
 	SPARSE("time", elapsed_ns, "elapsed_ns", "In which threads were measured"),
 	SPARSE("time", on_ns, "on_processor_ns", "By the clocks of the threads"),
 	SPARSE("time", off_ns, "off_processor_ns", "In OFFCPU"),
 	SPARSE("time", gap_ns, "gap_ns", "By which the two differ from elapsed_ns"),
 };
 static const struct field cpu_fields[] = {
-	OF,
-	OF_ID,
+	RECORD_OF,
 	SPARSE("cpu_time", cpu_clock_ns, "clock_ns", "By the clocks of the processes"),
 	SPARSE("cpu_time", cpu_sampled_ns, "sampled_ns", "In samples of CPUTIME"),
 	SPARSE("cpu_time", cpu_after_ns, "after_last_sample_ns", "Of each thread"),
@@ -62,28 +53,27 @@ struct row {
 	uint64_t n, joined, aggregated;
 };
 static const struct field loss_fields[] = {
-	OF,
-	OF_ID,
+	RECORD_OF,
 	TEXT(row, name, "cause", NULL),
 	MEMBER(FIELD_BOOL, row, takes, "takes_sample", "The sample is lost"),
 	COUNT(row, n, "n", NULL),
 };
 static const struct field end_fields[] = {
-	OF,
-	OF_ID,
+	RECORD_OF,
 	TEXT(row, name, "how", NULL),
 	COUNT(row, n, "n", NULL),
 };
 
-#define LINE(name_, meaning_, fields_)                                                             \
-	{.name = (name_), .meaning = (meaning_), .sinks = RECORD_TEXT, FIELDS(fields_)}
-const struct record_kind record_ledger = LINE("ledger", "Samples", ledger_fields);
-const struct record_kind record_loss = LINE("loss", "What was lost, by cause", loss_fields);
-const struct record_kind record_end = LINE("end", "How walks of the stack ended", end_fields);
-const struct record_kind record_time = LINE("time", "Time of threads, with OFFCPU", time_fields);
-const struct record_kind record_cpu = LINE("cpu", "CPU time", cpu_fields);
+const struct record_kind record_ledger = RECORD_LINE("ledger", "Samples", ledger_fields);
+const struct record_kind record_loss = RECORD_LINE("loss", "What was lost, by cause", loss_fields);
+const struct record_kind record_end =
+	RECORD_LINE("end", "How walks of the stack ended", end_fields);
+const struct record_kind record_time =
+	RECORD_LINE("time", "Time of threads, with OFFCPU", time_fields);
+const struct record_kind record_cpu = RECORD_LINE("cpu", "CPU time", cpu_fields);
 const struct record_kind record_paths =
-	LINE("paths", "Samples in the tree: complete, guessed, or why they were cut", end_fields);
+	RECORD_LINE("paths", "Samples in the tree: complete, guessed, or why they were cut",
+		    end_fields);
 
 /* ---- of GPUs ---- */
 
@@ -104,8 +94,7 @@ static struct value backend_of(const struct record *r)
 }
 
 static const struct field gpu_ledger_fields[] = {
-	OF,
-	OF_ID,
+	RECORD_OF,
 	BACKEND,
 	GPU_NUMBER("operations", "in_tree", n_ops, "operations", "In the tree"),
 	GPU_NUMBER("operations", NULL, n_orphans, "without_launch", "Its record was lost"),
@@ -119,8 +108,7 @@ static const struct field gpu_ledger_fields[] = {
 	TEXT(model_gpu_ledger, entrance, "entrance", "How the back end came into the process"),
 };
 static const struct field gpu_unwritten_fields[] = {
-	OF,
-	OF_ID,
+	RECORD_OF,
 	BACKEND,
 	GPU_NUMBER("unwritten", NULL, n_lost_definitions, "definitions", "Names, queues, shapes"),
 	GPU_NUMBER("unwritten", NULL, n_lost_contents, "contents", "Code objects"),
@@ -129,8 +117,7 @@ static const struct field gpu_unwritten_fields[] = {
 
 #define ROW_BACKEND TEXT(row, backend, "backend", "-: the sum")
 static const struct field gpu_kind_fields[] = {
-	OF,
-	OF_ID,
+	RECORD_OF,
 	ROW_BACKEND,
 	TEXT(row, name, "kind", "Of operation"),
 	COUNT(row, n, "launched", NULL),
@@ -138,146 +125,28 @@ static const struct field gpu_kind_fields[] = {
 	COUNT(row, aggregated, "aggregated", "During the run"),
 };
 static const struct field gpu_loss_fields[] = {
-	OF,
-	OF_ID,
+	RECORD_OF,
 	ROW_BACKEND,
 	TEXT(row, name, "cause", NULL),
 	MEMBER(FIELD_BOOL, row, takes, "takes_operation", "The operation is lost"),
 	COUNT(row, n, "n", NULL),
 };
 static const struct field gpu_graph_loss_fields[] = {
-	OF,
-	OF_ID,
+	RECORD_OF,
 	ROW_BACKEND,
 	TEXT(row, name, "cause", NULL),
 	COUNT(row, n, "n", NULL),
 };
 const struct record_kind record_gpu_ledger =
-	LINE("gpu-ledger", "GPU operations", gpu_ledger_fields);
+	RECORD_LINE("gpu-ledger", "GPU operations", gpu_ledger_fields);
 const struct record_kind record_gpu_unwritten =
-	LINE("gpu-unwritten", "What could not be written", gpu_unwritten_fields);
-const struct record_kind record_gpu_kind = LINE("gpu-kind", "Launches by kind", gpu_kind_fields);
-const struct record_kind record_gpu_loss = LINE("gpu-loss", "Lost launches", gpu_loss_fields);
+	RECORD_LINE("gpu-unwritten", "What could not be written", gpu_unwritten_fields);
+const struct record_kind record_gpu_kind =
+	RECORD_LINE("gpu-kind", "Launches by kind", gpu_kind_fields);
+const struct record_kind record_gpu_loss =
+	RECORD_LINE("gpu-loss", "Lost launches", gpu_loss_fields);
 const struct record_kind record_gpu_graph_loss =
-	LINE("gpu-graph-loss", "Lost operations of graphs", gpu_graph_loss_fields);
-
-/* ---- of PC samples ---- */
-
-#define SAMPLING(group_, count_, member, name_, title_, meaning_)                                  \
-	{.name = (name_), .meaning = (meaning_), .kind = FIELD_COUNT, .group = (group_),           \
-	 .count = (count_), .title = (title_), FIELD_AT(model_gpu_sampling, member)}
-#define KNOWN(unit_, member, name_, title_, meaning_)                                              \
-	{.name = (name_), .meaning = (meaning_), .kind = FIELD_COUNT, .group = "sampler",          \
-	 .title = (title_), .unit = (unit_), .is_sparse = true,                                    \
-	 FIELD_AT(model_gpu_sampling, member)}
-#define ESTIMATE(member, title_, meaning_)                                                         \
-	{.name = #member, .meaning = (meaning_), .kind = FIELD_REAL, .group = "sampler",           \
-	 .title = (title_), .is_sparse = true, FIELD_AT(model_gpu_sampling, member)}
-
-static const struct field sampling_fields[] = {
-	OF,
-	OF_ID,
-	SAMPLING("ranges", "all", n_ranges, "ranges", "GPU PC sampling ranges",
-		 "Each with the account taken = recorded + dropped + not attributed"),
-	SAMPLING("pc_samples", NULL, total, "taken", "GPU PC samples taken",
-		 "As the vendor's interface counts them: recorded, dropped and not attributed"),
-	SAMPLING("pc_samples", NULL, recorded, "recorded", "GPU PC samples recorded",
-		 "At instructions"),
-	SAMPLING("pc_samples", NULL, dropped, "dropped", "GPU PC samples dropped",
-		 "By the hardware, or for want of room in a buffer"),
-	SAMPLING("pc_samples", NULL, outside, "outside_code", "GPU PC samples not attributed",
-		 "To any code by the vendor's interface"),
-	SAMPLING("recorded_pc_samples", NULL, in_tree_exact, "exact", "GPU PC samples exact",
-		 "In the tree, in the context that launched their kernel"),
-	SAMPLING("recorded_pc_samples", NULL, in_tree_apportioned, "apportioned",
-		 "GPU PC samples apportioned",
-		 "In the tree, shared out over the contexts that launched their kernel, or over "
-		 "calls inside of it"),
-	SAMPLING("not_issued_pc_samples", "all", in_tree_not_issued, "not_issued",
-		 "GPU PC samples not issued",
-		 "Counted a second time while the scheduler issued nothing; in no sum"),
-	SAMPLING("range_time", NULL, sampled_ns, "sampled_ns", "GPU PC sampling time",
-		 "Length of the ranges"),
-	SAMPLING("range_time", NULL, gap_ns, "gap_ns", "GPU PC sampling gap time",
-		 "Length of the gaps"),
-	SAMPLING("ranges", NULL, n_buffer_full, "buffer_full", "GPU PC sampling buffer full",
-		 "Times that the hardware's buffer was full"),
-	FLAG(model_gpu_sampling, closes, "The account of each range, and of the tree"),
-	SAMPLING("recorded_pc_samples", NULL, in_tree_unattributed, "unattributed",
-		 "GPU PC samples unattributed",
-		 "In the tree, of functions that nothing known launched"),
-	SAMPLING("recorded_pc_samples", NULL, not_written, "not_written",
-		 "GPU PC samples not written", "The run time could not write them"),
-	SAMPLING("recorded_pc_samples", NULL, cut_off, "cut_off", "GPU PC samples cut off",
-		 "Without an account, as the process ended before it was written"),
-	SAMPLING("ranges", "open", n_open_ranges, "open_ranges", "GPU PC sampling ranges open",
-		 "Whose account does not hold"),
-	SAMPLING("gaps", "all", n_gaps, "gaps", "GPU PC sampling gaps",
-		 "In which nothing was sampled"),
-	SAMPLING("range_time", NULL, longest_gap_ns, "longest_gap_ns",
-		 "GPU PC sampling longest gap", "Length of one gap"),
-	SAMPLING("ranges", "serialized", n_serialized, "serialized_ranges",
-		 "GPU PC sampling serialized ranges",
-		 "In which kernels ran one at a time and samples know their launch"),
-	SAMPLING("range_time", NULL, serialized_ns, "serialized_ns",
-		 "GPU PC sampling serialized time", "Length of those"),
-	KNOWN("cycles", period_least, "period_least", "GPU PC sampling shortest period",
-	      "Between two samples of a sampler; the shortest"),
-	KNOWN("cycles", period_most, "period_most", "GPU PC sampling period",
-	      "Between two samples of a sampler; the longest"),
-	KNOWN(NULL, samplers, "samplers", "GPU PC samplers", "SMs of the device"),
-	KNOWN("MHz", clock_mhz, "clock_mhz", "GPU clock",
-	      "That expected numbers are computed with"),
-	SAMPLING("apportioned_pc_samples", "by_calls", apportioned_by_calls, "apportioned_by_calls",
-		 "GPU PC samples apportioned by calls",
-		 "Part of those: the launch is exact, the way to a device function is not"),
-	SAMPLING("apportioned_pc_samples", "by_launches", apportioned_by_launches,
-		 "apportioned_by_launches", "GPU PC samples apportioned by launches",
-		 "Part of those: by the number of launches, as times of the kernels are not known"),
-	ESTIMATE(promised, "GPU PC samples promised",
-		 "By period, clock and as many SMs as kernels had blocks"),
-	ESTIMATE(expected, "GPU PC samples expected",
-		 "Had all SMs been busy whenever a kernel ran"),
-	SAMPLING("gaps", NULL, n_cut, "cut_ends", "GPU PC sampling cut ends",
-		 "Gaps at the end of a context of which the vendor kept samples, in no count"),
-};
-const struct record_kind record_gpu_sampling =
-	LINE("gpu-sampling", "PC samples of GPUs", sampling_fields);
-
-/* An average over kernels, weighted by the samples that they represent. */
-#define SHARE(function, member, weight_)                                                           \
-	static struct value function(const struct record *r)                                       \
-	{                                                                                          \
-		const struct model_gpu_sampling *s = r->at;                                        \
-		struct value v = {.is_known = s->yardstick.weight_ > 0};                           \
-		if (v.is_known)                                                                    \
-			v.real = s->yardstick.member / s->yardstick.weight_;                       \
-		return v;                                                                          \
-	}
-SHARE(wrong_context, wrong_context, weight)
-SHARE(chance_context, chance_context, weight)
-SHARE(wrong_place, wrong_place, place_weight)
-SHARE(chance_place, chance_place, place_weight)
-
-static const struct field yardstick_fields[] = {
-	OF,
-	OF_ID,
-	COUNT(model_gpu_sampling, yardstick.n_kernels, "kernels", NULL),
-	COUNT(model_gpu_sampling, yardstick.n_samples, "samples", "With a known launch"),
-	REAL(model_gpu_sampling, yardstick.weight, "weight", "Samples that these represent"),
-	GET(FIELD_REAL, "wrong_context", wrong_context, "Share that apportioning puts elsewhere"),
-	GET(FIELD_REAL, "chance_context", chance_context, "... by chance"),
-	GET(FIELD_REAL, "wrong_place", wrong_place, "Context and instruction"),
-	GET(FIELD_REAL, "chance_place", chance_place, "... by chance"),
-};
-const struct record_kind record_gpu_yardstick =
-	LINE("gpu-yardstick", "How well apportioning agrees with known launches", yardstick_fields);
-
-const struct field *record_sampling_fields(unsigned *n)
-{
-	*n = sizeof sampling_fields / sizeof *sampling_fields;
-	return sampling_fields;
-}
+	RECORD_LINE("gpu-graph-loss", "Lost operations of graphs", gpu_graph_loss_fields);
 
 /* ---- lines of the text ---- */
 
@@ -350,42 +219,27 @@ void record_put_gpu_ledger(struct record_visitor *v, const struct record *owner,
 	put_gpu_losses(v, owner, l, l->graph_losses, &record_gpu_graph_loss);
 }
 
-void record_put_sampling(struct record_visitor *v, const struct record *owner,
-			 const struct model_gpu_sampling *s)
-{
-	if (s->n_ranges || s->n_gaps)
-		record_visit(v, owner, &record_gpu_sampling, s, 0);
-	if (s->n_serialized)
-		record_visit(v, owner, &record_gpu_yardstick, s, 0);
-}
-
 /* ---- numbers by group and name ---- */
 
-struct list {
-	struct words_count *at;
-	size_t n;
-};
-
-static void add(struct list *l, const char *group, const char *name, uint64_t n)
+static void add(struct record_list *l, const char *group, const char *name, uint64_t n)
 {
 	if (l->n < RECORD_COUNTS_MOST)
 		l->at[l->n++] = (struct words_count){group, name, n};
 }
 
-static void add_some(struct list *l, const char *group, const char *name, uint64_t n)
+static void add_some(struct record_list *l, const char *group, const char *name, uint64_t n)
 {
 	if (n)
 		add(l, group, name, n);
 }
 
-/* What a damaged file promises is cut. */
 uint64_t record_rounded(double n)
 {
 	return n < 1e18 ? (uint64_t)(n + 0.5) : UINT64_C(1000000000000000000);
 }
 
-/* The fields of a group; NULL: of all. */
-static void add_fields(struct list *l, const struct field *fields, size_t n, const void *at)
+void record_add_fields(struct record_list *l, const struct field *fields, size_t n,
+		       const void *at)
 {
 	const struct record r = {.at = at};
 	for (size_t i = 0; i < n; i++) {
@@ -398,10 +252,10 @@ static void add_fields(struct list *l, const struct field *fields, size_t n, con
 			add(l, f->group, f->count ? f->count : f->name, number);
 	}
 }
-#define ADD_FIELDS(l, fields, at) add_fields(l, fields, sizeof(fields) / sizeof *(fields), at)
+#define ADD_FIELDS(l, fields, at)                                                                  \
+	record_add_fields(l, fields, sizeof(fields) / sizeof *(fields), at)
 
-/* Groups must be in one piece. Returns the number. */
-static size_t sort_groups(struct list *l)
+size_t record_sort_groups(struct record_list *l)
 {
 	for (size_t i = 1; i < l->n; i++) {
 		size_t k = i; /* behind the last one of its group */
@@ -417,7 +271,7 @@ static size_t sort_groups(struct list *l)
 }
 
 /* Causes that this version does not know are one. */
-static void add_losses(struct list *l, const char *group, const struct model_ledger *from,
+static void add_losses(struct record_list *l, const char *group, const struct model_ledger *from,
 		       bool takes_sample)
 {
 	uint64_t unknown = 0;
@@ -434,7 +288,7 @@ static void add_losses(struct list *l, const char *group, const struct model_led
 
 size_t record_count_ledger(const struct model_ledger *from, struct words_count *to)
 {
-	struct list l = {to, 0};
+	struct record_list l = {to, 0};
 	ADD_FIELDS(&l, ledger_fields, from);
 	add_losses(&l, "lost_samples", from, true);
 	add_losses(&l, "other_losses", from, false);
@@ -444,16 +298,16 @@ size_t record_count_ledger(const struct model_ledger *from, struct words_count *
 			 from->n_cut[i]);
 	ADD_FIELDS(&l, time_fields, from);
 	ADD_FIELDS(&l, cpu_fields, from);
-	return sort_groups(&l);
+	return record_sort_groups(&l);
 }
 
-static void add_kinds(struct list *l, const char *group, const uint64_t by_kind[16])
+static void add_kinds(struct record_list *l, const char *group, const uint64_t by_kind[16])
 {
 	for (unsigned i = 1; i < MSR_N_GPU_KINDS; i++)
 		add_some(l, group, msr_gpu_kind_name(i), by_kind[i]);
 }
 
-static void add_gpu_losses(struct list *l, const char *group, const uint64_t *losses)
+static void add_gpu_losses(struct record_list *l, const char *group, const uint64_t *losses)
 {
 	for (unsigned i = 1; i < MSR_N_GPU_LOSSES; i++)
 		add_some(l, group, msr_gpu_loss_name(i), losses[i]);
@@ -461,7 +315,7 @@ static void add_gpu_losses(struct list *l, const char *group, const uint64_t *lo
 
 size_t record_count_gpu_ledger(const struct model_gpu_ledger *from, struct words_count *to)
 {
-	struct list l = {to, 0};
+	struct record_list l = {to, 0};
 	add_kinds(&l, "launched", from->launched);
 	add_kinds(&l, "joined", from->joined);
 	add_kinds(&l, "aggregated", from->aggregated);
@@ -469,15 +323,7 @@ size_t record_count_gpu_ledger(const struct model_gpu_ledger *from, struct words
 	add_gpu_losses(&l, "lost_of_graphs", from->graph_losses);
 	ADD_FIELDS(&l, gpu_ledger_fields, from);
 	ADD_FIELDS(&l, gpu_unwritten_fields, from);
-	return sort_groups(&l);
-}
-
-size_t record_count_sampling(const struct model_gpu_sampling *s, struct words_count *to)
-{
-	struct list l = {to, 0};
-	if (s->n_ranges || s->n_gaps)
-		ADD_FIELDS(&l, sampling_fields, s);
-	return sort_groups(&l);
+	return record_sort_groups(&l);
 }
 
 /* ---- rows of SQL ---- */

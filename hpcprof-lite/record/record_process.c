@@ -201,15 +201,13 @@ static const struct field note_fields[] = {
 	TEXT(text_row, text, "text", NULL),
 };
 
-#define LINE(name_, meaning_, fields_)                                                             \
-	{.name = (name_), .meaning = (meaning_), .sinks = RECORD_TEXT, FIELDS(fields_)}
 static const struct record_kind record_live =
-	LINE("live", "A process that was still running when it was read", live_fields);
-static const struct record_kind record_off = LINE("off", "Measurement was off", off_fields);
+	RECORD_LINE("live", "A process that was still running when it was read", live_fields);
+static const struct record_kind record_off = RECORD_LINE("off", "Measurement was off", off_fields);
 static const struct record_kind record_spawned =
-	LINE("spawned", "MPI_Comm_spawn started it", spawned_fields);
+	RECORD_LINE("spawned", "MPI_Comm_spawn started it", spawned_fields);
 static const struct record_kind record_quota =
-	LINE("quota", "CPU quota of the cgroup", quota_fields);
+	RECORD_LINE("quota", "CPU quota of the cgroup", quota_fields);
 static const struct record_kind record_event = {
 	.name = "event", .table = "process_event", .json = "events", .parent = &record_process,
 	.meaning = "What the user asked for", .form = RECORD_VALUES, .sinks = RECORD_ALL,

@@ -16,8 +16,6 @@
 #include "hpcprof-lite/view/view_gpu.h"
 #include "hpcprof-lite/view/view_table.h"
 
-#define LINE(name_, meaning_, fields_)                                                             \
-	{.name = (name_), .meaning = (meaning_), .sinks = RECORD_TEXT, FIELDS(fields_)}
 
 static void put(struct text_all *t, const struct model *m, const struct record_kind *kind,
 		const void *at)
@@ -63,11 +61,11 @@ static const struct field function_fields[] = {METRIC, NAME(name), PLACE, NAME(m
 static const struct field line_fields[] = {
 	METRIC, PLACE, TEXT(cost_row, name, "function", NULL), COSTS};
 static const struct field module_fields[] = {METRIC, TEXT(cost_row, module, "path", NULL), COSTS};
-static const struct record_kind tree_kind = LINE("tree", "A context, indented", tree_fields);
+static const struct record_kind tree_kind = RECORD_LINE("tree", "A context, indented", tree_fields);
 static const struct record_kind by_kinds[] = {
-	[VIEW_BY_FUNCTION] = LINE("by-function", "A function", function_fields),
-	[VIEW_BY_LINE] = LINE("by-line", "A source line of a function", line_fields),
-	[VIEW_BY_MODULE] = LINE("by-module", "A load module", module_fields)};
+	[VIEW_BY_FUNCTION] = RECORD_LINE("by-function", "A function", function_fields),
+	[VIEW_BY_LINE] = RECORD_LINE("by-line", "A source line of a function", line_fields),
+	[VIEW_BY_MODULE] = RECORD_LINE("by-module", "A load module", module_fields)};
 
 static void put_context(struct text_all *t, const struct model *m, const struct view_values *v,
 			uint32_t context, uint32_t depth)
@@ -208,7 +206,8 @@ static const struct field thread_fields[] = {
 	GET(FIELD_BOOL, "closes", thread_closes, "delivered = in_tree + lost"),
 };
 static const struct record_kind thread_kind =
-	LINE("thread", "A thread; behind the fields, name and value of each metric", thread_fields);
+	RECORD_LINE("thread", "A thread; behind the fields, name and value of each metric",
+		    thread_fields);
 
 
 static void put_thread(struct text_all *t, const struct model *m, uint32_t profile)
@@ -243,7 +242,7 @@ static const struct field kernel_fields[] = {
 	COUNT(kernel_row, most_ns, "most_ns", NULL),
 	TEXT(kernel_row, shape, "shape", "groups x work-items of a group"),
 };
-static const struct record_kind kernel_kind = LINE("kernel", "A kernel", kernel_fields);
+static const struct record_kind kernel_kind = RECORD_LINE("kernel", "A kernel", kernel_fields);
 
 static void put_kernel(struct text_all *t, const struct model *m, const struct view_gpu_kernel *k)
 {
@@ -274,7 +273,7 @@ static const struct field copies_fields[] = {
 	COUNT(copies_row, sum.ns, "ns", NULL),
 };
 static const struct record_kind copies_kind =
-	LINE("copies", "Copies of one direction, or fills", copies_fields);
+	RECORD_LINE("copies", "Copies of one direction, or fills", copies_fields);
 
 static void put_copies(struct text_all *t, const struct model *m, const struct view_gpu *g)
 {
@@ -306,7 +305,7 @@ static const struct field queue_fields[] = {
 	COUNT(queue_row, flags, "flags", NULL),
 	TEXT(queue_row, name, "name", NULL),
 };
-static const struct record_kind queue_kind = LINE("queue", "A queue of a GPU", queue_fields);
+static const struct record_kind queue_kind = RECORD_LINE("queue", "A queue of a GPU", queue_fields);
 
 static void put_queue(struct text_all *t, const struct model *m, const struct view_gpu *g,
 		      uint32_t i)

@@ -78,7 +78,7 @@ for memory in 1M 0; do
 		"$(launched $NAME graph) $(($(joined $NAME graph) + $(lost $NAME never-done)))" \
 		"1 1"
 	is "graphend, $memory: nodes that were done and others" \
-		"$(($(of_kernel $NAME empty 5) + $(graph_lost $NAME never-done)))" \
+		"$(($(of_kernel $NAME empty launches) + $(graph_lost $NAME never-done)))" \
 		"$(truth $NAME graph-ops)"
 	is "graphend, $memory: those behind the first" "$(graph_lost $NAME never-done)" 3
 	like "graphend, $memory: said" "$("$HPCPROF" m-$NAME 2>/dev/null)" \

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# For by_name: sums of what hpcprof-lite --all prints, one a line, in a fixed order: how many records
-# of each kind and contexts of each kind there are, the ledgers of the run, and of each metric the
-# value of the root, the sums over contexts and threads, the samples, and the sum of the products of
-# context and value, which says that values are where they were. Used by prof_text.sh and
-# prof_gpu.sh.
+# For by_name: sums of what hpcprof-lite --all prints, one a line, in a fixed order: how many
+# records of each kind and contexts of each kind there are, the ledgers of the run, and of each
+# metric the value of the root, the sums over contexts and threads, the samples, and the sum of the
+# products of context and value, which says that values are where they were. Used by prof_text.sh
+# and prof_gpu.sh.
 
 /^#/ { next }
 
