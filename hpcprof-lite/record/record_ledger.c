@@ -31,10 +31,10 @@ static const struct field path_counts[] = {
 };
 static const struct field time_fields[] = {
 	RECORD_OF,
-	SPARSE("time", elapsed_ns, "elapsed_ns", "In which threads were measured"),
-	SPARSE("time", on_ns, "on_processor_ns", "By the clocks of the threads"),
-	SPARSE("time", off_ns, "off_processor_ns", "In OFFCPU"),
-	SPARSE("time", gap_ns, "gap_ns", "By which the two differ from elapsed_ns"),
+	NUMBER("time", elapsed_ns, "elapsed_ns", "In which threads were measured"),
+	NUMBER("time", on_ns, "on_processor_ns", "By the clocks of the threads"),
+	NUMBER("time", off_ns, "off_processor_ns", "In OFFCPU"),
+	NUMBER("time", gap_ns, "gap_ns", "By which the two differ from elapsed_ns"),
 };
 static const struct field cpu_fields[] = {
 	RECORD_OF,
@@ -296,7 +296,8 @@ size_t record_count_ledger(const struct model_ledger *from, struct words_count *
 	for (unsigned i = 0; i < MSR_N_PATH_ENDS; i++)
 		add_some(&l, "cut_call_paths", i ? msr_path_end_name(i) : "unknown",
 			 from->n_cut[i]);
-	ADD_FIELDS(&l, time_fields, from);
+	if (from->elapsed_ns)
+		ADD_FIELDS(&l, time_fields, from);
 	ADD_FIELDS(&l, cpu_fields, from);
 	return record_sort_groups(&l);
 }
