@@ -17,11 +17,12 @@ class Record:
 
 
 def records(lines):
-    """Pairs of the kind of a record and its fields, escaped as in the text."""
+    """Pairs of the kind of a record and its fields, escaped as in the text. Messages are left
+    out."""
     names = {}
     for line in lines:
         kind, *values = line.rstrip("\n").split("\t")
         if kind.startswith("# "):
             names[kind[2:]] = {name: i for i, name in enumerate(values)}
-        else:
+        elif kind in names:
             yield kind, Record(names[kind], values)

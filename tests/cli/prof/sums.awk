@@ -3,8 +3,8 @@
 # For by_name: sums of what hpcprof-lite --all prints, one a line, in a fixed order: how many
 # records of each kind and contexts of each kind there are, the ledgers of the run, and of each
 # metric the value of the root, the sums over contexts and threads, the samples, and the sum of the
-# products of context and value, which says that values are where they were. Used by prof_text.sh
-# and prof_gpu.sh.
+# products of context and value, which says that values are where they were. Used by prof_text.sh,
+# prof_gpu.sh and tests/cli/gpu/replay_golden.sh.
 
 /^#/ { next }
 
