@@ -71,4 +71,4 @@ EXTRA_DIST += $(sink_cli_tests) tests/golden/sink tests/judge/browse_report.py \
 	tests/judge/compare_perfetto.py tests/judge/compare_pprof.py tests/judge/facts.py \
 	tests/judge/perfetto.proto tests/judge/pprof.proto tests/judge/read_cctdb.py \
 	tests/judge/read_json.py tests/judge/read_otf2.py tests/judge/read_sqlite.py \
-	tests/judge/read_text.py tests/judge/text_records.py
+	tests/judge/read_text.py tests/judge/text_records.py tests/judge/compare_exports.py

@@ -155,7 +155,9 @@ static const struct field process_fields[] = {
 	TEXT(model_process, host, "host", NULL),
 	TEXT(model_process, executable, "executable", NULL),
 	TEXT(model_process, command, "command", NULL),
-	TEXT(model_process, path, "measurement", "The file that was read"),
+	/* Not in the text, which is the same wherever the measurement is. */
+	{.name = "measurement", .meaning = "The file that was read", .kind = FIELD_TEXT,
+	 .sinks = RECORD_JSON | RECORD_SQL, FIELD_AT(model_process, path)},
 	COUNT(model_process, off_ns, "off_ns", "While measurement was off"),
 	COUNT(model_process, n_stops, "stops", "Of measurement, by the program"),
 	COUNT(model_process, n_starts, "starts", NULL),

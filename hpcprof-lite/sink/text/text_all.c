@@ -37,7 +37,7 @@ static void put_place(FILE *out, const struct value *v)
 	}
 }
 
-/* Ranks, times and lines without a value are as in the model: -1 and 0. */
+/* Ranks, times and lines without a value are -1 and 0. */
 static void put_value(FILE *out, const struct field *f, const struct record *r, unsigned item)
 {
 	const struct value v = field_value(f, r, item);
@@ -47,7 +47,7 @@ static void put_value(FILE *out, const struct field *f, const struct record *r, 
 	else if (f->kind == FIELD_TEXT)
 		foreign_put_field(out, v.is_known ? v.text : "");
 	else if (f->kind == FIELD_RANK || f->kind == FIELD_SIGNED)
-		fprintf(out, "%" PRId64, (int64_t)v.n);
+		fprintf(out, "%" PRId64, v.is_known ? (int64_t)v.n : -1);
 	else if (!v.is_known && f->kind != FIELD_TIME && f->kind != FIELD_LINE)
 		putc('-', out);
 	else if (f->kind == FIELD_WORD)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Recordings made on NVIDIA GPUs (tests/golden/replay), played without a GPU, through hpcstruct-lite
-# and hpcprof-lite: the report for people and sums of the complete text (sums.awk) are those that are
-# kept beside them, and the CCT database and the OTF2 archive agree with them fact by fact.
+# and hpcprof-lite: the report for people and sums of the complete text (sums.awk) are those that
+# are kept beside them, and the CCT database and the OTF2 archive agree with them fact by fact.
 # replay_golden.sh --accept writes what is expected anew.
 
 # shellcheck disable=SC2154 # variables of lib.sh
@@ -30,12 +30,11 @@ expect() {
 	same "$1: $2 as expected" "$2" want
 }
 
-# all_facts DIR: its complete text, with names of code objects as if it were m, without the name and
-# size of the file
+# all_facts DIR: its complete text, with names of code objects as if it were m, without the size
+# of the file
 all_facts() {
 	run_limited 200 "$HPCPROF" -q --to text --all "$1" 2>/dev/null | sed "s,$T/$1/,m/,g" |
-		by_name -v OFS='\t' '$1 == "ledger" { $column[$1, "bytes"] = "-" }
-			$1 == "process" { $column[$1, "measurement"] = "-" } 1'
+		by_name -v OFS='\t' '$1 == "ledger" { $column[$1, "bytes"] = "-" } 1'
 }
 
 # tools NAME: all that the tools make of ./m

@@ -40,7 +40,7 @@ cp -r gpu/1-* gpu/structs "$T/b"
 "$HPCPROF" --no-structs --to text --all "$T/b" "$T/a" >"$T/ba" 2>"$T/err"
 same "two directories in either order" "$T/ab" "$T/ba"
 sed "s|$T/[ab]|gpu|g" "$T/ab" >"$T/ab.out"
-sed "s|$golden/||g" "$T/all-gpu" >"$T/gpu.out"
+sed "s|$golden/||g" "$T/all-gpu" >"$T/gpu.out" # code objects
 same "and it is the job" "$T/ab.out" "$T/gpu.out"
 # What tests/gen/gen_gpu.c puts into it: 2 x 2 threads with 20 operations each.
 is "gpu: operations that threads launched" "$(by_name '
