@@ -55,6 +55,7 @@ include $(top_srcdir)/hpcprof-lite/load/jit/local.mk
 include $(top_srcdir)/hpcprof-lite/load/shared/local.mk
 include $(top_srcdir)/hpcprof-lite/model/local.mk
 include $(top_srcdir)/hpcprof-lite/parts/local.mk
+include $(top_srcdir)/hpcprof-lite/record/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/cctdb/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/folded/local.mk

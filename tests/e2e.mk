@@ -5,6 +5,7 @@
 EXTRA_DIST += \
 	.ci/run \
 	tests/e2e.sh \
+	tests/by_name.sh \
 	tests/lib.sh \
 	tests/shares.awk \
 	tests/slurm.sh \

@@ -44,6 +44,7 @@ done
 exec </dev/null
 
 srcdir=$(cd "${srcdir:-.}" && pwd) || exit 99
+. "$srcdir/tests/by_name.sh"
 builddir=$(cd "${top_builddir:-.}" && pwd) || exit 99
 HPCRUN=${HPCRUN:-$builddir/hpcrun-lite/hpcrun-lite}
 HPCSTRUCT=${HPCSTRUCT:-$builddir/hpcstruct-lite/hpcstruct-lite}

@@ -85,15 +85,18 @@ measured() {
 # gpu_total NAME METRIC [FUNCTION]: from the complete text of the analysis NAME: the sum of a
 # metric, or below all contexts of one function.
 gpu_total() {
-	awk -F '\t' -v metric="$2" -v name="${3-}" \
-		'$1 == "tree" && $2 == metric && (name == "" ? $3 == 0 : $4 == "function" &&
-			$5 == name) { sum += $7 } END { printf "%.9f\n", sum }' \
+	by_name -v metric="$2" -v name="${3-}" \
+		'$1 == "tree" && get("metric") == metric &&
+			(name == "" ? get("depth") == 0 : get("kind") == "function" &&
+			get("name") == name) { sum += get("inclusive") } END {
+				printf "%.9f\n", sum }' \
 		"$T/text-$1"
 }
 
 # launched NAME KIND: operations of a kind that the ledger of the analysis NAME has.
 launched() {
-	awk -F '\t' -v kind="$2" '$1 == "gpu-kind" && $2 == "all" && $5 == kind { sum += $6 }
+	by_name -v kind="$2" '$1 == "gpu-kind" && get("of") == "all" && get("kind") == kind {
+		sum += get("launched") }
 		END { printf "%d\n", sum }' "$T/text-$1"
 }
 

@@ -223,7 +223,7 @@ TESTS += $(prof_cli_tests) $(compare_cli_tests)
 EXTRA_DIST += $(compare_cli_tests) tests/golden/compare tests/workload/prof/compare_work.c
 EXTRA_DIST += $(prof_cli_tests) tests/golden/forks tests/golden/prof tests/golden/python \
 	tests/golden/python-modules tests/golden/released tests/golden/torch \
-	tests/cli/prof/released_facts.py
+	tests/cli/prof/released_facts.py tests/cli/prof/sums.awk
 
 check_PROGRAMS += tests/fuzz/fuzz_measurement
 tests_fuzz_fuzz_measurement_SOURCES = tests/fuzz/fuzz_measurement.c

@@ -16,56 +16,57 @@ BEGIN {
 }
 
 $1 == "file" {
-	n = split($3, part, "/")
-	file[$2] = part[n]
+	n = split(get("path"), part, "/")
+	file[get("id")] = part[n]
 }
 
 $1 == "function" {
-	name[$2] = $7
+	name[get("id")] = get("name")
 }
 
 $1 == "context" {
-	id = $2
-	parent[id] = $3
-	kind = $5
+	id = get("id")
+	parent[id] = get("parent")
+	kind = get("kind")
 	if (kind == "function")
-		key[id] = "function" OFS name[$8]
+		key[id] = "function" OFS name[get("function")]
 	else if (kind == "line")
-		key[id] = "line" OFS file[$10] ":" $11
-	exclusive_function[id] = kind == "line" || kind == "instruction" || kind == "loop" ? "function" OFS name[$8] : ""
+		key[id] = "line" OFS file[get("file")] ":" get("line")
+	exclusive_function[id] = kind == "line" || kind == "instruction" ||
+		kind == "loop" ? "function" OFS name[get("function")] : ""
 }
 
 # total context metric profiles samples, then the sums: point function lex_aware execution
-$1 == "total" && $3 == 0 && $5 > 0 {
-	id = $2
+$1 == "total" && get("metric") == 0 && get("samples") > 0 {
+	id = get("context")
 	if (exclusive_function[id] != "")
-		add_exclusive(exclusive_function[id], $5, $6)
+		add_exclusive(exclusive_function[id], get("samples"), get("point"))
 	if (key[id] ~ /^line/)
-		add_exclusive(key[id], $5, $6)
+		add_exclusive(key[id], get("samples"), get("point"))
 	round++
 	for (up = id; up in parent; up = parent[up])
 		if (key[up] != "" && seen[key[up]] != round) {
 			seen[key[up]] = round
-			inclusive_samples[key[up]] += $5
-			inclusive_value[key[up]] += $6
+			inclusive_samples[key[up]] += get("samples")
+			inclusive_value[key[up]] += get("point")
 		}
 }
 
 $1 == "profile" {
-	thread[$2] = $9
+	thread[get("id")] = get("name")
 }
 
-$1 == "value" && $3 == 0 && $4 == 0 {
-	thread_value[$2] = $8
+$1 == "value" && get("context") == 0 && get("metric") == 0 {
+	thread_value[get("profile")] = get("execution")
 }
 
-$1 == "ledger" && $2 == "profile" {
-	thread_samples[$3] = $4
+$1 == "ledger" && get("of") == "profile" {
+	thread_samples[get("id")] = get("delivered")
 }
 
-$1 == "ledger" && $2 == "all" {
-	delivered = $4
-	in_tree = $6
+$1 == "ledger" && get("of") == "all" {
+	delivered = get("delivered")
+	in_tree = get("in_tree")
 }
 
 $1 == "closes" {

@@ -11,6 +11,10 @@ check_PROGRAMS += tests/unit/sink/sink_fixture
 tests_unit_sink_sink_fixture_SOURCES = tests/unit/sink/sink_fixture.c $(model_fixture)
 tests_unit_sink_sink_fixture_LDADD = libhltext.la $(SINK_LDADD)
 
+check_PROGRAMS += tests/unit/sink/describe_records
+tests_unit_sink_describe_records_SOURCES = tests/unit/sink/describe_records.c
+tests_unit_sink_describe_records_LDADD = libhlview.la libhlprof.la
+
 if HAVE_CMOCKA
 sink_unit_tests = \
 	tests/unit/sink/test_protobuf \
@@ -59,7 +63,7 @@ endif
 sink_cli_tests = tests/cli/sink/sink_agree.sh tests/cli/sink/sink_cctdb.sh \
 	tests/cli/sink/sink_folded.sh tests/cli/sink/sink_gpu.sh tests/cli/sink/sink_html.sh \
 	tests/cli/sink/sink_json.sh tests/cli/sink/sink_otf2.sh tests/cli/sink/sink_perfetto.sh \
-	tests/cli/sink/sink_pprof.sh tests/cli/sink/sink_sqlite.sh
+	tests/cli/sink/sink_pprof.sh tests/cli/sink/sink_records.sh tests/cli/sink/sink_sqlite.sh
 TESTS += $(sink_cli_tests)
 EXTRA_DIST += $(sink_cli_tests) tests/golden/sink tests/judge/browse_report.py \
 	tests/judge/browser.sh tests/judge/compare_waiting.py \
@@ -67,4 +71,4 @@ EXTRA_DIST += $(sink_cli_tests) tests/golden/sink tests/judge/browse_report.py \
 	tests/judge/compare_perfetto.py tests/judge/compare_pprof.py tests/judge/facts.py \
 	tests/judge/perfetto.proto tests/judge/pprof.proto tests/judge/read_cctdb.py \
 	tests/judge/read_json.py tests/judge/read_otf2.py tests/judge/read_sqlite.py \
-	tests/judge/read_text.py
+	tests/judge/read_text.py tests/judge/text_records.py tests/judge/compare_exports.py

@@ -93,9 +93,10 @@ python_section() {
 	"$python" "$srcdir/tests/gpu/torch_infer.py" 100 profiler >kineto 2>kineto-err ||
 		diag_file kineto-err
 	is "torch: as many kernels as the PyTorch profiler has" \
-		"$(awk -F'\t' '$1 == "kernel" { n += $5 } END { print n + 0 }' all-torch)" \
+		"$(by_name '$1 == "kernel" { n += get("launches") } END {
+			print n + 0 }' all-torch)" \
 		"$(awk '$1 == "truth" && $2 == "kernel" { print $3 }' kineto)"
-	within "torch: their time" "$(awk -F'\t' '$1 == "kernel" { n += $6 }
+	within "torch: their time" "$(by_name '$1 == "kernel" { n += get("seconds") }
 		END { print n + 0 }' all-torch)" \
 			"$(awk '$1 == "profiler-ns" { print $2 * 0.99e-9 }' kineto)" \
 			"$(awk '$1 == "profiler-ns" { print $2 * 1.01e-9 }' kineto)"
@@ -107,12 +108,14 @@ python_section() {
 	within "torch-pc: samples" "$(samples torch-pc)" 10000 1e12
 	NAME=triton PROGRAM="$python $srcdir/tests/gpu/triton_work.py" SAME='^(result|truth)'
 	measured 25
-	is "triton: every launch" "$(of_kernel triton combine 5)" "$(truth triton combine)"
+	is "triton: every launch" "$(of_kernel triton combine launches)" "$(truth triton combine)"
 	within "triton: samples in the kernel" "$(in_function triton combine)" 100 1e12
 	at=$(grep -n '# WEIGHTED$' "$srcdir/tests/gpu/triton_work.py" | cut -d: -f1)
 	within "triton: samples on the line of the function that is inlined" \
-		"$(awk -F'\t' -v place="triton_work.py:$at" '$1 == "by-line" && $2 == "GINS" &&
-			index($3, place) { n += $5 } END { print n + 0 }' all-triton)" 1 1e12
+		"$(by_name -v place="triton_work.py:$at" '$1 == "by-line" &&
+			get("metric") == "GINS" &&
+			index(get("place"), place) { n += get("exclusive") } END {
+				print n + 0 }' all-triton)" 1 1e12
 }
 
 yield_section() {

@@ -15,6 +15,7 @@
 # "bare:WORDS".
 
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../by_name.sh"
 b=${top_builddir:-.}
 HPCRUN=${HPCRUN:-$b/hpcrun-lite/hpcrun-lite}
 HPCPROF=${HPCPROF:-$b/hpcprof-lite/hpcprof-lite}
@@ -179,8 +180,11 @@ busy() {
 	medians busy ns
 	medians busy memory
 	"$HPCPROF" --to text --all "$t/m-pc" 2>/dev/null |
-		awk -F'\t' '$1 == "gpu-sampling" && $2 == "all" && $12 > 0 {
-		printf "samples: %d in %.3f s, %.0f a second; dropped %d, outside %d, gaps %.3f s\n", $6, $12 / 1e9, $6 * 1e9 / $12, $7, $8, $13 / 1e9 }' | tee -a "$RAW"
+		by_name '$1 == "gpu-sampling" && get("of") == "all" && get("sampled_ns") > 0 {
+			printf "samples: %d in %.3f s, %.0f a second; ", get("recorded"),
+				get("sampled_ns") / 1e9, get("recorded") * 1e9 / get("sampled_ns")
+			printf "dropped %d, outside %d, gaps %.3f s\n", get("dropped"),
+				get("outside_code"), get("gap_ns") / 1e9 }' | tee -a "$RAW"
 	n=$(((n + 1) / 2)) rounds streams "plain gpu pc" "$GPU_BIN/launch_loop" streams 20000 20
 	medians streams ns
 }
@@ -268,7 +272,8 @@ first_report() {
 		2>"$t/err" || tail -n 3 "$t/err" >&2
 	took=$(($(date +%s%N) - begun))
 	ran=$(HPCTOOLKIT_LITE_CACHE=$t/cache timeout 120 "$HPCPROF" -q --to text --all "$1" |
-		awk -F'\t' '$1 == "gpu-kind" && $2 == "all" { n += $6 } END { print n + 0 }')
+		by_name '$1 == "gpu-kind" && get("of") == "all" { n += get("launched") } END {
+			print n + 0 }')
 	printf '%-24s %10d bytes, %d of code objects, %d operations; first report %d ms\n' \
 		"$what ${1##*/}" "$(du -sb "$1" | cut -f 1)" \
 		"$(du -sb "$1/gpubins" 2>/dev/null | awk '{ n = $1 } END { print n + 0 }')" "$ran" \

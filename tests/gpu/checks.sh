@@ -12,36 +12,46 @@ all_launches() {
 	is "$1: kernels launched" "$(launched "$1" kernel)" "$(truth "$1" kernel)"
 	is "$1: graphs launched" "$(launched "$1" graph)" "$(truth "$1" graph)"
 	is "$1: kernels done, those of graphs among them" \
-		"$(awk -F'\t' '$1 == "kernel" { n += $5 } END { print n + 0 }' "all-$1")" \
+		"$(by_name '$1 == "kernel" { n += get("launches") } END {
+			print n + 0 }' "all-$1")" \
 		"$(awk '$1 == "truth" && ($2 == "kernel" || $2 == "graph-kernels") { n += $3 }
 			END { print n + 0 }' "out-$1")"
 	is "$1: nothing is lost" "$(n_losses "$1")" 0
 	is "$1: no time is out of order" \
-		"$(awk -F'\t' '$1 == "gpu-ledger" && $2 == "all" { n += $8 }
+		"$(by_name '$1 == "gpu-ledger" && get("of") == "all" { n += get("in_bad_order") }
 			END { print n + 0 }' "all-$1")" 0
 }
 
 # same_time WAY KERNEL: the time of a kernel is that of events, within 1 %. Not while PC samples are
 # taken, when events are some 20 us further apart.
 same_time() {
-	within "$1: time of $2 against events" "$(of_kernel "$1" "$2" 6)" \
+	within "$1: time of $2 against events" "$(of_kernel "$1" "$2" seconds)" \
 		"$(events "$1" "$2" | awk '{ print $1 * 0.99 }')" \
 		"$(events "$1" "$2" | awk '{ print $1 * 1.01 }')"
-	diag "$(of_kernel "$1" "$2" 6) s, events $(events "$1" "$2") s"
+	diag "$(of_kernel "$1" "$2" seconds) s, events $(events "$1" "$2") s"
 }
 
-# sampling WAY FIELD: of the record gpu-sampling: 5 total 6 recorded 7 dropped 8 outside 9 exact 10
-# apportioned 12 ns with sampling 13 ns without 15 whether it closes.
-sampling() { awk -F'\t' -v f="$2" '$1 == "gpu-sampling" && $2 == "all" { print $f }' "all-$1"; }
+# sampling WAY FIELD: of the record gpu-sampling.
+sampling() {
+	by_name -v field="$2" '$1 == "gpu-sampling" && get("of") == "all" {
+		print get(field) }' "all-$1"
+}
 
 # sampled WAY: the samples are all there.
 sampled() {
-	is "$1: PC samples: what CUPTI counted is recorded or lost by name" "$(sampling "$1" 15)" 1
+	is "$1: PC samples: what CUPTI counted is recorded or lost by name" \
+		"$(sampling "$1" closes)" 1
 	is "$1: all that were recorded are in the tree" \
-		"$(($(sampling "$1" 9) + $(sampling "$1" 10)))" "$(sampling "$1" 6)"
-	diag "$(awk -F'\t' '$1 == "gpu-sampling" &&
-		$2 == "all" {
-			printf "ranges %d total %d recorded %d dropped %d outside %d exact %d apportioned %d sampled %.3f s gaps %.3f s", $4, $5, $6, $7, $8, $9, $10, $12 / 1e9, $13 / 1e9 }' "all-$1")"
+		"$(($(sampling "$1" exact) + $(sampling "$1" apportioned)))" \
+		"$(sampling "$1" recorded)"
+	diag "$(by_name '$1 == "gpu-sampling" &&
+		get("of") == "all" {
+			printf "ranges %d taken %d recorded %d ", get("ranges"), get("taken"),
+				get("recorded")
+			printf "dropped %d outside %d exact %d ", get("dropped"),
+				get("outside_code"), get("exact")
+			printf "apportioned %d sampled %.3f s gaps %.3f s", get("apportioned"),
+				get("sampled_ns") / 1e9, get("gap_ns") / 1e9 }' "all-$1")"
 }
 
 # line_of FILE MARK: the number of the line of FILE (below tests/gpu) with the comment MARK.
@@ -52,7 +62,7 @@ line_of() { grep -n "/\* $2 \*/" "$srcdir/tests/gpu/$1" | cut -d: -f1; }
 
 check_graphs() {
 	all_launches graphs
-	is "graphs: copies and sets of nodes" "$(copied graphs 3) $(filled graphs 3)" \
+	is "graphs: copies and sets of nodes" "$(copied graphs n) $(filled graphs n)" \
 		"$(awk '$1 == "truth" { n[$2] = $3 }
 			END { print n["copy"] + n["graph-copies"], n["set"] + n["graph-sets"] }' \
 				out-graphs)"
@@ -68,14 +78,15 @@ launches_section() {
 	if measured overlap 4 200; then
 		all_launches overlap
 		is "overlap: a line for each stream" \
-			"$(awk -F'\t' '$1 == "queue" && $10 >= 200 { n++ }
+			"$(by_name '$1 == "queue" && get("operations") >= 200 { n++ }
 				END { print n + 0 }' all-overlap)" 4
 	fi
 	if measured graphs 10; then check_graphs; fi
 	if measured cluster 5; then
 		all_launches cluster
 		is "cluster: its size is known" \
-			"$(awk -F'\t' '$1 == "gpu-shape" && $3 == 64 && $9 == 4 { n++ }
+			"$(by_name '$1 == "gpu-shape" && get("grid_x") == 64 &&
+				get("cluster_x") == 4 { n++ }
 				END { print n + 0 }' all-cluster)" 1
 	fi
 	for way in "cooperative 5" "jit 5" "blas 20" "copies 20" "threads 8 500" "devices 10"; do
@@ -85,17 +96,18 @@ launches_section() {
 		all_launches "$way"
 		case $way in
 		copies)
-			is "copies: bytes" "$(copied copies 4) $(filled copies 4)" \
+			is "copies: bytes" "$(copied copies bytes) $(filled copies bytes)" \
 				"$(truth copies copy-bytes) $(truth copies set-bytes)"
 			;;
 		threads)
 			is "threads: a line for each stream" \
-				"$(awk -F'\t' '$1 == "queue" && $10 >= 500 { n++ }
+				"$(by_name '$1 == "queue" && get("operations") >= 500 { n++ }
 					END { print n + 0 }' all-threads)" 8
 			;;
 		devices)
 			is "devices: as many as there are" \
-				"$(awk -F'\t' '$1 == "queue" && $10 > 0 { d[$6] }
+				"$(by_name '$1 == "queue" && get("operations") > 0 {
+					d[get("device")] }
 					END { for (i in d) n++; print n + 0 }' all-devices)" \
 						"$(awk '$1 == "devices" { print $2 }' out-devices)"
 			;;
@@ -104,10 +116,12 @@ launches_section() {
 	if measured tiny 20000; then
 		all_launches tiny
 		is "tiny: the path has all frames" \
-			"$(awk -F'\t' '$1 == "tree" && $2 == "GKER:COUNT" &&
-				($4 == "function" || $4 == "inlined") {
-			if ($5 ~ /^deeper/) n++; else if ($5 ~ /^launch_tiny/ && n > most) most = n;
-			else if ($5 ~ /^tiny/) n = 0 } END { print most + 0 }' all-tiny)" 30
+			"$(by_name '$1 == "tree" && get("metric") == "GKER:COUNT" &&
+				(get("kind") == "function" || get("kind") == "inlined") {
+			if (get("name") ~ /^deeper/) n++; else if (get("name") ~ /^launch_tiny/ &&
+				n > most) most = n;
+			else if (get("name") ~ /^tiny/) n = 0 } END {
+				print most + 0 }' all-tiny)" 30
 	fi
 }
 
@@ -149,8 +163,9 @@ check_pipe() {
 
 # in_level N: samples in the inlined function of that level and below.
 in_level() {
-	awk -F'\t' -v level="level$1" '$1 == "by-function" && $2 == "GINS" && $5 ~ /\/gpubins\// &&
-		index($3, level) { n += $7 } END { print n + 0 }' all-inline
+	by_name -v level="level$1" '$1 == "by-function" && get("metric") == "GINS" &&
+		get("module") ~ /\/gpubins\// &&
+		index(get("name"), level) { n += get("inclusive") } END { print n + 0 }' all-inline
 }
 
 check_inline() {
@@ -165,9 +180,11 @@ check_inline() {
 
 # called_below MARK: samples of callee below the line that calls it.
 called_below() {
-	awk -F'\t' -v place="truth_kernels.cu:$(line_of truth_kernels.cu "$1")" \
-		'$1 == "tree" && $2 == "GINS" { if ($4 == "line") below = index($6, place);
-			else if (below && $4 == "function" && $5 ~ /^callee/) n += $7 }
+	by_name -v place="truth_kernels.cu:$(line_of truth_kernels.cu "$1")" \
+		'$1 == "tree" && get("metric") == "GINS" {
+			if (get("kind") == "line") below = index(get("place"), place);
+			else if (below && get("kind") == "function" &&
+				get("name") ~ /^callee/) n += get("inclusive") }
 		END { print n + 0 }' all-called
 }
 
@@ -236,8 +253,8 @@ paths_section() {
 		[ ! -f "plain-$way-continuous" ] || cp "plain-$way-continuous" "plain-$NAME"
 		again $way "$n"
 		sampled "$NAME"
-		is "$NAME: all samples know their launch" "$(sampling "$NAME" 9)" \
-			"$(sampling "$NAME" 6)"
+		is "$NAME: all samples know their launch" "$(sampling "$NAME" exact)" \
+			"$(sampling "$NAME" recorded)"
 		agree "$way: apportioned agrees with serialized" $way
 		NAME='' EVENTS='' LIMIT=''
 	done
@@ -247,9 +264,10 @@ paths_section() {
 	NAME=paths-bursts EVENTS="-e CPUTIME -e $PC,mode=bursts@20"
 	if measured paths $((10 * n)); then
 		sampled paths-bursts
-		within "bursts: samples that know their launch" "$(sampling paths-bursts 9)" 100 \
+		within "bursts: samples that know their launch" \
+			"$(sampling paths-bursts exact)" 100 \
 			1e12
-		within "bursts: samples that do not" "$(sampling paths-bursts 10)" 100 1e12
+		within "bursts: samples that do not" "$(sampling paths-bursts apportioned)" 100 1e12
 		diag "$("$HPCPROF" --to text m-paths-bursts 2>/dev/null |
 			sed -n '/PC samples:/,$p')"
 	fi
@@ -264,15 +282,16 @@ overlap_section() {
 	measured overlap 4 1000 || return 0
 	all_launches overlap-pc
 	sampled overlap-pc
-	diag "with times: $(sampling overlap-pc 8) of $(sampling overlap-pc \
-		5) samples not attributed by CUPTI"
+	diag "with times: $(sampling overlap-pc outside_code) of \
+$(sampling overlap-pc taken) samples not attributed by CUPTI"
 	NAME=overlap-notimes EVENTS="-e CPUTIME -e $PC,notimes"
 	[ ! -f plain-overlap-pc ] || cp plain-overlap-pc plain-overlap-notimes
 	again overlap 4 1000
 	is "overlap-notimes: kernels launched" "$(launched overlap-notimes kernel)" \
 		"$(truth overlap-notimes kernel)"
 	sampled overlap-notimes
-	is "overlap-notimes: all samples are attributed" "$(sampling overlap-notimes 8)" 0
+	is "overlap-notimes: all samples are attributed" \
+		"$(sampling overlap-notimes outside_code)" 0
 	NAME='' EVENTS=''
 }
 

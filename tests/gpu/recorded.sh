@@ -50,7 +50,7 @@ facts() {
 		diag_file "prof-$1"
 	mv at "$1"
 	# CPU time is not what a replay repeats
-	awk -F'\t' -v OFS='\t' '$1 == "ledger" { $10 = "-" } $1 !~ /^(# )?cpu( |$)/' \
+	by_name -v OFS='\t' '$1 == "ledger" { $column[$1, "bytes"] = "-" } $1 !~ /^(# )?cpu( |$)/' \
 		"all-$1.whole" >"all-$1"
 }
 
@@ -61,12 +61,17 @@ closes() {
 
 # loss DIR CAUSE, kind DIR KIND (launched and joined)
 loss() {
-	awk -v cause="$2" '$1 == "gpu-loss" && $2 == "all" && $5 == cause { n = $7 }
+	by_name -v cause="$2" '$1 == "gpu-loss" && get("of") == "all" && get("cause") == cause {
+		n = get("n") }
 		END { print n + 0 }' "all-$1"
 }
 kind() {
-	awk -v kind="$2" '$1 == "gpu-kind" && $2 == "all" && $5 == kind { l = $6; j = $7 + $8 }
+	by_name -v kind="$2" '$1 == "gpu-kind" && get("of") == "all" && get("kind") == kind {
+		l = get("launched"); j = get("joined") + get("aggregated") }
 		END { print l + 0, j + 0 }' "all-$1"
 }
-# sampling DIR FIELD: of all; 5 total, 6 recorded, 7 dropped, 8 outside
-sampling() { awk -F'\t' -v f="$2" '$1 == "gpu-sampling" && $2 == "all" { print $f }' "all-$1"; }
+# sampling DIR FIELD: of all
+sampling() {
+	by_name -v field="$2" '$1 == "gpu-sampling" && get("of") == "all" {
+		print get(field) }' "all-$1"
+}

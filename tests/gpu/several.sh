@@ -10,11 +10,12 @@
 
 # on_gpu WAY GPU KIND FIELD: operations of a kind on a GPU, from the time line: n, or s.
 on_gpu() {
-	awk -F'\t' -v gpu="$2" -v kind="$3" -v field="$4" \
-		'$1 == "gpu-device" { ordinal[$2] = $4 }
-			$1 == "gpu-queue" { device[$2] = ordinal[$4] }
-			$1 == "gpu-profile" { of[$2] = device[$3] }
-		$1 == "gpu-op" && $9 == kind && of[$2] == gpu { n++; s += ($4 - $3) * 1e-9 }
+	by_name -v gpu="$2" -v kind="$3" -v field="$4" \
+		'$1 == "gpu-device" { ordinal[get("id")] = get("ordinal") }
+			$1 == "gpu-queue" { device[get("id")] = ordinal[get("device")] }
+			$1 == "gpu-profile" { of[get("id")] = device[get("queue")] }
+		$1 == "gpu-op" && get("kind") == kind && of[get("profile")] == gpu { n++;
+			s += (get("end_ns") - get("start_ns")) * 1e-9 }
 		END { if (field == "n") print n + 0; else printf "%.9f\n", s }' "all-$1"
 }
 
@@ -25,7 +26,7 @@ said() {
 
 # lines_of WAY: "GPU D stream" for each line of the trace, with how many of them there are.
 lines_of() {
-	awk -F'\t' '$1 == "gpu-queue" { split($9, w, " "); n[w[1] " " w[2] " " w[3]]++ }
+	by_name '$1 == "gpu-queue" { split(get("name"), w, " "); n[w[1] " " w[2] " " w[3]]++ }
 		END { for (i in n) print n[i], i }' "all-$1" | sort -k3
 }
 
@@ -38,20 +39,24 @@ kernels_by_gpu() {
 
 # in_loop WAY FUNCTION MARK: samples on the line with the comment, below a function of the CPU.
 in_loop() {
-	awk -F'\t' -v name="$2" -v place="/several_gpus.cu:$(line_of several_gpus.cu "$3")" \
-		'$1 == "tree" && $2 == "GINS" {
-		if (below && $3 <= below) below = 0
-		if ($4 == "function" && ($5 == name || index($5, name "(") == 1 ||
-			index($5, name ".") == 1)) below = $3
-		if (below && $4 == "line" &&
-			substr($6, length($6) - length(place) + 1) == place) n += $8 }
+	by_name -v name="$2" -v place="/several_gpus.cu:$(line_of several_gpus.cu "$3")" \
+		'$1 == "tree" && get("metric") == "GINS" {
+		if (below && get("depth") <= below) below = 0
+		if (get("kind") == "function" && (get("name") == name ||
+			index(get("name"), name "(") == 1 ||
+			index(get("name"), name ".") == 1)) below = get("depth")
+		if (below && get("kind") == "line" &&
+			substr(get("place"), length(get("place")) - length(place) + 1) == place)
+			n += get("exclusive") }
 			END { print n + 0 }' "all-$1"
 }
 
 # below_of WAY FUNCTION: samples below a function of the CPU, also one that the compiler has cloned.
 below_of() {
-	awk -F'\t' -v name="$2" '$1 == "tree" && $2 == "GINS" && $4 == "function" &&
-		($5 == name || index($5, name "(") == 1 || index($5, name ".") == 1) { n += $7 }
+	by_name -v name="$2" '$1 == "tree" && get("metric") == "GINS" &&
+		get("kind") == "function" &&
+		(get("name") == name || index(get("name"), name "(") == 1 ||
+			index(get("name"), name ".") == 1) { n += get("inclusive") }
 		END { print n + 0 }' "all-$1"
 }
 
@@ -67,7 +72,7 @@ check_one() {
 		diag "GPU $gpu: $(on_gpu one $gpu kernel s) s, events $(said one $gpu events-ns) ns"
 	done
 	is "one: limits of both GPUs, for the occupancy" \
-		"$(awk -F'\t' '$1 == "gpu-device-limits" { d[$2] }
+		"$(by_name '$1 == "gpu-device-limits" { d[get("device")] }
 			END { for (i in d) n++; print n + 0 }' all-one)" \
 				"$(awk -F'\t' '$1 == "gpu-device" { n++ }
 					END { print n + 0 }' all-one)"
@@ -75,13 +80,15 @@ check_one() {
 
 check_peers() {
 	all_launches peers
-	is "peers: copies and bytes" "$(copied peers 3) $(copied peers 4)" \
+	is "peers: copies and bytes" "$(copied peers n) $(copied peers bytes)" \
 		"$(truth peers copy) $(truth peers copy-bytes)"
 	is "peers: those between GPUs" \
-		"$(awk -F'\t' '$1 == "copies" && $2 == "P2P" { print $3, $4 }' all-peers)" \
+		"$(by_name '$1 == "copies" && get("direction") == "P2P" {
+			print get("n"), get("bytes") }' all-peers)" \
 		"$(awk '$1 == "peer-copies" { print $2, $4 }' out-peers)"
-	diag "peers: $(awk -F'\t' '$1 == "copies" &&
-		$3 { printf "%s %d of %d bytes in %.6f s; ", $2, $3, $4, $5 / 1e9 }' all-peers)"
+	diag "peers: $(by_name '$1 == "copies" &&
+		get("n") { printf "%s %d of %d bytes in %.6f s; ", get("direction"), get("n"),
+			get("bytes"), get("ns") / 1e9 }' all-peers)"
 	diag "peers: copies on GPU 0 $(on_gpu peers 0 copy n), on GPU 1 $(on_gpu peers 1 copy n)"
 }
 
@@ -134,13 +141,14 @@ own_gpu() {
 
 # alone NAME OTHER: the share of the kernels' time in which OTHER, on the same GPU, had no kernel.
 alone() {
-	cat "all-$2" "all-$1" | awk -F'\t' 'BEGIN { n = 0 }
-		/^# gpu-op / { is_own++ }
-		$1 != "gpu-op" || $9 != "kernel" { next }
-		is_own == 1 { from[n] = $3; to[n++] = $4; next }
-		{ all += $4 - $3
+	cat "all-$2" "all-$1" | by_name 'BEGIN { n = 0 }
+		$1 == "# gpu-op" { is_own++ }
+		$1 != "gpu-op" || get("kind") != "kernel" { next }
+		{ start = get("start_ns"); end = get("end_ns") }
+		is_own == 1 { from[n] = start; to[n++] = end; next }
+		{ all += end - start
 		for (i = 0; i < n; i++) {
-			a = from[i] > $3 ? from[i] : $3; b = to[i] < $4 ? to[i] : $4
+			a = from[i] > start ? from[i] : start; b = to[i] < end ? to[i] : end
 			if (b > a) shared += b - a } }
 		END { print all ? 1 - shared / all : 0 }'
 }
@@ -153,8 +161,8 @@ check_sampled() {
 	sampled "$1"
 	is "$1: nobody is in its way" "$(grep -c 'is disabled' "err-$1")" 0
 	within "$1: samples, of those that were promised" \
-		"$(awk -F'\t' '$1 == "gpu-sampling" && $2 == "all" &&
-			$30 > 0 { print $5 / $30 }' "all-$1")" \
+		"$(by_name '$1 == "gpu-sampling" && get("of") == "all" &&
+			get("promised") > 0 { print get("taken") / get("promised") }' "all-$1")" \
 				"$(awk -v share="${2:-1}" 'BEGIN { print 0.9 * share }')" 1.05
 }
 
@@ -168,8 +176,9 @@ check_two_gpus() {
 		analysed $name
 		check_sampled $name
 		is "$name: its GPU is number 0" \
-			"$(awk -F'\t' '$1 == "queue" &&
-				$10 > 0 { print $6 }' all-$name | sort -u)" 0
+			"$(by_name '$1 == "queue" &&
+				get("operations") > 0 {
+					print get("device") }' all-$name | sort -u)" 0
 	done
 }
 

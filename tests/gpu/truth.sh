@@ -62,32 +62,44 @@ truth() {
 
 # launched WAY KIND, joined WAY KIND, lost WAY CAUSE; graph_lost WAY CAUSE: operations of graphs
 launched() {
-	awk -v kind="$2" '$1 == "gpu-kind" && $2 == "all" && $5 == kind { n = $6 }
+	by_name -v kind="$2" '$1 == "gpu-kind" && get("of") == "all" && get("kind") == kind {
+		n = get("launched") }
 		END { print n + 0 }' "all-$1"
 }
 joined() {
-	awk -v kind="$2" '$1 == "gpu-kind" && $2 == "all" && $5 == kind { n = $7 + $8 }
+	by_name -v kind="$2" '$1 == "gpu-kind" && get("of") == "all" && get("kind") == kind {
+		n = get("joined") + get("aggregated") }
 		END { print n + 0 }' "all-$1"
 }
 lost() {
-	awk -v cause="$2" '$1 == "gpu-loss" && $2 == "all" && $5 == cause { n = $7 }
+	by_name -v cause="$2" '$1 == "gpu-loss" && get("of") == "all" && get("cause") == cause {
+		n = get("n") }
 		END { print n + 0 }' "all-$1"
 }
 graph_lost() {
-	awk -v cause="$2" '$1 == "gpu-graph-loss" && $2 == "all" && $5 == cause { n = $6 }
+	by_name -v cause="$2" '$1 == "gpu-graph-loss" && get("of") == "all" &&
+		get("cause") == cause { n = get("n") }
 		END { print n + 0 }' "all-$1"
 }
-n_losses() { awk '$1 == "gpu-loss" && $2 == "all" { n += $7 } END { print n + 0 }' "all-$1"; }
+n_losses() { by_name '$1 == "gpu-loss" && get("of") == "all" { n += get("n") } END {
+	print n + 0 }' "all-$1"; }
 
-# copied WAY FIELD: over all directions; 3: how many, 4: bytes. filled WAY FIELD
-copied() { awk -v f="$2" '$1 == "copies" && $2 != "set" { n += $f } END { print n + 0 }' "all-$1"; }
-filled() { awk -v f="$2" '$1 == "copies" && $2 == "set" { n += $f } END { print n + 0 }' "all-$1"; }
+# copied WAY FIELD: over all directions: n, bytes. filled WAY FIELD
+copied() {
+	by_name -v field="$2" '$1 == "copies" && get("direction") != "set" { n += get(field) }
+		END { print n + 0 }' "all-$1"
+}
+filled() {
+	by_name -v field="$2" '$1 == "copies" && get("direction") == "set" { n += get(field) }
+		END { print n + 0 }' "all-$1"
+}
 
-# of_kernel WAY NAME FIELD: 5: how many, 6: seconds; over all code objects. Fields are separated by
-# tabs. NAME as the source has it, without arguments.
+# of_kernel WAY NAME FIELD: launches, seconds; over all code objects. NAME as the source has it,
+# without arguments.
 of_kernel() {
-	awk -F'\t' -v name="$2" -v f="$3" \
-		'$1 == "kernel" && ($2 == name || index($2, name "(") == 1) { n += $f }
+	by_name -v name="$2" -v field="$3" \
+		'$1 == "kernel" && (get("name") == name || index(get("name"), name "(") == 1) {
+			n += get(field) }
 			END { printf "%.9g\n", n }' "all-$1"
 }
 
@@ -95,23 +107,26 @@ of_kernel() {
 
 # samples WAY [METRIC]: all of them.
 samples() {
-	awk -F'\t' -v metric="${2:-GINS}" '$1 == "tree" && $2 == metric && $4 == "root" { n += $7 }
+	by_name -v metric="${2:-GINS}" '$1 == "tree" && get("metric") == metric &&
+		get("kind") == "root" { n += get("inclusive") }
 		END { printf "%.0f\n", n }' "all-$1"
 }
 
 # in_function WAY NAME [METRIC]: samples in a function of a GPU and below it; below WAY NAME
 # [METRIC]: below one of the CPU. nvcc makes a function for the CPU of each kernel's name.
 in_function() {
-	awk -F'\t' -v name="$2" -v metric="${3:-GINS}" \
-		'$1 == "by-function" && $2 == metric && $5 ~ /\/gpubins\// &&
-			($3 == name || index($3, name "(") == 1) { n += $7 }
+	by_name -v name="$2" -v metric="${3:-GINS}" \
+		'$1 == "by-function" && get("metric") == metric && get("module") ~ /\/gpubins\// &&
+			(get("name") == name || index(get("name"), name "(") == 1) {
+				n += get("inclusive") }
 			END { printf "%.0f\n", n }' "all-$1"
 }
 
 below() {
-	awk -F'\t' -v name="$2" -v metric="${3:-GINS}" \
-		'$1 == "by-function" && $2 == metric && $5 !~ /\/gpubins\// &&
-			($3 == name || index($3, name "(") == 1) { n += $7 }
+	by_name -v name="$2" -v metric="${3:-GINS}" \
+		'$1 == "by-function" && get("metric") == metric && get("module") !~ /\/gpubins\// &&
+			(get("name") == name || index(get("name"), name "(") == 1) {
+				n += get("inclusive") }
 			END { printf "%.0f\n", n }' "all-$1"
 }
 
@@ -119,9 +134,10 @@ below() {
 # MARK, without what it calls.
 on_line() {
 	at=$(grep -n "/\* $3 \*/" "$srcdir/tests/gpu/$2" | cut -d: -f1)
-	awk -F'\t' -v place="/${2##*/}:$at" -v metric="${4:-GINS}" \
-		'$1 == "by-line" && $2 == metric && index($3, place) &&
-			substr($3, length($3) - length(place) + 1) == place { n += $5 }
+	by_name -v place="/${2##*/}:$at" -v metric="${4:-GINS}" \
+		'$1 == "by-line" && get("metric") == metric && index(get("place"), place) &&
+			substr(get("place"), length(get("place")) - length(place) + 1) == place {
+				n += get("exclusive") }
 			END { printf "%.0f\n", n }' "all-$1"
 }
 
@@ -148,9 +164,10 @@ events() {
 # stall WAY NAME: the stall reason with most samples in a kernel, and its share, of those with which
 # nothing was issued.
 stall() {
-	awk -F'\t' -v name="$2" '$1 == "by-function" && $2 ~ /^GINS:STL_/ &&
-		$2 !~ /STL_(ANY|NONE)$|_NI$/ && $5 ~ /\/gpubins\// &&
-			($3 == name || index($3, name "(") == 1) { n[$2] += $7; all += $7 }
+	by_name -v name="$2" '$1 == "by-function" && get("metric") ~ /^GINS:STL_/ &&
+		get("metric") !~ /STL_(ANY|NONE)$|_NI$/ && get("module") ~ /\/gpubins\// &&
+			(get("name") == name || index(get("name"), name "(") == 1) {
+				n[get("metric")] += get("inclusive"); all += get("inclusive") }
 		END { for (r in n) if (n[r] > n[most]) most = r;
 		printf "%s %.4f\n", substr(most, 10), all ? n[most] / all : 0 }' "all-$1"
 }

@@ -7,8 +7,8 @@ measured paths
 is "paths: kernels" "$(launched paths kernel) $(joined paths kernel)" "40 40"
 is "paths: waits" "$(joined paths sync)" "$(truth paths sync)"
 is "paths: nothing is lost" "$(n_losses paths)" 0
-within "paths: the kernels' time" "$(of_kernel paths spin 6)" 0.007 0.0075
-is "paths: kernels by their name" "$(of_kernel paths spin 5)" 40
+within "paths: the kernels' time" "$(of_kernel paths spin seconds)" 0.007 0.0075
+is "paths: kernels by their name" "$(of_kernel paths spin launches)" 40
 
 measured calls
 for kind in kernel copy set alloc free sync; do
@@ -16,8 +16,9 @@ for kind in kernel copy set alloc free sync; do
 done
 is "calls: refused" "$(lost calls refused) $(n_losses calls)" "2 2"
 # on a line of refused(), with CUDA_ERROR_INVALID_VALUE
-is "calls: what was refused, and where" "$(awk -F'\t' '
-	$1 == "tree" && $2 == "GREFUSED:COUNT" && $4 == "root" { print $7 }' all-calls) $(grep -c \
+is "calls: what was refused, and where" "$(by_name '
+	$1 == "tree" && get("metric") == "GREFUSED:COUNT" && get("kind") == "root" {
+		print get("inclusive") }' all-calls) $(grep -c \
 	'^tree.*<gpu kernel refused: CUDA_ERROR_INVALID_VALUE>' all-calls)" "2 2"
 like "calls: the report names call, place and error" \
 	"$("$HPCPROF" -q --to text m-calls 2>/dev/null)" \
@@ -25,25 +26,27 @@ like "calls: the report names call, place and error" \
 	"cuLaunchKernel at cuda_calls.c:$(grep -n 'cuLaunchKernel(cuda_empty, 0, 1' \
 		"$srcdir/tests/gpu/cuda_calls.c" | cut -d: -f1) in refused"
 is "calls: kernels joined" "$(joined calls kernel)" $(($(truth calls kernel) - 2))
-is "calls: bytes copied" "$(copied calls 3) $(copied calls 4)" \
+is "calls: bytes copied" "$(copied calls n) $(copied calls bytes)" \
 	"$(truth calls copy) $(truth calls copy-bytes)"
-is "calls: bytes set" "$(filled calls 3) $(filled calls 4)" \
+is "calls: bytes set" "$(filled calls n) $(filled calls bytes)" \
 	"$(truth calls set) $(truth calls set-bytes)"
 
 measured graph
 is "graph: launches of graphs" "$(launched graph graph)" "$(truth graph graph)"
 is "graph: kernels that were captured are none" "$(launched graph kernel)" "$(truth graph kernel)"
-is "graph: kernels of its nodes" "$(of_kernel graph spin 5) $(of_kernel graph empty 5)" "10 21"
-is "graph: fills of its nodes" "$(filled graph 3)" 10
+is "graph: kernels of its nodes" \
+	"$(of_kernel graph spin launches) $(of_kernel graph empty launches)" "10 21"
+is "graph: fills of its nodes" "$(filled graph n)" 10
 is "graph: nothing is lost" "$(n_losses graph)" 0
 
 measured variants
 is "variants: kernels of one name in two code objects" \
-	"$(awk -F'\t' '$1 == "kernel" && $2 == "same" { print $5, $NF }' all-variants | sort |
+	"$(by_name '$1 == "kernel" && get("name") == "same" {
+		print get("launches"), get("shape") }' all-variants | sort |
 	tr '\n' ' ')" "3 1 x 1 3 1 x 2 "
 
 measured times
-within "times: kernels against events" "$(of_kernel times spin 6)" \
+within "times: kernels against events" "$(of_kernel times spin seconds)" \
 	"$(awk -v slack="${SLACK:-0.01}" '$1 == "events-ns" {
 		printf "%.6f", $2 * (1 - slack) * 1e-9 }' out-times)" \
 			"$(awk '$1 == "events-ns" { printf "%.6f", $2 * 1.005e-9 }' out-times)"

@@ -12,6 +12,9 @@ import pathlib
 import re
 import sys
 
+sys.dont_write_bytecode = True
+from text_records import records  # noqa: E402  pylint: disable=wrong-import-position
+
 ENTRIES = {
     "main": "main thread",
     "thread": "application thread",
@@ -26,27 +29,26 @@ def read_text(path):
     """Metric -> (unit, {call path: value})."""
     modules, functions, metrics, means, frames = {}, {}, {}, set(), {"-": ()}
     sums = collections.defaultdict(lambda: collections.defaultdict(float))
-    for line in open(path, encoding="utf-8", errors="surrogateescape", newline="\n"):
-        kind, *v = line.rstrip("\n").split("\t")
+    for kind, v in records(open(path, encoding="utf-8", errors="surrogateescape", newline="\n")):
         if kind == "module":
-            modules[v[0]] = v[3].rsplit("/", 1)[-1]
+            modules[v["id"]] = v["path"].rsplit("/", 1)[-1]
         elif kind == "function":
-            name = v[5] or "<unknown function>"
+            name = v["name"] or "<unknown function>"
             if name.startswith("<unknown at 0x") and "[" not in name:
-                name += f" [{modules[v[1]]}]"
-            functions[v[0]] = name.replace(";", ":")
+                name += f" [{modules[v['module']]}]"
+            functions[v["id"]] = name.replace(";", ":")
         elif kind == "metric":
-            metrics[v[0]] = (v[5], v[1])
-        elif kind == "gpu-metric" and v[1] == "mean":
-            means.add(v[0])
+            metrics[v["id"]] = (v["name"], v["unit"])
+        elif kind == "gpu-metric" and v["kind"] == "mean":
+            means.add(v["id"])
         elif kind == "context":
-            frames[v[0]] = frames[v[1]]
-            if v[3] == "entry":
-                frames[v[0]] += (ENTRIES[v[11]],)
-            elif v[3] == "function":
-                frames[v[0]] += (functions[v[6]],)
-        elif kind == "total" and float(v[4]) != 0:
-            sums[v[1]][frames[v[0]]] += float(v[4])
+            frames[v["id"]] = frames[v["parent"]]
+            if v["kind"] == "entry":
+                frames[v["id"]] += (ENTRIES[v["entry"]],)
+            elif v["kind"] == "function":
+                frames[v["id"]] += (functions[v["function"]],)
+        elif kind == "total" and float(v["point"]) != 0:
+            sums[v["metric"]][frames[v["context"]]] += float(v["point"])
     result = {}
     for number, (name, unit) in metrics.items():
         if number in sums:

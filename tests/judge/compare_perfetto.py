@@ -18,6 +18,7 @@ import zlib
 
 sys.dont_write_bytecode = True
 from read_text import unescape  # noqa: E402  pylint: disable=wrong-import-position
+from text_records import records  # noqa: E402  pylint: disable=wrong-import-position
 
 ENTRIES = {
     "main": "main thread",
@@ -44,61 +45,63 @@ class Text:
         self.tracks, self.processes, self.samples = {}, {}, collections.Counter()
         self.operations, self.flows = collections.Counter(), collections.Counter()
         self.placeholders, self.off, self.idle = set(), collections.Counter(), {}
-        for line in open(path, encoding="utf-8", errors="surrogateescape", newline="\n"):
-            kind, *v = line.rstrip("\n").split("\t")
+        text = open(path, encoding="utf-8", errors="surrogateescape", newline="\n")
+        for kind, v in records(text):
             read = getattr(self, "read_" + kind.replace("-", "_"), None)
             if read:
                 read(v)
         for profile in list(self.idle):
-            self.measure(profile, self.profiles[profile][5])
+            self.measure(profile, self.profiles[profile]["end_ns"])
 
     def read_function(self, v):
-        self.functions[v[0]] = unescape(v[5]) or "<unknown function>"
+        self.functions[v["id"]] = unescape(v["name"]) or "<unknown function>"
 
     def read_gpu_function(self, v):
-        self.placeholders.add(v[0])
+        self.placeholders.add(v["id"])
 
     def read_metric(self, v):
-        self.metrics[v[0]] = unescape(v[5])
+        self.metrics[v["id"]] = unescape(v["name"])
 
     def read_context(self, v):
-        self.contexts[v[0]] = (v[1], v[3], v[6])
-        self.frames[v[0]] = self.frames[v[1]]
-        if v[3] == "entry":
-            self.frames[v[0]] += (ENTRIES[v[11]],)
-        elif v[3] == "function":
-            self.frames[v[0]] += (self.functions[v[6]],)
+        self.contexts[v["id"]] = (v["parent"], v["kind"], v["function"])
+        self.frames[v["id"]] = self.frames[v["parent"]]
+        if v["kind"] == "entry":
+            self.frames[v["id"]] += (ENTRIES[v["entry"]],)
+        elif v["kind"] == "function":
+            self.frames[v["id"]] += (self.functions[v["function"]],)
 
     def read_process(self, v):
-        name = unescape(v[10]).rsplit("/", 1)[-1]
-        self.processes[v[0]] = name if v[1] == "-1" else f"rank {v[1]}: {name}"
+        name = unescape(v["executable"]).rsplit("/", 1)[-1]
+        self.processes[v["id"]] = name if v["rank"] == "-1" else f"rank {v['rank']}: {name}"
 
     def read_profile(self, v):
-        name = unescape(v[7]) or ("main thread" if v[2] == "0" else f"thread {v[2]}")
-        self.profiles[v[0]] = v
-        self.tracks[v[0]] = (self.processes[v[1]], name)
+        number = v["thread"]
+        name = unescape(v["name"]) or ("main thread" if number == "0" else f"thread {number}")
+        self.profiles[v["id"]] = v
+        self.tracks[v["id"]] = (self.processes[v["process"]], name)
 
     def read_gpu_queue(self, v):
-        self.queues[v[0]] = unescape(v[7])
+        self.queues[v["id"]] = unescape(v["name"])
 
     def read_gpu_profile(self, v):
-        name = self.queues[v[1]] + (f" lane {v[2]}" if v[2] != "0" else "")
-        self.tracks[v[0]] = (self.processes[self.profiles[v[0]][1]], name)
+        name = self.queues[v["queue"]] + ("" if v["lane"] == "0" else f" lane {v['lane']}")
+        self.tracks[v["id"]] = (self.processes[self.profiles[v["id"]]["process"]], name)
 
     def read_gpu_shape(self, v):
-        values = dict(zip(SHAPE, map(int, v[1:])))
+        values = {name: int(v[name.replace(".", "_")]) for name in SHAPE}
         for name in ("grid", "block", "cluster", "global"):
             if not values[name + ".x"]:
                 for axis in "xyz":
                     del values[f"{name}.{axis}"]
-        self.shapes[v[0]] = {k: n for k, n in values.items() if n or "." in k}
+        self.shapes[v["id"]] = {k: n for k, n in values.items() if n or "." in k}
 
     def read_sample(self, v):
-        self.measure(v[0], v[1])
-        self.samples[(v[0], self.metrics[v[3]], v[1], self.frames[v[2]])] += 1
+        self.measure(v["profile"], v["time_ns"])
+        metric, frames = self.metrics[v["metric"]], self.frames[v["context"]]
+        self.samples[(v["profile"], metric, v["time_ns"], frames)] += 1
 
     def read_idle(self, v):
-        self.idle.setdefault(v[0], v[1])
+        self.idle.setdefault(v["profile"], v["time_ns"])
 
     def measure(self, profile, time):
         if profile in self.idle:
@@ -114,21 +117,22 @@ class Text:
         return at
 
     def read_gpu_op(self, v):
-        profile, start, end, enter, queued, submitted, number, kind, detail, amount = v[:10]
-        arguments = dict(self.shapes.get(v[11], {}))
-        names = {"correlation_id": number, "enqueued_ns": enter, "queued_ns": queued,
-                 "submitted_ns": submitted}
+        profile, start, end, enter = v["profile"], v["start_ns"], v["end_ns"], v["enter_ns"]
+        kind, amount = v["kind"], v["amount"]
+        arguments = dict(self.shapes.get(v["shape"], {}))
+        names = {"correlation_id": v["launch_id"], "enqueued_ns": enter,
+                 "queued_ns": v["queued_ns"], "submitted_ns": v["submitted_ns"]}
         if kind == "kernel":
-            name, names["graph_node"] = self.functions[self.contexts[v[10]][2]], amount
+            name, names["graph_node"] = self.functions[self.contexts[v["context"]][2]], amount
         else:
-            name = kind if detail == "-" else f"{kind} {detail}"
+            name = f"{kind} {v['detail']}" if kind == "copy" else kind
             arguments["bytes"] = int(amount)
         arguments.update((k, int(n)) for k, n in names.items() if int(n))
         arguments = tuple(sorted(arguments.items()))
         self.operations[(profile, start, end, name, kind, arguments)] += 1
-        if v[12] != "-" and enter != "0":
-            api = self.api(kind, v[10])
-            self.flows[(v[12], enter, self.frames[api], profile, start, name)] += 1
+        if v["launcher"] != "-" and enter != "0":
+            api = self.api(kind, v["context"])
+            self.flows[(v["launcher"], enter, self.frames[api], profile, start, name)] += 1
 
 
 # ---- the trace ----

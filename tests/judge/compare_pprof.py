@@ -13,6 +13,7 @@ import sys
 
 sys.dont_write_bytecode = True
 from read_text import unescape  # noqa: E402  pylint: disable=wrong-import-position
+from text_records import records  # noqa: E402  pylint: disable=wrong-import-position
 
 ENTRIES = {
     "main": "main thread",
@@ -38,44 +39,45 @@ class Text:
         processes, profiles, means = {}, {}, set()
         self.paths, self.threads, self.top = (collections.Counter() for _ in range(3))
         self.files, rows = {""}, collections.Counter()
-        for line in open(path, encoding="utf-8", errors="surrogateescape", newline="\n"):
-            kind, *v = line.rstrip("\n").split("\t")
+        text = open(path, encoding="utf-8", errors="surrogateescape", newline="\n")
+        for kind, v in records(text):
             if kind == "function":
-                functions[v[0]] = unescape(v[5]) or "<unknown function>"
+                functions[v["id"]] = unescape(v["name"]) or "<unknown function>"
             elif kind == "file":
-                self.files.add(unescape(v[1]))
+                self.files.add(unescape(v["path"]))
             elif kind == "metric":
-                names[v[0]], units[v[0]] = re.split(r" \(", unescape(v[5]))[0], v[1]
-            elif kind == "gpu-metric" and v[1] == "mean":
-                names[v[0]] += "_ACUMU"
+                names[v["id"]] = re.split(r" \(", unescape(v["name"]))[0]
+                units[v["id"]] = v["unit"]
+            elif kind == "gpu-metric" and v["kind"] == "mean":
+                names[v["id"]] += "_ACUMU"
             elif kind == "context":
-                frames[v[0]] = self.frame(frames[v[1]], functions, v)
+                frames[v["id"]] = self.frame(frames[v["parent"]], functions, v)
             elif kind == "process":
-                processes[v[0]] = (v[1], v[2])
+                processes[v["id"]] = (v["rank"], v["pid"])
             elif kind == "profile":
-                profiles[v[0]] = (*processes[v[1]], v[2])
-            elif kind == "value" and float(v[3]):
-                n = round(float(v[3]) * (1e9 if units[v[2]] == "sec" else 1))
-                self.paths[(names[v[2]], frames[v[1]])] += n
-                self.threads[(names[v[2]], profiles[v[0]])] += n
-            elif kind == "by-function" and v[0] == line_of(names, units, "0"):
-                name = unescape(v[1]) or "<unknown function>"
+                profiles[v["id"]] = (*processes[v["process"]], v["thread"])
+            elif kind == "value" and float(v["point"]):
+                n = round(float(v["point"]) * (1e9 if units[v["metric"]] == "sec" else 1))
+                self.paths[(names[v["metric"]], frames[v["context"]])] += n
+                self.threads[(names[v["metric"]], profiles[v["profile"]])] += n
+            elif kind == "by-function" and v["metric"] == line_of(names, units, "0"):
+                name = unescape(v["name"]) or "<unknown function>"
                 rows[name] += 1
-                self.top[(name, "flat")] += round(float(v[4]) * 1e9)
-                self.top[(name, "cum")] += round(float(v[5]) * 1e9)
+                self.top[(name, "flat")] += round(float(v["exclusive"]) * 1e9)
+                self.top[(name, "cum")] += round(float(v["inclusive"]) * 1e9)
         # pprof has one row for functions of the same name
         self.top = collections.Counter({k: v for k, v in self.top.items() if rows[k[0]] == 1})
 
     @staticmethod
     def frame(above, functions, v):
         """Frames are (function, line), from the entry inwards; a loop has its own line."""
-        if v[3] == "entry":
-            return ((ENTRIES[v[11]], "0"),)
-        if v[3] == "function":
-            return above + ((functions[v[6]], v[9]),)
-        if v[3] == "root":
+        if v["kind"] == "entry":
+            return ((ENTRIES[v["entry"]], "0"),)
+        if v["kind"] == "function":
+            return above + ((functions[v["function"]], v["line"]),)
+        if v["kind"] == "root":
             return ()
-        return above[:-1] + ((functions[v[6]], v[9]),)
+        return above[:-1] + ((functions[v["function"]], v["line"]),)
 
 
 def line_of(names, units, number):

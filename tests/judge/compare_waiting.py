@@ -14,6 +14,9 @@ import json
 import re
 import sys
 
+sys.dont_write_bytecode = True
+from text_records import records  # noqa: E402  pylint: disable=wrong-import-position
+
 
 def check(name, got, want):
     print(f"ok {name}" if got == want else f"not ok {name}: {got} instead of {want}")
@@ -94,16 +97,15 @@ def compare_uses(meta, names, lines):
 
 def compare_mpi(meta, all_lines):
     mpi, calls, ns, waited, by_rank = meta["mpi"], 0, 0, 0, {}
-    for line in all_lines:
-        x = line.split("\t")
-        if x[0] != "mpi-call":
+    for kind, call in records(all_lines):
+        if kind != "mpi-call":
             continue
-        calls += int(x[9])
-        ns += int(x[12])
-        waited += int(x[13])
-        rank = by_rank.setdefault(int(x[1]), [0, 0])
-        rank[0] += int(x[9])
-        rank[1] += int(x[10])
+        calls += int(call["calls"])
+        ns += int(call["ns"])
+        waited += int(call["waited_ns"])
+        rank = by_rank.setdefault(int(call["rank"]), [0, 0])
+        rank[0] += int(call["calls"])
+        rank[1] += int(call["sent"])
     check("there are calls of MPI", calls > 0, True)
     check("calls of MPI", mpi["whole"]["n"], calls)
     check("their time", abs(mpi["whole"]["us"] - ns / 1000) <= 1, True)

@@ -12,6 +12,7 @@ sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from facts import Facts, Paths, accumulator, plain  # noqa: E402
 from read_text import unescape  # noqa: E402
+from text_records import records  # noqa: E402
 
 
 def read_contexts(db, facts):
@@ -105,28 +106,35 @@ def put_views(db):
         fact("copies", detail or kind, "bytes", amount)
 
 
+def costs(v):
+    return ("self", float(v["exclusive"])), ("total", float(v["inclusive"]))
+
+
 def put_words(path):
     """The same from the complete text."""
-    for line in open(path, encoding="utf-8", errors="surrogateescape", newline="\n"):
-        kind, *v = map(unescape, line.rstrip("\n").split("\t"))
+    for kind, v in records(open(path, encoding="utf-8", errors="surrogateescape", newline="\n")):
+        v.values = list(map(unescape, v.values))
         if kind == "by-function":
-            for what, value in zip(("self", "total", "samples"), v[4:7]):
-                fact(kind, v[0], v[1] or "<unknown function>", what, float(value))
-        elif kind == "by-line" and ":" in v[1]:
-            for what, value in zip(("self", "total"), v[3:5]):
-                fact(kind, v[0], v[1], v[2] or "<unknown function>", what, float(value))
+            name = v["name"] or "<unknown function>"
+            fact(kind, v["metric"], name, "samples", float(v["samples"]))
+            for what, value in costs(v):
+                fact(kind, v["metric"], name, what, value)
+        elif kind == "by-line" and ":" in v["place"]:
+            function = v["function"] or "<unknown function>"
+            for what, value in costs(v):
+                fact(kind, v["metric"], v["place"], function, what, value)
         elif kind == "by-module":
-            for what, value in zip(("self", "total"), v[2:4]):
-                fact(kind, v[0], v[1], what, float(value))
+            for what, value in costs(v):
+                fact(kind, v["metric"], v["path"], what, value)
         elif kind == "thread":
-            for metric, value in zip(v[11::2], v[12::2]):
-                fact(kind, v[1], v[2], v[4], metric, float(value))
-        elif kind == "kernel" and v[0] != "<gpu kernel>":
-            fact(kind, v[0], "launches", float(v[3]))
-            fact(kind, v[0], "seconds", float(v[4]))
+            for metric, value in zip(v.rest[::2], v.rest[1::2]):
+                fact(kind, v["host"], v["pid"], v["thread"], metric, float(value))
+        elif kind == "kernel" and v["name"] != "<gpu kernel>":
+            fact(kind, v["name"], "launches", float(v["launches"]))
+            fact(kind, v["name"], "seconds", float(v["seconds"]))
         elif kind == "copies":
-            fact(kind, v[0], "n", float(v[1]))
-            fact(kind, v[0], "bytes", float(v[2]))
+            fact(kind, v["direction"], "n", float(v["n"]))
+            fact(kind, v["direction"], "bytes", float(v["bytes"]))
 
 
 def main():

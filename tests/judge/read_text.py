@@ -8,6 +8,7 @@ import sys
 
 sys.dont_write_bytecode = True
 from facts import Facts, Paths, accumulator  # noqa: E402  pylint: disable=wrong-import-position
+from text_records import records  # noqa: E402  pylint: disable=wrong-import-position
 
 
 # Bytes that are no UTF-8 count one by one, as in the other outputs.
@@ -33,33 +34,34 @@ def main():
     files, functions, metrics = {}, {}, {}
     n_threads = n_profiles = 0
     with open(sys.argv[1], encoding="utf-8", errors="replace", newline="\n") as f:
-        for line in f:
-            kind, *v = line.rstrip("\n").split("\t")
+        for kind, v in records(f):
             if kind == "file":
-                files[v[0]] = unescape(v[1])
+                files[v["id"]] = unescape(v["path"])
             elif kind == "function":
-                functions[v[0]] = unescape(v[5])
+                functions[v["id"]] = unescape(v["name"])
             elif kind == "metric":
-                metrics[v[0]] = unescape(v[5])
-                facts.add("total", metrics[v[0]], 0)
+                metrics[v["id"]] = unescape(v["name"])
+                facts.add("total", metrics[v["id"]], 0)
             elif kind == "context":
                 context(facts, paths, files, functions, v)
             elif kind == "profile":
                 facts.add("profiles", 1)
-                facts.add("samples", v[0], 0)
-                facts.add("kind", v[0], "queue" if v[2] == "-" else "thread", 1)
-                n_profiles += v[2] != "-"
-            elif kind == "value" and float(v[3]) != 0:
-                facts.value(metrics[v[2]], paths.function(v[1]), paths.hash(v[1]), float(v[3]))
+                facts.add("samples", v["id"], 0)
+                facts.add("kind", v["id"], "queue" if v["thread"] == "-" else "thread", 1)
+                n_profiles += v["thread"] != "-"
+            elif kind == "value" and float(v["point"]) != 0:
+                context_id = v["context"]
+                facts.value(metrics[v["metric"]], paths.function(context_id),
+                        paths.hash(context_id), float(v["point"]))
             elif kind == "sample":
-                facts.add("samples", v[0], 1)
+                facts.add("samples", v["profile"], 1)
             elif kind == "thread":
                 n_threads += 1
             elif kind.startswith("gpu-"):
                 gpu(facts, paths, metrics, kind, v)
-            elif kind == "ledger" and v[0] == "all":
-                facts.add("ledger", "samples delivered", int(v[2]))
-                facts.add("ledger", "samples in the tree", int(v[4]))
+            elif kind == "ledger" and v["of"] == "all":
+                facts.add("ledger", "samples delivered", int(v["delivered"]))
+                facts.add("ledger", "samples in the tree", int(v["in_tree"]))
     if n_threads != n_profiles:
         print(f"read_text.py: {n_threads} records of threads, {n_profiles} profiles of threads",
                 file=sys.stderr)
@@ -69,30 +71,32 @@ def main():
 
 
 def gpu(facts, paths, metrics, kind, v):
-    if kind == "gpu-metric" and v[1] == "mean":
-        del facts.sums[("total", metrics[v[0]])]
-        metrics[v[0]] = accumulator(metrics[v[0]])
-        facts.add("total", metrics[v[0]], 0)
+    if kind == "gpu-metric" and v["kind"] == "mean":
+        del facts.sums[("total", metrics[v["id"]])]
+        metrics[v["id"]] = accumulator(metrics[v["id"]])
+        facts.add("total", metrics[v["id"]], 0)
     elif kind == "gpu-profile":
-        facts.add("busy", v[0], 0)
-        facts.add("bytes", v[0], 0)
+        facts.add("busy", v["id"], 0)
+        facts.add("bytes", v["id"], 0)
     elif kind == "gpu-op":
-        facts.add("samples", v[0], 1)
-        facts.add("ops", v[0], paths.hash(v[10]), 1)
-        facts.add("busy", v[0], (int(v[2]) - int(v[1])) * 1e-9)
-        if v[7] != "kernel":
-            facts.add("bytes", v[0], int(v[9]))
-    elif kind == "gpu-kind" and v[0] == "all":
-        for what, n in zip(("launched", "joined", "summed-up"), v[4:7]):
+        facts.add("samples", v["profile"], 1)
+        facts.add("ops", v["profile"], paths.hash(v["context"]), 1)
+        facts.add("busy", v["profile"], (int(v["end_ns"]) - int(v["start_ns"])) * 1e-9)
+        if v["kind"] != "kernel":
+            facts.add("bytes", v["profile"], int(v["amount"]))
+    elif kind == "gpu-kind" and v["of"] == "all":
+        for what, n in (("launched", v["launched"]), ("joined", v["joined"]),
+                        ("summed-up", v["aggregated"])):
             if int(n):
-                facts.add(what, v[3], int(n))
-    elif kind == "gpu-loss" and v[0] == "all":
-        facts.add("lost", v[3], int(v[5]))
+                facts.add(what, v["kind"], int(n))
+    elif kind == "gpu-loss" and v["of"] == "all":
+        facts.add("lost", v["cause"], int(v["n"]))
 
 
 def context(facts, paths, files, functions, v):
-    number, parent, _, kind, relation, _, function, _, file, line, address = v[:11]
-    parent = None if kind == "root" else parent
+    number, kind, function, line, address = (
+            v["id"], v["kind"], v["function"], v["line"], v["address"])
+    parent = None if kind == "root" else v["parent"]
     facts.add("contexts", 1)
     if kind == "root":
         paths.known[number] = paths.known[None]
@@ -100,17 +104,18 @@ def context(facts, paths, files, functions, v):
         name = {"main": "main thread", "thread": "application thread",
                 "gpu-no-path": "GPU operations without a call path",
                 "gpu-no-launch": "GPU operations without a known launch",
-                "omp-idle": "idle OpenMP threads: outside of any region"}.get(v[11],
-                f"partial call paths: {v[12]}")
+                "omp-idle": "idle OpenMP threads: outside of any region"}.get(v["entry"],
+                f"partial call paths: {v['end']}")
         paths.frame(number, parent, name, name, False)
     elif kind == "function":
         name = functions.get(function, "<unknown function>")
-        paths.frame(number, parent, name, name, relation == "inlined")
+        paths.frame(number, parent, name, name, v["relation"] == "inlined")
     elif kind == "loop":
         paths.frame(number, parent, f"loop at line {line}" if int(line) else f"loop at {address}",
                 functions.get(function, "<unknown function>"), False)
     else:
-        paths.place(number, parent, (files[file], int(line)) if kind == "line" else int(address, 0))
+        place = (files[v["file"]], int(line)) if kind == "line" else int(address, 0)
+        paths.place(number, parent, place)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,12 @@
 # them, of functions of modules.py instead.
 
 import collections
+import os
 import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "judge"))
+from text_records import records  # noqa: E402  pylint: disable=wrong-import-position
 
 
 def read_truth(path):
@@ -20,33 +25,34 @@ def read_paths(path):
     modules, files, functions, contexts, kernels = {}, {}, {}, {}, collections.Counter()
     module_of = {}
     with open(path, encoding="utf-8") as f:
-        for line in f:
-            field = line.rstrip("\n").split("\t")
-            if field[0] == "module":
-                modules[field[-1]] = field[1]
-            elif field[0] == "file":
-                files[field[1]] = field[2]
-            elif field[0] == "function":
-                functions[field[1]] = field[-1]
-                module_of[field[1]] = field[2]
-            elif field[0] == "context":
-                contexts[field[1]] = field
-            elif field[0] == "gpu-op" and field[8] == "kernel":
-                kernels[field[11]] += 1
+        for kind, v in records(f):
+            if kind == "module":
+                modules[v["path"]] = v["id"]
+            elif kind == "file":
+                files[v["id"]] = v["path"]
+            elif kind == "function":
+                functions[v["id"]] = v["name"]
+                module_of[v["id"]] = v["module"]
+            elif kind == "context":
+                contexts[v["id"]] = v
+            elif kind == "gpu-op" and v["kind"] == "kernel":
+                kernels[v["context"]] += 1
     paths = collections.Counter()
     for context, n in kernels.items():
         frames = []
         while context in contexts:
             c = contexts[context]
+            function, path = c["function"], files.get(c["file"], "")
             # of lines: source that is a module itself, Python's
             if of_modules:
-                if c[4] == "function" and module_of[c[7]] == modules.get("[torch.nn]"):
-                    frames.append(functions[c[7]])
-                elif c[4] == "line" and files.get(c[9], "").endswith("/modules.py"):
-                    frames.append(functions[c[7]])
-            elif c[4] == "line" and files.get(c[9]) in modules:
-                frames.append("%s:%s:%s" % (files[c[9]].rsplit("/", 1)[-1], c[10], functions[c[7]]))
-            context = c[2]
+                if c["kind"] == "function" and module_of[function] == modules.get("[torch.nn]"):
+                    frames.append(functions[function])
+                elif c["kind"] == "line" and path.endswith("/modules.py"):
+                    frames.append(functions[function])
+            elif c["kind"] == "line" and path in modules:
+                frames.append("%s:%s:%s" % (path.rsplit("/", 1)[-1], c["line"],
+                    functions[function]))
+            context = c["parent"]
         paths[tuple(frames if of_modules else frames[1:])] += n
     return paths
 

@@ -12,7 +12,7 @@
 #include "hpcprof-lite/sink/cctdb/cctdb_statistics.h"
 #include "hpcprof-lite/sink/names.h"
 #include "hpcprof-lite/sink/outfile.h"
-#include "hpcprof-lite/sink/sampling_facts.h"
+#include "hpcprof-lite/record/sampling_facts.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,6 +3,14 @@
 #include "hpcprof-lite/sink/json/json.h"
 #include "hpcprof-lite/view/advice/view_advice.h"
 
+static void put_id(struct json *j, const char *key, uint32_t id)
+{
+	if (id == MODEL_NONE)
+		json_null(j, key);
+	else
+		json_u64(j, key, id);
+}
+
 static void put_facts(struct json *j, const struct view_advice *a)
 {
 	json_begin(j, "evidence", '[');
@@ -35,8 +43,8 @@ static void put_row(struct json *j, const struct view_advice *a)
 	json_text(j, "title", view_advice_title(a->kind));
 	json_text(j, "cure", view_advice_cure(a->kind));
 	json_text(j, "assumption", view_advice_assumption(a->kind));
-	json_id(j, "function", a->function);
-	json_id(j, "device", a->device);
+	put_id(j, "function", a->function);
+	put_id(j, "device", a->device);
 	json_real(j, "seconds", a->seconds);
 	json_real(j, "saved_seconds", view_advice_saved(a));
 	json_real(j, "factor_low", a->factor.low);

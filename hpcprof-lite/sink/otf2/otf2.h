@@ -19,7 +19,7 @@
 
 #include <otf2/otf2.h>
 
-#include "hpcprof-lite/sink/sampling_facts.h"
+#include "hpcprof-lite/record/sampling_facts.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -34,79 +34,62 @@ void sqlite_execute(struct sqlite_writer *w, const char *sql)
 		check(w, sqlite3_exec(w->db, sql, NULL, NULL, NULL));
 }
 
-void sqlite_begin(struct sqlite_writer *w, const char *table, unsigned n_columns)
+void sqlite_begin(struct sqlite_writer *w, struct sqlite_rows *rows, const char *table,
+		  unsigned n_columns)
 {
 	char sql[256];
 	size_t n = (size_t)snprintf(sql, sizeof sql, "INSERT INTO %s VALUES(?", table);
 	for (unsigned i = 1; i < n_columns; i++)
 		n += (size_t)snprintf(sql + n, sizeof sql - n, ",?");
 	snprintf(sql + n, sizeof sql - n, ")");
-	w->insert = NULL;
-	w->column = 0;
+	*rows = (struct sqlite_rows){0};
 	if (w->status == STATUS_OK)
-		check(w, sqlite3_prepare_v2(w->db, sql, -1, &w->insert, NULL));
+		check(w, sqlite3_prepare_v2(w->db, sql, -1, &rows->insert, NULL));
 }
 
-void sqlite_int(struct sqlite_writer *w, uint64_t value)
-{
-	if (w->status == STATUS_OK)
-		check(w, sqlite3_bind_int64(w->insert, ++w->column, (sqlite3_int64)value));
-}
-
-static void put_null(struct sqlite_writer *w)
+void sqlite_int(struct sqlite_writer *w, struct sqlite_rows *rows, uint64_t value)
 {
 	if (w->status == STATUS_OK)
-		check(w, sqlite3_bind_null(w->insert, ++w->column));
+		check(w, sqlite3_bind_int64(rows->insert, ++rows->column, (sqlite3_int64)value));
 }
 
-void sqlite_id(struct sqlite_writer *w, uint32_t id)
-{
-	if (id == MODEL_NONE)
-		put_null(w);
-	else
-		sqlite_int(w, id);
-}
-
-void sqlite_time(struct sqlite_writer *w, uint64_t ns)
-{
-	if (ns == 0)
-		put_null(w);
-	else
-		sqlite_int(w, ns);
-}
-
-void sqlite_real(struct sqlite_writer *w, double value)
+void sqlite_null(struct sqlite_writer *w, struct sqlite_rows *rows)
 {
 	if (w->status == STATUS_OK)
-		check(w, sqlite3_bind_double(w->insert, ++w->column, value));
+		check(w, sqlite3_bind_null(rows->insert, ++rows->column));
 }
 
-void sqlite_word(struct sqlite_writer *w, const char *s)
+void sqlite_real(struct sqlite_writer *w, struct sqlite_rows *rows, double value)
 {
 	if (w->status == STATUS_OK)
-		check(w, sqlite3_bind_text(w->insert, ++w->column, s, -1, SQLITE_STATIC));
+		check(w, sqlite3_bind_double(rows->insert, ++rows->column, value));
 }
 
-void sqlite_text(struct sqlite_writer *w, const char *s)
+void sqlite_word(struct sqlite_writer *w, struct sqlite_rows *rows, const char *s)
 {
-	char *clean = s && w->status == STATUS_OK ? names_clean(s) : NULL;
-	if (s && !clean && w->status == STATUS_OK)
+	if (w->status == STATUS_OK)
+		check(w, sqlite3_bind_text(rows->insert, ++rows->column, s, -1, SQLITE_STATIC));
+}
+
+void sqlite_text(struct sqlite_writer *w, struct sqlite_rows *rows, const char *s)
+{
+	char *clean = w->status == STATUS_OK ? names_clean(s) : NULL;
+	if (!clean && w->status == STATUS_OK)
 		sqlite_fail(w);
 	else if (w->status == STATUS_OK)
-		check(w, sqlite3_bind_text(w->insert, ++w->column, clean, -1, free));
+		check(w, sqlite3_bind_text(rows->insert, ++rows->column, clean, -1, free));
 }
 
-void sqlite_row(struct sqlite_writer *w)
+void sqlite_row(struct sqlite_writer *w, struct sqlite_rows *rows)
 {
 	if (w->status == STATUS_OK) {
-		check(w, sqlite3_step(w->insert));
-		sqlite3_reset(w->insert);
+		check(w, sqlite3_step(rows->insert));
+		sqlite3_reset(rows->insert);
 	}
-	w->column = 0;
+	rows->column = 0;
 }
 
-void sqlite_end(struct sqlite_writer *w)
+void sqlite_end(struct sqlite_rows *rows)
 {
-	sqlite3_finalize(w->insert);
-	w->insert = NULL;
+	sqlite3_finalize(rows->insert);
 }

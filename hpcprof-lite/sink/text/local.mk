@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 libhltext_la_SOURCES += \
 	hpcprof-lite/sink/text/text_all.c hpcprof-lite/sink/text/text_all.h \
-	hpcprof-lite/sink/text/text_all_fields.c \
-	hpcprof-lite/sink/text/text_all_gpu.c \
+	hpcprof-lite/sink/text/text_all_words.c \
 	hpcprof-lite/sink/text/text_balance.c \
 	hpcprof-lite/sink/text/text_flat.c \
 	hpcprof-lite/sink/text/text_gpu.c hpcprof-lite/sink/text/text_gpu.h \

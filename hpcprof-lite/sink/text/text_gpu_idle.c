@@ -202,37 +202,3 @@ bool text_report_gpu_idle(const struct model *m, const struct text_style *s)
 	putc('\n', s->out);
 	return true;
 }
-
-/* ---- the complete form ---- */
-
-void text_all_gpu_idle(const struct model *m, FILE *out)
-{
-	const struct model_gpu_waits *w = &m->gpu_waits;
-	fputs("# gpu-idle device watched-ns", out);
-	for (unsigned p = 0; p < VIEW_GPU_PARTS; p++)
-		fprintf(out, " %s-ns", view_gpu_part_key(p));
-	fputs(" copy-ns overlap-ns blamed-ns waiting-ns unsampled-ns off-ns ops untimed latencies "
-	      "median-ns percentile-95-ns queue-most queue-mean\n",
-	      out);
-	for (uint32_t d = 0; d < m->n_gpu_devices; d++) {
-		const struct model_gpu_idle *i = view_gpu_idle_of(m, d);
-		if (!i)
-			continue;
-		const uint64_t fields[] = {i->copy_ns,       i->overlap_ns,
-					   i->blamed_ns,     i->waiting_ns,
-					   i->unsampled_ns,  i->off_ns,
-					   i->n_ops,         i->n_untimed,
-					   i->n_latencies,   i->latency_median_ns,
-					   i->latency_95_ns, i->queue_most};
-		fprintf(out, "gpu-idle\t%" PRIu32 "\t%" PRIu64, d, i->watched_ns);
-		for (unsigned p = 0; p < VIEW_GPU_PARTS; p++)
-			text_all_u64(out, view_gpu_part_ns(i, p));
-		for (size_t k = 0; k < sizeof fields / sizeof *fields; k++)
-			text_all_u64(out, fields[k]);
-		fprintf(out, "\t%.17g\n", i->queue_mean);
-	}
-	fprintf(out,
-		"# gpu-waits all-ns blamed-ns idle-ns unknown-ns\n"
-		"gpu-waits\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n",
-		w->all_ns, w->blamed_ns, w->idle_ns, w->unknown_ns);
-}

@@ -34,7 +34,7 @@ is "FIFOs in place of structures" "$(status "$HPCPROF" --no-structs --to text m)
 # The path of a module has the length of one of the golden ones; it names a FIFO.
 copy_of "$golden/prof/job"
 module=$("$HPCPROF" --no-structs --to text --all m 2>err |
-	awk -F'\t' '$1 == "module" && length($5) > 12 { print $5; exit }')
+	by_name '$1 == "module" && length(get("path")) > 12 { print get("path"); exit }')
 mkdir p
 fifo=$(awk -v n=${#module} -v t="/tmp/hlf$$" 'BEGIN { while (length(t) < n) t = t "x"; print t }')
 mkfifo "$fifo"
@@ -66,7 +66,8 @@ if [ "$(du -k m | awk '{ print $1; exit }')" -lt 10000 ] &&
 	like "... is said" "$(cat err)" \
 		'warning: a hole of [0-9]+ MiB at offset [0-9]+: what lies behind it is not read'
 	for f in out want; do
-		awk -F'\t' -v OFS='\t' '$1 == "ledger" { $10 = "bytes of the file" } 1' $f >$f.facts
+		by_name -v OFS='\t' '$1 == "ledger" {
+			$column[$1, "bytes"] = "bytes of the file" } 1' $f >$f.facts
 	done
 	same "... and all before it is read" out.facts want.facts
 	cp "$golden/struct/shapes-gcc-O2-g.so" a.so

@@ -109,8 +109,8 @@ like "JUnit: why it is absent" "$(cat absent.xml)" \
 # --- the values are those of the report
 job=$srcdir/tests/golden/prof/job
 "$HPCPROF" -q --no-structs --to text --all "$job" |
-	awk -F'\t' '$1 == "by-function" && $2 == "CPUTIME (sec)" && $3 !~ /^</ {
-		print $3 "\t" $6 "\t" $7 }' >functions
+	by_name '$1 == "by-function" && get("metric") == "CPUTIME (sec)" && get("name") !~ /^</ {
+		print get("name") "\t" get("exclusive") "\t" get("inclusive") }' >functions
 set --
 while IFS='	' read -r name self total; do
 	set -- "$@" --fail-if "CPUTIME self in $name > 0 s" --fail-if "CPUTIME in $name > 0 s"

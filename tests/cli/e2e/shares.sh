@@ -34,7 +34,7 @@ measure() {
 	diag_file "$T/$m.err"
 	grep '^truth ' "$T/$m.out" >"$T/$m.truth"
 	ok "$m: analysis" run_limited 240 "$HPCPROF" --to text --all -o "$T/$m.db" "$dir/m"
-	awk -f "$srcdir/tests/shares.awk" "$T/.ok.out" >"$T/$m.sums"
+	by_name "$(cat "$srcdir/tests/shares.awk")" "$T/.ok.out" >"$T/$m.sums"
 	is "$m: the ledger closes" "$(sum all ledger 3)" 1
 	# A handler that was preempted for long rests, and what comes meanwhile is counted as lost:
 	# on a busy machine there are some.

@@ -29,10 +29,12 @@ for name in barrier chase; do
 done
 
 # total NAME METRIC; line NAME METRIC NUMBER: its samples in the source
-total() { awk -F'\t' -v m="$2" '$1 == "tree" && $2 == m && $3 == 0 { n = $7 }
+total() { by_name -v m="$2" '$1 == "tree" && get("metric") == m && get("depth") == 0 {
+	n = get("inclusive") }
 	END { print n + 0 }' "all-$1"; }
-line() { awk -F'\t' -v m="$2" -v at="/truth_kernels.cu:$3" '$1 == "by-line" && $2 == m &&
-	substr($3, length($3) - length(at) + 1) == at { n += $5 } END { print n + 0 }' "all-$1"; }
+line() { by_name -v m="$2" -v at="/truth_kernels.cu:$3" '$1 == "by-line" && get("metric") == m &&
+	substr(get("place"), length(get("place")) - length(at) + 1) == at {
+		n += get("exclusive") } END { print n + 0 }' "all-$1"; }
 number() { grep -n "$1" "$source" | head -1 | cut -d: -f1; }
 
 for name in barrier chase; do
@@ -44,7 +46,7 @@ for name in barrier chase; do
 	is "$name: the reasons add up" "$blames" "$(total $name GINS:BLAME_ANY)"
 	is "$name: with those without a cause, all stalls" \
 		"$((blames + $(total $name GINS:UNBLAMED)))" "$stalls"
-	is "$name: pairs add up" "$(awk -F'\t' '$1 == "gpu-blame" { n += $6 }
+	is "$name: pairs add up" "$(by_name '$1 == "gpu-blame" { n += get("samples") }
 		END { print n + 0 }' "all-$name")" "$blames"
 	ok "$name: one sample in a hundred at most has no cause" \
 		test $((100 * $(total $name GINS:UNBLAMED))) -le "$stalls"
@@ -91,7 +93,7 @@ fi
 # parts: pairs follow their kernel; no time line says when warps waited
 part() { run_limited 120 "$HPCPROF" -q --no-structs --to text --all "$@" barrier 2>err; }
 is "below the kernel: all pairs" "$(part --below='wait_at_barrier*' |
-	awk -F'\t' '$1 == "gpu-blame" { n += $6 } END { print n + 0 }')" \
+	by_name '$1 == "gpu-blame" { n += get("samples") } END { print n + 0 }')" \
 	"$(total barrier GINS:BLAME_ANY)"
 is "a part of the time: none" "$(part --time=0%:50% | grep -c '^gpu-blame')" 0
 done_testing

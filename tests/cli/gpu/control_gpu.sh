@@ -14,7 +14,7 @@ see_fake
 SAME='^truth'
 
 # kernels NAME: those of graphs included.
-kernels() { awk -F'\t' '$1 == "gpu-op" && $9 == "kernel"' "all-$1" | wc -l; }
+kernels() { by_name '$1 == "gpu-op" && get("kind") == "kernel"' "all-$1" | wc -l; }
 
 # counted NAME: all that the program counted was launched, and all of it is joined.
 counted() {
@@ -25,8 +25,8 @@ counted() {
 		graph) $(truth "$1" copy) $(truth "$1" copy) $(truth "$1" sync) $(truth "$1" \
 		alloc) $(truth "$1" free)"
 	is "$1: nothing is lost, nothing is anybody's" \
-		"$(n_losses "$1") $(awk -F'\t' '$1 == "by-function" &&
-			$3 == "other_part"' "all-$1" | wc -l)" "0 0"
+		"$(n_losses "$1") $(by_name '$1 == "by-function" &&
+			get("name") == "other_part"' "all-$1" | wc -l)" "0 0"
 }
 
 # parts NAME OPTIONS...

@@ -12,8 +12,8 @@ see_fake
 
 # value NAME METRIC FUNCTION: of it and of what it called
 value() {
-	awk -F'\t' -v metric="$2" -v name="$3" '$1 == "by-function" && $2 == metric &&
-		$3 == name { n = $7 } END { printf "%.0f\n", n }' "all-$1"
+	by_name -v metric="$2" -v name="$3" '$1 == "by-function" && get("metric") == metric &&
+		get("name") == name { n = get("inclusive") } END { printf "%.0f\n", n }' "all-$1"
 }
 
 # a known sum, by kernel and by calling function: 30 launches of 200 us, and 10 of 100 us
@@ -46,8 +46,8 @@ is "replayed: misses" "$(value replayed lts__t_sectors_lookup_miss.sum spin)" 26
 is "replayed: multiply-adds" \
 	"$(value replayed smsp__sass_thread_inst_executed_op_ffma_pred_on.sum spin)" 120
 is "replayed: kernels have times, ns" \
-	"$(awk -F'\t' '$1 == "by-function" && $2 == "GCTR (sec)" && $3 == "spin" {
-		printf "%.0f", $7 * 1e9 }' all-replayed)" 7000000
+	"$(by_name '$1 == "by-function" && get("metric") == "GCTR (sec)" && get("name") == "spin" {
+		printf "%.0f", get("inclusive") * 1e9 }' all-replayed)" 7000000
 is "replayed: no kernel is lost" "$(launched replayed kernel)" "$(truth replayed kernel)"
 like "replayed: half precision is left out" "$(cat err-replayed)" \
 	'gpu=nvidia: this GPU has no counter smsp__sass_thread_inst_executed_op_hadd_pred_on.sum; it'

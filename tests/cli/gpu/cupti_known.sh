@@ -17,7 +17,8 @@ measured() { # NAME OPTIONS
 # kernels NAME: what the report says of kernels, by their functions' names
 kernels() {
 	run_limited 60 "$HPCPROF" --to text --all "m-$1" >"all-$1" 2>"prof-$1"
-	awk -F'\t' '$1 == "by-function" && $2 == "GKER:COUNT" && $5 ~ /gpubins/ { print $3, $7 }' \
+	by_name '$1 == "by-function" && get("metric") == "GKER:COUNT" && get("module") ~ /gpubins/ {
+		print get("name"), get("inclusive") }' \
 		"all-$1" | sort
 }
 n_files() { # DIRECTORY: number of files in it

@@ -23,12 +23,14 @@ UNITS=12 PC=gpu=nvidia,pc@18 # so few that a machine that lets us wait for secon
 ONE=400 THREADS=100 LOOPS=200
 # There are no lines: the first half of the instructions is one loop, the second the other.
 in_loop() {
-	awk -F'\t' -v name="$2" -v half="$3" '$1 == "tree" && $2 == "GINS" {
-		if (below && $3 <= below) below = 0
-		if ($4 == "function" && ($5 == name || index($5, name ".") == 1)) below = $3
-		if (below && $4 == "instruction" && $5 == "either" &&
-			(half == "LOOP_OF_SECOND") == ($6 ~ /^0x[89a-f].$/)) n += $8 }
-			END { print n + 0 }' "all-$1"
+	by_name -v name="$2" -v half="$3" '$1 == "tree" && get("metric") == "GINS" {
+		if (below && get("depth") <= below) below = 0
+		if (get("kind") == "function" && (get("name") == name ||
+			index(get("name"), name ".") == 1)) below = get("depth")
+		if (below && get("kind") == "instruction" && get("name") == "either" &&
+			(half == "LOOP_OF_SECOND") == (get("place") ~ /^0x[89a-f].$/))
+			n += get("exclusive") }
+		END { print n + 0 }' "all-$1"
 }
 several_section
 is "one: time of the kernels" \

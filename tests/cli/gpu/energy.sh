@@ -11,11 +11,9 @@ CUDA_CALLS=$builddir/tests/gpu/cuda_calls
 . "$srcdir/tests/gpu/fake/fake.sh"
 see_fake
 
-# meter NAME FIELD: of the first meter, by its name in the line of names
+# meter NAME FIELD: of the first meter
 meter() {
-	awk -F'\t' -v field="$2" '/^# meter / { n = split($0, names, " ") }
-		$1 == "meter" { for (i = 3; i <= n; i++) if (names[i] == field) print $(i - 1) }' \
-		"all-$1"
+	by_name -v field="$2" '$1 == "meter" { print get(field) }' "all-$1"
 }
 
 # near NAME HAVE WANTED PERCENT [MORE]
@@ -25,28 +23,30 @@ near() {
 
 # joules NAME FUNCTION: of what the function launched, in uJ; "": of all
 joules() {
-	awk -F'\t' -v name="$2" '$1 == "by-function" && $2 == "GENERGY (J)" && $3 == name {
-		printf "%.0f\n", $7 * 1e6 }' "all-$1"
+	by_name -v name="$2" '$1 == "by-function" && get("metric") == "GENERGY (J)" &&
+		get("name") == name {
+		printf "%.0f\n", get("inclusive") * 1e6 }' "all-$1"
 }
 
 measure_calls energy energy energy
 is "one meter" "$(grep -c '^meter	' all-energy) $(meter energy name)" "1 NVML"
-within "it was read all the time: ns" "$(meter energy covered-ns)" 2000000000 60000000000
-near "idle: mW" "$(meter energy idle-mw)" 100000 2
-busy_ns=$(meter energy busy-ns)
+within "it was read all the time: ns" "$(meter energy covered_ns)" 2000000000 60000000000
+near "idle: mW" "$(meter energy idle_mw)" 100000 2
+busy_ns=$(meter energy busy_ns)
 # A reading that is late on a busy machine moves 300 W of that time across each of four borders.
-late_uj=$(($(meter energy late-ns) * 3 / 10 * 4))
-near "what operations used: uJ" "$(meter energy operations-uj)" $((busy_ns * 4 / 10)) 3 $late_uj
-near "what the idle GPU used: uJ" "$(meter energy idle-uj)" $(($(meter energy idle-ns) / 10)) 3 \
+late_uj=$(($(meter energy late_ns) * 3 / 10 * 4))
+near "what operations used: uJ" "$(meter energy operations_uj)" $((busy_ns * 4 / 10)) 3 $late_uj
+near "what the idle GPU used: uJ" "$(meter energy idle_uj)" $(($(meter energy idle_ns) / 10)) 3 \
 	$late_uj
-is "the parts are the whole" "$(meter energy total-uj)" \
-	$(($(meter energy operations-uj) + $(meter energy idle-uj) + $(meter energy unknown-uj)))
-is "the tree has what operations used" "$(awk -F'\t' '$1 == "tree" && $2 == "GENERGY (J)" &&
-	$3 == 0 { printf "%.0f\n", $7 * 1e6 }' all-energy)" "$(meter energy operations-uj)"
+is "the parts are the whole" "$(meter energy total_uj)" \
+	$(($(meter energy operations_uj) + $(meter energy idle_uj) + $(meter energy unknown_uj)))
+is "the tree has what operations used" "$(by_name '$1 == "tree" && get("metric") == "GENERGY (J)" &&
+	get("depth") == 0 { printf "%.0f\n",
+		get("inclusive") * 1e6 }' all-energy)" "$(meter energy operations_uj)"
 near "a long kernel, by the function that launched it, and half of the short ones: uJ" \
 	"$(joules energy spin_here)" 280000000 8 $late_uj
-within "the meter's step: ns" "$(meter energy step-ns)" 40000000 500000000
-within "some is shared: uJ" "$(meter energy shared-uj)" 40000000 130000000
+within "the meter's step: ns" "$(meter energy step_ns)" 40000000 500000000
+within "some is shared: uJ" "$(meter energy shared_uj)" 40000000 130000000
 
 like "the report" "$("$HPCPROF" m-energy 2>/dev/null)" \
 	'J +[0-9.]+ s +[0-9.]+ W  GPU 0: Fake GPU$' \
@@ -62,14 +62,14 @@ is "json" "$(python3 -c '
 import json
 m = json.load(open("o-json/profile.json"))["gpu"]["meters"][0]
 print(m["name"], m["total_uj"], len(m["changes"]))')" \
-	"NVML $(meter energy total-uj) $(meter energy changes)"
+	"NVML $(meter energy total_uj) $(meter energy changes)"
 if "$HPCPROF" --to sqlite -o o-sqlite m-energy >/dev/null 2>&1; then
 	is "sqlite" "$(python3 -c '
 import sqlite3
 d = sqlite3.connect("o-sqlite/profile.sqlite")
 print(*d.execute("""SELECT name, total_uj,
 	(SELECT count(*) FROM meter_change) FROM meter""").fetchone())')" \
-		"NVML $(meter energy total-uj) $(meter energy changes)"
+		"NVML $(meter energy total_uj) $(meter energy changes)"
 else
 	skip 1 "built without SQLite"
 fi

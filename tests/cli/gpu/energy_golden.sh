@@ -40,9 +40,9 @@ ok "mutants of the file are read" run_limited 120 \
 # any range of time has its part
 for range in 0:4 4:9 9:; do
 	"$HPCPROF" -q --to text --all --time $range steps 2>/dev/null |
-		awk -F'\t' '$1 == "meter" { print $7 }'
+		by_name '$1 == "meter" { print get("total_uj") }'
 done >parts
 is "ranges add up, uJ" "$(awk '{ sum += $1 } END { printf "%d", sum / 100 + 0.5 }' parts)" \
-	"$(awk -F'\t' '$1 == "meter" { printf "%d", $7 / 100 + 0.5 }' all)"
+	"$(by_name '$1 == "meter" { printf "%d", get("total_uj") / 100 + 0.5 }' all)"
 
 done_testing

@@ -15,7 +15,7 @@ for kernels in 10000 20000 40000 80000; do
 	rm -rf busy
 	record busy ,pc busy $kernels
 	facts busy
-	ranges=$(sampling busy 4)
+	ranges=$(sampling busy ranges)
 	[ "${ranges:-0}" -lt 4 ] || break
 done
 record graph '' graph
@@ -33,7 +33,7 @@ with() {
 	facts f
 	is "$with_fault: the sums close" "$(closes f)" 1
 }
-without_ids() { awk -F'\t' -v OFS='\t' '$1 == "gpu-op" { $8 = "-" } 1' "$1"; }
+without_ids() { by_name -v OFS='\t' '$1 == "gpu-op" { $column[$1, "launch_id"] = "-" } 1' "$1"; }
 n_kernels=$(kind busy kernel | cut -d' ' -f1)
 
 with busy dropped-buffers
@@ -56,7 +56,8 @@ with graph lost-record:41
 is "a lost record of a graph: its launches are joined" "$(kind f graph) $(loss f never-done)" \
 	"10 10 0"
 is "a lost record of a graph: its operation is never done" \
-	"$(awk -F'\t' '$1 == "gpu-graph-loss" && $2 == "all" { print $5, $6 }' all-f)" \
+	"$(by_name '$1 == "gpu-graph-loss" && get("of") == "all" {
+		print get("cause"), get("n") }' all-f)" \
 	"never-done 1"
 is "a graph without losses has none" "$(grep -c '^gpu-graph-loss' all-graph)" 0
 
@@ -70,17 +71,19 @@ is "... whatever the order" "$(kind f copy) $(kind f kernel) $(loss f refused)" 
 
 with busy clock-step:1000
 within "a step of the clock: operations before their launches are counted" \
-	"$(awk -F'\t' '$1 == "gpu-ledger" && $2 == "all" { print $8 }' all-f)" 1000 "$n_kernels"
+	"$(by_name '$1 == "gpu-ledger" && get("of") == "all" {
+		print get("in_bad_order") }' all-f)" 1000 "$n_kernels"
 is "a step of the clock: all are joined" "$(kind f kernel)" "$(kind busy kernel)"
 
 with busy out-of-memory:1
 within "out of memory: a gap in the samples" \
-	"$(awk -F'\t' '$1 == "gpu-sampling" && $2 == "all" { print $13 }' all-f)" 1 1e12
-within "out of memory: no sample is made up" "$(sampling f 5)" 0 "$(sampling busy 5)"
+	"$(by_name '$1 == "gpu-sampling" && get("of") == "all" {
+		print get("gap_ns") }' all-f)" 1 1e12
+within "out of memory: no sample is made up" "$(sampling f taken)" 0 "$(sampling busy taken)"
 is "out of memory: operations are traced all the same" "$(kind f kernel)" "$(kind busy kernel)"
 with busy buffer-full:1
-within "a full buffer: counted" "$(awk -F'\t' '$1 == "gpu-sampling" &&
-	$2 == "all" { print $14 }' all-f)" 1 100
+within "a full buffer: counted" "$(by_name '$1 == "gpu-sampling" &&
+	get("of") == "all" { print get("buffer_full") }' all-f)" 1 100
 is "a full buffer: operations are traced all the same" "$(kind f kernel)" "$(kind busy kernel)"
 
 with calls unknown-call
@@ -93,8 +96,8 @@ is "an unknown call: taken for what its name begins like" "$(kind f kernel | cut
 with calls early-unload
 is "a module that is gone early: its kernels are joined" "$(kind f kernel)" "$(kind calls kernel)"
 is "a module that is gone early: without their code" "$(find f -name '*.gpubin' | wc -l)" 0
-is "a module that is gone early: samples are there" "$(sampling f 5) $(sampling f 6)" \
-	"$(sampling calls 5) $(sampling calls 6)"
+is "a module that is gone early: samples are there" "$(sampling f taken) $(sampling f recorded)" \
+	"$(sampling calls taken) $(sampling calls recorded)"
 
 with threads out-of-order
 same "records out of order: nothing differs" all-f all-threads

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Recordings made on NVIDIA GPUs (tests/golden/replay), played without a GPU, through hpcstruct-lite
-# and hpcprof-lite: the report for people and all facts of the complete text are those that are kept
-# beside them, and the CCT database and the OTF2 archive agree with them fact by fact.
+# and hpcprof-lite: the report for people and sums of the complete text (sums.awk) are those that
+# are kept beside them, and the CCT database and the OTF2 archive agree with them fact by fact.
 # replay_golden.sh --accept writes what is expected anew.
 
 # shellcheck disable=SC2154 # variables of lib.sh
@@ -30,11 +30,11 @@ expect() {
 	same "$1: $2 as expected" "$2" want
 }
 
-# all_facts DIR: its complete text, with names of code objects as if it were m, without the size of
-# the file
+# all_facts DIR: its complete text, with names of code objects as if it were m, without the size
+# of the file
 all_facts() {
 	run_limited 200 "$HPCPROF" -q --to text --all "$1" 2>/dev/null | sed "s,$T/$1/,m/,g" |
-		awk -F'\t' -v OFS='\t' '$1 == "ledger" { $10 = "-" } 1'
+		by_name -v OFS='\t' '$1 == "ledger" { $column[$1, "bytes"] = "-" } 1'
 }
 
 # tools NAME: all that the tools make of ./m
@@ -62,7 +62,8 @@ for packed in "$golden"/*.tar.gz; do
 	ok "$name: it is played" run_limited 60 "$HPCRUN" replay -q recording -o m
 	tools "$name"
 	expect "$name" report
-	expect "$name" all
+	by_name "$(cat "$srcdir/tests/cli/prof/sums.awk")" all >sums
+	expect "$name" sums
 	is "$name: the sums close" \
 		"$(awk '$1 == "closes" || $1 == "gpu-closes" { print $2 }' all | tr '\n' ' ')" \
 		"1 1 "

@@ -33,8 +33,9 @@ profile() {
 }
 # of NAME FUNCTION: seconds in it by the profile, and truly
 of() {
-	awk -F'\t' -v f="$2" \
-		'$1 == "by-function" && $2 == "CPUTIME (sec)" && $3 == f { s += $6 }
+	by_name -v f="$2" \
+		'$1 == "by-function" && get("metric") == "CPUTIME (sec)" && get("name") == f {
+			s += get("exclusive") }
 			END { printf "%.6f\n", s }' "$1.all"
 }
 truth() {
@@ -49,15 +50,17 @@ share() {
 }
 # lines NAME FUNCTION: file:line of it that have samples
 lines() {
-	awk -F'\t' -v f="$2" \
-		'$1 == "by-line" && $2 == "CPUTIME (sec)" && $4 == f && $6 > 0.02 { print $3 }' \
+	by_name -v f="$2" \
+		'$1 == "by-line" && get("metric") == "CPUTIME (sec)" && get("function") == f &&
+			get("inclusive") > 0.02 { print get("place") }' \
 		"$1.all" \
 			| sort | tr '\n' ' '
 }
 # whole NAME: the time at the root, and the number of samples
 whole() {
-	"$HPCPROF" -q --no-structs --to=text --all "$1" | awk -F'\t' \
-		'$1 == "total" && $3 == 0 { n += $5; if ($2 == 0) sum = $9 } END { print sum, n }'
+	"$HPCPROF" -q --no-structs --to=text --all "$1" | by_name \
+		'$1 == "total" && get("metric") == 0 { n += get("samples");
+			if (get("context") == 0) sum = get("execution") } END { print sum, n }'
 }
 
 measure dump -d "$T" -t 0.1

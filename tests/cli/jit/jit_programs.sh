@@ -15,9 +15,11 @@ maps=
 # share NAME PATTERN: percent of the time in functions of generated code of that name, by themselves
 share() {
 	"$HPCPROF" -q --no-structs --to=text --all "$1" 2>"$1.err" |
-		awk -F'\t' -v p="$2" '$1 == "total" && $2 == 0 && $3 == 0 { all = $9 }
-		$1 == "by-function" && $2 == "CPUTIME (sec)" && $5 == "[JIT code]" &&
-			$3 ~ p { s += $6 } END { print int(100 * s / all) }'
+		by_name -v p="$2" '$1 == "total" && get("context") == 0 && get("metric") == 0 {
+			all = get("execution") }
+		$1 == "by-function" && get("metric") == "CPUTIME (sec)" &&
+			get("module") == "[JIT code]" &&
+			get("name") ~ p { s += get("exclusive") } END { print int(100 * s / all) }'
 }
 # maps_of NAME: perf maps in /tmp that its processes wrote
 maps_of() {

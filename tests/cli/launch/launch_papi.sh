@@ -59,7 +59,8 @@ papi_adds_up() {
 	ok "sampled by PAPI: the program ends well" "$HPCRUN" -q -e "$event@1000000" -o m \
 		"$builddir/tests/workload/run/run_life" spin 1
 	env -u LD_PRELOAD "$HPCPROF" --to text --all "$T/m" >all 2>err
-	share=$(awk -F'\t' '$1 == "profile" && $2 ~ /^[0-9]+$/ { cpu += $8 } $1 == "sample" { n++ }
+	share=$(by_name '$1 == "profile" && get("id") ~ /^[0-9]+$/ {
+		cpu += get("cpu_ns") } $1 == "sample" { n++ }
 		END { print cpu ? n * 1000000 / cpu : 0 }' all)
 	diag "$share of the CPU clock"
 	is_near "$share" 0.7 1.5
@@ -71,7 +72,7 @@ rm -rf m
 is "PAPI beside CPUTIME: the program's status" "$?" 44
 env -u LD_PRELOAD "$HPCPROF" --to text --all "$T/m" >all 2>err
 like "... one tree with both metrics" \
-	"$(awk -F'\t' '$1 == "tree" { print $2 }' all | sort -u | tr '\n' ' ')" \
+	"$(by_name '$1 == "tree" { print get("metric") }' all | sort -u | tr '\n' ' ')" \
 	"CPUTIME.*$event|$event.*CPUTIME"
 
 # An overflow waits while a thread begins or a process ends. PAPI's signal is open in a program that

@@ -37,7 +37,7 @@ for mpi in $MPIS; do
 		mpi_read "$T/$mpi/$how"
 		mpi_calls 0 >"$T/calls"
 		same "$mpi, $how: calls and bytes" "$T/known" "$T/calls"
-		is "$mpi, $how: the line that sends" "$(mpi_sum MPI_Send 10 \
+		is "$mpi, $how: the line that sends" "$(mpi_sum MPI_Send calls \
 			"$(mpi_line "$program.f90" 'call MPI_Send')")" 40
 	done
 done

@@ -36,7 +36,7 @@ for mpi in $MPIS; do
 		exec "$2" 5' "$HPCRUN" "$T/$mpi/one" "$mix" >"$T/out" 2>"$T/err"
 	is "$mpi: one of two ranks is measured" $? 0
 	mpi_read "$T/$mpi/one"
-	is "$mpi: its barriers" "$(mpi_sum MPI_Barrier 10)" 10
+	is "$mpi: its barriers" "$(mpi_sum MPI_Barrier calls)" 10
 	is "$mpi: the arrivals of the other are unknown" \
 		"$(awk -F '\t' '$1 == "mpi-site"' "$T/records" | wc -l)" 0
 
@@ -45,7 +45,7 @@ for mpi in $MPIS; do
 		>"$T/out" 2>"$T/err"
 	is "$mpi, an intercommunicator: status" $? 0
 	mpi_read "$T/$mpi/inter"
-	is "$mpi, an intercommunicator: all ranks end well" "$(mpi_sum MPI_Finalize 10)" 4
+	is "$mpi, an intercommunicator: all ranks end well" "$(mpi_sum MPI_Finalize calls)" 4
 	is "$mpi, an intercommunicator: a call" "$(mpi_calls 1 | grep Alltoallv)" \
 		"MPI_Alltoallv 1 0 0"
 
@@ -76,7 +76,7 @@ if [ "$(id -u)" -eq 0 ]; then
 		-e MPI -o "$T/nobody/run" -- "$T/$mpi/mpi_mix" 3 >"$T/out" 2>"$T/err" </dev/null
 	is "an ordinary user: status" $? 0
 	mpi_read "$T/nobody/run"
-	is "an ordinary user: barriers" "$(mpi_sum MPI_Barrier 10)" 12
+	is "an ordinary user: barriers" "$(mpi_sum MPI_Barrier calls)" 12
 fi
 
 done_testing

@@ -22,18 +22,21 @@ fits() {
 }
 # last FUNCTION: which rank the sites of a function blame most, and in how many of its calls.
 last() {
-	awk -F '\t' -v f="$1" '
-		$1 == "mpi-site" { is = $4 == f && !done }
-		$1 == "mpi-late" && is { print $3, $6; done = 1; is = 0 }' "$T/records"
+	by_name -v f="$1" '
+		$1 == "mpi-site" { is = get("function") == f && !done }
+		$1 == "mpi-late" && is { print get("rank"), get("calls"); done = 1;
+			is = 0 }' "$T/records"
 }
 # judge WHERE [WAITS]: so many waits are between two hosts, and each is as wrong as their clocks.
 judge() {
 	mpi_read "$T/run"
-	error=$(awk -F '\t' -v n="${2:-0}" '$1 == "mpi-ledger" { print n * $7 }' "$T/records")
+	error=$(by_name -v n="${2:-0}" '$1 == "mpi-ledger" {
+		print n * get("clock_error_ns") }' "$T/records")
 	diag "$(tr '\n' ',' <"$T/out") error of clocks $error"
-	fits "$1: waiting for a late rank" "$(mpi_sum MPI_Barrier 14 "$barrier")" barrier "$error"
-	fits "$1: waiting for a late root" "$(mpi_sum MPI_Bcast 14 "$root")" root "$error"
-	fits "$1: waiting for a late sender" "$(mpi_sum MPI_Recv 14 "$recv")" sender
+	fits "$1: waiting for a late rank" "$(mpi_sum MPI_Barrier waited_ns "$barrier")" barrier \
+		"$error"
+	fits "$1: waiting for a late root" "$(mpi_sum MPI_Bcast waited_ns "$root")" root "$error"
+	fits "$1: waiting for a late sender" "$(mpi_sum MPI_Recv waited_ns "$recv")" sender
 	late=$(last MPI_Bcast)
 	is "$1: the root is waited for" "${late% *}" 1
 	fits "$1: ... in as many broadcasts as it was" "${late#* }" awaited
@@ -49,7 +52,8 @@ for mpi in $MPIS; do
 	is "$mpi: status" $? 0
 	judge "$mpi"
 	is "$mpi: one host has one clock" \
-		"$(awk -F '\t' '$1 == "mpi-ledger" { print $6, $7 }' "$T/records")" "1 0"
+		"$(by_name '$1 == "mpi-ledger" {
+			print get("hosts"), get("clock_error_ns") }' "$T/records")" "1 0"
 
 	if ! unshare --uts --time --monotonic 5000 true 2>/dev/null; then
 		skip "$mpi: two hosts" "no rights to make namespaces of time"
@@ -69,9 +73,10 @@ for mpi in $MPIS; do
 	is "$mpi, two hosts: status" $? 0
 	judge "$mpi, two hosts" 30
 	is "$mpi: there are two hosts" \
-		"$(awk -F '\t' '$1 == "mpi-ledger" { print $6 }' "$T/records")" 2
+		"$(by_name '$1 == "mpi-ledger" { print get("hosts") }' "$T/records")" 2
 	within "$mpi: the error of the clocks is stated" \
-		"$(awk -F '\t' '$1 == "mpi-ledger" { print $7 }' "$T/records")" 1 20000000
+		"$(by_name '$1 == "mpi-ledger" {
+			print get("clock_error_ns") }' "$T/records")" 1 20000000
 
 	# Its time of day is now 1,000 s ahead, too. Time lines are where they were.
 	"$HPCPROF" --all -o "$T/before-db" "$T/run" >"$T/before" 2>/dev/null
@@ -85,10 +90,10 @@ for mpi in $MPIS; do
 		        f.write(struct.pack("<Q", ns + 10**12))
 	END
 	"$HPCPROF" --all -o "$T/after-db" "$T/run" >"$T/after" 2>/dev/null
-	for end in 9 10; do # start and end of processes
-		is "$mpi: a time of day that is wrong changes no time line, column $end" \
-			"$(awk -F '\t' -v c="$end" '$1 == "process" { print $c }' "$T/after")" \
-			"$(awk -F '\t' -v c="$end" '$1 == "process" { print $c }' "$T/before")"
+	for end in start_ns end_ns; do
+		is "$mpi: a time of day that is wrong changes no time line, $end" \
+			"$(by_name -v end="$end" '$1 == "process" { print get(end) }' "$T/after")" \
+			"$(by_name -v end="$end" '$1 == "process" { print get(end) }' "$T/before")"
 	done
 	like "$mpi: the report says how well times are known" \
 		"$("$HPCPROF" --to text --by thread "$T/run" 2>/dev/null)" \

@@ -58,21 +58,23 @@ mpi_run() {
 
 # mpi_read RUN: its records about MPI, in $T/records.
 mpi_read() {
-	"$HPCPROF" -q --to text --all "$1" 2>"$T/prof.err" | grep -a '^mpi-' >"$T/records"
+	"$HPCPROF" -q --to text --all "$1" 2>"$T/prof.err" | grep -aE '^(# )?mpi-' >"$T/records"
 }
 
 # mpi_calls RANK: "function calls sent received" of a rank, sorted, from $T/records.
 mpi_calls() {
-	awk -F '\t' -v rank="$1" '
-		$1 == "mpi-call" && $2 == rank { n[$5] += $10; s[$5] += $11; r[$5] += $12 }
+	by_name -v rank="$1" '
+		$1 == "mpi-call" && get("rank") == rank { n[get("function")] += get("calls");
+			s[get("function")] += get("sent"); r[get("function")] += get("received") }
 		END { for (f in n) printf "%s %.0f %.0f %.0f\n", f, n[f], s[f], r[f] }' \
 		"$T/records" | sort
 }
 
-# mpi_sum FUNCTION COLUMN [PLACE]: over all ranks; columns: 10 calls, 13 ns, 14 waited ns.
+# mpi_sum FUNCTION FIELD [PLACE]: over all ranks.
 mpi_sum() {
-	awk -F '\t' -v f="$1" -v c="$2" -v place="${3:-}" '
-		$1 == "mpi-call" && $5 == f && (place == "" || index($16, place)) { sum += $c }
+	by_name -v f="$1" -v field="$2" -v place="${3:-}" '
+		$1 == "mpi-call" && get("function") == f && (place == "" ||
+			index(get("place"), place)) { sum += get(field) }
 		END { printf "%.0f\n", sum }' "$T/records"
 }
 

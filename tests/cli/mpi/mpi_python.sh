@@ -22,9 +22,9 @@ for mpi in $MPIS; do
 	is "$mpi: the same output" "$(cat "$T/out")" "done 2"
 	mpi_read "$T/$mpi"
 	is "$mpi: barriers, at their line" \
-		"$(mpi_sum MPI_Barrier 10 "$(mpi_line mpi_calls.py 'Barrier')")" 60
+		"$(mpi_sum MPI_Barrier calls "$(mpi_line mpi_calls.py 'Barrier')")" 60
 	is "$mpi: broadcasts, at their line" \
-		"$(mpi_sum MPI_Bcast 10 "$(mpi_line mpi_calls.py 'Bcast')")" 60
+		"$(mpi_sum MPI_Bcast calls "$(mpi_line mpi_calls.py 'Bcast')")" 60
 	is "$mpi: bytes of rank 0" "$(mpi_calls 0 | grep Bcast)" "MPI_Bcast 30 30000 0"
 	ran=yes
 done

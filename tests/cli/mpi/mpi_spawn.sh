@@ -21,9 +21,12 @@ program=$T/openmpi/mpi_spawn
 
 # ranks RUN: "rank job rank-in-job" of the processes that have a rank.
 ranks() {
-	"$HPCPROF" -q --to text --all "$1" 2>"$T/prof.err" | awk -F '\t' '
-		$1 == "process" && $3 >= 0 && !seen[$3]++ { rank[$2] = $3; n[$2] = $3 " 0 " $3 }
-		$1 == "spawned" && $2 in n { n[$2] = rank[$2] " " $3 " " $4 }
+	"$HPCPROF" -q --to text --all "$1" 2>"$T/prof.err" | by_name '
+		$1 == "process" && get("rank") >= 0 && !seen[get("rank")]++ {
+			rank[get("id")] = get("rank");
+			n[get("id")] = get("rank") " 0 " get("rank") }
+		$1 == "spawned" && get("process") in n {
+			p = get("process"); n[p] = rank[p] " " get("job") " " get("job_rank") }
 		END { for (i in n) print n[i] }' | sort -n
 }
 
@@ -65,7 +68,8 @@ is "each call has a job" "$(ranks deep)" "0 0 0
 3 2 0"
 is "the worlds of jobs are different communicators" \
 	"$("$HPCPROF" -q --to text --all deep 2>/dev/null |
-		awk -F '\t' '$1 == "mpi-comm" && $5 { print $3, $4 }' | sort)" "1 1
+		by_name '$1 == "mpi-comm" && get("world") {
+			print get("ranks"), get("measured") }' | sort)" "1 1
 1 1
 2 2"
 

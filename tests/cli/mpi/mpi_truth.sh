@@ -29,7 +29,7 @@ agrees() {
 	# The counter is inside our times, with its own work, so ours cannot be less. A thread that
 	# loses its processor between two readings of the clock adds 4 ms: some on a busy machine.
 	# Polls are not all timed: see mpi_polls.sh.
-	ours=$(awk -F '\t' '$1 == "mpi-call" && $5 != "MPI_Test" { sum += $13 }
+	ours=$(by_name '$1 == "mpi-call" && get("function") != "MPI_Test" { sum += get("ns") }
 		END { printf "%.0f\n", sum }' "$T/records")
 	theirs=$(total_ns "$T"/count.?)
 	within "$1, $2: time in MPI" "$ours" "$theirs" \
@@ -54,9 +54,12 @@ for mpi in $MPIS; do
 	mpi_read "$T/$mpi/run"
 	agrees "$mpi" "one thread" 3
 	is "$mpi: nothing was lost, all collective calls are matched" \
-		"$(awk -F '\t' '$1 == "mpi-ledger" { print $3, $4, $5 }' "$T/records")" "0 0 0"
+		"$(by_name '$1 == "mpi-ledger" {
+			print get("unmatched"), get("lost"),
+			get("without_peers") }' "$T/records")" "0 0 0"
 	is "$mpi: every communicator has the members that it has ranks" \
-		"$(awk -F '\t' '$1 == "mpi-comm" && $6 && $3 != $4' "$T/records" | wc -l)" 0
+		"$(by_name '$1 == "mpi-comm" && get("matched") &&
+			get("ranks") != get("measured")' "$T/records" | wc -l)" 0
 	ok "$mpi: other outputs are written" "$HPCPROF" -q --to "json,$OUTPUTS" -o "$T/$mpi/db" \
 		"$T/$mpi/run"
 	is "$mpi: the kinds and roles of the metrics have names" \
@@ -75,7 +78,8 @@ for mpi in $MPIS; do
 	is "$mpi, threads of OpenMP: status" $? 0
 	mpi_read "$T/$mpi/omp"
 	is "$mpi, threads of OpenMP: calls of two paths in each" \
-		"$(awk -F '\t' '$5 == "MPI_Iprobe" { print $10 }' "$T/records" | xargs)" \
+		"$(by_name '$1 == "mpi-call" && get("function") == "MPI_Iprobe" {
+			print get("calls") }' "$T/records" | xargs)" \
 		"100 100 100 100"
 done
 

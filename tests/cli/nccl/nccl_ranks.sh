@@ -52,13 +52,17 @@ is "of many ranks some are shown, and the slowest" \
 
 # ---- every output has the same numbers
 
-report two --all | awk -F'\t' '$1 == "nccl-device" { print $3, $4, $5, $6, $7, $8, $9, $10, $11,
-	$12, $13, $14 }' >"$T/devices"
+report two --all | by_name '$1 == "nccl-device" {
+	print get("process"), get("device"), get("elapsed_ns"), get("nccl_ns"), get("compute_ns"),
+	get("overlap_ns"), get("copy_ns"), get("idle_ns"), get("kernels"),
+	get("operations"), get("waited_ns"), get("last") }' >"$T/devices"
 is "--all: devices" "$(cat "$T/devices")" \
 	"0 0 80000000 38000000 31840000 6000000 4000000 12160000 24 16 6000000 2
 1 1 80000000 34000000 31840000 2000000 4000000 12160000 24 16 2000000 6"
 is "--all: who came last, and where" \
-	"$(report two --all | awk -F'\t' '$1 == "nccl-late" { print $3, $6, $7, $8, $9, $10 }')" \
+	"$(report two --all | by_name '$1 == "nccl-late" {
+		print get("rank"), get("operations"), get("waited_ns"), get("behind_ns"),
+		get("most_behind_ns"), get("place") }')" \
 	"1 6 6000000 6000000 1000000 /src/train.c:20
 0 2 2000000 2000000 1000000 /src/train.c:20"
 "$HPCPROF" -q --no-structs --to json,html -o "$T/db" "$T/two" >"$T/out" 2>&1 ||
@@ -73,7 +77,7 @@ if have jq; then
 0 2 2000000 20"
 	is "json: queues that belong together" \
 		"$(jq -c '.nccl.communicators' "$T/db/profile.json")" \
-		'[{"queues":[1,3],"kernels":24,"operations":16}]'
+		'[{"kernels":24,"operations":16,"queues":[1,3]}]'
 else
 	skip "json" "no jq here"
 fi
@@ -107,7 +111,9 @@ fi
 
 job groups n_ranks=4 n_groups=2
 is "groups: ranks 0 and 2, and ranks 1 and 3" \
-	"$(report groups --all | awk -F'\t' '$1 == "nccl-comm" { print $3, $5, $6 }')" "24 1 5
+	"$(report groups --all | by_name '
+		$1 == "nccl-comm" { printf "%s%s", end, get("kernels"); end = "\n" }
+		$1 == "nccl-queue" { printf " %s", get("queue") }')" "24 1 5
 24 3 7"
 section groups >"$T/got"
 like "groups: who came last" "$(cat "$T/got")" 'for rank 2: in 6$'

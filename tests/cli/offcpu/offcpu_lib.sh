@@ -30,5 +30,6 @@ offcpu_truth_ms() {
 
 # offcpu_gap: how far CPU time and OFFCPU together are from the elapsed time, in per cent.
 offcpu_gap() {
-	awk -F'\t' '$1 == "time" && $2 == "all" { print 100 * $7 / $4 }' "$T/all.txt"
+	by_name '$1 == "time" && get("of") == "all" {
+		print 100 * get("gap_ns") / get("elapsed_ns") }' "$T/all.txt"
 }

@@ -9,16 +9,17 @@
 # line: the records of the main thread on the time line: time in ms since the first, context, name.
 # It is the thread that lived longest. Its process is not the first if its children's ids are lower.
 line() {
-	awk -F'\t' '
+	by_name '
 		NR == FNR {
-			if ($1 == "profile" && $7 - $6 > longest) { longest = $7 - $6; main = $2 }
+			if ($1 == "profile" && get("end_ns") - get("start_ns") > longest) {
+				longest = get("end_ns") - get("start_ns"); main = get("id") }
 			next
 		}
-		$1 == "function" { name[$2] = $NF }
-		$1 == "context" { of[$2] = name[$8] }
-		$1 == "sample" && $2 == main {
-			if (!first) first = $3
-			print ($3 - first) / 1e6, $4, of[$4]
+		$1 == "function" { name[get("id")] = get("name") }
+		$1 == "context" { of[get("id")] = name[get("function")] }
+		$1 == "sample" && get("profile") == main {
+			if (!first) first = get("time_ns")
+			print (get("time_ns") - first) / 1e6, get("context"), of[get("context")]
 		}' "$T/all.txt" "$T/all.txt"
 }
 
@@ -38,8 +39,9 @@ check() { # EVENTS
 	read -r least most shortest <"$T/bounds"
 	diag "$(head -n 2 "$T/truth" | tr '\n' ' ')"
 	within "$1: half of a wait of 400 ms is in the first 200 ms" \
-		"$(awk -F'\t' '$1 == "by-function" && $2 ~ /OFFCPU/ && $3 == "wait_sleep" {
-			print $7 * 1000 }' "$T/part.txt")" "$least" 200
+		"$(by_name '$1 == "by-function" && get("metric") ~ /OFFCPU/ &&
+			get("name") == "wait_sleep" {
+			print get("inclusive") * 1000 }' "$T/part.txt")" "$least" 200
 	line >"$T/line"
 	within "$1: its records are at its start and its end: 400 ms" "$(awk '
 		/<blocked: sleep>/ { if (n++) { print $1 - last; exit } last = $1 }' "$T/line")" \

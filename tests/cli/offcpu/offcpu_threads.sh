@@ -11,7 +11,8 @@
 # each comes after a quarter more.
 offcpu_measure "-e OFFCPU" "$OFFCPU_W/offcpu_threads" sleep 200
 within "samples of a thread that sleeps for 2 s" \
-	"$(awk -F'\t' '$1 == "ledger" && $2 == "all" { print $4 / 201 }' "$T/all.txt")" 5 60
+	"$(by_name '$1 == "ledger" && get("of") == "all" {
+		print get("delivered") / 201 }' "$T/all.txt")" 5 60
 within "... which have all of its time" "$(offcpu_ms OFFCPU ';sleep_long;.*<blocked: sleep>')" \
 	396000 1e9
 within "... and add up, in %" "$(offcpu_gap)" 0 1

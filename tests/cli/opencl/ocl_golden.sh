@@ -30,7 +30,8 @@ same_time "paths: kernel time" "$(gpu_total paths "GKER (sec)")" "$(truth paths 
 is "paths: kernel time, to the nanosecond" "$(gpu_total paths "GKER (sec)")" \
 	"$(awk -v n="$(truth paths ns kernel)" 'BEGIN { printf "%.9f", n / 1e9 }')"
 is "paths: kernels by name" \
-	"$(awk -F '\t' '$1 == "kernel" { printf "%s %d,", $2, $5 }' "$T/text-paths")" \
+	"$(by_name '$1 == "kernel" { printf "%s %d,", get("name"),
+		get("launches") }' "$T/text-paths")" \
 	"work 4,other 4,"
 like "paths: the device" "$(grep '^gpu-device' "$T/text-paths")" 'NVIDIA H200'
 
@@ -41,8 +42,9 @@ within "calls: times of kernels with an event are among those of all" \
 holds "calls: what the driver gives no times for is lost, and said so" calls \
 	"gpu-loss all - - no-times [01] 19"
 # Each loss is of a copy (a map, unmap or migration) or a marker; all others are in the tree.
-is "calls: launched, in the tree" "$(awk -F '\t' '$1 == "gpu-kind" &&
-	$2 == "all" { printf "%s %d %d,", $5, $6, $7 }' "$T/text-calls")" \
+is "calls: launched, in the tree" "$(by_name '$1 == "gpu-kind" &&
+	get("of") == "all" { printf "%s %d %d,", get("kind"), get("launched"),
+		get("joined") }' "$T/text-calls")" \
 	"kernel 6 6,copy 48 39,set 6 6,alloc 6 6,free 6 6,sync 91 91,marker 13 3,"
 is "calls: bytes to the device" "$(gpu_total calls "GXCOPY:H2D (B)")" \
 	"$(truth calls bytes write).000000000"

@@ -15,7 +15,7 @@ public_workloads ocl_idle
 # blamed NAME FUNCTION: and what nobody is blamed for, as it had no sample; in ns.
 blamed() {
 	echo $(($(ns "$(gpu_total "$1" "GPU_IDLE_CAUSE (sec)" "$2")") + \
-		$(idle "$1" unsampled-ns)))
+		$(idle "$1" unsampled_ns)))
 }
 
 # run NAME EVENTS WAY ROUNDS
@@ -28,17 +28,16 @@ run() {
 	diag "$(grep -E "^gpu-(idle|waits)	" "$T/text-$1")"
 }
 
-# idle NAME FIELD: a field of the record gpu-idle, by its name in the line of names; in ns.
+# idle NAME FIELD: a field of the record gpu-idle, in ns.
 idle() {
-	awk -F '\t' -v field="$2" '/^# gpu-idle / { n = split($0, names, " ") }
-		$1 == "gpu-idle" { for (i = 3; i <= n; i++) if (names[i] == field) sum += $(i - 1) }
+	by_name -v field="$2" '$1 == "gpu-idle" { sum += get(field) }
 		END { printf "%.0f\n", sum }' "$T/text-$1"
 }
 
 # between NAME: idle between the first and the last operation.
 between() {
-	echo $(($(idle "$1" nothing-ns) + $(idle "$1" launch-ns) + $(idle "$1" sync-ns) + \
-		$(idle "$1" queued-ns)))
+	echo $(($(idle "$1" nothing_ns) + $(idle "$1" launch_ns) + $(idle "$1" sync_ns) + \
+		$(idle "$1" queued_ns)))
 }
 
 # part NUMBER PERCENT
@@ -49,22 +48,23 @@ ns() { awk -v s="$1" 'BEGIN { printf "%.0f\n", s * 1e9 }'; }
 
 # sums NAME: what holds to the nanosecond.
 sums() {
-	all_idle=$(($(idle "$1" before-ns) + $(between "$1") + $(idle "$1" after-ns)))
-	is "$1: the parts are the whole" "$(idle "$1" watched-ns)" \
-		$(($(idle "$1" kernels-ns) + $(idle "$1" copies-ns) + all_idle))
+	all_idle=$(($(idle "$1" before_ns) + $(between "$1") + $(idle "$1" after_ns)))
+	is "$1: the parts are the whole" "$(idle "$1" watched_ns)" \
+		$(($(idle "$1" kernels_ns) + $(idle "$1" copies_ns) + all_idle))
 	is "$1: idle time is blamed, or it is said why not" "$all_idle" \
-		$(($(idle "$1" blamed-ns) + $(idle "$1" waiting-ns) + \
-			$(idle "$1" unsampled-ns)))
+		$(($(idle "$1" blamed_ns) + $(idle "$1" waiting_ns) + \
+			$(idle "$1" unsampled_ns)))
 	is "$1: the metric is what is blamed" \
-		"$(ns "$(gpu_total "$1" "GPU_IDLE_CAUSE (sec)")")" "$(idle "$1" blamed-ns)"
+		"$(ns "$(gpu_total "$1" "GPU_IDLE_CAUSE (sec)")")" "$(idle "$1" blamed_ns)"
 	is "$1: waits are blamed, or it is said why not" \
 		"$(ns "$(gpu_total "$1" "GSYNC (sec)")")" \
-		"$(awk -F '\t' '$1 == "gpu-waits" { printf "%.0f\n", $3 + $4 + $5 }' \
+		"$(by_name '$1 == "gpu-waits" {
+			printf "%.0f\n", get("blamed_ns") + get("idle_ns") + get("unknown_ns") }' \
 			"$T/text-$1")"
 	is "$1: the metric is what is blamed of waits" \
 		"$(ns "$(gpu_total "$1" "CPU_IDLE_CAUSE (sec)")")" \
-		"$(awk -F '\t' '$1 == "gpu-waits" { print $3 }' "$T/text-$1")"
-	for metric in "kernels-ns GKER" "copies-ns GXCOPY"; do
+		"$(by_name '$1 == "gpu-waits" { print get("blamed_ns") }' "$T/text-$1")"
+	for metric in "kernels_ns GKER" "copies_ns GXCOPY"; do
 		same_time "$1: commands ran for as long as they say: $metric" \
 			"$(gpu_total "$1" "${metric#* } (sec)")" "$(idle "$1" "${metric% *}")"
 	done
@@ -73,7 +73,7 @@ sums() {
 # busy_elsewhere NAME: idle because the host did something else for a known time.
 busy_elsewhere() {
 	within "$1: nothing was launched while the host did something else" \
-		"$(idle "$1" nothing-ns)" "$(part "$(truth "$1" ns host:work)" 99)" \
+		"$(idle "$1" nothing_ns)" "$(part "$(truth "$1" ns host:work)" 99)" \
 		$(($(truth "$1" ns host:all) - $(truth "$1" ns kernel)))
 }
 
@@ -82,7 +82,7 @@ busy_elsewhere compute
 # When it has no processor, threads that are blocked are to blame.
 within "compute: the function that computes is to blame" "$(blamed compute host_compute)" \
 	"$(part $(($(truth compute ns host:work) - $(truth compute ns host:away))) 60)" \
-	$(($(truth compute ns host:work) * 105 / 100 + $(idle compute unsampled-ns)))
+	$(($(truth compute ns host:work) * 105 / 100 + $(idle compute unsampled_ns)))
 within "compute: the host waited for the kernel" \
 	"$(ns "$(gpu_total compute "CPU_IDLE_CAUSE (sec)" busy)")" \
 	"$(part "$(truth compute ns kernel)" 70)" "$(part "$(truth compute ns host:wait)" 100)"
@@ -92,13 +92,13 @@ busy_elsewhere sleep
 is "sleep: every launch finds the device idle" "$(idle sleep latencies)" 8
 within "sleep: the function that sleeps is to blame" \
 	"$(blamed sleep host_sleep)" "$(part "$(truth sleep ns host:work)" 60)" \
-	$(($(truth sleep ns host:work) * 105 / 100 + $(idle sleep unsampled-ns)))
+	$(($(truth sleep ns host:work) * 105 / 100 + $(idle sleep unsampled_ns)))
 
 # The CPU's time does not pass while it sleeps: nobody is blamed for what nobody saw.
 run unseen "-e CPUTIME" sleep 8
 busy_elsewhere unseen
-within "unseen: without a sample nobody is blamed" "$(idle unseen unsampled-ns)" \
-	"$(part "$(truth unseen ns host:work)" 60)" "$(idle unseen watched-ns)"
+within "unseen: without a sample nobody is blamed" "$(idle unseen unsampled_ns)" \
+	"$(part "$(truth unseen ns host:work)" 60)" "$(idle unseen watched_ns)"
 within "unseen: nor is the function" \
 	"$(ns "$(gpu_total unseen "GPU_IDLE_CAUSE (sec)" host_sleep)")" 0 \
 	"$(part "$(truth unseen ns host:work)" 20)"
@@ -106,24 +106,24 @@ within "unseen: nor is the function" \
 # in_time NAME: idle between operations, less what other programs may have caused: the device had
 # no processor for what was launched, or the host had none and launched late.
 in_time() {
-	in_time_ns=$(($(between "$1") - $(idle "$1" queued-ns) - $(truth "$1" ns host:late)))
+	in_time_ns=$(($(between "$1") - $(idle "$1" queued_ns) - $(truth "$1" ns host:late)))
 	echo $((in_time_ns > 0 ? in_time_ns : 0))
 }
 
 # 20: a host that loses its processor on the way out of a wait does not see how long.
 run sync "-e CPUTIME" sync 1000
-within "sync: gaps follow a wait" "$(idle sync sync-ns)" "$(part "$(in_time sync)" 20)" \
+within "sync: gaps follow a wait" "$(idle sync sync_ns)" "$(part "$(in_time sync)" 20)" \
 	"$(between sync)"
 
 run launch "-e CPUTIME" launch 1000
-within "launch: most gaps end with a launch that came too late" "$(idle launch launch-ns)" \
+within "launch: most gaps end with a launch that came too late" "$(idle launch launch_ns)" \
 	"$(part "$(in_time launch)" 90)" "$(between launch)"
-is "launch: nobody waits before the end" $(($(idle launch sync-ns) > $(part "$(between launch)" \
+is "launch: nobody waits before the end" $(($(idle launch sync_ns) > $(part "$(between launch)" \
 	20))) 0
 
 run copy "-e CPUTIME" copy 64
-within "copy: more copying than computing" "$(idle copy copies-ns)" "$(idle copy kernels-ns)" \
-	"$(idle copy watched-ns)"
+within "copy: more copying than computing" "$(idle copy copies_ns)" "$(idle copy kernels_ns)" \
+	"$(idle copy watched_ns)"
 
 "$HPCPROF" --to text "$T/m-compute/m" >"$T/report" 2>/dev/null
 like "the report has the table" "$(grep -A 3 '^Why GPUs were idle' "$T/report")" ' idle: '

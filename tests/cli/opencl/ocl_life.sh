@@ -59,8 +59,8 @@ accounted few
 same_time "records beyond the bound: kernel time" "$(gpu_total few "GKER (sec)")" \
 	"$(truth few ns kernel)"
 within "records beyond the bound: some are summed up" \
-	"$(awk -F '\t' '$1 == "gpu-kind" && $2 == "all" &&
-		$5 == "kernel" { print $8 }' "$T/text-few")" 1 5999
+	"$(by_name '$1 == "gpu-kind" && get("of") == "all" &&
+		get("kind") == "kernel" { print get("aggregated") }' "$T/text-few")" 1 5999
 measured none storm -e gpu=opencl --gpu-memory 0 -- "$W/ocl_storm" 3 2000
 analyse none text "$M"
 accounted none

@@ -15,7 +15,8 @@ analyse stop text "$M"
 accounted stop
 # what KIND: joined
 joined() {
-	awk -F'\t' -v kind="$1" '$1 == "gpu-kind" && $2 == "all" && $5 == kind { n = $7 + $8 }
+	by_name -v kind="$1" '$1 == "gpu-kind" && get("of") == "all" && get("kind") == kind {
+		n = get("joined") + get("aggregated") }
 		END { print n + 0 }' "$T/text-stop"
 }
 is "kernels that were asked for before it was stopped have ended" "$(joined kernel)" \
@@ -23,8 +24,9 @@ is "kernels that were asked for before it was stopped have ended" "$(joined kern
 is "... and copies" "$(joined copy)" "$(counted stop write read)"
 is "waits: those of the writes and the last" "$(joined sync)" "$(counted stop write finish)"
 is "kernels by name: what was made while measurement was off is known" \
-	"$(awk -F'\t' '$1 == "by-function" && $2 == "GKER:COUNT" &&
-		($3 == "twice" || $3 == "thrice") { print $3, $6 }' "$T/text-stop" | sort)" \
+	"$(by_name '$1 == "by-function" && get("metric") == "GKER:COUNT" &&
+		(get("name") == "twice" || get("name") == "thrice") {
+			print get("name"), get("exclusive") }' "$T/text-stop" | sort)" \
 		"thrice 20
 twice 20"
 is "nothing of the part that was not measured" "$(grep -c '	other_part	' "$T/text-stop")" \

@@ -29,11 +29,12 @@ chain() {
 	c_file=$1
 	c_metric=$2
 	shift 2
-	awk -F '\t' -v metric="$c_metric" -v chain="$*" '
+	by_name -v metric="$c_metric" -v chain="$*" '
 		BEGIN { n = split(chain, want, "|"); at[0] = 1 }
-		$1 == "tree" && $2 == metric {
-			at[$3 + 1] = at[$3] + ($5 == want[at[$3]])
-			if (at[$3 + 1] > n) { found = 1; exit }
+		$1 == "tree" && get("metric") == metric {
+			depth = get("depth")
+			at[depth + 1] = at[depth] + (get("name") == want[at[depth]])
+			if (at[depth + 1] > n) { found = 1; exit }
 		}
 		END { print found ? "yes" : "no" }' "$c_file"
 }
@@ -68,7 +69,8 @@ is "one source is kept" $# 1
 cat "$srcdir/tests/workload/miniapp/physics.h" "$srcdir/tests/workload/miniapp/kernels.cl" \
 	"$srcdir/tests/workload/miniapp/heat.cl" >"$T/source.cl"
 same "it is the program's" "$T/source.cl" "$1"
-place=$(awk -F '\t' '$1 == "tree" && $2 == "GKER (sec)" && $5 == "jacobi" { print $6; exit }' \
+place=$(by_name '$1 == "tree" && get("metric") == "GKER (sec)" && get("name") == "jacobi" {
+	print get("place"); exit }' \
 	"$all")
 like "a kernel has the line of its definition" \
 	"$(sed -n "${place##*:}p" "$T/source.cl" 2>/dev/null)" '^kernel void jacobi\('

@@ -10,9 +10,10 @@
 
 # activity EVENT: seconds of the metric of an activity, "OMP:LOCK"; 0 if there is none.
 activity() {
-	awk -F '\t' -v e="$1" '
-		$1 == "metric" && $6 == e { m = $2; found = 1 }
-		$1 == "total" && $2 == 0 && found && $3 == m { sum = $9 }
+	by_name -v e="$1" '
+		$1 == "metric" && get("event") == e { m = get("id"); found = 1 }
+		$1 == "total" && get("context") == 0 && found && get("metric") == m {
+			sum = get("execution") }
 		END { print sum + 0 }' "$T/$M.text"
 }
 
@@ -32,11 +33,13 @@ seconds_are() {
 
 # sum_is_exact: the activities add up to the time, to what a double can hold.
 sum_is_exact() {
-	ok "$M: the activities add up to the time" awk -F '\t' '
-		$1 == "metric" && $6 == "REALTIME" { time = $2 }
-		$1 == "activity" { is[$2] = 1 }
-		$1 == "total" && $2 == 0 && $3 == time { whole = $9 }
-		$1 == "total" && $2 == 0 && is[$3] { sum += $9 }
+	ok "$M: the activities add up to the time" by_name '
+		$1 == "metric" && get("event") == "REALTIME" { time = get("id") }
+		$1 == "activity" { is[get("metric")] = 1 }
+		$1 == "total" && get("context") == 0 && get("metric") == time {
+			whole = get("execution") }
+		$1 == "total" && get("context") == 0 && is[get("metric")] {
+			sum += get("execution") }
 		END { exit !(whole > 0 && sum - whole < 1e-9 && whole - sum < 1e-9) }' "$T/$M.text"
 }
 

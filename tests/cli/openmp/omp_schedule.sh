@@ -14,8 +14,8 @@ row() {
 
 # lost CAUSE
 lost() {
-	awk -F '\t' -v c="$1" '
-		$1 == "loss" && $2 == "all" && $4 == c { n = $6 }
+	by_name -v c="$1" '
+		$1 == "loss" && get("of") == "all" && get("cause") == c { n = get("n") }
 		END { print n + 0 }' "$T/$M.text"
 }
 

@@ -45,7 +45,7 @@ omp_measure() {
 	ok "$M: analysis" run_limited 240 "$HPCPROF" --to text --all -o "$T/$M.db" "$omp_dir/m"
 	mv "$T/.ok.out" "$T/$M.text"
 	is "$M: the ledger closes" "$(awk -F '\t' '$1 == "closes" { print $2 }' "$T/$M.text")" 1
-	awk -f "$srcdir/tests/cli/openmp/openmp_paths.awk" "$T/$M.text" >"$T/$M.paths"
+	by_name "$(cat "$srcdir/tests/cli/openmp/openmp_paths.awk")" "$T/$M.text" >"$T/$M.paths"
 }
 
 # workload PROGRAM RUN-TIME "OPTIONS" ARGUMENT...: the same with a workload. False: not built.

@@ -14,40 +14,41 @@ BEGIN {
 
 # metric id unit period source event name
 $1 == "metric" {
-	metric[$2] = $2 == 0 ? "all" : $6
+	metric[get("id")] = get("id") == 0 ? "all" : get("event")
 }
 
 $1 == "module" {
-	is_runtime[$2] = $5 ~ /\/lib(gomp|omp|iomp5)[-.0-9]*so/
+	is_runtime[get("id")] = get("path") ~ /\/lib(gomp|omp|iomp5)[-.0-9]*so/
 }
 
 $1 == "function" {
-	name[$2] = is_runtime[$3] ? "RUNTIME" : $7
-	if ($7 ~ /(_omp_fn\.|omp_outlined|omp_task_entry|_omp_cpyfn)/)
-		name[$2] = "OUTLINED"
+	name[get("id")] = is_runtime[get("module")] ? "RUNTIME" : get("name")
+	if (get("name") ~ /(_omp_fn\.|omp_outlined|omp_task_entry|_omp_cpyfn)/)
+		name[get("id")] = "OUTLINED"
 }
 
 $1 == "context" {
-	id = $2
-	up = path[$3]
-	if ($5 == "entry") {
-		path[id] = $13
+	id = get("id")
+	up = path[get("parent")]
+	if (get("kind") == "entry") {
+		path[id] = get("entry")
 		last[id] = ""
-	} else if ($5 == "function" &&
-			!(name[$8] == last[$3] && last[$3] ~ /^(RUNTIME|OUTLINED)$/)) {
-		path[id] = up ";" name[$8]
-		last[id] = name[$8]
+	} else if (get("kind") == "function" &&
+			!(name[get("function")] == last[get("parent")] &&
+				last[get("parent")] ~ /^(RUNTIME|OUTLINED)$/)) {
+		path[id] = up ";" name[get("function")]
+		last[id] = name[get("function")]
 	} else {
 		path[id] = up
-		last[id] = last[$3]
+		last[id] = last[get("parent")]
 	}
 }
 
 # total context metric profiles samples, then the sums: point function lex_aware execution
-$1 == "total" && $5 > 0 {
-	key = metric[$3] OFS path[$2]
-	samples[key] += $5
-	value[key] += $6
+$1 == "total" && get("samples") > 0 {
+	key = metric[get("metric")] OFS path[get("context")]
+	samples[key] += get("samples")
+	value[key] += get("point")
 }
 
 END {

@@ -18,11 +18,11 @@ prof() { "$HPCPROF" -q --no-structs "$@" 2>"$T/err"; }
 
 # sums DIR FILTER...: a line for each metric: its name, total, samples, and records of time lines
 sums() {
-	prof --to text --all "$@" | awk -F'\t' '
-		$1 == "metric" { name[$2] = $7 }
-		$1 == "total" && $2 == 0 { total[$3] = $9 }
-		$1 == "total" { samples[$3] += $5 }
-		$1 == "sample" { records[$NF]++ }
+	prof --to text --all "$@" | by_name '
+		$1 == "metric" { name[get("id")] = get("name") }
+		$1 == "total" && get("context") == 0 { total[get("metric")] = get("execution") }
+		$1 == "total" { samples[get("metric")] += get("samples") }
+		$1 == "sample" { records[get("metric")]++ }
 		END { for (i in name) printf "%s\t%.17g\t%d\t%d\n", name[i], total[i], samples[i],
 			records[i] }' | sort
 }
@@ -59,28 +59,31 @@ adds_up "no bound is the whole" "$T/clean" "--time :"
 
 # What is below main, and what the other entries have.
 prof --to text --all "$T/m" >"$T/all"
-in_main=$(awk -F'\t' '$1 == "function" && $7 == "main" { main[$2] = 1 }
-	$1 == "context" { up[$2] = $3; is[$2] = $5 == "function" && ($8 in main)
-		inside[$2] = is[$2] || inside[$3] }
-	$1 == "total" && $3 == 0 && inside[$2] { sum += $6 }
+in_main=$(by_name '$1 == "function" && get("name") == "main" { main[get("id")] = 1 }
+	$1 == "context" { up[get("id")] = get("parent");
+		is[get("id")] = get("kind") == "function" && (get("function") in main)
+		inside[get("id")] = is[get("id")] || inside[get("parent")] }
+	$1 == "total" && get("metric") == 0 && inside[get("context")] { sum += get("point") }
 	END { printf "%.9g\n", sum }' "$T/all")
 is "--below main has what is in main's contexts" "$(sums --below main "$T/m" | add |
 	awk -F'\t' '$1 == "CPUTIME (sec)" { print $2 }')" "$in_main"
 prof --to text --all --below main "$T/m" >"$T/below"
-unlike "... and no entry but that of main" "$(awk -F'\t' '$1 == "context" && $5 == "entry"' \
+unlike "... and no entry but that of main" "$(by_name '$1 == "context" && get("kind") == "entry"' \
 	"$T/below")" 'partial'
 is "... a pattern finds the same" "$(sums --below 'mai[n]' "$T/m")" "$(sums --below main "$T/m")"
 
 # Time lines: a sample lasts until the next one of its thread, whether that is in main or not.
 # seconds FILE: the seconds that samples in main last, of a complete text
 seconds() {
-	awk -F'\t' '$1 == "function" && $7 == "main" { main[$2] = 1 }
-		$1 == "context" { inside[$2] = ($5 == "function" && ($8 in main)) || inside[$3] }
-		$1 == "profile" { end[$2] = substr($7, 5) }
+	by_name '$1 == "function" && get("name") == "main" { main[get("id")] = 1 }
+		$1 == "context" { inside[get("id")] = (get("kind") == "function" &&
+			(get("function") in main)) || inside[get("parent")] }
+		$1 == "profile" { end[get("id")] = substr(get("end_ns"), 5) }
 		$1 == "sample" || $1 == "idle" {
-			now = substr($3, 5)
-			if (last[$2]) sum += now - at[$2]
-			last[$2] = $1 == "sample" && inside[$4]; at[$2] = now
+			now = substr(get("time_ns"), 5)
+			if (last[get("profile")]) sum += now - at[get("profile")]
+			last[get("profile")] = $1 == "sample" && inside[get("context")];
+				at[get("profile")] = now
 		}
 		END {
 			for (i in last) if (last[i] && end[i] > at[i]) sum += end[i] - at[i]
@@ -246,9 +249,10 @@ like "no time lines: nothing is left, and a note says so" \
 "$GEN" -t 2 -n 200 -s 2000 -w "$T/waits"
 # activities RANGE: "EVENT SECONDS" of CPUTIME and of each activity
 activities() {
-	prof --to text --all --time "$1" "$T/waits" | awk -F '\t' '
-		$1 == "metric" { event[$2] = $6 }
-		$1 == "total" && $2 == 0 { printf "%s %.9f\n", event[$3], $9 }' | sort
+	prof --to text --all --time "$1" "$T/waits" | by_name '
+		$1 == "metric" { event[get("id")] = get("event") }
+		$1 == "total" && get("context") == 0 {
+			printf "%s %.9f\n", event[get("metric")], get("execution") }' | sort
 }
 activities 0%:40% >"$T/first"
 activities 40%:100% >"$T/second"

@@ -19,26 +19,29 @@ done
 	fail "hpcprof-lite: status $?"
 
 total=$(awk '{ n += $3 } END { printf "%.0f", n }' "$samples")
-is "every sample is in the tree" "$(awk -F'\t' '$1 == "tree" && $2 == "GINS" &&
-	$3 == 0 { printf "%.0f", $7 }' "$T/all")" "$total"
+is "every sample is in the tree" "$(by_name '$1 == "tree" && get("metric") == "GINS" &&
+	get("depth") == 0 { printf "%.0f", get("inclusive") }' "$T/all")" "$total"
 is "exact and apportioned ones add up" \
-	"$(awk -F'\t' '$1 == "gpu-sampling" && $2 == "all" { printf "%.0f", $9 + $10 }' "$T/all")" \
+	"$(by_name '$1 == "gpu-sampling" && get("of") == "all" {
+		printf "%.0f", get("exact") + get("apportioned") }' "$T/all")" \
 	"$total"
-is "the ranges close" "$(awk -F'\t' '$1 == "gpu-sampling" && $2 == "all" { print $15 }' "$T/all")" 1
+is "the ranges close" "$(by_name '$1 == "gpu-sampling" && get("of") == "all" {
+	print get("closes") }' "$T/all")" 1
 
 for kernel in 'two_places(float*, int)' 'other(float*, int)'; do
 	like "$kernel calls mid, mid calls leaf" \
-		"$(awk -F'\t' -v kernel="$kernel" '$1 == "tree" && $2 == "GINS" &&
-			$4 == "function" { if ($5 == kernel) on = $3;
-			else if (on && $3 <= on) on = 0
-		if (on) printf "%d %s;", $3 - on, $5 }' "$T/all")" \
+		"$(by_name -v kernel="$kernel" '$1 == "tree" && get("metric") == "GINS" &&
+			get("kind") == "function" { if (get("name") == kernel) on = get("depth");
+			else if (on && get("depth") <= on) on = 0
+		if (on) printf "%d %s;", get("depth") - on, get("name") }' "$T/all")" \
 			";[2-9] mid\\(float, int\\);[4-9] leaf\\(float\\);"
 done
 is "nothing stands directly below a kernel that calls are known to" \
-	"$(awk -F'\t' '$1 == "tree" && $2 == "GINS" &&
-		$4 == "function" { if ($5 ~ /^(mid|leaf|fib)\(/ && above ~ /^function/) n++ }
-		$1 == "tree" { above = $4 }
+	"$(by_name '$1 == "tree" && get("metric") == "GINS" &&
+		get("kind") == "function" { if (get("name") ~ /^(mid|leaf|fib)\(/ &&
+			above ~ /^function/) n++ }
+		$1 == "tree" { above = get("kind") }
 	END { print n + 0 }' "$T/all")" 0
-is "recursion ends at its first call" "$(awk -F'\t' '$1 == "tree" && $2 == "GINS" &&
-	$4 == "function" && $5 ~ /^fib\(/' "$T/all" | wc -l | tr -d ' ')" 1
+is "recursion ends at its first call" "$(by_name '$1 == "tree" && get("metric") == "GINS" &&
+	get("kind") == "function" && get("name") ~ /^fib\(/' "$T/all" | wc -l | tr -d ' ')" 1
 done_testing

@@ -38,29 +38,37 @@ like "what it waits for" "$(sed -n '/idle$/{n;p;}' "$T/first")" \
 	'^ +38\.[0-9]%  +32\.[0-9]%  GMEM: waits for data from'
 
 # --- the account
-field() { awk -F'\t' -v n="$1" '$1 == "gpu-sampling" && $2 == "all" { print $n }' "$T/all"; }
+field() {
+	by_name -v field="$1" '$1 == "gpu-sampling" && get("of") == "all" {
+		print get(field) }' "$T/all"
+}
 given=$(awk '{ n += $3 } END { printf "%.0f", n }' "$golden/inline-h200.txt")
 again=$(awk '{ n += int($3 / 4) } END { printf "%.0f", n }' "$golden/inline-h200.txt")
-is "every sample is recorded" "$(field 6)" "$((given + again))"
-is "those that know their launch are exact" "$(field 9)" "$again"
-is "the others are apportioned" "$(field 10)" "$given"
-is "it closes" "$(field 15)" 1
-is "the gap has its length" "$(field 13)" 80000
+is "every sample is recorded" "$(field recorded)" "$((given + again))"
+is "those that know their launch are exact" "$(field exact)" "$again"
+is "the others are apportioned" "$(field apportioned)" "$given"
+is "it closes" "$(field closes)" 1
+is "the gap has its length" "$(field gap_ns)" 80000
 is "at each context it is said what is apportioned" \
-	"$(awk -F'\t' '$1 == "tree" && $2 == "GINS:APPORTIONED" &&
-		$3 == 0 { printf "%.0f", $7 }' "$T/all")" "$given"
-like "the rate is what was promised" "$(awk -F'\t' '$1 == "gpu-sampling" &&
-	$2 == "all" { printf "%.3f", $5 / $30 }' "$T/all")" '^(0\.99|1\.00)'
+	"$(by_name '$1 == "tree" && get("metric") == "GINS:APPORTIONED" &&
+		get("depth") == 0 { printf "%.0f", get("inclusive") }' "$T/all")" "$given"
+like "the rate is what was promised" "$(by_name '$1 == "gpu-sampling" &&
+	get("of") == "all" { printf "%.3f",
+		get("taken") / get("promised") }' "$T/all")" '^(0\.99|1\.00)'
 like "the yardstick: 78 % where time says 75" \
-	"$(awk -F'\t' '$1 == "gpu-yardstick" && $2 == "all" { printf "%.4f", $7 }' "$T/all")" \
+	"$(by_name '$1 == "gpu-yardstick" && get("of") == "all" {
+		printf "%.4f", get("wrong_context") }' "$T/all")" \
 	'^0\.0(29|30)'
 is "the yardstick of each kernel" \
-	"$(awk -F'\t' '$1 == "gpu-yardstick-kernel" { print $3, $4 }' "$T/all" | sort |
+	"$(by_name '$1 == "gpu-yardstick-kernel" {
+		print get("name"), get("contexts") }' "$T/all" | sort |
 	tr '\n' ';')" "k_simple 2;nbody(util::Vec const*, util::Vec*, int) 2;"
 
 # --- stall reasons: all of a reason, and those in which nothing was issued, with both names
-is "reasons add up to the samples" "$(awk -F'\t' '$1 == "tree" && $3 == 0 && $2 ~ /^GINS:STL_/ &&
-	$2 !~ /_NI$/ && $2 != "GINS:STL_ANY" { n += $7 } END { printf "%.0f", n }' "$T/all")" \
+is "reasons add up to the samples" "$(by_name '$1 == "tree" && get("depth") == 0 &&
+	get("metric") ~ /^GINS:STL_/ &&
+	get("metric") !~ /_NI$/ && get("metric") != "GINS:STL_ANY" { n += get("inclusive") } END {
+		printf "%.0f", n }' "$T/all")" \
 	"$((given + again))"
 like "a reason has HPCToolkit's name and the vendor's in its description" \
 	"$(cat "$T/db/metrics/default.yaml")" 'smsp__pcsamp_warps_issue_stalled_long_scoreboard\)'

@@ -46,8 +46,8 @@ share=$(sed -n \
 ok "the innermost one has nearly all of the time" test "${share:-0}" -ge 80
 
 "$HPCPROF" -q --all --to text "$T/m" >"$T/all"
-is "four contexts of kind loop" "$(awk -F '\t' -v these="^($these)\$" '$1 == "context" &&
-	$5 == "loop" && $11 ~ these' "$T/all" | wc -l)" 4
+is "four contexts of kind loop" "$(by_name -v these="^($these)\$" '$1 == "context" &&
+	get("kind") == "loop" && get("line") ~ these' "$T/all" | wc -l)" 4
 
 if have otf2-print && [ -d "$T/db/otf2" ]; then
 	otf2-print -G "$T/db/otf2/traces.otf2" | grep 'Role: LOOP' |
@@ -72,7 +72,7 @@ rm -rf "$T/db"
 "$HPCSTRUCT" -q --no-loops -o "$T/m/structs" "$T/m"
 "$HPCPROF" -q --all --to text "$T/m" >"$T/all"
 is "structures without loops give none" \
-	"$(awk -F '\t' '$1 == "context" && $5 == "loop"' "$T/all" | wc -l)" 0
+	"$(by_name '$1 == "context" && get("kind") == "loop"' "$T/all" | wc -l)" 0
 
 measure bare
 HPCTOOLKIT_LITE_CACHE=$T/cache-bare # the other one knows the program by its build id
@@ -81,6 +81,7 @@ ok "the program without debug information and symbols" "$HPCPROF" -q -o "$T/db" 
 is "its report has no loops, as they have no lines" "$(grep -c 'loop at' "$T/.ok.out")" 0
 "$HPCPROF" -q --to text --all "$T/m" >"$T/all"
 within "the complete text has them, by their addresses" \
-	"$(awk -F '\t' '$1 == "context" && $5 == "loop" && $10 == "-"' "$T/all" | wc -l)" 4 100
+	"$(by_name '$1 == "context" && get("kind") == "loop" &&
+		get("file") == "-"' "$T/all" | wc -l)" 4 100
 # those that fill the matrix, and the dynamic loader's, may have samples too
 done_testing

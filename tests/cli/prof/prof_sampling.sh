@@ -15,8 +15,9 @@ is "the program runs" "$status" 0
 like "a timer samples" "$(report)" \
 	'^  CPU time sampled by: a timer [0-9.]+ m?s, [0-9]+ samples/s, 1 thread$'
 unlike "it slows nothing down" "$(report)" 'SLOWED DOWN'
-line=$("$HPCPROF" --to text --all "$OUT" | awk -F '\t' \
-	'$1 == "sampled-by" { print $3, ($6 > 0), ($7 > 0) }')
+line=$("$HPCPROF" --to text --all "$OUT" | by_name \
+	'$1 == "sampled-by" { print get("event_ns"), (get("timer_ns") > 0),
+		(get("timer_samples") > 0) }')
 is "--all has the same" "$line" "0 1 1"
 
 if "$HPCRUN" -q -o "$T/probe" -e CPUTIME,perf -- true >"$T/why" 2>&1; then

@@ -9,15 +9,18 @@ cd "$T" || exit 99
 # found: how many leaf functions have in the output of --all what job/expected says. A function has
 # a context below main's thread and one below the others.
 found() {
-	awk -F '\t' '
-		$1 == "function" { name[$2] = $7 }
-		$1 == "context" && $5 == "function" { function_of[$2] = name[$8] }
-		$1 == "total" && $2 in function_of {
-			f = function_of[$2]
-			least[f] = f in n && least[f] < $17 ? least[f] : $17
-			most[f] = f in n && most[f] > $21 ? most[f] : $21
-			n[f] += $4
-			sum[f] += $9
+	by_name '
+		$1 == "function" { name[get("id")] = get("name") }
+		$1 == "context" && get("kind") == "function" {
+			function_of[get("id")] = name[get("function")] }
+		$1 == "total" && get("context") in function_of {
+			f = function_of[get("context")]
+			low = get("least_execution")
+			high = get("most_execution")
+			least[f] = f in n && least[f] < low ? least[f] : low
+			most[f] = f in n && most[f] > high ? most[f] : high
+			n[f] += get("profiles")
+			sum[f] += get("execution")
 		}
 		END {
 			for (f in n)

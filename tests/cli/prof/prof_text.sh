@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The text of hpcprof-lite on the golden measurements, letter by letter; and what the options of the
-# text change. prof_text.sh --accept writes the expected text anew.
+# The text of hpcprof-lite on the golden measurements, letter by letter; sums of the complete text;
+# and what the options of the text change. prof_text.sh --accept writes the expected text anew.
 . "${srcdir:-.}/tests/lib.sh"
 
 golden=$srcdir/tests/golden/prof
@@ -25,10 +25,19 @@ cd "$golden" || exit 99
 for m in job killed; do
 	expect $m-text env LC_ALL=C.UTF-8 "$HPCPROF" --no-structs --to text $m
 	expect $m-ascii env LC_ALL=C "$HPCPROF" --no-structs --to text $m
-	expect $m-all "$HPCPROF" --no-structs --to text --all $m
+	"$HPCPROF" --no-structs --to text --all $m >"$T/all-$m" 2>"$T/err"
+	expect $m-sums by_name "$(cat "$srcdir/tests/cli/prof/sums.awk")" "$T/all-$m"
 	"$HPCPROF" --no-structs --to text --all -j 3 $m >"$T/j3" 2>&1
-	same "$m: the number of workers changes nothing" "$T/j3" "$golden/$m-all.txt"
+	same "$m: the number of workers changes nothing" "$T/j3" "$T/all-$m"
 done
+# What tests/gen/gen_job.c puts into "job": 2 x 2 threads with 300 samples each.
+is "job: samples by thread" "$(by_name '$1 == "ledger" && get("of") == "profile" {
+	print get("in_tree") }' "$T/all-job" | sort | uniq -c | awk '{ print $1, $2 }')" "4 300"
+is "job: all samples are in time lines and totals" "$(by_name '$1 == "sample" { n++ }
+	$1 == "total" { sum += get("samples") } END { print n, sum }' "$T/all-job")" "1200 1200"
+is "job: every line has as many fields as names" "$(awk -F '\t' '
+	/^# / { if (NF > 1) n[substr($1, 3)] = NF; next }
+	NF != n[$1] && !($1 == "thread" && NF > n[$1]) { print $1; exit }' "$T/all-job")" ""
 
 report() { "$HPCPROF" --no-structs --to text "$@" job 2>"$T/err"; }
 

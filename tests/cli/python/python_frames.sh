@@ -21,8 +21,10 @@ is "the ledger closes" "$(grep -cx 'closes	1' all)" 1
 # found FUNCTION: seconds of CPU time in it and below, from the rows by function (metric, name,
 # place, module, exclusive, inclusive, samples).
 found() {
-	awk -F'\t' -v f="$1" '$1 == "by-function" && $2 == "CPUTIME (sec)" && $3 == f &&
-		$4 ~ /frames\.py:/ { s += $7 } END { printf "%.6f\n", s }' all
+	by_name -v f="$1" '$1 == "by-function" && get("metric") == "CPUTIME (sec)" &&
+		get("name") == f &&
+		get("place") ~ /frames\.py:/ { s += get("inclusive") } END {
+			printf "%.6f\n", s }' all
 }
 # Weights are CPU time but for up to a tick in each thread, and a sample at either end; a fifth is
 # left to hosts that take the processor away and to interpreters that are caught in the middle of a
@@ -34,21 +36,24 @@ while read -r name seconds; do
 done <<EOT
 $(awk '$1 == "truth" { s[$2] += $3 } END { for (f in s) print f, s[f] }' out | sort)
 EOT
-burnt=$(awk -F'\t' '$1 == "by-line" && $2 == "CPUTIME (sec)" && $3 ~ /frames\.py:1[5-9]$/ &&
-	$4 == "burn" { s += $6 } END { printf "%.3f\n", s }' all)
+burnt=$(by_name '$1 == "by-line" && get("metric") == "CPUTIME (sec)" &&
+	get("place") ~ /frames\.py:1[5-9]$/ &&
+	get("function") == "burn" { s += get("inclusive") } END { printf "%.3f\n", s }' all)
 whole=$(awk '$1 == "truth" && $2 !~ /^(limit|thrown_away)$/ { s += $3 } END { print s }' out)
 within "what burns stands at the lines of its loops" "$burnt" \
 	"$(awk -v s="$whole" 'BEGIN { print 0.5 * s }')" \
 	"$(awk -v s="$whole" 'BEGIN { print 1.2 * s }')"
 is "the limit of recursion is in one path" \
-	"$(awk -F'\t' '$1 == "tree" && $5 == "to_the_limit" && $4 == "function" { n++ }
+	"$(by_name '$1 == "tree" && get("name") == "to_the_limit" && get("kind") == "function" {
+		n++ }
 		END { print (n > 900) }' all)" 1
 is "functions of other versions of code are none" \
-	"$(awk -F'\t' '$1 == "function" && $NF ~ /^f[0-9]$/ { n++ }
+	"$(by_name '$1 == "function" && get("name") ~ /^f[0-9]$/ { n++ }
 		END { print (n <= 9 * 7) }' all)" 1
 in_thread=$(awk '$1 == "truth" && $2 ~ /in_thread$/ { print $2; exit }' out)
-is "threads end in Python" "$(awk -F'\t' -v f="$in_thread" '$1 == "tree" && $2 == "CPUTIME (sec)" &&
-	$4 == "function" && $5 == f { n++ } END { print (n >= 1) }' all)" 1
+is "threads end in Python" "$(by_name -v f="$in_thread" '$1 == "tree" &&
+	get("metric") == "CPUTIME (sec)" &&
+	get("kind") == "function" && get("name") == f { n++ } END { print (n >= 1) }' all)" 1
 is "the source is kept" "$(find db -name frames.py | wc -l)" 1
 is "no module has a structure to be made" "$(find m -name '*.hpcstruct' | wc -l)" 0
 

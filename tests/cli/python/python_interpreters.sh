@@ -16,8 +16,10 @@ grep -q '^none$' out && skip_all "$PY has no module for interpreters"
 
 # took NAME: CPU time at a Python function and below it, in ms
 took() {
-	awk -F'\t' -v name="$1" '$1 == "by-function" && $2 == "CPUTIME (sec)" && $3 == name &&
-		$5 !~ /python3|\.so/ { s += $7 } END { printf "%.0f\n", s * 1000 }' all
+	by_name -v name="$1" '$1 == "by-function" && get("metric") == "CPUTIME (sec)" &&
+		get("name") == name &&
+		get("module") !~ /python3|\.so/ { s += get("inclusive") } END {
+			printf "%.0f\n", s * 1000 }' all
 }
 n_shown=0
 while read -r _ name ns; do
@@ -33,7 +35,8 @@ True) is "all are shown" "$n_shown" 5 ;;
 *) is "the first one's alone are shown" "$n_shown" 1 ;;
 esac
 within "hardly a path has frames that could not be read, in percent of the samples" \
-	"$(awk -F'\t' '$1 == "loss" && $2 == "all" && $4 == "python-frames" { n = $6 }
+	"$(by_name '$1 == "loss" && get("of") == "all" && get("cause") == "python-frames" {
+		n = get("n") }
 		$1 == "sample" { all++ } END { printf "%.0f\n", all ? n * 100 / all : 100 }' all)" \
 			0 5
 

@@ -25,9 +25,10 @@ measured() {
 is "every path of a launch" "$(measured plain)" "same 640"
 is "with samples in between" "$(measured samples -e CPUTIME@f4000)" "same 640"
 within "hardly a path could not be read: a sample in the middle of a call" \
-	"$(awk -F'\t' '$1 == "loss" && /python-frames/ { n = $NF }
+	"$(by_name '$1 == "loss" && get("cause") == "python-frames" { n = get("n") }
 		END { print n + 0 }' all-samples)" 0 \
-	"$(awk -F'\t' '$1 == "ledger" && $2 == "all" { print 16 + int($4 / 200) }' all-samples)"
+	"$(by_name '$1 == "ledger" && get("of") == "all" {
+		print 16 + int(get("delivered") / 200) }' all-samples)"
 is "the ledger closes" "$(grep -cx 'closes	1' all-samples)" 1
 DENY="$builddir/tests/workload/run/run_deny process_vm_writev=1 --"
 is "where nothing can be read at once" "$(measured one-by-one -e CPUTIME@f1000)" "same 640"

@@ -28,12 +28,13 @@ same "the tree as expected" "$T/tree" "$golden/tree.txt"
 same "the table as expected" "$T/table" "$golden/table.txt"
 
 # whole OPTION...: the time of the root
-whole() { report --to text --all "$@" | awk -F'\t' '$1 == "total" && $2 == 0 && $3 == 0'; }
+whole() { report --to text --all "$@" | by_name '$1 == "total" && get("context") == 0 &&
+	get("metric") == 0'; }
 is "nothing is lost" "$(whole)" "$(whole --internals)"
 is "... and there is something" "$([ -n "$(whole)" ] && echo yes)" yes
 report --to text --all >"$T/all"
-awk -F'\t' '$1 == "module" && $NF == "[torch.nn]" { m = $2 }
-	$1 == "function" && $3 == m { print $NF }' "$T/all" | sort >"$T/names"
+by_name '$1 == "module" && get("path") == "[torch.nn]" { m = get("id") }
+	$1 == "function" && get("module") == m { print get("name") }' "$T/all" | sort >"$T/names"
 is "modules" "$(wc -l <"$T/names")" "$(sort -u "$T/names" | wc -l)"
 is "... many" "$(($(wc -l <"$T/names") > 30))" 1
 like "a name beyond ASCII" "$(cat "$T/names")" '^größe \(Leaf\)$'

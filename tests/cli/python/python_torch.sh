@@ -50,9 +50,10 @@ for rank in 0 1; do
 done
 
 # names OPTION...: the functions with time, from the complete text
-names() { report --all "$@" | awk -F'\t' '$1 == "function" { print $7 }'; }
+names() { report --all "$@" | by_name '$1 == "function" { print get("name") }'; }
 # whole OPTION...: the time of the root
-whole() { report --all "$@" | awk -F'\t' '$1 == "total" && $2 == 0 && $3 == 0'; }
+whole() { report --all "$@" | by_name '$1 == "total" && get("context") == 0 &&
+	get("metric") == 0'; }
 glue='redispatch|c10::Dispatcher::call|autograd::Engine::|THPVariable_|^Module\._call_impl$|_ops::'
 names >"$T/names"
 names --internals >"$T/all-names"

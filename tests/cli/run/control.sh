@@ -10,7 +10,7 @@ CONTROL=$builddir/tests/workload/run/control
 
 # seconds FUNCTION: what the tree has of it, below all callers.
 seconds() {
-	awk -F'\t' -v name="$1" '$1 == "by-function" && $3 == name { sum += $7 }
+	by_name -v name="$1" '$1 == "by-function" && get("name") == name { sum += get("inclusive") }
 		END { printf "%.3f\n", sum }' "$T/all"
 }
 
@@ -74,7 +74,7 @@ off_is_true "once: CPU time that was off"
 is "once: stops and starts" "$(value stops) $(value starts) $(value is_off)" "1 1 0"
 is "once: the time line goes idle" "$(value trace_off) $(grep -c '^idle	0	' "$T/all")" "1 1"
 is "once: the report has the CPU clock while it was on" \
-	"$(awk -F'\t' '$1 == "thread" { print $8 }' "$T/all")" \
+	"$(by_name '$1 == "thread" { print get("cpu_ns") }' "$T/all")" \
 	$(($(value cpu_ns) - $(value cpu_off_ns)))
 like "once: the report says how long it was off" "$("$HPCPROF" -q --to text "$OUT")" \
 	'^  measurement was off for [0-9.]+ m?s of [0-9.]+ m?s; the program stopped it 1 time$'
@@ -133,7 +133,7 @@ for events in "-e REALTIME" "-e perf::PAGE-FAULTS@100" "-e CPUTIME -e REALTIME@f
 	sound "$events: files are sound"
 	"$HPCPROF" -q --to text --all "$OUT" >"$T/all" 2>"$T/err"
 	is "$events: what was not measured" \
-		"$(awk -F'\t' '$1 == "by-function" && $3 == "not_measured"' "$T/all")" ""
+		"$(by_name '$1 == "by-function" && get("name") == "not_measured"' "$T/all")" ""
 done
 
 # Sets of PAPI, over the kernel's own clock.
@@ -148,7 +148,7 @@ if papi_clock; then
 	done
 	"$HPCPROF" -q --to text --all "$OUT" >"$T/all" 2>"$T/err"
 	is "PAPI: what was not measured" \
-		"$(awk -F'\t' '$1 == "by-function" && $3 == "not_measured"' "$T/all")" ""
+		"$(by_name '$1 == "by-function" && get("name") == "not_measured"' "$T/all")" ""
 	# its overflows have no weights: those that are missed are missing
 	all_there "PAPI: what was" 24
 else

@@ -59,7 +59,8 @@ done
 in_cgroup() {
 	run_limited 120 sh -c "echo \$\$ >$outer/inner/cgroup.procs && exec \"\$@\"" sh "$@"
 }
-quotas() { "$HPCPROF" -q --to text --all "$1" | awk -F '\t' '$1 == "quota" { print $3 }'; }
+quotas() { "$HPCPROF" -q --to text --all "$1" | by_name '$1 == "quota" {
+	print get("processors") }'; }
 
 in_cgroup "$HPCRUN" -q -e CPUTIME -e OFFCPU -o outer -- ./two
 is "status" $? 0

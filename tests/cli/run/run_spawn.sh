@@ -100,7 +100,9 @@ for library in own brought; do
 		"A=1 libhpcrun-lite.so:libm.so.6 HPCTOOLKIT_LITE=1
 libhpcrun-lite.so HPCTOOLKIT_LITE=1
 A=1 LD_PRELOAD=libm.so.6"
-	"$HPCPROF" -q --to text --all "$library" | grep '^unmeasured' | cut -f 2,3,6,7 >report
+	"$HPCPROF" -q --to text --all "$library" | by_name '
+		$1 == "unmeasured" { print get("processes") "\t" get("processes_without_cpu_time") \
+			"\t" get("why") "\t" get("path") }' >report
 	is "$library: what never came is counted" "$(sort report)" \
 		"3	3	spawned by MPI, and left no measurement	./dynamic
 3	3	static executable	./static"

@@ -17,15 +17,15 @@ program() {
 	"$HPCPROF" -q --to text "$OUT" >"$T/report" 2>>"$T/err"
 	used=$(cat "$T/stdout")
 }
-# cpu NUMBER: ms of the n-th number in the ledger of CPU time: 1 clock, 2 sampled, 3 after the last
-# sample, 4 off, 5 edges, 6 without samples, 7 threads not seen
+# cpu FIELD: ms of the ledger of CPU time
 cpu() {
-	awk -F'\t' -v n="$1" '$1 == "cpu" && $2 == "all" { printf "%.0f\n", $(n + 3) / 1e6 }' \
-		"$T/all"
+	by_name -v field="$1" '$1 == "cpu" && get("of") == "all" {
+		printf "%.0f\n", get(field) / 1e6 }' "$T/all"
 }
 # of FUNCTION: ms of its own CPU time
 of() {
-	awk -F'\t' -v f="$1" '$1 == "by-function" && $2 ~ /^CPUTIME/ && $3 == f { n += $(NF - 2) }
+	by_name -v f="$1" '$1 == "by-function" && get("metric") ~ /^CPUTIME/ && get("name") == f {
+		n += get("exclusive") }
 		END { printf "%.0f\n", n * 1000 }' "$T/functions"
 }
 # missing: the same in the last line of hpcrun-lite
@@ -36,9 +36,10 @@ functions() {
 	"$HPCPROF" -q --to text --all "$OUT" >"$T/functions" 2>>"$T/err"
 }
 closes() {
-	within "$mode: the clock is the process's" "$(cpu 1)" $((used - 20)) \
+	within "$mode: the clock is the process's" "$(cpu clock_ns)" $((used - 20)) \
 		$((used + 20))
-	sum=$(($(cpu 2) + $(cpu 3) + $(cpu 5) + $(cpu 6) + $(cpu 7)))
+	sum=$(($(cpu sampled_ns) + $(cpu after_last_sample_ns) + $(cpu without_samples_ns) + \
+		$(cpu before_and_after_threads_ns) + $(cpu threads_not_seen_ns)))
 	within "$mode: all CPU time is in the ledger" "$sum" $((used * 95 / 100 - 15)) \
 		$((used * 105 / 100 + 15))
 }
@@ -47,13 +48,13 @@ closes() {
 program disabled -e CPUTIME
 closes
 functions
-within "disabled: it is sampled all the same" $(($(of hidden) + $(cpu 6))) 480 660
+within "disabled: it is sampled all the same" $(($(of hidden) + $(cpu without_samples_ns))) 480 660
 within "disabled: no other function has it" "$(of seen)" 70 140
 
 for mode in blocked to-end; do
 	program $mode -e CPUTIME
 	closes
-	within "$mode: time without samples is counted" "$(cpu 6)" 440 640
+	within "$mode: time without samples is counted" "$(cpu without_samples_ns)" 440 640
 	functions
 	within "$mode: no function has it" "$(of seen)" 70 220
 	like "$mode: the report says so" "$(cat "$T/report")" \
@@ -62,27 +63,28 @@ for mode in blocked to-end; do
 		'it closes for every thread, but CPU time is missing$'
 	like "$mode: the last line says so, too" "$(cat "$T/stderr")" \
 		'handlers, [0-9.]+ ms of CPU time missing \(without samples\): '
-	within "$mode: and how much" "$(missing)" $(($(cpu 6) + $(cpu 7) - 1)) \
-		$(($(cpu 6) + $(cpu 7) + 1))
+	within "$mode: and how much" "$(missing)" \
+		$(($(cpu without_samples_ns) + $(cpu threads_not_seen_ns) - 1)) \
+		$(($(cpu without_samples_ns) + $(cpu threads_not_seen_ns) + 1))
 done
 program blocked -e CPUTIME,timer
 closes
-within "blocked, timer: time without samples is counted" "$(cpu 6)" 440 640
+within "blocked, timer: time without samples is counted" "$(cpu without_samples_ns)" 440 640
 
 # Long system calls keep their time.
 program populate -e CPUTIME
 closes
 unlike "populate: nothing is missing" "$(cat "$T/stderr")" missing
-within "populate: nothing is without samples" "$(cpu 6)" 0 0
+within "populate: nothing is without samples" "$(cpu without_samples_ns)" 0 0
 
 program handle -e CPUTIME
 closes
 within "handle: its thread is sampled, or what is missing is named" \
-	$(($(cpu 2) + $(cpu 7))) 360 460
-within "handle: it was found while it ran" "$(cpu 2)" 50 460
+	$(($(cpu sampled_ns) + $(cpu threads_not_seen_ns))) 360 460
+within "handle: it was found while it ran" "$(cpu sampled_ns)" 50 460
 program unload -e CPUTIME
 closes
-within "unload: it is sampled until its end" "$(cpu 2)" 500 900
+within "unload: it is sampled until its end" "$(cpu sampled_ns)" 500 900
 unlike "unload: its code is still there" "$(cat "$T/stderr")" 'was unloaded'
 program clone -e CPUTIME
 closes
@@ -90,11 +92,13 @@ like "clone: a thread that shares storage is only named" "$(cat "$T/report")" \
 	'^  missing: [0-9.]+ m?s of CPU time in threads that were not seen to start$'
 like "clone: the last line says so, too" "$(cat "$T/stderr")" \
 	'handlers, [0-9.]+ ms of CPU time missing \(in threads not seen to start\): '
-within "clone: and how much" "$(missing)" $(($(cpu 7) - 1)) $(($(cpu 7) + 1))
+within "clone: and how much" "$(missing)" $(($(cpu threads_not_seen_ns) - 1)) \
+	$(($(cpu threads_not_seen_ns) + 1))
 "$HPCPROF" -q --to json,sqlite -o "$T/db" "$OUT" 2>>"$T/err"
 is "JSON says the same" \
 	"$(tr -d ' \n' <"$T/db/profile.json" | grep -o '"threads_not_seen_ns":[0-9]*' | head -n 1 |
-		cut -d: -f2)" "$(awk -F'\t' '$1 == "cpu" && $2 == "all" { print $10 }' "$T/all")"
+		cut -d: -f2)" "$(by_name '$1 == "cpu" && get("of") == "all" {
+			print get("threads_not_seen_ns") }' "$T/all")"
 
 measure -v -e CPUTIME -- sh -c '"$0" clone' "$UNSEEN"
 like "clone: so does the table, of other processes, too" "$(cat "$T/stderr")" \
@@ -103,7 +107,9 @@ like "clone: so does the table, of other processes, too" "$(cat "$T/stderr")" \
 # Short threads: the times add up by the clocks, and what samples have is told from it.
 program "threads 2000" -e CPUTIME -e OFFCPU
 within "threads: on and off a processor are the elapsed time, per mille" \
-	"$(awk -F'\t' '$1 == "time" && $2 == "all" { printf "%.0f\n", ($5 + $6) * 1000 / $4 }' \
+	"$(by_name '$1 == "time" && get("of") == "all" {
+		sum = get("on_processor_ns") + get("off_processor_ns")
+		printf "%.0f\n", sum * 1000 / get("elapsed_ns") }' \
 		"$T/all")" 990 1010
 like "threads: the report does not say how right a thread is that is too short to know" \
 	"$(cat "$T/report")" 'elapsed in all threads; (no thread is long|the worst thread is 0)'

@@ -29,8 +29,9 @@ as_alone() {
 
 # cut_short NAME: how many calls ended early, as the ledger says.
 cut_short() {
-	"$HPCPROF" -q --to text --all "$T/m-$1" | awk -F'\t' '
-		$1 == "loss" && $2 == "all" && $4 == "waits-cut-short" { n = $6 }
+	"$HPCPROF" -q --to text --all "$T/m-$1" | by_name '
+		$1 == "loss" && get("of") == "all" && get("cause") == "waits-cut-short" {
+			n = get("n") }
 		END { print n + 0 }'
 }
 

@@ -70,7 +70,7 @@ guesses() { grep -c '^total	[A-Z]*TIME:GUESSED (sec)	' "$1"; }
 is "what came by guessed frames is a metric of the text" "$(guesses "$T/text")" 2
 is "... and of the CCT database" "$(guesses "$T/cctdb")" 2
 within "guessed frames have names of their own in the text" \
-	"$(awk -F'\t' '$1 == "function" && / \[guessed\]$/' "$T/all" | wc -l)" 1 1000
+	"$(by_name '$1 == "function" && get("name") ~ / \[guessed\]$/' "$T/all" | wc -l)" 1 1000
 if [ -n "${HPCTESTTOOL:-}" ] && /usr/bin/python3 -c 'import ruamel.yaml' 2>/dev/null; then
 	PYTHONPATH=$HPCTESTTOOL /usr/bin/python3 -m hpctesttool.formats.print "$T/db" >"$T/yaml"
 	within "HPCToolkit's own reader finds guessed frames in the database" \
@@ -103,8 +103,8 @@ else
 	skip "... and in OTF2" "no OTF2, or no otf2-print"
 fi
 synthetic "waits and idle threads" -t 2 -n 300 -s 2000 -m 2 -b -w
-like "a wait has a name in the text" "$(cat "$T/all")" '<blocked: file>$'
-like "... one of a later version too" "$(cat "$T/all")" '<blocked: unknown cause>$'
+like "a wait has a name in the text" "$(cat "$T/all")" '	<blocked: file>	'
+like "... one of a later version too" "$(cat "$T/all")" '	<blocked: unknown cause>	'
 "$HPCPROF" -q --no-structs --to html,folded,pprof,json,sqlite,perfetto -o "$T/more" "$T/m"
 for f in profile.json profile.sqlite; do
 	ok "$f names it" grep -qa '<blocked: file>' "$T/more/$f"

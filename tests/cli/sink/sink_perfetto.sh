@@ -84,11 +84,13 @@ trace=$T/gpu/trace.perfetto-trace
 "$HPCPROF" -q --no-structs --to text,perfetto --all -o "$T/gpu" \
 	"$srcdir/tests/golden/prof/gpu" >"$T/all"
 for record in sample gpu-op; do
-	awk -F '\t' -v OFS='\t' -v r=$record '$1 == r && !n++ { $3 = $3 + 1 } { print }' \
-		"$T/all" >"$T/changed"
+	by_name -v OFS='\t' -v r=$record '
+		$1 == r && !n++ { $column[r, r == "sample" ? "time_ns" : "start_ns"]++ }
+		{ print }' "$T/all" >"$T/changed"
 	not_ok "another time of a $record is seen" compare "$T/changed" "$trace"
 done
-sed 's/^\(profile	0	.*\)synthetic$/\1other/' "$T/all" >"$T/changed"
+by_name -v OFS='\t' '$1 == "profile" && get("id") == 0 { $column[$1, "name"] = "other" }
+	{ print }' "$T/all" >"$T/changed"
 not_ok "another name of a thread is seen" compare "$T/changed" "$trace"
 
 "$GEN" -t 2 -n 300 -s 200000 "$T/long"

@@ -66,7 +66,7 @@ if have sqlite3; then
 			WHERE metric = 'CPUTIME (sec)' GROUP BY rank" | tr '\n' ' ')" \
 		"0|0.02 1|0.02 "
 	is "the ledger" "$(sql "SELECT n FROM ledgers WHERE name = 'busy' AND source = 'CPU'")" 15
-	like "the schema explains itself" "$(sql .schema)" '-- with all below$'
+	like "the schema explains itself" "$(sql .schema)" '-- With all below$'
 else
 	skip "sqlite3" "not here"
 fi

@@ -37,7 +37,8 @@ sum_of() {
 
 # losses_of NAME: of the whole run.
 losses_of() {
-	awk -F'\t' -v name="$1" '$1 == "loss" && $2 == "all" && $4 == name { n = $6 }
+	by_name -v name="$1" '$1 == "loss" && get("of") == "all" && get("cause") == name {
+		n = get("n") }
 		END { print n + 0 }' "$T/all"
 }
 

@@ -29,7 +29,8 @@ same "the tree as expected" "$T/tree" "$golden/tree.txt"
 same "the operators as expected" "$T/operators" "$golden/operators.txt"
 
 # whole OPTION...: the time of the root
-whole() { report --all "$@" | awk -F'\t' '$1 == "total" && $2 == 0 && $3 == 0'; }
+whole() { report --all "$@" | by_name '$1 == "total" && get("context") == 0 &&
+	get("metric") == 0'; }
 is "nothing is lost" "$(whole)" "$(whole --internals)"
 is "... and there is something" "$([ -n "$(whole)" ] && echo yes)" yes
 report --internals --by path --threshold 3 >"$T/internals"

@@ -51,6 +51,6 @@ checkpoint=';checkpointed;([^;]*;)?checkpoint;(Function.apply;)?backward;'
 ok "a checkpoint's own backward pass is below the checkpoint" \
 	test "$(sum_of "$checkpoint.*;forward_checkpoint;backward;")" -gt 0
 is "threads: in the threads" "$(sum_of '^main.*;forward_threads')" 0
-is "lost lines" "$(awk -F'\t' '$1 == "loss" && $4 == "forward-lines"' "$T/all" | wc -l)" 0
+is "lost lines" "$(by_name '$1 == "loss" && get("cause") == "forward-lines"' "$T/all" | wc -l)" 0
 
 done_testing

@@ -16,11 +16,13 @@ run_limited 60 "$HPCPROF" --to text --all "$T/m" >"$T/all" 2>"$T/err"
 is "it is analysed" "$?" 0
 id=$(readelf -n "$T/deep" | sed -n 's/.*Build ID: //p')
 like "its build id is recorded, and it has lines" "$(grep '^module' "$T/all")" "lines.$id"
-ends=$(awk -F'\t' '$1 == "end" && $2 == "profile" && $4 != "complete" && $5 > 0' "$T/all")
+ends=$(by_name '$1 == "end" && get("of") == "profile" && get("how") != "complete" &&
+	get("n") > 0' "$T/all")
 is "every call path is complete" "$ends" ""
-is "no frame is guessed" "$(awk -F'\t' '$1 == "context" && $7 == 1' "$T/all" | head -n 1)" ""
-ok "the recursion is there" [ "$(awk -F'\t' '$1 == "tree" &&
-	$5 == "descend"' "$T/all" | wc -l)" -ge 24 ]
+is "no frame is guessed" "$(by_name '$1 == "context" &&
+	get("guessed") == 1' "$T/all" | head -n 1)" ""
+ok "the recursion is there" [ "$(by_name '$1 == "tree" &&
+	get("name") == "descend"' "$T/all" | wc -l)" -ge 24 ]
 
 # As older linkers lay it out: the tables lie in the data segment, their index in that of the code.
 # And _start says nothing of itself.
@@ -50,8 +52,9 @@ if ${CC:-gcc} -O2 -g -fno-pie -fomit-frame-pointer -c -o "$T/deep.o" \
 	${CC:-gcc} -no-pie -nostartfiles -Wl,-z,noseparate-code,-z,max-page-size=0x200000 \
 		-o "$T/old" "$T/start.s" "$T/deep.o" 2>"$T/err"; then
 	ended() {
-		awk -F'\t' -v other="$1" '
-			$1 == "end" && $2 == "all" && ($4 == "complete") == !other { n += $5 }
+		by_name -v other="$1" '
+			$1 == "end" && get("of") == "all" && (get("how") == "complete") == !other {
+				n += get("n") }
 			END { print n + 0 }' "$T/all"
 	}
 	like "tables in the data segment" "$(readelf -SW "$T/old")" '[.]eh_frame  *[A-Z]+ .* WA '
@@ -69,8 +72,8 @@ ${CC:-gcc} -O1 -g -o "$T/fiber" "$srcdir/tests/workload/unwind/unwind_fiber.c" |
 run_limited 60 "$HPCRUN" -q -e CPUTIME@f1000 -o "$T/m3" -- "$T/fiber" >"$T/out"
 is "fibres: the program ends well" "$?" 0
 run_limited 60 "$HPCPROF" --to text --all "$T/m3" >"$T/all" 2>"$T/err"
-is "fibres: no call path is cut" "$(awk -F'\t' '
-	$1 == "end" && $2 == "all" && $4 != "complete" { n += $5 }
+is "fibres: no call path is cut" "$(by_name '
+	$1 == "end" && get("of") == "all" && get("how") != "complete" { n += get("n") }
 	END { print n + 0 }' "$T/all")" 0
 like "fibres: the fibre's part is below its entry" "$(
 	"$HPCPROF" -q --to folded -o "$T/folded" "$T/m3"

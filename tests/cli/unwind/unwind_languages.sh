@@ -18,13 +18,14 @@ paths() {
 	is "$name: the program ends well" "$status" 0
 	run_limited 120 "$HPCPROF" --to text --all "$T/m" >"$T/all" 2>"$T/err"
 	n=$(ends '.*') complete=$(ends complete)
-	guessed=$(awk -F'\t' '$1 == "ledger" && $2 == "all" { print $7 + 0 }' "$T/all")
+	guessed=$(by_name '$1 == "ledger" && get("of") == "all" {
+		print get("marked") + 0 }' "$T/all")
 	diag "$name: $n paths, $complete complete, $guessed with a guess"
 }
 # ends HOW: paths that ended so.
 ends() {
-	awk -F'\t' -v how="^$1\$" '
-		$1 == "end" && $2 == "all" && $4 ~ how { n += $5 }
+	by_name -v how="^$1\$" '
+		$1 == "end" && get("of") == "all" && get("how") ~ how { n += get("n") }
 		END { print n + 0 }' "$T/all"
 }
 # mostly PER-CENT: so many paths are complete.
@@ -34,10 +35,11 @@ mostly() {
 }
 # below FUNCTION OUTER: per cent of the samples in FUNCTION that have OUTER further out.
 below() {
-	awk -F'\t' -v inner="$1" -v outer="$2" '
-		$1 == "function" { name[$2] = $NF }
-		$1 == "context" { parent[$2] = $3; is[$2] = name[$8] }
-		$1 == "value" { own[$3] += $5 }
+	by_name -v inner="$1" -v outer="$2" '
+		$1 == "function" { name[get("id")] = get("name") }
+		$1 == "context" { parent[get("id")] = get("parent");
+			is[get("id")] = name[get("function")] }
+		$1 == "value" { own[get("context")] += get("point") }
 		END {
 			for (c in own) {
 				in_it = out_of_it = 0
@@ -53,9 +55,10 @@ below() {
 }
 # invented: functions that are not those of the program and its start, in paths through stale_burn.
 invented() {
-	awk -F'\t' '
-		$1 == "function" { name[$2] = $NF }
-		$1 == "context" { parent[$2] = $3; is[$2] = name[$8] }
+	by_name '
+		$1 == "function" { name[get("id")] = get("name") }
+		$1 == "context" { parent[get("id")] = get("parent");
+			is[get("id")] = name[get("function")] }
 		END {
 			# a guess may be right
 			real = "^(stale_outer|main|_start|__libc_start.*|stale_burn)"

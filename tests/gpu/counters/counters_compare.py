@@ -10,7 +10,12 @@ of TAP for each value, without numbers.
 """
 
 import csv
+import os
 import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../judge"))
+from text_records import records  # noqa: E402  pylint: disable=wrong-import-position
 
 EXECUTED = "smsp__sass_thread_inst_executed_op_%s_pred_on.sum"
 # Memory moves in sectors, and other traffic is counted, too. Bytes written and hits of the L2 cache
@@ -46,11 +51,10 @@ def read_ours(path):
     """Of by-function lines: metric, function ... and the value at the function itself."""
     values = {}
     with open(path, encoding="utf-8") as f:
-        for line in f:
-            fields = line.rstrip("\n").split("\t")
-            if fields[0] == "by-function":
-                key = short(fields[2]), fields[1]
-                values[key] = values.get(key, 0) + float(fields[5])
+        for kind, v in records(f):
+            if kind == "by-function":
+                key = short(v["name"]), v["metric"]
+                values[key] = values.get(key, 0) + float(v["exclusive"])
     return values
 
 

@@ -43,10 +43,10 @@ def of_kernel(path, name, metric):
 
 def main(all_path, out_path):
     changes = [(int(r[2]), int(r[4])) for r in read(all_path, "meter-change\t0\t")]
-    names = read(all_path, "# meter ")[0][0].split()[2:]
+    names = read(all_path, "# meter\t")[0][1:]
     meter = dict(zip(names, read(all_path, "meter\t0\t")[0][1:]))
     steps = [r[0].split()[1:] for r in read(out_path, "step ")]
-    idle_w = int(meter["idle-mw"]) / 1e3
+    idle_w = int(meter["idle_mw"]) / 1e3
     wanted = {"compute": 0.0, "stream": 0.0}
     work = dict(WORK, short=[of_kernel(all_path, kernel, "GKER (sec)") - sum(
         step[i] for step in WORK.values()) for i, kernel in enumerate(wanted)])
@@ -69,9 +69,9 @@ def main(all_path, out_path):
         report(whole_s > busy_s and int(end) > int(start), f"{name}: the window has the work")
     for kernel, joules in wanted.items():
         near(f"{kernel}: energy, J", of_kernel(all_path, kernel, "GENERGY (J)"), joules, 2)
-    parts = sum(int(meter[k]) for k in ("operations-uj", "idle-uj", "unknown-uj"))
-    report(parts == int(meter["total-uj"]), "the parts are the whole")
-    near("step of the meter, ms", int(meter["step-ns"]) / 1e6, 100, 2)
+    parts = sum(int(meter[k]) for k in ("operations_uj", "idle_uj", "unknown_uj"))
+    report(parts == int(meter["total_uj"]), "the parts are the whole")
+    near("step of the meter, ms", int(meter["step_ns"]) / 1e6, 100, 2)
 
 
 main(*sys.argv[1:])

@@ -9,20 +9,23 @@
 # nccl_values NAME: "WHAT VALUE" from the tables, in counts and ms. A WHAT that ends in a number is
 # of that GPU.
 nccl_values() {
-	awk -F'\t' '
-		$1 == "gpu-device" { ordinal[$2] = $4 }
-		$1 == "gpu-queue" { gpu[$2] = ordinal[$4] }
-		$1 == "gpu-profile" { of[$2] = gpu[$3] }
+	by_name '
+		$1 == "gpu-device" { ordinal[get("id")] = get("ordinal") }
+		$1 == "gpu-queue" { gpu[get("id")] = ordinal[get("device")] }
+		$1 == "gpu-profile" { of[get("id")] = gpu[get("queue")] }
 		function say(what, value) { printf "%s-%d %.3f\n", what, ordinal[$4], value }
 		$1 == "nccl-device" {
-			say("elapsed", $5 / 1e6); say("nccl", $6 / 1e6); say("compute", $7 / 1e6)
-			say("overlap", $8 / 1e6); say("kernels", $11); say("operations", $12)
-			say("waited", $13 / 1e6); say("last", $14)
+			say("elapsed", get("elapsed_ns") / 1e6); say("nccl", get("nccl_ns") / 1e6);
+				say("compute", get("compute_ns") / 1e6)
+			say("overlap", get("overlap_ns") / 1e6); say("kernels", get("kernels"));
+				say("operations", get("operations"))
+			say("waited", get("waited_ns") / 1e6); say("last", get("last"))
 		}
-		$1 == "nccl-site" { operation[$2] = $4 }
+		$1 == "nccl-site" { operation[get("id")] = get("operation") }
 		$1 == "nccl-late" {
-			of_late = operation[$2] "-" of[$4]
-			n["last-" of_late] += $6; n["waited-for-" of_late] += $7 / 1e6
+			of_late = operation[get("site")] "-" of[get("profile")]
+			n["last-" of_late] += get("operations");
+				n["waited-for-" of_late] += get("waited_ns") / 1e6
 		}
 		END { for (what in n) printf "%s %.3f\n", what, n[what] }' "all-$1"
 }
@@ -32,13 +35,16 @@ check_nccl() {
 	is "$1: the program's own results" "$(grep '^result' "out-$1")" "result right"
 	is "$1: nothing is lost" "$(n_losses "$1")" 0
 	is "$1: elapsed = NCCL + compute - overlap + copies + idle" \
-		"$(awk -F'\t' '$1 == "nccl-device" {
-			printf "%d ", $5 == $6 + $7 - $8 + $9 + $10 }' "all-$1")" "1 1 "
+		"$(by_name '$1 == "nccl-device" {
+			sum = get("nccl_ns") + get("compute_ns") - get("overlap_ns")
+			sum += get("copy_ns") + get("idle_ns")
+			printf "%d ", get("elapsed_ns") == sum }' "all-$1")" "1 1 "
 	is "$1: each kernel has its counterpart" \
-		"$(awk -F'\t' '$1 == "nccl-ledger" { print $2 }' "all-$1")" 0
+		"$(by_name '$1 == "nccl-ledger" { print get("alone") }' "all-$1")" 0
 	is "$1: operations by line" \
-		"$(awk -F'\t' '$1 == "nccl-site" { sub(/.*:/, "", $7);
-			print $4, $7, $5 }' "all-$1" | sort)" \
+		"$(by_name '$1 == "nccl-site" { sub(/.*:/, "", $column[$1, "place"]);
+			print get("operation"), get("place"),
+				get("operations") }' "all-$1" | sort)" \
 		"$(awk '$1 == "site" && $2 != "Broadcast" { print $2, $3, $4 }' "out-$1" | sort)"
 	nccl_values "$1" >"values-$1"
 	while read -r _ what low high; do

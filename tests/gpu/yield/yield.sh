@@ -22,8 +22,9 @@ yielded() {
 		"$(awk '$1 == "unseen" { print $2, $2 }' "out-$1")"
 	# times by another clock are outside of the process, and cut off; awk has 53 bits
 	is "$1: times of kernels are by our clock: one of six takes 3 ms" \
-		"$(awk -F'\t' '$1 == "gpu-op" && $9 == "kernel" {
-			n += substr($4, 5) - substr($3, 5) >= 2.9e6 } END { print 6 * n }' \
+		"$(by_name '$1 == "gpu-op" && get("kind") == "kernel" {
+			n += substr(get("end_ns"), 5) - substr(get("start_ns"), 5) >= 2.9e6 } END {
+				print 6 * n }' \
 			"all-$1")" "$(truth "$1" kernel)"
 }
 

@@ -181,7 +181,7 @@ static void test_guesses_are_not_complete(void **state)
 	has(text, "call paths: 1 complete (50.00%), 1 with a guessed frame (50.00%)\n");
 	free(text);
 	text = write_report(&r, &(struct sink_text_options){.all = true});
-	has(text, "\nfunction\t2\t0\t1\t30\t0x2000\tsolve [guessed]\n");
+	has(text, "\nfunction\t2\t0\t1\t30\t0x2000\tsolve [guessed]\t");
 	has(text, "\nguessed\t1\t0\n");
 	has(text, "\npaths\tall\t-\tguessed\t1\n");
 	free(text);

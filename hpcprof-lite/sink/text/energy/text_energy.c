@@ -148,35 +148,3 @@ bool text_report_energy(const struct model *m, const struct text_style *s)
 	putc('\n', s->out);
 	return true;
 }
-
-/* ---- the complete form ---- */
-
-void text_all_energy(const struct model *m, FILE *out)
-{
-	fputs("# meter id name device process covered-ns total-uj operations-uj shared-uj idle-uj "
-	      "unknown-uj busy-ns idle-ns idle-mw changes step-ns late-ns error-uj\n"
-	      "# meter-change id time-ns unchanged-ns energy-uj begins\n",
-	      out);
-	for (uint32_t i = 0; i < m->n_meters; i++) {
-		const struct model_meter *meter = &m->meters[i];
-		const struct model_energy *e = &meter->sum;
-		const uint64_t fields[] = {
-			e->covered_ns, e->total_uj, e->operations_uj, e->shared_uj, e->idle_uj,
-			e->unknown_uj, e->busy_ns,  e->idle_ns,       e->idle_mw,   e->n_changes,
-			e->step_ns,    e->late_ns,  e->error_uj};
-		fprintf(out, "meter\t%" PRIu32, i);
-		text_all_name(out, meter->name);
-		text_all_id(out, meter->device);
-		text_all_id(out, meter->process);
-		for (size_t k = 0; k < sizeof fields / sizeof *fields; k++)
-			text_all_u64(out, fields[k]);
-		putc('\n', out);
-		for (size_t k = 0; k < meter->n_changes; k++) {
-			const struct model_energy_change *c = &meter->changes[k];
-			fprintf(out,
-				"meter-change\t%" PRIu32 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64
-				"\t%d\n",
-				i, c->time_ns, c->unchanged_ns, c->energy_uj, c->begins);
-		}
-	}
-}

@@ -1,4 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-libhltext_la_SOURCES += \
-	hpcprof-lite/sink/text/mpi/text_all_mpi.c \
-	hpcprof-lite/sink/text/mpi/text_mpi.c
+libhltext_la_SOURCES += hpcprof-lite/sink/text/mpi/text_mpi.c

@@ -1,4 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-libhltext_la_SOURCES += \
-	hpcprof-lite/sink/text/nccl/text_all_nccl.c \
-	hpcprof-lite/sink/text/nccl/text_nccl.c
+libhltext_la_SOURCES += hpcprof-lite/sink/text/nccl/text_nccl.c

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See words.h. Test: tests/cli/sink/sink_json.sh. */
+#include "hpcprof-lite/record/words.h"
+
+#include "common/format/structure.h"
+
+#define WORD(words, i) ((size_t)(i) < sizeof(words) / sizeof *(words) ? (words)[i] : "unknown")
+
+const char *words_structure(unsigned s)
+{
+	static const char *const words[] = {"none", "changed", "symbols", "lines"};
+	return WORD(words, s);
+}
+
+const char *words_role(unsigned r)
+{
+	static const char *const words[] = {"program", "interpreter", "launch", "start"};
+	return WORD(words, r);
+}
+
+const char *words_context(unsigned k)
+{
+	static const char *const words[] = {"root", "entry", "function",
+					    "loop", "line",  "instruction"};
+	return WORD(words, k);
+}
+
+const char *words_relation(unsigned r)
+{
+	static const char *const words[] = {"lexical", "call", "inlined"};
+	return WORD(words, r);
+}
+
+const char *words_entry(unsigned e)
+{
+	static const char *const words[] = {"main",        "thread",        "partial",
+					    "gpu-no-path", "gpu-no-launch", "omp-idle"};
+	return WORD(words, e);
+}
+
+const char *words_metric(unsigned k)
+{
+	static const char *const words[] = {"sampled",  "gpu-time",    "gpu-count",
+					    "gpu-mean", "gpu-samples", "guessed",
+					    "activity", "mpi-time",    "mpi-count",
+					    "gpu-energy"};
+	return WORD(words, k);
+}
+
+const char *words_metric_role(unsigned r)
+{
+	static const char *const words[] = {
+		NULL,        "gpu-time", "kernel-time", "copy-time",   "set-time",
+		"sync-time", "kernels",  "copies",      "copy-bytes",  "sets",
+		"set-bytes", "syncs",    "samples",     "apportioned", "measured",
+		"expected",  "issued",   "stall",       "stall-idle",  "mpi-time",
+		"mpi-wait",  "mpi-calls", "mpi-sent",   "mpi-received",
+		"gpu-idle-cause", "cpu-idle-cause", "blamed", "blamed-for", "unblamed",
+		"energy",    "energy-shared", "energy-time", "counter", "counted", "counted-time",
+		"refused",
+	};
+	return WORD(words, r);
+}
+
+const char *words_source(unsigned s)
+{
+	static const char *const words[] = {"none",          "perf event", "CPU timer",
+					    "elapsed timer", "PAPI",       "test"};
+	return WORD(words, s);
+}
+
+const char *words_nvtx(unsigned kind)
+{
+	return kind == MSR_NVTX_PUSHED ? "pushed" : kind == MSR_NVTX_STARTED ? "started" : "mark";
+}
+
+const char *words_op(unsigned kind)
+{
+	return msr_gpu_kind_name((enum msr_gpu_kind)kind);
+}
+
+const char *words_path_end(unsigned end)
+{
+	return msr_path_end_name(end);
+}
+
+const char *words_wait_kind(unsigned kind)
+{
+	static const char *const words[STRUCTURE_N_WAIT_KINDS] = {
+		[STRUCTURE_WAIT_RESULT] = "result",
+		[STRUCTURE_WAIT_OPERANDS] = "operands",
+		[STRUCTURE_WAIT_FIXED] = "fixed",
+		[STRUCTURE_WAIT_WARPS] = "warps"};
+	return kind < STRUCTURE_N_WAIT_KINDS ? words[kind] : NULL;
+}
+
+const char *words_operation(unsigned operation)
+{
+	return structure_operation_name((enum structure_operation)operation);
+}
+
+const char *words_op_detail(const struct model_gpu_op *o)
+{
+	switch (o->kind) {
+	case MSR_GPU_COPY: return msr_gpu_direction_name((enum msr_gpu_direction)o->detail);
+	case MSR_GPU_ALLOC:
+	case MSR_GPU_FREE: return msr_gpu_memory_name((enum msr_gpu_memory)o->detail);
+	case MSR_GPU_SYNC: return msr_gpu_sync_name((enum msr_gpu_sync)o->detail);
+	default: return NULL;
+	}
+}
