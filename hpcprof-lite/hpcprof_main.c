@@ -17,11 +17,11 @@
 #include "hpcprof-lite/compare_main.h"
 #include "hpcprof-lite/database.h"
 #include "hpcprof-lite/filter/filter.h"
-#include "hpcprof-lite/load/load_job.h"
+#include "hpcprof-lite/load/job/load_job.h"
 #include "hpcprof-lite/needed_structures.h"
 #include "hpcprof-lite/parts/comm_mpi.h"
-#include "hpcprof-lite/sink/sinks.h"
 #include "hpcprof-lite/sink/unread.h"
+#include "hpcprof-lite/sinks.h"
 
 #include <errno.h>
 #include <limits.h>

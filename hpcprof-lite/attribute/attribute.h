@@ -8,8 +8,8 @@
 #define HPCPROF_ATTRIBUTE_ATTRIBUTE_H
 
 #include "common/base/status.h"
-#include "hpcprof-lite/attribute/merge_modules.h"
-#include "hpcprof-lite/load/load_job.h"
+#include "hpcprof-lite/attribute/merge/merge_modules.h"
+#include "hpcprof-lite/load/job/load_job.h"
 #include "hpcprof-lite/model/model.h"
 
 struct structure;

@@ -4,7 +4,7 @@
 
 #include "common/base/log.h"
 #include "common/base/pool.h"
-#include "hpcprof-lite/attribute/describe.h"
+#include "hpcprof-lite/attribute/describe/describe.h"
 #include "hpcprof-lite/attribute/nccl/nccl_attribute.h"
 #include "hpcprof-lite/filter/filter_part.h"
 #include "hpcprof-lite/model/model_values.h"

@@ -6,7 +6,7 @@
 #ifndef HPCPROF_ATTRIBUTE_PHASES_H
 #define HPCPROF_ATTRIBUTE_PHASES_H
 
-#include "hpcprof-lite/load/load_job.h"
+#include "hpcprof-lite/load/job/load_job.h"
 #include "hpcprof-lite/model/private.h"
 
 /* Returns the context of a node; MODEL_NONE: the node is damaged. */

@@ -4,10 +4,10 @@
 #include "hpcprof-lite/attribute/mpi/mpi_arrivals.h"
 
 #include "common/base/map.h"
-#include "hpcprof-lite/attribute/shared/share_records.h"
 #include "hpcprof-lite/load/load_records.h"
 #include "hpcprof-lite/model/model.h"
 #include "hpcprof-lite/parts/comm.h"
+#include "hpcprof-lite/parts/share_records.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
 #define HPCPROF_ATTRIBUTE_MPI_MPI_ARRIVALS_H
 
 #include "common/base/vec.h"
-#include "hpcprof-lite/load/load_job.h"
+#include "hpcprof-lite/load/job/load_job.h"
 
 /* One process at one collective call. */
 struct mpi_arrival {

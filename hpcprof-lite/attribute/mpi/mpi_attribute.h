@@ -13,8 +13,8 @@
 #define HPCPROF_ATTRIBUTE_MPI_MPI_ATTRIBUTE_H
 
 #include "hpcprof-lite/attribute/mpi/mpi_waits.h"
-#include "hpcprof-lite/attribute/sum.h"
-#include "hpcprof-lite/load/load_job.h"
+#include "hpcprof-lite/attribute/sum/sum.h"
+#include "hpcprof-lite/load/job/load_job.h"
 #include "hpcprof-lite/model/private.h"
 
 enum { MPI_METRIC_TIME, MPI_METRIC_WAIT, MPI_METRIC_CALLS, MPI_METRIC_SENT, MPI_METRIC_RECEIVED,

@@ -3,7 +3,7 @@
 #include "hpcprof-lite/attribute/mpi/mpi_waits.h"
 
 #include "common/base/sorted.h"
-#include "hpcprof-lite/attribute/shared/share_records.h"
+#include "hpcprof-lite/parts/share_records.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #define HPCPROF_ATTRIBUTE_NVTX_NVTX_ATTRIBUTE_H
 
 #include "hpcprof-lite/attribute/gpu/gpu_attribute.h"
-#include "hpcprof-lite/load/load_job.h"
+#include "hpcprof-lite/load/job/load_job.h"
 #include "hpcprof-lite/model/private.h"
 
 /* Sets m->nvtx; NULL if nobody used NVTX. Call it after gpu_join_all(), and before

@@ -6,7 +6,7 @@
 #ifndef HPCPROF_ATTRIBUTE_NVTX_NVTX_EVENTS_H
 #define HPCPROF_ATTRIBUTE_NVTX_NVTX_EVENTS_H
 
-#include "hpcprof-lite/load/load_job.h"
+#include "hpcprof-lite/load/job/load_job.h"
 #include "hpcprof-lite/model/private.h"
 
 /* Where the threads and nodes of files are in the model. */

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "hpcprof-lite/attribute/activity/wait_objects.h"
+#include "hpcprof-lite/attribute/merge/wait_objects.h"
 #include "hpcprof-lite/load/load_waits.h"
 
 #include <stdlib.h>

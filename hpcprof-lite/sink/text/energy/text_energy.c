@@ -7,7 +7,7 @@
 #include "hpcprof-lite/sink/text/text_all.h"
 #include "hpcprof-lite/sink/text/text_print.h"
 #include "hpcprof-lite/sink/text/text_report.h"
-#include "hpcprof-lite/view/energy/view_energy.h"
+#include "hpcprof-lite/view/view_energy.h"
 
 #include <inttypes.h>
 #include <string.h>

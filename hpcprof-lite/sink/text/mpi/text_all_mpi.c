@@ -4,7 +4,7 @@
  * tests/cli/mpi/mpi_truth.sh, tests/cli/mpi/mpi_late.sh.
  */
 #include "hpcprof-lite/sink/text/text_all.h"
-#include "hpcprof-lite/view/mpi/view_mpi.h"
+#include "hpcprof-lite/view/view_mpi.h"
 
 #include <inttypes.h>
 
