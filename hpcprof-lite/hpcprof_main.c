@@ -18,6 +18,7 @@
 #include "hpcprof-lite/database.h"
 #include "hpcprof-lite/filter/filter.h"
 #include "hpcprof-lite/load/job/load_job.h"
+#include "hpcprof-lite/model/model_hash.h"
 #include "hpcprof-lite/needed_structures.h"
 #include "hpcprof-lite/parts/comm_mpi.h"
 #include "hpcprof-lite/sink/unread.h"
@@ -512,7 +513,7 @@ static enum status read_all(const struct arguments *a, char *const *directories,
 	load_job_close(&job);
 	status = agree(a, status == STATUS_OK ? s->status : status);
 	return a->ranks && status == STATUS_OK
-		       ? comm_agree_on(a->ranks, STATUS_OK, attribute_hash(*m))
+		       ? comm_agree_on(a->ranks, STATUS_OK, model_hash(*m))
 		       : status;
 }
 

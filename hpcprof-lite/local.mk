@@ -44,6 +44,7 @@ include $(top_srcdir)/hpcprof-lite/attribute/expand/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/known/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/merge/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/sum/local.mk
+include $(top_srcdir)/hpcprof-lite/attribute/topic/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/gpu/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/gpu/energy/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/gpu/idle/local.mk

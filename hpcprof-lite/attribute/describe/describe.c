@@ -6,6 +6,7 @@
 #include "common/safe/printable.h"
 #include "hpcprof-lite/attribute/describe/child_processes.h"
 #include "hpcprof-lite/attribute/describe/ledger.h"
+#include "hpcprof-lite/attribute/describe/process_roles.h"
 #include "hpcprof-lite/attribute/describe/spawned_jobs.h"
 #include "hpcprof-lite/load/load_records.h"
 #include "hpcprof-lite/parts/comm.h"
@@ -252,7 +253,8 @@ bool describe_processes(struct model *m, const struct load_job *job, const uint6
 			out[i].end_ns = out[i].start_ns;
 		ledger_of_process(f, &out[i].ledger);
 	}
-	return children_settle(m, job) && spawned_jobs_describe(m, job);
+	return children_settle(m, job) && spawned_jobs_describe(m, job) &&
+	       process_roles_find(m, job);
 }
 
 /* While measurement was on. */

@@ -185,3 +185,22 @@ bool omp_regions_put(struct model *m, const struct expand *e, const uint32_t *fu
 	m->n_omp_regions = (uint32_t)(last + 1);
 	return true;
 }
+
+/* ---- the topic; the regions are in struct expand ---- */
+
+static bool collect_regions(void *none, struct topic_run *r)
+{
+	(void)none;
+	return omp_regions_collect(r->expand, r->job, r->module_of);
+}
+
+static bool need_modules(const void *none, const struct topic_run *r, bool *needed, size_t n)
+{
+	(void)none;
+	(void)n;
+	omp_regions_need(r->expand, needed);
+	return true;
+}
+
+const struct topic_ops topic_omp = {.steps = {[TOPIC_JOIN] = collect_regions},
+				    .need = need_modules};

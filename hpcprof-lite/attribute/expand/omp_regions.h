@@ -7,6 +7,7 @@
 #ifndef HPCPROF_ATTRIBUTE_ACTIVITY_OMP_REGIONS_H
 #define HPCPROF_ATTRIBUTE_ACTIVITY_OMP_REGIONS_H
 
+#include "hpcprof-lite/attribute/topic/topic.h"
 #include "hpcprof-lite/load/job/load_job.h"
 #include "hpcprof-lite/model/private.h"
 
@@ -36,5 +37,7 @@ void omp_regions_enter(struct expand_run *r);
  */
 bool omp_regions_put(struct model *m, const struct expand *e, const uint32_t *function_rank,
 		     const uint32_t *file_rank);
+
+extern const struct topic_ops topic_omp;
 
 #endif

@@ -10,6 +10,7 @@
 #include "common/base/sorted.h"
 #include "hpcprof-lite/attribute/known/known_code.h"
 #include "hpcprof-lite/attribute/known/known_torch.h"
+#include "hpcprof-lite/attribute/merge/merge.h"
 #include "hpcprof-lite/load/load_records.h"
 
 #include <stdlib.h>
@@ -179,3 +180,41 @@ void forward_paths_free(struct forward_paths *p)
 	vec_free(&p->paths);
 	vec_free(&p->addrs);
 }
+
+/* ---- all files ---- */
+
+struct forward {
+	struct forward_paths *files; /* NULL: with the internals of PyTorch */
+	size_t n_files;
+};
+
+static bool name_forward(void *state, struct topic_run *r)
+{
+	struct forward *f = state;
+	if (r->internals)
+		return true;
+	f->files = calloc(r->job->files.n + 1, sizeof *f->files);
+	bool ok = f->files;
+	for (; ok && f->n_files < r->job->files.n; f->n_files++)
+		ok = forward_paths_find(&f->files[f->n_files], &r->job->files.at[f->n_files]);
+	return ok;
+}
+
+static void take_file(const void *state, size_t file, struct merge_names *names)
+{
+	const struct forward *f = state;
+	names->forward = f->files ? &f->files[file] : NULL;
+}
+
+static void close_forward(void *state)
+{
+	struct forward *f = state;
+	for (size_t i = 0; i < f->n_files; i++)
+		forward_paths_free(&f->files[i]);
+	free(f->files);
+}
+
+const struct topic_ops topic_forward = {.state_bytes = sizeof(struct forward),
+					.steps = {[TOPIC_NAME] = name_forward},
+					.take_file = take_file,
+					.close = close_forward};

@@ -9,6 +9,7 @@
 
 #include "common/base/map.h"
 #include "common/base/vec.h"
+#include "hpcprof-lite/attribute/topic/topic.h"
 #include "hpcprof-lite/load/load_file.h"
 
 /*
@@ -39,5 +40,7 @@ bool forward_paths_find(struct forward_paths *p, const struct load_file *f);
 /* NULL: the frame leads nowhere. */
 const struct forward_path *forward_paths_of(const struct forward_paths *p, msr_addr frame);
 void forward_paths_free(struct forward_paths *p);
+
+extern const struct topic_ops topic_forward;
 
 #endif

@@ -2,6 +2,7 @@
 /* See jit_names.h. Tests: tests/unit/prof/test_jit.c, tests/cli/jit/jit_names.sh. */
 #include "hpcprof-lite/attribute/merge/jit_names.h"
 
+#include "hpcprof-lite/attribute/merge/merge_modules.h"
 #include "hpcprof-lite/load/jit/load_jit.h"
 #include "hpcprof-lite/model/private.h"
 
@@ -232,3 +233,25 @@ void jit_free(struct jit_part *p)
 	vec_free(&p->places);
 	map_free(&p->by_identity);
 }
+
+static bool open_jit(void *state, struct topic_run *r)
+{
+	return jit_name_all(state, r->job, r->m);
+}
+
+static bool give_places(void *state, struct topic_run *r)
+{
+	const struct jit_part *p = state;
+	r->modules->jit = p->places.at;
+	r->modules->n_jit = p->places.n;
+	return true;
+}
+
+static void close_jit(void *state)
+{
+	jit_free(state);
+}
+
+const struct topic_ops topic_jit = {.state_bytes = sizeof(struct jit_part),
+				    .steps = {[TOPIC_OPEN] = open_jit, [TOPIC_NAME] = give_places},
+				    .close = close_jit};

@@ -10,6 +10,7 @@
 
 #include "common/base/map.h"
 #include "common/base/vec.h"
+#include "hpcprof-lite/attribute/topic/topic.h"
 #include "hpcprof-lite/load/jit/load_jit.h"
 #include "hpcprof-lite/load/job/load_job.h"
 #include "hpcprof-lite/model/model.h"
@@ -41,6 +42,8 @@ struct jit_part {
 /* Names the code of all files of the job. False if memory is short. */
 bool jit_name_all(struct jit_part *p, struct load_job *job, struct model *m);
 void jit_free(struct jit_part *p);
+
+extern const struct topic_ops topic_jit;
 
 /* ---- between jit_names.c and jit_split.c ---- */
 

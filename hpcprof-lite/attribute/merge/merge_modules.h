@@ -11,6 +11,9 @@
 #include "common/base/vec.h"
 #include "hpcprof-lite/load/load_file.h"
 
+struct jit_place;
+struct python_function;
+
 struct merge_module {
 	const struct msr_module *record; /* of the first file with this module */
 	const char *path; /* if one build id has several paths: the first in sort order */
@@ -21,6 +24,11 @@ struct merge_module {
 struct merge_modules {
 	VEC(struct merge_module) list;
 	struct map by_identity;
+	/* what the link addresses in modules of Python and of JIT code are; borrowed */
+	const struct python_function *python;
+	size_t n_python;
+	const struct jit_place *jit;
+	size_t n_jit;
 };
 
 /* Returns the dense number of a module; UINT32_MAX if memory is short. Borrows record and path. */

@@ -2,6 +2,7 @@
 /* See python_frames.h. Test: tests/cli/python/python_frames.sh. */
 #include "hpcprof-lite/attribute/merge/python_frames.h"
 
+#include "hpcprof-lite/attribute/merge/merge.h"
 #include "hpcprof-lite/attribute/merge/torch_modules.h"
 #include "hpcprof-lite/load/python_lines.h"
 #include "hpcprof-lite/model/private.h"
@@ -178,3 +179,28 @@ void python_free(struct python_part *p)
 	vec_free(&p->functions);
 	map_free(&p->by_identity);
 }
+
+static bool name_python(void *state, struct topic_run *r)
+{
+	struct python_part *p = state;
+	if (!python_unify(p, r->job, r->modules, r->m))
+		return false;
+	r->modules->python = p->functions.at;
+	r->modules->n_python = p->functions.n;
+	return true;
+}
+
+static void take_file(const void *state, size_t file, struct merge_names *names)
+{
+	names->python = python_of_file(state, file);
+}
+
+static void close_python(void *state)
+{
+	python_free(state);
+}
+
+const struct topic_ops topic_python = {.state_bytes = sizeof(struct python_part),
+				       .steps = {[TOPIC_NAME] = name_python},
+				       .take_file = take_file,
+				       .close = close_python};

@@ -8,6 +8,7 @@
 #define HPCPROF_LITE_ATTRIBUTE_PYTHON_FRAMES_H
 
 #include "hpcprof-lite/attribute/merge/merge_modules.h"
+#include "hpcprof-lite/attribute/topic/topic.h"
 #include "hpcprof-lite/load/job/load_job.h"
 #include "hpcprof-lite/model/model.h"
 
@@ -54,5 +55,7 @@ const struct python_file *python_of_file(const struct python_part *p, size_t fil
 bool python_translate(const struct python_file *f, msr_addr addr, uint32_t *module,
 	uint64_t *place);
 void python_free(struct python_part *p);
+
+extern const struct topic_ops topic_python;
 
 #endif

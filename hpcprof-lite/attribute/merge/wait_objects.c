@@ -4,6 +4,7 @@
 
 #include "common/base/map.h"
 #include "common/base/mapfile.h"
+#include "hpcprof-lite/attribute/merge/merge.h"
 #include "hpcprof-lite/load/data_symbols.h"
 #include "hpcprof-lite/load/structures.h"
 
@@ -169,3 +170,23 @@ void wait_objects_free(struct wait_part *p)
 		free(p->files[i].code);
 	free(p->files);
 }
+
+static bool name_waits(void *state, struct topic_run *r)
+{
+	return wait_objects_unify(state, r->job, &r->m->private_->strings);
+}
+
+static void take_file(const void *state, size_t file, struct merge_names *names)
+{
+	names->waits = wait_objects_of_file(state, file);
+}
+
+static void close_waits(void *state)
+{
+	wait_objects_free(state);
+}
+
+const struct topic_ops topic_waits = {.state_bytes = sizeof(struct wait_part),
+				      .steps = {[TOPIC_NAME] = name_waits},
+				      .take_file = take_file,
+				      .close = close_waits};

@@ -8,6 +8,7 @@
 
 #include "common/base/strtab.h"
 #include "common/format/measurement.h"
+#include "hpcprof-lite/attribute/topic/topic.h"
 #include "hpcprof-lite/load/job/load_job.h"
 
 struct wait_file; /* the objects of one measurement file */
@@ -31,5 +32,7 @@ uint64_t wait_objects_translate(const struct wait_file *f, uint64_t code);
 /* The name, as an id of `strings`, of a translated code above MSR_WAIT_ON. */
 uint32_t wait_objects_name(uint64_t code);
 void wait_objects_free(struct wait_part *p);
+
+extern const struct topic_ops topic_waits;
 
 #endif

@@ -2,7 +2,6 @@
 /* See mpi_attribute.h. Tests: tests/unit/prof_mpi/test_mpi_model.c, tests/cli/mpi/mpi_truth.sh. */
 #include "hpcprof-lite/attribute/mpi/mpi_attribute.h"
 
-#include "common/base/sorted.h"
 #include "hpcprof-lite/attribute/mpi/mpi_clocks.h"
 #include "hpcprof-lite/load/load_records.h"
 
@@ -201,7 +200,7 @@ static uint64_t estimate(const struct msr_mpi_call *c, uint64_t least_ns)
 struct making {
 	struct mpi_part *part;
 	const struct load_job *job;
-	const struct mpi_where *where;
+	const struct topic_where *where;
 	struct comms comms;
 	struct mpi_arrivals arrivals;
 	struct mpi_waits waits;
@@ -385,14 +384,14 @@ static bool give(struct making *w, struct model *m, uint64_t clock_error_ns)
 }
 
 bool mpi_attribute(struct mpi_part *p, const struct load_job *job, struct model *m,
-		   const struct mpi_where *where)
+		   const struct topic_where *where)
 {
 	struct making w = {.part = p, .job = job, .where = where};
 	uint64_t clock_error_ns = 0;
 	if (!p->is_present)
 		return true;
 	/* sites, and who was late there, are in reports alone */
-	const struct mpi_where *sites = job->comm ? NULL : where;
+	const struct topic_where *sites = job->comm ? NULL : where;
 	bool ok = list_comms(&w.comms, job) && mpi_arrivals_collect(&w.arrivals, job, sites) &&
 		  mpi_clocks_join(&w.arrivals, job, &clock_error_ns);
 	ok = ok && mpi_waits_share(&w.waits, job, mpi_waits_make(&w.waits, &w.arrivals, sites));
@@ -407,15 +406,37 @@ bool mpi_attribute(struct mpi_part *p, const struct load_job *job, struct model 
 	return ok;
 }
 
-const struct sum_extra *mpi_extras_of(const struct mpi_part *p, uint32_t profile, size_t *n)
-{
-	size_t from = sorted_below(p->extras.at, p->extras.n, thread, profile),
-	       to = sorted_below(p->extras.at, p->extras.n, thread, profile + 1);
-	*n = to - from;
-	return *n ? p->extras.at + from : NULL;
-}
-
 void mpi_part_free(struct mpi_part *p)
 {
 	vec_free(&p->extras);
 }
+
+/* ---- the topic ---- */
+
+static bool describe_metrics(void *state, struct topic_run *r)
+{
+	return mpi_describe_metrics(state, r->job, r->m);
+}
+
+static bool attribute(void *state, struct topic_run *r)
+{
+	const struct topic_where where = topic_where(r);
+	return mpi_attribute(state, r->job, r->m, &where);
+}
+
+static const struct sum_extra *values(const void *state, const struct topic_thread *t, size_t *n)
+{
+	const struct mpi_part *p = state;
+	return sum_extras_of(&p->extras, t->profile, n);
+}
+
+static void close_mpi(void *state)
+{
+	mpi_part_free(state);
+}
+
+const struct topic_ops topic_mpi = {.state_bytes = sizeof(struct mpi_part),
+				    .steps = {[TOPIC_METRICS] = describe_metrics,
+					      [TOPIC_ATTRIBUTE] = attribute},
+				    .values = values,
+				    .close = close_mpi};

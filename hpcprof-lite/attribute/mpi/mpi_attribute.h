@@ -14,6 +14,7 @@
 
 #include "hpcprof-lite/attribute/mpi/mpi_waits.h"
 #include "hpcprof-lite/attribute/sum/sum.h"
+#include "hpcprof-lite/attribute/topic/topic.h"
 #include "hpcprof-lite/load/job/load_job.h"
 #include "hpcprof-lite/model/private.h"
 
@@ -24,7 +25,7 @@ enum { MPI_METRIC_TIME, MPI_METRIC_WAIT, MPI_METRIC_CALLS, MPI_METRIC_SENT, MPI_
 struct mpi_part {
 	bool is_present;
 	uint32_t metric_of[MPI_N_METRICS]; /* index in the model */
-	VEC(struct sum_extra) extras;      /* `thread` is the profile; sorted by it */
+	sum_extras extras;                 /* `thread` is the profile; sorted by it */
 };
 
 /* Call it after all other metrics are described. */
@@ -34,9 +35,9 @@ bool mpi_describe_metrics(struct mpi_part *p, const struct load_job *job, struct
  * of a job have only the calls of their files afterwards, and no sites.
  */
 bool mpi_attribute(struct mpi_part *p, const struct load_job *job, struct model *m,
-	const struct mpi_where *where);
-/* The values of a thread. */
-const struct sum_extra *mpi_extras_of(const struct mpi_part *p, uint32_t profile, size_t *n);
+	const struct topic_where *where);
 void mpi_part_free(struct mpi_part *p);
+
+extern const struct topic_ops topic_mpi;
 
 #endif

@@ -9,6 +9,7 @@
 #include "common/base/capped.h"
 #include "common/base/log.h"
 #include "common/base/pool.h"
+#include "common/base/sorted.h"
 #include "hpcprof-lite/attribute/sum/share_values.h"
 #include "hpcprof-lite/attribute/sum/totals.h"
 #include "hpcprof-lite/load/load_records.h"
@@ -108,9 +109,9 @@ static bool next_cell(struct cell_iterator *it, struct sum_extra *out)
 			return true;
 		}
 	}
-	for (; it->list < SUM_N_LISTS; it->list++, it->extra = 0)
-		if (it->extra < it->source->n_extras[it->list]) {
-			*out = it->source->extras[it->list][it->extra++];
+	for (; it->list < it->source->n_lists; it->list++, it->extra = 0)
+		if (it->extra < it->source->lists[it->list].n) {
+			*out = it->source->lists[it->list].at[it->extra++];
 			return true;
 		}
 	return false;
@@ -472,6 +473,14 @@ static void find_activities(struct summing *s)
 	for (uint32_t i = 0; i < s->m->n_metrics; i++)
 		if (s->m->metrics[i].kind == MODEL_METRIC_ACTIVITY)
 			s->part_of[s->m->metrics[i].activity] = i;
+}
+
+const struct sum_extra *sum_extras_of(const sum_extras *all, uint32_t profile, size_t *n)
+{
+	const size_t first = sorted_below(all->at, all->n, thread, profile),
+		     end = sorted_up_to(all->at, all->n, thread, profile);
+	*n = end - first;
+	return *n ? all->at + first : NULL;
 }
 
 bool sum_up(struct model *m, const struct sum_source *sources, const double *divisors,

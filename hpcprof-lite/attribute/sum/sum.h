@@ -19,16 +19,23 @@ struct sum_extra {
 	uint64_t n_samples, sum;
 };
 
-enum sum_list { SUM_GPU, SUM_MPI, SUM_BLAMES, SUM_ENERGY, SUM_N_LISTS };
+typedef VEC(struct sum_extra) sum_extras;
+/* Values of one thread, in any order. */
+struct sum_list {
+	const struct sum_extra *at;
+	size_t n;
+};
 
 /* The cells of a profile. context_of and metric_of come from its time line. */
 struct sum_source {
 	struct load_file *file;
 	const struct load_thread *thread; /* NULL: the profile has no values */
-	/* n_extras[i] values each, all of this thread, in any order; see enum sum_list */
-	const struct sum_extra *extras[SUM_N_LISTS];
-	size_t n_extras[SUM_N_LISTS];
+	const struct sum_list *lists;     /* its other values; borrowed */
+	size_t n_lists;
 };
+
+/* Those of a profile in a list whose `thread` is the profile, by which it is sorted. */
+const struct sum_extra *sum_extras_of(const sum_extras *all, uint32_t profile, size_t *n);
 
 /* Several parts share the work. All have the same model and sources. */
 struct sum_parts {
