@@ -30,7 +30,10 @@ hpcprof_lite_hpcprof_lite_SOURCES = \
 	hpcprof-lite/archive.c hpcprof-lite/archive.h \
 	hpcprof-lite/compare_main.c hpcprof-lite/compare_main.h \
 	hpcprof-lite/database.c hpcprof-lite/database.h \
+	hpcprof-lite/hpcprof_arguments.h \
 	hpcprof-lite/hpcprof_main.c \
+	hpcprof-lite/hpcprof_options.c \
+	hpcprof-lite/hpcprof_outputs.c hpcprof-lite/hpcprof_outputs.h \
 	hpcprof-lite/needed_structures.c hpcprof-lite/needed_structures.h \
 	hpcprof-lite/sinks.c hpcprof-lite/sinks.h
 hpcprof_lite_hpcprof_lite_CPPFLAGS = $(AM_CPPFLAGS) -DBINDIR='"$(bindir)"' \

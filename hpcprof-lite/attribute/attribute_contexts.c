@@ -92,8 +92,8 @@ static void describe_modules(const struct attribution *a, struct modules *s)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		const struct merge_module *m = &a->modules.list.at[i];
-		s->in[i] = (struct expand_module){m->path, s->structures[i], is_python(m),
-						  is_jit(m)};
+		s->in[i] =
+			(struct expand_module){m->path, s->structures[i], is_python(m), is_jit(m)};
 		s->out[i] = (struct order_module){
 			m->path,
 			m->record->build_id,

@@ -22,8 +22,8 @@ static bool unify_modules(struct topic_run *r)
 			return false;
 		for (size_t k = 0; k < f->modules.n; k++)
 			if (f->modules.at[k].record &&
-			    (r->module_of[i][k] = merge_add_module(
-				     r->modules, &f->modules.at[k])) == UINT32_MAX)
+			    (r->module_of[i][k] =
+				     merge_add_module(r->modules, &f->modules.at[k])) == UINT32_MAX)
 				return false;
 		load_release(f, LOAD_ALL);
 	}

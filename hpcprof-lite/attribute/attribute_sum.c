@@ -77,9 +77,9 @@ static bool sum_shared(const struct topic_run *r, const struct sources *s)
 {
 	uint64_t *first = r->job->is_split ? first_profiles(r) : NULL;
 	const struct sum_parts parts = {r->comm, first};
-	const bool ok = topic_agree_on(r, first || !r->job->is_split, model_hash) &&
-			sum_up(r->m, s->of, s->divisors, r->m->n_metrics ? &parts : NULL,
-			       r->n_workers);
+	const bool ok =
+		topic_agree_on(r, first || !r->job->is_split, model_hash) &&
+		sum_up(r->m, s->of, s->divisors, r->m->n_metrics ? &parts : NULL, r->n_workers);
 	free(first);
 	return ok;
 }

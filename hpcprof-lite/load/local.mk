@@ -7,6 +7,8 @@ libhldata_la_LIBADD = $(IBERTY_LIBS)
 libhlprof_la_LIBADD += libhldata.la
 libhlprof_la_SOURCES += \
 	hpcprof-lite/load/binary.c \
+	hpcprof-lite/load/load_check.c \
+	hpcprof-lite/load/load_extents.c \
 	hpcprof-lite/load/load_file.c hpcprof-lite/load/load_file.h \
 	hpcprof-lite/load/load_gpu.c hpcprof-lite/load/load_gpu.h \
 	hpcprof-lite/load/load_mpi.c hpcprof-lite/load/load_mpi.h \

@@ -33,7 +33,8 @@ struct mpi_waits {
  * Zero-initialise. The times must be those of one clock. `at` NULL: without sites, and who was
  * late. False if memory is short.
  */
-bool mpi_waits_make(struct mpi_waits *w, const struct mpi_arrivals *a, const struct topic_where *at);
+bool mpi_waits_make(struct mpi_waits *w, const struct mpi_arrivals *a,
+	const struct topic_where *at);
 /*
  * Parts that share the calls of a job share what they found: each gets the places of its files.
  * Ends a step of all parts: `ok` says whether this part has made its own. False if some part has no

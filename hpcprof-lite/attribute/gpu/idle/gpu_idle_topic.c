@@ -9,8 +9,7 @@ static bool keep_idle(struct topic_run *r, struct gpu_idle *idle, sum_extras *bl
 	uint32_t metric_of[GPU_IDLE_METRICS];
 	struct model_gpu_idle *devices = idle->devices;
 	idle->devices = NULL;
-	if ((devices && !model_own(r->m, devices)) ||
-	    !gpu_idle_add_metrics(r->m, idle, metric_of))
+	if ((devices && !model_own(r->m, devices)) || !gpu_idle_add_metrics(r->m, idle, metric_of))
 		return false;
 	r->m->gpu_idle = devices;
 	r->m->gpu_waits = idle->waits;
@@ -33,8 +32,7 @@ static bool find_idle(void *state, struct topic_run *r)
 		of.end_process = (uint32_t)r->job->first_file[r->job->part + 1];
 	}
 	bool ok = gpu_idle_find(r->m, &of, r->n_workers, &idle);
-	ok = topic_share_occurs(r, ok, idle.occurs, GPU_IDLE_METRICS) &&
-	     keep_idle(r, &idle, state);
+	ok = topic_share_occurs(r, ok, idle.occurs, GPU_IDLE_METRICS) && keep_idle(r, &idle, state);
 	gpu_idle_free(&idle);
 	return ok;
 }
