@@ -1,157 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See describe.h. Test: tests/unit/prof/test_order.c, tests/unit/prof/test_ledger.c. */
+/*
+ * See describe.h: processes, threads and their time lines. Test: tests/unit/prof/test_order.c,
+ * tests/unit/prof/test_ledger.c.
+ */
 #include "hpcprof-lite/attribute/describe/describe.h"
 
 #include "common/base/pool.h"
-#include "common/safe/printable.h"
 #include "hpcprof-lite/attribute/describe/child_processes.h"
 #include "hpcprof-lite/attribute/describe/ledger.h"
 #include "hpcprof-lite/attribute/describe/process_roles.h"
 #include "hpcprof-lite/attribute/describe/spawned_jobs.h"
 #include "hpcprof-lite/load/load_records.h"
-#include "hpcprof-lite/parts/comm.h"
 
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* ---- metrics ---- */
-
-static const char *unit_of(const struct msr_metric *r)
-{
-	return r->unit == MSR_UNIT_NS ? "sec" : r->unit == MSR_UNIT_BYTES ? "B" : "count";
-}
-
-static uint32_t find_metric(const struct model *m, const struct msr_metric *r)
-{
-	for (uint32_t i = 0; i < m->n_metrics; i++)
-		if (strcmp(m->metrics[i].event, r->name) == 0 &&
-		    strcmp(m->metrics[i].unit, unit_of(r)) == 0)
-			return i;
-	return MODEL_NONE;
-}
-
-/* Readers of HPCToolkit know "CPUTIME (sec)"; what counts events goes by its bare name. */
-static char *name_of(const struct msr_metric *r)
-{
-	char *name;
-	int n = r->unit == MSR_UNIT_COUNT ? asprintf(&name, "%s", r->name)
-					  : asprintf(&name, "%s (%s)", r->name, unit_of(r));
-	return n < 0 ? NULL : name;
-}
-
-static bool add_metric(struct model *m, const struct msr_metric *r)
-{
-	struct model_private *p = m->private_;
-	struct model_metric *metrics = realloc(p->metrics, (m->n_metrics + 1) * sizeof *metrics);
-	if (!metrics)
-		return false;
-	m->metrics = p->metrics = metrics;
-	char *name = model_own(m, name_of(r));
-	if (!name)
-		return false;
-	metrics[m->n_metrics++] = (struct model_metric){.kind = MODEL_METRIC_SAMPLED,
-							.parent = MODEL_NONE,
-							.divisor = MODEL_NONE,
-							.name = name,
-							.event = r->name,
-							.unit = unit_of(r),
-							.description = r->description,
-							.period = r->period,
-							.period_most = r->period,
-							.source = (enum msr_source)r->source};
-	return true;
-}
-
-/* Runs of several rates may be merged, and nodes of one run may differ in what they can. */
-static void widen_metric(struct model_metric *k, const struct msr_metric *r)
-{
-	k->period = r->period < k->period ? r->period : k->period;
-	k->period_most = r->period > k->period_most ? r->period : k->period_most;
-	k->sources_differ |= r->source != k->source;
-}
-
-/* Owned by the caller; NULL if memory is short. */
-static char *format(const char *how, ...) __attribute__((format(printf, 1, 2)));
-static char *format(const char *how, ...)
-{
-	char *text;
-	va_list args;
-	va_start(args, how);
-	int n = vasprintf(&text, how, args);
-	va_end(args);
-	return n < 0 ? NULL : text;
-}
-
-/* Adds the metric for the part of `of` that came by guessed frames. */
-static bool add_guessed(struct model *m, uint32_t of)
-{
-	struct model_metric *metrics =
-		realloc(m->private_->metrics, (m->n_metrics + 1) * sizeof *metrics);
-	if (!metrics)
-		return false;
-	m->metrics = m->private_->metrics = metrics;
-	struct model_metric k = metrics[of];
-	const char *unit = strstr(k.name, " (");
-	int head = unit ? (int)(unit - k.name) : (int)strlen(k.name);
-	char *event = format("%s:GUESSED", k.event);
-	char *name = format("%.*s:GUESSED%s", head, k.name, k.name + head);
-	char *description = format("%s on call paths with a frame that was guessed", k.event);
-	k.kind = MODEL_METRIC_GUESSED;
-	k.parent = of;
-	/* all three, so that none is lost when memory is short */
-	k.event = model_own(m, event);
-	k.name = model_own(m, name);
-	k.description = model_own(m, description);
-	if (!k.event || !k.name || !k.description)
-		return false;
-	metrics[m->n_metrics++] = k;
-	return true;
-}
-
-static bool has_guesses(const struct model *m)
-{
-	for (uint32_t i = 0; i < m->n_contexts; i++)
-		if (m->contexts[i].marked)
-			return true;
-	return false;
-}
-
-bool describe_metrics(struct model *m, const struct load_job *job)
-{
-	for (size_t i = 0; i < job->files.n; i++)
-		for (unsigned k = 0; k < MSR_MAX_METRICS; k++) {
-			const struct msr_metric *r = job->files.at[i].metrics[k];
-			uint32_t known = r ? find_metric(m, r) : MODEL_NONE;
-			if (known != MODEL_NONE)
-				widen_metric(&m->private_->metrics[known], r);
-			else if (r && !add_metric(m, r))
-				return false;
-		}
-	for (uint32_t i = 0, n = has_guesses(m) ? m->n_metrics : 0; i < n; i++)
-		if (!add_guessed(m, i))
-			return false;
-	return true;
-}
-
-void describe_is_time(const struct model *m, const struct load_file *f,
-		      bool is_time[MSR_MAX_METRICS])
-{
-	for (unsigned i = 0; i < MSR_MAX_METRICS; i++) {
-		uint32_t metric = f->metrics[i] ? find_metric(m, f->metrics[i]) : MODEL_NONE;
-		is_time[i] = metric != MODEL_NONE && m->metrics[metric].is_time;
-	}
-}
-
-void describe_divisors(const struct model *m, double *divisors)
-{
-	for (uint32_t i = 0; i < m->n_metrics; i++)
-		divisors[i] = model_unit_scale(m->metrics[i].unit);
-}
-
-/* ---- processes and threads ---- */
 
 static uint64_t real_time(const struct load_file *f, uint64_t mono_ns)
 {
@@ -366,7 +228,7 @@ bool describe_timeline(const struct model *m, const struct load_file *f, struct 
 	line->to_real_ns = (int64_t)(f->header.start_real_ns - f->header.start_mono_ns);
 	for (unsigned k = 0; k < 16; k++)
 		line->metric_of[k] = k < MSR_MAX_METRICS && f->metrics[k]
-					     ? find_metric(m, f->metrics[k])
+					     ? describe_metric(m, f->metrics[k])
 					     : MODEL_NONE;
 	line->parts = calloc(t->trace.n + 1, sizeof *line->parts);
 	if (!line->parts)
@@ -378,147 +240,4 @@ bool describe_timeline(const struct model *m, const struct load_file *f, struct 
 		line->parts[i] = (struct model_trace_part){
 			t->trace.at[i].content, t->trace.at[i].n_bytes, t->trace.at[i].first};
 	return true;
-}
-
-/* ---- the whole ---- */
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash && slash[1] ? slash + 1 : path;
-}
-
-/* "sh" and not "dash", "python3" and not "python3.11". Login shells are called "-sh". */
-static const char *name_for_people(const struct model_process *p)
-{
-	const char *called = base_name(p->called + (p->called[0] == '-'));
-	return printable_is_name(called) ? called : base_name(p->executable);
-}
-
-static void describe_title(struct model *m)
-{
-	for (uint32_t i = 0; i < m->n_processes; i++)
-		if (m->processes[i].executable[0] &&
-		    (!m->title[0] || m->processes[i].exec_seq == 0)) {
-			m->title = name_for_people(&m->processes[i]);
-			if (m->processes[i].exec_seq == 0)
-				return;
-		}
-}
-
-struct stretch {
-	uint64_t start_ns, end_ns;
-};
-
-static int compare_stretches(const void *pa, const void *pb)
-{
-	const struct stretch *a = pa, *b = pb;
-	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
-}
-
-/*
- * Leaves out the time between runs. Processes of one run are at most a second apart. Few threads
- * live beyond what is known of their process.
- */
-static bool add_up_runs(struct model *m)
-{
-	size_t n = m->n_processes;
-	struct stretch *all = malloc((n + m->n_profiles + 1) * sizeof *all);
-	uint64_t start = 0, end = 0;
-	if (!all)
-		return false;
-	for (uint32_t i = 0; i < m->n_processes; i++)
-		all[i] = (struct stretch){m->processes[i].start_ns, m->processes[i].end_ns};
-	for (uint32_t i = 0; i < m->n_profiles; i++) {
-		const struct model_profile *p = &m->profiles[i];
-		const struct stretch *process = &all[p->process];
-		if (p->start_ns < process->start_ns || p->end_ns > process->end_ns)
-			all[n++] = (struct stretch){p->start_ns, p->end_ns};
-	}
-	if (n)
-		qsort(all, n, sizeof *all, compare_stretches);
-	for (size_t i = 0; i < n; i++) {
-		if (i && all[i].start_ns <= end + 1000000000u) {
-			end = all[i].end_ns > end ? all[i].end_ns : end;
-			continue;
-		}
-		m->elapsed_ns += end - start;
-		m->n_runs++;
-		start = all[i].start_ns;
-		end = all[i].end_ns;
-	}
-	m->elapsed_ns += end - start;
-	free(all);
-	return true;
-}
-
-bool describe_times(struct model *m)
-{
-	for (uint32_t i = 0; i < m->n_processes; i++) {
-		const struct model_process *p = &m->processes[i];
-		if (i == 0 || p->start_ns < m->start_ns)
-			m->start_ns = p->start_ns;
-		if (p->end_ns > m->end_ns)
-			m->end_ns = p->end_ns;
-	}
-	for (uint32_t i = 0; i < m->n_profiles; i++) {
-		const struct model_profile *p = &m->profiles[i];
-		if (p->start_ns < m->start_ns)
-			m->start_ns = p->start_ns;
-		if (p->end_ns > m->end_ns)
-			m->end_ns = p->end_ns;
-		m->has_traces = m->has_traces || p->n_trace_records;
-	}
-	return add_up_runs(m);
-}
-
-/* What a part knows of the whole: the sum of its threads, and times. */
-struct known {
-	struct model_ledger ledger;
-	uint64_t closes, start_ns, end_ns;
-};
-
-static void add_known(struct model *m, const struct known *k)
-{
-	ledger_add(&m->ledger, &k->ledger);
-	m->ledger_closes = m->ledger_closes && k->closes;
-	m->start_ns = k->start_ns < m->start_ns ? k->start_ns : m->start_ns;
-	m->end_ns = k->end_ns > m->end_ns ? k->end_ns : m->end_ns;
-}
-
-/* Ends a step. */
-static bool join_known(struct model *m, struct comm *c, const struct known *own)
-{
-	uint64_t *first = calloc((size_t)c->n_parts + 1, sizeof *first);
-	struct known *all = comm_join(c, own, 1, sizeof *own, first);
-	for (int i = 0; all && i < c->n_parts; i++)
-		add_known(m, &all[i]);
-	free(first);
-	free(all);
-	return all;
-}
-
-bool describe_whole(struct model *m, struct comm *c)
-{
-	struct known own = {.closes = !m->sums_overflow};
-	bool ok = describe_times(m);
-	describe_title(m);
-	for (uint32_t i = 0; i < m->n_profiles; i++) {
-		const struct model_ledger *l = m->profiles[i].ledger;
-		if (l)
-			ledger_add(&own.ledger, l);
-		own.closes = own.closes && (!l || ledger_closes(l));
-	}
-	own.start_ns = m->start_ns;
-	own.end_ns = m->end_ns;
-	m->ledger_closes = true;
-	for (uint32_t i = 0; i < m->n_processes; i++)
-		ledger_add(&m->ledger, &m->processes[i].ledger);
-	if (c)
-		ok = comm_agree(c, ok ? STATUS_OK : STATUS_NO_MEMORY) == STATUS_OK &&
-		     join_known(m, c, &own);
-	else
-		add_known(m, &own);
-	m->ledger_closes = m->ledger_closes && !ledger_is_at_bound(&m->ledger);
-	return ok;
 }

@@ -16,6 +16,8 @@
  * files, then of their ids.
  */
 bool describe_metrics(struct model *m, const struct load_job *job);
+/* The metric of a record; MODEL_NONE: none. */
+uint32_t describe_metric(const struct model *m, const struct msr_metric *r);
 /* By metric id of the file: the metric is a time (struct model_metric). */
 void describe_is_time(const struct model *m, const struct load_file *f,
 	bool is_time[MSR_MAX_METRICS]);
