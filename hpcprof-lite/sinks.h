@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The table of the sinks in this build. */
-#ifndef HPCPROF_SINK_SINKS_H
-#define HPCPROF_SINK_SINKS_H
+#ifndef HPCPROF_SINKS_H
+#define HPCPROF_SINKS_H
 
 #include "hpcprof-lite/sink/sink.h"
 

@@ -5,8 +5,8 @@
  * rename, and any process may remove a file at any time. The modification time of a file is the
  * time of its last use. See doc/structures.md. Test: tests/cli/struct/struct_cache.sh.
  */
-#ifndef COMMON_CACHE_STRUCTURE_CACHE_H
-#define COMMON_CACHE_STRUCTURE_CACHE_H
+#ifndef COMMON_FORMAT_STRUCTURE_CACHE_H
+#define COMMON_FORMAT_STRUCTURE_CACHE_H
 
 #include "common/base/status.h"
 #include "common/base/vec.h"

@@ -6,7 +6,6 @@
  */
 #include "hpcprof-lite/load/load_file.h"
 
-#include "common/base/foreign.h"
 #include "common/base/log.h"
 #include "common/format/local_data.h"
 #include "common/rights/inside.h"

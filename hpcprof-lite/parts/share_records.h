@@ -3,8 +3,8 @@
  * Records of one size that parts send each other, each record to one part. Test:
  * tests/unit/prof_parts/test_parts.c.
  */
-#ifndef HPCPROF_ATTRIBUTE_SHARE_RECORDS_H
-#define HPCPROF_ATTRIBUTE_SHARE_RECORDS_H
+#ifndef HPCPROF_PARTS_SHARE_RECORDS_H
+#define HPCPROF_PARTS_SHARE_RECORDS_H
 
 #include "hpcprof-lite/parts/comm.h"
 

@@ -4,8 +4,8 @@
  * themselves, and which programs were not measured, with their CPU time. Test:
  * tests/unit/prof/test_children.c.
  */
-#ifndef HPCPROF_LITE_ATTRIBUTE_CHILD_PROCESSES_H
-#define HPCPROF_LITE_ATTRIBUTE_CHILD_PROCESSES_H
+#ifndef HPCPROF_LITE_ATTRIBUTE_DESCRIBE_CHILD_PROCESSES_H
+#define HPCPROF_LITE_ATTRIBUTE_DESCRIBE_CHILD_PROCESSES_H
 
 #include "hpcprof-lite/load/job/load_job.h"
 #include "hpcprof-lite/model/private.h"

@@ -5,8 +5,8 @@
  * this file. They return false if memory is short. Test: tests/unit/prof/test_order.c,
  * tests/unit/prof/test_ledger.c.
  */
-#ifndef HPCPROF_ATTRIBUTE_DESCRIBE_H
-#define HPCPROF_ATTRIBUTE_DESCRIBE_H
+#ifndef HPCPROF_ATTRIBUTE_DESCRIBE_DESCRIBE_H
+#define HPCPROF_ATTRIBUTE_DESCRIBE_DESCRIBE_H
 
 #include "hpcprof-lite/load/job/load_job.h"
 #include "hpcprof-lite/model/private.h"

@@ -4,8 +4,8 @@
  * losses. It counts the samples in the tree itself and does not rely on our runtime's count. Test:
  * tests/unit/prof/test_ledger.c.
  */
-#ifndef HPCPROF_ATTRIBUTE_LEDGER_H
-#define HPCPROF_ATTRIBUTE_LEDGER_H
+#ifndef HPCPROF_ATTRIBUTE_DESCRIBE_LEDGER_H
+#define HPCPROF_ATTRIBUTE_DESCRIBE_LEDGER_H
 
 #include "hpcprof-lite/load/load_file.h"
 #include "hpcprof-lite/model/model.h"

@@ -4,8 +4,8 @@
  * of multiprocessing and of Ray, helpers that multiprocessing starts, and launchers of ranks. Test:
  * tests/unit/prof_torch/test_process_roles.c.
  */
-#ifndef HPCPROF_ATTRIBUTE_PROCESS_ROLES_H
-#define HPCPROF_ATTRIBUTE_PROCESS_ROLES_H
+#ifndef HPCPROF_ATTRIBUTE_DESCRIBE_PROCESS_ROLES_H
+#define HPCPROF_ATTRIBUTE_DESCRIBE_PROCESS_ROLES_H
 
 #include "hpcprof-lite/load/job/load_job.h"
 #include "hpcprof-lite/model/private.h"

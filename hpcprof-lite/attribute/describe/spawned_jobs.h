@@ -3,8 +3,8 @@
  * Jobs that MPI_Comm_spawn started: who spawned them, and how many of their processes were not
  * measured. Test: tests/unit/prof/test_children.c, tests/cli/mpi/mpi_spawn.sh.
  */
-#ifndef HPCPROF_ATTRIBUTE_SPAWNED_JOBS_H
-#define HPCPROF_ATTRIBUTE_SPAWNED_JOBS_H
+#ifndef HPCPROF_ATTRIBUTE_DESCRIBE_SPAWNED_JOBS_H
+#define HPCPROF_ATTRIBUTE_DESCRIBE_SPAWNED_JOBS_H
 
 #include "hpcprof-lite/load/job/load_job.h"
 #include "hpcprof-lite/model/model.h"

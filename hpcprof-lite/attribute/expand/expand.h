@@ -7,8 +7,8 @@
  * places of its PC samples. Waits are placeholders too. The result is in order of discovery;
  * order.h sorts it. Tests: tests/unit/prof/test_expand.c, tests/unit/prof_gpu/test_gpu_calls.c.
  */
-#ifndef HPCPROF_ATTRIBUTE_EXPAND_H
-#define HPCPROF_ATTRIBUTE_EXPAND_H
+#ifndef HPCPROF_ATTRIBUTE_EXPAND_EXPAND_H
+#define HPCPROF_ATTRIBUTE_EXPAND_EXPAND_H
 
 #include "common/base/map.h"
 #include "common/base/strtab.h"

@@ -12,8 +12,8 @@
  *
  * Private to expand.c. Test: tests/unit/prof/test_activity.c.
  */
-#ifndef HPCPROF_ATTRIBUTE_EXPAND_FOLD_H
-#define HPCPROF_ATTRIBUTE_EXPAND_FOLD_H
+#ifndef HPCPROF_ATTRIBUTE_EXPAND_EXPAND_FOLD_H
+#define HPCPROF_ATTRIBUTE_EXPAND_EXPAND_FOLD_H
 
 #include "hpcprof-lite/attribute/expand/expand_run.h"
 

@@ -4,8 +4,8 @@
  * input. Each function returns an id, which it makes if it is new. If memory is short, it sets
  * `failed` and returns 0; expand_run_end() reports that to the caller.
  */
-#ifndef HPCPROF_ATTRIBUTE_EXPAND_RUN_H
-#define HPCPROF_ATTRIBUTE_EXPAND_RUN_H
+#ifndef HPCPROF_ATTRIBUTE_EXPAND_EXPAND_RUN_H
+#define HPCPROF_ATTRIBUTE_EXPAND_EXPAND_RUN_H
 
 #include "hpcprof-lite/attribute/expand/expand.h"
 

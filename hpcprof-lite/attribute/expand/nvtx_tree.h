@@ -6,8 +6,8 @@
  * function had returned, the range is in the innermost function that was still running. An outer
  * range is never below an inner one. Test: tests/unit/nvtx/test_nvtx_tree.c.
  */
-#ifndef HPCPROF_ATTRIBUTE_NVTX_NVTX_TREE_H
-#define HPCPROF_ATTRIBUTE_NVTX_NVTX_TREE_H
+#ifndef HPCPROF_ATTRIBUTE_EXPAND_NVTX_TREE_H
+#define HPCPROF_ATTRIBUTE_EXPAND_NVTX_TREE_H
 
 #include "hpcprof-lite/attribute/expand/expand_run.h"
 

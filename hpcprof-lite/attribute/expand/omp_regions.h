@@ -4,8 +4,8 @@
  * functions and lines, like those of frames, and sums of several threads of a process become one.
  * Test: tests/unit/prof/test_omp_regions.c.
  */
-#ifndef HPCPROF_ATTRIBUTE_ACTIVITY_OMP_REGIONS_H
-#define HPCPROF_ATTRIBUTE_ACTIVITY_OMP_REGIONS_H
+#ifndef HPCPROF_ATTRIBUTE_EXPAND_OMP_REGIONS_H
+#define HPCPROF_ATTRIBUTE_EXPAND_OMP_REGIONS_H
 
 #include "hpcprof-lite/attribute/topic/topic.h"
 #include "hpcprof-lite/load/job/load_job.h"

@@ -4,8 +4,8 @@
  * The ids do not depend on the order of the input. Contexts are in depth-first preorder (see
  * model.h). Test: tests/unit/prof/test_order.c.
  */
-#ifndef HPCPROF_ATTRIBUTE_ORDER_H
-#define HPCPROF_ATTRIBUTE_ORDER_H
+#ifndef HPCPROF_ATTRIBUTE_EXPAND_ORDER_H
+#define HPCPROF_ATTRIBUTE_EXPAND_ORDER_H
 
 #include "hpcprof-lite/attribute/expand/expand.h"
 #include "hpcprof-lite/model/private.h"

@@ -5,8 +5,8 @@
  * Numbers differ between parts afterwards; order_contexts() makes them the same. Test:
  * tests/unit/prof_parts/test_parts_gpu.c.
  */
-#ifndef HPCPROF_ATTRIBUTE_SHARE_CONTEXTS_H
-#define HPCPROF_ATTRIBUTE_SHARE_CONTEXTS_H
+#ifndef HPCPROF_ATTRIBUTE_EXPAND_SHARE_CONTEXTS_H
+#define HPCPROF_ATTRIBUTE_EXPAND_SHARE_CONTEXTS_H
 
 #include "hpcprof-lite/attribute/expand/expand_run.h"
 #include "hpcprof-lite/parts/comm.h"

@@ -7,8 +7,8 @@
  * none either. See doc/torch.md. Private to expand. Test:
  * tests/unit/prof_torch/test_torch_fold.c.
  */
-#ifndef HPCPROF_ATTRIBUTE_TORCH_FOLD_H
-#define HPCPROF_ATTRIBUTE_TORCH_FOLD_H
+#ifndef HPCPROF_ATTRIBUTE_EXPAND_TORCH_FOLD_H
+#define HPCPROF_ATTRIBUTE_EXPAND_TORCH_FOLD_H
 
 #include "hpcprof-lite/attribute/expand/expand_run.h"
 

@@ -3,8 +3,8 @@
  * Names of waits: the synthetic frames inside call paths (doc/formats/measurement.md). Test:
  * tests/unit/prof/test_expand.c.
  */
-#ifndef HPCPROF_ATTRIBUTE_WAITS_H
-#define HPCPROF_ATTRIBUTE_WAITS_H
+#ifndef HPCPROF_ATTRIBUTE_EXPAND_WAITS_H
+#define HPCPROF_ATTRIBUTE_EXPAND_WAITS_H
 
 #include "common/format/measurement.h"
 #include "hpcprof-lite/model/model.h"

@@ -4,8 +4,8 @@
  * compilers put between a launch in the source and these runtimes. All lists of names are here.
  * Test: tests/unit/prof/test_known_code.c.
  */
-#ifndef HPCPROF_ATTRIBUTE_KNOWN_CODE_H
-#define HPCPROF_ATTRIBUTE_KNOWN_CODE_H
+#ifndef HPCPROF_ATTRIBUTE_KNOWN_KNOWN_CODE_H
+#define HPCPROF_ATTRIBUTE_KNOWN_KNOWN_CODE_H
 
 #include "hpcprof-lite/model/model.h"
 

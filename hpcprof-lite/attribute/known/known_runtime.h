@@ -3,8 +3,8 @@
  * The names of run-time libraries (OpenMP, MPI) and of their calls, and of the calls that wait for
  * a GPU: what a thread does inside. Test: tests/unit/prof/test_known_runtime.c.
  */
-#ifndef HPCPROF_ATTRIBUTE_KNOWN_RUNTIME_H
-#define HPCPROF_ATTRIBUTE_KNOWN_RUNTIME_H
+#ifndef HPCPROF_ATTRIBUTE_KNOWN_KNOWN_RUNTIME_H
+#define HPCPROF_ATTRIBUTE_KNOWN_KNOWN_RUNTIME_H
 
 #include "hpcprof-lite/model/model.h"
 

@@ -4,8 +4,8 @@
  * between them. The names are those of C++ functions, so no interface of PyTorch is needed. Nothing
  * allocates. Test: tests/unit/prof_torch/test_known_torch.c.
  */
-#ifndef HPCPROF_ATTRIBUTE_KNOWN_TORCH_H
-#define HPCPROF_ATTRIBUTE_KNOWN_TORCH_H
+#ifndef HPCPROF_ATTRIBUTE_KNOWN_KNOWN_TORCH_H
+#define HPCPROF_ATTRIBUTE_KNOWN_KNOWN_TORCH_H
 
 #include <stdbool.h>
 

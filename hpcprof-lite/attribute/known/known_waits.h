@@ -3,8 +3,8 @@
  * The functions of libc that wait, by their names: what for, and what programs call them. Test:
  * tests/unit/prof/test_known_runtime.c.
  */
-#ifndef HPCPROF_ATTRIBUTE_KNOWN_WAITS_H
-#define HPCPROF_ATTRIBUTE_KNOWN_WAITS_H
+#ifndef HPCPROF_ATTRIBUTE_KNOWN_KNOWN_WAITS_H
+#define HPCPROF_ATTRIBUTE_KNOWN_KNOWN_WAITS_H
 
 #include <stdbool.h>
 

@@ -8,8 +8,8 @@
  *
  * Pure. Test: tests/unit/nvtx/test_known_xla.c.
  */
-#ifndef HPCPROF_ATTRIBUTE_NVTX_KNOWN_XLA_H
-#define HPCPROF_ATTRIBUTE_NVTX_KNOWN_XLA_H
+#ifndef HPCPROF_ATTRIBUTE_KNOWN_KNOWN_XLA_H
+#define HPCPROF_ATTRIBUTE_KNOWN_KNOWN_XLA_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
  * autograd's graph. A path ends at the line that called PyTorch. What ran inside of the frame goes
  * below that path, in any thread. Test: tests/unit/prof_torch/test_forward_paths.c.
  */
-#ifndef HPCPROF_ATTRIBUTE_FORWARD_PATHS_H
-#define HPCPROF_ATTRIBUTE_FORWARD_PATHS_H
+#ifndef HPCPROF_ATTRIBUTE_MERGE_FORWARD_PATHS_H
+#define HPCPROF_ATTRIBUTE_MERGE_FORWARD_PATHS_H
 
 #include "common/base/map.h"
 #include "common/base/vec.h"

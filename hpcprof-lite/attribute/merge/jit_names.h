@@ -5,8 +5,8 @@
  * module are numbers of places. If several functions had an address at different times, the time of
  * a sample decides. Tests: tests/unit/prof/test_jit.c, tests/cli/jit/jit_names.sh.
  */
-#ifndef HPCPROF_LITE_ATTRIBUTE_JIT_NAMES_H
-#define HPCPROF_LITE_ATTRIBUTE_JIT_NAMES_H
+#ifndef HPCPROF_LITE_ATTRIBUTE_MERGE_JIT_NAMES_H
+#define HPCPROF_LITE_ATTRIBUTE_MERGE_JIT_NAMES_H
 
 #include "common/base/map.h"
 #include "common/base/vec.h"

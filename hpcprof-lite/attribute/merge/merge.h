@@ -5,8 +5,8 @@
  * merge_thread() merges one thread. merge_trees() joins trees that were built in parallel. Test:
  * tests/unit/prof/test_merge.c.
  */
-#ifndef HPCPROF_ATTRIBUTE_MERGE_H
-#define HPCPROF_ATTRIBUTE_MERGE_H
+#ifndef HPCPROF_ATTRIBUTE_MERGE_MERGE_H
+#define HPCPROF_ATTRIBUTE_MERGE_MERGE_H
 
 #include "common/base/map.h"
 #include "common/base/vec.h"

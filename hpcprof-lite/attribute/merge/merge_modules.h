@@ -4,8 +4,8 @@
  * without build ids, if path and size are. The merged tree (merge.h) uses their dense numbers. Not
  * thread-safe. Test: tests/unit/prof/test_merge.c.
  */
-#ifndef HPCPROF_ATTRIBUTE_MERGE_MODULES_H
-#define HPCPROF_ATTRIBUTE_MERGE_MODULES_H
+#ifndef HPCPROF_ATTRIBUTE_MERGE_MERGE_MODULES_H
+#define HPCPROF_ATTRIBUTE_MERGE_MERGE_MODULES_H
 
 #include "common/base/map.h"
 #include "common/base/vec.h"

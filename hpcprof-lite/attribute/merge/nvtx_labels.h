@@ -3,8 +3,8 @@
  * What ranges of NVTX are called. Ids of names hold in one process only, so ranges of several
  * processes meet by their labels. Test: tests/cli/nvtx/nvtx_tree.sh.
  */
-#ifndef HPCPROF_ATTRIBUTE_NVTX_NVTX_LABELS_H
-#define HPCPROF_ATTRIBUTE_NVTX_NVTX_LABELS_H
+#ifndef HPCPROF_ATTRIBUTE_MERGE_NVTX_LABELS_H
+#define HPCPROF_ATTRIBUTE_MERGE_NVTX_LABELS_H
 
 #include "common/base/strtab.h"
 #include "hpcprof-lite/load/job/load_job.h"

@@ -4,8 +4,8 @@
  * same in every process. Code objects become functions, one for each (file, name, first line). Each
  * .py file becomes a module. Test: tests/cli/python/python_frames.sh.
  */
-#ifndef HPCPROF_LITE_ATTRIBUTE_PYTHON_FRAMES_H
-#define HPCPROF_LITE_ATTRIBUTE_PYTHON_FRAMES_H
+#ifndef HPCPROF_LITE_ATTRIBUTE_MERGE_PYTHON_FRAMES_H
+#define HPCPROF_LITE_ATTRIBUTE_MERGE_PYTHON_FRAMES_H
 
 #include "hpcprof-lite/attribute/merge/merge_modules.h"
 #include "hpcprof-lite/attribute/topic/topic.h"

@@ -4,8 +4,8 @@
  * steps. The order of its nodes depends on the number of parts, as with that of workers. Test:
  * tests/unit/prof_parts/test_parts.c.
  */
-#ifndef HPCPROF_ATTRIBUTE_SHARE_TREES_H
-#define HPCPROF_ATTRIBUTE_SHARE_TREES_H
+#ifndef HPCPROF_ATTRIBUTE_MERGE_SHARE_TREES_H
+#define HPCPROF_ATTRIBUTE_MERGE_SHARE_TREES_H
 
 #include "hpcprof-lite/attribute/merge/merge.h"
 #include "hpcprof-lite/parts/comm.h"

@@ -3,8 +3,8 @@
  * Names of PyTorch's modules as users know them: "layer3.2.conv1 (Conv2d)", and "ResNet" for a
  * module that no other one called. Test: tests/unit/prof_torch/test_torch_modules.c.
  */
-#ifndef HPCPROF_ATTRIBUTE_TORCH_MODULES_H
-#define HPCPROF_ATTRIBUTE_TORCH_MODULES_H
+#ifndef HPCPROF_ATTRIBUTE_MERGE_TORCH_MODULES_H
+#define HPCPROF_ATTRIBUTE_MERGE_TORCH_MODULES_H
 
 #include "hpcprof-lite/load/load_file.h"
 

@@ -3,8 +3,8 @@
  * What threads waited on: ids of WAIT_OBJECT records hold in one process only, so contexts of
  * several processes meet by name. Test: tests/unit/prof/test_merge.c.
  */
-#ifndef HPCPROF_ATTRIBUTE_WAIT_OBJECTS_H
-#define HPCPROF_ATTRIBUTE_WAIT_OBJECTS_H
+#ifndef HPCPROF_ATTRIBUTE_MERGE_WAIT_OBJECTS_H
+#define HPCPROF_ATTRIBUTE_MERGE_WAIT_OBJECTS_H
 
 #include "common/base/strtab.h"
 #include "common/format/measurement.h"

@@ -5,8 +5,8 @@
  * process does. Every part calls these functions in the same order. Test:
  * tests/unit/prof_parts/test_parts.c.
  */
-#ifndef HPCPROF_ATTRIBUTE_SHARE_VALUES_H
-#define HPCPROF_ATTRIBUTE_SHARE_VALUES_H
+#ifndef HPCPROF_ATTRIBUTE_SUM_SHARE_VALUES_H
+#define HPCPROF_ATTRIBUTE_SUM_SHARE_VALUES_H
 
 #include "hpcprof-lite/model/private.h"
 #include "hpcprof-lite/parts/comm.h"

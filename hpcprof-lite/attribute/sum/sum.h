@@ -5,8 +5,8 @@
  * threads in their order, so the order of the input and the number of workers do not change a bit.
  * Test: tests/unit/prof/test_sum.c.
  */
-#ifndef HPCPROF_ATTRIBUTE_SUM_H
-#define HPCPROF_ATTRIBUTE_SUM_H
+#ifndef HPCPROF_ATTRIBUTE_SUM_SUM_H
+#define HPCPROF_ATTRIBUTE_SUM_SUM_H
 
 #include "hpcprof-lite/load/load_file.h"
 #include "hpcprof-lite/model/private.h"

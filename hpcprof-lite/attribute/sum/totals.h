@@ -4,8 +4,8 @@
  * order; each worker adds up some contexts. So every sum adds the profiles in their order, and the
  * number of workers does not change a bit. Test: tests/unit/prof/test_sum.c.
  */
-#ifndef HPCPROF_ATTRIBUTE_TOTALS_TOTALS_H
-#define HPCPROF_ATTRIBUTE_TOTALS_TOTALS_H
+#ifndef HPCPROF_ATTRIBUTE_SUM_TOTALS_H
+#define HPCPROF_ATTRIBUTE_SUM_TOTALS_H
 
 #include "hpcprof-lite/model/private.h"
 

@@ -3,8 +3,8 @@
  * Rows of files that have no GPU in common: idle time is found from all that ran on a GPU, and what
  * the processes that used it did meanwhile. Test: tests/unit/prof_parts/test_parts_gpu.c.
  */
-#ifndef HPCPROF_LITE_LOAD_SHARED_LOAD_DEVICES_H
-#define HPCPROF_LITE_LOAD_SHARED_LOAD_DEVICES_H
+#ifndef HPCPROF_LITE_LOAD_JOB_LOAD_DEVICES_H
+#define HPCPROF_LITE_LOAD_JOB_LOAD_DEVICES_H
 
 #include "hpcprof-lite/load/job/load_job.h"
 

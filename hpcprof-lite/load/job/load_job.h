@@ -4,8 +4,8 @@
  * by rank, host, pid, exec number, start and path. Test: tests/unit/prof/test_load.c,
  * tests/cli/prof/prof_cli.sh.
  */
-#ifndef HPCPROF_LITE_LOAD_LOAD_JOB_H
-#define HPCPROF_LITE_LOAD_LOAD_JOB_H
+#ifndef HPCPROF_LITE_LOAD_JOB_LOAD_JOB_H
+#define HPCPROF_LITE_LOAD_JOB_LOAD_JOB_H
 
 #include "hpcprof-lite/load/load_file.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The measurement files of directories. Test: tests/unit/prof/test_load.c. */
-#ifndef HPCPROF_LITE_LOAD_LOAD_LIST_H
-#define HPCPROF_LITE_LOAD_LOAD_LIST_H
+#ifndef HPCPROF_LITE_LOAD_JOB_LOAD_LIST_H
+#define HPCPROF_LITE_LOAD_JOB_LOAD_LIST_H
 
 #include "common/base/map.h"
 #include "common/base/status.h"

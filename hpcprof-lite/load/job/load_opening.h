@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The files of a list while they are opened. load_job.c opens them; load/shared chooses which. */
-#ifndef HPCPROF_LITE_LOAD_LOAD_OPENING_H
-#define HPCPROF_LITE_LOAD_LOAD_OPENING_H
+#ifndef HPCPROF_LITE_LOAD_JOB_LOAD_OPENING_H
+#define HPCPROF_LITE_LOAD_JOB_LOAD_OPENING_H
 
 #include "hpcprof-lite/load/job/load_job.h"
 #include "hpcprof-lite/load/job/load_list.h"

@@ -5,8 +5,8 @@
  * numbers of its threads, so all records work as in the file. GPUs, their queues and code are in
  * it. Test: tests/unit/prof_parts/test_parts.c.
  */
-#ifndef HPCPROF_LITE_LOAD_SHARED_LOAD_OUTLINE_H
-#define HPCPROF_LITE_LOAD_SHARED_LOAD_OUTLINE_H
+#ifndef HPCPROF_LITE_LOAD_JOB_LOAD_OUTLINE_H
+#define HPCPROF_LITE_LOAD_JOB_LOAD_OUTLINE_H
 
 #include "hpcprof-lite/load/load_file.h"
 

@@ -4,8 +4,8 @@
  * one number for each process: the ranks of a spawned job follow those of the jobs before it. This
  * is the only place that knows; behind it ranks are unique. Test: tests/unit/prof/test_load.c.
  */
-#ifndef HPCPROF_LITE_LOAD_LOAD_RANKS_H
-#define HPCPROF_LITE_LOAD_LOAD_RANKS_H
+#ifndef HPCPROF_LITE_LOAD_JOB_LOAD_RANKS_H
+#define HPCPROF_LITE_LOAD_JOB_LOAD_RANKS_H
 
 #include "hpcprof-lite/load/job/load_job.h"
 

@@ -5,8 +5,8 @@
  * the checks of cells and time lines. Every part calls these functions, in this order. Test:
  * tests/unit/prof_parts/test_parts.c.
  */
-#ifndef HPCPROF_LITE_LOAD_SHARED_LOAD_SPLIT_H
-#define HPCPROF_LITE_LOAD_SHARED_LOAD_SPLIT_H
+#ifndef HPCPROF_LITE_LOAD_JOB_LOAD_SPLIT_H
+#define HPCPROF_LITE_LOAD_JOB_LOAD_SPLIT_H
 
 #include "hpcprof-lite/load/job/load_opening.h"
 

@@ -6,8 +6,8 @@
  * pair gives an offset. Before the first pair and after the last, the rate is that of the two pairs
  * at this end. Test: tests/unit/prof_gpu/test_gpu_time.c.
  */
-#ifndef HPCPROF_LITE_ATTRIBUTE_GPU_GPU_CLOCK_H
-#define HPCPROF_LITE_ATTRIBUTE_GPU_GPU_CLOCK_H
+#ifndef HPCPROF_LITE_ATTRIBUTE_GPU_JOIN_GPU_CLOCK_H
+#define HPCPROF_LITE_ATTRIBUTE_GPU_JOIN_GPU_CLOCK_H
 
 #include "hpcprof-lite/load/load_gpu.h"
 

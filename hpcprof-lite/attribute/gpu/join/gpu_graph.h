@@ -4,8 +4,8 @@
  * that it was copied from, to the call that made the first one.
  * Test: tests/unit/prof_gpu/test_gpu_join.c.
  */
-#ifndef HPCPROF_LITE_ATTRIBUTE_GPU_GPU_GRAPH_H
-#define HPCPROF_LITE_ATTRIBUTE_GPU_GPU_GRAPH_H
+#ifndef HPCPROF_LITE_ATTRIBUTE_GPU_JOIN_GPU_GRAPH_H
+#define HPCPROF_LITE_ATTRIBUTE_GPU_JOIN_GPU_GRAPH_H
 
 #include "common/base/map.h"
 #include "hpcprof-lite/load/load_gpu.h"

@@ -6,8 +6,8 @@
  * operations go to a temporary file. Files are independent, so several can be joined at the same
  * time. Tests: tests/unit/prof_gpu/test_gpu_join.c.
  */
-#ifndef HPCPROF_LITE_ATTRIBUTE_GPU_GPU_JOIN_H
-#define HPCPROF_LITE_ATTRIBUTE_GPU_GPU_JOIN_H
+#ifndef HPCPROF_LITE_ATTRIBUTE_GPU_JOIN_GPU_JOIN_H
+#define HPCPROF_LITE_ATTRIBUTE_GPU_JOIN_GPU_JOIN_H
 
 #include "common/base/map.h"
 #include "common/base/space.h"

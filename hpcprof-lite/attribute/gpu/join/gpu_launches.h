@@ -5,8 +5,8 @@
  * bytes for each id), or else a sorted list (16 bytes for each launch). Each launch also has one
  * byte of state. Test: tests/unit/prof_gpu/test_gpu_join.c.
  */
-#ifndef HPCPROF_LITE_ATTRIBUTE_GPU_GPU_LAUNCHES_H
-#define HPCPROF_LITE_ATTRIBUTE_GPU_GPU_LAUNCHES_H
+#ifndef HPCPROF_LITE_ATTRIBUTE_GPU_JOIN_GPU_LAUNCHES_H
+#define HPCPROF_LITE_ATTRIBUTE_GPU_JOIN_GPU_LAUNCHES_H
 
 #include "hpcprof-lite/load/load_gpu.h"
 

@@ -4,8 +4,8 @@
  * lane do not overlap. If an operation overlaps more others than there are lanes, it is shortened
  * and counted. Test: tests/unit/prof_gpu/test_gpu_time.c.
  */
-#ifndef HPCPROF_LITE_ATTRIBUTE_GPU_GPU_LINE_H
-#define HPCPROF_LITE_ATTRIBUTE_GPU_GPU_LINE_H
+#ifndef HPCPROF_LITE_ATTRIBUTE_GPU_JOIN_GPU_LINE_H
+#define HPCPROF_LITE_ATTRIBUTE_GPU_JOIN_GPU_LINE_H
 
 #include "hpcprof-lite/attribute/gpu/join/gpu_join.h"
 

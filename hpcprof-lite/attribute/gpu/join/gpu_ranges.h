@@ -5,8 +5,8 @@
  * runs for a time t on n samplers gives n x t x clock / period samples. Test:
  * tests/unit/prof_gpu/test_gpu_ranges.c.
  */
-#ifndef HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_RANGES_H
-#define HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_RANGES_H
+#ifndef HPCPROF_LITE_ATTRIBUTE_GPU_JOIN_GPU_RANGES_H
+#define HPCPROF_LITE_ATTRIBUTE_GPU_JOIN_GPU_RANGES_H
 
 #include "hpcprof-lite/load/load_file.h"
 

@@ -4,8 +4,8 @@
  * metric, and which metrics occur. Here a metric is a number: an enum gpu_metric, or the number of
  * a stall reason or counter from the measurement. Test: tests/unit/prof_gpu/test_gpu_join.c.
  */
-#ifndef HPCPROF_LITE_ATTRIBUTE_GPU_GPU_METRICS_H
-#define HPCPROF_LITE_ATTRIBUTE_GPU_GPU_METRICS_H
+#ifndef HPCPROF_LITE_ATTRIBUTE_GPU_METRICS_GPU_METRICS_H
+#define HPCPROF_LITE_ATTRIBUTE_GPU_METRICS_GPU_METRICS_H
 
 #include "hpcprof-lite/attribute/gpu/join/gpu_join.h"
 #include "hpcprof-lite/attribute/gpu/metrics/gpu_occupancy.h"

@@ -3,8 +3,8 @@
  * The metrics of GPUs whose names are known in advance. Test:
  * tests/unit/prof_gpu/test_gpu_join.c.
  */
-#ifndef HPCPROF_LITE_ATTRIBUTE_GPU_GPU_METRICS_TABLE_H
-#define HPCPROF_LITE_ATTRIBUTE_GPU_GPU_METRICS_TABLE_H
+#ifndef HPCPROF_LITE_ATTRIBUTE_GPU_METRICS_GPU_METRICS_TABLE_H
+#define HPCPROF_LITE_ATTRIBUTE_GPU_METRICS_GPU_METRICS_TABLE_H
 
 #include "hpcprof-lite/attribute/gpu/metrics/gpu_metrics.h"
 

@@ -6,8 +6,8 @@
  * compares the two if CUDA's headers are installed. If the program asked for a split between shared
  * memory and L1 cache, the split is unknown and taken as the largest. Pure functions.
  */
-#ifndef HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_OCCUPANCY_H
-#define HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_OCCUPANCY_H
+#ifndef HPCPROF_LITE_ATTRIBUTE_GPU_METRICS_GPU_OCCUPANCY_H
+#define HPCPROF_LITE_ATTRIBUTE_GPU_METRICS_GPU_OCCUPANCY_H
 
 #include "common/format/measurement_gpu.h"
 

@@ -4,8 +4,8 @@
  * and what to look at. Other reasons keep the vendor's name.
  * Test: tests/unit/prof_gpu/test_gpu_samples.c.
  */
-#ifndef HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_STALLS_H
-#define HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_STALLS_H
+#ifndef HPCPROF_LITE_ATTRIBUTE_GPU_METRICS_GPU_STALLS_H
+#define HPCPROF_LITE_ATTRIBUTE_GPU_METRICS_GPU_STALLS_H
 
 #include <stdbool.h>
 

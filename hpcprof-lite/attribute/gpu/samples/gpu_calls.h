@@ -10,8 +10,8 @@
  * any samples, the shares are equal. A path contains a function at most once, so recursion ends.
  * Test: tests/unit/prof_gpu/test_gpu_calls.c.
  */
-#ifndef HPCPROF_LITE_ATTRIBUTE_GPU_GPU_CALLS_H
-#define HPCPROF_LITE_ATTRIBUTE_GPU_GPU_CALLS_H
+#ifndef HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_CALLS_H
+#define HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_CALLS_H
 
 #include "common/base/vec.h"
 #include "common/format/structure.h"
