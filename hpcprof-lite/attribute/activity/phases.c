@@ -162,23 +162,18 @@ static bool give(struct collecting *c)
 	return m->ranges;
 }
 
-bool phases_attribute(struct model *m, const struct load_job *job,
-		      const struct topic_where *where)
+static bool attribute(void *none, struct topic_run *r)
 {
-	struct collecting c = {.m = m};
-	bool ok = collect(&c, job, where) && (!c.ranges.n || give(&c));
+	const struct topic_where where = topic_where(r);
+	struct collecting c = {.m = r->m};
+	(void)none;
+	if (r->comm) /* phases are in reports alone, which parts do not write */
+		return true;
+	bool ok = collect(&c, r->job, &where) && (!c.ranges.n || give(&c));
 	map_free(&c.place_of);
 	vec_free(&c.places);
 	vec_free(&c.ranges);
 	return ok;
-}
-
-static bool attribute(void *none, struct topic_run *r)
-{
-	const struct topic_where where = topic_where(r);
-	(void)none;
-	/* in reports alone, which parts do not write */
-	return r->comm || phases_attribute(r->m, r->job, &where);
 }
 
 const struct topic_ops topic_phases = {.steps = {[TOPIC_ATTRIBUTE] = attribute}};

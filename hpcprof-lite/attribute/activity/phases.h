@@ -10,9 +10,6 @@
 #include "hpcprof-lite/load/job/load_job.h"
 #include "hpcprof-lite/model/private.h"
 
-/* Call it when the processes and contexts are there. False if memory is short. */
-bool phases_attribute(struct model *m, const struct load_job *job,
-		      const struct topic_where *where);
 /* Sorts ranges as the model has them: by phase, then process, then enter_ns. */
 void phases_sort(struct model_range *ranges, size_t n);
 

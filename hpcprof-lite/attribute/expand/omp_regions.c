@@ -17,13 +17,16 @@ static uint32_t module_of_address(const struct load_file *f, const uint32_t *mod
 		       : MODEL_NONE;
 }
 
-bool omp_regions_collect(struct expand *e, const struct load_job *job, uint32_t *const *module_of)
+static bool collect_regions(void *none, struct topic_run *run)
 {
+	const struct load_job *job = run->job;
+	uint32_t *const *module_of = run->module_of;
+	(void)none;
 	for (size_t i = 0; i < job->files.n; i++) {
 		const struct load_file *f = &job->files.at[i];
 		for (size_t k = 0; k < f->regions.n; k++) {
 			const struct load_region *r = &f->regions.at[k];
-			struct omp_region *new = vec_push(&e->regions);
+			struct omp_region *new = vec_push(&run->expand->regions);
 			if (!new)
 				return false;
 			*new = (struct omp_region){
@@ -45,8 +48,11 @@ bool omp_regions_collect(struct expand *e, const struct load_job *job, uint32_t 
 	return true;
 }
 
-void omp_regions_need(const struct expand *e, bool *needed)
+static bool need_modules(const void *none, const struct topic_run *run, bool *needed, size_t n)
 {
+	const struct expand *e = run->expand;
+	(void)none;
+	(void)n;
 	for (size_t i = 0; i < e->regions.n; i++) {
 		const struct omp_region *r = &e->regions.at[i];
 		if (r->call_module != MODEL_NONE)
@@ -54,6 +60,7 @@ void omp_regions_need(const struct expand *e, bool *needed)
 		if (r->function_module != MODEL_NONE)
 			needed[r->function_module] = true;
 	}
+	return true;
 }
 
 /* ---- functions and lines ---- */
@@ -183,22 +190,6 @@ bool omp_regions_put(struct model *m, const struct expand *e, const uint32_t *fu
 	qsort(out, last + 1, sizeof *out, compare_for_model);
 	m->omp_regions = out;
 	m->n_omp_regions = (uint32_t)(last + 1);
-	return true;
-}
-
-/* ---- the topic; the regions are in struct expand ---- */
-
-static bool collect_regions(void *none, struct topic_run *r)
-{
-	(void)none;
-	return omp_regions_collect(r->expand, r->job, r->module_of);
-}
-
-static bool need_modules(const void *none, const struct topic_run *r, bool *needed, size_t n)
-{
-	(void)none;
-	(void)n;
-	omp_regions_need(r->expand, needed);
 	return true;
 }
 

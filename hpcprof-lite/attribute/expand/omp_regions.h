@@ -22,13 +22,6 @@ struct omp_region {
 	uint64_t call_addr, function_addr;     /* link addresses */
 };
 
-/*
- * Fills e->regions. module_of: by file, then module id of the file: the merged module. Returns
- * false if memory is short.
- */
-bool omp_regions_collect(struct expand *e, const struct load_job *job, uint32_t *const *module_of);
-/* Sets needed[] for the modules whose structures the regions need. */
-void omp_regions_need(const struct expand *e, bool *needed);
 /* Finds functions and lines. If memory is short, sets r->failed. */
 void omp_regions_enter(struct expand_run *r);
 /*
@@ -38,6 +31,7 @@ void omp_regions_enter(struct expand_run *r);
 bool omp_regions_put(struct model *m, const struct expand *e, const uint32_t *function_rank,
 		     const uint32_t *file_rank);
 
+/* Its regions are in struct expand. */
 extern const struct topic_ops topic_omp;
 
 #endif

@@ -10,6 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The number of a place is its index and its link address in the logical module. */
+struct jit_part {
+	VEC(struct jit_place) places;
+	struct map by_identity;
+};
+
 struct candidate {
 	uint64_t time_ns, index;
 	uint32_t place;
@@ -210,15 +216,16 @@ static bool name_file(struct namer *r, struct model *m)
 	return ok;
 }
 
-bool jit_name_all(struct jit_part *p, struct load_job *job, struct model *m)
+static bool name_all(void *state, struct topic_run *run)
 {
 	bool ok = true;
-	for (size_t i = 0; ok && i < job->files.n; i++) {
-		struct namer r = {
-			.part = p, .strings = &m->private_->strings, .file = &job->files.at[i]};
+	for (size_t i = 0; ok && i < run->job->files.n; i++) {
+		struct namer r = {.part = state,
+				  .strings = &run->m->private_->strings,
+				  .file = &run->job->files.at[i]};
 		if (!r.file->has_unknown_code)
 			continue;
-		ok = name_file(&r, m);
+		ok = name_file(&r, run->m);
 		jit_names_free(&r.names);
 		map_free(&r.addresses.ids);
 		vec_free(&r.addresses.list);
@@ -226,17 +233,6 @@ bool jit_name_all(struct jit_part *p, struct load_job *job, struct model *m)
 		vec_free(&r.candidates);
 	}
 	return ok;
-}
-
-void jit_free(struct jit_part *p)
-{
-	vec_free(&p->places);
-	map_free(&p->by_identity);
-}
-
-static bool open_jit(void *state, struct topic_run *r)
-{
-	return jit_name_all(state, r->job, r->m);
 }
 
 static bool give_places(void *state, struct topic_run *r)
@@ -249,9 +245,11 @@ static bool give_places(void *state, struct topic_run *r)
 
 static void close_jit(void *state)
 {
-	jit_free(state);
+	struct jit_part *p = state;
+	vec_free(&p->places);
+	map_free(&p->by_identity);
 }
 
 const struct topic_ops topic_jit = {.state_bytes = sizeof(struct jit_part),
-				    .steps = {[TOPIC_OPEN] = open_jit, [TOPIC_NAME] = give_places},
+				    .steps = {[TOPIC_OPEN] = name_all, [TOPIC_NAME] = give_places},
 				    .close = close_jit};

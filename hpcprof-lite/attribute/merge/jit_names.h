@@ -31,18 +31,7 @@ struct jit_place {
 	uint32_t line;   /* 0: unknown */
 };
 
-/*
- * Zero-initialise. The number of a place is its index, and its link address in the logical module.
- */
-struct jit_part {
-	VEC(struct jit_place) places;
-	struct map by_identity;
-};
-
-/* Names the code of all files of the job. False if memory is short. */
-bool jit_name_all(struct jit_part *p, struct load_job *job, struct model *m);
-void jit_free(struct jit_part *p);
-
+/* Names the code of all files. */
 extern const struct topic_ops topic_jit;
 
 /* ---- between jit_names.c and jit_split.c ---- */

@@ -11,6 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct python_part {
+	VEC(struct python_function) functions;
+	struct map by_identity;
+	struct python_file *files; /* by file of the job; NULL: there is no Python */
+	size_t n_files;
+};
+
 struct python_file {
 	const struct load_file *in;     /* NULL: there is no Python in it */
 	const struct python_part *part;
@@ -119,30 +126,6 @@ static bool unify_file(struct python_part *p, struct python_file *to, const stru
 	return unify_torch_modules(p, to, modules, m);
 }
 
-bool python_unify(struct python_part *p, struct load_job *job, struct merge_modules *modules,
-		  struct model *m)
-{
-	bool any = false;
-	for (size_t i = 0; i < job->files.n; i++)
-		any = any || job->files.at[i].has_python;
-	p->n_files = job->files.n;
-	if (!any)
-		return true;
-	p->files = calloc(job->files.n, sizeof *p->files);
-	if (!p->files)
-		return false;
-	for (size_t i = 0; i < job->files.n; i++)
-		if (job->files.at[i].has_python &&
-		    !unify_file(p, &p->files[i], &job->files.at[i], modules, m))
-			return false;
-	return true;
-}
-
-const struct python_file *python_of_file(const struct python_part *p, size_t file)
-{
-	return p->files && p->files[file].in ? &p->files[file] : NULL;
-}
-
 static uint32_t line_of(const struct load_python *code, uint32_t unit)
 {
 	const struct msr_python_code *r = code->record;
@@ -171,20 +154,23 @@ bool python_translate(const struct python_file *f, msr_addr addr, uint32_t *modu
 	return true;
 }
 
-void python_free(struct python_part *p)
-{
-	for (size_t i = 0; p->files && i < p->n_files; i++)
-		free(p->files[i].function_of);
-	free(p->files);
-	vec_free(&p->functions);
-	map_free(&p->by_identity);
-}
-
 static bool name_python(void *state, struct topic_run *r)
 {
 	struct python_part *p = state;
-	if (!python_unify(p, r->job, r->modules, r->m))
+	const struct load_job *job = r->job;
+	bool any = false;
+	for (size_t i = 0; i < job->files.n; i++)
+		any = any || job->files.at[i].has_python;
+	p->n_files = job->files.n;
+	if (!any)
+		return true;
+	p->files = calloc(job->files.n, sizeof *p->files);
+	if (!p->files)
 		return false;
+	for (size_t i = 0; i < job->files.n; i++)
+		if (job->files.at[i].has_python &&
+		    !unify_file(p, &p->files[i], &job->files.at[i], r->modules, r->m))
+			return false;
 	r->modules->python = p->functions.at;
 	r->modules->n_python = p->functions.n;
 	return true;
@@ -192,12 +178,18 @@ static bool name_python(void *state, struct topic_run *r)
 
 static void take_file(const void *state, size_t file, struct merge_names *names)
 {
-	names->python = python_of_file(state, file);
+	const struct python_part *p = state;
+	names->python = p->files && p->files[file].in ? &p->files[file] : NULL;
 }
 
 static void close_python(void *state)
 {
-	python_free(state);
+	struct python_part *p = state;
+	for (size_t i = 0; p->files && i < p->n_files; i++)
+		free(p->files[i].function_of);
+	free(p->files);
+	vec_free(&p->functions);
+	map_free(&p->by_identity);
 }
 
 const struct topic_ops topic_python = {.state_bytes = sizeof(struct python_part),

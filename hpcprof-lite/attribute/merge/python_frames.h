@@ -35,27 +35,14 @@ struct python_function {
 
 struct python_file; /* what merge_thread() needs from one measurement file */
 
-/* Zero-initialise. */
-struct python_part {
-	VEC(struct python_function) functions;
-	struct map by_identity;
-	struct python_file *files; /* by file of the job; NULL: there is no Python */
-	size_t n_files;
-};
-
-/* Adds the modules of Python files to `modules`. False if memory is short. */
-bool python_unify(struct python_part *p, struct load_job *job, struct merge_modules *modules,
-	struct model *m);
-/* NULL: this file has no Python. */
-const struct python_file *python_of_file(const struct python_part *p, size_t file);
 /*
  * Translates an address of the file to module and link address in the merged tree. False: the
  * address is not in the logical module of the file. Any thread may call it.
  */
 bool python_translate(const struct python_file *f, msr_addr addr, uint32_t *module,
 	uint64_t *place);
-void python_free(struct python_part *p);
 
+/* Adds the modules of Python files to those of the run. */
 extern const struct topic_ops topic_python;
 
 #endif
