@@ -21,7 +21,6 @@ libhlmodule_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
 SAFE_CFLAGS = -fvisibility=hidden -ftls-model=initial-exec -fno-stack-protector
 
 include $(top_srcdir)/common/base/local.mk
-include $(top_srcdir)/common/cache/local.mk
 include $(top_srcdir)/common/format/local.mk
 include $(top_srcdir)/common/rights/local.mk
 include $(top_srcdir)/common/safe/local.mk

@@ -16,7 +16,7 @@
 #include "hpcprof-lite/compare/compare_report.h"
 #include "hpcprof-lite/compare/compare_text.h"
 #include "hpcprof-lite/database.h"
-#include "hpcprof-lite/load/load_job.h"
+#include "hpcprof-lite/load/job/load_job.h"
 #include "hpcprof-lite/needed_structures.h"
 #include "hpcprof-lite/sink/html/html_sink.h"
 #include "hpcprof-lite/sink/outfile.h"

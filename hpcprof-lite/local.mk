@@ -30,20 +30,29 @@ hpcprof_lite_hpcprof_lite_SOURCES = \
 	hpcprof-lite/archive.c hpcprof-lite/archive.h \
 	hpcprof-lite/compare_main.c hpcprof-lite/compare_main.h \
 	hpcprof-lite/database.c hpcprof-lite/database.h \
+	hpcprof-lite/hpcprof_arguments.h \
 	hpcprof-lite/hpcprof_main.c \
-	hpcprof-lite/needed_structures.c hpcprof-lite/needed_structures.h
+	hpcprof-lite/hpcprof_options.c \
+	hpcprof-lite/hpcprof_outputs.c hpcprof-lite/hpcprof_outputs.h \
+	hpcprof-lite/needed_structures.c hpcprof-lite/needed_structures.h \
+	hpcprof-lite/sinks.c hpcprof-lite/sinks.h
 hpcprof_lite_hpcprof_lite_CPPFLAGS = $(AM_CPPFLAGS) -DBINDIR='"$(bindir)"' \
 	-DPKGLIBDIR='"$(pkglibdir)"'
 hpcprof_lite_hpcprof_lite_LDADD = libhlcompare.la libhltext.la libhlsink.la libhlprof.la -lm
 
 include $(top_srcdir)/hpcprof-lite/attribute/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/activity/local.mk
-include $(top_srcdir)/hpcprof-lite/attribute/shared/local.mk
-include $(top_srcdir)/hpcprof-lite/attribute/torch/local.mk
-include $(top_srcdir)/hpcprof-lite/attribute/totals/local.mk
+include $(top_srcdir)/hpcprof-lite/attribute/describe/local.mk
+include $(top_srcdir)/hpcprof-lite/attribute/expand/local.mk
+include $(top_srcdir)/hpcprof-lite/attribute/known/local.mk
+include $(top_srcdir)/hpcprof-lite/attribute/merge/local.mk
+include $(top_srcdir)/hpcprof-lite/attribute/sum/local.mk
+include $(top_srcdir)/hpcprof-lite/attribute/topic/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/gpu/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/gpu/energy/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/gpu/idle/local.mk
+include $(top_srcdir)/hpcprof-lite/attribute/gpu/join/local.mk
+include $(top_srcdir)/hpcprof-lite/attribute/gpu/metrics/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/gpu/samples/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/mpi/local.mk
 include $(top_srcdir)/hpcprof-lite/attribute/nccl/local.mk
@@ -52,13 +61,12 @@ include $(top_srcdir)/hpcprof-lite/compare/local.mk
 include $(top_srcdir)/hpcprof-lite/filter/local.mk
 include $(top_srcdir)/hpcprof-lite/load/local.mk
 include $(top_srcdir)/hpcprof-lite/load/jit/local.mk
-include $(top_srcdir)/hpcprof-lite/load/shared/local.mk
+include $(top_srcdir)/hpcprof-lite/load/job/local.mk
 include $(top_srcdir)/hpcprof-lite/model/local.mk
 include $(top_srcdir)/hpcprof-lite/parts/local.mk
 include $(top_srcdir)/hpcprof-lite/record/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/cctdb/local.mk
-include $(top_srcdir)/hpcprof-lite/sink/folded/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/html/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/json/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/otf2/local.mk
@@ -75,7 +83,5 @@ include $(top_srcdir)/hpcprof-lite/sink/text/nvtx/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/text/parallel/local.mk
 include $(top_srcdir)/hpcprof-lite/view/local.mk
 include $(top_srcdir)/hpcprof-lite/view/counters/local.mk
-include $(top_srcdir)/hpcprof-lite/view/energy/local.mk
 include $(top_srcdir)/hpcprof-lite/view/advice/local.mk
-include $(top_srcdir)/hpcprof-lite/view/mpi/local.mk
 include $(top_srcdir)/hpcprof-lite/view/parallel/local.mk

@@ -9,6 +9,7 @@ libhlbase_la_SOURCES += \
 	common/format/mpi_calls.c common/format/mpi_calls.h \
 	common/format/recording.c common/format/recording.h \
 	common/format/structure.c common/format/structure.h \
+	common/format/structure_cache.c common/format/structure_cache.h \
 	common/format/structure_internal.h \
 	common/format/structure_layout.c common/format/structure_layout.h \
 	common/format/structure_names.c \

@@ -8,8 +8,8 @@
 #define HPCPROF_ATTRIBUTE_ATTRIBUTE_H
 
 #include "common/base/status.h"
-#include "hpcprof-lite/attribute/merge_modules.h"
-#include "hpcprof-lite/load/load_job.h"
+#include "hpcprof-lite/attribute/merge/merge_modules.h"
+#include "hpcprof-lite/load/job/load_job.h"
 #include "hpcprof-lite/model/model.h"
 
 struct structure;
@@ -47,7 +47,5 @@ struct attribute_options {
  */
 enum status attribute_run(struct load_job *job, const struct attribute_options *o,
 	struct model **m);
-/* Of contexts, metrics and profiles, which are the same in all processes that read the same. */
-uint64_t attribute_hash(const struct model *m);
 
 #endif

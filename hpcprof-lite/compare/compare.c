@@ -3,7 +3,7 @@
 #include "hpcprof-lite/compare/compare.h"
 
 #include "hpcprof-lite/compare/compare_names.h"
-#include "hpcprof-lite/sink/names.h"
+#include "hpcprof-lite/view/names.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * the values of contexts that are the same node. Test: tests/unit/compare/test_compare.c.
  */
 #include "hpcprof-lite/compare/compare_adding.h"
-#include "hpcprof-lite/sink/names.h"
+#include "hpcprof-lite/view/names.h"
 #include "hpcprof-lite/view/view_gpu.h"
 
 #include <math.h>

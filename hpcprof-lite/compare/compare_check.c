@@ -5,7 +5,7 @@
 #include "common/base/log.h"
 #include "common/base/options.h"
 #include "hpcprof-lite/compare/compare_names.h"
-#include "hpcprof-lite/sink/names.h"
+#include "hpcprof-lite/view/names.h"
 
 #include <math.h>
 #include <stdio.h>

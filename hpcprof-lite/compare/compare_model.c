@@ -2,7 +2,7 @@
 /* See compare_model.h. Test: tests/unit/compare/test_compare.c. */
 #include "hpcprof-lite/compare/compare_model.h"
 
-#include "hpcprof-lite/sink/names.h"
+#include "hpcprof-lite/view/names.h"
 
 #include <stdio.h>
 #include <stdlib.h>

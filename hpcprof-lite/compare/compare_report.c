@@ -4,7 +4,7 @@
 
 #include "common/base/log.h"
 #include "common/base/options.h"
-#include "hpcprof-lite/sink/names.h"
+#include "hpcprof-lite/view/names.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include "common/base/log.h"
 #include "common/base/pool.h"
-#include "hpcprof-lite/attribute/describe.h"
+#include "hpcprof-lite/attribute/describe/describe.h"
 #include "hpcprof-lite/attribute/nccl/nccl_attribute.h"
 #include "hpcprof-lite/filter/filter_part.h"
 #include "hpcprof-lite/model/model_values.h"
@@ -112,8 +112,9 @@ static bool sum_part(struct filter_part *p)
 	static const struct load_thread no_cells;
 	struct model *to = p->to;
 	struct sum_source *sources = calloc((size_t)to->n_profiles + 1, sizeof *sources);
+	struct sum_list *lists = calloc((size_t)to->n_profiles + 1, sizeof *lists);
 	double *divisors = calloc((size_t)to->n_metrics + 1, sizeof *divisors);
-	bool ok = sources && divisors;
+	bool ok = sources && lists && divisors;
 	for (uint32_t i = 0; ok && i < p->from->n_profiles; i++) {
 		struct filter_profile *f = &p->profiles[i];
 		if (p->profile_to[i] == MODEL_NONE ||
@@ -123,8 +124,10 @@ static bool sum_part(struct filter_part *p)
 			f->values.at[k].context = p->context_to[f->values.at[k].context];
 			f->values.at[k].metric = p->metric_to[f->values.at[k].metric];
 		}
-		sources[p->profile_to[i]] = (struct sum_source){
-			.thread = &no_cells, .extras = {f->values.at}, .n_extras = {f->values.n}};
+		struct sum_list *list = &lists[p->profile_to[i]];
+		*list = (struct sum_list){f->values.at, f->values.n};
+		sources[p->profile_to[i]] =
+			(struct sum_source){.thread = &no_cells, .lists = list, .n_lists = 1};
 	}
 	if (ok) {
 		describe_divisors(to, divisors);
@@ -132,6 +135,7 @@ static bool sum_part(struct filter_part *p)
 		to->sums_overflow |= p->from->sums_overflow;
 	}
 	free(sources);
+	free(lists);
 	free(divisors);
 	return ok;
 }

@@ -11,7 +11,7 @@
 #include "common/base/vec.h"
 #include "hpcprof-lite/attribute/gpu/energy/gpu_energy.h"
 #include "hpcprof-lite/attribute/gpu/idle/gpu_idle.h"
-#include "hpcprof-lite/attribute/sum.h"
+#include "hpcprof-lite/attribute/sum/sum.h"
 #include "hpcprof-lite/filter/filter.h"
 #include "hpcprof-lite/model/private.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shared by the readers of a measurement file's extents: threads by number, a walk over records,
+ * Shared by the readers of a measurement file: its steps, threads by number, a walk over records,
  * and giving pages back. Tests: tests/unit/prof/test_load.c, tests/fuzz/fuzz_measurement.c.
  */
 #ifndef HPCPROF_LITE_LOAD_LOAD_RECORDS_H
@@ -26,6 +26,16 @@ const struct msr_node *load_node(const struct load_thread *t, uint32_t id);
  */
 enum status load_lengthed(struct load_file *f, const struct msr_view *v,
 	enum status (*read)(struct load_file *, const uint8_t *, uint32_t));
+
+/*
+ * Scans the file and keeps what its extents have; f->header is known. Damage is counted, so all
+ * failures are of memory.
+ */
+enum status load_extents(struct load_file *f);
+/* Validates the tree of a thread: sets n_nodes and node_to[]. Then only memory can be short. */
+enum status load_check_nodes(struct load_file *f, struct load_thread *t);
+/* Sorts the parts of cells and of the time line, for load_check_values(). */
+void load_order_values(struct load_file *f, struct load_thread *t);
 
 /* Read one record, for load_lengthed(). */
 enum status load_python_code(struct load_file *f, const uint8_t *record, uint32_t bytes);

@@ -6,12 +6,11 @@ libhldata_la_CPPFLAGS = $(AM_CPPFLAGS) $(IBERTY_CPPFLAGS)
 libhldata_la_LIBADD = $(IBERTY_LIBS)
 libhlprof_la_LIBADD += libhldata.la
 libhlprof_la_SOURCES += \
-	hpcprof-lite/load/load_ranks.c hpcprof-lite/load/load_ranks.h \
 	hpcprof-lite/load/binary.c \
+	hpcprof-lite/load/load_check.c \
+	hpcprof-lite/load/load_extents.c \
 	hpcprof-lite/load/load_file.c hpcprof-lite/load/load_file.h \
 	hpcprof-lite/load/load_gpu.c hpcprof-lite/load/load_gpu.h \
-	hpcprof-lite/load/load_job.c hpcprof-lite/load/load_job.h \
-	hpcprof-lite/load/load_list.c hpcprof-lite/load/load_list.h \
 	hpcprof-lite/load/load_mpi.c hpcprof-lite/load/load_mpi.h \
 	hpcprof-lite/load/load_node.c \
 	hpcprof-lite/load/load_phases.c hpcprof-lite/load/load_phases.h \
@@ -19,7 +18,6 @@ libhlprof_la_SOURCES += \
 	hpcprof-lite/load/load_python.c \
 	hpcprof-lite/load/load_records.c hpcprof-lite/load/load_records.h \
 	hpcprof-lite/load/load_regions.c hpcprof-lite/load/load_regions.h \
-	hpcprof-lite/load/load_opening.h \
 	hpcprof-lite/load/load_waits.c hpcprof-lite/load/load_waits.h \
 	hpcprof-lite/load/python_lines.c hpcprof-lite/load/python_lines.h \
 	hpcprof-lite/load/structures.c hpcprof-lite/load/structures.h

@@ -3,7 +3,7 @@
 #include "hpcprof-lite/load/structures.h"
 
 #include "common/base/log.h"
-#include "common/cache/structure_cache.h"
+#include "common/format/structure_cache.h"
 #include "common/rights/inside.h"
 #include "common/rights/rights.h"
 

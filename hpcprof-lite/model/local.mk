@@ -5,6 +5,7 @@ libhlprof_la_SOURCES += \
 	hpcprof-lite/model/model_code.h \
 	hpcprof-lite/model/model_energy.h \
 	hpcprof-lite/model/model_gpu.h \
+	hpcprof-lite/model/model_hash.c hpcprof-lite/model/model_hash.h \
 	hpcprof-lite/model/model_metric.h \
 	hpcprof-lite/model/model_mpi.h \
 	hpcprof-lite/model/model_nccl.h \

@@ -4,6 +4,7 @@ noinst_LTLIBRARIES += libhlparts.la
 libhlparts_la_SOURCES = \
 	hpcprof-lite/parts/comm.c hpcprof-lite/parts/comm.h \
 	hpcprof-lite/parts/comm_module.h \
+	hpcprof-lite/parts/share_records.c hpcprof-lite/parts/share_records.h \
 	hpcprof-lite/parts/start_guard.c hpcprof-lite/parts/start_guard.h
 hpcprof_lite_hpcprof_lite_SOURCES += \
 	hpcprof-lite/parts/comm_mpi.c hpcprof-lite/parts/comm_mpi.h \

@@ -2,7 +2,7 @@
 /* Code, metrics, the tree and its totals; see record.h. Test: tests/cli/sink/sink_agree.sh. */
 #include "hpcprof-lite/record/record_build.h"
 #include "hpcprof-lite/record/words.h"
-#include "hpcprof-lite/sink/names.h"
+#include "hpcprof-lite/view/names.h"
 #include "hpcprof-lite/view/view_gpu.h"
 #include "hpcprof-lite/view/view_launch.h"
 #include "hpcprof-lite/view/view_table.h"

@@ -2,7 +2,7 @@
 /* GPUs: devices, queues, shapes, waits, energy; see record.h. Test: tests/cli/sink/sink_gpu.sh. */
 #include "hpcprof-lite/record/record_ledger.h"
 #include "hpcprof-lite/record/words.h"
-#include "hpcprof-lite/sink/names.h"
+#include "hpcprof-lite/view/names.h"
 #include "hpcprof-lite/view/view_gpu_idle.h"
 
 /* ---- devices ---- */

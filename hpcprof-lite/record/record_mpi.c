@@ -2,7 +2,7 @@
 /* Calls of MPI, kernels of NCCL, and who came last; see record.h. Test: tests/cli/mpi/mpi_late.sh,
  * tests/cli/nccl/nccl_ranks.sh. */
 #include "hpcprof-lite/record/record_build.h"
-#include "hpcprof-lite/view/mpi/view_mpi.h"
+#include "hpcprof-lite/view/view_mpi.h"
 #include "hpcprof-lite/view/view_nccl.h"
 
 static struct value rank_of_profile(const struct model *m, uint32_t profile)

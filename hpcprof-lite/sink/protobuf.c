@@ -2,7 +2,7 @@
 /* See protobuf.h. Test: tests/unit/sink/test_protobuf.c. */
 #include "hpcprof-lite/sink/protobuf.h"
 
-#include "hpcprof-lite/sink/names.h"
+#include "hpcprof-lite/view/names.h"
 
 #include <stdlib.h>
 #include <string.h>

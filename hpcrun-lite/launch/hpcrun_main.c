@@ -8,7 +8,7 @@
 #include "common/base/log.h"
 #include "common/base/options.h"
 #include "common/base/standard_files.h"
-#include "common/cache/structure_cache.h"
+#include "common/format/structure_cache.h"
 #include "hpcrun-lite/config/config.h"
 #include "hpcrun-lite/launch/copy/collect.h"
 #include "hpcrun-lite/launch/copy/follow.h"

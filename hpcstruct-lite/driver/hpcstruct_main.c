@@ -10,15 +10,15 @@
 #include "common/base/pool.h"
 #include "common/base/standard_files.h"
 #include "common/base/vec.h"
-#include "common/cache/structure_cache.h"
 #include "common/format/structure.h"
+#include "common/format/structure_cache.h"
 #include "common/rights/inside.h"
 #include "common/rights/rights.h"
-#include "hpcstruct-lite/driver/struct_cache.h"
 #include "hpcstruct-lite/driver/gpu_code.h"
 #include "hpcstruct-lite/driver/jobs.h"
 #include "hpcstruct-lite/driver/print.h"
 #include "hpcstruct-lite/driver/run_modules.h"
+#include "hpcstruct-lite/driver/struct_cache.h"
 
 #include <errno.h>
 #include <limits.h>

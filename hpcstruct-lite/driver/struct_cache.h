@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Handles structure files on disk, in the cache (common/cache/structure_cache.h) or elsewhere. A
+ * Handles structure files on disk, in the cache (common/format/structure_cache.h) or elsewhere. A
  * file appears by rename, so any number of processes may work on the same files. Test:
  * tests/cli/struct/struct_jobs.sh.
  */

@@ -2,8 +2,8 @@
 /* See activity.h. Test: tests/unit/prof/test_activity.c. */
 #include "hpcprof-lite/attribute/activity/activity.h"
 
-#include "hpcprof-lite/attribute/activity/known_runtime.h"
-#include "hpcprof-lite/attribute/activity/known_waits.h"
+#include "hpcprof-lite/attribute/known/known_runtime.h"
+#include "hpcprof-lite/attribute/known/known_waits.h"
 
 #include <stdlib.h>
 

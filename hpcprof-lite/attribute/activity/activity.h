@@ -8,6 +8,7 @@
 #ifndef HPCPROF_ATTRIBUTE_ACTIVITY_H
 #define HPCPROF_ATTRIBUTE_ACTIVITY_H
 
+#include "hpcprof-lite/attribute/topic/topic.h"
 #include "hpcprof-lite/model/private.h"
 
 /*
@@ -15,5 +16,8 @@
  * memory is short.
  */
 bool activity_find(struct model *m);
+
+/* In activity_time.c. */
+extern const struct topic_ops topic_activity;
 
 #endif

@@ -67,8 +67,8 @@ static bool add(struct collecting *c, uint32_t context, const struct model_range
 	return true;
 }
 
-static bool collect(struct collecting *c, const struct load_job *job, phases_context_fn *context_of,
-		    const void *arg)
+static bool collect(struct collecting *c, const struct load_job *job,
+		    const struct topic_where *where)
 {
 	for (uint32_t i = 0; i < job->files.n; i++) {
 		const struct load_file *f = &job->files.at[i];
@@ -82,7 +82,8 @@ static bool collect(struct collecting *c, const struct load_job *job, phases_con
 						.enter_ns = p->enter_ns + to_real,
 						.leave_ns = p->leave_ns ? p->leave_ns + to_real
 									: end_ns};
-			uint32_t context = p->node ? context_of(arg, i, p->thread, p->node) : 0;
+			uint32_t context =
+				p->node ? where->context(where->arg, i, p->thread, p->node) : 0;
 			context = context == MODEL_NONE ? 0 : find_caller(c->m, context);
 			if (r.leave_ns > r.enter_ns && !add(c, context, &r))
 				return false;
@@ -161,13 +162,18 @@ static bool give(struct collecting *c)
 	return m->ranges;
 }
 
-bool phases_attribute(struct model *m, const struct load_job *job, phases_context_fn *context,
-		      const void *arg)
+static bool attribute(void *none, struct topic_run *r)
 {
-	struct collecting c = {.m = m};
-	bool ok = collect(&c, job, context, arg) && (!c.ranges.n || give(&c));
+	const struct topic_where where = topic_where(r);
+	struct collecting c = {.m = r->m};
+	(void)none;
+	if (r->comm) /* phases are in reports alone, which parts do not write */
+		return true;
+	bool ok = collect(&c, r->job, &where) && (!c.ranges.n || give(&c));
 	map_free(&c.place_of);
 	vec_free(&c.places);
 	vec_free(&c.ranges);
 	return ok;
 }
+
+const struct topic_ops topic_phases = {.steps = {[TOPIC_ATTRIBUTE] = attribute}};

@@ -4,10 +4,10 @@
 #include "hpcprof-lite/attribute/gpu/gpu_attribute.h"
 
 #include "common/base/pool.h"
+#include "hpcprof-lite/attribute/expand/share_contexts.h"
 #include "hpcprof-lite/attribute/gpu/gpu_ledger.h"
 #include "hpcprof-lite/attribute/gpu/gpu_share.h"
 #include "hpcprof-lite/attribute/gpu/samples/gpu_samples.h"
-#include "hpcprof-lite/attribute/shared/share_contexts.h"
 #include "hpcprof-lite/load/structures.h"
 
 #include <limits.h>

@@ -9,11 +9,12 @@
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_GPU_ATTRIBUTE_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_GPU_ATTRIBUTE_H
 
-#include "hpcprof-lite/attribute/expand.h"
-#include "hpcprof-lite/attribute/gpu/gpu_metrics.h"
+#include "hpcprof-lite/attribute/expand/expand.h"
+#include "hpcprof-lite/attribute/gpu/metrics/gpu_metrics.h"
 #include "hpcprof-lite/attribute/gpu/samples/gpu_blame.h"
-#include "hpcprof-lite/attribute/merge_modules.h"
-#include "hpcprof-lite/load/load_job.h"
+#include "hpcprof-lite/attribute/merge/merge_modules.h"
+#include "hpcprof-lite/attribute/topic/topic.h"
+#include "hpcprof-lite/load/job/load_job.h"
 
 /* The GPU data of one file. */
 struct gpu_file {
@@ -75,5 +76,8 @@ const struct sum_extra *gpu_extras_of(const struct gpu_part *g, uint32_t file, u
  */
 bool gpu_describe(struct gpu_part *g, struct model *m);
 void gpu_free(struct gpu_part *g);
+
+/* In gpu_topic.c. */
+extern const struct topic_ops topic_gpu;
 
 #endif

@@ -7,7 +7,7 @@
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_GPU_LEDGER_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_GPU_LEDGER_H
 
-#include "hpcprof-lite/attribute/gpu/gpu_join.h"
+#include "hpcprof-lite/attribute/gpu/join/gpu_join.h"
 
 /* Fills j->ledgers after gpu_join_run(): one for each back end with data in the file. */
 void gpu_ledger_make(struct gpu_join *j);

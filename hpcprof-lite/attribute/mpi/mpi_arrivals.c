@@ -4,10 +4,10 @@
 #include "hpcprof-lite/attribute/mpi/mpi_arrivals.h"
 
 #include "common/base/map.h"
-#include "hpcprof-lite/attribute/shared/share_records.h"
 #include "hpcprof-lite/load/load_records.h"
 #include "hpcprof-lite/model/model.h"
 #include "hpcprof-lite/parts/comm.h"
+#include "hpcprof-lite/parts/share_records.h"
 
 #include <stdlib.h>
 
@@ -42,7 +42,7 @@ static uint32_t host_of(struct mpi_arrivals *a, uint64_t id)
 
 static bool add_part(struct mpi_arrivals *a, const struct load_job *job, uint32_t file,
 		     const struct load_mpi_part *p, uint32_t host,
-		     const struct mpi_where *where)
+		     const struct topic_where *where)
 {
 	const struct load_file *f = &job->files.at[file];
 	for (uint64_t i = 0; i < p->n; i++) {
@@ -88,7 +88,7 @@ static int compare(const void *pa, const void *pb)
 }
 
 static bool list_all(struct mpi_arrivals *a, const struct load_job *job,
-		     const struct mpi_where *where)
+		     const struct topic_where *where)
 {
 	for (uint32_t i = 0; i < job->files.n; i++) {
 		struct load_file *f = &job->files.at[i];
@@ -177,7 +177,7 @@ static bool share(struct mpi_arrivals *a, const struct load_job *job, bool ok)
 }
 
 bool mpi_arrivals_collect(struct mpi_arrivals *a, const struct load_job *job,
-			  const struct mpi_where *where)
+			  const struct topic_where *where)
 {
 	const bool are_shared = mpi_arrivals_are_shared(job);
 	if (are_shared && comm_agree(job->comm, STATUS_OK) != STATUS_OK)

@@ -8,7 +8,8 @@
 #define HPCPROF_ATTRIBUTE_MPI_MPI_ARRIVALS_H
 
 #include "common/base/vec.h"
-#include "hpcprof-lite/load/load_job.h"
+#include "hpcprof-lite/attribute/topic/topic.h"
+#include "hpcprof-lite/load/job/load_job.h"
 
 /* One process at one collective call. */
 struct mpi_arrival {
@@ -34,21 +35,13 @@ struct mpi_arrivals {
 /* More arrivals than this are thinned out: by the number of the call, so whole calls remain. */
 #define MPI_MOST_ARRIVALS ((uint64_t)1 << 22)
 
-/* What the caller knows about a thread of a file. */
-struct mpi_where {
-	const void *arg;
-	uint32_t (*profile)(const void *arg, uint32_t file, uint32_t thread);
-	/* MODEL_NONE: the node is damaged */
-	uint32_t (*context)(const void *arg, uint32_t file, uint32_t thread, uint32_t node);
-};
-
 /*
  * Zero-initialise. Parts that share the files of a job share the calls, too: each gets all arrivals
  * at some of them. Ends a step of all parts then. `where` NULL: contexts are not known yet. False
  * if memory is short.
  */
 bool mpi_arrivals_collect(struct mpi_arrivals *a, const struct load_job *job,
-	const struct mpi_where *where);
+	const struct topic_where *where);
 /* True if the parts of the job share calls. */
 bool mpi_arrivals_are_shared(const struct load_job *job);
 /* Sets is_empty. */

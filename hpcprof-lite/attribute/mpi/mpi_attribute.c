@@ -2,11 +2,21 @@
 /* See mpi_attribute.h. Tests: tests/unit/prof_mpi/test_mpi_model.c, tests/cli/mpi/mpi_truth.sh. */
 #include "hpcprof-lite/attribute/mpi/mpi_attribute.h"
 
-#include "common/base/sorted.h"
 #include "hpcprof-lite/attribute/mpi/mpi_clocks.h"
+#include "hpcprof-lite/attribute/mpi/mpi_waits.h"
+#include "hpcprof-lite/attribute/sum/sum.h"
 #include "hpcprof-lite/load/load_records.h"
 
 #include <stdlib.h>
+
+enum { MPI_METRIC_TIME, MPI_METRIC_WAIT, MPI_METRIC_CALLS, MPI_METRIC_SENT, MPI_METRIC_RECEIVED,
+	MPI_N_METRICS };
+
+struct mpi_part {
+	bool is_present;
+	uint32_t metric_of[MPI_N_METRICS]; /* index in the model */
+	sum_extras extras;                 /* `thread` is the profile; sorted by it */
+};
 
 /* ---- metrics ---- */
 
@@ -41,8 +51,11 @@ static const struct model_metric metrics[MPI_N_METRICS] = {
 				 .description = "bytes for which calls of MPI gave room"},
 };
 
-bool mpi_describe_metrics(struct mpi_part *p, const struct load_job *job, struct model *m)
+static bool describe_metrics(void *state, struct topic_run *r)
 {
+	struct mpi_part *p = state;
+	const struct load_job *job = r->job;
+	struct model *m = r->m;
 	for (size_t i = 0; i < job->files.n; i++)
 		p->is_present |= job->files.at[i].mpi.has_calls;
 	if (!p->is_present)
@@ -201,7 +214,7 @@ static uint64_t estimate(const struct msr_mpi_call *c, uint64_t least_ns)
 struct making {
 	struct mpi_part *part;
 	const struct load_job *job;
-	const struct mpi_where *where;
+	const struct topic_where *where;
 	struct comms comms;
 	struct mpi_arrivals arrivals;
 	struct mpi_waits waits;
@@ -384,22 +397,24 @@ static bool give(struct making *w, struct model *m, uint64_t clock_error_ns)
 	return ok;
 }
 
-bool mpi_attribute(struct mpi_part *p, const struct load_job *job, struct model *m,
-		   const struct mpi_where *where)
+static bool attribute(void *state, struct topic_run *r)
 {
-	struct making w = {.part = p, .job = job, .where = where};
+	struct mpi_part *p = state;
+	const struct load_job *job = r->job;
+	const struct topic_where where = topic_where(r);
+	struct making w = {.part = p, .job = job, .where = &where};
 	uint64_t clock_error_ns = 0;
 	if (!p->is_present)
 		return true;
 	/* sites, and who was late there, are in reports alone */
-	const struct mpi_where *sites = job->comm ? NULL : where;
+	const struct topic_where *sites = job->comm ? NULL : &where;
 	bool ok = list_comms(&w.comms, job) && mpi_arrivals_collect(&w.arrivals, job, sites) &&
 		  mpi_clocks_join(&w.arrivals, job, &clock_error_ns);
 	ok = ok && mpi_waits_share(&w.waits, job, mpi_waits_make(&w.waits, &w.arrivals, sites));
 	vec_free(&w.arrivals.list);
 	for (uint32_t i = 0; ok && i < job->files.n; i++)
 		ok = !load_is_found(job, i) || add_file(&w, i);
-	ok = ok && sum_calls(&w) && count_members(&w.comms, job) && give(&w, m, clock_error_ns);
+	ok = ok && sum_calls(&w) && count_members(&w.comms, job) && give(&w, r->m, clock_error_ns);
 	mpi_arrivals_free(&w.arrivals);
 	mpi_waits_free(&w.waits);
 	free_comms(&w.comms);
@@ -407,15 +422,20 @@ bool mpi_attribute(struct mpi_part *p, const struct load_job *job, struct model 
 	return ok;
 }
 
-const struct sum_extra *mpi_extras_of(const struct mpi_part *p, uint32_t profile, size_t *n)
+static const struct sum_extra *values(const void *state, const struct topic_thread *t, size_t *n)
 {
-	size_t from = sorted_below(p->extras.at, p->extras.n, thread, profile),
-	       to = sorted_below(p->extras.at, p->extras.n, thread, profile + 1);
-	*n = to - from;
-	return *n ? p->extras.at + from : NULL;
+	const struct mpi_part *p = state;
+	return sum_extras_of(&p->extras, t->profile, n);
 }
 
-void mpi_part_free(struct mpi_part *p)
+static void close_mpi(void *state)
 {
+	struct mpi_part *p = state;
 	vec_free(&p->extras);
 }
+
+const struct topic_ops topic_mpi = {.state_bytes = sizeof(struct mpi_part),
+				    .steps = {[TOPIC_METRICS] = describe_metrics,
+					      [TOPIC_ATTRIBUTE] = attribute},
+				    .values = values,
+				    .close = close_mpi};

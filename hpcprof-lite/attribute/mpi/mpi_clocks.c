@@ -436,3 +436,11 @@ bool mpi_clocks_align(struct load_job *job, uint64_t *error_ns)
 	mpi_arrivals_free(&a);
 	return ok;
 }
+
+static bool open_clocks(void *none, struct topic_run *r)
+{
+	(void)none;
+	return mpi_clocks_align(r->job, &r->m->clock_error_ns);
+}
+
+const struct topic_ops topic_clocks = {.steps = {[TOPIC_OPEN] = open_clocks}};

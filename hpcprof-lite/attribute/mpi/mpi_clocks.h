@@ -14,6 +14,7 @@
 #define HPCPROF_ATTRIBUTE_MPI_MPI_CLOCKS_H
 
 #include "hpcprof-lite/attribute/mpi/mpi_arrivals.h"
+#include "hpcprof-lite/attribute/topic/topic.h"
 
 /*
  * Converts the times of all arrivals to the clock of the first host. *error_ns: as
@@ -28,5 +29,7 @@ bool mpi_clocks_join(struct mpi_arrivals *a, const struct load_job *job, uint64_
  * rebooted between two runs cannot be compared. False if memory is short.
  */
 bool mpi_clocks_align(struct load_job *job, uint64_t *error_ns);
+
+extern const struct topic_ops topic_clocks;
 
 #endif

@@ -3,7 +3,7 @@
 #include "hpcprof-lite/attribute/mpi/mpi_waits.h"
 
 #include "common/base/sorted.h"
-#include "hpcprof-lite/attribute/shared/share_records.h"
+#include "hpcprof-lite/parts/share_records.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -157,7 +157,7 @@ static uint64_t behind(const struct meeting *m)
 	return sum > 0 ? (uint64_t)(sum / (double)(m->n - 1)) : 0;
 }
 
-static bool add_call(struct mpi_waits *w, const struct meeting *m, const struct mpi_where *where)
+static bool add_call(struct mpi_waits *w, const struct meeting *m, const struct topic_where *where)
 {
 	const struct mpi_arrival *late = &m->at[m->last], *first = m->at;
 	uint64_t waited_ns;
@@ -209,7 +209,7 @@ static int compare_late(const void *pa, const void *pb)
 }
 
 bool mpi_waits_add(struct mpi_waits *w, const struct mpi_arrival *at, size_t n, uint64_t weight,
-		   const struct mpi_where *where)
+		   const struct topic_where *where)
 {
 	const struct meeting m = meet(at, n, weight);
 	return add_call(w, &m, where);
@@ -241,7 +241,7 @@ bool mpi_waits_sort(struct mpi_waits *w)
 	return true;
 }
 
-bool mpi_waits_make(struct mpi_waits *w, const struct mpi_arrivals *a, const struct mpi_where *at)
+bool mpi_waits_make(struct mpi_waits *w, const struct mpi_arrivals *a, const struct topic_where *at)
 {
 	for (size_t i = 0, end; i < a->list.n; i = end) {
 		bool is_whole;

@@ -33,7 +33,8 @@ struct mpi_waits {
  * Zero-initialise. The times must be those of one clock. `at` NULL: without sites, and who was
  * late. False if memory is short.
  */
-bool mpi_waits_make(struct mpi_waits *w, const struct mpi_arrivals *a, const struct mpi_where *at);
+bool mpi_waits_make(struct mpi_waits *w, const struct mpi_arrivals *a,
+	const struct topic_where *at);
 /*
  * Parts that share the calls of a job share what they found: each gets the places of its files.
  * Ends a step of all parts: `ok` says whether this part has made its own. False if some part has no
@@ -46,7 +47,7 @@ bool mpi_waits_share(struct mpi_waits *w, const struct load_job *job, bool ok);
  * the one that came last. False if memory is short.
  */
 bool mpi_waits_add(struct mpi_waits *w, const struct mpi_arrival *at, size_t n, uint64_t weight,
-	const struct mpi_where *where);
+	const struct topic_where *where);
 bool mpi_waits_sort(struct mpi_waits *w);
 /* NULL: nothing is known about calls at this place. */
 const struct mpi_place_waits *mpi_waits_find(const struct mpi_waits *w, uint32_t file,

@@ -218,7 +218,7 @@ static void count_waits(struct making *w, struct mpi_arrival *at, size_t n)
 
 static bool add_calls(struct making *w, const struct nccl_group *g, struct model_nccl_comm *comm)
 {
-	const struct mpi_where where = {w, profile_of, NULL};
+	const struct topic_where where = {w, profile_of, NULL};
 	struct mpi_arrival *at = calloc(g->members.n, sizeof *at);
 	bool ok = at;
 	for (int64_t k = g->begin; ok && k < g->end; k++) {
@@ -317,3 +317,11 @@ bool nccl_attribute(struct model *m)
 	free(w.kind_of);
 	return ok;
 }
+
+static bool attribute(void *none, struct topic_run *r)
+{
+	(void)none;
+	return r->comm || nccl_attribute(r->m); /* in reports alone, which parts do not write */
+}
+
+const struct topic_ops topic_nccl = {.steps = {[TOPIC_ATTRIBUTE] = attribute}};

@@ -7,6 +7,7 @@
 #ifndef HPCPROF_ATTRIBUTE_NCCL_NCCL_ATTRIBUTE_H
 #define HPCPROF_ATTRIBUTE_NCCL_NCCL_ATTRIBUTE_H
 
+#include "hpcprof-lite/attribute/topic/topic.h"
 #include "hpcprof-lite/model/private.h"
 
 /*
@@ -14,5 +15,7 @@
  * False if memory is short.
  */
 bool nccl_attribute(struct model *m);
+
+extern const struct topic_ops topic_nccl;
 
 #endif

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 libhlprof_la_SOURCES += \
-	hpcprof-lite/attribute/nvtx/known_xla.c hpcprof-lite/attribute/nvtx/known_xla.h \
 	hpcprof-lite/attribute/nvtx/nvtx_attribute.c hpcprof-lite/attribute/nvtx/nvtx_attribute.h \
 	hpcprof-lite/attribute/nvtx/nvtx_events.c hpcprof-lite/attribute/nvtx/nvtx_events.h \
-	hpcprof-lite/attribute/nvtx/nvtx_labels.c hpcprof-lite/attribute/nvtx/nvtx_labels.h \
 	hpcprof-lite/attribute/nvtx/nvtx_others.c hpcprof-lite/attribute/nvtx/nvtx_others.h \
-	hpcprof-lite/attribute/nvtx/nvtx_tree.c hpcprof-lite/attribute/nvtx/nvtx_tree.h
+	hpcprof-lite/attribute/nvtx/nvtx_topic.c

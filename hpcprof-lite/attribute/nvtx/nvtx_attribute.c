@@ -3,7 +3,7 @@
 #include "hpcprof-lite/attribute/nvtx/nvtx_attribute.h"
 
 #include "common/base/map.h"
-#include "hpcprof-lite/attribute/nvtx/nvtx_labels.h"
+#include "hpcprof-lite/attribute/merge/nvtx_labels.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -21,7 +21,7 @@ struct lane {
 
 struct collecting {
 	const struct load_job *job;
-	const struct nvtx_where *where;
+	const struct topic_where *where;
 	struct model *m;
 	struct lane lanes[NVTX_LANES_MOST];
 	VEC(struct item) items; /* of one thread */
@@ -268,7 +268,7 @@ static bool give_tracks(struct collecting *c)
 	return x->tracks;
 }
 
-bool nvtx_events_attribute(const struct load_job *job, const struct nvtx_where *where,
+bool nvtx_events_attribute(const struct load_job *job, const struct topic_where *where,
 			   struct model *m)
 {
 	if (!m->nvtx)

@@ -6,16 +6,9 @@
 #ifndef HPCPROF_ATTRIBUTE_NVTX_NVTX_EVENTS_H
 #define HPCPROF_ATTRIBUTE_NVTX_NVTX_EVENTS_H
 
-#include "hpcprof-lite/load/load_job.h"
+#include "hpcprof-lite/attribute/topic/topic.h"
+#include "hpcprof-lite/load/job/load_job.h"
 #include "hpcprof-lite/model/private.h"
-
-/* Where the threads and nodes of files are in the model. */
-struct nvtx_where {
-	const void *arg;
-	uint32_t (*profile)(const void *arg, uint32_t file, uint32_t thread);
-	/* MODEL_NONE: the node is damaged */
-	uint32_t (*context)(const void *arg, uint32_t file, uint32_t thread, uint32_t node);
-};
 
 /* Of ranges that overlap without nesting, so many lanes are made; what is beyond is left out. */
 enum { NVTX_LANES_MOST = 64 };
@@ -26,7 +19,7 @@ enum { NVTX_PHASES_MOST = 32 };
  * Sets the tracks of m->nvtx, and the phases of *m if it has none. Call it after nvtx_attribute()
  * and phases_attribute(). False: memory is short.
  */
-bool nvtx_events_attribute(const struct load_job *job, const struct nvtx_where *where,
+bool nvtx_events_attribute(const struct load_job *job, const struct topic_where *where,
 			   struct model *m);
 
 #endif

@@ -135,7 +135,7 @@ static void add_queue(struct others *o, uint32_t profile)
 
 /* Rows whose single ranges are not all known have no sum. */
 static void find_incomplete(struct others *o, const struct load_job *job,
-			    const struct nvtx_where *where)
+			    const struct topic_where *where)
 {
 	for (uint32_t i = 0; i < o->m->nvtx->n_ranges; i++)
 		o->ranges[i].has_gpu_others = model_nvtx_is_pushed(&o->ranges[i]);
@@ -172,7 +172,7 @@ static bool has_times(const struct model *m)
 	return !n;
 }
 
-bool nvtx_others_attribute(const struct load_job *job, const struct nvtx_where *where,
+bool nvtx_others_attribute(const struct load_job *job, const struct topic_where *where,
 			   struct model *m)
 {
 	if (!m->nvtx || !m->nvtx->has_gpu || !m->nvtx->n_tracks || !has_times(m))

@@ -14,7 +14,7 @@
  * Sets gpu_others_ns of the ranges of m->nvtx. Call it when the tracks and the operations of queues
  * are there. False: memory is short.
  */
-bool nvtx_others_attribute(const struct load_job *job, const struct nvtx_where *where,
+bool nvtx_others_attribute(const struct load_job *job, const struct topic_where *where,
 			   struct model *m);
 
 #endif

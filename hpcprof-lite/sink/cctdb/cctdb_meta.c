@@ -10,7 +10,7 @@
 #include "hpcprof-lite/sink/cctdb/cctdb.h"
 #include "hpcprof-lite/sink/cctdb/cctdb_format.h"
 #include "hpcprof-lite/sink/cctdb/cctdb_statistics.h"
-#include "hpcprof-lite/sink/names.h"
+#include "hpcprof-lite/view/names.h"
 #include "hpcprof-lite/sink/outfile.h"
 #include "hpcprof-lite/record/sampling_facts.h"
 

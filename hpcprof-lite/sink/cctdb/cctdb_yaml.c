@@ -14,7 +14,7 @@ tests/unit/sink/test_sink_cctdb.c.
 #include "common/safe/printable.h"
 #include "hpcprof-lite/sink/cctdb/cctdb.h"
 #include "hpcprof-lite/sink/cctdb/cctdb_statistics.h"
-#include "hpcprof-lite/sink/names.h"
+#include "hpcprof-lite/view/names.h"
 #include "hpcprof-lite/sink/outfile.h"
 
 #include <inttypes.h>

@@ -6,7 +6,7 @@
 #include "common/base/strtab.h"
 #include "hpcprof-lite/sink/html/html_reduce.h"
 #include "hpcprof-lite/sink/html/html_section.h"
-#include "hpcprof-lite/sink/names.h"
+#include "hpcprof-lite/view/names.h"
 #include "hpcprof-lite/sink/sink.h"
 #include "hpcprof-lite/view/parallel/view_processors.h"
 

@@ -2,7 +2,7 @@
 /* The sections "functions" and "contexts". Test: tests/cli/sink/sink_html.sh. */
 #include "hpcprof-lite/sink/html/html.h"
 
-#include "hpcprof-lite/sink/names.h"
+#include "hpcprof-lite/view/names.h"
 
 static uint64_t plus_one(uint32_t id)
 {

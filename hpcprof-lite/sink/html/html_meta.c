@@ -9,7 +9,7 @@
 #include "hpcprof-lite/sink/html/html.h"
 
 #include "common/base/log.h"
-#include "hpcprof-lite/sink/names.h"
+#include "hpcprof-lite/view/names.h"
 #include "hpcprof-lite/view/view_balance.h"
 #include "hpcprof-lite/view/view_gpu_idle.h"
 

@@ -3,7 +3,7 @@
  * tests/cli/mpi/mpi_late.sh. */
 #include "hpcprof-lite/sink/html/html.h"
 
-#include "hpcprof-lite/view/mpi/view_mpi.h"
+#include "hpcprof-lite/view/view_mpi.h"
 
 #include <inttypes.h>
 

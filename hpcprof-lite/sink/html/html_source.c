@@ -9,7 +9,7 @@
 #include "common/base/log.h"
 #include "common/base/vec.h"
 #include "common/rights/rights.h"
-#include "hpcprof-lite/sink/names.h"
+#include "hpcprof-lite/view/names.h"
 #include "hpcprof-lite/sink/source_find.h"
 
 #include <limits.h>

@@ -9,7 +9,7 @@
 
 #include "common/base/log.h"
 #include "common/safe/fnv.h"
-#include "hpcprof-lite/sink/names.h"
+#include "hpcprof-lite/view/names.h"
 #include "hpcprof-lite/sink/otf2/otf2.h"
 #include "hpcprof-lite/sink/otf2/otf2_sink.h"
 #include "hpcprof-lite/sink/outfile.h"

@@ -4,7 +4,7 @@
  * defines when there is a writer. Tests: tests/unit/sink/test_sink_otf2.c,
  * tests/cli/sink/sink_otf2.sh.
  */
-#include "hpcprof-lite/sink/names.h"
+#include "hpcprof-lite/view/names.h"
 #include "hpcprof-lite/sink/otf2/otf2.h"
 
 #include <inttypes.h>

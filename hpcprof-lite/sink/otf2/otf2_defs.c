@@ -6,7 +6,7 @@
  * tests/cli/sink/sink_otf2.sh.
  */
 #include "common/base/map.h"
-#include "hpcprof-lite/sink/names.h"
+#include "hpcprof-lite/view/names.h"
 #include "hpcprof-lite/sink/otf2/otf2.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
  * Power by meters of energy: each meter is a location of its own, with a metric of the mean power
  * between two changes. Test: tests/cli/gpu/energy.sh.
  */
-#include "hpcprof-lite/sink/names.h"
+#include "hpcprof-lite/view/names.h"
 #include "hpcprof-lite/sink/otf2/otf2.h"
 
 #include <inttypes.h>

@@ -5,7 +5,7 @@
  * back ends. Nothing at all without GPUs. Tests: tests/unit/sink/test_sink_otf2.c,
  * tests/cli/sink/sink_otf2.sh.
  */
-#include "hpcprof-lite/sink/names.h"
+#include "hpcprof-lite/view/names.h"
 #include "hpcprof-lite/sink/otf2/otf2.h"
 
 #include <inttypes.h>

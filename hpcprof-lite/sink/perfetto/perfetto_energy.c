@@ -3,7 +3,7 @@
  * Power as counter tracks: what a meter of energy grew by between two changes, by time. Test:
  * tests/cli/gpu/energy.sh.
  */
-#include "hpcprof-lite/sink/names.h"
+#include "hpcprof-lite/view/names.h"
 #include "hpcprof-lite/sink/perfetto/perfetto.h"
 #include "hpcprof-lite/sink/perfetto/perfetto_fields.h"
 

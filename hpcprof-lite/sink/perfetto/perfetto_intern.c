@@ -6,7 +6,7 @@
  * A frame is a function. Readers identify a frame by mapping, address and name, so lines of a
  * function cannot be different frames without the addresses, which the tree has summed up.
  */
-#include "hpcprof-lite/sink/names.h"
+#include "hpcprof-lite/view/names.h"
 #include "hpcprof-lite/sink/perfetto/perfetto.h"
 #include "hpcprof-lite/sink/perfetto/perfetto_fields.h"
 

@@ -3,7 +3,7 @@
  * Packets of the sink perfetto: their sequence, and the interned data that they use first.
  * Test: tests/cli/sink/sink_perfetto.sh.
  */
-#include "hpcprof-lite/sink/names.h"
+#include "hpcprof-lite/view/names.h"
 #include "hpcprof-lite/sink/perfetto/perfetto.h"
 #include "hpcprof-lite/sink/perfetto/perfetto_fields.h"
 

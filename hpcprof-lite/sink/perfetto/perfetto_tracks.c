@@ -4,7 +4,7 @@
  * tests/cli/sink/sink_perfetto.sh.
  */
 #include "common/base/map.h"
-#include "hpcprof-lite/sink/names.h"
+#include "hpcprof-lite/view/names.h"
 #include "hpcprof-lite/sink/perfetto/perfetto.h"
 #include "hpcprof-lite/sink/perfetto/perfetto_fields.h"
 

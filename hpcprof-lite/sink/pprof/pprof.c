@@ -8,7 +8,7 @@
 
 #include "common/base/log.h"
 #include "common/base/strtab.h"
-#include "hpcprof-lite/sink/names.h"
+#include "hpcprof-lite/view/names.h"
 #include "hpcprof-lite/sink/pprof/pprof_file.h"
 #include "hpcprof-lite/sink/pprof/pprof_places.h"
 

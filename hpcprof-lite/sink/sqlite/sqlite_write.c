@@ -3,7 +3,7 @@
 #include "hpcprof-lite/sink/sqlite/sqlite_write.h"
 
 #include "common/base/log.h"
-#include "hpcprof-lite/sink/names.h"
+#include "hpcprof-lite/view/names.h"
 
 #include <errno.h>
 #include <stdio.h>

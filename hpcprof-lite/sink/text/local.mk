@@ -9,6 +9,7 @@ libhltext_la_SOURCES += \
 	hpcprof-lite/sink/text/text_gpu_report.c \
 	hpcprof-lite/sink/text/text_gpu_blame.c \
 	hpcprof-lite/sink/text/text_gpu_samples.c \
+	hpcprof-lite/sink/text/text_ledger.c \
 	hpcprof-lite/sink/text/text_lines.c hpcprof-lite/sink/text/text_lines.h \
 	hpcprof-lite/sink/text/text_options.c hpcprof-lite/sink/text/text_options.h \
 	hpcprof-lite/sink/text/text_print.c hpcprof-lite/sink/text/text_print.h \

@@ -2,7 +2,7 @@
 /* Why GPUs were idle, in the report and in the complete form. Test: tests/cli/opencl/ocl_idle.sh,
  * tests/cli/sink/sink_gpu.sh. */
 #include "common/base/foreign.h"
-#include "hpcprof-lite/sink/names.h"
+#include "hpcprof-lite/view/names.h"
 #include "hpcprof-lite/sink/text/text_all.h"
 #include "hpcprof-lite/sink/text/text_print.h"
 #include "hpcprof-lite/sink/text/text_report.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The parts of the report for people that are about GPUs. Test: tests/cli/sink/sink_gpu.sh. */
 #include "common/base/foreign.h"
-#include "hpcprof-lite/sink/names.h"
+#include "hpcprof-lite/view/names.h"
 #include "hpcprof-lite/sink/text/text_print.h"
 #include "hpcprof-lite/sink/text/text_report.h"
 #include "hpcprof-lite/view/view_waits.h"

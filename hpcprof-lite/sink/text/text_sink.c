@@ -5,7 +5,7 @@
 
 #include "common/base/foreign.h"
 #include "common/base/log.h"
-#include "hpcprof-lite/sink/names.h"
+#include "hpcprof-lite/view/names.h"
 #include "hpcprof-lite/sink/text/text_all.h"
 #include "hpcprof-lite/sink/text/text_options.h"
 #include "hpcprof-lite/sink/text/text_report.h"

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "hpcprof-lite/attribute/nvtx/known_xla.h"
+#include "hpcprof-lite/attribute/known/known_xla.h"
 
 static void names(void **state)
 {

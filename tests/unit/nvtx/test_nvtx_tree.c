@@ -3,8 +3,8 @@
  * Tests of hpcprof-lite/attribute/nvtx/nvtx_tree, and of what the model knows of ranges: where a
  * range is in the tree, and that no time of a function or line changes.
  */
-#include "hpcprof-lite/attribute/merge.h"
-#include "hpcprof-lite/attribute/nvtx/nvtx_labels.h"
+#include "hpcprof-lite/attribute/merge/merge.h"
+#include "hpcprof-lite/attribute/merge/nvtx_labels.h"
 #include "tests/gen/gen_nvtx.h"
 #include "tests/unit/prof_gpu/gpu_fixture.h"
 

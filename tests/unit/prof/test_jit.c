@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests of hpcprof-lite/load/jit/, with what node, Java and LLVM wrote (tests/golden/jit), and of
- * hpcprof-lite/attribute/jit_split.c, which tells samples apart by time.
+ * hpcprof-lite/attribute/merge/jit_split.c, which tells samples apart by time.
  */
-#include "hpcprof-lite/attribute/jit_names.h"
+#include "hpcprof-lite/attribute/merge/jit_names.h"
 #include "hpcprof-lite/load/jit/load_jit.h"
 
 #include <setjmp.h>

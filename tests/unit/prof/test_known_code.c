@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "hpcprof-lite/attribute/known_code.h"
+#include "hpcprof-lite/attribute/known/known_code.h"
 
 static void modules(void **state)
 {

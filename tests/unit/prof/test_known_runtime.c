@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "hpcprof-lite/attribute/activity/known_runtime.h"
-#include "hpcprof-lite/attribute/activity/known_waits.h"
+#include "hpcprof-lite/attribute/known/known_runtime.h"
+#include "hpcprof-lite/attribute/known/known_waits.h"
 
 static void libraries(void **state)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests of hpcprof-lite/attribute/ledger and describe: the ledger closes exactly when every sample
  * is accounted for; times are of the wall clock. */
-#include "hpcprof-lite/attribute/ledger.h"
+#include "hpcprof-lite/attribute/describe/ledger.h"
 #include "tests/unit/prof/prof_fixture.h"
 
-#include "hpcprof-lite/load/load_job.h"
+#include "hpcprof-lite/load/job/load_job.h"
 
 #include <stdio.h>
 #include <stdlib.h>

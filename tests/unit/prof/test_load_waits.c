@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests of hpcprof-lite/load/load_waits.c and of attribute/activity/wait_objects.c: sound records
+ * Tests of hpcprof-lite/load/load_waits.c and of attribute/merge/wait_objects.c: sound records
  * come back, damaged ones are refused, names of several files meet, and the time after the last
  * sample goes to its node.
  */
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "hpcprof-lite/attribute/activity/wait_objects.h"
+#include "hpcprof-lite/attribute/merge/wait_objects.h"
 #include "hpcprof-lite/load/load_waits.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests of hpcprof-lite/attribute/merge: equal paths of different threads, processes and binaries
  * meet; different ones do not. */
-#include "hpcprof-lite/attribute/merge.h"
+#include "hpcprof-lite/attribute/merge/merge.h"
 #include "tests/unit/prof/prof_fixture.h"
 
 #include <stdlib.h>

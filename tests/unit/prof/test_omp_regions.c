@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests of hpcprof-lite/load/load_regions.c and attribute/activity/omp_regions.c: sums of parallel
+ * Tests of hpcprof-lite/load/load_regions.c and attribute/expand/omp_regions.c: sums of parallel
  * regions get functions and lines, those of several threads of a process add up, and what cannot be
  * right is damage.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests of hpcprof-lite/attribute/gpu/energy: made meters and time lines whose energy is known. */
 #include "hpcprof-lite/filter/filter.h"
-#include "hpcprof-lite/view/energy/view_energy.h"
+#include "hpcprof-lite/view/view_energy.h"
 #include "tests/unit/prof_gpu/gpu_fixture.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
  * operation counts below the call that asked for it. */
 #include "tests/unit/prof_gpu/gpu_fixture.h"
 
-#include "hpcprof-lite/attribute/gpu/gpu_launches.h"
+#include "hpcprof-lite/attribute/gpu/join/gpu_launches.h"
 
 static void near(double a, double b)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests of hpcprof-lite/attribute/gpu_occupancy: known cases, and where CUDA's headers are, all
  * shapes of a sweep against NVIDIA's own calculator. */
-#include "hpcprof-lite/attribute/gpu/samples/gpu_occupancy.h"
+#include "hpcprof-lite/attribute/gpu/metrics/gpu_occupancy.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
  * test_gpu_calls.c; what the ranges say: test_gpu_ranges.c. */
 #include "tests/unit/prof_gpu/gpu_samples_fixture.h"
 
-#include "hpcprof-lite/attribute/gpu/samples/gpu_stalls.h"
+#include "hpcprof-lite/attribute/gpu/metrics/gpu_stalls.h"
 
 static void test_places_below_the_kernel(void **state)
 {

@@ -3,8 +3,8 @@
  * queue become lanes without overlap. */
 #include "tests/unit/prof/prof_fixture.h"
 
-#include "hpcprof-lite/attribute/gpu/gpu_clock.h"
-#include "hpcprof-lite/attribute/gpu/gpu_line.h"
+#include "hpcprof-lite/attribute/gpu/join/gpu_clock.h"
+#include "hpcprof-lite/attribute/gpu/join/gpu_line.h"
 
 #include <stdlib.h>
 #include <string.h>

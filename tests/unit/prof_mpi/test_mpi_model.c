@@ -5,7 +5,7 @@
  */
 #include "tests/unit/prof/prof_fixture.h"
 
-#include "hpcprof-lite/view/mpi/view_mpi.h"
+#include "hpcprof-lite/view/view_mpi.h"
 #include "tests/gen/gen_mpi.h"
 
 #include <math.h>

@@ -22,7 +22,7 @@ static uint32_t profile(const void *arg, uint32_t file, uint32_t thread)
 	(void)thread;
 	return 10 + file;
 }
-static const struct mpi_where where = {NULL, profile, NULL};
+static const struct topic_where where = {NULL, profile, NULL};
 
 static struct mpi_arrivals arrivals;
 static struct mpi_waits waits;

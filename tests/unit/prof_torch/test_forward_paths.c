@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests of hpcprof-lite/attribute/torch/forward_paths.c and what merge does with it: where frames
+ * Tests of hpcprof-lite/attribute/merge/forward_paths.c and what merge does with it: where frames
  * MSR_FORWARD lead, and that damaged ones lead nowhere.
  */
 #include "tests/unit/prof/prof_fixture.h"
 
-#include "hpcprof-lite/attribute/merge.h"
-#include "hpcprof-lite/attribute/torch/forward_paths.h"
+#include "hpcprof-lite/attribute/merge/forward_paths.h"
+#include "hpcprof-lite/attribute/merge/merge.h"
 
 #include <stdio.h>
 #include <stdlib.h>

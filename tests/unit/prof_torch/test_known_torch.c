@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "hpcprof-lite/attribute/torch/known_torch.h"
+#include "hpcprof-lite/attribute/known/known_torch.h"
 
 static void libraries(void **state)
 {

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "hpcprof-lite/attribute/activity/process_roles.h"
+#include "hpcprof-lite/attribute/describe/process_roles.h"
 
 static const struct msr_python_code record;
 

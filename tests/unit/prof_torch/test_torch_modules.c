@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "hpcprof-lite/attribute/torch/torch_modules.h"
+#include "hpcprof-lite/attribute/merge/torch_modules.h"
 #include "hpcprof-lite/load/load_records.h"
 
 static union {

@@ -13,10 +13,10 @@
 
 #include "common/base/log.h"
 #include "hpcprof-lite/sink/cctdb/cctdb_sink.h"
-#include "hpcprof-lite/sink/folded/folded_sink.h"
+#include "hpcprof-lite/sink/folded_sink.h"
 #include "hpcprof-lite/sink/html/html_sink.h"
 #include "hpcprof-lite/sink/json/json_sink.h"
-#include "hpcprof-lite/sink/names.h"
+#include "hpcprof-lite/view/names.h"
 #include "hpcprof-lite/sink/otf2/otf2_sink.h"
 #include "hpcprof-lite/sink/perfetto/perfetto_sink.h"
 #include "hpcprof-lite/sink/pprof/pprof_sink.h"

@@ -8,7 +8,7 @@
 
 #include "common/base/log.h"
 #include "hpcprof-lite/sink/cctdb/cctdb_sink.h"
-#include "hpcprof-lite/sink/folded/folded_sink.h"
+#include "hpcprof-lite/sink/folded_sink.h"
 #include "hpcprof-lite/sink/html/html_sink.h"
 #include "hpcprof-lite/sink/json/json_sink.h"
 #include "hpcprof-lite/sink/otf2/otf2_sink.h"

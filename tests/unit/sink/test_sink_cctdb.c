@@ -9,7 +9,7 @@
 #include "hpcprof-lite/sink/cctdb/cctdb_sink.h"
 #include "hpcprof-lite/sink/cctdb/cctdb_format.h"
 #include "hpcprof-lite/sink/cctdb/cctdb_statistics.h"
-#include "hpcprof-lite/sink/names.h"
+#include "hpcprof-lite/view/names.h"
 #include "hpcprof-lite/sink/outfile.h"
 #include "tests/unit/sink/model_fixture.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Folded call paths (sink/folded) of the hand-made model: names of files, lines and frames. */
-#include "hpcprof-lite/sink/folded/folded_sink.h"
+#include "hpcprof-lite/sink/folded_sink.h"
 #include "hpcprof-lite/sink/outfile.h"
 #include "tests/unit/sink/model_fixture.h"
 

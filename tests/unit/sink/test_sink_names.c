@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* names: UTF-8 in, UTF-8 out; nothing is empty that readers need. */
-#include "hpcprof-lite/sink/names.h"
+#include "hpcprof-lite/view/names.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

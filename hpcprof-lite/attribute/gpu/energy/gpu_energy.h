@@ -8,6 +8,7 @@
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_ENERGY_GPU_ENERGY_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_ENERGY_GPU_ENERGY_H
 
+#include "hpcprof-lite/attribute/topic/topic.h"
 #include "hpcprof-lite/load/load_file.h"
 #include "hpcprof-lite/model/private.h"
 
@@ -98,5 +99,8 @@ static inline uint64_t gpu_energy_round(double v)
 
 /* Sets `sum` and `cells`. False if memory is short. */
 bool gpu_energy_share(struct gpu_energy_device *d);
+
+/* In gpu_energy_topic.c. */
+extern const struct topic_ops topic_gpu_energy;
 
 #endif

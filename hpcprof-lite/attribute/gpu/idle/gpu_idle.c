@@ -3,8 +3,8 @@
 #include "hpcprof-lite/attribute/gpu/idle/gpu_idle.h"
 
 #include "common/base/pool.h"
-#include "hpcprof-lite/attribute/activity/known_waits.h"
 #include "hpcprof-lite/attribute/gpu/idle/gpu_idle_sweep.h"
+#include "hpcprof-lite/attribute/known/known_waits.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -14,6 +14,7 @@
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_IDLE_GPU_IDLE_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_IDLE_GPU_IDLE_H
 
+#include "hpcprof-lite/attribute/topic/topic.h"
 #include "hpcprof-lite/model/private.h"
 
 enum gpu_idle_metric { GPU_IDLE_CAUSE, CPU_IDLE_CAUSE, GPU_IDLE_METRICS };
@@ -53,5 +54,8 @@ void gpu_idle_free(struct gpu_idle *i);
 /* Appends the metrics that occur. index_of[]: their index in the model, or MODEL_NONE. */
 bool gpu_idle_add_metrics(struct model *m, const struct gpu_idle *i,
 			  uint32_t index_of[GPU_IDLE_METRICS]);
+
+/* In gpu_idle_topic.c. */
+extern const struct topic_ops topic_gpu_idle;
 
 #endif

@@ -6,4 +6,5 @@ libhlprof_la_SOURCES += \
 	hpcprof-lite/attribute/gpu/idle/gpu_idle_queue.c \
 	hpcprof-lite/attribute/gpu/idle/gpu_idle_sweep.c \
 	hpcprof-lite/attribute/gpu/idle/gpu_idle_sweep.h \
-	hpcprof-lite/attribute/gpu/idle/gpu_idle_thread.c
+	hpcprof-lite/attribute/gpu/idle/gpu_idle_thread.c \
+	hpcprof-lite/attribute/gpu/idle/gpu_idle_topic.c

@@ -2,7 +2,7 @@
 /* See gpu_causes.h. Test: tests/unit/prof_gpu/test_gpu_blame.c. */
 #include "hpcprof-lite/attribute/gpu/samples/gpu_causes.h"
 
-#include "hpcprof-lite/attribute/gpu/gpu_calls.h"
+#include "hpcprof-lite/attribute/gpu/samples/gpu_calls.h"
 
 #define SCALE ((uint64_t)1 << 20) /* so that a far cause keeps a weight above 0 */
 /* These bound the sum of the weights. A wait has up to 8 causes, or more if its file is damaged. */

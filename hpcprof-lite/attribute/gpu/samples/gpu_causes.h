@@ -15,7 +15,7 @@
 
 #include "common/base/vec.h"
 #include "common/format/structure.h"
-#include "hpcprof-lite/attribute/gpu/samples/gpu_stalls.h"
+#include "hpcprof-lite/attribute/gpu/metrics/gpu_stalls.h"
 
 struct gpu_cause {
 	uint64_t link_addr, weight;

@@ -9,8 +9,8 @@
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_SAMPLES_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_SAMPLES_H
 
-#include "hpcprof-lite/attribute/expand.h"
-#include "hpcprof-lite/attribute/gpu/gpu_metrics.h"
+#include "hpcprof-lite/attribute/expand/expand.h"
+#include "hpcprof-lite/attribute/gpu/metrics/gpu_metrics.h"
 
 /* A file whose cells have their contexts (of struct expand). */
 struct gpu_sampled {

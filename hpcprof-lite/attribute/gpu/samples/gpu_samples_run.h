@@ -7,7 +7,7 @@
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_SAMPLES_RUN_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_SAMPLES_RUN_H
 
-#include "hpcprof-lite/attribute/gpu/gpu_calls.h"
+#include "hpcprof-lite/attribute/gpu/samples/gpu_calls.h"
 #include "hpcprof-lite/attribute/gpu/samples/gpu_causes.h"
 #include "hpcprof-lite/attribute/gpu/samples/gpu_samples.h"
 #include "hpcprof-lite/attribute/gpu/samples/gpu_shares.h"

@@ -6,7 +6,7 @@
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_SAMPLING_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_SAMPLING_H
 
-#include "hpcprof-lite/attribute/gpu/gpu_join.h"
+#include "hpcprof-lite/attribute/gpu/join/gpu_join.h"
 #include "hpcprof-lite/attribute/gpu/samples/gpu_yardstick.h"
 
 /*

@@ -2,12 +2,10 @@
 libhlprof_la_SOURCES += \
 	hpcprof-lite/attribute/gpu/samples/gpu_blame.c \
 	hpcprof-lite/attribute/gpu/samples/gpu_blame.h \
+	hpcprof-lite/attribute/gpu/samples/gpu_calls.c \
+	hpcprof-lite/attribute/gpu/samples/gpu_calls.h \
 	hpcprof-lite/attribute/gpu/samples/gpu_causes.c \
 	hpcprof-lite/attribute/gpu/samples/gpu_causes.h \
-	hpcprof-lite/attribute/gpu/samples/gpu_occupancy.c \
-	hpcprof-lite/attribute/gpu/samples/gpu_occupancy.h \
-	hpcprof-lite/attribute/gpu/samples/gpu_ranges.c \
-	hpcprof-lite/attribute/gpu/samples/gpu_ranges.h \
 	hpcprof-lite/attribute/gpu/samples/gpu_samples.c \
 	hpcprof-lite/attribute/gpu/samples/gpu_samples.h \
 	hpcprof-lite/attribute/gpu/samples/gpu_samples_blame.c \
@@ -21,7 +19,5 @@ libhlprof_la_SOURCES += \
 	hpcprof-lite/attribute/gpu/samples/gpu_sampling.h \
 	hpcprof-lite/attribute/gpu/samples/gpu_shares.c \
 	hpcprof-lite/attribute/gpu/samples/gpu_shares.h \
-	hpcprof-lite/attribute/gpu/samples/gpu_stalls.c \
-	hpcprof-lite/attribute/gpu/samples/gpu_stalls.h \
 	hpcprof-lite/attribute/gpu/samples/gpu_yardstick.c \
 	hpcprof-lite/attribute/gpu/samples/gpu_yardstick.h

@@ -3,11 +3,11 @@
  * Energy of GPUs and hosts, in the report and in the complete form. Tests:
  * tests/unit/prof_gpu/test_gpu_energy.c, tests/cli/gpu/energy.sh.
  */
-#include "hpcprof-lite/sink/names.h"
+#include "hpcprof-lite/view/names.h"
 #include "hpcprof-lite/sink/text/text_all.h"
 #include "hpcprof-lite/sink/text/text_print.h"
 #include "hpcprof-lite/sink/text/text_report.h"
-#include "hpcprof-lite/view/energy/view_energy.h"
+#include "hpcprof-lite/view/view_energy.h"
 
 #include <inttypes.h>
 #include <string.h>

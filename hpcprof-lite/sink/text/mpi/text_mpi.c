@@ -6,7 +6,7 @@
 #include "hpcprof-lite/sink/text/text_lines.h"
 #include "hpcprof-lite/sink/text/text_print.h"
 #include "hpcprof-lite/sink/text/text_report.h"
-#include "hpcprof-lite/view/mpi/view_mpi.h"
+#include "hpcprof-lite/view/view_mpi.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See hpcprof_outputs.h. Test: tests/cli/prof/prof_output.sh. */
+#include "hpcprof-lite/hpcprof_outputs.h"
+
+#include "common/base/log.h"
+#include "common/base/pool.h"
+#include "hpcprof-lite/database.h"
+#include "hpcprof-lite/parts/comm.h"
+#include "hpcprof-lite/sink/unread.h"
+#include "hpcprof-lite/sinks.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool shows(const struct arguments *a)
+{
+	for (size_t i = 0; sinks[i]; i++)
+		if (!sinks[i]->makes_files && arguments_want(a, sinks[i]))
+			return true;
+	return false;
+}
+
+/*
+ * Writes the outputs that go to standard output. A terminal gets many lines at once, too: a
+ * complete report has so many of them.
+ */
+static enum status write_shown(const struct model *m, const struct arguments *a)
+{
+	enum status s = STATUS_OK;
+	setvbuf(stdout, NULL, _IOFBF, 64 << 10);
+	for (size_t i = 0; sinks[i] && s == STATUS_OK; i++)
+		if (!sinks[i]->makes_files && arguments_want(a, sinks[i]))
+			s = sinks[i]->write(m, &(struct sink_options){.n_workers = a->n_workers,
+								      .settings = a->settings[i]});
+	return s;
+}
+
+/*
+ * The same in a thread of its own, while the files are written: people want to see the report, and
+ * those who page it should have the files before they have read it.
+ */
+struct showing {
+	const struct model *m;
+	const struct arguments *a;
+	pthread_t thread;
+	bool is_apart, is_closed; /* is_closed: nobody reads standard output any more */
+	enum status status;
+};
+
+static void *show(void *arg)
+{
+	struct showing *s = arg;
+	sigset_t pipes;
+	sigemptyset(&pipes);
+	sigaddset(&pipes, SIGPIPE);
+	pthread_sigmask(SIG_BLOCK, &pipes, NULL);
+	s->status = write_shown(s->m, s->a);
+	s->is_closed = unread_is_output();
+	return NULL;
+}
+
+/* Who reads a pipe may be a pager, which has painted the terminal that standard error is, too. */
+static bool is_watched(int fd)
+{
+	struct stat st;
+	return isatty(fd) ||
+	       (fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)));
+}
+
+static void begin_showing(struct showing *s, const struct model *m, const struct arguments *a)
+{
+	*s = (struct showing){.m = m, .a = a};
+	s->is_apart = shows(a) && pthread_create(&s->thread, NULL, show, s) == 0;
+	log_hold_progress(s->is_apart && is_watched(STDOUT_FILENO));
+}
+
+static void end_showing(struct showing *s)
+{
+	if (s->is_apart)
+		pthread_join(s->thread, NULL);
+	else
+		s->status = write_shown(s->m, s->a);
+	log_hold_progress(false);
+}
+
+enum { MOST_OUTPUTS = 32 }; /* more than there are sinks */
+
+/*
+ * The outputs in files, as many at a time as there are workers. While a sink has work for one
+ * thread only, as most have, the threads of another go on.
+ */
+struct writing {
+	const struct model *m;
+	struct file_output {
+		const struct sink_ops *sink;
+		struct sink_options options;
+		bool is_private;
+		enum status status;
+	} outputs[MOST_OUTPUTS];
+	size_t n;
+};
+
+static void write_one(void *arg, size_t i, unsigned worker)
+{
+	struct writing *w = arg;
+	struct file_output *f = &w->outputs[i];
+	(void)worker;
+	f->options.is_private = &f->is_private;
+	f->status = f->sink->write(w->m, &f->options);
+}
+
+/* Ranks share the one output that they write. Its messages belong to the main thread. */
+static void write_all(struct writing *w, const struct arguments *a)
+{
+	pool_run(w->n, w->m->share ? 1 : a->n_workers, write_one, w);
+}
+
+/* False: another rank writes it. */
+static bool is_written_here(
+	const struct model *m, const struct arguments *a, const struct sink_ops *sink)
+{
+	if (!a->ranks)
+		return true;
+	if (arguments_are_of_first(a))
+		return !a->is_apart || !sink->is_shared;
+	return sink->is_shared && (m->share || (a->is_apart && a->comm->part == 0));
+}
+
+/*
+ * Lists the outputs that this process writes, and their names. Those that are too large are left
+ * out.
+ */
+static void choose_files(const struct model *m, const struct arguments *a,
+	char *const *directories, size_t n_directories, struct writing *w, char names[128])
+{
+	*w = (struct writing){.m = m};
+	*names = 0;
+	for (size_t i = 0; sinks[i] && w->n < MOST_OUTPUTS; i++) {
+		if (!sinks[i]->makes_files || !arguments_want(a, sinks[i]))
+			continue;
+		if (!a->to && sinks[i]->is_too_large && sinks[i]->is_too_large(m, a->settings[i]))
+			continue;
+		snprintf(names + strlen(names), 128 - strlen(names), "%s%s", *names ? ", " : "",
+			 sinks[i]->name);
+		if (!is_written_here(m, a, sinks[i]))
+			continue;
+		w->outputs[w->n++] = (struct file_output){
+			.sink = sinks[i],
+			.options = {.n_workers = a->n_workers,
+				    .progress = arguments_are_of_first(a) && isatty(STDERR_FILENO),
+				    .no_sources = a->no_sources,
+				    .settings = a->settings[i],
+				    .source_dirs = directories,
+				    .n_source_dirs = n_directories}};
+	}
+}
+
+/* All ranks write into the directory of the first. `s`: whether that one has it. */
+static enum status share_directory(
+	const struct arguments *a, enum status s, char directory[PATH_MAX])
+{
+	s = arguments_agree(a, s);
+	if (s == STATUS_OK && a->ranks)
+		comm_broadcast(a->ranks, directory, PATH_MAX);
+	return s;
+}
+
+/* Writes the outputs of this process, and waits for other ranks. Ends a step of theirs. */
+static enum status write_into(
+	const char *directory, const struct arguments *a, struct writing *w, bool *is_private)
+{
+	enum status s = STATUS_OK;
+	for (size_t i = 0; i < w->n; i++)
+		w->outputs[i].options.directory = directory;
+	write_all(w, a);
+	for (size_t i = 0; i < w->n; i++) {
+		s = s == STATUS_OK ? w->outputs[i].status : s;
+		*is_private |= w->outputs[i].is_private;
+	}
+	s = arguments_agree(a, s);
+	if (s == STATUS_OK && a->ranks)
+		*is_private = comm_max(a->ranks, *is_private);
+	return s;
+}
+
+static enum status write_as_helper(const struct model *m, const struct arguments *a,
+	char *const *directories, size_t n_directories)
+{
+	struct writing w;
+	char directory[PATH_MAX], names[128];
+	bool is_private = false;
+	choose_files(m, a, directories, n_directories, &w, names);
+	const enum status s = share_directory(a, STATUS_OK, directory);
+	return s == STATUS_OK ? write_into(directory, a, &w, &is_private) : s;
+}
+
+/* Makes the directory of the database. */
+static enum status begin_database(struct database *d, const struct arguments *a,
+	const char *first_directory, const char *title, char directory[PATH_MAX])
+{
+	enum status s = database_begin(d, a->database, first_directory, title);
+	if (s != STATUS_OK)
+		return s;
+	if ((size_t)snprintf(directory, PATH_MAX, "%s", d->partial) < PATH_MAX)
+		return STATUS_OK;
+	log_error(d->partial, "%s", strerror(ENAMETOOLONG));
+	return STATUS_IO;
+}
+
+/* Writes the files while the others are shown. Sets *shown, which is useful even if this fails. */
+static enum status write_files(const struct model *m, const struct arguments *a,
+	char *const *directories, size_t n_directories, struct showing *shown)
+{
+	struct database d = {0};
+	struct writing w;
+	char names[128], directory[PATH_MAX];
+	choose_files(m, a, directories, n_directories, &w, names);
+	begin_showing(shown, m, a);
+	enum status s = STATUS_OK;
+	if (*names) {
+		s = begin_database(&d, a, directories[0], m->title, directory);
+		s = share_directory(a, s, directory);
+		if (s == STATUS_OK)
+			s = write_into(directory, a, &w, &d.is_private);
+		if (s == STATUS_OK)
+			s = database_commit(&d);
+	}
+	end_showing(shown);
+	if (s == STATUS_OK && d.path)
+		log_note(NULL, "%s in %s", names, d.path);
+	database_end(&d);
+	return s;
+}
+
+bool outputs_in_files(const struct arguments *a)
+{
+	for (size_t i = 0; sinks[i]; i++)
+		if (sinks[i]->makes_files && arguments_want(a, sinks[i]))
+			return true;
+	return false;
+}
+
+enum status outputs_write(
+	const struct model *m, const struct arguments *a, char *const *directories, size_t n)
+{
+	enum status status = STATUS_OK;
+	if (!arguments_are_of_first(a))
+		return write_as_helper(m, a, directories, n);
+	for (size_t i = 0; sinks[i] && status == STATUS_OK; i++)
+		if (sinks[i]->check && arguments_want(a, sinks[i]))
+			status = sinks[i]->check(m, a->settings[i]);
+	if (status != STATUS_OK)
+		return status;
+	if (!outputs_in_files(a))
+		return write_shown(m, a);
+	struct showing shown;
+	status = write_files(m, a, directories, n, &shown);
+	if (shown.is_closed)
+		raise(SIGPIPE); /* the end that it would have been */
+	return status == STATUS_OK ? shown.status : status;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Records of one size that parts send each other, each record to one part. Test:
+ * tests/unit/prof_parts/test_parts.c.
+ */
+#ifndef HPCPROF_PARTS_SHARE_RECORDS_H
+#define HPCPROF_PARTS_SHARE_RECORDS_H
+
+#include "hpcprof-lite/parts/comm.h"
+
+struct share_records {
+	void *at; /* n of them, of `bytes` each; from malloc() */
+	uint64_t n;
+	size_t bytes;
+	/* who gets the record: a part */
+	int (*part_of)(const void *arg, const void *record);
+	const void *arg;
+};
+
+/*
+ * Ends a step: `ok` says whether the part has its records. Then r->at has the records that this
+ * part gets, in the order of the parts that had them, and the caller frees it. False: some part has
+ * no memory, and there are no records.
+ */
+bool share_records(struct comm *c, bool ok, struct share_records *r);
+
+#endif
