@@ -18,6 +18,7 @@
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/sample/sample.h"
 #include "hpcrun-lite/runtime/sample/sample_entry.h"
+#include "hpcrun-lite/runtime/waits/blame.h"
 #include "hpcrun-lite/runtime/waits/wait_object.h"
 #include "hpcrun-lite/runtime/watch.h"
 #include "hpcrun-lite/store/store.h"
