@@ -24,7 +24,7 @@ struct filter_share {
 
 /* The GPU operations of one (profile, context). An operation counts where it starts. */
 struct filter_ops {
-	struct filter_share n, ns, amount;
+	struct filter_share n, ns, bytes;
 };
 
 struct filter_profile {

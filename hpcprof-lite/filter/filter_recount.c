@@ -93,7 +93,8 @@ static bool share_op(struct filter_part *p, const struct model_gpu_item *item, u
 	struct filter_ops *o = &p->ops.at[index];
 	uint64_t start = item->start_ns, end = item->end_ns;
 	add_at(p, &o->n, start, 1);
-	add_at(p, &o->amount, start, item->record->amount);
+	if (msr_gpu_op_kind(item->record) != MSR_GPU_KERNEL)
+		add_at(p, &o->bytes, start, item->record->amount);
 	capped_grow(&o->ns.all, end - start);
 	capped_grow(&o->ns.before, overlap(start, end, 0, p->from_ns));
 	capped_grow(&o->ns.in, overlap(start, end, p->from_ns, p->until_ns));
@@ -216,7 +217,7 @@ static const struct filter_share *op_share(const struct model_metric *m, const s
 	if (m->kind == MODEL_METRIC_GPU_TIME && o->ns.all)
 		return &o->ns;
 	bool is_bytes = m->role == MODEL_ROLE_COPY_BYTES || m->role == MODEL_ROLE_SET_BYTES;
-	return is_bytes && o->amount.all ? &o->amount : &o->n;
+	return is_bytes && o->bytes.all ? &o->bytes : &o->n;
 }
 
 struct recount {

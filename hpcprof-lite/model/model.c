@@ -162,15 +162,18 @@ static struct model_gpu_op describe_op(const struct model_gpu_line *line,
 				  .end_ns = i->end_ns,
 				  .enter_ns = i->enter_ns,
 				  .id = msr_gpu_op_id(r),
-				  .amount = r->amount,
 				  .context = line->cells[i->cell].context,
 				  .launcher = line->cells[i->cell].launcher,
 				  .kind = (uint8_t)msr_gpu_op_kind(r),
 				  .detail = (uint8_t)msr_gpu_op_detail(r),
 				  .shape = r->shape < line->n_shapes ? line->shape_of[r->shape]
 								     : MODEL_NONE};
-	if (op.kind != MSR_GPU_KERNEL)
+	if (op.kind == MSR_GPU_KERNEL) {
+		op.graph_node = r->amount;
+	} else {
+		op.bytes = r->amount;
 		op.shape = MODEL_NONE;
+	}
 	if (i->has_waits && r->queued_before_ns != UINT32_MAX)
 		op.queued_ns = i->start_ns - r->queued_before_ns;
 	if (i->has_waits && r->submitted_before_ns != UINT32_MAX)

@@ -13,7 +13,7 @@ enum { CHUNK_OPS = 512, LANE_OPS = 64 };
 /* The first copy of a call path in a direction. */
 struct first_copy {
 	uint32_t direction;
-	uint64_t amount;
+	uint64_t bytes;
 };
 
 struct making {
@@ -142,7 +142,7 @@ static bool add_totals(struct making *w)
 static void add_sum(struct view_gpu_sum *s, const struct model_gpu_op *op)
 {
 	s->n++;
-	s->bytes += op->amount;
+	s->bytes += op->bytes;
 	s->ns += op->end_ns - op->start_ns;
 }
 
@@ -155,7 +155,7 @@ static bool add_copy(struct making *w, const struct model_gpu_op *op)
 		struct first_copy *new = vec_push(&w->firsts);
 		if (!new)
 			return false;
-		*new = (struct first_copy){direction, op->amount};
+		*new = (struct first_copy){direction, op->bytes};
 	}
 	return at != MAP_NONE;
 }
@@ -364,7 +364,7 @@ bool view_gpu_open(const struct model *m, struct view_gpu *g)
 	struct making w = {.m = m, .g = g};
 	const bool ok = read_lines(&w) && add_totals(&w);
 	for (size_t i = 0; i < w.firsts.n; i++)
-		g->copies[w.firsts.at[i].direction].once_bytes += w.firsts.at[i].amount;
+		g->copies[w.firsts.at[i].direction].once_bytes += w.firsts.at[i].bytes;
 	map_free(&w.index);
 	vec_free(&w.firsts);
 	if (!ok)

@@ -118,15 +118,15 @@ class Text:
 
     def read_gpu_op(self, v):
         profile, start, end, enter = v["profile"], v["start_ns"], v["end_ns"], v["enter_ns"]
-        kind, amount = v["kind"], v["amount"]
+        kind = v["kind"]
         arguments = dict(self.shapes.get(v["shape"], {}))
         names = {"correlation_id": v["launch_id"], "enqueued_ns": enter,
                  "queued_ns": v["queued_ns"], "submitted_ns": v["submitted_ns"]}
         if kind == "kernel":
-            name, names["graph_node"] = self.functions[self.contexts[v["context"]][2]], amount
+            name, names["graph_node"] = self.functions[self.contexts[v["context"]][2]], v["graph_node"]
         else:
             name = f"{kind} {v['detail']}" if kind == "copy" else kind
-            arguments["bytes"] = int(amount)
+            arguments["bytes"] = int(v["bytes"])
         arguments.update((k, int(n)) for k, n in names.items() if int(n))
         arguments = tuple(sorted(arguments.items()))
         self.operations[(profile, start, end, name, kind, arguments)] += 1

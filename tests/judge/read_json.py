@@ -49,7 +49,7 @@ def read_queue(p, number, queue, paths, facts):
         facts.add("ops", str(number), paths.hash(op["context"]), 1)
         facts.add("busy", str(number), (op["end_ns"] - op["start_ns"]) * 1e-9)
         if op["kind"] != "kernel":
-            facts.add("bytes", str(number), op["amount"])
+            facts.add("bytes", str(number), op["bytes"])
         if op["launcher"] is not None and p["profiles"][op["launcher"]]["kind"] != "thread":
             raise ValueError("a queue launched an operation")
 

@@ -59,13 +59,13 @@ def put_facts(db):
             facts.value(metrics[metric], paths.function(context), paths.hash(context), point)
     for i, n in db.execute("SELECT profile, count(*) FROM sample WHERE context GROUP BY 1"):
         facts.add("samples", i, n)
-    ops = db.execute("SELECT profile, context, kind, amount, end_ns - start_ns FROM gpu_op")
-    for i, context, kind, amount, ns in ops:
+    ops = db.execute("SELECT profile, context, kind, bytes, end_ns - start_ns FROM gpu_op")
+    for i, context, kind, n_bytes, ns in ops:
         facts.add("samples", i, 1)
         facts.add("ops", i, paths.hash(context), 1)
         facts.add("busy", i, ns * 1e-9)
         if kind != "kernel":
-            facts.add("bytes", i, amount)
+            facts.add("bytes", i, n_bytes)
     ledgers = {(s, c, n): k for s, c, n, k in db.execute("SELECT * FROM ledgers")}
     facts.add("ledger", "samples delivered", ledgers["CPU", "samples", "delivered"])
     facts.add("ledger", "samples in the tree", ledgers["CPU", "samples", "in_tree"])
@@ -101,9 +101,9 @@ def put_views(db):
         if launches or seconds:
             fact("kernel", kernel, "launches", launches)
             fact("kernel", kernel, "seconds", seconds)
-    for kind, detail, n, amount, _ in db.execute("SELECT * FROM copies"):
+    for kind, detail, n, n_bytes, _ in db.execute("SELECT * FROM copies"):
         fact("copies", detail or kind, "n", n)
-        fact("copies", detail or kind, "bytes", amount)
+        fact("copies", detail or kind, "bytes", n_bytes)
 
 
 def costs(v):

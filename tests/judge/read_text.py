@@ -83,7 +83,7 @@ def gpu(facts, paths, metrics, kind, v):
         facts.add("ops", v["profile"], paths.hash(v["context"]), 1)
         facts.add("busy", v["profile"], (int(v["end_ns"]) - int(v["start_ns"])) * 1e-9)
         if v["kind"] != "kernel":
-            facts.add("bytes", v["profile"], int(v["amount"]))
+            facts.add("bytes", v["profile"], int(v["bytes"]))
     elif kind == "gpu-kind" and v["of"] == "all":
         for what, n in (("launched", v["launched"]), ("joined", v["joined"]),
                         ("summed-up", v["aggregated"])):

@@ -129,7 +129,7 @@ static void put_op(const struct html *h, const struct model_gpu_op *op, uint64_t
 				    ? op->start_ns - op->enter_ns + 1
 				    : 0);
 	html_part_number(p, (uint64_t)op->kind | (uint64_t)op->detail << 4);
-	html_part_number(p, op->kind == MSR_GPU_KERNEL ? 0 : op->amount);
+	html_part_number(p, op->bytes);
 	html_part_number(p, op->shape == MODEL_NONE ? 0 : (uint64_t)op->shape + 1);
 	*last = start;
 }

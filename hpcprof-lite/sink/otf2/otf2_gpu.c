@@ -50,10 +50,10 @@ static void add_attributes(struct otf2_line *l, OTF2_AttributeList *list,
 	if (op->shape < m->n_gpu_shapes)
 		add_shape(l, list, &m->gpu_shapes[op->shape]);
 	if (op->kind == MSR_GPU_KERNEL)
-		add_u64(l, list, OTF2_ATTRIBUTE_GRAPH_NODE, op->amount);
+		add_u64(l, list, OTF2_ATTRIBUTE_GRAPH_NODE, op->graph_node);
 	else
 		otf2_check(l->w,
-			   OTF2_AttributeList_AddUint64(list, OTF2_ATTRIBUTE_BYTES, op->amount),
+			   OTF2_AttributeList_AddUint64(list, OTF2_ATTRIBUTE_BYTES, op->bytes),
 			   "attribute");
 	if (op->kind == MSR_GPU_COPY && op->detail < MSR_N_GPU_DIRECTIONS)
 		otf2_check(l->w,

@@ -70,9 +70,9 @@ static void put_arguments(struct perfetto_writer *w, const struct model_gpu_op *
 	if (op->shape < w->m->n_gpu_shapes)
 		put_shape(w, op->shape);
 	if (op->kind == MSR_GPU_KERNEL)
-		put_known(w, PERFETTO_GRAPH_NODE, op->amount);
+		put_known(w, PERFETTO_GRAPH_NODE, op->graph_node);
 	else
-		put_number(w, PERFETTO_BYTES, op->amount);
+		put_number(w, PERFETTO_BYTES, op->bytes);
 	put_known(w, PERFETTO_CORRELATION_ID, op->id);
 	put_known(w, PERFETTO_ENQUEUED, op->enter_ns);
 	put_known(w, PERFETTO_QUEUED, op->queued_ns);

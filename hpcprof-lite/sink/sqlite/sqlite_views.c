@@ -66,7 +66,7 @@ const char sqlite_views[] =
 "WHERE c.is_kernel AND m.role IN ('counter', 'counted', 'counted-time')\n"
 "GROUP BY c.function, t.metric ORDER BY 1, t.metric;\n"
 "CREATE VIEW copies AS -- copies and fills by direction; operations with a record\n"
-"SELECT kind, detail, count(*) AS n, sum(amount) AS bytes,\n"
+"SELECT kind, detail, count(*) AS n, sum(bytes) AS bytes,\n"
 "  sum(end_ns - start_ns) * 1e-9 AS seconds\n"
 "FROM gpu_op WHERE kind IN ('copy', 'set') GROUP BY kind, detail ORDER BY 5 DESC;\n"
 "CREATE VIEW threads AS -- balance: the value of a thread, and how often the mean it is\n"

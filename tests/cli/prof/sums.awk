@@ -39,7 +39,7 @@ $1 == "sample" {
 	time += get("time_ns") % 1000000007
 }
 
-$1 == "gpu-op" { busy[get("kind")] += get("end_ns") - get("start_ns"); amount += get("amount") }
+$1 == "gpu-op" { busy[get("kind")] += get("end_ns") - get("start_ns"); bytes += get("bytes") }
 
 $1 == "thread" { all_close += get("closes") }
 
@@ -66,7 +66,7 @@ END {
 	sorted(records, "records")
 	sorted(contexts, "contexts")
 	printf "contexts above each: %.0f\nthreads whose ledger closes: %d\n", up, all_close
-	printf "times of samples: %.0f\namounts of operations: %.0f\n", time, amount
+	printf "times of samples: %.0f\nbytes of operations: %.0f\n", time, bytes
 	sorted(busy, "ns of")
 	for (i = 1; i <= n_ledger; i++)
 		print ledger[i]

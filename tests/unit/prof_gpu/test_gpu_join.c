@@ -205,7 +205,7 @@ static void test_graph_has_several_operations(void **state)
 	struct model_gpu_cursor c = {0};
 	struct model_gpu_op ops[4];
 	assert_int_equal(model_gpu_read(m, 1, &c, ops, 4), 3);
-	assert_int_equal(ops[2].amount, 3);
+	assert_int_equal(ops[2].graph_node, 3);
 	run_clean(&r, m);
 }
 
@@ -344,7 +344,7 @@ static void test_read_back_in_time(void **state)
 	assert_int_equal(op.queued_ns, 3600 + RUN_TO_REAL_NS);
 	assert_int_equal(op.submitted_ns, 0);
 	assert_int_equal(op.id, 5);
-	assert_int_equal(op.amount, 64);
+	assert_int_equal(op.bytes, 64);
 	assert_int_equal(op.kind, MSR_GPU_COPY);
 	assert_int_equal(op.detail, MSR_GPU_COPY_D2D);
 	assert_int_equal(op.launcher, 0);

@@ -29,7 +29,7 @@ static struct model_gpu_op gpu_op(const struct model *m, uint32_t profile, uint6
 		.detail = turn == 1   ? MSR_GPU_COPY_H2D
 			  : turn == 3 ? MSR_GPU_COPY_D2H
 				      : 0,
-		.amount = turn % 2 ? 4096 * (k % 5 + 1) : 0,
+		.bytes = turn % 2 ? 4096 * (k % 5 + 1) : 0,
 	};
 	op.end_ns = op.start_ns + PERIOD_NS / 4 * 3 - 1000 * (k % 7);
 	if (index == 0 && k % 7 == 2)
@@ -169,9 +169,9 @@ void fixture_add_gpu_points(const struct model *m, uint32_t profile, unsigned me
 				[G_BLOCKS] = is_kernel ? (op.shape ? 256 : 64) : 0,
 				[G_COPIES] = !is_kernel,
 				[G_BYTES_IN] =
-					op.detail == MSR_GPU_COPY_H2D ? (double)op.amount : 0,
+					op.detail == MSR_GPU_COPY_H2D ? (double)op.bytes : 0,
 				[G_BYTES_OUT] =
-					op.detail == MSR_GPU_COPY_D2H ? (double)op.amount : 0};
+					op.detail == MSR_GPU_COPY_D2H ? (double)op.bytes : 0};
 			if (profile_of != profile || values[metric] == 0)
 				continue;
 			at[op.context][MODEL_POINT] += values[metric];

@@ -272,7 +272,7 @@ static void check_attributes(const struct model *m, const struct model_gpu_op *o
 	assert_int_equal(get_u64(attributes, OTF2_ATTRIBUTE_QUEUED), op->queued_ns);
 	assert_int_equal(get_u64(attributes, OTF2_ATTRIBUTE_SUBMITTED), op->submitted_ns);
 	assert_int_equal(get_u64(attributes, OTF2_ATTRIBUTE_ENQUEUED), op->enter_ns);
-	assert_int_equal(get_u64(attributes, OTF2_ATTRIBUTE_BYTES), op->amount);
+	assert_int_equal(get_u64(attributes, OTF2_ATTRIBUTE_BYTES), op->bytes);
 	assert_int_equal(OTF2_AttributeList_TestAttributeByID(attributes, OTF2_ATTRIBUTE_LAUNCHER),
 			 op->launcher != MODEL_NONE);
 	if (op->launcher != MODEL_NONE) {

@@ -79,7 +79,7 @@ static uint32_t add_cell(struct gpu_join *j, struct map *index, const struct gpu
 	if (!c)
 		return UINT32_MAX;
 	*c = *key;
-	c->n_ops = c->busy_ns = c->amount = 0;
+	c->n_ops = c->busy_ns = c->bytes = 0;
 	c->cover = (struct gpu_cover){0};
 	return (uint32_t)id;
 }
@@ -296,7 +296,7 @@ static bool join_op(struct run *r, const struct load_gpu_part *p, const struct m
 	struct gpu_cell *c = &j->cells.at[cell];
 	c->n_ops++;
 	capped_grow(&c->busy_ns, t.busy_ns);
-	capped_grow(&c->amount, kind == MSR_GPU_KERNEL ? 0 : op->amount);
+	capped_grow(&c->bytes, kind == MSR_GPU_KERNEL ? 0 : op->amount);
 	if (kind == MSR_GPU_KERNEL && j->ranges.list.n)
 		cover(r, op, &t, &c->cover);
 	j->counts[backend].ops++;
@@ -344,7 +344,7 @@ static bool join_aggregates(struct run *r)
 			capped_grow(&c->busy_ns, a->busy_ns);
 			if (a->kind == MSR_GPU_SYNC)
 				capped_grow(&r->j->summed_wait_ns, a->busy_ns);
-			capped_grow(&c->amount, a->kind == MSR_GPU_KERNEL ? 0 : a->amount);
+			capped_grow(&c->bytes, a->kind == MSR_GPU_KERNEL ? 0 : a->amount);
 			capped_grow(&r->j->counts[p->first % LOAD_GPU_BACKENDS].ops, a->n_ops);
 			capped_grow(&r->j->counts[p->first % LOAD_GPU_BACKENDS].no_path,
 				    key.place == GPU_NO_PATH ? a->n_ops : 0);

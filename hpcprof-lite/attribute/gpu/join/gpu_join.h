@@ -39,7 +39,7 @@ struct gpu_cell {
 	uint32_t site;
 	uint8_t kind, detail, place;
 	bool is_measured; /* `thread` launched the operations; otherwise it only counts them */
-	uint64_t n_ops, busy_ns, amount;
+	uint64_t n_ops, busy_ns, bytes;
 	/* KERNEL: the part of its time with PC sampling, for operations with a record */
 	struct gpu_cover cover;
 };

@@ -129,18 +129,18 @@ bool gpu_metrics_add_cell(struct gpu_metrics *m, gpu_extras *to, const struct lo
 	case MSR_GPU_COPY:
 		add(&a, GPU_COPY_TIME, c->busy_ns);
 		add(&a, GPU_COPIES, c->n_ops);
-		add(&a, GPU_COPY_BYTES + within(c->detail, MSR_N_GPU_DIRECTIONS), c->amount);
+		add(&a, GPU_COPY_BYTES + within(c->detail, MSR_N_GPU_DIRECTIONS), c->bytes);
 		break;
 	case MSR_GPU_SET:
 		add(&a, GPU_SET_TIME, c->busy_ns);
 		add(&a, GPU_SETS, c->n_ops);
-		add(&a, GPU_SET_BYTES + within(c->detail, MSR_N_GPU_MEMORIES), c->amount);
+		add(&a, GPU_SET_BYTES + within(c->detail, MSR_N_GPU_MEMORIES), c->bytes);
 		break;
 	case MSR_GPU_ALLOC:
 	case MSR_GPU_FREE:
 		add(&a, GPU_MEMORY_TIME, c->busy_ns);
 		add(&a, GPU_ALLOCS, c->n_ops);
-		add(&a, GPU_ALLOC_BYTES + within(c->detail, MSR_N_GPU_MEMORIES), c->amount);
+		add(&a, GPU_ALLOC_BYTES + within(c->detail, MSR_N_GPU_MEMORIES), c->bytes);
 		break;
 	case MSR_GPU_SYNC:
 		add(&a, GPU_SYNC_TIME, c->busy_ns);
