@@ -110,9 +110,9 @@ is "threads: all are known" "$(value threads)" 9
 off_is_true "threads: CPU time that was off"
 
 low=0
-control storm 83
+control storm 35
 low=''
-is "storm: all threads are known" "$(value threads)" 83
+is "storm: all threads are known" "$(value threads)" 35
 all_there "storm: at the end it is on" 1
 
 control handler 2

@@ -46,7 +46,7 @@ judge() {
 for cc in gcc clang; do
 	cxx=g++
 	[ $cc = gcc ] || cxx=clang++
-	for level in -O0 -O1 -O2 -O3 -Os; do
+	for level in -O0 -O2 $(thorough "" "-O1 -O3 -Os"); do
 		if have $cc; then
 			judge "$cc $level" loops.c $cc $level -fPIC -shared
 		else
