@@ -30,8 +30,8 @@ accounted calls-times-layer
 within "calls-times: times of kernels with an event are among those of all" \
 	"$(gpu_total calls-times-layer "GKER (sec)")" \
 	"$(truth calls-times-layer ns kernel | awk '{ printf "%.9f", $1 * 0.999e-9 }')" 10
-compare calls-out-of-order "$W/ocl_calls" out-of-order
 compare calls-old "$W/ocl_calls" old
+[ "$(thorough few all)" = few ] || compare calls-out-of-order "$W/ocl_calls" out-of-order
 compare errors "$W/ocl_errors"
 is "errors: accepted kernels are in the ledger" "$(launched errors-layer kernel)" \
 	"$(counted errors-layer kernel native)"

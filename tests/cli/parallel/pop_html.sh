@@ -50,12 +50,12 @@ is_shown() {
 	checks "$1"
 }
 
-if workload omp_waits libgomp "-e CPUTIME@f1000" static 100 2 3; then
+if workload omp_waits libgomp "-e CPUTIME@f1000" static 40 2 3; then
 	page "$omp_dir/m" "regions"
 	agrees "regions"
 	is_shown "regions"
 fi
-if workload omp_waits libgomp "-e CPUTIME@f1000" static 100 1; then
+if workload omp_waits libgomp "-e CPUTIME@f1000" static 30 1; then
 	page "$omp_dir/m" "one thread"
 	is_shown "one thread"
 fi

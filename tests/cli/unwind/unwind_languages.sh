@@ -3,7 +3,7 @@
 # Code without .eh_frame is followed by Go's own tables, by frame pointers, or not at all, and no
 # frame is invented. See doc/unwinding.md.
 . "${top_srcdir:-.}/tests/lib.sh"
-HOME=$T GOCACHE=$T/go GOFLAGS=-p=1 DEBUGINFOD_URLS=
+HOME=$T GOCACHE=$builddir/tests/go GOFLAGS=-p=1 DEBUGINFOD_URLS=
 export HOME GOCACHE GOFLAGS DEBUGINFOD_URLS
 work=$srcdir/tests/workload/unwind
 
