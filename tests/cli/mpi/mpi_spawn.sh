@@ -72,7 +72,8 @@ is "the worlds of jobs are different communicators" \
 # Programs with AddressSanitizer are not measured.
 ASAN_OPTIONS=detect_leaks=0
 export ASAN_OPTIONS
-if mpicc.openmpi -fsanitize=address -o asan "$srcdir/tests/workload/mpi/mpi_spawn.c" 2>err &&
+if [ "$(thorough few all)" = all ] &&
+	mpicc.openmpi -fsanitize=address -o asan "$srcdir/tests/workload/mpi/mpi_spawn.c" 2>err &&
 	mpi_run openmpi 1 "$program" 2 "$T/asan" >alone 2>err; then
 	mpi_run openmpi 1 "$HPCRUN" -q -o missing -- \
 		"$program" 2 "$T/asan" >out 2>err
