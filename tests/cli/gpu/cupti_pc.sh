@@ -108,7 +108,7 @@ is "notimes: kernels are there, without times" \
 	"$(joined notimes) $(awk -F'\t' '$1 == "tree" && $2 == "GKER (sec)" &&
 		$3 == 0' all-notimes)" "40 "
 
-sampled bursts pc,mode=bursts@50 storm 1000000
+sampled bursts pc,mode=bursts@50 storm 200000
 closes bursts
 within "bursts: some samples know their launch" "$(sampling bursts 9)" 1 "$(sampling bursts 6)"
 is "bursts: every kernel is there" "$(joined bursts)" \

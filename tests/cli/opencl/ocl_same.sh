@@ -17,7 +17,12 @@ compare() {
 	c_name=$1
 	shift
 	native "$c_name" "$@"
-	measured "$c_name-preload" "$c_name" -e gpu=opencl,preload -- "$@"
+	case $c_name in
+	calls | errors | loose | end-return | end-_exit) c_preload=yes ;;
+	*) c_preload=$(thorough no yes) ;;
+	esac
+	[ $c_preload = no ] ||
+		measured "$c_name-preload" "$c_name" -e gpu=opencl,preload -- "$@"
 	measured "$c_name-layer" "$c_name" -e CPUTIME -e gpu=opencl -- "$@"
 	analyse "$c_name-layer" text "$M"
 	holds "$c_name-layer: the ledger of the GPU closes" "$c_name-layer" "gpu-closes 1"

@@ -48,11 +48,6 @@ is "--rank: one of them" "$(processes around --rank 1)" "1
 like "the report compares ranks, without the agent" "$(report around)" \
 	'\([01]\) .* \([01]\) +worked$'
 
-if [ "$(thorough few all)" = few ]; then
-	skip "inside torchrun, with a rank that fails" "takes longer: see --full"
-	done_testing
-	exit
-fi
 FAIL=yes
 export FAIL
 # shellcheck disable=SC2086 # words

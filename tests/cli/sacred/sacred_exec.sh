@@ -131,7 +131,7 @@ AGAIN_PRELOAD=$(sed -n 's/^LD_PRELOAD=//p' "$T/environment")
 export AGAIN_PRELOAD
 # again WAY MS EVENT: one test
 again() {
-	n=$(thorough 50 2500)
+	n=$(thorough 20 2500)
 	rm -rf "$T/m"
 	"$HPCRUN" -q -e "$3" -o "$T/m" cat /proc/self/environ | tr '\0' '\n' >"$T/environment"
 	AGAIN_CONFIG=$(sed -n 's/^HPCTOOLKIT_LITE=//p' "$T/environment")
