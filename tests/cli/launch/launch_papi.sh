@@ -92,7 +92,7 @@ none_is_lost() {
 block=--block-signal
 env $block true 2>err || block=PATH=$PATH # older than coreutils 8.31
 none_is_lost "samples of many threads" 50000 threads 200 0.003
-none_is_lost "samples of many children" 20000 forks 16
+none_is_lost "samples of many children" 20000 forks 8
 
 # shellcheck disable=SC2034 # for sacred
 SACRED_EVENTS="-e $event@200000 -e REALTIME@f2000"

@@ -47,7 +47,7 @@ accounted queues-layer
 compare loose "$W/ocl_storm" 3 2000 loose
 accounted loose-layer
 
-for way in return exit _exit thread never gone failed; do
+for way in return _exit never gone $(thorough "" "exit thread failed"); do
 	compare "end-$way" "$W/ocl_end" "$way"
 	is "end-$way: every kernel is in the ledger" "$(launched "end-$way-layer" kernel)" \
 		"$(counted "end-$way-layer" kernel)"

@@ -65,7 +65,7 @@ synthetic() {
 
 synthetic "one thread" -n 150 -s 300
 synthetic "ranks and threads, three metrics, lines" -p 3 -t 2 -n 120 -s 150 -m 3 -r -b
-synthetic "losses, marked frames, cut paths" -p 2 -t 2 -n 400 -s 1000 -m 2 -b -l
+synthetic "losses, marked frames, cut paths" -p 2 -t 2 -n 400 -s 300 -m 2 -b -l
 guesses() { grep -c '^total	[A-Z]*TIME:GUESSED (sec)	' "$1"; }
 is "what came by guessed frames is a metric of the text" "$(guesses "$T/text")" 2
 is "... and of the CCT database" "$(guesses "$T/cctdb")" 2
@@ -81,9 +81,10 @@ else
 	skip "HPCToolkit's own reader finds guessed frames in the database" \
 		"HPCTESTTOOL does not name its directory"
 fi
+"$GEN" -p 2 -t 2 -n 400 -s 1000 -m 2 -b -l "$T/wide"
 # room TITLE NAME PLACE: columns of the names in a table on a narrow terminal
 room() {
-	COLUMNS=80 LC_ALL=C "$HPCPROF" -q --no-structs --to text "$T/m" 2>"$T/err" |
+	COLUMNS=80 LC_ALL=C "$HPCPROF" -q --no-structs --to text "$T/wide" 2>"$T/err" |
 		awk -v title="^$1" -v name="$2" -v place="$3" '
 		$0 ~ title { found = 1 }
 		found && index($0, place) { print index($0, place) - index($0, name) - 2; exit }'

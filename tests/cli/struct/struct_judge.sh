@@ -176,11 +176,11 @@ else
 	skip "rustc -O: Rust names are demangled" "no rustc here"
 fi
 
-check "this tool" "$HPCSTRUCT" "$(thorough 64 4)"
+check "this tool" "$HPCSTRUCT" "$(thorough 256 4)"
 libc=$(ldd "$HPCSTRUCT" 2>/dev/null | awk '/libc\.so/ { print $3 }')
 if [ -n "$libc" ] && "$HPCSTRUCT" -q -f --no-cache -o "$T/s" "$libc" &&
 	"$HPCSTRUCT" --print "$T/s" | grep -q '^debug-file'; then
-	check "the C library with the distribution's symbols" "$libc" 64
+	check "the C library with the distribution's symbols" "$libc" "$(thorough 512 64)"
 else
 	skip "the C library with the distribution's symbols" "no debug symbols for it here"
 fi
