@@ -42,8 +42,8 @@ make_all() {
 	"$top/bootstrap" --no-install -j "$jobs" --build-dir "$1" build
 }
 
-# run_tests DIR [TARGET]: builds there, runs every test, or those of a target of make, and prints the
-# failed ones. Returns the status of make.
+# run_tests DIR [TARGET]: builds there, runs every test, or those of a target of make, and prints
+# the failed ones. Returns the status of make.
 run_tests() {
 	[ ! -d "$1" ] || find "$1" -name '*.trs' -delete
 	make_all "$1" || return
