@@ -330,9 +330,9 @@ public_dir() {
 	echo "$T/$1"
 }
 
-# public_tools: from here on HPCRUN, HPCSTRUCT and HPCPROF are installed tools that any user can run:
-# those below tests/stage of the build tree, or a copy below $T, if the build tree lies where only
-# its owner can go. Either is not where it was installed for.
+# public_tools: from here on HPCRUN, HPCSTRUCT and HPCPROF are installed tools that any user can
+# run: those below tests/stage of the build tree, or a copy below $T, if the build tree lies where
+# only its owner can go. Neither is where it was installed for.
 public_tools() {
 	tap_bin=$(find "$builddir/tests/stage" -type d -name bin 2>/dev/null | head -n 1)
 	if [ -z "$tap_bin" ]; then

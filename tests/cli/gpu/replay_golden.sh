@@ -74,7 +74,7 @@ for packed in "$golden"/*.tar.gz; do
 	all_facts shuffled >other
 	same "$name: so it is in another order" all other
 	# the three outputs, which the judges take seconds for: of one recording or two
-	case $name in called) ;; inline-serialized) [ "$(thorough few all)" = all ] || continue ;; *) continue ;; esac
+	case " called $(thorough "" inline-serialized) " in *" $name "*) ;; *) continue ;; esac
 	"$python" "$judge/read_text.py" all >text-facts 2>err ||
 		fail "$name: the complete text reads through" "$(cat err)"
 	grep -v '^bytes' text-facts >text-cctdb

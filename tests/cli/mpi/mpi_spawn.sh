@@ -88,7 +88,7 @@ python=
 for one in "${PYTHON3:-python3}" /usr/bin/python3; do
 	if "$one" -c 'import mpi4py' 2>/dev/null; then python=$one; fi
 done
-if [ -n "$python" ]; then
+if [ -n "$python" ] && [ "$(thorough few all)" = all ]; then
 	script=$srcdir/tests/workload/mpi/mpi_spawn.py
 	mpi_run openmpi 1 "$python" "$script" >alone 2>alone.err
 	mpi_run openmpi 1 "$HPCRUN" -q -o python -- "$python" "$script" >out 2>err

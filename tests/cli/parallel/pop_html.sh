@@ -13,7 +13,8 @@
 
 need "${PYTHON3:-python3}"
 
-# page MEASUREMENT NAME: its report.html in $T/db, the text in $T/text. $pages: what the browser opens.
+# page MEASUREMENT NAME: its report.html in $T/db, the text in $T/text. $pages: what the browser
+# opens.
 pages=
 page() {
 	rm -rf "$T/db"
