@@ -143,13 +143,16 @@ unlike "a string may name what is not there" "$(lint names)" '^not ok'
 cp "$srcdir/common/base/log.c" common/base/log.c
 prepend '/* See common/base/'nowhere.h'. */' common/base/log.c
 breaks "a comment names a path that is not there" names common/base/log.c \
-	'log\.c:[2-4]: common/base/nowhere\.h'
+	'log\.c:[2-5]: common/base/nowhere\.h'
 prepend '/* See 'nowhere.c' */' common/base/log.c
 breaks "a comment names a file that is not there" names common/base/log.c \
-	'log\.c:[2-4]: nowhere\.c'
+	'log\.c:[2-5]: nowhere\.c'
 prepend '/* Test: tests/cli/'nowhere_'*.sh. */' common/base/log.c
 breaks "a comment names a pattern that no file fits" names common/base/log.c \
-	'log\.c:[2-4]: tests/cli/nowhere_\*\.sh'
+	'log\.c:[2-5]: tests/cli/nowhere_\*\.sh'
+prepend '/* Test: tests/workload/run/'nowhere_'*. */' common/base/log.c
+breaks "a comment names a pattern without an ending" names common/base/log.c \
+	'log\.c:[2-5]: tests/workload/run/nowhere_\*'
 echo 'See [this](doc/'nowhere.md').' >>README.md
 breaks "a document names a file that is not there" names README.md \
 	'README\.md:[0-9]*: doc/nowhere\.md'
