@@ -138,7 +138,7 @@ done
 
 # Sets of PAPI, over the kernel's own clock.
 if papi_clock; then
-	for name in once storm threads; do
+	for name in $(thorough "" once) storm threads; do
 		rm -rf "$OUT"
 		LD_PRELOAD=$PAPI_SHIM run_limited 120 "$HPCRUN" \
 			-q -e "$PAPI_CLOCK@1000000" -o "$OUT" "$CONTROL" $name >"$T/stdout" \

@@ -106,7 +106,7 @@ if command -v node >/dev/null; then
 	cat >"$T/fib.js" <<-'END'
 		function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
 		let sum = 0;
-		for (let i = 0; i < 4; i++) sum += fib(31);
+		for (let i = 0; i < 2; i++) sum += fib(31);
 		console.log(sum);
 	END
 	paths "node" node --interpreted-frames-native-stack "$T/fib.js"
