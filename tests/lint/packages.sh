@@ -74,8 +74,9 @@ unlike "... and has no name left to replace" "$pkgconfig" '@'
 
 if [ -e .git ] && command -v git >/dev/null; then
 	# files and folders that make dist copies
-	make -s -C "$build" --eval 'say-dist: ; @printf "%s\n" $(DISTFILES)' say-dist 2>&1 |
-		sed "s|^$srcdir/||" | sort -u >"$T/dist"
+	env -u MAKEFLAGS -u MAKELEVEL make -s --no-print-directory -C "$build" --eval \
+		'say-dist: ; @printf "%s\n" $(patsubst $(srcdir)/%,%,$(DISTFILES))' say-dist 2>&1 |
+		sort -u >"$T/dist"
 	is "make dist finds what it copies" "$(cd "$build" && while read -r file; do
 		[ -e "$file" ] || [ -e "$srcdir/$file" ] || echo "$file"; done <"$T/dist")" ""
 	is "the archive has all files of git" "$(git ls-files | grep -v '^\.git' | awk '

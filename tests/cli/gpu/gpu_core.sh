@@ -287,7 +287,7 @@ event=${event%;*}
 # at the second expiry, the thread has the event after 50 ms.
 sources() {
 	gpu_bytes=1048576 event=CPUTIME,1,1,0,0,1000000,0,$1 gpu_option=${2:-}
-	fake basic 300000
+	fake basic 600000
 	sound "CPU source $1: files are sound"
 	all=$(($(value event_ns) + $(value timer_ns) + 1))
 	by_event=$(($(value event_ns) * 100 / all)) by_timer=$(($(value timer_ns) * 100 / all))

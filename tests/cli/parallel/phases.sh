@@ -40,7 +40,7 @@ n_phases() {
 		awk '{ n += $1 } END { print n }'
 }
 
-# judge NUMBER PHASE: a sample of 4,000 a second is off by six of its standard deviations at most,
+# judge NUMBER PHASE: a sample of 1,000 a second is off by six of its standard deviations at most,
 # and a stretch of measurement by a tick of 10 ms at each end.
 judge() {
 	row "phase $1: phases.c:$(line "$2")" >"$T/row"
@@ -51,8 +51,8 @@ judge() {
 		"$(echo "$2" | awk '{ print 1.02 * $1 + 0.03 }')"
 	within "$case, $1: useful time of two threads" \
 		"$(awk '{ print 2 * $1 * $2 }' "$T/row")" \
-		"$(echo "$2" | awk '{ print 0.95 * $2 - 6 * sqrt($2 / 4000) - 0.06 }')" \
-		"$(echo "$2" | awk '{ print 1.05 * $2 + 6 * sqrt($2 / 4000) + 0.06 }')"
+		"$(echo "$2" | awk '{ print 0.95 * $2 - 6 * sqrt($2 / 1000) - 0.06 }')" \
+		"$(echo "$2" | awk '{ print 1.05 * $2 + 6 * sqrt($2 / 1000) + 0.06 }')"
 }
 
 measure once

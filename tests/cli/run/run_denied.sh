@@ -35,7 +35,7 @@ within "denied perf_event_open: samples come on the tick" "$(value count0)" 20 \
 like "denied perf_event_open: the file says so" \
 	"$(tr -c '[:print:]' '\n' <"$(echo "$OUT"/*.hpcrun)")" \
 	'CPUTIME: timer on the thread.s CPU clock'
-denied ring=1 -- spin 0.2
+denied ring=1 -- spin 0.5
 weights
 like "denied ring=1: the file says so" "$(tr -c '[:print:]' '\n' <"$(echo "$OUT"/*.hpcrun)")" \
 	'sampled only at the kernel.s tick'

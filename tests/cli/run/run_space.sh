@@ -58,7 +58,7 @@ if [ "$(id -u)" -eq 0 ]; then
 		# the first reservation shrinks to what is there, and the time line needs more, if
 		# samples come as fast as they are asked for
 		dd if=/dev/zero of="$disk/fill" bs=1k count=1700 2>/dev/null
-		measure -e CPUTIME@f10000 -- "$LIFE" threads 16 0.1
+		measure -e CPUTIME@f10000 -- "$LIFE" threads 16 0.3
 		is "disk nearly full: exit status" "$status" 0
 		sound "disk nearly full: files are sound"
 		within "disk nearly full: some samples are in the tree" "$(value recorded)" 1000 \

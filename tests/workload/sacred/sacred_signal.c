@@ -22,7 +22,7 @@ static sigjmp_buf out;
 static void spin(void)
 {
 	volatile double x = 1;
-	for (long i = 0; i < 4000000; i++)
+	for (long i = 0; i < 20000000; i++)
 		x = x * 1.0000001 + 1e-9;
 }
 

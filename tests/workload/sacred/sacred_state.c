@@ -113,7 +113,7 @@ static void tsc(void)
 	sigaction(SIGSEGV, &act, NULL);
 	if (prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0) != 0)
 		exit(77);
-	compute(100);
+	compute(200);
 	for (int i = 0; i < 1000; i++)
 		sum += __builtin_ia32_rdtsc();
 	prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0);
@@ -135,7 +135,7 @@ static void on_call(int sig, siginfo_t *info, void *context)
 
 static void *other_thread(void *unused)
 {
-	compute(100);
+	compute(200);
 	return unused;
 }
 
@@ -249,7 +249,7 @@ static void jump(void)
 	if (_setjmp(place) == 0)
 		raise(SIGUSR1);
 	sigprocmask(SIG_UNBLOCK, &user, NULL);
-	compute(100);
+	compute(200);
 }
 
 int main(int argc, char **argv)
