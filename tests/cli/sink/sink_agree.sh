@@ -138,7 +138,7 @@ find "$srcdir/tests/golden" -name '*.hpcrun' -exec dirname {} \; | sort -u >"$T/
 while read -r dir; do
 	case $dir in
 	*/prof/gpu | */prof/job) forms=all ;;
-	*/killed | */gpu-killed | */opencl-nvidia/*) # what they have is in others
+	*/killed | */gpu-killed | */opencl-nvidia/* | */python) # what they have is in others
 		forms=$(thorough "" all)
 		[ -n "$forms" ] || continue
 		;;

@@ -30,8 +30,8 @@ agree "one thread" "$T/one"
 agree "ranks and threads, three metrics" "$T/ranks"
 "$GEN" -p 2 -t 2 -n 400 -s 300 -m 2 -b -l -w -g 300 "$T/losses"
 agree "guessed frames, partial call paths, GPU operations" "$T/losses"
-more=$(thorough "" "prof/killed prof/gpu-killed opencl-nvidia/paths")
-for golden in prof/job prof/gpu $more forks; do
+more=$(thorough "" "prof/job prof/killed prof/gpu-killed opencl-nvidia/paths")
+for golden in prof/gpu $more forks; do
 	agree "$golden" "$srcdir/tests/golden/$golden"
 done
 "$GEN" -p 2 -t 2 -S 2 "$T/again"

@@ -35,8 +35,8 @@ agree "one thread" "$T/one"
 agree "ranks and threads, three metrics" "$T/ranks"
 "$GEN" -p 2 -t 2 -n 400 -s 300 -m 2 -b -l -w "$T/losses"
 agree "losses, guessed frames, partial call paths" "$T/losses"
-more=$(thorough "" "prof/killed prof/gpu-killed opencl-nvidia/calls")
-for golden in prof/job prof/gpu $more forks python; do
+more=$(thorough "" "prof/job prof/killed prof/gpu-killed opencl-nvidia/calls")
+for golden in prof/gpu $more forks python; do
 	agree "$golden" "$srcdir/tests/golden/$golden"
 done
 
