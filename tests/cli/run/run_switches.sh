@@ -114,7 +114,7 @@ else
 	skip "as nobody" "not root, or no staged installation"
 fi
 
-switches spin ,timer 0.3 1
+switches spin ,timer 0.5 1
 is "CPUTIME,timer: there is no event" "$(value event_ns)" 0
 within "CPUTIME,timer: there are samples" "$(value timer_samples)" 20 1000
 
