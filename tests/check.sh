@@ -7,7 +7,8 @@
 #
 # Usage: tests/check.sh [-j N] [--seconds N] [--seed N] BUILD [PART...]
 #	tests       every test, in BUILD (without PARTs this one)
-#	attacks     the same, where each kind of attack goes on for N seconds (300)
+#	thorough    every test, and those that make check leaves out, each with all its cases
+#	attacks     the attacks, each kind for N seconds (300)
 #	sanitizers  the same as tests, in BUILD-sanitizer, with the sanitizers for addresses and
 #	            undefined behaviour
 #	clang       builds everything by clang, in BUILD-clang, where a warning is an error
@@ -41,13 +42,13 @@ make_all() {
 	"$top/bootstrap" --no-install -j "$jobs" --build-dir "$1" build
 }
 
-# run_tests DIR: builds there, runs every test and prints the failed ones. Returns the status of
-# make.
+# run_tests DIR [TARGET]: builds there, runs every test, or those of a target of make, and prints
+# the failed ones. Returns the status of make.
 run_tests() {
 	[ ! -d "$1" ] || find "$1" -name '*.trs' -delete
 	make_all "$1" || return
 	tests_status=0
-	make -C "$1" -j "$jobs" -k check || tests_status=$?
+	make -C "$1" -j "$jobs" -k "${2:-check}" || tests_status=$?
 	find "$1" -name '*.trs' -exec grep -l '^:test-result: \(FAIL\|XPASS\|ERROR\)' {} + \
 		2>/dev/null | while read -r trs; do
 		log=${trs%.trs}.log
@@ -108,13 +109,20 @@ part_tests() {
 	count_results "$build" "$status"
 }
 
+part_thorough() {
+	status=0
+	run_tests "$build" check-full || status=$?
+	say_costs "$build"
+	count_results "$build" "$status"
+}
+
 part_attacks() {
 	[ -n "$seed" ] || seed=$(od -An -N2 -tu2 /dev/urandom | tr -d ' ')
 	say "attacks: $seconds s of each kind, --seed $seed"
 	status=0
 	(
 		export ATTACK_SEED="$seed" ATTACK_SECONDS="$seconds"
-		run_tests "$build"
+		run_tests "$build" attack
 	) || status=$?
 	say "the attacks were those of --seed $seed; what they found is in $build/attack-found"
 	count_results "$build" "$status"
@@ -159,7 +167,7 @@ all_passed=0 all_failed=0 all_skipped=0
 for part; do
 	began=$(date +%s)
 	case $part in
-	tests | attacks | sanitizers | clang | fresh) "part_$part" ;;
+	tests | thorough | attacks | sanitizers | clang | fresh) "part_$part" ;;
 	*) say "no such part: $part" >&2; exit 2 ;;
 	esac
 	say "$part: $passed passed, $failed failed, $skipped skipped;" \

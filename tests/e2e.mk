@@ -18,7 +18,6 @@ EXTRA_DIST += \
 	tests/workload/e2e/threads.py
 
 e2e_tests = \
-	tests/lint/shell.sh \
 	tests/cli/common/taplib.sh \
 	tests/cli/common/bootstrap.sh \
 	tests/cli/e2e/e2e_events.sh \
@@ -26,10 +25,10 @@ e2e_tests = \
 	tests/cli/e2e/e2e_programs.sh \
 	tests/cli/e2e/e2e_slurm.sh \
 	tests/cli/common/man.sh \
-	tests/cli/e2e/miniapp.sh \
 	tests/cli/e2e/shares.sh
 TESTS += $(e2e_tests)
-EXTRA_DIST += $(e2e_tests)
+FULL_TESTS += tests/lint/shell.sh tests/cli/e2e/miniapp.sh
+EXTRA_DIST += $(e2e_tests) tests/lint/shell.sh tests/cli/e2e/miniapp.sh
 
 # The mini-application is built as its users would build it: optimised, with debug information,
 # never sanitized.
@@ -91,5 +90,5 @@ tests/stage.stamp: $(bin_PROGRAMS) $(pkglib_LTLIBRARIES) $(dist_completion_DATA)
 	@echo done >$@
 clean-local: clean-stage
 clean-stage:
-	rm -rf tests/stage tests/stage.log
+	rm -rf tests/stage tests/stage.log tests/pocl tests/go
 .PHONY: clean-stage

@@ -298,9 +298,10 @@ have() {
 	command -v "$1" >/dev/null 2>&1
 }
 
-# thorough FEW MANY: how often a test repeats what differs little: MANY in ./bootstrap check --full.
+# thorough FEW MANY: how often a test repeats what differs little, or which cases it tries: MANY in
+# ./bootstrap check --full=thorough, which sets THOROUGH.
 thorough() {
-	if [ "${ATTACK_SECONDS:-0}" -gt 0 ]; then echo "$2"; else echo "$1"; fi
+	if [ -n "${THOROUGH:-}" ]; then echo "$2"; else echo "$1"; fi
 }
 
 # run_limited SECONDS COMMAND...: the watchdog against hangs. Status 124 (or 137) says it had to
@@ -330,20 +331,23 @@ public_dir() {
 	echo "$T/$1"
 }
 
-# public_tools: from here on HPCRUN, HPCSTRUCT and HPCPROF are copies of the installed tools below
-# $T, which any user can run. The build tree may lie where only its owner can go. The copy also
-# shows that an installation can be moved.
+# public_tools: from here on HPCRUN, HPCSTRUCT and HPCPROF are installed tools that any user can
+# run: those below tests/stage of the build tree, or a copy below $T, if the build tree lies where
+# only its owner can go. Neither is where it was installed for.
 public_tools() {
 	tap_bin=$(find "$builddir/tests/stage" -type d -name bin 2>/dev/null | head -n 1)
 	if [ -z "$tap_bin" ]; then
 		diag "no staged installation below $builddir/tests/stage; make check makes it"
 		return 1
 	fi
-	[ -d "$T/prefix" ] || cp -R "${tap_bin%/bin}" "$T/prefix" || return 1
-	chmod -R a+rX "$T/prefix"
-	HPCRUN=$T/prefix/bin/hpcrun-lite
-	HPCSTRUCT=$T/prefix/bin/hpcstruct-lite
-	HPCPROF=$T/prefix/bin/hpcprof-lite
+	if ! as_nobody test -x "$tap_bin/hpcrun-lite"; then
+		[ -d "$T/prefix" ] || cp -R "${tap_bin%/bin}" "$T/prefix" || return 1
+		chmod -R a+rX "$T/prefix"
+		tap_bin=$T/prefix/bin
+	fi
+	HPCRUN=$tap_bin/hpcrun-lite
+	HPCSTRUCT=$tap_bin/hpcstruct-lite
+	HPCPROF=$tap_bin/hpcprof-lite
 	for tap_f in "$HPCRUN" "$HPCSTRUCT" "$HPCPROF"; do
 		if [ ! -x "$tap_f" ]; then
 			diag "the staged installation has no ${tap_f##*/}"

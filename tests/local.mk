@@ -2,6 +2,8 @@
 # Every test speaks TAP. One fragment per area.
 
 TEST_EXTENSIONS = .sh
+# What make check leaves to check-full.
+FULL_TESTS =
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 SH_LOG_DRIVER = $(LOG_DRIVER)
 LOG_COMPILER = $(DEFAULT_SIGNALS)
@@ -20,6 +22,10 @@ check-needs:
 	@$(SHELL) $(srcdir)/tests/needs.sh '$(srcdir)' '$(TESTS)' \
 	  $(check_PROGRAMS) $(check_LTLIBRARIES) $(check_DATA)
 .PHONY: check-needs
+# Every test, and more cases in each, as ./bootstrap check --full=thorough runs them.
+check-full:
+	THOROUGH=yes $(MAKE) $(AM_MAKEFLAGS) check TESTS='$(TESTS) $(FULL_TESTS)'
+.PHONY: check-full
 # All that make check builds before it runs tests.
 check-programs: all
 	$(MAKE) $(AM_MAKEFLAGS) $(check_PROGRAMS) $(check_LTLIBRARIES) $(check_DATA)

@@ -121,14 +121,15 @@ ocl_tests = \
 	tests/cli/opencl/ocl_golden.sh \
 	tests/cli/opencl/ocl_idle.sh \
 	tests/cli/opencl/ocl_life.sh \
-	tests/cli/opencl/ocl_miniapp.sh \
 	tests/cli/opencl/ocl_same.sh \
 	tests/cli/opencl/ocl_stop.sh \
 	tests/cli/opencl/ocl_tree.sh \
-	tests/cli/opencl/ocl_truth.sh \
-	tests/cli/opencl/ocl_workloads.sh
+	tests/cli/opencl/ocl_truth.sh
 TESTS += $(ocl_tests)
-EXTRA_DIST += $(ocl_tests) tests/ocl.sh tests/golden/opencl-nvidia
+# The workloads themselves, without the tools.
+ocl_workload_tests = tests/cli/opencl/ocl_miniapp.sh tests/cli/opencl/ocl_workloads.sh
+FULL_TESTS += $(ocl_workload_tests)
+EXTRA_DIST += $(ocl_tests) $(ocl_workload_tests) tests/ocl.sh tests/golden/opencl-nvidia
 
 if HAVE_OPENCL
 EXTRA_PROGRAMS += tests/bench/bench_enqueue

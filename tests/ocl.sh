@@ -17,7 +17,9 @@ unset OCL_TRUTH OPENCL_LAYERS
 if [ "${ocl_device-}" != no ]; then
 	[ -x "$W/ocl_device" ] || skip_all "built without OpenCL"
 	ocl_status=0
-	POCL_CACHE_DIR=$T/probe "$W/ocl_device" >/dev/null 2>"$T/probe.err" || ocl_status=$?
+	# what it compiles for this question serves the next script, too
+	POCL_CACHE_DIR=$builddir/tests/pocl "$W/ocl_device" >/dev/null 2>"$T/probe.err" ||
+		ocl_status=$?
 	[ "$ocl_status" -ne 77 ] ||
 		skip_all "$(tail -n 1 "$T/probe.err") (PoCL: package pocl-opencl-icd)"
 	POCL_CACHE_DIR=$(public_dir pocl)

@@ -27,8 +27,11 @@ python_tests = tests/cli/python/python_frames.sh tests/cli/python/python_interpr
 	tests/cli/python/python_launches.sh tests/cli/python/python_lines.sh \
 	tests/cli/python/python_memo.sh tests/cli/python/python_modules.sh \
 	tests/cli/python/python_modules_report.sh tests/cli/python/python_report.sh \
-	tests/cli/python/python_torch.sh tests/cli/python/python_torchrun.sh
+	tests/cli/python/python_torch.sh
 TESTS += $(python_tests)
+# Takes a real PyTorch.
+FULL_TESTS += tests/cli/python/python_torchrun.sh
+EXTRA_DIST += tests/cli/python/python_torchrun.sh
 EXTRA_DIST += $(python_tests) tests/python.sh tests/python/again.py tests/python/compare.py \
 	tests/python/frames.py \
 	tests/python/interpreters.py tests/python/launches.py tests/python/lines.py \

@@ -64,18 +64,18 @@ each_fails "printing a structure" 1 print_to_out "$T/shapes"
 make() {
 	"$HPCSTRUCT" -q -f -j1 --no-cache -o "$T/out" "$@"
 }
-each_fails "a library with DWARF" 1 make "$golden/struct/shapes-clang-O2-g.so"
-each_fails "compressed DWARF" 7 make "$golden/struct/names-gcc-O2-gz.so"
-each_fails "symbols" 1 make "$golden/struct/names-gcc-O2-nog.so"
-each_fails "a cubin" 1 make "$golden/cubin/rdc_a.sm_90.rdc.cubin"
-each_fails "source text" 1 make "$golden/opencl/jacobi.cl"
+each_fails "a library with DWARF" "$(thorough 4 1)" make "$golden/struct/shapes-clang-O2-g.so"
+each_fails "compressed DWARF" "$(thorough 21 7)" make "$golden/struct/names-gcc-O2-gz.so"
+each_fails "symbols" "$(thorough 4 1)" make "$golden/struct/names-gcc-O2-nog.so"
+each_fails "a cubin" "$(thorough 4 1)" make "$golden/cubin/rdc_a.sm_90.rdc.cubin"
+each_fails "source text" "$(thorough 4 1)" make "$golden/opencl/jacobi.cl"
 extract() {
 	"$HPCSTRUCT" -q -f -j1 --no-cache --gpu-code "$T/out" "$1"
 }
-each_fails "GPU code of a fat binary" 3 extract "$golden/cubin/shared.speed.fatbin"
+each_fails "GPU code of a fat binary" "$(thorough 9 3)" extract "$golden/cubin/shared.speed.fatbin"
 
 mkdir "$T/run"
 "$builddir/tests/struct/make_run" "$T/run/0-h-1.hpcrun" "$golden/struct/shapes-gcc-O2-nog.so" \
 	"$golden/struct/names-gcc-O2-nog.so"
-each_fails "a measurement directory" 3 make "$T/run"
+each_fails "a measurement directory" "$(thorough 9 3)" make "$T/run"
 done_testing

@@ -7,8 +7,8 @@
  *
  *     fuzz_measurement [-n MUTANTS] FILE...
  *
- * make check replays the golden measurements with 1,000 mutants each. The inputs that once failed
- * go to tests/fuzz/corpus/measurement.
+ * make check replays the golden measurements with mutants of each. Inputs that fail go to
+ * corpus/measurement beside this file.
  */
 #include "common/base/log.h"
 #include "hpcprof-lite/attribute/attribute.h"

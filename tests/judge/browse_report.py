@@ -14,7 +14,11 @@
 #     browse_report.py shots REPORT PREFIX [light|dark]     a picture of every view
 #     browse_report.py title REPORT          its title, images in it, its first view in one line
 #     browse_report.py speed REPORT          times of the first view and of frames, in ms
+#
+# Several commands, each with its report, may follow each other in one browser. COMMAND=FILE prints
+# into a file.
 
+import contextlib
 import json
 import os
 import sys
@@ -478,35 +482,47 @@ def measure_speed(page):
     print(f"frame-median\t{frames[len(frames) // 2]:.1f}\nframe-worst\t{frames[-1]:.1f}")
 
 
+def run(browser, command, report, more):
+    open_report(browser, report)
+    page = Page(browser)
+    if command == "facts":
+        print_facts(page)
+    elif command == "use":
+        use_page(page, Checks())
+    elif command == "waiting":
+        use_waiting(page, Checks())
+    elif command == "nccl":
+        use_nccl(page, Checks())
+    elif command == "advice":
+        use_advice(page, Checks())
+    elif command == "blames":
+        use_blames(page, Checks())
+    elif command == "nvtx":
+        use_nvtx(page, Checks())
+    elif command == "shots":
+        take_shots(page, more[0])
+    elif command == "title":
+        print(browser.title, page.js("return document.querySelectorAll('img').length"),
+              page.js("return document.querySelector('#view-overview').textContent"), sep="\n")
+    elif command == "speed":
+        measure_speed(page)
+    else:
+        raise SystemExit(f"unknown command {command}")
+
+
 def main():
-    command, report = sys.argv[1], sys.argv[2]
-    browser = open_browser(sys.argv[4] if len(sys.argv) > 4 else "light")
+    arguments = sys.argv[1:]
+    is_shots = arguments[0] == "shots"
+    browser = open_browser(arguments[3] if is_shots and len(arguments) > 3 else "light")
     try:
-        open_report(browser, report)
-        page = Page(browser)
-        if command == "facts":
-            print_facts(page)
-        elif command == "use":
-            use_page(page, Checks())
-        elif command == "waiting":
-            use_waiting(page, Checks())
-        elif command == "nccl":
-            use_nccl(page, Checks())
-        elif command == "advice":
-            use_advice(page, Checks())
-        elif command == "blames":
-            use_blames(page, Checks())
-        elif command == "nvtx":
-            use_nvtx(page, Checks())
-        elif command == "shots":
-            take_shots(page, sys.argv[3])
-        elif command == "title":
-            print(browser.title, page.js("return document.querySelectorAll('img').length"),
-                  page.js("return document.querySelector('#view-overview').textContent"), sep="\n")
-        elif command == "speed":
-            measure_speed(page)
-        else:
-            raise SystemExit(f"unknown command {command}")
+        while arguments:
+            command, _, to = arguments[0].partition("=")
+            with contextlib.ExitStack() as stack:
+                if to:
+                    out = stack.enter_context(open(to, "w", encoding="utf-8"))
+                    stack.enter_context(contextlib.redirect_stdout(out))
+                run(browser, command, arguments[1], arguments[2:])
+            arguments = [] if is_shots else arguments[2:]
     finally:
         browser.quit()
 

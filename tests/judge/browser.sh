@@ -14,7 +14,7 @@ for browser_python in "${PYTHON3:-python3}" /usr/bin/python3; do
 	fi
 done
 
-browse() { # COMMAND REPORT
+browse() { # COMMAND REPORT... see tests/judge/browse_report.py
 	HOME=$T TMPDIR=$T timeout 300 "$browser" "$srcdir/tests/judge/browse_report.py" "$@" \
 		2>"$T/err"
 }

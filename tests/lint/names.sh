@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Lints that every file named in a comment or a document exists: as a path from the top, as a path
 # from the folder of the text, as the end of a path (sample/sample.c), or as a bare name. A pattern
-# of a path from the top (tests/cli/run/run_*.sh) fits some file. A block of code in Markdown shows
+# of a path from the top (tests/cli/run/run_*.sh) fits some file. A path below tests without an
+# ending is a folder, or what is built of a file with an ending. A block of code in Markdown shows
 # programs of others: there, only paths that begin with a folder of ours are looked at.
 # other-names.txt has the names that belong to others.
 # Usage: names.sh [SOURCE-ROOT]. Prints TAP.
@@ -20,6 +21,10 @@ trap 'rm -rf "$T"' EXIT
 LC_ALL=C awk -v kinds='\\.(c|h|sh|md|mk|txt|py)$' '
 	FILENAME == ARGV[1] { # the tree
 		exists[$0] = 1
+		built = $0
+		sub(/\.[a-z]+$/, "", built)
+		is_built[built] = 1
+		for (path = $0; sub(/\/[^\/]*$/, "", path);) is_built[path] = 1
 		for (path = $0; sub(/^[^\/]*\//, "", path);) exists[path] = 1
 		if ($0 ~ /\//) { top = $0; sub(/\/.*/, "", top); is_top[top] = 1 }
 		next
@@ -31,14 +36,16 @@ LC_ALL=C awk -v kinds='\\.(c|h|sh|md|mk|txt|py)$' '
 		if (!sub(/[^\/]*$/, "", folder)) folder = ""
 		inside = is_code = 0
 	}
-	# fits PATTERN: whether a file has such a path.
-	function fits(pattern,   form, path) {
+	# fits PATTERN, fits_built PATTERN: whether a file has such a path.
+	function fits(pattern) { return fits_of(exists, pattern) }
+	function fits_built(pattern) { return fits_of(is_built, pattern) }
+	function fits_of(paths, pattern,   form, path) {
 		if (pattern in known) return known[pattern]
 		form = pattern
 		gsub(/\./, "[.]", form)
 		gsub(/\*+/, "[^/]*", form)
 		known[pattern] = 0
-		for (path in exists)
+		for (path in paths)
 			if (path ~ "^" form "$") return known[pattern] = 1
 		return 0
 	}
@@ -76,6 +83,16 @@ LC_ALL=C awk -v kinds='\\.(c|h|sh|md|mk|txt|py)$' '
 			ours_only = is_code || text ~ /^(    |\t)/
 		}
 		gsub(/\\-/, "-", text)
+		rest = " " text
+		while (match(rest, /[^A-Za-z0-9_.\/}-]tests\/[a-z0-9_*\/]+/)) {
+			name = substr(rest, RSTART + 1, RLENGTH - 1)
+			rest = substr(rest, RSTART + RLENGTH)
+			# an ending, or a word that stands for others
+			if (rest ~ /^(\.[A-Za-z0-9.]|[A-Z<$*{-])/) continue
+			sub(/\/$/, "", name)
+			if (!(name in is_built) && !(name in other) && !fits_built(name))
+				print FILENAME ":" FNR ": " name
+		}
 		while (match(text, /[A-Za-z0-9_.\/*$<>{}~+-]*[A-Za-z0-9_*>}]\.(sh|md|mk|txt|py|c|h)/)) {
 			name = substr(text, RSTART, RLENGTH)
 			before = substr(text, RSTART - 1, 1)

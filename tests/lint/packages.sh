@@ -73,9 +73,18 @@ like "the pkg-config file names the version" "$pkgconfig" "^Version: $version\$"
 unlike "... and has no name left to replace" "$pkgconfig" '@'
 
 if [ -e .git ] && command -v git >/dev/null; then
-	make -s -C "$build" distdir distdir="$T/dist" >"$T/distdir" 2>&1
-	is "make distdir" $? 0
-	is "the archive has all files of git" "$(git ls-files | grep -v '^\.git' |
-		while read -r file; do [ -e "$T/dist/$file" ] || echo "$file"; done)" ""
+	# files and folders that make dist copies
+	env -u MAKEFLAGS -u MAKELEVEL make -s --no-print-directory -C "$build" --eval \
+		'say-dist: ; @printf "%s\n" $(patsubst $(srcdir)/%,%,$(DISTFILES))' say-dist 2>&1 |
+		sort -u >"$T/dist"
+	is "make dist finds what it copies" "$(cd "$build" && while read -r file; do
+		[ -e "$file" ] || [ -e "$srcdir/$file" ] || echo "$file"; done <"$T/dist")" ""
+	is "the archive has all files of git" "$(git ls-files | grep -v '^\.git' | awk '
+		FILENAME != "-" { has[$0] = 1; next }
+		{
+			for (path = $0; path != ""; sub(/\/?[^\/]*$/, "", path))
+				if (path in has) next
+			print
+		}' "$T/dist" -)" ""
 fi
 done_testing

@@ -147,8 +147,18 @@ rm "$T/trs/three.trs"
 is "check: make fails though no test does" "$(last_line)" "3 passed, 1 failed, 1 skipped / 1"
 
 # Attacks: short in a check, longer with --full, always with a seed that can be given again.
-printf \
-	'all:\n\ncheck:\n\tcp $(T)/trs/* .; echo "$${ATTACK_SEED-none} $${ATTACK_SECONDS-none}" >$(T)/attack; test ! -e $(T)/fails\n' >"$work/Makefile"
+cat >"$work/Makefile" <<'END'
+all:
+
+check-full:
+	cp $(T)/trs/one.trs .
+	touch $(T)/thorough
+
+check attack:
+	cp $(T)/trs/* .
+	echo "$@ $${ATTACK_SEED-none} $${ATTACK_SECONDS-none}" >$(T)/attack
+	test ! -e $(T)/fails
+END
 rm "$T/fails"
 mkdir "$work-sanitizer" "$work-clang"
 cp -p "$work/config.status" "$work-sanitizer"
@@ -176,32 +186,35 @@ cp "$srcdir/tests/check.sh" "$T/tree/tests"
 printf 'echo "$@" >"$T/fresh"; exit 77\n' >"$T/tree/tests/fresh.sh"
 boot=$T/tree/bootstrap
 full() {
-	rm -f "$work"/*.trs "$work"/*.log "$T/sanitized" "$T/clang" "$T/fresh" "$T/attack"
+	rm -f "$work"/*.trs "$work"/*.log "$T/sanitized" "$T/clang" "$T/fresh" "$T/attack" \
+		"$T/thorough"
 	PATH=$PATH:$fake sh "$boot" --no-install --build-dir "$work" "$@" >"$T/said" 2>&1
 	cat "$T/attack" 2>/dev/null
 }
-is "check: no attacks beyond the tests" "$(full check)" "none none"
-is "check --full" "$(full check --full --seed 77 --seconds 9)" "77 9"
+is "check: no attacks beyond the tests" "$(full check)" "check none none"
+is "check --full" "$(full check --full --seed 77 --seconds 9)" "attack 77 9"
 like "... says how it is repeated" "$(cat "$T/said")" \
 	'^bootstrap: attacks: 9 s of each kind, --seed 77$'
+ok "... thorough" test -e "$T/thorough"
 is "... sanitizers: without the long attacks" "$(cat "$T/sanitized")" none
 is "... clang" "$(cat "$T/clang")" clang
 is "... fresh systems" "$(cat "$T/fresh")" "--logs $work-fresh"
-is "... the last line counts all parts" "$(tail -n 1 "$T/said")" "5 passed, 0 failed, 3 skipped"
+is "... the last line counts all parts" "$(tail -n 1 "$T/said")" "6 passed, 0 failed, 4 skipped"
 is "... each says how long it took" "$(grep -cE \
-	'^bootstrap: (attacks|sanitizers|clang|fresh): .* skipped; it took [0-9]+ s$' "$T/said")" 4
+	'^bootstrap: (thorough|attacks|sanitizers|clang|fresh): .* skipped; it took [0-9]+ s$' \
+	"$T/said")" 5
 is "one part: clang" "$(full check --full=clang)" ""
-is "... alone" "$(tail -n 1 "$T/said") $(ls "$T/clang" "$T/sanitized" "$T/fresh" 2>/dev/null)" \
-	"1 passed, 0 failed, 0 skipped $T/clang"
+is "... alone" "$(tail -n 1 "$T/said") $(cd "$T" && ls clang sanitized fresh thorough 2>err)" \
+	"1 passed, 0 failed, 0 skipped clang"
 is "two parts" "$(full check --full=sanitizers,fresh)" ""
 is "... those" "$(tail -n 1 "$T/said")" "1 passed, 0 failed, 2 skipped"
 touch "$T/warns"
-is "... a warning of clang" "$(full check --full --seed 77 --seconds 9)" "77 9"
-is "... is a failure" "$(tail -n 1 "$T/said")" "4 passed, 1 failed, 3 skipped"
+is "... a warning of clang" "$(full check --full --seed 77 --seconds 9)" "attack 77 9"
+is "... is a failure" "$(tail -n 1 "$T/said")" "5 passed, 1 failed, 4 skipped"
 rm "$T/warns"
-like "check --full draws a seed" "$(full --full check)" '^[0-9]+ 300$'
+like "check --full draws a seed" "$(full --full check)" '^attack [0-9]+ 300$'
 like "... and prints it" "$(cat "$T/said")" \
-	"^bootstrap: attacks: 300 s of each kind, --seed $(cut -d' ' -f1 "$T/attack")\$"
+	"^bootstrap: attacks: 300 s of each kind, --seed $(cut -d' ' -f2 "$T/attack")\$"
 sh "$boot" --full build >"$T/said" 2>&1
 is "--full is for check alone" $? 2
 sh "$boot" check --full=gcc >"$T/said" 2>&1

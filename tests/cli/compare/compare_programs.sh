@@ -75,8 +75,8 @@ paths=$builddir/tests/workload/opencl/ocl_paths
 POCL_CACHE_DIR=$T/pocl
 export POCL_CACHE_DIR
 if [ -x "$paths" ] && "$paths" 2 >/dev/null 2>&1; then
-	"$HPCRUN" -q -e gpu=opencl -o m-once -- "$paths" 100 >/dev/null 2>err
-	"$HPCRUN" -q -e gpu=opencl -o m-twice -- "$paths" 200 >/dev/null 2>err
+	"$HPCRUN" -q -e gpu=opencl -o m-once -- "$paths" 30 >/dev/null 2>err
+	"$HPCRUN" -q -e gpu=opencl -o m-twice -- "$paths" 60 >/dev/null 2>err
 	COLUMNS=160 "$HPCPROF" compare -q --fail-if 'GKER:COUNT > +99%' m-once m-twice >out 2>err
 	is "OpenCL: a kernel twice as often fails the gate" $? 3
 	like "by exactly that" "$(cat out)" ' \+100\.0% +2\.000 .* GKER:COUNT$'

@@ -24,6 +24,11 @@ for i in 1 2 3 4 5 6 7 8; do
 	seq $((i * 20000)) $((i * 20000 + 40000))
 done >"$T/data"
 
+# more COMMAND...: what only --full does.
+more() {
+	[ "$(thorough few all)" = few ] || "$@"
+}
+
 # program NAME STATUS LEAST COMMAND...: measures one command, with the options in $OPTIONS, and
 # analyses it. STATUS is how it ends, plain or not; at least LEAST processes must have been
 # measured.
@@ -57,26 +62,26 @@ programs() {
 	# the latter where this CPython is not known
 	names python '<genexpr>|_PyEval_EvalFrameDefault'
 	OPTIONS='-a native'
-	program python-native 3 3 /usr/bin/python3 "$T/threads.py"
-	names python-native '_PyEval_EvalFrameDefault'
+	more program python-native 3 3 /usr/bin/python3 "$T/threads.py"
+	more names python-native '_PyEval_EvalFrameDefault'
 	OPTIONS=
 	program perl 5 2 perl "$T/script.pl"
 	names perl 'Perl_runops_standard|Perl_pp_|libperl'
 	program xz 0 1 xz -T2 -3 --block-size=500KiB -k -c "$T/data"
-	program zstd 0 1 zstd -q -T2 -9 -c "$T/data"
-	program gzip 0 1 gzip -9 -n -c "$T/data"
+	more program zstd 0 1 zstd -q -T2 -9 -c "$T/data"
+	more program gzip 0 1 gzip -9 -n -c "$T/data"
 	program gcc 0 3 gcc -O2 -g -fopenmp -D_GNU_SOURCE -c -o heat.o "$T/src/heat_omp.c"
-	program gcc-link 0 5 gcc -O1 -fopenmp -D_GNU_SOURCE -o melt "$T/src/cg.c" \
+	more program gcc-link 0 5 gcc -O1 -fopenmp -D_GNU_SOURCE -o melt "$T/src/cg.c" \
 		"$T/src/checkpoint.c" "$T/src/comm_serial.c" "$T/src/heat.c" \
 		"$T/src/heat_omp.c" "$T/src/kernels_omp.c" "$T/src/main.c" "$T/src/material.c" \
 		"$T/src/matrix.c" "$T/src/multigrid.c" \
 		"$T/src/simulation.c" -lm
-	program clang 0 1 clang -O2 -g -D_GNU_SOURCE -c -o material.o "$T/src/material.c"
+	more program clang 0 1 clang -O2 -g -D_GNU_SOURCE -c -o material.o "$T/src/material.c"
 	# shellcheck disable=SC2016 # for bash
 	program bash 11 5 bash -c \
 		'set -o pipefail; seq 1 60000 | sort -R --random-source="$0" | sort -n | awk "{ s += \$1 } END { print s }" |
 		sed "s/^/sum /"; (exit 6) | cat; echo "${PIPESTATUS[@]}"; exit 11' "$T/data"
-	program sqlite 0 1 sqlite3 :memory: \
+	more program sqlite 0 1 sqlite3 :memory: \
 		'with recursive n(i) as (select 1 union all select i + 1 from n where i < 700000)
 		select count(*), sum(i % 7), max(i * 3) from n; create table t(a, b);
 		insert into t values (1, 2); select * from t;'
@@ -85,13 +90,13 @@ programs() {
 		'all: a.o b.o c.o\n%%.o: %%.c\n\tgcc -O2 -I%s -c -o $@ $<\na.c b.c c.c:\n\tcp %s $@\n' \
 		"$T/src" "$T/src/matrix.c" >"$T/Makefile"
 	program make 0 6 make -s -j2 -f "$T/Makefile"
-	program git 0 3 sh -c \
+	more program git 0 3 sh -c \
 		'export GIT_AUTHOR_DATE="1700000000 +0000" GIT_COMMITTER_DATE="1700000000 +0000"
 		git init -q . && git config gc.auto 0 && git config maintenance.auto false &&
 		git config user.name test && git config user.email test@example.org && cp -R '"$T"'/src . &&
 		git add -A && git commit -q -m first && git log --stat && git fsck &&
 		git rev-parse HEAD && rm -rf .git'
-	program tar 0 3 sh -c \
+	more program tar 0 3 sh -c \
 		'tar -C '"$T"' --sort=name --mtime=@0 --owner=0 --group=0 -cf - src data | gzip -n >a.tar.gz; tar -tzf a.tar.gz; exit $?'
 	program killed 143 1 sh -c 'echo before; kill -TERM $$; echo after'
 }
@@ -103,7 +108,7 @@ if [ "$(id -u)" -eq 0 ]; then
 	diag "as root"
 	export e2e_user=
 	rm -rf "$T"/m-* "$T"/db-* "$T"/plain-* "$T"/measured-* "$T"/text-*
-	program python 3 3 /usr/bin/python3 "$T/threads.py"
+	more program python 3 3 /usr/bin/python3 "$T/threads.py"
 	program gcc 0 3 gcc -O2 -g -fopenmp -D_GNU_SOURCE -c -o heat.o "$T/src/heat_omp.c"
 fi
 

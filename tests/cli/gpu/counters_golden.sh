@@ -36,7 +36,7 @@ for name in dram roofline; do
 		sed -n '/^GPU counters/,/^$/p' >report-$name
 	ok "$name: the report is as it was" diff "$golden/$name.txt" report-$name
 	ok "$name: mutants of the file are read" run_limited 120 \
-		"$builddir/tests/fuzz/fuzz_measurement" -n 100 $name/*.hpcrun
+		"$builddir/tests/fuzz/fuzz_measurement" -n "$(thorough 3 100)" $name/*.hpcrun
 done
 
 done_testing

@@ -119,7 +119,7 @@ is "notimes: kernels are there, without times" \
 	"$(joined notimes) $(by_name '$1 == "tree" && get("metric") == "GKER (sec)" &&
 		get("depth") == 0' all-notimes)" "40 "
 
-sampled bursts pc,mode=bursts@50 storm 1000000
+sampled bursts pc,mode=bursts@50 storm 200000
 closes bursts
 within "bursts: some samples know their launch" "$(sampling bursts exact)" 1 \
 	"$(sampling bursts recorded)"

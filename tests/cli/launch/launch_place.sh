@@ -13,6 +13,7 @@ measured() { # DIRECTORY
 }
 "$HPCRUN" -q -o m1 true
 is "where it was installed" "$(measured m1)" 1
+[ -d prefix ] || cp -R "${HPCRUN%/bin/*}" prefix
 mv prefix moved
 "$T/moved/bin/hpcrun-lite" -q -o m2 true
 is "a prefix that was moved" "$(measured m2)" 1

@@ -7,6 +7,7 @@
 . "${srcdir:-.}/tests/lib.sh"
 # shellcheck source=/dev/null
 . "$srcdir/tests/cli/mpi/mpi_lib.sh"
+one_mpi
 
 # row PATTERN: the calls in the row, if there is exactly one.
 row() {

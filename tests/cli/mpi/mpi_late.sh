@@ -9,6 +9,7 @@
 . "${srcdir:-.}/tests/lib.sh"
 # shellcheck source=/dev/null
 . "$srcdir/tests/cli/mpi/mpi_lib.sh"
+one_mpi
 
 barrier=$(mpi_line mpi_late.c 'Barrier.*// late$')
 root=$(mpi_line mpi_late.c '	MPI_Bcast')

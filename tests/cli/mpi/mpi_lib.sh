@@ -29,6 +29,11 @@ done
 [ -n "$MPIS" ] || skip_all "no mpicc.openmpi or mpicc.mpich with its mpirun"
 [ -e "$builddir/.libs/libhpcrun-lite-mpi.so" ] || skip_all "the MPI module is not built"
 
+# one_mpi: the first of them alone, except in check --full; for what does not depend on it.
+one_mpi() {
+	[ "$(thorough one all)" = all ] || MPIS=" $(echo "$MPIS" | cut -d ' ' -f 2)"
+}
+
 # mpi_build NAME PROGRAM [OPTION...]: tests/workload/mpi/PROGRAM becomes $T/NAME/PROGRAM without its
 # suffix.
 mpi_build() {

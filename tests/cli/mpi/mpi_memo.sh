@@ -7,6 +7,7 @@
 . "${srcdir:-.}/tests/lib.sh"
 # shellcheck source=/dev/null
 . "$srcdir/tests/cli/mpi/mpi_lib.sh"
+one_mpi
 
 LIBRARY=$builddir/.libs/libhpcrun-lite.so
 LIBRARY_MPI=$builddir/.libs/libhpcrun-lite-mpi.so
@@ -52,9 +53,9 @@ for mpi in $MPIS; do
 	is "$mpi, odd stacks: paths are remembered" "$((n_checked > 20000))" 1
 	is "$mpi, odd stacks: paths that differ" "$n_differed" 0
 
-	checked "$mpi" 2 "$T/$mpi/mpi_mix" 50
+	checked "$mpi" 2 "$T/$mpi/mpi_mix" 20
 	is "$mpi, two ranks: status" "$status" 0
-	is "$mpi, two ranks: paths are remembered" "$((n_checked > 500))" 1
+	is "$mpi, two ranks: paths are remembered" "$((n_checked > 200))" 1
 	is "$mpi, two ranks: paths that differ" "$n_differed" 0
 
 	checked "$mpi" 1 "$T/$mpi/mpi_omp" 200

@@ -7,6 +7,7 @@
 . "${srcdir:-.}/tests/lib.sh"
 # shellcheck source=/dev/null
 . "$srcdir/tests/cli/mpi/mpi_lib.sh"
+one_mpi
 
 rounds=20
 polls=50000

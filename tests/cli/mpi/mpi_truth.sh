@@ -42,12 +42,12 @@ for mpi in $MPIS; do
 	mix=$T/$mpi/mpi_mix
 	MIX_FILE=$T/$mpi/file
 	export MIX_FILE
-	mpi_run "$mpi" 3 "$mix" 12 >"$T/plain.out" 2>"$T/plain.err"
+	mpi_run "$mpi" 3 "$mix" 4 >"$T/plain.out" 2>"$T/plain.err"
 	is "$mpi: runs without us" $? 0
 
 	rm -f "$T"/count.*
 	COUNT=$T/count LD_PRELOAD=$T/$mpi/mpi_count mpi_run "$mpi" 3 "$HPCRUN" -q -e MPI \
-		-o "$T/$mpi/run" -- "$mix" 12 >"$T/out" 2>"$T/err"
+		-o "$T/$mpi/run" -- "$mix" 4 >"$T/out" 2>"$T/err"
 	is "$mpi: status" $? 0
 	same "$mpi: the same output" "$T/plain.out" "$T/out"
 	same "$mpi: nothing on standard error" "$T/plain.err" "$T/err"
@@ -67,7 +67,7 @@ for mpi in $MPIS; do
 
 	rm -f "$T"/count.*
 	COUNT=$T/count LD_PRELOAD=$T/$mpi/mpi_count mpi_run "$mpi" 2 "$HPCRUN" -q -e CPUTIME \
-		-e MPI -o "$T/$mpi/threads" -- "$mix" 6 threads >"$T/out" 2>"$T/err"
+		-e MPI -o "$T/$mpi/threads" -- "$mix" 3 threads >"$T/out" 2>"$T/err"
 	is "$mpi, threads: status" $? 0
 	mpi_read "$T/$mpi/threads"
 	agrees "$mpi" "four threads and samples" 2

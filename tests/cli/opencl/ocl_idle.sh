@@ -77,7 +77,7 @@ busy_elsewhere() {
 		$(($(truth "$1" ns host:all) - $(truth "$1" ns kernel)))
 }
 
-run compute "-e REALTIME" compute 8
+run compute "-e REALTIME" compute 4
 busy_elsewhere compute
 # When it has no processor, threads that are blocked are to blame.
 within "compute: the function that computes is to blame" "$(blamed compute host_compute)" \
@@ -87,15 +87,15 @@ within "compute: the host waited for the kernel" \
 	"$(ns "$(gpu_total compute "CPU_IDLE_CAUSE (sec)" busy)")" \
 	"$(part "$(truth compute ns kernel)" 70)" "$(part "$(truth compute ns host:wait)" 100)"
 
-run sleep "-e REALTIME" sleep 8
+run sleep "-e REALTIME" sleep 4
 busy_elsewhere sleep
-is "sleep: every launch finds the device idle" "$(idle sleep latencies)" 8
+is "sleep: every launch finds the device idle" "$(idle sleep latencies)" 4
 within "sleep: the function that sleeps is to blame" \
 	"$(blamed sleep host_sleep)" "$(part "$(truth sleep ns host:work)" 60)" \
 	$(($(truth sleep ns host:work) * 105 / 100 + $(idle sleep unsampled_ns)))
 
 # The CPU's time does not pass while it sleeps: nobody is blamed for what nobody saw.
-run unseen "-e CPUTIME" sleep 8
+run unseen "-e CPUTIME" sleep 4
 busy_elsewhere unseen
 within "unseen: without a sample nobody is blamed" "$(idle unseen unsampled_ns)" \
 	"$(part "$(truth unseen ns host:work)" 60)" "$(idle unseen watched_ns)"
@@ -111,17 +111,17 @@ in_time() {
 }
 
 # 20: a host that loses its processor on the way out of a wait does not see how long.
-run sync "-e CPUTIME" sync 1000
+run sync "-e CPUTIME" sync 300
 within "sync: gaps follow a wait" "$(idle sync sync_ns)" "$(part "$(in_time sync)" 20)" \
 	"$(between sync)"
 
-run launch "-e CPUTIME" launch 1000
+run launch "-e CPUTIME" launch 300
 within "launch: most gaps end with a launch that came too late" "$(idle launch launch_ns)" \
 	"$(part "$(in_time launch)" 90)" "$(between launch)"
 is "launch: nobody waits before the end" $(($(idle launch sync_ns) > $(part "$(between launch)" \
 	20))) 0
 
-run copy "-e CPUTIME" copy 64
+run copy "-e CPUTIME" copy 32
 within "copy: more copying than computing" "$(idle copy copies_ns)" "$(idle copy kernels_ns)" \
 	"$(idle copy watched_ns)"
 

@@ -26,7 +26,7 @@ done
 program=
 # shellcheck disable=SC2016 # expanded at the end
 at_exit 'if [ -n "$program" ]; then kill -KILL "$program"; fi'
-for try in 1 2 3 4 5; do
+for try in $(thorough "1 3" "1 2 3 4 5"); do
 	M=$(public_dir killed$try)/m
 	as_nobody "$HPCRUN" -q -e gpu=opencl -o "$M" -- "$W/ocl_end" forever >"$T/begun$try" \
 		2>"$T/err$try" &

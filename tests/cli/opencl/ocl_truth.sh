@@ -17,6 +17,8 @@ native storm "$W/ocl_storm" 3 2000
 native queues "$W/ocl_queues" 5
 
 for entrance in layer preload; do
+	# what differs is tried by ocl_same.sh
+	[ $entrance = layer ] || [ "$(thorough few all)" = all ] || continue
 	case $entrance in layer) event=gpu=opencl ;; *) event=gpu=opencl,preload ;; esac
 
 	name=paths-$entrance

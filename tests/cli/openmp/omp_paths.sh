@@ -9,7 +9,7 @@
 . "${srcdir:-.}/tests/lib.sh"
 . "$srcdir/tests/cli/openmp/openmp.sh"
 
-events="-e CPUTIME@f1000"
+events="-e CPUTIME@f4000"
 
 # chain N NAME: the name N times.
 chain() {
@@ -17,7 +17,7 @@ chain() {
 }
 
 for runtime in libgomp libomp; do
-	if workload omp_paths $runtime "$events" sites 200; then
+	if workload omp_paths $runtime "$events" sites 50; then
 		all_in "the first region at both call sites" first_work \
 			"main > main > do_sites > site_a > two_regions > OUTLINED > first_work" \
 			"main > main > do_sites > site_b > two_regions > OUTLINED > first_work"
@@ -29,7 +29,7 @@ for runtime in libgomp libomp; do
 			"$(echo "$(truth first_work 2) $(truth second_work 2)" |
 				awk '{ print $1 / ($1 + $2) }')"
 	fi
-	if workload omp_paths $runtime "$events" nested 200; then
+	if workload omp_paths $runtime "$events" nested 50; then
 		all_in "outer regions" outer_work "main > main > do_nested > OUTLINED > outer_work"
 		all_in "regions of workers and of the initial thread" inner_work \
 			"main > main > do_nested > OUTLINED > inner_region > OUTLINED > inner_work"
@@ -37,7 +37,7 @@ for runtime in libgomp libomp; do
 			"$(echo "$(truth inner_work 2) $(truth outer_work 2)" |
 				awk '{ print $1 / ($1 + $2) }')"
 	fi
-	if workload omp_paths $runtime "$events" teams 200; then
+	if workload omp_paths $runtime "$events" teams 50; then
 		all_in "the team of two" first_work "main > main > do_teams > OUTLINED > first_work"
 		all_in "the team of four" second_work \
 			"main > main > do_teams > OUTLINED > second_work"
@@ -47,11 +47,11 @@ for runtime in libgomp libomp; do
 				"$(truth third_work 2)" |
 				awk '{ print $1 / ($1 + $2 + $3) }')"
 	fi
-	if workload omp_paths $runtime "$events" chain 200; then
+	if workload omp_paths $runtime "$events" chain 50; then
 		all_in "deep paths" inner_work \
 			"main > main > do_chain > $(chain 31 outside) > OUTLINED > $(chain 21 inside) > inner_work"
 	fi
-	if workload omp_paths $runtime "$events" one 200; then
+	if workload omp_paths $runtime "$events" one 50; then
 		all_in "a region that is none" first_work \
 			"main > main > do_one > OUTLINED > first_work"
 		all_in "a team of one" second_work "main > main > do_one > OUTLINED > second_work"

@@ -8,7 +8,7 @@
 . "${srcdir:-.}/tests/lib.sh"
 . "$srcdir/tests/cli/openmp/openmp.sh"
 
-events="-e CPUTIME@f1000"
+events="-e CPUTIME@f4000"
 
 # cpu_seconds_are FUNCTION...: each function has the CPU time that it measured.
 cpu_seconds_are() {
@@ -17,17 +17,17 @@ cpu_seconds_are() {
 	done
 }
 
-for runtime in libgomp libomp compat; do
-	if workload omp_paths $runtime "$events" fib 150; then
+for runtime in libgomp libomp $(thorough "" compat); do
+	if workload omp_paths $runtime "$events" fib 50; then
 		is "$M: leaves of the tree are below tasks" "$(paths_to leaf_work 1 | grep -Evc \
 			'^main > main > do_fib > (OUTLINED > fib > )*OUTLINED > leaf_work$')" 0
 		cpu_seconds_are leaf_work
 	fi
-	if workload omp_paths $runtime "$events" loop 150; then
+	if workload omp_paths $runtime "$events" loop 50; then
 		all_in "a loop of tasks" item_work "main > main > do_loop > OUTLINED > item_work"
 		cpu_seconds_are item_work
 	fi
-	if workload omp_paths $runtime "$events" untied 150; then
+	if workload omp_paths $runtime "$events" untied 50; then
 		for work in first second third leaf; do
 			all_in "untied tasks: $work" ${work}_work \
 				"main > main > do_untied > OUTLINED > ${work}_work"

@@ -9,7 +9,7 @@
 . "${srcdir:-.}/tests/lib.sh"
 . "$srcdir/tests/cli/openmp/openmp.sh"
 
-events="-e CPUTIME@f1000"
+events="-e CPUTIME@f4000"
 note='has an OpenMP tool of its own'
 
 # plain COMMAND...: output without us.
@@ -23,9 +23,9 @@ has_note() {
 	grep "^note" "$T/$M.text" | grep -c "$note"
 }
 
-if workload omp_tool libomp "$events" 100; then
+if workload omp_tool libomp "$events" 40; then
 	is "the program's tool sees what it sees without us" \
-		"$(cat "$T/$M.out" "$T/$M.err")" "$(plain "$T/omp_tool.libomp" 100)"
+		"$(cat "$T/$M.out" "$T/$M.err")" "$(plain "$T/omp_tool.libomp" 40)"
 	is "$M: we say so" "$(has_note)" 1
 	like "$M: paths of workers start at the thread" "$(paths_to tool_work)" \
 		'thread > .* > OUTLINED > tool_work'
@@ -33,8 +33,8 @@ fi
 if has_workload omp_paths libomp; then
 	public_copy "$OMP_PROGRAMS/tool.libomp.so" "$OMP_PROGRAMS/omp_paths.libomp"
 	omp_measure "OMP_TOOL_LIBRARIES" "$events" env OMP_TOOL_LIBRARIES="$T/tool.libomp.so" \
-		"$T/omp_paths.libomp" chain 100
-	like "$M: the tool works" "$(cat "$T/$M.out")" 'the tool in a library saw 100 regions'
+		"$T/omp_paths.libomp" chain 40
+	like "$M: the tool works" "$(cat "$T/$M.out")" 'the tool in a library saw 40 regions'
 	is "$M: we say so" "$(has_note)" 1
 	omp_measure "OMP_TOOL=disabled" "$events" env OMP_TOOL=disabled \
 		"$T/omp_paths.libomp" chain 100
@@ -51,8 +51,8 @@ for main in libgomp libomp; do
 			continue
 		fi
 		public_copy "$OMP_PROGRAMS/omp_both.$main" "$OMP_PROGRAMS/plugin.$other.so"
-		omp_measure "$main+$other" "$events" "$T/omp_both.$main" "$T/plugin.$other.so" 200
-		is "$M: output" "$(cat "$T/$M.out")" "threads 800"
+		omp_measure "$main+$other" "$events" "$T/omp_both.$main" "$T/plugin.$other.so" 60
+		is "$M: output" "$(cat "$T/$M.out")" "threads 240"
 		all_in "regions of the program" program_work \
 			"main > main > OUTLINED > program_work"
 		all_in "regions of the library" plugin_work \
@@ -71,12 +71,12 @@ for runtime in libgomp libomp; do
 import ctypes, sys, threading
 n = []
 def run():
-    n.append(ctypes.CDLL(sys.argv[1]).plugin_run(200))
+    n.append(ctypes.CDLL(sys.argv[1]).plugin_run(60))
 t = threading.Thread(target=run)
 t.start()
 t.join()
 print(n[0])' "$T/plugin.$runtime.so"
-	is "$M: output" "$(cat "$T/$M.out")" 400
+	is "$M: output" "$(cat "$T/$M.out")" 120
 	paths_to plugin_work >"$T/python"
 	is "$M: all threads work below one call" "$(wc -l <"$T/python")" 1
 	like "$M: which a Python function made" "$(cat "$T/python")" \

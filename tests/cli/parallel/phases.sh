@@ -14,7 +14,7 @@ measure() { # CASE [LAUNCHER OPTIONS]
 	case=$1
 	shift
 	rm -rf "$T/m"
-	run_limited 120 "$HPCRUN" -q -e CPUTIME@f1000 "$@" -o "$T/m" -- "$PHASES" "$case" \
+	run_limited 120 "$HPCRUN" -q -e CPUTIME@f4000 "$@" -o "$T/m" -- "$PHASES" "$case" \
 		>"$T/truth" 2>"$T/err"
 	is "$case: status" "$?" 0
 	COLUMNS=120 "$HPCPROF" -q --to text "$T/m" >"$T/report" 2>"$T/err"

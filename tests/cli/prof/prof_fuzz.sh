@@ -12,26 +12,26 @@ golden=$srcdir/tests/golden/prof
 for f in "$golden"/*/*.hpcrun "$srcdir/tests/golden/python/python.hpcrun" \
 	"$srcdir/tests/golden/python-modules/modules.hpcrun" \
 	"$srcdir/tests/golden/forks/forks.hpcrun"; do
-	n=$(thorough 200 1000)
-	case $f in */gpu*) n=$(thorough 60 300) ;; esac # their text is long
+	n=$(thorough 40 1000)
+	case $f in */gpu*) n=$(thorough 12 300) ;; esac # their text is long
 	ok "${f##*/golden/} and $n mutants" run_limited 300 "$fuzz" -n $n "$f"
 done
 # Waits inside of call paths, and phases.
 "$builddir/tests/gen/gen_measurement" -n 60 -s 200 -w -l "$T/waits"
 for f in "$T"/waits/*.hpcrun; do
-	ok "waits and mutants" run_limited 300 "$fuzz" -n "$(thorough 200 1000)" "$f"
+	ok "waits and mutants" run_limited 300 "$fuzz" -n "$(thorough 40 1000)" "$f"
 done
 # Ranges of NVTX.
 "$builddir/tests/gen/gen_ranges" "$T/ranges"
 for f in "$T"/ranges/*.hpcrun; do
-	ok "ranges and mutants" run_limited 300 "$fuzz" -n "$(thorough 400 2000)" "$f"
+	ok "ranges and mutants" run_limited 300 "$fuzz" -n "$(thorough 80 2000)" "$f"
 done
 # Operations of a GPU that were lost, and launches that the driver refused, with their error.
 "$builddir/tests/gen/gen_measurement" -n 60 -s 20 -g 20 -l "$T/refused"
 like "refused: it is read" "$("$HPCPROF" -q --no-structs --to text --all "$T/refused" 2>&1)" \
 	'<gpu copy refused: CUDA_ERROR_INVALID_VALUE>'
 for f in "$T"/refused/*.hpcrun; do
-	ok "refused and mutants" run_limited 300 "$fuzz" -n "$(thorough 200 1000)" "$f"
+	ok "refused and mutants" run_limited 300 "$fuzz" -n "$(thorough 40 1000)" "$f"
 done
 # What was copied while the process ran: a text and a part header in place of the header page.
 mkdir "$T/part"
@@ -49,7 +49,7 @@ f=$srcdir/tests/golden/forks/forks.hpcrun
 "$HPCPROF" --to text "$T/part" >"$T/text" 2>&1
 like "a part: it is read" "$(cat "$T/text")" \
 	'copied at 1970-01-01 00:00:00 UTC while the process ran'
-ok "a part and 2000 mutants" run_limited 300 "$fuzz" -n 2000 "$T/part/part.hpcrun"
+ok "a part and mutants" run_limited 300 "$fuzz" -n "$(thorough 400 2000)" "$T/part/part.hpcrun"
 for f in "$srcdir"/tests/fuzz/corpus/measurement/*; do
 	if [ -f "$f" ]; then ok "corpus: ${f##*/}" run_limited 60 "$fuzz" "$f"; fi
 done

@@ -27,7 +27,7 @@ case $OUTPUTS in
 esac
 
 # --- a limit on the size of files, in the midst of events and while other outputs are written
-"$builddir/tests/gen/gen_scale" -r 2 -l 64 -s 15000 big
+"$builddir/tests/gen/gen_scale" -r 2 -l 64 -s 4000 big
 limited() {
 	(
 		ulimit -f 1000

@@ -21,7 +21,7 @@ line=$("$HPCPROF" --to text --all "$OUT" | by_name \
 is "--all has the same" "$line" "0 1 1"
 
 if "$HPCRUN" -q -o "$T/probe" -e CPUTIME,perf -- true >"$T/why" 2>&1; then
-	measure -q -e CPUTIME,perf -- "$LIFE" ping-pong 1
+	measure -q -e CPUTIME,perf -- "$LIFE" ping-pong 0.3
 	like "the event samples" "$(report)" \
 		"^  CPU time sampled by: the kernel's event [0-9.]+ m?s, [0-9]+ samples/s, 2 threads"
 	like "switches slow the program down" "$(report)" \

@@ -12,7 +12,7 @@
 cd "$T" || exit 99
 cp "$srcdir/tests/python/frames.py" .
 
-"$HPCRUN" -e CPUTIME@f1000 -o m "$PY" frames.py 0.4 >out 2>err
+"$HPCRUN" -e CPUTIME@f2000 -o m "$PY" frames.py 0.25 >out 2>err
 is "the program runs" "$?" 0
 "$HPCPROF" -q --no-structs -o db --to=text,cctdb --all m >all 2>err-prof
 is "it is read" "$? $(cat err-prof)" "0 "
@@ -88,7 +88,8 @@ EOP
 "$PY" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
 	touch no-daemons # 3.10 itself may crash then
 n=0
-for _ in 1 2 3 4 5; do
+runs=$(thorough 2 5)
+for _ in $(seq "$runs"); do
 	rm -rf m-daemons
 	"$HPCRUN" -q -e CPUTIME@f8000 -o m-daemons "$PY" daemons.py >>out-daemons 2>&1 &&
 		n=$((n + 1))
@@ -96,7 +97,7 @@ done
 if [ -e no-daemons ]; then
 	skip "daemon threads at the end of the interpreter" "CPython 3.10 does not survive them"
 else
-	is "daemon threads at the end of the interpreter" "$n" 5
+	is "daemon threads at the end of the interpreter" "$n" "$runs"
 fi
 cat >inside.py <<'EOP'
 import sys

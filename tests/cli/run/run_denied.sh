@@ -27,7 +27,7 @@ weights() {
 	weights_fit "denied$what: weights are the CPU time" 3 10
 }
 
-denied perf_event_open=1 -- spin 1
+denied perf_event_open=1 -- spin 0.5
 weights
 # of which the thread has 100 to 1000 in a second, less what falls on others
 within "denied perf_event_open: samples come on the tick" "$(value count0)" 20 \
@@ -42,19 +42,19 @@ like "denied ring=1: the file says so" "$(tr -c '[:print:]' '\n' <"$(echo "$OUT"
 denied ring=1 -- descriptors
 is "denied ring=1: descriptors are those the program would have" "$(cat "$T/stdout")" \
 	"$("$LIFE" descriptors)"
-denied timer_create=11 -- spin 0.5
+denied timer_create=11 -- spin 0.2
 weights
 denied perf_event_open=1 timer_create=11 -- spin 0.2
 is "denied both: no sample" "$(value delivered)" 0
-denied fallocate=95 -- wander 0.5
+denied fallocate=95 -- wander 0.2
 weights
 is "denied fallocate: nothing is lost" "$(value recorded)" \
 	"$(($(value delivered) - $(value lost-busy)))"
-denied fallocate=95 madvise=22 ftruncate=22 -- threads 100 0.01
-denied process_vm_readv=1 -- plugins "$PLUGIN" 5 0.1
+denied fallocate=95 madvise=22 ftruncate=22 -- threads 100 0.003
+denied process_vm_readv=1 -- plugins "$PLUGIN" 5 0.03
 is "denied process_vm_readv: paths are complete" "$(value complete)" "$(value recorded)"
 n_modules=$(value modules)
-denied process_vm_readv=13 -- plugins "$PLUGIN" 5 0.1 # as a filter may be written
+denied process_vm_readv=13 -- plugins "$PLUGIN" 5 0.03 # as a filter may be written
 is "denied$what: paths are complete" "$(value complete)" "$(value recorded)"
 is "denied$what: the same modules" "$(value modules)" "$n_modules"
 UNDER="$DENY fallocate=28 --"
@@ -66,7 +66,7 @@ like "no space at all: the user is told" "$(cat "$T/stderr")" \
 
 # At most 4 MiB and 64 bytes a context node.
 alone=$("$LIFE" memory 0.1)
-measure -e CPUTIME@f10000 -- "$LIFE" memory 2
+measure -e CPUTIME@f10000 -- "$LIFE" memory 1
 sound "memory: files are sound"
 took=$(($(cat "$T/stdout") - alone))
 within "memory: resident KiB beyond 64 bytes for each of $(value nodes) nodes" \

@@ -65,9 +65,10 @@ kill_it() {
 }
 
 for place in directory node; do
-	# 16 times, and on until there are samples enough to tell something.
-	i=0 bad=0 samples=0
-	while i=$((i + 1)) && [ $i -le 16 ] || { [ "$samples" -lt 400 ] && [ $i -le 500 ]; }; do
+	# So often, and on until there are samples enough to tell something.
+	i=0 bad=0 samples=0 least=$(thorough 8 16)
+	while i=$((i + 1)) && [ $i -le "$least" ] ||
+		{ [ "$samples" -lt 400 ] && [ $i -le 500 ]; }; do
 		kill_it
 	done
 	is "$place: all files are sound but for what was in flight" "$bad" 0

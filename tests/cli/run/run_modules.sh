@@ -8,7 +8,7 @@
 measure -- "$LIFE" spin 0.1
 sound "files are sound"
 before=$(value modules)
-measure -- "$LIFE" plugins "$PLUGIN" 20 0.05
+measure -- "$LIFE" plugins "$PLUGIN" 10 0.02
 is "the program runs" "$status" 0
 sound "plugins: files are sound"
 is "plugins: one module more" "$(value modules)" $((before + 1))
@@ -17,7 +17,7 @@ is "plugins: no frame without module" "$(value lost-module-table)" 0
 
 # The main thread has ended by pthread_exit: memory cannot be read by way of the process id any
 # more.
-measure -- "$LIFE" leaderless "$PLUGIN" 20 0.05
+measure -- "$LIFE" leaderless "$PLUGIN" 10 0.02
 is "after pthread_exit of the main thread: the program runs" "$status" 0
 sound "after pthread_exit: files are sound"
 is "after pthread_exit: one module more" "$(value modules)" $((before + 1))
@@ -26,7 +26,7 @@ is "after pthread_exit: no frame without module" "$(value lost-module-table)" 0
 
 # Two libraries of one size without a build id, each where the other was.
 measure -- "$LIFE" turns "$builddir/tests/workload/run/.libs/run_noid1.so" \
-	"$builddir/tests/workload/run/.libs/run_noid2.so" 8 0.05
+	"$builddir/tests/workload/run/.libs/run_noid2.so" 8 0.02
 is "libraries in turn: the program runs" "$status" 0
 sound "libraries in turn: files are sound"
 is "libraries in turn: two modules more" "$(value modules)" $((before + 2))
@@ -35,7 +35,7 @@ is "libraries in turn: no frame without module" "$(value lost-module-table)" 0
 # A relative path, and the directory is left: the name in the file must still be found.
 mkdir "$T/lib"
 cp "$PLUGIN" "$T/lib/relative.so"
-(cd "$T/lib" && run_limited 60 "$HPCRUN" -q -o "$T/relative" "$LIFE" plugins ./relative.so 3 0.1)
+(cd "$T/lib" && run_limited 60 "$HPCRUN" -q -o "$T/relative" "$LIFE" plugins ./relative.so 3 0.02)
 like "a library opened by a relative path has its full name" \
 	"$(strings -a "$T"/relative/*.hpcrun 2>/dev/null ||
 	tr -c '[:print:]' '\n' <"$(echo "$T"/relative/*.hpcrun)")" \
@@ -79,7 +79,7 @@ if have readelf; then
 	done
 	loader=$T/old/${loader##*/}
 	chmod +x "$loader"
-	measure -- "$loader" --library-path "$T/old" "$LIFE" plugins "$PLUGIN" 20 0.05
+	measure -- "$loader" --library-path "$T/old" "$LIFE" plugins "$PLUGIN" 10 0.02
 	is "with an older libc: the program runs" "$status $(cat "$T/stderr" | grep -c GLIBC)" "0 0"
 	sound "with an older libc: files are sound"
 	is "with an older libc: all paths are complete" "$(value complete)" "$(value recorded)"

@@ -5,7 +5,7 @@
 . "${top_srcdir:-.}/tests/lib.sh"
 . "$srcdir/tests/run_lib.sh"
 
-measure -e CPUTIME@f5000 -- sh -c "ulimit -f 600; exec '$LIFE' wander 1"
+measure -e CPUTIME@f5000 -- sh -c "ulimit -f 600; exec '$LIFE' wander 0.5"
 is "file size limit: no SIGXFSZ" "$status" 0
 sound "file size limit: files are sound"
 

@@ -76,11 +76,11 @@ if events_here; then
 	}
 	undisturbed "a thread that computes has the event" has_the_event
 
-	switches ping-pong "" 1 2
+	switches ping-pong "" 0.3 2
 	within "threads that switch have the timer" "$(share timer_ns)" 95 100
 	within "switches that the event paid for" "$(value event_switches)" 0 2000
 
-	switches ping-pong ,perf 0.5 2
+	switches ping-pong ,perf 0.2 2
 	within "CPUTIME,perf: threads that switch keep the event" "$(share event_ns)" 80 100
 	within "CPUTIME,perf: it pays for the switches" "$(value event_switches)" 2000 100000000
 	is "CPUTIME,perf: nothing changes" "$(value source_changes)" 0
@@ -101,10 +101,10 @@ fi
 if [ "$(id -u)" -eq 0 ] && public_tools && public_copy "$LIFE"; then
 	keep=$OUT
 	OUT=$(public_dir free)/out
-	for mode in ping-pong compute-and-switch; do
+	for mode in ping-pong $(thorough "" compute-and-switch); do
 		rm -rf "$OUT"
 		ok "nobody: $mode runs" run_limited 120 runuser -u nobody -- "$HPCRUN" \
-			-q -o "$OUT" "$T/run_life" $mode 0.7
+			-q -o "$OUT" "$T/run_life" $mode 0.4
 		sound "nobody: $mode: files are sound"
 		adds_up "nobody: $mode: weights are the CPU time" 2
 		[ $mode = ping-pong ] || continue
@@ -125,7 +125,7 @@ within "CPUTIME,timer: there are samples" "$(value timer_samples)" 20 1000
 loop1=$!
 "$LIFE" spin 20 &
 loop2=$!
-switches ping-pong "" 0.5 2
+switches ping-pong "" 0.3 2
 kill $loop1 $loop2
 wait $loop1 $loop2 2>/dev/null
 

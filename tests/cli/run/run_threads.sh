@@ -19,12 +19,12 @@ mode() {
 	is "$name: all paths are complete" "$(value complete)" "$(value recorded)"
 }
 
-mode threads 0 9 8 0.3
+mode threads 0 9 8 0.1
 weights_fit "threads: weights are the CPU time" 9 10
 mode threads 0 3001 3000
 within "3000 short threads take little of the file" "$(value bytes)" 1 \
 	$((3000 * 1000 + 200000 + $(value recorded) * 1000))
-mode threads 0 401 400 0.004
+mode threads 0 201 200 0.004
 # On an idle machine the mean is right; on a busy one threads start right after a tick, and fewer
 # meet the next, or right before, and each has a whole tick.
 within "short threads are sampled" "$(ratio "$(value sum0)" "$(value cpu_ns)")" 0.01 4
@@ -45,7 +45,7 @@ is "paths of a constructor are complete" "$(value complete)" "$(value recorded)"
 
 # The walk out of a coroutine ends at the end of its stack, and does not touch the page behind it.
 for stack in given sized; do
-	measure -e CPUTIME@f2000 -- "$builddir/tests/workload/run/run_coroutine" "$stack" 0.3
+	measure -e CPUTIME@f2000 -- "$builddir/tests/workload/run/run_coroutine" "$stack" 0.1
 	is "coroutine below a stack that is $stack: exit status" "$status" 0
 	like "coroutine below a stack that is $stack: the thread goes on" "$(cat "$T/stdout")" \
 		'^back$'

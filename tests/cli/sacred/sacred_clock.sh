@@ -64,7 +64,7 @@ int main()
 	printf("%u\n", sum[0] + sum[1] + sum[2]);
 }
 CODE
-for compiler in clang++ g++; do
+for compiler in clang++ $(thorough "" g++); do
 	if have "$compiler" && "$compiler" -g -O1 -fsanitize=thread \
 		"$T/threads.cc" -o "$T/threads-$compiler" -pthread 2>/dev/null &&
 		"$T/threads-$compiler" >/dev/null 2>&1; then

@@ -15,9 +15,9 @@ sacred_sampled "every way: the measurements are sound"
 n=$("$builddir/tests/workload/run/run_check" "$T"/m/*.hpcrun | grep -c '^file ')
 within "every process is recorded" "$n" 55 80
 
-sacred "a chain of 60 programs, with threads" "$W/sacred_chain" 60
-sacred_sampled "a chain of 60 programs: the measurements are sound"
-is "... and of one process" "$(find "$T/m" -name '*.hpcrun' | wc -l)" 61
+sacred "a chain of 20 programs, with threads" "$W/sacred_chain" 20
+sacred_sampled "a chain of 20 programs: the measurements are sound"
+is "... and of one process" "$(find "$T/m" -name '*.hpcrun' | wc -l)" 21
 
 # shellcheck disable=SC2016 # for the inner shell
 sacred "nested shells and pipes" sh -c \
@@ -131,7 +131,7 @@ AGAIN_PRELOAD=$(sed -n 's/^LD_PRELOAD=//p' "$T/environment")
 export AGAIN_PRELOAD
 # again WAY MS EVENT: one test
 again() {
-	n=$(thorough 50 2500)
+	n=$(thorough 20 2500)
 	rm -rf "$T/m"
 	"$HPCRUN" -q -e "$3" -o "$T/m" cat /proc/self/environ | tr '\0' '\n' >"$T/environment"
 	AGAIN_CONFIG=$(sed -n 's/^HPCTOOLKIT_LITE=//p' "$T/environment")
@@ -141,12 +141,12 @@ again() {
 	is "$n times exec by $1, $3" "$? $(cat "$T/out") $(find "$T/m" -name '*.hpcrun' | wc -l)" \
 		"0 done $((n + 2))"
 }
-again raw 9 CPUTIME@f10000
-again handle 9 CPUTIME@f1000
-again raw-thread 9 CPUTIME@f10000
-again raw-vfork 9 CPUTIME@f10000
-again number 9 CPUTIME@f10000
-again fexecve 9 CPUTIME@f10000
+again raw 5 CPUTIME@f10000
+again handle 5 CPUTIME@f1000
+again raw-thread 5 CPUTIME@f10000
+again raw-vfork 5 CPUTIME@f10000
+again number 5 CPUTIME@f10000
+again fexecve 5 CPUTIME@f10000
 again raw 2 REALTIME@f10000
 again raw 2 OFFCPU
 again handle 2 perf::PAGE-FAULTS@10

@@ -51,10 +51,10 @@ faults() {
 	is "faults in ${1##*/} $2, $faults_tried of them" "$faults_wrong" 0
 }
 
-faults "$(thorough 5 2)" "$W/sacred_exit" _exit
-faults "$(thorough 11 5)" "$W/sacred_storm" threads 4
-faults "$(thorough 7 3)" "$W/sacred_storm" fork 8
-faults "$(thorough 9 4)" "$W/sacred_storm" dlopen 5 \
+faults "$(thorough 9 2)" "$W/sacred_exit" _exit
+faults "$(thorough 19 5)" "$W/sacred_storm" threads 4
+faults "$(thorough 13 3)" "$W/sacred_storm" fork 8
+faults "$(thorough 17 4)" "$W/sacred_storm" dlopen 5 \
 	"$(find "$W/.libs" -name 'libsacred_library.so' | head -n 1)"
 
 done_testing

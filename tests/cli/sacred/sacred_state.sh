@@ -31,7 +31,7 @@ fi
 within "... and the other thread is measured" "$(inclusive other_thread)" 40 100
 
 # With what a frame of the kernel leaves over: nothing but the handler's own; half of another frame.
-for room in 400 1600 4800; do
+for room in 400 $(thorough "" 1600) 4800; do
 	sacred "alternate stacks, $room bytes for the handler" "$PROGRAM" stack "$room"
 done
 sacred_sampled "alternate stacks: sound"

@@ -8,7 +8,7 @@
 
 # Threads by each way to start one.
 for kind in joined detached c11 handle deep space timer clone; do
-	n=$(thorough 300 100000)
+	n=$(thorough 100 100000)
 	sacred "$n threads, $kind" "$W/sacred_threads" "$kind" "$n"
 done
 

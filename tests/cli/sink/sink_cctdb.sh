@@ -37,9 +37,9 @@ printf 'int main(void) { return 0; }\n' >"$T/main.c"
 judged "two processes with ranks, three metrics, loops, a source file" loops=1 n_metrics=3 \
 	source="$T/main.c"
 judged "one thread without time line" n_processes=1 n_threads=1 n_metrics=1 ranks=0 traces=0
-judged "many threads of processes without ranks" n_processes=5 n_threads=20 n_extra=60 \
-	n_samples=500 ranks=0
-judged "deep recursion" recursion=5000 n_samples=50 n_processes=1
+judged "many threads of processes without ranks" n_processes=5 n_threads=10 n_extra=60 \
+	n_samples=100 ranks=0
+judged "deep recursion" recursion=2000 n_samples=50 n_processes=1
 judged "no samples at all" n_samples=0
 printf '__kernel void saxpy(void) { }\n' >"$T/saxpy.cl"
 judged "GPUs of two ranks: metrics, means, queues" n_gpu_ops=50 kernels="$T/saxpy.cl" loops=1

@@ -111,7 +111,7 @@ agree "two ranks" n_gpu_ops=40 loops=1
 agree "no ranks" n_gpu_ops=33 n_processes=3 n_threads=1 ranks=0
 agree "one operation" n_gpu_ops=1 n_samples=0 n_processes=1
 agree "no time lines" n_gpu_ops=20 traces=0
-agree "many operations" n_gpu_ops=3000 n_samples=10 n_metrics=1
+agree "many operations" n_gpu_ops=600 n_samples=10 n_metrics=1
 
 # The comparison must be able to say no: one operation less, another duration, one launch more.
 for change in 's/^gpu-op.*\tH2D\t.*$/# &/;t' \

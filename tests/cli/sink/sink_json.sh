@@ -27,16 +27,14 @@ agree() {
 		fail "$1: the JSON is valid" "$(tail -n 20 "$T/err")"
 	fi
 }
-"$GEN" -n 300 -s 1000 "$T/one"
-agree "one thread" "$T/one"
-"$GEN" -p 3 -t 3 -n 400 -s 400 -m 3 -r -b "$T/ranks"
+"$GEN" -p 3 -t 2 -n 80 -s 80 -m 3 -r -b "$T/ranks"
 agree "ranks and threads, three metrics" "$T/ranks"
-"$GEN" -p 2 -t 2 -n 400 -s 1000 -m 2 -b -l -w "$T/losses"
+"$GEN" -p 2 -t 2 -n 400 -s 100 -m 2 -b -l -w "$T/losses"
 agree "losses, guessed frames, partial call paths" "$T/losses"
-"$GEN" -p 2 -t 2 -n 300 -s 1000 -b -k "$T/killed"
+"$GEN" -p 2 -t 2 -n 60 -s 60 -b -k "$T/killed"
 agree "killed" "$T/killed"
-more=$(thorough "" "prof/killed prof/gpu-killed opencl-nvidia/calls")
-for golden in prof/job prof/gpu $more forks python; do
+more=$(thorough "" "prof/job prof/killed prof/gpu-killed opencl-nvidia/calls python")
+for golden in forks $more prof/gpu; do
 	agree "$golden" "$srcdir/tests/golden/$golden"
 done
 

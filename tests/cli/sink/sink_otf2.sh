@@ -35,15 +35,15 @@ judged() {
 judged "two processes, three metrics, loops" callingcontext loops=1 n_metrics=3 recursion=30
 judged "one thread without time line: totals and ledger are there" callingcontext n_processes=1 \
 	n_threads=1 n_metrics=1 ranks=0 traces=0
-judged "many threads of processes without ranks" callingcontext n_processes=5 n_threads=20 \
-	n_extra=30 n_samples=300 ranks=0
-judged "deep recursion" callingcontext recursion=3000 n_samples=100 n_processes=1
+judged "many threads of processes without ranks" callingcontext n_processes=5 n_threads=10 \
+	n_extra=30 n_samples=100 ranks=0
+judged "deep recursion" callingcontext recursion=1000 n_samples=100 n_processes=1
 judged "no samples at all" callingcontext n_samples=0
 judged "Enter and Leave: two processes, three metrics, loops" enterleave loops=1 n_metrics=3 \
 	recursion=30
-judged "Enter and Leave: many threads" enterleave n_processes=2 n_threads=20 n_extra=30 \
-	n_samples=300
-judged "Enter and Leave: deep recursion" enterleave recursion=3000 n_samples=100 n_processes=1
+judged "Enter and Leave: many threads" enterleave n_processes=2 n_threads=10 n_extra=30 \
+	n_samples=100
+judged "Enter and Leave: deep recursion" enterleave recursion=1000 n_samples=100 n_processes=1
 
 judged "GPUs of two ranks: streams, attributes, ledgers" callingcontext n_gpu_ops=50 loops=1
 judged "GPUs of processes without ranks" callingcontext n_gpu_ops=33 n_processes=3 n_threads=1 \
@@ -140,7 +140,7 @@ else
 	mkdir "$T/long"
 	within "a long time line is written with little memory (KiB)" \
 		"$("$FIXTURE" otf2 "$T/long" n_processes=1 n_threads=1 n_metrics=1 \
-		n_samples=4000000 workers=1 peak=1)" 1000 40960
+		n_samples=2000000 workers=1 peak=1)" 1000 40960
 fi
 # libc's gethostid, which the library calls, asks the name service, and that may take long to say
 # that it knows nothing.

@@ -24,13 +24,14 @@ agree() {
 		compare $leaves "$T/all" "$T/db/trace.perfetto-trace"
 }
 leaves=
-"$GEN" -n 300 -s 3000 "$T/one"
+"$GEN" -n 150 -s 300 "$T/one"
 agree "one thread" "$T/one"
-"$GEN" -p 3 -t 3 -n 400 -s 1000 -m 3 -r -b "$T/ranks"
+"$GEN" -p 3 -t 2 -n 120 -s 150 -m 3 -r -b "$T/ranks"
 agree "ranks and threads, three metrics" "$T/ranks"
-"$GEN" -p 2 -t 2 -n 400 -s 1000 -m 2 -b -l -w -g 300 "$T/losses"
+"$GEN" -p 2 -t 2 -n 400 -s 300 -m 2 -b -l -w -g 300 "$T/losses"
 agree "guessed frames, partial call paths, GPU operations" "$T/losses"
-for golden in prof/job prof/killed prof/gpu prof/gpu-killed opencl-nvidia/paths forks; do
+more=$(thorough "" "prof/job prof/killed prof/gpu-killed opencl-nvidia/paths")
+for golden in prof/gpu $more forks; do
 	agree "$golden" "$srcdir/tests/golden/$golden"
 done
 "$GEN" -p 2 -t 2 -S 2 "$T/again"
@@ -93,10 +94,10 @@ by_name -v OFS='\t' '$1 == "profile" && get("id") == 0 { $column[$1, "name"] = "
 	{ print }' "$T/all" >"$T/changed"
 not_ok "another name of a thread is seen" compare "$T/changed" "$trace"
 
-"$GEN" -t 2 -n 300 -s 200000 "$T/long"
+"$GEN" -t 2 -n 300 -s 40000 "$T/long"
 "$HPCPROF" -q --no-structs --to perfetto -o "$T/long.db" "$T/long"
 size=$(stat -c %s "$T/long.db/trace.perfetto-trace")
-within "the trace in percent of a measurement of 400,000 samples" \
+within "the trace in percent of a measurement of 80,000 samples" \
 	"$((size * 100 / $(du -bs "$T/long" | cut -f1)))" 10 150
 if grep -q '^HL_SANITIZE_CFLAGS = -' "$builddir/Makefile"; then
 	skip "a long time line is written with little memory" "a sanitizer needs more"

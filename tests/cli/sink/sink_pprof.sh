@@ -29,13 +29,14 @@ agree() {
 		skip "$1: protoc knows every field" "no protoc here"
 	fi
 }
-"$GEN" -n 300 -s 3000 "$T/one"
+"$GEN" -n 150 -s 300 "$T/one"
 agree "one thread" "$T/one"
-"$GEN" -p 3 -t 3 -n 400 -s 1000 -m 3 -r -b "$T/ranks"
+"$GEN" -p 3 -t 2 -n 120 -s 150 -m 3 -r -b "$T/ranks"
 agree "ranks and threads, three metrics" "$T/ranks"
-"$GEN" -p 2 -t 2 -n 400 -s 1000 -m 2 -b -l -w "$T/losses"
+"$GEN" -p 2 -t 2 -n 400 -s 300 -m 2 -b -l -w "$T/losses"
 agree "guessed frames and partial call paths" "$T/losses"
-for golden in prof/job prof/gpu prof/gpu-killed opencl-nvidia/paths forks python; do
+more=$(thorough "" "prof/gpu-killed opencl-nvidia/paths")
+for golden in prof/job prof/gpu $more forks python; do
 	agree "$golden" "$srcdir/tests/golden/$golden"
 done
 

@@ -29,13 +29,14 @@ agree() {
 	ok "$1: the text and the views agree" \
 		"$PYTHON" "$JUDGE/compare_facts.py" "$T/words" "$T/views"
 }
-"$GEN" -n 300 -s 3000 "$T/one"
+"$GEN" -n 150 -s 300 "$T/one"
 agree "one thread" "$T/one"
-"$GEN" -p 3 -t 3 -n 400 -s 1000 -m 3 -r -b "$T/ranks"
+"$GEN" -p 3 -t 2 -n 120 -s 150 -m 3 -r -b "$T/ranks"
 agree "ranks and threads, three metrics" "$T/ranks"
-"$GEN" -p 2 -t 2 -n 400 -s 1000 -m 2 -b -l -w "$T/losses"
+"$GEN" -p 2 -t 2 -n 400 -s 300 -m 2 -b -l -w "$T/losses"
 agree "losses, guessed frames, partial call paths" "$T/losses"
-for golden in prof/job prof/killed prof/gpu prof/gpu-killed opencl-nvidia/calls forks python; do
+more=$(thorough "" "prof/job prof/killed prof/gpu-killed opencl-nvidia/calls")
+for golden in prof/gpu $more forks python; do
 	agree "$golden" "$srcdir/tests/golden/$golden"
 done
 
@@ -86,7 +87,7 @@ for kib in 16 1024; do
 	if [ "$(id -u)" -eq 0 ] && mkdir "$T/full$kib" &&
 		mount -t tmpfs -o size=${kib}k tmpfs "$T/full$kib" 2>/dev/null; then
 		at_exit "umount '$T/full$kib'"
-		"$FIXTURE" sqlite "$T/full$kib" n_samples=500000 2>"$T/err" && rc=0 || rc=$?
+		"$FIXTURE" sqlite "$T/full$kib" n_samples=100000 2>"$T/err" && rc=0 || rc=$?
 		is "a full file system of $kib KiB is an error" "$rc" 1
 		is "... with the file and the cause" "$(cat "$T/err")" \
 			"sink_fixture: $T/full$kib/profile.sqlite: No space left on device"
@@ -96,7 +97,7 @@ for kib in 16 1024; do
 	fi
 done
 mkdir "$T/limit"
-(ulimit -f 100; "$FIXTURE" sqlite "$T/limit" n_samples=500000) 2>"$T/err" && rc=0 || rc=$?
+(ulimit -f 100; "$FIXTURE" sqlite "$T/limit" n_samples=100000) 2>"$T/err" && rc=0 || rc=$?
 is "a limit on the size of files is an error" "$rc" 1
 like "... with the cause" "$(cat "$T/err")" 'profile.sqlite: File too large$'
 is "... and leaves nothing" "$(find "$T/limit" -mindepth 1)" ""

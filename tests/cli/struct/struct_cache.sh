@@ -133,7 +133,7 @@ is "each structure is there" "$(find "$cache" -name '*.hpcstruct' | wc -l)" \
 
 # An ordinary user, whose cache lies below a directory that someone else owns
 if public_tools; then
-	run_of public "$T/prefix/bin/hpcstruct-lite"
+	run_of public "$HPCSTRUCT"
 	chmod -R a+rX "$T/public"
 	home=$(public_dir home)
 	out=$(as_nobody env -u HPCTOOLKIT_LITE_CACHE HOME="$home" "$HPCSTRUCT" "$T/public" 2>&1)

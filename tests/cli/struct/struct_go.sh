@@ -7,7 +7,7 @@
 . "${srcdir:-.}/tests/lib.sh"
 have go || skip_all "no go here"
 cd "$T" || exit 99
-HOME=$T GOCACHE=$T/gocache GOFLAGS=-mod=mod GOPROXY=off GOTOOLCHAIN=local CGO_ENABLED=1
+HOME=$T GOCACHE=$builddir/tests/go GOFLAGS=-mod=mod GOPROXY=off GOTOOLCHAIN=local CGO_ENABLED=1
 export HOME GOCACHE GOFLAGS GOPROXY GOTOOLCHAIN CGO_ENABLED
 echo "module example" >go.mod
 cat >main.go <<'END'

@@ -42,22 +42,39 @@ compile() {
 	fi
 }
 
+# What each option changes is in one of the first; the golden structures have more.
+cat >"$T/flags" <<-'TEXT'
+	-O0
+	-O3 -flto
+	-O2 -gdwarf-2
+	-O2 -gz
+	-O2 -gdwarf-4 -fdebug-types-section
+	-O2 -ffunction-sections -Wl,--gc-sections
+	-O1 -gmlt
+TEXT
+[ "$(thorough few all)" = few ] || cat >>"$T/flags" <<-'TEXT'
+	-O1
+	-O2
+	-Os -gdwarf-5
+	-O2 -gdwarf-4
+	-O2 -gdwarf-3
+	-O2 -gdwarf-5 -fdebug-types-section
+	-O2 -g1
+	-O2 -fno-pic -static-pie
+	-O3 -funroll-loops
+TEXT
 for cc in gcc clang; do
 	cxx=g++
 	[ $cc = gcc ] || cxx=clang++
-	for flags in -O0 -O1 -O2 '-O3 -flto' '-Os -gdwarf-5' '-O2 -gdwarf-4' '-O2 -gdwarf-3' \
-		'-O2 -gdwarf-2' '-O2 -gz' \
-		'-O2 -gdwarf-4 -fdebug-types-section' '-O2 -gdwarf-5 -fdebug-types-section' \
-		'-O2 -ffunction-sections -Wl,--gc-sections' '-O1 -gmlt' \
-		'-O2 -g1' '-O2 -fno-pic -static-pie' '-O3 -funroll-loops'; do
+	while read -r flags; do
 		# shellcheck disable=SC2086 # several flags
 		if compile "$cc $flags" shapes.c $cc -g $flags; then check "$cc $flags" "$T/bin"; fi
 		# shellcheck disable=SC2086
 		if compile "$cxx $flags" names.cpp $cxx -g $flags; then
 			check "$cxx $flags" "$T/bin"
 		fi
-	done
-	for flags in -O0 '-O2 -gdwarf-4' '-O3 -flto'; do
+	done <"$T/flags"
+	for flags in -O0 '-O3 -flto'; do
 		# shellcheck disable=SC2086
 		if compile "$cxx $flags, lambdas" ../../struct/inlined_names.cpp $cxx -g \
 			-std=c++17 $flags; then
@@ -159,11 +176,11 @@ else
 	skip "rustc -O: Rust names are demangled" "no rustc here"
 fi
 
-check "this tool" "$HPCSTRUCT" 4
+check "this tool" "$HPCSTRUCT" "$(thorough 256 4)"
 libc=$(ldd "$HPCSTRUCT" 2>/dev/null | awk '/libc\.so/ { print $3 }')
 if [ -n "$libc" ] && "$HPCSTRUCT" -q -f --no-cache -o "$T/s" "$libc" &&
 	"$HPCSTRUCT" --print "$T/s" | grep -q '^debug-file'; then
-	check "the C library with the distribution's symbols" "$libc" 64
+	check "the C library with the distribution's symbols" "$libc" "$(thorough 512 64)"
 else
 	skip "the C library with the distribution's symbols" "no debug symbols for it here"
 fi

@@ -46,7 +46,7 @@ judge() {
 for cc in gcc clang; do
 	cxx=g++
 	[ $cc = gcc ] || cxx=clang++
-	for level in -O0 -O1 -O2 -O3 -Os; do
+	for level in -O0 -O2 $(thorough "" "-O1 -O3 -Os"); do
 		if have $cc; then
 			judge "$cc $level" loops.c $cc $level -fPIC -shared
 		else
@@ -102,7 +102,7 @@ deepest() { # FUNCTION: how deep its loops are nested
 		END { print n / 2 }' "$T/s.txt"
 }
 for cc in gcc clang; do
-	for level in -O0 -O1 -O2; do
+	for level in -O0 $(thorough "" -O1) -O2; do
 		have $cc || continue
 		$cc -g $level -fPIC -shared "$T/same.c" -o "$T/same.so" &&
 			make_structure "$T/same.so"

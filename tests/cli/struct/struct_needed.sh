@@ -48,7 +48,7 @@ filler\@:
 	ret
 	.size filler\@, . - filler\@
 	.endm
-	.rept 40000
+	.rept 2000
 	fill_one
 	.endr
 	.fill 64, 1, 0x90

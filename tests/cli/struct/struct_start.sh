@@ -40,7 +40,8 @@ check() {
 	strip -o "$T/stripped" "$T/p"
 	is "$what" "$(main_of "$T/stripped")" "$(symbol_of "$T/p")"
 }
-for with in "$cc" "${CLANG:-clang}"; do
+# shellcheck disable=SC2046 # one name or none
+for with in "$cc" $(thorough "" "${CLANG:-clang}"); do
 	check "$with: PIE" $with -pie -fPIE
 	check "$with: not PIE" $with -no-pie -fno-pie
 	check "$with: static" $with -static

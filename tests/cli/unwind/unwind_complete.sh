@@ -40,19 +40,19 @@ paths_complete() {
 
 if command -v g++ >/dev/null; then
 	g++ -O2 -fomit-frame-pointer -std=c++17 "$work/unwind_load.cc" -o "$T/load_cxx" || exit 99
-	paths_complete "C++ -O2" "$T/load_cxx" 150
+	paths_complete "C++ -O2" "$T/load_cxx" 60
 else
 	skip "C++ -O2" "no g++"
 fi
 if "${RUSTC:-rustc}" --version >/dev/null 2>&1; then
 	"${RUSTC:-rustc}" -O "$work/unwind_load.rs" -o "$T/load_rust" || exit 99
-	paths_complete "Rust -O" "$T/load_rust" 400
+	paths_complete "Rust -O" "$T/load_rust" 160
 else
 	skip "Rust -O" "no rustc"
 fi
 # C as the distribution builds it: a compressor and a compiler (cc1 is C++ without exceptions).
 if command -v xz >/dev/null; then
-	head -c 3000000 "$(command -v "${CC:-gcc}")" /proc/self/exe "$T/complete.so" \
+	head -c 1000000 "$(command -v "${CC:-gcc}")" /proc/self/exe "$T/complete.so" \
 		/lib/x86_64-linux-gnu/libc.so.6 2>/dev/null >"$T/data"
 	paths_complete "xz" xz -kf -9 "$T/data"
 else

@@ -60,12 +60,14 @@ step_through() {
 
 check "gcc -O2 -fomit-frame-pointer" gcc g++ -O2 -fomit-frame-pointer
 clangxx=$(echo "${CLANG:-clang}" | sed 's/clang\(-[0-9]*\)\{0,1\}$/clang++\1/')
-check "clang -O2 -fomit-frame-pointer" "${CLANG:-clang}" "$clangxx" -O2 -fomit-frame-pointer
-check_bare "gcc -O0 without tables" gcc g++ -O0
-check_bare "gcc -O2 without tables" gcc g++ -O2 -fomit-frame-pointer
-check_bare "clang -O2 without tables" "${CLANG:-clang}" "$clangxx" -O2 -fomit-frame-pointer
 if [ "$(thorough few all)" = all ]; then
 	check "gcc -O0" gcc g++ -O0
+	check "clang -O2 -fomit-frame-pointer" "${CLANG:-clang}" "$clangxx" -O2 \
+		-fomit-frame-pointer
+	check_bare "gcc -O0 without tables" gcc g++ -O0
+	check_bare "gcc -O2 without tables" gcc g++ -O2 -fomit-frame-pointer
+	check_bare "clang -O2 without tables" "${CLANG:-clang}" "$clangxx" -O2 \
+		-fomit-frame-pointer
 	check "gcc -O1" gcc g++ -O1
 	check "gcc -O2 -fcf-protection" gcc g++ -O2 -fcf-protection
 	check "gcc -O3 -fno-plt" gcc g++ -O3 -fno-plt

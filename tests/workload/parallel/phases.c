@@ -73,7 +73,7 @@ static void assemble(struct truth *t, int stops)
 {
 	uint64_t begin = now_ns(CLOCK_MONOTONIC);
 	hpctoolkit_sampling_start(); /* assemble */
-	t->useful_ns += both(100, 100);
+	t->useful_ns += both(50, 50);
 	if (stops)
 		hpctoolkit_sampling_stop();
 	t->elapsed_ns += now_ns(CLOCK_MONOTONIC) - begin;
@@ -83,7 +83,7 @@ static void solve(struct truth *t, int stops)
 {
 	uint64_t begin = now_ns(CLOCK_MONOTONIC);
 	hpctoolkit_sampling_start(); /* solve */
-	t->useful_ns += both(200, 50);
+	t->useful_ns += both(100, 25);
 	if (stops)
 		hpctoolkit_sampling_stop();
 	t->elapsed_ns += now_ns(CLOCK_MONOTONIC) - begin;
@@ -102,7 +102,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 3; i++) {
 		assemble(&a, stops);
 		if (stops)
-			both(50, 50);
+			both(25, 25);
 		solve(&s, stops);
 	}
 	if (strcmp(what, "fork") == 0) {

@@ -74,23 +74,23 @@ static void say(void)
 static void once(void)
 {
 	say();
-	measured(200);
+	measured(100);
 	hpctoolkit_sampling_stop();
 	say();
-	not_measured(200);
+	not_measured(100);
 	hpctoolkit_sampling_start();
 	say();
-	measured(200);
+	measured(100);
 }
 
 /* For --delay-sampling. */
 static void late(void)
 {
 	say();
-	not_measured(200);
+	not_measured(100);
 	hpctoolkit_sampling_start();
 	say();
-	measured(300);
+	measured(150);
 }
 
 static void bad(void)
@@ -111,7 +111,7 @@ static void often(void)
 		hpctoolkit_sampling_stop();
 		hpctoolkit_sampling_start();
 	}
-	measured(200);
+	measured(100);
 }
 
 /* ---- threads ---- */
@@ -131,9 +131,9 @@ static void *worker(void *arg)
 	for (int i = 0; i < 3; i++) {
 		wait_for(&go);
 		if (phase == 1)
-			not_measured(150);
+			not_measured(60);
 		else
-			measured(100);
+			measured(60);
 		sem_post(&done);
 	}
 	return NULL;
@@ -142,7 +142,7 @@ static void *worker(void *arg)
 static void *busy(void *arg)
 {
 	(void)arg;
-	not_measured(100);
+	not_measured(50);
 	return NULL;
 }
 
@@ -200,7 +200,7 @@ static void storm(void)
 	pthread_t f[2], w[4];
 	for (int i = 0; i < 2; i++)
 		pthread_create(&f[i], NULL, flicker, NULL);
-	for (int k = 0; k < 20; k++) {
+	for (int k = 0; k < 8; k++) {
 		for (int i = 0; i < 4; i++)
 			pthread_create(&w[i], NULL, brief, NULL);
 		for (int i = 0; i < 4; i++)
@@ -218,13 +218,13 @@ static void storm(void)
 static void handler(void)
 {
 	control_by_signals();
-	measured(200);
+	measured(100);
 	raise(SIGUSR1);
 	say();
-	not_measured(200);
+	not_measured(100);
 	raise(SIGUSR2);
 	say();
-	measured(200);
+	measured(100);
 }
 
 /* The child of a fork goes on as its parent was, and switches for itself. */
@@ -236,10 +236,10 @@ static void forks(void)
 		measured_ns = not_measured_ns = 0;
 		not_measured(100);
 		hpctoolkit_sampling_start();
-		measured(200);
+		measured(100);
 		exit(0);
 	}
-	not_measured(200);
+	not_measured(100);
 	waitpid(child, NULL, 0);
 	say();
 	pid_t bare = vfork();

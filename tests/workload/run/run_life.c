@@ -279,9 +279,9 @@ static int lone_forks(char **argv)
 		if (strcmp(what, "root") == 0 && chroot("/usr") != 0)
 			exit(1);
 		if (strcmp(what, "wander") == 0)
-			wander_for((char *[]){NULL}); /* a second */
+			wander_for((char *[]){(char *)(uintptr_t)"0.3", NULL});
 		else
-			burn(1);
+			burn(0.3);
 		exit(7);
 	}
 	if (strcmp(what, "killed") == 0)
@@ -557,7 +557,7 @@ static int exec_fails(char **argv)
 	if (pthread_create(&thread, NULL, burn_thread, &seconds) != 0)
 		return 1;
 	for (int i = 0; i < 5; i++) {
-		burn(0.15);
+		burn(0.05);
 		execv("/nonexistent/program", argv);
 	}
 	return pthread_join(thread, NULL);

@@ -112,7 +112,7 @@ static void *work(void *library)
 		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
 		now = (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 		start = start < 0 ? now : start;
-	} while (now < start + 1);
+	} while (now < start + 0.7);
 	return NULL;
 }
 

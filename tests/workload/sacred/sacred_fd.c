@@ -17,7 +17,7 @@
 static void spin(void)
 {
 	volatile double x = 1;
-	for (long i = 0; i < 30000000; i++)
+	for (long i = 0; i < 8000000; i++)
 		x = x * 1.0000001 + 1e-9;
 }
 

@@ -116,11 +116,11 @@ static void live_with_pending(void)
 	sigprocmask(SIG_BLOCK, &bus, NULL);
 	is_blocked = 1;
 	kill(getpid(), SIGBUS);
-	work_in_threads(0.05);
+	work_in_threads(0.02);
 	pthread_create(&thread, NULL, take_in_thread, (void *)"another thread");
 	pthread_join(thread, NULL);
 	raise(SIGBUS);
-	work_in_threads(0.05);
+	work_in_threads(0.02);
 	pthread_create(&thread, NULL, take_in_thread, (void *)"another thread again");
 	pthread_join(thread, NULL);
 	take_pending("the thread");
@@ -179,7 +179,7 @@ static int end_of_child(void)
 	fflush(stdout);
 	pid_t child = fork();
 	if (child == 0) {
-		work_in_threads(0.02);
+		work_in_threads(0.01);
 		_exit(7);
 	}
 	int status = 0;
@@ -204,7 +204,7 @@ int main(int argc, char **argv)
 	look("then");
 	if (!strcmp(who, "pending"))
 		live_with_pending();
-	work_in_threads(0.05);
+	work_in_threads(0.02);
 	if (!strcmp(who, "handler"))
 		fault();
 	printf("child before %d\n", end_of_child());
@@ -214,7 +214,7 @@ int main(int argc, char **argv)
 		sigprocmask(SIG_BLOCK, &all, NULL);
 	}
 	damage(argv[1], argv[2]);
-	work_in_threads(0.05);
+	work_in_threads(0.02);
 	if (a.sa_handler && (!strcmp(who, "handler") || !strcmp(who, "reset")))
 		fault();
 	for (int i = 0; i < 2; i++)

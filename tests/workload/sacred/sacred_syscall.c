@@ -27,7 +27,7 @@ extern char **environ;
 static void burn(void)
 {
 	volatile double x = 1;
-	for (long i = 0; i < 20000000; i++)
+	for (long i = 0; i < 10000000; i++)
 		x = x * 1.0000001 + 1e-9;
 }
 

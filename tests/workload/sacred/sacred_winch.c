@@ -71,7 +71,7 @@ static long raw4(long number, long a, long b, long c, long d)
 static void burn(void)
 {
 	volatile double x = 1;
-	for (long i = 0; i < 4000000; i++)
+	for (long i = 0; i < 2000000; i++)
 		x = x * 1.0000001 + 1e-9;
 }
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <sys/time.h>
 
-enum { MAX_DEPTH = 1024, PERIOD_US = 500 };
+enum { MAX_DEPTH = 1024, PERIOD_US = 200 };
 
 static struct unwind_thread *thread;
 static pthread_t main_thread;
