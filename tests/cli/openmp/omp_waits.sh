@@ -41,11 +41,13 @@ activity_of() {
 
 # sum_is_exact: the activities add up to the time, to what a double can hold.
 sum_is_exact() {
-	ok "$M: the activities add up to the time" awk -F '\t' '
-		$1 == "metric" && $6 == "REALTIME" { time = $2 }
-		$1 == "activity" { is[$2] = 1 }
-		$1 == "total" && $2 == 0 && $3 == time { whole = $9 }
-		$1 == "total" && $2 == 0 && is[$3] { sum += $9 }
+	ok "$M: the activities add up to the time" by_name '
+		$1 == "metric" && get("event") == "REALTIME" { time = get("id") }
+		$1 == "activity" { is[get("metric")] = 1 }
+		$1 == "total" && get("context") == 0 && get("metric") == time {
+			whole = get("execution") }
+		$1 == "total" && get("context") == 0 && is[get("metric")] {
+			sum += get("execution") }
 		END { exit !(whole > 0 && sum - whole < 1e-9 && whole - sum < 1e-9) }' "$T/$M.text"
 }
 
