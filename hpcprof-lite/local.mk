@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# hpcprof-lite. Each folder adds its files in its own local.mk.
+# hpcprof-lite, by folder.
 
 # Everything but main() and the sinks: tests link it.
 noinst_LTLIBRARIES += libhlprof.la
@@ -40,48 +40,430 @@ hpcprof_lite_hpcprof_lite_CPPFLAGS = $(AM_CPPFLAGS) -DBINDIR='"$(bindir)"' \
 	-DPKGLIBDIR='"$(pkglibdir)"'
 hpcprof_lite_hpcprof_lite_LDADD = libhlcompare.la libhltext.la libhlsink.la libhlprof.la -lm
 
-include $(top_srcdir)/hpcprof-lite/attribute/local.mk
-include $(top_srcdir)/hpcprof-lite/attribute/activity/local.mk
-include $(top_srcdir)/hpcprof-lite/attribute/describe/local.mk
-include $(top_srcdir)/hpcprof-lite/attribute/expand/local.mk
-include $(top_srcdir)/hpcprof-lite/attribute/known/local.mk
-include $(top_srcdir)/hpcprof-lite/attribute/merge/local.mk
-include $(top_srcdir)/hpcprof-lite/attribute/sum/local.mk
-include $(top_srcdir)/hpcprof-lite/attribute/topic/local.mk
-include $(top_srcdir)/hpcprof-lite/attribute/gpu/local.mk
-include $(top_srcdir)/hpcprof-lite/attribute/gpu/energy/local.mk
-include $(top_srcdir)/hpcprof-lite/attribute/gpu/idle/local.mk
-include $(top_srcdir)/hpcprof-lite/attribute/gpu/join/local.mk
-include $(top_srcdir)/hpcprof-lite/attribute/gpu/metrics/local.mk
-include $(top_srcdir)/hpcprof-lite/attribute/gpu/samples/local.mk
-include $(top_srcdir)/hpcprof-lite/attribute/mpi/local.mk
-include $(top_srcdir)/hpcprof-lite/attribute/nccl/local.mk
-include $(top_srcdir)/hpcprof-lite/attribute/nvtx/local.mk
-include $(top_srcdir)/hpcprof-lite/compare/local.mk
-include $(top_srcdir)/hpcprof-lite/filter/local.mk
-include $(top_srcdir)/hpcprof-lite/load/local.mk
-include $(top_srcdir)/hpcprof-lite/load/jit/local.mk
-include $(top_srcdir)/hpcprof-lite/load/job/local.mk
-include $(top_srcdir)/hpcprof-lite/model/local.mk
-include $(top_srcdir)/hpcprof-lite/parts/local.mk
-include $(top_srcdir)/hpcprof-lite/record/local.mk
-include $(top_srcdir)/hpcprof-lite/sink/local.mk
-include $(top_srcdir)/hpcprof-lite/sink/cctdb/local.mk
-include $(top_srcdir)/hpcprof-lite/sink/html/local.mk
-include $(top_srcdir)/hpcprof-lite/sink/json/local.mk
-include $(top_srcdir)/hpcprof-lite/sink/otf2/local.mk
-include $(top_srcdir)/hpcprof-lite/sink/perfetto/local.mk
-include $(top_srcdir)/hpcprof-lite/sink/pprof/local.mk
-include $(top_srcdir)/hpcprof-lite/sink/sqlite/local.mk
-include $(top_srcdir)/hpcprof-lite/sink/text/local.mk
-include $(top_srcdir)/hpcprof-lite/sink/text/counters/local.mk
-include $(top_srcdir)/hpcprof-lite/sink/text/energy/local.mk
-include $(top_srcdir)/hpcprof-lite/sink/text/advice/local.mk
-include $(top_srcdir)/hpcprof-lite/sink/text/mpi/local.mk
-include $(top_srcdir)/hpcprof-lite/sink/text/nccl/local.mk
-include $(top_srcdir)/hpcprof-lite/sink/text/nvtx/local.mk
-include $(top_srcdir)/hpcprof-lite/sink/text/parallel/local.mk
-include $(top_srcdir)/hpcprof-lite/view/local.mk
-include $(top_srcdir)/hpcprof-lite/view/counters/local.mk
-include $(top_srcdir)/hpcprof-lite/view/advice/local.mk
-include $(top_srcdir)/hpcprof-lite/view/parallel/local.mk
+libhlprof_la_SOURCES += \
+	hpcprof-lite/attribute/attribute.c hpcprof-lite/attribute/attribute.h \
+	hpcprof-lite/attribute/attribute_contexts.c \
+	hpcprof-lite/attribute/attribute_merge.c \
+	hpcprof-lite/attribute/attribute_profiles.c \
+	hpcprof-lite/attribute/attribute_steps.h \
+	hpcprof-lite/attribute/attribute_sum.c \
+	hpcprof-lite/attribute/topics.c hpcprof-lite/attribute/topics.h \
+	hpcprof-lite/attribute/activity/activity.c hpcprof-lite/attribute/activity/activity.h \
+	hpcprof-lite/attribute/activity/activity_metrics.c \
+	hpcprof-lite/attribute/activity/activity_metrics.h \
+	hpcprof-lite/attribute/activity/activity_time.c \
+	hpcprof-lite/attribute/activity/phases.c hpcprof-lite/attribute/activity/phases.h \
+	hpcprof-lite/attribute/describe/child_processes.c \
+	hpcprof-lite/attribute/describe/child_processes.h \
+	hpcprof-lite/attribute/describe/describe.c hpcprof-lite/attribute/describe/describe.h \
+	hpcprof-lite/attribute/describe/describe_metrics.c \
+	hpcprof-lite/attribute/describe/describe_whole.c \
+	hpcprof-lite/attribute/describe/ledger.c hpcprof-lite/attribute/describe/ledger.h \
+	hpcprof-lite/attribute/describe/process_roles.c \
+	hpcprof-lite/attribute/describe/process_roles.h \
+	hpcprof-lite/attribute/describe/spawned_jobs.c \
+	hpcprof-lite/attribute/describe/spawned_jobs.h \
+	hpcprof-lite/attribute/expand/expand.c hpcprof-lite/attribute/expand/expand.h \
+	hpcprof-lite/attribute/expand/expand_fold.c hpcprof-lite/attribute/expand/expand_fold.h \
+	hpcprof-lite/attribute/expand/expand_gpu.c \
+	hpcprof-lite/attribute/expand/expand_intern.c \
+	hpcprof-lite/attribute/expand/expand_run.h \
+	hpcprof-lite/attribute/expand/nvtx_tree.c hpcprof-lite/attribute/expand/nvtx_tree.h \
+	hpcprof-lite/attribute/expand/omp_regions.c hpcprof-lite/attribute/expand/omp_regions.h \
+	hpcprof-lite/attribute/expand/order.c hpcprof-lite/attribute/expand/order.h \
+	hpcprof-lite/attribute/expand/share_contexts.c \
+	hpcprof-lite/attribute/expand/share_contexts.h \
+	hpcprof-lite/attribute/expand/torch_fold.c hpcprof-lite/attribute/expand/torch_fold.h \
+	hpcprof-lite/attribute/expand/waits.c hpcprof-lite/attribute/expand/waits.h \
+	hpcprof-lite/attribute/known/known_code.c hpcprof-lite/attribute/known/known_code.h \
+	hpcprof-lite/attribute/known/known_runtime.c hpcprof-lite/attribute/known/known_runtime.h \
+	hpcprof-lite/attribute/known/known_torch.c hpcprof-lite/attribute/known/known_torch.h \
+	hpcprof-lite/attribute/known/known_waits.c hpcprof-lite/attribute/known/known_waits.h \
+	hpcprof-lite/attribute/known/known_xla.c hpcprof-lite/attribute/known/known_xla.h \
+	hpcprof-lite/attribute/merge/forward_paths.c hpcprof-lite/attribute/merge/forward_paths.h \
+	hpcprof-lite/attribute/merge/jit_names.c hpcprof-lite/attribute/merge/jit_names.h \
+	hpcprof-lite/attribute/merge/jit_split.c \
+	hpcprof-lite/attribute/merge/merge.c hpcprof-lite/attribute/merge/merge.h \
+	hpcprof-lite/attribute/merge/merge_modules.c hpcprof-lite/attribute/merge/merge_modules.h \
+	hpcprof-lite/attribute/merge/nvtx_labels.c hpcprof-lite/attribute/merge/nvtx_labels.h \
+	hpcprof-lite/attribute/merge/python_frames.c hpcprof-lite/attribute/merge/python_frames.h \
+	hpcprof-lite/attribute/merge/share_trees.c hpcprof-lite/attribute/merge/share_trees.h \
+	hpcprof-lite/attribute/merge/torch_modules.c hpcprof-lite/attribute/merge/torch_modules.h \
+	hpcprof-lite/attribute/merge/wait_objects.c hpcprof-lite/attribute/merge/wait_objects.h \
+	hpcprof-lite/attribute/sum/share_values.c hpcprof-lite/attribute/sum/share_values.h \
+	hpcprof-lite/attribute/sum/sum.c hpcprof-lite/attribute/sum/sum.h \
+	hpcprof-lite/attribute/sum/sum_profile.c \
+	hpcprof-lite/attribute/sum/sum_run.h \
+	hpcprof-lite/attribute/sum/totals.c hpcprof-lite/attribute/sum/totals.h \
+	hpcprof-lite/attribute/topic/topic.h \
+	hpcprof-lite/attribute/topic/topic_agree.c \
+	hpcprof-lite/attribute/topic/topic_where.c \
+	hpcprof-lite/attribute/gpu/gpu_attribute.c hpcprof-lite/attribute/gpu/gpu_attribute.h \
+	hpcprof-lite/attribute/gpu/gpu_describe.c \
+	hpcprof-lite/attribute/gpu/gpu_ledger.c hpcprof-lite/attribute/gpu/gpu_ledger.h \
+	hpcprof-lite/attribute/gpu/gpu_share.c hpcprof-lite/attribute/gpu/gpu_share.h \
+	hpcprof-lite/attribute/gpu/gpu_topic.c \
+	hpcprof-lite/attribute/gpu/energy/gpu_energy.c \
+	hpcprof-lite/attribute/gpu/energy/gpu_energy.h \
+	hpcprof-lite/attribute/gpu/energy/gpu_energy_meters.c \
+	hpcprof-lite/attribute/gpu/energy/gpu_energy_read.c \
+	hpcprof-lite/attribute/gpu/energy/gpu_energy_share.c \
+	hpcprof-lite/attribute/gpu/energy/gpu_energy_topic.c \
+	hpcprof-lite/attribute/gpu/idle/gpu_idle.c hpcprof-lite/attribute/gpu/idle/gpu_idle.h \
+	hpcprof-lite/attribute/gpu/idle/gpu_idle_account.c \
+	hpcprof-lite/attribute/gpu/idle/gpu_idle_device.c \
+	hpcprof-lite/attribute/gpu/idle/gpu_idle_queue.c \
+	hpcprof-lite/attribute/gpu/idle/gpu_idle_sweep.c \
+	hpcprof-lite/attribute/gpu/idle/gpu_idle_sweep.h \
+	hpcprof-lite/attribute/gpu/idle/gpu_idle_thread.c \
+	hpcprof-lite/attribute/gpu/idle/gpu_idle_topic.c \
+	hpcprof-lite/attribute/gpu/join/gpu_clock.c hpcprof-lite/attribute/gpu/join/gpu_clock.h \
+	hpcprof-lite/attribute/gpu/join/gpu_graph.c hpcprof-lite/attribute/gpu/join/gpu_graph.h \
+	hpcprof-lite/attribute/gpu/join/gpu_join.c hpcprof-lite/attribute/gpu/join/gpu_join.h \
+	hpcprof-lite/attribute/gpu/join/gpu_launches.c \
+	hpcprof-lite/attribute/gpu/join/gpu_launches.h \
+	hpcprof-lite/attribute/gpu/join/gpu_line.c hpcprof-lite/attribute/gpu/join/gpu_line.h \
+	hpcprof-lite/attribute/gpu/join/gpu_ranges.c hpcprof-lite/attribute/gpu/join/gpu_ranges.h \
+	hpcprof-lite/attribute/gpu/metrics/gpu_metrics.c \
+	hpcprof-lite/attribute/gpu/metrics/gpu_metrics.h \
+	hpcprof-lite/attribute/gpu/metrics/gpu_metrics_cell.c \
+	hpcprof-lite/attribute/gpu/metrics/gpu_metrics_model.c \
+	hpcprof-lite/attribute/gpu/metrics/gpu_metrics_table.c \
+	hpcprof-lite/attribute/gpu/metrics/gpu_metrics_table.h \
+	hpcprof-lite/attribute/gpu/metrics/gpu_occupancy.c \
+	hpcprof-lite/attribute/gpu/metrics/gpu_occupancy.h \
+	hpcprof-lite/attribute/gpu/metrics/gpu_stalls.c \
+	hpcprof-lite/attribute/gpu/metrics/gpu_stalls.h \
+	hpcprof-lite/attribute/gpu/samples/gpu_blame.c \
+	hpcprof-lite/attribute/gpu/samples/gpu_blame.h \
+	hpcprof-lite/attribute/gpu/samples/gpu_calls.c \
+	hpcprof-lite/attribute/gpu/samples/gpu_calls.h \
+	hpcprof-lite/attribute/gpu/samples/gpu_causes.c \
+	hpcprof-lite/attribute/gpu/samples/gpu_causes.h \
+	hpcprof-lite/attribute/gpu/samples/gpu_samples.c \
+	hpcprof-lite/attribute/gpu/samples/gpu_samples.h \
+	hpcprof-lite/attribute/gpu/samples/gpu_samples_blame.c \
+	hpcprof-lite/attribute/gpu/samples/gpu_samples_code.c \
+	hpcprof-lite/attribute/gpu/samples/gpu_samples_count.c \
+	hpcprof-lite/attribute/gpu/samples/gpu_samples_gather.c \
+	hpcprof-lite/attribute/gpu/samples/gpu_samples_measure.c \
+	hpcprof-lite/attribute/gpu/samples/gpu_samples_run.h \
+	hpcprof-lite/attribute/gpu/samples/gpu_samples_share.c \
+	hpcprof-lite/attribute/gpu/samples/gpu_sampling.c \
+	hpcprof-lite/attribute/gpu/samples/gpu_sampling.h \
+	hpcprof-lite/attribute/gpu/samples/gpu_shares.c \
+	hpcprof-lite/attribute/gpu/samples/gpu_shares.h \
+	hpcprof-lite/attribute/gpu/samples/gpu_yardstick.c \
+	hpcprof-lite/attribute/gpu/samples/gpu_yardstick.h \
+	hpcprof-lite/attribute/mpi/mpi_arrivals.c hpcprof-lite/attribute/mpi/mpi_arrivals.h \
+	hpcprof-lite/attribute/mpi/mpi_attribute.c hpcprof-lite/attribute/mpi/mpi_attribute.h \
+	hpcprof-lite/attribute/mpi/mpi_clocks.c hpcprof-lite/attribute/mpi/mpi_clocks.h \
+	hpcprof-lite/attribute/mpi/mpi_waits.c hpcprof-lite/attribute/mpi/mpi_waits.h \
+	hpcprof-lite/attribute/nccl/nccl_attribute.c hpcprof-lite/attribute/nccl/nccl_attribute.h \
+	hpcprof-lite/attribute/nccl/nccl_match.c hpcprof-lite/attribute/nccl/nccl_match.h \
+	hpcprof-lite/attribute/nccl/nccl_names.c hpcprof-lite/attribute/nccl/nccl_names.h \
+	hpcprof-lite/attribute/nccl/nccl_times.c hpcprof-lite/attribute/nccl/nccl_times.h \
+	hpcprof-lite/attribute/nvtx/nvtx_attribute.c hpcprof-lite/attribute/nvtx/nvtx_attribute.h \
+	hpcprof-lite/attribute/nvtx/nvtx_events.c hpcprof-lite/attribute/nvtx/nvtx_events.h \
+	hpcprof-lite/attribute/nvtx/nvtx_others.c hpcprof-lite/attribute/nvtx/nvtx_others.h \
+	hpcprof-lite/attribute/nvtx/nvtx_topic.c
+
+libhlcompare_la_SOURCES += \
+	hpcprof-lite/compare/compare.c hpcprof-lite/compare/compare.h \
+	hpcprof-lite/compare/compare_add.c hpcprof-lite/compare/compare_adding.h \
+	hpcprof-lite/compare/compare_cell.c \
+	hpcprof-lite/compare/compare_check.c hpcprof-lite/compare/compare_check.h \
+	hpcprof-lite/compare/compare_condition.c hpcprof-lite/compare/compare_condition.h \
+	hpcprof-lite/compare/compare_file.c hpcprof-lite/compare/compare_file.h \
+	hpcprof-lite/compare/compare_functions.c \
+	hpcprof-lite/compare/compare_junit.c \
+	hpcprof-lite/compare/compare_markdown.c \
+	hpcprof-lite/compare/compare_model.c hpcprof-lite/compare/compare_model.h \
+	hpcprof-lite/compare/compare_names.c hpcprof-lite/compare/compare_names.h \
+	hpcprof-lite/compare/compare_renames.c hpcprof-lite/compare/compare_renames.h \
+	hpcprof-lite/compare/compare_report.c hpcprof-lite/compare/compare_report.h \
+	hpcprof-lite/compare/compare_row_name.c \
+	hpcprof-lite/compare/compare_rows.c hpcprof-lite/compare/compare_rows.h \
+	hpcprof-lite/compare/compare_settle.c \
+	hpcprof-lite/compare/compare_text.c hpcprof-lite/compare/compare_text.h \
+	hpcprof-lite/compare/compare_values.c hpcprof-lite/compare/compare_values.h
+
+libhlprof_la_SOURCES += \
+	hpcprof-lite/filter/filter.c hpcprof-lite/filter/filter.h \
+	hpcprof-lite/filter/filter_choose.c \
+	hpcprof-lite/filter/filter_metrics.c \
+	hpcprof-lite/filter/filter_model.c \
+	hpcprof-lite/filter/filter_options.c \
+	hpcprof-lite/filter/filter_part.h \
+	hpcprof-lite/filter/filter_queues.c \
+	hpcprof-lite/filter/filter_recount.c \
+	hpcprof-lite/filter/filter_text.c hpcprof-lite/filter/filter_text.h
+
+# Apart from the others because of the flags
+noinst_LTLIBRARIES += libhldata.la
+libhldata_la_SOURCES = hpcprof-lite/load/data_symbols.c hpcprof-lite/load/data_symbols.h
+libhldata_la_CPPFLAGS = $(AM_CPPFLAGS) $(IBERTY_CPPFLAGS)
+libhldata_la_LIBADD = $(IBERTY_LIBS)
+libhlprof_la_LIBADD += libhldata.la
+libhlprof_la_SOURCES += \
+	hpcprof-lite/load/binary.c \
+	hpcprof-lite/load/load_check.c \
+	hpcprof-lite/load/load_extents.c \
+	hpcprof-lite/load/load_file.c hpcprof-lite/load/load_file.h \
+	hpcprof-lite/load/load_gpu.c hpcprof-lite/load/load_gpu.h \
+	hpcprof-lite/load/load_mpi.c hpcprof-lite/load/load_mpi.h \
+	hpcprof-lite/load/load_node.c \
+	hpcprof-lite/load/load_phases.c hpcprof-lite/load/load_phases.h \
+	hpcprof-lite/load/load_nvtx.c hpcprof-lite/load/load_nvtx.h \
+	hpcprof-lite/load/load_python.c \
+	hpcprof-lite/load/load_records.c hpcprof-lite/load/load_records.h \
+	hpcprof-lite/load/load_regions.c hpcprof-lite/load/load_regions.h \
+	hpcprof-lite/load/load_waits.c hpcprof-lite/load/load_waits.h \
+	hpcprof-lite/load/python_lines.c hpcprof-lite/load/python_lines.h \
+	hpcprof-lite/load/structures.c hpcprof-lite/load/structures.h \
+	hpcprof-lite/load/jit/jit_dump.c \
+	hpcprof-lite/load/jit/jit_files.c \
+	hpcprof-lite/load/jit/load_jit.c hpcprof-lite/load/jit/load_jit.h \
+	hpcprof-lite/load/job/load_devices.c hpcprof-lite/load/job/load_devices.h \
+	hpcprof-lite/load/job/load_job.c hpcprof-lite/load/job/load_job.h \
+	hpcprof-lite/load/job/load_list.c hpcprof-lite/load/job/load_list.h \
+	hpcprof-lite/load/job/load_opening.h \
+	hpcprof-lite/load/job/load_outline.c hpcprof-lite/load/job/load_outline.h \
+	hpcprof-lite/load/job/load_ranks.c hpcprof-lite/load/job/load_ranks.h \
+	hpcprof-lite/load/job/load_share.c \
+	hpcprof-lite/load/job/load_split.c hpcprof-lite/load/job/load_split.h \
+	hpcprof-lite/model/model.c hpcprof-lite/model/model.h \
+	hpcprof-lite/model/model_activity.h \
+	hpcprof-lite/model/model_code.h \
+	hpcprof-lite/model/model_energy.h \
+	hpcprof-lite/model/model_gpu.h \
+	hpcprof-lite/model/model_hash.c hpcprof-lite/model/model_hash.h \
+	hpcprof-lite/model/model_metric.h \
+	hpcprof-lite/model/model_mpi.h \
+	hpcprof-lite/model/model_nccl.h \
+	hpcprof-lite/model/model_nvtx.h \
+	hpcprof-lite/model/model_omp.h \
+	hpcprof-lite/model/model_phase.h \
+	hpcprof-lite/model/model_process.h \
+	hpcprof-lite/model/model_share.h \
+	hpcprof-lite/model/model_values.c hpcprof-lite/model/model_values.h \
+	hpcprof-lite/model/private.h
+
+# Parts of hpcprof-lite that share one job. The module alone is linked with MPI.
+noinst_LTLIBRARIES += libhlparts.la
+libhlparts_la_SOURCES = \
+	hpcprof-lite/parts/comm.c hpcprof-lite/parts/comm.h \
+	hpcprof-lite/parts/comm_module.h \
+	hpcprof-lite/parts/share_records.c hpcprof-lite/parts/share_records.h \
+	hpcprof-lite/parts/start_guard.c hpcprof-lite/parts/start_guard.h
+hpcprof_lite_hpcprof_lite_SOURCES += \
+	hpcprof-lite/parts/comm_mpi.c hpcprof-lite/parts/comm_mpi.h \
+	hpcprof-lite/parts/parent.c hpcprof-lite/parts/parent.h
+
+if HAVE_MPI_LIB
+pkglib_LTLIBRARIES += hpcprof-lite-mpi.la
+hpcprof_lite_mpi_la_SOURCES = hpcprof-lite/parts/comm_module.c hpcprof-lite/parts/comm_module.h
+hpcprof_lite_mpi_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+hpcprof_lite_mpi_la_CFLAGS = $(HL_CFLAGS) -fvisibility=hidden
+hpcprof_lite_mpi_la_LDFLAGS = -module -avoid-version -shared
+hpcprof_lite_mpi_la_LIBADD = $(MPI_LIBS)
+endif
+
+# The model as records with tables of fields, for the exports of everything.
+libhlview_la_SOURCES += \
+	hpcprof-lite/record/record.c hpcprof-lite/record/record.h \
+	hpcprof-lite/record/record_build.h \
+	hpcprof-lite/record/record_code.c \
+	hpcprof-lite/record/record_gpu.c \
+	hpcprof-lite/record/record_ledger.c hpcprof-lite/record/record_ledger.h \
+	hpcprof-lite/record/record_mpi.c \
+	hpcprof-lite/record/record_nvtx.c \
+	hpcprof-lite/record/record_process.c \
+	hpcprof-lite/record/record_profile.c \
+	hpcprof-lite/record/record_sampling.c hpcprof-lite/record/sampling_facts.h \
+	hpcprof-lite/record/words.c hpcprof-lite/record/words.h
+
+# What the sinks share, and call paths for flame graphs.
+libhlsink_la_SOURCES += \
+	hpcprof-lite/sink/folded.c hpcprof-lite/sink/folded_sink.h \
+	hpcprof-lite/sink/outfile.c hpcprof-lite/sink/outfile.h \
+	hpcprof-lite/sink/progress.h \
+	hpcprof-lite/sink/protobuf.c hpcprof-lite/sink/protobuf.h \
+	hpcprof-lite/sink/sink.h \
+	hpcprof-lite/sink/source_find.c hpcprof-lite/sink/source_find.h \
+	hpcprof-lite/sink/unread.h \
+	hpcprof-lite/sink/cctdb/cctdb.c hpcprof-lite/sink/cctdb/cctdb.h \
+	hpcprof-lite/sink/cctdb/cctdb_cct.c \
+	hpcprof-lite/sink/cctdb/cctdb_format.c hpcprof-lite/sink/cctdb/cctdb_format.h \
+	hpcprof-lite/sink/cctdb/cctdb_identity.c \
+	hpcprof-lite/sink/cctdb/cctdb_meta.c \
+	hpcprof-lite/sink/cctdb/cctdb_profile.c \
+	hpcprof-lite/sink/cctdb/cctdb_sink.h \
+	hpcprof-lite/sink/cctdb/cctdb_share.c hpcprof-lite/sink/cctdb/cctdb_share.h \
+	hpcprof-lite/sink/cctdb/cctdb_source.c \
+	hpcprof-lite/sink/cctdb/cctdb_statistics.c hpcprof-lite/sink/cctdb/cctdb_statistics.h \
+	hpcprof-lite/sink/cctdb/cctdb_trace.c \
+	hpcprof-lite/sink/cctdb/cctdb_yaml.c
+
+# The page is part of the program: embed.sh makes C source of the files of page/.
+html_scripts = data.js model.js frames.js flame.js tables.js timeline_paint.js timeline.js \
+	blame.js advice.js counters.js kernels.js source.js threads.js waiting.js mpi.js \
+	nccl.js nvtx.js overview.js compare.js app.js
+html_page = hpcprof-lite/sink/html/page/head.html hpcprof-lite/sink/html/page/body.html \
+	hpcprof-lite/sink/html/page/style.css \
+	$(html_scripts:%=hpcprof-lite/sink/html/page/%)
+EXTRA_DIST += hpcprof-lite/sink/html/embed.sh $(html_page)
+
+hpcprof-lite/sink/html/html_page.c: $(html_page) hpcprof-lite/sink/html/embed.sh
+	$(AM_V_GEN)$(MKDIR_P) hpcprof-lite/sink/html && \
+	$(SHELL) $(srcdir)/hpcprof-lite/sink/html/embed.sh \
+		$(srcdir)/hpcprof-lite/sink/html/page $(html_scripts) >$@.tmp && mv $@.tmp $@
+CLEANFILES += hpcprof-lite/sink/html/html_page.c
+
+libhlsink_la_SOURCES += \
+	hpcprof-lite/sink/html/html.c hpcprof-lite/sink/html/html.h \
+	hpcprof-lite/sink/html/html_advice.c \
+	hpcprof-lite/sink/html/html_blame.c \
+	hpcprof-lite/sink/html/html_contexts.c \
+	hpcprof-lite/sink/html/html_counters.c \
+	hpcprof-lite/sink/html/html_meta.c \
+	hpcprof-lite/sink/html/html_mpi.c \
+	hpcprof-lite/sink/html/html_nccl.c \
+	hpcprof-lite/sink/html/html_nvtx.c \
+	hpcprof-lite/sink/html/html_pack.c hpcprof-lite/sink/html/html_pack.h \
+	hpcprof-lite/sink/html/html_parts.c hpcprof-lite/sink/html/html_parts.h \
+	hpcprof-lite/sink/html/html_reduce.c hpcprof-lite/sink/html/html_reduce.h \
+	hpcprof-lite/sink/html/html_section.c hpcprof-lite/sink/html/html_section.h \
+	hpcprof-lite/sink/html/html_sink.h \
+	hpcprof-lite/sink/html/html_source.c \
+	hpcprof-lite/sink/html/html_times.c \
+	hpcprof-lite/sink/html/html_values.c \
+	hpcprof-lite/sink/html/html_waiting.c
+nodist_libhlsink_la_SOURCES = hpcprof-lite/sink/html/html_page.c
+
+EXTRA_DIST += hpcprof-lite/sink/json/advice.schema.json
+libhlsink_la_SOURCES += \
+	hpcprof-lite/sink/json/json.c hpcprof-lite/sink/json/json.h \
+	hpcprof-lite/sink/json/json_advice.c \
+	hpcprof-lite/sink/json/json_counters.c \
+	hpcprof-lite/sink/json/json_records.c \
+	hpcprof-lite/sink/json/json_sink.h \
+	hpcprof-lite/sink/json/json_write.c hpcprof-lite/sink/json/json_write.h
+
+# The tree of calls of a time line is tested without OTF2.
+libhlsink_la_SOURCES += \
+	hpcprof-lite/sink/otf2/otf2_sink.h \
+	hpcprof-lite/sink/otf2/otf2_tree.c hpcprof-lite/sink/otf2/otf2_tree.h
+
+if HAVE_OTF2
+libhlsink_la_SOURCES += \
+	hpcprof-lite/sink/otf2/otf2.c hpcprof-lite/sink/otf2/otf2.h \
+	hpcprof-lite/sink/otf2/otf2_define.c \
+	hpcprof-lite/sink/otf2/otf2_defs.c \
+	hpcprof-lite/sink/otf2/otf2_energy.c \
+	hpcprof-lite/sink/otf2/otf2_error.c \
+	hpcprof-lite/sink/otf2/otf2_events.c \
+	hpcprof-lite/sink/otf2/otf2_gpu.c \
+	hpcprof-lite/sink/otf2/otf2_gpu_defs.c \
+	hpcprof-lite/sink/otf2/otf2_ledgers.c hpcprof-lite/sink/otf2/otf2_nvtx.c
+endif
+
+libhlsink_la_SOURCES += \
+	hpcprof-lite/sink/perfetto/perfetto.c hpcprof-lite/sink/perfetto/perfetto.h \
+	hpcprof-lite/sink/perfetto/perfetto_energy.c \
+	hpcprof-lite/sink/perfetto/perfetto_fields.h \
+	hpcprof-lite/sink/perfetto/perfetto_gpu.c \
+	hpcprof-lite/sink/perfetto/perfetto_intern.c hpcprof-lite/sink/perfetto/perfetto_nvtx.c \
+	hpcprof-lite/sink/perfetto/perfetto_out.c hpcprof-lite/sink/perfetto/perfetto_out.h \
+	hpcprof-lite/sink/perfetto/perfetto_packet.c hpcprof-lite/sink/perfetto/perfetto_samples.c \
+	hpcprof-lite/sink/perfetto/perfetto_sink.h \
+	hpcprof-lite/sink/perfetto/perfetto_tracks.c \
+	hpcprof-lite/sink/pprof/pprof.c hpcprof-lite/sink/pprof/pprof_sink.h \
+	hpcprof-lite/sink/pprof/pprof_file.c hpcprof-lite/sink/pprof/pprof_file.h \
+	hpcprof-lite/sink/pprof/pprof_places.c hpcprof-lite/sink/pprof/pprof_places.h
+
+if HAVE_SQLITE3
+libhlsink_la_SOURCES += \
+	hpcprof-lite/sink/sqlite/sqlite.c hpcprof-lite/sink/sqlite/sqlite_sink.h \
+	hpcprof-lite/sink/sqlite/sqlite_records.c \
+	hpcprof-lite/sink/sqlite/sqlite_views.c \
+	hpcprof-lite/sink/sqlite/sqlite_write.c hpcprof-lite/sink/sqlite/sqlite_write.h
+endif
+
+libhltext_la_SOURCES += \
+	hpcprof-lite/sink/text/text_all.c hpcprof-lite/sink/text/text_all.h \
+	hpcprof-lite/sink/text/text_all_words.c \
+	hpcprof-lite/sink/text/text_balance.c \
+	hpcprof-lite/sink/text/text_flat.c \
+	hpcprof-lite/sink/text/text_gpu.c hpcprof-lite/sink/text/text_gpu.h \
+	hpcprof-lite/sink/text/text_gpu_idle.c \
+	hpcprof-lite/sink/text/text_gpu_report.c \
+	hpcprof-lite/sink/text/text_gpu_blame.c \
+	hpcprof-lite/sink/text/text_gpu_samples.c \
+	hpcprof-lite/sink/text/text_ledger.c \
+	hpcprof-lite/sink/text/text_lines.c hpcprof-lite/sink/text/text_lines.h \
+	hpcprof-lite/sink/text/text_options.c hpcprof-lite/sink/text/text_options.h \
+	hpcprof-lite/sink/text/text_print.c hpcprof-lite/sink/text/text_print.h \
+	hpcprof-lite/sink/text/text_report.c hpcprof-lite/sink/text/text_report.h \
+	hpcprof-lite/sink/text/text_sampling.c hpcprof-lite/sink/text/text_sampling.h \
+	hpcprof-lite/sink/text/text_sink.c hpcprof-lite/sink/text/text_sink.h \
+	hpcprof-lite/sink/text/text_style.c hpcprof-lite/sink/text/text_style.h \
+	hpcprof-lite/sink/text/text_tree.c hpcprof-lite/sink/text/text_tree.h \
+	hpcprof-lite/sink/text/text_tree_rows.c
+
+libhltext_la_SOURCES += hpcprof-lite/sink/text/counters/text_counters.c
+
+libhltext_la_SOURCES += hpcprof-lite/sink/text/energy/text_energy.c
+
+libhltext_la_SOURCES += hpcprof-lite/sink/text/advice/text_advice.c
+
+libhltext_la_SOURCES += hpcprof-lite/sink/text/mpi/text_mpi.c
+
+libhltext_la_SOURCES += hpcprof-lite/sink/text/nccl/text_nccl.c
+
+libhltext_la_SOURCES += hpcprof-lite/sink/text/nvtx/text_nvtx.c
+
+libhltext_la_SOURCES += \
+	hpcprof-lite/sink/text/parallel/text_pop.c \
+	hpcprof-lite/sink/text/parallel/text_processors.c \
+	hpcprof-lite/sink/text/parallel/text_ranks.c \
+	hpcprof-lite/sink/text/parallel/text_regions.c
+
+# What every report needs of the model, so that no sink computes it.
+libhlview_la_SOURCES += \
+	hpcprof-lite/view/names.c hpcprof-lite/view/names.h \
+	hpcprof-lite/view/view_balance.c hpcprof-lite/view/view_balance.h \
+	hpcprof-lite/view/view_blame.c hpcprof-lite/view/view_blame.h \
+	hpcprof-lite/view/view_calls.c hpcprof-lite/view/view_calls.h \
+	hpcprof-lite/view/view_energy.c hpcprof-lite/view/view_energy.h \
+	hpcprof-lite/view/view_fold.c hpcprof-lite/view/view_fold.h \
+	hpcprof-lite/view/view_gpu.c hpcprof-lite/view/view_gpu.h \
+	hpcprof-lite/view/view_gpu_idle.c hpcprof-lite/view/view_gpu_idle.h \
+	hpcprof-lite/view/view_hot.c hpcprof-lite/view/view_hot.h \
+	hpcprof-lite/view/view_launch.c hpcprof-lite/view/view_launch.h \
+	hpcprof-lite/view/view_mpi.c hpcprof-lite/view/view_mpi.h \
+	hpcprof-lite/view/view_nccl.c hpcprof-lite/view/view_nccl.h \
+	hpcprof-lite/view/view_run.c hpcprof-lite/view/view_run.h \
+	hpcprof-lite/view/view_table.c hpcprof-lite/view/view_table.h \
+	hpcprof-lite/view/view_tree.c hpcprof-lite/view/view_tree.h \
+	hpcprof-lite/view/view_values.c hpcprof-lite/view/view_values.h \
+	hpcprof-lite/view/view_waits.c hpcprof-lite/view/view_waits.h \
+	hpcprof-lite/view/counters/view_counters.c hpcprof-lite/view/counters/view_counters.h \
+	hpcprof-lite/view/counters/view_roofs.c hpcprof-lite/view/counters/view_roofs.h \
+	hpcprof-lite/view/advice/advice_devices.c \
+	hpcprof-lite/view/advice/advice_estimate.c hpcprof-lite/view/advice/advice_estimate.h \
+	hpcprof-lite/view/advice/advice_facts.c hpcprof-lite/view/advice/advice_facts.h \
+	hpcprof-lite/view/advice/advice_kernels.c \
+	hpcprof-lite/view/advice/advice_rule.h \
+	hpcprof-lite/view/advice/advice_shapes.c \
+	hpcprof-lite/view/advice/view_advice.c hpcprof-lite/view/advice/view_advice.h \
+	hpcprof-lite/view/parallel/view_pop.c hpcprof-lite/view/parallel/view_pop.h \
+	hpcprof-lite/view/parallel/view_pop_internal.h \
+	hpcprof-lite/view/parallel/view_pop_lines.c \
+	hpcprof-lite/view/parallel/view_pop_ranks.c \
+	hpcprof-lite/view/parallel/view_pop_transfer.c \
+	hpcprof-lite/view/parallel/view_processors.c \
+	hpcprof-lite/view/parallel/view_processors.h \
+	hpcprof-lite/view/parallel/view_quota.c hpcprof-lite/view/parallel/view_quota.h \
+	hpcprof-lite/view/parallel/view_ranks.c hpcprof-lite/view/parallel/view_ranks.h \
+	hpcprof-lite/view/parallel/view_regions.c hpcprof-lite/view/parallel/view_regions.h

@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: BSD-3-Clause
-libhltext_la_SOURCES += hpcprof-lite/sink/text/counters/text_counters.c
