@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# libhlbase: for the tools. libhlsafe: async-signal-safe, for the run-time library (never sanitized).
+# libhlbase: for the tools. libhlsafe: async-signal-safe, for the run-time library (never
+# sanitized).
 
 noinst_LTLIBRARIES += libhlbase.la libhlsafe.la libhlstring.la libhllibc.la libhldlsym.la \
 	libhlmodule.la

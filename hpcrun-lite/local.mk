@@ -35,7 +35,8 @@ libhpcrun_lite_la_LIBADD = libhlgpu.la libhlcct.la libhlregions.la libhlpython.l
 libhpcrun_lite_la_DEPENDENCIES = $(libhpcrun_lite_la_LIBADD) hpcrun-lite/exports.map
 EXTRA_DIST += hpcrun-lite/exports.map
 
-# What a program is built with that starts and stops its measurement. A static library alone: the program then needs nothing of ours to run. It may go into shared libraries as well.
+# What a program is built with that starts and stops its measurement. A static library alone: the
+# program then needs nothing of ours to run. It may go into shared libraries as well.
 
 include_HEADERS = hpcrun-lite/api/hpctoolkit.h
 lib_LTLIBRARIES += libhpctoolkit.la
@@ -76,7 +77,8 @@ libhlgpu_la_SOURCES = \
 	hpcrun-lite/gpu/writer.c hpcrun-lite/gpu/writer.h
 libhlgpu_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
 
-# The back end for NVIDIA GPUs: a module that CUDA's driver loads. It links libc alone; CUPTI and the driver are found at run time.
+# The back end for NVIDIA GPUs: a module that CUDA's driver loads. It links libc alone; CUPTI and
+# the driver are found at run time.
 
 # Without what the launcher asks: also linked into unit tests, with a fake CUPTI behind it.
 cupti_sources = \
@@ -181,7 +183,8 @@ libhpcrun_lite_cupti_la_LIBADD = libhlcupti.la libhlsafe.la \
 	libhlmodule.la libhldlsym.la libhllibc.la libhlstring.la
 endif
 
-# The OpenCL back end: a module that ICD loaders take as a layer, and that can be preloaded. It links libc alone.
+# The OpenCL back end: a module that ICD loaders take as a layer, and that can be preloaded. It
+# links libc alone.
 
 # Without what finds the host: also linked into unit tests, with a fake implementation behind it.
 opencl_sources = \
@@ -220,7 +223,8 @@ libhpcrun_lite_opencl_la_SOURCES = $(opencl_sources) \
 	hpcrun-lite/gpu/opencl/ocl_probe.c
 libhpcrun_lite_opencl_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
 libhpcrun_lite_opencl_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS) -fvisibility=hidden
-# Never unloaded: exit handlers and functions given to the program lie in it. Symbolic: our functions bear OpenCL's names, and are meant where they stand.
+# Never unloaded: exit handlers and functions given to the program lie in it. Symbolic: our
+# functions bear OpenCL's names, and are meant where they stand.
 libhpcrun_lite_opencl_la_LDFLAGS = -module -avoid-version -shared -Wc,-static-libgcc -Wl,-z,now -Wl,-z,defs -Wl,-z,nodelete -Wl,-Bsymbolic
 libhpcrun_lite_opencl_la_LIBADD = libhlsafe.la \
 	libhlmodule.la libhldlsym.la libhllibc.la libhlstring.la
@@ -333,7 +337,8 @@ libhlregions_la_SOURCES = \
 	hpcrun-lite/regions/stack_marks.c hpcrun-lite/regions/stack_marks.h
 libhlregions_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
 
-# hpcrun-lite replay: plays recordings of the NVIDIA back end to that back end. Part of the launcher where the back end is built.
+# hpcrun-lite replay: plays recordings of the NVIDIA back end to that back end. Part of the launcher
+# where the back end is built.
 
 if HAVE_CUPTI
 noinst_LTLIBRARIES += libhlreplay.la
