@@ -281,7 +281,7 @@ struct model_gpu_op {
 	uint64_t enter_ns;
 	uint64_t queued_ns, submitted_ns; /* 0: unknown */
 	uint64_t id;                   /* id of the launch, unique in its process */
-	uint64_t bytes;                /* of copies, fills and allocations; else 0 */
+	uint64_t bytes;                /* of copies, fills, allocations, frees; else 0 */
 	uint64_t graph_node;           /* of kernels of a graph; else 0 */
 	uint32_t context;              /* the kernel function, or the placeholder of its kind */
 	uint32_t shape;                /* index into gpu_shapes, or MODEL_NONE */

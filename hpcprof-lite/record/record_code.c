@@ -165,6 +165,14 @@ static bool has_file(const struct record *r)
 	return context_of(r)->file != MODEL_NONE;
 }
 
+static struct value path_end(const struct record *r)
+{
+	const struct model_context *c = context_of(r);
+	if (!is_entry(r) || c->entry != MODEL_ENTRY_PARTIAL)
+		return value_text(NULL);
+	return value_text(c->end ? msr_path_end_name(c->end) : "unknown");
+}
+
 static struct value entry_name(const struct record *r)
 {
 	return value_text(is_entry(r) ? names_entry(context_of(r)) : NULL);
@@ -222,14 +230,10 @@ static const struct field context_fields[] = {
 	{.name = "address", .kind = FIELD_ADDRESS, .is_optional = true,
 	 FIELD_AT(model_context, link_addr)},
 	{.name = "entry", .meaning = "main, thread, partial and so on", .kind = FIELD_WORD,
-	 .sinks = RECORD_TEXT | RECORD_JSON, .is_optional = true, .word = words_entry,
-	 .is_known = is_entry, FIELD_AT(model_context, entry)},
+	 .is_optional = true, .word = words_entry, .is_known = is_entry, FIELD_AT(model_context, entry)},
 	{.name = "end", .meaning = "Why a partial path ends", .kind = FIELD_WORD,
-	 .is_optional = true, .word = words_path_end, .is_known = is_entry,
-	 FIELD_AT(model_context, end)},
+	 .is_optional = true, .get = path_end},
 	{.name = "name", .meaning = "Of an entry", .kind = FIELD_WORD, .is_optional = true,
-	 .sinks = RECORD_TEXT | RECORD_JSON, .get = entry_name},
-	{.name = "entry", .meaning = "Name of an entry", .kind = FIELD_WORD, .sinks = RECORD_SQL,
 	 .get = entry_name},
 	{.name = "is_outer_function", .kind = FIELD_BOOL, .sinks = RECORD_SQL,
 	 .meaning = "No context above is of the same function: sums of `execution` over these "

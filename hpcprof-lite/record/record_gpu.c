@@ -192,9 +192,9 @@ static const struct field meter_fields[] = {
 };
 static const struct field change_fields[] = {
 	OWNER("meter", "meter"),
-	/* Not relative in JSON, as other times are. */
-	COUNT(model_energy_change, time_ns, "time_ns", "The change was in (unchanged_ns, time_ns]"),
-	COUNT(model_energy_change, unchanged_ns, "unchanged_ns", NULL),
+	COUNT(model_energy_change, time_ns, "time_ns",
+	      "The change was in (unchanged_ns, time_ns], since 1970, also in JSON"),
+	COUNT(model_energy_change, unchanged_ns, "unchanged_ns", "As time_ns"),
 	COUNT(model_energy_change, energy_uj, "energy_uj", "Above the one before"),
 	COUNT(model_energy_change, begins, "begins", "1: a series begins"),
 };

@@ -42,7 +42,8 @@ static const struct field cpu_fields[] = {
 	SPARSE("cpu_time", cpu_sampled_ns, "sampled_ns", "In samples of CPUTIME"),
 	SPARSE("cpu_time", cpu_after_ns, "after_last_sample_ns", "Of each thread"),
 	SPARSE("cpu_time", cpu_off_ns, "while_off_ns", "While measurement was off"),
-	SPARSE("cpu_time", cpu_edges_ns, "before_and_after_threads_ns", "... were measured"),
+	SPARSE("cpu_time", cpu_edges_ns, "before_and_after_threads_ns",
+	       "Of threads, before and after they were measured"),
 	SPARSE("cpu_time", cpu_unseen_ns, "without_samples_ns", "Although they were due"),
 	SPARSE("cpu_time", cpu_strange_ns, "threads_not_seen_ns", "Of threads not seen to start"),
 };

@@ -33,6 +33,11 @@ static const char *nccl_word(unsigned call)
 
 /* ---- MPI ---- */
 
+static bool has_clock_error(const struct record *r)
+{
+	return ((const struct model_mpi *)r->at)->clock_error_ns != UINT64_MAX;
+}
+
 #define MPI(member, name, meaning) COUNT(model_mpi, member, name, meaning)
 static const struct field mpi_fields[] = {
 	MPI(n_matched, "matched", "Collective calls whose arrivals are all known"),
@@ -40,7 +45,9 @@ static const struct field mpi_fields[] = {
 	MPI(n_lost, "lost", "Calls that could not be recorded"),
 	MPI(n_all_peers, "without_peers", "Calls whose peers were summed up"),
 	MPI(n_hosts, "hosts", NULL),
-	MPI(clock_error_ns, "clock_error_ns", "Between hosts; 0: one host"),
+	{.name = "clock_error_ns", .kind = FIELD_COUNT, .is_known = has_clock_error,
+	 .meaning = "Between hosts; 0: one host; unknown: each host has its own clock",
+	 FIELD_AT(model_mpi, clock_error_ns)},
 };
 static const struct field mpi_comm_fields[] = {
 	KEY,
@@ -71,8 +78,9 @@ static const struct field mpi_call_fields[] = {
 	 FIELD_AT(model_mpi_call, call)},
 	{.name = "comm", .kind = FIELD_ID, .of = "mpi_comm", .meaning = "None: unknown",
 	 FIELD_AT(model_mpi_call, comm)},
-	MEMBER(FIELD_SIGNED, model_mpi_call, peer, "peer", "Rank in the communicator; < 0: none"),
-	MEMBER(FIELD_SIGNED, model_mpi_call, peer_world, "world_peer", "Rank; -1: unknown"),
+	MEMBER(FIELD_SIGNED, model_mpi_call, peer, "peer",
+	       "Rank in the communicator; -1: none, -2: any, -3: several, summed up"),
+	MEMBER(FIELD_SIGNED, model_mpi_call, peer_world, "world_peer", "Rank; -1: none, or unknown"),
 	CALL(size_class, "size_class", "0: no bytes; n: 2^(n-1) <= bytes < 2^n"),
 	CALL(n_calls, "calls", NULL),
 	{.name = "sent", .kind = FIELD_COUNT, .unit = "bytes", FIELD_AT(model_mpi_call, sent)},
@@ -125,7 +133,7 @@ static const struct field nccl_site_fields[] = {
 		ID(model_mpi_late, context, "context", NULL),                                      \
 		COUNT(model_mpi_late, n_calls, calls, "In which it came last"),                    \
 		COUNT(model_mpi_late, waited_ns, "waited_ns", "By all others"),                    \
-		COUNT(model_mpi_late, behind_ns, "behind_ns", "Sum over these, of the mean"),      \
+		COUNT(model_mpi_late, behind_ns, "behind_ns", "Behind the mean of the others, summed up"),      \
 		COUNT(model_mpi_late, most_behind_ns, "most_behind_ns", NULL)
 static const struct field mpi_late_fields[] = {LATE_FIELDS("mpi_site", "calls", "A thread")};
 static const struct field nccl_late_fields[] = {

@@ -117,7 +117,7 @@ static const struct field op_fields[] = {
 	COUNT(model_gpu_op, id, "launch_id", "Unique in its process"),
 	WORD(model_gpu_op, kind, words_op, "kernel, copy, set, alloc, free, sync, marker"),
 	GET(FIELD_WORD, "detail", op_detail, "Direction, kind of memory, cause of a wait"),
-	COUNT(model_gpu_op, bytes, "bytes", "Of copies, fills and allocations; else 0"),
+	COUNT(model_gpu_op, bytes, "bytes", "Of copies, fills, allocations and releases; else 0"),
 	COUNT(model_gpu_op, graph_node, "graph_node", "Of kernels of a CUDA graph; else 0"),
 	ID(model_gpu_op, context, "context", "The kernel, or the placeholder of its kind"),
 	ID(model_gpu_op, shape, "gpu_shape", NULL),

@@ -79,11 +79,6 @@ const char *words_op(unsigned kind)
 	return msr_gpu_kind_name((enum msr_gpu_kind)kind);
 }
 
-const char *words_path_end(unsigned end)
-{
-	return msr_path_end_name(end);
-}
-
 const char *words_wait_kind(unsigned kind)
 {
 	static const char *const words[STRUCTURE_N_WAIT_KINDS] = {

@@ -23,7 +23,6 @@ const char *words_op(unsigned kind);
 const char *words_op_detail(const struct model_gpu_op *o);
 
 const char *words_nvtx(unsigned kind); /* "pushed", "started", "mark" */
-const char *words_path_end(unsigned end);
 /* What a warp waits for, of enum structure_wait_kind; NULL: unknown. What the cause does. */
 const char *words_wait_kind(unsigned kind);
 const char *words_operation(unsigned operation);

@@ -18,7 +18,7 @@ from text_records import records  # noqa: E402
 def read_contexts(db, facts):
     paths = Paths()
     rows = db.execute(
-        "SELECT c.id, c.parent, c.kind, c.relation, c.entry, f.name, s.path, c.line, c.address"
+        "SELECT c.id, c.parent, c.kind, c.relation, c.name, f.name, s.path, c.line, c.address"
         " FROM context c LEFT JOIN function f ON f.id = c.function"
         " LEFT JOIN file s ON s.id = c.file ORDER BY c.id"
     )

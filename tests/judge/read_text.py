@@ -101,11 +101,7 @@ def context(facts, paths, files, functions, v):
     if kind == "root":
         paths.known[number] = paths.known[None]
     elif kind == "entry":
-        name = {"main": "main thread", "thread": "application thread",
-                "gpu-no-path": "GPU operations without a call path",
-                "gpu-no-launch": "GPU operations without a known launch",
-                "omp-idle": "idle OpenMP threads: outside of any region"}.get(v["entry"],
-                f"partial call paths: {v['end']}")
+        name = v["name"]
         paths.frame(number, parent, name, name, False)
     elif kind == "function":
         name = functions.get(function, "<unknown function>")

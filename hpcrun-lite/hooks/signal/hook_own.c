@@ -320,30 +320,8 @@ static bool look_for_delivery(ucontext_t *context)
 	return on_foreign(RUNTIME_SIGNAL, &info, context);
 }
 
-/*
- * The interrupted wait blocks our signal outside of itself. A timer that its handler has set again
- * may have left a signal, which the kernel (since 6.13) drops when it takes it: epoll_pwait, which
- * unblocks it, would end with EINTR without a handler. So they are taken here. At most one signal
- * that no timer sent is pending. Of the timers' signals one is enough: it is for all sources.
- */
-static void drop_stale(const ucontext_t *context)
-{
-	siginfo_t info, last;
-	bool any = false;
-	if (own.is_shown || !(hook_signal_bits(&context->uc_sigmask) & OURS))
-		return;
-	while (take_pending(&info)) {
-		if (!any || info.si_code != SI_TIMER)
-			last = info;
-		any = true;
-	}
-	if (any)
-		requeue(&last);
-}
-
 void hook_own_restart_wait(ucontext_t *context)
 {
-	drop_stale(context);
 	if (__builtin_expect(is_waiting(), 0) && !look_for_delivery(context))
 		return;
 	wait_restart(context);

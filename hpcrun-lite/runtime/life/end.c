@@ -103,17 +103,18 @@ static void end(enum msr_exit_kind kind, int code, bool has_next)
 	/* Sequential consistency: see enter() in sample.c. */
 	atomic_store_explicit(&process.ending, true, memory_order_seq_cst);
 	const bool is_quiet = finish();
-	/*
-	 * A file server that does not answer holds up the helper that copies, not us. Except in
-	 * jit_keep(), which writes to the measurement directory.
-	 */
-	const bool is_local = store_local_path()[0];
 	uint64_t now_ns = clock_mono_ns();
 	/* before the clocks of threads, so that these are never behind it */
 	store_header()->cpu_end_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	store_header()->throttled_end_ns = cgroup_throttled_ns(&life.cgroup);
 	thread_stamp_all(now_ns, self_now_ns, self_cpu_ns);
 	EACH_PART_BACKWARDS(write);
+	/*
+	 * A file server that does not answer holds up the helper that copies, not us. Except in
+	 * jit_keep(), which writes to the measurement directory. A child of fork may have made its
+	 * file only now.
+	 */
+	const bool is_local = store_local_path()[0];
 	write_end(kind, code, now_ns);
 	EACH_PART_BACKWARDS(copy);
 	if (store_is_damaged())
@@ -123,7 +124,7 @@ static void end(enum msr_exit_kind kind, int code, bool has_next)
 	if (thread_self) {
 		if (thread_self->cct)
 			cct_trim(thread_self->cct);
-		EACH_PART_BACKWARDS(trim, thread_self, kind);
+		EACH_PART(trim, thread_self, kind);
 	}
 	records_trim();
 	store_finish(is_quiet);

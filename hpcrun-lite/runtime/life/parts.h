@@ -4,7 +4,7 @@
  * is in parts.c; nothing else names all parts. Tests: tests/cli/run/run_*.sh.
  *
  * Events of the start, of forks and of threads go through the rows from the first to the last. The
- * four marked "backwards" go from the last to the first, so a part may use those above it until its
+ * three marked "backwards" go from the last to the first, so a part may use those above it until its
  * own end. A part does nothing if the configuration does not ask for it. None may fail: what cannot
  * be done is counted or noted, and the program runs on.
  */
@@ -66,8 +66,8 @@ struct runtime_part {
 	/* Backwards. Copies other files into the measurement. The end is in the file. */
 	void (*copy)(void);
 	/*
-	 * Backwards. Returns unused space of the thread that ends the process to the store.
-	 * MSR_EXIT_EXEC: it may go on.
+	 * Returns unused space of the thread that ends the process to the store, for what the parts
+	 * below write yet. MSR_EXIT_EXEC: it may go on.
 	 */
 	void (*trim)(struct thread *self, enum msr_exit_kind kind);
 	/* After an exec that failed: undoes `finish`. Signal-safe. */

@@ -298,6 +298,13 @@ static bool open_bus(const ucontext_t *context)
 		&& file_fault_open();
 }
 
+#define OURS (UINT64_C(1) << (RUNTIME_SIGNAL - 1))
+
+static bool blocks_ours(const ucontext_t *context)
+{
+	return *(const uint64_t *)&context->uc_sigmask & OURS;
+}
+
 struct arrival {
 	struct thread *t;
 	siginfo_t *info;
@@ -315,15 +322,15 @@ static void handle(void *argument)
 		take_or_hold(a->t, a->info, a->context);
 }
 
-/* sample_entry.c calls it, perhaps on little stack: what needs more is in handle(). */
-void sample_on_signal(int sig, siginfo_t *info, void *context)
+/* Returns false if the interrupted wait must end. */
+static bool take_signal(int sig, siginfo_t *info, void *context, bool *is_ours)
 {
-	int saved_errno = errno;
 	struct thread *t = thread_self;
-	bool is_sent = thread_sent(info), is_ours = is_sent || thread_is_expiry(info),
-	     goes_on = true;
-	const bool bus = is_ours && open_bus(context);
-	if (!is_ours) {
+	const bool is_sent = thread_sent(info);
+	bool goes_on = true;
+	*is_ours = is_sent || thread_is_expiry(info);
+	const bool bus = *is_ours && open_bus(context);
+	if (!*is_ours) {
 		runtime_foreign_signal_fn *fn =
 			atomic_load_explicit(&foreign, memory_order_acquire);
 		goes_on = !fn || fn(sig, info, context);
@@ -339,6 +346,40 @@ void sample_on_signal(int sig, siginfo_t *info, void *context)
 		sample_entry_give_room(t, handle, &a);
 	}
 	file_fault_close(bus);
+	return goes_on;
+}
+
+/*
+ * Takes what else is pending. The interrupted wait unblocks our signal only for itself. A timer
+ * that was set again in the handler may have left a signal that the kernel (since 6.13) drops when
+ * it takes it. epoll_pwait would then end with EINTR although no handler runs. Not inlined: it
+ * needs stack that is not used as a rule.
+ */
+static __attribute__((noinline)) bool take_others(void *context)
+{
+	enum { MOST = 64 };
+	const struct timespec zero = {0};
+	const uint64_t set = OURS;
+	siginfo_t info;
+	bool goes_on = true, is_ours = true;
+	for (int i = 0; i < MOST && is_ours; i++) {
+		if (sys_call4(SYS_rt_sigtimedwait, (long)&set, (long)&info, (long)&zero,
+			      sizeof set) != RUNTIME_SIGNAL)
+			break;
+		goes_on = take_signal(RUNTIME_SIGNAL, &info, context, &is_ours);
+	}
+	return goes_on;
+}
+
+/* sample_entry.c calls it, perhaps on little stack: what needs more is in handle(). */
+void sample_on_signal(int sig, siginfo_t *info, void *context)
+{
+	const int saved_errno = errno;
+	struct thread *t = thread_self;
+	const bool is_blocked = blocks_ours(context);
+	bool is_ours, goes_on = take_signal(sig, info, context, &is_ours);
+	if (__builtin_expect(is_blocked && is_ours, 0))
+		goes_on = take_others(context);
 	if (goes_on)
 		runtime_hooks.restart_wait(context);
 	if (is_ours)

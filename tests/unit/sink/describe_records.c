@@ -317,7 +317,7 @@ static void put_page(void)
 {
 	const struct record_kind *k;
 	fputs("# Records\n\n"
-	      "`hpcprof-lite --all`, `--to json` and `--to sqlite` write the same records. This\n"
+	      "`hpcprof-lite --all`, `--to json` and `--to sqlite` share these records. This\n"
 	      "page is made from the tables of fields in hpcprof-lite/record, as are the exports\n"
 	      "and their schemas.\n\n"
 	      "In the text, the heading below is the first field of the line. Before the first\n"
