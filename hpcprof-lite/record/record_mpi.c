@@ -80,7 +80,8 @@ static const struct field mpi_call_fields[] = {
 	 FIELD_AT(model_mpi_call, comm)},
 	MEMBER(FIELD_SIGNED, model_mpi_call, peer, "peer",
 	       "Rank in the communicator; -1: none, -2: any, -3: several, summed up"),
-	MEMBER(FIELD_SIGNED, model_mpi_call, peer_world, "world_peer", "Rank; -1: none, or unknown"),
+	MEMBER(FIELD_SIGNED, model_mpi_call, peer_world, "world_peer",
+	       "Rank; -1: none, or unknown"),
 	CALL(size_class, "size_class", "0: no bytes; n: 2^(n-1) <= bytes < 2^n"),
 	CALL(n_calls, "calls", NULL),
 	{.name = "sent", .kind = FIELD_COUNT, .unit = "bytes", FIELD_AT(model_mpi_call, sent)},
@@ -133,7 +134,8 @@ static const struct field nccl_site_fields[] = {
 		ID(model_mpi_late, context, "context", NULL),                                      \
 		COUNT(model_mpi_late, n_calls, calls, "In which it came last"),                    \
 		COUNT(model_mpi_late, waited_ns, "waited_ns", "By all others"),                    \
-		COUNT(model_mpi_late, behind_ns, "behind_ns", "Behind the mean of the others, summed up"),      \
+		COUNT(model_mpi_late, behind_ns, "behind_ns",                                      \
+		      "Behind the mean of the others, summed up"),                                 \
 		COUNT(model_mpi_late, most_behind_ns, "most_behind_ns", NULL)
 static const struct field mpi_late_fields[] = {LATE_FIELDS("mpi_site", "calls", "A thread")};
 static const struct field nccl_late_fields[] = {

@@ -76,7 +76,8 @@ static const struct field sampling_fields[] = {
 	      "That expected numbers are computed with"),
 	SAMPLING("apportioned_pc_samples", "by_calls", apportioned_by_calls, "apportioned_by_calls",
 		 "GPU PC samples apportioned by calls",
-		 "Part of the apportioned: the launch is exact, the way to a device function is not"),
+		 "Part of the apportioned: the launch is exact, the way to a device function is "
+		 "not"),
 	SAMPLING("apportioned_pc_samples", "by_launches", apportioned_by_launches,
 		 "apportioned_by_launches", "GPU PC samples apportioned by launches",
 		 "Part of the apportioned: by the number of launches, as times of the kernels are "

@@ -123,7 +123,8 @@ class Text:
         names = {"correlation_id": v["launch_id"], "enqueued_ns": enter,
                  "queued_ns": v["queued_ns"], "submitted_ns": v["submitted_ns"]}
         if kind == "kernel":
-            name, names["graph_node"] = self.functions[self.contexts[v["context"]][2]], v["graph_node"]
+            name = self.functions[self.contexts[v["context"]][2]]
+            names["graph_node"] = v["graph_node"]
         else:
             name = f"{kind} {v['detail']}" if kind == "copy" else kind
             arguments["bytes"] = int(v["bytes"])

@@ -4,9 +4,9 @@
  * is in parts.c; nothing else names all parts. Tests: tests/cli/run/run_*.sh.
  *
  * Events of the start, of forks and of threads go through the rows from the first to the last. The
- * three marked "backwards" go from the last to the first, so a part may use those above it until its
- * own end. A part does nothing if the configuration does not ask for it. None may fail: what cannot
- * be done is counted or noted, and the program runs on.
+ * three marked "backwards" go from the last to the first, so a part may use those above it until
+ * its own end. A part does nothing if the configuration does not ask for it. None may fail: what
+ * cannot be done is counted or noted, and the program runs on.
  */
 #ifndef HPCRUN_LITE_RUNTIME_LIFE_PARTS_H
 #define HPCRUN_LITE_RUNTIME_LIFE_PARTS_H
