@@ -91,7 +91,9 @@ const char *words_wait_kind(unsigned kind)
 
 const char *words_operation(unsigned operation)
 {
-	return structure_operation_name((enum structure_operation)operation);
+	return operation < STRUCTURE_N_OPERATIONS
+		       ? structure_operation_name((enum structure_operation)operation)
+		       : "unknown";
 }
 
 const char *words_op_detail(const struct model_gpu_op *o)

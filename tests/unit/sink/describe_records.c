@@ -57,9 +57,40 @@ static void put_meaning(const char *meaning)
 	put_string(meaning);
 }
 
+/* Of a word that is looked up by a number: all that there are, and null if it may be unknown. */
+static void put_word_list(const struct field *f)
+{
+	enum { MOST = 256 };
+	const char *words[MOST + 1];
+	unsigned n = 0, last = 0;
+	for (unsigned i = 0; i < MOST; i++) {
+		const char *word = f->word(i);
+		unsigned k = 0;
+		while (word && k < n && strcmp(words[k], word) != 0)
+			k++;
+		if (!word || k < n)
+			continue;
+		words[n++] = word;
+		if (strcmp(word, "unknown") != 0)
+			last = n;
+	}
+	fputs("{\"enum\": [", stdout);
+	for (unsigned i = 0; i < last; i++) {
+		fputs(i ? ", " : "", stdout);
+		put_string(words[i]);
+	}
+	fputs(f->is_optional ? "]" : ", null]", stdout);
+}
+
 static void put_field_type(const struct field *f)
 {
-	if (f->n_items)
+	if (strcmp(f->name, "format") == 0)
+		fputs("{\"const\": \"hpctoolkit-lite profile\"", stdout);
+	else if (strcmp(f->name, "version") == 0)
+		printf("{\"const\": %d", RECORD_VERSION);
+	else if (f->kind == FIELD_WORD && f->word && !f->n_items)
+		put_word_list(f);
+	else if (f->n_items)
 		printf("{\"type\": \"array\", \"items\": {%s}, \"minItems\": %u, \"maxItems\": %u",
 		       type_of(f), f->n_items, f->n_items);
 	else
