@@ -44,7 +44,7 @@ void gen_add_extent(const char *path, const struct gen_extent *s, const void *co
 	e.check = msr_extent_check(&e);
 	uint64_t allocated = end + rest + e.length;
 	must(fwrite(zeros, 1, rest, f) == rest && fwrite(&e, sizeof e, 1, f) == 1 &&
-		     fwrite(content, 1, n, f) == n && fwrite(zeros, 1, tail, f) == tail &&
+		     (!n || fwrite(content, 1, n, f) == n) && fwrite(zeros, 1, tail, f) == tail &&
 		     fseek(f, offsetof(struct msr_header, allocated), SEEK_SET) == 0 &&
 		     fwrite(&allocated, sizeof allocated, 1, f) == 1 && fclose(f) == 0,
 	     path);

@@ -80,9 +80,9 @@ else
 	peak=$("$FIXTURE" sqlite "$T/long" n_processes=1 n_threads=1 n_samples=2000000 peak=1)
 	within "a long time line is written with little memory (KiB)" "$peak" 1000 49152
 fi
-"$FIXTURE" sqlite "$T/long" 2>"$T/err" && rc=0 || rc=$?
+"$FIXTURE" sqlite "$T/quotes" 2>"$T/err" && rc=0 || rc=$?
 is "an existing file is not touched" "$rc" 1
-is "... and named" "$(cat "$T/err")" "sink_fixture: $T/long/profile.sqlite: File exists"
+is "... and named" "$(cat "$T/err")" "sink_fixture: $T/quotes/profile.sqlite: File exists"
 for kib in 16 1024; do
 	if [ "$(id -u)" -eq 0 ] && mkdir "$T/full$kib" &&
 		mount -t tmpfs -o size=${kib}k tmpfs "$T/full$kib" 2>/dev/null; then

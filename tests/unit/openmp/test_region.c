@@ -17,6 +17,7 @@
 
 #include <link.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,7 @@ struct party {
 	struct unwind_thread *unwind;
 	struct region_path path;
 	char text[TEXT_BYTES];
+	struct party *next;
 };
 static __thread struct party *self;
 
@@ -66,10 +68,14 @@ static void begin_party(struct party *p, uintptr_t base, bool is_main)
 	region_reset(&p->regions, &p->stack, base, is_main);
 }
 
-/* Blocks of threads are never unmapped; here they may leak. */
+/* Blocks of threads are never unmapped, and so nothing of a party is freed. */
 static struct party *new_party(void)
 {
-	return calloc(1, sizeof(struct party));
+	static _Atomic(struct party *) all;
+	struct party *p = calloc(1, sizeof *p);
+	assert_non_null(p);
+	p->next = atomic_exchange(&all, p);
+	return p;
 }
 
 /* ---- the run time ---- */
