@@ -16,7 +16,7 @@ measure() {
 	pop_case=$2
 	pop_options=$3
 	shift 3
-	[ $# -gt 0 ] || set -- "$T/$pop_mpi/pop_mpi" "$pop_case" 8
+	[ $# -gt 0 ] || set -- "$T/$pop_mpi/pop_mpi" "$pop_case" 20
 	rm -rf "$T/run"
 	# shellcheck disable=SC2086 # words
 	mpi_run "$pop_mpi" 2 "$HPCRUN" -q -e CPUTIME $pop_options -o "$T/run" -- "$@" \
@@ -67,10 +67,10 @@ for mpi in $MPIS; do
 	measure "$mpi" root "-e MPI"
 	within "$case: most is serialisation" "$(column 6)" 0.6 1
 
-	# Exchanges take at least as long as the shortest.
+	# Exchanges take at least as long as the shortest, which the program and we measure apart.
 	measure "$mpi" large "-e MPI"
 	within "$case: transfer" "$(column 6)" "$(truth '1 - $3 / $1 - 0.3')" \
-		"$(truth '1 - $3 / $1 + 0.03')"
+		"$(truth '1 - $3 / $1 + 0.05')"
 	within "$case: their product is the communication" \
 		"$(row | awk '{ print $5 * $6 - $4 }')" -0.002 0.002
 
@@ -91,7 +91,7 @@ done
 
 mpi=${MPIS# }
 mpi=${mpi%% *}
-measure "$mpi" shell "" sh -c "'$T/$mpi/pop_mpi' late 8; true"
+measure "$mpi" shell "" sh -c "'$T/$mpi/pop_mpi' late 20; true"
 like "$case: the shells are no processors" "$(cat "$T/report")" \
 	'^Where the time of 2 [a-z]* went: .* x 2 threads'
 # "share time UNIT least UNIT (rank) mean UNIT most UNIT (rank) worked"
