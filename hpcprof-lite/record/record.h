@@ -3,8 +3,8 @@
  * The model as records, for the exports of everything: --all, json and sqlite. Each kind of record
  * has one table of fields, with their names, units, meanings and where the values come from. The
  * exports have only their syntax; what they write, and the schemas, come from these tables. A field
- * that is added to a table is in every export. Tests: tests/cli/sink/sink_agree.sh,
- * tests/cli/sink/sink_json.sh, tests/cli/sink/sink_sqlite.sh.
+ * that is added to a table is in every export. Tests: tests/cli/sink/sink_records.sh,
+ * tests/cli/sink/sink_agree.sh.
  */
 #ifndef HPCPROF_RECORD_RECORD_H
 #define HPCPROF_RECORD_RECORD_H

@@ -66,8 +66,8 @@ struct runtime_part {
 	/* Backwards. Copies other files into the measurement. The end is in the file. */
 	void (*copy)(void);
 	/*
-	 * Returns unused space of the thread that ends the process to the store, for what the parts
-	 * below write yet. MSR_EXIT_EXEC: it may go on.
+	 * Returns unused space of the thread that ends the process to the store. Parts further down
+	 * in the table may still need some. MSR_EXIT_EXEC: the thread may go on.
 	 */
 	void (*trim)(struct thread *self, enum msr_exit_kind kind);
 	/* After an exec that failed: undoes `finish`. Signal-safe. */
