@@ -337,6 +337,7 @@ enum msr_source {
 
 /* Names of metrics that readers give a meaning. */
 #define MSR_METRIC_CPUTIME "CPUTIME"
+#define MSR_METRIC_REALTIME "REALTIME" /* elapsed time */
 #define MSR_METRIC_OFFCPU "OFFCPU" /* time in which the thread did not run */
 #define MSR_METRIC_BLAME "BLAME"   /* time that others waited for locks held here */
 

@@ -53,7 +53,7 @@ uint32_t compare_find_metric(const struct compare *c, const char *name, size_t n
 	for (uint32_t i = 0; i < c->metrics.n; i++) {
 		const char *full = compare_string(c, c->metrics.at[i].name),
 			   *event = compare_string(c, c->metrics.at[i].event);
-		if (names_is_metric(full, name, n_bytes))
+		if (names_is_metric(full, c->metrics.at[i].unit, name, n_bytes))
 			return i;
 		if (c->metrics.at[i].kind == MODEL_METRIC_SAMPLED && n_bytes == strlen(event) &&
 		    memcmp(event, name, n_bytes) == 0)
@@ -62,20 +62,12 @@ uint32_t compare_find_metric(const struct compare *c, const char *name, size_t n
 	return MODEL_NONE;
 }
 
-bool compare_counts_samples(const char *metric, unsigned kind)
-{
-	static const char account[] = "GSAMP:";
-	return kind == MODEL_METRIC_GPU_SAMPLES ||
-	       (kind == MODEL_METRIC_GPU_COUNT &&
-		strncmp(metric, account, sizeof account - 1) == 0);
-}
-
 bool compare_is_exact(const struct compare *c, uint32_t metric)
 {
 	const struct compare_metric *m = &c->metrics.at[metric];
 	return (m->kind == MODEL_METRIC_GPU_COUNT || m->kind == MODEL_METRIC_GPU_MEAN ||
 		m->kind == MODEL_METRIC_MPI_COUNT) &&
-	       !compare_counts_samples(compare_string(c, m->name), m->kind);
+	       !m->is_of_pc_samples;
 }
 
 uint32_t compare_function_of(const struct compare *c, uint32_t node)

@@ -46,7 +46,9 @@ struct compare_node {
 };
 
 struct compare_metric {
-	uint32_t name, event, unit;
+	uint32_t name, event;
+	enum model_unit unit;
+	bool is_of_pc_samples; /* as in struct model_metric */
 	uint8_t kind, role; /* as in struct model_metric */
 	uint32_t divisor;   /* GPU_MEAN: index; others: MODEL_NONE */
 	uint32_t n_runs;    /* that measured it */
@@ -122,8 +124,6 @@ static inline const char *compare_string(const struct compare *c, uint32_t id)
 }
 /* The index of the metric with this name, event, or name without its unit, or MODEL_NONE. */
 uint32_t compare_find_metric(const struct compare *c, const char *name, size_t n_bytes);
-/* True for PC samples of GPUs and their account "GSAMP:TOT": counts that chance moves. */
-bool compare_counts_samples(const char *metric, unsigned kind);
 /* True for metrics that are the same in two runs of the same program: counts and bytes. */
 bool compare_is_exact(const struct compare *c, uint32_t metric);
 /* The function of a node; MODEL_NONE for the root and entries. */

@@ -98,10 +98,9 @@ static bool add_metric(struct compare_adding *a, uint32_t metric)
 	struct compare *c = a->c;
 	const struct model_metric *from = &a->m->metrics[metric];
 	uint32_t name = strtab_add_z(&c->strings, from->name),
-		 event = strtab_add_z(&c->strings, from->event ? from->event : ""),
-		 unit = strtab_add_z(&c->strings, from->unit ? from->unit : "");
+		 event = strtab_add_z(&c->strings, from->event ? from->event : "");
 	size_t i = 0;
-	if (name == STRTAB_FAILED || event == STRTAB_FAILED || unit == STRTAB_FAILED)
+	if (name == STRTAB_FAILED || event == STRTAB_FAILED)
 		return false;
 	while (i < c->metrics.n && c->metrics.at[i].name != name)
 		i++;
@@ -111,7 +110,8 @@ static bool add_metric(struct compare_adding *a, uint32_t metric)
 			return false;
 		*to = (struct compare_metric){.name = name,
 					      .event = event,
-					      .unit = unit,
+					      .unit = (enum model_unit)from->unit,
+					      .is_of_pc_samples = from->is_of_pc_samples,
 					      .kind = from->kind,
 					      .role = from->role,
 					      .divisor = MODEL_NONE};
@@ -154,7 +154,7 @@ static double variance_of(const struct compare_adding *a, const struct model_tot
 {
 	const struct model_metric *metric = &a->m->metrics[t->metric];
 	double sum = t->sum[MODEL_POINT], n = (double)t->n_samples;
-	if (compare_counts_samples(metric->name, metric->kind))
+	if (metric->is_of_pc_samples)
 		return fabs(sum);
 	const struct compare_operations *o = a->operations ? &a->operations[t->context] : NULL;
 	if (metric->kind == MODEL_METRIC_GPU_COUNT || metric->kind == MODEL_METRIC_GPU_MEAN ||

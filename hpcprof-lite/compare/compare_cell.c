@@ -9,7 +9,7 @@
 
 enum { CELL = 32 };
 
-const char *compare_change(char cell[CELL], const char *unit, double value)
+const char *compare_change(char cell[CELL], enum model_unit unit, double value)
 {
 	char number[TEXT_CELL];
 	text_value(number, unit, fabs(value));
@@ -38,7 +38,7 @@ const char *compare_share(char cell[CELL], double change, double whole)
 	return cell;
 }
 
-const char *compare_unit(const struct compare *c, uint32_t metric)
+enum model_unit compare_unit(const struct compare *c, uint32_t metric)
 {
-	return compare_string(c, c->metrics.at[metric].unit);
+	return c->metrics.at[metric].unit;
 }

@@ -22,7 +22,8 @@ void compare_list_metrics(const struct compare *c, char *to, size_t n_bytes)
 {
 	to[0] = 0;
 	for (size_t i = 0; i < c->metrics.n; i++)
-		names_list_metric(to, n_bytes, compare_string(c, c->metrics.at[i].name));
+		names_list_metric(to, n_bytes, compare_string(c, c->metrics.at[i].name),
+				  c->metrics.at[i].unit);
 }
 
 /* ---- what a condition is about ---- */
@@ -56,14 +57,13 @@ static enum status find_metric(const struct compare *c, const struct compare_con
 	if (*metric == MODEL_NONE)
 		return refuse_metric(c, x);
 	const struct compare_metric *m = &c->metrics.at[*metric];
-	const char *unit = compare_string(c, m->unit), *name = compare_string(c, m->name);
-	int wanted = strcmp(unit, "sec") == 0 ? COMPARE_SECONDS
-		     : strcmp(unit, "B") == 0 ? COMPARE_BYTES
-					      : COMPARE_PLAIN;
-	if (!x->is_percent && (int)x->unit != wanted)
+	const char *name = compare_string(c, m->name);
+	const enum model_unit wanted =
+		m->unit == MODEL_SECONDS || m->unit == MODEL_BYTES ? m->unit : MODEL_COUNT;
+	if (!x->is_percent && x->unit != wanted)
 		return options_refuse("--fail-if: '%s': %s needs %s", x->text, name,
-				      wanted == COMPARE_SECONDS ? "a unit of time, as in 2 s"
-				      : wanted == COMPARE_BYTES ? "a unit of size, as in 1 MiB"
+				      wanted == MODEL_SECONDS ? "a unit of time, as in 2 s"
+				      : wanted == MODEL_BYTES ? "a unit of size, as in 1 MiB"
 								: "a number without a unit of time"
 								  " or size");
 	if (!is_measured_by_all(c, m))

@@ -37,25 +37,25 @@ static size_t trim(const char *s, size_t n)
 static const struct {
 	const char *name;
 	double factor;
-	int unit;
+	enum model_unit unit;
 } units[] = {
-	{"", 1, COMPARE_PLAIN},
-	{"s", 1, COMPARE_SECONDS},
-	{"sec", 1, COMPARE_SECONDS},
-	{"ms", 1e-3, COMPARE_SECONDS},
-	{"us", 1e-6, COMPARE_SECONDS},
-	{"ns", 1e-9, COMPARE_SECONDS},
-	{"min", 60, COMPARE_SECONDS},
-	{"B", 1, COMPARE_BYTES},
-	{"KiB", 1024, COMPARE_BYTES},
-	{"MiB", 1048576, COMPARE_BYTES},
-	{"GiB", 1073741824, COMPARE_BYTES},
-	{"KB", 1e3, COMPARE_BYTES},
-	{"MB", 1e6, COMPARE_BYTES},
-	{"GB", 1e9, COMPARE_BYTES},
-	{"k", 1e3, COMPARE_PLAIN},
-	{"M", 1e6, COMPARE_PLAIN},
-	{"G", 1e9, COMPARE_PLAIN},
+	{"", 1, MODEL_COUNT},
+	{"s", 1, MODEL_SECONDS},
+	{"sec", 1, MODEL_SECONDS},
+	{"ms", 1e-3, MODEL_SECONDS},
+	{"us", 1e-6, MODEL_SECONDS},
+	{"ns", 1e-9, MODEL_SECONDS},
+	{"min", 60, MODEL_SECONDS},
+	{"B", 1, MODEL_BYTES},
+	{"KiB", 1024, MODEL_BYTES},
+	{"MiB", 1048576, MODEL_BYTES},
+	{"GiB", 1073741824, MODEL_BYTES},
+	{"KB", 1e3, MODEL_BYTES},
+	{"MB", 1e6, MODEL_BYTES},
+	{"GB", 1e9, MODEL_BYTES},
+	{"k", 1e3, MODEL_COUNT},
+	{"M", 1e6, MODEL_COUNT},
+	{"G", 1e9, MODEL_COUNT},
 };
 
 static bool read_unit(const char *at, size_t n, struct compare_condition *to)

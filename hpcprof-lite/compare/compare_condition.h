@@ -11,6 +11,7 @@
 #define HPCPROF_COMPARE_COMPARE_CONDITION_H
 
 #include "common/base/status.h"
+#include "hpcprof-lite/model/model.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,7 +25,7 @@ struct compare_condition {
 	bool is_self, is_greater;
 	bool is_change, is_percent;
 	double value; /* per cent, or in the unit of its dimension: s, B, count */
-	enum { COMPARE_PLAIN, COMPARE_SECONDS, COMPARE_BYTES } unit;
+	enum model_unit unit; /* MODEL_COUNT, MODEL_SECONDS or MODEL_BYTES */
 };
 
 /* Logs the place of an error and returns STATUS_USAGE. */

@@ -45,7 +45,7 @@ static void put_escaped(FILE *out, const char *s)
 static void put_numbers(const struct compare_report *r, const struct compare_check *x, FILE *out)
 {
 	const struct compare_estimate *e = &x->estimate;
-	const char *unit = compare_unit(r->c, x->metric);
+	enum model_unit unit = compare_unit(r->c, x->metric);
 	char base[TEXT_CELL], new[TEXT_CELL], change[CELL], deviation[TEXT_CELL], factor[CELL];
 	fprintf(out, "base %s, new %s, change %s, ", text_value(base, unit, e->base),
 		text_value(new, unit, e->new), compare_change(change, unit, e->new - e->base));

@@ -50,7 +50,7 @@ static void put_code(FILE *out, const char *s)
 	put_fence(out, fence);
 }
 
-static void put_numbers(FILE *out, const struct compare_estimate *e, const char *unit)
+static void put_numbers(FILE *out, const struct compare_estimate *e, enum model_unit unit)
 {
 	char a[TEXT_CELL], b[TEXT_CELL], c[CELL], d[TEXT_CELL], f[CELL];
 	fprintf(out, " %s | %s | %s | %s | %s |\n", text_value(a, unit, e->base),

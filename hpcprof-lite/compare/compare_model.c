@@ -115,7 +115,8 @@ static bool add_metrics(const struct compare *c, struct made *d)
 							  : 2 * from->divisor + (uint32_t)(i % 2);
 		to->name = d->names[i];
 		to->event = compare_string(c, from->event);
-		to->unit = compare_string(c, from->unit);
+		to->unit = (uint8_t)from->unit;
+		to->is_of_pc_samples = from->is_of_pc_samples;
 		to->description = "";
 	}
 	return true;

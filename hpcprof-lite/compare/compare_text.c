@@ -39,7 +39,7 @@ static void put_column_names(const struct text *t, const char *more, const char 
 	fprintf(t->style.out, "%s%s\n", more, name);
 }
 
-static void put_numbers(const struct text *t, const struct compare_estimate *e, const char *unit,
+static void put_numbers(const struct text *t, const struct compare_estimate *e, enum model_unit unit,
 			double whole)
 {
 	char a[CELL], b[TEXT_CELL], c[CELL], d[CELL];
@@ -65,7 +65,7 @@ static void put_run(const struct text *t, const struct compare_run *run)
 		fprintf(t->style.out, "%u rank%s, ", run->n_ranks, run->n_ranks == 1 ? "" : "s");
 	fprintf(t->style.out, "%u thread%s, %s elapsed%s%s\n", run->n_threads,
 		run->n_threads == 1 ? "" : "s",
-		text_value(elapsed, "sec", (double)run->elapsed_ns * 1e-9),
+		text_seconds(elapsed, (double)run->elapsed_ns * 1e-9),
 		run->is_complete ? "" : "; its ledger does not close",
 		run->lacks_names ? "; names are missing" : "");
 }
@@ -126,8 +126,8 @@ static void put_launches(const struct text *t, uint32_t kernel)
 	const struct compare_estimate *e = launches_of(t, kernel);
 	char a[TEXT_CELL] = "", b[TEXT_CELL] = "", both[2 * TEXT_CELL + 8] = "";
 	if (e)
-		snprintf(both, sizeof both, "%s -> %s", text_value(a, "count", e->base),
-			 text_value(b, "count", e->new));
+		snprintf(both, sizeof both, "%s -> %s", text_value(a, MODEL_COUNT, e->base),
+			 text_value(b, MODEL_COUNT, e->new));
 	fprintf(t->style.out, "%19s  ", both);
 }
 

@@ -19,12 +19,12 @@ enum status compare_text_write(const struct compare_report *r, const struct comp
 			       FILE *out);
 
 /* "+1.23 s", "-45.0 ms", "0 s" */
-const char *compare_change(char cell[32], const char *unit, double value);
+const char *compare_change(char cell[32], enum model_unit unit, double value);
 /* "1.100", "new", "gone" */
 const char *compare_factor(char cell[32], const struct compare_estimate *e);
 /* "+1.5%" of `whole`; "" if it is 0. */
 const char *compare_share(char cell[32], double change, double whole);
 /* The unit of a metric. */
-const char *compare_unit(const struct compare *c, uint32_t metric);
+enum model_unit compare_unit(const struct compare *c, uint32_t metric);
 
 #endif

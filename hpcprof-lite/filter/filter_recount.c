@@ -206,11 +206,6 @@ static bool is_energy(const struct model_metric *m)
 	return m->kind == MODEL_METRIC_GPU_ENERGY;
 }
 
-static bool is_of_pc_samples(const struct model_metric *m)
-{
-	return m->kind == MODEL_METRIC_GPU_SAMPLES || strncmp(m->name, "GSAMP:", 6) == 0;
-}
-
 /* The shares of a GPU metric: by time, by bytes, or by number of operations. */
 static const struct filter_share *op_share(const struct model_metric *m, const struct filter_ops *o)
 {
@@ -242,7 +237,7 @@ static const struct filter_share *find_share(const struct recount *r, const stru
 	const struct model *m = r->p->from;
 	const struct model_metric *metric = &m->metrics[v->metric];
 	const struct filter_share *s = NULL;
-	if (is_of_pc_samples(metric) || is_blame(metric) || is_energy(metric))
+	if (metric->is_of_pc_samples || is_blame(metric) || is_energy(metric))
 		return NULL;
 	if (metric->kind == MODEL_METRIC_GUESSED) /* the same samples as its parent */
 		v = model_find_value(m, r->profile, v->context, metric->parent);
@@ -250,7 +245,7 @@ static const struct filter_share *find_share(const struct recount *r, const stru
 		s = v ? &r->samples[v - m->profiles[r->profile].values] : NULL;
 		*n = s ? s->in : 0;
 		/* the share of a wait is in ns */
-		if (s && strcmp(metric->event, MSR_METRIC_OFFCPU) == 0)
+		if (s && metric->measures == MODEL_EVENT_OFFCPU)
 			*n = s->in ? estimate_samples(m, v) : 0;
 	} else {
 		uint64_t index = map_get(&r->p->op_index, r->profile, v->context);

@@ -188,7 +188,7 @@ struct model_sample {
 
 static inline bool model_is_offcpu(const struct model *m, const struct model_sample *s)
 {
-	return strcmp(m->metrics[s->metric].event, MSR_METRIC_OFFCPU) == 0;
+	return m->metrics[s->metric].measures == MODEL_EVENT_OFFCPU;
 }
 
 /*

@@ -203,10 +203,20 @@ struct model_gpu_context {
 	uint32_t process, device, ordinal;
 };
 /* How many warps of a launch fit on an SM at a time. */
+/* the resource that limits the number of blocks; the first of equal limits */
+enum model_gpu_limit {
+	MODEL_LIMIT_WARPS,     /* threads of an SM */
+	MODEL_LIMIT_GROUPS,    /* blocks of an SM */
+	MODEL_LIMIT_REGISTERS,
+	MODEL_LIMIT_SHARED,
+	MODEL_N_LIMITS
+};
+/* "threads", "blocks", "registers", "shared memory" */
+const char *model_gpu_limit_name(enum model_gpu_limit limit);
+
 struct model_gpu_occupancy {
 	uint32_t warps, warps_most; /* 0: unknown */
-	/* what limits the number: "registers", "shared memory", "blocks", "threads" */
-	const char *limit;
+	enum model_gpu_limit limit; /* if the number is known */
 	/*
 	 * The value of the limit at which more warps would fit, and how many: registers of a
 	 * thread, bytes of shared memory of a block, or threads of a block. 0: unknown, or no value

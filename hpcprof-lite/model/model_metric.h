@@ -7,7 +7,36 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
+#include <stddef.h>
+
+/* Units of metrics, and of other numbers in outputs. */
+enum model_unit {
+	MODEL_COUNT,
+	MODEL_SECONDS,
+	MODEL_BYTES,
+	MODEL_JOULES,
+	MODEL_PERCENT,
+	/* facts of advice only */
+	MODEL_SHARE, /* 0 to 1 */
+	MODEL_CYCLES,
+	MODEL_BYTES_PER_SECOND,
+	MODEL_BYTES_PER_CYCLE
+};
+/* The unit of values whose records have this unit, enum msr_unit. */
+enum model_unit model_unit_of(unsigned recorded);
+/* HPCToolkit's word for it: "count", "sec", "B". */
+const char *model_unit_name(enum model_unit unit);
+/* How many of the units of measurements, which are integers, make one of the metric's. */
+double model_unit_scale(enum model_unit unit);
+
+/* What a sampled metric measures. */
+enum model_event {
+	MODEL_EVENT_OTHER,    /* a counter */
+	MODEL_EVENT_CPUTIME,
+	MODEL_EVENT_OFFCPU,   /* the time in which a thread did not run */
+	MODEL_EVENT_REALTIME, /* elapsed time */
+	MODEL_EVENT_BLAME     /* the time that others waited for locks held here */
+};
 
 enum model_metric_kind {
 	MODEL_METRIC_SAMPLED,   /* events sampled on CPUs; these have samples and time lines */
@@ -84,6 +113,9 @@ struct model_metric {
 	uint8_t kind;              /* enum model_metric_kind */
 	uint8_t role;              /* enum model_metric_role */
 	uint8_t activity;          /* ACTIVITY: enum model_activity; others: 0 */
+	uint8_t unit;              /* enum model_unit */
+	uint8_t measures;          /* SAMPLED, GUESSED: enum model_event; others: 0 */
+	bool is_of_pc_samples;     /* GPU_SAMPLES, and the account of them: "GSAMP:TOT" */
 	bool is_time; /* the metrics of activities are parts of it: CPUTIME, OFFCPU or REALTIME */
 	uint32_t idle; /* STALL: its STALL_IDLE metric or MODEL_NONE; others: undefined */
 	const char *reason; /* ISSUED, STALL, STALL_IDLE: the short name, "GMEM"; others: NULL */
@@ -94,7 +126,6 @@ struct model_metric {
 	uint32_t divisor; /* GPU_MEAN: the metric that counts launches; others: MODEL_NONE */
 	const char *name;          /* HPCToolkit's name: "CPUTIME (sec)", "PAPI_TOT_CYC" */
 	const char *event;         /* as the user asked for it: "CPUTIME" */
-	const char *unit;          /* "sec", "count", "B", MODEL_JOULES */
 	const char *description;
 	/* the smallest period of all processes, in the unit of the measurement (ns, count) */
 	uint64_t period;
@@ -114,13 +145,8 @@ struct model_metric {
 	bool apportioned;
 };
 
-#define MODEL_JOULES "J"
-
-/* How many of the units of measurements, which are integers, make one of the metric's. */
-static inline double model_unit_scale(const char *unit)
-{
-	return strcmp(unit, "sec") == 0 ? 1e9 : strcmp(unit, MODEL_JOULES) == 0 ? 1e6 : 1;
-}
+/* The length of the name without its unit: of "GKER (sec)" that of "GKER". */
+size_t model_metric_stem(const char *name, enum model_unit unit);
 
 /* The part of the tree that a value sums over. The names are HPCToolkit's. */
 enum model_scope {

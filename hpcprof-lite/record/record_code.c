@@ -92,9 +92,14 @@ static bool is_sampled(const struct record *r)
 	return ((const struct model_metric *)r->at)->kind == MODEL_METRIC_SAMPLED;
 }
 
+static const char *unit_word(unsigned unit)
+{
+	return model_unit_name((enum model_unit)unit);
+}
+
 static const struct field metric_fields[] = {
 	KEY,
-	TEXT(model_metric, unit, "unit", NULL),
+	WORD(model_metric, unit, unit_word, "count, sec, B, J, %"),
 	COUNT(model_metric, period, "period", "The smallest of all processes"),
 	{.name = "source", .meaning = "Of the samples, in the first process", .kind = FIELD_WORD,
 	 .word = words_source, .is_known = is_sampled, FIELD_AT(model_metric, source)},

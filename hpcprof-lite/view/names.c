@@ -79,8 +79,7 @@ char *names_metric(const struct model_metric *metric)
 	char *own = names_clean(metric->name);
 	if (!own || metric->kind != MODEL_METRIC_GPU_MEAN)
 		return own;
-	const char *unit = strstr(own, " (");
-	size_t length = strlen(own), head = unit ? (size_t)(unit - own) : length;
+	const size_t length = strlen(own), head = model_metric_stem(own, metric->unit);
 	char *name = malloc(length + sizeof mark);
 	if (name) {
 		memcpy(name, own, head);

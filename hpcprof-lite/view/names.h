@@ -35,22 +35,23 @@ const char *names_function(const struct model *m, uint32_t function);
  */
 char *names_metric(const struct model_metric *metric);
 /* True if these bytes name the metric, with or without its unit: "GKER (sec)", "GKER". */
-static inline bool names_is_metric(const char *metric, const char *name, size_t n_bytes)
+static inline bool names_is_metric(const char *metric, enum model_unit unit, const char *name,
+	size_t n_bytes)
 {
-	const char *unit = strstr(metric, " (");
-	size_t whole = strlen(metric), plain = unit ? (size_t)(unit - metric) : whole;
-	return (n_bytes == whole || n_bytes == plain) && memcmp(metric, name, n_bytes) == 0;
+	return (n_bytes == strlen(metric) || n_bytes == model_metric_stem(metric, unit)) &&
+	       memcmp(metric, name, n_bytes) == 0;
 }
 /*
  * Appends the name without its unit to a list with commas, as --metric takes it. NAMES_LIST bytes
  * are enough for all metrics.
  */
 #define NAMES_LIST 8192
-static inline void names_list_metric(char *list, size_t n_bytes, const char *metric)
+static inline void names_list_metric(char *list, size_t n_bytes, const char *metric,
+	enum model_unit unit)
 {
-	const char *unit = strstr(metric, " (");
-	size_t used = strlen(list), n = unit ? (size_t)(unit - metric) : strlen(metric);
-	snprintf(list + used, n_bytes - used, "%s%.*s", used ? ", " : "", (int)n, metric);
+	const size_t used = strlen(list);
+	snprintf(list + used, n_bytes - used, "%s%.*s", used ? ", " : "",
+		 (int)model_metric_stem(metric, unit), metric);
 }
 /* The word before the number of a device: "GPU", "CPU device", "accelerator". */
 static inline const char *names_device_type(const struct model_gpu_device *d)

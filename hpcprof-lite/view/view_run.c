@@ -56,7 +56,7 @@ static bool is_by_timer(const struct model_source_use *u)
 
 static bool is_cputime(const struct model_metric *k)
 {
-	return k->kind == MODEL_METRIC_SAMPLED && strcmp(k->event, "CPUTIME") == 0;
+	return k->kind == MODEL_METRIC_SAMPLED && k->measures == MODEL_EVENT_CPUTIME;
 }
 
 static uint64_t period_of_cputime(const struct model *m)

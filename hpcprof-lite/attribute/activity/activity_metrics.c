@@ -47,26 +47,20 @@ static const struct {
 			  "Time ready to run while other threads had the processors"},
 };
 
-static bool is_named(const struct model_metric *k, const char *event)
-{
-	return k->kind == MODEL_METRIC_SAMPLED && strcmp(k->unit, "sec") == 0 &&
-	       strcmp(k->event, event) == 0;
-}
-
-static bool mark(struct model *m, const char *event)
+static bool mark(struct model *m, enum model_event event)
 {
 	bool any = false;
 	for (uint32_t i = 0; i < m->n_metrics; i++)
-		if (is_named(&m->metrics[i], event))
+		if (m->metrics[i].kind == MODEL_METRIC_SAMPLED && m->metrics[i].measures == event)
 			any = m->private_->metrics[i].is_time = true;
 	return any;
 }
 
 void activity_mark_time(struct model *m)
 {
-	if (!mark(m, "CPUTIME") && mark(m, "REALTIME"))
+	if (!mark(m, MODEL_EVENT_CPUTIME) && mark(m, MODEL_EVENT_REALTIME))
 		return;
-	mark(m, "OFFCPU");
+	mark(m, MODEL_EVENT_OFFCPU);
 }
 
 static uint32_t first_time(const struct model *m)
@@ -98,7 +92,7 @@ bool activity_add_metrics(struct model *m, const bool occurs[MODEL_N_ACTIVITIES]
 				.divisor = MODEL_NONE,
 				.name = rows[i].name,
 				.event = rows[i].event,
-				.unit = "sec",
+				.unit = MODEL_SECONDS,
 				.description = rows[i].description,
 				.source = metrics[parent].source};
 	return true;

@@ -7,16 +7,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *unit_of(const struct msr_metric *r)
+static enum model_event event_of(const struct msr_metric *r)
 {
-	return r->unit == MSR_UNIT_NS ? "sec" : r->unit == MSR_UNIT_BYTES ? "B" : "count";
+	static const char *const names[] = {
+		[MODEL_EVENT_CPUTIME] = MSR_METRIC_CPUTIME,
+		[MODEL_EVENT_OFFCPU] = MSR_METRIC_OFFCPU,
+		[MODEL_EVENT_REALTIME] = MSR_METRIC_REALTIME,
+		[MODEL_EVENT_BLAME] = MSR_METRIC_BLAME,
+	};
+	for (unsigned i = 1; i < sizeof names / sizeof *names; i++)
+		if (r->unit == MSR_UNIT_NS && strcmp(r->name, names[i]) == 0)
+			return (enum model_event)i;
+	return MODEL_EVENT_OTHER;
 }
 
 uint32_t describe_metric(const struct model *m, const struct msr_metric *r)
 {
 	for (uint32_t i = 0; i < m->n_metrics; i++)
 		if (strcmp(m->metrics[i].event, r->name) == 0 &&
-		    strcmp(m->metrics[i].unit, unit_of(r)) == 0)
+		    m->metrics[i].unit == model_unit_of(r->unit))
 			return i;
 	return MODEL_NONE;
 }
@@ -26,7 +35,8 @@ static char *name_of(const struct msr_metric *r)
 {
 	char *name;
 	int n = r->unit == MSR_UNIT_COUNT ? asprintf(&name, "%s", r->name)
-					  : asprintf(&name, "%s (%s)", r->name, unit_of(r));
+					  : asprintf(&name, "%s (%s)", r->name,
+						     model_unit_name(model_unit_of(r->unit)));
 	return n < 0 ? NULL : name;
 }
 
@@ -45,7 +55,8 @@ static bool add_metric(struct model *m, const struct msr_metric *r)
 							.divisor = MODEL_NONE,
 							.name = name,
 							.event = r->name,
-							.unit = unit_of(r),
+							.unit = (uint8_t)model_unit_of(r->unit),
+							.measures = (uint8_t)event_of(r),
 							.description = r->description,
 							.period = r->period,
 							.period_most = r->period,
@@ -82,8 +93,7 @@ static bool add_guessed(struct model *m, uint32_t of)
 		return false;
 	m->metrics = m->private_->metrics = metrics;
 	struct model_metric k = metrics[of];
-	const char *unit = strstr(k.name, " (");
-	int head = unit ? (int)(unit - k.name) : (int)strlen(k.name);
+	int head = (int)model_metric_stem(k.name, k.unit);
 	char *event = format("%s:GUESSED", k.event);
 	char *name = format("%.*s:GUESSED%s", head, k.name, k.name + head);
 	char *description = format("%s on call paths with a frame that was guessed", k.event);

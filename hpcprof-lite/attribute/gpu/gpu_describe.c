@@ -345,7 +345,7 @@ static bool add_occupancy(struct describing *d, const struct msr_gpu_shape *s)
 		return new != NULL;
 	*new = (struct model_gpu_occupancy){.warps = o.warps,
 					    .warps_most = o.warps_most,
-					    .limit = gpu_occupancy_limit_name(o.limit)};
+					    .limit = o.limit};
 	if (gpu_metrics_ease(in_of(d), s, &o, &new->eased, &more))
 		new->eased_warps = more.warps;
 	d->has_occupancy = true;

@@ -24,12 +24,12 @@ static const struct model_metric metrics[MPI_N_METRICS] = {
 	[MPI_METRIC_TIME] = {.kind = MODEL_METRIC_MPI_TIME,
 			     .role = MODEL_ROLE_MPI_TIME,
 			     .name = "MPI (sec)",
-			     .unit = "sec",
+			     .unit = MODEL_SECONDS,
 			     .description = "time in calls of MPI, measured at each call"},
 	[MPI_METRIC_WAIT] = {.kind = MODEL_METRIC_MPI_TIME,
 			     .role = MODEL_ROLE_MPI_WAIT,
 			     .name = "MPI:WAIT (sec)",
-			     .unit = "sec",
+			     .unit = MODEL_SECONDS,
 			     .description =
 				     "time in calls of MPI that waited for another process: from "
 				     "the arrivals of all ranks where they are known, otherwise an "
@@ -37,17 +37,17 @@ static const struct model_metric metrics[MPI_N_METRICS] = {
 	[MPI_METRIC_CALLS] = {.kind = MODEL_METRIC_MPI_COUNT,
 			      .role = MODEL_ROLE_MPI_CALLS,
 			      .name = "MPI:CALLS",
-			      .unit = "count",
+			      .unit = MODEL_COUNT,
 			      .description = "calls of MPI"},
 	[MPI_METRIC_SENT] = {.kind = MODEL_METRIC_MPI_COUNT,
 			     .role = MODEL_ROLE_MPI_SENT,
 			     .name = "MPI:SENT (B)",
-			     .unit = "B",
+			     .unit = MODEL_BYTES,
 			     .description = "bytes that calls of MPI gave away"},
 	[MPI_METRIC_RECEIVED] = {.kind = MODEL_METRIC_MPI_COUNT,
 				 .role = MODEL_ROLE_MPI_RECEIVED,
 				 .name = "MPI:RECEIVED (B)",
-				 .unit = "B",
+				 .unit = MODEL_BYTES,
 				 .description = "bytes for which calls of MPI gave room"},
 };
 

@@ -18,7 +18,7 @@ static void put_facts(struct html *h, const struct view_advice *a)
 		html_put_text(&h->section,
 			      "%s{\"what\":%" PRIu32 ",\"unit\":%" PRIu32 ",\"value\":%.9g}",
 			      i ? "," : "", html_string(h, a->facts[i].what),
-			      html_string(h, a->facts[i].unit), a->facts[i].value);
+			      html_string(h, model_unit_name(a->facts[i].unit)), a->facts[i].value);
 	html_put_text(&h->section, "]");
 }
 

@@ -41,7 +41,7 @@ static void put_metrics(struct html *h)
 		TEXT(h, "%s{\"kind\":%u", i ? "," : "", metric->kind);
 		NUMBER(h, "role", metric->role);
 		STRING(h, "name", metric->name);
-		STRING(h, "unit", metric->unit);
+		STRING(h, "unit", model_unit_name(metric->unit));
 		STRING(h, "description", metric->description);
 		STRING(h, "reason", metric->reason);
 		STRING(h, "meaning", metric->meaning);
@@ -203,7 +203,7 @@ static void put_gpus(struct html *h)
 		NUMBER(h, "local", s->local_bytes);
 		NUMBER(h, "warps", o ? o->warps : 0);
 		NUMBER(h, "most", o ? o->warps_most : 0);
-		STRING(h, "limit", o ? o->limit : NULL);
+		STRING(h, "limit", o && o->warps ? model_gpu_limit_name(o->limit) : NULL);
 		TEXT(h, "}");
 	}
 	TEXT(h, "]");

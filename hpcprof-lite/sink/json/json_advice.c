@@ -17,7 +17,7 @@ static void put_facts(struct json *j, const struct view_advice *a)
 	for (unsigned i = 0; i < a->n_facts; i++) {
 		json_begin(j, NULL, '{');
 		json_text(j, "what", a->facts[i].what);
-		json_text(j, "unit", a->facts[i].unit);
+		json_text(j, "unit", model_unit_name(a->facts[i].unit));
 		json_real(j, "value", a->facts[i].value);
 		json_end(j, '}');
 	}

@@ -251,7 +251,7 @@ static void tree(struct otf2_defs *d)
 
 static bool is_time(const struct model_metric *metric)
 {
-	return metric->unit && strcmp(metric->unit, "sec") == 0;
+	return metric->unit == MODEL_SECONDS;
 }
 
 static void interrupt_generator(struct otf2_defs *d, uint32_t i, const struct model_metric *metric)
@@ -279,7 +279,7 @@ static void metrics(struct otf2_defs *d)
 			    metric->source == MSR_SOURCE_PAPI ? OTF2_METRIC_TYPE_PAPI
 							      : OTF2_METRIC_TYPE_OTHER,
 			    OTF2_METRIC_ABSOLUTE_POINT, OTF2_TYPE_DOUBLE,
-			    is_time(metric) ? "seconds" : metric->unit);
+			    is_time(metric) ? "seconds" : model_unit_name(metric->unit));
 		if (d->out)
 			otf2_check_def(d, OTF2_GlobalDefWriter_WriteMetricClass(
 						  d->out, i, 1, &i, OTF2_METRIC_ASYNCHRONOUS,

@@ -17,7 +17,7 @@ static void put_timebase(struct perfetto_writer *w, const struct model_metric *m
 	protobuf_clear(&w->entry);
 	if (metric->period)
 		protobuf_put(&w->entry, TIMEBASE_PERIOD, metric->period);
-	if (strcmp(metric->unit, "sec") == 0)
+	if (metric->unit == MODEL_SECONDS)
 		protobuf_put(&w->entry, TIMEBASE_COUNTER, COUNTER_CPU_CLOCK);
 	if (name)
 		protobuf_put_bytes(&w->entry, TIMEBASE_NAME, name, strlen(name));

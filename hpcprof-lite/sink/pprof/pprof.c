@@ -108,15 +108,15 @@ static void write_strings(struct writer *w)
 
 static bool is_time(const struct model_metric *metric)
 {
-	return strcmp(metric->unit, "sec") == 0;
+	return metric->unit == MODEL_SECONDS;
 }
 
 /* "CPUTIME" of "CPUTIME (sec)". The unit is a field of its own. */
 static uint64_t type_name(struct writer *w, const struct model_metric *metric)
 {
-	char *name = names_metric(metric), *unit = name ? strstr(name, " (") : NULL;
-	if (unit)
-		*unit = '\0';
+	char *name = names_metric(metric);
+	if (name)
+		name[model_metric_stem(name, metric->unit)] = '\0';
 	w->top.failed |= !name;
 	uint64_t id = name ? string(w, name) : 0;
 	free(name);
@@ -125,9 +125,9 @@ static uint64_t type_name(struct writer *w, const struct model_metric *metric)
 
 static void put_type(struct writer *w, const struct model_metric *metric)
 {
-	const char *unit = is_time(metric)                  ? "nanoseconds"
-			   : strcmp(metric->unit, "B") == 0 ? "bytes"
-							    : metric->unit;
+	const char *unit = is_time(metric)		    ? "nanoseconds"
+			   : metric->unit == MODEL_BYTES ? "bytes"
+							 : model_unit_name(metric->unit);
 	protobuf_put(&w->message, TYPE_NAME, type_name(w, metric));
 	protobuf_put(&w->message, TYPE_UNIT, string(w, unit));
 }

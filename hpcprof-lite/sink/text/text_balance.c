@@ -30,16 +30,16 @@ static void put_row(const struct model *m, const struct view_values *t, const st
 		fprintf(s->out, "%10s %6s  %s %8s %9s  ",
 			text_value(a, m->metrics[t->metric].unit, r->value),
 			text_share(b, r->value, t->whole), bar,
-			text_value(c, "count", (double)r->n_samples),
-			r->cpu_ns ? text_value(e, "sec", (double)r->cpu_ns / 1e9) : "");
+			text_value(c, MODEL_COUNT, (double)r->n_samples),
+			r->cpu_ns ? text_ns(e, r->cpu_ns) : "");
 		return;
 	}
 	fprintf(s->out, "%15s %7s  %s  %9s %7s %10s  ",
 		text_value(a, m->metrics[t->metric].unit, r->value),
 		text_share(b, r->value, t->whole), bar,
-		text_value(c, "count", (double)r->n_samples),
-		r->n_lost ? text_value(d, "count", (double)r->n_lost) : "",
-		r->cpu_ns ? text_value(e, "sec", (double)r->cpu_ns / 1e9) : "");
+		text_value(c, MODEL_COUNT, (double)r->n_samples),
+		r->n_lost ? text_value(d, MODEL_COUNT, (double)r->n_lost) : "",
+		r->cpu_ns ? text_ns(e, r->cpu_ns) : "");
 }
 
 /*

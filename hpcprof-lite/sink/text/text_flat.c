@@ -144,7 +144,7 @@ static void put_numbers(const struct table *t, const struct view_row *r)
 	if (guessed)
 		fprintf(out, " %7s", guessed);
 	fprintf(out, " %9s  ",
-		r->n_samples ? text_value(a, "count", (double)r->n_samples)
+		r->n_samples ? text_value(a, MODEL_COUNT, (double)r->n_samples)
 			     : ""); /* in nine columns, however many */
 }
 

@@ -16,7 +16,7 @@ enum { MOST_DEVICES = 16, MOST_ROWS = 8 };
 
 static const char *time_of(char cell[TEXT_CELL], uint64_t ns)
 {
-	return text_value(cell, "sec", (double)ns / 1e9);
+	return text_ns(cell, ns);
 }
 
 /* ---- devices ---- */
@@ -107,13 +107,13 @@ static void put_rows(const struct model *m, const struct view_idle_rows *r, doub
 		text_shorten(name, room);
 		size_t columns = text_columns(name);
 		fprintf(s->out, "%7s %10s  ", text_share(a, r->at[i].seconds, whole),
-			text_value(b, "sec", r->at[i].seconds));
+			text_seconds(b, r->at[i].seconds));
 		text_cell(s->out, name, columns < room ? columns : room);
 		putc('\n', s->out);
 	}
 	if (n_hidden)
 		fprintf(s->out, "%7s %10s  %zu more\n", text_share(a, hidden, whole),
-			text_value(b, "sec", hidden), n_hidden);
+			text_seconds(b, hidden), n_hidden);
 }
 
 static void put_rest(const struct text_style *s, uint64_t ns, double whole, const char *words)

@@ -78,13 +78,13 @@ static void put_kernel(const struct model *m, const struct view_gpu_kernel *k, d
 	       room = s->width > taken + 16 ? s->width - taken : 16;
 	text_emphasise(s, whole > 0 ? k->seconds / whole : 0);
 	fprintf(s->out, "%7s %10s %9s %10s", text_share(a, k->seconds, whole),
-		text_value(b, "sec", k->seconds), text_value(c, "count", k->n),
-		k->n > 0 ? text_value(d, "sec", k->seconds / k->n) : "");
+		text_seconds(b, k->seconds), text_value(c, MODEL_COUNT, k->n),
+		k->n > 0 ? text_seconds(d, k->seconds / k->n) : "");
 	text_plain(s);
 	if (wide)
 		fprintf(s->out, " %10s %10s",
-			k->n_ops ? text_value(a, "sec", (double)k->min_ns / 1e9) : "",
-			k->n_ops ? text_value(b, "sec", (double)k->max_ns / 1e9) : "");
+			k->n_ops ? text_ns(a, k->min_ns) : "",
+			k->n_ops ? text_ns(b, k->max_ns) : "");
 	text_gpu_shape(shape, sizeof shape, m, k->shape, k->more_shapes);
 	fputs("  ", s->out);
 	text_cell(s->out, shape, SHAPE);
@@ -104,8 +104,8 @@ static void put_kernels(const struct model *m, const struct view_gpu *g, const s
 	size_t n_hidden = 0;
 	if (!g->kernels.n)
 		return;
-	text_heading(s, "GPU kernels: %s in %s", text_value(a, "sec", whole),
-		     text_value(b, "count", n));
+	text_heading(s, "GPU kernels: %s in %s", text_seconds(a, whole),
+		     text_value(b, MODEL_COUNT, n));
 	fprintf(s->out,
 		s->width >= WIDE ? "%7s %10s %9s %10s %10s %10s  %-*s  %s\n"
 				 : "%7s %10s %9s %10s%.0s%.0s  %-*s  %s\n",
@@ -141,9 +141,9 @@ static void put_copy(const struct text_style *s, const char *what, double n, dou
 {
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], e[TEXT_CELL];
 	foreign_printf(s->out, "%10s %9s %12s %12s %12s  %s\n",
-		       seconds < 0 ? "" : text_value(a, "sec", seconds),
-		       n < 0 ? "" : text_value(b, "count", n), text_value(c, "B", bytes),
-		       n > 0 ? text_value(d, "B", bytes / n) : "",
+		       seconds < 0 ? "" : text_seconds(a, seconds),
+		       n < 0 ? "" : text_value(b, MODEL_COUNT, n), text_value(c, MODEL_BYTES, bytes),
+		       n > 0 ? text_value(d, MODEL_BYTES, bytes / n) : "",
 		       n > 0 ? rate_of(e, bytes, seconds) : "", what);
 }
 
@@ -235,7 +235,7 @@ static void put_wait_rows(const struct model *m, const struct view_wait *waits, 
 		text_shorten(name, room);
 		size_t columns = text_columns(name);
 		fprintf(s->out, "%7s %10s  ", text_share(a, waits[i].seconds, whole),
-			text_value(b, "sec", waits[i].seconds));
+			text_seconds(b, waits[i].seconds));
 		text_cell(s->out, name, columns < room ? columns : room);
 		putc('\n', s->out);
 	}
@@ -257,8 +257,8 @@ static bool put_waits(const struct model *m, const struct text_style *s)
 		return true;
 	if (!view_waits_make(m, &waits))
 		return false;
-	text_heading(s, "Waiting for GPUs: threads waited %s%s%s%s", text_value(a, "sec", whole),
-		     n > 0 ? ", in " : "", n > 0 ? text_value(b, "count", n) : "",
+	text_heading(s, "Waiting for GPUs: threads waited %s%s%s%s", text_seconds(a, whole),
+		     n > 0 ? ", in " : "", n > 0 ? text_value(b, MODEL_COUNT, n) : "",
 		     n > 0 ? " calls" : "");
 	put_wait_rows(m, waits.at, waits.n, whole, s);
 	putc('\n', s->out);
@@ -299,7 +299,7 @@ static void put_device(const struct model *m, const struct view_gpu *g, uint32_t
 	for (uint32_t i = 0; i < m->n_gpu_queues; i++)
 		n += m->gpu_queues[i].device == d ? g->queues[i].n : 0;
 	fprintf(s->out, "%7s %10s %9s  ", text_share(a, (double)g->device_busy_ns[d], whole),
-		g->device_busy_ns[d] ? text_value(b, "sec", (double)g->device_busy_ns[d] / 1e9)
+		g->device_busy_ns[d] ? text_ns(b, g->device_busy_ns[d])
 				     : "",
 		n ? text_count(c, n) : "");
 	snprintf(name, sizeof name, "%s %" PRIu32, names_device_type(device), device->ordinal);
@@ -348,7 +348,7 @@ static void put_queue(const struct model *m, const struct view_gpu *g, uint32_t 
 	uint32_t process = m->gpu_contexts[q->context].process;
 	fprintf(s->out, "%7s %10s %9s    ",
 		text_share(a, (double)q->busy_ns, elapsed_ns(m, process)),
-		q->busy_ns ? text_value(b, "sec", (double)q->busy_ns / 1e9) : "",
+		q->busy_ns ? text_ns(b, q->busy_ns) : "",
 		g->queues[i].n ? text_count(c, g->queues[i].n) : "");
 	name_queue(m, q, text_is_narrow(s), name, sizeof name);
 	if (text_is_narrow(s)) {
@@ -551,7 +551,7 @@ void text_report_gpu_ledger(const struct model *m, const struct text_style *s)
 		 "could not be written");
 	if (l->handler_ns)
 		fprintf(s->out, "  time in the profiler's launch callbacks: %s\n",
-			text_value(a, "sec", (double)l->handler_ns / 1e9));
+			text_ns(a, l->handler_ns));
 	text_report_gpu_sampling(m, s);
 	putc('\n', s->out);
 }

@@ -61,7 +61,7 @@ static void put_facts(const struct model *m, const struct view_gpu *g,
 {
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
 	const struct model_gpu_occupancy *o = find_occupancy(m, find_kernel(g, k->function));
-	fprintf(s->out, "    %s samples", text_value(a, "count", k->samples));
+	fprintf(s->out, "    %s samples", text_value(a, MODEL_COUNT, k->samples));
 	if (k->apportioned > 0)
 		fprintf(s->out, " (%s exact, %s apportioned)",
 			k->samples > k->apportioned
@@ -76,7 +76,7 @@ static void put_facts(const struct model *m, const struct view_gpu *g,
 		fprintf(s->out, "; occupancy %s", text_share(b, o->warps, o->warps_most));
 		if (o->warps < o->warps_most)
 			fprintf(s->out, " (%" PRIu32 " of %" PRIu32 " warps, by %s)", o->warps,
-				o->warps_most, o->limit);
+				o->warps_most, model_gpu_limit_name(o->limit));
 	}
 	putc('\n', s->out);
 }
@@ -157,8 +157,8 @@ static void put_launchers(const struct model *m, const struct view_hot *h,
 		}
 		name_launcher(m, l, room, name, sizeof name);
 		fprintf(s->out, "%11s %10s %9s x  ", text_share(a, part, whole),
-			by_time ? text_value(b, "sec", l->seconds) : "",
-			l->n > 0 ? text_value(c, "count", l->n) : "");
+			by_time ? text_seconds(b, l->seconds) : "",
+			l->n > 0 ? text_value(c, MODEL_COUNT, l->n) : "");
 		fputs(l->on_guess ? TEXT_GUESSED : "", s->out);
 		size_t columns = text_columns(name);
 		text_cell(s->out, name, columns < room ? columns : room);
@@ -291,8 +291,8 @@ static bool put_kernel(const struct model *m, const struct view_gpu *g, const st
 	fprintf(s->out, "%7s %10s %9s x  ",
 		whole > 0 ? text_share(a, k->seconds, whole)
 			  : text_share(a, k->samples, h->samples),
-		k->seconds > 0 ? text_value(b, "sec", k->seconds) : "",
-		k->n > 0 ? text_value(c, "count", k->n) : "");
+		k->seconds > 0 ? text_seconds(b, k->seconds) : "",
+		k->n > 0 ? text_value(c, MODEL_COUNT, k->n) : "");
 	text_plain(s);
 	text_function_name(name, sizeof name, m, k->function);
 	text_shorten(name, room);
@@ -328,7 +328,7 @@ bool text_report_gpu_hot(const struct model *m, const struct view_gpu *g,
 	if (ok && h.kernels.n) {
 		double whole = view_total(m, view_find_metric(m, MODEL_ROLE_KERNEL_TIME));
 		text_heading(s, "Inside of GPU kernels, by %s PC samples",
-			     text_value(a, "count", h.samples));
+			     text_value(a, MODEL_COUNT, h.samples));
 		for (size_t i = 0; i < h.kernels.n; i++) {
 			const struct view_hot_kernel *k = &h.kernels.at[i];
 			double part = whole > 0 ? k->seconds / whole : k->samples / h.samples;
@@ -426,7 +426,7 @@ static void put_rate(const struct model_gpu_sampling *p, FILE *out)
 		text_count(a, p->period_least), p->period_most > p->period_least ? " to " : "",
 		p->period_most > p->period_least ? text_count(b, p->period_most) : "");
 	fprintf(out, ": %s were promised while kernels ran, %.1f%% of them came\n",
-		text_value(c, "count", p->promised), 100 * share);
+		text_value(c, MODEL_COUNT, p->promised), 100 * share);
 	if (p->samplers)
 		fprintf(out,
 			"      %" PRIu32 " SMs at %" PRIu32
@@ -447,9 +447,9 @@ static void put_gaps(const struct model_gpu_sampling *p, const char *interface, 
 	if (p->n_gaps)
 		fprintf(out, "    %s %s without sampling: %s of %s in all, the longest %s\n",
 			text_count(a, p->n_gaps), p->n_gaps == 1 ? "gap" : "gaps",
-			text_value(b, "sec", (double)p->gap_ns / 1e9),
-			text_value(c, "sec", (double)(p->gap_ns + p->sampled_ns) / 1e9),
-			text_value(d, "sec", (double)p->longest_gap_ns / 1e9));
+			text_ns(b, p->gap_ns),
+			text_ns(c, p->gap_ns + p->sampled_ns),
+			text_ns(d, p->longest_gap_ns));
 	if (p->n_cut)
 		fprintf(out,
 			"      %s of them at the end of a context, where kernels still ran or %s "
@@ -478,7 +478,7 @@ static void put_yardstick(const struct model_gpu_sampling *p, FILE *out)
 		return;
 	fprintf(out, "    %s serialized %s (%s), in which samples know their launch",
 		text_count(a, p->n_serialized), p->n_serialized == 1 ? "window" : "windows",
-		text_value(b, "sec", (double)p->serialized_ns / 1e9));
+		text_ns(b, p->serialized_ns));
 	if (p->yardstick.weight <= 0 && p->yardstick.place_weight <= 0) {
 		fputs("; no kernel that several contexts launch ran there: the error of "
 		      "apportioning is not known\n",

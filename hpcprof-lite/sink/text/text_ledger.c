@@ -151,9 +151,9 @@ static void put_cpu(const struct model *m, FILE *out)
 	if (l->cpu_clock_ns && l->cpu_sampled_ns + l->cpu_after_ns) {
 		fprintf(out,
 			"  CPU time: %s in samples = %.2f%% of %s by the clock of the process%s",
-			text_value(a, "sec", (double)l->cpu_sampled_ns / 1e9),
+			text_ns(a, l->cpu_sampled_ns),
 			100 * (double)l->cpu_sampled_ns / (double)l->cpu_clock_ns,
-			text_value(b, "sec", (double)l->cpu_clock_ns / 1e9),
+			text_ns(b, l->cpu_clock_ns),
 			m->n_processes == 1 ? "" : "es");
 		if (!m->part)
 			put_worst(worst_cpu(m), out);
@@ -164,16 +164,16 @@ static void put_cpu(const struct model *m, FILE *out)
 		fprintf(out,
 			"  also %s of CPU time before and after the threads were measured: at "
 			"their start and end\n",
-			text_value(a, "sec", (double)l->cpu_edges_ns / 1e9));
+			text_ns(a, l->cpu_edges_ns));
 	if (l->cpu_unseen_ns)
 		fprintf(out,
 			"  missing: %s of CPU time without samples: signals were blocked or events "
 			"disabled past us\n",
-			text_value(a, "sec", (double)l->cpu_unseen_ns / 1e9));
+			text_ns(a, l->cpu_unseen_ns));
 	if (l->cpu_strange_ns)
 		fprintf(out,
 			"  missing: %s of CPU time in threads that were not seen to start%s\n",
-			text_value(a, "sec", (double)l->cpu_strange_ns / 1e9),
+			text_ns(a, l->cpu_strange_ns),
 			m->has_gpu ? " (the profiler's own, too)" : "");
 }
 
@@ -194,10 +194,10 @@ static void put_times(const struct model *m, FILE *out)
 	}
 	fprintf(out,
 		"  time: %s on a processor + %s off = %.2f%% of %s elapsed in all threads",
-		text_value(a, "sec", (double)l->on_ns / 1e9),
-		text_value(b, "sec", (double)l->off_ns / 1e9),
+		text_ns(a, l->on_ns),
+		text_ns(b, l->off_ns),
 		100 * ((double)l->on_ns + (double)l->off_ns) / (double)l->elapsed_ns,
-		text_value(c, "sec", (double)l->elapsed_ns / 1e9));
+		text_ns(c, l->elapsed_ns));
 	put_worst(worst, out);
 }
 
@@ -237,7 +237,7 @@ static bool put_ledger(const struct model *m, const struct view_values *t,
 	if (run.handler_ns && !m->part)
 		fprintf(s->out, "  time in the profiler's own handlers: %.2f%% of %s CPU time\n",
 			100 * (double)run.handler_ns / (double)run.cpu_ns,
-			text_value(a, "sec", (double)run.cpu_ns / 1e9));
+			text_ns(a, run.cpu_ns));
 	putc('\n', s->out);
 	if (m->has_gpu)
 		text_report_gpu_ledger(m, s);

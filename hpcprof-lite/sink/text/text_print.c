@@ -39,7 +39,7 @@ static const char *scaled(char cell[TEXT_CELL], double value, const char *unit)
 	return cell;
 }
 
-static const char *seconds(char cell[TEXT_CELL], double v)
+const char *text_seconds(char cell[TEXT_CELL], double v)
 {
 	double size = fabs(v);
 	if (size == 0)
@@ -70,13 +70,18 @@ static const char *bytes(char cell[TEXT_CELL], double v)
 	return scaled(cell, v, units[i]);
 }
 
-const char *text_value(char cell[TEXT_CELL], const char *unit, double value)
+const char *text_ns(char cell[TEXT_CELL], uint64_t ns)
 {
-	if (strcmp(unit, "sec") == 0)
-		return seconds(cell, value);
-	if (strcmp(unit, "B") == 0)
+	return text_seconds(cell, (double)ns / 1e9);
+}
+
+const char *text_value(char cell[TEXT_CELL], enum model_unit unit, double value)
+{
+	if (unit == MODEL_SECONDS)
+		return text_seconds(cell, value);
+	if (unit == MODEL_BYTES)
 		return bytes(cell, value);
-	if (strcmp(unit, MODEL_JOULES) == 0)
+	if (unit == MODEL_JOULES)
 		return joules(cell, value);
 	if (value >= 0 && value < 1e7)
 		return text_count(cell, (uint64_t)(value + 0.5));

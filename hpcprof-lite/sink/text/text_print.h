@@ -22,7 +22,9 @@ enum {
 #define TEXT_GUESSED "? "
 
 /* "12.34 s", "56.7 ms", "1,234", "12.3 G", "4.0 MiB", depending on the metric's unit. */
-const char *text_value(char cell[TEXT_CELL], const char *unit, double value);
+const char *text_value(char cell[TEXT_CELL], enum model_unit unit, double value);
+const char *text_seconds(char cell[TEXT_CELL], double seconds);
+const char *text_ns(char cell[TEXT_CELL], uint64_t ns);
 /* "12.3%"; "" for zero; "<0.1%" if it would round to 0. */
 const char *text_share(char cell[TEXT_CELL], double part, double whole);
 /* "1,234,567" */

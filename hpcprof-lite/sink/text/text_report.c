@@ -144,11 +144,11 @@ static void put_unmeasured(const struct model *m, FILE *out)
 			fputs("CPU time not known\n", out);
 		else if (u->n_unknown)
 			fprintf(out, "%s of CPU time and that of %s not known\n",
-				text_value(a, "sec", (double)u->cpu_ns / 1e9),
+				text_ns(a, u->cpu_ns),
 				text_count(b, u->n_unknown));
 		else
 			fprintf(out, "%s of CPU time\n",
-				text_value(a, "sec", (double)u->cpu_ns / 1e9));
+				text_ns(a, u->cpu_ns));
 	}
 	if (m->n_unmeasured > MOST)
 		fprintf(out, "  not measured: %u more programs\n", m->n_unmeasured - MOST);
@@ -192,7 +192,7 @@ static void put_clocks(const struct model *m, size_t n_hosts, FILE *out)
 		      out);
 	else if (m->clock_error_ns)
 		fprintf(out, "  times on different hosts are compared to +-%s, by calls of MPI\n",
-			text_value(error, "sec", (double)m->clock_error_ns / 1e9));
+			text_ns(error, m->clock_error_ns));
 }
 
 /* "job 4711.0": of the batch system, and its step. Runs of several jobs may be read together. */
@@ -255,13 +255,13 @@ static void put_metric(const struct model *m, uint32_t i, FILE *out)
 	double sum = t ? t->sum[MODEL_EXECUTION] : 0;
 	uint64_t n = view_count_samples(m, i);
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL];
-	double one = strcmp(k->unit, "sec") == 0 ? 1e9 : 1;
-	if (!n && strcmp(k->event, "BLAME") == 0) /* no thread waited for a lock */
+	double one = model_unit_scale(k->unit);
+	if (!n && k->measures == MODEL_EVENT_BLAME) /* no thread waited for a lock */
 		return;
 	foreign_printf(out, "  %-22s %15s in %s samples", k->name, text_value(a, k->unit, sum),
 		       text_count(b, n));
 	/* one sample may stand for a long wait: the mean says nothing of how often it looks */
-	const bool is_tick = strcmp(k->event, "OFFCPU") == 0;
+	const bool is_tick = k->measures == MODEL_EVENT_OFFCPU;
 	if (n && !is_tick)
 		fprintf(out, ", one for every %s", text_value(c, k->unit, sum / (double)n));
 	if (k->period)
@@ -282,8 +282,8 @@ static void put_off(const struct model *m, const struct view_run *r, FILE *out)
 	if (!r->n_off || (m->part && !r->off_ns))
 		return;
 	fprintf(out, "  measurement was off for %s%s of %s", m->part ? "at least " : "",
-		text_value(a, "sec", (double)r->off_ns / 1e9),
-		text_value(b, "sec", (double)r->lifetime_ns / 1e9));
+		text_ns(a, r->off_ns),
+		text_ns(b, r->lifetime_ns));
 	if (m->n_processes > 1)
 		fprintf(out, ", in %s of %s processes", text_count(c, r->n_off),
 			text_count(d, m->n_processes));
@@ -391,13 +391,13 @@ static bool put_head(const struct model *m, const struct text_style *s)
 	uint32_t n_threads = model_count_threads(m);
 	fprintf(s->out, ", %s %s; %s, %s elapsed", text_count(a, n_threads),
 		plural(n_threads, "thread", "threads"), when,
-		text_value(b, "sec", (double)m->elapsed_ns / 1e9));
+		text_ns(b, m->elapsed_ns));
 	uint64_t between_ns = m->end_ns - m->start_ns > m->elapsed_ns
 				      ? m->end_ns - m->start_ns - m->elapsed_ns
 				      : 0;
 	if (m->n_runs > 1)
 		fprintf(s->out, " in %s runs, without %s between them", text_count(a, m->n_runs),
-			text_value(b, "sec", (double)between_ns / 1e9));
+			text_ns(b, between_ns));
 	putc('\n', s->out);
 	put_jobs(m, s->out);
 	if (!text_report_quota(m, s))

@@ -11,7 +11,7 @@ static void put_use(FILE *out, const char *what, const struct view_source_use *u
 {
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
 	double seconds = (double)u->ns / 1e9;
-	fprintf(out, "%s %s, %s samples/s, %s %s", what, text_value(a, "sec", seconds),
+	fprintf(out, "%s %s, %s samples/s, %s %s", what, text_seconds(a, seconds),
 		text_count(b, (uint64_t)((double)u->n_samples / seconds + 0.5)),
 		text_count(c, u->n_threads), u->n_threads == 1 ? "thread" : "threads");
 }
@@ -31,7 +31,7 @@ static void put_distortion(const struct view_sources *s, FILE *out)
 		"up to %s of CPU time;\v"
 		"measure with %s\n",
 		text_count(a, s->n_switches),
-		text_value(b, "sec", cost < s->cpu_seconds ? cost : s->cpu_seconds),
+		text_seconds(b, cost < s->cpu_seconds ? cost : s->cpu_seconds),
 		s->timer.ns ? "-e CPUTIME,timer, which avoids this"
 			    : "-e CPUTIME, which avoids this, or with -e CPUTIME,timer");
 }

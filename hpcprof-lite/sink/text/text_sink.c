@@ -32,7 +32,8 @@ static struct text_style make_style(const struct sink_text_options *o, FILE *out
 static uint32_t choose_metric(const struct model *m, const char *name)
 {
 	for (uint32_t i = 0; i < m->n_metrics; i++)
-		if (name ? names_is_metric(m->metrics[i].name, name, strlen(name)) ||
+		if (name ? names_is_metric(m->metrics[i].name, m->metrics[i].unit, name,
+					    strlen(name)) ||
 				    strcmp(m->metrics[i].event, name) == 0
 			 : m->metrics[i].kind == MODEL_METRIC_SAMPLED)
 			return i;
@@ -95,7 +96,7 @@ static enum status check(const struct model *m, const void *settings)
 	}
 	char have[NAMES_LIST] = "";
 	for (uint32_t i = 0; i < m->n_metrics; i++)
-		names_list_metric(have, sizeof have, m->metrics[i].name);
+		names_list_metric(have, sizeof have, m->metrics[i].name, m->metrics[i].unit);
 	log_error(NULL, "--metric: no metric '%s' was measured; there is: %s", name, have);
 	return STATUS_USAGE;
 }

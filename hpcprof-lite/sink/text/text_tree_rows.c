@@ -94,11 +94,11 @@ static void put_gpu_numbers(const struct text_tree *w, const struct view_item *i
 	put_guessed(w, i);
 	text_emphasise(w->s, share(gpu, w->t->gpu.time.whole));
 	fprintf(w->s->out, " %8s %10s", text_share(d, gpu, w->t->gpu.time.whole),
-		gpu > 0 ? text_value(e, "sec", gpu) : "");
+		gpu > 0 ? text_seconds(e, gpu) : "");
 	text_plain(w->s);
 	if (w->s->width >= KERNELS_WIDTH)
 		fprintf(w->s->out, " %8s",
-			kernels > 0 ? text_value(f, "count", kernels) : count_samples(w, i, f));
+			kernels > 0 ? text_value(f, MODEL_COUNT, kernels) : count_samples(w, i, f));
 	fputs("  ", w->s->out);
 }
 

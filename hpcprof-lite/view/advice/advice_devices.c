@@ -44,10 +44,10 @@ static bool launches(const struct advice_device *d, struct view_advices *to)
 	if (idle < LEAST_OF_WHOLE * d->whole || d->n_kernels <= 0 ||
 	    d->n_launches < d->n_kernels / 2 || d->is_sampled)
 		return true;
-	advice_fact(&a, "idle while threads launched", "share", idle / d->whole);
-	advice_fact(&a, "kernels", "count", d->n_kernels);
-	advice_fact(&a, "a kernel takes", "sec", of_one);
-	advice_fact(&a, "idle for each", "sec", idle / d->n_kernels);
+	advice_fact(&a, "idle while threads launched", MODEL_SHARE, idle / d->whole);
+	advice_fact(&a, "kernels", MODEL_COUNT, d->n_kernels);
+	advice_fact(&a, "a kernel takes", MODEL_SECONDS, of_one);
+	advice_fact(&a, "idle for each", MODEL_SECONDS, idle / d->n_kernels);
 	return propose(d, &a, idle / 2, idle * (1 - REMAINS), idle, to);
 }
 
@@ -57,8 +57,8 @@ static bool waits(const struct advice_device *d, struct view_advices *to)
 	double idle = d->idle[MODEL_GPU_IDLE_SYNC];
 	if (idle < LEAST_OF_WHOLE * d->whole)
 		return true;
-	advice_fact(&a, "idle after a thread had waited", "share", idle / d->whole);
-	advice_fact(&a, "waits", "count", d->n_waits);
+	advice_fact(&a, "idle after a thread had waited", MODEL_SHARE, idle / d->whole);
+	advice_fact(&a, "waits", MODEL_COUNT, d->n_waits);
 	return propose(d, &a, idle / 2, idle * (1 - REMAINS), idle, to);
 }
 
@@ -70,8 +70,8 @@ static bool host(const struct advice_device *d, struct view_advices *to)
 	       both = fmin(idle, busy);
 	if (both < LEAST_OF_WHOLE * d->whole)
 		return true;
-	advice_fact(&a, "idle while nothing was launched", "share", idle / d->whole);
-	advice_fact(&a, "busy", "share", busy / d->whole);
+	advice_fact(&a, "idle while nothing was launched", MODEL_SHARE, idle / d->whole);
+	advice_fact(&a, "busy", MODEL_SHARE, busy / d->whole);
 	return propose(d, &a, both / 2, both, both, to);
 }
 
@@ -83,8 +83,8 @@ static bool overlap(const struct advice_device *d, struct view_advices *to)
 	       both = fmin(fmin(copies, kernels), d->pieces - d->overlap);
 	if (both < LEAST_OF_WHOLE * d->whole)
 		return true;
-	advice_fact(&a, "copies with no kernel beside them", "share", copies / d->whole);
-	advice_fact(&a, "kernels with no copy beside them", "share", kernels / d->whole);
+	advice_fact(&a, "copies with no kernel beside them", MODEL_SHARE, copies / d->whole);
+	advice_fact(&a, "kernels with no copy beside them", MODEL_SHARE, kernels / d->whole);
 	return propose(d, &a, both / 2, both, d->whole - fmax(d->copies, d->kernels), to);
 }
 
@@ -99,14 +99,14 @@ static bool pinned(const struct advice_device *d, const struct view_gpu_sum *c,
 	if (seconds * alone < LEAST_OF_WHOLE * d->whole || of_one < LARGE_COPY ||
 	    rate >= PAGEABLE_PART * d->link_rate)
 		return true;
-	advice_fact(&a, rate_words, "B/s", rate);
-	advice_fact(&a, "bytes of one", "B", of_one);
-	advice_fact(&a, "time of these copies", "share", seconds / d->whole);
+	advice_fact(&a, rate_words, MODEL_BYTES_PER_SECOND, rate);
+	advice_fact(&a, "bytes of one", MODEL_BYTES, of_one);
+	advice_fact(&a, "time of these copies", MODEL_SHARE, seconds / d->whole);
 	/* at most, the memory is pinned for nothing: when it is allocated */
 	double most = seconds * alone * (1 - rate / d->link_rate),
 	       saved = fmax(most - (double)c->once_bytes / PINNING_RATE, 0);
-	advice_fact(&a, "pinned memory would give about", "B/s", d->link_rate);
-	advice_fact(&a, "bytes to pin", "B", (double)c->once_bytes);
+	advice_fact(&a, "pinned memory would give about", MODEL_BYTES_PER_SECOND, d->link_rate);
+	advice_fact(&a, "bytes to pin", MODEL_BYTES, (double)c->once_bytes);
 	return propose(d, &a, saved / 2, saved, most, to);
 }
 

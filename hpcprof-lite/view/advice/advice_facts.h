@@ -71,7 +71,7 @@ struct advice_shape {
 	uint32_t registers, shared_bytes, local_bytes; /* of a thread, a block, a thread */
 	/* Warps that fit on an SM; if the limit is eased to `eased`; the most it can hold. */
 	uint32_t warps, eased_warps, warps_most;
-	const char *limit; /* as in struct model_gpu_occupancy */
+	enum model_gpu_limit limit;
 	uint32_t eased;    /* registers, bytes of shared memory or threads; 0: unknown */
 };
 

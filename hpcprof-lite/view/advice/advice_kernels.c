@@ -30,7 +30,7 @@
 #define WIDEST_ACCESS 16 /* bytes of a thread */
 #define USUAL_ACCESS 4.0
 
-void advice_fact(struct view_advice *a, const char *what, const char *unit, double value)
+void advice_fact(struct view_advice *a, const char *what, enum model_unit unit, double value)
 {
 	if (a->n_facts < VIEW_ADVICE_FACTS)
 		a->facts[a->n_facts++] = (struct view_advice_fact){what, unit, value};
@@ -238,8 +238,8 @@ struct advice_interval advice_memory_bound(const struct advice_kernel *k,
 
 static void add_memory_facts(const struct advice_memory *m, struct view_advice *a)
 {
-	advice_fact(a, "cycles without an issue that wait for memory", "share", m->idle);
-	advice_fact(a, "a warp waits each time about", "cycles", m->cycles);
+	advice_fact(a, "cycles without an issue that wait for memory", MODEL_SHARE, m->idle);
+	advice_fact(a, "a warp waits each time about", MODEL_CYCLES, m->cycles);
 }
 
 /*
@@ -266,9 +266,9 @@ static bool scattered(const struct advice_kernel *k, const struct advice_memory 
 	double stores = advice_idle(&k->samples, ADVICE_DRAIN),
 	       saved = m->idle + stores + idle_behind_memory(k, m);
 	add_memory_facts(m, &a);
-	advice_fact(&a, "cycles without an issue at the end of stores", "share", stores);
-	advice_fact(&a, "side by side, the data would be at most", "B/cycle", m->most);
-	advice_fact(&a, "memory delivers to an SM about", "B/cycle", k->memory_rate);
+	advice_fact(&a, "cycles without an issue at the end of stores", MODEL_SHARE, stores);
+	advice_fact(&a, "side by side, the data would be at most", MODEL_BYTES_PER_CYCLE, m->most);
+	advice_fact(&a, "memory delivers to an SM about", MODEL_BYTES_PER_CYCLE, k->memory_rate);
 	add_cause_places(k, memory, ADVICE_N_OPERATIONS, &a);
 	return advice_propose(to, &a, advice_memory_bound(k, m, ending(&k->samples, saved)));
 }
@@ -299,13 +299,13 @@ static bool queue(const struct advice_kernel *k, const struct advice_memory *m,
 	const bool is_sized = m->instructions > 0 && c->sized > 0;
 	double of_thread = is_sized ? c->bytes / c->sized : WIDEST_ACCESS,
 	       saved = m->instructions * advice_active(&k->samples);
-	advice_fact(&a, "cycles without an issue that wait for room in the queue", "share",
+	advice_fact(&a, "cycles without an issue that wait for room in the queue", MODEL_SHARE,
 		    m->queue);
-	advice_fact(&a, "cycles without an issue that wait for memory", "share", m->idle);
+	advice_fact(&a, "cycles without an issue that wait for memory", MODEL_SHARE, m->idle);
 	if (m->instructions > 0)
-		advice_fact(&a, "instructions that access memory", "share", m->instructions);
+		advice_fact(&a, "instructions that access memory", MODEL_SHARE, m->instructions);
 	if (is_sized)
-		advice_fact(&a, "bytes of an access, for a thread", "B", of_thread);
+		advice_fact(&a, "bytes of an access, for a thread", MODEL_BYTES, of_thread);
 	add_cause_places(k, memory, ADVICE_N_OPERATIONS, &a);
 	struct advice_interval i = advice_from_saved(
 		m->idle / 2, m->idle + saved * fmax(1 - of_thread / WIDEST_ACCESS, 0),
@@ -333,12 +333,12 @@ static bool local(const struct advice_kernel *k, const struct advice_memory *m,
 	       saved = share * m->idle + issued * advice_active(&k->samples);
 	add_memory_facts(m, &a);
 	if (is_known) {
-		advice_fact(&a, "of these, for local memory", "share", share);
-		advice_fact(&a, "instructions that use it", "share", issued);
+		advice_fact(&a, "of these, for local memory", MODEL_SHARE, share);
+		advice_fact(&a, "instructions that use it", MODEL_SHARE, issued);
 	} else {
-		advice_fact(&a, "local memory of a thread", "B", k->shape.local_bytes);
+		advice_fact(&a, "local memory of a thread", MODEL_BYTES, k->shape.local_bytes);
 	}
-	advice_fact(&a, "registers of a thread", "count", k->shape.registers);
+	advice_fact(&a, "registers of a thread", MODEL_COUNT, k->shape.registers);
 	add_cause_places(k, memory, is_known ? ADVICE_LOCAL : ADVICE_N_OPERATIONS, &a);
 	return advice_propose(to, &a, ending(&k->samples, saved));
 }
@@ -374,9 +374,9 @@ static bool banks(const struct advice_kernel *k, const struct causes *c, double 
 	double cycles = cycles_of_access(k, brief, c->issued_of[ADVICE_SHARED]);
 	if (cycles < CONFLICT_CYCLES)
 		return true;
-	advice_fact(&a, "cycles without an issue that wait for shared memory", "share", idle);
-	advice_fact(&a, "a warp waits for each access about", "cycles", cycles);
-	advice_fact(&a, "shared memory of a block", "B", k->shape.shared_bytes);
+	advice_fact(&a, "cycles without an issue that wait for shared memory", MODEL_SHARE, idle);
+	advice_fact(&a, "a warp waits for each access about", MODEL_CYCLES, cycles);
+	advice_fact(&a, "shared memory of a block", MODEL_BYTES, k->shape.shared_bytes);
 	add_cause_places(k, brief, ADVICE_SHARED, &a);
 	return advice_propose(to, &a, ending(&k->samples, idle));
 }
@@ -385,7 +385,7 @@ static bool banks(const struct advice_kernel *k, const struct causes *c, double 
 static bool table(const struct advice_kernel *k, double idle, struct view_advices *to)
 {
 	struct view_advice a = advice_begin(k, VIEW_ADVICE_CONSTANT);
-	advice_fact(&a, "cycles without an issue that wait for constants", "share", idle);
+	advice_fact(&a, "cycles without an issue that wait for constants", MODEL_SHARE, idle);
 	add_cause_places(k, brief, ADVICE_TABLE, &a);
 	return advice_propose(to, &a, ending(&k->samples, idle));
 }
@@ -396,8 +396,8 @@ static bool special(const struct advice_kernel *k, const struct causes *c, doubl
 	struct view_advice a = advice_begin(k, VIEW_ADVICE_SPECIAL);
 	double issued = c->issued_of[ADVICE_SPECIAL] / fmax(k->samples.issued, 1),
 	       saved = idle + issued * advice_active(&k->samples);
-	advice_fact(&a, "cycles without an issue that wait for special functions", "share", idle);
-	advice_fact(&a, "shared memory of a block", "B", k->shape.shared_bytes);
+	advice_fact(&a, "cycles without an issue that wait for special functions", MODEL_SHARE, idle);
+	advice_fact(&a, "shared memory of a block", MODEL_BYTES, k->shape.shared_bytes);
 	add_cause_places(k, brief, ADVICE_SPECIAL, &a);
 	return advice_propose(to, &a, ending(&k->samples, saved));
 }
@@ -443,7 +443,7 @@ static bool apply(const struct stall_rule *r, const struct advice_kernel *k,
 	struct view_advice a = advice_begin(k, r->kind);
 	if (idle < ADVICE_LEAST_SHARE)
 		return true;
-	advice_fact(&a, r->fact, "share", idle);
+	advice_fact(&a, r->fact, MODEL_SHARE, idle);
 	add_places(k, (struct reasons){r->reason, r->reason}, &a);
 	return advice_propose(to, &a, ending(&k->samples, idle));
 }
@@ -463,9 +463,9 @@ static bool barrier(const struct advice_kernel *k, struct view_advices *to)
 	       all = at_barrier / s->all * (1 - of_memory);
 	if (idle < ADVICE_LEAST_SHARE)
 		return true;
-	advice_fact(&a, "samples of warps at a barrier", "share", at_barrier / s->all);
-	advice_fact(&a, "of the other warps, wait for memory", "share", of_memory);
-	advice_fact(&a, "cycles without an issue at the barrier", "share",
+	advice_fact(&a, "samples of warps at a barrier", MODEL_SHARE, at_barrier / s->all);
+	advice_fact(&a, "of the other warps, wait for memory", MODEL_SHARE, of_memory);
+	advice_fact(&a, "cycles without an issue at the barrier", MODEL_SHARE,
 		    advice_idle(s, ADVICE_BARRIER));
 	add_places(k, (struct reasons){ADVICE_BARRIER, ADVICE_BARRIER}, &a);
 	return advice_propose(to, &a,
@@ -486,9 +486,9 @@ static bool dependent(const struct advice_kernel *k, struct view_advices *to)
 	double idle = advice_idle(&k->samples, ADVICE_FIXED);
 	if (idle < 2 * ADVICE_LEAST_SHARE || advice_unit_is_busy(k))
 		return true;
-	advice_fact(&a, "cycles without an issue that wait for the instruction before", "share",
+	advice_fact(&a, "cycles without an issue that wait for the instruction before", MODEL_SHARE,
 		    idle);
-	advice_fact(&a, "cycles with an issue", "share", advice_active(&k->samples));
+	advice_fact(&a, "cycles with an issue", MODEL_SHARE, advice_active(&k->samples));
 	add_places(k, (struct reasons){ADVICE_FIXED, ADVICE_FIXED}, &a);
 	return advice_propose(to, &a, advice_from_saved(idle / 2, idle, idle));
 }

@@ -12,7 +12,7 @@
 #define ADVICE_SCHEDULERS 4
 
 /* Adds a fact. There is room for VIEW_ADVICE_FACTS. */
-void advice_fact(struct view_advice *a, const char *what, const char *unit, double value);
+void advice_fact(struct view_advice *a, const char *what, enum model_unit unit, double value);
 /* Appends `a` with this factor, unless it is too small to tell. False if memory is short. */
 bool advice_propose(struct view_advices *to, struct view_advice *a, struct advice_interval factor);
 

@@ -30,10 +30,10 @@ static bool grid(const struct advice_kernel *k, struct view_advices *to)
 	       least = (1 + factor) / 2;
 	if (active > 0 && active < 1)
 		least = fmax(fmin(least, factor * (1 - pow(1 - active, 1 / factor)) / active), 1);
-	advice_fact(&a, "blocks", "count", k->shape.blocks);
-	advice_fact(&a, "SMs", "count", k->shape.units);
+	advice_fact(&a, "blocks", MODEL_COUNT, k->shape.blocks);
+	advice_fact(&a, "SMs", MODEL_COUNT, k->shape.units);
 	if (k->busy_units > 0)
-		advice_fact(&a, "SMs with a warp, by samples", "share", k->busy_units);
+		advice_fact(&a, "SMs with a warp, by samples", MODEL_SHARE, k->busy_units);
 	return advice_propose(to, &a, (struct advice_interval){least, factor, factor * fuller});
 }
 
@@ -46,36 +46,34 @@ static bool wave(const struct advice_kernel *k, struct view_advices *to)
 		lost = fmin(lost, fmax(1 - k->busy_units, 0));
 	if (waves <= 1 || waves > WAVES_MOST || lost < ADVICE_LEAST_SHARE)
 		return true;
-	advice_fact(&a, "blocks", "count", k->shape.blocks);
-	advice_fact(&a, "blocks that fit at a time", "count", fit);
-	advice_fact(&a, "waves of blocks", "count", waves);
+	advice_fact(&a, "blocks", MODEL_COUNT, k->shape.blocks);
+	advice_fact(&a, "blocks that fit at a time", MODEL_COUNT, fit);
+	advice_fact(&a, "waves of blocks", MODEL_COUNT, waves);
 	if (k->busy_units > 0)
-		advice_fact(&a, "SMs with a warp, by samples", "share", k->busy_units);
+		advice_fact(&a, "SMs with a warp, by samples", MODEL_SHARE, k->busy_units);
 	return advice_propose(to, &a, advice_from_saved(lost / 2, lost, lost));
 }
 
-static const char of_block[] = "threads of a block";
-
 /* How the limit is called that has to be eased. */
-static const char *limit_fact(const char *limit)
+static const char *limit_fact(enum model_gpu_limit limit)
 {
-	if (strcmp(limit, "registers") == 0)
-		return "registers of a thread";
-	return strcmp(limit, "shared memory") == 0 ? "shared memory of a block" : of_block;
+	return limit == MODEL_LIMIT_REGISTERS ? "registers of a thread"
+	       : limit == MODEL_LIMIT_SHARED  ? "shared memory of a block"
+					      : "threads of a block";
 }
 
 static double limit_value(const struct advice_shape *s)
 {
-	if (strcmp(s->limit, "registers") == 0)
-		return s->registers;
-	return strcmp(s->limit, "shared memory") == 0 ? s->shared_bytes : s->block_threads;
+	return s->limit == MODEL_LIMIT_REGISTERS ? s->registers
+	       : s->limit == MODEL_LIMIT_SHARED  ? s->shared_bytes
+						 : s->block_threads;
 }
 
 static void add_limit(const struct advice_shape *s, bool by_grid, struct view_advice *a)
 {
-	const char *unit = strcmp(s->limit, "shared memory") == 0 ? "B" : "count";
+	enum model_unit unit = s->limit == MODEL_LIMIT_SHARED ? MODEL_BYTES : MODEL_COUNT;
 	if (by_grid) {
-		advice_fact(a, "warps that fit, with more blocks", "count", s->warps);
+		advice_fact(a, "warps that fit, with more blocks", MODEL_COUNT, s->warps);
 		return;
 	}
 	advice_fact(a, limit_fact(s->limit), unit, limit_value(s));
@@ -99,9 +97,9 @@ static bool occupancy(const struct advice_kernel *k, struct view_advices *to)
 	if (latency < LEAST_LATENCY || now >= s->warps_most || advice_unit_is_busy(k) ||
 	    (m.idle >= ADVICE_LEAST_SHARE && advice_memory_is_loaded(k, &m)))
 		return true;
-	advice_fact(&a, "warps of an SM", "count", now);
-	advice_fact(&a, "warps that it can hold", "count", s->warps_most);
-	advice_fact(&a, "cycles without an issue, by latency", "share", latency);
+	advice_fact(&a, "warps of an SM", MODEL_COUNT, now);
+	advice_fact(&a, "warps that it can hold", MODEL_COUNT, s->warps_most);
+	advice_fact(&a, "cycles without an issue, by latency", MODEL_SHARE, latency);
 	add_limit(s, by_grid, &a);
 	/* with few warps, the times to branch and to fetch are latencies, too */
 	double all = latency + advice_idle(&k->samples, ADVICE_BRANCH) +
@@ -111,7 +109,7 @@ static bool occupancy(const struct advice_kernel *k, struct view_advices *to)
 				    .likely = advice_more_warps(active, now, s->warps_most),
 				    .high = most};
 	i = advice_bound(i, most);
-	if (!by_grid && strcmp(limit_fact(s->limit), of_block) == 0) {
+	if (!by_grid && (s->limit == MODEL_LIMIT_WARPS || s->limit == MODEL_LIMIT_GROUPS)) {
 		/* larger blocks fill their warps */
 		double full = s->block_warps * WARP / s->block_threads;
 		i.low *= full;

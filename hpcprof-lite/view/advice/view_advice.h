@@ -42,7 +42,7 @@ enum { VIEW_ADVICE_FACTS = 5, VIEW_ADVICE_PLACES = 3 };
 /* A measured number: "samples that wait for memory", "share", 0.82. */
 struct view_advice_fact {
 	const char *what;
-	const char *unit; /* "share", "cycles", "count", "B", "B/s", "B/cycle", "sec" */
+	enum model_unit unit;
 	double value;
 };
 

@@ -190,7 +190,7 @@ static void read_line(struct line *l, uint32_t profile, uint32_t metric)
 static uint32_t find_time(const struct model *m)
 {
 	for (uint32_t i = 0; i < m->n_metrics; i++)
-		if (m->metrics[i].is_time && strcmp(m->metrics[i].event, MSR_METRIC_OFFCPU) != 0)
+		if (m->metrics[i].is_time && m->metrics[i].measures != MODEL_EVENT_OFFCPU)
 			return i;
 	return MODEL_NONE;
 }

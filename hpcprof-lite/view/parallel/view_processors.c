@@ -147,22 +147,17 @@ static double add_activities(const struct model *m, uint32_t profile, double *se
 	return time;
 }
 
-static bool is_named(const struct model_metric *k, const char *event)
-{
-	return k->is_time && strcmp(k->event, event) == 0;
-}
-
-static bool has_event(const struct model *m, const char *event)
+static bool has_event(const struct model *m, enum model_event event)
 {
 	bool has = false;
 	for (uint32_t i = 0; i < m->n_metrics; i++)
-		has |= is_named(&m->metrics[i], event);
+		has |= m->metrics[i].is_time && m->metrics[i].measures == event;
 	return has;
 }
 
 bool view_is_elapsed_time(const struct model *m)
 {
-	return has_event(m, "REALTIME");
+	return has_event(m, MODEL_EVENT_REALTIME);
 }
 
 /* The measurement is on or off for all threads of a process together. */
@@ -252,14 +247,14 @@ bool view_processors_apply(const struct model *m)
 	for (uint32_t i = 0; i < m->n_metrics; i++)
 		has_time |= m->metrics[i].is_time;
 	return has_time && !m->part_has_gaps &&
-	       (model_count_threads(m) > 1 || m->n_gpu_queues || has_event(m, "OFFCPU"));
+	       (model_count_threads(m) > 1 || m->n_gpu_queues || has_event(m, MODEL_EVENT_OFFCPU));
 }
 
 bool view_processors_make(const struct model *m, struct view_processors *p)
 {
 	*p = (struct view_processors){
 		.elapsed = (double)m->elapsed_ns / 1e9,
-		.lacks_offcpu = !has_event(m, "OFFCPU"),
+		.lacks_offcpu = !has_event(m, MODEL_EVENT_OFFCPU),
 		.processes = calloc((size_t)m->n_processes + 1, sizeof *p->processes),
 		.n_processes = m->n_processes};
 	if (!p->processes ||

@@ -84,7 +84,7 @@ uint32_t fixture_line(struct fixture *f, uint32_t parent, uint32_t file, uint32_
 	return i;
 }
 
-uint32_t fixture_metric(struct fixture *f, const char *name, const char *event, const char *unit,
+uint32_t fixture_metric(struct fixture *f, const char *name, const char *event, enum model_unit unit,
 			enum model_metric_kind kind, enum model_metric_role role)
 {
 	uint32_t i = next(&f->m.n_metrics, 8);
@@ -93,7 +93,8 @@ uint32_t fixture_metric(struct fixture *f, const char *name, const char *event, 
 					      .divisor = MODEL_NONE,
 					      .name = name,
 					      .event = event,
-					      .unit = unit};
+					      .unit = (uint8_t)unit,
+					      .is_of_pc_samples = kind == MODEL_METRIC_GPU_SAMPLES};
 	return i;
 }
 

@@ -34,7 +34,7 @@ static void make(struct fixture *f, const struct program *p)
 		 header = fixture_file(f, "/src/h.h"),
 		 main_ = fixture_function(f, "main", 0, source, 1),
 		 solver = fixture_function(f, p->solver, library, source, 20 + p->moved);
-	fixture_metric(f, "CPUTIME (sec)", "CPUTIME", "sec", MODEL_METRIC_SAMPLED, MODEL_ROLE_NONE);
+	fixture_metric(f, "CPUTIME (sec)", "CPUTIME", MODEL_SECONDS, MODEL_METRIC_SAMPLED, MODEL_ROLE_NONE);
 	uint32_t in_main = fixture_call(f, 1, main_, MODEL_CALL),
 		 call = fixture_line(f, in_main, source, 5),
 		 in_solver = fixture_call(f, call, solver, p->relation),
@@ -143,7 +143,7 @@ static void add_unnamed(struct compare *c, enum compare_side side, const char *b
 	uint32_t library = fixture_module(&f, "/lib/libx.so.1"), at = 1;
 	f.modules[library].build_id = (const uint8_t *)build;
 	f.modules[library].build_id_bytes = (uint32_t)strlen(build);
-	fixture_metric(&f, "CPUTIME (sec)", "CPUTIME", "sec", MODEL_METRIC_SAMPLED,
+	fixture_metric(&f, "CPUTIME (sec)", "CPUTIME", MODEL_SECONDS, MODEL_METRIC_SAMPLED,
 		       MODEL_ROLE_NONE);
 	for (int i = 0; i < 2; i++) {
 		snprintf(names[i], sizeof names[i], "<unknown at 0x%d>", 1000 * (i + 1) + moved);
@@ -188,7 +188,7 @@ static void add_unnamed_lines(struct compare *c, enum compare_side side, const c
 	uint32_t library = fixture_module(&f, "/lib/libx.so.1"), file = fixture_file(&f, "/x.h");
 	f.modules[library].build_id = (const uint8_t *)build;
 	f.modules[library].build_id_bytes = 3;
-	fixture_metric(&f, "CPUTIME (sec)", "CPUTIME", "sec", MODEL_METRIC_SAMPLED,
+	fixture_metric(&f, "CPUTIME (sec)", "CPUTIME", MODEL_SECONDS, MODEL_METRIC_SAMPLED,
 		       MODEL_ROLE_NONE);
 	for (int i = 0; i < 2; i++) {
 		uint32_t at = fixture_call(
@@ -267,7 +267,7 @@ static void test_rare_function(void **state)
 	assert_true(compare_open(&c));
 	for (int side = 0; side < COMPARE_N_SIDES; side++) {
 		fixture_begin(&f, "/a");
-		fixture_metric(&f, "CPUTIME (sec)", "CPUTIME", "sec", MODEL_METRIC_SAMPLED,
+		fixture_metric(&f, "CPUTIME (sec)", "CPUTIME", MODEL_SECONDS, MODEL_METRIC_SAMPLED,
 			       MODEL_ROLE_NONE);
 		uint32_t g = fixture_function(&f, side ? "g" : "f", 0, MODEL_NONE, 0);
 		fixture_value(&f, fixture_call(&f, 1, g, MODEL_CALL), 0, 2, 2 * ms);
@@ -291,7 +291,7 @@ static void test_recursion(void **state)
 	for (int side = 0; side < COMPARE_N_SIDES; side++) {
 		fixture_begin(&f, "/a");
 		uint32_t g = fixture_function(&f, "g", 0, MODEL_NONE, 0), at = 1;
-		fixture_metric(&f, "CPUTIME (sec)", "CPUTIME", "sec", MODEL_METRIC_SAMPLED,
+		fixture_metric(&f, "CPUTIME (sec)", "CPUTIME", MODEL_SECONDS, MODEL_METRIC_SAMPLED,
 			       MODEL_ROLE_NONE);
 		for (int i = 0; i < 5; i++) {
 			at = fixture_call(&f, at, g, MODEL_CALL);
@@ -324,7 +324,7 @@ static void test_doubt(void **state)
 	assert_true(compare_open(&c));
 	for (int side = 0; side < COMPARE_N_SIDES; side++) {
 		fixture_begin(&f, "/app");
-		fixture_metric(&f, "CPUTIME (sec)", "CPUTIME", "sec", MODEL_METRIC_SAMPLED,
+		fixture_metric(&f, "CPUTIME (sec)", "CPUTIME", MODEL_SECONDS, MODEL_METRIC_SAMPLED,
 			       MODEL_ROLE_NONE);
 		for (int i = side ? 2 : 0; i < (side ? 3 : 2); i++) {
 			uint32_t module = fixture_module(&f, modules[i]),
@@ -353,7 +353,7 @@ static void test_jumpy_function(void **state)
 	for (int side = 0; side < COMPARE_N_SIDES; side++)
 		for (int run = 0; run < 3; run++) {
 			fixture_begin(&f, "/app");
-			fixture_metric(&f, "CPUTIME (sec)", "CPUTIME", "sec", MODEL_METRIC_SAMPLED,
+			fixture_metric(&f, "CPUTIME (sec)", "CPUTIME", MODEL_SECONDS, MODEL_METRIC_SAMPLED,
 				       MODEL_ROLE_NONE);
 			uint32_t steady = fixture_function(&f, "steady", 0, MODEL_NONE, 0),
 				 jumpy = fixture_function(&f, "jumpy", 0, MODEL_NONE, 0);
@@ -412,9 +412,9 @@ static void test_kernels(void **state)
 			 kernel = fixture_function(&f, "axpy", gpu, MODEL_NONE, 0);
 		f.modules[gpu].is_gpu = true;
 		f.functions[placeholder].gpu_kind = MSR_GPU_KERNEL;
-		uint32_t time = fixture_metric(&f, "GKER (sec)", "", "sec", MODEL_METRIC_GPU_TIME,
+		uint32_t time = fixture_metric(&f, "GKER (sec)", "", MODEL_SECONDS, MODEL_METRIC_GPU_TIME,
 					       MODEL_ROLE_KERNEL_TIME),
-			 count = fixture_metric(&f, "GKER:COUNT", "", "count",
+			 count = fixture_metric(&f, "GKER:COUNT", "", MODEL_COUNT,
 						MODEL_METRIC_GPU_COUNT, MODEL_ROLE_KERNELS),
 			 at = fixture_call(&f, fixture_call(&f, 2, placeholder, MODEL_CALL), kernel,
 					   MODEL_CALL);
@@ -445,9 +445,9 @@ static void test_mpi(void **state)
 		assert_true(compare_open(&c));
 		for (unsigned side = 0; side < COMPARE_N_SIDES; side++) {
 			make(&f, &plain);
-			uint32_t time = fixture_metric(&f, "MPI (sec)", "MPI", "sec",
+			uint32_t time = fixture_metric(&f, "MPI (sec)", "MPI", MODEL_SECONDS,
 						       MODEL_METRIC_MPI_TIME, MODEL_ROLE_MPI_TIME),
-				 calls = fixture_metric(&f, "MPI:CALLS", "MPI", "count",
+				 calls = fixture_metric(&f, "MPI:CALLS", "MPI", MODEL_COUNT,
 							MODEL_METRIC_MPI_COUNT,
 							MODEL_ROLE_MPI_CALLS),
 				 function = fixture_function(&f, "MPI_Send", 0, MODEL_NONE, 0),

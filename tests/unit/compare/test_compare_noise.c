@@ -36,7 +36,7 @@ static void add_run(struct compare *c, enum compare_side side, const struct chan
 	       rate = side == COMPARE_NEW && change->rate > 0 ? change->rate : 1, sum = 0;
 	fixture_begin(&f, "/a");
 	uint32_t file = fixture_file(&f, "a.c");
-	fixture_metric(&f, "CPUTIME (sec)", "CPUTIME", "sec", MODEL_METRIC_SAMPLED,
+	fixture_metric(&f, "CPUTIME (sec)", "CPUTIME", MODEL_SECONDS, MODEL_METRIC_SAMPLED,
 		       MODEL_ROLE_NONE);
 	uint32_t main_ = fixture_call(&f, 1, fixture_function(&f, "main", 0, file, 1), MODEL_CALL);
 	for (uint32_t k = 0; k < N_FUNCTIONS; k++) {

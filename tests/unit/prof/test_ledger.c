@@ -278,7 +278,7 @@ static void test_description(void **state)
 	assert_int_equal(m->profiles[0].n_trace_records, 10);
 	assert_string_equal(m->metrics[0].name, "CPUTIME (sec)");
 	assert_string_equal(m->metrics[0].event, "CPUTIME");
-	assert_string_equal(m->metrics[0].unit, "sec");
+	assert_int_equal(m->metrics[0].unit, MODEL_SECONDS);
 	assert_int_equal(m->metrics[0].period, 100);
 	assert_true(m->has_traces);
 	clean(&r, m);

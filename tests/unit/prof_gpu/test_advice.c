@@ -61,7 +61,7 @@ static void make(struct made *d, double issued)
 						.registers = 32,
 						.warps = 64,
 						.warps_most = 64,
-						.limit = "threads"}}};
+						.limit = MODEL_LIMIT_WARPS}}};
 }
 
 /* Samples that wait, all and those without an issue. */
@@ -535,7 +535,7 @@ static void shapes(void **state)
 	make(&d, 1000);
 	wait_for(&d, ADVICE_FIXED, 9000, 8000);
 	d.kernel.shape.warps = 16;
-	d.kernel.shape.limit = "registers";
+	d.kernel.shape.limit = MODEL_LIMIT_REGISTERS;
 	d.kernel.shape.registers = 128;
 	d.kernel.shape.eased = 96;
 	d.kernel.shape.eased_warps = 20;
@@ -565,7 +565,7 @@ static void shapes(void **state)
 	d.kernel.shape.block_warps = 1;
 	d.kernel.shape.block_threads = 8; /* a larger block fills its warps, too */
 	d.kernel.shape.warps = d.kernel.shape.eased_warps = 32;
-	d.kernel.shape.limit = "blocks";
+	d.kernel.shape.limit = MODEL_LIMIT_GROUPS;
 	a = only(&d, VIEW_ADVICE_OCCUPANCY, true);
 	assert_float_equal(a.factor.likely, 4 * advice_more_warps(0.2, 32, 64), 1e-9);
 	d.kernel.shape.units = 0; /* not known */

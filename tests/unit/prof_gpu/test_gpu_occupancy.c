@@ -144,14 +144,14 @@ static void test_known_cases(void **state)
 	struct gpu_occupancy o =
 		on_h200((struct msr_gpu_shape){.block = {256, 1, 1}, .registers = 32});
 	assert_int_equal(o.warps, 64);
-	assert_int_equal(o.limit, GPU_LIMIT_WARPS);
+	assert_int_equal(o.limit, MODEL_LIMIT_WARPS);
 	o = on_h200((struct msr_gpu_shape){.block = {32, 0, 0}, .registers = 16});
 	assert_int_equal(o.warps, 32); /* 32 blocks of one warp */
-	assert_int_equal(o.limit, GPU_LIMIT_GROUPS);
+	assert_int_equal(o.limit, MODEL_LIMIT_GROUPS);
 	o = on_h200((struct msr_gpu_shape){.block = {16, 16, 1},
 					   .registers = 33}); /* as 40: pieces of 256 to a warp */
 	assert_int_equal(o.groups, 6);
-	assert_int_equal(o.limit, GPU_LIMIT_REGISTERS);
+	assert_int_equal(o.limit, MODEL_LIMIT_REGISTERS);
 	o = on_h200((struct msr_gpu_shape){
 		.block = {128, 1, 1}, .registers = 255, .dynamic_shared_bytes = 100000});
 	assert_int_equal(o.groups, 2);
@@ -160,8 +160,8 @@ static void test_known_cases(void **state)
 					   .static_shared_bytes = 40000,
 					   .dynamic_shared_bytes = 36000});
 	assert_int_equal(o.groups, 3); /* 77,056 of 233,472 each: 1,024 are the run time's */
-	assert_int_equal(o.limit, GPU_LIMIT_SHARED);
-	assert_string_equal(gpu_occupancy_limit_name(o.limit), "shared memory");
+	assert_int_equal(o.limit, MODEL_LIMIT_SHARED);
+	assert_string_equal(model_gpu_limit_name(o.limit), "shared memory");
 }
 
 /* One step: what must change, and that less of a change is not enough. */

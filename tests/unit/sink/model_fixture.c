@@ -154,16 +154,16 @@ static void make_metrics(struct model *m, const struct fixture_options *o)
 		{.parent = MODEL_NONE,
 		 .divisor = MODEL_NONE,
 		 .name = "CPUTIME (sec)",
-		 .event = "CPUTIME",
-		 .unit = "sec",
+		 .event = "CPUTIME", .measures = MODEL_EVENT_CPUTIME,
+		 .unit = MODEL_SECONDS,
 		 .description = "CPU time of the thread",
 		 .period = PERIOD_NS,
 		 .source = MSR_SOURCE_PERF},
 		{.parent = MODEL_NONE,
 		 .divisor = MODEL_NONE,
 		 .name = "REALTIME (sec)",
-		 .event = "REALTIME",
-		 .unit = "sec",
+		 .event = "REALTIME", .measures = MODEL_EVENT_REALTIME,
+		 .unit = MODEL_SECONDS,
 		 .description = "Elapsed time: \"wall clock\"",
 		 .period = PERIOD_NS,
 		 .source = MSR_SOURCE_TIMER_REAL},
@@ -171,39 +171,40 @@ static void make_metrics(struct model *m, const struct fixture_options *o)
 		 .divisor = MODEL_NONE,
 		 .name = "perf::PAGE-FAULTS",
 		 .event = "perf::PAGE-FAULTS",
-		 .unit = "count",
+		 .unit = MODEL_COUNT,
 		 .description = "",
 		 .period = 100,
 		 .source = MSR_SOURCE_PAPI},
 	};
 	static const struct {
-		const char *name, *unit;
+		const char *name;
+		enum model_unit unit;
 		enum model_metric_kind kind;
 		enum model_metric_role role;
 		uint32_t parent, divisor;
 		bool apportioned;
 	} gpu[N_GPU_METRICS] = {
-		[G_OP] = {"GPUOP (sec)", "sec", MODEL_METRIC_GPU_TIME, MODEL_ROLE_GPU_TIME,
+		[G_OP] = {"GPUOP (sec)", MODEL_SECONDS, MODEL_METRIC_GPU_TIME, MODEL_ROLE_GPU_TIME,
 			  MODEL_NONE, MODEL_NONE, false},
-		[G_KERNEL] = {"GKER (sec)", "sec", MODEL_METRIC_GPU_TIME, MODEL_ROLE_KERNEL_TIME,
+		[G_KERNEL] = {"GKER (sec)", MODEL_SECONDS, MODEL_METRIC_GPU_TIME, MODEL_ROLE_KERNEL_TIME,
 			      G_OP, MODEL_NONE, false},
-		[G_COPY] = {"GXCOPY (sec)", "sec", MODEL_METRIC_GPU_TIME, MODEL_ROLE_COPY_TIME,
+		[G_COPY] = {"GXCOPY (sec)", MODEL_SECONDS, MODEL_METRIC_GPU_TIME, MODEL_ROLE_COPY_TIME,
 			    G_OP, MODEL_NONE, false},
-		[G_SYNC] = {"GSYNC (sec)", "sec", MODEL_METRIC_GPU_TIME, MODEL_ROLE_SYNC_TIME,
+		[G_SYNC] = {"GSYNC (sec)", MODEL_SECONDS, MODEL_METRIC_GPU_TIME, MODEL_ROLE_SYNC_TIME,
 			    MODEL_NONE, MODEL_NONE, false},
-		[G_KERNELS] = {"GKER:COUNT", "count", MODEL_METRIC_GPU_COUNT, MODEL_ROLE_KERNELS,
+		[G_KERNELS] = {"GKER:COUNT", MODEL_COUNT, MODEL_METRIC_GPU_COUNT, MODEL_ROLE_KERNELS,
 			       MODEL_NONE, MODEL_NONE, false},
-		[G_BLOCKS] = {"GKER:BLKS", "count", MODEL_METRIC_GPU_MEAN, MODEL_ROLE_NONE,
+		[G_BLOCKS] = {"GKER:BLKS", MODEL_COUNT, MODEL_METRIC_GPU_MEAN, MODEL_ROLE_NONE,
 			      MODEL_NONE, G_KERNELS, false},
-		[G_BYTES_IN] = {"GXCOPY:H2D (B)", "B", MODEL_METRIC_GPU_COUNT,
+		[G_BYTES_IN] = {"GXCOPY:H2D (B)", MODEL_BYTES, MODEL_METRIC_GPU_COUNT,
 				MODEL_ROLE_COPY_BYTES, MODEL_NONE, MODEL_NONE, false},
-		[G_BYTES_OUT] = {"GXCOPY:D2H (B)", "B", MODEL_METRIC_GPU_COUNT,
+		[G_BYTES_OUT] = {"GXCOPY:D2H (B)", MODEL_BYTES, MODEL_METRIC_GPU_COUNT,
 				 MODEL_ROLE_COPY_BYTES, MODEL_NONE, MODEL_NONE, false},
-		[G_COPIES] = {"GXCOPY:COUNT", "count", MODEL_METRIC_GPU_COUNT, MODEL_ROLE_COPIES,
+		[G_COPIES] = {"GXCOPY:COUNT", MODEL_COUNT, MODEL_METRIC_GPU_COUNT, MODEL_ROLE_COPIES,
 			      MODEL_NONE, MODEL_NONE, false},
-		[G_INS] = {"GINS", "count", MODEL_METRIC_GPU_SAMPLES, MODEL_ROLE_SAMPLES,
+		[G_INS] = {"GINS", MODEL_COUNT, MODEL_METRIC_GPU_SAMPLES, MODEL_ROLE_SAMPLES,
 			   MODEL_NONE, MODEL_NONE, true},
-		[G_STALL] = {"GINS:STL_GMEM", "count", MODEL_METRIC_GPU_SAMPLES, MODEL_ROLE_ISSUED,
+		[G_STALL] = {"GINS:STL_GMEM", MODEL_COUNT, MODEL_METRIC_GPU_SAMPLES, MODEL_ROLE_ISSUED,
 			     G_INS, MODEL_NONE, true},
 	};
 	struct model_metric *metrics =
@@ -223,7 +224,7 @@ static void make_metrics(struct model *m, const struct fixture_options *o)
 					      .divisor = divisor,
 					      .name = gpu[i].name,
 					      .event = "gpu=opencl",
-					      .unit = gpu[i].unit,
+					      .unit = (uint8_t)gpu[i].unit,
 					      .description = "made up",
 					      .apportioned = gpu[i].apportioned};
 	}

@@ -15,17 +15,17 @@ static void test_numbers(void **state)
 {
 	(void)state;
 	char c[TEXT_CELL];
-	assert_string_equal(text_value(c, "sec", 0), "0 s");
-	assert_string_equal(text_value(c, "sec", 12.345), "12.35 s");
-	assert_string_equal(text_value(c, "sec", 123.45), "123.5 s");
-	assert_string_equal(text_value(c, "sec", 12345.6), "12346 s");
-	assert_string_equal(text_value(c, "sec", 0.0567), "56.70 ms");
-	assert_string_equal(text_value(c, "sec", 4.2e-6), "4.20 us");
-	assert_string_equal(text_value(c, "sec", 3e-9), "3.00 ns");
-	assert_string_equal(text_value(c, "count", 1234567), "1,234,567");
-	assert_string_equal(text_value(c, "count", 12345678), "12.35 M");
-	assert_string_equal(text_value(c, "count", 1.5e12), "1.50 T");
-	assert_string_equal(text_value(c, "B", 4096), "4.00 KiB");
+	assert_string_equal(text_value(c, MODEL_SECONDS, 0), "0 s");
+	assert_string_equal(text_value(c, MODEL_SECONDS, 12.345), "12.35 s");
+	assert_string_equal(text_value(c, MODEL_SECONDS, 123.45), "123.5 s");
+	assert_string_equal(text_value(c, MODEL_SECONDS, 12345.6), "12346 s");
+	assert_string_equal(text_value(c, MODEL_SECONDS, 0.0567), "56.70 ms");
+	assert_string_equal(text_value(c, MODEL_SECONDS, 4.2e-6), "4.20 us");
+	assert_string_equal(text_value(c, MODEL_SECONDS, 3e-9), "3.00 ns");
+	assert_string_equal(text_value(c, MODEL_COUNT, 1234567), "1,234,567");
+	assert_string_equal(text_value(c, MODEL_COUNT, 12345678), "12.35 M");
+	assert_string_equal(text_value(c, MODEL_COUNT, 1.5e12), "1.50 T");
+	assert_string_equal(text_value(c, MODEL_BYTES, 4096), "4.00 KiB");
 	assert_string_equal(text_count(c, 0), "0");
 	assert_string_equal(text_count(c, 999), "999");
 	assert_string_equal(text_count(c, 1000), "1,000");

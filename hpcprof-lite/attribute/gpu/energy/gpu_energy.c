@@ -192,7 +192,7 @@ bool gpu_energy_add_metrics(struct model *m, const struct gpu_energy *e,
 		to->parent =
 			k == GPU_ENERGY_OPERATIONS ? MODEL_NONE : index_of[GPU_ENERGY_OPERATIONS];
 		to->divisor = MODEL_NONE;
-		to->unit = k == GPU_ENERGY_TIME ? "sec" : MODEL_JOULES;
+		to->unit = k == GPU_ENERGY_TIME ? MODEL_SECONDS : MODEL_JOULES;
 		to->event = "gpu";
 	}
 	return true;

@@ -234,7 +234,7 @@ static uint64_t longest_period_ns(const struct model *m)
 	uint64_t most = LEAST_PERIOD_NS;
 	for (uint32_t i = 0; i < m->n_metrics; i++) {
 		const struct model_metric *k = &m->metrics[i];
-		if (k->kind == MODEL_METRIC_SAMPLED && strcmp(k->unit, "sec") == 0 &&
+		if (k->kind == MODEL_METRIC_SAMPLED && k->unit == MODEL_SECONDS &&
 		    k->period_most < MOST_PERIOD_NS && k->period_most > most)
 			most = k->period_most;
 	}
@@ -392,7 +392,7 @@ bool gpu_idle_add_metrics(struct model *m, const struct gpu_idle *i,
 		metrics[m->n_metrics] = rows[k];
 		metrics[m->n_metrics].kind = MODEL_METRIC_GPU_TIME;
 		metrics[m->n_metrics].parent = metrics[m->n_metrics].divisor = MODEL_NONE;
-		metrics[m->n_metrics].unit = "sec";
+		metrics[m->n_metrics].unit = MODEL_SECONDS;
 		metrics[m->n_metrics++].event = "gpu";
 	}
 	return true;

@@ -45,6 +45,8 @@ static bool describe_fixed(const struct gpu_metrics *m, struct model *model, uin
 		.role = row->role,
 		.name = row->name,
 		.unit = row->unit,
+		.is_of_pc_samples = row->kind == MODEL_METRIC_GPU_SAMPLES ||
+				    (metric >= GPU_SAMPLED && metric <= GPU_UTILISATION),
 		.description = row->description,
 		.parent = row->parent == MODEL_NONE ? MODEL_NONE : index_of[row->parent],
 		.divisor = row->divisor == MODEL_NONE ? MODEL_NONE : index_of[row->divisor]};
@@ -65,7 +67,8 @@ static bool describe_stall(const struct gpu_metrics *m, struct model *model,
 	char *copy = strdup(s->name);
 	*out = (struct model_metric){
 		.kind = MODEL_METRIC_GPU_SAMPLES,
-		.unit = "count",
+		.unit = MODEL_COUNT,
+		.is_of_pc_samples = true,
 		.divisor = MODEL_NONE,
 		.apportioned = m->n_apportioned != 0,
 		.name = copy ? model_own(model, copy) : NULL,
@@ -99,9 +102,7 @@ static struct model_metric describe_counter(const struct gpu_counter_metric *c)
 				     .role = MODEL_ROLE_COUNTER,
 				     .name = c->name,
 				     .description = c->description,
-				     .unit = c->unit == MSR_UNIT_NS      ? "sec"
-					     : c->unit == MSR_UNIT_BYTES ? "B"
-									 : "count",
+				     .unit = (uint8_t)model_unit_of(c->unit),
 				     .parent = MODEL_NONE,
 				     .divisor = MODEL_NONE};
 }

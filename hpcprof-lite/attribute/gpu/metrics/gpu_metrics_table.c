@@ -8,16 +8,16 @@
 #define NO MODEL_NONE
 
 #define TIME(metric, role, parent, name, description) \
-	[metric] = {name, "sec", description, MODEL_METRIC_GPU_TIME, MODEL_ROLE_##role, parent, NO}
+	[metric] = {name, MODEL_SECONDS, description, MODEL_METRIC_GPU_TIME, MODEL_ROLE_##role, parent, NO}
 #define COUNT(metric, role, name, description) \
-	[metric] = {name, "count", description, MODEL_METRIC_GPU_COUNT, MODEL_ROLE_##role, NO, NO}
+	[metric] = {name, MODEL_COUNT, description, MODEL_METRIC_GPU_COUNT, MODEL_ROLE_##role, NO, NO}
 #define BYTES(metric, role, name, description) \
-	[metric] = {name, "B", description, MODEL_METRIC_GPU_COUNT, MODEL_ROLE_##role, NO, NO}
+	[metric] = {name, MODEL_BYTES, description, MODEL_METRIC_GPU_COUNT, MODEL_ROLE_##role, NO, NO}
 /* People read the quotient: the sum over launches divided by `divisor`. */
 #define MEAN(metric, divisor, unit, name, description) \
 	[metric] = {name, unit, description, MODEL_METRIC_GPU_MEAN, MODEL_ROLE_NONE, NO, divisor}
 #define SAMPLES(metric, role, parent, name, description) \
-	[metric] = {name, "count", description, MODEL_METRIC_GPU_SAMPLES, MODEL_ROLE_##role, \
+	[metric] = {name, MODEL_COUNT, description, MODEL_METRIC_GPU_SAMPLES, MODEL_ROLE_##role, \
 		    parent, NO}
 #define BLAMED_FOR(what) (GPU_BLAMED_FOR + GPU_DEPENDS_ON_##what - GPU_DEPENDS_ON_MEMORY)
 
@@ -50,29 +50,29 @@ const struct gpu_metric_row gpu_metrics_table[GPU_N_FIXED] = {
 
 	COUNT(GPU_KERNELS, KERNELS, "GKER:COUNT",
 	      "GPU kernel: launch count"),
-	MEAN(GPU_BLOCKS, GPU_KERNELS, "count", "GKER:BLKS",
+	MEAN(GPU_BLOCKS, GPU_KERNELS, MODEL_COUNT, "GKER:BLKS",
 	     "GPU kernel: block (work-group) count, mean of launches"),
-	MEAN(GPU_BLOCK_THREADS, GPU_KERNELS, "count", "GKER:BLK_THR",
+	MEAN(GPU_BLOCK_THREADS, GPU_KERNELS, MODEL_COUNT, "GKER:BLK_THR",
 	     "GPU kernel: threads (work-items) of a block, mean of launches"),
-	MEAN(GPU_ITEMS, GPU_KERNELS, "count", "GKER:THR",
+	MEAN(GPU_ITEMS, GPU_KERNELS, MODEL_COUNT, "GKER:THR",
 	     "GPU kernel: threads (work-items) of a launch, mean of launches"),
-	MEAN(GPU_REGISTERS, GPU_KERNELS, "count", "GKER:THR_REG",
+	MEAN(GPU_REGISTERS, GPU_KERNELS, MODEL_COUNT, "GKER:THR_REG",
 	     "GPU kernel: thread register count, mean of launches"),
-	MEAN(GPU_STATIC_SHARED, GPU_KERNELS, "B", "GKER:STMEM (B)",
+	MEAN(GPU_STATIC_SHARED, GPU_KERNELS, MODEL_BYTES, "GKER:STMEM (B)",
 	     "GPU kernel: static shared memory of a block, mean of launches (bytes)"),
-	MEAN(GPU_DYNAMIC_SHARED, GPU_KERNELS, "B", "GKER:DYMEM (B)",
+	MEAN(GPU_DYNAMIC_SHARED, GPU_KERNELS, MODEL_BYTES, "GKER:DYMEM (B)",
 	     "GPU kernel: dynamic shared memory of a block, mean of launches (bytes)"),
-	MEAN(GPU_BLOCK_SHARED, GPU_KERNELS, "B", "GKER:BLK_SM (B)",
+	MEAN(GPU_BLOCK_SHARED, GPU_KERNELS, MODEL_BYTES, "GKER:BLK_SM (B)",
 	     "GPU kernel: block local memory, static and dynamic, mean of launches (bytes)"),
-	MEAN(GPU_LOCAL, GPU_KERNELS, "B", "GKER:LMEM (B)",
+	MEAN(GPU_LOCAL, GPU_KERNELS, MODEL_BYTES, "GKER:LMEM (B)",
 	     "GPU kernel: local memory of a thread, mean of launches (bytes)"),
-	MEAN(GPU_WARPS, GPU_KERNELS, "count", "GKER:FGP_ACT",
+	MEAN(GPU_WARPS, GPU_KERNELS, MODEL_COUNT, "GKER:FGP_ACT",
 	     "GPU kernel: fine-grain parallelism, actual: warps that fit on an SM by registers, "
 	     "shared memory and blocks, mean of launches"),
-	MEAN(GPU_WARPS_MOST, GPU_KERNELS, "count", "GKER:FGP_MAX",
+	MEAN(GPU_WARPS_MOST, GPU_KERNELS, MODEL_COUNT, "GKER:FGP_MAX",
 	     "GPU kernel: fine-grain parallelism, maximum: warps that an SM can hold, mean of "
 	     "launches"),
-	MEAN(GPU_OCCUPANCY, GPU_WARPS_MOST, "%", "GKER:OCC_THR",
+	MEAN(GPU_OCCUPANCY, GPU_WARPS_MOST, MODEL_PERCENT, "GKER:OCC_THR",
 	     "GPU kernel: theoretical occupancy (FGP_ACT / FGP_MAX, per cent)"),
 
 	COUNT(GPU_COPIES, COPIES, "GXCOPY:COUNT",
@@ -168,7 +168,7 @@ const struct gpu_metric_row gpu_metrics_table[GPU_N_FIXED] = {
 	      "GPU PC samples: not attributed to any code by the vendor's interface"),
 	COUNT(GPU_SAMPLES_EXPECTED, EXPECTED, "GSAMP:EXP",
 	      "GPU PC samples: expected, had all SMs been busy while the kernel ran"),
-	MEAN(GPU_UTILISATION, GPU_SAMPLES_EXPECTED, "%", "GSAMP:UTIL",
+	MEAN(GPU_UTILISATION, GPU_SAMPLES_EXPECTED, MODEL_PERCENT, "GSAMP:UTIL",
 	     "GPU utilization computed using PC sampling: part of the SMs that had a warp while "
 	     "the kernel ran (TOT / EXP, per cent)"),
 };

@@ -9,7 +9,9 @@
 #include "hpcprof-lite/attribute/gpu/metrics/gpu_metrics.h"
 
 struct gpu_metric_row {
-	const char *name, *unit, *description;
+	const char *name;
+	uint8_t unit; /* enum model_unit */
+	const char *description;
 	uint8_t kind, role; /* enum model_metric_kind, enum model_metric_role */
 	uint32_t parent, divisor; /* enum gpu_metric; MODEL_NONE: none */
 };

@@ -71,35 +71,35 @@ bool gpu_occupancy(const struct msr_gpu_def_device *d, const struct msr_gpu_def_
 		return false;
 	uint64_t warps = (threads + d->lanes - 1) / d->lanes,
 		 warps_most = d->threads_per_unit / d->lanes;
-	const uint64_t groups[GPU_N_LIMITS] = {warps_most / warps, d->groups_per_unit,
+	const uint64_t groups[MODEL_N_LIMITS] = {warps_most / warps, d->groups_per_unit,
 					       groups_by_registers(d, l, s->registers, warps),
 					       groups_by_shared(d, l, s)};
 	*out = (struct gpu_occupancy){.warps_most = (uint32_t)warps_most};
-	for (unsigned i = 1; i < GPU_N_LIMITS; i++)
+	for (unsigned i = 1; i < MODEL_N_LIMITS; i++)
 		if (groups[i] < groups[out->limit])
-			out->limit = (enum gpu_occupancy_limit)i;
+			out->limit = (enum model_gpu_limit)i;
 	out->groups = (uint32_t)groups[out->limit];
 	out->warps = (uint32_t)(groups[out->limit] * warps);
 	return out->groups > 0;
 }
 
 /* Of the limiting resource: how much the shape takes, and the shape with `n` instead. */
-static uint32_t taken_of(const struct msr_gpu_shape *s, enum gpu_occupancy_limit limit)
+static uint32_t taken_of(const struct msr_gpu_shape *s, enum model_gpu_limit limit)
 {
 	switch (limit) {
-	case GPU_LIMIT_REGISTERS: return s->registers;
-	case GPU_LIMIT_SHARED: return s->static_shared_bytes + s->dynamic_shared_bytes;
+	case MODEL_LIMIT_REGISTERS: return s->registers;
+	case MODEL_LIMIT_SHARED: return s->static_shared_bytes + s->dynamic_shared_bytes;
 	default: return (uint32_t)threads_of(s);
 	}
 }
 
-static struct msr_gpu_shape with(const struct msr_gpu_shape *s, enum gpu_occupancy_limit limit,
+static struct msr_gpu_shape with(const struct msr_gpu_shape *s, enum model_gpu_limit limit,
 				 uint32_t n)
 {
 	struct msr_gpu_shape other = *s;
-	if (limit == GPU_LIMIT_REGISTERS) {
+	if (limit == MODEL_LIMIT_REGISTERS) {
 		other.registers = n;
-	} else if (limit == GPU_LIMIT_SHARED) {
+	} else if (limit == MODEL_LIMIT_SHARED) {
 		other.static_shared_bytes = n;
 		other.dynamic_shared_bytes = 0;
 	} else {
@@ -115,9 +115,9 @@ bool gpu_occupancy_ease(const struct msr_gpu_def_device *d,
 			const struct gpu_occupancy *now, uint32_t *eased, struct gpu_occupancy *out)
 {
 	enum { SHARED_UNIT = 128, REGISTERS_UNIT = 8 };
-	const bool grows = now->limit == GPU_LIMIT_GROUPS;
-	const uint32_t unit = now->limit == GPU_LIMIT_REGISTERS ? REGISTERS_UNIT
-			      : now->limit == GPU_LIMIT_SHARED  ? SHARED_UNIT
+	const bool grows = now->limit == MODEL_LIMIT_GROUPS;
+	const uint32_t unit = now->limit == MODEL_LIMIT_REGISTERS ? REGISTERS_UNIT
+			      : now->limit == MODEL_LIMIT_SHARED  ? SHARED_UNIT
 								: d->lanes,
 		       taken = taken_of(s, now->limit), least = unit,
 		       most = grows ? d->threads_per_unit : taken;
@@ -132,11 +132,4 @@ bool gpu_occupancy_ease(const struct msr_gpu_def_device *d,
 		}
 	}
 	return false;
-}
-
-const char *gpu_occupancy_limit_name(enum gpu_occupancy_limit limit)
-{
-	static const char *const names[GPU_N_LIMITS] = {"threads", "blocks", "registers",
-							"shared memory"};
-	return names[limit];
 }

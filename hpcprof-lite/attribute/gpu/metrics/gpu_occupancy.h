@@ -9,21 +9,12 @@
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_METRICS_GPU_OCCUPANCY_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_METRICS_GPU_OCCUPANCY_H
 
-#include "common/format/measurement_gpu.h"
-
-/* the resource that limits the number of groups; the first of equal limits */
-enum gpu_occupancy_limit {
-	GPU_LIMIT_WARPS,       /* threads of an SM */
-	GPU_LIMIT_GROUPS,      /* blocks of an SM */
-	GPU_LIMIT_REGISTERS,
-	GPU_LIMIT_SHARED,
-	GPU_N_LIMITS
-};
+#include "hpcprof-lite/model/model.h"
 
 struct gpu_occupancy {
 	uint32_t groups;       /* maximum of resident groups */
 	uint32_t warps, warps_most; /* of these groups; maximum of the SM */
-	enum gpu_occupancy_limit limit;
+	enum model_gpu_limit limit;
 };
 
 /* False if the rules or figures for this device are unknown, or the kernel cannot run on it. */
@@ -36,7 +27,5 @@ bool gpu_occupancy(const struct msr_gpu_def_device *d, const struct msr_gpu_def_
 bool gpu_occupancy_ease(const struct msr_gpu_def_device *d,
 	const struct msr_gpu_def_device_limits *l, const struct msr_gpu_shape *s,
 	const struct gpu_occupancy *now, uint32_t *eased, struct gpu_occupancy *out);
-/* "threads", "blocks", "registers", "shared memory" */
-const char *gpu_occupancy_limit_name(enum gpu_occupancy_limit limit);
 
 #endif

@@ -12,21 +12,21 @@ enum { MOST_ROWS = 6, HEAD = 28, INDENT = 17, LABEL = 7 };
 static const char *fact_value(char cell[2 * TEXT_CELL], const struct view_advice_fact *f)
 {
 	char one[TEXT_CELL];
-	if (strcmp(f->unit, "share") == 0)
+	if (f->unit == MODEL_SHARE)
 		text_share(one, f->value, 1);
-	else if (strcmp(f->unit, "B/cycle") == 0)
+	else if (f->unit == MODEL_BYTES_PER_CYCLE)
 		snprintf(one, sizeof one, "%.1f", f->value);
-	else if (strcmp(f->unit, "B/s") == 0)
-		text_value(one, "B", f->value);
-	else if (f->value < 100 && strcmp(f->unit, "count") == 0)
+	else if (f->unit == MODEL_BYTES_PER_SECOND)
+		text_value(one, MODEL_BYTES, f->value);
+	else if (f->value < 100 && f->unit == MODEL_COUNT)
 		snprintf(one, sizeof one, "%.4g", f->value);
 	else
-		text_value(one, strcmp(f->unit, "cycles") == 0 ? "count" : f->unit, f->value);
+		text_value(one, f->unit, f->value);
 	snprintf(cell, 2 * TEXT_CELL, "%s%s", *one ? one : "0",
-		 strcmp(f->unit, "cycles") == 0    ? " cycles"
-		 : strcmp(f->unit, "B/cycle") == 0 ? " B/cycle"
-		 : strcmp(f->unit, "B/s") == 0     ? "/s"
-						   : "");
+		 f->unit == MODEL_CYCLES	     ? " cycles"
+		 : f->unit == MODEL_BYTES_PER_CYCLE  ? " B/cycle"
+		 : f->unit == MODEL_BYTES_PER_SECOND ? "/s"
+						     : "");
 	return cell;
 }
 

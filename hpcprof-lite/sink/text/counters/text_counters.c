@@ -66,9 +66,9 @@ static void put_row(const struct model *m, const struct view_counters *c,
 	double bytes = r->bytes_read + r->bytes_written;
 	const struct widths w = widths_of(s);
 	size_t taken = (size_t)w.time;
-	fprintf(s->out, "%*s", w.time, text_value(cell, "sec", r->seconds));
+	fprintf(s->out, "%*s", w.time, text_seconds(cell, r->seconds));
 	if (c->has_bytes) {
-		fprintf(s->out, " %*s %*s", w.memory, text_value(cell, "B", bytes), w.rate,
+		fprintf(s->out, " %*s %*s", w.memory, text_value(cell, MODEL_BYTES, bytes), w.rate,
 			rate(more, bytes, r->seconds));
 		taken += (size_t)(w.memory + w.rate) + 2;
 	}
@@ -97,7 +97,7 @@ static void put_head(const struct view_counters *c, const struct text_style *s)
 {
 	char a[TEXT_CELL], b[TEXT_CELL];
 	text_heading(s, "GPU counters: %s of %s kernels, one at a time",
-		     text_value(a, "count", c->counted), text_value(b, "count", c->launches));
+		     text_value(a, MODEL_COUNT, c->counted), text_value(b, MODEL_COUNT, c->launches));
 	const struct widths w = widths_of(s);
 	fprintf(s->out, "%*s", w.time, "time");
 	if (c->has_bytes)

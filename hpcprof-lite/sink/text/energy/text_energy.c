@@ -34,7 +34,7 @@ static void put_part(const struct text_style *s, uint64_t uj, uint64_t ns, const
 	if (!uj && !ns)
 		return;
 	fprintf(s->out, "%10s %10s %9s    %s\n", joules(a, uj),
-		ns ? text_value(b, "sec", (double)ns / 1e9) : "",
+		ns ? text_ns(b, ns) : "",
 		ns ? watts(c, (double)uj / 1e6, (double)ns / 1e9) : "", words);
 }
 
@@ -68,15 +68,15 @@ static void put_meter(const struct model *m, const struct model_meter *meter,
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], name[256];
 	name_meter(m, meter, name, sizeof name);
 	fprintf(s->out, "%10s %10s %9s  ", joules(a, e->total_uj),
-		text_value(b, "sec", (double)e->covered_ns / 1e9),
+		text_ns(b, e->covered_ns),
 		watts(c, (double)e->total_uj / 1e6, (double)e->covered_ns / 1e9));
 	text_cell(s->out, name, text_columns(name) < 44 ? text_columns(name) : 44);
 	fprintf(s->out, meter->device == MODEL_NONE ? ", all that ran there\n" : "\n");
 	if (meter->device != MODEL_NONE)
 		put_device(e, s);
 	fprintf(s->out, "%10s +- %s: the meter changes every %s, seen within %s\n", "",
-		joules(a, e->error_uj), text_value(b, "sec", (double)e->step_ns / 1e9),
-		text_value(c, "sec", (double)e->late_ns / 1e9));
+		joules(a, e->error_uj), text_ns(b, e->step_ns),
+		text_ns(c, e->late_ns));
 }
 
 /* ---- kernels ---- */
@@ -89,7 +89,7 @@ static void put_row(const struct model *m, const struct view_energy_row *r, doub
 	snprintf(name, sizeof name, "%s", m->functions[r->function].name);
 	text_shorten(name, room);
 	fprintf(s->out, "%10s %7s %9s %9s %c ", text_value(a, MODEL_JOULES, r->joules),
-		text_share(b, r->joules, whole), text_value(c, "sec", r->seconds),
+		text_share(b, r->joules, whole), text_seconds(c, r->seconds),
 		watts(d, r->joules, r->read_seconds), is_marked ? '~' : ' ');
 	text_cell(s->out, name, text_columns(name) < room ? text_columns(name) : room);
 	putc('\n', s->out);

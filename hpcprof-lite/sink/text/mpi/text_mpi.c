@@ -199,7 +199,7 @@ static void put_call(const struct model *m, const struct view_mpi_place *p,
 	put_chain(s, &c, "in ", " < ", used);
 }
 
-static const char *value(char cell[TEXT_CELL], const char *unit, double v)
+static const char *value(char cell[TEXT_CELL], enum model_unit unit, double v)
 {
 	return v > 0 ? text_value(cell, unit, v) : "";
 }
@@ -212,10 +212,10 @@ static void say_head(const struct model *m, const struct view_mpi *v, const stru
 	text_heading(s,
 		     "MPI: %zu processes, %s in %s calls (%s of the time of the threads that "
 		     "called), %s waiting (%s)",
-		     v->n_processes, text_value(a, "sec", v->whole.seconds),
+		     v->n_processes, text_seconds(a, v->whole.seconds),
 		     text_count(b, v->whole.n_calls),
 		     text_share(c, v->whole.seconds, v->elapsed),
-		     text_value(d, "sec", v->whole.waited),
+		     text_seconds(d, v->whole.waited),
 		     text_share(e, v->whole.waited, v->whole.seconds));
 	if (m->mpi->n_lost)
 		fprintf(s->out, "  %s calls could not be recorded\n",
@@ -230,7 +230,7 @@ static void say_head(const struct model *m, const struct view_mpi *v, const stru
 	else if (m->mpi->clock_error_ns)
 		fprintf(s->out, "  the clocks of %" PRIu32 " hosts are known to +-%s\n",
 			m->mpi->n_hosts,
-			text_value(a, "sec", (double)m->mpi->clock_error_ns / 1e9));
+			text_ns(a, m->mpi->clock_error_ns));
 }
 
 static bool put_head(const struct model *m, const struct view_mpi *v, const struct text_style *s)
@@ -249,10 +249,10 @@ static void put_process(const struct model *m, const struct view_mpi_process *p,
 	enum { TAKEN = 65 };
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], e[TEXT_CELL], f[TEXT_CELL];
 	const struct model_process *process = &m->processes[p->process];
-	fprintf(s->out, "%10s %7s %10s %11s %10s %10s  ", value(a, "sec", p->sums.seconds),
-		text_share(b, p->sums.seconds, p->elapsed), value(c, "sec", p->sums.waited),
-		text_count(d, p->sums.n_calls), value(e, "B", (double)p->sums.sent),
-		value(f, "B", (double)p->sums.received));
+	fprintf(s->out, "%10s %7s %10s %11s %10s %10s  ", value(a, MODEL_SECONDS, p->sums.seconds),
+		text_share(b, p->sums.seconds, p->elapsed), value(c, MODEL_SECONDS, p->sums.waited),
+		text_count(d, p->sums.n_calls), value(e, MODEL_BYTES, (double)p->sums.sent),
+		value(f, MODEL_BYTES, (double)p->sums.received));
 	char pid[24];
 	const size_t n = (size_t)snprintf(pid, sizeof pid, "pid %" PRIu32, process->pid);
 	if (process->rank >= 0)
@@ -306,10 +306,10 @@ static void put_places(const struct model *m, const struct view_mpi *v, const st
 			n_hidden++;
 			continue;
 		}
-		fprintf(s->out, "%10s%s %10s %11s %10s  ", value(a, "sec", p->sums.waited),
+		fprintf(s->out, "%10s%s %10s %11s %10s  ", value(a, MODEL_SECONDS, p->sums.waited),
 			p->sums.waited > 0 && !p->sums.wait_is_known ? "~" : " ",
-			value(b, "sec", p->sums.seconds), text_count(c, p->sums.n_calls),
-			value(d, "B", (double)p->sums.sent));
+			value(b, MODEL_SECONDS, p->sums.seconds), text_count(c, p->sums.n_calls),
+			value(d, MODEL_BYTES, (double)p->sums.sent));
 		put_call(m, p, s, 47);
 	}
 	if (n_hidden)
@@ -330,10 +330,10 @@ static void put_late(const struct model *m, const struct model_mpi_site *site,
 		snprintf(who, sizeof who, "rank %" PRId32, process->rank);
 	else
 		snprintf(who, sizeof who, "pid %" PRIu32, process->pid);
-	value(a, "sec", (double)l->waited_ns / 1e9);
+	value(a, MODEL_SECONDS, (double)l->waited_ns / 1e9);
 	text_share(b, (double)l->n_calls, (double)site->n_calls);
-	text_value(c, "sec", (double)l->behind_ns / 1e9 / (double)l->n_calls);
-	text_value(d, "sec", (double)l->most_behind_ns / 1e9);
+	text_seconds(c, (double)l->behind_ns / 1e9 / (double)l->n_calls);
+	text_ns(d, l->most_behind_ns);
 	int used = fprintf(s->out, "%10s  ", a);
 	if (text_is_narrow(s))
 		used += fprintf(s->out, "%s last in %s of calls, %s behind, %s at most", who, b, c,
@@ -358,7 +358,7 @@ static void put_sites(const struct model *m, const struct view_mpi *v, const str
 					"waited for it");
 		any = true;
 		fprintf(s->out, "%10s  in %s calls: ",
-			value(a, "sec", (double)site->waited_ns / 1e9),
+			value(a, MODEL_SECONDS, (double)site->waited_ns / 1e9),
 			text_count(b, site->n_calls));
 		put_call(m,
 			 &(struct view_mpi_place){.call = site->call,
@@ -391,10 +391,10 @@ static void put_sizes(const struct view_mpi *v, const struct text_style *s)
 		}
 		any = true;
 		fprintf(s->out, "%10s %11s %10s %10s %10s%s\n",
-			text_value(a, "B", (double)(UINT64_C(1) << (z->size_class - 1))),
-			text_count(b, z->sums.n_calls), value(c, "B", (double)z->sums.sent),
-			value(d, "B", (double)z->sums.received),
-			text_value(e, "sec", z->sums.seconds),
+			text_value(a, MODEL_BYTES, (double)(UINT64_C(1) << (z->size_class - 1))),
+			text_count(b, z->sums.n_calls), value(c, MODEL_BYTES, (double)z->sums.sent),
+			value(d, MODEL_BYTES, (double)z->sums.received),
+			text_seconds(e, z->sums.seconds),
 			z->is_collective ? "  collective" : "");
 	}
 	if (any)
@@ -411,7 +411,7 @@ static void put_pairs(const struct view_mpi *v, const struct text_style *s)
 	fprintf(s->out, "%10s %11s\n", "sent", "calls");
 	for (size_t i = 0; i < n; i++)
 		fprintf(s->out, "%10s %11s  %" PRId32 " to %" PRId32 "\n",
-			text_value(a, "B", (double)v->pairs[i].bytes),
+			text_value(a, MODEL_BYTES, (double)v->pairs[i].bytes),
 			text_count(b, v->pairs[i].n_calls), v->pairs[i].from, v->pairs[i].to);
 	if (n < v->n_pairs)
 		fprintf(s->out, "%10s  %zu more\n", "", v->n_pairs - n);
@@ -433,7 +433,7 @@ static void put_comms(const struct model *m, const struct text_style *s)
 		if (!c->n_calls || (n_shown >= MOST_ROWS && s->threshold > 0))
 			continue;
 		n_shown++;
-		fprintf(s->out, "%10s %11s %7" PRIu32 "%s\n", value(a, "sec", c->seconds),
+		fprintf(s->out, "%10s %11s %7" PRIu32 "%s\n", value(a, MODEL_SECONDS, c->seconds),
 			text_count(b, c->n_calls), c->size,
 			c->is_world             ? "  MPI_COMM_WORLD"
 			: !c->is_matched        ? "  of one process"

@@ -15,7 +15,7 @@ enum { MOST_ROWS = 16, MOST_LATE = 4, MANY_RANKS = 24, NAME = 64 };
 
 static const char *time_of(char cell[TEXT_CELL], uint64_t ns)
 {
-	return ns ? text_value(cell, "sec", (double)ns / 1e9) : "";
+	return ns ? text_ns(cell, ns) : "";
 }
 
 /* ---- times ---- */
@@ -69,7 +69,7 @@ static void put_head(const struct model *m, const struct text_style *s)
 	text_heading(s,
 		     "NCCL: %s in %s kernels, %s of the time of the GPUs, %s of it hidden by other "
 		     "kernels",
-		     text_value(a, "sec", (double)nccl_ns / 1e9), text_count(b, n),
+		     text_ns(a, nccl_ns), text_count(b, n),
 		     text_share(c, (double)nccl_ns, (double)elapsed_ns),
 		     overlap_ns ? text_share(d, (double)overlap_ns, (double)nccl_ns) : "nothing");
 }
@@ -110,8 +110,8 @@ static void put_late(const struct model *m, const struct model_mpi_site *site,
 	int used = fprintf(s->out, "%10s    last in %s of them, %s behind, %s at most: %s",
 			   time_of(a, l->waited_ns),
 			   text_share(b, (double)l->n_calls, (double)site->n_calls),
-			   text_value(c, "sec", (double)l->behind_ns / 1e9 / (double)l->n_calls),
-			   text_value(d, "sec", (double)l->most_behind_ns / 1e9), name);
+			   text_seconds(c, (double)l->behind_ns / 1e9 / (double)l->n_calls),
+			   text_ns(d, l->most_behind_ns), name);
 	if (l->context == site->context) {
 		putc('\n', s->out);
 		return;
@@ -174,7 +174,7 @@ static void put_notes(const struct model *m, const struct text_style *s)
 			text_count(a, x->n_alone));
 	if (x->clock_error_ns)
 		fprintf(s->out, "  the clocks of the hosts are known to +-%s\n",
-			text_value(a, "sec", (double)x->clock_error_ns / 1e9));
+			text_ns(a, x->clock_error_ns));
 }
 
 bool text_report_nccl(const struct model *m, const struct text_style *s)

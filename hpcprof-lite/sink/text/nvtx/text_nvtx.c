@@ -11,7 +11,7 @@ enum { MOST_ROWS = 20, MARK = 3 };
 
 static const char *seconds(char cell[TEXT_CELL], uint64_t ns, bool is_known)
 {
-	return is_known ? text_value(cell, "sec", (double)ns / 1e9) : "-";
+	return is_known ? text_ns(cell, ns) : "-";
 }
 
 static void put_name(const struct model_nvtx_range *r, const struct text_style *s)
@@ -29,7 +29,7 @@ static void put_row(const struct model_nvtx *x, const struct model_nvtx_range *r
 {
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], e[TEXT_CELL], f[TEXT_CELL];
 	const bool is_range = r->kind != MARK && r->n, is_pushed = model_nvtx_is_pushed(r);
-	fprintf(s->out, "%7s %8s", text_value(a, "count", (double)(r->n + r->n_open)),
+	fprintf(s->out, "%7s %8s", text_value(a, MODEL_COUNT, (double)(r->n + r->n_open)),
 		seconds(b, r->ns, is_range));
 	fprintf(s->out, " %8s %8s %8s", seconds(c, r->n ? r->ns / r->n : 0, is_range),
 		seconds(d, r->least_ns, is_range), seconds(e, r->most_ns, is_range));

@@ -38,7 +38,7 @@ static void put_phase(const struct model *m, const struct view_pop *x, const str
 	char cell[TEXT_CELL], place[256] = "", name[TEXT_NAME];
 	const int width = c->transfer ? 6 : 7;
 	size_t taken = 39;
-	fprintf(s->out, "%10s", text_value(cell, "sec", x->elapsed));
+	fprintf(s->out, "%10s", text_seconds(cell, x->elapsed));
 	put_share(s, 8, true, x->parallel);
 	put_share(s, 8, true, x->load_balance);
 	put_share(s, 8, true, x->communication);

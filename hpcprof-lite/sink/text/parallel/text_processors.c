@@ -69,8 +69,8 @@ static void put_processors(const struct table *t)
 	fprintf(t->s->out, "%s used %s: %s of CPU time in %s x %s\n",
 		!q->has_quota ? "" : q->n_given > 1 ? " were" : " was",
 		text_share(b, p->cpu_seconds, p->elapsed * q->n_given),
-		text_value(c, "sec", p->cpu_seconds), q->has_quota ? given : a,
-		text_value(d, "sec", p->elapsed));
+		text_seconds(c, p->cpu_seconds), q->has_quota ? given : a,
+		text_seconds(d, p->elapsed));
 }
 
 static void put_head(const struct table *t)
@@ -78,9 +78,9 @@ static void put_head(const struct table *t)
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL];
 	const struct view_processors *p = &t->p;
 	text_heading(t->s, "Where the time of %s %s went: %s x %s %s = %s",
-		     text_count(a, p->n_threads), noun(p), text_value(b, "sec", p->elapsed),
+		     text_count(a, p->n_threads), noun(p), text_seconds(b, p->elapsed),
 		     text_count(c, p->n_threads), p->n_threads == 1 ? "thread" : "threads",
-		     text_value(d, "sec", p->capacity));
+		     text_seconds(d, p->capacity));
 	put_processors(t);
 	if (p->n_ranks > 1)
 		fprintf(t->s->out, "%7s %9s  %-15s %9s  %s\n", "share", "time",
@@ -92,7 +92,7 @@ static void put_rank(const struct table *t, double seconds, uint32_t process)
 {
 	char a[TEXT_CELL], rank[16];
 	snprintf(rank, sizeof rank, "(%" PRId32 ")", t->m->processes[process].rank);
-	fprintf(t->s->out, "%9s %-5s", text_value(a, "sec", seconds), rank);
+	fprintf(t->s->out, "%9s %-5s", text_seconds(a, seconds), rank);
 }
 
 /* True if another measurement would say more of this time. */
@@ -109,7 +109,7 @@ static void put_quota(const struct table *t)
 	const struct view_quota *q = &t->p.quota;
 	fputs(q->has_quota ? "; CPU quota" : "", t->s->out);
 	if (q->throttled > 0)
-		fprintf(t->s->out, ": throttled for %s", text_value(a, "sec", q->throttled));
+		fprintf(t->s->out, ": throttled for %s", text_seconds(a, q->throttled));
 }
 
 /* `use` VIEW_N_USES: the sum of the small ones. */
@@ -120,13 +120,13 @@ static void put_row(const struct table *t, unsigned use)
 	     is_elapsed = view_is_elapsed_time(t->m);
 	double seconds = is_other ? t->others : t->p.seconds[use];
 	fprintf(t->s->out, "%7s %9s  ", text_share(a, seconds, t->p.capacity),
-		text_value(b, "sec", seconds));
+		text_seconds(b, seconds));
 	if (by_rank && (is_other || use == VIEW_USE_NO_THREAD)) {
 		fprintf(t->s->out, "%43s", "");
 	} else if (by_rank) {
 		struct view_spread x = view_processors_spread(&t->p, t->m, use);
 		put_rank(t, x.least, x.least_process);
-		fprintf(t->s->out, " %9s ", text_value(c, "sec", x.mean));
+		fprintf(t->s->out, " %9s ", text_seconds(c, x.mean));
 		put_rank(t, x.most, x.most_process);
 		fputs("  ", t->s->out);
 	}
@@ -179,7 +179,7 @@ bool text_report_quota(const struct model *m, const struct text_style *s)
 			text_count(n, q.n_allowed), q.n_allowed == 1 ? "processor" : "processors");
 	if (q.throttled > 0)
 		fprintf(s->out, ", throttled for %s",
-			text_value(time, "sec", q.throttled));
+			text_seconds(time, q.throttled));
 	if (q.has_quota)
 		putc('\n', s->out);
 	return true;

@@ -45,7 +45,7 @@ static void put_group(const struct model *m, const struct view_values *v,
 		      const struct text_style *s)
 {
 	char a[TEXT_CELL], b[TEXT_CELL], list[LIST], name[TEXT_NAME] = "";
-	const char *unit = m->metrics[v->metric].unit;
+	const enum model_unit unit = m->metrics[v->metric].unit;
 	const size_t taken = text_is_narrow(s) ? INDENT : TAKEN,
 		     width = s->width > taken + 40 ? s->width - taken : 40,
 		     room = width < LIST ? width : LIST;

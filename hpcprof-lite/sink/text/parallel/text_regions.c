@@ -33,14 +33,14 @@ static void put_region(const struct model *m, const struct view_region *r, bool 
 		snprintf(place, sizeof place, "%s:%" PRIu32, text_base(m->files[r->file].path),
 			 r->line);
 	view_region_name(m, r, place, name, sizeof name);
-	fprintf(s->out, "%9s %9s %7s", text_value(a, "sec", r->gain),
-		text_value(b, "sec", r->seconds), text_value(c, "count", (double)r->instances));
+	fprintf(s->out, "%9s %9s %7s", text_seconds(a, r->gain),
+		text_seconds(b, r->seconds), text_value(c, MODEL_COUNT, (double)r->instances));
 	put_threads(r, s->out);
 	fprintf(s->out, " %6s %6s", text_share(a, r->efficiency, 1),
 		text_share(b, r->imbalance, 1));
 	if (wide)
-		fprintf(s->out, " %10s %10s", text_value(c, "sec", r->work),
-			text_value(d, "sec", r->capacity - r->work));
+		fprintf(s->out, " %10s %10s", text_seconds(c, r->work),
+			text_seconds(d, r->capacity - r->work));
 	fputs("  ", s->out);
 	size_t taken = wide ? 71 : 49, room = s->width > taken + 20 ? s->width - taken : 20;
 	if (wide && r->loop_file < m->n_files) {
@@ -101,7 +101,7 @@ bool text_report_regions(const struct model *m, const struct text_style *s)
 		return false;
 	text_heading(s, "Parallel regions of OpenMP by possible gain: %s %s, %s",
 		     text_count(a, r.n), r.n == 1 ? "region" : "regions",
-		     text_value(b, "sec", r.seconds));
+		     text_seconds(b, r.seconds));
 	if (view_regions_have_teams(&r))
 		put_table(m, &r, s);
 	else
