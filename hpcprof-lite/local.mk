@@ -1,21 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # hpcprof-lite, by folder.
 
+# Units and words of the model. Its other functions are in libhlprof: tests of sinks have their own.
+noinst_LTLIBRARIES += libhlmodel.la
+libhlmodel_la_SOURCES = hpcprof-lite/model/model_unit.c
+
 # Everything but main() and the sinks: tests link it.
 noinst_LTLIBRARIES += libhlprof.la
 libhlprof_la_SOURCES =
-libhlprof_la_LIBADD = libhlparts.la libhlbase.la -lm
+libhlprof_la_LIBADD = libhlmodel.la libhlparts.la libhlbase.la -lm
 
-# What reports show of the model. It calls the model's functions, as the sinks do.
+# What reports show of the model.
 noinst_LTLIBRARIES += libhlview.la
 libhlview_la_SOURCES =
+libhlview_la_LIBADD = libhlmodel.la
 
 # The text, without the sinks that write files.
 noinst_LTLIBRARIES += libhltext.la
 libhltext_la_SOURCES = hpcprof-lite/sink/sink.h
 libhltext_la_LIBADD = libhlview.la
 
-# The sinks that write files. They call the model's functions; who links them brings those.
+# The sinks that write files.
 noinst_LTLIBRARIES += libhlsink.la
 libhlsink_la_SOURCES =
 libhlsink_la_CPPFLAGS = $(AM_CPPFLAGS) $(OTF2_CPPFLAGS) $(SQLITE3_CPPFLAGS) $(Z_CPPFLAGS)
@@ -411,17 +416,17 @@ libhltext_la_SOURCES += \
 	hpcprof-lite/sink/text/text_tree.c hpcprof-lite/sink/text/text_tree.h \
 	hpcprof-lite/sink/text/text_tree_rows.c
 
-libhltext_la_SOURCES += hpcprof-lite/sink/text/counters/text_counters.c
+libhltext_la_SOURCES += hpcprof-lite/sink/text/text_counters.c
 
-libhltext_la_SOURCES += hpcprof-lite/sink/text/energy/text_energy.c
+libhltext_la_SOURCES += hpcprof-lite/sink/text/text_energy.c
 
-libhltext_la_SOURCES += hpcprof-lite/sink/text/advice/text_advice.c
+libhltext_la_SOURCES += hpcprof-lite/sink/text/text_advice.c
 
-libhltext_la_SOURCES += hpcprof-lite/sink/text/mpi/text_mpi.c
+libhltext_la_SOURCES += hpcprof-lite/sink/text/text_mpi.c
 
-libhltext_la_SOURCES += hpcprof-lite/sink/text/nccl/text_nccl.c
+libhltext_la_SOURCES += hpcprof-lite/sink/text/text_nccl.c
 
-libhltext_la_SOURCES += hpcprof-lite/sink/text/nvtx/text_nvtx.c
+libhltext_la_SOURCES += hpcprof-lite/sink/text/text_nvtx.c
 
 libhltext_la_SOURCES += \
 	hpcprof-lite/sink/text/parallel/text_pop.c \

@@ -64,8 +64,8 @@ static enum status find_metric(const struct compare *c, const struct compare_con
 		return options_refuse("--fail-if: '%s': %s needs %s", x->text, name,
 				      wanted == MODEL_SECONDS ? "a unit of time, as in 2 s"
 				      : wanted == MODEL_BYTES ? "a unit of size, as in 1 MiB"
-								: "a number without a unit of time"
-								  " or size");
+							      : "a number without a unit of time"
+								" or size");
 	if (!is_measured_by_all(c, m))
 		return options_refuse("--fail-if: '%s': not every run measured %s", x->text, name);
 	return STATUS_OK;

@@ -39,8 +39,8 @@ static void put_column_names(const struct text *t, const char *more, const char 
 	fprintf(t->style.out, "%s%s\n", more, name);
 }
 
-static void put_numbers(const struct text *t, const struct compare_estimate *e, enum model_unit unit,
-			double whole)
+static void put_numbers(const struct text *t, const struct compare_estimate *e,
+			enum model_unit unit, double whole)
 {
 	char a[CELL], b[TEXT_CELL], c[CELL], d[CELL];
 	FILE *out = t->style.out;

@@ -26,8 +26,7 @@ static void list_left_out(const struct filter_part *p, FILE *out)
 		if (!is_left_out(p, i))
 			continue;
 		has_pc_samples |= k->kind == MODEL_METRIC_GPU_SAMPLES;
-		if (k->is_of_pc_samples ||
-		    (k->parent != MODEL_NONE && is_left_out(p, k->parent)))
+		if (k->is_of_pc_samples || (k->parent != MODEL_NONE && is_left_out(p, k->parent)))
 			continue;
 		fprintf(out, "%s%s", separator, k->name);
 		separator = ", ";

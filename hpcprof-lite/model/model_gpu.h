@@ -205,8 +205,8 @@ struct model_gpu_context {
 /* How many warps of a launch fit on an SM at a time. */
 /* the resource that limits the number of blocks; the first of equal limits */
 enum model_gpu_limit {
-	MODEL_LIMIT_WARPS,     /* threads of an SM */
-	MODEL_LIMIT_GROUPS,    /* blocks of an SM */
+	MODEL_LIMIT_WARPS,  /* threads of an SM */
+	MODEL_LIMIT_GROUPS, /* blocks of an SM */
 	MODEL_LIMIT_REGISTERS,
 	MODEL_LIMIT_SHARED,
 	MODEL_N_LIMITS

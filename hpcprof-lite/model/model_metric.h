@@ -6,8 +6,8 @@
 #include "common/format/measurement_gpu.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Units of metrics, and of other numbers in outputs. */
 enum model_unit {
@@ -31,7 +31,7 @@ double model_unit_scale(enum model_unit unit);
 
 /* What a sampled metric measures. */
 enum model_event {
-	MODEL_EVENT_OTHER,    /* a counter */
+	MODEL_EVENT_OTHER, /* a counter */
 	MODEL_EVENT_CPUTIME,
 	MODEL_EVENT_OFFCPU,   /* the time in which a thread did not run */
 	MODEL_EVENT_REALTIME, /* elapsed time */

@@ -125,7 +125,7 @@ static struct value resident_warps_most(const struct record *r)
 static struct value limited_by(const struct record *r)
 {
 	return value_text(occupancy_of(r)->warps ? model_gpu_limit_name(occupancy_of(r)->limit)
-						: NULL);
+						 : NULL);
 }
 
 static const struct field shape_fields[] = {

@@ -36,7 +36,7 @@ const char *names_function(const struct model *m, uint32_t function);
 char *names_metric(const struct model_metric *metric);
 /* True if these bytes name the metric, with or without its unit: "GKER (sec)", "GKER". */
 static inline bool names_is_metric(const char *metric, enum model_unit unit, const char *name,
-	size_t n_bytes)
+				   size_t n_bytes)
 {
 	return (n_bytes == strlen(metric) || n_bytes == model_metric_stem(metric, unit)) &&
 	       memcmp(metric, name, n_bytes) == 0;
@@ -47,7 +47,7 @@ static inline bool names_is_metric(const char *metric, enum model_unit unit, con
  */
 #define NAMES_LIST 8192
 static inline void names_list_metric(char *list, size_t n_bytes, const char *metric,
-	enum model_unit unit)
+				     enum model_unit unit)
 {
 	const size_t used = strlen(list);
 	snprintf(list + used, n_bytes - used, "%s%.*s", used ? ", " : "",

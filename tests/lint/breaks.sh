@@ -59,9 +59,9 @@ licence='/* SPDX-License-Identifier: BSD-3-Clause */'
 prepend '#include "hpcrun-lite/gpu/cupti/nv.h"' hpcrun-lite/gpu/core.c
 breaks "the core of GPU measurement includes a back end" rooms hpcrun-lite/gpu/core.c \
 	'core\.c: .*nv\.h: hpcrun-lite/gpu may not include'
-prepend '#include "hpcrun-lite/gpu/core_internal.h"' hpcrun-lite/gpu/opencl/ocl_layer.c
-breaks "a back end includes the inside of the core" rooms hpcrun-lite/gpu/opencl/ocl_layer.c \
-	'ocl_layer\.c: .*core_internal\.h: hpcrun-lite/gpu/opencl may not include'
+prepend '#include "hpcrun-lite/unwind/unwind.h"' hpcrun-lite/gpu/opencl/ocl_layer.c
+breaks "a back end includes the unwinder" rooms hpcrun-lite/gpu/opencl/ocl_layer.c \
+	'ocl_layer\.c: .*unwind\.h: hpcrun-lite/gpu/opencl may not include'
 prepend '#include "store.h"' hpcrun-lite/store/store.c
 breaks "an include is not a path from the top" rooms hpcrun-lite/store/store.c \
 	'not a path from the top'

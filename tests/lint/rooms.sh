@@ -44,8 +44,7 @@ arrows=$(awk '
 		if (inc == "config.h" || to == from) next
 		if (to == "") { print FILENAME ": " inc ": not a path from the top of the tree";
 		next }
-		if ((from, inc) in may) may[from, inc]++
-		else if ((from, to) in may) may[from, to]++
+		if ((from, to) in may) may[from, to]++
 		else print FILENAME ": " inc ": " from " may not include " to
 	}
 	END {

@@ -33,7 +33,10 @@ static const struct model_profile profiles[] = {
 static const struct model_context contexts[] = {{.module = MODEL_NONE}, {.module = 1},
 						{.module = 0}, {.module = 1}};
 static const struct model_metric metrics[] = {
-	{.kind = MODEL_METRIC_SAMPLED, .event = "CPUTIME", .measures = MODEL_EVENT_CPUTIME, .period = 1000000},
+	{.kind = MODEL_METRIC_SAMPLED,
+	 .event = "CPUTIME",
+	 .measures = MODEL_EVENT_CPUTIME,
+	 .period = 1000000},
 	{.kind = MODEL_METRIC_SAMPLED, .event = "PAPI_TOT_CYC"},
 };
 static const struct model_total totals[] = {{.context = 1, .metric = 0, .n_samples = 3},

@@ -343,9 +343,8 @@ static bool add_occupancy(struct describing *d, const struct msr_gpu_shape *s)
 	struct gpu_occupancy o, more;
 	if (!new || !gpu_metrics_occupancy(in_of(d), s, &o))
 		return new != NULL;
-	*new = (struct model_gpu_occupancy){.warps = o.warps,
-					    .warps_most = o.warps_most,
-					    .limit = o.limit};
+	*new = (struct model_gpu_occupancy){
+		.warps = o.warps, .warps_most = o.warps_most, .limit = o.limit};
 	if (gpu_metrics_ease(in_of(d), s, &o, &new->eased, &more))
 		new->eased_warps = more.warps;
 	d->has_occupancy = true;

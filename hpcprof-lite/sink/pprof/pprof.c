@@ -125,7 +125,7 @@ static uint64_t type_name(struct writer *w, const struct model_metric *metric)
 
 static void put_type(struct writer *w, const struct model_metric *metric)
 {
-	const char *unit = is_time(metric)		    ? "nanoseconds"
+	const char *unit = is_time(metric)               ? "nanoseconds"
 			   : metric->unit == MODEL_BYTES ? "bytes"
 							 : model_unit_name(metric->unit);
 	protobuf_put(&w->message, TYPE_NAME, type_name(w, metric));

@@ -82,8 +82,7 @@ static void put_kernel(const struct model *m, const struct view_gpu_kernel *k, d
 		k->n > 0 ? text_seconds(d, k->seconds / k->n) : "");
 	text_plain(s);
 	if (wide)
-		fprintf(s->out, " %10s %10s",
-			k->n_ops ? text_ns(a, k->min_ns) : "",
+		fprintf(s->out, " %10s %10s", k->n_ops ? text_ns(a, k->min_ns) : "",
 			k->n_ops ? text_ns(b, k->max_ns) : "");
 	text_gpu_shape(shape, sizeof shape, m, k->shape, k->more_shapes);
 	fputs("  ", s->out);
@@ -142,7 +141,8 @@ static void put_copy(const struct text_style *s, const char *what, double n, dou
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], e[TEXT_CELL];
 	foreign_printf(s->out, "%10s %9s %12s %12s %12s  %s\n",
 		       seconds < 0 ? "" : text_seconds(a, seconds),
-		       n < 0 ? "" : text_value(b, MODEL_COUNT, n), text_value(c, MODEL_BYTES, bytes),
+		       n < 0 ? "" : text_value(b, MODEL_COUNT, n),
+		       text_value(c, MODEL_BYTES, bytes),
 		       n > 0 ? text_value(d, MODEL_BYTES, bytes / n) : "",
 		       n > 0 ? rate_of(e, bytes, seconds) : "", what);
 }
@@ -299,8 +299,7 @@ static void put_device(const struct model *m, const struct view_gpu *g, uint32_t
 	for (uint32_t i = 0; i < m->n_gpu_queues; i++)
 		n += m->gpu_queues[i].device == d ? g->queues[i].n : 0;
 	fprintf(s->out, "%7s %10s %9s  ", text_share(a, (double)g->device_busy_ns[d], whole),
-		g->device_busy_ns[d] ? text_ns(b, g->device_busy_ns[d])
-				     : "",
+		g->device_busy_ns[d] ? text_ns(b, g->device_busy_ns[d]) : "",
 		n ? text_count(c, n) : "");
 	snprintf(name, sizeof name, "%s %" PRIu32, names_device_type(device), device->ordinal);
 	if (device->definition &&

@@ -447,8 +447,7 @@ static void put_gaps(const struct model_gpu_sampling *p, const char *interface, 
 	if (p->n_gaps)
 		fprintf(out, "    %s %s without sampling: %s of %s in all, the longest %s\n",
 			text_count(a, p->n_gaps), p->n_gaps == 1 ? "gap" : "gaps",
-			text_ns(b, p->gap_ns),
-			text_ns(c, p->gap_ns + p->sampled_ns),
+			text_ns(b, p->gap_ns), text_ns(c, p->gap_ns + p->sampled_ns),
 			text_ns(d, p->longest_gap_ns));
 	if (p->n_cut)
 		fprintf(out,

@@ -153,8 +153,7 @@ static void put_cpu(const struct model *m, FILE *out)
 			"  CPU time: %s in samples = %.2f%% of %s by the clock of the process%s",
 			text_ns(a, l->cpu_sampled_ns),
 			100 * (double)l->cpu_sampled_ns / (double)l->cpu_clock_ns,
-			text_ns(b, l->cpu_clock_ns),
-			m->n_processes == 1 ? "" : "es");
+			text_ns(b, l->cpu_clock_ns), m->n_processes == 1 ? "" : "es");
 		if (!m->part)
 			put_worst(worst_cpu(m), out);
 		else
@@ -171,8 +170,7 @@ static void put_cpu(const struct model *m, FILE *out)
 			"disabled past us\n",
 			text_ns(a, l->cpu_unseen_ns));
 	if (l->cpu_strange_ns)
-		fprintf(out,
-			"  missing: %s of CPU time in threads that were not seen to start%s\n",
+		fprintf(out, "  missing: %s of CPU time in threads that were not seen to start%s\n",
 			text_ns(a, l->cpu_strange_ns),
 			m->has_gpu ? " (the profiler's own, too)" : "");
 }
@@ -192,10 +190,8 @@ static void put_times(const struct model *m, FILE *out)
 					   : -1;
 		worst = gap > worst ? gap : worst;
 	}
-	fprintf(out,
-		"  time: %s on a processor + %s off = %.2f%% of %s elapsed in all threads",
-		text_ns(a, l->on_ns),
-		text_ns(b, l->off_ns),
+	fprintf(out, "  time: %s on a processor + %s off = %.2f%% of %s elapsed in all threads",
+		text_ns(a, l->on_ns), text_ns(b, l->off_ns),
 		100 * ((double)l->on_ns + (double)l->off_ns) / (double)l->elapsed_ns,
 		text_ns(c, l->elapsed_ns));
 	put_worst(worst, out);
@@ -236,8 +232,7 @@ static bool put_ledger(const struct model *m, const struct view_values *t,
 		return false;
 	if (run.handler_ns && !m->part)
 		fprintf(s->out, "  time in the profiler's own handlers: %.2f%% of %s CPU time\n",
-			100 * (double)run.handler_ns / (double)run.cpu_ns,
-			text_ns(a, run.cpu_ns));
+			100 * (double)run.handler_ns / (double)run.cpu_ns, text_ns(a, run.cpu_ns));
 	putc('\n', s->out);
 	if (m->has_gpu)
 		text_report_gpu_ledger(m, s);

@@ -144,11 +144,9 @@ static void put_unmeasured(const struct model *m, FILE *out)
 			fputs("CPU time not known\n", out);
 		else if (u->n_unknown)
 			fprintf(out, "%s of CPU time and that of %s not known\n",
-				text_ns(a, u->cpu_ns),
-				text_count(b, u->n_unknown));
+				text_ns(a, u->cpu_ns), text_count(b, u->n_unknown));
 		else
-			fprintf(out, "%s of CPU time\n",
-				text_ns(a, u->cpu_ns));
+			fprintf(out, "%s of CPU time\n", text_ns(a, u->cpu_ns));
 	}
 	if (m->n_unmeasured > MOST)
 		fprintf(out, "  not measured: %u more programs\n", m->n_unmeasured - MOST);
@@ -282,8 +280,7 @@ static void put_off(const struct model *m, const struct view_run *r, FILE *out)
 	if (!r->n_off || (m->part && !r->off_ns))
 		return;
 	fprintf(out, "  measurement was off for %s%s of %s", m->part ? "at least " : "",
-		text_ns(a, r->off_ns),
-		text_ns(b, r->lifetime_ns));
+		text_ns(a, r->off_ns), text_ns(b, r->lifetime_ns));
 	if (m->n_processes > 1)
 		fprintf(out, ", in %s of %s processes", text_count(c, r->n_off),
 			text_count(d, m->n_processes));
@@ -390,8 +387,7 @@ static bool put_head(const struct model *m, const struct text_style *s)
 	}
 	uint32_t n_threads = model_count_threads(m);
 	fprintf(s->out, ", %s %s; %s, %s elapsed", text_count(a, n_threads),
-		plural(n_threads, "thread", "threads"), when,
-		text_ns(b, m->elapsed_ns));
+		plural(n_threads, "thread", "threads"), when, text_ns(b, m->elapsed_ns));
 	uint64_t between_ns = m->end_ns - m->start_ns > m->elapsed_ns
 				      ? m->end_ns - m->start_ns - m->elapsed_ns
 				      : 0;

@@ -33,7 +33,7 @@ static uint32_t choose_metric(const struct model *m, const char *name)
 {
 	for (uint32_t i = 0; i < m->n_metrics; i++)
 		if (name ? names_is_metric(m->metrics[i].name, m->metrics[i].unit, name,
-					    strlen(name)) ||
+					   strlen(name)) ||
 				    strcmp(m->metrics[i].event, name) == 0
 			 : m->metrics[i].kind == MODEL_METRIC_SAMPLED)
 			return i;

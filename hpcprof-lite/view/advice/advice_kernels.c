@@ -396,7 +396,8 @@ static bool special(const struct advice_kernel *k, const struct causes *c, doubl
 	struct view_advice a = advice_begin(k, VIEW_ADVICE_SPECIAL);
 	double issued = c->issued_of[ADVICE_SPECIAL] / fmax(k->samples.issued, 1),
 	       saved = idle + issued * advice_active(&k->samples);
-	advice_fact(&a, "cycles without an issue that wait for special functions", MODEL_SHARE, idle);
+	advice_fact(&a, "cycles without an issue that wait for special functions", MODEL_SHARE,
+		    idle);
 	advice_fact(&a, "shared memory of a block", MODEL_BYTES, k->shape.shared_bytes);
 	add_cause_places(k, brief, ADVICE_SPECIAL, &a);
 	return advice_propose(to, &a, ending(&k->samples, saved));

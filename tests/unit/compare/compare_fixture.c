@@ -84,8 +84,9 @@ uint32_t fixture_line(struct fixture *f, uint32_t parent, uint32_t file, uint32_
 	return i;
 }
 
-uint32_t fixture_metric(struct fixture *f, const char *name, const char *event, enum model_unit unit,
-			enum model_metric_kind kind, enum model_metric_role role)
+uint32_t fixture_metric(struct fixture *f, const char *name, const char *event,
+			enum model_unit unit, enum model_metric_kind kind,
+			enum model_metric_role role)
 {
 	uint32_t i = next(&f->m.n_metrics, 8);
 	f->metrics[i] = (struct model_metric){.kind = (uint8_t)kind,

@@ -33,8 +33,9 @@ uint32_t fixture_function(struct fixture *f, const char *name, uint32_t module, 
 uint32_t fixture_call(struct fixture *f, uint32_t parent, uint32_t function,
 		      enum model_relation relation);
 uint32_t fixture_line(struct fixture *f, uint32_t parent, uint32_t file, uint32_t line);
-uint32_t fixture_metric(struct fixture *f, const char *name, const char *event, enum model_unit unit,
-			enum model_metric_kind kind, enum model_metric_role role);
+uint32_t fixture_metric(struct fixture *f, const char *name, const char *event,
+			enum model_unit unit, enum model_metric_kind kind,
+			enum model_metric_role role);
 /* Add values by rising context, then metric. */
 void fixture_value(struct fixture *f, uint32_t context, uint32_t metric, uint64_t n, double sum);
 /* Ranks 0 and up, with values of metric 0. */

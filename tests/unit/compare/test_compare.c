@@ -34,7 +34,8 @@ static void make(struct fixture *f, const struct program *p)
 		 header = fixture_file(f, "/src/h.h"),
 		 main_ = fixture_function(f, "main", 0, source, 1),
 		 solver = fixture_function(f, p->solver, library, source, 20 + p->moved);
-	fixture_metric(f, "CPUTIME (sec)", "CPUTIME", MODEL_SECONDS, MODEL_METRIC_SAMPLED, MODEL_ROLE_NONE);
+	fixture_metric(f, "CPUTIME (sec)", "CPUTIME", MODEL_SECONDS, MODEL_METRIC_SAMPLED,
+		       MODEL_ROLE_NONE);
 	uint32_t in_main = fixture_call(f, 1, main_, MODEL_CALL),
 		 call = fixture_line(f, in_main, source, 5),
 		 in_solver = fixture_call(f, call, solver, p->relation),
@@ -353,8 +354,8 @@ static void test_jumpy_function(void **state)
 	for (int side = 0; side < COMPARE_N_SIDES; side++)
 		for (int run = 0; run < 3; run++) {
 			fixture_begin(&f, "/app");
-			fixture_metric(&f, "CPUTIME (sec)", "CPUTIME", MODEL_SECONDS, MODEL_METRIC_SAMPLED,
-				       MODEL_ROLE_NONE);
+			fixture_metric(&f, "CPUTIME (sec)", "CPUTIME", MODEL_SECONDS,
+				       MODEL_METRIC_SAMPLED, MODEL_ROLE_NONE);
 			uint32_t steady = fixture_function(&f, "steady", 0, MODEL_NONE, 0),
 				 jumpy = fixture_function(&f, "jumpy", 0, MODEL_NONE, 0);
 			uint64_t n = samples[side][run];
@@ -412,8 +413,8 @@ static void test_kernels(void **state)
 			 kernel = fixture_function(&f, "axpy", gpu, MODEL_NONE, 0);
 		f.modules[gpu].is_gpu = true;
 		f.functions[placeholder].gpu_kind = MSR_GPU_KERNEL;
-		uint32_t time = fixture_metric(&f, "GKER (sec)", "", MODEL_SECONDS, MODEL_METRIC_GPU_TIME,
-					       MODEL_ROLE_KERNEL_TIME),
+		uint32_t time = fixture_metric(&f, "GKER (sec)", "", MODEL_SECONDS,
+					       MODEL_METRIC_GPU_TIME, MODEL_ROLE_KERNEL_TIME),
 			 count = fixture_metric(&f, "GKER:COUNT", "", MODEL_COUNT,
 						MODEL_METRIC_GPU_COUNT, MODEL_ROLE_KERNELS),
 			 at = fixture_call(&f, fixture_call(&f, 2, placeholder, MODEL_CALL), kernel,

@@ -51,7 +51,8 @@ static void make(struct fixture *f, const char *solver, uint64_t n)
 {
 	fixture_begin(f, "/bin/app");
 	uint32_t library = fixture_module(f, "/lib/libx.so.1"), file = fixture_file(f, "a.c");
-	fixture_metric(f, "CPUTIME (sec)", "CPUTIME", MODEL_SECONDS, MODEL_METRIC_SAMPLED, MODEL_ROLE_NONE);
+	fixture_metric(f, "CPUTIME (sec)", "CPUTIME", MODEL_SECONDS, MODEL_METRIC_SAMPLED,
+		       MODEL_ROLE_NONE);
 	uint32_t main_ = fixture_call(f, 1, fixture_function(f, "main", 0, file, 1), MODEL_CALL),
 		 at = fixture_call(f, main_, fixture_function(f, solver, library, file, 10),
 				   MODEL_CALL),
@@ -107,7 +108,7 @@ static bool compare_lines(struct compare *c, size_t n_metrics)
 	uint32_t file = fixture_file(&f, "a.c"),
 		 at = fixture_call(&f, 1, fixture_function(&f, "main", 0, MODEL_NONE, 0),
 				   MODEL_CALL);
-	static const char *const names[] = {"A", MODEL_BYTES, "C", "D", "E", "F"};
+	static const char *const names[] = {"A", "B", "C", "D", "E", "F"};
 	for (size_t i = 0; i < n_metrics; i++)
 		fixture_metric(&f, names[i], names[i], MODEL_COUNT, MODEL_METRIC_SAMPLED,
 			       MODEL_ROLE_NONE);

@@ -37,16 +37,16 @@ static void test_parts(void **state)
 	is_text(c.function, c.n_function, "f");
 	assert_true(!c.is_greater && !c.is_change && !c.is_percent && c.is_self);
 	assert_true(c.value > 0.00249 && c.value < 0.00251);
-	assert_int_equal(c.unit, COMPARE_SECONDS);
+	assert_int_equal(c.unit, MODEL_SECONDS);
 
 	c = parse("GKER:COUNT total > 1k");
 	is_text(c.metric, c.n_metric, "GKER:COUNT");
 	assert_null(c.function);
-	assert_true(c.value == 1000 && c.unit == COMPARE_PLAIN);
+	assert_true(c.value == 1000 && c.unit == MODEL_COUNT);
 
 	c = parse("GXCOPY:H2D (B)>-1MiB");
 	is_text(c.metric, c.n_metric, "GXCOPY:H2D (B)");
-	assert_true(c.value == -1048576 && c.is_change && c.unit == COMPARE_BYTES);
+	assert_true(c.value == -1048576 && c.is_change && c.unit == MODEL_BYTES);
 
 	c = parse("self > +1%"); /* a metric of that name */
 	is_text(c.metric, c.n_metric, "self");

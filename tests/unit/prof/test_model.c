@@ -34,6 +34,21 @@ static char *write_trace(uint64_t times[N])
 	return directory;
 }
 
+static void test_units(void **state)
+{
+	(void)state;
+	assert_int_equal(model_unit_of(MSR_UNIT_NS), MODEL_SECONDS);
+	assert_int_equal(model_unit_of(MSR_UNIT_UJ), MODEL_JOULES);
+	assert_int_equal(model_unit_of(99), MODEL_COUNT);
+	assert_true(model_unit_scale(MODEL_SECONDS) == 1e9 && model_unit_scale(MODEL_BYTES) == 1);
+	assert_int_equal(model_metric_stem("GKER (sec)", MODEL_SECONDS), 4);
+	assert_int_equal(model_metric_stem("GKER:STMEM (B)", MODEL_BYTES), 10);
+	/* a name may have brackets of its own */
+	assert_int_equal(model_metric_stem("a (sec)", MODEL_COUNT), 7);
+	assert_int_equal(model_metric_stem("f (x) (sec)", MODEL_SECONDS), 5);
+	assert_int_equal(model_metric_stem("", MODEL_SECONDS), 0);
+}
+
 static void test_time_line(void **state)
 {
 	(void)state;
@@ -140,6 +155,7 @@ static void test_values_out_of_core(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_units),
 		cmocka_unit_test(test_time_line),
 		cmocka_unit_test(test_look_ups),
 		cmocka_unit_test(test_nothing),

@@ -52,7 +52,11 @@ static const struct model_context contexts[] = {
 };
 
 static const struct model_metric metrics[] = {
-	{.kind = MODEL_METRIC_SAMPLED, .is_time = true, .unit = MODEL_SECONDS, .event = "CPUTIME", .measures = MODEL_EVENT_CPUTIME},
+	{.kind = MODEL_METRIC_SAMPLED,
+	 .is_time = true,
+	 .unit = MODEL_SECONDS,
+	 .event = "CPUTIME",
+	 .measures = MODEL_EVENT_CPUTIME},
 	{.kind = MODEL_METRIC_ACTIVITY, .activity = MODEL_WORK, .unit = MODEL_SECONDS},
 	{.kind = MODEL_METRIC_ACTIVITY, .activity = MODEL_OMP_BARRIER, .unit = MODEL_SECONDS},
 };

@@ -8,11 +8,14 @@
 #define NO MODEL_NONE
 
 #define TIME(metric, role, parent, name, description) \
-	[metric] = {name, MODEL_SECONDS, description, MODEL_METRIC_GPU_TIME, MODEL_ROLE_##role, parent, NO}
+	[metric] = {name, MODEL_SECONDS, description, MODEL_METRIC_GPU_TIME, MODEL_ROLE_##role, \
+		    parent, NO}
 #define COUNT(metric, role, name, description) \
-	[metric] = {name, MODEL_COUNT, description, MODEL_METRIC_GPU_COUNT, MODEL_ROLE_##role, NO, NO}
+	[metric] = {name, MODEL_COUNT, description, MODEL_METRIC_GPU_COUNT, MODEL_ROLE_##role, \
+		    NO, NO}
 #define BYTES(metric, role, name, description) \
-	[metric] = {name, MODEL_BYTES, description, MODEL_METRIC_GPU_COUNT, MODEL_ROLE_##role, NO, NO}
+	[metric] = {name, MODEL_BYTES, description, MODEL_METRIC_GPU_COUNT, MODEL_ROLE_##role, \
+		    NO, NO}
 /* People read the quotient: the sum over launches divided by `divisor`. */
 #define MEAN(metric, divisor, unit, name, description) \
 	[metric] = {name, unit, description, MODEL_METRIC_GPU_MEAN, MODEL_ROLE_NONE, NO, divisor}

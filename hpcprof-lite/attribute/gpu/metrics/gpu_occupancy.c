@@ -72,8 +72,8 @@ bool gpu_occupancy(const struct msr_gpu_def_device *d, const struct msr_gpu_def_
 	uint64_t warps = (threads + d->lanes - 1) / d->lanes,
 		 warps_most = d->threads_per_unit / d->lanes;
 	const uint64_t groups[MODEL_N_LIMITS] = {warps_most / warps, d->groups_per_unit,
-					       groups_by_registers(d, l, s->registers, warps),
-					       groups_by_shared(d, l, s)};
+						 groups_by_registers(d, l, s->registers, warps),
+						 groups_by_shared(d, l, s)};
 	*out = (struct gpu_occupancy){.warps_most = (uint32_t)warps_most};
 	for (unsigned i = 1; i < MODEL_N_LIMITS; i++)
 		if (groups[i] < groups[out->limit])
@@ -118,7 +118,7 @@ bool gpu_occupancy_ease(const struct msr_gpu_def_device *d,
 	const bool grows = now->limit == MODEL_LIMIT_GROUPS;
 	const uint32_t unit = now->limit == MODEL_LIMIT_REGISTERS ? REGISTERS_UNIT
 			      : now->limit == MODEL_LIMIT_SHARED  ? SHARED_UNIT
-								: d->lanes,
+								  : d->lanes,
 		       taken = taken_of(s, now->limit), least = unit,
 		       most = grows ? d->threads_per_unit : taken;
 	if (now->warps >= now->warps_most || !unit || !taken)

@@ -25,7 +25,8 @@ bool gpu_occupancy(const struct msr_gpu_def_device *d, const struct msr_gpu_def_
  * block) with which more warps are resident: *eased, and then *out. False if none is found.
  */
 bool gpu_occupancy_ease(const struct msr_gpu_def_device *d,
-	const struct msr_gpu_def_device_limits *l, const struct msr_gpu_shape *s,
-	const struct gpu_occupancy *now, uint32_t *eased, struct gpu_occupancy *out);
+			const struct msr_gpu_def_device_limits *l, const struct msr_gpu_shape *s,
+			const struct gpu_occupancy *now, uint32_t *eased,
+			struct gpu_occupancy *out);
 
 #endif

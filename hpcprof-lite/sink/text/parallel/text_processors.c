@@ -67,7 +67,9 @@ static void put_processors(const struct table *t)
 		fprintf(t->s->out, "  %s %s", a,
 			q->n_allowed == 1 ? "processor was" : "processors were");
 	fprintf(t->s->out, "%s used %s: %s of CPU time in %s x %s\n",
-		!q->has_quota ? "" : q->n_given > 1 ? " were" : " was",
+		!q->has_quota    ? ""
+		: q->n_given > 1 ? " were"
+				 : " was",
 		text_share(b, p->cpu_seconds, p->elapsed * q->n_given),
 		text_seconds(c, p->cpu_seconds), q->has_quota ? given : a,
 		text_seconds(d, p->elapsed));
@@ -178,8 +180,7 @@ bool text_report_quota(const struct model *m, const struct text_style *s)
 		fprintf(s->out, "  CPU quota: %s of %s %s", view_quota_text(q.n_given, given),
 			text_count(n, q.n_allowed), q.n_allowed == 1 ? "processor" : "processors");
 	if (q.throttled > 0)
-		fprintf(s->out, ", throttled for %s",
-			text_seconds(time, q.throttled));
+		fprintf(s->out, ", throttled for %s", text_seconds(time, q.throttled));
 	if (q.has_quota)
 		putc('\n', s->out);
 	return true;

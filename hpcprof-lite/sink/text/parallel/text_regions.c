@@ -33,8 +33,8 @@ static void put_region(const struct model *m, const struct view_region *r, bool 
 		snprintf(place, sizeof place, "%s:%" PRIu32, text_base(m->files[r->file].path),
 			 r->line);
 	view_region_name(m, r, place, name, sizeof name);
-	fprintf(s->out, "%9s %9s %7s", text_seconds(a, r->gain),
-		text_seconds(b, r->seconds), text_value(c, MODEL_COUNT, (double)r->instances));
+	fprintf(s->out, "%9s %9s %7s", text_seconds(a, r->gain), text_seconds(b, r->seconds),
+		text_value(c, MODEL_COUNT, (double)r->instances));
 	put_threads(r, s->out);
 	fprintf(s->out, " %6s %6s", text_share(a, r->efficiency, 1),
 		text_share(b, r->imbalance, 1));

@@ -213,8 +213,7 @@ static void say_head(const struct model *m, const struct view_mpi *v, const stru
 		     "MPI: %zu processes, %s in %s calls (%s of the time of the threads that "
 		     "called), %s waiting (%s)",
 		     v->n_processes, text_seconds(a, v->whole.seconds),
-		     text_count(b, v->whole.n_calls),
-		     text_share(c, v->whole.seconds, v->elapsed),
+		     text_count(b, v->whole.n_calls), text_share(c, v->whole.seconds, v->elapsed),
 		     text_seconds(d, v->whole.waited),
 		     text_share(e, v->whole.waited, v->whole.seconds));
 	if (m->mpi->n_lost)
@@ -229,8 +228,7 @@ static void say_head(const struct model *m, const struct view_mpi *v, const stru
 			m->mpi->n_hosts);
 	else if (m->mpi->clock_error_ns)
 		fprintf(s->out, "  the clocks of %" PRIu32 " hosts are known to +-%s\n",
-			m->mpi->n_hosts,
-			text_ns(a, m->mpi->clock_error_ns));
+			m->mpi->n_hosts, text_ns(a, m->mpi->clock_error_ns));
 }
 
 static bool put_head(const struct model *m, const struct view_mpi *v, const struct text_style *s)
@@ -394,8 +392,7 @@ static void put_sizes(const struct view_mpi *v, const struct text_style *s)
 			text_value(a, MODEL_BYTES, (double)(UINT64_C(1) << (z->size_class - 1))),
 			text_count(b, z->sums.n_calls), value(c, MODEL_BYTES, (double)z->sums.sent),
 			value(d, MODEL_BYTES, (double)z->sums.received),
-			text_seconds(e, z->sums.seconds),
-			z->is_collective ? "  collective" : "");
+			text_seconds(e, z->sums.seconds), z->is_collective ? "  collective" : "");
 	}
 	if (any)
 		putc('\n', s->out);
@@ -435,8 +432,8 @@ static void put_comms(const struct model *m, const struct text_style *s)
 		n_shown++;
 		fprintf(s->out, "%10s %11s %7" PRIu32 "%s\n", value(a, MODEL_SECONDS, c->seconds),
 			text_count(b, c->n_calls), c->size,
-			c->is_world             ? "  MPI_COMM_WORLD"
-			: !c->is_matched        ? "  of one process"
+			c->is_world              ? "  MPI_COMM_WORLD"
+			: !c->is_matched         ? "  of one process"
 			: c->n_members < c->size ? "  not all of its ranks were measured"
 						 : "");
 	}

@@ -33,8 +33,7 @@ static void put_part(const struct text_style *s, uint64_t uj, uint64_t ns, const
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
 	if (!uj && !ns)
 		return;
-	fprintf(s->out, "%10s %10s %9s    %s\n", joules(a, uj),
-		ns ? text_ns(b, ns) : "",
+	fprintf(s->out, "%10s %10s %9s    %s\n", joules(a, uj), ns ? text_ns(b, ns) : "",
 		ns ? watts(c, (double)uj / 1e6, (double)ns / 1e9) : "", words);
 }
 
@@ -67,16 +66,14 @@ static void put_meter(const struct model *m, const struct model_meter *meter,
 	const struct model_energy *e = &meter->sum;
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], name[256];
 	name_meter(m, meter, name, sizeof name);
-	fprintf(s->out, "%10s %10s %9s  ", joules(a, e->total_uj),
-		text_ns(b, e->covered_ns),
+	fprintf(s->out, "%10s %10s %9s  ", joules(a, e->total_uj), text_ns(b, e->covered_ns),
 		watts(c, (double)e->total_uj / 1e6, (double)e->covered_ns / 1e9));
 	text_cell(s->out, name, text_columns(name) < 44 ? text_columns(name) : 44);
 	fprintf(s->out, meter->device == MODEL_NONE ? ", all that ran there\n" : "\n");
 	if (meter->device != MODEL_NONE)
 		put_device(e, s);
 	fprintf(s->out, "%10s +- %s: the meter changes every %s, seen within %s\n", "",
-		joules(a, e->error_uj), text_ns(b, e->step_ns),
-		text_ns(c, e->late_ns));
+		joules(a, e->error_uj), text_ns(b, e->step_ns), text_ns(c, e->late_ns));
 }
 
 /* ---- kernels ---- */

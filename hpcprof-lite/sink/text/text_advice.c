@@ -23,7 +23,7 @@ static const char *fact_value(char cell[2 * TEXT_CELL], const struct view_advice
 	else
 		text_value(one, f->unit, f->value);
 	snprintf(cell, 2 * TEXT_CELL, "%s%s", *one ? one : "0",
-		 f->unit == MODEL_CYCLES	     ? " cycles"
+		 f->unit == MODEL_CYCLES             ? " cycles"
 		 : f->unit == MODEL_BYTES_PER_CYCLE  ? " B/cycle"
 		 : f->unit == MODEL_BYTES_PER_SECOND ? "/s"
 						     : "");

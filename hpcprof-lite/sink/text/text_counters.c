@@ -97,7 +97,8 @@ static void put_head(const struct view_counters *c, const struct text_style *s)
 {
 	char a[TEXT_CELL], b[TEXT_CELL];
 	text_heading(s, "GPU counters: %s of %s kernels, one at a time",
-		     text_value(a, MODEL_COUNT, c->counted), text_value(b, MODEL_COUNT, c->launches));
+		     text_value(a, MODEL_COUNT, c->counted),
+		     text_value(b, MODEL_COUNT, c->launches));
 	const struct widths w = widths_of(s);
 	fprintf(s->out, "%*s", w.time, "time");
 	if (c->has_bytes)
