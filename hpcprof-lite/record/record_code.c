@@ -94,7 +94,7 @@ static bool is_sampled(const struct record *r)
 
 static const char *unit_word(unsigned unit)
 {
-	return model_unit_name((enum model_unit)unit);
+	return unit <= MODEL_PERCENT ? model_unit_name((enum model_unit)unit) : NULL;
 }
 
 static const struct field metric_fields[] = {

@@ -8,10 +8,11 @@
 ${CC:-gcc} -O1 -g -fno-optimize-sibling-calls -std=gnu11 -D_GNU_SOURCE \
 	"$srcdir/tests/workload/unwind/unwind_deep.c" -o "$T/unwind_deep" -pthread || exit 99
 
-# share PATTERN: of the first line of the tree with it, in percent.
+# share FUNCTION: its total, in percent. The tree does not show all of a deep path.
 share() {
-	printf '%s\n' "$text" | sed -n '/CPUTIME (sec)$/,/^Functions/p' | grep -m 1 " $1 " |
-		sed 's/^ *\([0-9.]*\)%.*/\1/'
+	printf '%s\n' "$text" | sed -n '/^Functions/,/^Lines/p' | awk -v f="$1" '
+		{ for (i = 1; i <= NF; i++) { if ($i ~ /%$/) total = $i; if ($i == f) {
+		print total + 0; exit } } }'
 }
 
 # deep ROOT ARGUMENT...: where the time of this program is.

@@ -279,14 +279,16 @@ static void means_are_written_as_sums(void **state)
 	static const struct {
 		const char *name, *expected;
 		enum model_metric_kind kind;
+		enum model_unit unit;
 	} cases[] = {
-		{"GKER:BLKS", "GKER:BLKS_ACUMU", MODEL_METRIC_GPU_MEAN},
-		{"GKER:STMEM (B)", "GKER:STMEM_ACUMU (B)", MODEL_METRIC_GPU_MEAN},
-		{"GKER:COUNT", "GKER:COUNT", MODEL_METRIC_GPU_COUNT},
+		{"GKER:BLKS", "GKER:BLKS_ACUMU", MODEL_METRIC_GPU_MEAN, MODEL_COUNT},
+		{"GKER:STMEM (B)", "GKER:STMEM_ACUMU (B)", MODEL_METRIC_GPU_MEAN, MODEL_BYTES},
+		{"GKER:COUNT", "GKER:COUNT", MODEL_METRIC_GPU_COUNT, MODEL_COUNT},
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		char *name = names_metric(&(struct model_metric){.kind = (uint8_t)cases[i].kind,
+								 .unit = (uint8_t)cases[i].unit,
 								 .name = cases[i].name});
 		assert_string_equal(name, cases[i].expected);
 		free(name);
