@@ -43,6 +43,7 @@ struct model_module {
 	uint8_t role;                  /* enum model_module_role */
 	/* a file of Python source, or "<string>" and the like; it has no build id */
 	bool is_python;
+	bool is_outside; /* code outside every module: JIT or wild */
 };
 
 struct model_file {
@@ -57,6 +58,7 @@ struct model_function {
 	uint32_t module;
 	uint32_t file, line;           /* of the definition; MODEL_NONE and 0 if unknown */
 	uint64_t link_addr;            /* entry; 0 if unknown */
+	bool is_unnamed;               /* it has code, and no symbol: the name is made up */
 	/*
 	 * The function launches GPU work. It belongs to an API, or a compiler made it for a launch.
 	 */

@@ -142,7 +142,7 @@ static bool is_better(struct state above, const struct runtime_call *call)
  * Frames of a run-time library without a known call. Its threads start there. In libgomp it may be
  * a function without a name: GOMP_barrier and others end by a jump to one, which leaves no frame.
  */
-static struct state enter_library(struct state above, unsigned library, const char *name)
+static struct state enter_library(struct state above, unsigned library, bool is_unnamed)
 {
 	struct state s = above;
 	if (above.library != RUNTIME_NONE)
@@ -150,7 +150,7 @@ static struct state enter_library(struct state above, unsigned library, const ch
 	s.library = (uint8_t)library;
 	s.activity = library == RUNTIME_MPI ? MODEL_MPI_OTHER
 		     : !above.is_in_program ? MODEL_OMP_IDLE
-		     : name[0] == '<'	    ? MODEL_OMP_BARRIER
+		     : is_unnamed           ? MODEL_OMP_BARRIER
 					    : MODEL_OMP_OVERHEAD;
 	return s;
 }
@@ -177,7 +177,7 @@ static struct state enter_function(const struct finding *f, struct state above, 
 		s.library = (uint8_t)call.library;
 		s.activity = (uint8_t)call.activity;
 	} else if (library == RUNTIME_OMP || library == RUNTIME_MPI) {
-		return enter_library(above, library, x->name);
+		return enter_library(above, library, x->is_unnamed);
 	} else if (call.library == RUNTIME_NONE && is_called_back(f, above.library, function)) {
 		s = (struct state){
 			.library = RUNTIME_NONE, .activity = MODEL_WORK, .is_in_program = true};

@@ -180,18 +180,15 @@ static enum known_wait_object find_wait_object(const struct expand_run *r, uint3
 /* The name of the object. A lock that is a part of a condition variable is called that. */
 static uint32_t name_object(struct expand_run *r, uint32_t at, uint64_t synthetic)
 {
-	static const char head[] = "<blocked: lock ";
-	char *better;
-	const uint32_t id = wait_objects_name(synthetic);
-	const char *name = strtab_get(r->e->strings, id);
-	if (strncmp(name, head, sizeof head - 1) != 0)
-		return id;
-	if (asprintf(&better, "<blocked: %s %s", known_wait_word(find_wait_object(r, at)),
-		     name + sizeof head - 1) < 0)
+	const bool is_lock = wait_objects_is_lock(synthetic);
+	char *name;
+	if (asprintf(&name, "<blocked: %s%s%s>",
+		     is_lock ? known_wait_word(find_wait_object(r, at)) : "", is_lock ? " " : "",
+		     strtab_get(r->e->strings, wait_objects_name(synthetic))) < 0)
 		return STRTAB_FAILED;
-	const uint32_t better_id = strtab_add_z(r->e->strings, better);
-	free(better);
-	return better_id;
+	const uint32_t id = strtab_add_z(r->e->strings, name);
+	free(name);
+	return id;
 }
 
 /*

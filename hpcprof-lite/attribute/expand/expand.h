@@ -41,6 +41,7 @@ struct expand_function {
 	bool is_node; /* as in struct model_function; if several have one name: of the first */
 	uint32_t node_function, node_file, node_line;
 	bool is_operator, is_range, is_torch_module; /* as in struct model_function */
+	bool is_unnamed;                             /* as in struct model_function */
 	bool guessed; /* frames that a heuristic found; the name ends in MODEL_GUESSED_SUFFIX */
 };
 

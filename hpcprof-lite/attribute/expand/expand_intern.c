@@ -95,6 +95,7 @@ uint32_t expand_find_function(struct expand_run *r, uint32_t module,
 			.file = expand_find_file(r, module, scope->file),
 			.line = scope->file == STRUCTURE_NONE ? 0 : scope->line,
 			.definition = scope->definition,
+			.is_unnamed = scope->origin == STRUCTURE_FROM_EH_FRAME,
 			.guessed = guessed,
 		};
 		id = (*memo)[scope->definition] = add_function(r, f);
@@ -126,6 +127,7 @@ uint32_t expand_find_unknown(struct expand_run *r, uint32_t module, bool guessed
 				    .module = module,
 				    .file = MODEL_NONE,
 				    .definition = MODEL_NONE,
+				    .is_unnamed = true,
 				    .guessed = guessed};
 	return *memo = add_function(r, f);
 }

@@ -151,6 +151,7 @@ static bool put_modules(struct sorter *s)
 			.structure = m->structure,
 			.is_gpu = m->is_gpu,
 			.is_python = m->is_python,
+			.is_outside = m == &outside,
 			.role = m->is_gpu || m->is_python ? MODEL_MODULE_PROGRAM
 							  : (uint8_t)known_module(m->path)};
 		rank[old[r]] = n_used++;
@@ -194,6 +195,7 @@ static bool put_functions(struct sorter *s)
 						.link_addr = f->link_addr,
 						.gpu_kind = f->gpu_kind,
 						.wait = f->wait,
+						.is_unnamed = f->is_unnamed,
 						.is_operator = f->is_operator,
 						.is_range = f->is_range,
 						.is_torch_module = f->is_torch_module,

@@ -59,19 +59,19 @@ static char *symbol_of_lock(const struct load_file *f, msr_addr addr)
 static int put_lock(char **name, const struct load_file *f, msr_addr addr, const char *module)
 {
 	char *symbol = symbol_of_lock(f, addr);
-	const int n = symbol ? asprintf(name, "<blocked: lock %s in %s>", symbol, module)
-			     : asprintf(name, "<blocked: lock at 0x%" PRIx64 " in %s>",
-					msr_addr_link(addr), module);
+	const int n =
+		symbol ? asprintf(name, "%s in %s", symbol, module)
+		       : asprintf(name, "at 0x%" PRIx64 " in %s", msr_addr_link(addr), module);
 	free(symbol);
 	return n;
 }
 
 /* The code of an owned name, which is freed. UINT64_MAX: memory is short. */
-static uint64_t code_of_name(char *name, struct strtab *strings)
+static uint64_t code_of_name(char *name, bool is_lock, struct strtab *strings)
 {
 	const uint32_t id = strtab_add_z(strings, name);
 	free(name);
-	return id == STRTAB_FAILED ? UINT64_MAX : MSR_WAIT_ON + 1 + (uint64_t)id;
+	return id == STRTAB_FAILED ? UINT64_MAX : MSR_WAIT_ON + 1 + (uint64_t)id * 2 + is_lock;
 }
 
 /* Identifies the binary of a lock among those of all files. */
@@ -98,8 +98,9 @@ static uint64_t code_of_lock(struct known_locks *known, const struct load_file *
 		return UINT64_MAX;
 	if (found != MAP_NONE)
 		return found;
-	const uint64_t code = put_lock(&name, f, addr, module) < 0 ? UINT64_MAX
-								   : code_of_name(name, strings);
+	const uint64_t code = put_lock(&name, f, addr, module) < 0
+				      ? UINT64_MAX
+				      : code_of_name(name, true, strings);
 	return code == UINT64_MAX ? code
 				  : map_put(&known->codes, binary, msr_addr_link(addr), code);
 }
@@ -114,8 +115,7 @@ static uint64_t code_of(struct known_locks *known, const struct load_file *f,
 		return MSR_WAIT_ON;
 	if (is_lock)
 		return code_of_lock(known, f, o->record->addr, module, strings);
-	return asprintf(&name, "<blocked: %s>", o->text) < 0 ? UINT64_MAX
-							     : code_of_name(name, strings);
+	return asprintf(&name, "%s", o->text) < 0 ? UINT64_MAX : code_of_name(name, false, strings);
 }
 
 static bool name_all(struct wait_file *to, const struct load_file *f, struct known_locks *known,
@@ -161,7 +161,12 @@ uint64_t wait_objects_translate(const struct wait_file *f, uint64_t code)
 
 uint32_t wait_objects_name(uint64_t code)
 {
-	return (uint32_t)(code - MSR_WAIT_ON - 1);
+	return (uint32_t)((code - MSR_WAIT_ON - 1) / 2);
+}
+
+bool wait_objects_is_lock(uint64_t code)
+{
+	return (code - MSR_WAIT_ON - 1) % 2;
 }
 
 void wait_objects_free(struct wait_part *p)

@@ -62,7 +62,7 @@ static void put_module(const struct model *m, const struct view_values *t, uint3
 		[MODEL_STRUCTURE_CHANGED] =
 			"is not the file that ran (changed since): its functions are unknown",
 	};
-	const bool is_jit = m->modules[i].path[0] == '<';
+	const bool is_jit = m->modules[i].is_outside;
 	fputs("  ", out);
 	text_cell(out, m->modules[i].path, 0);
 	fprintf(out, " %s",
