@@ -429,10 +429,10 @@ libhltext_la_SOURCES += hpcprof-lite/sink/text/text_nccl.c
 libhltext_la_SOURCES += hpcprof-lite/sink/text/text_nvtx.c
 
 libhltext_la_SOURCES += \
-	hpcprof-lite/sink/text/parallel/text_pop.c \
-	hpcprof-lite/sink/text/parallel/text_processors.c \
-	hpcprof-lite/sink/text/parallel/text_ranks.c \
-	hpcprof-lite/sink/text/parallel/text_regions.c
+	hpcprof-lite/sink/text/text_pop.c \
+	hpcprof-lite/sink/text/text_processors.c \
+	hpcprof-lite/sink/text/text_ranks.c \
+	hpcprof-lite/sink/text/text_regions.c
 
 # What every report needs of the model, so that no sink computes it.
 libhlview_la_SOURCES += \

@@ -3,6 +3,7 @@
  * The section about MPI: ranks, the places that wait most, who comes late to collective calls,
  * sizes, pairs of ranks and communicators. Test: tests/cli/mpi/mpi_late.sh.
  */
+#include "common/base/foreign.h"
 #include "hpcprof-lite/sink/text/text_lines.h"
 #include "hpcprof-lite/sink/text/text_print.h"
 #include "hpcprof-lite/sink/text/text_report.h"
@@ -187,8 +188,9 @@ static void put_call(const struct model *m, const struct view_mpi_place *p,
 		at = view_mpi_holder(m, m->contexts[at].parent);
 	}
 	text_place(place, sizeof place, m, &m->contexts[p->context]);
-	used += (size_t)fprintf(s->out, "%s%s%s", mpi_call_name(p->call), *place ? " at " : "",
-				place);
+	foreign_printf(s->out, "%s%s%s", mpi_call_name(p->call), *place ? " at " : "", place);
+	used += strlen(mpi_call_name(p->call));
+	used += *place ? strlen(" at ") + text_columns(place) : 0;
 	for (uint32_t i = 0; at != MODEL_NONE && i <= p->n_callers; i++) {
 		if (i < MOST_FUNCTIONS - 2 || i == p->n_callers || p->n_callers < MOST_FUNCTIONS)
 			add_name(&c, m, m->contexts[at].function);

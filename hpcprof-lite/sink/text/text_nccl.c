@@ -3,6 +3,7 @@
  * The section about NCCL: times by rank and GPU, and which rank comes last to collective
  * operations. Test: tests/cli/nccl/nccl_ranks.sh.
  */
+#include "common/base/foreign.h"
 #include "hpcprof-lite/sink/text/text_lines.h"
 #include "hpcprof-lite/sink/text/text_print.h"
 #include "hpcprof-lite/sink/text/text_report.h"
@@ -31,7 +32,7 @@ static void put_device(const struct model *m, const struct model_nccl_device *d,
 		time_of(c, d->nccl_ns - d->overlap_ns), time_of(e, d->compute_ns),
 		time_of(f, d->idle_ns), time_of(g, d->waited_ns),
 		d->n_last ? text_count(h, d->n_last) : "");
-	fprintf(s->out, "%s\n", name);
+	foreign_printf(s->out, "%s\n", name);
 }
 
 static void put_devices(const struct model *m, const struct text_style *s)
@@ -107,17 +108,18 @@ static void put_late(const struct model *m, const struct model_mpi_site *site,
 	const struct model_profile *p = &m->profiles[l->profile];
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], name[NAME];
 	view_nccl_name(m, p->process, m->gpu_queues[p->queue].device, name, sizeof name);
-	int used = fprintf(s->out, "%10s    last in %s of them, %s behind, %s at most: %s",
-			   time_of(a, l->waited_ns),
-			   text_share(b, (double)l->n_calls, (double)site->n_calls),
-			   text_seconds(c, (double)l->behind_ns / 1e9 / (double)l->n_calls),
-			   text_ns(d, l->most_behind_ns), name);
+	const int used = fprintf(s->out, "%10s    last in %s of them, %s behind, %s at most: ",
+				 time_of(a, l->waited_ns),
+				 text_share(b, (double)l->n_calls, (double)site->n_calls),
+				 text_seconds(c, (double)l->behind_ns / 1e9 / (double)l->n_calls),
+				 text_ns(d, l->most_behind_ns));
+	foreign_put(s->out, name);
 	if (l->context == site->context) {
 		putc('\n', s->out);
 		return;
 	}
 	fputs(", at ", s->out);
-	put_place(m, l->context, s, (size_t)used + 5);
+	put_place(m, l->context, s, (size_t)used + text_columns(name) + 5);
 }
 
 static void put_site(const struct model *m, const struct model_mpi_site *site,

@@ -105,9 +105,10 @@ static void test_names_meet(void **state)
 		       lock = wait_objects_translate(second, MSR_WAIT_ON + 1);
 	assert_int_equal(x, wait_objects_translate(second, MSR_WAIT_ON + 2));
 	assert_int_equal(lock, wait_objects_translate(first, MSR_WAIT_ON + 2));
-	assert_string_equal(strtab_get(&strings, wait_objects_name(x)), "<blocked: file /x>");
+	assert_true(wait_objects_is_lock(lock) && !wait_objects_is_lock(x));
+	assert_string_equal(strtab_get(&strings, wait_objects_name(x)), "file /x");
 	assert_string_equal(strtab_get(&strings, wait_objects_name(lock)),
-			    "<blocked: lock at 0x4040 in liba.so>");
+			    "at 0x4040 in liba.so");
 	assert_int_equal(wait_objects_translate(second, MSR_WAIT_ON + 3), MSR_WAIT_ON);
 	/* unknown ids are one; causes stay */
 	assert_int_equal(wait_objects_translate(first, MSR_WAIT_ON + 9), MSR_WAIT_ON);

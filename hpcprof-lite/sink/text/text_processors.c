@@ -132,12 +132,12 @@ static void put_row(const struct table *t, unsigned use)
 		put_rank(t, x.most, x.most_process);
 		fputs("  ", t->s->out);
 	}
-	const char *name = is_other  ? "other"
+	const char *word = is_other  ? "other"
 			   : by_rank ? view_use_short(&t->p, use)
 				     : view_use_name(&t->p, use);
 	if (by_rank && use == VIEW_USE_UNKNOWN && t->p.lacks_offcpu)
-		name = "blocked";
-	fputs(name, t->s->out);
+		word = "blocked";
+	fputs(word, t->s->out);
 	if (is_vague(t, use))
 		fputs(by_rank || is_elapsed ? " [*]" : " (-e OFFCPU says)", t->s->out);
 	if (use == MODEL_NO_CPU || (use == VIEW_USE_UNKNOWN && t->p.lacks_offcpu))
