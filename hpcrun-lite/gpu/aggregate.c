@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Aggregates: operations after the limit on records are summed up in place, so that the file of a
- * run of any length stays bounded. Rows are found without a lock and made under one. Test:
+ * Aggregates: after the limit on records, operations are summed up in place, so that the file stays
+ * small however long the run is. Finding a row needs no lock; making one does. Test:
  * tests/unit/gpu/test_gpu_core.c.
  */
 #include "hpcrun-lite/gpu/hash128.h"
@@ -23,7 +23,7 @@ static struct msr_gpu_aggregate *make(struct gpu_backend *b, const struct aggreg
 		stream_begin(&b->aggregates, gpu_number_of(b), sizeof *a, &w, cause);
 	if (!a)
 		return NULL;
-	/* another thread may have been faster */
+	/* another thread may have added it meanwhile */
 	struct msr_gpu_aggregate *known = index_find(&b->aggregate_index, hash, same, k);
 	if (!known) {
 		a->thread = k->thread;
@@ -36,7 +36,7 @@ static struct msr_gpu_aggregate *make(struct gpu_backend *b, const struct aggreg
 		if (index_add(&b->aggregate_index, hash, a)) {
 			extent_publish(w->extent, sizeof *a);
 			known = a;
-		} else { /* otherwise a row would be made again each time */
+		} else { /* give up, or each call would make another row */
 			*a = (struct msr_gpu_aggregate){0};
 			*cause = MSR_GPU_LOSS_NO_MEMORY;
 		}

@@ -67,7 +67,10 @@ static bool write_all(int fd, const uint8_t *bytes, size_t n)
 	return true;
 }
 
-/* Uses a name that nobody else takes, not even on another host with the same process number. */
+/*
+ * Uses a temporary name that no other process has, not even one with the same number on another
+ * host.
+ */
 static bool write_renamed(const char *folder, const char *final, const void *bytes, size_t n)
 {
 	char path[PATH_MAX];
@@ -90,7 +93,7 @@ static bool write_renamed(const char *folder, const char *final, const void *byt
 
 /* ---- structures of known content ---- */
 
-/* True if hpcstruct-lite has written all of it. It renames files when they are complete. */
+/* Returns true if this is a complete structure file of this version. */
 static bool is_structure(int fd, size_t *n_bytes)
 {
 	struct structure_header h;
@@ -146,7 +149,10 @@ bool content_take_structure(const char *directory, const char *cache, const uint
 			       0 ||
 		       copy_structure(fd, n, folder, final);
 	}
-	/* it is in use: the least recently used files leave the cache first. Once for each run */
+	/*
+	 * Mark it as recently used, once per run: the cache drops the least recently used files
+	 * first.
+	 */
 	if (good && !is_taken)
 		sys_call4(SYS_utimensat, fd, 0, 0, 0);
 	sys_close(fd);

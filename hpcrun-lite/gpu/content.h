@@ -18,8 +18,8 @@
 const char *content_name(char name[CONTENT_NAME_BYTES], const uint64_t hash[2], const char *suffix);
 /*
  * Puts the structure of the content, as hpcstruct-lite made it for an earlier run, into
- * <run>/structs. It is a twentieth of the content, and all that reports need. Returns false if the
- * cache does not have it in this version; the content must be saved then.
+ * <run>/structs. The structure is a twentieth of the content's size, and reports need nothing else.
+ * Returns false if the cache does not have it in this version; then save the content.
  */
 bool content_take_structure(const char *directory, const char *cache, const uint64_t hash[2]);
 /*

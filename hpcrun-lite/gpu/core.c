@@ -137,7 +137,7 @@ bool gpu_finish(void)
 {
 	if (!gpu_core.runtime)
 		return true;
-	/* Sequential consistency: whoever takes a stream's lock after us sees it. */
+	/* Sequential consistency: a thread that takes a stream's lock after us sees this. */
 	atomic_store_explicit(&gpu_core.closed, true, memory_order_seq_cst);
 	return each_stream(stream_finish);
 }

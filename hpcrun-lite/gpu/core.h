@@ -57,16 +57,20 @@ struct gpu_runtime {
 	enum gpu_entry (*begin_launch)(unsigned number, struct gpu_place *place);
 	/* Returns the ns to add to the back end's handler_ns. */
 	uint64_t (*end_launch)(const struct gpu_place *place);
-	/* the module that contains `text` belongs to back end `number` */
+	/*
+	 * The module that contains `text` belongs to back end `number`: leave its frames out of
+	 * call paths.
+	 */
 	void (*leave_out)(unsigned number, const void *text);
 	void (*at_end)(unsigned number, void (*fn)(uint64_t may_wait_ns));
 	void (*at_thread_end)(unsigned number, void (*fn)(void));
-	const _Atomic bool *is_off; /* the program has stopped measurement, or not started it yet */
+	/* true: the program has stopped measurement, or not started it yet */
+	const _Atomic bool *is_off;
 	void (*on_switch)(unsigned number, void (*fn)(bool on));
 	void (*note)(const char *text);
 	void (*suspend)(void);
 	void (*resume)(void);
-	void (*sample_by_timer)(unsigned number); /* threads that launch often */
+	void (*sample_by_timer)(unsigned number); /* in threads that launch often */
 };
 
 /* Called once in a process whose user asked for GPUs. Keeps the pointer. */
@@ -96,8 +100,9 @@ void gpu_reopen(void);
 void gpu_thread_trim(struct gpu_thread *thread);
 
 /*
- * The ledger of back end `number` is the sum of its parts. Returns NULL if there is no part `part`;
- * there is no part 0 if the back end never entered the process. For reports; relaxed reads.
+ * Returns a part of the ledger of back end `number`; the ledger is the sum of its parts. NULL:
+ * there is no part `part`. Part 0 is missing if the back end never entered the process. For
+ * reports; relaxed reads.
  */
 #define GPU_N_TALLIES 16u
 const struct msr_gpu_tally *gpu_tally(unsigned number, unsigned part);

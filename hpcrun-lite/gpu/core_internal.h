@@ -18,8 +18,8 @@ struct gpu_backend {
 	const char *name, *options;       /* name NULL: never opened */
 	char entrance[sizeof ((struct msr_gpu_tally *)0)->entrance];
 	/*
-	 * Parts of the ledger, in the file. If there was no space, the first is `spare` and all
-	 * others are the first.
+	 * Parts of the ledger, in the file. If the file had no space, part 0 is `spare`, and every
+	 * other part is part 0.
 	 */
 	_Atomic(struct msr_gpu_tally *) tally[GPU_N_TALLIES];
 	struct msr_gpu_tally spare;
@@ -28,16 +28,17 @@ struct gpu_backend {
 	struct stream short_ops, long_ops;
 	struct stream aggregates;
 	struct index aggregate_index;
-	struct stream launch_pcs;    /* samples that know their launch */
-	struct stream place_pcs;     /* ... summed up by its place, after the limit on records */
-	struct index place_pc_index; /* index of place_pcs; locked by that stream's only writer */
+	struct stream launch_pcs;    /* samples whose launch is known */
+	/* samples summed up by launching place, after the limit on records */
+	struct stream place_pcs;
+	struct index place_pc_index; /* index of place_pcs; locked by its only writer */
 	struct pending pending;
 };
 
 struct gpu_core {
 	const struct gpu_runtime *runtime; /* NULL: the user asked for no GPU */
 	_Atomic uint32_t generation;
-	_Atomic bool closed;              /* nothing is written any more */
+	_Atomic bool closed;              /* nothing more is written */
 	_Atomic uint64_t record_bytes;    /* of extents of launches and ops */
 	_Atomic bool aggregating;
 	/* CLOCK_MONOTONIC: the file could not grow; do not ask for space before this time. */
@@ -53,7 +54,8 @@ struct gpu_core {
 	_Atomic uint32_t n_shapes, n_clocks;
 	/* device_record.c */
 	struct stream clocks, pcs, pc_ranges, values, graph_nodes, energies;
-	struct index pc_index; /* samples without a launch; locked by that stream's only writer */
+	/* of samples whose launch is unknown; locked by the only writer of `pcs` */
+	struct index pc_index;
 };
 extern struct gpu_core gpu_core;
 
@@ -62,7 +64,7 @@ static inline bool gpu_is_closed(void)
 	return atomic_load_explicit(&gpu_core.closed, memory_order_seq_cst);
 }
 
-/* This process is measured and owns its store. Only then may a tally or an extent be touched. */
+/* This process is measured and owns its store. Otherwise do not touch a tally or an extent. */
 static inline bool gpu_is_alive(void)
 {
 	return gpu_core.runtime && gpu_core.runtime->is_alive();
@@ -107,7 +109,7 @@ static inline void gpu_count(_Atomic uint64_t *word, uint64_t n)
 	atomic_fetch_add_explicit(word, n, memory_order_relaxed);
 }
 
-/* The ledger of the back end, made when a generation first needs it. Never NULL. */
+/* Returns part 0 of the back end's ledger, made when a generation first needs it. Never NULL. */
 struct msr_gpu_tally *gpu_tally_of(struct gpu_backend *b);
 /*
  * The part of the ledger that counts launches of this thread (its number in the file; UINT32_MAX:

@@ -58,9 +58,8 @@ static bool is_same_pc_at(const void *value, const void *key)
 }
 
 /*
- * The caller holds the lock of the stream's only writer. Without memory for the index there are
- * several records for a key, which is harmless. Both kinds of record begin with a struct
- * msr_gpu_pc.
+ * The caller holds the lock of the stream's only writer. If the index has no memory, a key gets
+ * several records, which is harmless. Both kinds of record begin with a struct msr_gpu_pc.
  */
 static bool sum_up(struct stream *to, struct index *x, const struct msr_gpu_pc_at *r,
 		   bool has_place)
@@ -82,7 +81,7 @@ static bool sum_up(struct stream *to, struct index *x, const struct msr_gpu_pc_a
 	struct msr_gpu_pc *known =
 		index_find(x, hash[0], has_place ? is_same_pc_at : is_same_pc, &key);
 	if (known) {
-		/* the file may be read at any moment */
+		/* atomic, because the file may be read at any moment */
 		__atomic_fetch_add(&known->count, r->pc.count, __ATOMIC_RELAXED);
 	} else {
 		memcpy(at, r, n);

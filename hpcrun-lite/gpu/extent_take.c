@@ -7,7 +7,7 @@
 #include "common/safe/patience.h"
 #include "hpcrun-lite/gpu/core_internal.h"
 
-#define FULL_REST_NS 10000000u  /* a full disk is not asked again at each launch */
+#define FULL_REST_NS 10000000u  /* so that not every launch asks a full disk */
 
 static enum msr_gpu_loss loss_of(enum msr_loss l)
 {

@@ -69,14 +69,15 @@ struct gpu_code {
 	const char *options; /* build options */
 	uint32_t device;
 	bool must_keep; /* keep the bytes even if their structure is known: a recording */
-	bool is_lost;   /* without bytes: they are gone, which counts as content that is not kept */
+	bool is_lost; /* bytes is NULL because they are gone; counts as content that was not kept */
 };
 struct gpu_function {
 	uint32_t code;
 	const char *name, *source_name;
 	/*
-	 * NULL, or called when the function is new, with `code` and its name. Returns the code
-	 * object that is recorded as the function's, which may have this function alone.
+	 * Called when the function is new, with `code` and the function's name. Returns the code
+	 * object to record for the function; it may contain only this function. NULL: record
+	 * `code`.
 	 */
 	uint32_t (*part)(uint32_t code, const char *name);
 };
@@ -104,9 +105,8 @@ struct gpu_launch {
 	uint64_t enter_ns;   /* CLOCK_MONOTONIC when the program entered the call; 0: now */
 	/*
 	 * The vendor's correlation id, made 64 bits wide by widen(); 0: the core chooses. A back
-	 * end must use the same one of these two ways for all ids of a process. If one call of the
-	 * vendor is two operations (a blocking copy is COPY and SYNC), use the ids
-	 * 2 x id and 2 x id + 1.
+	 * end must do the same for all launches of a process. If one call of the vendor is two
+	 * operations (a blocking copy is COPY and SYNC), use the ids 2 x id and 2 x id + 1.
 	 */
 	uint64_t id;
 };
@@ -141,7 +141,7 @@ struct gpu_about {
  * recordings: append only.
  */
 enum gpu_placed {
-	GPU_PLACED_NOWHERE,  /* there was none since the last query */
+	GPU_PLACED_NOWHERE,  /* no launch since the last query */
 	/* In a thread of the file (~0: not measured) and a node (0: no path). */
 	GPU_PLACED,
 	GPU_PLACED_STOPPED,  /* refused: the end of measurement had begun */
@@ -154,8 +154,8 @@ struct gpu_host {
 	/* ---- life ---- */
 
 	/*
-	 * A number that changes in a forked child; 0: no measurement, or not any more. If it has
-	 * changed, the back end must forget all tickets, ids and pending ops, without touching
+	 * A number that changes in a forked child; 0: measurement has ended or never began. If it
+	 * has changed, the back end must forget all tickets, ids and pending ops, without touching
 	 * objects of the vendor. It may then define everything again.
 	 */
 	uint32_t (*generation)(const struct gpu_host *h);
@@ -166,12 +166,12 @@ struct gpu_host {
 	const char *(*options)(const struct gpu_host *h);
 	/*
 	 * `fn` is called once at the end of the process, in the thread that ends it, before the
-	 * file is finished. It is the last chance to deliver records and must not wait longer than
+	 * file is finished. It is the last chance to deliver records. It must not wait longer than
 	 * `may_wait_ns` in all. NULL removes `fn`.
 	 *
 	 * It is not called in a signal handler (_exit in a handler), nor in a forked child. It is
-	 * also called before an exec, and again later if that exec fails. exit() calls it before
-	 * functions that were registered with atexit before at_end(), so call at_end() when the
+	 * also called before an exec, and again later if that exec fails. exit() runs `fn` before
+	 * any atexit function that was registered earlier than at_end(). So call at_end() after the
 	 * vendor's library is set up.
 	 */
 	void (*at_end)(const struct gpu_host *h, void (*fn)(uint64_t may_wait_ns));
@@ -187,8 +187,8 @@ struct gpu_host {
 	 * unchanged.
 	 *
 	 * `text` is an address in a module, or NULL. If the innermost frames of a call path are in
-	 * this module, they are left out, except the outermost of them, which is the call that the
-	 * program made. Up to four modules (the back end, the vendor's tool library ...).
+	 * this module, they are left out, except the outermost one, which is the program's call. Up
+	 * to four modules (the back end, the vendor's tool library ...).
 	 */
 	void (*entered)(const struct gpu_host *h, const char *how, const void *text);
 	/* A message for the user, in the file and, if the run is verbose, on standard error. */
@@ -202,14 +202,15 @@ struct gpu_host {
 	void (*suspend)(const struct gpu_host *h);
 	void (*resume)(const struct gpu_host *h);
 	/*
-	 * CPUTIME uses its timer in threads that launch often. For back ends where the kernel's
-	 * event was seen to cost much there (doc/sampling.md).
+	 * Makes CPUTIME use a timer in threads that launch often. For back ends with which the
+	 * kernel's event was measured to be expensive in those threads (doc/sampling.md).
 	 */
 	void (*sample_by_timer)(const struct gpu_host *h);
 
 	/*
 	 * ---- definitions ----
-	 * Each call makes a new one, except code, function and shape: equal contents get equal ids.
+	 * Each call makes a new definition, except that equal code, functions and shapes get equal
+	 * ids.
 	 */
 	uint32_t (*device)(const struct gpu_host *h, const struct gpu_device *d);
 	uint32_t (*context)(const struct gpu_host *h, const struct gpu_context *c);
@@ -219,8 +220,8 @@ struct gpu_host {
 			   uint64_t mono_ns, uint64_t error_ns);
 	/*
 	 * Writes the content to <run>/gpubins, once per content for all processes of the run, or
-	 * its structure to <run>/structs if the user's cache has that. Sets hash[2] from the bytes,
-	 * even if it returns 0.
+	 * its structure to <run>/structs if the user's cache has the structure. Sets hash[2] from
+	 * the bytes, even if it returns 0.
 	 */
 	uint32_t (*code)(const struct gpu_host *h, const struct gpu_code *c, uint64_t hash[2]);
 	uint32_t (*function)(const struct gpu_host *h, const struct gpu_function *f);
@@ -233,9 +234,9 @@ struct gpu_host {
 	/* ---- operations ---- */
 
 	/*
-	 * Extends a 32-bit id that wraps around to 48 bits. Ids that arrive within 2^31 of each
-	 * other, in any order, keep their distance. `state` starts at 0 and belongs to the back
-	 * end.
+	 * Extends a 32-bit id that wraps around to 48 bits. Ids that are within 2^31 of each other
+	 * may arrive in any order and keep their distance. `state` starts at 0 and belongs to the
+	 * back end.
 	 */
 	uint64_t (*widen)(const struct gpu_host *h, _Atomic uint64_t *state, uint32_t id);
 	/*
@@ -267,7 +268,7 @@ struct gpu_host {
 	void (*pc_range)(const struct gpu_host *h, const struct msr_gpu_pc_range *r);
 	void (*value)(const struct gpu_host *h, uint64_t id, uint32_t queue, uint32_t counter,
 		      uint64_t value);
-	/* A meter of energy has changed; its counter is in MSR_UNIT_UJ. */
+	/* A meter of energy has changed. Define its counter with the unit MSR_UNIT_UJ. */
 	void (*energy)(const struct gpu_host *h, const struct msr_gpu_energy *e);
 
 	/* ---- for recordings ---- */
@@ -284,17 +285,18 @@ struct gpu_host {
 	 */
 	bool (*is_off)(const struct gpu_host *h);
 	/*
-	 * fn(false) is called after measurement stops, fn(true) before it starts, to switch off and
-	 * on whatever makes launches slower. Operations launched earlier must still be delivered.
-	 * NULL removes `fn`. If measurement is off now, `fn` is called at once.
+	 * fn(false) is called after measurement stops, fn(true) before it starts. It switches off
+	 * and on whatever makes launches slower. Operations launched earlier must still be
+	 * delivered. NULL removes `fn`. If measurement is off now, `fn` is called at once.
 	 *
 	 * `fn` runs in the thread of the program that stops or starts, one call at a time, and must
-	 * not wait for the device. It is not called in signal handlers: only is_off changes there.
+	 * not wait for the device. If a signal handler stops or starts measurement, only is_off
+	 * changes; `fn` is not called.
 	 */
 	void (*on_switch)(const struct gpu_host *h, void (*fn)(bool on));
 
 	/*
-	 * A call that launch() was not told of launched an operation that will not be reported.
+	 * A call for which launch() was not called launched an operation that will not be reported.
 	 * Counts the launch as lost, without a path.
 	 */
 	void (*launch_lost)(const struct gpu_host *h, enum msr_gpu_kind kind,

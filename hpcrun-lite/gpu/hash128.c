@@ -47,7 +47,7 @@ void hash128_add(uint64_t state[2], const void *bytes, size_t n)
 void hash128_end(const uint64_t state[2], const void *rest, size_t n, uint64_t hash[2])
 {
 	uint64_t h1 = state[0], h2 = state[1], block[2] = {0, 0};
-	/* The rest is one block, filled with zeros, without the rounds. */
+	/* The rest is one block, padded with zeros, for which the original skips the rounds. */
 	if (n % sizeof block)
 		memcpy(block, rest, n % sizeof block);
 	h2 ^= mix2(block[1]);

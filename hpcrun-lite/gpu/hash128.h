@@ -14,8 +14,8 @@
 /* hash[0] and hash[1] are the words h1 and h2 of the original. `bytes` may be NULL if n is 0. */
 void hash128(const void *bytes, size_t n, uint32_t seed, uint64_t hash[2]);
 /*
- * The same in pieces. The state begins as {seed, seed}. hash128_add takes the blocks of 16 bytes in
- * a piece; hash128_end the rest, n % 16 bytes, and the number of all bytes.
+ * The same in pieces. The state begins as {seed, seed}. hash128_add hashes the whole 16-byte blocks
+ * of a piece. hash128_end hashes the rest (n % 16 bytes); its `n` is the total number of bytes.
  */
 void hash128_add(uint64_t state[2], const void *bytes, size_t n);
 void hash128_end(const uint64_t state[2], const void *rest, size_t n, uint64_t hash[2]);

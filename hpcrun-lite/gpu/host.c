@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table that a back end calls. It identifies the back end by its table, keeps errno, and passes
- * nothing on to the file of a process that we may not write to.
- * Test: tests/unit/gpu/test_gpu_core.c.
+ * The table that a back end calls. The table identifies the back end. The functions keep errno, and
+ * write nothing in a process whose file is not ours. Test: tests/unit/gpu/test_gpu_core.c.
  */
 #include "hpcrun-lite/gpu/host.h"
 
@@ -161,10 +160,9 @@ static uint32_t host_counter(const struct gpu_host *h, const char *name, const c
 /* ---- operations ---- */
 
 /*
- * Ids of a counter of the vendor are less than 2^30 apart, so the wide id is the one with these low
- * bits that is nearest to the highest id so far. The highest id is kept to 2^24 only, so that
- * launching threads and the thread that delivers records do not write to one cache line at every
- * launch.
+ * A vendor's ids that are in use are less than 2^30 apart. So the wide id is the number with these
+ * low bits that is nearest to the highest id so far. The highest id is updated only in steps of
+ * 2^24, so that threads do not write to one cache line at every launch.
  */
 static uint64_t host_widen(const struct gpu_host *h, _Atomic uint64_t *state, uint32_t id)
 {
@@ -340,7 +338,7 @@ static void host_on_switch(const struct gpu_host *h, void (*fn)(bool on))
 		.refused = host_refused,                                                         \
 	}
 
-/* Equal tables: which one a back end holds is its number. */
+/* Equal tables: the position of its table is the number of the back end. */
 static const struct gpu_host hosts[GPU_MAX_BACKENDS] = {HOST_TABLE, HOST_TABLE, HOST_TABLE};
 
 const struct gpu_host *host_table(unsigned number)

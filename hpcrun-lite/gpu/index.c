@@ -13,7 +13,7 @@
 
 struct slot {
 	uint64_t hash;
-	_Atomic(void *) value; /* NULL: empty; stored last */
+	_Atomic(void *) value; /* NULL: empty; stored after `hash` */
 };
 
 struct index_table {
@@ -46,13 +46,13 @@ static uint64_t first_slot(uint64_t hash)
 
 void *index_find(const struct index *x, uint64_t hash, index_same_fn *same, const void *key)
 {
-	/* with all its entries */
+	/* Acquire: the table has all its entries. */
 	const struct index_table *t = atomic_load_explicit(&x->table, memory_order_acquire);
 	if (!t)
 		return NULL;
 	for (uint64_t i = first_slot(hash);; i++) {
 		const struct slot *s = &t->slot[i & (t->n_slots - 1)];
-		/* with its hash, and what it points to */
+		/* Acquire: `hash` and the memory behind `value` are complete. */
 		void *value = atomic_load_explicit(&s->value, memory_order_acquire);
 		if (!value)
 			return NULL;
@@ -93,7 +93,7 @@ bool index_add(struct index *x, uint64_t hash, void *value)
 		struct index_table *larger = doubled(t);
 		if (larger)
 			atomic_store_explicit(&x->table, larger, memory_order_release);
-		/* so that look-ups end */
+		/* Keep a slot empty, so that look-ups end. */
 		else if (!t || t->n + 2 > t->n_slots)
 			return false;
 		t = larger ? larger : t;

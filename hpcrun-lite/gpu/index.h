@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An index from a 64-bit hash to a pointer, in anonymous memory. Any number of readers without a
- * lock, one writer at a time (under the caller's lock). Open addressing, linear probing. It doubles
- * when it is half full; old tables stay until index_clear, because a reader may still use them.
- * Entries are never removed. Test: tests/unit/gpu/test_gpu_index.c.
+ * An index from a 64-bit hash to a pointer, in anonymous memory. Any number of threads may read
+ * without a lock. One may write at a time, under the caller's lock. Open addressing, linear
+ * probing. It doubles when it is half full; old tables stay until index_clear, because a reader may
+ * still use them. Entries are never removed. Test: tests/unit/gpu/test_gpu_index.c.
  */
 #ifndef HPCRUN_LITE_GPU_INDEX_H
 #define HPCRUN_LITE_GPU_INDEX_H
@@ -20,7 +20,7 @@ struct index {
 	_Atomic(struct index_table *) table;
 };
 
-/* Returns true if `value`, which has the right hash, is the one that `key` asks for. */
+/* Returns true if `value`, whose hash already matches, is the entry for `key`. */
 typedef bool index_same_fn(const void *value, const void *key);
 
 /* Returns NULL if there is no entry. */

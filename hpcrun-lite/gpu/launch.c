@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Launches: which thread started an operation, and where. A launch is a record of 16 bytes in an
- * extent of the launching thread or, after the limit on records, a count in an aggregate. This is
- * the hot path of the core. Tests: tests/unit/gpu/test_gpu_core.c,
+ * extent of the launching thread or, after the limit on records, is counted in an aggregate. This
+ * is the hot path of the core. Tests: tests/unit/gpu/test_gpu_core.c,
  * tests/unit/gpu/test_gpu_launch.c; speed: tests/bench/bench_gpu.c.
  */
 #include "common/safe/clock.h"
@@ -73,8 +73,8 @@ static enum msr_gpu_loss write_record(struct gpu_backend *b, const struct gpu_pl
 }
 
 /*
- * Counts the launch in the aggregate whose queue and shape are unknown, and remembers it if its
- * operation comes back with only an id.
+ * Counts the launch in the aggregate row without a queue and shape. Remembers the launch if its
+ * operation will return with only an id.
  */
 static enum msr_gpu_loss sum_up(struct gpu_backend *b, const struct gpu_place *p, uint64_t id,
 				unsigned kind, bool by_id)
@@ -102,8 +102,8 @@ static enum msr_gpu_loss sum_up(struct gpu_backend *b, const struct gpu_place *p
 }
 
 /*
- * Set while a launch of this thread is counted as launched and as nothing else yet. If it is still
- * set at the next launch, a longjmp of a signal handler has left the launch.
+ * Set while a launch of this thread is counted as launched but not yet as recorded or lost. If it
+ * is still set at the next launch, a longjmp out of a signal handler has abandoned the launch.
  */
 static __thread struct msr_gpu_tally *volatile unfinished;
 
@@ -136,7 +136,8 @@ void launch_forget(void)
 
 static void begin_counting(struct msr_gpu_tally *tally, const struct gpu_place *p, unsigned kind)
 {
-	if (p->writer && unfinished) /* without a writer it may be on top of another */
+	/* without a writer, this launch may be nested in the unfinished one */
+	if (p->writer && unfinished)
 		gpu_count(&unfinished->launch_losses[MSR_GPU_LOSS_BUSY], 1);
 	gpu_count(&tally->launched[kind], 1);
 	if (p->writer)
@@ -151,8 +152,8 @@ static void count_as(_Atomic uint64_t *word, const struct gpu_place *p)
 }
 
 /*
- * The back end will report this operation by an id that nobody knows. Add it to the launches in
- * flight as one that is already counted.
+ * The back end will report the operation of this lost launch by its id. Remember the id as already
+ * counted.
  */
 static void forget_lost(struct gpu_backend *b, uint64_t id)
 {
@@ -164,7 +165,7 @@ static void forget_lost(struct gpu_backend *b, uint64_t id)
 		gpu_count(&gpu_tally_of(b)->op_losses[MSR_GPU_LOSS_PENDING], n_out);
 }
 
-/* From here on the place of the calling thread is known. */
+/* Records the launch at its place. */
 static bool record(struct gpu_backend *b, struct msr_gpu_tally *tally, const struct gpu_place *p,
 		   const struct gpu_launch *l, uint64_t enter_ns, struct gpu_ticket *t)
 {

@@ -3,10 +3,10 @@
  * The lock of the GPU core, for code outside our signal handlers that any thread may run. It is
  * held for tens of nanoseconds, or while the file grows once. Test: tests/unit/gpu/test_gpu_core.c.
  *
- * The holder may be preempted, so waiters yield. They give up after about a second: a thread that
- * never returns (a longjmp out of a signal handler of the program) then costs records but does not
+ * The holder may be preempted, so waiters yield. They give up after about a second. So a holder
+ * that never returns (a longjmp out of a signal handler of the program) costs records but does not
  * block the program. A thread holds at most one lock. If a signal handler of the program interrupts
- * the holder and asks again, it gets none; we detect this because the stack is deeper by a signal
+ * the holder, the handler gets no lock. We detect this because the stack is deeper by a signal
  * frame. Zero is free.
  */
 #ifndef HPCRUN_LITE_GPU_LOCK_H
@@ -24,7 +24,7 @@ extern __thread volatile uintptr_t gpu_lock_sp;
 
 /*
  * Returns true in a handler that interrupted a lock holder. If the stack is less deep than when the
- * lock was taken, a longjmp has left that code.
+ * lock was taken, a longjmp has left that code, so this is false.
  */
 static inline bool gpu_lock_is_nested(void)
 {

@@ -54,7 +54,7 @@ static void write_done(struct gpu_backend *b, uint64_t id, unsigned kind, const 
 	write_op(b, &r, op->has_waits);
 }
 
-/* error: if it was refused */
+/* error: the vendor's, if the launch was refused; else 0 */
 static void write_lost(struct gpu_backend *b, uint64_t id, unsigned kind, enum msr_gpu_loss cause,
 		       uint32_t error)
 {
@@ -83,7 +83,7 @@ static void sum_done(struct gpu_backend *b, uint32_t thread, uint32_t node, unsi
 	}
 	gpu_count(&a->n_ops, 1);
 	gpu_count(&a->busy_ns, op->end_ns > op->start_ns ? op->end_ns - op->start_ns : 0);
-	/* for a kernel it is a name, not an amount */
+	/* the amount of a kernel is the number of its graph node, not a quantity */
 	gpu_count(&a->amount, kind == MSR_GPU_KERNEL ? 0 : op->amount);
 }
 
@@ -115,8 +115,8 @@ static void check_order(struct gpu_backend *b, const struct gpu_op *op)
 }
 
 /*
- * A launch whose operation is reported by its ticket is no longer in flight. Back ends that choose
- * ids have added it to the table of pending launches.
+ * The operation was reported by its ticket, so its launch is no longer in flight. If the back end
+ * chooses ids, the launch is in the table of pending launches.
  */
 static void forget_pending(struct gpu_backend *b, uint64_t id)
 {

@@ -10,17 +10,17 @@
 
 #include <sys/mman.h>
 
-#define PENDING_NEAR 8u         /* places an id may have */
+#define PENDING_NEAR 8u         /* number of places that an id may use */
 /*
- * Ids this close to the first one may belong to threads that were already writing a record when
- * summing up began.
+ * A thread may have been writing a record when summing up began. Its id is at most this far from
+ * the first id.
  */
 #define PENDING_GRACE 65536u
 
 /* 16 bytes. The id has 48 bits, the kind 4, and thread and node 28 each; the file has no more. */
 struct pending_slot {
 	uint64_t id_kind; /* id << 4 | kind; 0: free */
-	uint32_t thread, node; /* node: or IS_DONE */
+	uint32_t thread, node; /* node may also contain IS_DONE */
 };
 #define IS_DONE (1u << 31) /* its operation has come */
 
@@ -57,7 +57,7 @@ static bool is_free(const struct pending_slot *s)
 	return !s->id_kind || s->node & IS_DONE;
 }
 
-/* Returns a free place near that of the id, or else the one with the lowest id. */
+/* Returns a free place near the id's own, or else the place nearby with the lowest id. */
 static struct pending_slot *choose(const struct pending *p, uint64_t id)
 {
 	struct pending_slot *oldest = slot_at(p, id);
@@ -72,8 +72,8 @@ static struct pending_slot *choose(const struct pending *p, uint64_t id)
 }
 
 /*
- * A thread that ended while it held the lock costs others a second once, and not at each launch.
- * One that was only stopped gives the lock back.
+ * If a thread ended while it held the lock, other threads wait for it once for a second, not at
+ * each launch. If it was only stopped, it gives the lock back later.
  */
 static bool lock(struct pending *p)
 {

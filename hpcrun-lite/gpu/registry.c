@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Definitions: devices, contexts, queues, code objects, functions, shapes, stall reasons and
- * counters, which back ends define once. Equal code, functions and shapes get one id: they are
- * compared with their own records in the file. A definition that cannot be written is counted and
- * has id 0. Never allocates. Test: tests/unit/gpu/test_gpu_define.c.
+ * counters, which back ends define once. Equal code, functions and shapes get one id. New ones are
+ * compared with the records in the file. A definition that cannot be written is counted and has id
+ * 0. Never allocates. Test: tests/unit/gpu/test_gpu_define.c.
  */
 #include "common/safe/clock.h"
 #include "hpcrun-lite/gpu/content.h"
@@ -14,7 +14,7 @@
 
 #define NAME_MAX_BYTES 65000u /* longer names are cut */
 /*
- * After this many shapes, a shape has only its function: the program never launches the same twice.
+ * After this many shapes, a shape has only its function, because the program hardly repeats shapes.
  */
 #define SHAPES_MAX (1u << 18)
 
@@ -24,7 +24,7 @@ struct wanted {
 	const void *fixed;     /* begins with an empty struct msr_gpu_definition */
 	size_t fixed_bytes;
 	const char *name, *more;
-	uint32_t id;           /* 0: the next of its type */
+	uint32_t id;           /* 0: use the next id of its type */
 	bool interned;
 	uint64_t hash;         /* hash of what two equal definitions share */
 };
@@ -36,7 +36,7 @@ static size_t text_bytes(const char *s)
 
 static void put_text(char **to, const char *s, size_t n)
 {
-	memcpy(*to, s ? s : "", n - 1); /* the NUL is there: extents start zeroed */
+	memcpy(*to, s ? s : "", n - 1); /* the NUL is there already: extents start zeroed */
 	*to += n;
 }
 
@@ -46,7 +46,10 @@ static bool same_text(const char *kept, size_t kept_bytes, const char *s)
 	return (kept_bytes ? kept_bytes : 1) == n && (n == 1 || memcmp(kept, s, n - 1) == 0);
 }
 
-/* What a part was cut from is not in the record. It is in the hash, which is compared before. */
+/*
+ * The record of a part does not say which code object it was cut from. The hash includes that, and
+ * is compared first.
+ */
 static bool same_code(const struct msr_gpu_def_function *a, const struct msr_gpu_def_function *b)
 {
 	return a->code == b->code || (a->flags & MSR_GPU_FUNCTION_PART);
@@ -85,7 +88,7 @@ static uint32_t write_definition(const struct wanted *w, struct writer *to, void
 		put_text(&text, w->more, more_bytes);
 	extent_publish(to->extent, n);
 	if (w->interned)
-		/* without memory for it: the same is defined twice */
+		/* if this fails, an equal definition is written again */
 		index_add(&gpu_core.interned, w->hash, d);
 	return d->id;
 }
@@ -111,7 +114,7 @@ static uint32_t define(struct gpu_backend *b, const struct wanted *w)
 	return id;
 }
 
-/* A definition of its own, if the back end knows any of the limits. */
+/* Limits are a separate definition, written if the back end knows any of them. */
 static void define_limits(struct gpu_backend *b, const struct gpu_device *d, uint32_t id)
 {
 	const struct msr_gpu_def_device_limits r = {
@@ -313,7 +316,7 @@ static uint32_t write_shape(struct gpu_backend *b, struct msr_gpu_shape *s, uint
 		gpu_note_once(NOTED_DEFINITION, "GPU names, queues or shapes could not be written");
 		return 0;
 	}
-	s->id = find_shape(s, &hash); /* another thread may have been faster */
+	s->id = find_shape(s, &hash); /* another thread may have added it meanwhile */
 	if (!s->id) {
 		s->id = 1 + atomic_fetch_add_explicit(&gpu_core.n_shapes, 1, memory_order_relaxed);
 		*at = *s;

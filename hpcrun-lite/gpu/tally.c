@@ -52,7 +52,10 @@ static struct msr_gpu_tally *make_tally(struct gpu_backend *b, unsigned part)
 	return t;
 }
 
-/* Returns NULL if the lock is taken. A jump out of it would leave the lock taken. */
+/*
+ * Returns NULL if the lock could not be taken. Signals are blocked, because a longjmp out of a
+ * handler would leave the lock taken.
+ */
 static struct msr_gpu_tally *make_locked(struct gpu_backend *b, unsigned part)
 {
 	struct msr_gpu_tally *t = NULL;
@@ -70,7 +73,10 @@ struct msr_gpu_tally *gpu_tally_of(struct gpu_backend *b)
 	struct msr_gpu_tally *t = atomic_load_explicit(&b->tally[0], memory_order_acquire);
 	if (t)
 		return t;
-	/* Else a signal handler of the program asks, before the first operation. */
+	/*
+	 * NULL, for example, if a signal handler of the program interrupted the thread that makes
+	 * it.
+	 */
 	t = make_locked(b, 0);
 	return t ? t : &b->spare;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Appends records of the GPU core to extents that several threads share. A stream holds one kind of
- * record and has a few writers, each with its own extent and lock, so that threads rarely meet. As
- * long as they do not meet, only the first writer is used. Extents grow from 4 KiB. Test:
- * tests/unit/gpu/test_gpu_core.c.
+ * record and has a few writers, each with its own extent and lock, so that threads rarely wait for
+ * each other. Only the first writer is used as long as its lock is free. Extents grow from 4 KiB.
+ * Test: tests/unit/gpu/test_gpu_core.c.
  */
 #ifndef HPCRUN_LITE_GPU_WRITER_H
 #define HPCRUN_LITE_GPU_WRITER_H
@@ -33,7 +33,7 @@ struct stream {
 	uint16_t record_bytes;      /* 0: each record has its own length */
 	uint64_t first;             /* `first` of its extents */
 	uint32_t n_writers;         /* 0: STREAM_WRITERS; 1: records stay in one order */
-	/* Extents of the stream count as record bytes of this back end; NULL: of none. */
+	/* The back end whose record bytes include the extents of this stream; NULL: none. */
 	struct gpu_backend *owner;
 	struct writer writer[STREAM_WRITERS];
 };
@@ -42,16 +42,16 @@ struct stream {
  * Returns zeroed room for a record and holds the lock of *w until stream_end, which publishes the
  * record (n_bytes 0: discards it). On failure returns NULL, sets *cause and holds nothing.
  *
- * `first` must be that of the stream, or, for launches of any thread, the one that the extent is to
- * have: another value starts a new extent.
+ * `first` must be the stream's. Only a stream of launches may use another value, which starts a new
+ * extent.
  */
 void *stream_begin(struct stream *s, uint64_t first, size_t n_bytes, struct writer **w,
 		   enum msr_gpu_loss *cause);
 void stream_end(struct writer *w, size_t n_bytes);
 
 /*
- * Returns the unused space of all its extents to the store, for good. Returns false if a lock could
- * not be taken, so that a thread may still be writing.
+ * Returns the unused space of all extents to the store, for good. Returns false if a lock could not
+ * be taken: a thread may still be writing.
  */
 bool stream_finish(struct stream *s);
 
@@ -68,7 +68,7 @@ uint32_t stream_sequence(enum msr_kind kind);
 struct msr_extent *stream_extent(const struct store_request *request, struct gpu_backend *owner,
 				 enum msr_gpu_loss *cause);
 
-/* Bytes that are free after `used`. */
+/* Number of free bytes in the extent. */
 static inline uint64_t extent_room(const struct msr_extent *e)
 {
 	return e ? atomic_load_explicit(&e->length, memory_order_relaxed) - sizeof *e -
@@ -79,7 +79,7 @@ static inline void *extent_next(struct msr_extent *e)
 {
 	return (uint8_t *)(e + 1) + atomic_load_explicit(&e->used, memory_order_relaxed);
 }
-/* For one writer. Release: a reader that sees the new length sees the record. */
+/* For one writer at a time. Release: a reader that sees the new length also sees the record. */
 static inline void extent_publish(struct msr_extent *e, size_t n_bytes)
 {
 	atomic_store_explicit(&e->used,

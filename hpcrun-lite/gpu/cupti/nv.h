@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The back end for NVIDIA GPUs; what all its parts share. trace/nv_trace.h declares the tracing of
- * calls and records, pc/nv_pc.h PC sampling, energy/nv_energy.h the meters of energy,
- * tape/nv_tape.h the recorder.
+ * The back end for NVIDIA GPUs: declarations that all its parts share. trace/nv_trace.h declares
+ * the tracing of calls and records, pc/nv_pc.h PC sampling, energy/nv_energy.h the meters of
+ * energy, tape/nv_tape.h the recorder.
  *
  * The CUDA driver loads the module (CUDA_INJECTION64_PATH) and calls InitializeInjection inside
  * cuInit. From then on CUPTI calls us at each driver API call that we subscribed to, in the
- * program's thread (nv_callback.c), and delivers buffers of records of what the device did, in a
- * thread of its own (nv_buffer.c, nv_record.c). CUPTI's correlation id is the only link between the
- * two. All times are CLOCK_MONOTONIC, because CUPTI takes its time from us.
+ * program's thread (nv_callback.c). It delivers buffers with records of what the device did in a
+ * thread of its own (nv_buffer.c, nv_record.c). CUPTI's correlation id is the only link between
+ * calls and records. All times are CLOCK_MONOTONIC, because CUPTI takes its time from us.
  *
- * CUPTI and the driver are found by name at run time (nv_library.c); the module links only libc. A
+ * The module finds CUPTI and the driver by name at run time (nv_library.c), and links only libc. A
  * launch and its operations have the id 2 x correlation id. The wait inside a blocking copy has
  * that id plus 1, because it is an operation of the same call.
  *
@@ -67,9 +67,9 @@ struct nv_library {
 	NV_CUPTI_FUNCTIONS(NV_FIELD)
 	NV_DRIVER_FUNCTIONS(NV_FIELD)
 	/*
-	 * What the back end asks its own process where time or order matter. It is in this table so
-	 * that a recording keeps the answers and a replay repeats them. now_ns: CLOCK_MONOTONIC
-	 * now.
+	 * Functions of the process itself whose results depend on time or order. They are in this
+	 * table so that a recording keeps the answers and a replay repeats them. now_ns:
+	 * CLOCK_MONOTONIC now.
 	 */
 	uint64_t (*now_ns)(void);
 	/* Waits for *wake, at most until `until_ns`; for our own threads. */
@@ -80,8 +80,8 @@ struct nv_library {
 	 */
 	bool (*lock)(pthread_mutex_t *m, uint64_t until_ns);
 	/*
-	 * Keeps the order of two actions that other threads see separately in a recording. Does
-	 * nothing else.
+	 * Marks this place in a recording, so that two actions keep their order for other threads.
+	 * Does nothing else.
 	 */
 	void (*point)(void);
 	/*
@@ -91,7 +91,7 @@ struct nv_library {
 	bool (*agree)(enum nv_agree what, bool mine);
 	/* Starts a detached thread of our own, run(arg). Returns false on failure. */
 	bool (*spawn)(void *(*run)(void *arg), void *arg);
-	/* exit() was called; and at_end of the host. */
+	/* at_exit: calls `fn` at exit(). at_end: at_end of the host. */
 	void (*at_exit)(void (*fn)(void));
 	void (*at_end)(void (*fn)(uint64_t may_wait_ns));
 	/* on_switch of the host. */
@@ -118,7 +118,7 @@ extern const struct nv_library *nv_library_stand_in;
  * nv_library_open calls this too.
  */
 void nv_library_own(struct nv_library *l);
-/* dlsym, which never finds the functions that we put in front of CUPTI's (front/front.h). */
+/* dlsym, but it never finds the functions that we put in front of CUPTI's (front/front.h). */
 void *nv_library_symbol(void *library, const char *name);
 /*
  * Gets the value of the option "cupti=PATH" of gpu=nvidia; "" if it is not given. `path` is cut to
@@ -129,8 +129,9 @@ void nv_library_preferred(const char *options, char *path, size_t bytes);
 /* ---- nv_state.c ---- */
 
 /*
- * What the parts share. The part up to `ids` is set by nv_inject.c when the back end comes in, and
- * constant afterwards; all parts read it. nv_device.c and nv_code.c own the rest.
+ * The state that the parts share. nv_inject.c sets the fields before `ids` when the back end
+ * starts. After that they are constant and all parts read them. nv_device.c and nv_code.c own the
+ * rest.
  */
 struct nv_state {
 	const struct gpu_host *host;
@@ -143,7 +144,7 @@ struct nv_state {
 	/* nv_device.c */
 	pthread_mutex_t define_lock;
 	uint32_t device[NV_MAX_DEVICES];     /* the host's id; 0: not defined; under define_lock */
-	CUuuid uuid[NV_MAX_DEVICES];         /* of a device that is defined; under define_lock */
+	CUuuid uuid[NV_MAX_DEVICES];         /* of defined devices; under define_lock */
 	struct nv_map contexts, queues;
 	/*
 	 * nv_code.c. Below, "code object" means the first one with this content, on any device.
@@ -156,7 +157,7 @@ struct nv_state {
 };
 extern struct nv_state nv;
 
-/* Sets nv up for this host, before anything else. */
+/* Sets up `nv` for this host. Call this before anything else. */
 void nv_state_prepare(const struct gpu_host *host);
 
 /* A note for the user that starts with "gpu=nvidia: ". */
@@ -173,20 +174,22 @@ uint64_t nv_operation_id(uint32_t correlation);
 
 /* The host's id of a stream; 0: none. */
 uint32_t nv_queue(uint32_t device, uint32_t context, uint32_t stream);
-/* A context was made. */
+/* The program made a context. */
 void nv_context_made(CUcontext handle);
 /* The host's id of a device by its CUDA number; defines it when it is new. 0: none. */
 uint32_t nv_device(uint32_t ordinal);
 /* The host's id of a context by CUPTI's number; defines it when it is new. 0: none. */
 uint32_t nv_context(uint32_t device, uint32_t context);
-/* Gets a device if it is defined: the host's id, and its UUID. 0: it is not. */
+/* Returns the host's id of a device and sets its UUID. 0: the device is not defined. */
 uint32_t nv_device_known(uint32_t ordinal, CUuuid *uuid);
 /* An attribute of a device; 0: unknown. */
 uint32_t nv_device_attribute(CUdevice device, CUdevice_attribute what);
 
 /* ---- nv_code.c ---- */
 
-/* A code object contains a kernel with this name. The caller holds the lock of nv_code.c. */
+/*
+ * Called for each kernel name that a code object contains. The caller holds the lock of nv_code.c.
+ */
 typedef void nv_code_named_fn(const char *name, uint32_t code);
 /*
  * A module was loaded; call this in the loading thread. The image is valid only during the call.
@@ -196,8 +199,8 @@ typedef void nv_code_named_fn(const char *name, uint32_t code);
 uint32_t nv_code_loaded(CUcontext context, const void *image, size_t bytes,
 			nv_code_named_fn *named);
 /*
- * The host's id of the same content on a device. It separates the kernels and samples of several
- * GPUs. 0 if `code` is 0.
+ * Returns the host's id of the same content on a device, so that the kernels and samples of several
+ * GPUs stay separate. 0 if `code` is 0.
  */
 uint32_t nv_code_on(uint32_t code, uint32_t device);
 /* Returns true if some content is on several devices. Otherwise nv_code_on ignores the device. */
@@ -209,15 +212,15 @@ void nv_code_names(const void *image, size_t bytes, void (*each)(void *arg, cons
 /* ---- nv_part.c ---- */
 
 /*
- * Remembers an image that was loaded on a device (the host's id), to save single kernels of it.
- * Returns a number that stands for a code object until nv_part_of is asked, and sets `hash`. 0:
- * save the image whole, because it is small, has lines, or cannot be cut.
+ * Remembers an image that was loaded on a device (the host's id), to save single kernels of it
+ * later. Returns a number to pass to nv_part_of, and sets `hash`. 0: save the image whole, because
+ * it is small, has lines, or cannot be cut.
  */
 uint32_t nv_part_hold(const void *image, size_t bytes, uint32_t device, uint64_t hash[2]);
 /*
  * Returns the host's id of a code object with this kernel, saved now: the kernel alone, or the
- * whole image if it has no kernel of that name. Other numbers than those of nv_part_hold are
- * returned as they are. For struct gpu_function.
+ * whole image if it has no kernel of that name. Returns `code` unchanged if it is not from
+ * nv_part_hold. For struct gpu_function.
  */
 uint32_t nv_part_of(uint32_t code, const char *name);
 

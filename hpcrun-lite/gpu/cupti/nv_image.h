@@ -25,7 +25,7 @@ static inline bool nv_image_is_inside(const struct nv_image *i, uint64_t offset,
 	return offset <= i->bytes && bytes <= i->bytes - offset;
 }
 
-/* Returns false if there is no such section, or it is not inside of the file. */
+/* Returns false if there is no such section, or it is outside the file. */
 static inline bool nv_image_section(const struct nv_image *i, unsigned number, Elf64_Shdr *s)
 {
 	uint64_t offset = i->head.e_shoff + (uint64_t)number * sizeof *s;
@@ -36,7 +36,7 @@ static inline bool nv_image_section(const struct nv_image *i, unsigned number, E
 	return s->sh_type == SHT_NOBITS || nv_image_is_inside(i, s->sh_offset, s->sh_size);
 }
 
-/* A string of a table; NULL: damaged. */
+/* Returns a string of a table; NULL: damaged. */
 static inline const char *nv_image_text(const struct nv_image *i, const Elf64_Shdr *table,
 					uint32_t offset)
 {
@@ -60,7 +60,7 @@ static inline bool nv_image_is_kernel(const Elf64_Sym *s)
 	return ELF64_ST_TYPE(s->st_info) == STT_FUNC && (s->st_other & 0x10);
 }
 
-/* Returns false if it is no cubin that can be read, or has no symbols. */
+/* Returns false if the image is not a readable cubin, or has no symbols. */
 bool nv_image_open(struct nv_image *i, const void *image, size_t bytes);
 
 #endif

@@ -28,7 +28,7 @@ void nv_map_init(struct nv_map *m, size_t max);
 uint64_t nv_map_get(struct nv_map *m, uint64_t key);
 /* Adds or replaces an entry. Returns false if the map is full or there is no memory. */
 bool nv_map_put(struct nv_map *m, uint64_t key, uint64_t value);
-/* Returns true if there is room for at most `spare` more entries. */
+/* Returns true if at most `spare` more entries fit. */
 bool nv_map_is_full(struct nv_map *m, size_t spare);
 /* Removes an entry and returns its value; 0: there was none. */
 uint64_t nv_map_take(struct nv_map *m, uint64_t key);

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the rooms of the back end may know of tracing, which writes it (trace/nv_trace.h), and the
- * guard around calls of CUPTI that may wait. Tests: tests/unit/cupti/test_cupti_switch.c,
- * tests/unit/cupti/test_cupti_pc_gate.c.
+ * The state of tracing that the other rooms of the back end may read; only tracing writes it
+ * (trace/nv_trace.h). Also the guard around CUPTI calls that may wait. Tests:
+ * tests/unit/cupti/test_cupti_switch.c, tests/unit/cupti/test_cupti_pc_gate.c.
  */
 #ifndef HPCRUN_LITE_GPU_CUPTI_NV_SHARED_H
 #define HPCRUN_LITE_GPU_CUPTI_NV_SHARED_H
 
 #include "hpcrun-lite/gpu/cupti/nv.h"
 
-/* How far the back end has followed a stop of the measurement. */
+/* How far the back end has got with a stop of the measurement. */
 enum nv_off {
 	NV_ON,
-	/* off, but CUPTI still works: launches, their records and samples are dropped */
+	/* Off, but CUPTI still works. We drop launches, their records and samples. */
 	NV_DROPPING,
-	/* CUPTI neither calls us nor records nor samples. Earlier launches are still delivered. */
+	/*
+	 * Off: CUPTI does not call us, record or sample. Records of earlier launches still arrive.
+	 */
 	NV_OFF
 };
 
@@ -26,7 +28,7 @@ struct nv_shared {
 	/* trace/nv_flush.c */
 	_Atomic bool is_over;                /* exit() was called: do not touch CUPTI any more */
 	/* trace/nv_switch.c */
-	/* Callbacks of calls are off. A call whose begin we saw may have no end. */
+	/* Callbacks of calls are off. We may see the begin of a call but not its end. */
 	_Atomic bool has_no_calls;
 	enum nv_off off;                     /* under the guard */
 	/* trace/nv_callback.c */
@@ -36,7 +38,7 @@ struct nv_shared {
 	/* Records without times; their operations may still run. */
 	_Atomic uint64_t n_unfinished;
 };
-/* For tracing; the other rooms use the functions below. */
+/* Only for tracing; the other rooms use the functions below. */
 extern struct nv_shared nv_shared;
 
 /* Sets nv_shared up; nv_state_prepare calls it. */
@@ -48,7 +50,7 @@ static inline bool nv_trace_is_over(void)
 	return atomic_load_explicit(&nv_shared.is_over, memory_order_acquire);
 }
 
-/* How far a stop was followed. Exact under the guard. */
+/* How far a stop has got. Exact under the guard. */
 static inline enum nv_off nv_trace_off(void)
 {
 	return nv_shared.off;
@@ -66,7 +68,7 @@ static inline bool nv_trace_has_unfinished(void)
 	return atomic_load_explicit(&nv_shared.n_unfinished, memory_order_relaxed) != 0;
 }
 
-/* Total duration of the device's kernels that have a record. */
+/* Total duration of the kernels of the device that have a record. */
 static inline uint64_t nv_trace_kernel_ns(uint32_t device)
 {
 	return atomic_load_explicit(&nv_shared.kernel_ns[device % NV_MAX_DEVICES],

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * CUPTI's calls for a context whose kernels are counted. If all counters fit one pass, we put a
- * range around each launch, whose name is its place in `launches`. The device then runs one kernel
- * at a time, but the CPU does not wait. If they need several passes, or counters of instructions,
- * which CUPTI counts only in kernels that it replays, CUPTI replays each kernel inside its launch,
- * one range for each, and the values are taken out right after it.
+ * Makes CUPTI's calls for a context whose kernels are counted. If one pass suffices for all
+ * counters, we put a range around each launch; its name is the launch's index in `launches`. The
+ * device then runs one kernel at a time, but the CPU does not wait. CUPTI replays kernels if the
+ * counters need several passes, or if some count instructions. It then replays each kernel inside
+ * its launch, in a range of its own, and we take the values out right after the launch.
  *
  * One thread at a time may use a session. Test: tests/cli/gpu/counters.sh.
  */
@@ -16,7 +16,10 @@
 
 #include <stdint.h>
 
-/* Between two times of taking out, which take 6 ms. CUPTI uses 1.4 MB of memory for each. */
+/*
+ * Number of ranges before the values are taken out, which takes 6 ms. CUPTI uses 1.4 MB of memory
+ * for each range.
+ */
 #define NV_COUNTER_RANGES 128u
 
 struct nv_counter_session {
@@ -25,11 +28,11 @@ struct nv_counter_session {
 	CUpti_RangeProfiler_Object *object; /* NULL: this context is not counted */
 	void *host;
 	bool is_on;                    /* kernels can be counted now */
-	bool is_open;                  /* a range is */
-	const char *names[NV_MAX_COUNTERS + 1]; /* of the counters that this GPU has */
-	uint32_t ids[NV_MAX_COUNTERS]; /* the run time's ids of them */
+	bool is_open;                  /* a range is open */
+	const char *names[NV_MAX_COUNTERS + 1]; /* counters that this GPU has */
+	uint32_t ids[NV_MAX_COUNTERS]; /* the run time's ids of these counters */
 	unsigned n_counters;
-	unsigned n_names; /* with the duration, the last one, which only replays need */
+	unsigned n_names; /* n_counters, plus 1 if the duration is counted for replays */
 	size_t n_passes;
 	const char *of_instructions;   /* a counter that needs replays; NULL: none */
 	uint8_t *config, *image;
@@ -39,25 +42,25 @@ struct nv_counter_session {
 	uint64_t n_lost;               /* launches without values */
 };
 
-/* Why a session cannot count: `what` failed with the result `r` of CUPTI. */
+/* Why a session cannot count: `what` failed, and CUPTI's result was `r`. */
 struct nv_counter_refusal {
 	const char *what;
 	CUptiResult r;
 };
 
-/* What was counted of a launch. */
+/* What was counted for a launch. */
 struct nv_counted {
 	uint64_t id;
-	const double *values; /* by counter of the session */
-	bool is_first;        /* since the last time of taking out */
-	uint64_t ns;          /* of a replayed kernel; else 0 */
+	const double *values; /* one for each counter of the session */
+	bool is_first;        /* first launch since values were last taken out */
+	uint64_t ns;          /* duration of a replayed kernel; else 0 */
 };
 
 /*
- * Prepares the counters of `l` for a context and makes its kernels be counted from now on. On
- * failure returns false, and nothing remains to be ended. *absent is the first counter that the GPU
- * does not have, or NULL; the others are counted. If kernels would have to be replayed, it fails
- * unless `replays`, with why->what NULL.
+ * Prepares the counters of `l` for the current context and counts its kernels from now on. On
+ * failure returns false, and the session need not be ended. *absent is the first counter that the
+ * GPU does not have, or NULL; the others are counted. If kernels must be replayed and `replays` is
+ * false, it fails with why->what NULL.
  */
 bool nv_counter_session_begin(struct nv_counter_session *s, const struct nv_counter_list *l,
 			      uint32_t device, bool replays, const char **absent,
@@ -70,15 +73,15 @@ static inline bool nv_counter_session_replays(const struct nv_counter_session *s
 void nv_counter_session_enter(struct nv_counter_session *s);
 void nv_counter_session_leave(struct nv_counter_session *s, uint64_t id);
 /*
- * Takes out what was counted, and stops. Waits for the kernels. start continues after that. False
- * if CUPTI fails; the session is ended then.
+ * Waits for the kernels, stops counting and passes the values to `each`. Call start to go on.
+ * Returns false if CUPTI fails; the session has then ended.
  */
 bool nv_counter_session_take(struct nv_counter_session *s,
 			     void (*each)(const struct nv_counter_session *s,
 					  const struct nv_counted *c),
 			     struct nv_counter_refusal *why);
 bool nv_counter_session_start(struct nv_counter_session *s, struct nv_counter_refusal *why);
-/* The context still exists. */
+/* Ends the session. The context must still exist. */
 void nv_counter_session_end(struct nv_counter_session *s);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hardware counters of kernels (gpu=nvidia,counters=...), by CUPTI's range profiler. In each
- * context with launches CUPTI counts every kernel by itself, one kernel at a time. It numbers them
- * in the order in which they are launched, so launches are let through one by one
- * (doc/counters.md). Without counters all functions do nothing.
+ * Hardware counters of kernels (gpu=nvidia,counters=...), from CUPTI's range profiler. CUPTI runs
+ * one kernel at a time and counts each by itself, in every context that launches. It numbers
+ * kernels in the order of their launches, so we let launches through one by one (doc/counters.md).
+ * Without counters all functions do nothing.
  *
  * Any thread, not in signal handlers; may change errno. Tests: tests/unit/cupti/test_counters.c,
  * tests/cli/gpu/counters.sh.
@@ -13,36 +13,36 @@
 
 #include "hpcrun-lite/gpu/cupti/nv.h"
 
-/* CUPTI is subscribed to. A note says why nothing is counted. */
+/* Call when we have subscribed to CUPTI. If nothing can be counted, a note says why. */
 void nv_counters_start(void);
-/* Counters are on, and calls must be seen from enter to leave. */
+/* Returns true if counters are on. Calls that launch must then use enter and leave. */
 bool nv_counters_are_on(void);
 /*
- * Around each call of the program that may launch a kernel or a graph. Waits for the others'. id:
- * of the operation.
+ * Call around each call of the program that may launch a kernel or a graph. Waits until no other
+ * thread is in a launch. `id` is the operation's.
  */
 void nv_counters_enter(CUcontext context, uint64_t id, bool is_graph);
-/* ran: something was launched on the device. */
+/* `ran`: the call launched something on the device. */
 void nv_counters_leave(bool ran);
 /*
- * A kernel has a record without times. If CUPTI replayed it, takes the record, to deliver it with
- * the time that was counted, and returns true.
+ * Call for a kernel's record without times. If CUPTI replayed the kernel, takes the record, to
+ * deliver it with the counted duration, and returns true.
  */
 bool nv_counters_take_record(uint64_t id, const struct gpu_op *op);
-/* A kernel of CUPTI's own, by which ranges end. */
+/* Returns true for CUPTI's own kernel, which ends ranges. */
 bool nv_counters_is_own(const char *kernel);
-/* The calling thread ends; it may have been cancelled inside a launch. */
+/* Call when a thread ends; it may have been cancelled inside a launch. */
 void nv_counters_thread_ends(void);
-/* In the callback, in the thread that destroys the context. */
+/* Call in the callback, in the thread that destroys the context. */
 void nv_counters_context_gone(CUcontext context);
 /*
- * A profiler of the program comes: takes out what was counted, and counts no more. The caller does
- * not have the guard. Returns false if a launch still holds the counters at until_ns.
+ * Call when a profiler of the program comes: takes out what was counted, and ends counting. The
+ * caller does not hold the guard. Returns false if a launch still holds the counters at until_ns.
  */
 bool nv_counters_give_way(uint64_t until_ns);
 /*
- * At the end of the process, under the guard: takes out what was counted. Nothing may run any more,
- * because CUPTI waits for the device.
+ * At the end of the process, under the guard: takes out what was counted. The device must be idle,
+ * because CUPTI waits for it.
  */
 void nv_counters_end(uint64_t until_ns);
 

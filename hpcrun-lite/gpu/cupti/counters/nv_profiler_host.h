@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What counters need of CUPTI's profilers: the host API, whose header of CUDA 13 is C++ only and
- * so is declared here with the same layout, and the functions, which are found by name. Constant
- * once open. Test: tests/cli/gpu/counters.sh.
+ * The part of CUPTI's profilers that counters need. We declare the host API here, with the same
+ * layout, because CUDA 13's header is C++ only. Functions are found by name. Constant once open.
+ * Test: tests/cli/gpu/counters.sh.
  */
 #ifndef HPCRUN_LITE_GPU_CUPTI_COUNTERS_NV_PROFILER_HOST_H
 #define HPCRUN_LITE_GPU_CUPTI_COUNTERS_NV_PROFILER_HOST_H
@@ -16,7 +16,7 @@
 
 #define NV_RANGE_PROFILER 0 /* CUPTI_PROFILER_TYPE_RANGE_PROFILER */
 
-/* Each structure begins with its size; CUPTI sees by it which fields there are. */
+/* Each structure begins with its size, from which CUPTI knows the fields that exist. */
 struct nv_host_initialize {
 	size_t bytes;
 	void *priv;
@@ -93,7 +93,10 @@ struct nv_profiler {
 		CUpti_RangeProfiler_GetCounterDataInfo_Params *p);
 };
 
-/* Finds the functions in CUPTI, which is loaded as `path`. NULL, or the name of a missing one. */
+/*
+ * Finds the functions in CUPTI, which is loaded as `path`. Returns NULL, or the name of a missing
+ * function.
+ */
 const char *nv_profiler_open(struct nv_profiler *p, const char *path);
 
 #endif

@@ -12,22 +12,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How often to read a meter of which nothing is known. */
+/* How often to read a meter whose steps are not known yet. */
 #define NV_METER_PERIOD_NS UINT64_C(20000000)
 
-/* All zero at the start, but for id and device. */
+/* All zero at the start, except id and device. */
 struct nv_meter {
 	uint32_t id, device;
 	bool is_read;     /* energy_uj and read_ns are set */
 	bool has_changed; /* changed_ns is set */
 	bool has_begun;   /* a change was recorded since measurement was last off */
 	uint64_t energy_uj, read_ns;
-	uint64_t changed_ns; /* the reading that first had energy_uj */
+	uint64_t changed_ns; /* the first reading of energy_uj */
 	uint64_t older_ns;   /* the reading before that */
-	uint64_t step_ns;    /* from one change to the next, as far as known; 0: not known */
+	uint64_t step_ns;    /* estimated time between changes; 0: unknown */
 };
 
-/* The meter had the value `energy_uj` at read_ns. Returns true if that is a change to record. */
+/*
+ * Adds a reading: the meter had the value `energy_uj` at read_ns. Returns true and sets *change if
+ * there is a change to record.
+ */
 bool nv_meter_read(struct nv_meter *m, uint64_t energy_uj, uint64_t read_ns,
 		   struct msr_gpu_energy *change);
 /* When to read it next. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The host's meters of energy, RAPL, as Linux shows them below /sys/class/powercap (of AMD's
- * processors under the same names): the packages, and the memory where it has a meter of its own.
- * Since Linux 5.10 only root may read them (CVE-2020-8694). Not thread-safe. Test:
+ * Reads RAPL, the host's meters of energy, which Linux shows below /sys/class/powercap (under the
+ * same names for AMD's processors). There is a meter for each package, and on some machines one for
+ * the memory. Since Linux 5.10 only root may read them (CVE-2020-8694). Not thread-safe. Test:
  * tests/unit/cupti/test_energy.c.
  */
 #ifndef HPCRUN_LITE_GPU_CUPTI_ENERGY_NV_RAPL_H
@@ -17,15 +17,15 @@
 struct nv_rapl_meter {
 	char name[32]; /* "RAPL package-0", "RAPL dram-0" */
 	char path[96];
-	uint64_t range_uj; /* the meter starts again from 0 after this; 0: unknown */
-	uint64_t last_uj;  /* as read */
-	uint64_t turns_uj; /* added up when it started again */
+	uint64_t range_uj; /* the meter wraps around to 0 after this; 0: unknown */
+	uint64_t last_uj;  /* last value read */
+	uint64_t turns_uj; /* sum of range_uj for all times it wrapped around */
 };
 
 struct nv_rapl {
 	struct nv_rapl_meter meter[NV_RAPL_METERS];
 	unsigned n;
-	bool is_denied; /* there is a meter that this user may not read */
+	bool is_denied; /* this user may not read some meter */
 };
 
 /* Finds the meters that can be read, in a directory that ends in '/'. */

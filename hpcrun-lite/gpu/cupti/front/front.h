@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How libhpcrun-lite-nvidia.so, which stands in front of some functions of CUPTI with gpu=nvidia,
- * hands the program's calls to the back end. It is preloaded, so the linker finds its functions
- * first, and it answers dlsym() for these names with them. If the program calls CUPTI before CUDA
- * starts, it loads the back end at once. Test: tests/cli/gpu/cupti_yield.sh.
+ * With gpu=nvidia, libhpcrun-lite-nvidia.so replaces some functions of CUPTI and passes the
+ * program's calls to the back end. It is preloaded, so the linker finds its functions first, and
+ * dlsym() returns them for these names. If the program calls CUPTI before CUDA starts, it loads the
+ * back end at once. Test: tests/cli/gpu/cupti_yield.sh.
  */
 #ifndef HPCRUN_LITE_GPU_CUPTI_FRONT_FRONT_H
 #define HPCRUN_LITE_GPU_CUPTI_FRONT_FRONT_H
@@ -13,7 +13,10 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* Calls that begin or end a session of a profiler that counts or samples. F as below. */
+/*
+ * Calls that begin or end a session of a profiler that counts or samples. F as in
+ * CUPTI_FRONT_FUNCTIONS.
+ */
 #define CUPTI_FRONT_SESSIONS(F) \
 	F(cuptiPCSamplingEnable, (CUpti_PCSamplingEnableParams * p), (p)) \
 	F(cuptiPCSamplingDisable, (CUpti_PCSamplingDisableParams * p), (p)) \
@@ -25,8 +28,8 @@
 	F(cuptiSassMetricsDisable, (CUpti_SassMetricsDisable_Params * p), (p))
 
 /*
- * Calls that are only passed on: to our CUPTI, when the program was linked with another copy, which
- * knows nothing of what ours does.
+ * Calls that are only passed on, to our copy of CUPTI. If the program was linked with another copy,
+ * that copy does not know what ours does.
  */
 #define CUPTI_FRONT_PASSED(F) \
 	F(cuptiActivityGetNextRecord, (uint8_t * b, size_t n, CUpti_Activity * *r), (b, n, r)) \
@@ -98,23 +101,26 @@ struct cupti_table {
 
 struct cupti_front {
 	/*
-	 * The functions of the CUPTI that the program uses, and an address in it; NULL: none is
-	 * loaded. Any thread.
+	 * Returns the functions of the CUPTI that the program uses, and in *text an address in it.
+	 * NULL: none is loaded. Any thread.
 	 */
 	const struct cupti_table *(*behind)(const void **text);
-	/* dlsym, which never finds our functions. */
+	/* dlsym, but it never finds our functions. */
 	void *(*symbol)(void *library, const char *name);
-	/* Who gets the calls of the program; NULL: CUPTI. Set once, after `library`. */
+	/*
+	 * The functions that get the program's calls; NULL: CUPTI's own. Set once, after `library`.
+	 */
 	_Atomic(const struct cupti_table *) client;
 	void *library;             /* the copy of CUPTI that the client uses */
 	_Atomic bool was_called;   /* the program called one of our functions */
-	_Atomic bool has_stranger; /* ... or asked for those of a copy that is not `behind` */
+	/* the program asked for functions of another copy than `behind` */
+	_Atomic bool has_stranger;
 };
 
 /* The exported function. */
 typedef struct cupti_front *cupti_front_fn(void);
 #define CUPTI_FRONT_SYMBOL "hpcrun_lite_cupti_front"
-/* The back end's function for a program that calls CUPTI before CUDA starts. */
+/* The back end's function that is called if the program calls CUPTI before CUDA starts. */
 typedef void cupti_early_fn(void);
 #define CUPTI_EARLY_SYMBOL "hpcrun_lite_cupti_early"
 

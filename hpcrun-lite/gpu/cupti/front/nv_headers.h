@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* NVIDIA's headers, with the warnings disabled that they cause. */
+/* NVIDIA's headers, without the warnings that they cause. */
 #ifndef HPCRUN_LITE_GPU_CUPTI_FRONT_NV_HEADERS_H
 #define HPCRUN_LITE_GPU_CUPTI_FRONT_NV_HEADERS_H
 
