@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Plays a recording to the back end. Each recorded stream has a thread; one of them runs at a time,
- * in the order of a plan. A thread waits at each ENTER and in each call that takes time, until it
- * is its turn in the plan. So the back end's threads, locks and thread-local variables are used as
- * they were. A process plays one recording.
+ * in the order of a plan. A thread waits at each ENTER and in each call that takes time, until the
+ * plan gives it the turn. So the back end uses threads, locks and thread-local variables as in the
+ * recorded run. A process plays one recording.
  *
- * Parts: player.c (threads and turns), plan.c (order), enter.c (calls of the back end), stand_in.c
- * and stand_in_pc.c (calls by the back end), replay_place.c (the run time for the core). Test:
- * tests/cli/gpu/replay.sh.
+ * Parts: player.c (threads and turns), plan.c (order), enter.c (calls into the back end),
+ * stand_in.c and stand_in_pc.c (calls by the back end), replay_place.c (the run time for the core).
+ * Test: tests/cli/gpu/replay.sh.
  */
 #ifndef HPCRUN_LITE_REPLAY_PLAYER_H
 #define HPCRUN_LITE_REPLAY_PLAYER_H
@@ -18,13 +18,13 @@
 
 #include <pthread.h>
 
-/* A call of the back end that a thread is in. */
+/* A call into the back end that a thread is in. */
 struct player_frame {
 	struct player_frame *outer;
 	uint32_t enter;        /* event; TAPE_NONE: in no call */
 	uint32_t cursor; /* next event of the stream that may be matched; TAPE_NONE: no more */
 	uint32_t now_cursor;   /* likewise, for NOW */
-	uint32_t n_now;        /* number of times used of the LEAVE */
+	uint32_t n_now;        /* how many of the times in the LEAVE were used */
 	uint8_t *buffer;       /* the buffer that the back end reads now */
 	const uint32_t *offset;
 	uint32_t n_records;
@@ -40,7 +40,7 @@ struct player_thread {
 	pthread_t thread;
 	int tid;               /* 0: not yet known */
 	struct player_frame *frame;
-	uint64_t virtual_ns;   /* the last time that it got */
+	uint64_t virtual_ns;   /* the last time that the thread got */
 };
 
 struct player {
@@ -66,7 +66,7 @@ struct player {
 	} own[8];
 	uint32_t n_own;
 	bool *is_played;       /* by event: its turn has come */
-	uint64_t *data;        /* by event: what the entry of a driver call left for its end */
+	uint64_t *data; /* by event: value that the entry of a driver call left for its end */
 	struct nv_map buffers; /* recorded address -> number + 1 in `given` */
 	struct {
 		uint8_t *at;
@@ -74,14 +74,14 @@ struct player {
 	} *given;
 	uint32_t n_given, max_given;
 	struct nv_map hashes;  /* recorded hash of an image -> its hash now */
-	uint64_t n_dropped;    /* dropped records that the back end was not told about */
+	uint64_t n_dropped; /* recorded drops of records that the back end has not been told yet */
 	uint64_t n_missing_images;
 };
 extern struct player player;
 
-/* Where tests change a replay (tests/replay). NULL in the product. */
+/* Hooks for tests that change a replay (tests/replay). NULL in the product. */
 struct replay_seam {
-	/* Fills p->plan, which has room for all events. Returns false without memory. */
+	/* Fills p->plan, which has room for all events. Returns false if there is no memory. */
 	bool (*plan)(struct player *p);
 	/* Puts functions in front of the player's. */
 	void (*library)(struct nv_library *l);
@@ -108,22 +108,23 @@ bool player_yield(struct player_thread *t);
 
 /* ---- plan.c ---- */
 
-/* Makes p->plan: the recorded order. `other`: NULL, or a function that makes another one. */
+/* Makes p->plan, in the recorded order. `other`: NULL, or a function that makes another plan. */
 enum status plan_make(struct player *p, bool (*other)(struct player *p));
 
 /* ---- enter.c ---- */
 
-/* Calls the back end as recorded. */
+/* Makes a recorded call into the back end. */
 void enter_do(struct player_thread *t, uint32_t event);
 
 /* ---- stand_in.c ---- */
 
-/* Fill the table: without PC sampling, and PC sampling only. */
+/* Fill the table: stand_in_library all except PC sampling, stand_in_pc only PC sampling. */
 void stand_in_library(struct nv_library *l);
 void stand_in_pc(struct nv_library *l);
 /*
- * Returns the recorded call of this function at this place of the calling thread, and waits for its
- * turn if it took time. NULL: there was none. `key`: NULL, or what key[0] must be.
+ * Returns the recorded call of this function at the calling thread's current place. If the call
+ * took time, waits for its turn. NULL: there was no such call. `key`: NULL, or the value that
+ * key[0] must have.
  */
 const struct recording_call *stand_in_call(enum recording_function f, const uint64_t *key);
 /*
@@ -131,7 +132,9 @@ const struct recording_call *stand_in_call(enum recording_function f, const uint
  * rests for good.
  */
 void stand_in_rest(void);
-/* The answer to the same question now or at another time. NULL: it was never asked. */
+/*
+ * Returns the recorded answer for these keys, from now or another time. NULL: it was never asked.
+ */
 const struct recording_call *stand_in_answer(enum recording_function f, uint64_t key0,
 					     uint64_t key1);
 
@@ -141,7 +144,7 @@ const struct recording_call *stand_in_answer(enum recording_function f, uint64_t
 const struct gpu_runtime *place_runtime(const char *directory, uint64_t handler_ns);
 /* Sets the place of launches inside this event. */
 void place_set(uint32_t event);
-/* Nothing is written any more. */
+/* From now on, nothing is written. */
 void place_end(void);
 
 /* ---- replay_image.c ---- */

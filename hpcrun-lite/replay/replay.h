@@ -2,7 +2,7 @@
 /*
  * hpcrun-lite replay: plays what --record-gpu recorded to the same back end, without a GPU or a
  * driver, and writes the resulting measurement. A recording is a measurement directory with
- * .hpctape files beside the .hpcrun files. Each is played in a process of its own (doc/replay.md).
+ * .hpctape files beside the .hpcrun files. A separate process plays each file (doc/replay.md).
  * Test: tests/cli/gpu/replay.sh.
  */
 #ifndef HPCRUN_LITE_REPLAY_REPLAY_H

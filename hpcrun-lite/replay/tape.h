@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A recording, read whole and checked: its events by stream and by order, their nesting, its texts
- * and answers. Not thread-safe while it is loaded, constant afterwards. Tests:
+ * Reads and checks a whole recording: its events by stream and by order, their nesting, its texts
+ * and answers. Not thread-safe during loading, constant afterwards. Tests:
  * tests/unit/cupti/test_recording.c, tests/cli/gpu/replay.sh.
  */
 #ifndef HPCRUN_LITE_REPLAY_TAPE_H
@@ -23,7 +23,7 @@ struct tape_event {
 	uint32_t parent;   /* the innermost ENTER around it, in its stream; TAPE_NONE */
 	uint32_t leave;    /* of an ENTER: its LEAVE; TAPE_NONE: there is none */
 	uint32_t partner;  /* the entry of a driver call <-> its end; TAPE_NONE */
-	uint32_t next;     /* of its stream; TAPE_NONE */
+	uint32_t next;     /* next event of its stream; TAPE_NONE: none */
 };
 
 struct tape_stream {
@@ -38,7 +38,7 @@ struct tape_text {
 };
 
 struct tape {
-	struct mapfile file;     /* bytes NULL: loaded by tape_load_bytes */
+	struct mapfile file;     /* if loaded by tape_load_bytes, its bytes are NULL */
 	const struct recording_header *header;
 	struct tape_event *event;
 	uint32_t n_events;
@@ -52,19 +52,22 @@ struct tape {
 };
 
 /*
- * Reads a recording, and logs errors. If parts are damaged, the rest is read, and n_damaged is the
- * number of bytes that are not.
+ * Reads a recording, and logs errors. If parts are damaged, reads the rest; n_damaged is the number
+ * of bytes that were not read.
  */
 enum status tape_load(const char *path, struct tape *t);
-/* The same for bytes in memory, aligned as in a file. The caller keeps them, longer than *t. */
+/*
+ * The same for bytes in memory, aligned as in a file. The caller owns them, and they must outlive
+ * *t.
+ */
 enum status tape_load_bytes(const char *name, const void *bytes, size_t n_bytes, struct tape *t);
 void tape_free(struct tape *t);
 
-/* The text at a pointer at that time. NULL: unknown. */
+/* Returns the text that was at a pointer at this time in the order. NULL: unknown. */
 const char *tape_text_at(const struct tape *t, uint64_t pointer, uint64_t order);
 /*
- * The answer of a function for these keys: the last one before `order`, or else the first. NULL: it
- * was never asked.
+ * Returns the answer of a function for these keys: the last one before `order`, or else the first.
+ * NULL: it was never asked.
  */
 const struct recording_call *tape_answer(const struct tape *t, enum recording_function f,
 					 uint64_t key0, uint64_t key1, uint64_t order);
@@ -75,13 +78,13 @@ static inline bool tape_is_enter(const struct tape_event *e, enum recording_entr
 }
 
 /*
- * Returns true if a call took time in which other threads could act. A thread of the player waits
- * in it.
+ * Returns true if a call took time in which other threads could act. The player's thread waits in
+ * that call.
  */
 bool tape_is_long(const struct tape_event *e);
 /*
- * Returns true if a thread may have to wait for its turn at this event: at all except immediate
- * answers.
+ * Returns true if a thread may have to wait for its turn at this event. True for all events except
+ * immediate answers.
  */
 bool tape_has_turn(const struct tape_event *e);
 

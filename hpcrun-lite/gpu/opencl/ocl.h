@@ -24,7 +24,7 @@
 
 /* Operations in flight that a process remembers. */
 #define OCL_MAX_PENDING (UINT32_C(1) << 18)
-#define OCL_BATCH 64u                        /* operations of a queue that are examined at a time */
+#define OCL_BATCH 64u /* number of operations of a queue that are examined at a time */
 
 /* ---- entrances (ocl_entrance.c, ocl_layer.c, ocl_preload.c) ---- */
 
@@ -46,7 +46,9 @@ extern const struct gpu_host *ocl_host;           /* constant once set */
 bool ocl_enter_process(enum ocl_entrance how);
 /* At the first call if we are preloaded: finds the functions behind ours. */
 void ocl_preload_start(void);
-/* Returns true if `caller` is in the library behind ours: it calls itself by its public names. */
+/*
+ * Returns true if `caller` is in the library behind ours, which calls itself by its public names.
+ */
 bool ocl_preload_is_inner(const void *caller);
 
 /* ---- state of the process (ocl_state.c) ---- */
@@ -62,24 +64,24 @@ struct ocl_state {
 	_Atomic uint32_t n_contexts;
 	struct ocl_svm *svm;
 	_Atomic uint32_t exits_registered;    /* see ocl_state_register_exit */
-	atomic_bool after_exit; /* our exit handler has run: implementations may be gone */
+	atomic_bool after_exit; /* our exit handler has run, so implementations may be gone */
 };
 
 /* Number of nested OpenCL calls of the calling thread. */
 extern __thread unsigned ocl_depth __attribute__((tls_model("initial-exec")));
 
-/* The slow path of ocl_enter: first call, after a fork, after the end. */
+/* The slow path of ocl_enter: for the first call, and for calls after a fork or after the end. */
 struct ocl_state *ocl_state_slow(const void *caller);
 extern _Atomic(struct ocl_state *) ocl_state_now;
 
 /*
- * Call this first in each of our functions, and ocl_leave last. NULL: record nothing and only pass
- * the call on. Inlined, so that the return address is in the program.
+ * Call this first in each of our functions, and ocl_leave last. NULL: only pass the call on and
+ * record nothing. Inlined, so that the return address is in the program.
  */
 static inline __attribute__((always_inline)) struct ocl_state *ocl_enter(void)
 {
 	ocl_depth++;
-	/* Acquire: the data that the state points to was made before. */
+	/* Acquire: everything that the state points to is complete. */
 	struct ocl_state *s = atomic_load_explicit(&ocl_state_now, memory_order_acquire);
 	if (__builtin_expect(atomic_load_explicit(&ocl_entrance, memory_order_relaxed) ==
 					     OCL_LAYER &&
@@ -95,10 +97,10 @@ static inline void ocl_leave(void)
 }
 
 /*
- * Registers an exit handler that collects the pending operations with `fn`, which waits up to
- * may_wait_ns for what is running, delivers, and gives up the rest. Call it when queues and first
- * operations are made: handlers run in reverse order, and ours must run before those of the
- * implementations.
+ * Registers an exit handler that collects the pending operations with `fn`. `fn` waits up to
+ * may_wait_ns for running operations, delivers them, and gives up the rest. Call this for new
+ * queues and first operations: handlers run in reverse order, and ours must run before the
+ * implementations' handlers.
  */
 enum ocl_end_call { OCL_MAY_NOT_CALL, OCL_MAY_ASK, OCL_MAY_RELEASE };
 typedef void ocl_finish_fn(struct ocl_state *s, uint64_t may_wait_ns, enum ocl_end_call end);
@@ -112,7 +114,10 @@ struct ocl_device {
 	cl_platform_id platform;
 	uint32_t id;             /* of the definition */
 	unsigned version;        /* 120, 210, 300 */
-	/* A query for a program's binary makes the implementation compile the program again. */
+	/*
+	 * A query for a program's binary makes the implementation compile the program again, so
+	 * avoid it.
+	 */
 	bool binaries_are_dear;
 	atomic_bool tells_queued; /* commands had a queueing time */
 	struct ocl_clock *clock;
@@ -124,10 +129,10 @@ struct ocl_context {
 	uint32_t id;
 	_Atomic uint32_t n_queues;
 };
-/* The same for a context. */
+/* As ocl_device_get, for a context. */
 struct ocl_context *ocl_context_get(struct ocl_state *s, cl_context handle,
 				    struct ocl_device *device);
-/* A context was just made, so what we know about its handle is obsolete. */
+/* A context was just made: forget what we know about its handle. */
 void ocl_context_made(struct ocl_state *s, cl_context handle);
 
 /* ---- clocks (ocl_clock.c) ---- */
@@ -135,11 +140,11 @@ void ocl_context_made(struct ocl_state *s, cl_context handle);
 /* What is known about one operation of a device, to relate its clock to ours. */
 struct ocl_moment {
 	/*
-	 * Our clock: the call was entered, returned (0: unknown); we saw that the operation had
-	 * ended.
+	 * By our clock: when the call was entered, when it returned (0: unknown), and when we saw
+	 * that the operation had ended.
 	 */
 	uint64_t enter_ns, return_ns, seen_ns;
-	uint64_t queued, start, end;           /* the device's clock */
+	uint64_t queued, start, end;           /* by the device's clock */
 };
 struct ocl_clock *ocl_clock_new(struct ocl_state *s);
 uint32_t ocl_clock_id(const struct ocl_clock *c);
@@ -148,7 +153,7 @@ uint32_t ocl_clock_id(const struct ocl_clock *c);
  * a comparison.
  */
 bool ocl_clock_wants(struct ocl_clock *c, uint64_t now_ns);
-/* Also asks the device's own timer. Call after ocl_clock_wants returned true. */
+/* Also reads the device's own timer. Call after ocl_clock_wants returned true. */
 void ocl_clock_ask_timer(struct ocl_clock *c, const struct ocl_device *d);
 void ocl_clock_add(struct ocl_clock *c, const struct ocl_moment *m);
 /* Delivers the collected pairs. */
@@ -166,7 +171,7 @@ struct ocl_pending {
 	struct ocl_pending *next;
 	cl_event event;          /* we own one reference */
 	struct gpu_ticket ticket;
-	/* return_ns: of an operation that is used for a pair of clocks */
+	/* return_ns: only for an operation that is used for a clock pair */
 	uint64_t amount, enter_ns, return_ns;
 	uint32_t shape;
 	uint8_t detail;
@@ -187,8 +192,8 @@ struct ocl_queue {
 	struct ocl_pending *first, *last, *spare;
 	_Atomic uint32_t n_pending; /* may be read without the lock; 0: nothing to examine */
 	_Atomic bool is_given_up;   /* its lock could not be taken at the end */
-	uint32_t look_at;        /* number of pending operations from which a look is worthwhile */
-	uint32_t interval;       /* further operations until the next look */
+	uint32_t look_at;        /* examine the queue when it has this many pending operations */
+	uint32_t interval;       /* number of further operations until the next examination */
 	bool dear;               /* queries about events are slow while the device works */
 	struct ocl_queue *next_made; /* constant */
 };
@@ -212,8 +217,8 @@ struct ocl_queue *ocl_queue_get(struct ocl_state *s, cl_command_queue handle);
 /* Remembers an operation. Takes over the reference to p->event. */
 void ocl_queue_add(struct ocl_state *s, struct ocl_queue *q, const struct ocl_pending *p);
 /*
- * Examines everything in flight and delivers what has ended. Called when the program has just
- * waited or releases something.
+ * Examines all operations in flight and delivers those that have ended. Call when the program has
+ * just waited, or releases something.
  */
 void ocl_queue_collect(struct ocl_state *s, struct ocl_queue *q);
 void ocl_queue_collect_all(struct ocl_state *s);
@@ -223,9 +228,9 @@ unsigned ocl_queue_holds(struct ocl_queue *q, cl_event event);
 /* ---- an enqueue (ocl_enqueue.c) ---- */
 
 struct ocl_enqueue {
-	struct ocl_state *s;     /* NULL: only passed on */
+	struct ocl_state *s;     /* NULL: the call is only passed on */
 	uint64_t enter_ns;
-	cl_event own, *at;       /* at: to be given to OpenCL in place of the program's */
+	cl_event own, *at;       /* at: give this to OpenCL in place of the program's pointer */
 	bool theirs;             /* the program wants the event */
 };
 struct ocl_what {
@@ -233,7 +238,7 @@ struct ocl_what {
 	unsigned detail;
 	uint64_t amount;
 	uint32_t shape;
-	bool blocking;           /* the call has waited for the end */
+	bool blocking;           /* the call waited for the end of the operation */
 };
 void ocl_enqueue_begin(struct ocl_enqueue *e, struct ocl_state *s, cl_event *theirs);
 /* Call directly after the call. Records only if the status is CL_SUCCESS. Keeps errno. */
@@ -255,8 +260,8 @@ enum ocl_origin {
 };
 
 /*
- * The handle was just returned, or its program was built again, so what we know about it is
- * obsolete. Does nothing if `s` or the handle is NULL.
+ * The handle was just returned, or its program was built again: forget what we know about it. Does
+ * nothing if `s` or the handle is NULL.
  */
 void ocl_kernel_made(struct ocl_state *s, cl_kernel handle);
 void ocl_program_made(struct ocl_state *s, cl_program handle, enum ocl_origin origin);
@@ -284,18 +289,18 @@ uint64_t ocl_map_forget(struct ocl_state *s, cl_mem handle, const void *pointer)
 
 struct ocl_svm *ocl_svm_new(struct ocl_memory *m);
 void ocl_svm_add(struct ocl_state *s, const void *start, uint64_t bytes);
-/* returns its size in bytes; 0: unknown */
+/* Returns its size in bytes; 0: unknown. */
 uint64_t ocl_svm_remove(struct ocl_state *s, const void *start);
 bool ocl_svm_has(struct ocl_state *s, const void *p);
 
 /* ---- calls with an unknown signature (ocl_slot.c) ---- */
 
 /*
- * A function that counts the call and jumps to `function`. Returns `function` itself if no slot is
- * left.
+ * Returns a function that counts the call and jumps to `function`. Returns `function` itself if no
+ * slot is left.
  */
 void *ocl_slot_for(struct ocl_state *s, void *function);
-/* Delivers the number of these calls. */
+/* Delivers the number of calls that slots have counted. */
 void ocl_slot_count(void);
 
 #endif

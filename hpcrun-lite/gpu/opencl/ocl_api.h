@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The OpenCL functions that we replace. They have OpenCL's own names, for preloading and because
- * call paths end in them: `clFinish` here is always ours (the module is linked with -Bsymbolic),
- * and ocl_next.clFinish is the one behind it. Each calls the function behind it exactly once (twice
- * for a queue's creation if profiling is refused) and returns its result. Tests:
+ * call paths end in them. `clFinish` here is always ours (the module is linked with -Bsymbolic),
+ * and ocl_next.clFinish is the original behind it. Each function calls the original exactly once
+ * (twice to make a queue if profiling is refused) and returns its result. Tests:
  * tests/unit/opencl/test_opencl_layer.c, tests/unit/opencl/test_opencl_hidden.c.
  */
 #ifndef HPCRUN_LITE_GPU_OPENCL_OCL_API_H

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* OpenCL's headers, and what the oldest that we build with lack. The names are those of the
- * standard. */
+/*
+ * OpenCL's headers, and declarations that the oldest headers we build with lack. Names are as in
+ * the standard.
+ */
 #ifndef HPCRUN_LITE_GPU_OPENCL_OCL_HEADERS_H
 #define HPCRUN_LITE_GPU_OPENCL_OCL_HEADERS_H
 
@@ -18,18 +20,20 @@
 
 #include <stdint.h>
 
-#define OCL_LAYER_NAME 0x4241                /* CL_LAYER_NAME, of 2022 */
+#define OCL_LAYER_NAME 0x4241                /* CL_LAYER_NAME, since 2022 */
 #define OCL_UUID_SIZE 16u
 #define OCL_DEVICE_UUID_KHR 0x106A           /* cl_khr_device_uuid */
 #define OCL_DEVICE_REGISTERS_PER_BLOCK_NV 0x4002 /* cl_nv_device_attribute_query */
 #define OCL_DEVICE_WARP_SIZE_NV 0x4003
 #define OCL_DEVICE_WAVEFRONT_WIDTH_AMD 0x4043
 
-/* Pointer to a function of OpenCL: the headers of 2020 to 2023 call it cl_api_NAME, those of 2024
- * NAME_fn. */
+/*
+ * Pointer to a function of OpenCL. Headers of 2020 to 2023 call the type cl_api_NAME, and headers
+ * of 2024 NAME_fn.
+ */
 #define OCL_TYPE(name) __typeof__(&name)
 
-/* The entries of newer ICD loaders (2024). */
+/* The entry points for newer ICD loaders (2024). */
 typedef intptr_t ocl_layer_properties;
 cl_int clInitLayerWithProperties(cl_uint n, const cl_icd_dispatch *target, cl_uint *n_ret,
 				 const cl_icd_dispatch **dispatch,

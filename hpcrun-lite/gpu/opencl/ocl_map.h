@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Maps a handle of the program (a queue, a kernel, a memory object, a pointer) to what we know
- * about it. Open addressing in stripes with a lock each, so that threads rarely meet. Thread-safe;
- * not signal-safe. A lock is held for a few instructions and never across another call. Test:
- * tests/unit/opencl/test_opencl_map.c.
+ * about it. Open addressing, in stripes with a lock each, so that threads rarely wait for each
+ * other. Thread-safe; not signal-safe. A lock is held for a few instructions and never across
+ * another call. Test: tests/unit/opencl/test_opencl_map.c.
  */
 #ifndef HPCRUN_LITE_GPU_OPENCL_OCL_MAP_H
 #define HPCRUN_LITE_GPU_OPENCL_OCL_MAP_H
@@ -29,7 +29,7 @@ struct ocl_map {
 };
 
 void ocl_map_init(struct ocl_map *m);
-/* Returns the value; NULL if there is none. Key 0 has none. */
+/* Returns the value; NULL if there is none. Key 0 never has one. */
 void *ocl_map_get(struct ocl_map *m, uint64_t key);
 /*
  * Sets the value and returns the previous one in `*old` (may be NULL). Returns false if there is no

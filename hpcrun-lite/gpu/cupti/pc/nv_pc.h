@@ -26,7 +26,7 @@
  */
 bool nv_pc_start(void);
 
-/* In the callbacks for contexts, in the thread that makes or destroys the context. */
+/* Called in CUPTI's callbacks, in the thread that makes or destroys the context. */
 void nv_pc_context_made(CUcontext context);
 void nv_pc_context_gone(CUcontext context);
 /* A module was loaded in this thread. `code` is the host's id. */
@@ -34,17 +34,17 @@ void nv_pc_code_loaded(const void *image, size_t bytes, uint32_t code);
 
 /*
  * Every 100 ms, under the guard, before asking for records. If a window is about to end, closes the
- * gate first: serialized launches give nobody else a turn at CUPTI's locks.
+ * gate first, because serialized launches let no other thread take CUPTI's locks.
  */
 void nv_pc_prepare(void);
 /*
- * ... and after that: takes samples out, restarts sampling after an overflow, begins and ends
- * windows.
+ * Every 100 ms, under the guard, after asking for records: takes samples out, restarts sampling
+ * after an overflow, begins and ends windows.
  */
 void nv_pc_work(void);
 /*
- * At the end of the process or before exec, under the guard, when all available records are there:
- * takes out the remaining samples. `is_idle`: nothing runs any more.
+ * At the end of the process or before exec, under the guard, after all available records have
+ * arrived: takes out the remaining samples. `is_idle`: the device is idle.
  */
 void nv_pc_end(uint64_t until_ns, bool is_idle);
 
@@ -60,11 +60,14 @@ void nv_pc_give_up(void);
  * at until_ns; sampling then goes on.
  */
 bool nv_pc_rest(uint64_t until_ns);
-/* Under the guard: measurement was on at some time while there was a context, or is on now. */
+/*
+ * Under the guard: returns true if measurement is on now, or was on at some time while there was a
+ * context.
+ */
 bool nv_pc_has_begun(void);
 /*
- * Measurement starts, under the guard; nv_trace_off still has the old value. Drops samples from in
- * between. If something still runs at until_ns, sampling begins later.
+ * Measurement starts, under the guard; nv_trace_off still has the old value. Drops the samples
+ * since the stop. If something still runs at until_ns, sampling begins later.
  */
 void nv_pc_go_on(uint64_t until_ns);
 /*
@@ -87,9 +90,9 @@ void nv_pc_gate_open(void);
  */
 void nv_pc_gate_enter(bool is_launch);
 void nv_pc_gate_leave(void);
-/* The calling thread ends, so it is in no call any more. */
+/* The calling thread ends, so it is no longer in any call. */
 void nv_pc_gate_thread_ends(void);
-/* Returns true in our own threads that call the driver; their calls are not the program's. */
+/* Returns true in our own threads that call the driver. Their calls are not the program's. */
 bool nv_pc_is_helper(void);
 
 #endif

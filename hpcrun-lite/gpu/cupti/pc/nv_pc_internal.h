@@ -11,21 +11,23 @@
 
 #define NV_PC_MAX_SESSIONS 16u     /* contexts sampled at the same time, each on its own GPU */
 #define NV_PC_MAX_REASONS 128u     /* CUPTI's stall reasons; 40 on sm_90 */
-#define NV_PC_PER_CALL 1000u       /* instructions that one call delivers */
+#define NV_PC_PER_CALL 1000u       /* number of instructions that one call delivers */
 /*
- * Instructions for which CUPTI has room when sampling is disabled; samples of more are counted and
- * lost.
+ * Number of instructions for which CUPTI has room when sampling is disabled. Samples of further
+ * instructions are counted and lost.
  */
 #define NV_PC_ROOM 16384u
-/* The same with launches. With less room than samples need, CUPTI gives them wrong launches. */
+/*
+ * The same for samples with launches. If the room is too small, CUPTI gives samples wrong launches.
+ */
 #define NV_PC_ROOM_SERIALIZED 65536u
-/* Pinned memory. CUPTI's default of 512 MiB would take all of that memory and 0.2 s. */
+/* Pinned memory. CUPTI's default is 512 MiB, all of it pinned, and takes 0.2 s. */
 #define NV_PC_HARDWARE_BYTES ((size_t)16 << 20)
 
 /*
  * Longest time that we hold launches until the device has finished its earlier work. The device
- * loses nothing, because it works in the meantime. In most programs this is longer than the time
- * that the 1024 launches that the driver can queue take.
+ * loses no time, because it works meanwhile. The driver can queue 1024 launches; most programs need
+ * less than this time to run them.
  */
 #define NV_PC_HOLD_NS UINT64_C(400000000)
 
@@ -33,7 +35,10 @@
 struct nv_pc_state {
 	bool has_begun; /* measurement was on while there was a context; under the guard */
 	_Atomic bool has_left; /* a profiler of the program came */
-	/* Modules loaded while CUPTI does not sample. It will not attribute samples in them. */
+	/*
+	 * Number of modules that were loaded while CUPTI did not sample. It cannot attribute
+	 * samples in them.
+	 */
 	_Atomic uint32_t n_unseen;
 };
 extern struct nv_pc_state nv_pc;
@@ -43,7 +48,7 @@ extern struct nv_pc_state nv_pc;
 enum nv_pc_count {
 	NV_PC_COUNT_NOTHING,      /* not a reason: CUPTI's own sums */
 	NV_PC_COUNT_SAMPLE,       /* each sample has exactly one of these */
-	NV_PC_COUNT_NOT_ISSUED    /* counts some of those samples again */
+	NV_PC_COUNT_NOT_ISSUED    /* counts samples again in which no instruction was issued */
 };
 struct nv_pc_reason {
 	uint8_t count;            /* enum nv_pc_count */
@@ -73,9 +78,9 @@ struct nv_pc_burst {
 
 struct nv_pc_session {
 	enum { NV_PC_FREE, NV_PC_ON, NV_PC_OVERFLOWED, NV_PC_PAUSED, NV_PC_DEAD } state;
-	bool is_serialized;       /* how it is enabled now */
+	bool is_serialized;       /* sampling is enabled with serialized kernels */
 	bool has_said_outside, has_said_running;
-	bool is_full;             /* an overflow that no range reports yet */
+	bool is_full;             /* there was an overflow that no range has reported yet */
 	CUcontext context;
 	uint32_t device, context_id; /* CUDA's number; the host's id */
 	uint32_t n_units, clock_mhz, exponent;
@@ -87,13 +92,14 @@ struct nv_pc_session {
 	uint64_t begin_ns, begin_kernel_ns, n_samples, n_outside;
 	uint32_t least_exponent;
 	uint64_t last_overflow_ns; /* 0: none yet */
-	/* The writer of a range takes the time since then, once: see nv_pc_give_up. */
+	/* Begin of the next range. Whoever writes that range takes it, once: see nv_pc_give_up. */
 	_Atomic uint64_t range_begin_ns;
 	uint64_t retry_ns, retry_pause_ns;
-	uint64_t paused_kernel_ns; /* nv_trace_kernel_ns at the time it was paused */
+	uint64_t paused_kernel_ns; /* nv_trace_kernel_ns when sampling was paused */
 	struct nv_pc_sums sums;
 	struct nv_pc_burst burst;
-	CUpti_PCSamplingData got, left; /* for GetData; for what Disable delivers */
+	/* got: for GetData; left: for samples that Disable delivers */
+	CUpti_PCSamplingData got, left;
 	void *memory;
 	size_t memory_bytes;
 };
@@ -101,29 +107,30 @@ struct nv_pc_session {
 /* Passes the samples that CUPTI put into `data` to the host. */
 void nv_pc_take(struct nv_pc_session *s, const CUpti_PCSamplingData *data);
 /*
- * Writes the range from the last one until now. Without samples it is written only if `always`.
- * `flags` are MSR_GPU_RANGE_*, except SERIALIZED.
+ * Writes the range from the end of the last one until now. A range without samples is written only
+ * if `always`. `flags` are MSR_GPU_RANGE_*, except SERIALIZED.
  */
 void nv_pc_close_range(struct nv_pc_session *s, uint32_t flags, bool always);
 
 /* ---- nv_pc_session.c: CUPTI's calls ---- */
 
 /*
- * Makes, configures and enables a session for the context. Returns false if it cannot be sampled; a
- * note says why. No other thread may launch in the meantime.
+ * Makes, configures and enables a session for the context. Returns false if the context cannot be
+ * sampled; a note says why. No other thread may launch meanwhile.
  */
 bool nv_pc_open(struct nv_pc_session *s, CUcontext context, uint32_t device);
-/* Enables it again. Returns false if it is dead; a note says why. */
+/* Enables the session again. Returns false if it is dead; a note says why. */
 bool nv_pc_enable(struct nv_pc_session *s, bool serialized);
 /*
- * Takes out CUPTI's samples. Returns false if sampling stopped because of an overflow, or is dead.
+ * Takes out CUPTI's samples. Returns false if sampling stopped because of an overflow, or the
+ * session is dead.
  */
 bool nv_pc_drain(struct nv_pc_session *s);
 /* Takes out all samples and disables sampling. Waits for running kernels. */
 void nv_pc_disable(struct nv_pc_session *s);
 /*
- * Between disable and enable another process may sample the GPU. come_back returns false if one
- * does; a note says so, and the session is dead.
+ * give_way lets another process sample the GPU between disable and enable. come_back returns false
+ * if one still does; a note says so, and the session is dead.
  */
 void nv_pc_give_way(struct nv_pc_session *s);
 bool nv_pc_come_back(struct nv_pc_session *s);
@@ -153,13 +160,13 @@ struct nv_pc_gate_clock {
 	void (*sleep_for)(uint64_t ns);
 };
 void nv_pc_gate_use(const struct nv_pc_gate_clock *c);
-/* Number of launches of the process so far; with mode=bursts. Any thread. */
+/* Number of launches of the process so far; only counted with mode=bursts. Any thread. */
 uint64_t nv_pc_n_launches(void);
 /* Wakes our thread when the process has made this many launches. Any thread. */
 void nv_pc_wake_at(uint64_t n_launches);
 /*
- * The gate closes by itself after the first `n_launches` launches of the process and wakes our
- * thread; 0: it does not. Call while the gate is closed. Any thread.
+ * Makes the gate close by itself and wake our thread after the first `n_launches` launches of the
+ * process; 0: never. Call while the gate is closed. Any thread.
  */
 void nv_pc_gate_limit(uint64_t n_launches);
 /*
@@ -171,7 +178,8 @@ bool nv_pc_hold(struct nv_pc_session *s, uint64_t until_ns);
 /* ---- nv_pc_synchronize.c ---- */
 
 /*
- * Waits until the context has done all its work. Returns false if that takes longer than until_ns.
+ * Waits until the context has finished all its work. Returns false if that takes longer than
+ * until_ns.
  */
 bool nv_pc_synchronize(CUcontext context, uint64_t until_ns);
 

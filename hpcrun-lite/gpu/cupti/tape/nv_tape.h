@@ -19,7 +19,7 @@
  * recorded. Call this before any other function of *l.
  */
 void nv_tape_start(struct nv_library *l);
-/* The calling thread ends: other threads may use its recording state. */
+/* The calling thread ends; another thread may reuse its recording state. */
 void nv_tape_thread_ends(void);
 /* Ends the recording, if there is one. */
 void nv_tape_end(const char *why);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The parts of the recorder: its start (nv_tape.c), calls of the back end (nv_tape_enter.c), calls
- * by the back end (nv_tape_call.c, nv_tape_pc.c), what these write (nv_tape_event.c), and the file
- * (nv_tape_file.c). Each calls only those after it. Test: tests/cli/gpu/replay.sh.
+ * The parts of the recorder: its start (nv_tape.c), calls into the back end (nv_tape_enter.c),
+ * calls by the back end (nv_tape_call.c, nv_tape_pc.c), their events (nv_tape_event.c), and the
+ * file (nv_tape_file.c). Each part calls only parts further down this list. Test:
+ * tests/cli/gpu/replay.sh.
  */
 #ifndef HPCRUN_LITE_GPU_CUPTI_TAPE_NV_TAPE_INTERNAL_H
 #define HPCRUN_LITE_GPU_CUPTI_TAPE_NV_TAPE_INTERNAL_H
@@ -11,8 +12,8 @@
 #include "hpcrun-lite/gpu/cupti/tape/nv_tape.h"
 #include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
 
-#define TAPE_MAX_DEPTH 8u  /* nested calls of the back end */
-#define TAPE_MAX_NOW 6u    /* times stored in one call; more become events of their own */
+#define TAPE_MAX_DEPTH 8u  /* nested calls into the back end */
+#define TAPE_MAX_NOW 6u    /* times stored with one call; further ones become separate events */
 
 struct tape_frame {
 	uint64_t enter;
@@ -23,7 +24,7 @@ struct tape_frame {
 
 /* The state of one thread. */
 struct tape_thread {
-	struct tape_thread *next; /* list of free ones */
+	struct tape_thread *next; /* in the list of free states */
 	struct recording_chunk *chunk;
 	/*
 	 * The event being written. If a signal handler of the program interrupts it and records,
@@ -35,7 +36,7 @@ struct tape_thread {
 	struct tape_frame frame[TAPE_MAX_DEPTH];
 };
 
-/* The functions behind the recorder. */
+/* The functions that the recorder passes calls to. */
 extern struct nv_library tape_real;
 
 /* ---- nv_tape_file.c ---- */
@@ -44,13 +45,13 @@ extern struct nv_library tape_real;
 bool tape_open(uint64_t max_bytes, const char **why);
 /* Returns true if this process is recorded. */
 bool tape_is_on(void);
-/* The next number of the order of all events. */
+/* Returns the next order number; all events share one sequence. */
 uint64_t tape_order(void);
-/* The state of the calling thread. NULL: no memory, and the recording has ended. */
+/* Returns the state of the calling thread. NULL: no memory; the recording has ended. */
 struct tape_thread *tape_thread(void);
 /*
  * Returns room for an event of the calling thread, zeroed after its head; tape_commit publishes it.
- * `order` 0: the next number. NULL: not recorded, and for any cause the recording ends there.
+ * `order` 0: takes the next number. NULL: the event is not recorded, and the recording has ended.
  */
 void *tape_event(enum recording_type type, unsigned what, uint64_t order, size_t n_bytes);
 void tape_commit(void);
@@ -62,31 +63,31 @@ uint64_t tape_string(const char *text);
 /* ---- nv_tape_event.c ---- */
 
 /*
- * Writes the ENTER event of a call of the back end, with a number unless `value` is NULL, and
+ * Writes the ENTER event of a call into the back end, with *value unless `value` is NULL, and
  * begins the call. Returns the order of the event; 0: not recorded.
  */
 uint64_t tape_enter(enum recording_entry entry, const uint64_t *value);
-/* Begins a call of the back end whose ENTER event has this order. */
+/* Begins a call into the back end whose ENTER event has this order. */
 void tape_push(uint16_t entry, uint64_t order);
-/* Ends a call of the back end: writes the LEAVE event. */
+/* Ends a call into the back end: writes the LEAVE event. */
 void tape_pop(uint64_t value0, uint64_t value1);
-/* The order at which a call by the back end begins; 0: not recorded. */
+/* Begins a call by the back end. Returns the order of its begin; 0: not recorded. */
 uint64_t tape_begin(void);
 /*
- * Returns n_out zeroed bytes for the output of a call, to be filled and committed. NULL: not
- * recorded.
+ * Returns an event with n_out zeroed bytes for the output of a call; fill it, then call
+ * tape_commit. NULL: not recorded.
  */
 struct recording_call *tape_call_event(enum recording_function f, uint64_t begin, int result,
 				       uint64_t key0, uint64_t key1, size_t n_out);
-/* A call by the back end that began at `begin` has returned. */
+/* Records a call by the back end that began at `begin` and has returned. */
 void tape_called(enum recording_function f, uint64_t begin, int result, uint64_t key0,
 		 uint64_t key1, const void *out, size_t n_out);
 
 /* ---- nv_tape_enter.c ---- */
 
 /*
- * The recorder's own callbacks and those of the back end that they call. nv_tape_call.c sets the
- * pointers and gives the tape_on_ functions to CUPTI.
+ * The recorder's callbacks (tape_on_...), and pointers to the back end's callbacks, which they
+ * call. nv_tape_call.c sets the pointers and gives the tape_on_ functions to CUPTI.
  */
 extern CUpti_CallbackFunc tape_callback;
 extern CUpti_BuffersCallbackRequestFunc tape_request;
@@ -104,8 +105,8 @@ void CUPTIAPI tape_on_complete(CUcontext context, uint32_t stream, uint8_t *buff
 /* Returns true if the back end reads the memory behind this argument. */
 bool tape_arguments_follows(enum nv_form form, uint32_t argument);
 /*
- * What the back end reads from the arguments of a call of this form: the number of bytes after
- * struct recording_driver, and a function that writes them.
+ * Record what the back end reads from the arguments of a call of this form. tape_arguments_bytes
+ * returns the number of bytes after struct recording_driver; tape_arguments_write writes them.
  */
 size_t tape_arguments_bytes(enum nv_form form, const void *params, bool has_returned);
 void tape_arguments_write(enum nv_form form, const void *params, bool has_returned,
@@ -127,7 +128,7 @@ void tape_arguments_write(enum nv_form form, const void *params, bool has_return
 	F(cuptiRegisterComputeCrcCallback, register_crc) F(cuCtxSynchronize_v2, ctx_synchronize)
 #define TAPE_PUT(name, function) l->name = function;
 
-/* Put the recorder's functions into *l; tape_wrap_pc those of PC sampling (nv_tape_pc.c). */
+/* Put the recorder's functions into *l. tape_wrap_pc (nv_tape_pc.c) does it for PC sampling. */
 void tape_wrap(struct nv_library *l);
 void tape_wrap_pc(struct nv_library *l);
 

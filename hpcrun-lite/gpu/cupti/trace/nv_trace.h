@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tracing: the calls of the program (nv_callback.c) and the records of what the device did
- * (nv_buffer.c, nv_record.c), and the state of both. Unless it says otherwise, a function may be
- * called in any thread, never in a signal handler. Tests: tests/unit/cupti/test_cupti.c,
+ * Tracing: the program's calls (nv_callback.c), the records of what the device did (nv_buffer.c,
+ * nv_record.c), and their state. Unless it says otherwise, a function may be called in any thread,
+ * never in a signal handler. Tests: tests/unit/cupti/test_cupti.c,
  * tests/unit/cupti/test_cupti_record.c, tests/unit/cupti/test_cupti_switch.c.
  */
 #ifndef HPCRUN_LITE_GPU_CUPTI_TRACE_NV_TRACE_H
@@ -18,9 +18,11 @@ struct cupti_table; /* front/front.h */
 #define NV_BUFFER_BYTES ((size_t)256 << 10)
 #define NV_N_BUFFERS 160u /* at most 40 MiB; after that CUPTI drops records and counts them */
 #define NV_MANY_BUFFERS 120u     /* from here on we force CUPTI to deliver */
-#define NV_MAX_ALLOCATIONS ((size_t)1 << 20) /* whose size we know when they are freed */
-#define NV_MAX_GRAPHS 1024u /* most recently launched graphs whose launches we count */
-/* in flight, of kernels whose name does not identify their code */
+/* number of allocations whose size we remember until they are freed */
+#define NV_MAX_ALLOCATIONS ((size_t)1 << 20)
+/* we count the launches of this many graphs, the most recently launched */
+#define NV_MAX_GRAPHS 1024u
+/* launches in flight of kernels whose name does not identify their code */
 #define NV_MAX_LAUNCHES ((size_t)1 << 18)
 
 /* ---- nv_calls.c ---- */
@@ -34,7 +36,7 @@ enum nv_form {
 	NV_FORM_ARRAY3,    /* ... a three-dimensional descriptor */
 	NV_FORM_REGISTER,  /* address, bytes */
 	NV_FORM_FREE,      /* address or handle */
-	/* a size_t that is the argument of that number, from 0 */
+	/* a size_t; the number is that of the argument, from 0 */
 	NV_FORM_AMOUNT_2, NV_FORM_AMOUNT_3, NV_FORM_AMOUNT_4,
 	NV_FORM_COPY_2D, NV_FORM_COPY_3D, /* a descriptor */
 	NV_FORM_SET_2D,
@@ -48,14 +50,14 @@ enum nv_form {
 
 struct nv_call {
 	/*
-	 * enum msr_gpu_kind. 0 with a form: a call of stream capture. 0 without: a call that we
-	 * ignore.
+	 * enum msr_gpu_kind. 0 with a form: the call makes no operation, but we follow it. 0
+	 * without a form: we ignore the call.
 	 */
 	uint8_t kind;
 	uint8_t detail;    /* SYNC, ALLOC, FREE */
 	uint8_t form;      /* enum nv_form */
 	bool waits;        /* a copy for which the CPU waits */
-	bool is_new;       /* an unknown variant of a known call */
+	bool is_new;       /* an unknown variant of a call that we know */
 };
 /*
  * Classifies a driver API function by the name that CUPTI gives it ("cuMemcpyHtoD_v2_ptds"). All
@@ -70,7 +72,7 @@ const void *nv_call_function(enum nv_form form, const void *params);
  * After a successful call: the address and size of an allocation, or the address of what was freed.
  */
 void nv_call_allocation(enum nv_form form, const void *params, uint64_t *address, uint64_t *bytes);
-/* The class of a callback id of the driver API. NULL: CUPTI was not asked for this call. */
+/* The class of a callback id of the driver API. NULL: we did not ask CUPTI for this call. */
 const struct nv_call *nv_call_at(CUpti_CallbackId id);
 
 /* ---- state: nv_trace.c ---- */
@@ -93,8 +95,8 @@ struct nv_graph {
 };
 
 /*
- * What nv_kernel.c found for a launched handle. `mixed` is the handle xor `value`, so a torn read
- * is a miss.
+ * What nv_kernel.c found for a launched handle. `mixed` is the handle xor `value`, so that a torn
+ * read is a miss.
  */
 struct nv_found {
 	_Atomic uint64_t mixed, value;
@@ -102,11 +104,11 @@ struct nv_found {
 #define NV_N_FOUND 1024u
 
 struct nv_trace {
-	/* Launches without a record so far, except of graphs: see nv_open_add. */
+	/* number of launches, except of graphs, that have no record yet: see nv_open_add */
 	struct nv_part open[NV_N_PARTS];
 	struct nv_call calls[NV_MAX_CALLS]; /* constant once enabled */
 	/* nv_graph.c */
-	struct nv_map graphs; /* launches of graphs without a record so far, by id */
+	struct nv_map graphs; /* launches of graphs that have no record yet, by id */
 	pthread_mutex_t graph_lock;
 	struct nv_graph last_launches[NV_MAX_GRAPHS]; /* under graph_lock */
 	_Atomic int unfinished;              /* enum msr_gpu_loss for records without times */
@@ -114,35 +116,39 @@ struct nv_trace {
 	_Atomic(uint8_t *) buffer[NV_N_BUFFERS];
 	_Atomic uint64_t taken[(NV_N_BUFFERS + 63) / 64];
 	/* nv_flush.c */
-	bool end_was_in_vain; /* the end is in several steps; its waiting time is used up */
-	_Atomic uint64_t rests_until_ns;     /* the process may be ending */
+	/* the end has several steps, and the time that it may wait is used up */
+	bool end_was_in_vain;
+	/* make no calls of our own until then: the process may be ending */
+	_Atomic uint64_t rests_until_ns;
 	/* nv_switch.c */
 	_Atomic bool wants_off;              /* the last request */
-	_Atomic bool has_no_records;         /* launches get no records now */
+	_Atomic bool has_no_records;         /* launches get no records at present */
 	_Atomic uint32_t n_callers;          /* measured threads that made a call */
 	/* nv_yield.c, nv_client.c */
-	_Atomic bool is_away;                /* records are for a profiler of the program */
+	_Atomic bool is_away;                /* records go to a profiler of the program */
 	_Atomic bool has_client;             /* the program called CUPTI at some time */
 	/* nv_kernel.c */
-	struct nv_map names; /* hash of a kernel's name -> its code object, or the last two */
-	/* Module, library, kernel or function -> code object, or handle of what it belongs to. */
+	struct nv_map names; /* hash of a kernel's name -> its code object, or the two latest */
+	/*
+	 * Module, library, kernel or function -> its code object, or the handle that it belongs to.
+	 */
 	struct nv_map handles;
-	struct nv_map launches;              /* id -> code object, if the name is not enough */
+	struct nv_map launches; /* id -> code object, for kernels with an ambiguous name */
 	/*
 	 * Address of a kernel's name, which CUPTI keeps per kernel -> code object(s) and part of
 	 * the hash.
 	 */
 	struct nv_map kernels;
-	_Atomic uint32_t n_ambiguous;        /* names that several code objects have */
-	_Atomic uint32_t n_kernel_changes;   /* of names and handles */
+	_Atomic uint32_t n_ambiguous;        /* number of names that several code objects have */
+	_Atomic uint32_t n_kernel_changes;   /* number of changes of `names` and `handles` */
 	struct nv_found found[NV_N_FOUND];
 	/* nv_callback.c */
 	struct nv_map allocations;           /* address -> bytes */
 };
-/* For the files of this room. */
+/* Only for the files of this folder. */
 extern struct nv_trace nv_trace;
 
-/* Sets nv_trace up, after nv_state_prepare. */
+/* Sets up nv_trace. Call after nv_state_prepare. */
 void nv_trace_prepare(void);
 
 /* ---- nv_callback.c ---- */
@@ -164,14 +170,14 @@ void nv_record(const CUpti_Activity *record);
 
 /* For nv_code_loaded. */
 nv_code_named_fn nv_kernel_named;
-/* begin: the thread enters a call. loaded: a module was loaded in this thread since then. */
+/* begin: the thread enters a call. loaded: the thread has loaded a module in that call. */
 void nv_kernel_begin(void);
 void nv_kernel_loaded(uint32_t code);
-/* A call of form LOAD or GET succeeded. */
+/* Call after a call of form LOAD or GET that succeeded. */
 void nv_kernel_handle(enum nv_form form, const void *params);
-/* Returns true if nv_kernel_launched has something to do. */
+/* Returns true if nv_kernel_launched must be called for launches. */
 bool nv_kernel_is_followed(void);
-/* A kernel was launched with this function or kernel handle, as operation `id`. */
+/* Operation `id` launched a kernel with this function or kernel handle. */
 void nv_kernel_launched(uint64_t id, const void *function, const char *name);
 /* The code object of the kernel in a record; 0: unknown. */
 uint32_t nv_kernel_code(uint64_t id, const char *name);
@@ -179,32 +185,34 @@ uint32_t nv_kernel_code(uint64_t id, const char *name);
 /* ---- nv_flush.c ---- */
 
 /*
- * Starts the thread that asks for records every 100 ms, and registers the end. Returns false if
- * there is no thread. The caller has suspended its samples and blocked its signals.
+ * Starts the thread that asks for records every 100 ms, and registers the functions for the end.
+ * Returns false if there is no thread. The caller has suspended its samples and blocked its
+ * signals.
  */
 bool nv_flush_start(void);
-/* Takes all records from CUPTI. Those of operations in flight are lost, by `cause`. */
+/* Takes all records from CUPTI. Records of operations in flight are lost, with this cause. */
 void nv_flush_force(enum msr_gpu_loss cause);
 
 /* ---- nv_open.c: launches without a record so far ---- */
 
 /*
- * Their number, except of graphs. add changes the calling thread's part. count returns the sum,
- * which is exact only while nobody adds. take returns the sum and sets all parts to 0. Signal-safe.
+ * The number of launches, except of graphs, that have no record yet. add changes the calling
+ * thread's part. count returns the sum, which is exact only while no thread adds. take returns the
+ * sum and sets all parts to 0. Signal-safe.
  */
 void nv_open_add(int64_t n);
 int64_t nv_open_count(void);
 int64_t nv_open_take(void);
-/* No more records will come: counts launches without a record as never done. */
+/* No more records will come: counts launches without a record as lost (never done). */
 void nv_open_count_missing(void);
 
 /* ---- nv_graph.c ---- */
 
-/* A launch of a graph will have records; or it will have none after all. */
+/* launched: this launch of a graph will have records. taken_back: it will have none after all. */
 void nv_graph_launched(uint64_t id);
 void nv_graph_taken_back(uint64_t id);
 /*
- * A record, with times or without, arrived for this launch of this graph (CUPTI's number). Any
+ * A record arrived, with or without times, for this launch of this graph (CUPTI's number). Any
  * thread.
  */
 void nv_graph_record(uint32_t graph, uint64_t id);
@@ -217,45 +225,47 @@ void nv_graph_count_missing(void);
 /* ---- nv_switch.c ---- */
 
 /*
- * The back end is ready: from here on it follows the program's starts and stops, and an earlier
- * stop at once.
+ * The back end is ready: from now on it follows the program's starts and stops. If measurement is
+ * stopped already, it follows that at once.
  */
 void nv_switch_start(void);
-/* Called in a thread that makes a driver call. */
+/* Counts the calling thread as one that makes driver calls. */
 void nv_switch_count_caller(void);
 /* A measured thread ends. */
 void nv_switch_thread_ends(void);
-/* No thread but the caller has made a call that CUPTI told us. */
+/* Returns true if CUPTI has reported calls of no thread except the caller. */
 bool nv_switch_is_only_caller(void);
-/* Called every 100 ms under the guard: does what was not possible at once. */
+/* Called every 100 ms under the guard: finishes a switch that was not possible at once. */
 void nv_switch_work(void);
 
 /*
- * Under the guard, with launches held: gives up the records of the device until nv_switch_back.
- * Those of earlier launches still arrive.
+ * Under the guard, with launches held: gives up the device's records until nv_switch_back. Records
+ * of earlier launches still arrive.
  */
 void nv_switch_away(void);
 void nv_switch_back(void);
 
 /* ---- nv_client.c: a profiler of the program uses CUPTI ---- */
 
-/* Everything is enabled: from here on the program's calls of CUPTI come to us. */
+/* Everything is enabled: from now on we get the program's calls of CUPTI. */
 void nv_client_start(void);
 static inline bool nv_yield_has_client(void)
 {
 	return __builtin_expect(
 		atomic_load_explicit(&nv_trace.has_client, memory_order_relaxed), 0);
 }
-/* A callback of CUPTI: ours() is called, and the program's if it asked for it. */
+/*
+ * A callback of CUPTI: calls ours(), and the program's callback if the program asked for this one.
+ */
 void nv_client_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data,
 			void (*ours)(CUpti_CallbackDomain, CUpti_CallbackId, const void *));
 /*
- * Before a call of the program that may use CUPTI for itself. The first time, PC sampling,
- * counters and the recording end. Returns false if the call is to be passed on to CUPTI as it is:
- * this is another process, or we do not use CUPTI any more.
+ * Call before a call by which the program may use CUPTI for itself. The first time, it ends PC
+ * sampling, counters and the recording. Returns false if the call must be passed on to CUPTI
+ * unchanged: this is another process, or we no longer use CUPTI.
  */
 bool nv_client_comes(void);
-/* False if the program uses another copy of CUPTI already: we must not use ours. */
+/* Returns false if the program already uses another copy of CUPTI; then we must not use ours. */
 bool nv_client_is_first(void);
 /* CUPTI's own functions. */
 extern const struct cupti_table *const nv_client_behind;
@@ -263,12 +273,13 @@ extern const struct cupti_table *const nv_client_behind;
 /* ---- nv_yield.c: records for a profiler of the program ---- */
 
 /*
- * Around calls of CUPTI for the program: blocks signals, suspends samples and takes the guard, if
- * nobody else has it for a second. Returns whether it has the guard; nv_yield_end must follow.
+ * Call around calls of CUPTI for the program. begin blocks signals, suspends samples and takes the
+ * guard, for which it waits at most a second. Returns true if it has the guard. nv_yield_end must
+ * follow in any case.
  */
 bool nv_yield_begin(sigset_t *old);
 void nv_yield_end(bool is_guarded, const sigset_t *old);
-/* Puts the functions of the program's records into its table. */
+/* Puts the functions for the program's records into its table. */
 void nv_yield_fill(struct cupti_table *t);
 /* The program ends its use of records: cuptiFinalize. */
 void nv_yield_finalize(void);
@@ -279,7 +290,7 @@ void nv_yield_complete(CUcontext context, uint32_t stream, uint8_t *buffer, size
 		       size_t valid_bytes);
 /* Called every 100 ms under the guard. */
 void nv_yield_work(void);
-/* Under the guard, at the end: says how long it was. */
+/* Under the guard, at the end: writes a note that says how long records went to the program. */
 void nv_yield_say(void);
 static inline bool nv_yield_is_away(void)
 {
@@ -290,15 +301,15 @@ static inline bool nv_yield_is_away(void)
 
 /* Enables the kinds of records that the options want. Returns the first error. */
 CUptiResult nv_records_enable(void);
-/* ... disables all of them, when the back end gives up. */
+/* Disables all kinds of records, when the back end gives up. */
 void nv_records_disable(void);
-/* Sets the clock of records: ours. */
+/* Makes records use our clock. */
 CUptiResult nv_records_set_clock(void);
-/* Switches the kinds of records with times. Returns the first error. */
+/* Switches records with times on or off. Returns the first error. */
 CUptiResult nv_records_switch(bool on);
-/* Enables the callbacks, before anything is launched. Returns the first error. */
+/* Enables the callbacks. Call before anything is launched. Returns the first error. */
 CUptiResult nv_calls_enable(void);
-/* Switches the callbacks of calls that make operations. */
+/* Switches the callbacks of calls that make operations on or off. */
 void nv_calls_switch(bool on);
 
 #endif
