@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Code objects: cubins as they are loaded, and the names of their kernels. A loaded image may
+ * Code objects: the cubins that are loaded, and the names of their kernels. A loaded image may
  * contain anything, so everything is checked. Test: tests/unit/cupti/test_cupti_record.c.
  */
 #include "hpcrun-lite/gpu/cupti/nv.h"
@@ -54,7 +54,7 @@ static uint32_t first_of(uint64_t hash, uint32_t id, uint32_t device)
 	return first;
 }
 
-/* Relaxed: nv_code_on, which uses the answer, looks again. */
+/* Relaxed: the answer is only a hint, and nv_code_on loads it again. */
 bool nv_code_has_twins(void)
 {
 	return atomic_load_explicit(&nv.has_twins, memory_order_relaxed);
@@ -62,7 +62,7 @@ bool nv_code_has_twins(void)
 
 uint32_t nv_code_on(uint32_t code, uint32_t device)
 {
-	/* Acquire: the code objects on other devices are in the map. */
+	/* Acquire: if it is set, the map has the code objects on other devices. */
 	uint32_t id = code && atomic_load_explicit(&nv.has_twins, memory_order_acquire)
 			      ? (uint32_t)nv_map_get(&nv.on_devices, key_on(code, device))
 			      : 0;

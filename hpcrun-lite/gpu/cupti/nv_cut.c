@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Cuts kernels out of cubins; see nv_cut.h. Sections belong to a kernel by sh_info, which holds the
- * number of its section of code. Symbols are numbered anew, and so is what refers to them.
+ * Cuts kernels out of cubins; see nv_cut.h. The sh_info of a kernel's sections is the number of the
+ * kernel's code section. Symbols get new numbers, and references to them are changed.
  */
 #include "hpcrun-lite/gpu/cupti/nv_cut.h"
 
@@ -14,7 +14,8 @@
 #define IS_CODE (SHF_ALLOC | SHF_EXECINSTR)
 #define MOST_SECTIONS 24u     /* of one kernel */
 #define SIZED_NOTE 4u         /* format of a note in .nv.info: a payload of `size` bytes */
-#define INFO_SYMBOL 0xffffffu /* of sh_info of code; above: registers */
+/* bits of a code section's sh_info that are its symbol; the others: registers */
+#define INFO_SYMBOL 0xffffffu
 
 /* ---- what a cubin has ---- */
 
@@ -33,7 +34,7 @@ static bool has_lines(const struct nv_image *i)
 	Elf64_Shdr s;
 	for (unsigned n = 1; n < i->head.e_shnum; n++) {
 		if (!nv_image_section(i, n, &s))
-			return true; /* damaged: nothing is left out */
+			return true; /* damaged: do not cut */
 		const char *name = nv_image_text(i, &i->section_names, s.sh_name);
 		if (name && begins(name, ".debug_") && strcmp(name, ".debug_frame") != 0)
 			return true;
@@ -41,7 +42,9 @@ static bool has_lines(const struct nv_image *i)
 	return false;
 }
 
-/* Of a device function that is not inside of a kernel: its section has its name. */
+/*
+ * Returns true for a device function outside of kernels: the name of its section contains its own.
+ */
 static bool is_shared(const struct nv_image *i, const Elf64_Sym *symbol, const char *name)
 {
 	Elf64_Shdr s;
@@ -70,20 +73,20 @@ bool nv_cut_is_possible(const void *image, size_t bytes)
 
 /* ---- the result ---- */
 
-/* A section of the result. `from`: of the cubin, 0: made anew. */
+/* A section of the result. `from`: its number in the cubin; 0: a new section. */
 struct part {
 	unsigned from;
 	Elf64_Shdr head;
 	const char *name;
 };
 
-/* The first sections. The others are the kernel's. */
+/* The first sections of the result. The kernel's sections follow. */
 enum { NO_SECTION, SECTION_NAMES, STRINGS, SYMBOLS, N_FIXED };
 
 struct cut {
 	struct nv_image in;
 	uint8_t *out;
-	size_t n, room;      /* n > room: it does not fit, and is counted only */
+	size_t n, room;      /* n > room: it does not fit, and bytes are only counted */
 	unsigned code;       /* section of the kernel */
 	uint32_t kernel;     /* symbol */
 	uint32_t *number_of; /* new number of each symbol, 0: left out */
@@ -131,7 +134,10 @@ static bool is_relocation(const Elf64_Shdr *s)
 	return s->sh_type == SHT_RELA || s->sh_type == SHT_REL;
 }
 
-/* True for the code, what belongs to it, and the notes about all kernels. */
+/*
+ * Returns true for the kernel's code, the sections that belong to it, and the notes about all
+ * kernels.
+ */
 static bool belongs(const struct cut *c, unsigned n, const Elf64_Shdr *s, const char *name)
 {
 	bool is_own = begins(name, ".nv.info.") || begins(name, ".nv.shared.") || is_relocation(s);
@@ -162,7 +168,7 @@ static void choose_sections(struct cut *c)
 	}
 }
 
-/* The number in the result of a section of the cubin; 0: left out. */
+/* Returns the number that a section of the cubin has in the result; 0: left out. */
 static unsigned part_of(const struct cut *c, unsigned section)
 {
 	for (unsigned n = N_FIXED; n < c->n_parts; n++)
@@ -228,7 +234,7 @@ static void put_relocation(struct cut *c, Elf64_Rela *r, size_t bytes)
 	put(c, r, bytes);
 }
 
-/* The notes about symbols that are kept. */
+/* Writes the notes about symbols that are kept. */
 static void put_notes(struct cut *c, const Elf64_Shdr *s)
 {
 	uint64_t bytes;

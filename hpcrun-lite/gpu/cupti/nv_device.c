@@ -94,7 +94,7 @@ uint32_t nv_device(uint32_t ordinal)
 	pthread_mutex_lock(&nv.define_lock);
 	uint32_t id = nv.device[ordinal];
 	pthread_mutex_unlock(&nv.define_lock);
-	/* in CUDA a device is identified by its number */
+	/* CUdevice is the device's number */
 	return id ? id : define_device((CUdevice)ordinal, ordinal);
 }
 
@@ -134,7 +134,7 @@ void nv_context_made(CUcontext handle)
 		nv_context(device, context);
 }
 
-/* Instead of a stream's number: the queue for all further streams of a context. */
+/* Used instead of a stream's number for the queue that all further streams of a context share. */
 #define FURTHER UINT32_MAX
 
 static uint32_t define_queue(uint32_t device, uint32_t context, uint32_t stream)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ensures that one process samples a GPU. A second one would get neither samples nor records, or
- * crash, although CUPTI reports success (doc/notes/cupti-facts.md A5). Tests:
+ * Ensures that only one process samples a GPU. A second one would get neither samples nor records,
+ * or crash, although CUPTI reports success (doc/notes/cupti-facts.md A5). Tests:
  * tests/unit/cupti/test_cupti_pc.c, tests/cli/gpu/cupti_pc.sh.
  *
  * The first process locks a file named by the UUID of the GPU. The file is opened read-only,
@@ -25,8 +25,8 @@
 #define HIGH_DESCRIPTOR 200 /* out of the way of programs that expect low descriptors */
 
 /*
- * The directory belongs to everybody. With its sticky bit, O_CREAT is refused for files of other
- * users, so it is used only if there is no file.
+ * Everybody may write to the directory, and it has the sticky bit. There the kernel refuses O_CREAT
+ * for other users' files, so we use O_CREAT only if there is no file.
  */
 static int open_file(const char *path)
 {
@@ -34,7 +34,7 @@ static int open_file(const char *path)
 	if (fd == -ENOENT) {
 		fd = sys_open(path, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0444);
 		if (fd >= 0)
-			/* independent of the mask, because it may remain for other users */
+			/* independent of the umask, because the file may remain for other users */
 			sys_call3(SYS_fchmod, fd, 0444, 0);
 	}
 	return fd == -EEXIST ? sys_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0)
@@ -92,7 +92,7 @@ void nv_gpu_unlock(int lock, const CUuuid *uuid)
 	char path[NV_GPU_LOCK_BYTES];
 	put_path(path, sizeof path, uuid);
 	if (!is_still_there(lock, path))
-		return; /* no descriptor of ours any more */
+		return; /* the descriptor is no longer ours */
 	sys_call3(SYS_unlinkat, AT_FDCWD, (long)path, 0);
 	sys_close(lock);
 }

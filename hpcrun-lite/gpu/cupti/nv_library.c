@@ -138,8 +138,8 @@ static struct timespec timespec_of(uint64_t ns)
 }
 
 /*
- * Threads of the program wait here, inside the driver and under our locks. A cancellation takes
- * effect only where it would without us.
+ * Threads of the program wait here, inside the driver and under our locks. So cancellation is
+ * disabled: it must take effect only where it would without us.
  */
 static void wait_until(sem_t *wake, uint64_t until_ns)
 {

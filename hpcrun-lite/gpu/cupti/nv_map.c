@@ -88,7 +88,7 @@ bool nv_map_is_full(struct nv_map *m, size_t spare)
 	return is_full;
 }
 
-/* Moves entries into the hole that could not be found after it. */
+/* Moves later entries into the hole if look-ups would not find them otherwise. */
 static void close_hole(struct nv_map *m, size_t hole)
 {
 	size_t mask = m->room - 1;

@@ -46,7 +46,7 @@ static bool refuse(struct reading *r, const char *before, struct word w, const c
 	return false;
 }
 
-/* Returns a decimal number from `least` to `most`; 0: it is not one. */
+/* Returns a decimal number from `least` to `most`; 0: the word is something else. */
 static uint32_t number(struct word w, uint32_t least, uint32_t most)
 {
 	uint32_t n = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Keeps of big cubins only the kernels that are launched or sampled: a cubin of a library has
- * hundreds of them. The driver's image stays in memory while the module is loaded. When a kernel is
- * seen for the first time, it is cut out of the image and saved. CUPTI does not promise that the
- * image stays: what is read must have the hash that it had when it was loaded. If it has another,
- * the code of the kernel counts as not kept, and later images are saved whole when they are loaded.
- * Each cut reads the image, so one of which many kernels run is saved whole after some. Any thread;
+ * Saves only the launched or sampled kernels of big cubins, because a library's cubin can have
+ * hundreds of kernels. The driver's image stays in memory while the module is loaded. When a kernel
+ * is seen for the first time, we cut it out of the image and save it. CUPTI does not promise that
+ * the image stays, so it must still have the hash that it had when it was loaded. If the hash
+ * differs, the kernel's code counts as not kept, and later images are saved whole when they are
+ * loaded. Each cut reads the whole image. So after some cuts an image is saved whole. Any thread;
  * not signal-safe. Test: tests/unit/cupti/test_cupti_cut.c, tests/cli/gpu/cupti_parts.sh.
  */
 #include "common/safe/sys.h"
@@ -17,11 +17,11 @@
 #include <sys/mman.h>
 #include <sys/uio.h>
 
-#define IS_HELD (1u << 31)      /* in a number: of an image, not of the host */
-#define LEAST_BYTES (64u << 10) /* less is saved whole: a few kernels are as much */
+#define IS_HELD (1u << 31)      /* marks a number of `images`; others are the host's ids */
+#define LEAST_BYTES (64u << 10) /* smaller images are saved whole: a few kernels are as large */
 #define PIECE_BYTES (128u << 10)
 #define MOST_IMAGES (1u << 14)
-#define MOST_CUTS 64u /* of an image */
+#define MOST_CUTS 64u /* of one image; then it is saved whole */
 
 struct held {
 	const void *image;
@@ -32,11 +32,11 @@ struct held {
 	uint32_t whole; /* the host's id of the whole image, 0: not saved */
 };
 
-static struct held images[MOST_IMAGES]; /* pages that are not used take no memory */
+static struct held images[MOST_IMAGES]; /* unused pages take no memory */
 static uint32_t n_images;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of both */
 static struct nv_map by_content = {.lock = PTHREAD_MUTEX_INITIALIZER, .max = MOST_IMAGES};
-static atomic_bool is_off; /* an image was not where it had been */
+static atomic_bool is_off; /* an image had changed or was gone */
 
 /* Reads memory that may be gone. */
 static bool read_guarded(void *to, const void *from, size_t bytes)
@@ -55,7 +55,7 @@ static void *room_of(size_t bytes)
 uint32_t nv_part_hold(const void *image, size_t bytes, uint32_t device, uint64_t hash[2])
 {
 	uint64_t probe;
-	/* a replay says what was said where it was recorded, with whole images */
+	/* a recording and its replay must make the same calls, so both save whole images */
 	if (bytes < LEAST_BYTES || nv.options.record_bytes > 0 || nv_library_stand_in ||
 	    atomic_load_explicit(&is_off, memory_order_relaxed) ||
 	    !read_guarded(&probe, image, sizeof probe) || !nv_cut_is_possible(image, bytes))
@@ -66,7 +66,7 @@ uint32_t nv_part_hold(const void *image, size_t bytes, uint32_t device, uint64_t
 	uint32_t n = (uint32_t)nv_map_get(&by_content, key);
 	if (!n && n_images + 1 < MOST_IMAGES && nv_map_put(&by_content, key, n_images + 1))
 		n = ++n_images;
-	if (n) /* loaded again: the former image may be gone */
+	if (n) /* also when loaded again: the former image may be gone */
 		images[n] = (struct held){.image = image,
 					  .bytes = bytes,
 					  .hash = {hash[0], hash[1]},
@@ -89,7 +89,7 @@ static uint32_t save(const struct held *h, const void *bytes, size_t n_bytes)
 			     hash);
 }
 
-/* Returns true if the image is where it was, with the bytes that it had. */
+/* Returns true if the image is still in its place with the same bytes. */
 static bool is_there(const struct held *h)
 {
 	uint64_t state[2] = {0, 0}, hash[2] = {0, 0};

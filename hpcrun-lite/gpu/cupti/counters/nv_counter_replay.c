@@ -9,9 +9,9 @@
 static struct {
 	pthread_mutex_t lock;
 	uint64_t id;     /* of the launch in which CUPTI replays a kernel now; 0: none */
-	bool has_record; /* its record has come */
+	bool has_record; /* its record has arrived */
 	struct gpu_op record;
-	/* id -> when the launch ended, id + 1 -> duration: waits for the record */
+	/* launches that wait for their record: id -> time of the end, id + 1 -> duration */
 	struct nv_map times;
 } replay;
 
@@ -29,7 +29,7 @@ void nv_counter_replay_begin(uint64_t id)
 	pthread_mutex_unlock(&replay.lock);
 }
 
-/* As if the last of its runs had ended now. */
+/* Delivers the kernel as one run of `ns` that ended at end_ns, the end of its launch. */
 static void deliver_record(struct gpu_op *op, uint64_t id, uint64_t end_ns, uint64_t ns)
 {
 	op->start_ns = end_ns - ns;

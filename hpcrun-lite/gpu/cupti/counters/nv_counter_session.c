@@ -70,8 +70,8 @@ static bool has_counter(struct nv_counter_session *s, const char *chip, const ui
 }
 
 /*
- * CUPTI counts instructions by changing the kernel, and only when it replays kernels. Otherwise it
- * says that there were none. Those counters have names with "_sass_".
+ * The names of counters of instructions contain "_sass_". CUPTI counts instructions by changing the
+ * kernel, which it does only for kernels that it replays. Otherwise it returns 0.
  */
 static void keep(struct nv_counter_session *s, const char *name)
 {
@@ -80,7 +80,7 @@ static void keep(struct nv_counter_session *s, const char *name)
 		s->of_instructions = name;
 }
 
-/* Leaves out counters that this GPU does not have. CUPTI has to be asked for one at a time. */
+/* Leaves out counters that this GPU does not have. We must ask CUPTI for one at a time. */
 static void find_counters(struct nv_counter_session *s, const struct nv_counter_list *l,
 			  const char *chip, const uint8_t *availability, const char **absent)
 {
@@ -128,7 +128,7 @@ static void forget_configuration(struct nv_counter_session *s)
 	s->config = NULL;
 }
 
-/* A kernel that CUPTI replays has a record without times, so its duration is counted, too. */
+/* A replayed kernel has a record without times, so we also count its duration. */
 static bool configure_all(struct nv_counter_session *s, const char *chip,
 			  const uint8_t *availability, struct nv_counter_refusal *why)
 {
@@ -140,11 +140,11 @@ static bool configure_all(struct nv_counter_session *s, const char *chip,
 	forget_configuration(s);
 	s->names[s->n_names++] = DURATION;
 	bool good = configure(s, chip, availability, why);
-	s->n_passes = n_passes; /* what the user asked for */
+	s->n_passes = n_passes; /* without the duration: of the counters that the user asked for */
 	return good;
 }
 
-/* Which counters this GPU has depends on it and on its state. */
+/* Chooses the counters that this GPU has. They depend on the chip and on its state. */
 static bool choose(struct nv_counter_session *s, const struct nv_counter_list *l, uint32_t device,
 		   const char **absent, struct nv_counter_refusal *why)
 {
@@ -175,7 +175,7 @@ static bool choose(struct nv_counter_session *s, const struct nv_counter_list *l
 
 /* ---- the profiler of a context ---- */
 
-/* Replayed kernels are taken out one by one. Two to spare, so that CUPTI never has to drop one. */
+/* Replayed kernels are taken out one by one. Two more, so that CUPTI never has to drop a range. */
 static uint32_t most_ranges(const struct nv_counter_session *s)
 {
 	return (nv_counter_session_replays(s) ? 1 : NV_COUNTER_RANGES) + 2;
@@ -307,7 +307,7 @@ static bool stop(struct nv_counter_session *s, size_t *n_ranges, struct nv_count
 	return r == CUPTI_SUCCESS || refuse(why, "counted values cannot be read", r);
 }
 
-/* The place in `launches` of a range; n_launches: there is none. */
+/* Returns the index in `launches` of a range; n_launches: there is none. */
 static size_t launch_of(const struct nv_counter_session *s, size_t range)
 {
 	CUpti_RangeProfiler_CounterData_GetRangeInfo_Params p = {
@@ -345,13 +345,13 @@ static bool evaluate(const struct nv_counter_session *s, size_t range, double *v
 	return s->api->cuptiProfilerHostEvaluateToGpuValues(&p) == CUPTI_SUCCESS;
 }
 
-/* A sum of a counter. Whatever else there is instead, such as NaN, is no value. */
+/* Returns true if v can be the sum of a counter. Anything else, such as NaN, is no value. */
 static bool is_sum(double v)
 {
 	return v >= 0 && v < 0x1p63;
 }
 
-/* False: nothing was launched, or the range has no values. */
+/* Returns false if nothing was launched, or the range has no values. */
 static bool read_range(const struct nv_counter_session *s, size_t range, struct nv_counted *c,
 		       double *values)
 {
@@ -378,7 +378,7 @@ bool nv_counter_session_take(struct nv_counter_session *s,
 	bool good = stop(s, &n_ranges, why);
 	for (unsigned i = 0; i < s->n_launches; i++)
 		n_wanted += s->launches[i] != 0;
-	/* a kernel beside the one that we know was replayed, too: which is which? */
+	/* CUPTI also replayed another kernel, so we do not know which range is ours */
 	if (nv_counter_session_replays(s) && n_ranges != s->n_launches)
 		n_ranges = 0;
 	for (size_t i = 0; good && i < n_ranges; i++) {

@@ -57,10 +57,10 @@ struct nv_counted {
 };
 
 /*
- * Prepares the counters of `l` for the current context and counts its kernels from now on. On
- * failure returns false, and the session need not be ended. *absent is the first counter that the
- * GPU does not have, or NULL; the others are counted. If kernels must be replayed and `replays` is
- * false, it fails with why->what NULL.
+ * Prepares the counters of `l` for s->context and counts its kernels from now on. On failure
+ * returns false, and the session need not be ended. *absent is the first counter that the GPU does
+ * not have, or NULL; the others are counted. If kernels must be replayed and `replays` is false, it
+ * fails with why->what NULL.
  */
 bool nv_counter_session_begin(struct nv_counter_session *s, const struct nv_counter_list *l,
 			      uint32_t device, bool replays, const char **absent,

@@ -19,17 +19,18 @@ static struct {
 	_Atomic bool is_on;
 	struct nv_profiler api;
 	struct nv_counter_list list;
-	/* Held during each launch and while a session is used; the guard comes after it. */
+	/* Held during each launch and while a session is used. Take it before the guard. */
 	pthread_mutex_t lock;
 	struct nv_counter_session session[MAX_SESSIONS];
 	unsigned n_sessions;
-	struct nv_counter_session *current; /* of the launch that is counted now; NULL: none */
+	/* session of the launch that is counted now; NULL: none */
+	struct nv_counter_session *current;
 	uint64_t current_id;
-	uint64_t replayed_ns; /* what the last replayed kernel took */
+	uint64_t replayed_ns; /* duration of the last replayed kernel */
 	bool is_initialized, has_said_absent, has_said_refused, has_said_lost;
 } counters;
 
-/* Driver calls of this thread that are not over; only the outermost one counts. */
+/* Number of nested driver calls of this thread. Only the outermost one counts. */
 static __thread unsigned depth __attribute__((tls_model("initial-exec")));
 static __thread bool is_holding __attribute__((tls_model("initial-exec")));
 
@@ -116,7 +117,7 @@ static void define(struct nv_counter_session *s)
 		}
 }
 
-/* Not before the driver is ready: inside cuInit, where we come in, CUPTI refuses it. */
+/* Call when the driver is ready: inside cuInit, where our back end starts, CUPTI refuses it. */
 static bool initialize(struct nv_counter_refusal *why)
 {
 	CUpti_Profiler_Initialize_Params p = {.structSize =
@@ -157,7 +158,7 @@ static struct nv_counter_session *find(CUcontext context)
 	return NULL;
 }
 
-/* Sessions of contexts that are gone are used again. NULL: there are too many contexts. */
+/* Reuses the sessions of contexts that are gone. NULL: there are too many contexts. */
 static struct nv_counter_session *find_or_begin(CUcontext context)
 {
 	struct nv_counter_session *s = find(context);
@@ -174,8 +175,9 @@ static struct nv_counter_session *find_or_begin(CUcontext context)
 }
 
 /*
- * Most counters of most kernels are 0. The first launch has all values, so that reports know what
- * was counted, and each launch has one, so that they know that it was counted.
+ * Most counters of most kernels are 0. So the first launch gets all values, which tell reports what
+ * was counted. Later launches get the values that are not 0 and always the first counter, which
+ * tells reports that they were counted.
  */
 static void deliver(const struct nv_counter_session *s, const struct nv_counted *c)
 {
@@ -197,7 +199,7 @@ static void say_taken(const struct nv_counter_session *s, bool good,
 	counters.has_said_lost = counters.has_said_lost || s->n_lost;
 }
 
-/* Takes out what was counted and, if `again`, counts on. */
+/* Takes out what was counted. If `again`, counting goes on. */
 static void take(struct nv_counter_session *s, bool again, bool has_guard)
 {
 	struct nv_counter_refusal why;
@@ -236,8 +238,8 @@ static void start(struct nv_counter_session *s)
 }
 
 /*
- * Graphs are not counted: it would not be known which of their kernels the values are of. While
- * CUPTI replays kernels it must be stopped around them.
+ * Graphs are not counted, because we could not tell which of their kernels the values belong to. If
+ * CUPTI replays kernels, it must be stopped around graphs.
  */
 static bool is_counted(struct nv_counter_session *s, bool is_graph)
 {
@@ -253,7 +255,7 @@ static bool is_counted(struct nv_counter_session *s, bool is_graph)
 	return !is_off && s->is_on;
 }
 
-/* Whatever waits for the device would break the capture of a stream. */
+/* Waiting for the device would break the capture of a stream. */
 static bool is_capturing(void)
 {
 	return nv_trace_is_capturing();
@@ -264,7 +266,8 @@ void nv_counters_enter(CUcontext context, uint64_t id, bool is_graph)
 	if (depth++)
 		return;
 	is_holding = nv.lib.lock(&counters.lock, nv.lib.now_ns() + MOST_WAIT_NS);
-	if (is_holding && !nv_counters_are_on()) { /* ended while we waited; nobody calls leave */
+	/* counting ended while we waited, so nobody will call leave */
+	if (is_holding && !nv_counters_are_on()) {
 		is_holding = false;
 		pthread_mutex_unlock(&counters.lock);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See nv_energy.h. A reading of NVML takes 2.4 ms in the driver of an H200 and up to 28 ms, so a
- * thread of ours makes it, and only when the meter is about to change (doc/energy.md). Tests:
+ * See nv_energy.h. Reading NVML takes 2.4 ms to 28 ms in the driver of an H200. So a thread of ours
+ * does it, and only when the meter is about to change (doc/energy.md). Tests:
  * tests/unit/cupti/test_energy.c, tests/cli/gpu/energy.sh.
  */
 #include "hpcrun-lite/gpu/cupti/energy/nv_energy.h"
@@ -65,7 +65,7 @@ static void read_gpu(uint32_t ordinal)
 	       before_ns + (energy.own.now_ns() - before_ns) / 2);
 }
 
-/* Devices appear as the program uses them. */
+/* Finds the meter of a GPU when the program has begun to use it. */
 static void look_at_gpu(uint32_t ordinal)
 {
 	CUuuid uuid;
@@ -95,11 +95,13 @@ static void read_host(void)
 	}
 }
 
-/* Reads what is due at `now_ns`; Returns when to read next. */
+/* Reads the meters that are due at `now_ns`, or `all`. Returns when to read next. */
 static uint64_t read_due(uint64_t now_ns, bool all)
 {
 	uint64_t next_ns = now_ns + NV_METER_PERIOD_NS;
-	/* When the process ends, at most one reading is under way, not those of all its GPUs. */
+	/*
+	 * Stop when the process ends, so that it waits for one reading at most, not for all GPUs.
+	 */
 	for (uint32_t i = 0; energy.has_nvml && i < NV_MAX_DEVICES && !nv_trace_is_over(); i++) {
 		const struct nv_meter *m = &energy.gpu[i].meter;
 		if (energy.gpu[i].state == GPU_UNSEEN)
@@ -118,7 +120,7 @@ static uint64_t read_due(uint64_t now_ns, bool all)
 	return next_ns;
 }
 
-/* Measurement is off: what the meters show next is no change. */
+/* Measurement is off: the next readings must not count as changes. */
 static void forget(void)
 {
 	for (uint32_t i = 0; i < NV_MAX_DEVICES; i++)
@@ -182,7 +184,8 @@ void nv_energy_end(uint64_t until_ns)
 	if (!atomic_load_explicit(&energy.is_running, memory_order_acquire))
 		return;
 	uint64_t most_ns = energy.own.now_ns() + END_WAIT_NS;
-	energy.own.wait(&energy.done, 0); /* of an earlier end, which did not wait so long */
+	/* take the answer to an earlier end that did not wait for it */
+	energy.own.wait(&energy.done, 0);
 	atomic_store_explicit(&energy.is_asked, true, memory_order_release);
 	sem_post(&energy.wake);
 	energy.own.wait(&energy.done, until_ns < most_ns ? until_ns : most_ns);

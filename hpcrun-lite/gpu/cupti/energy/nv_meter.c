@@ -3,18 +3,19 @@
 #include "hpcrun-lite/gpu/cupti/energy/nv_meter.h"
 
 #define NEAR_NS UINT64_C(5000000)   /* between readings when a change is expected */
-#define BEFORE_NS UINT64_C(4000000) /* a change may come so much earlier */
+#define BEFORE_NS UINT64_C(4000000) /* a change may come this much earlier than expected */
 #define LEAST_STEP_NS NV_METER_PERIOD_NS
 
-/* A change was seen at read_ns, and the reading before had the old value. */
+/* The reading at read_ns shows a change; the one before it had the old value. */
 static void learn_step(struct nv_meter *m, uint64_t read_ns)
 {
 	uint64_t seen_ns = read_ns - m->changed_ns;
 	if (!m->step_ns)
 		m->step_ns = seen_ns;
-	else if (m->read_ns == m->changed_ns) /* at the first reading: it was earlier */
+	/* the first reading since the last change shows one: the step is shorter */
+	else if (m->read_ns == m->changed_ns)
 		m->step_ns -= m->step_ns / 8;
-	else if (seen_ns < m->step_ns + m->step_ns / 2) /* else one was missed */
+	else if (seen_ns < m->step_ns + m->step_ns / 2) /* otherwise we missed a change */
 		m->step_ns = (7 * m->step_ns + seen_ns) / 8;
 	if (m->step_ns < LEAST_STEP_NS)
 		m->step_ns = LEAST_STEP_NS;
@@ -52,7 +53,7 @@ uint64_t nv_meter_next(const struct nv_meter *m)
 		return 0;
 	if (!m->has_changed || !m->step_ns || m->read_ns > m->changed_ns + 2 * m->step_ns)
 		return m->read_ns + NV_METER_PERIOD_NS;
-	/* Behind a change, not before most of a step has passed. */
+	/* After a change, wait at least for three quarters of a step. */
 	bool is_fresh = m->read_ns == m->changed_ns;
 	uint64_t soon_ns = m->read_ns + (is_fresh ? m->step_ns / 4 * 3 : NEAR_NS),
 		 expected_ns = m->older_ns + m->step_ns - BEFORE_NS;

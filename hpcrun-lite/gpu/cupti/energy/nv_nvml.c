@@ -9,7 +9,7 @@
 
 #define UUID_TEXT_BYTES 64u
 
-/* Results of NVML: 0 is success. */
+/* NVML returns 0 for success. */
 static bool is_good(const struct nv_nvml *n, int result, const char **why)
 {
 	if (result != 0)

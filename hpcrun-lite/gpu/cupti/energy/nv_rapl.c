@@ -70,7 +70,10 @@ static void add(struct nv_rapl *r, const char *path, const char *name, unsigned 
 		r->n++;
 }
 
-/* DIR/intel-rapl:PACKAGE/ or DIR/intel-rapl:PACKAGE:PART/. Returns its name, "": none. */
+/*
+ * Sets `path` to DIR/intel-rapl:PACKAGE/ (part < 0) or DIR/intel-rapl:PACKAGE:PART/. Returns the
+ * meter's name; "": there is none.
+ */
 static const char *find(const char *directory, unsigned package, int part, char path[PATH_BYTES],
 			char name[32])
 {
@@ -92,7 +95,10 @@ void nv_rapl_open(struct nv_rapl *r, const char *directory)
 	r->n = 0;
 	r->is_denied = false;
 	for (unsigned package = 0; package < MOST_PACKAGES; package++) {
-		/* "psys" has the packages in it, "core" and "uncore" are in the packages. */
+		/*
+		 * Skip "psys", which includes the packages, and "core" and "uncore", which packages
+		 * include.
+		 */
 		if (!strncmp(find(directory, package, -1, path, name), "package-", 8))
 			add(r, path, name, package);
 		for (int part = 0; part < (int)MOST_PARTS; part++)

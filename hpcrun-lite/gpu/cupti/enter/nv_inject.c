@@ -4,8 +4,8 @@
  * InitializeInjection inside cuInit. If something fails, a note says so and the program goes on
  * without us. Tests: tests/unit/cupti/test_cupti.c, tests/cli/gpu/cupti_trace.sh.
  *
- * The order matters. What CUPTI records is set before CUPTI is asked to call us. Records of kernels
- * are enabled before PC sampling, which would refuse them.
+ * The order matters. We set what CUPTI records before we ask CUPTI to call us. We enable records of
+ * kernels before PC sampling, because CUPTI refuses them afterwards.
  */
 #include "hpcrun-lite/gpu/cupti/counters/nv_counters.h"
 #include "hpcrun-lite/gpu/cupti/energy/nv_energy.h"
@@ -24,7 +24,7 @@
 #define TEXT_BYTES 512u
 
 static _Atomic bool was_called, has_chained;
-static bool is_early; /* the program calls CUPTI, and CUDA has not started */
+static bool is_early; /* the program called CUPTI before CUDA started */
 
 /* ---- what CUPTI is asked for ---- */
 
@@ -46,8 +46,8 @@ static bool subscribe(void)
 }
 
 /*
- * Something could not be enabled. Records without launches, or launches without records, are
- * useless.
+ * Gives up, because something could not be enabled. Records without launches are useless, and so
+ * are launches without records.
  */
 static void leave(void)
 {
@@ -110,12 +110,12 @@ static bool open_library(void)
 	return true;
 }
 
-/* The caller has blocked signals and suspended samples, because threads of CUPTI inherit both. */
+/* The caller has blocked signals and suspended samples, because CUPTI's threads inherit both. */
 static bool start(void)
 {
 	if (!open_library() || !subscribe())
 		return false;
-	/* Frames of the driver and of CUPTI between a call and us have no meaning for the user. */
+	/* The frames of the driver and of CUPTI between a call and us mean nothing to users. */
 	nv.host->entered(nv.host, NULL, nv.lib.cupti_text);
 	nv.host->entered(nv.host, NULL, nv.lib.driver_text);
 	if (nv.options.pc != NV_PC_OFF && !nv_pc_start())
@@ -175,8 +175,8 @@ static void come_in(void)
 }
 
 /*
- * The driver loads one library, which is ours. The one that the user has named is loaded here, and
- * its calls of CUPTI are those of a profiler in the program.
+ * The driver loads only one library, ours. We load the library that the user's variable names, and
+ * treat its calls of CUPTI like those of a profiler in the program.
  */
 static void chain(void)
 {
@@ -202,7 +202,7 @@ VISIBLE int InitializeInjection(void)
 	return 1;
 }
 
-/* The same for a program that calls CUPTI before CUDA starts; see front/front.h. */
+/* Starts the back end when a program calls CUPTI before CUDA starts; see front/front.h. */
 VISIBLE void hpcrun_lite_cupti_early(void);
 void hpcrun_lite_cupti_early(void)
 {

@@ -13,8 +13,8 @@
 #define WHY_BYTES 512u
 
 /*
- * The driver loads our module by itself. What is preloaded is the library in front of CUPTI. A
- * missing CUPTI is no error, because a program may bring its own.
+ * The driver loads our module. We preload only the library that stands in front of CUPTI. A missing
+ * CUPTI is no error, because a program may bring its own.
  */
 static bool wants_preload(const char *options, char *why, size_t why_bytes)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See front.h. CUPTI is found at the first call, since it may be loaded late.
+ * See front.h. It looks for CUPTI at the first call, because CUPTI may be loaded late.
  *
- * A program that opens CUPTI by itself gets its functions by dlsym(). Our dlsym() looks only at
- * names of CUPTI in a library that was opened; all else jumps to libc's with the caller's return
- * address, by which libc knows where RTLD_NEXT begins.
+ * A program that opens CUPTI itself gets its functions from dlsym(). Our dlsym() handles only names
+ * of CUPTI in a library that was opened. Everything else jumps to libc's dlsym() with the caller's
+ * return address, from which libc knows where RTLD_NEXT begins.
  */
 #include "hpcrun-lite/gpu/cupti/front/front.h"
 
@@ -32,7 +32,7 @@ static void *table_library;
 static _Atomic bool is_found, was_early;
 static struct cupti_front front;
 
-/* libc's; for the assembler below */
+/* libc's dlsym, for the assembler below */
 __attribute__((visibility("hidden"))) dlsym_fn *_Atomic front_next_dlsym;
 
 static void *symbol(void *library, const char *name)
@@ -58,7 +58,9 @@ static int note_library(struct dl_phdr_info *info, size_t bytes, void *path)
 	return 1;
 }
 
-/* Programs may load CUPTI so that its names are not global, and an older one than ours. */
+/*
+ * The program's CUPTI may be an older version, and may be loaded without making its names global.
+ */
 static void *find_library(void)
 {
 	char path[MAX_PATH] = "";
@@ -111,7 +113,7 @@ struct cupti_front *hpcrun_lite_cupti_front(void)
 	return &front;
 }
 
-/* The program may have a CUPTI of its own from the start, which ours does not replace. */
+/* The program may be linked with a CUPTI of its own, which ours does not replace. */
 __attribute__((constructor)) static void begin(void)
 {
 	symbol(NULL, NULL);
@@ -120,7 +122,7 @@ __attribute__((constructor)) static void begin(void)
 
 /* ---- the back end ---- */
 
-/* The back end's library lies beside ours. */
+/* Loads the back end's library, which is in the same directory as ours. */
 static void load_back_end(void)
 {
 	char path[MAX_PATH];
@@ -140,7 +142,7 @@ static void load_back_end(void)
 		enter();
 }
 
-/* Once: the back end comes in now, or it has not been for this process. */
+/* Once: starts the back end. If that fails, this process has none. */
 static void come_early(void)
 {
 	int saved = errno;
@@ -190,8 +192,8 @@ static const struct named *named(const char *name)
 }
 
 /*
- * The driver serves one copy of CUPTI in a process. If we use one, functions of another that the
- * program opens are those of ours.
+ * The driver serves only one copy of CUPTI in a process. If we use one and the program opens
+ * another, the program gets the functions of our copy.
  */
 static void *of_our_copy(const struct named *n, const char *name)
 {
@@ -206,7 +208,7 @@ static void *of_our_copy(const struct named *n, const char *name)
 	return n ? own : symbol(front.library, name);
 }
 
-/* For the assembler: what dlsym() returns. NULL: what libc's returns. */
+/* For the assembler: returns the result of dlsym(). NULL: call libc's. */
 __attribute__((visibility("hidden"))) void *front_dlsym(void *library, const char *name);
 void *front_dlsym(void *library, const char *name)
 {

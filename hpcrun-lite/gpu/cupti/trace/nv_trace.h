@@ -118,7 +118,7 @@ struct nv_trace {
 	/* nv_flush.c */
 	/* the end has several steps, and the time that it may wait is used up */
 	bool end_was_in_vain;
-	/* make no calls of our own until then: the process may be ending */
+	/* our thread pauses until then, because the process may be ending */
 	_Atomic uint64_t rests_until_ns;
 	/* nv_switch.c */
 	_Atomic bool wants_off;              /* the last request */
