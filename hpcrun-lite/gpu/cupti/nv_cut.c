@@ -42,9 +42,7 @@ static bool has_lines(const struct nv_image *i)
 	return false;
 }
 
-/*
- * Returns true for a device function outside of kernels: the name of its section contains its own.
- */
+/* Returns true for a device function that is not inside a kernel: its section is named after it. */
 static bool is_shared(const struct nv_image *i, const Elf64_Sym *symbol, const char *name)
 {
 	Elf64_Shdr s;

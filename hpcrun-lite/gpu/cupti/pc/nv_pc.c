@@ -10,7 +10,8 @@
 
 #include <signal.h>
 
-#define BEGIN_WAIT_NS UINT64_C(1000000000)  /* longest wait of a thread that makes a context */
+/* a thread that makes a context waits this long at most */
+#define BEGIN_WAIT_NS UINT64_C(1000000000)
 /* Longest wait of a thread that destroys a context; the first GetData takes 0.25 s. */
 #define GONE_WAIT_NS UINT64_C(3000000000)
 /* longest wait for other threads to leave their launches */
@@ -21,7 +22,8 @@
 #define LAST_PAUSE_NS UINT64_C(10000000000)
 
 /*
- * Longest time that launches wait for a kernel to end, so that samples can be taken out in between.
+ * Longest time that launches wait for a kernel to end, so that samples can be taken out between
+ * kernels.
  */
 #define SERIALIZED_HOLD_NS UINT64_C(20000000)
 
@@ -29,8 +31,8 @@ struct nv_pc_state nv_pc;
 static struct nv_pc_session sessions[NV_PC_MAX_SESSIONS];
 
 /*
- * For threads that do not get the guard, by session: its context (NULL: none), the host's id of it,
- * and whether it has been destroyed in the meantime.
+ * By session, for threads that do not get the guard: its context (NULL: none), the host's id of the
+ * context, and whether the context has been destroyed meanwhile.
  */
 static struct {
 	_Atomic(CUcontext) context;
@@ -48,7 +50,7 @@ static bool is_on(void)
 
 /*
  * Nothing was sampled since the last range. The first gap after an overflow reports the overflow.
- * `flags` are added.
+ * `flags` are added to the range's.
  */
 static void close_gap(struct nv_pc_session *s, uint32_t flags)
 {
@@ -64,7 +66,8 @@ static void close_session(struct nv_pc_session *s)
 }
 
 /*
- * If a context was destroyed while another thread had the guard, CUPTI is no longer called for it.
+ * Returns true if the context was destroyed while another thread had the guard. CUPTI must no
+ * longer be called for it.
  */
 static bool was_destroyed(struct nv_pc_session *s)
 {
@@ -122,7 +125,7 @@ static void begin(CUcontext context, uint32_t device)
 		atomic_store_explicit(&marks[s - sessions].is_gone, false, memory_order_relaxed);
 		atomic_store_explicit(&marks[s - sessions].context_id, s->context_id,
 				      memory_order_relaxed);
-		/* Release: a thread that sees the context sees the rest. */
+		/* Release: a thread that sees the context sees the other marks. */
 		atomic_store_explicit(&marks[s - sessions].context,
 				      s->state == NV_PC_FREE ? NULL : context,
 				      memory_order_release);
@@ -134,7 +137,7 @@ static void begin(CUcontext context, uint32_t device)
 	}
 }
 
-/* CUPTI creates threads here. They inherit blocked signals, and that they are not measured. */
+/* CUPTI creates threads here. They inherit the blocked signals and are not measured. */
 void nv_pc_context_made(CUcontext context)
 {
 	uint32_t device;
@@ -157,8 +160,8 @@ void nv_pc_context_made(CUcontext context)
 }
 
 /*
- * Ends a session that is not sampling. If no kernel ran between two steps of an end, there is no
- * gap.
+ * Ends a session that is not sampling. There is no gap if it was paused and no kernel has run
+ * since.
  */
 static void end_without(struct nv_pc_session *s)
 {
@@ -167,8 +170,7 @@ static void end_without(struct nv_pc_session *s)
 }
 
 /*
- * The device finishes its work before a context is destroyed, with or without us, so Disable may
- * wait.
+ * Even without us, the device finishes its work before a context is destroyed. So Disable may wait.
  */
 static void end_with_context(struct nv_pc_session *s)
 {
@@ -241,8 +243,8 @@ static uint32_t longer_period(struct nv_pc_session *s)
 }
 
 /*
- * After an overflow, CUPTI samples again only after a Disable, which waits for kernels. So this
- * waits for a moment without kernels. Afterwards there are fewer samples.
+ * After an overflow, CUPTI samples again only after a Disable, which waits for kernels. So we wait
+ * until the device is idle. The period is longer afterwards.
  */
 static void bring_back(struct nv_pc_session *s)
 {
@@ -290,8 +292,8 @@ void nv_pc_prepare(void)
 }
 
 /*
- * In serialized mode GetData waits for kernels, so it is called between them or at another time. In
- * a window no samples are taken out.
+ * In serialized mode GetData waits for kernels. So we call it between kernels, or try again later.
+ * In a window no samples are taken out.
  */
 static void drain(struct nv_pc_session *s)
 {
@@ -331,7 +333,7 @@ bool nv_pc_has_begun(void)
 	return nv_pc.has_begun;
 }
 
-/* Records earlier samples if CUPTI has delivered them. */
+/* Stops sampling. Earlier samples are recorded if CUPTI has delivered them. */
 static bool rest(struct nv_pc_session *s, uint64_t until_ns)
 {
 	bool was_full = s->state == NV_PC_OVERFLOWED;
@@ -357,8 +359,8 @@ bool nv_pc_rest(uint64_t until_ns)
 }
 
 /*
- * Starts clean if nothing runs. Otherwise it drops what CUPTI has delivered; a session that is
- * disabled continues as after an overflow.
+ * If nothing runs, starts sampling anew. Otherwise drops the samples that CUPTI has delivered. A
+ * disabled session continues as after an overflow.
  */
 static void go_on(struct nv_pc_session *s, uint64_t until_ns)
 {
@@ -455,11 +457,12 @@ void nv_pc_end(uint64_t until_ns, bool is_idle)
 	for (struct nv_pc_session *s = sessions; s < sessions + NV_PC_MAX_SESSIONS; s++)
 		if (s->state != NV_PC_FREE && !was_destroyed(s))
 			end_session(s, until_ns, is_idle);
-	nv_pc_gate_open(); /* nobody closes it any more */
+	nv_pc_gate_open(); /* nobody will close it again */
 }
 
 /*
- * The thread that has the guard writes ranges for what it took out, so each moment is in one range.
+ * The thread that has the guard writes the ranges of the samples that it took out. So each moment
+ * is in exactly one range.
  */
 void nv_pc_give_up(void)
 {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Bursts: continuous sampling with short windows in which kernels run one at a time and samples
- * know their launch. The windows verify the samples that are apportioned by time elsewhere. Test:
- * tests/unit/cupti/test_cupti_pc_gate.c.
+ * know their launch. With the windows we check the samples outside of them, which are apportioned
+ * by time. Test: tests/unit/cupti/test_cupti_pc_gate.c.
  *
  * The mode cannot change while sampling is enabled, Disable and Enable wait for running kernels,
- * and the first launch afterwards takes 65 ms (doc/notes/cupti-facts.md A9, A12). So a window
- * begins and ends in our own thread, while the gate holds the program's launches and the device is
- * idle. Then nothing has to wait and no launch is active. If the device does not become idle within
- * 0.4 s, the launches go on and we try again later, less and less often. A program whose kernels
- * always overlap, or wait for something that the CPU launches next, has no windows; a note says so.
+ * and the first launch afterwards takes 65 ms (doc/notes/cupti-facts.md A9, A12). So our own thread
+ * begins and ends a window, while the gate holds the program's launches and the device is idle.
+ * Then nothing has to wait and no launch is active. If the device does not become idle within 0.4
+ * s, the launches go on, and we try again later, less and less often. If a program's kernels always
+ * overlap, or wait for something that the CPU launches next, it has no windows; a note says so.
  *
  * Windows contain at most N percent of the launches and take N percent of the time. The first one
- * is short and comes as soon as that permits, for short programs. Kernels that wait for one
- * another, like those of NCCL, must not be serialized; do not use this mode or mode=serialized for
- * such programs.
+ * is short and comes as soon as these limits permit, so that short programs have one. Kernels that
+ * wait for one another, like those of NCCL, must not be serialized; do not use this mode or
+ * mode=serialized for such programs.
  */
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc_internal.h"
 
@@ -85,7 +85,7 @@ static void end_window(struct nv_pc_session *s)
 	struct nv_pc_burst *b = &s->burst;
 	nv_pc_gate_limit(0);
 	if (!nv_pc_hold(s, nv.lib.now_ns() + NV_PC_HOLD_NS))
-		return; /* soon, because the kernels end one by one */
+		return; /* try again soon: the kernels end one by one */
 	count_window(b);
 	change_mode(s, false);
 	nv_pc_gate_open();

@@ -18,13 +18,13 @@
 
 /* Longest wait of a launch at the gate: much longer than the gate should ever be closed. */
 #define MOST_WAIT_NS UINT64_C(2000000000)
-#define LOOK_NS UINT64_C(200000)          /* between two looks whether it is open */
-#define LEAVE_NS UINT64_C(20000)          /* ... whether others have left their launches */
+#define LOOK_NS UINT64_C(200000)          /* time between two checks of whether it is open */
+#define LEAVE_NS UINT64_C(20000) /* ... of whether other threads have left their launches */
 
 /*
- * Each of the first N_OWN threads has a cache line of its own, which it writes with plain stores:
- * the thread that closes the gate makes the others execute a barrier (membarrier). So an open gate
- * costs a launch next to nothing. Later threads share lines.
+ * Each of the first N_OWN threads has its own cache line and writes it with plain stores. The
+ * thread that closes the gate makes the others execute a barrier (membarrier). So an open gate
+ * costs a launch almost nothing. Later threads share lines.
  */
 #define N_OWN 512u
 #define N_SHARED 32u
@@ -34,7 +34,8 @@ static struct lane {
 } lanes[N_LANES];
 static _Atomic bool has_membarrier;
 static struct {
-	_Alignas(64) _Atomic uint64_t state; /* IS_CLOSED, and how often it was opened */
+	/* IS_CLOSED, plus OPENED_ONCE for each time it was opened */
+	_Alignas(64) _Atomic uint64_t state;
 	_Atomic uint32_t n_threads;
 	_Alignas(64) _Atomic uint64_t n_launches; /* only counted in bursts */
 	_Atomic uint64_t wake_at, limit;
@@ -53,7 +54,7 @@ void nv_pc_gate_start(void)
 	atomic_store_explicit(&has_membarrier, !sys_is_error(r), memory_order_relaxed);
 }
 
-/* Release: the thread that sees us outside sees what we did inside. */
+/* Release: a thread that sees us outside also sees what we did inside. */
 static void step_out(void)
 {
 	if (is_own)
@@ -82,16 +83,16 @@ static void step_in(void)
 	if (!inside)
 		take_lane();
 	if (!is_own) {
-		/* pairs with the seq_cst accesses of the thread that closes */
+		/* pairs with the seq_cst accesses of the closing thread */
 		atomic_fetch_add_explicit(inside, 1, memory_order_seq_cst);
 		return;
 	}
-	/* relaxed: the barrier is executed by the thread that closes, for us */
+	/* relaxed: the closing thread makes us execute the barrier */
 	atomic_store_explicit(inside, 1, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
-/* Either the thread that closes sees us inside, or we see that it is closed. */
+/* Either the closing thread sees us inside, or we see that the gate is closed. */
 static bool try_enter(void)
 {
 	step_in();
@@ -110,8 +111,8 @@ static int32_t n_inside(void)
 }
 
 /*
- * Not through the function table: the wait of a launch is no event of a recording. Not through
- * libc: a sleep there is a cancellation point.
+ * This clock does not use the function table, because a launch's wait is no event of a recording.
+ * It does not use libc, because a sleep in libc is a cancellation point.
  */
 static uint64_t now_ns(void)
 {
@@ -140,7 +141,7 @@ static void wait_and_enter(void)
 			return;
 	} while (clock_used.now_ns() < until_ns);
 	/*
-	 * The thread that should open the gate does not come. Open it for all later launches too.
+	 * The thread that should open the gate does not do it. Open it for all later launches, too.
 	 */
 	nv_pc_gate_limit(0);
 	nv_pc_gate_open();
@@ -148,8 +149,8 @@ static void wait_and_enter(void)
 }
 
 /*
- * The launch after the limit closes the gate, unless the gate was opened since then, which removes
- * the limit first.
+ * The launch after the limit closes the gate. The exchange fails if the gate was opened meanwhile;
+ * whoever opens it removes the limit first.
  */
 static void count_launch(void)
 {
@@ -175,7 +176,7 @@ void nv_pc_gate_enter(bool is_launch)
 		return;
 	if (!try_enter())
 		wait_and_enter();
-	/* callbacks were switched off meanwhile: we may not see the end of this call */
+	/* callbacks were switched off meanwhile, so we may not see the end of this call */
 	if (nv_trace_has_no_calls()) {
 		depth = 0;
 		step_out();
@@ -234,7 +235,10 @@ void nv_pc_wake_at(uint64_t n_launches)
 	atomic_store_explicit(&gate.wake_at, n_launches, memory_order_relaxed);
 }
 
-/* Uses the records, unless some were delivered by force before their kernels had ended. */
+/*
+ * Finds out from the records, unless some were delivered by force before their kernels had ended.
+ * Then it waits for the context.
+ */
 static bool is_idle(struct nv_pc_session *s, uint64_t until_ns)
 {
 	bool records_tell = !nv.options.no_times && !nv_trace_has_unfinished();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stall reasons. CUPTI numbers them differently for each kind of chip. It counts pairs: X for all
- * samples with a reason, and X_not_issued for those of them in which the scheduler issued nothing
+ * Stall reasons. CUPTI numbers them differently for each kind of chip. For each reason X it has two
+ * counts: X for all samples, and X_not_issued for the samples in which the scheduler issued nothing
  * (doc/notes/cupti-facts.md A6). The file has one number per name. Test:
  * tests/unit/cupti/test_cupti_pc.c.
  */
@@ -18,7 +18,7 @@
 static char known[MAX_NUMBERS][CUPTI_STALL_REASON_STRING_SIZE];
 static unsigned n_known;
 
-/* As in NVIDIA's documentation of these counters. */
+/* The meanings are from NVIDIA's documentation of these counters. */
 static const struct {
 	const char *reason, *meaning;
 } meanings[] = {

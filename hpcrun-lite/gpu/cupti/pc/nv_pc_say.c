@@ -7,7 +7,7 @@
 
 #include "common/safe/text.h"
 
-#define USUAL_CLOCK_MHZ 1500u        /* if the driver does not know it */
+#define USUAL_CLOCK_MHZ 1500u        /* if the driver does not report it */
 #define USUAL_UNITS 100u
 
 void nv_pc_say(const struct nv_pc_session *s, const char *what, const char *more)
@@ -63,8 +63,8 @@ void nv_pc_say_begun(const struct nv_pc_session *s, uint64_t took_ns)
 }
 
 /*
- * Some chips accept a period or a buffer but use another one. Then there are more samples than
- * possible, or none for one second's work of a multiprocessor.
+ * Some chips accept a period or a buffer size but use another one. Then there are more samples than
+ * possible, or no sample although the device worked for a second.
  */
 void nv_pc_check_rate(const struct nv_pc_session *s)
 {
@@ -87,8 +87,8 @@ void nv_pc_check_rate(const struct nv_pc_session *s)
 }
 
 /*
- * While kernels are recorded, CUPTI loses the place of some samples of short kernels that overlap,
- * and not evenly (doc/notes/cupti-facts.md A4).
+ * While kernels are recorded, CUPTI loses the place of some samples of short, overlapping kernels,
+ * and it does not lose them evenly (doc/notes/cupti-facts.md A4).
  */
 void nv_pc_check_outside(struct nv_pc_session *s)
 {

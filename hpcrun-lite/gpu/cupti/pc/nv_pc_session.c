@@ -15,10 +15,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define MOST_CALLS 1000u             /* of GetData in a row: a million instructions */
+#define MOST_CALLS 1000u             /* calls of GetData in a row: a million instructions */
 /*
  * Default maximum for a whole GPU. CUPTI decodes 15 million/s on one core (doc/notes/cupti-facts.md
- * A8), so this takes 4 % of one.
+ * A8), so this takes 4 % of a core.
  */
 #define SAMPLES_PER_S UINT64_C(600000)
 
@@ -132,7 +132,7 @@ static CUpti_PCSamplingCollectionMode mode_of(const struct nv_pc_session *s)
 				: CUPTI_PC_SAMPLING_COLLECTION_MODE_CONTINUOUS;
 }
 
-/* Compares what was set with what CUPTI reads back. */
+/* Compares the values that we set with those that CUPTI reads back. */
 static bool check_attributes(struct nv_pc_session *s)
 {
 	CUpti_PCSamplingConfigurationInfo a[N_READ] = {
@@ -232,7 +232,7 @@ bool nv_pc_enable(struct nv_pc_session *s, bool serialized)
 	return true;
 }
 
-/* The most samples that are still cheap. */
+/* The shortest period whose samples are still cheap. */
 static uint32_t choose_exponent(const struct nv_pc_session *s)
 {
 	uint32_t e = NV_LEAST_EXPONENT;
@@ -305,7 +305,7 @@ bool nv_pc_open(struct nv_pc_session *s, CUcontext context, uint32_t device)
 void nv_pc_close(struct nv_pc_session *s)
 {
 	nv_pc_give_way(s);
-	if (s->memory && s->state != NV_PC_DEAD) /* else CUPTI may still know of it */
+	if (s->memory && s->state != NV_PC_DEAD) /* otherwise CUPTI may still use it */
 		sys_munmap(s->memory, s->memory_bytes);
 	*s = (struct nv_pc_session){.lock = -1};
 }
@@ -322,7 +322,7 @@ static CUptiResult get_data(struct nv_pc_session *s)
 	return r == CUPTI_SUCCESS && s->got.hardwareBufferFull ? CUPTI_ERROR_OUT_OF_MEMORY : r;
 }
 
-/* The first of several calls has the sums, so a range ends when nothing remains. */
+/* Only the first of several calls returns the sums, so a range ends when no sample remains. */
 bool nv_pc_drain(struct nv_pc_session *s)
 {
 	for (unsigned i = 0; i < MOST_CALLS; i++) {

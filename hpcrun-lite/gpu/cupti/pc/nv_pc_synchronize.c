@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds out whether a context has done all its work if kernels have no records (notimes).
+ * Finds out whether a context has finished its work if kernels have no records (notimes).
  * cuCtxSynchronize waits without a limit, so a thread of ours calls it. If it does not return in
- * time, we leave it waiting, as a thread of the program may at its end, and ask again later. Where
- * there are records, use nv_guard_until_idle instead. Test: tests/unit/cupti/test_cupti_pc_gate.c.
+ * time, we leave that thread waiting, as a program may do at its end, and ask again later. If there
+ * are records, use nv_guard_until_idle instead. Test: tests/unit/cupti/test_cupti_pc_gate.c.
  */
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc_internal.h"
 
@@ -65,7 +65,7 @@ static bool is_done(uint64_t until_ns)
 
 bool nv_pc_synchronize(CUcontext context, uint64_t until_ns)
 {
-	/* an earlier request says nothing about now */
+	/* wait for an earlier request first: its answer says nothing about now */
 	if (!make_helper() || !is_done(until_ns))
 		return false;
 	atomic_store_explicit(&helper.context, context, memory_order_release);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Passes samples from CUPTI's buffers to the host. Each instruction comes with the hash of its code
- * object (ours, see nv_pc_start), the index and name of its function, the offset in the function,
- * and a count for each stall reason. In every range, total == recorded + dropped + outside. Test:
- * tests/unit/cupti/test_cupti_pc.c.
+ * Passes samples from CUPTI's buffers to the host. For each instruction CUPTI gives the hash of its
+ * code object (ours, see nv_pc_start), the index and name of its function, the offset in the
+ * function, and a count for each stall reason. In every range, total == recorded + dropped +
+ * outside. Test: tests/unit/cupti/test_cupti_pc.c.
  */
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc_internal.h"
 
@@ -14,7 +14,9 @@ static struct nv_map codes = {.lock = PTHREAD_MUTEX_INITIALIZER, .max = NV_MAX_N
 /* hash of the content, index, device -> host's id */
 static struct nv_map functions = {.lock = PTHREAD_MUTEX_INITIALIZER, .max = NV_MAX_NAMES};
 
-/* The checksum given for the last module of this thread, right before CUPTI reports the module. */
+/*
+ * The checksum of this thread's last module. CUPTI asks for it right before it reports the module.
+ */
 static __thread uint64_t last_hash __attribute__((tls_model("initial-exec")));
 
 /* ---- code objects ---- */
@@ -63,7 +65,7 @@ static uint32_t function_of(const struct nv_pc_session *s, const CUpti_PCSamplin
 		.name = p->functionName ? p->functionName : "",
 		.part = nv_part_of};
 	id = nv.host->function(nv.host, &f);
-	if (f.code) /* else its module may be told of later */
+	if (f.code) /* otherwise its module may still be reported */
 		nv_map_put(&functions, key, id);
 	return id;
 }
@@ -99,7 +101,7 @@ static uint64_t take_instruction(const struct nv_pc_session *s, const CUpti_PCSa
 
 void nv_pc_take(struct nv_pc_session *s, const CUpti_PCSamplingData *data)
 {
-	if (nv_trace_off() != NV_ON) /* nobody's */
+	if (nv_trace_off() != NV_ON) /* taken while measurement is off */
 		return;
 	s->sums.total += data->totalSamples;
 	s->sums.dropped += data->droppedSamples;
@@ -116,7 +118,7 @@ void nv_pc_close_range(struct nv_pc_session *s, uint32_t flags, bool always)
 	uint64_t now = nv.lib.now_ns(), found = n->recorded + n->dropped + n->outside;
 	if (!n->total && !found && !always)
 		return;
-	/* of instructions that did not fit into the buffer that Disable fills */
+	/* samples of instructions that did not fit into the buffer that Disable fills */
 	if (n->total > found) {
 		n->dropped += n->total - found;
 		flags |= MSR_GPU_RANGE_NOT_FITTED;

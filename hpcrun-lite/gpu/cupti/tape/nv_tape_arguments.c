@@ -11,7 +11,7 @@
 
 struct pointed {
 	uint32_t argument, n_bytes;
-	bool when_returned;  /* there is something only when the call has succeeded */
+	bool when_returned;  /* the memory is set only after the call has succeeded */
 };
 
 struct shape {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Records calls by the back end: each function of the table, with the recorder in front of it.
- * Trivial answers (no records dropped, an id without a name) are not recorded; a player gives them
- * by itself. Test: tests/cli/gpu/replay.sh.
+ * Records calls by the back end: puts the recorder in front of each function of the table. Trivial
+ * answers (no records dropped, an id without a name) are not recorded, because the player can give
+ * them itself. Test: tests/cli/gpu/replay.sh.
  */
 #include "hpcrun-lite/gpu/cupti/tape/nv_tape_internal.h"
 
@@ -203,7 +203,10 @@ static CUresult CUDAAPI driver_get_version(int *version)
 
 /* ---- the process itself ---- */
 
-/* A time that a callback gets is part of its LEAVE; otherwise it is an event of its own. */
+/*
+ * A time that the back end asks for inside a callback is part of the callback's LEAVE; otherwise it
+ * is a separate event.
+ */
 static uint64_t now_ns(void)
 {
 	uint64_t value = tape_real.now_ns();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Records calls of the back end: CUPTI's callbacks and buffers. Each is recorded before the back
- * end sees it, so that a recording ends with the cause of a crash; and again when it returns, with
- * its answer and the place of its launch. Changes nothing for either side. Test:
+ * Records calls into the back end: CUPTI's callbacks and buffers. Each is recorded before the back
+ * end sees it, so that a recording ends with the cause of a crash. When it returns, its answer and
+ * the place of its launch are recorded. Changes nothing for either side. Test:
  * tests/cli/gpu/replay.sh.
  */
 #include "hpcrun-lite/gpu/cupti/tape/nv_tape_internal.h"

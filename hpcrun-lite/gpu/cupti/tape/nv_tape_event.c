@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Writes the events of the recorder's parts: begin and end of a call of the back end, and calls by
- * the back end. Test: tests/cli/gpu/replay.sh.
+ * Writes the recorder's events: the begin and end of calls into the back end, and calls by the back
+ * end. Test: tests/cli/gpu/replay.sh.
  */
 #include "hpcrun-lite/gpu/cupti/tape/nv_tape_internal.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The file of a recording: a shared mapping that grows in steps and is given out in chunks, each to
- * one thread. Space is reserved first, so a full disk ends the recording and not the program.
- * Committed events are in the file whatever happens to the process. No descriptor stays open. It
- * never raises SIGXFSZ or SIGBUS and never writes in a forked child. Test: tests/cli/gpu/replay.sh.
+ * The file of a recording: a shared mapping that grows in steps. Each thread gets chunks of it.
+ * Space is reserved first, so that a full disk ends the recording and not the program. Committed
+ * events are in the file whatever happens to the process. No descriptor stays open. It never raises
+ * SIGXFSZ or SIGBUS and never writes in a forked child. Test: tests/cli/gpu/replay.sh.
  */
 #include "common/safe/clock.h"
 #include "common/safe/fnv.h"
@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 
 #define STEP_BYTES (UINT64_C(1) << 20)
-#define LARGE_STEP_BYTES (UINT64_C(4) << 20) /* if the file has MANY_BYTES already */
+#define LARGE_STEP_BYTES (UINT64_C(4) << 20) /* used once the file has MANY_BYTES */
 #define MANY_BYTES (UINT64_C(8) << 20)
 #define FIRST_CHUNK_BYTES 4096u
 #define LAST_CHUNK_BYTES (256u << 10)
@@ -35,7 +35,7 @@ static struct {
 	uint64_t device, inode;
 	uint64_t max_bytes;
 	struct recording_header *header;
-	struct nv_map strings;           /* pointer -> hash of the text that lay there */
+	struct nv_map strings;           /* pointer -> hash of the text that was there */
 	pthread_mutex_t lock;            /* protects the fields below */
 	uint8_t *at, *end;               /* the unused part of the last step */
 	uint64_t offset;                 /* of `at` in the file */
@@ -80,7 +80,10 @@ void tape_stop(const char *why)
 
 static const char *const no_space = "the disk is full";
 
-/* Opened again each time, so that programs that close or count all descriptors do not find ours. */
+/*
+ * Opens the file again each time, so that programs that close or count all descriptors do not find
+ * ours.
+ */
 static int open_file(void)
 {
 	struct stat st;
@@ -106,7 +109,7 @@ static bool write_zeros(int fd, uint64_t from, uint64_t n)
 	return true;
 }
 
-/* On file systems without fallocate it writes zeros. */
+/* Reserves space in the file. Writes zeros on file systems without fallocate. */
 static bool reserve(int fd, uint64_t from, uint64_t n)
 {
 	struct rlimit limit;
@@ -134,7 +137,10 @@ static uint8_t *add_step(uint64_t n, const char **why)
 	return sys_is_error(got) ? NULL : (uint8_t *)got;
 }
 
-/* The caller holds the lock. The rest of the last step stays zero. */
+/*
+ * Ensures that n bytes are available, by a new step if needed. The rest of the old step stays zero.
+ * The caller holds the lock.
+ */
 static bool need(uint64_t n, const char **why)
 {
 	if ((uint64_t)(tape.end - tape.at) >= n)
@@ -159,8 +165,8 @@ static uint64_t used(const struct recording_chunk *c)
 }
 
 /*
- * The caller holds the lock. Returns the unused part of a thread's chunk if no chunk was taken
- * since.
+ * Gives back the unused part of a thread's chunk if no chunk was taken since. The caller holds the
+ * lock.
  */
 static void give_tail(struct recording_chunk *c)
 {
@@ -174,8 +180,8 @@ static void give_tail(struct recording_chunk *c)
 }
 
 /*
- * Takes a chunk of n bytes. The rest of the last step is enough if it has `least` bytes and is not
- * tiny.
+ * Takes a chunk of n bytes, or the rest of the last step if that has at least `least` bytes and is
+ * not tiny.
  */
 static struct recording_chunk *take_chunk(struct tape_thread *t, uint64_t n, uint64_t least,
 					  const char **why)
@@ -192,7 +198,10 @@ static struct recording_chunk *take_chunk(struct tape_thread *t, uint64_t n, uin
 		*c = (struct recording_chunk){
 			.stream = t->stream, .sequence = t->sequence++, .length = n};
 		atomic_store_explicit(&tape.header->allocated, tape.offset, memory_order_relaxed);
-		/* release: whoever sees the number sees the head; a kill in between leaves a gap */
+		/*
+		 * release: a reader that sees the magic number sees the head; a kill before it
+		 * leaves a gap
+		 */
 		atomic_thread_fence(memory_order_release);
 		*(volatile uint32_t *)&c->magic = RECORDING_CHUNK_MAGIC;
 	}
@@ -200,7 +209,7 @@ static struct recording_chunk *take_chunk(struct tape_thread *t, uint64_t n, uin
 	return c;
 }
 
-/* The run time does not read a full chunk again. */
+/* Drops the pages of a full chunk from memory, because we do not read it again. */
 static void drop(struct recording_chunk *c)
 {
 	uintptr_t from = ((uintptr_t)c + PAGE - 1) & ~(uintptr_t)(PAGE - 1),
@@ -215,8 +224,8 @@ static bool have_room(struct tape_thread *t, size_t n, const char **why)
 		return true;
 	uint64_t least = recording_round(sizeof *t->chunk + n, RECORDING_CHUNK_ALIGN);
 	/*
-	 * A large event, such as a buffer of records, gets a chunk of its own: nothing as large
-	 * fits after it, and a few small events come before the next.
+	 * A large event, such as a buffer of records, gets a chunk of its own. A second one would
+	 * not fit into the same chunk, and only a few small events come in between.
 	 */
 	bool is_large = least > t->next_bytes / 2;
 	struct recording_chunk *c = take_chunk(t, is_large ? least : t->next_bytes, least, why);
@@ -238,7 +247,7 @@ void nv_tape_thread_ends(void)
 {
 	struct tape_thread *t = mine;
 	mine = NULL;
-	if (!t || !nv_is_here()) /* in the child of a fork the lock may be held for good */
+	if (!t || !nv_is_here()) /* in a forked child the lock may be held for good */
 		return;
 	pthread_mutex_lock(&tape.lock);
 	t->next = tape.free;
@@ -290,7 +299,7 @@ struct tape_thread *tape_thread(void)
 
 /* ---- events ---- */
 
-/* Takes the place of the open event while room is made for it. */
+/* Stands for the open event while we make room for it. */
 static struct recording_event opening;
 
 void *tape_event(enum recording_type type, unsigned what, uint64_t order, size_t n_bytes)
@@ -300,7 +309,7 @@ void *tape_event(enum recording_type type, unsigned what, uint64_t order, size_t
 	size_t n = (size_t)recording_round(n_bytes, 8);
 	if (!t)
 		return NULL;
-	bool is_inside = t->open != NULL; /* then the lock may be this very thread's */
+	bool is_inside = t->open != NULL; /* then this very thread may hold the lock */
 	if (!is_inside)
 		t->open = &opening;
 	if (is_inside || !have_room(t, n, &why)) {
@@ -323,7 +332,7 @@ void tape_commit(void)
 	struct tape_thread *t = mine;
 	uint32_t n = t->open->bytes;
 	t->open = NULL;
-	/* Release: a reader that sees the length sees the event. */
+	/* Release: a reader that sees the new length also sees the event. */
 	atomic_store_explicit(&t->chunk->used, used(t->chunk) + n, memory_order_release);
 }
 
@@ -345,7 +354,7 @@ uint64_t tape_string(const char *text)
 	e->pointer = pointer;
 	memcpy(e + 1, text, n);
 	tape_commit();
-	/* without memory for it: written again each time */
+	/* if the map has no memory, the text is written again each time */
 	nv_map_put(&tape.strings, pointer, hash);
 	return pointer;
 }

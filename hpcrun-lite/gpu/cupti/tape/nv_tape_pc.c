@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Records calls of PC sampling; see nv_tape_call.c. It saves samples with all their reasons, also
- * those that Disable leaves in the buffer of the configuration. Test: tests/cli/gpu/replay.sh.
+ * Records calls of PC sampling; see nv_tape_call.c. It saves samples with all their reasons,
+ * including samples that Disable puts into the configuration's buffer. Test:
+ * tests/cli/gpu/replay.sh.
  */
 #include "hpcrun-lite/gpu/cupti/tape/nv_tape_internal.h"
 
@@ -24,7 +25,7 @@ static struct {
 	} of[MAX_CONTEXTS];
 } buffers = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Replaces the entry of the same context, or of one that is gone. */
+/* Replaces the entry of the same context, or of a context that is gone. */
 static void keep_buffer(CUcontext context, const CUpti_PCSamplingData *data)
 {
 	pthread_mutex_lock(&buffers.lock);

@@ -2,8 +2,8 @@
 /*
  * Buffers for CUPTI's records: at most 160 of 256 KiB, mapped when first needed and reused. CUPTI
  * asks for one in a thread of the program, inside a call, so this must be quick and without locks.
- * It returns buffers in a thread of its own. A kernel that runs for long holds back all buffers
- * that its thread has requested in the meantime. Test: tests/unit/cupti/test_cupti_record.c.
+ * It returns buffers in a thread of its own. As long as a kernel runs, CUPTI keeps all buffers that
+ * its thread has requested since. Test: tests/unit/cupti/test_cupti_record.c.
  */
 #include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
 
@@ -70,7 +70,7 @@ void CUPTIAPI nv_buffer_request(uint8_t **buffer, size_t *bytes, size_t *max_rec
 		give(i);
 	*buffer = at;
 	*bytes = at ? NV_BUFFER_BYTES : 0;
-	*max_records = 0; /* as many as there is room for */
+	*max_records = 0; /* as many as fit */
 	if (at && atomic_fetch_add_explicit(&nv_shared.n_outstanding, 1, memory_order_relaxed) >=
 			  NV_MANY_BUFFERS - 1)
 		nv_guard_wake();
@@ -96,7 +96,7 @@ void CUPTIAPI nv_buffer_complete(CUcontext context, uint32_t stream, uint8_t *bu
 		nv_yield_complete(context, stream, buffer, bytes, valid_bytes);
 		return;
 	}
-	/* after the end, launches without a record have been counted as never done */
+	/* after the end, launches without a record were already counted as never done */
 	if (!buffer || !nv_is_here() || nv_trace_is_over())
 		return;
 	while (valid_bytes &&
@@ -105,10 +105,7 @@ void CUPTIAPI nv_buffer_complete(CUcontext context, uint32_t stream, uint8_t *bu
 	count_dropped(context, stream);
 	if (i < NV_N_BUFFERS) {
 		give(i);
-		/*
-		 * Release: a thread that sees no buffer outstanding sees the records of all of
-		 * them.
-		 */
+		/* Release: a thread that sees no outstanding buffer also sees all their records. */
 		atomic_fetch_sub_explicit(&nv_shared.n_outstanding, 1, memory_order_release);
 	}
 	errno = saved;

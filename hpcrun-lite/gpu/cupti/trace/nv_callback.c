@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * CUPTI's callbacks for calls, in the thread that makes the call.
- * Test: tests/unit/cupti/test_cupti.c.
+ * CUPTI's callbacks for calls, in the thread that makes the call. Test:
+ * tests/unit/cupti/test_cupti.c.
  *
- * A launch is recorded when its call is entered, because its record may arrive before the call
- * ends. It is taken back if the call fails. While a stream is captured, only the end of a call
- * shows whether it made an operation or a node of a graph, so launches are then recorded at the
- * end. Only calls of the driver API matter: the run time API and libraries all use it.
+ * We record a launch when its call is entered, because its record may arrive before the call ends.
+ * If the call fails, we take the launch back. While a stream is captured, we record launches at the
+ * end of the call, because only then we know whether it made an operation or a node of a graph.
+ * Only calls of the driver API matter: the run time API and libraries all use it.
  */
 #include "hpcrun-lite/gpu/cupti/counters/nv_counters.h"
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc.h"
@@ -15,9 +15,9 @@
 #include <errno.h>
 
 /*
- * What the entry of a call leaves in correlationData for its end: its time, and the bit AT_END if
- * the call is recorded at its end. 0: nothing to do. WAS_LOST: the launch could not be recorded,
- * which was counted; its record will come. UNSEEN and its time: nobody gives us its record.
+ * What the entry of a call leaves in correlationData for its end: its time, with the bit AT_END if
+ * the call is recorded at its end. 0: nothing to do. WAS_LOST: the launch could not be recorded and
+ * was counted as lost; its record will come. UNSEEN with its time: we will not get its record.
  */
 #define AT_END (UINT64_C(1) << 63)
 #define UNSEEN (UINT64_C(1) << 62)
@@ -65,7 +65,7 @@ static bool is_on_device(const struct nv_call *c)
 	       c->kind == MSR_GPU_GRAPH;
 }
 
-/* The launch will have records. For a graph it is not known how many. */
+/* The launch will have records. For a graph we do not know how many. */
 static void count_open(const struct nv_call *c, uint64_t id)
 {
 	if (c->kind == MSR_GPU_GRAPH)
@@ -74,7 +74,7 @@ static void count_open(const struct nv_call *c, uint64_t id)
 		nv_open_add(1);
 }
 
-/* ... or the launch will have no records. */
+/* The launch will have no records after all. */
 static void count_closed(const struct nv_call *c, uint64_t id)
 {
 	if (c->kind == MSR_GPU_GRAPH)
@@ -89,7 +89,7 @@ static void enter(const struct nv_call *c, const CUpti_CallbackData *d)
 	uint64_t now = nv.lib.now_ns();
 	*d->correlationData = now | AT_END;
 	nv_kernel_begin();
-	/* Relaxed: the thread that captures has counted itself. */
+	/* Relaxed: a thread that captures sees its own count. */
 	if (atomic_load_explicit(&nv_shared.n_capturing, memory_order_relaxed)) {
 		n_nodes = 0;
 		return;
@@ -97,7 +97,7 @@ static void enter(const struct nv_call *c, const CUpti_CallbackData *d)
 	if (!is_on_device(c))
 		return;
 	*d->correlationData = 0;
-	/* measurement was stopped, or somebody else has the record */
+	/* measurement was stopped, or a profiler of the program gets the record */
 	if (atomic_load_explicit(&nv_trace.has_no_records, memory_order_relaxed)) {
 		*d->correlationData = nv_yield_has_client() ? now | UNSEEN : 0;
 		return;
@@ -134,7 +134,7 @@ static void leave_other(enum nv_form form, const void *params, bool good)
 }
 
 /*
- * Without records of the device, kernels are delivered with their names only, so that samples find
+ * Without records of the device, we deliver kernels with only their names, so that samples find
  * their launch.
  */
 static void leave_untimed(const struct nv_call *c, const CUpti_CallbackData *d, uint64_t id,
@@ -160,13 +160,15 @@ static void leave_untimed(const struct nv_call *c, const CUpti_CallbackData *d, 
 	}
 }
 
-/* exit() has been called: nobody asks for the records of operations that destructors launch now. */
+/*
+ * exit() was called. Nobody asks for the records of operations that destructors launch after that.
+ */
 static bool is_over(void)
 {
 	return nv_trace_is_over();
 }
 
-/* Most launches: everything was recorded when the call was entered. */
+/* Returns true if everything was recorded when the call was entered, as for most launches. */
 static bool is_settled(const struct nv_call *c, bool is_late, bool good)
 {
 	return good && !is_late && !is_over() && !c->waits && !nv.options.no_times &&
@@ -189,7 +191,7 @@ static void leave_device(const struct nv_call *c, const CUpti_CallbackData *d, u
 		    !nv_call_has_amount((enum nv_form)c->form, d->functionParams))
 			return;
 		bool is_taken = launch((enum msr_gpu_kind)c->kind, id, enter_ns, &t);
-		/* its record will come either way */
+		/* its record comes in either case */
 		if (is_taken || !nv.options.no_times)
 			count_open(c, id);
 		if (!is_taken)
@@ -215,8 +217,7 @@ static void leave_device(const struct nv_call *c, const CUpti_CallbackData *d, u
 }
 
 /*
- * A call whose launch was not recorded. All that matters is whether a record of the device will
- * come.
+ * Ends a call whose launch could not be recorded. We only need to know whether a record will come.
  */
 static void leave_lost(const struct nv_call *c, const CUpti_CallbackData *d, bool good)
 {
@@ -235,7 +236,10 @@ static void leave_unseen(const struct nv_call *c, const CUpti_CallbackData *d, u
 			  0);
 }
 
-/* left: what the entry of the call has left. The call added to a graph and launched nothing. */
+/*
+ * Returns true if the call added to a graph and launched nothing. `left`: what the call's entry
+ * left in correlationData.
+ */
 static bool makes_node(uint64_t left)
 {
 	return (left & AT_END) &&
@@ -269,8 +273,8 @@ static void leave(const struct nv_call *c, const CUpti_CallbackData *d)
 /* ---- callbacks ---- */
 
 /*
- * Calls that must not run during a change of PC sampling or of the kinds of records: launches, and
- * loads, which may be part of a launch.
+ * Returns true for calls that must not run while PC sampling or the kinds of records change:
+ * launches, and loads, which may be part of a launch.
  */
 static bool is_gated(const struct nv_call *c)
 {
@@ -320,7 +324,7 @@ static uint64_t node_id(CUgraphNode node)
 	return node && nv.lib.cuptiGetGraphNodeId(node, &id) == CUPTI_SUCCESS ? id : 0;
 }
 
-/* A node is made by the current call of this thread, captured or added, or it is a copy of one. */
+/* The current call of this thread made a node, by capturing or adding it, or copied one. */
 static void graph_node(const CUpti_GraphData *g, bool is_copy)
 {
 	uint64_t id = g ? node_id(g->node) : 0,
@@ -362,7 +366,7 @@ static void resource(CUpti_CallbackId id, const CUpti_ResourceData *r)
 	}
 }
 
-/* What we do ourselves. */
+/* Handles a callback for our own measurement. */
 static void ours(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
 {
 	if (!nv_is_here())

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls of the driver API that make operations, by name. Names are used because the numbers differ
- * between versions of CUPTI, and new forms of old calls (_v3, _ptsz) must not be missed. An unknown
- * name that starts like a known one is treated like it, and is_new is set. Test:
+ * Calls of the driver API that make operations, by name. We use names because the numbers differ
+ * between versions of CUPTI, and because we must not miss new forms of old calls (_v3, _ptsz). An
+ * unknown name that starts like a known one is treated like it, and is_new is set. Test:
  * tests/unit/cupti/test_cupti.c.
  */
 #include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
@@ -15,7 +15,7 @@
 struct rule {
 	const char *name;   /* without "_v2", "_ptds", "_ptsz" */
 	uint8_t kind, detail, form;
-	uint8_t least;      /* the form holds from this version of the call on */
+	uint8_t least;      /* first version of the call to which the form applies */
 	bool waits;
 };
 
@@ -188,8 +188,8 @@ struct nv_call nv_call_of(const char *name)
 /* ---- arguments ---- */
 
 /*
- * CUPTI provides a struct of the arguments. Each of those below has eight bytes or a multiple of
- * eight as its offset.
+ * CUPTI provides a struct with the arguments. The offset of each argument that we read is a
+ * multiple of eight.
  */
 static uint64_t argument(const void *params, unsigned n)
 {

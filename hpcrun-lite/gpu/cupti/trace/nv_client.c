@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A profiler of the program uses CUPTI, which serves only one subscriber. We stay subscribed, and
- * the program's calls come here (front/front.h). It gets our subscription, and the callbacks that
- * it asks for; nv_yield.c gives it the records. Until its first call this costs nothing.
+ * Lets a profiler of the program use CUPTI, which serves only one subscriber. We stay subscribed
+ * and get the program's calls (front/front.h). The program gets our subscription and the callbacks
+ * that it asks for; nv_yield.c gives it the records. Until its first call this costs nothing.
  *
- * A callback that was enabled for the program stays enabled in CUPTI if other threads use CUDA:
- * CUPTI loses track of a thread that is in a call whose callback is disabled
- * (doc/notes/cupti-facts.md K). It is then no longer passed on.
+ * When the program disables a callback while other threads use CUDA, it stays enabled in CUPTI, and
+ * we no longer pass it on. The reason: CUPTI loses track of a thread that is in a call whose
+ * callback is disabled (doc/notes/cupti-facts.md K).
  *
- * With PC samples, counters and a recording, these end at the program's first call. If the program
- * has another copy of CUPTI than we, it gets ours: the driver serves one copy in a process.
+ * PC sampling, counters and a recording end at the program's first call. If the program has another
+ * copy of CUPTI than we do, it gets ours, because the driver serves only one copy in a process.
  *
  * Test: tests/cli/gpu/cupti_yield.sh.
  */
@@ -23,16 +23,16 @@
 #include <signal.h>
 #include <string.h>
 
-/* How long the program's profiler waits for what we must end first. */
+/* How long the program's profiler waits until PC sampling and counters have ended. */
 #define END_NS UINT64_C(2000000000)
 #define N_DOMAINS ((unsigned)CUPTI_CB_DOMAIN_SIZE)
-#define N_OPEN 8u /* calls of a thread that are inside of each other */
+#define N_OPEN 8u /* nested calls of a thread */
 
 static struct cupti_table behind;
 const struct cupti_table *const nv_client_behind = &behind;
 
 static struct {
-	_Atomic bool is_taken; /* by the one who sets the rest */
+	_Atomic bool is_taken; /* some subscriber sets or has set the other fields */
 	_Atomic(CUpti_CallbackFunc) callback; /* NULL: the program is not subscribed */
 	_Atomic(void *) user;
 	/* which callbacks the program wants, by domain and id */
@@ -40,8 +40,8 @@ static struct {
 } client;
 
 /*
- * What our entry of a call has left for its end. CUPTI keeps one word of correlationData for each
- * call, which is the program's from its first call of CUPTI on.
+ * What our entry of a call left for its end. CUPTI has one word of correlationData for each call,
+ * and it belongs to the program from its first call of CUPTI on.
  */
 static __thread struct {
 	uint64_t left;
@@ -49,7 +49,7 @@ static __thread struct {
 } open_calls[N_OPEN] __attribute__((tls_model("initial-exec")));
 static __thread uint32_t n_open __attribute__((tls_model("initial-exec")));
 static __thread uint32_t n_delivering __attribute__((tls_model("initial-exec")));
-/* We call the driver ourselves, which is none of the program's calls. */
+/* Greater than 0 while we call the driver ourselves; these are not the program's calls. */
 static __thread uint32_t n_ours __attribute__((tls_model("initial-exec")));
 
 /* ---- from CUPTI to the program ---- */
@@ -80,8 +80,8 @@ static void keep(CUpti_CallbackId id, uint32_t correlation, uint64_t left)
 }
 
 /*
- * Returns false if the entry is not there: the call began before the program used CUPTI, and what
- * we left is in correlationData.
+ * Returns false if there is no entry. Then the call began before the program used CUPTI, and our
+ * value is in correlationData.
  */
 static bool take(CUpti_CallbackId id, uint32_t correlation, uint64_t *left)
 {
@@ -90,7 +90,7 @@ static bool take(CUpti_CallbackId id, uint32_t correlation, uint64_t *left)
 		if (open_calls[at].call != id || open_calls[at].correlation != correlation)
 			continue;
 		*left = open_calls[at].left;
-		n_open -= i + 1; /* inner calls that did not come back are over */
+		n_open -= i + 1; /* inner calls that never returned are over */
 		return true;
 	}
 	return false;
@@ -114,7 +114,10 @@ static void call_ours(CUpti_CallbackId id, const CUpti_CallbackData *d,
 	*d->correlationData = theirs;
 }
 
-/* The program's code runs outside of our gate in front of launches: it may close it. */
+/*
+ * The program's callback runs outside of our gate in front of launches, because it may close the
+ * gate.
+ */
 void nv_client_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data,
 			void (*ours)(CUpti_CallbackDomain, CUpti_CallbackId, const void *))
 {
@@ -136,7 +139,7 @@ void nv_client_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, const 
 
 /* ---- the first call ---- */
 
-/* The back end can do nothing more, or this is another process. */
+/* Returns true if the back end can do nothing more, or this is another process. */
 static bool is_past(void)
 {
 	return !nv_is_here() || nv_trace_is_over();
@@ -148,7 +151,7 @@ static void say_ended(const char *what)
 		" end here, operations are still traced");
 }
 
-/* Each ends once. */
+/* Ends counters, PC sampling and the recording, each once. */
 static void end_exclusive(void)
 {
 	uint64_t until_ns = nv.lib.now_ns() + END_NS;
@@ -201,7 +204,7 @@ static CUptiResult CUPTIAPI subscribe(CUpti_SubscriberHandle *s, CUpti_CallbackF
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	if (atomic_exchange_explicit(&client.is_taken, true, memory_order_acquire))
 		return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
-	/* Release: who finds the function finds what belongs to it. */
+	/* Release: a thread that sees the function also sees `user`. */
 	atomic_store_explicit(&client.user, user, memory_order_relaxed);
 	atomic_store_explicit(&client.callback, f, memory_order_release);
 	*s = nv.subscriber;
@@ -215,14 +218,19 @@ static CUptiResult CUPTIAPI subscribe_v2(CUpti_SubscriberHandle *s, CUpti_Callba
 				 : nv_client_behind->cuptiSubscribe_v2(s, f, user, p);
 }
 
-/* Also after the end of the measurement, when calls are passed on. */
+/*
+ * Returns true for our subscription, also after the end of measurement, when calls are passed on.
+ */
 static bool is_ours(CUpti_SubscriberHandle s)
 {
 	return s && s == nv.subscriber &&
 	       atomic_load_explicit(&client.callback, memory_order_acquire);
 }
 
-/* Callbacks that we need ourselves stay, and those of resources are few. */
+/*
+ * Disables a callback that the program no longer wants. Callbacks that we need stay enabled, and so
+ * do those for resources, which are few.
+ */
 static void take_back(CUpti_CallbackDomain d, CUpti_CallbackId id)
 {
 	bool is_used = d == CUPTI_CB_DOMAIN_RESOURCE ||
@@ -241,7 +249,7 @@ static CUptiResult CUPTIAPI enable_callback(uint32_t on, CUpti_SubscriberHandle 
 		take_back(d, id);
 		return CUPTI_SUCCESS;
 	}
-	/* before CUPTI knows: a call may be entered at once */
+	/* before CUPTI enables it, because a call may be entered at once */
 	bool was = atomic_exchange_explicit(&client.wants[d][id], true, memory_order_relaxed);
 	CUptiResult r = nv_client_behind->cuptiEnableCallback(1, s, d, id);
 	if (r != CUPTI_SUCCESS)
@@ -299,7 +307,7 @@ static CUptiResult CUPTIAPI unsubscribe(CUpti_SubscriberHandle s)
 	return CUPTI_SUCCESS;
 }
 
-/* Only for the program: it has neither kinds nor a subscription any more. */
+/* Finalizes only for the program, which then has no kinds of records and no subscription. */
 static CUptiResult CUPTIAPI finalize(void)
 {
 	if (!nv_client_comes())

@@ -68,8 +68,8 @@ CUptiResult nv_records_switch(bool on)
 }
 
 /*
- * Calls that load, and that begin or end a capture, stay enabled: we need them later and they are
- * few.
+ * Calls that load, and calls that begin or end a capture, stay enabled: they are few, and we need
+ * them later.
  */
 void nv_calls_switch(bool on)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Asks CUPTI for records: every 100 ms in a thread of ours, sooner if CUPTI holds many buffers, and
- * at the end of the process for as long as that may take. It forces delivery only at the end or
- * when buffers run out, because records that are delivered unfinished never come again. It must not
- * call CUPTI in a forked child, where CUPTI hangs, or after exit() has begun to shut CUPTI down.
- * Test: tests/unit/cupti/test_cupti.c.
+ * at the end of the process, for as long as the end may wait. It forces delivery only at the end or
+ * when buffers run out, because a record that is delivered unfinished never comes again. It must
+ * not call CUPTI in a forked child, where CUPTI hangs, or after exit() has begun to shut CUPTI
+ * down. Test: tests/unit/cupti/test_cupti.c.
  */
 #include "hpcrun-lite/gpu/cupti/counters/nv_counters.h"
 #include "hpcrun-lite/gpu/cupti/energy/nv_energy.h"
@@ -15,7 +15,8 @@
 
 #define PERIOD_NS UINT64_C(100000000)
 #define RESTING_NS UINT64_C(10000000000)
-#define REST_NS UINT64_C(1000000000)     /* after an end that did not happen: exec failed */
+/* pause after an end, in case the process goes on because an exec failed */
+#define REST_NS UINT64_C(1000000000)
 #define EXIT_WAIT_NS UINT64_C(2000000000)
 
 void nv_flush_force(enum msr_gpu_loss cause)
@@ -24,7 +25,7 @@ void nv_flush_force(enum msr_gpu_loss cause)
 	nv.lib.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 }
 
-/* Measurement was stopped, and all earlier operations have been delivered. */
+/* Returns true if measurement was stopped and all earlier operations have been delivered. */
 static bool is_resting(void)
 {
 	return nv_shared.off == NV_OFF && nv_guard_n_buffers() == 0;
@@ -60,7 +61,7 @@ static void *work(void *unused)
 		if (may_flush()) {
 			nv_switch_work();
 			nv_yield_work();
-			/* in a window the buffers are the program's */
+			/* while we are away, the buffers belong to the program */
 			if (!is_resting() && !nv_yield_is_away())
 				flush();
 		}
@@ -72,7 +73,7 @@ static void *work(void *unused)
 /* ---- the end ---- */
 
 /*
- * Delivers all complete records, and those that complete in time, then their samples; at last
+ * Delivers the records that are complete or become complete in time, then the samples. Finally
  * forces the rest.
  */
 static void flush_until(uint64_t until_ns)
@@ -92,7 +93,7 @@ static void finish(uint64_t may_wait_ns, bool is_exit)
 	uint64_t until_ns = nv.lib.now_ns() + may_wait_ns;
 	if (!nv_is_here() || nv_trace_is_over())
 		return;
-	if (!nv_guard_take(until_ns)) { /* CUPTI does not answer our thread either */
+	if (!nv_guard_take(until_ns)) { /* our thread is stuck in CUPTI */
 		nv_pc_give_up();
 		nv_open_count_missing();
 		if (is_exit)
@@ -117,7 +118,7 @@ static void at_end(uint64_t may_wait_ns)
 	finish(may_wait_ns, false);
 }
 
-/* exit() has been called, and CUPTI is still usable. */
+/* exit() was called, and CUPTI is still usable. */
 static void at_exit(void)
 {
 	int saved = errno;

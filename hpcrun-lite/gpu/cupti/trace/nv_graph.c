@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Launches of graphs: which of them have no record yet, and which had fewer records than others of
- * the same graph. Test: tests/unit/cupti/test_cupti_record.c.
+ * Launches of graphs: finds those that have no record, or fewer records than other launches of the
+ * same graph. Test: tests/unit/cupti/test_cupti_record.c.
  *
  * The number of records of a launch is not known in advance (child graphs, conditional, disabled
- * and host nodes). Launches of one graph never run at the same time, so at the end all but the last
- * are complete, and what is missing of the last follows from them. The fewest records of any launch
- * count, so that no loss is invented if launches differ. It must not hold its lock while it calls
- * the host.
+ * and host nodes). Launches of one graph never run at the same time. So at the end all except the
+ * last are complete, and we compare the last with them. We use the smallest number of records of
+ * any launch, so that no loss is invented if launches differ. The lock must not be held while the
+ * host is called.
  */
 #include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
 
-#define NEAR 8u /* places a graph may have */
+#define NEAR 8u /* number of places that a graph may use */
 
 void nv_graph_launched(uint64_t id)
 {
@@ -49,7 +49,7 @@ void nv_graph_record(uint32_t graph, uint64_t id)
 		g->id = id;
 		g->n = 0;
 	}
-	g->n += id == g->id; /* an earlier launch: its buffer came late */
+	g->n += id == g->id; /* another id is an earlier launch, whose buffer came late */
 	pthread_mutex_unlock(&nv_trace.graph_lock);
 }
 

@@ -3,14 +3,15 @@
  * Finds the code object of a kernel. Test: tests/unit/cupti/test_cupti_record.c.
  *
  * Records contain only the kernel's name, which is usually enough. But run-time compilers make many
- * modules with kernels of one name, and so do static kernels in several files. For these, we follow
- * the launched handle to its module or library, and that to the code object that was loaded while
- * it was made or, with lazy loading, during the first launch of one of its kernels. The record
- * finds it by the id of its launch. The records of kernels in graphs have the id of the graph's
- * launch. They are found by the address of the name, which CUPTI keeps for each kernel.
+ * modules with kernels of the same name, and static kernels in several files may have the same
+ * name, too. For these we follow the launched handle to its module or library. From there we find
+ * the code object that was loaded while the module was made or, with lazy loading, during the first
+ * launch of one of its kernels. The record finds the code object by the id of its launch. Records
+ * of kernels in graphs have the id of the graph's launch. They use the address of the name instead,
+ * which CUPTI keeps for each kernel.
  *
- * Names of kernels have hundreds of characters, and a process with one ambiguous name looks at
- * each launch. So the result for a handle is kept until anything is loaded or named.
+ * Kernel names have hundreds of characters, and if one name is ambiguous, we must look at each
+ * launch. So we keep the result for a handle until a map changes.
  */
 #include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
 
@@ -38,7 +39,7 @@ static bool is_ambiguous(uint64_t codes)
 	return codes >> 32 != 0;
 }
 
-/* After every change of a map. Release: who sees the number sees the change. */
+/* Call after every change of a map. Release: a thread that sees the number sees the change. */
 static void changed(void)
 {
 	atomic_fetch_add_explicit(&nv_trace.n_kernel_changes, 1, memory_order_release);
@@ -96,7 +97,7 @@ void nv_kernel_handle(enum nv_form form, const void *params)
 		if (loaded)
 			is_of_loaded(*made);
 		else if (nv_map_take(&nv_trace.handles, *made))
-			changed(); /* an earlier object had this handle */
+			changed(); /* the entry was of an earlier object with this handle */
 		return;
 	}
 	if (loaded)
@@ -105,7 +106,10 @@ void nv_kernel_handle(enum nv_form form, const void *params)
 		put(&nv_trace.handles, *made, argument[1]);
 }
 
-/* An object that was loaded during this launch contains the function. */
+/*
+ * Returns the code object of a handle. If none is known, it is the one that was loaded during this
+ * launch.
+ */
 static uint32_t code_of(uint64_t handle)
 {
 	for (unsigned i = 0; i < MAX_STEPS; i++) {
@@ -164,7 +168,7 @@ void nv_kernel_launched(uint64_t id, const void *function, const char *name)
 {
 	if (!function || !name || !nv_kernel_is_followed())
 		return;
-	/* Acquire: the changes that are counted are seen in the maps. */
+	/* Acquire: the maps have all changes that are counted. */
 	uint64_t changes = (uint64_t)atomic_load_explicit(&nv_trace.n_kernel_changes,
 							  memory_order_acquire)
 			   << FOUND_CHANGES;
@@ -176,8 +180,8 @@ void nv_kernel_launched(uint64_t id, const void *function, const char *name)
 }
 
 /*
- * The value of an address is the code object and 32 bits of the name's hash, because addresses may
- * be reused.
+ * The value for an address contains the code object and 32 bits of the name's hash, because
+ * addresses may be reused.
  */
 uint32_t nv_kernel_code(uint64_t id, const char *name)
 {
@@ -193,5 +197,5 @@ uint32_t nv_kernel_code(uint64_t id, const char *name)
 	uint64_t bound = nv_map_get(&nv_trace.kernels, key_of(name));
 	if (bound && (bound ^ mark) >> 32 == 0)
 		return (uint32_t)bound;
-	return (uint32_t)(codes >> 32); /* launched when it was not ambiguous yet */
+	return (uint32_t)(codes >> 32); /* it was launched before the name became ambiguous */
 }

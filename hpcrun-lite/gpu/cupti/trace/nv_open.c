@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The number of launches that have no record yet. At the end these are counted as never done. Test:
+ * Counts the launches that have no record yet. At the end they are counted as never done. Test:
  * tests/unit/cupti/test_cupti_record.c.
  */
 #include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
@@ -31,7 +31,8 @@ int64_t nv_open_take(void)
 }
 
 /*
- * Records that CUPTI did not deliver when forced will never come: operations after a device fault.
+ * If CUPTI did not deliver a record when forced, it will never come. This happens to operations
+ * after a device fault.
  */
 void nv_open_count_missing(void)
 {

@@ -141,7 +141,7 @@ void nv_record(const CUpti_Activity *record)
 	case CUPTI_ACTIVITY_KIND_MEMSET:
 		set((const CUpti_ActivityMemset4 *)record);
 		break;
-	default: /* kinds that were not asked for */
+	default: /* kinds that we did not ask for */
 		break;
 	}
 }

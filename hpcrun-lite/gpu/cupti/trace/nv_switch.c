@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Starts and stops of the measurement by the program. Tests: tests/unit/cupti/test_cupti_switch.c,
- * tests/cli/gpu/control_gpu.sh.
+ * Follows the program's starts and stops of the measurement. Tests:
+ * tests/unit/cupti/test_cupti_switch.c, tests/cli/gpu/control_gpu.sh.
  *
- * While measurement is off, CUPTI reports no call, makes no record, takes no sample and is asked
- * for nothing; doc/notes/cupti-facts.md has the remaining cost. Records of earlier launches still
- * arrive, because CUPTI decides at the launch, so nothing has to wait. If other threads use CUDA,
- * everything stays on and the results are dropped.
+ * While measurement is off, CUPTI reports no calls, makes no records and takes no samples, and we
+ * do not call it; doc/notes/cupti-facts.md has the remaining cost. Records of earlier launches
+ * still arrive, because CUPTI decides at the launch, so nothing has to wait. If other threads use
+ * CUDA, everything stays on and we drop the results.
  *
  * PC sampling can only be disabled while the device is idle. Sampling stays on, and records are
  * dropped, until our worker thread finds the device idle. Before the first start PC sampling stays
  * on: modules loaded while it is disabled have no samples afterwards (doc/notes/cupti-facts.md K).
- * Waits for the device only briefly, as PC sampling does.
+ * Like PC sampling, it waits for the device only briefly.
  */
 #include "hpcrun-lite/gpu/cupti/counters/nv_counters.h"
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc.h"
@@ -22,7 +22,7 @@
 
 /* Longest wait for our thread, which may be in CUPTI; after that it makes the change itself. */
 #define GUARD_WAIT_NS UINT64_C(1000000000)
-/* How long a thread of the program looks for a moment when the device is idle. */
+/* How long a thread of the program waits for the device to become idle. */
 #define CALLER_HOLD_NS UINT64_C(20000000)
 #define WORKER_HOLD_NS UINT64_C(200000000)
 #define LAUNCH_NS UINT64_C(200000)        /* a launch takes 3 to 20 us */
@@ -58,8 +58,8 @@ static void forget_allocation(uint64_t address, uint64_t bytes)
 }
 
 /*
- * Waits for the end of launches that began while callbacks were off. Those that wait for room in
- * the driver's queue may take longer.
+ * Waits for the end of launches that began while callbacks were off. A launch may take longer if
+ * the driver's queue is full.
  */
 static void let_launches_end(void)
 {
@@ -80,7 +80,7 @@ bool nv_switch_is_only_caller(void)
 				    is_counted);
 }
 
-/* No other thread launches: there is none, or launches are held. */
+/* Call when no other thread can launch: there is none, or launches are held. */
 static void disconnect(void)
 {
 	nv_records_switch(false);
@@ -89,13 +89,13 @@ static void disconnect(void)
 		atomic_store_explicit(&nv_shared.has_no_calls, true, memory_order_seq_cst);
 		nv_calls_switch(false);
 	}
-	/* From now on nobody reports what is freed, and its address may be reused. */
+	/* From now on we do not see what is freed, and addresses may be reused. */
 	nv_map_take_all(&nv_trace.allocations, forget_allocation);
 }
 
 /*
- * Launches are held, also in threads that have started to use CUDA since. A held launch has a
- * record.
+ * Call while launches are held, including those of threads that started to use CUDA since the stop.
+ * A held launch gets a record.
  */
 static void connect_calls(void)
 {
@@ -128,7 +128,7 @@ static void go_off(uint64_t hold_ns)
 	/*
 	 * Nothing holds the launches of other threads here. Records must not be switched beside
 	 * them: most of their later launches would have none (doc/notes/cupti-facts.md K). Counters
-	 * need to see each launch.
+	 * must see each launch.
 	 */
 	if (nv_counters_are_on() ||
 	    (nv.options.pc == NV_PC_OFF &&
@@ -179,7 +179,7 @@ void nv_switch_work(void)
 	follow(WORKER_HOLD_NS);
 }
 
-/* CUPTI may create threads here. They inherit blocked signals, and that they are not measured. */
+/* CUPTI may create threads here. They inherit the blocked signals and are not measured. */
 static void on_switch(bool on)
 {
 	int saved = errno;
@@ -202,7 +202,7 @@ static void on_switch(bool on)
 
 /* ---- a profiler of the program ---- */
 
-/* Callbacks of calls are on until we are back, because held launches wait in them. */
+/* Callbacks of calls stay on until nv_switch_back, because held launches wait in them. */
 void nv_switch_away(void)
 {
 	connect_calls();

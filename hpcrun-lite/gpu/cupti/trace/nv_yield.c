@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Records of the device for a profiler of the program (nv_client.c). From its first kind of records
- * until its last one is disabled and all of its buffers are back, they are its own: our kinds are
- * off, buffers are its buffers, and times are by its clock. We count what is launched meanwhile. A
- * session of a profiler that samples or counts is such a window, too, because our records would
- * change what it sees.
+ * Records of the device for a profiler of the program (nv_client.c). A window begins when the
+ * program enables its first kind of records. It ends when the last kind is disabled and all of the
+ * program's buffers are back. In a window our kinds are off, and CUPTI uses the program's buffers
+ * and clock. We count the launches. A session of a profiler that samples or counts is also a
+ * window, because our records would change its results.
  *
- * CUPTI cannot be handed over in earnest. To unsubscribe or to switch kinds beside a thread that is
- * in a call makes CUPTI lose all later records of that thread (doc/notes/cupti-facts.md K, O). So
- * launches are held for each switch, also for those that the program asks for.
+ * We cannot really hand over CUPTI. If we unsubscribe or switch kinds while a thread is in a call,
+ * CUPTI loses all later records of that thread (doc/notes/cupti-facts.md K, O). So we hold launches
+ * for each switch, including switches that the program asks for.
  *
  * Test: tests/cli/gpu/cupti_yield.sh.
  */
@@ -28,7 +28,9 @@
 #define HOLD_NS UINT64_C(1000000000)
 /* How long the program's profiler waits for our records of earlier launches. */
 #define EARLIER_NS UINT64_C(2000000000)
-/* After this time without a kind on, we ask for buffers that the program does not ask for. */
+/*
+ * If no kind has been on for this time, we ask CUPTI for buffers that the program does not ask for.
+ */
 #define FORGOTTEN_NS UINT64_C(1000000000)
 #define TEXT_BYTES 256u
 
@@ -37,7 +39,7 @@ static struct {
 	bool kind[CUPTI_ACTIVITY_KIND_COUNT];
 	unsigned n_kinds, n_sessions;
 	bool is_refused;  /* until the next registration of buffers */
-	bool has_sharing; /* the program set whether threads have buffers of their own */
+	bool has_sharing; /* the program has set the attribute for buffers per thread */
 	uint8_t has_own_buffers;
 	uint64_t since_ns, idle_ns, total_ns;
 	uint32_t n_windows, n_told;
@@ -47,7 +49,7 @@ static struct {
 	_Atomic(CUpti_BuffersCallbackRequestFunc) request;
 	_Atomic(CUpti_BuffersCallbackCompleteFunc) complete;
 	_Atomic(CUpti_TimestampCallbackFunc) clock;
-	_Atomic uint32_t n_buffers; /* that CUPTI holds */
+	_Atomic uint32_t n_buffers; /* the program's buffers that CUPTI holds */
 } theirs;
 
 /* ---- from CUPTI to the program ---- */
@@ -108,7 +110,7 @@ void nv_yield_end(bool is_guarded, const sigset_t *old)
 
 static bool go_away(void)
 {
-	/* sampling ended at the program's first call, unless kernels ran too long */
+	/* sampling has ended at the program's first call, unless kernels ran too long */
 	if (window.is_refused || !nv_pc_leave(nv.lib.now_ns() + HOLD_NS) ||
 	    !nv_pc_gate_close(nv.lib.now_ns() + HOLD_NS)) {
 		if (!window.is_refused)
@@ -135,7 +137,7 @@ static bool go_away(void)
 	return true;
 }
 
-/* Under the guard: comes back if the program has what it asked for. */
+/* Under the guard: ends the window if the program has got everything that it asked for. */
 static void come_back(void)
 {
 	size_t n_dropped = 0, bytes = sizeof(uint8_t);
@@ -144,7 +146,7 @@ static void come_back(void)
 	    atomic_load_explicit(&theirs.n_buffers, memory_order_acquire) ||
 	    !nv_pc_gate_close(nv.lib.now_ns() + HOLD_NS))
 		return;
-	/* of the program's records, which are nothing to us */
+	/* reset the count of dropped records: these were the program's */
 	nv.lib.cuptiActivityGetNumDroppedRecords(NULL, 0, &n_dropped);
 	if (window.has_sharing)
 		nv_client_behind->cuptiActivitySetAttribute(
@@ -212,8 +214,8 @@ static CUptiResult CUPTIAPI register_clock(CUpti_TimestampCallbackFunc f)
 }
 
 /*
- * Whether threads have buffers of their own is set in windows alone. In a buffer that threads
- * share, a long kernel holds back the records of all, ours too (doc/notes/cupti-facts.md).
+ * The attribute for buffers per thread is set only in windows. If threads share a buffer, a long
+ * kernel delays the records of all threads, also ours (doc/notes/cupti-facts.md).
  */
 static CUptiResult CUPTIAPI set_attribute(CUpti_ActivityAttribute a, size_t *bytes, void *value)
 {
@@ -234,7 +236,7 @@ static CUptiResult CUPTIAPI set_attribute(CUpti_ActivityAttribute a, size_t *byt
 	return r;
 }
 
-/* What the program asks for: a kind of records or a session, to begin or to end. */
+/* A request of the program: to begin or end a kind of records or a session. */
 struct request {
 	enum { KIND, KIND_IN_CONTEXT, KIND_AND_DUMP, SESSION } what;
 	bool on;
@@ -260,7 +262,7 @@ static CUptiResult ask_cupti(const struct request *q)
 	}
 }
 
-/* Counts what is on. */
+/* Counts the kinds and sessions that are on. */
 static void note_request(const struct request *q)
 {
 	if (q->what == SESSION) {
@@ -274,8 +276,8 @@ static void note_request(const struct request *q)
 }
 
 /*
- * Under the guard, in a window. Launches are held while kinds are switched, or the program does as
- * it would without us.
+ * Under the guard, in a window: holds launches while kinds are switched. If that fails, the switch
+ * happens as it would without us.
  */
 static CUptiResult do_request(const struct request *q)
 {
@@ -300,7 +302,8 @@ static CUptiResult serve(const struct request *q)
 				     : CUPTI_ERROR_UNKNOWN;
 	if (is_guarded && (nv_yield_is_away() || (q->on && go_away()))) {
 		r = do_request(q);
-		come_back(); /* after the last one, or if the first one was refused */
+		/* ends the window after the last one, or if the first one was refused */
+		come_back();
 	}
 	nv_yield_end(is_guarded, &old);
 	errno = saved;
@@ -333,7 +336,7 @@ static CUptiResult CUPTIAPI disable_context(CUcontext c, CUpti_ActivityKind k)
 	return serve(&(struct request){.what = KIND_IN_CONTEXT, .kind = k, .context = c});
 }
 
-/* Each of them begins or ends a session by its name. */
+/* Whether a function begins or ends a session follows from its name. */
 #define IN_FRONT(name, parameters, arguments) \
 	static CUptiResult ask_##name(void *params) \
 	{ \
@@ -349,7 +352,7 @@ static CUptiResult CUPTIAPI disable_context(CUcontext c, CUpti_ActivityKind k)
 	}
 CUPTI_FRONT_SESSIONS(IN_FRONT)
 
-/* Outside of windows CUPTI has only our records. */
+/* Does nothing outside of windows, where CUPTI has only our records. */
 static CUptiResult CUPTIAPI flush_all(uint32_t flag)
 {
 	sigset_t old;
