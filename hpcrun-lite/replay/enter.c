@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls the back end as CUPTI, the driver or the run time did, with what the recording says. It
- * never follows pointers of the recording: the memory behind them comes from the recording too, and
- * is NULL if it is not there. Test: tests/cli/gpu/replay.sh.
+ * Calls the back end as CUPTI, the driver or the run time did in the recording. It never follows
+ * recorded pointers. The recording also contains the memory behind them; if it does not, the back
+ * end gets NULL. Test: tests/cli/gpu/replay.sh.
  */
 #include "hpcrun-lite/replay/player.h"
 
@@ -12,7 +12,8 @@
 #include <string.h>
 
 #define MAX_ARGUMENTS 16u
-#define MEMORY_BYTES 512u  /* for what an argument points to; zeros follow what was recorded */
+/* for memory that an argument points to: the recorded bytes, then zeros */
+#define MEMORY_BYTES 512u
 #define MAX_MEMORIES 4u
 
 static const struct recording_leave *leave_of(uint32_t n)
@@ -112,13 +113,13 @@ static void request(uint32_t n)
 	size_t bytes = 0, most = 0;
 	player.request(&buffer, &bytes, &most);
 	if (!buffer || !l || !l->value[0] || player.n_given == player.max_given)
-		return; /* CUPTI could not write either */
+		return; /* in the recording, CUPTI got no buffer either */
 	player.given[player.n_given].at = buffer;
 	player.given[player.n_given].n_bytes = bytes;
 	nv_map_put(&player.buffers, l->value[0], ++player.n_given);
 }
 
-/* The number of bytes that the back end reads from a record of this kind. */
+/* Returns how many bytes the back end reads from a record of this kind. */
 static size_t least_bytes(CUpti_ActivityKind kind)
 {
 	switch (kind) {
@@ -137,8 +138,8 @@ static size_t least_bytes(CUpti_ActivityKind kind)
 }
 
 /*
- * Finds the complete records and gives them their texts. Returns their number; their offsets are in
- * `to`.
+ * Finds the complete records, sets the texts that they point to, and writes their offsets to `to`.
+ * Returns their number.
  */
 static uint32_t sound_records(const struct recording_complete *c, uint8_t *buffer, size_t room,
 			      uint32_t *to)

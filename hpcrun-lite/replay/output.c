@@ -30,8 +30,8 @@ static const struct msr_header *header(void)
 }
 
 /*
- * Returns the first valid extent at or after *at, with the readable part of its content; NULL at
- * the end.
+ * Returns the first valid extent at or after *at, and in *used the size of its readable content.
+ * NULL at the end.
  */
 static const struct msr_extent *next_extent(uint64_t *at, uint64_t *used)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The order in which a recording is played. It is the recorded one, except that an event takes its
- * turn when its effect could first be seen by other threads. Test: tests/cli/gpu/replay.sh.
+ * The order in which a recording is played. It is the recorded order, except that an event takes
+ * its turn when other threads could first see its effect. Test: tests/cli/gpu/replay.sh.
  */
 #include "common/base/log.h"
 #include "hpcrun-lite/replay/player.h"
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 /*
- * The order of the thread's next recorded action after event n. What it does from n on takes effect
- * before that. If there is none, the order of n.
+ * Returns the order of the thread's next recorded action after event n, or of n if there is none.
+ * What the thread does after n takes effect before that action.
  */
 static uint64_t next_order(const struct tape *t, uint32_t n)
 {
@@ -39,16 +39,16 @@ static int by_turn(const void *a, const void *b)
 }
 
 /*
- * A thread that returns from a call continues as late as possible: others noticed it then, not at
- * the moment of the return. The same holds for a thread that enters and then has to wait. All
- * others act when they enter. A thread with the lock continues before another one gets it.
+ * A thread that returns from a call continues as late as possible, because other threads could
+ * notice it only then. The same holds for a thread that enters and then has to wait. Other threads
+ * act when they enter. A thread that has the lock continues before another one gets it.
  */
 static uint64_t turn_of(const struct tape *t, uint32_t n)
 {
 	const struct tape_event *e = &t->event[n];
 	uint64_t next = e->head->type == RECORDING_LEAVE ? e->head->order : next_order(t, n);
 	bool is_point = e->head->type == RECORDING_CALL && e->head->what == RECORDING_POINT;
-	if (is_point) { /* it waits at a closed gate when it comes there, or continues at once */
+	if (is_point) { /* it comes to a closed gate and waits, or continues at once */
 		const struct tape_event *then = e->next == TAPE_NONE ? e : &t->event[e->next];
 		return then->head->type == RECORDING_CALL && then->head->what == RECORDING_WAIT
 			       ? ((const struct recording_call *)then->head)->begin
@@ -58,7 +58,7 @@ static uint64_t turn_of(const struct tape *t, uint32_t n)
 							 t->event[e->next].parent == n
 						 ? &t->event[e->next]
 						 : NULL;
-	/* Not at a point: others may have seen at once what it did before. */
+	/* A point does not wait: others may have seen at once what the thread did before. */
 	bool waits = inner && tape_is_long(inner) && inner->head->what != RECORDING_POINT;
 	bool is_late = e->head->type == RECORDING_CALL || e->head->type == RECORDING_NOW || waits;
 	return is_late && next > e->head->order ? next : e->head->order;
@@ -71,8 +71,8 @@ static bool is_lock(const struct tape_event *e)
 }
 
 /*
- * For each event of a thread that has the lock: the order at which the next thread got it.
- * UINT64_MAX: no other thread got it, or this one does not have it. NULL: no memory.
+ * Returns, for each event, the order at which the next thread got the lock if the event's thread
+ * had it. UINT64_MAX: no other thread got it, or this thread did not have it. NULL: no memory.
  */
 static uint64_t *find_handovers(const struct tape *t)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads and turns; see player.h. It never waits without a limit, because the back end may be what
- * is wrong. Test: tests/cli/gpu/replay.sh.
+ * Threads and turns; see player.h. All waits have a limit, because the back end may have a bug.
+ * Test: tests/cli/gpu/replay.sh.
  */
 #include "hpcrun-lite/replay/player.h"
 
@@ -14,9 +14,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A turn takes microseconds. One that takes so long waits for something that does not come. */
+/*
+ * A turn takes microseconds. If it takes this long, its thread waits for something that never
+ * comes.
+ */
 #define TURN_NS UINT64_C(5000000000)
-/* ... unless its thread uses a processor: then it may take this many times as long. */
+/* ... unless the thread is using a processor. Then the turn may take this many times as long. */
 #define MOST_TURNS 24u
 #define MAX_STUCK 3u
 #define STACK_BYTES ((size_t)256 << 10)
@@ -37,7 +40,7 @@ struct player_thread *player_self(void)
 
 /* ---- in the threads ---- */
 
-/* Gives the turn away and returns with a command. The caller holds the lock. */
+/* Gives the turn away, waits for a command and returns it. The caller holds the lock. */
 static uint32_t rest(struct player_thread *t, uint32_t call)
 {
 	t->waits_for = call;
@@ -51,7 +54,7 @@ static uint32_t rest(struct player_thread *t, uint32_t call)
 	return command;
 }
 
-/* Carries out commands until one is `call`. */
+/* Carries out commands until the command is `call`. */
 bool player_wait(struct player_thread *t, uint32_t call)
 {
 	for (;;) {
@@ -115,7 +118,8 @@ static void *thread_main(void *arg)
 /* ---- turns ---- */
 
 /*
- * Returns true if the thread runs, or waits for a processor or a disk, and not for another thread.
+ * Returns true if the thread runs, or waits for a processor or a disk. False if it waits for
+ * another thread.
  */
 static bool is_running(const struct player_thread *t)
 {
@@ -158,8 +162,8 @@ static bool start_thread(struct player_thread *t)
 }
 
 /*
- * Ends the thread after its last event, if it is in no call. In a damaged recording the thread may
- * never have started.
+ * Ends the thread after its last event, if it is not in a call. In a damaged recording the thread
+ * may never have started.
  */
 static void end_thread(struct player_thread *t)
 {
@@ -256,8 +260,8 @@ static bool is_yielding(const struct player_thread *t)
 }
 
 /*
- * Returns the next event, and moves it to plan[i]. Events of a thread that waits for a lock come
- * after those of other threads, one of which has the lock. If all wait, the plan decides.
+ * Returns the next event, and moves it to plan[i]. If a thread waits for a lock, events of other
+ * threads come first, because one of them has the lock. If all threads wait, the plan decides.
  */
 static uint32_t choose_event(uint32_t i)
 {

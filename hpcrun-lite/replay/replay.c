@@ -167,7 +167,7 @@ static enum status play(struct player *p, const char *path, const struct request
 	return status;
 }
 
-/* Runs in a process of its own, because back end, core and store exist once in a process. */
+/* Runs in a separate process, because a process can have only one back end, core and store. */
 static enum status replay_one(const char *path, const struct request *r)
 {
 	enum status status = tape_load(path, &player.tape);
@@ -242,7 +242,7 @@ static enum status copy_directory(const char *from_root, const char *to_root, co
 	return status;
 }
 
-/* Returns true if a measurement has a recording beside it, which is played instead. */
+/* Returns true if the measurement has a recording, which is played instead of copying the file. */
 static bool is_recorded(const char *directory, const char *name)
 {
 	char path[2 * PATH_MAX];
@@ -277,7 +277,8 @@ static enum status do_all(const struct request *r)
 	struct dirent **entries;
 	struct counts c = {0, 0};
 	enum status status = copy_directory(r->recording, r->output, "vdso");
-	if (status == STATUS_OK) /* structures of the same binaries, which may be missing here */
+	/* the structures of the binaries, which may be missing on this machine */
+	if (status == STATUS_OK)
 		status = copy_directory(r->recording, r->output, "structs");
 	int n = status == STATUS_OK ? list(r->recording, &entries) : -1;
 	for (int i = 0; i < n; i++) {
@@ -288,15 +289,15 @@ static enum status do_all(const struct request *r)
 	if (n < 0)
 		return STATUS_IO;
 	free(entries);
-	if (c.n_copied && status == STATUS_OK) /* of processes that were not recorded: they may need
-						  the code objects of all */
+	/* processes that were not recorded may need any of the code objects */
+	if (c.n_copied && status == STATUS_OK)
 		status = copy_directory(r->recording, r->output, MSR_GPU_CODE_DIRECTORY);
 	log_note(NULL, "%s: %u recording%s played", r->output, c.n_played,
 		 c.n_played == 1 ? "" : "s");
 	return status;
 }
 
-/* Called before anything is written. */
+/* Returns true if the directory has a recording. Called before anything is written. */
 static bool has_recordings(const char *directory)
 {
 	struct dirent **entries;
@@ -363,6 +364,7 @@ int replay_main(int argc, char **argv)
 	status = do_all(&r);
 	if (status != STATUS_OK && !holds_measurement(r.output))
 		nftw(r.output, remove_entry, 8,
-		     FTW_DEPTH | FTW_PHYS); /* or the next attempt would find it */
+		     /* otherwise the next attempt would refuse the existing directory */
+		     FTW_DEPTH | FTW_PHYS);
 	return status_exit_code(status);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The run time that the core sees in a replay. Instead of a walk of the stack, a launch gets the
- * thread and node that the recorded one had. The tree of the original measurement is copied, so
- * they are valid. Test: tests/cli/gpu/replay.sh.
+ * The run time that the core sees in a replay. The stack is not walked: a launch gets the thread
+ * and node of the recorded launch. They are valid, because the tree of the original measurement is
+ * copied. Test: tests/cli/gpu/replay.sh.
  */
 #include "common/base/log.h"
 #include "hpcrun-lite/replay/output.h"
@@ -30,7 +30,7 @@ static const struct recording_leave *leave_of(uint32_t n)
 
 /*
  * In another order, a call may launch at its end instead of its entry, or the other way round. Then
- * its other half knows the place.
+ * the other half of the call has the place.
  */
 void place_set(uint32_t n)
 {
@@ -47,7 +47,10 @@ static bool is_alive(void)
 	return !place.is_over;
 }
 
-/* NULL: no memory; records go to the extents of unmeasured threads. */
+/*
+ * Returns the core's part of a thread. NULL: no memory; records go to the extents of unmeasured
+ * threads.
+ */
 static struct gpu_thread *writer(uint32_t thread)
 {
 	if (thread >= OUTPUT_MAX_THREADS)
@@ -93,14 +96,14 @@ static void leave_out(unsigned number, const void *text)
 	(void)text;
 }
 
-/* Back ends pass it to the function table, not to the run time. */
+/* Does nothing: back ends register `fn` through the function table (nv_library), not here. */
 static void at_end(unsigned number, void (*fn)(uint64_t may_wait_ns))
 {
 	(void)number;
 	(void)fn;
 }
 
-/* The end of a thread of the player is not the end of a recorded thread. */
+/* Does nothing: the end of a player's thread is not the end of a recorded thread. */
 static void at_thread_end(unsigned number, void (*fn)(void))
 {
 	(void)number;

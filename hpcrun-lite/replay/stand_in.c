@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Answers as CUPTI, the driver and the process did. Calls that took time are matched one by one
- * with those of the recorded thread, and wait for their turn. Questions are answered by their
- * arguments; a question that was never asked fails. Test: tests/cli/gpu/replay.sh.
+ * with the calls of the recorded thread, and wait for their turn. Other calls get the recorded
+ * answer for the same arguments, or fail if there is none. Test: tests/cli/gpu/replay.sh.
  */
 #include "hpcrun-lite/replay/player.h"
 
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Between two rounds of the back end's own threads; other waits are shorter. */
+/* Time between two rounds of the back end's own threads. Other waits are shorter. */
 #define ROUND_NS UINT64_C(100000000)
 
 static const struct tape_event *event(uint32_t n)
@@ -20,7 +20,7 @@ static const struct tape_event *event(uint32_t n)
 
 /* ---- matching ---- */
 
-/* The LEAVE of the call that the thread is in. */
+/* Returns the LEAVE of the call that the thread is in. */
 static uint32_t end_of(const struct player_thread *t)
 {
 	return t->frame->enter == TAPE_NONE ? TAPE_NONE : event(t->frame->enter)->leave;
@@ -52,7 +52,7 @@ static uint32_t next_in(const struct player_thread *t, uint32_t from, enum recor
 	return TAPE_NONE;
 }
 
-/* The next call of the recorded thread that took time, or the end of its current call. */
+/* Returns the recorded thread's next call that took time, or the end of its current call. */
 static uint32_t next_long(const struct player_thread *t, uint32_t from)
 {
 	uint32_t n = from, end = end_of(t);
@@ -96,8 +96,8 @@ const struct recording_call *stand_in_answer(enum recording_function f, uint64_t
 }
 
 /*
- * Copies the recorded answer to *to, and returns the recorded result. An error if there is no
- * answer.
+ * Copies the recorded answer to *to, and returns the recorded result. Returns an error if there is
+ * no answer.
  */
 static int answer(enum recording_function f, uint64_t key0, uint64_t key1, void *to, size_t n_bytes)
 {
@@ -264,7 +264,7 @@ static CUptiResult CUPTIAPI get_device_id(CUcontext context, uint32_t *id)
 	return (CUptiResult)answer(RECORDING_GET_DEVICE_ID, key_of(context), 0, id, sizeof *id);
 }
 
-/* CUDA reuses the addresses of nodes, so the answer of this very call has precedence. */
+/* CUDA reuses the addresses of nodes, so the answer given in this very call has precedence. */
 static CUptiResult CUPTIAPI get_graph_node_id(CUgraphNode node, uint64_t *id)
 {
 	return (CUptiResult)answer(RECORDING_GET_GRAPH_NODE_ID, key_of(node), 0, id, sizeof *id);
@@ -305,8 +305,8 @@ static CUresult CUDAAPI driver_get_version(int *version)
 /* ---- the process itself ---- */
 
 /*
- * The times of a callback are in its LEAVE; others are events. After the last one, waits advance
- * the time.
+ * The times that a callback got are in its LEAVE; other times are events. After the last one, waits
+ * advance the time.
  */
 static uint64_t now_ns(void)
 {
@@ -322,7 +322,8 @@ static uint64_t now_ns(void)
 		leave == TAPE_NONE ? NULL : (const void *)event(leave)->head;
 	if (l && f->n_now < l->n_now) {
 		now = ((const uint64_t *)(l + 1))[f->n_now++];
-	} else if (n != TAPE_NONE && n < next_long(t, f->now_cursor)) { /* it asked here */
+	/* the recorded thread asked here */
+	} else if (n != TAPE_NONE && n < next_long(t, f->now_cursor)) {
 		wait_for(t, n);
 		now = ((const struct recording_now *)event(n)->head)->value;
 		f->now_cursor = event(n)->next;
@@ -339,9 +340,9 @@ static bool is_own(const struct player_thread *t)
 }
 
 /*
- * If the recorded thread did not wait here, the other threads were faster or slower than now: wait
- * until its next call. If it made no more calls, a thread of the back end rests for good before its
- * next round, as at the end of a process; for other threads the time advances.
+ * If the recorded thread did not wait here, other threads had another speed then. So wait until its
+ * next call. If it made no more calls, a thread of the back end stops before its next round, as at
+ * the end of a process. For other threads the time advances.
  */
 static void wait_until(sem_t *wake, uint64_t until_ns)
 {
@@ -351,7 +352,7 @@ static void wait_until(sem_t *wake, uint64_t until_ns)
 	bool is_round = t && is_own(t) && until_ns - t->virtual_ns >= ROUND_NS;
 	(void)wake;
 	while (is_round && n != TAPE_NONE && n != end &&
-	       player.is_played[n]) /* events of a round that took another course */
+	       player.is_played[n]) /* skip played events of a round that took another course */
 		n = t->frame->cursor = t->frame->now_cursor = next_long(t, event(n)->next);
 	if (n != TAPE_NONE && is_call(event(n), RECORDING_WAIT))
 		take(t, n);
@@ -372,7 +373,7 @@ void stand_in_rest(void)
 			;
 }
 
-/* NULL: the recorded thread locked nothing any more. */
+/* Returns the recorded thread's next lock. NULL: it took no more locks. */
 static const struct recording_call *take_lock(struct player_thread *t)
 {
 	uint32_t n = t ? t->frame->cursor : TAPE_NONE;
@@ -390,7 +391,7 @@ static bool lock_until(pthread_mutex_t *m, uint64_t until_ns)
 	if (c && !c->result)
 		return false;
 	while (pthread_mutex_trylock(m) !=
-	       0) /* another thread still has it: wait for that one */
+	       0) /* another thread still has it: let it run */
 		if (!t || !player_yield(t))
 			return false;
 	return true;
@@ -402,8 +403,8 @@ static void point(void)
 }
 
 /*
- * Recordings of version 1.0 have the decision about bursts as the result of a lock. Those before
- * 1.2 have none about the gate; it counts as closed.
+ * In recordings of version 1.0 the decision about bursts is the result of a lock. Recordings before
+ * 1.2 have no decision about the gate; it counts as closed.
  */
 static bool agree(enum nv_agree what, bool mine)
 {
@@ -424,7 +425,7 @@ static bool spawn(void *(*run)(void *arg), void *arg)
 	return true;
 }
 
-/* No process can hold the lock against a replay. */
+/* Returns the recorded result without taking a lock. */
 static int lock_gpu(const CUuuid *uuid, char *path, size_t path_bytes)
 {
 	const struct recording_call *c = stand_in_call(RECORDING_LOCK_GPU, NULL);
@@ -432,7 +433,8 @@ static int lock_gpu(const CUuuid *uuid, char *path, size_t path_bytes)
 	snprintf(path, path_bytes, "%s", text_of(c) ? text_of(c) : "");
 	return c && c->result < 0
 		       ? c->result
-		       : INT_MAX; /* not a descriptor; the back end closes only its lock file */
+		       /* no real descriptor; the back end closes it only if it is the lock file */
+		       : INT_MAX;
 }
 
 static void at_exit(void (*fn)(void))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Answers calls of PC sampling. Samples come from the recording. The configuration keeps what was
- * set, for a back end that asks more often than the recorded one. See stand_in.c. Test:
- * tests/cli/gpu/replay.sh, tests/cli/gpu/replay_fault.sh.
+ * Answers calls of PC sampling. Samples come from the recording. It remembers the attributes that
+ * were set, in case the back end queries them more often than in the recording. See stand_in.c.
+ * Test: tests/cli/gpu/replay.sh, tests/cli/gpu/replay_fault.sh.
  */
 #include "hpcrun-lite/replay/player.h"
 
@@ -13,7 +13,7 @@
 #define MAX_CONTEXTS 64u
 #define MAX_TYPES 16u
 
-/* What was set for a context. */
+/* The attributes that were set for a context. */
 static struct context {
 	CUcontext handle;
 	CUpti_PCSamplingConfigurationInfo set[MAX_TYPES]; /* by type */
@@ -141,7 +141,7 @@ static CUptiResult CUPTIAPI pc_get_stall_reasons(CUpti_PCSamplingGetStallReasons
 }
 _Static_assert(RECORDING_REASON_NAME <= CUPTI_STALL_REASON_STRING_SIZE, "a name that fits");
 
-/* The recorded answer about an attribute. NULL: there is none. */
+/* Returns the recorded answer about an attribute. NULL: there is none. */
 static const struct recording_attribute *attribute_of(const struct recording_call *c, uint32_t type)
 {
 	const struct recording_attribute *a = c ? recording_out(c) : NULL;
@@ -201,7 +201,8 @@ static CUresult CUDAAPI ctx_synchronize(CUcontext context)
 {
 	const struct recording_call *c = call(RECORDING_CTX_SYNCHRONIZE, context);
 	if (!c)
-		stand_in_rest(); /* its kernel outlived the process */
+		/* the recorded call never returned: the kernel ran longer than the process */
+		stand_in_rest();
 	return c ? (CUresult)c->result : CUDA_SUCCESS;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Enqueues that copy, fill and map images. Bytes are those of the elements of a region. Test:
- * tests/unit/opencl/test_opencl_layer.c.
+ * Enqueues that copy, fill and map images. The number of bytes is that of the elements in the
+ * region. Test: tests/unit/opencl/test_opencl_layer.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Enqueues of kernels, and of commands that only order others: markers, barriers, waits, shared
- * objects of OpenGL. Test: tests/unit/opencl/test_opencl_layer.c.
+ * Enqueues of kernels, and of commands that only order other commands: markers, barriers, waits,
+ * shared objects of OpenGL. Test: tests/unit/opencl/test_opencl_layer.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"
@@ -97,8 +97,8 @@ cl_int clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint n_waits, con
 }
 
 /*
- * The old forms. Only clEnqueueMarker has an event. The others use their new form if the device has
- * it, and the old one if the new one is refused.
+ * The old forms. Only clEnqueueMarker has an event. For the others we call the new form if the
+ * device has it, and the old form if the new one is refused.
  */
 cl_int clEnqueueMarker(cl_command_queue queue, cl_event *event)
 {
@@ -112,7 +112,7 @@ cl_int clEnqueueMarker(cl_command_queue queue, cl_event *event)
 	return status;
 }
 
-/* Returns the queue if it was used and its device has OpenCL 1.2 or later. */
+/* Returns true if the queue was used and its device has OpenCL 1.2 or later. */
 static bool knows_lists(struct ocl_state *s, cl_command_queue queue)
 {
 	struct ocl_queue *q = s ? ocl_queue_find(s, queue) : NULL;
@@ -120,7 +120,7 @@ static bool knows_lists(struct ocl_state *s, cl_command_queue queue)
 	       q->device->version >= 120 && ocl_next.clEnqueueBarrierWithWaitList;
 }
 
-/* A barrier without an event: its end cannot be noticed. */
+/* Counts a barrier without an event, whose end we cannot notice. */
 static void count_blind(struct ocl_state *s, cl_int status, uint64_t enter_ns)
 {
 	struct gpu_ticket ticket;

@@ -3,7 +3,7 @@
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"
 
-/* Call it directly after the call that made `m`, or failed. */
+/* Call this directly after the call that made `m` or failed. */
 static void made(struct ocl_state *s, cl_mem m, unsigned detail, uint64_t enter_ns)
 {
 	if (s && m)
@@ -115,7 +115,7 @@ void *clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t bytes, cl_ui
 	return at;
 }
 
-/* Forget it before the call, as memory objects. */
+/* Forget the range before the call, because another thread may get the same address afterwards. */
 void clSVMFree(cl_context context, void *at)
 {
 	struct ocl_state *s = ocl_enter();

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls that make contexts, programs and kernels. Implementations reuse handles, so what was known
- * about a handle is forgotten when it is returned again. Test:
- * tests/unit/opencl/test_opencl_hidden.c.
+ * Calls that make contexts, programs and kernels. Implementations reuse handles. So when a call
+ * returns a handle, we forget what we knew about it. Test: tests/unit/opencl/test_opencl_hidden.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"
@@ -38,8 +37,8 @@ cl_context clCreateContextFromType(const cl_context_properties *properties, cl_d
 }
 
 /*
- * An event holds its queue, and a queue its context. Release the events of completed operations
- * first.
+ * An event keeps its queue alive, and a queue keeps its context alive. So first release the events
+ * of completed operations.
  */
 cl_int clReleaseContext(cl_context context)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Queues, events, and calls that wait. Profiling is enabled for every queue. The program still gets
- * the properties that it asked for, and reference counts without ours. Test:
+ * Queues, events, and calls that wait. Profiling is enabled for every queue. The program still sees
+ * the properties that it asked for, and reference counts without our references. Test:
  * tests/unit/opencl/test_opencl_hidden.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#define MAX_LIST 64u /* words in our list of properties; longer ones stay unchanged */
+#define MAX_LIST 64u /* words in our list of properties; longer lists stay unchanged */
 
 /* ---- making ---- */
 
@@ -33,7 +33,7 @@ cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device,
 
 /*
  * Copies `list` to `to` and adds profiling. Returns false if there is nothing to add (profiling is
- * on, or the queue is on the device itself) or no room.
+ * on, or the queue is on the device itself) or the list is too long.
  */
 static bool add_profiling(const cl_queue_properties *list, cl_queue_properties to[MAX_LIST])
 {
@@ -89,8 +89,8 @@ cl_command_queue clCreateCommandQueueWithProperties(cl_context context, cl_devic
 }
 
 /*
- * Collects what has ended, and so releases its references to the queue. Otherwise the queue would
- * outlive its release by the program.
+ * Collects operations that have ended, because their events keep the queue alive. Otherwise the
+ * queue would exist longer than the program wants.
  */
 cl_int clReleaseCommandQueue(cl_command_queue queue)
 {
@@ -220,7 +220,7 @@ cl_int clFlush(cl_command_queue queue)
 	return status;
 }
 
-/* A failed command ends the wait with an error. The thread has waited all the same. */
+/* If a command failed, the wait ends with an error, but the thread has waited. */
 cl_int clWaitForEvents(cl_uint n, const cl_event *events)
 {
 	struct ocl_state *s = ocl_enter();

@@ -3,7 +3,7 @@
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"
 
-/* The direction follows from which pointers are in shared memory. */
+/* Returns the direction of a copy, from which of the pointers are in shared memory. */
 static unsigned direction(struct ocl_state *s, const void *to, const void *from)
 {
 	if (!s)
@@ -99,8 +99,8 @@ cl_int clEnqueueSVMMigrateMem(cl_command_queue queue, cl_uint n, const void **at
 }
 
 /*
- * Records a marker in the order of the queue. The memory counts as freed when the program asks. If
- * the program gave a function that frees, it calls clSVMFree, which we see.
+ * The operation in the queue is a marker. The memory counts as freed when the program makes this
+ * call. If the program gave a function that frees, that calls clSVMFree, which we see.
  */
 cl_int clEnqueueSVMFree(cl_command_queue queue, cl_uint n, void *at[],
 			void(CL_CALLBACK *function)(cl_command_queue, cl_uint, void *[], void *),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory objects and what is mapped of them. An object counts as freed when the program drops its
+ * Memory objects and their mapped regions. An object counts as freed when the program drops its
  * last reference, even if the implementation keeps it longer. Test:
  * tests/unit/opencl/test_opencl_layer.c.
  */
@@ -67,7 +67,7 @@ cl_int clRetainMemObject(cl_mem handle)
 	return status;
 }
 
-/* Forget it before the call: afterwards another thread may get the same handle. */
+/* Forget the object before the call, because another thread may get the same handle afterwards. */
 cl_int clReleaseMemObject(cl_mem handle)
 {
 	struct ocl_state *s = ocl_enter();

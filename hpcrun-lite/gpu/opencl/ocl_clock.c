@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Pairs of a device's profiling clock and ours. Each operation gives bounds: it was queued between
- * the entry and the return of its call, and ended before its end was seen. Several times a second a
- * few operations are examined, and the tightest bounds give a pair. If the device has a timer
- * (clGetDeviceAndHostTimer) that agrees with the bounds, it is used too. On some implementations
- * that timer is another clock. Test: tests/unit/opencl/test_opencl_clock.c.
+ * Finds pairs of times: a device's profiling clock and ours. Each operation gives bounds: it was
+ * queued between the entry and the return of its call, and ended before its end was seen. Several
+ * times a second a few operations are examined, and the tightest bounds give a pair. If the device
+ * has a timer (clGetDeviceAndHostTimer) that agrees with the bounds, it is used too. On some
+ * implementations that timer is another clock. Test: tests/unit/opencl/test_opencl_clock.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 
@@ -21,9 +21,9 @@ struct ocl_clock {
 	pthread_mutex_t lock;         /* protects the rest */
 	unsigned n_wanted, n_added;
 	uint64_t best_device, best_ours, best_error; /* best_error UINT64_MAX: none */
-	bool delivered;               /* at least one pair */
+	bool delivered;               /* at least one pair was delivered */
 	enum timer timer;
-	uint64_t timer_device, timer_ours, timer_error; /* the last answer, TIMER_UNCHECKED */
+	uint64_t timer_device, timer_ours, timer_error; /* the last answer, while TIMER_UNCHECKED */
 };
 
 struct ocl_clock *ocl_clock_new(struct ocl_state *s)
@@ -44,7 +44,7 @@ uint32_t ocl_clock_id(const struct ocl_clock *c)
 
 bool ocl_clock_wants(struct ocl_clock *c, uint64_t now_ns)
 {
-	/* relaxed: one operation more or less does not matter */
+	/* relaxed: one more or less operation does not matter */
 	if (now_ns < atomic_load_explicit(&c->next_ns, memory_order_relaxed))
 		return false;
 	pthread_mutex_lock(&c->lock);
@@ -78,7 +78,7 @@ bool ocl_clock_bounds(const struct ocl_moment *m, int64_t *low, int64_t *high)
 	return *low <= *high;
 }
 
-/* Do not shift a device whose clock is ours by our own uncertainty. */
+/* If 0 is possible, the device probably uses our clock: do not shift it by our own uncertainty. */
 static int64_t choose(int64_t low, int64_t high)
 {
 	return low <= 0 && 0 <= high ? 0 : low + (high - low) / 2;

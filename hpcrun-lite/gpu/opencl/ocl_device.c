@@ -12,7 +12,7 @@
 #define TEXT_BYTES 256u
 #define MAX_DEVICES 64u
 
-/* Returns 0 if the device does not know it. */
+/* Returns 0 if the device does not answer. */
 static uint64_t number(cl_device_id d, cl_device_info what)
 {
 	union {
@@ -41,8 +41,8 @@ static unsigned version_of(const char *s)
 }
 
 /*
- * A query for the binary makes PoCL compile all kernels for every group size (104 ms for a kernel
- * of one line).
+ * Returns true for PoCL. A query for the binary makes it compile all kernels for every group size
+ * (104 ms for a kernel of one line).
  */
 static bool binaries_are_dear(cl_platform_id platform)
 {
@@ -52,7 +52,7 @@ static bool binaries_are_dear(cl_platform_id platform)
 	       !strncmp(name, "Portable Computing Language", 27);
 }
 
-/* Returns the index among the devices of the platform, as people count them. */
+/* Returns the device's index among the devices of its platform, from 0. */
 static uint32_t ordinal_of(const struct ocl_device *d)
 {
 	cl_device_id all[MAX_DEVICES];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What all enqueues share: our own event if the program wants none, the launch if the call
- * succeeded, and the operation in flight. Tests: tests/unit/opencl/test_opencl_layer.c,
- * tests/bench/bench_enqueue.sh.
+ * The common part of all enqueues. It supplies an event if the program wants none, records the
+ * launch if the call succeeded, and remembers the operation in flight. Tests:
+ * tests/unit/opencl/test_opencl_layer.c, tests/bench/bench_enqueue.sh.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 
@@ -44,7 +44,7 @@ static void record(struct ocl_enqueue *e, struct ocl_queue *q, cl_event event,
 	ocl_queue_add(s, q, &p);
 }
 
-/* A launch about which nothing more will be known. */
+/* Records a launch whose operation we cannot follow. */
 static void record_blind(const struct ocl_enqueue *e, const struct ocl_what *what,
 			 enum msr_gpu_loss cause)
 {

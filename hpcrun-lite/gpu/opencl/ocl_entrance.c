@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What both ways into the process share. The module links neither the preloaded library nor OpenCL;
- * it finds both by name. Tests: tests/unit/opencl/test_opencl_layer.c,
+ * The common part of both ways into the process. The module links neither the preloaded library nor
+ * OpenCL; it finds both by name. Tests: tests/unit/opencl/test_opencl_layer.c,
  * tests/cli/opencl/ocl_entrance.sh.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
@@ -37,7 +37,7 @@ bool ocl_enter_process(enum ocl_entrance how)
 		return false;
 	keep_loaded((const void *)(uintptr_t)ocl_next.clFinish);
 	ocl_host->entered(ocl_host, name_of(how), (const void *)(uintptr_t)ocl_enter_process);
-	/* release: the table and the host are set */
+	/* release: a thread that sees the entrance sees the table and the host */
 	atomic_store_explicit(&ocl_entrance, how, memory_order_release);
 	return true;
 }

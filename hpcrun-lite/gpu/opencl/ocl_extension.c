@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Functions that the program asks for by name. We replace those that we know. Others whose name
- * starts with clEnqueue get a slot (ocl_slot.c) that counts their calls: their signatures are
- * unknown, so what they enqueue is missing in the profile. Test:
- * tests/unit/opencl/test_opencl_hidden.c.
+ * Functions that the program asks for by name. We replace those that we know. Other functions whose
+ * name starts with clEnqueue get a slot (ocl_slot.c) that counts their calls. We do not know their
+ * signatures, so the profile lacks their operations. Test: tests/unit/opencl/test_opencl_hidden.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"
@@ -153,7 +152,10 @@ static const struct known known[] = {
 	EXTENSION("clEnqueueMemFillINTEL", fill_intel, next_fill_intel),
 };
 
-/* Our function calls one next function. That of another platform may differ, so it gets a slot. */
+/*
+ * Our function can call only one next function. If another platform has a different one, that gets
+ * a slot.
+ */
 static void *ours_for(const struct known *k, void *theirs)
 {
 	void *before = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Kernels and the shapes of their launches. The first launch on a device asks everything. The
- * kernel keeps the shapes of the last launches, so a usual launch costs two locks and a comparison.
+ * Kernels and the shapes of their launches. The first launch on a device makes all queries. The
+ * kernel keeps the shapes of its last launches, so a usual launch costs two locks and a comparison.
  * Test: tests/unit/opencl/test_opencl_layer.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
@@ -135,7 +135,7 @@ static struct extent extent_of(cl_uint n_dims, const size_t *global, const size_
 {
 	struct extent e = {{1, 1, 1}, {0, 0, 0}};
 	for (cl_uint i = 0; i < 3 && i < n_dims; i++) {
-		e.global[i] = global ? global[i] : 0; /* NULL is "none" from OpenCL 2.1 on */
+		e.global[i] = global ? global[i] : 0; /* NULL means "none" from OpenCL 2.1 on */
 		e.local[i] = local ? local[i] : 0;
 	}
 	for (cl_uint i = n_dims; local && i < 3; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The way in through the ICD loader: the functions that cl_layer.h requires of a layer, in the
- * first form and in that of loaders since 2024, and the table of our functions. If a loader gets an
- * error here, it continues without us. Tests: tests/unit/opencl/test_opencl_layer.c,
+ * The way in through the ICD loader: the functions that cl_layer.h requires of a layer, in their
+ * first form and in the form for loaders since 2024, and the table of our functions. If a loader
+ * gets an error here, it continues without us. Tests: tests/unit/opencl/test_opencl_layer.c,
  * tests/cli/opencl/ocl_entrance.sh.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
@@ -34,7 +34,7 @@ VISIBLE cl_int clGetLayerInfo(cl_layer_info name, size_t room, void *to, size_t 
 	return CL_INVALID_VALUE;
 }
 
-/* A program that brings a copy of the loader may have two of them. */
+/* A program with its own copy of the loader may have two loaders. */
 static void refuse(const cl_icd_dispatch *target)
 {
 	if (atomic_load_explicit(&ocl_entrance, memory_order_acquire) == OCL_LAYER &&

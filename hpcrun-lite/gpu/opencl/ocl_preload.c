@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The way in by preloading, if the ICD loader is too old for layers or there is none. Our functions
- * have OpenCL's names and come first. The next functions are looked up at the first call, because
- * programs may load OpenCL late. Functions that a program gets by dlsym() from a library that it
- * opened are not seen. Test: tests/cli/opencl/ocl_entrance.sh.
+ * have OpenCL's names and are found first. We look up the next functions at the first call, because
+ * programs may load OpenCL late. We do not see functions that a program gets with dlsym() from a
+ * library that it opened. Test: tests/cli/opencl/ocl_entrance.sh.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"
@@ -17,8 +17,8 @@
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /*
- * Used if the next function is missing: one for functions that return a status, one for those that
- * return an object.
+ * Used if the next function is missing: no_status for functions that return a status, the other one
+ * for functions that return an object.
  */
 static cl_int no_status(void)
 {
@@ -89,7 +89,7 @@ static bool returns_object(const char *name)
 struct function {
 	const char *name;
 	size_t at;        /* offset in the table */
-	bool asked_first; /* callers check that it is not NULL */
+	bool asked_first; /* our callers check for NULL, so it may be missing */
 };
 
 #define FUNCTION(name) {#name, offsetof(cl_icd_dispatch, name), false},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Answers the launcher: which ICD loader will programs find, does it know layers, which devices are
- * there? Not for the measured process, although it is in the same module. Test:
+ * Answers the launcher's questions: which ICD loader will programs find, does it know layers, and
+ * which devices are there? Not for the measured process, although it is in the same module. Test:
  * tests/cli/launch/launch_gpu.sh.
  */
 #include "common/safe/sys.h"

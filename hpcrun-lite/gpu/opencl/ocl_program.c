@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The code object of a program. In this order: its binary for the device if that is ELF, its
- * source, its intermediate code, any binary. It is queried once after each build, and only for
- * programs of which a kernel runs. Test: tests/unit/opencl/test_opencl_layer.c.
+ * The code object of a program. We take the first of these that exists: its binary for the device
+ * if that is ELF, its source, its intermediate code, any binary. We query it once after each build,
+ * and only for programs with a kernel that runs. Test: tests/unit/opencl/test_opencl_layer.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 
@@ -21,7 +21,7 @@ struct ocl_program {
 	enum ocl_origin origin;
 };
 
-/* Bytes in a mapping of their own. */
+/* Bytes in a separate mapping. */
 struct blob {
 	char *bytes;
 	size_t n;
@@ -45,7 +45,7 @@ static struct blob ask(cl_program p, cl_program_info what)
 	return b;
 }
 
-/* Queries the binary of this device only: NULL leaves one out. */
+/* Queries only the binary of this device; NULL leaves the others out. */
 static struct blob ask_binary(cl_program p, cl_device_id device)
 {
 	cl_device_id devices[MAX_DEVICES];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Queues and their operations in flight. Later calls of the program examine the events of
- * operations to notice their ends. A callback would cost an allocation, with NVIDIA 7 us and a
- * thread, and on some implementations a flush that the program did not ask for. Operations are
- * taken off the list, examined without a lock, and put back in front if they still run. Test:
+ * Queues and their operations in flight. To notice the end of operations, we examine their events
+ * in later calls of the program. A callback would cost an allocation, with NVIDIA 7 us and a
+ * thread, and on some implementations a flush that the program did not ask for. We take operations
+ * off the list, examine them without a lock, and put those that still run back in front. Test:
  * tests/unit/opencl/test_opencl_life.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
@@ -16,9 +16,9 @@
 #define SLICE_NS 200000
 
 /*
- * A look at an event is cheap with most implementations (0.3 us with PoCL). While the device works,
- * NVIDIA's asks it each time: 1.3 us instead of 0.2. Then we look rarely, mostly after the program
- * has waited, and ask for fewer times.
+ * Examining an event is cheap with most implementations (0.3 us with PoCL). While the device works,
+ * NVIDIA's implementation asks the device each time, which takes 1.3 us instead of 0.2. Then we
+ * examine rarely, mostly after the program has waited, and query fewer times.
  */
 #define INTERVAL_LEAST 32u
 #define INTERVAL_MOST 16384u
@@ -38,7 +38,7 @@ static struct ocl_queue *queue_new(struct ocl_state *s, cl_command_queue handle)
 	q->look_at = q->interval = INTERVAL_LEAST;
 	pthread_mutex_init(&q->lock, NULL);
 	q->next_made = atomic_load_explicit(&s->all_queues, memory_order_relaxed);
-	/* release: a thread that walks the list sees its content */
+	/* release: a thread that walks the list sees the fields of the queue */
 	while (!atomic_compare_exchange_weak_explicit(&s->all_queues, &q->next_made, q,
 						      memory_order_release, memory_order_relaxed))
 		;
@@ -50,7 +50,7 @@ struct ocl_queue *ocl_queue_find(struct ocl_state *s, cl_command_queue handle)
 	return ocl_map_get(&s->queues, ocl_key(handle));
 }
 
-/* The entry of a released queue is reused, unless its operations are still in flight. */
+/* Reuses the entry of a released queue, unless its operations are still in flight. */
 static struct ocl_queue *block_for(struct ocl_state *s, cl_command_queue handle)
 {
 	struct ocl_queue *q = ocl_queue_find(s, handle);
@@ -117,7 +117,7 @@ static void define(struct ocl_state *s, struct ocl_queue *q, cl_device_id device
 				    .clock = ocl_clock_id(q->device->clock),
 				    .flags = (q->out_of_order ? MSR_GPU_QUEUE_OUT_OF_ORDER : 0) |
 					     (q->forced ? MSR_GPU_QUEUE_FORCED_PROFILING : 0)});
-	/* release: the fields are set */
+	/* release: a thread that sees `defined` sees the other fields */
 	atomic_store_explicit(&q->defined, true, memory_order_release);
 }
 
@@ -247,9 +247,9 @@ static uint64_t ask_time(cl_event event, cl_profiling_info what)
 }
 
 /*
- * Use only for a command that has completed: for others NVIDIA's implementation returns wrong
- * times. It does so for barriers and migrations too, which have no queueing time, while other
- * commands have one.
+ * Use only for a completed command: for others NVIDIA's implementation returns wrong times. It also
+ * does so for barriers and migrations. We recognize them by the missing queueing time, which other
+ * commands of the device have.
  */
 static bool ask_times(struct ocl_device *d, cl_event event, bool briefly, struct times *t)
 {
@@ -298,8 +298,8 @@ static void deliver(const struct ocl_queue *q, const struct ocl_pending *p, cl_i
 }
 
 /*
- * CL_COMPLETE, a negative error, or positive: still running. An event that cannot be queried has
- * failed.
+ * Returns CL_COMPLETE, a negative error, or a positive number: still running. An event that cannot
+ * be queried has failed.
  */
 static cl_int status_of(cl_event event)
 {
@@ -311,12 +311,12 @@ static cl_int status_of(cl_event event)
 
 struct batch {
 	struct ocl_pending *left, **left_end, *ended;
-	uint32_t n_ended, n_running; /* n_running: on the device */
+	uint32_t n_ended, n_running; /* n_running: operations on the device */
 };
 
 /*
- * `in_order`: if one operation still runs, so do all later ones. `briefly`: ask as little as
- * possible.
+ * Sorts the operations of a list into left and ended. `in_order`: if one operation still runs, so
+ * do all later ones. `briefly`: makes as few queries as possible.
  */
 static void look(const struct ocl_queue *q, struct ocl_pending *list, bool in_order, bool briefly,
 		 struct batch *b)
@@ -399,15 +399,15 @@ void ocl_queue_collect_all(struct ocl_state *s)
 		return;
 	for (struct ocl_queue *q = atomic_load_explicit(&s->all_queues, memory_order_acquire); q;
 	     q = q->next_made)
-		/* relaxed: the next look finds an operation that is added now */
+		/* relaxed: the next examination finds operations that are added now */
 		if (atomic_load_explicit(&q->n_pending, memory_order_relaxed) &&
 		    atomic_load_explicit(&q->defined, memory_order_acquire))
 			ocl_queue_collect(s, q);
 }
 
 /*
- * Counts one more operation. If too many are in flight, ended ones make room; otherwise this one is
- * given up.
+ * Counts one more operation. If too many are in flight, collects those that have ended. Returns
+ * false if that makes no room; the new operation is then given up.
  */
 static bool has_room(struct ocl_state *s)
 {
@@ -444,8 +444,8 @@ unsigned ocl_queue_holds(struct ocl_queue *q, cl_event event)
 /* ---- the end ---- */
 
 /*
- * Takes all operations. A thread that holds the lock has a moment to release it; one that was
- * cancelled never will. Then its operations are counted as lost, once.
+ * Takes all operations. A thread that holds the lock gets a moment to release it. If it was
+ * cancelled, it never will; the queue's operations then count as lost, once.
  */
 static struct ocl_pending *take_all(struct ocl_queue *q)
 {

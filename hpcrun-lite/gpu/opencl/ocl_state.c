@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The state of the process: its start, its renewal in a forked child, and its end. The child
- * abandons the old state, because its locks may be held and its handles are the parent's. Test:
+ * The state of the process: its start, its renewal in a forked child, and its end. A child abandons
+ * the parent's state, because its locks may be held and its handles belong to the parent. Test:
  * tests/unit/opencl/test_opencl_life.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
@@ -26,8 +26,9 @@ static void finish_queues(struct ocl_state *s, uint64_t may_wait_ns, enum ocl_en
 }
 
 /*
- * If the process ends inside a call of OpenCL, as in a signal handler, its locks are held and we
- * must not call it. Nothing is released, because that would use the program's allocator.
+ * If the process ends inside a call of OpenCL, for example in a signal handler, OpenCL's locks may
+ * be held, so we must not call it. Nothing is released, because that would use the program's
+ * allocator.
  */
 static void at_end(uint64_t may_wait_ns)
 {
@@ -58,7 +59,7 @@ void ocl_state_register_exit(struct ocl_state *s, ocl_finish_fn *fn)
 {
 	/* relaxed: the value is always the same */
 	atomic_store_explicit(&finish, fn, memory_order_relaxed);
-	/* relaxed: one exit handler more does no harm */
+	/* relaxed: one more exit handler does no harm */
 	if (atomic_load_explicit(&s->exits_registered, memory_order_relaxed) < 2 &&
 	    atomic_fetch_add_explicit(&s->exits_registered, 1, memory_order_relaxed) < 2)
 		atexit(at_exit);
@@ -85,13 +86,13 @@ static struct ocl_state *state_new(uint32_t generation)
 	return s;
 }
 
-/* If two threads come here at once, one wins, and the state of the other is freed. */
+/* If two threads do this at once, one wins, and the other frees its state. */
 static struct ocl_state *renew(struct ocl_state *old, uint32_t generation)
 {
 	struct ocl_state *s = state_new(generation);
 	if (!s)
 		return NULL;
-	/* release: a thread that sees it sees its content */
+	/* release: a thread that sees the state sees its content */
 	if (!atomic_compare_exchange_strong_explicit(&ocl_state_now, &old, s, memory_order_acq_rel,
 						     memory_order_acquire)) {
 		ocl_memory_unmap(s, sizeof *s);

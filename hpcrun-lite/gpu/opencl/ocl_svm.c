@@ -23,7 +23,7 @@ struct ocl_svm *ocl_svm_new(struct ocl_memory *m)
 	return v;
 }
 
-/* The index of the first range that starts after `at`. */
+/* Returns the index of the first range that starts after `at`. */
 static size_t behind(const struct ocl_svm *v, uint64_t at)
 {
 	size_t low = 0, high = v->n;

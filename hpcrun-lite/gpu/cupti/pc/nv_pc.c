@@ -49,8 +49,8 @@ static bool is_on(void)
 /* ---- contexts ---- */
 
 /*
- * Nothing was sampled since the last range. The first gap after an overflow reports the overflow.
- * `flags` are added to the range's.
+ * Writes a range without samples since the last one. The first gap after an overflow reports the
+ * overflow. `flags` are added to the range's.
  */
 static void close_gap(struct nv_pc_session *s, uint32_t flags)
 {
@@ -333,7 +333,10 @@ bool nv_pc_has_begun(void)
 	return nv_pc.has_begun;
 }
 
-/* Stops sampling. Earlier samples are recorded if CUPTI has delivered them. */
+/*
+ * Disables sampling when the device is idle. Returns false if it is not idle in time; samples that
+ * CUPTI has delivered are then recorded all the same.
+ */
 static bool rest(struct nv_pc_session *s, uint64_t until_ns)
 {
 	bool was_full = s->state == NV_PC_OVERFLOWED;

@@ -64,7 +64,7 @@ void nv_pc_say_begun(const struct nv_pc_session *s, uint64_t took_ns)
 
 /*
  * Some chips accept a period or a buffer size but use another one. Then there are more samples than
- * possible, or no sample although the device worked for a second.
+ * possible, or none although kernels ran long enough for 1000 samples of one multiprocessor.
  */
 void nv_pc_check_rate(const struct nv_pc_session *s)
 {
