@@ -74,7 +74,7 @@ struct player {
 	} *given;
 	uint32_t n_given, max_given;
 	struct nv_map hashes;  /* recorded hash of an image -> its hash now */
-	uint64_t n_dropped; /* recorded drops of records that the back end has not been told yet */
+	uint64_t n_dropped; /* dropped records that the back end has not been told about yet */
 	uint64_t n_missing_images;
 };
 extern struct player player;

@@ -362,9 +362,9 @@ int replay_main(int argc, char **argv)
 	if (!r.output)
 		return 1;
 	status = do_all(&r);
+	/* Remove a directory without a measurement, or the next attempt would find it. */
 	if (status != STATUS_OK && !holds_measurement(r.output))
 		nftw(r.output, remove_entry, 8,
-		     /* otherwise the next attempt would refuse the existing directory */
 		     FTW_DEPTH | FTW_PHYS);
 	return status_exit_code(status);
 }

@@ -322,8 +322,7 @@ static uint64_t now_ns(void)
 		leave == TAPE_NONE ? NULL : (const void *)event(leave)->head;
 	if (l && f->n_now < l->n_now) {
 		now = ((const uint64_t *)(l + 1))[f->n_now++];
-	/* the recorded thread asked here */
-	} else if (n != TAPE_NONE && n < next_long(t, f->now_cursor)) {
+	} else if (n != TAPE_NONE && n < next_long(t, f->now_cursor)) { /* it asked here */
 		wait_for(t, n);
 		now = ((const struct recording_now *)event(n)->head)->value;
 		f->now_cursor = event(n)->next;
@@ -433,8 +432,7 @@ static int lock_gpu(const CUuuid *uuid, char *path, size_t path_bytes)
 	snprintf(path, path_bytes, "%s", text_of(c) ? text_of(c) : "");
 	return c && c->result < 0
 		       ? c->result
-		       /* no real descriptor; the back end closes it only if it is the lock file */
-		       : INT_MAX;
+		       : INT_MAX; /* not a descriptor; the back end closes only its lock file */
 }
 
 static void at_exit(void (*fn)(void))

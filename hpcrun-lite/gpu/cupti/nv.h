@@ -80,8 +80,8 @@ struct nv_library {
 	 */
 	bool (*lock)(pthread_mutex_t *m, uint64_t until_ns);
 	/*
-	 * Marks this place in a recording, so that two actions keep their order for other threads.
-	 * Does nothing else.
+	 * In a recording, keeps the order of two actions that other threads see separately. Does
+	 * nothing else.
 	 */
 	void (*point)(void);
 	/*

@@ -18,8 +18,8 @@ void nv_counters_start(void);
 /* Returns true if counters are on. Calls that launch must then use enter and leave. */
 bool nv_counters_are_on(void);
 /*
- * Call around each call of the program that may launch a kernel or a graph. Waits until no other
- * thread is in a launch. `id` is the operation's.
+ * Call around each call of the program that may launch a kernel or a graph. Waits up to 2 s for
+ * other threads' launches. `id` is the operation's.
  */
 void nv_counters_enter(CUcontext context, uint64_t id, bool is_graph);
 /* `ran`: the call launched something on the device. */

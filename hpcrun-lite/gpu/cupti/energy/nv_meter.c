@@ -12,8 +12,7 @@ static void learn_step(struct nv_meter *m, uint64_t read_ns)
 	uint64_t seen_ns = read_ns - m->changed_ns;
 	if (!m->step_ns)
 		m->step_ns = seen_ns;
-	/* the first reading since the last change shows one: the step is shorter */
-	else if (m->read_ns == m->changed_ns)
+	else if (m->read_ns == m->changed_ns) /* in the first reading: the step is shorter */
 		m->step_ns -= m->step_ns / 8;
 	else if (seen_ns < m->step_ns + m->step_ns / 2) /* otherwise we missed a change */
 		m->step_ns = (7 * m->step_ns + seen_ns) / 8;

@@ -32,7 +32,7 @@ static struct cupti_table behind;
 const struct cupti_table *const nv_client_behind = &behind;
 
 static struct {
-	_Atomic bool is_taken; /* some subscriber sets or has set the other fields */
+	_Atomic bool is_taken; /* a subscriber owns the other fields */
 	_Atomic(CUpti_CallbackFunc) callback; /* NULL: the program is not subscribed */
 	_Atomic(void *) user;
 	/* which callbacks the program wants, by domain and id */
