@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls by which files go away; see hook_remove.c. Test: tests/cli/run/run_gone.sh. */
+/*
+ * Hooks for calls that remove or rename files; see hook_remove.c. Test: tests/cli/run/run_gone.sh.
+ */
 #ifndef HPCRUN_LITE_HOOKS_HOOK_REMOVE_H
 #define HPCRUN_LITE_HOOKS_HOOK_REMOVE_H
 

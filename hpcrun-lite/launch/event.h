@@ -22,7 +22,7 @@ struct event_perf {
 	uint64_t config;
 	uint32_t unit;          /* enum msr_unit */
 	uint64_t default_period;
-	/* Happens in the kernel: counting it needs the right to measure the kernel. */
+	/* Happens in the kernel: counting it requires permission to measure the kernel. */
 	bool in_kernel;
 	const char *about;
 };

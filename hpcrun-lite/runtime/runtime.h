@@ -31,7 +31,7 @@
 
 /*
  * What the run time calls in the hooks. Defined in hooks.c. All members are set; each is called
- * only at the place that its comment names.
+ * only when its comment says.
  */
 extern const struct runtime_hooks {
 	/* At the start, in every process: finds the configuration in an environment; NULL: none. */
@@ -58,7 +58,8 @@ extern const struct runtime_hooks {
 	void (*restart_wait)(ucontext_t *context);
 	/*
 	 * Returns the number of the system call that our handler interrupted, -1 if there was none,
-	 * or -2. *has_returned: it ended with a result of its own. Signal-safe.
+	 * or -2 if the number is unknown. *has_returned: the call ended with its own result.
+	 * Signal-safe.
 	 */
 	long (*interrupted_call)(const ucontext_t *context, bool *has_returned);
 } runtime_hooks;
@@ -117,14 +118,14 @@ struct thread_room {
 bool runtime_thread_comes(void);
 /* Call at the start of a thread that is measured. Not signal-safe; no malloc. */
 void runtime_thread_begins(const struct thread_room *room);
-/* The calling thread is not measured any longer. `why` is the note for the user. */
+/* Ends the measurement of the calling thread. `why` is the note for the user. */
 void runtime_thread_leaves(const char *why);
 
 /* ---- alternate signal stacks ---- */
 
 /*
- * An alternate stack of fewer bytes has no room for a sample above the program's handler, or not
- * even for a sample alone. Signal-safe.
+ * A smaller alternate stack than small_stack has no room for a sample on top of the program's
+ * handler. One smaller than tiny_stack has no room for a sample at all. In bytes. Signal-safe.
  */
 size_t runtime_small_stack(void);
 size_t runtime_tiny_stack(void);
@@ -136,17 +137,17 @@ void runtime_handler_unsampled(void);
 bool runtime_lent_stack(const void *sp);
 
 /*
- * Parallel regions of the calling thread: the state for hpcrun-lite/regions/region.h. NULL: leave
- * the region alone, because the thread is not measured or the user wants no OpenMP. is_counting:
- * measurement is on. Signal-safe, no system call.
+ * The state of the calling thread's parallel regions, for hpcrun-lite/regions/region.h. NULL: do
+ * not touch the region, because the thread is not measured or the user wants no OpenMP.
+ * is_counting: measurement is on. Signal-safe, no system call.
  */
 struct region_thread;
 struct region_thread *runtime_regions(void);
 bool runtime_is_counting(void);
 
 /*
- * Around dlclose. `code`: of the OpenMP run time that the library uses, NULL: none. Not
- * signal-safe.
+ * Call these around dlclose. `code` is an address in the OpenMP run time that the library uses;
+ * NULL: none. Not signal-safe.
  */
 void runtime_unload_begins(void *code);
 /* Returns true if a thread has run a function that a dlclose can unload. Signal-safe. */
@@ -168,9 +169,9 @@ struct msr_unmeasured *runtime_child_unmeasured(int pid, enum msr_unmeasured_rea
 /* The program was not started after all. NULL is allowed. Signal-safe. */
 void runtime_child_not_started(struct msr_unmeasured *record);
 
-/* Processes of one program that a job manager has started for this process: a job of their own. */
+/* Processes of one program that a job manager has started for this process, as a separate job. */
 struct runtime_spawn {
-	uint64_t id;          /* of the call; all programs of the job have it */
+	uint64_t id;          /* the id of the call, which all programs of the job share */
 	const char *path;
 	enum msr_unmeasured_reason reason; /* VOID: nothing prevents their measurement */
 	uint32_t n_processes;
@@ -188,8 +189,8 @@ const char *runtime_host(void);
  */
 bool runtime_find_return(const ucontext_t *context, uintptr_t pc, uint64_t *sp);
 /*
- * Counts a wait that our signal ended with EINTR, which cannot be restarted. Go's run time, whose
- * own signals do that too, is not counted. Signal-safe.
+ * Counts a wait that our signal ended with EINTR and that cannot be restarted. Does not count waits
+ * of Go's run time, whose own signals do the same. Signal-safe.
  */
 void runtime_wait_cut_short(const ucontext_t *context);
 
@@ -223,8 +224,8 @@ void runtime_withdraw(const char *why);
  * Call begin right before execve and its variants, in the same thread, and failed if the exec
  * returned. begin stops the sources of this thread and removes pending sampling signals, which the
  * next program would find if the signal is blocked there. It marks the file as ended by exec.
- * failed undoes both. `is_measured`: the next program takes the library, so its end has this file
- * copied, too.
+ * failed undoes both. `is_measured`: the next program loads the library, and so copies this file,
+ * too, at its end.
  *
  * In a child of vfork, both only remove pending signals. Both keep the signal mask. Signal-safe.
  */
@@ -245,8 +246,8 @@ bool runtime_owns_fd(int fd);
 int runtime_next_fd(int from);
 /*
  * dup2 or dup3 is about to overwrite `fd`, which is ours: moves ours to another number and frees
- * this one. Returns false if no other number is free. Ours is then given up, which is counted, and
- * the file can no longer grow. Signal-safe.
+ * this one. Returns false if no other number is free. Then our descriptor is given up and counted,
+ * and the file can no longer grow. Signal-safe.
  */
 bool runtime_move_fd(int fd);
 /* ---- signals ---- */
@@ -267,14 +268,17 @@ void runtime_nudge_others(void);
  */
 void runtime_rest(bool rests);
 
-/* ---- binaries that go ---- */
+/* ---- binaries that are removed ---- */
 
 /*
  * The program is about to remove or replace the file that `path` (as in openat(2)) names. If code
  * was loaded from it, it is copied into the measurement first. Signal-safe.
  */
 void runtime_name_goes(int directory, const char *path);
-/* The same, if it is about to close a descriptor of a file that has no name. Signal-safe. */
+/*
+ * The same, when the program is about to close a descriptor of a file that has no name.
+ * Signal-safe.
+ */
 void runtime_descriptor_goes(int fd);
 
 /* ---- the file ---- */
@@ -291,7 +295,8 @@ bool runtime_mend_file(const void *address);
  */
 void runtime_need_file(void);
 /*
- * Around a fork past libc, which calls the handlers of pthread_atfork otherwise. Keep errno.
+ * Call these around a fork that bypasses libc, because the handlers of pthread_atfork do not run.
+ * Keep errno.
  */
 void runtime_fork_begins(void);
 void runtime_fork_ends(bool is_child);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The sample sources of one thread. sources.c chooses those of the process. Test:
+ * The sample sources of one thread. sources.c chooses the sources of the process. Test:
  * tests/cli/run/run_threads.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_THREAD_SOURCES_H
@@ -15,7 +15,7 @@ struct thread;
 
 /* A part of struct thread. */
 struct thread_sources {
-	void *state[THREAD_MAX_SOURCES]; /* of the source, in the block of the thread */
+	void *state[THREAD_MAX_SOURCES]; /* each source's state, in the block of the thread */
 	bool is_on[THREAD_MAX_SOURCES];
 };
 

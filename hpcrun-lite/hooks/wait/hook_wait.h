@@ -53,8 +53,8 @@ void wait_end(void);
 
 /*
  * The last call of syscall() in the thread; its hook writes `sp` first. A signal handler that makes
- * calls of its own has another stack pointer. If it comes between the two, nobody asks for its
- * number with this stack pointer.
+ * calls of its own has another stack pointer. If a signal arrives between the two writes, the stack
+ * pointers do not match and nobody uses the number.
  */
 struct wait_noted {
 	uintptr_t sp;

@@ -13,7 +13,7 @@
 
 enum { NO_CALL = -1, UNKNOWN_CALL = -2 };
 
-/* Finds what libc must be asked for. Call once, before threads exist. Not signal-safe. */
+/* Looks up what it needs from libc. Call once, before threads exist. Not signal-safe. */
 void wait_number_start(void);
 
 /*

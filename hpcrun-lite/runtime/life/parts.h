@@ -5,8 +5,8 @@
  *
  * Events of the start, of forks and of threads go through the rows from the first to the last. The
  * three marked "backwards" go from the last to the first, so a part may use those above it until
- * its own end. A part does nothing if the configuration does not ask for it. None may fail: what
- * cannot be done is counted or noted, and the program runs on.
+ * its own end. A part does nothing if the configuration does not ask for it. No part may fail: it
+ * counts or notes what it cannot do, and the program continues.
  */
 #ifndef HPCRUN_LITE_RUNTIME_LIFE_PARTS_H
 #define HPCRUN_LITE_RUNTIME_LIFE_PARTS_H
@@ -37,8 +37,8 @@ struct runtime_part {
 
 	/*
 	 * A record of `t` is about to begin: the thread starts, or is the one of a forked child.
-	 * The block may be that of an earlier thread. Signal-safe: see thread_found(); a new one
-	 * goes into tests/lint/handlers.txt.
+	 * The block may have been used by an earlier thread. Signal-safe: see thread_found(). Add a
+	 * new function to tests/lint/handlers.txt.
 	 */
 	void (*thread_reset)(struct thread *t);
 	/* The calling thread begins: it has a record, and its stack is known. Signal-safe. */

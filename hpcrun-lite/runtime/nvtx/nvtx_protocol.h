@@ -99,7 +99,7 @@ struct nvtx_segment {
 	size_t id, n;
 	intptr_t *functions;
 };
-/* Given to InitializeInjectionNvtxExtension(), which returns 0 on failure. */
+/* The argument of InitializeInjectionNvtxExtension(), which returns 0 on failure. */
 struct nvtx_extension {
 	uint16_t version, struct_bytes, module, compatible;
 	size_t n_segments;
@@ -118,9 +118,9 @@ struct nvtx_schema_entry {
 };
 
 enum { NVTX_SCHEMA_ENTRIES = 1 << 4, NVTX_SCHEMA_N_ENTRIES = 1 << 5, NVTX_SCHEMA_ID = 1 << 8 };
-#define NVTX_SCHEMA_IDS_OF_TOOLS (UINT64_C(1) << 32) /* ids that a tool gives begin there */
+#define NVTX_SCHEMA_IDS_OF_TOOLS (UINT64_C(1) << 32) /* ids that a tool assigns begin there */
 struct nvtx_schema {
-	uint64_t fields; /* that are set: NVTX_SCHEMA_* */
+	uint64_t fields; /* which members are set: NVTX_SCHEMA_* */
 	const char *name;
 	uint64_t type, flags;
 	const struct nvtx_schema_entry *entries;

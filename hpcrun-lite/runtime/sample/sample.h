@@ -23,9 +23,9 @@ void sample_reset_record(struct thread *t);
 /* Installs the handler of RUNTIME_SIGNAL. Not signal-safe. */
 bool sample_install(bool is_split);
 /*
- * Looks whether samples could still come. A system call that the program makes itself passes the
- * hooks and may have replaced the handler, or have blocked the signal in the mask `blocked`. Writes
- * a note. Call it where a thread or the process ends. Signal-safe.
+ * Checks whether samples could still arrive, and writes a note if not. A direct system call of the
+ * program bypasses the hooks and may have replaced the handler, or blocked the signal. `blocked` is
+ * the thread's signal mask. Call it when a thread or the process ends. Signal-safe.
  */
 void sample_check_signal(uint64_t blocked);
 
@@ -43,9 +43,9 @@ enum sample_hold {
 
 /*
  * Between this call and sample_release, which must follow SAMPLE_HELD, the thread may write its
- * tree. Samples that arrive are held back; they lose only their place. If a longjmp (from a signal
- * handler of the program) leaves the code, the next sample or hold detects it. Not from signal
- * handlers.
+ * tree. Samples that arrive are held back; they lose only their exact place. If a longjmp (from a
+ * signal handler of the program) leaves the code, the next sample or hold detects it. Not from
+ * signal handlers.
  */
 enum sample_hold sample_hold(struct thread *t);
 
@@ -79,8 +79,8 @@ void sample_release(struct thread *t, const struct sample_place *place);
 void sample_release_here(struct thread *t);
 
 /*
- * Around foreign code that no sample may interrupt. Samples that arrive are recorded at the
- * outermost sample_unkeep, with the path of that call.
+ * Call these around foreign code that no sample may interrupt. Samples that arrive are recorded at
+ * the outermost sample_unkeep, with the path of that call.
  */
 void sample_keep(struct thread *t);
 void sample_unkeep(struct thread *t);
@@ -94,10 +94,10 @@ void sample_follow(struct thread *t);
 void sample_catch_up(struct thread *t);
 
 /*
- * Around a call of the program that writes what belongs to the thread alone. `sp` says where the
- * thread is in such a call; 0: in none. Returns false if a handler of the program has interrupted
- * one: then the caller writes nothing, counts what it loses, and does not call the end. *is_stale
- * is set if a jump has left the last call.
+ * Call these around a call of the program in which we write data of this thread alone. *sp is the
+ * stack pointer during the call, 0 outside. begin returns false if a handler of the program has
+ * interrupted another call: then write nothing, count the loss, and do not call end. Sets *is_stale
+ * if a jump has left the last call.
  */
 bool sample_begin_call(const struct thread *t, uintptr_t *sp, bool *is_stale);
 static inline void sample_end_call(uintptr_t *sp)
@@ -119,7 +119,7 @@ uint64_t sample_end_cost(uint64_t begin, uint32_t every);
 
 /*
  * The same outside of our handler, where handlers of the program may run. On a measured turn
- * signals are blocked, or their time would count `every` times.
+ * signals are blocked, or the time of those handlers would count `every` times.
  */
 struct sample_cost {
 	uint64_t begin, mask;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The first code of a sample. The program may have left the thread in a state in which compiled
- * code cannot run: alignment checks (EFLAGS.AC), another FS base, little stack. All is
- * signal-safe. Test: tests/cli/sacred/sacred_state.sh.
+ * The first code that runs for a sample. The program may have left the thread in a state in which
+ * compiled code cannot run: alignment checks (EFLAGS.AC), another FS base, little stack. All
+ * functions are signal-safe. Test: tests/cli/sacred/sacred_state.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_SAMPLE_ENTRY_H
 #define HPCRUN_LITE_RUNTIME_SAMPLE_ENTRY_H
@@ -24,7 +24,7 @@ void sample_entry_start(bool is_split);
 /* At the start and the end of a measured thread, in the thread. */
 void sample_entry_begin(struct thread *t);
 void sample_entry_end(struct thread *t);
-/* At the end of the process: notes what could not be sampled. */
+/* At the end of the process: writes notes about what could not be sampled. */
 void sample_entry_report(void);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The sums of one thread's calls of MPI, and the records of its single collective calls. Their
- * memory is the measurement file; only the index is private. One writer: the thread itself, outside
- * of handlers. Test: tests/unit/mpi/test_mpi_sums.c.
+ * The sums of one thread's MPI calls, and the records of its single collective calls. They are in
+ * the measurement file; only the index is private memory. One writer: the thread itself, outside of
+ * handlers. Test: tests/unit/mpi/test_mpi_sums.c.
  */
 #ifndef HPCRUN_LITE_RUNTIME_SUMS_MPI_SUMS_H
 #define HPCRUN_LITE_RUNTIME_SUMS_MPI_SUMS_H
