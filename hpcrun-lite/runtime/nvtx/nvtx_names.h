@@ -54,7 +54,7 @@ uint32_t nvtx_names_find(const struct nvtx_name *name, const struct nvtx_text *t
  * else 0. Most programs pass the same constants again and again.
  */
 uint32_t nvtx_names_known(uint32_t domain, uint32_t category, const char *text);
-/* Remembers the id of this text, and the text itself, for nvtx_names_known(). Ignores id 0. */
+/* Remembers the id of the text at this address for nvtx_names_known(). Ignores id 0. */
 void nvtx_names_remember(uint32_t domain, uint32_t category, const char *text, uint32_t id);
 /*
  * Does the same for an id that the program kept. Returns 0 if it is not the id of a name of this

@@ -84,7 +84,7 @@ struct nvtx_pushed {
 bool nvtx_sums_is_full(const struct nvtx_thread *t);
 /* Pushes a range. If the stack is full, only counts it; without memory, not even that. */
 void nvtx_sums_push(struct nvtx_thread *t, uint32_t thread, const struct nvtx_pushed *p);
-/* Removes the innermost range of the domain. False: no range of the domain is pushed. */
+/* Removes the innermost range of the domain. False: there is none, or it was only counted. */
 bool nvtx_sums_pop(struct nvtx_thread *t, uint32_t domain, struct nvtx_pushed *p);
 
 /* The thread ends, or ends the process: writes records of the pushed ranges that are still open. */

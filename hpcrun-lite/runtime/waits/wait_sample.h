@@ -39,7 +39,8 @@ void wait_sample_trace(struct thread *t, uint32_t node, const struct source_expi
 		       uint64_t now_ns);
 
 /*
- * True if `e` continues `held`: the same wait, another wait with the same cause, or no wait at all.
+ * True if `e` can be added to `held`: it continues the same wait, has the same cause, or neither is
+ * a wait.
  */
 bool wait_sample_is_more_of(const struct source_expiry *held, const struct source_expiry *e);
 
