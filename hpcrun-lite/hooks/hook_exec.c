@@ -2,9 +2,9 @@
 /*
  * The exec family and posix_spawn. We add our environment entries for the new program, even if the
  * caller passes its own environment. A program that cannot load the library does not get them.
- * Sampling of the calling thread stops first, so that the next image finds no sample pending if it
- * starts with the signal blocked. Must not allocate or lock, because a child of vfork runs this
- * code. Test: tests/cli/sacred/sacred_exec.sh.
+ * Sampling of the calling thread stops first: otherwise a program that starts with the signal
+ * blocked could find a sample pending. Must not allocate or lock, because a child of vfork runs
+ * this code. Test: tests/cli/sacred/sacred_exec.sh.
  */
 #include "hpcrun-lite/hooks/hook_exec.h"
 

@@ -5,7 +5,7 @@
 #ifndef HPCRUN_LITE_HOOKS_HOOK_REMOVE_H
 #define HPCRUN_LITE_HOOKS_HOOK_REMOVE_H
 
-/* Looks up the functions of libc. Once, not signal-safe. */
+/* Finds the functions that the hooks replace. Call once. Not signal-safe. */
 void hook_remove_start(void);
 /* `fd` is about to be closed. Keeps errno. Signal-safe. */
 void hook_remove_descriptor(int fd);

@@ -22,7 +22,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define NOT_SUPPORTED (-47) /* PMIX_ERR_NOT_SUPPORTED; if there is no PMIx at all */
+#define NOT_SUPPORTED (-47) /* PMIX_ERR_NOT_SUPPORTED; returned if there is no PMIx */
 
 /* pmix_app_t of PMIx 2 to 5. */
 struct app {
@@ -40,7 +40,7 @@ typedef int spawn_fn(const void *, size_t, const struct app *, size_t, void *, v
 
 HOOK_NEXT(dlclose);
 
-/* PMIx calls its own hooked functions. */
+/* Set during a call, because PMIx calls its own hooked functions. */
 static __thread bool is_inside;
 
 /*
@@ -139,7 +139,7 @@ static int spawn(spawn_fn *next, const void *info, size_t n_info, const struct a
 	const size_t n_bytes = bytes_of(apps, n);
 	void *memory = hook_scratch_take(n_bytes);
 	errno = saved;
-	if (!memory) { /* readers find no measurement of the job, and say so */
+	if (!memory) { /* the reader of the measurement finds no data of the job, and says so */
 		const int result = next(info, n_info, apps, n, a, b);
 		record(result, apps, n, NULL, job.id);
 		return result;

@@ -41,7 +41,7 @@ static bool is_filter(uintptr_t program)
 	       p.len <= BPF_MAXINSNS;
 }
 
-/* Call directly before the system call. `mode` is that of prctl. */
+/* Call directly before the system call. `mode` is the argument of prctl. */
 static void before_filter(long mode, long program)
 {
 	if (mode == SECCOMP_MODE_STRICT ||
@@ -93,9 +93,9 @@ static bool before_prctl(int option, long a, long b, long c)
 /* ---- hooks ---- */
 
 /*
- * syscall() reads only the number. The sixth argument is on the stack. A caller that passes fewer
- * has its own variables there, which other threads may write. So that word must not be written, not
- * even unchanged, as a C function might do.
+ * syscall() reads only the number. The sixth argument is on the stack. If a caller passes fewer,
+ * its own variables are there, which other threads may write. So we must not write that word, not
+ * even with the same value, and a C function might.
  */
 struct hook_next hook_syscall_next = {"syscall", NULL};
 const unsigned char hook_syscall_is_special[] = {
@@ -245,7 +245,7 @@ static long signal_call(long number, long a, long b, long c, long d)
 	}
 }
 
-/* The calls that are handled here have at most five arguments. */
+/* All calls that are handled here have at most five arguments. */
 syscall_fn hook_syscall_special;
 long hook_syscall_special(long number, long a, long b, long c, long d, long e)
 {

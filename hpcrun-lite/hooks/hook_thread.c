@@ -2,8 +2,8 @@
 /*
  * Hooks of pthread_create and thrd_create, so that a thread is measured from its first instruction
  * of user code, and of dlclose, so that the unwinder forgets code that is unloaded. Must not call
- * malloc, nor change what the program sees of these functions. Tests: tests/cli/run/run_threads.sh,
- * tests/cli/run/run_modules.sh.
+ * malloc, and must not change what the program sees of these functions. Tests:
+ * tests/cli/run/run_threads.sh, tests/cli/run/run_modules.sh.
  */
 #include "hpcrun-lite/hooks/hook_thread.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waiting for signals and for semaphores; see hook_poll.h. Sampling goes on while the program waits
- * for signals, and the program does not receive our signals. Test: tests/cli/sacred/sacred_wait.sh.
+ * Waiting for signals and for semaphores; see hook_poll.h. Sampling continues while the program
+ * waits for signals, and the program does not receive our signals. Test:
+ * tests/cli/sacred/sacred_wait.sh.
  */
 #include "hpcrun-lite/hooks/hook_poll.h"
 

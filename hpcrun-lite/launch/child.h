@@ -16,7 +16,7 @@
  * errno.
  */
 int child_start(void (*work)(void *arg, int out), void *arg, pid_t *child);
-/* For use in the child: a loadable module of ours that contains a table of functions. */
+/* For use in the child: one of our loadable modules, which contains a table of functions. */
 struct child_module {
 	const char *directory, *name; /* "opencl" */
 	const char *symbol;           /* name of the table */

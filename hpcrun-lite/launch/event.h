@@ -28,8 +28,8 @@ struct event_perf {
 };
 
 /*
- * Parses NAME[@HOW]. PAPI names are accepted unchecked and get a default period. STATUS_USAGE,
- * which is logged: wrong syntax.
+ * Parses NAME[@HOW]. PAPI names are accepted unchecked and get a default period. STATUS_USAGE
+ * (logged): wrong syntax.
  */
 enum status event_parse(const char *text, struct config_event *event);
 

@@ -301,7 +301,7 @@ static void pass_own_path(const char *path)
 
 /*
  * If no file may grow (ulimit -f 0), neither our files nor our messages may kill us. The program
- * gets the signal action that we got.
+ * gets the signal action that we inherited.
  */
 static struct sigaction limit_action;
 

@@ -21,7 +21,7 @@ enum program_verdict {
 struct program {
 	char path[PATH_MAX];  /* for execve; contains a slash */
 	bool by_shell;        /* a script without "#!": run "/bin/sh path args", as execvp does */
-	char reason[PATH_MAX + 256]; /* for people, if it is not good; else "" */
+	char reason[PATH_MAX + 256]; /* why it is not good, for the user; else "" */
 };
 
 /*

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The functions of the run time that hooks (hook_*.c) may call. Hooks are in front of libc.
+ * The functions of the run time that hooks (hook_*.c) may call. Hooks replace functions of libc.
  * The run time never calls a libc function that the hooks replace. It makes system calls itself
  * (common/safe/sys.h), so hooks need no guard against calls from the run time.
  *
  * Every function may be called from any thread, keeps errno and never fails visibly. It does
  * nothing in a process that is not measured, nor in a child of vfork, _Fork or a bare clone, which
- * it detects. Functions are signal-safe only where it says so. Tests: tests/cli/run/run_*.sh.
+ * it detects. Functions are signal-safe only if their comment says so. Tests:
+ * tests/cli/run/run_*.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_RUNTIME_H
 #define HPCRUN_LITE_RUNTIME_RUNTIME_H
@@ -199,7 +200,7 @@ void runtime_wait_cut_short(const ucontext_t *context);
 /*
  * Ends the measurement: call right before _exit, _Exit and quick_exit; exit() and return from main
  * need no hook. Records the ends of all threads, trims the file and, in the root process, prints
- * the final report. Only the first call does something.
+ * the final report. Only the first call has an effect.
  *
  * `kind` is an enum msr_exit_kind, `code` the exit status or signal. Not to be called from our own
  * handler; signal-safe otherwise.
@@ -214,7 +215,7 @@ void runtime_end(enum msr_exit_kind kind, int code);
 void runtime_fatal_signal(int sig);
 
 /*
- * Ends the measurement for good while the process goes on: records the end and prints the report.
+ * Ends the measurement for good while the process continues: records the end and prints the report.
  * From then on we make no system call and touch nothing. `why` is the note for the user. Not to be
  * called from our own handler.
  */
@@ -253,14 +254,16 @@ bool runtime_move_fd(int fd);
 /* ---- signals ---- */
 
 /*
- * Handles a RUNTIME_SIGNAL that no source of ours sent (a terminal, kill, sigqueue). The hooks
- * register a function that does what the program's own disposition demands. It is called inside
- * our handler with errno saved and all signals blocked. It returns false if the interrupted wait
- * must end. NULL (the initial value): the signal is dropped.
+ * Handles a RUNTIME_SIGNAL that none of our sources sent (but a terminal, kill or sigqueue). The
+ * hooks register a function that does what the program's own disposition demands. It is called
+ * inside our handler with errno saved and all signals blocked. It returns false if the interrupted
+ * wait must end. NULL (the initial value): the signal is dropped.
  */
 typedef bool runtime_foreign_signal_fn(int sig, siginfo_t *info, void *ucontext);
 void runtime_on_foreign_signal(runtime_foreign_signal_fn *fn);
-/* Makes the handler run in every other measured thread, and so call restart_wait. Signal-safe. */
+/*
+ * Makes our handler run in every other measured thread, which then calls restart_wait. Signal-safe.
+ */
 void runtime_nudge_others(void);
 /*
  * Pauses or resumes the sources of the calling thread. Only with RUNTIME_SIGNAL blocked.

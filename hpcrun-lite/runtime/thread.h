@@ -30,8 +30,8 @@
 enum thread_state { THREAD_FREE, THREAD_ALIVE };
 
 /*
- * Each part is declared and reset by the file of its name. What every sample reads comes first, in
- * few cache lines; `held` is for samples inside GPU calls, and `gpu` for launches.
+ * The file with a part's name declares and resets it. Members that every sample reads come first,
+ * in few cache lines; `held` is for samples inside GPU calls, and `gpu` for launches.
  */
 struct thread {
 	struct thread *next_made;     /* list of all blocks; constant once linked */
@@ -127,11 +127,14 @@ void thread_ask(struct thread *t);
 void thread_ask_stranger(int tid);
 /* The number of blocks in use. Signal-safe. */
 uint32_t thread_count_alive(void);
-/* Tells a thread that it is blamed; see blame.h. Signal-safe. */
+/* Signals a thread that it is blamed; see blame.h. Signal-safe. */
 void thread_blame(struct thread *t);
 /* Returns true if the signal is one from thread_send. Signal-safe. */
 bool thread_sent(const siginfo_t *info);
-/* Returns true if a source of ours or another thread sent it, not the program. Signal-safe. */
+/*
+ * Returns true if one of our sources or another thread sent the signal for us, not the program.
+ * Signal-safe.
+ */
 bool thread_is_expiry(const siginfo_t *info);
 
 /*
@@ -139,7 +142,10 @@ bool thread_is_expiry(const siginfo_t *info);
  * false and sets *cause if there is no address space.
  */
 bool thread_place_parts(size_t at, const char **cause);
-/* Returns a block in use, or NULL. The content is that of an earlier thread, or zero. */
+/*
+ * Returns a block that is now in use, or NULL. Its content is zero or left over from an earlier
+ * thread.
+ */
 struct thread *thread_take_block(void);
 /* Returns the memory of tree and walks to the kernel; another thread may take the block. */
 void thread_give_block(struct thread *t);

@@ -191,8 +191,8 @@ bool thread_sent(const siginfo_t *info)
 }
 
 /*
- * The values of our timers are addresses in blocks; those of the program are not. Our descriptors
- * have high numbers.
+ * The values of our timers are addresses in blocks; the values of the program's timers are not. Our
+ * descriptors have high numbers.
  */
 bool thread_is_expiry(const siginfo_t *info)
 {

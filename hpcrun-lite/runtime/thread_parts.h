@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What parts of the run time keep in struct thread. The functions of a part are in its own folder,
- * which includes thread.h, so the struct is here. Tests: tests/unit/run/test_sample.c,
- * tests/unit/run/test_waits.c.
+ * The data that parts of the run time keep in struct thread. The functions of a part are in its own
+ * folder. That folder includes thread.h, so its struct must be here. Tests:
+ * tests/unit/run/test_sample.c, tests/unit/run/test_waits.c.
  */
 #ifndef HPCRUN_LITE_RUNTIME_THREAD_PARTS_H
 #define HPCRUN_LITE_RUNTIME_THREAD_PARTS_H

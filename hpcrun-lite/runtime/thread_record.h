@@ -9,8 +9,8 @@
 #include "hpcrun-lite/runtime/thread.h"
 
 /*
- * Makes the record of the calling thread. Returns false if there is no space. `may_wait`: for a
- * bounded time, while another thread makes the file grow.
+ * Makes the record of the calling thread. Returns false if there is no space. `may_wait`: waits for
+ * a limited time while another thread makes the file grow.
  */
 bool thread_record_make(struct thread *t, bool may_wait);
 /* Writes the start of the record, with the clocks of the calling thread. */

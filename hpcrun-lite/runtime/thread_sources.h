@@ -20,7 +20,7 @@ struct thread_sources {
 };
 
 /*
- * Places the states of the sources one after the other from `at` on, which is a multiple of 64.
+ * Places the states of the sources one after the other from `at` on; `at` is a multiple of 64.
  * Returns where the last one ends. Not signal-safe.
  */
 size_t thread_sources_place(size_t at);

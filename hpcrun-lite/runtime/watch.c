@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 
 #define WATCH_NS 50000000u
-#define WATCH_BEHIND_NS 16000000u /* four ticks of 4 ms: fewer is ordinary */
+#define WATCH_BEHIND_NS 16000000u /* four ticks of 4 ms; less is normal */
 #define WATCH_MOST 64u            /* threads checked in one call */
 #define WATCH_MOST_KNOWN 1024u    /* with more, we do not search for unknown threads */
 #define WATCH_LIST_BYTES 32768u   /* of the list of threads: room for about 1000 */
@@ -30,7 +30,7 @@ static struct {
 	/* a stranger was asked; a found thread may have ended since */
 	bool has_asked;
 	uint32_t n_more;                  /* strangers at the last look */
-	uint32_t n_skipped, n_to_skip;    /* looks without reading the list of threads */
+	uint32_t n_skipped, n_to_skip;    /* checks without reading the list of threads */
 } watch WRITTEN_BY_FORKED;
 
 void watch_reset_record(struct thread *t)

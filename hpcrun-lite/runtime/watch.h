@@ -28,7 +28,7 @@ struct watch_thread {
 /* At the start of the thread's record. */
 void watch_reset_record(struct thread *t);
 
-/* The timer of the calling thread, which is the first thread of the process. */
+/* Start and stop the timer. The caller is the first thread of the process. */
 void watch_start(void);
 void watch_stop(void);
 /* In a forked child: the timer belongs to the parent. watch_start may follow. */

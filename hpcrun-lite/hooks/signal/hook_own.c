@@ -42,7 +42,7 @@ static _Thread_local struct {
 	volatile bool is_shown;    /* see show() */
 	volatile bool has_mask;    /* it is in a wait that sets a mask */
 	volatile unsigned n_foreign; /* deliveries from others, */
-	volatile unsigned n_handled; /* ... and those that a handler of the program got */
+	volatile unsigned n_handled; /* ... and how many reached a handler of the program */
 	struct ktimer kick;
 } own;
 /* The same for a child of vfork, which shares our memory but has its own mask. */
@@ -247,7 +247,7 @@ static bool end_wait(ucontext_t *context)
 	const bool waits = wait_interrupted(context, &has_returned) == SYS_rt_sigtimedwait &&
 			   !has_returned;
 	if (waits)
-		wait_interrupt(context); /* a sample may have put it back to its beginning */
+		wait_interrupt(context); /* a sample may have prepared its restart */
 	else if (!own.kick.armed)
 		ktimer_start(&own.kick, CLOCK_MONOTONIC, RUNTIME_SIGNAL, &own, 1000000, 1000000);
 	return false;

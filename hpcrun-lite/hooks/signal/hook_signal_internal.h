@@ -28,7 +28,7 @@ uint64_t hook_signal_protected(void);
  */
 uint64_t hook_signal_hidden_bits(void);
 void hook_signal_set_hidden(uint64_t bits);
-/* Returns the pending signals as the program sees them, from those of the kernel. */
+/* Converts the kernel's pending signals to what the program sees. */
 uint64_t hook_signal_show_pending(uint64_t pending);
 
 #define N_SIGNALS 65
@@ -73,7 +73,7 @@ static inline bool hook_signal_may_change(void)
 
 void hook_jump_start(void);
 void hook_mask_start(void);
-/* The system call rt_sigprocmask as the program sees it. Returns -1 with errno. */
+/* Implements the system call rt_sigprocmask for the program. Returns -1 with errno on failure. */
 int hook_mask_by_number(int how, const uint64_t *set, uint64_t *old);
 
 /* ---- hook_altstack.c: small alternate stacks ---- */
@@ -81,11 +81,11 @@ int hook_mask_by_number(int how, const uint64_t *set, uint64_t *old);
 void hook_altstack_start(void);
 /* The signals of the program whose handlers start with our signals blocked. */
 extern _Atomic uint64_t hook_altstack_held;
-/* The program installs a handler. Returns what to add to its mask. */
+/* Call it when the program installs a handler. Returns the signals to add to the handler's mask. */
 uint64_t hook_altstack_mask(int sig, int flags);
-/* At the beginning of a handler in hook_altstack_held. */
+/* Call it at the beginning of a handler of a signal in hook_altstack_held. */
 void hook_altstack_enter(void);
-/* The caller runs on a small alternate stack. */
+/* Returns true if the caller runs on a small alternate stack. */
 bool hook_altstack_is_here(void);
 
 /* ---- SIGBUS ---- */

@@ -23,8 +23,8 @@
 enum { SYSCALL_BYTES = 2, MOV_BYTES = 5, BEFORE_BYTES = 40, REX_B = 0x41 };
 
 /*
- * Length of an instruction that puts an argument of a system call into place: mov, lea, movslq or
- * xor, to a register other than eax. 0: another one.
+ * Length of an instruction that sets an argument of a system call: mov, lea, movslq or xor, to a
+ * register other than eax. 0: another instruction.
  */
 static size_t argument_bytes(const uint8_t *code, size_t n_left)
 {

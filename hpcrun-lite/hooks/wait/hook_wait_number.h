@@ -23,9 +23,10 @@ void wait_number_start(void);
 long wait_number_in_code(uintptr_t pc);
 
 /*
- * Returns the number of the system call that ended at the pc of `context`, where the code does not
- * show it, or UNKNOWN_CALL. `hooked`: the call that a hook noted; 0: none. *ends: the thread was
- * asked to end (pthread_cancel), and libc ends it if the call returns EINTR. Signal-safe.
+ * For code that does not show the number: returns the number of the system call that ended at the
+ * pc of `context`, or UNKNOWN_CALL. `hooked`: the call that a hook noted; 0: none. *ends: the
+ * thread was asked to end (pthread_cancel), and libc ends it if the call returns EINTR.
+ * Signal-safe.
  */
 long wait_number_outside(const ucontext_t *context, long hooked, bool *ends);
 

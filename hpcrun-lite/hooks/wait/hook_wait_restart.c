@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Restarting waits from our handler; see hook_wait.h. Must not wait or lock.
- * Tests: tests/cli/sacred/sacred_wait.sh, tests/cli/sacred/sacred_cancel.sh.
+ * Restarts waits from our handler; see hook_wait.h. Must not wait or lock. Tests:
+ * tests/cli/sacred/sacred_wait.sh, tests/cli/sacred/sacred_cancel.sh.
  */
 #include "hpcrun-lite/hooks/wait/hook_wait.h"
 

@@ -32,7 +32,8 @@ struct copy {
 	int place, in, out; /* place: the directory of `local` */
 	uint64_t size;      /* bytes of the file that are in use */
 	bool has_part;      /* the target shows what was copied while the process ran */
-	bool is_again;      /* the target has the data; only parts of children may be newer */
+	/* the target already has the data; only parts of children may be newer */
+	bool is_again;
 	bool is_unused;     /* the kernel says that no process writes to the file */
 	unsigned n_running; /* children that write to the file */
 	uint64_t n_bytes;   /* copied */

@@ -193,7 +193,10 @@ static bool each_file(struct follower *f, bool (*fn)(struct follower *f, const c
 	return goes_on;
 }
 
-/* A program that is slow to start has no file yet, so its launcher counts as running. */
+/*
+ * A program that is slow to start has no file yet. So the process that started the copies counts as
+ * running, too.
+ */
 static bool launcher_runs(const struct follower *f)
 {
 	uint64_t ticks;

@@ -29,7 +29,7 @@ struct follow_chain {
 bool follow_chain_read(struct follow_chain *c, int fd, uint64_t end);
 void follow_chain_free(struct follow_chain *c);
 
-/* Returns the number of the first item at or behind an offset. */
+/* Returns the index of the first item at or after an offset. */
 size_t follow_chain_at(const struct follow_chain *c, uint64_t at);
 
 /* Returns the item at exactly this offset, or NULL. */

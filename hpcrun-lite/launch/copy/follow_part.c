@@ -149,7 +149,7 @@ static enum follow_result sync_target(struct pass *s)
 
 /* ---- everything but the headers that are shown ---- */
 
-/* Records of these kinds stay as they are. */
+/* Records of these kinds do not change once they are written. */
 static bool is_append_only(const struct msr_extent *e)
 {
 	return e->kind == MSR_TRACE || e->kind == MSR_GPU_OP;

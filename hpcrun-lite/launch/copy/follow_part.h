@@ -19,7 +19,7 @@
 
 struct follow_part {
 	bool is_open;
-	char text[LOCAL_PART_OFFSET]; /* of the target, without the time */
+	char text[LOCAL_PART_OFFSET]; /* the target's text, without the time */
 	struct follow_chain shown;    /* the headers that the target shows */
 	VEC(uint64_t) sums;           /* one for each block, without headers; 0: unknown */
 	uint64_t n_bytes;             /* written so far */

@@ -14,7 +14,8 @@
 enum job_scope {
 	/* one process: shares a directory only with processes that run at the same time */
 	JOB_ALONE,
-	JOB_SHARED,  /* the identity is that of one parallel run: equal identities share */
+	/* the identity belongs to one parallel run: processes with equal identities share */
+	JOB_SHARED,
 	/* The same, but ranks on other nodes know only the first common_bytes of the identity. */
 	JOB_NODE,
 	/*

@@ -94,7 +94,9 @@ static bool make_own(const char *path)
 	return S_ISDIR(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 077);
 }
 
-/* How much stays free: a tenth of a disk, half of a file system in memory. */
+/*
+ * How much to leave free: a tenth of a disk (at most LEAVE_MOST), half of a file system in memory.
+ */
 static uint64_t bytes_to_leave(const struct statfs *fs)
 {
 	const uint64_t all = (uint64_t)fs->f_blocks * (uint64_t)fs->f_bsize;

@@ -32,7 +32,10 @@ void node_local_places(const char *wanted, const char *places[NODE_LOCAL_PLACES]
 /* True if the open file is on a file server, which may number users in its own way. */
 bool node_local_is_server(int fd);
 
-/* The path of ours for a measurement directory (absolute). Returns false if it is too long. */
+/*
+ * Gets the path of our directory in `place` for a measurement directory (absolute). Returns false
+ * if it is too long.
+ */
 bool node_local_path(const char *place, const char *directory, char *path, size_t n_bytes);
 
 #endif

@@ -63,7 +63,7 @@ static bool holds_measurement(const char *directory)
 	return found;
 }
 
-/* Finds out to which run an existing directory belongs. */
+/* Finds out which run an existing directory belongs to. */
 static enum verdict read_mark(const char *directory, const struct job *job)
 {
 	char path[PATH_MAX], text[sizeof job->identity + 64], want[sizeof text];

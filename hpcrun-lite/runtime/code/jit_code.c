@@ -74,7 +74,7 @@ static bool look_at_line(const struct maps_line *line, void *unused)
 	return false;
 }
 
-/* Searches the list of mappings; reads at most n_bytes and one buffer more. The lock is held. */
+/* Searches the list of mappings; reads at most n_bytes plus one buffer. The lock is held. */
 static void find_jitdump(uint64_t n_bytes)
 {
 	maps_each(&jit.room, n_bytes, look_at_line, NULL);

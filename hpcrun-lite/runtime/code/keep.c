@@ -30,7 +30,7 @@
 
 #define COPY_WAIT_MS 10000
 #define LEAST_BYTES 4096               /* a smaller file is not a library */
-#define COARSE_NS UINT64_C(10000000)   /* file systems take the time from the last tick */
+#define COARSE_NS UINT64_C(10000000)   /* file systems use the time of the last tick */
 
 struct keep_list keep_list;
 

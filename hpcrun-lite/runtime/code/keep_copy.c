@@ -24,7 +24,7 @@
 
 static struct {
 	struct maps_room room;
-	struct maps_line line; /* of the file's mapping; start 0: none */
+	struct maps_line line; /* the mapping of the file; start 0: none */
 	uint64_t address;
 	_Alignas(8) char buffer[65536];
 	char path[PATH_MAX];
@@ -42,7 +42,7 @@ static bool take_line(const struct maps_line *line, void *unused)
 	return false;
 }
 
-/* Finds the mapping that begins the module. */
+/* Finds the mapping at the start of the module. */
 static bool find_mapping(const struct keep_file *f)
 {
 	copy.line.start = 0;

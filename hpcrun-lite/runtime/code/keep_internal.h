@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define KEEP_MOST_BYTES (UINT64_C(64) << 20) /* for each process, forked children included */
+/* for each process; forked children count separately */
+#define KEEP_MOST_BYTES (UINT64_C(64) << 20)
 enum { KEEP_MOST_FILES = 64 };                /* at once */
 
 enum keep_result { KEEP_FAILED, KEEP_KEPT, KEEP_TOO_LARGE };

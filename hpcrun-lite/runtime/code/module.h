@@ -30,14 +30,14 @@ void module_forked(void);
 void module_write_records(void);
 
 /*
- * For struct unwind_config: returns the number and the load bias. Returns MSR_MODULE_UNKNOWN with
- * bias 0 if the module cannot be registered now, which is counted. Signal-safe.
+ * For struct unwind_config: returns the number and the load bias. If the module cannot be
+ * registered now, counts that and returns MSR_MODULE_UNKNOWN with bias 0. Signal-safe.
  */
 uint16_t module_of(const struct dl_find_object *object, uintptr_t *bias);
 
 /*
  * Call after each dlclose: objects may be gone and others may take their addresses. An object
- * without build id is then identified by its file alone and examined again. Not signal-safe.
+ * without build id is then examined again, and identified only by its file. Not signal-safe.
  */
 void module_closed(void);
 

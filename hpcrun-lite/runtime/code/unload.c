@@ -59,7 +59,8 @@ static bool is_asleep(int tid)
 	return i < 0 || line[i + 2] == 'S';
 }
 
-static _Atomic bool has_threads; /* relaxed: a thread that unloads has seen its workers begin */
+/* relaxed: a thread that unloads a library has seen its workers begin */
+static _Atomic bool has_threads;
 
 void unload_thread_begins(struct thread *t, const struct thread_room *room)
 {
@@ -123,7 +124,10 @@ static bool hold_all(const struct link_map *map)
 	for (struct thread *t = thread_first(); t; t = t->next_made) {
 		if (t == thread_self || !is_alive(t) || t->map != map)
 			continue;
-		/* The thread sees it before it sleeps again, or when it next enters the kernel. */
+		/*
+		 * The thread sees the flag before it sleeps again, or when it next enters the
+		 * kernel.
+		 */
 		atomic_store_explicit(&t->may_lose_code, true, memory_order_seq_cst);
 		sleep &= is_asleep(t->tid);
 	}

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 /*
- * Call control_start at the start of a measured process, before it has threads of ours. Call
+ * Call control_start at the start of a measured process, before it has any of our threads. Call
  * control_forked in a forked child, which keeps the state of its parent, after store_open.
  */
 void control_start(void);
@@ -24,8 +24,8 @@ void control_go_on(void);
 
 /*
  * Stops (`off`) or starts measurement. When it stops, no thread records a sample from then on; the
- * sources of other threads stop when those threads have received a signal. Does nothing if the
- * state is already so, or if the process is not measured. If several threads call it at once, the
+ * sources of other threads stop when those threads have received a signal. Does nothing if that is
+ * already the state, or if the process is not measured. If several threads call it at once, the
  * last call counts. Signal-safe; keeps errno.
  */
 void control_set(bool off);

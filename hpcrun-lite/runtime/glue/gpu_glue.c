@@ -74,8 +74,8 @@ static uint64_t tag_of(unsigned number)
 }
 
 /*
- * Number of innermost frames that mean nothing to the user: those of the back end, except the
- * outermost of them, which is the call that the program made.
+ * Number of innermost frames that mean nothing to the user: the frames of the back end, except the
+ * outermost one, which is the call that the program made.
  */
 static uint32_t inner_frames(const struct unwind_path *walked, uint64_t tag)
 {

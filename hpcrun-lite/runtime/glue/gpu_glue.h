@@ -30,9 +30,9 @@ void gpu_glue_note(const char *text);
 
 /*
  * A row of runtime/life/parts.h. At the end of a thread back ends free what they keep for it.
- * Before the end of the process they deliver their data, for a limited time. They do not if they
- * have already done so, in a signal handler, or in a thread that is not measured, where a handler
- * cannot be detected.
+ * Before the end of the process they deliver their data, for a limited time. They do nothing if
+ * they have already done so, in a signal handler, and in a thread that is not measured, where a
+ * handler cannot be detected.
  */
 void gpu_glue_start(void);
 void gpu_glue_forked(void);

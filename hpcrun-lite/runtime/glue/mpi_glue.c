@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See mpi_glue.h. A call of MPI walks the stack before it begins, outside of handlers, as a launch
- * of a GPU does (gpu_glue.c). Samples arrive during the call as always. Tests:
- * tests/cli/mpi/mpi_truth.sh, tests/bench/bench_mpi.sh.
+ * See mpi_glue.h. Before an MPI call, the thread walks the stack outside of handlers, as for a GPU
+ * launch (gpu_glue.c). Samples arrive during the call as always. Tests: tests/cli/mpi/mpi_truth.sh,
+ * tests/bench/bench_mpi.sh.
  */
 #include "hpcrun-lite/runtime/glue/mpi_glue.h"
 
@@ -26,7 +26,7 @@ static struct {
 
 #define OPEN_MOST 8u /* nested calls of one thread, made by handlers of the program */
 
-/* The calls that the thread is in. A jump may leave one without its end. */
+/* The calls that the thread is in. A jump may leave a call that then never ends. */
 static __thread struct {
 	struct thread *thread;
 	struct call_path path;
@@ -46,7 +46,7 @@ static uint32_t module_with(const void *text)
 	return module;
 }
 
-/* Number of innermost frames of the module, without the outermost of them. */
+/* Number of innermost frames of the module, without the outermost one. */
 static uint32_t inner_frames(const struct unwind_path *w, uint64_t module)
 {
 	uint32_t n = 0;

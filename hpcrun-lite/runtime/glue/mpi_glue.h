@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls of MPI in this process: their paths, and their sums in the file. Costs nothing if the user
- * did not ask for MPI. Not signal-safe. Tests: tests/unit/mpi/test_mpi_sums.c,
+ * MPI calls in this process: their paths, and their sums in the file. Costs nothing if the user did
+ * not ask for MPI. Not signal-safe. Tests: tests/unit/mpi/test_mpi_sums.c,
  * tests/cli/mpi/mpi_truth.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_GLUE_MPI_GLUE_H

@@ -107,7 +107,7 @@ static void end(enum msr_exit_kind kind, int code, bool has_next)
 	atomic_store_explicit(&process.ending, true, memory_order_seq_cst);
 	const bool is_quiet = finish();
 	uint64_t now_ns = clock_mono_ns();
-	/* before the clocks of threads, so that these are never behind it */
+	/* read before the clocks of threads, so that those are never behind it */
 	store_header()->cpu_end_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	store_header()->throttled_end_ns = cgroup_throttled_ns(&life.cgroup);
 	thread_stamp_all(now_ns, self_now_ns, self_cpu_ns);

@@ -28,8 +28,8 @@ struct runtime_part {
 	void (*measured)(void);
 	/*
 	 * In the child of a fork, with a new store. Only this thread exists, and no source of it
-	 * runs. Other threads of the parent may have held locks, of libc as well: only signal-safe
-	 * functions. Each page that is written to is copied; see common/safe/forked.h.
+	 * runs. Other threads of the parent may have held locks, also in libc, so call only
+	 * signal-safe functions. Each page that is written to is copied; see common/safe/forked.h.
 	 */
 	void (*forked)(void);
 
@@ -67,14 +67,15 @@ struct runtime_part {
 	void (*copy)(void);
 	/*
 	 * Returns unused space of the thread that ends the process to the store. Parts further down
-	 * in the table may still need some. MSR_EXIT_EXEC: the thread may go on.
+	 * in the table may still need some. MSR_EXIT_EXEC: the exec may fail, and the thread then
+	 * continues.
 	 */
 	void (*trim)(struct thread *self, enum msr_exit_kind kind);
 	/* After an exec that failed: undoes `finish`. Signal-safe. */
 	void (*exec_failed)(void);
 };
 
-/* A constant here, because a variable would be one more page that each forked child looks at. */
+/* A constant, because a variable would be one more page that each forked child reads. */
 enum { RUNTIME_N_PARTS = 18 };
 extern const struct runtime_part runtime_parts[RUNTIME_N_PARTS];
 

@@ -43,8 +43,8 @@ bool thread_start_process(const char **cause)
 /* ---- stack bounds ---- */
 
 /*
- * The range may be too small but never too large. Memory inside it is read without a check, and the
- * next page after a stack may be unreadable, with the stack of a coroutine after it.
+ * The range may be too small but never too large. Memory inside it is read without a check, and
+ * after the end of a stack there may be an unreadable page, or the stack of a coroutine.
  */
 static void find_stack(struct unwind_stack *s, const struct thread_room *room, int tid)
 {

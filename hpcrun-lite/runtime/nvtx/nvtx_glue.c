@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See nvtx_glue.h. The beginning of a range walks the stack, outside of handlers, as a call of MPI
- * does (mpi_glue.c). Tests: tests/cli/nvtx/nvtx_ranges.sh, tests/cli/nvtx/nvtx_limits.sh.
+ * See nvtx_glue.h. When a range begins, the thread walks the stack outside of handlers, as for an
+ * MPI call (mpi_glue.c). Tests: tests/cli/nvtx/nvtx_ranges.sh, tests/cli/nvtx/nvtx_limits.sh.
  */
 #include "hpcrun-lite/runtime/nvtx/nvtx_glue.h"
 

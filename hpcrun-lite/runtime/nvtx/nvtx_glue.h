@@ -32,7 +32,7 @@ uint64_t nvtx_glue_range_start(const struct nvtx_begin *b);
 void nvtx_glue_range_end(uint64_t number);
 void nvtx_glue_mark(const struct nvtx_begin *b);
 
-/* The number of the live thread with this kernel id; UINT32_MAX: none. */
+/* Returns the number of the live thread with this kernel id; UINT32_MAX: none. */
 uint32_t nvtx_glue_thread_of(uint32_t tid);
 
 /* A row of runtime/life/parts.h. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The names of NVTX in this process: each has one id and one record in the file. They stay in
- * memory, because a forked child writes those that it uses into its own file. Any thread may call
- * these functions, but not our handler. They wait at most 1 s for a thread that is recording a
+ * memory, because a forked child writes the names that it uses into its own file. Any thread may
+ * call these functions, but not our handler. They wait at most 1 s for a thread that is recording a
  * name; what could not be recorded is counted. Test: tests/cli/nvtx/nvtx_limits.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_NVTX_NVTX_NAMES_H

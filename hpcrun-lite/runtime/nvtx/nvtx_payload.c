@@ -126,7 +126,7 @@ bool nvtx_payload_source(const struct nvtx_attributes *a, struct nvtx_text *sour
 
 /* ---- call stacks as XLA writes them ---- */
 
-/* The start of ":DIGITS" at the end of a text; NULL: it ends otherwise. */
+/* Returns the start of ":DIGITS" at the end of a text; NULL: the text does not end so. */
 static const char *find_number(const char *from, const char *end)
 {
 	const char *at = end;

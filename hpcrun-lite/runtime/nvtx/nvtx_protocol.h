@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The part of NVTX's binary interface that an injection uses. NVTX 3, which is in headers of the
- * program, loads the library that NVTX_INJECTION64_PATH names at its first call, and calls
+ * The part of NVTX's binary interface that an injection uses. NVTX 3 is a header library in the
+ * program. At its first call it loads the library that NVTX_INJECTION64_PATH names, and calls
  * InitializeInjectionNvtx2() in it. From nvtxDetail/nvtxTypes.h and nvToolsExt.h of NVTX 3, which
  * promise not to change it. Test: tests/cli/nvtx/nvtx_ranges.sh.
  */

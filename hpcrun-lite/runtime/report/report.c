@@ -46,7 +46,7 @@ static void put_share(struct text *t, const struct thread_totals *sum, const str
 	text_put_char(t, '%');
 }
 
-/* Adds the losses of samples, or of other things. Returns whether there are any. */
+/* Adds the losses of samples, or of other things. Returns true if there are any. */
 static bool put_losses(struct text *t, const struct thread_totals *sum, bool of_samples,
 		       const char *before, const char *between)
 {

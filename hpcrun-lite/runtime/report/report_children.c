@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#define MOST_STARTS 1024u  /* processes whose CPU time is searched for */
+#define MOST_STARTS 1024u  /* processes whose CPU time we search for */
 #define MOST_PROGRAMS 3u   /* programs that are named */
 #define MOST_NAME 256u
 

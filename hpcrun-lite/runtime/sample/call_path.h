@@ -12,7 +12,7 @@
 
 /* Which frames of a path mean nothing to the user. */
 struct call_kind {
-	/* Number of innermost frames to leave out; a function of the path and `tag` alone. */
+	/* Number of innermost frames to leave out; must depend only on the path and `tag`. */
 	uint32_t (*n_inner)(const struct unwind_path *walked, uint64_t tag);
 	uint64_t tag; /* differs for all kinds */
 };
@@ -31,7 +31,7 @@ void call_path_forget(struct thread *t);
 
 /*
  * At the end of a process with `check=1` in its configuration: notes how many remembered paths were
- * walked again, and how many of these differed.
+ * walked again, and how many of them differed.
  */
 void call_path_report(void);
 

@@ -56,11 +56,11 @@ enum sample_hold sample_hold(struct thread *t);
 void sample_walk_here(struct thread *t, struct unwind_path *walked);
 
 /*
- * Returns in *node the node of the path that was walked last, without its n_inner innermost frames,
- * with Python's frames, joined with the path of the parallel region, and with the range of NVTX
- * that the thread is in; makes it if necessary. Sets the end in *walked to that of the joined path.
- * `at_call`: sample_walk_here walked the path, not a signal; then it may wait for 1 s, until
- * another thread has made the file grow. Returns false and sets *cause on failure.
+ * Finds or makes the node of the path that was walked last, and returns it in *node. Leaves out the
+ * n_inner innermost frames, and adds Python's frames, the path of the parallel region and the NVTX
+ * range that the thread is in. Sets the end in *walked to the joined path's end. `at_call`: the
+ * path is from sample_walk_here, not from a signal; then it may wait up to 1 s while another thread
+ * makes the file grow. Returns false and sets *cause on failure.
  */
 bool sample_insert(struct thread *t, struct unwind_path *walked, uint32_t n_inner, bool at_call,
 		   uint32_t *node, enum msr_loss *cause);
@@ -72,7 +72,7 @@ struct sample_place {
 	enum msr_loss cause;
 	const struct unwind_path *walked;
 };
-/* Walks as sample_walk_here, inserts the path and fills *place. Blocks signals meanwhile. */
+/* Walks like sample_walk_here, inserts the path and fills *place. Blocks signals meanwhile. */
 void sample_find_here(struct thread *t, struct unwind_path *walked, struct sample_place *place);
 void sample_release(struct thread *t, const struct sample_place *place);
 /* The same with the path of this call, which is found only if samples were held back. */
@@ -86,8 +86,8 @@ void sample_keep(struct thread *t);
 void sample_unkeep(struct thread *t);
 
 /*
- * The calling thread follows process.off now, or when it leaves the tool if it is inside. Not from
- * our handler. Keeps errno.
+ * Makes the calling thread follow process.off now, or if it is inside the tool, when it leaves it.
+ * Not from our handler. Keeps errno.
  */
 void sample_follow(struct thread *t);
 /* The same, but only if the thread could not follow because it was inside the tool. */

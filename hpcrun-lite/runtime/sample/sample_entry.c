@@ -19,8 +19,8 @@
 #define NO_PROTECTOR __attribute__((no_stack_protector))
 
 /*
- * The kernel leaves EFLAGS.AC set, and restores it after the handler. The alignment of the stack
- * stays that of a function's entry.
+ * The kernel leaves EFLAGS.AC set, and restores it after the handler. The stack stays aligned as at
+ * a function's entry.
  */
 _Static_assert(1 << 18 == 0x40000, "EFLAGS.AC");
 __asm__(

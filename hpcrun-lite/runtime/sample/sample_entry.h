@@ -12,11 +12,13 @@
 
 struct thread;
 
-/* The handler that the kernel calls. Calls sample_on_signal() where that can run. */
+/* The handler that the kernel calls. Calls sample_on_signal() if that can run. */
 void sample_entry(int sig, siginfo_t *info, void *context);
 void sample_on_signal(int sig, siginfo_t *info, void *context);
 
-/* Calls fn(argument), on the thread's own stack for handlers if this one has little room. */
+/*
+ * Calls fn(argument), on the thread's own stack for handlers if the current stack has little room.
+ */
 void sample_entry_give_room(const struct thread *t, void (*fn)(void *), void *argument);
 
 /* Once per process. `is_split`: the program has split stacks. Not signal-safe. */

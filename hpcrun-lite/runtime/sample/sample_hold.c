@@ -18,8 +18,8 @@
 /*
  * Detects that a signal handler of the program jumped out of code that holds samples back. A
  * handler on the same stack is deeper than that code by at least a signal frame (128 bytes of red
- * zone, registers, floating point state: more than 1000 bytes). What runs inside the code is not
- * further out than its outermost frame.
+ * zone, registers, floating point state: more than 1000 bytes). Whatever runs inside the code is at
+ * least as deep as its outermost frame.
  */
 #define SIGNAL_FRAME_LEAST 768u
 #define HOLD_FRAMES_MOST 4096u /* from the caller of the tool to sample_hold */

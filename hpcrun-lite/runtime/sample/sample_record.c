@@ -35,7 +35,10 @@ void sample_record(struct thread *t, uint32_t node, const struct source_expiry *
 		t->blame.node = node;
 	if (e->wait && e->wait - 1 != MSR_WAIT_RUN_QUEUE)
 		atomic_store_explicit(&t->sample.wait_node, node, memory_order_relaxed);
-	/* An exchange, because the handler may interrupt. Relaxed, because it is one thread. */
+	/*
+	 * An exchange, because the handler may interrupt this. Relaxed, because only this thread
+	 * uses it.
+	 */
 	const uint64_t carried = atomic_exchange_explicit(&t->sample.carried[e->metric], 0,
 							  memory_order_relaxed),
 		       weight = e->weight + carried;

@@ -21,8 +21,8 @@ struct mpi_thread {
 };
 
 /*
- * Limits on the sums of a thread. Beyond the first, calls with different peers share a sum. Beyond
- * the second, so do calls with different paths and communicators.
+ * Limits on the number of sums of a thread. Beyond MPI_SUMS_WITH_PEERS, calls with different peers
+ * share a sum. Beyond MPI_SUMS_WITH_PATHS, calls with different paths and communicators do, too.
  */
 #define MPI_SUMS_WITH_PEERS 32768u
 #define MPI_SUMS_WITH_PATHS 49152u
@@ -34,7 +34,7 @@ struct mpi_thread {
  */
 bool mpi_sums_add(struct mpi_thread *t, uint32_t thread, uint32_t node, const struct mpi_event *e,
 		  enum msr_loss *cause);
-/* The number of calls in the sum that was added to last; NULL: none. */
+/* Returns the number of calls in the sum that was last added to; NULL: none. */
 _Atomic uint64_t *mpi_sums_last(const struct mpi_thread *t);
 /* Writes the description of a communicator. Failure as above. */
 bool mpi_sums_comm(struct mpi_thread *t, uint32_t thread, const struct msr_mpi_comm *c,

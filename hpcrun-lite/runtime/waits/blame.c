@@ -6,7 +6,7 @@
 #include "common/safe/one_writer.h"
 #include "hpcrun-lite/runtime/process.h"
 
-/* However many threads wait for one lock, its holder gets no more signals than this. */
+/* The holder of a lock gets at most one signal in this time, however many threads wait. */
 #define SEND_EVERY_NS 2000000u
 
 /*
@@ -81,7 +81,7 @@ static uint64_t take(_Atomic uint64_t *word)
 
 /*
  * If only released locks are left, their time belongs to the node of the last sample of BLAME; else
- * all of it belongs to where the thread is now. The time line says what the thread does itself.
+ * all of it belongs to where the thread is now.
  */
 bool blame_take(struct thread *t, struct source_expiry *expiry)
 {

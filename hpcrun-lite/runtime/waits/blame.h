@@ -27,7 +27,7 @@ bool blame_add(int tid, uint64_t ns, bool is_over);
 /* In the handler: takes the time that the thread is blamed for. Returns false if there is none. */
 bool blame_take(struct thread *t, struct source_expiry *expiry);
 
-/* At the end of the thread: records what is left at the place of the last sample. */
+/* At the end of the thread: records the remaining time at the node of its last sample of BLAME. */
 void blame_end(struct thread *t);
 
 #endif

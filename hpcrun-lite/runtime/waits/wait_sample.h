@@ -25,8 +25,8 @@ bool wait_sample_is_mark(const struct source_expiry *e);
 uint32_t wait_sample_last_node(const struct thread *t, const struct source_expiry *e);
 
 /*
- * Replaces *node, where the wait was found, by the wait's own node below it; makes that if
- * necessary. Returns false and sets *cause on failure.
+ * *node is where the wait was found. Sets it to the wait's own node below that, and makes that node
+ * if necessary. Returns false and sets *cause on failure.
  */
 bool wait_sample_enter(struct thread *t, const struct source_expiry *e, uint32_t *node,
 		       enum msr_loss *cause);
