@@ -37,8 +37,8 @@ enum status scope_read_calls(struct scope_map *map);
 /*
  * Joins the units, after the last one is added. Symbols, stubs and unwind ranges then fill the
  * gaps. If `symbols_of` is not NULL, its symbol tables are read as well as those of the map's
- * image; it is the debug file of that image. If n > 0, scope_narrow() follows with the same
- * addresses, and what they do not need may be left out. Does not log STATUS_NO_MEMORY.
+ * image; it is the debug file of that image. If n > 0, scope_narrow() must follow with the same
+ * addresses, and everything that they do not need may be left out. Does not log STATUS_NO_MEMORY.
  */
 enum status scope_finish(struct scope_map *map, const struct image *symbols_of,
 	const uint64_t *link_addrs, size_t n, unsigned n_workers);
