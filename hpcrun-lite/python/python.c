@@ -211,8 +211,8 @@ void python_here(struct python_place *place)
 }
 
 /*
- * The state of another thread is read with guarded loads. That of the main thread does not move,
- * and that thread deletes the key's value before it frees the state.
+ * Finds the thread state. The state of another thread is read with guarded loads. The main thread's
+ * state does not move, and that thread deletes the key's value before it frees the state.
  */
 static bool find_state(const struct python_layout *l, struct python_thread *t,
 		       const struct python_place *other, struct state *s)

@@ -69,7 +69,8 @@ bool torch_add(struct torch_calls *calls, const struct python_layout *l,
 		return true;
 	/* If a module's forward() is another module, their frames are side by side, too. */
 	if (inner && inner->frame + 1 == i && inner->code && inner->code != frame->code) {
-		inner->module = module; /* that of _wrapped_call_impl() is in no cell */
+		/* the argument of _wrapped_call_impl() is never in a cell */
+		inner->module = module;
 		inner->frame = i;
 		inner->at = at;
 		inner->code = 0;

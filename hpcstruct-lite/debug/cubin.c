@@ -374,8 +374,8 @@ static bool add_ranges(struct reader *r)
 /* ---- units ---- */
 
 /*
- * Gives each function's definition the place of its first instruction, or of the inlined call in
- * the function that this instruction belongs to.
+ * Gives each function's definition the place of its first instruction. If that was inlined, uses
+ * the place of the call.
  */
 static void place_functions(struct reader *r)
 {

@@ -34,7 +34,8 @@ struct depend {
 	VEC(struct sass_instruction) code;
 	VEC(uint32_t) positions;         /* by instruction */
 	VEC(uint32_t) before;            /* by instruction: cycles from the start of its block */
-	VEC(struct depend_block) blocks; /* and one that ends the last one's predecessors */
+	/* an extra one at the end ends the last block's predecessors */
+	VEC(struct depend_block) blocks;
 	VEC(uint32_t) predecessors;
 	VEC(uint32_t) open; /* instructions */
 	VEC(uint32_t) seen; /* by block: the last search that met it */

@@ -32,7 +32,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define STUCK_CPU_SECONDS 300 /* without another unit done: no sound unit takes a tenth of it */
+#define STUCK_CPU_SECONDS 300 /* without a unit done; an undamaged unit takes less than 30 s */
 #define LOOK_CPU_SECONDS 30   /* to find out what is up to date */
 #define POLL_MS 200
 #define MOST_OVERTAKEN 4 /* how often a structure is made again because the cache has changed */

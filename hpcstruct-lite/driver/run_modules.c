@@ -90,7 +90,7 @@ static char *image_path(const struct reader *r, const struct msr_module *m, cons
 	return strdup(path);
 }
 
-/* Sets *path to NULL if there is no copy. Returns false if memory is short. */
+/* Sets *path to NULL if there is no copy. Returns false when out of memory. */
 static bool find_kept(const struct reader *r, const struct msr_module *m, char **path)
 {
 	char name[MSR_KEPT_NAME_BYTES];

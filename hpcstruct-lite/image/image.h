@@ -144,7 +144,7 @@ const struct image_section *image_linked_symbols(
 	const struct image *image, const struct image_section *s);
 /* Chooses symbols. */
 struct image_symbol_filter {
-	/* Returns true if the symbol is to be appended. Its name is not empty. */
+	/* Returns true to append the symbol. Its name is not empty. */
 	bool (*takes)(void *arg, const struct image_symbol *symbol);
 	void *arg;
 	bool with_names;       /* otherwise takes() may only read the first byte of the name */

@@ -21,7 +21,10 @@ enum {
 	SASS_MAX_WRITES = 4
 };
 
-/* Numbers of registers: R0 and so on, then those of a warp (UR), predicates (P), its predicates. */
+/*
+ * Numbers of registers: R0 and so on, then a warp's registers (UR), predicates (P), and a warp's
+ * predicates (UP).
+ */
 enum { SASS_R = 0, SASS_UR = 256, SASS_P = 512, SASS_UP = 520, SASS_N_REGISTERS = 528 };
 
 struct sass_registers {
@@ -69,7 +72,7 @@ enum sass_width {
 	SASS_SINGLE,
 	SASS_DOUBLE,  /* two each */
 	SASS_WIDE,    /* two in the result and the last operand */
-	SASS_MEMORY,  /* the data as bits 73 to 75 say; addresses of 64 bits two */
+	SASS_MEMORY,  /* data: as bits 73 to 75 say; 64-bit addresses: two */
 	SASS_CONVERT, /* up to two each */
 	SASS_MATRIX,  /* a matrix: up to four */
 	SASS_CLOCK,   /* two, or one if bit 80 is clear */

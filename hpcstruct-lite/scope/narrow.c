@@ -109,7 +109,7 @@ bool scope_cut(struct scope_map *map)
 		for (; l < map->loose.n && map->loose.at[l] < end && ok; l++) {
 			uint32_t at = map->loose.at[l];
 			if (l > 0 && map->loose.at[l - 1] == at)
-				continue; /* asked for twice */
+				continue; /* requested twice */
 			ok = scope_append(&out, at, SCOPE_NONE, r.file, r.line) &&
 			     scope_append(&out, at + 1, SCOPE_NONE, SCOPE_NONE, 0) &&
 			     keep_positions(map, at, at + 1);

@@ -52,7 +52,7 @@ struct reach {
 	struct map moved_names; /* hashes */
 	VEC(struct link) links; /* by `from` */
 	bool has_moved;
-	bool ok; /* false: memory is short */
+	bool ok; /* false: out of memory */
 };
 
 /* Pieces of the queue that one worker reads. Each is read as if it were alone. */
@@ -61,9 +61,9 @@ struct batch {
 	size_t first, n;
 	struct targets jumps, calls; /* of the piece that is being read */
 	bool goes_back;              /* and whether it may jump back */
-	struct targets found;        /* what is to be followed */
+	struct targets found;        /* references to follow */
 	VEC(uint32_t) returning;     /* pieces: called functions that return */
-	bool ok;                     /* false: memory is short */
+	bool ok;                     /* false: out of memory */
 };
 
 void scope_sources_free(struct scope_sources *s)

@@ -44,7 +44,7 @@ enum status scope_finish(struct scope_map *map, const struct image *symbols_of,
 	const uint64_t *link_addrs, size_t n, unsigned n_workers);
 /*
  * Restricts the map to the functions that hold one of these link addresses, and to the addresses
- * that no function holds. Loops of others are not searched, and they are not written. Call it after
+ * that no function holds. Other functions get no loops and are not written. Call it after
  * scope_finish(). Does not log STATUS_NO_MEMORY.
  */
 enum status scope_narrow(struct scope_map *map, const uint64_t *link_addrs, size_t n);
