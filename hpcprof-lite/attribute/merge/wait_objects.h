@@ -31,7 +31,10 @@ const struct wait_file *wait_objects_of_file(const struct wait_part *p, size_t f
 uint64_t wait_objects_translate(const struct wait_file *f, uint64_t code);
 /* The name, as an id of `strings`, of a translated code above MSR_WAIT_ON. */
 uint32_t wait_objects_name(uint64_t code);
-/* What has the name is a lock, or a part of another object, known by the calls that wait for it. */
+/*
+ * True if the named object is a lock. It may be part of another object, which the waiting calls
+ * reveal.
+ */
 bool wait_objects_is_lock(uint64_t code);
 void wait_objects_free(struct wait_part *p);
 
