@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * Chooses the instructions that a waiting instruction waits for, and how likely each of them is.
+ * The structure file lists the candidates (doc/dependencies.md). The stall reason of the sample
+ * decides which candidates count. Candidates whose result the instruction reads come first.
+ *
  * The weights follow GPA (Zhou et al., "GPA: A GPU Performance Advisor Based on Instruction
  * Sampling", CGO 2021). Causes that ran more often weigh more. So do nearer causes, because the
  * load that was issued last is most likely still in flight. At a barrier, warps on the fastest path
