@@ -5,8 +5,8 @@
  * clocks from both sides; the error is half the distance between the bounds. A bound also holds at
  * other times, less tightly: two clocks drift apart by at most 100 us in a second. The method is
  * that of Duda, Harrus, Haddad and Bernard, "Estimating global time in distributed systems" (ICDCS
- * 1987). It uses this drift bound instead of their straight line, because hosts steer their clocks
- * by the network.
+ * 1987). It uses this drift bound instead of their straight line, because NTP keeps adjusting the
+ * clocks.
  *
  * This needs no extra messages, so it also works if only some processes are measured. Test:
  * tests/unit/prof_mpi/test_mpi_waits.c.
