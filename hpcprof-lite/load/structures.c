@@ -29,9 +29,7 @@ enum { IN_CACHE = 1, IN_MEASUREMENT = 2 };
 static bool belongs_to(const struct structure *s, const struct msr_module *m)
 {
 	if (m->flags & LOAD_MODULE_GPU)
-		/*
-		 * the file's name is the hash of the content; the id in it is that of an ELF inside
-		 */
+		/* named by a hash of the content; its build id is that of an ELF inside */
 		return true;
 	size_t n_bytes;
 	const uint8_t *id = structure_build_id(s, &n_bytes);
@@ -98,7 +96,7 @@ static bool open_file(const char *path, unsigned depth, struct load_structure *l
 	if (inside_map(path, depth, &l->map) != STATUS_OK)
 		return false;
 	if (depth == IN_CACHE && !inside_trusts(l->map.owner, l->path)) {
-		mapfile_close(&l->map); /* it was renamed over just now */
+		mapfile_close(&l->map); /* an untrusted file has just replaced it */
 		return false;
 	}
 	enum status status = structure_open(path, l->map.bytes, l->map.n_bytes, &l->structure);
@@ -175,8 +173,8 @@ static size_t open_cached(const char *directory, struct load_structure *list, si
 }
 
 /*
- * True if hpcstruct-lite can make a structure: the binary exists, or a measurement has a copy, as
- * of the vdso.
+ * True if hpcstruct-lite can make a structure: the binary exists, a measurement has a copy of it,
+ * or it is the vdso.
  */
 static bool can_be_made(const struct load_structures_options *o, const struct load_structure *l)
 {

@@ -34,7 +34,7 @@ static uint32_t add(struct merge_tree *t, const struct merge_node *n)
 }
 
 /*
- * Makes the node of the range that node `id` of the thread stands for. False: the tree has no such
+ * Makes the node of the range that node `id` of the thread means. False: the tree has no such
  * ranges.
  */
 static bool make_range(const struct load_thread *thread, const struct nvtx_label_file *labels,

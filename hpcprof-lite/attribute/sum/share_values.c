@@ -179,7 +179,7 @@ static bool exchange(struct model *m, const uint64_t *first, struct model_column
 
 /*
  * Estimates by context how many values this part has. If there are many profiles, it counts every
- * STEP-th; this covers all kinds of threads in a process. NULL if memory is short.
+ * STEP-th. These still include all threads of a process. NULL if memory is short.
  */
 static uint64_t *count_values(const struct model *m)
 {

@@ -94,7 +94,10 @@ static bool keep(struct load_job *job, struct load_opened *o)
 	return true;
 }
 
-/* Sets `stays` when all sizes are known. Before, some data may have been elsewhere on this node. */
+/*
+ * Sets `stays` now that sizes are known. Before, a file looked small if its data was elsewhere on
+ * this node.
+ */
 static void let_small_stay(struct load_job *job)
 {
 	uint64_t n_bytes = 0;

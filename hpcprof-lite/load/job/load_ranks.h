@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Ranks of jobs that MPI_Comm_spawn started. Each job counts its ranks from 0, but a report needs a
- * distinct number for each process. So the ranks of a spawned job follow those of the jobs before
- * it. No other file knows about this; after this step, ranks are unique. Test:
+ * distinct number for each process. So the ranks of a spawned job continue after the ranks of
+ * earlier jobs. No other file knows about this; after this step, ranks are unique. Test:
  * tests/unit/prof/test_load.c.
  */
 #ifndef HPCPROF_LITE_LOAD_JOB_LOAD_RANKS_H

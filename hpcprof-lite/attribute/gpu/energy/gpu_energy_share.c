@@ -13,7 +13,7 @@
 
 struct stretch {
 	uint64_t start_ns, end_ns;
-	double energy_uj;        /* in it */
+	double energy_uj;        /* used in it */
 	uint64_t busy_ns;        /* at least one operation ran */
 	uint64_t busy_in_ns;     /* the part of busy_ns in [from_ns, until_ns) */
 	uint64_t work_ns;        /* sum over operations */
