@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Call paths become the contexts of the model. See attribute_steps.h. */
+/* Turns call paths into the contexts of the model. See attribute_steps.h. */
 #include "common/base/log.h"
 #include "hpcprof-lite/attribute/attribute_steps.h"
 #include "hpcprof-lite/attribute/expand/order.h"
@@ -11,7 +11,7 @@
 
 /* ---- the structures of modules ---- */
 
-/* What is known of the modules; all arrays are by module. */
+/* What is known about the modules; all arrays are by module. */
 struct modules {
 	size_t n;
 	bool *needed;
@@ -51,7 +51,10 @@ static bool is_jit(const struct merge_module *m)
 	return m->flags & JIT_MODULE;
 }
 
-/* Lists the frames that are in a module, and marks the modules of native code among these. */
+/*
+ * Lists the frames that are in a module, and marks as needed those of their modules that are native
+ * code.
+ */
 static size_t list_frames(const struct attribution *a, struct modules *s,
 			  struct attribute_frame *frames)
 {
@@ -135,8 +138,7 @@ bool attribute_contexts(struct attribution *a)
 	}
 	log_progress(NULL, 0, 0);
 	free_modules(&s);
-	/* of both only context_of is needed from here on, and memory is the measure of this
-	 * program */
+	/* from here on, only context_of is needed; memory limits this program, so free the rest */
 	merge_free(&a->trees[0]);
 	expand_shrink(&a->expand);
 	return ok;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Modules and call paths of all files become one tree. See attribute_steps.h. */
+/* Merges the modules and call paths of all files into one tree. See attribute_steps.h. */
 #include "common/base/log.h"
 #include "common/base/pool.h"
 #include "hpcprof-lite/attribute/attribute_steps.h"
@@ -81,7 +81,7 @@ static void merge_job(void *arg, size_t i, unsigned worker)
 	log_progress("merging threads", atomic_fetch_add(&a->n_done, 1) + 1, r->threads.n);
 }
 
-/* The trees of the workers become one. */
+/* Merges the trees of the workers into one. */
 static bool join_trees(struct attribution *a)
 {
 	const unsigned n = a->run.n_workers;
@@ -112,7 +112,7 @@ static bool merge_threads(struct attribution *a)
 	return join_trees(a);
 }
 
-/* The trees of all parts become one. Ends a step of all parts. */
+/* Merges the trees of all parts into one. Ends a step of all parts. */
 static bool join_parts(struct attribution *a, bool ok)
 {
 	struct topic_nodes *maps = a->run.to_whole;

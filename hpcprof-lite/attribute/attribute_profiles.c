@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Metrics, processes, profiles and time lines of the model. See attribute_steps.h. */
+/* Makes metrics, processes, profiles and time lines of the model. See attribute_steps.h. */
 #include "common/base/pool.h"
 #include "hpcprof-lite/attribute/attribute_steps.h"
 #include "hpcprof-lite/attribute/describe/describe.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The steps of attribute_run(), private to it: each in a file of its name. False: memory is short.
- * Parts that share the job meet in some of them. Tests: as attribute.h.
+ * The steps of attribute_run(), private to it. Each is in a file named after it. False: memory is
+ * short. If parts share the job, they meet in some of the steps. Tests: as attribute.h.
  */
 #ifndef HPCPROF_ATTRIBUTE_ATTRIBUTE_STEPS_H
 #define HPCPROF_ATTRIBUTE_ATTRIBUTE_STEPS_H
@@ -17,7 +17,7 @@ struct attribution {
 	struct topic_run run;
 	const struct attribute_options *o;
 	struct merge_modules modules;
-	struct merge_tree *trees; /* by worker; the first becomes the whole */
+	struct merge_tree *trees; /* by worker; the first becomes the whole tree */
 	struct expand expand;
 	atomic_size_t n_done;
 	atomic_bool failed;
@@ -31,11 +31,11 @@ bool attribute_unify(struct attribution *a);
 /* Makes trees[0] of the call paths of all threads, here and in other parts. */
 bool attribute_merge(struct attribution *a);
 void attribute_free_trees(struct attribution *a);
-/* Makes the contexts of the model. Call paths and `expand` keep only what topics need. */
+/* Makes the contexts of the model. Frees what topics do not need of the call paths and `expand`. */
 bool attribute_contexts(struct attribution *a);
-/* Metrics, processes, profiles and time lines. */
+/* Makes metrics, processes, profiles and time lines. */
 bool attribute_profiles(struct attribution *a);
-/* Values and totals. */
+/* Sums up values and totals. */
 bool attribute_sum(struct attribution *a);
 
 #endif

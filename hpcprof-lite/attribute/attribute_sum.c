@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The values of all profiles, those of topics too. See attribute_steps.h. */
+/* Sums up the values of all profiles, including those of topics. See attribute_steps.h. */
 #include "hpcprof-lite/attribute/attribute_steps.h"
 #include "hpcprof-lite/attribute/describe/describe.h"
 #include "hpcprof-lite/attribute/sum/sum.h"
@@ -8,11 +8,11 @@
 
 #include <stdlib.h>
 
-/* What is summed up. Each thread has a list of values of each topic that has values. */
+/* The input of the sums. Each thread has one list of values for each topic that has values. */
 struct sources {
 	struct sum_source *of; /* by profile */
 	struct sum_list *lists;
-	size_t n_lists; /* of each thread */
+	size_t n_lists; /* for each thread */
 	double *divisors;
 };
 
@@ -50,7 +50,7 @@ static void fill_sources(const struct topic_run *r, struct sources *s)
 	for (size_t i = 0; i < r->threads.n; i++) {
 		const struct topic_thread *t = &r->threads.at[i];
 		if (r->job->is_split && !load_is_own(r->job, t->file))
-			continue; /* its part sums it up */
+			continue; /* another part sums it up */
 		struct sum_list *lists = &s->lists[i * s->n_lists];
 		list_values(r, t, lists);
 		s->of[t->profile] = (struct sum_source){.file = &r->job->files.at[t->file],
@@ -61,7 +61,10 @@ static void fill_sources(const struct topic_run *r, struct sources *s)
 	describe_divisors(r->m, s->divisors);
 }
 
-/* By part, and the end: its first profile, if it has no trees and values of others. */
+/*
+ * The first profile of each part, with an end entry. Needed if parts do not have each other's trees
+ * and values. NULL if memory is short.
+ */
 static uint64_t *first_profiles(const struct topic_run *r)
 {
 	const int n_parts = r->comm->n_parts;

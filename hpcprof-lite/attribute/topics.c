@@ -18,7 +18,7 @@
 #include "hpcprof-lite/attribute/nvtx/nvtx_attribute.h"
 
 const struct topic_ops *const topics[] = {
-	&topic_clocks, /* which date the files of JIT code */
+	&topic_clocks, /* first, because the names of JIT code need the corrected times */
 	&topic_jit,
 	&topic_python,
 	&topic_waits,
@@ -27,7 +27,8 @@ const struct topic_ops *const topics[] = {
 	&topic_activity,
 	&topic_gpu,
 	&topic_phases,
-	&topic_nvtx, /* its phases, if no program marked any; operations of GPUs */
+	/* after phases, to add some if none was marked; after the GPU's operations */
+	&topic_nvtx,
 	&topic_mpi,
 	&topic_gpu_idle,
 	&topic_gpu_energy,

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Compares a binary on disk with what the run saw, by the GNU build id note (ELF specification,
+ * Compares a binary on disk with the one that ran: by the GNU build id note (ELF specification,
  * "Note Section"; type NT_GNU_BUILD_ID), or without one by size, time and content. Declared in
- * structures.h.
- * Test: tests/unit/prof/test_expand.c.
+ * structures.h. Test: tests/unit/prof/test_expand.c.
  */
 #include "hpcprof-lite/load/structures.h"
 
@@ -18,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { KEPT_DEPTH = 2 }; /* names inside of a measurement */
+enum { KEPT_DEPTH = 2 }; /* path components below a measurement directory */
 
 /* Looks for the note in [at, at + n). A note with impossible sizes ends the search. */
 static const uint8_t *find_note(const uint8_t *at, uint64_t n, uint32_t *n_bytes)
@@ -75,7 +74,7 @@ static enum load_binary compare(const struct msr_module *m, const struct mapfile
 	bool same;
 	if (m->build_id_bytes) {
 		const uint8_t *id = find_build_id(f, &n_bytes);
-		/* the run keeps MSR_BUILD_ID_MAX bytes of a longer id */
+		/* hpcrun-lite keeps only MSR_BUILD_ID_MAX bytes of a longer id */
 		same = id &&
 		       (n_bytes == m->build_id_bytes ||
 			(n_bytes > MSR_BUILD_ID_MAX && m->build_id_bytes == MSR_BUILD_ID_MAX)) &&
@@ -91,7 +90,10 @@ static enum load_binary compare(const struct msr_module *m, const struct mapfile
 	return same ? LOAD_BINARY_SAME : LOAD_BINARY_CHANGED;
 }
 
-/* Opens what a measurement names. As root: only what its readers could open. */
+/*
+ * Opens a file that a measurement names. As root, opens only what the readers of the measurement
+ * could open.
+ */
 static enum load_binary open_binary(const struct rights *readers, const char *path,
 				    struct mapfile *f)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See data_symbols.h. Must not read beyond the file, whatever it says. */
+/* See data_symbols.h. Must not read beyond the file, whatever the file says. */
 #include "config.h"
 
 #include "hpcprof-lite/load/data_symbols.h"
@@ -16,8 +16,8 @@
 #include <demangle.h>
 #endif
 
-#define NAME_MOST 4096u /* longer names are not read by anyone */
-/* The largest lock of glibc has 56 bytes. In larger data the place of the lock matters. */
+#define NAME_MOST 4096u /* nobody would read a longer name */
+/* The largest lock of glibc has 56 bytes. In larger data, the offset of the lock matters. */
 #define LOCK_MOST 64u
 
 struct part {
@@ -50,7 +50,7 @@ static bool get_section(struct part image, const Elf64_Ehdr *h, uint64_t i, Elf6
 	return true;
 }
 
-/* The first table of this type, with its strings. */
+/* Finds the first table of this type, with its strings. */
 static bool find_tables(struct part image, uint32_t type, struct tables *t)
 {
 	Elf64_Ehdr h;
@@ -70,7 +70,7 @@ static bool find_tables(struct part image, uint32_t type, struct tables *t)
 	return false;
 }
 
-/* NULL: there is no name, or it has no end. */
+/* Returns NULL if there is no name or it is not terminated. */
 static const char *string_at(struct part strings, uint32_t at)
 {
 	if (at >= strings.n_bytes || !strings.bytes[at] ||
@@ -79,7 +79,7 @@ static const char *string_at(struct part strings, uint32_t at)
 	return (const char *)strings.bytes + at;
 }
 
-/* The smallest object around the address. */
+/* Finds the smallest object that contains the address. */
 static void find_object(const struct tables *t, uint64_t link_addr, struct found *best)
 {
 	const char *source = NULL;

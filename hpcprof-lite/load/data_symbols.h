@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 /*
- * Names the data at a link address: "queue_lock (work.c)", "table+0x40". C++ names are demangled,
- * and the source file is that of static data. `image` is the whole file, of any content. The caller
- * frees the name. NULL: no symbol is there, the file is damaged, or memory is short.
+ * Names the data at a link address: "queue_lock (work.c)", "table+0x40". C++ names are demangled.
+ * The source file is given for static data only. `image` is the whole file; it may hold any bytes.
+ * The caller frees the name. NULL: there is no symbol, the file is damaged, or memory is short.
  */
 char *data_symbol_name(const uint8_t *image, size_t n_bytes, uint64_t link_addr);
 

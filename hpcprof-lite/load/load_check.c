@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See load_records.h: validates the call-path tree, cells and time line of each thread, and counts
- * what is not sound. Test: tests/unit/prof/test_load.c.
+ * See load_records.h. Validates the call-path tree, cells and time line of each thread, and counts
+ * damage. Test: tests/unit/prof/test_load.c.
  */
 #include "hpcprof-lite/load/load_records.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* No file can hold more nodes than this; bounds what a damaged `first` may make us allocate. */
+/* The most nodes that the file can hold. Bounds what a damaged `first` may make us allocate. */
 static uint64_t node_bound(const struct load_file *f)
 {
 	uint64_t bound = f->map.n_bytes / sizeof(struct msr_node) + 1;
@@ -28,8 +28,8 @@ static int compare_sequence(const void *a, const void *b)
 }
 
 /*
- * Sorts parts by index and drops parts that overlap the one before or exceed `bound`. Returns the
- * number of records in the rest.
+ * Sorts parts by index. Drops parts that overlap the previous one or exceed `bound`. Returns the
+ * number of remaining records.
  */
 static uint64_t order_parts(struct load_file *f, struct load_part *parts, size_t *n,
 			    size_t record_bytes, uint64_t bound)
@@ -78,7 +78,7 @@ enum status load_check_nodes(struct load_file *f, struct load_thread *t)
 	if (!t->node_to)
 		return STATUS_NO_MEMORY;
 	memset(t->node_to, 0xff, t->n_nodes * sizeof *t->node_to);
-	t->node_to[0] = 0; /* the root is sound whatever was stored for it */
+	t->node_to[0] = 0; /* the root is always sound, whatever the file says */
 	for (size_t p = 0; p < t->nodes.n; p++) {
 		const struct msr_node *nodes = (const void *)t->nodes.at[p].content;
 		size_t count = t->nodes.at[p].n_bytes / sizeof *nodes;
@@ -123,7 +123,7 @@ static void check_cells(struct load_file *f, struct load_thread *t)
 	}
 }
 
-/* False: a part claims a time that cannot be, and has got another. */
+/* False: a part had an impossible time, which was replaced. */
 static bool check_trace(struct load_file *f, struct load_thread *t)
 {
 	bool ok = true;
@@ -131,10 +131,10 @@ static bool check_trace(struct load_file *f, struct load_thread *t)
 	for (size_t p = 0; p < t->trace.n; p++) {
 		if (t->trace.at[p].first > latest_ns) {
 			t->trace.at[p].first =
-				t->last_trace_ns; /* the deltas are all that can be believed */
+				t->last_trace_ns; /* only the deltas can be trusted */
 			ok = false;
 		}
-		/* as model_trace_read() reads it: time never runs back */
+		/* like model_trace_read(): time never goes backwards */
 		struct load_trace_step s = {
 			.time_ns = t->trace.at[p].first > now_ns ? t->trace.at[p].first : now_ns,
 			.latest_ns = latest_ns};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See load_records.h: scans the extents of a file and keeps their records. Must not change what it
+ * See load_records.h. Scans the extents of a file and keeps their records. Must not change what it
  * reads. Test: tests/unit/prof/test_load.c.
  */
 #include "common/base/foreign.h"
@@ -87,7 +87,7 @@ static enum status read_module(struct load_file *f, const uint8_t *record, uint3
 		return STATUS_NO_MEMORY;
 	struct load_module *m = &f->modules.at[r->id];
 	if (m->record)
-		return STATUS_BAD_INPUT; /* an id is given once */
+		return STATUS_BAD_INPUT; /* each id may be defined once */
 	m->record = r;
 	m->path = path;
 	f->has_python = f->has_python || r->flags & MSR_MODULE_PYTHON;
@@ -167,7 +167,7 @@ static void read_metrics(struct load_file *f, const struct msr_view *v)
 
 static enum status read_thread(struct load_file *f, const struct msr_view *v)
 {
-	if (v->extent->thread == UINT32_MAX) { /* none */
+	if (v->extent->thread == UINT32_MAX) { /* no thread */
 		f->bytes_damaged += v->n_bytes;
 		return STATUS_OK;
 	}
@@ -263,7 +263,7 @@ static enum status read_extent(struct load_file *f, const struct msr_view *v)
 		return load_nvtx_ranges(f, v);
 	case MSR_NVTX_EVENT:
 		return add_part(f, v, sizeof(struct msr_nvtx_event));
-	default: /* a later minor version's may be ignored */
+	default: /* kinds of later minor versions may be ignored */
 		return load_gpu_is_kind(v->extent->kind)   ? load_gpu_extent(f, v)
 		       : load_mpi_is_kind(v->extent->kind) ? load_mpi_extent(f, v)
 							   : STATUS_OK;
@@ -292,7 +292,7 @@ enum status load_extents(struct load_file *f)
 		if (st)
 			return st;
 	}
-	/* what GPUs did counts in threads: there must be one */
+	/* GPU work counts in threads, so there must be one */
 	if (f->gpu.is_present && !f->is_outline && !f->threads.n && !load_get_thread(f, 0))
 		return STATUS_NO_MEMORY;
 	load_gpu_finish(f);

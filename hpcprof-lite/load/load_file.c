@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Opens a measurement file: load_extents.c scans it, load_check.c validates what it has. See
- * load_file.h for what holds afterwards and doc/formats/measurement.md for what a reader does with
- * damage. Must not change what it reads. Tests: tests/unit/prof/test_load.c.
+ * Opens a measurement file: load_extents.c scans it, load_check.c validates its contents.
+ * load_file.h says what holds afterwards, and doc/formats/measurement.md how readers treat damage.
+ * Must not change what it reads. Tests: tests/unit/prof/test_load.c.
  */
 #include "hpcprof-lite/load/load_file.h"
 
@@ -25,13 +25,16 @@ bool load_is_live(const struct load_file *f, const struct load_thread *t)
 		return false;
 	if (f->copied_ns)
 		return true;
-	/* relaxed: only whether they changed; `delivered` is counted before the sample is stored */
+	/* relaxed: only a change matters; `delivered` is counted before the sample is stored */
 	uint64_t delivered = atomic_load_explicit(&t->now->delivered, memory_order_relaxed);
 	uint64_t recorded = atomic_load_explicit(&t->now->recorded, memory_order_relaxed);
 	return delivered != t->record->delivered || recorded != t->record->recorded;
 }
 
-/* What such a file names and does not hold yet is no damage. */
+/*
+ * Finds out whether the process still runs. If so, names whose data is not in the file yet are not
+ * damage.
+ */
 static void note_live(struct load_file *f)
 {
 	f->is_live = f->copied_ns && !f->header.end_mono_ns;
@@ -152,7 +155,7 @@ enum status load_file_open(const char *path, struct load_file *f)
 	return s ? s : read_path(path, f);
 }
 
-/* What a brief child leaves out, because it is as in the file's own process. */
+/* Copies what a brief child leaves out because it is the same as in the parent's file. */
 static enum status inherit(struct load_file *f, const struct load_file *parent)
 {
 	const char **events = parent->events.n ? vec_extend(&f->events, parent->events.n) : NULL;
@@ -198,7 +201,7 @@ void load_file_close(struct load_file *f)
 	for (size_t i = 0; i < f->threads.n; i++) {
 		struct load_thread *t = &f->threads.at[i];
 		free(t->copy);
-		if (f->is_outline) /* has no trees, cells and time lines */
+		if (f->is_outline) /* has no trees, cells or time lines */
 			continue;
 		vec_free(&t->nodes);
 		vec_free(&t->cells);

@@ -29,8 +29,8 @@ struct load_part {
 
 struct load_thread {
 	uint32_t number;
-	struct msr_thread *copy;         /* of the record; owned; NULL: there is none */
-	const struct msr_thread *record; /* the copy, or a record in which all is 0; never NULL */
+	struct msr_thread *copy;         /* copy of the record; owned; NULL: there is none */
+	const struct msr_thread *record; /* the copy, or a record of zeros; never NULL */
 	/* the record in the file, which may still change; may be NULL */
 	const struct msr_thread *now;
 	VEC(struct load_part) nodes;     /* ascending, without overlap */
@@ -59,13 +59,13 @@ struct load_python {
 	const uint8_t *lines;            /* record->line_bytes */
 };
 
-/* A program that could not be measured. */
 /* A module of PyTorch that frames call. */
 struct load_torch_module {
 	const struct msr_torch_module *record; /* NULL: no module has this id */
 	const char *name, *class;
 };
 
+/* A program that could not be measured. */
 struct load_unmeasured {
 	const struct msr_unmeasured *record;
 	const char *path;
@@ -101,7 +101,7 @@ struct load_file {
 	char *path;
 	struct mapfile map;
 	struct msr_header header;        /* a copy; the host name is terminated */
-	/* header.rank, or for a spawned job a number that no other job has: see load_ranks.h */
+	/* header.rank, or in a spawned job a number that no other job uses: see load_ranks.h */
 	int32_t rank;
 	uint32_t spawned_job; /* from 1; 0: the process was not spawned */
 	VEC(struct load_thread) threads; /* ascending numbers */
@@ -111,16 +111,16 @@ struct load_file {
 	VEC(struct load_wait_object) wait_objects; /* by id */
 	bool has_python;                 /* the file has a logical module of Python */
 	bool has_unknown_code;           /* there are frames in code outside all modules */
-	bool has_forward;                /* there are frames MSR_FORWARD */
+	bool has_forward;                /* there are MSR_FORWARD frames */
 	const char *processors;          /* INFO "processors": "0-3,8-8"; "" if unknown */
 	const char *jitdump;             /* INFO "jitdump": path of the file; NULL: none */
 	const struct msr_metric *metrics[MSR_MAX_METRICS]; /* by metric id; NULL: none */
 	const char *executable;          /* "" if unknown */
 	const char *job;                 /* INFO "job": batch job and step; NULL: none */
-	const char *directory;           /* the directory in which it was started; "" if unknown */
+	const char *directory;           /* the working directory at its start; "" if unknown */
 	const char *called;              /* its first argument; NULL if unknown */
 	char *command;                   /* arguments joined by blanks; owned */
-	char *command_line;              /* the same as a shell reads it; owned */
+	char *command_line;              /* the same, quoted for a shell; owned */
 	VEC(const char *) notes;         /* INFO "note" */
 	VEC(const char *) events;        /* INFO "event": what the user asked for */
 	VEC(struct msr_child) children;  /* child processes that it waited for */
@@ -128,14 +128,14 @@ struct load_file {
 	VEC(struct load_unmeasured) unmeasured;
 	VEC(struct load_spawn) spawns;
 	VEC(struct load_region) regions; /* parallel regions of OpenMP */
-	VEC(struct load_phase) phases;   /* that the program marked */
+	VEC(struct load_phase) phases;   /* phases that the program marked */
 	struct load_gpu gpu;
 	struct load_mpi mpi;
 	struct load_nvtx nvtx;
 	VEC(struct msr_view) inside;     /* children of fork that needed no file of their own */
 	bool is_inside; /* this is a child of fork: the bytes belong to its parent */
-	uint64_t kinds;       /* bit k: there are extents of kind k; 63: of a higher one, too */
-	uint64_t extents_end; /* offset behind the last one */
+	uint64_t kinds; /* bit k: there are extents of kind k; 63 also stands for higher kinds */
+	uint64_t extents_end; /* offset after the last extent */
 	uint64_t bytes_damaged;
 	bool truncated;
 	bool is_live; /* the process was still recording while the file was read, or copied */
@@ -143,11 +143,11 @@ struct load_file {
 	uint64_t copied_ns;
 	VEC(void *) owned;               /* memory that replaced views; freed with the file */
 	_Atomic uint64_t n_unreleased;   /* bytes read since pages were last given back */
-	/* 1 + the part that alone has its trees and values; 0: all have them */
+	/* 1 + the only part that has its trees and values; 0: all parts have them */
 	int reader;
-	bool is_outline; /* made by load_outline_read(): no trees and values */
+	bool is_outline; /* made by load_outline_read(): has no trees or values */
 	bool leaves_values; /* cells and time lines are not checked: see load_check_values() */
-	bool stays; /* all files of the job are so small that LOAD_ALL is not worth its time */
+	bool stays; /* all files of the job are small, so LOAD_ALL would not pay off */
 };
 
 /*
@@ -162,9 +162,9 @@ struct load_file {
  */
 enum status load_file_open(const char *path, struct load_file *f);
 /*
- * Does the same for the i-th of `parent->inside`, which is read like a file. Its bytes still belong
- * to the parent, so close the parent after it. Nested `inside` views are ignored, because nobody
- * writes them.
+ * Does the same for the i-th view of `parent->inside`, which is read like a file. Its bytes still
+ * belong to the parent, so close the parent later. Nested `inside` views are ignored, because
+ * hpcrun-lite never writes them.
  */
 enum status load_file_inside(const struct load_file *parent, size_t i, struct load_file *f);
 /*
@@ -176,7 +176,7 @@ void load_file_close(struct load_file *f);
 
 /*
  * Checks cells and time lines of a file that was opened with `leaves_values`: counts damage, sets
- * numbers and times of trace records. False: something was not sound.
+ * numbers and times of trace records. False: it found damage.
  */
 bool load_check_values(struct load_file *f);
 /* Logs a warning if the file is damaged. */
@@ -215,15 +215,15 @@ static inline bool load_is_nvtx(msr_addr a)
 	return msr_addr_module(a) == MSR_MODULE_NONE && msr_addr_link(a) >= MSR_NVTX &&
 	       msr_addr_link(a) < MSR_FORWARD;
 }
-/* True for a frame that says which path of the forward pass made what runs inside of it. */
+/* True for a frame that names the path of the forward pass that made the work inside of it. */
 static inline bool load_is_forward(msr_addr a)
 {
 	return msr_addr_module(a) == MSR_MODULE_NONE && msr_addr_link(a) >= MSR_FORWARD;
 }
 
 /*
- * No run lasts longer than this (nine years). A time further from the start is damage and does not
- * move the clock.
+ * No run lasts longer than this (nine years). A time that is further from the start is damage and
+ * does not move the clock.
  */
 #define LOAD_LONGEST_NS (UINT64_C(1) << 58)
 
@@ -237,7 +237,7 @@ static inline bool load_cell_is_plausible(const struct msr_cell *c)
 }
 
 /*
- * One step along a time line. Returns false at the end of the part. An escape gives no sample but
+ * One step along a time line. Returns false at the end of the part. An escape is not a sample; it
  * moves the clock.
  */
 struct load_trace_step {

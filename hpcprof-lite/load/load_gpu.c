@@ -40,7 +40,9 @@ static bool id_is_sound(const struct load_file *f, uint32_t id)
 	return id > 0 && id <= f->map.n_bytes / sizeof(struct msr_gpu_definition);
 }
 
-/* Puts `item` at [id] of a definition vector; an id is given once. Evaluates to a status. */
+/*
+ * Puts `item` at [id] of a definition vector; each id may be defined once. Evaluates to a status.
+ */
 #define PUT(vector, id_, item) \
 	({ \
 		enum status put_ = STATUS_OK; \
@@ -77,7 +79,7 @@ static enum status read_definition(struct load_file *f, const uint8_t *record, u
 		 id = fixed ? d.head->id : 0;
 	if (!fixed)
 		return bytes < sizeof *d.head ? STATUS_BAD_INPUT
-					      : STATUS_OK; /* a later version's type */
+					      : STATUS_OK; /* a type of a later version */
 	if (!id_is_sound(f, id) || !find_strings(&d, fixed))
 		return STATUS_BAD_INPUT;
 	switch (d.head->type) {
@@ -110,7 +112,7 @@ static enum status read_definition(struct load_file *f, const uint8_t *record, u
 
 /* ---- records of one size ---- */
 
-/* False, and counted, when the extent cannot hold records of at least `least_bytes`. */
+/* Returns false and counts damage if the extent cannot hold records of at least `least_bytes`. */
 static bool make_part(struct load_file *f, const struct msr_view *v, uint32_t least_bytes,
 		      struct load_gpu_part *p)
 {
@@ -164,7 +166,7 @@ static void add_tally(struct msr_gpu_tally *to, const struct msr_view *v)
 	const size_t from = offsetof(struct msr_gpu_tally, launched),
 		     n_bytes = v->n_bytes < sizeof *to ? v->n_bytes : sizeof *to;
 	_Atomic uint64_t *sum = to->launched;
-	uint64_t before = to->aggregate_from_ns; /* a time, of which the earliest counts */
+	uint64_t before = to->aggregate_from_ns; /* a time; the earliest counts */
 	for (size_t i = 0; i < (n_bytes - from) / sizeof *sum; i++) {
 		uint64_t word;
 		memcpy(&word, (const char *)v->content + from + i * sizeof word, sizeof word);
@@ -278,8 +280,8 @@ static uint64_t error_of(const struct msr_gpu_clock *p)
 }
 
 /*
- * Drops the later of two clock pairs if the device's clock advanced and ours went back. Within the
- * error of the clocks that is no damage: two threads wrote pairs at the same time.
+ * Drops the later of two clock pairs if the device's clock advanced and ours went backwards. A step
+ * within the error of the clocks is not damage: two threads wrote pairs at the same time.
  */
 static void sort_pairs(struct load_file *f)
 {

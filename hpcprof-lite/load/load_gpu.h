@@ -116,7 +116,7 @@ static inline bool load_gpu_kind_is_sound(unsigned kind)
 	return kind > MSR_GPU_NO_KIND && kind < MSR_N_GPU_KINDS;
 }
 
-/* False: it was counted as damage. */
+/* False: skip the record; it was counted as damage. */
 bool load_gpu_energy_is_sound(const struct load_file *f, const struct msr_gpu_energy *e);
 
 /* True if the kind is a kind of GPU extent. */

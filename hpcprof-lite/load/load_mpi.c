@@ -9,7 +9,10 @@
 #include <string.h>
 
 #define MOST_BYTES (UINT64_C(1) << 60)
-/* No machine runs for longer than this (36 years). Differences of times then fit into 64 bits. */
+/*
+ * No machine runs for longer than this (36 years). With this bound, differences of times fit into
+ * 64 bits.
+ */
 #define LATEST_NS (UINT64_C(1) << 60)
 
 bool load_mpi_is_kind(unsigned kind)
@@ -17,7 +20,10 @@ bool load_mpi_is_kind(unsigned kind)
 	return kind == MSR_MPI_COMM || kind == MSR_MPI_CALL || kind == MSR_MPI_COLLECTIVE;
 }
 
-/* The worlds of two jobs are not one communicator, nor is what was made from them. */
+/*
+ * Makes identities unique across jobs: MPI_COMM_WORLD of two jobs is not one communicator, nor are
+ * communicators made from it.
+ */
 static uint64_t identity_of(const struct msr_header *h, uint64_t identity)
 {
 	const uint64_t of[] = {h->job_host_id, h->job_id, h->job_pid, identity};
@@ -80,7 +86,7 @@ static bool node_is_sound(const struct load_file *f, uint32_t thread, uint32_t n
 	return node < t->n_nodes && (!node || !t->node_to || t->node_to[node] != LOAD_DAMAGED);
 }
 
-/* A thread cannot be in calls for longer than a run can last. */
+/* The bound on times holds because a thread cannot be in calls for longer than a run can last. */
 bool load_mpi_call(const struct load_file *f, const struct load_mpi_part *p, uint64_t i,
 		   struct msr_mpi_call *c)
 {
@@ -111,7 +117,7 @@ static void count_damage(struct load_file *f, const struct load_mpi_part *p, boo
 	load_release(f, p->n * p->stride);
 }
 
-/* The threads do not move any more: their numbers become indices. */
+/* Threads no longer move in memory, so their numbers become indices. */
 void load_mpi_finish(struct load_file *f)
 {
 	struct load_mpi *m = &f->mpi;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The MPI part of a measurement file. Records stay in the mapped file; load_mpi_call() and
- * load_mpi_collective() give those that are sound. Damage is skipped and counted. Tests:
+ * load_mpi_collective() return the sound ones. Damage is skipped and counted. Tests:
  * tests/unit/prof_mpi/test_mpi_model.c, tests/fuzz/fuzz_measurement.c.
  */
 #ifndef HPCPROF_LITE_LOAD_LOAD_MPI_H
@@ -25,7 +25,7 @@ struct load_mpi_part {
 
 struct load_mpi {
 	bool is_present;          /* a thread called MPI */
-	bool has_calls;           /* there are sums of calls, maybe in other parts alone */
+	bool has_calls;           /* there are sums of calls, perhaps only in other parts */
 	VEC(struct load_mpi_part) calls, collectives;
 	VEC(struct msr_mpi_comm) comms;  /* by id; id 0: none */
 };
@@ -39,8 +39,9 @@ void load_mpi_finish(struct load_file *f);
 void load_mpi_free(struct load_mpi *m);
 
 /*
- * Record i < p->n of `calls`, as a copy. False: it is not sound; it was counted as damage. When
- * node_to of the thread has been taken over, its node may be damaged; the new owner knows.
+ * Copies record i < p->n of `calls`. False: the record is not sound; it was counted as damage. If a
+ * new owner has taken over node_to of the thread, the call does not check the node; the new owner
+ * must.
  */
 bool load_mpi_call(const struct load_file *f, const struct load_mpi_part *p, uint64_t i,
 	struct msr_mpi_call *c);

@@ -14,7 +14,7 @@
 
 struct rest {
 	char copied[64];
-	bool is_lost; /* it was on this node */
+	bool is_lost; /* it was on this node and is gone */
 	struct local_data where;
 };
 
@@ -39,7 +39,10 @@ static bool add_note(struct load_file *f, const struct local_part *part, const s
 	return note;
 }
 
-/* The rest is on another node, or was there when that went down; or it was here. */
+/*
+ * Uses the part that was copied. The rest of the data is on another node, or was lost when that
+ * node went down, or was on this node and is gone.
+ */
 static enum status take_part(const char *path, const struct local_part *part, struct rest *r,
 			     struct load_file *f)
 {
@@ -82,7 +85,7 @@ enum status load_from_node(const char *path, struct load_file *f)
 	if (is_here)
 		return STATUS_OK;
 	if (local_data_is_here(&r.where))
-		return STATUS_NOT_FOUND; /* said above */
+		return STATUS_NOT_FOUND; /* already logged */
 	if (r.is_lost)
 		log_warn(path, "its data are not on this node any more (%s)", r.where.path);
 	else

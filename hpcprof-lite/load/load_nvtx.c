@@ -50,7 +50,10 @@ static double double_of(const _Atomic uint64_t *word)
 	return d;
 }
 
-/* The words of a record need not fit together: the process may have been killed between two. */
+/*
+ * The words of a record may be inconsistent, because the process may have been killed between two
+ * writes.
+ */
 static struct load_nvtx_range read_range(const struct msr_nvtx_range *r)
 {
 	struct load_nvtx_range out = {.node = r->node,
@@ -104,7 +107,7 @@ enum status load_nvtx_ranges(struct load_file *f, const struct msr_view *v)
 	return STATUS_OK;
 }
 
-/* A range at a node that is not sound has no path. */
+/* Clears the node of ranges whose node is not sound. They have no path. */
 static void check_nodes(struct load_thread *t)
 {
 	for (size_t i = 0; i < t->ranges.n; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The NVTX part of a measurement file: names, sums of ranges and marks, and single ones. Records
- * that cannot be right are skipped and counted as damage. Test: tests/cli/nvtx/nvtx_ranges.sh,
- * tests/fuzz/fuzz_measurement.c.
+ * The NVTX part of a measurement file: names, sums of ranges and marks, and single ranges and
+ * marks. Records that cannot be right are skipped and counted as damage. Test:
+ * tests/cli/nvtx/nvtx_ranges.sh, tests/fuzz/fuzz_measurement.c.
  */
 #ifndef HPCPROF_LITE_LOAD_LOAD_NVTX_H
 #define HPCPROF_LITE_LOAD_LOAD_NVTX_H
@@ -27,7 +27,8 @@ struct load_nvtx_name {
 struct load_nvtx_range {
 	uint32_t node, name, kind; /* kind 0: no range has this number */
 	uint32_t row;              /* of the model, once attribute has set it */
-	bool is_outermost;         /* the thread was in no range when it began; the same */
+	/* the thread was in no range when this one began; also set by attribute */
+	bool is_outermost;
 	uint64_t n_begun, n, n_events, ns, least_ns, most_ns;
 	uint64_t n_values;
 	double value_sum, value_least, value_most;

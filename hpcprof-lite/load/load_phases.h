@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reads the phases that a program marked (PHASE) of a measurement file. Tests:
+ * Reads the phases that a program marked (PHASE) from a measurement file. Tests:
  * tests/unit/prof_parallel/test_view_phases.c, tests/fuzz/fuzz_measurement.c.
  */
 #ifndef HPCPROF_LITE_LOAD_LOAD_PHASES_H
@@ -10,7 +10,10 @@
 
 /* Adds the records of an extent to f->phases; counts damage. */
 enum status load_phases(struct load_file *f, const struct msr_view *v);
-/* Once the nodes of all threads are checked: finds the threads, forgets damaged places. */
+/*
+ * Finds the threads of phases and clears damaged places. Call it when the nodes of all threads are
+ * checked.
+ */
 void load_check_phases(struct load_file *f);
 
 #endif

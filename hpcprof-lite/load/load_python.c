@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the file says of Python: code objects, and modules of PyTorch. See load_records.h. Tests:
- * tests/cli/python/python_frames.sh, tests/unit/prof_torch/test_torch_modules.c.
+ * Reads what the file says about Python: code objects, and modules of PyTorch. See load_records.h.
+ * Tests: tests/cli/python/python_frames.sh, tests/unit/prof_torch/test_torch_modules.c.
  */
 #include "hpcprof-lite/load/load_records.h"
 
-/* Strings of this length that follow each other, all with their NUL. */
+/* True if there are two neighbouring strings of these lengths, each with its NUL. */
 static bool are_strings(const char *at, uint32_t first_bytes, uint32_t second_bytes)
 {
 	return first_bytes && second_bytes && !at[first_bytes - 1] &&
 	       !at[first_bytes + second_bytes - 1];
 }
 
-/* No file can hold more records than this; bounds what a damaged id may make us allocate. */
+/*
+ * Bounds ids by the number of records that the file can hold, so a damaged id cannot make us
+ * allocate much.
+ */
 static bool is_possible(const struct load_file *f, uint32_t id, size_t record_bytes)
 {
 	return id && id <= f->map.n_bytes / record_bytes;

@@ -79,7 +79,7 @@ enum status load_lengthed(struct load_file *f, const struct msr_view *v,
 void load_release(struct load_file *f, uint64_t n_bytes)
 {
 	enum { WINDOW = 4 << 20 };
-	/* relaxed: a hint; nothing is read on the strength of it */
+	/* relaxed: only a hint; no read depends on it */
 	if (!f->path || f->is_inside || f->map.is_copy || (f->stays && n_bytes == LOAD_ALL) ||
 	    atomic_fetch_add_explicit(&f->n_unreleased, n_bytes, memory_order_relaxed) + n_bytes <
 		    WINDOW)

@@ -9,7 +9,10 @@ static uint64_t get(const _Atomic uint64_t *word)
 	return atomic_load_explicit(word, memory_order_relaxed);
 }
 
-/* The words of a record need not fit together: the process may have been killed between two. */
+/*
+ * The words of a record may be inconsistent, because the process may have been killed between two
+ * writes.
+ */
 static bool is_plausible(const struct load_region *r)
 {
 	return r->instances <= LOAD_LONGEST_NS && r->elapsed_ns <= LOAD_LONGEST_NS &&
@@ -50,7 +53,7 @@ enum status load_regions(struct load_file *f, const struct msr_view *v)
 	return STATUS_OK;
 }
 
-/* 0 says that the address is not known. */
+/* Address 0 means unknown. */
 static bool is_sound(const struct load_file *f, msr_addr addr)
 {
 	return addr == 0 || (!msr_addr_marked(addr) && msr_addr_module(addr) != MSR_MODULE_NONE &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reads the sums of parallel regions (OMP_REGION) of a measurement file. Tests:
+ * Reads the sums of parallel regions (OMP_REGION) from a measurement file. Tests:
  * tests/unit/prof/test_load.c, tests/fuzz/fuzz_measurement.c.
  */
 #ifndef HPCPROF_LITE_LOAD_LOAD_REGIONS_H
@@ -11,7 +11,9 @@
 /* Adds the records of an extent to f->regions; counts damage. */
 enum status load_regions(struct load_file *f, const struct msr_view *v);
 
-/* Once all extents are read: drops records that name a module that the file does not have. */
+/*
+ * Drops records that name a module that the file does not have. Call it when all extents are read.
+ */
 void load_check_regions(struct load_file *f);
 
 #endif

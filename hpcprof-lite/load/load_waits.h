@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the file says of waits: WAIT_OBJECT records, and time off the processor after the last
- * sample of a thread. Test: tests/unit/prof/test_load_waits.c.
+ * Reads what a file says about waits: WAIT_OBJECT records, and time off the processor after the
+ * last sample of a thread. Test: tests/unit/prof/test_load_waits.c.
  */
 #ifndef HPCPROF_LITE_LOAD_LOAD_WAITS_H
 #define HPCPROF_LITE_LOAD_LOAD_WAITS_H
@@ -12,8 +12,8 @@
 enum status load_wait_object(struct load_file *f, const uint8_t *record, uint32_t bytes);
 
 /*
- * Adds a cell without samples for the time of OFFCPU that no sample of the thread has, at the node
- * that the run time named. Call it when the nodes of the thread are checked.
+ * Adds a cell without samples for the OFFCPU time that no sample of the thread covers. It is at the
+ * node that the run time named. Call it when the nodes of the thread are checked.
  */
 enum status load_unsampled_wait(struct load_file *f, struct load_thread *t);
 

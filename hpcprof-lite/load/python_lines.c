@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See python_lines.h. The encodings: PEP 626 with Objects/lnotab_notes.txt of CPython 3.10;
- * Objects/locations.md (now InternalDocs/code_objects.md) of CPython 3.11 on. Must not: read beyond
- * the table. Test: tests/unit/prof/test_python_lines.c, tests/cli/python/python_lines.sh.
+ * See python_lines.h. The encodings are described in PEP 626 with Objects/lnotab_notes.txt of
+ * CPython 3.10, and from CPython 3.11 on in Objects/locations.md (now
+ * InternalDocs/code_objects.md). Must not read beyond the table. Test:
+ * tests/unit/prof/test_python_lines.c, tests/cli/python/python_lines.sh.
  */
 #include "hpcprof-lite/load/python_lines.h"
 
@@ -26,7 +27,7 @@ static bool set(int64_t value, uint32_t *line)
 	return true;
 }
 
-/* Pairs of a number of bytes and a signed difference of lines, -128 for none. */
+/* The table has pairs: a number of bytes, and a signed difference of lines (-128: no line). */
 static bool find_in_pairs(struct table *t, int64_t first_line, uint64_t offset, uint32_t *line)
 {
 	enum { NO_LINE = -128 };
@@ -42,7 +43,7 @@ static bool find_in_pairs(struct table *t, int64_t first_line, uint64_t offset, 
 	return false;
 }
 
-/* Six bits a byte, the lowest first; bit 6 says that there are more. */
+/* Reads six bits from each byte, the lowest bits first. Bit 6 says that more bytes follow. */
 static uint64_t take_varint(struct table *t)
 {
 	uint64_t value = 0;
@@ -64,8 +65,10 @@ static void skip(struct table *t, unsigned n)
 		;
 }
 
-/* Each entry: a byte with its form and its number of code units less one, then what the form needs;
- * only differences of lines matter here. */
+/*
+ * Each entry has a byte with its form and its number of code units minus one, then what the form
+ * needs. Only differences of lines matter here.
+ */
 static bool find_in_locations(struct table *t, int64_t first_line, uint64_t unit, uint32_t *line)
 {
 	enum { ONE_LINE = 10, NO_COLUMNS = 13, LONG = 14, NO_LINE = 15 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Line tables of CPython's code objects, as measurements store them. The input may be any bytes.
- * Tests: tests/unit/prof/test_python_lines.c, tests/cli/python/python_lines.sh.
+ * Reads line tables of CPython's code objects, as measurements store them. The input may be any
+ * bytes. Tests: tests/unit/prof/test_python_lines.c, tests/cli/python/python_lines.sh.
  */
 #ifndef HPCPROF_LOAD_PYTHON_LINES_H
 #define HPCPROF_LOAD_PYTHON_LINES_H

@@ -21,7 +21,7 @@
 
 extern char **environ;
 
-/* How many names of a structure's path are inside of a cache or measurement. */
+/* The number of path components below the cache or measurement directory. */
 enum { IN_CACHE = 1, IN_MEASUREMENT = 2 };
 
 /* ---- opening ---- */
@@ -29,8 +29,8 @@ enum { IN_CACHE = 1, IN_MEASUREMENT = 2 };
 static bool belongs_to(const struct structure *s, const struct msr_module *m)
 {
 	if (m->flags & LOAD_MODULE_GPU)
-		return true; /* its name is the hash of the content; what it says is the build id of
-				an ELF inside */
+		/* named by a hash of the content; its build id is that of an ELF inside */
+		return true;
 	size_t n_bytes;
 	const uint8_t *id = structure_build_id(s, &n_bytes);
 	if (n_bytes > MSR_BUILD_ID_MAX)
@@ -39,7 +39,7 @@ static bool belongs_to(const struct structure *s, const struct msr_module *m)
 	       (n_bytes == 0 || memcmp(id, m->build_id, n_bytes) == 0);
 }
 
-/* The number of the addresses that the file of some functions has. */
+/* The number of addresses with samples that a partial structure covers. */
 static size_t count_covered(const struct structure *s, const struct load_structure *l)
 {
 	const size_t n_regions = structure_n_regions(s);
@@ -65,7 +65,7 @@ static void close_part(struct load_structure *l)
 	l->part = NULL;
 }
 
-/* Puts a structure without some of the functions aside. False: it has all. */
+/* Puts aside a structure that lacks some of the functions. False: it has all. */
 static bool put_aside(struct load_structure *l)
 {
 	const size_t n = structure_is_partial(l->structure) ? count_covered(l->structure, l)
@@ -86,8 +86,8 @@ static bool put_aside(struct load_structure *l)
 }
 
 /*
- * Opens one file that is `depth` names inside of its directory. Logs damage and files of other
- * binaries. *is_damaged: nobody can use the file.
+ * Opens one file, `depth` path components below its directory. Logs damage and files of other
+ * binaries. *is_damaged: the file is useless to everyone.
  */
 static bool open_file(const char *path, unsigned depth, struct load_structure *l, bool *is_damaged)
 {
@@ -96,7 +96,7 @@ static bool open_file(const char *path, unsigned depth, struct load_structure *l
 	if (inside_map(path, depth, &l->map) != STATUS_OK)
 		return false;
 	if (depth == IN_CACHE && !inside_trusts(l->map.owner, l->path)) {
-		mapfile_close(&l->map); /* it has just taken the place of another */
+		mapfile_close(&l->map); /* an untrusted file has just replaced it */
 		return false;
 	}
 	enum status status = structure_open(path, l->map.bytes, l->map.n_bytes, &l->structure);
@@ -109,7 +109,7 @@ static bool open_file(const char *path, unsigned depth, struct load_structure *l
 		l->structure = NULL;
 	} else if (m->flags & LOAD_MODULE_GPU &&
 		structure_index_names(l->structure, path) != STATUS_OK) {
-		structure_close(l->structure); /* kernels are known by name alone */
+		structure_close(l->structure); /* only the names of kernels are known */
 		l->structure = NULL;
 	}
 	if (!l->structure) {
@@ -126,7 +126,7 @@ void load_structure_key(const struct load_structure *l, char key[STRUCTURE_KEY_B
 		      m->file_mtime_ns, msr_module_content(m));
 }
 
-/* Opens what a directory has in structs/. Returns how many of the list are still without. */
+/* Opens the structures in structs/ of a directory. Returns how many of the list still have none. */
 static size_t open_beside(const char *directory, struct load_structure *list, size_t n)
 {
 	size_t n_without = 0;
@@ -173,8 +173,8 @@ static size_t open_cached(const char *directory, struct load_structure *list, si
 }
 
 /*
- * True if hpcstruct-lite can make one: the binary exists, or its copy in a measurement, as of the
- * vdso.
+ * True if hpcstruct-lite can make a structure: the binary exists, a measurement has a copy of it,
+ * or it is the vdso.
  */
 static bool can_be_made(const struct load_structures_options *o, const struct load_structure *l)
 {
@@ -186,14 +186,15 @@ static bool can_be_made(const struct load_structures_options *o, const struct lo
 	for (size_t d = 0; d < o->n_directories; d++)
 		if (load_find_kept(l->module, o->directories[d], kept))
 			return true;
-	/* hpcstruct-lite says what it may not read */
+	/* hpcstruct-lite reports binaries that it may not read */
 	const enum load_binary binary = load_check_binary(l->readers, l->module, l->path);
 	return binary == LOAD_BINARY_SAME || binary == LOAD_BINARY_PRIVATE;
 }
 
 /*
- * The number of binaries without structure that hpcstruct-lite has to examine. It examines those in
- * the cache again, because debug information may be new. *n_new: those that are not in the cache.
+ * The number of binaries without a structure that hpcstruct-lite has to examine. It examines those
+ * in the cache again, because their debug information may be new. *n_new: how many are not in the
+ * cache.
  */
 static size_t count_to_do(const struct load_structures_options *o, const char *cache_dir,
 			  const struct load_structure *list, size_t n, size_t *n_new)
@@ -244,7 +245,10 @@ bool load_find_hpcstruct(char *path, size_t path_bytes)
 	return length > 0 && (size_t)length < path_bytes && access(path, X_OK) == 0;
 }
 
-/* Signals that this program blocks (database.c) are not blocked there. Returns an errno. */
+/*
+ * Starts a program and unblocks the signals that this program blocks (database.c). Returns an
+ * errno.
+ */
 static int start(pid_t *pid, const char *program, char **argv)
 {
 	posix_spawn_file_actions_t actions;
@@ -266,8 +270,10 @@ static int start(pid_t *pid, const char *program, char **argv)
 	return cause;
 }
 
-/* Runs `program --trust-cache [-q] -j N [-o scratch/structs] directory`; its messages go to our
- * standard error, so that standard output stays ours. */
+/*
+ * Runs `program --trust-cache [-q] -j N [-o scratch/structs] directory`; Its messages go to our
+ * standard error, because standard output is for our own output.
+ */
 static void run_hpcstruct(const char *program, char *directory, const char *scratch,
 	unsigned n_workers, bool be_quiet)
 {
@@ -306,8 +312,8 @@ static void run_hpcstruct(const char *program, char *directory, const char *scra
 }
 
 /*
- * Has hpcstruct-lite look at all directories. It fills the cache; where that cannot be written to,
- * the structures go to a directory of this run alone, which is returned. *has_run: it was run.
+ * Lets hpcstruct-lite examine all directories. It fills the cache. If the cache cannot be written,
+ * the structures go to a directory of this run only, which is returned. *has_run: it was run.
  */
 static const char *make_missing(
 	const struct load_structures_options *o, const char *cache_dir, size_t n_new, bool *has_run)
@@ -336,7 +342,10 @@ static const char *make_missing(
 	return scratch;
 }
 
-/* Why a module has no structure. hpcstruct-lite says of those that changed, if it has run. */
+/*
+ * Finds why a module has no structure. If hpcstruct-lite has run, it already reported binaries that
+ * changed.
+ */
 static void judge_missing(struct load_structure *l, bool say)
 {
 	bool changed = !(l->module->flags & LOAD_MODULE_GPU) &&
@@ -348,7 +357,7 @@ static void judge_missing(struct load_structure *l, bool say)
 			"the one that ran was kept; its addresses stay without names");
 }
 
-/* Takes the structure that was put aside. Where it could not be made better, says so. */
+/* Uses the structure that was put aside. If hpcstruct-lite could not make a better one, says so. */
 static void use_part(const struct load_structures_options *o, struct load_structure *l,
 		     bool has_run)
 {
@@ -378,7 +387,7 @@ static void judge(const struct load_structures_options *o, struct load_structure
 
 /* ---- the whole ---- */
 
-/* Who may read what the measurements name. False: memory is short. */
+/* Finds the users who may read what the measurements name. False: memory is short. */
 static bool find_readers(const struct load_structures_options *o, struct rights *readers)
 {
 	struct stat st;
@@ -410,7 +419,7 @@ void load_structures_open(const struct load_structures_options *o, struct load_s
 		n_without = open_beside(scratch, list, n);
 	if (n_without > 0 && cache_dir && open_cached(cache_dir, list, n) > 0 && o->make
 		&& count_to_do(o, cache_dir, list, n, &n_new) > 0) {
-		make_missing(o, cache_dir, n_new, &has_run); /* again, for what was damaged */
+		make_missing(o, cache_dir, n_new, &has_run); /* again, to replace damaged files */
 		open_cached(cache_dir, list, n);
 	}
 	for (size_t i = 0; i < n; i++)

@@ -2,8 +2,8 @@
 /*
  * Finds the structure files of the modules that have samples. The first choice is structs/ in a
  * measurement, where archives keep them. The second is the user's cache of hpcstruct-lite. A
- * structure without some of the functions with samples is used if no other can be had. Nothing is
- * written into a measurement. If a structure cannot be made, the module has none. Test:
+ * structure that lacks some of the functions with samples is used if there is no better one.
+ * Nothing is written into a measurement. If a structure cannot be made, the module has none. Test:
  * tests/unit/prof/test_expand.c, tests/cli/prof/prof_structs.sh, prof_structs_parts.sh.
  */
 #ifndef HPCPROF_LOAD_STRUCTURES_H
@@ -28,7 +28,7 @@ struct rights;
 
 struct load_structure {
 	/* in */
-	const struct msr_module *module; /* its path follows, as in the file */
+	const struct msr_module *module; /* its path follows it in memory, as in the file */
 	const char *path;
 	const uint64_t *link_addrs; /* with samples, in ascending order; borrowed */
 	size_t n_link_addrs;
@@ -36,12 +36,12 @@ struct load_structure {
 	struct structure *structure; /* NULL: none */
 	enum model_structure state;
 	struct mapfile map;
-	/* private: who may know what the binary is */
+	/* private: the users who may know what the binary is */
 	const struct rights *readers;
-	/* the file with some functions that has most of those with samples, but not all */
+	/* the partial structure file that covers the most addresses with samples */
 	struct structure *part;
 	struct mapfile part_map;
-	size_t n_in_part; /* of the addresses */
+	size_t n_in_part; /* addresses that it covers */
 };
 
 struct load_structures_options {
@@ -52,7 +52,8 @@ struct load_structures_options {
 	bool quiet;               /* run hpcstruct-lite quietly */
 	/*
 	 * Makes a directory for structures that cannot go into the cache. It is no longer needed
-	 * once they are open. Returns NULL on failure. NULL: there is no such directory.
+	 * once they are open. Returns NULL on failure. If the pointer is NULL, there is no such
+	 * directory.
 	 */
 	const char *(*make_scratch)(void);
 };
@@ -61,7 +62,7 @@ struct load_structures_options {
 void load_structures_open(const struct load_structures_options *o, struct load_structure *list,
 	size_t n);
 void load_structures_close(struct load_structure *list, size_t n);
-/* The name of its structure file, without suffix. */
+/* The name of the module's structure file, without suffix. */
 void load_structure_key(const struct load_structure *l, char key[STRUCTURE_KEY_BYTES]);
 
 /*
@@ -82,13 +83,13 @@ enum load_binary {
 enum load_binary load_check_binary(const struct rights *readers, const struct msr_module *m,
 	const char *path);
 /*
- * The copy that a measurement directory has of the binary (MSR_KEPT_DIRECTORY). Returns false if
+ * Finds the copy of the binary in a measurement directory (MSR_KEPT_DIRECTORY). Returns false if
  * there is none.
  */
 bool load_find_kept(const struct msr_module *m, const char *directory, char path[PATH_MAX]);
 /*
- * Opens the binary of a module of a measurement file, if it is the one that ran, or the copy in the
- * directory of that file. Returns false if there is neither. The caller closes it.
+ * Opens the binary of a module of a measurement file if it is the one that ran, or else the copy in
+ * the directory of that file. Returns false if there is neither. The caller closes it.
  */
 bool load_open_binary(const struct load_file *f, const struct load_module *m,
 	struct mapfile *binary);

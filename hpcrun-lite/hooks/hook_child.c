@@ -67,9 +67,10 @@ static int status_of(const siginfo_t *info)
 }
 
 /*
- * Reaps the child without waiting. libc's waitid does not return the resource usage, which the
- * kernel's fifth argument does; but a system call of our own would be no cancellation point. So
- * libc waits first and leaves the child. Returns false if another thread reaped it meanwhile.
+ * Reaps the child without waiting. libc's waitid does not return the resource usage; the kernel
+ * returns it in the fifth argument. But our own system call would not be a cancellation point. So
+ * libc waits first and does not reap the child. Returns false if another thread reaped it
+ * meanwhile.
  */
 static bool take(pid_t pid, siginfo_t *info, int options, int *result)
 {

@@ -275,7 +275,7 @@ bool hook_env_pair(char *const *environment, void *memory, size_t n_bytes,
 	return true;
 }
 
-/* Other errors, such as too many open files, may not happen to the program. */
+/* Other errors, such as too many open files, need not happen to the program. */
 static bool is_hidden(long error)
 {
 	return error == -ENOENT || error == -EACCES || error == -ENOTDIR || error == -ELOOP;

@@ -39,7 +39,7 @@ char *const *hook_env_make(char *const *environment, void *memory, size_t n_byte
 
 /*
  * The same for an environment that a daemon adds to its own for the processes of a new job. If it
- * has no LD_PRELOAD, the program's own is taken for the daemon's.
+ * has no LD_PRELOAD, assumes that the daemon's value is the same as the program's.
  */
 struct config_job;
 size_t hook_env_job_bytes(char *const *environment);

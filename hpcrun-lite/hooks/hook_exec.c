@@ -2,9 +2,9 @@
 /*
  * The exec family and posix_spawn. We add our environment entries for the new program, even if the
  * caller passes its own environment. A program that cannot load the library does not get them.
- * Sampling of the calling thread stops first, so that the next image finds no sample pending if it
- * starts with the signal blocked. Must not allocate or lock, because a child of vfork runs this
- * code. Test: tests/cli/sacred/sacred_exec.sh.
+ * Sampling of the calling thread stops first: otherwise a program that starts with the signal
+ * blocked could find a sample pending. Must not allocate or lock, because a child of vfork runs
+ * this code. Test: tests/cli/sacred/sacred_exec.sh.
  */
 #include "hpcrun-lite/hooks/hook_exec.h"
 
@@ -45,9 +45,9 @@ static enum exec_kind kind_of(const char *path)
 }
 
 /*
- * Returns false for a program that cannot load the library. Some of these print our entries or fail
- * because of them. A file that is not found may exist for the child, which may change its directory
- * first.
+ * Returns false for a program that cannot load the library. Some of these programs print our
+ * entries or fail because of them. A file that we cannot find may exist for the child, which may
+ * change its directory first.
  */
 static bool takes_library(enum exec_kind kind)
 {
@@ -197,8 +197,8 @@ static int call_next(const struct exec_call *c, char *const *environment)
 }
 
 /*
- * The kernel limits the size of arguments and environment. Beyond it the program is started without
- * our entries.
+ * The kernel limits the size of arguments and environment. If our entries exceed it, the program is
+ * started without them.
  */
 static const char no_room[] = "a program was started without being measured: its arguments and "
 			      "environment leave no room for ours (ARG_MAX)";

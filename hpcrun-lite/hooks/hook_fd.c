@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Keeps close and related calls away from our descriptors; see hook_fd.h. A program that closes
- * every descriptor it did not open, like daemons and shells, gets the results it would get without
- * us. Must not lock. Test: tests/cli/sacred/sacred_fd.sh.
+ * every descriptor it did not open, like daemons and shells, gets the same results as an unmeasured
+ * one. Must not lock. Test: tests/cli/sacred/sacred_fd.sh.
  */
 #include "hpcrun-lite/hooks/hook_fd.h"
 
@@ -75,7 +75,7 @@ HOOK int dup3(int from, int to, int flags)
 }
 
 /*
- * Closes [first, last] except our descriptors. CLOSE_RANGE_UNSHARE, which copies the table, goes
+ * Closes [first, last] except our descriptors. Passes CLOSE_RANGE_UNSHARE, which copies the table,
  * with the first call only.
  */
 static int close_around(unsigned first, unsigned last, int flags)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * getenv() and secure_getenv(). Three questions get another answer than libc's: an OpenCL loader
- * that asks for OPENCL_LAYERS gets our module and then the user's layers, and CUDA's driver that
- * asks for CUDA_INJECTION64_PATH gets our module. NVTX that asks for NVTX_INJECTION64_PATH gets
- * this library. All other calls go to libc. The variables are never in environ, so the program and
- * its children see their own environment. We need not find out whether the program uses a GPU: the
- * vendor's library asks when it is loaded. Must not allocate. Tests:
- * tests/cli/opencl/ocl_entrance.sh, tests/cli/gpu/cupti_trace.sh, tests/unit/run/test_getenv.c.
+ * getenv() and secure_getenv(). Three calls get another answer than libc's. An OpenCL loader that
+ * asks for OPENCL_LAYERS gets our module and then the user's layers. CUDA's driver gets our module
+ * for CUDA_INJECTION64_PATH, and NVTX gets this library for NVTX_INJECTION64_PATH. All other calls
+ * go to libc. The variables are never in environ, so the program and its children see their own
+ * environment. We need not find out whether the program uses a GPU: the vendor's library asks when
+ * it is loaded. Must not allocate. Tests: tests/cli/opencl/ocl_entrance.sh,
+ * tests/cli/gpu/cupti_trace.sh, tests/unit/run/test_getenv.c.
  */
 #include "hpcrun-lite/hooks/hook_getenv.h"
 
@@ -62,12 +62,12 @@ static char *ask_libc(struct hook_next *next, const char *name)
 
 /*
  * A variable and the library that asks for it. `asker` is a part of its file name, so that copies
- * that programs bring (libOpenCL-1f2e3d.so.1.0.0) are recognised.
+ * bundled with programs (libOpenCL-1f2e3d.so.1.0.0) match, too.
  */
 struct question {
 	const char *variable, *asker;
 	const char *backend, *module;
-	const char *off;  /* options with which the module is loaded in another way */
+	const char *off;  /* with these options the module is loaded in another way */
 	bool adds;        /* the user's value follows ours */
 };
 static const struct question questions[] = {
@@ -108,7 +108,9 @@ static char *answer(const struct question *q, char *theirs)
 	return to;
 }
 
-/* NVTX is in headers, so any module may ask. A tool that the user wants for it goes first. */
+/*
+ * NVTX is a header library, so any module may ask. A tool that the user has set takes precedence.
+ */
 static char *answer_nvtx(char *theirs)
 {
 	const struct config *c = runtime_config();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls after which a file has no name, or another one. A library may have been loaded from it and
- * is gone when the report is made: JNI libraries, R, torch inductor and bundles remove what they
- * have unpacked. So it is copied into the measurement before. The same for libraries in memory
- * (memfd_create), when a descriptor is closed. Test: tests/cli/run/run_gone.sh.
+ * Calls that remove or rename a file. If a library was loaded from the file, it would be gone when
+ * the report is made: JNI libraries, R, torch inductor and bundles remove what they have unpacked.
+ * So we first copy it into the measurement. We do the same for libraries in memory (memfd_create)
+ * when their descriptor is closed. Test: tests/cli/run/run_gone.sh.
  */
 #include "hpcrun-lite/hooks/hook_remove.h"
 
@@ -28,7 +28,10 @@ HOOK_NEXT(memfd_create);
 
 enum { WORD_BITS = 64, WORDS = 16 };
 
-/* Descriptors of files in memory, by number. Relaxed: whoever closes one knows of it. */
+/*
+ * Descriptors of files in memory, by number. Relaxed: the thread that closes a descriptor already
+ * knows about it.
+ */
 static _Atomic uint64_t nameless[WORDS];
 
 static void name_goes(int directory, const char *path)
@@ -57,7 +60,7 @@ HOOK int remove(const char *path)
 	return NEXT(remove)(path);
 }
 
-/* What had the new name goes; what had the old one has another. */
+/* The file with the new name is removed, and the file with the old name gets another name. */
 HOOK int rename(const char *old, const char *new)
 {
 	name_goes(AT_FDCWD, old);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory of a thread for one call of exec. The thread keeps it from call to call: the child of a
- * vfork shares our memory and never returns, and so it leaks nothing. Signal-safe. Test:
+ * Memory of a thread for one call of exec. The thread keeps it for later calls, because the child
+ * of a vfork shares our memory, never returns, and would leak it. Signal-safe. Test:
  * tests/cli/sacred/sacred_exec.sh.
  */
 #ifndef HPCRUN_LITE_HOOKS_HOOK_SCRATCH_H

@@ -71,8 +71,8 @@ static char *wrap(const char *command, void **scratch)
 }
 
 /*
- * Returns NULL if libc must get the command unchanged: the shell would take it for an option, or it
- * could not be run anyway.
+ * Returns NULL if libc must get the command unchanged: the shell would take it for an option, or
+ * our entries cannot be added to it.
  */
 static char *wrap_command(const char *command, void **scratch)
 {

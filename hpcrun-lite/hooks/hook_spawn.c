@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Programs that MPI_Comm_spawn starts. A daemon starts them, with its own environment and what the
- * spawning process adds to it. MPI libraries hand that over by PMIx_Spawn, and we add our entries
- * there: an MPI_Info would have room for 255 bytes, and MPI would report what is wrong with it.
- * Command, arguments and results stay the program's. Tests: tests/cli/mpi/mpi_spawn.sh,
- * tests/cli/run/run_spawn.sh.
+ * spawning process adds to it. MPI libraries pass that to PMIx_Spawn, and we add our entries there.
+ * An MPI_Info would not do: it has room for 255 bytes only, and MPI would report errors in it to
+ * the program. Command, arguments and results stay the program's. Tests:
+ * tests/cli/mpi/mpi_spawn.sh, tests/cli/run/run_spawn.sh.
  */
 #include "common/safe/clock.h"
 #include "common/safe/fnv.h"
@@ -22,13 +22,13 @@
 #include <stdint.h>
 #include <string.h>
 
-#define NOT_SUPPORTED (-47) /* PMIX_ERR_NOT_SUPPORTED; if there is no PMIx at all */
+#define NOT_SUPPORTED (-47) /* PMIX_ERR_NOT_SUPPORTED; returned if there is no PMIx */
 
 /* pmix_app_t of PMIx 2 to 5. */
 struct app {
 	char *command;
 	char **argv;
-	char **environment; /* what the program gets beside the daemon's; NULL: nothing */
+	char **environment; /* added to the daemon's environment; NULL: nothing */
 	char *directory;    /* NULL: the daemon's */
 	int n_processes;
 	void *info;
@@ -40,12 +40,12 @@ typedef int spawn_fn(const void *, size_t, const struct app *, size_t, void *, v
 
 HOOK_NEXT(dlclose);
 
-/* PMIx calls its own hooked functions. */
+/* Set during a call, because PMIx calls its own hooked functions. */
 static __thread bool is_inside;
 
 /*
- * The function that `caller` would call without us. MPI libraries open the library that has it
- * without making its names global.
+ * Finds the function that `caller` would call if we did not replace it. MPI libraries open the
+ * library that has it without making its names global.
  */
 static void *find(const char *name, const void *caller)
 {
@@ -66,7 +66,7 @@ static void *find(const char *name, const void *caller)
 struct changed {
 	struct app *apps;
 	enum msr_unmeasured_reason *reasons;
-	char *path;    /* PATH_MAX bytes: of an executable */
+	char *path;    /* path of an executable, PATH_MAX bytes */
 	char *rest;
 	size_t n_rest;
 };
@@ -89,7 +89,7 @@ static struct changed lay_out(void *memory, size_t n_bytes, size_t n)
 	return c;
 }
 
-/* The file that the daemon will run, as far as it is known here. */
+/* The file that the daemon will run, as far as we know it here. */
 static const char *file_of(const struct app *app, char *path)
 {
 	const size_t n = app->directory ? strlen(app->directory) : 0;
@@ -118,7 +118,7 @@ static void change(struct changed *c, size_t i, const struct config_job *job)
 	c->n_rest -= n;
 }
 
-/* `reasons`: NULL if nothing is known that prevents measurement. */
+/* `reasons`: NULL if we know of nothing that prevents measurement. */
 static void record(int result, const struct app *apps, size_t n,
 		   const enum msr_unmeasured_reason *reasons, uint64_t job)
 {
@@ -139,7 +139,7 @@ static int spawn(spawn_fn *next, const void *info, size_t n_info, const struct a
 	const size_t n_bytes = bytes_of(apps, n);
 	void *memory = hook_scratch_take(n_bytes);
 	errno = saved;
-	if (!memory) { /* readers find no measurement of the job, and say so */
+	if (!memory) { /* the reader of the measurement finds no data of the job, and says so */
 		const int result = next(info, n_info, apps, n, a, b);
 		record(result, apps, n, NULL, job.id);
 		return result;
@@ -164,7 +164,7 @@ static int call(const char *name, const void *caller, const void *info, size_t n
 	if (!next)
 		return NOT_SUPPORTED;
 	const bool is_later = strstr(name, "_nb");
-	/* PMIx 1 had other arguments, and not this function. */
+	/* PMIx 1 had other arguments and did not have PMIx_tool_init. */
 	if (is_inside || !runtime_config() || !runtime_is_owner() || !apps || !n ||
 	    (name[0] == 'P' && !find("PMIx_tool_init", caller)))
 		return next(info, n_info, apps, n, a, b);
@@ -174,7 +174,7 @@ static int call(const char *name, const void *caller, const void *info, size_t n
 	return result;
 }
 
-/* The second names are those of the PMIx that Open MPI 4 brings with it. */
+/* The OPAL names belong to the PMIx that is bundled with Open MPI 4. */
 #define SPAWN(name)                                                                              \
 	HOOK int name(const void *info, size_t n_info, const struct app *apps, size_t n, void *a, \
 		      void *b);                                                                  \

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * syscall() and prctl(), for the few calls that affect the measurement: exec (the new program is
- * measured, too), a fork past libc, the end of the process, our signal, alternate signal stacks, a
- * filter on system calls (seccomp) or their dispatch to the program, which could kill it when we
- * make ours, and rdtsc disabled. All other calls pass through with their arguments untouched. Test:
- * tests/cli/sacred/sacred_syscall.sh.
+ * measured, too), a fork that bypasses libc, the end of the process, our signal, alternate signal
+ * stacks, and disabling rdtsc. A filter on system calls (seccomp) or their dispatch to the program
+ * could kill the program when we make our own calls. All other calls pass through with their
+ * arguments untouched. Test: tests/cli/sacred/sacred_syscall.sh.
  */
 #include "hpcrun-lite/hooks/hook_syscall.h"
 
@@ -41,7 +41,7 @@ static bool is_filter(uintptr_t program)
 	       p.len <= BPF_MAXINSNS;
 }
 
-/* Call directly before the system call. `mode` is that of prctl. */
+/* Call directly before the system call. `mode` is the argument of prctl. */
 static void before_filter(long mode, long program)
 {
 	if (mode == SECCOMP_MODE_STRICT ||
@@ -57,9 +57,10 @@ static void before_filter(long mode, long program)
 #endif
 
 /*
- * From here on the thread's system calls raise SIGSYS, ours and the return from our handler, too,
- * unless they are made in code that the program names. The kernel is asked first whether it does
- * that, with a word that allows all calls. Returns false if it does not, with errno set.
+ * From here on the thread's system calls raise SIGSYS unless they are made in code that the program
+ * names. That includes our calls and the return from our handler. First tries whether the kernel
+ * supports it, with a selector byte that allows all calls. Returns false, with errno set, if it
+ * does not.
  */
 static bool before_dispatch(long mode, long from, long n_bytes)
 {
@@ -92,9 +93,9 @@ static bool before_prctl(int option, long a, long b, long c)
 /* ---- hooks ---- */
 
 /*
- * syscall() reads only the number. The sixth argument is on the stack. A caller that passes fewer
- * has its own variables there, which other threads may write. So that word must not be written, not
- * even unchanged, as a C function might do.
+ * syscall() reads only the number. The sixth argument is on the stack. If a caller passes fewer,
+ * its own variables are there, which other threads may write. So we must not write that word, not
+ * even with the same value, and a C function might.
  */
 struct hook_next hook_syscall_next = {"syscall", NULL};
 const unsigned char hook_syscall_is_special[] = {
@@ -181,7 +182,9 @@ struct disposition {
 	uint64_t mask;
 };
 
-/* The disposition of the sampling signal. The kernel must not see it, or samples end. */
+/*
+ * Sets the disposition of the sampling signal. It must not reach the kernel, or sampling would end.
+ */
 static long set_disposition(const struct disposition *act, struct disposition *old)
 {
 	struct disposition d;
@@ -203,7 +206,7 @@ static long set_disposition(const struct disposition *act, struct disposition *o
 	return 0;
 }
 
-/* The argument that is the size of the set, of calls on signals; 0: another call. */
+/* Returns the argument of a signal call that is the size of its set; 0 for another call. */
 static long set_bytes(long number, long b, long c, long d)
 {
 	switch (number) {
@@ -242,7 +245,7 @@ static long signal_call(long number, long a, long b, long c, long d)
 	}
 }
 
-/* The calls that are handled here have at most five arguments. */
+/* All calls that are handled here have at most five arguments. */
 syscall_fn hook_syscall_special;
 long hook_syscall_special(long number, long a, long b, long c, long d, long e)
 {

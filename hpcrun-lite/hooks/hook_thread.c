@@ -2,8 +2,8 @@
 /*
  * Hooks of pthread_create and thrd_create, so that a thread is measured from its first instruction
  * of user code, and of dlclose, so that the unwinder forgets code that is unloaded. Must not call
- * malloc, nor change what the program sees of these functions. Tests: tests/cli/run/run_threads.sh,
- * tests/cli/run/run_modules.sh.
+ * malloc, and must not change what the program sees of these functions. Tests:
+ * tests/cli/run/run_threads.sh, tests/cli/run/run_modules.sh.
  */
 #include "hpcrun-lite/hooks/hook_thread.h"
 
@@ -24,7 +24,7 @@
 typedef void *pthread_start_fn(void *);
 
 /*
- * What a new thread needs to know. It is in a fixed table, or in a page of its own if that is full.
+ * What a new thread needs to know. It is in a fixed table, or in its own page if the table is full.
  */
 struct start {
 	_Atomic bool taken;
@@ -111,8 +111,8 @@ static struct thread_room room_of(const pthread_attr_t *attr)
 	struct thread_room room = {0};
 	void *lo = NULL;
 	/*
-	 * If the program provides no memory, libc returns NULL less the size. The size is 0 if it
-	 * is the default, which the program may change.
+	 * If the program provides no memory, libc returns NULL minus the size as the address. The
+	 * size is 0 for the default size, which the program may change.
 	 */
 	if (pthread_attr_getstack(attr, &lo, &room.n_bytes) == 0 &&
 	    (uintptr_t)lo + room.n_bytes != 0)
@@ -133,7 +133,9 @@ static struct thread_room default_room(void)
 	return room;
 }
 
-/* A start record if new threads are measured. NULL: create the thread without us. */
+/*
+ * Returns a start record if new threads are measured. NULL: call the original function unchanged.
+ */
 static struct start *prepare(const pthread_attr_t *attr)
 {
 	runtime_start();
@@ -160,8 +162,8 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr, pthread
 	s->posix = fn;
 	s->argument = argument;
 	/*
-	 * ThreadSanitizer of gcc reports the caller by its return address. So this is a jump, and
-	 * the record is not released if it fails.
+	 * gcc's ThreadSanitizer identifies the caller by its return address. So this must be a tail
+	 * call, and the record is not released if the call fails.
 	 */
 	if (next.has_tsan)
 		return next.pthread_create(thread, attr, posix_thread, s);
@@ -193,7 +195,7 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t fn, void *argument)
 EXPORT int dlclose(void *handle)
 {
 	runtime_start();
-	/* dlclose clears what dlsym leaves for dlerror */
+	/* if dlsym fails, dlclose clears the error that it leaves for dlerror */
 	runtime_unload_begins(runtime_may_lose_code() ? dlsym(handle, "GOMP_parallel") : NULL);
 	int result = next.dlclose(handle);
 	runtime_unload_ends();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls that change the user or the root directory; hook_syscall.c has them by number. A child of
- * fork creates its measurement file only when it needs one (store/nursery.h). After it has given up
- * the rights with which it was started, as workers of nginx and Apache do, that may fail. So the
- * file is created before. Test: tests/cli/run/run_forks.sh.
+ * Calls that change the user or the root directory; hook_syscall.c handles them by number. A forked
+ * child creates its measurement file only when it needs one (store/nursery.h). That may fail after
+ * it has given up privileges, as workers of nginx and Apache do. So we create the file before.
+ * Test: tests/cli/run/run_forks.sh.
  */
 #include "hpcrun-lite/hooks/hook_user.h"
 

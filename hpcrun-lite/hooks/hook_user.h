@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hooks for calls with which a process gives up rights; see hook_user.c. Test:
+ * Hooks for calls with which a process gives up privileges; see hook_user.c. Test:
  * tests/cli/run/run_forks.sh.
  */
 #ifndef HPCRUN_LITE_HOOKS_HOOK_USER_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waiting for signals and for semaphores; see hook_poll.h. Sampling goes on while the program waits
- * for signals, and the program does not receive our signals. Test: tests/cli/sacred/sacred_wait.sh.
+ * Waiting for signals and for semaphores; see hook_poll.h. Sampling continues while the program
+ * waits for signals, and the program does not receive our signals. Test:
+ * tests/cli/sacred/sacred_wait.sh.
  */
 #include "hpcrun-lite/hooks/hook_poll.h"
 
@@ -45,7 +46,10 @@ HOOK int sigsuspend(const sigset_t *waiting)
 	return result;
 }
 
-/* Both forms of sigpause wait: with the current mask less one signal, or with an old-style mask. */
+/*
+ * The two forms of sigpause: one removes a signal from the current mask, the other has an old-style
+ * mask.
+ */
 int __xpg_sigpause(int sig);
 int __sigpause(int sig_or_mask, int is_sig);
 
@@ -69,7 +73,7 @@ HOOK int __sigpause(int sig_or_mask, int is_sig)
 	return sigsuspend(&set);
 }
 
-/* <signal.h> defines the name sigpause as the other form. */
+/* <signal.h> maps the name sigpause to the other form. */
 int sigpause_of_mask(int mask) __asm__("sigpause");
 HOOK int sigpause_of_mask(int mask)
 {
@@ -80,7 +84,7 @@ HOOK int sigpause_of_mask(int mask)
 
 typedef int timed_wait_fn(const sigset_t *, siginfo_t *, const struct timespec *);
 
-/* Ours arrive at our handler, which ends the wait with EINTR. */
+/* Our signals go to our handler, which ends the wait with EINTR. */
 static int wait_for(timed_wait_fn *next, const sigset_t *set, siginfo_t *info,
 		    const struct timespec *timeout)
 {

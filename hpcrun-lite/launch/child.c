@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Runs code of vendors' libraries in a child process; see child.h. Tests:
- * tests/cli/launch/launch_papi.sh,
- * tests/cli/launch/launch_gpu.sh.
+ * tests/cli/launch/launch_papi.sh, tests/cli/launch/launch_gpu.sh.
  */
 #include "hpcrun-lite/launch/child.h"
 

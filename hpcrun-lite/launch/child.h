@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs questions to libraries in a child process. Its standard output and error are discarded, and
- * it is killed if it takes too long. Libraries of vendors start threads, print and install signal
- * handlers; there they do no harm. Not for the measured process.
- * Tests: tests/cli/launch/launch_papi.sh, tests/cli/launch/launch_gpu.sh.
+ * Queries libraries in a child process, because libraries of vendors start threads, print and
+ * install signal handlers. The child's standard output and error are discarded, and it is killed if
+ * it takes too long. Not for the measured process. Tests: tests/cli/launch/launch_papi.sh,
+ * tests/cli/launch/launch_gpu.sh.
  */
 #ifndef HPCRUN_LITE_LAUNCH_CHILD_H
 #define HPCRUN_LITE_LAUNCH_CHILD_H
@@ -16,7 +16,7 @@
  * errno.
  */
 int child_start(void (*work)(void *arg, int out), void *arg, pid_t *child);
-/* For use in the child: a loadable module of ours that contains a table of functions. */
+/* For use in the child: one of our loadable modules, which contains a table of functions. */
 struct child_module {
 	const char *directory, *name; /* "opencl" */
 	const char *symbol;           /* name of the table */

@@ -22,14 +22,14 @@ struct event_perf {
 	uint64_t config;
 	uint32_t unit;          /* enum msr_unit */
 	uint64_t default_period;
-	/* Happens in the kernel: counting it needs the right to measure the kernel. */
+	/* Happens in the kernel: counting it requires permission to measure the kernel. */
 	bool in_kernel;
 	const char *about;
 };
 
 /*
- * Parses NAME[@HOW]. PAPI names are accepted unchecked and get a default period. STATUS_USAGE,
- * which is logged: wrong syntax.
+ * Parses NAME[@HOW]. PAPI names are accepted unchecked and get a default period. STATUS_USAGE
+ * (logged): wrong syntax.
  */
 enum status event_parse(const char *text, struct config_event *event);
 

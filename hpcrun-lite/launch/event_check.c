@@ -60,8 +60,8 @@ static int open_event(uint32_t type, uint64_t config, uint64_t period, bool excl
 }
 
 /*
- * Returns 0 or errno. The task clock is tried on a process that cannot exist: the kernel checks
- * rights and attributes, and we save the 12 to 15 ms that the first event of a system costs.
+ * Returns 0 or errno. Tries the task clock on a process that cannot exist: the kernel still checks
+ * permissions and attributes, and we save the 12 to 15 ms that the first event of a system costs.
  */
 static int try_event(uint32_t type, uint64_t config, uint64_t period, bool in_kernel)
 {

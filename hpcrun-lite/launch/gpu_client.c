@@ -61,8 +61,8 @@ static const struct backend *find(const char *name)
 }
 
 /*
- * Returns true if `list`, which is separated by ',', contains `word` of length n, or a name that
- * ends in '=' with which `word` starts and which a value follows.
+ * Returns true if `list`, separated by ',', contains `word` of length n. Also true if `word` is a
+ * name in `list` that ends in '=', followed by a value.
  */
 static bool is_among(const char *word, size_t n, const char *list)
 {

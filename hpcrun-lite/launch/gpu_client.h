@@ -16,8 +16,8 @@
 #define GPU_CLIENT_PREFIX "gpu="
 
 /*
- * Adds the back end after "gpu=" to `c`. STATUS_USAGE, which is logged with the valid names:
- * unknown back end or option, or given twice.
+ * Adds the back end after "gpu=" to `c`. STATUS_USAGE (logged, with the valid names): unknown back
+ * end or option, or given twice.
  */
 enum status gpu_client_parse(const char *text, struct config *c);
 
@@ -28,8 +28,8 @@ enum status gpu_client_parse(const char *text, struct config *c);
 enum status gpu_client_record(struct config *c, const char *option);
 
 /*
- * Asks the modules in `library_directory` and sets which of them are preloaded. Returns false if
- * one is not available, which is logged. Unusual answers are logged as notes.
+ * Asks the modules in `library_directory` and sets which of them are preloaded. Returns false, and
+ * logs why, if one is not available. Unusual answers are logged as notes.
  */
 bool gpu_client_check(const char *library_directory, struct config *c);
 

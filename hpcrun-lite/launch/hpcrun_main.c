@@ -2,8 +2,8 @@
 /*
  * hpcrun-lite: checks the request, adds the run-time library and its configuration to the
  * environment, and becomes the program. There is no parent process, so process id, signals and exit
- * status are the program's own. All errors that can be known are reported before the program
- * starts. Tests: tests/cli/launch/launch_*.sh.
+ * status are the program's own. It reports all errors that it can detect before the program starts.
+ * Tests: tests/cli/launch/launch_*.sh.
  */
 #include "common/base/log.h"
 #include "common/base/options.h"
@@ -40,7 +40,7 @@
 struct request {
 	struct config config;
 	const char *directory; /* -o; NULL: the default */
-	const char *local;     /* --local; NULL: where it is needed */
+	const char *local;     /* --local; NULL: only if needed */
 	const char *collect;   /* --collect; NULL: run a program */
 	bool list;
 	const char *record;    /* NULL, or the option that asks the GPU back end for a recording */
@@ -172,7 +172,7 @@ static const struct option_table table = {
 		  "2 for wrong usage, 126 if it cannot be executed, 127 if it is not found.",
 };
 
-/* An option that takes the next argument as its value. */
+/* Returns true if the option takes the next argument as its value. */
 static bool takes_next(const char *option)
 {
 	for (const struct option_spec *s = specs; s->letter || s->name; s++)
@@ -221,7 +221,7 @@ static enum status check_events(struct request *r, const char *library_directory
 	enum status status = STATUS_OK;
 	char why[512];
 	bool papi = false;
-	/* Ranges are no metric, and a report needs one. */
+	/* NVTX ranges are not a metric, and a report needs one. */
 	if (c->n_events == 0 && c->n_gpus == 0 && !c->mpi)
 		status = set_event(r, EVENT_DEFAULT);
 	for (uint32_t i = 0; i < c->n_events; i++) {
@@ -254,7 +254,7 @@ static int check_program(const char *command, struct program *p)
 
 /* ---- execution of the program ---- */
 
-/* Where the run time finds structures of GPU code. */
+/* Sets the directory in which the run time finds the structure of GPU code. */
 static void find_cache(struct config *c)
 {
 	char dir[PATH_MAX], real[PATH_MAX];
@@ -287,8 +287,8 @@ static enum status set_environment(struct config *c)
 }
 
 /*
- * A shell puts the path of the program it starts into "_". If that is us, the program must find its
- * own.
+ * A shell sets "_" to the path of the program that it starts. If that is our path, replaces it with
+ * the program's.
  */
 static void pass_own_path(const char *path)
 {
@@ -301,7 +301,7 @@ static void pass_own_path(const char *path)
 
 /*
  * If no file may grow (ulimit -f 0), neither our files nor our messages may kill us. The program
- * gets the signal action that we got.
+ * gets the signal action that we inherited.
  */
 static struct sigaction limit_action;
 

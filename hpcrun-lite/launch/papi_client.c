@@ -65,7 +65,10 @@ static void list_in_child(void *arg, int out)
 		dprintf(out, "-PAPI\t%s\n", why);
 }
 
-/* Returns the event with which a cause begins, or n_events. *rest is the text after it. */
+/*
+ * Returns the index of the event whose name begins `cause`, or n_events. *rest is the text after
+ * the name.
+ */
 static uint32_t named_in(const char *cause, const struct config *c, const char **rest)
 {
 	for (uint32_t i = 0; i < c->n_events; i++) {
@@ -110,7 +113,7 @@ bool papi_client_check(const char *library_directory, struct config *c, uint32_t
 	return a.good;
 }
 
-/* Another source measures events of this name, so they never reach PAPI. */
+/* True if another source measures events of this name, so that they never reach PAPI. */
 static bool is_taken(const char *name, size_t n_bytes)
 {
 	char text[128];

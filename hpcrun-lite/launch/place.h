@@ -12,8 +12,8 @@
 
 /*
  * Gets the absolute path of the library to preload, and the directory of the loadable modules.
- * STATUS_NOT_FOUND, which is logged: it does not exist, or its path contains a character (blank,
- * colon, '$') that LD_PRELOAD does not allow.
+ * STATUS_NOT_FOUND (logged): it does not exist, or its path contains a character (blank, colon,
+ * '$') that LD_PRELOAD does not allow.
  */
 enum status place_find(char *library, size_t library_bytes, char *directory,
 		       size_t directory_bytes);

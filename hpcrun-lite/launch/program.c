@@ -115,8 +115,8 @@ static enum program_verdict check_file(struct program *p)
 /* ---- PATH ---- */
 
 /*
- * Like execvp: finds the first entry that is an executable file. Remembers whether it met one that
- * may not be executed.
+ * Like execvp: finds the first entry that is an executable file. Remembers whether it found one
+ * that is not executable.
  */
 static enum program_verdict search(const char *command, const char *search_path, struct program *p)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds the program to be measured, as execvp(3) does, and examines it through the interpreters of
- * scripts. The run-time library cannot be loaded into a program that is static, set-user-ID, has
- * file capabilities, or is for another architecture or C library. Not for the measured process.
+ * Finds the program to measure, as execvp(3) does, and examines it. For a script, examines the
+ * interpreter. The run-time library cannot be loaded into a program that is static, set-user-ID,
+ * has file capabilities, or is for another architecture or C library. Not for the measured process.
  * Tests: tests/unit/run/test_launch.c, tests/cli/launch/launch_cli.sh.
  */
 #ifndef HPCRUN_LITE_LAUNCH_PROGRAM_H
@@ -21,7 +21,7 @@ enum program_verdict {
 struct program {
 	char path[PATH_MAX];  /* for execve; contains a slash */
 	bool by_shell;        /* a script without "#!": run "/bin/sh path args", as execvp does */
-	char reason[PATH_MAX + 256]; /* for people, if it is not good; else "" */
+	char reason[PATH_MAX + 256]; /* why it is not good, for the user; else "" */
 };
 
 /*

@@ -18,7 +18,7 @@ enum {
 	STATE_BYTES = 280 /* of a PyThreadState of 3.10 */
 };
 
-/* What is loaded of a frame. */
+/* A frame and its loaded bytes. */
 struct source {
 	const struct python_layout *l;
 	struct reader *r;
@@ -26,7 +26,7 @@ struct source {
 	const uint8_t *bytes;
 };
 
-/* A frame without arguments has something else there. */
+/* Loads the first local variable. A frame without arguments has something else there. */
 static void load_local(const struct source *s, struct frames_frame *frame)
 {
 	uint64_t copy;
@@ -125,8 +125,8 @@ static bool follow_to_entry(struct frames *f, const struct python_layout *l, str
 
 /*
  * Collects the runs of all CFrames. A run whose entry frame does not lead to the next CFrame is
- * being set up: it does not count, and must be the innermost. All chains are bounded, because one
- * may lead back to itself while a stack is copied (greenlet).
+ * being set up. Such a run does not count, and it must be the innermost. All chains are bounded,
+ * because one may lead back to itself while a stack is copied (greenlet).
  */
 static bool collect_cframes(struct frames *f, const struct python_layout *l, struct reader *r,
 			    const uint8_t *thread_state, uintptr_t address)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The Python frames of a thread, innermost first, in runs. A run is the frames of one call of the
- * interpreter's C function, with a position of that call on the C stack. Signal-safe.
- * Tests: tests/unit/run/test_python_frames.c, tests/unit/run/test_python_ahead.c,
+ * The Python frames of a thread, innermost first, in runs. A run has the frames of one call of the
+ * interpreter's C function, and a place of that call on the C stack. Signal-safe. Tests:
+ * tests/unit/run/test_python_frames.c, tests/unit/run/test_python_ahead.c,
  * tests/cli/python/python_frames.sh.
  */
 #ifndef HPCRUN_LITE_PYTHON_FRAMES_H
@@ -27,14 +27,14 @@ struct frames_run {
 struct frames {
 	struct frames_frame *frame;
 	struct frames_run *run;
-	uint32_t n_frames, n_runs, max; /* both have room for `max` entries */
+	uint32_t n_frames, n_runs, max; /* frame and run have room for `max` entries */
 	bool broken;                    /* frames further out were unreadable or inconsistent */
 	/*
 	 * There are more frames than fit. Frames after the last run are the innermost of another
 	 * run, whose place is unknown.
 	 */
 	bool is_cut;
-	bool with_locals; /* set by the caller: first_local is wanted, where loads are guarded */
+	bool with_locals; /* set by the caller: load first_local even if loads are guarded */
 };
 
 enum { FRAMES_THREAD_BYTES = 192 }; /* the part of a thread state that the layouts describe */

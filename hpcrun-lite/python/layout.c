@@ -184,8 +184,8 @@ const struct python_layout *python_layout_of(unsigned minor)
 
 /*
  * _Py_DebugOffsets: words of 64 bits. The parts that we use start at different places in each
- * version: "xdebugpy", version, free_threaded, of the runtime (size, finalizing,
- * interpreters_head), of an interpreter, of a thread, of a frame.
+ * version. They are: "xdebugpy", version, free_threaded; then offsets in the runtime (size,
+ * finalizing, interpreters_head), in an interpreter, in a thread, in a frame.
  */
 enum { SAID_FREE_THREADED = 2, SAID_FINALIZING = 4, SAID_FRAME = 9 };
 enum {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where CPython's interpreter keeps what a call path needs: offsets in its structures. They differ
- * between minor versions and are equal within one. They are from the headers in Include/internal of
- * CPython's sources. Since 3.13 the interpreter itself states most of them, and we compare.
- * Constant data, signal-safe. Test: tests/unit/run/test_python.c.
+ * Offsets in the structures of CPython's interpreter, for the fields that a call path needs. They
+ * differ between minor versions and are equal within one. They come from the headers in
+ * Include/internal of CPython's sources. Since 3.13 the interpreter itself states most of them, and
+ * we compare. Constant data, signal-safe. Test: tests/unit/run/test_python.c.
  */
 #ifndef HPCRUN_LITE_PYTHON_LAYOUT_H
 #define HPCRUN_LITE_PYTHON_LAYOUT_H
@@ -94,8 +94,8 @@ struct python_layout {
 const struct python_layout *python_layout_of(unsigned minor);
 
 /*
- * `runtime` is the start of _PyRuntime, n_bytes long. Returns false if 3.13 or later states
- * something else than `l`, or is a build without the interpreter lock.
+ * `runtime` is the start of _PyRuntime, n_bytes long. Returns false if a CPython 3.13 or later
+ * states other offsets than `l`, or is a build without the interpreter lock.
  */
 bool python_layout_agrees(const struct python_layout *l, const void *runtime, size_t n_bytes);
 enum { PYTHON_LAYOUT_SAID_BYTES = 37 * 8 };

@@ -36,7 +36,7 @@ struct python_thread {
 	struct frames frames;
 	struct reader reader;
 	struct reader_batch batch[2];
-	uint64_t n_splices;         /* number of walks that looked for Python frames; 0: none */
+	uint64_t n_splices;         /* number of walks that searched for Python frames */
 	struct code_last last;
 	struct code_met met[CODE_MET];
 	struct code_scratch scratch;
@@ -141,7 +141,7 @@ bool python_is_there(void)
 void python_forked(void)
 {
 	if (!atomic_load_explicit(&python.considered, memory_order_relaxed))
-		return; /* no interpreter; each page that is touched here costs the child a copy */
+		return; /* no interpreter: touch no page, because each one costs the child a copy */
 	atomic_fetch_add_explicit(&python.n_forks, 1, memory_order_relaxed);
 	code_forget();
 	torch_forget();
@@ -211,8 +211,8 @@ void python_here(struct python_place *place)
 }
 
 /*
- * The state of another thread is read with guarded loads. That of the main thread does not move,
- * and that thread deletes the key's value before it frees the state.
+ * Finds the thread state. The state of another thread is read with guarded loads. The main thread's
+ * state does not move, and that thread deletes the key's value before it frees the state.
  */
 static bool find_state(const struct python_layout *l, struct python_thread *t,
 		       const struct python_place *other, struct state *s)
@@ -258,9 +258,9 @@ struct python_thread *python_thread_init(void *memory, uint32_t max_depth, bool 
 }
 
 /*
- * Returns true if the stack was walked to its end and no frame is the interpreter's. Then none runs
- * Python frames, whatever the state of the thread says. Threads that libraries made end here
- * without a guarded load. In others an outermost frame is the interpreter's.
+ * Returns true if the stack was walked to its end and no frame is in the interpreter's module. Then
+ * no frame runs Python code, whatever the thread state says. Threads that libraries made need no
+ * guarded load because of this. In Python's own threads an outermost frame is in the interpreter.
  */
 static bool is_plain(const struct unwind_path *walked)
 {
@@ -295,7 +295,7 @@ struct path_builder {
 	uint32_t fetched; /* number of Python frames whose code objects were fetched together */
 	bool full;
 	const struct python_cuts *cuts;
-	uint32_t n_cuts;  /* those that are indices into this path already */
+	uint32_t n_cuts;  /* number of cuts that are already indices into this path */
 };
 
 static void append(struct path_builder *g, uint64_t addr)
@@ -306,7 +306,9 @@ static void append(struct path_builder *g, uint64_t addr)
 		g->full = true;
 }
 
-/* The walked frame `next` is the next to append or to replace. */
+/*
+ * Converts the cuts up to the walked frame `next`, which is the next one to append or to replace.
+ */
 static void pass_cuts(struct path_builder *g, uint32_t next)
 {
 	while (g->cuts && g->n_cuts < g->cuts->n && g->cuts->at[g->n_cuts] <= next)
@@ -319,7 +321,7 @@ static void append_walked(struct path_builder *g, const struct unwind_path *walk
 	append(g, walked->addr[i]);
 }
 
-/* The frame of a module comes right outside of the frames that call it. */
+/* The frame of a module comes directly outside the frames that call it. */
 static void note_call(const struct path_builder *g, const struct code_context *c,
 		      struct python_thread *t, uint32_t i)
 {
@@ -388,7 +390,7 @@ static bool append_run(struct path_builder *g, const struct code_context *c,
 
 /*
  * Finds the first native frame from `from` outwards that is a call of the interpreter, by its
- * symbol. For a run whose place is unknown. UINT32_MAX: none.
+ * symbol. Used for a run whose place is unknown. UINT32_MAX: none.
  */
 static uint32_t find_interpreter(const struct unwind_path *walked, uint32_t from)
 {
@@ -400,8 +402,8 @@ static uint32_t find_interpreter(const struct unwind_path *walked, uint32_t from
 }
 
 /*
- * Joins both paths. The native frame that contains a run's place on the stack, if it is in the
- * interpreter's module, is the call that runs it.
+ * Joins both paths. The call that runs a run is the native frame that contains the run's place on
+ * the stack, if that frame is in the interpreter's module.
  */
 static void join(struct python_thread *t, const struct code_context *c,
 		 const struct unwind_thread *unwind, const struct unwind_path *walked,
@@ -439,10 +441,7 @@ static void join(struct python_thread *t, const struct code_context *c,
 	pass_cuts(g, UINT32_MAX);
 }
 
-/*
- * Copies the path to the end of path[1], leaf first. Counts how many outermost frames are
- * unchanged.
- */
+/* Copies the path to the end of path[1], leaf first. Counts the unchanged outermost frames. */
 static void publish(struct python_thread *t, const struct path_builder *g,
 		    const struct unwind_path *walked, struct python_path *path)
 {
@@ -462,7 +461,7 @@ static void publish(struct python_thread *t, const struct path_builder *g,
 	path->n_same = same;
 }
 
-/* Returns true if the modules that the frames of the previous path called are called now. */
+/* Returns true if the frames now call the same modules as in the previous path. */
 static bool calls_same(struct python_thread *t, const struct code_context *c)
 {
 	struct torch_calls *now = &t->torch_now;
@@ -482,8 +481,9 @@ static bool calls_same(struct python_thread *t, const struct code_context *c)
 }
 
 /*
- * Returns true if the native path is that of the previous walk and each Python frame runs the same
- * instruction of the same code object: the path is unchanged. This costs half as much as joining.
+ * Returns true if the path is unchanged: the native path is that of the previous walk, and each
+ * Python frame runs the same instruction of the same code object. This costs half as much as
+ * joining.
  */
 static bool is_unchanged(struct python_thread *t, const struct code_context *c,
 			 const struct unwind_path *walked, uint32_t n_inner, uint64_t n_walks)
@@ -505,7 +505,10 @@ static bool is_unchanged(struct python_thread *t, const struct code_context *c,
 
 /* ---- tags ---- */
 
-/* Of threads whose frames have no tag or may not be read directly. Only plain paths have it. */
+/*
+ * The tag of a thread whose frames have no tag of their own or may not be read directly. Only plain
+ * paths are remembered under it.
+ */
 #define TAG_PLAIN 1u
 
 uint64_t python_tag(struct python_thread *t, const struct unwind_thread *unwind)

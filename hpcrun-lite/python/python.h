@@ -2,8 +2,8 @@
 /*
  * Call paths of Python programs: Python frames replace the native frames of CPython's interpreter
  * that run them. The frames are read from the interpreter's memory. This calls none of its
- * functions, needs none of its locks and changes nothing. layout.h lists the supported versions.
- * Anything that is not understood stays a native frame.
+ * functions, needs none of its locks and changes nothing. layout.h lists the supported versions. A
+ * frame that we do not understand stays native.
  *
  * A Python frame is an address in one logical module (MSR_MODULE_PYTHON): the number of its code
  * object and of the code unit, see struct msr_python_code. All functions are signal-safe except
@@ -69,7 +69,7 @@ struct python_path {
 	const uint64_t *addr;
 	uint32_t n, n_same;
 	enum unwind_end end;
-	/* some Python frames, which native frames replace, or modules could not be read */
+	/* some Python frames or modules could not be read; their native frames remain */
 	bool broken;
 };
 
@@ -84,12 +84,13 @@ struct python_place {
 void python_here(struct python_place *place);
 
 /*
- * Gets the path of the last walk of `unwind`, without its n_inner innermost frames, with Python
- * frames in it. All paths of a thread must go through here, because n_same refers to the previous
- * one. at_call: the thread called us and was not interrupted. `cuts`, which may be NULL, are
- * indices into the walked path, in ascending order; they become those of the same places in *path.
- * `other`: the walk was of the stack of this thread, which does not go on meanwhile; NULL: of the
- * calling thread's own. A struct python_thread is for one or the other.
+ * Makes the path of the last walk of `unwind`, without its n_inner innermost frames, and with
+ * Python frames in it. All paths of a thread must go through here, because n_same refers to the
+ * previous one. at_call: the thread called us and was not interrupted. `cuts`, which may be NULL,
+ * are indices into the walked path, in ascending order; they become the indices of the same places
+ * in *path. `other`: the thread whose stack was walked, which must not run meanwhile; NULL: the
+ * calling thread. Use a struct python_thread either for the calling thread or for others, not for
+ * both.
  */
 struct python_cuts {
 	uint32_t *at, n;
@@ -101,10 +102,11 @@ void python_splice(struct python_thread *t, const struct unwind_thread *unwind,
 
 /*
  * For callers that remember paths of calls by the native stack. Two calls with equal native frames
- * and equal tags have equal paths. The calling thread's frames are read, which must be at a call.
- * `unwind`: as for python_splice.
+ * and equal tags have equal paths. Reads the frames of the calling thread, which must have called
+ * us and not been interrupted. `unwind`: as for python_splice.
  */
-enum { PYTHON_TAG_NONE = 0 }; /* the frames cannot be told from others: do not remember */
+/* the frames cannot be distinguished from others: do not remember the path */
+enum { PYTHON_TAG_NONE = 0 };
 uint64_t python_tag(struct python_thread *t, const struct unwind_thread *unwind);
 /* Returns true if the path that was just spliced may be remembered under this tag. */
 bool python_may_remember(const struct python_thread *t, uint64_t tag);

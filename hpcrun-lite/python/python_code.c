@@ -133,7 +133,9 @@ uint32_t code_take_number(void)
 	return 1 + atomic_fetch_add_explicit(&table.n_numbers, 1, memory_order_relaxed);
 }
 
-/* Clears only the entries that were written: the child must copy each page that it writes to. */
+/*
+ * Clears only the entries that are in use, because the child must copy each page that it writes to.
+ */
 void code_forget(void)
 {
 	uint32_t n_numbers = atomic_load_explicit(&table.n_numbers, memory_order_relaxed),
@@ -159,8 +161,8 @@ static uint64_t mix(uint64_t h, uint64_t word)
 }
 
 /*
- * Hashes two words and their place: a 64 by 64 bit product, folded (Wang Yi's wyhash). The terms of
- * a sum of these do not depend on each other.
+ * Hashes two words and their place: a 64 by 64 bit product, folded (Wang Yi's wyhash). In a sum of
+ * these hashes, no term depends on another.
  */
 static uint64_t fold(uint64_t a, uint64_t b, uint64_t at)
 {
@@ -365,8 +367,8 @@ static uint32_t write_record(const struct code_context *c, const struct contents
 }
 
 /*
- * Two threads may add the same object at the same time: then it has two records. Returns 0 if that
- * is not possible now.
+ * Adds a code object and returns its number; 0: not possible now. If two threads add the same
+ * object at the same time, it has two records.
  */
 static uint32_t add(const struct code_context *c, const uint8_t *code, uint64_t key)
 {
@@ -556,7 +558,7 @@ static void want_object(struct reader_batch *b, uintptr_t address, size_t n)
 		reader_want(b, address, n);
 }
 
-/* Asks for the contents of code objects that were not met before or that have no number. */
+/* Requests the contents of code objects that were not met before or that have no number. */
 static void want_contents(const struct code_context *c, const uint32_t *unmet, uint32_t n_unmet)
 {
 	enum { FIRST_BYTES = 320 };
@@ -582,8 +584,8 @@ static void want_contents(const struct code_context *c, const uint32_t *unmet, u
 }
 
 /*
- * Asks for the parts of a known object that are probably needed. Returns false if it is unknown or
- * too long.
+ * Requests the parts of a known object that are probably needed. Returns false if the object is
+ * unknown or too long.
  */
 static bool want_parts(const struct code_context *c, const struct code_met *m, uintptr_t *last_file)
 {

@@ -2,8 +2,8 @@
 /*
  * Code objects. Each gets a number in this process and, when it is first met, a record (file,
  * function, line table) in the measurement. CPython frees code objects and creates others in their
- * place, so one is recognised by its contents and not by its address. All threads share the table,
- * without a lock. Signal-safe. Tests: tests/cli/python/python_frames.sh,
+ * place, so we recognise a code object by its contents and not by its address. All threads share
+ * the table, without a lock. Signal-safe. Tests: tests/cli/python/python_frames.sh,
  * tests/cli/python/python_launches.sh.
  */
 #ifndef HPCRUN_LITE_PYTHON_PYTHON_CODE_H
@@ -27,8 +27,8 @@ struct code_scratch {
 };
 
 /*
- * The result for the frame that was as far from the outermost one in the previous path, and the
- * values that identify it. All zero: none.
+ * The result for the frame at the same distance from the outermost one in the previous path, and
+ * the values that identify that frame. All zero: none.
  */
 struct code_known {
 	uintptr_t code;
@@ -42,9 +42,9 @@ struct code_known {
 enum code_part { CODE_FILE, CODE_NAME, CODE_LINES, CODE_N_PARTS };
 
 /*
- * What the thread last met at an address. A code object does not change during one walk, so it is
- * examined once per walk. From walk to walk only the addresses of its parts are kept, because they
- * are probably the same.
+ * The code object that the thread last met at an address. A code object does not change during one
+ * walk, so it is examined once per walk. From one walk to the next we keep only the addresses of
+ * its parts, which are probably the same.
  */
 enum { CODE_MET_BITS = 10, CODE_MET = 1 << CODE_MET_BITS };
 struct code_met {
@@ -76,9 +76,9 @@ struct code_context {
 };
 
 /*
- * Call it before code_address() of n frames, in this order, if their code objects need guarded
- * loads. Fetches the code objects together, with the contents that will be needed. Returns the
- * number of frames for which there was room.
+ * Call it before code_address() of these n frames, in the same order, if their code objects need
+ * guarded loads. Fetches the code objects together, with the contents that will be needed. Returns
+ * the number of frames for which there was room.
  */
 uint32_t code_fetch(const struct code_context *c, const struct frames_frame *frame, uint32_t n);
 
@@ -103,13 +103,14 @@ enum code_verdict code_address(const struct code_context *c, struct code_known *
 bool code_is_known(const struct code_context *c, const struct code_known *known, uintptr_t code);
 
 /*
- * Adds to *sum what tells this frame, the at-th of its thread, from others: instruction, code
- * object, and the number that tells it from a dead one at its address. Returns false if it has none
- * (before 3.12, and when there were too many). Reads directly: no thread may free the frame.
+ * Adds to *sum a hash that distinguishes this frame, the at-th of its thread, from others. It
+ * covers the instruction, the code object, and the number that distinguishes the code object from a
+ * dead one at the same address. Returns false if it has no such number (before 3.12, and when there
+ * were too many). Reads directly: no thread may free the frame.
  */
 bool code_tag(const struct python_layout *l, const struct code_types *types,
 	      const struct frames_frame *frame, uint64_t at, uint64_t *sum);
-/* ... and this run. */
+/* Returns the same for the at-th run of a thread. */
 uint64_t code_tag_run(const struct frames_run *run, uint64_t at);
 
 /* Call in the child of fork, whose file has no records yet. */

@@ -55,7 +55,10 @@ static bool load_and_keep(struct object_reader *o, uintptr_t at, uint64_t *word,
 
 /* ---- keys ---- */
 
-/* The keys of a dictionary, or of the values of an instance; `values` 0: they have their own. */
+/*
+ * Opens the keys of a dictionary, or the keys of an instance's values. `values` 0: the values are
+ * in the same table as the keys.
+ */
 static bool open_keys(struct object_reader *o, uintptr_t keys, uintptr_t values,
 		      struct object_table *t)
 {
@@ -127,7 +130,7 @@ bool object_keep_entry(struct object_reader *o, const struct object_entry *e,
 
 /* ---- instances ---- */
 
-/* Where an instance has its attributes: values and the keys of its class, or a dictionary. */
+/* Where an instance has its attributes: values with the keys of its class, or a dictionary. */
 struct place {
 	uintptr_t values, type, dict;
 };

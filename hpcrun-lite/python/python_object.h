@@ -2,8 +2,8 @@
 /*
  * Attributes of Python objects, read from memory: a dictionary among the attributes of an instance,
  * and its entries. Nothing is called and nothing is changed. All loads are guarded, because another
- * thread may change the objects. What a result follows from is kept as a list of words: while they
- * are unchanged, so is the result. Signal-safe. Test: tests/cli/python/python_modules.sh.
+ * thread may change the objects. The words that a result depends on are kept in a list. As long as
+ * they are unchanged, the result is too. Signal-safe. Test: tests/cli/python/python_modules.sh.
  */
 #ifndef HPCRUN_LITE_PYTHON_PYTHON_OBJECT_H
 #define HPCRUN_LITE_PYTHON_PYTHON_OBJECT_H
@@ -13,7 +13,7 @@
 
 enum { OBJECT_WORDS = 44, OBJECT_TYPE_AT = 8 };
 
-/* Words of memory that a result follows from. */
+/* Words of memory that a result depends on. */
 struct object_words {
 	uint32_t n;
 	bool is_full; /* a word was left out */
@@ -56,8 +56,8 @@ bool object_keep(struct object_words *w, uintptr_t at, uint64_t value);
 /* Adds the words in the instance itself: its class, and where it keeps its attributes. */
 bool object_keep_own(struct object_reader *o, uintptr_t instance, struct object_words *w);
 /*
- * Opens the dictionary that is the attribute `name` of an instance; `name` has 8 characters. The
- * words in the instance itself come first.
+ * Opens the dictionary in the attribute `name` of an instance; `name` has 8 characters. Adds the
+ * words in the instance itself first.
  */
 bool object_open(struct object_reader *o, uintptr_t instance, const char name[8],
 		 struct object_table *t, struct object_words *w);

@@ -64,7 +64,7 @@ static void note(struct reader *r, uintptr_t address, size_t n)
 		r->range[r->n_ranges++] = (struct reader_range){address, address + n};
 }
 
-/* A frame that is new since then is after the innermost one, which was met first. */
+/* Fetches a little more after the innermost frame, which was met first: new frames are there. */
 void reader_begin_frames(struct reader *r, struct reader_batch *b)
 {
 	enum { AHEAD = 512 };

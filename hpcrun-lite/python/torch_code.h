@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The functions of PyTorch that call modules (Module._call_impl): the numbers of their code
- * objects, and where these are. There are two or three. Signal-safe. Test:
+ * The functions of PyTorch that call modules (Module._call_impl): the numbers and the addresses of
+ * their code objects. There are two or three. Signal-safe. Test:
  * tests/cli/python/python_modules.sh.
  */
 #ifndef HPCRUN_LITE_PYTHON_TORCH_CODE_H
@@ -15,7 +15,10 @@ void torch_code_add_number(uint32_t number);
 bool torch_code_has_number(uint32_t number);
 /* The code object of such a function, and the version that CPython 3.12 and later give it. */
 void torch_code_add_place(uintptr_t code, uint64_t version);
-/* Returns true if such a function's code object is here. Before 3.12: false. Reads directly. */
+/*
+ * Returns true if the code object of such a function is at `code`. Always false before 3.12. Reads
+ * directly.
+ */
 bool torch_code_is_call(const struct python_layout *l, uintptr_t code);
 /* Call in the child of fork. */
 void torch_code_forget(void);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See torch_module.h. A table keeps, by module and the next module further out, the number and the
- * words of memory that it follows from, which are compared each time, those of a whole path with
- * one system call. Must not wait, nor touch a reference count.
- * Test: tests/cli/python/python_modules.sh.
+ * See torch_module.h. A table (torch_table.h) has, for a module and the next module further out,
+ * its number and the words of memory that the number depends on. These words are compared each
+ * time, all words of a path with one system call. Must not wait, nor touch a reference count. Test:
+ * tests/cli/python/python_modules.sh.
  */
 #include "hpcrun-lite/python/torch_module.h"
 
@@ -14,8 +14,8 @@
 #include <string.h>
 
 enum {
-	UNCHECKED = 251, /* calls less one; a prime: steps often have a multiple of 2^i */
-	TRUSTED = 64,   /* uses after which a module that was as before will probably be again */
+	UNCHECKED = 251, /* a prime, because the calls of a step are often a multiple of 2^i */
+	TRUSTED = 64,   /* after this many uses without a change, a module is probably unchanged */
 	CELL_CONTENT = 16,
 	REFERENCE_TAG = 7 /* bits of a reference that 3.14 reserves */
 };
@@ -38,7 +38,7 @@ static bool add_words(struct torch_scratch *s, const struct object_words *w)
 	return true;
 }
 
-/* Returns how many words, from the first, are as they were. */
+/* Returns how many words, counted from the first, are unchanged. */
 static uint32_t compare(struct torch_scratch *s)
 {
 	const size_t n = load_gathered(s->now, s->piece, s->n_words) / sizeof *s->now;
@@ -48,7 +48,7 @@ static uint32_t compare(struct torch_scratch *s)
 	return same;
 }
 
-/* What was not found is searched again when it has been met 16, 32, 64 ... times. */
+/* A module that was not found is searched again when it has been met 16, 32, 64 ... times. */
 static bool is_due(uint32_t n_uses)
 {
 	enum { FIRST = 16 };
@@ -67,9 +67,10 @@ bool torch_add(struct torch_calls *calls, const struct python_layout *l,
 	module &= ~(uint64_t)REFERENCE_TAG;
 	if (!reader_is_plausible(module))
 		return true;
-	/* A module whose forward() is another module has their frames side by side, too. */
+	/* If a module's forward() is another module, their frames are side by side, too. */
 	if (inner && inner->frame + 1 == i && inner->code && inner->code != frame->code) {
-		inner->module = module; /* that of _wrapped_call_impl() is in no cell */
+		/* the argument of _wrapped_call_impl() is never in a cell */
+		inner->module = module;
 		inner->frame = i;
 		inner->at = at;
 		inner->code = 0;
@@ -98,8 +99,9 @@ bool torch_has_frame(const struct torch_calls *calls, uint32_t k)
 }
 
 /*
- * A module that is called without the one that has it (checkpointing calls it again in the backward
- * pass) keeps the name that it had below that one, while that one still has it.
+ * A module may be called without the module that contains it: checkpointing calls it again in the
+ * backward pass. It then keeps its name below that module, as long as that module still contains
+ * it.
  */
 static uint32_t find_elsewhere(struct torch_scratch *scratch, uintptr_t module)
 {
@@ -115,7 +117,10 @@ static uint32_t find_elsewhere(struct torch_scratch *scratch, uintptr_t module)
 	return 0;
 }
 
-/* An argument that an inner function uses as well is in a cell. */
+/*
+ * If an inner function uses an argument too, the argument is in a cell. Replaces the cell by its
+ * content.
+ */
 static void open_cell(const struct torch_context *c, struct torch_call *call)
 {
 	struct object_reader o = {.layout = c->code->layout,
@@ -128,7 +133,10 @@ static void open_cell(const struct torch_context *c, struct torch_call *call)
 		call->module = content;
 }
 
-/* Compares the words of calls from..to-1; with the first that differs, all further in. */
+/*
+ * Compares the words of the calls from..to-1. If one call differs, all calls further in count as
+ * changed.
+ */
 static void compare_calls(struct torch_scratch *s, uint32_t from, uint32_t to)
 {
 	uint32_t same = compare(s);
@@ -139,7 +147,10 @@ static void compare_calls(struct torch_scratch *s, uint32_t from, uint32_t to)
 	clear(s);
 }
 
-/* Finds what the calls were the last time, and whether they still are, from the outermost. */
+/*
+ * Finds the last results for the calls, and whether they are still valid, from the outermost call
+ * inwards.
+ */
 static void find_last(const struct torch_context *c, struct torch_calls *calls)
 {
 	struct torch_scratch *s = c->scratch;
@@ -181,13 +192,17 @@ static bool has_value(const struct object_words *w, uint64_t value)
 }
 
 /*
- * Finds what is known of the class of call k. Modules that forward() makes are new each time, and a
- * search that finds nothing takes longest.
+ * Finds the table's entry for the class of call k. Modules that forward() makes are new each time,
+ * and a search that finds nothing takes longest.
  */
 static bool find_class(const struct torch_context *c, const struct torch_calls *calls, uint32_t k,
 		       bool was_searched)
 {
-	enum { OBJECTS = 4 }; /* that may be in a container, although others of the class are not */
+	/*
+	 * The first objects of a class are always searched for: one may be in a container although
+	 * others are not.
+	 */
+	enum { OBJECTS = 4 };
 	struct torch_scratch *s = c->scratch;
 	struct object_reader o = {.layout = c->code->layout,
 				  .types = c->types,
@@ -268,7 +283,10 @@ static uint32_t find_known(struct torch_scratch *scratch, const struct torch_cal
 		       : 0;
 }
 
-/* Of modules that were as before so many times. Returns false if a call has no number. */
+/*
+ * Finds the numbers of calls whose modules were unchanged at least `least` times. Returns false if
+ * a call has no number.
+ */
 static bool find_all_known(const struct object_types *types, struct torch_scratch *scratch,
 			   struct torch_calls *calls, uint32_t least)
 {

@@ -11,7 +11,7 @@
 
 enum {
 	DEPTH = 4,     /* "layers.5" is two dictionaries further in */
-	LOADS = 3000,  /* of a search in modules, and of all those of a walk in containers */
+	LOADS = 3000,  /* for one search in modules, and for all searches of a walk in containers */
 	ANCESTORS = 6, /* modules further out to search */
 	NAME_BYTES = 256,
 	CLASS_BYTES = 128,
@@ -20,7 +20,10 @@ enum {
 
 /* ---- records ---- */
 
-/* The name of a class: UTF-8, NUL-terminated, behind the last dot; cut to CLASS_BYTES. */
+/*
+ * Loads the name of a class: the part after the last dot, as UTF-8, NUL-terminated and cut to
+ * CLASS_BYTES.
+ */
 static bool load_class(struct object_reader *o, uintptr_t module, char *to, size_t *n)
 {
 	uint64_t type, name, word;
@@ -64,7 +67,7 @@ static uint32_t write_record(const struct torch_context *c, uint32_t parent, con
 	return number;
 }
 
-/* The number of a module with this name. 0: not possible now, or there were too many. */
+/* Returns the number of a module with this name. 0: not possible now, or there were too many. */
 static uint32_t number_of(const struct torch_context *c, struct object_reader *o, uint32_t parent,
 			  uintptr_t module, const char *name, size_t n_name)
 {
@@ -139,8 +142,9 @@ static bool join_keys(const struct torch_context *c, const struct search *s, cha
 }
 
 /*
- * Keeps what changes when the next module further out has got others: the number of its modules
- * and, as far as there is room, which ones. Returns false if it could not be read.
+ * Keeps the words that change when the next module further out gets other modules: the number of
+ * its modules and, as far as there is room, which ones they are. Returns false if they cannot be
+ * read.
  */
 static bool keep_absence(struct search *s, uintptr_t outer)
 {
@@ -155,7 +159,7 @@ static bool keep_absence(struct search *s, uintptr_t outer)
 	return true;
 }
 
-/* What is known of other objects of the class: the words that are not in this one. */
+/* Makes the result for other objects of the class: only the words that are not in this object. */
 static void find_class(struct object_reader *o, struct torch_scratch *scratch, uint32_t n_outer)
 {
 	const struct torch_found *f = &scratch->found;
@@ -172,8 +176,9 @@ static void find_class(struct object_reader *o, struct torch_scratch *scratch, u
 }
 
 /*
- * Searches for call k in the modules further out, the nearest first, and then in their containers
- * with the loads that this walk has left. Returns which one has it.
+ * Searches for call k in the modules further out, the nearest first. Then searches in their
+ * containers with the loads that this walk has left. Returns the call whose module contains it; 0:
+ * none.
  */
 static uint32_t search_outer(struct search *s, const struct torch_calls *calls, uint32_t k,
 			     uint32_t *n_loads_left)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See torch_table.h. A slot has a sequence number, which is odd while it is written; readers copy
- * it and look at the number again. Must not wait. Test: tests/cli/python/python_modules.sh.
+ * See torch_table.h. A slot has a sequence number, which is odd while the slot is written. Readers
+ * copy the slot and then check that the number is the same. Must not wait. Test:
+ * tests/cli/python/python_modules.sh.
  */
 #include "hpcrun-lite/python/torch_table.h"
 

@@ -66,7 +66,7 @@ static uint64_t ns_of(const struct timeval *t)
 	return (uint64_t)t->tv_sec * 1000000000u + (uint64_t)t->tv_usec * 1000u;
 }
 
-/* Waits until the child has ended. Returns false if that takes longer. */
+/* Waits until the child has ended. Returns false if that takes longer than limit_ms. */
 static bool wait_for_child(struct beside *b, long child, uint64_t limit_ms)
 {
 	const uint64_t end_ns = sys_clock_ns(CLOCK_MONOTONIC) + limit_ms * UINT64_C(1000000);
@@ -77,7 +77,7 @@ static bool wait_for_child(struct beside *b, long child, uint64_t limit_ms)
 		const uint64_t left_ns = end_ns - now_ns;
 		const struct timespec left = {(time_t)(left_ns / 1000000000u),
 					      (long)(left_ns % 1000000000u)};
-		/* not private: the kernel wakes us */
+		/* not a private futex, because the kernel wakes us */
 		sys_call4(SYS_futex, (long)&b->runs, FUTEX_WAIT, 1, (long)&left);
 	}
 	struct rusage use = {0};

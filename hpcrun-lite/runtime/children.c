@@ -54,7 +54,7 @@ static void start(uint64_t given_ns)
 
 void children_start(void)
 {
-	/* After exec, the sum includes children of the program before. */
+	/* After exec, the sum includes children of the previous program. */
 	start(cpu_used(RUSAGE_CHILDREN));
 }
 
@@ -63,7 +63,7 @@ void children_forked(void)
 	start(0);
 }
 
-/* With signals blocked until end(): a handler of the program would wait for this thread. */
+/* Blocks signals until end(): a handler of the program could otherwise wait for this thread. */
 static void *begin(enum msr_kind kind, size_t n_bytes, uint64_t *mask)
 {
 	struct patience patience = {0};

@@ -10,13 +10,14 @@
 #include <stdbool.h>
 
 /*
- * Call around code that writes to the file: unblocks SIGBUS if the program has blocked it. A SIGBUS
- * that was sent to the program in between is pending afterwards. Pass the result of open to close.
+ * Call these around code that writes to the file. open unblocks SIGBUS if the program has blocked
+ * it. A SIGBUS that was sent to the program in between is pending afterwards. Pass the result of
+ * open to close.
  */
 bool file_fault_open(void);
 void file_fault_close(bool opened);
 
-/* The calling thread is between open and close, and the program has blocked SIGBUS. */
+/* True if the calling thread is between open and close, and the program has blocked SIGBUS. */
 bool file_fault_is_open(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finding the definition behind a hook; see next.h. Test: tests/cli/run/run_processes.sh. */
+/* Finds the definition behind a hook; see next.h. Test: tests/cli/run/run_processes.sh. */
 #include "hpcrun-lite/runtime/next.h"
 
 #include <dlfcn.h>

@@ -34,8 +34,8 @@ static inline void *hook_next(struct hook_next *next)
 }
 
 /*
- * In place of a function that no library after us has: an older libc than ours, where the program
- * asked whether the name is there and found ours. Sets errno to ENOSYS and returns -1.
+ * Called instead of a function that no library after us has. With an older libc than ours, a
+ * program that checks whether the name exists finds our hook. Sets errno to ENOSYS and returns -1.
  */
 int hook_next_missing(void);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the hooks ask about the process and its file; see runtime.h. Tests: tests/cli/run/run_*.sh,
+ * Tells hooks about the process and its file; see runtime.h. Tests: tests/cli/run/run_*.sh,
  * tests/cli/sacred/sacred_fd.sh.
  */
 #include "hpcrun-lite/runtime/process.h"

@@ -42,7 +42,7 @@ struct process {
 	_Atomic bool ending;          /* no more samples are recorded */
 	/* the program stopped measurement, or has not started it yet; see control.h */
 	_Atomic bool off;
-	/* on a page that fork clears: 1 in the process that owns the store */
+	/* on a page that fork clears; 1 in the process that owns the store */
 	_Atomic uint32_t *alive;
 };
 extern struct process process;

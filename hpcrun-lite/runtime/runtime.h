@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The functions of the run time that hooks (hook_*.c) may call. Hooks are in front of libc.
+ * The functions of the run time that hooks (hook_*.c) may call. Hooks replace functions of libc.
  * The run time never calls a libc function that the hooks replace. It makes system calls itself
  * (common/safe/sys.h), so hooks need no guard against calls from the run time.
  *
  * Every function may be called from any thread, keeps errno and never fails visibly. It does
  * nothing in a process that is not measured, nor in a child of vfork, _Fork or a bare clone, which
- * it detects. Functions are signal-safe only where it says so. Tests: tests/cli/run/run_*.sh.
+ * it detects. Functions are signal-safe only if their comment says so. Tests:
+ * tests/cli/run/run_*.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_RUNTIME_H
 #define HPCRUN_LITE_RUNTIME_RUNTIME_H
@@ -31,7 +32,7 @@
 
 /*
  * What the run time calls in the hooks. Defined in hooks.c. All members are set; each is called
- * only at the place that its comment names.
+ * only when its comment says.
  */
 extern const struct runtime_hooks {
 	/* At the start, in every process: finds the configuration in an environment; NULL: none. */
@@ -58,7 +59,8 @@ extern const struct runtime_hooks {
 	void (*restart_wait)(ucontext_t *context);
 	/*
 	 * Returns the number of the system call that our handler interrupted, -1 if there was none,
-	 * or -2. *has_returned: it ended with a result of its own. Signal-safe.
+	 * or -2 if the number is unknown. *has_returned: the call ended with its own result.
+	 * Signal-safe.
 	 */
 	long (*interrupted_call)(const ucontext_t *context, bool *has_returned);
 } runtime_hooks;
@@ -117,14 +119,14 @@ struct thread_room {
 bool runtime_thread_comes(void);
 /* Call at the start of a thread that is measured. Not signal-safe; no malloc. */
 void runtime_thread_begins(const struct thread_room *room);
-/* The calling thread is not measured any longer. `why` is the note for the user. */
+/* Ends the measurement of the calling thread. `why` is the note for the user. */
 void runtime_thread_leaves(const char *why);
 
 /* ---- alternate signal stacks ---- */
 
 /*
- * An alternate stack of fewer bytes has no room for a sample above the program's handler, or not
- * even for a sample alone. Signal-safe.
+ * A smaller alternate stack than small_stack has no room for a sample on top of the program's
+ * handler. One smaller than tiny_stack has no room for a sample at all. In bytes. Signal-safe.
  */
 size_t runtime_small_stack(void);
 size_t runtime_tiny_stack(void);
@@ -136,17 +138,17 @@ void runtime_handler_unsampled(void);
 bool runtime_lent_stack(const void *sp);
 
 /*
- * Parallel regions of the calling thread: the state for hpcrun-lite/regions/region.h. NULL: leave
- * the region alone, because the thread is not measured or the user wants no OpenMP. is_counting:
- * measurement is on. Signal-safe, no system call.
+ * The state of the calling thread's parallel regions, for hpcrun-lite/regions/region.h. NULL: do
+ * not touch the region, because the thread is not measured or the user wants no OpenMP.
+ * is_counting: measurement is on. Signal-safe, no system call.
  */
 struct region_thread;
 struct region_thread *runtime_regions(void);
 bool runtime_is_counting(void);
 
 /*
- * Around dlclose. `code`: of the OpenMP run time that the library uses, NULL: none. Not
- * signal-safe.
+ * Call these around dlclose. `code` is an address in the OpenMP run time that the library uses;
+ * NULL: none. Not signal-safe.
  */
 void runtime_unload_begins(void *code);
 /* Returns true if a thread has run a function that a dlclose can unload. Signal-safe. */
@@ -168,9 +170,9 @@ struct msr_unmeasured *runtime_child_unmeasured(int pid, enum msr_unmeasured_rea
 /* The program was not started after all. NULL is allowed. Signal-safe. */
 void runtime_child_not_started(struct msr_unmeasured *record);
 
-/* Processes of one program that a job manager has started for this process: a job of their own. */
+/* Processes of one program that a job manager has started for this process, as a separate job. */
 struct runtime_spawn {
-	uint64_t id;          /* of the call; all programs of the job have it */
+	uint64_t id;          /* the id of the call, which all programs of the job share */
 	const char *path;
 	enum msr_unmeasured_reason reason; /* VOID: nothing prevents their measurement */
 	uint32_t n_processes;
@@ -188,8 +190,8 @@ const char *runtime_host(void);
  */
 bool runtime_find_return(const ucontext_t *context, uintptr_t pc, uint64_t *sp);
 /*
- * Counts a wait that our signal ended with EINTR, which cannot be restarted. Go's run time, whose
- * own signals do that too, is not counted. Signal-safe.
+ * Counts a wait that our signal ended with EINTR and that cannot be restarted. Does not count waits
+ * of Go's run time, whose own signals do the same. Signal-safe.
  */
 void runtime_wait_cut_short(const ucontext_t *context);
 
@@ -198,7 +200,7 @@ void runtime_wait_cut_short(const ucontext_t *context);
 /*
  * Ends the measurement: call right before _exit, _Exit and quick_exit; exit() and return from main
  * need no hook. Records the ends of all threads, trims the file and, in the root process, prints
- * the final report. Only the first call does something.
+ * the final report. Only the first call has an effect.
  *
  * `kind` is an enum msr_exit_kind, `code` the exit status or signal. Not to be called from our own
  * handler; signal-safe otherwise.
@@ -213,7 +215,7 @@ void runtime_end(enum msr_exit_kind kind, int code);
 void runtime_fatal_signal(int sig);
 
 /*
- * Ends the measurement for good while the process goes on: records the end and prints the report.
+ * Ends the measurement for good while the process continues: records the end and prints the report.
  * From then on we make no system call and touch nothing. `why` is the note for the user. Not to be
  * called from our own handler.
  */
@@ -223,8 +225,8 @@ void runtime_withdraw(const char *why);
  * Call begin right before execve and its variants, in the same thread, and failed if the exec
  * returned. begin stops the sources of this thread and removes pending sampling signals, which the
  * next program would find if the signal is blocked there. It marks the file as ended by exec.
- * failed undoes both. `is_measured`: the next program takes the library, so its end has this file
- * copied, too.
+ * failed undoes both. `is_measured`: the next program loads the library, and so copies this file,
+ * too, at its end.
  *
  * In a child of vfork, both only remove pending signals. Both keep the signal mask. Signal-safe.
  */
@@ -245,21 +247,23 @@ bool runtime_owns_fd(int fd);
 int runtime_next_fd(int from);
 /*
  * dup2 or dup3 is about to overwrite `fd`, which is ours: moves ours to another number and frees
- * this one. Returns false if no other number is free. Ours is then given up, which is counted, and
- * the file can no longer grow. Signal-safe.
+ * this one. Returns false if no other number is free. Then our descriptor is given up and counted,
+ * and the file can no longer grow. Signal-safe.
  */
 bool runtime_move_fd(int fd);
 /* ---- signals ---- */
 
 /*
- * Handles a RUNTIME_SIGNAL that no source of ours sent (a terminal, kill, sigqueue). The hooks
- * register a function that does what the program's own disposition demands. It is called inside
- * our handler with errno saved and all signals blocked. It returns false if the interrupted wait
- * must end. NULL (the initial value): the signal is dropped.
+ * Handles a RUNTIME_SIGNAL that none of our sources sent (but a terminal, kill or sigqueue). The
+ * hooks register a function that does what the program's own disposition demands. It is called
+ * inside our handler with errno saved and all signals blocked. It returns false if the interrupted
+ * wait must end. NULL (the initial value): the signal is dropped.
  */
 typedef bool runtime_foreign_signal_fn(int sig, siginfo_t *info, void *ucontext);
 void runtime_on_foreign_signal(runtime_foreign_signal_fn *fn);
-/* Makes the handler run in every other measured thread, and so call restart_wait. Signal-safe. */
+/*
+ * Makes our handler run in every other measured thread, which then calls restart_wait. Signal-safe.
+ */
 void runtime_nudge_others(void);
 /*
  * Pauses or resumes the sources of the calling thread. Only with RUNTIME_SIGNAL blocked.
@@ -267,14 +271,17 @@ void runtime_nudge_others(void);
  */
 void runtime_rest(bool rests);
 
-/* ---- binaries that go ---- */
+/* ---- binaries that are removed ---- */
 
 /*
  * The program is about to remove or replace the file that `path` (as in openat(2)) names. If code
  * was loaded from it, it is copied into the measurement first. Signal-safe.
  */
 void runtime_name_goes(int directory, const char *path);
-/* The same, if it is about to close a descriptor of a file that has no name. Signal-safe. */
+/*
+ * The same, when the program is about to close a descriptor of a file that has no name.
+ * Signal-safe.
+ */
 void runtime_descriptor_goes(int fd);
 
 /* ---- the file ---- */
@@ -291,7 +298,8 @@ bool runtime_mend_file(const void *address);
  */
 void runtime_need_file(void);
 /*
- * Around a fork past libc, which calls the handlers of pthread_atfork otherwise. Keep errno.
+ * Call these around a fork that bypasses libc, because the handlers of pthread_atfork do not run.
+ * Keep errno.
  */
 void runtime_fork_begins(void);
 void runtime_fork_ends(bool is_child);

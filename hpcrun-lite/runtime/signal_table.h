@@ -25,8 +25,8 @@ bool signal_table_install(int sig, void (*handler)(int, siginfo_t *, void *), un
 			  uint64_t mask);
 
 /*
- * Adds the signals in `mask` to those that are blocked while the handler of `sig` runs, and takes
- * `flags` away, if it has SA_ONSTACK.
+ * If the handler of `sig` has SA_ONSTACK: also blocks the signals in `mask` while it runs, and
+ * removes `flags` from its flags.
  */
 void signal_table_change(int sig, uint64_t mask, unsigned long flags);
 /* The handler of `sig` if it runs on alternate stacks (SA_ONSTACK), else NULL. */

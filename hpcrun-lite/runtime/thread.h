@@ -30,8 +30,8 @@
 enum thread_state { THREAD_FREE, THREAD_ALIVE };
 
 /*
- * Each part is declared and reset by the file of its name. What every sample reads comes first, in
- * few cache lines; `held` is for samples inside GPU calls, and `gpu` for launches.
+ * The file with a part's name declares and resets it. Members that every sample reads come first,
+ * in few cache lines; `held` is for samples inside GPU calls, and `gpu` for launches.
  */
 struct thread {
 	struct thread *next_made;     /* list of all blocks; constant once linked */
@@ -41,16 +41,16 @@ struct thread {
 	/* NULL until the first sample or launch; see thread_make_tree(). */
 	struct unwind_thread *unwind;
 	struct cct *cct;
-	struct python_thread *python; /* NULL also as long as there is no interpreter */
+	struct python_thread *python; /* also NULL while there is no interpreter */
 	_Atomic int tid;
 	uint32_t destructor_rounds;
 	bool is_main;                 /* complete paths start at main */
 	/* The object whose function the thread runs, if a dlclose can unload it; else NULL. */
 	const struct link_map *map;
 	uintptr_t code;               /* that function */
-	_Atomic bool may_lose_code;   /* it is being unloaded, or was */
+	_Atomic bool may_lose_code;   /* that object is being unloaded, or was */
 	bool has_lent_stack;          /* see sample_entry_begin() */
-	uintptr_t fs_base;            /* of the thread's variables */
+	uintptr_t fs_base;            /* where the thread's variables are */
 	uintptr_t own_stack;          /* end of THREAD_OWN_STACK bytes for the handler */
 	struct sample_thread sample;
 	struct thread_off off;
@@ -101,11 +101,11 @@ static inline void thread_need_python(struct thread *t)
  */
 void thread_begin(bool is_main, const struct thread_room *room);
 /*
- * Measures the calling thread from now on. It was not seen to start, and its end will not be seen:
- * see thread_reap(). Called in our handler, with signals blocked.
+ * Measures the calling thread from now on. We did not see it start, and will not see its end: see
+ * thread_reap(). Called in our handler, with signals blocked.
  */
 void thread_found(const ucontext_t *context);
-/* A thread that was found has ended: does its thread_end() for it. Signal-safe. */
+/* Does the work of thread_end() for a found thread that has ended. Signal-safe. */
 void thread_reap(struct thread *t);
 /* The calling thread ends: writes what is left and frees its memory. */
 void thread_end(void);
@@ -123,15 +123,18 @@ bool thread_all_outside(void);
 void thread_send(struct thread *t);
 /* Asks the sources of a thread to look at its CPU clock; see watch.h. Signal-safe. */
 void thread_ask(struct thread *t);
-/* The same for a thread without a block, which calls thread_found() then. Signal-safe. */
+/* The same for a thread without a block, which then calls thread_found(). Signal-safe. */
 void thread_ask_stranger(int tid);
 /* The number of blocks in use. Signal-safe. */
 uint32_t thread_count_alive(void);
-/* Tells a thread that it is blamed; see blame.h. Signal-safe. */
+/* Signals a thread that it is blamed; see blame.h. Signal-safe. */
 void thread_blame(struct thread *t);
 /* Returns true if the signal is one from thread_send. Signal-safe. */
 bool thread_sent(const siginfo_t *info);
-/* Returns true if a source of ours or another thread sent it, not the program. Signal-safe. */
+/*
+ * Returns true if one of our sources or another thread sent the signal for us, not the program.
+ * Signal-safe.
+ */
 bool thread_is_expiry(const siginfo_t *info);
 
 /*
@@ -139,14 +142,17 @@ bool thread_is_expiry(const siginfo_t *info);
  * false and sets *cause if there is no address space.
  */
 bool thread_place_parts(size_t at, const char **cause);
-/* Returns a block in use, or NULL. The content is that of an earlier thread, or zero. */
+/*
+ * Returns a block that is now in use, or NULL. Its content is zero or left over from an earlier
+ * thread.
+ */
 struct thread *thread_take_block(void);
-/* Gives the memory of tree and walks back; another thread may take the block. */
+/* Returns the memory of tree and walks to the kernel; another thread may take the block. */
 void thread_give_block(struct thread *t);
 /* The first block of the list linked by next_made; NULL if it is empty. Signal-safe. */
 struct thread *thread_first(void);
 /*
- * The record of a block in use; NULL: it is in no use. Its thread may end at any time, but the
+ * The record of a block; NULL if the block is not in use. Its thread may end at any time, but the
  * record stays mapped. Signal-safe.
  */
 static inline struct msr_thread *thread_live_record(const struct thread *t)

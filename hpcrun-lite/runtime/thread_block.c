@@ -16,8 +16,8 @@ __thread struct thread *thread_self;
 
 static struct {
 	/*
-	 * A block is a mapping of block_bytes. Its struct thread is at front_bytes; the rest is
-	 * counted from there.
+	 * A block is a mapping of block_bytes. Its struct thread is at front_bytes; the other
+	 * offsets count from there.
 	 */
 	size_t block_bytes, front_bytes, cct_at, deep_at, python_at;
 	_Atomic(struct thread *) made;
@@ -25,15 +25,18 @@ static struct {
 	_Atomic uint32_t n_alive, n_free;
 } blocks WRITTEN_BY_FORKED;
 
-/* A thread was sent a signal. Its address is the value of these signals, which no timer has. */
+/*
+ * True if a thread was sent a signal. The address of this variable is the signals' value, which no
+ * timer has.
+ */
 static _Atomic bool has_sent;
 
 bool thread_place_parts(size_t at, const char **cause)
 {
 	uint32_t depth = process.config.max_depth;
 	/*
-	 * Most threads use one page before struct thread, the end of the walks' state, and the page
-	 * after it, with the sources and the start of the tree.
+	 * Most threads use two pages: the last one before struct thread, which ends the walks'
+	 * state, and the one from struct thread on, with the sources and the start of the tree.
 	 */
 	blocks.front_bytes = (unwind_shallow_bytes() + 4095) & ~(size_t)4095;
 	blocks.cct_at = at;
@@ -62,8 +65,8 @@ static bool take(struct thread *t)
 }
 
 /*
- * Searches once around the list, from where the last search ended: thousands of threads that start
- * or end in a row would make a search from the first block a matter of the square of their number.
+ * Searches once around the list, from where the last search ended. If each search began at the
+ * first block, thousands of threads that start or end in a row would take quadratic time.
  */
 static struct thread *find_free(void)
 {
@@ -188,8 +191,8 @@ bool thread_sent(const siginfo_t *info)
 }
 
 /*
- * The values of our timers are addresses in blocks; those of the program are not. Our descriptors
- * have high numbers.
+ * The values of our timers are addresses in blocks; the values of the program's timers are not. Our
+ * descriptors have high numbers.
  */
 bool thread_is_expiry(const siginfo_t *info)
 {
@@ -214,7 +217,7 @@ static void send(int tid, const void *value)
 
 /*
  * Uses a value that no timer has. If a signal is already pending, that one is enough: every signal
- * makes a thread look.
+ * makes the thread check its state.
  */
 void thread_send(struct thread *t)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * How one thread follows process.off (control.h). Test:
- * tests/cli/run/control.sh.
- */
+/* How one thread follows process.off (control.h). Test: tests/cli/run/control.sh. */
 #ifndef HPCRUN_LITE_RUNTIME_THREAD_OFF_H
 #define HPCRUN_LITE_RUNTIME_THREAD_OFF_H
 

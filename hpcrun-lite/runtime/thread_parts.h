@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What parts of the run time keep in struct thread. The functions of a part are in its own folder,
- * which includes thread.h, so the struct is here. Tests: tests/unit/run/test_sample.c,
- * tests/unit/run/test_waits.c.
+ * The data that parts of the run time keep in struct thread. The functions of a part are in its own
+ * folder. That folder includes thread.h, so its struct must be here. Tests:
+ * tests/unit/run/test_sample.c, tests/unit/run/test_waits.c.
  */
 #ifndef HPCRUN_LITE_RUNTIME_THREAD_PARTS_H
 #define HPCRUN_LITE_RUNTIME_THREAD_PARTS_H
@@ -25,7 +25,7 @@ struct sample_thread {
 	uint32_t n_handled;     /* samples entered; see sample_begin_cost() */
 	/* weights of samples lost as busy, for the next sample */
 	_Atomic uint64_t carried[MSR_MAX_METRICS];
-	_Atomic uint32_t wait_node;     /* of the last wait of OFFCPU; 0: none */
+	_Atomic uint32_t wait_node;     /* node of the last wait of OFFCPU; 0: none */
 	_Atomic uint64_t offcpu_given_ns; /* recorded weights of OFFCPU */
 	uint64_t traced_ns;     /* time of the last trace record */
 };
@@ -43,10 +43,11 @@ struct sample_held {
 
 /* blame.h. Other threads write it. */
 struct blame_thread {
-	_Atomic uint64_t waited_ns; /* for locks that this thread holds; not yet in a sample */
-	_Atomic uint64_t late_ns;   /* the same, of locks that it has released since */
+	/* by others, for locks that this thread holds; not yet in a sample */
+	_Atomic uint64_t waited_ns;
+	_Atomic uint64_t late_ns;   /* the same, for locks that it has released since */
 	_Atomic uint64_t sent_ns;   /* CLOCK_MONOTONIC: when others last sent it our signal */
-	uint32_t node;              /* of its last sample of BLAME; 0: none */
+	uint32_t node;              /* node of its last sample of BLAME; 0: none */
 };
 
 /* call_path.h. All zero at the start of the thread. */

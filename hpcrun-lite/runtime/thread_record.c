@@ -30,8 +30,8 @@ static uint64_t get(const _Atomic uint64_t *word)
 /* ---- begin ---- */
 
 /*
- * Without its record a thread is not measured at all. So it waits, for a bounded time, while
- * another thread makes the file grow. No sample can interrupt it yet.
+ * Without its record a thread is not measured at all. So it waits for a limited time while another
+ * thread makes the file grow. No sample can interrupt it yet.
  */
 static struct msr_extent *make_extent(const struct store_request *request, bool may_wait)
 {
@@ -76,7 +76,9 @@ bool thread_record_make(struct thread *t, bool may_wait)
 
 /* ---- end ---- */
 
-/* The time off the processor that no sample has; it belongs to the wait that was found last. */
+/*
+ * Writes the time off the processor that no sample has. It belongs to the wait that was found last.
+ */
 static void stamp_offcpu(const struct thread *t, struct msr_thread *r, uint64_t now_ns,
 			 uint64_t cpu_ns)
 {
@@ -120,7 +122,7 @@ void thread_add_record(struct thread_totals *sum, struct msr_thread *r)
 	sum->delivered += get(&r->delivered);
 	sum->recorded += get(&r->recorded);
 	sum->handler_ns += get(&r->handler_ns);
-	/* if the end could not be written: the CPU time that its samples stand for */
+	/* if the end could not be written: the CPU time that its samples represent */
 	sum->cpu_ns += r->cpu_end_ns > r->cpu_start_ns
 			       ? r->cpu_end_ns - r->cpu_start_ns
 			       : get(&r->use.event_ns) + get(&r->use.timer_ns);

@@ -9,11 +9,11 @@
 #include "hpcrun-lite/runtime/thread.h"
 
 /*
- * Makes the record of the calling thread. Returns false if there is no space. `may_wait`: for a
- * bounded time, while another thread makes the file grow.
+ * Makes the record of the calling thread. Returns false if there is no space. `may_wait`: waits for
+ * a limited time while another thread makes the file grow.
  */
 bool thread_record_make(struct thread *t, bool may_wait);
-/* The thread begins now: reads the clocks of the calling thread. */
+/* Writes the start of the record, with the clocks of the calling thread. */
 void thread_record_start(struct msr_thread *record);
 /* Writes the end of the record. cpu_ns is 0 if the thread's clock can no longer be read. */
 void thread_record_end(const struct thread *t, struct msr_thread *record, uint64_t now_ns,
@@ -24,8 +24,8 @@ void thread_record_count(struct msr_thread *record);
 void thread_record_forked(void);
 
 /*
- * Writes the end of every live thread, as seen from outside; that of the calling thread by the
- * clocks when its sources stopped. unstamp undoes it after an exec that failed.
+ * Writes the ends of all live threads as seen from outside; for the calling thread, uses the clock
+ * values from when its sources stopped. unstamp undoes it after an exec that failed.
  */
 void thread_stamp_all(uint64_t now_ns, uint64_t self_now_ns, uint64_t self_cpu_ns);
 void thread_unstamp_all(void);
@@ -33,7 +33,10 @@ void thread_unstamp_all(void);
 /* Sums over ended and live threads, for the report. */
 struct thread_totals {
 	uint64_t n_threads, delivered, recorded, handler_ns, cpu_ns, cpu_off_ns, n_frames, n_marked;
-	/* see msr_thread_cpu_ns(); missing in samples; of threads that were not seen to start */
+	/*
+	 * see msr_thread_cpu_ns(); time that samples miss; time of threads that we did not see
+	 * start
+	 */
 	uint64_t cpu_known_ns, cpu_unseen_ns, cpu_strange_ns;
 	uint64_t losses[MSR_LOSS_ROOM];
 	uint64_t path_ends[16];

@@ -43,8 +43,8 @@ static void start_source(struct thread *t, unsigned i)
 }
 
 /*
- * While measurement is off, prepares sources that cannot be started in a handler. Blocks the
- * handler, which may follow a start or stop.
+ * While measurement is off, prepares sources that cannot be started in a handler. Blocks our
+ * signal, because its handler may also start or stop sources.
  */
 void thread_sources_start(struct thread *t)
 {
@@ -53,7 +53,7 @@ void thread_sources_start(struct thread *t)
 		const struct source_ops *ops = process.source[i].ops;
 		if (t->sources.is_on[i] || (t->off.is_off && !ops->thread_rest))
 			continue;
-		/* a handler found the thread */
+		/* these cannot be started in a handler, which found the thread */
 		if (ops->thread_rest && t->record->flags & MSR_THREAD_FOUND)
 			continue;
 		start_source(t, i);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The sample sources of one thread. sources.c chooses those of the process. Test:
+ * The sample sources of one thread. sources.c chooses the sources of the process. Test:
  * tests/cli/run/run_threads.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_THREAD_SOURCES_H
@@ -15,12 +15,12 @@ struct thread;
 
 /* A part of struct thread. */
 struct thread_sources {
-	void *state[THREAD_MAX_SOURCES]; /* of the source, in the block of the thread */
+	void *state[THREAD_MAX_SOURCES]; /* each source's state, in the block of the thread */
 	bool is_on[THREAD_MAX_SOURCES];
 };
 
 /*
- * Places the states of the sources one after the other from `at` on, which is a multiple of 64.
+ * Places the states of the sources one after the other from `at` on; `at` is a multiple of 64.
  * Returns where the last one ends. Not signal-safe.
  */
 size_t thread_sources_place(size_t at);

@@ -15,10 +15,10 @@
 #include <sys/stat.h>
 
 #define WATCH_NS 50000000u
-#define WATCH_BEHIND_NS 16000000u /* four ticks of 4 ms: fewer is ordinary */
+#define WATCH_BEHIND_NS 16000000u /* four ticks of 4 ms; less is normal */
 #define WATCH_MOST 64u            /* threads checked in one call */
-#define WATCH_MOST_KNOWN 1024u    /* beyond it, nobody looks for threads that are not known */
-#define WATCH_LIST_BYTES 32768u   /* of the list of threads: about 1000 of them */
+#define WATCH_MOST_KNOWN 1024u    /* with more, we do not search for unknown threads */
+#define WATCH_LIST_BYTES 32768u   /* of the list of threads: room for about 1000 */
 
 static struct {
 	struct ktimer timer;
@@ -26,10 +26,11 @@ static struct {
 	_Atomic uint64_t looked_ns;       /* CLOCK_MONOTONIC: last check */
 	/* where the next check begins; NULL: at the first thread */
 	_Atomic(struct thread *) next;
-	trylock looking;                  /* of all below */
-	bool has_asked;                   /* a stranger: some block may be one's that has ended */
+	trylock looking;                  /* guards all below */
+	/* a stranger was asked; a found thread may have ended since */
+	bool has_asked;
 	uint32_t n_more;                  /* strangers at the last look */
-	uint32_t n_skipped, n_to_skip;    /* looks without reading the list of threads */
+	uint32_t n_skipped, n_to_skip;    /* checks without reading the list of threads */
 } watch WRITTEN_BY_FORKED;
 
 void watch_reset_record(struct thread *t)
@@ -97,9 +98,9 @@ static bool is_known(int tid)
 }
 
 /*
- * True for threads of glibc's making, whose thread-local storage is their own. The list of robust
- * mutexes is a part of the thread's descriptor. A bare clone has none, and may share the storage of
- * the thread that made it: then our handler must not run in it.
+ * True for threads that glibc made, which have their own thread-local storage. The list of robust
+ * mutexes is part of the thread's descriptor. A bare clone has no such list. It may share the
+ * storage of the thread that made it, so our handler must not run in it.
  */
 static bool has_own_storage(int tid)
 {
@@ -134,7 +135,7 @@ static unsigned ask_strangers(void)
 	return n;
 }
 
-/* The number of threads of the process, as the links of a directory say it; 0: unknown. */
+/* The number of threads of the process, from the link count of a directory; 0: unknown. */
 static uint32_t count_threads(void)
 {
 	struct stat s;
@@ -145,9 +146,9 @@ static uint32_t count_threads(void)
 }
 
 /*
- * If there are more threads than we know, twice in a row, reads which. That takes a descriptor for
- * a moment, so it happens more and more rarely where nothing comes of it. Threads of a GPU's tools
- * are not looked for.
+ * If the process has more threads than we know, twice in a row, lists them. That takes a descriptor
+ * for a moment, so it happens more and more rarely while it finds nothing. Does nothing if GPUs are
+ * measured, because their tools have threads of their own.
  */
 static unsigned look_for_strangers(void)
 {
@@ -160,7 +161,7 @@ static unsigned look_for_strangers(void)
 	unsigned n = 0;
 	watch.n_more = all > known && known < WATCH_MOST_KNOWN ? all - known : 0;
 	if (watch.n_more && !before) {
-		n = 1; /* or nobody looks again soon */
+		n = 1; /* so that the watch looks again soon */
 	} else if (watch.n_more && watch.n_skipped++ >= watch.n_to_skip) {
 		n = ask_strangers();
 		watch.has_asked |= n > 0;

@@ -2,12 +2,12 @@
 /*
  * Finds threads whose CPU clock is ahead of their samples. A timer on a thread's CPU clock expires
  * on the kernel's tick. A thread that runs in short bursts, beside others that use all of the
- * processor, may never run at a tick, because the tick is what makes the scheduler switch. We send
- * a signal to this thread, at which its source looks at the clock.
+ * processor, may never run at a tick, because the scheduler switches threads at the tick. We send a
+ * signal to this thread, and its source then looks at the clock.
  *
  * Threads that take samples also check the others. If no thread takes samples, the first thread has
- * a timer on CLOCK_MONOTONIC: 50 ms after its start, then four times as long after each time that
- * it found nothing. All functions are signal-safe. Test: tests/cli/run/run_switches.sh.
+ * a timer on CLOCK_MONOTONIC. It expires after 50 ms; the time quadruples whenever the check finds
+ * nothing. All functions are signal-safe. Test: tests/cli/run/run_switches.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_WATCH_H
 #define HPCRUN_LITE_RUNTIME_WATCH_H
@@ -28,7 +28,7 @@ struct watch_thread {
 /* At the start of the thread's record. */
 void watch_reset_record(struct thread *t);
 
-/* The timer of the calling thread, which is the first thread of the process. */
+/* Start and stop the timer. The caller is the first thread of the process. */
 void watch_start(void);
 void watch_stop(void);
 /* In a forked child: the timer belongs to the parent. watch_start may follow. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the unwinder must know about the processor; one ctx_<arch>.c for each. Register numbers are
- * DWARF's. Signal-safe. Tests: tests/unit/unwind/test_unwind_cfi.c,
+ * What the unwinder must know about the processor. Each processor has its own ctx_<arch>.c.
+ * Register numbers are DWARF's. Signal-safe. Tests: tests/unit/unwind/test_unwind_cfi.c,
  * tests/workload/unwind/unwind_steps.c.
  */
 #ifndef HPCRUN_LITE_UNWIND_ARCH_H
@@ -74,19 +74,19 @@ enum arch_call arch_jumps_into(const uint8_t *code, size_t n_bytes, uint64_t add
 			       uint64_t hi);
 
 /*
- * What the next instruction shows about the frame: in a function that was just entered or is about
- * to return, there is none.
+ * Where the return address is, judged by the next instruction. A function that was just entered, or
+ * is about to return, has no frame.
  */
 enum arch_place {
 	ARCH_IN_BODY,
 	ARCH_AT_EDGE,   /* the return address is at sp */
 	ARCH_BP_PUSHED, /* the caller's bp is at sp, the return address above it */
-	ARCH_ALIGNED,   /* sp was moved by one word, the return address is above that */
+	ARCH_ALIGNED,   /* sp was moved by one word; the return address is above that word */
 };
 enum arch_place arch_place_of(const uint8_t *code, size_t n_bytes);
 
 /*
- * Returns true if code at the entry of a function, perhaps after some checks, makes a frame: push
+ * Returns true if the code at a function's entry makes a frame, perhaps after some checks: push
  * %rbp; mov %rsp, %rbp.
  */
 bool arch_makes_frame(const uint8_t *code, size_t n_bytes);
@@ -103,8 +103,8 @@ enum { ARCH_SIGRETURN_BYTES = 9, ARCH_PLACE_BYTES = 20 };
 const uint8_t *arch_find_eh_return(const uint8_t *code, size_t n_bytes);
 
 /*
- * Whether the code, which is at `address` in the process, starts with the bytes of a direct call,
- * or of a direct jump that is not a short one. Sets *target if so.
+ * Returns true and sets *target if the code starts with the bytes of a direct call, or of a direct
+ * jump that is not a short one. The code is at `address` in the process.
  */
 bool arch_direct_call(const uint8_t *code, size_t n_bytes, uint64_t address, uint64_t *target);
 bool arch_direct_jump(const uint8_t *code, size_t n_bytes, uint64_t address, uint64_t *target);

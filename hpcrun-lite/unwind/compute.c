@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Computes the recipe of a pc from the tables of its module, .eh_frame or Go's own, or else from
- * its code. Reads tables and code that may not be mapped with guarded loads only. Tests:
+ * Computes the recipe of a pc from the tables of its module (.eh_frame or Go's own), or else from
+ * its code. Tables and code that may not be mapped are read only with guarded loads. Tests:
  * tests/unit/unwind/test_unwind.c, tests/unit/unwind/test_unwind_go.c,
  * tests/unit/unwind/test_unwind_odd.c.
  */
@@ -23,7 +23,7 @@ static uint64_t recipe_flags(struct walk *w, uint64_t key, uint64_t recipe)
 
 /*
  * Returns true for the program's entry, which has no caller. crt1.o of older systems does not mark
- * it. It is short.
+ * it. The entry code is short.
  */
 static bool is_entry(uint64_t key)
 {
@@ -70,7 +70,7 @@ static bool is_sigreturn(struct walk *w, uint64_t pc)
 	       arch_is_sigreturn(code, sizeof code);
 }
 
-/* Where the caller's bp is. An ordinary recipe cannot say that it is relative to sp. */
+/* Finds where the caller's bp is. An ordinary recipe cannot express a place relative to sp. */
 static bool bp_of(const struct leave *l, enum recipe_bp *how, int64_t *offset)
 {
 	const struct leave_value *cfa = &l->cfa, *bp = &l->bp;
@@ -135,7 +135,10 @@ static uint64_t known_recipe(void *arg, uint64_t pc, uint16_t *needs)
 	return recipe & ~(uint64_t)FLAGS;
 }
 
-/* The branches on the way have the same recipe, so the next search may end at one of them. */
+/*
+ * Stores the recipe for the branches on the way, which have the same one. The next search may then
+ * end at one of them.
+ */
 static void insert_passed(struct walk *w, const struct leave *l, uint64_t recipe, uint16_t module,
 			  uintptr_t bias)
 {
@@ -147,8 +150,8 @@ static void insert_passed(struct walk *w, const struct leave *l, uint64_t recipe
 }
 
 /*
- * The recipe of code without tables, from the way that it will return. While a dlclose is going on
- * only code that no guess has led to is certainly there.
+ * Finds the recipe of code without tables by following the code to its return. During a dlclose,
+ * code that a guess has led to may be gone, so it is not read.
  */
 static uint64_t code_recipe(struct walk *w, uint64_t key, bool is_exact, uint16_t module,
 			    uintptr_t bias)
@@ -196,7 +199,7 @@ uint64_t walk_generated_recipe(struct walk *w, const struct state *s)
 	return is_found && recipe_of_leave(&leave, &recipe) ? recipe : RECIPE_NO_MODULE;
 }
 
-/* Otherwise it is not known where the instruction begins. */
+/* Returns true if a call ends at key + 1. Otherwise we do not know where the instruction begins. */
 static bool is_return(struct walk *w, uint64_t key)
 {
 	bool in_text;

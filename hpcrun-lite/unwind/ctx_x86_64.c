@@ -396,8 +396,8 @@ enum arch_place arch_place_of(const uint8_t *c, size_t n)
 		return place_at_return(c + 1, n - 1) == ARCH_AT_EDGE ? ARCH_BP_PUSHED
 								     : ARCH_IN_BODY;
 	/*
-	 * V8 checks the function before it makes the frame. After a ret or int3 another function
-	 * begins.
+	 * V8 checks the function before the code makes its frame. After a ret or int3 another
+	 * function begins.
 	 */
 	for (size_t i = 1; i < n && c[i - 1] != 0xc3 && c[i - 1] != 0xcc; i++)
 		if (STARTS_WITH(c + i, n - i, "\x55\x48\x89\xe5"))
@@ -411,7 +411,7 @@ bool arch_is_sigreturn(const uint8_t *c, size_t n) /* mov $15, %rax or %eax; sys
 	       STARTS_WITH(c, n, "\xb8\x0f\0\0\0\x0f\x05");
 }
 
-/* Stores by DWARF number; rip and rsp are those after the return. */
+/* Stores the registers by DWARF number; rip and rsp as they are after the return. */
 __asm__(".text\n"
 	".globl unwind_here\n"
 	".hidden unwind_here\n"

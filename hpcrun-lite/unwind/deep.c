@@ -39,8 +39,8 @@ static bool roots_hold(const struct unwind_thread *t, uint64_t sp)
 }
 
 /*
- * Walks on to the root, beyond the window, with only the last frames kept. Happens if the thread's
- * first paths were too deep. A million frames take some ms, once.
+ * Walks on beyond the window to the root and keeps only the last frames. This happens if the
+ * thread's first paths were too deep. A million frames take some ms, once.
  */
 static bool walk_to_roots(const struct walk *w)
 {

@@ -106,7 +106,7 @@ static uint64_t modulo(struct machine *m, uint64_t a, uint64_t b)
 	return a % b;
 }
 
-/* Operations with two operands: 0x1a..0x2e except those with one or none. */
+/* Operations with two operands: 0x1a..0x2e, except the operations with one operand or none. */
 static void binary(struct machine *m, unsigned op)
 {
 	const uint64_t b = pop(m), a = pop(m);

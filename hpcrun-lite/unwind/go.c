@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Go's tables; see go.h. The table of a module is found once, by the note that the Go linker writes
- * and a search for the header. All bytes are foreign: every read is bounded by the segment, and
- * guarded unless the module is certainly mapped. Must not allocate or lock. Test:
- * tests/unit/unwind/test_unwind_go.c.
+ * Go's tables; see go.h. The table of a module is searched for once. The Go linker's note says that
+ * there is one, and its header is found by a search. All bytes are foreign: every read is bounded
+ * by the segment, and guarded unless the module is certainly mapped. Must not allocate or lock.
+ * Test: tests/unit/unwind/test_unwind_go.c.
  */
 #include "hpcrun-lite/unwind/go.h"
 
@@ -42,7 +42,7 @@ static bool load(const struct go_table *t, uint64_t offset, void *to, size_t n)
 	return true;
 }
 
-/* Reads the n-th entry of the function table. The entry after the last has only a place. */
+/* Reads the i-th entry of the function table. The entry after the last one has only a place. */
 static bool entry(const struct go_table *t, uint64_t i, uint32_t *place, uint32_t *function)
 {
 	uint32_t e[2] = {0, 0};
@@ -97,7 +97,10 @@ static bool number(const uint8_t *bytes, size_t n_bytes, size_t *at, uint32_t *v
 	return false;
 }
 
-/* As runtime.pcvalue: pairs of a zigzag step of the value and a step of the place where it ends. */
+/*
+ * Does the same as runtime.pcvalue. The row has pairs: a zigzag step of the value, and a step of
+ * the place where that value ends.
+ */
 static bool sp_delta_at(const struct go_table *t, uint64_t offset, uint64_t distance,
 			int64_t *delta)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Follows a path where Go's run time switched from a goroutine's stack to the thread's own: the
+ * Follows a path where Go's run time switched from a goroutine's stack to the thread's own. The
  * path continues in the goroutine. The structures of the run time (runtime2.go: g, m, gobuf;
  * asm_amd64.s of Go 1.18 to 1.24) must confirm each other by their pointers. Uses guarded loads
  * only. Test: tests/cli/unwind/unwind_languages.sh.
@@ -89,7 +89,7 @@ static bool find_left_goroutine(struct walk *w, const uint8_t *code, uint64_t co
 
 /*
  * Finds the caller of the function at s->pc, which had this sp when it left the stack. Since Go
- * 1.24 it has pushed bp, as its first instruction shows.
+ * 1.24 the function pushes bp first, and its first instruction shows that.
  */
 static bool find_caller(struct walk *w, uint64_t sp, const struct state *s, struct state *next)
 {
@@ -110,9 +110,9 @@ static bool find_caller(struct walk *w, uint64_t sp, const struct state *s, stru
 }
 
 /*
- * Finds where asmcgocall saved the depth of its stack, and above it g: at 40 and 48 from sp before
- * Go 1.24, at 0 and 8 since. The code after its call reads g into rdi; or the depth into rsi if
- * there is no g.
+ * Finds where asmcgocall saved the depth of its stack and, above it, g: at 40 and 48 from sp before
+ * Go 1.24, at 0 and 8 since then. The code after its call reads g into rdi, or the depth into rsi
+ * if there is no g.
  */
 static bool find_saved(struct walk *w, uint64_t pc, uint64_t *at)
 {

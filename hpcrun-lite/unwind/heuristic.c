@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds the caller if there is no CFI (assembler, generated code) or if it is wrong. First by the
- * frame pointer, if everything known about it fits; otherwise by a word on the stack that may be
- * the return address, which is a guess. The evidence is the call before an address, the target of
- * that call, and the tables of the frames further out. doc/unwinding.md has the rules. Reads code
- * and stack that may not be mapped with guarded loads only. Tests:
- * tests/unit/unwind/test_unwind_odd.c,
- * tests/cli/unwind/unwind_languages.sh, tests/workload/unwind/unwind_shadow.cc.
+ * Finds the caller if there is no CFI (assembler, generated code) or if the CFI is wrong. Tries the
+ * frame pointer first and uses it if everything known about it fits. Otherwise guesses: searches
+ * the stack for a word that may be the return address. The evidence is the call before an address,
+ * the target of that call, and the tables of the frames further out. doc/unwinding.md has the
+ * rules. Reads code and stack that may not be mapped with guarded loads only. Tests:
+ * tests/unit/unwind/test_unwind_odd.c, tests/cli/unwind/unwind_languages.sh,
+ * tests/workload/unwind/unwind_shadow.cc.
  */
 #include "hpcrun-lite/unwind/go.h"
 #include "hpcrun-lite/unwind/internal.h"
@@ -51,7 +51,9 @@ static size_t read_code(struct unwind_thread *t, uint64_t pc, uint8_t *dst, size
 	return code_load(&t->code_seen, pc, dst, n) ? n : 0;
 }
 
-/* Copies n bytes of the module in t->image, or from elsewhere with guarded loads. */
+/*
+ * Copies n bytes, directly if they are in the module of t->image and otherwise with guarded loads.
+ */
 static bool read_data(struct unwind_thread *t, uint64_t at, void *dst, size_t n)
 {
 	if (!image_holds(&t->image, at, n))
@@ -105,7 +107,10 @@ static void find_extent(struct walk *w, uint64_t pc, struct extent *e)
 		t->extents[t->n_extents++ % EXTENTS] = *e;
 }
 
-/* The callee is entered at or before pc, and not far before it if function starts are unknown. */
+/*
+ * Returns true if `target` may be the entry of the callee: it is at or before pc, and not far
+ * before it if function starts are unknown.
+ */
 static bool is_entry(const struct extent *callee, uint64_t pc, uint64_t target)
 {
 	return callee->in_module && target >= callee->lo && target <= pc &&
@@ -145,8 +150,8 @@ static enum arch_call scan_jumps(struct walk *w, const struct extent *e, uint64_
 }
 
 /*
- * Whether the function at `target` may have jumped to the callee: a tail call, or a part of the
- * function that is elsewhere.
+ * Returns NO if the function at `target` cannot have jumped to the callee. It may have made a tail
+ * call, or the callee may be a part of the function that the compiler put elsewhere.
  */
 static enum arch_call jumps_to(struct walk *w, uint64_t target, const struct extent *callee,
 			       uint64_t pc)
@@ -167,9 +172,9 @@ static enum arch_call jumps_to(struct walk *w, uint64_t target, const struct ext
 }
 
 /*
- * Whether the call before return_address leads to pc, which is in the callee. YES: a direct call of
- * it. NO: there is no call, or it has another target. Sets *caller to the function that contains
- * the return address.
+ * Does the call before return_address lead to pc, which is in the callee? YES: it calls the callee
+ * directly. NO: there is no call, or it has another target. Sets *caller to the function that
+ * contains the return address.
  */
 static enum arch_call leads_to(struct walk *w, uint64_t return_address, const struct extent *callee,
 			       uint64_t pc, struct extent *caller)
@@ -206,9 +211,9 @@ static enum arch_call leads_to(struct walk *w, uint64_t return_address, const st
 }
 
 /*
- * Whether a word on the stack may be the return address: it follows a direct call, or a call in a
- * function of the same module. The exception, the word at_top, is for crtbegin.o's leaves.
- * doc/unwinding.md, "What is marked", has the reasons.
+ * Returns true if a word on the stack may be the return address: it follows a direct call, or a
+ * call in a function of the same module. A word at the top of the stack (at_top) is an exception,
+ * for the leaf functions of crtbegin.o. doc/unwinding.md, "What is marked", has the reasons.
  */
 static bool is_caller(enum arch_call call, const struct extent *callee,
 		      const struct extent *caller, bool at_top)
@@ -221,8 +226,9 @@ static bool is_caller(enum arch_call call, const struct extent *callee,
 }
 
 /*
- * Whether the callers of a guessed frame are plausible by their tables: each is further out, after
- * a call that leads to the previous one. Checks ordinary frames only, at most AHEAD.
+ * Returns true if the callers of a guessed frame are plausible by their tables: each is further
+ * out, and returns after a call that leads to the previous one. Checks only ordinary frames, at
+ * most AHEAD.
  */
 static bool callers_are_plausible(struct walk *w, struct state s)
 {
@@ -256,7 +262,7 @@ static bool is_on_stack(const struct unwind_thread *t, uint64_t address)
 	return address >= t->stack.lo && address < t->stack.hi;
 }
 
-/* Whether bp may point to a saved bp and return address further out on the same stack. */
+/* Returns true if bp may point to a saved bp and return address further out on the same stack. */
 static bool is_frame_pointer(const struct unwind_thread *t, uint64_t bp, uint64_t sp)
 {
 	return bp % 8 == 0 && bp >= sp && bp - sp <= BP_DISTANCE_MAX &&
@@ -264,9 +270,9 @@ static bool is_frame_pointer(const struct unwind_thread *t, uint64_t bp, uint64_
 }
 
 /*
- * Like leads_to(), for a return address that a frame pointer shows. Generated code may be entered
- * by a jump with a return address that was pushed (HotSpot's interpreter). So an address near the
- * callee, in code generated with it, is accepted.
+ * Like leads_to(), for a return address found by a frame pointer. HotSpot's interpreter pushes a
+ * return address and enters generated code by a jump. So an address near the callee, in code that
+ * was generated with it, is accepted.
  */
 static bool may_lead_to(struct walk *w, uint64_t return_address, const struct extent *callee,
 			uint64_t pc, struct extent *caller)
@@ -284,7 +290,7 @@ static bool may_lead_to(struct walk *w, uint64_t return_address, const struct ex
 	       code_load(&w->thread->code_seen, return_address, &code, sizeof code);
 }
 
-/* Whether the function at `entry` starts with push %rbp; mov %rsp, %rbp. */
+/* Returns true if the function at `entry` starts with push %rbp; mov %rsp, %rbp. */
 static bool makes_frame(struct walk *w, uint64_t entry)
 {
 	uint8_t code[ARCH_ENTRY_BYTES];
@@ -293,8 +299,8 @@ static bool makes_frame(struct walk *w, uint64_t entry)
 }
 
 /*
- * Whether the word at `slot` may be the return address of s itself. Then bp does not point to a
- * frame of s.
+ * Returns true if the word at `slot` may be the return address of s itself. Then bp does not point
+ * to a frame of s.
  */
 static bool may_return_to(struct walk *w, const struct state *s, const struct extent *callee,
 			  uint64_t slot, uint64_t word)
@@ -315,17 +321,18 @@ static bool may_return_to(struct walk *w, const struct state *s, const struct ex
 	if (slot == s->sp && s->exact)
 		return true;
 	/*
-	 * Code without tables leaves return addresses of its own calls on the stack. Only a call of
-	 * s itself matters, and only if s makes no frame that bp would point to.
+	 * Code without tables leaves return addresses of its own calls on the stack. The word
+	 * matters only if it follows a call of s itself, and if s makes no frame that bp would
+	 * point to.
 	 */
 	return caller.calls != 0 && caller.calls <= pc && pc - caller.calls < FUNCTION_BYTES_MAX &&
 	       !makes_frame(w, caller.calls);
 }
 
 /*
- * Whether the frame pointer may have skipped a frame. A frame that was called with the current
- * frame pointer has its return address between sp and bp. Code in no module either has not used the
- * stack, or has saved bp first.
+ * Returns true if the frame pointer may have skipped a frame. A frame that was called with the
+ * current frame pointer has its return address between sp and bp. Code outside modules has either
+ * not used the stack yet, or has saved bp first.
  */
 static bool may_skip(struct walk *w, const struct state *s, const struct extent *callee)
 {
@@ -372,8 +379,8 @@ static bool step_by_frame_pointer(struct walk *w, const struct state *s,
 /* ---- by the code ---- */
 
 /*
- * Steps from generated code without a frame pointer, by the way that it will return. The caller
- * must fit, as one by the frame pointer must.
+ * Steps from generated code without a frame pointer, by following the code to its return. The
+ * caller must be as plausible as one found by the frame pointer.
  */
 static bool step_by_code(struct walk *w, const struct state *s, const struct extent *callee,
 			 struct heuristic *found)
@@ -415,7 +422,7 @@ static bool step_by_code(struct walk *w, const struct state *s, const struct ext
 
 /*
  * Guesses that the word at `slot` is the return address. It must be in a module, in a function that
- * its tables know, unless the call there is one of this function. bp is unchanged, or was saved
+ * has a table, unless it follows a direct call of this function. bp is unchanged, or was saved
  * first.
  */
 static bool guess(struct walk *w, const struct state *s, const struct extent *callee, uint64_t slot,
@@ -459,8 +466,8 @@ static bool by_scan(struct walk *w, const struct state *s, const struct extent *
 }
 
 /*
- * Used if the next instructions show that the function has not yet made its frame, has removed it,
- * or has pushed one word.
+ * Steps if the next instructions show that the function has not yet made its frame, has already
+ * removed it, or has pushed only one word.
  */
 static bool step_by_place(struct walk *w, const struct state *s, struct heuristic *found)
 {
@@ -480,8 +487,8 @@ static bool step_by_place(struct walk *w, const struct state *s, struct heuristi
 
 /*
  * Used during a dlclose, when tables need guarded loads: only the check of the call instruction is
- * cheap enough. It serves the code without CFI that every object then runs: _fini is a leaf, and
- * __do_global_dtors_aux makes a frame and calls.
+ * cheap enough. It is for the code without CFI that every object then runs: _fini, a leaf, and
+ * __do_global_dtors_aux, which makes a frame and calls.
  */
 static bool step_by_call(struct walk *w, const struct state *s, struct heuristic *found)
 {
@@ -513,9 +520,9 @@ static bool step_by_call(struct walk *w, const struct state *s, struct heuristic
 }
 
 /*
- * An interrupted function is probably a leaf, whose nearest return address counts. A function that
- * has called, or generated code, probably has a frame pointer, and old words in its frame. See
- * doc/unwinding.md, "What is marked".
+ * An interrupted function is probably a leaf, so its nearest return address is the right one. A
+ * function that has made a call, or generated code, probably has a frame pointer, and old return
+ * addresses in its frame. See doc/unwinding.md, "What is marked".
  */
 bool heuristic_step(struct walk *w, const struct state *s, struct heuristic *found)
 {
@@ -563,9 +570,9 @@ static bool is_function(struct unwind_thread *t, uint64_t pc)
 }
 
 /*
- * Finds out by counting calls where uw_install_context is; see doc/unwinding.md, "What is marked".
- * The return address is overwritten last: while it follows a call of this function, the path is
- * probably right.
+ * Counts calls to find out how far uw_install_context has come; see doc/unwinding.md, "What is
+ * marked". The return address is overwritten last. As long as it still follows a call of this
+ * function, the path is probably right.
  */
 enum rewriting heuristic_rewriting(struct walk *w, uint64_t pc, uint64_t return_address)
 {

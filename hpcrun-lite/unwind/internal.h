@@ -19,7 +19,7 @@
 
 #include <string.h>
 
-/* Determines all frames further out, as long as no other register is needed. */
+/* These values determine all frames further out, as long as no frame needs another register. */
 struct state {
 	uint64_t pc, sp, bp;
 	bool exact; /* pc is the current instruction, not a return address */
@@ -39,7 +39,7 @@ enum record_kind {
 	RECORD_PLAIN,  /* pc from *(caller's sp - 8), bp from *bp_slot */
 	RECORD_DEREF,  /* and sp from *(bp + aux) */
 	RECORD_SIGNAL, /* from the signal frame at sp */
-	RECORD_OPEN,   /* another way: walk it again */
+	RECORD_OPEN,   /* found in another way: must be walked again */
 };
 
 struct record {
@@ -52,13 +52,14 @@ struct record {
 	bool exact : 1;
 	bool skipped : 1; /* has no address in the path */
 	bool marked : 1;
-	bool laid : 1; /* its start was put on the stack as a return address; nothing called it */
+	/* its start address was put on the stack as a return address; nothing called it */
+	bool laid : 1;
 	bool by_code : 1; /* its caller was found by RECIPE_BY_CODE */
 };
 
 /*
- * Whether r's caller is still n: the words that made n are unchanged. r is not RECORD_OPEN, so all
- * of them are readable.
+ * Returns true if r's caller is still n, because the words that made n are unchanged. r must not be
+ * RECORD_OPEN, so all these words are readable.
  */
 static inline bool record_still_calls(const struct record *r, const struct record *n)
 {
@@ -80,7 +81,7 @@ static inline bool record_still_calls(const struct record *r, const struct recor
 	return pc == n->pc && ((bp == n->bp) | (r->bp_slot == ra_slot));
 }
 
-/* The function that contains a pc, or the gap between tables that does. */
+/* The function that contains a pc, or the gap between functions with tables. */
 struct extent {
 	uint64_t lo, hi;
 	uint64_t calls;     /* of a caller: the target of its call, if known; else 0 */
@@ -90,8 +91,8 @@ struct extent {
 enum { EXTENTS = 16 };
 
 /*
- * What is kept of paths with more than max_depth frames: the innermost DEEP_WINDOW addresses, and
- * the outermost frames, which are those up to main or to the thread's function.
+ * Of a path with more than max_depth frames we keep the innermost DEEP_WINDOW addresses and the
+ * outermost frames, up to main or to the thread's function.
  */
 enum { DEEP_WINDOW = 128, DEEP_ROOTS = 4, DEEP_LEAST = 1024 /* of max_depth */ };
 struct deep {
@@ -99,19 +100,24 @@ struct deep {
 	uint64_t address[DEEP_ROOTS];
 	uint32_t n_addresses;
 	bool has_roots, has_failed;
-	/* So much of the stack may hold more than max_depth frames; 0: not seen. */
+	/*
+	 * A stack with this many bytes in use may hold more than max_depth frames; 0: not seen yet.
+	 */
 	uint64_t least_bytes;
 };
 
 /*
- * A thread starts with arrays for so many frames, right behind its state. The first path that is
- * deeper moves it to arrays of full_depth. So a thread that is sampled a few times touches few
+ * A thread starts with arrays for this many frames, directly behind its state. The first deeper
+ * path moves it to arrays of full_depth. So a thread that is sampled only a few times touches few
  * pages.
  */
 enum { UNWIND_FEW = 16 };
 
 struct unwind_thread {
-	/* Scratch, most of which few walks need. What every walk needs follows it. */
+	/*
+	 * Scratch memory; few walks need most of it. The fields that every walk needs come after
+	 * it.
+	 */
 	uint64_t expr_stack[EXPR_STACK_MAX];
 	struct cfi_work cfi;
 	struct leave_work leave;
@@ -160,20 +166,20 @@ struct walk {
 	uint32_t old; /* in the previous path: the first record that may still match */
 	uint32_t most;                   /* records of this walk */
 	uint32_t n_tail;                 /* records of the previous path that end this one */
-	uint32_t n_switches;             /* how often sp did not go up */
+	uint32_t n_switches;             /* steps in which sp did not go up */
 	bool bypass;                     /* a flush window is open */
 	bool heuristic;
 	bool laid;
 	bool mark;   /* the state is a guess */
-	bool by_bp;  /* found by a frame pointer: there need not be a call before its pc */
+	bool by_bp;  /* found by a frame pointer, so its pc need not follow a call */
 	bool closed; /* the last record is a root by its pc alone */
 };
 
 enum step_status { STEP_OK, STEP_ROOT, STEP_NO_MODULE, STEP_NO_CFI, STEP_BAD_CFI, STEP_UNREADABLE };
 
 /*
- * Steps from the last record of `w` to its caller by CFI with all registers. The registers of the
- * leaf or of the nearest signal frame are first carried outwards. Sets *next on STEP_OK.
+ * Steps from the last record of `w` to its caller by CFI, with all registers. First carries the
+ * registers outwards from the leaf or from the nearest signal frame. Sets *next on STEP_OK.
  */
 enum step_status step_slow(struct walk *w, struct state *next);
 
@@ -181,7 +187,8 @@ enum step_status step_slow(struct walk *w, struct state *next);
 enum step_status step_code(struct walk *w, uint64_t recipe, struct state *next);
 
 /*
- * One step with thread->regs, for tests and step_slow. `exact` is of the frame, then of its caller.
+ * One step with thread->regs, for tests and step_slow. *exact describes the frame at the call, and
+ * its caller afterwards.
  */
 enum step_status step_regs(struct unwind_thread *t, bool *exact);
 
@@ -191,7 +198,7 @@ enum step_status step_regs(struct unwind_thread *t, bool *exact);
  */
 bool go_step(struct walk *w, uint64_t recipe, const struct state *s, struct state *next);
 
-/* In RECIPE_GO, the bits of enum recipe_bp. */
+/* The bits of enum recipe_bp in a RECIPE_GO. */
 enum { GO_STEP_INTERRUPTED, GO_STEP_ASMCGOCALL, GO_STEP_SYSTEMSTACK, GO_STEP_MORESTACK };
 
 /*
@@ -207,14 +214,14 @@ struct heuristic {
 bool heuristic_step(struct walk *w, const struct state *s, struct heuristic *found);
 
 /*
- * Computes a recipe from the tables of the module and stores it, unless a flush is open. Code in no
- * module is not stored, because other code may be loaded there at any time.
+ * Computes a recipe from the tables of the module and stores it, unless a flush is open. Does not
+ * store recipes of code outside modules, because other code may be loaded there at any time.
  */
 uint64_t walk_compute_recipe(struct walk *w, uint64_t key, uint64_t *delta);
 
 /*
- * The recipe of generated code at `s`, from the way that it will return; RECIPE_NO_MODULE if none
- * is found. It is not in the table.
+ * Returns the recipe of generated code at `s`, found by following the code to its return;
+ * RECIPE_NO_MODULE if that fails. Such recipes are not stored in the table.
  */
 uint64_t walk_generated_recipe(struct walk *w, const struct state *s);
 
@@ -252,7 +259,8 @@ bool heuristic_is_return(struct walk *w, uint64_t address, bool guarded, bool *i
 enum rewriting {
 	REWRITING_NOT,
 	/*
-	 * Maybe, but the return address, which is written last, is still its own; or it is unclear.
+	 * Maybe: the return address, which is written last, is still the frame's own. Or we cannot
+	 * know.
 	 */
 	REWRITING_REGISTERS,
 	REWRITING_NOW

@@ -68,6 +68,6 @@ void mem_note_sp(struct mem *m, uintptr_t stack_lo, uintptr_t sp, bool grows)
 	const uintptr_t page = sp & ~(uintptr_t)(PAGE - 1);
 	m->window_bytes = 0;
 	if (range_is_mapped(m, page, m->lo & ~(uintptr_t)(PAGE - 1)))
-		m->lo = page; /* the whole page: fewer calls as the stack grows */
+		m->lo = page; /* take the whole page, for fewer calls as the stack grows */
 	errno = saved_errno;
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See memo.h. Entries are replaced in the order in which they were made. Each is in two lists, the
- * newest first: by stack pointer and tag, for calls that come in another order than before; and by
- * stack pointer and node, so that a walk that found nothing new makes no second entry.
+ * See memo.h. Entries are replaced in the order in which they were made. Each entry is in two
+ * lists, the newest first. One list is by stack pointer and tag, for calls that come in another
+ * order than before. The other is by stack pointer and node, so that a walk that found nothing new
+ * makes no second entry.
  *
- * An entry that is replaced stays in its old lists, and its links become those of the new ones. All
- * behind it there is older, so is replaced too and nothing is lost. A search checks each entry and
- * has a bound, so it may meet any. Test: tests/unit/unwind/test_unwind_memo.c.
+ * A replaced entry stays in its old lists, but its links are those of its new lists. All entries
+ * behind it in an old list were older and are replaced already, so nothing is lost. A search may
+ * meet any entry, because it checks each one and its length is bounded. Test:
+ * tests/unit/unwind/test_unwind_memo.c.
  */
 #include "hpcrun-lite/unwind/memo.h"
 
@@ -15,7 +17,7 @@
 enum { BY_TAG, BY_NODE, ORDERS };
 enum { LISTS_BITS = 10, LISTS = 1 << LISTS_BITS, SEARCH_MOST = 16, AT_ONCE = 8 };
 
-/* A number of an entry is its index + 1; 0: none. */
+/* The number of an entry is its index + 1; 0: none. */
 struct entry {
 	uint64_t pc, sp, bp, tag, epoch;
 	struct unwind_memo_value value;
@@ -64,7 +66,7 @@ static bool has_words(const struct entry *e, uint64_t stack_end)
 	return true;
 }
 
-/* What a walk starts from, and what else a value depends on. */
+/* The registers that a walk starts from, and everything else that a value depends on. */
 struct start {
 	uint64_t pc, sp, bp, tag, epoch, stack_end;
 };
@@ -108,8 +110,8 @@ static void follow_last(struct unwind_memo *m, uint16_t number)
 }
 
 /*
- * With some hundred entries in use, the one of the next call is in no near cache. Its paths are
- * about as deep as this one.
+ * Prefetches the entry of the next call. With some hundred entries in use, it is not in a near
+ * cache. Its path is about as deep as this one.
  */
 static void fetch_next(const struct unwind_memo *m, const struct entry *last)
 {
@@ -153,8 +155,8 @@ static bool add_word(struct entry *e, const struct start *s, uint32_t *n, uint64
 }
 
 /*
- * The recipe of a frame of the last walk. The table may have lost it long ago: frames that do not
- * change are not looked up again.
+ * Returns the recipe of a frame of the last walk. The table may have lost it long ago, because
+ * frames that do not change are not looked up again.
  */
 static uint64_t recipe_of(struct unwind_thread *t, const struct start *s, const struct record *r)
 {
@@ -168,7 +170,7 @@ static uint64_t recipe_of(struct unwind_thread *t, const struct start *s, const 
 	return walk_find_recipe(&w, r->pc - !r->exact, &delta);
 }
 
-/* Whether the walk went from r to its caller by this recipe, and by nothing else. */
+/* Returns true if the walk went from r to its caller by this recipe alone. */
 static bool is_by_recipe(const struct record *r, uint64_t recipe)
 {
 	const uint64_t offset = (uint64_t)recipe_cfa_offset(recipe);
@@ -181,8 +183,8 @@ static bool is_by_recipe(const struct record *r, uint64_t recipe)
 }
 
 /*
- * Adds the words that made the caller of r by this recipe. *needs_bp: whether bp of the caller
- * matters; then, whether that of r does.
+ * Adds the words that made the caller of r by this recipe. *needs_bp says whether the caller's bp
+ * matters, and afterwards whether the bp of r matters.
  */
 static bool add_frame(struct entry *e, const struct start *s, uint32_t *n, const struct record *r,
 		      uint64_t recipe, bool *needs_bp)
@@ -206,10 +208,13 @@ static bool add_frame(struct entry *e, const struct start *s, uint32_t *n, const
 	       add_word(e, s, n, pc_at, caller->pc);
 }
 
-/* A path that is refused is refused at each call, so this is found out first. */
+/*
+ * Checks cheaply whether the path can be remembered. A refused path is refused at each call, so
+ * this check comes first.
+ */
 static bool may_have_words(const struct record *r, uint32_t n_callers)
 {
-	if (n_callers > UNWIND_MEMO_WORDS) /* each is made by a word at least */
+	if (n_callers > UNWIND_MEMO_WORDS) /* each caller depends on at least one word */
 		return false;
 	for (uint32_t i = 0; i < n_callers; i++)
 		if (r[i].kind != RECORD_PLAIN && r[i].kind != RECORD_DEREF)
@@ -217,12 +222,15 @@ static bool may_have_words(const struct record *r, uint32_t n_callers)
 	return true;
 }
 
-/* Fills in the words, from the outermost frame on. Returns their number; 0: not such a path. */
+/*
+ * Fills in the words, from the outermost frame inwards. Returns their number; 0: the path cannot be
+ * remembered.
+ */
 static uint32_t add_frames(struct entry *e, struct unwind_thread *t, const struct start *s)
 {
 	const struct record *r = t->records + 2 * (size_t)t->max_depth - t->n_records;
 	uint32_t n = 0;
-	bool needs_bp = false; /* the root is one by its pc alone */
+	bool needs_bp = false; /* the root is known by its pc alone */
 	if (!t->closed || t->end != UNWIND_ROOT || t->epoch != s->epoch || t->n_records < 2 ||
 	    r->pc != s->pc || r->sp != s->sp || r->bp != s->bp || !r->exact ||
 	    !may_have_words(r, t->n_records - 1))
@@ -250,7 +258,7 @@ static void link_entry(struct unwind_memo *m, uint16_t index)
 	}
 }
 
-/* Returns the number of the entry that find() has missed because its list is long, or 0. */
+/* Returns the number of the entry that find() missed because its list is long, or 0. */
 static uint16_t find_path(struct unwind_memo *m, const struct start *s, uint32_t node)
 {
 	uint16_t at = *list_of(m, BY_NODE, s->sp, node);
@@ -265,7 +273,7 @@ static bool fill(struct entry *e, struct unwind_thread *t, const struct start *s
 		 const struct unwind_memo_value *value)
 {
 	e->n_words = 0;
-	atomic_signal_fence(memory_order_seq_cst); /* a longjmp leaves it empty */
+	atomic_signal_fence(memory_order_seq_cst); /* after a longjmp the entry is empty */
 	const uint32_t n_words = add_frames(e, t, s);
 	e->pc = s->pc;
 	e->sp = s->sp;
@@ -295,7 +303,8 @@ bool unwind_memo_keep(struct unwind_memo *m, struct unwind_thread *t,
 	if (!fill(&m->entry[index], t, &s, value))
 		return false;
 	m->victim = (index + 1) % UNWIND_MEMO_ENTRIES;
-	atomic_signal_fence(memory_order_seq_cst); /* a longjmp leaves the others their order */
+	/* after a longjmp the other entries are still in order */
+	atomic_signal_fence(memory_order_seq_cst);
 	link_entry(m, index);
 	follow_last(m, index + 1);
 	return true;

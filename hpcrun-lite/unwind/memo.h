@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Remembers what walks from calls of the tool's own hooks found, for the next call with the same
- * stack: a few tens of ns instead of a walk. An entry has the words of the stack that the walk
- * depended on. It is found again only if all of them are unchanged, so its path is exactly what a
- * walk would find; doc/unwinding.md has the proof. Nothing but plain frames on the thread's own
- * stack is remembered.
+ * Remembers the results of walks that start in the tool's own hooks. The next call with the same
+ * stack costs a few tens of ns instead of a walk. An entry has the words of the stack that the walk
+ * depended on, and is used only if all of them are unchanged. So its path is exactly what a walk
+ * would find; doc/unwinding.md has the proof. Only paths of plain frames on the thread's own stack
+ * are remembered.
  *
- * Calls come in loops, so the entry that followed the last one is tried first. Otherwise those with
- * the same stack pointer are searched. One thread uses a memo, outside of signal handlers; a
+ * Calls come in loops, so a search first tries the entry that followed the last one, and then the
+ * entries with the same stack pointer. Only one thread uses a memo, and not in signal handlers. A
  * longjmp out of these functions does no harm. No allocation, no lock. Tests:
  * tests/unit/unwind/test_unwind_memo.c, tests/cli/mpi/mpi_memo.sh.
  */
@@ -36,16 +36,17 @@ struct unwind_memo_value {
 
 /*
  * Returns the value for a walk from these registers of the calling thread, or NULL. `memo` is
- * memory that was zero at the start, and `thread` the state of the calling thread. `tag` is what
- * else the value depends on; it must be equal. The result is valid until the next call.
+ * memory that was zero at the start, and `thread` the state of the calling thread. `tag` stands for
+ * everything else that the value depends on, and must be equal. The result is valid until the next
+ * call.
  */
 const struct unwind_memo_value *unwind_memo_find(struct unwind_memo *memo,
 						 const struct unwind_thread *thread,
 						 const struct unwind_regs *regs, uint64_t tag);
 
 /*
- * Remembers the value for the last walk of `thread`, which was from these registers. Returns false
- * if the walk has other frames than plain ones, or depends on too many words.
+ * Remembers the value for the last walk of `thread`, which started from these registers. Returns
+ * false if the walk has other frames than plain ones, or depends on too many words.
  */
 bool unwind_memo_keep(struct unwind_memo *memo, struct unwind_thread *thread,
 		      const struct unwind_regs *regs, uint64_t tag,

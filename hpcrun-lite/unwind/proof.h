@@ -36,7 +36,7 @@ static inline uint64_t proof_hash(uint64_t pc, uint64_t bp, uint64_t n_outer)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Returns false if a word is outside the stack or too far below its end. */
+/* Returns false if one of the words is outside the stack or too far below its end. */
 static inline bool proof_make_slots(struct proof_slots *s, uint64_t stack_end, uint64_t pc_at,
 				    uint64_t bp_at)
 {
@@ -50,8 +50,8 @@ static inline bool proof_make_slots(struct proof_slots *s, uint64_t stack_end, u
 }
 
 /*
- * The sum over n frames from *s outwards, from memory as it is now. The last of them has one frame
- * outside of it. All this memory must be readable.
+ * Returns the sum over n frames from *s outwards, from memory as it is now. The last of these
+ * frames still has a caller. All this memory must be readable.
  */
 static inline uint64_t proof_sum(const struct proof_slots *s, uint32_t n, uint64_t stack_end)
 {

@@ -72,8 +72,8 @@ void recipe_insert(uint64_t tag, uint64_t pc, uint16_t module, uint64_t bias, ui
 }
 
 /*
- * Starts a new generation at both ends of the window. Inside it, older entries are not used; after
- * it, neither are those from before or inside.
+ * Starts a new generation at both ends of the window. Inside the window no older entries are used.
+ * After it, no entries from before or inside are used.
  */
 void unwind_flush_begin(void)
 {
@@ -88,7 +88,7 @@ void unwind_flush_end(void)
 void unwind_after_fork(void)
 {
 	const uint64_t epoch = recipe_epoch_now();
-	if (epoch & 0xffff) /* a thread that is not here was flushing */
+	if (epoch & 0xffff) /* a thread of the parent was flushing */
 		atomic_store_explicit(&recipe_epoch, (epoch & ~UINT64_C(0xffff)) + GENERATION,
 				      memory_order_release);
 }

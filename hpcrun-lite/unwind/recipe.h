@@ -4,8 +4,8 @@
  * table of recipes.
  *
  * The table is lock-free. An entry is two words {w0 ^ mix(w1) ^ tag, w1} with w0 = pc48 | module16
- * and w1 = recipe. An entry torn between two writers, or written under another tag, decodes to a pc
- * that nobody asks for. The tag depends on the flush epoch, so a flush is one addition.
+ * and w1 = recipe. An entry that two writers tore, or that was written under another tag, decodes
+ * to a pc that nobody looks up. The tag depends on the flush epoch, so a flush is one addition.
  * Signal-safe. Test: tests/unit/unwind/test_unwind.c.
  */
 #ifndef HPCRUN_LITE_UNWIND_RECIPE_H
@@ -83,7 +83,7 @@ static inline int64_t recipe_bp_offset(uint64_t recipe)
 bool recipe_make(enum recipe_kind kind, int64_t cfa_offset, enum recipe_bp bp, int64_t bp_offset,
 		 uint64_t *recipe);
 
-/* How to find the CFA by a register (DWARF number) other than sp and bp, or by more than one. */
+/* How to find the CFA from a register (DWARF number) other than sp and bp. */
 struct recipe_reg {
 	unsigned reg;
 	int64_t offset, then; /* RECIPE_REG: `then` is 0 */

@@ -27,7 +27,7 @@
 
 /*
  * A packed address: bits 63..48 module id (0: no module), bit 47 guess, bits 46..0 link address
- * (run-time pc - load bias; for module 0 the run-time pc). It is that of the return address - 1,
+ * (run-time pc - load bias; for module 0 the run-time pc). The address is the return address - 1,
  * except for the innermost frame and frames that a signal interrupted.
  */
 #define UNWIND_ADDR_MODULE_SHIFT 48
@@ -51,11 +51,12 @@ enum unwind_end {
 	UNWIND_BAD_CFI,    /* the CFI is damaged or needs a register whose value is unknown */
 	UNWIND_LOOP,       /* the stack makes no progress */
 	/*
-	 * More frames than max_depth: the innermost max_depth are in the path, or the innermost 128
-	 * and the n_root outermost. The stack may be too large for max_depth frames without that.
+	 * The path has more frames than max_depth. It contains the innermost max_depth frames, or
+	 * the innermost 128 and the n_root outermost ones. A stack as large as that of an earlier
+	 * deep path is treated the same way, although it may hold fewer frames.
 	 */
 	UNWIND_DEEP,
-	UNWIND_THROWING,   /* the C++ run time is rewriting the stack that it will return to */
+	UNWIND_THROWING,   /* the C++ run time is rewriting the frame that it will return to */
 	UNWIND_N_ENDS
 };
 
@@ -66,12 +67,12 @@ struct unwind_config {
 	/*
 	 * Returns the id (1..65535) of the module that _dl_find_object found, and sets its load
 	 * bias. With id 0xffff (table full) the bias must be 0: the run-time pc is recorded. NULL:
-	 * every module is 1 and the bias is that of the link map.
+	 * every module gets id 1 and the bias of its link map.
 	 *
 	 * Called in the signal handler, only when a recipe is not in the table; must be
-	 * signal-safe. An id must not mean two mappings at the same time. If it finds that an
-	 * object has replaced another one at the same address (unloaded without our knowledge, as
-	 * iconv does), it calls unwind_flush_begin and _end.
+	 * signal-safe. An id must not stand for two mappings at the same time. If the function
+	 * finds that an object has replaced another one at the same address (unloaded without our
+	 * knowledge, as iconv does), it calls unwind_flush_begin and _end.
 	 */
 	uint16_t (*module_of)(const struct dl_find_object *object, uintptr_t *bias);
 	/*
@@ -118,7 +119,7 @@ struct unwind_stack {
 	uintptr_t first;
 };
 
-struct unwind_thread; /* the state of one thread, which alone may write it */
+struct unwind_thread; /* the state of one thread; only that thread may write it */
 
 /*
  * Size of the memory for a thread that keeps paths of up to max_depth (16..65535) frames: about 128
@@ -134,9 +135,9 @@ struct unwind_thread *unwind_thread_init(void *mem, unsigned max_depth,
 					 const struct unwind_stack *stack);
 
 /*
- * The same in two pieces of memory, aligned to 64: unwind_deep_bytes(max_depth) that only paths of
- * more than 16 frames touch, and unwind_shallow_bytes(). Of the latter most threads touch the last
- * 4 KiB alone.
+ * The same in two pieces of memory, aligned to 64. Only paths of more than 16 frames touch the
+ * unwind_deep_bytes(max_depth) of `deep`. Of the unwind_shallow_bytes() of `shallow`, most threads
+ * touch only the last 4 KiB.
  */
 size_t unwind_shallow_bytes(void);
 size_t unwind_deep_bytes(unsigned max_depth);
@@ -150,7 +151,7 @@ struct unwind_path {
 	uint32_t n;           /* number of frames; 0 only if all were skipped */
 	/* The outermost n_same frames and `end` are those of the previous walk. */
 	uint32_t n_same;
-	uint32_t n_root;      /* with UNWIND_DEEP: so many outermost frames begin at the root */
+	uint32_t n_root; /* with UNWIND_DEEP: this many outermost frames are those at the root */
 	enum unwind_end end;
 	/*
 	 * Some frame carries UNWIND_ADDR_MARK: it is a guess, and all frames further out depend on
@@ -168,8 +169,8 @@ void unwind_walk(struct unwind_thread *thread, const ucontext_t *context, struct
 
 /*
  * Returns true if one of the innermost frames at `context` returns to `pc`, and sets *sp to the
- * stack pointer after that return. Follows CFI only, and no frame of our own library. Not a walk:
- * the path of the last one stays.
+ * stack pointer after that return. Follows only CFI, and no frame of our own library. This is not a
+ * walk: the path of the last walk stays valid.
  */
 bool unwind_find_return(struct unwind_thread *thread, const ucontext_t *context, uint64_t pc,
 			uint64_t *sp);
@@ -180,26 +181,27 @@ struct unwind_regs {
 	uint64_t reg[UNWIND_N_REGS]; /* x86-64: rax rdx rcx rbx rsi rdi rbp rsp r8..r15 rip */
 };
 
-/* The same from a register state. */
+/* Like unwind_walk(), from a register state. */
 void unwind_walk_regs(struct unwind_thread *thread, const struct unwind_regs *regs,
 		      struct unwind_path *path);
 
 /*
- * The same on the stack of another thread, which may change or be unmapped meanwhile: it is read
- * with guarded loads. The state is one that walks no stack of its own.
+ * Walks the stack of another thread. That stack may change or be unmapped meanwhile, so it is read
+ * with guarded loads. `thread` must be a state that is not used for walks of the calling thread's
+ * own stack.
  */
 void unwind_walk_other(struct unwind_thread *thread, const struct unwind_stack *stack,
 		       const struct unwind_regs *regs, struct unwind_path *path);
 
 /*
- * The registers of the caller, as they are when this function returns: the start of a walk outside
- * signal handlers.
+ * Stores the registers of the caller, as they are when this function returns. A walk outside signal
+ * handlers starts from them.
  */
 void unwind_here(struct unwind_regs *regs);
 
 /*
- * Returns true if the path of the last walk contains a signal frame, so that the code runs in a
- * signal handler. Also true if that is unknown because the path was too deep.
+ * Returns true if the path of the last walk contains a signal frame, which means that the code runs
+ * in a signal handler. Also true if the path was too deep to know.
  */
 bool unwind_met_signal(const struct unwind_thread *thread);
 
@@ -217,8 +219,8 @@ uint32_t unwind_find_on_stack(const struct unwind_thread *thread, struct unwind_
 			      uintptr_t place);
 
 /*
- * The same, but the frame may be one that was left out. Then this is the index of the next address
- * further out, which may be the number of addresses.
+ * Like unwind_find_on_stack(), but the frame may be one that was left out of the path. Then returns
+ * the index of the next address further out, which may be the number of addresses.
  */
 uint32_t unwind_find_outside(const struct unwind_thread *thread, struct unwind_scan *scan,
 			     uintptr_t place);

@@ -71,8 +71,8 @@ bool image_holds(const struct image *image, uintptr_t address, size_t n_bytes)
 }
 
 /*
- * Finds .eh_frame, which some programs (ptxas) have in another segment than its header. Its address
- * is the first pointer of the header in all linkers' output.
+ * Finds .eh_frame, which some programs (ptxas) have in another segment than its header. All linkers
+ * put its address first in the header.
  */
 static void find_eh_frame(struct image *image)
 {

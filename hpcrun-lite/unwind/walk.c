@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The walk: goes from frame to frame by recipes, with pc, sp and bp only, until it meets a frame of
- * the previous walk whose saved values are unchanged. A frame's caller is a function of (pc, sp,
- * bp) and of the words that its record names. So if these are unchanged, all frames further out are
- * too. Must not allocate, lock or fault. Tests: tests/unit/unwind/test_unwind.c,
+ * The walk: goes from frame to frame by recipes, with only pc, sp and bp. It stops at a frame of
+ * the previous walk whose saved values are unchanged. A frame's caller depends only on (pc, sp, bp)
+ * and on the words that its record names. So if these are unchanged, all frames further out are
+ * unchanged too. Must not allocate, lock or fault. Tests: tests/unit/unwind/test_unwind.c,
  * tests/unit/unwind/test_unwind_odd.c, tests/workload/unwind/unwind_shadow.cc,
  * tests/workload/unwind/unwind_steps.c.
  */
@@ -36,8 +36,8 @@ bool walk_find_image(struct walk *w, uint64_t pc, bool guarded)
 }
 
 /*
- * Finds the caller by an ordinary recipe. Returns false if the memory is not certainly mapped, or
- * if sp does not grow.
+ * Finds the caller by an ordinary recipe. Returns false if the memory may not be mapped, or if sp
+ * does not grow.
  */
 static inline bool step_plain(const struct mem *mem, uint64_t recipe, struct record *r,
 			      struct state *s)
@@ -63,7 +63,7 @@ static inline bool step_plain(const struct mem *mem, uint64_t recipe, struct rec
 	return true;
 }
 
-/* Other stacks, realigned frames, signal frames. */
+/* Handles other stacks, realigned frames and signal frames. */
 bool walk_step_general(struct mem *mem, uint64_t recipe, struct record *r, struct state *s)
 {
 	const enum recipe_kind kind = recipe_kind(recipe);
@@ -119,7 +119,7 @@ static inline uint64_t *previous_addresses(const struct unwind_thread *t)
 /* ---- proofs of the previous path ---- */
 
 /*
- * Whether the previous path is unchanged from record i outwards, as far as there are proofs. Not
+ * Returns true if proofs show that the previous path is unchanged from record i outwards. Not
  * inline, because the loop needs its registers.
  */
 static __attribute__((noinline)) bool is_proven(const struct unwind_thread *t, uint32_t i)
@@ -242,8 +242,9 @@ static bool has_cfi(uint64_t recipe)
 }
 
 /*
- * Code without tables that nothing called, found by tables alone: code that makes a stack put its
- * address there, for a function that must not return (Boost's make_fcontext).
+ * Returns true for code without tables that no call leads to, if only tables led to it. Code that
+ * makes a new stack put this address there, for a function that must not return (Boost's
+ * make_fcontext).
  */
 static bool is_end_of_stack(const struct walk *w, const struct record *callee, uint64_t recipe)
 {
@@ -252,8 +253,8 @@ static bool is_end_of_stack(const struct walk *w, const struct record *callee, u
 }
 
 /*
- * Decides about a return address that no call precedes, or that is in no code; see
- * doc/unwinding.md, "What is marked". DOUBT_REPLACED: w->state is a new one. DOUBT_DROP: it cannot
+ * Decides about a return address that does not follow a call, or that is not in code; see
+ * doc/unwinding.md, "What is marked". DOUBT_REPLACED: w->state was replaced. DOUBT_DROP: it cannot
  * be a frame.
  */
 static enum doubt doubt(struct walk *w)
@@ -292,8 +293,8 @@ static enum unwind_end end_of(enum step_status status)
 }
 
 /*
- * Code that will load a stack pointer relative to bp, from a word that it has not yet pushed. It
- * cannot tell where bp is relative to sp.
+ * Returns true for code that will load its stack pointer from a word relative to bp which it has
+ * not pushed yet. The recipe does not know where bp is relative to sp.
  */
 static bool is_not_yet_saved(const struct state *s, uint64_t recipe)
 {
@@ -365,7 +366,9 @@ static bool step_other(struct walk *w, uint64_t recipe, struct record *r, enum u
 			return false;
 		}
 		w->state = found.next;
-		/* Code that contradicts its registers does not keep a frame pointer in order. */
+		/*
+		 * If the registers contradict the code, its frame pointer is not reliable either.
+		 */
 		w->mark = found.is_guess || (recipe & RECIPE_BY_CODE);
 		w->heuristic |= w->mark;
 		w->by_bp = found.bp_slot != 0;
@@ -386,9 +389,9 @@ static bool step_other(struct walk *w, uint64_t recipe, struct record *r, enum u
 }
 
 /*
- * Follows ordinary frames, with the state in registers: the recipe is known, a call precedes, the
- * plain step works, and the previous path has no frame at this sp. Most time is spent here;
- * walk_follow() handles everything else.
+ * Follows ordinary frames, with the state in registers. In these the recipe is known, the pc
+ * follows a call, the plain step works, and the previous path has no frame at this sp. Walks spend
+ * most of their time here; walk_follow() handles everything else.
  */
 static void follow_ordinary(struct walk *w)
 {
@@ -476,7 +479,8 @@ static uint32_t count_same(const struct walk *w, uint32_t n_tail_addresses)
 }
 
 /*
- * Makes the path: new frames and then the tail. Drops the outermost beyond max_depth. Sets *n_same.
+ * Makes the path: new frames and then the tail. Drops the outermost frames beyond max_depth. Sets
+ * *n_same.
  */
 static enum unwind_end join(struct walk *w, enum unwind_end end, uint32_t *n_same,
 			    uint32_t *n_root)
@@ -556,8 +560,8 @@ static struct walk begin(struct unwind_thread *t)
 }
 
 /*
- * Once, when a path is deeper than the first arrays: moves the previous path to larger ones. While
- * that goes on there is none, as in join().
+ * Moves the previous path to the larger arrays, once, when a path is deeper than the first arrays.
+ * In the meantime there is no previous path, as in join().
  */
 static bool enlarge(struct unwind_thread *t)
 {
@@ -656,8 +660,8 @@ void unwind_walk_other(struct unwind_thread *t, const struct unwind_stack *stack
 }
 
 /*
- * The pc of an interrupted frame is exact. So is that of a frame that was laid or guessed, but
- * those are marked.
+ * The pc of an interrupted frame is exact. The pc of a laid or guessed frame is exact too, but
+ * these frames are marked.
  */
 bool unwind_met_signal(const struct unwind_thread *t)
 {

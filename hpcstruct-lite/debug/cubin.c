@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Line tables of cubins -> units; see cubin.h. A row of an inlined call names the row of the same
- * sequence that called it, by number, so that chains of rows are chains of inlined calls. A row
- * refers to earlier rows only, which bounds all chains. Test: tests/cli/struct/struct_cubin.sh,
+ * Turns line tables of cubins into units; see cubin.h. A row of inlined code has the number of the
+ * row that called it, in the same sequence. So a chain of rows is a chain of inlined calls. A row
+ * refers only to earlier rows, which bounds all chains. Test: tests/cli/struct/struct_cubin.sh,
  * tests/fuzz/fuzz_cubin.c.
  */
 #include "hpcstruct-lite/debug/cubin.h"
@@ -16,9 +16,9 @@
 #include <string.h>
 
 enum {
-	MAX_DEPTH = 256, /* of inlined calls; what is deeper stands at this depth */
+	MAX_DEPTH = 256, /* of inlined calls; deeper calls count as calls at this depth */
 	MAX_SAID = 3,    /* messages about tables */
-	MAX_NAME_BASES = 64 /* places tried for where the names of a table begin */
+	MAX_NAME_BASES = 64 /* places to try as the start of a table's names */
 };
 
 struct row {
@@ -45,29 +45,31 @@ struct reader {
 	void *arg;
 	enum status status;    /* of take() */
 	struct cubin_functions functions;
-	VEC(bool) is_taken;    /* by section of code: its functions have been in a unit */
+	VEC(bool) is_taken;    /* by section of code: its functions are in a unit already */
 	struct line_sections sections;
 	struct section_bytes names;
-	uint32_t names_used;   /* of .debug_str: ends of the names that tables so far have used */
+	uint32_t names_used; /* of .debug_str: the end of the names that earlier tables have used */
 	uint32_t n_units;
 	unsigned n_said;
-	bool damaged;          /* what is read now is */
+	bool damaged;          /* the table or sequence being read is damaged */
 
 	/* of the table */
 	struct line_header *header;
-	uint32_t names_from, names_base; /* where its names may begin, and do */
+	/* the first place where its names may begin, and where they begin */
+	uint32_t names_from, names_base;
 	VEC(struct file_slot) files; /* by file number of the table */
 
 	/* of the sequence */
 	VEC(struct row) rows;
 	struct debug_unit unit;
-	size_t first_function; /* whose scope is 0, and so on */
+	size_t first_function; /* the first function of the unit: its scope is 0, and so on */
 	size_t n_functions;
 	struct map calls;      /* (parent and name, call site) -> scope */
 	struct map definitions;/* name -> definition */
 	VEC(uint16_t) depths; /* of scopes */
 	const struct cubin_segment
-		*segment; /* that a row was found in last: the next one mostly is, too */
+		/* of the last row that was looked up; the next row is mostly in it, too */
+		*segment;
 	struct open_range open[MAX_DEPTH];
 	size_t n_open;
 };
@@ -80,8 +82,10 @@ static void complain(struct reader *r, const char *section, uint64_t offset, con
 	r->damaged = true;
 }
 
-/* Index in unit->files, DEBUG_NONE: unknown; STRTAB_FAILED is DEBUG_NONE too, and costs the name
- * alone. */
+/*
+ * Returns the index in unit->files; DEBUG_NONE: unknown. STRTAB_FAILED is DEBUG_NONE, too: when out
+ * of memory, only the name is lost.
+ */
 static uint32_t file_id(struct reader *r, uint64_t number)
 {
 	if (number >= r->header->files.n)
@@ -100,7 +104,7 @@ static uint32_t file_id(struct reader *r, uint64_t number)
 	return r->files.at[number].id;
 }
 
-/* The place of a row in the unit's terms. */
+/* Returns the place of a row, with the unit's file number. */
 static void place_of(struct reader *r, const struct row *row, uint32_t *file, uint32_t *line)
 {
 	uint32_t id = row->line > 0 ? file_id(r, row->file) : DEBUG_NONE;
@@ -163,8 +167,10 @@ static bool add_segments(struct reader *r, const struct image_region *section)
 	return true;
 }
 
-/* Adds the functions of the section of code that holds the address, unless another unit had them.
- * False when memory is short. */
+/*
+ * Adds the functions of the section of code that contains the address, unless another unit has
+ * them. Returns false when out of memory.
+ */
 static bool add_functions(struct reader *r, uint64_t link_addr)
 {
 	const struct image_region *section = image_code_at(r->image, link_addr);
@@ -182,7 +188,10 @@ static bool add_functions(struct reader *r, uint64_t link_addr)
 	return add_segments(r, section);
 }
 
-/* The scope of the function that holds the address, DEBUG_NONE: none of this unit. */
+/*
+ * Returns the scope of the function that contains the address; DEBUG_NONE: no function of this
+ * unit.
+ */
 static uint32_t function_at(struct reader *r, uint64_t link_addr)
 {
 	const struct cubin_segment *s = r->segment;
@@ -210,7 +219,7 @@ static bool begins_name(const struct reader *r, uint64_t offset)
 	return offset < r->names.n_bytes && (offset == 0 || r->names.at[offset - 1] == '\0');
 }
 
-/* True when all names of the rows, moved by `base`, begin where a string does. */
+/* Returns true if all names of the rows, moved by `base`, start at the start of a string. */
 static bool names_fit(const struct reader *r, uint64_t base)
 {
 	for (size_t i = 0; i < r->rows.n; i++)
@@ -220,10 +229,10 @@ static bool names_fit(const struct reader *r, uint64_t base)
 }
 
 /*
- * nvlink joins the names of its inputs and should leave in each table where its own begin; the one
- * of CUDA 13 leaves 0 in those of sm_90 and later. Names that begin within a string tell it: then
- * the table's names begin at the first string behind those used so far from which all of them fit.
- * What fits nowhere stays as it is.
+ * nvlink joins the names of its inputs and should write into each table where its own names begin.
+ * nvlink of CUDA 13 writes 0 for sm_90 and later. We notice that when names begin inside a string.
+ * Then we take the first string after the used ones from which all names of the table fit. If there
+ * is none, the base stays as it is.
  */
 static void mend_names(struct reader *r)
 {
@@ -251,8 +260,10 @@ static void mend_names(struct reader *r)
 				1;
 }
 
-/* The scope of a call that was inlined into `parent` where row `caller` stands. DEBUG_NONE when
- * memory is short. */
+/*
+ * Returns the scope of a call that was inlined into `parent` at the place of row `caller`;
+ * DEBUG_NONE when out of memory.
+ */
 static uint32_t inlined_call(struct reader *r, uint32_t parent, uint32_t name,
 			     const struct row *caller)
 {
@@ -279,8 +290,9 @@ static uint32_t inlined_call(struct reader *r, uint32_t parent, uint32_t name,
 }
 
 /*
- * Sets the scope of row i. Its context is an earlier row, whose scope is known; where that row lies
- * in another function the chain is built again below this one's. False when memory is short.
+ * Sets the scope of row i. Its context is an earlier row, whose scope is known. If that row is in
+ * another function, the chain is built again below the function of row i. Returns false when out of
+ * memory.
  */
 static bool resolve(struct reader *r, size_t i)
 {
@@ -318,8 +330,10 @@ static bool resolve(struct reader *r, size_t i)
 
 /* ---- ranges ---- */
 
-/* Says that the code from `start` to `end` is that of the scope and of those around it. False when
- * memory is short. */
+/*
+ * Adds the code from `start` to `end` to the scope and to the scopes that enclose it. Returns false
+ * when out of memory.
+ */
 static bool add_range(struct reader *r, uint32_t scope, uint64_t start, uint64_t end)
 {
 	uint32_t around[MAX_DEPTH];
@@ -351,7 +365,7 @@ static bool add_ranges(struct reader *r)
 		if (end <= row->link_addr || row->scope == DEBUG_NONE)
 			continue;
 		if (!add_range(r, row->scope, row->link_addr,
-			       end)) /* what is beyond its function will not count */
+			       end)) /* code beyond its function will not count */
 			return false;
 	}
 	return true;
@@ -359,7 +373,10 @@ static bool add_ranges(struct reader *r)
 
 /* ---- units ---- */
 
-/* A function's definition stands where its first instruction does, or the call that inlined it. */
+/*
+ * Gives each function's definition the place of its first instruction. If that was inlined, uses
+ * the place of the call.
+ */
 static void place_functions(struct reader *r)
 {
 	for (size_t i = 0; i + 1 < r->rows.n; i++) {
@@ -416,7 +433,7 @@ static bool hand_over(struct reader *r)
 	return r->status == STATUS_OK;
 }
 
-/* Makes a unit of the rows. */
+/* Makes a unit from the rows. */
 static bool end_sequence(struct reader *r)
 {
 	bool ok = add_functions(r, r->rows.at[0].link_addr);
@@ -447,7 +464,10 @@ static bool take_row(void *arg, const struct line_row *from)
 	return !from->is_end || end_sequence(r);
 }
 
-/* Reads the table at *offset and moves that to the next one. False: no more can be read. */
+/*
+ * Reads the table at *offset and moves *offset to the next one. Returns false if no more tables can
+ * be read.
+ */
 static bool read_table(struct reader *r, uint64_t *offset)
 {
 	struct line_header header;
@@ -479,7 +499,7 @@ static bool read_table(struct reader *r, uint64_t *offset)
 	return r->status == STATUS_OK;
 }
 
-/* Functions of sections without lines. */
+/* Reads the functions of sections without lines. */
 static enum status read_rest(struct reader *r)
 {
 	for (size_t i = 0; i < r->image->code.n; i++) {

@@ -14,8 +14,10 @@
 
 #define CUDA_ENTRY 0x10u /* STO_CUDA_ENTRY of st_other: a kernel */
 
-/* "$kernel$function" and "$__internal_0_$function" are the function's; NULL when the symbol is
- * plain. */
+/*
+ * Returns the function's name in "$kernel$function" and "$__internal_0_$function"; NULL if the
+ * symbol is plain.
+ */
 static const char *local_name(const char *symbol)
 {
 	const char *second = symbol[0] == '$' ? strchr(symbol + 1, '$') : NULL;
@@ -62,7 +64,7 @@ static bool add_segment(struct cubin_functions *f, uint64_t start, uint64_t end,
 	return s != NULL;
 }
 
-/* Cuts the ranges of functions into pieces, the one that starts last being the innermost. */
+/* Cuts the ranges of functions into pieces. The function that starts last is the innermost. */
 static bool make_segments(struct cubin_functions *f)
 {
 	VEC(uint32_t) open = {0};

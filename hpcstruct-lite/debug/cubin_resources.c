@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Resources of GPU functions from the notes of a cubin: .nv.info (of all functions) and
- * .nv.info.<kernel>, records of {format, attribute, value or size} and a payload; the size of
- * .nv.shared.<kernel>; in older cubins the header of the section of code. Values that make no sense
- * are left out. Test: tests/cli/struct/struct_cubin.sh, tests/fuzz/fuzz_cubin.c.
+ * Resources of GPU functions. They are in the notes of a cubin, .nv.info (for all functions) and
+ * .nv.info.<kernel>. These have records {format, attribute, value or size}, each with a payload.
+ * The size of shared memory is that of .nv.shared.<kernel>. Older cubins have registers in the
+ * header of the code's section. Implausible values are left out. Test:
+ * tests/cli/struct/struct_cubin.sh, tests/fuzz/fuzz_cubin.c.
  */
 #include "hpcstruct-lite/debug/cubin_internal.h"
 
@@ -28,7 +29,7 @@ enum {
 #define MOST_THREADS 1025u /* more than any dimension has */
 #define RESERVED_SHARED_BYTES 1024u
 
-/* What one record says. */
+/* One record. */
 struct note {
 	uint8_t attribute;
 	uint32_t value;        /* of VALUE_BYTE and VALUE_HALF */
@@ -48,7 +49,7 @@ static bool next_note(struct cursor *c, struct note *n)
 	return cursor_ok(c) && format >= VALUE_NONE && format <= VALUE_SIZED;
 }
 
-/* The resources of the function a symbol stands for, or NULL. */
+/* Returns the resources of the function that a symbol names, or NULL. */
 static struct debug_resources *of_symbol(const struct image *image, struct cubin_functions *f,
 					 const struct image_section *notes, uint32_t index)
 {
@@ -86,7 +87,7 @@ static void read_global(const struct image *image, struct cubin_functions *f,
 	}
 }
 
-/* The resources of the function that starts a section of code, or NULL. */
+/* Returns the resources of the function at the start of a section of code, or NULL. */
 static struct debug_resources *of_section(const struct image *image, struct cubin_functions *f,
 					  uint32_t section)
 {
@@ -117,8 +118,8 @@ static void read_own(struct debug_resources *r, const struct image_section *note
 }
 
 /*
- * Static shared memory. From sm_90 on, the section of a linked cubin (SHT_NOBITS) starts with what
- * the system keeps for itself; the section .nv.shared.reserved.0 tells that it does so.
+ * Returns the static shared memory. Since sm_90, the section of a linked cubin (SHT_NOBITS) starts
+ * with memory that the system reserves. The section .nv.shared.reserved.0 exists if this is so.
  */
 static uint32_t shared_bytes(const struct image_section *s, bool has_reserved)
 {
@@ -137,7 +138,7 @@ void cubin_read_resources(const struct image *image, struct cubin_functions *f)
 			       strcmp(image->sections.at[i].name, ".nv.shared.reserved.0") == 0;
 		if (r)
 			r->registers = image->sections.at[i].info >>
-				       24; /* of old; the notes know better */
+				       24; /* from older cubins; notes replace it */
 	}
 	for (size_t i = 0; i < image->sections.n; i++) {
 		const struct image_section *s = &image->sections.at[i];

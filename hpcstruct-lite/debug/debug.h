@@ -99,8 +99,8 @@ struct debug_input {
 	/* the binary itself, which determines what addresses are code */
 	const struct image *code;
 	/*
-	 * If n_link_addrs > 0, units that say which code they have are read only if one of these
-	 * addresses is in it. They rise.
+	 * If n_link_addrs > 0, a unit that says which code it has is read only if one of these
+	 * addresses is in that code. The addresses rise.
 	 */
 	const uint64_t *link_addrs;
 	size_t n_link_addrs;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Errors of libdwarf: what is damaged is said with its place, a few times for each unit; the rest
- * is dropped. Test: tests/cli/struct/struct_damage.sh. */
+/*
+ * Errors of libdwarf. Logs the place of damage, a few times for each unit, and drops other errors.
+ * Test: tests/cli/struct/struct_damage.sh.
+ */
 #include "hpcstruct-lite/debug/debug_internal.h"
 
 #include "common/base/log.h"
@@ -18,7 +20,10 @@ void debug_forget(Dwarf_Debug dbg, Dwarf_Error error)
 void debug_complain(struct debug_session *s, const char *section, uint64_t offset, const char *what,
 		    Dwarf_Error error)
 {
-	/* libdwarf calls an allocation that failed damage; debug_read_unit()'s caller says so. */
+	/*
+	 * libdwarf reports a failed allocation as damage. Then the caller of debug_read_unit() logs
+	 * it.
+	 */
 	if (errno != ENOMEM && s->n_said++ < MAX_SAID)
 		log_warn(s->input.image->path, "section %s at offset 0x%llx: %s%s%s", section,
 			 (unsigned long long)offset, what, error ? ": " : "",

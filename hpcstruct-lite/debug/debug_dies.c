@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Walk over the DIEs of a unit: functions that have code, and what was inlined into them. What a
- * DIE is for is decided once for each abbreviation, so that types and variables cost nothing but
- * the step over them. Test: tests/cli/struct/struct_judge.sh.
+ * Walks over the DIEs of a unit, for functions with code and the calls inlined into them. DIEs are
+ * classified once for each abbreviation, so types and variables only cost the step over them. Test:
+ * tests/cli/struct/struct_judge.sh.
  */
 #include "hpcstruct-lite/debug/debug_internal.h"
 
@@ -75,8 +75,10 @@ bool debug_may_hold_functions(struct debug_session *s, Dwarf_Die die)
 	return classify_tag(s, die) != DIE_SKIP;
 }
 
-/* Adds the scope of a function (parent DEBUG_NONE) or an inlined call. DEBUG_NONE when memory is
- * short. */
+/*
+ * Adds the scope of a function (parent DEBUG_NONE) or of an inlined call. Returns DEBUG_NONE when
+ * out of memory.
+ */
 static uint32_t add_scope(struct debug_session *s, Dwarf_Die die, uint32_t parent)
 {
 	uint32_t id = (uint32_t)s->unit->scopes.n;
@@ -93,7 +95,8 @@ static uint32_t add_scope(struct debug_session *s, Dwarf_Die die, uint32_t paren
 		*slot = f.name;
 	}
 	uint32_t definition = 0;
-	if (s->unit->ranges.n > n_ranges) { /* else it has no code left: its name does not matter */
+	/* otherwise it has no code left, and its name does not matter */
+	if (s->unit->ranges.n > n_ranges) {
 		definition = debug_define(s, die, &f);
 		if (definition == DEBUG_NONE)
 			return DEBUG_NONE;
@@ -115,7 +118,7 @@ static uint32_t add_scope(struct debug_session *s, Dwarf_Die die, uint32_t paren
 	return id;
 }
 
-/* What is around an entry: the scope of code, and the entry of the outline. */
+/* The scope that encloses an entry, and the enclosing entry of the outline. */
 struct around {
 	uint32_t scope, entry;
 	unsigned depth;
@@ -167,7 +170,7 @@ static bool walk(struct debug_session *s, Dwarf_Die parent_die, struct around ar
 	return ok;
 }
 
-/* An offset or address of the unit's own DIE; 0 when it has none. */
+/* Returns an offset or address from the unit's own DIE; 0 if it has none. */
 static uint64_t unit_number(struct debug_session *s, Dwarf_Half attribute)
 {
 	Dwarf_Attribute a = NULL;
@@ -183,7 +186,7 @@ static uint64_t unit_number(struct debug_session *s, Dwarf_Half attribute)
 	return offset;
 }
 
-/* What range lists are relative to. */
+/* Reads the bases that range lists are relative to. */
 static void read_bases(struct debug_session *s)
 {
 	Dwarf_Addr base = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Attributes of DIEs, code ranges, and the names of functions through abstract origins and
- * specifications, which may lie in other units and in dwz's alternate file. Test:
+ * Reads attributes of DIEs and code ranges. Finds the names of functions through abstract origins
+ * and specifications, which may be in other units or in dwz's alternate file. Test:
  * tests/cli/struct/struct_judge.sh.
  */
 #include "hpcstruct-lite/debug/debug_internal.h"
@@ -10,7 +10,10 @@
 
 #define MAX_CHAIN 16 /* origins and specifications to follow from one DIE */
 
-/* Code outside the executable sections is what a linker left of discarded functions. */
+/*
+ * Adds a range. Ranges outside the executable sections are left over from functions that the linker
+ * discarded.
+ */
 static bool add_range(struct debug_session *s, uint32_t scope, uint64_t start, uint64_t end)
 {
 	if (end <= start || !image_is_code(s->input.code, start) ||
@@ -109,7 +112,7 @@ static void take_address(Dwarf_Debug dbg, Dwarf_Attribute attribute, uint64_t *v
 	}
 }
 
-/* DW_AT_high_pc is an address, or a distance from the low one when its form is a number. */
+/* DW_AT_high_pc is an address, or the distance from DW_AT_low_pc if its form is a number. */
 static void take_high(struct debug_session *s, Dwarf_Debug dbg, Dwarf_Attribute attribute,
 		      struct debug_facts *f)
 {
@@ -130,8 +133,10 @@ static void take_high(struct debug_session *s, Dwarf_Debug dbg, Dwarf_Attribute 
 	f->high_is_distance = true;
 }
 
-/* A string that is in the alternate file is unknown without it; libdwarf would give a text that
- * says so. */
+/*
+ * Returns a string, or NULL if it is in the alternate file and we do not have that. libdwarf would
+ * return an error text as the string.
+ */
 static const char *take_string(const struct debug_session *s, Dwarf_Debug dbg,
 			       Dwarf_Attribute attribute)
 {
@@ -259,7 +264,7 @@ bool debug_read_facts(struct debug_session *s, Dwarf_Die die, enum debug_place p
 	return ok;
 }
 
-/* A definition with the entry that gave it its name. */
+/* A definition, and the entry that its name comes from. */
 struct named {
 	struct debug_definition d;
 	Dwarf_Off offset;
@@ -276,7 +281,7 @@ static void take_name(struct debug_session *s, struct named *n, Dwarf_Die die,
 		debug_forget(debug_of(s, place), error);
 }
 
-/* Adds what `facts` know of a definition and it does not yet. */
+/* Adds the facts that the definition does not have yet. */
 static void fill(struct debug_session *s, struct named *n, Dwarf_Die die, enum debug_place place,
 		 const struct debug_facts *f)
 {
@@ -291,7 +296,7 @@ static void fill(struct debug_session *s, struct named *n, Dwarf_Die die, enum d
 		d->file = debug_file(s, die, place, f->decl_file);
 }
 
-/* Follows origins from `facts` on. */
+/* Follows abstract origins and specifications, starting with `facts`. */
 static struct named resolve(struct debug_session *s, const struct debug_facts *facts,
 			    struct named n)
 {

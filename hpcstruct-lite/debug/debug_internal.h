@@ -49,14 +49,14 @@ struct debug_entry {
 	uint16_t tag;
 };
 
-/* Those entries of one unit, by rising offset. */
+/* These entries of one unit, by rising offset. */
 struct debug_outline {
 	uint64_t unit_die;
 	enum debug_place place;
 	VEC(struct debug_entry) entries;
 };
 
-/* A definition whose name does not say yet what is around it. */
+/* A definition whose name is not qualified yet. */
 struct debug_unqualified {
 	uint32_t definition;
 	uint32_t id;           /* of the qualified name in debug_unit.names */
@@ -86,8 +86,8 @@ struct debug_session {
 	unsigned n_said;       /* number of messages logged about this unit */
 	const char *separator; /* in qualified names; NULL: the language has none */
 	bool is_assembler;     /* every label of a function has an entry */
-	struct debug_outline outline; /* of this unit, where there is a separator */
-	VEC(struct debug_outline *) outlines; /* of others that this unit refers to */
+	struct debug_outline outline; /* of this unit, if there is a separator */
+	VEC(struct debug_outline *) outlines; /* of other units that this unit refers to */
 	VEC(struct debug_unqualified) unqualified;
 
 	/* Of all units: signature of a type unit -> 2 * offset of its type + is in .debug_types. */
@@ -137,18 +137,17 @@ bool debug_read_facts(struct debug_session *s, Dwarf_Die die, enum debug_place p
 uint32_t debug_define(struct debug_session *s, Dwarf_Die die, const struct debug_facts *facts);
 
 /*
- * Returns what is between the parts of a qualified name in a DW_AT_language that has such names, or
- * NULL.
+ * Returns the separator of qualified names in a DW_AT_language, or NULL if the language has none.
  */
 const char *debug_name_separator(uint64_t language);
-/* True if functions are looked for below `die`. */
+/* Returns true if there may be functions below `die`. */
 bool debug_may_hold_functions(struct debug_session *s, Dwarf_Die die);
 /* Adds `die` to an outline; *id is its number there. Returns false only when out of memory. */
 bool debug_outline_add(struct debug_outline *o, Dwarf_Debug dbg, Dwarf_Die die, uint32_t outer,
 	uint32_t *id);
 /* Frees an outline of another unit. It may be NULL. */
 void debug_outline_free(struct debug_outline *o);
-/* Finds the type that has a type unit of its own. The caller knows that it is in the main file. */
+/* Finds the type in the type unit with this signature. It is in the main file. */
 bool debug_find_type(struct debug_session *s, uint64_t signature, enum debug_place *place,
 	uint64_t *offset);
 /*
@@ -167,8 +166,8 @@ uint32_t debug_file(struct debug_session *s, Dwarf_Die die, enum debug_place pla
 	uint64_t number);
 
 /*
- * Reads what range lists are relative to, and whether the unit has code that is asked for, or does
- * not say which code it has. Returns false only when out of memory.
+ * Reads the bases of range lists. Finds out whether the unit has requested code, or does not say
+ * which code it has. Returns false only when out of memory.
  */
 bool debug_is_needed(struct debug_session *s, bool *is_needed);
 /* Walks the DIEs of the unit. Returns false only when out of memory. */

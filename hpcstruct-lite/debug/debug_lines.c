@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Line tables and file numbers of units. A number means something only together with the unit it is
- * used in, also when a name comes from another unit (LTO, dwz).
- * Test: tests/cli/struct/struct_judge.sh.
+ * Line tables and file numbers of units. A file number belongs to the unit that uses it, even if a
+ * name comes from another unit (LTO, dwz). Test: tests/cli/struct/struct_judge.sh.
  */
 #include "hpcstruct-lite/debug/debug_internal.h"
 #include "hpcstruct-lite/debug/line_program.h"
@@ -17,8 +16,10 @@ static struct line_sections sections_of(const struct image *image)
 				      debug_bytes(image, ".debug_str")};
 }
 
-/* Where a unit's line table is, and its compilation directory (NULL: not said). False: it has
- * none. */
+/*
+ * Finds a unit's line table and its compilation directory (NULL: not given). Returns false if it
+ * has no line table.
+ */
 static bool find_table(Dwarf_Debug dbg, Dwarf_Die unit_die, uint64_t *offset, const char **comp_dir)
 {
 	Dwarf_Attribute a = NULL;
@@ -52,8 +53,10 @@ static bool find_table(Dwarf_Debug dbg, Dwarf_Die unit_die, uint64_t *offset, co
 	return found;
 }
 
-/* Adds the paths of a table to the unit's files. Before DWARF 5 file 0 is none; from then on
- * directory 0 is the compilation directory. */
+/*
+ * Adds the paths of a table to the unit's files. Before DWARF 5 there is no file 0. Since DWARF 5,
+ * directory 0 is the compilation directory.
+ */
 static bool take_files(struct debug_session *s, const struct line_header *h, const char *comp_dir,
 		       struct debug_file_table *t)
 {
@@ -77,7 +80,7 @@ static uint32_t id_of(const struct debug_file_table *t, uint64_t number)
 	return number < t->ids.n ? t->ids.at[number] : DEBUG_NONE;
 }
 
-/* What a row needs to become one of the unit's. */
+/* The context that turns a row of the table into a row of the unit. */
 struct row_taker {
 	struct debug_session *session;
 	const struct line_header *header;
@@ -128,7 +131,7 @@ bool debug_read_lines(struct debug_session *s)
 	return ok;
 }
 
-/* Fills the table of another unit, whose rows do not matter. */
+/* Fills the file table of another unit. Does not read its rows. */
 static bool read_foreign(struct debug_session *s, const struct image *image, Dwarf_Debug dbg,
 			 Dwarf_Off unit_die_offset, struct debug_file_table *t)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Qualified names of functions that have no linkage name: gcc writes none for lambdas, static
- * functions and members of classes that no other file can see. The name is put together from the
- * entries around the one that has it (DWARF 5, sections 3.2.2 and 5.7), as gdb does. Unlike gdb's,
- * it names the function around a lambda. Test: tests/cli/struct/struct_judge.sh.
+ * Qualified names of functions without a linkage name: gcc writes none for lambdas, static
+ * functions and members of classes that no other file can see. We put the name together from the
+ * entries that enclose the named one (DWARF 5, sections 3.2.2 and 5.7), as gdb does. Unlike gdb, we
+ * include the function that contains a lambda. Test: tests/cli/struct/struct_judge.sh.
  */
 #include "hpcstruct-lite/debug/debug_internal.h"
 
@@ -84,7 +84,7 @@ bool debug_outline_add(struct debug_outline *o, Dwarf_Debug dbg, Dwarf_Die die, 
 	return true;
 }
 
-/* Adds the entries below one of a unit that the walk over the DIEs does not come to. */
+/* Adds the entries below an entry of a unit that the walk over the DIEs does not reach. */
 static bool outline_below(struct debug_session *s, struct debug_outline *o, Dwarf_Die parent,
 			  uint32_t outer, unsigned depth)
 {
@@ -115,7 +115,9 @@ void debug_outline_free(struct debug_outline *o)
 	free(o);
 }
 
-/* The offset of the DIE of the unit that has the entry at `offset`; 0: it has none. */
+/*
+ * Returns the offset of the DIE of the unit that contains the entry at `offset`; 0: no unit does.
+ */
 static uint64_t unit_around(struct debug_session *s, enum debug_place place, uint64_t offset)
 {
 	Dwarf_Die die = die_at(s, place, offset);
@@ -147,7 +149,7 @@ static struct debug_outline *add_outline(struct debug_session *s, enum debug_pla
 	return o;
 }
 
-/* The outline of the unit that has the entry at `offset`, or NULL. */
+/* Returns the outline of the unit that contains the entry at `offset`, or NULL. */
 static const struct debug_outline *outline_of(struct debug_session *s, enum debug_place place,
 					      uint64_t offset)
 {
@@ -189,7 +191,7 @@ static void put(struct namer *n, const char *text)
 		memcpy(at, text, n_bytes);
 }
 
-/* The function around an entry, or DEBUG_NONE. */
+/* Returns the function that encloses an entry, or DEBUG_NONE. */
 static uint32_t function_around(const struct debug_outline *o, uint32_t entry)
 {
 	do
@@ -198,7 +200,7 @@ static uint32_t function_around(const struct debug_outline *o, uint32_t entry)
 	return entry;
 }
 
-/* The name of a class, which may be in its type unit alone. NULL: it has none. */
+/* Returns the name of a class, which may be only in its type unit. NULL: it has none. */
 static const char *class_name(struct debug_session *s, const struct debug_outline *o,
 			      uint32_t entry)
 {
@@ -211,8 +213,8 @@ static const char *class_name(struct debug_session *s, const struct debug_outlin
 }
 
 /*
- * The entry that has around it what is around a class: the class itself, or where it is declared,
- * if it is outside of its namespace, as in type units.
+ * Finds the entry of a class that is inside the class's namespace. This is the class itself, or its
+ * declaration if the class is outside its namespace, as in type units.
  */
 static const struct debug_outline *home_of(struct debug_session *s, const struct debug_outline *o,
 					   uint32_t *entry)
@@ -249,7 +251,7 @@ static void put_closure(struct namer *n, const struct debug_outline *o, uint32_t
 
 static void put_function(struct namer *n, enum debug_place place, uint64_t offset);
 
-/* Puts what is around an entry, with separators. */
+/* Appends the names of the entries that enclose an entry, with separators. */
 static void put_outer(struct namer *n, const struct debug_outline *o, uint32_t entry)
 {
 	if (entry == DEBUG_NONE || n->n_outer++ >= MAX_OUTER)
@@ -281,7 +283,7 @@ static bool is_call_operator(const char *name)
 	return strncmp(name, call, sizeof call - 1) == 0;
 }
 
-/* Puts the name of the function at `offset`, which may be that of its origin. */
+/* Appends the name of the function at `offset`. The name may come from its origin. */
 static void put_function(struct namer *n, enum debug_place place, uint64_t offset)
 {
 	struct debug_facts f = facts_at(n->session, place, offset);
@@ -308,7 +310,7 @@ static void put_function(struct namer *n, enum debug_place place, uint64_t offse
 	put(n, f.name);
 }
 
-/* A lambda's function has no place of its own; its class has. */
+/* A lambda's function has no place in the source, but its class has one. */
 static void take_place(struct namer *n, struct debug_definition *d)
 {
 	struct debug_session *s = n->session;
@@ -342,7 +344,7 @@ bool debug_qualify_names(struct debug_session *s)
 		take_place(&n, &s->unit->definitions.at[u->definition]);
 	}
 	vec_free(&n.text);
-	/* All strings are in: they stay where they are until the next unit. */
+	/* All strings have been added, so they no longer move until the next unit. */
 	for (size_t i = 0; i < s->unqualified.n && ok; i++) {
 		const struct debug_unqualified *u = &s->unqualified.at[i];
 		const char *name = strtab_get(&s->unit->names, u->id);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Gives libdwarf the debug sections of an image through its access interface, so that it opens,
+ * Gives libdwarf the debug sections of an image through its access interface. So libdwarf opens,
  * maps and decompresses nothing itself. Test: tests/cli/struct/struct_judge.sh.
  */
 #include "hpcstruct-lite/debug/debug_internal.h"
@@ -95,7 +95,7 @@ static int load_section(void *object, section_index index, Dwarf_Small **data, i
 static Dwarf_Unsigned get_file_size(void *object)
 {
 	const struct debug_object *o = object;
-	/* sections may be decompressed: the sum is the honest bound */
+	/* sections may be decompressed, so the sum is the real bound */
 	Dwarf_Unsigned total = o->image->file.n_bytes;
 	for (size_t i = 0; i < o->sections.n; i++)
 		total += o->sections.at[i]->n_bytes;
@@ -127,7 +127,7 @@ enum status debug_object_open(const struct image *image, struct debug_object *o)
 	*o = (struct debug_object){.image = image};
 	for (const char *const *name = debug_sections; *name; name++) {
 		const struct image_section *s = image_find(image, *name);
-		/* line tables and range lists are read by decoders of our own */
+		/* our own decoders read line tables and range lists */
 		bool ours = strcmp(*name, ".debug_line") == 0 ||
 			    strcmp(*name, ".debug_line_str") == 0 ||
 			    strcmp(*name, ".debug_ranges") == 0 ||
@@ -147,8 +147,10 @@ enum status debug_object_open(const struct image *image, struct debug_object *o)
 	o->access.methods = &methods;
 #endif
 	Dwarf_Error error = NULL;
-	/* what libdwarf allocates is released by us, object by object; its own list of all
-	 * allocations costs a third of the time */
+	/*
+	 * We release libdwarf's objects one by one. Its own list of all allocations would cost a
+	 * third of the time.
+	 */
 	dwarf_set_de_alloc_flag(0);
 	errno = 0;
 	int result =

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sessions, and from one unit to the next; see debug.h. The list of units is read here without
- * libdwarf, whose headers come one after the other only. Test: tests/cli/struct/struct_judge.sh.
+ * Opens sessions and moves from one unit to the next; see debug.h. The list of units is read here
+ * without libdwarf, because libdwarf can only step through the headers one by one. Test:
+ * tests/cli/struct/struct_judge.sh.
  */
 #include "hpcstruct-lite/debug/debug_internal.h"
 
@@ -148,7 +149,7 @@ static void clear(struct debug_session *s, uint64_t offset, struct debug_unit *u
 	vec_clear(&s->unqualified);
 }
 
-/* Moves libdwarf to the header at `offset`; *found tells whether it got there. */
+/* Moves libdwarf to the header at `offset`. Returns false if it did not get there. */
 static bool seek(struct debug_session *s, uint64_t offset, Dwarf_Error *error)
 {
 	bool wrapped = false;

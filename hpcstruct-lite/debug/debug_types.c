@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Type units (DWARF 5, section 7.5.1.3; -fdebug-types-section). A class that has one leaves a
- * declaration with its signature in other units, at times without its name or the namespaces around
- * it. The headers are read without libdwarf, whose place in the list of units must stay. Test:
- * tests/cli/struct/struct_judge.sh.
+ * Type units (DWARF 5, section 7.5.1.3; -fdebug-types-section). A class in a type unit has a
+ * declaration with its signature in other units, sometimes without its name or its namespaces. The
+ * headers are read without libdwarf, because its position in the list of units must not change.
+ * Test: tests/cli/struct/struct_judge.sh.
  */
 #include "hpcstruct-lite/debug/debug_internal.h"
 
 #include "common/base/cursor.h"
 
-/* Returns false at damage, which debug_list_units() has named. */
+/* Returns false at damage, which debug_list_units() has already logged. */
 static bool read_header(struct debug_session *s, struct cursor *c, bool is_types)
 {
 	const uint64_t at = cursor_offset(c);

@@ -11,7 +11,7 @@
 
 enum { MAX_ENTRY_FORMATS = 32 };
 
-/* A string of another section; "" when it is not there or does not end. */
+/* Returns a string of another section; "" if the string is outside it or does not end in it. */
 static const char *string_in(const struct section_bytes *s, uint64_t offset)
 {
 	if (offset >= s->n_bytes || !memchr(s->at + offset, '\0', s->n_bytes - offset))
@@ -24,8 +24,10 @@ static uint64_t read_offset(struct cursor *c, unsigned offset_bytes)
 	return offset_bytes == 8 ? cursor_u64(c) : cursor_u32(c);
 }
 
-/* One value of a DWARF 5 entry: a string in *text or a number in *number. False for a form that has
- * no place here. */
+/*
+ * Reads one value of a DWARF 5 entry: a string into *text or a number into *number. Returns false
+ * for a form that is not allowed here.
+ */
 static bool read_form(const struct line_sections *s, struct cursor *c, uint64_t form,
 		      unsigned offset_bytes, const char **text, uint64_t *number)
 {
@@ -72,7 +74,7 @@ static bool read_form(const struct line_sections *s, struct cursor *c, uint64_t 
 	}
 }
 
-/* A table of DWARF 5: directories (files NULL) or files. */
+/* Reads a table of DWARF 5, of files (is_files) or of directories. */
 static enum line_result read_entries(const struct line_sections *s, struct cursor *c,
 				     unsigned offset_bytes, struct line_header *h, bool is_files)
 {
@@ -123,7 +125,7 @@ static bool add_old_file(struct cursor *c, const char *name, struct line_header 
 	return true;
 }
 
-/* The tables of DWARF 2 to 4; entry 0 of both is the unit's own. */
+/* Reads the tables of DWARF 2 to 4. Entry 0 of both is the unit's own. */
 static enum line_result read_old_entries(struct cursor *c, struct line_header *h)
 {
 	const char **dir = vec_push(&h->dirs);
@@ -171,7 +173,7 @@ static enum line_result read_header(const struct line_sections *s, struct cursor
 	h->program_start = cursor_offset(c) + header_bytes;
 	h->min_instruction_bytes = cursor_u8(c);
 	h->max_operations = h->version >= 4 ? cursor_u8(c) : 1;
-	cursor_u8(c); /* is_stmt: a row counts whether it is good for a breakpoint or not */
+	cursor_u8(c); /* is_stmt: we use a row even if it is not recommended for breakpoints */
 	h->line_base = (int8_t)cursor_u8(c);
 	h->line_range = cursor_u8(c);
 	h->opcode_base = cursor_u8(c);
@@ -180,8 +182,10 @@ static enum line_result read_header(const struct line_sections *s, struct cursor
 	h->opcode_lengths = cursor_bytes(c, h->opcode_base - 1u);
 	if (h->version < 5) {
 		enum line_result r = read_old_entries(c, h);
-		/* NVIDIA's: where in .debug_str the names of this table begin, once a linker joined
-		 * several */
+		/*
+		 * NVIDIA's extension: where in .debug_str the names of this table begin, after a
+		 * linker has joined several tables
+		 */
 		if (r == LINE_OK && h->program_start - cursor_offset(c) == 4)
 			h->name_base = cursor_u32(c);
 		return r;
@@ -215,7 +219,7 @@ void line_header_free(struct line_header *h)
 	vec_free(&h->files);
 }
 
-/* The state machine. Reading goes over plain pointers: this is the hottest loop of the room. */
+/* The state machine. It reads with plain pointers, because this is the hottest loop of the room. */
 struct machine {
 	const struct line_header *header;
 	const uint8_t *at, *end;
@@ -286,7 +290,7 @@ static uint64_t fixed(struct machine *m, size_t n_bytes)
 	return value;
 }
 
-/* NVIDIA's extended opcodes. Operands must lie within the operation. */
+/* Executes NVIDIA's extended opcodes. Operands must be within the operation. */
 enum { NVIDIA_INLINED_CALL = 0x90, NVIDIA_FUNCTION_NAME = 0x91 };
 
 static void nvidia(struct machine *m, uint8_t code, const uint8_t *next)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Kernels in OpenCL C source text; see opencl_source.h. OpenCL has no samples inside kernels, so
- * the place of a kernel's definition is all that an analysis asks for. Tests:
+ * Kernels in OpenCL C source text; see opencl_source.h. OpenCL has no samples inside kernels, so an
+ * analysis only needs the place of a kernel's definition. Tests:
  * tests/unit/struct/test_opencl_source.c, tests/fuzz/fuzz_source.c.
  */
 #include "hpcstruct-lite/debug/opencl_source.h"
@@ -47,7 +47,7 @@ static void step(struct scanner *s)
 		s->line += s->bytes[s->at++] == '\n';
 }
 
-/* Steps over a text that ends with `end`. With escapes, a backslash hides the byte after it. */
+/* Skips a text that ends with `end`. With escapes, a backslash hides the byte after it. */
 static void skip(struct scanner *s, const char *end, bool has_escapes)
 {
 	while (s->at < s->n_bytes && !is_text(s, end)) {
@@ -100,8 +100,8 @@ static bool add(struct kernels *kernels, const struct kernel *k)
 }
 
 /*
- * The name in `kernel ... void ... NAME(...) ... {` is the first word before a parenthesis after
- * `void`, other than __attribute__. False: memory is short.
+ * In `kernel ... void ... NAME(...) ... {`, the name is the first word before a parenthesis after
+ * `void`, other than __attribute__. Returns false when out of memory.
  */
 static bool find_kernels(struct scanner *s, struct kernels *kernels)
 {
@@ -167,7 +167,7 @@ enum status source_read_unit(const struct image *image, struct debug_unit *unit,
 	bool ok = strtab_add_z(&unit->files,
 			       realpath(image->path, path) ? path : image->path) == 0 &&
 		  find_kernels(&s, &kernels);
-	/* all names first: their strings move while some are added */
+	/* add all names first, because adding a string may move the others */
 	for (size_t i = 0; i < kernels.n && ok; i++)
 		ok = strtab_add(names, bytes + kernels.at[i].name.at,
 				kernels.at[i].name.n_bytes) != STRTAB_FAILED;

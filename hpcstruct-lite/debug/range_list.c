@@ -22,7 +22,7 @@ static struct cursor cursor_at(const struct section_bytes *s, uint64_t offset)
 bool range_list_find(const struct range_context *c, uint64_t index, uint64_t *offset)
 {
 	uint64_t base = c->rnglists_base;
-	if (base == 0) /* not said: the first table of the section */
+	if (base == 0) /* not given: use the first table of the section */
 		base = c->offset_bytes == 8 ? RNGLISTS_HEADER_BYTES_64 : RNGLISTS_HEADER_BYTES_32;
 	if (index > c->rnglists.n_bytes)
 		return false;
@@ -31,7 +31,7 @@ bool range_list_find(const struct range_context *c, uint64_t index, uint64_t *of
 	return cursor_ok(&at);
 }
 
-/* An address by number; *ok becomes false when there is none. */
+/* Returns an address by its number. Sets *ok to false if there is none. */
 static uint64_t address(const struct range_context *c, uint64_t index, bool *ok)
 {
 	struct cursor at = {.failed = true};

@@ -6,8 +6,10 @@
 
 #include <string.h>
 
-/* Adds a path without its "./" and "//" parts. ".." stays: behind a symbolic link it is not what it
- * seems. */
+/*
+ * Adds a path without its "./" and "//" parts. Keeps "..", because after a symbolic link it means
+ * another directory.
+ */
 static uint32_t add_path(struct strtab *files, const char *const parts[3])
 {
 	VEC(char) path = {0};

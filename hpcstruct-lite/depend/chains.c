@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Loads that form a chain: in a loop, the address of a load follows from what it loaded in an
- * earlier iteration. What is loaded is followed forward through the registers of the innermost loop
- * around the load, for 64 loads at a time, until nothing new is found. Memory is not followed.
- * Test: tests/unit/struct/test_depend.c.
+ * Finds loads that form a chain: in a loop, the address of a load depends on a value that it loaded
+ * in an earlier iteration. Follows the loaded values forward through the registers of the load's
+ * innermost loop, for 64 loads at a time, until nothing new is found. Does not follow values
+ * through memory. Test: tests/unit/struct/test_depend.c.
  */
 #include "hpcstruct-lite/depend/depend_internal.h"
 
@@ -11,10 +11,10 @@
 #include <string.h>
 
 enum { MOST_LOADS = 64, MOST_ROUNDS = 8, MOST_BLOCKS = 64 };
-/* Blocks that are looked at for all loops of a function. */
+/* Most blocks to examine for all loops of a function. */
 #define MOST_STEPS (UINT64_C(1) << 24)
 
-/* By register: the set of loads that its value follows from. */
+/* By register: the set of loads that its value depends on. */
 struct origins {
 	uint64_t of[SASS_N_REGISTERS];
 };
@@ -29,7 +29,7 @@ struct pass {
 	struct origins starts[MOST_BLOCKS]; /* of each block */
 };
 
-/* From memory outside of the SM, whose latency programs have to hide. */
+/* Returns true for loads from memory outside the SM. Programs have to hide their latency. */
 static bool is_load(const struct sass_instruction *i)
 {
 	switch (i->operation) {
@@ -50,7 +50,7 @@ static uint64_t origins_of(const struct origins *o, const struct sass_registers 
 	return set;
 }
 
-/* The bit of a load that this pass follows; 0: it is none. */
+/* Returns the bit of a load that this pass follows; 0: it does not follow this instruction. */
 static uint64_t bit_of(const struct pass *p, uint32_t instruction)
 {
 	for (unsigned i = 0; i < p->n_loads; i++)
@@ -59,7 +59,7 @@ static uint64_t bit_of(const struct pass *p, uint32_t instruction)
 	return 0;
 }
 
-/* What an instruction writes follows from all that it reads. */
+/* Every register that an instruction writes depends on all registers that it reads. */
 static void follow(const struct pass *p, uint32_t instruction, struct origins *o)
 {
 	const struct sass_instruction *i = &p->d->code.at[instruction];
@@ -89,7 +89,7 @@ static bool merge(struct origins *to, const struct origins *from)
 	return new != 0;
 }
 
-/* Adds what holds at the end of a block to where its successors in the loop start. */
+/* Adds the origins at the end of a block to the starts of its successors in the loop. */
 static bool pass_on(struct pass *p, uint32_t block, const struct origins *end)
 {
 	const struct flow *f = p->d->flow;
@@ -120,7 +120,7 @@ static void run(struct pass *p)
 	p->n_loads = 0;
 }
 
-/* The blocks of a loop. False: there are more. */
+/* Lists the blocks of a loop. Returns false if there are too many. */
 static bool list_blocks(struct pass *p, uint32_t loop)
 {
 	const struct flow *f = p->d->flow;

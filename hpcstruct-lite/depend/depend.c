@@ -53,7 +53,7 @@ static bool add_instructions(struct depend *d, uint32_t b, depend_bytes *bytes, 
 	return true;
 }
 
-/* What holds a barrier where the block ends. */
+/* Lists the instructions that hold a barrier at the end of the block. */
 static bool list_open(struct depend *d, struct depend_block *b, unsigned barrier)
 {
 	const uint8_t bit = (uint8_t)(1u << barrier);
@@ -79,7 +79,7 @@ static bool list_predecessors(struct depend *d)
 	vec_clear(&d->predecessors);
 	if (f->successors.n && !vec_extend(&d->predecessors, f->successors.n))
 		return false;
-	/* counts, then ends, which filling moves to the starts */
+	/* first counts, then ends; the loop that fills the list moves them to the starts */
 	for (uint32_t i = 0; i <= n; i++)
 		d->blocks.at[i].first_predecessor = 0;
 	for (size_t i = 0; i < f->successors.n; i++)
@@ -181,7 +181,7 @@ static bool emit(struct depend *d, struct depend_causes *out)
 	return true;
 }
 
-/* Calls count only where nothing else is found. `first` is the first cause for one barrier. */
+/* Drops calls if there are other causes. `first` is the first cause for one barrier. */
 static void drop_calls(struct depend *d, uint32_t first)
 {
 	uint32_t n = first, n_calls = 0;

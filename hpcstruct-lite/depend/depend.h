@@ -28,12 +28,12 @@ struct depend_causes {
 	VEC(struct depend_cause);
 };
 
-/* How much is explained. */
+/* How many waits are explained. */
 struct depend_counts {
 	uint64_t n_instructions;
 	uint64_t n_waits;     /* pairs of an instruction and a barrier that it waits for */
-	uint64_t n_explained; /* of these with a cause */
-	/* without a cause, though a path from the entry leads to the wait: it may be in a caller */
+	uint64_t n_explained; /* number of these waits with a cause */
+	/* waits without a cause that a path from the entry reaches: the cause may be in a caller */
 	uint64_t n_entered;
 	uint64_t n_cut; /* searches that were cut short */
 };

@@ -7,7 +7,7 @@
 
 /* Instructions of a block that hold a barrier at its end, kept for each barrier. */
 #define DEPEND_MAX_OPEN 12
-/* Blocks that the search for one barrier of one wait looks at. */
+/* Most blocks that the search for one barrier of one wait examines. */
 #define DEPEND_MAX_BLOCKS 256
 
 struct depend_block {
@@ -23,7 +23,7 @@ struct depend_block {
 	uint32_t first_predecessor; /* in d->predecessors; they end where the next block's start */
 };
 
-/* A block that is to be looked at, `cycles` before the wait. */
+/* A block to examine, `cycles` before the wait. */
 struct depend_step {
 	uint32_t cycles, block;
 	bool is_carried;
@@ -34,7 +34,8 @@ struct depend {
 	VEC(struct sass_instruction) code;
 	VEC(uint32_t) positions;         /* by instruction */
 	VEC(uint32_t) before;            /* by instruction: cycles from the start of its block */
-	VEC(struct depend_block) blocks; /* and one that ends the last one's predecessors */
+	/* an extra one at the end ends the last block's predecessors */
+	VEC(struct depend_block) blocks;
 	VEC(uint32_t) predecessors;
 	VEC(uint32_t) open; /* instructions */
 	VEC(uint32_t) seen; /* by block: the last search that met it */
@@ -46,7 +47,7 @@ struct depend {
 	uint32_t n_found;
 };
 
-/* Adds a cause of the current wait, unless it is there. */
+/* Adds a cause of the current wait, unless it is already in the list. */
 void depend_add(struct depend *d, uint32_t wait, uint32_t cause, enum structure_wait_kind kind,
 		uint32_t cycles, bool is_carried);
 
@@ -64,7 +65,9 @@ bool depend_find_chains(struct depend *d);
 /* Fills `order` and `longest` of all blocks. Returns false when out of memory. */
 bool depend_measure_paths(struct depend *d);
 
-/* Whether an instruction may hold a barrier. What a called function holds is not known. */
+/*
+ * Returns true if an instruction may hold a barrier. We do not know what a called function holds.
+ */
 static inline bool depend_holds(const struct sass_instruction *i, uint8_t bit)
 {
 	return ((i->results | i->operands) & bit) || i->operation == STRUCTURE_CALL;

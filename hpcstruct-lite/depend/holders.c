@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which instructions hold a barrier that an instruction waits for. A barrier is a counter: all that
- * hold it count that reach the wait without another wait for it between. Blocks are looked at
- * in the order of their distance (Dijkstra), so that a search cut short has the nearest ones. Test:
- * tests/unit/struct/test_depend.c.
+ * Finds the instructions that hold a barrier that another instruction waits for. A barrier is a
+ * counter. So every holder counts from which control reaches the wait without another wait for the
+ * same barrier. Blocks are examined in the order of their distance (Dijkstra), so a search that is
+ * cut short has the nearest ones. Test: tests/unit/struct/test_depend.c.
  */
 #include "hpcstruct-lite/depend/depend_internal.h"
 
@@ -13,10 +13,10 @@ struct search {
 	uint32_t wait, wait_block;
 	uint8_t bit;
 	unsigned barrier;
-	uint32_t to_skip; /* the last ones, which may still hold it */
+	uint32_t to_skip; /* the latest holders, which may still hold it */
 };
 
-/* Asynchronous copies hold no barrier themselves; their group does. */
+/* Adds the asynchronous copies of a group. The group holds the barrier, not the copies. */
 static void add_group(const struct search *s, const struct depend_block *b, uint32_t group,
 		      uint32_t cycles, bool is_carried)
 {
@@ -45,7 +45,7 @@ static void add_holder(struct search *s, const struct depend_block *b, uint32_t 
 			   cycles, is_carried);
 }
 
-/* In the wait's own block, before it. False: another wait is there. */
+/* Examines the wait's own block, before the wait. Returns false if another wait is there. */
 static bool look_before(struct search *s)
 {
 	struct depend *d = s->d;
@@ -92,7 +92,7 @@ static struct depend_step pop(struct depend *d)
 	return top;
 }
 
-/* The edge leads back to the header of a loop that the wait is in. */
+/* Returns true if the edge leads back to the header of a loop that contains the wait. */
 static bool is_back_edge(const struct search *s, uint32_t from, uint32_t to)
 {
 	const struct flow *f = s->d->flow;

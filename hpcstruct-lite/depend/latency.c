@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waits for a fixed latency: the stall count of the instruction before holds the warp back until
- * a register has been written. The cause is the last instruction that writes what the waiting one
- * reads. It is not listed where it is the instruction just before: that is what a reader assumes of
- * a fixed latency without a cause. Test: tests/unit/struct/test_depend.c.
+ * Waits for a fixed latency: the stall count of the previous instruction delays the warp until a
+ * register has been written. The cause is the last instruction that writes a register which the
+ * waiting instruction reads. It is not listed if it is the previous instruction, because readers
+ * assume that without a listed cause. Test: tests/unit/struct/test_depend.c.
  */
 #include "hpcstruct-lite/depend/depend_internal.h"
 
 enum { MIN_STALL = 2, MAX_CYCLES = 40, MAX_BLOCKS = 3 };
 
 /*
- * Bounds of latencies, read off the stall counts that compilers write for sm_75 to sm_120. A delay
- * that starts later than that after the instruction was issued has another reason.
+ * Upper bounds of latencies, taken from the stall counts that compilers write for sm_75 to sm_120.
+ * A delay that starts later after the instruction was issued has another reason.
  */
 static uint32_t max_latency(const struct sass_instruction *s)
 {
@@ -25,7 +25,7 @@ static uint32_t max_latency(const struct sass_instruction *s)
 	}
 }
 
-/* The block from which control falls into this one, or FLOW_NONE. */
+/* Returns the block from which control falls through into this one, or FLOW_NONE. */
 static uint32_t block_before(const struct depend *d, uint32_t block)
 {
 	for (uint32_t i = d->blocks.at[block].first_predecessor;

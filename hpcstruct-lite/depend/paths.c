@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waits for other warps. A warp waits at a barrier for those that take a longer path to it, so the
- * causes are the ends of the paths that lead into the barrier, the longest first. Test:
+ * Waits for other warps. A warp waits at a barrier for warps that take a longer path to it. So the
+ * causes are the ends of the paths that lead to the barrier, the longest first. Test:
  * tests/unit/struct/test_depend.c.
  */
 #include "hpcstruct-lite/depend/depend_internal.h"
 
 /*
  * BAR.SYNC.DEFER_BLOCKING lets the warp go on for some cycles. On an H200 a warp was held two
- * instructions and 18 cycles behind it, and not at the one between, 5 cycles behind it.
+ * instructions and 18 cycles after it, and not at the instruction in between, 5 cycles after it.
  */
 enum { DEFERRED_CYCLES = 20 };
 
@@ -48,7 +48,10 @@ static bool list_order(struct depend *d)
 	return true;
 }
 
-/* Cycles from the last barrier in the block, or from its start. */
+/*
+ * Returns the cycles from the last barrier in the block, or from the start of the block, to its
+ * end.
+ */
 static uint32_t cycles_after_join(const struct depend *d, const struct depend_block *b)
 {
 	for (uint32_t i = b->first + b->n; b->has_join && i-- > b->first;)
@@ -89,7 +92,10 @@ static uint32_t n_successors(const struct depend *d, uint32_t block)
 	       d->flow->blocks.at[block].first_successor;
 }
 
-/* The barrier that holds a warp at an instruction: this one, or a few cycles before it. */
+/*
+ * Returns the barrier that holds a warp at an instruction: this instruction, or one a few cycles
+ * before it.
+ */
 static uint32_t barrier_before(const struct depend *d, const struct depend_block *b, uint32_t at)
 {
 	for (uint32_t i = at + 1; b->has_join && i-- > b->first;) {
@@ -109,7 +115,7 @@ void depend_find_paths(struct depend *d, uint32_t block, uint32_t wait)
 	uint32_t cycles = d->before.at[barrier];
 	for (uint32_t i = barrier; i-- > d->blocks.at[block].first;)
 		if (d->code.at[i].joins_warps)
-			return; /* all take the same path from the barrier before */
+			return; /* all warps take the same path from the previous barrier */
 	while (n_predecessors(d, block) == 1) {
 		uint32_t from = d->predecessors.at[d->blocks.at[block].first_predecessor];
 		if (n_successors(d, from) > 1 || d->blocks.at[from].has_join || from >= block)

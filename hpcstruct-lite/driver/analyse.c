@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Analysis of one binary; see analyse.h. Must not touch files other than the binary, its debug
- * files and the descriptor it was given. */
+/*
+ * Analysis of one binary; see analyse.h. Must not touch files other than the binary, its debug
+ * files and the given descriptor.
+ */
 #include "config.h"
 
 #include "hpcstruct-lite/driver/analyse.h"
@@ -28,10 +30,10 @@
 #define NUMBER_TEXT(number) TEXT_OF(number)
 #define ANALYSIS_REVISION NUMBER_TEXT(STRUCTURE_REVISION)
 
-/* Bytes of code: what takes 10 ms of CPU time for loops, and more with debug information. */
+/* This much code takes 10 ms of CPU time for loops, and more with debug information. */
 #define BIG_CODE_BYTES (256u << 10)
 
-/* One thread's own. */
+/* The state of one thread. */
 struct worker {
 	struct analysis *analysis;
 	unsigned number;
@@ -45,7 +47,7 @@ struct analysis {
 	const struct analyse_options *options;
 	struct analyse_progress *progress;
 	struct image *code, *separate, *alternate; /* the last two may be NULL */
-	struct image *dwarf; /* the one of the first two with units, or NULL */
+	struct image *dwarf; /* `code` or `separate`, whichever has units, or NULL */
 	struct debug_unit_places places;
 	struct scope_map *map;
 	struct worker *workers;
@@ -53,12 +55,12 @@ struct analysis {
 	_Atomic int status;
 	atomic_bool incomplete;
 	atomic_size_t n_split;                     /* units whose functions are in .dwo files */
-	const uint64_t *link_addrs;                /* what is asked for; they rise */
+	const uint64_t *link_addrs;                /* the requested addresses, in ascending order */
 	size_t n_link_addrs;                       /* 0: everything */
-	int cancel_fd; /* readable when there are no units left to wait for */
+	int cancel_fd; /* readable when no units are left, so that nobody waits longer */
 };
 
-/* With -v: how long a step took. */
+/* Logs how long a step took, with -v. */
 static void note_step(const struct analysis *a, const char *step, struct timespec *since)
 {
 	struct timespec now;
@@ -69,8 +71,10 @@ static void note_step(const struct analysis *a, const char *step, struct timespe
 	*since = now;
 }
 
-/* Takes what tokens are free, for a step that can use up to n_workers threads. Returns the number
- * of threads, with this one. */
+/*
+ * Takes the tokens that are free, for a step that can use up to n_workers threads. Returns the
+ * number of threads, including this one.
+ */
 static unsigned borrow_workers(const struct analysis *a)
 {
 	unsigned n = 1;
@@ -96,8 +100,8 @@ static enum status unpack(const struct analysis *a, struct image *image)
 }
 
 /*
- * The status of a step that began with errno = 0. libdwarf does not report every allocation that
- * failed, and calls others damage, but malloc() has set errno.
+ * Returns the status of a step that began with errno = 0. libdwarf does not report every failed
+ * allocation, and reports some as damage, but malloc() has set errno.
  */
 static enum status check_memory(enum status status)
 {
@@ -165,7 +169,7 @@ static void read_units(struct worker *w)
 	}
 }
 
-/* A further thread works only while it holds a token. */
+/* Runs a further thread, which works only while it holds a token. */
 static void *run_worker(void *arg)
 {
 	struct worker *w = arg;
@@ -212,7 +216,7 @@ static enum status run_workers(struct analysis *a)
 	return (enum status)atomic_load(&a->status);
 }
 
-/* DWARF that libdwarf refuses as a whole leaves the symbols. */
+/* Reads DWARF. If libdwarf rejects all of it, we still have the symbols. */
 static enum status read_dwarf(struct analysis *a)
 {
 	bool damaged = false;
@@ -229,7 +233,7 @@ static enum status read_dwarf(struct analysis *a)
 	return status == STATUS_BAD_INPUT ? STATUS_OK : status;
 }
 
-/* Adds units of the cubin one after the other, behind those of DWARF. */
+/* Adds the units of the cubin one after the other, after the units of DWARF. */
 struct unit_adder {
 	struct analysis *analysis;
 	struct scope_scratch *scratch;
@@ -277,13 +281,14 @@ static uint64_t mix(uint64_t h, const void *bytes, size_t n_bytes)
 }
 
 /*
- * Without a build id, another build can have the size and the time of this one: images of
- * reproducible builds have one time for all files. Eight bytes at once, as such files may be large.
+ * Hashes the content of a file without a build id. Another build may have the same size and time,
+ * because reproducible builds give all files one time. Hashes eight bytes at once, because such
+ * files may be large.
  */
 static uint64_t hash_content(const struct image *image)
 {
 	const size_t n_words = image->file.n_bytes / sizeof(uint64_t);
-	const uint64_t *words = (const void *)image->file.bytes; /* of a page */
+	const uint64_t *words = (const void *)image->file.bytes; /* aligned to a page */
 	uint64_t h = 0;
 	for (size_t i = 0; i < n_words; i++)
 		h = (h ^ words[i]) * UINT64_C(0x9E3779B97F4A7C15) + (h >> 29);
@@ -305,7 +310,7 @@ uint64_t analyse_fingerprint(const struct analysis *a, const char *content_key)
 	bool has_loops = !a->options->no_loops && scope_has_loops(a->code);
 	h = mix(h, has_loops ? "loops" : "", has_loops ? sizeof "loops" : 1);
 	h = content_key ? mix(h, content_key, strlen(content_key)) : mix_image(h, a->code);
-	/* the structure of source text names its path */
+	/* the structure of source text contains its path */
 	char path[PATH_MAX];
 	if (a->code->kind->is_source && realpath(a->code->path, path))
 		h = mix(h, path, strlen(path));

@@ -63,8 +63,8 @@ uint64_t analyse_fingerprint(const struct analysis *a, const char *content_key);
 /* The number in the name of the file in the cache; see doc/formats/structure.md, "The key". */
 uint64_t analyse_cache_number(const struct analysis *a, const char *content_key);
 /*
- * Returns true if the binary has so much code without debug information that the functions with
- * samples alone are analysed. The rest would take seconds and hundreds of megabytes.
+ * Returns true if the binary has so much code that only functions with samples are analysed. The
+ * rest would take seconds and hundreds of megabytes.
  */
 bool analyse_is_big(const struct analysis *a);
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GPU code out of host files; see gpu_code.h. */
+/* Extracts GPU code from host files; see gpu_code.h. */
 #include "hpcstruct-lite/driver/gpu_code.h"
 
 #include "common/base/log.h"
@@ -57,7 +57,7 @@ static void complain(const char *file, const struct fatbin_entry *e, enum fatbin
 		log_warn(file, "GPU code at offset 0x%llx is damaged; left out", at);
 }
 
-/* Writes one entry; one that cannot be unpacked is no failure of the whole. */
+/* Writes one entry. An entry that cannot be unpacked is not an error of the whole extraction. */
 static enum status take(const char *file, const char *dir, const struct fatbin_entry *e,
 			struct gpu_code *code)
 {

@@ -136,7 +136,7 @@ static void put_size(char *text, size_t text_bytes, uint64_t n_bytes)
 	snprintf(text, text_bytes, "%.*f %s", unit > 0 && n < 10, n, units[unit]);
 }
 
-/* One line: when it was used, its size, the binary that it is of. */
+/* Prints one line: when the entry was used, its size, and its binary. */
 static void print_entry(const struct structure_cache *cache, const struct structure_cache_entry *e)
 {
 	char path[PATH_MAX], size[32], used[32] = "?";
@@ -233,7 +233,7 @@ static enum status run(const struct settings *s, struct job *jobs, size_t n)
 	return status;
 }
 
-/* A link to a file stays; the file that it points to is replaced. */
+/* Follows a link to a file: the link stays, and the file that it points to is replaced. */
 static void follow_link(char path[PATH_MAX])
 {
 	struct stat st;
@@ -264,7 +264,7 @@ static enum status do_binary(const struct settings *s, const char *binary)
 								      : STATUS_BAD_INPUT;
 }
 
-/* Says what came of it; STATUS_BAD_INPUT when a structure is missing. */
+/* Logs the results. Returns STATUS_BAD_INPUT if a structure is missing. */
 static enum status sum_up(const char *dir, const struct job *jobs, size_t n)
 {
 	size_t by_result[JOB_FAILED + 1] = {0};
@@ -311,7 +311,7 @@ struct sized {
 	off_t n_bytes;
 };
 
-/* Big binaries first, so that the last ones to end are small. */
+/* Sorts big binaries first, so that the last ones to finish are small. */
 static int compare_sizes(const void *a, const void *b)
 {
 	const struct sized *x = a, *y = b;
@@ -324,10 +324,10 @@ static int compare_sizes(const void *a, const void *b)
 struct destination {
 	const char *dir;       /* NULL: into the cache */
 	char beside[PATH_MAX]; /* DIR/structs */
-	bool keeps; /* what is in `beside` already is up to date, and made again only there */
+	bool keeps; /* structures in `beside` count as up to date, and are only made again there */
 };
 
-/* A directory that is a symbolic link may lead anywhere, and is not written to. */
+/* We do not write into a directory that is a symbolic link, because it may lead anywhere. */
 static bool is_link(const char *path)
 {
 	struct stat st;
@@ -350,8 +350,8 @@ static enum status choose_destination(
 }
 
 /*
- * False: the file lacks functions that have samples now, and the binary is there to be read. A
- * report may be of several measurements, so it needs all functions, or those of all in the cache.
+ * Returns false if the file lacks functions that have samples now, and the binary can still be
+ * read. A report may combine several measurements, so it needs the functions of all of them.
  */
 static bool lasts(const struct settings *s, const char *path, const struct rundir_module *m)
 {
@@ -359,7 +359,10 @@ static bool lasts(const struct settings *s, const char *path, const struct rundi
 	       (access(m->path, R_OK) != 0 && !m->kept);
 }
 
-/* Says what to make for one module. `out` is room for its path. False: the path is too long. */
+/*
+ * Decides what to make for one module. `out` is room for its path. Returns false if the path is too
+ * long.
+ */
 static bool plan(const struct settings *s, const struct destination *d,
 	const struct rights *readers, const struct rundir_module *m, char out[PATH_MAX],
 	struct job *job)
@@ -380,7 +383,7 @@ static bool plan(const struct settings *s, const struct destination *d,
 	if (snprintf(out, PATH_MAX, "%s/%s" STRUCTURE_SUFFIX, d->beside, m->key) >= PATH_MAX)
 		return false;
 	bool has_id = !m->is_code_object && m->build_id_bytes > 0;
-	/* the run time has taken the structure in place of code that was known */
+	/* the run time copied the structure and not the code, because it knew the code already */
 	bool is_instead = m->is_code_object && access(m->path, F_OK) != 0;
 	job->has_beside = (d->keeps || is_instead) &&
 			  cache_is_of(out, has_id ? m->build_id : NULL, m->build_id_bytes);
@@ -478,8 +481,10 @@ int main(int argc, char **argv)
 	struct settings s = {0};
 	int first = 1, done = 0;
 	standard_files_keep();
-	/* large tables go back to the system when they are freed; glibc would else raise this
-	 * threshold as it goes */
+	/*
+	 * Return freed large tables to the system. Without this, glibc would raise the threshold
+	 * over time.
+	 */
 	mallopt(M_MMAP_THRESHOLD, 128 * 1024);
 	log_set_program(argv[0]);
 	cutguard_start(NULL);

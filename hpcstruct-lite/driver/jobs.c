@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs jobs in processes; see jobs.h. The parent only forks, waits and decides what to try next; it
+ * Runs jobs in processes; see jobs.h. The parent only forks, waits and decides what to try next. It
  * never reads a binary.
  */
 #include "hpcstruct-lite/driver/jobs.h"
@@ -32,10 +32,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define STUCK_CPU_SECONDS 300 /* without another unit done: no sound unit takes a tenth of it */
+#define STUCK_CPU_SECONDS 300 /* without a unit done; an undamaged unit takes less than 30 s */
 #define LOOK_CPU_SECONDS 30   /* to find out what is up to date */
 #define POLL_MS 200
-#define MOST_OVERTAKEN 4 /* times that a structure is made again because the cache has changed */
+#define MOST_OVERTAKEN 4 /* how often a structure is made again because the cache has changed */
 
 /* Exit codes of a worker process: enum status, or these. */
 enum { EXIT_CHANGED = 50, EXIT_UP_TO_DATE = 51, EXIT_SKIPPED = 52 };
@@ -66,7 +66,10 @@ static uint64_t content_of(const struct image *image)
 				     : content_hash_bytes(image->file.bytes, image->file.n_bytes);
 }
 
-/* One copy is kept of equal files without build id, which may have different times. */
+/*
+ * Returns true if the image is the expected one. Equal files without a build id share one copy, so
+ * their times may differ.
+ */
 static bool is_wanted(const struct job *job, const struct image *image, bool is_kept)
 {
 	if (job->build_id_bytes > 0)
@@ -79,7 +82,7 @@ static bool is_wanted(const struct job *job, const struct image *image, bool is_
 	return true;
 }
 
-/* Measurements before 1.7 do not know the content, and look for a key without it. */
+/* Makes the key. Measurements before 1.7 do not record the content, so their key is without it. */
 static void key_of(const struct job *job, const struct image *image, char key[STRUCTURE_KEY_BYTES])
 {
 	if (job->content_key)
@@ -91,7 +94,10 @@ static void key_of(const struct job *job, const struct image *image, char key[ST
 			      job->file_bytes ? job->content : content_of(image));
 }
 
-/* Finds what an earlier analysis of the binary left in the cache, and copies it where wanted. */
+/*
+ * Finds the structure that an earlier analysis left in the cache, and copies it to job->out if that
+ * is set.
+ */
 static bool take_older(const struct job *job, const char *cache_dir)
 {
 	char path[PATH_MAX], key[STRUCTURE_KEY_BYTES];
@@ -109,7 +115,7 @@ static bool take_older(const struct job *job, const char *cache_dir)
 	return true;
 }
 
-/* The binary is gone, but its structure from before is not. */
+/* Returns true if the binary is gone but its earlier structure still exists. */
 static bool outlived(const struct job *job, const struct jobs_options *options)
 {
 	bool known = job->build_id_bytes > 0 || job->file_bytes > 0;
@@ -120,7 +126,7 @@ static bool outlived(const struct job *job, const struct jobs_options *options)
 	return true;
 }
 
-/* The binary is not the one that ran. */
+/* Used if the binary is not the one that ran: takes its earlier structure if there is one. */
 static int use_older(const struct job *job, const struct jobs_options *options)
 {
 	if (job->has_beside || (job->out && access(job->out, R_OK) == 0) ||
@@ -135,7 +141,7 @@ static int use_older(const struct job *job, const struct jobs_options *options)
 	return EXIT_CHANGED;
 }
 
-/* How many of the addresses restrict the analysis; 0: it is of the whole binary. */
+/* Returns how many addresses restrict the analysis; 0: analyse the whole binary. */
 static size_t n_needed(const struct analysis *a, const struct job *job)
 {
 	return analyse_is_big(a) ? job->n_link_addrs : 0;
@@ -147,7 +153,10 @@ static int compare_addresses(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Reads what is needed, and what earlier files have: they then grow with what is sampled. */
+/*
+ * Reads the needed functions and those that earlier files have. So the files grow with the sampled
+ * functions.
+ */
 static enum status read_needed(struct analysis *a, const struct job *job, const char *cached)
 {
 	struct cache_entries all = {0};
@@ -170,14 +179,14 @@ static enum status read_needed(struct analysis *a, const struct job *job, const 
 	return status;
 }
 
-/* A new file takes the place of another by rename. The time alone changes with each use. */
+/* A new file replaces another by rename. Do not compare times, because each use changes them. */
 static bool is_same_file(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size;
 }
 
 /*
- * Writes to a draft. *is_overtaken: meanwhile another process has put a file with other functions
+ * Writes to a draft. *is_overtaken: another process has meanwhile put a file with other functions
  * into the cache.
  */
 static enum status make_draft(struct analysis *a, const struct job *job, const char *cached,
@@ -222,7 +231,7 @@ static bool has_needed(const struct analysis *a, const struct job *job, const ch
 	return cache_covers(path, analyse_image(a), job->link_addrs, n_needed(a, job));
 }
 
-/* What is in the cache is used where it is, or copied to where it is wanted. */
+/* Uses the file in the cache, or copies it to job->out. */
 static bool use_cached(const struct analysis *a, const struct job *job, const char *cached,
 		       uint64_t fingerprint, bool trusted)
 {
@@ -237,8 +246,8 @@ static bool use_cached(const struct analysis *a, const struct job *job, const ch
 }
 
 /*
- * Opens the binary, which a measurement can name that is not ours. Returns -1 and sets errno. What
- * its owner could not read, root does not read for him.
+ * Opens the binary. The measurement that names it may belong to somebody else: root does not read a
+ * file that the measurement's owner could not read. Returns -1 and sets errno on failure.
  */
 static int open_binary(const struct job *job)
 {
@@ -268,8 +277,8 @@ static int open_kept(const struct job *job)
 }
 
 /*
- * Opens the binary, or the copy of the one that ran (*is_kept). fd: the binary, or -1 with errno.
- * Its name is the same in both cases: debug files are looked for beside it.
+ * Opens the binary, or the measurement's copy of the one that ran (*is_kept). fd: the binary, or -1
+ * with errno. Both get the binary's name, because debug files are searched for beside it.
  */
 static enum status open_analysis(int fd, const struct job *job, const struct analyse_options *how,
 				 struct analysis **a, bool *is_kept)
@@ -285,7 +294,7 @@ static enum status open_analysis(int fd, const struct job *job, const struct ana
 	return analyse_open(open_kept(job), job->binary, how, a);
 }
 
-/* Nobody has the binary any more. */
+/* Logs that the binary no longer exists anywhere. */
 static int miss(const struct job *job, int cause)
 {
 	const char *why = job->module_flags & MSR_MODULE_TOO_LARGE
@@ -304,7 +313,7 @@ static int miss(const struct job *job, int cause)
 	return EXIT_CHANGED;
 }
 
-/* True, and said, when there is nothing for us in a GPU code object. */
+/* Returns true, and logs it, if a GPU code object has a form that we cannot read. */
 static bool is_foreign(const struct job *job)
 {
 	struct mapfile file;
@@ -320,7 +329,7 @@ static bool is_foreign(const struct job *job)
 	return foreign;
 }
 
-/* The place of the structure in the cache; "" where there is none. */
+/* Finds the place of the structure in the cache; "" if there is none. */
 static void find_place(char cached[PATH_MAX], const struct analysis *a, const struct job *job,
 		       const struct jobs_options *options)
 {
@@ -341,7 +350,7 @@ static bool is_up_to_date(const struct analysis *a, const struct job *job,
 	       use_cached(a, job, cached, fingerprint, options->trust_cache);
 }
 
-/* Life of a worker process; returns its exit code. */
+/* Runs a worker process. Returns its exit code. */
 static int work(const struct job *job, const struct jobs_options *options,
 		const struct analyse_options *how)
 {
@@ -393,8 +402,10 @@ static bool needs_nothing(const struct job *job, const struct jobs_options *opti
 	return is_done;
 }
 
-/* Life of the process that looks at all binaries. Where there is something to say of one, this is
- * left to a process of its own. */
+/*
+ * Runs the process that checks all binaries. If there is something to log about a binary, it leaves
+ * that to the binary's own process.
+ */
 static _Noreturn void look_at_all(const struct manager *m, bool *is_done)
 {
 	struct analyse_progress *progress = calloc(1, sizeof *progress);
@@ -419,9 +430,9 @@ static _Noreturn void look_at_all(const struct manager *m, bool *is_done)
 }
 
 /*
- * Finds the jobs that have nothing to do, in one process for all: most often that is every one, and
- * a process for each would cost more than the rest. If a binary makes it crash or loop, the jobs
- * behind it are done as if nobody had looked.
+ * Finds the jobs that have nothing to do, in one process for all. Mostly that is every job, and one
+ * process for each would cost more than the rest. If a binary makes this process crash or loop, the
+ * jobs after it are run without this check.
  */
 static void find_up_to_date(struct manager *m)
 {
@@ -483,7 +494,7 @@ static bool start(struct manager *m, struct job *job, struct analyse_progress *p
 	return true;
 }
 
-/* The one unit that was being read, or ANALYSE_NO_UNIT; *n is how many were. */
+/* Returns a unit that was being read, or ANALYSE_NO_UNIT; *n is how many were. */
 static uint64_t unit_in_flight(const struct analyse_progress *p, unsigned *n)
 {
 	uint64_t unit = ANALYSE_NO_UNIT;
@@ -498,15 +509,17 @@ static uint64_t unit_in_flight(const struct analyse_progress *p, unsigned *n)
 	return unit;
 }
 
-/* Decides what a binary's next try leaves out after its process died; false: nothing is left to
- * try. */
+/*
+ * Decides what the next try skips after a binary's process died. Returns false if nothing is left
+ * to try.
+ */
 static bool plan_next_try(struct running *r, const char *how)
 {
 	struct analyse_progress *p = r->progress;
 	unsigned n_in_flight;
 	uint64_t unit = unit_in_flight(p, &n_in_flight);
 	if (n_in_flight > 1) {
-		r->n_workers = 1; /* alone it will show which one it was */
+		r->n_workers = 1; /* one worker alone will show which unit it was */
 		return true;
 	}
 	if (n_in_flight == 1 && p->n_skipped < ANALYSE_MAX_SKIPPED && !p->without_dwarf) {
@@ -549,7 +562,7 @@ static void describe(int status, bool was_stuck, char *text, size_t n_bytes)
 		snprintf(text, n_bytes, "ended with code %d", WEXITSTATUS(status));
 }
 
-/* A worker process is gone. */
+/* Handles the end of a worker process. */
 static void reap(struct manager *m, size_t index, bool was_stuck)
 {
 	struct running r = m->running.at[index];
@@ -567,7 +580,7 @@ static void reap(struct manager *m, size_t index, bool was_stuck)
 		return;
 	}
 	for (uint32_t n = atomic_exchange(&r.progress->n_tokens, 0); n > 0; n--)
-		tokens_give(&m->tokens); /* those that died with it */
+		tokens_give(&m->tokens); /* the tokens that the process still held */
 	char how[128];
 	describe(status, was_stuck, how, sizeof how);
 	if (!plan_next_try(&r, how) || !start(m, r.job, r.progress, r.n_workers))
@@ -594,7 +607,7 @@ static bool is_stuck(struct running *r)
 	return cpu - r->seen_cpu > STUCK_CPU_SECONDS * (double)r->n_workers;
 }
 
-/* Steps over the jobs that are up to date, to the next one that is to be started. */
+/* Skips the jobs that are up to date, to the next job to start. */
 static void pass_done(struct manager *m)
 {
 	for (; m->n_started < m->n_jobs && m->jobs[m->n_started].result == JOB_UP_TO_DATE;
@@ -631,7 +644,7 @@ static void show_progress(const struct manager *m)
 		log_progress("units", done, total);
 }
 
-/* Waits until a process ends or, when there is more to start, a token is free. */
+/* Waits until a process ends, or until a token is free if there are more jobs to start. */
 static bool wait_for_something(struct manager *m)
 {
 	vec_clear(&m->polls);

@@ -28,7 +28,7 @@ struct job {
 	uint32_t module_flags; /* MSR_MODULE_*, if a measurement names the binary */
 	/* how many names of the path are inside of a measurement directory; 0: it is elsewhere */
 	unsigned depth;
-	/* NULL, or those who must have the right to read a binary that is elsewhere */
+	/* NULL, or the users who must be allowed to read a binary that is elsewhere */
 	const struct rights *readers;
 	/* structure file to make, complete or not at all; NULL: its place in the cache */
 	const char *out;
@@ -42,7 +42,7 @@ struct job {
 	uint64_t file_bytes, file_mtime_ns, content;
 	/* hash of the content of a GPU code object, which identifies its structure; else NULL */
 	const char *content_key;
-	/* what samples need of it, in ascending order; n 0: all. Used for big binaries alone */
+	/* addresses with samples, in ascending order; n 0: all code. Only used for big binaries */
 	const uint64_t *link_addrs;
 	size_t n_link_addrs;
 	bool has_beside; /* a structure of it is in the measurement, perhaps with other functions */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Structure file -> text; see print.h. Every interval is printed once, under its scope. */
+/* Prints a structure file as text; see print.h. Every interval is printed once, under its scope. */
 #include "hpcstruct-lite/driver/print.h"
 
 #include "common/base/foreign.h"
@@ -231,7 +231,7 @@ static void print_scopes(struct printer *p)
 		else
 			print_inner(p, &scope, p->depths[id]);
 		for (uint32_t i = p->first_item[id]; i < p->first_item[id + 1]; i++)
-			/* the line "code" has said the ranges of functions */
+			/* the line "code" already has the ranges of functions */
 			if (structure_has_lines(p->s) || scope.kind != STRUCTURE_FUNCTION)
 				print_item(p, &p->items.at[i], p->depths[id] + 1);
 	}

@@ -23,14 +23,14 @@
 
 enum { N_MODULE_IDS = 1 << 16 };
 
-/* Of smaller files all code is analysed, so nobody asks for addresses. */
+/* Smaller files are analysed completely, so their addresses are not needed. */
 #define BIG_FILE_BYTES (256u << 10)
 #define NO_INDEX UINT32_MAX
 
 /* A GPU code object of the file being read, by id. */
 struct code {
 	uint32_t module; /* index, or NO_INDEX */
-	bool has_run;    /* a record names a function of it */
+	bool has_run;    /* a record names one of its functions */
 };
 
 struct reader {
@@ -90,7 +90,7 @@ static char *image_path(const struct reader *r, const struct msr_module *m, cons
 	return strdup(path);
 }
 
-/* Sets *path to NULL if there is no copy. Returns false if memory is short. */
+/* Sets *path to NULL if there is no copy. Returns false when out of memory. */
 static bool find_kept(const struct reader *r, const struct msr_module *m, char **path)
 {
 	char name[MSR_KEPT_NAME_BYTES];
@@ -148,7 +148,9 @@ static bool add_module(struct reader *r, uint32_t id)
 	return true;
 }
 
-/* True for a name that can only mean a file in gpubins/: 32 hexadecimal digits and a suffix. */
+/*
+ * Returns true for a name that can only be a file in gpubins/: 32 hexadecimal digits and a suffix.
+ */
 static bool is_code_name(const char *name, const char *hash)
 {
 	return strncmp(name, hash, 32) == 0 && name[32] == '.' && !strchr(name, '/');
@@ -156,7 +158,10 @@ static bool is_code_name(const char *name, const char *hash)
 
 /* ---- GPU code objects ---- */
 
-/* The record of the code object with this id in the file being read; NULL when out of memory. */
+/*
+ * Returns the entry for the code object with this id in the file being read; NULL when out of
+ * memory.
+ */
 static struct code *code_of(struct reader *r, uint32_t id)
 {
 	static struct code none;
@@ -323,8 +328,8 @@ static bool read_extents(struct reader *r, const uint8_t *bytes, uint64_t n_byte
 }
 
 /*
- * The process of the file, and the children of fork inside of it. `part` is NULL unless the file
- * was copied while its process ran.
+ * Reads the process of the file, and the forked children in the same file. `part` is NULL unless
+ * the file was copied while its process ran.
  */
 static bool read_processes(struct reader *r, const struct local_part *part, const uint8_t *bytes,
 			   uint64_t n_bytes)
@@ -346,7 +351,7 @@ static bool read_processes(struct reader *r, const struct local_part *part, cons
 	return true;
 }
 
-/* Opens the file, or the one on the node where its data are. */
+/* Opens the file, or the local file of this node that has its data. */
 static enum status open_file(const char *path, struct mapfile *file)
 {
 	struct local_data l;
@@ -419,7 +424,7 @@ static enum status read_all(struct reader *r, DIR *d)
 		if (is_measurement(e->d_name) &&
 		    snprintf(path, sizeof path, "%s/%s", r->dir, e->d_name) < (int)sizeof path)
 			status = read_file(
-				r, path); /* others than the last one's troubles have been said */
+				r, path); /* errors of earlier files are already logged */
 	}
 	if (status != STATUS_NO_MEMORY && r->n_files == 0) {
 		log_error(r->dir, "no measurement file (*" MSR_SUFFIX
@@ -442,7 +447,7 @@ static void free_module(struct rundir_module *m)
 	vec_free(&m->link_addrs);
 }
 
-/* Leaves out code objects that were loaded and never ran, and sorts. */
+/* Removes code objects that were loaded but never ran, and sorts. */
 static void finish(struct reader *r)
 {
 	size_t n = 0;

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Reads the header of a sound structure file. Says nothing. */
+/* Reads the header of an undamaged structure file. Logs nothing. */
 static bool read_sound(const char *path, struct structure_header *h)
 {
 	struct mapfile file;
@@ -83,7 +83,7 @@ static void close_partial(struct partial *p)
 	mapfile_close(&p->file);
 }
 
-/* From the header alone: files with all functions are large. */
+/* Reads only the header, because files with all functions are large. */
 static bool has_all(const char *path)
 {
 	struct structure_header h;
@@ -150,7 +150,7 @@ bool cache_is_of(const char *path, const uint8_t *build_id, size_t build_id_byte
 				memcmp(h.build_id, build_id, build_id_bytes) == 0));
 }
 
-/* Makes the directories a path needs, with the permissions that `mode` and the umask leave. */
+/* Makes the directories that a path needs, with `mode` and the umask. */
 static bool make_parents(const char *path, mode_t mode)
 {
 	char dir[PATH_MAX];
@@ -162,7 +162,7 @@ static bool make_parents(const char *path, mode_t mode)
 		*slash = '\0';
 		int cause = mkdir(dir, mode) == 0 ? 0 : errno;
 		if (cause && cause != EEXIST && access(dir, F_OK) != 0) {
-			errno = cause; /* "Permission denied" says more than that it is not there */
+			errno = cause; /* "Permission denied" is more helpful than "No such file" */
 			return false;
 		}
 		*slash = '/';
@@ -177,7 +177,7 @@ bool cache_make_private(const char *dir)
 		make_parents(path, 0700);
 }
 
-/* Something is there that is no regular file: a device, a FIFO, a link. */
+/* Returns true if the path is not a regular file but a device, a FIFO or a link. */
 static bool is_special(const char *path)
 {
 	struct stat st;
@@ -247,7 +247,7 @@ static bool copy_bytes(int from, int to)
 	}
 }
 
-/* Writes into what `path` names, or points to. */
+/* Writes into the existing file that `path` names or points to. */
 static bool write_into(int from, const char *path)
 {
 	int to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);

@@ -21,15 +21,15 @@ bool cache_is_current(const char *path, uint64_t fingerprint);
 /* Does the same but checks only the file's header and size. The reader will check the rest. */
 bool cache_seems_current(const char *path, uint64_t fingerprint);
 /*
- * Of a current file: returns true if it has all functions, or n > 0 and it covers those of these
- * link addresses that are in the image's code (NULL: all of them). `link_addrs` must rise. Logs
- * nothing, unless the file is damaged beyond its check value.
+ * For a current file. Returns true if it has all functions, or if n > 0 and it covers those of the
+ * link addresses that are in the image's code (NULL: all link addresses). `link_addrs` must rise.
+ * Logs only damage that the check value does not show.
  */
 bool cache_covers(const char *path, const struct image *image, const uint64_t *link_addrs,
 		  size_t n);
 /*
- * Appends the entries of the functions in a structure file with this fingerprint that has only
- * some. Other files have none. Returns false when out of memory.
+ * Appends the entries of all functions in a structure file with this fingerprint, if it has only
+ * some of the binary's functions. Appends none for other files. Returns false when out of memory.
  */
 struct cache_entries {
 	VEC(uint64_t);
@@ -59,12 +59,12 @@ struct cache_draft {
 	bool is_copied;
 };
 /*
- * Creates a draft, and the directory of `path` if needed. Logs errors. If `path` is that of a
- * device, FIFO or link, this is never replaced: it is written into if the user gave this name
- * (`is_named`), else that is an error, because a link in a directory of others may lead anywhere.
+ * Creates a draft, and the directory of `path` if needed. Logs errors. A device, FIFO or link at
+ * `path` is never replaced. If the user gave this name (`is_named`), the draft is written into it.
+ * Otherwise that is an error, because a link in somebody else's directory may lead anywhere.
  */
 enum status cache_draft_open(const char *path, bool is_named, struct cache_draft *draft);
-/* Makes the draft what `path` names. Logs errors. */
+/* Replaces `path` by the draft. Logs errors. */
 enum status cache_draft_keep(struct cache_draft *draft, const char *path);
 void cache_draft_drop(struct cache_draft *draft);
 

@@ -14,7 +14,7 @@ bool tokens_make(struct tokens *t, unsigned n)
 		return false;
 	*t = (struct tokens){fds[0], fds[1]};
 	fcntl(t->read_fd, F_SETFL,
-	      O_NONBLOCK); /* several wait; who comes late must not block in read() */
+	      O_NONBLOCK); /* several processes wait, and a late one must not block in read() */
 	while (n-- > 0)
 		tokens_give(t);
 	return true;

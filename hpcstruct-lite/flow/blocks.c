@@ -17,7 +17,7 @@ void flow_free(struct flow *f)
 	vec_free(&f->links);
 }
 
-/* True when control does not simply go on behind the instruction, or may go elsewhere. */
+/* Returns true if control may continue elsewhere than at the next instruction. */
 static bool ends_block(const struct flow_transfer *t)
 {
 	return t->kind != ISA_CALL || t->never_returns;
@@ -50,7 +50,7 @@ static bool add_leader(struct flow *f, const struct flow_code *c, uint32_t posit
 	return slot != NULL;
 }
 
-/* Sorted, each once. */
+/* Lists the first positions of all blocks, sorted and without duplicates. */
 static bool find_leaders(struct flow *f, const struct flow_code *c)
 {
 	vec_clear(&f->leaders);
@@ -77,8 +77,10 @@ static bool find_leaders(struct flow *f, const struct flow_code *c)
 	return true;
 }
 
-/* Blocks reach from one leader to the next, to the end of the range or of the first transfer that
- * ends one. */
+/*
+ * Makes the blocks. A block starts at a leader. It ends at the next leader, at the end of the
+ * range, or after the first transfer that ends a block.
+ */
 static bool make_blocks(struct flow *f, const struct flow_code *c)
 {
 	size_t range = 0, transfer = 0;
@@ -109,7 +111,7 @@ uint32_t flow_block_at(const struct flow *f, uint32_t position)
 	return n > 0 && position < f->blocks.at[n - 1].end ? n - 1 : FLOW_NONE;
 }
 
-/* The block that starts at a position. */
+/* Adds the block that starts at a position, if there is one. */
 static bool add_successor(struct flow *f, uint32_t position)
 {
 	uint32_t b = position == FLOW_NONE ? FLOW_NONE : flow_block_at(f, position);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Loops and their nesting; see flow.h for the source of the algorithm. In short: a depth-first
- * search sorts edges into those that go back to an ancestor, and the others. Blocks are visited
- * from the last found to the first; at each, its loop is what reaches its back edges, and is then
- * collapsed into it. Edges between branches of the tree are put in when their lowest common
- * ancestor is visited; one that enters a collapsed loop makes that irreducible. Test:
- * tests/unit/struct/test_flow.c.
+ * search separates the edges that go back to an ancestor from all others. Then we visit the blocks
+ * from the last found to the first. The loop of a block contains the blocks that reach its back
+ * edges; they are then collapsed into that block. An edge between branches of the tree is added
+ * when the lowest common ancestor of its ends is visited. If it enters a collapsed loop, that loop
+ * is irreducible. Test: tests/unit/struct/test_flow.c.
  */
 #include "hpcstruct-lite/flow/flow.h"
 
@@ -18,14 +18,14 @@ struct search {
 	uint32_t *order;          /* blocks in the order they were found */
 	uint32_t *tree;           /* number of the first block of its tree */
 	uint32_t *parent;         /* in the depth-first tree */
-	uint32_t *next_successor; /* FLOW_NONE: the block is finished */
+	uint32_t *next_successor; /* FLOW_NONE: no successor is left, the block is finished */
 	uint32_t *ancestor;       /* union-find: lowest ancestor that is not finished */
 	uint32_t *stack;
 	uint32_t *back, *crossing, *entering; /* heads of lists of links */
 	uint32_t *collapsed;      /* union-find: the header a block was collapsed into */
-	uint32_t *loop_parent;    /* header of the loop around, as seen so far */
+	uint32_t *loop_parent;    /* header of the enclosing loop, as known so far */
 	uint32_t *marked;         /* union-find over loops already marked irreducible */
-	uint32_t *body_of;        /* header whose body it was last put into */
+	uint32_t *body_of;        /* header of the loop whose body it was last added to */
 	uint32_t *is_header, *is_irreducible, *has_predecessor;
 	uint32_t n, n_found;
 	bool ok;
@@ -94,7 +94,7 @@ static void discover(struct search *s, uint32_t block, uint32_t parent, uint32_t
 		add_link(s, &s->entering[block], parent, block);
 }
 
-/* An edge to a block that was found before. */
+/* Sorts an edge to a block that was found before into one of the lists. */
 static void classify(struct search *s, uint32_t from, uint32_t to)
 {
 	if (s->tree[to] != s->tree[from])
@@ -107,7 +107,7 @@ static void classify(struct search *s, uint32_t from, uint32_t to)
 	add_link(s, &s->crossing[common], from, to);
 }
 
-/* Depth-first search from one block over what was not found yet. */
+/* Searches depth-first from one block, over blocks that were not found yet. */
 static void search_from(struct search *s, uint32_t root)
 {
 	const struct flow *f = s->f;
@@ -133,7 +133,10 @@ static void search_from(struct search *s, uint32_t root)
 	}
 }
 
-/* All loops around `block` that are known now are entered from outside; each is marked once. */
+/*
+ * Marks all loops around `block` that are known now: an edge enters them from outside. Marks each
+ * loop only once.
+ */
 static void mark_irreducible(struct search *s, uint32_t block)
 {
 	for (uint32_t t = s->loop_parent[block]; t != FLOW_NONE;) {
@@ -165,7 +168,7 @@ static void take_into_body(struct search *s, uint32_t header, uint32_t block, ui
 	s->stack[(*n_body)++] = x;
 }
 
-/* The body is collected in the stack, which the search no longer needs. */
+/* Finds the body of a loop. Collects it in the stack, which the search no longer needs. */
 static void find_loop(struct search *s, uint32_t header)
 {
 	uint32_t n_body = 0;
@@ -182,8 +185,10 @@ static void find_loop(struct search *s, uint32_t header)
 	s->is_header[header] = s->back[header] != FLOW_NONE;
 }
 
-/* Loops are numbered in the order in which their headers were found: a loop's header is found
- * before what is in it. */
+/*
+ * Numbers the loops in the order in which their headers were found. A loop's header is found before
+ * the loops inside it.
+ */
 static bool number_loops(struct search *s)
 {
 	struct flow *f = s->f;
@@ -217,7 +222,7 @@ bool flow_find_loops(struct flow *f, const struct flow_code *code)
 	if (f->entry != FLOW_NONE)
 		search_from(&s, f->entry);
 	for (int pass = 0; pass < 2 && code->with_unreached;
-	     pass++) /* first those to which nothing leads */
+	     pass++) /* first the blocks without a predecessor */
 		for (uint32_t i = 0; i < s.n && s.ok; i++)
 			if (s.preorder[i] == FLOW_NONE && (pass == 1 || !s.has_predecessor[i]))
 				search_from(&s, i);

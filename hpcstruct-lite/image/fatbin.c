@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fat binaries; see fatbin.h. Must not read outside the bytes it was given. */
+/* Fat binaries; see fatbin.h. Must not read outside the given bytes. */
 #include "config.h"
 
 #include "hpcstruct-lite/image/fatbin.h"
@@ -21,8 +21,10 @@ enum { HEADER_BYTES = 16, ENTRY_BYTES = 64, FATBIN_VERSION = 1 };
 enum { KIND_PTX = 1, KIND_ELF = 2 };
 enum { FLAG_LZ4 = 0x2000, FLAG_ZSTD = 0x8000 };
 
-/* An entry's packed contents grow at most so much: LZ4 gives 255 bytes for one; zstd can do more,
- * but cubins do not. */
+/*
+ * An entry may grow at most by this factor when unpacked. LZ4 makes at most 255 bytes of one. zstd
+ * can make more, but not from cubins.
+ */
 #define MOST_GROWTH 4096u
 
 static uint16_t u16(const uint8_t *p)
@@ -70,7 +72,7 @@ static bool find(const uint8_t *bytes, size_t n_bytes, struct fatbin_search *s)
 	return false;
 }
 
-/* Reads the entry at s->at and moves behind it. False: it makes no sense. */
+/* Reads the entry at s->at and moves past it. Returns false if the entry is damaged. */
 static bool read_entry(const uint8_t *bytes, struct fatbin_search *s, struct fatbin_entry *e)
 {
 	const uint8_t *p = bytes + s->at;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Opening of images; see image.h. The table of kinds is at the end. Test:
- * tests/cli/struct/struct_golden.sh, tests/cli/struct/struct_damage.sh.
+ * Opens images; see image.h. Test: tests/cli/struct/struct_golden.sh,
+ * tests/cli/struct/struct_damage.sh.
  */
 #include "hpcstruct-lite/image/image.h"
 
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Code sections closer than this are one region: .plt, .text and .fini lie together. */
+/* Code sections closer than this are joined to one region, such as .plt, .text and .fini. */
 #define REGION_GAP_BYTES (UINT64_C(1) << 20)
 
 static const struct image_kind *const kinds[] = {&image_elf, &image_source};

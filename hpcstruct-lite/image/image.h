@@ -144,10 +144,10 @@ const struct image_section *image_linked_symbols(
 	const struct image *image, const struct image_section *s);
 /* Chooses symbols. */
 struct image_symbol_filter {
-	/* Returns true if the symbol is to be appended. Its name is not empty. */
+	/* Returns true to append the symbol. Its name is not empty. */
 	bool (*takes)(void *arg, const struct image_symbol *symbol);
 	void *arg;
-	bool with_names;       /* else takes() may look at the first byte of the name alone */
+	bool with_names;       /* otherwise takes() may only read the first byte of the name */
 	bool is_again;         /* damage has been logged */
 };
 /*
@@ -194,9 +194,9 @@ struct image_ranges {
 enum status image_read_frames(const struct image *image, struct image_ranges *ranges);
 
 /*
- * Appends the functions of glibc that have no symbol of their own and that their place and code
- * prove: the caller of main, where threads start, the call that makes them, and those that make a
- * call that can be cancelled. None if the image is not glibc's libc.so.6. x86-64 only.
+ * Appends functions of glibc that have no symbol but that their place and code identify: the caller
+ * of main, the start of threads, the call that makes threads, and the functions that make a call
+ * which can be cancelled. None if the image is not glibc's libc.so.6. x86-64 only.
  */
 struct image_function {
 	const char *name; /* a constant */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Cubins are ELF files that the driver links: each kernel has a section of its own, all of them at
- * address 0, and debug sections refer to them by relocations. Here a section of code gets the
- * offset of its bytes in the file as its address, which is unique and easy to find again, and debug
- * sections are relocated accordingly. Test: tests/cli/struct/struct_cubin.sh,
- * tests/fuzz/fuzz_cubin.c.
+ * address 0, and debug sections refer to them by relocations. We use the file offset of a code
+ * section as its address, because it is unique and easy to find again. Debug sections are relocated
+ * accordingly. Test: tests/cli/struct/struct_cubin.sh, tests/fuzz/fuzz_cubin.c.
  */
 #include "hpcstruct-lite/image/image_cubin.h"
 
@@ -37,7 +36,7 @@ static bool symbol_value(const struct image *image, const struct image_section *
 	return true;
 }
 
-/* One relocation; SHT_REL keeps the addend in the place that is relocated. */
+/* Applies one relocation. SHT_REL keeps the addend in the place that is relocated. */
 static bool apply_one(const struct image *image, const struct image_section *symbols,
 		      const Elf64_Rela *r, bool has_addend, uint8_t *bytes, size_t n_bytes)
 {
@@ -55,7 +54,10 @@ static bool apply_one(const struct image *image, const struct image_section *sym
 	return true;
 }
 
-/* Applies one table of relocations to the bytes of its section; returns how many could not be. */
+/*
+ * Applies one table of relocations to the bytes of its section. Returns the number of relocations
+ * that could not be applied.
+ */
 static size_t apply(const struct image *image, const struct image_section *relocations,
 		    uint8_t *bytes, size_t n_bytes)
 {
@@ -70,7 +72,7 @@ static size_t apply(const struct image *image, const struct image_section *reloc
 	return n_bad;
 }
 
-/* A copy of the section that may be changed, owned by the image. NULL when memory is short. */
+/* Returns a writable copy of the section, owned by the image. NULL when out of memory. */
 static uint8_t *own_copy(struct image *image, struct image_section *s)
 {
 	uint8_t *copy = malloc(s->n_bytes), **slot = copy ? vec_push(&image->unpacked) : NULL;
@@ -105,8 +107,10 @@ static enum status relocate(struct image *image, const struct image_section *rel
 	return STATUS_OK;
 }
 
-/* From e_flags, by the layout that the ABI version says; image_elf.c has seen that there is a
- * header. */
+/*
+ * Reads the architecture from e_flags. The ABI version determines the layout. image_elf.c has
+ * checked that there is a header.
+ */
 static unsigned architecture_of(const struct image *image)
 {
 	Elf64_Ehdr h;
@@ -127,7 +131,7 @@ enum status image_cubin_link(struct image *image)
 		if (is_code && s->bytes)
 			s->link_addr = s->file_offset;
 		else if (is_code) {
-			s->n_bytes = 0; /* outside the file: it has been said */
+			s->n_bytes = 0; /* outside the file: already logged */
 			image->is_incomplete = true;
 		}
 	}

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ELF files through libelf: sections (decompressed where they are debug sections), build id, code.
- * Nothing here trusts an offset that libelf has not checked.
- * Test: tests/cli/struct/struct_golden.sh, tests/cli/struct/struct_damage.sh.
+ * ELF files through libelf: sections, build id, code. Must not trust an offset that libelf has not
+ * checked. Test: tests/cli/struct/struct_golden.sh, tests/cli/struct/struct_damage.sh.
  */
 #include "hpcstruct-lite/image/image_elf.h"
 #include "hpcstruct-lite/image/image_cubin.h"
@@ -18,7 +17,7 @@
 
 #define GNU_BUILD_ID 3
 
-/* What load() keeps: libelf's handle owns decompressed sections. */
+/* Kept after load(): the names, and libelf's handle. */
 struct elf_handle {
 	Elf *elf;
 	VEC(char *) names; /* of sections that were renamed */
@@ -35,7 +34,7 @@ static bool is_debug_name(const char *name)
 	return strncmp(name, ".debug_", 7) == 0 || strncmp(name, ".zdebug_", 8) == 0;
 }
 
-/* ".zdebug_info" -> ".debug_info", kept in the handle. */
+/* Returns ".debug_info" for ".zdebug_info". The name belongs to the handle. */
 static const char *plain_name(struct elf_handle *h, const char *name)
 {
 	char *copy = malloc(strlen(name));
@@ -49,8 +48,7 @@ static const char *plain_name(struct elf_handle *h, const char *name)
 	return *slot = copy;
 }
 
-/* A section's contents as they are in the file. Those of other sections than debug sections are
- * never compressed. */
+/* Sets a section's contents as they are in the file. Only debug sections may be compressed. */
 static void load_contents(struct image *image, struct elf_handle *h, Elf_Scn *scn,
 			  struct image_section *s)
 {
@@ -62,8 +60,7 @@ static void load_contents(struct image *image, struct elf_handle *h, Elf_Scn *sc
 	if (d && d->d_buf && d->d_size == s->n_bytes) {
 		s->bytes = d->d_buf;
 	} else if (s->n_bytes > 0) {
-		/* .nv_debug.shared has a size but no bytes, and nothing here reads sections of that
-		 * kind */
+		/* .nv_debug.shared has a size but no bytes, and we do not read such sections */
 		if (strncmp(s->name, ".nv_debug", 9) != 0)
 			log_warn(image->path,
 				"section %s at file offset 0x%llx is outside the file", s->name,
@@ -122,7 +119,7 @@ static enum status add_code(struct image *image, uint64_t start, uint64_t n_byte
 	return STATUS_OK;
 }
 
-/* Executable sections, or executable segments where there are no sections. */
+/* Lists the executable sections, or the executable segments if there are no sections. */
 static enum status load_code(struct image *image, struct elf_handle *h)
 {
 	enum status status = STATUS_OK;

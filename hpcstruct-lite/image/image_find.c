@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Separate debug files: by build id, by .gnu_debuglink, and dwz's shared part. The search is that
- * of GDB ("Debugging Information in Separate Files"). A file that does not belong is never used.
- * Test: tests/cli/struct/struct_files.sh.
+ * Finds separate debug files by build id or by .gnu_debuglink, and dwz's shared part. Searches like
+ * GDB ("Debugging Information in Separate Files"). Never uses a file that does not belong to the
+ * image. Test: tests/cli/struct/struct_files.sh.
  */
 #include "hpcstruct-lite/image/image.h"
 
@@ -52,7 +52,9 @@ static struct image *try_build_id(const char *dir, const uint8_t *id, size_t n_b
 	return found;
 }
 
-/* A debug file must describe the same addresses: its code sections keep their headers. */
+/*
+ * Returns true if a debug file describes the same addresses. Its code sections keep their headers.
+ */
 static bool same_code(const struct image *image, const struct image *debug)
 {
 	if (debug->code.n != image->code.n)
@@ -85,7 +87,7 @@ static struct image *try_link(const struct image *image, const char *path, uint3
 	return found;
 }
 
-/* The directory of the image, with links resolved; "." when that fails. */
+/* Returns the directory of the image, with links resolved; "." if that fails. */
 static void directory_of(const struct image *image, char dir[PATH_MAX])
 {
 	if (!realpath(image->path, dir))

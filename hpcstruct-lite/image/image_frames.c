@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ranges that .eh_frame describes (LSB Core, Exception Frames; DWARF 5, 6.4.1). Only where each
- * entry starts and ends is read. Test: tests/cli/struct/struct_golden.sh,
+ * The ranges that .eh_frame describes (LSB Core, Exception Frames; DWARF 5, 6.4.1). Reads only the
+ * start and end of each entry. Test: tests/cli/struct/struct_golden.sh,
  * tests/cli/struct/struct_damage.sh.
  */
 #include "hpcstruct-lite/image/image.h"
@@ -26,7 +26,7 @@ enum {
 	PE_OMIT = 0xff
 };
 
-/* A value in one of the DW_EH_PE_* formats, without its base. */
+/* Reads a value in one of the DW_EH_PE_* formats, without its base. */
 static uint64_t read_value(struct cursor *c, uint8_t encoding)
 {
 	switch (encoding & 0x0f) {
@@ -52,8 +52,10 @@ static uint64_t read_value(struct cursor *c, uint8_t encoding)
 	}
 }
 
-/* The pointer encoding of the frame entries that use the common entry at `offset`; PE_OMIT when it
- * cannot be read. */
+/*
+ * Returns the pointer encoding of the frame entries that use the common entry at `offset`; PE_OMIT
+ * if the entry cannot be read.
+ */
 static uint8_t common_encoding(const struct image_section *s, uint64_t offset)
 {
 	struct cursor c = cursor_make(s->bytes, s->n_bytes);
@@ -65,7 +67,7 @@ static uint8_t common_encoding(const struct image_section *s, uint64_t offset)
 	const char *augmentation = cursor_string(&e);
 	cursor_uleb(&e);
 	cursor_sleb(&e);
-	cursor_uleb(&e); /* version 1 has one byte here: a value that is read alike */
+	cursor_uleb(&e); /* version 1 has one byte here, which reads the same */
 	if (augmentation[0] != 'z')
 		return cursor_ok(&e) ? PE_ABSPTR : PE_OMIT;
 	cursor_uleb(&e);

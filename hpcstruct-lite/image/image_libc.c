@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Functions of glibc (2.34 and later) that every stack shows and that have no symbol, since
- * distributions strip .symtab. Each is known by who calls it and by what it does, and only if one
- * function alone fits. Test: tests/cli/struct/struct_libc.sh.
+ * Functions of glibc (2.34 and later) that are on every stack and have no symbol, because
+ * distributions strip .symtab. We recognise each one by its callers and by its code, and only if
+ * exactly one function fits. Test: tests/cli/struct/struct_libc.sh.
  */
 #include "hpcstruct-lite/image/image.h"
 
@@ -11,7 +11,7 @@
 
 enum { MAX_TARGETS = 64 };
 
-/* Code, and where it is. */
+/* Code and its link address. */
 struct part {
 	const uint8_t *bytes;
 	uint64_t start, n_bytes;
@@ -38,7 +38,7 @@ static bool takes(void *arg, const struct image_symbol *s)
 	return false;
 }
 
-/* The range of a function that the library exports; empty: none. */
+/* Returns the range of a function that the library exports; empty if there is none. */
 static struct image_range exported(const struct libc *l, const char *name)
 {
 	struct wanted w = {.name = name};
@@ -71,12 +71,13 @@ static const struct image_range *frame_at(const struct libc *l, uint64_t start)
 	return NULL;
 }
 
-/* What an instruction that refers to code by its distance does: call, jmp; lea ..., %rsi. */
+/* The use that an instruction makes of a distance to code: call and jmp; lea ..., %rsi. */
 enum use { CALLS, PASSES_SECOND };
 
 /*
- * Finds the functions that the code of a range calls directly, or whose address it passes on. Bytes
- * are looked at and not instructions: it must be the very start of a range of .eh_frame.
+ * Finds the functions that the code of a range calls directly, or whose address it passes on.
+ * Examines every byte and does not decode instructions. So a target counts only if it is the start
+ * of a range of .eh_frame.
  */
 static size_t find_targets(const struct libc *l, struct image_range r, enum use use,
 			   struct image_range target[MAX_TARGETS])
@@ -128,7 +129,7 @@ static void add(struct libc *l, const char *name, struct image_range range)
 		*f = (struct image_function){name, range};
 }
 
-/* Calls main, and then exit() with its result. */
+/* Finds the function that calls main, and then exit() with main's result. */
 static void find_caller_of_main(struct libc *l)
 {
 	const uint64_t exit_at = exported(l, "exit").start;
@@ -144,7 +145,10 @@ static void find_caller_of_main(struct libc *l)
 		add(l, "__libc_start_call_main", found);
 }
 
-/* The one range that contains these bytes, or has them around its end; empty: none or several. */
+/*
+ * Returns the only range that contains these bytes, or has them around its end; empty if there are
+ * none or several.
+ */
 static struct image_range only_with(const struct libc *l, const char *bytes, size_t n)
 {
 	enum { SYSCALL_BYTES = 2 };
@@ -160,7 +164,10 @@ static struct image_range only_with(const struct libc *l, const char *bytes, siz
 	return found;
 }
 
-/* "mov $15, %rax; syscall": the return from a signal handler, by which debuggers know it. */
+/*
+ * Finds the return from a signal handler, "mov $15, %rax; syscall". Debuggers recognise it by these
+ * bytes.
+ */
 static void find_return_from_handler(struct libc *l)
 {
 	static const char code[] = "\x48\xc7\xc0\x0f\0\0\0\x0f\x05";
@@ -170,8 +177,8 @@ static void find_return_from_handler(struct libc *l)
 }
 
 /*
- * Contains "mov $435, %eax; syscall", in its first range or at its end. The range after that is
- * where the thread starts, and the next one is for errors.
+ * Finds clone3. It contains "mov $435, %eax; syscall" in its first range or at the end of it. The
+ * thread starts in the next range, and the range after that handles errors.
  */
 static void find_clone3(struct libc *l)
 {
@@ -190,7 +197,7 @@ static void find_clone3(struct libc *l)
 	}
 }
 
-/* Makes a thread, by at most `depth` functions in between. */
+/* Returns true if the function makes a thread, with at most `depth` functions in between. */
 static bool reaches_clone3(const struct libc *l, struct image_range r, unsigned depth)
 {
 	struct image_range target[MAX_TARGETS];
@@ -203,8 +210,8 @@ static bool reaches_clone3(const struct libc *l, struct image_range r, unsigned 
 }
 
 /*
- * The function whose address is the second argument where a thread is made: in pthread_create, or
- * in a function that it calls.
+ * Finds the function in which threads start. Its address is the second argument of the call that
+ * makes a thread, in pthread_create or in a function that it calls.
  */
 static void find_start_of_thread(struct libc *l)
 {
@@ -223,7 +230,10 @@ static void find_start_of_thread(struct libc *l)
 		add(l, "start_thread", found);
 }
 
-/* Since glibc 2.41, calls that can be cancelled are made in one place, two functions further in. */
+/*
+ * Since glibc 2.41, all calls that can be cancelled are made in one place, two functions further
+ * in.
+ */
 static void find_cancelled_calls(struct libc *l)
 {
 	struct image_range outer[MAX_TARGETS], other[MAX_TARGETS], inner[MAX_TARGETS],

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The arithmetic of positions and addresses; see image.h. Test: tests/cli/struct/struct_golden.sh,
- * tests/cli/struct/struct_damage.sh. */
+/*
+ * Converts between positions and addresses; see image.h. Test: tests/cli/struct/struct_golden.sh,
+ * tests/cli/struct/struct_damage.sh.
+ */
 #include "hpcstruct-lite/image/image.h"
 
 #include "common/base/sorted.h"
 
-/* The last of the regions that starts at or before the address, or NULL. */
+/* Returns the last region that starts at or before the address, or NULL. */
 static const struct image_region *region_before(const struct image_region *at, size_t n,
 						uint64_t link_addr)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * OpenCL source text as an image: one region of "code", the text. And the names of forms of GPU
- * code that are not looked into. Known by the suffix of the file, since text has no mark. Test:
- * tests/cli/struct/struct_gpubins.sh.
+ * OpenCL source text as an image: the text is one region of "code". We recognise it by the suffix
+ * of the file, because text has no magic number. Also names the forms of GPU code that we cannot
+ * read. Test: tests/cli/struct/struct_gpubins.sh.
  */
 #include "hpcstruct-lite/image/image_source.h"
 
@@ -34,7 +34,7 @@ static enum status source_load(struct image *image)
 
 const struct image_kind image_source = {"OpenCL source", true, source_recognises, source_load};
 
-/* Text that starts, behind blanks and line comments, with a directive of PTX. */
+/* Returns true for text that starts with a directive of PTX, after blanks and line comments. */
 static bool is_ptx(const uint8_t *bytes, size_t n_bytes)
 {
 	size_t i = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where `main` is, from the code at the entry point. The C library's _start (glibc,
+ * Finds `main` from the code at the entry point. The C library's _start (glibc,
  * sysdeps/x86_64/start.S) is the same few instructions in every program: it puts the address of
- * main into rdi and calls __libc_start_main. Nothing is guessed: code with any other instruction
- * has no main. Test: tests/cli/struct/struct_start.sh.
+ * main into rdi and calls __libc_start_main. We do not guess: if there is any other instruction,
+ * main is unknown. Test: tests/cli/struct/struct_start.sh.
  */
 #include "hpcstruct-lite/image/image.h"
 
@@ -49,7 +49,7 @@ static const struct form forms[] = {
 	{1, 5, {0xbf}, LOAD_IMMEDIATE},               /* mov $main,%edi */
 	{3, 7, {0x48, 0x8b, 0x3d}, LOAD_SLOT},        /* mov main@GOTPCREL(%rip),%rdi */
 	{1, 5, {0xe8}, CALL},                         /* call __libc_start_main */
-	/* the same, made of a call through a slot by the linker */
+	/* the same; the linker made it from a call through a slot */
 	{2, 6, {0x67, 0xe8}, CALL},
 	{2, 6, {0xf2, 0xe8}, CALL},                   /* bnd call */
 	{2, 6, {0xff, 0x15}, CALL_SLOT},              /* call *__libc_start_main@GOTPCREL(%rip) */
@@ -66,8 +66,8 @@ static const struct form *find_form(const uint8_t *code, size_t n_bytes)
 }
 
 /*
- * The first byte of the section's content at an address, and how many follow. NULL: the file has
- * none there.
+ * Returns the section's contents at an address, and sets *n_bytes to how many there are. NULL: the
+ * file has none there.
  */
 static const uint8_t *bytes_at(const struct image *image, uint64_t link_addr, size_t *n_bytes)
 {
@@ -82,7 +82,7 @@ static const uint8_t *bytes_at(const struct image *image, uint64_t link_addr, si
 	return NULL;
 }
 
-/* The relocation that fills a slot. */
+/* Finds the relocation that fills a slot. */
 static bool find_relocation(const struct image *image, uint64_t slot, Elf64_Rela *out,
 	const struct image_section **table)
 {
@@ -142,7 +142,8 @@ static bool slot_is_libc_start(const struct image *image, uint64_t slot)
 }
 
 /*
- * Where a direct call goes: into the program's own C library, or to the stub of __libc_start_main.
+ * Returns true if a direct call goes into the program's own C library, or to the stub of
+ * __libc_start_main.
  */
 static bool call_is_plausible(const struct image *image, uint64_t target)
 {

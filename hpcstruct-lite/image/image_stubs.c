@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stubs of the procedure linkage table and where each goes (System V ABI for x86-64, 5.2 and the
- * IBT layout of 13). A stub is known by the one indirect jump in it, whose GOT slot has a
- * relocation; with IBT the first table has none and pushes the relocation's number. Test:
- * tests/cli/struct/struct_golden.sh, tests/cli/struct/struct_damage.sh.
+ * Stubs of the procedure linkage table and their targets (System V ABI for x86-64, 5.2 and the IBT
+ * layout of 13). The single indirect jump of a stub names its target: the relocation of its GOT
+ * slot. With IBT, stubs of the first table have no such jump; they push the number of the
+ * relocation. Test: tests/cli/struct/struct_golden.sh, tests/cli/struct/struct_damage.sh.
  */
 #include "hpcstruct-lite/image/image.h"
 
@@ -23,7 +23,7 @@ struct slot {
 };
 struct slots {
 	VEC(struct slot);
-	size_t n_plt; /* the first ones are those of .rela.plt, in its order */
+	size_t n_plt; /* the first n_plt slots are those of .rela.plt, in its order */
 };
 
 /* Takes the target of a slot from its symbol. */
@@ -95,8 +95,10 @@ static uint32_t load_u32(const uint8_t *p)
 	return v;
 }
 
-/* The slot a stub jumps through: "jmp *disp32(%rip)" (ff 25). NULL when there is no such jump or no
- * such slot. */
+/*
+ * Returns the slot that a stub jumps through, "jmp *disp32(%rip)" (ff 25). NULL if there is no such
+ * jump or no such slot.
+ */
 static const struct slot *slot_of_jump(const struct slots *sorted, const uint8_t *code,
 				       size_t n_bytes, uint64_t link_addr)
 {
@@ -112,7 +114,7 @@ static const struct slot *slot_of_jump(const struct slots *sorted, const uint8_t
 	return NULL;
 }
 
-/* The slot by number: "push imm32" (68) then a jump back to the first stub. */
+/* Finds the slot by number: "push imm32" (68), then a jump back to the first stub. */
 static const struct slot *slot_of_push(const struct slots *in_order, const uint8_t *code,
 				       size_t n_bytes)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Symbols of an ELF image that lie in code. Must not read a string beyond its table. Test:
+ * Symbols of an ELF image in code. Must not read a string beyond its table. Test:
  * tests/cli/struct/struct_golden.sh, tests/cli/struct/struct_damage.sh.
  */
 #include "hpcstruct-lite/image/image.h"
@@ -10,7 +10,7 @@
 #include <elf.h>
 #include <string.h>
 
-/* Length of the name at `offset`, without symbol version; 0 when there is none. */
+/* Returns the length of the name at `offset`, without symbol version; 0 if there is no name. */
 static uint32_t name_at(const struct image_section *strings, uint32_t offset, const char **name)
 {
 	if (offset >= strings->n_bytes)
@@ -53,7 +53,7 @@ const struct image_section *image_linked_symbols(
 	return only;
 }
 
-/* Symbols of a cubin count from the start of their section, which has got an address. */
+/* Adds the section's address to a symbol of a cubin, whose value is relative to its section. */
 static void link_symbol(const struct image *image, const struct image_section *table,
 			uint64_t index, Elf64_Sym *s)
 {
@@ -72,7 +72,7 @@ static bool is_function(const struct image *image, const Elf64_Sym *s)
 	return image_is_code(image, s->st_value);
 }
 
-/* Gives the symbol its name, if it has one, and if it is wanted. */
+/* Gives the symbol its name. Returns false if it has none, or if the filter does not take it. */
 static bool take(const struct image_section *strings, uint32_t st_name,
 		 const struct image_symbol_filter *filter, struct image_symbol *s)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Decompression of debug sections: SHF_COMPRESSED with zlib or zstd (gABI), and the older
- * ".zdebug_" form of zlib. What is unpacked is bounded by what debug
- * information can be: it shrinks to a third or a fifth, not to a thousandth. Test:
- * tests/cli/struct/struct_files.sh.
+ * Decompresses debug sections: SHF_COMPRESSED with zlib or zstd (gABI), and the older ".zdebug_"
+ * form of zlib. The unpacked size is bounded: debug information shrinks to a third or a fifth, not
+ * to a thousandth. Test: tests/cli/struct/struct_files.sh.
  */
 #include "config.h"
 
@@ -22,7 +21,7 @@
 #include <zstd.h>
 #endif
 
-#define MAX_RATIO 64                      /* ten times what tables of strings reach */
+#define MAX_RATIO 64                      /* ten times the ratio that string tables reach */
 #define ALWAYS_BYTES (UINT64_C(1) << 20)  /* a small section may be anything */
 #define MAX_IMAGE_BYTES (UINT64_C(1) << 35) /* of all sections of a file */
 #define COMPRESSED_ZSTD 2
@@ -35,8 +34,10 @@ struct unpacking {
 	atomic_bool no_memory;
 };
 
-/* Where the compressed bytes start, and how many there will be; false when the header is damaged or
- * of an unknown kind. */
+/*
+ * Finds where the compressed bytes start, and their unpacked size. Returns false if the header is
+ * damaged or of an unknown kind.
+ */
 static bool read_header(const struct image_section *s, size_t *header_bytes, uint64_t *n_bytes,
 			uint32_t *method)
 {
@@ -80,7 +81,7 @@ static uint8_t *unpack_zstd(const struct image_section *s, size_t header_bytes, 
 	const size_t n = out ? ZSTD_decompress(out, n_bytes, s->bytes + header_bytes,
 					       s->n_bytes - header_bytes)
 			     : 0;
-	if (out && n == n_bytes) /* a code of an error is larger than any size */
+	if (out && n == n_bytes) /* error codes are larger than any size */
 		return out;
 	free(out);
 #else

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What NVIDIA's 128-bit instructions (sm_70 and later) do to the flow of control. The encoding is
- *not documented; what is used here was read off cubins made by ptxas of CUDA 13.0 for sm_75 to
- *sm_121 from sources with known control flow, whose every branch must then land where the source
- *says (tests/unit/struct/test_isa.c). Bits, counted from the lowest of the 128:
+ * not documented. We found these parts in cubins that ptxas of CUDA 13.0 made for sm_75 to sm_121
+ * from sources with known control flow; tests/unit/struct/test_isa.c checks that every branch goes
+ * where the source says. Bits, counted from the lowest of the 128:
  *
- *	0..11    operation; the last three tell the form of the operands: the same operation occurs
- *with a register, a constant, an immediate 12..15   guard predicate, its highest bit negates: 7 is
- *"always" 24..27   BRA.U alone: uniform predicate, as above 87..90   second predicate, as above
- *	34..81   distance from the next instruction in units of 4 bytes, signed; from sm_90 on 8
- *more bits below it, at 16..23
+ *	0..11    operation; the last three bits give the form of the operands: the same operation
+ *	         exists with a register, a constant or an immediate
+ *	12..15   guard predicate; its highest bit negates, 7 is "always"
+ *	24..27   only BRA.U: uniform predicate, as above
+ *	87..90   second predicate, as above
+ *	34..81   distance from the next instruction in units of 4 bytes, signed; since sm_90 with 8
+ *	         more bits below it, at 16..23
  *
- * ptxas ends each function with a jump to itself, where no thread comes: that is taken for a trap.
- *BSSY, BSYNC, BREAK, YIELD and WARPSYNC steer which threads of a warp run together, not where the
- *program goes: plain. LEPC and BMOV are plain, too. Targets of CALL.ABS are put in by relocations.
- *Test: tests/unit/struct/test_isa.c.
+ * ptxas ends each function with a jump to itself that no thread reaches; we treat it as a trap.
+ * BSSY, BSYNC, BREAK, YIELD and WARPSYNC control which threads of a warp run together, not where
+ * the program goes, so they are plain. LEPC and BMOV are plain, too. Relocations set the targets of
+ * CALL.ABS. Test: tests/unit/struct/test_isa.c.
  */
 #include "hpcstruct-lite/isa/isa.h"
 
@@ -98,7 +100,7 @@ static void classify(const struct words *w, struct isa_instruction *out)
 			      (operation == BRA && (w->low >> 32 & 3) >= DIVERGED);
 }
 
-/* False: the bytes end within the instruction. */
+/* Returns false if the bytes end inside the instruction. */
 static bool decode(const uint8_t *bytes, size_t n_bytes, struct words *w,
 		   struct isa_instruction *out)
 {
@@ -113,7 +115,7 @@ static bool decode(const uint8_t *bytes, size_t n_bytes, struct words *w,
 	return true;
 }
 
-/* Puts in the target, in bytes from the next instruction. */
+/* Sets the target, given in bytes from the next instruction. */
 static void set_target(struct isa_instruction *out, uint64_t link_addr, uint64_t n_bytes)
 {
 	out->target = link_addr + INSTRUCTION_BYTES + n_bytes;

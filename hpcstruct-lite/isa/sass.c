@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Scheduling bits and registers of NVIDIA's 128-bit instructions; see sass.h. Bits 105 to 125 say:
- * 4 bits stall count, 1 yield, 3 each the barrier of the results and of the operands (7: none), 6
- * the barriers that are waited for. Test: tests/unit/struct/test_depend.c.
+ * Scheduling bits and registers of NVIDIA's 128-bit instructions; see sass.h. Bits 105 to 125 are:
+ * 4 bits stall count, 1 bit yield, 3 bits the barrier of the results, 3 bits the barrier of the
+ * operands (7: none), and 6 bits the barriers to wait for. Test: tests/unit/struct/test_depend.c.
  */
 #include "hpcstruct-lite/isa/sass.h"
 
@@ -62,7 +62,7 @@ static void add_write(struct sass_instruction *out, unsigned first, unsigned n)
 		out->writes[out->n_writes++] = (struct sass_registers){(uint16_t)first, (uint8_t)n};
 }
 
-/* The number of a register in a field of 8 bits, or SASS_N_REGISTERS for none. */
+/* Returns the number of the register in a field of 8 bits; SASS_N_REGISTERS: none. */
 static unsigned register_at(const struct words *w, unsigned from, bool is_uniform)
 {
 	unsigned number = bits(w, from, 8);
@@ -112,7 +112,7 @@ static uint8_t bytes_moved(const struct words *w, const struct sass_operation *o
 	}
 }
 
-/* Registers of the operands: of the result, of A, B and C. */
+/* Numbers of registers of the operands: of the result, of A, B and C. */
 struct widths {
 	unsigned d, a, b, c;
 };
@@ -155,7 +155,7 @@ static bool is_iadd64(const struct words *w, const struct sass_operation *o)
 	return o->code == HFMA2_MMA && bits(w, 81, 3) == NO_PREDICATE;
 }
 
-/* The operands in this form; what the table has is true of most operations. */
+/* Returns the operands in this form. For most operations they are those of the table. */
 static uint32_t operands_of(const struct words *w, const struct sass_operation *o)
 {
 	unsigned form = bits(w, 9, 3);
@@ -233,7 +233,10 @@ bool sass_overlap(const struct sass_registers *a, unsigned n_a, const struct sas
 
 /* ---- waiting ---- */
 
-/* DEPBAR.LE waits until at most so many of a barrier's users are left; DEPBAR {...} for a set. */
+/*
+ * DEPBAR.LE waits until at most a given number of a barrier's users are left. DEPBAR {...} waits
+ * for a set of barriers.
+ */
 static void decode_depbar(const struct words *w, struct sass_instruction *out)
 {
 	bool has_count = bits(w, 47, 1) != 0;

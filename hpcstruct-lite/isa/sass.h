@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Decodes what an instruction of NVIDIA's 128-bit encoding (sm_70 and later) waits for and what can
- * be waited for of it. The scheduling bits were published by Z. Jia et al., "Dissecting the NVIDIA
- * Volta GPU Architecture via Microbenchmarking" (2018). doc/dependencies.md explains them. Pure
- * functions on bytes: any bytes are safe. Test: tests/unit/struct/test_depend.c.
+ * Decodes, for NVIDIA's 128-bit encoding (sm_70 and later), what an instruction waits for and what
+ * other instructions can wait for. The scheduling bits were published by Z. Jia et al., "Dissecting
+ * the NVIDIA Volta GPU Architecture via Microbenchmarking" (2018). doc/dependencies.md explains
+ * them. Pure functions on bytes: any bytes are safe. Test: tests/unit/struct/test_depend.c.
  */
 #ifndef HPCSTRUCT_ISA_SASS_H
 #define HPCSTRUCT_ISA_SASS_H
@@ -21,7 +21,10 @@ enum {
 	SASS_MAX_WRITES = 4
 };
 
-/* Numbers of registers: R0 and so on, then those of a warp (UR), predicates (P), its predicates. */
+/*
+ * Numbers of registers: R0 and so on, then a warp's registers (UR), predicates (P), and a warp's
+ * predicates (UP).
+ */
 enum { SASS_R = 0, SASS_UR = 256, SASS_P = 512, SASS_UP = 520, SASS_N_REGISTERS = 528 };
 
 struct sass_registers {
@@ -31,17 +34,19 @@ struct sass_registers {
 
 struct sass_instruction {
 	uint8_t operation; /* enum structure_operation */
-	uint8_t bytes;     /* of data that a load or store moves for a thread; 0: it is another */
+	uint8_t bytes; /* of data that a load or store moves for a thread; 0: not a load or store */
 	uint8_t stall;     /* cycles until the next instruction of the warp can be issued */
 	/* sets of barriers, bit i for barrier i */
 	uint8_t results;  /* released when the results are written */
 	uint8_t operands; /* released when the operands have been read */
 	uint8_t waits;    /* released before the instruction is issued */
-	/* DEPBAR.LE: so many later users of the barrier may still hold it; 0 for all other waits */
+	/*
+	 * DEPBAR.LE: this many later users of the barrier may still hold it; 0 for all other waits
+	 */
 	uint8_t still_out;
 	bool is_async_group; /* LDGDEPBAR: holds a barrier for the asynchronous copies before it */
-	bool is_async_copy;  /* an asynchronous copy that such a group stands for */
-	bool is_conditional; /* a predicate says whether it does anything */
+	bool is_async_copy;  /* an asynchronous copy, which belongs to a group */
+	bool is_conditional; /* a predicate decides whether it has an effect */
 	bool joins_warps;    /* waits for other warps, or for the other threads of this one */
 	uint8_t n_reads, n_writes;
 	struct sass_registers reads[SASS_MAX_READS], writes[SASS_MAX_WRITES];
@@ -67,7 +72,7 @@ enum sass_width {
 	SASS_SINGLE,
 	SASS_DOUBLE,  /* two each */
 	SASS_WIDE,    /* two in the result and the last operand */
-	SASS_MEMORY,  /* the data as bits 73 to 75 say; addresses of 64 bits two */
+	SASS_MEMORY,  /* data: as bits 73 to 75 say; 64-bit addresses: two */
 	SASS_CONVERT, /* up to two each */
 	SASS_MATRIX,  /* a matrix: up to four */
 	SASS_CLOCK,   /* two, or one if bit 80 is clear */

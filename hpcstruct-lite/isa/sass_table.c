@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Operations of NVIDIA's 128-bit instructions; see sass.h. The low nine bits are the operation, the
- * next three say which operand is a constant or an immediate. Read off the output of nvdisasm 12.4
- * for libraries of CUDA 13 (sm_75 to sm_90); what is newer was found by compiling PTX. Test:
- * tests/unit/struct/test_depend.c.
+ * Operations of NVIDIA's 128-bit instructions; see sass.h. The low nine bits are the operation. The
+ * next three say which operand is a constant or an immediate. The codes come from the output of
+ * nvdisasm 12.4 for libraries of CUDA 13 (sm_75 to sm_90). Newer operations were found by compiling
+ * PTX. Test: tests/unit/struct/test_depend.c.
  */
 #include "hpcstruct-lite/isa/sass.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One pass over the code in the order of addresses, in which registers hold what matters: an
- * address, an entry loaded from a table, the sum of both, a bound that a comparison or a mask gave.
- * This takes the code before an instruction for what ran before it, which holds for the few
- * instructions of a table jump; that the table's address was loaded far away, before the loop that
- * the switch is in, is allowed for. Whoever uses the tables checks that each entry leads to an
- * instruction of the same function. See x86_table.h for the tests.
+ * Makes one pass over the code, in the order of addresses. For each register it keeps what it
+ * holds: an address, an entry loaded from a table, the sum of both, or a bound from a comparison or
+ * a mask. It assumes that the code before an instruction ran before it. This is true for the few
+ * instructions of a table jump. The address of the table may be loaded far away, before the loop
+ * that contains the switch. The caller checks that each entry leads to an instruction of the same
+ * function. See x86_table.h for the tests.
  */
 #include "hpcstruct-lite/isa/x86_table.h"
 #include "hpcstruct-lite/isa/zydis.h"
@@ -23,17 +23,20 @@ enum value_kind { UNKNOWN, ADDRESS, ENTRY_4, ENTRY_8, TARGET };
 struct value {
 	enum value_kind kind;
 	uint64_t base;         /* ADDRESS: itself; else of the table */
-	uint32_t bound; /* the register, or the index of the entry, is below it; 0: not known */
+	uint32_t bound; /* the register, or the index of the entry, is less than this; 0: unknown */
 };
 
-/* What a comparison compared: a register, or a slot of the stack frame. */
+/* The thing that a comparison tests: a register, or a slot of the stack frame. */
 struct subject {
 	uint8_t reg;           /* the register, or the base of the slot; NO_REGISTER: nothing */
 	bool is_slot;
 	int64_t disp;
 };
 
-/* A bound that holds from an address on: that of a jump taken when the index is small enough. */
+/*
+ * A bound that is valid from an address onwards: the target of a jump that is taken if the index is
+ * small enough.
+ */
 struct ahead {
 	uint64_t at;
 	struct subject subject;
@@ -41,9 +44,10 @@ struct ahead {
 };
 
 struct pass {
-	uint64_t here;         /* address behind the instruction */
+	uint64_t here;         /* address after the instruction */
 	struct value registers[N_REGISTERS];
-	uint64_t last_address[N_REGISTERS]; /* the one last loaded, whatever came after; 0: none */
+	/* the address last loaded, even if the register has changed since; 0: none */
+	uint64_t last_address[N_REGISTERS];
 	struct subject compared;
 	uint64_t limit;
 	struct subject slot;
@@ -103,7 +107,7 @@ static void set_bound(struct pass *p, const struct subject *s, uint32_t bound)
 	}
 }
 
-/* Whatever the instruction writes is unknown after it. */
+/* Forgets everything that the instruction writes. */
 static void forget_written(struct pass *p)
 {
 	if (zydis_modifies_carry(&p->i))
@@ -119,7 +123,7 @@ static void forget_written(struct pass *p)
 	}
 }
 
-/* The address in a register that is to be the base of a table. */
+/* Returns the table base that the register holds; 0: unknown. */
 static uint64_t base_address(const struct pass *p, uint8_t reg)
 {
 	if (reg == NO_REGISTER)
@@ -127,7 +131,10 @@ static uint64_t base_address(const struct pass *p, uint8_t reg)
 	return p->registers[reg].kind == ADDRESS ? p->registers[reg].base : p->last_address[reg];
 }
 
-/* A load from base + index * scale: an entry of a table, when the base is an address. */
+/*
+ * Returns the value of a load from base + index * scale. It is an entry of a table if the base is
+ * an address.
+ */
 static struct value load(const struct pass *p, const ZydisDecodedOperand *m, unsigned entry_bytes)
 {
 	uint8_t base = number(m->mem.base), index = number(m->mem.index);
@@ -135,7 +142,7 @@ static struct value load(const struct pass *p, const ZydisDecodedOperand *m, uns
 	uint64_t table = 0, disp = (uint64_t)m->mem.disp.value;
 	if (m->mem.scale == 1 && index != NO_REGISTER &&
 	    value_of(p, base).kind !=
-		    ADDRESS) { /* the index was scaled before: either may be the base */
+		    ADDRESS) { /* the index is already scaled, so either register may be the base */
 		uint8_t other = base;
 		base = index;
 		index = other;
@@ -244,7 +251,7 @@ static void do_and(struct pass *p)
 		set(p, reg, (struct value){.bound = (uint32_t)p->operands[1].imm.value.u + 1});
 }
 
-/* An indirect jump: does it go by a table? */
+/* Returns true if an indirect jump goes through a table. */
 static bool find_table(const struct pass *p, struct isa_table *t)
 {
 	const ZydisDecodedOperand *o = &p->operands[0];
@@ -286,7 +293,7 @@ static void step(struct pass *p)
 		do_and(p);
 		return;
 	case ZYDIS_MNEMONIC_CDQE: /* the entry stays what it is */
-	case ZYDIS_MNEMONIC_CALL: /* what it overwrites is not live behind it */
+	case ZYDIS_MNEMONIC_CALL: /* the registers that it overwrites are not live after it */
 		return;
 	default:
 		forget_written(p);

@@ -11,8 +11,10 @@
 
 enum { FORMAT_SIZED = 4, INDIRECT_BRANCH_TARGETS = 0x34 };
 
-/* The payload: {offset of the jump, 0, number of targets, targets}, offsets in the section of
- * code. */
+/*
+ * Reads the payload: {offset of the jump, 0, number of targets, targets}, with offsets in the
+ * section of code.
+ */
 static bool read_targets(const struct image *image, const struct image_section *code,
 			 struct cursor *c, struct branches *branches)
 {

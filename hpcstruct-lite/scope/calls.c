@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Call instructions of GPU code and what they call: from the instruction where it says so, else
- * from the relocation of it. Host code has call paths and does not need them. Test:
+ * Call instructions of GPU code and their targets. The target is in the instruction or else in its
+ * relocation. Host code has call paths and does not need this. Test:
  * tests/cli/struct/struct_cubin.sh.
  */
 #include "hpcstruct-lite/scope/scope_internal.h"
@@ -15,7 +15,7 @@
 
 enum { INSTRUCTION_BYTES = 16 };
 
-/* What a relocation puts into an instruction. */
+/* A target that a relocation puts into an instruction. */
 struct fixup {
 	uint64_t link_addr, target;
 };
@@ -31,7 +31,7 @@ static int compare_fixups(const void *a, const void *b)
 	return x->target < y->target ? -1 : x->target > y->target;
 }
 
-/* Address of a symbol that is a function, or 0. */
+/* Returns the address of a symbol if it is a function, or 0. */
 static uint64_t function_symbol(const struct image *image, const struct image_section *table,
 				uint64_t index)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which functions must be decoded for the loops of a few: these functions, and those that say
- * whether a call of theirs returns. A called function that has a way out of its own returns; of
- * others the jumps to other functions matter; see dead_ends.c. Only in functions with a jump back
- * does it matter whether calls return. Test: tests/cli/struct/struct_needed.sh.
+ * Finds the functions that must be decoded for the loops of a few wanted ones: these functions, and
+ * called functions, to know whether they return. A called function with its own way out returns. If
+ * it has none, the functions that it jumps to matter; see dead_ends.c. Whether calls return only
+ * matters in functions with a jump back. Test: tests/cli/struct/struct_needed.sh.
  */
 #include "hpcstruct-lite/scope/code_ranges.h"
 
@@ -24,7 +24,7 @@ struct code_needed {
 	VEC(struct owner) owners; /* by start */
 	struct map by_name;       /* hash of the symbol's name -> function; made when needed */
 	bool *is_taken;           /* by function */
-	size_t n_looked;          /* functions of the code whose references have been followed */
+	size_t n_looked;          /* number of functions whose references have been followed */
 };
 
 static int compare_owners(const void *a, const void *b)
@@ -95,7 +95,7 @@ static bool index_names(struct code_needed *n)
 	return true;
 }
 
-/* A stub leads to the function of this binary that has its name, if there is one. */
+/* Follows a stub to the function of this binary with its name, if there is one. */
 static bool follow_stub(struct code_needed *n, uint32_t scope)
 {
 	size_t n_bytes;
@@ -117,7 +117,7 @@ static bool follow(struct code_needed *n, uint32_t position)
 	       follow_stub(n, scope);
 }
 
-/* Without a jump back there is no loop, whatever calls do. */
+/* Returns true if the function may have a loop: it needs a jump back, whatever calls do. */
 static bool can_loop(const struct code_batch *b, const struct code_function *f)
 {
 	bool goes_back = f->n_tables > 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which code belongs to which function, decoded in parallel; see code_ranges.h. Code is read from
- * the start of each of a function's ranges, one instruction after the other. A byte that starts
- * none is passed over. Test: tests/cli/struct/struct_loops.sh.
+ * Finds the code of each function and decodes it in parallel; see code_ranges.h. Decodes each range
+ * of a function from its start, one instruction after the other. Skips a byte that starts no
+ * instruction. Test: tests/cli/struct/struct_loops.sh.
  */
 #include "hpcstruct-lite/scope/code_ranges.h"
 
@@ -24,7 +24,7 @@ struct decoder {
 	struct code_function *function;
 	VEC(uint8_t) starts; /* by byte of the function: an instruction starts there */
 	VEC(size_t) before;  /* by range: bytes of the function before it */
-	bool is_wanted;      /* else only whether it returns matters */
+	bool is_wanted;      /* otherwise only whether it returns matters */
 	bool ok;
 };
 
@@ -99,7 +99,7 @@ static bool find_pieces(struct code *c)
 	return true;
 }
 
-/* Index of the last section that starts at or before a position; 0 when there is none. */
+/* Returns the index of the last section that starts at or before a position; 0 if there is none. */
 static size_t piece_before(const struct code *c, uint32_t position)
 {
 	size_t n = sorted_up_to(c->pieces.at, c->pieces.n, start, position);
@@ -114,7 +114,9 @@ static int compare_runs(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* Runs of intervals of one function each; a run does not go from one section into another. */
+/*
+ * Finds runs of intervals of one function each. A run does not cross from one section into another.
+ */
 static bool find_runs(struct code *c, struct runs *runs)
 {
 	const struct scope_intervals *v = &c->map->intervals;
@@ -138,7 +140,7 @@ static bool find_runs(struct code *c, struct runs *runs)
 	return true;
 }
 
-/* Adds a run to the ranges of the last function, as far as sections have its bytes. */
+/* Adds a run to the ranges of the last function, limited to bytes that sections have. */
 static bool add_ranges(struct code *c, struct code_function *f, const struct run *r)
 {
 	for (size_t i = piece_before(c, r->start);
@@ -161,8 +163,10 @@ static bool add_ranges(struct code *c, struct code_function *f, const struct run
 	return true;
 }
 
-/* The entry that the debug information or the symbol gives, when it is in the function's code; else
- * its first byte. */
+/*
+ * Returns the entry from the debug information or the symbol, if it is in the function's code.
+ * Otherwise returns the first byte of the code.
+ */
 static uint32_t entry_of(const struct code *c, const struct code_function *f)
 {
 	uint32_t position, first = c->ranges.at[f->first_range].start;
@@ -216,7 +220,7 @@ static bool make_batches(struct code *c, size_t first)
 
 /* ---- decoding ---- */
 
-/* Whether the position is in the function, and where its byte is in d->starts. */
+/* Returns true if the position is in the function, and sets *offset to its index in d->starts. */
 static bool local_offset(const struct decoder *d, uint32_t position, size_t *offset)
 {
 	const struct flow_range *ranges = d->code->ranges.at + d->function->first_range;
@@ -272,7 +276,7 @@ static void decode_range(struct decoder *d, const struct flow_range *r, const st
 		if (i.kind == ISA_RETURN || i.kind == ISA_INVALID)
 			d->function->has_way_out = true;
 	}
-	/* a call at the end is taken for one that never returns */
+	/* assume that a call at the end never returns */
 	d->function->has_way_out |= i.kind == ISA_PLAIN || i.kind == ISA_INVALID ||
 				    (i.is_conditional && i.kind != ISA_CALL);
 }
@@ -314,7 +318,7 @@ static bool add_table(void *arg, const struct isa_table *from)
 			value = from->base + (uint64_t)(int64_t)(int32_t)value;
 		if (!image_position(image, value, &position) || !is_instruction(d, position)) {
 			if (t.is_bounded)
-				continue; /* cases that the compiler knows not to occur */
+				continue; /* cases that the compiler knows to be impossible */
 			break;
 		}
 		uint32_t *slot = vec_push(&d->batch->targets);
@@ -330,7 +334,10 @@ static bool add_table(void *arg, const struct isa_table *from)
 	return d->ok;
 }
 
-/* The tables of a function rise with their jumps, as they were found in that order. */
+/*
+ * Returns true if the jump has a table. A function's tables are sorted by jump, because they were
+ * found in that order.
+ */
 static bool has_table(const struct decoder *d, uint32_t jump)
 {
 	size_t first = d->function->first_table, n = d->batch->tables.n;
@@ -338,7 +345,7 @@ static bool has_table(const struct decoder *d, uint32_t jump)
 	return at < n && d->batch->tables.at[at].jump == jump;
 }
 
-/* Those that the compiler lists, as tables. */
+/* Adds the branches that the compiler lists, as tables. */
 static void take_listed(struct decoder *d, const struct flow_range *r)
 {
 	const struct branches *all = &d->code->branches;
@@ -379,7 +386,10 @@ static void find_tables(struct decoder *d)
 	}
 }
 
-/* What each transfer means for the function as a whole. */
+/*
+ * Records what each transfer means for the whole function: jumps out of it, and whether it has a
+ * way out.
+ */
 static void judge_transfers(struct decoder *d)
 {
 	struct code_function *f = d->function;
@@ -456,7 +466,7 @@ static void decode_batch(void *arg, size_t i, unsigned worker)
 	vec_free(&d.before);
 }
 
-/* Decodes the functions from the `first` on. */
+/* Decodes the functions from number `first` on. */
 static bool decode_from(struct code *c, size_t first, unsigned n_workers)
 {
 	struct decoding run = {c, c->batches.n};
@@ -522,7 +532,9 @@ bool code_read(struct code *c, const struct scope_map *map, const struct isa *is
 	return ok && sort_tables(c) && dead_ends_find(c);
 }
 
-/* A table without bound ends where another one starts. */
+/*
+ * Returns the number of a table's targets. A table without a bound ends where another one starts.
+ */
 static size_t n_targets(const struct code *c, const struct code_table *t)
 {
 	if (t->is_bounded)

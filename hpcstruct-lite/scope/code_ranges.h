@@ -17,7 +17,7 @@ struct code_table {
 	uint32_t jump;         /* position */
 	uint64_t base;
 	uint8_t entry_bytes;
-	bool is_bounded;       /* else it ends at the latest where another table starts */
+	bool is_bounded;       /* otherwise it ends at the latest where another table starts */
 	/* in the batch's `targets`; in the order of the entries if not bounded */
 	size_t first_target, n_targets;
 };
@@ -61,7 +61,8 @@ struct code {
 	VEC(struct code_piece) pieces;
 	VEC(struct flow_range) ranges; /* by function, in rising order */
 	struct code_functions functions;
-	size_t n_wanted; /* the first of them; the others only say whether they return */
+	/* the first functions are wanted; of the others only whether they return matters */
+	size_t n_wanted;
 	VEC(struct code_batch) batches;
 	struct branches branches;  /* targets of indirect jumps, if the image is a cubin */
 	VEC(uint64_t) tables;      /* addresses of all tables, in rising order */
@@ -69,17 +70,17 @@ struct code {
 };
 
 /*
- * Decodes all functions of the map, or those that loops of the wanted ones depend on. Returns false
- * when out of memory. The caller calls code_free() in both cases.
+ * Decodes all functions of the map, or only those that the loops of the wanted functions depend on.
+ * Returns false when out of memory. The caller calls code_free() in both cases.
  */
 bool code_read(struct code *c, const struct scope_map *map, const struct isa *isa,
 	unsigned n_workers);
 void code_free(struct code *c);
 
 /*
- * Chooses the functions to decode. code_needed_new() takes all functions of `c` away and leaves the
- * wanted ones. code_needed_follow() adds those that the functions decoded since the last call jump
- * to, or that wanted ones call. NULL or false when out of memory.
+ * Chooses the functions to decode. code_needed_new() removes all functions of `c` but the wanted
+ * ones. code_needed_follow() adds those that the functions decoded since the last call jump to, or
+ * that wanted ones call. NULL or false when out of memory.
  */
 struct code_needed;
 struct code_needed *code_needed_new(struct code *c);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See dead_ends.h. A compiler that knows a call not to return writes no way out of the caller
- * behind it, so that a function that neither returns nor jumps elsewhere is found by looking at its
- * own instructions; one that only jumps to such functions follows, and the stub through which it is
- * called. Of libraries the names are known.
+ * See dead_ends.h. If a compiler knows that a call never returns, it writes no way out of the
+ * caller after the call. So the instructions of a function show that it neither returns nor jumps
+ * elsewhere. A function that only jumps to such functions never returns either, and neither does
+ * its stub. Functions of libraries are known by name.
  */
 #include "hpcstruct-lite/scope/dead_ends.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_ROUNDS 16 /* of functions that jump to functions that never return */
+#define MAX_ROUNDS 16 /* rounds to find functions that only jump to functions that never return */
 
 /* Sorted. */
 static const char *const names[] = {
@@ -68,14 +68,14 @@ static int compare_name(const void *key, const void *name)
 	return strcmp(key, *(const char *const *)name);
 }
 
-/* Length of the name of the function that a stub goes to: "abort@plt". */
+/* Returns the length of the function's name in the name of a stub: "abort@plt". */
 static size_t bare_bytes(const char *name)
 {
 	const char *at = strstr(name, "@plt");
 	return at ? (size_t)(at - name) : strlen(name);
 }
 
-/* libstdc++'s std::__throw_...() too. */
+/* Includes libstdc++'s std::__throw_...(). */
 static bool is_known_name(const char *name, size_t n_bytes)
 {
 	char bare[64];
@@ -103,7 +103,7 @@ static int compare_positions(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Sorted, each once. */
+/* Sorts the entries and removes duplicates. */
 static void sort(struct code *c)
 {
 	size_t n = 0;
@@ -121,7 +121,7 @@ bool dead_ends_has(const struct code *c, uint32_t position)
 	return at < c->dead_ends.n && c->dead_ends.at[at] == position;
 }
 
-/* Names of the functions known so far. */
+/* Collects the names of the functions known so far. */
 static bool note_names(const struct code *c, struct map *known)
 {
 	for (size_t i = 0; i < c->functions.n; i++) {
@@ -135,7 +135,10 @@ static bool note_names(const struct code *c, struct map *known)
 	return true;
 }
 
-/* Adds the stubs that go to functions known by name, or to such of this binary. */
+/*
+ * Adds the stubs of functions that are known by name, or that this binary defines and that never
+ * return.
+ */
 static bool add_stubs(struct code *c)
 {
 	const struct scope_map *map = c->map;
@@ -158,7 +161,10 @@ static bool add_stubs(struct code *c)
 	return ok;
 }
 
-/* A function without a way out, all of whose jumps to other functions lead to known ones. */
+/*
+ * Returns true if the function cannot return and every jump out of it goes to a function known not
+ * to return.
+ */
 static bool is_dead_end(const struct code *c, const struct code_batch *b,
 			const struct code_function *f)
 {
@@ -168,7 +174,7 @@ static bool is_dead_end(const struct code *c, const struct code_batch *b,
 	return !f->has_way_out;
 }
 
-/* *more: there were functions not known before. */
+/* Adds functions that never return. *more: some were not known before. */
 static bool add_functions(struct code *c, bool *more)
 {
 	VEC(uint32_t) found = {0};
@@ -194,8 +200,9 @@ static bool add_functions(struct code *c, bool *more)
 }
 
 /*
- * Go's functions begin with a look at the stack. When it is too small they call runtime.morestack
- * at their end and begin again: that is no loop of the program.
+ * Go's functions first check the size of the stack. If it is too small, they call runtime.morestack
+ * at their end and start again. That is no loop of the program, so runtime.morestack counts as a
+ * function that never returns.
  */
 static bool add_go(struct code *c)
 {

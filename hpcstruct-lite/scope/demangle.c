@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * C++, Rust and D names through libiberty; without it names stay as the linker knows them. Each
- * distinct name once, at the end, and only of functions that are asked for. Test:
+ * Demangles C++, Rust and D names with libiberty. Without it names stay mangled. Demangles each
+ * distinct name once, at the end, and only for wanted functions. Test:
  * tests/unit/struct/test_scope.c.
  */
 #include "config.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_MANGLED_BYTES 8192 /* longer names cost minutes and are not read by anyone */
+#define MAX_MANGLED_BYTES 8192 /* longer names cost minutes, and nobody reads them */
 
 #ifdef HAVE_IBERTY
 #define HAVE_DECL_BASENAME 1 /* libiberty.h asks for it; nothing here uses basename() */
@@ -38,8 +38,10 @@ static void drop_nvcc_namespaces(char *name)
 	}
 }
 
-/* Compilers' clones: "_Z3foov.cold" is "foo() [clone .cold]" to libiberty itself; Rust's
- * ".llvm.123" is dropped by it. */
+/*
+ * libiberty handles compilers' clones: it makes "foo() [clone .cold]" of "_Z3foov.cold", and it
+ * drops Rust's ".llvm.123".
+ */
 char *scope_demangle(const char *linkage_name)
 {
 	bool cpp = linkage_name[0] == '_' && linkage_name[1] == 'Z',
@@ -91,7 +93,7 @@ static void demangle_batch(void *arg, size_t batch, unsigned worker)
 	}
 }
 
-/* The name to show, with the linkage name kept where it says more. */
+/* Sets the name to show. Keeps the linkage name if it says more. */
 static bool set_name(struct scope_map *map, struct scope_definition *d, const char *demangled)
 {
 	if (demangled) {
@@ -107,7 +109,7 @@ static bool set_name(struct scope_map *map, struct scope_definition *d, const ch
 	return d->name != STRTAB_FAILED;
 }
 
-/* Takes a name that was borrowed so far into the strings. */
+/* Copies a borrowed name into the strings. */
 static bool own_name(struct scope_map *map, const struct scope_record *r)
 {
 	struct scope_definition *d = &map->definitions.at[r->definition];
@@ -133,8 +135,9 @@ static bool want_definitions(struct scope_map *map, bool *is_wanted)
 }
 
 /*
- * Adds to `text`, the name of a function, the names of those that the linker folded into it: "a or
- * b", and "a or b, or 3 others". Returns the number of the aliases of the scope from `first` on.
+ * Appends to `text`, the name of a function, the names of the functions that the linker folded into
+ * it: "a or b", or "a or b, or 3 others". Returns the number of the scope's aliases from `first`
+ * on.
  */
 static size_t put_folded(const struct scope_map *map, size_t first, char *text, size_t n_bytes)
 {
@@ -163,7 +166,7 @@ static size_t put_folded(const struct scope_map *map, size_t first, char *text, 
 	return n;
 }
 
-/* Functions that the linker folded into one get the names of all of them. */
+/* Gives functions that the linker folded into one the names of all of them. */
 static bool name_folded(struct scope_map *map)
 {
 	char text[2 * MAX_MANGLED_BYTES];

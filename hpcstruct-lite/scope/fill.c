@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What fills the gaps that DWARF and symbols leave: PLT stubs, and functions that only the unwind
- * information tells of. Test: tests/cli/struct/struct_golden.sh.
+ * Fills the gaps that DWARF and symbols leave, with PLT stubs and with functions that only the
+ * unwind information shows. Test: tests/cli/struct/struct_golden.sh.
  */
 #include "hpcstruct-lite/scope/scope_internal.h"
 
@@ -106,7 +106,10 @@ static bool add_range(const struct scope_map *map, struct scope_ranges *ranges, 
 	return r != NULL;
 }
 
-/* "malloc@plt"; the function's own name for an IFUNC, which has none in the relocation. */
+/*
+ * Adds a stub such as "malloc@plt". The stub of an IFUNC has no name in its relocation, so it gets
+ * the function's own name.
+ */
 static uint32_t add_stub(struct scope_map *map, const struct image_stub *stub)
 {
 	char name[4200];
@@ -157,9 +160,9 @@ bool scope_fill_from_stubs(struct scope_map *map, const struct image_stubs *stub
 }
 
 /*
- * Code of a range goes to the function that holds its start; a range that no one knows becomes a
- * function with an honest name. `main_addr`: where main starts, 0: not known. If it is known, the
- * entry point is _start.
+ * Adds the code of a range to the function that contains its start. If there is none, the range
+ * becomes a function whose name says that it is unknown. `main_addr`: where main starts; 0:
+ * unknown. If main is known, the entry point is _start.
  */
 static bool add_frame(struct scope_map *map, struct scope_ranges *ranges,
 		      const struct image_range *r, uint64_t main_addr)
@@ -184,8 +187,10 @@ static bool add_frame(struct scope_map *map, struct scope_ranges *ranges,
 	return scope != SCOPE_NONE && add_range(map, ranges, r->start, r->end, scope);
 }
 
-/* Start-up code of the C library has neither symbols nor unwind information in a stripped file; its
- * sections are known. */
+/*
+ * Adds start-up code of the C library, by its section. In a stripped file it has neither symbols
+ * nor unwind information.
+ */
 static bool add_section(struct scope_map *map, struct scope_ranges *ranges, const char *section,
 			const char *name)
 {
@@ -207,7 +212,7 @@ static bool is_unknown(const struct scope_map *map, uint64_t link_addr)
 	       scope_at(map, position) == SCOPE_NONE;
 }
 
-/* Names functions of libc that only their place shows, if code without a name is asked for. */
+/* Names functions of libc that are known only by their place, if code without a name is wanted. */
 static bool fill_from_libc(struct scope_map *map, const struct image_ranges *frames)
 {
 	struct image_functions known = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The map when all units are there: joined, with what symbols, stubs and unwind information tell of
- * the gaps. See scope.h. Test: tests/unit/struct/test_scope.c,
+ * Finishes the map when all units are added: joins them, and fills the gaps from symbols, stubs and
+ * unwind information. See scope.h. Test: tests/unit/struct/test_scope.c,
  * tests/cli/struct/struct_golden.sh.
  */
 #include "hpcstruct-lite/scope/reach.h"
@@ -37,7 +37,7 @@ enum status scope_finish(struct scope_map *map, const struct image *symbols_of,
 	for (size_t i = 0; i < map->chunks.n; i++)
 		vec_free(&map->chunks.at[i].intervals);
 	vec_free(&map->chunks);
-	if (!map->image->is_cubin) /* whose symbols have been read with its lines */
+	if (!map->image->is_cubin) /* a cubin's symbols were read with its lines */
 		ok = ok && fill(map, symbols_of, link_addrs, n, n_workers);
 	return ok ? STATUS_OK : STATUS_NO_MEMORY;
 }

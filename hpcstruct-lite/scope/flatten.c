@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Interval lists: from nested ranges, from line rows, and one laid over another. Pure functions;
- * time n log n for the sort, linear otherwise. Test: tests/unit/struct/test_scope.c.
+ * Makes interval lists from nested ranges and from rows of line tables, and overlays one list on
+ * another. Pure functions. The sort takes n log n time, the rest is linear. Test:
+ * tests/unit/struct/test_scope.c.
  */
 #include "hpcstruct-lite/scope/scope_internal.h"
 
@@ -38,7 +39,10 @@ struct stack {
 	VEC(struct scope_range);
 };
 
-/* Ends the ranges on the stack that do not reach beyond `until`, and says what holds after each. */
+/*
+ * Ends the ranges on the stack that do not reach beyond `until`. Appends an interval for the
+ * enclosing range after each.
+ */
 static bool unwind(struct stack *stack, uint32_t until, struct scope_intervals *out)
 {
 	while (stack->n > 0 && stack->at[stack->n - 1].end <= until) {
@@ -52,7 +56,7 @@ static bool unwind(struct stack *stack, uint32_t until, struct scope_intervals *
 	return true;
 }
 
-/* The end of the open range of `parent`, or 0 when there is none. */
+/* Returns the end of the open range of `parent`, or 0 if there is none. */
 static uint32_t end_of_parent(const struct stack *stack, uint32_t parent)
 {
 	for (size_t i = stack->n; i-- > 0;)
@@ -98,7 +102,7 @@ bool scope_flatten(struct scope_ranges *ranges, const uint32_t *parents,
 	return ok;
 }
 
-/* A sequence of rows: those from `first` to the next end. */
+/* A sequence of rows: from `first` to the next end. */
 struct sequence {
 	uint32_t start;
 	size_t first;
@@ -112,7 +116,10 @@ static int compare_sequences(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Appends one sequence, as far as it lies at or after *position, and moves that to its end. */
+/*
+ * Appends the part of a sequence at or after *position, and moves *position to the end of the
+ * sequence.
+ */
 static bool append_sequence(const struct image *image, const struct debug_row *rows, size_t n,
 			    size_t i, uint32_t *position, struct scope_intervals *out)
 {

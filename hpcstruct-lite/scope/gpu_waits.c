@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What instructions wait for, function by function, as records of the structure file. Only GPU code
- * has it. See gpu_waits.h. Test: tests/cli/struct/struct_depend.sh.
+ * Makes records of what instructions wait for, function by function. Only GPU code has them. See
+ * gpu_waits.h. Test: tests/cli/struct/struct_depend.sh.
  */
 #include "hpcstruct-lite/scope/gpu_waits.h"
 
@@ -56,7 +56,7 @@ static bool list_groups(const struct waits *by_batch, size_t n_batches, struct g
 	return true;
 }
 
-/* False: beyond what the file can say. */
+/* Returns false if the address does not fit into the file's format. */
 static bool link_address(const struct image *image, uint32_t position, uint32_t *link_addr)
 {
 	const struct image_region *regions = image->regions.at;

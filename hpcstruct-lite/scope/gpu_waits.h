@@ -9,7 +9,7 @@
 #include "hpcstruct-lite/depend/depend.h"
 #include "hpcstruct-lite/scope/code_ranges.h"
 
-/* Of one batch of functions. */
+/* The waits of one batch of functions. */
 struct waits {
 	struct depend_causes causes;
 	struct depend_counts counts;
@@ -17,7 +17,7 @@ struct waits {
 
 /* Appends the waits of a function with these blocks and loops. Returns false when out of memory. */
 bool waits_find(const struct code *c, const struct flow *flow, struct depend *d, struct waits *out);
-/* Makes records of all and gives them to the map. Returns false when out of memory. */
+/* Makes records of all waits and gives them to the map. Returns false when out of memory. */
 bool waits_keep(struct scope_map *map, const struct waits *by_batch, size_t n_batches);
 
 #endif

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Joins the intervals of all units. Units hardly ever claim the same code: runs of intervals are
- * sorted and put end to end, and only those that overlap are laid over each other, by halves so
- * that many of them stay cheap. Test: tests/unit/struct/test_scope.c.
+ * Joins the intervals of all units. Units hardly ever claim the same code. So we sort the runs of
+ * intervals and append them. Only runs that overlap are overlaid, by halves, so that many of them
+ * stay cheap. Test: tests/unit/struct/test_scope.c.
  */
 #include "hpcstruct-lite/scope/scope_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Intervals of one chunk without a gap between them; the one at first + n is the gap that ends
- * it. */
+/*
+ * Intervals of one chunk without a gap between them. The interval at first + n is the gap that ends
+ * the run.
+ */
 struct run {
 	uint32_t start, end, chunk;
 	size_t first, n;
@@ -67,7 +69,7 @@ static bool append_run(struct scope_intervals *out, const struct scope_chunk *ch
 	return scope_append(out, r->end, SCOPE_NONE, SCOPE_NONE, 0);
 }
 
-/* Lays runs, sorted by chunk, over each other. */
+/* Overlays runs that are sorted by chunk. */
 static bool overlay_runs(struct scope_intervals *out, const struct scope_chunk *chunks,
 			 const struct run *runs, size_t n)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls of OpenMP's run time in host code. Its exported functions end in jumps to hidden ones,
- * which leave no frame of what was called: GOMP_barrier of a stripped libgomp is never on a call
- * path. The call itself names it. x86-64; calls through the PLT. Test:
+ * Calls of OpenMP's run time in host code. Its exported functions end in jumps to hidden functions,
+ * so they leave no frame: GOMP_barrier of a stripped libgomp is never on a call path. But the call
+ * instruction shows which function was called. x86-64; only calls through the PLT. Test:
  * tests/cli/struct/struct_openmp.sh.
  */
 #include "hpcstruct-lite/scope/scope_internal.h"
@@ -32,8 +32,8 @@ static bool is_stub(const struct image_stubs *stubs, uint64_t link_addr)
 }
 
 /*
- * Looks at every byte. What is no call but looks like one does no harm: call paths have only
- * addresses of calls.
+ * Examines every byte. Bytes that only look like a call do no harm, because call paths contain only
+ * addresses of real calls.
  */
 static enum status read_code(struct scope_map *map, const struct image_section *s, uint64_t start,
 			     uint64_t n_bytes, const struct image_stubs *stubs)
@@ -55,7 +55,7 @@ static enum status read_code(struct scope_map *map, const struct image_section *
 	return STATUS_OK;
 }
 
-/* If the map is to be narrowed, the code that has a scope is enough. */
+/* Reads a section. If the map will be narrowed, code that has a scope is enough. */
 static enum status read_section(struct scope_map *map, const struct image_section *s,
 				const struct image_stubs *stubs)
 {

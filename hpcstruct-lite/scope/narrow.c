@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Restricts a map to the functions that are asked for. A library of machine learning has hundreds
- * of megabytes of code, of which a run samples some hundred functions. Test:
- * tests/cli/struct/struct_needed.sh.
+ * Restricts a map to the wanted functions. A machine-learning library has hundreds of megabytes of
+ * code, and a run samples some hundred functions of it. Test: tests/cli/struct/struct_needed.sh.
  */
 #include "hpcstruct-lite/scope/scope_internal.h"
 
@@ -40,7 +39,7 @@ enum status scope_narrow(struct scope_map *map, const uint64_t *link_addrs, size
 		else if (image_position(map->image, link_addrs[i], &position))
 			return STATUS_NO_MEMORY;
 	}
-	/* a call of OpenMP's run time is known by the stub that it goes to */
+	/* a call of OpenMP's run time is recognised by the stub that it calls */
 	for (size_t i = 0; i < map->calls.n; i++) {
 		uint32_t from = function_at(map, map->calls.at[i].link_addr),
 			 to = function_at(map, map->calls.at[i].target_addr);
@@ -53,7 +52,7 @@ enum status scope_narrow(struct scope_map *map, const uint64_t *link_addrs, size
 
 /* ---- what is written ---- */
 
-/* Appends code to the last region, or as a new one. It lies in one region of the image. */
+/* Appends code to the last region or adds a new region. The code is in one region of the image. */
 static bool keep_piece(struct scope_map *map, uint64_t start, uint32_t n_bytes, uint32_t position)
 {
 	struct image_region *last = map->kept.n ? &map->kept.at[map->kept.n - 1] : NULL;
@@ -110,7 +109,7 @@ bool scope_cut(struct scope_map *map)
 		for (; l < map->loose.n && map->loose.at[l] < end && ok; l++) {
 			uint32_t at = map->loose.at[l];
 			if (l > 0 && map->loose.at[l - 1] == at)
-				continue; /* asked for twice */
+				continue; /* requested twice */
 			ok = scope_append(&out, at, SCOPE_NONE, r.file, r.line) &&
 			     scope_append(&out, at + 1, SCOPE_NONE, SCOPE_NONE, 0) &&
 			     keep_positions(map, at, at + 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Puts loops into the tree of scopes: the intervals of code in a loop get scopes that say so. An
- * inlined call with code inside and outside of a loop, or in several, becomes several scopes. What
- * an address says of functions, inlined calls and lines stays as it was. Test:
+ * Adds loops to the tree of scopes: the intervals of code in a loop get scopes below the loop. An
+ * inlined call with code inside and outside a loop, or in several loops, becomes several scopes.
+ * The functions, inlined calls and lines of an address do not change. Test:
  * tests/cli/struct/struct_loops.sh.
  */
 #include "common/base/pool.h"
@@ -21,7 +21,7 @@ struct finder_worker {
 
 struct finder {
 	const struct code *code;
-	bool has_waits;        /* the machine's instructions say what they wait for */
+	bool has_waits; /* instructions of this machine have the information what they wait for */
 	struct loops *by_batch;
 	struct waits *waits;   /* by batch */
 	struct finder_worker *workers;
@@ -50,7 +50,7 @@ static void find_in_batch(void *arg, size_t i, unsigned worker)
 	w->failed |= !ok;
 }
 
-/* Appends `from`, with its numbers raised to those of `all`. */
+/* Appends `from`. Changes its numbers to indices in `all`. */
 static bool append(struct loops *all, const struct loops *from)
 {
 	uint32_t n = (uint32_t)all->loops.n;
@@ -115,15 +115,16 @@ static bool find_all(struct scope_map *map, const struct code *code, unsigned n_
 struct nester {
 	struct scope_map *map;
 	const struct loops *loops;
-	struct map places;   /* (scope, loop) -> scope below which the code then lies */
+	struct map places;   /* (scope, loop) -> scope that the code then belongs to */
 	struct map children; /* (parent, scope or loop copied there) -> scope */
 	VEC(uint32_t) chain; /* scopes from the innermost outwards */
 };
 
 #define IS_LOOP (UINT64_C(1) << 32)
 
-/* The child of `parent` that stands for a scope of before, or for a loop. SCOPE_NONE when memory is
- * short. */
+/*
+ * Returns the child of `parent` for an original scope or for a loop. SCOPE_NONE when out of memory.
+ */
 static uint32_t child(struct nester *n, uint32_t parent, uint64_t what)
 {
 	struct scope_map *map = n->map;
@@ -153,7 +154,10 @@ static uint32_t child(struct nester *n, uint32_t parent, uint64_t what)
 	return (uint32_t)id;
 }
 
-/* Goes down from `at` through the loops around `loop`, and itself, that belong to `scope`. */
+/*
+ * Goes down from `at` through those of the loops around `loop`, and `loop` itself, that belong to
+ * `scope`.
+ */
 static uint32_t enter_loops(struct nester *n, uint32_t at, uint32_t loop, uint32_t scope)
 {
 	uint32_t around[LOOPS_MAX_DEPTH];
@@ -166,7 +170,7 @@ static uint32_t enter_loops(struct nester *n, uint32_t at, uint32_t loop, uint32
 	return at;
 }
 
-/* The scope for code that was in `scope` and is in `loop`. */
+/* Returns the scope for code that was in `scope` and is in `loop`. */
 static uint32_t find_place(struct nester *n, uint32_t scope, uint32_t loop)
 {
 	vec_clear(&n->chain);
@@ -179,8 +183,10 @@ static uint32_t find_place(struct nester *n, uint32_t scope, uint32_t loop)
 	uint32_t at = n->chain.at[n->chain.n - 1];
 	at = enter_loops(n, at, loop, at);
 	for (size_t i = n->chain.n - 1; i-- > 0 && at != SCOPE_NONE;) {
-		/* outside of all loops so far: the scope itself; its own children are then those it
-		 * always had */
+		/*
+		 * outside all loops so far: use the scope itself, which then keeps its original
+		 * children
+		 */
 		at = at == n->chain.at[i + 1] ? n->chain.at[i] : child(n, at, n->chain.at[i]);
 		if (at != SCOPE_NONE)
 			at = enter_loops(n, at, loop, n->chain.at[i]);
@@ -205,7 +211,7 @@ static bool place_piece(struct nester *n, const struct structure_interval_record
 	return scope_append(out, position, (uint32_t)scope, v->file, v->line);
 }
 
-/* Splits the intervals where loops start and end. */
+/* Splits the intervals at the starts and ends of loops. */
 static bool split(struct nester *n, struct scope_intervals *out)
 {
 	const struct scope_intervals *v = &n->map->intervals;

@@ -16,7 +16,7 @@ bool spans_push(struct spans *s, uint32_t start, uint32_t end)
 	return slot != NULL;
 }
 
-/* 11 bits at a time. */
+/* A radix sort, 11 bits at a time. */
 bool spans_sort(struct spans *s)
 {
 	enum { BITS = 11, N = 1 << BITS };
@@ -52,7 +52,7 @@ bool spans_sort(struct spans *s)
 	return first != NULL;
 }
 
-/* Where the code of a label ends, at most where the next symbol starts. */
+/* Returns where the code of a label ends, at the latest where the next symbol starts. */
 static uint32_t end_of_label(const struct image *image, uint32_t position, uint32_t next)
 {
 	uint64_t start = image_address(image, position);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Divides code into pieces: symbols, unwind ranges and scopes that overlap are in one piece. What
- * fills the gaps of one piece does not depend on any other. Nothing outside the scope room includes
+ * Divides code into pieces: symbols, unwind ranges and scopes that overlap are in one piece. The
+ * gaps of a piece can be filled without any other piece. Nothing outside the scope room includes
  * this file. Test: tests/cli/struct/struct_needed.sh.
  */
 #ifndef HPCSTRUCT_LITE_SCOPE_PIECES_H
@@ -10,7 +10,7 @@
 #include "common/base/vec.h"
 #include "hpcstruct-lite/image/image.h"
 
-/* Start and end of each as one number, which takes less time to sort. End 0: not known. */
+/* Start and end of each span as one number, which takes less time to sort. End 0: unknown. */
 struct spans {
 	VEC(uint64_t);
 };
@@ -19,7 +19,7 @@ static inline uint32_t span_start(uint64_t span)
 	return (uint32_t)(span >> 32);
 }
 bool spans_push(struct spans *s, uint32_t start, uint32_t end);
-/* By start. Returns false when out of memory, as the others do. */
+/* Sorts by start. Returns false when out of memory, as the others do. */
 bool spans_sort(struct spans *s);
 /*
  * Appends the places where no symbol has a size, each with the end of its code. `symbols` are
@@ -31,7 +31,7 @@ bool spans_find_labels(const struct image *image, const struct spans *symbols,
 struct piece {
 	uint32_t start, end; /* positions */
 	uint8_t level;       /* for the caller; 0 at first */
-	bool is_function;    /* the whole of one function: all that it is made of starts there */
+	bool is_function;    /* exactly one function: everything in the piece has the same start */
 	bool is_kept;        /* for the caller; false at first */
 };
 struct pieces {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See reach.h. Symbols and unwind ranges that overlap form a piece of code; no piece says anything
- * of another one, but for jumps, calls, and code that was moved away, which is known by its name.
- * Every byte that could start a jump or call is taken for one. So a piece may be taken in vain, but
- * none is missed, whatever the code is.
+ * See reach.h. Symbols and unwind ranges that overlap form a piece of code. Pieces depend on each
+ * other only through jumps, calls, and code that was moved away, which is known by its name. Every
+ * byte that could start a jump or call is treated as one. So we may take a piece in vain, but never
+ * miss one.
  */
 #include "hpcstruct-lite/scope/reach.h"
 
@@ -16,10 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of called functions only those that may not return matter (see code_needed.c). */
+/* Called functions matter only if they may not return (see code_needed.c). */
 enum level { NOT_REACHED, RETURNS, CALLED, ASKED_FOR };
 
-/* Of most symbols, one look at their grain says that they are not needed. */
+/* For most symbols, one check of their grain shows that they are not needed. */
 #define GRAIN_BYTES 256u
 #define BATCH_PIECES 32u
 
@@ -29,7 +29,7 @@ struct moved {
 	uint32_t position;
 };
 
-/* From a part of a function to another. */
+/* A link from one part of a function to another. */
 struct link {
 	uint32_t from, to; /* positions */
 };
@@ -45,14 +45,14 @@ struct reach {
 	struct spans symbols, labels;
 	struct image_ranges frames;
 	struct pieces pieces;
-	VEC(uint32_t) queue; /* pieces whose code has to be read */
+	VEC(uint32_t) queue; /* pieces whose code must be read */
 	VEC(bool) grains;    /* by grain: some of it is in a reached piece */
 	struct image_stubs stubs;
 	VEC(struct moved) moved;
 	struct map moved_names; /* hashes */
 	VEC(struct link) links; /* by `from` */
 	bool has_moved;
-	bool ok; /* false: memory is short */
+	bool ok; /* false: out of memory */
 };
 
 /* Pieces of the queue that one worker reads. Each is read as if it were alone. */
@@ -61,9 +61,9 @@ struct batch {
 	size_t first, n;
 	struct targets jumps, calls; /* of the piece that is being read */
 	bool goes_back;              /* and whether it may jump back */
-	struct targets found;        /* what is to be followed */
+	struct targets found;        /* references to follow */
 	VEC(uint32_t) returning;     /* pieces: called functions that return */
-	bool ok;                     /* false: memory is short */
+	bool ok;                     /* false: out of memory */
 };
 
 void scope_sources_free(struct scope_sources *s)
@@ -75,7 +75,10 @@ void scope_sources_free(struct scope_sources *s)
 
 /* ---- reading ---- */
 
-/* A name ends in ".cold" or goes on with a number behind it; only local symbols have one. */
+/*
+ * Returns true if names end in ".cold", or in ".cold" and a number. Only local symbols have such
+ * names.
+ */
 static bool has_moved_code(const struct image *image)
 {
 	for (size_t i = 0; i < image->sections.n; i++) {
@@ -99,7 +102,7 @@ static void push_moved(struct reach *r, uint64_t hash, uint32_t position)
 		*slot = (struct moved){hash, position};
 }
 
-/* Notes where a symbol is, and takes none. */
+/* Records the place of a symbol. Never takes the symbol. */
 static bool note_symbol(void *arg, const struct image_symbol *s)
 {
 	struct reach *r = arg;
@@ -116,7 +119,7 @@ static bool note_symbol(void *arg, const struct image_symbol *s)
 	return false;
 }
 
-/* Notes a function whose code was moved away. */
+/* Records a function whose code was moved away. */
 static bool note_base(void *arg, const struct image_symbol *s)
 {
 	struct reach *r = arg;
@@ -140,7 +143,7 @@ static int compare_links(const void *a, const void *b)
 	return x->from < y->from ? -1 : x->from > y->from;
 }
 
-/* All that has to do with one name becomes a chain. */
+/* Links all parts that belong to one name in a chain. */
 static bool make_links(struct reach *r)
 {
 	qsort(r->moved.at, r->moved.n, sizeof *r->moved.at, compare_moved);
@@ -168,7 +171,7 @@ static bool read_symbols(struct reach *r, bool (*takes)(void *, const struct ima
 	       r->ok;
 }
 
-/* Unwind ranges, and code that has scopes already. */
+/* Reads the unwind ranges and the code that already has scopes. */
 static bool read_others(struct reach *r, struct spans *others)
 {
 	const struct scope_intervals *v = &r->map->intervals;
@@ -232,7 +235,10 @@ static int compare_stubs(const void *a, const void *b)
 	return x->link_addr < y->link_addr ? -1 : x->link_addr > y->link_addr;
 }
 
-/* A stub leads to the function of this binary that has its name, if there is one. */
+/*
+ * Follows a jump or call. A stub leads to the function of this binary with its name, if there is
+ * one.
+ */
 static void follow(struct reach *r, uint64_t link_addr)
 {
 	size_t n = sorted_up_to(r->stubs.at, r->stubs.n, link_addr, link_addr);
@@ -242,9 +248,9 @@ static void follow(struct reach *r, uint64_t link_addr)
 }
 
 /*
- * Length of the jump or call that may start here, without its distance, which has *n_distance
- * bytes. 0: no such instruction. Call: e8; jumps: eb, e9, 70 to 7f, e0 to e3, 0f 80 to 0f 8f,
- * c7 f8.
+ * Returns the length of the jump or call that may start here, without its distance of *n_distance
+ * bytes. 0: no such instruction. Call: e8; jumps: eb, e9, 70 to 7f, e0 to e3, 0f 80 to 0f 8f, c7
+ * f8.
  */
 static unsigned transfer_bytes(const uint8_t *at, unsigned *n_distance)
 {
@@ -265,7 +271,7 @@ static void push_target(struct batch *b, struct targets *list, uint64_t target)
 		*slot = target;
 }
 
-/* Notes a jump or call that leads out of the code [start, end), or a jump back. */
+/* Records a jump or call out of the code [start, end), or a jump back. */
 static void note_transfer(struct batch *b, uint64_t start, uint64_t end, uint64_t at,
 			  uint64_t target, bool is_call)
 {
@@ -274,7 +280,10 @@ static void note_transfer(struct batch *b, uint64_t start, uint64_t end, uint64_
 		push_target(b, is_call ? &b->calls : &b->jumps, target);
 }
 
-/* Notes whatever may start in [start, end) of a section: where functions start is not known. */
+/*
+ * Records every jump or call that may start in [start, end) of a section. We do not know where
+ * functions start.
+ */
 static void scan(struct batch *b, const struct image_section *s, uint64_t start, uint64_t end)
 {
 	const uint8_t *bytes = s->bytes + (start - s->link_addr);
@@ -291,7 +300,7 @@ static void scan(struct batch *b, const struct image_section *s, uint64_t start,
 	}
 }
 
-/* Decodes a function as code_ranges.c does; up to its first return, if one is enough. */
+/* Decodes a function as code_ranges.c does. Stops at its first return if that is enough. */
 static bool returns(struct batch *b, const struct image_section *s, uint64_t start, uint64_t end,
 		    bool is_enough)
 {
@@ -308,8 +317,9 @@ static bool returns(struct batch *b, const struct image_section *s, uint64_t sta
 }
 
 /*
- * Returns true for a called function that returns. Of a function in several parts, the first one
- * begins with an instruction, and mostly returns. If not, whatever it may jump to is followed.
+ * Returns true for a called function that returns. If a function has several parts, the first part
+ * starts with an instruction, and mostly returns. If it does not, everything that it may jump to is
+ * followed.
  */
 static bool read_code(struct batch *b, const struct piece *p, bool has_parts,
 		      const struct image_section *s, uint64_t start, uint64_t end)
@@ -372,7 +382,7 @@ static void read_batch(void *arg, size_t i, unsigned worker)
 	}
 }
 
-/* Follows what a batch has found. */
+/* Follows the references that a batch has found. */
 static void end_batch(struct reach *r, struct batch *b)
 {
 	r->ok = r->ok && b->ok;
@@ -425,7 +435,7 @@ static void keep_address(struct reach *r, uint64_t link_addr)
 		p->is_kept = true;
 }
 
-/* Code that other steps look at: stubs, and sections that are known by name (fill.c). */
+/* Keeps code that other steps use: stubs, and sections that are known by name (fill.c). */
 static void keep_known(struct reach *r)
 {
 	const struct image_section *init = image_find(r->map->image, ".init"),
@@ -495,7 +505,7 @@ static bool takes_symbol(void *arg, const struct image_symbol *s)
 	return is_reached(arg, s->link_addr);
 }
 
-/* Symbols without size get one: the next one may be gone. */
+/* Gives a size to symbols without one, because the next symbol may be left out. */
 static void measure_labels(const struct reach *r, struct image_symbols *symbols)
 {
 	for (size_t i = 0; i < symbols->n; i++) {

@@ -37,14 +37,14 @@ enum status scope_read_calls(struct scope_map *map);
 /*
  * Joins the units, after the last one is added. Symbols, stubs and unwind ranges then fill the
  * gaps. If `symbols_of` is not NULL, its symbol tables are read as well as those of the map's
- * image; it is the debug file of that image. If n > 0, scope_narrow() follows with the same
- * addresses, and what they do not need may be left out. Does not log STATUS_NO_MEMORY.
+ * image; it is the debug file of that image. If n > 0, scope_narrow() must follow with the same
+ * addresses, and everything that they do not need may be left out. Does not log STATUS_NO_MEMORY.
  */
 enum status scope_finish(struct scope_map *map, const struct image *symbols_of,
 	const uint64_t *link_addrs, size_t n, unsigned n_workers);
 /*
  * Restricts the map to the functions that hold one of these link addresses, and to the addresses
- * that no function holds. Loops of others are not searched, and they are not written. Call it after
+ * that no function holds. Other functions get no loops and are not written. Call it after
  * scope_finish(). Does not log STATUS_NO_MEMORY.
  */
 enum status scope_narrow(struct scope_map *map, const uint64_t *link_addrs, size_t n);

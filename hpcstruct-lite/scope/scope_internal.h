@@ -70,7 +70,9 @@ struct scope_definition {
 	uint32_t name, linkage_name; /* ids in strings; mangled before scope_demangle_all() */
 	uint32_t file, line;         /* id in paths, or SCOPE_NONE */
 	bool is_final;               /* show the name as it is */
-	/* A borrowed name that is not in strings yet: nobody may ask for it. NULL: none. */
+	/*
+	 * A borrowed name that is not in strings yet, because it may never be needed. NULL: none.
+	 */
 	const char *text;
 	uint32_t text_bytes;
 };
@@ -84,7 +86,7 @@ struct scope_record {
 /* Another symbol of a function. */
 struct scope_alias {
 	uint32_t scope, name;
-	bool is_folded; /* of another function, whose equal code the linker left out */
+	bool is_folded; /* belongs to another function with equal code, which the linker left out */
 };
 
 /* A call instruction. The scope of its target is found after all functions are known. */
@@ -102,8 +104,9 @@ struct scope_map {
 	/* parents before children */
 	VEC(struct scope_record) scopes;
 	VEC(struct scope_chunk) chunks;
-	bool is_to_narrow; /* scope_narrow() follows: names of most functions are not needed */
-	VEC(struct scope_alias) aliases; /* those of a scope in a row */
+	/* scope_narrow() will follow, so the names of most functions are not needed */
+	bool is_to_narrow;
+	VEC(struct scope_alias) aliases; /* the aliases of a scope are next to each other */
 	struct map plain_names; /* hashes of debug_unit.plain_names */
 	VEC(struct debug_resources) resources;
 	VEC(struct scope_call) calls;
@@ -159,8 +162,8 @@ bool scope_fill_from_frames(struct scope_map *map, const struct image_ranges *fr
  */
 bool scope_is_symbol_wanted(const struct image_symbol *s);
 /*
- * Of "foo.cold" and "foo.cold.3" returns the length of "foo": code of foo that was moved away, not
- * a function of its own. 0 for other names.
+ * Returns the length of "foo" for "foo.cold" and "foo.cold.3": code of foo that was moved away and
+ * is not a function of its own. Returns 0 for other names.
  */
 uint32_t scope_moved_base(const struct image_symbol *s);
 /* Adds the calls of OpenMP's run time in the image, which go to one of `stubs`. */
@@ -172,8 +175,8 @@ bool scope_read_library_calls(struct scope_map *map, const struct image_stubs *s
 uint32_t scope_add_function(struct scope_map *map, const char *name, size_t name_bytes,
 	uint64_t entry, enum structure_origin origin, bool is_final);
 /*
- * The same for a name in the image, which is copied only when it is asked for if the map is to be
- * narrowed. NULL: "<unknown at ENTRY>".
+ * The same for a name in the image. If the map will be narrowed, the name is copied only when it is
+ * needed. NULL: "<unknown at ENTRY>".
  */
 uint32_t scope_add_lazily(struct scope_map *map, const char *name, uint32_t name_bytes,
 	uint64_t entry, enum structure_origin origin);

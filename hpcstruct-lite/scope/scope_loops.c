@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Loops of the code -> loops of the source. A loop belongs to the innermost function or inlined
- * call that its code is in, but for a few stray instructions: what is inlined into its body lies
- * below it, and it lies below the call it was inlined with. Its line is that of the instruction
- * that decides whether it goes on, as seen from there. doc/structures.md has the rules. See
- * scope_loops.h for the tests.
+ * Turns loops of the code into loops of the source. A loop belongs to the innermost function or
+ * inlined call that contains its code, except for a few stray instructions. So a call inlined into
+ * its body is below the loop, and the loop is below the call that it was inlined with. Its line is
+ * the line of the instruction that decides whether it goes on, as seen from that scope.
+ * doc/structures.md has the rules. See scope_loops.h for the tests.
  */
 #include "hpcstruct-lite/scope/scope_loops.h"
 
@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-/* How well an instruction tells the line of the loop; less is better. */
+/* How good an instruction is for the line of the loop; smaller is better. */
 enum quality {
 	BOTTOM_TEST,   /* goes back to the header, or out of the loop */
 	TOP_TEST,      /* in the header: goes on, or out of the loop */
@@ -22,9 +22,9 @@ enum quality {
 	NOTHING
 };
 
-/* Most times that loops are moved into an inlined call; each time takes them one deeper. */
+/* Loops are moved into an inlined call at most this often. Each time they get one level deeper. */
 #define MAX_MOVES 16
-/* Of the code of a loop, one part in so many may be of outside of the call that it belongs to. */
+/* This part of a loop's code (1/16) may be outside the call that the loop belongs to. */
 #define STRAY_PART 16
 
 struct place {
@@ -35,8 +35,9 @@ struct place {
 			      own code, or back to the header on the last */
 };
 
-/* Lines of the code of a loop that is not in inner ones, in the file of its place; 0 while not
- * known. */
+/*
+ * Lines of the code of a loop without its inner loops, in the file of its place; 0: not known yet.
+ */
 struct span {
 	uint32_t first, last;
 };
@@ -83,7 +84,7 @@ const struct flow *loops_flow(const struct loops_scratch *s)
 
 /* ---- where a loop belongs ---- */
 
-/* The innermost scope that both are in. */
+/* Returns the innermost scope that encloses both. */
 static uint32_t common_scope(const struct code *c, uint32_t a, uint32_t b)
 {
 	const struct scope_record *scopes = c->map->scopes.at;
@@ -124,8 +125,10 @@ static void find_scopes(const struct code *c, struct loops_scratch *s)
 
 /* ---- which line it has ---- */
 
-/* The line of a position as seen from `scope`: of what is inlined there, that of the call. False:
- * not in there, or no line. */
+/*
+ * Finds the line of a position as seen from `scope`. For code that is inlined there, this is the
+ * line of the call. Returns false if the position is not in the scope or has no line.
+ */
 static bool line_seen_from(const struct code *c, uint32_t scope, uint32_t position, uint32_t *file,
 			   uint32_t *line)
 {
@@ -151,8 +154,11 @@ static bool is_better(const struct place *a, const struct place *b)
 	return a->file == b->file && a->line < b->line;
 }
 
-/* Loop statements stand around their bodies: a test on the first line, or one back to the header on
- * the last, is the best. Of equally good lines in one file the first one counts. */
+/*
+ * Offers a line for the loop. Loop statements enclose their bodies. So the best test is one on the
+ * first line, or one back to the header on the last line. If lines in one file are equally good,
+ * the first one wins.
+ */
 static void offer(const struct code *c, struct loops_scratch *s, uint32_t loop, uint32_t position,
 		  enum quality quality)
 {
@@ -186,15 +192,19 @@ static void find_spans(const struct code *c, struct loops_scratch *s)
 	}
 }
 
-/* The header of an irreducible loop is one entry of several: what is tested there says no more than
- * what is tested elsewhere. */
+/*
+ * The header of an irreducible loop is only one of several entries, so a test there is no better
+ * than a test elsewhere.
+ */
 static enum quality test_quality(const struct flow_loop *l, enum quality quality)
 {
 	return l->is_irreducible ? EXIT_TEST : quality;
 }
 
-/* A conditional branch that stays in a loop or leaves it; for irreducible loops one in another,
- * which may be one in the source, of both. */
+/*
+ * Judges a conditional branch that stays in a loop or leaves it. If irreducible loops are nested,
+ * they may be one loop of the source, and the branch counts for both.
+ */
 static void judge_exit(const struct code *c, struct loops_scratch *s, uint32_t b, uint32_t position)
 {
 	const struct flow *f = &s->flow;
@@ -214,7 +224,7 @@ static void judge_exit(const struct code *c, struct loops_scratch *s, uint32_t b
 	}
 }
 
-/* What the end of a block tells of the loops that it is in. */
+/* Records how the block's last jump leaves or repeats the loops around it. */
 static void judge_block(const struct code *c, struct loops_scratch *s, const struct flow_code *code,
 			uint32_t b)
 {
@@ -244,7 +254,7 @@ static void judge_block(const struct code *c, struct loops_scratch *s, const str
 
 /* ---- stray instructions ---- */
 
-/* The inlined call directly below `outer` that a position is in, or SCOPE_NONE. */
+/* Returns the inlined call directly below `outer` that contains a position, or SCOPE_NONE. */
 static uint32_t call_below(const struct code *c, uint32_t outer, uint32_t position)
 {
 	uint32_t below = SCOPE_NONE, at = c->map->intervals.at[code_interval_at(c, position)].scope;
@@ -260,7 +270,7 @@ static bool is_within(const struct code *c, uint32_t scope, uint32_t outer)
 	return scope == outer;
 }
 
-/* Whether all but few bytes of a loop are in an inlined call. */
+/* Returns true if all but a few bytes of a loop are in an inlined call. */
 static bool is_mostly_in(const struct code *c, const struct loops_scratch *s, uint32_t loop,
 			 uint32_t call)
 {
@@ -284,8 +294,10 @@ static bool is_mostly_in(const struct code *c, const struct loops_scratch *s, ui
 	return n_outside * STRAY_PART <= n_bytes;
 }
 
-/* Moves loops whose test and nearly all of whose code are in an inlined call into that. False:
- * there was none. */
+/*
+ * Moves a loop into an inlined call if its test and nearly all its code are there. Returns false if
+ * there was none to move.
+ */
 static bool move_loops(const struct code *c, struct loops_scratch *s)
 {
 	bool moved = false;
@@ -300,7 +312,8 @@ static bool move_loops(const struct code *c, struct loops_scratch *s)
 			s->scopes.at[i] = call;
 		else if (parent != FLOW_NONE && s->scopes.at[parent] != scope &&
 			 is_within(c, s->scopes.at[parent], scope))
-			s->scopes.at[i] = s->scopes.at[parent]; /* what the loop is in, it is in */
+			/* it is inside everything that its parent is inside */
+			s->scopes.at[i] = s->scopes.at[parent];
 		moved |= s->scopes.at[i] != scope;
 	}
 	return moved;
@@ -316,7 +329,10 @@ static void judge_blocks(const struct code *c, struct loops_scratch *s,
 			judge_block(c, s, code, i);
 }
 
-/* Twice: which lines are the first and the last of a loop is a question of the file it is in. */
+/*
+ * Judges the blocks twice, because the first and last line of a loop depend on the file of its
+ * place.
+ */
 static void find_places(const struct code *c, struct loops_scratch *s, const struct flow_code *code)
 {
 	for (size_t i = 0; i < s->flow.loops.n; i++)
@@ -328,7 +344,7 @@ static void find_places(const struct code *c, struct loops_scratch *s, const str
 
 /* ---- loops in loops of the same line ---- */
 
-/* Where the branches lead that leave a loop from its own line. */
+/* Where branches go that leave a loop from its own line. */
 struct ways_out {
 	bool to_other_line; /* to another line of the loop around it, as seen from their scope */
 	bool to_same_line;  /* to the same line there */
@@ -377,8 +393,10 @@ static struct ways_out find_ways(const struct code *c, const struct loops_scratc
 	return w;
 }
 
-/* Appends the lines of code in `loop` and not in `but`, as seen from its scope. False: no
- * memory. */
+/*
+ * Appends the lines of code in `loop` and not in `but`, as seen from its scope. Returns false when
+ * out of memory.
+ */
 static bool list_lines(const struct code *c, struct loops_scratch *s, uint32_t loop, uint32_t but)
 {
 	const struct flow *f = &s->flow;
@@ -408,8 +426,8 @@ static int compare_lines(const void *a, const void *b)
 }
 
 /*
- * *has_own_line: the loop around `loop` has a line that `loop` has not. *only_line: both have the
- * same one line. False when memory is short.
+ * *has_own_line: the loop around `loop` has a line that `loop` does not have. *only_line: both have
+ * the same single line. Returns false when out of memory.
  */
 static bool compare_code(const struct code *c, struct loops_scratch *s, uint32_t loop,
 	bool *has_own_line, bool *only_line)
@@ -445,7 +463,7 @@ static bool can_be_left(const struct flow *f, uint32_t loop)
 
 /*
  * *ends: the condition of a loop ends that loop and never the one around it, which has code of its
- * own. Then they are two loops of the source, since a loop is over when its condition fails. When a
+ * own. Then they are two loops of the source, because a loop ends when its condition fails. If a
  * compiler splits one loop, it copies lines, or the condition leads to more of that condition.
  */
 static bool ends_within(const struct code *c, struct loops_scratch *s, const struct flow_code *code,
@@ -468,9 +486,9 @@ static bool ends_within(const struct code *c, struct loops_scratch *s, const str
 }
 
 /*
- * A loop in a loop of the same line and scope is most often one loop of the source to which the
- * compiler gave two headers. Two loops of the source have a test each, or the test of the inner one
- * ends it within the outer one. False when memory is short.
+ * If a loop is inside a loop of the same line and scope, both are mostly one loop of the source to
+ * which the compiler gave two headers. Two loops of the source each have a test, or the test of the
+ * inner one ends it inside the outer one. Returns false when out of memory.
  */
 static bool is_same_loop(const struct code *c, struct loops_scratch *s,
 	const struct flow_code *code, uint32_t loop, bool *same)

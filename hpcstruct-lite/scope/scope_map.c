@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Kept from unit to unit, so that memory is asked for once. */
+/* Kept from unit to unit, so that memory is allocated once. */
 struct scope_scratch {
 	struct scope_ranges ranges;
 	VEC(uint32_t) parents, depths, scope_ids, file_ids;
@@ -107,7 +107,7 @@ uint32_t scope_at(const struct scope_map *map, uint32_t position)
 	return n ? map->intervals.at[n - 1].scope : SCOPE_NONE;
 }
 
-/* Parents, depths and ranges of the unit in the form scope_flatten() takes. */
+/* Prepares the parents, depths and ranges of the unit for scope_flatten(). */
 static bool prepare(const struct scope_map *map, const struct debug_unit *unit,
 		    struct scope_scratch *s)
 {
@@ -143,8 +143,10 @@ static void fill_with_none(uint32_t *ids, size_t n)
 		ids[i] = SCOPE_NONE;
 }
 
-/* The map's number of a file of the unit; SCOPE_NONE: unknown. *ok becomes false when memory is
- * short. */
+/*
+ * Returns the map's number of a file of the unit; SCOPE_NONE: unknown. Sets *ok to false when out
+ * of memory.
+ */
 static uint32_t file_id(struct scope_map *map, const struct debug_unit *unit,
 			struct scope_scratch *s, uint32_t file, bool *ok)
 {
@@ -165,7 +167,7 @@ static uint32_t string_id(struct scope_map *map, const char *text, bool *ok)
 	return id;
 }
 
-/* Gives the scope, and first its ancestors, numbers of the map. */
+/* Gives numbers of the map to the ancestors of the scope and then to the scope. */
 static bool publish_scope(struct scope_map *map, const struct debug_unit *unit,
 			  struct scope_scratch *s, uint32_t local)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Functions that symbols know and DWARF does not; other names of those it does; parts that the
- * compiler split off. Where DWARF and a symbol disagree, DWARF says what the function is and the
- * symbol gives a name. Test: tests/cli/struct/struct_golden.sh.
+ * Adds functions that have symbols but no DWARF, further names of functions with DWARF, and parts
+ * that the compiler split off. If DWARF and a symbol disagree, DWARF decides what the function is,
+ * and the symbol gives it a name. Test: tests/cli/struct/struct_golden.sh.
  */
 #include "hpcstruct-lite/scope/scope_internal.h"
 
@@ -16,7 +16,7 @@ struct entry {
 	size_t first, n;       /* in the sorted symbols; the first is the one to show */
 	uint32_t start, end;   /* positions */
 	uint32_t scope;        /* the function, once known */
-	uint32_t base_bytes;   /* of code that was moved away: length of its function's name */
+	uint32_t base_bytes;   /* for code that was moved away: the length of its function's name */
 };
 struct entries {
 	VEC(struct entry);
@@ -34,9 +34,9 @@ struct finder {
 	struct image_symbols symbols;
 	struct entries entries;
 	VEC(struct named) names;
-	/* (hash of name, source file) -> index in names; of names that are looked for */
+	/* (hash of name, source file) -> index in names; only names that are needed */
 	struct map by_name;
-	/* by definition of before: the one with the symbol's name, SCOPE_NONE, or SEVERAL */
+	/* by original definition: the definition with the symbol's name, SCOPE_NONE, or SEVERAL */
 	VEC(uint32_t) renamed;
 };
 
@@ -57,8 +57,10 @@ static int compare_names(const struct image_symbol *x, const struct image_symbol
 	return memcmp(x->name, y->name, x->name_bytes);
 }
 
-/* By address, then the better name first: a function before a label, a name others can see, fewer
- * underscores, shorter. */
+/*
+ * Sorts by address, then the better name first: a function before a label, a name that other files
+ * can see, fewer underscores, a shorter name.
+ */
 static int compare_symbols(const void *a, const void *b)
 {
 	const struct image_symbol *x = a, *y = b;
@@ -75,7 +77,7 @@ static int compare_symbols(const void *a, const void *b)
 	return by_name ? by_name : (int)x->table - (int)y->table;
 }
 
-/* What is sorted in place of the symbols, which are bigger. */
+/* Sorted in place of the symbols, which are bigger. */
 struct sort_key {
 	uint64_t link_addr;
 	size_t index;
@@ -127,7 +129,7 @@ static void drop_unwanted(struct image_symbols *symbols)
 	symbols->n = n;
 }
 
-/* Where the code section that holds `link_addr` ends. */
+/* Returns the end of the code section that contains `link_addr`. */
 static uint64_t section_end(const struct image *image, uint64_t link_addr)
 {
 	for (size_t i = 0; i < image->code.n; i++)
@@ -181,8 +183,10 @@ static bool make_entries(struct finder *f)
 	return true;
 }
 
-/* Length of the part of a name before a suffix that a compiler gave a clone (".cold", ".part.3",
- * ".constprop.0", ".isra.0", ".llvm.12"); the whole when it has none. */
+/*
+ * Returns the length of a name without the suffix that a compiler gave a clone (".cold", ".part.3",
+ * ".constprop.0", ".isra.0", ".llvm.12"). Returns the whole length if there is no suffix.
+ */
 static size_t base_length(const char *name, size_t n_bytes)
 {
 	const char *dot = n_bytes > 1 ? memchr(name + 1, '.', n_bytes - 1) : NULL;
@@ -191,7 +195,7 @@ static size_t base_length(const char *name, size_t n_bytes)
 		       : n_bytes;
 }
 
-/* Of code that was moved away, the hashes of the names of the functions that it belongs to. */
+/* Collects the hashes of the names of functions from which code was moved away. */
 static bool collect_bases(const struct finder *f, struct map *bases)
 {
 	bool ok = true;
@@ -231,7 +235,10 @@ static bool index_names(struct finder *f, const struct map *bases)
 	return true;
 }
 
-/* The one entry of that name in a source file (0: seen by all files), or NULL. */
+/*
+ * Returns the only entry with that name in a source file (0: names that all files can see), or
+ * NULL.
+ */
 static struct entry *find_name(struct finder *f, const char *name, size_t n_bytes, uint32_t source)
 {
 	uint64_t id = map_get(&f->by_name, hash_name(name, n_bytes), source);
@@ -255,9 +262,9 @@ static bool is_mangled(const char *name)
 }
 
 /*
- * True if the symbol is of another function than the scope: linkers with --icf and gcc keep one of
- * several functions with equal code. C++ names say it; of a plain name DWARF says whether it is a
- * function or an alias.
+ * Returns true if the symbol belongs to another function than the scope: linkers with --icf and gcc
+ * keep only one of several functions with equal code. C++ names show this. For a plain name, DWARF
+ * says whether it is a function or an alias.
  */
 static bool is_of_other(const struct scope_map *map, uint32_t scope, const struct image_symbol *s)
 {
@@ -292,9 +299,9 @@ static bool add_alias(struct scope_map *map, uint32_t scope, const struct image_
 }
 
 /*
- * The symbol knows more than DWARF of two kinds of functions: clones ("foo.part.0"), which DWARF
- * calls by the name of the original, and C++ functions that no other file can see, of which gcc
- * gives the bare identifier alone.
+ * The symbol has a better name than DWARF for two kinds of functions: clones ("foo.part.0"), which
+ * have the name of the original in DWARF, and C++ functions that no other file can see, for which
+ * gcc writes only the bare identifier.
  */
 static bool name_from_symbol(struct finder *f, uint32_t scope, const struct image_symbol *s)
 {
@@ -320,7 +327,7 @@ static bool name_from_symbol(struct finder *f, uint32_t scope, const struct imag
 	return true;
 }
 
-/* Inlined calls of a function that a symbol names have that name, too. */
+/* Gives inlined calls of a function the name that a symbol gave the function. */
 static void rename_inlined(struct finder *f)
 {
 	for (size_t i = 0; i < f->map->scopes.n; i++) {
@@ -344,8 +351,10 @@ static bool add_aliases(struct finder *f, const struct entry *e)
 	return true;
 }
 
-/* Finds the entry's function, or makes one. Code split off that belongs to a function we know stays
- * SCOPE_NONE for the second pass. */
+/*
+ * Finds the entry's function, or makes one. Split-off code of a function that we know stays
+ * SCOPE_NONE for the second pass.
+ */
 static bool assign(struct finder *f, struct entry *e, bool cold_too)
 {
 	struct scope_map *map = f->map;

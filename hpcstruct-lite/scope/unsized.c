@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where a function ends whose symbol has no size. Assembler code has such symbols. In a stripped
- * library the next symbol can be hundreds of kilobytes further, with many functions in between that
- * have lost theirs. Test: tests/cli/struct/struct_unsized.sh.
+ * Finds the end of a function whose symbol has no size. Assembler code has such symbols. In a
+ * stripped library the next symbol can be hundreds of kilobytes away, with many functions in
+ * between that have lost their symbols. Test: tests/cli/struct/struct_unsized.sh.
  */
 #include "hpcstruct-lite/scope/scope_internal.h"
 
@@ -31,7 +31,7 @@ uint64_t scope_unsized_end(const struct image *image, uint64_t start, uint64_t e
 {
 	const struct isa *isa = isa_find(image->machine, image->architecture);
 	const struct image_section *s = isa ? section_of(image, start, end) : NULL;
-	uint64_t furthest = start; /* that a jump goes to */
+	uint64_t furthest = start; /* furthest target of a jump so far */
 	struct isa_instruction i;
 	for (uint64_t at = start; s && at < end; at += i.n_bytes) {
 		isa->decode(s->bytes + (at - s->link_addr), end - at, at, &i);

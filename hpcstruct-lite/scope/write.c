@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Brings the map into the order of the file, drops what no address refers to, and writes it. The
- * order depends on addresses and names alone, not on the order in which threads added units. Test:
- * tests/unit/struct/test_scope.c, tests/cli/struct/struct_golden.sh.
+ * Sorts the map into the order of the file, drops everything that no address refers to, and writes
+ * it. The order depends only on addresses and names, not on the order in which threads added units.
+ * Test: tests/unit/struct/test_scope.c, tests/cli/struct/struct_golden.sh.
  */
 #include "hpcstruct-lite/scope/scope_internal.h"
 
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Order of scopes: see the specification. */
+/* The sort key of a scope; see the specification of the format. */
 struct order {
 	uint64_t entry;        /* of functions; of others the first position */
 	uint32_t parent, first, scope;
@@ -54,7 +54,7 @@ static void note_uses(struct writer *w)
 static int compare_order(const void *a, const void *b)
 {
 	const struct order *x = a, *y = b;
-	if (x->parent != y->parent) /* functions, which have none, come last here */
+	if (x->parent != y->parent) /* functions have no parent and come last here */
 		return x->parent < y->parent ? -1 : 1;
 	if (x->entry != y->entry)
 		return x->entry < y->entry ? -1 : 1;
@@ -125,7 +125,7 @@ static bool emit_scope(struct writer *w, const struct order *o)
 	return ok;
 }
 
-/* Emits what is below a scope; recursion is as deep as the inlining. */
+/* Emits the scopes below a scope. Recursion is as deep as the inlining. */
 static bool emit_children(struct writer *w, const uint32_t *first_child, uint32_t parent)
 {
 	for (size_t i = first_child[parent]; i < w->order.n && w->order.at[i].parent == parent; i++)
@@ -189,8 +189,10 @@ static bool emit_aliases(struct writer *w)
 	return ok;
 }
 
-/* The file's number of the function that holds an address, SCOPE_NONE: none does. Before the
- * intervals get the file's numbers. */
+/*
+ * Returns the file's number of the function that contains an address; SCOPE_NONE: none. Call it
+ * before the intervals get the file's numbers.
+ */
 static uint32_t function_at(const struct writer *w, uint64_t link_addr)
 {
 	uint32_t position, scope = SCOPE_NONE;
@@ -275,7 +277,7 @@ static int compare_aliases(const void *a, const void *b)
 	return x->name < y->name ? -1 : x->name > y->name;
 }
 
-/* Makes room for one more interval before the i-th, which is the next to be read. */
+/* Makes room for one more interval before the i-th, which will be read next. */
 static bool insert_before(struct scope_intervals *v, size_t i)
 {
 	if (!vec_push(v))
@@ -286,8 +288,8 @@ static bool insert_before(struct scope_intervals *v, size_t i)
 
 /*
  * Rewrites the map's intervals in place with the file's numbers and offsets, and splits them at the
- * ends of regions. A gap is kept only where it ends something; an interval that reaches into the
- * next region is said again at its start.
+ * ends of regions. A gap is kept only if it ends something. An interval that reaches into the next
+ * region is repeated at the start of that region.
  */
 static bool emit_intervals(struct writer *w)
 {
@@ -296,7 +298,7 @@ static bool emit_intervals(struct writer *w)
 	size_t n_regions = map->is_wanted ? map->kept.n : map->image->regions.n;
 	struct scope_intervals *v = &w->map->intervals;
 	struct structure_interval_record last = {0, SCOPE_NONE, SCOPE_NONE, 0};
-	size_t in = 0, out = 0; /* out <= in: what is written has been read */
+	size_t in = 0, out = 0; /* out <= in: every overwritten interval was already read */
 	bool ok = true;
 	for (size_t k = 0; k < n_regions && ok; k++) {
 		const struct image_region *region = &regions[k];

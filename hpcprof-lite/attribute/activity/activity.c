@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* Where a path is: in which library, and what the thread does there. */
+/* The state of a path: in which library it is, and what the thread does there. */
 struct state {
 	uint8_t library;  /* enum runtime_library: NONE, OMP, MPI or GPU */
 	uint8_t activity; /* enum model_activity */
@@ -19,9 +19,10 @@ struct finding {
 	const struct model *m;
 	struct state *all;      /* by context */
 	uint8_t *library;       /* by module: enum runtime_library */
-	struct runtime_call *calls; /* by function, which are fewer than contexts */
+	/* by function, because there are fewer functions than contexts */
+	struct runtime_call *calls;
 	bool *is_in_mpi;        /* by context: at or below a frame of MPI's libraries */
-	bool *calls_runtime;    /* by module: it calls OpenMP or MPI, and not inside of MPI */
+	bool *calls_runtime;    /* by module: it calls OpenMP or MPI from outside of MPI */
 };
 
 /* ---- modules ---- */
@@ -49,7 +50,9 @@ static void find_libraries(struct finding *f)
 					: (uint8_t)known_library(m->modules[i].path);
 }
 
-/* In MPI, transports call back functions of MPI: that makes them no modules of the program. */
+/*
+ * Ignores calls inside of MPI: transports call back functions of MPI, but they are not the program.
+ */
 static void find_callers(struct finding *f)
 {
 	const struct model *m = f->m;
@@ -78,9 +81,10 @@ static void find_calls(struct finding *f)
 }
 
 /*
- * True for code of the program that `in` calls back. OpenMP calls nothing but its own code and
- * libc. MPI calls transports and drivers. There, code of the program is a module that also calls
- * OpenMP or MPI elsewhere, or Python. Libraries of GPUs may be a part of the program's file.
+ * True for code of the program that `in` calls back. OpenMP calls only its own code and libc, so
+ * all other code is the program's. MPI also calls transports and drivers. There, code of the
+ * program is Python, or a module that also calls OpenMP or MPI elsewhere. Libraries of GPUs may be
+ * linked into the program's file.
  */
 static bool is_called_back(const struct finding *f, unsigned in, uint32_t function)
 {
@@ -110,7 +114,7 @@ static enum model_activity blocked_by(unsigned wait)
 	}
 }
 
-/* A wait inside of a run-time library belongs to the call of that library. */
+/* A wait inside of a run-time library belongs to the call into that library. */
 static struct state enter_wait(struct state above, unsigned wait)
 {
 	struct state s = above;
@@ -129,7 +133,7 @@ static struct state enter_wait(struct state above, unsigned wait)
 
 /* ---- frames ---- */
 
-/* True if a call inside of `above` says more than that does. */
+/* True if a call inside of `above` says more than `above` itself. */
 static bool is_better(struct state above, const struct runtime_call *call)
 {
 	if (above.library == RUNTIME_NONE)
@@ -139,8 +143,9 @@ static bool is_better(struct state above, const struct runtime_call *call)
 }
 
 /*
- * Frames of a run-time library without a known call. Its threads start there. In libgomp it may be
- * a function without a name: GOMP_barrier and others end by a jump to one, which leaves no frame.
+ * Enters a frame of a run-time library without a known call. The library's own threads start in
+ * such a frame. In libgomp it may be a function without a name: GOMP_barrier and others end with a
+ * jump to one, which leaves no frame of GOMP_barrier.
  */
 static struct state enter_library(struct state above, unsigned library, bool is_unnamed)
 {

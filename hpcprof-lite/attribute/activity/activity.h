@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds what a thread did in each context, from the names of the call path and from waits. A call
- * of a run-time library decides for all that it calls, until it calls back code of the program.
- * That is work again. Without such a call the wait itself decides. Test:
- * tests/unit/prof/test_activity.c.
+ * Finds what a thread did in each context, from the names on the call path and from waits. A call
+ * into a run-time library sets the activity of everything below it, until the library calls back
+ * code of the program. That is work again. Outside such calls, the wait itself sets the activity.
+ * Test: tests/unit/prof/test_activity.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_ACTIVITY_H
 #define HPCPROF_ATTRIBUTE_ACTIVITY_H

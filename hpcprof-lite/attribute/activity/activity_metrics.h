@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The metrics of activities: "OMP:BARRIER (sec)" is the part of the measured time in contexts with
- * this activity. The metrics of all activities add up to the measured time. They exist only if a
- * thread did something else than work. Test: tests/unit/prof/test_activity.c.
+ * this activity. The metrics of all activities add up to the measured time. They exist only if some
+ * thread did something other than work. Test: tests/unit/prof/test_activity.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_ACTIVITY_METRICS_H
 #define HPCPROF_ATTRIBUTE_ACTIVITY_METRICS_H

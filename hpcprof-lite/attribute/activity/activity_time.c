@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which activities have time, and so a metric. Test: tests/unit/prof/test_activity.c. */
+/* Finds which activities have time, and so get a metric. Test: tests/unit/prof/test_activity.c. */
 #include "common/base/pool.h"
 #include "hpcprof-lite/attribute/activity/activity.h"
 #include "hpcprof-lite/attribute/activity/activity_metrics.h"
@@ -23,7 +23,7 @@ static void mark_cell(struct activities *a, const struct topic_thread *t, const 
 		atomic_store_explicit(occurs, true, memory_order_relaxed);
 }
 
-/* Marks the activities of contexts where the thread has time. */
+/* Marks the activities of the contexts in which the thread has time. */
 static void activity_job(void *arg, size_t i, unsigned worker)
 {
 	struct activities *a = arg;

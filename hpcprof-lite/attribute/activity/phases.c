@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A place that begins phases, while they are collected. */
+/* A place at which phases begin, while they are collected. */
 struct place {
 	uint32_t context;
 	uint64_t first_ns;
@@ -23,7 +23,7 @@ struct collecting {
 	VEC(struct model_range) ranges; /* `phase` is the index of a place */
 };
 
-/* The caller of the function of libhpctoolkit.a, if that is in the path. */
+/* Returns the caller of the function of libhpctoolkit.a if that function is on the path. */
 static uint32_t find_caller(const struct model *m, uint32_t context)
 {
 	for (uint32_t c = context; c && c != MODEL_NONE; c = m->contexts[c].parent) {
@@ -38,7 +38,7 @@ static uint32_t find_caller(const struct model *m, uint32_t context)
 	return python == MODEL_NONE ? context : python;
 }
 
-/* Contexts of one line are one place, whatever their callers. */
+/* Contexts of the same line are one place, whoever their callers are. */
 static struct place *place_of(struct collecting *c, uint32_t context)
 {
 	const struct model_context *x = &c->m->contexts[context];
@@ -167,7 +167,7 @@ static bool attribute(void *none, struct topic_run *r)
 	const struct topic_where where = topic_where(r);
 	struct collecting c = {.m = r->m};
 	(void)none;
-	if (r->comm) /* phases are in reports alone, which parts do not write */
+	if (r->comm) /* phases appear only in reports, and parts do not write reports */
 		return true;
 	bool ok = collect(&c, r->job, &where) && (!c.ranges.n || give(&c));
 	map_free(&c.place_of);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Joins what several files say of one process; see child_processes.h. Process ids return, so a
- * record of a wait is taken for a process only if it is the first after the process's start, is in
- * the same measurement directory and was written by the parent on the same host. Test:
+ * Joins what several files say about one process; see child_processes.h. Process ids are reused. So
+ * a record of a wait belongs to a process only if it is the first one after the process's start, is
+ * in the same measurement directory, and was written by the parent on the same host. Test:
  * tests/unit/prof/test_children.c.
  */
 #include "hpcprof-lite/attribute/describe/child_processes.h"
@@ -22,7 +22,7 @@ struct wait {
 	bool is_taken;
 };
 
-/* A program that was started and not measured, and the process that may wait for it. */
+/* An unmeasured program that was started, and the process that may wait for it. */
 struct start {
 	const struct load_unmeasured *u;
 	uint64_t place;
@@ -36,7 +36,7 @@ struct part {
 	struct model *m;
 	uint64_t *places;      /* by file */
 	VEC(struct wait) waits;
-	VEC(struct wait) unseen; /* measured processes for which there is no wait; no record */
+	VEC(struct wait) unseen; /* measured processes without a wait record; `record` is not set */
 	VEC(struct start) starts;
 	VEC(struct model_unmeasured) groups;
 };
@@ -91,7 +91,7 @@ static bool collect(struct part *p)
 	return true;
 }
 
-/* The first wait of `parent` for `pid` that ended at `from_ns` or later; NULL: none. */
+/* The first wait of `parent` for `pid` that ended at `from_ns` or later. NULL: none. */
 static struct wait *find_wait(
 	struct part *p, uint64_t place, uint32_t parent, uint32_t pid, uint64_t from_ns)
 {
@@ -111,7 +111,10 @@ static struct wait *find_wait(
 
 /* ---- ends ---- */
 
-/* The parent's record wins, because a process can only record what it is about to do. */
+/*
+ * The parent's record takes precedence: the process itself could record only what it was about to
+ * do.
+ */
 static void settle_end(struct model_process *to, int status)
 {
 	if (WIFSIGNALED(status)) {
@@ -194,7 +197,7 @@ static bool add_group(struct part *p, const struct model_unmeasured *new)
 	return true;
 }
 
-/* The index of the first start of a child of this process, or where it would be. */
+/* The index of the first child that this process started, or where it would be. */
 static size_t find_starts(const struct part *p, uint64_t place, uint32_t parent)
 {
 	size_t begin = sorted_below(p->starts.at, p->starts.n, place, place);
@@ -204,8 +207,9 @@ static size_t find_starts(const struct part *p, uint64_t place, uint32_t parent)
 }
 
 /*
- * Accounts for CPU time of children without a record: system() waits inside libc, and Go makes its
- * own system calls. If only one unmeasured program can have used the time, it gets it.
+ * Accounts for the CPU time of children without a record: system() waits inside libc, and Go makes
+ * its own system calls. If only one unmeasured program can have used the time, the time counts for
+ * that program.
  */
 static bool settle_rest(struct part *p, size_t file, uint64_t rest_ns)
 {
@@ -237,7 +241,7 @@ static bool settle_rest(struct part *p, size_t file, uint64_t rest_ns)
 	if (!is_one)
 		return true;
 	first->cpu_ns =
-		rest_ns > before_ns ? rest_ns - before_ns : 0; /* all of it with the first */
+		rest_ns > before_ns ? rest_ns - before_ns : 0; /* the first start gets all of it */
 	for (size_t i = from; i < to; i++)
 		p->starts.at[i].is_known |=
 			p->starts.at[i].u->record->start_ns >= f->header.start_mono_ns;

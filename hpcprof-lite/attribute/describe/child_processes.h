@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What parents recorded about their children: how processes ended that could not record it
+ * Uses what parents recorded about their children: how processes ended that could not record it
  * themselves, and which programs were not measured, with their CPU time. Test:
  * tests/unit/prof/test_children.c.
  */

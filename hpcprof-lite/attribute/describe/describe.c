@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See describe.h: processes, threads and their time lines. Test: tests/unit/prof/test_order.c,
- * tests/unit/prof/test_ledger.c.
+ * See describe.h. Describes processes, threads and their time lines. Test:
+ * tests/unit/prof/test_order.c, tests/unit/prof/test_ledger.c.
  */
 #include "hpcprof-lite/attribute/describe/describe.h"
 
@@ -20,7 +20,7 @@ static uint64_t real_time(const struct load_file *f, uint64_t mono_ns)
 	return mono_ns + (f->header.start_real_ns - f->header.start_mono_ns);
 }
 
-/* The time of the last record, if the process could not write its end. */
+/* The time of the last record. Used if the process could not write its end. */
 static uint64_t last_moment(const struct load_file *f, uint64_t other_ns)
 {
 	uint64_t last = f->header.start_mono_ns > other_ns ? f->header.start_mono_ns : other_ns;
@@ -56,7 +56,7 @@ static bool is_blank(const struct load_file *f)
 	return n == MSR_MAX_METRICS && !f->events.n && !f->threads.n && !f->header.end_mono_ns;
 }
 
-/* Never before the start, whatever is damaged; not written by a process that was killed. */
+/* At least the start, even in a damaged file. A process that was killed did not write the end. */
 static uint64_t throttled_end(const struct msr_header *h)
 {
 	return h->throttled_end_ns > h->throttled_start_ns ? h->throttled_end_ns
@@ -119,7 +119,7 @@ bool describe_processes(struct model *m, const struct load_job *job, const uint6
 	       process_roles_find(m, job);
 }
 
-/* While measurement was on. */
+/* CPU time while measurement was on. */
 static uint64_t cpu_ns(const struct msr_thread *r)
 {
 	uint64_t all = r->cpu_end_ns > r->cpu_start_ns ? r->cpu_end_ns - r->cpu_start_ns : 0;
@@ -157,7 +157,7 @@ static void describe_thread(const struct model *m, const struct load_file *f,
 				  .n_trace_records = t->n_trace_records};
 	if (t->n_trace_records &&
 	    real_time(f, t->first_trace_ns) <
-		    p.start_ns) /* damage: the time line lies inside all the same */
+		    p.start_ns) /* damage; the profile still includes its time line */
 		p.start_ns = real_time(f, t->first_trace_ns);
 	if (t->n_trace_records && real_time(f, t->last_trace_ns) > p.end_ns)
 		p.end_ns = real_time(f, t->last_trace_ns);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See describe.h: the metrics that were measured. Test: tests/unit/prof/test_order.c. */
+/* See describe.h. Describes the metrics that were measured. Test: tests/unit/prof/test_order.c. */
 #include "hpcprof-lite/attribute/describe/describe.h"
 
 #include <stdarg.h>
@@ -30,7 +30,10 @@ uint32_t describe_metric(const struct model *m, const struct msr_metric *r)
 	return MODEL_NONE;
 }
 
-/* Readers of HPCToolkit know "CPUTIME (sec)"; what counts events goes by its bare name. */
+/*
+ * Names are those that users of HPCToolkit know: "CPUTIME (sec)", or the bare name if the metric
+ * counts events.
+ */
 static char *name_of(const struct msr_metric *r)
 {
 	char *name;
@@ -64,7 +67,10 @@ static bool add_metric(struct model *m, const struct msr_metric *r)
 	return true;
 }
 
-/* Runs of several rates may be merged, and nodes of one run may differ in what they can. */
+/*
+ * Merged runs may have different periods, and nodes of one run may support different sample
+ * sources.
+ */
 static void widen_metric(struct model_metric *k, const struct msr_metric *r)
 {
 	k->period = r->period < k->period ? r->period : k->period;
@@ -72,7 +78,7 @@ static void widen_metric(struct model_metric *k, const struct msr_metric *r)
 	k->sources_differ |= r->source != k->source;
 }
 
-/* Owned by the caller; NULL if memory is short. */
+/* The caller owns the text. NULL if memory is short. */
 static char *format(const char *how, ...) __attribute__((format(printf, 1, 2)));
 static char *format(const char *how, ...)
 {
@@ -84,7 +90,7 @@ static char *format(const char *how, ...)
 	return n < 0 ? NULL : text;
 }
 
-/* Adds the metric for the part of `of` that came by guessed frames. */
+/* Adds a metric for the part of `of` whose paths have guessed frames. */
 static bool add_guessed(struct model *m, uint32_t of)
 {
 	struct model_metric *metrics =
@@ -99,7 +105,7 @@ static bool add_guessed(struct model *m, uint32_t of)
 	char *description = format("%s on call paths with a frame that was guessed", k.event);
 	k.kind = MODEL_METRIC_GUESSED;
 	k.parent = of;
-	/* all three, so that none is lost when memory is short */
+	/* take over all three before checking, so that none leaks if memory is short */
 	k.event = model_own(m, event);
 	k.name = model_own(m, name);
 	k.description = model_own(m, description);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See describe.h: the whole run. Test: tests/unit/prof/test_order.c. */
+/* See describe.h. Describes the whole run. Test: tests/unit/prof/test_order.c. */
 #include "common/safe/printable.h"
 #include "hpcprof-lite/attribute/describe/describe.h"
 #include "hpcprof-lite/attribute/describe/ledger.h"
@@ -14,7 +14,10 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* "sh" and not "dash", "python3" and not "python3.11". Login shells are called "-sh". */
+/*
+ * The name that people use: "sh" rather than "dash", "python3" rather than "python3.11". Login
+ * shells are called "-sh".
+ */
 static const char *name_for_people(const struct model_process *p)
 {
 	const char *called = base_name(p->called + (p->called[0] == '-'));
@@ -43,8 +46,9 @@ static int compare_stretches(const void *pa, const void *pb)
 }
 
 /*
- * Leaves out the time between runs. Processes of one run are at most a second apart. Few threads
- * live beyond what is known of their process.
+ * Adds up the time of all runs and leaves out the time between them. Processes of one run are at
+ * most a second apart. A thread counts by itself only if it outlives what is known about its
+ * process.
  */
 static bool add_up_runs(struct model *m)
 {
@@ -98,7 +102,7 @@ bool describe_times(struct model *m)
 	return add_up_runs(m);
 }
 
-/* What a part knows of the whole: the sum of its threads, and times. */
+/* What a part contributes to the whole: the sum over its threads, and times. */
 struct known {
 	struct model_ledger ledger;
 	uint64_t closes, start_ns, end_ns;

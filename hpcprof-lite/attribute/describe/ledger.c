@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How the path to a node is known. */
+/* How well the path to a node is known. */
 enum path {
 	PATH_COMPLETE,
 	PATH_GUESSED,
-	PATH_CUT /* + the cause */
+	PATH_CUT /* add the cause */
 };
 
 static uint8_t path_of_entry(uint64_t code)
@@ -67,8 +67,8 @@ static void find_times(const struct load_file *f, struct times *t)
 }
 
 /*
- * The CPU clock says how long the thread ran. Samples of CPUTIME know it only on average, where a
- * thread is short.
+ * Balances the thread's times. The CPU clock says exactly how long the thread ran. In a short
+ * thread, samples of CPUTIME know this only on average.
  */
 static void balance_times(const struct msr_thread *r, const struct times *t,
 			  struct model_ledger *l)
@@ -102,7 +102,8 @@ static bool count_cells(const struct load_file *f, const struct load_thread *t,
 	for (size_t p = 0; path && p < t->cells.n; p++) {
 		const struct msr_cell *cells = (const void *)t->cells.at[p].content;
 		for (size_t i = 0; i < t->cells.at[p].n_bytes / sizeof *cells; i++) {
-			const struct msr_cell c = cells[i]; /* it may still be written */
+			/* it may still be written to */
+			const struct msr_cell c = cells[i];
 			if (!load_cell_is_sound(f, t, &c))
 				continue;
 			uint8_t how = path[c.node];
@@ -121,7 +122,7 @@ static bool count_cells(const struct load_file *f, const struct load_thread *t,
 	return path;
 }
 
-/* One signal may deliver a sample of each metric, and three of OFFCPU. */
+/* The most samples that one signal can deliver: one of each metric, and three of OFFCPU. */
 static unsigned most_of_a_signal(const struct load_file *f)
 {
 	unsigned n = 0;
@@ -132,9 +133,10 @@ static unsigned most_of_a_signal(const struct load_file *f)
 }
 
 /*
- * The run time counts the samples of one signal as delivered, then writes each one's cell, then
- * counts it as recorded. A kill in between leaves some delivered only, and one perhaps in the tree
- * and not yet counted as recorded: those are in flight, this is simply there.
+ * The run time counts the samples of a signal as delivered, then writes the cell of each sample,
+ * then counts that sample as recorded. After a kill in between, some samples are delivered only:
+ * these are in flight. One sample may be in the tree without being counted as recorded: this one is
+ * counted now.
  */
 static void settle_kill(const struct load_file *f, struct model_ledger *l)
 {
@@ -148,7 +150,7 @@ static void settle_kill(const struct load_file *f, struct model_ledger *l)
 
 /*
  * True if the thread was stopped from outside, perhaps inside a handler: it wrote no end, or
- * another thread ended the process. A thread that ends by itself is in no handler.
+ * another thread ended the process. A thread that ends by itself is not in a handler.
  */
 static bool may_be_in_handler(const struct load_file *f, const struct load_thread *t)
 {
@@ -182,7 +184,7 @@ bool ledger_of_thread(const struct load_file *f, const struct load_thread *t,
 	balance_times(r, &times, l);
 	balance_cpu(f, r, &times, l);
 	l->is_live = load_is_live(f, t);
-	if (l->is_live) { /* the tree is newer than what the record says of it */
+	if (l->is_live) { /* the tree is newer than the record */
 		l->recorded = l->in_tree;
 		l->delivered = l->in_tree + ledger_samples_lost(l);
 	}

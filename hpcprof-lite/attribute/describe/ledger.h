@@ -17,7 +17,7 @@
  */
 bool ledger_of_thread(const struct load_file *f, const struct load_thread *t,
 		      struct model_ledger *l);
-/* The part of the process itself: losses outside its threads, and the state of the file. */
+/* Fills *l with the process's own part: losses outside its threads, and the state of the file. */
 void ledger_of_process(const struct load_file *f, struct model_ledger *l);
 /* True if delivered == in_tree + losses that count samples, and recorded == in_tree. */
 bool ledger_closes(const struct model_ledger *l);

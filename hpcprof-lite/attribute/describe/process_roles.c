@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See process_roles.h. Workers run a Python function that nothing else runs; it is on their call
- * paths, however they were started (fork, spawn, fork server). Helpers are known by their commands.
- * Test: tests/unit/prof_torch/test_process_roles.c.
+ * See process_roles.h. A worker runs a Python function that no other process runs. The function is
+ * on its call paths, however the worker was started (fork, spawn, fork server). Helpers are known
+ * by their commands. Test: tests/unit/prof_torch/test_process_roles.c.
  */
 #include "hpcprof-lite/attribute/describe/process_roles.h"
 
@@ -26,7 +26,7 @@ enum role {
 
 static const struct {
 	const char *name;
-	bool has_number; /* there are several below one parent */
+	bool has_number; /* one parent may have several */
 } roles[N_ROLES] = {
 	[ROLE_LOADER] = {"DataLoader worker", true},
 	[ROLE_POOL] = {"pool worker", true},
@@ -39,10 +39,10 @@ static const struct {
 	[ROLE_DEEPSPEED] = {"DeepSpeed launcher", false},
 };
 
-/* Every worker process of multiprocessing runs it, whatever started the process. */
+/* Every worker process of multiprocessing runs this function, however the process was started. */
 static const char process_file[] = "/multiprocessing/process.py", bootstrap[] = "_bootstrap";
 
-/* The functions of workers. Threads may run some of them too: ThreadPool runs that of Pool. */
+/* The functions of workers. Threads may run some of them, too: ThreadPool runs Pool's. */
 static const struct {
 	const char *file, *function;
 	enum role role;
@@ -55,7 +55,7 @@ static const struct {
 	{"/ray/_private/workers/default_worker.py", "<module>", ROLE_RAY},
 };
 
-/* Parts of commands. */
+/* Parts of commands that give a role. */
 static const struct {
 	const char *part;
 	enum role role;
@@ -102,7 +102,10 @@ static bool has_bootstrap(const struct load_file *f)
 	return false;
 }
 
-/* Of several functions the first in the table counts: a DataLoader's worker is a worker process. */
+/*
+ * If several functions match, the first in the table counts: a DataLoader's worker is also a worker
+ * process.
+ */
 static enum role role_by_functions(const struct load_file *f)
 {
 	size_t best = sizeof functions / sizeof *functions;
@@ -126,8 +129,8 @@ static enum role role_by_command(const struct load_file *f)
 }
 
 /*
- * A process of the role, with what numbers it. Process ids rise in the order in which a parent
- * starts its workers. The order in which they begin to run may be another.
+ * A process with a role, and what its number depends on. Process ids rise in the order in which a
+ * parent starts its workers; the workers may begin to run in another order.
  */
 struct member {
 	uint32_t process, parent, pid;

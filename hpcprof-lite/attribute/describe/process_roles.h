@@ -11,7 +11,7 @@
 #include "hpcprof-lite/model/private.h"
 
 /*
- * Sets the roles of the processes, which are in the order of the files. Call it after
+ * Sets the roles of the processes. They must be in the order of the files. Call it after
  * describe_processes(). False if memory is short.
  */
 bool process_roles_find(struct model *m, const struct load_job *job);

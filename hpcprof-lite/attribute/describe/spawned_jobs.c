@@ -13,7 +13,10 @@
 
 /* ---- notes ---- */
 
-/* The process that spawned the job of `h`: of several programs of one pid, that of the time. */
+/*
+ * The process that spawned the job of `h`. If several programs had its pid, the one that ran at the
+ * time.
+ */
 static const struct load_file *spawner(const struct load_job *job, const struct msr_header *h)
 {
 	const struct load_file *best = NULL;
@@ -49,7 +52,7 @@ static bool add_note(struct model *m, struct model_process *p, const char *forma
 	return true;
 }
 
-/* Processes are sorted by rank, so `first` is the lowest of the job. */
+/* Processes are sorted by rank, so `first` has the lowest rank of the job. */
 static bool note_job(struct model *m, const struct load_job *job, uint32_t first)
 {
 	struct model_process *p = &m->private_->processes[first];
@@ -89,7 +92,10 @@ static bool is_first(const struct model *m, uint32_t process)
 
 /* ---- processes that were not measured ---- */
 
-/* The processes of the job that were measured. Those of one rank, as a shell's, are one. */
+/*
+ * The number of measured processes of the job. Processes of one rank, for example below a shell,
+ * count once.
+ */
 static uint64_t n_measured(const struct load_job *job, const struct load_file *by, uint64_t id)
 {
 	const struct msr_header key = {
@@ -112,7 +118,7 @@ static bool add_unmeasured(struct model *m, const struct load_spawn *s,
 	struct model_unmeasured *to = malloc(((size_t)m->n_unmeasured + 1) * sizeof *to);
 	if (!model_own(m, to))
 		return false;
-	/* The order is by falling CPU time, of which this has none, then by path. */
+	/* The list is sorted by decreasing CPU time, then by path. This entry has no CPU time. */
 	uint32_t at = m->n_unmeasured;
 	while (at && !m->unmeasured[at - 1].cpu_ns &&
 	       strcmp(m->unmeasured[at - 1].path, s->path) > 0)
@@ -126,7 +132,7 @@ static bool add_unmeasured(struct model *m, const struct load_spawn *s,
 	return true;
 }
 
-/* Of one call, whose programs have neighbouring records [first, end). */
+/* Finds the missing processes of one call. Its programs have neighbouring records [first, end). */
 static bool find_missing(struct model *m, const struct load_job *job, const struct load_file *by,
 			 size_t first, size_t end)
 {

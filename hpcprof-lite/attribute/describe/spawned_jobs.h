@@ -10,8 +10,8 @@
 #include "hpcprof-lite/model/model.h"
 
 /*
- * Adds a note to the first process of each job, and to m->unmeasured what was started and left no
- * measurement. After children_settle(). False if memory is short.
+ * Adds a note to the first process of each job. Adds programs that were started but left no
+ * measurement to m->unmeasured. Call it after children_settle(). False if memory is short.
  */
 bool spawned_jobs_describe(struct model *m, const struct load_job *job);
 

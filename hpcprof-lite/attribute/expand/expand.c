@@ -65,9 +65,9 @@ static uint32_t enter_python(struct expand_run *r, uint32_t caller, uint64_t pla
 }
 
 /*
- * With -X perf CPython calls each Python function through code of its own, which is named
- * "py::function:file". It stands between frames of the interpreter and counts as one of them.
- * Returns the interpreter's module, or that of the node.
+ * With -X perf, CPython calls each Python function through generated code named
+ * "py::function:file". That code is between frames of the interpreter and counts as one of them.
+ * Returns the interpreter's module, or the node's own.
  */
 static uint32_t trampoline_module(const struct expand_run *r, uint32_t caller,
 				  const struct merge_node *n, const char *name)
@@ -154,7 +154,7 @@ static uint32_t enter_entry(struct expand_run *r, uint64_t synthetic)
 				  end < UINT8_MAX ? (uint8_t)end : UINT8_MAX);
 }
 
-/* What the call of libc around the context waits on, by the names of the frames. */
+/* Finds what the surrounding call of libc waits on, from the names of the frames. */
 static enum known_wait_object find_wait_object(const struct expand_run *r, uint32_t at)
 {
 	for (; at != MODEL_NONE; at = r->e->contexts.at[at].parent) {
@@ -177,7 +177,7 @@ static enum known_wait_object find_wait_object(const struct expand_run *r, uint3
 	return KNOWN_WAIT_NONE;
 }
 
-/* The name of the object. A lock that is a part of a condition variable is called that. */
+/* The name of the object. A lock inside a condition variable is called a condition variable. */
 static uint32_t name_object(struct expand_run *r, uint32_t at, uint64_t synthetic)
 {
 	const bool is_lock = wait_objects_is_lock(synthetic);
@@ -214,7 +214,7 @@ static uint32_t enter_wait(struct expand_run *r, uint32_t at, uint64_t synthetic
 	return r->failed ? 0 : expand_enter_function(r, at, function, MODEL_CALL);
 }
 
-/* Python's tracebacks leave these frames out, too. */
+/* True for frames of import. Python's tracebacks leave them out, too. */
 static bool is_import(const struct expand_run *r, const struct merge_node *n)
 {
 	const struct expand_module *m = n->module < r->n_modules ? &r->modules[n->module] : NULL;
@@ -268,7 +268,10 @@ static void enter_all(struct expand_run *r, const struct merge_tree *t, bool fol
 	r->torch = NULL;
 }
 
-/* FUNCTION contexts have the entry of their function, which is final only after the last frame. */
+/*
+ * Sets the entry address of FUNCTION contexts. The function's entry is final only after the last
+ * frame.
+ */
 static void set_entries(struct expand *e)
 {
 	for (size_t i = 0; i < e->contexts.n; i++) {

@@ -2,9 +2,9 @@
 /*
  * Expand turns the tree of call paths by address into the tree of contexts. Each frame becomes its
  * function, the calls inlined there, and its line, below the line (or instruction) of its caller.
- * Frames that mean the same are merged. GPU operations go below the frames that asked for them:
- * first a placeholder for the kind of operation, below it the kernel if it is one, below that the
- * places of its PC samples. Waits are placeholders too. The result is in order of discovery;
+ * Frames that mean the same are merged. GPU operations go below the frames that launched them:
+ * first a placeholder for the kind of operation, below it the kernel if it is one, and below that
+ * the places of its PC samples. Waits are placeholders too. The result is in order of discovery;
  * order.h sorts it. Tests: tests/unit/prof/test_expand.c, tests/unit/prof_gpu/test_gpu_calls.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_EXPAND_EXPAND_H
@@ -29,8 +29,8 @@ struct expand_module {
 struct expand_function {
 	uint32_t name, linkage_name; /* strings */
 	/*
-	 * As in the input. The number of modules means code outside all modules. MODEL_NONE: no
-	 * module (GPU placeholders, kernels of unknown code).
+	 * The module's number in the input. A value equal to the number of modules means code
+	 * outside all modules. MODEL_NONE: no module (GPU placeholders, kernels of unknown code).
 	 */
 	uint32_t module;
 	uint32_t file, line;
@@ -38,11 +38,12 @@ struct expand_function {
 	uint32_t definition; /* in the structure of the module; MODEL_NONE: not from a structure */
 	uint8_t gpu_kind;            /* set for placeholders of GPU operations */
 	uint8_t wait;                /* set for placeholders of waits */
-	bool is_node; /* as in struct model_function; if several have one name: of the first */
+	/* as in struct model_function; if several nodes share a name, the first one's */
+	bool is_node;
 	uint32_t node_function, node_file, node_line;
 	bool is_operator, is_range, is_torch_module; /* as in struct model_function */
 	bool is_unnamed;                             /* as in struct model_function */
-	bool guessed; /* frames that a heuristic found; the name ends in MODEL_GUESSED_SUFFIX */
+	bool guessed; /* a heuristic found its frames; the name ends in MODEL_GUESSED_SUFFIX */
 };
 
 /*
@@ -67,7 +68,7 @@ struct expand {
 };
 
 /*
- * folds: without the internals of OpenMP, MPI and PyTorch (expand_fold.h, torch_fold.h), and of
+ * folds: leave out the internals of OpenMP, MPI and PyTorch (expand_fold.h, torch_fold.h), and of
  * Python's import. False if memory is short.
  */
 bool expand_tree(struct expand *e, const struct merge_tree *t, const struct expand_module *modules,
@@ -75,8 +76,8 @@ bool expand_tree(struct expand *e, const struct merge_tree *t, const struct expa
 
 /*
  * Contexts of GPU operations. Start one session after expand_tree(). Each call returns the id of a
- * context in e->contexts, which it makes if it is new. Modules of GPU code have no frames in the
- * CPU tree. If memory is short, ids are 0 and expand_gpu_end() returns false.
+ * context in e->contexts and makes the context if it is new. Modules of GPU code have no frames in
+ * the CPU tree. If memory is short, ids are 0 and expand_gpu_end() returns false.
  */
 struct expand_run;
 /* NULL if memory is short. */
@@ -92,8 +93,8 @@ uint32_t expand_gpu_placeholder(struct expand_run *r, uint32_t parent, enum msr_
 	unsigned detail);
 /*
  * Makes "<graph node of solve.cu:57, step>" below the placeholder of kernels. Graph kernels need
- * it, because the launch of a graph does not say who asked for this kernel. `site` is the context
- * of the call that made the node. The name gives the innermost known line above that call.
+ * it, because the launch of a graph does not say which call added this kernel. `site` is the
+ * context of the call that made the node. The name gives the innermost known line above that call.
  */
 uint32_t expand_gpu_graph_node(struct expand_run *r, uint32_t placeholder, uint32_t site);
 /* A GPU function as the measurement knows it. */
@@ -107,7 +108,7 @@ uint32_t expand_gpu_kernel(struct expand_run *r, uint32_t placeholder,
 	const struct expand_kernel *k);
 /*
  * Makes the line or instruction `offset` bytes into function `f`. The kernel at context `kernel` is
- * `f`, or calls it.
+ * `f` itself, or calls `f`.
  */
 uint32_t expand_gpu_place(struct expand_run *r, uint32_t kernel, const struct expand_kernel *f,
 	uint64_t offset);
@@ -118,7 +119,7 @@ uint32_t expand_gpu_place(struct expand_run *r, uint32_t kernel, const struct ex
 uint32_t expand_gpu_frame(struct expand_run *r, uint32_t above, uint32_t module,
 	uint64_t link_addr);
 uint32_t expand_gpu_parent(const struct expand_run *r, uint32_t context);
-/* Orders contexts by what they are: their numbers depend on what other files have made before. */
+/* Compares contexts by content, because their numbers depend on what earlier files made. */
 int expand_gpu_compare(const struct expand_run *r, uint32_t a, uint32_t b);
 /* NULL: the module has no structure. */
 const struct structure *expand_gpu_structure(const struct expand_run *r, uint32_t module);

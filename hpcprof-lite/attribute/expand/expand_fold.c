@@ -15,11 +15,11 @@ enum { CALLED_BYTES = 128 }; /* of the name of a function of OpenMP */
 /* Where the path to a node is. Nodes share equal places. */
 struct place {
 	uint8_t library;   /* enum runtime_library: NONE, OMP, MPI or SYSTEM */
-	bool calls_back;   /* in a call that calls functions of the program at once */
+	bool calls_back;   /* in a call that runs functions of the program right away */
 	bool waits;        /* in a call of OpenMP that waits */
 	uint32_t call;     /* context of the call; everything inside counts there */
 	uint32_t caller;   /* context that made the call */
-	uint32_t region;   /* context that forked the region around it; 0: none is known */
+	uint32_t region;   /* context that forked the surrounding region; 0: unknown */
 };
 
 struct expand_fold {
@@ -30,7 +30,8 @@ struct expand_fold {
 	uint32_t *place_of;   /* by node: index into `places` */
 	bool *is_in_mpi;      /* by node: at or below a frame of MPI's libraries */
 	bool *waits;          /* by node: a frame of libc between its call and a wait */
-	uint32_t mpi_behind;  /* module that our functions of MPI call; MERGE_NO_MODULE: none */
+	/* the MPI module that our interposed functions call; MERGE_NO_MODULE: none */
+	uint32_t mpi_behind;
 	VEC(struct place) places;
 };
 
@@ -78,7 +79,10 @@ static bool is_libc(const struct expand_fold *f, const struct merge_node *n)
 	return library == RUNTIME_SYSTEM || library == RUNTIME_OURS;
 }
 
-/* A thread may be stopped or ready anywhere. Other waits are what a function was called for. */
+/*
+ * True for waits that a function was called for. A thread may be stopped or ready to run anywhere,
+ * so those waits do not count.
+ */
 static bool is_call_that_waits(const struct merge_node *n)
 {
 	return n->parent && n->module == MERGE_NO_MODULE && n->link_addr >= MSR_WAIT &&
@@ -88,7 +92,7 @@ static bool is_call_that_waits(const struct merge_node *n)
 	       n->link_addr != MSR_WAIT + MSR_WAIT_STOPPED;
 }
 
-/* Marks the frames of libc that lead to a wait through libc only. */
+/* Marks the frames of libc from which only frames of libc lead to a wait. */
 static void find_waits(struct expand_fold *f)
 {
 	for (size_t i = f->tree->nodes.n; i-- > 1;) {
@@ -128,7 +132,7 @@ static uint32_t find_function(const struct expand_fold *f, const struct merge_no
 	return id;
 }
 
-/* The function of a parallel region or task, which a compiler made. */
+/* True for a function that a compiler made from a parallel region or task. */
 static bool is_outlined(const struct expand_fold *f, const struct merge_node *n)
 {
 	uint32_t scope = n->module < f->r->n_modules && f->is_program[n->module]
@@ -139,7 +143,7 @@ static bool is_outlined(const struct expand_fold *f, const struct merge_node *n)
 		       structure_get_scope(f->r->modules[n->module].structure, scope).name);
 }
 
-/* The name of the PLT stub that the call before a return address goes to; NULL: not known. */
+/* The name of the PLT stub that is called just before the return address; NULL: unknown. */
 static const char *find_stub(const struct structure *s, uint64_t link_addr)
 {
 	enum { CALL_BYTES = 5 };
@@ -153,8 +157,9 @@ static const char *find_stub(const struct structure *s, uint64_t link_addr)
 }
 
 /*
- * Exported functions of OpenMP end in jumps to functions without a name, which leave no frame of
- * what was called. Finds its name at the call. False: the frame is that of the called function.
+ * Exported functions of OpenMP end with jumps to functions without a name, which leave no frame of
+ * the exported function. Finds the exported name at the call. False: the frame is that of the
+ * called function.
  */
 static bool find_called(const struct expand_fold *f, const struct merge_node *n,
 			char name[CALLED_BYTES])
@@ -187,8 +192,8 @@ static struct runtime_call find_call(const struct expand_fold *f, const struct m
 }
 
 /*
- * Marks the modules of the program. In MPI, transports call back functions of MPI, which makes them
- * no such modules.
+ * Marks the modules of the program. Ignores calls inside of MPI: transports call back functions of
+ * MPI, but they are not the program.
  */
 static void find_callers(struct expand_fold *f)
 {
@@ -218,7 +223,7 @@ static const char *find_name(const struct expand_fold *f, const struct merge_nod
 		       : structure_get_scope(f->r->modules[n->module].structure, scope).name;
 }
 
-/* A function without a source. */
+/* Finds or makes a function that has no source. */
 static uint32_t find_named(struct expand_run *r, const struct merge_node *n, const char *name)
 {
 	return expand_find_named(
@@ -230,7 +235,10 @@ static uint32_t find_named(struct expand_run *r, const struct merge_node *n, con
 					    .guessed = n->marked});
 }
 
-/* A function of ours in front of one of MPI. It is shown as that one, without our source. */
+/*
+ * True for one of our functions that interposes a function of MPI. It appears as MPI's function,
+ * without our source.
+ */
 static bool is_in_front_of_mpi(const struct expand_fold *f, const struct merge_node *n,
 			       const struct runtime_call *call)
 {
@@ -238,7 +246,7 @@ static bool is_in_front_of_mpi(const struct expand_fold *f, const struct merge_n
 	       f->mpi_behind != MERGE_NO_MODULE;
 }
 
-/* The context of the function, without a line. */
+/* Makes the context of the function, without a line. */
 static uint32_t enter_function(struct expand_fold *f, uint32_t caller, const struct merge_node *n,
 			       const struct runtime_call *call)
 {
@@ -274,7 +282,7 @@ static uint32_t put_place(struct expand_fold *f, struct place p)
 	return (uint32_t)(f->places.n - 1);
 }
 
-/* A call of a run-time library by `caller`. */
+/* Enters a call from `caller` into a run-time library. */
 static uint32_t enter_call(struct expand_fold *f, uint32_t i, uint32_t caller, uint32_t region,
 			   struct runtime_call call)
 {
@@ -290,7 +298,7 @@ static uint32_t enter_call(struct expand_fold *f, uint32_t i, uint32_t caller, u
 	return context;
 }
 
-/* What a run-time library calls back goes below the line that it belongs to. */
+/* A callback of a run-time library goes below the line that it belongs to. */
 static uint32_t line_of_callback(const struct place *p)
 {
 	if (p->library == RUNTIME_MPI)
@@ -298,7 +306,7 @@ static uint32_t line_of_callback(const struct place *p)
 	return p->calls_back || !p->region ? p->caller : p->region;
 }
 
-/* The place in the program behind a call-back. */
+/* The place in the program after a callback. */
 static uint32_t leave(struct expand_fold *f, const struct place *p)
 {
 	uint32_t region = p->library == RUNTIME_OMP && p->calls_back ? p->caller : p->region;
@@ -327,7 +335,7 @@ static uint32_t enter_wait(struct expand_fold *f, uint32_t i, uint32_t above, st
 	return context;
 }
 
-/* A frame inside of a run-time library. */
+/* Enters a frame inside of a run-time library. */
 static uint32_t enter_inside(struct expand_fold *f, uint32_t i, struct place p,
 			     uint32_t (*normal)(struct expand_run *r, uint32_t above,
 						const struct merge_node *n))
@@ -347,9 +355,9 @@ static uint32_t enter_inside(struct expand_fold *f, uint32_t i, struct place p,
 }
 
 /*
- * A call of libc that waits. It has the name that programs know, and what libc calls until the wait
- * counts there. A mutex that a condition variable takes again is a call of its own. Returns false
- * if the frame is another one.
+ * Enters a call of libc that waits. It gets the name that programs know, and everything that libc
+ * calls until the wait counts there. When a condition variable takes its mutex again, that is a
+ * call of its own. Returns false if the frame is not such a call.
  */
 static bool enter_libc(struct expand_fold *f, uint32_t i, uint32_t above, uint32_t *context)
 {

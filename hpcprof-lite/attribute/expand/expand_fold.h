@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Folds the internals of OpenMP, MPI and waits of libc while expand makes contexts. The call that
- * the program made is one context. All that the library does inside counts there, until it calls
- * back a function of the program:
+ * the program made is one context. Everything that the library does inside counts there, until it
+ * calls back a function of the program:
  *
  * - The function of a parallel region is below the line that forked the region.
  * - The function of a task is below the line that forked the region around it, not below the

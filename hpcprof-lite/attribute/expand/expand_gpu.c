@@ -31,7 +31,7 @@ uint32_t expand_gpu_entry(struct expand_run *r, enum model_entry entry)
 	return expand_enter_entry(r, entry, 0);
 }
 
-/* HPCToolkit's names, if it has one. */
+/* The names are HPCToolkit's where it has one. */
 static const char *placeholder_name(enum msr_gpu_kind kind, unsigned detail)
 {
 	switch (kind) {
@@ -63,7 +63,7 @@ uint32_t expand_gpu_placeholder(struct expand_run *r, uint32_t parent, enum msr_
 	return r->failed ? 0 : expand_enter_function(r, parent, function, MODEL_CALL);
 }
 
-/* CUDA's; the numbers are the same in all versions. */
+/* Names of CUDA's errors. The numbers are the same in all versions. */
 static const char *error_name(uint32_t error)
 {
 	static const struct {
@@ -135,8 +135,9 @@ uint32_t expand_gpu_refused(struct expand_run *r, uint32_t parent, enum msr_gpu_
 }
 
 /*
- * The line that made the call at `site`: the innermost line of the program outside site's function,
- * which belongs to the API. Among lines of Python, files of the user come first. MODEL_NONE: none.
+ * The line that made the call at `site`: the innermost line of the program outside of site's
+ * function, which belongs to the API. For Python, lines in the user's files are preferred.
+ * MODEL_NONE: none.
  */
 static uint32_t line_of_caller(const struct expand_run *r, uint32_t site)
 {

@@ -252,7 +252,9 @@ uint32_t expand_enter_instruction(struct expand_run *r, uint32_t parent, uint64_
 	return intern_context(r, c, 0, key_of(MODEL_CONTEXT_INSTRUCTION, link_addr));
 }
 
-/* Loops with the same line in one scope are one context: the compiler splits loops of the source.
+/*
+ * Loops with the same line in one scope are one context, because the compiler splits loops of the
+ * source.
  */
 uint32_t expand_enter_loop(struct expand_run *r, uint32_t parent, uint32_t module,
 			   const struct structure_scope *scope)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Shared by expand.c, expand_intern.c and expand_gpu.c, and private to them: one pass over the
- * input. Each function returns an id, which it makes if it is new. If memory is short, it sets
+ * input. Each function returns an id and makes a new one if needed. If memory is short, it sets
  * `failed` and returns 0; expand_run_end() reports that to the caller.
  */
 #ifndef HPCPROF_ATTRIBUTE_EXPAND_EXPAND_RUN_H
@@ -9,7 +9,7 @@
 
 #include "hpcprof-lite/attribute/expand/expand.h"
 
-/* By definition and file of one module: the id that it already has, or UINT32_MAX. */
+/* The ids that the definitions and files of one module already have; UINT32_MAX: none yet. */
 struct expand_memo {
 	uint32_t *function_of_definition[2]; /* [1]: in guessed frames */
 	uint32_t *file_of_file;
@@ -23,8 +23,8 @@ struct expand_run {
 	uint32_t *python_memo; /* by Python function; NULL: none yet */
 	struct expand_memo *memos; /* n_modules + 1: the last for code outside every module */
 	struct torch_fold *torch;  /* NULL: nothing of PyTorch is folded */
-	bool folds;                /* without the internals of libraries */
-	const struct merge_tree *tree; /* of expand_tree(); others: NULL */
+	bool folds;                /* leave out the internals of libraries */
+	const struct merge_tree *tree; /* the tree of expand_tree(); NULL in other passes */
 	bool failed;
 };
 
@@ -64,7 +64,7 @@ uint32_t expand_enter_loop(struct expand_run *r, uint32_t parent, uint32_t modul
 /* The scopes around an address, outermost first. `innermost` is the scope of the address. */
 uint32_t expand_enter_scopes(struct expand_run *r, uint32_t at, uint32_t module,
 	uint32_t innermost, bool guessed);
-/* The line of place `p`, or if that is unknown, the instruction at `link_addr`. */
+/* The line of place `p`, or the instruction at `link_addr` if the line is unknown. */
 uint32_t expand_enter_place(struct expand_run *r, uint32_t at, uint32_t module,
 	const struct structure_place *p, uint64_t link_addr);
 uint32_t expand_enter_frame(struct expand_run *r, uint32_t caller, const struct merge_node *n);

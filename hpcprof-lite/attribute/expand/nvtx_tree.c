@@ -4,11 +4,11 @@
 
 #define DEPTH_MOST 256u /* more than a thread can have on its stack */
 
-/* A range around a place, and where it is. */
+/* A range around a place, and its position in the tree. */
 struct around {
 	uint32_t label;
-	uint32_t common; /* the innermost context of the place that is also one of the push */
-	uint32_t line;   /* of the push in `common`; MODEL_NONE: it has none there */
+	uint32_t common; /* the innermost context that the place and the push share */
+	uint32_t line;   /* line of the push below `common`; MODEL_NONE: none */
 };
 
 static uint32_t without_ranges(const struct merge_tree *t, uint32_t node)
@@ -23,7 +23,7 @@ static const struct model_context *get(const struct expand_run *r, uint32_t cont
 	return &r->e->contexts.at[context];
 }
 
-/* The entry of a path, if its contexts have nothing but the root in common with others. */
+/* The entry of a path. Used if the path shares nothing but the root with the push. */
 static uint32_t entry_of(const struct expand_run *r, uint32_t context)
 {
 	while (context && get(r, context)->parent != 0)
@@ -35,7 +35,7 @@ static struct around find_place(const struct expand_run *r, uint32_t at, uint32_
 				uint32_t label)
 {
 	const uint32_t place = at;
-	uint32_t last = MODEL_NONE; /* of the push, below what is common */
+	uint32_t last = MODEL_NONE; /* the last context of the push that is not shared */
 	while (at != push) {
 		if (at > push) {
 			at = get(r, at)->parent;
@@ -92,8 +92,8 @@ static uint32_t copy(struct expand_run *r, uint32_t above, uint32_t context, boo
 }
 
 /*
- * Copies the path from the function around `common`, which is on it, to `end`. An entry has no
- * function around it.
+ * Copies the path from the function around `common` to `end`; `common` is on that path. An entry
+ * has no function around it.
  */
 static uint32_t copy_path(struct expand_run *r, uint32_t above, uint32_t common, uint32_t end)
 {

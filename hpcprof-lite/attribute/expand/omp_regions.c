@@ -69,9 +69,7 @@ struct place {
 	uint32_t function, file, line;
 };
 
-/*
- * The function that the compiler made, or with `is_inner` the innermost one that is inlined there.
- */
+/* The function that the compiler made. is_inner: the innermost function that is inlined there. */
 static uint32_t find_function(struct expand_run *r, uint32_t module, uint32_t scope, bool is_inner)
 {
 	const struct structure *s = r->modules[module].structure;
@@ -123,7 +121,7 @@ static int compare_u64(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-/* By what makes two regions the same one. */
+/* Compares everything that makes two regions the same. */
 static int compare_identity(const void *pa, const void *pb)
 {
 	const struct model_omp_region *a = pa, *b = pb;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See order.h. Every comparison below is a total order over things that are distinct, so that the
- * unstable qsort cannot show. Test: tests/unit/prof/test_order.c.
+ * See order.h. Every comparison below is a total order over distinct things, so it does not matter
+ * that qsort is unstable. Test: tests/unit/prof/test_order.c.
  */
 #include "hpcprof-lite/attribute/expand/order.h"
 
@@ -40,8 +40,8 @@ static int compare_build_ids(const struct order_module *a, const struct order_mo
 }
 
 /*
- * Code objects of a GPU come last, sorted by content, so that the place of the measurement
- * directory does not matter.
+ * Code objects of a GPU come last, sorted by content, so that the path of the measurement directory
+ * does not matter.
  */
 static int compare_modules(const void *pa, const void *pb, void *arg)
 {
@@ -121,7 +121,7 @@ static uint32_t *rank_of(struct sorter *s, uint32_t n,
 	return rank;
 }
 
-/* Modules without a function fall out: ranks close up. */
+/* Leaves out modules without a function and renumbers the others. */
 static bool put_modules(struct sorter *s)
 {
 	uint32_t n = s->n_modules + 1, n_used = 0;
@@ -253,8 +253,7 @@ static void list_children(struct model_context *all, uint32_t n, uint32_t *start
 	for (uint32_t i = 1; i < n; i++)
 		start[all[i].parent + 2]++;
 	for (uint32_t i = 0; i < n; i++)
-		start[i + 1] += start[i]; /* one place ahead, so that filling moves it to where it
-					     belongs */
+		start[i + 1] += start[i]; /* one place ahead; filling moves it back */
 	for (uint32_t i = 1; i < n; i++)
 		children[start[all[i].parent + 1]++] = i;
 	for (uint32_t i = 0; i < n; i++)

@@ -8,7 +8,7 @@
 /* The records of all parts, in their order. */
 struct joined {
 	const void *at;
-	uint64_t *first; /* by part, and the end */
+	uint64_t *first; /* by part, with an end entry */
 };
 
 struct sharing {
@@ -16,14 +16,14 @@ struct sharing {
 	struct expand_run *r;
 	const struct share_base *base;
 	size_t n_own;            /* functions, before those of others are added */
-	struct map functions;    /* those that parts added: see find_function() */
-	/* what this part has added; strings are places in `text` */
+	struct map functions;    /* functions that parts added: see find_function() */
+	/* what this part has added; strings are offsets in `text` */
 	VEC(char) text;
 	VEC(uint32_t) files;
 	VEC(struct expand_function) list;
-	/* what all have added */
+	/* what all parts have added */
 	struct joined texts, all_files, all_functions, all_contexts;
-	/* what the part at hand has added: the number here */
+	/* maps from numbers of the current part's additions to numbers here */
 	int part;
 	uint32_t *file_to, *function_to, *context_to;
 };
@@ -97,7 +97,7 @@ static uint64_t n_of(const struct sharing *s, const struct joined *all)
 	return all->first[s->part + 1] - all->first[s->part];
 }
 
-/* The number here of what has the number `id` there. */
+/* Translates the number `id` of another part to the number here. */
 static uint32_t here(uint32_t id, size_t n_base, const uint32_t *to)
 {
 	return id == MODEL_NONE || id < n_base ? id : to[id - n_base];
@@ -123,13 +123,18 @@ static bool list_own(struct sharing *s)
 	return true;
 }
 
-/* What one process, which goes through the files in order, would know of the function. */
+/*
+ * Merges what parts know about the function, so that the result is as if one process had read all
+ * files in order.
+ */
 static void merge_function(const struct sharing *s, struct expand_function *to, size_t id,
 			   const struct expand_function *from)
 {
 	if (from->link_addr && (!to->link_addr || from->link_addr < to->link_addr))
 		to->link_addr = from->link_addr;
-	/* later parts come first here, so what is not own is of a later one */
+	/*
+	 * this loop visits later parts first, so an entry that is not our own is from a later part
+	 */
 	if (id >= s->n_own || s->part < s->c->part) {
 		to->node_function = from->node_function;
 		to->node_file = from->node_file;

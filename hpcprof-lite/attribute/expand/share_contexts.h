@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Contexts that each part makes of its files become contexts of all parts. Each sends what it has
- * added to the files, functions and contexts that all have in common, and adds what others sent.
+ * Gives all parts the contexts that each part makes from its files. Each part sends what it added
+ * to the files, functions and contexts that all have in common, and adds what the others sent.
  * Numbers differ between parts afterwards; order_contexts() makes them the same. Test:
  * tests/unit/prof_parts/test_parts_gpu.c.
  */
@@ -18,8 +18,8 @@ struct share_base {
 
 struct share_base share_contexts_begin(const struct expand *e);
 /*
- * Ends a step: `ok` says whether the part has its contexts. False: some part has no memory, or
- * they have not begun with the same (STATUS_DIFFERS).
+ * Ends a step: `ok` says whether the part has its contexts. False: some part has no memory, or the
+ * parts did not begin with the same contexts (STATUS_DIFFERS).
  */
 bool share_contexts(struct comm *c, bool ok, struct expand_run *r, const struct share_base *base);
 

@@ -8,10 +8,10 @@
 
 #include <stdlib.h>
 
-/* Where a path is after a frame. */
+/* The state of a path after a frame. */
 enum state {
 	ELSEWHERE,
-	IN_OPERATOR, /* in an operator or node, and nothing but glue below it */
+	IN_OPERATOR, /* in an operator or node, with only glue below it */
 	IN_ENGINE
 };
 
@@ -23,7 +23,7 @@ struct torch_fold {
 	bool *is_interpreter; /* by module */
 	uint8_t *kind;    /* by node: enum torch_kind */
 	uint8_t *state;   /* by node: enum state */
-	/* by node: a frame of PyTorch without a name, with only such frames down to a known one */
+	/* by node: an unnamed frame of PyTorch from which only such frames lead to a known one */
 	bool *leads;
 	/* by node: the context of the module that it calls or is a part of; 0: none */
 	uint32_t *module;
@@ -48,7 +48,7 @@ static bool is_native(const struct torch_fold *f, const struct merge_node *n)
 	       !f->r->modules[n->module].is_jit;
 }
 
-/* From the leaves, so that `leads` of a node follows from its children. */
+/* Goes from the leaves up, because `leads` of a node depends on its children. */
 static void find_kinds(struct torch_fold *f)
 {
 	for (size_t i = f->tree->nodes.n; i-- > 1;) {
@@ -60,7 +60,8 @@ static void find_kinds(struct torch_fold *f)
 		if (name)
 			f->kind[i] = (uint8_t)known_torch(name, ignored);
 		if (f->kind[i] == TORCH_GLUE && !f->is_torch[n->module])
-			f->kind[i] = TORCH_OTHER; /* a template with an extension's code in it */
+			/* a template instantiated by an extension */
+			f->kind[i] = TORCH_OTHER;
 		if (name || !f->is_torch[n->module])
 			f->leads[i] = false;
 		if (f->leads[i] || f->kind[i] != TORCH_OTHER)
@@ -68,7 +69,7 @@ static void find_kinds(struct torch_fold *f)
 	}
 }
 
-/* NULL: not a frame of Python. */
+/* Returns NULL if the frame is not Python's. */
 static const struct python_function *find_python(const struct torch_fold *f,
 						 const struct merge_node *n)
 {
@@ -79,8 +80,8 @@ static const struct python_function *find_python(const struct torch_fold *f,
 }
 
 /*
- * A module of PyTorch, whose row names it, and its forward() are one: lines of that function are
- * lines of the module. False: the frame is another one.
+ * A module of PyTorch and its forward() share one context: lines of forward() are lines of the
+ * module. False: the frame is neither.
  */
 static bool enter_python(struct torch_fold *f, uint32_t i, uint32_t above, uint32_t *context)
 {
@@ -153,12 +154,14 @@ bool torch_fold_enter(struct torch_fold *f, uint32_t i, uint32_t above, uint32_t
 	}
 	if (!f->leads[i])
 		return false;
-	/* static functions of a stripped library, on the way to a frame that has a name */
+	/* static functions of a stripped library that lead to a frame with a name */
 	f->state[i] = outer;
 	return outer != ELSEWHERE || f->is_binding[n->module];
 }
 
-/* Frames of the engine between this and the node are left out, as below "autograd engine". */
+/*
+ * Below "backward", as below "autograd engine", frames of the engine are left out up to the node.
+ */
 uint32_t torch_fold_backward(struct expand_run *r, uint32_t i, uint32_t above)
 {
 	const uint32_t function = expand_find_named(

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See gpu_attribute.h; what the model says of devices and queues is in gpu_describe.c. Tests:
- * tests/unit/prof_gpu/test_gpu_model.c, tests/cli/prof/prof_gpu.sh. */
+/*
+ * See gpu_attribute.h. gpu_describe.c describes devices and queues in the model. Tests:
+ * tests/unit/prof_gpu/test_gpu_model.c, tests/cli/prof/prof_gpu.sh.
+ */
 #include "hpcprof-lite/attribute/gpu/gpu_attribute.h"
 
 #include "common/base/pool.h"
@@ -61,7 +63,7 @@ bool gpu_join_all(struct gpu_part *g, struct load_job *job, unsigned n_workers)
 
 struct code_record {
 	struct msr_module
-		record; /* as if a loader had loaded it: the hash of the content is its build id */
+		record; /* as for a loaded binary; the hash of the content is the build id */
 };
 
 /*
@@ -108,8 +110,8 @@ static struct code_record *make_record(struct model *m, const struct load_gpu_co
 }
 
 /*
- * Equal contents of several processes are one module. Its path is the first that holds the content,
- * or else the first.
+ * Equal contents of several processes become one module. Its path is the first path that holds the
+ * content, or the first path at all.
  */
 static bool add_module(struct gpu_part *g, struct merge_modules *modules, struct model *m,
 		       struct map *by_hash, uint32_t file, uint32_t id)
@@ -247,7 +249,7 @@ static bool expand_file(const struct hanging *h, uint32_t file)
 	return ok;
 }
 
-/* True if a structure knows what instructions wait for. */
+/* True if some structure lists what instructions wait for. */
 static bool have_causes(const struct expand_module *modules, uint32_t n_modules)
 {
 	for (uint32_t i = 0; i < n_modules; i++)
@@ -276,7 +278,7 @@ bool gpu_expand(struct gpu_part *g, struct expand *e, const struct expand_module
 	return h.run && expand_gpu_end(h.run) && ok;
 }
 
-/* Puts the values of each thread side by side. */
+/* Groups the values by thread. */
 static bool sort_extras(struct gpu_file *f, size_t n_threads)
 {
 	gpu_extras sorted = {0};
@@ -286,8 +288,8 @@ static bool sort_extras(struct gpu_file *f, size_t n_threads)
 	for (size_t i = 0; i < f->extras.n; i++)
 		f->first_extra[f->extras.at[i].thread + 2]++;
 	for (size_t i = 0; i < n_threads; i++)
-		f->first_extra[i + 2] += f->first_extra[i + 1]; /* one place ahead, so that filling
-								   moves it to where it belongs */
+		/* one place ahead; filling moves it back */
+		f->first_extra[i + 2] += f->first_extra[i + 1];
 	for (size_t i = 0; i < f->extras.n; i++)
 		sorted.at[f->first_extra[f->extras.at[i].thread + 1]++] = f->extras.at[i];
 	vec_free(&f->extras);

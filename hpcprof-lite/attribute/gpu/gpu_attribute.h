@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The GPU steps of attribution, in the order of these functions: join the operations of each file
- * with their launches, name the code objects, put the work below the contexts that asked for it,
- * and describe devices, queues and ledgers in the model. False: memory is short. If parts share the
- * files of a job, each joins the operations of its own, and they exchange contexts and sums. Tests:
- * tests/unit/prof_gpu/test_gpu_model.c, tests/cli/prof/prof_gpu.sh.
+ * with their launches, name the code objects, put the work below the contexts that launched it, and
+ * describe devices, queues and ledgers in the model. False: memory is short. If parts share the
+ * files of a job, each part joins the operations of its own files, and the parts exchange contexts
+ * and sums. Tests: tests/unit/prof_gpu/test_gpu_model.c, tests/cli/prof/prof_gpu.sh.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_GPU_ATTRIBUTE_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_GPU_ATTRIBUTE_H
@@ -26,7 +26,7 @@ struct gpu_file {
 	/* by thread: index of the first of its extras; one more entry at the end */
 	size_t *first_extra;
 	struct model_gpu_sampling sampling;
-	/* those of `sampling`; the model owns them after gpu_describe() */
+	/* the yardsticks of `sampling`; the model owns them after gpu_describe() */
 	struct model_gpu_yardstick *yardsticks;
 	struct gpu_blames blames;
 	uint32_t first_profile; /* first profile of the process; its queues follow its threads */
@@ -45,11 +45,11 @@ struct gpu_part {
 bool gpu_join_all(struct gpu_part *g, struct load_job *job, unsigned n_workers);
 /* Appends the code objects to the modules. The model owns their records and paths. */
 bool gpu_add_modules(struct gpu_part *g, struct merge_modules *modules, struct model *m);
-/* Marks the modules of functions that ran. n: all modules. */
+/* Marks the modules of GPU functions that ran. n: all modules. */
 bool gpu_need_modules(const struct gpu_part *g, bool *needed, size_t n);
 /*
- * Makes contexts and values. node_context() returns the context (of struct expand) of a node of a
- * thread of a file.
+ * Makes contexts and values. node_context() returns the context (in struct expand) for a node of
+ * one thread of one file.
  */
 bool gpu_expand(struct gpu_part *g, struct expand *e, const struct expand_module *modules,
 	uint32_t n_modules,

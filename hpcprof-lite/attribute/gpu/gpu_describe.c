@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Devices, contexts, queues, shapes and GPU ledgers of the model. Declared in gpu_attribute.h.
- * Test: tests/unit/prof_gpu/test_gpu_model.c.
+ * Describes devices, contexts, queues, shapes and GPU ledgers in the model. Declared in
+ * gpu_attribute.h. Test: tests/unit/prof_gpu/test_gpu_model.c.
  */
 #include "hpcprof-lite/attribute/gpu/gpu_attribute.h"
 
@@ -27,7 +27,7 @@ struct describing {
 	bool has_occupancy;
 	struct map shape_index;
 	gpu_energy_readings energies;
-	/* of the file at hand */
+	/* for the current file */
 	uint32_t file;
 	uint32_t *device_of,
 		*context_of; /* by the file's id; [0]: the stand-in, MODEL_NONE while not needed */
@@ -190,7 +190,7 @@ static char *queue_name(const struct describing *d, const struct queue_key *k,
 		       : name;
 }
 
-/* Marks the names that equal another one. False if memory is short. */
+/* Marks names that occur more than once. False if memory is short. */
 static bool find_equal_names(char *const *names, size_t n, bool *is_equal)
 {
 	struct map first = {0};
@@ -198,7 +198,7 @@ static bool find_equal_names(char *const *names, size_t n, bool *is_equal)
 	for (size_t i = 0; i < n && ok; i++) {
 		uint64_t other =
 			map_put(&first, hash_bytes(names[i], strlen(names[i])), 0,
-				i); /* where hashes collide a name is longer than it need be */
+				i); /* if hashes collide, a name becomes longer than necessary */
 		ok = other != MAP_NONE;
 		is_equal[i] = false;
 		if (ok && other != i)
@@ -208,7 +208,7 @@ static bool find_equal_names(char *const *names, size_t n, bool *is_equal)
 	return ok;
 }
 
-/* As short as is unique among the n queues of the process. */
+/* Makes the shortest names that are unique among the n queues of the process. */
 static bool name_queues(struct describing *d, const struct queue_key *keys, size_t n)
 {
 	char **names = calloc(n + 1, sizeof *names);
@@ -351,7 +351,10 @@ static bool add_occupancy(struct describing *d, const struct msr_gpu_shape *s)
 	return true;
 }
 
-/* The index of the shape; equal launch characteristics share one. MODEL_NONE: memory is short. */
+/*
+ * The index of the shape. Equal launch characteristics share one shape. MODEL_NONE: memory is
+ * short.
+ */
 static uint32_t add_shape(struct describing *d, const struct msr_gpu_shape *from)
 {
 	struct msr_gpu_shape s = *from;
@@ -412,7 +415,7 @@ static bool describe_ledgers(struct describing *d)
 	return true;
 }
 
-/* The model reads its time lines there. */
+/* Moves the space to the model, because time lines are read from it. */
 static bool take_space(struct model *m, struct space *from)
 {
 	struct space *to = from->at ? vec_push(&m->private_->spaces) : NULL;
@@ -423,7 +426,7 @@ static bool take_space(struct model *m, struct space *from)
 	return to || !from->at;
 }
 
-/* The earliest moment at which a back end began to sum operations up; 0: none did. */
+/* The earliest time at which a back end began to sum up operations; 0: none did. */
 static uint64_t summed_from(const struct load_file *f)
 {
 	uint64_t first = 0;
@@ -436,7 +439,7 @@ static uint64_t summed_from(const struct load_file *f)
 	return first ? first + (f->header.start_real_ns - f->header.start_mono_ns) : 0;
 }
 
-/* Launches whose records a profiler of the program has. */
+/* The number of launches whose records went to a profiler of the program. */
 static uint64_t n_yielded(const struct load_file *f)
 {
 	uint64_t n = 0;
@@ -485,7 +488,7 @@ static bool describe_file(struct describing *d)
 	return ok;
 }
 
-/* Lists who waited for whom in all files. */
+/* Collects the blames of all files. */
 static bool describe_blames(struct gpu_part *g, struct model *m)
 {
 	VEC(struct model_gpu_blame) all = {0};

@@ -7,7 +7,7 @@
 
 enum { N_KINDS = 16 };
 
-/* What the file holds of one back end. */
+/* What the file contains for one back end. */
 struct found {
 	bool any;
 	uint64_t records[N_KINDS];      /* sound launch records */
@@ -87,7 +87,8 @@ static void count_aggregates(const struct load_gpu *g, struct found *found,
 			capped_grow(&found[b].aggregates[a->kind].ops, a->n_ops);
 			/*
 			 * A loss belongs to the launches of its kind. Without launches of this
-			 * kind, a graph launched the operation. With an error they are apart.
+			 * kind, a graph launched the operation. Aggregates with an error count
+			 * separately.
 			 */
 			bool is_of_graph = !a->n_launches && !a->detail && a->kind != MSR_GPU_GRAPH;
 			for (unsigned c = 0; c < 4; c++) {
@@ -104,8 +105,8 @@ static void count_aggregates(const struct load_gpu *g, struct found *found,
 /* ---- settling ---- */
 
 /*
- * Aggregated launches that are complete. Operations beyond them belong to launches that were
- * recorded before the bound was reached. With graphs, the number of operations says nothing.
+ * Returns the aggregated launches that are complete. Further operations belong to launches that
+ * were recorded before the bound was reached. With graphs, the number of operations says nothing.
  */
 static uint64_t settle_aggregates(struct found *f, struct model_gpu_ledger *l)
 {
@@ -133,8 +134,8 @@ static uint64_t settle_aggregates(struct found *f, struct model_gpu_ledger *l)
 }
 
 /*
- * The number of threads that were stopped from outside: they have no end, or share it, because one
- * thread ended the process and wrote one end for all.
+ * The number of threads that were stopped from outside. They have no end, or they share one,
+ * because the thread that ended the process wrote one end for all.
  */
 static uint64_t threads_cut_off(const struct load_file *f)
 {
@@ -148,8 +149,8 @@ static uint64_t threads_cut_off(const struct load_file *f)
 }
 
 /*
- * Launches without record, aggregate and cause are unexplained, or in flight if the process or a
- * thread was stopped. So are records and causes beyond the launches.
+ * Launches without a record, aggregate or cause are unexplained; if the process or a thread was
+ * stopped, they are in flight. The same holds for records and causes in excess of the launches.
  */
 static void settle_launches(const struct gpu_join *j, const struct found *f,
 			    const struct msr_gpu_tally *t, struct model_gpu_ledger *l)
@@ -176,7 +177,10 @@ static void settle_launches(const struct gpu_join *j, const struct found *f,
 		capped_grow(&l->launched[MSR_GPU_NO_KIND], difference);
 }
 
-/* A thread has one call under way when the program stops or starts the measurement. */
+/*
+ * Bounds the switched launches: each thread has at most one call under way when the program stops
+ * or starts the measurement.
+ */
 static uint64_t most_switched(const struct gpu_join *j)
 {
 	uint64_t n = j->file->header.n_starts + j->file->header.n_stops;
@@ -184,8 +188,9 @@ static uint64_t most_switched(const struct gpu_join *j)
 }
 
 /*
- * Launches without an operation: losses of unknown launches, then what the end of the process cut
- * off. A kill, a fatal signal or _exit() in a handler leaves no time to ask the back ends.
+ * Settles launches without an operation: first with losses of unknown launches, then with what the
+ * end of the process cut off. A kill, a fatal signal or _exit() in a handler leaves no time to
+ * query the back ends.
  */
 static void settle_waiting(const struct gpu_join *j, uint64_t waiting, const struct found *f,
 			   const struct msr_gpu_tally *t, struct model_gpu_ledger *l)
@@ -213,8 +218,10 @@ static void settle_waiting(const struct gpu_join *j, uint64_t waiting, const str
 	    end == MSR_EXIT_WITHDRAWN || threads_cut_off(j->file)) {
 		capped_grow(&l->losses[MSR_GPU_LOSS_IN_FLIGHT], waiting);
 	} else {
-		/* a record without a launch that was dropped is no orphan, and hides a launch
-		 * without a record from the back end, which counts both */
+		/*
+		 * A record without a launch may have been dropped. It is then not an orphan. It
+		 * hides one launch without a record from the back end, which counts both.
+		 */
 		uint64_t n_unseen = smaller(waiting, n_most - n_switched);
 		capped_grow(&l->losses[MSR_GPU_LOSS_STOPPED], n_unseen);
 		capped_grow(&l->unexplained, waiting - n_unseen);
@@ -242,8 +249,10 @@ static void settle(struct gpu_join *j, unsigned b, struct found *f, struct model
 		l->n_lost_contents = t->n_lost_contents;
 		l->n_lost_values = t->n_lost_values;
 	}
-	/* operations without a launch are explained by launches that left no record, or were under
-	 * way when measurement was started */
+	/*
+	 * Operations without a launch are explained by launches that left no record, or that were
+	 * under way when measurement was started.
+	 */
 	uint64_t lost = 0;
 	for (unsigned c = 0; t && c < MSR_GPU_LOSS_ROOM; c++)
 		capped_grow(&lost, t->launch_losses[c]);
@@ -256,7 +265,7 @@ static void settle(struct gpu_join *j, unsigned b, struct found *f, struct model
 		    accounted != UINT64_MAX;
 }
 
-/* The ids of the operations in a queue give its back end. */
+/* Counts shortened operations by back end. The ids of a queue's operations give the back end. */
 static void count_clipped(const struct gpu_join *j, struct model_gpu_ledger *ledgers)
 {
 	for (size_t i = 0; i < j->lines.n; i++) {

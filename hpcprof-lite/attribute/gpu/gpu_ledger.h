@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ledger of GPU operations: what happened to each launch. It counts what is in the file itself.
- * It relies on our runtime only for facts that nobody else can know: how many launches there were,
- * and why some left no record. Test: tests/unit/prof_gpu/test_gpu_ledger.c.
+ * The ledger of GPU operations: what happened to each launch. It counts the contents of the file
+ * itself. It relies on our runtime only for facts that nothing else can tell: how many launches
+ * there were, and why some left no record. Test: tests/unit/prof_gpu/test_gpu_ledger.c.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_GPU_LEDGER_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_GPU_LEDGER_H

@@ -36,7 +36,7 @@ bool gpu_share_needed(const struct gpu_part *g, bool ok, bool *needed, size_t n)
 struct shared_lane {
 	uint32_t file, queue;
 	uint64_t n; /* operations in the lane */
-	uint64_t busy_ns, first_ns, last_ns; /* of the line */
+	uint64_t busy_ns, first_ns, last_ns; /* of the whole line */
 };
 
 struct shared_lanes {
@@ -65,7 +65,7 @@ static bool list_lanes(const struct gpu_part *g, struct shared_lanes *to)
 	return true;
 }
 
-/* A line of which this part has no items. */
+/* Adds a line whose items are in another part. */
 static bool take_line(struct gpu_part *g, const struct shared_lane *lanes, uint32_t n)
 {
 	struct gpu_line *line = vec_push(&g->files[lanes->file].join.lines);
@@ -112,7 +112,10 @@ static bool share_lanes(struct gpu_part *g, bool ok)
 
 /* ---- files and metrics ---- */
 
-/* Of each file the last moment, and the damage: some is found when records are joined. */
+/*
+ * Shares the last moment and the damage of each file. Some damage is found only when records are
+ * joined.
+ */
 static bool share_files(struct gpu_part *g, bool ok)
 {
 	const size_t n = g->job->files.n;
@@ -132,7 +135,7 @@ static bool share_files(struct gpu_part *g, bool ok)
 	return ok;
 }
 
-/* The sums of metrics, which say whether they occur. */
+/* Shares the sums of metrics, which show whether a metric occurs. */
 static bool share_sums(struct gpu_part *g, bool ok)
 {
 	struct gpu_metrics *m = &g->metrics;
@@ -156,7 +159,7 @@ static bool share_sums(struct gpu_part *g, bool ok)
 	return ok;
 }
 
-/* ---- ledgers: the first part says what became of all operations ---- */
+/* ---- ledgers: the first part reports on all operations ---- */
 
 struct shared_ledger {
 	struct model_gpu_ledger ledger; /* sum over back ends */

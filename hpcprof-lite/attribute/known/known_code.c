@@ -50,7 +50,7 @@ bool known_import(const char *file)
 bool known_launch(const char *function)
 {
 	static const char *const calls[] = {"clEnqueue", "cudaGraphLaunch", "cuGraphLaunch", NULL};
-	/* of templates the return type stands in front */
+	/* demangled names of templates begin with the return type */
 	static const char *const inside[] = {"__device_stub_",       "cudaLaunch",   "cuLaunch",
 					     "cudaError cudaLaunch", "__cudaLaunch", NULL};
 	if (begins_as(function, calls) || begins_as(function, inside))
@@ -61,8 +61,10 @@ bool known_launch(const char *function)
 	return false;
 }
 
-/* The stub's name contains the function's as mangled names do, its length before it: "3add" for
- * "void ns::add<float>(int)". */
+/*
+ * True if the stub's name contains the function's name as mangled names do, after its length:
+ * "3add" for "void ns::add<float>(int)".
+ */
 static bool is_stub_of(const char *stub, const char *name)
 {
 	static const char anonymous[] = "(anonymous namespace)::";

@@ -11,7 +11,7 @@
 
 /* The role of a module, from the last component of its path. Do not call it for Python source. */
 enum model_module_role known_module(const char *path);
-/* True if the source file of Python is part of importlib that the import statement runs. */
+/* True for a Python source file of importlib whose code the import statement runs. */
 bool known_import(const char *file);
 /* True if the function launches: it belongs to a GPU API, or a compiler made it for a launch. */
 bool known_launch(const char *function);

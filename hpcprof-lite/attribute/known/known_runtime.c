@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See known_runtime.h. The calls of OpenMP are those of libgomp's libgomp.map and of LLVM's libomp;
+ * See known_runtime.h. The calls of OpenMP are those in libgomp's libgomp.map and in LLVM's libomp;
  * the groups of MPI are those of mpi_calls.h. Test: tests/unit/prof/test_known_runtime.c.
  */
 #include "hpcprof-lite/attribute/known/known_runtime.h"
@@ -58,7 +58,7 @@ struct row {
 	bool calls_back;
 };
 
-/* By the head of the name. The first that fits counts. */
+/* Matched by the beginning of the name. The first row that matches counts. */
 static const struct row omp_rows[] = {
 	/* GCC's libgomp */
 	{"GOMP_barrier", MODEL_OMP_BARRIER, false},
@@ -126,8 +126,8 @@ static struct runtime_call omp_call(const char *function)
 /* ---- MPI ---- */
 
 /*
- * The name behind "MPI_" in lower case: "send" of "MPI_Send", "PMPI_Send_c", "mpi_send_",
- * "pmpi_send__" and "mpi_send_f08_". False: not a name of this form.
+ * Finds the name after "MPI_", in lower case: "send" for "MPI_Send", "PMPI_Send_c", "mpi_send_",
+ * "pmpi_send__" and "mpi_send_f08_". False: the name does not have this form.
  */
 static bool mpi_name(const char *function, char name[64])
 {
@@ -154,7 +154,10 @@ static bool mpi_name(const char *function, char name[64])
 	return n && (is_c || is_fortran);
 }
 
-/* Programs have functions named mpi_..._ and MPI_... of their own, so only names of MPI count. */
+/*
+ * Only names of MPI itself count, because programs have their own functions named mpi_... and
+ * MPI_....
+ */
 static bool mpi_activity(const char *name, enum model_activity *activity)
 {
 	static const enum model_activity groups[] = {
@@ -163,7 +166,7 @@ static bool mpi_activity(const char *name, enum model_activity *activity)
 		[MPI_GROUP_ONE_SIDED] = MODEL_MPI_ONE_SIDED,
 		[MPI_GROUP_IO] = MODEL_MPI_IO,
 		[MPI_GROUP_OTHER] = MODEL_MPI_OTHER};
-	/* calls without a row in mpi_calls.h that may take time */
+	/* calls that may take time but have no row in mpi_calls.h */
 	static const char *const p2p[] = {
 		"psend", "precv", "pready", "pready_range", "pready_list", "parrived",
 		"buffer_flush", "request_get_status", "cancel", NULL};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What functions of PyTorch are, by their names: operators, nodes of autograd's graph, and the code
- * between them. The names are those of C++ functions, so no interface of PyTorch is needed. Nothing
- * allocates. Test: tests/unit/prof_torch/test_known_torch.c.
+ * Classifies functions of PyTorch by their names: operators, nodes of autograd's graph, and the
+ * code between them. The names are those of C++ functions, so this needs no interface of PyTorch.
+ * Nothing allocates. Test: tests/unit/prof_torch/test_known_torch.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_KNOWN_KNOWN_TORCH_H
 #define HPCPROF_ATTRIBUTE_KNOWN_KNOWN_TORCH_H
@@ -25,8 +25,8 @@ bool known_torch_library(const char *path);
 /* True for the libraries of PyTorch that Python calls. */
 bool known_torch_binding(const char *path);
 /*
- * What a function is, by its demangled name. For operators and nodes sets `name` to the name that
- * users know: "aten::add_Tensor", "AddmmBackward0". A longer name is cut.
+ * Classifies a function by its demangled name. For operators and nodes sets `name` to the name that
+ * users know: "aten::add_Tensor", "AddmmBackward0". A name that is too long is cut.
  */
 enum torch_kind known_torch(const char *function, char name[TORCH_NAME_BYTES]);
 /* True for a Python function that only calls a module's forward() or a similar function. */

@@ -11,7 +11,7 @@ struct row {
 	enum known_wait_object object;
 };
 
-/* By the head of the exported name. */
+/* Matched by the beginning of the exported name. */
 static const struct row rows[] = {
 	{"pthread_cond_", KNOWN_WAIT_CONDITION}, {"cnd_", KNOWN_WAIT_CONDITION},
 	{"sem_", KNOWN_WAIT_SEMAPHORE},          {"pthread_barrier_", KNOWN_WAIT_BARRIER},
@@ -26,7 +26,7 @@ static bool begins(const char *name, const char *head)
 	return strncmp(name, head, strlen(head)) == 0;
 }
 
-/* The name without what libc puts in front of its own. */
+/* The name without the prefixes that libc gives its internal functions. */
 static const char *strip(const char *function)
 {
 	static const char *const heads[] = {"_", "GI_", "libc_", "new_", NULL};
@@ -46,7 +46,7 @@ void known_exported_name(const char *function, char name[KNOWN_NAME_BYTES])
 {
 	const char *at = strip(function);
 	const size_t n = strlen(at);
-	/* "___pthread_cond_timedwait64": the same with 64 bits for the time */
+	/* "___pthread_cond_timedwait64": the same function with a 64-bit time */
 	const bool is_time64 =
 		at != function && n > 2 && begins(at, "pthread_") && strcmp(at + n - 2, "64") == 0;
 	snprintf(name, KNOWN_NAME_BYTES, "%.*s", (int)(n - (is_time64 ? 2 : 0)), at);

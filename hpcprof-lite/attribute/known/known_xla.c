@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See known_xla.h. From MakeTitle() and MakeInstructionTitle() of
- * xla/backends/gpu/runtime/annotation.cc in openxla/xla, of 2026, and GetThunkInfo() of 2021.
+ * See known_xla.h. The formats are those of MakeTitle() and MakeInstructionTitle() in
+ * xla/backends/gpu/runtime/annotation.cc of openxla/xla (2026), and of GetThunkInfo() (2021).
  */
 #include "hpcprof-lite/attribute/known/known_xla.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* What follows the last "#KEY=" or ",KEY=" up to a comma or '#'. Operation names have commas. */
+/*
+ * Finds the text after the last "#KEY=" or ",KEY=", up to a comma or '#'. Operation names have
+ * commas.
+ */
 static const char *find_value(const char *name, const char *key, size_t *n)
 {
 	const size_t n_key = strlen(key);
@@ -20,14 +23,14 @@ static const char *find_value(const char *name, const char *key, size_t *n)
 	return found;
 }
 
-/* The value of a first key, which may have commas, up to the next key. */
+/* The length of the first key's value, which may contain commas: up to the next key. */
 static size_t n_before(const char *value, const char *next)
 {
 	const char *end = strstr(value, next);
 	return end ? (size_t)(end - value) : 0;
 }
 
-/* "XlaPass:#name=fusion,module=jit_step#": what the compiler does. */
+/* Names a step of the compiler: "XlaPass:#name=fusion,module=jit_step#". */
 static bool name_step(const char *name, char *to, size_t n_bytes)
 {
 	size_t n_pass, n_module;

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Returns false if XLA made no such name. A name that does not fit is cut. */
+/* Returns false if XLA did not make this name. Cuts a name that does not fit. */
 bool known_xla_name(const char *name, char *to, size_t n_bytes);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See forward_paths.h. Only the innermost frame MSR_FORWARD of a path matters: it says where all
- * inside of it belongs. So each path continues at most one other, and a walk along these of limited
- * length finds the circles that damaged files may have. Test:
+ * See forward_paths.h. Only the innermost MSR_FORWARD frame of a path matters: it says where
+ * everything inside of it belongs. So each path continues at most one other path. Walks along these
+ * have a limited length, which detects the circles that damaged files may have. Test:
  * tests/unit/prof_torch/test_forward_paths.c.
  */
 #include "hpcprof-lite/attribute/merge/forward_paths.h"
@@ -15,7 +15,7 @@
 
 #include <stdlib.h>
 
-enum { TORCH = 1, INTERPRETER = 2, PYTHON = 4 }; /* what a module is */
+enum { TORCH = 1, INTERPRETER = 2, PYTHON = 4 }; /* kinds of modules */
 
 struct finding {
 	struct forward_paths *p;
@@ -23,7 +23,7 @@ struct finding {
 	uint8_t *kind; /* by module id of the file */
 };
 
-/* A node that is there, and its thread; NULL: damage. */
+/* Finds the node that a frame names, and its thread. NULL: damage. */
 static const struct msr_node *target_of(const struct load_file *f, msr_addr frame,
 					const struct load_thread **thread)
 {
@@ -48,7 +48,7 @@ static const struct msr_node *caller_of(const struct load_thread *t, const struc
 	return n->parent ? load_node(t, n->parent) : NULL;
 }
 
-/* Goes outwards over frames of these kinds. */
+/* Goes outwards and skips frames of these kinds. */
 static const struct msr_node *skip(const struct finding *w, const struct load_thread *t,
 				   const struct msr_node *n, unsigned kinds)
 {
@@ -57,7 +57,7 @@ static const struct msr_node *skip(const struct finding *w, const struct load_th
 	return n;
 }
 
-/* The line that called PyTorch: of Python, if there is one, or of what called it in C++. */
+/* The line that called PyTorch: of Python if there is one, otherwise of the C++ caller. */
 static const struct msr_node *find_line(const struct finding *w, const struct load_thread *t,
 					const struct msr_node *n)
 {
@@ -75,7 +75,7 @@ static void reverse(msr_addr *at, uint32_t n)
 	}
 }
 
-/* Copies the path to node `n`, from the entry or the innermost frame MSR_FORWARD on. */
+/* Copies the path to node `n`. It starts at the entry, or at the innermost MSR_FORWARD frame. */
 static bool copy_path(struct finding *w, const struct load_thread *t, const struct msr_node *n,
 		      struct forward_path *path)
 {
@@ -131,7 +131,7 @@ static const struct forward_path *path_of(const struct forward_paths *p, msr_add
 	return id == MAP_NONE ? NULL : &p->paths.at[id];
 }
 
-/* A path that continues one that leads nowhere does so itself. */
+/* False if the path continues a path that leads nowhere. */
 static bool leads(const struct forward_paths *p, const struct forward_path *path)
 {
 	unsigned depth = 1;
@@ -184,7 +184,7 @@ void forward_paths_free(struct forward_paths *p)
 /* ---- all files ---- */
 
 struct forward {
-	struct forward_paths *files; /* NULL: with the internals of PyTorch */
+	struct forward_paths *files; /* NULL: the internals of PyTorch are kept */
 	size_t n_files;
 };
 

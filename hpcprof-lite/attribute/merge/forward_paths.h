@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where frames MSR_FORWARD of one file lead: the call paths of the forward pass that made nodes of
- * autograd's graph. A path ends at the line that called PyTorch. What ran inside of the frame goes
- * below that path, in any thread. Test: tests/unit/prof_torch/test_forward_paths.c.
+ * Follows the MSR_FORWARD frames of one file to the call paths of the forward pass that made nodes
+ * of autograd's graph. A path ends at the line that called PyTorch. What ran inside of the frame
+ * goes below that path, in any thread. Test: tests/unit/prof_torch/test_forward_paths.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_MERGE_FORWARD_PATHS_H
 #define HPCPROF_ATTRIBUTE_MERGE_FORWARD_PATHS_H
@@ -13,13 +13,13 @@
 #include "hpcprof-lite/load/load_file.h"
 
 /*
- * Longer chains of paths that begin within backward passes are not followed, nor are chains that
- * run in a circle.
+ * The longest chain of paths that begin within backward passes. Longer chains and circles are not
+ * followed.
  */
 enum { FORWARD_DEPTH_MAX = 64 };
 
 struct forward_path {
-	size_t first; /* of its addresses in `addrs`, the outermost first */
+	size_t first; /* index of its first address in `addrs`, where the outermost comes first */
 	uint32_t n;
 	bool leads;         /* false: the frame leads nowhere */
 	msr_addr continues; /* the frame MSR_FORWARD that the path begins with; 0: none */

@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The number of a place is its index and its link address in the logical module. */
+/*
+ * Places by number. A place's number is its index and also its link address in the logical module.
+ */
 struct jit_part {
 	VEC(struct jit_place) places;
 	struct map by_identity;
@@ -27,7 +29,7 @@ struct namer {
 	struct load_file *file;
 	struct jit_names names;
 	struct jit_addresses addresses;
-	uint64_t addr;          /* that is being looked up */
+	uint64_t addr;          /* the address that is being looked up */
 	VEC(struct candidate) candidates;
 	bool failed;
 };
@@ -90,7 +92,7 @@ static const char *name_of(const struct namer *r, size_t candidate)
 	return strtab_get(r->strings, r->part->places.at[r->candidates.at[candidate].place].name);
 }
 
-/* Finds the other names, each once, by time; at most two. Returns the number of all. */
+/* Finds the other names by time, each once and at most two of them. Returns how many there are. */
 static size_t other_names(const struct namer *r, size_t *first_other)
 {
 	size_t n = 0;
@@ -142,7 +144,7 @@ static bool add_choices(struct namer *r, struct jit_address *a)
 	return true;
 }
 
-/* Asks the perf map only if the jitdump has nothing, because the jitdump knows more. */
+/* Searches the perf map only if the jitdump has nothing, because the jitdump knows more. */
 static bool look_up(struct namer *r, struct jit_address *a)
 {
 	vec_clear(&r->candidates);
@@ -187,7 +189,7 @@ static bool note_addresses(struct namer *r, const struct load_thread *t)
 	return true;
 }
 
-/* The logical module in the file's table. */
+/* Adds the logical module to the file's table. */
 static bool add_module(struct namer *r, struct model *m)
 {
 	struct msr_module *record = model_own(m, calloc(1, sizeof *record));
@@ -206,7 +208,7 @@ static bool name_file(struct namer *r, struct model *m)
 	if (!ok || (r->names.dump.n == 0 && r->names.map.n == 0)
 		|| r->file->modules.n >= MSR_MODULE_UNKNOWN)
 		return ok;
-	if (r->file->modules.n == 0 && !vec_push(&r->file->modules)) /* id 0 stands for no module */
+	if (r->file->modules.n == 0 && !vec_push(&r->file->modules)) /* id 0 means no module */
 		return false;
 	for (size_t i = 0; ok && i < r->file->threads.n; i++)
 		ok = note_addresses(r, &r->file->threads.at[i]);

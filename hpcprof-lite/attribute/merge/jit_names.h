@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Names code that was generated at run time. Before the merge, frames outside all modules with an
- * address in a perf map or jitdump become frames of one logical module. Link addresses in this
+ * Names code that was generated at run time. Before the merge, frames outside all modules become
+ * frames of one logical module if a perf map or jitdump has their address. Link addresses in this
  * module are numbers of places. If several functions had an address at different times, the time of
  * a sample decides. Tests: tests/unit/prof/test_jit.c, tests/cli/jit/jit_names.sh.
  */
@@ -36,7 +36,7 @@ extern const struct topic_ops topic_jit;
 
 /* ---- between jit_names.c and jit_split.c ---- */
 
-/* One of several functions at the same address, and when it came there. */
+/* One of several functions at the same address, and when it was put there. */
 struct jit_choice {
 	uint64_t time_ns; /* CLOCK_MONOTONIC, ascending */
 	uint32_t place;
@@ -44,10 +44,10 @@ struct jit_choice {
 
 #define JIT_NO_PLACE UINT32_MAX
 
-/* What is known about an address. */
+/* The possible functions at an address. */
 struct jit_address {
 	uint32_t place;   /* JIT_NO_PLACE: unknown */
-	/* 0: `place` is right at all times, or the times are unknown */
+	/* 0: `place` holds at all times, or the times are unknown */
 	uint32_t first_choice, n_choices;
 };
 
@@ -59,11 +59,10 @@ struct jit_addresses {
 };
 
 /*
- * Gives each node of the thread with a known address its place. If samples of different times mean
- * different functions, splits the node and all nodes below it. The time line decides how cells are
- * divided. Counts are exact if the time line holds every sample, and sums never change. Samples
- * that are not in the time line stay with a node that names all functions. False if memory is
- * short.
+ * Gives each node of the thread its place, if its address is known. If samples at different times
+ * mean different functions, splits the node and all nodes below it. The time line decides how cells
+ * are divided. Counts are exact if the time line holds every sample; sums never change. Samples
+ * that are not in the time line stay at a node that names all functions. False if memory is short.
  */
 bool jit_rename_nodes(struct load_file *f, struct load_thread *t, const struct jit_addresses *a);
 

@@ -2,7 +2,7 @@
 /*
  * Renames the nodes of one thread. If an address had several functions over time, splits the node;
  * see jit_rename_nodes() in jit_names.h. Copies replace the thread's nodes, cells and time lines,
- * so the rest of the program does not notice. Tests: tests/unit/prof/test_jit.c,
+ * so the rest of the program does not see the change. Tests: tests/unit/prof/test_jit.c,
  * tests/cli/jit/jit_names.sh.
  */
 #include "hpcprof-lite/attribute/merge/jit_names.h"
@@ -24,9 +24,11 @@ struct split {
 	struct load_file *file;
 	struct load_thread *thread;
 	const struct jit_addresses *addresses;
-	VEC(struct msr_node) nodes;   /* those of the thread, then variants */
-	/* by node: index of its address + 1 if that had several functions; BELOW: a node above
-	 * has */
+	VEC(struct msr_node) nodes;   /* the nodes of the thread, then variants */
+	/*
+	 * by node: index of its address + 1 if that address had several functions; BELOW: only a
+	 * node above it had
+	 */
 	uint32_t *choices_of;
 	VEC(uint32_t) chain;
 	struct map variants;          /* (node, variant of its parent; place) -> variant */
@@ -59,7 +61,7 @@ static bool copy_nodes(struct split *s)
 	return true;
 }
 
-/* Gives nodes their places. True if a node has several functions over time. */
+/* Gives nodes their places. True if some node had several functions over time. */
 static bool rename(struct split *s)
 {
 	bool any = false;
@@ -83,7 +85,7 @@ static bool rename(struct split *s)
 	return any;
 }
 
-/* The function at that time. Before the first known one, it is the first. */
+/* The function at that time. Before the first known function, returns the first. */
 static uint32_t place_at(const struct split *s, uint32_t address, uint64_t time_ns)
 {
 	const struct jit_address *a = &s->addresses->list.at[address];
@@ -115,7 +117,8 @@ static bool get_variant(struct split *s, uint32_t node, uint32_t parent, uint64_
 }
 
 /*
- * The node or its variant at a time. Variants exist if the node or a parent had several functions.
+ * Finds the node, or its variant at a time. Variants exist if the node or a node above it had
+ * several functions.
  */
 static bool variant_of(struct split *s, uint32_t node, uint64_t time_ns, uint32_t *variant)
 {
@@ -199,10 +202,7 @@ static bool add_cell(cell_list *cells, uint32_t node, unsigned metric, uint64_t 
 	return true;
 }
 
-/*
- * Shares a cell out among the variants of its node. The rest, which has no trace record, stays with
- * the node.
- */
+/* Divides a cell among the variants of its node. What has no trace record stays with the node. */
 static bool split_cell(struct split *s, const struct msr_cell *cell, cell_list *out)
 {
 	const uint32_t node = cell->node, metric = cell->metric;
@@ -254,8 +254,8 @@ static bool split_cells(struct split *s)
 }
 
 /*
- * Drops nodes whose samples all went to variants, as damaged nodes are dropped. GPU launches name
- * nodes too, and are not split.
+ * Drops nodes whose samples all went to variants, as damaged nodes are dropped. Keeps all nodes if
+ * there are GPU launches, because these also name nodes and are not split.
  */
 static bool drop_empty(struct split *s)
 {

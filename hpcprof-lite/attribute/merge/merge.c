@@ -33,7 +33,10 @@ static uint32_t add(struct merge_tree *t, const struct merge_node *n)
 	return (uint32_t)id;
 }
 
-/* Makes the node for node `id` of the thread, a range. False: the tree has no such ranges. */
+/*
+ * Makes the node of the range that node `id` of the thread means. False: the tree has no such
+ * ranges.
+ */
 static bool make_range(const struct load_thread *thread, const struct nvtx_label_file *labels,
 		       uint64_t id, const struct msr_node *node, struct merge_node *to)
 {
@@ -51,7 +54,7 @@ static bool make_range(const struct load_thread *thread, const struct nvtx_label
 	return true;
 }
 
-/* What the addresses of a file mean. */
+/* How to interpret the addresses of a file. */
 struct meaning {
 	const uint32_t *module_of;
 	const struct merge_names *names;
@@ -78,7 +81,7 @@ static uint32_t add_frame(struct merge_tree *t, const struct meaning *f, uint32_
 }
 
 /*
- * What ran inside of a frame MSR_FORWARD belongs below the path that the frame names, not below
+ * Puts what ran inside of a MSR_FORWARD frame below the path that the frame names, not below
  * `parent`. Paths that continue others nest no deeper than FORWARD_DEPTH_MAX.
  */
 static uint32_t add_backward(struct merge_tree *t, const struct meaning *f, uint32_t parent,
@@ -106,7 +109,7 @@ static uint32_t add_node(struct merge_tree *t, const struct meaning *f,
 					   : add_frame(t, f, parent, node->addr);
 }
 
-/* The node of the thread's own path, without ranges of NVTX in a backward pass. */
+/* Adds the node of the thread's own path, without NVTX ranges in a backward pass. */
 static uint32_t add_shown(struct merge_tree *t, const struct meaning *f,
 			  const struct load_thread *thread, uint64_t id,
 			  const struct msr_node *node)
@@ -119,7 +122,7 @@ static uint32_t add_shown(struct merge_tree *t, const struct meaning *f,
 	return load_is_nvtx(node->addr) ? parent : add_frame(t, f, parent, node->addr);
 }
 
-/* Up to the first frame MSR_FORWARD, both paths are the same. */
+/* Up to the first MSR_FORWARD frame, both paths are the same. */
 static bool set_shown(struct merge_tree *t, const struct meaning *f, struct load_thread *thread,
 		      uint64_t id, const struct msr_node *node)
 {

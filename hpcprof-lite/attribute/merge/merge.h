@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Merge joins the trees of all threads into one tree of call paths by address. Two frames are the
- * same if their parents, modules (merge_modules.h) and link addresses are equal, in any process.
+ * Merges the trees of all threads into one tree of call paths by address. Two frames, in any
+ * processes, are the same if their parents, modules (merge_modules.h) and link addresses are equal.
  * merge_thread() merges one thread. merge_trees() joins trees that were built in parallel. Test:
  * tests/unit/prof/test_merge.c.
  */
@@ -23,7 +23,7 @@ struct merge_node {
 	uint32_t parent;  /* smaller than the index of the node; node 0 is the root */
 	uint32_t module;  /* dense number, or one of the above */
 	uint64_t link_addr;
-	/* A heuristic found the frame. It is never the same as a frame that unwind rules found. */
+	/* A heuristic found the frame. It is never merged with a frame that unwind rules found. */
 	bool marked;
 };
 
@@ -32,7 +32,10 @@ static inline uint32_t merge_range_label(const struct merge_node *n)
 {
 	return (uint32_t)(n->link_addr >> 32);
 }
-/* Smaller than the index of the node; itself a MERGE_RANGE if there is a range around. */
+/*
+ * The pushing node: smaller than the index of the node. It is a MERGE_RANGE if there is an outer
+ * range.
+ */
 static inline uint32_t merge_range_push(const struct merge_node *n)
 {
 	return (uint32_t)n->link_addr;
@@ -49,7 +52,7 @@ struct forward_paths;
 struct python_file;
 struct wait_file;
 struct nvtx_label_file;
-/* What merge_thread() translates with; each may be NULL. */
+/* Tables that merge_thread() translates with. Each may be NULL. */
 struct merge_names {
 	const struct python_file *python;
 	const struct wait_file *waits;
@@ -57,9 +60,10 @@ struct merge_names {
 	const struct forward_paths *forward;  /* NULL: frames MSR_FORWARD are left out */
 };
 /*
- * Adds the call paths of the thread. Sets its node_to[] to nodes of `t`; LOAD_DAMAGED stays. If it
- * has a time line and frames MSR_FORWARD, makes shown_to[]: nodes of its own paths, without what
- * these frames name. module_of: by module id of the file. False if memory is short.
+ * Adds the call paths of the thread. Sets its node_to[] to nodes of `t`; LOAD_DAMAGED stays. If the
+ * thread has a time line and MSR_FORWARD frames, makes shown_to[]: nodes of the thread's own paths,
+ * without the forward paths that these frames name. module_of: by module id of the file. False if
+ * memory is short.
  */
 bool merge_thread(struct merge_tree *t, struct load_thread *thread, const uint32_t *module_of,
 	const struct merge_names *names);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The modules of all files, each once. Two modules are the same if their build ids are equal;
- * without build ids, if path and size are. The merged tree (merge.h) uses their dense numbers. Not
- * thread-safe. Test: tests/unit/prof/test_merge.c.
+ * The modules of all files, each once. Two modules are the same if their build ids are equal.
+ * Without build ids, path and size must be equal. The merged tree (merge.h) uses their dense
+ * numbers. Not thread-safe. Test: tests/unit/prof/test_merge.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_MERGE_MERGE_MODULES_H
 #define HPCPROF_ATTRIBUTE_MERGE_MERGE_MODULES_H
@@ -24,7 +24,10 @@ struct merge_module {
 struct merge_modules {
 	VEC(struct merge_module) list;
 	struct map by_identity;
-	/* what the link addresses in modules of Python and of JIT code are; borrowed */
+	/*
+	 * the functions and places that link addresses in modules of Python and of JIT code stand
+	 * for; borrowed
+	 */
 	const struct python_function *python;
 	size_t n_python;
 	const struct jit_place *jit;

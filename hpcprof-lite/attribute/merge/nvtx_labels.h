@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What ranges of NVTX are called. Ids of names hold in one process only, so ranges of several
- * processes meet by their labels. Test: tests/cli/nvtx/nvtx_tree.sh.
+ * Labels of NVTX ranges. Ids of names are valid in one process only, so ranges of several processes
+ * are matched by their labels. Test: tests/cli/nvtx/nvtx_tree.sh.
  */
 #ifndef HPCPROF_ATTRIBUTE_MERGE_NVTX_LABELS_H
 #define HPCPROF_ATTRIBUTE_MERGE_NVTX_LABELS_H
@@ -10,8 +10,8 @@
 #include "hpcprof-lite/load/job/load_job.h"
 
 /*
- * Of the name with an id in a file. "": the default domain, no category, no known source. Borrowed
- * from the file, or names of XLA for people from `text`.
+ * The words of a name. "": the default domain, no category, no known source. They are borrowed from
+ * the file; readable names of XLA are borrowed from `text`.
  */
 struct nvtx_words {
 	const char *name, *domain, *category, *source;
@@ -20,8 +20,8 @@ struct nvtx_words {
 struct nvtx_words nvtx_words_of(const struct load_file *f, uint32_t id,
 				char text[NVTX_WORDS_BYTES]);
 /*
- * "DOMAIN: NAME [CATEGORY] at FILE:LINE" between two more strings, where FILE has no directory. The
- * caller frees it. NULL: no memory.
+ * Returns `before`, "DOMAIN: NAME [CATEGORY] at FILE:LINE" and `after` as one string. FILE has no
+ * directory. The caller frees it. NULL: memory is short.
  */
 char *nvtx_label(const char *before, const struct nvtx_words *w, const char *after);
 

@@ -21,12 +21,12 @@ struct python_part {
 struct python_file {
 	const struct load_file *in;     /* NULL: there is no Python in it */
 	const struct python_part *part;
-	/* by id of the code object or module of PyTorch; [0]: of such as are not known */
+	/* by id of the code object or module of PyTorch; [0]: for unknown ones */
 	uint32_t *function_of;
-	size_t n; /* ids are smaller */
+	size_t n; /* all ids are below n */
 };
 
-/* Names such as "<string>" and "<frozen importlib._bootstrap>" are no paths. */
+/* Names such as "<string>" and "<frozen importlib._bootstrap>" are not paths. */
 static char *full_path(const char *file, const char *directory)
 {
 	char *path = NULL;
@@ -48,7 +48,7 @@ static uint32_t add_module(struct merge_modules *modules, struct model *m, const
 	return merge_add_module(modules, &(struct load_module){record, path});
 }
 
-/* UINT32_MAX: no memory. `file` NULL: unknown. */
+/* Returns UINT32_MAX if memory is short. `file` NULL: unknown. */
 static uint32_t get_function(struct python_part *p, struct merge_modules *modules, struct model *m,
 			     const char *file, const char *name, uint32_t line)
 {
@@ -78,7 +78,7 @@ static uint32_t get_function(struct python_part *p, struct merge_modules *module
 	}
 }
 
-/* Modules of PyTorch have a load module of their own: no file has that path. */
+/* Modules of PyTorch belong to a load module of their own, with a path that no file has. */
 static bool unify_torch_modules(struct python_part *p, struct python_file *to,
 				struct merge_modules *modules, struct model *m)
 {

@@ -22,7 +22,7 @@ struct python_function {
 	const char *name;     /* "Net.forward"; owned by the model */
 	const char *file;     /* NULL: unknown */
 	uint32_t module, line;
-	bool is_torch_module; /* no function, but a module of PyTorch: see torch_modules.h */
+	bool is_torch_module; /* not a function but a module of PyTorch: see torch_modules.h */
 };
 
 /*

@@ -7,11 +7,12 @@
 
 enum { MOST_STEPS = 30 };
 
-/* What a part knows of the parts that merge into it. */
+/* What a part knows about the parts that merge into it. */
 struct joining {
 	struct comm *c;
 	struct merge_tree *tree;
-	uint32_t *to_node[MOST_STEPS]; /* by step: nodes of the tree for those of the other part */
+	/* by step: the node of the tree for each node of the other part */
+	uint32_t *to_node[MOST_STEPS];
 	uint64_t n[MOST_STEPS];        /* nodes of the other part; 0: none merges in this step */
 	uint64_t n_own;                /* nodes of this part when it merged into another */
 };
@@ -22,8 +23,8 @@ static bool agree(struct comm *c, bool ok)
 }
 
 /*
- * The lower part of the pair at distance d that this part is in: the upper one merges into it and
- * is in no pair afterwards. COMM_NOBODY: it is in none.
+ * The lower part of this part's pair at distance d. The upper part merges into it and is in no pair
+ * afterwards. COMM_NOBODY: this part is in no pair.
  */
 static int lower_of(const struct comm *c, int d)
 {
@@ -59,7 +60,7 @@ static bool join_pairs(struct joining *j, unsigned step, int d)
 	return agree(j->c, ok);
 }
 
-/* All parts get the nodes of the first. */
+/* Sends the nodes of the first part to all parts. */
 static bool send_whole(struct joining *j)
 {
 	struct merge_tree *t = j->tree;
@@ -75,7 +76,10 @@ static bool send_whole(struct joining *j)
 	return true;
 }
 
-/* From the first part outwards, each tells those that merged into it where their nodes are. */
+/*
+ * Tells the parts where their nodes are. Starts from the first part; each part then tells those
+ * that merged into it.
+ */
 static void send_back(struct joining *j, uint32_t *to_whole)
 {
 	const struct comm *c = j->c;

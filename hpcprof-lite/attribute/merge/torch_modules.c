@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATH_MOST = 1024 }; /* so that damaged records cannot make names of any length */
+enum { PATH_MOST = 1024 }; /* bounds names, which damaged records could make very long */
 
-/* The name below the outermost module; "" for that one. */
+/* The name relative to the outermost module; "" for that module itself. */
 static char *path_of(const struct load_torch_module *m, const char *outer)
 {
 	char *path;

@@ -14,11 +14,14 @@
 #include <string.h>
 
 struct wait_file {
-	uint64_t *code; /* by id of the file */
+	uint64_t *code; /* by id in the file */
 	size_t n;
 };
 
-/* Processes of one run share their locks: each is looked up once. Zero-initialise. */
+/*
+ * The locks that were already looked up. Processes of one run share locks, so each is looked up
+ * only once. Zero-initialise.
+ */
 struct known_locks {
 	struct map codes;       /* (binary, link address) -> code */
 	struct strtab binaries; /* path and key */
@@ -30,7 +33,10 @@ static const char *last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* NULL: the module of the lock is unknown, so its address says nothing outside of the process. */
+/*
+ * Returns NULL if the module of the lock is unknown. Its address then says nothing outside of the
+ * process.
+ */
 static const char *module_of_lock(const struct load_file *f, msr_addr addr)
 {
 	const uint16_t module = msr_addr_module(addr);
@@ -40,7 +46,7 @@ static const char *module_of_lock(const struct load_file *f, msr_addr addr)
 		       : NULL;
 }
 
-/* NULL: the binary is not there or private, is another one, or does not name the lock. */
+/* Returns NULL if the binary is missing, private or another one, or does not name the lock. */
 static char *symbol_of_lock(const struct load_file *f, msr_addr addr)
 {
 	const struct load_module *m = &f->modules.at[msr_addr_module(addr)];
@@ -53,8 +59,8 @@ static char *symbol_of_lock(const struct load_file *f, msr_addr addr)
 }
 
 /*
- * A lock in static data has a name, or else an address in its module, which is the same in every
- * run. Returns less than 0 if memory is short.
+ * Names a lock in static data by its symbol, or else by its address in its module, which is the
+ * same in every run. Returns less than 0 if memory is short.
  */
 static int put_lock(char **name, const struct load_file *f, msr_addr addr, const char *module)
 {
@@ -66,7 +72,7 @@ static int put_lock(char **name, const struct load_file *f, msr_addr addr, const
 	return n;
 }
 
-/* The code of an owned name, which is freed. UINT64_MAX: memory is short. */
+/* Returns the code of a name and frees the name. UINT64_MAX: memory is short. */
 static uint64_t code_of_name(char *name, bool is_lock, struct strtab *strings)
 {
 	const uint32_t id = strtab_add_z(strings, name);
@@ -74,7 +80,7 @@ static uint64_t code_of_name(char *name, bool is_lock, struct strtab *strings)
 	return id == STRTAB_FAILED ? UINT64_MAX : MSR_WAIT_ON + 1 + (uint64_t)id * 2 + is_lock;
 }
 
-/* Identifies the binary of a lock among those of all files. */
+/* Identifies the binary of a lock among the binaries of all files. */
 static uint32_t binary_of_lock(struct known_locks *known, const struct load_file *f, msr_addr addr)
 {
 	const struct load_module *m = &f->modules.at[msr_addr_module(addr)];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What threads waited on: ids of WAIT_OBJECT records hold in one process only, so contexts of
- * several processes meet by name. Test: tests/unit/prof/test_merge.c.
+ * Names what threads waited on. Ids of WAIT_OBJECT records are valid in one process only, so
+ * contexts of several processes are matched by name. Test: tests/unit/prof/test_merge.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_MERGE_WAIT_OBJECTS_H
 #define HPCPROF_ATTRIBUTE_MERGE_WAIT_OBJECTS_H
@@ -25,13 +25,16 @@ bool wait_objects_unify(struct wait_part *p, const struct load_job *job, struct 
 const struct wait_file *wait_objects_of_file(const struct wait_part *p, size_t file);
 /*
  * Translates the code of a synthetic frame of the file to the merged tree. An object without its
- * record, or a lock without its module, becomes MSR_WAIT_ON, and all of these are one. Other codes
+ * record, or a lock without its module, becomes MSR_WAIT_ON; all these objects are one. Other codes
  * stay. NULL: no objects. Any thread may call it.
  */
 uint64_t wait_objects_translate(const struct wait_file *f, uint64_t code);
 /* The name, as an id of `strings`, of a translated code above MSR_WAIT_ON. */
 uint32_t wait_objects_name(uint64_t code);
-/* What has the name is a lock, or a part of another object, known by the calls that wait for it. */
+/*
+ * True if the named object is a lock. It may be part of another object, which the waiting calls
+ * reveal.
+ */
 bool wait_objects_is_lock(uint64_t code);
 void wait_objects_free(struct wait_part *p);
 

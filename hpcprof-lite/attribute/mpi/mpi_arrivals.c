@@ -117,7 +117,10 @@ static uint64_t call_of(uint32_t thread, uint32_t comm, uint16_t call)
 	return hash_u64((uint64_t)thread << 32 | comm) ^ call;
 }
 
-/* Where they were made. Records of collective calls do not say how much they move. */
+/*
+ * Finds the places of calls without data. Records of collective calls do not say how much data they
+ * move.
+ */
 static bool find_empty(struct map *empty, const struct load_job *job)
 {
 	for (uint32_t i = 0; i < job->files.n; i++) {
@@ -194,7 +197,7 @@ bool mpi_arrivals_collect(struct mpi_arrivals *a, const struct load_job *job,
 	return ok;
 }
 
-/* Both keep the multiples of a power of two, so the larger power counts. */
+/* The run time and `thinned` each keep multiples of a power of two, so the larger power counts. */
 uint64_t mpi_arrivals_weight(const struct mpi_arrivals *a, uint64_t number)
 {
 	const uint64_t recorded = UINT64_C(1) << msr_mpi_stride_log2(number);

@@ -76,10 +76,10 @@ static bool describe_metrics(void *state, struct topic_run *r)
 	return true;
 }
 
-/* ---- what the model needs to know of communicators ---- */
+/* ---- communicators ---- */
 
 struct comms {
-	struct map by_identity;      /* of matched ones: index */
+	struct map by_identity;      /* matched communicators: index */
 	struct map world_of;         /* by (identity, rank): rank in MPI_COMM_WORLD */
 	VEC(struct model_mpi_comm) list;
 };
@@ -109,7 +109,10 @@ static bool list_comms(struct comms *c, const struct load_job *job)
 	return true;
 }
 
-/* The communicator of a call: one for all processes if it could be matched. False: no memory. */
+/*
+ * Finds the communicator of a call. Matched communicators are one for all processes. False: memory
+ * is short.
+ */
 static bool comm_of(struct comms *c, const struct load_file *f, uint32_t file, uint32_t id,
 		    uint32_t *comm)
 {
@@ -318,7 +321,7 @@ static void add_to(struct sum_extra *x, const struct model_mpi_call *c, uint64_t
 	x->sum = __builtin_add_overflow(x->sum, amount, &sum) ? UINT64_MAX : sum;
 }
 
-/* The values of calls of one thread in one context. */
+/* Adds the values of one thread's calls in one context. */
 static bool add_values(struct mpi_part *p, const struct model_mpi_call *calls, size_t n)
 {
 	struct sum_extra sums[MPI_N_METRICS] = {0};
@@ -406,7 +409,7 @@ static bool attribute(void *state, struct topic_run *r)
 	uint64_t clock_error_ns = 0;
 	if (!p->is_present)
 		return true;
-	/* sites, and who was late there, are in reports alone */
+	/* sites, and who was late there, appear only in reports */
 	const struct topic_where *sites = job->comm ? NULL : &where;
 	bool ok = list_comms(&w.comms, job) && mpi_arrivals_collect(&w.arrivals, job, sites) &&
 		  mpi_clocks_join(&w.arrivals, job, &clock_error_ns);

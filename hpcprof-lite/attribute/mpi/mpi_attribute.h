@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI: metrics, then the sums of calls, what of them is waiting, and the part of the model about
- * MPI. Parts that share the files of a job have only the calls of their files, and no sites. Tests:
- * tests/unit/prof_mpi/test_mpi_model.c, tests/cli/mpi/mpi_truth.sh.
+ * Adds MPI to the model: metrics, the sums of calls, how much of them is waiting, and the part of
+ * the model about MPI. If parts share the files of a job, each has only the calls of its own files,
+ * and there are no sites. Tests: tests/unit/prof_mpi/test_mpi_model.c, tests/cli/mpi/mpi_truth.sh.
  *
- * What a call waited is known for collective calls whose arrivals were all recorded (mpi_waits.h).
- * For other calls it is an estimate: the shortest call of the same function and size class in the
- * process is taken for the transfer, and the rest waits. Calls that return at once, and those of
- * files, do not wait.
+ * The waiting time is known for collective calls whose arrivals were all recorded (mpi_waits.h).
+ * For other calls it is estimated: the shortest call of the same function and size class in the
+ * process counts as the transfer, and the rest as waiting. Calls that return at once do not wait,
+ * nor do calls for files.
  */
 #ifndef HPCPROF_ATTRIBUTE_MPI_MPI_ATTRIBUTE_H
 #define HPCPROF_ATTRIBUTE_MPI_MPI_ATTRIBUTE_H

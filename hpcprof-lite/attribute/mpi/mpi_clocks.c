@@ -10,10 +10,13 @@
 enum {
 	N_WINDOWS = 64,
 	DRIFT_ONE_IN = 10000,     /* two clocks drift apart by at most 100 us in a second */
-	ONE_BOOT_NS = 1000000000  /* by so much the time of day may be set while a host is up */
+	/* while a host is up, its time of day may be set by up to this much */
+	ONE_BOOT_NS = 1000000000
 };
 
-/* In a window of time: the clock of a host less that of the first one lies in [low, high]. */
+/*
+ * Bounds in one window of time: the clock of a host minus that of the first host is in [low, high].
+ */
 struct band {
 	int64_t low, high;
 	int64_t middle_ns;        /* of the window, by the clock of the host */
@@ -25,7 +28,10 @@ struct host_clock {
 	int64_t fallback_ns;       /* the difference if real-time clocks agree */
 };
 
-/* True for calls that nobody leaves before everybody has entered; some do so only with data. */
+/*
+ * True for calls that no process leaves before all have entered. Some calls guarantee this only if
+ * they move data.
+ */
 static bool holds_all(const struct mpi_arrival *a)
 {
 	switch (a->call) {
@@ -73,7 +79,7 @@ static void gather(struct group *groups, const struct mpi_arrival *at)
 static void tighten(struct host_clock *c, const struct group *base, const struct group *g)
 {
 	struct band *b = &c->band[window_of(c, g->last_enter_ns)];
-	/* their entry comes before our exit, and ours before theirs */
+	/* each side enters before the other leaves */
 	int64_t low = g->last_enter_ns - base->first_leave_ns,
 		high = g->first_leave_ns - base->last_enter_ns;
 	if (low > b->low)
@@ -83,8 +89,8 @@ static void tighten(struct host_clock *c, const struct group *base, const struct
 }
 
 /*
- * What one call says of the clocks of all hosts that took part. `groups`: by host; nobody is there
- * before and after.
+ * Bounds the clocks of all hosts that took part in one call. `groups`: by host; is_here is false in
+ * all before and after.
  */
 static void bound_by(struct host_clock *clocks, struct group *groups, const struct mpi_arrival *at,
 		     size_t n)
@@ -100,7 +106,7 @@ static void bound_by(struct host_clock *clocks, struct group *groups, const stru
 	}
 }
 
-/* CLOCK_MONOTONIC less CLOCK_REALTIME when a process of the host started; 0: damaged. */
+/* CLOCK_MONOTONIC minus CLOCK_REALTIME when a process of the host started; 0: damaged. */
 static int64_t to_mono(const struct msr_header *h)
 {
 	int64_t d = (int64_t)(h->start_mono_ns - h->start_real_ns);
@@ -108,8 +114,8 @@ static int64_t to_mono(const struct msr_header *h)
 }
 
 /*
- * True if CLOCK_MONOTONIC of the host began anew, as at a reboot between two runs. One difference
- * does not hold for all its files then.
+ * True if CLOCK_MONOTONIC of the host restarted, as at a reboot between two runs. Then no single
+ * difference holds for all files of the host.
  */
 static bool is_restarted(const struct load_job *job, uint64_t host_id)
 {
@@ -148,7 +154,7 @@ static void start(struct host_clock *clocks, const struct mpi_arrivals *a,
 	}
 }
 
-/* A bound far away in time holds here too, if it is widened by what clocks may drift meanwhile. */
+/* A bound from another time also holds here if it is widened by the possible drift in between. */
 static struct band widen(const struct host_clock *c, int64_t at_ns)
 {
 	struct band b = {INT64_MIN, INT64_MAX, at_ns};
@@ -163,8 +169,10 @@ static struct band widen(const struct host_clock *c, int64_t at_ns)
 	return b;
 }
 
-/* Makes the bands as narrow as all calls allow. Returns the number of windows, 0 if a side has no
- * bound at all. *error_ns: the largest error. */
+/*
+ * Makes the bands as narrow as all calls allow. Returns the number of windows, or 0 if one side has
+ * no bound at all. *error_ns: the largest error.
+ */
 static unsigned settle(struct host_clock *c, uint64_t *error_ns)
 {
 	*error_ns = 0;
@@ -179,7 +187,7 @@ static unsigned settle(struct host_clock *c, uint64_t *error_ns)
 		narrow[w] = widen(c, c->band[w].middle_ns);
 		if (narrow[w].low == INT64_MIN || narrow[w].high == INT64_MAX)
 			return 0;
-		/* a call that did not hold everybody: bounds may cross */
+		/* bounds may cross if some call did not hold all processes */
 		uint64_t half = (uint64_t)llabs(narrow[w].high - narrow[w].low) / 2;
 		if (half > *error_ns)
 			*error_ns = half;
@@ -193,7 +201,7 @@ static int64_t middle(const struct band *b)
 	return b->low + (b->high - b->low) / 2;
 }
 
-/* Between the middles of windows the difference is a line. */
+/* Interpolates linearly between the middles of windows. */
 static int64_t difference_at(const struct host_clock *c, unsigned n, int64_t at_ns)
 {
 	unsigned i = 0;
@@ -210,8 +218,8 @@ static int64_t difference_at(const struct host_clock *c, unsigned n, int64_t at_
 }
 
 /*
- * Errors of hosts against the first host. Those of two other hosts add up, so times on any two
- * hosts differ by at most the sum of the two largest.
+ * Errors of hosts relative to the first host. The errors of two other hosts add up, so times on any
+ * two hosts differ by at most the sum of the two largest errors.
  */
 struct errors {
 	uint64_t largest_ns, second_ns;
@@ -227,7 +235,7 @@ static void add_error(struct errors *e, uint64_t error_ns)
 	}
 }
 
-/* Bounds of clocks as numbers of which the largest counts, for comm_most(). */
+/* The bounds of a clock, stored so that the largest value is the tightest, for comm_most(). */
 enum { N_BOUNDS = 2 + 2 * N_WINDOWS };
 
 static void put_bounds(const struct host_clock *c, int64_t *to)
@@ -250,7 +258,7 @@ static void get_bounds(struct host_clock *c, const int64_t *from)
 	}
 }
 
-/* What the parts of the job found of each clock is true for all of them. */
+/* Combines the bounds that all parts of the job found for each clock. */
 static void share(const struct load_job *job, struct host_clock *clocks, uint32_t n_hosts,
 		  int64_t *bounds)
 {
@@ -280,8 +288,9 @@ static void find_bounds(const struct mpi_arrivals *a, const struct load_job *job
 }
 
 /*
- * The clocks of all hosts, by their number. n[h] is 0 if host h could not be compared with the
- * first. Returns NULL if memory is short. Ends a step of the parts that share the calls.
+ * Compares the clocks of all hosts. Returns them by host number. n[h] is 0 if host h could not be
+ * compared with the first. Returns NULL if memory is short. Ends a step of the parts that share the
+ * calls.
  */
 static struct host_clock *compare(const struct mpi_arrivals *a, const struct load_job *job,
 				  unsigned *n, struct errors *errors)
@@ -312,7 +321,7 @@ static struct host_clock *compare(const struct mpi_arrivals *a, const struct loa
 	return ok ? clocks : NULL;
 }
 
-/* The difference of a clock that could not be compared, if the times of day agree. */
+/* The difference for a clock that could not be compared. It assumes that the times of day agree. */
 static int64_t fallback(const struct mpi_arrival *at, const struct host_clock *clocks,
 			const struct load_job *job)
 {
@@ -352,8 +361,8 @@ bool mpi_clocks_join(struct mpi_arrivals *a, const struct load_job *job, uint64_
 }
 
 /*
- * The difference in the middle of the run. Time lines have one offset each, so the error is larger
- * by what the clocks have drifted until the ends.
+ * The difference in the middle of the run. Time lines have a single offset, so the error also
+ * includes the drift of the clocks until the ends.
  */
 static int64_t difference_of(const struct host_clock *c, unsigned n, struct errors *errors)
 {
@@ -369,7 +378,7 @@ static int64_t difference_of(const struct host_clock *c, unsigned n, struct erro
 	return d;
 }
 
-/* `d`: the clock of this host less that of the first. */
+/* `d`: the clock of this host minus that of the first. */
 static void shift(struct load_job *job, uint64_t host_id, int64_t d, int64_t first_to_mono)
 {
 	for (size_t i = 0; i < job->files.n; i++) {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One clock for several hosts, from the collective calls alone. Nobody leaves a barrier before
- * everybody has entered it. So each barrier between two hosts bounds the difference of their clocks
- * from both sides, and half of what is between the bounds is the error. A bound also holds at
+ * Finds one clock for several hosts from the collective calls alone. No process leaves a barrier
+ * before all have entered it. So each barrier between two hosts bounds the difference of their
+ * clocks from both sides; the error is half the distance between the bounds. A bound also holds at
  * other times, less tightly: two clocks drift apart by at most 100 us in a second. The method is
  * that of Duda, Harrus, Haddad and Bernard, "Estimating global time in distributed systems" (ICDCS
- * 1987), with this in place of a line, because the network disciplines clocks.
+ * 1987). It uses this drift bound instead of their straight line, because NTP keeps adjusting the
+ * clocks.
  *
- * A process sends no message for this, so it also works where only some processes are measured.
- * Test: tests/unit/prof_mpi/test_mpi_waits.c.
+ * This needs no extra messages, so it also works if only some processes are measured. Test:
+ * tests/unit/prof_mpi/test_mpi_waits.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_MPI_MPI_CLOCKS_H
 #define HPCPROF_ATTRIBUTE_MPI_MPI_CLOCKS_H
@@ -23,10 +24,10 @@
 bool mpi_clocks_join(struct mpi_arrivals *a, const struct load_job *job, uint64_t *error_ns);
 
 /*
- * Changes the time of day at which processes of other hosts started, so that all their times are
- * those of the first host's clock. *error_ns: of times on any two hosts; UINT64_MAX if some host
- * could not be compared, which keeps its own time of day; 0 if there is one host. Hosts that were
- * rebooted between two runs cannot be compared. False if memory is short.
+ * Changes the start times (time of day) of processes on other hosts, so that all times are by the
+ * first host's clock. *error_ns: the error between any two hosts; 0 if there is one host;
+ * UINT64_MAX if some host could not be compared. That host keeps its own time of day. Hosts that
+ * were rebooted between two runs cannot be compared. False if memory is short.
  */
 bool mpi_clocks_align(struct load_job *job, uint64_t *error_ns);
 

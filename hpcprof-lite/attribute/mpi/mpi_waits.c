@@ -10,13 +10,13 @@
 
 /* ---- one call ---- */
 
-/* The arrivals at one call, with what each waited. */
+/* The arrivals at one call, and how long each waited. */
 struct meeting {
 	const struct mpi_arrival *at;
 	size_t n;
 	enum mpi_kind kind;
-	uint64_t weight;          /* calls for which it stands */
-	size_t last;              /* who came last, and whom the others blame */
+	uint64_t weight;          /* number of calls for which it counts */
+	size_t last;              /* the arrival that came last, which the others blame */
 	bool is_blamed;
 };
 
@@ -26,7 +26,7 @@ static int64_t wait_until(const struct mpi_arrival *a, int64_t needed_ns)
 	return wait < 0 ? 0 : wait < most ? wait : most;
 }
 
-/* When the others that process i needs had all arrived. */
+/* The time when all others that process i needs had arrived. */
 static int64_t needed_at(const struct meeting *m, size_t i, int64_t last_below_ns)
 {
 	const int32_t root = m->at[i].root;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who waited for whom in collective calls. In a call that needs something from everyone, a rank
- * waits from its own arrival until the last arrival, but not longer than it is in the call. In a
- * call that needs something from the root, it waits for the root; the root of a reduction waits for
- * the last of the others; in a scan, a rank waits for those below it. These are the wait states
+ * Finds who waited for whom in collective calls. If a call needs something from everyone, a rank
+ * waits from its own arrival until the last arrival, but not longer than it is in the call. If a
+ * call needs something from the root, a rank waits for the root. The root of a reduction waits for
+ * the last of the others. In a scan, a rank waits for the ranks below it. These are the wait states
  * "wait at NxN", "late broadcast", "early reduce" and "early scan" of Scalasca. If only some calls
- * have records, each stands for the calls around it. Test: tests/unit/prof_mpi/test_mpi_waits.c.
+ * have records, each record counts for the calls around it. Test:
+ * tests/unit/prof_mpi/test_mpi_waits.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_MPI_MPI_WAITS_H
 #define HPCPROF_ATTRIBUTE_MPI_MPI_WAITS_H
@@ -30,21 +31,21 @@ struct mpi_waits {
 };
 
 /*
- * Zero-initialise. The times must be those of one clock. `at` NULL: without sites, and who was
+ * Zero-initialise. The times must come from one clock. `at` NULL: leaves out sites, and who was
  * late. False if memory is short.
  */
 bool mpi_waits_make(struct mpi_waits *w, const struct mpi_arrivals *a,
 	const struct topic_where *at);
 /*
- * Parts that share the calls of a job share what they found: each gets the places of its files.
- * Ends a step of all parts: `ok` says whether this part has made its own. False if some part has no
- * memory.
+ * If parts share the calls of a job, exchanges their results: each part gets the places of its
+ * files. Ends a step of all parts; `ok` says whether this part has made its own. False if some part
+ * has no memory.
  */
 bool mpi_waits_share(struct mpi_waits *w, const struct load_job *job, bool ok);
 /*
- * The same for arrivals of other kinds (NCCL): adds one call with its n arrivals, by rank, which
- * stands for `weight` calls; then sorts the rows. Contexts are needed of the first arrival and of
- * the one that came last. False if memory is short.
+ * The same for arrivals of other kinds (NCCL). mpi_waits_add() adds one call with its n arrivals,
+ * by rank; the call counts for `weight` calls. Only the first arrival and the last one need
+ * contexts. mpi_waits_sort() then sorts the rows. False if memory is short.
  */
 bool mpi_waits_add(struct mpi_waits *w, const struct mpi_arrival *at, size_t n, uint64_t weight,
 	const struct topic_where *where);

@@ -135,7 +135,7 @@ static bool find_devices(struct making *w)
 
 /* ---- who came last ---- */
 
-/* The line or instruction of the program that led to a kernel; of Python if there is a line. */
+/* The line or instruction of the program that led to a kernel. A line of Python is preferred. */
 static uint32_t line_of(const struct model *m, uint32_t context)
 {
 	const uint32_t python = model_find_python_line(m, context);
@@ -150,7 +150,7 @@ static uint32_t line_of(const struct model *m, uint32_t context)
 	return context;
 }
 
-/* Several call paths lead to one line: its first context stands for all. */
+/* The first context of the line, because several call paths may lead to one line. */
 static uint32_t place_of(struct making *w, uint32_t context)
 {
 	const uint32_t line = line_of(w->m, context);
@@ -169,7 +169,7 @@ static uint32_t profile_of(const void *arg, uint32_t stream, uint32_t thread)
 	return w->streams.at[stream].profile;
 }
 
-/* Operations of MPI that need the same of their ranks. */
+/* The MPI operation that needs the same from its ranks. */
 static uint16_t call_of(uint8_t kind)
 {
 	return kind == NCCL_ALL_REDUCE   ? MPI_CALL_Allreduce
@@ -321,7 +321,8 @@ bool nccl_attribute(struct model *m)
 static bool attribute(void *none, struct topic_run *r)
 {
 	(void)none;
-	return r->comm || nccl_attribute(r->m); /* in reports alone, which parts do not write */
+	/* NCCL is only in reports, and parts do not write reports */
+	return r->comm || nccl_attribute(r->m);
 }
 
 const struct topic_ops topic_nccl = {.steps = {[TOPIC_ATTRIBUTE] = attribute}};

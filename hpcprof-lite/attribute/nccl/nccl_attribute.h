@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Makes the part of the model about NCCL: times by process and GPU, and who came last. Waiting is
- * that of mpi_waits.h: from a rank's own start to the last one's. Tests:
+ * Makes the NCCL part of the model: times by process and GPU, and which rank came last. As in
+ * mpi_waits.h, a rank waits from its own start to the start of the last rank. Tests:
  * tests/unit/prof_nccl/test_nccl.c, tests/cli/nccl/nccl_ranks.sh.
  */
 #ifndef HPCPROF_ATTRIBUTE_NCCL_NCCL_ATTRIBUTE_H
@@ -11,8 +11,8 @@
 #include "hpcprof-lite/model/private.h"
 
 /*
- * The model is a run or a part of one, with its time lines. Sets m->nccl if a kernel of NCCL ran.
- * False if memory is short.
+ * The model must be a run or a part of a run, with its time lines. Sets m->nccl if a kernel of NCCL
+ * ran. False if memory is short.
  */
 bool nccl_attribute(struct model *m);
 

@@ -5,10 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A part of a run can cut off so many operations of one rank alone. */
+/* The most operations that a part of the run may cut off on one rank only. */
 enum { MOST_SHIFT = 16 };
 
-/* How a stream fits to a group. */
+/* How a stream fits a group. */
 struct fit {
 	struct nccl_member as;
 	int64_t begin, end; /* calls that both have */
@@ -27,7 +27,7 @@ static int64_t smaller(int64_t a, int64_t b)
 }
 
 /*
- * The differences between the clocks that all calls allow: [low, high]. False: they allow none,
+ * Finds the range [low, high] of clock differences that all calls allow. False: they allow none,
  * they do not allow `*known` (NULL: no offset is known), the operations differ, or none needs all
  * ranks.
  */
@@ -45,7 +45,7 @@ static bool bound_offset(const struct nccl_group *g, const struct nccl_stream *s
 			continue;
 		*low = larger(*low, c->last_start_ns - r->end_ns);
 		*high = smaller(*high, c->first_end_ns - r->start_ns);
-		/* most attempts fail, and end here after a few calls */
+		/* most attempts fail here after a few calls */
 		if (known ? *known < *low - NCCL_CLOCK_NS || *known > *high + NCCL_CLOCK_NS
 			  : *low > *high + 2 * NCCL_CLOCK_NS)
 			return false;
@@ -53,7 +53,7 @@ static bool bound_offset(const struct nccl_group *g, const struct nccl_stream *s
 	return *low != INT64_MIN;
 }
 
-/* The clock of the stream's host less that of the group. False: it is not known yet. */
+/* Finds the clock of the stream's host minus that of the group. False: it is not known yet. */
 static bool known_offset(const struct nccl_group *g, const struct nccl_stream *streams,
 			 const struct nccl_stream *s, int64_t *offset_ns)
 {
@@ -129,7 +129,7 @@ static bool join(struct nccl_group *g, const struct nccl_stream *s, const struct
 	return true;
 }
 
-/* A group of its own. */
+/* Makes a new group for the stream. */
 static bool found(struct nccl_groups *all, const struct nccl_stream *s, uint32_t stream)
 {
 	struct nccl_group *g = vec_push(&all->list);
@@ -145,7 +145,7 @@ static bool found(struct nccl_groups *all, const struct nccl_stream *s, uint32_t
 	return true;
 }
 
-/* Of several groups the one whose operations end at the same times. */
+/* If several groups fit, takes the one whose operations end at the most similar times. */
 bool nccl_match(const struct nccl_stream *streams, size_t n, struct nccl_groups *all)
 {
 	for (uint32_t i = 0; i < n; i++) {

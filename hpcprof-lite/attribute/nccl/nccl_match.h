@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds which kernels of NCCL belong to one operation, in several processes or on several GPUs.
- * Names of kernels do not say the communicator. But NCCL wants the operations of a communicator in
- * the same order on all ranks, and frameworks give each communicator a queue of its own. So two
- * queues belong together if they have the same operations in the same order, and if no operation
- * that needs all ranks ended on one before it began on the other. doc/nccl.md says when this cannot
- * be told. Test: tests/unit/prof_nccl/test_nccl.c.
+ * Finds which kernels of NCCL, in several processes or on several GPUs, belong to one operation.
+ * Names of kernels do not give the communicator. But NCCL requires the same order of a
+ * communicator's operations on all ranks, and frameworks give each communicator its own queue. So
+ * two queues belong together if they have the same operations in the same order, and if no
+ * operation that needs all ranks ended on one before it began on the other. doc/nccl.md says when
+ * this cannot be decided. Test: tests/unit/prof_nccl/test_nccl.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_NCCL_NCCL_MATCH_H
 #define HPCPROF_ATTRIBUTE_NCCL_NCCL_MATCH_H
@@ -15,7 +15,7 @@
 
 #include <stdint.h>
 
-/* Clocks of GPUs are only so accurate. */
+/* The accuracy of GPU clocks. */
 #define NCCL_CLOCK_NS INT64_C(20000)
 
 /* A kernel of NCCL. */
@@ -33,14 +33,14 @@ struct nccl_stream {
 	VEC(struct nccl_run) runs;
 };
 
-/* A stream that belongs to a group: its run number k + shift is call k of the group. */
+/* A stream in a group: its run number k + shift is call k of the group. */
 struct nccl_member {
 	uint32_t stream;
 	int64_t shift;
-	int64_t offset_ns;         /* add to its times: the clock of its host */
+	int64_t offset_ns;         /* corrects its host's clock: add to its times */
 };
 
-/* When call k can have been: no member that is known ended earlier or began later. */
+/* When call k can have happened: no known member ended earlier or began later. */
 struct nccl_call {
 	int64_t last_start_ns, first_end_ns;
 	uint8_t kind;

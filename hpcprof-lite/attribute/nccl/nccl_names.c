@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* What stands before the operation: since 2.19, 2.7, 2.28 and 2.27. */
+/* Prefixes of the operation, used since NCCL 2.19, 2.7, 2.28 and 2.27. */
 static const char *const heads[] = {"ncclDevKernel_", "ncclKernel_", "ncclSymkDevKernel_",
 				    "ncclSymDevKernel_"};
 
@@ -33,7 +33,7 @@ static enum nccl_kind operation(const char *name)
 	return NCCL_OTHER;
 }
 
-/* Before 2.7: "ncclAllReduceRingLLKernel_sum_f32(ncclColl)". */
+/* Names before NCCL 2.7: "ncclAllReduceRingLLKernel_sum_f32(ncclColl)". */
 static enum nccl_kind old_operation(const char *name)
 {
 	static const char *const algorithms[] = {"Ring", "Tree", "CollNet", "Kernel"};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Knows NCCL's kernels by their names. A name says which operation the kernel runs. It does not say
- * which reduction, algorithm and protocol: NCCL has one kernel for many of them, and for several
- * operations of a group. Source: best_kernel() of the generator in NCCL's src/device. Test:
- * tests/unit/prof_nccl/test_nccl.c.
+ * Recognises NCCL's kernels by their names. A name says which operation the kernel runs. It does
+ * not always say which reduction, algorithm and protocol: NCCL uses one kernel for many of them,
+ * and for several operations of a group. Source: best_kernel() of the generator in NCCL's
+ * src/device. Test: tests/unit/prof_nccl/test_nccl.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_NCCL_NCCL_NAMES_H
 #define HPCPROF_ATTRIBUTE_NCCL_NCCL_NAMES_H
@@ -21,10 +21,10 @@ enum nccl_kind {
 	NCCL_OTHER
 };
 
-/* `kernel`: its name, which is mangled if its code is not there. */
+/* `kernel`: the kernel's name. It is mangled if the kernel's code was not kept. */
 enum nccl_kind nccl_kind_of(const char *kernel);
 
-/* No rank can end before all have begun. */
+/* True if no rank can end the operation before all have begun it. */
 static inline bool nccl_needs_all(enum nccl_kind k)
 {
 	return k == NCCL_ALL_REDUCE || k == NCCL_ALL_GATHER || k == NCCL_REDUCE_SCATTER;

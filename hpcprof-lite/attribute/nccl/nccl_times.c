@@ -10,7 +10,7 @@ enum { CHUNK = 64 };
 
 enum work { WORK_NCCL, WORK_COMPUTE, WORK_COPY, N_WORKS };
 
-/* A time line whose operations do not overlap, and the operation that runs or comes next. */
+/* A time line without overlapping operations, and its operation that runs or comes next. */
 struct lane {
 	struct model_gpu_cursor cursor;
 	struct model_gpu_op ops[CHUNK];
@@ -62,7 +62,7 @@ static uint64_t next_of(const struct lane *l)
 	return l->is_on ? l->ops[l->next].end_ns : l->ops[l->next].start_ns;
 }
 
-/* The operation of the lane begins or ends. */
+/* Begins or ends the operation of the lane. */
 static void change(struct sweep *s, struct lane *l)
 {
 	const enum work c = work_of(s, &l->ops[l->next]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Divides the time of a GPU into kernels of NCCL, other kernels, both, copies, and idle time. Test:
- * tests/unit/prof_nccl/test_nccl.c.
+ * Divides the time of a GPU into NCCL kernels, other kernels, both at once, copies, and idle time.
+ * Test: tests/unit/prof_nccl/test_nccl.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_NCCL_NCCL_TIMES_H
 #define HPCPROF_ATTRIBUTE_NCCL_NCCL_TIMES_H

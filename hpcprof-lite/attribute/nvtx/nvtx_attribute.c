@@ -12,7 +12,7 @@
 
 struct row {
 	struct model_nvtx_range sums;
-	uint32_t name, domain, category, source; /* of `strings` */
+	uint32_t name, domain, category, source; /* ids in `strings` */
 };
 
 struct making {
@@ -67,7 +67,8 @@ static void add_range(struct model_nvtx_range *to, const struct load_nvtx_range 
 {
 	const bool is_first = to->n_values == 0;
 	add(&to->n, r->n);
-	add(&to->n_open, r->n_begun); /* keep() subtracts what ended, maybe in another thread */
+	/* keep() subtracts the ranges that ended, perhaps in another thread */
+	add(&to->n_open, r->n_begun);
 	add(&to->ns, r->ns);
 	if (r->n && r->least_ns < to->least_ns)
 		to->least_ns = r->least_ns;
@@ -103,7 +104,9 @@ static void find_ranges(struct part *p)
 	}
 }
 
-/* Adds to each row of the ranges around a node, once. is_gpu: to gpu_ns. */
+/*
+ * Adds the time to the rows of the ranges around a node, once to each row. is_gpu: adds to gpu_ns.
+ */
 static void add_inside(struct making *w, const struct part *p, uint32_t node, uint64_t ns,
 		       bool is_gpu)
 {
@@ -223,7 +226,7 @@ static bool name_range(struct model_nvtx_range *r, const struct row *row, const 
 	return r->label;
 }
 
-/* Gives the ranges of files the numbers of their rows after sorting. */
+/* Sets the row numbers of the files' ranges to those after sorting. */
 static void renumber(const struct load_job *job, const uint32_t *row_to)
 {
 	for (size_t i = 0; i < job->files.n; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sums up the ranges of NVTX by name: what the program counted, and the samples and GPU work at
- * nodes inside of them. Test: tests/cli/nvtx/nvtx_ranges.sh.
+ * Sums up the ranges of NVTX by name: the counts from the measured process, and the samples and GPU
+ * work at nodes inside of the ranges. Test: tests/cli/nvtx/nvtx_ranges.sh.
  */
 #ifndef HPCPROF_ATTRIBUTE_NVTX_NVTX_ATTRIBUTE_H
 #define HPCPROF_ATTRIBUTE_NVTX_NVTX_ATTRIBUTE_H
@@ -11,8 +11,10 @@
 #include "hpcprof-lite/load/job/load_job.h"
 #include "hpcprof-lite/model/private.h"
 
-/* Sets m->nvtx; NULL if nobody used NVTX. Call it after gpu_join_all(), and before
- * time lines take over the nodes of threads. False: memory is short. */
+/*
+ * Sets m->nvtx; NULL if no process used NVTX. Call it after gpu_join_all(), and before time lines
+ * take over the nodes of threads. False: memory is short.
+ */
 bool nvtx_attribute(const struct load_job *job, const struct gpu_part *gpu, struct model *m);
 
 /* In nvtx_topic.c. */

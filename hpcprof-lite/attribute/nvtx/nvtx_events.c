@@ -10,7 +10,7 @@
 struct item {
 	struct model_nvtx_event event;
 	uint32_t lane;
-	bool is_outermost; /* and pushed */
+	bool is_outermost; /* it is pushed, and outermost */
 	uint32_t node;
 };
 
@@ -24,12 +24,12 @@ struct collecting {
 	const struct topic_where *where;
 	struct model *m;
 	struct lane lanes[NVTX_LANES_MOST];
-	VEC(struct item) items; /* of one thread */
+	VEC(struct item) items; /* items of one thread */
 	VEC(struct model_nvtx_track) tracks;
 	VEC(struct model_range) ranges; /* of outermost ranges; `phase` is the row */
-	uint32_t *context_of;           /* by row: where it began first */
+	uint32_t *context_of;           /* by row: context where it began first */
 	uint64_t *ns;                   /* by row: length of its outermost ranges */
-	bool *is_incomplete;            /* by row: some of these have no event */
+	bool *is_incomplete;            /* by row: some outermost ranges have no event */
 };
 
 /* ---- tracks ---- */
@@ -73,7 +73,7 @@ static bool collect_items(struct collecting *c, const struct load_file *f,
 	return true;
 }
 
-/* Ends what has ended by then. True if the event is inside of the rest. */
+/* Closes ranges that have ended by then. True if the event is inside of the remaining ones. */
 static bool fits(struct lane *l, const struct model_nvtx_event *e)
 {
 	while (l->open.n && l->open.at[l->open.n - 1] <= e->enter_ns)
@@ -81,7 +81,9 @@ static bool fits(struct lane *l, const struct model_nvtx_event *e)
 	return !l->open.n || e->leave_ns <= l->open.at[l->open.n - 1];
 }
 
-/* A mark is never in the way of a range. Lane NVTX_LANES_MOST: there is no room. */
+/*
+ * Chooses a lane for the item. A mark never blocks a range. Lane NVTX_LANES_MOST: there is no room.
+ */
 static bool choose_lane(struct collecting *c, struct item *item, uint32_t *n_lanes)
 {
 	const struct model_nvtx_event *e = &item->event;

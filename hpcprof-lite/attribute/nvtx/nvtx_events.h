@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Single ranges and marks of NVTX: the tracks of time lines, and phases. Test:
+ * Makes tracks of time lines, and phases, from single NVTX ranges and marks. Test:
  * tests/cli/nvtx/nvtx_lines.sh.
  */
 #ifndef HPCPROF_ATTRIBUTE_NVTX_NVTX_EVENTS_H
@@ -10,9 +10,9 @@
 #include "hpcprof-lite/load/job/load_job.h"
 #include "hpcprof-lite/model/private.h"
 
-/* Of ranges that overlap without nesting, so many lanes are made; what is beyond is left out. */
+/* The most lanes for ranges that overlap without nesting. Ranges that need more are left out. */
 enum { NVTX_LANES_MOST = 64 };
-/* Phases that are made of ranges. */
+/* The most phases that are made from ranges. */
 enum { NVTX_PHASES_MOST = 32 };
 
 /*

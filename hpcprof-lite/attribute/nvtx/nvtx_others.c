@@ -10,11 +10,11 @@
 enum { OPS_AT_ONCE = 256, SEEN_MOST = 512 };
 #define NONE UINT32_MAX
 
-/* A track, with what makes it fast to find the ranges around a moment. */
+/* A track, with an index to find the ranges around a time quickly. */
 struct searched {
 	const struct model_nvtx_track *track;
-	uint32_t *around; /* by event: the range around it; NONE */
-	size_t last;      /* where the last moment was found */
+	uint32_t *around; /* by event: the surrounding range, or NONE */
+	size_t last;      /* where the last search ended */
 };
 
 struct others {
@@ -30,7 +30,7 @@ static bool is_pushed(const struct others *o, const struct model_nvtx_event *e)
 	return model_nvtx_is_pushed(&o->ranges[e->range]) && e->leave_ns > e->enter_ns;
 }
 
-/* Events are by enter_ns, and nest. */
+/* Finds the surrounding range of each event. Events are sorted by enter_ns, and nest. */
 static void find_around(const struct others *o, struct searched *s)
 {
 	uint32_t open = NONE;
@@ -59,7 +59,7 @@ static bool open_tracks(struct others *o)
 	return o->tracks;
 }
 
-/* The innermost pushed range at a moment; NONE. Launches come about in the order of time. */
+/* The innermost pushed range at a time, or NONE. Launches come nearly in the order of time. */
 static uint32_t find_range(const struct others *o, struct searched *s, uint64_t when_ns)
 {
 	const struct model_nvtx_event *all = s->track->events;
@@ -133,7 +133,7 @@ static void add_queue(struct others *o, uint32_t profile)
 	}
 }
 
-/* Rows whose single ranges are not all known have no sum. */
+/* Finds rows without a sum: some of their single ranges are not known. */
 static void find_incomplete(struct others *o, const struct load_job *job,
 			    const struct topic_where *where)
 {
@@ -163,7 +163,7 @@ static bool give(struct others *o)
 	return true;
 }
 
-/* Operations that were summed up have no times. */
+/* True if operations have times. Operations that were summed up in the run have none. */
 static bool has_times(const struct model *m)
 {
 	uint64_t n = 0;

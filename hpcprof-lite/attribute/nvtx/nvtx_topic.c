@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The row of NVTX in the table of topics. What is in no file of cctdb, which is all that several
- * parts write, is left out for them. Tests: tests/cli/nvtx/nvtx_ranges.sh and others there.
+ * The row of NVTX in the table of topics. If several parts share the job, they write only cctdb, so
+ * data that is in no file of cctdb is left out. Tests: tests/cli/nvtx/nvtx_ranges.sh and others
+ * there.
  */
 #include "hpcprof-lite/attribute/merge/merge.h"
 #include "hpcprof-lite/attribute/merge/nvtx_labels.h"

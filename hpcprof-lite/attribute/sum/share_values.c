@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See share_values.h. Parts exchange in a ring: at distance d, each sends to the d-th part after it
- * and gets from the d-th before it. Memory: what a part gets is out of core, as all values are.
- * What it sends is copied for one part at a time. Test: tests/unit/prof_parts/test_parts.c.
+ * See share_values.h. Parts exchange values in a ring: at distance d, each part sends to the d-th
+ * part after it and receives from the d-th part before it. Received values are kept out of core,
+ * like all values. Sent values are copied for one part at a time. Test:
+ * tests/unit/prof_parts/test_parts.c.
  */
 #include "hpcprof-lite/attribute/sum/share_values.h"
 
@@ -33,13 +34,13 @@ bool share_profiles(struct model *m, struct comm *c, const uint64_t *weights,
 
 /* ---- exchange ---- */
 
-/* Who gets which contexts, and what this part gets: items, which are packed values. */
+/* The contexts of each part, and the items that this part gets. An item is a packed value. */
 struct exchange {
 	struct model *m;
 	struct comm *c;
 	const uint64_t *profiles; /* by part, as in struct model_share */
-	const uint64_t *first;    /* by part, and the end: the first context that it gets */
-	size_t *cuts; /* by own profile, then part, and the end: its first value */
+	const uint64_t *first;    /* by part, with an end entry: the first context that it gets */
+	size_t *cuts; /* by own profile, then part, with an end entry: its first value */
 	struct model_values_room room;
 	struct model_packed *out; /* room for the items that another part gets */
 	uint64_t *n_out;          /* by own profile */
@@ -58,8 +59,8 @@ static size_t *cuts_of(const struct exchange *e, uint64_t i)
 }
 
 /*
- * Searches once: several steps need the places, and a profile is not in the cache. Returns the most
- * values that a part gets.
+ * Finds the cuts once, because several steps need them and a profile is not in the cache. Returns
+ * the largest number of values that a part gets.
  */
 static uint64_t find_cuts(const struct exchange *e)
 {
@@ -79,7 +80,7 @@ static uint64_t find_cuts(const struct exchange *e)
 	return most;
 }
 
-/* One item for each sum that is not 0. Returns the end of the items. */
+/* Makes one item for each distinct sum that is not 0. Returns the end of the items. */
 static struct model_packed *pack_value(const struct model_value *v, struct model_packed *to)
 {
 	unsigned left = 0;
@@ -97,7 +98,7 @@ static struct model_packed *pack_value(const struct model_value *v, struct model
 	return to;
 }
 
-/* What `part` gets. Returns the number of items. */
+/* Packs what `part` gets. Returns the number of items. */
 static uint64_t pack(const struct exchange *e, int part)
 {
 	struct model_packed *to = e->out;
@@ -112,7 +113,7 @@ static uint64_t pack(const struct exchange *e, int part)
 	return (uint64_t)(to - e->out);
 }
 
-/* By profile of part `from`: where its items are, which begin at `at`. */
+/* Sets the columns of the profiles of part `from`. Their items begin at `at`. */
 static void point(const struct exchange *e, int from, const struct model_packed *at)
 {
 	for (uint64_t p = e->profiles[from]; p < e->profiles[from + 1]; p++) {
@@ -126,7 +127,7 @@ static int part_after(const struct exchange *e, int distance)
 	return (e->c->part + distance) % e->c->n_parts;
 }
 
-/* At a distance: numbers of items, then items. False: some part has no memory. */
+/* Exchanges at distance d: first numbers of items, then items. False: some part has no memory. */
 static bool exchange_at(struct exchange *e, int d)
 {
 	const int from = part_after(e, e->c->n_parts - d);
@@ -136,7 +137,7 @@ static bool exchange_at(struct exchange *e, int d)
 	comm_shift(e->c, d, e->n_out, n_own(e) * sizeof *e->n_out, n_items, n * sizeof *n_items);
 	for (uint64_t i = 0; i < n; i++)
 		n_got += n_items[i];
-	/* of each part apart: pieces that are not too large stay in memory */
+	/* separate memory for each sender, because smaller pieces stay in memory */
 	void *to = model_values_get(e->m, &e->room,
 				    n_got * sizeof *e->out / sizeof(struct model_value) + 1);
 	if (comm_agree(e->c, to ? STATUS_OK : STATUS_NO_MEMORY) != STATUS_OK)
@@ -162,7 +163,7 @@ static bool exchange(struct model *m, const uint64_t *first, struct model_column
 	e.n_out = calloc(n_own(&e) + 1, sizeof *e.n_out);
 	e.cuts = malloc((n_own(&e) + 1) * ((size_t)c->n_parts + 1) * sizeof *e.cuts);
 	bool ok = columns && e.n_items && e.n_out && e.cuts;
-	if (ok) /* room for an item of each scope: what is not used takes no memory */
+	if (ok) /* room for an item of each scope; unused pages take no memory */
 		e.out = malloc((find_cuts(&e) + 1) * MODEL_N_SCOPES * sizeof *e.out);
 	ok = comm_agree(c, ok && e.out ? STATUS_OK : STATUS_NO_MEMORY) == STATUS_OK;
 	for (int d = 0; ok && d < c->n_parts; d++)
@@ -177,8 +178,8 @@ static bool exchange(struct model *m, const uint64_t *first, struct model_column
 /* ---- by context ---- */
 
 /*
- * By context: about how many values this part has. Of many profiles it counts some, which are of
- * all threads of a process. NULL if memory is short.
+ * Estimates by context how many values this part has. If there are many profiles, it counts every
+ * STEP-th. These still include all threads of a process. NULL if memory is short.
  */
 static uint64_t *count_values(const struct model *m)
 {

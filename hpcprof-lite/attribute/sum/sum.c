@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See sum.h: all profiles, here or in several parts. A worker keeps four bytes and a bit for each
- * context. Test: tests/unit/prof/test_sum.c compares with a plain oracle.
+ * See sum.h. Sums up all profiles, in one process or in several parts. A worker keeps four bytes
+ * and a bit for each context. Test: tests/unit/prof/test_sum.c compares with a plain oracle.
  */
 #include "hpcprof-lite/attribute/sum/sum.h"
 
@@ -23,10 +23,10 @@ static void sum_job(void *arg, size_t i, unsigned worker)
 	log_progress("adding up threads", atomic_fetch_add(&s->n_done, 1) + 1, s->m->n_profiles);
 }
 
-/* Batches are so small that totals find the values in caches, and large enough to share out. */
+/* Small enough that totals find the values in caches, and large enough to share out. */
 enum { BATCH = 512 };
 
-/* Profiles first .. end - 1. t NULL: without totals. */
+/* Sums up profiles first .. end - 1. t NULL: computes no totals. */
 static bool sum_range(struct sum_run *s, unsigned n_workers, uint64_t first, uint64_t end,
 		      struct totals *t)
 {
@@ -50,12 +50,12 @@ static bool sum_all(struct sum_run *s, unsigned n_workers)
 	return ok;
 }
 
-/* ---- several parts, each some profiles, and then some contexts ---- */
+/* ---- several parts: each sums up some profiles, then some contexts ---- */
 
-/* About what it takes to sum up a profile. */
+/* An estimate of the work to sum up a profile. */
 static uint64_t weight(const struct sum_source *s)
 {
-	enum { EMPTY = 256 }; /* bytes of cells that take as long as a profile without any */
+	enum { EMPTY = 256 }; /* an empty profile costs as much as this many bytes of cells */
 	uint64_t n_bytes = EMPTY;
 	for (size_t i = 0; s->thread && i < s->thread->cells.n; i++)
 		n_bytes += s->thread->cells.at[i].n_bytes;
@@ -85,7 +85,7 @@ static bool add_totals(struct sum_run *s, unsigned n_workers)
 	return ok;
 }
 
-enum { COUNTS = 8192 }; /* that are added at once */
+enum { COUNTS = 8192 }; /* counts to add at once */
 
 static size_t n_counts(size_t first, size_t n)
 {
@@ -101,14 +101,14 @@ static bool has_counts(const uint64_t *counts, size_t n)
 }
 
 /*
- * The counts of samples are integers that stop at their maximum: they can be added in any order.
- * Where no part has any, their pages stay untouched: most metrics have few contexts. False: some
- * part has no memory.
+ * Adds the counts of samples of all parts. They are integers that stop at their maximum, so the
+ * order does not matter. If no part has counts in a block, its pages stay untouched: most metrics
+ * have few contexts. False: some part has no memory.
  */
 static bool add_counts(struct sum_run *s, struct comm *c)
 {
 	const size_t n = (size_t)s->m->n_contexts * s->m->n_metrics;
-	uint64_t *counts = (uint64_t *)(uintptr_t)s->n_samples; /* no thread is at work */
+	uint64_t *counts = (uint64_t *)(uintptr_t)s->n_samples; /* no thread is running */
 	uint64_t *used = calloc(n / COUNTS + 1, sizeof *used);
 	bool overflowed = atomic_load(&s->overflowed);
 	if (comm_agree(c, used ? STATUS_OK : STATUS_NO_MEMORY) != STATUS_OK) {
@@ -176,7 +176,7 @@ static bool find_guesses(struct sum_run *s)
 		s->guessed[i] = MODEL_NONE;
 		if (m->metrics[i].kind != MODEL_METRIC_GUESSED)
 			continue;
-		s->guessed[m->metrics[i].parent] = i; /* which comes before it */
+		s->guessed[m->metrics[i].parent] = i; /* the parent comes before its part */
 		any = true;
 	}
 	if (!s->guessed || !any)

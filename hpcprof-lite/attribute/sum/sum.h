@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sum up turns the cells of each thread into sparse values in the four scopes of model.h, and the
- * values of all threads into totals. Sums within a thread are integers and exact. Totals add the
- * threads in their order, so the order of the input and the number of workers do not change a bit.
- * Test: tests/unit/prof/test_sum.c.
+ * Turns the cells of each thread into sparse values in the four scopes of model.h, and the values
+ * of all threads into totals. Sums within a thread are integers and exact. Totals add the threads
+ * in their order, so neither the order of the input nor the number of workers changes a bit of the
+ * result. Test: tests/unit/prof/test_sum.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_SUM_SUM_H
 #define HPCPROF_ATTRIBUTE_SUM_SUM_H
@@ -26,7 +26,10 @@ struct sum_list {
 	size_t n;
 };
 
-/* The cells of a profile. context_of and metric_of come from its time line. */
+/*
+ * The cells of a profile. Its time line translates their nodes (context_of) and metrics
+ * (metric_of).
+ */
 struct sum_source {
 	struct load_file *file;
 	const struct load_thread *thread; /* NULL: the profile has no values */
@@ -34,21 +37,25 @@ struct sum_source {
 	size_t n_lists;
 };
 
-/* Those of a profile in a list whose `thread` is the profile, by which it is sorted. */
+/*
+ * Finds the values of a profile in a list. `thread` is the profile there, and the list is sorted by
+ * it.
+ */
 const struct sum_extra *sum_extras_of(const sum_extras *all, uint32_t profile, size_t *n);
 
-/* Several parts share the work. All have the same model and sources. */
+/* The parts that share the work. All have the same model and sources. */
 struct sum_parts {
 	struct comm *comm;
-	const uint64_t *first_profile; /* by part, and the end; NULL: any */
+	const uint64_t *first_profile; /* by part, with an end entry; NULL: any division will do */
 };
 
 /*
  * Sets the values of m->private_->profiles and the totals; sources[i] is profile i. `divisors`: by
  * metric, from the unit of the measurement to the unit of the model. A sum that exceeds 64 bits
  * stays at the maximum and sets m->sums_overflow. The model must have its contexts, metrics,
- * profiles and time lines. parts NULL: this process alone; otherwise it sets m->share, and values
- * only of some profiles. n_workers: as in pool_run(). False if memory is short.
+ * profiles and time lines. parts NULL: this process works alone. Otherwise the call sets m->share,
+ * and each part sets the values of some profiles only. n_workers: as in pool_run(). False if memory
+ * is short.
  */
 bool sum_up(struct model *m, const struct sum_source *sources, const double *divisors,
 	const struct sum_parts *parts, unsigned n_workers);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See sum_run.h. A profile costs time and memory for the contexts it touches and their ancestors,
- * not for all contexts. Test: tests/unit/prof/test_sum.c.
+ * See sum_run.h. A profile costs time and memory for the contexts that it touches and their
+ * ancestors, not for all contexts. Test: tests/unit/prof/test_sum.c.
  */
 #include "common/base/capped.h"
 #include "hpcprof-lite/attribute/sum/sum_run.h"
@@ -24,12 +24,12 @@ struct cell_iterator {
 	const struct model_timeline *line;
 	size_t part, cell, list, extra;
 	struct sum_extra last;
-	/* the metrics that the last cell counts in, too: guessed paths, its activity */
+	/* other metrics in which the last cell also counts: guessed paths, its activity */
 	uint32_t again[2];
 	unsigned n_again;
 };
 
-/* Lists the other metrics that a cell counts in. */
+/* Lists the other metrics in which a cell counts. */
 static void list_again(struct cell_iterator *it)
 {
 	const struct sum_run *s = it->s;
@@ -41,7 +41,9 @@ static void list_again(struct cell_iterator *it)
 		it->again[it->n_again++] = part;
 }
 
-/* The next valid cell that is not empty: its context, metric, count and sum. False at the end. */
+/*
+ * Gets the next valid cell that is not empty: its context, metric, count and sum. False at the end.
+ */
 static bool next_cell(struct cell_iterator *it, struct sum_extra *out)
 {
 	const struct load_thread *t = it->source->thread;
@@ -101,7 +103,7 @@ static void add_to_parent(const struct model_context *child, const struct sums *
 {
 	capped_grow(&to->at[MODEL_EXECUTION], from->at[MODEL_EXECUTION]);
 	if (child->relation != MODEL_LEXICAL ||
-	    child->kind == MODEL_CONTEXT_ENTRY) /* the root is no function */
+	    child->kind == MODEL_CONTEXT_ENTRY) /* the root is not a function */
 		return;
 	capped_grow(&to->at[MODEL_FUNCTION], from->at[MODEL_FUNCTION]);
 	if (child->kind != MODEL_CONTEXT_LOOP)
@@ -109,8 +111,8 @@ static void add_to_parent(const struct model_context *child, const struct sums *
 }
 
 /*
- * Metrics that are summed at once. The group is small, because contexts have values of few metrics
- * and each context takes memory for the whole group.
+ * Metrics that are summed together. The group is small: a context has values of few metrics, but
+ * takes memory for the whole group.
  */
 struct group {
 	uint32_t first, n;
@@ -170,7 +172,7 @@ static bool is_in(const struct group *g, const struct sum_extra *x)
 	return x->metric >= g->first && x->metric - g->first < g->n;
 }
 
-/* relaxed: a plain sum, read after the threads were joined */
+/* relaxed: a plain sum, read only after the threads were joined */
 static void add_samples(struct sum_run *s, _Atomic uint64_t *to, uint64_t n)
 {
 	uint64_t before = atomic_fetch_add_explicit(to, n, memory_order_relaxed);
@@ -216,7 +218,7 @@ static int compare_values(const void *pa, const void *pb)
 	return (a->metric > b->metric) - (a->metric < b->metric);
 }
 
-/* Sources of one file are in a row, but for queues. */
+/* Releases the pages of a source. The sources of one file are neighbours, except for queues. */
 static void release(const struct sum_run *s, size_t i)
 {
 	const struct sum_source *source = &s->sources[i];

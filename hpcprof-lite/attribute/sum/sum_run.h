@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by sum.c and sum_profile.c, and private to them: one summing up. */
+/* The state of one summing up. Shared by sum.c and sum_profile.c, and private to them. */
 #ifndef HPCPROF_ATTRIBUTE_SUM_SUM_RUN_H
 #define HPCPROF_ATTRIBUTE_SUM_SUM_RUN_H
 
@@ -18,7 +18,7 @@ struct sum_worker {
 	VEC(uint32_t) list;  /* touched contexts, ascending: parents first */
 	VEC(struct sums) sums; /* by place, then metric of the group */
 	VEC(struct model_value) values; /* of the profile */
-	struct model_values_room room; /* where the values of profiles stay */
+	struct model_values_room room; /* keeps the values of finished profiles */
 };
 
 struct sum_run {
@@ -26,12 +26,12 @@ struct sum_run {
 	const struct sum_source *sources;
 	const double *divisors;
 	struct sum_worker *workers;
-	bool *on_guess; /* by context: it or a context above it is of a guessed frame; NULL: there
-			   is none */
-	uint32_t *guessed;           /* by metric: that of its part on guessed paths, MODEL_NONE */
+	/* by context: the context or one above it has a guessed frame; NULL: none has */
+	bool *on_guess;
+	uint32_t *guessed; /* by metric: the metric of its part on guessed paths, or MODEL_NONE */
 	uint32_t part_of[MODEL_N_ACTIVITIES]; /* metric of the activity; MODEL_NONE: none */
-	_Atomic uint64_t *n_samples; /* by metric, then context: metrics that few contexts have
-					touch few pages */
+	/* by metric, then context, so that metrics with few contexts touch few pages */
+	_Atomic uint64_t *n_samples;
 	uint32_t first;              /* profile of the batch */
 	atomic_size_t n_done;
 	atomic_bool failed;
@@ -40,7 +40,7 @@ struct sum_run {
 
 /*
  * Sums up profile i of the model, if it has a source, and gives back the pages of its cells. False
- * if memory is short. Workers may do it at the same time, each with its own `w`.
+ * if memory is short. Workers may call it at the same time, each with its own `w`.
  */
 bool sum_profile(struct sum_run *s, size_t i, struct sum_worker *w);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See totals.h. Memory: the totals that exist, and four bytes for each (context, metric) of the
- * pages that these touch. Test: tests/unit/prof/test_sum.c. */
+/*
+ * See totals.h. Memory: the totals that exist, and four bytes for each (context, metric) on the
+ * pages that they touch. Test: tests/unit/prof/test_sum.c.
+ */
 #include "hpcprof-lite/attribute/sum/totals.h"
 
 #include "common/base/pool.h"
@@ -111,7 +113,7 @@ bool totals_add(struct totals *t, uint32_t first, uint32_t end)
 	return !atomic_load(&t->failed);
 }
 
-/* Puts a context's numbers in the order of their metrics. They are few. */
+/* Sorts a context's few numbers by metric. */
 static void sort_numbers(const struct model_total *totals, uint32_t *numbers, uint32_t n)
 {
 	for (uint32_t i = 1; i < n; i++) {

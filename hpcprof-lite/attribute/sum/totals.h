@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The totals of all profiles, in one pass over their values. Profiles come in batches, in their
- * order; each worker adds up some contexts. So every sum adds the profiles in their order, and the
- * number of workers does not change a bit. Test: tests/unit/prof/test_sum.c.
+ * Computes the totals of all profiles in one pass over their values. Profiles come in batches, in
+ * their order, and each worker adds up some contexts. So every sum adds the profiles in their
+ * order, and the number of workers does not change a bit of it. Test: tests/unit/prof/test_sum.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_SUM_TOTALS_H
 #define HPCPROF_ATTRIBUTE_SUM_TOTALS_H

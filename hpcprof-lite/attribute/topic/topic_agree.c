@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See topic.h: parts that share the job. Test: tests/unit/prof_parts/test_parts.c. */
+/* See topic.h. Functions for parts that share the job. Test: tests/unit/prof_parts/test_parts.c. */
 #include "hpcprof-lite/attribute/topic/topic.h"
 
 #include "hpcprof-lite/parts/comm.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See topic.h: threads, and where they are in the model. Test: tests/unit/prof/test_order.c. */
+/* See topic.h. Finds threads and nodes in the model. Test: tests/unit/prof/test_order.c. */
 #include "hpcprof-lite/attribute/topic/topic.h"
 
 void *topic_state(const struct topic_run *r, const struct topic_ops *topic)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Jitdumps (Linux, tools/perf/Documentation/jitdump-specification.txt, version 1). A record of
- * lines comes before the record of the code that it describes. What programs really write, and is
- * provided for:
+ * lines comes before the record of the code that it describes. The reader handles these quirks of
+ * real programs:
  * - V8 and LLVM add 64 to all addresses of lines, the size of the ELF header that `perf inject`
- *   puts before the code.
- * - V8 (node 20) writes file names from memory that it has freed: such lines make no sense and are
+ *   adds before the code.
+ * - V8 (node 20) writes file names from memory that it has freed: these lines are garbage and are
  *   left out.
- * - V8 writes bytecode offsets for code that is interpreted or made by its baseline compiler: left
- *   out as well.
+ * - V8 writes bytecode offsets instead of lines for interpreted and baseline-compiled code: these
+ *   are left out, too.
  * - V8's header has the time of day in microseconds; only the times of records are used.
  * Tests: tests/unit/prof/test_jit.c, tests/fuzz/fuzz_jit.c.
  */
@@ -30,7 +30,7 @@ struct reader {
 	bool has_times;
 	uint64_t lines_of;          /* code address of the last record of lines */
 	uint32_t first_line, n_lines;
-	uint64_t least_distance;    /* of a code's first line from its start */
+	uint64_t least_distance;    /* distance of a code's first line from its start */
 	struct map by_number;       /* (number, address) -> code in names->dump */
 };
 
@@ -57,8 +57,8 @@ static uint32_t file_id(struct jit_names *names, const char *name, bool *ok)
 }
 
 /*
- * Appends the lines of one record. False: the record is damaged, and the caller removes the lines;
- * or memory is short, and *ok becomes false.
+ * Appends the lines of one record. False: the record is damaged, and the caller removes the lines.
+ * If memory is short, also sets *ok to false.
  */
 static bool read_lines(struct reader *r, struct cursor *c, uint64_t n_entries, uint64_t code_addr,
 	bool *ok)
@@ -103,7 +103,7 @@ static bool read_debug_info(struct reader *r, struct cursor *c)
 	return true;
 }
 
-/* "JS:~f", "JS:^f": V8's marks of code whose lines count bytecodes. */
+/* True for "JS:~f" and "JS:^f": V8 marks code whose lines are bytecode offsets in this way. */
 static bool has_bytecode_lines(const char *name)
 {
 	while (isalpha((unsigned char)*name))
@@ -111,7 +111,7 @@ static bool has_bytecode_lines(const char *name)
 	return name[0] == ':' && (name[1] == '~' || name[1] == '^');
 }
 
-/* Lines belong to the code that comes next, if they lie in it. */
+/* Gives the lines to the next code, if they are inside of it. */
 static void take_lines(struct reader *r, struct jit_code *code, const char *name)
 {
 	uint32_t n = r->lines_of == code->start ? r->n_lines : 0;
@@ -172,7 +172,7 @@ static bool read_move(struct reader *r, struct cursor *c, uint64_t time_ns)
 	uint64_t id = map_get(&r->by_number, index, from);
 	if (id == MAP_NONE)
 		return true;
-	/* without its lines: their addresses are those of the former place */
+	/* leaves out the lines, because their addresses are those of the old place */
 	return add_code(r, &(struct jit_code){.start = to, .end = to + n_bytes, .time_ns = time_ns,
 		.name = r->names->dump.at[id].name, .index = index}) != NULL;
 }
@@ -186,7 +186,7 @@ static bool read_records(struct reader *r, struct cursor *c)
 		if (record_bytes < 16)
 			break;
 		struct cursor record =
-			cursor_sub(c, record_bytes - 16); /* the last one may be cut off */
+			cursor_sub(c, record_bytes - 16); /* the last record may be cut off */
 		if (!cursor_ok(&record) || kind == RECORD_CLOSE)
 			break;
 		if (kind == RECORD_LOAD)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where the perf map and the jitdump of a process are. The run time copies them beside the
- * measurement file when the process ends; but some programs write the rest of them still later, and
- * a process that was killed leaves no copy. So the original is taken where it begins with the copy,
- * or where there is no copy and it can be of no other process: same host, same owner as the
- * measurement, and last written while the process ran. Process ids are used again. Test:
- * tests/cli/jit/jit_files.sh.
+ * Finds the perf map and the jitdump of a process. The run time copies them beside the measurement
+ * file when the process ends. But some programs write the rest of them still later, and a process
+ * that was killed leaves no copy. So the original is used if it begins with the copy. Without a
+ * copy, it is used if it can belong to no other process: same host, same owner as the measurement,
+ * and last written while the process ran. Process ids are reused. Test: tests/cli/jit/jit_files.sh.
  */
 #include "hpcprof-lite/load/jit/load_jit.h"
 
@@ -23,7 +22,7 @@
 #include <unistd.h>
 
 #define SECOND_NS UINT64_C(1000000000)
-/* what is written between our end of the process and its own */
+/* how long the process may write after the run time in it has ended */
 #define LATE_NS (10 * SECOND_NS)
 #define MAX_BYTES (UINT64_C(1) << 30)
 
@@ -60,7 +59,7 @@ static void read_content(int fd, size_t n_bytes, struct content *to)
 	}
 }
 
-/* `b` NULL: the copy beside the measurement. */
+/* Reads a file. `b` NULL: it is the copy beside the measurement. */
 static struct content read_file(const char *path, const struct belonging *b)
 {
 	struct content c = {0};
@@ -91,7 +90,7 @@ static struct content read_file(const char *path, const struct belonging *b)
 	return c;
 }
 
-/* The copy beside the measurement file. */
+/* Reads the copy beside the measurement file. */
 static struct content read_copy(const struct load_file *f, const char *suffix)
 {
 	char path[PATH_MAX];
@@ -104,7 +103,7 @@ static struct content read_copy(const struct load_file *f, const char *suffix)
 /*
  * Copies an original to the measurement, as the run time does at the end of a process, because
  * files in /tmp are soon deleted. If that fails, the names are still used this time. Root writes
- * nothing into the directory of another user, who could put a link in its place.
+ * nothing into another user's directory, because that user could put a link there.
  */
 static void keep(const struct load_file *f, const char *suffix, const struct content *c)
 {
@@ -133,7 +132,8 @@ static bool find_belonging(const struct load_file *f, struct belonging *b)
 	if (uname(&here) != 0 || strcmp(here.nodename, f->header.host) != 0)
 		return false;
 	if (!last_ns)
-		last_ns = f->map.mtime_ns; /* it was killed: it recorded its last then */
+		/* the process was killed; this is when it last recorded */
+		last_ns = f->map.mtime_ns;
 	uint64_t start_ns = f->header.start_real_ns;
 	*b = (struct belonging){f->map.owner, start_ns > SECOND_NS ? start_ns - SECOND_NS : 0,
 		last_ns + LATE_NS};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Perf maps, and the search by address in what perf maps and jitdumps say. Code of several
- * functions may overlap, because memory is used again: the codes are a balanced tree by start, each
- * with the largest end below it (T. Cormen et al., Introduction to Algorithms, interval trees).
- * Tests: tests/unit/prof/test_jit.c, tests/fuzz/fuzz_jit.c.
+ * Reads perf maps, and searches perf maps and jitdumps by address. Code of several functions may
+ * overlap, because memory is reused. So the codes are a balanced tree by start, and each node has
+ * the largest end below it (T. Cormen et al., Introduction to Algorithms, interval trees). Tests:
+ * tests/unit/prof/test_jit.c, tests/fuzz/fuzz_jit.c.
  */
 #include "hpcprof-lite/load/jit/load_jit.h"
 

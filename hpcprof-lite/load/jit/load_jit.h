@@ -39,7 +39,7 @@ struct jit_names {
 	struct strtab strings;
 	jit_list dump, map;
 	VEC(struct jit_line) lines;
-	/* the lines of the jitdump count from an ELF header that is not there */
+	/* addresses of the jitdump's lines count from a missing ELF header */
 	bool entries_are_shifted;
 };
 

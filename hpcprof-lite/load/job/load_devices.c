@@ -12,8 +12,8 @@
 struct keeping {
 	const struct load_job *job;
 	struct map devices;   /* by host and identity: number */
-	VEC(uint64_t) last;   /* by number: the last file that has it */
-	uint64_t *n_crossing; /* by file: GPUs that it shares with the file before it, or earlier */
+	VEC(uint64_t) last;   /* by number: the last file so far that has it */
+	uint64_t *n_crossing; /* by file: number of GPUs that it shares with earlier files */
 };
 
 bool load_devices_any(const struct load_job *job)
@@ -24,13 +24,16 @@ bool load_devices_any(const struct load_job *job)
 	return false;
 }
 
-/* Sums of differences: marks the files after the last one with this GPU, up to this one. */
+/*
+ * Marks the files after the last one with this GPU, up to this one. n_crossing holds differences,
+ * which are summed later.
+ */
 static bool add_device(struct keeping *k, uint64_t file, const struct msr_gpu_def_device *d)
 {
 	uint64_t id[2];
 	memcpy(id, d->uuid, sizeof id);
 	if (!id[0] && !id[1])
-		return true; /* unknown: it counts as the process's own */
+		return true; /* an unknown GPU counts as the process's own */
 	const uint64_t host = hash_u64(k->job->files.at[file].header.host_id),
 		       number = map_put(&k->devices, id[0] ^ host, id[1], k->last.n);
 	if (number == MAP_NONE)
@@ -62,7 +65,7 @@ static bool find_crossings(struct keeping *k)
 	return true;
 }
 
-/* The first file of a row. No GPU crosses the first of all and the end. */
+/* The nearest possible first file of a row. No GPU crosses the first file of all, or the end. */
 static uint64_t nearest(const struct keeping *k, uint64_t at)
 {
 	for (uint64_t d = 0;; d++) {

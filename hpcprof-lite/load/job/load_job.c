@@ -30,7 +30,7 @@ static enum status open_inside(struct load_opened *o)
 	return STATUS_OK;
 }
 
-/* Giving pages back and mapping them again costs more than small files are worth. */
+/* True if giving pages back and mapping them again would cost more than it saves. */
 static bool is_small(uint64_t n_bytes)
 {
 	return n_bytes <= (uint64_t)256 << 20;
@@ -94,7 +94,10 @@ static bool keep(struct load_job *job, struct load_opened *o)
 	return true;
 }
 
-/* Now that their sizes are known: the data of some may have been on this node. */
+/*
+ * Sets `stays` now that sizes are known. Before, a file looked small if its data was elsewhere on
+ * this node.
+ */
 static void let_small_stay(struct load_job *job)
 {
 	uint64_t n_bytes = 0;
@@ -105,7 +108,7 @@ static void let_small_stay(struct load_job *job)
 		job->files.at[i].stays = is_small(n_bytes);
 }
 
-/* Keeps the files that could be read; the first failure that counts decides. */
+/* Keeps the files that could be read. The first real failure decides the status. */
 static enum status keep_sound(struct load_job *job, struct load_opened *opened, size_t n)
 {
 	enum status s = STATUS_OK;
@@ -183,7 +186,7 @@ enum status load_job_open(char *const *directories, size_t n_directories, unsign
 
 void load_job_close(struct load_job *job)
 {
-	for (size_t pass = 0; pass < 2; pass++) /* those inside of another first */
+	for (size_t pass = 0; pass < 2; pass++) /* files inside of another one first */
 		for (size_t i = 0; i < job->files.n; i++)
 			if (job->files.at[i].is_inside == (pass == 0))
 				load_file_close(&job->files.at[i]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All measurement files of some directories. They are opened in parallel and then sorted for good
- * by rank, host, pid, exec number, start and path. Test: tests/unit/prof/test_load.c,
+ * All measurement files of some directories. They are opened in parallel and then sorted by rank,
+ * host, pid, exec number, start and path. This order is final. Test: tests/unit/prof/test_load.c,
  * tests/cli/prof/prof_cli.sh.
  */
 #ifndef HPCPROF_LITE_LOAD_JOB_LOAD_JOB_H
@@ -14,15 +14,17 @@ struct comm;
 struct load_job {
 	VEC(struct load_file) files;
 	unsigned n_short; /* files too short to hold anything: their processes died at once */
-	/* Set before opening, if several processes have the job. NULL: this one has it alone. */
+	/*
+	 * Set before opening, if several processes share the job. NULL: this process works alone.
+	 */
 	struct comm *comm;
 	/*
-	 * By part, and the end: its first file. Each part reads the cells and time lines of its
-	 * files, and this process is `part`. NULL: it reads those of all files. Owned.
+	 * The first file of each part, with an end entry. Each part reads the cells and time lines
+	 * of its files; this process is `part`. NULL: it reads those of all files. Owned.
 	 */
 	uint64_t *first_file;
 	int part;
-	bool is_split; /* of some files, not all parts have the trees: see struct load_file */
+	bool is_split; /* some files' trees are in one part only: see struct load_file */
 };
 
 /* True if this process reads cells and time lines of the file for all others. */
@@ -32,7 +34,10 @@ static inline bool load_is_own(const struct load_job *job, size_t file)
 	       (file >= job->first_file[job->part] && file < job->first_file[job->part + 1]);
 }
 
-/* True if no other process finds what is in the file: what all need is brought together then. */
+/*
+ * True if only this process works on the contents of the file. What all processes need is exchanged
+ * later.
+ */
 static inline bool load_is_found(const struct load_job *job, size_t file)
 {
 	return !job->is_split || load_is_own(job, file);
@@ -44,8 +49,8 @@ static inline bool load_is_found(const struct load_job *job, size_t file)
  * STATUS_BAD_INPUT: one is not a measurement file of ours. n_workers: as in pool_run(). In all
  * cases free with load_job_close().
  *
- * With `comm`, all parts call it, each reads its share, and they get the same status:
- * STATUS_DIFFERS if they find that they did not read the same.
+ * With `comm`, all parts call it, each reads its share, and all get the same status: STATUS_DIFFERS
+ * if they find that they did not read the same files.
  */
 enum status load_job_open(char *const *directories, size_t n_directories, unsigned n_workers,
 	struct load_job *job);

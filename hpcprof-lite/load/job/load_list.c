@@ -78,7 +78,7 @@ enum status load_list_directories(char *const *directories, size_t n, struct loa
 
 /* ---- order ---- */
 
-/* <rank>-<host>-<pid>[.n]; "norank" comes first. */
+/* A parsed name: <rank>-<host>-<pid>[.n]. "norank" comes first. */
 struct name {
 	long rank, pid;
 	const char *host;
@@ -110,7 +110,7 @@ static int compare_names(const void *pa, const void *pb)
 		c = (a.n > b.n) - (a.n < b.n);
 	if (c == 0)
 		c = (a.pid > b.pid) - (a.pid < b.pid);
-	if (c == 0) /* .1 of the same process comes later */
+	if (c == 0) /* the name with .1 of the same process comes later */
 		c = (strlen(a.host) > strlen(b.host)) - (strlen(a.host) < strlen(b.host));
 	return c ? c : strcmp(path_a, path_b);
 }

@@ -23,7 +23,7 @@ struct load_list {
  * STATUS_NOT_FOUND: a directory has none.
  */
 enum status load_list_directories(char *const *directories, size_t n, struct load_list *l);
-/* In the order that names give to the files: nearly the order of a job. */
+/* Sorts files by their names, which gives nearly the order of a job. */
 void load_list_sort(struct load_list *l);
 uint64_t load_list_n_bytes(const struct load_list *l);
 void load_list_free(struct load_list *l);

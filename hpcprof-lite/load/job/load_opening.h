@@ -13,14 +13,14 @@ struct load_opened {
 	bool is_done; /* it is open, or failed */
 	struct load_file file;
 	enum status result;
-	VEC(struct load_file) inside; /* all of them sound */
-	size_t n_short;               /* that hold nothing */
+	VEC(struct load_file) inside; /* all are sound */
+	size_t n_short;               /* number of files in it that hold nothing */
 };
 
 struct load_opening {
 	const struct load_list *l;
 	struct load_opened *opened; /* by path */
-	size_t first, end;          /* of the paths to open now */
+	size_t first, end;          /* range of paths to open now */
 	bool stays, leaves_values;  /* as in struct load_file */
 	atomic_size_t n_done;
 };

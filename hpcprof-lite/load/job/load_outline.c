@@ -51,7 +51,7 @@ static bool put(struct load_outlines *o, const void *bytes, size_t n)
 	return to;
 }
 
-/* Of thread numbers; the next outline is aligned. */
+/* The size of n thread numbers, padded so that the next outline is aligned. */
 static size_t n_bytes_of_numbers(uint32_t n)
 {
 	return ((size_t)n + n % 2) * sizeof(uint32_t);
@@ -68,7 +68,7 @@ static bool put_threads(struct load_outlines *o, const struct load_file *f)
 	return true;
 }
 
-/* Returns the bytes of the file in the outline, 0 if memory is short. */
+/* Appends the file to the outline. Returns its bytes there, or 0 if memory is short. */
 static uint64_t put_file(struct load_outlines *o, const struct load_file *f)
 {
 	const size_t start = o->bytes.n;
@@ -121,7 +121,7 @@ static bool make_threads(struct load_file *f, const uint8_t *numbers, uint32_t n
 	return threads || !n;
 }
 
-/* The header has its page in a file. The rest of that page is not sent. */
+/* Restores the file. The header fills a page in a file, but the rest of that page is not sent. */
 static void unpack(uint8_t *file, const uint8_t *packed, size_t n)
 {
 	const size_t n_header = sizeof(struct msr_header);

@@ -4,10 +4,10 @@
 
 #include <stdlib.h>
 
-#define MOST_RANKS (1 << 24) /* of one job; more is damage */
+#define MOST_RANKS (1 << 24) /* largest rank of a job; more is damage */
 
 struct ranked_job {
-	const struct msr_header *of; /* of one of its processes */
+	const struct msr_header *of; /* header of one of its processes */
 	uint64_t start_ns;           /* of the first process, CLOCK_REALTIME */
 	int32_t n_ranks, first;
 };
@@ -28,7 +28,7 @@ static int compare_jobs(const void *pa, const void *pb)
 	return c ? c : compare_u64(a->of->job_pid, b->of->job_pid);
 }
 
-/* Files of a job are mostly neighbours, so the last jobs are looked at first. */
+/* Files of a job are mostly neighbours, so this searches backwards. */
 static size_t find(const struct ranked_job *jobs, size_t n, const struct msr_header *h)
 {
 	for (size_t i = n; i-- > 0;)

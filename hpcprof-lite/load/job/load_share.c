@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * load_share(): parts share the checks of cells and time lines, which are most of a file. See
+ * load_share(): parts share the checks of cells and time lines, which make up most of a file. See
  * load_split.h. Test: tests/unit/prof_parts/test_parts.c.
  */
 #include "common/base/log.h"
@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the reader of a thread's values found. */
+/* What the part that read a thread's values found. */
 struct found {
 	uint64_t n_trace_records, first_trace_ns, last_trace_ns;
-	uint64_t is_odd; /* something in the file is damaged: whoever needs it looks itself */
+	uint64_t is_odd; /* the file has damage; each part that needs it must check it itself */
 };
 
 static uint64_t hash_more(uint64_t h, uint64_t v)
@@ -34,7 +34,7 @@ static uint64_t n_bytes_of(const struct load_part *parts, size_t n)
 	return all;
 }
 
-/* Of what the parts have to agree on. */
+/* A hash of what the parts have to agree on. */
 static uint64_t hash_files(const struct load_job *job)
 {
 	uint64_t h = hash_more(FNV64_START, job->files.n);
@@ -73,7 +73,7 @@ static void check_own(void *arg, size_t file, unsigned worker)
 			f->threads.at[k].last_trace_ns, is_odd};
 }
 
-/* Takes over what other parts found, or looks itself. */
+/* Takes over what other parts found, or checks the file itself. */
 static void take_over(void *arg, size_t file, unsigned worker)
 {
 	struct checking *w = arg;
@@ -104,7 +104,10 @@ static bool prepare(struct checking *w)
 	return w->found;
 }
 
-/* Rows of files, so that each part has those that only it has read. False: there are no rows. */
+/*
+ * Makes rows of files so that each part gets the files that only it has read. False: there are no
+ * such rows.
+ */
 static bool follow_readers(const struct load_job *job, int n_parts, uint64_t *first)
 {
 	int part = 0;
@@ -120,7 +123,7 @@ static bool follow_readers(const struct load_job *job, int n_parts, uint64_t *fi
 	return true;
 }
 
-/* False: memory is short. */
+/* Cuts the files into rows of about equal work. False: memory is short. */
 static bool cut_rows(const struct load_job *job, uint64_t *first)
 {
 	uint64_t *weights = calloc(job->files.n + 1, sizeof *weights);
@@ -132,7 +135,7 @@ static bool cut_rows(const struct load_job *job, uint64_t *first)
 	return weights;
 }
 
-/* Opens a file of which this part has the outline. False: that failed. */
+/* Opens a file of which this part has only the outline. False: that failed. */
 static bool open_outline(struct load_file *f)
 {
 	const int reader = f->reader;
@@ -158,7 +161,7 @@ static bool open_outline(struct load_file *f)
 
 struct opening {
 	struct load_job *job;
-	bool all; /* false: those of this part's row */
+	bool all; /* false: only the files of this part's row */
 	atomic_bool failed;
 };
 
@@ -182,8 +185,8 @@ static enum status open_outlines(struct load_job *job, bool all, unsigned n_work
 }
 
 /*
- * Moves the rows of readers so that no GPU is in two of them. *fits: they are as even as they have
- * to be. Ends a step.
+ * Moves the rows of readers so that no GPU is in two rows. *fits: the rows are still even enough.
+ * Ends a step.
  */
 static enum status keep_devices(struct load_job *job, unsigned n_workers, bool *fits)
 {
@@ -196,8 +199,8 @@ static enum status keep_devices(struct load_job *job, unsigned n_workers, bool *
 }
 
 /*
- * All parts open all files if the order of names was not that of the files, or if GPUs do not let
- * them be shared evenly.
+ * Decides which part uses which files. All parts open all files if the order of names differs from
+ * that of the files, or if GPUs prevent even rows.
  */
 static enum status cut_files(struct load_job *job, unsigned n_workers)
 {
@@ -216,7 +219,7 @@ static enum status cut_files(struct load_job *job, unsigned n_workers)
 	return s;
 }
 
-/* Each part checks its files. */
+/* Checks this part's files and exchanges the results. */
 static void check_all(struct checking *w, uint64_t *threads, unsigned n_workers)
 {
 	struct load_job *job = w->job;

@@ -13,7 +13,7 @@
 
 /* ---- the list ---- */
 
-/* In memory: sizes, then names with their ends. */
+/* The size of the packed list: file sizes, then names with their NUL. */
 static uint64_t n_bytes_of_list(const struct load_list *l)
 {
 	uint64_t n = l->files.n * sizeof(uint64_t);
@@ -74,7 +74,7 @@ struct splitting {
 	struct load_opening *o;
 	struct comm *c;
 	unsigned n_workers;
-	uint64_t *rows;    /* by part, and the end: its first path */
+	uint64_t *rows;    /* by part, with an end entry: its first path */
 	/* by path of this part; empty: all parts have to open the file */
 	struct load_outlines *outlines;
 	atomic_bool needs_all;
@@ -104,7 +104,9 @@ static bool cut_rows(const struct splitting *w, uint64_t *weights)
 	return load_split_is_even(w->c, weights, w->rows);
 }
 
-/* Checks a file of this part's row as far as its outline does not let others check it. */
+/*
+ * Checks a file of this part's row and makes its outline, unless all parts have to open the file.
+ */
 static void check_own(void *arg, size_t i, unsigned worker)
 {
 	struct splitting *w = arg;
@@ -121,7 +123,7 @@ static void check_own(void *arg, size_t i, unsigned worker)
 	if (suffices && !load_outline_add(&w->outlines[path], path, &one->file))
 		atomic_store(&w->failed, true);
 	load_release(&one->file, LOAD_ALL);
-	if (!suffices) { /* opened again, as in the other parts */
+	if (!suffices) { /* it will be opened again, in all parts */
 		load_file_close(&one->file);
 		one->is_done = false;
 	}
@@ -141,7 +143,7 @@ static bool join_outlines(const struct splitting *w, struct load_outlines *all)
 	return ok;
 }
 
-/* Takes the outlines of files in the rows of others. False: one is not sound. */
+/* Takes the outlines of files in the rows of other parts. False: one is not sound. */
 static bool take_outlines(const struct splitting *w, const uint8_t *bytes, const uint64_t *first)
 {
 	bool ok = true;
@@ -180,7 +182,7 @@ static enum status exchange(struct splitting *w)
 	return c->failed;
 }
 
-/* Each part opens its row. Then the parts know which files all of them have to open. */
+/* Opens this part's row. Afterwards the parts know which files all of them have to open. */
 static enum status open_rows(struct splitting *w, struct load_job *job)
 {
 	struct load_opening *o = w->o;

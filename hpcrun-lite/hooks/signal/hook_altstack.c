@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Alternate signal stacks. A small one has no room for a sample above the frame of the program's
- * handler. Once a thread has one, our signals are blocked in handlers with SA_ONSTACK from the
- * start, and enter() unblocks them if the handler runs elsewhere. See hook_signal_internal.h. Test:
+ * Alternate signal stacks. A small one has no room for a sample on top of the program's handler.
+ * Once a thread has one, handlers with SA_ONSTACK start with our signals blocked, and enter()
+ * unblocks them if the handler runs on another stack. See hook_signal_internal.h. Test:
  * tests/cli/sacred/sacred_state.sh.
  */
 #include "common/safe/load.h"
@@ -50,7 +50,7 @@ uint64_t hook_altstack_mask(int sig, int flags)
 	return hook_signal_protected();
 }
 
-/* `is_tiny`: not even our own handlers fit, which are for signals that the program leaves alone. */
+/* `is_tiny`: not even our handlers for the program's default actions fit. */
 static void prepare(bool is_tiny)
 {
 	const bool is_first = !atomic_exchange_explicit(&has_small, true, memory_order_relaxed);

@@ -23,7 +23,7 @@ static struct hook_next next_sigaction = {"sigaction", NULL};
 
 /*
  * Signals with which users, shells and batch systems end programs, and with which programs end
- * themselves. SIGTRAP and SIGSYS are left to debuggers and filters. hook_signal_bus.c handles
+ * themselves. We leave SIGTRAP and SIGSYS to debuggers and filters. hook_signal_bus.c handles
  * SIGBUS.
  */
 static const uint8_t fatal[] = {

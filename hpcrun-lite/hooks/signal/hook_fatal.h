@@ -18,8 +18,7 @@ void hook_fatal_end(void);
 
 /*
  * Installs our handler after the program set `sig` to its default action, if `sig` is one of these
- * signals. Does nothing in a child of vfork, whose signals are not those of our process.
- * Signal-safe.
+ * signals. Does nothing in a child of vfork, which has its own signal actions. Signal-safe.
  */
 void hook_fatal_adopt(int sig);
 
@@ -28,7 +27,7 @@ void hook_fatal_adopt(int sig);
  * it with the program's action. Signal-safe.
  */
 void hook_fatal_show(int sig, struct sigaction *act);
-/* Does the same for a handler alone. */
+/* Does the same for a handler without the rest of the action. */
 __sighandler_t hook_fatal_unwrap(__sighandler_t handler);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A jump out of code restores the signal mask of the place where it goes to. libc does it by a
- * system call of its own, which knows nothing of the signals of ours that the program has blocked.
- * So these are noted where the mask is saved, at the end of the buffer: libc and the kernel use the
- * first 8 or 16 of the 128 bytes that it has for the mask. A buffer without a mask may be shorter.
- * Signal-safe. Test: tests/cli/sacred/sacred_winch.sh.
+ * setjmp and longjmp. A jump restores the signal mask that was saved with its target. libc does
+ * that with its own system call, which does not know which of our signals the program has blocked.
+ * So we save these, too, at the end of the buffer's space for the mask: libc and the kernel use
+ * only the first 8 or 16 of its 128 bytes. A buffer without a mask may be shorter. Signal-safe.
+ * Test: tests/cli/sacred/sacred_winch.sh.
  */
 #include "hpcrun-lite/hooks/signal/hook_signal_internal.h"
 #include "hpcrun-lite/runtime/next.h"
@@ -41,7 +41,7 @@ __attribute__((used)) void *hook_jump_save(struct __jmp_buf_tag *buffer, int sav
 	return hook_next(&next_sigsetjmp);
 }
 
-/* It returns twice, into the caller's frame: no function of ours may be in between. */
+/* setjmp returns twice, into the caller's frame, so none of our frames may be in between. */
 __asm__(
 	".pushsection .text\n"
 	".globl setjmp\n"
@@ -77,7 +77,7 @@ __asm__(
 	".size __sigsetjmp, .-__sigsetjmp\n"
 	".popsection\n");
 
-/* As in libc, the mask comes first: a signal that is unblocked is handled before the jump. */
+/* Restores the mask first, as libc does: a signal that this unblocks is handled before the jump. */
 static NORETURN void jump(struct hook_next *next, struct __jmp_buf_tag *buffer, int value)
 {
 	const struct noted *n = noted_in(buffer);

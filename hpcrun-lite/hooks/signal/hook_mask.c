@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Signal masks. Our signals stay unblocked whatever the program blocks, and the program reads the
+ * Signal masks. Our signals stay unblocked whatever the program blocks, and the program sees the
  * masks that it set. Waiting for signals is in hook_wait_signal.c. Signal-safe. Test:
  * tests/cli/sacred/sacred_signal.sh.
  */
@@ -23,8 +23,8 @@ HOOK_NEXT(signalfd);
 typedef int mask_fn(int, const sigset_t *, sigset_t *);
 
 /*
- * On a small alternate stack our signals stay blocked. A handler that jumped out of there may have
- * left them blocked elsewhere.
+ * On a small alternate stack our signals stay blocked. A handler that jumped off that stack may
+ * have left them blocked, so SIG_UNBLOCK also unblocks them elsewhere.
  */
 static const sigset_t *with_held(int how, const sigset_t *set, sigset_t *copy)
 {

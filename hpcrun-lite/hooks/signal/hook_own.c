@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the program does with our signals: its handlers and masks for them, and deliveries from
- * others, such as the terminal's SIGWINCH. The kernel always has our handler and never blocks them,
- * so all of this is kept here and done by hand. A delivery that the program has blocked waits in
- * memory, where the kernel would keep it pending. Signal-safe. Tests:
+ * others, such as the terminal's SIGWINCH. The kernel always has our handler and never blocks these
+ * signals, so this file keeps the program's state and implements it. The kernel would keep a
+ * blocked delivery pending; we keep it in memory. Signal-safe. Tests:
  * tests/cli/sacred/sacred_signal.sh, tests/cli/sacred/sacred_winch.sh.
  */
 #include "common/safe/forked.h"
@@ -37,15 +37,15 @@ static WRITTEN_BY_FORKED struct delivery of_process; /* sent to the process; kep
 static _Thread_local struct delivery of_thread;
 
 static _Thread_local struct {
-	volatile uint64_t hidden; /* our signals that the thread has blocked, as it sees it */
+	volatile uint64_t hidden; /* our signals that the program has blocked in this thread */
 	volatile uint64_t awaited; /* ... for which it waits in sigwait */
 	volatile bool is_shown;    /* see show() */
 	volatile bool has_mask;    /* it is in a wait that sets a mask */
 	volatile unsigned n_foreign; /* deliveries from others, */
-	volatile unsigned n_handled; /* ... and those that a handler of the program got */
+	volatile unsigned n_handled; /* ... and how many reached a handler of the program */
 	struct ktimer kick;
 } own;
-/* The same for a child of vfork, which sees our memory but has a mask of its own. */
+/* The same for a child of vfork, which shares our memory but has its own mask. */
 static _Thread_local struct {
 	int pid;
 	uint64_t hidden;
@@ -139,8 +139,8 @@ static void requeue(const siginfo_t *info)
 }
 
 /*
- * Sends a delivery to the calling thread, which has not blocked it. At most one signal of this kind
- * is pending, so it is lost if a sample is. Repeats until it arrives.
+ * Sends a delivery to the calling thread, which has not blocked it. The kernel keeps only one
+ * pending signal of this number, so it drops ours if a sample is pending. Repeats until it arrives.
  */
 static void deliver(const siginfo_t *info)
 {
@@ -197,8 +197,9 @@ void hook_own_descriptor(int fd, uint64_t mask)
 }
 
 /*
- * Makes a delivery readable in the program's signalfds: leaves it pending in this thread, whose
- * samples pause until it is read. Returns false if there are no such descriptors.
+ * Makes a delivery readable in the program's signalfds: leaves it pending in this thread, which
+ * takes no samples until the program has read it. Returns false if the program has no signalfd for
+ * it.
  */
 static bool show(const siginfo_t *info)
 {
@@ -237,8 +238,8 @@ void hook_own_resume(bool takes)
 /* ---- deliveries ---- */
 
 /*
- * Ends sigwait. If the thread has not yet begun to wait, a timer does it again until it has taken
- * the signal. Returns false.
+ * Ends sigwait. If the thread has not yet begun to wait, a timer repeats this until the thread has
+ * taken the signal. Returns false.
  */
 static bool end_wait(ucontext_t *context)
 {
@@ -246,13 +247,13 @@ static bool end_wait(ucontext_t *context)
 	const bool waits = wait_interrupted(context, &has_returned) == SYS_rt_sigtimedwait &&
 			   !has_returned;
 	if (waits)
-		wait_interrupt(context); /* a sample may have put it back to its beginning */
+		wait_interrupt(context); /* a sample may have prepared its restart */
 	else if (!own.kick.armed)
 		ktimer_start(&own.kick, CLOCK_MONOTONIC, RUNTIME_SIGNAL, &own, 1000000, 1000000);
 	return false;
 }
 
-/* Sent to the thread, and not to the process. */
+/* True if the signal was sent to the thread, not to the process. */
 static bool is_for_thread(const siginfo_t *info)
 {
 	return info->si_code == SI_TKILL;
@@ -266,7 +267,7 @@ static bool hold(siginfo_t *info, ucontext_t *context)
 	if (!(own.awaited & OURS) && show(info)) {
 		hook_signal_set_bits(&context->uc_sigmask,
 				     hook_signal_bits(&context->uc_sigmask) | OURS);
-		return !own.has_mask; /* which would unblock it again */
+		return !own.has_mask; /* the wait would unblock it again */
 	}
 	put(is_for_thread(info) ? &of_thread : &of_process, info);
 	if (own.awaited & OURS)
@@ -294,7 +295,8 @@ static bool on_foreign(int sig, siginfo_t *info, void *context)
 		return true; /* the default is to do nothing */
 	own.n_handled++;
 	/*
-	 * Block as the kernel would, because the program may jump out. This handler has no samples.
+	 * Block what the kernel would block, because the program may jump out. No samples are taken
+	 * in this handler.
 	 */
 	uint64_t during = hook_signal_bits(&((const ucontext_t *)context)->uc_sigmask) |
 			  hook_signal_bits(&act.sa_mask);
@@ -309,7 +311,7 @@ static bool on_foreign(int sig, siginfo_t *info, void *context)
 	return false;
 }
 
-/* Another thread may have found a delivery that it has blocked, and this one has not. */
+/* Another thread may have received a signal that is blocked there but not in this thread. */
 static bool look_for_delivery(ucontext_t *context)
 {
 	siginfo_t info;
@@ -397,8 +399,8 @@ const sigset_t *hook_signal_strip(const sigset_t *set, sigset_t *copy)
 /* ---- waits ---- */
 
 /*
- * Hides other signals during the wait. The kernel unblocks ours when the wait begins, not a moment
- * earlier. Returns false if a handler of the program ran instead.
+ * Sets the hidden signals for the duration of the wait. The kernel unblocks ours when the wait
+ * begins, not earlier. Returns false if a handler of the program ran instead.
  */
 static bool change_hidden(struct signal_wait *w, uint64_t bits)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * sigaction and related functions; see hook_signal.h. For the program's signals the kernel's table
- * is authoritative: only handlers are replaced by our entry function, and translated back when the
- * program asks. A child of vfork shares our memory but not the kernel's table, so it must not
+ * is authoritative: we only replace handlers by our entry function, and translate them back when
+ * the program asks. A child of vfork shares our memory but not the kernel's table, so it must not
  * change the tables here. Signal-safe. Test: tests/cli/sacred/sacred_signal.sh.
  */
 #include "common/safe/sys.h"
@@ -42,7 +42,7 @@ static struct {
 static struct {
 	struct sigaction action; /* as passed to the kernel */
 	bool asked_siginfo;
-	bool was_set; /* by the program; until then it is the inherited one */
+	bool was_set; /* by the program; until then the action is the inherited one */
 } bus;
 
 uint64_t hook_signal_bits(const sigset_t *set)
@@ -81,7 +81,7 @@ static void enter(int sig, siginfo_t *info, void *context)
 	/* PAPI installs its handler like the program does. */
 	if (!(hook_signal_protected() & signal_bit(sig)) && sig != SIGBUS) {
 		wait_interrupt(context);
-		/* a sample that came first has decided that the call goes on */
+		/* an earlier sample may have set up a restart of the call */
 		if (atomic_load_explicit(&entries[sig].interrupts, memory_order_relaxed))
 			wait_end_restarted(context);
 	}
@@ -148,7 +148,7 @@ HOOK int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 	bool masked = entries[sig].masks_ours;
 	struct sigaction changed, was;
 	uint64_t asked = act ? hook_signal_bits(&act->sa_mask)
-			     : 0; /* before old is written: they may be one */
+			     : 0; /* before old is written: both may be the same object */
 	if (act) {
 		changed = *act;
 		changed.sa_handler = (__sighandler_t)wrap(sig, (void *)act->sa_handler);
@@ -193,7 +193,7 @@ static uint64_t bsd_mask(int sig, int flags)
 	return flags & SA_RESTART ? signal_bit(sig) : 0;
 }
 
-/* All flavours of signal(); `flags` are those that the flavour passes to sigaction. */
+/* Implements all flavours of signal(); `flags` are what the flavour passes to sigaction. */
 static __sighandler_t set_handler(signal_fn *next, int sig, __sighandler_t handler, int flags)
 {
 	if (hook_signal_protected() & signal_bit(sig)) {
@@ -295,7 +295,7 @@ HOOK int sigrelse(int sig)
 	return change_mask(SIG_UNBLOCK, sig);
 }
 
-/* sigset of one of our signals: blocks it, or handles and unblocks it. */
+/* Implements sigset for one of our signals: blocks it, or sets its action and unblocks it. */
 static __sighandler_t set_own(int sig, __sighandler_t handler)
 {
 	const bool was_blocked = hook_signal_hidden_bits() & signal_bit(sig);

@@ -29,10 +29,10 @@ bool hook_signal_exec_begin(void);
 void hook_signal_exec_failed(bool begun);
 
 /*
- * Call these around a wait that sets the mask `waiting`, which may be NULL, while it lasts, and
- * give it `set` instead. Our signals are unblocked there, and those that the program unblocks
- * arrive. begin returns false, with EINTR, if a handler of the program ran instead of the wait.
- * Signal-safe.
+ * Call these around a wait that sets the mask `waiting`, which may be NULL, while it lasts. Pass
+ * `set` to the wait instead of `waiting`: it leaves our signals unblocked. A signal that `waiting`
+ * unblocks reaches the program. begin returns false, with EINTR, if a handler of the program ran
+ * instead of the wait. Signal-safe.
  */
 struct signal_wait {
 	const sigset_t *set; /* NULL, the program's, or `copy` */
@@ -52,13 +52,14 @@ void hook_signal_look(void);
 const sigset_t *hook_signal_strip(const sigset_t *set, sigset_t *copy);
 
 /*
- * For a new thread: hook_signal_hidden() returns our signals that its creator has blocked, as the
- * program sees it. The new thread passes them to hook_signal_inherit(). Signal-safe.
+ * For a new thread: hook_signal_hidden() returns which of our signals the program has blocked in
+ * the creating thread. The new thread passes them to hook_signal_inherit(). Signal-safe.
  */
 unsigned long hook_signal_hidden(void);
 /*
- * Around the creation of a thread whose creator has blocked ours: until the thread knows that, a
- * delivery that it gets would be lost. Signal-safe.
+ * Call it before (`has_come` false) and after the creation of a thread whose creator has blocked
+ * our signals. A signal that reaches the new thread before it knows which signals it blocks would
+ * be lost. Signal-safe.
  */
 void hook_signal_thread_comes(unsigned long hidden, bool has_come);
 void hook_signal_inherit(unsigned long hidden);

@@ -12,8 +12,8 @@
 
 /*
  * Blocks the signal and sends it again. The kernel may not show whether it was sent to the thread
- * or the process (Linux 6.18 gives SI_USER for both); most are sent to the process. With the
- * thread's own id the kernel accepts any si_code, and rt_sigqueueinfo still means the process.
+ * or the process (Linux 6.18 gives SI_USER for both); most are sent to the process. If we pass the
+ * thread's own id, the kernel accepts any si_code, and rt_sigqueueinfo still sends to the process.
  */
 static void resend_blocked(siginfo_t *info, ucontext_t *context)
 {

@@ -23,12 +23,12 @@ void hook_signal_set_bits(sigset_t *set, uint64_t bits);
 uint64_t hook_signal_protected(void);
 
 /*
- * Our signals that this thread has blocked, as the program sees it. Setting them may run a handler
+ * The signals of ours that the program has blocked in this thread. Setting them may run a handler
  * of the program.
  */
 uint64_t hook_signal_hidden_bits(void);
 void hook_signal_set_hidden(uint64_t bits);
-/* Returns the pending signals as the program sees them, from those of the kernel. */
+/* Converts the kernel's pending signals to what the program sees. */
 uint64_t hook_signal_show_pending(uint64_t pending);
 
 #define N_SIGNALS 65
@@ -44,21 +44,22 @@ static inline bool hook_signal_is_function(const void *handler)
 
 /* `inherited`: what the program finds as the action for RUNTIME_SIGNAL. Not signal-safe. */
 void hook_own_start(const struct sigaction *inherited);
-/* sigaction of one of our signals. The kernel is not called. Returns 0. */
+/* Implements sigaction for one of our signals, without calling the kernel. Returns 0. */
 int hook_own_keep(int sig, const struct sigaction *act, struct sigaction *old);
 /* In our handler: passes on what another thread found, or restarts the wait. */
 void hook_own_restart_wait(ucontext_t *context);
 /*
- * The thread waits for a signal of `set`. await returns the one of ours that is pending and fills
- * *info, if that is not NULL, or returns 0. Call it again after EINTR, and await_end at the end.
+ * Call it before the thread waits for a signal of `set`. If one of our signals in `set` is pending,
+ * returns it and fills *info, which may be NULL; else returns 0. Call it again after EINTR, and
+ * call await_end at the end.
  */
 int hook_own_await(const sigset_t *set, siginfo_t *info);
 void hook_own_await_end(void);
 /* `fd` is a signalfd of the program with this mask. */
 void hook_own_descriptor(int fd, uint64_t mask);
 /*
- * Goes on with samples if the program has read our signal from its signalfd. `takes`: also if it
- * has not; the signal waits in memory again.
+ * Resumes sampling if the program has read our signal from its signalfd. `takes`: also resumes if
+ * it has not, and then keeps the signal in memory again.
  */
 void hook_own_resume(bool takes);
 
@@ -72,19 +73,19 @@ static inline bool hook_signal_may_change(void)
 
 void hook_jump_start(void);
 void hook_mask_start(void);
-/* The system call rt_sigprocmask as the program sees it. Returns -1 with errno. */
+/* Implements the system call rt_sigprocmask for the program. Returns -1 with errno on failure. */
 int hook_mask_by_number(int how, const uint64_t *set, uint64_t *old);
 
 /* ---- hook_altstack.c: small alternate stacks ---- */
 
 void hook_altstack_start(void);
-/* The program's handlers in which our signals are blocked at first. */
+/* The signals of the program whose handlers start with our signals blocked. */
 extern _Atomic uint64_t hook_altstack_held;
-/* The program installs a handler. Returns what to add to its mask. */
+/* Call it when the program installs a handler. Returns the signals to add to the handler's mask. */
 uint64_t hook_altstack_mask(int sig, int flags);
-/* At the beginning of a handler in hook_altstack_held. */
+/* Call it at the beginning of a handler of a signal in hook_altstack_held. */
 void hook_altstack_enter(void);
-/* The caller runs on a small alternate stack. */
+/* Returns true if the caller runs on a small alternate stack. */
 bool hook_altstack_is_here(void);
 
 /* ---- SIGBUS ---- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * nanosleep and related functions, which libc implements with clock_nanosleep. Our handler restarts
- * it with the time that the kernel says is left, so we always pass the kernel a place for that; see
- * hook_wait.h. The program's own place is written if the sleep ends early. Test:
+ * it with the remaining time that the kernel writes, so we always pass a buffer for it; see
+ * hook_wait.h. We write the program's own buffer if the sleep ends early. Test:
  * tests/cli/sacred/sacred_wait.sh.
  */
 #include "common/safe/sys.h"
@@ -33,7 +33,7 @@ HOOK int clock_nanosleep(clockid_t clock, int flags, const struct timespec *want
 	return result;
 }
 
-/* As libc's since 2.31. Before, that made a system call of its own. */
+/* As in libc since 2.31. Earlier versions made the nanosleep system call. */
 HOOK int nanosleep(const struct timespec *wanted, struct timespec *rest)
 {
 	int error = clock_nanosleep(CLOCK_REALTIME, 0, wanted, rest);

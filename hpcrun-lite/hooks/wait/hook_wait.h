@@ -17,14 +17,14 @@
 void hook_wait_start(void);
 
 /*
- * Restarts the wait that our handler interrupted, if it did. Call it at the end of the handler.
- * Signal-safe.
+ * Restarts the wait that our handler interrupted, if there was one. Call it at the end of the
+ * handler. Signal-safe.
  */
 void wait_restart(ucontext_t *context);
 
 /*
  * Returns the number of the system call that the signal interrupted: -1 if there was none, -2 if
- * its code does not show the number. *has_returned: it ended with a result of its own. Call it
+ * its code does not show the number. *has_returned: the call ended with its own result. Call it
  * before wait_restart. Signal-safe.
  */
 long wait_interrupted(const ucontext_t *context, bool *has_returned);
@@ -53,8 +53,8 @@ void wait_end(void);
 
 /*
  * The last call of syscall() in the thread; its hook writes `sp` first. A signal handler that makes
- * calls of its own has another stack pointer. If it comes between the two, nobody asks for its
- * number with this stack pointer.
+ * such calls has another stack pointer. If a signal arrives between the two writes, the stack
+ * pointers do not match and nobody uses the number.
  */
 struct wait_noted {
 	uintptr_t sp;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which system call a signal interrupted; see hook_wait_number.h. In this order: the code before
- * the call, what the hook of syscall() noted, and the argument of libc's own function for calls
- * that can be cancelled. doc/transparency.md explains the last one. Must not wait or lock.
+ * Finds out which system call a signal interrupted; see hook_wait_number.h. Looks at the code
+ * before the call, then at what the hook of syscall() noted, then at the argument of libc's
+ * function for cancellable calls. doc/transparency.md explains the last one. Must not wait or lock.
  * Tests: tests/cli/sacred/sacred_wait.sh, tests/cli/sacred/sacred_cancel.sh.
  */
 #include "hpcrun-lite/hooks/wait/hook_wait_number.h"
@@ -23,8 +23,8 @@
 enum { SYSCALL_BYTES = 2, MOV_BYTES = 5, BEFORE_BYTES = 40, REX_B = 0x41 };
 
 /*
- * Length of an instruction that puts an argument of a system call into place: mov, lea, movslq or
- * xor, to a register other than eax. 0: another one.
+ * Length of an instruction that sets an argument of a system call: mov, lea, movslq or xor, to a
+ * register other than eax. 0: another instruction.
  */
 static size_t argument_bytes(const uint8_t *code, size_t n_left)
 {
@@ -62,14 +62,14 @@ static long number_at(const uint8_t *code, const uint8_t *end)
 	return code == end && number >= 0 && number < 1024 ? number : UNKNOWN_CALL;
 }
 
-/* Up to glibc 2.40; "xor %eax, %eax; syscall" is read. */
+/* Works up to glibc 2.40. "xor %eax, %eax; syscall" is the call read. */
 long wait_number_in_code(uintptr_t pc)
 {
 	uint8_t code[BEFORE_BYTES + SYSCALL_BYTES];
 	const uint8_t *end = code + BEFORE_BYTES;
 	size_t n = sizeof code;
 	if (load_guarded(code, pc - n, n) != n) {
-		n = MOV_BYTES + 1 + SYSCALL_BYTES; /* what is before it may not be mapped */
+		n = MOV_BYTES + 1 + SYSCALL_BYTES; /* the bytes before that may not be mapped */
 		if (load_guarded(code + sizeof code - n, pc - n, n) != n)
 			return NO_CALL;
 	}
@@ -80,7 +80,7 @@ long wait_number_in_code(uintptr_t pc)
 	long number = UNKNOWN_CALL;
 	for (const uint8_t *at = end - MOV_BYTES;
 	     number == UNKNOWN_CALL && at > end + SYSCALL_BYTES - n; at--)
-		if (at[0] == 0xb8 && at[-1] != REX_B) /* with it, it is r8 */
+		if (at[0] == 0xb8 && at[-1] != REX_B) /* with this prefix it loads r8d */
 			number = number_at(at, end);
 	return number;
 }
@@ -104,10 +104,10 @@ static long number_noted(uintptr_t pc, uintptr_t sp)
 /* ---- libc's function for calls that can be cancelled ---- */
 
 /*
- * Since glibc 2.41, all these calls are made in one function, whose seventh argument is the number.
- * The ABI puts it on the stack, right above the return address. That return address is a place in
- * another function of libc, which three calls that fail at once leave below our stack pointer, each
- * with its own number above. 0: libc works in another way.
+ * Since glibc 2.41, one function makes all these calls; its seventh argument is the number. The ABI
+ * puts it on the stack, right above the return address, which is in another function of libc. We
+ * find that return address with three calls that fail at once: each leaves it below our stack
+ * pointer, with the call's number above it. 0: libc works differently.
  */
 static uintptr_t returns_to;
 
@@ -121,7 +121,7 @@ static struct probe {
 };
 enum { N_PROBES = sizeof probes / sizeof *probes, LEFT_WORDS = 128 };
 
-/* Sets left[i] to the word i + 1 below this frame, after the call. */
+/* After the call, sets left[i] to the word at i + 1 words below this frame. */
 static __attribute__((noinline)) void make_call(call_fn *call, uint64_t left[LEFT_WORDS])
 {
 	call(-1, 0, 0, 0);
@@ -178,9 +178,12 @@ static long number_on_stack(const ucontext_t *context)
 
 /* libc describes its own structure for debuggers (nptl_db): bits, elements, offset in bytes. */
 static struct hook_next field = {"_thread_db_pthread_cancelhandling", NULL};
-static ptrdiff_t state_at; /* from the thread pointer; 0: not known */
+static ptrdiff_t state_at; /* offset from the thread pointer; 0: not known */
 
-/* Of that field, in all versions: the thread is cancelled; it may not be, or ends already. */
+/*
+ * Bits of that field, the same in all versions. CANCELLED: the thread was asked to end. NOT_NOW: it
+ * has disabled cancellation, or is already ending.
+ */
 enum { CANCELLED = 0x8, NOT_NOW = 0x1 | 0x10 | 0x20 };
 
 /* Before glibc 2.41, the signal that cancels a thread never returns into a wait. */

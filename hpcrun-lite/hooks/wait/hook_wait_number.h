@@ -13,7 +13,7 @@
 
 enum { NO_CALL = -1, UNKNOWN_CALL = -2 };
 
-/* Finds what libc must be asked for. Call once, before threads exist. Not signal-safe. */
+/* Looks up what it needs from libc. Call once, before threads exist. Not signal-safe. */
 void wait_number_start(void);
 
 /*
@@ -23,9 +23,10 @@ void wait_number_start(void);
 long wait_number_in_code(uintptr_t pc);
 
 /*
- * Returns the number of the system call that ended at the pc of `context`, where the code does not
- * show it, or UNKNOWN_CALL. `hooked`: the call that a hook noted; 0: none. *ends: the thread was
- * asked to end (pthread_cancel), and libc ends it if the call returns EINTR. Signal-safe.
+ * For code that does not show the number: returns the number of the system call that ended at the
+ * pc of `context`, or UNKNOWN_CALL. `hooked`: the call that a hook noted; 0: none. *ends: the
+ * thread was asked to end (pthread_cancel), and libc ends it if the call returns EINTR.
+ * Signal-safe.
  */
 long wait_number_outside(const ucontext_t *context, long hooked, bool *ends);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Restarting waits from our handler; see hook_wait.h. Must not wait or lock.
- * Tests: tests/cli/sacred/sacred_wait.sh, tests/cli/sacred/sacred_cancel.sh.
+ * Restarts waits from our handler; see hook_wait.h. Must not wait or lock. Tests:
+ * tests/cli/sacred/sacred_wait.sh, tests/cli/sacred/sacred_cancel.sh.
  */
 #include "hpcrun-lite/hooks/wait/hook_wait.h"
 
@@ -23,7 +23,8 @@
 /* The thread's current wait. Written outside of handlers and by handlers of the same thread. */
 static _Thread_local struct {
 	volatile int number;          /* of the system call; 0: none */
-	volatile uint64_t start_ns;   /* CLOCK_MONOTONIC; 0: the call waits for no span of time */
+	/* CLOCK_MONOTONIC; 0: the call does not wait for a span of time */
+	volatile uint64_t start_ns;
 	volatile uint64_t deadline_ns;/* 0: not interrupted yet */
 	struct timespec left;         /* the timeout of a restarted call */
 } current;
@@ -48,8 +49,8 @@ void wait_end(void)
 #define INTERRUPTED 0x706f7c68732d5742
 
 /*
- * The instruction leaves the address after it in rcx. The kernel sets the program counter back to
- * the instruction, and rax to the number, where it restarts the call itself.
+ * The system call instruction leaves the address after itself in rcx. If the kernel restarts a call
+ * itself, it sets the program counter back to the instruction and rax to the number.
  */
 long wait_interrupted(const ucontext_t *context, bool *has_returned)
 {
@@ -120,7 +121,7 @@ static bool restart_sleep(greg_t *reg)
 	return true;
 }
 
-/* The same of the older call, which libc's sleep() made before glibc 2.31. */
+/* The same for the older call, which libc's sleep() made before glibc 2.31. */
 static bool restart_nanosleep(greg_t *reg)
 {
 	if (!reg[REG_RSI])
@@ -129,17 +130,17 @@ static bool restart_nanosleep(greg_t *reg)
 	return true;
 }
 
-/* When the thread's wait on a socket with a time-out is over; CLOCK_MONOTONIC. */
+/* When the thread's wait on a socket with a time-out must end; CLOCK_MONOTONIC. */
 static _Thread_local uint64_t socket_deadline_ns;
 
 /*
  * The system call instruction keeps the flags, and the code around it does not need them. Our
  * handler sets the zero and the sign flag in a call that it restarts. No instruction that computes
- * flags sets both, so a call that is interrupted again shows that it is the same one.
+ * flags sets both, so they identify the call if it is interrupted again.
  */
 #define SAME_CALL 0xc0
 
-/* The time-out of a socket in this direction; 0: none, or no socket. */
+/* The time-out of a socket in this direction; 0: none, or not a socket. */
 static uint64_t socket_span_ns(long fd, bool sends)
 {
 	struct timeval t;
@@ -150,7 +151,7 @@ static uint64_t socket_span_ns(long fd, bool sends)
 		       : 0;
 }
 
-/* What the kernel returns when the time-out of a socket is over. */
+/* What the kernel returns when a socket's time-out expires. */
 static greg_t timeout_error(long number, long fd)
 {
 	int domain = 0;
@@ -162,8 +163,9 @@ static greg_t timeout_error(long number, long fd)
 }
 
 /*
- * A socket's time-out starts again with the call, so we watch it: a signal that comes after its end
- * finishes the call as the kernel would. The time begins at the first signal, never too early.
+ * A restarted call starts the socket's time-out again, so we keep our own deadline. A signal after
+ * the deadline ends the call as the kernel would. The time counts from the first signal, so the
+ * call never ends too early.
  */
 static bool restart_socket(long number, greg_t *reg, bool sends)
 {
@@ -189,7 +191,7 @@ static bool restart_socket(long number, greg_t *reg, bool sends)
 static bool prepare_restart(long number, greg_t *reg)
 {
 	switch (number) {
-	case SYS_select: /* the kernel updates their span in place, or they have none */
+	case SYS_select: /* the kernel updates the remaining time in place, or there is none */
 	case SYS_pselect6:
 	case SYS_ppoll:
 	case SYS_pause:
@@ -229,8 +231,8 @@ static bool prepare_restart(long number, greg_t *reg)
 }
 
 /*
- * A futex with a time-out, if the number is not known: libc's functions that wait for one go on by
- * themselves, as every user of futexes must.
+ * Also recognizes a futex with a time-out whose number is not known. libc's functions that wait for
+ * it continue by themselves, as every user of futexes must.
  */
 static bool is_futex(long number, const greg_t *reg)
 {
@@ -249,7 +251,7 @@ void wait_restart(ucontext_t *context)
 	if (number == UNKNOWN_CALL)
 		number = wait_number_outside(context, current.number, &ends);
 	if (number != current.number)
-		current.start_ns = 0; /* the start is that of another call */
+		current.start_ns = 0; /* the start belongs to another call */
 	if (number == NO_CALL || ends)
 		return;
 	if (!prepare_restart(number, reg)) {

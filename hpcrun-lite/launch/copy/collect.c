@@ -108,7 +108,7 @@ static void collect_waiting(struct collection *c, const char *name)
 		c->n_failed++;
 }
 
-/* What is newer than its copy, because a child that wrote to it was killed. */
+/* Copies what is newer than its copy, because a child that wrote to the file was killed. */
 static void collect_rest(struct collection *c, const char *local, const char *name)
 {
 	char from[PATH_MAX], target[PATH_MAX];
@@ -207,7 +207,7 @@ static bool is_earlier_image(const struct msr_header *h, const struct msr_header
 }
 
 /*
- * A process that executes another program goes on in another file: <stem>.hpcrun, <stem>.1.hpcrun
+ * A process that executes another program continues in another file: <stem>.hpcrun, <stem>.1.hpcrun
  * and so on; see space_create.
  */
 static void collect_earlier_images(const char *target, const char *local,
@@ -232,7 +232,7 @@ static void collect_earlier_images(const char *target, const char *local,
 	}
 }
 
-/* The copy shows the process as it was when the maker of the file ended. */
+/* The copy in the directory shows this process as it was when the maker of the file ended. */
 static void collect_left(const char *target, const char *left)
 {
 	char to[PATH_MAX];
@@ -257,7 +257,7 @@ enum status collect_process(const char *target, const char *local, const char *l
 	wait_for_end_of_input();
 	read_header(local, &last);
 	const enum collect_result r = collect_file(local, target, COLLECT_FOR_OWNER, &n_bytes);
-	/* Of two processes that end at once, the other may have copied it. */
+	/* If two processes end at the same time, the other one may have copied it. */
 	if (r == COLLECT_RUNS || (r == COLLECT_GONE && !waits_for_data(target, &l)))
 		return STATUS_OK;
 	if (r != COLLECT_DONE)

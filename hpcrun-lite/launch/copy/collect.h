@@ -15,23 +15,23 @@
 
 /*
  * Copies all files of this node to a measurement directory. Says what was copied and what is on
- * other hosts. Returns STATUS_OK if nothing is left, or only data of processes that run. `place` is
- * NULL, or the absolute path that the user gave to --local.
+ * other hosts. Returns STATUS_OK if nothing is left but data of processes that still run. `place`
+ * is NULL, or the absolute path that the user gave to --local.
  */
 enum status collect_directory(const char *directory, const char *place);
 
 /*
  * For the run time (CONFIG_COLLECT): waits until standard input ends, then copies the file of one
- * process, and those of what it was before an exec. `local` has the data of `target`. `left` is
- * NULL, or the file of an ancestor that the process used before it had its own.
+ * process, and the files that this pid wrote before an exec. `local` has the data of `target`.
+ * `left` is NULL, or the file of an ancestor that the process used before it had its own.
  */
 enum status collect_process(const char *target, const char *local, const char *left);
 
 enum collect_result {
 	COLLECT_DONE,      /* copied, or nothing was left to copy */
 	COLLECT_RUNS,      /* the process runs */
-	COLLECT_GONE,      /* there are no such data */
-	COLLECT_NO_TARGET, /* no file of the measurement directory is for these data; they stay */
+	COLLECT_GONE,      /* the data do not exist */
+	COLLECT_NO_TARGET, /* the measurement directory has no file for these data; they stay */
 	COLLECT_FAILED     /* logged; the data stay */
 };
 

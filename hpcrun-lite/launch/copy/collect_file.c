@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Copies one measurement file; see collect.h. Children of fork may write to a file whose maker has
- * ended. Each of them has it copied again when it ends, so their parts are copied again, and the
- * file stays until the last of them has ended. A file is removed only if it is ours, complete, and
- * the data of the file that it was copied to. Tests: tests/cli/storage/storage_local.sh,
- * tests/cli/storage/storage_proof.sh.
+ * Copies one measurement file; see collect.h. Forked children may write to a file whose maker has
+ * ended. Each of them has its part copied again when it ends, and the file stays until the last of
+ * them has ended. A file is removed only if it is ours, it is complete, and the target is for its
+ * data. Tests: tests/cli/storage/storage_local.sh, tests/cli/storage/storage_proof.sh.
  */
 #include "hpcrun-lite/launch/copy/collect.h"
 
@@ -31,9 +30,10 @@ struct copy {
 	bool is_own;        /* the process that ends asks for this copy */
 	bool is_for_user;   /* hpcrun-lite --collect */
 	int place, in, out; /* place: the directory of `local` */
-	uint64_t size;      /* of what the file holds */
+	uint64_t size;      /* bytes of the file that are in use */
 	bool has_part;      /* the target shows what was copied while the process ran */
-	bool is_again;      /* the target has the data; only parts of children may be newer */
+	/* the target already has the data; only parts of children may be newer */
+	bool is_again;
 	bool is_unused;     /* the kernel says that no process writes to the file */
 	unsigned n_running; /* children that write to the file */
 	uint64_t n_bytes;   /* copied */
@@ -81,7 +81,7 @@ static bool copy_range(struct copy *c, uint64_t from, uint64_t end)
 	return true;
 }
 
-/* All but the first page, and without the holes. */
+/* Copies all but the first page, and skips holes. */
 static bool copy_data(struct copy *c)
 {
 	for (uint64_t at = MSR_HEADER_BYTES; at < c->size;) {
@@ -99,8 +99,9 @@ static bool copy_data(struct copy *c)
 }
 
 /*
- * After a fatal signal there are parts that no child has taken. The extent before the parts has the
- * number of those taken (nursery.c). It is read after the parts before, whose children may fork.
+ * After a fatal signal the file may have parts that no child has taken. The extent before the parts
+ * has the number of taken ones (nursery.c). It is read again for each part, because children in
+ * earlier parts may fork.
  */
 static bool is_taken(const struct copy *c, uint64_t nursery, uint32_t i)
 {
@@ -112,8 +113,8 @@ static bool is_taken(const struct copy *c, uint64_t nursery, uint32_t i)
 }
 
 /*
- * Calls fn with each child's part of the file, also if the child has left it. Stops and returns
- * false if fn does.
+ * Calls fn with each child's part of the file, even if the child now has its own file. Stops and
+ * returns false if fn returns false.
  */
 static bool each_child(struct copy *c, bool (*fn)(struct copy *c, uint64_t at,
 						      const struct msr_extent *e))
@@ -141,8 +142,8 @@ static bool each_child(struct copy *c, bool (*fn)(struct copy *c, uint64_t at,
 }
 
 /*
- * A part that is taken has its whole length when the maker has ended. It is empty until its child
- * begins, and for ever after a failed fork. Only the kernel knows the difference.
+ * Once the maker has ended, a taken part has its full length. It is empty until its child begins,
+ * or forever if the fork failed. Only the kernel knows which.
  */
 static bool count_running(struct copy *c, uint64_t at, const struct msr_extent *e)
 {
@@ -153,7 +154,7 @@ static bool count_running(struct copy *c, uint64_t at, const struct msr_extent *
 		return true;
 	if (e->used == 0 || (e->used >= sizeof h && !has_magic(&h)))
 		c->n_running += !c->is_unused;
-	else if (e->used >= sizeof h) /* A process that has left has a file of its own. */
+	else if (e->used >= sizeof h) /* if 0 < used < sizeof h, the child now has its own file */
 		c->n_running += together_is_running(&h);
 	return true;
 }
@@ -163,7 +164,7 @@ static bool copy_child(struct copy *c, uint64_t at, const struct msr_extent *e)
 	return e->used == 0 || copy_range(c, at, at + e->length);
 }
 
-/* All but the first page, so that what the target shows can be read at any moment. */
+/* Copies all but the first page, in an order that keeps the target readable at any moment. */
 static bool copy_over_part(struct copy *c)
 {
 	struct follow_part p = {0};
@@ -176,7 +177,7 @@ static bool copy_over_part(struct copy *c)
 	return copied;
 }
 
-/* The first page is last: until then the file in the directory says where the data are. */
+/* Writes the first page last: until then the target says where the data are. */
 static bool copy_all(struct copy *c)
 {
 	const bool spilled = c->header.allocated > c->size;
@@ -196,7 +197,7 @@ static enum collect_result fail(const char *path)
 	return COLLECT_FAILED;
 }
 
-/* If so, the file was moved or removed. If not, its file system may not be mounted now. */
+/* True: the file itself was moved or removed. False: its file system may not be mounted now. */
 static bool parent_exists(const char *path)
 {
 	char directory[PATH_MAX];
@@ -204,7 +205,10 @@ static bool parent_exists(const char *path)
 	return access(directory, F_OK) == 0;
 }
 
-/* A stranger may have written the text that names the path. Containers number users anew. */
+/*
+ * Checks the owner, because another user may have written the text that names the path. Does not
+ * compare the user id in the path, because containers may number users differently.
+ */
 static bool is_ours(const struct copy *c, const struct stat *file)
 {
 	struct stat st;
@@ -229,9 +233,9 @@ static bool may_be_running(const struct msr_header *h)
 }
 
 /*
- * Asks the kernel, which knows of processes in other containers too: it refuses a lease on a file
- * that a process has open or mapped for writing (fcntl(2), F_SETLEASE). Where there are no leases,
- * the header says whether the process may run.
+ * Asks the kernel, which also knows processes in other containers: it refuses a lease on a file
+ * that a process has open or mapped for writing (fcntl(2), F_SETLEASE). If leases are not
+ * supported, the header says whether the process may still run.
  */
 static bool is_in_use(struct copy *c)
 {
@@ -250,8 +254,8 @@ static bool is_same_process(const struct msr_header *a, const struct msr_header 
 }
 
 /*
- * Returns true if the target is for these data: it has a copy of them, or says that they are here,
- * or nobody could write this to it.
+ * Returns true if the target is for these data: it has a copy of them, names their path, or has no
+ * text because none could be written.
  */
 static bool is_for_data(struct copy *c)
 {
@@ -275,8 +279,8 @@ static bool is_for_data(struct copy *c)
 }
 
 /*
- * Data are copied only to a file of their owner, or the text that names them could make a user
- * copy his data, and root those of others, to a stranger's file. A server may show another owner of
+ * Data may be copied only to a file of their owner. Otherwise a forged text could make a user copy
+ * his data, or root the data of others, to a stranger's file. A server may show another owner for
  * the file that the process itself has made.
  */
 static bool is_of_owner(const struct copy *c, const struct stat *data)
@@ -293,14 +297,14 @@ static enum collect_result refuse(struct copy *c)
 	return COLLECT_FAILED;
 }
 
-/* The file is open and locked: no one else copies it. */
+/* The file is open and locked, so no other process copies it. */
 static enum collect_result copy_open(struct copy *c)
 {
 	struct stat st;
 	if (fstat(c->in, &st) != 0)
 		return fail(c->local);
 	if (st.st_nlink == 0)
-		return COLLECT_DONE; /* someone has copied it while we waited */
+		return COLLECT_DONE; /* another process copied it while we waited */
 	if (!is_ours(c, &st)) {
 		errno = EPERM;
 		return fail(c->local);
@@ -323,7 +327,7 @@ static enum collect_result copy_open(struct copy *c)
 	}
 	if (!is_of_owner(c, &st))
 		return refuse(c);
-	/* before the copy: who ends after this has the file copied again */
+	/* before the copy: a child that ends after this has the file copied again */
 	each_child(c, count_running);
 	bool copied = copy_all(c);
 	int cause = errno;
@@ -339,7 +343,10 @@ static enum collect_result copy_open(struct copy *c)
 	return COLLECT_DONE;
 }
 
-/* The directory stays the same one while names above it change. Sets errno on failure. */
+/*
+ * Opens the directory first, so that it stays the same even if names above it change. Sets errno on
+ * failure.
+ */
 static bool open_local(struct copy *c)
 {
 	char directory[PATH_MAX];

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See follow.h. One file is copied after the other, with pauses that grow with the time that a
- * server takes. Nothing in the measurement directory is listed. Test:
- * tests/cli/storage/storage_follow.sh.
+ * See follow.h. Copies one file after the other, and pauses longer if the server is slow. Never
+ * lists the measurement directory. Test: tests/cli/storage/storage_follow.sh.
  */
 #include "hpcrun-lite/launch/copy/follow.h"
 
@@ -28,9 +27,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PAUSE 50u /* times the time that copying took, unless a test gives the period */
-#define TICKS 30u /* in a period: how often it asks whether any process still runs */
-/* After a file was removed, how soon and how often it asks whether the directory is removed too. */
+#define PAUSE 50u /* times the time that copying took, unless a test sets the period */
+#define TICKS 30u /* number of checks in a period whether any process still runs */
+/* After a file was removed: interval and number of checks whether the directory is removed, too. */
 #define SHORT_TICK_MS 2u
 #define SHORT_TICKS 16u
 
@@ -46,10 +45,13 @@ struct follower {
 	long launcher;
 	uint64_t launcher_start_ticks;
 	int lock; /* -1: none */
-	int removals; /* of files on the node, from inotify; -1: not known */
+	int removals; /* inotify descriptor for files removed on the node; -1: none */
 	uint64_t period_ms, tick_ms;
 	unsigned pause;     /* times the time that copying took */
-	/* In the last look: files in use, and whether any_runs() could see who uses them. */
+	/*
+	 * From the last look: number of files in use, and whether any_runs() can see a process that
+	 * uses one.
+	 */
 	unsigned n_running;
 	bool saw_one;
 	VEC(struct followed) files;
@@ -85,8 +87,8 @@ static bool waits_for(int target, const char *local)
 }
 
 /*
- * A copy is no sign that the run goes on, on this host or another: see together.h. So the target
- * keeps the time of its last modification.
+ * Restores the target's time of modification. A copy must not look like a sign that the run is
+ * still in progress; see together.h.
  */
 static void keep_time(const char *target, const struct stat *st)
 {
@@ -94,7 +96,7 @@ static void keep_time(const char *target, const struct stat *st)
 	utimensat(AT_FDCWD, target, times, AT_SYMLINK_NOFOLLOW);
 }
 
-/* Whoever copies the file at the end of its process holds the lock of the file. */
+/* The copy at the end of the file's process holds the lock of the file. */
 static void copy_part(struct followed *d, int in, const char *local, const char *target)
 {
 	struct stat st;
@@ -110,7 +112,7 @@ static void copy_part(struct followed *d, int in, const char *local, const char 
 	close(out);
 }
 
-/* What a dead process has left. */
+/* Copies what a dead process has left. Returns true if the file is still in use. */
 static bool copy_rest(const char *local, const char *target, const struct stat *st)
 {
 	uint64_t n_bytes = 0;
@@ -133,7 +135,7 @@ static int open_local(const char *local, struct stat *st, struct msr_header *h)
 	return -1;
 }
 
-/* Always true: all files are looked at. */
+/* Always returns true, so that each_file() continues. */
 static bool look_at_file(struct follower *f, const char *name)
 {
 	char local[PATH_MAX], target[PATH_MAX];
@@ -172,7 +174,10 @@ static void forget_ended(struct follower *f)
 	f->files.n = kept;
 }
 
-/* Calls fn with the name of each file on the node, until it returns false. Returns what it did. */
+/*
+ * Calls fn with the name of each file on the node until fn returns false. Returns false then, else
+ * true.
+ */
 static bool each_file(struct follower *f, bool (*fn)(struct follower *f, const char *name))
 {
 	const size_t suffix = strlen(MSR_SUFFIX);
@@ -188,7 +193,10 @@ static bool each_file(struct follower *f, bool (*fn)(struct follower *f, const c
 	return goes_on;
 }
 
-/* Its program has no file yet if it takes long to start. */
+/*
+ * A program that is slow to start has no file yet. So the process that started the copies counts as
+ * running, too.
+ */
 static bool launcher_runs(const struct follower *f)
 {
 	uint64_t ticks;
@@ -220,8 +228,8 @@ static bool has_ended(struct follower *f, const char *name)
 }
 
 /*
- * Reads nothing from the server. Children of fork in the file of a process that has ended are not
- * seen.
+ * Reads nothing from the server. Does not see forked children that write to the file of an ended
+ * process.
  */
 static bool any_runs(struct follower *f)
 {
@@ -235,7 +243,7 @@ static bool is_gone(const struct follower *f)
 	return fstat(f->lock, &st) != 0 || st.st_nlink == 0;
 }
 
-/* Returns true if files are removed meanwhile. */
+/* Returns true if a file was removed meanwhile. */
 static bool wait_for_removal(const struct follower *f, uint64_t ms)
 {
 	_Alignas(struct inotify_event) char events[4096];
@@ -244,9 +252,9 @@ static bool wait_for_removal(const struct follower *f, uint64_t ms)
 }
 
 /*
- * Ends early when no process runs any more, so that what killed ones have left is copied soon; and
- * when the directory is removed, because its file system may be unmounted next. There is no event
- * for the latter while we have the directory open.
+ * Ends early when no process runs any more, so that the data of killed processes are copied soon.
+ * Also ends when the directory is removed, because its file system may be unmounted next. The
+ * kernel sends no event for that while we have the directory open.
  */
 static void pause_for(struct follower *f, uint64_t ms)
 {
@@ -265,13 +273,16 @@ static void follow_runs(struct follower *f)
 {
 	f->removals = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	inotify_add_watch(f->removals, f->local, IN_DELETE);
-	/* Nodes that start together do not copy together: they were booted at other times. */
+	/*
+	 * Nodes that start together do not copy at the same time, because they were booted at
+	 * different times.
+	 */
 	pause_for(f, f->period_ms / 2 + clock_mono_ns() % (f->period_ms / 2 + 1));
 	while (!is_gone(f)) {
 		const uint64_t start_ms = now_ms();
 		look(f);
 		if (!f->n_running) {
-			rmdir(f->local); /* if it is empty: of processes that were killed */
+			rmdir(f->local); /* if it is empty; killed processes do not remove it */
 			break;
 		}
 		const uint64_t took_ms = (now_ms() - start_ms) * f->pause;
@@ -287,8 +298,8 @@ static bool lock_directory(struct follower *f)
 }
 
 /*
- * A rank that started just now relied on us, or its program has made the directory anew. So there
- * is another look after the lock is free.
+ * A rank that has just started may have relied on us, or its program may have made the directory
+ * again. So we look once more after we have released the lock.
  */
 static bool goes_on(struct follower *f)
 {
@@ -312,7 +323,7 @@ enum status follow(const struct follow_request *r)
 			     .saw_one = true,
 			     .period_ms = r->period_ms ? strtoul(r->period_ms, NULL, 10) : 0,
 			     .pause = r->period_ms ? 1 : PAUSE};
-	/* Somebody may open a file while we ask for a lease on it; see collect_file.c. */
+	/* A process may open a file while we have a lease on it; see collect_file.c. */
 	signal(SIGIO, SIG_IGN);
 	f.period_ms = f.period_ms ? f.period_ms : FOLLOW_PERIOD_MS;
 	f.tick_ms = f.period_ms / TICKS + 1;

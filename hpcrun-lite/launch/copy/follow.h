@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The process that copies measurement files from a directory of this node while their processes
- * run: what is lost with the node is what was recorded since the last time. There is one for each
- * such directory, whatever the number of ranks; it has the directory locked. It ends soon after the
- * last of the processes. Test: tests/cli/storage/storage_follow.sh.
+ * run. If the node fails, only what was recorded since the last copy is lost. Each directory has
+ * one copying process, whatever the number of ranks; it holds a lock on the directory. It ends soon
+ * after the last of the measured processes. Test: tests/cli/storage/storage_follow.sh.
  */
 #ifndef HPCRUN_LITE_LAUNCH_COPY_FOLLOW_H
 #define HPCRUN_LITE_LAUNCH_COPY_FOLLOW_H
@@ -19,8 +19,8 @@
 struct follow_request {
 	const char *directory, *local; /* copies from `local` to `directory` */
 	/*
-	 * The process that starts the copies; see job_process_start(). It may take long until its
-	 * program has a file.
+	 * The process that starts the copies; see job_process_start(). Its program may create its
+	 * file much later.
 	 */
 	const char *pid, *start_ticks;
 	const char *period_ms; /* NULL: FOLLOW_PERIOD_MS */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See follow_chain.h. Must not map the file: its process may cut it. Test:
- * tests/unit/run/test_follow.c. */
+/*
+ * See follow_chain.h. Must not map the file, because its process may truncate it. Test:
+ * tests/unit/run/test_follow.c.
+ */
 #include "hpcrun-lite/launch/copy/follow_chain.h"
 
 #include "common/base/sorted.h"
@@ -39,7 +41,9 @@ static bool is_sound(const struct msr_extent *e)
 	       e->length >= sizeof *e;
 }
 
-/* A free part is cut short when the maker of the file ends. */
+/*
+ * True if the part has its full length. A free part is cut short when the maker of the file ends.
+ */
 static bool is_whole(const struct msr_extent *e)
 {
 	return e->length == sizeof *e + MSR_PROCESS_BYTES ||
@@ -48,7 +52,7 @@ static bool is_whole(const struct msr_extent *e)
 
 static bool walk(struct follow_chain *c, int fd, uint64_t from, uint64_t end, bool is_inside);
 
-/* A child of fork: its header page is read before its extents, as that of a file. */
+/* For a forked child: reads its header page before its extents, as for a file. */
 static bool walk_child(struct follow_chain *c, int fd, uint64_t at, uint64_t most)
 {
 	struct msr_header h;

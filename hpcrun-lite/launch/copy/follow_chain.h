@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The headers of a measurement file that say what can be read: those of its extents, and the header
- * pages of children of fork inside of it. Not for the measured process. Test:
+ * The headers of a measurement file that determine what a reader sees: the extents' headers, and
+ * the header pages of forked children inside the file. Not for the measured process. Test:
  * tests/unit/run/test_follow.c.
  */
 #ifndef HPCRUN_LITE_LAUNCH_COPY_FOLLOW_CHAIN_H
@@ -22,14 +22,14 @@ struct follow_chain {
 };
 
 /*
- * Reads the headers below `end` from the start of the file, which may be written meanwhile: what an
- * extent has at least when its header is read, it has for ever. Returns false if there is no memory
- * or the file cannot be read.
+ * Reads the headers below `end` from the start of the file, which may be written meanwhile: the
+ * contents of an extent only grow, so a header stays valid. Returns false if there is no memory or
+ * the file cannot be read.
  */
 bool follow_chain_read(struct follow_chain *c, int fd, uint64_t end);
 void follow_chain_free(struct follow_chain *c);
 
-/* Returns the number of the first item at or behind an offset. */
+/* Returns the index of the first item at or after an offset. */
 size_t follow_chain_at(const struct follow_chain *c, uint64_t at);
 
 /* Returns the item at exactly this offset, or NULL. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See follow_part.h. Must not map the file: its process may cut it. Test:
- * tests/unit/run/test_follow.c. */
+/*
+ * See follow_part.h. Must not map the file, because its process may truncate it. Test:
+ * tests/unit/run/test_follow.c.
+ */
 #include "hpcrun-lite/launch/copy/follow_part.h"
 
 #include "common/safe/clock.h"
@@ -17,13 +19,13 @@ struct pass {
 	struct follow_part *p;
 	int local, target;
 	bool is_final;
-	uint64_t size;         /* of what is copied */
-	uint64_t target_bytes; /* behind it the target is zero */
+	uint64_t size;         /* number of bytes to copy */
+	uint64_t target_bytes; /* the target's size; it is zero beyond */
 	struct follow_chain now;
 	struct local_part page;
 };
 
-/* Neighbouring blocks are written together. */
+/* Collects neighbouring blocks, to write them together. */
 static struct {
 	uint64_t at;
 	size_t n;
@@ -47,7 +49,7 @@ static bool write_at(struct pass *s, const void *bytes, size_t n, uint64_t at)
 	return true;
 }
 
-/* The text up to the end of its third line. */
+/* Keeps the text up to the end of its third line. */
 static bool keep_text(struct follow_part *p, const char *page, size_t n)
 {
 	size_t end = 0;
@@ -57,7 +59,7 @@ static bool keep_text(struct follow_part *p, const char *page, size_t n)
 			return false;
 		end = (size_t)(at - page) + 1;
 	}
-	if (end + 64 > sizeof p->text) /* the time */
+	if (end + 64 > sizeof p->text) /* room for the time */
 		return false;
 	memset(p->text, 0, sizeof p->text);
 	memcpy(p->text, page, end);
@@ -93,8 +95,8 @@ void follow_part_close(struct follow_part *p)
 /* ---- the local file ---- */
 
 /*
- * Must not cut: the process may have begun to write what its node has no room for into the target,
- * behind this.
+ * Must not truncate: if the node is full, the process may already be writing the rest of its file
+ * into the target, beyond this size.
  */
 static bool enlarge_target(struct pass *s)
 {
@@ -111,7 +113,7 @@ static bool read_start(struct pass *s)
 	if (pread(s->local, h, sizeof *h, 0) != (ssize_t)sizeof *h || fstat(s->local, &in) != 0 ||
 	    fstat(s->target, &out) != 0)
 		return false;
-	/* The rest of a larger one is in the target already. */
+	/* The rest of a larger file is already in the target. */
 	const bool is_whole = h->allocated <= (uint64_t)in.st_size;
 	s->size = is_whole ? h->allocated : (uint64_t)in.st_size;
 	s->target_bytes = (uint64_t)out.st_size;
@@ -127,8 +129,9 @@ static bool has_ended(const struct pass *s)
 }
 
 /*
- * Waits for the server. The end of the process must not wait with us, so it may copy the file
- * meanwhile, or --collect if the process is killed. Then the target is theirs.
+ * Waits for the server. Releases the lock meanwhile, because the process must not wait for us when
+ * it ends. So the ending process may copy the file, or --collect if the process is killed. Then we
+ * must not write to the target any more.
  */
 static enum follow_result sync_target(struct pass *s)
 {
@@ -146,13 +149,13 @@ static enum follow_result sync_target(struct pass *s)
 
 /* ---- everything but the headers that are shown ---- */
 
-/* Records of these kinds stay as they are. */
+/* Records of these kinds do not change once they are written. */
 static bool is_append_only(const struct msr_extent *e)
 {
 	return e->kind == MSR_TRACE || e->kind == MSR_GPU_OP;
 }
 
-/* Returns true if the target has these bytes already: the file need not be read there. */
+/* Returns true if the target already has these bytes, so that the file need not be read there. */
 static bool is_known(const struct pass *s, uint64_t at, size_t n)
 {
 	struct msr_extent e, shown;
@@ -169,7 +172,10 @@ static bool is_known(const struct pass *s, uint64_t at, size_t n)
 	       at + n <= item->at + sizeof e + shown.used;
 }
 
-/* Puts the headers of a chain into bytes of the file from `at` on, or zeros in their place. */
+/*
+ * Puts the headers of a chain, or zeros in their place, into `to`: n bytes of the file from `at`
+ * on.
+ */
 static void put_headers(const struct follow_chain *c, uint8_t *to, uint64_t at, size_t n,
 			bool zeros)
 {
@@ -248,7 +254,7 @@ static int take_block(struct pass *s, size_t number)
 	if (is_there && !has_new_header(s, at, n))
 		return 0;
 	put_headers(&s->now, to, at, n, false);
-	put_headers(&s->p->shown, to, at, n, false); /* that of one that is shown comes last */
+	put_headers(&s->p->shown, to, at, n, false); /* shown headers overwrite new ones */
 	run.at = run.n ? run.at : at;
 	run.n += n;
 	return 1;
@@ -315,7 +321,7 @@ static enum follow_result pass(struct pass *s)
 	r = wrote ? sync_target(s) : FOLLOW_DONE;
 	if (r != FOLLOW_DONE)
 		return r;
-	/* What a header names may be in an extent whose header says less so far. */
+	/* A header may refer to data in an extent whose own header does not include them yet. */
 	return show_headers(s) && show_page(s) ? sync_target(s) : FOLLOW_FAILED;
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Copies a measurement file, whose process may run, into the file that waits for its data, in such
- * an order that the target can be read at any moment: while a copy is made, after one that was cut
- * short, and when the file server has only some of its writes.
+ * Copies a measurement file, whose process may still run, into the target file in the measurement
+ * directory. It writes in an order that keeps the target readable at any moment: during a copy,
+ * after an interrupted copy, and when the file server has received only some of the writes.
  *
- * What the target shows is what its headers say: the part in its first page (local_data.h), and the
+ * Headers determine what the target shows: the part in its first page (local_data.h), and the
  * headers of extents that can be reached from there, up to local_part_end(). A pass writes
- * everything else first. Then it writes these headers, as they were before the rest was read. Not
- * for the measured process. Test: tests/unit/run/test_follow.c.
+ * everything else first. Then it writes the headers in the state that they had before it read the
+ * rest. Not for the measured process. Test: tests/unit/run/test_follow.c.
  */
 #ifndef HPCRUN_LITE_LAUNCH_COPY_FOLLOW_PART_H
 #define HPCRUN_LITE_LAUNCH_COPY_FOLLOW_PART_H
@@ -19,9 +19,9 @@
 
 struct follow_part {
 	bool is_open;
-	char text[LOCAL_PART_OFFSET]; /* of the target, without the time */
+	char text[LOCAL_PART_OFFSET]; /* the target's text, without the time */
 	struct follow_chain shown;    /* the headers that the target shows */
-	VEC(uint64_t) sums;           /* of its blocks, without headers; 0: unknown */
+	VEC(uint64_t) sums;           /* one for each block, without headers; 0: unknown */
 	uint64_t n_bytes;             /* written so far */
 };
 
@@ -33,18 +33,18 @@ enum follow_result {
 };
 
 /*
- * Reads what the target shows. The caller has checked that it waits for these data. Returns false,
- * and sets errno, if the target cannot be read or its text is too long.
+ * Reads what the target shows. The caller has checked that the target is for these data. Returns
+ * false, and sets errno, if the target cannot be read or its text is too long.
  */
 bool follow_part_open(struct follow_part *p, int target);
 void follow_part_close(struct follow_part *p);
 
 /*
  * Copies what has changed since the last pass. `is_final`: the process has ended, and the caller
- * will write the header page of the file in place of the part. The caller has `local` locked, by
- * flock(). Unless `is_final`, the lock is free while the pass waits for the server. What the target
- * shows is complete by then, so whoever gets the lock may write a final copy. With FOLLOW_DONE it
- * is locked again.
+ * will write the header page of the file in place of the part. The caller holds the lock of
+ * `local`, by flock(). Unless `is_final`, the pass releases the lock while it waits for the server.
+ * The target is complete by then, so another process that gets the lock may write a final copy. On
+ * FOLLOW_DONE the caller holds the lock again.
  */
 enum follow_result follow_part_pass(struct follow_part *p, int local, int target, bool is_final);
 

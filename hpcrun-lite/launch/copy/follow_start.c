@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See follow_start.h. The process is an orphan before the program starts, in a session of its own,
- * and has none of its descriptors. So the program cannot wait for it or signal it by accident.
+ * See follow_start.h. The process becomes an orphan before the program starts. It has its own
+ * session and none of the program's descriptors, so the program cannot wait for it or signal it by
+ * accident.
  */
 #include "hpcrun-lite/launch/copy/follow_start.h"
 
@@ -67,8 +68,8 @@ static void become_follower(const struct config *c, int lock, const char *pid, c
 }
 
 /*
- * The kernel reaps the child between, because SIGCHLD is ignored. So the program does not find its
- * time among that of its children.
+ * SIGCHLD is ignored, so the kernel reaps the intermediate child, and the child's CPU time does not
+ * appear in the times of the program's children.
  */
 static void start_orphan(const struct config *c, int lock)
 {

@@ -11,7 +11,7 @@
 /*
  * Call this last before the launcher becomes the program. Does nothing if the files are not on the
  * node, if a process copies from that directory already, or if the program would inherit it as a
- * child. Says nothing: without it, the files are copied when their processes end.
+ * child. Reports no errors: without it, the files are copied when their processes end.
  */
 void follow_start(const struct config *c);
 

@@ -77,8 +77,8 @@ static int append_variables(struct job *job, char *const *environment, const cha
 
 /*
  * Appends the variables that identify the run: those of the launcher that started this rank, and of
- * other launchers, because one may start the ranks of another. Returns how many of them no other
- * run can have.
+ * other launchers, because one may start the ranks of another. Returns how many of them are unique
+ * to this run.
  */
 static int append_run(
 	struct job *job, char *const *environment, const struct launcher *launcher)
@@ -167,7 +167,7 @@ static void append_launcher(struct job *job)
 	       found_start);
 }
 
-/* A process that the launcher started has this variable, its agent does not. */
+/* Processes that the launcher starts have this variable; its agent does not. */
 static bool may_be_agent(long pid, const char *name)
 {
 	char path[64], *entry = NULL;
@@ -184,8 +184,8 @@ static bool may_be_agent(long pid, const char *name)
 }
 
 /*
- * The parent: torchrun's agent. A shell between them may start several runs, and is new each time:
- * then nothing is known.
+ * Names the parent if it may be torchrun's agent. Does not name a shell between the agent and this
+ * process: the shell may start several runs, and each restart has a new shell.
  */
 static void name_starter(struct job *job, const struct launcher *launcher)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds out which run this process belongs to: what all ranks of a parallel job have in common and
- * no other run has. Processes of one run share a measurement directory. Not for the measured
- * process. Test: tests/unit/run/test_launch.c.
+ * Finds the identity of the run that this process belongs to. All ranks of a parallel job have it
+ * in common, and no other run has it. Processes of one run share a measurement directory. Not for
+ * the measured process. Test: tests/unit/run/test_launch.c.
  */
 #ifndef HPCRUN_LITE_LAUNCH_DIRECTORY_JOB_H
 #define HPCRUN_LITE_LAUNCH_DIRECTORY_JOB_H
@@ -14,11 +14,9 @@
 enum job_scope {
 	/* one process: shares a directory only with processes that run at the same time */
 	JOB_ALONE,
-	JOB_SHARED,  /* the identity is that of one parallel run: equal identities share */
-	/*
-	 * The same, but ranks on other nodes do not know all of it: common_bytes of it are equal
-	 * everywhere.
-	 */
+	/* the identity belongs to one parallel run: processes with equal identities share */
+	JOB_SHARED,
+	/* The same, but ranks on other nodes know only the first common_bytes of the identity. */
 	JOB_NODE,
 	/*
 	 * The next run of the same batch job may have the same identity. A rank that is already
@@ -38,17 +36,17 @@ struct job {
 	char identity[1024]; /* one line without control characters */
 	size_t common_bytes; /* JOB_NODE */
 	/*
-	 * The process that starts this rank, if it starts ranks again in the same run; "": it does
-	 * not. Of its own on each host; good for a file's name.
+	 * The process that starts this rank, if it may start ranks again in the same run; else "".
+	 * Each host has its own value, which can be part of a file's name.
 	 */
 	char starter[128];
 };
 
-#define JOB_ALONE_MARK " alone " /* in the identity of a run of JOB_ALONE */
+#define JOB_ALONE_MARK " alone " /* part of the identity of a JOB_ALONE run */
 
 /*
- * When a process of this host started, in clock ticks since boot. Returns false if there is none,
- * or it has ended.
+ * Sets *ticks to when a process of this host started, in clock ticks since boot. Returns false if
+ * there is no such process or it has ended.
  */
 bool job_process_start(long pid, uint64_t *ticks);
 

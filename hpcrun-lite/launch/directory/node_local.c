@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See node_local.h. A wrong guess does no harm: files are copied that need not be, or the program
+ * See node_local.h. A wrong guess does no harm: files are copied unnecessarily, or the program
  * waits for the server as it does for its own files. Test: tests/cli/storage/storage_local.sh.
  */
 #include "hpcrun-lite/launch/directory/node_local.h"
@@ -23,7 +23,7 @@
 #define LEAST_BYTES (UINT64_C(64) << 20) /* a smaller place is not worth a try */
 #define LEAVE_MOST (UINT64_C(10) << 30)
 
-/* From statfs(2), and stat(1) of coreutils, which marks those that are remote. */
+/* From statfs(2), and stat(1) of coreutils, which marks remote file systems. */
 static const struct {
 	uint32_t magic;
 	const char *name;
@@ -61,7 +61,7 @@ void node_local_places(const char *wanted, const char *places[NODE_LOCAL_PLACES]
 {
 	places[0] = getenv("TMPDIR");
 	places[1] = "/var/tmp";
-	places[2] = "/dev/shm"; /* last of ours: it is memory of the job */
+	places[2] = "/dev/shm"; /* our last choice, because it uses memory of the job */
 	places[3] = wanted;
 }
 
@@ -70,7 +70,7 @@ bool node_local_path(const char *place, const char *directory, char *path, size_
 	char real[PATH_MAX];
 	if (!place || place[0] != '/' || !realpath(place, real))
 		return false;
-	for (const char *c = real; *c; c++) /* the path is a line of a text */
+	for (const char *c = real; *c; c++) /* the path is written as one line of a text */
 		if ((unsigned char)*c < 0x20)
 			return false;
 	uint64_t key = fnv64(FNV64_START, directory, strlen(directory));
@@ -80,8 +80,8 @@ bool node_local_path(const char *place, const char *directory, char *path, size_
 }
 
 /*
- * The directory may be there, made by another rank of this node. It must be ours alone, because
- * anyone may have made something of that name. Sets errno on failure.
+ * Makes the directory, or uses the one that another rank of this node has made. It must belong to
+ * our user alone, because anyone may have created something of that name. Sets errno on failure.
  */
 static bool make_own(const char *path)
 {
@@ -94,7 +94,9 @@ static bool make_own(const char *path)
 	return S_ISDIR(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 077);
 }
 
-/* How much stays free: a tenth of a disk, half of a file system in memory. */
+/*
+ * How much to leave free: a tenth of a disk (at most LEAVE_MOST), half of a file system in memory.
+ */
 static uint64_t bytes_to_leave(const struct statfs *fs)
 {
 	const uint64_t all = (uint64_t)fs->f_blocks * (uint64_t)fs->f_bsize;
@@ -103,7 +105,7 @@ static uint64_t bytes_to_leave(const struct statfs *fs)
 	return all / 10 < LEAVE_MOST ? all / 10 : LEAVE_MOST;
 }
 
-/* Sets errno on failure. `least` bytes must be there to take. */
+/* Requires that `least` bytes are available. Sets errno on failure. */
 static bool try_place(const char *place, uint64_t least, struct config *c)
 {
 	struct statfs fs;

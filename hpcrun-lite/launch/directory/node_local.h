@@ -12,17 +12,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define NODE_LOCAL_NONE "none" /* the value of --local that asks for no such directory */
+#define NODE_LOCAL_NONE "none" /* the value of --local for no directory on the node */
 
 /*
- * Sets local, leave_bytes and tool of a config whose directory is known. `wanted` is NULL, or what
- * the user gave to --local: a directory, in which ours is made wherever the measurement directory
- * is, or NODE_LOCAL_NONE. Fails, with a message, only if that directory cannot be used.
+ * Sets local, leave_bytes and tool of a config whose directory is known. `wanted` is NULL, or the
+ * user's value of --local: NODE_LOCAL_NONE, or a directory in which to make ours even if the
+ * measurement directory is not on a file server. Fails, with a message, only if that directory
+ * cannot be used.
  */
 enum status node_local_choose(const char *wanted, struct config *c);
 
 /*
- * The directories in which ours may be, in the order of choice, and then `wanted`; entries may be
+ * The directories in which ours may be, the preferred one first and `wanted` last. Entries may be
  * NULL.
  */
 #define NODE_LOCAL_PLACES 4u
@@ -31,7 +32,10 @@ void node_local_places(const char *wanted, const char *places[NODE_LOCAL_PLACES]
 /* True if the open file is on a file server, which may number users in its own way. */
 bool node_local_is_server(int fd);
 
-/* The path of ours for a measurement directory (absolute). Returns false if it is too long. */
+/*
+ * Gets the path of our directory in `place` for a measurement directory (absolute). Returns false
+ * if it is too long.
+ */
 bool node_local_path(const char *place, const char *directory, char *path, size_t n_bytes);
 
 #endif

@@ -63,13 +63,13 @@ static bool holds_measurement(const char *directory)
 	return found;
 }
 
-/* Finds out to which run an existing directory belongs. */
+/* Finds out which run an existing directory belongs to. */
 static enum verdict read_mark(const char *directory, const struct job *job)
 {
 	char path[PATH_MAX], text[sizeof job->identity + 64], want[sizeof text];
 	if (!path_in(path, sizeof path, directory, RUNDIR_JOB_FILE))
 		return FAILED;
-	/* the name may be that of a FIFO */
+	/* it may be a FIFO */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return errno == ENOENT || errno == ENOTDIR ? UNMARKED : FOREIGN;
@@ -102,7 +102,7 @@ static bool create(const char *directory, const struct job *job)
 	return false;
 }
 
-/* Writes our mark into a directory of the user's that has none. The first rank wins. */
+/* Writes our mark into a user's directory that has none. The first rank wins. */
 static enum verdict mark_existing(const char *directory, const struct job *job)
 {
 	char fresh[PATH_MAX], mark[PATH_MAX], name[128], host[65] = "";
@@ -158,8 +158,9 @@ static bool claim(const char *directory, const struct job *job)
 }
 
 /*
- * The process that started this rank has started others in this directory, or starts them again
- * because one failed: it is the same run. A rank that is here for the first time claims its number.
+ * True if the process that started this rank has already started ranks in this directory. Then it
+ * is the same run, even if ranks are started again because one failed. A rank that is here for the
+ * first time claims its number.
  */
 static bool is_of_our_starter(const char *directory, const struct job *job)
 {
@@ -171,8 +172,8 @@ static bool is_of_our_starter(const char *directory, const struct job *job)
 }
 
 /*
- * All ranks but the first few find the directory, and look only at its mark: a file server makes
- * thousands of directories and files in one directory slowly.
+ * All ranks but the first few find the directory and only read its mark, because file servers are
+ * slow to create thousands of directories and files in one directory.
  */
 static enum verdict take(const char *directory, const struct job *job)
 {

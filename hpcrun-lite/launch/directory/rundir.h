@@ -19,7 +19,7 @@
  * `wanted` is the directory that the user named, or NULL for
  * hpctoolkit-lite-<program>-measurements[-<job>] in the current directory. If another run has that
  * name, "-2", "-3" ... is appended, with a warning if the user gave the name. On success `path` is
- * the absolute path. STATUS_IO, which is logged: nothing can be written there.
+ * the absolute path. STATUS_IO (logged): cannot write there.
  *
  * Processes without a launcher share a directory named by the user if they run at the same time
  * (together.h). If a launcher gives its ranks nothing that is known on all nodes (MPICH's without a

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Reads the start of a regular file. Does not wait if the name is that of a FIFO or a device. */
+/* Reads the start of a regular file. Does not wait if it is a FIFO or a device. */
 static size_t read_start(int directory, const char *name, void *to, size_t n_bytes)
 {
 	int fd = openat(directory, name,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Processes that are started side by side by something that gives them no ranks: GNU parallel,
- * xargs -P, a loop of ssh. Not for the measured process. Test: tests/cli/launch/launch_together.sh.
+ * Processes that run side by side, started by a tool that gives them no ranks: GNU parallel, xargs
+ * -P, a loop of ssh. Not for the measured process. Test: tests/cli/launch/launch_together.sh.
  */
 #ifndef HPCRUN_LITE_LAUNCH_DIRECTORY_TOGETHER_H
 #define HPCRUN_LITE_LAUNCH_DIRECTORY_TOGETHER_H

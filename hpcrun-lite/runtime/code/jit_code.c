@@ -53,7 +53,7 @@ void jit_forked(void)
 
 /* ---- the jitdump ---- */
 
-/* Matches jit-PID.dump. The PID is that of some PID name space. */
+/* Matches jit-PID.dump. The PID may be from another PID namespace. */
 static bool is_jitdump(const char *name)
 {
 	size_t digits;
@@ -74,7 +74,7 @@ static bool look_at_line(const struct maps_line *line, void *unused)
 	return false;
 }
 
-/* Searches the list of mappings; reads at most n_bytes and one buffer more. The lock is held. */
+/* Searches the list of mappings; reads at most n_bytes plus one buffer. The lock is held. */
 static void find_jitdump(uint64_t n_bytes)
 {
 	maps_each(&jit.room, n_bytes, look_at_line, NULL);
@@ -96,8 +96,8 @@ void jit_look_at(const uint64_t *addr, uint32_t n)
 		return;
 	/*
 	 * Looks at the first, 2nd, 4th, 8th ... path, because the jitdump may be created after the
-	 * first code. The kernel takes 9 ns a byte for the list, so a look is bounded. jit_keep()
-	 * reads all of it.
+	 * first code. The list costs 9 ns per byte in the kernel, so this reads only a part.
+	 * jit_keep() reads all of it.
 	 */
 	uint32_t seen = atomic_fetch_add_explicit(&jit.n_seen, 1, memory_order_relaxed) + 1;
 	if ((seen & (seen - 1)) == 0 && trylock_take(&jit.lock)) {
@@ -144,8 +144,8 @@ static bool may_copy(int fd, struct stat *st)
 }
 
 /*
- * Copies the file to the name of the measurement file with another suffix. The copy has at most the
- * rights of the original.
+ * Copies the file to the name of the measurement file with another suffix. The copy has no more
+ * permissions than the original.
  */
 static bool copy_file(const char *from_path, const char *suffix)
 {

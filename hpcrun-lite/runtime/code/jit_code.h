@@ -17,9 +17,9 @@ void jit_start(void);
 void jit_forked(void);
 
 /*
- * Looks at the `n` packed addresses of a path. At the first path with an address in no module, and
- * occasionally later, it looks for the jitdump and records its path (INFO "jitdump"), so that it
- * can be found even if the process is killed. Signal-safe.
+ * Looks at the `n` packed addresses of a path. At the first path with an address outside all
+ * modules, and occasionally later, searches for the jitdump and records its path (INFO "jitdump"),
+ * so that hpcprof-lite finds it even if the process is killed. Signal-safe.
  */
 void jit_look_at(const uint64_t *addr, uint32_t n);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Chooses the binaries to keep; see keep.h. A file is kept if its name is gone, if it was made
- * since the run began, or if it is in a place that goes: a directory for temporary files, a file
- * system in memory or of a container. The last two are guesses, so only files with samples are
- * kept. Test: tests/cli/run/run_gone.sh.
+ * since the run began, or if it is in a place that may disappear: a directory for temporary files,
+ * a file system in memory or of a container. The last two are guesses, so only files with samples
+ * are kept. Test: tests/cli/run/run_gone.sh.
  */
 #include "hpcrun-lite/runtime/code/keep.h"
 
@@ -29,14 +29,15 @@
 #include <sys/sysmacros.h>
 
 #define COPY_WAIT_MS 10000
-#define LEAST_BYTES 4096               /* of a library */
-#define COARSE_NS UINT64_C(10000000)   /* file systems take the time from the last tick */
+#define LEAST_BYTES 4096               /* a smaller file is not a library */
+#define COARSE_NS UINT64_C(10000000)   /* file systems use the time of the last tick */
 
 struct keep_list keep_list;
 
 static struct {
-	trylock lock;           /* for all below, the list, and what keep does to modules */
-	_Atomic bool is_stuck;  /* nobody will give the lock */
+	/* guards all below, keep_list, and the members of modules for keep.c */
+	trylock lock;
+	_Atomic bool is_stuck;  /* the lock will never be released */
 	struct beside child;
 	struct maps_room room;
 	char temporary[PATH_MAX]; /* $TMPDIR, or "" */
@@ -88,7 +89,10 @@ static bool is_temporary(const char *path)
 	       is_below(path, "/run") || is_below(path, state.temporary);
 }
 
-/* The measurement is elsewhere, so somebody means it to stay when this file system has gone. */
+/*
+ * True if the binary is in memory or in a container and the measurement is on another file system.
+ * The measurement is then meant to outlast the binary.
+ */
 static bool is_on_passing_system(const struct module *m)
 {
 	struct statfs fs;
@@ -98,7 +102,10 @@ static bool is_on_passing_system(const struct module *m)
 		fs.f_type == OVERLAYFS_SUPER_MAGIC);
 }
 
-/* After chroot(), or in another mount namespace, names say nothing. */
+/*
+ * False after chroot() or in another mount namespace, where a missing name does not mean that the
+ * file is gone.
+ */
 static bool has_same_root(void)
 {
 	struct stat st;
@@ -123,13 +130,16 @@ static bool is_file(const struct module *m)
 	       m->record && !m->keep_is_done;
 }
 
-/* What is kept before it may be too late. */
+/* True if the file is gone or may be gone soon. */
 static bool is_passing(const struct module *m)
 {
 	return m->is_gone || m->is_new || is_temporary(m->path);
 }
 
-/* A bundle may be killed, and what unpacked it cleans up. */
+/*
+ * Keeps the program of a bundle at the start: if it is killed, the process that unpacked it removes
+ * the files.
+ */
 static bool is_at_start(struct module *m)
 {
 	return module_is_exe(m) && (m->is_gone || (m->is_new && is_temporary(m->path)));
@@ -153,12 +163,12 @@ static bool is_at_end(struct module *m)
 
 struct choice {
 	bool (*is_wanted)(struct module *m);
-	uint32_t module;  /* one that is wanted whatever that says; MODULE_MAX: none */
-	int fd;           /* of the program, open for this module; -1: unknown */
+	uint32_t module;  /* wanted in any case; MODULE_MAX: none */
+	int fd;           /* the program's descriptor of this module's file; -1: unknown */
 	bool waits;
 };
 
-/* Nearly always another process has kept it. */
+/* True if the copy exists. Nearly always another process has made it. */
 static bool is_there(const struct module *m)
 {
 	struct text t = text_in(state.path, sizeof state.path);
@@ -195,7 +205,10 @@ static bool choose(const struct choice *c)
 	return keep_list.n > 0;
 }
 
-/* Counts what is lost for certain, or almost: not what may stay in a temporary directory. */
+/*
+ * Counts binaries that are lost, or almost certainly so. Does not count those that may stay in a
+ * temporary directory.
+ */
 static void note(const struct choice *c)
 {
 	for (uint32_t i = 0; i < keep_list.n; i++) {
@@ -271,7 +284,7 @@ void keep_forked(void)
 	}
 }
 
-/* ---- files that go ---- */
+/* ---- files that are removed ---- */
 
 struct search {
 	const struct stat *st;
@@ -298,7 +311,7 @@ static uint32_t find_known(const struct stat *st)
 	return MODULE_MAX;
 }
 
-/* A dlopen is not noticed before a sample hits the library. */
+/* Searches the mappings, because we do not notice a dlopen until a sample hits the library. */
 static uint32_t find_loaded(const struct stat *st, int fd)
 {
 	char magic[SELFMAG];
@@ -311,7 +324,7 @@ static uint32_t find_loaded(const struct stat *st, int fd)
 	return s.address ? module_at_address(s.address) : MODULE_MAX;
 }
 
-/* A forked child that has recorded nothing now gets room for the modules. */
+/* Also gives a forked child that has recorded nothing room for the modules. */
 static bool may_be_library(const struct stat *st)
 {
 	return S_ISREG(st->st_mode) && st->st_size >= LEAST_BYTES && process_is_owner() &&
@@ -325,8 +338,8 @@ static void keep_one(uint32_t module, int fd)
 }
 
 /*
- * Puts the last part of a path into `name`, "" if it cannot be read: the kernel will refuse such an
- * address, but we must not fault.
+ * Copies the last part of a path to `name`; "" if the path cannot be read. The kernel will refuse
+ * that address, but we must not fault.
  */
 static void read_name(const char *path, char name[NAME_MAX + 1])
 {
@@ -345,8 +358,8 @@ static void read_name(const char *path, char name[NAME_MAX + 1])
 }
 
 /*
- * Programs remove many files, so the name decides first. JNA's libraries are called jna*.tmp, and
- * add-ons of node *.node. Others are known when they have had a sample.
+ * Programs remove many files, so we check the name first. JNA's libraries are called jna*.tmp, and
+ * add-ons of node *.node. Libraries of other names are known once a sample has hit them.
  */
 static bool may_name_library(const char *name)
 {

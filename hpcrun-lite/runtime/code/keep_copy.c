@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Copies binaries into the measurement, in a process beside the program that shares its memory; see
- * keep.h. The table of modules is read without the lock: what is used of it is constant. Makes
- * system calls only. Test: tests/cli/run/run_gone.sh.
+ * keep.h. Reads the table of modules without the lock, because the members that it uses are
+ * constant. Makes system calls only. Test: tests/cli/run/run_gone.sh.
  */
 #include "common/format/measurement.h"
 #include "common/safe/content_hash.h"
@@ -24,7 +24,7 @@
 
 static struct {
 	struct maps_room room;
-	struct maps_line line; /* of the file's mapping; start 0: none */
+	struct maps_line line; /* the mapping of the file; start 0: none */
 	uint64_t address;
 	_Alignas(8) char buffer[65536];
 	char path[PATH_MAX];
@@ -42,7 +42,7 @@ static bool take_line(const struct maps_line *line, void *unused)
 	return false;
 }
 
-/* Finds the mapping that begins the module. */
+/* Finds the mapping at the start of the module. */
 static bool find_mapping(const struct keep_file *f)
 {
 	copy.line.start = 0;
@@ -52,7 +52,7 @@ static bool find_mapping(const struct keep_file *f)
 	return copy.line.start != 0;
 }
 
-/* For a library that has no name any more: the program may still have it open. */
+/* Finds a descriptor of a library that has no name any more: the program may still have it open. */
 static void find_descriptor(struct keep_file *f)
 {
 	const int list = find_mapping(f) ? sys_open("/proc/self/fd", O_RDONLY | O_DIRECTORY, 0)
@@ -76,7 +76,7 @@ static void find_descriptor(struct keep_file *f)
 		sys_close(list);
 }
 
-/* Closes what the program has open, so that nobody waits for the end of its pipes. */
+/* Closes the program's other descriptors, so that no reader waits for the end of its pipes. */
 static void close_others(void)
 {
 	for (int low = 0;;) {
@@ -103,7 +103,7 @@ static bool is_of(int fd, const struct module *m)
 	return sys_call3(SYS_fstat, fd, (long)&st, 0) == 0 && module_is_file(m, &st);
 }
 
-/* By way of the kernel's link to the mapped file, which only root may follow. */
+/* Opens the file through the kernel's link to the mapped file, which only root may follow. */
 static int open_mapping(const struct keep_file *f)
 {
 	struct text t = text_in(copy.path, sizeof copy.path);
@@ -155,7 +155,7 @@ static bool copy_bytes(int to, int from, uint64_t n_bytes)
 	return true;
 }
 
-/* A link in place of the directory, from a stranger, is not followed. */
+/* Does not follow a symbolic link that another user may have put in place of the directory. */
 static bool open_directory(void)
 {
 	struct text t = text_in(copy.path, sizeof copy.path);
@@ -167,7 +167,7 @@ static bool open_directory(void)
 	return copy.directory >= 0;
 }
 
-/* Appears by rename, with the time of the original, by which it is known. */
+/* The copy appears by rename. It has the original's time of modification, which identifies it. */
 static bool write_copy(int from, const struct stat *st, const char *name)
 {
 	const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, st->st_mtim};
@@ -191,7 +191,7 @@ static bool write_copy(int from, const struct stat *st, const char *name)
 	return ok;
 }
 
-/* What the program and its samples have yet to write comes before a copy. */
+/* Leaves space for what the program and its samples still have to write. */
 static bool has_space(uint64_t n_bytes)
 {
 	struct statfs fs;
@@ -214,7 +214,7 @@ static enum keep_result keep(struct keep_file *f, int from)
 	if (!msr_kept_name(name, m->id, m->id_bytes, f->content))
 		return KEEP_FAILED;
 	if (sys_call3(SYS_faccessat, copy.directory, (long)name, 0 /* F_OK */) == 0)
-		return KEEP_KEPT; /* nearly always another process has it */
+		return KEEP_KEPT; /* nearly always another process has made it */
 	if (n_bytes > KEEP_MOST_BYTES - keep_list.n_bytes)
 		return KEEP_TOO_LARGE;
 	if (!has_space(n_bytes) || !write_copy(from, &st, name))
@@ -225,7 +225,7 @@ static enum keep_result keep(struct keep_file *f, int from)
 
 void keep_copy(void)
 {
-	/* it holds the memory of the program */
+	/* this process keeps the memory of the program alive */
 	sys_call3(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0);
 	for (uint32_t i = 0; i < keep_list.n; i++) {
 		struct keep_file *f = &keep_list.file[i];

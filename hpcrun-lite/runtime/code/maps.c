@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-/* Reads digits and the character behind them. */
+/* Reads digits and the character after them. */
 static uint64_t number(const char **p, unsigned base)
 {
 	uint64_t n = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reads the list of the mappings of this process, /proc/self/maps. The kernel takes 9 ns a byte for
- * it. System calls alone: signal-safe. Tests: tests/cli/run/run_modules.sh,
+ * Reads the mappings of this process from /proc/self/maps, which costs 9 ns per byte in the kernel.
+ * Uses only system calls: signal-safe. Tests: tests/cli/run/run_modules.sh,
  * tests/cli/jit/jit_files.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_CODE_MAPS_H
@@ -16,18 +16,18 @@ struct maps_line {
 	bool is_code;      /* may be executed */
 	uint64_t offset, inode;
 	uint32_t major, minor; /* of the device */
-	const char *path;  /* until the next line; "" if it does not begin with a slash */
+	const char *path;  /* valid until the next line; "" if it does not begin with a slash */
 };
 
-/* Room for the work; several calls at the same time need one each. */
+/* Buffers for one call; calls at the same time need one each. */
 struct maps_room {
 	char line[PATH_MAX + 128];
 	char buffer[4096];
 };
 
 /*
- * Calls `visit` for each mapping until it returns false, or until most_bytes and one buffer more
- * were read. A line that is too long for a path is left out.
+ * Calls `visit` for each mapping until it returns false, or until it has read most_bytes plus one
+ * buffer. Skips lines that are too long.
  */
 void maps_each(struct maps_room *room, uint64_t most_bytes,
 	       bool (*visit)(const struct maps_line *line, void *arg), void *arg);

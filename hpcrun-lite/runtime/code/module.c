@@ -34,7 +34,7 @@
 
 static struct {
 	trylock lock;          /* for adding and moving */
-	_Atomic bool missed;   /* a thread found the lock taken and went on without a module */
+	_Atomic bool missed;   /* a thread found the lock taken and continued without a module */
 	_Atomic uint32_t n_unloads; /* number of times that objects were unloaded */
 	_Atomic unsigned long long n_subs; /* the loader's count of unloads */
 	_Atomic uint32_t n;
@@ -51,7 +51,9 @@ static struct {
 
 /* ---- writing ---- */
 
-/* In a forked child that has recorded nothing: `record` of a module is in its parent's file. */
+/*
+ * True in a forked child that has recorded nothing: the modules' `record` is in the parent's file.
+ */
 static bool lacks_records WRITTEN_BY_FORKED;
 
 bool modules_have_records(void)
@@ -116,7 +118,7 @@ static void path_from_maps(uintptr_t address, char *path, size_t path_bytes)
 		  &(struct path_search){address, path, path_bytes});
 }
 
-/* What the kernel adds to the name of a file that is gone. */
+/* Removes what the kernel adds to the name of a removed file. */
 static void cut_deleted(char *path)
 {
 	static const char deleted[] = " (deleted)";
@@ -126,7 +128,7 @@ static void cut_deleted(char *path)
 		path[n - m] = '\0';
 }
 
-/* "/proc/self/fd/5": soon the name of another file, or of none. */
+/* True for names like "/proc/self/fd/5", which may soon mean another file or none. */
 static bool is_of_descriptor(const char *path)
 {
 	return strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/dev/fd/", 8) == 0;
@@ -177,7 +179,7 @@ static bool find_file(const char *path, struct stat *st)
 	return sys_call4(SYS_newfstatat, AT_FDCWD, (long)path, (long)st, 0) == 0;
 }
 
-/* The file of the program can be opened after its name is gone. */
+/* The program's own file can still be opened after its name is gone. */
 static void describe_file(struct module *m)
 {
 	struct stat st;
@@ -402,7 +404,7 @@ static uint16_t number_of(const struct dl_find_object *object, uintptr_t *bias)
 		*bias = 0;
 		return MSR_MODULE_UNKNOWN;
 	}
-	/* another object is here now; this one was closed without our notice */
+	/* another object is here now; we did not notice when the old one was closed */
 	if (i < MODULE_MAX && !is_same_file(i, object)) {
 		atomic_store_explicit(&modules.start[i], 0, memory_order_relaxed);
 		unwind_flush_begin();
@@ -432,7 +434,7 @@ uint16_t module_of(const struct dl_find_object *object, uintptr_t *bias)
 		return number;
 	/*
 	 * Relaxed: it is read when samples have ended, or as a hint. Written once, because all
-	 * threads share the line.
+	 * threads share the cache line.
 	 */
 	_Atomic bool *is_hit = &modules.module[number - 1].is_hit;
 	if (!atomic_load_explicit(is_hit, memory_order_relaxed))
@@ -525,8 +527,10 @@ void module_start(void)
 	long n = sys_call4(SYS_readlinkat, AT_FDCWD, (long)MODULE_EXE, (long)modules.program,
 			   sizeof modules.program - 1);
 	modules.program[n > 0 ? n : 0] = '\0';
-	/* Without a base the dynamic loader itself was started, with the program as its argument.
-	 * The loader has set the other entries to the program's. */
+	/*
+	 * Without AT_BASE, the dynamic loader itself was started, with the program as its argument.
+	 * The loader has set the other entries to the program's values.
+	 */
 	modules.is_exe = getauxval(AT_BASE) != 0;
 	if (!modules.is_exe)
 		path_from_maps(getauxval(AT_PHDR), modules.program, sizeof modules.program);
@@ -591,7 +595,10 @@ void module_save_vdso(const char *directory)
 	text_put_char(&t, '/');
 	text_put_hex(&t, note.build_id, note.n_bytes);
 	text_put(&t, ".so");
-	/* Nearly always another process has made it. A look costs a file server less than a try. */
+	/*
+	 * Nearly always another process has made it. Checking costs a file server less than trying
+	 * to create it.
+	 */
 	if (!note.n_bytes || t.cut || sys_call3(SYS_access, (long)path, 0 /* F_OK */, 0) == 0)
 		return;
 	path[n_directory] = '\0';

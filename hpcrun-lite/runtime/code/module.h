@@ -18,8 +18,8 @@
 void module_start(void);
 
 /*
- * Returns a new number for a logical module, which names addresses of another kind and is not a
- * loaded object. MSR_MODULE_UNKNOWN: not possible now. Signal-safe.
+ * Returns a new number for a logical module. It is not a loaded object; its addresses are of
+ * another kind. MSR_MODULE_UNKNOWN: not possible now. Signal-safe.
  */
 uint16_t module_add_logical(const char *name, uint16_t flags);
 
@@ -30,14 +30,14 @@ void module_forked(void);
 void module_write_records(void);
 
 /*
- * For struct unwind_config: returns the number and the load bias. Returns MSR_MODULE_UNKNOWN with
- * bias 0 if the module cannot be registered now, which is counted. Signal-safe.
+ * For struct unwind_config: returns the number and the load bias. If the module cannot be
+ * registered now, counts that and returns MSR_MODULE_UNKNOWN with bias 0. Signal-safe.
  */
 uint16_t module_of(const struct dl_find_object *object, uintptr_t *bias);
 
 /*
  * Call after each dlclose: objects may be gone and others may take their addresses. An object
- * without build id is then identified by its file alone and examined again. Not signal-safe.
+ * without build id is then examined again, and identified only by its file. Not signal-safe.
  */
 void module_closed(void);
 
@@ -45,9 +45,9 @@ void module_closed(void);
 void module_own_range(uintptr_t *low, uintptr_t *high);
 
 /*
- * Computes what identifies files without build id, where that is not known yet: a dlopen may have
- * been noticed in a handler first. At the start and at the end. Signal-safe, but not for handlers
- * of samples: it reads up to 1 MiB of each such file.
+ * Computes the content hashes of files without build id that do not have one yet, because a dlopen
+ * may have been noticed in a handler first. Call it at the start and at the end. Signal-safe, but
+ * too slow for sample handlers: it reads up to 1 MiB of each file.
  */
 void module_read_contents(void);
 

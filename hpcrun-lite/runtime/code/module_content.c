@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tells builds without build id apart by what is in the file: a rebuild can have the path, size and
- * time of the one that ran. Reads the file, as relocations and breakpoints change the memory. Test:
- * tests/cli/run/run_modules.sh.
+ * Distinguishes builds without build id by the content of the file: a rebuild can have the same
+ * path, size and time as the build that ran. Reads the file, because relocations and breakpoints
+ * change the memory. Test: tests/cli/run/run_modules.sh.
  */
 #include "common/safe/content_hash.h"
 #include "common/safe/sys.h"

@@ -8,8 +8,9 @@
 #include <string.h>
 
 /*
- * Code of -fsplit-stack leaves no room for a signal frame. libgcc's part of it begins with a
- * constructor that sets the word at %fs:0x70; it comes first among those of the program.
+ * True for the constructor of libgcc's split-stack support, which sets the word at %fs:0x70 and is
+ * one of the program's first constructors. Code built with -fsplit-stack leaves no room for a
+ * signal frame.
  */
 static bool sets_limit(const uint8_t *code)
 {

@@ -15,7 +15,7 @@
 #include <fcntl.h>
 #include <link.h>
 
-static const struct link_map *last; /* of those that were loaded at the start */
+static const struct link_map *last; /* the last object that was loaded at the start */
 
 static const struct link_map *map_of(uintptr_t code)
 {
@@ -59,7 +59,8 @@ static bool is_asleep(int tid)
 	return i < 0 || line[i + 2] == 'S';
 }
 
-static _Atomic bool has_threads; /* relaxed: a thread that unloads has seen its workers begin */
+/* relaxed: a thread that unloads a library has seen its workers begin */
+static _Atomic bool has_threads;
 
 void unload_thread_begins(struct thread *t, const struct thread_room *room)
 {
@@ -76,15 +77,19 @@ static bool is_alive(const struct thread *t)
 }
 
 /*
- * Calls of dlclose, of several threads or inside of each other, that have not ended. Those that a
- * destructor left by a jump are counted for ever, and cost samples of their threads alone.
+ * Number of dlclose calls that have not ended, in several threads or nested. A call that a
+ * destructor left by a jump stays counted forever, which only costs samples of the threads that it
+ * flagged.
  */
 static _Atomic unsigned n_unloading;
 
-/* Another library, or the same one, may come to that place later. */
+/*
+ * Flags threads whose code is gone. Forgets their object, because another library, or the same one,
+ * may be loaded there later.
+ */
 static void find_lost_threads(void)
 {
-	/* Relaxed: what others flag at the same time stays so until they end. */
+	/* Relaxed: flags that other calls set at the same time stay set until those calls end. */
 	const bool is_last =
 		atomic_fetch_sub_explicit(&n_unloading, 1, memory_order_relaxed) == 1;
 	bool has_lost = false;
@@ -95,7 +100,7 @@ static void find_lost_threads(void)
 		if (is_lost)
 			t->map = NULL;
 		has_lost |= is_lost;
-		/* Relaxed: a sample that comes sooner is only lost. */
+		/* Relaxed: a sample that still sees the old flag is only lost. */
 		if (is_lost || is_last)
 			atomic_store_explicit(&t->may_lose_code, is_lost, memory_order_relaxed);
 	}
@@ -109,14 +114,20 @@ bool runtime_may_lose_code(void)
 	return atomic_load_explicit(&has_threads, memory_order_relaxed);
 }
 
-/* Sets the flag of each. Returns true if they sleep, and are thus not inside a sample. */
+/*
+ * Sets the flag of each other thread that began in `map`. Returns true if they all sleep, and so
+ * are not inside a sample.
+ */
 static bool hold_all(const struct link_map *map)
 {
 	bool sleep = true;
 	for (struct thread *t = thread_first(); t; t = t->next_made) {
 		if (t == thread_self || !is_alive(t) || t->map != map)
 			continue;
-		/* The thread sees it before it sleeps again, or when it next enters the kernel. */
+		/*
+		 * The thread sees the flag before it sleeps again, or when it next enters the
+		 * kernel.
+		 */
 		atomic_store_explicit(&t->may_lose_code, true, memory_order_seq_cst);
 		sleep &= is_asleep(t->tid);
 	}
@@ -124,9 +135,9 @@ static bool hold_all(const struct link_map *map)
 }
 
 /*
- * Other threads that began in `map` are not sampled from now on. Waits, for a bounded time, until
- * they sleep: a worker that has finished its part of a region is on its way to sleep, and our
- * events make that way longer. Workers that spin (OMP_WAIT_POLICY=active) are lost without us, too.
+ * Stops sampling other threads that began in `map`. Waits for a limited time until they sleep: a
+ * worker that has finished its part of a region is about to sleep, and our events delay that.
+ * Workers that spin (OMP_WAIT_POLICY=active) fail in an unmeasured program, too.
  */
 static void hold_threads(const struct link_map *map)
 {
@@ -157,7 +168,7 @@ void runtime_unload_ends(void)
 
 /*
  * The kernel has set the thread back to its system call instruction, and has left the address of
- * the next one.
+ * the next one in rcx.
  */
 void unload_stay(const struct thread *t, ucontext_t *context)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads whose code goes away at a dlclose: libgomp's workers, which nobody ends or joins. They
- * sleep on in code that is no longer mapped. See doc/transparency.md. Test:
+ * Threads whose code is unloaded by a dlclose: libgomp's workers, which nobody ends or joins. They
+ * go on sleeping in code that is no longer mapped. See doc/transparency.md. Test:
  * tests/cli/openmp/gomp_two.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_CODE_UNLOAD_H
@@ -17,8 +17,8 @@ void unload_start(void);
 /* At the start of a thread: see runtime/life/parts.h. */
 void unload_thread_begins(struct thread *t, const struct thread_room *room);
 /*
- * At the end of our handler: if it interrupted a futex call whose code may go or has gone, the
- * thread makes the call here. It may never come back. Signal-safe.
+ * At the end of our handler: if it interrupted a futex call in code that was or may be unloaded,
+ * repeats the call here. It may never return. Signal-safe.
  */
 void unload_stay(const struct thread *t, ucontext_t *context);
 

@@ -23,7 +23,10 @@
 static struct {
 	trylock lock;           /* held by the thread that switches */
 	_Atomic bool wants_off; /* what the last call asked for */
-	/* struct phase_place of the last start. If several threads start, one of them counts. */
+	/*
+	 * struct phase_place of the last start. If several threads start it at once, one of them is
+	 * kept.
+	 */
 	_Atomic uint64_t place;
 	_Atomic bool gpus_off;  /* what we told the back ends; under the lock */
 } control WRITTEN_BY_FORKED;
@@ -67,7 +70,7 @@ void control_forked(void)
 
 /*
  * Calling a back end twice with the same state does no harm. A back end that registers while
- * measurement is off is called then.
+ * measurement is off is told so at that moment.
  */
 static void switch_gpus(bool off)
 {
@@ -116,7 +119,7 @@ static bool is_applied(bool off)
 }
 
 /*
- * A thread that does not get the lock leaves its wish to the holder. Nothing switches while the
+ * If another thread holds the lock, that thread applies our request. Nothing switches while the
  * process ends; if an exec fails, control_go_on() catches up.
  */
 static void apply_wanted(void)
@@ -136,7 +139,7 @@ void control_go_on(void)
 		apply_wanted();
 	if (thread_self)
 		sample_catch_up(thread_self);
-	thread_signal_others(); /* a thread that took a signal meanwhile has not followed */
+	thread_signal_others(); /* a thread that received a signal meanwhile has not followed */
 }
 
 void control_give_up(void)
@@ -158,7 +161,10 @@ void control_set(bool off)
 	int saved = errno;
 	if (!process_is_owner() || store_is_damaged())
 		return;
-	/* A signal handler might jump away from here. SIGBUS stays open, for faults in the file. */
+	/*
+	 * A signal handler might jump away from here. SIGBUS stays unblocked, for faults in the
+	 * file.
+	 */
 	const uint64_t old = signal_table_mask(SIG_BLOCK, ~signal_bit(SIGBUS));
 	const bool bus = file_fault_open();
 	if (!off)

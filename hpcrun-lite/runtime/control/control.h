@@ -10,8 +10,8 @@
 #include <stdbool.h>
 
 /*
- * Call at the start of a measured process, before it has threads of ours; and in a forked child,
- * which keeps the state of its parent, after store_open.
+ * Call control_start at the start of a measured process, before it has any of our threads. Call
+ * control_forked in a forked child, which keeps the state of its parent, after store_open.
  */
 void control_start(void);
 void control_forked(void);
@@ -23,10 +23,10 @@ void control_give_up(void);
 void control_go_on(void);
 
 /*
- * Stops (`off`) or starts measurement. From now on no sample is recorded in any thread; the sources
- * of other threads stop when those threads have taken a signal. Does nothing if the state is
- * already so, or if the process is not measured. If several threads call it at once, the last call
- * counts. Signal-safe; keeps errno.
+ * Stops (`off`) or starts measurement. When it stops, no thread records a sample from then on; the
+ * sources of other threads stop when those threads have received a signal. Does nothing if that is
+ * already the state, or if the process is not measured. If several threads call it at once, the
+ * last call counts. Signal-safe; keeps errno.
  */
 void control_set(bool off);
 

@@ -12,13 +12,13 @@
 static struct {
 	struct msr_phase *now; /* in the file; NULL: none */
 	uint32_t n;
-	uint32_t thread;       /* that began it */
-	uint64_t mpi_ns;       /* of that thread before it began; UINT64_MAX: unknown */
+	uint32_t thread;       /* the thread that began it */
+	uint64_t mpi_ns;       /* that thread's time in MPI before the phase; UINT64_MAX: unknown */
 } phases WRITTEN_BY_FORKED;
 
 void phase_start(void)
 {
-	phases.now = NULL; /* a child's would be in the file of its parent */
+	phases.now = NULL; /* in a forked child it would be in the parent's file */
 	phases.n = 0;
 }
 
@@ -74,7 +74,7 @@ void phase_end(void)
 	const bool is_known = before != UINT64_MAX && now != UINT64_MAX;
 	atomic_store_explicit(&p->mpi_ns, is_known ? now - before : UINT64_MAX,
 			      memory_order_relaxed);
-	/* release: who finds the end finds the time in MPI */
+	/* release: a reader that sees the end also sees the time in MPI */
 	atomic_store_explicit(&p->leave_ns, clock_mono_ns(), memory_order_release);
 	phases.now = NULL;
 }

@@ -16,7 +16,7 @@ struct phase_place {
 	uint32_t node;   /* 0: unknown */
 };
 
-/* Phases beyond these are counted, but not recorded. */
+/* More phases than this are counted, but not recorded. */
 #define PHASES_MOST 65536u
 
 /* At the start of a process and in a forked child, after store_open: there is no phase. */

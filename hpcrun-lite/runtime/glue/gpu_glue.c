@@ -27,7 +27,7 @@
 
 #define COST_EVERY 128u /* reading the thread's CPU clock twice costs as much as a launch */
 
-#define LEFT_OUT_MODULES 4u /* of a back end, and of the vendor between it and the call */
+#define LEFT_OUT_MODULES 4u /* the back end's, and the vendor's between it and the call */
 
 typedef void at_end_fn(uint64_t may_wait_ns);
 typedef void at_thread_end_fn(void);
@@ -74,8 +74,8 @@ static uint64_t tag_of(unsigned number)
 }
 
 /*
- * Number of innermost frames that mean nothing to the user: those of the back end, except the
- * outermost of them, which is the call that the program made.
+ * Number of innermost frames that mean nothing to the user: the frames of the back end, except the
+ * outermost one, which is the call that the program made.
  */
 static uint32_t inner_frames(const struct unwind_path *walked, uint64_t tag)
 {
@@ -195,15 +195,18 @@ static bool is_in_signal_handler(void)
 	bool found = unwind_met_signal(t->unwind);
 	cct_forget_path(t->cct);
 	quiet_end(mask);
-	/* Only if a sample arrived meanwhile, even while signals were blocked, a node is made. */
+	/*
+	 * Makes a node only if a sample arrived meanwhile, which is possible even with signals
+	 * blocked.
+	 */
 	sample_release_here(t);
 	return found;
 }
 
 /*
- * Back ends deliver what they have and wait for a limited time. Does nothing if they already did,
- * or in a signal handler. A thread that is not measured cannot detect a handler; there `from_exit`
- * decides. `may_return`: they are called again later.
+ * Lets back ends deliver their data, for a limited time. Does nothing if they have already done so,
+ * or in a signal handler. In a thread that is not measured, where a handler cannot be detected,
+ * does it only if `from_exit`. `may_return`: they are called again later.
  */
 static void end_back_ends(bool from_exit, bool may_return)
 {
@@ -244,7 +247,7 @@ static void on_process_quick_exit(void)
 }
 
 /*
- * Registers with exit() here and not at the start. Such functions run in reverse order, and a
+ * Registers with exit() here and not at the start. Exit functions run in reverse order, and a
  * vendor's library, which is set up by now, must still work when its back end asks it for the
  * remaining records.
  */

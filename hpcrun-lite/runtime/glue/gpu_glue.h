@@ -13,15 +13,15 @@
 struct thread;
 
 /*
- * The calling thread is inside code of a back end: a thread that it creates now does not belong to
- * the program.
+ * True if the calling thread is inside code of a back end. A thread that it creates now does not
+ * belong to the program.
  */
 bool gpu_glue_hides_threads(void);
 
 /*
- * Measurement has stopped, or is about to start: back ends switch off and on whatever makes
- * launches slower. Returns false in a signal handler and in a thread that is not measured, which
- * cannot detect a handler.
+ * Call it when measurement has stopped or is about to start: back ends switch off or on what makes
+ * launches slower. Returns false in a signal handler, and in a thread that is not measured, where a
+ * handler cannot be detected.
  */
 bool gpu_glue_switch(bool on);
 
@@ -30,9 +30,9 @@ void gpu_glue_note(const char *text);
 
 /*
  * A row of runtime/life/parts.h. At the end of a thread back ends free what they keep for it.
- * Before the end of the process they deliver what they have, for a limited time; not if they
- * already did, or in a signal handler, or in a thread that is not measured, which cannot detect a
- * handler.
+ * Before the end of the process they deliver their data, for a limited time. They do nothing if
+ * they have already done so, in a signal handler, and in a thread that is not measured, where a
+ * handler cannot be detected.
  */
 void gpu_glue_start(void);
 void gpu_glue_forked(void);

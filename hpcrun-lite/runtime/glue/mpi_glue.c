@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See mpi_glue.h. A call of MPI walks the stack before it begins, outside of handlers, as a launch
- * of a GPU does (gpu_glue.c). Samples arrive during the call as always. Tests:
- * tests/cli/mpi/mpi_truth.sh, tests/bench/bench_mpi.sh.
+ * See mpi_glue.h. Before an MPI call, the thread walks the stack outside of handlers, as for a GPU
+ * launch (gpu_glue.c). Samples arrive during the call as always. Tests: tests/cli/mpi/mpi_truth.sh,
+ * tests/bench/bench_mpi.sh.
  */
 #include "hpcrun-lite/runtime/glue/mpi_glue.h"
 
@@ -24,14 +24,14 @@ static struct {
 	_Atomic uint32_t n_comms;
 } glue = {.generation = 1};
 
-#define OPEN_MOST 8u /* calls of one thread, which handlers of the program make inside of others */
+#define OPEN_MOST 8u /* nested calls of one thread, made by handlers of the program */
 
-/* The calls that the thread is in. A jump may leave one without its end. */
+/* The calls that the thread is in. A jump may leave a call that then never ends. */
 static __thread struct {
 	struct thread *thread;
 	struct call_path path;
 	uint32_t n_turns, n_open;
-	uint32_t node[OPEN_MOST]; /* of the last ones */
+	uint32_t node[OPEN_MOST]; /* nodes of the last calls */
 } now;
 
 static uint32_t module_with(const void *text)
@@ -46,7 +46,7 @@ static uint32_t module_with(const void *text)
 	return module;
 }
 
-/* Number of innermost frames of the module, without the outermost of them. */
+/* Number of innermost frames of the module, without the outermost one. */
 static uint32_t inner_frames(const struct unwind_path *w, uint64_t module)
 {
 	uint32_t n = 0;
@@ -80,8 +80,8 @@ static bool begin(const void *text)
 }
 
 /*
- * The sums belong to calls alone, so samples may interrupt. Holding them back once more would cost
- * a fifth of what a call costs.
+ * Only calls write the sums, so samples may interrupt. Holding samples back once more would add a
+ * fifth to the cost of a call.
  */
 static _Atomic uint64_t *end(const struct mpi_event *e)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls of MPI in this process: their paths, and their sums in the file. Costs nothing in a process
- * that was not asked for MPI. Not signal-safe. Tests: tests/unit/mpi/test_mpi_sums.c,
+ * MPI calls in this process: their paths, and their sums in the file. Costs nothing if the user did
+ * not ask for MPI. Not signal-safe. Tests: tests/unit/mpi/test_mpi_sums.c,
  * tests/cli/mpi/mpi_truth.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_GLUE_MPI_GLUE_H
@@ -12,7 +12,7 @@
 
 struct thread;
 
-/* For entries.c: the table, if this process was asked for MPI and is measured; NULL otherwise. */
+/* For entries.c: the table if the user asked for MPI and this process is measured; else NULL. */
 const struct mpi_host *mpi_glue_host(void);
 
 /* A row of runtime/life/parts.h. */

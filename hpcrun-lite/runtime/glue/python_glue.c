@@ -8,8 +8,8 @@
 #include "hpcrun-lite/runtime/records.h"
 
 /*
- * Tries for a moment: another thread that writes a record needs a microsecond, unless it was
- * preempted. Then this record is lost.
+ * Retries for a moment, because another thread needs a microsecond to write a record. If that
+ * thread was preempted, this record is lost.
  */
 static void *begin_python_record(enum msr_kind kind, size_t n_bytes)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What Python's frames need of the run time: records, and a module for their addresses. Test:
+ * What Python frames need from the run time: records, and a module for their addresses. Test:
  * tests/cli/python/python_frames.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_GLUE_PYTHON_GLUE_H

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See deliver.h. The helper is a grandchild. Its parent shares our memory and our descriptors, runs
- * beside us, and reaps the helper; we reap it. So the helper is inherited by no process above us
- * that waits for its children, and other threads of the program do not see the two in wait(), only
- * with __WALL.
+ * See deliver.h. The helper is a grandchild. Our child shares our memory and descriptors and reaps
+ * the helper; we reap the child. So no process above us that waits for its children inherits the
+ * helper. wait() in other threads of the program returns neither of the two, unless with __WALL.
  * Must not use libc: we may be in a handler.
  */
 #include "hpcrun-lite/runtime/life/deliver.h"
@@ -31,8 +30,8 @@
 static trylock lock;
 
 static struct {
-	bool can_stay;      /* the child has ended, so another may have its stack */
-	bool waits_for_end; /* of us: then the pipe is at its end */
+	bool can_stay;      /* the child has ended, so another child may use its stack */
+	bool waits_for_end; /* waits for our end, which closes the pipe */
 	int end_of_us[2];
 	_Atomic bool is_done;
 	struct beside child;
@@ -57,8 +56,8 @@ static bool make_standard_descriptors(void)
 }
 
 /*
- * The program's files, its terminal and its directory are not held by the helper. It copies when
- * its standard input ends.
+ * Becomes the helper, which keeps none of the program's files, nor its terminal or directory. The
+ * helper copies when its standard input ends.
  */
 static void be_helper(void)
 {
@@ -75,12 +74,12 @@ static void be_helper(void)
 	beside_exit(127);
 }
 
-/* Must not outlive us: it holds our memory. */
+/* Must not outlive us, because it keeps our memory alive. */
 static void be_child(void)
 {
 	int status = -1;
 	sys_call3(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0);
-	/* If the program ignores it, the kernel reaps the helper. */
+	/* If the program ignored SIGCHLD, the kernel would reap the helper. */
 	signal_table_default(SIGCHLD);
 	const long pid = beside_spawn(be_helper, helper.stack, CLONE_VFORK | SIGCHLD, NULL);
 	if (pid > 0 && !helper.waits_for_end)
@@ -126,7 +125,7 @@ void deliver_after_end(void)
 		trylock_give(&lock);
 		return;
 	}
-	/* The kernel closes the other end when it ends the process, or executes. */
+	/* The kernel closes the other end when the process ends or executes another program. */
 	helper.waits_for_end = true;
 	helper.can_stay = run_helper(START_WAIT_MS, &d);
 	sys_close(helper.end_of_us[0]);

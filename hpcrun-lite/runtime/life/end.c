@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The end of the measured process, or of its program by exec. Nothing here may hold up the program
- * for longer than a bound. Tests: tests/cli/run/run_ends.sh, tests/cli/run/run_kill.sh,
+ * The end of the measured process, or of its program by exec. Nothing here may delay the program
+ * without a limit. Tests: tests/cli/run/run_ends.sh, tests/cli/run/run_kill.sh,
  * tests/cli/sacred/sacred_exec.sh, tests/cli/sacred/sacred_exit.sh.
  */
 #include "common/safe/cgroup.h"
@@ -35,7 +35,7 @@ static void write_end(enum msr_exit_kind kind, int code, uint64_t now_ns)
 	h->exit_kind = kind;
 }
 
-/* Says what has happened to the file, if anything has. */
+/* Tells the user what has happened to the file. */
 static __attribute__((noinline)) void say_file_failed(const char *path, const char *failure)
 {
 	char line[PATH_MAX + 256];
@@ -54,7 +54,7 @@ static __attribute__((noinline)) void say_file_failed(const char *path, const ch
 	say(&t);
 }
 
-/* Most processes have nothing to say, and no page of the stack for it. */
+/* Most processes have nothing to say, so the buffer for it is in another function's frame. */
 static void say_damaged(void)
 {
 	const char *path = store_local_path()[0] ? store_local_path() : store_path();
@@ -79,7 +79,10 @@ static bool finish(void)
 	return is_quiet;
 }
 
-/* A file on the node. A measured next program has it copied when it ends, but not an ancestor's. */
+/*
+ * Has a file on the node copied. After an exec, a measured program copies this file when it ends,
+ * but not an ancestor's.
+ */
 static void hand_over(enum msr_exit_kind kind, bool has_next)
 {
 	if (kind != MSR_EXIT_EXEC) {
@@ -96,7 +99,7 @@ static void hand_over(enum msr_exit_kind kind, bool has_next)
 static void end(enum msr_exit_kind kind, int code, bool has_next)
 {
 	const bool bus = file_fault_open();
-	/* before our own work, during which no sample comes */
+	/* before our own work, which is not sampled */
 	const uint64_t self_cpu_ns = clock_thread_cpu_ns(), self_now_ns = clock_mono_ns();
 	if (thread_self)
 		thread_sources_stop(thread_self);
@@ -104,14 +107,14 @@ static void end(enum msr_exit_kind kind, int code, bool has_next)
 	atomic_store_explicit(&process.ending, true, memory_order_seq_cst);
 	const bool is_quiet = finish();
 	uint64_t now_ns = clock_mono_ns();
-	/* before the clocks of threads, so that these are never behind it */
+	/* read before the clocks of threads, so that those are never behind it */
 	store_header()->cpu_end_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	store_header()->throttled_end_ns = cgroup_throttled_ns(&life.cgroup);
 	thread_stamp_all(now_ns, self_now_ns, self_cpu_ns);
 	EACH_PART_BACKWARDS(write);
 	/*
-	 * A file server that does not answer holds up the helper that copies, not us. Except in
-	 * jit_keep(), which writes to the measurement directory. A child of fork may have made its
+	 * A file server that does not answer delays the helper that copies, not us, except in
+	 * jit_keep(), which writes to the measurement directory. A forked child may have made its
 	 * file only now.
 	 */
 	const bool is_local = store_local_path()[0];
@@ -141,7 +144,7 @@ void runtime_end(enum msr_exit_kind kind, int code)
 		EACH_PART(before_end, false);
 	if (!claim_end())
 		return;
-	if (kind != MSR_EXIT_WITHDRAWN) /* which blocks the signal */
+	if (kind != MSR_EXIT_WITHDRAWN) /* runtime_withdraw() blocks the signal */
 		sample_check_signal(signal_table_mask(SIG_BLOCK, 0));
 	end(kind, code, false);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Forks of the measured process. On failure the child runs on unmeasured, and the user is told.
- * Tests: tests/cli/run/run_forks.sh, tests/cli/run/run_processes.sh.
+ * Forks of the measured process. If the measurement fails, the child continues unmeasured and the
+ * user gets a message. Tests: tests/cli/run/run_forks.sh, tests/cli/run/run_processes.sh.
  */
 #include "common/safe/clock.h"
 #include "hpcrun-lite/runtime/file_fault.h"
@@ -34,7 +34,7 @@ void life_after_fork(void)
 void life_forked(void)
 {
 	const char *cause = "no cause";
-	/* The process number first: a look at the page of `alive` costs a child a page fault. */
+	/* Compare the pid first: reading the page of `alive` costs a child a page fault. */
 	const int pid = sys_getpid();
 	if (!process.measuring || (pid == process.pid && process_is_alive()))
 		return;
@@ -60,7 +60,7 @@ void life_forked(void)
 	if (!was_brief)
 		life_describe();
 	else if (!is_as_in_file)
-		store_need_room(); /* which describes it */
+		store_need_room(); /* this also describes it */
 	atomic_store_explicit(process.alive, 1, memory_order_relaxed);
 	thread_forked();
 	store_publish();

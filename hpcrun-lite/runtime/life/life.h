@@ -17,7 +17,7 @@ extern struct life {
 	_Atomic bool ended;       /* runtime_end has done its work */
 	unsigned exec_seq;
 	uint64_t process_start_ns;
-	struct cgroup cgroup;     /* a forked child begins in that of its parent */
+	struct cgroup cgroup;     /* a forked child begins in its parent's */
 } life;
 
 /* Tells the user why the process runs unmeasured. Keeps errno. */
@@ -28,15 +28,18 @@ void life_complain(const char *cause);
  * failure. In a forked child (`is_forked`) it is signal-safe.
  */
 bool life_open_store(bool is_forked, const char **cause);
-/* Writes what a child of fork has in common with its parent. Signal-safe. */
+/* Writes the records that a forked child has in common with its parent. Signal-safe. */
 void life_describe(void);
-/* The limit on CPU time of life.cgroup. A process that leaves its cgroup later is not followed. */
+/*
+ * Writes the limit on CPU time of life.cgroup. Does not notice if the process moves to another
+ * cgroup later.
+ */
 void life_write_quota(void);
 
 /*
- * Around each fork: in the parent before and after it, and in the child. The fork handlers of a
- * library whose constructor ran before ours run before the one in the child. If they create a
- * thread, hook_thread.c has called it already; the second call does nothing.
+ * Around each fork: in the parent before and after it, and in the child. In the child, fork
+ * handlers of a library whose constructor ran before ours run before life_forked. If one of them
+ * creates a thread, hook_thread.c has already called life_forked; the second call does nothing.
  */
 void life_before_fork(void);
 void life_after_fork(void);

@@ -71,13 +71,13 @@ const struct runtime_part runtime_parts[RUNTIME_N_PARTS] = {
 	 .trim = nvtx_glue_trim},
 	/* PyTorch */
 	{.forked = torch_glue_forked},
-	/* Python; before the modules, which may be an interpreter */
+	/* Python; before the modules, one of which may be an interpreter */
 	{.start = python_glue_start, .forked = python_forked},
 	/* code: copies of binaries; before the modules, whose files may be new */
 	{.start = keep_start, .copy = keep_at_end},
 	/* load modules */
 	{.start = module_start, .forked = module_forked, .copy = module_read_contents},
-	/* code that a dlclose takes away; after the modules, which are loaded by then */
+	/* code that a dlclose unloads; after the modules, which are loaded by then */
 	{.start = unload_start, .thread_begins = unload_thread_begins},
 	/* code that the program generates */
 	{.start = jit_start, .forked = jit_forked, .copy = jit_keep},

@@ -5,8 +5,8 @@
  *
  * Events of the start, of forks and of threads go through the rows from the first to the last. The
  * three marked "backwards" go from the last to the first, so a part may use those above it until
- * its own end. A part does nothing if the configuration does not ask for it. None may fail: what
- * cannot be done is counted or noted, and the program runs on.
+ * its own end. A part does nothing if the configuration does not ask for it. No part may fail: it
+ * counts or notes what it cannot do, and the program continues.
  */
 #ifndef HPCRUN_LITE_RUNTIME_LIFE_PARTS_H
 #define HPCRUN_LITE_RUNTIME_LIFE_PARTS_H
@@ -28,8 +28,8 @@ struct runtime_part {
 	void (*measured)(void);
 	/*
 	 * In the child of a fork, with a new store. Only this thread exists, and no source of it
-	 * runs. Other threads of the parent may have held locks, of libc as well: only signal-safe
-	 * functions. Each page that is written to is copied; see common/safe/forked.h.
+	 * runs. Other threads of the parent may have held locks, also in libc, so call only
+	 * signal-safe functions. Each page that is written to is copied; see common/safe/forked.h.
 	 */
 	void (*forked)(void);
 
@@ -37,8 +37,8 @@ struct runtime_part {
 
 	/*
 	 * A record of `t` is about to begin: the thread starts, or is the one of a forked child.
-	 * The block may be that of an earlier thread. Signal-safe: see thread_found(); a new one
-	 * goes into tests/lint/handlers.txt.
+	 * The block may have been used by an earlier thread. Signal-safe: see thread_found(). Add a
+	 * new function to tests/lint/handlers.txt.
 	 */
 	void (*thread_reset)(struct thread *t);
 	/* The calling thread begins: it has a record, and its stack is known. Signal-safe. */
@@ -67,14 +67,15 @@ struct runtime_part {
 	void (*copy)(void);
 	/*
 	 * Returns unused space of the thread that ends the process to the store. Parts further down
-	 * in the table may still need some. MSR_EXIT_EXEC: the thread may go on.
+	 * in the table may still need some. MSR_EXIT_EXEC: the exec may fail, and the thread then
+	 * continues.
 	 */
 	void (*trim)(struct thread *self, enum msr_exit_kind kind);
 	/* After an exec that failed: undoes `finish`. Signal-safe. */
 	void (*exec_failed)(void);
 };
 
-/* A constant here, because a variable would be one more page that each forked child looks at. */
+/* A constant, because a variable would be one more page that each forked child reads. */
 enum { RUNTIME_N_PARTS = 18 };
 extern const struct runtime_part runtime_parts[RUNTIME_N_PARTS];
 

@@ -69,7 +69,7 @@ static void write_metric(const struct process_source *s, const struct source_eve
 	records_metric(&m);
 }
 
-/* Read once, because children of fork inherit it. */
+/* Reads the command line once, because forked children inherit it. */
 static void write_command(void)
 {
 	static char buffer[8192];
@@ -122,12 +122,14 @@ static void write_gpu(const struct config_gpu *g)
 
 /* ---- the process ---- */
 
-/* Where the process started to be measured. A child of fork looks whether that is still true. */
+/*
+ * Directory and processors when measurement began. A forked child checks whether they have changed.
+ */
 static struct {
 	char directory[PATH_MAX]; /* "": unknown */
-	long n_mask;              /* bytes of it; not positive: unknown */
+	long n_mask;              /* bytes of `mask`; not positive: unknown */
 	uint64_t mask[4096 / 64];
-	bool is_as_in_file;       /* the file that the process uses says the same */
+	bool is_as_in_file;       /* the file that the process uses has the same values */
 } place;
 
 static bool is_same_directory(void)
@@ -162,7 +164,9 @@ void process_record_has_file(void)
 		place.is_as_in_file = true;
 }
 
-/* The processors that the process may use, as "0-3,8-8". A part of them would be wrong. */
+/*
+ * Writes the processors that the process may use, as "0-3,8-8". Writes nothing if they do not fit.
+ */
 static void write_processors(void)
 {
 	static char line[4096]; /* not on the stack: this may run in a handler */

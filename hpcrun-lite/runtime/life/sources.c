@@ -77,8 +77,7 @@ static void add_event(const struct source_ops *ops, uint32_t metric, enum source
 }
 
 /*
- * OFFCPU comes with a metric of its own for the holders of locks, if a number is left. It has no
- * period.
+ * Adds to OFFCPU a metric for the holders of locks, if a metric number is left. It has no period.
  */
 static void add_blame(uint32_t metric)
 {

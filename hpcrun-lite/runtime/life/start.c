@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The start of the measured process. Must not exit or abort: on failure the program runs on
- * unmeasured, and the user is told. Tests: tests/cli/run/run_processes.sh,
- * tests/cli/run/run_space.sh.
+ * The start of the measured process. Must not exit or abort: on failure the program runs unmeasured
+ * and the user gets a message. Tests: tests/cli/run/run_processes.sh, tests/cli/run/run_space.sh.
  */
 #include "common/safe/clock.h"
 #include "common/safe/fnv.h"
@@ -51,7 +50,9 @@ void life_describe(void)
 	module_write_records();
 }
 
-/* The rest of what identifies a job of which only the launcher knows. */
+/*
+ * Completes the identity of a job that only its launcher knows, with our host and parent process.
+ */
 static void find_job(void)
 {
 	struct config_job *j = &process.config.spawned;

@@ -23,7 +23,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-extern void *__libc_stack_end; /* of the dynamic loader: where the first thread's stack began */
+extern void *__libc_stack_end; /* set by the dynamic loader: where the first thread's stack began */
 
 static pthread_key_t key; /* its destructor runs at the end of a thread */
 
@@ -43,8 +43,8 @@ bool thread_start_process(const char **cause)
 /* ---- stack bounds ---- */
 
 /*
- * The range may be too small but never too large. Memory inside it is read without a check, and the
- * next page after a stack may be unreadable, with the stack of a coroutine after it.
+ * The range may be too small but never too large. Memory inside it is read without a check, and
+ * after the end of a stack there may be an unreadable page, or the stack of a coroutine.
  */
 static void find_stack(struct unwind_stack *s, const struct thread_room *room, int tid)
 {
@@ -52,14 +52,14 @@ static void find_stack(struct unwind_stack *s, const struct thread_room *room, i
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
 	if (tid != process.pid) {
 		/*
-		 * glibc keeps the thread's descriptor in the last page of its stack, also if the
+		 * glibc keeps the thread's descriptor in the last page of its stack, even if the
 		 * program provided the stack.
 		 */
 		s->hi = (uintptr_t)pthread_self();
 		s->lo = room->lo ? room->lo : s->hi - room->n_bytes + 4096;
 		s->grows = false;
 		s->first = 0;
-		if (here < s->lo || here >= s->hi) { /* not known: take what is in use */
+		if (here < s->lo || here >= s->hi) { /* unknown stack: use only the part in use */
 			s->lo = here & ~(uintptr_t)4095;
 			s->hi = s->hi > here ? s->hi : s->lo + 4096;
 		}
@@ -117,12 +117,15 @@ static void begin(bool is_main, const struct thread_room *room)
 	pthread_setspecific(key, t);
 	thread_off_begin(t);
 	thread_sources_start(t);
-	/* Again: no sample could come before, and many threads are hardly longer than our work. */
+	/*
+	 * Read the clocks again: no sample could arrive before, and many threads are hardly longer
+	 * than our work.
+	 */
 	thread_record_start(t->record);
 	sample_catch_up(t);
 }
 
-/* A jump out of it would leave a block that no thread has. */
+/* Blocks signals, because a jump out of begin() would leave a block that no thread has. */
 void thread_begin(bool is_main, const struct thread_room *room)
 {
 	const uint64_t mask = quiet_begin();
@@ -131,8 +134,8 @@ void thread_begin(bool is_main, const struct thread_room *room)
 }
 
 /*
- * Its key for the end stays unset: libc's function is not signal-safe, and another libc than ours
- * may have made the thread.
+ * Does not set the key for the thread's end: libc's function is not signal-safe, and another libc
+ * than ours may have made the thread.
  */
 void thread_found(const ucontext_t *context)
 {
@@ -148,7 +151,7 @@ void thread_found(const ucontext_t *context)
 	t->record->flags = MSR_THREAD_FOUND;
 	t->stack = (struct unwind_stack){.lo = sp & ~(uintptr_t)4095,
 					 .hi = (uintptr_t)pthread_self()};
-	if (t->stack.hi <= sp) /* a stack elsewhere */
+	if (t->stack.hi <= sp) /* the stack is elsewhere */
 		t->stack.hi = t->stack.lo + 4096;
 	EACH_PART(thread_begins, t, &(const struct thread_room){0});
 	atomic_store_explicit(&t->in_handler, 1, memory_order_relaxed);
@@ -181,7 +184,7 @@ void thread_end(void)
 		return;
 	const uint64_t mask = quiet_begin();
 	const bool bus = file_fault_open();
-	/* before our own work, during which no sample comes */
+	/* before our own work, which is not sampled */
 	const uint64_t cpu_ns = clock_thread_cpu_ns(), now_ns = clock_mono_ns();
 	sample_check_signal(mask);
 	thread_sources_stop(t);
@@ -197,7 +200,7 @@ void thread_end(void)
 	t->record = NULL;
 	thread_give_block(t);
 	file_fault_close(bus);
-	/* or a switch of measurement starts the sources again */
+	/* keep our signal blocked, or a switch of measurement would start the sources again */
 	quiet_end(mask | signal_bit(RUNTIME_SIGNAL));
 }
 
@@ -215,7 +218,7 @@ void thread_reap(struct thread *t)
 	const uint64_t n_switches =
 		atomic_load_explicit(&r->use.event_switches, memory_order_relaxed);
 	thread_sources_stop(t);
-	/* those of the calling thread were added */
+	/* stopping has added switches of the calling thread */
 	atomic_store_explicit(&r->use.event_switches, n_switches, memory_order_relaxed);
 	thread_record_end(t, r, clock_mono_ns(), 0);
 	if (t->cct)
@@ -250,7 +253,10 @@ bool thread_all_outside(void)
 
 /* ---- fork ---- */
 
-/* A thread of the parent: its tree's extents belong to the parent; its memory is free. */
+/*
+ * Forgets a thread of the parent. Its tree's extents belong to the parent; its memory is free for
+ * other threads.
+ */
 static void forget(struct thread *t)
 {
 	if (t->cct)
@@ -277,7 +283,7 @@ void thread_forked(void)
 	self->watch.is_watcher = true;
 	if (self->cct)
 		cct_forget(self->cct);
-	self->cct = NULL; /* with the first sample */
+	self->cct = NULL; /* made at the first sample */
 	reset_record(self);
 	if (!thread_record_make(self, true)) {
 		store_count_loss(MSR_LOSS_THREAD_SETUP);

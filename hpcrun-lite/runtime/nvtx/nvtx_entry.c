@@ -2,8 +2,8 @@
 /*
  * The functions that NVTX calls in place of its own. NVTX loads this library by the answer of our
  * getenv (hook_getenv.c) and calls InitializeInjectionNvtx2(). A program can have several copies of
- * NVTX, each of which does so. The program may see what functions return: it is what they return
- * without a tool where that is possible. Test: tests/cli/nvtx/nvtx_ranges.sh.
+ * NVTX, and each of them does so. Where possible our functions return what NVTX returns without a
+ * tool, because the program may see it. Test: tests/cli/nvtx/nvtx_ranges.sh.
  */
 #include "hpcrun-lite/runtime/next.h"
 #include "hpcrun-lite/runtime/nvtx/nvtx_glue.h"
@@ -16,7 +16,7 @@
 
 /* ---- names ---- */
 
-/* Handles are ids, which the program never follows. 0 is the default domain. */
+/* Handles are ids, because the program never dereferences them. 0 is the default domain. */
 static uint32_t id_of(const void *handle)
 {
 	const uintptr_t id = (uintptr_t)handle;
@@ -38,7 +38,7 @@ static void cut_at(struct nvtx_text *text, const char *tail)
 }
 
 /*
- * PyTorch appends a number to the names of its operators, which makes each call a name of its own:
+ * PyTorch appends a number to the names of its operators, so each call would have its own name:
  * "aten::conv2d, seq = 12, op_id = 40". XLA does so for each module that it compiles, in some 50
  * passes: "XlaPass:#name=fusion,module=jit_step,program_id=3#".
  */
@@ -104,7 +104,7 @@ static bool value_of(const struct nvtx_attributes *a, double *value)
 	}
 }
 
-/* A registered string has its domain already; a category makes it another name. */
+/* A registered string already has its domain; with a category it is another name. */
 static uint32_t name_of_string(const struct nvtx_attributes *a)
 {
 	const uintptr_t handle = (uintptr_t)a->text;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See nvtx_glue.h. The beginning of a range walks the stack, outside of handlers, as a call of MPI
- * does (mpi_glue.c). Tests: tests/cli/nvtx/nvtx_ranges.sh, tests/cli/nvtx/nvtx_limits.sh.
+ * See nvtx_glue.h. When a range begins, the thread walks the stack outside of handlers, as for an
+ * MPI call (mpi_glue.c). Tests: tests/cli/nvtx/nvtx_ranges.sh, tests/cli/nvtx/nvtx_limits.sh.
  */
 #include "hpcrun-lite/runtime/nvtx/nvtx_glue.h"
 
@@ -100,8 +100,8 @@ static void add(struct thread *t, uint32_t id, uint64_t enter_ns, uint64_t leave
 /* ---- the calls of the program ---- */
 
 /*
- * False: a handler of the program has interrupted a call of this thread, whose stack and sums are
- * half changed.
+ * Returns false if a handler of the program has interrupted another call of this thread, whose
+ * stack and sums may be half changed.
  */
 static bool enter(struct thread *t)
 {
@@ -138,7 +138,7 @@ void nvtx_glue_push(const struct nvtx_begin *b)
 		push(t, b);
 		leave(t);
 	} else if (t) {
-		t->nvtx.n_lost_pushes++; /* is popped by the handler, too */
+		t->nvtx.n_lost_pushes++; /* the handler also pops it */
 		if (!is_off())
 			count(MSR_LOSS_NVTX);
 	}
@@ -202,7 +202,10 @@ uint64_t nvtx_glue_range_start(const struct nvtx_begin *b)
 	return number;
 }
 
-/* A sum belongs to one thread. Another one that ends the range has its own, with no path. */
+/*
+ * A sum belongs to one thread. If another thread ends the range, the range counts in a sum of that
+ * thread, without a path.
+ */
 void nvtx_glue_range_end(uint64_t number)
 {
 	struct nvtx_started s;
@@ -265,8 +268,8 @@ bool nvtx_glue_start(void)
 }
 
 /*
- * The calling thread ends, or it ends the process. Ranges that are open in other threads get no
- * records then: their stacks may change meanwhile.
+ * Called when the thread ends, or ends the process. Open ranges of other threads get no records,
+ * because their stacks may change meanwhile.
  */
 static void close_open_ranges(struct nvtx_thread *t)
 {
@@ -295,7 +298,7 @@ void nvtx_glue_thread_ends(struct thread *t)
 
 void nvtx_glue_trim(struct thread *self, enum msr_exit_kind kind)
 {
-	if (kind != MSR_EXIT_EXEC) /* if it fails, ranges go on */
+	if (kind != MSR_EXIT_EXEC) /* if the exec fails, ranges continue */
 		close_open_ranges(&self->nvtx);
 	nvtx_sums_trim(&self->nvtx);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * NVTX in this process: where ranges begin, and their records in the file. While a thread is in a
- * range that it pushed, its samples and launches are at nodes MSR_NVTX + id below their paths. All
- * of it costs nothing until the program calls NVTX. Not signal-safe. Tests:
+ * range that it pushed, its samples and launches are at nodes MSR_NVTX + id below their paths. It
+ * costs nothing until the program calls NVTX. Not signal-safe. Tests:
  * tests/cli/nvtx/nvtx_ranges.sh, tests/cli/nvtx/nvtx_limits.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_NVTX_NVTX_GLUE_H
@@ -22,7 +22,7 @@ struct nvtx_begin {
 	double value;
 };
 
-/* Returns true if the process was asked for NVTX and is measured. Keeps errno. */
+/* Returns true if the user asked for NVTX and the process is measured. Keeps errno. */
 bool nvtx_glue_start(void);
 
 /* The calls of the program. They keep errno. */
@@ -32,7 +32,7 @@ uint64_t nvtx_glue_range_start(const struct nvtx_begin *b);
 void nvtx_glue_range_end(uint64_t number);
 void nvtx_glue_mark(const struct nvtx_begin *b);
 
-/* The number of the live thread with this kernel id; UINT32_MAX: none. */
+/* Returns the number of the live thread with this kernel id; UINT32_MAX: none. */
 uint32_t nvtx_glue_thread_of(uint32_t tid);
 
 /* A row of runtime/life/parts.h. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See nvtx_names.h. The table only grows. Readers take no lock, since a name does not change once
- * its slot names it. Test: tests/cli/nvtx/nvtx_limits.sh.
+ * See nvtx_names.h. The table only grows. Readers take no lock, because an entry does not change
+ * once a slot has its id. Test: tests/cli/nvtx/nvtx_limits.sh.
  */
 #include "hpcrun-lite/runtime/nvtx/nvtx_names.h"
 
@@ -34,7 +34,7 @@ struct entry {
 	char source[MSR_NVTX_TEXT_MOST]; /* "": not known */
 };
 
-/* What names of ranges have in common before their number. */
+/* The common part of range names that differ only by a number at the end. */
 struct stem {
 	uint64_t hash; /* 0: free */
 	uint32_t n;    /* names */
@@ -43,16 +43,16 @@ struct stem {
 _Static_assert(MSR_NVTX_NAMES_MOST == 1u << ID_BITS, "ids have as many bits");
 
 struct names {
-	_Atomic uint32_t n;          /* ids that were given */
+	_Atomic uint32_t n;          /* number of ids in use */
 	uint32_t n_threads;          /* records of threads' names */
 	_Atomic uint32_t slot[SLOTS]; /* id; 0: free */
 	struct entry entry[MSR_NVTX_NAMES_MOST];
 	struct stem stem[SLOTS];     /* under the lock; at most one for each name */
-	/* by where texts are: address << ID_BITS | id */
+	/* by address of the text: address << ID_BITS | id */
 	_Atomic uint64_t known[1u << KNOWN_BITS];
 };
 
-/* Our handler does not take it, so it may be waited for. */
+/* Our handler does not take it, so a thread may wait for it. */
 static trylock lock;
 static _Atomic(struct names *) table;
 static _Atomic uint32_t generation = 1;
@@ -127,7 +127,7 @@ static void count_lost(void)
 		store_count_loss(MSR_LOSS_NVTX_DETAIL);
 }
 
-/* False if it has waited for too long, or for nothing. */
+/* Waits a moment. Returns false if it has waited too long, or if nothing is recorded any more. */
 static bool is_waiting(struct patience *patience)
 {
 	return is_recording() && patience_wait(patience);
@@ -232,7 +232,7 @@ static _Atomic uint32_t *slot_of(struct names *t, uint64_t hash, const struct nv
 	}
 }
 
-/* Then only names that are known already have ids. */
+/* If it is full, only known names have ids. */
 static bool is_full(const struct names *t)
 {
 	return atomic_load_explicit(&t->n, memory_order_relaxed) + 1 == MSR_NVTX_NAMES_MOST;
@@ -302,7 +302,7 @@ static bool replace_number(struct nvtx_text *to, const struct nvtx_text *from)
 	return true;
 }
 
-/* The lock is held. There is always a free slot, as there are fewer names. */
+/* The lock is held. A slot is always free, because there are fewer names than slots. */
 static struct stem *stem_of(struct names *t, uint64_t hash)
 {
 	for (uint32_t i = (uint32_t)(hash >> 32) % SLOTS;; i = (i + 1) % SLOTS)
@@ -311,8 +311,8 @@ static struct stem *stem_of(struct names *t, uint64_t hash)
 }
 
 /*
- * The lock is held. Each range with another name makes all that is inside of it differ, so a
- * number that counts steps would use up all sums.
+ * The lock is held. Limits names that differ only by a number. Everything inside a range with a new
+ * name needs new sums, so a name that counts steps would use up all sums.
  */
 static uint32_t add_numbered(struct names *t, const struct nvtx_name *name,
 			     const struct nvtx_text *text, const struct nvtx_text *shared)
@@ -323,7 +323,7 @@ static uint32_t add_numbered(struct names *t, const struct nvtx_name *name,
 	if (stem->n >= NUMBERED_MOST)
 		return add(t, hash_of(name, shared), name, shared);
 	const uint32_t id = add(t, hash_of(name, text), name, text);
-	/* or another thread added it meanwhile */
+	/* else another thread has added it meanwhile */
 	if (id > n)
 		*stem = (struct stem){hash, stem->n + 1};
 	return id;
@@ -381,7 +381,7 @@ uint32_t nvtx_names_known(uint32_t domain, uint32_t category, const char *text)
 		atomic_load_explicit(known_of(t, domain, category, text), memory_order_acquire);
 	const uint32_t id = word & (MSR_NVTX_NAMES_MOST - 1);
 	struct entry *e = &t->entry[id];
-	/* An address that lost bits above is no harm, as the text is compared. */
+	/* The address has lost its upper bits, which does no harm because the text is compared. */
 	if (!id || (word ^ (uint64_t)(uintptr_t)text << ID_BITS) >> ID_BITS ||
 	    e->name.kind != MSR_NVTX_NAME_RANGE || e->name.domain != domain ||
 	    e->name.category != category || !is_equal(e->text, text))

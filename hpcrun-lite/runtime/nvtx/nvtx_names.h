@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The names of NVTX in this process: each has one id and one record in the file. They stay in
- * memory, because a forked child writes those that it uses into its own file. Any thread may call
- * it, not our handler. It waits for a thread that is recording a name, 1 s at most; what could
- * not be recorded is counted. Test: tests/cli/nvtx/nvtx_limits.sh.
+ * memory, because a forked child writes the names that it uses into its own file. Any thread may
+ * call these functions, but not our handler. They wait at most 1 s for a thread that is recording a
+ * name; what could not be recorded is counted. Test: tests/cli/nvtx/nvtx_limits.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_NVTX_NVTX_NAMES_H
 #define HPCRUN_LITE_RUNTIME_NVTX_NVTX_NAMES_H
@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <wchar.h>
 
-/* Bytes of a program, at most MSR_NVTX_TEXT_MOST - 1. */
+/* A text of the program, at most MSR_NVTX_TEXT_MOST - 1 bytes. */
 struct nvtx_text {
 	char bytes[MSR_NVTX_TEXT_MOST];
 	size_t n;
@@ -25,10 +25,10 @@ void nvtx_text_set(struct nvtx_text *to, const char *from);
 void nvtx_text_set_wide(struct nvtx_text *to, const wchar_t *from);
 
 /*
- * Takes a lock that our handler never takes, and waits for it, 1 s at most. Signals are blocked
- * from then on, so that no handler of the program finds it taken or jumps out; *mask is for
- * nvtx_names_give(). Returns false and counts a lost detail if it could not be had, and false,
- * without a system call, where nothing is recorded.
+ * Takes a lock that our handler never takes; waits at most 1 s. Blocks signals, so that no handler
+ * of the program finds the lock taken or jumps out; *mask is for nvtx_names_give(). Returns false
+ * and counts a lost detail if it could not take the lock. Also returns false, without a system
+ * call, if nothing is recorded.
  */
 bool nvtx_names_take(trylock *l, uint64_t *mask);
 void nvtx_names_give(trylock *l, uint64_t mask);
@@ -41,21 +41,25 @@ void nvtx_names_forked(void);
 struct nvtx_name {
 	enum msr_nvtx_name_kind kind;
 	uint32_t domain, category, thread;
-	const char *source; /* NULL: not known. The first one that is given counts */
+	const char *source; /* NULL: not known. The first one given is kept */
 };
 /*
- * Returns the id of a name; 0: there are too many, or it could not be recorded. Of names of ranges
- * that differ by a number at the end, the first 16 have their own; the others share "NAME*".
+ * Returns the id of a name; 0: there are too many, or it could not be recorded. If names of ranges
+ * differ only by a number at the end, the first 16 get ids of their own and the others share
+ * "NAME*".
  */
 uint32_t nvtx_names_find(const struct nvtx_name *name, const struct nvtx_text *text);
 /*
- * The id that a text of a range at the same place had before, if it is still the same text; 0: it
- * is another one. Most programs give the same constants again and again.
+ * Returns the id that a range's text at this address had before, if the text is still the same;
+ * else 0. Most programs pass the same constants again and again.
  */
 uint32_t nvtx_names_known(uint32_t domain, uint32_t category, const char *text);
-/* Tells nvtx_names_known() the id that was found for this text, as it is there. 0 is ignored. */
+/* Remembers the id of the text at this address for nvtx_names_known(). Ignores id 0. */
 void nvtx_names_remember(uint32_t domain, uint32_t category, const char *text, uint32_t id);
-/* The same for an id that a program kept, of a name of this kind. 0: it is none. */
+/*
+ * Does the same for an id that the program kept. Returns 0 if it is not the id of a name of this
+ * kind.
+ */
 uint32_t nvtx_names_again(enum msr_nvtx_name_kind kind, uint32_t id);
 
 #endif

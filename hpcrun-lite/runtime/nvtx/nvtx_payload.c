@@ -13,8 +13,8 @@
 #include <string.h>
 
 #define SCHEMAS_MOST 64u
-#define ENTRIES_MOST 256u /* of a schema that are looked at */
-#define PAYLOADS_MOST 8u  /* of a range that are looked at */
+#define ENTRIES_MOST 256u /* of a schema that we look at */
+#define PAYLOADS_MOST 8u  /* of a range that we look at */
 #define NOWHERE UINT64_MAX
 
 /* Offsets in a payload; NOWHERE: it has none. */
@@ -24,7 +24,7 @@ struct known {
 };
 
 static struct known schemas[SCHEMAS_MOST];
-static _Atomic uint32_t n_given; /* places in `schemas` */
+static _Atomic uint32_t n_given; /* places used in `schemas` */
 static _Atomic uint64_t is_ready; /* bit i: schemas[i] is complete */
 
 /* ---- schemas ---- */
@@ -126,7 +126,7 @@ bool nvtx_payload_source(const struct nvtx_attributes *a, struct nvtx_text *sour
 
 /* ---- call stacks as XLA writes them ---- */
 
-/* The start of ":DIGITS" at the end of a text; NULL: it ends otherwise. */
+/* Returns the start of ":DIGITS" at the end of a text; NULL: the text does not end so. */
 static const char *find_number(const char *from, const char *end)
 {
 	const char *at = end;
@@ -135,7 +135,7 @@ static const char *find_number(const char *from, const char *end)
 	return at < end && at > from && at[-1] == ':' ? at - 1 : NULL;
 }
 
-/* "file:line:column[function] operation" to "file:line". */
+/* Shortens "file:line:column[function] operation" to "file:line". */
 static void set_place(struct nvtx_text *to, const char *from, size_t n)
 {
 	const char *end = from;
@@ -183,7 +183,7 @@ static uint64_t register_schema(const void *domain, const struct nvtx_schema *sc
 
 HOOK int InitializeInjectionNvtxExtension(struct nvtx_extension *e);
 
-/* Other functions of the extension stay without a tool. */
+/* Replaces only the function that registers schemas. */
 int InitializeInjectionNvtxExtension(struct nvtx_extension *e)
 {
 	if (!e || e->struct_bytes < sizeof *e || e->module != NVTX_EXTENSION_PAYLOAD ||

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Payloads of NVTX's payload extension, as far as they say where a range comes from. XLA gives with
- * each HLO operation the lines of Python that it was made of, as registered strings. Any thread may
- * call it, not our handler. Test: tests/cli/nvtx/nvtx_xla.sh.
+ * Reads payloads of NVTX's payload extension that say where a range comes from. With each HLO
+ * operation, XLA passes the Python lines that it was made from, as registered strings. Any thread
+ * may call these functions, but not our handler. Test: tests/cli/nvtx/nvtx_xla.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_NVTX_NVTX_PAYLOAD_H
 #define HPCRUN_LITE_RUNTIME_NVTX_NVTX_PAYLOAD_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The part of NVTX's binary interface that an injection uses. NVTX 3, which is in headers of the
- * program, loads the library that NVTX_INJECTION64_PATH names at its first call, and calls
+ * The part of NVTX's binary interface that an injection uses. NVTX 3 is a header library in the
+ * program. At its first call it loads the library that NVTX_INJECTION64_PATH names, and calls
  * InitializeInjectionNvtx2() in it. From nvtxDetail/nvtxTypes.h and nvToolsExt.h of NVTX 3, which
  * promise not to change it. Test: tests/cli/nvtx/nvtx_ranges.sh.
  */
@@ -99,7 +99,7 @@ struct nvtx_segment {
 	size_t id, n;
 	intptr_t *functions;
 };
-/* Given to InitializeInjectionNvtxExtension(), which returns 0 on failure. */
+/* The argument of InitializeInjectionNvtxExtension(), which returns 0 on failure. */
 struct nvtx_extension {
 	uint16_t version, struct_bytes, module, compatible;
 	size_t n_segments;
@@ -118,9 +118,9 @@ struct nvtx_schema_entry {
 };
 
 enum { NVTX_SCHEMA_ENTRIES = 1 << 4, NVTX_SCHEMA_N_ENTRIES = 1 << 5, NVTX_SCHEMA_ID = 1 << 8 };
-#define NVTX_SCHEMA_IDS_OF_TOOLS (UINT64_C(1) << 32) /* ids that a tool gives begin there */
+#define NVTX_SCHEMA_IDS_OF_TOOLS (UINT64_C(1) << 32) /* ids that a tool assigns begin there */
 struct nvtx_schema {
-	uint64_t fields; /* that are set: NVTX_SCHEMA_* */
+	uint64_t fields; /* which members are set: NVTX_SCHEMA_* */
 	const char *name;
 	uint64_t type, flags;
 	const struct nvtx_schema_entry *entries;

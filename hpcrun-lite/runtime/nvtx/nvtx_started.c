@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See nvtx_started.h. A number names its slot, and free slots are a list without locks, so that
- * both calls take the same time with one open range and with a thousand.
+ * See nvtx_started.h. A number contains its slot, and free slots form a lock-free list. So both
+ * calls take the same time with a thousand open ranges as with one.
  */
 #include "hpcrun-lite/runtime/nvtx/nvtx_started.h"
 
@@ -10,9 +10,9 @@
 #define BUSY UINT64_MAX
 
 static struct {
-	_Atomic uint64_t n;      /* numbers that were given */
+	_Atomic uint64_t n;      /* numbers given so far */
 	_Atomic uint32_t n_used; /* slots that were ever taken */
-	/* the first free one of these: 1 + slot, and a count of changes in the upper half */
+	/* the first free slot: 1 + slot, and a count of changes in the upper half */
 	_Atomic uint64_t free;
 	struct {
 		_Atomic uint64_t number; /* 0: none; BUSY: its owner reads the range */
@@ -21,7 +21,7 @@ static struct {
 	} slot[NVTX_STARTED_MOST];
 } started;
 
-/* With another count the exchange fails if other threads took and returned the slot meanwhile. */
+/* The new count makes an exchange fail if other threads took and returned the slot meanwhile. */
 static uint64_t change(uint64_t free, uint32_t slot)
 {
 	return ((free >> 32) + 1) << 32 | slot;
@@ -86,7 +86,7 @@ bool nvtx_started_take(uint64_t number, struct nvtx_started *s)
 	return true;
 }
 
-/* No other thread is left. */
+/* The child has no other thread. */
 void nvtx_started_forked(void)
 {
 	for (unsigned i = 0; i < NVTX_STARTED_MOST; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranges that were started and not ended yet (nvtxRangeStart), which any thread may end. No lock,
- * no wait. Test: tests/cli/nvtx/nvtx_misuse.sh.
+ * Ranges that were started and not yet ended (nvtxRangeStart). Any thread may end them. Takes no
+ * lock and never waits. Test: tests/cli/nvtx/nvtx_misuse.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_NVTX_NVTX_STARTED_H
 #define HPCRUN_LITE_RUNTIME_NVTX_NVTX_STARTED_H
@@ -13,7 +13,7 @@
 
 struct nvtx_started {
 	uint64_t enter_ns;
-	uint32_t thread;  /* that started it */
+	uint32_t thread;  /* the thread that started it */
 	uint32_t id;      /* of its sum in that thread */
 	uint32_t name;
 	bool has_value;
@@ -22,9 +22,9 @@ struct nvtx_started {
 
 /* Returns a slot for a range; NVTX_STARTED_MOST: all are taken. */
 unsigned nvtx_started_reserve(void);
-/* No range was added to this slot. */
+/* Returns a slot to which no range was added. */
 void nvtx_started_return(unsigned slot);
-/* Returns the number by which it is ended, never 0. Numbers do not repeat. */
+/* Returns the number that nvtx_started_take() expects, never 0. Numbers do not repeat. */
 uint64_t nvtx_started_add(unsigned slot, const struct nvtx_started *s);
 /* Takes a range out. Returns false if no range has this number. */
 bool nvtx_started_take(uint64_t number, struct nvtx_started *s);

@@ -20,7 +20,7 @@ struct strings {
 	_Alignas(struct nvtx_string) char bytes[NVTX_STRINGS_BYTES];
 };
 
-/* Of writers. */
+/* Taken by writers. */
 static trylock lock;
 static _Atomic(struct strings *) table;
 
@@ -78,7 +78,7 @@ uint32_t nvtx_strings_add(uint32_t domain, const struct nvtx_text *text)
 	struct strings *t = atomic_load_explicit(&table, memory_order_relaxed);
 	if (!t) {
 		t = make();
-		/* release: publishes its zeros to readers, who take no lock */
+		/* release: publishes its zeros to readers, which take no lock */
 		atomic_store_explicit(&table, t, memory_order_release);
 	}
 	if (t)

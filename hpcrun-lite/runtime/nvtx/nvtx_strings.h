@@ -2,8 +2,8 @@
 /*
  * Strings that the program registered (nvtxDomainRegisterString). XLA registers several for each
  * instruction of a module, and pushes few of them. So a string becomes a name, with a record, when
- * a range first has it. Texts stay in memory, NVTX_STRINGS_BYTES of them at most. Any thread may
- * call it, not our handler; readers take no lock. Test: tests/cli/nvtx/nvtx_xla.sh.
+ * a range first uses it. Texts stay in memory, at most NVTX_STRINGS_BYTES. Any thread may call
+ * these functions, but not our handler; readers take no lock. Test: tests/cli/nvtx/nvtx_xla.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_NVTX_NVTX_STRINGS_H
 #define HPCRUN_LITE_RUNTIME_NVTX_NVTX_STRINGS_H
@@ -21,7 +21,9 @@ struct nvtx_string {
 	char text[];           /* NUL-terminated */
 };
 
-/* Returns the number of a string, from 1; equal ones have one. 0: there is no room. */
+/*
+ * Returns the number of a string, from 1; equal strings have the same number. 0: there is no room.
+ */
 uint32_t nvtx_strings_add(uint32_t domain, const struct nvtx_text *text);
 /* NULL: no string has this number. */
 struct nvtx_string *nvtx_strings_get(uint32_t number);

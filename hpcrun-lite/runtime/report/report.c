@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the user is told at the end of the process that the launcher started: one line, or a table
- * with -v, about it and the processes that it started. Not in handlers. Must not allocate: a
- * program may end with no memory left. Tests: tests/cli/run/run_processes.sh.
+ * Prints the report at the end of the process that the launcher started: one line, or a table with
+ * -v, about it and the processes that it started. Not in handlers. Must not allocate: a program may
+ * end with no memory left. Tests: tests/cli/run/run_processes.sh.
  */
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
@@ -39,14 +39,14 @@ static void put_count(struct text *t, uint64_t n, const char *one, const char *m
 	text_put(t, n == 1 ? one : many);
 }
 
-/* Launch callbacks are no signal handlers, but their time is overhead too. */
+/* Launch callbacks are not signal handlers, but their time is overhead, too. */
 static void put_share(struct text *t, const struct thread_totals *sum, const struct gpu_sums *gpu)
 {
 	text_put_fixed(t, (sum->handler_ns + gpu->handler_ns) * 10 / (sum->cpu_ns / 1000 + 1), 2);
 	text_put_char(t, '%');
 }
 
-/* Adds the losses of samples, or of other things. Returns whether there are any. */
+/* Adds the losses of samples, or of other things. Returns true if there are any. */
 static bool put_losses(struct text *t, const struct thread_totals *sum, bool of_samples,
 		       const char *before, const char *between)
 {
@@ -66,8 +66,8 @@ static bool put_losses(struct text *t, const struct thread_totals *sum, bool of_
 }
 
 /*
- * Only the first rank reports, and others whose measurement went wrong: the disk was full, or more
- * than one sample in a hundred was lost.
+ * Only the first rank reports, and each rank whose measurement went wrong: the disk was full, or
+ * more than one sample in a hundred was lost.
  */
 static bool went_wrong(const struct thread_totals *sum, const struct gpu_sums *gpu)
 {
@@ -124,7 +124,7 @@ static void put_gpu(struct text *t, const struct gpu_sums *gpu)
 		text_put_char(t, ')');
 }
 
-/* CPU time that no sample has, as hpcprof-lite's ledger names it. */
+/* CPU time without samples, with the names of hpcprof-lite's ledger. */
 static void put_missing(struct text *t, const struct thread_totals *sum)
 {
 	const uint64_t missing_ns = sum->cpu_unseen_ns + sum->cpu_strange_ns;
@@ -294,7 +294,10 @@ static bool is_gone(const char *path)
 	return sys_call3(SYS_access, (long)path, 0 /* F_OK */, 0) == -ENOENT;
 }
 
-/* The file itself knows: it may be out of reach (chroot), or its directory was renamed. */
+/*
+ * Asks the open file, because its name may be out of reach (chroot) or its directory may have been
+ * renamed.
+ */
 static bool has_no_name(void)
 {
 	struct stat st;

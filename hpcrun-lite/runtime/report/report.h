@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the user is told at the end of a process. Signal-safe: no malloc, no stdio. Tests:
+ * The report for the user at the end of a process. Signal-safe: no malloc, no stdio. Tests:
  * tests/cli/run/run_processes.sh, tests/cli/run/run_children.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_REPORT_REPORT_H
@@ -11,15 +11,15 @@
 #include "hpcrun-lite/runtime/thread_record.h"
 
 /*
- * report.c: prints the report at the end, a line or a table. With `answers` false, the file server
- * of the measurement directory may not answer: only files of the node are read.
+ * report.c: prints the report at the end, a line or a table. With `answers` false, reads only files
+ * of the node, because the file server of the measurement directory may not answer.
  */
 void report_print(bool answers);
 /* report_files.c: from now on, only files of the node are read. */
 void report_stay_on_node(void);
 /*
- * report_files.c: how many files of this rank were still on the node when they were last read: of
- * killed processes, and of those that run. 0 after report_stay_on_node().
+ * report_files.c: how many files of killed and of running processes of this rank were still on the
+ * node when they were last read. 0 after report_stay_on_node().
  */
 uint64_t report_n_on_node(void);
 /*
@@ -30,13 +30,14 @@ uint64_t report_add_others(struct thread_totals *sum, struct gpu_sums *gpu);
 /* report_files.c: the number of binaries that the measurement has copies of. */
 uint64_t report_n_kept(void);
 /*
- * report_files.c: CPU time of a process in threads that were not seen to start. `sum` is that of
- * this process alone.
+ * report_files.c: CPU time of a process in threads that we did not see start. `sum` has only the
+ * threads of that process.
  */
 uint64_t report_strange_ns(const struct msr_header *h, const struct thread_totals *sum);
 /*
- * True if the directory could not be opened when the files were last read, from another root
- * directory or as another user: only this process and children without their own file are counted.
+ * True if the directory could not be opened when the files were last read, because the process has
+ * another root directory or user. Then only this process and children without their own file are
+ * counted.
  */
 bool report_is_apart(void);
 /* The recording of a process: a range of bytes in a file, with a header page and extents. */

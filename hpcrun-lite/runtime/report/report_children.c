@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the final report says about programs that could not be measured. hpcprof-lite knows more,
- * because it has all files after all processes have ended. Not in handlers; no allocation. Test:
+ * Adds the programs that could not be measured to the final report. hpcprof-lite knows more,
+ * because it reads all files after all processes have ended. Not in handlers; no allocation. Test:
  * tests/cli/run/run_children.sh.
  */
 #include "common/safe/sys.h"
@@ -11,8 +11,8 @@
 
 #include <string.h>
 
-#define MOST_STARTS 1024u  /* processes whose CPU time is searched for */
-#define MOST_PROGRAMS 3u   /* processes that are named */
+#define MOST_STARTS 1024u  /* processes whose CPU time we search for */
+#define MOST_PROGRAMS 3u   /* programs that are named */
 #define MOST_NAME 256u
 
 struct start {
@@ -106,7 +106,7 @@ static void read_waits(const struct report_place *p, void *unused)
 	}
 }
 
-/* File names may hold anything, and this goes to a terminal. */
+/* File names may contain anything, and this goes to a terminal. */
 static void put_path(struct text *t, const char *path)
 {
 	for (; *path; path++)

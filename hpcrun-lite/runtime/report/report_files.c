@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sums over the measurement files of the other processes of this rank, for the final report. They
- * may still be written, cut and extended, so they are read, never mapped. Not in handlers; no
- * allocation. Tests: tests/cli/run/run_processes.sh.
+ * Sums over the measurement files of the other processes of this rank, for the final report. Other
+ * processes may still write, truncate and extend these files, so they are read, never mapped. Not
+ * in handlers; no allocation. Tests: tests/cli/run/run_processes.sh.
  */
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
@@ -14,9 +14,9 @@
 #include <limits.h>
 #include <string.h>
 
-/* Bounds the time; hpcprof-lite reads jobs of thousands of processes. */
+/* Limits the time; hpcprof-lite reads jobs of thousands of processes. */
 #define FILES_MAX_READS 100000u
-#define WINDOW_BYTES 65536u /* several children of fork that have no file of their own */
+#define WINDOW_BYTES 65536u /* room for several forked children that have no file of their own */
 
 static unsigned n_reads;
 /* What was read last; fd is -1 if nothing. */
@@ -27,7 +27,7 @@ static struct {
 	uint8_t bytes[WINDOW_BYTES];
 } window = {.fd = -1};
 static bool stays_on_node;
-static uint64_t n_on_node; /* files, when they were last visited */
+static uint64_t n_on_node; /* number of files at the last visit */
 
 static bool is_apart;      /* the directory cannot be opened */
 
@@ -74,7 +74,7 @@ bool report_next_extent(const struct report_place *p, uint64_t *at, struct msr_e
 {
 	if (*at == 0)
 		*at = p->start + p->header_bytes;
-	/* Behind unused space and damage, what follows starts on a page. */
+	/* After unused space or damage, the next extent starts on a page. */
 	for (;; *at = (*at & ~UINT64_C(4095)) + 4096) {
 		if (*at >= p->end || !report_read_at(p->fd, e, sizeof *e, *at))
 			return false;
@@ -130,7 +130,7 @@ static void add_process(const struct report_place *p, void *arg)
 	add_totals(sums->thread, &own);
 }
 
-/* Visits the processes in one file. */
+/* What a visit calls for each process, and how many it has found. */
 struct visits {
 	void (*visit)(const struct report_place *p, void *arg);
 	void *arg;
@@ -153,8 +153,8 @@ static void visit(struct visits *v, const struct report_place *p)
 }
 
 /*
- * Visits the process that made the file, unless it is the caller and left out, and children of fork
- * without their own file.
+ * Visits the process that made the file, unless `is_left_out`, and its forked children without
+ * their own file.
  */
 static void visit_file(struct visits *v, int fd, bool is_left_out)
 {
@@ -172,7 +172,7 @@ static void visit_file(struct visits *v, int fd, bool is_left_out)
 	}
 }
 
-/* Opens a file of the directory, or of the node as long as it is there. */
+/* Opens a file on the node if it is still there, else in the measurement directory. */
 static int open_file(const char *name)
 {
 	static char path[PATH_MAX];
@@ -186,7 +186,7 @@ static int open_file(const char *name)
 		text_put(&t, directories[i]);
 		text_put_char(&t, '/');
 		text_put(&t, name);
-		/* a FIFO may have such a name */
+		/* it may be a FIFO */
 		fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
 		n_on_node += fd >= 0 && i == 0;
 	}
@@ -200,8 +200,8 @@ static int open_directory(const char *path)
 }
 
 /*
- * Files of our rank begin with <rank>-, like our own. Without a rank we started what has one, as
- * torchrun and mpirun do.
+ * Files of our rank begin with <rank>-, like our own. If we have no rank, as torchrun and mpirun,
+ * we started the ranks, so all files count.
  */
 static bool is_of_rank(const char *name, const char *own)
 {

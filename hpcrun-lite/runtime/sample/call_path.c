@@ -11,7 +11,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* With `check=1`: remembered paths that were walked again. */
+/*
+ * With `check=1`: numbers of remembered paths that were walked again, and of those that differed.
+ */
 static struct {
 	_Atomic uint64_t n_walked, n_wrong;
 } checked;
@@ -61,7 +63,7 @@ static uint64_t tag_of(const struct thread *t, const struct call_kind *kind)
 	       nvtx_sums_current(&t->nvtx) * UINT64_C(0x9E3779B97F4A7C15);
 }
 
-/* Such a path is not remembered, so that each call counts its loss. */
+/* Number of paths with losses. They are not remembered, so that each call counts its loss. */
 static uint64_t n_lost_paths(const struct thread *t)
 {
 	const struct msr_thread *r = t->record;
@@ -89,12 +91,15 @@ void call_path_find(struct thread *t, const struct call_kind *kind, struct call_
 		p->place.has_node = true;
 		return;
 	}
-	/* A jump out of it would leave locks, the tree and the walk's memory in between. */
+	/*
+	 * Block signals: a jump out of here would leave locks taken, and the tree and the walk's
+	 * memory half changed.
+	 */
 	const uint64_t mask = quiet_begin();
 	unwind_walk_regs(t->unwind, &regs, w);
 	p->place.has_node = sample_insert(t, w, kind->n_inner(w, kind->tag), true, &p->place.node,
 					  &p->place.cause);
-	/* The region may have ended in between. */
+	/* The region may have ended meanwhile. */
 	may = may && p->place.has_node && n_lost == n_lost_paths(t) &&
 	      python_may_remember(t->python, python) && tag == (python ^ tag_of(t, kind));
 	const struct unwind_memo_value new = {p->place.node, w->n, w->end, w->heuristic};

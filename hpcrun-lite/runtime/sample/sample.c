@@ -33,8 +33,8 @@ void runtime_on_foreign_signal(runtime_foreign_signal_fn *fn)
 }
 
 /*
- * The thread that had the block before may have ended inside the tool, by a handler of the program
- * that interrupted it there.
+ * Also clears in_handler: the previous thread of this block may have ended inside the tool, in a
+ * handler of the program that interrupted it there.
  */
 void sample_reset(struct thread *t)
 {
@@ -57,7 +57,8 @@ void runtime_suspend(void)
 {
 	if (thread_self)
 		thread_self->sample.suspended++;
-	atomic_signal_fence(memory_order_seq_cst); /* before what must not be interrupted */
+	/* before the code that must not be interrupted */
+	atomic_signal_fence(memory_order_seq_cst);
 }
 
 void runtime_resume(void)
@@ -172,7 +173,7 @@ static void follow(struct thread *t)
 {
 	if (atomic_load_explicit(&t->in_handler, memory_order_relaxed) || t->sample.suspended ||
 	    atomic_load_explicit(&t->held.n, memory_order_relaxed))
-		return; /* what is held back comes first on the time line */
+		return; /* held samples come first on the time line */
 	atomic_store_explicit(&t->in_handler, 1, memory_order_seq_cst); /* as in enter() */
 	if (!atomic_load_explicit(&process.ending, memory_order_seq_cst))
 		thread_follow(t);
@@ -209,7 +210,7 @@ static void take_from_source(const struct source_expiry *expiry, void *ucontext)
 	struct thread *t = thread_self;
 	if (!t || !process_is_alive())
 		return;
-	if (is_off()) { /* the source's handler goes on with it when we are back */
+	if (is_off()) { /* the source's handler still uses its state, so stop it later */
 		thread_send(t);
 		return;
 	}
@@ -279,8 +280,8 @@ static void take_or_hold(struct thread *t, siginfo_t *info, void *context)
 		tell_sources(t);
 	} else {
 		/*
-		 * The sources are not asked: what expired stays with them and adds its weight to
-		 * the next sample.
+		 * Does not poll the sources: they keep what expired, and add its weight to the next
+		 * sample.
 		 */
 		sample_count_busy(t);
 	}
@@ -335,7 +336,7 @@ static bool take_signal(int sig, siginfo_t *info, void *context, bool *is_ours)
 			atomic_load_explicit(&foreign, memory_order_acquire);
 		goes_on = !fn || fn(sig, info, context);
 	} else if (!process_is_alive()) {
-		/* a child that does not own the store: nothing of it may be touched */
+		/* a child that does not own the store must not touch it */
 	} else if (!t) {
 		if (source_is_look(info))
 			thread_found(context);
@@ -350,10 +351,10 @@ static bool take_signal(int sig, siginfo_t *info, void *context, bool *is_ours)
 }
 
 /*
- * Takes what else is pending. The interrupted wait unblocks our signal only for itself. A timer
+ * Takes other pending signals, for a wait that unblocks our signal only while it lasts. A timer
  * that was set again in the handler may have left a signal that the kernel (since 6.13) drops when
- * it takes it. epoll_pwait would then end with EINTR although no handler runs. Not inlined: it
- * needs stack that is not used as a rule.
+ * it takes it. epoll_pwait would then end with EINTR although no handler runs. Not inlined, because
+ * it needs stack and is rarely called.
  */
 static __attribute__((noinline)) bool take_others(void *context)
 {
@@ -371,7 +372,7 @@ static __attribute__((noinline)) bool take_others(void *context)
 	return goes_on;
 }
 
-/* sample_entry.c calls it, perhaps on little stack: what needs more is in handle(). */
+/* Called by sample_entry.c, perhaps with little stack. What needs more stack is in handle(). */
 void sample_on_signal(int sig, siginfo_t *info, void *context)
 {
 	const int saved_errno = errno;

@@ -23,9 +23,9 @@ void sample_reset_record(struct thread *t);
 /* Installs the handler of RUNTIME_SIGNAL. Not signal-safe. */
 bool sample_install(bool is_split);
 /*
- * Looks whether samples could still come. A system call that the program makes itself passes the
- * hooks and may have replaced the handler, or have blocked the signal in the mask `blocked`. Writes
- * a note. Call it where a thread or the process ends. Signal-safe.
+ * Checks whether samples could still arrive, and writes a note if not. A direct system call of the
+ * program bypasses the hooks and may have replaced the handler, or blocked the signal. `blocked` is
+ * the thread's signal mask. Call it when a thread or the process ends. Signal-safe.
  */
 void sample_check_signal(uint64_t blocked);
 
@@ -43,9 +43,9 @@ enum sample_hold {
 
 /*
  * Between this call and sample_release, which must follow SAMPLE_HELD, the thread may write its
- * tree. Samples that arrive are held back; they lose only their place. If a longjmp (from a signal
- * handler of the program) leaves the code, the next sample or hold detects it. Not from signal
- * handlers.
+ * tree. Samples that arrive are held back; they lose only their exact place. If a longjmp (from a
+ * signal handler of the program) leaves the code, the next sample or hold detects it. Not from
+ * signal handlers.
  */
 enum sample_hold sample_hold(struct thread *t);
 
@@ -56,11 +56,11 @@ enum sample_hold sample_hold(struct thread *t);
 void sample_walk_here(struct thread *t, struct unwind_path *walked);
 
 /*
- * Returns in *node the node of the path that was walked last, without its n_inner innermost frames,
- * with Python's frames, joined with the path of the parallel region, and with the range of NVTX
- * that the thread is in; makes it if necessary. Sets the end in *walked to that of the joined path.
- * `at_call`: sample_walk_here walked the path, not a signal; then it may wait for 1 s, until
- * another thread has made the file grow. Returns false and sets *cause on failure.
+ * Finds or makes the node of the path that was walked last, and returns it in *node. Leaves out the
+ * n_inner innermost frames, and adds Python's frames, the path of the parallel region and the NVTX
+ * range that the thread is in. Sets the end in *walked to the joined path's end. `at_call`: the
+ * path is from sample_walk_here, not from a signal; then it may wait up to 1 s while another thread
+ * makes the file grow. Returns false and sets *cause on failure.
  */
 bool sample_insert(struct thread *t, struct unwind_path *walked, uint32_t n_inner, bool at_call,
 		   uint32_t *node, enum msr_loss *cause);
@@ -72,32 +72,32 @@ struct sample_place {
 	enum msr_loss cause;
 	const struct unwind_path *walked;
 };
-/* Walks as sample_walk_here, inserts the path and fills *place. Blocks signals meanwhile. */
+/* Walks like sample_walk_here, inserts the path and fills *place. Blocks signals meanwhile. */
 void sample_find_here(struct thread *t, struct unwind_path *walked, struct sample_place *place);
 void sample_release(struct thread *t, const struct sample_place *place);
 /* The same with the path of this call, which is found only if samples were held back. */
 void sample_release_here(struct thread *t);
 
 /*
- * Around foreign code that no sample may interrupt. Samples that arrive are recorded at the
- * outermost sample_unkeep, with the path of that call.
+ * Call these around foreign code that no sample may interrupt. Samples that arrive are recorded at
+ * the outermost sample_unkeep, with the path of that call.
  */
 void sample_keep(struct thread *t);
 void sample_unkeep(struct thread *t);
 
 /*
- * The calling thread follows process.off now, or when it leaves the tool if it is inside. Not from
- * our handler. Keeps errno.
+ * Makes the calling thread follow process.off now, or if it is inside the tool, when it leaves it.
+ * Not from our handler. Keeps errno.
  */
 void sample_follow(struct thread *t);
 /* The same, but only if the thread could not follow because it was inside the tool. */
 void sample_catch_up(struct thread *t);
 
 /*
- * Around a call of the program that writes what belongs to the thread alone. `sp` says where the
- * thread is in such a call; 0: in none. Returns false if a handler of the program has interrupted
- * one: then the caller writes nothing, counts what it loses, and does not call the end. *is_stale
- * is set if a jump has left the last call.
+ * Call these around a call of the program in which we write data of this thread alone. *sp is the
+ * stack pointer during the call, 0 outside. begin returns false if a handler of the program has
+ * interrupted another call: then write nothing, count the loss, and do not call end. Sets *is_stale
+ * if a jump has left the last call.
  */
 bool sample_begin_call(const struct thread *t, uintptr_t *sp, bool *is_stale);
 static inline void sample_end_call(uintptr_t *sp)
@@ -119,7 +119,7 @@ uint64_t sample_end_cost(uint64_t begin, uint32_t every);
 
 /*
  * The same outside of our handler, where handlers of the program may run. On a measured turn
- * signals are blocked, or their time would count `every` times.
+ * signals are blocked, or the time of those handlers would count `every` times.
  */
 struct sample_cost {
 	uint64_t begin, mask;

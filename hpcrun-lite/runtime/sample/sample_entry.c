@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * See sample_entry.h. Until the FS base is known to be the thread's own, nothing here may read a
- * thread variable, which a stack protector does, too. Test: tests/cli/sacred/sacred_state.sh.
+ * thread-local variable, and a stack protector would. Test: tests/cli/sacred/sacred_state.sh.
  */
 #include "hpcrun-lite/runtime/sample/sample_entry.h"
 
@@ -19,8 +19,8 @@
 #define NO_PROTECTOR __attribute__((no_stack_protector))
 
 /*
- * The kernel leaves EFLAGS.AC set, and restores it after the handler. The alignment of the stack
- * stays that of a function's entry.
+ * The kernel leaves EFLAGS.AC set, and restores it after the handler. The stack stays aligned as at
+ * a function's entry.
  */
 _Static_assert(1 << 18 == 0x40000, "EFLAGS.AC");
 __asm__(
@@ -78,15 +78,15 @@ __asm__(
 static struct {
 	bool has_instructions; /* rdfsbase and wrfsbase */
 	bool is_split;         /* the program has split stacks */
-	size_t frame_bytes;    /* most of a signal frame */
+	size_t frame_bytes;    /* largest size of a signal frame */
 	_Atomic bool has_unsampled;
 } entry;
 
 /* ---- the FS base ---- */
 
 /*
- * Bases of threads of this program's libc. None is ever removed: a base that was good may be used
- * by the next thread. A full set forgets one, for which find_thread() then makes up.
+ * FS bases of threads of this program's libc. They are not removed when a thread ends, because the
+ * next thread may use the same base. A full set replaces one; find_thread() then finds its thread.
  */
 enum { WAYS = 8, SETS_BITS = 12 };
 static struct {
@@ -96,13 +96,17 @@ static _Atomic unsigned victim;
 
 static inline _Atomic uintptr_t *set_of(uintptr_t base)
 {
-	/* Twice: bases at equal distances, stacks of one size, would share some of the sets. */
+	/*
+	 * Hashes twice, because bases at equal distances (stacks of one size) would share few sets.
+	 */
 	uint64_t h = (base >> 6) * UINT64_C(0x9e3779b97f4a7c15);
 	h = (h ^ h >> 32) * UINT64_C(0x9e3779b97f4a7c15);
 	return known[h >> (64 - SETS_BITS)].base;
 }
 
-/* Relaxed: a thread asks about its own base, which it has written itself, or misses. */
+/*
+ * Relaxed: a thread asks about its own base, which it has stored itself; otherwise this is a miss.
+ */
 static inline bool is_known(uintptr_t base)
 {
 	const _Atomic uintptr_t *way = set_of(base);
@@ -167,7 +171,7 @@ static bool is_libcs(uintptr_t base)
 	       word[2] == base;
 }
 
-/* Of a thread that was not seen to start, or of one that has set another base. */
+/* For a thread that we did not see start, or that has set another base. */
 NO_PROTECTOR __attribute__((noinline)) static void on_unknown_base(uintptr_t base, int sig,
 								   siginfo_t *info, void *context)
 {

@@ -18,8 +18,8 @@
 /*
  * Detects that a signal handler of the program jumped out of code that holds samples back. A
  * handler on the same stack is deeper than that code by at least a signal frame (128 bytes of red
- * zone, registers, floating point state: more than 1000 bytes). What runs inside the code is not
- * further out than its outermost frame.
+ * zone, registers, floating point state: more than 1000 bytes). Whatever runs inside the code is at
+ * least as deep as its outermost frame.
  */
 #define SIGNAL_FRAME_LEAST 768u
 #define HOLD_FRAMES_MOST 4096u /* from the caller of the tool to sample_hold */
@@ -40,7 +40,10 @@ static bool is_on_alternate_stack(uintptr_t sp)
 	       (!(now.ss_flags & SS_DISABLE) && sp - (uintptr_t)now.ss_sp < now.ss_size);
 }
 
-/* At `sp` the thread has left code at `inside`. `margin`: this far out it may still run. */
+/*
+ * True if a thread at `sp` has left the code at `inside`. Up to `margin` bytes further out it may
+ * still be in that code.
+ */
 static bool has_left(const struct thread *t, uintptr_t inside, uintptr_t sp, uintptr_t margin)
 {
 	return sp >= inside + margin && is_on_stack(t, sp) && is_on_stack(t, inside) &&
@@ -82,7 +85,7 @@ void sample_hold_back(struct thread *t, const struct source_expiry *e)
 	uint32_t n = atomic_load_explicit(&t->held.n, memory_order_relaxed);
 	if (wait_sample_is_mark(e))
 		return;
-	for (uint32_t i = n; i-- > 0 && !t->held.is_recording;) /* the last wait goes on */
+	for (uint32_t i = n; i-- > 0 && !t->held.is_recording;) /* the last wait continues */
 		if (wait_sample_is_more_of(&t->held.expiry[i], e)) {
 			t->held.expiry[i].weight += e->weight;
 			t->held.expiry[i].n_merged += 1 + e->n_merged;
@@ -94,7 +97,7 @@ void sample_hold_back(struct thread *t, const struct source_expiry *e)
 		return;
 	}
 	t->held.expiry[n] = *e;
-	/* the reader is this thread */
+	/* relaxed: the reader is this thread */
 	atomic_store_explicit(&t->held.n, n + 1, memory_order_relaxed);
 }
 
@@ -115,7 +118,7 @@ static void record_one_held(struct thread *t, const struct source_expiry *e,
 	}
 }
 
-/* More samples may be held back while this records; it ends when there is none. */
+/* More samples may be held back while this records, so it continues until there are none. */
 static void record_held(struct thread *t, const struct sample_place *place)
 {
 	uint32_t done = 0, n = atomic_load_explicit(&t->held.n, memory_order_relaxed);
@@ -134,7 +137,10 @@ static void record_held(struct thread *t, const struct sample_place *place)
 	quiet_end(mask);
 }
 
-/* Outside of the handler. A jump out of it would leave half a tree to the block's next thread. */
+/*
+ * Outside of the handler. Blocks signals, because a jump out of it would leave half a tree to the
+ * block's next thread.
+ */
 static void make_tree_here(struct thread *t)
 {
 	const uint64_t mask = quiet_begin();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Private to sample.c, the handler; sample_record.c, which records; and sample_hold.c, which holds
- * back. All is for the thread itself, and signal-safe. Test: tests/unit/run/test_sample.c.
+ * back. All functions are for the calling thread, and signal-safe. Test:
+ * tests/unit/run/test_sample.c.
  */
 #ifndef HPCRUN_LITE_RUNTIME_SAMPLE_INTERNAL_H
 #define HPCRUN_LITE_RUNTIME_SAMPLE_INTERNAL_H
@@ -16,7 +17,7 @@
 /* Records samples of n metrics at one place. */
 void sample_take(struct thread *t, struct source_expiry *expiry, unsigned n,
 		 const ucontext_t *context, uint64_t now_ns);
-/* Records a sample of which the node is known. */
+/* Records a sample whose node is known. */
 void sample_record(struct thread *t, uint32_t node, const struct source_expiry *e, uint64_t now_ns);
 void sample_count_path(struct msr_thread *r, const struct unwind_path *walked);
 void sample_count_busy(struct thread *t);
@@ -28,8 +29,8 @@ void sample_carry_if_busy(struct thread *t, const struct source_expiry *e, enum 
 /* ---- sample_hold.c ---- */
 
 /*
- * Called in the handler. Only the first sample of a metric, or wait, is kept as a sample; the
- * weights of later ones are added to it. While held samples are being recorded, none is changed.
+ * Called in the handler. Keeps only the first sample of a metric or of a wait; adds the weights of
+ * later ones to it. Does not change held samples while they are being recorded.
  */
 void sample_hold_back(struct thread *t, const struct source_expiry *e);
 /* Called in the handler: ends a hold that the interrupted code has jumped out of. */

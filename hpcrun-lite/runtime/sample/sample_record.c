@@ -35,7 +35,10 @@ void sample_record(struct thread *t, uint32_t node, const struct source_expiry *
 		t->blame.node = node;
 	if (e->wait && e->wait - 1 != MSR_WAIT_RUN_QUEUE)
 		atomic_store_explicit(&t->sample.wait_node, node, memory_order_relaxed);
-	/* An exchange, because the handler may interrupt. Relaxed, because it is one thread. */
+	/*
+	 * An exchange, because the handler may interrupt this. Relaxed, because only this thread
+	 * uses it.
+	 */
 	const uint64_t carried = atomic_exchange_explicit(&t->sample.carried[e->metric], 0,
 							  memory_order_relaxed),
 		       weight = e->weight + carried;
@@ -54,7 +57,7 @@ void sample_record(struct thread *t, uint32_t node, const struct source_expiry *
 	wait_sample_trace(t, node, e, now_ns);
 }
 
-/* The ends of walks are written as they are. */
+/* The ends of walks are written without conversion. */
 _Static_assert((int)UNWIND_ROOT == (int)MSR_END_ROOT && (int)UNWIND_NO_CFI == (int)MSR_END_NO_CFI &&
 		       (int)UNWIND_NO_MODULE == (int)MSR_END_NO_MODULE &&
 		       (int)UNWIND_UNREADABLE == (int)MSR_END_UNREADABLE &&
@@ -65,7 +68,7 @@ _Static_assert((int)UNWIND_ROOT == (int)MSR_END_ROOT && (int)UNWIND_NO_CFI == (i
 		       (int)UNWIND_N_ENDS == (int)MSR_END_GUESSED,
 	       "enum unwind_end is enum msr_path_end");
 
-/* A thread that called us waits, for a bounded time, while another makes the file grow. */
+/* `at_call`: waits for a limited time while another thread makes the file grow. */
 static bool insert(struct thread *t, const struct cct_path *path, bool at_call, uint32_t *node,
 		   enum msr_loss *cause)
 {
@@ -78,7 +81,9 @@ static bool insert(struct thread *t, const struct cct_path *path, bool at_call, 
 	return ok;
 }
 
-/* A path that is too deep has its place in the tree, if only frames in the middle are missing. */
+/*
+ * A path that is too deep still has its place in the tree if only frames in the middle are missing.
+ */
 static bool has_root(const struct unwind_path *walked, const struct region_path *joined)
 {
 	return joined->end == UNWIND_DEEP && walked->n_root && joined->n &&
@@ -95,7 +100,7 @@ bool sample_insert(struct thread *t, struct unwind_path *walked, uint32_t n_inne
 	thread_need_python(t);
 	python_splice(t->python, t->unwind, walked, n_inner, at_call, is_planned ? &cuts : NULL,
 		      NULL, &spliced);
-	/* what is new in the path */
+	/* only the new part of the path */
 	jit_look_at(spliced.addr,
 		    spliced.n - (spliced.n_same < spliced.n ? spliced.n_same : spliced.n));
 	struct region_path joined = {.addr = spliced.addr,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * See mpi_sums.h. The index is a hash table of fixed size with linear probing. It can never be
- * full: beyond MPI_SUMS_WITH_PATHS, a sum differs from others by function and size class alone.
- * Test: tests/unit/mpi/test_mpi_sums.c.
+ * full: beyond MPI_SUMS_WITH_PATHS, sums differ only by function and size class. Test:
+ * tests/unit/mpi/test_mpi_sums.c.
  */
 #include "hpcrun-lite/runtime/sums/mpi_sums.h"
 
@@ -63,7 +63,7 @@ static uint32_t slot_of(const struct msr_mpi_call *k)
 	return (uint32_t)(h >> 40) & (MPI_SUMS_INDEX - 1);
 }
 
-/* The slot of a key: its sum, or where it belongs. */
+/* Returns the slot with the key's sum, or the free slot for it. */
 static struct msr_mpi_call **find(struct mpi_sums *s, const struct msr_mpi_call *key)
 {
 	uint32_t at = slot_of(key);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The sums of one thread's calls of MPI, and the records of its single collective calls. Their
- * memory is the measurement file; only the index is private. One writer: the thread itself, outside
- * of handlers. Test: tests/unit/mpi/test_mpi_sums.c.
+ * The sums of one thread's MPI calls, and the records of its single collective calls. They are in
+ * the measurement file; only the index is private memory. One writer: the thread itself, outside of
+ * handlers. Test: tests/unit/mpi/test_mpi_sums.c.
  */
 #ifndef HPCRUN_LITE_RUNTIME_SUMS_MPI_SUMS_H
 #define HPCRUN_LITE_RUNTIME_SUMS_MPI_SUMS_H
@@ -21,8 +21,8 @@ struct mpi_thread {
 };
 
 /*
- * Limits on the sums of a thread. Beyond the first, calls with different peers share a sum. Beyond
- * the second, so do calls with different paths and communicators.
+ * Limits on the number of sums of a thread. Beyond MPI_SUMS_WITH_PEERS, calls with different peers
+ * share a sum. Beyond MPI_SUMS_WITH_PATHS, calls with different paths and communicators do, too.
  */
 #define MPI_SUMS_WITH_PEERS 32768u
 #define MPI_SUMS_WITH_PATHS 49152u
@@ -34,7 +34,7 @@ struct mpi_thread {
  */
 bool mpi_sums_add(struct mpi_thread *t, uint32_t thread, uint32_t node, const struct mpi_event *e,
 		  enum msr_loss *cause);
-/* The number of calls in the sum that was added to last; NULL: none. */
+/* Returns the number of calls in the sum that was last added to; NULL: none. */
 _Atomic uint64_t *mpi_sums_last(const struct mpi_thread *t);
 /* Writes the description of a communicator. Failure as above. */
 bool mpi_sums_comm(struct mpi_thread *t, uint32_t thread, const struct msr_mpi_comm *c,

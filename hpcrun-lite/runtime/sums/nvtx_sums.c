@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * See nvtx_sums.h. The index is a hash table of fixed size with linear probing. It can never be
- * full, because beyond ALL_MOST sums differ by kind alone. Test: tests/cli/nvtx/nvtx_misuse.sh.
+ * full, because beyond ALL_MOST sums differ only by kind. Test: tests/cli/nvtx/nvtx_misuse.sh.
  */
 #include "hpcrun-lite/runtime/sums/nvtx_sums.h"
 
@@ -14,14 +14,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define ALL_MOST (2 * NVTX_SUMS_MOST) /* with those without a path */
+#define ALL_MOST (2 * NVTX_SUMS_MOST) /* includes sums without a path */
 #define SLOTS (2 * ALL_MOST)
 #define SPARE 8u /* sums beyond both limits: one for each kind */
 
 struct nvtx_sums {
 	struct table ranges, events;
 	uint32_t last;               /* the sum that was found last; 0: none */
-	uint32_t depth, n_beyond;    /* of the stack; ranges that were pushed beyond it */
+	uint32_t depth, n_beyond;    /* depth of the stack; ranges pushed beyond it */
 	uint32_t n_events;
 	struct nvtx_pushed stack[NVTX_DEPTH_MOST];
 	/* by number: the record */
@@ -166,7 +166,7 @@ bool nvtx_sums_add(struct nvtx_thread *t, uint32_t id, const struct nvtx_event *
 		one_writer_set(&r->most_ns, ns);
 	if (e->value)
 		add_value(r, *e->value);
-	/* Phases are made of outermost ranges, which end after thousands of others. */
+	/* Keep room for outermost ranges, which become phases and end after thousands of others. */
 	if (s->depth || r->kind != MSR_NVTX_PUSHED)
 		n_events_most -= n_events_most / 4;
 	if (s->n_events >= n_events_most)
@@ -208,7 +208,7 @@ void nvtx_sums_push(struct nvtx_thread *t, uint32_t thread, const struct nvtx_pu
 		atomic_store_explicit(&t->current, p->id, memory_order_release);
 }
 
-/* What was pushed beyond the stack has no domain: it is taken to be popped first. */
+/* A range pushed beyond the stack has no domain, so we assume that it is popped first. */
 bool nvtx_sums_pop(struct nvtx_thread *t, uint32_t domain, struct nvtx_pushed *p)
 {
 	struct nvtx_sums *s = t->sums;

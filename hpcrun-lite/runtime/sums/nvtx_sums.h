@@ -21,7 +21,7 @@ struct nvtx_thread {
 	/* 1 + number of the innermost pushed range that is measured; 0: none */
 	_Atomic uint32_t current;
 	uintptr_t call_sp;        /* see sample_begin_call() */
-	uint32_t n_lost_pushes;   /* by handlers of the program that interrupted a call */
+	uint32_t n_lost_pushes;   /* lost in handlers of the program that interrupted a call */
 };
 
 static inline uint32_t nvtx_sums_current(const struct nvtx_thread *t)
@@ -34,13 +34,16 @@ bool nvtx_sums_enter(const struct nvtx_thread *t, struct cct *tree, uint32_t *no
 		     enum msr_loss *cause);
 
 /*
- * Beyond the first limit, ranges of a thread with new names or paths have a sum by name, without a
- * path; beyond its double, they share one without a name. Ranges deeper than the second are not
- * measured.
+ * Limits for each thread. Beyond NVTX_SUMS_MOST sums, ranges with new names or paths get a sum by
+ * name, without a path. Beyond twice that number, they share a sum without a name. Ranges nested
+ * deeper than NVTX_DEPTH_MOST are not measured.
  */
 #define NVTX_SUMS_MOST 8192u
 #define NVTX_DEPTH_MOST 128u
-/* Ranges of a thread with records of their own: enough to divide a run into phases, or a trace. */
+/*
+ * The most ranges of a thread that get records of their own: enough to divide a run into phases, or
+ * for a trace.
+ */
 #define NVTX_EVENTS_MOST 16384u
 #define NVTX_TRACED_EVENTS_MOST (1u << 20)
 
@@ -50,7 +53,7 @@ struct nvtx_key {
 	enum msr_nvtx_range_kind kind;
 };
 
-/* One that has ended. */
+/* A range that has ended. */
 struct nvtx_event {
 	uint64_t enter_ns, leave_ns;
 	const double *value; /* NULL: none */
@@ -62,9 +65,9 @@ uint32_t nvtx_sums_find(struct nvtx_thread *t, uint32_t thread, struct nvtx_key 
 /* A range with the sum `id`, from nvtx_sums_find, begins. 0 is ignored. */
 void nvtx_sums_begin(struct nvtx_thread *t, uint32_t id);
 /*
- * It has ended and is popped, or was marked. At most `n_events_most` of a thread get records, and a
- * quarter of them is kept for ranges that are in no other. Returns false and
- * sets *cause if a record could not be written; the sum is right in any case.
+ * Adds a range that has ended and was popped, or a mark. At most `n_events_most` of a thread get
+ * records; a quarter of these is reserved for ranges that are inside no other range. Returns false
+ * and sets *cause if a record could not be written; the sum is right in any case.
  */
 bool nvtx_sums_add(struct nvtx_thread *t, uint32_t id, const struct nvtx_event *e,
 		   uint32_t n_events_most, enum msr_loss *cause);
@@ -77,11 +80,11 @@ struct nvtx_pushed {
 	bool has_value;
 	double value;
 };
-/* The stack has no room for another range. */
+/* True if the stack has no room for another range. */
 bool nvtx_sums_is_full(const struct nvtx_thread *t);
-/* Pushes a range. Beyond the stack it is only counted; without memory, not even that. */
+/* Pushes a range. If the stack is full, only counts it; without memory, not even that. */
 void nvtx_sums_push(struct nvtx_thread *t, uint32_t thread, const struct nvtx_pushed *p);
-/* Removes the innermost range of the domain. False: there is none that was pushed. */
+/* Removes the innermost range of the domain. False: there is none, or it was only counted. */
 bool nvtx_sums_pop(struct nvtx_thread *t, uint32_t domain, struct nvtx_pushed *p);
 
 /* The thread ends, or ends the process: writes records of the pushed ranges that are still open. */

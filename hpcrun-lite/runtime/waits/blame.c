@@ -6,10 +6,13 @@
 #include "common/safe/one_writer.h"
 #include "hpcrun-lite/runtime/process.h"
 
-/* However many threads wait for one lock, its holder gets no more signals than this. */
+/* The holder of a lock gets at most one signal in this time, however many threads wait. */
 #define SEND_EVERY_NS 2000000u
 
-/* The threads that were blamed last: the list of all is long where many wait. Never freed. */
+/*
+ * The threads that were blamed last, because the list of all threads is long if many wait. Blocks
+ * of threads are never freed.
+ */
 #define N_KNOWN 64u
 static _Atomic(struct thread *) known[N_KNOWN];
 
@@ -41,7 +44,7 @@ void blame_reset_record(struct thread *t)
 	t->blame.node = 0;
 }
 
-/* One of the waiters that find it due does it. */
+/* If several waiters find it due, only one gets true. */
 static bool is_due(struct blame_thread *b)
 {
 	const uint64_t now = clock_mono_ns();
@@ -52,8 +55,8 @@ static bool is_due(struct blame_thread *b)
 }
 
 /*
- * The system call orders the addition before the other thread's handler. What is not sent is taken
- * by the holder's next sample of any event.
+ * The system call orders the addition before the other thread's handler. If no signal is sent, the
+ * holder's next sample of any event takes the time.
  */
 bool blame_add(int tid, uint64_t ns, bool is_over)
 {
@@ -77,8 +80,8 @@ static uint64_t take(_Atomic uint64_t *word)
 }
 
 /*
- * Time of released locks goes to the place of the last sample, or where the thread is now. The time
- * line says what the thread does itself.
+ * If only released locks are left, their time belongs to the node of the last sample of BLAME; else
+ * all of it belongs to where the thread is now.
  */
 bool blame_take(struct thread *t, struct source_expiry *expiry)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See wait_object.h. The table only grows. Readers take no lock; a thread that cannot get the lock
- * of writers leaves the name out, once, and counts it. Must not wait or allocate.
+ * See wait_object.h. The table only grows. Readers take no lock; if a thread cannot get the
+ * writers' lock, this wait has no name, which is counted. Must not wait or allocate.
  */
 #include "hpcrun-lite/runtime/waits/wait_object.h"
 
@@ -16,8 +16,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#define OBJECTS_MOST 1024u /* a program that reads more files has them by cause alone */
-#define LOCKS_MOST 512u    /* of these: an array of locks leaves names for files and sockets */
+#define OBJECTS_MOST 1024u /* waits for further objects show only their cause */
+#define LOCKS_MOST 512u    /* of these, so that an array of locks leaves room for others */
 #define SLOTS (2 * OBJECTS_MOST)
 #define NAME_MOST 256u
 
@@ -40,7 +40,7 @@ void wait_object_forked(void)
 		atomic_store_explicit(&objects.hash[i], 0, memory_order_relaxed);
 }
 
-/* Returns the slot of this hash, or the free one where it would be. */
+/* Returns the slot of this hash, or the free slot for it. */
 static unsigned slot_of(uint64_t hash, bool *is_there)
 {
 	for (unsigned i = (unsigned)(hash % SLOTS);; i = (i + 1) % SLOTS) {
@@ -117,7 +117,10 @@ static uint32_t descriptor(int fd)
 		      name.n);
 }
 
-/* Locks on the heap or a stack have other addresses in each run: the path names them. */
+/*
+ * Names locks in static data. Locks on the heap or a stack have other addresses in each run, so
+ * only their path identifies them.
+ */
 static uint32_t lock(uintptr_t address)
 {
 	struct dl_find_object found;

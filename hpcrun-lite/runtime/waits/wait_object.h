@@ -19,8 +19,8 @@
 void wait_object_forked(void);
 
 /*
- * Returns the id of what the thread waits on, or 0: it has no name, or, which is counted as
- * MSR_LOSS_WAIT_OBJECT, there are too many, or another thread is adding one.
+ * Returns the id of what the thread waits on. 0: it has no name, or there are too many, or another
+ * thread is adding one. The last two cases are counted as MSR_LOSS_WAIT_OBJECT.
  */
 uint32_t wait_object_of(enum source_object object, uint64_t object_id);
 

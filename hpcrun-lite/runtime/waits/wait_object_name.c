@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-/* Ports from here on are those that clients get at random on Linux. */
+/* Linux gives clients random ports from here on. */
 #define PORT_RANDOM 32768u
 
 union address {
@@ -22,7 +22,7 @@ union address {
 	struct sockaddr_storage room;
 };
 
-/* The path of a socket of this machine; "@" stands for the NUL of an abstract name. */
+/* The path of a Unix socket; "@" replaces the NUL of an abstract name. */
 static bool put_unix(struct text *t, const struct sockaddr_un *a, socklen_t n)
 {
 	const size_t head = offsetof(struct sockaddr_un, sun_path);
@@ -45,7 +45,7 @@ static void put_bytes(struct text *t, const uint8_t *byte)
 	}
 }
 
-/* Every group is written: no address gets a short form. */
+/* Writes every group of an IPv6 address; never uses a short form. */
 static void put_groups(struct text *t, const uint8_t *byte)
 {
 	static const char digit[] = "0123456789abcdef";
@@ -89,8 +89,8 @@ static bool get_address(long call, int fd, union address *a, socklen_t *n)
 }
 
 /*
- * A client is named by the server's address. A server's connections are named by its own port: the
- * ports of clients are random.
+ * A client's socket is named by the server's address. A server's sockets are named by its own port,
+ * because the ports of clients are random.
  */
 static bool put_socket(struct text *t, int fd)
 {

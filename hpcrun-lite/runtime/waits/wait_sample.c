@@ -19,7 +19,7 @@ uint32_t wait_sample_last_node(const struct thread *t, const struct source_expir
 		       : t->blame.node;
 }
 
-/* Times never decrease: a wait may have begun before the last record was written. */
+/* Times must not decrease, but a wait may have begun before the last record was written. */
 static void trace_at(struct thread *t, uint32_t node, uint32_t metric, uint64_t when_ns)
 {
 	enum msr_loss cause;
@@ -64,7 +64,7 @@ bool wait_sample_is_more_of(const struct source_expiry *held, const struct sourc
 
 /* ---- for the hooks of waits ---- */
 
-/* A thread that waits need not have had a sample. */
+/* A thread that waits may not have had a sample yet. */
 static void make_unwinder(struct thread *t)
 {
 	if (atomic_load_explicit(&t->in_handler, memory_order_relaxed) || t->sample.suspended)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Code that one walk examines and that may not be mapped: generated code, garbage. It is read with
- * guarded loads, in lines that are kept until the walk ends, so a walk never sees code that was
- * replaced earlier. Signal-safe. See doc/unwinding.md. Test: tests/unit/unwind/test_unwind_code.c.
+ * Code that a walk examines although it may not be mapped: generated code, garbage. It is read with
+ * guarded loads, in lines that are kept until the walk ends. The next walk reads it again, because
+ * the code may have been replaced. Signal-safe. See doc/unwinding.md. Test:
+ * tests/unit/unwind/test_unwind_code.c.
  */
 #ifndef HPCRUN_LITE_UNWIND_CODE_CODE_LINES_H
 #define HPCRUN_LITE_UNWIND_CODE_CODE_LINES_H
@@ -21,10 +22,10 @@ struct code {
 	uint8_t bytes[CODE_LINES][CODE_LINE_BYTES];
 };
 
-/* At the start of a walk: drops all lines. */
+/* Call at the start of a walk: drops all lines. */
 static inline void code_begin(struct code *c)
 {
-	if (c->n) /* or each thread would touch its page */
+	if (c->n) /* do not touch the page if nothing changes */
 		c->n = 0;
 }
 

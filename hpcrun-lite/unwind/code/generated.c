@@ -56,7 +56,10 @@ static uint64_t add_to_check(uint64_t check, const uint8_t *bytes, size_t n)
 	return check ^ n;
 }
 
-/* The check value of the code that a way rests on. Returns false if it cannot be read. */
+/*
+ * Computes the check value of the code that a way depends on. Returns false if the code cannot be
+ * read.
+ */
 static bool check_code(struct generated *g, const struct generated_way *way, uint64_t *check)
 {
 	*check = 0;
@@ -88,7 +91,10 @@ static bool is_unchanged(struct generated *g, struct generated_way *way)
 	return true;
 }
 
-/* A search from a return address asks first whether a function begins there. */
+/*
+ * At way->lo itself is_exact must match, because a search from a return address first checks
+ * whether a function begins there.
+ */
 static bool covers(const struct generated_way *way, uint64_t pc, bool is_exact)
 {
 	return way->n_runs && pc >= way->lo && pc <= way->hi &&
@@ -103,7 +109,10 @@ static struct generated_way *find_way(struct generated *g, uint64_t pc, bool is_
 	return NULL;
 }
 
-/* An empty place, that of a way which is a part of this one, or the next. */
+/*
+ * Returns an empty entry, or the entry of a way that this one contains, or else the next one in
+ * turn.
+ */
 static struct generated_way *find_room(struct generated *g, const struct generated_way *way)
 {
 	for (unsigned i = 0; i < GENERATED_WAYS; i++)
@@ -119,8 +128,8 @@ static bool is_sp_or_bp(const struct leave_value *v)
 }
 
 /*
- * Keeps the way. That there is none rests on code that may be large. Only its beginning is checked,
- * because no way is worse than none.
+ * Keeps the way, or the fact that there is none. Then the code may be large, and only its beginning
+ * is checked. A wrong "none" does no harm, because there is no worse answer.
  */
 static void keep_way(struct generated *g, const struct generated_place *place,
 		     const struct leave *leave, bool is_found)
@@ -152,7 +161,7 @@ static void keep_way(struct generated *g, const struct generated_place *place,
 		*find_room(g, &way) = way;
 }
 
-/* Leaves some system calls to check what was found. */
+/* Searches, but saves some system calls for the check of what it finds. */
 static bool search(struct generated *g, const struct generated_place *place,
 		   struct leave_work *work, struct leave *leave)
 {
@@ -191,7 +200,10 @@ bool generated_find(struct generated *g, const struct generated_place *place,
 		return false;
 	const unsigned insns_left = g->insns_left;
 	const bool is_found = search(g, place, work, leave);
-	/* Later in a walk a search may end for lack of what others have used. */
+	/*
+	 * Later in a walk a search may fail only because earlier ones used up the budget; that is
+	 * not kept.
+	 */
 	if (is_found || insns_left == LEAVE_INSNS_MAX || g->insns_left > 0)
 		keep_way(g, place, leave, is_found);
 	return is_found;

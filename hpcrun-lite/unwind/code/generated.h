@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The way out of code that a program generates in anonymous memory, see leave.h. The code may be
- * replaced or unmapped at any time, so it is read with guarded loads. A way that was found is kept
- * with a check value of all code that it rests on, and is used again only if that is unchanged.
- * See doc/unwinding.md, "Generated code". Bounded work. Signal-safe. Test:
- * tests/unit/unwind/test_generated.c.
+ * Finds how code that a program generates in anonymous memory will return; see leave.h for the way
+ * out. The code may be replaced or unmapped at any time, so it is read with guarded loads. A way
+ * that was found is kept with a check value of all code that it depends on, and is used again only
+ * if that code is unchanged. See doc/unwinding.md, "Generated code". Bounded work. Signal-safe.
+ * Test: tests/unit/unwind/test_generated.c.
  */
 #ifndef HPCRUN_LITE_UNWIND_CODE_GENERATED_H
 #define HPCRUN_LITE_UNWIND_CODE_GENERATED_H
@@ -14,14 +14,14 @@
 #include <stddef.h>
 
 enum {
-	GENERATED_WAYS = 64,            /* that a thread keeps */
-	GENERATED_WINDOW_BYTES = 4096,  /* that one system call reads */
-	GENERATED_CHECK_MAX = 64 << 10, /* bytes of code that one way rests on */
-	GENERATED_NO_WAY_BYTES = 256,   /* that are checked where no way was found */
+	GENERATED_WAYS = 64,            /* ways that a thread keeps */
+	GENERATED_WINDOW_BYTES = 4096,  /* bytes that one system call reads */
+	GENERATED_CHECK_MAX = 64 << 10, /* bytes of code that one way may depend on */
+	GENERATED_NO_WAY_BYTES = 256,   /* bytes that are checked where no way was found */
 	GENERATED_READS_MAX = 64,       /* system calls in a walk */
 };
 
-/* The way out from the instructions lo to hi. */
+/* The way out from any instruction in lo..hi. */
 struct generated_way {
 	uint64_t lo, hi;
 	uint64_t check; /* of the code in run[] */
@@ -35,7 +35,7 @@ struct generated_way {
 
 /* The state of one thread. Zeroed, it is empty. */
 struct generated {
-	uint64_t walk;                   /* the last one that used it */
+	uint64_t walk;                   /* number of the last walk that used it */
 	unsigned reads_left, insns_left; /* in this walk */
 	uint64_t n_reads;                /* system calls, ever */
 	uint64_t n_searches;
@@ -44,7 +44,7 @@ struct generated {
 	uint8_t window[GENERATED_WINDOW_BYTES];
 };
 
-/* Whether an address is in a module, whose code is followed in another way. */
+/* Returns true if an address is in a module. The unwinder has other means for such code. */
 typedef bool generated_module_fn(void *arg, uint64_t pc);
 
 struct generated_place {

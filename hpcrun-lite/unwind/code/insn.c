@@ -85,8 +85,8 @@ static uint8_t read_prefixes(struct parts *p)
 }
 
 /*
- * VEX, EVEX and XOP: only the map and the opcode matter. Some write general registers (andn, pdep),
- * but none that holds a stack pointer in practice.
+ * VEX, EVEX and XOP: only the map and the opcode matter. Some of these instructions write general
+ * registers (andn, pdep), but in practice none that holds a stack pointer.
  */
 static void read_vex(struct parts *p, uint8_t first)
 {
@@ -229,7 +229,10 @@ static uint8_t low_register(const struct parts *p)
 	return (uint8_t)((p->opcode & 7) | (p->rex & REX_B ? 8 : 0));
 }
 
-/* xchg sets two registers and one is noted: stack pointers go through xchg in odd code only. */
+/*
+ * xchg sets two registers, but only one is recorded. Only odd code passes stack pointers through
+ * xchg, and there the search ends.
+ */
 static void set_exchange(struct insn *i, uint8_t one, uint8_t other)
 {
 	if (one == SP || one == BP || other == SP || other == BP)
@@ -238,7 +241,10 @@ static void set_exchange(struct insn *i, uint8_t one, uint8_t other)
 		put_set(i, one);
 }
 
-/* Opcodes 00 to 3f: eight operations in six forms. Bytes of registers do not matter. */
+/*
+ * Opcodes 00 to 3f: eight operations in six forms. Forms that write only a byte of a register do
+ * not matter.
+ */
 static void set_operation(const struct parts *p, struct insn *i)
 {
 	enum { COMPARE = 7 };

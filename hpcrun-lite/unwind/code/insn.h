@@ -20,16 +20,17 @@ enum insn_kind {
 	INSN_MOVE,      /* to = from + value */
 	INSN_LOAD,      /* to = *(from + value) */
 	INSN_STORE,     /* *(to + value) = from */
-	INSN_SET,       /* `to` gets another value */
+	INSN_SET,       /* `to` gets some other value */
 	INSN_LEAVE,     /* sp = bp, then pops bp */
 	INSN_CALL,
 	INSN_RETURN,
 	INSN_JUMP,      /* to the address `value` */
 	INSN_BRANCH,    /* to the address `value`, perhaps */
-	INSN_JUMP_SLOT, /* to the address in a word whose address is known: another function */
+	/* to an address that is loaded from a word at a known address: to another function */
+	INSN_JUMP_SLOT,
 	INSN_END,       /* nothing comes after it: an indirect jump, a trap */
 	INSN_ENTRY,     /* endbr64: others call or jump here */
-	INSN_NOP,       /* also int3, with which some linkers fill gaps */
+	INSN_NOP,       /* also int3, because some linkers fill gaps with it */
 };
 
 enum { INSN_NO_REG = 0xff, INSN_MAX_BYTES = 15 };
@@ -42,8 +43,8 @@ struct insn {
 };
 
 /*
- * Decodes the instruction that starts the n_bytes of code, which is at `address` in the process.
- * Returns false if it is not one, or is longer than n_bytes.
+ * Decodes the first instruction of the n_bytes of code, which is at `address` in the process.
+ * Returns false if the bytes are no instruction, or if it is longer than n_bytes.
  */
 bool insn_decode(const uint8_t *code, size_t n_bytes, uint64_t address, struct insn *insn);
 

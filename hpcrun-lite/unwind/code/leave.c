@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See leave.h. Follows one way at a time; the other way of a branch is kept for later. */
+/* See leave.h. Follows one way at a time and keeps the other side of each branch for later. */
 #include "hpcrun-lite/unwind/code/leave.h"
 
 #include "hpcrun-lite/unwind/code/insn.h"
@@ -30,7 +30,10 @@ static struct leave_value plus(struct leave_value v, int64_t n)
 
 /* ---- the stack ---- */
 
-/* Below the stack pointer of the beginning there is nothing yet. */
+/*
+ * Returns true if the word existed at the beginning. Below the stack pointer of the beginning there
+ * was nothing yet.
+ */
 static bool was_there(const struct leave_value *address)
 {
 	return address->kind == LEAVE_LOAD ||
@@ -53,8 +56,8 @@ static struct leave_value load(const struct leave_state *s, struct leave_value a
 }
 
 /*
- * Keeps what may be loaded again before the return. Where there is no room, a load gives
- * LEAVE_UNKNOWN or, above the stack pointer of the beginning, what was there before.
+ * Keeps a value that the code may load again before the return. If there is no room, a later load
+ * gives LEAVE_UNKNOWN or, above the stack pointer of the beginning, the old value.
  */
 static void store(struct leave_state *s, struct leave_value address, struct leave_value value)
 {
@@ -83,7 +86,7 @@ static struct leave_value pop(struct leave_state *s)
 	return value;
 }
 
-/* The stack pointer is somewhere else now; what is there is known by its stores only. */
+/* The stack pointer is somewhere else now. Only stores say what the memory there contains. */
 static void go_elsewhere(struct leave_state *s)
 {
 	for (unsigned i = 0; i < s->n_stores;)
@@ -116,7 +119,7 @@ static void set(struct leave_state *s, unsigned r, struct leave_value value)
 		s->reg[r] = value;
 }
 
-/* Does what does not change the flow. */
+/* Executes an instruction that does not change the flow of control. */
 static void execute(struct leave_state *s, const struct insn *i)
 {
 	const struct leave_value unknown = {.kind = LEAVE_UNKNOWN};
@@ -155,7 +158,7 @@ struct search {
 	bool is_same; /* the way has gone straight on, with sp and bp as at the beginning */
 };
 
-/* Returns true at the first time, as long as there is room. */
+/* Returns true the first time, as long as there is room. */
 static bool take(struct search *f, uint64_t from)
 {
 	struct leave_work *w = f->work;
@@ -168,7 +171,7 @@ static bool take(struct search *f, uint64_t from)
 	return true;
 }
 
-/* Keeps the other way of the branch at `from`, once. */
+/* Keeps the other side of the branch at `from`, once. */
 static void keep_way(struct search *f, uint64_t from, uint64_t to)
 {
 	struct leave_work *w = f->work;
@@ -187,8 +190,8 @@ static bool next_way(struct search *f)
 }
 
 /*
- * Whether the stack pointer is where the caller's call left it. A word that the way itself has
- * pushed is a target that it jumps to.
+ * Returns true if the stack pointer is where the caller's call left it. If the way itself pushed
+ * the word, the return is a jump to that word.
  */
 static bool is_at_return(const struct leave_state *s, struct leave *leave)
 {
@@ -203,9 +206,9 @@ static bool is_at_return(const struct leave_state *s, struct leave *leave)
 }
 
 /*
- * Whether another function begins here, because the call before it does not return. It begins with
- * a frame, or at an aligned address after a gap. A loop may do that too; then another way has to be
- * found.
+ * Returns true if another function begins here, because the call before it does not return. A
+ * function begins with a frame, or at an aligned address after a gap. A loop may look like that,
+ * too; then another way must be found.
  */
 static bool is_next_function(const struct leave_state *s, const struct insn *i)
 {
@@ -227,7 +230,7 @@ static bool is_next_function(const struct leave_state *s, const struct insn *i)
 	return is_aligned && s->after_gap;
 }
 
-/* The registers that are as at the beginning. 0: sp, bp or what was saved is not. */
+/* Returns the registers that are as at the beginning. 0: sp, bp or a saved value is not. */
 static uint16_t kept_registers(const struct leave_state *s)
 {
 	unsigned kept = 0;
@@ -240,7 +243,7 @@ static uint16_t kept_registers(const struct leave_state *s)
 	return kept >> SP & kept >> BP & 1 ? (uint16_t)kept : 0;
 }
 
-/* Returns true if the way out from here is known and the same as from the beginning. */
+/* Returns true if the way out from here is known and is the same as from the beginning. */
 static bool pass_branch(struct search *f, uint64_t pc)
 {
 	struct leave *l = f->leave;
@@ -282,7 +285,7 @@ static bool decode(struct search *f, uint64_t pc, struct insn *i)
 	return insn_decode(at, left < INSN_MAX_BYTES ? left : INSN_MAX_BYTES, pc, i);
 }
 
-/* Notes that the n_bytes of code at pc were looked at. A run may include a short gap. */
+/* Records that the n_bytes of code at pc were examined. A run may include a short gap. */
 static void note_run(struct leave *l, uint64_t pc, size_t n_bytes)
 {
 	enum { GAP_MAX = 512 };
@@ -334,7 +337,7 @@ static enum outcome step(struct search *f)
 		if (s->pc == (uint64_t)i.value)
 			return WAY_GOES_ON;
 		s->pc = (uint64_t)i.value;
-		/* The second time it is a loop, which only a branch leaves. */
+		/* The second time the jump closes a loop, and only a branch can leave a loop. */
 		return s->pc > pc || take(f, pc) ? WAY_GOES_ON : WAY_ENDS;
 	case INSN_BRANCH:
 		if (pass_branch(f, pc))

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How code without tables will return to its caller: follows the instructions from a pc to a
- * return, with the stack pointer and copies of it as expressions of the registers at that pc. What
- * the processor will take as the return address, the unwinder takes too. It needs to know neither
- * where the function begins nor how it made its frame. See doc/unwinding.md, "Code without tables".
+ * Finds out how code without tables will return to its caller (its way out). Follows the
+ * instructions from a pc to a return, and keeps the stack pointer and copies of it as expressions
+ * of the registers at that pc. The result is the word that the processor will use as the return
+ * address. This needs to know neither where the function begins nor how it made its frame. See
+ * doc/unwinding.md, "Code without tables".
  *
- * Reads code in the given bounds, or what `more` gives, and nothing else. Bounded work.
- * Signal-safe. Test: tests/unit/unwind/test_leave.c, tests/workload/unwind/unwind_steps.c.
+ * Reads only code in the given bounds, or code that `more` provides. Bounded work. Signal-safe.
+ * Test: tests/unit/unwind/test_leave.c, tests/workload/unwind/unwind_steps.c.
  */
 #ifndef HPCRUN_LITE_UNWIND_CODE_LEAVE_H
 #define HPCRUN_LITE_UNWIND_CODE_LEAVE_H
@@ -15,11 +16,11 @@
 #include <stdint.h>
 
 enum {
-	LEAVE_INSNS_MAX = 8192, /* instructions that are looked at */
-	LEAVE_WAYS = 16,        /* branches whose other way is still to be tried */
+	LEAVE_INSNS_MAX = 8192, /* instructions that are decoded */
+	LEAVE_WAYS = 16,        /* branches whose other side must still be tried */
 	LEAVE_STORES = 16,      /* words that the code stores before it loads them */
 	LEAVE_PASSED = 16,      /* branches from which the way out is the same */
-	LEAVE_RUNS = 16,        /* stretches of code that were looked at */
+	LEAVE_RUNS = 16,        /* pieces of code that were examined */
 	LEAVE_REGS = 17,        /* 16 registers and LEAVE_ELSEWHERE */
 	LEAVE_ELSEWHERE = 16    /* a stack pointer that was aligned, or changed by a register */
 };
@@ -31,7 +32,7 @@ enum leave_kind {
 	LEAVE_LOAD_TWO, /* *(*(reg + at) + offset) */
 };
 
-/* A value by the registers (DWARF numbers) and memory at the pc where the way begins. */
+/* A value, expressed by the registers (DWARF numbers) and memory at the pc where the way begins. */
 struct leave_value {
 	uint8_t kind, reg;
 	int32_t at, offset;
@@ -40,7 +41,7 @@ struct leave_value {
 /* What the registers and the stack hold at one place of a way. */
 struct leave_state {
 	uint64_t pc;
-	bool after_call, after_gap; /* a call, and then a gap, come directly before */
+	bool after_call, after_gap; /* a call, or a call and then a gap, comes directly before */
 	uint8_t n_stores;
 	uint16_t n_pushed; /* words on top of the stack that the way has pushed */
 	struct leave_value reg[LEAVE_REGS - 1];
@@ -52,26 +53,26 @@ struct leave_state {
 /* Scratch memory of the caller. */
 struct leave_work {
 	struct leave_state now, way[LEAVE_WAYS];
-	uint64_t taken[4 * LEAVE_WAYS]; /* branches whose other way was kept */
+	uint64_t taken[4 * LEAVE_WAYS]; /* branches whose other side was kept */
 };
 
 struct leave {
 	/* At the return: the canonical frame address, and the caller's bp. */
 	struct leave_value cfa, bp;
-	/* If not 0, the way came to a branch with this answer, which is the same. */
+	/* If not 0, the way reached a branch whose answer is known, and this is the answer. */
 	uint64_t known;
 	/*
-	 * Branches on the way where sp, bp and all that was saved are as at its beginning. So are
-	 * the registers whose bits are set in kept[].
+	 * Branches on the way where sp, bp and all saved values are as at its beginning. So are the
+	 * registers whose bits are set in kept[].
 	 */
 	unsigned n_passed;
 	uint64_t passed[LEAVE_PASSED];
 	uint16_t kept[LEAVE_PASSED];
-	unsigned n_insns; /* that were looked at */
+	unsigned n_insns; /* number of instructions decoded */
 	/*
-	 * If the code is read by `more`: stretches with all code that was looked at;
-	 * n_runs > LEAVE_RUNS if there are too many. Up to the instruction at same_hi, sp and bp
-	 * are as at the beginning.
+	 * If the code is read by `more`: the pieces with all code that was examined; n_runs >
+	 * LEAVE_RUNS if there are too many. Up to the instruction at same_hi, sp and bp are as at
+	 * the beginning.
 	 */
 	unsigned n_runs;
 	struct leave_run {
@@ -81,8 +82,8 @@ struct leave {
 };
 
 /*
- * Returns what is known of the way out from a branch, or 0. It is used if the registers in *needs
- * (bits by DWARF number) are as at the beginning.
+ * Returns the known answer for the way out from a branch, or 0. It is used only if the registers in
+ * *needs (bits by DWARF number) are as at the beginning.
  */
 typedef uint64_t leave_known_fn(void *arg, uint64_t pc, uint16_t *needs);
 
@@ -95,15 +96,16 @@ struct leave_code {
 	uint64_t lo, hi;       /* code that can be read */
 	leave_known_fn *known; /* or NULL */
 	void *arg;
-	leave_more_fn *more;  /* or NULL: there is nothing outside of [lo, hi) */
-	const uint8_t *bytes; /* with `more`: what is at lo; otherwise the code is read in place */
-	unsigned insns_max;   /* at most LEAVE_INSNS_MAX, which 0 means */
+	leave_more_fn *more;  /* or NULL: there is no code outside [lo, hi) */
+	/* with `more`: the bytes at lo; otherwise the code is read in place */
+	const uint8_t *bytes;
+	unsigned insns_max;   /* at most LEAVE_INSNS_MAX; 0: LEAVE_INSNS_MAX */
 };
 
 /*
  * Finds the way out for the code at pc. is_exact: pc is the next instruction; otherwise it is a
- * return address, and only registers that a callee keeps have their values. Returns false if there
- * is no return that can be found.
+ * return address, and only the registers that a callee keeps have known values. Returns false if no
+ * return is found.
  */
 bool leave_find(const struct leave_code *code, uint64_t pc, bool is_exact, struct leave_work *work,
 		struct leave *leave);

@@ -17,7 +17,7 @@ static uint64_t median(uint64_t *all, size_t n)
 	return n ? all[n / 2] : 0;
 }
 
-/* How often the meter changes and how late that is seen, which limits what can be said. */
+/* Finds how often the meter changes and how late changes are seen. Both limit the accuracy. */
 static bool find_accuracy(const struct model_meter *meter, struct model_energy *sum)
 {
 	size_t n = 0;
@@ -37,7 +37,7 @@ static bool find_accuracy(const struct model_meter *meter, struct model_energy *
 	return ok;
 }
 
-/* Of each series the energy of a step at both ends may belong to the time beside it. */
+/* The error: in each series, the energy of the step at each end may belong to the time outside. */
 static uint64_t error_of(const struct model_meter *meter, const struct model_energy *sum)
 {
 	size_t n_series = 1;
@@ -49,7 +49,7 @@ static uint64_t error_of(const struct model_meter *meter, const struct model_ene
 	return gpu_energy_round(error < (double)sum->total_uj ? error : (double)sum->total_uj);
 }
 
-/* The total of a host's meter, all of which is unknown to us. */
+/* Sums a host's meter. We do not know which operations used its energy. */
 static void sum_host(const struct model_meter *meter, uint64_t from_ns, uint64_t until_ns,
 		     struct model_energy *sum)
 {
@@ -75,7 +75,7 @@ static int compare_cells(const void *pa, const void *pb)
 	return (a->context > b->context) - (a->context < b->context);
 }
 
-/* Rounds the running sums, so that no error adds up. */
+/* Rounds the running sums, so that rounding errors do not add up. */
 static bool add_shares(struct gpu_energy_device *d, struct gpu_energy *out)
 {
 	double uj = 0, shared_uj = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Shares the energy of GPUs among the operations that ran. The energy between two changes of a
- * device's meter is divided by time; what the device uses while it is idle is left out where it is
+ * device's meter is divided by time. Energy that the device uses while idle is left out where it is
  * known. doc/energy.md has the definitions. Tests: tests/unit/prof_gpu/test_gpu_energy.c,
  * tests/cli/gpu/energy.sh.
  */
@@ -14,37 +14,37 @@
 
 /* ---- meters (gpu_energy_meters.c) ---- */
 
-/* A reading of a file, with what it belongs to in the model. Times are CLOCK_REALTIME. */
+/* A reading from a file, with its device and process in the model. Times are CLOCK_REALTIME. */
 struct gpu_energy_reading {
 	const char *meter; /* its name, borrowed */
-	uint32_t device;   /* MODEL_NONE: of the host */
+	uint32_t device;   /* MODEL_NONE: the host */
 	uint32_t process;
 	struct model_energy_change change;
 };
 typedef VEC(struct gpu_energy_reading) gpu_energy_readings;
 
 /*
- * Appends the readings of a file (gpu_energy_read.c). device_of: by the file's id. False if memory
- * is short.
+ * Appends the readings of a file (gpu_energy_read.c). device_of: by device id of the file. False if
+ * memory is short.
  */
 bool gpu_energy_read(const struct load_file *f, uint32_t process, const uint32_t *device_of,
 		     gpu_energy_readings *to);
 /*
- * Makes the meters of the model. Readings of one device by several processes become one meter. Of
- * a host it is the meter of the process that read it longest. Sorts `r`. The devices and processes
- * must exist. False if memory is short.
+ * Makes the meters of the model. If several processes read one device, their readings become one
+ * meter. The meter of a host is that of the process that read it longest. Sorts `r`. The devices
+ * and processes must exist. False if memory is short.
  */
 bool gpu_energy_make_meters(struct model *m, gpu_energy_readings *r);
 
 /* ---- energy of operations (gpu_energy.c) ---- */
 
-/* An amount of energy of the operations of one (profile, context). */
+/* The energy that the operations of one (profile, context) used. */
 struct gpu_energy_share {
 	uint32_t profile, context;
 	uint64_t n; /* operations */
 	uint64_t uj;
-	uint64_t shared_uj; /* of it, while operations of other contexts ran */
-	uint64_t read_ns;   /* of their time, in which the meter was read */
+	uint64_t shared_uj; /* the part used while operations of other contexts ran */
+	uint64_t read_ns;   /* the part of their time in which the meter was read */
 };
 
 enum gpu_energy_metric {
@@ -61,7 +61,7 @@ struct gpu_energy {
 };
 
 /*
- * What was used in [from_ns, until_ns). `m` must be a whole run with its time lines and
+ * Finds the energy used in [from_ns, until_ns). `m` must be a whole run with its time lines and
  * private_->gpu_times. False if memory is short. In all cases call gpu_energy_free().
  */
 bool gpu_energy_find(const struct model *m, uint64_t from_ns, uint64_t until_ns,
@@ -91,7 +91,7 @@ struct gpu_energy_device {
 	VEC(struct gpu_energy_cell) cells; /* in no order */
 };
 
-/* To the nearest integer; damaged files may have any number. */
+/* Rounds to the nearest integer. The cap is for damaged files, which may hold any number. */
 static inline uint64_t gpu_energy_round(double v)
 {
 	return v < 0x1p63 ? (uint64_t)(v + 0.5) : (uint64_t)INT64_MAX;

@@ -17,7 +17,9 @@ static int compare_u64(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-/* By meter (those of devices first), then, of a host, by process. */
+/*
+ * Compares by meter, those of devices first. Readings of a host's meter are also sorted by process.
+ */
 static int compare_meters(const struct model *m, const reading *a, const reading *b)
 {
 	if (a->device != b->device)
@@ -40,8 +42,8 @@ static int compare_readings(const void *pa, const void *pb, void *m)
 }
 
 /*
- * Until when the series of each reading goes on: up to the reading of its process before the next
- * that begins one.
+ * Finds where the series of each reading ends: at the last reading of its process before the next
+ * reading that begins a series.
  */
 static bool find_ends(const reading *r, size_t n, uint32_t n_processes, uint64_t *end_ns)
 {
@@ -61,8 +63,8 @@ static bool find_ends(const reading *r, size_t n, uint32_t n_processes, uint64_t
 }
 
 /*
- * The changes of one meter, from the readings of all processes. Returns how many there are. A meter
- * may start again while nobody reads it.
+ * Joins the changes of one meter from the readings of all processes. Returns their number. A meter
+ * may restart while nobody reads it.
  */
 static size_t join(const reading *r, size_t n, const uint64_t *end_ns,
 		   struct model_energy_change *to)
@@ -87,7 +89,10 @@ static size_t join(const reading *r, size_t n, const uint64_t *end_ns,
 	return n_to;
 }
 
-/* Of the meters of one host, keeps that of the process that read it longest. */
+/*
+ * True if `a` was read for longer. Of the meters of one host, only the one that was read longest is
+ * kept.
+ */
 static bool is_longer(const struct model_meter *a, const struct model_meter *b)
 {
 	return a->changes[a->n_changes - 1].time_ns - a->changes[0].time_ns >

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See gpu_energy.h. The time between two changes of a meter is a stretch. A first pass over the
- * operations of all queues of the device, by their starts, finds how long it was busy in each
- * stretch. Then the energy of each stretch is divided, and a second pass gives each operation its
- * part. Test: tests/unit/prof_gpu/test_gpu_energy.c.
+ * See gpu_energy.h. The time between two changes of a meter is a stretch. A first pass goes over
+ * the operations of all queues of the device, by their starts, and finds how long the device was
+ * busy in each stretch. Then the energy of each stretch is divided, and a second pass gives each
+ * operation its part. Test: tests/unit/prof_gpu/test_gpu_energy.c.
  */
 #include "hpcprof-lite/attribute/gpu/energy/gpu_energy.h"
 
@@ -13,19 +13,19 @@
 
 struct stretch {
 	uint64_t start_ns, end_ns;
-	double energy_uj;        /* in it */
+	double energy_uj;        /* used in it */
 	uint64_t busy_ns;        /* at least one operation ran */
-	uint64_t busy_in_ns;     /* of it, in the range of time that is asked for */
+	uint64_t busy_in_ns;     /* the part of busy_ns in [from_ns, until_ns) */
 	uint64_t work_ns;        /* sum over operations */
 	uint64_t who;            /* the (profile, context) of its operations */
-	bool has_work, is_mixed; /* operations of one or several of these */
+	bool has_work, is_mixed; /* there are operations; they have several of these */
 	bool is_unknown;         /* operations had no times */
-	double rate_uj;          /* of an operation, in a ns of it */
+	double rate_uj;          /* energy of an operation for each ns that it ran */
 };
 
 struct sharing {
 	struct gpu_energy_device *d;
-	struct stretch *at; /* by time, apart from each other */
+	struct stretch *at; /* by time, disjoint */
 	size_t n;
 	struct line {
 		const struct model_gpu_line *line;
@@ -58,7 +58,7 @@ static size_t find_stretch(const struct sharing *s, uint64_t ns)
 	return low;
 }
 
-/* ---- what there is ---- */
+/* ---- stretches and queues ---- */
 
 static bool make_stretches(struct sharing *s)
 {
@@ -78,14 +78,15 @@ static bool make_stretches(struct sharing *s)
 }
 
 /*
- * Operations without times: those that were summed up, or too many others. Which device they ran on
- * is not known, so they count for each that their process may use.
+ * Marks stretches with operations without times: those that were summed up in the run, or too many
+ * others. The device that they ran on is unknown, so they count for each device that their process
+ * may use.
  */
 static void mark_unknown(struct sharing *s)
 {
 	const struct model *m = s->d->m;
 	uint64_t until_ns = UINT64_MAX, n_untimed = 0, n = 0;
-	uint32_t last = MODEL_NONE; /* the contexts of a process follow each other */
+	uint32_t last = MODEL_NONE; /* contexts of one process are neighbours */
 	for (uint32_t i = 0; i < m->n_gpu_contexts; i++) {
 		const struct model_gpu_context *c = &m->gpu_contexts[i];
 		const struct model_gpu_times *t = &m->private_->gpu_times[c->process];
@@ -116,7 +117,10 @@ static bool list_lines(struct sharing *s)
 	return s->lines != NULL;
 }
 
-/* The thread that an operation counts for; if it is unknown, the first of the process. */
+/*
+ * The profile of the thread that an operation counts for. If the thread is unknown, the first one
+ * of the process.
+ */
 static uint32_t profile_of(const struct sharing *s, uint32_t process,
 			   const struct model_gpu_cell *cell)
 {
@@ -190,8 +194,8 @@ static int compare_doubles(const void *pa, const void *pb)
 }
 
 /*
- * What the device uses while it is idle: the median of stretches without an operation behind such
- * ones, as a meter may lag. 0: there is none. False if memory is short.
+ * The idle power of the device: the median over stretches without an operation that follow such
+ * stretches, because a meter may lag. 0: there are none. False if memory is short.
  */
 static bool find_idle_power(const struct sharing *s, double *uj_per_ns)
 {
@@ -209,7 +213,7 @@ static bool find_idle_power(const struct sharing *s, double *uj_per_ns)
 	return all != NULL;
 }
 
-/* What a stretch used while nothing ran in it. */
+/* The energy that a stretch used while nothing ran in it. */
 static double idle_part(const struct stretch *at, double idle_uj_per_ns)
 {
 	uint64_t whole_ns = at->end_ns - at->start_ns, idle_ns = whole_ns - at->busy_ns;

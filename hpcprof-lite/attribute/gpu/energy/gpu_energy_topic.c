@@ -3,7 +3,7 @@
 #include "hpcprof-lite/attribute/gpu/energy/gpu_energy.h"
 #include "hpcprof-lite/attribute/sum/sum.h"
 
-/* The state is the energy of operations, a sum_extras by profile. */
+/* The state is a sum_extras by profile: the energy of operations. */
 static bool add_energy(sum_extras *to, const struct gpu_energy_share *e, uint32_t metric,
 		       uint64_t sum)
 {

@@ -10,12 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Threads that run have a sample at least as often: a timer expires on the kernel's tick. */
+/* A running thread has a sample at least this often: a timer expires on the kernel's tick. */
 #define LEAST_COVERAGE_NS UINT64_C(10000000)
 #define COVERED_PERIODS 3
 #define LEAST_PERIOD_NS UINT64_C(1000000)
 #define MOST_PERIOD_NS UINT64_C(1000000000000)
-#define UNTIMED_MOST 0.01 /* of the operations: with more, the devices are not judged */
+/* share of operations without a time above which the devices are not judged */
+#define UNTIMED_MOST 0.01
 
 struct finding {
 	const struct model *m;
@@ -34,7 +35,7 @@ static uint32_t process_of(const struct model *m, uint32_t queue)
 	return m->gpu_contexts[m->gpu_queues[queue].context].process;
 }
 
-/* Something ran on the queue, and its process is to be looked at. */
+/* True if something ran on the queue and its process is in the range to look at. */
 static bool is_counted(const struct finding *f, uint32_t queue)
 {
 	const uint32_t p = process_of(f->m, queue);
@@ -42,7 +43,7 @@ static bool is_counted(const struct finding *f, uint32_t queue)
 	       p < f->of->end_process;
 }
 
-/* ---- devices that processes connect ---- */
+/* ---- devices connected by processes ---- */
 
 static uint32_t root_of(uint32_t *up, uint32_t i)
 {
@@ -51,7 +52,10 @@ static uint32_t root_of(uint32_t *up, uint32_t i)
 	return i;
 }
 
-/* Disjoint sets of devices: those that one process uses are in one. False: memory is short. */
+/*
+ * Makes disjoint sets of devices: all devices that one process uses are in one set. False: memory
+ * is short.
+ */
 static bool connect_devices(struct finding *f, uint32_t *up)
 {
 	const struct model *m = f->m;
@@ -218,7 +222,10 @@ static bool fill_sweeps(struct finding *f)
 
 /* ---- the sweeps ---- */
 
-/* Samples of REALTIME end in functions of libc in which threads wait for others, or below. */
+/*
+ * Marks the functions of libc in which threads wait for other threads. Samples of REALTIME end in
+ * them, or below.
+ */
 static void list_places(const struct model *m, uint8_t *places)
 {
 	for (uint32_t i = 0; i < m->n_functions; i++)
@@ -228,7 +235,7 @@ static void list_places(const struct model *m, uint8_t *places)
 									 : IDLE_IN_LIBC;
 }
 
-/* The longest period of time that was asked for. */
+/* The longest period of any time metric. */
 static uint64_t longest_period_ns(const struct model *m)
 {
 	uint64_t most = LEAST_PERIOD_NS;
@@ -241,7 +248,7 @@ static uint64_t longest_period_ns(const struct model *m)
 	return most;
 }
 
-/* Sets how many operations have no time. False: too many to say anything of the devices. */
+/* Sets the number of operations without a time. False: there are too many to judge the devices. */
 static bool is_judged(struct idle_sweep *s)
 {
 	uint64_t n_ops = 0, n_untimed = 0;
@@ -287,7 +294,10 @@ static int compare_blames(const void *pa, const void *pb)
 	return (a->context > b->context) - (a->context < b->context);
 }
 
-/* All waits, also those of processes without operations. Summed up ones have no time. */
+/*
+ * Sums all waits, including those of processes without operations. Waits that were summed up in the
+ * run have no time.
+ */
 static void sum_waits(const struct model *m, const struct gpu_idle_of *of,
 		      struct model_gpu_waits *w)
 {

@@ -6,8 +6,8 @@
  * After M. Chabbi, K. Murthy, M. Fagan, J. Mellor-Crummey, "Effective Sampling-Driven Performance
  * Tools for GPU-Accelerated Supercomputers", SC 2013. There each CPU sample asks whether the CPU
  * and the GPU are idle, and the period of the sample is the blame. Here the intervals of operations
- * and waits are exact, and only what a thread did in an idle interval comes from samples. So the
- * blame of both kinds adds up to the nanosecond, and it costs the measured process nothing.
+ * and waits are exact, and only what a thread did in an idle interval comes from samples. So both
+ * kinds of blame add up to the nanosecond, and the measured process pays nothing for them.
  * doc/gpu-idle.md has all definitions. Tests: tests/unit/prof_gpu/test_gpu_idle.c,
  * tests/cli/opencl/ocl_idle.sh, tests/gpu/idle.sh.
  */
@@ -27,25 +27,27 @@ struct gpu_blame {
 	uint64_t ns;
 };
 
-/* What to look at: a time, and processes in a row that share no GPU with others. */
+/*
+ * The part of the run to look at: a time, and consecutive processes that share no GPU with others.
+ */
 struct gpu_idle_of {
 	uint64_t from_ns, until_ns;          /* [from_ns, until_ns) */
 	uint32_t first_process, end_process; /* first_process .. end_process - 1 */
 };
 
-/* What happened there. */
+/* The result. */
 struct gpu_idle {
 	VEC(struct gpu_blame) blames; /* by profile, metric, context */
-	bool occurs[GPU_IDLE_METRICS];  /* a metric has blames */
+	bool occurs[GPU_IDLE_METRICS];  /* by metric: some blame exists */
 	struct model_gpu_idle *devices; /* by device of the model */
 	struct model_gpu_waits waits;
 };
 
 /*
  * `m` must be a whole run with its time lines and private_->gpu_times; without them nothing is
- * known. Reads each time line once, so memory does not grow with samples or operations. Devices
- * that no process connects are worked on at the same time. False if memory is short. In all cases
- * call gpu_idle_free().
+ * known. Reads each time line once, so memory does not grow with samples or operations. Works in
+ * parallel on devices that no process connects. False if memory is short. In all cases call
+ * gpu_idle_free().
  */
 bool gpu_idle_find(const struct model *m, const struct gpu_idle_of *of, unsigned n_workers,
 		   struct gpu_idle *out);

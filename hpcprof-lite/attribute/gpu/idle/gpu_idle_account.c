@@ -33,7 +33,10 @@ static int compare_entries(const void *pa, const void *pb)
 	return (a->context > b->context) - (a->context < b->context);
 }
 
-/* Rounds the running sum, so that no error adds up. The last entry gets what divisions left. */
+/*
+ * Rounds the running sum, so that rounding errors do not add up. The last entry gets the remainder
+ * of divisions.
+ */
 bool idle_account_close(struct idle_account *a, const uint64_t total_ns[GPU_IDLE_METRICS],
 			struct gpu_idle *out)
 {

@@ -5,8 +5,8 @@
 /* ---- time passes ---- */
 
 /*
- * Threads that work are to blame. If none does, those that are blocked are, and first of all those
- * that launch on the device.
+ * Blames threads that work. If none works, blames blocked threads, preferably those that launch on
+ * the device.
  */
 static void blame_threads(struct idle_device *d, uint64_t ns)
 {
@@ -55,7 +55,7 @@ void idle_device_advance(const struct idle_sweep *s, struct idle_device *d, uint
 {
 	uint64_t begin_ns = d->at_ns > s->from_ns ? d->at_ns : s->from_ns,
 		 end_ns = ns < s->until_ns ? ns : s->until_ns;
-	d->at_ns = ns > d->at_ns ? ns : d->at_ns; /* damaged times may run back */
+	d->at_ns = ns > d->at_ns ? ns : d->at_ns; /* damaged times may go backwards */
 	if (end_ns <= begin_ns)
 		return;
 	uint64_t length_ns = end_ns - begin_ns;
@@ -80,9 +80,9 @@ void idle_device_advance(const struct idle_sweep *s, struct idle_device *d, uint
 /* ---- why it was idle ---- */
 
 /*
- * An operation begins after a gap. If a thread waited for the device in the gap, all but other work
- * of the threads is due to that, and but the time of a launch that took long in itself, as the
- * first of a kernel does. Without a wait a short gap means that the launch came too slowly.
+ * An operation begins after a gap. If a thread waited for the device in the gap, that wait explains
+ * the gap, except for other work of the threads and for a launch that was slow in itself, like the
+ * first launch of a kernel. Without a wait, a short gap means that the launch came too late.
  */
 static void close_gap(struct idle_device *d)
 {
@@ -134,7 +134,7 @@ static uint64_t time_of(unsigned bucket)
 	return (32 + bucket % 32) * width + width / 2;
 }
 
-/* The least time that at least `percent` of the latencies do not exceed. */
+/* The smallest time that at least `percent` of the latencies do not exceed. */
 static uint64_t quantile(const struct idle_device *d, unsigned percent)
 {
 	uint64_t sum = 0;

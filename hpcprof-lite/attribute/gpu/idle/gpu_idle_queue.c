@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See gpu_idle_sweep.h. Operations of a queue are taken in the order of their starts, and none is
- * launched later than it starts, so launches are taken in that order, too. Test:
+ * See gpu_idle_sweep.h. The sweep takes operations of a queue in the order of their starts.
+ * Launches are taken in the same order, because no operation is launched after it starts. Test:
  * tests/unit/prof_gpu/test_gpu_idle.c.
  */
 #include "hpcprof-lite/attribute/gpu/idle/gpu_idle_sweep.h"
 
-/* A call without a known time is at the start of its operation. */
+/* If the time of the call is unknown, takes the start of the operation. */
 static uint64_t enter_of(const struct model_gpu_item *i)
 {
 	return i->enter_ns && i->enter_ns < i->start_ns ? i->enter_ns : i->start_ns;
@@ -84,7 +84,7 @@ static void start(struct idle_sweep *s, struct idle_queue *q, uint64_t ns)
 
 /*
  * The profile in which an operation counts. If its thread is unknown, that is the first thread of
- * the process. Who waits is a thread, so there is at least one.
+ * the process. There is at least one thread, because only threads wait.
  */
 static uint32_t profile_of(const struct idle_sweep *s, const struct idle_queue *q,
 			   const struct model_gpu_cell *cell)

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* Streams by the time of their next event, then by number: a binary heap. */
+/* A stream in a binary heap, sorted by the time of the next event, then by number. */
 struct head {
 	uint64_t ns;
 	uint32_t stream; /* 0: the stretches; then the queues; then the threads */
@@ -16,7 +16,7 @@ struct merge {
 	struct idle_sweep *s;
 	struct head *heap;
 	size_t n;
-	size_t next_stretch; /* ends count, too */
+	size_t next_stretch; /* counts starts and ends */
 };
 
 struct idle_thread *idle_sweep_thread(struct idle_sweep *s, uint32_t profile)

@@ -16,9 +16,9 @@
 typedef unsigned __int128 idle_fixed;
 enum { IDLE_FRACTION = 20 };
 
-/* A launch after at most this much other work of the threads was on its way: launch-bound. */
+/* A gap is launch-bound if the threads did at most this much other work before the launch. */
 #define IDLE_LAUNCH_NS UINT64_C(100000)
-/* Clocks of devices are only so accurate: an operation may seem to end after the wait for it. */
+/* The accuracy of device clocks: an operation may seem to end this long after the wait for it. */
 #define IDLE_CLOCK_NS UINT64_C(20000)
 
 /* ---- accounts (gpu_idle_account.c) ---- */
@@ -38,21 +38,21 @@ struct idle_account {
 void idle_account_add(struct idle_account *a, enum gpu_idle_metric metric, uint32_t profile,
 		      uint32_t context, idle_fixed amount);
 /*
- * Rounds the entries such that those of a metric add up to total_ns[metric], and appends them to
- * `out`. False if memory is short.
+ * Rounds the entries so that the entries of a metric add up to total_ns[metric], and appends them
+ * to `out`. False if memory is short.
  */
 bool idle_account_close(struct idle_account *a, const uint64_t total_ns[GPU_IDLE_METRICS],
 			struct gpu_idle *out);
 
 /* ---- devices (gpu_idle_device.c) ---- */
 
-/* What a thread does, as a device sees it. */
+/* What a thread does, from a device's point of view. */
 enum idle_state {
 	IDLE_UNKNOWN,              /* no sample covers the moment */
 	IDLE_OFF,                  /* measurement is off */
 	IDLE_WAITS_HERE,           /* for this device */
-	IDLE_BLOCKED,              /* for something else, or without a processor */
-	IDLE_BLOCKED_LAUNCHER,     /* the same; it has launched on this device */
+	IDLE_BLOCKED,              /* it waits for something else or for a processor */
+	IDLE_BLOCKED_LAUNCHER,     /* the same, in a thread that has launched on this device */
 	IDLE_WORKS,
 	IDLE_STATES
 };
@@ -60,23 +60,23 @@ enum idle_state {
 /* The parts of a stretch of time without an operation. */
 enum idle_part { IDLE_FREE, IDLE_SYNCHRONISED, IDLE_LAUNCHED, IDLE_PARTS };
 
-/* Times by size: 32 buckets for each power of two, so 3 % wide. */
+/* A histogram of times with 32 buckets for each power of two, so a bucket is 3 % wide. */
 enum { IDLE_BUCKETS = 60 * 32 };
 
 struct idle_device {
-	uint32_t device;           /* of the model; MODEL_NONE: the process's none */
+	uint32_t device; /* of the model */
 	uint64_t at_ns;            /* everything before is accounted for */
-	uint64_t n_kernels, n_copies; /* that run; sets are copies */
+	uint64_t n_kernels, n_copies; /* running now; sets count as copies */
 	uint64_t n_in_flight;      /* launched, not ended */
-	uint64_t n_waits;          /* threads that wait for this device alone */
+	uint64_t n_waits;          /* threads that wait only for this device */
 	uint64_t n_threads[IDLE_STATES];
-	/* Sums over time of what one thread of the state has to blame. */
+	/* Integrals over time of the blame of one thread in each state. */
 	idle_fixed share_of[IDLE_STATES];
-	idle_fixed share_of_op;    /* the same for an operation that runs */
+	idle_fixed share_of_op;    /* the same for a running operation */
 	bool is_before_first;
 	uint64_t gap_ns[IDLE_PARTS]; /* since the last operation ended */
-	uint64_t wait_end_ns;      /* of the last wait that ended */
-	bool was_waited_for;       /* a wait ended as the gap began */
+	uint64_t wait_end_ns;      /* end of the last wait */
+	bool was_waited_for;       /* a wait ended when the gap began */
 	idle_fixed queue_ns;
 	uint32_t *latencies;       /* IDLE_BUCKETS */
 	struct model_gpu_idle sum;
@@ -95,7 +95,7 @@ void idle_device_begin(const struct idle_sweep *s, struct idle_device *d, uint64
 void idle_device_end(const struct idle_sweep *s, struct idle_device *d, uint64_t ns,
 		     bool is_kernel);
 void idle_device_watch(const struct idle_sweep *s, struct idle_device *d, uint64_t ns, bool watch);
-/* Sets what is computed of the whole. */
+/* Sets the results that need the whole sweep. */
 void idle_device_close(struct idle_device *d);
 
 /* ---- queues (gpu_idle_queue.c) ---- */
@@ -110,8 +110,8 @@ struct idle_queue {
 	const struct model_gpu_line *line;
 	uint32_t device;           /* index in the sweep */
 	uint32_t process;
-	uint64_t n_entered, n_started; /* items of the line */
-	VEC(struct idle_running) running; /* a heap; the first ends first */
+	uint64_t n_entered, n_started; /* counts of the line's items */
+	VEC(struct idle_running) running; /* a heap; the first item ends first */
 };
 
 /* The time of the next event; IDLE_NEVER: the queue is at its end. */
@@ -145,10 +145,13 @@ struct idle_thread {
 	uint64_t covered_until_ns; /* its state and context; 0: nothing is known */
 	uint32_t context;
 	uint8_t state;             /* OFF, BLOCKED or WORKS */
-	const struct model_gpu_wait *waits; /* those that have not begun */
+	const struct model_gpu_wait *waits; /* waits that have not begun */
 	uint64_t n_waits;
 	VEC(struct idle_wait) waiting;
-	/* Devices that its process uses, and that it has launched on: see idle_bit(). */
+	/*
+	 * Sets of devices: those that its process uses, and those that the thread launched on. See
+	 * idle_bit().
+	 */
 	uint64_t uses, launched_on;
 	struct idle_mark *marks;   /* by device of the sweep */
 };
@@ -156,12 +159,12 @@ struct idle_thread {
 void idle_thread_open(const struct idle_sweep *s, struct idle_thread *t);
 uint64_t idle_thread_next(const struct idle_thread *t);
 void idle_thread_take(struct idle_sweep *s, struct idle_thread *t, uint64_t ns);
-/* Credits what it did up to now. */
+/* Credits what the thread did up to `ns`. */
 void idle_thread_close(struct idle_sweep *s, struct idle_thread *t, uint64_t ns);
 
 /* ---- the sweep (gpu_idle_sweep.c) ---- */
 
-/* A time at which the processes begin or cease to be watched. */
+/* A stretch of time in which processes were measured. */
 struct idle_stretch {
 	uint64_t start_ns, end_ns;
 };
@@ -169,20 +172,23 @@ struct idle_stretch {
 enum idle_place {
 	IDLE_ELSEWHERE,
 	IDLE_IN_LIBC,
-	IDLE_IN_LOCK /* of libc: threads wait for threads in it */
+	IDLE_IN_LOCK /* a lock function of libc, in which threads wait for threads */
 };
 
 struct idle_sweep {
 	const struct model *m;
-	uint64_t from_ns, until_ns;/* only this time counts */
-	/* A sample covers the time to the next one if that is so near, else one period. */
+	uint64_t from_ns, until_ns;/* only the time between these counts */
+	/*
+	 * A sample covers the time to the next one if that is at most coverage_ns away, else one
+	 * period.
+	 */
 	uint64_t coverage_ns, period_ns;
 	const uint8_t *places;     /* by function of the model: enum idle_place */
 	VEC(struct idle_device) devices;
 	VEC(struct idle_queue) queues;
 	VEC(struct idle_thread) threads; /* by profile */
 	VEC(uint32_t) processes;
-	VEC(struct idle_stretch) stretches; /* of the processes, apart from each other, by time */
+	VEC(struct idle_stretch) stretches; /* of the processes, disjoint, by time */
 	bool is_watched;
 	struct idle_account account;
 };

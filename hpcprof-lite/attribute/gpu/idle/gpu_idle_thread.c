@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * See gpu_idle_sweep.h. A sample covers the time up to the next sample of the thread, as in all
- * time lines, unless a thread that runs would have had another one before. Test:
- * tests/unit/prof_gpu/test_gpu_idle.c.
+ * time lines. If the gap is so long that a running thread would have had another sample, it covers
+ * one period. Test: tests/unit/prof_gpu/test_gpu_idle.c.
  */
 #include "hpcprof-lite/attribute/gpu/idle/gpu_idle_sweep.h"
 
@@ -14,7 +14,10 @@ static void refill(const struct idle_sweep *s, struct idle_thread *t)
 	t->n = model_trace_read(s->m, t->profile, &t->cursor, t->samples, IDLE_CHUNK);
 }
 
-/* Since glibc 2.41 the system call of a wait is in a function below the one that waits. */
+/*
+ * True in a wait for a thread. Since glibc 2.41, the system call is in a function below the one
+ * that waits.
+ */
 static bool waits_for_a_thread(const struct idle_sweep *s, uint32_t context)
 {
 	const struct model *m = s->m;
@@ -57,8 +60,8 @@ static uint64_t next_sample(const struct idle_thread *t)
 }
 
 /*
- * A thread without a sample for long did not run. What it did then, other samples say, or nobody:
- * the samples before and after are of what it did while it ran.
+ * A thread without a sample for a long time did not run. Only samples of waiting say what it did
+ * then: the samples before and after the gap show what it did while it ran.
  */
 static uint64_t covered_from(const struct idle_sweep *s, const struct idle_thread *t,
 			     uint64_t time_ns)
@@ -68,8 +71,8 @@ static uint64_t covered_from(const struct idle_sweep *s, const struct idle_threa
 }
 
 /*
- * A thread that waits has no samples until it goes on. When waits for devices begin and end is
- * known, so a sample in such a call says no more than others.
+ * A waiting thread has no samples until it continues. The start and end of waits for devices are
+ * known, so a sample in a call that waits for a device covers no more time than other samples.
  */
 static uint64_t covered_until(const struct idle_sweep *s, const struct idle_thread *t,
 			      uint64_t time_ns)
@@ -80,7 +83,7 @@ static uint64_t covered_until(const struct idle_sweep *s, const struct idle_thre
 	return lasts ? next_sample(t) : covered_from(s, t, time_ns);
 }
 
-/* The thread went on. It may not have run for long enough to have a sample. */
+/* The thread continued. It may not have run long enough to get a sample. */
 static void end_block(const struct idle_sweep *s, struct idle_thread *t, uint64_t ns)
 {
 	const uint64_t until_ns = covered_from(s, t, ns);
@@ -104,7 +107,7 @@ static void take_samples(const struct idle_sweep *s, struct idle_thread *t, uint
 
 /* ---- waits ---- */
 
-/* The devices that a wait of the thread may be for. */
+/* The devices that the thread may be waiting for. */
 static uint64_t candidates(const struct idle_thread *t)
 {
 	return t->launched_on ? t->launched_on : t->uses;
@@ -156,7 +159,7 @@ static void take_waits(struct idle_sweep *s, struct idle_thread *t, uint64_t ns)
 
 /* ---- what it does for each device ---- */
 
-/* A wait of which the device is not known is one for each device that it may be for. */
+/* If the device of a wait is unknown, the wait counts for each device that it may be for. */
 static bool waits_for(const struct idle_thread *t, uint32_t device)
 {
 	for (size_t i = 0; i < t->waiting.n; i++)

@@ -3,7 +3,7 @@
 #include "hpcprof-lite/attribute/gpu/idle/gpu_idle.h"
 #include "hpcprof-lite/attribute/sum/sum.h"
 
-/* The state is the blames, a sum_extras by profile. */
+/* The state is the blame, a sum_extras by profile. */
 static bool keep_idle(struct topic_run *r, struct gpu_idle *idle, sum_extras *blames)
 {
 	uint32_t metric_of[GPU_IDLE_METRICS];

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See gpu_clock.h. All in integers: a double has not the 60 bits of a time. Test:
- * tests/unit/prof_gpu/test_gpu_time.c. */
+/*
+ * See gpu_clock.h. Everything is in integers, because a double cannot hold the 60 bits of a time.
+ * Test: tests/unit/prof_gpu/test_gpu_time.c.
+ */
 #include "hpcprof-lite/attribute/gpu/join/gpu_clock.h"
 
 #include "common/base/sorted.h"
 
-/* Two pairs give a rate when the errors of both are a small part of the time between them: to
- * 1e-4. */
+/* Two pairs give a rate only if the errors of both are at most 1e-4 of the time between them. */
 enum { LEAST_SPAN_OF_ERRORS = 10000 };
 
 static bool gives_rate(const struct msr_gpu_clock *a, const struct msr_gpu_clock *b)
@@ -64,7 +65,7 @@ static uint64_t at_offset(const struct msr_gpu_clock *a, uint64_t device_ns)
 	return t < 0 ? 0 : t > INT64_MAX ? INT64_MAX : (uint64_t)t;
 }
 
-/* The last pair not after the time; the time is not before the first. */
+/* The last pair that is not after the time. The time must not be before the first pair. */
 static size_t find(struct gpu_clock *c, uint64_t device_ns)
 {
 	size_t low = c->last;

@@ -2,9 +2,9 @@
 /*
  * Converts times of a device's clock to CLOCK_MONOTONIC. The conversion is linear between the two
  * clock pairs around a time, so it follows drift and steps of the device's clock. Pairs that are
- * too close together would distort the rate through their errors and are removed first. A single
- * pair gives an offset. Before the first pair and after the last, the rate is that of the two pairs
- * at this end. Test: tests/unit/prof_gpu/test_gpu_time.c.
+ * too close together are removed first, because their errors would distort the rate. A single pair
+ * gives an offset. Before the first pair and after the last one, the rate is that of the two
+ * nearest pairs. Test: tests/unit/prof_gpu/test_gpu_time.c.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_JOIN_GPU_CLOCK_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_JOIN_GPU_CLOCK_H
@@ -14,7 +14,7 @@
 struct gpu_clock {
 	const struct msr_gpu_clock *pairs; /* ascending in both times */
 	size_t n;                          /* 0: the clock is CLOCK_MONOTONIC */
-	size_t last; /* where the last time was found, because times come nearly in order */
+	size_t last; /* where the last look-up ended; times come nearly in order */
 };
 
 /*

@@ -31,8 +31,9 @@ static bool list_some(struct run *r, bool copies)
 }
 
 /*
- * The first record of a node counts. CUPTI reports a copied node twice: with the call that
- * instantiates the graph, and with the node that it is a copy of. We need the second.
+ * The first record of a node in the list counts. CUPTI reports a copied node twice: with the call
+ * that instantiates the graph, and with the node that it was copied from. We need the second
+ * report.
  */
 static bool list_records(struct run *r)
 {
@@ -49,8 +50,9 @@ static const struct load_thread *find_thread(const struct load_file *f, uint32_t
 	return &f->threads.at[at];
 }
 
-/* The site of a record that was made by a call; 0 when its path is not known. UINT32_MAX: no
- * memory. */
+/*
+ * The site of a node that a call made; 0: the call's path is unknown. UINT32_MAX: memory is short.
+ */
 static uint32_t add_site(struct run *r, const struct msr_gpu_graph_node *n)
 {
 	uint32_t index;
@@ -73,7 +75,7 @@ static uint32_t add_site(struct run *r, const struct msr_gpu_graph_node *n)
 static const struct msr_gpu_graph_node *find_original(const struct run *r,
 						      const struct msr_gpu_graph_node *n)
 {
-	enum { MOST_COPIES = 64 }; /* of copies; a damaged file may go in circles */
+	enum { MOST_COPIES = 64 }; /* a damaged file may contain circles */
 	for (unsigned i = 0; n->original && i < MOST_COPIES; i++) {
 		uint64_t index = map_get(&r->records, n->original, n->backend);
 		if (index == MAP_NONE)
@@ -85,7 +87,7 @@ static const struct msr_gpu_graph_node *find_original(const struct run *r,
 
 static bool resolve(struct run *r)
 {
-	if (r->list.n && !vec_push(&r->g->sites)) /* 0 is none */
+	if (r->list.n && !vec_push(&r->g->sites)) /* site 0 means none */
 		return false;
 	for (size_t i = 0; i < r->list.n; i++) {
 		const struct msr_gpu_graph_node *n = r->list.at[i], *first = find_original(r, n);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds the call that made a node of a GPU graph: from the number of the node, through the nodes
- * that it was copied from, to the call that made the first one.
- * Test: tests/unit/prof_gpu/test_gpu_join.c.
+ * Finds the call that made a node of a GPU graph. Starts at the number of the node and follows the
+ * copies back to the first node, which a call made. Test: tests/unit/prof_gpu/test_gpu_join.c.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_JOIN_GPU_GRAPH_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_JOIN_GPU_GRAPH_H
@@ -22,7 +21,7 @@ struct gpu_graph {
 	VEC(struct gpu_site) sites;    /* distinct; numbered from 1 */
 };
 
-/* as many as keys of gpu_cell can distinguish; further sites count as unknown */
+/* as many as the keys of gpu_cell can distinguish; further sites count as unknown */
 enum { GPU_GRAPH_MOST_SITES = 1 << 24 };
 
 /*

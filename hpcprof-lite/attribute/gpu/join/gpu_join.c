@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See gpu_join.h. Two passes over the operations: one counts those of each queue, one joins. Test:
- * tests/unit/prof_gpu/test_gpu_join.c. */
+/*
+ * See gpu_join.h. Makes two passes over the operations: the first counts those of each queue, the
+ * second joins. Test: tests/unit/prof_gpu/test_gpu_join.c.
+ */
 #include "hpcprof-lite/attribute/gpu/join/gpu_join.h"
 
 #include "common/base/capped.h"
@@ -12,12 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N_RECENT = 8 }; /* cells that were met last: programs launch the same few again and again */
+/* recently used cells: programs launch the same few operations again and again */
+enum { N_RECENT = 8 };
 
 struct queue_state {
 	struct gpu_clock clock;
 	uint64_t n;                   /* operations with a time line */
-	struct model_gpu_item *items; /* where the next one goes */
+	struct model_gpu_item *items; /* where the next item goes */
 };
 
 struct recent {
@@ -32,7 +35,7 @@ struct run {
 	struct map index;             /* of cells */
 	struct recent recent[N_RECENT];
 	uint64_t latest_ns;           /* a later time is damage */
-	uint8_t *is_wanted;           /* bit by launch: samples or values name it */
+	uint8_t *is_wanted;           /* one bit for each launch: samples or values refer to it */
 	bool wants_lines;
 };
 
@@ -59,7 +62,7 @@ static uint64_t key_a(const struct gpu_cell *c)
 	return (uint64_t)c->thread << 32 | c->node;
 }
 
-/* Only kernels have a shape and a site, only others a detail. */
+/* Only kernels have a shape and a site; only other kinds have a detail. */
 static uint64_t key_b(const struct gpu_cell *c)
 {
 	uint64_t low = c->kind == MSR_GPU_KERNEL ? (uint64_t)c->site << 32 | c->shape
@@ -129,7 +132,7 @@ void gpu_join_place(struct gpu_join *j, uint32_t number, uint32_t node, struct g
 
 struct times {
 	uint64_t enter_ns, start_ns, end_ns, error_ns; /* CLOCK_MONOTONIC */
-	uint64_t busy_ns; /* by the device's own clock: what it says of itself */
+	uint64_t busy_ns; /* by the device's own clock */
 	bool is_bad;
 };
 
@@ -145,8 +148,8 @@ static struct queue_state *queue_of(const struct run *r, const struct msr_gpu_op
 }
 
 /*
- * Converts the times of an operation and counts those that cannot be converted. On the time line,
- * such an operation starts at its call. Without a valid end it has length 0.
+ * Converts the times of an operation, and counts operations whose times cannot be converted. On the
+ * time line, such an operation starts at its call. Without a valid end it has length 0.
  */
 static struct times convert(struct run *r, const struct msr_gpu_op *op, unsigned kind,
 			    uint64_t enter_ns)
@@ -176,7 +179,7 @@ static struct times convert(struct run *r, const struct msr_gpu_op *op, unsigned
 
 /* ---- operations ---- */
 
-/* Of a graph an operation is lost, which has others, or the launch itself. */
+/* Counts a loss. In a graph, either one of several operations is lost, or the launch itself. */
 static void lose(struct run *r, uint64_t id, uint32_t launch, unsigned kind, unsigned cause)
 {
 	const struct load_gpu_part *from;
@@ -229,7 +232,7 @@ static bool has_line(unsigned kind)
 	return kind == MSR_GPU_KERNEL || kind == MSR_GPU_COPY || kind == MSR_GPU_SET;
 }
 
-/* How the time of a kernel was sampled. */
+/* Finds how the time of a kernel was sampled. */
 static void cover(struct run *r, const struct msr_gpu_op *op, const struct times *t,
 		  struct gpu_cover *c)
 {
@@ -238,7 +241,10 @@ static void cover(struct run *r, const struct msr_gpu_op *op, const struct times
 			 gpu_join_groups(r->g, op->shape), c);
 }
 
-/* Operations that never ran, under their call. Before version 1.7 the error is not known. */
+/*
+ * Adds operations that never ran, below their call. Before version 1.7 of the format, the error is
+ * unknown.
+ */
 static bool add_refused(struct run *r, uint32_t thread, uint32_t node, unsigned kind,
 			uint64_t error, uint64_t n)
 {
@@ -307,13 +313,13 @@ static bool join_op(struct run *r, const struct load_gpu_part *p, const struct m
 		put_item(r, p, op, &t, cell);
 	else if (kind == MSR_GPU_SYNC)
 		put_wait(r, &t, cell);
-	/* of several operations the first */
+	/* if the launch has several operations, the first counts */
 	return launch == GPU_LAUNCH_NONE || !(r->is_wanted[launch / 8] >> launch % 8 & 1) ||
 	       (map_put(&j->wanted, id, 0, cell) != MAP_NONE &&
 		(!r->g->values.n || map_put(&j->wanted_ns, id, 0, t.busy_ns) != MAP_NONE));
 }
 
-/* Aggregates have no times: they count in the tree alone. */
+/* Aggregates have no times, so they count only in the tree. */
 static bool join_aggregates(struct run *r)
 {
 	for (size_t k = 0; k < r->g->aggregates.n; k++) {
@@ -402,7 +408,7 @@ static void want(struct run *r, uint64_t id)
 		r->is_wanted[launch / 8] |= (uint8_t)(1u << launch % 8);
 }
 
-/* The launches that PC samples and values speak of. */
+/* Lists the launches that PC samples and values refer to. */
 static bool list_wanted(struct run *r)
 {
 	r->is_wanted = calloc(r->j->launches.n / 8 + 1, 1);
@@ -458,7 +464,7 @@ static int compare_waits(const void *pa, const void *pb)
 	return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
 }
 
-/* The records of one thread are in order, so there is seldom anything to do. */
+/* The records of each thread are in order, so there is seldom anything to sort. */
 static void sort_waits(struct gpu_join *j)
 {
 	uint64_t i = 1;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Joins the GPU operations of one measurement file with their launches by id. The results are cells
- * (how much of which operation was done where), the time line of each queue, and the ledger.
- * Memory: the cells, 5 bytes for each launch, and 40 bytes for each operation on a time line; many
- * operations go to a temporary file. Files are independent, so several can be joined at the same
- * time. Tests: tests/unit/prof_gpu/test_gpu_join.c.
+ * (how much of each operation happened in each place), the time line of each queue, and the ledger.
+ * Memory: the cells, 5 bytes for each launch, and 40 bytes for each operation on a time line. Large
+ * numbers of operations go to a temporary file. Files are independent, so several can be joined at
+ * the same time. Tests: tests/unit/prof_gpu/test_gpu_join.c.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_JOIN_GPU_JOIN_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_JOIN_GPU_JOIN_H
@@ -24,8 +24,8 @@ enum gpu_place { /* the parent of a cell */
 };
 
 /*
- * Operations of one kind with the same launching place and shape; kernels of graphs also with the
- * same place that made the node. `thread` is an index into load_file.threads. The cell counts in
+ * Operations of one kind with the same launching place and shape. Kernels of graphs also have the
+ * same place that made the node. `thread` is an index into load_file.threads; the cell counts in
  * the profile of this thread.
  */
 #define GPU_CELL_REFUSED 15u /* a kind: the driver refused them; `site` is the error */
@@ -38,7 +38,8 @@ struct gpu_cell {
 	 */
 	uint32_t site;
 	uint8_t kind, detail, place;
-	bool is_measured; /* `thread` launched the operations; otherwise it only counts them */
+	/* `thread` launched the operations; otherwise its profile only counts them */
+	bool is_measured;
 	uint64_t n_ops, busy_ns, bytes;
 	/* KERNEL: the part of its time with PC sampling, for operations with a record */
 	struct gpu_cover cover;
@@ -67,11 +68,12 @@ struct gpu_join {
 	struct model_gpu_wait *waits;
 	uint64_t n_waits;
 	struct space wait_space;           /* memory of `waits` */
-	uint64_t n_untimed;                /* operations of devices that are on no line */
+	uint64_t n_untimed;                /* operations that are on no time line */
 	uint64_t summed_wait_ns;           /* waits that were summed up during the run */
-	/* launches that samples or values name: id -> cell of their first operation */
+	/* launches that samples or values refer to: id -> cell of their first operation */
 	struct map wanted;
-	struct map wanted_ns;              /* those that values name -> time of that operation */
+	/* launches that values refer to: id -> time of their first operation */
+	struct map wanted_ns;
 	struct model_gpu_ledger ledgers[LOAD_GPU_BACKENDS];
 	uint32_t n_ledgers;
 	struct {
@@ -84,7 +86,7 @@ struct gpu_join {
 
 /* *j must be zero. In all cases call gpu_join_free(). False if memory is short. */
 bool gpu_join_run(struct gpu_join *j, struct load_file *f);
-/* Returns the cell with this key, and makes it if it is new. UINT32_MAX if memory is short. */
+/* Returns the cell with this key; makes it if it is new. UINT32_MAX if memory is short. */
 uint32_t gpu_join_cell(struct gpu_join *j, const struct gpu_cell *key);
 /*
  * Sets thread, node and place of `key` for work that thread `number` of the file launched at

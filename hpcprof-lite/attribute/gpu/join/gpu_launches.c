@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DENSE = 8 }; /* at most so many ids for each launch make a table */
+enum { DENSE = 8 }; /* use a table if there are at most this many ids for each launch */
 
 struct range {
 	uint64_t low, high, n;
@@ -36,7 +36,7 @@ static bool number_parts(struct gpu_launches *l, struct range *ranges)
 	}
 	l->starts[g->launches.n] = n;
 	if (n >= GPU_LAUNCH_NONE)
-		return false; /* 64 GiB of launches: beyond what this reader is made for */
+		return false; /* 64 GiB of launches, too many for this reader */
 	l->n = (uint32_t)n;
 	l->state = calloc(n + 1, 1);
 	return l->state != NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The launches of one file by id, and what happened to each. Launches are numbered from 0 in the
- * order of load_gpu.launches. Each back end has a table from id to number if its ids are dense (4
- * bytes for each id), or else a sorted list (16 bytes for each launch). Each launch also has one
- * byte of state. Test: tests/unit/prof_gpu/test_gpu_join.c.
+ * order of load_gpu.launches. If the ids of a back end are dense, it has a table from id to number
+ * (4 bytes for each id); otherwise a sorted list (16 bytes for each launch). Each launch also has
+ * one byte of state. Test: tests/unit/prof_gpu/test_gpu_join.c.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_JOIN_GPU_LAUNCHES_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_JOIN_GPU_LAUNCHES_H
@@ -11,7 +11,10 @@
 #include "hpcprof-lite/load/load_gpu.h"
 
 #define GPU_LAUNCH_NONE UINT32_MAX
-/* state: the launch has an operation. Otherwise the state is the cause of its loss; 0: neither. */
+/*
+ * A value of `state`: the launch has an operation. Other values are the cause of its loss; 0:
+ * neither.
+ */
 #define GPU_LAUNCH_JOINED 0x80u
 #define GPU_LAUNCH_UNSOUND 0x7fu /* state: the record is damaged, or its id was already used */
 

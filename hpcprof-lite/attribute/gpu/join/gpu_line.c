@@ -26,8 +26,8 @@ struct runs {
 
 /*
  * Records come nearly in the order in which operations ran. If threads share a queue, there are
- * several sorted runs. An item that is slightly late moves to its place; another one begins a new
- * run.
+ * several sorted runs. An item that is slightly late is moved to its place; an item that is later
+ * than that begins a new run.
  */
 static bool find_runs(struct model_gpu_item *items, uint64_t n, struct runs *r)
 {
@@ -113,7 +113,10 @@ struct lanes {
 	uint32_t count;
 };
 
-/* The first free lane, else a new one, else the lane that is free soonest. */
+/*
+ * The first free lane; if none is free, a new one; if there are too many, the lane that becomes
+ * free first.
+ */
 static uint32_t choose_lane(struct lanes *l, const struct model_gpu_item *item)
 {
 	uint32_t soonest = 0;

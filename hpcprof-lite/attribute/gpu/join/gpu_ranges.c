@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#define MOST_SAMPLES 1e9 /* of a sampler in one range */
+#define MOST_SAMPLES 1e9 /* the most samples of a sampler in one range */
 
 static int compare_ranges(const void *pa, const void *pb)
 {
@@ -92,7 +92,7 @@ static void cover(const struct gpu_ranges *r, uint32_t context, uint64_t start_n
 		double one = (double)(to_ns - from_ns) * at->per_ns;
 		one = one < MOST_SAMPLES
 			      ? one
-			      : MOST_SAMPLES; /* a damaged file; sums stay far below 2^63 */
+			      : MOST_SAMPLES; /* the file is damaged; sums stay far below 2^63 */
 		c->serialized_ns += at->flags & MSR_GPU_RANGE_SERIALIZED ? to_ns - from_ns : 0;
 		c->gap_ns += at->flags & MSR_GPU_RANGE_GAP ? to_ns - from_ns : 0;
 		c->expected += one * at->samplers;

@@ -30,7 +30,8 @@ struct gpu_cover {
 	 */
 	uint64_t serialized_ns, gap_ns;
 	double expected;               /* samples if all samplers had been busy all the time */
-	double promised; /* samples if as many samplers had been busy as there were groups */
+	/* samples if one sampler had been busy for each group, up to all samplers */
+	double promised;
 };
 
 /* False if memory is short. */

@@ -158,7 +158,9 @@ static int compare_extras(const void *pa, const void *pb)
 	return (a->metric > b->metric) - (a->metric < b->metric);
 }
 
-/* The instructions and stall reasons of a line add to the same few values. */
+/*
+ * Merges equal values. The instructions and stall reasons of one line add to the same few values.
+ */
 static void merge_extras(gpu_extras *e)
 {
 	size_t kept = 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The metrics of GPUs: their names (HPCToolkit's if it has one), what each operation adds to which
- * metric, and which metrics occur. Here a metric is a number: an enum gpu_metric, or the number of
- * a stall reason or counter from the measurement. Test: tests/unit/prof_gpu/test_gpu_join.c.
+ * The metrics of GPUs: their names (HPCToolkit's names where it has them), what each operation adds
+ * to which metric, and which metrics occur. In this file, a metric is a number: an enum gpu_metric,
+ * or the number of a stall reason or counter from the measurement. Test:
+ * tests/unit/prof_gpu/test_gpu_join.c.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_METRICS_GPU_METRICS_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_METRICS_GPU_METRICS_H
@@ -46,7 +47,7 @@ struct gpu_stall_metric {
 	const char *vendor, *description;
 	uint32_t flags;          /* MSR_GPU_STALL_* */
 	bool counts_issues;      /* as in struct gpu_stall */
-	enum gpu_dependency dependency; /* only of samples that no other reason counts */
+	enum gpu_dependency dependency; /* set only if no other reason counts the same samples */
 };
 struct gpu_counter_metric {
 	const char *name, *description;
@@ -56,15 +57,15 @@ struct gpu_counter_metric {
 struct gpu_metrics {
 	VEC(struct gpu_stall_metric) stalls;     /* by name */
 	VEC(struct gpu_counter_metric) counters; /* by name, then unit */
-	VEC(uint64_t) n_samples, sums;           /* by metric: the sum of all that was added */
+	VEC(uint64_t) n_samples, sums;           /* by metric: sums of everything that was added */
 	uint64_t n_exact, n_apportioned, n_unattributed; /* PC samples */
 	/* above this number, the values of a file are merged instead of kept one by one */
 	size_t merge_at;
 };
 
 /*
- * What a cell or the like adds. `context` is a context of struct expand until it gets its final
- * id.
+ * What a cell or another source adds. `context` is a context of struct expand until it gets its
+ * final id.
  */
 typedef VEC(struct sum_extra) gpu_extras;
 
@@ -84,14 +85,14 @@ uint32_t gpu_metrics_stall_flags(const struct gpu_metrics *m, uint32_t metric);
 enum gpu_dependency gpu_metrics_dependency(const struct gpu_metrics *m, uint32_t metric);
 
 bool gpu_metrics_add(struct gpu_metrics *m, gpu_extras *to, const struct sum_extra *x);
-/* Adds all that the operations of a cell contribute at `context`. */
+/* Adds everything that the operations of a cell contribute at `context`. */
 bool gpu_metrics_add_cell(struct gpu_metrics *m, gpu_extras *to, const struct load_gpu *g,
 	const struct gpu_cell *c, uint32_t context);
 
 /* How many warps of a kernel with this shape fit on an SM of its device. False if unknown. */
 bool gpu_metrics_occupancy(const struct load_gpu *g, const struct msr_gpu_shape *s,
 	struct gpu_occupancy *out);
-/* As gpu_occupancy_ease(), for its device. */
+/* Like gpu_occupancy_ease(), for the shape's device. */
 bool gpu_metrics_ease(const struct load_gpu *g, const struct msr_gpu_shape *s,
 	const struct gpu_occupancy *now, uint32_t *eased, struct gpu_occupancy *out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See gpu_metrics.h: what operations add to metrics. Test: tests/unit/prof_gpu/test_gpu_join.c. */
+/* See gpu_metrics.h. Adds operations to metrics. Test: tests/unit/prof_gpu/test_gpu_join.c. */
 #include "hpcprof-lite/attribute/gpu/metrics/gpu_metrics.h"
 
 /*
@@ -33,7 +33,9 @@ static void add(struct adding *a, uint32_t metric, uint64_t sum)
 	a->failed |= !gpu_metrics_add(a->m, a->to, &x);
 }
 
-/* A shape does not give its device. Take that of its code, or the first device with limits. */
+/*
+ * A shape does not name its device. Takes the device of its code, or the first device with limits.
+ */
 static uint32_t device_of(const struct load_gpu *g, const struct msr_gpu_shape *s)
 {
 	const struct load_gpu_function *f = load_gpu_find(&g->functions, s->function);
@@ -147,7 +149,7 @@ bool gpu_metrics_add_cell(struct gpu_metrics *m, gpu_extras *to, const struct lo
 		add(&a, GPU_SYNC_TIME_OF + within(c->detail, MSR_N_GPU_SYNCS), c->busy_ns);
 		add(&a, GPU_SYNCS, c->n_ops);
 		break;
-	default: /* markers; operations of graphs are of the other kinds */
+	default: /* markers; operations of graphs have the other kinds */
 		add(&a, GPU_MARKERS, c->n_ops);
 	}
 	return !a.failed;

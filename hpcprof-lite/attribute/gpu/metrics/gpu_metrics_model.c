@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * See gpu_metrics.h: the metrics as the model has them. Test:
- * tests/unit/prof_gpu/test_gpu_join.c.
- */
+/* See gpu_metrics.h. Makes the model's metrics. Test: tests/unit/prof_gpu/test_gpu_join.c. */
 #include "hpcprof-lite/attribute/gpu/metrics/gpu_metrics_table.h"
 
 #include "hpcprof-lite/attribute/gpu/metrics/gpu_stalls.h"
@@ -86,7 +83,7 @@ static bool describe_stall(const struct gpu_metrics *m, struct model *model,
 	return out->name && out->description;
 }
 
-/* Finds the idle part of each stall reason: its name is that of the reason with "_NI" added. */
+/* Finds the idle part of each stall reason: its name is the reason's name plus "_NI". */
 static void pair_stalls(struct model_metric *metrics, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The metrics that every measurement of GPUs may have. Names and units are HPCToolkit's if it has
- * the metric. Test: tests/unit/prof_gpu/test_gpu_join.c.
+ * The metrics that every measurement of GPUs may have. Names and units are HPCToolkit's for metrics
+ * that it has. Test: tests/unit/prof_gpu/test_gpu_join.c.
  */
 #include "hpcprof-lite/attribute/gpu/metrics/gpu_metrics_table.h"
 
@@ -16,7 +16,7 @@
 #define BYTES(metric, role, name, description) \
 	[metric] = {name, MODEL_BYTES, description, MODEL_METRIC_GPU_COUNT, MODEL_ROLE_##role, \
 		    NO, NO}
-/* People read the quotient: the sum over launches divided by `divisor`. */
+/* A mean is shown as a quotient: the sum over launches divided by `divisor`. */
 #define MEAN(metric, divisor, unit, name, description) \
 	[metric] = {name, unit, description, MODEL_METRIC_GPU_MEAN, MODEL_ROLE_NONE, NO, divisor}
 #define SAMPLES(metric, role, parent, name, description) \

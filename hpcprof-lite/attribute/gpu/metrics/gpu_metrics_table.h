@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The metrics of GPUs whose names are known in advance. Test:
- * tests/unit/prof_gpu/test_gpu_join.c.
- */
+/* The GPU metrics whose names are known in advance. Test: tests/unit/prof_gpu/test_gpu_join.c. */
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_METRICS_GPU_METRICS_TABLE_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_METRICS_GPU_METRICS_TABLE_H
 

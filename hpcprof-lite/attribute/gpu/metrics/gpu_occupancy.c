@@ -4,14 +4,14 @@
 
 enum {
 	REGISTER_UNIT = 256
-}; /* registers are given to a warp in such pieces, on all devices from 5.0 on */
+}; /* a warp gets registers in units of this size, on all devices since 5.0 */
 
 static uint64_t round_up(uint64_t n, uint64_t unit)
 {
 	return (n + unit - 1) / unit * unit;
 }
 
-/* Parts of an SM, each with its own registers and schedulers. */
+/* The number of parts of an SM. Each part has its own registers and schedulers. */
 static uint32_t parts_of(const struct msr_gpu_def_device_limits *l)
 {
 	return l->compute_major == 6 && l->compute_minor == 0 ? 2 : 4;
@@ -26,9 +26,9 @@ static uint64_t threads_of(const struct msr_gpu_shape *s)
 }
 
 /*
- * Warps get registers in their part of the SM. The check whether a group may run at all takes its
- * warps as if each part had equally many; on 6.0 a group must also fit as on 6.1, so that what runs
- * on one of that family runs on all.
+ * Warps get registers from their part of the SM. The check whether a group may run at all counts
+ * its warps as if they were spread evenly over the parts. On 6.0, a group must also fit as on 6.1,
+ * so that what runs on one device of that family runs on all.
  */
 static uint64_t groups_by_registers(const struct msr_gpu_def_device *d,
 				    const struct msr_gpu_def_device_limits *l, uint32_t registers,
@@ -43,8 +43,8 @@ static uint64_t groups_by_registers(const struct msr_gpu_def_device *d,
 }
 
 /*
- * Shared memory of a block, static and dynamic, rounded up. From 8.0 on the run time takes some
- * itself.
+ * Counts a block's shared memory, static and dynamic, rounded up. Since 8.0, the run time takes
+ * some for itself.
  */
 static uint64_t groups_by_shared(const struct msr_gpu_def_device *d,
 				 const struct msr_gpu_def_device_limits *l,
@@ -83,7 +83,10 @@ bool gpu_occupancy(const struct msr_gpu_def_device *d, const struct msr_gpu_def_
 	return out->groups > 0;
 }
 
-/* Of the limiting resource: how much the shape takes, and the shape with `n` instead. */
+/*
+ * taken_of(): how much of the limiting resource the shape takes. with(): the shape with `n` of it
+ * instead.
+ */
 static uint32_t taken_of(const struct msr_gpu_shape *s, enum model_gpu_limit limit)
 {
 	switch (limit) {
@@ -109,7 +112,10 @@ static struct msr_gpu_shape with(const struct msr_gpu_shape *s, enum model_gpu_l
 	return other;
 }
 
-/* Too many blocks need larger ones; whatever else limits needs less of it. */
+/*
+ * If the number of blocks is the limit, tries larger blocks. For other limits, tries less of the
+ * resource.
+ */
 bool gpu_occupancy_ease(const struct msr_gpu_def_device *d,
 			const struct msr_gpu_def_device_limits *l, const struct msr_gpu_shape *s,
 			const struct gpu_occupancy *now, uint32_t *eased, struct gpu_occupancy *out)

@@ -13,7 +13,7 @@
 
 struct gpu_occupancy {
 	uint32_t groups;       /* maximum of resident groups */
-	uint32_t warps, warps_most; /* of these groups; maximum of the SM */
+	uint32_t warps, warps_most; /* warps of these groups; maximum of the SM */
 	enum model_gpu_limit limit;
 };
 
@@ -21,8 +21,9 @@ struct gpu_occupancy {
 bool gpu_occupancy(const struct msr_gpu_def_device *d, const struct msr_gpu_def_device_limits *l,
 	const struct msr_gpu_shape *s, struct gpu_occupancy *out);
 /*
- * The least change of what limits `now` (registers of a thread, shared memory or threads of a
- * block) with which more warps are resident: *eased, and then *out. False if none is found.
+ * Finds the smallest change of the limiting resource of `now` (registers of a thread, shared memory
+ * or threads of a block) that lets more warps be resident. Sets *eased to its new value and *out to
+ * the result. False if there is none.
  */
 bool gpu_occupancy_ease(const struct msr_gpu_def_device *d,
 			const struct msr_gpu_def_device_limits *l, const struct msr_gpu_shape *s,

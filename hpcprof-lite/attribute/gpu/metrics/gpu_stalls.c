@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * See gpu_stalls.h. The reasons are those of NVIDIA's GPUs since Volta (CUDA's profiling
- * documentation, "Warp Stall Reasons"). The names are from HPCToolkit 2024.01. If it has one name
- * for several reasons, the nearest reason has it. Test: tests/unit/prof_gpu/test_gpu_samples.c.
+ * documentation, "Warp Stall Reasons"). The names are from HPCToolkit 2024.01. If it uses one name
+ * for several reasons, the nearest reason gets it. Test: tests/unit/prof_gpu/test_gpu_samples.c.
  */
 #include "hpcprof-lite/attribute/gpu/metrics/gpu_stalls.h"
 
@@ -57,7 +57,7 @@ static const struct gpu_stall stalls[] = {
 static const char prefix[] = "smsp__pcsamp_warps_issue_stalled_", tail[] = "_not_issued",
 		  metric_prefix[] = "GINS:STL_", metric_tail[] = "_NI";
 
-/* The vendor's reason without what all of its names have; *n: its length. */
+/* The vendor's reason without the prefix and suffix that its names share. *n: the length. */
 static const char *reason_of(const char *vendor, size_t *n)
 {
 	const char *reason = strncmp(vendor, prefix, sizeof prefix - 1) == 0
@@ -104,7 +104,8 @@ char *gpu_stall_metric_name(const char *vendor, bool only_not_issued)
 	const char *reason = reason_of(vendor, &n);
 	const struct gpu_stall *known = find(reason, n);
 	char *name;
-	if (!only_not_issued && reason[n]) { /* called so, but not marked as a part of another */
+	/* named like a part of another reason, but not marked as one */
+	if (!only_not_issued && reason[n]) {
 		known = NULL;
 		n = strlen(reason);
 	}

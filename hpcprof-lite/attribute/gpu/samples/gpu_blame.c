@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* What else than the places is in the key; the order of the bits is the order of sorting. */
+/* The parts of the key besides the places. The order of the bits is the sort order. */
 static uint32_t rest_of(const struct model_gpu_blame *b)
 {
 	return b->metric << 16 | (uint32_t)b->kind << 11 | (uint32_t)b->operation << 3 |

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who waited for whom: the samples of a file by waiting place and cause. Until they are settled,
- * contexts are those of struct expand, metrics those of struct gpu_metrics, and profiles threads
- * of the file. Test: tests/unit/prof_gpu/test_gpu_blame.c.
+ * The blame of a file: its stalled samples by waiting place and cause. Until gpu_blame_settle(),
+ * contexts are those of struct expand, metrics are those of struct gpu_metrics, and profiles are
+ * threads of the file. Test: tests/unit/prof_gpu/test_gpu_blame.c.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_BLAME_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_BLAME_H
@@ -20,7 +20,7 @@ struct gpu_blames {
 /* Adds the numbers of `b` to an equal entry, or makes one. Returns its index, or MAP_NONE if memory
  * is short. */
 uint64_t gpu_blame_add(struct gpu_blames *all, const struct model_gpu_blame *b);
-/* Frees the index, when nothing more will be added. */
+/* Frees the index. Call it when nothing more will be added. */
 void gpu_blame_close(struct gpu_blames *all);
 /* Gives each entry its final contexts and metric. */
 void gpu_blame_settle(struct gpu_blames *all, const uint32_t *final_of, const uint32_t *metric_of);

@@ -8,9 +8,9 @@
 
 enum {
 	MOST_STEPS = 10000
-}; /* of a search: graphs of calls can have more paths than anyone can read */
+}; /* limits of a search, because call graphs can have more paths than anyone can read */
 
-#define WHOLE 1e9 /* a weight of one path alone */
+#define WHOLE 1e9 /* the weight of a single path */
 
 uint32_t gpu_calls_function_at(const struct structure *s, uint64_t link_addr)
 {
@@ -62,7 +62,7 @@ struct search {
 	uint32_t kernel;
 	gpu_call_paths *paths;
 	VEC(double) weights;                  /* by path */
-	uint32_t on_path[GPU_CALLS_DEEPEST];  /* functions, from the one looked for outwards */
+	uint32_t on_path[GPU_CALLS_DEEPEST];  /* functions, from the target outwards */
 	uint64_t at[GPU_CALLS_DEEPEST];       /* the calls between them */
 	unsigned n_steps;
 	bool failed;
@@ -96,7 +96,7 @@ static bool is_on_path(const struct search *s, uint32_t function, unsigned depth
 	return false;
 }
 
-/* From on_path[depth] outwards to the kernel. Depth is bounded by GPU_CALLS_DEEPEST. */
+/* Walks from on_path[depth] outwards to the kernel. GPU_CALLS_DEEPEST bounds the depth. */
 static void walk(struct search *s, unsigned depth, double weight)
 {
 	uint32_t target = s->on_path[depth];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Calls in GPU code: how a kernel reached a device function that was not inlined. A PC sample has
- * no caller, but the structure file knows which instruction calls which function. The samples of a
- * function with several call sites are apportioned by how often each call returned.
+ * no caller, but the structure file knows which instruction calls which function. If a function has
+ * several call sites, its samples are apportioned by how often each call returned.
  *
- * Samples at the instruction after the call measure this, if their reasons take a fixed time
- * (issued, wait, branch resolving). At the call itself, warps wait for its operands, which says
- * nothing about how often it ran. Without these samples, all samples at the calls decide; without
- * any samples, the shares are equal. A path contains a function at most once, so recursion ends.
+ * Samples at the instruction after the call measure this if their stall reasons take a fixed time
+ * (issued, wait, branch resolving). Samples at the call itself do not: warps wait there for its
+ * operands. If there are no samples after the calls, the samples at the calls decide. If there are
+ * none at all, the shares are equal. A path contains a function at most once, so recursion ends.
  * Test: tests/unit/prof_gpu/test_gpu_calls.c.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_CALLS_H
@@ -22,7 +22,7 @@ struct gpu_call_path {
 	/* link addresses of call instructions, the kernel's first */
 	uint64_t calls[GPU_CALLS_DEEPEST];
 	uint32_t n;
-	/* its share of the sum over all paths; at least one path has a weight above 0 */
+	/* its share is weight / sum of all weights; at least one path has a weight above 0 */
 	uint64_t weight;
 };
 
@@ -41,8 +41,9 @@ struct gpu_calls {
 typedef VEC(struct gpu_call_path) gpu_call_paths;
 
 /*
- * PC samples at an instruction: all, those that count how often it was reached, each in its own
- * fixed time, and those of warps that issued it, in proportion to how often it ran.
+ * PC samples at an instruction. n: all samples. n_issues: samples of reasons with a fixed time,
+ * which count how often the instruction was reached. n_issued: samples of warps that issued it, in
+ * proportion to how often it ran.
  */
 struct gpu_call_counts {
 	uint64_t n, n_issues, n_issued;
@@ -52,8 +53,8 @@ enum { GPU_CALLS_INSTRUCTION = 16 }; /* bytes: NVIDIA GPUs since Volta */
 bool gpu_calls_read(struct gpu_calls *c, const struct structure *s,
 	struct gpu_call_counts (*counts_at)(const void *arg, uint64_t link_addr), const void *arg);
 /*
- * Empties `paths`, then fills it with the call paths from the kernel's scope to the function's.
- * There are none if no call leads there. False if memory is short.
+ * Empties `paths`, then fills it with the call paths from the kernel's scope to the function's
+ * scope. It stays empty if no call leads there. False if memory is short.
  */
 bool gpu_calls_find(const struct gpu_calls *c, uint32_t kernel, uint32_t function,
 	gpu_call_paths *paths);

@@ -9,7 +9,7 @@
 #define MOST_EXECUTIONS ((uint64_t)1 << 32)
 #define MOST_CAUSES 64
 
-/* The data of the operation may come from memory outside of the SM. */
+/* True if the operation's data may come from memory outside of the SM. */
 static bool is_of_memory(enum structure_operation operation)
 {
 	switch (operation) {
@@ -52,8 +52,8 @@ static uint64_t weigh(const struct structure_cause *c, uint64_t n_cause)
 }
 
 /*
- * The time of a path into a barrier. A path that few warps take is not faster for it. One that has
- * no sample where the barrier has MANY is not taken.
+ * The time of a path into a barrier. A path that few warps take is not faster for that reason. A
+ * path without samples counts as not taken if the barrier has at least MANY.
  */
 static uint64_t path_cycles(const struct structure_cause *c, uint64_t n_cause, uint64_t n_barrier)
 {
@@ -64,7 +64,7 @@ static uint64_t path_cycles(const struct structure_cause *c, uint64_t n_cause, u
 	return n_cause > n_barrier ? c->cycles * (1 + n_cause) / (1 + n_barrier) : c->cycles;
 }
 
-/* Nobody waits for the fastest of the paths that were taken. */
+/* Subtracts the time of the fastest path that was taken, because no warp waits for it. */
 static void subtract_fastest(gpu_causes *causes)
 {
 	uint64_t fastest = UINT64_MAX;
@@ -78,7 +78,7 @@ static void subtract_fastest(gpu_causes *causes)
 		causes->at[i].weight -= causes->at[i].weight ? fastest : 0;
 }
 
-/* Structures do not list fixed latencies of the instruction before. */
+/* Adds the preceding instruction as a cause. Structures do not list its fixed latency. */
 static bool add_before(gpu_causes *causes, const struct structure *s, uint64_t link_addr)
 {
 	uint64_t before = link_addr - GPU_CALLS_INSTRUCTION;

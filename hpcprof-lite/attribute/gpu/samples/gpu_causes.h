@@ -2,13 +2,13 @@
 /*
  * Chooses the instructions that a waiting instruction waits for, and how likely each of them is.
  * The structure file lists the candidates (doc/dependencies.md). The stall reason of the sample
- * says which of them count, and candidates whose result the instruction reads come first.
+ * decides which candidates count. Candidates whose result the instruction reads come first.
  *
  * The weights follow GPA (Zhou et al., "GPA: A GPU Performance Advisor Based on Instruction
- * Sampling", CGO 2021): more for what ran more often, and for what is nearer, because the load
- * that was issued last is most likely still on its way. At a barrier nobody waits for the fastest
- * path, and for others as long as they take more: cycles times iterations for each warp that
- * passes. Test: tests/unit/prof_gpu/test_gpu_blame.c.
+ * Sampling", CGO 2021). Causes that ran more often weigh more. So do nearer causes, because the
+ * load that was issued last is most likely still in flight. At a barrier, warps on the fastest path
+ * cause no wait. Other paths weigh the extra time that they take: cycles times iterations for each
+ * warp that passes. Test: tests/unit/prof_gpu/test_gpu_blame.c.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_CAUSES_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_CAUSES_H
@@ -22,15 +22,17 @@ struct gpu_cause {
 	enum structure_wait_kind kind;
 	enum structure_operation operation;
 	bool is_carried, is_chained;
-	/* The structure lists no fixed latency: it is that of the instruction before. */
+	/*
+	 * The structure lists no fixed latency; the latency is that of the preceding instruction.
+	 */
 	bool is_before;
 };
 typedef VEC(struct gpu_cause) gpu_causes;
 
 /*
- * Fills `causes` with those of the instruction at `link_addr`; there may be none. executions(arg,
- * addr) returns a number in proportion to how often an instruction ran, 0 if unknown. False if
- * memory is short.
+ * Fills `causes` with the causes for the instruction at `link_addr`; there may be none.
+ * executions(arg, addr) returns a number in proportion to how often an instruction ran, 0 if
+ * unknown. False if memory is short.
  */
 bool gpu_causes_find(gpu_causes *causes, const struct structure *s, uint64_t link_addr,
 		     enum gpu_dependency d,

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* The values of a launch follow each other: it is counted with the first. */
+/* Values of one launch are neighbours, so a launch is counted with its first value. */
 static bool count_launch(const struct gpu_sampled *s, const struct sum_extra *at, uint64_t ns)
 {
 	struct sum_extra time = *at, n = *at;
@@ -53,7 +53,7 @@ static bool add_values(const struct gpu_sampled *s)
 	return true;
 }
 
-/* The metric of each stall reason, and counters of apportioned samples. */
+/* Finds the metric of each stall reason, and allocates counters of apportioned samples. */
 static bool begin(struct gpu_samples_run *r)
 {
 	r->metric_of_stall = malloc((r->g->stalls.n + 1) * sizeof *r->metric_of_stall);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * PC samples of GPUs, and counters. A sample with a known launch counts at this launch. Other
+ * PC samples of GPUs, and counters. A sample whose launch is known counts at this launch. Other
  * samples are apportioned over the contexts that launched the kernel in the process, in proportion
  * to the kernel's time in each. This time excludes ranges with known launches and gaps in sampling.
- * The shares are whole numbers that add up to the samples.
- * Test: tests/unit/prof_gpu/test_gpu_samples.c.
+ * The shares are whole numbers that add up to the samples. Test:
+ * tests/unit/prof_gpu/test_gpu_samples.c.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_SAMPLES_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_SAMPLES_H
@@ -23,11 +23,11 @@ struct gpu_sampled {
 	gpu_extras *extras;
 	struct model_gpu_sampling *sampling;
 	/*
-	 * What `sampling` refers to, with contexts of struct expand. Set to memory that the caller
-	 * owns.
+	 * Set to the yardsticks of `sampling`, with contexts of struct expand. The caller owns the
+	 * memory.
 	 */
 	struct model_gpu_yardstick **yardsticks;
-	struct gpu_blames *blames;     /* NULL: no structure of the run knows causes of waits */
+	struct gpu_blames *blames;     /* NULL: no structure of the run lists causes of waits */
 };
 
 /* The function in the form that expand uses. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counts the samples of waiting warps a second time, at what they waited for. See
+ * Counts the samples of waiting warps a second time, at the instructions that they waited for. See
  * gpu_samples_run.h. Test: tests/unit/prof_gpu/test_gpu_blame.c.
  */
 #include "hpcprof-lite/attribute/gpu/samples/gpu_blame.h"
@@ -24,8 +24,8 @@ static uint64_t executions(const void *arg, uint64_t link_addr)
 }
 
 /*
- * The same. The first instruction behind a jump has no samples of warps that issue on an H200, so
- * the next one may count for it.
+ * Like executions(). On an H200, the first instruction after a jump gets no samples of warps that
+ * issue, so the next instruction may stand in for it.
  */
 static uint64_t issues(const struct place_counts *c, uint64_t link_addr)
 {
@@ -33,7 +33,10 @@ static uint64_t issues(const struct place_counts *c, uint64_t link_addr)
 	return n ? n : executions(c, link_addr + GPU_CALLS_INSTRUCTION);
 }
 
-/* A warp is sampled once for each cycle in which it is at an instruction. */
+/*
+ * Cycles for each execution. A warp is sampled once for each cycle that it spends at an
+ * instruction.
+ */
 static double cycles_at(const struct place_counts *c, uint64_t link_addr)
 {
 	uint64_t n = issues(c, link_addr);
@@ -59,7 +62,7 @@ static bool choose(const struct gpu_samples_run *r, struct gpu_choice *choice, u
 	return ok;
 }
 
-/* What an instruction waits for, found once. NULL: memory is short. */
+/* Returns what an instruction waits for, and finds it on first use. NULL: memory is short. */
 static struct gpu_choice *choice_of(struct gpu_samples_run *r, uint32_t module, uint64_t link_addr,
 				    enum gpu_dependency d)
 {
@@ -91,10 +94,10 @@ struct blaming {
 	enum gpu_dependency d;
 	struct place_counts places;
 	uint64_t link_addr;
-	double cycles; /* that a warp waits each time */
+	double cycles; /* cycles that a warp waits each time */
 };
 
-/* The context of a cause: in the frame in which the instruction waited. */
+/* The context of a cause, in the frame in which the instruction waited. */
 static uint32_t context_of(const struct blaming *b, uint64_t link_addr)
 {
 	const struct gpu_stalled *w = b->w;
@@ -106,7 +109,7 @@ static uint32_t context_of(const struct blaming *b, uint64_t link_addr)
 	return expand_gpu_place(e, w->above, &f, link_addr - w->code->entry);
 }
 
-/* Notes that an entry of the blames waits for a cause, with n samples. */
+/* Records that n samples of an entry of the blames wait for a cause. */
 static bool add_issue(const struct blaming *b, const struct structure_cause *c, uint64_t blame,
 		      uint64_t n)
 {
@@ -135,7 +138,10 @@ static bool add_issue(const struct blaming *b, const struct structure_cause *c, 
 	return true;
 }
 
-/* A wait is for all that hold its barriers, also for what is overlapped and not blamed. */
+/*
+ * A wait is for all instructions that hold its barriers, including overlapped ones that get no
+ * blame.
+ */
 static bool add_issues(const struct blaming *b, uint64_t blame, uint64_t n,
 		       enum structure_operation operation)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The code of GPU functions, and the calls in it that lead from a kernel to a function. See
+ * Finds the code of GPU functions, and the calls in it that lead from a kernel to a function. See
  * gpu_samples_run.h. Test: tests/unit/prof_gpu/test_gpu_calls.c.
  */
 #include "hpcprof-lite/attribute/gpu/samples/gpu_samples_run.h"

@@ -30,7 +30,7 @@ static bool add_at(struct gpu_samples_run *r, const struct gpu_sample *p,
 	return true;
 }
 
-/* Adds to the account, and to the samples of the kernel. */
+/* Adds the samples to the account of PC sampling and to those of the kernel. */
 static bool account(struct gpu_samples_run *r, const struct gpu_sample *p,
 		    const struct gpu_counted *c)
 {
@@ -53,7 +53,7 @@ static bool account(struct gpu_samples_run *r, const struct gpu_sample *p,
 	return true;
 }
 
-/* Samples that are shared out over the call paths from the kernel to their function. */
+/* Samples to share out over the call paths from the kernel to their function. */
 struct dealing {
 	struct gpu_samples_run *r;
 	const struct gpu_sample *p;
@@ -80,8 +80,10 @@ static bool give_to_path(void *arg, size_t i, uint64_t part)
 							     context, at, true});
 }
 
-/* Sets *route to the calls from the kernel to the sample; NULL: it is in the kernel, or no code is
- * known. False if memory is short. */
+/*
+ * Sets *route to the calls from the kernel to the sample; NULL: the sample is in the kernel, or no
+ * code is known. False if memory is short.
+ */
 static bool find_route(struct gpu_samples_run *r, const struct gpu_code_place *code,
 		       const struct gpu_code_place *kernel, uint64_t offset,
 		       struct gpu_route **route)

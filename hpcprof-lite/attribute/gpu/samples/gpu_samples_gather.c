@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reads the samples and the launchers of a file, and makes one of equal ones. See
- * gpu_samples_run.h. Test: tests/unit/prof_gpu/test_gpu_samples.c.
+ * Reads the samples and the launchers of a file, and merges equal ones. See gpu_samples_run.h.
+ * Test: tests/unit/prof_gpu/test_gpu_samples.c.
  */
 #include "common/base/capped.h"
 #include "common/base/sorted.h"
@@ -43,7 +43,7 @@ static int compare_samples(const void *pa, const void *pb)
 	return (a->stall > b->stall) - (a->stall < b->stall);
 }
 
-/* Sorts the samples and makes one of equal ones. */
+/* Sorts the samples and merges equal ones. */
 static void merge_samples(struct gpu_samples_run *r)
 {
 	size_t kept = 0;
@@ -68,8 +68,9 @@ static void set_place(const struct gpu_samples_run *r, uint32_t thread, uint32_t
 }
 
 /*
- * A launch has the cell of its operation. The samples of a graph, and those that were summed up
- * during the run, have only the place of the launch; their function gives the kernel.
+ * A sample with a launch gets the cell of the launch's operation. For samples of graphs and samples
+ * that were summed up during the run, only the place of the launch is known; their function gives
+ * the kernel.
  */
 static void set_owner(const struct gpu_samples_run *r, const struct load_gpu_part *part,
 		      const struct msr_gpu_pc *p, struct gpu_sample *to)
@@ -94,7 +95,7 @@ static void set_owner(const struct gpu_samples_run *r, const struct load_gpu_par
 		to->cell = (uint32_t)cell;
 }
 
-/* Merges on the way, so that memory holds at most twice the distinct samples. */
+/* Merges while reading, so that memory holds at most twice the distinct samples. */
 bool gpu_samples_gather(struct gpu_samples_run *r)
 {
 	size_t most = MERGE_FROM;
@@ -138,7 +139,7 @@ static int compare_launchers(const void *pa, const void *pb, void *run)
 {
 	const struct gpu_launcher *a = pa, *b = pb;
 	const int c = gpu_samples_compare_places(a, b);
-	/* backwards: so the golden jobs keep the shares that they had by number */
+	/* reversed, because the expected results of the golden jobs depend on this order */
 	return c ? c : expand_gpu_compare(run, b->context, a->context);
 }
 

@@ -43,7 +43,10 @@ static const struct gpu_launcher *launcher_with(const struct gpu_samples_run *r,
 	return NULL;
 }
 
-/* The launcher of samples with a known launch. NULL: unknown, or none of its launches was timed. */
+/*
+ * Finds the launcher of samples with a known launch. NULL: unknown, or none of its launches has a
+ * time.
+ */
 static const struct gpu_launcher *launcher_of(const struct gpu_samples_run *r,
 					      const struct gpu_sample *p)
 {
@@ -61,7 +64,7 @@ static const struct gpu_launcher *launcher_of(const struct gpu_samples_run *r,
 		if (r->launchers.at[i].is_placed && r->launchers.at[i].thread == p->thread &&
 		    r->launchers.at[i].node == p->node) {
 			if (found)
-				return NULL; /* nodes of a graph */
+				return NULL; /* several nodes of a graph fit */
 			found = &r->launchers.at[i];
 		}
 	return found;
@@ -88,7 +91,7 @@ static bool gather_known(struct gpu_samples_run *r, knowns *list)
 	return true;
 }
 
-/* The samples of a function without a known launch, which follow those with one: *n of them. */
+/* Finds the *n samples of a function without a known launch. They follow those with one. */
 static size_t find_unknown(const struct gpu_samples_run *r, uint32_t function, size_t *n)
 {
 	size_t begin = sorted_below(r->samples.at, r->samples.n, function, function);
@@ -100,7 +103,10 @@ static size_t find_unknown(const struct gpu_samples_run *r, uint32_t function, s
 	return begin + n_cells + n_placed;
 }
 
-/* Fills the lists of one kernel for the yardstick. The caller frees them, also after false. */
+/*
+ * Fills the lists of one kernel for the yardstick. The caller frees them, even if this returns
+ * false.
+ */
 static bool list_kernel(struct gpu_samples_run *r, size_t begin, size_t end,
 			const struct known *list, size_t n, struct gpu_yard_input *in,
 			struct gpu_yard_context **contexts)
@@ -133,8 +139,8 @@ static bool list_kernel(struct gpu_samples_run *r, size_t begin, size_t end,
 }
 
 /*
- * Measures the kernel with launchers [begin, end), n of whose samples are known. Adds to *found if
- * there is something to compare.
+ * Measures the kernel with launchers [begin, end). The launch of n of its samples is known. Adds to
+ * *found if there is something to compare.
  */
 static bool measure_kernel(struct gpu_samples_run *r, size_t begin, size_t end,
 			   const struct known *list, size_t n, struct model_gpu_yardstick *found,
@@ -162,8 +168,8 @@ static bool measure_kernel(struct gpu_samples_run *r, size_t begin, size_t end,
 }
 
 /*
- * The weight of a kernel is its apportioned samples. If no kernel has any, because all ran
- * serialized, it is the measured samples.
+ * A kernel's weight is the number of its apportioned samples. If no kernel has any, because all ran
+ * serialized, it is the number of measured samples.
  */
 static void weigh(struct model_gpu_sampling *s)
 {
@@ -204,7 +210,7 @@ bool gpu_samples_measure(struct gpu_samples_run *r)
 	return true;
 }
 
-/* ---- GSAMP: what was sampled and what was to be expected, by kernel ---- */
+/* ---- GSAMP: sampled and expected samples, by kernel ---- */
 
 static bool add_metric(const struct gpu_samples_run *r, uint32_t metric, uint32_t thread,
 		       uint32_t context, uint64_t n)
@@ -221,7 +227,7 @@ static bool add_expected(struct gpu_samples_run *r, bool *any)
 	for (size_t i = 0; ok && i < j->cells.n; i++) {
 		double expected = j->cells.at[i].cover.expected;
 		uint64_t n = expected < 1e15 ? (uint64_t)(expected + 0.5)
-					     : 0; /* more says that the file is damaged */
+					     : 0; /* a larger value means a damaged file */
 		*any |= n > 0;
 		ok = !n || add_metric(r, GPU_SAMPLES_EXPECTED, j->cells.at[i].thread,
 				      r->s->context_of[i], n);
@@ -229,7 +235,7 @@ static bool add_expected(struct gpu_samples_run *r, bool *any)
 	return ok;
 }
 
-/* Samples of no known code stand where there is no known launch. */
+/* Samples in unknown code are shown where samples without a known launch are. */
 bool gpu_samples_add_sampled(struct gpu_samples_run *r)
 {
 	const struct model_gpu_sampling *s = r->s->sampling;

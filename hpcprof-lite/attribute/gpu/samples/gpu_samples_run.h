@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The samples of one file on their way into the tree. Private to the files gpu_samples*.c: gather
+ * The state of adding one file's samples to the tree. Private to the files gpu_samples*.c: gather
  * reads the samples, code finds the code that they are in, share chooses the launchers, count adds
- * to the tree, blame counts at what was waited for, and measure says how wrong the shares are.
+ * to the tree, blame counts stalls at their causes, and measure finds how wrong the shares are.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_SAMPLES_RUN_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_SAMPLES_RUN_H
@@ -16,7 +16,7 @@
 
 /*
  * Equal samples: the same owner, function, offset and stall. The owner is the cell of a launch, or
- * the place that made the launches, possibly of several kernels. Samples without an owner are
+ * the place that made launches, possibly of several kernels. Samples without an owner are
  * apportioned.
  */
 struct gpu_sample {
@@ -38,14 +38,14 @@ struct gpu_launcher {
 	uint32_t function, code;
 	uint32_t thread, context;
 	/*
-	 * The launching node in the thread's tree in the file, without NVTX ranges: launches at one
-	 * path in two of them have one context. It keeps the order of launchers independent of the
-	 * order of records.
+	 * The launching node in the thread's tree in the file, ignoring NVTX ranges: launches on
+	 * one path but in two ranges have one context. It makes the order of launchers independent
+	 * of the order of records.
 	 */
 	uint32_t node;
 	bool is_placed;        /* its launches are known; thread and node belong to them */
 	uint64_t weight;       /* time in which samples carried no launch id */
-	uint64_t busy_ns, window_ns; /* all its time, and its time in serialized ranges */
+	uint64_t busy_ns, window_ns; /* all its time; its time in serialized ranges */
 	uint64_t n_ops;
 };
 
@@ -67,17 +67,21 @@ struct gpu_code_place {
 	uint64_t entry;
 };
 
-/* What an instruction waits for when samples give one kind of reason. */
+/* The causes of an instruction's wait, for one kind of stall reason. */
 struct gpu_choice {
 	gpu_causes causes;
 	struct gpu_shares shares; /* over the causes; unused if there are none */
 };
 
-/* How often a cause was issued; those that wait for it share that by their samples. */
+/*
+ * How often a cause was issued. The instructions that wait for it share this number by their
+ * samples.
+ */
 struct gpu_issue {
 	uint64_t n_issued, n_waiting;
 	uint32_t bytes;
-	uint64_t passed, dealt; /* of n_waiting and n_issued, while they are shared out */
+	/* the parts of n_waiting and n_issued that are already shared out */
+	uint64_t passed, dealt;
 };
 struct gpu_issue_part {
 	uint64_t issue, blame, n_waiting;
@@ -139,34 +143,37 @@ static inline uint64_t *gpu_samples_apportioned_of(const struct gpu_samples_run 
 
 /* ---- gpu_samples_gather.c ---- */
 
-/* The node of a place: the first one on the way up that is no NVTX range. */
+/* The node of a place: the first node upwards that is not an NVTX range. */
 uint32_t gpu_samples_place(const struct gpu_samples_run *r, uint32_t thread, uint32_t node);
 /* Reads the samples of the file, sorted by function, cell, thread and node. False if memory is
  * short, as in all functions below that return bool. */
 bool gpu_samples_gather(struct gpu_samples_run *r);
 /* Lists the contexts in which kernels ran. */
 bool gpu_samples_gather_launchers(struct gpu_samples_run *r);
-/* Compares launchers as far as the context, of which there may be several. */
+/* Compares launchers by everything except the context. Several contexts may compare equal. */
 int gpu_samples_compare_places(const void *a, const void *b);
-/* The launchers of a function: *n of them in r->launchers. Returns the index of the first. */
+/* Finds the launchers of a function: *n entries of r->launchers. Returns the index of the first. */
 size_t gpu_samples_launchers_of(const struct gpu_samples_run *r, uint32_t function, size_t *n);
 
 /* ---- gpu_samples_code.c ---- */
 
-/* The code object of a function by the ids of the file; 0: unknown. */
+/* The code object of a function. Both are ids of the file; 0: unknown. */
 uint32_t gpu_samples_code_of(const struct load_gpu *g, uint32_t function);
 bool gpu_samples_find_codes(struct gpu_samples_run *r);
 /* The location of a function's code. NULL: unknown. */
 const struct gpu_code_place *gpu_samples_code(const struct gpu_samples_run *r, uint32_t function);
-/* Counts the samples at each address, from which call sites get their weights. */
+/* Counts the samples at each address. Call sites get their weights from these counts. */
 bool gpu_samples_count_addresses(struct gpu_samples_run *r);
-/* The route from one function scope to another, found once. NULL: memory is short. */
+/*
+ * Returns the route from one function scope to another, and finds it on first use. NULL: memory is
+ * short.
+ */
 struct gpu_route *gpu_samples_route(struct gpu_samples_run *r, uint32_t module, uint32_t kernel,
 	uint32_t function);
 
 /* ---- gpu_samples_count.c ---- */
 
-/* How sure it is that a sample belongs to the context where it counts. */
+/* How sure we are that a sample belongs to the context where it counts. */
 enum gpu_certainty { GPU_EXACT, GPU_SHARED, GPU_UNATTRIBUTED };
 
 struct gpu_counted {
@@ -178,28 +185,28 @@ struct gpu_counted {
 };
 
 /*
- * Counts c->n samples like `p` below a kernel: in the kernel itself, or in the sampled function at
- * the end of the calls that lead there.
+ * Counts c->n samples like `p` below a kernel: in the kernel itself, or in the sampled function, at
+ * the end of the calls that lead to it.
  */
 bool gpu_samples_count(struct gpu_samples_run *r, const struct gpu_sample *p,
 	const struct gpu_counted *c);
 
 /* ---- gpu_samples_blame.c ---- */
 
-/* n samples of warps at a context. */
+/* Samples of stalled warps at a context. */
 struct gpu_stalled {
 	const struct gpu_sample *sample;
 	const struct gpu_code_place *code; /* NULL: unknown */
 	uint64_t n;
 	uint32_t thread;
 	uint32_t context;
-	/* is_called: what the sampled function is below; otherwise the context of the kernel */
+	/* is_called: the context above the sampled function; otherwise the context of the kernel */
 	uint32_t above;
 	bool is_called;
 };
-/* Counts stalls at their causes, if the structures know causes. */
+/* Counts stalls at their causes, if the structures list causes. */
 bool gpu_samples_blame(struct gpu_samples_run *r, const struct gpu_stalled *w);
-/* Shares out how often causes were issued, after all samples are counted. */
+/* Shares out how often causes were issued. Call it after all samples are counted. */
 void gpu_samples_share_issues(struct gpu_samples_run *r);
 
 /* ---- gpu_samples_share.c ---- */
@@ -209,8 +216,8 @@ bool gpu_samples_share_all(struct gpu_samples_run *r);
 /* ---- gpu_samples_measure.c ---- */
 
 /*
- * Compares samples with a known launch with the result of apportioning. Call it after all samples
- * are counted.
+ * Compares the samples whose launch is known with the result of apportioning. Call it after all
+ * samples are counted.
  */
 bool gpu_samples_measure(struct gpu_samples_run *r);
 /* Adds GSAMP: sampled and expected samples, by kernel. */

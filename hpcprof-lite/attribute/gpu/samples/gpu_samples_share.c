@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A kernel context for samples without one: their function as a kernel below `parent`. */
+/* Makes a kernel context for samples without one: their function, as a kernel below `parent`. */
 static uint32_t kernel_below(struct gpu_samples_run *r, uint32_t parent, uint32_t function)
 {
 	struct expand_kernel f = gpu_samples_function(r->g, r->s->module_of, function);
@@ -56,7 +56,7 @@ static bool copy_launchers(struct gpu_samples_run *r, uint32_t launched, struct 
 
 /*
  * Appends the launchers of kernels with the same name in other code objects, because the vendor's
- * record of a kernel does not say which of them ran.
+ * record does not say which of these kernels ran.
  */
 static bool copy_namesakes(struct gpu_samples_run *r, uint32_t function, struct gpu_launcher *to,
 			   size_t *n)
@@ -81,8 +81,9 @@ static bool is_kernel(const struct gpu_samples_run *r, uint32_t function)
 }
 
 /*
- * Appends the launchers of kernels that call a device function, or if no call is known, of all
- * kernels in its code object. A kernel has no callers: its launch was lost or is still running.
+ * Appends the launchers of kernels that call a device function. If no call is known, appends those
+ * of all kernels in its code object. If `function` is itself a kernel, it has no callers: its
+ * launch was lost or is still running.
  */
 static bool copy_callers(struct gpu_samples_run *r, uint32_t function, struct gpu_launcher *to,
 			 size_t *n)
@@ -101,7 +102,10 @@ static bool copy_callers(struct gpu_samples_run *r, uint32_t function, struct gp
 	return true;
 }
 
-/* Keeps launchers whose kernels ran while samples carried no launch id; if there are none, all. */
+/*
+ * Keeps launchers whose kernels ran while samples carried no launch id. If there are none, keeps
+ * all.
+ */
 static size_t drop_idle(struct gpu_launcher *list, size_t n)
 {
 	size_t kept = 0;
@@ -121,8 +125,10 @@ static size_t keep_place(const struct gpu_sample *p, struct gpu_launcher *list, 
 	return kept;
 }
 
-/* Lists the launchers that may have run p's function, with `is_owned` only those at p's place. The
- * caller frees *list, also after false. */
+/*
+ * Lists the launchers that may have run p's function. is_owned: only those at p's place. The caller
+ * frees *list, even if this returns false.
+ */
 static bool find_launchers(struct gpu_samples_run *r, const struct gpu_sample *p, bool is_owned,
 			   struct gpu_launcher **list, size_t *n)
 {
@@ -169,8 +175,8 @@ static uint64_t time_of(const struct gpu_launcher *l, bool is_owned)
 }
 
 /*
- * Weighs by time_of(), or if that is 0 for all, by the kernel's whole time, or if no times are
- * known, by launches. Returns true if by launches.
+ * Sets the weights from time_of(). If that is 0 for all launchers, uses the whole time of the
+ * kernel. If no times are known, uses the number of launches and returns true.
  */
 static bool weigh_launchers(const struct gpu_launcher *list, size_t n, bool is_owned,
 			    uint64_t *weights)
@@ -203,7 +209,7 @@ static bool share_out(struct gpu_samples_run *r, const struct gpu_sample *p, siz
 }
 
 /*
- * Apportions samples p[0 .. n-1] of one function, with `is_owned` of one place. If nothing was
+ * Apportions samples p[0 .. n-1] of one function. is_owned: they have one place. If nothing was
  * launched at that place, the operation was lost, and the samples are apportioned like all others.
  */
 static bool apportion(struct gpu_samples_run *r, const struct gpu_sample *p, size_t n,

@@ -42,7 +42,7 @@ static void add_range(struct model_gpu_sampling *s, const struct load_gpu *g,
 		s->clock_mhz = gpu_ranges_clock_mhz(g, p->context);
 }
 
-/* ---- what was promised ---- */
+/* ---- expected samples ---- */
 
 /* The kernels on one time line, by start. */
 struct cursor {
@@ -73,7 +73,7 @@ static void sift_down(struct heap *h, size_t i)
 	}
 }
 
-/* Kernels that run, at a moment of the sweep. */
+/* A kernel that runs at the current moment of the sweep. */
 struct running {
 	uint64_t end_ns, n_groups;
 };
@@ -82,12 +82,12 @@ struct sweep {
 	const struct gpu_join *j;
 	uint32_t context;
 	uint64_t to_mono_ns;
-	uint64_t from_ns, n_groups;    /* since when so many groups run: 0: none */
+	uint64_t from_ns, n_groups;    /* n_groups have run since from_ns; 0: none run */
 	VEC(struct running) running;
 	struct gpu_cover cover;
 };
 
-/* From `now` on n_groups run. */
+/* From `now` on, n_groups run. */
 static void change(struct sweep *w, uint64_t now, uint64_t n_groups)
 {
 	if (w->n_groups && now > w->from_ns)
@@ -128,7 +128,7 @@ static bool begin(struct sweep *w, const struct model_gpu_item *item)
 	if (!new)
 		return false;
 	*new = (struct running){
-		item->end_ns, n_groups ? n_groups : UINT32_MAX /* as many as there is room for */};
+		item->end_ns, n_groups ? n_groups : UINT32_MAX /* as many as fit */};
 	change(w, item->start_ns, sum_groups(w));
 	return true;
 }
@@ -231,7 +231,7 @@ static bool has_lost_values(const struct load_gpu *g)
 
 /*
  * Samples may be missing at the end only if the process was killed, the back end could not be
- * asked, or records could not be written.
+ * queried, or records could not be written.
  */
 void gpu_sampling_settle(struct model_gpu_sampling *s, const struct load_file *f)
 {
@@ -243,7 +243,7 @@ void gpu_sampling_settle(struct model_gpu_sampling *s, const struct load_file *f
 		      f->header.exit_kind == MSR_EXIT_WITHDRAWN || has_lost_values(&f->gpu);
 	s->closes = !s->n_open_ranges && s->total != UINT64_MAX && found != UINT64_MAX;
 	if (!s->n_ranges && !s->n_gaps)
-		return; /* of a back end that tells of no ranges */
+		return; /* the back end reports no ranges */
 	if (is_cut)
 		s->cut_off = found > s->recorded ? found - s->recorded : s->recorded - found;
 	s->closes = s->closes && (is_cut || found == s->recorded);

@@ -10,16 +10,16 @@
 #include "hpcprof-lite/attribute/gpu/samples/gpu_yardstick.h"
 
 /*
- * Adds the ranges and the samples to expect for the kernels on time lines; for operations without a
- * time line, by cells. False if memory is short.
+ * Adds the ranges, and the samples to expect: for kernels on time lines one by one, for operations
+ * without a time line by cells. False if memory is short.
  */
 bool gpu_sampling_count(struct model_gpu_sampling *s, const struct gpu_join *j);
 /* Adds one kernel's yardstick to the sums. `weight`: the number of samples that it represents. */
 void gpu_sampling_add_yardstick(struct model_gpu_sampling *s, const struct model_gpu_yardstick *y,
 	double weight);
 /*
- * Call it after everything is counted. Computes what was cut off when the process was killed, and
- * whether the account closes.
+ * Computes what was cut off when the process was killed, and whether the account closes. Call it
+ * after everything is counted.
  */
 void gpu_sampling_settle(struct model_gpu_sampling *s, const struct load_file *f);
 /* Adds up processes. */

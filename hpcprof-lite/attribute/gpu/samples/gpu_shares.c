@@ -23,7 +23,7 @@ bool gpu_shares_begin(struct gpu_shares *s, const uint64_t *weights, size_t n, u
 	return true;
 }
 
-/* Whose stretch of the line the next point falls into. */
+/* Returns the entry into whose stretch of the line the next point falls. */
 static size_t draw(struct gpu_shares *s, const unsigned __int128 *before)
 {
 	uint64_t fraction = ++s->n_drawn * s->step;

@@ -2,10 +2,10 @@
 /*
  * Divides counts in proportion to weights, into whole numbers that add up. Large counts are
  * divided, and the remainder is drawn in proportion to the fractions that the division dropped.
- * Small counts are drawn completely, so that many small counts do not all go to the largest weight;
- * the cost is at most the count. Draws follow Weyl's sequence, which fills the unit interval evenly
- * for any number of draws. Equal input gives equal shares.
- * Test: tests/unit/prof_gpu/test_gpu_samples.c.
+ * Small counts are drawn one by one, so that many small counts do not all go to the largest weight;
+ * a count of n costs at most n draws. Draws follow Weyl's sequence, which fills the unit interval
+ * evenly for any number of draws. Equal input gives equal shares. Test:
+ * tests/unit/prof_gpu/test_gpu_samples.c.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_SHARES_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_SHARES_H
@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 /*
- * Steps of the sequence, as fractions of 2^64. Divide twice with different steps, so that the two
- * do not fall into step.
+ * Steps of the sequence, as fractions of 2^64. If you divide twice, use different steps, so that
+ * the two divisions stay independent.
  */
 #define GPU_SHARES_GOLDEN UINT64_C(0x9E3779B97F4A7C15)  /* (sqrt(5) - 1) / 2 */
 #define GPU_SHARES_ROOT_TWO UINT64_C(0x6A09E667F3BCC909) /* sqrt(2) - 1 */
@@ -26,7 +26,7 @@ struct gpu_shares {
 	uint64_t total, step, n_drawn;
 	uint64_t *weights;
 	/*
-	 * the sums of the weights, and of the remainders of a division, before each one; the last
+	 * sums of the weights, and of the remainders of a division, before each entry; the last
 	 * entry is the sum of all
 	 */
 	unsigned __int128 *before, *rests;

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_PAIRS = 1 << 24 }; /* of places and contexts that are compared one by one */
+enum { MOST_PAIRS = 1 << 24 }; /* the most pairs of place and context to compare one by one */
 
-/* By instruction, those of the kernel itself first. */
+/* Sorts by instruction, the kernel's own instructions first. */
 static int compare_samples(const void *pa, const void *pb, void *arg)
 {
 	const struct gpu_yard_sample *a = pa, *b = pb;
@@ -22,7 +22,7 @@ static int compare_samples(const void *pa, const void *pb, void *arg)
 	return (a->context > b->context) - (a->context < b->context);
 }
 
-/* Samples of the kernel's own code, sorted: so many of the list. */
+/* Sorts the list and returns how many of its samples are in the kernel's own code. */
 static size_t sort_own(struct gpu_yard_sample *list, size_t n, uint32_t own, uint64_t *n_samples)
 {
 	size_t n_own = 0;
@@ -33,8 +33,11 @@ static size_t sort_own(struct gpu_yard_sample *list, size_t n, uint32_t own, uin
 	return n_own;
 }
 
-/* Mean of |k - mean| where k are independent events, each of probability `share` at most: Poisson's
- * where they are rare (exact below a mean of 1), else the normal distribution's. */
+/*
+ * The mean of |k - mean|, where k counts independent events, each with probability `share` at most.
+ * Uses Poisson's distribution for rare events (exact below a mean of 1), else the normal
+ * distribution.
+ */
 static double chance(double mean, double share)
 {
 	return mean < 1 ? 2 * mean * exp(-mean) : sqrt(2 * mean * (1 - share) / M_PI);
@@ -49,12 +52,15 @@ struct yard {
 	const struct gpu_yard_input *in;
 	struct gpu_yard *out;
 	double window_ns, time_ns;     /* sums */
-	uint64_t *counts;              /* by context, room */
+	uint64_t *counts;              /* scratch space, by context */
 };
 
 /* ---- contexts ---- */
 
-/* Several contexts ran in the windows: compares their shares of samples with those of time. */
+/*
+ * Several contexts ran in the windows: compares their shares of the samples with their shares of
+ * time.
+ */
 static void compare_shares(struct yard *y)
 {
 	double n = (double)y->out->n_samples, wrong = 0, by_chance = 0;
@@ -68,9 +74,9 @@ static void compare_shares(struct yard *y)
 }
 
 /*
- * One context ran in the windows: compares its samples per time with those of all contexts
- * elsewhere. The result is too large if kernels overlap outside the windows, because they count the
- * same time.
+ * One context ran in the windows: compares its samples per time with the samples per time of all
+ * contexts elsewhere. If kernels overlap outside the windows, the result is too large, because
+ * overlapping kernels count the same time twice.
  */
 static void compare_rates(struct yard *y, size_t context, uint64_t n_unknown)
 {
@@ -117,8 +123,8 @@ static uint64_t take_instruction(struct yard *y, const struct gpu_yard_sample **
 }
 
 /*
- * Compares instructions by samples without a launch, which are those to apportion, or if there are
- * none, by all samples in the windows.
+ * Compares instructions by the samples without a launch, which are the ones to apportion. If there
+ * are none, compares by all samples in the windows.
  */
 static void compare_places(struct yard *y, size_t n_known, uint64_t n_of_known, size_t n_unknown,
 			   uint64_t n_of_unknown)

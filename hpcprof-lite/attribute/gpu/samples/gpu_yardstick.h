@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Measures the error of apportioning. It compares PC samples of one kernel with a known launch
- * (taken in serialized windows) with the places that apportioning by GPU time would give them. The
- * measure is the total variation distance: half the sum of
- * truth - apportioned
- * , as shares. It is the share of the samples in a wrong place. A finite sample misses even exact
+ * Measures the error of apportioning. It takes the PC samples of one kernel whose launch is known
+ * (from serialized windows) and compares their places with those that apportioning by GPU time
+ * would give. The measure is the total variation distance: half the sum of |truth - apportioned|,
+ * as shares. It is the share of the samples in a wrong place. A finite sample misses even exact
  * shares, so the part of the distance that chance causes is also estimated. doc/outputs.md has the
  * definition. Test: tests/unit/prof_gpu/test_gpu_ranges.c.
  */
@@ -16,8 +15,8 @@
 #include <stdint.h>
 
 /*
- * A context that launched the kernel: its time in the windows, and its time while launches were
- * unknown.
+ * A context that launched the kernel: the kernel's time in the windows, and its time while launches
+ * were unknown.
  */
 struct gpu_yard_context {
 	uint64_t window_ns, time_ns;
@@ -40,7 +39,7 @@ struct gpu_yard_input {
 };
 
 /*
- * Errors as shares, 0: all right, 1: all wrong; and the average error by chance. Negative: there
+ * Errors as shares (0: all right, 1: all wrong), and the average error by chance. Negative: there
  * was nothing to compare, or too much.
  */
 struct gpu_yard {
