@@ -10,7 +10,8 @@
  * This happens after the walk of the thread's own stack and, if there is Python, after the Python
  * frames were added. So the unwinder's result depends only on the stack. Each thread walks the path
  * of the fork once for each instance of a region, if a sample needs it; its frames do not change
- * until the join. Signal-safe unless noted. See doc/openmp.md. Test: tests/unit/openmp/test_region.c.
+ * until the join. Signal-safe unless noted. See doc/openmp.md.
+ * Test: tests/unit/openmp/test_region.c.
  */
 #ifndef HPCRUN_LITE_REGIONS_REGION_PATH_H
 #define HPCRUN_LITE_REGIONS_REGION_PATH_H
