@@ -18,8 +18,8 @@ struct mpi_arguments {
 };
 
 /*
- * Returns the rank of the other side, or of the root. MSR_MPI_NO_PEER: there is none, or it is
- * MPI_PROC_NULL, in which case *is_null is set.
+ * Returns the rank of the other side, or of the root. MSR_MPI_ANY_PEER: MPI_ANY_SOURCE.
+ * MSR_MPI_NO_PEER: there is none, or it is MPI_PROC_NULL, in which case *is_null is set.
  */
 int32_t mpi_bytes_peer(const struct mpi_arguments *c, unsigned position, bool *is_null);
 

@@ -109,7 +109,7 @@ static void prepare_signal(void)
 
 /*
  * PAPI_start lets an event overflow again and again until its handler runs. The overflows since
- * then came from our own work. From now on an event stops at each overflow, as after PAPI's handler.
+ * then came from our own work. From now on an event stops at each overflow, as PAPI's handler does.
  */
 static void begin_afresh(const struct papi_thread *t)
 {
