@@ -5,7 +5,7 @@
  *
  *     in the function of a region    path of the fork, function, what it calls
  *     at the end of a region         path of the fork, MSR_WAIT_OMP_END, the run time's frames
- *     a worker outside of regions    MSR_ENTRY_OMP_IDLE, the run time's frames
+ *     a worker outside regions       MSR_ENTRY_OMP_IDLE, the run time's frames
  *
  * This happens after the walk of the thread's own stack and, if there is Python, after the Python
  * frames were added. So the unwinder's result depends only on the stack. Each thread walks the path

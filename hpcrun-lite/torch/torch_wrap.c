@@ -2,8 +2,8 @@
 /*
  * Replaces two functions of PyTorch, under their C++ names. Every node of autograd's graph calls
  * one of them when it is made. The engine calls the other to evaluate a node. We leave that one by
- * a jump, so that it has no frame of its own when an exception passes. If PyTorch does not call them
- * through its procedure linkage table, or gives them other names, nothing happens. Must not
+ * a jump, so that it has no frame of its own when an exception passes. If PyTorch gives them other
+ * names, or does not call them through its procedure linkage table, nothing happens. Must not
  * allocate, wait or throw. Test: tests/cli/torch/torch_backward.sh.
  */
 #include "hpcrun-lite/torch/torch.h"
