@@ -22,8 +22,8 @@ struct mpi_frame {
 	bool is_untimed;                /* a poll that is only recorded if it finds something */
 	struct mpi_poll *poll;          /* of the thread; NULL: the call is no poll */
 };
+
 /* Address of the frame of the calling thread's outermost call; 0: none. */
-/* Where the calling thread's outermost call is; 0: none. */
 extern __thread uintptr_t mpi_outermost;
 
 /*

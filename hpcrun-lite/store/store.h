@@ -2,6 +2,7 @@
 /*
  * The measurement file of this process: creates it, grows it, gives out its extents as memory, and
  * trims it at the end. A process has one store.
+ *
  * We reserve space (fallocate, or written zeros), map it shared and touch it before we give it out.
  * So a full disk is a counted loss and not a SIGBUS, and stored data survives SIGKILL. There is no
  * service thread: if a thread takes an extent and little space is left, it makes more. It only ever
