@@ -144,7 +144,7 @@ static uint32_t find_base(struct own *o)
 	return find(o, o->thread->base, &index) ? index : o->n;
 }
 
-/* A part of the path inside a region. Tells how it continues outside. */
+/* A part of the path inside a region, and how the path continues outside it. */
 struct part {
 	uint32_t from, to;
 	bool waits;
@@ -363,7 +363,7 @@ static bool plan_regions(struct region_thread *t, const struct unwind_thread *un
 		return false;
 	if (e && is_alive(e) && plan_pieces(t, &o, e, plan))
 		return true;
-	/* The region may have ended since the sample. */
+	/* The region may have ended while we looked at it. */
 	if (is_worker && (!e || (atomic_load_explicit(&e->state, memory_order_relaxed) ==
 					 REGION_AT_END &&
 				 !is_alive(e)))) {

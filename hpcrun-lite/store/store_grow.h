@@ -19,7 +19,7 @@ enum space_result store_space_add(uint64_t *n_bytes, uint8_t **base);
 
 /* Returns true if the store is open and did not fail to grow a moment ago. */
 bool store_may_grow(void);
-/* Records the cause of a failure, and lets the file not grow for a while. */
+/* Records the cause of a failure, and stops growth for a while. */
 void store_note_failure(enum space_result r);
 
 /* Makes pages present. Returns false if they are past the end of a file that was shortened. */

@@ -21,7 +21,7 @@ void store_unmake_file(struct space *file);
 /* Uses the file in the directory instead of the one on the node, which holds nothing yet. */
 bool store_leave_node(struct space *file);
 
-/* Writes the bytes from `offset` on to the file in the directory. Returns false on failure. */
+/* From now on, data from `offset` on go to the file in the directory. Returns false on failure. */
 bool store_spill(uint64_t offset);
 
 #endif

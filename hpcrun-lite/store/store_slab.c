@@ -243,7 +243,7 @@ void store_forget_image(void)
 		memset(store.image, 0, NURSERY_SLAB_BYTES); /* mlockall has locked it */
 }
 
-/* Makes slabs for children. If its ancestor has no slab left, a process that forks gets a file. */
+/* Makes slabs for children. A process gets its own file when its ancestor has no slab left. */
 static void make_slabs(void)
 {
 	if (!store.header)
