@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See cutguard.h. The handler finds the file by /proc/self/maps, so that nobody has to keep a list
- * of what is mapped. Must not allocate, lock or use stdio there.
+ * See cutguard.h. The handler finds the file in /proc/self/maps, so that nobody has to keep a list
+ * of mappings. The handler must not allocate, lock or use stdio.
  */
 #include "common/base/cutguard.h"
 
@@ -19,10 +19,10 @@
 #include <unistd.h>
 
 static void (*at_end)(void);
-static atomic_flag is_taken = ATOMIC_FLAG_INIT; /* by the first thread; others wait for the end */
-static char line[PATH_MAX + 256];               /* of the thread that took it */
+static atomic_flag is_taken = ATOMIC_FLAG_INIT; /* the first thread takes it; others wait */
+static char line[PATH_MAX + 256];               /* belongs to the thread that took it */
 
-/* Reads a line without its end into `line`, cut to its room. False: there is none. */
+/* Reads a line into `line`, without its newline, and cuts it to fit. False: there is none. */
 static bool next_line(int fd, char *chunk, size_t room, size_t *at, size_t *n)
 {
 	size_t n_line = 0;
@@ -54,7 +54,7 @@ static const char *hex(const char *s, uintptr_t *value)
 	}
 }
 
-/* The path of the file that is mapped at `address`, in `line`; NULL: none. */
+/* Returns the path of the file mapped at `address`, which is in `line`; NULL: none. */
 static char *find_file(uintptr_t address)
 {
 	static char chunk[4096];
@@ -97,7 +97,7 @@ static void handle(int sig, siginfo_t *info, void *context)
 	if (!path) {
 		signal(sig, SIG_DFL);
 		atomic_flag_clear(&is_taken);
-		if (info->si_code <= 0) /* it was sent; else the instruction is run again */
+		if (info->si_code <= 0) /* sent by kill(); else the instruction runs again */
 			raise(sig);
 		return;
 	}

@@ -56,7 +56,7 @@ static bool is_all_harmless(const char *s)
 	return harmless;
 }
 
-/* Three octal digits end by themselves; a shell reads more than two hexadecimal ones. */
+/* Octal, because a shell reads at most three octal digits but any number of hexadecimal ones. */
 static void put_escaped(FILE *out, const char *s)
 {
 	fputs("$'", out);
@@ -96,7 +96,7 @@ void foreign_put_argument(FILE *out, const char *s)
 	}
 }
 
-/* Cleans `text`, made by `format`, but for the newlines that the format begins and ends with. */
+/* Cleans `text`, made by `format`, except for the newlines that the format begins or ends with. */
 static size_t clean(char *text, const char *format)
 {
 	size_t first = strspn(format, "\n"), n_format = strlen(format), last = 0, n = strlen(text);
@@ -119,8 +119,8 @@ size_t foreign_format(char *to, size_t room, const char *format, va_list args)
 	return clean(to, format);
 }
 
-/* Sets the stream's error indicator, so that whoever closes the output sees that text is missing.
- * The C library has no function for it. */
+/* Sets the stream's error indicator, so that the code that closes the output sees that text is
+ * missing. The C library has no function for it. */
 static void set_error(FILE *out)
 {
 	flockfile(out);

@@ -20,7 +20,7 @@ static char of_rank[24]; /* "rank 3: ", or "" */
 static bool is_verbose, is_quiet, is_silent, progress_shown;
 static atomic_bool is_held;
 static atomic_uint_fast64_t n_errors, n_warnings;
-#define MOST_BYTES 16384 /* of a message; what is longer is cut */
+#define MOST_BYTES 16384 /* of a message; longer ones are cut */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* guarded by lock */
@@ -96,7 +96,7 @@ enum weight { NOTE, WARNING, ERROR };
 __attribute__((format(printf, 3, 0))) static void emit(const char *subject, enum weight weight,
 						       const char *format, va_list args)
 {
-	char text[MOST_BYTES]; /* one write: several processes may speak at a time */
+	char text[MOST_BYTES]; /* one write: several processes may print at the same time */
 	if (is_silent && weight != ERROR)
 		return;
 	snprintf(text, sizeof text - 1, "%s: %s%s%s%s", program, of_rank,
@@ -155,7 +155,7 @@ void log_detail(const char *subject, const char *format, ...)
 	va_end(args);
 }
 
-/* When work began that shows its progress. Several may be under way, in different threads. */
+/* Work that shows its progress. Several may be under way, in different threads. */
 struct work {
 	const char *label;
 	uint64_t start_ns;
@@ -168,7 +168,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Returns the start of the work, which is now if the label is new. Forgets it when it is done. */
+/* Returns when the work began, which is now if the label is new. Forgets it when it is done. */
 static uint64_t start_of(const char *label, uint64_t now, bool is_done)
 {
 	static struct work works[8];
@@ -186,7 +186,7 @@ static uint64_t start_of(const char *label, uint64_t now, bool is_done)
 	return now;
 }
 
-/* The rest of the line: numbers, a bar, and after two seconds how long the rest takes. */
+/* Prints the rest of the line: numbers, a bar, and after two seconds the time that is left. */
 static void show_share(uint64_t done, uint64_t total, uint64_t since_ns)
 {
 	enum { BAR = 20 };

@@ -18,9 +18,9 @@ const char *log_program(void);
 void log_set_rank(int rank);
 void log_set_verbose(bool verbose);
 void log_set_quiet(bool quiet); /* drops notes and progress; keeps errors and warnings */
-/* Drops everything, because another process says the same. Keeps the first error. */
+/* Drops everything, because another process prints the same. Keeps the first error. */
 void log_set_silent(bool silent);
-/* Prints the error that was kept, if any: the other process did not say it. */
+/* Prints the error that was kept, if there is one. For when the other process did not print it. */
 void log_say_held(void);
 void log_end(void); /* drops everything from now on, from any thread */
 
@@ -39,8 +39,8 @@ uint64_t log_n_errors(void);
 uint64_t log_n_warnings(void);
 
 /*
- * Returns true for a terminal that understands escape sequences. Not under Open MPI: there a
- * program's terminal is one of mpirun's, whose output may go into a file.
+ * Returns true for a terminal that understands escape sequences. Returns false under Open MPI: the
+ * program's terminal is then one that mpirun made, and mpirun's output may go into a file.
  */
 bool log_takes_escapes(int fd);
 
@@ -49,7 +49,7 @@ bool log_takes_escapes(int fd);
  * terminal. `label` NULL erases the line. `total` 0 shows no numbers.
  */
 void log_progress(const char *label, uint64_t done, uint64_t total);
-/* No progress is shown while something else may write to the terminal. */
+/* With true, shows no progress, because something else may write to the terminal. */
 void log_hold_progress(bool holds);
 
 #endif

@@ -46,7 +46,7 @@ static inline uint64_t hash_u64(uint64_t x)
 }
 /* FNV-1a, 64 bits, finished with hash_u64(). */
 uint64_t hash_bytes(const void *data, size_t n_bytes);
-/* Eight bytes at a time, for long names in tables of one process. The value may change. */
+/* Hashes eight bytes at a time. For long names in tables of one process: the value may change. */
 uint64_t hash_name(const void *data, size_t n_bytes);
 
 #endif

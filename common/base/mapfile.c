@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A file mapped for reading; see mapfile.h. The mapping is private: later writers do not disturb
- * what was validated, short of truncation. A process may have 65530 mappings (vm.max_map_count),
- * and a job more ranks: files beyond MOST_MAPS are read instead.
+/* A file mapped for reading; see mapfile.h. The mapping is private, so later writers cannot change
+ * what was validated, except by truncating the file. A process may have only 65530 mappings
+ * (vm.max_map_count), and a job may have more ranks. Files beyond MOST_MAPS are read instead.
  * Test: tests/unit/common/test_base.c. */
 #include "common/base/mapfile.h"
 
@@ -19,7 +19,7 @@
 enum { MOST_MAPS = 60000, ALIGNMENT = 4096 };
 static atomic_uint n_maps;
 
-/* NULL and errno when it cannot be had whole. */
+/* Reads the whole file. Returns NULL and sets errno on failure. */
 static void *read_whole(int fd, size_t n_bytes)
 {
 	void *to = NULL;
@@ -38,10 +38,10 @@ static void *read_whole(int fd, size_t n_bytes)
 	return NULL;
 }
 
-/* Maps the file, or reads it where mappings are short. NULL and errno when neither can be. */
+/* Maps the file, or reads it if there are too many mappings. NULL and errno if both fail. */
 static void *get_bytes(int fd, size_t n_bytes, bool *is_copy)
 {
-	/* relaxed: a number alone; a few more or less do not matter */
+	/* relaxed: only a number; a few mappings more or less do not matter */
 	void *p = atomic_load_explicit(&n_maps, memory_order_relaxed) < MOST_MAPS
 			  ? mmap(NULL, n_bytes, PROT_READ, MAP_PRIVATE, fd, 0)
 			  : MAP_FAILED;
@@ -52,8 +52,8 @@ static void *get_bytes(int fd, size_t n_bytes, bool *is_copy)
 }
 
 /*
- * Where the file ends for us. Readers go over all bytes, so that a hole costs as much as data: a
- * file of which more than MUCH is holes ends at the first large one.
+ * Returns where we take the file to end. Readers go over all bytes, so a hole costs them as much as
+ * data. A file with more than MUCH bytes of holes ends at its first large hole.
  */
 static uint64_t plausible_end(const char *path, int fd, const struct stat *st)
 {

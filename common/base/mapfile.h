@@ -17,7 +17,7 @@ struct mapfile {
 	size_t n_bytes;
 	uint64_t mtime_ns;
 	uint32_t owner;       /* user id */
-	/* on the heap, because there are too many mappings; never call madvise() on its pages */
+	/* on the heap, because there were too many mappings; never call madvise() on its pages */
 	bool is_copy;
 };
 
@@ -27,7 +27,7 @@ struct mapfile {
  * wait for the writer of a FIFO.
  */
 enum status mapfile_open(const char *path, struct mapfile *m);
-/* The same for an open file, which is closed. fd -1: errno says why. `path` is for messages. */
+/* The same for an open file, which it closes. fd -1: errno says why. `path` is for messages. */
 enum status mapfile_take(int fd, const char *path, struct mapfile *m);
 void mapfile_close(struct mapfile *m);
 

@@ -27,8 +27,9 @@ static bool is_end(const struct option_spec *s)
 }
 
 /*
- * Prints text in lines of at most COLUMNS, from column `at` on and then from `indent`. In an
- * indented text a line break begins an item: the rest of its lines stands further in.
+ * Prints text in lines of at most COLUMNS. The first line begins at column `at`, later ones at
+ * `indent`. In an indented text, a line break begins an item, and the item's further lines are
+ * indented more.
  */
 static void print_wrapped(const char *text, size_t at, size_t indent)
 {

@@ -39,8 +39,8 @@ struct option_use {
  */
 #define OPTION_CALL(function) {.set = function}
 /*
- * The others set a field of *arg, and refuse other values. Fields of flags, numbers, choices and
- * lists are bool or whole numbers.
+ * The other kinds set a field of *arg and refuse values that do not fit. Fields of flags, numbers,
+ * choices and lists are bool or whole numbers.
  */
 #define OPTION_FLAG(type, field, number) \
 	{.kind = OPTION_KIND_FLAG, OPTION_FIELD(type, field), .low = number}
@@ -50,13 +50,13 @@ struct option_use {
 #define OPTION_PERCENT(type, field) {.kind = OPTION_KIND_PERCENT, OPTION_FIELD(type, field)}
 /* A number of bytes, with K, M or G for multiples of 1024. */
 #define OPTION_SIZE(type, field) {.kind = OPTION_KIND_SIZE, OPTION_FIELD(type, field)}
-/* One of the names: its index. */
+/* One of the names. The field gets its index. */
 #define OPTION_CHOICE(type, field, list) \
 	{.kind = OPTION_KIND_CHOICE, OPTION_FIELD(type, field), .names = list}
-/* Some of the names, with commas between them: adds their bits, 1 for the first. */
+/* Some of the names, separated by commas. Adds a bit for each to the field: 1 for the first. */
 #define OPTION_LIST(type, field, list) \
 	{.kind = OPTION_KIND_LIST, OPTION_FIELD(type, field), .names = list}
-/* const char *: any text, or the name of a file or directory, which is not empty. */
+/* const char *. TEXT takes any text. FILE takes the name of a file or directory, not "". */
 #define OPTION_TEXT(type, field) {.kind = OPTION_KIND_TEXT, OPTION_FIELD(type, field)}
 #define OPTION_FILE(type, field) {.kind = OPTION_KIND_FILE, OPTION_FIELD(type, field)}
 
@@ -75,8 +75,8 @@ struct option_table {
 	const char *about;               /* one paragraph; wrapped, like the footer */
 	const struct option_spec *specs; /* the last one has letter 0 and name NULL */
 	const char *footer;              /* printed after the options; may be NULL */
-	/* By spec: what the option gets in place of options_parse's `arg`, where not NULL; may be
-	 * NULL. */
+	/* For each spec, what its option gets in place of options_parse's `arg`, unless NULL. The
+	 * array may be NULL. */
 	void *const *args;
 };
 

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A file without a name, or -1. */
+/* Opens a file without a name. Returns -1 on failure. */
 static int open_unnamed(const char *directory)
 {
 	char path[4096];
@@ -37,7 +37,7 @@ static void *map_file(const char *directory, size_t n_bytes)
 	return at == MAP_FAILED ? NULL : at;
 }
 
-/* Huge pages where the kernel has them: tables are filled, and each page costs a fault. */
+/* Uses huge pages if the kernel has them: tables get filled, and each page costs a fault. */
 static void *map_memory(size_t n_bytes, int more_flags)
 {
 	void *at = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE,
@@ -50,7 +50,7 @@ static void *map_memory(size_t n_bytes, int more_flags)
 
 bool space_get_memory(struct space *s, size_t n_bytes)
 {
-	enum { MAPPED = 4 << 20 }; /* from this size on: a huge page at least, at any address */
+	enum { MAPPED = 4 << 20 }; /* large enough for one huge page at any address */
 	*s = (struct space){.n_bytes = n_bytes, .is_mapped = n_bytes >= MAPPED};
 	s->at = s->is_mapped ? map_memory(n_bytes, 0) : calloc(1, n_bytes ? n_bytes : 1);
 	return s->at != NULL;

@@ -24,7 +24,7 @@ struct space {
  * full disk is an error here and not a SIGBUS later.
  */
 bool space_get(struct space *s, size_t n_bytes);
-/* The same without a file, for what is needed for a moment. */
+/* The same without a file, for memory that is needed only for a moment. */
 bool space_get_memory(struct space *s, size_t n_bytes);
 void space_free(struct space *s);
 

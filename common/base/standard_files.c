@@ -9,7 +9,7 @@ void standard_files_keep(void)
 {
 	int fd;
 	do {
-		fd = open("/dev/null", O_RDONLY | O_CLOEXEC); /* takes the lowest that is free */
+		fd = open("/dev/null", O_RDONLY | O_CLOEXEC); /* takes the lowest free one */
 	} while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd > STDERR_FILENO)
 		close(fd);

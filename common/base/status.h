@@ -13,7 +13,7 @@ enum status {
 	STATUS_NO_MEMORY,
 	STATUS_IO,          /* a system call failed; the log says which */
 	STATUS_UNSUPPORTED, /* valid input that this version cannot handle */
-	STATUS_DIFFERS,     /* processes that share a job did not read the same; not logged */
+	STATUS_DIFFERS,     /* processes that share a job read different things; not logged */
 	STATUS_USAGE
 };
 

@@ -15,7 +15,7 @@ static uint32_t id_in(uint64_t slot)
 	return (uint32_t)slot - 1;
 }
 
-/* The place of the string. Names of C++ begin alike: they are compared where hashes are equal. */
+/* Finds the string's slot. Compares strings only if hashes are equal: C++ names begin alike. */
 static uint64_t *find(const struct strtab *t, uint64_t hash, const char *s, size_t n_bytes)
 {
 	size_t i = hash & (t->n_slots - 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Growable array; see vec.h. Knows nothing of what it holds.
+/* Growable array; see vec.h. Does not know the type of its items.
  * Test: tests/unit/common/test_base.c. */
 #include "common/base/vec.h"
 
@@ -29,8 +29,8 @@ bool vec_reserve_raw(void **at, size_t *capacity, size_t item_bytes, size_t want
 
 void *vec_extend_raw(void **at, size_t *n, size_t *capacity, size_t item_bytes, size_t count)
 {
-	/* Room for one at least: the address that is returned must not be NULL when nothing is
-	 * wanted. */
+	/* Make room for at least one item: the result must not be NULL when the caller wants 0
+	 * items. */
 	if (count >= SIZE_MAX - *n ||
 	    !vec_reserve_raw(at, capacity, item_bytes, *n + (count ? count : 1)))
 		return NULL;

@@ -9,8 +9,8 @@
 
 /*
  * Turns an enum msr_exit_kind and its code into text: "exit status 3", "signal SIGSEGV", "another
- * program in its place", or "no word (...)" if it is not known. Accepts any numbers. 128 bytes are
- * enough. Returns `text`.
+ * program in its place", or "no word (...)" if we do not know. Accepts any numbers. A buffer of 128
+ * bytes is enough. Returns `text`.
  */
 const char *ends_text(uint32_t kind, int32_t code, char *text, size_t n_bytes);
 

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Takes "<key><value>\n" from the text. Returns what follows, or NULL. */
+/* Takes "<key><value>\n" from the text. Returns the rest of the text, or NULL. */
 static const char *take_line(const char *at, const char *end, const char *key, char *value,
 			     size_t room)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * If the measurement directory is on a file server, a process writes to a file of its node. Until
- * that is copied, the measurement file holds a text that names it. The store writes the text. Once
- * the file has been copied while the process ran, the text is followed by a part, a header page of
- * that moment, and the extents. doc/formats/measurement.md. Tests:
+ * If the measurement directory is on a file server, a process writes to a file on its own node.
+ * Until that file is copied, the measurement file holds a text that names it. The store writes the
+ * text. If the file was copied while the process ran, the text is followed by a part, which has the
+ * header page of that moment, and by the extents. doc/formats/measurement.md. Tests:
  * tests/cli/storage/storage_local.sh, tests/cli/storage/storage_follow.sh.
  */
 #ifndef COMMON_FORMAT_LOCAL_DATA_H
@@ -30,9 +30,9 @@ struct local_data {
 
 struct local_part {
 	char magic[8];
-	uint64_t copied_mono_ns, copied_real_ns; /* the copy has what was recorded before */
+	uint64_t copied_mono_ns, copied_real_ns; /* the copy has everything recorded before */
 	uint64_t reserved[5];     /* 0 */
-	struct msr_header header; /* in place of the header page of the measurement */
+	struct msr_header header; /* use it instead of the file's header page */
 };
 
 /* Returns false if the bytes, the start of a file, are not a text of this kind. */
@@ -42,8 +42,8 @@ bool local_data_read(const void *bytes, size_t n_bytes, struct local_data *l);
 const struct local_part *local_data_part(const void *bytes, size_t n_bytes);
 
 /*
- * Returns where the extents of a copied part end, or of a child of fork inside of it. `h` is its
- * header. Behind that may be extents of which only some pages have arrived.
+ * Returns where the extents of a copied part end, or those of a child of fork inside it. `h` is its
+ * header. After that there may be extents of which only some pages have arrived.
  */
 static inline uint64_t local_part_end(const struct msr_header *h, uint64_t n_bytes)
 {
@@ -54,8 +54,8 @@ static inline uint64_t local_part_end(const struct msr_header *h, uint64_t n_byt
 bool local_data_is_here(const struct local_data *l);
 
 /*
- * Opens that file if it is on this node and belongs to `owner`, who owns the file with the text:
- * a stranger may have written it. Returns -1 and sets errno if not. Not signal-safe.
+ * Opens that file if it is on this node and belongs to `owner`, who owns the file with the text; a
+ * stranger may have written the text. Returns -1 and sets errno if not. Not signal-safe.
  */
 int local_data_open(const struct local_data *l, uid_t owner);
 

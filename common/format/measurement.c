@@ -85,7 +85,7 @@ static const struct {
 uint64_t msr_thread_cpu_ns(const struct msr_thread *t)
 {
 	const bool began_earlier = t->number == 0 || t->flags & MSR_THREAD_FOUND;
-	if (!t->cpu_end_ns) { /* it ended past libc */
+	if (!t->cpu_end_ns) { /* it ended without going through libc */
 		const uint64_t event_ns = t->use.event_ns, sum_ns = event_ns + t->use.timer_ns;
 		return sum_ns < event_ns ? UINT64_MAX : sum_ns;
 	}
@@ -192,7 +192,7 @@ static bool extent_is_sound(const struct msr_extent *e, uint64_t room)
 	       length >= sizeof *e && length % MSR_EXTENT_ALIGN == 0 && room >= sizeof *e;
 }
 
-/* The next aligned offset from `pos` that holds a sound header, or n_bytes. */
+/* Returns the next aligned offset from `pos` that holds a sound header, or n_bytes. */
 static uint64_t resync(const uint8_t *bytes, uint64_t n_bytes, uint64_t pos)
 {
 	for (; pos + sizeof(struct msr_extent) <= n_bytes; pos += MSR_EXTENT_ALIGN) {
@@ -217,8 +217,8 @@ static bool all_zero(const uint8_t *p, uint64_t n)
 }
 
 /*
- * A kill fell into the making of this extent: its magic is written last, and nothing was published
- * in it.
+ * True if the process was killed while it made this extent. The magic, which is written last, is
+ * missing, and nothing was published in the extent.
  */
 static bool is_unfinished(const uint8_t *at, uint64_t room)
 {

@@ -26,8 +26,8 @@
 #define MSR_EXTENT_ALIGN 64u          /* extents start and end at multiples of this */
 #define MSR_PROCESS_BYTES 16320u      /* content of an extent of the kind MSR_PROCESS */
 /*
- * Since 1.7: the same of a child that recorded nothing but its life. Its extents start after so
- * many bytes of header: see msr_first_extent().
+ * Since 1.7: the same for a child that recorded nothing except its life. Its header takes
+ * MSR_BRIEF_HEADER_BYTES, and its extents start after that: see msr_first_extent().
  */
 #define MSR_BRIEF_BYTES 1472u
 #define MSR_BRIEF_HEADER_BYTES 768u
@@ -44,8 +44,8 @@
 /*
  * Module id (16 bits) | mark (1 bit) | link address (47 bits). The link address is the run-time
  * address minus the load bias of the module: the virtual address that the ELF file itself uses.
- * Except for the innermost frame it is the return address minus 1, so that every address can be
- * looked up as it is.
+ * In all frames except the innermost it is the return address minus 1, so that readers can look up
+ * every address without changing it.
  */
 typedef uint64_t msr_addr;
 
@@ -74,12 +74,12 @@ static inline bool msr_addr_marked(msr_addr a)
 
 /*
  * The link address part of a frame whose module is MSR_MODULE_NONE. Entries say where a path
- * starts. They are the children of the root and occur nowhere else. Waits occur everywhere else.
+ * starts. They are the children of the root and occur nowhere else. Waits occur only elsewhere.
  */
 enum msr_synthetic {
 	MSR_ENTRY_MAIN = 1,     /* complete path of the thread that ran main */
 	MSR_ENTRY_THREAD = 2,   /* complete path of another thread */
-	MSR_ENTRY_OMP_IDLE = 3, /* a worker of OpenMP outside of any parallel region */
+	MSR_ENTRY_OMP_IDLE = 3, /* an OpenMP worker outside any parallel region */
 	/* + enum msr_path_end: the path could not be followed to its root */
 	MSR_ENTRY_PARTIAL = 16,
 	MSR_WAIT = 64,          /* + enum msr_wait: the thread waited, and for what */
@@ -90,9 +90,9 @@ enum msr_synthetic {
 };
 
 /*
- * Such a frame says which call path made what runs inside of it: the forward pass of PyTorch made
- * the node of autograd's graph. The low bits are the number of a thread and one of its context
- * nodes.
+ * This frame connects work with the call path that created it. For example, PyTorch's forward pass
+ * created the node of autograd's graph whose work runs inside the frame. The low bits are the
+ * number of a thread and one of its context nodes.
  */
 #define MSR_FORWARD (UINT64_C(1) << 46)
 #define MSR_FORWARD_NODE_BITS 28u
@@ -185,8 +185,8 @@ struct msr_header {
 	_Atomic uint64_t losses[32];
 	char host[256];             /* 360 NUL-terminated */
 	/*
-	 * 616 Time for which measurement was off (stopped by the program, or not started yet), up
-	 * to the last start.
+	 * 616 Time for which measurement was off (the program stopped it, or had not started it
+	 * yet), up to the last start.
 	 */
 	_Atomic uint64_t off_ns;
 	_Atomic uint64_t off_since_ns; /* 624 when measurement went off; 0: it is on */
@@ -196,20 +196,20 @@ struct msr_header {
 	uint64_t cpu_start_ns;
 	uint64_t cpu_end_ns;        /* 656 ... and at the end or before exec; 0: not written */
 	/*
-	 * 664 since 1.7: the call of MPI_Comm_spawn that started the job of this process: host and
-	 * process that called, and when (CLOCK_MONOTONIC). All 0: it was not spawned.
+	 * 664 since 1.7: the call of MPI_Comm_spawn that started this process's job: the host and
+	 * process that made the call, and when (CLOCK_MONOTONIC). All 0: it was not spawned.
 	 */
 	uint64_t job_host_id;
 	uint64_t job_id;            /* 672 */
 	uint32_t job_pid;           /* 680 */
 	uint32_t reserved;          /* 684 0 */
 	/*
-	 * 688 since 1.7: the CPU quota of the cgroup of the process, or of one around it, whichever
-	 * gives less: CPU time in each second, in ns. 0: no quota is known.
+	 * 688 since 1.7: the CPU quota of the process's cgroup or of a cgroup around it, whichever
+	 * is less: CPU time in each second, in ns. 0: no quota is known.
 	 */
 	uint64_t quota_ns;
 	uint64_t quota_id;          /* 696 of the cgroup with that quota, on this host */
-	/* 704 for how long these cgroups had been throttled at the start and the end, in ns */
+	/* 704 how long these cgroups had been throttled at the start and at the end, in ns */
 	uint64_t throttled_start_ns;
 	uint64_t throttled_end_ns;  /* 712; 0: not written */
 };
@@ -307,8 +307,8 @@ struct msr_info {
 };
 /*
  * Keys of INFO records: "command" (arguments joined by NUL), "executable", "event" (as the user
- * gave it; repeated), "source" (what was chosen for each event), "job", "cwd", "processors" (that
- * it may use), "version", "note" (a message for the user; repeated).
+ * gave it; repeated), "source" (the source of each event), "job", "cwd", "processors" (that it may
+ * use), "version", "note" (a message for the user; repeated).
  */
 enum msr_unit {
 	MSR_UNIT_COUNT = 0,
@@ -335,7 +335,7 @@ enum msr_source {
 	MSR_SOURCE_TEST = 5       /* synthetic */
 };
 
-/* Names of metrics that readers give a meaning. */
+/* Names of metrics that have a meaning to readers. */
 #define MSR_METRIC_CPUTIME "CPUTIME"
 #define MSR_METRIC_REALTIME "REALTIME" /* elapsed time */
 #define MSR_METRIC_OFFCPU "OFFCPU" /* time in which the thread did not run */
@@ -366,16 +366,16 @@ struct msr_module {
 #define MSR_MODULE_MAIN 1u
 #define MSR_MODULE_VDSO 2u   /* the run directory has its image in vdso/<build id>.so */
 #define MSR_MODULE_PYTHON 4u /* not a binary: its link addresses are places in Python code */
-/* The file was gone, or likely to go, and ... */
+/* The file was gone or likely to disappear, and ... */
 #define MSR_MODULE_KEPT 8u       /* MSR_KEPT_DIRECTORY has a copy */
-#define MSR_MODULE_TOO_LARGE 16u /* it has none: the bound of the process was reached */
+#define MSR_MODULE_TOO_LARGE 16u /* it has none: the process had reached its limit */
 #define MSR_MODULE_NOT_KEPT 32u  /* it has none: the file could not be opened or copied */
 
 #define MSR_KEPT_DIRECTORY "binaries" /* in the directory of the measurement */
 #define MSR_KEPT_NAME_BYTES 80
 /*
- * The name of a copy: the build id, else the content (msr_module_content()). Returns false if
- * neither is known. Signal-safe.
+ * Makes the name of a copy: the build id, or else the content (msr_module_content()). Returns false
+ * if neither is known. Signal-safe.
  */
 bool msr_kept_name(char name[MSR_KEPT_NAME_BYTES], const uint8_t *build_id, size_t build_id_bytes,
 		   uint64_t content);
@@ -387,8 +387,8 @@ static inline uint64_t msr_module_plain_bytes(uint32_t path_bytes)
 }
 
 /*
- * A hash of the file (common/safe/content_hash.h), which identifies a binary without build id; 0:
- * unknown. The caller has checked `bytes` and `path_bytes`.
+ * A hash of the file (common/safe/content_hash.h), which identifies a binary without build id. 0:
+ * unknown. The caller must have checked `bytes` and `path_bytes`.
  */
 static inline uint64_t msr_module_content(const struct msr_module *m)
 {
@@ -399,10 +399,10 @@ static inline uint64_t msr_module_content(const struct msr_module *m)
 }
 
 /*
- * Code objects of CPython (a function, class body, module ...). A link address in the logical
- * module of Python holds the id of the code object and the index of a code unit (2 bytes) in its
- * bytecode. In every frame this is the unit of the instruction that runs or calls. Id 0 means a
- * code object that could not be recorded.
+ * Code objects of CPython (a function, class body, module ...). A link address in Python's logical
+ * module holds the id of the code object and the index of a code unit (2 bytes) in its bytecode. In
+ * every frame this is the unit of the instruction that is running or calling. Id 0 means a code
+ * object that could not be recorded.
  */
 #define MSR_PYTHON_UNIT_BITS 20u
 /* from this unit on the line is unknown */
@@ -422,20 +422,20 @@ struct msr_python_code {
 	uint32_t first_line;    /* co_firstlineno */
 	uint16_t lines;         /* enum msr_python_lines */
 	uint16_t file_bytes;    /* co_filename as UTF-8, with NUL */
-	uint16_t name_bytes;    /* co_qualname, or co_name where that does not exist, with NUL */
+	uint16_t name_bytes;    /* co_qualname, or co_name if there is none, with NUL */
 	uint16_t reserved;      /* 0 */
-	uint32_t line_bytes;    /* of the line table; at most MSR_PYTHON_LINES_MAX, then cut */
+	uint32_t line_bytes;    /* of the line table, cut to MSR_PYTHON_LINES_MAX */
 	/* char file[file_bytes]; char name[name_bytes]; uint8_t lines[line_bytes] */
 };
 
 /*
- * A module of PyTorch (a layer) that a frame calls. A link address in the logical module of Python
- * with its id stands for the call, right outside of the frame's own address.
+ * A module of PyTorch (a layer) that a frame calls. A link address in Python's logical module with
+ * the id of the layer represents the call. It comes directly outside the frame's own address.
  */
 struct msr_torch_module {
 	uint32_t bytes;
 	uint32_t id;            /* from 1; unique, also among code objects */
-	uint32_t parent;        /* the id of the module that has it, smaller than this; 0: none */
+	uint32_t parent;        /* id of the module that contains it, smaller than `id`; 0: none */
 	uint16_t name_bytes;    /* name in its parent, "layer3" or "layers.5", with NUL; "": none */
 	uint16_t class_bytes;   /* name of its class, "Conv2d", with NUL */
 	/* char name[name_bytes]; char class[class_bytes] */
@@ -456,7 +456,7 @@ static inline uint32_t msr_python_unit_of(uint64_t link_addr)
  * child through libc.
  */
 struct msr_child {
-	uint32_t pid;         /* 0: CPU time of children that no other record has, at the end */
+	uint32_t pid;         /* 0: at the end, CPU time of all children without a record */
 	int32_t status;       /* as from wait(2) */
 	uint64_t end_ns;      /* CLOCK_MONOTONIC, right after the wait */
 	uint64_t cpu_ns;      /* user and system time, including the children it waited for */
@@ -464,8 +464,8 @@ struct msr_child {
 };
 
 /*
- * How the program shared the iterations of a region's loop among threads. Known only if the program
- * asks the run time for iterations. It computes static schedules itself.
+ * How the program shared the iterations of a region's loop among threads. This is known only if the
+ * program asks the OpenMP run time for iterations. It computes static schedules without asking.
  */
 enum msr_omp_schedule {
 	MSR_OMP_UNKNOWN,
@@ -473,11 +473,12 @@ enum msr_omp_schedule {
 	MSR_OMP_DYNAMIC,
 	MSR_OMP_GUIDED,
 	MSR_OMP_RUNTIME,  /* OMP_SCHEDULE decides */
-	MSR_OMP_SECTIONS, /* not a loop, but parts that one thread each executes */
+	MSR_OMP_SECTIONS, /* not a loop, but parts; one thread executes each */
 	MSR_OMP_SEVERAL,  /* it has loops with different schedules */
 	MSR_N_OMP_SCHEDULES
 };
-enum { MSR_OMP_CHUNK_SHIFT = 8 }; /* the 24 bits above it; 0: not given, several or too large */
+/* The chunk is in the 24 bits above this; 0: not given, several or too large. */
+enum { MSR_OMP_CHUNK_SHIFT = 8 };
 
 static inline uint32_t msr_omp_schedule(enum msr_omp_schedule kind, long chunk)
 {
@@ -485,7 +486,7 @@ static inline uint32_t msr_omp_schedule(enum msr_omp_schedule kind, long chunk)
 	const uint32_t known = chunk > 0 && chunk <= most ? (uint32_t)chunk : 0;
 	return (uint32_t)kind | known << MSR_OMP_CHUNK_SHIFT;
 }
-/* The schedule of two loops or instances of a region together: the parts that they agree on. */
+/* Joins the schedules of two loops or instances of a region: keeps what they agree on. */
 static inline uint32_t msr_omp_schedule_of_both(uint32_t a, uint32_t b)
 {
 	const uint32_t mask = (1u << MSR_OMP_CHUNK_SHIFT) - 1;
@@ -493,9 +494,9 @@ static inline uint32_t msr_omp_schedule_of_both(uint32_t a, uint32_t b)
 }
 
 /*
- * The parallel regions that one thread forked at one place, with teams of one size, summed up. Only
- * regions that have ended and were measured from fork to join count. n_timed, busy_ns, max_ns and
- * min_ns are of the time that each thread of the team spent in the function of the region. Team
+ * The sums of the parallel regions that one thread forked at one place with teams of one size. They
+ * include only regions that have ended and were measured from fork to join. n_timed, busy_ns,
+ * max_ns and min_ns describe the time that each thread of the team spent in the region's function.
  * members beyond the first 1024 are not timed.
  */
 struct msr_omp_region {
@@ -522,14 +523,14 @@ enum msr_unmeasured_reason {
 	MSR_UNMEASURED_ABI,
 	MSR_UNMEASURED_LIBC,
 	MSR_UNMEASURED_SANITIZED,
-	MSR_UNMEASURED_REACH, /* the library or the directory is not there: other root, user */
-	MSR_UNMEASURED_SPAWNED, /* by readers: it left no measurement, for an unknown cause */
+	MSR_UNMEASURED_REACH, /* it cannot reach library or directory: other root, user */
+	MSR_UNMEASURED_SPAWNED, /* set by readers: no measurement, cause unknown */
 	MSR_N_UNMEASURED
 };
 /* Name for people, such as "static executable". Accepts any number. */
 const char *msr_unmeasured_name(uint32_t reason);
 
-/* What a thread waited on, by name. A context names it by the frame MSR_WAIT_ON + id. */
+/* What a thread waited for, by name. A context refers to it with the frame MSR_WAIT_ON + id. */
 enum msr_wait_object_kind {
 	MSR_WAIT_OBJECT_DESCRIPTOR = 1, /* the text is "file /data/x", "socket 10.0.0.2:80" ... */
 	MSR_WAIT_OBJECT_LOCK = 2        /* a lock in static data, at `addr`; no text */
@@ -544,32 +545,32 @@ struct msr_wait_object {
 	/* char text[text_bytes] */
 };
 
-/* From a call of hpctoolkit_sampling_start() to the next stop or start. */
+/* A phase lasts from a call of hpctoolkit_sampling_start() to the next stop or start. */
 struct msr_phase {
 	uint64_t enter_ns;    /* CLOCK_MONOTONIC */
 	_Atomic uint64_t leave_ns; /* 0: it lasted to the end of the process */
-	uint32_t thread;      /* that called; UINT32_MAX: not measured */
+	uint32_t thread;      /* the thread that called; UINT32_MAX: not measured */
 	uint32_t node;        /* its context node at the call; 0: unknown */
 	/*
-	 * Measured time of that thread in calls of MPI meanwhile; set before leave_ns. UINT64_MAX:
-	 * unknown, because another thread ended the phase.
+	 * Measured time that this thread spent in MPI calls during the phase; set before leave_ns.
+	 * UINT64_MAX: unknown, because another thread ended the phase.
 	 */
 	_Atomic uint64_t mpi_ns;
 };
 
-/* A program that cannot be measured was started, by this process or in its place. */
+/* A program that cannot be measured was started, as a child of this process or in its place. */
 struct msr_unmeasured {
 	uint32_t bytes;       /* whole record, a multiple of 8 */
 	uint32_t pid;         /* the process that runs it */
 	_Atomic uint32_t reason; /* enum msr_unmeasured_reason */
 	uint32_t path_bytes;  /* with NUL */
 	uint64_t start_ns;    /* CLOCK_MONOTONIC */
-	/* CPU time used before, by the process and children it waited for */
+	/* CPU time used before, by the process and by the children that it waited for */
 	uint64_t cpu_before_ns;
 	/* char path[path_bytes] */
 };
 
-/* MPI_Comm_spawn has started processes of one program. Those of one call are one job. */
+/* MPI_Comm_spawn has started processes of one program. The processes of one call are one job. */
 struct msr_spawn {
 	uint32_t bytes;       /* whole record, a multiple of 8 */
 	uint32_t path_bytes;  /* with NUL */
@@ -591,7 +592,7 @@ enum msr_loss {
 	MSR_LOSS_TRACE, /* the sample is in the tree, but its trace record could not be written */
 	/* expiries that the kernel merged into one signal; the sample has their weight */
 	MSR_LOSS_COALESCED,
-	/* time passed before a dead source (closed descriptor) was found and replaced */
+	/* time that passed until a dead source (closed descriptor) was found and replaced */
 	MSR_LOSS_SOURCE_LOST,
 	/* computed by the reader: the process was killed before the sample was recorded */
 	MSR_LOSS_IN_FLIGHT,
@@ -607,14 +608,14 @@ enum msr_loss {
 	 * paths within nodes of autograd without their MSR_FORWARD
 	 */
 	MSR_LOSS_OMP_PATHS,
-	MSR_LOSS_WAIT_OBJECT,  /* of the process: waits without the name of what they waited for */
+	MSR_LOSS_WAIT_OBJECT,  /* of the process: waits whose object has no name */
 	MSR_LOSS_BLAME,        /* threads that held a lock and ended before a sample showed where */
 	MSR_LOSS_NVTX,         /* of the process: ranges and marks that could not be recorded */
 	MSR_LOSS_NVTX_DETAIL,  /* of the process: their names, paths or single times */
 	MSR_LOSS_PHASE,        /* of the process: phases that could not be recorded */
 	MSR_LOSS_FORWARD,      /* runs of autograd's nodes without the path of the forward pass */
 	MSR_LOSS_WAIT,         /* of the process: system calls that a sample ended with EINTR */
-	MSR_LOSS_BINARIES,     /* of the process: binaries that go and could not be kept */
+	MSR_LOSS_BINARIES,     /* of the process: binaries that are gone and not kept */
 	MSR_N_LOSSES,
 	MSR_LOSS_ROOM = 32      /* slots in the structures */
 };
@@ -642,8 +643,8 @@ struct msr_source_use {
 };
 
 /*
- * Upper bound of what the kernel's task-clock event costs at a context switch. With a shorter
- * period its timer is due sooner and the kernel programs the hardware more often. Measured in a
+ * Upper bound of the cost of the kernel's task-clock event at a context switch. With a shorter
+ * period its timer is due sooner, and the kernel programs the hardware more often. Measured in a
  * virtual machine, where this is expensive (doc/sampling.md).
  */
 static inline uint64_t msr_switch_cost_ns(uint64_t period_ns)
@@ -685,38 +686,38 @@ struct msr_thread {
 	_Atomic uint64_t cpu_off_ns;
 	struct msr_source_use use;
 	/* The rest is since version 1.5. */
-	/* as cpu_off_ns, on CLOCK_MONOTONIC */
+	/* like cpu_off_ns, on CLOCK_MONOTONIC */
 	_Atomic uint64_t wall_off_ns;
 	/*
-	 * Time in which the thread did not run and that is in no sample of OFFCPU: after the last
-	 * one as a rule. Set at the end of the thread. It belongs to offcpu_node, or to no node if
-	 * that is 0.
+	 * Time in which the thread did not run and that no sample of OFFCPU contains. Usually it is
+	 * the time after the last sample. Set at the end of the thread. It belongs to offcpu_node,
+	 * or to no node if that is 0.
 	 */
 	_Atomic uint64_t offcpu_unsampled_ns;
 	_Atomic uint32_t offcpu_node;
 	/* The rest is since version 1.7. */
 	uint32_t flags;             /* MSR_THREAD_FOUND */
 	/*
-	 * CPU time that passed without samples although they were due: the program had blocked the
-	 * signal or disabled the event. It is in no sample.
+	 * CPU time that passed without samples although they were due, because the program had
+	 * blocked the signal or disabled the event. No sample contains it.
 	 */
 	_Atomic uint64_t cpu_unseen_ns;
 };
 
-/* We did not see the thread start. It was measured from when it was found. */
+/* We did not see the thread start. It was measured from the moment when we found it. */
 #define MSR_THREAD_FOUND 1u
 
-/* CPU time in ns that this thread has of its process, from its first instruction on. */
+/* CPU time in ns of this thread within its process, from its first instruction on. */
 uint64_t msr_thread_cpu_ns(const struct msr_thread *t);
 /*
- * CPU time in ns of this thread that has no samples although they were due, for CPUTIME of this
- * period. It includes the time after the last sample if that is longer than usual.
+ * CPU time in ns of this thread for which samples were due but did not come. `period_ns` is the
+ * period of CPUTIME. Includes the time after the last sample if that is longer than usual.
  */
 uint64_t msr_unseen_cpu_ns(const struct msr_thread *t, uint64_t period_ns);
 /*
- * CPU time in ns of threads that were not seen to start: the clock of the process less the clocks
- * of its n threads. 0 if the difference may be the time of threads before and after they are
- * measured: some ten microseconds, and more where processors are scarce.
+ * CPU time in ns of threads that we never saw: the clock of the process minus the clocks of its n
+ * threads. Returns 0 if the difference is at most 5 ms plus 0.1 ms per thread. Threads use some
+ * time before and after they are measured: tens of microseconds, and more if processors are scarce.
  */
 uint64_t msr_strange_cpu_ns(uint64_t clock_ns, uint64_t threads_ns, uint64_t n_threads);
 
@@ -770,7 +771,7 @@ struct msr_clock {
 struct msr_view {
 	const struct msr_extent *extent;
 	const uint8_t *content;
-	uint64_t n_bytes; /* of content: `used`, limited to what the extent and the file hold */
+	uint64_t n_bytes; /* of content: `used`, limited to the extent and the file */
 	bool clamped;     /* `used` was larger than that */
 };
 
@@ -794,7 +795,7 @@ static inline bool msr_is_process(const struct msr_view *v)
 	return v->extent->kind == MSR_PROCESS && v->n_bytes >= MSR_BRIEF_BYTES;
 }
 
-/* Returns true if this child has no METRIC, MODULE and INFO of its own: those of the file hold. */
+/* Returns true if this child has no METRIC, MODULE and INFO of its own and uses the file's. */
 static inline bool msr_is_brief(const struct msr_header *h)
 {
 	return h->header_bytes == MSR_BRIEF_HEADER_BYTES;
@@ -816,8 +817,8 @@ enum msr_header_state {
 	MSR_HEADER_SOUND,
 	MSR_HEADER_SHORT,        /* shorter than a header page */
 	/*
-	 * Zeros instead of the magic, which is written last: the process was killed, or its node
-	 * went down, before that.
+	 * Zeros in place of the magic, which is written last: the process was killed, or its node
+	 * went down, before it was written.
 	 */
 	MSR_HEADER_UNWRITTEN,
 	MSR_HEADER_NOT_OURS,     /* wrong magic */

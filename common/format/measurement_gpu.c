@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Names of what the GPU part of the measurement file counts, and its layout held fast; see
- * measurement_gpu.h. No I/O, no allocation. Test: tests/unit/gpu/test_gpu_core.c.
+ * Names of kinds and losses in the GPU part of the measurement file, and checks that its layout
+ * does not change; see measurement_gpu.h. No I/O, no allocation. Test:
+ * tests/unit/gpu/test_gpu_core.c.
  */
 #include "common/format/measurement_gpu.h"
 

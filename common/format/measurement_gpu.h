@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The GPU part of the measurement file: what back ends (OpenCL, CUPTI, ...) deliver, in a form that
+ * The GPU part of the measurement file: the data of back ends (OpenCL, CUPTI, ...), in a form that
  * does not depend on the vendor. The run time writes it and hpcprof-lite joins the records.
  * doc/formats/measurement.md is the specification. Only layout; everything is async-signal-safe.
  * Tests: tests/unit/common/test_measurement.c, tests/unit/prof_gpu/test_gpu_*.c.
  *
  * A thread starts an operation ("launch") and a queue of a device executes it ("op"), often much
- * later; another thread may be the one that notices. Both records have the same 48-bit id, which is
- * unique in the process; its two highest bits are the number of the back end. The launch has the
- * thread and the context node; the op has the queue and the times. A launch may have several ops (a
- * graph). Every launch has at least one op, or an op with a cause of loss, or a loss in the tally.
+ * later. Another thread may be the one that sees it end. Both records have the same 48-bit id,
+ * which is unique in the process; its two highest bits are the number of the back end. The launch
+ * has the thread and the context node; the op has the queue and the times. A launch may have
+ * several ops (a graph). Every launch has at least one op, or an op with a cause of loss, or a loss
+ * in the tally.
  */
 #ifndef COMMON_FORMAT_MEASUREMENT_GPU_H
 #define COMMON_FORMAT_MEASUREMENT_GPU_H
@@ -28,9 +29,9 @@ enum msr_gpu_kind {
 	MSR_GPU_FREE = 5,    /* the same */
 	/* the CPU waited; start and end are CLOCK_MONOTONIC; detail: enum msr_gpu_sync */
 	MSR_GPU_SYNC = 6,
-	/* markers, barriers, waits on the device: take a place in the queue, do no work */
+	/* markers, barriers, waits on the device: they have a place in the queue but do no work */
 	MSR_GPU_MARKER = 7,
-	/* only launches: of a graph, whose ops are kernels, copies and sets with its id */
+	/* only launches; the ops of a graph are kernels, copies and sets with the launch's id */
 	MSR_GPU_GRAPH = 8,
 	MSR_N_GPU_KINDS = 9
 };
@@ -90,18 +91,18 @@ enum msr_gpu_loss {
 	MSR_GPU_LOSS_STOPPED, /* launched after the end of measurement had begun */
 	MSR_GPU_LOSS_IN_FLIGHT, /* computed by the reader: the process was killed first */
 	/*
-	 * Already inside the core (a signal handler of the program launched), or a lock was held
-	 * too long.
+	 * The thread was already inside the core (a signal handler of the program launched), or a
+	 * lock was held too long.
 	 */
 	MSR_GPU_LOSS_BUSY,
-	MSR_GPU_LOSS_YIELDED, /* a profiler of the program had the device's records */
+	MSR_GPU_LOSS_YIELDED, /* another profiler in the program took the records */
 	MSR_N_GPU_LOSSES,
 	MSR_GPU_LOSS_ROOM = 24
 };
 /* stable, lower case: "refused", "never-done" */
 const char *msr_gpu_loss_name(enum msr_gpu_loss l);
 const char *msr_gpu_loss_description(enum msr_gpu_loss l); /* one line for people */
-/* false: the operation is recorded all the same (NO_PATH) */
+/* false if the operation is recorded in spite of the loss (NO_PATH) */
 bool msr_gpu_loss_takes_op(enum msr_gpu_loss l);
 const char *msr_gpu_kind_name(enum msr_gpu_kind k);        /* "kernel", "copy", ... */
 const char *msr_gpu_direction_name(enum msr_gpu_direction d); /* "unknown", "H2D", ... */
@@ -123,7 +124,7 @@ enum msr_gpu_definition_type {
 	MSR_GPU_DEF_STALL = 6,    /* the name of a stall reason */
 	MSR_GPU_DEF_COUNTER = 7,
 	MSR_GPU_DEF_DEVICE_LIMITS = 8, /* more about a device: limits of a group of threads */
-	MSR_GPU_DEF_DEVICE_RATES = 9   /* ... and how fast it is */
+	MSR_GPU_DEF_DEVICE_RATES = 9   /* more about a device: how fast it is */
 };
 struct msr_gpu_definition {
 	uint32_t bytes;      /* whole record, a multiple of 8 */
@@ -156,20 +157,20 @@ enum msr_gpu_device_type {
 	MSR_GPU_DEVICE_ACCELERATOR
 };
 /*
- * Further limits on how many groups are resident on a unit at once. The id is that of the device.
- * Name: "". This is a record of its own because strings follow the fixed part of a definition,
- * which therefore cannot grow. Readers that do not know it skip it.
+ * Further limits on how many groups a unit can hold at once. The id is the device's. Name: "". This
+ * is a record of its own because strings follow the fixed part of a definition, which therefore
+ * cannot grow. Readers that do not know it skip it.
  */
 struct msr_gpu_def_device_limits {
 	struct msr_gpu_definition head;
 	uint32_t compute_major, compute_minor; /* NVIDIA's compute capability; 0: none */
 	uint32_t registers_per_group;          /* maximum; 0: unknown, as in all fields below */
-	/* what the run time takes of each group, besides the kernel's own */
+	/* what the run time takes of each group, in addition to the kernel's own */
 	uint32_t reserved_shared_bytes;
 	uint32_t shared_bytes_per_group;       /* maximum */
 	uint32_t shared_bytes_per_group_optin; /* maximum for kernels that ask for more */
 };
-/* How fast a device is at most. As above, a record of its own with the id of the device. */
+/* The highest speed of a device. Also a record of its own, with the id of the device. */
 struct msr_gpu_def_device_rates {
 	struct msr_gpu_definition head;
 	uint32_t memory_khz;      /* clock of its memory; 0: unknown, as below */
@@ -222,7 +223,7 @@ struct msr_gpu_def_function {
 	uint32_t code;            /* id or 0 */
 	uint32_t flags;           /* MSR_GPU_FUNCTION_* */
 };
-/* More was loaded than the code object has: this function was cut out of it. */
+/* The program loaded more than this code object has: the function was cut out of it. */
 #define MSR_GPU_FUNCTION_PART 1u
 struct msr_gpu_def_stall {    /* name: as the vendor names it. more: one line of description */
 	struct msr_gpu_definition head; /* id: stall index + 1, as in msr_gpu_pc */
@@ -283,15 +284,15 @@ struct msr_gpu_op {
 	uint64_t start_ns; /* by the queue's clock; SYNC, ALLOC, FREE: CLOCK_MONOTONIC; lost: 0 */
 	uint64_t end_ns;
 	/*
-	 * COPY, SET, ALLOC, FREE: bytes; KERNEL: node of the graph, 0: none; lost as refused: the
-	 * vendor's error, 0: unknown.
+	 * COPY, SET, ALLOC, FREE: bytes. KERNEL: node of the graph; 0: none. Lost as refused: the
+	 * vendor's error; 0: unknown.
 	 */
 	uint64_t amount;
 	uint32_t queue;  /* id; 0: none */
 	uint32_t shape;  /* KERNEL: id; else 0 */
 	/*
-	 * Optional: how long before the start it was queued and submitted; UINT32_MAX: longer, or
-	 * unknown.
+	 * Optional: how long before the start the op was queued and submitted. UINT32_MAX: longer,
+	 * or unknown.
 	 */
 	uint32_t queued_before_ns;
 	uint32_t submitted_before_ns;
@@ -343,11 +344,11 @@ static inline uint32_t msr_gpu_launch_node(const struct msr_gpu_launch *l)
  * Sums of operations, used after the limit on records is reached. Updated in place, like cells.
  * (thread, node, kind, detail, queue, shape) is unique among the aggregates of a back end.
  *
- * A launch is counted where detail, queue and shape are 0, because they are not known yet; so is an
- * op that is lost; since 1.7, detail is the error of those that were refused, as far as it is known
- * (65535: or a larger one). To find what is in flight (n_launches - n_ops - n_lost), sum over the
- * aggregates of a thread, node and kind. GRAPH has only launches: its ops are kernels, copies and
- * sets, and lost ones are counted in aggregates that have no launch.
+ * A launch is counted where detail, queue and shape are 0, because they are not known yet. An op
+ * that is lost is counted there, too. Since 1.7, the detail of refused ops is the error if it is
+ * known (65535: or a larger one). To find what is in flight (n_launches - n_ops - n_lost), sum over
+ * the aggregates of a thread, node and kind. GRAPH has only launches: its ops are kernels, copies
+ * and sets, and lost ones are counted in aggregates without a launch.
  */
 struct msr_gpu_aggregate {
 	uint32_t thread;          /* ~0: not measured */
@@ -355,7 +356,7 @@ struct msr_gpu_aggregate {
 	uint32_t queue, shape;
 	uint16_t kind, detail;
 	uint32_t backend;            /* its number: the highest two bits of its ids */
-	_Atomic uint64_t n_launches; /* launches; those not yet in n_ops or n_lost are in flight */
+	_Atomic uint64_t n_launches; /* including those in flight */
 	_Atomic uint64_t n_ops;
 	_Atomic uint64_t busy_ns; /* sum of end - start */
 	_Atomic uint64_t amount;
@@ -364,14 +365,14 @@ struct msr_gpu_aggregate {
 };
 
 /*
- * A node of a graph: the place in the program that created (captured) it, or the node that it is a
- * copy of. Kernels have their node in `amount`.
+ * A node of a graph. Gives the place in the program that created (captured) it, or the node that it
+ * is a copy of. The `amount` of a kernel's op is its node.
  */
 struct msr_gpu_graph_node {
 	uint64_t node;            /* the vendor's number, as in msr_gpu_op.amount */
 	/*
-	 * The node that it was copied from when the graph was instantiated or cloned; 0: a call
-	 * created it, at the place below.
+	 * The node that it was copied from when the graph was instantiated or cloned. 0: a call at
+	 * the place below created it.
 	 */
 	uint64_t original;
 	uint32_t thread;          /* ~0: not known */
@@ -381,9 +382,9 @@ struct msr_gpu_graph_node {
 };
 
 /*
- * Samples at one instruction. Samples that know their launch are recorded per launch; all others
- * are summed in one record. After the limit on records is reached, samples are summed by the place
- * of their launch, in longer records (struct msr_gpu_pc_at) in extents of their own.
+ * Samples at one instruction. Samples that know their launch are recorded for each launch. All
+ * others are summed in one record. After the limit on records is reached, samples are summed by the
+ * place of their launch, in longer records (struct msr_gpu_pc_at) in extents of their own.
  */
 struct msr_gpu_pc {
 	uint64_t offset;          /* of the instruction in the function's code */
@@ -403,7 +404,7 @@ struct msr_gpu_pc_at {
 /* One range of PC sampling: total == recorded + dropped + outside. */
 struct msr_gpu_pc_range {
 	uint64_t start_ns, end_ns;/* CLOCK_MONOTONIC */
-	/* samples; outside: of kernels that are not the program's */
+	/* samples; outside: samples of kernels that are not the program's */
 	uint64_t total, recorded, dropped, outside;
 	uint64_t period;   /* cycles between two samples of a sampler */
 	uint32_t context;  /* id */
@@ -414,11 +415,11 @@ struct msr_gpu_pc_range {
 #define MSR_GPU_RANGE_SERIALIZED 1u /* kernels ran one at a time and samples know their launch */
 #define MSR_GPU_RANGE_BUFFER_FULL 2u
 #define MSR_GPU_RANGE_GAP 4u        /* nothing was sampled in this range */
-/* `dropped` contains samples of instructions for which our buffer had no room. */
+/* `dropped` includes samples of instructions that did not fit into our buffer. */
 #define MSR_GPU_RANGE_NOT_FITTED 8u
 /*
- * With GAP: measurement ended while kernels ran, or CUPTI could not be asked. It is not known how
- * many samples were taken and not delivered.
+ * With GAP: measurement ended while kernels ran, or we could not ask CUPTI. We do not know how many
+ * samples were taken and not delivered.
  */
 #define MSR_GPU_RANGE_CUT 16u
 
@@ -430,24 +431,24 @@ struct msr_gpu_value {
 };
 
 /*
- * A meter of energy has changed. The meter is of a device or, if `device` is 0, of the host. Meters
- * change in steps. The change was at some moment in (unchanged_ns, time_ns].
+ * A meter of energy has changed. It is the meter of a device or, if `device` is 0, of the host.
+ * Meters change in steps. This change happened at some moment in (unchanged_ns, time_ns].
  */
 struct msr_gpu_energy {
 	uint64_t time_ns;         /* CLOCK_MONOTONIC of the reading that first had the value */
-	uint64_t unchanged_ns;    /* ... of the last reading that had the value before */
-	uint64_t energy_uj;       /* since a moment that is the same for all of this meter */
+	uint64_t unchanged_ns;    /* ... of the last reading with the previous value */
+	uint64_t energy_uj;       /* since a moment that is fixed for each meter */
 	uint32_t meter;           /* id of MSR_GPU_DEF_COUNTER, in MSR_UNIT_UJ */
 	uint32_t device;          /* id; 0: of the host */
 	uint32_t reserved;        /* 0 */
 	uint32_t flags;           /* MSR_GPU_ENERGY_* */
 };
-/* Nothing is known of the time before: the first change, or measurement was off. */
+/* We know nothing about the time before: this is the first change, or measurement was off. */
 #define MSR_GPU_ENERGY_BEGINS 1u
 
 /*
  * The ledger of a back end, updated in place. A back end has one or more, so that threads that
- * launch at the same time use different ones; all words add up. The sum of launched == launch
+ * launch at the same time use different ones. Readers add them up. The sum of launched == launch
  * records + aggregated + launch_losses without NO_PATH, which does not remove a launch.
  *
  * The extent's thread is ~0; its sequence is the number of the back end.
@@ -458,7 +459,7 @@ struct msr_gpu_tally {
 	_Atomic uint64_t launched[16]; /* by enum msr_gpu_kind: calls that the run time accepted */
 	_Atomic uint64_t recorded[16];   /* launch records written */
 	_Atomic uint64_t aggregated[16]; /* launches counted in aggregates */
-	/* launches without record or aggregate, by cause */
+	/* launches with neither record nor aggregate, by cause */
 	_Atomic uint64_t launch_losses[MSR_GPU_LOSS_ROOM];
 	_Atomic uint64_t n_ops;          /* op records written, including lost ops */
 	/*
@@ -468,7 +469,7 @@ struct msr_gpu_tally {
 	_Atomic uint64_t handler_ns; /* CPU time of launch callbacks, estimated from every 128th */
 	/*
 	 * Ops whose times violate enqueue <= start <= end by more than the error of the clocks, as
-	 * seen in the run.
+	 * far as the run time saw it.
 	 */
 	_Atomic uint64_t n_bad_order;
 	_Atomic uint64_t n_unknown_calls;
@@ -482,7 +483,7 @@ struct msr_gpu_tally {
 	 * be written.
 	 */
 	_Atomic uint64_t n_lost_values;
-	/* of the extents for launches, ops and PC samples of launches */
+	/* bytes of the extents for launches, ops and PC samples of launches */
 	_Atomic uint64_t record_bytes;
 	/* CLOCK_MONOTONIC when the limit on records was reached; 0: not yet */
 	_Atomic uint64_t aggregate_from_ns;

@@ -12,7 +12,7 @@
 /* A communicator, as the process that wrote the file sees it. In extents of the process. */
 struct msr_mpi_comm {
 	uint32_t id;        /* > 0, unique in the process */
-	uint32_t size;      /* ranks; of an intercommunicator: of the local group */
+	uint32_t size;      /* number of ranks; for an intercommunicator, of the local group */
 	uint32_t rank;      /* of the process */
 	uint32_t flags;     /* MSR_MPI_COMM_* */
 	/* Equal in all processes of the communicator; 0: unknown, so calls cannot be matched. */
@@ -25,8 +25,8 @@ struct msr_mpi_comm {
 enum { MSR_MPI_NO_PEER = -1, MSR_MPI_ANY_PEER = -2, MSR_MPI_ALL_PEERS = -3 };
 
 /*
- * Calls of one function with equal context, communicator, peer and size class, summed up. In
- * extents of the thread that called.
+ * The sums of calls of one function with equal context, communicator, peer and size class. In
+ * extents of the thread that made the calls.
  */
 struct msr_mpi_call {
 	uint32_t node;      /* context node of the thread; 0: no path */
@@ -34,7 +34,7 @@ struct msr_mpi_call {
 	uint8_t size_class; /* 0: no bytes; n: 2^(n-1) <= bytes of a call < 2^n */
 	uint8_t reserved;
 	uint32_t comm;      /* id; 0: none, or not known */
-	/* rank in the communicator, or one above; collective calls: the root */
+	/* rank in the communicator, or one of the values above; collective calls: the root */
 	int32_t peer;
 	_Atomic uint64_t n_calls;
 	_Atomic uint64_t sent;      /* bytes that the arguments give away */
@@ -45,8 +45,8 @@ struct msr_mpi_call {
 };
 
 /*
- * One collective call. In extents of the thread that called. msr_mpi_is_recorded() says which calls
- * have a record; it is the same for all processes of the communicator.
+ * One collective call. In extents of the thread that made it. msr_mpi_is_recorded() says which
+ * calls have a record. Its answer is the same for all processes of the communicator.
  */
 struct msr_mpi_collective {
 	uint64_t enter_ns;  /* CLOCK_MONOTONIC */
@@ -60,8 +60,9 @@ struct msr_mpi_collective {
 };
 
 /*
- * The first 32768 collective calls of a communicator all have records, the next 32768 every
- * second, then 65536 every fourth, and so on: 16384 for each doubling.
+ * Of the first 32768 collective calls of a communicator, all have records. Of the next 32768 every
+ * second one has a record, of the 65536 after that every fourth, and so on: 16384 records for each
+ * doubling.
  */
 #define MSR_MPI_ALL_RECORDED 15u
 static inline unsigned msr_mpi_stride_log2(uint64_t number)

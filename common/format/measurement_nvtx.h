@@ -13,10 +13,10 @@
 #define MSR_NVTX_TEXT_MOST 512u   /* bytes of a name with NUL; longer ones are cut */
 
 enum msr_nvtx_name_kind {
-	MSR_NVTX_NAME_RANGE = 1, /* what a range or mark is called */
+	MSR_NVTX_NAME_RANGE = 1, /* of a range or mark */
 	MSR_NVTX_NAME_DOMAIN,
 	MSR_NVTX_NAME_CATEGORY,  /* `category` of `domain` */
-	MSR_NVTX_NAME_THREAD     /* of the thread with number `thread`; the last one counts */
+	MSR_NVTX_NAME_THREAD     /* of the thread with number `thread`; the last one is valid */
 };
 
 /* In extents of the process. The text is what the program gave; it need not be UTF-8. */
@@ -39,18 +39,18 @@ enum msr_nvtx_range_kind {
 };
 
 /*
- * Ranges or marks with equal context, name and kind, summed up. In extents of the thread that ended
- * them; the n-th record of the thread has the number n, from 0. The words of a record need not fit
- * together. n_begun counts ranges that began in the thread; those that never ended are the rest.
+ * The sums of ranges or marks with equal context, name and kind. In extents of the thread that
+ * ended them. The thread's n-th record has the number n, from 0. The words of a record may come
+ * from different moments. n_begun counts ranges that began in the thread, even if they never ended.
  */
 struct msr_nvtx_range {
-	uint32_t node;       /* where it began; 0: not known. Above it may be the outer range */
-	uint32_t name;       /* id; 0: not known, since there were too many */
+	uint32_t node;       /* where it began; 0: unknown. Its parent may be the outer range */
+	uint32_t name;       /* id; 0: unknown, because there were too many */
 	uint32_t kind;       /* enum msr_nvtx_range_kind */
 	uint32_t reserved;   /* 0 */
 	_Atomic uint64_t n_begun;
 	_Atomic uint64_t n;        /* ended, or marks */
-	_Atomic uint64_t n_events; /* of these, with an NVTX_EVENT */
+	_Atomic uint64_t n_events; /* those of `n` with an NVTX_EVENT */
 	_Atomic uint64_t ns;
 	_Atomic uint64_t least_ns, most_ns;
 	_Atomic uint64_t n_values; /* with a number as payload */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The functions of MPI that we measure, and where their arguments are. Functions that neither wait
- * nor communicate are left out. Test: tests/unit/mpi/test_mpi_bytes.c, which reads the prototypes
- * of an installed mpi.h.
+ * The MPI functions that we measure, and the positions of their arguments. Functions that neither
+ * wait nor communicate are left out. Test: tests/unit/mpi/test_mpi_bytes.c, which reads the
+ * prototypes of an installed mpi.h.
  *
  * CALL(name, n, group, kind, ...): MPI_<name> has n arguments. The rest sets members of struct
- * mpi_call_form. Positions count from 1; 0 means that there is no such argument. COUNT is the same
- * for functions that also exist with large counts, as MPI_<name>_c.
+ * mpi_call_form. Positions count from 1; 0 means that there is no such argument. COUNT is for
+ * functions that also exist with large counts, as MPI_<name>_c.
  *
  * The order of the rows is part of the measurement format: append only.
  */
@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 enum mpi_group {
-	MPI_GROUP_P2P,        /* point-to-point calls, and what completes requests */
+	MPI_GROUP_P2P,        /* point-to-point calls, and calls that complete requests */
 	MPI_GROUP_COLLECTIVE,
 	MPI_GROUP_ONE_SIDED,
 	MPI_GROUP_IO,
@@ -33,15 +33,15 @@ enum mpi_kind {
 	MPI_KIND_LOOSE     /* collective, but nobody has to wait for all others */
 };
 
-/* What a count says. The datatype follows the count, or the displacements if there are any. */
+/* What a count means. The datatype follows the count, or the displacements if there are any. */
 enum mpi_how {
-	MPI_HOW_ONE,       /* so many elements */
-	MPI_HOW_EACH,      /* so many elements for each rank or neighbour */
+	MPI_HOW_ONE,       /* number of elements */
+	MPI_HOW_EACH,      /* number of elements for each rank or neighbour */
 	MPI_HOW_VECTOR,    /* an array of counts, displacements, one datatype */
 	MPI_HOW_TYPES,     /* arrays of counts, displacements and datatypes */
 	MPI_HOW_SUM,       /* an array of counts, one datatype, no displacements */
-	MPI_HOW_OWN,       /* the same, but only the element of the own rank */
-	MPI_HOW_SINGLE     /* one element: the position is that of the datatype */
+	MPI_HOW_OWN,       /* the same, but only the element of this rank counts */
+	MPI_HOW_SINGLE     /* one element; the position given is the datatype's */
 };
 
 /* Which ranks use a buffer. */
@@ -63,7 +63,7 @@ struct mpi_call_form {
 	uint8_t tag;                        /* MPI_Comm_create_group */
 	uint8_t is_nonblocking;             /* the call does not wait for others */
 	uint8_t is_neighbour;               /* counts are for neighbours in a topology */
-	uint8_t found;                      /* polls: of a pointer to an int; 0 there: nothing */
+	uint8_t found;                      /* polls: a pointer to an int; 0 if nothing is found */
 };
 
 /* clang-format off */

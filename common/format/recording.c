@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the bytes of a recording, believing none of them; see recording.h. Must not: read outside
- * of what it is given. Tests: tests/unit/cupti/test_recording.c, tests/fuzz/fuzz_recording.c. */
+/* Reads the bytes of a recording and trusts none of them; see recording.h. Must not read outside
+ * them. Tests: tests/unit/cupti/test_recording.c, tests/fuzz/fuzz_recording.c. */
 #include "common/format/recording.h"
 
 #include <string.h>
@@ -58,7 +58,7 @@ const struct recording_chunk *recording_next_chunk(const uint8_t *file, uint64_t
 		}
 		uint64_t length = c->length < room ? c->length : room;
 		uint64_t n = atomic_load_explicit(
-			&c->used, memory_order_acquire); /* with the events below it */
+			&c->used, memory_order_acquire); /* and thus the events before it */
 		*used = n <= length - sizeof *c ? n : length - sizeof *c;
 		*n_skipped += n - *used;
 		*offset += recording_round(length, RECORDING_CHUNK_ALIGN);
@@ -113,7 +113,7 @@ static bool is_enter(const struct recording_event *e)
 		[RECORDING_END] = sizeof(struct recording_number),
 		[RECORDING_SWITCH] = sizeof(struct recording_number)};
 	if (e->what >= RECORDING_N_ENTRIES)
-		return true; /* of a later version: to be passed over */
+		return true; /* of a later version: skip it */
 	if (!e->what || e->bytes < sizes[e->what])
 		return false;
 	if (e->what == RECORDING_DRIVER)

@@ -63,8 +63,8 @@ enum recording_type {
 	RECORDING_STRING = 2, /* a text and its address, before the first event that refers to it */
 	RECORDING_ENTER = 3,  /* the back end is called */
 	RECORDING_LEAVE = 4,  /* ... and returns */
-	RECORDING_CALL = 5,   /* the back end called; written when that call returned */
-	/* the back end asked for the time outside of any ENTER that has a LEAVE */
+	RECORDING_CALL = 5,   /* the back end called a function; written when that returned */
+	/* the back end asked for the time outside any ENTER that has a LEAVE */
 	RECORDING_NOW = 6
 };
 
@@ -101,7 +101,7 @@ enum recording_entry {
 	RECORDING_COMPLETE,    /* struct recording_complete: CUPTI returns a buffer */
 	/* struct recording_image: CUPTI asks for the hash of an image; LEAVE has it */
 	RECORDING_CRC,
-	RECORDING_RUN,         /* a thread of the back end's own, from start to end */
+	RECORDING_RUN,         /* a thread that the back end created, from start to end */
 	RECORDING_EXIT,        /* the program called exit() */
 	/* struct recording_number: the process ends; the value is how many ns it may wait */
 	RECORDING_END,
@@ -132,7 +132,7 @@ struct recording_memory {
 struct recording_resource {
 	struct recording_event head;
 	uint32_t id, module;
-	/* Of the module's image, which is in gpubins; n_bytes 0: none. */
+	/* The image of the module, which is in gpubins; n_bytes 0: none. */
 	uint64_t context, n_bytes, hash[2];
 	uint64_t node, original; /* of graphs */
 };
@@ -144,13 +144,13 @@ struct recording_complete {
 	struct recording_event head;
 	uint64_t context, buffer, n_bytes, n_valid;
 	uint32_t stream, n_records;
-	/* uint32_t offset[n_records], padded to 8; then n_valid bytes as they came, padded to 8 */
+	/* uint32_t offset[n_records], padded to 8; then n_valid unchanged bytes, padded to 8 */
 };
 struct recording_leave {
 	struct recording_event head;
 	uint64_t enter;        /* order of the ENTER */
 	uint64_t value[2];     /* REQUEST: address, bytes; CRC: the hash */
-	uint32_t place; /* enum gpu_placed (gpu.h): whether there was a launch in this call */
+	uint32_t place; /* enum gpu_placed (gpu.h): whether this call launched something */
 	uint32_t thread, node; /* PLACED: as the core found them */
 	uint32_t n_now;
 	/* uint64_t now[n_now]: the times that the back end got when it asked */
@@ -204,7 +204,7 @@ struct recording_call {
 	int32_t result;
 	uint32_t n_out;
 	uint64_t key[2];
-	/* n_out bytes that it gave, padded to 8 */
+	/* n_out bytes of its output, padded to 8 */
 };
 struct recording_now {
 	struct recording_event head;
@@ -248,7 +248,7 @@ static inline uint64_t recording_round(uint64_t n, uint64_t to)
 
 /* ---- reading ---- */
 
-/* Returns NULL if the file is a recording of this version, else what is wrong with it. */
+/* Returns NULL if the file is a recording of this version, else a text that says why not. */
 const char *recording_check_header(const void *file, uint64_t n_bytes);
 
 /*
@@ -260,13 +260,14 @@ const struct recording_chunk *recording_next_chunk(const uint8_t *file, uint64_t
 						   uint64_t *n_skipped);
 
 /*
- * Returns the event at `at` if everything that its struct promises is inside of it; NULL: damaged.
+ * Returns the event at `at`. Returns NULL if it is damaged: something that its struct promises is
+ * not inside it.
  */
 const struct recording_event *recording_event_at(const uint8_t *at, uint64_t n_bytes);
 
 /* Parts of valid events. */
 const uint64_t *recording_arguments(const struct recording_driver *d);
-/* Moves *m to the next memory; NULL starts at the first. Returns false if there is no more. */
+/* Moves *m to the next memory; if *m is NULL, to the first. Returns false if there is no more. */
 bool recording_next_memory(const struct recording_driver *d, const struct recording_memory **m);
 const uint32_t *recording_offsets(const struct recording_complete *c);
 const uint8_t *recording_content(const struct recording_complete *c);

@@ -88,7 +88,7 @@ bool structure_has_lines(const struct structure *s);
 bool structure_is_incomplete(const struct structure *s);
 /*
  * The file has only the functions that were asked for. structure_n_regions() and
- * structure_get_region() list the code that was looked at, in ascending order.
+ * structure_get_region() list the analysed code, in ascending order.
  */
 bool structure_is_partial(const struct structure *s);
 size_t structure_n_regions(const struct structure *s);
@@ -122,8 +122,8 @@ bool structure_get_resources(const struct structure *s, uint32_t scope,
 			     struct structure_resources *resources);
 
 /*
- * A call instruction at link_addr: in GPU code to a function that is not inlined; in host code to
- * the PLT stub of a function of OpenMP. Use structure_lookup() to find its source line.
+ * A call instruction at link_addr. In GPU code it calls a function that is not inlined. In host
+ * code it calls the PLT stub of an OpenMP function. structure_lookup() finds its source line.
  */
 struct structure_call {
 	uint64_t link_addr;
@@ -135,8 +135,8 @@ size_t structure_n_calls(const struct structure *s);
 struct structure_call structure_get_call(const struct structure *s, size_t i);
 
 /*
- * What instructions of GPU code wait for. Known for cubins of sm_70 and later; doc/dependencies.md
- * says how it is found and what the kinds and operations mean.
+ * What instructions of GPU code wait for. Known for cubins of sm_70 and later. doc/dependencies.md
+ * says how we find it and what the kinds and operations mean.
  */
 enum structure_wait_kind {
 	STRUCTURE_WAIT_RESULT,   /* the cause writes a register after a varying time: a load */
@@ -146,7 +146,7 @@ enum structure_wait_kind {
 	STRUCTURE_N_WAIT_KINDS
 };
 
-/* What the instruction that is the cause does. */
+/* What the instruction does that causes the wait. */
 enum structure_operation {
 	STRUCTURE_OTHER_OPERATION,
 	STRUCTURE_ARITHMETIC,    /* of integers, floats, predicates; moves */
@@ -176,7 +176,7 @@ enum structure_operation {
 	STRUCTURE_FENCE,         /* MEMBAR and cache control */
 	STRUCTURE_BARRIER,       /* BAR, and barriers in shared memory */
 	STRUCTURE_BRANCH,
-	STRUCTURE_CALL,          /* what is waited for is in the called function */
+	STRUCTURE_CALL,          /* the wait is for something in the called function */
 	STRUCTURE_N_OPERATIONS
 };
 /* A short English name in lower case, such as "global load". */
@@ -187,16 +187,16 @@ struct structure_cause {
 	enum structure_wait_kind kind; /* STRUCTURE_N_WAIT_KINDS: of a newer version */
 	enum structure_operation operation;
 	/*
-	 * The fewest cycles in which a warp issues the instructions on the shortest way from the
-	 * cause to the wait. For STRUCTURE_WAIT_WARPS: on the longest way through the cause, from
-	 * the barrier before to this one, each loop once. 65535: that many or more.
+	 * The fewest cycles in which a warp can issue the instructions from the cause to the wait,
+	 * on the shortest way. For STRUCTURE_WAIT_WARPS: on the longest way through the cause, from
+	 * the previous barrier to this one, with each loop once. 65535: that many or more.
 	 */
 	uint32_t cycles;
 	/* The waiting instruction reads the result; for OPERANDS, overwrites the operand. */
 	bool is_used;
 	bool is_carried;         /* the cause is in an earlier iteration of a loop around both */
 	uint32_t bytes;          /* that a load or store moves for a thread; 0: unknown */
-	/* A load in a loop, whose address follows from what it loaded in an earlier iteration. */
+	/* A load in a loop. Its address depends on a value it loaded in an earlier iteration. */
 	bool is_chained;
 };
 
@@ -216,17 +216,17 @@ struct structure_cause structure_get_cause(const struct structure *s, size_t i);
 /*
  * Finds function scopes by name; a measurement knows a GPU kernel only by its name.
  *
- * Call structure_index_names() once before several threads use the structure. If it returns
- * STATUS_NO_MEMORY, which it logs with `name`, there is no index. structure_find_function() returns
- * the scope with this linkage name, else the one with this name or alias. If there are several it
- * returns the lowest id and sets *is_ambiguous (may be NULL). O(1); STRUCTURE_NONE if there is
- * none.
+ * Call structure_index_names() once before several threads use the structure. If there is no
+ * memory, it logs that with `name`, returns STATUS_NO_MEMORY, and there is no index.
+ * structure_find_function() returns the scope with this linkage name, or else one with this name
+ * or alias. If there are several, it returns the lowest id and sets *is_ambiguous (may be NULL).
+ * O(1). Returns STRUCTURE_NONE if there is none.
  */
 enum status structure_index_names(struct structure *s, const char *name);
 uint32_t structure_find_function(const struct structure *s, const char *name, bool *is_ambiguous);
 
 /*
- * The inputs of the file: equal fingerprints mean equal files. structure_debug_file() is "" if
+ * The inputs of the file. Equal fingerprints mean equal files. structure_debug_file() is "" if
  * there is no separate debug file.
  */
 uint64_t structure_fingerprint(const struct structure *s);
@@ -241,9 +241,9 @@ void structure_binary_stat(const struct structure *s, uint64_t *n_bytes, uint64_
 #define STRUCTURE_SUFFIX ".hpcstruct"
 #define STRUCTURE_KEY_BYTES 80 /* enough for any key and its NUL */
 /*
- * The file name, without suffix, of the structure of a binary: its build id, cut to 32 bytes, or a
- * hash of path, size, modification time and content if it has none. `content` is that of
- * common/safe/content_hash.h; 0: unknown, as of measurements before 1.7. Measurement files have the
+ * Makes the file name, without suffix, of a binary's structure file: its build id, cut to 32 bytes,
+ * or a hash of path, size, modification time and content if it has none. `content` is the hash of
+ * common/safe/content_hash.h; 0: unknown, as in measurements before 1.7. Measurement files have the
  * same facts about each module (struct msr_module).
  */
 void structure_key(char key[STRUCTURE_KEY_BYTES], const uint8_t *build_id, size_t build_id_bytes,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The cache of structures; see structure_cache.h. Must not touch a file that has not the name of
- * one of ours.
+ * The cache of structures; see structure_cache.h. Must not touch a file unless its name is one of
+ * ours.
  */
 #include "common/format/structure_cache.h"
 
@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #define DEFAULT_LIMIT (UINT64_C(2) << 30)
-#define LEAST_ROOM (UINT64_C(16) << 20) /* free on the file system, or the cache counts as full */
+#define LEAST_ROOM (UINT64_C(16) << 20) /* with less free space, treat the cache as full */
 #define NS_PER_S UINT64_C(1000000000)
 #define IN_USE_NS (3600 * NS_PER_S)
 #define OLD_DRAFT_NS (24 * 3600 * NS_PER_S)
@@ -88,9 +88,9 @@ uint64_t structure_cache_limit(void)
 	return ok ? n << shift : DEFAULT_LIMIT;
 }
 
-/* ---- what is in it ---- */
+/* ---- its contents ---- */
 
-/* <key>-<fingerprint>.hpcstruct, and .XXXXXX behind it for a draft. */
+/* True for <key>-<fingerprint>.hpcstruct, and for a draft, whose name goes on with .XXXXXX. */
 static bool is_ours(const char *name, bool *is_draft)
 {
 	size_t n = strspn(name, HEX "x"), suffix = strlen(STRUCTURE_SUFFIX);
@@ -191,7 +191,7 @@ static bool is_taken(const char *path, const char *binary)
 	       !(S_ISREG(st.st_mode) && inside_trusts(st.st_uid, binary));
 }
 
-/* The file that an earlier call of find_other_name() was for. */
+/* Finds the file for which find_other_name() made a name earlier. */
 static bool find_own(char path[PATH_MAX], const char *dir, const char *key, uint64_t fingerprint)
 {
 	char end[FINGERPRINT_DIGITS / 2 + 1];
@@ -213,7 +213,7 @@ static bool find_own(char path[PATH_MAX], const char *dir, const char *key, uint
 	return found;
 }
 
-/* A name that nobody can take before us, because half of its number is random. */
+/* Makes a name that nobody can take before us, because half of its number is random. */
 static void find_other_name(char path[PATH_MAX], const char *dir, const char *key,
 			    uint64_t fingerprint)
 {
@@ -247,7 +247,7 @@ static bool entry_path(char path[PATH_MAX], const char *dir, const struct struct
 	return snprintf(path, PATH_MAX, "%s/%s", dir, e->name) < PATH_MAX;
 }
 
-/* How much a file says: 1 for being complete, 2 for lines. */
+/* Rates what a file contains: 2 for lines, plus 1 if it is complete. */
 static unsigned quality(const char *path)
 {
 	struct structure_header h;
@@ -278,7 +278,7 @@ static int compare_candidates(const void *a, const void *b)
 bool structure_cache_find(const struct structure_cache *cache, const char *key, const char *binary,
 			  size_t n, char path[PATH_MAX])
 {
-	enum { MOST = 64 }; /* analyses of one binary: more are not looked at */
+	enum { MOST = 64 }; /* analyses of one binary; we ignore more */
 	struct candidate candidates[MOST];
 	size_t n_key = strlen(key), n_found = 0;
 	size_t first = sorted_prefix(cache->entries.n, i,
@@ -303,11 +303,11 @@ bool structure_cache_find(const struct structure_cache *cache, const char *key, 
 
 void structure_cache_touch(const char *path)
 {
-	/* another user's cache cannot be, and stays as it is */
+	/* fails for another user's cache, which stays unchanged */
 	utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW);
 }
 
-/* ---- its bound ---- */
+/* ---- its limit ---- */
 
 static uint64_t now_ns(void)
 {

@@ -32,8 +32,8 @@ struct structure_cache {
 
 /*
  * $HPCTOOLKIT_LITE_CACHE, else $XDG_CACHE_HOME/hpctoolkit-lite, else ~/.cache/hpctoolkit-lite.
- * Returns false if there is no cache: the first is set but empty, or neither the home directory nor
- * XDG_CACHE_HOME is known.
+ * Returns false if there is no cache: the first variable is set but empty, or neither the home
+ * directory nor XDG_CACHE_HOME is known.
  */
 bool structure_cache_directory(char dir[PATH_MAX]);
 /*
@@ -56,9 +56,9 @@ void structure_cache_free(struct structure_cache *cache);
 uint64_t structure_cache_bytes(const struct structure_cache *cache);
 
 /*
- * The path of the file for a key and a fingerprint; "" if the name is too long. If a stranger has a
- * file of this name, another name for the key: that of our file, or one that cannot be guessed.
- * structure_cache_find() finds it as well.
+ * Makes the path of the file for a key and a fingerprint; "" if the name is too long. If a stranger
+ * has a file of this name, makes another name for the key: that of a file of ours, or one that
+ * nobody can guess. structure_cache_find() finds it as well.
  */
 void structure_cache_path(char path[PATH_MAX], const char *dir, const char *key,
 			  uint64_t fingerprint, const char *binary);

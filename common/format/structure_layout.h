@@ -15,8 +15,9 @@
 #define STRUCTURE_VERSION_MINOR 2
 #define STRUCTURE_BUILD_ID_MAX 32
 /*
- * Of what an analysis says. Raise it with every change of that: what caches have is old then. In
- * the cache, GPU code has it in the name, so that the run time finds files of this version.
+ * The revision of the analysis. Raise it whenever the analysis gives other results; files in caches
+ * are then out of date. The cache's names of GPU code contain it, so that the run time finds only
+ * files of this revision.
  */
 #define STRUCTURE_REVISION 10
 
@@ -120,7 +121,7 @@ struct structure_cause_record {
 #define STRUCTURE_CAUSE_BYTES 5
 
 #define STRUCTURE_CHECK_START UINT64_C(0x9E3779B97F4A7C15)
-/* Continues a check value over `n_bytes`, which count as zero-filled to a multiple of 8. */
+/* Continues a check value over `n_bytes`. The bytes count as zero-filled to a multiple of 8. */
 uint64_t structure_check_add(uint64_t check, const void *bytes, size_t n_bytes);
 /* The check value of a whole file in memory. n_bytes is at least the size of the header. */
 uint64_t structure_check_file(const uint8_t *bytes, size_t n_bytes);

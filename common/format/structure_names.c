@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* (hash of a name, how it was given) -> function scopes that have it. */
+/* (hash of a name, kind of name) -> function scopes that have it. */
 enum name_origin { LINKAGE_NAME, OTHER_NAME };
 struct structure_names {
 	struct map by_hash; /* -> index in entries: the first of a chain */
@@ -17,7 +17,7 @@ struct structure_names {
 };
 struct name_entry {
 	const char *name;
-	uint32_t scope, next; /* next: with the same hash, index in entries; STRUCTURE_NONE ends */
+	uint32_t scope, next; /* next: entry with the same hash; STRUCTURE_NONE: the last */
 };
 
 void structure_free_names(struct structure_names *names)
@@ -79,7 +79,7 @@ enum status structure_index_names(struct structure *s, const char *name)
 	return STATUS_OK;
 }
 
-/* The lowest scope that has the name, and whether another one has it too. */
+/* Returns the lowest scope that has the name, and whether another one has it too. */
 static uint32_t find_name(const struct structure_names *names, const char *name,
 			  enum name_origin how, bool *is_ambiguous)
 {

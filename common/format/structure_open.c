@@ -228,7 +228,7 @@ enum status structure_open(const char *name, const uint8_t *bytes, size_t n_byte
 		free(s);
 		return status;
 	}
-	s->name = NULL; /* the caller's string was lent for the messages only */
+	s->name = NULL; /* we borrowed the caller's string for messages only */
 	*out = s;
 	return STATUS_OK;
 }

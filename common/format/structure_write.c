@@ -64,7 +64,7 @@ void structure_lay_out(const struct structure_content *c, struct structure_piece
 	for (int i = 0; i < p->n; i++)
 		if (p->at[i].iov_base !=
 		    (void *)&p
-			    ->padding) /* it completes a word that counts as zero-filled already */
+			    ->padding) /* it completes a word that already counts as zero-filled */
 			check = structure_check_add(check, p->at[i].iov_base, p->at[i].iov_len);
 	h->check = check;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See inside.h. The names are opened one by one, so that it works on kernels without openat2(2).
+ * See inside.h. Opens the names one by one, so that it also works on kernels without openat2(2).
  * Test: tests/cli/prof/prof_strangers.sh.
  */
 #include "common/rights/inside.h"
@@ -33,8 +33,8 @@ static bool look_at(struct place *p, bool is_outer)
 }
 
 /*
- * A name that only the owner of the directory can have made is of a file that he could read. Where
- * others may add names, a hard link proves nothing, so that everybody must have the right to read.
+ * The owner of the directory must be able to read the file. If others may add names to the
+ * directory, a hard link proves nothing, and then everybody must have the right to read the file.
  */
 static bool may_take(const struct place *p, const struct stat *st)
 {
@@ -65,7 +65,7 @@ static void step_into(struct place *p, const char *name)
 {
 	const int outer = p->fd;
 	struct stat st;
-	/* O_DIRECTORY alone would say ENOTDIR of a link */
+	/* with O_DIRECTORY the error for a link would be ENOTDIR */
 	const bool is_link = fstatat(outer, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 			     S_ISLNK(st.st_mode);
 	p->fd = openat(outer, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -86,7 +86,7 @@ int inside_open(const char *path, unsigned depth, struct stat *st)
 		*slash = '\0';
 		name = slash + 1;
 	}
-	const bool is_bare = n < depth; /* "x" is inside of "." */
+	const bool is_bare = n < depth; /* "x" is inside "." */
 	const char *outer = is_bare ? "." : name == text + 1 ? "/" : text;
 	struct place p = {.fd = open(outer, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
 	if (is_bare)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See rights.h. As root the kernel decides: the file is opened with the owner's ids for file
- * access, which are of this thread alone (setfsuid(2)). As another user the mode bits decide, of
- * the file and of the directories above it. Test: tests/cli/prof/prof_sources.sh.
+ * See rights.h. For root, the kernel decides: we open the file with the owner's ids for file
+ * access, which change for this thread only (setfsuid(2)). For other users, the mode bits of the
+ * file and of the directories above it decide. Test: tests/cli/prof/prof_sources.sh.
  */
 #include "common/rights/rights.h"
 
@@ -28,7 +28,7 @@ static bool find_groups(struct rights_owner *w)
 	char text[4096];
 	w->gid = NOBODY;
 	if (getpwuid_r(w->uid, &entry, text, sizeof text, &found) != 0 || !found)
-		return true; /* a user who is in no group that we know of */
+		return true; /* we know of no group with this user */
 	w->gid = found->pw_gid;
 	for (int room = 64; room <= MOST_GROUPS; room *= 2) {
 		gid_t *groups = realloc(w->groups, (size_t)room * sizeof *groups);
@@ -104,7 +104,7 @@ static void narrow(const struct rights *o, const struct stat *st, const struct s
 		a->all_owners = a->all_owners && may(&o->list.at[i], st, bit);
 }
 
-/* The users who can reach the open file by its real path. Nobody if the path cannot be followed. */
+/* Finds who can reach the open file by its real path. Nobody can if the path cannot be followed. */
 static struct audience audience_of(const struct rights *o, int fd, const struct stat *file)
 {
 	const struct audience nobody = {false, false, o->list.n == 0};
@@ -120,7 +120,7 @@ static struct audience audience_of(const struct rights *o, int fd, const struct 
 		return nobody;
 	narrow(o, file, file, S_IROTH, &a);
 	for (char *slash; (slash = strrchr(path, '/')); ) {
-		slash[slash == path] = '\0'; /* "/" at last */
+		slash[slash == path] = '\0'; /* the last one is "/" */
 		if (stat(path, &st) != 0)
 			return nobody;
 		narrow(o, &st, file, S_IXOTH, &a);
@@ -137,8 +137,8 @@ static int open_regular(const char *path)
 	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
-/* Opens it as root in the name of `w`. The ids are those of this thread; glibc's setgroups() would
- * change all. */
+/* As root, opens the file with the ids of `w`. Changes the ids of this thread only; glibc's
+ * setgroups() would change those of all threads. */
 static int open_as(const struct rights_owner *w, const char *path)
 {
 	gid_t own[NGROUPS_MAX];
@@ -151,7 +151,7 @@ static int open_as(const struct rights_owner *w, const char *path)
 	setfsuid((uid_t)uid);
 	setfsgid((gid_t)gid);
 	if (syscall(SYS_setgroups, (size_t)n_own, own) != 0)
-		abort(); /* cannot be: the right to do so is not one that was given away */
+		abort(); /* cannot happen: we never gave up the right to set groups */
 	return fd;
 }
 
@@ -162,7 +162,7 @@ static bool are_same(int a, int b)
 	       sa.st_ino == sb.st_ino;
 }
 
-/* As root: -1 unless the kernel lets all owners open the same file. */
+/* As root: returns -1 unless the kernel lets all owners open the same file. */
 static int open_as_all(const struct rights *o, const char *path)
 {
 	int fd = o->list.n ? open_as(&o->list.at[0], path) : open_regular(path);

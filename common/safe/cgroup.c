@@ -15,7 +15,7 @@
 
 enum { TEXT = 4096, NAME = 32 };
 
-/* Reads <n bytes of path>/<name> into `text`. Returns false if there is no such file. */
+/* Reads the file `name` in the directory that the first n bytes of `path` name. False: no file. */
 static bool read_file(const char *path, size_t n, const char *name, char *text)
 {
 	char full[sizeof((struct cgroup *)0)->path + NAME];
@@ -34,7 +34,7 @@ static bool read_file(const char *path, size_t n, const char *name, char *text)
 	return fd >= 0;
 }
 
-/* Reads a decimal number and moves behind it. False: there is none, or it is too large. */
+/* Reads a decimal number and moves past it. False: there is none, or it is too large. */
 static bool read_number(const char **at, uint64_t *value)
 {
 	const char *c = *at;
@@ -49,7 +49,7 @@ static bool read_number(const char **at, uint64_t *value)
 
 /* ---- where the cgroup is ---- */
 
-/* The rest of a line after "N:CONTROLLERS:", if the controllers are these; NULL otherwise. */
+/* Returns the part of a line after "N:CONTROLLERS:" if it has the cpu controller, else NULL. */
 static const char *path_in_line(const char *line, bool *is_v1)
 {
 	const char *at = strchr(line, ':');
@@ -66,7 +66,7 @@ static const char *path_in_line(const char *line, bool *is_v1)
 	return *is_v1 ? NULL : end + 1;
 }
 
-/* Finds the line of the cpu controller; version 2 has it if version 1 has not. */
+/* Finds the line of the cpu controller. If version 1 does not have it, version 2 does. */
 static char *find_line(char *text, bool *is_v1)
 {
 	char *found = NULL;
@@ -86,7 +86,7 @@ static char *find_line(char *text, bool *is_v1)
 
 /*
  * Sets the path to the directory of `cgroup` below the mount. In a container the mount may begin
- * inside of the path, so leading parts are left out until the rest is there.
+ * in the middle of that path, so leading parts are dropped until the rest exists.
  */
 static bool place(struct cgroup *c, const char *root, const char *mount, const char *cgroup)
 {
@@ -126,9 +126,9 @@ static bool find_place(const char *root, struct cgroup *c)
 	return false;
 }
 
-/* ---- what it says ---- */
+/* ---- its files ---- */
 
-/* Leaves the cgroup whose path has n bytes for the one around it. False: it was the last. */
+/* Goes from the cgroup whose path has n bytes to the one around it. False: it was the last. */
 static bool go_up(const struct cgroup *c, size_t *n)
 {
 	if (*n <= c->n_mount)
@@ -139,7 +139,7 @@ static bool go_up(const struct cgroup *c, size_t *n)
 	return true;
 }
 
-/* Of one cgroup; 0: it has no quota. */
+/* The quota of one cgroup; 0: it has none. */
 static uint64_t quota_of(const struct cgroup *c, size_t n)
 {
 	char text[TEXT];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The CPU quota of a process: what its cgroup and those around it allow (cpu.max, or
- * cpu.cfs_quota_us of version 1), and for how long they were throttled. A few small files are read,
- * by system calls. No allocation; signal-safe. Test: tests/unit/common/test_cgroup.c.
+ * The CPU quota of a process. Finds how much CPU time its cgroup and the cgroups around it allow
+ * (cpu.max, or cpu.cfs_quota_us of version 1), and how long they were throttled. Reads a few small
+ * files with system calls. No allocation; signal-safe. Test: tests/unit/common/test_cgroup.c.
  */
 #ifndef COMMON_SAFE_CGROUP_H
 #define COMMON_SAFE_CGROUP_H
@@ -20,14 +20,14 @@ struct cgroup {
 };
 
 /*
- * Fills *c. `root` comes before all paths: "", or of a test. If nothing is known, all is 0. Keeps
- * errno.
+ * Fills *c. `root` is put before all paths: "", or a directory in a test. If nothing is known, all
+ * members are 0. Keeps errno.
  */
 void cgroup_find(const char *root, struct cgroup *c);
 
 /*
- * How long these cgroups have been throttled since they were made, in ns, summed up over processors
- * on which a thread was ready. 0 without a quota.
+ * How long these cgroups have been throttled since they were created, in ns. This is a sum over the
+ * processors on which a thread was ready. 0 without a quota.
  */
 uint64_t cgroup_throttled_ns(const struct cgroup *c);
 

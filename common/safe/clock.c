@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The kernel's clock, read past libc; see clock.h. The vDSO is an ELF image that the kernel maps
- * into every process; its symbols are looked up as the kernel's
- * tools/testing/selftests/vDSO/parse_vdso.c does. Must not call anything but getauxval. Test:
+ * The kernel's clock, read without libc; see clock.h. The vDSO is an ELF image that the kernel maps
+ * into every process. Its symbols are looked up as in the kernel's
+ * tools/testing/selftests/vDSO/parse_vdso.c. Must not call anything but getauxval. Test:
  * tests/unit/common/test_safe.c.
  */
 #include "common/safe/clock.h"
@@ -57,7 +57,7 @@ static uintptr_t value_of(const struct vdso *v, uint32_t i)
 	return s->st_shndx != SHN_UNDEF && is_name(v->string + s->st_name) ? s->st_value : 0;
 }
 
-/* All symbols, by the buckets: there are about ten. */
+/* Looks at all symbols, bucket by bucket: there are about ten. */
 static uintptr_t find(const struct vdso *v)
 {
 	uintptr_t value = 0;
@@ -107,7 +107,7 @@ void clock_without_tsc(void)
 	atomic_store_explicit(&found, ask_kernel, memory_order_relaxed);
 }
 
-/* Relaxed: everybody finds the same function, and its code was there before us. */
+/* Relaxed: every thread finds the same function, and its code existed before us. */
 static clock_fn *find_once(void)
 {
 	clock_fn *fn = find_clock(), *none = NULL;

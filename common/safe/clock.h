@@ -3,7 +3,8 @@
  * Clocks in nanoseconds. Signal-safe; errno is unchanged. Test: tests/unit/common/test_safe.c.
  *
  * They call the vDSO or the kernel, never libc's clock_gettime. The program or another preloaded
- * library (libfaketime, ThreadSanitizer) may have replaced that with a version that locks or lies.
+ * library (libfaketime, ThreadSanitizer) may have replaced that with a version that takes a lock or
+ * returns another time.
  */
 #ifndef COMMON_SAFE_CLOCK_H
 #define COMMON_SAFE_CLOCK_H

@@ -6,7 +6,7 @@
 
 enum { PIECES = 64 };
 
-/* Eight bytes at once; each step can be undone, so no state forgets what came before. */
+/* Takes eight bytes at a time. Each step can be reversed, so no input is forgotten. */
 static uint64_t add(uint64_t h, const unsigned char *bytes, size_t n_bytes)
 {
 	for (size_t i = 0; i < n_bytes; i += sizeof h) {

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 
-#define MAX_INTERPRETERS 5 /* the kernel follows as many "#!" */
+#define MAX_INTERPRETERS 5 /* the kernel follows this many "#!" */
 #define NOSUID 2           /* ST_NOSUID in f_flags */
 #define DYNAMIC_LINKER "ld-linux-x86-64.so.2"
 
@@ -40,8 +40,8 @@ static bool is_capable(int fd)
 	return n > 0 && (data[0] & 1 || data[1] || data[3]);
 }
 
-/* As the kernel's cap_bprm_creds_from_file: rights are gained only where they differ from those we
- * have. */
+/* Like the kernel's cap_bprm_creds_from_file: the program gains rights only if they differ from
+ * ours. */
 static enum exec_kind check_rights(int fd, const struct stat *st)
 {
 	struct statfs fs;
@@ -69,7 +69,7 @@ static enum exec_kind check_linker(int fd, const Elf64_Phdr *segment, char *link
 	return strcmp(base_name(linker), DYNAMIC_LINKER) ? EXEC_OTHER_LIBC : EXEC_GOOD;
 }
 
-/* The dynamic linker itself may be run: "ld-linux-x86-64.so.2 ./program". */
+/* The user may run the dynamic linker itself: "ld-linux-x86-64.so.2 ./program". */
 static bool is_linker(const char *path)
 {
 	const char *name = base_name(path);
@@ -83,7 +83,7 @@ static bool read_segment(int fd, const Elf64_Ehdr *header, unsigned i, Elf64_Phd
 			 header->e_phoff + (uint64_t)i * header->e_phentsize) == sizeof *segment;
 }
 
-/* The place in the file of an address in the image; 0 when it has none. */
+/* Returns the offset in the file of an address in the image; 0 if it is not in the file. */
 static uint64_t file_offset(int fd, const Elf64_Ehdr *header, uint64_t address)
 {
 	Elf64_Phdr s;
@@ -96,7 +96,7 @@ static uint64_t file_offset(int fd, const Elf64_Ehdr *header, uint64_t address)
 #define DYNAMIC_MAX 512 /* entries looked at */
 #define NEEDED_MAX 64
 
-/* What of the dynamic section is of interest. */
+/* The parts of the dynamic section that we need. */
 struct dynamic {
 	uint64_t string_table; /* an address; 0: none */
 	unsigned n_needed;
@@ -144,7 +144,7 @@ static bool needs_sanitizer(int fd, const Elf64_Ehdr *header, const Elf64_Phdr *
 static enum exec_kind check_elf(int fd, const Elf64_Ehdr *header, struct exec_image *image)
 {
 	Elf64_Phdr linker = {0}, dynamic = {0};
-	image->machine = header->e_machine; /* at the same place in both classes */
+	image->machine = header->e_machine; /* at the same offset in both classes */
 	if (header->e_machine != EM_X86_64)
 		return EXEC_OTHER_MACHINE;
 	if (header->e_ident[EI_CLASS] != ELFCLASS64)
@@ -169,7 +169,7 @@ static enum exec_kind check_elf(int fd, const Elf64_Ehdr *header, struct exec_im
 
 /* ---- scripts ---- */
 
-/* Takes the interpreter out of "#! interpreter argument"; false when there is none. */
+/* Takes the interpreter out of "#! interpreter argument"; false if there is none. */
 static bool interpreter_of(char *line, char *out)
 {
 	line[strcspn(line, "\n")] = 0;
@@ -182,7 +182,7 @@ static bool interpreter_of(char *line, char *out)
 	return true;
 }
 
-/* One file; returns true when the verdict has moved on to the interpreter now in `next`. */
+/* Examines one file. True: `next` is the interpreter, which must be examined next. */
 static bool examine_open(int fd, const struct stat *st, struct exec_image *image, char *next)
 {
 	union {

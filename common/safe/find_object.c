@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table of loaded objects; see find_object.h. There are two tables: searches use one while the
- * other is made. A table is made again when the loader's list went on, or when an entry of it
- * changed. The list is read with guarded loads, because the loader may change it at the same time.
+ * The table of loaded objects; see find_object.h. There are two tables: searches use one while we
+ * make the other. We make a new table when the loader's list has become longer or one of its
+ * entries has changed. We read the list with guarded loads, because the loader may change it at the
+ * same time.
  */
 #include "common/safe/find_object.h"
 
@@ -19,7 +20,7 @@
 /* What one search reads of an object. */
 struct place {
 	uintptr_t lo, hi, eh_frame;
-	uintptr_t map, bias, dynamic; /* the loader's entry, and two words of it */
+	uintptr_t map, bias, dynamic; /* the loader's entry, and two of its words */
 };
 
 struct table {
@@ -30,7 +31,7 @@ struct table {
 
 static struct {
 	trylock lock;           /* for making a table */
-	_Atomic unsigned turn;  /* tables made; turn % 2 is the one to search */
+	_Atomic unsigned turn;  /* number of tables made; search table turn % 2 */
 	struct table table[2];
 	const struct r_debug *loader;
 	uintptr_t program;      /* its program headers */
@@ -84,7 +85,7 @@ static bool is_same(const struct place *p, const struct link_map *map)
 	return p->bias == map->l_addr && p->dynamic == (uintptr_t)map->l_ld;
 }
 
-/* Objects seldom change, so most are copied from the table before. */
+/* Objects seldom change, so most are copied from the previous table. */
 static const struct place *find_known(const struct table *t, unsigned i, uintptr_t at,
 				      const struct link_map *map)
 {
@@ -97,7 +98,7 @@ static const struct place *find_known(const struct table *t, unsigned i, uintptr
 	return NULL;
 }
 
-/* Returns false if another thread, or what this handler interrupted, makes a table now. */
+/* Returns false if another thread, or the code that this handler interrupted, is making a table. */
 static bool make_table(void)
 {
 	struct link_map map;
@@ -127,18 +128,18 @@ static bool make_table(void)
 		at = (uintptr_t)map.l_next;
 	}
 	atomic_store_explicit(&t->n, n, memory_order_relaxed);
-	/* Release: the table is complete for who reads the turn. */
+	/* Release: a thread that reads the turn sees the complete table. */
 	atomic_store_explicit(&objects.turn, turn + 1, memory_order_release);
 	trylock_give(&objects.lock);
 	return true;
 }
 
-/* Sets *p and *is_old: the loader's list is not as it was. Returns false if there is no object. */
+/* Sets *p. Sets *is_old if the loader's list has changed. Returns false if no object is there. */
 static bool search(uintptr_t address, struct place *p, bool *is_old)
 {
 	struct link_map map;
 	for (int tries = 0; tries < 3; tries++) {
-		/* Acquire: with the release of make_table. */
+		/* Acquire: pairs with the release in make_table. */
 		const unsigned turn = atomic_load_explicit(&objects.turn, memory_order_acquire);
 		const struct table *t = &objects.table[turn % 2];
 		const unsigned n = atomic_load_explicit(&t->n, memory_order_relaxed);
@@ -148,7 +149,7 @@ static bool search(uintptr_t address, struct place *p, bool *is_old)
 			*p = t->place[i];
 			found = address >= p->lo && address < p->hi;
 		}
-		/* Acquire: the copy was read before. With a newer turn it may be damaged. */
+		/* Acquire: the copy came before this. With a newer turn it may be damaged. */
 		atomic_thread_fence(memory_order_acquire);
 		if (atomic_load_explicit(&objects.turn, memory_order_relaxed) != turn)
 			continue;

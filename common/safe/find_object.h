@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * _dl_find_object for a libc that has none (before 2.35): a table of the loaded objects, made from
- * the loader's list. Only for objects of the program's own namespace; an object whose first segment
- * does not begin at its load address is found only if it is the program. Signal-safe; any thread.
- * Test: tests/unit/common/test_find_object.c.
+ * Replaces _dl_find_object if libc has none (glibc before 2.35). Keeps a table of the loaded
+ * objects, made from the loader's list. Knows only objects of the program's own namespace. Finds an
+ * object whose first segment does not begin at its load address only if it is the program.
+ * Signal-safe; any thread. Test: tests/unit/common/test_find_object.c.
  */
 #ifndef COMMON_SAFE_FIND_OBJECT_H
 #define COMMON_SAFE_FIND_OBJECT_H
@@ -12,14 +12,14 @@
 #include <link.h>
 
 /*
- * Sets where the loader keeps its list, and the program headers of the program (NULL: unknown).
+ * Sets the address of the loader's list, and the program headers of the program (NULL: unknown).
  * Call once, before the first search.
  */
 void find_object_start(const struct r_debug *loader, const ElfW(Phdr) *program, unsigned n_headers);
 
 /*
- * As _dl_find_object: returns 0 and sets *result, or returns -1. The range is that of the whole
- * object, also if there are gaps between its segments. The object may be closed meanwhile.
+ * Like _dl_find_object: returns 0 and sets *result, or returns -1. The range covers the whole
+ * object, including gaps between its segments. Another thread may close the object meanwhile.
  */
 int find_object(void *address, struct dl_find_object *result);
 

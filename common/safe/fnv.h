@@ -12,7 +12,7 @@
 #define FNV32_START UINT32_C(0x811c9dc5)
 #define FNV64_START UINT64_C(0xcbf29ce484222325)
 
-/* The hash `h` of what came before, FNV32_START or FNV64_START at first, continued over n bytes. */
+/* Continues the hash `h` over n more bytes. Begin with FNV32_START or FNV64_START. */
 static inline uint32_t fnv32(uint32_t h, const void *bytes, size_t n)
 {
 	const unsigned char *p = (const unsigned char *)bytes;

@@ -8,10 +8,10 @@
 #include <string.h>
 
 /*
- * The innermost launcher comes first: torchrun is started by srun, mpirun by a batch system. A
- * batch system's variables come last, for they are also in the environment of what a job script
- * starts by other means. RANK and WORLD_SIZE are common words: PyTorch's launchers set more beside
- * them.
+ * The innermost launcher comes first: srun may start torchrun, and a batch system may start mpirun.
+ * A batch system's variables come last, because programs that a job script starts in another way
+ * inherit them, too. RANK and WORLD_SIZE are common words, so we ask for more variables that
+ * PyTorch's launchers set.
  */
 static const struct launcher launchers[] = {
 	/* PyTorch, torch/distributed/elastic/agent/server/local_elastic_agent.py, _start_workers().
@@ -39,9 +39,10 @@ static const struct launcher launchers[] = {
 		.run_returns = true,
 		.has_no_mpi = true,
 	},
-	/* Open MPI, mpirun(1), "Exported environment variables"; the names of the run as 4.1.4 sets
-	 * them. PMIX_NAMESPACE alone returns with the process id of its mpirun; port and random key
-	 * do not. Open MPI 5 is PRRTE with openpmix/src/mca/pmdl/ompi/pmdl_ompi.c, setup_fork(). */
+	/* Open MPI, mpirun(1), "Exported environment variables"; 4.1.4 sets the names of the run.
+	 * PMIX_NAMESPACE alone repeats when another mpirun gets the same process id; the port and
+	 * the random key do not. Open MPI 5 is PRRTE with openpmix/src/mca/pmdl/ompi/pmdl_ompi.c,
+	 * setup_fork(). */
 	{
 		.name = "Open MPI",
 		.rank = "OMPI_COMM_WORLD_RANK",
@@ -51,7 +52,7 @@ static const struct launcher launchers[] = {
 	},
 	/* MVAPICH2 2.3.7, src/pm/mpirun/mpispawn.c, setup_local_environment(). The id is the
 	 * process id of mpirun_rsh. MPISPAWN_MPIRUN_HOST and _PORT differ between nodes: each
-	 * mpispawn gives its own to those that it starts (spawn_mpispawn_tree()). */
+	 * mpispawn passes its own to the processes that it starts (spawn_mpispawn_tree()). */
 	{
 		.name = "MVAPICH2",
 		.rank = "MV2_COMM_WORLD_RANK",
@@ -59,12 +60,12 @@ static const struct launcher launchers[] = {
 		.run = {"MPISPAWN_MPIRUN_ID"},
 		.run_returns = true,
 	},
-	/* Later versions of MVAPICH renamed them, as programs that run under them read them; 3.0's
-	 * mpispawn.c still has the row above. */
+	/* Later versions of MVAPICH renamed the variables, as programs that read them show. The
+	 * mpispawn.c of 3.0 still sets those of the row above. */
 	{.name = "MVAPICH", .rank = "MVP_COMM_WORLD_RANK", .size = "MVP_COMM_WORLD_SIZE"},
 	/* PMI-1: MPICH's Hydra (seen with 4.0.2) and Intel MPI's; Slurm with --mpi=pmi2
-	 * (src/plugins/mpi/pmi2/mpi_pmi2.c) and --mpi=cray_shasta; PALS. Hydra has no name of the
-	 * run. Its proxy sets the last one, which MPICH's PMI-1 client reads. */
+	 * (src/plugins/mpi/pmi2/mpi_pmi2.c) and --mpi=cray_shasta; PALS. Hydra does not name the
+	 * run. Its proxy sets PMI_SPAWNED, which MPICH's PMI-1 client reads. */
 	{.name = "PMI", .rank = "PMI_RANK", .size = "PMI_SIZE", .spawned = "PMI_SPAWNED"},
 	/* IBM's jsrun (LSF Job Step Manager), as HPCToolkit reads it (OSUtil). It is a PMIx server,
 	 * whose namespace is the step of the LSF job. */
@@ -78,15 +79,15 @@ static const struct launcher launchers[] = {
 	 * Slurm with --mpi=pmix call PMIx_server_setup_fork(), which sets rank and namespace, but
 	 * no size (openpmix/src/server/pmix_server.c, setup_fork_body()). */
 	{.name = "PMIx", .rank = "PMIX_RANK", .size = "PMIX_SIZE", .run = {"PMIX_NAMESPACE"}},
-	/* Cray PALS; rank and id as Slurm's src/plugins/mpi/cray_shasta/mpi_cray_shasta.c sets them
-	 * in its place, the size as programs that run under it read it. */
+	/* Cray PALS. Slurm's src/plugins/mpi/cray_shasta/mpi_cray_shasta.c sets rank and id in its
+	 * place. Programs that run under it read the size. */
 	{.name = "PALS", .rank = "PALS_RANKID", .size = "PALS_SIZE", .run = {"PALS_APID"}},
 	/* Flux, flux-core, src/shell/task.c. */
 	{.name = "Flux", .rank = "FLUX_TASK_RANK", .size = "FLUX_JOB_SIZE", .run = {"FLUX_JOB_ID"}},
 	/* Cray ALPS, as Slurm's src/plugins/task/cray_aries names them. */
 	{.name = "ALPS", .rank = "ALPS_APP_PE", .size = NULL, .run = {"ALPS_APP_ID"}},
-	/* Slurm, srun(1), "OUTPUT ENVIRONMENT VARIABLES"; src/common/env.c, setup_env(). The step
-	 * is the run: see job.c. */
+	/* Slurm, srun(1), "OUTPUT ENVIRONMENT VARIABLES"; src/common/env.c, setup_env(). The job
+	 * step identifies the run: see job.c. */
 	{
 		.name = "Slurm",
 		.rank = "SLURM_PROCID",
@@ -125,7 +126,7 @@ static int32_t number(const char *s)
 }
 
 /*
- * A batch script is task 0 of a step of its own ("batch", SLURM_STEP_ID 4294967291, or no step). It
+ * A batch script is task 0 of its own step ("batch", SLURM_STEP_ID 4294967291), or has no step. It
  * has no rank.
  */
 static bool is_slurm_task(char *const *env)

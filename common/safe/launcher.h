@@ -22,12 +22,12 @@ struct launcher {
 	const char *needs[LAUNCHER_NAMES];
 	/* Variables that have the same value in all ranks of a run, on all nodes. */
 	const char *run[LAUNCHER_NAMES];
-	/* Exists in the ranks of a job that a rank of another one spawned; NULL: none does. */
+	/* Exists in the ranks of a job that another job's rank spawned; NULL: no such variable. */
 	const char *spawned;
-	bool run_returns;   /* another run may have the same values */
+	bool run_returns;   /* another run may have the same values of these variables */
 	/* The process that starts the ranks starts them again if one fails. It lacks needs[0]. */
 	bool restarts;
-	bool has_no_mpi;    /* its ranks need not be those of an MPI program */
+	bool has_no_mpi;    /* it can start ranks that are not an MPI program */
 };
 
 /* The table, `*n` long, in order of precedence. */
@@ -36,7 +36,7 @@ const struct launcher *launcher_table(size_t *n);
 /* The launcher that set this environment, with its rank and size (-1: unknown). NULL: none. */
 const struct launcher *launcher_find(char *const *env, int32_t *rank, int32_t *size);
 
-/* True if a rank of another job spawned the one of this rank, as far as `l` says so. */
+/* True if a rank of another job spawned this rank's job. False if the launcher does not say. */
 bool launcher_spawned(const struct launcher *l, char *const *env);
 
 #endif

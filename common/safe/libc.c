@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The functions of libc that a program's libc may lack, or has in another library or with a newer
- * version, under their own names but hidden. A preloaded library that needs what the program's libc
- * has not stops the program before it begins. So these are looked up at run time, in libc and,
- * before glibc 2.34, in libpthread and libdl, which are loaded if they are not. Only linked into
- * libraries. Nothing here needs more than GLIBC_2.17. Test: tests/lint/symbols.sh.
+ * Functions that a program's libc may lack, or may have in another library or with a newer version.
+ * We define them under their own names, but hidden. If a preloaded library needs a function that
+ * the program's libc does not have, the program does not even start. So we look these functions up
+ * at run time, in libc and, before glibc 2.34, in libpthread and libdl, which we load if necessary.
+ * Only linked into libraries. Nothing here needs more than GLIBC_2.17. Test: tests/lint/symbols.sh.
  */
 #include "common/safe/libc.h"
 
@@ -42,7 +42,7 @@ static struct {
 	_Atomic(void *) address[N_NAMES];
 } libc;
 
-/* The loader's list. dl_iterate_phdr may be one of the program's, which calls us. */
+/* The loader's list. We do not call dl_iterate_phdr: the program may have its own that calls us. */
 extern struct r_debug _r_debug;
 
 /* ---- the symbols of a loaded library ---- */
@@ -55,7 +55,7 @@ struct library {
 	const uint32_t *hash;
 };
 
-/* The loader writes addresses into the dynamic section; that of the vDSO keeps its offsets. */
+/* The loader writes addresses into the dynamic section, but leaves offsets in that of the vDSO. */
 static const void *place(uintptr_t bias, uintptr_t value)
 {
 	return (const void *)(value < bias ? bias + value : value);
@@ -131,8 +131,8 @@ static void look(void)
 }
 
 /*
- * Before glibc 2.34 a program may run without libpthread and libdl. libc could load a library
- * nevertheless, for its own use. Global: a GPU's module finds them, too.
+ * Before glibc 2.34 a program may run without libpthread and libdl. libc can load a library even
+ * then, for its own use. RTLD_GLOBAL: a GPU's module finds them, too.
  */
 static void load_rest(void)
 {
@@ -146,7 +146,7 @@ static void load_rest(void)
 	look();
 }
 
-/* Two threads find the same. Before our constructor, a hook may come first. */
+/* Two threads that run this find the same. A hook may call it before our constructor. */
 __attribute__((noinline)) static void libc_start(void)
 {
 	look();
@@ -155,7 +155,7 @@ __attribute__((noinline)) static void libc_start(void)
 	if (!known(FIND_OBJECT))
 		find_object_start(&_r_debug, (const void *)getauxval(AT_PHDR),
 				  (unsigned)getauxval(AT_PHNUM));
-	/* Release: the addresses are there. */
+	/* Release: a thread that sees is_done sees the addresses. */
 	atomic_store_explicit(&libc.is_done, true, memory_order_release);
 }
 
@@ -287,7 +287,7 @@ static struct timespec clock_now(long clock)
 	return t;
 }
 
-/* A point in time of CLOCK_MONOTONIC, in CLOCK_REALTIME as it is now. */
+/* Converts a time of CLOCK_MONOTONIC to CLOCK_REALTIME, by the present difference. */
 static struct timespec real_time(const struct timespec *until)
 {
 	const struct timespec mono = clock_now(CLOCK_MONOTONIC), now = clock_now(CLOCK_REALTIME);

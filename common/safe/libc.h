@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls of libc that not every libc has; see libc.c. The functions that libc.c and libc_module.c
+ * Functions that not every libc has; see libc.c. The functions that libc.c and libc_module.c
  * define under libc's own names are declared by libc's headers. Test: tests/lint/symbols.sh.
  */
 #ifndef COMMON_SAFE_LIBC_H
@@ -10,7 +10,7 @@
 #include <semaphore.h>
 #include <time.h>
 
-/* As sem_clockwait and pthread_mutex_clocklock with CLOCK_MONOTONIC, which came with glibc 2.30. */
+/* Like sem_clockwait and pthread_mutex_clocklock with CLOCK_MONOTONIC (both since glibc 2.30). */
 int libc_sem_wait_until(sem_t *semaphore, const struct timespec *until);
 int libc_mutex_lock_until(pthread_mutex_t *mutex, const struct timespec *until);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * dlsym, as the functions in libc.c. It is a library of its own, because the library in front of
- * CUPTI has a dlsym for the program. Test: tests/lint/symbols.sh.
+ * dlsym, like the functions in libc.c. It is a library of its own, because the library in front of
+ * CUPTI has another dlsym, for the program. Test: tests/lint/symbols.sh.
  */
 #include "common/safe/libc.h"
 
@@ -15,7 +15,7 @@ void *dlsym(void *restrict handle, const char *restrict name)
 	dlsym_fn *next;
 	memcpy(&next, &(void *){libc_dlsym()}, sizeof next);
 	void *symbol = next ? next(handle, name) : NULL;
-	/* A libpthread that we loaded is behind no library. */
+	/* RTLD_NEXT does not find a libpthread that we loaded: it comes after no library. */
 	if (!symbol && handle == RTLD_NEXT) {
 		void *threads = libc_threads();
 		symbol = threads ? next(threads, name) : NULL;

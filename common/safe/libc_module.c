@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * As libc.c, for functions that the preloaded library stands in front of. Its modules call that
- * one, so they look where the program would find them. Not linked into the preloaded library.
+ * Like libc.c, for functions that the preloaded library replaces. Our modules must call the
+ * replacement, so they look where the program would find it. Not linked into the preloaded library.
  * Test: tests/lint/symbols.sh.
  */
 #include "common/safe/libc.h"

@@ -13,7 +13,7 @@
 
 enum { PAGE = 4096, KERNEL_SIGSET_BYTES = 8, MAX_BYTES = 4096 };
 
-/* Relaxed: hints; whoever misses a store finds out by itself. */
+/* Relaxed: these are hints. A thread that misses a store finds out by itself. */
 static atomic_bool use_probe, use_no_gather;
 
 void load_use_probe(int on)
@@ -22,27 +22,27 @@ void load_use_probe(int on)
 	atomic_store_explicit(&use_no_gather, on, memory_order_relaxed);
 }
 
-/* A filter may give any error; only EFAULT speaks of the address, and ENOMEM of the moment. */
+/* A seccomp filter may return any error. Only EFAULT is about the address; ENOMEM may pass. */
 static bool is_refused(long result)
 {
 	return result < 0 && result != -EFAULT && result != -ENOMEM;
 }
 
-/* The process by its calling thread: the leader may have ended, and the kernel finds no memory by
- * way of a zombie. */
+/* Names the process by the calling thread. The main thread may have ended, and the kernel finds no
+ * memory for a zombie. */
 static long self(void)
 {
 	return sys_gettid();
 }
 
-/* The kernel reads the set before it looks at `how`: EFAULT says unreadable, EINVAL readable. (As
- * in abseil's AddressIsReadable.) */
+/* The kernel reads the signal set before it looks at `how`. So EFAULT means unreadable, and EINVAL
+ * readable. (As in abseil's AddressIsReadable.) */
 bool load_is_readable(uintptr_t address)
 {
 	enum { NO_SUCH_HOW = 0x7fff };
 	const uintptr_t page = address & ~(uintptr_t)(PAGE - 1);
 	return sys_call4(SYS_rt_sigprocmask, NO_SUCH_HOW, (long)page, 0, KERNEL_SIGSET_BYTES) ==
-	       -EINVAL; /* 0: page 0, which is no set */
+	       -EINVAL; /* 0 for page 0: a NULL set is valid */
 }
 
 static size_t load_probed(uint8_t *dst, uintptr_t address, size_t n_bytes)
@@ -71,8 +71,8 @@ size_t load_guarded(void *dst, uintptr_t address, size_t n_bytes)
 	bool probe = atomic_load_explicit(&use_probe, memory_order_relaxed);
 	if (!probe && n_bytes) {
 		const struct iovec to = {dst, n_bytes};
-		/* A transfer stops at the end of the iovec before the bad one, so one for each
-		 * page. */
+		/* A transfer stops at the end of the iovec before the bad one, so use one iovec for
+		 * each page. */
 		const size_t in_first =
 			PAGE - address % PAGE < n_bytes ? PAGE - address % PAGE : n_bytes;
 		const struct iovec from[2] = {{(void *)address, in_first},
@@ -107,8 +107,8 @@ size_t load_gathered(void *dst, const struct iovec *piece, size_t n_pieces)
 	}
 	if (got > 0)
 		return (size_t)got;
-	/* The first cannot be read, or one lies where no program's memory can be, or the kernel
-	 * refuses: load_guarded() finds out. */
+	/* The first piece cannot be read, or an address can belong to no program, or the kernel
+	 * refuses the call. load_guarded() finds out. */
 	for (size_t i = 0; i < n_pieces; i++)
 		for (size_t in_piece = 0; in_piece < piece[i].iov_len;) {
 			const size_t part = piece[i].iov_len - in_piece < MAX_BYTES

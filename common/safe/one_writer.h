@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Words that one thread writes, and its signal handler or readers of the measurement file read. A
+ * Words that one thread writes. Its signal handler and readers of the measurement file read them. A
  * reader may see any mixture of old and new words. Signal-safe.
  */
 #ifndef COMMON_SAFE_ONE_WRITER_H

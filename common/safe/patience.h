@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waits for what another thread of the process holds for a microsecond, or for longer if it makes
- * the measurement file grow or has no processor. For code outside of our signal handler, which
- * never waits. Not for what a thread may leave behind locked. Test: tests/unit/common/test_safe.c.
+ * Waits for something that another thread of the process holds. The thread holds it for a
+ * microsecond, or longer if it makes the measurement file grow or has no processor. Use it only
+ * outside our signal handler, which never waits. Do not use it for a lock that a thread may leave
+ * locked for ever. Test: tests/unit/common/test_safe.c.
  */
 #ifndef COMMON_SAFE_PATIENCE_H
 #define COMMON_SAFE_PATIENCE_H
@@ -17,9 +18,9 @@ struct patience {
 };
 
 /*
- * Waits a little: 100 times for some cycles (a turn of a caller may cost two system calls), 100
- * times by giving way, then 100 us each. Returns false, without a wait, when a second is over.
- * Keeps errno.
+ * Waits a little: the first 100 calls spin for some cycles (the caller may make two system calls
+ * between them), the next 100 yield the processor, and later ones sleep 100 us each. Returns false
+ * without waiting when a second has passed. Keeps errno.
  */
 bool patience_wait(struct patience *p);
 

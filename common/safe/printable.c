@@ -32,8 +32,8 @@ static uint32_t decode(const char *text, size_t n)
 	return c;
 }
 
-/* What Unicode calls Cc, its line and paragraph separators, and those of Cf that reorder or
- * hide. */
+/* Unicode's category Cc, its line and paragraph separators, and the characters of category Cf that
+ * reorder or hide text. */
 static bool is_harmful(uint32_t c)
 {
 	static const struct {

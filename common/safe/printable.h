@@ -24,11 +24,11 @@ size_t printable_step(const char *s, bool *is_harmless);
 size_t printable_utf8(const char *s);
 
 /*
- * True for what can name a file and be shown as it is: not empty, at most PRINTABLE_NAME bytes, no
+ * True if `s` can name a file and be shown unchanged: not empty, at most PRINTABLE_NAME bytes, no
  * '/', no harmful character.
  */
 bool printable_is_name(const char *s);
-enum { PRINTABLE_NAME = 128 }; /* a file system allows 255; a name of ours has more around it */
+enum { PRINTABLE_NAME = 128 }; /* a file system allows 255; our names add a prefix or suffix */
 
 /* Replaces each harmful character by '?', in place. The text never grows. Returns `s`. */
 char *printable(char *s);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Blocks signals while the tool changes what a signal handler of the program, which may jump out of
- * it or end the thread, must not leave half done. SIGBUS stays open: blocked, a fault of the
- * measurement file would end the process. Signal-safe, may be nested. Test:
+ * Blocks signals while we change something that must not stay half done: a signal handler of the
+ * program may jump out of the change or end the thread. SIGBUS stays unblocked, because with it
+ * blocked a fault in the measurement file would end the process. Signal-safe, may be nested. Test:
  * tests/cli/gpu/gpu_core.sh ("threads end out of launches").
  */
 #ifndef COMMON_SAFE_QUIET_H

@@ -12,8 +12,7 @@
 
 static WRITTEN_BY_FORKED _Atomic uint64_t taken;
 
-/* Bytes of address space in use, 0 when the kernel does not say: the first number of statm, in
- * pages. */
+/* Returns the bytes of address space in use: the first number of statm, in pages. 0: unknown. */
 static uint64_t in_use(void)
 {
 	char text[32];
@@ -28,7 +27,7 @@ static uint64_t in_use(void)
 	return pages * 4096;
 }
 
-/* Relaxed throughout: threads that ask at once may go beyond the share by what they ask for. */
+/* Relaxed throughout: threads that ask at the same time may together exceed the share a little. */
 bool room_take(size_t n)
 {
 	struct rlimit limit;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The functions of <string.h> that our libraries use inside the measured process, under their own
- * names but hidden. libc's can be replaced: those of ThreadSanitizer and AddressSanitizer, and of
- * some allocators, take locks or look at memory of their own, which a signal handler must not. Only
- * linked into libraries. Loops carry a barrier, or the compiler would make them calls of the
- * function that they are. Test: tests/unit/common/test_safe_string.c.
+ * names but hidden. libc's functions can be replaced: the versions of ThreadSanitizer,
+ * AddressSanitizer and some allocators take locks or look at memory of their own. A signal handler
+ * must not do that. Only linked into libraries. Loops have a barrier; without it the compiler would
+ * turn a loop into a call of the function that contains it. Test:
+ * tests/unit/common/test_safe_string.c.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -59,7 +60,7 @@ static inline void move_few(uint8_t *to, const uint8_t *from, size_t n)
 		*to = *from;
 }
 
-/* More than 32 bytes, ascending; the tail is read first. */
+/* Moves more than 32 bytes, upwards. Reads the tail first. */
 static void move_up(uint8_t *to, const uint8_t *from, size_t n)
 {
 	const word16 tail = *(const word16 *)(from + n - 16);

@@ -48,7 +48,7 @@ static inline long sys_call4(long n, long a, long b, long c, long d)
 	return result;
 }
 
-/* True if `result`, which is what sys_mmap returned, is an error. The value is then -errno. */
+/* True if `result` of sys_mmap() is an error. The value is then -errno. */
 static inline int sys_is_error(long result)
 {
 	return (unsigned long)result > -4096UL;

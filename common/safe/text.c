@@ -115,17 +115,17 @@ void text_put_fixed(struct text *t, uint64_t v, unsigned digits)
 	}
 }
 
-/* Signals 1 to 64 as bits 0 to 63, as the kernel has them. */
+/* Signals 1 to 64 are bits 0 to 63, as in the kernel. */
 static uint64_t bit(int sig)
 {
 	return UINT64_C(1) << (sig - 1);
 }
 
-#define PIPE_PIECE 4096u    /* a pipe that is ready takes so much */
-#define TERMINAL_PIECE 256u /* and a terminal at least this */
+#define PIPE_PIECE 4096u    /* a pipe that is ready takes this much */
+#define TERMINAL_PIECE 256u /* a terminal takes at least this much */
 
-/* Writes at most n bytes to what may make a writer wait; 0 when it would have to. The flag
- * O_NONBLOCK would be everybody's who has the file open. */
+/* Writes at most n bytes to a file that may make a writer wait. Returns 0 if it would have to wait.
+ * Does not set O_NONBLOCK: that would affect everybody who has the file open. */
 static long write_ready(int fd, const char *from, size_t n, bool is_pipe)
 {
 	const struct iovec piece = {(void *)(uintptr_t)from, n};
@@ -160,8 +160,8 @@ static void write_all(const struct text *t, int fd)
 	}
 }
 
-/* A pipe that nobody reads any more, a file at its limit: the signal goes to this thread, which
- * takes it back where none was pending before. */
+/* A pipe without readers or a file at its limit raises a signal in this thread. We take the signal
+ * back unless it was already pending. */
 void text_write(const struct text *t, int fd)
 {
 	const uint64_t raised = bit(SIGPIPE) | bit(SIGXFSZ);

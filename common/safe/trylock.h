@@ -25,8 +25,8 @@ static inline void trylock_give(trylock *l)
 }
 
 /*
- * In a child of fork, whose parent's other threads may hold it. Writes only if it must, because the
- * child gets a copy of each page that it writes to.
+ * Frees the lock in a child of fork, where one of the parent's other threads may have held it.
+ * Writes only if it must, because the child gets a copy of each page that it writes to.
  */
 static inline void trylock_forked(trylock *l)
 {

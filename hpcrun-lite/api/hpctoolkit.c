@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * libhpctoolkit.a: passes the calls of hpctoolkit.h on to the preloaded library, under another
- * name. A program that exports its symbols would find itself under the public names. Must need only
- * libc, and must never keep a program from running. Test: tests/cli/run/control.sh.
+ * libhpctoolkit.a: passes the calls of hpctoolkit.h on to the preloaded library. The library uses
+ * another name, because a program that exports its symbols would find itself under the public ones.
+ * Must need only libc, and must never keep a program from running. Test: tests/cli/run/control.sh.
  */
 #include "hpcrun-lite/api/hpctoolkit.h"
 
@@ -19,8 +19,8 @@ static _Atomic(hpcrun_lite_sampling_fn *) tool; /* NULL: not loaded */
 static atomic_bool has_looked;
 
 /*
- * Looked up at start-up, so that a signal handler need not enter the loader. Constructors of the
- * program may run earlier.
+ * Looks the function up at start-up, so that a signal handler need not enter the loader.
+ * Constructors of the program may run earlier.
  */
 __attribute__((constructor)) static void look(void)
 {
@@ -51,7 +51,7 @@ VISIBLE int hpctoolkit_sampling_is_active(void)
 	return ask(HPCRUN_LITE_SAMPLING_ASK);
 }
 
-/* The names of Fortran compilers. */
+/* The names that Fortran compilers use. */
 #define FORTRAN(name, as) VISIBLE __typeof__(name) as __attribute__((alias(#name)))
 FORTRAN(hpctoolkit_sampling_start, hpctoolkit_sampling_start_);
 FORTRAN(hpctoolkit_sampling_start, hpctoolkit_sampling_start__);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Between libhpctoolkit.a, which is in programs, and the preloaded library: both may be of other
- * versions, so this never changes. */
+/* The interface between libhpctoolkit.a, which is in programs, and the preloaded library. The two
+ * may be of different versions, so this interface never changes. */
 #ifndef HPCRUN_LITE_API_HPCTOOLKIT_PRIVATE_H
 #define HPCRUN_LITE_API_HPCTOOLKIT_PRIVATE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The calling context tree of a thread; see cct.h. Must not allocate other than by mmap, must not
+ * The calling context tree of a thread; see cct.h. Must not allocate except by mmap, and must not
  * wait. Tests: tests/unit/run/test_cct.c.
  *
  * The index is an open-addressing table with linear probing of 8-byte entries: 32 bits of the hash
@@ -42,7 +42,7 @@ struct cct {
 	uint32_t memo[];       /* [0]: the entry point; [i]: the i-th frame from the outermost */
 };
 
-/* Where the large arrays of the tables start, behind the memo. */
+/* Returns where the large arrays of the tables start, after the memo. */
 static size_t arrays_at(uint32_t max_depth)
 {
 	return (sizeof(struct cct) + ((size_t)max_depth + 1) * sizeof(uint32_t) + 63) & ~(size_t)63;
@@ -183,7 +183,7 @@ bool cct_insert(struct cct *t, const struct cct_path *path, uint32_t *node, enum
 	uint32_t n = path->n < t->options.max_depth ? path->n : t->options.max_depth;
 	if (same > n)
 		same = n;
-	t->n_memo = 0; /* until the path is complete, only what is found below counts */
+	t->n_memo = 0; /* until the path is complete, only nodes found below are valid */
 	if (same == 0 && !entry_node(t, path, cause))
 		return false;
 	uint32_t at = t->memo[same];

@@ -33,33 +33,33 @@ size_t cct_bytes(uint32_t max_depth);
 struct cct *cct_init(void *memory, const struct cct_options *options);
 
 struct cct_path {
-	/* Packed addresses, leaf first. */
+	/* Packed addresses, innermost frame first. */
 	const uint64_t *addr;
 	uint32_t n;           /* 0: the sample belongs to the entry point itself */
 	/* the outermost n_same frames and `end` equal those of the previous path */
 	uint32_t n_same;
 	enum msr_path_end end;
-	/* Module 0 stands for synthetic frames; otherwise it is recorded as MSR_MODULE_UNKNOWN. */
+	/* Module 0 means synthetic frames; if false, it is recorded as MSR_MODULE_UNKNOWN. */
 	bool has_synthetic;
-	/* Of a complete path: MSR_ENTRY_*. If it changes, n_same must be 0. */
+	/* MSR_ENTRY_* of a complete path. If it changes, n_same must be 0. */
 	enum msr_synthetic entry;
 };
 
 /*
- * Returns in *node the node of the path; makes it if necessary. On failure returns false and sets
- * *cause; nodes made for outer frames stay. Costs one look-up for each frame outside n_same.
+ * Sets *node to the node of the path and makes the node if necessary. On failure returns false and
+ * sets *cause; nodes made for outer frames stay. Costs one look-up for each frame outside n_same.
  */
 bool cct_insert(struct cct *tree, const struct cct_path *path, uint32_t *node,
 		enum msr_loss *cause);
 
 /*
- * Returns in *node the child of `parent` with this address, which may be a synthetic frame; makes
- * it if necessary.
+ * Sets *node to the child of `parent` with this address, which may be a synthetic frame. Makes the
+ * child if necessary.
  */
 bool cct_child(struct cct *tree, uint32_t parent, msr_addr addr, uint32_t *node,
 	       enum msr_loss *cause);
 
-/* A path was walked but not inserted: the next n_same does not refer to the path inserted last. */
+/* A path was walked but not inserted, so the next n_same is not about the last inserted path. */
 void cct_forget_path(struct cct *tree);
 
 /* Adds `count` samples with a weight of `sum` to a node's cell of a metric. */

@@ -29,7 +29,7 @@ struct table {
 		struct msr_extent *extent;
 		uint32_t first;       /* number of its first record */
 	} *at;                        /* `few`, later `many` */
-	/* the owner's; room for TABLE_MAX_EXTENTS; touched when `few` is full */
+	/* the owner's memory; room for TABLE_MAX_EXTENTS; touched when `few` is full */
 	struct table_extent *many;
 	struct table_extent few[TABLE_FEW_EXTENTS];
 };
@@ -39,7 +39,7 @@ struct table {
 void table_init(struct table *t, enum msr_kind kind, uint16_t record_bytes, uint32_t thread,
 		struct table_extent *many);
 
-/* Returns record `id`, which exists or for which table_reserve made room. */
+/* Returns record `id`, which must exist, or for which table_reserve must have made room. */
 static inline void *table_at(const struct table *t, uint32_t id)
 {
 	uint32_t low = 0, high = t->n_extents;
@@ -59,7 +59,7 @@ static inline void *table_at(const struct table *t, uint32_t id)
  */
 void *table_reserve(struct table *t, enum msr_loss *cause);
 
-/* The same outside of our signal handler: waits, 1 s at most, while another thread makes space. */
+/* The same outside our signal handler. Waits 1 s at most while another thread makes space. */
 void *table_reserve_patiently(struct table *t, enum msr_loss *cause);
 
 /* Returns the unused end of the last extent to the store. The next record starts a new extent. */

@@ -351,7 +351,7 @@ const struct config_gpu *config_find_gpu(const struct config *c, const char *nam
 	return NULL;
 }
 
-/* Appends what fits and counts all of it. */
+/* Appends as much as fits, but counts all of it. */
 static void append(char *text, size_t n_bytes, size_t *n, const char *s, size_t length)
 {
 	for (size_t i = 0; i < length; i++, (*n)++)
@@ -407,7 +407,7 @@ size_t config_preload(const struct config *c, const char *others, char *text, si
 		append_module(c, "torch", text, n_bytes, &n);
 	if (others && !n_first)
 		append(text, n_bytes, &n, ":", 1);
-	if (others) /* after the first name its separator follows, or nothing */
+	if (others) /* the first name is followed by its separator or by nothing */
 		append(text, n_bytes, &n, others + n_first, strlen(others + n_first));
 	return n;
 }

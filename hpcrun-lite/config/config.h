@@ -74,13 +74,14 @@ struct config_gpu {
 };
 
 /*
- * The id if a process was spawned, and only its launcher says so. Its parent, which starts the
- * processes of the job on this host and no others, stands for the process that called.
+ * The id if a process was spawned but only its launcher says so. The process that called is then
+ * unknown, and the parent of the spawned process takes its place: it starts the processes of this
+ * job on this host, and no others.
  */
 #define CONFIG_JOB_UNKNOWN 1u
 /*
- * A call of MPI_Comm_spawn, and the job that it made: the process that called, and when, in ns of
- * CLOCK_MONOTONIC. All processes of the job have it, and no others.
+ * Identifies a call of MPI_Comm_spawn and the job that it made: the process that called, and when,
+ * in ns of CLOCK_MONOTONIC. All processes of the job have the same values, and no others have them.
  */
 struct config_job {
 	uint64_t host_id; /* as in the header of the measurement */
@@ -98,11 +99,11 @@ struct config {
 	char cache[4096];      /* of structures, absolute; "": none, or no GPU is measured */
 	char library[4096];    /* absolute path of the preloaded library, as in LD_PRELOAD */
 	/*
-	 * A directory of this node where the files are until the process ends; "": none. It may be
-	 * missing; its parent exists.
+	 * A directory of this node that holds the files until the process ends; "": none. It may
+	 * not exist yet; its parent exists.
 	 */
 	char local[4096];
-	uint64_t leave_bytes;  /* of the file system of `local`, so much stays free */
+	uint64_t leave_bytes;  /* this much of the file system of `local` stays free */
 	char tool[4096];       /* hpcrun-lite, which copies a file from there; "" without `local` */
 	bool trace;
 	bool python;           /* Python frames in call paths; the default */
@@ -114,8 +115,8 @@ struct config {
 	struct config_job spawned; /* the job of this process */
 	uint32_t root_pid; /* the process that the launcher became; it prints the final report */
 	/*
-	 * The pid that wrote this in its exec hook, else root_pid. If it equals getpid(), this
-	 * program was started by an exec of that process.
+	 * The pid of the process whose exec hook wrote this, else root_pid. If it equals getpid(),
+	 * an exec of that process started this program.
 	 */
 	uint32_t exec_pid;
 	/* sequence number of the program that starts now, if exec_pid == getpid() */
@@ -129,15 +130,15 @@ struct config {
 	uint32_t n_events;
 	struct config_event event[MSR_MAX_METRICS];
 	/*
-	 * Limit on the records of GPU operations of a process, after which they are summed up; 0:
+	 * Limit on the records of GPU operations of a process. After that they are summed up. 0:
 	 * sum up from the start.
 	 */
 	uint64_t gpu_bytes;
-	uint32_t n_gpus;                        /* an event, a GPU, `mpi` or `nvtx` is there */
+	uint32_t n_gpus;                        /* an event, a GPU, `mpi` or `nvtx` must be set */
 	struct config_gpu gpu[CONFIG_MAX_GPUS]; /* names are unique */
 	bool mpi;              /* calls of MPI, through a preloaded module */
-	bool check;            /* for tests: walk again where a path was remembered, and compare */
-	bool nvtx;             /* ranges of NVTX, which loads this library by itself */
+	bool check;            /* for tests: walk a remembered path again and compare */
+	bool nvtx;             /* ranges of NVTX, which itself loads our library */
 	bool torch;            /* PyTorch: names of modules, backward below the forward line */
 };
 
@@ -145,11 +146,11 @@ struct config {
 const struct config_gpu *config_find_gpu(const struct config *c, const char *name);
 
 /*
- * The value of LD_PRELOAD: the library and the preloaded modules of back ends, separated by ':',
- * and then `others`, the value before (NULL: none). AddressSanitizer's run time stays first if it
- * is the first of the others, because it ends a program otherwise. Returns the length of the whole
- * text, even if `text` was too short and is cut. NUL-terminated if n_bytes > 0. No allocation;
- * signal-safe.
+ * Makes the value of LD_PRELOAD: the library and the preloaded modules of back ends, separated by
+ * ':', and then `others`, the old value (NULL: none). If AddressSanitizer's run time comes first in
+ * the old value, it stays first, because otherwise it ends the program. Returns the length of the
+ * whole text, even if `text` was too short and is cut. NUL-terminated if n_bytes > 0. No
+ * allocation; signal-safe.
  */
 size_t config_preload(const struct config *c, const char *others, char *text, size_t n_bytes);
 
@@ -172,10 +173,10 @@ size_t config_encode(const struct config *c, char *text, size_t n_bytes);
 bool config_decode(const char *text, struct config *c);
 
 /*
- * If c->rank is -1, takes rank and size from the environment that MPI launchers and process
- * managers provide (PMIx, PMI, Open MPI, MPICH, Slurm, Flux, PALS), and whether it was spawned. A
- * batch step that is not a parallel job (size 1, or a rank of several tasks without size) has rank
- * 0 only if its launcher says so. `env` is an array like environ, not NULL. Signal-safe.
+ * If c->rank is -1, finds rank and size, and whether the process was spawned, in the environment
+ * that MPI launchers and process managers provide (PMIx, PMI, Open MPI, MPICH, Slurm, Flux, PALS).
+ * A batch step that is not a parallel job (size 1, or a rank of several tasks without size) has
+ * rank 0 only if its launcher says so. `env` is an array like environ, not NULL. Signal-safe.
  */
 void config_find_rank(struct config *c, char *const *env);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How libhpcrun-lite-mpi.so, which stands in front of the functions of MPI, hands its measurements
- * to the run time. The module knows MPI; the run time knows call paths, threads and the file.
+ * How libhpcrun-lite-mpi.so, which replaces the functions of MPI, passes its measurements to the
+ * run time. The module knows MPI; the run time knows call paths, threads and the file.
  *
  *     mpi_host_fn *find = dlsym(RTLD_DEFAULT, MPI_HOST_SYMBOL);
  *     const struct mpi_host *host = find(MPI_HOST_VERSION);
  *
- * Every function may be called from any thread, but not from a signal handler of ours. It keeps
- * errno, waits for nothing and calls nothing of MPI. Test: tests/cli/mpi/mpi_truth.sh.
+ * Every function may be called from any thread, but not from our signal handlers. It keeps errno,
+ * waits for nothing and calls no MPI function. Test: tests/cli/mpi/mpi_truth.sh.
  */
 #ifndef HPCRUN_LITE_MPI_MPI_H
 #define HPCRUN_LITE_MPI_MPI_H
@@ -24,7 +24,7 @@
 struct mpi_event {
 	uint64_t enter_ns, leave_ns;  /* CLOCK_MONOTONIC */
 	uint64_t sent, received;      /* bytes */
-	uint64_t number;              /* collective calls: of the call on its communicator */
+	uint64_t number;              /* collective calls: its number on the communicator */
 	uint32_t comm;
 	int32_t peer;
 	uint16_t call;
@@ -39,17 +39,17 @@ struct mpi_host {
 	 */
 	uint32_t (*generation)(void);
 	/*
-	 * The program is about to call MPI: finds the call path, without frames of the module that
-	 * holds `text`, except the outermost of them. Returns false if the call is not measured;
-	 * end() must not follow then.
+	 * The program is about to call MPI. Finds the call path, without the frames of the module
+	 * that holds `text`, except the outermost of them. Returns false if the call is not
+	 * measured; end() must not follow then.
 	 */
 	bool (*begin)(const void *text);
 	/*
-	 * The same thread has left that call. Returns the number of calls in the sum that it was
-	 * added to; NULL: it is not recorded. For this thread and generation only.
+	 * The same thread has left that call. Returns the call count of the sum that the call was
+	 * added to; NULL: it is not recorded. The pointer is for this thread and generation only.
 	 */
 	_Atomic uint64_t *(*end)(const struct mpi_event *e);
-	/* Adds a call to such a number. Does nothing if measurement has ended. */
+	/* Adds a call to such a count. Does nothing if measurement has ended. */
 	void (*again)(_Atomic uint64_t *n_calls);
 	/* Describes a communicator. `id` in it is ignored. Returns its id; 0: not recorded. */
 	uint32_t (*comm)(const struct msr_mpi_comm *c);

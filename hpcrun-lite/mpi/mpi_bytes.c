@@ -100,7 +100,7 @@ static uint64_t bytes_of(const struct mpi_arguments *c, const struct side *s)
 	return n ? n * type_size(c, c->a[type]) : 0;
 }
 
-/* False: MPI ignores the arguments of this side. */
+/* Returns false if MPI ignores the arguments of this side. */
 static bool matters(const struct mpi_arguments *c, const struct side *s, enum mpi_who who,
 		    int32_t root)
 {
@@ -108,10 +108,10 @@ static bool matters(const struct mpi_arguments *c, const struct side *s, enum mp
 		return false;
 	if (c->form->kind == MPI_KIND_NONE)
 		return true;
-	/* Which arguments matter there depends on the group, and their number on the other one. */
+	/* Our group decides which arguments matter, and the other group how many there are. */
 	if (c->on && c->on->is_inter)
 		return false;
-	/* Where a collective call needs to know its ranks. */
+	/* We would need to know the communicator here. */
 	if (!c->on && (who != MPI_WHO_ALL || s->how != MPI_HOW_ONE))
 		return false;
 	if (who != MPI_WHO_ALL && (c->on->rank == root) != (who == MPI_WHO_ROOT))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How many bytes the arguments of a call give away and have room for. Not signal-safe. Test:
- * tests/unit/mpi/test_mpi_bytes.c.
+ * Computes how many bytes the arguments of a call send, and how many they have room for. Not
+ * signal-safe. Test: tests/unit/mpi/test_mpi_bytes.c.
  */
 #ifndef HPCRUN_LITE_MPI_MPI_BYTES_H
 #define HPCRUN_LITE_MPI_MPI_BYTES_H
@@ -18,14 +18,14 @@ struct mpi_arguments {
 };
 
 /*
- * The rank of the other side, or of the root. MSR_MPI_NO_PEER: none, or MPI_PROC_NULL; `is_null`
- * says which.
+ * Returns the rank of the other side, or of the root. MSR_MPI_ANY_PEER: MPI_ANY_SOURCE.
+ * MSR_MPI_NO_PEER: there is none, or it is MPI_PROC_NULL, in which case *is_null is set.
  */
 int32_t mpi_bytes_peer(const struct mpi_arguments *c, unsigned position, bool *is_null);
 
 /*
  * Asks MPI for the sizes of datatypes, which is an error for a datatype that does not exist. So the
- * call must have succeeded. Arguments that MPI ignores are not looked at.
+ * call must have succeeded. Ignores the arguments that MPI ignores.
  */
 void mpi_bytes_of(const struct mpi_arguments *c, uint64_t *sent, uint64_t *received);
 

@@ -31,7 +31,7 @@ static const struct mpi_host *find_host(void)
 	return h;
 }
 
-/* NULL: the process is not measured. A forked child starts with no communicators. */
+/* Returns NULL if the process is not measured. A forked child starts with no communicators. */
 static const struct mpi_host *live_host(void)
 {
 	const struct mpi_host *h = find_host();
@@ -119,7 +119,7 @@ static void add_object(const struct mpi_host *h, const struct mpi_library *l,
 	mpi_objects_add(h, l, &new);
 }
 
-/* The call has succeeded: objects came and went. */
+/* The call has succeeded. Records the objects that it made or freed. */
 static void follow(const struct mpi_host *h, const struct mpi_library *l, struct mpi_frame *f,
 		   const struct mpi_call_form *form, const uintptr_t *a)
 {
@@ -162,7 +162,7 @@ static void record(const struct mpi_host *h, const struct mpi_library *l,
 		f->poll->n_calls = n_calls;
 }
 
-/* Its time is in that of the next timed poll. */
+/* The time of this poll is in that of the next timed poll. */
 static void leave_untimed(struct mpi_frame *f, const struct mpi_call_form *form,
 			  const uintptr_t *a, int result)
 {

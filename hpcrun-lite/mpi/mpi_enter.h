@@ -1,41 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What happens around a call of MPI. Only the outermost call of a thread counts: what MPI, or
- * another tool, calls inside is its own affair. Test: tests/cli/mpi/mpi_truth.sh.
+ * Our work before and after a call of MPI. Only the outermost call of a thread counts; we ignore
+ * the calls that MPI or another tool makes inside it. Test: tests/cli/mpi/mpi_truth.sh.
  */
 #ifndef HPCRUN_LITE_MPI_MPI_ENTER_H
 #define HPCRUN_LITE_MPI_MPI_ENTER_H
 
 #include "hpcrun-lite/mpi/mpi_objects.h"
 
-/* A call in progress; on the stack of the function that stands in front of MPI's. */
+/* A call in progress; on the stack of our function that replaces MPI's. */
 struct mpi_frame {
 	uint64_t enter_ns;
 	struct mpi_object_entry *on;    /* its communicator, window or file; NULL: unknown */
-	struct mpi_object_entry *freed; /* what the call frees */
+	struct mpi_object_entry *freed; /* the object that the call frees */
 	uintptr_t freed_handle;
 	const void *function;           /* MPI's */
 	const struct mpi_host *host;    /* NULL: the process is not measured */
-	uint64_t number;                /* collective calls: on the communicator */
+	uint64_t number;                /* collective calls: its number on the communicator */
 	uint16_t call;
 	bool is_large, is_measured;
 	bool is_untimed;                /* a poll that is only recorded if it finds something */
 	struct mpi_poll *poll;          /* of the thread; NULL: the call is no poll */
 };
 
-/* Where the calling thread's outermost call is; 0: none. */
+/* Address of the frame of the calling thread's outermost call; 0: none. */
 extern __thread uintptr_t mpi_outermost;
 
 /*
- * True if the call is inside another. If its frame is not deeper than that of the other, an
- * exception or a longjmp has left the other.
+ * True if the call is inside another. If its frame is not deeper than the other's, an exception or
+ * a longjmp has left the other call.
  */
 static inline bool mpi_is_inner(const struct mpi_frame *f)
 {
 	return mpi_outermost > (uintptr_t)f;
 }
 
-/* `f` has function, call and is_large; a[1] is the first argument. */
+/* `f` must have function, call and is_large. a[1] is the first argument. */
 void mpi_enter(struct mpi_frame *f, const uintptr_t *a);
 void mpi_leave(struct mpi_frame *f, const uintptr_t *a, int result);
 

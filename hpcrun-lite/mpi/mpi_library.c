@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See mpi_library.h. An ABI is recognised by a symbol that its mpi.h refers to, which programs
- * therefore need at run time: it cannot disappear. Tests: tests/cli/mpi/mpi_truth.sh,
- * tests/cli/mpi/mpi_python.sh.
+ * See mpi_library.h. We recognise an ABI by a symbol that its mpi.h refers to. Programs need it at
+ * run time, so it cannot disappear. Tests: tests/cli/mpi/mpi_truth.sh, tests/cli/mpi/mpi_python.sh.
  */
 #include "hpcrun-lite/mpi/mpi_library.h"
 
@@ -14,7 +13,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* A handle of the library that contains `address`, for dlsym and dlclose; NULL: the program. */
+/* Returns a handle of the library that contains `address`, for dlsym and dlclose; NULL: program. */
 static void *open_library_of(const void *address)
 {
 	struct dl_find_object object;
@@ -63,7 +62,7 @@ static bool is_in(const struct link_map *map, const void *address)
 	       object.dlfo_link_map == map;
 }
 
-/* Its name is copied: the loader's lock must be free when it is opened. */
+/* Copies the library's name, because the loader's lock must be free when we open it. */
 static void *find_in_nth(unsigned n, const char *name, bool *is_there)
 {
 	struct nth_object nth = {.left = n};
@@ -87,7 +86,7 @@ static void *find_anywhere(const char *name)
 	return function;
 }
 
-/* The last two are for a caller that is not known, because it made a tail call. */
+/* The last two searches are for an unknown caller, which made a tail call. */
 void *mpi_library_find(const char *name, const void *caller)
 {
 	static _Atomic(const void *) last; /* another function of MPI */
@@ -119,7 +118,7 @@ static void *look_up(void *library, const char *name)
 	return at ? at : dlsym(RTLD_NEXT, name);
 }
 
-/* Programs have copies of the data that they refer to; the first definition is the one in use. */
+/* A program has copies of the data that it refers to; the first definition is the one in use. */
 static void *look_up_data(void *library, const char *name)
 {
 	void *at = dlsym(RTLD_DEFAULT, name);
@@ -182,7 +181,7 @@ static void examine(struct mpi_library *l, void *library)
 const struct mpi_library *mpi_library(const void *function)
 {
 	int expected = NOT_EXAMINED;
-	/* acquire: with the state comes what was found */
+	/* acquire: a thread that sees the state sees the results */
 	if (atomic_load_explicit(&state, memory_order_acquire) == EXAMINED)
 		return &known;
 	if (!atomic_compare_exchange_strong_explicit(&state, &expected, EXAMINING,

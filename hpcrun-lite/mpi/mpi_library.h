@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The MPI library of the process, known without its header: where its functions are, what its
- * handles and constants look like, and the few of its functions that we call. Not signal-safe.
- * Tests: tests/cli/mpi/mpi_truth.sh, tests/cli/mpi/mpi_python.sh.
+ * The MPI library of the process, without its header: where its functions are, the form of its
+ * handles and constants, and the few of its functions that we call. Not signal-safe. Tests:
+ * tests/cli/mpi/mpi_truth.sh, tests/cli/mpi/mpi_python.sh.
  */
 #ifndef HPCRUN_LITE_MPI_MPI_LIBRARY_H
 #define HPCRUN_LITE_MPI_MPI_LIBRARY_H
@@ -12,14 +12,14 @@
 
 enum mpi_abi {
 	MPI_ABI_UNKNOWN, /* calls are counted and timed; bytes and communicators stay unknown */
-	MPI_ABI_OPEN,    /* Open MPI and its kin: handles are pointers */
-	MPI_ABI_MPICH    /* MPICH and its kin: handles are int, except files */
+	MPI_ABI_OPEN,    /* Open MPI and its relatives: handles are pointers */
+	MPI_ABI_MPICH    /* MPICH and its relatives: handles are int, except files */
 };
 
 /* All functions return 0 on success. Handles are passed as words, whatever their size. */
 struct mpi_library {
 	enum mpi_abi abi;
-	uintptr_t world, self, null, in_place; /* communicators; a buffer */
+	uintptr_t world, self, null, in_place; /* three communicators, and MPI_IN_PLACE */
 	int proc_null, any_source;
 	int (*type_size)(uintptr_t type, int64_t *size);
 	int (*comm_size)(uintptr_t comm, int *size);
@@ -34,9 +34,9 @@ struct mpi_library {
 };
 
 /*
- * The function `name` that `caller` would call without us: the next definition, or one that only
- * the caller's library can see (Python loads MPI without making its names global). If the caller
- * cannot see it, which happens after a tail call, that of any library. NULL: none.
+ * Returns the function `name` that `caller` would call without us: the next definition, or one that
+ * only the caller's library can see (Python loads MPI without making its names global). If the
+ * caller cannot see any, which happens after a tail call, takes that of any library. NULL: none.
  */
 void *mpi_library_find(const char *name, const void *caller);
 

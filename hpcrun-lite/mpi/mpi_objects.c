@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See mpi_objects.h. An open hash table whose slots are used once: a handle that was freed leaves
- * its slot behind, so a look-up never misses. Test: tests/unit/mpi/test_mpi_bytes.c.
+ * See mpi_objects.h. An open hash table that uses each slot only once: a freed handle keeps its
+ * slot, so a look-up never misses. Test: tests/unit/mpi/test_mpi_bytes.c.
  */
 #include "hpcrun-lite/mpi/mpi_objects.h"
 
@@ -29,7 +29,7 @@ struct mpi_object_entry *mpi_objects_find(enum mpi_object kind, uintptr_t handle
 {
 	const uint64_t key = key_of(kind, handle);
 	for (uint32_t i = slot_of(key);; i = (i + 1) & (N_SLOTS - 1)) {
-		/* acquire: with the key comes the rest of the entry */
+		/* acquire: a thread that sees the key sees the rest of the entry */
 		uint64_t here = atomic_load_explicit(&slots[i].key, memory_order_acquire);
 		if (here == key)
 			return &slots[i];
@@ -61,7 +61,7 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 	return hash ^ hash >> 32;
 }
 
-/* The rank in MPI_COMM_WORLD of rank 0 of the communicator; -1: unknown. */
+/* Returns the rank in MPI_COMM_WORLD of rank 0 of the communicator; -1: unknown. */
 static int first_in_world(const struct mpi_library *l, uintptr_t comm)
 {
 	uintptr_t group = 0, world = 0;
@@ -101,7 +101,7 @@ static uint64_t identity_of(const struct mpi_library *l, const struct mpi_new_ob
 	int size = 0;
 	if (new->is_of_group && l->comm_size(new->handle, &size) == 0)
 		h = mix(h, (uint64_t)size) | 2;
-	/* Two of one group with one tag: the second is the same second everywhere. */
+	/* If one group makes two with the same tag, the second gets the same number everywhere. */
 	while (new->is_of_group && is_taken(h))
 		h = mix(h, 1) | 2;
 	return h;
@@ -166,7 +166,7 @@ static void add(const struct mpi_host *host, const struct mpi_library *l,
 						   .rank = (uint32_t)e.rank,
 						   .flags = flags,
 						   .identity = identity});
-	/* release: whoever finds the key sees the rest */
+	/* release: a thread that finds the key sees the rest */
 	atomic_store_explicit(&at->key, key_of(new->kind, new->handle), memory_order_release);
 }
 

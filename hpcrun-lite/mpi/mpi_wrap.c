@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The functions that stand in front of MPI's. All their arguments are integers or pointers, so each
- * passes as many words as it gets. No mpi.h: what the words mean is in mpi_calls.h.
+ * Our functions that replace MPI's. All their arguments are integers or pointers, so each passes on
+ * as many words as it gets. We do not use mpi.h: mpi_calls.h says what the words mean.
  *
- * Both names of each function are taken, MPI_ and PMPI_. Fortran libraries call one of the two in
- * C, so Fortran needs no functions of its own; and where the program has a tool in its executable,
- * which no library can stand in front of, the tool's call of PMPI_ counts. Test:
- * tests/cli/mpi/mpi_truth.sh.
+ * We replace both names of each function, MPI_ and PMPI_. Fortran libraries call one of the two in
+ * C, so Fortran needs no functions of its own. A tool in the program's executable comes before any
+ * library; then the tool's call of PMPI_ counts. Test: tests/cli/mpi/mpi_truth.sh.
  */
 #include "hpcrun-lite/mpi/mpi_enter.h"
 
 #include <stdatomic.h>
 
 #define EXPORT __attribute__((visibility("default")))
-#define ERROR 15 /* MPI_ERR_OTHER of most libraries; if there is no MPI at all */
+#define ERROR 15 /* if there is no MPI; MPI_ERR_OTHER of most libraries */
 
 typedef uintptr_t W;
 
@@ -39,7 +38,7 @@ typedef uintptr_t W;
 
 static void *find(_Atomic(void *) *cache, const char *name, const void *caller)
 {
-	/* relaxed: the code was there before */
+	/* relaxed: the code existed before */
 	void *function = atomic_load_explicit(cache, memory_order_relaxed);
 	if (__builtin_expect(!function, 0)) {
 		function = mpi_library_find(name, caller);

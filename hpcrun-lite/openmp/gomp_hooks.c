@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hooks in front of GOMP_parallel and its kin. They give the real function another function and
- * argument: run(), and the descriptor of the region. Everything else goes through unchanged. If
- * there is no real function (a program found ours with dlsym), a team of one runs the function.
- * Code of compilers before GCC 4.9, which calls GOMP_parallel_start, is not covered. Test:
- * tests/cli/openmp/gomp_odd.sh.
+ * Hooks that replace GOMP_parallel and similar functions. They give the real function another
+ * function and argument: run(), and the descriptor of the region. Everything else they pass on
+ * unchanged. If there is no real function (a program found our hook with dlsym), a team of one runs
+ * the function. Code of compilers before GCC 4.9, which calls GOMP_parallel_start, is not covered.
+ * Test: tests/cli/openmp/gomp_odd.sh.
  */
 #include "hpcrun-lite/openmp/gomp_hooks.h"
 
@@ -16,14 +16,14 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Words of region->original. The first is read by libgomp, through its argument. */
+/* Words of region->original. libgomp reads the first one, through its argument. */
 enum { REDUCTIONS, FUNCTION, DATA, THREAD_NUMBER, TEAM_SIZE };
 
-/* A call of a hook, and what to pass on. */
+/* A call of a hook, and what it passes on. */
 struct call {
 	struct gomp_real real;
 	struct region_thread *thread;
-	struct region *region; /* NULL: passes through */
+	struct region *region; /* NULL: the call passes through unchanged */
 	gomp_outlined_fn *function;
 	void *data;
 };
@@ -45,13 +45,13 @@ static void run(void *argument)
 }
 
 /*
- * The functions below are inline, so that the registers, the place and the return address are those
- * of the hook: its frame lives as long as the region.
+ * The functions below are inline, so that the registers, the place and the return address are the
+ * hook's: its frame lives as long as the region.
  */
 INLINE void begin(struct call *c, enum gomp_function which, gomp_outlined_fn *fn, void *data,
 		  uint32_t schedule)
 {
-	/* fn is code of the caller. The return address need not be: the call may be a tail call. */
+	/* fn is code of the caller. The return address may not be, if the call is a tail call. */
 	*c = (struct call){.real = gomp_find(which, (uintptr_t)fn),
 			   .thread = runtime_regions(),
 			   .function = fn,

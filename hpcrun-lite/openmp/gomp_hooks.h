@@ -2,8 +2,8 @@
 /*
  * The functions of GCC's libgomp that run a function in a team of threads and return when all have
  * finished. Their signatures are part of libgomp's ABI, of GCC 4.9 to 15. libomp has them too, for
- * programs that gcc compiled. n_threads 0: as many as the run time likes. The hooks of gomp_hooks.c
- * stand in front of them. Test: tests/cli/openmp/gomp_odd.sh.
+ * programs that gcc compiled. n_threads 0: the run time chooses. The hooks in gomp_hooks.c replace
+ * them. Test: tests/cli/openmp/gomp_odd.sh.
  */
 #ifndef HPCRUN_LITE_OPENMP_GOMP_HOOKS_H
 #define HPCRUN_LITE_OPENMP_GOMP_HOOKS_H

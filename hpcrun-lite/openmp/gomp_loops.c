@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Hooks that note the schedules of loops; see gomp_loops.h. A loop may start millions of times, so
- * they compare one word and write it only if it changes. If there is no real function, the thread
- * takes the whole loop.
+ * they compare one word, and write it only if it has changed. If there is no real function, the
+ * thread takes the whole loop.
  */
 #include "hpcrun-lite/openmp/gomp_loops.h"
 

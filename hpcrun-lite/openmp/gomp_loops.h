@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The functions of GCC's libgomp with which each thread of a team begins a loop whose iterations
- * the run time shares out. Their signatures are part of libgomp's ABI. The hooks of gomp_loops.c
- * are in front of them. They only note the schedule. Test: tests/cli/openmp/omp_schedule.sh.
+ * The functions of GCC's libgomp that each thread of a team calls to begin a loop whose iterations
+ * the run time shares out. Their signatures are part of libgomp's ABI. The hooks in gomp_loops.c
+ * replace them and only note the schedule. Test: tests/cli/openmp/omp_schedule.sh.
  */
 #ifndef HPCRUN_LITE_OPENMP_GOMP_LOOPS_H
 #define HPCRUN_LITE_OPENMP_GOMP_LOOPS_H
 
 #include <stdbool.h>
 
-/* False: no iteration is left for the thread. Otherwise it gets those from *first to *last. */
+/* False: no iteration is left for the thread. Otherwise it gets the iterations *first to *last. */
 typedef bool gomp_start_fn(long from, long to, long step, long chunk, long *first, long *last);
 typedef bool gomp_start_runtime_fn(long from, long to, long step, long *first, long *last);
 typedef bool gomp_start_ull_fn(bool up, unsigned long long from, unsigned long long to,

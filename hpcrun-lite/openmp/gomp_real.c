@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Finds the real functions; see gomp_real.h. If a library that the program is linked with has them,
- * everyone reaches these, because the dynamic loader searches there first. Otherwise each object
- * finds those of the group of libraries that it was loaded with. Must not call malloc. Test:
- * tests/cli/openmp/gomp_two.sh.
+ * every caller reaches those, because the dynamic loader searches there first. Otherwise each
+ * object finds the functions of the group of libraries that it was loaded with. Must not call
+ * malloc. Test: tests/cli/openmp/gomp_two.sh.
  */
 #include "hpcrun-lite/openmp/gomp_real.h"
 
@@ -60,7 +60,7 @@ struct library {
 	int (*thread_number)(void), (*team_size)(void);
 };
 
-/* What one object reaches. Constant once `map` is set, except for n_closes. */
+/* The functions that one object reaches. Constant once `map` is set, except for n_closes. */
 struct object {
 	_Atomic(const struct link_map *) map; /* NULL: not ready */
 	_Atomic uint32_t n_closes; /* value of region_n_closes() when this was right */
@@ -95,7 +95,7 @@ void gomp_start(void)
 
 /* ---- objects that were loaded later ---- */
 
-/* Stands for code that is in no object: a compiler made it at run time. */
+/* Represents code that is in no object: a compiler made it at run time. */
 static const struct link_map no_object;
 
 static const struct link_map *map_of(const void *address)
@@ -104,7 +104,7 @@ static const struct link_map *map_of(const void *address)
 	return _dl_find_object((void *)address, &found) == 0 ? found.dlfo_link_map : NULL;
 }
 
-/* Objects are listed in the order in which they were loaded. */
+/* The loader's list is in the order in which objects were loaded. */
 static bool was_loaded_before(const struct link_map *a, const struct link_map *b)
 {
 	while (b && b != a)
@@ -113,9 +113,9 @@ static bool was_loaded_before(const struct link_map *a, const struct link_map *b
 }
 
 /*
- * A handle stands for the group of libraries that was loaded with the object. Only dlopen makes
- * one: dlsym follows a NULL pointer in the map of an object that others needed. Unloads nothing,
- * because the caller's code is in the object.
+ * Returns a handle for the group of libraries that was loaded with the object. Only dlopen gives
+ * one: for an object that others needed, dlsym would follow a NULL pointer in its map. Closing the
+ * handle unloads nothing, because the caller's code is in the object.
  */
 static void *open_handle(const struct link_map *map)
 {
@@ -125,8 +125,8 @@ static void *open_handle(const struct link_map *map)
 }
 
 /*
- * The global libraries come first, if they were there when the object was loaded. The group of the
- * program has our hook. `group` may be NULL.
+ * The global libraries come first if they were there when the object was loaded. In the group of
+ * the program, the functions are our hooks. `group` may be NULL.
  */
 static void *handle_for(const struct link_map *map, void *group)
 {
@@ -146,7 +146,7 @@ static void look_up(const struct link_map *map, struct library *l)
 	if (handle)
 		fill(l, handle);
 	if (group)
-		NEXT(dlclose)(group); /* the hook would have everything looked up again */
+		NEXT(dlclose)(group); /* our dlclose hook would make us look everything up again */
 	dlerror();
 	errno = saved_errno;
 }
@@ -157,7 +157,7 @@ static bool is_same(const struct library *a, const struct library *b)
 	       a->thread_number == b->thread_number;
 }
 
-/* With a full table the next call looks it up again. */
+/* If the table is full, the next call looks the function up again. */
 static void keep(const struct link_map *map, const struct library *l, uint32_t n_closes)
 {
 	const uint32_t i = atomic_fetch_add_explicit(&gomp.n_taken, 1, memory_order_relaxed);
@@ -177,8 +177,8 @@ static struct gomp_real real_of(const struct library *l, enum gomp_function whic
 }
 
 /*
- * After a dlclose each object is looked up again once, because another one may have its address.
- * So is an object that reached nothing: a library may have come since.
+ * After a dlclose we look each object up again once, because another object may have its address.
+ * An object that reached nothing is looked up again, too, because a library may have been loaded.
  */
 static struct gomp_real find_for(const struct link_map *map, enum gomp_function which)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The functions of libgomp that a caller would have reached without our hooks. A process may have
- * several libraries with these names: Python modules bring their own, loaded for themselves alone,
+ * Finds the functions of libgomp that a caller would have reached without our hooks. A process may
+ * have several libraries with these names: Python modules bring their own and load them privately,
  * and LLVM's libomp has them too. Test: tests/cli/openmp/gomp_two.sh.
  */
 #ifndef HPCRUN_LITE_OPENMP_GOMP_REAL_H
@@ -47,9 +47,9 @@ struct gomp_real {
 };
 
 /*
- * The function that the object with the code at `code` reaches. A few ns. If the program is not
- * linked with one, the first call for an object, and its first one after each dlclose, takes the
- * loader's lock. Keeps errno.
+ * Returns the function that the object with the code at `code` reaches. Takes a few ns. If the
+ * program is not linked with one, the first call for an object, and its first call after each
+ * dlclose, takes the loader's lock. Keeps errno.
  */
 struct gomp_real gomp_find(enum gomp_function which, uintptr_t code);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The adapter for run times of OpenMP that report regions to a tool (OMPT): LLVM's libomp and
- * Intel's. ompt_start.c is found by them, ompt_region.c is told of regions. See doc/openmp.md.
+ * The adapter for OpenMP run times that report regions to a tool (OMPT): LLVM's libomp and Intel's.
+ * They find ompt_start.c, and report regions to ompt_region.c. See doc/openmp.md.
  */
 #ifndef HPCRUN_LITE_OPENMP_OMPT_H
 #define HPCRUN_LITE_OPENMP_OMPT_H
@@ -11,14 +11,14 @@
 #include <stdbool.h>
 
 /*
- * At the start of a process: says so if the program has a tool of its own, which run times find
- * before us. Not signal-safe.
+ * At the start of a process: tells the user if the program has a tool of its own, which run times
+ * find before us. Not signal-safe.
  */
 void ompt_start(void);
 
 /*
- * Asks the run time to report regions. Returns false if it cannot report all that we need; then it
- * must not report anything. Not signal-safe.
+ * Asks the run time to report regions. Returns false if it cannot report everything that we need;
+ * the run time must then report nothing. Not signal-safe.
  */
 bool ompt_region_start(ompt_function_lookup_t *lookup);
 

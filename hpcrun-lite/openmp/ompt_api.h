@@ -17,8 +17,8 @@ typedef union {
 } ompt_data_t;
 
 /*
- * Where the stack of a task passes from the program to the run time (enter) and back (exit). 0:
- * nowhere. The run time writes it while handlers of signals may read.
+ * Where the stack of a task passes from the program to the run time (enter) and back (exit). 0: it
+ * does not. The run time writes these while signal handlers may read them.
  */
 typedef struct {
 	_Atomic uintptr_t exit_frame, enter_frame;
@@ -42,7 +42,7 @@ typedef int ompt_get_task_info_t(int ancestor_level, int *flags, ompt_data_t **t
 				 ompt_frame_t **task_frame, ompt_data_t **parallel_data,
 				 int *thread_num);
 
-/* What the run time gives to look its functions up by name. */
+/* The type of the run time's function that looks up its functions by name. */
 typedef void ompt_interface_fn_t(void);
 typedef ompt_interface_fn_t *ompt_function_lookup_t(const char *name);
 

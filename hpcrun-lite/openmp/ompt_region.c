@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tells region.h of the regions that a run time reports by OMPT. All callbacks come from ordinary
- * code of the thread that they are about. They read clocks and write to memory of ours: no lock, no
- * system call. Tests: tests/cli/openmp/omp_paths.sh, tests/cli/openmp/omp_waits.sh.
+ * Passes the regions that a run time reports by OMPT on to region.h. All callbacks come from
+ * ordinary code of the thread that they are about. They read clocks and write to our own memory: no
+ * lock, no system call. Tests: tests/cli/openmp/omp_paths.sh, tests/cli/openmp/omp_waits.sh.
  */
 #include "hpcrun-lite/openmp/ompt.h"
 #include "hpcrun-lite/regions/region.h"
@@ -16,14 +16,14 @@ enum {
 	REG_BP = 6, /* DWARF numbers */
 	REG_SP = 7,
 	REG_PC = 16,
-	/* Between our frame and that of the program are few and small ones of the run time. */
+	/* Between our frame and the program's there are only a few small ones of the run time. */
 	RUN_TIME_STACK_BYTES = 1 << 16,
 };
 
 static ompt_get_task_info_t *get_task_info;
 static struct dl_find_object us; /* this library */
 
-/* What a thread is in, by the index of the region's entry; an implicit task has the index + 1. */
+/* The regions that a thread is in, by index of the region's entry. A task's word is index + 1. */
 struct inside {
 	struct region_visit visit;           /* .region is NULL after the leave */
 	const _Atomic uintptr_t *exit_frame; /* of the implicit task */
@@ -41,9 +41,9 @@ static bool is_ours(uintptr_t pc)
 }
 
 /*
- * `enter` is the frame pointer of the function of the run time that the program called. The word
- * above it is its return address: with another meaning of `enter` that would not be so. Registers
- * but these three are not known; unwinding from a call needs no others.
+ * `enter` is the frame pointer of the run time's function that the program called. The word above
+ * it must be its return address; we check that, in case `enter` means something else. We know only
+ * these three registers, and unwinding from a call needs no others.
  */
 static bool find_caller(uintptr_t enter, uintptr_t call, struct unwind_regs *regs)
 {
@@ -59,8 +59,8 @@ static bool find_caller(uintptr_t enter, uintptr_t call, struct unwind_regs *reg
 }
 
 /*
- * A region of one thread inside moves the record of the task that forks it to another place. The
- * stack of the task stays as it is meanwhile.
+ * When a task forks a region of one thread inside, the run time moves the record of the task. So we
+ * keep its place here. The stack of the task does not change meanwhile.
  */
 static void keep_place(struct region_thread *t)
 {
@@ -70,13 +70,13 @@ static void keep_place(struct region_thread *t)
 	if (!place)
 		return;
 	e->place = place;
-	atomic_signal_fence(memory_order_seq_cst); /* a sample sees the one or the other */
+	atomic_signal_fence(memory_order_seq_cst); /* a sample sees either of them */
 	e->place_at = NULL;
 }
 
 /*
- * A region that the program runs itself, without the run time (`if (0)`), needs no description. One
- * that our hook of GOMP_parallel forks has one.
+ * A region that the program runs itself, without the run time (`if (0)`), needs no descriptor. A
+ * region that our hook of GOMP_parallel forks already has one.
  */
 static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *parallel,
 			      unsigned n_threads, int flags, const void *call)
@@ -106,7 +106,7 @@ static void on_parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags,
 	parallel->ptr = NULL;
 }
 
-/* From now on the record of the task may be freed at any time. */
+/* From now on the run time may free the record of the task at any time. */
 static void leave(struct inside *in)
 {
 	struct region_thread *t = runtime_regions();
@@ -116,7 +116,7 @@ static void leave(struct inside *in)
 		t->entry[in->visit.entry].place_at = NULL;
 }
 
-/* NULL: nowhere, or already at the end of the region. */
+/* Returns NULL if the task is in no region, or already at the end of its region. */
 static struct inside *find_inside(const ompt_data_t *task)
 {
 	const uint64_t index = task ? task->value - 1 : UINT64_MAX;
@@ -143,7 +143,7 @@ static void enter(struct region *r, ompt_data_t *task, unsigned n_threads, unsig
 	task->value = index + 1;
 }
 
-/* Workers hear of the end of their task when they are told of the next; see on_sync_region. */
+/* A worker hears of the end of its task only when its next task begins; see on_sync_region. */
 static void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parallel,
 			     ompt_data_t *task, unsigned n_threads, unsigned number, int flags)
 {
@@ -159,8 +159,8 @@ static void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parall
 }
 
 /*
- * The barrier at the end of a region is the one that an implicit task comes to when it is out of
- * the region's function. Kinds of barriers differ between versions of libomp.
+ * An implicit task that reaches a barrier after the region's function has returned is at the end of
+ * the region. We ignore the kind of the barrier, which differs between versions of libomp.
  */
 static void on_sync_region(int kind, ompt_scope_endpoint_t endpoint, ompt_data_t *parallel,
 			   ompt_data_t *task, const void *call)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * LLVM's and Intel's run time of OpenMP look for a tool when they start, by the name
- * ompt_start_tool. We are that tool, unless the program has one of its own: a run time takes one
- * only. Must not allocate. Test: tests/cli/openmp/omp_tools.sh.
+ * LLVM's and Intel's OpenMP run times look for a tool when they start, by the name ompt_start_tool.
+ * We are that tool, unless the program has its own, because a run time takes only one. Must not
+ * allocate. Test: tests/cli/openmp/omp_tools.sh.
  */
 #include "hpcrun-lite/openmp/ompt.h"
 
@@ -50,8 +50,8 @@ static bool same_object(const void *a, const void *b)
 }
 
 /*
- * A run time that is linked to the program has the name too, and looks further. RTLD_DEFAULT would
- * search this library first, because it is linked with -Bsymbolic.
+ * A run time that is linked to the program also defines this name, and searches further.
+ * RTLD_DEFAULT would search this library first, because it is linked with -Bsymbolic.
  */
 void ompt_start(void)
 {
@@ -64,8 +64,9 @@ void ompt_start(void)
 }
 
 /*
- * What is behind us is another tool, or the run time itself, which then looks further. A second run
- * time in the process goes without us: which of them reports is not known in a callback.
+ * The next definition after ours is another tool, or the run time itself, which then searches
+ * further. We do not measure a second run time in the process, because a callback does not say
+ * which of the two reports.
  */
 ompt_start_tool_result_t *ompt_start_tool(unsigned omp_version, const char *runtime_version)
 {

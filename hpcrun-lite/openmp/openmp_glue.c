@@ -13,8 +13,8 @@
 #include <dlfcn.h>
 
 /*
- * The packed address of code in the process; 0 for our own: a region's function was called and has
- * made a tail call. Regions ask outside of handlers.
+ * Returns the packed address of code in the process, or 0 for our own code: then a region's
+ * function was called and has made a tail call. Regions ask for this outside handlers.
  */
 static uint64_t packed_address(uintptr_t runtime_pc)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Parallel regions of OpenMP in this process: a row of runtime/life/parts.h, which says when each
- * function is called. Tests: tests/cli/openmp/omp_paths.sh, tests/cli/openmp/omp_report.sh.
+ * Parallel regions of OpenMP in this process. This is a row of runtime/life/parts.h, which says
+ * when each function is called. Tests: tests/cli/openmp/omp_paths.sh,
+ * tests/cli/openmp/omp_report.sh.
  */
 #ifndef HPCRUN_LITE_OPENMP_OPENMP_GLUE_H
 #define HPCRUN_LITE_OPENMP_OPENMP_GLUE_H

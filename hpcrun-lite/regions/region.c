@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Descriptors of parallel regions and the regions that a thread is in; see region.h. A sample may
- * interrupt every function here, so a word that says how many there are is written last. Must not
- * allocate other than by mmap. Test: tests/unit/openmp/test_region.c.
+ * Descriptors of parallel regions, and the regions that a thread is in; see region.h. A sample may
+ * interrupt every function here, so the word with the number of entries is written last. Must not
+ * allocate except by mmap. Test: tests/unit/openmp/test_region.c.
  */
 #include "hpcrun-lite/regions/region.h"
 
@@ -16,7 +16,7 @@
 
 static _Atomic uint32_t n_closes;
 
-/* Relaxed: dlclose and what comes after it order themselves. */
+/* Relaxed: dlclose and the code after it provide the order. */
 void region_modules_changed(void)
 {
 	atomic_fetch_add_explicit(&n_closes, 1, memory_order_relaxed);
@@ -40,7 +40,7 @@ void region_reset(struct region_thread *t, const struct unwind_stack *stack, uin
 	t->n_lost = 0;
 }
 
-/* One word per count: the thread itself is the only writer, its handler the only reader. */
+/* Each count is one word: only the thread itself writes it, and only its handler reads it. */
 static void set(_Atomic uint32_t *n, uint32_t value)
 {
 	atomic_signal_fence(memory_order_seq_cst);
@@ -66,7 +66,7 @@ static struct region *make_level(void)
 	return (struct region *)at;
 }
 
-/* Makes the generation even. Release: the end comes after what readers may have seen. */
+/* Makes the generation even. Release: this comes after everything that readers may have seen. */
 static void end(struct region *r)
 {
 	const uint64_t generation = atomic_load_explicit(&r->generation, memory_order_relaxed);
@@ -75,8 +75,8 @@ static void end(struct region *r)
 }
 
 /*
- * Whether a frame that contains `inner` has ended, because `place`, which is in use, is not further
- * in. Stacks of coroutines have no order.
+ * True if a frame that contains `inner` has ended, because `place`, which is in use, is at least as
+ * far out. Only for places on the thread's own stack: stacks of coroutines have no order.
  */
 static bool is_left(const struct region_thread *t, uintptr_t inner, uintptr_t place)
 {
@@ -88,7 +88,7 @@ static uintptr_t place_of(const struct region_entry *e)
 	return e->place_at ? atomic_load_explicit(e->place_at, memory_order_relaxed) : e->place;
 }
 
-/* A longjmp or an exception may have left regions without a word. */
+/* A longjmp or an exception may have left regions without telling us. */
 static void drop_left(struct region_thread *t, uintptr_t place)
 {
 	uint32_t n = get(&t->n_entries);
@@ -130,7 +130,7 @@ struct region *region_fork(struct region_thread *t, const struct region_fork *fo
 		return NULL;
 	}
 	struct region *r = t->level[n];
-	end(r); /* a thread that had the block before may have left it alive */
+	end(r); /* the block's previous thread may have left it alive */
 	/* Readers that see a new word must see that the generation has changed. */
 	atomic_thread_fence(memory_order_release);
 	r->origin.fork = *fork;
@@ -218,7 +218,7 @@ void region_leave(struct region_thread *t, const struct region_visit *visit)
 		atomic_store_explicit(&slot->generation, visit->generation, memory_order_relaxed);
 	}
 	if (has_entry(t, visit)) {
-		set(&t->n_entries, visit->entry + 1); /* without what a longjmp left behind */
+		set(&t->n_entries, visit->entry + 1); /* drops entries that a longjmp left behind */
 		set(&t->entry[visit->entry].state, REGION_AT_END);
 	}
 }
@@ -229,7 +229,7 @@ void region_exit(struct region_thread *t, const struct region_visit *visit)
 		set(&t->n_entries, visit->entry);
 }
 
-/* Threads of the team that come at the same time write the same, or lose what one of them notes. */
+/* Threads of the team that arrive at the same time write the same, or one loses its note. */
 void region_note_loop(struct region_thread *t, uint32_t schedule)
 {
 	const uint32_t n = get(&t->n_entries);

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Parallel regions of OpenMP: who forked the region that a thread works in, and from where. The
- * adapters (gomp_*.c, ompt_*.c) say when a thread forks, enters, leaves and joins; region_path.c
- * joins the paths of workers with the path of the thread that forked. These calls take a few ns and
- * no system call, lock or memory, except for the first fork of a thread at a nesting level.
+ * Parallel regions of OpenMP: which thread forked the region that a thread works in, and where.
+ * The adapters (gomp_*.c, ompt_*.c) report when a thread forks, enters, leaves and joins.
+ * region_path.c joins the paths of workers with the path of the thread that forked. These calls
+ * take a few ns and no system call, lock or memory, except for the first fork of a thread at a
+ * nesting level.
  *
- * A descriptor belongs to the thread that forks. Its memory is never unmapped and holds nothing but
- * descriptors, so any thread may read it at any time. Its generation is odd while the region lives;
- * what was read is valid if the generation was the same before and after.
+ * A descriptor belongs to the thread that forks. Its memory is never unmapped and contains only
+ * descriptors, so any thread may read it at any time. Its generation is odd while the region lives.
+ * A read is valid if the generation was the same before and after it.
  *
- * A `place` is an address on the stack. It stands for the frame that contains it: from the stack
- * pointer of the frame to that of its caller. REGION_PLACE_OF_CALLER() is one.
+ * A `place` is an address on the stack. It identifies the frame that contains it: a frame reaches
+ * from its stack pointer to that of its caller. REGION_PLACE_OF_CALLER() gives one.
  *
- * `t` is the state of the calling thread. It is NULL if that is not measured; then only its time is
- * taken. Not for signal handlers, except where it says so. See doc/openmp.md. Tests:
+ * `t` is the state of the calling thread. It is NULL if the thread is not measured; then we only
+ * take its time. Not for signal handlers unless noted. See doc/openmp.md. Tests:
  * tests/unit/openmp/test_region.c, tests/cli/openmp/.
  */
 #ifndef HPCRUN_LITE_REGIONS_REGION_H
@@ -57,7 +58,7 @@ struct region_slot {
 	_Atomic uint64_t ns;
 };
 
-/* What the thread that forks says of a region. */
+/* What the forking thread knows about a region. */
 struct region_fork {
 	uintptr_t place;    /* in the frame that called the run time */
 	uintptr_t call;     /* run-time address of that call: the return address - 1 */
@@ -65,10 +66,10 @@ struct region_fork {
 	uint32_t schedule;  /* msr_omp_schedule() of its loop; 0: not known */
 };
 
-/* What the path of a worker needs of the thread that forked. */
+/* What the path of a worker needs from the thread that forked. */
 struct region_origin {
 	struct region_fork fork;
-	struct unwind_regs regs;         /* of a frame inside of fork.place */
+	struct unwind_regs regs;         /* of a frame inside fork.place */
 	struct unwind_stack stack;
 	struct python_place python;
 	struct region_entry parent;      /* the region that it was in; parent.region NULL: none */
@@ -77,7 +78,7 @@ struct region_origin {
 
 /* A descriptor. The thread that forks writes it before the generation becomes odd. */
 struct region {
-	void *original[6];               /* for the adapter */
+	void *original[6];               /* for the adapter's use */
 	_Atomic uint64_t generation;
 	struct region_origin origin;
 	uint64_t start_ns;
@@ -95,26 +96,26 @@ struct region_sums;
  */
 struct region_thread {
 	_Atomic uint32_t n_entries;      /* the last one is the innermost */
-	_Atomic uint32_t n_forks;        /* levels in use: regions of this thread that live */
+	_Atomic uint32_t n_forks;        /* levels in use: live regions of this thread */
 	_Atomic bool is_worker;          /* it has entered regions that other threads forked */
 	bool is_main;                    /* the thread that ran main */
-	uintptr_t base;                  /* place outside of the thread's function; 0: not known */
+	uintptr_t base;                  /* place outside the thread's function; 0: unknown */
 	const struct unwind_stack *stack;
 	struct region_entry entry[REGION_MAX_NESTED];
 	struct region *level[REGION_MAX_NESTED];
 	struct region_sums *sums;
 	struct region_paths *paths;
 	struct stack_marks marks;        /* set by others, and part of every path of the thread */
-	bool was_joined;                 /* the last path was; see region_path.c */
+	bool was_joined;                 /* the last path was joined; see region_path.c */
 	bool is_apart;                   /* the path should be joined, but cannot be */
 	_Atomic uint64_t n_lost;         /* forks without a descriptor */
 };
 
-/* At the start of a thread. `base`: see above. Descriptors and generations stay. */
+/* Call at the start of a thread. `base`: see above. Descriptors and generations stay. */
 void region_reset(struct region_thread *t, const struct unwind_stack *stack, uintptr_t base,
 		  bool is_main);
 
-/* Its paths may begin with those of other threads, so equal walks may have different paths. */
+/* A worker's paths may begin with those of other threads, so equal walks may give other paths. */
 static inline bool region_is_worker(const struct region_thread *t)
 {
 	return atomic_load_explicit(&t->is_worker, memory_order_relaxed); /* its own word */
@@ -122,22 +123,22 @@ static inline bool region_is_worker(const struct region_thread *t)
 
 /*
  * The calling thread forks. `regs` are those of a frame inside fork->place (unwind_here). The
- * adapter makes regs itself, so that they are those of a frame that lives as long as the region.
- * A region that was left by longjmp, against the rules of OpenMP, counts as one that the thread is
- * in until a fork at its place or further out. If there is no level or no memory, returns NULL and
- * counts it; the region then goes without us. `is_counted`: its times go into the sums.
- * runtime_regions() gives `t` and runtime_is_counting() gives `is_counted`.
+ * adapter takes regs itself, so that their frame lives as long as the region. If a longjmp left a
+ * region, against the rules of OpenMP, the thread counts as being in it until a fork at its place
+ * or further out. If there is no level or no memory, returns NULL and counts that; we then ignore
+ * the region. `is_counted`: its times go into the sums. runtime_regions() gives `t` and
+ * runtime_is_counting() gives `is_counted`.
  */
 struct region *region_fork(struct region_thread *t, const struct region_fork *fork,
 			   const struct unwind_regs *regs, bool is_counted);
 
 /*
- * The region has ended and all its threads have left; call in the thread that forked. Adds its
- * times to the sums of the thread.
+ * The region has ended and all its threads have left. Call it in the thread that forked. Adds the
+ * region's times to the sums of the thread.
  */
 void region_join(struct region_thread *t, struct region *r);
 
-/* From enter to leave, on the stack or in the adapter's data of the thread. */
+/* From enter to leave; on the stack, or in the adapter's data of the thread. */
 struct region_visit {
 	struct region *region;
 	uint64_t generation, start_ns;
@@ -146,11 +147,11 @@ struct region_visit {
 };
 
 /*
- * The calling thread is about to run the function of a region, which lives. `number` is its number
- * in the team of n_threads. The thread that forked calls it too.
+ * The calling thread is about to run the function of a live region. `number` is its number in the
+ * team of n_threads. The thread that forked calls it too.
  *
- * The walk of a sample leaves out what is outside of the frame that contains `place`, and this
- * frame: it is the run time's that called the function (GOMP), or the last of the run time's (OMPT:
+ * The walk of a sample leaves out the frame that contains `place` and everything outside it. This
+ * is the run time's frame that called the function (GOMP), or the run time's last frame (OMPT:
  * exit_frame). Give either place or place_at.
  */
 void region_enter(struct region_thread *t, struct region *r, uintptr_t place,
@@ -159,20 +160,20 @@ void region_enter(struct region_thread *t, struct region *r, uintptr_t place,
 
 /*
  * The function has returned. Until the join the thread is at the end of the region. Its entry stays
- * until it enters another region there, or, in the thread that forked, until the join.
+ * until it enters another region at this place, or, in the thread that forked, until the join.
  */
 void region_leave(struct region_thread *t, const struct region_visit *visit);
 
 /*
- * The thread is at the end of the region no more: it is idle, or where it was before. For run times
- * that say so (OMPT: implicit-task-end); otherwise the end of the region shows it.
+ * The thread is no longer at the end of the region: it is idle, or back where it was before. For
+ * run times that report this (OMPT: implicit-task-end). With others we see it when the region ends.
  */
 void region_exit(struct region_thread *t, const struct region_visit *visit);
 
-/* The calling thread begins a loop in the region that it is in: msr_omp_schedule(). */
+/* The calling thread begins a loop in its current region. `schedule`: see msr_omp_schedule(). */
 void region_note_loop(struct region_thread *t, uint32_t schedule);
 
-/* After a dlclose: other code may be at the addresses of functions. */
+/* Call after a dlclose: the addresses of functions may now hold other code. */
 void region_modules_changed(void);
 /* How often that happened. */
 uint32_t region_n_closes(void);

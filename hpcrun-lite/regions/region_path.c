@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Paths through parallel regions; see region_path.h. The stack of another thread is read with
- * guarded loads only. What was read counts if the generation of the region was the same before and
- * after. Must not allocate other than by mmap, must not wait. Test:
+ * Paths through parallel regions; see region_path.h. The stack of another thread is read only with
+ * guarded loads. A read is valid if the generation of the region was the same before and after it.
+ * Must not allocate except by mmap, and must not wait. Test:
  * tests/unit/openmp/test_region.c.
  */
 #include "hpcrun-lite/regions/region_path.h"
@@ -16,7 +16,7 @@
 
 static uint32_t max_depth;
 
-/* A path that grows outwards and is cut if there is no more room. */
+/* A path that grows outwards. It is cut if there is no more room. */
 struct chain {
 	uint64_t *addr;
 	uint32_t n;
@@ -28,11 +28,11 @@ struct chain {
 struct region_paths {
 	struct unwind_thread *walker; /* of other threads' stacks */
 	struct python_thread *python; /* of other threads; NULL: not needed so far */
-	struct chain other;           /* path of a fork, leaf first */
-	const struct region *region;  /* whose fork that is; NULL: none */
+	struct chain other;           /* path of a fork, innermost frame first */
+	const struct region *region;  /* the region that it forked; NULL: none */
 	uint64_t generation;
 	bool is_found;
-	uint64_t *made;               /* scratch for a new path, leaf first */
+	uint64_t *made;               /* scratch for a new path, innermost frame first */
 	uint64_t *last;               /* the last path, which ends at last + max_depth */
 	uint32_t n_last;
 	enum unwind_end end;
@@ -44,7 +44,7 @@ void region_path_start(uint32_t depth)
 	max_depth = depth;
 }
 
-/* Anonymous memory that stays; NULL: none. */
+/* Returns anonymous memory that is never freed; NULL: none. */
 static void *take_memory(size_t n)
 {
 	if (!room_take(n))
@@ -100,7 +100,7 @@ static void append(struct chain *c, uint64_t addr)
 		c->end = UNWIND_DEEP;
 }
 
-/* Module 0 of a walk is code in no module. */
+/* In a walked path, module 0 means code in no module. */
 static void append_walked(struct chain *c, const uint64_t *addr, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
@@ -130,21 +130,21 @@ struct own {
 	uint32_t at, n; /* next address; number of addresses */
 };
 
-/* Sets *index to the address of the frame that contains the place. */
+/* Sets *index to that of the frame that contains the place. */
 static bool find(struct own *o, uintptr_t place, uint32_t *index)
 {
 	*index = place ? unwind_find_outside(o->walk, &o->scan, place) : UINT32_MAX;
 	return *index != UINT32_MAX;
 }
 
-/* The end of the frames of the thread's function; others called it. */
+/* Returns where the frames of the thread's function end; the frames that called it follow. */
 static uint32_t find_base(struct own *o)
 {
 	uint32_t index;
 	return find(o, o->thread->base, &index) ? index : o->n;
 }
 
-/* A part of the path inside of a region, and what comes outside of it. */
+/* A part of the path inside a region, and how the path continues outside it. */
 struct part {
 	uint32_t from, to;
 	bool waits;
@@ -152,8 +152,8 @@ struct part {
 };
 
 /*
- * The next part of the path, up to the region of *e. Returns false if that cannot be found: the
- * walk ended before, or was too deep. The region is alive, and `origin` is its.
+ * Finds the next part of the path, up to the region of *e. Returns false on failure: the walk ended
+ * before it, or was too deep. The region is alive, and `origin` belongs to it.
  */
 static bool next_part(struct own *o, const struct region_entry *e,
 		      const struct region_origin *origin, struct part *part)
@@ -200,7 +200,7 @@ static void add_piece(struct region_plan *plan, uint32_t from, uint32_t to, bool
 	plan->outside[i] = waits ? WAIT_AT_END : 0;
 }
 
-/* Puts a frame outside of the address before `index`. Returns false if that is in no piece. */
+/* Puts a frame outside the address before `index`. Returns false if that is in no piece. */
 static bool split_piece(struct region_plan *plan, uint32_t index, uint64_t frame)
 {
 	uint32_t k = 0;
@@ -217,7 +217,7 @@ static bool split_piece(struct region_plan *plan, uint32_t index, uint64_t frame
 	return true;
 }
 
-/* Puts the frames of marks into the plan for the path that `walk` walked last. */
+/* Adds the frames of marks to the plan for the path that `walk` walked last. */
 static bool add_marks(struct region_plan *plan, const struct stack_marks *marks,
 		      const struct unwind_thread *walk, const struct unwind_path *walked)
 {
@@ -240,7 +240,7 @@ static struct python_thread *python_of(struct region_paths *p)
 	return p->python;
 }
 
-/* Puts Python frames into the walked path, if the thread has any, and appends its pieces. */
+/* Adds Python frames to the walked path, if the thread has any, and appends its pieces. */
 static void append_other(struct region_paths *p, const struct unwind_path *walked,
 			 const struct python_place *place, struct region_plan *plan)
 {
@@ -257,8 +257,8 @@ static void append_other(struct region_paths *p, const struct unwind_path *walke
 
 /*
  * Walks the stack of the thread that forked the region of *e, up to where it left a region that
- * another thread forked: *e becomes its entry there, or has no region at the root. Returns false if
- * that cannot be found.
+ * another thread forked. Sets *e to the thread's entry there, or gives it no region at the root.
+ * Returns false on failure.
  */
 static bool walk_stack(struct region_paths *p, struct region_entry *e)
 {
@@ -305,13 +305,13 @@ static bool walk_other(struct region_paths *p, const struct region_entry *e)
 	return !at.region;
 }
 
-/* Finds the path of the fork of *e in p->other. */
+/* Puts the path of the fork of *e into p->other. */
 static bool find_other(struct region_paths *p, const struct region_entry *e)
 {
 	if (!is_alive(e))
 		return false;
 	if (p->region != e->region || p->generation != e->generation) {
-		p->region = NULL; /* if a handler of the program jumps out of this */
+		p->region = NULL; /* in case a handler of the program jumps out */
 		p->is_found = walk_other(p, e);
 		atomic_thread_fence(memory_order_acquire);
 		if (!is_alive(e))
@@ -363,7 +363,7 @@ static bool plan_regions(struct region_thread *t, const struct unwind_thread *un
 		return false;
 	if (e && is_alive(e) && plan_pieces(t, &o, e, plan))
 		return true;
-	/* The region may have ended in between. */
+	/* The region may have ended while we looked at it. */
 	if (is_worker && (!e || (atomic_load_explicit(&e->state, memory_order_relaxed) ==
 					 REGION_AT_END &&
 				 !is_alive(e)))) {
@@ -394,7 +394,7 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 	return hash ^ hash >> 32;
 }
 
-/* The loop is that of plan_pieces(). */
+/* Has the same loop as plan_pieces(). */
 uint64_t region_path_tag(const struct region_thread *t)
 {
 	const uint32_t n = atomic_load_explicit(&t->n_entries, memory_order_relaxed);
@@ -419,7 +419,7 @@ uint64_t region_path_tag(const struct region_thread *t)
 	return hash;
 }
 
-/* Copies the path to the end of p->last; counts the outermost frames that are unchanged. */
+/* Copies the path to the end of p->last. Counts the outermost frames that have not changed. */
 static void publish(struct region_paths *p, const struct chain *c, struct region_path *path)
 {
 	uint64_t *const end = p->last + max_depth;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sums over parallel regions; see region_sums.h. The thread adds, outside of handlers. Whoever has
- * the lock writes. Must not allocate other than by mmap, must not wait. Test:
+ * Sums over parallel regions; see region_sums.h. The thread adds, outside handlers. The thread that
+ * has the lock writes. Must not allocate except by mmap, and must not wait. Test:
  * tests/unit/openmp/test_region_sums.c.
  */
 #include "hpcrun-lite/regions/region_sums.h"
@@ -31,7 +31,7 @@ struct sum {
 struct region_sums {
 	trylock writing;
 	uint32_t closes;           /* value of region_n_closes() that the index is for */
-	_Atomic uint32_t n;        /* sums in use after sum[0], which is for all that had no room */
+	_Atomic uint32_t n;        /* sums in use after sum[0], which is for those without room */
 	_Atomic uint64_t n_added;
 	uint64_t n_written;
 	struct msr_extent *extent;
@@ -70,7 +70,7 @@ static uint32_t hash_of(const struct region_fork *f, uint32_t n_threads)
 	return (uint32_t)(h >> 40);
 }
 
-/* A sum from before a dlclose that is of the same code after all. */
+/* Finds a sum from before a dlclose that is of the same code in spite of it. */
 static uint32_t find_packed(const struct region_sums *s, const struct msr_omp_region *key)
 {
 	const uint32_t n = atomic_load_explicit(&s->n, memory_order_relaxed);
@@ -94,7 +94,7 @@ static uint32_t make_sum(struct region_sums *s, const struct region_fork *f, uin
 		i = n + 1;
 		s->sum[i].total = key;
 		s->sum[i].in_file = NULL;
-		/* The writer may be another thread. */
+		/* Release: another thread may write the sums to the file. */
 		atomic_store_explicit(&s->n, i, memory_order_release);
 	}
 	if (i) {
@@ -120,7 +120,7 @@ static struct sum *find(struct region_sums *s, const struct region_fork *f, uint
 			return sum;
 		at = (home + i + 1) & (SLOTS - 1);
 	}
-	/* Another one may lose its slot. It is found again by its packed addresses. */
+	/* Another sum may lose its slot. find_packed() finds it again by its packed addresses. */
 	s->slot[at] = (uint16_t)make_sum(s, f, n_threads);
 	return &s->sum[s->slot[at]];
 }
@@ -247,7 +247,7 @@ static void write_all(const struct region_thread *t, uint32_t thread)
 	s->n_written = n_added;
 }
 
-/* Without memory for sums only the number of instances is known. */
+/* Without memory for sums we know only the number of instances. */
 static uint64_t count_missing(const struct region_thread *t)
 {
 	const struct region_sums *s = t->sums;

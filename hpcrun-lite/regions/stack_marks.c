@@ -9,7 +9,7 @@ static struct {
 void stack_marks_set_code(uint64_t lo, uint64_t hi)
 {
 	uint64_t none = 0;
-	/* release: who finds hi finds lo */
+	/* release: a thread that finds hi also finds lo */
 	atomic_store_explicit(&code.lo, lo, memory_order_relaxed);
 	atomic_compare_exchange_strong_explicit(&code.hi, &none, hi, memory_order_release,
 						memory_order_relaxed);
@@ -23,8 +23,8 @@ static bool is_marked_code(uint64_t addr)
 }
 
 /*
- * Frames at this place and deeper ones have returned. The handler may interrupt anywhere, and takes
- * the marks that n says are there.
+ * Frames at this place and deeper ones have returned. The handler may interrupt at any point; it
+ * uses only the first n marks.
  */
 bool stack_marks_enter(struct stack_marks *m, uintptr_t place, uint64_t frame)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Marks on the stack of a thread: a path that passes a marked frame gets a synthetic frame there,
- * inside of the marked one. The adapter for PyTorch marks frames in which autograd's engine runs a
- * node. Marks are never taken away: the return of a function and a C++ exception go unseen. A mark
- * counts if the walk finds a frame of the marked function at its place. Every call of that function
- * marks its place anew. Signal-safe. Test: tests/unit/openmp/test_region.c.
+ * Marks on the stack of a thread. A path that passes a marked frame gets a synthetic frame inside
+ * it. The adapter for PyTorch marks frames in which autograd's engine runs a node. We never remove
+ * marks, because we do not see when a function returns or a C++ exception leaves it. Instead, a
+ * mark counts only if the walk finds a frame of the marked function at its place. Every call of
+ * that function marks its place anew. Signal-safe. Test: tests/unit/openmp/test_region.c.
  */
 #ifndef HPCRUN_LITE_REGIONS_STACK_MARKS_H
 #define HPCRUN_LITE_REGIONS_STACK_MARKS_H
@@ -28,7 +28,7 @@ struct stack_marks {
 	struct stack_mark mark[STACK_MARKS_MAX];
 };
 
-/* The marked function: packed addresses from lo to before hi. The first call counts. */
+/* Sets the marked function: packed addresses from lo to before hi. Only the first call counts. */
 void stack_marks_set_code(uint64_t lo, uint64_t hi);
 
 /*
@@ -43,15 +43,15 @@ static inline bool stack_marks_any(const struct stack_marks *m)
 }
 
 /*
- * In the path that `walk` walked last: finds the frame of mark i, counted from the innermost.
- * Returns false if it is not there. *index: of the marked frame. *scan: as in unwind.h; pass the
- * same one for ascending i.
+ * In the path that `walk` walked last, finds the frame of mark i, counted from the innermost.
+ * Returns false if it is not there. *index is that of the marked frame. *scan: see unwind.h; pass
+ * the same one for ascending i.
  */
 bool stack_marks_find(const struct stack_marks *m, uint32_t i, const struct unwind_thread *walk,
 		      const struct unwind_path *walked, struct unwind_scan *scan, uint32_t *index,
 		      uint64_t *frame);
 
-/* What paths of calls from `sp` depend on. 0: no marks. */
+/* Identifies the marks that paths of calls from `sp` depend on. 0: no marks. */
 uint64_t stack_marks_tag(const struct stack_marks *m, uintptr_t sp);
 
 #endif

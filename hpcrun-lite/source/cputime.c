@@ -9,11 +9,12 @@
  * - A timer on the thread's CPU clock costs nothing at a switch, but it expires on the tick:
  *   CONFIG_HZ samples a second.
  *
- * A thread starts with the timer. At the second expiry the thread gets the event, unless it
- * switches often, or launches often on GPUs whose back end says that a sample costs many times as
- * much there. Then the timer is slower, too. Later it changes between the two as these rates
- * change. doc/sampling.md explains this, the weights, and the treatment of kernel time. Never waits
- * or allocates. Tests: tests/cli/run/run_rate.sh, tests/cli/run/run_switches.sh.
+ * A thread starts with the timer. At the second expiry it gets the event, unless it switches often.
+ * It does not get the event either if it launches often on GPUs and their back end says that a
+ * sample costs many times as much there; then the timer is slower, too. Later the thread changes
+ * between the two as these rates change. doc/sampling.md explains this, the weights, and the
+ * treatment of kernel time. Never waits or allocates. Tests: tests/cli/run/run_rate.sh,
+ * tests/cli/run/run_switches.sh.
  */
 #include "common/safe/clock.h"
 #include "common/safe/load.h"
@@ -30,18 +31,18 @@
 #define TICKS_MISSED 4u
 #define TICK_PATIENCE 8u /* periods owed before a tick outside a system call takes them too */
 #define CHECK_NS 8000000u         /* CPU time between two looks at the number of switches */
-/* The cost of the event at switches, as a share of CPU time, above which it is too expensive. */
+/* If the event's cost at switches is a larger share of CPU time than this, it is too expensive. */
 #define MUCH_PER_MILLE 50u
-#define LITTLE_PER_MILLE 20u      /* ... and less than that lets the event come back */
-/* CPU time between two launches of GPU operations below which the event is too expensive. */
+#define LITTLE_PER_MILLE 20u      /* ... and if it is less than this, the event comes back */
+/* With less CPU time than this between two launches of GPU operations, it is also too expensive. */
 #define LAUNCH_OFTEN_NS 1000000u
-#define LAUNCHER_PERIOD_NS 10000000u /* of the timer of a thread that launches as often */
-/* CPU time with low cost before the event is used again; doubled each time it was too short. */
+#define LAUNCHER_PERIOD_NS 10000000u /* of the timer of a thread that launches that often */
+/* CPU time with low cost before the event is used again; doubled if the event did not last. */
 #define CALM_NS 50000000u
 #define CALM_MOST_NS 3200000000u
-/* More user time than this many ticks or periods in one weight has passed without its samples. */
+/* If a weight has more user time than this many ticks or periods, samples did not come. */
 #define UNSEEN_TICKS 8u
-/* An event that includes the kernel is silent if nothing comes for so many ticks of CPU time. */
+/* An event that includes the kernel is silent after this many ticks of CPU time with no sample. */
 #define SILENT_TICKS 6u
 
 enum phase {
@@ -60,7 +61,7 @@ struct cputime_state {
 	uint32_t n_early;         /* samples in the phase EARLY */
 	uint64_t start_ns;        /* the thread's CPU clock at the start */
 	uint64_t given_ns;        /* CPU time since then that samples have accounted for */
-	/* weights given that the CPU clock does not know: to be taken off the next ones */
+	/* weights given that the CPU clock has not counted; subtracted from the next ones */
 	uint64_t surplus_ns;
 	uint64_t early_ns;        /* CPU time at the first expiry */
 	uint64_t tick_seen_ns;    /* CPU time when the tick last came */
@@ -68,15 +69,15 @@ struct cputime_state {
 	uint64_t event_start_ns;  /* CPU time then */
 	uint64_t last;            /* its count at the last sample */
 	uint64_t compared;        /* its count when it was last compared with the CPU clock */
-	/* The rate of switches: */
+	/* The rate of switches and launches: */
 	uint64_t n_switches;      /* of the thread, when they were last counted */
-	bool was_costly;          /* they cost too much when they were last counted */
+	bool was_costly;          /* they cost too much at the last count */
 	uint64_t checked_ns;      /* given_ns then */
-	uint32_t n_launches;      /* of GPU operations since then; written outside of the handler */
+	uint32_t n_launches;      /* of GPU operations since then; written outside the handler */
 	bool launches_often;
 	uint64_t calm_ns;         /* CPU time with few switches, up to now */
 	uint64_t calm_needed_ns;
-	uint64_t user_ns;         /* user time of the thread when it was last asked for */
+	uint64_t user_ns;         /* user time of the thread when we last asked for it */
 	uint64_t user_given_ns;   /* given_ns then */
 	struct msr_source_use *use; /* NULL for all events but the first */
 	_Atomic uint64_t *unseen_ns; /* the same; in the measurement file */
@@ -87,9 +88,9 @@ static struct {
 	unsigned n_events;
 	int signal;
 	uint64_t tick_ns; /* the kernel's tick: CPU timers expire on it */
-	bool user_only;   /* this user's events do not see the kernel; found out once */
+	bool user_only;   /* this user's events do not see the kernel */
 	void (*note)(const char *text);
-	_Atomic bool has_said;           /* that there are threads without their event */
+	_Atomic bool has_said;           /* told the user that some threads have no event */
 } cputime;
 
 const char source_look;
@@ -102,7 +103,7 @@ static bool cputime_process_start(const struct source_event *events, unsigned n,
 	struct timespec tick;
 	if (atomic_load_explicit(&cputime.has_said, memory_order_relaxed))
 		atomic_store_explicit(&cputime.has_said, false, memory_order_relaxed);
-	if (cputime.events == events) /* a child of fork: all is as it was */
+	if (cputime.events == events) /* a child of fork: nothing has changed */
 		return true;
 	cputime.events = events;
 	cputime.n_events = n;
@@ -146,8 +147,8 @@ static uint64_t count_switches(struct cputime_state *s)
 }
 
 /*
- * Returns the context switches since the last call, 0 if they cannot be counted. Records those
- * during which the event was in use.
+ * Returns the context switches since the last call, 0 if they cannot be counted. Records those that
+ * happened while the event was in use.
  */
 static uint64_t take_switches(struct cputime_state *s)
 {
@@ -158,7 +159,7 @@ static uint64_t take_switches(struct cputime_state *s)
 	return n;
 }
 
-/* If this interrupts the counting of a launch, the old ones may count once more. */
+/* If this interrupts the counting of a launch, the old launches may be counted twice. */
 static void take_launches(struct cputime_state *s, uint64_t cpu_ns)
 {
 	uint64_t n = s->n_launches;
@@ -182,8 +183,8 @@ static uint64_t timer_period_ns(unsigned i)
 }
 
 /*
- * A thread that shares its processor is running only at some ticks. The timer must have expired at
- * each of these. A thread that launches often is sampled less often (doc/sampling.md).
+ * A thread that shares its processor runs only at some ticks, and at each of these the timer must
+ * have expired. A thread that launches often is sampled less often (doc/sampling.md).
  */
 static uint64_t timer_interval_ns(const struct cputime_state *s, unsigned i)
 {
@@ -194,8 +195,8 @@ static uint64_t timer_interval_ns(const struct cputime_state *s, unsigned i)
 }
 
 /*
- * When in its first period a thread is first sampled: at a random time if the period is longer than
- * the tick, else at the first tick.
+ * Returns when in its first period a thread gets its first sample: at a random time if the period
+ * is longer than the tick, else at the first tick.
  */
 static uint64_t first_expiry_ns(uint64_t period)
 {
@@ -209,9 +210,9 @@ static uint64_t first_expiry_ns(uint64_t period)
 /*
  * Limits a weight, which given_ns already includes. User code that runs is sampled at each period
  * or tick. So if much of a weight is user time, the program has blocked our signal or disabled the
- * event, and the place of this sample is not where the time went. Then all user time but that of
+ * event, and the time did not pass at the place of this sample. Then all user time except that of
  * one sample is counted as unseen. Kernel time stays, because signals wait for the end of a system
- * call. What samples were given since the user time was noted counts as user time.
+ * call. CPU time given to samples since the user time was noted counts as user time.
  */
 static uint64_t seen_part(struct cputime_state *s, unsigned i, uint64_t weight)
 {
@@ -251,7 +252,7 @@ static bool begin_event(struct cputime_state *s, unsigned i)
 	s->n_switches = count_switches(s);
 	s->n_launches = 0;
 	s->checked_ns = s->given_ns;
-	/* With the right to look into the kernel, the event alone does it, unless it is silent. */
+	/* If we may measure the kernel, the event alone is enough, unless it is silent. */
 	uint64_t tick = s->event.user_only ? TICK_NS : SILENT_TICKS * TICK_NS;
 	set_timer(s, tick, tick);
 	return true;
@@ -266,7 +267,7 @@ static uint64_t begin_timer(struct cputime_state *s, unsigned i)
 	s->given_ns += rest;
 	s->checked_ns = s->given_ns;
 	rest = seen_part(s, i, rest);
-	/* Where the event did not last, it comes back later than the last time. */
+	/* If the event did not last, it comes back later than the last time. */
 	bool was_long = used - s->event_start_ns >= 8 * s->calm_needed_ns;
 	s->calm_needed_ns = was_long                               ? CALM_NS
 			    : 2 * s->calm_needed_ns < CALM_MOST_NS ? 2 * s->calm_needed_ns
@@ -290,7 +291,7 @@ static bool start_event(struct cputime_state *s, unsigned i, struct msr_thread *
 		count_switches(s);
 	s->has_timer = ktimer_start(&s->timer, CLOCK_THREAD_CPUTIME_ID, cputime.signal, s,
 				    first_expiry_ns(e->period), timer_interval_ns(s, i));
-	/* no timer to be had (ulimit -i): the event at once */
+	/* no timer is available (ulimit -i): use the event at once */
 	return s->has_timer || begin_event(s, i);
 }
 
@@ -348,7 +349,7 @@ static bool timer_is_due(struct cputime_state *s, const siginfo_t *info, uint64_
 	       (source_is_look(info) && used >= s->given_ns + TICKS_MISSED * TICK_NS);
 }
 
-/* Since the last call, which was cpu_ns of CPU time ago, the event would have cost little. */
+/* True if the event would have cost little since the last call, cpu_ns of CPU time ago. */
 static bool is_calm_for(struct cputime_state *s, unsigned i, uint64_t cpu_ns)
 {
 	const bool was_often = s->launches_often;
@@ -362,10 +363,10 @@ static bool is_calm_for(struct cputime_state *s, unsigned i, uint64_t cpu_ns)
 }
 
 /*
- * The first two samples of a thread. The tick falls at a CPU time t that is anywhere in the
- * thread's first period T. For the expected sum of weights to be the thread's CPU time, however
- * short the thread is, a sample that is followed by others at each T weighs T, and one that is
- * followed by others at each P weighs T - t + P/2 (doc/sampling.md).
+ * The first two samples of a thread. The tick comes at a CPU time t that is anywhere in the
+ * thread's first period T. The expected sum of weights must be the thread's CPU time, however short
+ * the thread is. So a sample weighs T if others follow at each T. It weighs T - t + P/2 if others
+ * follow at each P (doc/sampling.md).
  */
 static uint64_t poll_early(struct cputime_state *s, unsigned i, const siginfo_t *info)
 {
@@ -425,7 +426,7 @@ static unsigned expiries(struct cputime_state *s, uint64_t *count)
 {
 	bool full;
 	unsigned n = perf_event_drain(&s->event, count, &full);
-	/* A long system call filled the ring: the count goes on behind the last record. */
+	/* A long system call filled the ring: the count continues after the last record. */
 	if (n && full) {
 		uint64_t now = used_ns(s) - s->event_start_ns;
 		*count = now > *count ? now : *count;
@@ -442,10 +443,10 @@ static bool in_system_call(const ucontext_t *context)
 }
 
 /*
- * CPU time of the thread beyond the weights given so far, if this context should get it. It is
- * kernel time, or expiries that the kernel dropped, so it belongs to a sample in the kernel,
- * recognised by the system call instruction before the pc. Page faults cannot be recognised, so a
- * sample elsewhere takes the time when much of it has accumulated.
+ * Returns the CPU time of the thread beyond the weights given so far, if this sample should get it.
+ * It is kernel time, or expiries that the kernel dropped. So it belongs to a sample in the kernel,
+ * which we recognise by the system call instruction before the pc. We cannot recognise page faults,
+ * so another sample takes the time when much of it has accumulated.
  */
 static uint64_t owed_ns(struct cputime_state *s, unsigned i, uint64_t used,
 			const ucontext_t *context)
@@ -475,9 +476,9 @@ static uint64_t give(struct cputime_state *s, uint64_t weight)
 }
 
 /*
- * For events that exclude the kernel. A thread that runs in short bursts, beside others that use
- * all of the processor, may never run at a tick, because the tick makes the scheduler switch. After
- * some ticks of CPU time without a tick, the event's own samples do its work.
+ * For events that exclude the kernel. A thread that runs in short bursts, while others use the rest
+ * of the processor, may never run at a tick, because the tick makes the scheduler switch. After
+ * some ticks of CPU time without a tick, the event's own samples take over.
  */
 static uint64_t poll_tick(struct cputime_state *s, unsigned i, const siginfo_t *info,
 			  const ucontext_t *context)
@@ -492,8 +493,8 @@ static uint64_t poll_tick(struct cputime_state *s, unsigned i, const siginfo_t *
 
 /*
  * For events that include the kernel. The event pauses while the kernel switches from and to the
- * thread, but the CPU clock does not. A thread that waits often loses a fifth of its time that way,
- * so the two are compared once a tick.
+ * thread, but the CPU clock does not. A thread that waits often loses a fifth of its time in this
+ * way, so we compare the two once a tick.
  */
 static uint64_t poll_switches(struct cputime_state *s, unsigned i, const ucontext_t *context)
 {
@@ -529,7 +530,7 @@ static uint64_t check_switches(struct cputime_state *s, unsigned i)
 /*
  * For events that include the kernel. The program can disable all events of a thread
  * (PR_TASK_PERF_EVENTS_DISABLE). Returns the CPU time since the last sample if the event is silent
- * although the timer has expired, or the run time asks.
+ * although the timer has expired or the run time asks.
  */
 static uint64_t silent_ns(struct cputime_state *s, unsigned i, const siginfo_t *info)
 {
@@ -544,7 +545,7 @@ static uint64_t silent_ns(struct cputime_state *s, unsigned i, const siginfo_t *
 	return ns;
 }
 
-/* A new event is enabled. */
+/* Opens a new event, which is enabled. */
 static void renew_event(struct cputime_state *s, unsigned i)
 {
 	perf_event_close(&s->event);
@@ -578,7 +579,7 @@ static uint64_t poll_running(struct cputime_state *s, unsigned i, const siginfo_
 	return seen + more;
 }
 
-/* ---- what the run time asks ---- */
+/* ---- polling ---- */
 
 static unsigned poll_event(struct cputime_state *s, unsigned i, const siginfo_t *info,
 			   const ucontext_t *context, struct source_expiry *expiry)

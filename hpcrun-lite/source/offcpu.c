@@ -2,12 +2,12 @@
 /*
  * OFFCPU: the time in which a thread did not run, at the place where it waited, with the cause.
  *
- * A timer on CLOCK_MONOTONIC for each thread makes it look at two clocks. What passed on the wall
- * clock less what passed on the thread's CPU clock is a debt. A tick that finds the thread in a
- * wait gives all of the debt to it; a tick that finds it running leaves the debt to the next one.
+ * A timer on CLOCK_MONOTONIC for each thread makes it look at two clocks. The time on the wall
+ * clock minus the time on the thread's CPU clock is a debt. A tick that finds the thread in a wait
+ * gives all of the debt to that wait. A tick that finds it running leaves the debt to the next one.
  * So CPU time and OFFCPU add up to the elapsed time, however short the waits are. A thread that
- * stays in one wait gets ever longer periods. doc/sampling.md explains the rules and why no event
- * of the kernel is used. Never waits or allocates. Tests: tests/cli/offcpu/offcpu_clock.sh.
+ * stays in one wait gets longer and longer periods. doc/sampling.md explains the rules and why we
+ * use no event of the kernel. Never waits or allocates. Tests: tests/cli/offcpu/offcpu_clock.sh.
  */
 #include "common/safe/clock.h"
 #include "common/safe/sys.h"
@@ -21,37 +21,38 @@
 #include <sys/resource.h>
 
 /*
- * In a wait of age A, the period is A / 4. One for a lock has its holder sampled more often, unless
- * others that wait for it do so.
+ * In a wait of age A, the period is A / 4. A thread that waits for a lock has the lock's holder
+ * sampled more often, unless others that wait for it do so.
  */
 #define AGE_PART 4u
 #define AGE_PART_LOCK 16u
 #define PERIOD_MOST_NS 1000000000u
-/* The period of a thread that does not wait at all is so many times as long. */
+/* A thread that does not wait at all has a period this many times as long. */
 #define COMPUTES_MOST 2u
 /*
- * This many threads that wait often have the period that was asked for. If there are more, all have
- * longer ones, but none more than one with so much CPU time: 20 times what a tick costs.
+ * This many threads that wait often have the requested period. If there are more, all of them have
+ * longer periods. But no period grows beyond one with this much CPU time in it, 20 times the cost
+ * of a tick.
  */
 #define OFTEN_FREE 4u
 #define OFTEN_USED_NS 500000u
-/* CPU time in a wait with a long period after which the thread looks whether it is over */
+/* CPU time in a wait with a long period after which the thread looks whether the wait is over */
 #define AWAKE_NS 500000u
 /* A tick that came later than this was held up: the thread could not take the signal. */
 #define LATE_NS 200000u
-#define QUEUE_LEAST_NS 100000u   /* time in the run queue below this waits for more */
-#define STOPPED_NS 100000000u    /* a page is not waited for so long */
-/* Threads of low priority, and those with a quota, wait for a processor for a second. */
+#define QUEUE_LEAST_NS 100000u   /* less time in the run queue is kept until there is more */
+#define STOPPED_NS 100000000u    /* no thread waits for a page this long */
+/* Threads with low priority, or with a quota, may wait for a processor for a second. */
 #define STOPPED_MIXED_NS 3000000000u
 
 enum where { RUNNING, WAITING, QUEUED };
 
-/* One wait is recognised by where it is and by the switches since. */
+/* We recognise a wait by its place and by the number of switches since. */
 struct place {
 	uint64_t pc, sp, argument;
 };
 
-/* Voluntary switches: each wait that the thread really began is one. The others took it away. */
+/* Each wait that the thread really began is a voluntary switch. Others took the processor away. */
 struct switches {
 	uint64_t n_waits, n_taken;
 	uint64_t n_faults, n_read; /* page faults without and with a read from a disk */
@@ -62,16 +63,16 @@ struct offcpu_state {
 	struct ktimer awake;     /* on the CPU clock, while the period is long */
 	uint64_t period_ns;
 	uint64_t due_ns;         /* CLOCK_MONOTONIC: the next expiry of `timer` */
-	uint64_t n_woken;        /* switches since the last look that handlers in waits caused */
-	bool is_in_wait;         /* the handler that runs interrupted a wait, */
-	uint64_t n_before;       /* ... with so many voluntary switches at its begin */
+	uint64_t n_woken;        /* switches that handlers in waits caused since the last look */
+	bool is_in_wait;         /* the running handler interrupted a wait, */
+	uint64_t n_before;       /* ... which began with this many voluntary switches */
 	/* At the last look: */
 	uint64_t wall_ns, cpu_ns;
 	struct switches switches;
 	uint64_t surplus_ns;     /* CPU time that passed on no wall clock: clocks are not exact */
 	uint64_t blocked_debt_ns, queue_debt_ns;
-	uint64_t mixed_debt_ns;  /* waits or the run queue: the next tick that finds one says it */
-	/* While measurement is off: what the last wait still gets, and the time to the next tick */
+	uint64_t mixed_debt_ns;  /* waits or run queue: the next tick that finds either decides */
+	/* While measurement is off: what we still owe the last wait, and time to the next tick */
 	uint64_t kept_ns, left_ns;
 	/* The wait that the last look found. */
 	enum where where;
@@ -79,20 +80,20 @@ struct offcpu_state {
 	struct place place;
 	uint64_t since_ns;
 	struct offcpu_wait wait;
-	bool samples_holder;     /* its last look had the holder of the lock sampled */
+	bool samples_holder;     /* its last look asked for a sample of the lock's holder */
 	bool waits_often;        /* counted in offcpu.n_often */
 };
 
-/* What passed since the last look, and what the thread does now. */
+/* The time since the last look, and what the thread does now. */
 struct passed {
 	uint64_t now_ns, wall_ns, used_ns;
 	uint64_t queue_ns;       /* certainly in the run queue */
 	uint64_t blocked_ns;     /* off the processor otherwise */
 	bool is_mixed;           /* a part of blocked_ns may be time in the run queue, too */
 	uint64_t n_waits, n_faults, n_read;
-	uint64_t late_ns;        /* of this tick of our own timer; 0: another signal */
+	uint64_t late_ns;        /* how late this tick of our timer is; 0: another signal */
 	long call;               /* the system call that the signal interrupted */
-	bool has_returned;       /* it had its result */
+	bool has_returned;       /* it already had its result */
 	bool is_same;            /* the thread is still in the wait of the last look */
 	bool is_end;             /* ... which has just ended: the call has its result */
 	struct place place;
@@ -157,7 +158,7 @@ static struct place place_of(const ucontext_t *context)
 			      (uint64_t)reg[REG_RDI]};
 }
 
-/* A call that goes on is found at the instruction, one that we continue after it. */
+/* The pc of a call that goes on is at the instruction; if we continue the call, it is after it. */
 static bool is_same_place(const struct place *a, const struct place *b)
 {
 	return a->sp == b->sp && a->argument == b->argument && a->pc - b->pc + 2 <= 4;
@@ -165,8 +166,8 @@ static bool is_same_place(const struct place *a, const struct place *b)
 
 /*
  * Without a voluntary switch the thread has not waited, and all of the time off the processor is
- * time in the run queue. If nobody took the processor away, it queued only when a wait was over,
- * which counts as waiting. It queues in the same wait only because we woke it.
+ * time in the run queue. If nobody took the processor away, the thread queued only after a wait was
+ * over, which counts as waiting. In the same wait as before, it queued only because we woke it.
  */
 static void split(struct passed *p, uint64_t off_ns, uint64_t n_taken)
 {
@@ -176,15 +177,16 @@ static void split(struct passed *p, uint64_t off_ns, uint64_t n_taken)
 }
 
 /*
- * A wait that a signal interrupted and that went on has one switch more, and is no other wait. Nor
- * is a handler that waits, because it writes to a page of the file that goes to the disk just now.
+ * If a signal interrupts a wait that then goes on, there is one switch more but no other wait. Nor
+ * is it another wait if a handler waits, when it writes to a page of the file that is being written
+ * to the disk.
  */
 static uint64_t count_waits(const struct offcpu_state *s, uint64_t n_switches)
 {
 	return s->n_woken < n_switches ? n_switches - s->n_woken : n_switches != 0;
 }
 
-/* Splits the time since the last look. NULL: it does not matter what the thread does now. */
+/* Splits the time since the last look. context NULL: what the thread does now does not matter. */
 static void look(struct offcpu_state *s, const ucontext_t *context, struct passed *p)
 {
 	p->now_ns = clock_mono_ns();
@@ -222,7 +224,7 @@ static void set_period(struct offcpu_state *s, uint64_t now_ns, uint64_t period_
 	ktimer_set(&s->timer, period_ns, period_ns);
 }
 
-/* Ticks come at the old period if the timer cannot be made: then only the end is found later. */
+/* If the timer cannot be made, ticks come at the old period, and only the end is found later. */
 static void watch_cpu(struct offcpu_state *s, bool watches)
 {
 	if (!watches) {
@@ -244,7 +246,7 @@ static void count_often(struct offcpu_state *s, bool waits_often)
 	s->waits_often = waits_often;
 }
 
-/* By how much the period of a thread that waits often is longer than it was asked for. */
+/* Returns the period of a thread that waits often, which may be longer than the requested one. */
 static uint64_t share_ticks(const struct passed *p, uint64_t asked)
 {
 	const uint64_t n = atomic_load_explicit(&offcpu.n_often, memory_order_relaxed),
@@ -288,8 +290,8 @@ static uint64_t late_ns(struct offcpu_state *s, uint64_t now_ns)
 /* ---- what the thread does now ---- */
 
 /*
- * A thread that waits for a disk or a page, is stopped or has no processor takes no signal before
- * that is over. The tick is late, and most of that time the thread did not run.
+ * A thread that waits for a disk or a page, is stopped or has no processor takes no signal until
+ * that is over. The tick is late, and for most of that time the thread did not run.
  */
 static bool was_held_up(const struct passed *p)
 {
@@ -297,8 +299,8 @@ static bool was_held_up(const struct passed *p)
 }
 
 /*
- * Held up outside of system calls. A stop is one voluntary switch. If the processor was taken away
- * as well, only a very late tick says that it was a stop.
+ * The thread was held up outside system calls. A stop is one voluntary switch. If the processor was
+ * taken away as well, only a very late tick means that it was a stop.
  */
 static enum where find_halt(const struct passed *p, struct offcpu_wait *wait)
 {
@@ -352,7 +354,7 @@ static void give_again(struct source_expiry *e, const struct offcpu_wait *w, uin
 	e->is_untraced = true;
 }
 
-/* A record on the time line, and no sample: the end of the last wait, or what the thread does. */
+/* Makes a record on the time line without a sample: the last wait's end, or the thread's state. */
 static void mark(struct source_expiry *e, uint64_t when_ns, bool is_again)
 {
 	*e = (struct source_expiry){
@@ -360,10 +362,10 @@ static void mark(struct source_expiry *e, uint64_t when_ns, bool is_again)
 }
 
 /*
- * The part of the time since the last look that belongs to the wait which that look found. With one
- * switch, into that wait again after our handler, the thread has waited nowhere else. Otherwise a
- * long wait may have ended at any moment since. A short one gets nothing unless this look finds its
- * end: which of the short waits a tick meets is chance already.
+ * Returns the part of the time since the last look that belongs to the wait which that look found.
+ * If there was one switch, back into that wait after our handler, the thread has waited nowhere
+ * else. Otherwise a long wait may have ended at any moment since. A short wait gets nothing unless
+ * this look finds its end, because it is already chance which of the short waits a tick meets.
  */
 static uint64_t rest_of_wait(const struct offcpu_state *s, const struct passed *p)
 {
@@ -374,7 +376,7 @@ static uint64_t rest_of_wait(const struct offcpu_state *s, const struct passed *
 	return p->blocked_ns < p->wall_ns / 2 ? p->blocked_ns : p->wall_ns / 2;
 }
 
-/* When after the last look the wait ended that this look found, as far as can be known. */
+/* Returns how long after the last look the wait ended that this look found, as far as we know. */
 static uint64_t end_of_wait(const struct passed *p, uint64_t rest_ns)
 {
 	return rest_ns ? rest_ns : p->n_waits > 1 ? p->blocked_ns / p->n_waits : p->blocked_ns;
@@ -385,7 +387,7 @@ static uint64_t *debt_of(struct offcpu_state *s, const struct passed *p)
 	return p->is_mixed ? &s->mixed_debt_ns : &s->blocked_debt_ns;
 }
 
-/* The thread is in another wait than at the last look, or in none. */
+/* The thread is in another wait than at the last look, or in no wait. */
 static unsigned sample_new(struct offcpu_state *s, const ucontext_t *context, struct passed *p,
 			   struct source_expiry *expiry)
 {
@@ -403,7 +405,7 @@ static unsigned sample_new(struct offcpu_state *s, const ucontext_t *context, st
 		mark(&expiry[n++], p->now_ns - p->wall_ns + end_of_wait(p, rest), true);
 	*debt_of(s, p) += p->blocked_ns - rest;
 	s->since_ns = p->now_ns - (p->blocked_ns - rest);
-	if (where == WAITING) { /* in any case: later samples say that it is again this wait */
+	if (where == WAITING) { /* even if nothing is owed: later samples refer to this wait */
 		uint64_t debt = s->blocked_debt_ns + s->mixed_debt_ns;
 		debt += debt == 0;
 		give(&expiry[n++], &wait, debt, s->since_ns);
@@ -521,8 +523,8 @@ static bool offcpu_thread_start(void *state, struct msr_thread *record)
 }
 
 /*
- * The time until now is given when measurement is on again, and the time that is off to nobody.
- * Ticks go on where they were: they come, however short the stretches are.
+ * The time until now is given to a sample when measurement is on again. The time while it is off
+ * belongs to nobody. Ticks keep their schedule, so they come however short the times between are.
  */
 static bool offcpu_thread_rest(void *state, bool rests)
 {

@@ -43,8 +43,8 @@ _Static_assert(sizeof(struct mutex_words) <= sizeof(pthread_mutex_t), "glibc's m
 #define KIND_ELISION 768 /* bits that do not change the meaning of the other words */
 
 /*
- * The futex word may be that of another lock of libc (stdio, malloc), whose other words are no
- * mutex: then the kind, the number of users or the owner is impossible as a rule.
+ * The futex word may belong to another lock of libc (stdio, malloc), whose other words are no
+ * mutex. Then the kind, the number of users or the owner is usually impossible.
  */
 static int owner_of_mutex(uintptr_t address)
 {
@@ -64,7 +64,7 @@ struct rwlock_words {
 };
 _Static_assert(sizeof(struct rwlock_words) == sizeof(pthread_rwlock_t), "glibc's rwlock");
 
-/* Readers and writers wait on one of two words. Readers that hold the lock are not known. */
+/* Readers and writers wait on one of two words. We cannot tell which readers hold the lock. */
 static int owner_of_rwlock(uintptr_t address)
 {
 	struct rwlock_words l;
@@ -74,7 +74,7 @@ static int owner_of_rwlock(uintptr_t address)
 	return l.writer;
 }
 
-/* Who holds the lock, if the code that waits is libc's. */
+/* Returns the tid of the lock's holder if libc's code is what waits, else 0. */
 static int owner_of(const greg_t *reg)
 {
 	const uintptr_t pc = (uintptr_t)reg[REG_RIP], word = (uintptr_t)reg[REG_RDI];
@@ -100,7 +100,7 @@ static int owner_of(const greg_t *reg)
 
 /* ---- causes ---- */
 
-/* The first argument of these is a descriptor, whose kind says the cause. */
+/* The first argument of these calls is a descriptor, and its kind gives the cause. */
 static bool has_descriptor(long number)
 {
 	switch (number) {
@@ -219,12 +219,12 @@ static enum msr_wait cause_of_descriptor(int fd)
 	case S_IFSOCK: return MSR_WAIT_SOCKET;
 	case S_IFIFO: return MSR_WAIT_PIPE;
 	case S_IFCHR: return is_terminal(s.st_rdev) ? MSR_WAIT_PIPE : MSR_WAIT_FILE;
-	case 0: return MSR_WAIT_OTHER; /* eventfd and its like */
+	case 0: return MSR_WAIT_OTHER; /* eventfd and similar files */
 	default: return MSR_WAIT_FILE;
 	}
 }
 
-/* The other commands wake threads, and one of these may take the processor. */
+/* Only these commands wait. The others wake threads, which may take the processor. */
 static bool waits_for_futex(long command)
 {
 	switch (command & FUTEX_CMD_MASK) {
@@ -268,7 +268,7 @@ bool offcpu_wait_is_cut_short(const ucontext_t *context, long number)
 	case SYS_write:
 	case SYS_sendto: return reg[REG_RAX] > 0 && reg[REG_RAX] < reg[REG_RDX];
 	case SYS_recvmsg: return reg[REG_RAX] > 0 && (reg[REG_RDX] & MSG_WAITALL);
-	case SYS_writev: /* the vectors are not read */
+	case SYS_writev: /* we do not read the vectors */
 	case SYS_sendmsg:
 	case SYS_sendfile:
 	case SYS_splice: return reg[REG_RAX] > 0;

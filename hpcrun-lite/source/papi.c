@@ -21,7 +21,7 @@ struct papi_thread {
 	bool registered, running;
 	unsigned n_descriptors;
 	int descriptors[MSR_MAX_METRICS];
-	/* inside PAPI: a handler of the program that ends the process must not enter it */
+	/* inside PAPI: a handler of the program that ends the process must not call it */
 	volatile sig_atomic_t busy;
 };
 
@@ -78,7 +78,7 @@ static bool process_start(const struct source_event *wanted, unsigned n,
 	bool good = papi_set_start_library(cause, cause_bytes) &&
 		    papi_set_find(events, n_events, cause, cause_bytes);
 	host->resume();
-	/* Later threads inherit it: from thread_start() on, the program cannot block it. */
+	/* Later threads inherit this mask. From thread_start() on, the program cannot block it. */
 	change_mask(SIG_UNBLOCK, signal_bits());
 	return good;
 }
@@ -90,7 +90,7 @@ static size_t thread_bytes(unsigned n)
 }
 
 /*
- * Configures PAPI's handler like ours, so that nothing of the program interrupts it. From then on
+ * Configures PAPI's handler like ours, so that nothing in the program interrupts it. From then on
  * the program cannot change the signal.
  */
 static void prepare_signal(void)
@@ -100,7 +100,7 @@ static void prepare_signal(void)
 	if (sig <= 0 || atomic_exchange(&signal_prepared, true) ||
 	    sigaction(sig, NULL, &action) != 0)
 		return;
-	/* All, also those of libc that sigfillset leaves out: a cancellation would be lost. */
+	/* All, even signals of libc that sigfillset leaves out: a cancellation would be lost. */
 	memset(&action.sa_mask, 0xff, sizeof action.sa_mask);
 	action.sa_flags |= SA_ONSTACK | SA_RESTART;
 	if (sigaction(sig, &action, NULL) == 0)
@@ -108,8 +108,8 @@ static void prepare_signal(void)
 }
 
 /*
- * PAPI_start lets an event overflow again and again until its handler runs. What overflowed since
- * was our own work. From now on an event stops at each overflow, as it does after PAPI's handler.
+ * PAPI_start lets an event overflow again and again until its handler runs. The overflows since
+ * then came from our own work. From now on an event stops at each overflow, as PAPI's handler does.
  */
 static void begin_afresh(const struct papi_thread *t)
 {
@@ -146,8 +146,8 @@ static bool thread_start(void *state, struct msr_thread *record)
 }
 
 /*
- * Blocks PAPI's signal with all events paused and no overflow on its way: PAPI_stop would lose its
- * sample. PAPI's handler enables its event again, hence the rounds.
+ * Blocks PAPI's signal when all events are paused and no overflow is on its way. Otherwise
+ * PAPI_stop would lose that sample. PAPI's handler enables its event again, so this takes rounds.
  */
 #define ROUNDS 8
 
@@ -184,7 +184,7 @@ static void thread_stop(void *state)
 }
 
 /*
- * An overflow that was already on its way makes PAPI's handler enable its event once more. The run
+ * An overflow that is already on its way makes PAPI's handler enable its event once more. The run
  * time then pauses it again.
  */
 static bool thread_rest(void *state, bool rests)
@@ -195,7 +195,7 @@ static bool thread_rest(void *state, bool rests)
 	return true;
 }
 
-/* process_start has started PAPI again. What the parent had is not ours to stop. */
+/* process_start has started PAPI again. The parent's event set is not ours to stop. */
 static void thread_forked(void *state)
 {
 	memset(state, 0, sizeof(struct papi_thread));

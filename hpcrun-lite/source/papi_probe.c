@@ -52,7 +52,7 @@ static bool check(struct papi_probe_event *events, unsigned n_events, char *why,
 	return true;
 }
 
-/* Many events have a name on every machine and a counter on few. */
+/* Many events have a name on every machine, but a counter only on a few. */
 static bool can_be_sampled(const char *name, int code)
 {
 	const struct papi_set_event event = {.name = name, .period = 1000000, .code = code};

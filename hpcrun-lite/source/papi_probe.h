@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the launcher asks the PAPI module: which events are available. The launcher opens the module
+ * Asks the PAPI module which events are available, for the launcher. The launcher opens the module
  * in a child process, so that PAPI touches neither the launcher nor the program. Test:
  * tests/cli/launch/launch_papi.sh.
  */

@@ -43,7 +43,7 @@ static void choose_component(void)
 	}
 }
 
-/* Starts PAPI with standard error closed, because its messages are not the program's. */
+/* Starts PAPI with standard error on /dev/null, because its messages are not the program's. */
 static int start_silently(void)
 {
 	int kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -184,7 +184,8 @@ static bool is_ours(int fd)
 	       owner.pid == sys_gettid();
 }
 
-/* -1: no number. Newer C libraries make strtol of atoi, in a version that older ones lack. */
+/* Returns -1 if it is no number. Does not use atoi: newer C libraries turn it into a version of
+ * strtol that older ones lack. */
 static int descriptor_of(const char *name)
 {
 	int fd = *name ? 0 : -1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The part of PAPI that the source and the probe share: starting the library with only its CPU
- * component, and an event set of the calling thread that overflows for each of its events. Not
+ * The part of PAPI that the source and the probe share. It starts the library with only its CPU
+ * component, and runs an event set in the calling thread that overflows for each of its events. Not
  * signal-safe. Test: tests/cli/launch/launch_papi.sh.
  */
 #ifndef HPCRUN_LITE_SOURCE_PAPI_SET_H
@@ -47,8 +47,8 @@ unsigned papi_set_descriptors(int *fds, unsigned n_most);
 void papi_set_rest(const int *fds, unsigned n, bool rests);
 
 /*
- * Lets paused events count until the next overflow, at which the kernel disables them. PAPI's
- * handler does the same after each overflow. Twice in a row would allow two overflows.
+ * Lets paused events count until the next overflow, when the kernel disables them. PAPI's handler
+ * does the same after each overflow. Calling this twice in a row would allow two overflows.
  */
 void papi_set_arm(const int *fds, unsigned n);
 

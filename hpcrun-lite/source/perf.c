@@ -14,7 +14,7 @@ static struct {
 	const struct source_event *events;
 	unsigned n_events;
 	int signal;
-	bool user_only[MSR_MAX_METRICS]; /* found out once */
+	bool user_only[MSR_MAX_METRICS]; /* this user's events do not see the kernel */
 } perf;
 
 static bool perf_process_start(const struct source_event *events, unsigned n,

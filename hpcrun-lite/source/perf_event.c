@@ -88,7 +88,7 @@ static bool set_signal(int fd, int signal)
 		&& sys_fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK) == 0;
 }
 
-/* Signals carry the number of the descriptor, which programs do not give to theirs. */
+/* Signals carry the number of the descriptor. Programs do not give theirs numbers this high. */
 #define PERF_DESCRIPTOR 512
 
 static _Atomic bool has_low; /* a descriptor has a lower number */

@@ -42,14 +42,14 @@ bool perf_event_open(struct perf_event *p, const struct source_event *e, int sig
 void perf_event_close(struct perf_event *p);
 
 /*
- * Returns true if this is the number of a descriptor of ours, which its signals carry. Events of
- * the program have lower ones, if the limit on open files is not very low.
+ * Returns true if this is the number of one of our descriptors, which their signals carry. The
+ * program's events have lower numbers, unless the limit on open files is very low.
  */
 bool perf_event_is_descriptor(int fd);
 
 /*
  * Removes all records from the ring and returns the number of expiries. *count is the event's count
- * at the last one, unchanged if there was none. *full: the ring had no room for more.
+ * at the last expiry, unchanged if there was none. *full: the ring had no room for more.
  */
 unsigned perf_event_drain(struct perf_event *p, uint64_t *count, bool *full);
 

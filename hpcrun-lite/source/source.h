@@ -38,27 +38,27 @@ enum source_cpu {
 	SOURCE_N_CPU
 };
 
-/* What a thread waits on, as far as the source knows it. */
+/* What a thread waits for, as far as the source knows it. */
 enum source_object {
 	SOURCE_OBJECT_NONE,
 	SOURCE_OBJECT_DESCRIPTOR, /* object_id is its number */
 	SOURCE_OBJECT_LOCK        /* object_id is its address */
 };
 
-/* What expired: one entry for each event that did. OFFCPU may give up to SOURCE_OFFCPU_MOST. */
+/* An event that expired; one entry for each. OFFCPU may give up to SOURCE_OFFCPU_MOST. */
 struct source_expiry {
 	uint32_t metric;
 	uint32_t n_merged;    /* expiries after the first that this sample represents */
 	uint64_t weight;      /* in the event's unit, since the last sample of this event */
 	/* The rest is for waits and 0 in all other samples. */
-	/* the place of the last wait of this thread (of BLAME: the last one), wherever it is now */
+	/* at the place of this thread's last wait (BLAME: its last blame), not where it is now */
 	bool is_again;
 	bool is_untraced;     /* not on the time line */
 	uint8_t wait;         /* enum msr_wait + 1: a frame inside the innermost one; 0: none */
 	uint8_t object;       /* enum source_object; a frame inside that */
 	uint64_t object_id;
 	/*
-	 * CLOCK_MONOTONIC: where the time line shows it, 0: now. With weight 0 this is no sample,
+	 * CLOCK_MONOTONIC: when the time line shows it; 0: now. With weight 0 this is no sample,
 	 * but a mark on the time line.
 	 */
 	uint64_t since_ns;
@@ -88,15 +88,15 @@ struct source_host {
 	void (*protect_signal)(int sig);
 	/*
 	 * Returns the number of the system call that the signal interrupted, SOURCE_CALL_UNKNOWN,
-	 * or SOURCE_CALL_NONE. *has_returned: the call had its result, and does not go on. Only in
-	 * `poll`.
+	 * or SOURCE_CALL_NONE. *has_returned: the call already has its result and does not go on.
+	 * Only in `poll`.
 	 */
 	long (*interrupted_call)(const void *ucontext, bool *has_returned);
 	/*
-	 * The calling thread waited `ns` for a lock that thread `tid` of this process holds: has
-	 * that thread sampled. `is_over`: it does not hold the lock any more, and the time goes to
-	 * the place where it did. Returns false if it was sampled just before, and takes this
-	 * time with its next sample. Signal-safe.
+	 * The calling thread waited `ns` for a lock that thread `tid` of this process holds. Asks
+	 * for a sample of that thread. `is_over`: it no longer holds the lock, and the time belongs
+	 * to the place where it held it. Returns false if that thread was sampled just before; it
+	 * then takes this time with its next sample. Signal-safe.
 	 */
 	bool (*blame)(int tid, uint64_t ns, bool is_over);
 	int signal;           /* the run time's sampling signal */
@@ -118,7 +118,7 @@ struct source_ops {
 	size_t (*thread_bytes)(unsigned n_events);
 	/*
 	 * Called in the thread before its first user instruction. Returns false if this thread gets
-	 * no samples from this source. `record` is in the measurement file: the source counts in
+	 * no samples from this source. `record` is in the measurement file: the source updates its
 	 * `use` and `cpu_unseen_ns`. Signal-safe if thread_rest is NULL.
 	 */
 	bool (*thread_start)(void *state, struct msr_thread *record);
@@ -134,8 +134,8 @@ struct source_ops {
 	 */
 	bool (*thread_rest)(void *state, bool rests);
 	/*
-	 * Called in the thread, outside of the handler, each time it asks a GPU for work, if the
-	 * back end wants that. It may be interrupted by `poll`. NULL: does not want to know.
+	 * Called in the thread, outside the handler, each time it asks a GPU for work, if the back
+	 * end wants that. `poll` may interrupt it. NULL: the source does not need it.
 	 */
 	void (*thread_launches)(void *state);
 	/*
@@ -151,8 +151,8 @@ struct source_ops {
 	unsigned (*poll)(void *state, const siginfo_t *info, const void *ucontext,
 			 struct source_expiry *expiry);
 	/*
-	 * Called in the handler after `poll`, when what expired is recorded. NULL: does not want to
-	 * know. Signal-safe.
+	 * Called in the handler after `poll`, when the samples are recorded. NULL: the source does
+	 * not need it. Signal-safe.
 	 */
 	void (*thread_handled)(void *state);
 };
@@ -164,8 +164,8 @@ extern const struct source_ops source_realtime; /* CLOCK_MONOTONIC */
 extern const struct source_ops source_offcpu;
 
 /*
- * A signal with this address as its value asks a thread to look at its CPU clock, because the tick
- * may miss the thread.
+ * A signal with this address as its value asks a thread to look at its CPU clock, because the
+ * kernel's tick may miss the thread.
  */
 extern const char source_look;
 

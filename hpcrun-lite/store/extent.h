@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Writes the headers of extents. The order of the writes lets a reader find a whole chain at every
- * moment. Signal-safe. Test: tests/unit/run/test_store.c.
+ * Writes the headers of extents. The order of the writes ensures that a reader finds a whole chain
+ * at every moment. Signal-safe. Test: tests/unit/run/test_store.c.
  */
 #ifndef HPCRUN_LITE_STORE_EXTENT_H
 #define HPCRUN_LITE_STORE_EXTENT_H

@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
-#define SPACE_MAX_TRIES 100u	/* for a name that others take meanwhile */
+#define SPACE_MAX_TRIES 100u	/* if others keep taking the name first */
 #define SPACE_MAX_SUFFIX (1u << 30)
 #define SPACE_LEAST 65536u      /* a smaller growth is not worth a mapping */
 
@@ -71,8 +71,8 @@ static uint64_t soft_limit(int resource)
 }
 
 /*
- * Moves a descriptor to a high number, because programs expect the low ones. Not above 1023, where
- * select() ends and the kernel would enlarge its table.
+ * Moves a descriptor to a high number, because programs expect the low ones. Stays at or below
+ * 1023, where select() ends and the kernel would enlarge its table.
  */
 static int move_high(int fd)
 {
@@ -106,7 +106,7 @@ static const char *failure_text(int error)
 	}
 }
 
-/* Keeps what a system call says about the file system, not about us. */
+/* Keeps an error that is about the file system and not about our call. */
 static long note_error(struct space *s, long result)
 {
 	if (result < 0 && failure_text((int)-result))
@@ -122,7 +122,7 @@ static bool is_ours(struct space *s, int fd)
 }
 
 /*
- * Returns the descriptor and opens the file again if the program closed it. Returns -1 on failure.
+ * Returns the descriptor. Opens the file again if the program has closed it. Returns -1 on failure.
  */
 static int checked_fd(struct space *s)
 {
@@ -141,7 +141,7 @@ static int checked_fd(struct space *s)
 	return fd;
 }
 
-/* What the name of a file is made of; no rank is negative. */
+/* The parts of a file's name. A negative rank means that there is none. */
 struct file_key {
 	const char *directory, *host;
 	int rank;
@@ -174,7 +174,7 @@ static int make_file(const struct space *s)
 	return sys_open(s->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 
-/* Takes a new file. `fd` is its descriptor, or -errno. */
+/* Takes over a new file. `fd` is its descriptor, or -errno. */
 static bool take_file(struct space *s, int fd, const char **cause)
 {
 	struct stat st;
@@ -198,8 +198,8 @@ static bool is_taken(struct space *s, const struct file_key *k, unsigned suffix)
 }
 
 /*
- * The first suffix that no file has, if 0 is taken. A pid has several files after exec, or if it is
- * reused: suffixes have no gaps, so that some steps find the end of a chain of thousands.
+ * Returns the first free suffix, if 0 is taken. A pid has several files after exec, or if the pid
+ * is reused. Suffixes have no gaps, so a few steps find the end of a chain of thousands.
  */
 static unsigned first_free(struct space *s, const struct file_key *k)
 {
@@ -268,7 +268,7 @@ static bool may_take(const struct space *s, int fd, uint64_t n_bytes)
 	       (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize >= s->leave_bytes + n_bytes;
 }
 
-/* Writes zeros where the file system has no fallocate; that reserves space as well. */
+/* Writes zeros if the file system has no fallocate; that reserves space as well. */
 static int write_zeros(int fd, uint64_t offset, uint64_t n)
 {
 	static const uint8_t zeros[16384];
@@ -388,8 +388,8 @@ void space_cut(struct space *s, uint64_t n_bytes)
 }
 
 /*
- * sync_file_range() says whether write-back has failed since the file was opened (Linux 4.16), and
- * waits only for pages in its range. Behind the end of the file there are none.
+ * sync_file_range() reports whether write-back has failed since the file was opened (Linux 4.16).
+ * It waits only for pages in its range, and there are none past the end of the file.
  */
 static int write_back_error(int fd)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Manages the file below the store: creates it, reserves and maps parts of it, cuts it and punches
- * holes. It knows nothing of extents. The descriptor has a high number and is close-on-exec. Before
+ * holes. It does not know extents. The descriptor has a high number and is close-on-exec. Before
  * each use we check that it is still our file, because the program may have closed it and opened
  * its own file there. Signal-safe. Test: tests/unit/run/test_store.c.
  */
@@ -25,7 +25,7 @@ struct space {
 	int fd;          /* descriptor + 1; 0: none, so that zeroed memory is a closed space */
 	int error;       /* errno of a call that showed that the file system has failed; 0: none */
 	uint64_t device, inode;
-	uint64_t leave_bytes; /* so much of the file system stays free */
+	uint64_t leave_bytes; /* this much of the file system stays free */
 };
 
 /* Creates the file with O_EXCL. Returns false on failure and sets *cause to a constant string. */
@@ -59,7 +59,7 @@ void space_cut(struct space *s, uint64_t n_bytes);
  */
 const char *space_failure(struct space *s);
 
-/* The same for a space that rests between its uses: opens the file again. */
+/* The same for a space that is at rest (space_rest): opens the file again. */
 const char *space_failure_later(struct space *s);
 
 /*

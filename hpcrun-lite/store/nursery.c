@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Slabs for children of fork; see nursery.h. Children take them in order, by an atomic counter in
- * the file. `used` of a slab is 0 while it is free, all of it while a process uses it, and LEFT
- * when that process has left it. Must not wait: a process may be killed at any point. Test:
- * tests/unit/run/test_nursery.c.
+ * the file. A slab's `used` is 0 while the slab is free, all of its content while a process uses
+ * it, and LEFT when that process has left it. Must not wait: a process may be killed at any point.
+ * Test: tests/unit/run/test_nursery.c.
  */
 #include "hpcrun-lite/store/nursery.h"
 
@@ -60,7 +60,7 @@ enum space_result nursery_add(struct nursery *n, struct space *space, uint64_t o
 }
 
 /*
- * Returns NULL if no slab can be taken. For the order of the two loads see nursery_fork_begins().
+ * Returns NULL if no slab can be taken. nursery_fork_begins() explains the order of the two loads.
  */
 static uint8_t *open_base(const struct nursery *n)
 {
@@ -70,15 +70,15 @@ static uint8_t *open_base(const struct nursery *n)
 }
 
 /*
- * The number of taken slabs. It is in the extent before them, so that all processes see it, and
- * collect_file.c.
+ * The number of taken slabs. It is in the extent before the slabs, so that all processes and
+ * collect_file.c see it.
  */
 static _Atomic uint32_t *n_taken(uint8_t *base)
 {
 	return (_Atomic uint32_t *)(void *)(base + sizeof(struct msr_extent));
 }
 
-/* The number of promised slabs, also of those that were taken then. It is behind that of taken. */
+/* The number of promised slabs, including those taken since. It comes after n_taken(). */
 static _Atomic uint32_t *n_promised(uint8_t *base)
 {
 	return n_taken(base) + 1;
@@ -102,7 +102,7 @@ bool nursery_has_room(const struct nursery *n)
 	       atomic_load_explicit(n_promised(base), memory_order_relaxed) < n->n_slabs;
 }
 
-/* Relaxed: the number alone matters. */
+/* Relaxed: only the number matters. */
 bool nursery_promise(const struct nursery *n)
 {
 	uint8_t *base = open_base(n);
@@ -142,8 +142,8 @@ void nursery_abandon(struct msr_extent *slab)
 }
 
 /*
- * Ends the chain of extents after the first n_used slabs, with the first bytes of the next one.
- * Returns where that is in the mapping.
+ * Ends the chain of extents after the first n_used slabs, with the first bytes of the next slab.
+ * Returns where the chain ends in the mapping.
  */
 static uint64_t end_chain(const struct nursery *n, uint8_t *base, uint32_t n_used)
 {
@@ -160,12 +160,12 @@ uint64_t nursery_close(struct nursery *n, struct space *space)
 	uint8_t *base = atomic_load_explicit(&n->base, memory_order_acquire);
 	if (!base)
 		return 0;
-	/* a child may take what it was promised later, too */
+	/* promised slabs, too, because a child may still take its slab */
 	_Atomic uint32_t *n_given =
 		n->slab_bytes == NURSERY_BRIEF_BYTES ? n_taken(base) : n_promised(base);
 	uint32_t n_used = atomic_exchange_explicit(n_given, n->n_slabs, memory_order_relaxed);
 	n_used = n_used < n->n_slabs ? n_used : n->n_slabs;
-	/* whole pages behind the next slab's header */
+	/* the whole pages after the next slab's header */
 	if (n_used < n->n_slabs) {
 		const uint64_t end = place_of(n, n_used) + sizeof(struct msr_extent),
 			       start = (end + PAGE - 1) & ~(uint64_t)(PAGE - 1);
@@ -178,7 +178,7 @@ uint64_t nursery_close(struct nursery *n, struct space *space)
 }
 
 /*
- * Sequential consistency: either the fork that begins sees that the nursery closes, or the thread
+ * Sequential consistency: either the thread that forks sees that the nursery closes, or the thread
  * that closes it sees the fork.
  */
 void nursery_fork_begins(struct nursery *n)

@@ -3,7 +3,7 @@
  * Space in the measurement file for children of fork. Most children end before they record much,
  * and creating a file costs more than everything else that we do in them. So the parent keeps some
  * slabs ready. A slab is an extent of the kind MSR_PROCESS, mapped shared. A nursery has slabs of
- * one size: brief ones, in which a child says that it lived, or ones with room for its header page
+ * one size: brief ones, which only record that a child lived, or ones with room for its header page
  * and its first extents. Signal-safe. Test: tests/unit/run/test_nursery.c.
  */
 #ifndef HPCRUN_LITE_STORE_NURSERY_H
@@ -28,20 +28,20 @@ struct nursery {
 	 * clear it before we remove the mapping.
 	 */
 	_Atomic(uint8_t *) base;
-	_Atomic bool is_closing; /* no slab can be taken; the mapping is about to go */
+	_Atomic bool is_closing; /* no slab can be taken; we are about to unmap them */
 	/* forks in progress: their children may own a slab, so the mapping stays */
 	_Atomic uint32_t n_forks;
 	uint32_t slab_bytes; /* NURSERY_SLAB_BYTES or NURSERY_BRIEF_BYTES */
 	uint64_t offset;   /* offset of base in the file */
 	uint64_t n_bytes;  /* size of the mapping */
 	uint32_t n_slabs;
-	uint64_t next_bytes; /* of all slabs, when they are added the next time */
+	uint64_t next_bytes; /* size of all slabs, when they are added the next time */
 };
 
 /*
- * Reserves slabs of n->slab_bytes at `offset`, the end of the file: in n_bytes, a multiple of the
- * page size, or as many as there is space for. The caller must have given up an earlier nursery.
- * The file then ends at offset + n->n_bytes.
+ * Reserves slabs of n->slab_bytes at `offset`, the end of the file. They take n_bytes, a multiple
+ * of the page size, or as much as there is space for. The caller must have given up an earlier
+ * nursery. The file then ends at offset + n->n_bytes.
  */
 enum space_result nursery_add(struct nursery *n, struct space *space, uint64_t offset,
 	uint64_t n_bytes);
@@ -51,21 +51,21 @@ void nursery_fork_begins(struct nursery *n);
 void nursery_fork_ends(struct nursery *n);
 
 /*
- * In the child: no fork is in progress there, and no thread closes the nursery. Without a slab the
- * child does not know whether the mapping still exists if its parent was closing it; it leaves that
- * mapping alone.
+ * Call this in the child, where no fork is in progress and no thread closes the nursery. If the
+ * parent was closing the nursery, a child without a slab does not know whether the mapping still
+ * exists. It leaves that mapping alone.
  */
 void nursery_forked(struct nursery *n, bool has_slab);
 
 /* Returns true if the address is in the mapping. */
 bool nursery_has(const struct nursery *n, const void *address);
 
-/* Returns true if some slabs are free, and promised to nobody. */
+/* Returns true if some slabs are free and nobody was promised them. */
 bool nursery_has_room(const struct nursery *n);
 
 /*
- * Promises a slab to a child that may take one later: there are as many as were promised. Returns
- * false if none is left. nursery_break_promise() gives back what no one will take.
+ * Promises a slab to a child that may take one later. There are never more promises than slabs.
+ * Returns false if none is left. nursery_break_promise() gives back a slab that nobody will take.
  */
 bool nursery_promise(const struct nursery *n);
 void nursery_break_promise(const struct nursery *n);
@@ -73,17 +73,17 @@ void nursery_break_promise(const struct nursery *n);
 /*
  * nursery_take() returns a slab for a child, or NULL if none is left. The process that made the
  * slabs, or a descendant, calls it. The content of the slab is zero. The new child calls
- * nursery_begin(), and from then on the slab counts. If the fork fails, the slab is lost.
+ * nursery_begin(), and from then on readers see the slab. If the fork fails, the slab is lost.
  */
 struct msr_extent *nursery_take(const struct nursery *n);
 void nursery_begin(struct msr_extent *slab);
 
-/* The process that took the slab is elsewhere now. */
+/* The process that took the slab has moved to another place. */
 void nursery_abandon(struct msr_extent *slab);
 
 /*
- * Closes the nursery when the process that made the slabs ends. No one can take a brief slab or be
- * promised another any more, and the pages of free slabs go back to the file system. Returns the
+ * Closes the nursery when the process that made the slabs ends. After that, nobody can take a brief
+ * slab or be promised another one. The pages of free slabs go back to the file system. Returns the
  * file offset where the last used slab ends, or 0 if there is no nursery. The file may be cut
  * there.
  */

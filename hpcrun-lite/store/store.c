@@ -60,7 +60,7 @@ static void offer_piece(uint64_t offset, uint64_t n)
 	/* No slot is empty: the piece stays unused, and store_finish releases its pages. */
 }
 
-/* Takes at most `n` bytes of a free piece that has at least `least`. */
+/* Takes at most `n` bytes of a free piece that has at least `least` bytes. */
 static uint8_t *take_piece(uint64_t least, uint64_t n, uint64_t *length)
 {
 	for (unsigned i = 0; i < STORE_N_PIECES; i++) {
@@ -74,7 +74,7 @@ static uint8_t *take_piece(uint64_t least, uint64_t n, uint64_t *length)
 		uint8_t *at = pointer_to(offset);
 		*length = bytes;
 		if (bytes >= n + STORE_MIN_PIECE) {
-			/* the rest first, so that the chain of extents is always whole */
+			/* the rest gets its header first, so that the chain is always whole */
 			extent_write_free(at + n, bytes - n);
 			offer_piece(offset + n, bytes - n);
 			*length = n;
@@ -139,7 +139,7 @@ static uint8_t *take_space(uint64_t n)
 	return NULL;
 }
 
-/* A brief process has room for this alone. */
+/* True for the record of the first thread. A brief process has room for nothing else. */
 static bool is_first_thread(const struct store_request *request)
 {
 	return request->kind == MSR_THREAD &&
@@ -169,7 +169,7 @@ static struct msr_extent *make_extent(const struct store_request *request, enum 
 		at = take_space(length);
 	}
 	if (!at) {
-		/* No space, or another thread makes some now: "busy" if no growth failed before. */
+		/* No space, or another thread is making some: "busy" if no growth failed before. */
 		*cause = (enum msr_loss)atomic_load_explicit(&store.last_failure,
 							     memory_order_relaxed);
 		return NULL;
@@ -178,7 +178,7 @@ static struct msr_extent *make_extent(const struct store_request *request, enum 
 	return (struct msr_extent *)at;
 }
 
-/* A jump out of it would leave the file locked, or space without a header. */
+/* Blocks signals: a jump out of here would leave the file locked, or space without a header. */
 struct msr_extent *store_extent(const struct store_request *request, enum msr_loss *cause)
 {
 	const uint64_t mask = quiet_begin();

@@ -5,9 +5,9 @@
  *
  * We reserve space (fallocate, or written zeros), map it shared and touch it before we give it out.
  * So a full disk is a counted loss and not a SIGBUS, and stored data survives SIGKILL. There is no
- * service thread: a thread that takes an extent and leaves little space makes more. It only ever
- * tries the lock. Signal-safe unless noted. Tests: tests/unit/run/test_store.c,
- * tests/cli/run/run_space.sh.
+ * service thread: if a thread takes an extent and little space is left, it makes more. It only ever
+ * tries the lock and never waits for it. Signal-safe unless noted. Tests:
+ * tests/unit/run/test_store.c, tests/cli/run/run_space.sh.
  */
 #ifndef HPCRUN_LITE_STORE_STORE_H
 #define HPCRUN_LITE_STORE_STORE_H
@@ -22,10 +22,10 @@ struct store_options {
 	const char *directory; /* must exist */
 	/*
 	 * A directory of this node; NULL or "": none. The data are in a file of the same name
-	 * there, and the file in `directory` says so (local_data.h), until someone copies it.
+	 * there. Until someone copies it, the file in `directory` says so (local_data.h).
 	 */
 	const char *local;
-	uint64_t leave_bytes;  /* so much of the file system of `local` stays free */
+	uint64_t leave_bytes;  /* this much of the file system of `local` stays free */
 	const char *name;      /* name of the file in it; NULL: made of rank, host and pid */
 	const char *host;
 	int rank, n_ranks;     /* -1: none */
@@ -60,17 +60,17 @@ void store_after_fork(void);
 
 /*
  * Replaces store_open() in the child of fork. If the parent took a brief slab for the child, the
- * child is brief: its header and the record of its thread are in private memory. With the first
- * other extent it gets a slab with more room, and a file of its own when that is full. Until then
- * it has no descriptor. The memory that `options` points to must stay valid.
+ * child is brief: its header and the record of its thread are in private memory. When it needs
+ * another extent, it gets a slab with more room, and when that is full, a file of its own. Until
+ * then it has no descriptor. The memory that `options` points to must stay valid.
  */
 bool store_open_forked(const struct store_options *options, const char **cause);
 
 /*
- * A brief process. store_need_room() ends this state, and options->describe is called, or returns
- * false. Call it before you take a lock that `describe` takes. store_publish() writes what header
- * and thread say into the file, at the start, and at the end once more. All do nothing in a process
- * that is not brief, and are signal-safe.
+ * For a brief process. store_need_room() ends this state and calls options->describe, or returns
+ * false. Call it before you take a lock that `describe` takes. store_publish() writes header and
+ * thread to the file; call it at the start and again at the end. All of these do nothing in a
+ * process that is not brief, and are signal-safe.
  */
 bool store_is_brief(void);
 bool store_need_room(void);
@@ -96,8 +96,8 @@ const char *store_local_path(void);
 const char *store_left_path(void);
 
 /*
- * Returns true if the process that made the file has ended, and so has had it copied. The caller
- * has written its own end. Reads the file if the caller uses a slab.
+ * Returns true if the process that made the file has ended, and so has arranged for its copy. The
+ * caller has written its own end. Reads the file if the caller uses a slab.
  */
 bool store_maker_has_ended(void);
 
@@ -145,15 +145,15 @@ bool store_mend(const void *address);
 bool store_is_damaged(void);
 
 /*
- * Returns why the file system of the file has failed, as a constant string, or NULL. If it is that
- * of the file which gets what does not fit on the node, sets *path to it.
+ * Returns why the file system of the file has failed, as a constant string, or NULL. If the failed
+ * file system is the one for data that do not fit on the node, sets *path to that file.
  */
 const char *store_failure(const char **path);
 
 /* Returns the bytes of the file given out so far, for the report. */
 uint64_t store_bytes(void);
 
-/* Returns true if the file could ever not grow for lack of space. */
+/* Returns true if the file ever failed to grow for lack of space. */
 bool store_was_full(void);
 
 /*

@@ -12,14 +12,14 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-/* A process that ends soon needs no more, and giving more back costs time. */
+/* The first step: a process that ends soon needs no more, and giving space back costs time. */
 #define STORE_FIRST_STEP (128u << 10)
 #define STORE_STEP_MIN (1u << 20)
 #define STORE_STEP_MAX (16u << 20)
-/* Bytes made present at a time. The more was written, the more; this bounds unused memory. */
+/* Bytes made present at a time: more if more was written. This limits unused memory. */
 #define STORE_TOUCH_MIN (32u << 10)
 #define STORE_TOUCH_MAX (256u << 10)
-/* How far ahead of what is written. */
+/* How far ahead of the written bytes. */
 #define STORE_AHEAD_MIN (8u << 10)
 #define STORE_AHEAD_MAX (96u << 10)
 #define STORE_RETRY_NS 200000000u /* after a failure to grow */
@@ -41,8 +41,8 @@ bool store_touch(uint8_t *at, uint64_t n)
 	if (r != -EINVAL)
 		return r != -EFAULT;
 	/*
-	 * Before Linux 5.14. The space is reserved, no one else has it yet, and the file is not cut
-	 * meanwhile (stop_touching).
+	 * Before Linux 5.14. The space is reserved, nobody else has it yet, and nobody cuts the
+	 * file meanwhile (stop_touching).
 	 */
 	for (uint64_t i = 0; i < n; i += 4096)
 		atomic_fetch_or_explicit((_Atomic uint8_t *)(at + i), 0, memory_order_relaxed);
@@ -83,7 +83,7 @@ enum space_result store_space_add(uint64_t *n_bytes, uint8_t **base)
 	if (r == SPACE_FULL && file == &store.space && store.file_bytes > 0 &&
 	    store_spill(store.file_bytes))
 		r = space_add(&store.spill, store.file_bytes, n_bytes, base);
-	space_rest(&store.spill); /* the program's descriptors: one of ours is enough */
+	space_rest(&store.spill); /* takes no more than one of the program's descriptors */
 	return r;
 }
 

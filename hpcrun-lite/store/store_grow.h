@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Makes the measurement file grow: adds chunks and makes their pages present before they are
- * written. Private to the store. Signal-safe.
+ * Makes the measurement file grow: adds chunks and makes their pages present before anyone writes
+ * to them. Private to the store. Signal-safe.
  */
 #ifndef HPCRUN_LITE_STORE_STORE_GROW_H
 #define HPCRUN_LITE_STORE_STORE_GROW_H
@@ -12,22 +12,22 @@
 enum space_result store_add_chunk(uint64_t first_touch);
 
 /*
- * Reserves and maps space at the end of the file, or of the file in the directory if there is no
- * more on the node. The caller holds `growing` or is the only thread.
+ * Reserves and maps space at the end of the file, or at the end of the file in the directory if the
+ * node is full. The caller holds `growing` or is the only thread.
  */
 enum space_result store_space_add(uint64_t *n_bytes, uint8_t **base);
 
 /* Returns true if the store is open and did not fail to grow a moment ago. */
 bool store_may_grow(void);
-/* Records a failure: its cause, and that the file does not grow for a while. */
+/* Records the cause of a failure, and stops growth for a while. */
 void store_note_failure(enum space_result r);
 
-/* Makes pages present. Returns false if they are behind the end of a file that was shortened. */
+/* Makes pages present. Returns false if they are past the end of a file that was shortened. */
 bool store_touch(uint8_t *at, uint64_t n);
 /* Makes pages present ahead of `next`, unless another thread does so. */
 void store_touch_ahead(struct chunk *c);
 
-/* Raises the size that the header states to at least `end`. */
+/* Raises the size in the header to at least `end`. */
 void store_raise_allocated(uint64_t end);
 
 /* Returns the chunk that contains an address, or NULL. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The life of the store: opens it, also in a forked child, and ends it. See store.h. Must not raise
- * SIGBUS: no page is touched behind a cut. Tests: tests/unit/run/test_store.c,
+ * SIGBUS, so it touches no page after a cut. Tests: tests/unit/run/test_store.c,
  * tests/unit/run/test_nursery.c.
  */
 #include "hpcrun-lite/store/store.h"
@@ -17,9 +17,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Pages made present at the start: what a process writes that ends soon. */
+/* Bytes made present at the start: enough for a process that ends soon. */
 #define STORE_FIRST_TOUCH (32u << 10)
-/* How often the end lets a thread run that makes pages present. */
+/* How often the end yields to a thread that makes pages present. */
 #define STORE_END_YIELDS 1000u
 
 static void fill_header(struct msr_header *h, const struct store_options *o)
@@ -123,7 +123,7 @@ void store_forget(void)
 			atomic_store_explicit(&store.piece[i], 0, memory_order_relaxed);
 }
 
-/* Releases the whole pages behind the content of each extent of a chunk. */
+/* Releases the whole pages after the content of each extent of a chunk. */
 static void punch(const struct chunk *c, uint64_t from, uint64_t end)
 {
 	for (uint64_t at = from; at + sizeof(struct msr_extent) <= end;) {
@@ -147,8 +147,8 @@ static uint64_t seal(struct chunk *c)
 }
 
 /*
- * Returns true if no thread makes pages present from now on: a page behind the end of the file
- * cannot be touched. Waits a moment for a thread that does.
+ * Keeps threads from making pages present, because a page past the end of the file cannot be
+ * touched. Waits a moment for a thread that is doing so. Returns true if no thread does any more.
  */
 static bool stop_touching(void)
 {
@@ -174,7 +174,7 @@ void store_finish(bool quiet)
 		return;
 	uint32_t n = atomic_load_explicit(&store.n_chunks, memory_order_acquire);
 	uint64_t end = MSR_HEADER_BYTES;
-	/* A thread that is taking an extent has taken its space before the seal, or gets none. */
+	/* A thread that takes an extent either took its space before the seal or gets none. */
 	for (uint32_t i = 0; i < n; i++) {
 		struct chunk *c = &store.chunk[i];
 		uint64_t used = seal(c);
@@ -191,7 +191,7 @@ void store_finish(bool quiet)
 	/* It may be too high by now, because tails went back to their chunks. */
 	atomic_store_explicit(&store.header->allocated, end, memory_order_relaxed);
 	store_end_brief();
-	/* The locks stay taken, so nothing is added behind the cut, until store_reopen. */
+	/* The locks stay taken until store_reopen, so nothing is added after the cut. */
 	store.sealed = true;
 	store.cut = !store.slab && stop_touching();
 	if (store.cut)

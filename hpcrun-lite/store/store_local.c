@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See store_local.h. A mapping of a file on a file server makes the program wait for the server: in
+ * See store_local.h. If a mapped file is on a file server, the program waits for the server: in
  * page faults, in a sample that meets a page in write-back, and at the end. Test:
  * tests/cli/storage/storage_local.sh.
  */
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A growth is done by one thread at a time, so this is used by one. */
+/* Only one thread at a time makes the file grow, so only one uses this. */
 static struct space note;
 
 static bool make_in_directory(struct space *s, const struct store_options *o, const char **cause)
@@ -30,8 +30,8 @@ static void unlink_path(const char *path)
 }
 
 /*
- * The last process that ended may have removed the directory, and then anyone can make something
- * of that name.
+ * Checks the owner: the last process may have removed the directory when it ended, and then anyone
+ * can make something of that name.
  */
 static bool make_own_directory(const char *path)
 {
@@ -44,8 +44,8 @@ static bool make_own_directory(const char *path)
 }
 
 /*
- * A file of that name may be all that is left of a killed process, whose measurement directory was
- * moved. Then the new file is in the directory.
+ * A killed process, whose measurement directory was then moved, may have left a file of that name.
+ * In that case the new file is in the directory.
  */
 static bool make_on_node(struct space *s, const struct store_options *o, const char *name)
 {
@@ -57,7 +57,7 @@ static bool make_on_node(struct space *s, const struct store_options *o, const c
 	return false;
 }
 
-/* Without this text, the data are found by the name of the file. */
+/* Without this text, readers find the data by the name of the file. */
 static void write_note(const char *host, const char *path)
 {
 	static char text[LOCAL_DATA_BYTES];
@@ -132,7 +132,7 @@ bool store_maker_has_ended(void)
 	uint64_t end = 0;
 	if (!store.slab)
 		return true;
-	/* Our end is written first, the maker's is read then: one of the two sees the other's. */
+	/* We write our end before we read the maker's, so one of the two sees the other's. */
 	atomic_thread_fence(memory_order_seq_cst);
 	int fd = sys_open(store.space.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0);
 	if (fd < 0)

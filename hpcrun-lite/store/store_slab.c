@@ -16,7 +16,7 @@
 
 #define STORE_SLAB_TOUCH 8192u /* pages made present at the start of a slab */
 
-/* Set from the start of a fork to its end, in the thread that forks and so in the child. */
+/* Set while a fork is in progress, in the thread that forks and therefore in the child. */
 static __thread struct msr_extent *slab_of_child;
 static __thread bool is_forking, has_promise;
 
@@ -42,7 +42,7 @@ static void leave_nurseries(void)
 	nursery_give_up(&store.briefs, is_forking);
 }
 
-/* From now on the memory of the first extents is a mapping of a file, which children do not get. */
+/* From now on a file is mapped over the first extents, and children do not get that mapping. */
 static void leave_image(void)
 {
 	sys_madvise(store.chunk[0].base, NURSERY_SLAB_BYTES, MADV_DONTFORK);
@@ -51,7 +51,7 @@ static void leave_image(void)
 	store.is_brief = false;
 }
 
-/* The file gets its magic number last; until then the slab counts. */
+/* The file gets its magic number last; until then readers use the slab. */
 static enum space_result move_to_file(void)
 {
 	static char target_before[sizeof store.target];
@@ -79,7 +79,7 @@ static enum space_result move_to_file(void)
 	return SPACE_OK;
 }
 
-/* A sample that a handler takes during the move would be lost. */
+/* Blocks signals, because a sample that a handler takes during the move would be lost. */
 enum space_result store_leave_slab(void)
 {
 	const uint64_t mask = quiet_begin();
@@ -97,9 +97,9 @@ static bool touch_slab(struct msr_extent *slab)
 }
 
 /*
- * Maps the slab over the private memory, so that all that points there stays valid. An old size of
- * 0 makes a second mapping of the same pages (mremap(2)). The slab gets its magic number last, as a
- * file does.
+ * Maps the slab over the private memory, so that pointers to that memory stay valid. An old size of
+ * 0 makes mremap(2) map the same pages a second time. The slab gets its magic number last, like a
+ * file.
  */
 static bool move_to_slab(void)
 {
@@ -123,7 +123,7 @@ static bool move_to_slab(void)
 	return true;
 }
 
-/* The lock `growing` is held. */
+/* The caller holds `growing`. */
 static enum space_result leave_brief(void)
 {
 	const uint64_t mask = quiet_begin();
@@ -175,7 +175,7 @@ void store_publish(void)
 	       sizeof header_bytes);
 	memcpy(header + offsetof(struct msr_header, allocated), &allocated, sizeof allocated);
 	memcpy(to + magic_bytes, header + magic_bytes, sizeof header - magic_bytes);
-	atomic_thread_fence(memory_order_release); /* a header counts once it has its magic */
+	atomic_thread_fence(memory_order_release); /* a header is valid once it has its magic */
 	memcpy(to, header, magic_bytes);
 }
 
@@ -203,7 +203,7 @@ static void add_nursery(struct nursery *n, uint32_t slab_bytes)
 		       n_bytes = slabs + 4096;
 	if (most && store.file_bytes + n_bytes > most)
 		return;
-	/* After a cut the mapping may reach over the end of the file. */
+	/* After a cut the mapping may reach past the end of the file. */
 	uint64_t end = n->base ? store_between(0, n->offset + n->n_bytes, store.file_bytes) : 0;
 	if (!nursery_give_up(n, 1))
 		return;
@@ -240,10 +240,10 @@ void store_forget_image(void)
 	if (store.slab && !store.is_brief)
 		room_give(MSR_PROCESS_BYTES); /* the mapping did not come through the fork */
 	if (store.is_brief && sys_madvise(store.image, NURSERY_SLAB_BYTES, MADV_DONTNEED) != 0)
-		memset(store.image, 0, NURSERY_SLAB_BYTES); /* memory locked by mlockall */
+		memset(store.image, 0, NURSERY_SLAB_BYTES); /* mlockall has locked it */
 }
 
-/* Makes slabs for children. A process that forks more than its ancestor has slabs gets a file. */
+/* Makes slabs for children. A process gets its own file when its ancestor has no slab left. */
 static void make_slabs(void)
 {
 	if (!store.header)

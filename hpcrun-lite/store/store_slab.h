@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Slabs for children of fork (nursery.h) as the store uses them: the parent's part of a fork, and
- * the move of a child from its slab to its own file. Private to the store. Signal-safe.
+ * How the store uses slabs for children of fork (nursery.h): the parent's part of a fork, and the
+ * move of a child from its slab to its own file. Private to the store. Signal-safe.
  */
 #ifndef HPCRUN_LITE_STORE_STORE_SLAB_H
 #define HPCRUN_LITE_STORE_STORE_SLAB_H
@@ -18,16 +18,16 @@ enum space_result store_leave_slab(void);
 bool store_is_forked(void);
 
 /*
- * In the child of fork: returns its brief slab, once. NULL: there is none, or the file was
+ * In the child of fork: returns its brief slab, once. Returns NULL if there is none or the file was
  * shortened.
  */
 struct msr_extent *store_slab_of_fork(void);
 
-/* A brief process ends and will need no other slab; or does not end, because exec has failed. */
+/* A brief process ends and needs no other slab. reopen: it does not end, because exec failed. */
 void store_end_brief(void);
 void store_reopen_brief(void);
 
-/* In the child of fork: `image` becomes zeros again if the parent used it. */
+/* In the child of fork: makes `image` zeros again if the parent used it. */
 void store_forget_image(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See torch_glue.h. A node that is made walks the stack as a call of MPI does (mpi_glue.c). A node
- * that is evaluated is looked up, and its frame is marked. Test: tests/cli/torch/torch_backward.sh.
+ * See torch_glue.h. When a node is made, we walk the stack as for a call of MPI (mpi_glue.c). When
+ * it is evaluated, we look it up and mark its frame. Test: tests/cli/torch/torch_backward.sh.
  */
 #include "hpcrun-lite/torch/torch_glue.h"
 
@@ -14,7 +14,7 @@
 
 #define COST_EVERY 128u /* reading the thread's CPU clock twice costs as much as a node */
 
-static _Atomic uint32_t module; /* number of the module in front of PyTorch; 0: not looked up */
+static _Atomic uint32_t module; /* number of our module for PyTorch; 0: not looked up */
 
 static uint32_t module_with(const void *text)
 {
@@ -84,7 +84,7 @@ const struct torch_host *torch_glue_host(void)
 	return process_is_alive() && process.config.torch ? &host : NULL;
 }
 
-/* The nodes are at paths in the file of the parent. */
+/* The nodes are at paths in the parent's file. */
 void torch_glue_forked(void)
 {
 	if (!process.config.torch)

@@ -24,7 +24,7 @@ static uint64_t key_of(const struct torch_node *node)
 	return node->number ^ node->thread << 40;
 }
 
-/* Nodes of a thread follow each other in the table; threads begin anywhere. */
+/* The nodes of a thread follow each other in the table. Each thread begins at another entry. */
 static struct entry *entry_of(struct entry *t, const struct torch_node *node)
 {
 	const uint64_t start = node->thread * UINT64_C(0x9e3779b97f4a7c15) >> 32;
@@ -58,7 +58,7 @@ void torch_nodes_put(const struct torch_node *node, uint64_t frame)
 		t = make_table();
 	if (!t)
 		return;
-	/* relaxed: PyTorch hands the node to other threads, and a torn entry fails its check */
+	/* relaxed: PyTorch passes the node to other threads, and a torn entry fails its check */
 	struct entry *e = entry_of(t, node);
 	atomic_store_explicit(&e->frame, frame, memory_order_relaxed);
 	atomic_store_explicit(&e->check, key_of(node) ^ frame, memory_order_relaxed);

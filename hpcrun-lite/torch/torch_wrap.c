@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stands in front of two functions of PyTorch, whose names are those of C++: one that every node of
- * autograd's graph calls when it is made, and one that the engine calls to evaluate a node. The
- * second is left by a jump, so that it has no frame of its own when an exception passes. If PyTorch
- * does not call them through its procedure linkage table, or names them otherwise, nothing happens.
- * Must not allocate, wait or throw. Test: tests/cli/torch/torch_backward.sh.
+ * Replaces two functions of PyTorch, under their C++ names. Every node of autograd's graph calls
+ * one of them when it is made. The engine calls the other to evaluate a node. We leave that one by
+ * a jump, so that it has no frame of its own when an exception passes. If PyTorch gives them other
+ * names, or does not call them through its procedure linkage table, nothing happens. Must not
+ * allocate, wait or throw. Test: tests/cli/torch/torch_backward.sh.
  */
 #include "hpcrun-lite/torch/torch.h"
 
@@ -15,7 +15,7 @@
 #include <stdbool.h>
 
 #define EXPORT __attribute__((visibility("default")))
-/* A function whose variables others see cannot end in a jump, so these are not made part of one. */
+/* A function whose variables others see cannot end in a jump, so these must not be inlined. */
 #define APART __attribute__((noinline))
 
 /* at::sequence_number::get_and_increment() */
@@ -46,7 +46,7 @@ struct node_head {
 
 /* ---- the real functions ---- */
 
-/* What the caller would reach without us: Python loads PyTorch without making its names global. */
+/* Finds the function that the caller would reach without us. Python loads PyTorch privately. */
 static APART void *find_real(const char *name, const void *caller)
 {
 	struct dl_find_object object;
@@ -66,7 +66,7 @@ static APART void *find_real(const char *name, const void *caller)
 
 static void *real_of(_Atomic(void *) *cache, const char *name, const void *caller)
 {
-	/* relaxed: the code was there before */
+	/* relaxed: the code existed before */
 	void *function = atomic_load_explicit(cache, memory_order_relaxed);
 	if (__builtin_expect(!function, 0)) {
 		function = find_real(name, caller);
@@ -77,7 +77,7 @@ static void *real_of(_Atomic(void *) *cache, const char *name, const void *calle
 
 /* ---- the run time ---- */
 
-/* NULL: the process is not measured. */
+/* Returns NULL if the process is not measured. */
 static APART const struct torch_host *find_host(void)
 {
 	static _Atomic(const struct torch_host *) host;
@@ -109,7 +109,7 @@ static void note_made(uint64_t number, const void *caller)
 			   (const void *)(uintptr_t)note_made);
 }
 
-/* The parts of the function that the compiler moved elsewhere run when it throws. */
+/* Leaves out the parts that the compiler moved elsewhere; they run only if the function throws. */
 static void note_code(const struct torch_host *host, const void *function)
 {
 	static _Atomic bool is_known;
@@ -131,7 +131,7 @@ static APART void note_evaluate(const struct node_head *node, uintptr_t place, c
 	host->evaluate(&(struct torch_node){node->thread, node->number}, place);
 }
 
-/* ---- in front of PyTorch ---- */
+/* ---- the functions that we replace ---- */
 
 EXPORT uint64_t next_number(void) __asm__(NEXT_NUMBER);
 
