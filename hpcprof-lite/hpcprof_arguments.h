@@ -15,7 +15,7 @@
 struct arguments {
 	const char *database;
 	unsigned n_workers;
-	const char *to; /* NULL: all but those on request */
+	const char *to; /* NULL: all but those written on request */
 	const char *archive; /* NULL: none */
 	bool no_structs, no_sources, quiet, internals, ranges;
 	enum comm_mpi_use mpi;
@@ -24,15 +24,15 @@ struct arguments {
 	const struct filter *filter;
 	/* all ranks; NULL: this process works alone, and the others wait for it */
 	struct comm *ranks;
-	/* those that make the database with this one, and have the same model; NULL: none */
+	/* the ranks that make the database with this one, from the same model; NULL: none */
 	struct comm *comm;
-	bool is_apart; /* the other ranks make the database, and the first one all else */
+	bool is_apart; /* the first rank makes all other outputs, the others the database */
 };
 
 bool arguments_want(const struct arguments *a, const struct sink_ops *sink);
 /* True in the process that works alone, or the first rank. */
 bool arguments_are_of_first(const struct arguments *a);
-/* Ends a step of all ranks: the worst of their statuses. */
+/* Ends a step of all ranks. Returns the worst of their statuses. */
 enum status arguments_agree(const struct arguments *a, enum status s);
 
 /* The table of options: those of hpcprof-lite, of the filter and of the sinks. */

@@ -12,7 +12,9 @@
 struct exchange {
 	const struct comm *c;
 	struct share_records *r;
-	/* by part, and the end: the first record that it gets, and that it has for this part */
+	/*
+	 * by part, and the end: the first record that goes to it, and the first that comes from it
+	 */
 	uint64_t *to, *from;
 	char *out, *in;
 };
@@ -51,7 +53,7 @@ static void sort_out(struct exchange *e)
 	drop(r);
 }
 
-/* First numbers of records, then the records. */
+/* Exchanges the numbers of records, or the records. */
 static void exchange(const struct exchange *e, bool are_numbers)
 {
 	const int n = e->c->n_parts;
