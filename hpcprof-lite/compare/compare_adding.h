@@ -22,7 +22,7 @@ struct compare_adding {
 	struct compare_run *run;
 	uint32_t *function_of;                 /* by function of the model */
 	uint32_t *metric_of;                   /* by metric of the model */
-	uint32_t *node_of; /* by context: the parent of the nodes that it calls */
+	uint32_t *node_of; /* by context: the parent of the nodes of its calls */
 	struct compare_operations *operations; /* by context; NULL: no GPU */
 	struct map cell_of;
 	uint32_t program; /* the module of the program itself, or MODEL_NONE */

@@ -66,7 +66,7 @@ static inline struct value value_of_whose(const struct record *r)
 {
 	return value_text(r->whose);
 }
-/* A line; if it is unknown the address. */
+/* The line, or the address if the line is unknown. */
 struct value value_place(const struct model *m, uint32_t file, uint32_t line, uint64_t link_addr);
 /* The rank of a process; negative: none. */
 struct value value_rank(int32_t rank);

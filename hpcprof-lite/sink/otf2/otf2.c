@@ -24,9 +24,9 @@
 enum { EVENT_CHUNK_BYTES = 256 << 10, DEFINITION_CHUNK_BYTES = 1 << 20 };
 
 /*
- * In front of libc's, which asks the name service for this host's address: 20 s and more in a
- * container or on a node that has no name server. The library calls it when it closes an archive,
- * for a number that tells hosts apart.
+ * Replaces libc's function, which asks the name service for this host's address. That takes 20 s
+ * and more in a container or on a node that has no name server. The library calls it when it closes
+ * an archive, for a number that distinguishes hosts.
  */
 __attribute__((visibility("default"))) long gethostid(void)
 {
@@ -333,8 +333,10 @@ static enum status write_otf2(const struct model *m, const struct sink_options *
 
 /* ---- the sink ---- */
 
-/* An archive has two files for each thread and queue. Unasked it is written up to so many of
- * them. */
+/*
+ * An archive has two files for each thread and queue. Unless the user asks for it, it is written
+ * only if it has at most so many of them.
+ */
 enum { MOST_LOCATIONS = 1000 };
 
 static bool is_too_large(const struct model *m, const void *settings)

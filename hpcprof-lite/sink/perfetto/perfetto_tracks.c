@@ -18,7 +18,10 @@
 /* Linux has no larger pid (PID_MAX_LIMIT). Ids beyond it are ours. */
 enum { LARGEST_PID = 4194304 };
 
-/* `wanted` if it is the first of this number, else the next of ours. 0 if memory is short. */
+/*
+ * Returns `wanted` if it is the first with this number, else the next of ours. 0 if memory is
+ * short.
+ */
 static uint32_t unique(struct map *used, uint32_t wanted, uint32_t *n_own)
 {
 	if (wanted && wanted <= LARGEST_PID) {
@@ -51,7 +54,7 @@ bool perfetto_number_threads(struct perfetto_writer *w)
 		const struct model_profile *p = &m->profiles[i];
 		if (p->kind != MODEL_PROFILE_THREAD)
 			continue;
-		/* by its number readers know the main thread */
+		/* readers recognise the main thread by its number */
 		w->tids[i] = p->thread == 0 ? w->pids[p->process] : unique(&tids, p->tid, &n_own);
 		ok = w->tids[i] != 0;
 	}
@@ -83,7 +86,7 @@ static void put_process_name(struct perfetto_writer *w, const struct model_proce
 	free(name);
 }
 
-/* A trace has no place for notes about itself that readers show: so each process has them. */
+/* Notes about the whole trace: readers show none, so each process has them. */
 static void put_part(struct perfetto_writer *w)
 {
 	const struct model *m = w->m;

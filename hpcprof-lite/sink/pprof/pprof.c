@@ -2,7 +2,7 @@
 /*
  * The sink pprof: profile.pb.gz, for go tool pprof, Pyroscope, Parca and speedscope. One sample for
  * each thread and context with a value of its own. Format: proto/profile.proto of
- * github.com/google/ pprof. Computes nothing. Test: tests/cli/sink/sink_pprof.sh.
+ * github.com/google/pprof. Computes nothing. Test: tests/cli/sink/sink_pprof.sh.
  */
 #include "hpcprof-lite/sink/pprof/pprof_sink.h"
 

@@ -24,7 +24,7 @@ enum {
 };
 
 #define OUTSIDE_ADVICE                                                                      \
-	0.02 /* share of samples without code from which on something can be done about it: \
+	0.02 /* share of samples without code above which something can be done about it:   \
 		doc/notes/cupti-facts.md A4 */
 #define RATE_TOLERANCE 0.05
 #define PLACE_TOLERANCE 0.05
@@ -194,7 +194,7 @@ static bool is_line_hidden(const struct view_hot_kernel *k, const struct view_ho
 	return i >= MOST_LINES || (i && l->samples < s->threshold * k->samples);
 }
 
-/* The columns for lines: less if what is said of them needs more. */
+/* The columns for lines; fewer if the text beside them needs more. */
 static size_t room_of_lines(const struct model *m, const struct view_hot *h,
 			    const struct view_hot_kernel *k, struct view_hot_reason *ranked,
 			    const struct text_style *s)

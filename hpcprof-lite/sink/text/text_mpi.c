@@ -106,7 +106,7 @@ static size_t columns_of(const struct chain *c, size_t most)
 	return columns;
 }
 
-/* Lines of their own, broken between the names. */
+/* Prints the chain on lines of its own, broken between the names. */
 static void put_chain_below(const struct text_style *s, struct chain *c, const char *before,
 			    const char *separator)
 {
@@ -128,7 +128,10 @@ static void put_chain_below(const struct text_style *s, struct chain *c, const c
 	putc('\n', s->out);
 }
 
-/* Behind `used` columns. Each name is cut by itself, so that all of them can be recognised. */
+/*
+ * Prints the chain behind `used` columns. Each name is cut by itself, so that all can be
+ * recognised.
+ */
 static void put_chain(const struct text_style *s, struct chain *c, const char *before,
 		      const char *separator, size_t used)
 {
@@ -242,7 +245,7 @@ static bool put_head(const struct model *m, const struct view_mpi *v, const stru
 	return text_lines_end(&lines);
 }
 
-/* In a narrow report without the host, if there is a rank or no room. */
+/* A narrow report leaves out the host if there is a rank or no room. */
 static void put_process(const struct model *m, const struct view_mpi_process *p,
 			const struct text_style *s)
 {

@@ -97,14 +97,14 @@ static void put_rank(const struct table *t, double seconds, uint32_t process)
 	fprintf(t->s->out, "%9s %-5s", text_seconds(a, seconds), rank);
 }
 
-/* True if another measurement would say more of this time. */
+/* True if another measurement would say more about this time. */
 static bool is_vague(const struct table *t, unsigned use)
 {
 	return (use == VIEW_USE_UNKNOWN && t->p.lacks_offcpu) ||
 	       (use == MODEL_WORK && t->p.work_has_waits);
 }
 
-/* Who may have kept the threads from running. */
+/* Says what may have kept the threads from running. */
 static void put_quota(const struct table *t)
 {
 	char a[TEXT_CELL];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The call paths from the top. Entries, functions and loops have a row, and lines with own time. A
- * function with one callee does not indent it, and the middle of a long run of functions without
- * own time is left out, but never the way from a launch to its kernel. The stack is explicit,
- * because paths may be deeper than ours. Test: tests/cli/prof/prof_text.sh,
+ * The call paths from the top. Entries, functions and loops have a row, and lines with own time do.
+ * A function with one callee does not indent it. The middle of a long run of functions without own
+ * time is left out, but never the way from a launch to its kernel. The stack is explicit, because
+ * call paths may be deeper than our own stack allows. Test: tests/cli/prof/prof_text.sh,
  * tests/unit/sink/test_text.c.
  */
 #include "hpcprof-lite/sink/text/text_tree.h"

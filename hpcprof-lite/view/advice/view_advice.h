@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What would make GPU work faster: for each kernel and each device, advice with the factor that it
- * may give, the evidence, and what it assumes. Ranked by what it would save. There is none without
- * evidence; doc/advice.md has the models and thresholds. The rows do not add up, as one cure may
- * end what another would. Test: tests/unit/prof_gpu/test_advice.c.
+ * may give, the evidence, and what it assumes. Ranked by what it would save. Without evidence there
+ * is no advice; doc/advice.md has the models and thresholds. The savings do not add up, because one
+ * change may save what another would. Test: tests/unit/prof_gpu/test_advice.c.
  */
 #ifndef HPCPROF_VIEW_ADVICE_VIEW_ADVICE_H
 #define HPCPROF_VIEW_ADVICE_VIEW_ADVICE_H
@@ -76,7 +76,7 @@ const char *view_advice_key(enum view_advice_kind k);
 const char *view_advice_cure(enum view_advice_kind k);
 const char *view_advice_assumption(enum view_advice_kind k);
 
-/* The seconds that end if the factor is the likely one. */
+/* The seconds that are saved if the factor is the likely one. */
 double view_advice_saved(const struct view_advice *a);
 
 /* `g` is of the same model. False if memory is short; then there is nothing to free. */
