@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Copies a measurement with what belongs to it; see archive.h. The measurement itself is only
- * read.
+ * Copies a measurement with what belongs to it; see archive.h. Only reads the measurement itself.
  */
 #include "hpcprof-lite/archive.h"
 

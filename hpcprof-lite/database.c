@@ -294,7 +294,7 @@ enum status database_begin(struct database *d, const char *wanted, const char *m
 /* If another run took the name meanwhile, takes the next one. Returns errno, 0 for success. */
 static int name_partial(struct database *d)
 {
-	/* an empty directory that was made meanwhile is replaced, which harms nobody */
+	/* rename() replaces an empty directory that was made meanwhile; nothing is lost */
 	while (rename(d->partial, d->path) != 0) {
 		const int cause = errno;
 		const bool is_taken = cause == ENOTEMPTY || cause == EEXIST;
@@ -312,7 +312,7 @@ enum status database_commit(struct database *d)
 	enum status s = STATUS_OK;
 	mode_t mask = umask(0);
 	umask(mask);
-	/* mkdtemp() made it for us alone */
+	/* mkdtemp() made it readable only for us */
 	if (!d->is_private && chmod(d->partial, 0777 & ~mask) != 0)
 		log_warn(d->path, "keeps the permissions of a private directory: %s",
 			 strerror(errno));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the command line of hpcprof-lite asks for, its table of options, and which ranks do it.
- * Test: tests/cli/prof/prof_cli.sh.
+ * What the command line of hpcprof-lite asks for, its table of options, and which ranks do the
+ * work. Test: tests/cli/prof/prof_cli.sh.
  */
 #ifndef HPCPROF_LITE_HPCPROF_ARGUMENTS_H
 #define HPCPROF_LITE_HPCPROF_ARGUMENTS_H
@@ -20,7 +20,7 @@ struct arguments {
 	bool no_structs, no_sources, quiet, internals, ranges;
 	enum comm_mpi_use mpi;
 	uint64_t command; /* hash of version and arguments */
-	void **settings; /* by sink; NULL where it has none */
+	void **settings; /* by sink; NULL: it has none */
 	const struct filter *filter;
 	/* all ranks; NULL: this process works alone, and the others wait for it */
 	struct comm *ranks;

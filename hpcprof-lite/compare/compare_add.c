@@ -60,7 +60,7 @@ static uint32_t add_line(struct compare_adding *a, const struct model_context *x
 	return (uint32_t)id;
 }
 
-/* The node below which the calls of a context hang. False if memory is short. */
+/* Finds the node that is the parent of a context's calls. False if memory is short. */
 static bool find_node(struct compare_adding *a, uint32_t context)
 {
 	const struct model_context *x = &a->m->contexts[context];

@@ -185,7 +185,10 @@ static bool estimate(const struct compare *c, const bool *is_in, double assumed,
 
 /* ---- the verdict ---- */
 
-/* By how much the condition is true; negative: it is false. *deviation: the standard deviation. */
+/*
+ * Returns by how much the condition is true; negative: it is false. *deviation: the standard
+ * deviation.
+ */
 static double excess_of(const struct compare_check *check, double *deviation)
 {
 	const struct compare_condition *x = check->condition;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The model and what it owns; `m` comes first, so that one pointer frees all. */
+/* The model and everything that it owns; `m` comes first, so that one pointer frees all. */
 struct made {
 	struct model m;
 	struct model_module *modules;

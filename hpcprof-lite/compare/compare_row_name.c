@@ -60,7 +60,7 @@ static void path_name(const struct compare *c, uint32_t node, size_t columns, ch
 		node_name(c, at, columns / SHARE, name, sizeof name);
 		if (put_in_front(to, n_bytes, columns, name)) {
 			if (strcmp(name, "main") == 0)
-				break; /* what calls it is the same in every program */
+				break; /* its callers are the same in every program */
 			continue;
 		}
 		if (to[0])

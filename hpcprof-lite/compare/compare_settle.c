@@ -31,7 +31,7 @@ bool compare_add_build(struct compare *c, uint32_t module, const struct model_mo
 	return true;
 }
 
-/* By index: what the functions, lines and nodes become. */
+/* By index: the function, line or node that each one becomes. */
 struct settling {
 	struct compare *c;
 	uint32_t *function, *line, *node;

@@ -21,7 +21,7 @@ struct compare_values {
 	struct compare_amount *whole; /* by run */
 	/*
 	 * The square of the relative standard deviation between runs of the same program, in excess
-	 * of sampling: measured where a side has several runs, else assumed.
+	 * of sampling: measured if a side has several runs, else assumed.
 	 */
 	double excess;
 	bool is_excess_measured;

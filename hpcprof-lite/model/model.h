@@ -106,7 +106,7 @@ struct model {
 	 */
 	uint64_t clock_error_ns;
 	uint32_t n_runs; /* Stretches of time with measurement, at least one second apart. */
-	const char *title;                    /* what the first program was called; "": not known */
+	const char *title; /* name by which the first program was called; "": unknown */
 	/*
 	 * If a filter was applied: the part that it kept, such as "rank 0,4-7; below solve". The
 	 * ledgers are those of the whole run even then. NULL: the model is the whole run.

@@ -47,7 +47,7 @@ struct model_module {
 };
 
 struct model_file {
-	const char *path; /* from the debug information; absolute where that gives the directory */
+	const char *path; /* from the debug information; absolute if that gives the directory */
 };
 
 #define MODEL_WAIT_UNKNOWN UINT8_MAX /* a wait of a kind that this version does not know */
@@ -65,7 +65,7 @@ struct model_function {
 	bool is_launch;
 	/*
 	 * The function is an operator of PyTorch ("aten::addmm"), a node of its graph or its
-	 * engine. It stands for frames that have no context of their own.
+	 * engine. It replaces frames that have no context of their own.
 	 */
 	bool is_operator;
 	/*

@@ -67,7 +67,7 @@ enum model_metric_kind {
 	/* "MPI (sec)", "MPI:CALLS" and so on: sums over all calls of MPI, measured, not sampled */
 	MODEL_METRIC_MPI_TIME,
 	MODEL_METRIC_MPI_COUNT,
-	MODEL_METRIC_GPU_ENERGY /* "GENERGY (J)": what GPUs used while operations ran */
+	MODEL_METRIC_GPU_ENERGY /* "GENERGY (J)": energy that GPUs used while operations ran */
 };
 
 /* What a GPU metric counts, so that a report finds the metric without its name. */

@@ -59,7 +59,7 @@ struct model_process {
 	const char *host;
 	uint64_t host_id;
 	uint32_t pid;
-	int32_t rank;              /* -1: none; ranks of different jobs are different numbers */
+	int32_t rank;              /* -1: none; different from the ranks of other jobs */
 	uint32_t spawned_job;      /* started by MPI_Comm_spawn, from 1; 0: not spawned */
 	int32_t job_rank;          /* in its own job */
 	const char *job;           /* of a batch system, with the step: "4711.0"; "": none */

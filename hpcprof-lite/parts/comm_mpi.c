@@ -64,10 +64,7 @@ static bool is_one_of_several(const struct launcher *l, int32_t rank, int32_t si
 	return false;
 }
 
-/*
- * Waits for all ranks, at most two minutes. MPI needs much less, and nobody should wait longer in
- * vain.
- */
+/* Waits for all ranks, at most two minutes: much longer than MPI needs, but not for ever. */
 static void begin(const struct launcher *l, int32_t launched_rank, struct comm *c, char *library,
 		  size_t bytes)
 {

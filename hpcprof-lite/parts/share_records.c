@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * See share_records.h. Parts exchange in a ring: at distance d, each sends to the d-th part after
- * it. Memory: twice the records of this part, or once and those that it gets. Test:
+ * it. Memory: the records of this part twice, or once together with those that it gets. Test:
  * tests/unit/prof_parts/test_parts.c.
  */
 #include "hpcprof-lite/parts/share_records.h"

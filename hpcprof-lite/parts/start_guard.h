@@ -23,7 +23,7 @@ struct start_guard {
 
 /* The caller sets the first four members. Guards nothing if memory for a thread is short. */
 void start_guard_begin(struct start_guard *g);
-/* All ranks are there. */
+/* Call it when all ranks have started. */
 void start_guard_end(struct start_guard *g);
 
 #endif

@@ -39,7 +39,7 @@ enum field_kind {
 struct record {
 	const struct model *m;
 	const struct record_kind *kind;
-	const void *at;    /* what the fields are read from: a struct of the model */
+	const void *at;    /* the struct of the model that the fields are read from */
 	const char *whose; /* of ledgers: "process", "profile", "all" */
 	uint32_t id;       /* index of the record among those of its kind */
 	uint32_t owner;    /* id of the record that it belongs to */

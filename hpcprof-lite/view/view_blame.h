@@ -15,7 +15,8 @@ struct view_blame_pair {
 	uint32_t kernel;         /* function */
 	uint32_t waiting, cause; /* the contexts with the most samples; they name the lines */
 	double most, samples;
-	double issued, issued_bytes, cycles; /* sums of those of struct model_gpu_blame */
+	/* sums of the same members of struct model_gpu_blame */
+	double issued, issued_bytes, cycles;
 	uint32_t metric;         /* the stall reason */
 	enum structure_wait_kind kind;
 	enum structure_operation operation;

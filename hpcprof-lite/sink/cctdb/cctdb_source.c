@@ -29,12 +29,12 @@
 
 enum { MAX_SOURCE_BYTES = 16 << 20, COPY_BYTES = 64 << 10 };
 
-/* A file to copy, and what became of it. */
+/* A file to copy, and the result. */
 struct source {
 	uint32_t file;
 	char *relative;
 	int cause; /* why it could not be written; 0: nothing failed */
-	bool is_directory; /* of other sources */
+	bool is_directory; /* other sources are below it */
 	bool is_copied, is_private;
 };
 

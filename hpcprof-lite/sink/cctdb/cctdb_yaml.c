@@ -42,7 +42,7 @@ static void put_quoted(FILE *out, const char *s)
 				(unsigned char)s[1]);
 		else if (n == 3 && memcmp(s, "\xef\xbf\xbe", 2) == 0 && (unsigned char)s[2] >= 0xbe)
 			fputs((unsigned char)s[2] == 0xbe ? "\\uFFFE" : "\\uFFFF",
-			      out); /* nor these */
+			      out); /* YAML does not allow these either */
 		else
 			fwrite(s, 1, n, out);
 	}

@@ -300,7 +300,7 @@ static void put_unmeasured(struct html *h)
 	TEXT(h, "]");
 }
 
-/* What the page does not carry. */
+/* Says what the page does not carry. */
 static void put_reductions(struct html *h)
 {
 	TEXT(h, ",\"reduced\":{\"contexts\":%" PRIu32 ",\"ofContexts\":%" PRIu32

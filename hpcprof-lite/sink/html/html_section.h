@@ -22,7 +22,7 @@ struct html_section {
 
 /* Begins a section. `name` is a word without quotes, valid until the packer has written it. */
 void html_section_begin(struct html_section *s, struct html_packer *k, const char *name);
-/* Ends it and frees what it took. Returns the first error of the packer so far. */
+/* Ends the section and frees its memory. Returns the first error of the packer so far. */
 enum status html_section_end(struct html_section *s);
 
 void html_put(struct html_section *s, const void *bytes, size_t n_bytes);

@@ -35,8 +35,9 @@ static uint32_t unique(struct map *used, uint32_t wanted, uint32_t *n_own)
 }
 
 /*
- * Readers know processes and threads by number alone, and merge those of one number. Ranks on
- * different hosts, programs after exec, and threads one after the other may have the same.
+ * Readers identify processes and threads only by their numbers, and merge equal ones. Ranks on
+ * different hosts, programs after exec, and threads that follow each other may have the same
+ * number.
  */
 bool perfetto_number_threads(struct perfetto_writer *w)
 {

@@ -9,9 +9,9 @@
 #include <string.h>
 
 enum {
-	MANY = 24,  /* rows that are shown without leaving any out */
-	TOP = 16,   /* else so many of the largest ... */
-	BOTTOM = 4, /* ... and of the smallest */
+	MANY = 24,  /* a table with so many rows is shown whole */
+	TOP = 16,   /* of a longer one, the largest rows ... */
+	BOTTOM = 4, /* ... and the smallest ones */
 	BAR = 20,
 	NARROW_BAR = 8,
 	NARROW_NUMBERS = 48 /* before the name */
@@ -101,7 +101,7 @@ static struct label make_label(const struct model *m, const struct view_share *r
 	return l;
 }
 
-/* With the blanks and commas that put_label() writes. */
+/* Includes the blanks and commas that put_label() writes. */
 static size_t columns_of(const struct label *l)
 {
 	const char *const numbers[] = {l->rank, l->pid, l->thread};

@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-	CALLERS = 10, /* rows that are shown for their total alone */
+	CALLERS = 10, /* rows that are shown only for their total */
 	GUESSED_COLUMNS = 8,
 	NUMBERS_COLUMNS = 40, /* "   self        self   total   samples  " and room at the end */
 	NARROW_COLUMNS = 25,  /* "  self      self  total  ": where names need the room */
@@ -25,7 +25,7 @@ struct table {
 	const struct text_style *s;
 	enum view_by by;
 	struct view_rows rows;
-	size_t room, where_room; /* columns of the name and of what is behind it */
+	size_t room, where_room; /* columns of the name and of the place behind it */
 };
 
 /* Columns in front of the names. */

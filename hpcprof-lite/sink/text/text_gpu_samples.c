@@ -46,7 +46,7 @@ static const struct view_gpu_kernel *find_kernel(const struct view_gpu *g, uint3
 	return NULL;
 }
 
-/* By the shape of the first launch. NULL: not known. */
+/* Uses the shape of the first launch. NULL: unknown. */
 static const struct model_gpu_occupancy *find_occupancy(const struct model *m,
 							const struct view_gpu_kernel *k)
 {
@@ -461,7 +461,7 @@ static void put_gaps(const struct model_gpu_sampling *p, const char *interface, 
 			text_count(a, p->n_buffer_full), p->n_buffer_full == 1 ? "time" : "times");
 }
 
-/* "98.9%" of agreement, and what chance alone would leave. */
+/* "98.9%" of agreement, and how much of the error is chance. */
 static void put_agreement(FILE *out, const char *what, double wrong, double by_chance,
 			  double weight)
 {

@@ -53,7 +53,7 @@ static void name_call(const struct model *m, uint16_t call, uint32_t context, ch
 	snprintf(to, n_bytes, "%s at %s", mpi_call_name(call), place);
 }
 
-/* In libc, where processes and threads start. */
+/* True for libc, where processes and threads start. */
 static bool is_start(const struct model *m, uint32_t module)
 {
 	return module < m->n_modules && m->modules[module].role == MODEL_MODULE_START;

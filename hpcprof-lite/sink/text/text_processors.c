@@ -152,7 +152,7 @@ static void put_foot(const struct table *t)
 	bool any_vague = false;
 	for (unsigned k = 0; k < VIEW_N_USES; k++)
 		any_vague |= t->is_shown[k] && is_vague(t, k);
-	/* OFFCPU is a part of the time only beside CPUTIME */
+	/* OFFCPU is a part of the time only together with CPUTIME */
 	if (any_vague && view_is_elapsed_time(t->m))
 		fprintf(t->s->out, "  [*] %smeasure with -e CPUTIME -e OFFCPU to see which\n",
 			p->n_ranks > 1 ? "or without a processor: " : "");
@@ -169,7 +169,7 @@ static void put_foot(const struct table *t)
 			text_count(a, p->n_all_threads));
 }
 
-/* In the head of the report. */
+/* The processors that the processes could use, for the head of the report. */
 bool text_report_quota(const struct model *m, const struct text_style *s)
 {
 	struct view_quota q;

@@ -324,7 +324,7 @@ static char *argument_end(char *at)
 	return at;
 }
 
-/* In lines that can be copied into a shell together. Changes `line`. */
+/* Prints the arguments in lines that can be copied into a shell together. Changes `line`. */
 static void put_arguments(char *line, const struct text_style *s)
 {
 	enum { INDENT = 2, BEHIND = 2 }; /* a blank and a backslash */

@@ -11,8 +11,8 @@
 #include "hpcprof-lite/sink/text/text_report.h"
 
 enum {
-	LONG_RUN = 8, /* functions in one line of descent without a branch or own time ... */
-	RUN_HEAD = 3, /* ... of which so many stay at the top */
+	LONG_RUN = 8, /* longer runs of functions without a branch or own time are cut */
+	RUN_HEAD = 3, /* functions of a run that stay at the top ... */
 	RUN_TAIL = 2  /* ... and at the end */
 };
 

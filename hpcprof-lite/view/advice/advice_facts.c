@@ -22,7 +22,7 @@ double advice_idle(const struct advice_samples *s, enum advice_reason r)
 
 /* ---- samples ---- */
 
-/* By the short name of the metric. */
+/* Finds the reason by the short name of the metric. */
 static enum advice_reason reason_of(const char *name)
 {
 	static const struct {

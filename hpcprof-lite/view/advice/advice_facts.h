@@ -96,7 +96,7 @@ struct advice_kernel {
 	size_t n_causes;
 	/* Share of the SMs that had a warp, by the rate of samples; 0: unknown. */
 	double busy_units;
-	/* What memory delivers: bytes for each SM and cycle; 0: unknown. */
+	/* Rate of memory: bytes for each SM and cycle; 0: unknown. */
 	double memory_rate;
 	struct advice_shape shape;
 };

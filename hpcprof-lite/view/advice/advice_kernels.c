@@ -71,7 +71,7 @@ static bool is_of(struct reasons r, enum advice_reason reason)
 	return reason == r.first || reason == r.second;
 }
 
-/* Samples of these reasons by what their causes do, and of warps that issued the causes. */
+/* Samples of these reasons by what their causes do, and samples of warps that issued the causes. */
 struct causes {
 	double all, of[ADVICE_N_OPERATIONS];
 	double issued, issued_of[ADVICE_N_OPERATIONS];
@@ -365,7 +365,7 @@ static bool memory_rules(const struct advice_kernel *k, struct view_advices *to)
 	if (m.cycles >= QUEUED_CYCLES)
 		return scattered(k, &m, to);
 	if (advice_memory_is_loaded(k, &m))
-		return true; /* accesses may wait for each other, but nothing shows it */
+		return true; /* it is not clear what loads the memory */
 	if (m.queue >= ADVICE_LEAST_SHARE)
 		return queue(k, &m, &c, to);
 	return (is_known && c.in_loop < 0.5) || in_flight(k, &m, to);

@@ -42,15 +42,15 @@ struct advice_interval advice_memory_bound(const struct advice_kernel *k,
 bool advice_memory_is_loaded(const struct advice_kernel *k, const struct advice_memory *m);
 
 /*
- * Begins advice for a kernel. Its seconds are a share of the elapsed time if other kernels ran
- * beside it.
+ * Begins advice for a kernel. Its seconds are fewer than the kernel's if kernels ran at the same
+ * time.
  */
 struct view_advice advice_begin(const struct advice_kernel *k, enum view_advice_kind kind);
 
 /* True if warps wait for a busy unit: neither more warps nor another order would make it faster. */
 bool advice_unit_is_busy(const struct advice_kernel *k);
 
-/* Rules about what a kernel was launched with. */
+/* Rules about the launch characteristics of a kernel. */
 bool advice_shapes(const struct advice_kernel *k, struct view_advices *to);
 
 #endif

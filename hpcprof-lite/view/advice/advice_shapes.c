@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rules about what a kernel was launched with: its grid, its last wave, and how many of its warps
- * fit on an SM; see view_advice.h. Test: tests/unit/prof_gpu/test_advice.c.
+ * Rules about launch characteristics: the grid of a kernel, its last wave, and how many of its
+ * warps fit on an SM; see view_advice.h. Test: tests/unit/prof_gpu/test_advice.c.
  */
 #include "hpcprof-lite/view/advice/advice_rule.h"
 
@@ -15,7 +15,7 @@
 #define LEAST_LATENCY 0.2
 /* A shorter kernel (in seconds) only starts and ends, whatever its grid. */
 #define LEAST_KERNEL 5e-6
-/* With more kernels at a time, the SMs that one leaves idle may be those of another. */
+/* With more kernels at a time, another kernel may use the SMs that one leaves idle. */
 #define BESIDE_MOST 1.2
 
 /*

@@ -70,7 +70,7 @@ struct view_advices {
 	double whole;                 /* seconds of all devices from first to last use */
 };
 
-/* A few words, one word for programs, what to do, and what must hold for it. */
+/* A title of a few words, one word for programs, what to do, and what the advice assumes. */
 const char *view_advice_title(enum view_advice_kind k);
 const char *view_advice_key(enum view_advice_kind k);
 const char *view_advice_cure(enum view_advice_kind k);
@@ -83,7 +83,10 @@ double view_advice_saved(const struct view_advice *a);
 bool view_advice_make(const struct model *m, const struct view_gpu *g, struct view_advices *a);
 void view_advice_free(struct view_advices *a);
 
-/* The rules alone. They append what the facts support, in no order. False if memory is short. */
+/*
+ * The rules alone. They append the advice that the facts support, in no order. False if memory is
+ * short.
+ */
 bool view_advice_kernel(const struct advice_kernel *k, struct view_advices *a);
 bool view_advice_device(const struct advice_device *d, struct view_advices *a);
 

@@ -9,7 +9,9 @@
 
 #include "hpcprof-lite/view/counters/view_roofs.h"
 
-/* All counted launches of one kernel. What was not counted is 0; see struct view_counters. */
+/*
+ * All counted launches of one kernel. A number that was not counted is 0; see struct view_counters.
+ */
 struct view_counters_row {
 	uint32_t function;
 	double launches, counted; /* all launches, and those whose counters were read */

@@ -8,7 +8,7 @@
 struct pop {
 	const struct model *m;
 	bool *is_chosen;       /* by process */
-	/* by process: the one that stands for it, or itself; MODEL_NONE: not chosen */
+	/* by process: the one that its times are added to, or itself; MODEL_NONE: not chosen */
 	uint32_t *whole;
 	uint32_t *first_profile; /* by process; not set for one without profiles */
 	uint32_t *n_threads;   /* by process: sizes of teams, or used threads */

@@ -128,7 +128,7 @@ static double value_of(const struct model *m, uint32_t profile, uint32_t metric)
 	return v ? v->at[MODEL_EXECUTION] : 0;
 }
 
-/* Adds what the thread did. Without metrics of activities all time is work. */
+/* Adds the time of the thread by activity. Without metrics of activities, all time is work. */
 static double add_activities(const struct model *m, uint32_t profile, double *seconds)
 {
 	double time = 0;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the sums of the run time ---- */
+/* ---- sums from the OpenMP runtime ---- */
 
 struct summing {
 	const struct model *m;
