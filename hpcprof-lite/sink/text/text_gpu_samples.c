@@ -461,7 +461,7 @@ static void put_gaps(const struct model_gpu_sampling *p, const char *interface, 
 			text_count(a, p->n_buffer_full), p->n_buffer_full == 1 ? "time" : "times");
 }
 
-/* "98.9%" of agreement, and how much of the error is chance. */
+/* "98.9%" of agreement, and the agreement if chance were the only error. */
 static void put_agreement(FILE *out, const char *what, double wrong, double by_chance,
 			  double weight)
 {

@@ -169,7 +169,7 @@ static void put_foot(const struct table *t)
 			text_count(a, p->n_all_threads));
 }
 
-/* The processors that the processes could use, for the head of the report. */
+/* The CPU quota and the throttling, for the head of the report. */
 bool text_report_quota(const struct model *m, const struct text_style *s)
 {
 	struct view_quota q;
