@@ -140,10 +140,7 @@ static bool sum_part(struct filter_part *p)
 	return ok;
 }
 
-/*
- * Frees the values of the whole run early, because memory is short. After recounting, nothing needs
- * them.
- */
+/* Frees the values of the whole run: nothing needs them after recounting, and memory is short. */
 static void drop_values(struct model *m)
 {
 	model_values_free(m);

@@ -153,10 +153,7 @@ static void clip_track(const struct filter_part *p, const struct model_nvtx_trac
 	}
 }
 
-/*
- * Copies the names and single ranges of NVTX. The sums are those of the whole run, so they are left
- * out.
- */
+/* Copies the names and single ranges of NVTX, but no sums, which are those of the whole run. */
 static bool copy_nvtx(struct filter_part *p)
 {
 	const struct model_nvtx *from = p->from->nvtx;
@@ -183,10 +180,7 @@ static bool copy_nvtx(struct filter_part *p)
 	return true;
 }
 
-/*
- * Copies what warps in kernels waited for, if both contexts are in the part. PC samples have no
- * times.
- */
+/* Copies what warps waited for, if both contexts are in the part. PC samples have no times. */
 static bool copy_blames(struct filter_part *p)
 {
 	const struct model *m = p->from;

@@ -81,8 +81,7 @@ static bool make_idle(struct filter_part *p)
 }
 
 /*
- * A meter belongs to a device, whoever uses it, so it stays as idle time does. Meters of hosts
- * stay.
+ * A meter belongs to a device, whoever uses it, so it stays like idle time. Meters of hosts stay.
  */
 static bool make_meters(struct filter_part *p)
 {

@@ -126,8 +126,7 @@ static bool count_ops(struct filter_part *p, uint32_t queue)
 /* ---- samples ---- */
 
 /*
- * The index of the sample's value in the thread's values, or n_values. Like model_find_value(), in
- * O(1).
+ * The index of the sample's value in the thread, or n_values: as model_find_value(), but in O(1).
  */
 static size_t find_value(const struct model_profile *t, const uint32_t *first,
 			 const struct model_sample *s)
@@ -236,10 +235,7 @@ static uint64_t estimate_samples(const struct model *m, const struct model_value
 	return (uint64_t)((double)t->n_samples * v->at[MODEL_POINT] / t->sum[MODEL_POINT] + 0.5);
 }
 
-/*
- * The share of the value. Sets *n to the number of samples or operations. NULL: it has no time
- * line.
- */
+/* The share of the value; sets *n to its samples or operations. NULL: it has no time line. */
 static const struct filter_share *find_share(const struct recount *r, const struct model_value *v,
 					     uint64_t *n)
 {

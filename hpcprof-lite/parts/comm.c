@@ -28,8 +28,7 @@ struct comm comm_others(const struct comm *c)
 }
 
 /*
- * The distance to the parent in the tree: the lowest set bit of the part's number. Part 0: beyond
- * all.
+ * The distance to the parent in the tree: the lowest set bit of the part. Part 0: beyond all parts.
  */
 static int distance_up(const struct comm *c)
 {

@@ -110,10 +110,7 @@ struct image {
 	struct cctdb_section sections[CCTDB_META_N_SECTIONS];
 };
 
-/*
- * Zeroed room at the next multiple of 8; NULL if memory is short. Pointers are valid until the next
- * call.
- */
+/* Zeroed room at the next multiple of 8, valid until the next call; NULL if memory is short. */
 static uint8_t *room(struct image *img, uint64_t n_bytes, uint64_t *offset)
 {
 	size_t pad = (size_t)(cctdb_align(img->bytes.n, 8) - img->bytes.n);

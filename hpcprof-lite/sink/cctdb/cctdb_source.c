@@ -109,10 +109,7 @@ static int write_copy(int from, const char *path, mode_t mode, bool *is_whole)
 	return cause;
 }
 
-/*
- * True if a name is too long here, or if the file system takes names that differ in case for the
- * same.
- */
+/* True if a name is too long here, or if names that differ only in case are the same here. */
 static bool has_no_place(int cause)
 {
 	return cause == ENAMETOOLONG || cause == EEXIST || cause == ENOTDIR;
