@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Copies a measurement with what belongs to it; see archive.h. The measurement itself is only
- * read.
+ * Copies a measurement with what belongs to it; see archive.h. Only reads the measurement itself.
  */
 #include "hpcprof-lite/archive.h"
 
@@ -58,7 +57,7 @@ static bool copy_bytes(int from, int to, off_t n_bytes)
 		off_t data = lseek(from, at, SEEK_DATA),
 		      hole = data >= 0 ? lseek(from, data, SEEK_HOLE) : -1;
 		if (data < 0 && errno == ENXIO)
-			break; /* nothing but a hole is left */
+			break; /* only a hole is left */
 		if (data < 0 || hole < 0 || lseek(from, data, SEEK_SET) < 0 ||
 			lseek(to, data, SEEK_SET) < 0)
 			return false;
@@ -77,7 +76,7 @@ static bool copy_bytes(int from, int to, off_t n_bytes)
 	return ftruncate(to, n_bytes) == 0;
 }
 
-/* Opens the file, or the one of this node where its data are. Returns -1 and sets errno. */
+/* Opens the file, or the file on this node that has its data. Returns -1 and sets errno. */
 static int open_data(const char *path, unsigned depth, struct stat *st)
 {
 	struct local_data l;
@@ -94,7 +93,9 @@ static int open_data(const char *path, unsigned depth, struct stat *st)
 	return -1;
 }
 
-/* Leaves out, with a word, what a stranger may have put there: links, and files not for him. */
+/*
+ * Leaves out, with a warning, what a stranger may have put there: links, and files of other owners.
+ */
 static enum status copy_file(const char *from, const char *to, unsigned depth, size_t *n_files)
 {
 	struct stat st;
@@ -127,7 +128,7 @@ static bool has_suffix(const char *name, const char *suffix)
 
 /*
  * Copies the files of a directory whose names end in `suffix`. No directory counts as an empty one.
- * `depth` says how many names of their paths are inside of the measurement.
+ * `depth`: how many components of their paths are inside the measurement.
  */
 static enum status copy_directory(const char *from, const char *to, const char *suffix,
 				  unsigned depth, size_t *n_files)
@@ -234,7 +235,7 @@ static enum status write_structures(const struct archive *a, const char *to, str
 
 /* ---- the whole ---- */
 
-/* Nobody may read the copy who may not read the measurement. */
+/* Gives the copy no more permissions than the measurement has. */
 static void narrow(const char *path, const char *measurement)
 {
 	struct stat from, to;
@@ -267,7 +268,10 @@ enum status archive_write(const struct archive *a)
 	struct counts c = {0};
 	size_t n_sources = 0;
 	enum status status = database_begin(&d, a->path, a->measurement, a->m->title);
-	/* until it is complete it is ours alone, and writable where the measurement is not */
+	/*
+	 * until it is complete, only we can read it, and we can write it even if the measurement is
+	 * read-only
+	 */
 	if (status == STATUS_OK)
 		status = copy_measurement(a->measurement, d.partial, &c);
 	if (status == STATUS_OK)

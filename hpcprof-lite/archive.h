@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An archive: a copy of a measurement directory with all that a report of it needs, for another
- * machine: structures in structs/, sources in src/, and the GPU code that the run kept.
- * hpcprof-lite reads it like any measurement. Test: tests/cli/prof/prof_archive.sh.
+ * An archive is a copy of a measurement directory with all that a report needs on another machine:
+ * structures in structs/, sources in src/, and the GPU code that the run kept. hpcprof-lite reads
+ * it like any measurement. Test: tests/cli/prof/prof_archive.sh.
  */
 #ifndef HPCPROF_ARCHIVE_H
 #define HPCPROF_ARCHIVE_H
@@ -24,7 +24,7 @@ struct archive {
 	size_t n_source_dirs;
 };
 
-/* Makes the whole archive or leaves nothing. Structures that are missing are said. Logs. */
+/* Makes the whole archive or leaves nothing. Logs failures, and which structures are missing. */
 enum status archive_write(const struct archive *a);
 
 #endif

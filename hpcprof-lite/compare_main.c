@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The command line of hpcprof-lite compare. It opens one run after the other and keeps of each only
- * what the comparison needs, so memory does not grow with the size of all runs together. Test:
+ * The command line of hpcprof-lite compare. It opens one run after the other and keeps only what
+ * the comparison needs, so memory does not grow with the size of all runs together. Test:
  * tests/cli/compare/compare.sh, tests/cli/compare/compare_gate.sh.
  */
 #include "hpcprof-lite/compare_main.h"
@@ -237,7 +237,7 @@ static enum status write_page(const struct model *m, const char *path, const cha
 	char *made = outfile_path(directory, partial);
 	if (!made)
 		return STATUS_NO_MEMORY;
-	unlink(made); /* of a run that was killed */
+	unlink(made); /* left by a run that was killed */
 	enum status s = sink_html.write(m, &o);
 	if (s == STATUS_OK && rename(made, path) != 0) {
 		log_error(path, "cannot be written: %s", strerror(errno));

@@ -42,20 +42,23 @@ static void remove_tree(const char *path)
 
 /* ---- signals ---- */
 
-#define CUT_SIGNAL SIGUSR1 /* to ourselves */
+#define CUT_SIGNAL SIGUSR1 /* we send it to ourselves */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static volatile sig_atomic_t is_cut; /* a file was shortened while it was read: said already */
+/* a file was shortened while it was read, and that is logged */
+static volatile sig_atomic_t is_cut;
 static char *open_partial; /* guarded by lock; what a signal has to remove */
 
 /* ---- the watcher: another process, which removes what we leave ---- */
 
-static int watcher_fd = -1; /* guarded by lock; the watcher waits for its end. -1: there is none */
+/* guarded by lock; the watcher runs until it is closed. -1: there is none */
+static int watcher_fd = -1;
 static pid_t watcher;
 
 /*
- * Gets the name of each open database, and "" when none is open. It must not keep open what a
- * launcher reads to its end, nor be killed with us.
+ * The watcher: gets the name of each open database, and "" when none is open. It leaves the
+ * session, so that it is not killed with us. It closes its copies of our files, because a launcher
+ * reads them to their end.
  */
 static void watch(int fd)
 {
@@ -73,7 +76,7 @@ static void watch(int fd)
 	_exit(0);
 }
 
-/* With the lock. The watcher may have been killed: that is no reason to end. */
+/* With the lock. If the watcher has been killed, we go on without it. */
 static void tell_watcher(const char *name)
 {
 	if (watcher_fd >= 0 && send(watcher_fd, name, strlen(name) + 1, MSG_NOSIGNAL) < 0)
@@ -117,8 +120,8 @@ static void forget_open(void)
 }
 
 /*
- * Makes the directory, with the X of the name replaced. From then on a signal removes it. Returns
- * an errno.
+ * Makes the directory, replacing the X of the name. From then on a signal removes it. Returns an
+ * errno.
  */
 static int make_partial(char *name)
 {
@@ -291,7 +294,7 @@ enum status database_begin(struct database *d, const char *wanted, const char *m
 /* If another run took the name meanwhile, takes the next one. Returns errno, 0 for success. */
 static int name_partial(struct database *d)
 {
-	/* an empty directory that came into being meanwhile is replaced: nobody's loss */
+	/* rename() replaces an empty directory that was made meanwhile; nothing is lost */
 	while (rename(d->partial, d->path) != 0) {
 		const int cause = errno;
 		const bool is_taken = cause == ENOTEMPTY || cause == EEXIST;
@@ -309,7 +312,7 @@ enum status database_commit(struct database *d)
 	enum status s = STATUS_OK;
 	mode_t mask = umask(0);
 	umask(mask);
-	/* mkdtemp() made it for us alone */
+	/* mkdtemp() made it readable only for us */
 	if (!d->is_private && chmod(d->partial, 0777 & ~mask) != 0)
 		log_warn(d->path, "keeps the permissions of a private directory: %s",
 			 strerror(errno));

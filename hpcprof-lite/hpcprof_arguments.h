@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the command line of hpcprof-lite asks for, its table of options, and which ranks do it.
- * Test: tests/cli/prof/prof_cli.sh.
+ * What the command line of hpcprof-lite asks for, its table of options, and which ranks do the
+ * work. Test: tests/cli/prof/prof_cli.sh.
  */
 #ifndef HPCPROF_LITE_HPCPROF_ARGUMENTS_H
 #define HPCPROF_LITE_HPCPROF_ARGUMENTS_H
@@ -15,24 +15,24 @@
 struct arguments {
 	const char *database;
 	unsigned n_workers;
-	const char *to; /* NULL: all but those on request */
+	const char *to; /* NULL: all but those written on request */
 	const char *archive; /* NULL: none */
 	bool no_structs, no_sources, quiet, internals, ranges;
 	enum comm_mpi_use mpi;
 	uint64_t command; /* hash of version and arguments */
-	void **settings; /* by sink; NULL where it has none */
+	void **settings; /* by sink; NULL: it has none */
 	const struct filter *filter;
 	/* all ranks; NULL: this process works alone, and the others wait for it */
 	struct comm *ranks;
-	/* those that make the database with this one, and have the same model; NULL: none */
+	/* the ranks that make the database with this one, from the same model; NULL: none */
 	struct comm *comm;
-	bool is_apart; /* the other ranks make the database, and the first one all else */
+	bool is_apart; /* the first rank makes all other outputs, the others the database */
 };
 
 bool arguments_want(const struct arguments *a, const struct sink_ops *sink);
 /* True in the process that works alone, or the first rank. */
 bool arguments_are_of_first(const struct arguments *a);
-/* Ends a step of all ranks: the worst of their statuses. */
+/* Ends a step of all ranks. Returns the worst of their statuses. */
 enum status arguments_agree(const struct arguments *a, enum status s);
 
 /* The table of options: those of hpcprof-lite, of the filter and of the sinks. */

@@ -28,8 +28,8 @@
 #include <string.h>
 
 /*
- * True if ranks help, with the database of the whole run. *more: there are other outputs, which
- * need the model of one process.
+ * True if the ranks work together on the database of the whole run. *more: there are also outputs
+ * that need the model of one process.
  */
 static bool is_shared(const struct arguments *a, bool *more)
 {
@@ -42,7 +42,7 @@ static bool is_shared(const struct arguments *a, bool *more)
 	return any && !a->archive && filter_is_empty(a->filter);
 }
 
-/* The lowest of the ranks that saw an error says it: the others had none, or the same. */
+/* The lowest rank that saw an error logs it, because the others saw none or the same one. */
 static void say_cause(const struct comm *c)
 {
 	const int64_t speaker = -comm_max(c, log_n_errors() ? -c->part : INT64_MIN);
@@ -84,7 +84,7 @@ static enum status run(const struct arguments *a, char *const *directories, size
 				      .quiet = a->quiet,
 				      .all = a->ranks,
 				      .comm = a->comm};
-	log_set_silent(!arguments_are_of_first(a)); /* the first says the same */
+	log_set_silent(!arguments_are_of_first(a)); /* the first rank logs the same */
 	enum status status = read_all(a, directories, n, &s, &m);
 	if (m && status == STATUS_OK && a->archive)
 		status = archive_write(&(struct archive){directories[0], a->archive, s.list, s.n, m,
@@ -102,7 +102,7 @@ static enum status run(const struct arguments *a, char *const *directories, size
 	return status;
 }
 
-/* Sets what this rank does, with which others. */
+/* Sets what this rank does, and with which other ranks. */
 static void choose_work(struct arguments *a, struct comm *all, struct comm *rest)
 {
 	if (!is_shared(a, &a->is_apart)) {
@@ -157,7 +157,7 @@ static enum status run_ranks(const struct arguments *a, char *const *directories
 	return status;
 }
 
-/* The same in all ranks: what they exchange depends on it. */
+/* Must be the same in all ranks, because it decides what they exchange. */
 static uint64_t hash_command(int argc, char **argv)
 {
 	uint64_t h = fnv64(FNV64_START, PACKAGE_VERSION, sizeof PACKAGE_VERSION);

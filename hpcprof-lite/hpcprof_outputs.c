@@ -27,8 +27,8 @@ static bool shows(const struct arguments *a)
 }
 
 /*
- * Writes the outputs that go to standard output. A terminal gets many lines at once, too: a
- * complete report has so many of them.
+ * Writes the outputs that go to standard output. The stream is fully buffered, even to a terminal,
+ * because a complete report has very many lines.
  */
 static enum status write_shown(const struct model *m, const struct arguments *a)
 {
@@ -42,8 +42,8 @@ static enum status write_shown(const struct model *m, const struct arguments *a)
 }
 
 /*
- * The same in a thread of its own, while the files are written: people want to see the report, and
- * those who page it should have the files before they have read it.
+ * Does the same in a thread of its own, while the files are written. People see the report at once,
+ * and if they use a pager, the files should be complete before they have read it.
  */
 struct showing {
 	const struct model *m;
@@ -65,7 +65,10 @@ static void *show(void *arg)
 	return NULL;
 }
 
-/* Who reads a pipe may be a pager, which has painted the terminal that standard error is, too. */
+/*
+ * True if a person may be looking: a pipe may lead to a pager, on the same terminal as standard
+ * error.
+ */
 static bool is_watched(int fd)
 {
 	struct stat st;
@@ -92,8 +95,8 @@ static void end_showing(struct showing *s)
 enum { MOST_OUTPUTS = 32 }; /* more than there are sinks */
 
 /*
- * The outputs in files, as many at a time as there are workers. While a sink has work for one
- * thread only, as most have, the threads of another go on.
+ * The outputs in files, as many at a time as there are workers. Most sinks have work for only one
+ * thread at times; the threads of other sinks go on meanwhile.
  */
 struct writing {
 	const struct model *m;
@@ -115,7 +118,7 @@ static void write_one(void *arg, size_t i, unsigned worker)
 	f->status = f->sink->write(w->m, &f->options);
 }
 
-/* Ranks share the one output that they write. Its messages belong to the main thread. */
+/* Ranks write one output together. Only the main thread may send its messages. */
 static void write_all(struct writing *w, const struct arguments *a)
 {
 	pool_run(w->n, w->m->share ? 1 : a->n_workers, write_one, w);
@@ -161,7 +164,7 @@ static void choose_files(const struct model *m, const struct arguments *a,
 	}
 }
 
-/* All ranks write into the directory of the first. `s`: whether that one has it. */
+/* All ranks write into the directory of the first rank. `s`: whether that rank has it. */
 static enum status share_directory(
 	const struct arguments *a, enum status s, char directory[PATH_MAX])
 {
@@ -171,7 +174,7 @@ static enum status share_directory(
 	return s;
 }
 
-/* Writes the outputs of this process, and waits for other ranks. Ends a step of theirs. */
+/* Writes the outputs of this process and waits for other ranks. Ends a step of all of them. */
 static enum status write_into(
 	const char *directory, const struct arguments *a, struct writing *w, bool *is_private)
 {
@@ -262,6 +265,6 @@ enum status outputs_write(
 	struct showing shown;
 	status = write_files(m, a, directories, n, &shown);
 	if (shown.is_closed)
-		raise(SIGPIPE); /* the end that it would have been */
+		raise(SIGPIPE); /* end as SIGPIPE would have ended us */
 	return status == STATUS_OK ? shown.status : status;
 }

@@ -16,7 +16,7 @@ struct needed_structures {
 	unsigned n_workers;
 	bool make, quiet; /* as in struct load_structures_options */
 	/*
-	 * All processes that need the same structures, of which the first one makes them, and those
+	 * all: the processes that need the same structures; the first one makes them. comm: those
 	 * among them that attribute_run() works with. NULL: none.
 	 */
 	struct comm *all, *comm;

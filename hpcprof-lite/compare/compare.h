@@ -4,12 +4,12 @@
  * model, so the caller may free the model before it opens the next one.
  *
  * Functions are matched by name and module (compare_names.h), and by name alone if that leaves no
- * doubt: a function that is inlined into another module is the same function. A call path is its
- * functions, called or inlined; loops and the lines of calls are not part of it. A function without
- * a name is its address if all runs have the same build of its module; otherwise all code without
- * names of the module is one function (compare_settle.c). A line is a leaf below its function. A
- * parent's index is smaller than those of its children. Node 0 is the root. One owner; constant
- * after compare_settle(). Test: tests/unit/compare/test_compare.c.
+ * doubt: a function that is inlined into another module is the same function. A call path consists
+ * of its functions, called or inlined; loops and the lines of calls are not part of it. A function
+ * without a name is identified by its address if all runs have the same build of its module;
+ * otherwise all code without names of the module is one function (compare_settle.c). A line is a
+ * leaf below its function. A parent's index is smaller than those of its children. Node 0 is the
+ * root. One owner; constant after compare_settle(). Test: tests/unit/compare/test_compare.c.
  */
 #ifndef HPCPROF_COMPARE_COMPARE_H
 #define HPCPROF_COMPARE_COMPARE_H
@@ -51,7 +51,7 @@ struct compare_metric {
 	bool is_of_pc_samples; /* as in struct model_metric */
 	uint8_t kind, role; /* as in struct model_metric */
 	uint32_t divisor;   /* GPU_MEAN: index; others: MODEL_NONE */
-	uint32_t n_runs;    /* that measured it */
+	uint32_t n_runs;    /* runs that measured it */
 };
 
 /* The own value of a node in a run. */
@@ -75,17 +75,17 @@ struct compare_run {
 	uint64_t elapsed_ns;
 	bool is_complete; /* the ledger closes and no process was still running */
 	bool has_gpu;     /* a GPU back end was active, even if it saw no operation */
-	bool lacks_names; /* a binary of the program is not the one that ran any more */
+	bool lacks_names; /* a binary of the program has changed since it ran */
 	VEC(struct compare_cell) cells;
 	VEC(struct compare_rank) ranks;
 };
 
-/* The builds of the modules of a name. */
+/* The builds of all modules with one name. */
 struct compare_build {
-	uint32_t id; /* of the latest, in hexadecimal digits */
+	uint32_t id; /* build id of the latest one, in hexadecimal digits */
 	uint32_t n_modules;
 	uint8_t structure; /* enum model_structure */
-	bool differs; /* two of them, or one is not known */
+	bool differs; /* two of them differ, or one is not known */
 };
 
 struct compare_renaming {

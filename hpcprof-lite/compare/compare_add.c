@@ -60,7 +60,7 @@ static uint32_t add_line(struct compare_adding *a, const struct model_context *x
 	return (uint32_t)id;
 }
 
-/* The node below which the calls of a context hang. False if memory is short. */
+/* Finds the node that is the parent of a context's calls. False if memory is short. */
 static bool find_node(struct compare_adding *a, uint32_t context)
 {
 	const struct model_context *x = &a->m->contexts[context];
@@ -147,8 +147,8 @@ static bool read_operations(struct compare_adding *a)
 
 /*
  * The variance of a sum of n values. Samples are a Poisson process: n times the square of the mean
- * weight. Times of GPU operations vary as the operations with a record do; a single operation says
- * nothing of that and counts as a sample does. Counts are exact.
+ * weight. Times of GPU operations vary like those of the operations with a record; a single
+ * operation does not show how, and counts like a sample. Counts are exact.
  */
 static double variance_of(const struct compare_adding *a, const struct model_total *t)
 {

@@ -145,7 +145,7 @@ static bool divide(const struct compare_values *v, const bool *is_in, bool is_se
 	return true;
 }
 
-/* True if no run counts of a side that the condition is about. */
+/* True if no run counts on a side that the condition needs. */
 static bool lacks_side(const struct compare *c, const struct compare_condition *x,
 		       const bool *counts)
 {
@@ -185,7 +185,10 @@ static bool estimate(const struct compare *c, const bool *is_in, double assumed,
 
 /* ---- the verdict ---- */
 
-/* By how much the condition is true; negative: it is false. *deviation: the standard deviation. */
+/*
+ * Returns by how much the condition is true; negative: it is false. *deviation: the standard
+ * deviation.
+ */
 static double excess_of(const struct compare_check *check, double *deviation)
 {
 	const struct compare_condition *x = check->condition;

@@ -34,7 +34,7 @@ static enum status write_beside(const char *path, const char *partial, const cha
 	return s;
 }
 
-/* Writes to what is no regular file, such as a pipe, or a link such as /dev/stdout. */
+/* Writes to a file that is not regular, such as a pipe, or through a link such as /dev/stdout. */
 static enum status write_through(const char *path, const char *bytes, size_t n_bytes)
 {
 	FILE *to = fopen(path, "we");

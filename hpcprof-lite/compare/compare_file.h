@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Files that a gate leaves for continuous integration: JUnit XML and Markdown. A file is replaced
+ * Files that a gate writes for continuous integration: JUnit XML and Markdown. A file is replaced
  * as a whole or stays as it was. Test: tests/cli/compare/compare_gate.sh.
  */
 #ifndef HPCPROF_COMPARE_COMPARE_FILE_H

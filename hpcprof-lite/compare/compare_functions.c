@@ -91,8 +91,8 @@ static uint32_t push_function(struct compare *c, const struct identity *identity
 }
 
 /*
- * The only function of this name that no function of this run is, or MODEL_NONE. Code without a
- * name is never the same in two modules.
+ * The only function of this name that no function of this run has taken, or MODEL_NONE. Code
+ * without a name is never the same in two modules.
  */
 static uint32_t find_elsewhere(const struct compare *c, uint32_t name, const bool *is_taken,
 			       size_t n_taken)
@@ -134,7 +134,7 @@ uint32_t compare_find_unnamed(struct compare *c, uint32_t module)
 	return id == MAP_NONE ? push_function(c, &x) : (uint32_t)id;
 }
 
-/* First the functions that match exactly, so that no other takes their place. */
+/* First matches the functions that match exactly, so that no other takes their place. */
 static bool match_functions(struct compare_adding *a, struct identity *identities, bool *is_taken,
 			    size_t n_taken)
 {
@@ -163,7 +163,7 @@ static bool match_functions(struct compare_adding *a, struct identity *identitie
 	return true;
 }
 
-/* Only machine code has addresses that may be all that is known of a function. */
+/* Only for machine code, because there the address may be all that is known about a function. */
 static bool add_builds(struct compare_adding *a)
 {
 	for (uint32_t i = 0; i < a->m->n_modules; i++) {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The model and what it owns; `m` comes first, so that one pointer frees all. */
+/* The model and everything that it owns; `m` comes first, so that one pointer frees all. */
 struct made {
 	struct model m;
 	struct model_module *modules;
@@ -223,7 +223,7 @@ static bool add_contexts(const struct compare *c, struct made *d)
 
 /* ---- values ---- */
 
-/* Of how many runs of a side the mean is. */
+/* The number of runs of a side that the mean is taken over. */
 static uint32_t count_side(const struct compare *c, unsigned side)
 {
 	uint32_t n = compare_count_runs(c, side);

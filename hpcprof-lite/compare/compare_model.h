@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A comparison as a model, for outputs that show trees: the contexts of both sides, without
- * threads and time lines. Each metric is there twice: metric 2 i has the mean over the new runs,
- * metric 2 i + 1 the mean over the base runs, "before". Test: tests/unit/compare/test_compare.c.
+ * A comparison as a model, for outputs that show trees: the contexts of both sides, without threads
+ * and time lines. Each metric appears twice: metric 2 i has the mean over the new runs, metric 2 i
+ * + 1 the mean over the base runs, "before". Test: tests/unit/compare/test_compare.c.
  */
 #ifndef HPCPROF_COMPARE_COMPARE_MODEL_H
 #define HPCPROF_COMPARE_COMPARE_MODEL_H

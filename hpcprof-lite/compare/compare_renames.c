@@ -101,7 +101,7 @@ static double common_callers(const struct lone *a, const struct lone *b)
 	return either ? (double)both / (double)either : 0;
 }
 
-/* From 0, nothing in common, to 2. Both: the estimate of one function under two names. */
+/* From 0, nothing in common, to 2. Sets *both to the estimate of one function under two names. */
 static double likeness(const struct lone *a, const struct lone *b, struct compare_estimate *both)
 {
 	*both = (struct compare_estimate){a->total.base, b->total.new, a->total.base_variance,

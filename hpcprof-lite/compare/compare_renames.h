@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Functions that may be the same one under another name. A pair is suggested if one is only in base
- * runs and the other only in new runs, which is no chance, most of their callers are the same, and
- * their totals are alike. Nothing is matched by a suggestion: compare_rename() does that when the
- * user asks for it. Test: tests/unit/compare/test_compare.c.
+ * Finds functions that may have been renamed. A pair is suggested if one function is only in base
+ * runs and the other only in new runs, which chance does not explain, most of their callers are the
+ * same, and their totals are alike. A suggestion matches nothing by itself: compare_rename() does
+ * that when the user asks for it. Test: tests/unit/compare/test_compare.c.
  */
 #ifndef HPCPROF_COMPARE_COMPARE_RENAMES_H
 #define HPCPROF_COMPARE_COMPARE_RENAMES_H

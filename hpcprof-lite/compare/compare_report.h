@@ -49,7 +49,7 @@ const struct compare_values *compare_report_values(const struct compare_report *
 /* True if a condition fails. */
 bool compare_report_fails(const struct compare_report *r);
 /*
- * The name of a row, at least its end if it is longer than n_bytes. A call path has " > " between
+ * The name of a row; if it is longer than n_bytes, at least its end. A call path has " > " between
  * its functions and leaves out the first ones if it needs more than `columns` (0: unlimited).
  */
 void compare_row_name(const struct compare *c, enum compare_by by, uint32_t id, size_t columns,

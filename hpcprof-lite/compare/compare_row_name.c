@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Code without a name differs from that of other modules. */
+/* Code without a name gets the name of its module, so that modules differ. */
 static void function_name(const struct compare *c, uint32_t function, char *to, size_t n_bytes)
 {
 	const struct compare_function *f = &c->functions.at[function];
@@ -56,11 +56,11 @@ static void path_name(const struct compare *c, uint32_t node, size_t columns, ch
 	to[0] = 0;
 	for (uint32_t at = node; at; at = c->nodes.at[at].parent) {
 		if (c->nodes.at[at].kind == COMPARE_ENTRY && to[0])
-			break; /* the entry is not news */
+			break; /* the entry says nothing new */
 		node_name(c, at, columns / SHARE, name, sizeof name);
 		if (put_in_front(to, n_bytes, columns, name)) {
 			if (strcmp(name, "main") == 0)
-				break; /* what calls it is the same in every program */
+				break; /* its callers are the same in every program */
 			continue;
 		}
 		if (to[0])

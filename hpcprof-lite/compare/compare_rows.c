@@ -58,7 +58,7 @@ static void add_nodes(struct table *t)
 	}
 }
 
-/* The values of ranks come without a count of samples. They vary as the whole does. */
+/* The values of ranks have no count of samples, so they vary as the whole does. */
 static void add_ranks(struct table *t)
 {
 	const struct compare_values *v = t->v;

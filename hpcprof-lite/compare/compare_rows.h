@@ -27,7 +27,7 @@ struct compare_rows {
 	bool by_total;
 	struct compare_row *at; /* real differences first, then by falling size */
 	size_t n, n_real;
-	size_t n_all; /* with those that have only a value that the table does not judge */
+	size_t n_all; /* with rows that have only a value which the table does not judge */
 	double limit; /* standard deviations that a real difference exceeds */
 	double noise; /* sum of the differences of the others */
 };

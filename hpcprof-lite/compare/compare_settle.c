@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Addresses tell functions without names apart while all runs have the same build of their module.
- * Otherwise all of them become one function here, and what becomes the same with it is added up:
- * lines, nodes, values. Test: tests/unit/compare/test_compare.c.
+ * As long as all runs have the same build of a module, addresses distinguish its functions without
+ * names. Otherwise this file makes them one function, and adds up what becomes the same: lines,
+ * nodes and values. Test: tests/unit/compare/test_compare.c.
  */
 #include "hpcprof-lite/compare/compare_adding.h"
 #include "hpcprof-lite/compare/compare_names.h"
@@ -31,7 +31,7 @@ bool compare_add_build(struct compare *c, uint32_t module, const struct model_mo
 	return true;
 }
 
-/* By index: what the functions, lines and nodes become. */
+/* By index: the function, line or node that each one becomes. */
 struct settling {
 	struct compare *c;
 	uint32_t *function, *line, *node;

@@ -143,8 +143,8 @@ void compare_values_close(struct compare_values *v)
 }
 
 /*
- * Few samples tell their own variance badly: none at all would be certain. So the variance of both
- * sides is that of their common rate, as if nothing had changed (a score test).
+ * A few samples are a poor estimate of their variance: a side without any would seem certain. So
+ * both sides get the variance of their common rate, as if nothing had changed (a score test).
  */
 static void share_rate(const struct compare_values *v, struct side sides[COMPARE_N_SIDES])
 {
@@ -162,7 +162,10 @@ static void share_rate(const struct compare_values *v, struct side sides[COMPARE
 		sides[i].mean.variance = weights[i] * n / of_one;
 }
 
-/* The variance of the mean of a side: the larger of what sampling and what the spread says. */
+/*
+ * The variance of the mean of a side: what sampling explains, or what the runs show if that is
+ * larger.
+ */
 static double variance_of_mean(const struct compare_values *v, const struct side *s)
 {
 	double expected = s->mean.variance + v->excess * s->mean.value * s->mean.value,

@@ -21,16 +21,16 @@ struct compare_values {
 	struct compare_amount *whole; /* by run */
 	/*
 	 * The square of the relative standard deviation between runs of the same program, in excess
-	 * of sampling: measured where a side has several runs, else assumed.
+	 * of sampling: measured if a side has several runs, else assumed.
 	 */
 	double excess;
 	bool is_excess_measured;
-	double weights[COMPARE_N_SIDES]; /* mean of a sample; 0: the metric is not sampled */
+	double weights[COMPARE_N_SIDES]; /* mean weight of a sample; 0: not sampled */
 };
 
 /*
- * `assumed` is the relative standard deviation between runs that is assumed where no side has
- * several; metrics that count are exact. False if memory is short; then there is nothing to close.
+ * `assumed` is the relative standard deviation between runs to assume if no side has several;
+ * metrics that count are exact. False if memory is short; then there is nothing to close.
  */
 bool compare_values_open(const struct compare *c, uint32_t metric, double assumed,
 			 struct compare_values *v);
@@ -52,8 +52,8 @@ struct compare_estimate compare_estimate_some(const struct compare_values *v,
 /* The standard deviation of new - base. */
 double compare_deviation(const struct compare_estimate *e);
 /*
- * The number of standard deviations that chance exceeds in none of `n_looks` looks as surely as
- * it does not exceed 3 in one look (Bonferroni). At least 3.
+ * Returns a number of standard deviations, at least 3. Chance is as unlikely to exceed it in any of
+ * `n_looks` looks as it is to exceed 3 in one look (Bonferroni).
  */
 double compare_limit(size_t n_looks);
 

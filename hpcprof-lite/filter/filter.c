@@ -84,7 +84,7 @@ static void end(struct filter_part *p)
 	model_free(p->to);
 }
 
-/* What every part shares with the whole; the new model will own the old one. */
+/* Copies what every part shares with the whole; the new model will own the old one. */
 static void share(const struct model *from, struct model *to)
 {
 	to->modules = from->modules;
@@ -140,7 +140,7 @@ static bool sum_part(struct filter_part *p)
 	return ok;
 }
 
-/* Nothing needs the values of the whole once they are recounted, and memory is short. */
+/* Frees the values of the whole run: nothing needs them after recounting, and memory is short. */
 static void drop_values(struct model *m)
 {
 	model_values_free(m);

@@ -21,7 +21,7 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* `item` is a pid if it has digits alone, else a path, a base name or a pattern for it. */
+/* `item` is a pid if it has only digits, else a path, a base name, or a pattern for one of them. */
 static bool is_process(const struct model_process *p, const char *item)
 {
 	if (item[strspn(item, "0123456789")] == 0)
@@ -29,7 +29,7 @@ static bool is_process(const struct model_process *p, const char *item)
 	return strcmp(item, p->executable) == 0 || fnmatch(item, base_name(p->executable), 0) == 0;
 }
 
-/* Says which programs there are, each once. */
+/* Logs which programs there are, each once. */
 static enum status refuse_process(const struct model *m, const char *item)
 {
 	enum { MOST = 8 };
@@ -157,7 +157,10 @@ static enum status match_threads(const struct filter_part *p, const bool *wanted
 	return STATUS_OK;
 }
 
-/* Clears wanted[] of the processes that neither ran in the time nor had a GPU queue that did. */
+/*
+ * Clears wanted[] of the processes that did not run in the range of time, and had no GPU queue that
+ * did.
+ */
 static bool match_time(const struct filter_part *p, bool *wanted)
 {
 	const struct model *m = p->from;

@@ -16,7 +16,9 @@ static bool is_left_out(const struct filter_part *p, uint32_t metric)
 	return p->has_time && untimed && untimed == atomic_load(&p->sums[metric]);
 }
 
-/* Lists the metrics that are left out: not the parts of one that is, nor all of PC sampling. */
+/*
+ * Lists the metrics that are left out, but no part of a listed metric, and PC sampling only once.
+ */
 static void list_left_out(const struct filter_part *p, FILE *out)
 {
 	const char *separator = "left out, because they have no time line: ";
@@ -35,7 +37,7 @@ static void list_left_out(const struct filter_part *p, FILE *out)
 		fprintf(out, "%sPC samples and stall reasons", separator);
 }
 
-/* Lists the metrics of which a part is left out. A mean does not change by it. */
+/* Lists the metrics of which a part is left out, but not means, which do not change by it. */
 static void list_shares(const struct filter_part *p, FILE *out)
 {
 	const char *separator = "left out, because it has no time line: ";

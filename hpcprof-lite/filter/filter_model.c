@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Makes contexts, processes and profiles of the part. Contexts without values, samples and
- * operations go; modules, files and functions stay, since nothing lists them by themselves.
- * Test: tests/unit/prof/test_filter.c.
+ * operations are removed. Modules, files and functions stay, since nothing lists them by
+ * themselves. Test: tests/unit/prof/test_filter.c.
  */
 #include "hpcprof-lite/filter/filter_part.h"
 
@@ -49,7 +49,7 @@ static void clip(const struct filter_part *p, uint64_t *start_ns, uint64_t *end_
 	*end_ns = *end_ns > *start_ns ? *end_ns : *start_ns;
 }
 
-/* Measures of the error of apportioning stay where their kernel does. */
+/* Keeps the measured errors of apportioning of the kernels that are in the part. */
 static bool copy_yardsticks(struct filter_part *p, struct model_gpu_sampling *s)
 {
 	struct model_gpu_yardstick *all = calloc((size_t)s->n_yardsticks + 1, sizeof *all);
@@ -82,7 +82,7 @@ static void number_all(struct filter_part *p)
 	p->to->n_processes = n;
 }
 
-/* Their sums are of whole processes. */
+/* Copies the parallel regions. Their sums are those of whole processes. */
 static bool copy_regions(struct filter_part *p)
 {
 	const struct model *m = p->from;
@@ -102,7 +102,7 @@ static bool copy_regions(struct filter_part *p)
 	return true;
 }
 
-/* Phases that are not in the part keep their number and have no ranges. */
+/* Copies the phases. Those that are not in the part keep their number and have no ranges. */
 static bool copy_phases(struct filter_part *p)
 {
 	const struct model *m = p->from;
@@ -153,7 +153,7 @@ static void clip_track(const struct filter_part *p, const struct model_nvtx_trac
 	}
 }
 
-/* The names and single ranges of NVTX. Sums are of the whole run. */
+/* Copies the names and single ranges of NVTX, but no sums, which are those of the whole run. */
 static bool copy_nvtx(struct filter_part *p)
 {
 	const struct model_nvtx *from = p->from->nvtx;
@@ -180,7 +180,7 @@ static bool copy_nvtx(struct filter_part *p)
 	return true;
 }
 
-/* Who waited for whom in kernels, where both are in the part. PC samples have no times. */
+/* Copies what warps waited for, if both contexts are in the part. PC samples have no times. */
 static bool copy_blames(struct filter_part *p)
 {
 	const struct model *m = p->from;
@@ -206,8 +206,8 @@ static bool copy_blames(struct filter_part *p)
 }
 
 /*
- * When the measurement was off is not known, only for how long in all. What cannot have been
- * outside of the part was in it.
+ * A lower bound: it is known how long measurement was off in all, but not when. Assumes that it was
+ * off outside of the part as long as possible.
  */
 static uint64_t least_off_ns(const struct model_process *whole, const struct model_process *part)
 {
@@ -238,7 +238,9 @@ bool filter_make_processes(struct filter_part *p)
 
 /* ---- profiles ---- */
 
-/* If the own path of a thread is not in the part, time lines show where the sample counts. */
+/*
+ * If the path on the thread's stack is not in the part, shows the context where the sample counts.
+ */
 static bool copy_shown(const struct filter_part *p, const struct model_timeline *from,
 		       struct model_timeline *to)
 {
@@ -283,7 +285,7 @@ static bool copy_timeline(const struct filter_part *p, const struct model_timeli
 	return true;
 }
 
-/* Lanes whose operations are not in the part are gone: counts the lanes of a queue anew. */
+/* Renumbers the lanes of a queue, because lanes without operations in the part are removed. */
 static uint32_t next_lane(const struct model_profile *first, const struct model_profile *p)
 {
 	return p > first && p[-1].queue == p->queue && p[-1].kind == MODEL_PROFILE_QUEUE
@@ -311,7 +313,7 @@ bool filter_make_profiles(struct filter_part *p)
 		to->process = p->process_to[to->process];
 		to->n_trace_records = p->profiles[i].n_records;
 		clip(p, &to->start_ns, &to->end_ns);
-		if (p->has_time || p->below) { /* known of the whole thread only */
+		if (p->has_time || p->below) { /* known only for the whole thread */
 			to->cpu_ns = 0;
 			to->source_use = (struct model_source_use){0};
 		}

@@ -50,14 +50,14 @@ struct filter_part {
 	VEC(struct filter_ops) ops;
 	struct filter_profile *profiles;
 	/*
-	 * By worker, then context: where the values of the context begin in those of the profile
-	 * that the worker is at. Anything if it has none.
+	 * By worker, then context: the index of the context's first value in the profile that the
+	 * worker is at. Undefined if the context has no value there.
 	 */
 	uint32_t **first_value;
-	/* By metric: the sum before the cut by time, and what of it has no time line. */
+	/* By metric: the sum before the cut by time, and the part of it that has no time line. */
 	_Atomic uint64_t *sums, *untimed;
 	double *divisors;
-	struct gpu_idle idle;       /* of the range of time, found anew in the whole run */
+	struct gpu_idle idle;       /* of the range of time, computed anew from the whole run */
 	struct gpu_energy energy;   /* the same */
 	bool has_idle, has_energy;
 	atomic_bool failed;
@@ -69,8 +69,8 @@ static inline bool filter_has_context(const struct filter_part *p, uint32_t cont
 }
 
 /*
- * Sets the range of time, `below`, and process_to and profile_to of threads: 0 or MODEL_NONE.
- * STATUS_USAGE: nothing matches; logs what there is.
+ * Sets the range of time, `below`, and process_to and profile_to of threads: 0 if they are in the
+ * part, else MODEL_NONE. STATUS_USAGE: nothing matches; logs what could match.
  */
 enum status filter_choose(struct filter_part *p);
 /* Sets to->part and to->part_has_gaps. */

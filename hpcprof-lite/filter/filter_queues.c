@@ -61,7 +61,9 @@ static bool make_devices(struct filter_part *p, const uint32_t *first_process)
 	return true;
 }
 
-/* A device is idle or not for all its processes, so the numbers stay those of the whole run. */
+/*
+ * A device is idle for all its processes or for none, so the numbers stay those of the whole run.
+ */
 static bool make_idle(struct filter_part *p)
 {
 	const struct model *m = p->from;
@@ -78,7 +80,9 @@ static bool make_idle(struct filter_part *p)
 	return true;
 }
 
-/* As is idle time: a meter is of a device, whoever uses it. Those of hosts stay. */
+/*
+ * A meter belongs to a device, whoever uses it, so it stays like idle time. Meters of hosts stay.
+ */
 static bool make_meters(struct filter_part *p)
 {
 	const struct model *m = p->from;

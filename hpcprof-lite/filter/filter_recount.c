@@ -36,7 +36,7 @@ static bool is_in(const struct filter_part *p, uint64_t ns)
 	return !p->has_time || (ns >= p->from_ns && ns < p->until_ns);
 }
 
-/* Adds what counts at one moment. */
+/* Adds `n`, which counts at the moment `ns`. */
 static void add_at(const struct filter_part *p, struct filter_share *s, uint64_t ns, uint64_t n)
 {
 	capped_grow(&s->all, n);
@@ -125,7 +125,9 @@ static bool count_ops(struct filter_part *p, uint32_t queue)
 
 /* ---- samples ---- */
 
-/* Its place among the values of the thread, or n_values: as model_find_value(), in O(1). */
+/*
+ * The index of the sample's value in the thread, or n_values: as model_find_value(), but in O(1).
+ */
 static size_t find_value(const struct model_profile *t, const uint32_t *first,
 			 const struct model_sample *s)
 {
@@ -165,7 +167,7 @@ static void step_wait(const struct filter_part *p, struct open_wait *w,
 		*w = (struct open_wait){share, s->context, s->time_ns};
 }
 
-/* Counts the samples of a thread, by its values; those without a value at the end. */
+/* Counts the samples of a thread by value. Those without a value count at of[n_values]. */
 static void count_samples(struct filter_part *p, uint32_t profile, uint32_t *first,
 			  struct filter_share *of)
 {
@@ -221,7 +223,10 @@ struct recount {
 	const struct filter_share *samples; /* by value of the profile */
 };
 
-/* The model has the number of samples over all threads only: the thread's share, by value. */
+/*
+ * Estimates the samples of one thread by its share of the value: the model has only their number
+ * over all threads.
+ */
 static uint64_t estimate_samples(const struct model *m, const struct model_value *v)
 {
 	const struct model_total *t = model_find_total(m, v->context, v->metric);
@@ -230,7 +235,7 @@ static uint64_t estimate_samples(const struct model *m, const struct model_value
 	return (uint64_t)((double)t->n_samples * v->at[MODEL_POINT] / t->sum[MODEL_POINT] + 0.5);
 }
 
-/* The share of the value, and *n, how many samples or operations. NULL: it has no time line. */
+/* The share of the value; sets *n to its samples or operations. NULL: it has no time line. */
 static const struct filter_share *find_share(const struct recount *r, const struct model_value *v,
 					     uint64_t *n)
 {
@@ -260,7 +265,10 @@ static uint64_t to_integer(double value)
 	return value >= 0x1p64 ? UINT64_MAX : (uint64_t)(value + 0.5);
 }
 
-/* The value of an activity is the sum of the times there: as their shares, so that it adds up. */
+/*
+ * The value of an activity is the sum of the times in the context. Adds up the shares of these
+ * times, so that activities still add up to the time.
+ */
 static void recount_activity(const struct recount *r, const struct model_value *v,
 			     struct sum_extra *x, uint64_t *untimed)
 {
@@ -288,7 +296,7 @@ static bool recount_value(const struct recount *r, const struct model_value *v)
 	struct filter_part *p = r->p;
 	const struct model_metric *metric = &p->from->metrics[v->metric];
 	if ((p->has_idle && is_blame(metric)) || (p->has_energy && is_energy(metric)))
-		return true; /* found anew */
+		return true; /* computed anew */
 	struct sum_extra x = {.context = v->context,
 			      .metric = v->metric,
 			      .sum = to_integer(v->at[MODEL_POINT] * p->divisors[v->metric])};
@@ -347,8 +355,8 @@ static uint32_t find_role(const struct model *m, enum model_metric_role role)
 }
 
 /*
- * The blame in a range of time, from the time lines of the whole run: what a thread did not do is
- * not to blame on the others because they are in the part.
+ * Recounts the blame in a range of time from the time lines of the whole run. Otherwise the threads
+ * in the part would get the blame of those outside it.
  */
 static bool recount_blame(struct filter_part *p)
 {

@@ -21,7 +21,9 @@ bool filter_next_range(const char **at, struct filter_range *out);
 bool filter_is_list(const char *text);
 bool filter_list_has(const char *list, uint32_t number);
 
-/* The next item of a list of names: *at and the length. Moves *at behind it. 0 at the end. */
+/*
+ * Sets *name to the next item of a list, moves *at behind it and returns its length. 0 at the end.
+ */
 size_t filter_next_name(const char **at, const char **name);
 
 /* One side of "FROM:TO". */

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { AROUND = 64 << 10 }; /* bytes of a file that the kernel maps at a touch */
+enum { AROUND = 64 << 10 }; /* bytes of a file that the kernel maps around a page fault */
 
 /* True for Python's own modules, as in "/lib/python3.12/", and for installed packages. */
 static bool is_in_installation(const char *path)
@@ -67,20 +67,25 @@ const struct model_value *model_find_value(const struct model *m, uint32_t profi
 	return i < n && at[i].metric == metric ? &at[i] : NULL;
 }
 
-/* Begins the cursor's part where it has not: the clock restarts at the part's first time, but never
- * runs back. */
+/*
+ * Begins a part of the time line: the clock restarts at the part's first time, but never runs
+ * backward.
+ */
 static uint64_t begin_part(const struct model_trace_part *p, const struct model_trace_cursor *c)
 {
 	return p->first_ns > c->time_ns ? p->first_ns : c->time_ns;
 }
 
-/* Short time lines of many files were read: gives the pages of all files back now and then. */
+/*
+ * Call it after short time lines of many files were read. Gives the pages of all files back now and
+ * then.
+ */
 static void release_many(const struct model *m, uint64_t n_bytes)
 {
 	enum { WINDOW = 128 << 20 };
 	struct model_private *p = m->private_;
 	const uint8_t *last = NULL;
-	/* relaxed: a hint; nothing is read on the strength of it */
+	/* relaxed: only a hint; it orders no other accesses */
 	if (atomic_fetch_add_explicit(&p->lines_read, n_bytes, memory_order_relaxed) + n_bytes <
 	    WINDOW)
 		return;
@@ -93,8 +98,10 @@ static void release_many(const struct model *m, uint64_t n_bytes)
 	}
 }
 
-/* A part was read. Now and then the pages of the file go back to the page cache, so that memory
- * does not grow with samples. */
+/*
+ * Call it after a part was read. Now and then the pages of the file go back to the page cache, so
+ * that memory does not grow with the number of samples.
+ */
 static void release(const struct model *m, const struct model_timeline *line,
 		    const struct model_trace_part *part, struct model_trace_cursor *c)
 {

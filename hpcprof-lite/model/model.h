@@ -58,7 +58,7 @@ struct model {
 	uint32_t n_processes;
 	const struct model_omp_region *omp_regions; /* by process, then falling elapsed_ns */
 	uint32_t n_omp_regions;
-	const struct model_phase *phases; /* by their first range; of NVTX: by falling length */
+	const struct model_phase *phases; /* by first range; those of NVTX by falling length */
 	uint32_t n_phases;
 	const struct model_range *ranges; /* by phase, then process, then enter_ns */
 	size_t n_ranges;
@@ -73,7 +73,7 @@ struct model {
 	const struct msr_gpu_shape *gpu_shapes; /* launch characteristics; their ids are not used */
 	uint32_t n_gpu_shapes;
 	const struct model_gpu_occupancy *gpu_occupancies; /* by shape; NULL: none is known */
-	const struct model_gpu_idle *gpu_idle; /* by device; NULL: not known of any */
+	const struct model_gpu_idle *gpu_idle; /* by device; NULL: known for no device */
 	struct model_gpu_waits gpu_waits;
 	const struct model_meter *meters; /* by device, those of hosts last; then by name, host */
 	uint32_t n_meters;
@@ -101,16 +101,18 @@ struct model {
 	bool has_traces;
 	uint64_t start_ns, end_ns;            /* over all processes, CLOCK_REALTIME */
 	uint64_t elapsed_ns;                  /* without the time between runs */
-	/* Of times on different hosts; 0: one host; UINT64_MAX: each host has its own. */
+	/*
+	 * Largest error of times on different hosts. 0: one host. UINT64_MAX: nothing checked it.
+	 */
 	uint64_t clock_error_ns;
 	uint32_t n_runs; /* Stretches of time with measurement, at least one second apart. */
-	const char *title;                    /* what the first program was called; "": not known */
+	const char *title; /* name by which the first program was called; "": unknown */
 	/*
-	 * A filter was applied: what is in the model, as "rank 0,4-7; below solve". The ledgers are
-	 * those of the whole run. NULL: the model is the whole run.
+	 * If a filter was applied: the part that it kept, such as "rank 0,4-7; below solve". The
+	 * ledgers are those of the whole run even then. NULL: the model is the whole run.
 	 */
 	const char *part;
-	const char *const *part_notes;        /* what the filter had to leave out, for people */
+	const char *const *part_notes;        /* for people: what the filter had to leave out */
 	uint32_t n_part_notes;
 	bool part_has_gaps; /* samples outside of the functions of the part have context 0 */
 	const struct model_share *share; /* NULL: all values are in this process */
@@ -158,13 +160,15 @@ const struct model_value *model_find_value(const struct model *m, uint32_t profi
 	uint32_t context, uint32_t metric);
 
 /*
- * A reader that goes through the values of many profiles says that it is done with `n` of them. Now
- * and then their memory goes back to the page cache, if they are out of core. Thread-safe; others
- * may go on reading.
+ * A reader of the values of many profiles calls this when it is done with `n` values. If the values
+ * are in files, their pages go back to the page cache now and then. Thread-safe; other threads may
+ * go on reading.
  */
 void model_values_done(const struct model *m, size_t n);
 
-/* The values of a profile in the contexts whose values this process has of all profiles. */
+/*
+ * The values of a profile, in the contexts for which this process has the values of all profiles.
+ */
 static inline struct model_column model_column(const struct model *m, uint32_t profile)
 {
 	if (m->share)
@@ -180,8 +184,8 @@ struct model_sample {
 	uint32_t context; /* 0: measurement was off from here on, or see part_has_gaps */
 	uint32_t metric;
 	/*
-	 * What the thread had on its stack. It differs from `context`, where the sample counts, in
-	 * backward passes of PyTorch, which count below the forward line.
+	 * The context that was on the thread's stack. The sample counts at `context`, which differs
+	 * only in backward passes of PyTorch: they count below the forward line.
 	 */
 	uint32_t shown;
 };
@@ -192,9 +196,9 @@ static inline bool model_is_offcpu(const struct model *m, const struct model_sam
 }
 
 /*
- * True if the sample shows a wait of OFFCPU. A wait has one at its start and one at its end. If the
- * latter is missing, the wait ends at the next sample of OFFCPU, or where measurement is off.
- * Samples of other events fall into waits and end none.
+ * True if the sample shows a wait of OFFCPU. A wait has one sample at its start and one at its end.
+ * If the second is missing, the wait ends at the next sample of OFFCPU, or where measurement is
+ * off. Samples of other events can fall into a wait, but do not end it.
  */
 static inline bool model_is_wait(const struct model *m, const struct model_sample *s)
 {

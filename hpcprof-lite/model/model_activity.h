@@ -12,7 +12,7 @@ enum model_activity {
 	MODEL_OMP_LOCK,      /* waits for a lock or critical section */
 	MODEL_OMP_ORDERED,   /* waits for its turn in an ordered construct */
 	MODEL_OMP_TASKWAIT,  /* waits for tasks */
-	MODEL_OMP_OVERHEAD,  /* in the run time of OpenMP, does not wait */
+	MODEL_OMP_OVERHEAD,  /* in the OpenMP runtime, but not waiting */
 	MODEL_OMP_IDLE,      /* a worker outside of any region */
 	MODEL_MPI_P2P,       /* in point-to-point calls of MPI, and their waits and tests */
 	MODEL_MPI_COLLECTIVE,

@@ -43,11 +43,11 @@ struct model_module {
 	uint8_t role;                  /* enum model_module_role */
 	/* a file of Python source, or "<string>" and the like; it has no build id */
 	bool is_python;
-	bool is_outside; /* code outside every module: JIT or wild */
+	bool is_outside; /* code outside every module: generated code or a wild address */
 };
 
 struct model_file {
-	const char *path; /* from the debug information; absolute where that gives the directory */
+	const char *path; /* from the debug information; absolute if that gives the directory */
 };
 
 #define MODEL_WAIT_UNKNOWN UINT8_MAX /* a wait of a kind that this version does not know */
@@ -58,14 +58,14 @@ struct model_function {
 	uint32_t module;
 	uint32_t file, line;           /* of the definition; MODEL_NONE and 0 if unknown */
 	uint64_t link_addr;            /* entry; 0 if unknown */
-	bool is_unnamed;               /* it has code, and no symbol: the name is made up */
+	bool is_unnamed;               /* code without a symbol: the name is made up */
 	/*
 	 * The function launches GPU work. It belongs to an API, or a compiler made it for a launch.
 	 */
 	bool is_launch;
 	/*
 	 * The function is an operator of PyTorch ("aten::addmm"), a node of its graph or its
-	 * engine. It stands for frames that have no context of their own.
+	 * engine. It replaces frames that have no context of their own.
 	 */
 	bool is_operator;
 	/*
@@ -75,8 +75,8 @@ struct model_function {
 	 */
 	bool is_range;
 	/*
-	 * A module of PyTorch: "layer3.2.conv1 (Conv2d)". It stands between the line that called it
-	 * and its functions. Its own module is a Python one that is no file.
+	 * A module of PyTorch: "layer3.2.conv1 (Conv2d)". In the tree it is between the line that
+	 * called it and its functions. Its own load module is a Python module that is not a file.
 	 */
 	bool is_torch_module;
 	/*
@@ -95,7 +95,7 @@ struct model_function {
 	/*
 	 * Not 0: the function is the placeholder of a wait: "<blocked: futex>" and so on; 1 + its
 	 * enum msr_wait, or MODEL_WAIT_UNKNOWN. It connects the context that waited with the frames
-	 * in which it did, without a line between. Its module is MODEL_NONE.
+	 * that it waited in, without a line between. Its module is MODEL_NONE.
 	 */
 	uint8_t wait;
 	/* The placeholder of a graph node. This line of this function made the node. */

@@ -7,11 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The meter was seen to change. It did so in (unchanged_ns, time_ns], CLOCK_REALTIME. */
+/* A change of the meter. It happened in (unchanged_ns, time_ns], CLOCK_REALTIME. */
 struct model_energy_change {
 	uint64_t time_ns, unchanged_ns;
-	uint64_t energy_uj;        /* above the one before, unless it begins */
-	bool begins;               /* nothing is known of the time since the change before */
+	/* what the meter showed; more than at the change before, unless it begins */
+	uint64_t energy_uj;
+	bool begins;               /* nothing is known about the time since the change before */
 };
 
 /*
@@ -21,20 +22,21 @@ struct model_energy_change {
 struct model_energy {
 	uint64_t covered_ns;       /* between changes */
 	uint64_t total_uj;
-	uint64_t operations_uj;    /* shared among the operations that ran: in GENERGY */
-	uint64_t shared_uj;        /* of it, while operations of several contexts ran */
+	uint64_t operations_uj;    /* apportioned to the operations that ran: in GENERGY */
+	uint64_t shared_uj;        /* part of operations_uj: operations of several contexts ran */
 	uint64_t idle_uj;          /* while nothing ran */
-	uint64_t unknown_uj;       /* of a host, or while operations have no times */
-	uint64_t busy_ns, idle_ns; /* of the covered time, in which operations are known */
+	uint64_t unknown_uj;       /* of a host, or while operations have no known times */
+	uint64_t busy_ns, idle_ns; /* parts of covered_ns in which the operations are known */
 	/*
-	 * Power of the idle device: the median over stretches without operations that follow a
-	 * stretch without any. 0: there was none, and energy was shared by time with the idle part.
+	 * Power of the idle device: the median over stretches without operations whose previous
+	 * stretch had none either. 0: there was no such stretch, and energy was divided between
+	 * operations and idle time by their lengths.
 	 */
 	uint64_t idle_mw;
 	uint64_t n_changes;
 	uint64_t step_ns;          /* mean time between two changes */
-	uint64_t late_ns;          /* median time in which a change was not looked for */
-	uint64_t error_uj;         /* of the total: what a step uses, at both ends of a series */
+	uint64_t late_ns;          /* median of time_ns - unchanged_ns of the changes */
+	uint64_t error_uj; /* of total_uj: the energy of one step at both ends of each series */
 };
 
 struct model_meter {

@@ -77,7 +77,7 @@ struct model_gpu_yardstick {
 	uint32_t context;          /* one context of the kernel */
 	/*
 	 * Contexts that launched the kernel in the windows. With only one, wrong_context compares
-	 * its samples per time with the samples per time of all.
+	 * its samples per time in the windows with those of all contexts elsewhere.
 	 */
 	uint32_t n_contexts;
 	uint64_t n_samples;        /* samples with a known launch */
@@ -132,8 +132,8 @@ struct model_gpu_sampling {
 	uint64_t sampled_ns, serialized_ns;
 	uint64_t gap_ns, longest_gap_ns, n_gaps; /* times between ranges, without sampling */
 	/*
-	 * Gaps at the end of a context, where the vendor kept samples. No counter has the number of
-	 * these samples.
+	 * Gaps at the end of a context, where the vendor's library kept samples. No counter says
+	 * how many it kept.
 	 */
 	uint64_t n_cut;
 	uint64_t n_buffer_full, n_serialized;
@@ -143,8 +143,8 @@ struct model_gpu_sampling {
 	/* samples if as many samplers had been busy as the kernels have blocks; 0: unknown */
 	double promised;
 	/*
-	 * n_yardsticks, by falling n_apportioned, then n_samples. One process has them; sums over
-	 * processes have none.
+	 * n_yardsticks, by falling n_apportioned, then n_samples. Only a single process has them;
+	 * sums over processes have none.
 	 */
 	const struct model_gpu_yardstick *yardsticks;
 	uint32_t n_yardsticks;
@@ -162,20 +162,21 @@ struct model_gpu_sampling {
 /* ---- what warps waited for ---- */
 
 /*
- * PC samples of warps that waited at one place for another. Derived from the dependencies in the
- * code, not measured; several possible causes share the samples.
+ * PC samples of warps that waited at one place for an operation at another. Derived from the
+ * dependencies in the code, not measured; several possible causes share the samples.
  */
 struct model_gpu_blame {
-	uint32_t profile;          /* as that of the samples' values */
+	uint32_t profile;          /* the same as for the values of the samples */
 	uint32_t waiting;          /* context of the samples */
 	uint32_t cause;            /* context of what they waited for, in the same kernel */
 	uint32_t metric;           /* their stall reason */
 	uint64_t n;
 	/*
-	 * Samples of warps that issued the cause, or another instruction with its operation that
-	 * the same instruction waits for; and these times the bytes that it moves for a thread (0:
-	 * unknown). If several instructions wait for one, they share its number by their samples.
-	 * So sums over a kernel say how often it did this operation.
+	 * n_issued: samples of warps that issued the cause, or another instruction with the same
+	 * operation that the same instruction waits for. bytes_issued: n_issued times the bytes
+	 * that the instruction moves for a thread (0: unknown). If several instructions wait for
+	 * one, its number is divided among them by their samples. So sums over a kernel say how
+	 * often it did this operation.
 	 */
 	uint64_t n_issued, bytes_issued;
 	double cycles;             /* n times the cycles that a warp waits there each time */
@@ -183,7 +184,7 @@ struct model_gpu_blame {
 	uint8_t operation;         /* of the cause: enum structure_operation */
 	bool is_carried;           /* the cause is in an earlier iteration */
 	bool is_chained;           /* see struct structure_cause */
-	/* FIXED: the cause is the instruction before, with its latency or another delay. */
+	/* FIXED: the cause is the instruction before, because of its latency or another delay. */
 	bool is_before;
 };
 
@@ -202,8 +203,7 @@ struct model_gpu_device {
 struct model_gpu_context {
 	uint32_t process, device, ordinal;
 };
-/* How many warps of a launch fit on an SM at a time. */
-/* the resource that limits the number of blocks; the first of equal limits */
+/* The resource that limits how many blocks of a launch fit on an SM; the first of equal limits. */
 enum model_gpu_limit {
 	MODEL_LIMIT_WARPS,  /* threads of an SM */
 	MODEL_LIMIT_GROUPS, /* blocks of an SM */
@@ -214,13 +214,14 @@ enum model_gpu_limit {
 /* "threads", "blocks", "registers", "shared memory" */
 const char *model_gpu_limit_name(enum model_gpu_limit limit);
 
+/* How many warps of a launch fit on an SM at a time. */
 struct model_gpu_occupancy {
 	uint32_t warps, warps_most; /* 0: unknown */
-	enum model_gpu_limit limit; /* if the number is known */
+	enum model_gpu_limit limit; /* only if `warps` is known */
 	/*
-	 * The value of the limit at which more warps would fit, and how many: registers of a
-	 * thread, bytes of shared memory of a block, or threads of a block. 0: unknown, or no value
-	 * of it gives more.
+	 * eased: the value of the limiting resource at which more warps would fit: registers of a
+	 * thread, bytes of shared memory of a block, or threads of a block. eased_warps: how many
+	 * would fit then. 0: unknown, or no value makes more fit.
 	 */
 	uint32_t eased, eased_warps;
 };
@@ -241,7 +242,7 @@ enum model_gpu_idle_cause {
 	MODEL_GPU_IDLE_BEFORE,     /* before the first operation */
 	MODEL_GPU_IDLE_NOTHING,    /* nothing was launched: threads did something else */
 	MODEL_GPU_IDLE_LAUNCH,     /* threads launched, but not fast enough */
-	MODEL_GPU_IDLE_SYNC,       /* a thread waited for the device, and after it */
+	MODEL_GPU_IDLE_SYNC,       /* during a thread's wait for the device, and after it */
 	MODEL_GPU_IDLE_QUEUED,     /* launched and not started: latency, or a dependency */
 	MODEL_GPU_IDLE_AFTER,      /* after the last operation */
 	MODEL_N_GPU_IDLE_CAUSES
@@ -253,7 +254,7 @@ enum model_gpu_idle_cause {
  * the sum of idle_ns == blamed_ns + waiting_ns + unsampled_ns.
  */
 struct model_gpu_idle {
-	/* False: nothing of the device has a time, or too much of its processes has none. */
+	/* False: no operation of the device has a time, or too many of its processes' have none. */
 	bool is_known;
 	uint64_t watched_ns;
 	uint64_t kernel_ns;        /* at least one kernel ran */
@@ -264,11 +265,11 @@ struct model_gpu_idle {
 	uint64_t waiting_ns;       /* idle while all threads with a sample waited for the device */
 	uint64_t unsampled_ns;     /* idle while no thread had a sample */
 	uint64_t off_ns;           /* idle while measurement was off: not watched */
-	/* Operations with times, and those without in its processes. */
+	/* n_ops: operations with times. n_untimed: operations without times in its processes. */
 	uint64_t n_ops, n_untimed;
-	/* From call to start, of operations that found the device idle with an empty queue. */
+	/* Time from call to start of operations that found the device idle with an empty queue. */
 	uint64_t n_latencies, latency_median_ns, latency_95_ns;
-	/* operations that were launched and had not ended, over the watched time */
+	/* number of operations that were launched and had not ended, over the watched time */
 	double queue_mean;
 	uint64_t queue_most;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hashes of what parts that share a job must have the same (model_share.h). Test:
- * tests/unit/prof_parts/test_parts.c.
+ * Hashes of the parts of the model that must be the same in all processes that share a job
+ * (model_share.h). Test: tests/unit/prof_parts/test_parts.c.
  */
 #ifndef HPCPROF_MODEL_MODEL_HASH_H
 #define HPCPROF_MODEL_MODEL_HASH_H
@@ -9,7 +9,7 @@
 #include "hpcprof-lite/model/model.h"
 
 uint64_t model_hash_contexts(const struct model *m);
-/* Of contexts, metrics and profiles. */
+/* The hash of contexts, metrics and profiles. */
 uint64_t model_hash(const struct model *m);
 
 #endif

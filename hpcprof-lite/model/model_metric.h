@@ -22,11 +22,13 @@ enum model_unit {
 	MODEL_BYTES_PER_SECOND,
 	MODEL_BYTES_PER_CYCLE
 };
-/* The unit of values whose records have this unit, enum msr_unit. */
+/* The unit of values that were recorded in this unit, an enum msr_unit. */
 enum model_unit model_unit_of(unsigned recorded);
 /* HPCToolkit's word for it: "count", "sec", "B". */
 const char *model_unit_name(enum model_unit unit);
-/* How many of the units of measurements, which are integers, make one of the metric's. */
+/*
+ * How many of the integer units in measurements make one unit of the metric: 1e9 ns are a second.
+ */
 double model_unit_scale(enum model_unit unit);
 
 /* What a sampled metric measures. */
@@ -58,13 +60,14 @@ enum model_metric_kind {
 	/*
 	 * "OMP:BARRIER (sec)": the part of the measured time in contexts with this activity. If
 	 * OFFCPU was measured, it is a part of CPUTIME and OFFCPU together, and the parent is the
-	 * first of them. All such metrics add up to the time. None exists if all was work.
+	 * first of them. The metrics of all activities add up to that time. If all of it was work,
+	 * there are none.
 	 */
 	MODEL_METRIC_ACTIVITY,
-	/* "MPI (sec)", "MPI:CALLS" and so on: sums over the calls of MPI, all of them measured */
+	/* "MPI (sec)", "MPI:CALLS" and so on: sums over all calls of MPI, measured, not sampled */
 	MODEL_METRIC_MPI_TIME,
 	MODEL_METRIC_MPI_COUNT,
-	MODEL_METRIC_GPU_ENERGY /* "GENERGY (J)": what GPUs used while operations ran */
+	MODEL_METRIC_GPU_ENERGY /* "GENERGY (J)": energy that GPUs used while operations ran */
 };
 
 /* What a GPU metric counts, so that a report finds the metric without its name. */
@@ -99,10 +102,10 @@ enum model_metric_role {
 	/* PC samples of waiting warps, at what they waited for: all, and by reason */
 	MODEL_ROLE_BLAMED,
 	MODEL_ROLE_BLAMED_FOR,
-	MODEL_ROLE_UNBLAMED,       /* those with no known cause, where the warps waited */
+	MODEL_ROLE_UNBLAMED,       /* samples without a known cause, where the warps waited */
 	MODEL_ROLE_ENERGY,
-	MODEL_ROLE_ENERGY_SHARED,  /* of it, while operations of other contexts ran */
-	MODEL_ROLE_ENERGY_TIME,    /* of the operations, in which energy was read */
+	MODEL_ROLE_ENERGY_SHARED,  /* part of ENERGY: while operations of other contexts ran */
+	MODEL_ROLE_ENERGY_TIME,    /* time of the operations in which energy was read */
 	MODEL_ROLE_COUNTER,        /* counters of kernels: one metric for each */
 	MODEL_ROLE_COUNTED,        /* launches whose counters were read, and their time */
 	MODEL_ROLE_COUNTED_TIME,
@@ -145,7 +148,7 @@ struct model_metric {
 	bool apportioned;
 };
 
-/* The length of the name without its unit: of "GKER (sec)" that of "GKER". */
+/* The length of the name without its unit: for "GKER (sec)" the length of "GKER". */
 size_t model_metric_stem(const char *name, enum model_unit unit);
 
 /* The part of the tree that a value sums over. The names are HPCToolkit's. */
@@ -180,7 +183,7 @@ struct model_total {
 	uint32_t context;
 	uint32_t metric;
 	uint32_t n_profiles;       /* profiles with a value */
-	uint32_t n_values[MODEL_N_SCOPES]; /* those whose value in the scope is not 0 */
+	uint32_t n_values[MODEL_N_SCOPES]; /* profiles whose value in the scope is not 0 */
 	uint64_t n_samples;        /* at the context itself (MODEL_POINT) */
 	double sum[MODEL_N_SCOPES], sum_of_squares[MODEL_N_SCOPES], min[MODEL_N_SCOPES],
 		max[MODEL_N_SCOPES];

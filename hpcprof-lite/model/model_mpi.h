@@ -36,8 +36,9 @@ struct model_mpi_call {
 };
 
 /*
- * Collective calls for which one process arrived last, at one place. `waited_ns`: what all others
- * waited in these calls for it. Sums over many calls are estimates: not all calls have records.
+ * The collective calls at one place for which one process arrived last. `waited_ns`: how long all
+ * others together waited for it in these calls. Sums over many calls are estimates, because not all
+ * calls have records.
  */
 struct model_mpi_late {
 	uint32_t profile;       /* the thread that came last */
@@ -55,7 +56,7 @@ struct model_mpi_site {
 	uint32_t context;
 	uint16_t call;
 	uint64_t n_calls;       /* collective calls, each counted once for all its processes */
-	uint64_t waited_ns;     /* of all processes */
+	uint64_t waited_ns;     /* sum over all processes */
 	uint32_t first_late, n_late; /* in `late` */
 };
 

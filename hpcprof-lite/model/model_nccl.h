@@ -20,20 +20,20 @@ struct model_nccl_device {
 	uint64_t elapsed_ns;  /* of the process, while measurement was on */
 	uint64_t nccl_ns;     /* at least one kernel of NCCL ran */
 	uint64_t compute_ns;  /* at least one other kernel ran */
-	uint64_t overlap_ns;  /* both: communication that computation hides */
+	uint64_t overlap_ns;  /* both: communication hidden by computation */
 	uint64_t copy_ns;     /* only copies or sets ran */
 	uint64_t idle_ns;
 	uint64_t n_kernels;   /* of NCCL */
-	uint64_t n_calls;     /* collective operations in which it is known who came last */
-	uint64_t waited_ns;   /* in these, for the last one */
-	uint64_t n_last;      /* in which this one came last, and others waited */
+	uint64_t n_calls;     /* collective operations whose last rank is known */
+	uint64_t waited_ns;   /* time in them that it waited for the last rank */
+	uint64_t n_last;      /* operations in which it came last, and others waited */
 };
 
 /* Queues of several processes or GPUs that take part in the same operations. */
 struct model_nccl_comm {
 	uint32_t first_member, n_members; /* in `members`: queues, by process */
-	uint64_t n_calls;     /* kernels of NCCL on each of the queues that belong together */
-	uint64_t n_judged;    /* of these, operations that need all ranks */
+	uint64_t n_calls;     /* operations: each is one kernel of NCCL on every queue */
+	uint64_t n_judged;    /* those of n_calls that need all ranks */
 };
 
 /* Which rank came last; see model_mpi.h. `profile` is a queue, `context` a line if one is known. */

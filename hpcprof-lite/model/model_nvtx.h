@@ -24,19 +24,19 @@ struct model_nvtx_range {
 	const char *category; /* "": none */
 	const char *source;   /* "FILE:LINE" that the program gave with it; "": none */
 	uint8_t kind;         /* enum msr_nvtx_range_kind */
-	uint64_t n;           /* that ended; marks */
-	uint64_t n_open;      /* that never ended */
+	uint64_t n;           /* ranges that ended, or marks */
+	uint64_t n_open;      /* ranges that never ended */
 	uint64_t ns, least_ns, most_ns;
-	/* samples of CPUTIME, and GPU work launched, in the range; of pushed ranges only */
+	/* CPUTIME sampled in the range, and GPU work launched in it; pushed ranges only */
 	uint64_t cpu_ns, gpu_ns;
-	/* GPU work that other threads, in no range, launched during the range; by time */
+	/* GPU work that other threads launched during the range while they were in no range */
 	uint64_t gpu_others_ns;
-	bool has_gpu_others;  /* it is known */
-	uint64_t n_values;    /* with a number as payload */
+	bool has_gpu_others;  /* gpu_others_ns is known */
+	uint64_t n_values;    /* ranges or marks with a number as payload */
 	double value_sum, value_least, value_most;
 };
 
-/* Of these, the time inside is known. */
+/* True for ranges whose thread is inside them from push to pop, so its work inside is known. */
 static inline bool model_nvtx_is_pushed(const struct model_nvtx_range *r)
 {
 	return r->kind == MSR_NVTX_PUSHED;
@@ -48,10 +48,10 @@ struct model_nvtx_event {
 	uint32_t range;              /* index of model_nvtx.ranges */
 };
 
-/* A line of ranges of one thread in which each one is inside of another, or beside of it. */
+/* Ranges of one thread, in which any two are nested or apart. */
 struct model_nvtx_track {
 	uint32_t profile;     /* the thread; of STARTED ranges, the one that ended them */
-	uint32_t lane;        /* 0; then those of ranges that overlap without nesting */
+	uint32_t lane;        /* 0; the others hold ranges that overlap without nesting */
 	const struct model_nvtx_event *events; /* by enter_ns; an outer range before its inner */
 	size_t n;
 };
@@ -60,8 +60,8 @@ struct model_nvtx {
 	const struct model_nvtx_range *ranges; /* by falling ns, then name */
 	uint32_t n_ranges;
 	/*
-	 * False: this is a part of the run, of which sums are not known; then only the names and
-	 * kinds of ranges are.
+	 * False: the model is a part of the run. Then only the names and kinds of ranges are known,
+	 * not their sums.
 	 */
 	bool has_sums;
 	bool has_cpu, has_gpu;

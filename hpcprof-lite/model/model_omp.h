@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 /*
- * The instances of one region in one process with teams of one size. Only instances count that have
- * ended and were measured from fork to join. The time in the function is that from its start to its
- * end in one thread; it includes what the thread waits for inside, but not the wait at the end of
+ * The instances of one region in one process with teams of one size. Only instances that ended and
+ * were measured from fork to join count. The time in the function is the time from its start to its
+ * end in one thread. It includes what the thread waits for inside, but not the wait at the end of
  * the region.
  *
  * Load balance is busy_ns / n_timed against max_ns / instances. Efficiency is busy_ns against

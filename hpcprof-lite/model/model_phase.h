@@ -19,8 +19,8 @@ struct model_range {
 	uint32_t profile;       /* a thread; MODEL_NONE: all threads of the process */
 	uint64_t enter_ns, leave_ns; /* CLOCK_REALTIME since the epoch */
 	/*
-	 * Time of the main thread in calls of MPI meanwhile, if they were measured. UINT64_MAX:
-	 * unknown.
+	 * Time that the main thread spent in calls of MPI meanwhile. UINT64_MAX: it was not
+	 * measured.
 	 */
 	uint64_t mpi_ns;
 };

@@ -31,22 +31,22 @@ struct model_ledger {
 	uint64_t handler_ns;
 	uint64_t n_frames;
 	/*
-	 * With OFFCPU, of threads whose end is known; else 0. elapsed_ns is the time in which the
-	 * threads were measured, on_ns their CPU time by their clocks and off_ns their time off the
-	 * processor. gap_ns adds up by how much on_ns + off_ns differs from elapsed_ns, thread by
-	 * thread.
+	 * Times of threads whose end is known, if OFFCPU was measured; else 0. elapsed_ns is the
+	 * time in which the threads were measured, on_ns their CPU time by their clocks and off_ns
+	 * their time off the processor. gap_ns is the sum over threads of |on_ns + off_ns -
+	 * elapsed_ns|.
 	 */
 	uint64_t elapsed_ns, on_ns, off_ns, gap_ns;
 	/*
 	 * CPU time by the clocks of processes whose end is known; else all are 0. The samples of a
-	 * short thread have its CPU time on average, and not exactly.
+	 * short thread give its CPU time only on average.
 	 */
 	uint64_t cpu_clock_ns;
 	uint64_t cpu_sampled_ns;   /* in samples of CPUTIME; this and the next two: of threads */
 	uint64_t cpu_after_ns;     /* after the last sample of a thread */
-	uint64_t cpu_unseen_ns;    /* passed without samples although they were due */
+	uint64_t cpu_unseen_ns;    /* passed without samples, although some were due */
 	uint64_t cpu_edges_ns;     /* of threads, before and after they were measured */
-	uint64_t cpu_strange_ns;   /* of threads that were not seen to start */
+	uint64_t cpu_strange_ns;   /* of threads whose start was not seen */
 	uint64_t cpu_off_ns;       /* while measurement was off */
 };
 
@@ -59,7 +59,7 @@ struct model_process {
 	const char *host;
 	uint64_t host_id;
 	uint32_t pid;
-	int32_t rank;              /* -1: none; that of no other process of another job */
+	int32_t rank;              /* -1: none; different from the ranks of other jobs */
 	uint32_t spawned_job;      /* started by MPI_Comm_spawn, from 1; 0: not spawned */
 	int32_t job_rank;          /* in its own job */
 	const char *job;           /* of a batch system, with the step: "4711.0"; "": none */
@@ -68,12 +68,15 @@ struct model_process {
 	const char *executable;
 	const char *called;        /* the first argument: "sh" of /usr/bin/dash; "": unknown */
 	const char *processors;    /* that it was allowed to use: "0-3,8-8"; "": unknown */
-	double quota;              /* processors that the CPU quota of its cgroup is; 0: unknown */
-	uint64_t quota_id;         /* of the cgroup with that quota, on the host */
-	/* for how long it had been throttled at the start and the end; equal: unknown, or never */
+	double quota;              /* CPU quota of its cgroup, in processors; 0: unknown */
+	uint64_t quota_id;         /* identifies the cgroup with that quota on its host */
+	/*
+	 * how long the cgroup had been throttled at the start and at the end; equal: unknown, or
+	 * never
+	 */
 	uint64_t throttled_start_ns, throttled_end_ns;
 	const char *command;       /* arguments joined by blanks */
-	const char *command_line;  /* the same as a shell reads it */
+	const char *command_line;  /* the same, quoted for a shell */
 	bool is_live;              /* the process was still running when its file was read */
 	bool is_copied;            /* the file is a copy made while it ran: the end is missing */
 	bool is_blank;             /* the process ended before it wrote what it measures */
@@ -81,7 +84,7 @@ struct model_process {
 	int32_t exit_code;
 	/* CLOCK_REALTIME since the epoch; end_ns of a killed process: its last record */
 	uint64_t start_ns, end_ns;
-	/* while measurement was off, of that time; in a part of the run: the least it can be */
+	/* the part of that time without measurement; in a part of the run: a lower bound */
 	uint64_t off_ns;
 	uint64_t n_starts, n_stops;/* how often the program started and stopped measurement */
 	struct model_ledger ledger;/* the process's own: losses outside threads, damage */
@@ -97,7 +100,7 @@ struct model_unmeasured {
 	const char *why;           /* "static executable" */
 	bool is_starter;           /* `path` is the program that started the unmeasured one */
 	uint64_t n;                /* number of processes; is_starter: 0, because it is unknown */
-	uint64_t n_unknown;        /* processes among them whose CPU time is in no sum */
+	uint64_t n_unknown;        /* those whose CPU time is unknown and in no sum */
 	/* CPU time of the other processes and of the children that they waited for */
 	uint64_t cpu_ns;
 };

@@ -2,7 +2,7 @@
 /*
  * The part of the model that this process has, if several processes share a job. Include model.h.
  * All of them have the same model, but each has only the values, time lines, names and ledgers of
- * its own profiles, and nothing that only reports show.
+ * its own profiles, and nothing that only reports need.
  */
 #ifndef HPCPROF_MODEL_MODEL_SHARE_H
 #define HPCPROF_MODEL_MODEL_SHARE_H
@@ -16,8 +16,9 @@
 struct comm;
 
 /*
- * The scopes in which a value has one sum; where it is 0, none has it. So few take 16 bytes where a
- * struct model_value has 40.
+ * The scopes in which a value has the same sum. A value has one of these for each different sum; in
+ * scopes that none of them names it is 0. The few that it needs take 16 bytes each, where a struct
+ * model_value takes 40.
  */
 struct model_packed {
 	uint32_t context;
@@ -25,14 +26,14 @@ struct model_packed {
 	double sum;
 };
 
-/* Values of a profile, by context, then metric: `values`, or packed ones. */
+/* Values of a profile, by context, then metric: either `values` or `packed`. */
 struct model_column {
 	const struct model_value *values;
 	const struct model_packed *packed;
 	size_t n;
 };
 
-/* Where the first value at or behind `context` begins. */
+/* Returns the index of the first value at or behind `context`. */
 static inline size_t model_column_find(const struct model_column *c, uint32_t context)
 {
 	return c->packed ? sorted_below(c->packed, c->n, context, context)
@@ -40,8 +41,8 @@ static inline size_t model_column_find(const struct model_column *c, uint32_t co
 }
 
 /*
- * *v: the value that begins at `i`, which is below n. `room` is for a packed one. Returns where the
- * next one begins.
+ * Sets *v to the value at index `i`, which is below n. A packed value is unpacked into *room.
+ * Returns the index of the next value.
  */
 static inline size_t model_column_read(const struct model_column *c, size_t i,
 				       struct model_value *room, const struct model_value **v)

@@ -10,7 +10,7 @@
 /* Sizes of the pieces that threads take. The second kind is above SPACE_IN_MEMORY, so a file. */
 #define PIECE_IN_MEMORY ((size_t)4 << 20)
 #define PIECE_IN_FILE (SPACE_IN_MEMORY + PIECE_IN_MEMORY)
-/* Read so much of files, and the pages go back to the page cache. */
+/* After so many bytes of files were read, their pages go back to the page cache. */
 #define WINDOW ((uint64_t)256 << 20)
 
 static bool take_piece(struct model_private *p, size_t n_bytes, struct model_values_room *r)
@@ -51,7 +51,7 @@ void model_values_done(const struct model *m, size_t n)
 {
 	struct model_private *p = m->private_;
 	const uint64_t n_bytes = n * sizeof(struct model_value);
-	/* NULL: a model that a test made. relaxed: a hint; nothing is read on the strength of it */
+	/* NULL: a model that a test made. relaxed: only a hint; it orders no other accesses */
 	if (!p || p->values_bytes < MODEL_VALUES_IN_MEMORY ||
 	    atomic_fetch_add_explicit(&p->values_read, n_bytes, memory_order_relaxed) + n_bytes <
 		    WINDOW)

@@ -12,7 +12,7 @@
 
 #define MODEL_VALUES_IN_MEMORY ((size_t)256 << 20)
 
-/* What one thread has taken and not used yet. Zero-initialise. */
+/* Memory that one thread has taken and not used yet. Zero-initialise. */
 struct model_values_room {
 	struct model_value *at;
 	size_t n;

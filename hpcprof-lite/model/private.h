@@ -41,8 +41,8 @@ struct model_timeline {
 };
 
 /*
- * What is known of an operation on the time line of its queue beside its record in the file. Times
- * are CLOCK_REALTIME, after clipping.
+ * What is known about an operation on the time line of its queue, in addition to its record in the
+ * file. Times are CLOCK_REALTIME, after clipping.
  */
 struct model_gpu_item {
 	uint64_t start_ns, end_ns;
@@ -53,7 +53,7 @@ struct model_gpu_item {
 	uint16_t has_waits; /* the record is long enough to hold queued and submitted */
 };
 
-/* The context and profile that the operations of one launching context of a process count for. */
+/* Where the operations of one launching context of a process count: their context and profile. */
 struct model_gpu_cell {
 	uint32_t context;                /* MODEL_NONE until known */
 	uint32_t launcher;               /* profile; MODEL_NONE: unknown */
@@ -78,7 +78,7 @@ struct model_gpu_wait {
 	uint32_t launcher;               /* the profile that waited; MODEL_NONE: unknown */
 };
 
-/* What is known of the times of a process's GPU operations, besides the lines. */
+/* What is known about the times of a process's GPU operations, besides the time lines. */
 struct model_gpu_times {
 	const struct model_gpu_wait *waits; /* n_waits; by launcher, then start */
 	uint64_t n_waits;
@@ -103,7 +103,7 @@ struct model_private {
 	struct model_ledger *ledgers;   /* by profile; those of other parts stay untouched */
 	struct model_total *totals;
 	struct model_timeline *timelines; /* by profile */
-	_Atomic uint64_t lines_read;      /* bytes of short lines since pages were given back */
+	_Atomic uint64_t lines_read; /* bytes of short lines read since pages were given back */
 	struct model_gpu_line *gpu_lines; /* by queue of the model */
 	struct model_meter *meters;
 	struct model_gpu_times *gpu_times; /* by process; NULL: no GPU data, or a part of a run */

@@ -27,7 +27,9 @@ struct comm comm_others(const struct comm *c)
 	return others;
 }
 
-/* The distance to the part above, which is the lowest bit of the number; of part 0: above all. */
+/*
+ * The distance to the parent in the tree: the lowest set bit of the part. Part 0: beyond all parts.
+ */
 static int distance_up(const struct comm *c)
 {
 	int d = 1;

@@ -30,7 +30,7 @@ static void name_library(char *name, size_t bytes)
 static void begin(struct comm *c, char *library, size_t bytes)
 {
 	int provided;
-	/* messages are the main thread's; other threads of ours work meanwhile */
+	/* only the main thread sends messages; our other threads work meanwhile */
 	MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
 	MPI_Comm_rank(MPI_COMM_WORLD, &c->part);
 	MPI_Comm_size(MPI_COMM_WORLD, &c->n_parts);
@@ -43,8 +43,8 @@ static void end(void)
 }
 
 /*
- * MPI would wait in a loop and take the processor from ranks that work. Each pause is an eighth
- * longer than the one before, so a message waits for an eighth of the time that it took to come.
+ * MPI itself would spin and take the processor from ranks that work. Each pause is an eighth longer
+ * than the one before, so a message waits for at most an eighth of the time that it took to come.
  */
 static void wait_for(MPI_Request *requests, int n)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What hpcprof-lite-mpi.so exports. It alone is linked with MPI, and is loaded only by ranks of a
- * job. The main thread calls these functions. MPI ends the job if one of its calls fails.
+ * What hpcprof-lite-mpi.so exports. Only this module is linked with MPI, and only ranks of a job
+ * load it. The main thread calls these functions. MPI ends the job if one of its calls fails.
  */
 #ifndef HPCPROF_PARTS_COMM_MODULE_H
 #define HPCPROF_PARTS_COMM_MODULE_H

@@ -29,8 +29,8 @@ static const struct comm_module *load_module(void)
 }
 
 /*
- * An MPI that does not know the launcher starts as one rank. Only one of them says so: the others
- * have the same to say. If the number of ranks is not known, the first one cannot know it.
+ * An MPI that does not know the launcher starts each process as the only rank. One process logs
+ * this for all. If the number of ranks is not known, rank 0 may be alone, so rank 1 logs it.
  */
 static enum status refuse(const struct launcher *l, int32_t rank, int32_t size, const char *library,
 			  int n_ranks)
@@ -47,8 +47,8 @@ static enum status refuse(const struct launcher *l, int32_t rank, int32_t size, 
 }
 
 /*
- * One of several ranks, which shall work together. If a script started this process, other ranks
- * may do other things.
+ * True if this process is one of several ranks that work together. If a script started it, the
+ * other ranks may do other things, so it works alone.
  */
 static bool is_one_of_several(const struct launcher *l, int32_t rank, int32_t size,
 			      enum comm_mpi_use use)
@@ -64,7 +64,7 @@ static bool is_one_of_several(const struct launcher *l, int32_t rank, int32_t si
 	return false;
 }
 
-/* Waits for all ranks. Two minutes are much for MPI, and few for one who waits in vain. */
+/* Waits for all ranks, at most two minutes: much longer than MPI needs, but not for ever. */
 static void begin(const struct launcher *l, int32_t launched_rank, struct comm *c, char *library,
 		  size_t bytes)
 {

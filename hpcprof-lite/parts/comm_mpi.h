@@ -9,8 +9,8 @@
 #include "hpcprof-lite/parts/comm.h"
 
 enum comm_mpi_use {
-	COMM_MPI_AUTO,   /* if a launcher itself started this process, and no script */
-	COMM_MPI_ALWAYS, /* if a launcher started it in any way */
+	COMM_MPI_AUTO,   /* if a launcher started this process itself, not through a script */
+	COMM_MPI_ALWAYS, /* if a launcher started it, itself or through a script */
 	COMM_MPI_NEVER
 };
 

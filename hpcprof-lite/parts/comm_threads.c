@@ -81,7 +81,7 @@ static bool start_all(struct team *t, struct member *members,
 			.work = work,
 			.arg = arg};
 		if (pthread_create(&members[n].thread, NULL, run, &members[n]) != 0)
-			abort(); /* those that run wait for it */
+			abort(); /* the parts that already run would wait for it */
 	}
 	for (int i = 0; i < n; i++)
 		pthread_join(members[i].thread, NULL);

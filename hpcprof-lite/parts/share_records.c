@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * See share_records.h. Parts exchange in a ring: at distance d, each sends to the d-th part after
- * it. Memory: twice the records of this part, or once and those that it gets. Test:
+ * it. Memory: the records of this part twice, or once together with those that it gets. Test:
  * tests/unit/prof_parts/test_parts.c.
  */
 #include "hpcprof-lite/parts/share_records.h"
@@ -12,7 +12,9 @@
 struct exchange {
 	const struct comm *c;
 	struct share_records *r;
-	/* by part, and the end: the first record that it gets, and that it has for this part */
+	/*
+	 * by part, and the end: the first record that goes to it, and the first that comes from it
+	 */
 	uint64_t *to, *from;
 	char *out, *in;
 };
@@ -51,7 +53,7 @@ static void sort_out(struct exchange *e)
 	drop(r);
 }
 
-/* First numbers of records, then the records. */
+/* Exchanges the numbers of records, or the records. */
 static void exchange(const struct exchange *e, bool are_numbers)
 {
 	const int n = e->c->n_parts;

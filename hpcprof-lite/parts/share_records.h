@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Records of one size that parts send each other, each record to one part. Test:
+ * Parts send each other records of one size, each record to one part. Test:
  * tests/unit/prof_parts/test_parts.c.
  */
 #ifndef HPCPROF_PARTS_SHARE_RECORDS_H
@@ -12,7 +12,7 @@ struct share_records {
 	void *at; /* n of them, of `bytes` each; from malloc() */
 	uint64_t n;
 	size_t bytes;
-	/* who gets the record: a part */
+	/* the part that gets the record */
 	int (*part_of)(const void *arg, const void *record);
 	const void *arg;
 };

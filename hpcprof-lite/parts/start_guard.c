@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* False: it is over. With the lock. */
+/* Waits until `seconds` after `begin`. False: the start is over. Call it with the lock held. */
 static bool wait_until(struct start_guard *g, const struct timespec *begin, unsigned seconds)
 {
 	const struct timespec end = {begin->tv_sec + seconds, begin->tv_nsec};

@@ -21,9 +21,9 @@ struct start_guard {
 	bool is_running, is_over;
 };
 
-/* Set the first four. Without memory for a thread, nothing is guarded. */
+/* The caller sets the first four members. Guards nothing if memory for a thread is short. */
 void start_guard_begin(struct start_guard *g);
-/* All ranks are there. */
+/* Call it when all ranks have started. */
 void start_guard_end(struct start_guard *g);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The model as records, for the exports of everything: --all, json and sqlite. Each kind of record
- * has one table of fields, with their names, units, meanings and where the values come from. The
- * exports have only their syntax; what they write, and the schemas, come from these tables. A field
+ * has one table of fields, with their names, units, meanings and where the values come from. An
+ * export adds only its syntax. What it writes, and its schema, come from these tables, so a field
  * that is added to a table is in every export. Tests: tests/cli/sink/sink_records.sh,
  * tests/cli/sink/sink_agree.sh.
  */
@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 enum { RECORD_TEXT = 1, RECORD_JSON = 2, RECORD_SQL = 4 }; /* the exports, as a set */
-/* Of all three formats. It grows with every change of a table. */
+/* The version of all three formats. It grows with every change of a table. */
 enum { RECORD_VERSION = 2 };
 
 enum field_kind {
@@ -39,7 +39,7 @@ enum field_kind {
 struct record {
 	const struct model *m;
 	const struct record_kind *kind;
-	const void *at;    /* what the fields are read from: a struct of the model */
+	const void *at;    /* the struct of the model that the fields are read from */
 	const char *whose; /* of ledgers: "process", "profile", "all" */
 	uint32_t id;       /* index of the record among those of its kind */
 	uint32_t owner;    /* id of the record that it belongs to */
@@ -56,7 +56,7 @@ struct value {
 struct field {
 	const char *name;    /* in all exports; with its unit: "gap_ns" */
 	const char *meaning; /* NULL: the name says it all */
-	const char *unit;    /* NULL: a number, or see the end of the name */
+	const char *unit;    /* NULL: none, or the name ends with it */
 	enum field_kind kind;
 	unsigned sinks;      /* the exports that have it; 0: all */
 	bool is_optional;    /* JSON leaves it out if it is unknown, false, or no address */
@@ -65,10 +65,11 @@ struct field {
 	const char *of;                      /* ID: the table in SQL that it refers to */
 	const char *(*word)(unsigned value); /* WORD, if there is no `get` */
 	struct value (*get)(const struct record *r);
-	bool (*is_known)(const struct record *r); /* NULL: always, as far as the kind allows */
+	/* NULL: known, unless the value of its kind says otherwise */
+	bool (*is_known)(const struct record *r);
 	/*
-	 * Of ledgers: JSON and SQL have them as numbers by group and name. title: for outputs that
-	 * have only a list of names.
+	 * Ledgers: JSON and SQL have these fields as numbers by group and name. `title` is for
+	 * outputs that have only a list of names.
 	 */
 	const char *group, *count; /* count: the name in its group; NULL: `name` */
 	const char *title;
@@ -78,14 +79,14 @@ struct field {
 enum record_form { /* in JSON */
 	RECORD_OBJECTS, /* an array of objects */
 	RECORD_TUPLES,  /* an array of arrays */
-	RECORD_VALUES,  /* an array of the last field */
+	RECORD_VALUES,  /* an array with the last field of each record */
 	RECORD_OBJECT,  /* one object */
 	RECORD_COUNTS   /* one object of groups of numbers; `at` is a struct record_counts */
 };
 
 struct record_kind {
 	const char *name;   /* text: the first field of the line */
-	const char *table;  /* SQL; NULL: not there */
+	const char *table;  /* in SQL; NULL: none */
 	const char *json;   /* key in the object of the parent */
 	const char *meaning;
 	const struct record_kind *parent; /* in JSON; NULL: the outermost object itself */
@@ -93,7 +94,9 @@ struct record_kind {
 	unsigned sinks;
 	const struct field *fields;
 	unsigned n_fields;
-	/* JSON has an empty array, or null for an object, if there is no record; NULL: never. */
+	/*
+	 * True: JSON has an empty array, or null for an object, if there is no record. NULL: never.
+	 */
 	bool (*is_wanted)(const struct record *parent);
 };
 
@@ -119,11 +122,11 @@ struct record_visitor {
 	void (*visit)(struct record_visitor *v, const struct record *r);
 };
 /*
- * Visits all records that the export has. Children of a record, as JSON has them, come before the
- * next record; those of one kind come together. False if memory is short.
+ * Visits all records of the export. The children that a record has in JSON come before the next
+ * record; children of one kind come together. False if memory is short.
  */
 bool records_visit(const struct model *m, struct record_visitor *v);
-/* For the text, which ends with these: the ledger of the run, and whether all ledgers close. */
+/* Visits the last records of the text: the ledger of the run, and whether all ledgers close. */
 void records_visit_end(const struct model *m, struct record_visitor *v);
 
 /* True if the export has the field. */

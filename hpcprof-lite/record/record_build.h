@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tables of records are made of. Only hpcprof-lite/record and the text include this. */
+/*
+ * The building blocks of the tables of records. Only hpcprof-lite/record and the text include this.
+ */
 #ifndef HPCPROF_RECORD_RECORD_BUILD_H
 #define HPCPROF_RECORD_RECORD_BUILD_H
 
@@ -22,11 +24,11 @@
 #define WORD(type, member, word_, meaning_)                                                        \
 	{.name = #member, .meaning = (meaning_), .kind = FIELD_WORD, .word = (word_),              \
 	 FIELD_AT(type, member)}
-/* Fields that a function gets. */
+/* A field whose value comes from a function. */
 #define GET(kind_, name_, get_, meaning_)                                                          \
 	{.name = (name_), .meaning = (meaning_), .kind = (kind_), .get = (get_)}
 #define KEY {.name = "id", .kind = FIELD_KEY, .get = value_of_id}
-/* The record that it belongs to; JSON has it inside of that. */
+/* The record that this one belongs to. JSON nests this one in it instead. */
 #define OWNER(name_, of_)                                                                          \
 	{.name = (name_), .kind = FIELD_ID, .of = (of_), .sinks = RECORD_TEXT | RECORD_SQL,        \
 	 .get = value_of_owner}
@@ -64,7 +66,7 @@ static inline struct value value_of_whose(const struct record *r)
 {
 	return value_text(r->whose);
 }
-/* A line; if it is unknown the address. */
+/* The line, or the address if the line is unknown. */
 struct value value_place(const struct model *m, uint32_t file, uint32_t line, uint64_t link_addr);
 /* The rank of a process; negative: none. */
 struct value value_rank(int32_t rank);
@@ -76,7 +78,9 @@ static inline void record_visit(struct record_visitor *v, const struct record *r
 		v->visit(v, &(struct record){.m = r->m, .kind = kind, .at = at,
 					     .whose = r->whose, .id = id, .owner = r->owner});
 }
-/* Numbers of a ledger: for JSON as the kind, for SQL as rows of the table ledger. */
+/*
+ * Visits the numbers of a ledger: a record of this kind in JSON, rows of the table "ledger" in SQL.
+ */
 struct record_ledger_owner {
 	uint32_t process, profile;
 	const char *backend;

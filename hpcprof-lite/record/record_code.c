@@ -323,7 +323,7 @@ static bool is_of_gpu(const struct model_metric *k)
 	       k->kind == MODEL_METRIC_GPU_ENERGY;
 }
 
-/* What of the code belongs to GPUs. */
+/* Visits the code that belongs to GPUs. */
 static void visit_gpu_code(const struct model *m, struct record_visitor *v)
 {
 	const struct record r = {.m = m, .owner = MODEL_NONE};

@@ -24,7 +24,7 @@ static const struct field ledger_fields[] = {
 	NUMBER("cost", handler_ns, "handler_ns", "Time in the handlers of samples"),
 	NUMBER("cost", n_frames, "frames", "Frames that were unwound"),
 };
-/* Of call paths; a line of the text for each that is not 0. */
+/* Numbers of call paths. The text has a line for each that is not 0. */
 static const struct field path_counts[] = {
 	NUMBER("call_paths", n_complete, "complete", "Samples whose path reached the root"),
 	NUMBER("call_paths", n_guessed, "guessed", "... with a guessed frame"),
@@ -271,7 +271,7 @@ size_t record_sort_groups(struct record_list *l)
 	return l->n;
 }
 
-/* Causes that this version does not know are one. */
+/* Counts all causes that this version does not know as one. */
 static void add_losses(struct record_list *l, const char *group, const struct model_ledger *from,
 		       bool takes_sample)
 {

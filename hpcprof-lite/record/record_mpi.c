@@ -10,7 +10,7 @@ static struct value rank_of_profile(const struct model *m, uint32_t profile)
 	return value_rank(m->processes[m->profiles[profile].process].rank);
 }
 
-/* Of the context's line. */
+/* The place of the context's line. */
 static struct value context_place(const struct model *m, uint32_t context)
 {
 	const struct model_context *c = &m->contexts[context];
@@ -27,7 +27,7 @@ static const char *nccl_word(unsigned call)
 	return view_nccl_operation((uint16_t)call);
 }
 
-/* Ranks and places are in the text only: the others have the profile and the context. */
+/* Only the text has ranks and places; the other exports have the profile and the context. */
 #define IN_WORDS(kind_, name_, get_)                                                               \
 	{.name = (name_), .kind = (kind_), .sinks = RECORD_TEXT, .get = (get_)}
 

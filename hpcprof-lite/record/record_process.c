@@ -156,7 +156,7 @@ static const struct field process_fields[] = {
 	TEXT(model_process, host, "host", NULL),
 	TEXT(model_process, executable, "executable", NULL),
 	TEXT(model_process, command, "command", NULL),
-	/* Not in the text, which is the same wherever the measurement is. */
+	/* Not in the text, which does not depend on where the measurement is. */
 	{.name = "measurement", .meaning = "The file that was read", .kind = FIELD_TEXT,
 	 .sinks = RECORD_JSON | RECORD_SQL, FIELD_AT(model_process, path)},
 	COUNT(model_process, off_ns, "off_ns", "While measurement was off"),

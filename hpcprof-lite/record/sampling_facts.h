@@ -16,7 +16,7 @@ struct sampling_fact {
 	bool is_known;                         /* if false, value is 0 and means nothing */
 };
 
-/* The titles in the table of fields of PC sampling, and what the yardstick says. */
+/* The fields of PC sampling with a title, and the results of the yardstick. */
 enum { SAMPLING_AGREEMENTS = 4, SAMPLING_FACTS = 28 + SAMPLING_AGREEMENTS };
 /* Returns SAMPLING_FACTS. */
 unsigned sampling_facts(const struct model_gpu_sampling *s,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Words for the enums of the model, for outputs that people query by name. The words are part of
- * those formats. The values are those of the enums. Tests: tests/cli/sink/sink_json.sh,
+ * those formats. The arguments are values of the enums. Tests: tests/cli/sink/sink_json.sh,
  * tests/cli/sink/sink_sqlite.sh.
  */
 #ifndef HPCPROF_RECORD_WORDS_H

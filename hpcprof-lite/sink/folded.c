@@ -54,7 +54,7 @@ static uint32_t add_label(struct strtab *texts, const char *name)
 	return id;
 }
 
-/* A frame has nothing but its name, and an address is one in a module. */
+/* A frame has only its name, so an address gets the name of its module. */
 static uint32_t add_function(struct writer *w, uint32_t function)
 {
 	static const char at_address[] = "<unknown at 0x";

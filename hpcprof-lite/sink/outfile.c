@@ -52,7 +52,7 @@ enum status outfile_create(struct outfile *f, const char *directory, const char 
 
 /*
  * A node that writes a part of a page over NFS may write the whole page, with zeros where another
- * node has written, but not to a file with O_DSYNC (Linux, nfs_can_extend_write()).
+ * node has written. It does not do so for a file with O_DSYNC (Linux, nfs_can_extend_write()).
  */
 static int shared_flags(const char *directory)
 {
@@ -188,7 +188,7 @@ enum status outdir_make(const char *path)
 	return STATUS_IO;
 }
 
-/* `fd` is consumed. */
+/* Closes `fd`. */
 static void remove_below(int fd)
 {
 	DIR *d = fdopendir(fd);

@@ -30,7 +30,7 @@ char *outfile_path(const char *directory, const char *name);
 enum status outfile_create(struct outfile *f, const char *directory, const char *name);
 /* Creates a file that other processes, also of other nodes, join to write other ranges of it. */
 enum status outfile_create_shared(struct outfile *f, const char *directory, const char *name);
-/* Opens a file that another process has created so. Logs failures. */
+/* Opens a file that another process created with outfile_create_shared(). Logs failures. */
 enum status outfile_join(struct outfile *f, const char *directory, const char *name);
 /* Writes all bytes at the offset. Thread-safe for disjoint ranges. Logs only the first failure. */
 enum status outfile_write(struct outfile *f, const void *bytes, size_t n_bytes, uint64_t offset);
@@ -46,7 +46,7 @@ struct outstream {
 	uint8_t *bytes;
 	size_t n, capacity;
 };
-/* `offset` is the place of the first byte. STATUS_NO_MEMORY is logged. */
+/* `offset` is the place of the first byte. Logs STATUS_NO_MEMORY. */
 enum status outstream_open(struct outstream *s, struct outfile *f, uint64_t offset,
 	size_t buffer_bytes);
 /*
@@ -60,8 +60,8 @@ static inline uint64_t outstream_offset(const struct outstream *s)
 	return s->at + s->n;
 }
 /*
- * Goes on at another offset. A small gap behind the bytes so far may be filled with zeros, so that
- * pieces close together become one write. Nobody else may write into such a gap.
+ * Continues at another offset. A small gap behind the bytes so far may be filled with zeros, so
+ * that pieces close together become one write. Nobody else may write into such a gap.
  */
 void outstream_move(struct outstream *s, uint64_t offset);
 /* Copies any number of bytes into the stream. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whether anybody still reads standard output. A tool that writes files meanwhile blocks SIGPIPE in
- * the thread that writes there, so that `| head` does not cost the files. Test:
- * tests/cli/prof/prof_output.sh.
+ * Finds out whether anybody still reads standard output. A tool that writes files meanwhile blocks
+ * SIGPIPE in the thread that writes there, so that the files are complete even after `| head`.
+ * Test: tests/cli/prof/prof_output.sh.
  */
 #ifndef HPCPROF_SINK_UNREAD_H
 #define HPCPROF_SINK_UNREAD_H

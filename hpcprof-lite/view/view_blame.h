@@ -15,7 +15,8 @@ struct view_blame_pair {
 	uint32_t kernel;         /* function */
 	uint32_t waiting, cause; /* the contexts with the most samples; they name the lines */
 	double most, samples;
-	double issued, issued_bytes, cycles; /* sums of those of struct model_gpu_blame */
+	/* sums of the same members of struct model_gpu_blame */
+	double issued, issued_bytes, cycles;
 	uint32_t metric;         /* the stall reason */
 	enum structure_wait_kind kind;
 	enum structure_operation operation;
@@ -37,18 +38,18 @@ struct view_blame {
 /* False if memory is short; then there is nothing to close. */
 bool view_blame_open(const struct model *m, struct view_blame *b);
 void view_blame_close(struct view_blame *b);
-/* The pairs of a kernel: *n of them; the index of the first. */
+/* Returns the index of the kernel's first pair, and sets *n to the number of its pairs. */
 size_t view_blame_find(const struct view_blame *b, uint32_t kernel, size_t *n);
 double view_blame_unblamed(const struct view_blame *b, uint32_t kernel);
 
 /*
- * The innermost loop around the cause that is not around the waiting line: what is waited for
- * happens in it. MODEL_NONE: there is none.
+ * The innermost loop around the cause that is not around the waiting line, so the cause repeats in
+ * it. MODEL_NONE: there is none.
  */
 uint32_t view_blame_loop(const struct model *m, const struct view_blame_pair *p);
 /*
- * What is waited for: "global load of the iteration before at", to be followed by the place of the
- * cause; or "global load in the same line".
+ * What the line waits for: "global load of the iteration before at", to be followed by the place of
+ * the cause; or "global load in the same line".
  */
 void view_blame_words(const struct view_blame_pair *p, char *to, size_t n_bytes);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What GPUs used, by kernel or kind of operation: the rows that reports show. Test:
+ * The energy that GPUs used, by kernel or kind of operation: the rows that reports show. Test:
  * tests/unit/prof_gpu/test_gpu_energy.c.
  */
 #ifndef HPCPROF_VIEW_VIEW_ENERGY_H
@@ -13,7 +13,7 @@ struct view_energy_row {
 	uint32_t function;            /* of the model */
 	double joules, shared_joules; /* shared: while other operations ran, too */
 	double seconds;               /* of its operations */
-	double read_seconds;          /* of these, in which energy was read */
+	double read_seconds;          /* the part of `seconds` in which energy was read */
 };
 
 struct view_energy_rows {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See view_fold.h. Must not: fold frames of anything but the interpreter, and of libc below an
- * entry. Test: tests/unit/prof/test_view_fold.c, tests/cli/python/python_report.sh. */
+/*
+ * See view_fold.h. Folds only frames of the interpreter, and of libc below an entry. Test:
+ * tests/unit/prof/test_view_fold.c, tests/cli/python/python_report.sh.
+ */
 #include "hpcprof-lite/view/view_fold.h"
 
 #include <stdlib.h>

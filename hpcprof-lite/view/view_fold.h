@@ -15,11 +15,11 @@
 struct view_fold {
 	uint32_t *
 		/*
-		 * By context. For a Python function or operator that moves: the line (or entry)
-		 * below which it is shown. All others: MODEL_NONE. NULL: nothing is folded.
+		 * By context. If a Python function or operator moves, the line (or entry) below
+		 * which it is shown. All others: MODEL_NONE. NULL: nothing is folded.
 		 */
 		caller;
-	/* By context: an interpreter frame, or a part of one, from below which a function moves. */
+	/* By context: an interpreter frame, or a part of one, below which a function moved away. */
 	bool *is_folded;
 };
 

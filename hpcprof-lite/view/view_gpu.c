@@ -85,8 +85,10 @@ unsigned view_gpu_stalls(const struct model *m, uint32_t context, enum model_sco
 
 /* ---- kernels ---- */
 
-/* The kernel of a context: its function when a placeholder for kernels calls it, or that
- * placeholder; MODEL_NONE: it is no kernel. */
+/*
+ * The kernel of a context: its function if a placeholder for kernels calls it, or that placeholder;
+ * MODEL_NONE: it is not a kernel.
+ */
 static uint32_t kernel_of(const struct model *m, uint32_t context)
 {
 	const struct model_context *c = &m->contexts[context],
@@ -236,13 +238,13 @@ static size_t next_lane(struct lane *lanes, size_t n)
 }
 
 /*
- * Copies that could be done in pieces beside kernels: those to the device beside the kernels that
- * follow, up to the first that runs again, as that may need all of the data; those from it beside
- * the kernel before.
+ * Copies that could be done in pieces while kernels run. A copy to the device can overlap the
+ * kernels that follow, up to the first that runs again, because that one may need all of the data.
+ * A copy from the device can overlap the kernel before it.
  */
 struct pieces {
-	uint64_t to_device_ns; /* of the last copies in a row, less what kernels have been beside */
-	uint64_t kernel_ns;    /* of the last kernel, less what copies have been beside */
+	uint64_t to_device_ns; /* of the last copies in a row, minus what kernels have overlapped */
+	uint64_t kernel_ns;    /* of the last kernel, minus what copies have overlapped */
 	bool is_copying;
 	uint32_t kernels[8]; /* functions since the last copy to the device */
 	unsigned n_kernels;

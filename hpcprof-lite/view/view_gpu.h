@@ -21,7 +21,7 @@ struct view_gpu_kernel {
 
 struct view_gpu_sum {
 	uint64_t n, bytes, ns;
-	uint64_t once_bytes; /* of copies: of the first one of each call path */
+	uint64_t once_bytes; /* of copies: bytes of the first copy of each call path */
 };
 
 struct view_gpu {
@@ -30,7 +30,10 @@ struct view_gpu {
 	/* By queue: operations of all lanes. ns: from the first start to the last end. */
 	struct view_gpu_sum *queues;
 	uint64_t *device_busy_ns;    /* by device: time with at least one operation in any queue */
-	/* By device: copies that could be done in pieces, beside the kernels before and behind. */
+	/*
+	 * By device: copies that could be done in pieces that overlap the kernels before and after
+	 * them.
+	 */
 	uint64_t *device_pieces_ns;
 };
 

@@ -89,7 +89,7 @@ static struct view_idle_row place(const struct model *m, enum model_metric_role 
 		.line = role == MODEL_ROLE_GPU_IDLE_CAUSE ? line_around(m, context) : MODEL_NONE};
 }
 
-/* Adds the time of one context to the row of its place; false when memory is short. */
+/* Adds the time of one context to the row of its place. False if memory is short. */
 static bool add_row(const struct model *m, enum model_metric_role role, struct map *index,
 		    struct view_idle_rows *r, const struct model_total *t)
 {

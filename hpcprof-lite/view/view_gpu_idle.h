@@ -9,7 +9,7 @@
 
 #include "hpcprof-lite/model/model.h"
 
-/* The time of a device is divided into these. */
+/* The parts into which the time of a device is divided. */
 enum view_gpu_part {
 	VIEW_GPU_KERNELS,
 	VIEW_GPU_COPIES,           /* without a kernel */
@@ -27,13 +27,13 @@ uint64_t view_gpu_idle_ns(const struct model_gpu_idle *i);
 const struct model_gpu_idle *view_gpu_idle_of(const struct model *m, uint32_t device);
 
 /*
- * One line of the program and all that it called, or one function where no line is known, or a
- * kernel or kind of operation.
+ * One line of the program and all that it called, or one function if no line is known, or a kernel
+ * or kind of operation.
  */
 struct view_idle_row {
 	/*
 	 * Contexts. line: the innermost line of the program; MODEL_NONE: none, or an operation.
-	 * function: the innermost function or entry; if there is a line, of one of those there.
+	 * function: the innermost function or entry; if there is a line, one of those there.
 	 */
 	uint32_t function, line;
 	double seconds;

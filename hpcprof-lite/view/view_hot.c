@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See view_hot.h. One pass over contexts and totals side by side.
- * Test: tests/unit/prof/test_view_gpu.c, tests/cli/prof/prof_gpu_pc.sh. */
+/*
+ * See view_hot.h. One pass over contexts and totals at the same time. Test:
+ * tests/unit/prof/test_view_gpu.c, tests/cli/prof/prof_gpu_pc.sh.
+ */
 #include "hpcprof-lite/view/view_hot.h"
 
 #include "hpcprof-lite/view/view_gpu.h"
@@ -239,8 +241,8 @@ static int compare_launchers(const void *pa, const void *pb)
 }
 
 /*
- * Puts the lines and launchers of each kernel side by side, sorts the kernels, and drops those
- * without samples.
+ * Puts the lines and launchers of each kernel next to each other, sorts the kernels, and drops
+ * those without samples.
  */
 static void put_in_order(struct view_hot *h)
 {

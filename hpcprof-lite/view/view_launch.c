@@ -45,7 +45,7 @@ static uint32_t find_site(const struct model *m, uint32_t kernel)
 	return function != MODEL_NONE ? function : last;
 }
 
-/* One placeholder below another stands for a node. */
+/* A placeholder below another one is that of a graph node. */
 static uint32_t find_node(const struct model *m, uint32_t kernel)
 {
 	uint32_t placeholder = m->contexts[kernel].parent, above = m->contexts[placeholder].parent;

@@ -10,7 +10,9 @@
 
 /* ---- places ---- */
 
-/* What compilers and libraries make of the name of a function for Fortran, or large counts. */
+/*
+ * Suffixes that compilers and libraries add to the name of a function, for Fortran or large counts.
+ */
 static bool is_ending(const char *s)
 {
 	static const char *const endings[] = {"",	"_",	  "__",	      "_c",
@@ -92,7 +94,7 @@ static void add(struct view_mpi_sums *to, const struct model_mpi_call *c)
 struct spot {
 	uint32_t context;  /* one of the calls is from here */
 	uint32_t n_same;   /* functions from there outwards that all calls share */
-	bool is_split;     /* the next one differs */
+	bool is_split;     /* the next function differs */
 };
 
 struct making {

@@ -30,12 +30,13 @@ struct view_mpi_function {
 
 /*
  * The calls of one function at one place, which is a line, or an instruction if the line is not
- * known. If callers differ, at the first level that does each has a row. By falling waiting time,
- * then time.
+ * known. If call paths differ, the place has a row for each caller at the first level where they
+ * differ. By falling waiting time, then time.
  */
 struct view_mpi_place {
 	uint16_t call;
-	uint32_t n_callers; /* functions outside of the place's own that tell the row from others */
+	/* functions outside of the place's own that distinguish the row from others */
+	uint32_t n_callers;
 	uint32_t context;   /* the first caller there; see view_mpi_caller() */
 	struct view_mpi_sums sums;
 };
@@ -73,9 +74,10 @@ bool view_mpi_make(const struct model *m, struct view_mpi *v);
 void view_mpi_free(struct view_mpi *v);
 
 /*
- * The place that called MPI: the parent of the outermost function of MPI at or above `context`,
- * where between such functions there is only code of the library that holds the outer one. The line
- * of Python above it, if it has no line of its own. The function itself if it has no caller.
+ * The place that called MPI: the parent of the outermost function of MPI at or above `context`.
+ * Between functions of MPI there may only be code of one library, as below a call that MPI makes
+ * itself. If the place has no line, the Python line above it; if there is no caller, the function
+ * itself.
  */
 uint32_t view_mpi_caller(const struct model *m, uint32_t context);
 /* The context of the function that holds `context`; MODEL_NONE: it is below no function. */

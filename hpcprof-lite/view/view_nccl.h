@@ -10,7 +10,7 @@ const char *view_nccl_operation(uint16_t call);
 /* "rank 1", "pid 12"; with ", GPU 0" if the process used NCCL on several. */
 void view_nccl_name(const struct model *m, uint32_t process, uint32_t device, char *to,
 	size_t n_bytes);
-/* Index of the device that came last most often; MODEL_NONE: it is not known of any operation. */
+/* Index of the device that came last most often; MODEL_NONE: known for no operation. */
 uint32_t view_nccl_slowest(const struct model_nccl *x);
 
 #endif

@@ -27,7 +27,7 @@ static uint32_t *find_around(const struct model *m, enum view_by by)
 	return at;
 }
 
-/* What a table goes by. */
+/* How a table groups contexts into rows. */
 struct keys {
 	const struct model *m;
 	enum view_by by;
@@ -57,7 +57,7 @@ static bool key_of(const struct keys *k, uint32_t i, uint64_t *a, uint64_t *b)
 			*a = (uint64_t)c->function << 32 | c->file;
 			*b = (uint64_t)1 << 32 | c->line;
 		} else if (c->kind == MODEL_CONTEXT_INSTRUCTION) {
-			*a = c->function; /* all of a function whose lines are not known */
+			*a = c->function; /* one row for a function whose lines are not known */
 		}
 		return c->kind == MODEL_CONTEXT_LINE || c->kind == MODEL_CONTEXT_INSTRUCTION;
 	}
@@ -89,8 +89,8 @@ void view_rows_sort_by_total(struct view_row *rows, size_t n)
 }
 
 /*
- * By context: the part of its total that came by a guessed frame, here or further in. *guessed is
- * NULL if no frame was guessed. False if memory is short.
+ * By context: the part of its total that depends on a guessed frame, here or further in. *guessed
+ * is NULL if no frame was guessed. False if memory is short.
  */
 static bool sum_guessed(const struct model *m, const struct view_values *t, double **guessed)
 {
@@ -111,15 +111,17 @@ static bool sum_guessed(const struct model *m, const struct view_values *t, doub
 	return true;
 }
 
-/* Rows while they are filled; of each the end of the outermost of its subtrees that is being
- * passed. */
+/*
+ * Rows while they are filled. ends[i] is the end of the outermost subtree of row i that the pass is
+ * in.
+ */
 struct filling {
 	VEC(struct view_row) rows;
 	VEC(uint32_t) ends;
 	struct map index;
 };
 
-/* The row's place, made when new; SIZE_MAX when memory is short. */
+/* The index of the row, which is made if it is new. SIZE_MAX if memory is short. */
 static size_t get_row(struct filling *f, uint64_t a, uint64_t b, uint32_t context)
 {
 	uint64_t id = map_put(&f->index, a, b, f->rows.n);
@@ -132,7 +134,7 @@ static size_t get_row(struct filling *f, uint64_t a, uint64_t b, uint32_t contex
 	return (size_t)id;
 }
 
-/* A row that ends after the present context contains it, so its total already has the value. */
+/* A row that ends after this context contains it, so its total already has the value. */
 static bool fill(const struct keys *k, const struct view_values *t, const double *guessed,
 		 struct filling *f, bool *has_guesses)
 {

@@ -2,8 +2,8 @@
 /*
  * Flat tables of one metric: sums over all contexts of one function, line of a function, module, or
  * operator or module of PyTorch. If a context is inside another of the same row, the total counts
- * it once. Recursion therefore does not exceed the whole. What an operator or module of PyTorch
- * calls is its own, up to the next one. Test: tests/unit/prof/test_view_table.c.
+ * it once. Recursion therefore does not exceed the whole. The self value of an operator or module
+ * of PyTorch includes what it calls, up to the next one. Test: tests/unit/prof/test_view_table.c.
  */
 #ifndef HPCPROF_VIEW_VIEW_TABLE_H
 #define HPCPROF_VIEW_VIEW_TABLE_H

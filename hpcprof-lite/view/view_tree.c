@@ -53,7 +53,10 @@ bool view_gpu_values_spread(const struct model *m, struct view_values *v)
 
 /* ---- open and close ---- */
 
-/* Gives the values totals of their own, which folding changes. False if memory is short. */
+/*
+ * Gives the values their own copies of the totals, because folding changes them. False if memory is
+ * short.
+ */
 static bool fold_totals(struct view_tree *t, struct view_values *v, double **owned)
 {
 	if (!t->fold.caller || !v->total)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The tree of call paths as reports show it: the values of one metric with the frames of the Python
- * interpreter folded, the part that came by guessed frames, and beside a CPU metric the GPU time.
- * Lists what is below a context, largest first. Test: tests/unit/test_view_tree.c,
+ * interpreter folded, the part with guessed frames, and the GPU time beside a CPU metric. Lists
+ * what is below a context, largest first. Test: tests/unit/test_view_tree.c,
  * tests/unit/sink/test_text.c.
  */
 #ifndef HPCPROF_VIEW_VIEW_TREE_H
@@ -31,7 +31,7 @@ bool view_gpu_values_spread(const struct model *m, struct view_values *v);
 struct view_tree {
 	const struct model *m;
 	struct view_values values;
-	struct view_values guessed; /* the part of `values` that came by guessed frames */
+	struct view_values guessed; /* the part of `values` with guessed frames */
 	bool has_guesses, has_gpu;
 	struct view_gpu_values gpu;
 	struct view_fold fold;

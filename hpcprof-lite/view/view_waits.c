@@ -34,7 +34,7 @@ static struct view_wait place_wait(const struct model *m, uint32_t placeholder)
 	return w;
 }
 
-/* Adds the time of one placeholder to the wait of its place; false when memory is short. */
+/* Adds the time of one placeholder to the wait of its place. False if memory is short. */
 static bool add_wait(const struct model *m, struct map *index, struct view_wait *waits, size_t *n,
 		     const struct model_total *t)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The sink cctdb: HPCToolkit's database format 4.0, for hpcviewer and Hatchet. Runs the writers of
- * the single files and takes all back when one fails. Computes nothing. Tests:
+ * the single files, and removes all files if one fails. Computes nothing. Tests:
  * tests/unit/sink/test_sink_cctdb.c, tests/cli/sink/sink_cctdb.sh, tests/judge/read_cctdb.py.
  */
 #include "hpcprof-lite/sink/cctdb/cctdb.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Something goes into trace.db. */
+/* True if something goes into trace.db. */
 static bool has_traces(const struct model *m)
 {
 	bool has = m->has_traces;

@@ -21,9 +21,10 @@
 
 /*
  * Bounds of a range: model values in it, and places (contexts x ids). One context may exceed the
- * first. Each range asks each profile where its values begin: with many profiles it holds so many
- * of each that this costs less than they do. The buffers of all workers together stay below a
- * bound, so more workers get smaller ranges, and past the least size there are fewer workers.
+ * first. A range asks each profile where its values begin. With many profiles, a range therefore
+ * has so many values of each that reading them costs more than finding them. The buffers of all
+ * workers together stay below a bound, so more workers get smaller ranges, and past the least size
+ * there are fewer workers.
  */
 enum {
 	RANGE_VALUES = 128 << 10,
@@ -58,7 +59,7 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Chooses the size of a range, and how many may be in work at a time. */
+/* Chooses the size of a range, and how many workers may be at work at a time. */
 static uint64_t values_in_range(const struct model *m, unsigned *n_workers)
 {
 	const uint64_t n = m->n_profiles, most = MOST_VALUES_IN_WORK / *n_workers,

@@ -48,7 +48,7 @@ static void number_queue(struct numbering *n, const struct model *m, const struc
 		n->next_context = id->context + 1;
 	uint64_t key = (uint64_t)id->device << 32 | id->context;
 	while (map_get(&n->streams, key, id->stream) !=
-	       MAP_NONE) /* another lane of the queue, or two of one number */
+	       MAP_NONE) /* another lane of the queue, or two queues of one number */
 		id->stream = n->next_stream++;
 	n->failed |= map_put(&n->streams, key, id->stream, 1) == MAP_NONE;
 }

@@ -71,8 +71,7 @@ static bool is_ascii(const char *s)
 	return !*s;
 }
 
-/* Plain ASCII first: a reader exists (Hatchet's) that finds strings by adding up lengths in
- * characters. */
+/* Plain ASCII first, because Hatchet's reader finds strings by adding up lengths in characters. */
 static bool place_strings(struct names *names, uint64_t at)
 {
 	uint32_t n = (uint32_t)names->table.starts.n;
@@ -111,8 +110,7 @@ struct image {
 	struct cctdb_section sections[CCTDB_META_N_SECTIONS];
 };
 
-/* Zeroed room at the next multiple of 8; NULL if memory is short. Pointers are good until the
- * next call. */
+/* Zeroed room at the next multiple of 8, valid until the next call; NULL if memory is short. */
 static uint8_t *room(struct image *img, uint64_t n_bytes, uint64_t *offset)
 {
 	size_t pad = (size_t)(cctdb_align(img->bytes.n, 8) - img->bytes.n);
@@ -480,9 +478,9 @@ static struct cctdb_context convert(const struct image *img, const struct model 
 }
 
 /*
- * Children of one parent lie side by side, parents in the order of their ids. at[id] becomes the
- * offset of a context behind the entry points, at[n_contexts] the end of all. Returns the number of
- * entry points.
+ * The children of one parent are next to each other, parents in the order of their ids. at[id]
+ * becomes the offset of a context behind the entry points, at[n_contexts] the end of all. Returns
+ * the number of entry points.
  */
 static uint32_t place_contexts(const struct image *img, const struct model *m, uint64_t *at)
 {
@@ -502,7 +500,7 @@ static uint32_t place_contexts(const struct image *img, const struct model *m, u
 	return n_entries;
 }
 
-/* Bytes of the children of a context, which lie side by side. */
+/* Bytes of the children of a context, which are next to each other. */
 static uint64_t children_bytes(const struct image *img, const struct model *m, uint32_t id,
 			       const uint64_t *at)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * profile.db: values by profile, profile 0 being the summary over all. Two walks over the values:
- * one counts, which fixes where everything goes, one writes, some profiles in a row on any thread.
- * Memory does not depend on the number of values. Test: tests/unit/sink/test_sink_cctdb.c.
+ * profile.db: values by profile; profile 0 is the summary over all. Two passes over the values: the
+ * first one counts, which fixes where everything goes, the second one writes, several profiles at a
+ * time on any thread. Memory does not depend on the number of values. Test:
+ * tests/unit/sink/test_sink_cctdb.c.
  */
 #include "common/base/log.h"
 #include "common/base/pool.h"
@@ -22,7 +23,8 @@ struct writer {
 	struct outfile *file;
 	struct cctdb_block *blocks; /* by profile of the file: 0 is the summary */
 	struct cctdb_part own;      /* profiles of the model */
-	size_t n_own, in_row;       /* with the summary; so many are written in a row */
+	/* n_own: with the summary; in_row: how many a thread writes at a time */
+	size_t n_own, in_row;
 };
 
 /* Counts or writes the values of one profile. */
@@ -86,7 +88,7 @@ static void emit_all(struct emitter *e, const struct model *m, size_t profile)
 			emit_total(e, &m->totals[i]);
 }
 
-/* The i-th that this process looks at: the summary comes first. */
+/* The i-th profile that this process looks at; the summary comes first. */
 static size_t own_profile(const struct writer *w, size_t i)
 {
 	return i ? w->own.first + i : 0;
@@ -102,7 +104,7 @@ static void count_one(void *arg, size_t i, unsigned worker)
 	emit_all(&(struct emitter){.block = &w->blocks[profile]}, w->m, profile);
 }
 
-/* A profile that fits into a buffer. */
+/* Writes a profile that fits into a buffer. */
 static void write_small(const struct writer *w, size_t profile, size_t value_bytes,
 			size_t index_bytes, struct outstream *out)
 {
@@ -192,7 +194,7 @@ static uint64_t place_blocks(const struct writer *w, size_t first, size_t end, u
 	return at;
 }
 
-/* Header, profile infos and identifier tuples: all before the values. */
+/* Header, profile infos and identifier tuples: everything before the values. */
 struct front {
 	struct cctdb_identity *identities; /* by profile */
 	struct cctdb_section sections[CCTDB_PROFILE_N_SECTIONS];
@@ -217,7 +219,7 @@ static bool begin_front(struct front *f, const struct model *m)
 	return f->identities;
 }
 
-/* When all blocks have their places. False: memory is short. */
+/* Call it when all blocks have their places. False: memory is short. */
 static bool make_front(struct front *f, const struct writer *w)
 {
 	struct cctdb_id ids[MAX_IDS];
@@ -243,8 +245,8 @@ static bool make_front(struct front *f, const struct writer *w)
 }
 
 /*
- * Counts, and gives everything its place. The first process makes the front and writes the
- * summary. Ends a step.
+ * Counts the values, and gives everything its place. The first process makes the front and writes
+ * the summary. Ends a step.
  */
 static enum status place_all(struct writer *w, struct front *f, unsigned n_workers, uint64_t *end)
 {

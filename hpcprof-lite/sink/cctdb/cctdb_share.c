@@ -49,7 +49,7 @@ static bool has_profiles(const struct model *m, int part)
 	return first ? first[0] < first[1] : m->n_profiles > 0;
 }
 
-/* Processes in a row: sizes become ends. Returns where `part` begins. */
+/* Places the processes one after the other: turns sizes into ends. Returns where `part` begins. */
 static uint64_t add_up(const struct model *m, uint64_t *sizes, int n_parts, int part, uint64_t at)
 {
 	uint64_t start = at;

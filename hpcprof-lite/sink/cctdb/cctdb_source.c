@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Copies of the source files that contexts name, below src/ of the database at their absolute
- * paths, where hpcviewer looks for them. A file that cannot be read, is no regular file, is
- * unreasonably large, or is not for the owners of the measurement (rights.h) is left out:
- * its path still stands in meta.db. So is a file whose path is a directory of another one, which is
- * in an archive or is gone. A copy is for no one who could not read the original. A copy that
- * cannot be written fails the sink. Tests: tests/unit/sink/test_sink_cctdb.c,
+ * paths, where hpcviewer looks for them. A file is left out if it cannot be read, is not a regular
+ * file, is unreasonably large, or may not be read by the owners of the measurement (rights.h). Its
+ * path is still in meta.db. A file is also left out if its path is a directory of another file,
+ * because it is in an archive or is gone. A copy is readable only for those who could read the
+ * original. A copy that cannot be written fails the sink. Tests: tests/unit/sink/test_sink_cctdb.c,
  * tests/cli/sink/sink_cctdb.sh.
  */
 #include "common/base/log.h"
@@ -29,12 +29,12 @@
 
 enum { MAX_SOURCE_BYTES = 16 << 20, COPY_BYTES = 64 << 10 };
 
-/* A file to copy, and what became of it. */
+/* A file to copy, and the result. */
 struct source {
 	uint32_t file;
 	char *relative;
 	int cause; /* why it could not be written; 0: nothing failed */
-	bool is_directory; /* of other sources */
+	bool is_directory; /* other sources are below it */
 	bool is_copied, is_private;
 };
 
@@ -47,8 +47,8 @@ struct copying {
 };
 
 /*
- * Makes the directories above a file. Mostly the last one is there already, or the one above it.
- * False, with errno, when that cannot be.
+ * Makes the directories above a file. Usually the last one exists already, or the one above it.
+ * False, with errno, if that fails.
  */
 static bool make_parents(char *path, size_t n_root)
 {
@@ -88,8 +88,8 @@ static ssize_t read_some(int fd, uint8_t *bytes)
 }
 
 /*
- * Returns 0 or the errno of what could not be written. *is_whole: false if the original could not
- * be read to its end: then it is as if it were not there.
+ * Returns 0 or the errno of a write that failed. *is_whole: false if the original could not be read
+ * to its end; then it counts as missing.
  */
 static int write_copy(int from, const char *path, mode_t mode, bool *is_whole)
 {
@@ -109,7 +109,7 @@ static int write_copy(int from, const char *path, mode_t mode, bool *is_whole)
 	return cause;
 }
 
-/* A name is too long here, or names that differ in case are one. */
+/* True if a name is too long here, or if names that differ only in case are the same here. */
 static bool has_no_place(int cause)
 {
 	return cause == ENAMETOOLONG || cause == EEXIST || cause == ENOTDIR;
@@ -153,7 +153,7 @@ static void copy_one(void *arg, size_t i, unsigned worker)
 		atomic_store_explicit(&c->failed, true, memory_order_relaxed);
 }
 
-/* Several workers may have failed, so one message says it. */
+/* Logs one cause for all, because several workers may have failed. */
 static enum status say_first_cause(const struct copying *c)
 {
 	for (size_t i = 0; i < c->sources.n; i++) {
@@ -182,7 +182,7 @@ static bool *named_files(const struct model *m)
 	return named;
 }
 
-/* Marks the sources in whose place there will be a directory. seen: as in list_sources(). */
+/* Marks the sources whose path will be a directory. seen: as in list_sources(). */
 static void mark_directories(const struct copying *c, const struct map *seen)
 {
 	for (size_t i = 0; i < c->sources.n; i++) {
@@ -231,7 +231,7 @@ static bool list_sources(struct copying *c, const bool *named, uint32_t *first)
 	return ok;
 }
 
-/* Says which files have a copy. False: out of memory. */
+/* Notes which files have a copy. False: out of memory. */
 static bool note_copied(const struct copying *c, const uint32_t *first, struct cctdb_sources *s)
 {
 	bool ok = true;

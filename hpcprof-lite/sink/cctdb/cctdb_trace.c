@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * trace.db: the time lines, read from the measurement and written in pieces, so that memory does
-not grow with them. Every profile has a header, also one
- * without samples: hpcviewer takes the n-th header for the n-th profile. A line ends with the idle
-context when its thread ends. In the line of a queue an operation begins its context and the end of
-it is idle, unless the next one follows at once. Test: tests/unit/sink/test_sink_cctdb.c.
+ * not grow with them. Every profile has a header, even without samples, because hpcviewer takes the
+ * n-th header for the n-th profile. A line ends with the idle context when its thread ends. In the
+ * line of a queue, an operation begins its context, and its end begins the idle context, unless the
+ * next operation follows at once. Test: tests/unit/sink/test_sink_cctdb.c.
  */
 #include "common/base/log.h"
 #include "common/base/pool.h"
@@ -28,7 +28,7 @@ struct writer {
 	struct outfile *file;
 	struct line *lines; /* by profile */
 	struct cctdb_part own; /* profiles */
-	size_t in_row;         /* so many are written in a row */
+	size_t in_row;         /* how many a thread writes at a time */
 	struct progress progress;
 };
 
@@ -46,8 +46,10 @@ static void put(struct line *l, struct outstream *out, uint64_t time_ns, uint32_
 	l->last_ns = time_ns;
 }
 
-/* Records that the line of a profile may need: a thread's samples and the idle one at the end; two
- * for each operation of a queue. */
+/*
+ * The most records that the line of a profile needs: a thread's samples and the idle one at the
+ * end; two for each operation of a queue.
+ */
 static uint64_t most_records(const struct model_profile *p)
 {
 	uint64_t n = p->n_trace_records;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * metrics/default.yaml: the table of metrics that hpcviewer and Hatchet show, after METRICS.yaml of
-HPCToolkit (release 2024.01). Formulas have the form
- * of a map {operator: [left, right]}, the only one hpcviewer reads. Names of roots equal the
-metrics' names, as Hatchet expects. Only sums are
- * shown at first; mean, minimum, maximum and deviation over the threads are there where there is
-more than one. All metrics are roots, as HPCToolkit writes them and Hatchet needs them, in the order
-of the tree they form: parts stand behind the whole. What people read of launch characteristics is
-a mean, the sum divided by the number of launches; the sums are inputs only. Test:
-tests/unit/sink/test_sink_cctdb.c.
+ * HPCToolkit (release 2024.01). Formulas have the form of a map {operator: [left, right]}, the only
+ * one that hpcviewer reads. Names of roots equal the metrics' names, as Hatchet expects. Only sums
+ * are shown at first; if there are several threads, there are also mean, minimum, maximum and
+ * deviation over them. All metrics are roots, as HPCToolkit writes them and Hatchet needs them, in
+ * the order of the tree that they form: parts follow the whole. People read launch characteristics
+ * as means, the sum divided by the number of launches; the sums are only inputs. Test:
+ * tests/unit/sink/test_sink_cctdb.c.
  */
 #include "common/base/log.h"
 #include "common/safe/printable.h"
@@ -39,10 +38,11 @@ static void put_quoted(FILE *out, const char *s)
 			fprintf(out, "\\x%02x", *s);
 		else if (n == 2 && !harmless && (unsigned char)*s == 0xc2)
 			fprintf(out, "\\x%02x",
-				(unsigned char)s[1]); /* C1, which YAML takes for no text */
+				/* C1 controls, which YAML does not allow in text */
+				(unsigned char)s[1]);
 		else if (n == 3 && memcmp(s, "\xef\xbf\xbe", 2) == 0 && (unsigned char)s[2] >= 0xbe)
 			fputs((unsigned char)s[2] == 0xbe ? "\\uFFFE" : "\\uFFFF",
-			      out); /* nor these */
+			      out); /* YAML does not allow these either */
 		else
 			fwrite(s, 1, n, out);
 	}

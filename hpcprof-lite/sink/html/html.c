@@ -45,7 +45,7 @@ static enum status write_page(struct html *h, struct outstream *out)
 	return status;
 }
 
-/* For the owner alone, if it has source lines that not everyone may read. */
+/* Makes the file readable only for its owner if it has source lines that not everyone may read. */
 static void keep_private(const struct html *h, const struct outfile *f)
 {
 	struct stat st;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the sink html share. doc/formats/report.md defines the sections. */
+/* Shared by the files of the sink html. doc/formats/report.md defines the sections. */
 #ifndef HPCPROF_LITE_SINK_HTML_HTML_H
 #define HPCPROF_LITE_SINK_HTML_HTML_H
 
@@ -28,9 +28,9 @@ struct html {
 	struct html_section section; /* the open one */
 	struct strtab strings;       /* written at the end; sections refer to ids */
 	struct html_tree tree;
-	uint32_t sample_stride, op_stride; /* every so many samples and operations are there */
+	uint32_t sample_stride, op_stride; /* the page has every n-th sample and operation */
 	uint64_t n_values;         /* of single threads, so far */
-	uint32_t threads_left_out; /* whose values are not in the page */
+	uint32_t threads_left_out; /* threads whose values are not in the page */
 	uint64_t n_ranges_left_out;  /* of NVTX */
 	uint64_t n_source_files, n_source_missing, n_source_left_out;
 	bool is_used[VIEW_N_USES];   /* rows of "uses"; see html_waiting.c */
@@ -70,7 +70,7 @@ void html_put_nccl(struct html *h);
 /* The member "nvtx" of "meta", if there are ranges; after html_write_nvtx(). */
 void html_put_nvtx(struct html *h);
 
-/* How many samples and operations the page carries: sets the strides. */
+/* Sets the strides, so that the page does not carry too many samples and operations. */
 void html_find_strides(struct html *h);
 
 /* Each writes its sections. Failures are logged. */
@@ -80,7 +80,7 @@ enum status html_write_values(struct html *h);
 enum status html_write_times(struct html *h);
 enum status html_write_nvtx(struct html *h);
 enum status html_write_sources(struct html *h);
-enum status html_write_meta(struct html *h); /* after the others: it says what was reduced */
+enum status html_write_meta(struct html *h); /* call it last: it says what was reduced */
 
 /* The page around the sections, from page/; the build puts it together. */
 extern const char html_page_head[], html_page_tail[];

@@ -22,7 +22,7 @@ static void put_facts(struct html *h, const struct view_advice *a)
 	html_put_text(&h->section, "]");
 }
 
-/* Lines that the page carries. */
+/* Only lines that the page carries. */
 static void put_places(struct html *h, const struct view_advice *a)
 {
 	const char *comma = "";

@@ -22,7 +22,7 @@ static void put_pair(struct html *h, const struct view_blame_pair *p, const char
 		      p->samples, html_string(h, words), p->is_before && p->is_same_line);
 }
 
-/* Pairs of lines that the page carries. Their sums are of the whole run. */
+/* Only pairs of lines that the page carries. Their sums are those of the whole run. */
 void html_put_blames(struct html *h)
 {
 	struct view_blame b;

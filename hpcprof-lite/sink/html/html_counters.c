@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What hardware counters say of each kernel: the member "counters" of the section "meta". Test:
+ * What hardware counters say about each kernel: the member "counters" of the section "meta". Test:
  * tests/cli/gpu/counters.sh.
  */
 #include "hpcprof-lite/sink/html/html.h"
@@ -35,7 +35,7 @@ static void put_row(struct html *h, const struct view_counters *c,
 								 : view_work_name(b.work)));
 }
 
-/* Only those that some kernel could reach. */
+/* Only the roofs that some kernel could reach. */
 static void put_roofs(struct html *h, const struct view_counters *c)
 {
 	const char *comma = "";

@@ -152,7 +152,7 @@ static void put_idle(struct html *h, uint32_t device)
 	NUMBER(h, "unsampled", idle->unsampled_ns);
 }
 
-/* What its meter says; nothing if it was not read. */
+/* The energy by the device's meter; nothing if it was not read. */
 static void put_energy(struct html *h, uint32_t device)
 {
 	for (uint32_t i = 0; i < h->m->n_meters; i++) {
@@ -300,7 +300,7 @@ static void put_unmeasured(struct html *h)
 	TEXT(h, "]");
 }
 
-/* What the page does not carry. */
+/* Says what the page does not carry. */
 static void put_reductions(struct html *h)
 {
 	TEXT(h, ",\"reduced\":{\"contexts\":%" PRIu32 ",\"ofContexts\":%" PRIu32

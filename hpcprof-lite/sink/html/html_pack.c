@@ -14,7 +14,7 @@ enum {
 	RAW_WINDOW = -15,
 	DEFLATE_MEMORY = 8,
 	DEFLATE_LEVEL = 6,
-	FLUSH_BYTES = 16, /* more than the end of a piece that is not the last takes */
+	FLUSH_BYTES = 16, /* upper bound of the flush after a piece that is not the last */
 	BASE64_BYTES = 48 << 10,
 	MOST_WAITING = 64 /* pieces: memory, and how evenly workers share them */
 };
@@ -92,7 +92,7 @@ static bool append(struct html_packer *k, const void *bytes, size_t n)
 	return true;
 }
 
-/* Writes the packed bytes that make whole groups of base64; the last ones of a section all. */
+/* Writes the packed bytes in whole groups of base64; at the end of a section, writes all. */
 static void encode(struct html_packer *k, bool is_last)
 {
 	const size_t n = k->packed.n - (is_last ? 0 : k->packed.n % 3);

@@ -41,7 +41,7 @@ struct html_packer {
 
 /* Adds a piece. The packer owns p->plain from now on. */
 void html_pack(struct html_packer *k, const struct html_piece *p);
-/* Writes what waits, and frees everything. Returns the first error. */
+/* Writes the waiting pieces, and frees everything. Returns the first error. */
 enum status html_pack_end(struct html_packer *k);
 
 #endif

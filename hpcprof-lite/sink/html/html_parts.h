@@ -22,7 +22,7 @@ struct html_parts {
 	void (*put)(void *arg, uint32_t profile, const struct html_part *p);
 };
 
-/* Of all profiles. Sets h->failed if memory is short. */
+/* Makes and writes the parts of all profiles. Sets h->failed if memory is short. */
 void html_parts_write(struct html *h, const struct html_parts *parts);
 /* Adds a number, as html_put_number() does. */
 void html_part_number(struct html_part *p, uint64_t n);

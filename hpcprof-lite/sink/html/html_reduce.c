@@ -37,8 +37,8 @@ static int compare_falling(const void *a, const void *b)
 }
 
 /*
- * Sets the share from which on at most `n` contexts remain. `falling`: the shares in falling order,
- * made at the first call that needs them.
+ * Sets the least share with which at most `n` contexts remain. `falling`: the shares in falling
+ * order, made at the first call that needs them.
  */
 static bool find_least(const float *share, uint32_t n_contexts, uint32_t n, float **falling,
 		       float *least)

@@ -18,7 +18,7 @@ struct html_tree {
 };
 
 /*
- * Keeps at most `max_contexts` contexts, and so few that at most `max_values` values of threads
+ * Keeps at most `max_contexts` contexts, or fewer, so that at most `max_values` values of threads
  * remain. False if memory is short. In all cases call html_tree_free().
  */
 bool html_tree_make(const struct model *m, uint32_t max_contexts, uint64_t max_values,

@@ -29,7 +29,7 @@ enum status html_section_end(struct html_section *s)
 	return s->packer->status;
 }
 
-/* A full piece waits for the next byte, because a section's last piece has to say so. */
+/* A full piece is kept until the next byte comes, because a section's last piece has to say so. */
 void html_put(struct html_section *s, const void *bytes, size_t n_bytes)
 {
 	const uint8_t *from = bytes;

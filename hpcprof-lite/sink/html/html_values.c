@@ -33,7 +33,7 @@ struct row {
 	uint64_t n_samples;
 };
 
-/* Those of one worker. */
+/* The rows of one worker. */
 struct rows {
 	VEC(struct row) list;
 	struct map index; /* (context, metric) -> row, if contexts are left out */

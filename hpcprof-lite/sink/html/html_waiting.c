@@ -88,7 +88,7 @@ static void put_uses(struct html *h)
 
 /* ---- efficiencies ---- */
 
-/* Thousandths, so that no number has a form that JSON does not know. */
+/* In thousandths, so that every number has a form that JSON knows. */
 static void put_share(struct html *h, const char *name, double share)
 {
 	html_put_text(&h->section, ",\"%s\":%.0f", name, share > 0 ? share * 1000 : 0);

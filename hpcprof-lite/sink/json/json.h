@@ -10,16 +10,16 @@
 #include "hpcprof-lite/sink/json/json_write.h"
 
 /*
- * The members of the outermost object that are records (hpcprof-lite/record), with that object's
- * beginning. False if memory is short.
+ * Begins the outermost object, and writes those of its members that are records
+ * (hpcprof-lite/record). False if memory is short.
  */
 bool json_put_records(struct json *j, const struct model *m);
 /*
- * What would make GPU work faster; nothing if there is no advice. False if memory is short, and
- * then nothing was written.
+ * Writes advice for GPU work; nothing if there is none. False if memory is short; then nothing was
+ * written.
  */
 bool json_put_advice(struct json *j, const struct model *m);
-/* What counters say of kernels; nothing if nothing was counted. As above. */
+/* Writes what counters say about kernels; nothing if nothing was counted. False: as above. */
 bool json_put_counters(struct json *j, const struct model *m);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What hardware counters say of each kernel; see json.h. Test: tests/cli/gpu/counters.sh. */
+/* What hardware counters say about each kernel; see json.h. Test: tests/cli/gpu/counters.sh. */
 #include "hpcprof-lite/sink/json/json.h"
 
 #include "hpcprof-lite/view/counters/view_counters.h"

@@ -10,7 +10,7 @@
 
 enum { MOST_DEPTH = 8 };
 
-/* An object that is open, and the array in it that is. */
+/* An open object, and the array in it that is open. */
 struct level {
 	struct record r;
 	const char *array; /* key; NULL: none */
@@ -119,7 +119,7 @@ static void close_array(struct json_records *t)
 	l->array = NULL;
 }
 
-/* Members without records, of the kinds up to the one with index `end`. */
+/* Writes the members that have no records, of the kinds before the one with index `end`. */
 static void put_empty(struct json_records *t, unsigned end)
 {
 	struct level *l = &t->levels[t->n - 1];
@@ -138,7 +138,7 @@ static void put_empty(struct json_records *t, unsigned end)
 	}
 }
 
-/* The fields of a level that is closed are gone; what `is_wanted` needs is not. */
+/* What the level's fields were read from may be gone by now, but what `is_wanted` needs is not. */
 static void close_level(struct json_records *t)
 {
 	put_empty(t, UINT32_MAX);

@@ -56,7 +56,7 @@ static void put_string(struct json *j, const char *s)
 	put(j, quote);
 }
 
-/* What stands before a value: a comma, a line, the key. */
+/* Writes what comes before a value: a comma, a line, the key. */
 static void open_value(struct json *j, const char *key, bool is_nested)
 {
 	if (j->has_values)

@@ -24,9 +24,9 @@
 enum { EVENT_CHUNK_BYTES = 256 << 10, DEFINITION_CHUNK_BYTES = 1 << 20 };
 
 /*
- * In front of libc's, which asks the name service for this host's address: 20 s and more in a
- * container or on a node that has no name server. The library calls it when it closes an archive,
- * for a number that tells hosts apart.
+ * Replaces libc's function, which asks the name service for this host's address. That takes 20 s
+ * and more in a container or on a node that has no name server. The library calls it when it closes
+ * an archive, for a number that distinguishes hosts.
  */
 __attribute__((visibility("default"))) long gethostid(void)
 {
@@ -47,11 +47,11 @@ static OTF2_FlushType flush_always(void *arg, OTF2_FileType type, OTF2_LocationR
 }
 
 /*
- * By default a writer keeps up to 128 MiB before it flushes. Here it gets two chunks, used again
- * after each flush, so that memory does not grow with events; no chunk means: flush. The library
- * clears a whole chunk even for an empty file, so chunks that a writer leaves behind go to the next
- * one instead of back to the system: with thousands of locations page faults would be most of the
- * work.
+ * By default a writer keeps up to 128 MiB before it flushes. Here it gets two chunks, so that
+ * memory does not grow with events. A writer that gets no further chunk flushes, and uses its
+ * chunks again. The library clears a whole chunk even for an empty file, so chunks that a writer
+ * leaves behind go to the next one instead of back to the system: with thousands of locations, page
+ * faults would be most of the work.
  */
 enum { MAX_CHUNKS = 2 };
 struct chunks {
@@ -133,8 +133,10 @@ static void free_spares(struct otf2_writer *w)
 	}
 }
 
-/* Locks of the archive: after OTF2_Pthread_Locks.h, but without memory of their own, as that
- * header's are freed twice when memory is short. */
+/*
+ * Locks of the archive, like those of OTF2_Pthread_Locks.h, but without memory of their own,
+ * because that header's locks are freed twice if memory is short.
+ */
 static OTF2_CallbackCode create_lock(void *arg, OTF2_Lock *lock)
 {
 	struct otf2_writer *w = arg;
@@ -333,8 +335,10 @@ static enum status write_otf2(const struct model *m, const struct sink_options *
 
 /* ---- the sink ---- */
 
-/* An archive has two files for each thread and queue. Unasked it is written up to so many of
- * them. */
+/*
+ * An archive has two files for each thread and queue. Unless the user asks for it, it is written
+ * only if there are at most this many threads and queues.
+ */
 enum { MOST_LOCATIONS = 1000 };
 
 static bool is_too_large(const struct model *m, const void *settings)

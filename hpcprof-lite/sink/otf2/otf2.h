@@ -162,8 +162,8 @@ static inline bool otf2_has_failed(struct otf2_writer *w)
 	return atomic_load_explicit(&w->failed, memory_order_relaxed);
 }
 /*
- * Error callback, so that the library does not print by itself. arg: the writer. It gets a better
- * cause than library functions that return only "invalid data".
+ * Error callback, so that the library does not print by itself. arg: the writer. The library gives
+ * it a more exact cause than its functions return, which may be only "invalid data".
  */
 __attribute__((format(printf, 6, 0)))
 OTF2_ErrorCode otf2_on_error(void *arg, const char *file, uint64_t line, const char *function,

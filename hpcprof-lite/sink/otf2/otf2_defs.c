@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Definitions of the archive. Readers want strings before what names them: all functions here run
- * twice, first only to collect the strings (d->out is NULL), then to write. What GPUs add is in
- * otf2_gpu_defs.c, what both need in otf2_define.c. Tests: tests/unit/sink/test_sink_otf2.c,
- * tests/cli/sink/sink_otf2.sh.
+ * Definitions of the archive. Readers want strings before the definitions that use them, so all
+ * functions here run twice: first only to collect the strings (d->out is NULL), then to write.
+ * otf2_gpu_defs.c has the definitions for GPUs, otf2_define.c what both files need. Tests:
+ * tests/unit/sink/test_sink_otf2.c, tests/cli/sink/sink_otf2.sh.
  */
 #include "common/base/map.h"
 #include "hpcprof-lite/view/names.h"

@@ -14,7 +14,7 @@ static OTF2_LocationRef location_of(const struct model *m, uint32_t meter)
 	return otf2_n_locations(m) - m->n_meters + meter;
 }
 
-/* The class and its only member, behind those of PC sampling, which there may not be. */
+/* The class and its only member come after those of PC sampling, if there are any. */
 static OTF2_MetricRef class_of(const struct model *m)
 {
 	return sampling_is_there(&m->gpu_sampling) ? otf2_instance_gpu_sampling(m, m->n_processes)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Errors of libotf2 as messages of ours: the first of an archive is logged with its cause, the
- * others with it are details. Tests: tests/unit/sink/test_sink_otf2.c, tests/cli/sink/sink_otf2.sh.
+ * Turns errors of libotf2 into messages of ours: the first one of an archive is logged with its
+ * cause, the others are details. Tests: tests/unit/sink/test_sink_otf2.c,
+ * tests/cli/sink/sink_otf2.sh.
  */
 #include "common/base/log.h"
 #include "hpcprof-lite/sink/otf2/otf2.h"
@@ -33,7 +34,7 @@ OTF2_ErrorCode otf2_on_error(void *arg, const char *file, uint64_t line, const c
 		atomic_store(&w->is_unwritable, true);
 	if (!atomic_exchange(&w->failed, true)) {
 		char *path = text + strlen("POSIX: ");
-		if (is_file) /* what its file layer says is the path, sometimes quoted */
+		if (is_file) /* the text from its file layer is the path, sometimes quoted */
 			log_error(path[0] == '\'' ? strtok(path, "'") : path, "%s",
 				  OTF2_Error_GetDescription(error));
 		else

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Events of the archive: the samples of each thread in time order, then its totals by calling
- * context and its ledger; the operations of each queue (otf2_gpu.c). Locations are written side by
- * side; each has one open writer, whose buffer is flushed as it fills, so memory does not grow with
- * samples. Tests: tests/unit/sink/test_sink_otf2.c, tests/cli/sink/sink_otf2.sh.
+ * context and its ledger; the operations of each queue (otf2_gpu.c). Several locations are written
+ * at a time. Each has one open writer, whose buffer is flushed as it fills, so memory does not grow
+ * with samples. Tests: tests/unit/sink/test_sink_otf2.c, tests/cli/sink/sink_otf2.sh.
  */
 #include "common/base/pool.h"
 #include "hpcprof-lite/sink/otf2/otf2.h"
@@ -12,7 +12,7 @@
 
 enum { CHUNK_SAMPLES = 8192 };
 
-/* From a sample at the root to the next one measurement was off: that is all it is for. */
+/* A sample at the root means only that measurement was off from there to the next sample. */
 static void put_on_off(struct otf2_line *l, bool off)
 {
 	if (off != l->off && !otf2_has_failed(l->w))
@@ -72,8 +72,7 @@ static void leave_all(struct otf2_line *l)
 	l->node = MODEL_NONE;
 }
 
-/* What is on the stack of two samples in a row was there all the time between, as far as can be
- * known. */
+/* Assumes that what is on the stack of two samples in a row was there all the time between. */
 static void put_enter_leave(struct otf2_line *l, const struct model_sample *s)
 {
 	uint32_t node = l->w->tree.node_of[s->shown];
@@ -166,7 +165,7 @@ static void put_profile(struct otf2_line *l, uint32_t profile, struct model_samp
 	if (profile == 0 || m->profiles[profile - 1].process != p->process)
 		put_process(l, p->process);
 	for (uint32_t i = 0, next = 0; profile == 0 && i < m->n_processes;
-	     i++) /* those without any location */
+	     i++) /* processes without a location */
 		if (i != p->process && otf2_recorder(m, i, &next) == 0)
 			put_process(l, i);
 }

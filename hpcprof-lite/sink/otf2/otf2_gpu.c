@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Events of GPUs: the operations of a queue as what was entered and left, with what is known of
- * each as attributes. Tests: tests/unit/sink/test_sink_otf2.c, tests/cli/sink/sink_otf2.sh.
+ * Events of GPUs: each operation of a queue is entered and left, with what is known about it as
+ * attributes. Tests: tests/unit/sink/test_sink_otf2.c, tests/cli/sink/sink_otf2.sh.
  *
  * The calling context of an operation is below the context of the CPU that asked for it. By the
- * definition of the unwind distance all of its path is newly entered at the first operation; from
- * then on it is what differs from the parent of the operation before, since that is the previous
- * calling context after a leave.
+ * definition of the unwind distance, the first operation enters its whole path. Later ones enter
+ * the part that differs from the parent of the operation before, because that parent is the calling
+ * context after a leave.
  */
 #include "hpcprof-lite/sink/otf2/otf2.h"
 
@@ -42,7 +42,7 @@ static void add_shape(struct otf2_line *l, OTF2_AttributeList *list, const struc
 	add_u32(l, list, OTF2_ATTRIBUTE_LOCAL, s->local_bytes);
 }
 
-/* What is not known has no attribute. */
+/* Adds no attribute for what is not known. */
 static void add_attributes(struct otf2_line *l, OTF2_AttributeList *list,
 			   const struct model_gpu_op *op)
 {

@@ -253,7 +253,7 @@ static void sampling(struct otf2_defs *d)
 				  d->out, otf2_class_gpu_sampling(m), SAMPLING_FACTS, refs,
 				  OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_ABSTRACT));
 	for (uint32_t i = 0, next = 0; m->n_profiles && i < m->n_processes;
-	     i++) /* of all, as references are dense */
+	     i++) /* for all processes, because references are dense */
 		otf2_check_def(d, OTF2_GlobalDefWriter_WriteMetricInstance(
 					  d->out, otf2_instance_gpu_sampling(m, i),
 					  otf2_class_gpu_sampling(m), otf2_recorder(m, i, &next),

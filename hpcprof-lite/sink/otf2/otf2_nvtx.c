@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranges of NVTX: each track is a location of its own, beside its thread, with a region for each
- * name. The location of the thread has its samples, which the ranges need not nest with. A mark is
+ * Ranges of NVTX: each track is a location of its own, next to its thread, with a region for each
+ * name. The thread's own location has its samples, and ranges need not nest with samples. A mark is
  * entered and left at once. Test: tests/cli/nvtx/nvtx_lines.sh.
  */
 #include "hpcprof-lite/sink/otf2/otf2.h"

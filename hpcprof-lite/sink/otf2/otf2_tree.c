@@ -36,8 +36,10 @@ static bool is_wait(const struct model *m, const struct model_context *c)
 	       m->functions[c->function].wait;
 }
 
-/* Functions and loops on which something other than a line hangs, or nothing, or values of their
- * own, or operations of GPUs, and waits. */
+/*
+ * Finds the functions and loops with a node of their own. They directly contain another function or
+ * loop, have no children, have values of their own, or are GPU operations or waits.
+ */
 static void find_own(struct builder *b)
 {
 	const struct model *m = b->m;

@@ -39,24 +39,24 @@ struct perfetto_writer {
 
 /* ---- packets (perfetto_packet.c) ---- */
 
-/* Begins a packet of the sequence, and the sequence with its first packet. */
+/* Begins a packet of the sequence. The first packet also begins the sequence. */
 void perfetto_begin(struct perfetto_writer *w, uint32_t sequence);
-/* Ends it with `body` as `field` at the time, and clears `body`. */
+/* Ends the packet with `body` as `field` at the time, and clears `body`. */
 void perfetto_end(struct perfetto_writer *w, unsigned field, uint64_t time_ns);
 
 /* ---- interned data (perfetto_intern.c): returns the id, written with the packet if new ---- */
 
-/* Of a node of w->calls, not the root. */
+/* The call stack of a node of w->calls, which is not the root. */
 uint64_t perfetto_callstack(struct perfetto_writer *w, uint32_t node);
 uint64_t perfetto_function_event(struct perfetto_writer *w, uint32_t function);
-/* The name of a GPU operation that is no kernel: "copy H2D", "set". */
+/* The name of a GPU operation that is not a kernel: "copy H2D", "set". */
 uint64_t perfetto_kind_event(struct perfetto_writer *w, unsigned kind, unsigned detail);
 /* "measurement off" or "not in the part", and "launch" of an unknown function. */
 uint64_t perfetto_off_event(struct perfetto_writer *w);
 uint64_t perfetto_launch_event(struct perfetto_writer *w);
 /* The label of a range or mark, by its index in the model. */
 uint64_t perfetto_nvtx_event(struct perfetto_writer *w, uint32_t range);
-/* enum msr_gpu_kind, or one of those below. */
+/* kind: an enum msr_gpu_kind, or one of the values below. */
 uint64_t perfetto_category(struct perfetto_writer *w, unsigned kind);
 enum { PERFETTO_LAUNCH = 16, PERFETTO_OFF, PERFETTO_WAIT, PERFETTO_NVTX, PERFETTO_N_CATEGORIES };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Power as counter tracks: what a meter of energy grew by between two changes, by time. Test:
+ * Power as counter tracks: how fast a meter of energy grew between two changes, by time. Test:
  * tests/cli/gpu/energy.sh.
  */
 #include "hpcprof-lite/view/names.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Behind the tracks of processes, profiles and NVTX. */
+/* Meters come after the tracks of processes, profiles and NVTX. */
 static uint64_t track_of(const struct perfetto_writer *w, uint32_t meter)
 {
 	const struct model *m = w->m;

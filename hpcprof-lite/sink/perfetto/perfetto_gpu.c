@@ -22,7 +22,7 @@ static void put_number(struct perfetto_writer *w, enum perfetto_annotation a, ui
 	protobuf_put_message(&w->body, EVENT_ANNOTATIONS, &w->sub);
 }
 
-/* What is unknown is 0 and has no argument. */
+/* An unknown value is 0 and gets no argument. */
 static void put_known(struct perfetto_writer *w, enum perfetto_annotation a, uint64_t value)
 {
 	if (value)
@@ -106,7 +106,7 @@ static void write_launch(struct perfetto_writer *w, const struct model_gpu_op *o
 	perfetto_end(w, PACKET_TRACK_EVENT, op->enter_ns);
 }
 
-/* The number of operations in a row that one launch asked for, as a graph does. */
+/* The number of successive operations that one launch asked for, as a graph does. */
 static size_t count_same_launch(const struct model_gpu_op *ops, size_t n)
 {
 	size_t same = 1;

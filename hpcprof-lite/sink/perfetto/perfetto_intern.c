@@ -108,7 +108,7 @@ static uint64_t file_of(struct perfetto_writer *w, uint32_t file)
 	return id;
 }
 
-/* Functions have their place of definition. */
+/* The frame of a function has the place of its definition. */
 static void put_function(struct perfetto_writer *w, uint64_t id, const struct model_function *f)
 {
 	const struct model *m = w->m;

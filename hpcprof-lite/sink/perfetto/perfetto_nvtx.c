@@ -4,11 +4,6 @@
  * track cannot have them, because they need not nest with its waits. Test:
  * tests/cli/nvtx/nvtx_lines.sh.
  */
-/*
- * Ranges of NVTX as slices, and marks as instants, on tracks below their thread: a track of a
- * thread cannot have them, because they need not nest with its waits. Test:
- * tests/cli/nvtx/nvtx_lines.sh.
- */
 #include "common/base/vec.h"
 #include "hpcprof-lite/sink/perfetto/perfetto.h"
 #include "hpcprof-lite/sink/perfetto/perfetto_fields.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The file of a Perfetto trace. Packets are gathered to batches, and each batch is one compressed
+ * The file of a Perfetto trace. Packets are gathered in batches, and each batch is one compressed
  * packet, which readers unpack. Memory is bounded by the batch and the largest packet. Test:
  * tests/cli/sink/sink_perfetto.sh.
  */

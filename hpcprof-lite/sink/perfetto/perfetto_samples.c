@@ -48,7 +48,10 @@ static void begin_slice(struct perfetto_writer *w, uint32_t profile, const struc
 	perfetto_end(w, PACKET_TRACK_EVENT, time_ns);
 }
 
-/* From a sample at the root to the next one, measurement was off or the thread was elsewhere. */
+/*
+ * From a sample at the root to the next one, measurement was off or the thread was outside of the
+ * part.
+ */
 static void step_slice(struct perfetto_writer *w, uint32_t profile, uint32_t node, struct slice *s,
 		       const struct model_sample *sample)
 {
@@ -63,7 +66,10 @@ static void step_slice(struct perfetto_writer *w, uint32_t profile, uint32_t nod
 	begin_slice(w, profile, s, sample->time_ns);
 }
 
-/* The call stack and the time are next to each other, so that what repeats is one long match. */
+/*
+ * The call stack and the time are next to each other, so that zlib finds one long match in
+ * repetitions.
+ */
 static void write_sample(struct perfetto_writer *w, uint32_t profile, uint32_t node,
 	const struct model_sample *s)
 {

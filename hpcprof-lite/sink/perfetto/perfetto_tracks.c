@@ -18,7 +18,10 @@
 /* Linux has no larger pid (PID_MAX_LIMIT). Ids beyond it are ours. */
 enum { LARGEST_PID = 4194304 };
 
-/* `wanted` if it is the first of this number, else the next of ours. 0 if memory is short. */
+/*
+ * Returns `wanted` if it is the first with this number, else the next of ours. 0 if memory is
+ * short.
+ */
 static uint32_t unique(struct map *used, uint32_t wanted, uint32_t *n_own)
 {
 	if (wanted && wanted <= LARGEST_PID) {
@@ -32,8 +35,9 @@ static uint32_t unique(struct map *used, uint32_t wanted, uint32_t *n_own)
 }
 
 /*
- * Readers know processes and threads by number alone, and merge those of one number. Ranks on
- * different hosts, programs after exec, and threads one after the other may have the same.
+ * Readers identify processes and threads only by their numbers, and merge equal ones. Ranks on
+ * different hosts, programs after exec, and threads that follow each other may have the same
+ * number.
  */
 bool perfetto_number_threads(struct perfetto_writer *w)
 {
@@ -51,7 +55,7 @@ bool perfetto_number_threads(struct perfetto_writer *w)
 		const struct model_profile *p = &m->profiles[i];
 		if (p->kind != MODEL_PROFILE_THREAD)
 			continue;
-		/* by its number readers know the main thread */
+		/* readers recognise the main thread by its number */
 		w->tids[i] = p->thread == 0 ? w->pids[p->process] : unique(&tids, p->tid, &n_own);
 		ok = w->tids[i] != 0;
 	}
@@ -83,7 +87,7 @@ static void put_process_name(struct perfetto_writer *w, const struct model_proce
 	free(name);
 }
 
-/* A trace has no place for notes about itself that readers show: so each process has them. */
+/* Notes about the whole trace: readers show none, so each process has them. */
 static void put_part(struct perfetto_writer *w)
 {
 	const struct model *m = w->m;

@@ -2,7 +2,7 @@
 /*
  * The sink pprof: profile.pb.gz, for go tool pprof, Pyroscope, Parca and speedscope. One sample for
  * each thread and context with a value of its own. Format: proto/profile.proto of
- * github.com/google/ pprof. Computes nothing. Test: tests/cli/sink/sink_pprof.sh.
+ * github.com/google/pprof. Computes nothing. Test: tests/cli/sink/sink_pprof.sh.
  */
 #include "hpcprof-lite/sink/pprof/pprof_sink.h"
 
@@ -211,7 +211,7 @@ static void write_sample(struct writer *w, uint32_t context, const struct protob
 	write_message(w, PROFILE_SAMPLE);
 }
 
-/* The values of one context are in a row. */
+/* The values of one context are next to each other. */
 static void write_samples(struct writer *w, const struct model_profile *p)
 {
 	struct protobuf_message labels = {0};
@@ -259,7 +259,7 @@ static void write_mapping(struct writer *w, uint32_t module)
 	write_message(w, PROFILE_MAPPING);
 }
 
-/* By the format the first mapping is the program. */
+/* The format says that the first mapping is the program. */
 static void write_mappings(struct writer *w)
 {
 	const struct model *m = w->m;

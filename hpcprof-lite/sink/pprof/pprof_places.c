@@ -24,7 +24,7 @@ static uint32_t get_place(struct pprof_places *p, const struct pprof_place *plac
 	return (uint32_t)at + 1;
 }
 
-/* What a context inside a frame inherits of the frame. */
+/* What a context inside a frame inherits from the frame. */
 struct frame {
 	uint32_t inlined_at, caller;
 };

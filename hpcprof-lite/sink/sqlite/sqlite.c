@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The sink sqlite: profile.sqlite, the whole model with its time lines in tables, and the questions
- * of the report as views. Everything is one transaction without a journal: what fails is removed,
- * and hpcprof-lite gives the directory its name when all is complete. Tables: hpcprof-lite/record.
- * Described in doc/formats/sqlite.md. Test: tests/cli/sink/sink_sqlite.sh.
+ * of the report as views. Everything is one transaction without a journal. A file that fails is
+ * removed, and hpcprof-lite gives the directory its name when all is complete. Tables:
+ * hpcprof-lite/record. Described in doc/formats/sqlite.md. Test: tests/cli/sink/sink_sqlite.sh.
  */
 #include "hpcprof-lite/sink/sqlite/sqlite_sink.h"
 #include "hpcprof-lite/sink/sqlite/sqlite_write.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The system's words are those of the other outputs: "No space left on device". */
+/* Uses the system's message, like the other outputs: "No space left on device". */
 static void check(struct sqlite_writer *w, int code)
 {
 	if (code == SQLITE_OK || code == SQLITE_DONE || code == SQLITE_ROW ||

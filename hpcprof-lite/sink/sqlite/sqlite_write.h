@@ -18,13 +18,13 @@ struct sqlite_writer {
 };
 
 void sqlite_execute(struct sqlite_writer *w, const char *sql);
-/* For out of memory in this process; SQLite's own errors are noticed by the functions below. */
+/* Call it if memory is short in this process. The functions below notice SQLite's own errors. */
 void sqlite_fail(struct sqlite_writer *w);
 
 /* Rows of one table: begin; for each row its columns in order, then sqlite_row(); end. */
 struct sqlite_rows {
 	sqlite3_stmt *insert;
-	int column; /* that was bound last; the first is 1 */
+	int column; /* the last one with a value; the first is 1 */
 };
 void sqlite_begin(struct sqlite_writer *w, struct sqlite_rows *rows, const char *table,
 		  unsigned n_columns);

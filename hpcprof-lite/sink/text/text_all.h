@@ -10,16 +10,16 @@
 #include <stdio.h>
 
 /*
- * Writes the whole model with its time lines, as lines of tab separated fields. The first field
- * names the kind of record. Before the first record of a kind, a line names its fields; it begins
- * with "# " and the kind, and its names are separated by tabs too, so that the name of a field has
- * the number of its column. Numbers have full precision. Tabs, newlines and backslashes in names
- * become \t, \n, \\. Each byte that could control a terminal, or is not UTF-8, becomes an escape
- * like \x1b. Equal models give equal bytes. Returns STATUS_IO if `out` fails, or STATUS_NO_MEMORY;
- * does not log.
+ * Writes the whole model with its time lines, as lines of tab-separated fields. The first field
+ * names the kind of record. Before the first record of a kind, a line names its fields. That line
+ * begins with "# " and the kind, and also separates names by tabs, so a field's name is in the
+ * column of its values. Numbers have full precision. Tabs, newlines and backslashes in names become
+ * \t, \n, \\. Each byte that could control a terminal, or is not UTF-8, becomes an escape like
+ * \x1b. Equal models give equal bytes. Returns STATUS_IO if `out` fails, or STATUS_NO_MEMORY; does
+ * not log.
  *
- * The records are those of hpcprof-lite/record, and after them those of text_all_words.c, which
- * say the same in words, for scripts that do no joins:
+ * The records are those of hpcprof-lite/record. The records of text_all_words.c come after them,
+ * and say the same in words, for scripts that do no joins:
  *
  *     # tree	metric	depth	kind	name	place	inclusive	exclusive	samples
  *     tree	CPUTIME (sec)	0	root	everything		6.015	0	0

@@ -9,9 +9,9 @@
 #include <string.h>
 
 enum {
-	MANY = 24,  /* rows that are shown without leaving any out */
-	TOP = 16,   /* else so many of the largest ... */
-	BOTTOM = 4, /* ... and of the smallest */
+	MANY = 24,  /* a table with so many rows is shown whole */
+	TOP = 16,   /* of a longer one, the largest rows ... */
+	BOTTOM = 4, /* ... and the smallest ones */
 	BAR = 20,
 	NARROW_BAR = 8,
 	NARROW_NUMBERS = 48 /* before the name */
@@ -43,8 +43,8 @@ static void put_row(const struct model *m, const struct view_values *t, const st
 }
 
 /*
- * The end of a row. Numbers tell rows apart, and are never cut. Other parts are, the name first.
- * Their columns are 0 if they are left out.
+ * The end of a row. Numbers identify rows and are never cut. Other parts may be cut, the name
+ * first. If they are left out, their columns are 0.
  */
 struct label {
 	char rank[24], pid[48], thread[24], n_threads[24];
@@ -101,7 +101,7 @@ static struct label make_label(const struct model *m, const struct view_share *r
 	return l;
 }
 
-/* With the blanks and commas that put_label() writes. */
+/* Includes the blanks and commas that put_label() writes. */
 static size_t columns_of(const struct label *l)
 {
 	const char *const numbers[] = {l->rank, l->pid, l->thread};
@@ -114,7 +114,7 @@ static size_t columns_of(const struct label *l)
 	return n ? n - 1 : 0;
 }
 
-/* Cuts one part as far as the label does not fit, but not to fewer columns than `least`. */
+/* Cuts one part so that the label fits, but not to fewer columns than `least`. */
 static void cut(struct label *l, size_t *part, size_t least, size_t room)
 {
 	const size_t columns = columns_of(l), excess = columns > room ? columns - room : 0;
@@ -214,7 +214,7 @@ bool text_report_threads(const struct model *m, const struct view_values *t,
 	if (m->n_processes != 1)
 		put_rows(m, t, &b.processes, false, s);
 	if (m->n_processes == 1 ||
-	    b.threads.n != m->n_processes) /* one thread each: that was all */
+	    b.threads.n != m->n_processes) /* with one thread each, the processes were all */
 		put_rows(m, t, &b.threads, true, s);
 	view_balance_free(&b);
 	return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What hardware counters say of each kernel, in the report. Tests:
+ * What hardware counters say about each kernel, in the report. Tests:
  * tests/unit/prof_gpu/test_counters.c, tests/cli/gpu/counters.sh.
  */
 #include "hpcprof-lite/sink/text/text_print.h"
@@ -159,7 +159,7 @@ bool text_report_counters(const struct model *m, const struct text_style *s)
 	struct view_counters c;
 	if (!view_counters_make(m, &c))
 		return false;
-	/* other counters are in the metrics alone */
+	/* other counters are only in the metrics */
 	if (c.n && (c.has_bytes || c.has_hits || c.has_work || c.has_tensor))
 		put_table(m, &c, s);
 	view_counters_free(&c);

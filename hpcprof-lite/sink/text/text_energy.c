@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum { MOST_METERS = 16, MOST_ROWS = 12 };
-#define SHARED_LEAST 0.05 /* of the energy: what is shared to a smaller part is not marked */
+#define SHARED_LEAST 0.05 /* rows with a smaller share of shared energy are not marked */
 
 static const char *joules(char cell[TEXT_CELL], uint64_t uj)
 {

@@ -9,11 +9,11 @@
 #include <string.h>
 
 enum {
-	CALLERS = 10, /* rows that are shown for their total alone */
+	CALLERS = 10, /* rows that are shown only for their total */
 	GUESSED_COLUMNS = 8,
 	NUMBERS_COLUMNS = 40, /* "   self        self   total   samples  " and room at the end */
 	NARROW_COLUMNS = 25,  /* "  self      self  total  ": where names need the room */
-	NARROW_VALUE = 10,    /* of it: the time itself, which lines do without */
+	NARROW_VALUE = 10,    /* the part of it for the time itself, which lines do without */
 	NARROW_GUESSED = 7,
 	NARROW_WHERE = 16,
 	NARROW_LINE = 24
@@ -25,7 +25,7 @@ struct table {
 	const struct text_style *s;
 	enum view_by by;
 	struct view_rows rows;
-	size_t room, where_room; /* columns of the name and of what is behind it */
+	size_t room, where_room; /* columns of the name and of the place behind it */
 };
 
 /* Columns in front of the names. */
@@ -213,7 +213,7 @@ static void put_by_total(struct table *t, const char *below)
 	put_hidden(t, t->rows.n - n, below);
 }
 
-/* A table of lines on CPUs, in which no row has one: it would be that of the functions again. */
+/* True for a table of CPU lines if no row has a line: it would repeat the table of functions. */
 static bool lacks_lines(const struct table *t)
 {
 	size_t n = 0;
@@ -242,7 +242,7 @@ bool text_report_table(const struct model *m, const struct view_values *metric, 
 		return false;
 	}
 	bool anywhere = t.rows.n && t.rows.at[0].self > 0;
-	/* what GPUs did as a whole is at no line */
+	/* values of whole GPU operations belong to no line */
 	if (by >= VIEW_BY_OPERATOR
 		    ? t.rows.n > 0
 		    : anywhere || m->metrics[metric->metric].kind == MODEL_METRIC_SAMPLED) {

@@ -124,7 +124,7 @@ static void put_rest(const struct text_style *s, uint64_t ns, double whole, cons
 			time_of(b, ns), words);
 }
 
-/* The report is of some threads or functions: what is missing is not known. */
+/* True if the report is of some threads or functions, so that it is not known what is missing. */
 static bool is_of_some(const struct model *m)
 {
 	return m->part && !m->gpu_waits.all_ns;

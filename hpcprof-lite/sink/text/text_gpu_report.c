@@ -18,7 +18,7 @@ enum {
 
 /* ---- head ---- */
 
-/* The unit is behind the name, too. A narrow report has it there alone. */
+/* The name has the unit, too. In a narrow report only the name has it. */
 static void put_description(const char *description, const struct text_style *s)
 {
 	static const char unit[] = " (seconds)";
@@ -303,7 +303,7 @@ static void put_device(const struct model *m, const struct view_gpu *g, uint32_t
 		n ? text_count(c, n) : "");
 	snprintf(name, sizeof name, "%s %" PRIu32, names_device_type(device), device->ordinal);
 	if (device->definition &&
-	    device->definition->n_units) /* tells the parts of a divided device apart */
+	    device->definition->n_units) /* distinguishes the parts of a divided device */
 		snprintf(name + strlen(name), sizeof name - strlen(name), " (%" PRIu32 " units)",
 			 device->definition->n_units);
 	snprintf(name + strlen(name), sizeof name - strlen(name), ": %s", device->name);
@@ -319,7 +319,7 @@ static void put_device(const struct model *m, const struct view_gpu *g, uint32_t
 	putc('\n', s->out);
 }
 
-/* In a narrow report what tells rows apart comes first. */
+/* In a narrow report, what distinguishes rows comes first. */
 static void name_queue(const struct model *m, const struct model_gpu_queue *q, bool is_narrow,
 		       char *to, size_t n_bytes)
 {
@@ -412,7 +412,7 @@ static void put_call(const struct model *m, uint32_t context, FILE *out)
 	putc('\n', out);
 }
 
-/* Programs often do not look whether a launch succeeded. */
+/* Programs often do not check whether a launch succeeded. */
 static void put_refused(const struct model *m, const struct text_style *s)
 {
 	enum { MOST = 10 };

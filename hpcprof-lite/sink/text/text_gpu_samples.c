@@ -24,7 +24,7 @@ enum {
 };
 
 #define OUTSIDE_ADVICE                                                                      \
-	0.02 /* share of samples without code from which on something can be done about it: \
+	0.02 /* share of samples without code above which something can be done about it:   \
 		doc/notes/cupti-facts.md A4 */
 #define RATE_TOLERANCE 0.05
 #define PLACE_TOLERANCE 0.05
@@ -46,7 +46,7 @@ static const struct view_gpu_kernel *find_kernel(const struct view_gpu *g, uint3
 	return NULL;
 }
 
-/* By the shape of the first launch. NULL: not known. */
+/* Uses the shape of the first launch. NULL: unknown. */
 static const struct model_gpu_occupancy *find_occupancy(const struct model *m,
 							const struct view_gpu_kernel *k)
 {
@@ -194,7 +194,7 @@ static bool is_line_hidden(const struct view_hot_kernel *k, const struct view_ho
 	return i >= MOST_LINES || (i && l->samples < s->threshold * k->samples);
 }
 
-/* The columns for lines: less if what is said of them needs more. */
+/* The columns for lines; fewer if the text beside them needs more. */
 static size_t room_of_lines(const struct model *m, const struct view_hot *h,
 			    const struct view_hot_kernel *k, struct view_hot_reason *ranked,
 			    const struct text_style *s)
@@ -461,7 +461,7 @@ static void put_gaps(const struct model_gpu_sampling *p, const char *interface, 
 			text_count(a, p->n_buffer_full), p->n_buffer_full == 1 ? "time" : "times");
 }
 
-/* "98.9%" of agreement, and what chance alone would leave. */
+/* "98.9%" of agreement, and the agreement if chance were the only error. */
 static void put_agreement(FILE *out, const char *what, double wrong, double by_chance,
 			  double weight)
 {

@@ -71,7 +71,7 @@ static void put_module(const struct model *m, const struct view_values *t, uint3
 	fputs(is_jit ? "; see doc/jit.md\n" : "\n", out);
 }
 
-enum { FEW_MODULES = 8 }; /* more are one line, but for those with a share as in other tables */
+enum { FEW_MODULES = 8 }; /* if there are more, those with a small share are one line */
 
 /* Modules whose functions are unknown. False if memory is short. */
 static bool put_modules(const struct model *m, const struct view_values *t,
@@ -104,7 +104,7 @@ static bool put_modules(const struct model *m, const struct view_values *t,
 	return true;
 }
 
-/* A thread with fewer ticks may be off by more than a per cent, as its CPU time is sampled. */
+/* CPU time is sampled, so a shorter thread may be off by more than a per cent. */
 #define TIMES_LEAST_NS 500000000u
 
 /*
@@ -119,7 +119,7 @@ static void put_worst(double share, FILE *out)
 		fprintf(out, "; the worst thread is %.2f%% off\n", 100 * share);
 }
 
-/* By how much the CPU time in samples of a thread differs from its clock. */
+/* The largest difference between the CPU time in a thread's samples and its clock, as a share. */
 static double worst_cpu(const struct model *m)
 {
 	double worst = -1;
@@ -143,7 +143,7 @@ static uint64_t missing_cpu_ns(const struct model *m)
 
 #define EDGES_LEAST_NS 1000000u
 
-/* CPU time by the clock of the process, in samples, and what has none. */
+/* CPU time by the clock of the process, in samples, and without samples. */
 static void put_cpu(const struct model *m, FILE *out)
 {
 	const struct model_ledger *l = &m->ledger;
@@ -175,7 +175,7 @@ static void put_cpu(const struct model *m, FILE *out)
 			m->has_gpu ? " (the profiler's own, too)" : "");
 }
 
-/* How the time on and off a processor add up, and the thread where they do so worst. */
+/* How the times on and off a processor add up, and for which thread they do so worst. */
 static void put_times(const struct model *m, FILE *out)
 {
 	const struct model_ledger *l = &m->ledger;

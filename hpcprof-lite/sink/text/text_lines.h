@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sections of sentences, such as the head and the ledger: in a narrow report their lines are broken
- * at spaces. Other reports have them as they are, broken where the section writes "\v".
- * Test: tests/unit/sink/test_text.c.
+ * Sections of sentences, such as the head and the ledger. A narrow report breaks their lines at
+ * spaces. Other reports have them as they are, broken where the section writes "\v". Test:
+ * tests/unit/sink/test_text.c.
  */
 #ifndef HPCPROF_LITE_SINK_TEXT_TEXT_LINES_H
 #define HPCPROF_LITE_SINK_TEXT_TEXT_LINES_H
@@ -10,7 +10,7 @@
 #include "hpcprof-lite/sink/text/text_style.h"
 
 struct text_lines {
-	struct text_style style; /* for what writes the section */
+	struct text_style style; /* for the code that writes the section */
 	const struct text_style *to;
 	char *text;
 	size_t n_bytes;

@@ -53,7 +53,7 @@ static void name_call(const struct model *m, uint16_t call, uint32_t context, ch
 	snprintf(to, n_bytes, "%s at %s", mpi_call_name(call), place);
 }
 
-/* In libc, where processes and threads start. */
+/* True for libc, where processes and threads start. */
 static bool is_start(const struct model *m, uint32_t module)
 {
 	return module < m->n_modules && m->modules[module].role == MODEL_MODULE_START;
@@ -106,7 +106,7 @@ static size_t columns_of(const struct chain *c, size_t most)
 	return columns;
 }
 
-/* Lines of their own, broken between the names. */
+/* Prints the chain on lines of its own, broken between the names. */
 static void put_chain_below(const struct text_style *s, struct chain *c, const char *before,
 			    const char *separator)
 {
@@ -128,7 +128,10 @@ static void put_chain_below(const struct text_style *s, struct chain *c, const c
 	putc('\n', s->out);
 }
 
-/* Behind `used` columns. Each name is cut by itself, so that all of them can be recognised. */
+/*
+ * Prints the chain behind `used` columns. Each name is cut by itself, so that all can be
+ * recognised.
+ */
 static void put_chain(const struct text_style *s, struct chain *c, const char *before,
 		      const char *separator, size_t used)
 {
@@ -242,7 +245,7 @@ static bool put_head(const struct model *m, const struct view_mpi *v, const stru
 	return text_lines_end(&lines);
 }
 
-/* In a narrow report without the host, if there is a rank or no room. */
+/* A narrow report leaves out the host if there is a rank or no room. */
 static void put_process(const struct model *m, const struct view_mpi_process *p,
 			const struct text_style *s)
 {

@@ -38,7 +38,7 @@ size_t text_columns(const char *s);
  * end of a C++ name remain.
  */
 void text_cell(FILE *out, const char *s, size_t columns);
-/* The length in bytes of what fits on a line, up to a space, or of one word that does not. */
+/* The length in bytes of the words that fit on a line, or of the first word if it does not fit. */
 size_t text_fitting(const char *s, size_t columns);
 /*
  * Prints words in lines of at most `columns`, each with its end, broken at spaces; lines after the
@@ -48,8 +48,8 @@ void text_wrap(FILE *out, const char *s, size_t columns, size_t indent);
 
 /*
  * Shortens the name of a C++ or Rust function in place until it needs at most `columns`. Template
- * arguments become "<..>", then parameters become "(..)", then the call operator of a lambda is the
- * lambda, then the return type is removed. text_cell() cuts what is still too long.
+ * arguments become "<..>", then parameters become "(..)", then the call operator of a lambda
+ * becomes the lambda, then the return type is removed. text_cell() cuts what is still too long.
  */
 void text_shorten(char *name, size_t columns);
 

@@ -97,14 +97,14 @@ static void put_rank(const struct table *t, double seconds, uint32_t process)
 	fprintf(t->s->out, "%9s %-5s", text_seconds(a, seconds), rank);
 }
 
-/* True if another measurement would say more of this time. */
+/* True if another measurement would say more about this time. */
 static bool is_vague(const struct table *t, unsigned use)
 {
 	return (use == VIEW_USE_UNKNOWN && t->p.lacks_offcpu) ||
 	       (use == MODEL_WORK && t->p.work_has_waits);
 }
 
-/* Who may have kept the threads from running. */
+/* Says what may have kept the threads from running. */
 static void put_quota(const struct table *t)
 {
 	char a[TEXT_CELL];
@@ -152,7 +152,7 @@ static void put_foot(const struct table *t)
 	bool any_vague = false;
 	for (unsigned k = 0; k < VIEW_N_USES; k++)
 		any_vague |= t->is_shown[k] && is_vague(t, k);
-	/* OFFCPU is a part of the time only beside CPUTIME */
+	/* OFFCPU is a part of the time only together with CPUTIME */
 	if (any_vague && view_is_elapsed_time(t->m))
 		fprintf(t->s->out, "  [*] %smeasure with -e CPUTIME -e OFFCPU to see which\n",
 			p->n_ranks > 1 ? "or without a processor: " : "");
@@ -169,7 +169,7 @@ static void put_foot(const struct table *t)
 			text_count(a, p->n_all_threads));
 }
 
-/* In the head of the report. */
+/* The CPU quota and the throttling, for the head of the report. */
 bool text_report_quota(const struct model *m, const struct text_style *s)
 {
 	struct view_quota q;

@@ -14,7 +14,7 @@ enum {
 	INDENT = 20 /* of a list on a line of its own, in a narrow report */
 };
 
-/* "0-122,124-599": the ranks of a group, as far as they have room. */
+/* "0-122,124-599": as many ranks of a group as there is room for. */
 static void list_ranks(const struct model *m, const uint32_t *processes, uint32_t n, size_t room,
 		       char to[LIST])
 {

@@ -47,7 +47,7 @@ static void put_region(const struct model *m, const struct view_region *r, bool 
 		size_t n = strlen(name);
 		snprintf(name + n, sizeof name - n, ", loop at line %" PRIu32, r->loop_line);
 	}
-	if (!wide && text_columns(name) > room) { /* the table says what it is of */
+	if (!wide && text_columns(name) > room) { /* the heading already says it */
 		char *what = strstr(name, ", parallel region");
 		if (what)
 			memmove(what, what + strlen(", parallel region"),

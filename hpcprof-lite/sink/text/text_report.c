@@ -258,7 +258,7 @@ static void put_metric(const struct model *m, uint32_t i, FILE *out)
 		return;
 	foreign_printf(out, "  %-22s %15s in %s samples", k->name, text_value(a, k->unit, sum),
 		       text_count(b, n));
-	/* one sample may stand for a long wait: the mean says nothing of how often it looks */
+	/* one sample may be a long wait, so the mean does not show how often samples come */
 	const bool is_tick = k->measures == MODEL_EVENT_OFFCPU;
 	if (n && !is_tick)
 		fprintf(out, ", one for every %s", text_value(c, k->unit, sum / (double)n));
@@ -324,7 +324,7 @@ static char *argument_end(char *at)
 	return at;
 }
 
-/* In lines that can be copied into a shell together. Changes `line`. */
+/* Prints the arguments in lines that can be copied into a shell together. Changes `line`. */
 static void put_arguments(char *line, const struct text_style *s)
 {
 	enum { INDENT = 2, BEHIND = 2 }; /* a blank and a backslash */

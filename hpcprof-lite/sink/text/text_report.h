@@ -50,14 +50,14 @@ bool text_report_advice(const struct model *m, const struct view_gpu *g,
 	const struct text_style *s);
 /* Why GPUs were idle, and what threads waited for. False if memory is short. */
 bool text_report_gpu_idle(const struct model *m, const struct text_style *s);
-/* What GPUs and hosts used; nothing if no meter was read. False if memory is short. */
+/* Energy that GPUs and hosts used; nothing if no meter was read. False if memory is short. */
 bool text_report_energy(const struct model *m, const struct text_style *s);
 bool text_report_counters(const struct model *m, const struct text_style *s);
 void text_report_gpu_ledger(const struct model *m, const struct text_style *s);
 /* The code of kernels with PC samples. False if memory is short. */
 bool text_report_gpu_hot(const struct model *m, const struct view_gpu *g,
 	const struct text_style *s);
-/* What lines of a kernel with so many samples waited for; nothing if that is not known. */
+/* What the lines of a kernel with `samples` samples waited for; nothing if that is not known. */
 void text_report_gpu_blame(const struct model *m, const struct view_blame *b, uint32_t kernel,
 	double samples, const struct text_style *s);
 /* The account of PC sampling; nothing if there was none. */

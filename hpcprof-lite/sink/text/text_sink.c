@@ -41,8 +41,8 @@ static uint32_t choose_metric(const struct model *m, const char *name)
 }
 
 /*
- * Calls of MPI were asked for, and there was none. They are metrics where there are some. Without
- * any metric, the report still has its head and ledger.
+ * True if calls of MPI were asked for, and there were none. If there are some, they are metrics.
+ * Without any metric, the report still has its head and ledger.
  */
 static bool lacks_mpi(const struct model *m)
 {

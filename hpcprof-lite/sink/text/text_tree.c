@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The call paths from the top. Entries, functions and loops have a row, and lines with own time. A
- * function with one callee does not indent it, and the middle of a long run of functions without
- * own time is left out, but never the way from a launch to its kernel. The stack is explicit,
- * because paths may be deeper than ours. Test: tests/cli/prof/prof_text.sh,
+ * The call paths from the top. Entries, functions and loops have a row, and lines with own time do.
+ * A function with one callee does not indent it. The middle of a long run of functions without own
+ * time is left out, but never the way from a launch to its kernel. The stack is explicit, because
+ * call paths may be deeper than our own stack allows. Test: tests/cli/prof/prof_text.sh,
  * tests/unit/sink/test_text.c.
  */
 #include "hpcprof-lite/sink/text/text_tree.h"
@@ -11,8 +11,8 @@
 #include "hpcprof-lite/sink/text/text_report.h"
 
 enum {
-	LONG_RUN = 8, /* functions in one line of descent without a branch or own time ... */
-	RUN_HEAD = 3, /* ... of which so many stay at the top */
+	LONG_RUN = 8, /* longer runs of functions without a branch or own time are cut */
+	RUN_HEAD = 3, /* functions of a run that stay at the top ... */
 	RUN_TAIL = 2  /* ... and at the end */
 };
 

@@ -24,7 +24,7 @@ static double share(double part, double whole)
 	return whole > 0 ? part / whole : 0;
 }
 
-/* If there is little room, the time itself is left out: the shares say the same. */
+/* If there is little room, the time itself is left out, because the shares say the same. */
 static bool has_values(const struct text_tree *w)
 {
 	return !text_is_narrow(w->s) || !(w->t->has_gpu || w->t->has_guesses);
@@ -223,8 +223,8 @@ static void name_stalls(const struct text_tree *w, const struct view_item *i, ch
 }
 
 /*
- * The context whose place is shown beside the row: the caller's, or the definition of a kernel,
- * which is called at no line. NULL: none. The line of a placeholder belongs to the API.
+ * The context whose place is shown beside the row: that of the caller, or the definition of a
+ * kernel, because no line calls it. NULL: none. The line of a placeholder belongs to the API.
  */
 static const struct model_context *called_at(const struct text_tree *w, const struct view_item *i)
 {

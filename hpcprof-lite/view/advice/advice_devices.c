@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* Causes below this share of the time are left alone. */
+/* Rules ignore causes below this share of the time, and shorter ones. */
 #define LEAST_OF_WHOLE 0.05
 #define LEAST_SECONDS 0.001
 /* Kernels so short that the GPU's own time between two of them counts; seconds. */
@@ -15,9 +15,9 @@
 /* Copies from pageable memory are below this part of the rate of pinned memory. */
 #define PAGEABLE_PART 0.45
 #define LARGE_COPY 1e6
-/* Bytes a second that are pinned: 9 to 13 GB/s on the host of an H200. */
+/* Bytes a second that can be pinned: 9 to 13 GB/s on the host of an H200. */
 #define PINNING_RATE 12e9
-/* What a cure leaves of the gaps between kernels. */
+/* The share of the gaps between kernels that remains after the change. */
 #define REMAINS 0.1
 
 static struct view_advice begin(const struct advice_device *d, enum view_advice_kind kind)
@@ -26,7 +26,7 @@ static struct view_advice begin(const struct advice_device *d, enum view_advice_
 		.kind = kind, .function = MODEL_NONE, .device = d->device, .seconds = d->whole};
 }
 
-/* These seconds of the whole end. */
+/* Proposes `a` with the factors that follow from saving these seconds of the whole. */
 static bool propose(const struct advice_device *d, struct view_advice *a, double low, double likely,
 		    double high, struct view_advices *to)
 {
@@ -62,7 +62,7 @@ static bool waits(const struct advice_device *d, struct view_advices *to)
 	return propose(d, &a, idle / 2, idle * (1 - REMAINS), idle, to);
 }
 
-/* The host can work while the device does, so at most the shorter of the two ends. */
+/* The host can work while the device does, so at most the shorter of the two times is saved. */
 static bool host(const struct advice_device *d, struct view_advices *to)
 {
 	struct view_advice a = begin(d, VIEW_ADVICE_HOST);
@@ -75,7 +75,7 @@ static bool host(const struct advice_device *d, struct view_advices *to)
 	return propose(d, &a, both / 2, both, both, to);
 }
 
-/* While copies and kernels run beside each other, gaps between them end, too. */
+/* If copies and kernels overlap, the gaps between them are saved, too. */
 static bool overlap(const struct advice_device *d, struct view_advices *to)
 {
 	struct view_advice a = begin(d, VIEW_ADVICE_OVERLAP);
@@ -88,7 +88,7 @@ static bool overlap(const struct advice_device *d, struct view_advices *to)
 	return propose(d, &a, both / 2, both, d->whole - fmax(d->copies, d->kernels), to);
 }
 
-/* `rate_words`: the rate, and which way they go. */
+/* `rate_words` name the rate and the direction of the copies. */
 static bool pinned(const struct advice_device *d, const struct view_gpu_sum *c,
 		   const char *rate_words, struct view_advices *to)
 {
@@ -102,7 +102,7 @@ static bool pinned(const struct advice_device *d, const struct view_gpu_sum *c,
 	advice_fact(&a, rate_words, MODEL_BYTES_PER_SECOND, rate);
 	advice_fact(&a, "bytes of one", MODEL_BYTES, of_one);
 	advice_fact(&a, "time of these copies", MODEL_SHARE, seconds / d->whole);
-	/* at most, the memory is pinned for nothing: when it is allocated */
+	/* at most: pinning costs nothing if it is done when the memory is allocated */
 	double most = seconds * alone * (1 - rate / d->link_rate),
 	       saved = fmax(most - (double)c->once_bytes / PINNING_RATE, 0);
 	advice_fact(&a, "pinned memory would give about", MODEL_BYTES_PER_SECOND, d->link_rate);

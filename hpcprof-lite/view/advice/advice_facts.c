@@ -22,7 +22,7 @@ double advice_idle(const struct advice_samples *s, enum advice_reason r)
 
 /* ---- samples ---- */
 
-/* By the short name of the metric. */
+/* Finds the reason by the short name of the metric. */
 static enum advice_reason reason_of(const char *name)
 {
 	static const struct {
@@ -103,7 +103,7 @@ static bool is_in_loop(const struct model *m, uint32_t context)
 	return context != MODEL_NONE && m->contexts[context].kind == MODEL_CONTEXT_LOOP;
 }
 
-/* Pairs of a waiting line and its cause become causes, each once. */
+/* Merges the pairs of a waiting line and its cause, so that each cause is there once. */
 static void add_causes(const struct model *m, const struct view_blame *b, struct advice_facts *f,
 		       struct advice_kernel *k)
 {
@@ -140,7 +140,7 @@ static void add_causes(const struct model *m, const struct view_blame *b, struct
 
 /* ---- shapes ---- */
 
-/* The device of all; NULL if there is none, or if they differ. */
+/* The device, if all devices have the same name; NULL if there is none, or if they differ. */
 static const struct model_gpu_device *only_device(const struct model *m)
 {
 	for (uint32_t d = 0; d < m->n_gpu_devices; d++)
@@ -184,8 +184,8 @@ static struct advice_shape shape_of(const struct model *m, const struct view_gpu
 }
 
 /*
- * Bytes that memory delivers to each SM in a cycle: bandwidth / SMs / clock of the data sheets, of
- * the slowest usual board with this compute capability and so much memory.
+ * Bytes that memory delivers to each SM in a cycle, from data sheets: bandwidth / SMs / clock, for
+ * the slowest usual board with this compute capability and memory size.
  */
 static double memory_rate(const struct model *m)
 {
@@ -275,7 +275,7 @@ static bool add_kernels(const struct model *m, const struct view_gpu *g, struct 
 
 /* ---- devices ---- */
 
-/* What pinned memory gives: PCIe 3, 4 and 5. It is known of CUDA's devices alone. */
+/* The rate of copies with pinned memory: PCIe 3, 4 and 5. Known only for CUDA devices. */
 static double link_rate(const struct model_gpu_device *d)
 {
 	uint32_t major = d->limits ? d->limits->compute_major : 0;
@@ -322,7 +322,7 @@ static struct view_gpu_sum part_of(struct view_gpu_sum s, double part)
 				     .ns = (uint64_t)((double)s.ns * part)};
 }
 
-/* Counts are known of all devices together. They are shared out by time. */
+/* Counts are known only for all devices together, so they are divided by time. */
 static void share_counts(struct advice_facts *f)
 {
 	double kernels = 0, copies = 0;

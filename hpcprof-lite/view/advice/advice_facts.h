@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What advice rests on: PC samples by stall reason, what a kernel was launched with, and how the
- * time of a device was divided. The rules read these facts and not the model, so that tests can
- * make them up. Test: tests/unit/prof_gpu/test_advice.c.
+ * The facts that advice rests on: PC samples by stall reason, launch characteristics of kernels,
+ * and how the time of devices was divided. The rules read these facts and not the model, so that
+ * tests can make them up. Test: tests/unit/prof_gpu/test_advice.c.
  */
 #ifndef HPCPROF_VIEW_ADVICE_ADVICE_FACTS_H
 #define HPCPROF_VIEW_ADVICE_ADVICE_FACTS_H
@@ -14,7 +14,7 @@
 /* Stall reasons that a rule looks at. */
 enum advice_reason {
 	ADVICE_MEMORY,       /* a result from global, local or texture memory */
-	ADVICE_MEMORY_QUEUE, /* room in the queue for it */
+	ADVICE_MEMORY_QUEUE, /* room in the queue of these accesses */
 	ADVICE_SHORT,        /* a result from shared memory, a special function or the like */
 	ADVICE_SHORT_QUEUE,
 	ADVICE_PIPE, /* an arithmetic unit */
@@ -43,7 +43,7 @@ struct advice_line {
 /* What the cause of a wait does. */
 enum advice_operation {
 	ADVICE_OTHER_OPERATION,
-	ADVICE_GLOBAL, /* or an address that only the run time knows */
+	ADVICE_GLOBAL, /* or memory whose kind only the run shows */
 	ADVICE_LOCAL,
 	ADVICE_SHARED,
 	ADVICE_SPECIAL, /* MUFU, conversions */
@@ -51,25 +51,35 @@ enum advice_operation {
 	ADVICE_N_OPERATIONS
 };
 
-/* A line that warps waited for, elsewhere or there. */
+/* A line that warps waited for, on another line or on the same one. */
 struct advice_cause {
 	uint32_t context;
 	enum advice_reason reason;
 	enum advice_operation operation;
 	double samples;
-	/* samples of warps that issued the operation, and these times the bytes for a thread */
+	/*
+	 * issued: samples of warps that issued the operation; bytes: these times the bytes for a
+	 * thread
+	 */
 	double issued, bytes;
 	double cycles;  /* `samples` times the cycles that a warp waits each time */
-	double in_loop; /* samples that wait in a loop, for no load that needs its last result */
+	/* samples that wait in a loop, but not those of chained loads (is_chained) */
+	double in_loop;
 };
 
-/* What all launches of a kernel had. units == 0: it is unknown, or they differ. */
+/*
+ * The launch characteristics that all launches of a kernel share. units == 0: unknown, or they
+ * differ.
+ */
 struct advice_shape {
 	uint32_t units; /* SMs of the device */
 	double blocks;
 	uint32_t block_warps, block_threads;
 	uint32_t registers, shared_bytes, local_bytes; /* of a thread, a block, a thread */
-	/* Warps that fit on an SM; if the limit is eased to `eased`; the most it can hold. */
+	/*
+	 * Warps that fit on an SM; how many fit if the limit is eased to `eased`; the most it can
+	 * hold.
+	 */
 	uint32_t warps, eased_warps, warps_most;
 	enum model_gpu_limit limit;
 	uint32_t eased;    /* registers, bytes of shared memory or threads; 0: unknown */
@@ -78,7 +88,7 @@ struct advice_shape {
 struct advice_kernel {
 	uint32_t function;
 	double seconds, launches;
-	double beside; /* kernels that ran at a time, of all of the run: 1 or more */
+	double beside; /* mean number of kernels that ran at a time, over the run: 1 or more */
 	struct advice_samples samples;   /* of all lines; all == 0: there are none */
 	const struct advice_line *lines; /* n_lines, by falling samples */
 	size_t n_lines;
@@ -86,7 +96,7 @@ struct advice_kernel {
 	size_t n_causes;
 	/* Share of the SMs that had a warp, by the rate of samples; 0: unknown. */
 	double busy_units;
-	/* What memory delivers: bytes for each SM and cycle; 0: unknown. */
+	/* Rate of memory: bytes for each SM and cycle; 0: unknown. */
 	double memory_rate;
 	struct advice_shape shape;
 };
@@ -95,11 +105,11 @@ struct advice_kernel {
 struct advice_device {
 	uint32_t device;
 	double whole, kernels, copies, overlap;
-	double pieces; /* copies that kernels could be beside, as in struct view_gpu */
+	double pieces; /* copies that kernels could overlap, as in struct view_gpu */
 	double idle[MODEL_N_GPU_IDLE_CAUSES];
 	double n_kernels, n_waits; /* shared out by time if there are several devices */
 	double n_launches;         /* kernels that were launched one by one, not in graphs */
-	bool is_sampled;           /* samples in kernels made launches slower */
+	bool is_sampled;           /* PC sampling in kernels made launches slower */
 	double link_rate;          /* bytes a second, of pinned memory; 0: unknown */
 	struct view_gpu_sum to_device, from_device; /* copies */
 };
@@ -111,7 +121,10 @@ struct advice_facts {
 	struct advice_cause *causes;
 };
 
-/* The shares of all samples in which a scheduler issued, and in which it did not for a reason. */
+/*
+ * The share of all samples in which a scheduler issued, and in which it issued nothing for a
+ * reason.
+ */
 double advice_active(const struct advice_samples *s);
 double advice_idle(const struct advice_samples *s, enum advice_reason r);
 

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rules about what warps wait for; see view_advice.h. Each takes the share of cycles that its
- * reasons lose, and what of it a cure is known to end. doc/advice.md has the reasons for the
- * numbers. Test: tests/unit/prof_gpu/test_advice.c.
+ * Rules about what warps wait for; see view_advice.h. Each looks at the share of cycles that its
+ * stall reasons lose, and at the part of it that a change is known to save. doc/advice.md has the
+ * reasons for the numbers. Test: tests/unit/prof_gpu/test_advice.c.
  */
 #include "hpcprof-lite/view/advice/advice_rule.h"
 
 #include <math.h>
 
-/* Fewer samples than this do not tell 10 % from 5 %. */
+/* With fewer samples, 10 % cannot be distinguished from 5 %. */
 #define LEAST_SAMPLES 200
-/* Where it is not known: instructions that a line issues for each access. */
+/* Instructions that a line issues for each access, if that is not known. */
 #define INSTRUCTIONS_OF_ACCESS 4
 /*
- * An access to memory takes some 600 cycles. It may wait for others from the first on, and does
- * from the second on.
+ * An access to memory takes some 600 cycles. From LOADED_CYCLES on it may wait for others, and from
+ * QUEUED_CYCLES on it does.
  */
 #define LOADED_CYCLES 800
 #define QUEUED_CYCLES 2000
-/* Caches deliver so many times what memory does, at least. */
+/* Caches deliver at least this many times as much as memory. */
 #define CACHE_RATE 2
 /* More than an access to shared memory takes without conflicts, whatever the load. */
 #define CONFLICT_CYCLES 200
@@ -26,7 +26,7 @@
 #define FEW_ACCESSES 2
 #define MANY_ACCESSES 8
 #define WARP 32
-#define SECTOR 32        /* bytes that memory moves at least */
+#define SECTOR 32        /* the fewest bytes that memory moves */
 #define WIDEST_ACCESS 16 /* bytes of a thread */
 #define USUAL_ACCESS 4.0
 
@@ -71,12 +71,12 @@ static bool is_of(struct reasons r, enum advice_reason reason)
 	return reason == r.first || reason == r.second;
 }
 
-/* Samples of these reasons by what their causes do, and of warps that issued the causes. */
+/* Samples of these reasons by what their causes do, and samples of warps that issued the causes. */
 struct causes {
 	double all, of[ADVICE_N_OPERATIONS];
 	double issued, issued_of[ADVICE_N_OPERATIONS];
 	double sized, bytes; /* sized: those of `issued` whose bytes are known */
-	double cycles;  /* that a warp waits each time, mean over the samples */
+	double cycles;  /* cycles that a warp waits each time, mean over the samples */
 	double in_loop; /* share of the samples */
 };
 
@@ -118,7 +118,7 @@ static void add_place(struct view_advice *a, uint32_t context, double share)
 	a->places[at] = (struct view_advice_place){context, share};
 }
 
-/* The lines that have most of the waiting. */
+/* Adds the lines that have most of the waiting. */
 static void add_places(const struct advice_kernel *k, struct reasons r, struct view_advice *a)
 {
 	double whole = stalled_of(&k->samples, r);
@@ -126,7 +126,9 @@ static void add_places(const struct advice_kernel *k, struct reasons r, struct v
 		add_place(a, k->lines[i].context, stalled_of(&k->lines[i].samples, r) / whole);
 }
 
-/* The lines that warps waited for; `operation`: ADVICE_N_OPERATIONS: any. Without causes as above.
+/*
+ * Adds the lines that warps waited for. `operation`: ADVICE_N_OPERATIONS means any. If the causes
+ * are unknown, adds the waiting lines.
  */
 static void add_cause_places(const struct advice_kernel *k, struct reasons r,
 			     enum advice_operation operation, struct view_advice *a)
@@ -143,7 +145,9 @@ static void add_cause_places(const struct advice_kernel *k, struct reasons r,
 			add_place(a, k->causes[i].context, k->causes[i].samples / whole);
 }
 
-/* What warps wait at the lines of these reasons, and what these lines issue. */
+/*
+ * Adds up the waiting samples of the lines that often wait for these reasons, and what they issue.
+ */
 static void sum_lines(const struct advice_kernel *k, struct reasons r, double *stalled,
 		      double *issued)
 {
@@ -159,8 +163,8 @@ static void sum_lines(const struct advice_kernel *k, struct reasons r, double *s
 }
 
 /*
- * A warp has one sample "issued" for each sample of a cycle in which it issues. So samples that
- * wait / samples that issued an access are the cycles that it waits for each.
+ * A warp has one sample "issued" for each sampled cycle in which it issues. So the waiting samples,
+ * divided by the samples that issued an access, are the cycles that a warp waits for each access.
  */
 static double cycles_of_access(const struct advice_kernel *k, struct reasons r, double issued)
 {
@@ -173,8 +177,8 @@ static double cycles_of_access(const struct advice_kernel *k, struct reasons r, 
 }
 
 /*
- * What ends with the waits of a unit: cheaper code has shorter chains of instructions with fixed
- * latencies.
+ * What ends together with the waits for a unit: cheaper code also has shorter chains of
+ * instructions with fixed latencies.
  */
 static struct advice_interval ending(const struct advice_samples *s, double idle)
 {
@@ -243,8 +247,9 @@ static void add_memory_facts(const struct advice_memory *m, struct view_advice *
 }
 
 /*
- * Accesses to memory go through the queue of the units for shared memory, too. If they fill their
- * own, and the kernel uses neither of those units, it waits for memory there.
+ * Accesses to memory also go through the queue of the units for shared memory. If accesses fill
+ * their own queue, and the kernel uses neither of those units, waits in that other queue are for
+ * memory.
  */
 static double idle_behind_memory(const struct advice_kernel *k, const struct advice_memory *m)
 {
@@ -262,7 +267,7 @@ static bool scattered(const struct advice_kernel *k, const struct advice_memory 
 {
 	struct view_advice a = advice_begin(k, VIEW_ADVICE_SCATTERED);
 	if (k->memory_rate <= 0 || m->most > k->memory_rate / 2)
-		return true; /* what it asks for may be all that memory delivers */
+		return true; /* the kernel may already ask for all that memory delivers */
 	double stores = advice_idle(&k->samples, ADVICE_DRAIN),
 	       saved = m->idle + stores + idle_behind_memory(k, m);
 	add_memory_facts(m, &a);
@@ -288,8 +293,8 @@ static bool in_flight(const struct advice_kernel *k, const struct advice_memory 
 }
 
 /*
- * The queue for accesses is full, though they do not take long: the instructions themselves take
- * the time. With 16 bytes each there would be fewer.
+ * The queue for accesses is full, although they do not take long: there are too many instructions.
+ * With 16 bytes each there would be fewer.
  */
 static bool queue(const struct advice_kernel *k, const struct advice_memory *m,
 		  const struct causes *c, struct view_advices *to)
@@ -310,7 +315,7 @@ static bool queue(const struct advice_kernel *k, const struct advice_memory *m,
 	struct advice_interval i = advice_from_saved(
 		m->idle / 2, m->idle + saved * fmax(1 - of_thread / WIDEST_ACCESS, 0),
 		m->idle + saved);
-	/* as much faster as there are fewer accesses; more, if data are kept in registers */
+	/* speeds up as accesses become fewer; by more only if data are kept in registers */
 	if (!is_sized || of_thread < WIDEST_ACCESS) {
 		struct advice_interval wide =
 			advice_bound(i, WIDEST_ACCESS / (is_sized ? of_thread : USUAL_ACCESS));
@@ -321,8 +326,9 @@ static bool queue(const struct advice_kernel *k, const struct advice_memory *m,
 }
 
 /*
- * Spilled registers and arrays. The share of those that wait for them, and of the instructions that
- * do nothing else, is known by the causes, or it may be all, and none.
+ * Spilled registers and arrays. If the causes are known, they give the share of waits for local
+ * memory, and of instructions that only access it. Otherwise all waits may be for it, and no
+ * instructions.
  */
 static bool local(const struct advice_kernel *k, const struct advice_memory *m,
 		  const struct causes *c, bool is_known, struct view_advices *to)
@@ -343,7 +349,7 @@ static bool local(const struct advice_kernel *k, const struct advice_memory *m,
 	return advice_propose(to, &a, ending(&k->samples, saved));
 }
 
-/* One of these, by how long warps wait for an access. */
+/* Applies the rules above, chosen by how long warps wait for an access. */
 static bool memory_rules(const struct advice_kernel *k, struct view_advices *to)
 {
 	struct advice_memory m = advice_memory_of(k);
@@ -359,7 +365,7 @@ static bool memory_rules(const struct advice_kernel *k, struct view_advices *to)
 	if (m.cycles >= QUEUED_CYCLES)
 		return scattered(k, &m, to);
 	if (advice_memory_is_loaded(k, &m))
-		return true; /* it is not clear by what */
+		return true; /* it is not clear what loads the memory */
 	if (m.queue >= ADVICE_LEAST_SHARE)
 		return queue(k, &m, &c, to);
 	return (is_known && c.in_loop < 0.5) || in_flight(k, &m, to);
@@ -381,7 +387,7 @@ static bool banks(const struct advice_kernel *k, const struct causes *c, double 
 	return advice_propose(to, &a, ending(&k->samples, idle));
 }
 
-/* Threads of a warp that use several entries are served one after the other. */
+/* If the threads of a warp use several entries, these are read one after the other. */
 static bool table(const struct advice_kernel *k, double idle, struct view_advices *to)
 {
 	struct view_advice a = advice_begin(k, VIEW_ADVICE_CONSTANT);
@@ -403,7 +409,7 @@ static bool special(const struct advice_kernel *k, const struct causes *c, doubl
 	return advice_propose(to, &a, ending(&k->samples, saved));
 }
 
-/* The reasons do not tell the two apart. The causes do, or else the use of shared memory. */
+/* The stall reasons do not distinguish the two. The causes do, or else the use of shared memory. */
 static bool short_rules(const struct advice_kernel *k, struct view_advices *to)
 {
 	struct causes c;
@@ -450,9 +456,9 @@ static bool apply(const struct stall_rule *r, const struct advice_kernel *k,
 }
 
 /*
- * Warps at a barrier wait for those that still work. Where these wait for memory, the barrier costs
- * nothing else. While these wait themselves, no cycle counts for the barrier, so the share of the
- * samples is the upper end.
+ * Warps at a barrier wait for warps that still work. If those wait for memory, the barrier itself
+ * costs nothing more. While they wait, no cycle counts for the barrier, so the share of the samples
+ * is the upper end.
  */
 static bool barrier(const struct advice_kernel *k, struct view_advices *to)
 {
@@ -480,7 +486,10 @@ bool advice_unit_is_busy(const struct advice_kernel *k)
 	       advice_idle(&k->samples, ADVICE_SHORT_QUEUE) >= ADVICE_LEAST_SHARE;
 }
 
-/* Two chains in turn fill half of the lost cycles, and four all: fixed latencies are 4 cycles. */
+/*
+ * Two chains, interleaved, fill half of the lost cycles, and four fill all: fixed latencies are 4
+ * cycles.
+ */
 static bool dependent(const struct advice_kernel *k, struct view_advices *to)
 {
 	struct view_advice a = advice_begin(k, VIEW_ADVICE_DEPENDENT);
@@ -494,7 +503,7 @@ static bool dependent(const struct advice_kernel *k, struct view_advices *to)
 	return advice_propose(to, &a, advice_from_saved(idle / 2, idle, idle));
 }
 
-/* What is idle is a part of what is stalled; foreign data may say otherwise. */
+/* False if more samples are idle than stalled, which can only come from foreign data. */
 static bool is_consistent(const struct advice_samples *s)
 {
 	double idle = 0;
@@ -506,7 +515,10 @@ static bool is_consistent(const struct advice_samples *s)
 	return idle <= s->all;
 }
 
-/* Samples that are too few, or that contradict each other, say nothing; the shape still does. */
+/*
+ * Too few samples, or samples that contradict each other, say nothing. Applies the rules that only
+ * need the shape.
+ */
 static bool shapes_alone(const struct advice_kernel *k, struct view_advices *a)
 {
 	struct advice_kernel bare = *k;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rules about what a kernel was launched with: its grid, its last wave, and how many of its warps
- * fit on an SM; see view_advice.h. Test: tests/unit/prof_gpu/test_advice.c.
+ * Rules about launch characteristics: the grid of a kernel, its last wave, and how many of its
+ * warps fit on an SM; see view_advice.h. Test: tests/unit/prof_gpu/test_advice.c.
  */
 #include "hpcprof-lite/view/advice/advice_rule.h"
 
@@ -13,14 +13,14 @@
 #define WARP 32.0
 /* Lost cycles that more warps could fill. */
 #define LEAST_LATENCY 0.2
-/* The time of a shorter kernel is its start and end, whatever its grid; seconds. */
+/* A shorter kernel (in seconds) only starts and ends, whatever its grid. */
 #define LEAST_KERNEL 5e-6
-/* With more kernels at a time, the SMs that one leaves idle may be those of another. */
+/* With more kernels at a time, another kernel may use the SMs that one leaves idle. */
 #define BESIDE_MOST 1.2
 
 /*
- * SMs without a block, and SMs whose warps are too few. At least, the same warps are spread over
- * all SMs: that is half of the former, or what fewer warps on each still issue.
+ * SMs without a block, and SMs with too few warps. At least, the same warps are spread over all
+ * SMs. That gives half of the gain, or less if the fewer warps on each SM issue less.
  */
 static bool grid(const struct advice_kernel *k, struct view_advices *to)
 {
@@ -42,7 +42,7 @@ static bool wave(const struct advice_kernel *k, struct view_advices *to)
 	struct view_advice a = advice_begin(k, VIEW_ADVICE_WAVE);
 	double fit = k->shape.units * floor(k->shape.warps / k->shape.block_warps),
 	       waves = k->shape.blocks / fit, lost = 1 - waves / ceil(waves);
-	if (k->busy_units > 0) /* SMs that were idle can not have been more than this */
+	if (k->busy_units > 0) /* no more SMs than this can have been idle */
 		lost = fmin(lost, fmax(1 - k->busy_units, 0));
 	if (waves <= 1 || waves > WAVES_MOST || lost < ADVICE_LEAST_SHARE)
 		return true;
@@ -54,7 +54,7 @@ static bool wave(const struct advice_kernel *k, struct view_advices *to)
 	return advice_propose(to, &a, advice_from_saved(lost / 2, lost, lost));
 }
 
-/* How the limit is called that has to be eased. */
+/* The name of the limit that has to be eased. */
 static const char *limit_fact(enum model_gpu_limit limit)
 {
 	return limit == MODEL_LIMIT_REGISTERS ? "registers of a thread"

@@ -107,7 +107,7 @@ static int compare(const void *pa, const void *pb)
 	return (a->kind > b->kind) - (a->kind < b->kind);
 }
 
-/* Without times of idleness, the kernels are the whole. */
+/* The time from first to last use of all devices. If that is not known, the time of the kernels. */
 static double whole_of(const struct advice_facts *f)
 {
 	double whole = 0;

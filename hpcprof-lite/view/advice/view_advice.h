@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What would make GPU work faster: for each kernel and each device, advice with the factor that it
- * may give, the evidence, and what it assumes. Ranked by what it would save. There is none without
- * evidence; doc/advice.md has the models and thresholds. The rows do not add up, as one cure may
- * end what another would. Test: tests/unit/prof_gpu/test_advice.c.
+ * may give, the evidence, and what it assumes. Ranked by what it would save. Without evidence there
+ * is no advice; doc/advice.md has the models and thresholds. The savings do not add up, because one
+ * change may save what another would. Test: tests/unit/prof_gpu/test_advice.c.
  */
 #ifndef HPCPROF_VIEW_ADVICE_VIEW_ADVICE_H
 #define HPCPROF_VIEW_ADVICE_VIEW_ADVICE_H
@@ -70,20 +70,23 @@ struct view_advices {
 	double whole;                 /* seconds of all devices from first to last use */
 };
 
-/* A few words, one word for programs, what to do, and what must hold for it. */
+/* A title of a few words, one word for programs, what to do, and what the advice assumes. */
 const char *view_advice_title(enum view_advice_kind k);
 const char *view_advice_key(enum view_advice_kind k);
 const char *view_advice_cure(enum view_advice_kind k);
 const char *view_advice_assumption(enum view_advice_kind k);
 
-/* The seconds that end if the factor is the likely one. */
+/* The seconds that are saved if the factor is the likely one. */
 double view_advice_saved(const struct view_advice *a);
 
 /* `g` is of the same model. False if memory is short; then there is nothing to free. */
 bool view_advice_make(const struct model *m, const struct view_gpu *g, struct view_advices *a);
 void view_advice_free(struct view_advices *a);
 
-/* The rules alone. They append what the facts support, in no order. False if memory is short. */
+/*
+ * The rules alone. They append the advice that the facts support, in no order. False if memory is
+ * short.
+ */
 bool view_advice_kernel(const struct advice_kernel *k, struct view_advices *a);
 bool view_advice_device(const struct advice_device *d, struct view_advices *a);
 

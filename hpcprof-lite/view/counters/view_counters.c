@@ -148,7 +148,9 @@ static void bound(struct view_bounds *b, double seconds, enum view_bound by, enu
 		*b = (struct view_bounds){seconds, by, work};
 }
 
-/* Kinds of the same tensor cores take turns; what else there is works side by side. */
+/*
+ * Operations of tensor cores take turns on the same cores. All other units work at the same time.
+ */
 struct view_bounds view_counters_bounds(const struct view_counters *c,
 					const struct view_counters_row *r)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What hardware counters say of each kernel: bytes moved, hits of the L2 cache, operations, and how
- * near that is to what the GPU can do. doc/counters.md has the definitions. Test:
+ * What hardware counters say about each kernel: bytes moved, hits of the L2 cache, operations, and
+ * how near that is to what the GPU can do. doc/counters.md has the definitions. Test:
  * tests/unit/prof_gpu/test_counters.c.
  */
 #ifndef HPCPROF_VIEW_COUNTERS_VIEW_COUNTERS_H
@@ -9,11 +9,13 @@
 
 #include "hpcprof-lite/view/counters/view_roofs.h"
 
-/* All counted launches of one kernel. What was not counted is 0; see struct view_counters. */
+/*
+ * All counted launches of one kernel. A number that was not counted is 0; see struct view_counters.
+ */
 struct view_counters_row {
 	uint32_t function;
-	double launches, counted; /* all, and those whose counters were read */
-	double seconds;           /* of the counted launches, as all below */
+	double launches, counted; /* all launches, and those whose counters were read */
+	double seconds;           /* of the counted launches, like all below */
 	double bytes_read, bytes_written;
 	double hits, misses;      /* sectors in the L2 cache */
 	double work[VIEW_N_WORKS];
@@ -23,7 +25,7 @@ struct view_counters_row {
 /* The part of the GPU that must be busy longest. */
 enum view_bound { VIEW_BOUND_MEMORY, VIEW_BOUND_WORK, VIEW_BOUND_TENSOR, VIEW_BOUND_UNKNOWN };
 
-/* The least time in which the GPU can do the same. */
+/* The least time in which the GPU can do a kernel's work. */
 struct view_bounds {
 	double seconds;       /* 0: unknown */
 	enum view_bound by;
@@ -31,7 +33,8 @@ struct view_bounds {
 };
 
 struct view_counters {
-	struct view_counters_row *at; /* by falling time, then function; with a counted launch */
+	/* kernels with a counted launch, by falling time, then function */
+	struct view_counters_row *at;
 	size_t n;
 	double launches, counted;     /* of all kernels */
 	/* what was counted at all: memory, L2 cache, operations of cores, of tensor cores */

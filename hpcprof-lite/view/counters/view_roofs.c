@@ -21,8 +21,8 @@ const char *view_work_name(enum view_work w)
 }
 
 /*
- * Operations of an SM in a cycle, dense, a multiply-add counted as two: by NVIDIA's descriptions of
- * the architectures. 0: it has none, or we do not know it.
+ * Operations of an SM in a cycle, dense, a multiply-add counted as two, from NVIDIA's descriptions
+ * of the architectures. 0: it has none, or it is unknown.
  */
 static const struct rates {
 	uint32_t major, minor;
@@ -44,7 +44,7 @@ static struct view_roofs of_device(const struct model_gpu_device *d)
 	if (d->rates) {
 		r.memory_mhz = d->rates->memory_khz / 1000;
 		r.memory_bits = d->rates->memory_bits;
-		/* both edges of the clock */
+		/* memory transfers on both edges of the clock */
 		r.bytes = 2e3 * d->rates->memory_khz * d->rates->memory_bits / 8;
 	}
 	r.clock_mhz = d->definition ? d->definition->clock_mhz : 0;

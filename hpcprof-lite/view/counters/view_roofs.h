@@ -8,7 +8,7 @@
 
 #include "hpcprof-lite/model/model.h"
 
-/* Kinds of operations that are counted apart. */
+/* Kinds of operations that are counted separately. */
 enum view_work {
 	VIEW_FP64,
 	VIEW_FP32,
@@ -28,7 +28,7 @@ const char *view_work_name(enum view_work w);
 struct view_roofs {
 	double bytes;                    /* in a second; 0: unknown, as below */
 	double operations[VIEW_N_WORKS]; /* in a second; a multiply-add is two */
-	uint32_t clock_mhz, memory_mhz, memory_bits; /* what they follow from */
+	uint32_t clock_mhz, memory_mhz, memory_bits; /* what the others are computed from */
 };
 
 /* All 0 if devices with different roofs were used, since values are not known by device. */

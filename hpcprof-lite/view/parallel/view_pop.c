@@ -54,7 +54,10 @@ static double time_in_mpi(const struct pop *p, uint32_t profile, uint32_t contex
 
 /* ---- processes ---- */
 
-/* The threads of a process that lived at one time. False if memory is short. */
+/*
+ * Finds the threads of each process. n_threads: the most that lived at one time, or the largest
+ * team if OpenMP regions are known. False if memory is short.
+ */
 static bool count_threads(struct pop *p)
 {
 	const struct model *m = p->m;
@@ -103,7 +106,7 @@ static void choose_processes(struct pop *p)
 	free(work);
 }
 
-/* With REALTIME alone, samples of work may be those of blocked threads: then there is no figure. */
+/* False if samples of work may be those of blocked threads, as with REALTIME alone. */
 static bool is_useful_known(const struct pop *p)
 {
 	const struct model *m = p->m;
@@ -172,7 +175,7 @@ void pop_times_free(struct pop_times *t)
 	*t = (struct pop_times){0};
 }
 
-/* The times in a context, but elapsed and set-up. */
+/* Adds the times in a context, but not elapsed time and set-up. */
 static void add_context(const struct pop *p, uint32_t context, struct pop_times *t)
 {
 	const struct model *m = p->m;
@@ -288,7 +291,7 @@ static bool add_phase(const struct pop *p, struct pop_times *t, uint32_t phase, 
 
 /* ---- phases of the model ---- */
 
-/* The longest phases or loops, in their order. */
+/* The longest phases or loops, in order of their ids. */
 struct longest {
 	uint32_t id[VIEW_POP_MOST];
 	double length[VIEW_POP_MOST];
@@ -296,7 +299,7 @@ struct longest {
 	uint32_t n_more; /* the others */
 };
 
-/* Ids must ascend. The shortest makes place. */
+/* Adds a phase or loop. Ids must ascend. If the list is full, the shortest one is dropped. */
 static void add_longest(struct longest *l, uint32_t id, double length)
 {
 	size_t shortest = 0;
@@ -314,7 +317,7 @@ static void add_longest(struct longest *l, uint32_t id, double length)
 	}
 }
 
-/* The longest of the processes. `lengths` are by process, and change. */
+/* The longest time of a process. `lengths` are by process; the function changes them. */
 static double longest_of(const struct pop *p, double *lengths)
 {
 	double most = 0;
@@ -377,7 +380,7 @@ static uint32_t find_main(const struct model *m)
 	return found;
 }
 
-/* The time lines of main threads are read once, and not for each loop. */
+/* Reads the time lines of main threads only once, not for each loop. */
 static bool add_loops(const struct pop *p, struct view_pops *out)
 {
 	const struct model *m = p->m;

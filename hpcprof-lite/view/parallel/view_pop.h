@@ -12,28 +12,27 @@
  *     transfer efficiency = elapsed time on an ideal network / elapsed time
  *     elapsed time on an ideal network = most of (elapsed time - transfer time) of a process
  *
- * Useful is the time in which a thread worked (MODEL_WORK). Unlike in POP, other blocked time,
- * such as I/O, is therefore lost in communication and in the part of OpenMP. If only REALTIME was
- * measured, and threads may have been blocked in samples of work (view_bound_work() in
+ * Useful time is the time in which a thread worked (MODEL_WORK). Unlike in POP, other blocked time,
+ * such as I/O, therefore counts as lost in communication and in the part of OpenMP. If only
+ * REALTIME was measured, and threads may have been blocked in samples of work (view_bound_work() in
  * view_processors.h), there are no efficiencies. The elapsed time on an ideal network is that of
  * Cube's Advisor (CubeGUI user guide, "Transfer Efficiency"): transfer time is the time in MPI
  * without wait states. view_pop_transfer.c says when that is known.
  *
  * For MPI x OpenMP the hybrid form splits the parallel efficiency into that of MPI, where all time
- * outside of MPI is useful, and that of OpenMP, which is the rest. With K the time in which a
- * device ran kernels and M that in which it only moved memory:
+ * outside of MPI is useful, and that of OpenMP, which is the rest. For GPUs, K is the time in which
+ * a device ran kernels, and M the time in which it only moved memory:
  *
  *     device offload efficiency = useful / (useful + waiting for a GPU)
  *     device parallel efficiency = mean K / elapsed time
  *         = load balance (mean K / most K) x communication (most K / most K + M)
  *           x orchestration (most K + M / elapsed time)
  *
- * Time in MPI is that of the calls if they were measured (-e MPI), else that of samples. That in
- * MPI_Init and MPI_Finalize belongs to no phase: it is no communication.
+ * The time in MPI comes from the calls if they were measured (-e MPI), else from samples. Time in
+ * MPI_Init and MPI_Finalize belongs to no phase, because it is not communication.
  *
  * A phase is the whole run; a phase of the model (model_phase.h); or, if there is none, an
- * outermost loop of main. Tests: tests/unit/prof/test_view_pop.c,
- * tests/unit/prof_parallel/.
+ * outermost loop of main. Tests: tests/unit/prof/test_view_pop.c, tests/unit/prof_parallel/.
  */
 #ifndef HPCPROF_VIEW_VIEW_POP_H
 #define HPCPROF_VIEW_VIEW_POP_H
@@ -48,7 +47,7 @@ struct view_pop {
 	uint32_t n_processes; /* ranks (view_pop_ranks.c), or the process that worked most */
 	uint32_t n_threads;   /* of all of them: sizes of teams, or threads that were used */
 	double parallel, load_balance, communication;
-	bool has_transfer;    /* the two are known */
+	bool has_transfer;    /* serialisation and transfer are known */
 	double serialisation, transfer;
 	bool is_hybrid;       /* several ranks with time in MPI, and more threads */
 	double mpi, mpi_load_balance, mpi_communication, omp;

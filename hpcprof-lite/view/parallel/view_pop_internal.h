@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Between the files of view_pop.h. Arrays have an element for each process or profile. */
+/* Shared by the files of view_pop.h. Arrays have an element for each process or profile. */
 #ifndef HPCPROF_VIEW_VIEW_POP_INTERNAL_H
 #define HPCPROF_VIEW_VIEW_POP_INTERNAL_H
 
@@ -8,7 +8,8 @@
 struct pop {
 	const struct model *m;
 	bool *is_chosen;       /* by process */
-	uint32_t *whole;       /* by process: what it is a part of; MODEL_NONE: not chosen */
+	/* by process: the one that its times are added to, or itself; MODEL_NONE: not chosen */
+	uint32_t *whole;
 	uint32_t *first_profile; /* by process; not set for one without profiles */
 	uint32_t *n_threads;   /* by process: sizes of teams, or used threads */
 	uint32_t *main_thread; /* by process: its profile, or MODEL_NONE */
@@ -36,9 +37,8 @@ static inline bool pop_is_mpi(unsigned activity)
 /* ---- view_pop_ranks.c: processes that ran one after the other ---- */
 
 /*
- * Sets `whole` of the chosen processes: processes of one rank of which each began after the end of
- * the one before have one of them as their whole. It gets the most n_threads. False if memory is
- * short.
+ * Sets `whole` of the chosen processes. If processes of a rank ran one after the other, all have
+ * one of them as their whole, which gets the largest n_threads. False if memory is short.
  */
 bool pop_join_processes(struct pop *p);
 /* Adds the times of processes and of their threads to their wholes, and makes them 0. */
@@ -64,7 +64,10 @@ bool pop_time_phases(const struct pop *p, const uint32_t *phases, size_t n,
 
 /* ---- view_pop_transfer.c: from the calls of MPI ---- */
 
-/* Sets the last members of out; the others are set. False if memory is short. */
+/*
+ * Sets has_transfer, serialisation and transfer of `out`. Needs its other members. False if memory
+ * is short.
+ */
 bool pop_split_communication(const struct pop *p, const struct pop_times *t, struct view_pop *out);
 
 #endif

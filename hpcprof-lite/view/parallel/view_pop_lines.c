@@ -2,9 +2,9 @@
 /*
  * Times of phases from time lines. Test: tests/unit/prof_parallel/test_view_phases.c.
  *
- * A time line has no weights. So a sample of CPUTIME counts as the mean of its thread: what the
- * thread has of the metric, divided by the samples in its time line. A wait of OFFCPU counts from
- * its first to its last sample.
+ * A time line has no weights. So each sample of CPUTIME counts as the mean of its thread: the
+ * thread's value of the metric, divided by the samples in its time line. A wait of OFFCPU counts
+ * from its first to its last sample.
  */
 #include "hpcprof-lite/view/parallel/view_pop_internal.h"
 
@@ -219,7 +219,7 @@ static void time_thread(const struct pop *p, uint32_t profile, uint32_t metric,
 	}
 }
 
-/* Takes the measured time in MPI, if it is known of all ranges and has no set-up in it. */
+/* Uses the measured time in MPI if it is known for all ranges and includes no set-up. */
 static void take_measured(const struct pop *p, uint32_t phase, struct pop_times *t)
 {
 	const struct model *m = p->m;

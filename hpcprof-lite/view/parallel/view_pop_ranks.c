@@ -24,10 +24,14 @@ static int compare_lives(const void *pa, const void *pb)
 	return (a->process > b->process) - (a->process < b->process);
 }
 
-/* Gives each of the n lives to the first that ended before, or to itself. */
+/*
+ * Joins each of the n lives to the first one that ended before it began. If there is none, it is a
+ * whole of its own.
+ */
 static void join_lives(struct pop *p, struct life *lives, size_t n)
 {
-	size_t n_joined = 0; /* these are the first lives; end_ns is that of the last process */
+	/* these are the first lives; end_ns is that of the last process joined */
+	size_t n_joined = 0;
 	qsort(lives, n, sizeof *lives, compare_lives);
 	for (size_t i = 0; i < n; i++) {
 		const struct life x = lives[i];
@@ -42,7 +46,7 @@ static void join_lives(struct pop *p, struct life *lives, size_t n)
 	}
 }
 
-/* Moves each whole to the process with the most profiles: each thread finds a place there. */
+/* Makes the process with the most used threads the whole, so that each thread has a place there. */
 static bool move_wholes(struct pop *p)
 {
 	const struct model *m = p->m;
@@ -103,7 +107,7 @@ static void move(double *at, uint32_t from, uint32_t to)
 	at[from] = 0;
 }
 
-/* The first used thread to the first one, and so on. */
+/* Adds the first used thread to the first one of the whole, and so on. */
 static void add_threads(const struct pop *p, uint32_t from, uint32_t to, struct pop_times *t)
 {
 	const struct model *m = p->m;

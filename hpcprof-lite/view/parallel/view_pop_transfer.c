@@ -5,10 +5,10 @@
  *
  * The transfer time of a process is known between two bounds. Collective calls whose arrivals are
  * known transfer while they do not wait. Other calls of a known size transfer for as long as the
- * shortest of them took, if a slow network explains that; otherwise the other side may always be
- * late, and they may transfer nothing. What completes requests transfers at most what a slow
- * network takes for the messages that were started. If the bounds lead to efficiencies that differ
- * by more than TOLERANCE, nothing is said.
+ * shortest of them took, if a slow network explains that. Otherwise the other side may always have
+ * been late, and they may have transferred nothing. Calls that complete requests transfer for at
+ * most the time that a slow network takes for the messages that were started. If the bounds lead to
+ * efficiencies that differ by more than TOLERANCE, the result is unknown.
  */
 #include "hpcprof-lite/view/parallel/view_pop_internal.h"
 
@@ -21,7 +21,7 @@ static const double SLOW_MESSAGE = 1e-4, SLOW_BYTE = 1e-8;
 struct transfer {
 	double least, most; /* seconds, without completing calls */
 	double completing;  /* time of calls that complete requests */
-	double started;     /* at most that long for the messages that were started */
+	double started;     /* upper bound for the messages that were started */
 	bool is_unbounded;  /* messages of unknown size were started */
 };
 

@@ -96,7 +96,7 @@ bool view_count_threads(const struct model *m, uint32_t first, uint32_t end, uin
 		if (!view_is_used_thread(m, t))
 			continue;
 		edges[n++] = (struct edge){t->start_ns, 1};
-		/* a thread without duration lived at its moment */
+		/* a thread without duration counts at its one moment */
 		edges[n++] = (struct edge){t->end_ns + (t->end_ns == t->start_ns), -1};
 	}
 	if (n)
@@ -107,7 +107,7 @@ bool view_count_threads(const struct model *m, uint32_t first, uint32_t end, uin
 		now += (uint32_t)edges[i].step;
 		at_level[now] += i + 1 < n ? edges[i + 1].time_ns - edges[i].time_ns : 0;
 	}
-	/* A moment with more threads, as while a library starts, makes no processors. */
+	/* A short moment with more threads, as while a library starts, does not count. */
 	for (size_t level = n / 2; at_level && level > 0 && !*most; level--) {
 		above += at_level[level];
 		if (above > 0 && above >= (edges[n - 1].time_ns - edges[0].time_ns) / 100)
@@ -128,7 +128,7 @@ static double value_of(const struct model *m, uint32_t profile, uint32_t metric)
 	return v ? v->at[MODEL_EXECUTION] : 0;
 }
 
-/* Adds what the thread did. Without metrics of activities all time is work. */
+/* Adds the time of the thread by activity. Without metrics of activities, all time is work. */
 static double add_activities(const struct model *m, uint32_t profile, double *seconds)
 {
 	double time = 0;
@@ -169,7 +169,7 @@ static double off_seconds(const struct model *m, const struct model_profile *t)
 	return process > 0 ? (double)p->off_ns / 1e9 * thread / process : 0;
 }
 
-/* What the thread spent in the run time of OpenMP, in MPI, and waiting for GPUs. */
+/* The time that the thread spent in the OpenMP runtime, in MPI, and waiting for GPUs. */
 static double may_have_spun(const struct model *m, uint32_t profile)
 {
 	double seconds = 0;
@@ -284,7 +284,7 @@ void view_processors_free(struct view_processors *p)
 	*p = (struct view_processors){0};
 }
 
-/* The end of the processes of one rank, which begin at `first`. Without ranks, of one process. */
+/* The end of the processes of one rank, which begin at `first`. Without ranks: of one process. */
 static uint32_t rank_end(const struct view_processors *p, const struct model *m, uint32_t first)
 {
 	uint32_t end = first + 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Where the time of all processors went: what the threads did, and for how long there were fewer of
- * them than at the best moment. The uses add up to elapsed time x threads. Test:
+ * them than the most at one time. The uses add up to elapsed time x threads. Test:
  * tests/unit/prof/test_view_processors.c.
  */
 #ifndef HPCPROF_VIEW_VIEW_PROCESSORS_H
@@ -9,12 +9,12 @@
 
 #include "hpcprof-lite/view/parallel/view_quota.h"
 
-/* What a processor was used for: an enum model_activity, or one of these. */
+/* What a processor was used for: an enum model_activity, or one of the uses below. */
 enum view_use {
 	/*
-	 * A thread lived, and there are no samples of it. Without OFFCPU: it was blocked, or ready
+	 * A thread lived, but there are no samples of it. Without OFFCPU: it was blocked, or ready
 	 * without a processor; with REALTIME alone also samples of work beyond its CPU time. With
-	 * OFFCPU: losses, and what the samples are off by.
+	 * OFFCPU: losses, and the error of the samples.
 	 */
 	VIEW_USE_UNKNOWN = MODEL_N_ACTIVITIES,
 	VIEW_USE_OFF,       /* the measurement was off */
@@ -25,16 +25,16 @@ enum view_use {
 /* One process. */
 struct view_process_use {
 	uint32_t process;
-	uint32_t n_threads;            /* all that it had */
+	uint32_t n_threads;            /* all that it ever had */
 	double seconds[VIEW_N_USES];   /* of its threads; NO_THREAD: 0 */
 };
 
 struct view_processors {
 	double elapsed;
-	/* Threads of view_is_used_thread(). */
+	/* Only threads for which view_is_used_thread() is true. */
 	uint32_t n_threads;            /* the most that lived at the same time */
 	uint32_t n_all_threads;
-	uint32_t n_left_out;           /* threads that had less CPU time; in no sum */
+	uint32_t n_left_out;           /* other threads, with less CPU time; in no sum */
 	struct view_quota quota;       /* processors that could be used */
 	double cpu_seconds; /* by the clocks of all threads; 0: unknown */
 	double capacity;               /* elapsed x n_threads; the sum of `seconds` */
@@ -48,14 +48,15 @@ struct view_processors {
 
 /*
  * Libraries keep threads that only wait: progress threads of MPI, pools of OpenCL. Shells wait for
- * their commands. Beside them all uses would look small. True for a thread that had CPU time for at
- * least 1 % of its life or waited as long for a lock, a file, OpenMP or a call of MPI, for one
- * whose CPU time is not known, and for a main thread for which no other thread did the work.
+ * their commands. If they counted, all uses would look small. True for a thread that had CPU time
+ * for at least 1 % of its life or waited that long for a lock, a file, OpenMP or a call of MPI.
+ * Also true for a thread whose CPU time is not known, and for a main thread if no other thread did
+ * the work.
  */
 bool view_is_used_thread(const struct model *m, const struct model_profile *t);
 /*
- * Counts the used threads among the profiles [first, end): the most that lived at the same time for
- * at least 1 % of the time, and all. False if memory is short.
+ * Counts the used threads among the profiles [first, end): *most is the largest number that lived
+ * at the same time for at least 1 % of the time, *all is their number. False if memory is short.
  */
 bool view_count_threads(const struct model *m, uint32_t first, uint32_t end, uint32_t *most,
 	uint32_t *all);
@@ -70,7 +71,7 @@ void view_processors_free(struct view_processors *p);
 
 /*
  * The least, mean and most of one use over the ranks (without ranks: the processes). The processes
- * of a rank, such as a shell and what it starts, add up; the first of them stands for the rank.
+ * of a rank, such as a shell and what it starts, add up; the first of them represents the rank.
  */
 struct view_spread {
 	double least, mean, most;
@@ -85,15 +86,16 @@ const char *view_use_short(const struct view_processors *p, unsigned use);
 bool view_is_elapsed_time(const struct model *m);
 
 /*
- * What a thread with so many seconds in samples of work can have worked. With REALTIME alone it is
- * at most its CPU time. It is at least the CPU time without the waits of OpenMP, MPI and GPUs, as
- * these may have spun for all the time. Otherwise both are `work`.
+ * Bounds of the time that a thread worked, if its samples of work add up to `work` seconds. With
+ * REALTIME alone, it worked at most for its CPU time. It worked at least for its CPU time without
+ * the waits of OpenMP, MPI and GPUs, because these may have been spinning. Otherwise both bounds
+ * are `work`.
  */
 struct view_bounds_of_work {
 	double least, most;
 };
 struct view_bounds_of_work view_bound_work(const struct model *m, uint32_t profile, double work);
-/* Work is taken as known if the most is not this many times the least. */
+/* Work counts as known if `most` is less than this many times `least`. */
 #define VIEW_WORK_IS_KNOWN 1.05
 
 #endif

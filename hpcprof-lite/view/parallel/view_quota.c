@@ -19,7 +19,7 @@ struct host {
 struct group {
 	uint64_t host, id;
 	double quota;
-	uint64_t first_ns, last_ns; /* throttled so long at the first and last reading */
+	uint64_t first_ns, last_ns; /* throttled time at the first and the last reading */
 };
 
 struct making {

@@ -11,13 +11,13 @@
 
 struct view_quota {
 	uint32_t n_allowed; /* processors that the processes were allowed to use; 0: unknown */
-	/* The same, and no more than their quotas. 0: unknown. */
+	/* n_allowed, but no more than the quotas give. 0: unknown. */
 	double n_given;
 	bool has_quota; /* a quota makes n_given less than n_allowed, or it has throttled */
 	/*
 	 * For how long the cgroups were throttled meanwhile, as the kernel counts it: summed over
-	 * processors on which one of their threads was ready. Other processes of these cgroups are
-	 * in it. 0: for a part of the run.
+	 * processors on which one of their threads was ready. It includes other processes of these
+	 * cgroups. 0: for a part of the run.
 	 */
 	double throttled;
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Groups of ranks that behave alike: that spend the same time in the same functions, apart from
- * what sampling leaves to chance. Many ranks are told by their groups, and the odd ones stand out.
- * Test: tests/cli/prof/prof_scale.sh.
+ * Groups of ranks that behave alike: they spend the same time in the same functions, apart from
+ * what sampling leaves to chance. Reports show many ranks by their groups, so that unusual ranks
+ * stand out. Test: tests/cli/prof/prof_scale.sh.
  */
 #ifndef HPCPROF_VIEW_PARALLEL_VIEW_RANKS_H
 #define HPCPROF_VIEW_PARALLEL_VIEW_RANKS_H
@@ -10,16 +10,19 @@
 #include "hpcprof-lite/view/view_values.h"
 
 #define VIEW_RANKS_LEAST 64 /* fewer ranks are better read one by one */
-/* ranks that are like none of so many groups form the last one */
+/* ranks that fit none of so many groups form the last one */
 #define VIEW_RANKS_GROUPS 24
 
 struct view_rank_group {
 	uint32_t first, n;  /* in view_ranks.processes */
 	double mean;        /* of the metric, for a rank */
-	/* in which it differs most from the largest group; MODEL_NONE: it is that group */
+	/*
+	 * the function in which it differs most from the largest group; MODEL_NONE: it is that
+	 * group
+	 */
 	uint32_t function;
 	double here, there; /* means for a rank in that function: of this group, of the largest */
-	bool is_mixed;      /* what is like no other group, nor alike among itself */
+	bool is_mixed;      /* the ranks that fit no other group; they need not be alike */
 };
 
 struct view_ranks {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the sums of the run time ---- */
+/* ---- sums from the OpenMP runtime ---- */
 
 struct summing {
 	const struct model *m;
@@ -54,7 +54,7 @@ static void add_region(struct summing *s, const struct model_omp_region *r)
 	to->least_threads = r->n_threads < to->least_threads ? r->n_threads : to->least_threads;
 	to->most_threads = r->n_threads > to->most_threads ? r->n_threads : to->most_threads;
 	to->instances += r->instances;
-	to->seconds += elapsed; /* until divided by the processes */
+	to->seconds += elapsed; /* a sum, until it is divided by the processes */
 	to->capacity += elapsed * r->n_threads;
 	to->busy += (double)r->busy_ns / 1e9;
 	s->most[i] += (double)r->max_ns / 1e9;
@@ -89,7 +89,10 @@ static void find_loop(const struct model *m, uint32_t function, struct view_regi
 	uint32_t end = function + m->contexts[function].subtree_n;
 	for (uint32_t c = function + 1; c < end;) {
 		const struct model_context *x = &m->contexts[c];
-		/* clang inlines the body, which has such a name, into the outlined function */
+		/*
+		 * clang inlines the body, which also has an outlined name, into the outlined
+		 * function
+		 */
 		if (x->kind == MODEL_CONTEXT_FUNCTION &&
 		    (x->relation == MODEL_CALL || x->function >= m->n_functions ||
 		     !model_is_outlined(m->functions[x->function].name))) {
@@ -127,8 +130,9 @@ static const char *schedule_of(const char *name)
 }
 
 /*
- * Loops inside of the region, by what samples in the run time show. The region's own functions and
- * what they call directly count: another function may have other loops.
+ * Finds how the loops of the region are scheduled, from samples in the OpenMP runtime. Only the
+ * region's own functions and what they call directly count, because other functions may have other
+ * loops.
  */
 static void find_schedule(const struct model *m, uint32_t function, struct view_region *r)
 {
@@ -148,7 +152,9 @@ static void find_schedule(const struct model *m, uint32_t function, struct view_
 	}
 }
 
-/* What the run time was told is more exact than what samples show. */
+/*
+ * Uses the schedule that the OpenMP runtime reported, which is more exact than what samples show.
+ */
 static void put_schedule(struct view_region *r, uint32_t schedule)
 {
 	static const char *const name[MSR_N_OMP_SCHEDULES] = {

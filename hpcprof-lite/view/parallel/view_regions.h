@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The parallel regions of OpenMP: how long they took, how well they used their threads, and what
- * could be won. Times and imbalance are exact sums of the run time; work and waits come from
- * samples. Test: tests/unit/prof/test_view_regions.c.
+ * The parallel regions of OpenMP: how long they took, how well they used their threads, and how
+ * much time could be saved. Times and imbalance are exact sums of struct model_omp_region; work and
+ * waits come from samples. Test: tests/unit/prof/test_view_regions.c.
  */
 #ifndef HPCPROF_VIEW_VIEW_REGIONS_H
 #define HPCPROF_VIEW_VIEW_REGIONS_H
@@ -29,7 +29,7 @@ struct view_region {
 	bool has_samples;
 	double efficiency;       /* work / capacity */
 	double imbalance;        /* (most - mean) / most of the threads' busy time */
-	/* Wall-clock time that a process would win if all work was spread evenly at no cost. */
+	/* Elapsed time that a process would save if all work were spread evenly at no cost. */
 	double gain;
 	/* Sampled time in the region by enum model_activity; 0 without samples. */
 	double activity[MODEL_N_ACTIVITIES];
@@ -38,7 +38,7 @@ struct view_region {
 struct view_regions {
 	struct view_region *at;  /* by falling gain, then seconds */
 	size_t n;
-	double seconds;          /* of all, not nested ones: what the processes spent in regions */
+	double seconds; /* time that the processes spent in regions; nested ones do not count */
 };
 
 /* False if memory is short; then there is nothing to free. */
