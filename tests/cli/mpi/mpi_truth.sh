@@ -6,6 +6,7 @@
 # and several threads. The counter is a tool on the profiling interface, which keeps working.
 
 . "${srcdir:-.}/tests/lib.sh"
+[ -z "${SANITIZER:-}" ] || skip_all "the counter is preloaded, and a sanitizer wants to be first"
 # shellcheck source=/dev/null
 . "$srcdir/tests/cli/mpi/mpi_lib.sh"
 

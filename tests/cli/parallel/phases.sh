@@ -6,6 +6,7 @@
 
 # shellcheck disable=SC2154 # variables of lib.sh
 . "${srcdir:-.}/tests/lib.sh"
+[ -z "${SANITIZER:-}" ] || skip_all "the program has a sanitizer"
 
 PHASES=$builddir/tests/workload/parallel/phases
 SOURCE=$srcdir/tests/workload/parallel/phases.c
