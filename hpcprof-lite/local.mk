@@ -471,4 +471,6 @@ libhlview_la_SOURCES += \
 	hpcprof-lite/view/parallel/view_processors.h \
 	hpcprof-lite/view/parallel/view_quota.c hpcprof-lite/view/parallel/view_quota.h \
 	hpcprof-lite/view/parallel/view_ranks.c hpcprof-lite/view/parallel/view_ranks.h \
-	hpcprof-lite/view/parallel/view_regions.c hpcprof-lite/view/parallel/view_regions.h
+	hpcprof-lite/view/parallel/view_region_contexts.c \
+	hpcprof-lite/view/parallel/view_regions.c hpcprof-lite/view/parallel/view_regions.h \
+	hpcprof-lite/view/parallel/view_regions_internal.h

@@ -23,6 +23,7 @@ struct model_omp_region {
 	uint32_t function;     /* the outlined function; MODEL_NONE: unknown */
 	uint32_t call_function; /* the function that forked; MODEL_NONE: unknown */
 	uint32_t file, line;   /* of the fork; MODEL_NONE and 0: unknown */
+	uint64_t call_addr;    /* of the fork in the module of call_function; 0: unknown */
 	uint32_t n_threads;    /* size of the team; 0: all regions without sums of their own */
 	uint32_t schedule;     /* msr_omp_schedule(); 0: unknown */
 	uint64_t instances;

@@ -111,6 +111,7 @@ void omp_regions_enter(struct expand_run *r)
 		region->sums.call_function = call.function;
 		region->sums.file = call.file;
 		region->sums.line = call.line;
+		region->sums.call_addr = region->call_addr;
 	}
 }
 
@@ -132,7 +133,7 @@ static int compare_identity(const void *pa, const void *pb)
 	int c = 0;
 	for (unsigned i = 0; i < sizeof ka / sizeof *ka && c == 0; i++)
 		c = compare_u64(ka[i], kb[i]);
-	return c;
+	return c || a->line ? c : compare_u64(a->call_addr, b->call_addr);
 }
 
 static int compare_for_model(const void *pa, const void *pb)
@@ -152,6 +153,7 @@ static void add(uint64_t *to, uint64_t n)
 static void add_region(struct model_omp_region *to, const struct model_omp_region *r)
 {
 	to->schedule = msr_omp_schedule_of_both(to->schedule, r->schedule);
+	to->call_addr = r->call_addr < to->call_addr ? r->call_addr : to->call_addr;
 	add(&to->instances, r->instances);
 	add(&to->elapsed_ns, r->elapsed_ns);
 	add(&to->n_timed, r->n_timed);

@@ -171,14 +171,15 @@ static void put_region(struct html *h, const struct view_region *r)
 	view_region_name(m, r, place_of(m, r->file, r->line, place, sizeof place), name,
 			 sizeof name);
 	html_put_text(&h->section,
-		      "{\"name\":%" PRIu32 ",\"function\":%" PRId64 ",\"gain\":%.0f,"
-		      "\"time\":%.0f,\"instances\":%" PRIu64 ",\"threads\":[%" PRIu32 ",%" PRIu32
-		      "],\"loop\":%" PRIu32,
+		      "{\"name\":%" PRIu32 ",\"function\":%" PRId64 ",\"known\":%d,"
+		      "\"gain\":%.0f,\"time\":%.0f,\"instances\":%" PRIu64 ",\"threads\":[%" PRIu32
+		      ",%" PRIu32 "],\"loop\":%" PRIu32,
 		      html_string(h, name), r->function == MODEL_NONE ? -1 : (int64_t)r->function,
-		      r->gain * 1e6, r->seconds * 1e6, r->instances, r->least_threads,
+		      r->is_known, r->gain * 1e6, r->seconds * 1e6, r->instances, r->least_threads,
 		      r->most_threads, r->loop_line);
 	put_share(h, "efficiency", r->efficiency);
-	put_share(h, "imbalance", r->imbalance);
+	if (r->has_imbalance)
+		put_share(h, "imbalance", r->imbalance);
 	double seconds[VIEW_N_USES] = {0};
 	memcpy(seconds, r->activity, sizeof r->activity);
 	put_seconds(h, seconds, h->is_used);

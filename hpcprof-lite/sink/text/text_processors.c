@@ -79,10 +79,14 @@ static void put_head(const struct table *t)
 {
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL];
 	const struct view_processors *p = &t->p;
-	text_heading(t->s, "Where the time of %s %s went: %s x %s %s = %s",
-		     text_count(a, p->n_threads), noun(p), text_seconds(b, p->elapsed),
-		     text_count(c, p->n_threads), p->n_threads == 1 ? "thread" : "threads",
-		     text_seconds(d, p->capacity));
+	if (p->capacity > 1.005 * p->elapsed * p->n_threads)
+		text_heading(t->s, "Where the time of the threads went: %s in %s",
+			     text_seconds(a, p->capacity), text_seconds(b, p->elapsed));
+	else
+		text_heading(t->s, "Where the time of %s %s went: %s x %s %s = %s",
+			     text_count(a, p->n_threads), noun(p), text_seconds(b, p->elapsed),
+			     text_count(c, p->n_threads), p->n_threads == 1 ? "thread" : "threads",
+			     text_seconds(d, p->capacity));
 	put_processors(t);
 	if (p->n_ranks > 1)
 		fprintf(t->s->out, "%7s %9s  %-15s %9s  %s\n", "share", "time",
@@ -165,8 +169,8 @@ static void put_foot(const struct table *t)
 		fprintf(t->s->out, "  left out: %s %s with less than 1%% CPU time\n",
 			text_count(a, p->n_left_out), p->n_left_out == 1 ? "thread" : "threads");
 	if (p->n_all_threads > p->n_threads)
-		fprintf(t->s->out, "  there were %s threads, not all at one time\n",
-			text_count(a, p->n_all_threads));
+		fprintf(t->s->out, "  there were %s threads, mostly no more than %s at one time\n",
+			text_count(a, p->n_all_threads), text_count(b, p->n_threads));
 }
 
 /* The CPU quota and the throttling, for the head of the report. */

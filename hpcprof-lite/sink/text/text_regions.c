@@ -33,14 +33,14 @@ static void put_region(const struct model *m, const struct view_region *r, bool 
 		snprintf(place, sizeof place, "%s:%" PRIu32, text_base(m->files[r->file].path),
 			 r->line);
 	view_region_name(m, r, place, name, sizeof name);
-	fprintf(s->out, "%9s %9s %7s", text_seconds(a, r->gain), text_seconds(b, r->seconds),
-		text_value(c, MODEL_COUNT, (double)r->instances));
+	fprintf(s->out, "%9s %9s %7s", r->is_known ? text_seconds(a, r->gain) : "-",
+		text_seconds(b, r->seconds), text_value(c, MODEL_COUNT, (double)r->instances));
 	put_threads(r, s->out);
-	fprintf(s->out, " %6s %6s", text_share(a, r->efficiency, 1),
-		text_share(b, r->imbalance, 1));
+	fprintf(s->out, " %6s %6s", r->is_known ? text_share(a, r->efficiency, 1) : "-",
+		r->has_imbalance ? text_share(b, r->imbalance, 1) : "-");
 	if (wide)
-		fprintf(s->out, " %10s %10s", text_seconds(c, r->work),
-			text_seconds(d, r->capacity - r->work));
+		fprintf(s->out, " %10s %10s", r->is_known ? text_seconds(c, r->work) : "-",
+			r->is_known ? text_seconds(d, r->capacity - r->work) : "-");
 	fputs("  ", s->out);
 	size_t taken = wide ? 71 : 49, room = s->width > taken + 20 ? s->width - taken : 20;
 	if (wide && r->loop_file < m->n_files) {
@@ -88,6 +88,12 @@ static void put_table(const struct model *m, const struct view_regions *r,
 		fputs("  with REALTIME, a blocked thread counts as one that works: efficiencies\n"
 		      "  are upper bounds, gains lower bounds; measure with CPUTIME instead\n",
 		      s->out);
+	for (size_t i = 0; i < n_shown; i++)
+		if (!r->at[i].is_known) {
+			fputs("  -: no sample is in the region, so its work is not known\n",
+			      s->out);
+			break;
+		}
 	put_rest(n_worth - n_shown, r->n - n_worth, s);
 }
 

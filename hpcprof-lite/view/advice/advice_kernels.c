@@ -76,7 +76,7 @@ struct causes {
 	double all, of[ADVICE_N_OPERATIONS];
 	double issued, issued_of[ADVICE_N_OPERATIONS];
 	double sized, bytes; /* sized: those of `issued` whose bytes are known */
-	double cycles;  /* cycles that a warp waits each time, mean over the samples */
+	double cycles;       /* cycles that a warp waits each time, mean over the samples */
 	double in_loop; /* share of the samples */
 };
 

@@ -54,10 +54,53 @@ static double time_in_mpi(const struct pop *p, uint32_t profile, uint32_t contex
 
 /* ---- processes ---- */
 
-/*
- * Finds the threads of each process. n_threads: the most that lived at one time, or the largest
- * team if OpenMP regions are known. False if memory is short.
- */
+struct moment {
+	uint64_t time_ns;
+	uint32_t profile;
+	bool is_end;
+};
+
+static int compare_moments(const void *pa, const void *pb)
+{
+	const struct moment *a = pa, *b = pb;
+	if (a->time_ns != b->time_ns)
+		return a->time_ns < b->time_ns ? -1 : 1;
+	if (a->is_end != b->is_end)
+		return a->is_end ? -1 : 1; /* ends first: the next thread takes the lane */
+	return (a->profile > b->profile) - (a->profile < b->profile);
+}
+
+/* Sets the lanes of the profiles [first, end) of one process. False if memory is short. */
+static bool find_lanes(struct pop *p, uint32_t first, uint32_t end)
+{
+	const struct model *m = p->m;
+	struct moment *moments = malloc((2 * (size_t)(end - first) + 1) * sizeof *moments);
+	uint32_t *free_lanes = malloc(((size_t)(end - first) + 1) * sizeof *free_lanes);
+	size_t n = 0, n_free = 0;
+	const bool ok = moments && free_lanes;
+	for (uint32_t i = first; ok && i < end; i++) {
+		const struct model_profile *t = &m->profiles[i];
+		p->lane[i] = MODEL_NONE;
+		if (!view_is_used_thread(m, t))
+			continue;
+		moments[n++] = (struct moment){t->start_ns, i, false};
+		moments[n++] = (struct moment){t->end_ns + (t->end_ns == t->start_ns), i, true};
+	}
+	if (n)
+		qsort(moments, n, sizeof *moments, compare_moments);
+	for (size_t i = 0; i < n; i++) {
+		const uint32_t profile = moments[i].profile;
+		if (moments[i].is_end)
+			free_lanes[n_free++] = p->lane[profile];
+		else
+			p->lane[profile] = n_free ? free_lanes[--n_free] : profile;
+	}
+	free(moments);
+	free(free_lanes);
+	return ok;
+}
+
+/* Finds the threads and lanes of each process. False if memory is short. */
 static bool count_threads(struct pop *p)
 {
 	const struct model *m = p->m;
@@ -69,15 +112,9 @@ static bool count_threads(struct pop *p)
 			if (p->main_thread[process] == MODEL_NONE &&
 			    view_is_used_thread(m, &m->profiles[next]))
 				p->main_thread[process] = next;
-		if (!view_count_threads(m, i, next, &p->n_threads[process], &n_all))
+		if (!view_count_threads(m, i, next, &p->n_threads[process], &n_all) ||
+		    !find_lanes(p, i, next))
 			return false;
-	}
-	for (uint32_t i = 0; i < m->n_omp_regions; i++)
-		p->n_threads[m->omp_regions[i].process] = 0;
-	for (uint32_t i = 0; i < m->n_omp_regions; i++) {
-		uint32_t *n = &p->n_threads[m->omp_regions[i].process];
-		*n = m->omp_regions[i].n_threads > *n ? m->omp_regions[i].n_threads : *n;
-		*n = *n ? *n : 1;
 	}
 	return true;
 }
@@ -278,8 +315,10 @@ static bool add_phase(const struct pop *p, struct pop_times *t, uint32_t phase, 
 	    (list->n && out->elapsed < SHORTEST * list->at[0].elapsed))
 		return true;
 	/* samples may weigh a little more than the clock says */
-	out->elapsed = most > out->elapsed ? most : out->elapsed;
 	double mean = all / out->n_threads;
+	/* threads beyond those that matter worked, too */
+	most = most > mean ? most : mean;
+	out->elapsed = most > out->elapsed ? most : out->elapsed;
 	out->parallel = ratio(mean, out->elapsed);
 	out->load_balance = ratio(mean, most);
 	out->communication = ratio(most, out->elapsed);
@@ -485,11 +524,12 @@ bool view_pop_make(const struct model *m, struct view_pops *out)
 			.first_profile = calloc(n, sizeof *p.first_profile),
 			.n_threads = calloc(n, sizeof *p.n_threads),
 			.main_thread = malloc(n * sizeof *p.main_thread),
+			.lane = malloc(((size_t)m->n_profiles + 1) * sizeof *p.lane),
 			.is_setup = calloc((size_t)m->n_contexts + 1, sizeof *p.is_setup),
 			.mpi_time = MODEL_NONE};
 	*out = (struct view_pops){0};
 	bool ok = p.is_chosen && p.whole && p.first_profile && p.n_threads && p.main_thread &&
-		  p.is_setup;
+		  p.lane && p.is_setup;
 	for (uint32_t i = 0; i < m->n_metrics; i++) {
 		p.has_activities |= m->metrics[i].kind == MODEL_METRIC_ACTIVITY;
 		if (m->metrics[i].role == MODEL_ROLE_MPI_TIME)
@@ -507,6 +547,7 @@ bool view_pop_make(const struct model *m, struct view_pops *out)
 	free(p.first_profile);
 	free(p.n_threads);
 	free(p.main_thread);
+	free(p.lane);
 	free(p.is_setup);
 	return ok;
 }

@@ -47,7 +47,7 @@ struct view_pop {
 	uint32_t n_processes; /* ranks (view_pop_ranks.c), or the process that worked most */
 	uint32_t n_threads;   /* of all of them: sizes of teams, or threads that were used */
 	double parallel, load_balance, communication;
-	bool has_transfer;    /* serialisation and transfer are known */
+	bool has_transfer; /* serialisation and transfer are known */
 	double serialisation, transfer;
 	bool is_hybrid;       /* several ranks with time in MPI, and more threads */
 	double mpi, mpi_load_balance, mpi_communication, omp;

@@ -13,6 +13,11 @@ struct pop {
 	uint32_t *first_profile; /* by process; not set for one without profiles */
 	uint32_t *n_threads;   /* by process: sizes of teams, or used threads */
 	uint32_t *main_thread; /* by process: its profile, or MODEL_NONE */
+	/*
+	 * By profile: threads of a process that lived one after the other are one lane, named by
+	 * the profile of the first; MODEL_NONE: a thread that does not count.
+	 */
+	uint32_t *lane;
 	bool *is_setup;        /* by context: MPI_Init or MPI_Finalize, or below */
 	uint32_t mpi_time;     /* metric of the time in MPI calls; MODEL_NONE: not measured */
 	bool has_activities;

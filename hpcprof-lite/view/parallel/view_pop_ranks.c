@@ -46,7 +46,7 @@ static void join_lives(struct pop *p, struct life *lives, size_t n)
 	}
 }
 
-/* Makes the process with the most used threads the whole, so that each thread has a place there. */
+/* Makes the process with the most lanes the whole, so that each lane has a place there. */
 static bool move_wholes(struct pop *p)
 {
 	const struct model *m = p->m;
@@ -54,7 +54,7 @@ static bool move_wholes(struct pop *p)
 		 *best = malloc(((size_t)m->n_processes + 1) * sizeof *best);
 	bool ok = n_used && best;
 	for (uint32_t i = 0; ok && i < m->n_profiles; i++)
-		n_used[m->profiles[i].process] += view_is_used_thread(m, &m->profiles[i]);
+		n_used[m->profiles[i].process] += p->lane[i] == i;
 	for (uint32_t i = 0; ok && i < m->n_processes; i++)
 		best[i] = i;
 	for (uint32_t i = 0; ok && i < m->n_processes; i++)
@@ -92,11 +92,11 @@ bool pop_join_processes(struct pop *p)
 	return ok;
 }
 
-/* The next profile of a used thread from `i` on, within the process. */
-static uint32_t next_used(const struct model *m, uint32_t i, uint32_t process)
+/* The next lane of the process, from profile `i` on. */
+static uint32_t next_lane(const struct pop *p, uint32_t i, uint32_t process)
 {
-	while (i < m->n_profiles && m->profiles[i].process == process &&
-	       !view_is_used_thread(m, &m->profiles[i]))
+	const struct model *m = p->m;
+	while (i < m->n_profiles && m->profiles[i].process == process && p->lane[i] != i)
 		i++;
 	return i;
 }
@@ -107,14 +107,14 @@ static void move(double *at, uint32_t from, uint32_t to)
 	at[from] = 0;
 }
 
-/* Adds the first used thread to the first one of the whole, and so on. */
-static void add_threads(const struct pop *p, uint32_t from, uint32_t to, struct pop_times *t)
+/* Adds the first lane to the first one of the whole, and so on. */
+static void add_lanes(const struct pop *p, uint32_t from, uint32_t to, struct pop_times *t)
 {
 	const struct model *m = p->m;
 	uint32_t i = p->first_profile[from], k = p->first_profile[to];
 	for (;; i++, k++) {
-		i = next_used(m, i, from);
-		k = next_used(m, k, to);
+		i = next_lane(p, i, from);
+		k = next_lane(p, k, to);
 		if (i >= m->n_profiles || m->profiles[i].process != from || k >= m->n_profiles ||
 		    m->profiles[k].process != to)
 			return;
@@ -125,6 +125,13 @@ static void add_threads(const struct pop *p, uint32_t from, uint32_t to, struct 
 
 void pop_join_times(const struct pop *p, struct pop_times *t)
 {
+	for (uint32_t i = 0; i < p->m->n_profiles; i++) {
+		const uint32_t lane = p->lane[i];
+		if (lane == MODEL_NONE || lane == i)
+			continue;
+		move(t->useful, i, lane);
+		move(t->gpu_wait, i, lane);
+	}
 	for (uint32_t i = 0; i < p->m->n_processes; i++) {
 		const uint32_t to = p->whole[i];
 		if (to == MODEL_NONE || to == i)
@@ -132,6 +139,6 @@ void pop_join_times(const struct pop *p, struct pop_times *t)
 		move(t->elapsed, i, to);
 		move(t->setup, i, to);
 		move(t->mpi, i, to);
-		add_threads(p, i, to, t);
+		add_lanes(p, i, to, t);
 	}
 }

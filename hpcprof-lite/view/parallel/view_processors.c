@@ -2,15 +2,49 @@
 /* See view_processors.h. Test: tests/unit/prof/test_view_processors.c. */
 #include "hpcprof-lite/view/parallel/view_processors.h"
 
+#include "common/base/vec.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+/* Less of the threads' time than this says nothing of how many there were. */
+static const double MATTERS = 0.1;
+
 /* ---- threads over time ---- */
 
-static bool is_busy(const struct model_profile *t)
+/* CPU time of the thread in samples: that of a killed process, or of a part of the run. */
+static double sampled_seconds(const struct model *m, const struct model_profile *t)
 {
-	return t->kind == MODEL_PROFILE_THREAD &&
-	       (!t->cpu_ns || t->cpu_ns >= (t->end_ns - t->start_ns) / 100);
+	const uint32_t profile = (uint32_t)(t - m->profiles);
+	double seconds = 0;
+	for (uint32_t i = 0; i < m->n_metrics; i++) {
+		const struct model_value *v =
+			m->metrics[i].is_time && m->metrics[i].measures == MODEL_EVENT_CPUTIME
+				? model_find_value(m, profile, 0, i)
+				: NULL;
+		seconds += v ? v->at[MODEL_EXECUTION] : 0;
+	}
+	return seconds;
+}
+
+static bool has_event(const struct model *m, enum model_event event)
+{
+	bool has = false;
+	for (uint32_t i = 0; i < m->n_metrics; i++)
+		has |= m->metrics[i].is_time && m->metrics[i].measures == event;
+	return has;
+}
+
+/* True if the thread had CPU time for 1 % of its life, or nothing says how much it had. */
+static bool is_busy(const struct model *m, const struct model_profile *t)
+{
+	const uint64_t life = t->end_ns - t->start_ns;
+	if (t->kind != MODEL_PROFILE_THREAD)
+		return false;
+	if (t->cpu_ns)
+		return t->cpu_ns >= life / 100;
+	return !has_event(m, MODEL_EVENT_CPUTIME) ||
+	       sampled_seconds(m, t) * 1e9 >= (double)life / 100;
 }
 
 /* Waits that idle pools and progress threads do not have. */
@@ -55,7 +89,7 @@ static bool has_stand_in(const struct model *m, const struct model_profile *t)
 	while (p > m->profiles && m->processes[p[-1].process].rank == rank)
 		p--;
 	for (; p < end && m->processes[p->process].rank == rank; p++)
-		if (p != t && is_busy(p) &&
+		if (p != t && is_busy(m, p) &&
 		    (p->process == t->process ||
 		     (m->processes[p->process].host_id == host && p->start_ns >= t->start_ns &&
 		      p->end_ns <= t->end_ns)))
@@ -65,7 +99,7 @@ static bool has_stand_in(const struct model *m, const struct model_profile *t)
 
 bool view_is_used_thread(const struct model *m, const struct model_profile *t)
 {
-	if (t->kind != MODEL_PROFILE_THREAD || is_busy(t) || waits(m, t))
+	if (t->kind != MODEL_PROFILE_THREAD || is_busy(m, t) || waits(m, t))
 		return t->kind == MODEL_PROFILE_THREAD;
 	return t->thread == 0 && !has_stand_in(m, t);
 }
@@ -83,40 +117,135 @@ static int compare_edges(const void *pa, const void *pb)
 	return a->step - b->step; /* ends first: one thread after the other is one thread */
 }
 
-bool view_count_threads(const struct model *m, uint32_t first, uint32_t end, uint32_t *most,
+/*
+ * The most threads at one time that matter: the time with so many or more, times their number, is a
+ * share of the threads' time. A moment with more, as while a library starts, makes no processors.
+ */
+static uint32_t most_threads(const struct edge *edges, size_t n, uint64_t *at_level)
+{
+	uint32_t now = 0, most = 0;
+	double all = 0;
+	uint64_t above = 0;
+	for (size_t i = 0; i < n; i++) {
+		now += (uint32_t)edges[i].step;
+		at_level[now] += i + 1 < n ? edges[i + 1].time_ns - edges[i].time_ns : 0;
+	}
+	for (size_t level = 1; level <= n / 2; level++)
+		all += (double)at_level[level] * (double)level;
+	for (size_t level = n / 2; level > 0 && !most; level--) {
+		above += at_level[level];
+		if (above && (double)above * (double)level >= MATTERS * all)
+			most = (uint32_t)level;
+	}
+	return most;
+}
+
+/* The first region of the process, or of a later one: regions are sorted by process. */
+static uint32_t first_region(const struct model *m, uint32_t process)
+{
+	uint32_t low = 0, high = m->n_omp_regions;
+	while (low < high) {
+		const uint32_t middle = low + (high - low) / 2;
+		if (m->omp_regions[middle].process < process)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The size of a process's teams that matters, as in most_threads(). */
+static uint32_t team_size(const struct model *m, uint32_t process, double thread_seconds)
+{
+	const uint32_t first = first_region(m, process);
+	uint32_t best = 0;
+	for (uint32_t i = first; i < m->n_omp_regions && m->omp_regions[i].process == process;
+	     i++) {
+		const uint32_t size = m->omp_regions[i].n_threads;
+		double seconds = 0;
+		for (uint32_t k = first;
+		     size > best && k < m->n_omp_regions && m->omp_regions[k].process == process;
+		     k++)
+			seconds += m->omp_regions[k].n_threads >= size
+					   ? (double)m->omp_regions[k].elapsed_ns / 1e9
+					   : 0;
+		if (size > best && seconds * size >= MATTERS * thread_seconds)
+			best = size;
+	}
+	return best;
+}
+
+struct edges {
+	VEC(struct edge) list;
+};
+
+static bool add_life(struct edges *e, uint64_t start_ns, uint64_t end_ns)
+{
+	struct edge *from = vec_push(&e->list), *to = from ? vec_push(&e->list) : NULL;
+	if (!to)
+		return false;
+	e->list.at[e->list.n - 2] = (struct edge){start_ns, 1};
+	/* a thread without duration lived at its moment */
+	*to = (struct edge){end_ns + (end_ns == start_ns), -1};
+	return true;
+}
+
+/* Of the edges from `first` on. False if memory is short. */
+static bool find_most(struct edges *e, size_t first, uint32_t *most)
+{
+	const size_t n = e->list.n - first;
+	uint64_t *at_level = calloc(n / 2 + 1, sizeof *at_level);
+	if (!at_level)
+		return false;
+	if (n)
+		qsort(e->list.at + first, n, sizeof *e->list.at, compare_edges);
+	*most = most_threads(e->list.at + first, n, at_level);
+	free(at_level);
+	return true;
+}
+
+/*
+ * Adds the used threads among profiles of one process, and those of its teams that were never seen
+ * at work.
+ */
+static bool add_process(const struct model *m, uint32_t first, uint32_t end, struct edges *e,
 			uint32_t *all)
 {
-	struct edge *edges = malloc((2 * (size_t)(end - first) + 1) * sizeof *edges);
-	size_t n = 0;
-	if (!edges)
-		return false;
-	*most = 0;
+	const uint32_t process = m->profiles[first].process;
+	const size_t begin = e->list.n;
+	double seconds = 0;
+	uint32_t most;
 	for (uint32_t i = first; i < end; i++) {
 		const struct model_profile *t = &m->profiles[i];
 		if (!view_is_used_thread(m, t))
 			continue;
-		edges[n++] = (struct edge){t->start_ns, 1};
-		/* a thread without duration counts at its one moment */
-		edges[n++] = (struct edge){t->end_ns + (t->end_ns == t->start_ns), -1};
+		if (!add_life(e, t->start_ns, t->end_ns))
+			return false;
+		seconds += (double)(t->end_ns - t->start_ns) / 1e9;
+		++*all;
 	}
-	if (n)
-		qsort(edges, n, sizeof *edges, compare_edges);
-	uint64_t *at_level = calloc(n / 2 + 1, sizeof *at_level), above = 0;
-	uint32_t now = 0;
-	for (size_t i = 0; at_level && i < n; i++) {
-		now += (uint32_t)edges[i].step;
-		at_level[now] += i + 1 < n ? edges[i + 1].time_ns - edges[i].time_ns : 0;
+	if (!find_most(e, begin, &most))
+		return false;
+	for (const uint32_t team = team_size(m, process, seconds); most < team; most++)
+		if (!add_life(e, m->processes[process].start_ns, m->processes[process].end_ns))
+			return false;
+	return true;
+}
+
+bool view_count_threads(const struct model *m, uint32_t first, uint32_t end, uint32_t *most,
+			uint32_t *all)
+{
+	struct edges e = {0};
+	bool ok = true;
+	*all = 0;
+	for (uint32_t i = first, next; ok && i < end; i = next) {
+		next = i;
+		while (next < end && m->profiles[next].process == m->profiles[i].process)
+			next++;
+		ok = add_process(m, i, next, &e, all);
 	}
-	/* A short moment with more threads, as while a library starts, does not count. */
-	for (size_t level = n / 2; at_level && level > 0 && !*most; level--) {
-		above += at_level[level];
-		if (above > 0 && above >= (edges[n - 1].time_ns - edges[0].time_ns) / 100)
-			*most = (uint32_t)level;
-	}
-	*all = (uint32_t)(n / 2);
-	const bool ok = at_level != NULL;
-	free(edges);
-	free(at_level);
+	ok = ok && find_most(&e, 0, most);
+	vec_free(&e.list);
 	return ok;
 }
 
@@ -145,14 +274,6 @@ static double add_activities(const struct model *m, uint32_t profile, double *se
 	if (!any)
 		seconds[MODEL_WORK] += time;
 	return time;
-}
-
-static bool has_event(const struct model *m, enum model_event event)
-{
-	bool has = false;
-	for (uint32_t i = 0; i < m->n_metrics; i++)
-		has |= m->metrics[i].is_time && m->metrics[i].measures == event;
-	return has;
 }
 
 bool view_is_elapsed_time(const struct model *m)

@@ -37,7 +37,10 @@ struct view_processors {
 	uint32_t n_left_out;           /* other threads, with less CPU time; in no sum */
 	struct view_quota quota;       /* processors that could be used */
 	double cpu_seconds; /* by the clocks of all threads; 0: unknown */
-	double capacity;               /* elapsed x n_threads; the sum of `seconds` */
+	/*
+	 * elapsed x n_threads, or the time of all threads where that is more; the sum of `seconds`
+	 */
+	double capacity;
 	double seconds[VIEW_N_USES];
 	bool lacks_offcpu; /* so the time of blocked threads is UNKNOWN */
 	bool work_has_waits; /* threads worked, or were blocked: see view_bound_work() */
@@ -55,8 +58,10 @@ struct view_processors {
  */
 bool view_is_used_thread(const struct model *m, const struct model_profile *t);
 /*
- * Counts the used threads among the profiles [first, end): *most is the largest number that lived
- * at the same time for at least 1 % of the time, *all is their number. False if memory is short.
+ * Counts the used threads among the profiles [first, end), which are sorted by process: *all, and
+ * *most, the largest number that lived at the same time and matters. The latter has threads of
+ * OpenMP teams that did nothing, too. A number matters if the time with so many threads or more,
+ * times the number, is a tenth of the threads' time. False if memory is short.
  */
 bool view_count_threads(const struct model *m, uint32_t first, uint32_t end, uint32_t *most,
 	uint32_t *all);

@@ -24,6 +24,11 @@ struct view_quota {
 
 /* False if memory is short. */
 bool view_quota_make(const struct model *m, struct view_quota *q);
+/*
+ * By process: the processors that its threads may use beside those of other processes with regions
+ * of OpenMP on its host; 0: unknown. False if memory is short.
+ */
+bool view_quota_of_processes(const struct model *m, double *processors);
 /* "0.5", "2", "1.25": a number of processors; returns `to`. */
 #define VIEW_QUOTA_TEXT 32
 const char *view_quota_text(double processors, char to[VIEW_QUOTA_TEXT]);

@@ -21,7 +21,7 @@ struct ranks {
 	uint32_t *group_of;          /* the same; MODEL_NONE for other processes */
 	uint32_t leaders[VIEW_RANKS_GROUPS]; /* processes */
 	uint32_t n_leaders;
-	double of_sample;            /* weight of one sample */
+	double of_sample; /* weight of one sample */
 };
 
 /* True for the first process of a rank. Processes are sorted by rank. */

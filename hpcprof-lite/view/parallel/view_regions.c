@@ -3,6 +3,8 @@
 #include "hpcprof-lite/view/parallel/view_regions.h"
 
 #include "common/format/measurement.h"
+#include "hpcprof-lite/view/parallel/view_quota.h"
+#include "hpcprof-lite/view/parallel/view_regions_internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,21 +16,28 @@
 struct summing {
 	const struct model *m;
 	struct view_regions *out;
-	/* by region of the output: sums over instances, for the imbalance */
-	double *most, *mean;
-	uint32_t *last_process, *schedule;
+	struct region_sums *sums; /* by region of the output */
+	uint32_t *index;          /* by region of the model: that of the output */
+	double *processors;       /* by process: those that it may use; 0: unknown */
+	double *forks;            /* by process: time in regions that are not nested */
 };
 
-static bool is_same(const struct view_region *a, const struct model_omp_region *b)
+static uint64_t address_of(const struct model_omp_region *r)
 {
+	return r->line ? 0 : r->call_addr;
+}
+
+static bool is_same(const struct summing *s, size_t i, const struct model_omp_region *b)
+{
+	const struct view_region *a = &s->out->at[i];
 	return a->function == b->function && a->call_function == b->call_function &&
-	       a->file == b->file && a->line == b->line;
+	       a->file == b->file && a->line == b->line && s->sums[i].call_addr == address_of(b);
 }
 
 static size_t find_region(struct summing *s, const struct model_omp_region *r)
 {
 	size_t i = 0;
-	while (i < s->out->n && !is_same(&s->out->at[i], r))
+	while (i < s->out->n && !is_same(s, i, r))
 		i++;
 	if (i == s->out->n) {
 		s->out->at[s->out->n++] = (struct view_region){.function = r->function,
@@ -37,119 +46,33 @@ static size_t find_region(struct summing *s, const struct model_omp_region *r)
 							       .line = r->line,
 							       .loop_file = MODEL_NONE,
 							       .least_threads = UINT32_MAX};
-		s->last_process[i] = MODEL_NONE;
-		s->schedule[i] = r->schedule;
+		s->sums[i].last_process = MODEL_NONE;
+		s->sums[i].schedule = r->schedule;
+		s->sums[i].call_addr = address_of(r);
 	}
-	s->schedule[i] = msr_omp_schedule_of_both(s->schedule[i], r->schedule);
+	s->sums[i].schedule = msr_omp_schedule_of_both(s->sums[i].schedule, r->schedule);
 	return i;
 }
 
-static void add_region(struct summing *s, const struct model_omp_region *r)
+static void add_region(struct summing *s, uint32_t region)
 {
-	size_t i = find_region(s, r);
+	const struct model_omp_region *r = &s->m->omp_regions[region];
+	const size_t i = find_region(s, r);
 	struct view_region *to = &s->out->at[i];
-	double elapsed = (double)r->elapsed_ns / 1e9;
-	to->n_processes += s->last_process[i] != r->process;
-	s->last_process[i] = r->process;
+	struct region_sums *sums = &s->sums[i];
+	const double elapsed = (double)r->elapsed_ns / 1e9;
+	s->index[region] = (uint32_t)i;
+	to->n_processes += sums->last_process != r->process;
+	sums->last_process = r->process;
 	to->least_threads = r->n_threads < to->least_threads ? r->n_threads : to->least_threads;
 	to->most_threads = r->n_threads > to->most_threads ? r->n_threads : to->most_threads;
 	to->instances += r->instances;
-	to->seconds += elapsed; /* a sum, until it is divided by the processes */
 	to->capacity += elapsed * r->n_threads;
-	to->busy += (double)r->busy_ns / 1e9;
-	s->most[i] += (double)r->max_ns / 1e9;
+	sums->forks += elapsed;
+	sums->busy += (double)r->busy_ns / 1e9;
+	sums->most += (double)r->max_ns / 1e9;
 	if (r->n_timed)
-		s->mean[i] += (double)r->busy_ns / 1e9 * (double)r->instances / (double)r->n_timed;
-}
-
-/* ---- samples ---- */
-
-static double value(const struct model *m, uint32_t context, uint32_t metric)
-{
-	const struct model_total *t = model_find_total(m, context, metric);
-	return t ? t->sum[MODEL_EXECUTION] : 0;
-}
-
-static void add_samples(const struct model *m, uint32_t context, struct view_region *r)
-{
-	bool any = false;
-	for (uint32_t i = 0; i < m->n_metrics; i++)
-		if (m->metrics[i].kind == MODEL_METRIC_ACTIVITY) {
-			r->activity[m->metrics[i].activity] += value(m, context, i);
-			any = true;
-		}
-	for (uint32_t i = 0; i < m->n_metrics && !any; i++)
-		if (m->metrics[i].is_time)
-			r->activity[MODEL_WORK] += value(m, context, i);
-}
-
-/* The loop, if it is the only outermost one of the region's function. */
-static void find_loop(const struct model *m, uint32_t function, struct view_region *r)
-{
-	uint32_t end = function + m->contexts[function].subtree_n;
-	for (uint32_t c = function + 1; c < end;) {
-		const struct model_context *x = &m->contexts[c];
-		/*
-		 * clang inlines the body, which also has an outlined name, into the outlined
-		 * function
-		 */
-		if (x->kind == MODEL_CONTEXT_FUNCTION &&
-		    (x->relation == MODEL_CALL || x->function >= m->n_functions ||
-		     !model_is_outlined(m->functions[x->function].name))) {
-			c += x->subtree_n;
-			continue;
-		}
-		if (x->kind != MODEL_CONTEXT_LOOP) {
-			c++;
-			continue;
-		}
-		bool is_other = r->loop_file != MODEL_NONE &&
-				(r->loop_file != x->file || r->loop_line != x->line);
-		r->loop_file = x->file;
-		r->loop_line = is_other || x->file == MODEL_NONE ? UINT32_MAX : x->line;
-		c += x->subtree_n;
-	}
-}
-
-/* ---- schedules ---- */
-
-/* "dynamic" of GOMP_loop_ull_nonmonotonic_dynamic_next; NULL: no function that starts a loop. */
-static const char *schedule_of(const char *name)
-{
-	static const char *const of[] = {"static", "dynamic", "guided", "runtime"};
-	if (!strncmp(name, "__kmpc_for_static_init", 22))
-		return "static";
-	if (!strncmp(name, "__kmpc_dispatch_", 16))
-		return "dynamic or guided";
-	if (strncmp(name, "GOMP_loop_", 10) != 0)
-		return NULL;
-	for (size_t i = 0; i < sizeof of / sizeof *of; i++)
-		if (strstr(name, of[i]))
-			return of[i];
-	return NULL;
-}
-
-/*
- * Finds how the loops of the region are scheduled, from samples in the OpenMP runtime. Only the
- * region's own functions and what they call directly count, because other functions may have other
- * loops.
- */
-static void find_schedule(const struct model *m, uint32_t function, struct view_region *r)
-{
-	const uint32_t end = function + m->contexts[function].subtree_n;
-	for (uint32_t c = function + 1; c < end;) {
-		const struct model_context *x = &m->contexts[c];
-		if (x->kind != MODEL_CONTEXT_FUNCTION || x->function >= m->n_functions) {
-			c++;
-			continue;
-		}
-		const char *name = m->functions[x->function].name, *found = schedule_of(name);
-		if (found && *r->schedule && strcmp(r->schedule, found) != 0)
-			found = "several";
-		if (found)
-			snprintf(r->schedule, sizeof r->schedule, "%s", found);
-		c += x->relation == MODEL_CALL && !model_is_outlined(name) ? x->subtree_n : 1;
-	}
+		sums->mean += (double)r->busy_ns / 1e9 * (double)r->instances / (double)r->n_timed;
 }
 
 /*
@@ -171,100 +94,58 @@ static void put_schedule(struct view_region *r, uint32_t schedule)
 		snprintf(r->schedule, sizeof r->schedule, "%s", name[kind]);
 }
 
-/* ---- contexts ---- */
+/* ---- the whole ---- */
 
-/* True if a context above belongs to the same function: nested regions count once. */
-static bool is_inside(const struct model *m, uint32_t context)
+/* Regions that run at the same time fork for longer than the process lives. */
+static double concurrency(const struct summing *s, uint32_t process, double forks)
 {
-	uint32_t function = m->contexts[context].function;
-	for (uint32_t c = m->contexts[context].parent; c != MODEL_NONE; c = m->contexts[c].parent)
-		if (m->contexts[c].kind == MODEL_CONTEXT_FUNCTION &&
-		    m->contexts[c].function == function)
-			return true;
-	return false;
+	const struct model_process *p = &s->m->processes[process];
+	const double life =
+		process < s->m->n_processes ? (double)(p->end_ns - p->start_ns) / 1e9 : 0;
+	return life > 0 && forks > life ? forks / life : 1;
 }
 
 /*
- * The region of a task, which is next to the function of the region. GCC names both after the same
- * function. MODEL_NONE: not found.
+ * Adds the elapsed time of a region in a process, and the time of processors that its threads could
+ * have used.
  */
-static uint32_t find_region_of_task(const struct model *m, const uint32_t *region_of, uint32_t task)
+static void share_time(const struct summing *s, uint32_t region, double *usable)
 {
-	const char *name = m->functions[m->contexts[task].function].name;
-	size_t n = strcspn(name, ".");
-	uint32_t above = m->contexts[task].parent, found = MODEL_NONE;
-	bool is_ambiguous = false;
-	for (uint32_t c = above + 1; c < above + m->contexts[above].subtree_n;
-	     c += m->contexts[c].subtree_n) {
-		uint32_t f = m->contexts[c].function;
-		if (m->contexts[c].kind != MODEL_CONTEXT_FUNCTION || f >= m->n_functions ||
-		    region_of[f] == MODEL_NONE)
-			continue;
-		const char *other = m->functions[f].name;
-		if (n && strncmp(other, name, n) == 0 && other[n] == '.')
-			return region_of[f];
-		is_ambiguous |= found != MODEL_NONE && found != region_of[f];
-		found = region_of[f];
-	}
-	return n || is_ambiguous ? MODEL_NONE : found;
+	const struct model_omp_region *r = &s->m->omp_regions[region];
+	const uint32_t i = s->index[region];
+	const struct region_sums *sums = &s->sums[i];
+	const double forks = (double)r->elapsed_ns / 1e9,
+		     at_once = concurrency(s, r->process,
+					   sums->nested < 0.5 ? s->forks[r->process] : forks),
+		     threads = sums->forks > 0 ? s->out->at[i].capacity / sums->forks : 0,
+		     processors = s->processors[r->process] / at_once;
+	s->out->at[i].seconds += forks / at_once;
+	usable[i] += forks * (processors > 0 && processors < threads ? processors : threads);
 }
 
-/* Finds the contexts of the functions of regions. */
-static bool find_contexts(const struct model *m, struct view_regions *r)
+static void conclude(struct view_region *r, const struct region_sums *s, double usable)
 {
-	uint32_t *region_of = malloc(((size_t)m->n_functions + 1) * sizeof *region_of);
-	if (!region_of)
-		return false;
-	for (uint32_t i = 0; i < m->n_functions; i++)
-		region_of[i] = MODEL_NONE;
-	for (size_t i = 0; i < r->n; i++)
-		if (r->at[i].function < m->n_functions)
-			region_of[r->at[i].function] = (uint32_t)i;
-	for (uint32_t c = 1; c < m->n_contexts; c++) {
-		const struct model_context *x = &m->contexts[c];
-		if (x->kind != MODEL_CONTEXT_FUNCTION || x->function >= m->n_functions ||
-		    !model_is_outlined(m->functions[x->function].name) || is_inside(m, c))
-			continue;
-		bool is_task = region_of[x->function] == MODEL_NONE && x->relation == MODEL_CALL;
-		uint32_t region = is_task ? find_region_of_task(m, region_of, c)
-					  : region_of[x->function];
-		if (region == MODEL_NONE)
-			continue;
-		add_samples(m, c, &r->at[region]);
-		if (is_task)
-			continue;
-		find_loop(m, c, &r->at[region]);
-		find_schedule(m, c, &r->at[region]);
-	}
-	free(region_of);
-	for (size_t i = 0; i < r->n; i++)
-		if (r->at[i].loop_line == UINT32_MAX) {
-			r->at[i].loop_file = MODEL_NONE;
-			r->at[i].loop_line = 0;
-		}
-	return true;
-}
-
-/* ---- the whole ---- */
-
-static void conclude(struct view_region *r, double most, double mean)
-{
-	double n = r->n_processes ? r->n_processes : 1;
 	for (unsigned i = 0; i < MODEL_N_ACTIVITIES; i++)
-		r->has_samples |= r->activity[i] > 0;
-	r->work = r->has_samples ? r->activity[MODEL_WORK] : r->busy;
-	r->work = r->work < r->capacity ? r->work : r->capacity;
-	r->imbalance = most > mean ? (most - mean) / most : 0;
+		r->is_known |= r->activity[i] > 0;
+	r->work = r->activity[MODEL_WORK] < r->capacity ? r->activity[MODEL_WORK] : r->capacity;
+	r->imbalance = s->most > s->mean ? (s->most - s->mean) / s->most : 0;
 	r->efficiency = r->capacity > 0 ? r->work / r->capacity : 0;
-	r->seconds /= n;
-	r->gain = r->seconds * (1 - r->efficiency);
+	r->seconds /= r->n_processes ? r->n_processes : 1;
+	if (r->is_known && usable > r->work)
+		r->gain = r->seconds * (1 - r->work / usable);
+}
+
+static double gain_at_most(const struct view_region *r)
+{
+	return r->is_known ? r->gain : r->seconds;
 }
 
 static int compare_regions(const void *pa, const void *pb)
 {
 	const struct view_region *a = pa, *b = pb;
-	if (a->gain != b->gain)
-		return a->gain < b->gain ? 1 : -1;
+	const double ga = gain_at_most(a), gb = gain_at_most(b);
+	if (ga != gb)
+		return ga < gb ? 1 : -1;
 	if (a->seconds != b->seconds)
 		return a->seconds < b->seconds ? 1 : -1;
 	if (a->function != b->function)
@@ -272,31 +153,48 @@ static int compare_regions(const void *pa, const void *pb)
 	return a->line < b->line ? -1 : a->line > b->line;
 }
 
+static bool make(struct summing *s, double *usable)
+{
+	const struct model *m = s->m;
+	struct view_regions *r = s->out;
+	for (uint32_t i = 0; i < m->n_omp_regions; i++)
+		add_region(s, i);
+	if (!regions_find_contexts(m, r, s->sums) || !view_quota_of_processes(m, s->processors))
+		return false;
+	for (uint32_t i = 0; i < m->n_omp_regions; i++)
+		if (s->sums[s->index[i]].nested < 0.5)
+			s->forks[m->omp_regions[i].process] +=
+				(double)m->omp_regions[i].elapsed_ns / 1e9;
+	for (uint32_t i = 0; i < m->n_omp_regions; i++)
+		share_time(s, i, usable);
+	for (size_t i = 0; i < r->n; i++) {
+		put_schedule(&r->at[i], s->sums[i].schedule);
+		conclude(&r->at[i], &s->sums[i], usable[i]);
+		r->seconds += s->sums[i].nested < 0.5 ? r->at[i].seconds : 0;
+	}
+	if (r->n)
+		qsort(r->at, r->n, sizeof *r->at, compare_regions);
+	return true;
+}
+
 bool view_regions_make(const struct model *m, struct view_regions *r)
 {
-	size_t n = m->n_omp_regions;
-	*r = (struct view_regions){.at = calloc(n + 1, sizeof *r->at)};
+	const size_t n = (size_t)m->n_omp_regions + 1, n_processes = (size_t)m->n_processes + 1;
+	*r = (struct view_regions){.at = calloc(n, sizeof *r->at)};
 	struct summing s = {.m = m,
 			    .out = r,
-			    .most = calloc(n + 1, sizeof *s.most),
-			    .mean = calloc(n + 1, sizeof *s.mean),
-			    .last_process = calloc(n + 1, sizeof *s.last_process),
-			    .schedule = calloc(n + 1, sizeof *s.schedule)};
-	bool ok = r->at && s.most && s.mean && s.last_process && s.schedule;
-	for (size_t i = 0; ok && i < n; i++)
-		add_region(&s, &m->omp_regions[i]);
-	ok = ok && find_contexts(m, r);
-	for (size_t i = 0; ok && i < r->n; i++) {
-		put_schedule(&r->at[i], s.schedule[i]);
-		conclude(&r->at[i], s.most[i], s.mean[i]);
-		r->seconds += r->at[i].seconds;
-	}
-	if (ok && r->n)
-		qsort(r->at, r->n, sizeof *r->at, compare_regions);
-	free(s.most);
-	free(s.mean);
-	free(s.last_process);
-	free(s.schedule);
+			    .sums = calloc(n, sizeof *s.sums),
+			    .index = calloc(n, sizeof *s.index),
+			    .processors = calloc(n_processes, sizeof *s.processors),
+			    .forks = calloc(n_processes, sizeof *s.forks)};
+	double *usable = calloc(n, sizeof *usable);
+	const bool ok =
+		r->at && s.sums && s.index && s.processors && s.forks && usable && make(&s, usable);
+	free(s.sums);
+	free(s.index);
+	free(s.processors);
+	free(s.forks);
+	free(usable);
 	if (!ok)
 		view_regions_free(r);
 	return ok;
@@ -312,7 +210,7 @@ size_t view_regions_count_worth(const struct model *m, const struct view_regions
 {
 	const double least = share * (double)m->elapsed_ns / 1e9;
 	size_t n = 0;
-	while (n < r->n && r->at[n].gain >= least)
+	while (n < r->n && gain_at_most(&r->at[n]) >= least)
 		n++;
 	return n;
 }

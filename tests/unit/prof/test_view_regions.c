@@ -62,11 +62,14 @@ static const struct model_metric metrics[] = {
 };
 
 static const struct model_total totals[] = {
+	{.context = 2, .metric = 0, .sum[MODEL_EXECUTION] = 12.5},
+	{.context = 2, .metric = 1, .sum[MODEL_EXECUTION] = 10.5},
+	{.context = 2, .metric = 2, .sum[MODEL_EXECUTION] = 2},
 	{.context = 3, .metric = 0, .sum[MODEL_EXECUTION] = 12},
 	{.context = 3, .metric = 1, .sum[MODEL_EXECUTION] = 10},
 	{.context = 3, .metric = 2, .sum[MODEL_EXECUTION] = 2},
 	{.context = 9, .metric = 1, .sum[MODEL_EXECUTION] = 1},
-	{.context = 11, .metric = 1, .sum[MODEL_EXECUTION] = 6},
+	{.context = 11, .metric = 1, .sum[MODEL_EXECUTION] = 0.5},
 };
 
 /* Two processes with teams of 4 for 5 s; one also had a team of 2 for 2 s; and another region. */
@@ -85,6 +88,8 @@ static const struct model_omp_region regions[] = {
 	 .busy_ns = 12 * SECOND, .max_ns = 4 * SECOND, .min_ns = SECOND},
 };
 
+static const struct model_process processes[] = {{.end_ns = 100 * SECOND},
+						 {.end_ns = 100 * SECOND}};
 static const struct model_file files[] = {{.path = "/src/solve.c"}};
 
 static struct model make_model(void)
@@ -95,6 +100,8 @@ static struct model make_model(void)
 			      .n_contexts = sizeof contexts / sizeof *contexts,
 			      .metrics = metrics,
 			      .n_metrics = 3,
+			      .processes = processes,
+			      .n_processes = 2,
 			      .files = files,
 			      .n_files = 1,
 			      .totals = totals,
@@ -120,16 +127,16 @@ static void test_sums(void **state)
 	assert_int_equal(body->n_processes, 2);
 	assert_int_equal(body->instances, 21);
 	assert_true(body->least_threads == 2 && body->most_threads == 4);
-	assert_true(near(body->seconds, 6) && near(body->capacity, 44) && near(body->busy, 22));
+	assert_true(near(body->seconds, 6) && near(body->capacity, 44));
 	/* of the region and its task, not of the nested one again */
-	assert_true(near(body->work, 16) && near(body->activity[MODEL_OMP_BARRIER], 2));
-	assert_true(near(body->efficiency, 16. / 44) && near(body->gain, 6 * (1 - 16. / 44)));
+	assert_true(near(body->work, 10.5) && near(body->activity[MODEL_OMP_BARRIER], 2));
+	assert_true(near(body->efficiency, 10.5 / 44) && near(body->gain, 6 * (1 - 10.5 / 44)));
 	/* mean of the threads: 2, 1 and 3 s; of the slowest: 4, 1 and 4 s */
 	assert_true(near(body->imbalance, (9. - 6) / 9));
-	/* no sample: the time in the function counts as work */
+	/* no sample: nothing is known of work */
 	assert_int_equal(other->function, OTHER);
-	assert_true(!other->has_samples && near(other->work, 4) && near(other->gain, 0));
-	assert_true(near(other->imbalance, 0));
+	assert_true(!other->is_known && near(other->gain, 0));
+	assert_true(other->has_imbalance && near(other->imbalance, 0));
 	view_regions_free(&r);
 }
 
@@ -145,46 +152,168 @@ static void test_loop(void **state)
 	view_regions_free(&r);
 }
 
-/* Of one to three regions at the line of a task whose name does not say which one it belongs to. */
-static void test_task_of_clang(void **state)
+/* A job of two processes whose regions are made by hand, each 8 s with two threads. */
+static struct view_regions view_of(struct model *m, const struct model_omp_region *of, uint32_t n)
 {
-	static const struct model_function names[N_FUNCTIONS] = {
-		[TASK] = {.name = ".omp_outlined..3"},
-		[OTHER] = {.name = ".omp_outlined."},
-		[SECOND_BODY] = {.name = ".omp_outlined..1"},
-		[THIRD_BODY] = {.name = ".omp_outlined..2"}};
-	static const struct model_omp_region of_line[] = {
-		{.function = OTHER, .n_threads = 1, .elapsed_ns = 9 * SECOND},
-		{.function = SECOND_BODY, .n_threads = 1, .elapsed_ns = 9 * SECOND},
-		{.function = THIRD_BODY, .n_threads = 1, .elapsed_ns = 9 * SECOND}};
-	static const struct model_total of_task[] = {
-		{.context = 2, .metric = 1, .sum[MODEL_EXECUTION] = 6}};
-	(void)state;
-	for (uint32_t n = 1; n <= 3; n++) {
-		struct model_context tree[] = {
-			{.parent = MODEL_NONE, .subtree_n = 3 + n, .kind = MODEL_CONTEXT_ROOT,
-			 .function = MODEL_NONE, .file = MODEL_NONE},
-			LINE(0, 2 + n, SOLVE, 57),
-			FUNCTION(1, 1, TASK),
-			FUNCTION(1, 1, OTHER),
-			FUNCTION(1, 1, SECOND_BODY),
-			FUNCTION(1, 1, THIRD_BODY)};
-		struct model m = make_model();
-		struct view_regions r;
-		double work = 0;
-		m.functions = names;
-		m.contexts = tree;
-		m.n_contexts = 3 + n;
-		m.totals = of_task;
-		m.n_totals = 1;
-		m.omp_regions = of_line;
-		m.n_omp_regions = 3;
-		assert_true(view_regions_make(&m, &r));
-		for (size_t i = 0; i < r.n; i++)
-			work += r.at[i].activity[MODEL_WORK];
-		assert_true(near(work, n == 1 ? 6 : 0));
-		view_regions_free(&r);
+	struct view_regions r;
+	m->omp_regions = of;
+	m->n_omp_regions = n;
+	assert_true(view_regions_make(m, &r));
+	return r;
+}
+
+#define REGION(l)                                                                       \
+	{                                                                               \
+		.function = MODEL_NONE, .call_function = SOLVE, .file = 0, .line = l,   \
+		.n_threads = 2, .instances = 1, .elapsed_ns = 8 * SECOND, .n_timed = 2, \
+		.busy_ns = 16 * SECOND, .max_ns = 8 * SECOND, .min_ns = 8 * SECOND      \
 	}
+
+/* libomp does not say which function it calls; two regions of a line cannot be told apart. */
+static void test_without_function(void **state)
+{
+	static const struct model_omp_region known[] = {REGION(57)};
+	static const struct model_omp_region same[] = {REGION(57),
+						       {.function = OTHER,
+							.call_function = SOLVE,
+							.file = 0,
+							.line = 57,
+							.n_threads = 2,
+							.elapsed_ns = SECOND}};
+	(void)state;
+	struct model m = make_model();
+	struct view_regions r = view_of(&m, known, 1);
+	assert_true(r.at[0].is_known && near(r.at[0].work, 10.5));
+	assert_int_equal(r.at[0].loop_line, 60);
+	view_regions_free(&r);
+	r = view_of(&m, same, 2);
+	assert_true(!r.at[0].is_known && !r.at[1].is_known);
+	assert_true(near(r.at[0].seconds, 8)); /* what could be gained is unknown: by time */
+	view_regions_free(&r);
+}
+
+/* Without lines the address of the call says which region it is. */
+static void test_by_address(void **state)
+{
+	static const struct model_context tree[] = {{.parent = MODEL_NONE,
+						     .subtree_n = 4,
+						     .kind = MODEL_CONTEXT_ROOT,
+						     .function = MODEL_NONE,
+						     .file = MODEL_NONE},
+						    FUNCTION(0, 3, SOLVE),
+						    {.parent = 1,
+						     .subtree_n = 1,
+						     .kind = MODEL_CONTEXT_INSTRUCTION,
+						     .function = SOLVE,
+						     .file = MODEL_NONE,
+						     .link_addr = 0x100},
+						    {.parent = 1,
+						     .subtree_n = 1,
+						     .kind = MODEL_CONTEXT_INSTRUCTION,
+						     .function = SOLVE,
+						     .file = MODEL_NONE,
+						     .link_addr = 0x200}};
+	static const struct model_total work[] = {
+		{.context = 2, .metric = 1, .sum[MODEL_EXECUTION] = 3},
+		{.context = 3, .metric = 1, .sum[MODEL_EXECUTION] = 5}};
+	static const struct model_omp_region at[] = {{.function = MODEL_NONE,
+						      .call_function = SOLVE,
+						      .file = MODEL_NONE,
+						      .call_addr = 0x200,
+						      .n_threads = 2,
+						      .elapsed_ns = 8 * SECOND}};
+	(void)state;
+	struct model m = make_model();
+	m.contexts = tree;
+	m.n_contexts = 4;
+	m.totals = work;
+	m.n_totals = 2;
+	struct view_regions r = view_of(&m, at, 1);
+	assert_true(near(r.at[0].work, 5));
+	view_regions_free(&r);
+}
+
+/* The gain is bounded by processors, and by the elapsed time that regions at one time share. */
+static void test_bounds(void **state)
+{
+	static const struct model_omp_region two[] = {REGION(57)};
+	struct model_process p[2] = {{.end_ns = 100 * SECOND, .processors = "0-0"},
+				     {.end_ns = 100 * SECOND, .processors = "0-0"}};
+	(void)state;
+	struct model m = make_model();
+	m.processes = p;
+	struct view_regions r = view_of(&m, two, 1);
+	/* 10.5 s of work take longer than 8 s on one processor: nothing can be gained */
+	assert_true(near(r.at[0].efficiency, 10.5 / 16) && near(r.at[0].gain, 0));
+	view_regions_free(&r);
+	p[0].end_ns = 4 * SECOND; /* two at a time */
+	p[0].processors = NULL;
+	r = view_of(&m, two, 1);
+	assert_true(near(r.at[0].seconds, 4) && near(r.seconds, 4) && near(r.at[0].capacity, 16));
+	view_regions_free(&r);
+}
+
+/* A region in another one: its second thread is one more of the outer region. */
+static void test_nested(void **state)
+{
+	static const struct model_context tree[] = {{.parent = MODEL_NONE,
+						     .subtree_n = 5,
+						     .kind = MODEL_CONTEXT_ROOT,
+						     .function = MODEL_NONE,
+						     .file = MODEL_NONE},
+						    FUNCTION(0, 4, SOLVE),
+						    LINE(1, 3, SOLVE, 57),
+						    FUNCTION(2, 2, SMALL),
+						    LINE(3, 1, SMALL, 5)};
+	static const struct model_total work[] = {
+		{.context = 2, .metric = 1, .sum[MODEL_EXECUTION] = 24},
+		{.context = 4, .metric = 1, .sum[MODEL_EXECUTION] = 16}};
+	static const struct model_omp_region at[] = {REGION(57),
+						     {.function = MODEL_NONE,
+						      .call_function = SMALL,
+						      .file = 0,
+						      .line = 5,
+						      .n_threads = 2,
+						      .instances = 2,
+						      .elapsed_ns = 12 * SECOND}};
+	(void)state;
+	struct model m = make_model();
+	m.contexts = tree;
+	m.n_contexts = 5;
+	m.totals = work;
+	m.n_totals = 2;
+	struct view_regions r = view_of(&m, at, 2);
+	const struct view_region *outer = &r.at[r.at[0].line == 57 ? 0 : 1];
+	/* two threads for 8 s, and the second ones of the inner teams for 12 s */
+	assert_true(near(outer->capacity, 28) && near(outer->efficiency, 24. / 28));
+	assert_true(near(r.seconds, 8)); /* not that of the inner one again */
+	view_regions_free(&r);
+}
+
+/* Where tasks did much of the work, the work of the threads says how they share it. */
+static void test_tasks(void **state)
+{
+	static const struct model_omp_region known[] = {
+		{.function = BODY, .call_function = SOLVE, .file = 0, .line = 57, .n_threads = 2,
+		 .instances = 1, .elapsed_ns = 8 * SECOND}};
+	static const struct model_total of[] = {
+		{.context = 2, .metric = 1, .sum[MODEL_EXECUTION] = 16},
+		{.context = 3, .metric = 1, .sum[MODEL_EXECUTION] = 10},
+		{.context = 11, .metric = 1, .sum[MODEL_EXECUTION] = 6}};
+	static const struct model_value values[] = {
+		{.context = 2, .metric = 1, .at[MODEL_EXECUTION] = 12},
+		{.context = 2, .metric = 1, .at[MODEL_EXECUTION] = 4}};
+	static const struct model_profile threads[] = {{.values = values, .n_values = 1},
+						       {.values = values + 1, .n_values = 1}};
+	(void)state;
+	struct model m = make_model();
+	m.totals = of;
+	m.n_totals = 3;
+	m.profiles = threads;
+	m.n_profiles = 2;
+	struct view_regions r = view_of(&m, known, 1);
+	assert_true(r.at[0].has_imbalance && near(r.at[0].imbalance, (12. - 8) / 12));
+	view_regions_free(&r);
 }
 
 static void test_names(void **state)
@@ -218,7 +347,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_loop),
-		cmocka_unit_test(test_task_of_clang),
+		cmocka_unit_test(test_without_function),
+		cmocka_unit_test(test_by_address),
+		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_nested),
+		cmocka_unit_test(test_tasks),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_none),
 	};

@@ -66,7 +66,9 @@ function usesCard(app, isBrief) {
   if (u.leftOut)
     notes.push(`Left out: ${plural(u.leftOut, "thread")} with less than 1 % CPU time.`);
   if (u.allThreads > u.threads)
-    notes.push(`There were ${plural(u.allThreads, "thread")}, not all at one time.`);
+    notes.push(
+      `There were ${plural(u.allThreads, "thread")}, mostly no more than ${u.threads} at one time.`,
+    );
   if (u.throttled > 0)
     notes.push(
       `The CPU quota throttled threads for ${formatSeconds(u.throttled / 1e6)}: ` +
@@ -92,8 +94,10 @@ function usesCard(app, isBrief) {
     el(
       "p",
       { class: "quiet" },
-      `${formatSeconds(u.elapsed / 1e6)} × ${plural(u.threads, "thread")} = ` +
-        formatSeconds(whole / 1e6),
+      whole > 1.005 * u.elapsed * u.threads
+        ? `${formatSeconds(whole / 1e6)} of all threads in ${formatSeconds(u.elapsed / 1e6)}`
+        : `${formatSeconds(u.elapsed / 1e6)} × ${plural(u.threads, "thread")} = ` +
+            formatSeconds(whole / 1e6),
     ),
     useBar(p, u.rows, u.us, whole),
     useTable(p, u.rows, u.us, whole),
@@ -240,12 +244,12 @@ class WaitingView {
         el(
           "tr",
           {},
-          el("td", { class: "number" }, formatSeconds(r.gain / 1e6)),
+          el("td", { class: "number" }, r.known ? formatSeconds(r.gain / 1e6) : "–"),
           el("td", { class: "number" }, formatSeconds(r.time / 1e6)),
           el("td", { class: "number" }, count(r.instances)),
           el("td", { class: "number" }, least === most ? most : `${least}–${most}`),
-          el("td", { class: "number" }, this.share(r.efficiency)),
-          el("td", { class: "number" }, this.share(r.imbalance)),
+          el("td", { class: "number" }, r.known ? this.share(r.efficiency) : "–"),
+          el("td", { class: "number" }, r.imbalance === undefined ? "–" : this.share(r.imbalance)),
           el("td", { class: "region-bar" }, whole ? useBar(p, rows, r.us, whole) : ""),
           el(
             "td",
@@ -267,12 +271,12 @@ class WaitingView {
       );
     }
     const head = [
-      ["gain", "wall-clock time that could be won if all work was spread evenly at no cost"],
+      ["gain", "elapsed time that could be saved if all work were spread evenly at no cost"],
       ["time", "from fork to join"],
       ["instances", "how often the region ran"],
       ["threads", "size of the team"],
       ["efficiency", "work / (threads × time)"],
-      ["imbalance", "(most − mean) / most of the threads' time in the region"],
+      ["imbalance", "(most − mean) / most of the threads' time in the region, or of their work"],
     ];
     return el(
       "section",

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Between the files of view_regions.h. Arrays have an element for each region of the view. */
+#ifndef HPCPROF_VIEW_VIEW_REGIONS_INTERNAL_H
+#define HPCPROF_VIEW_VIEW_REGIONS_INTERNAL_H
+
+#include "hpcprof-lite/view/parallel/view_regions.h"
+
+/* What the sums of the run time say of a region beside its row. Times in seconds. */
+struct region_sums {
+	uint64_t call_addr; /* of the fork, if the line is unknown; else 0 */
+	double forks;       /* from fork to join, summed over all instances */
+	double busy;        /* in the outlined function, of all threads */
+	double body_work;   /* sampled work in the function */
+	double most, mean;  /* busy time of a thread, summed over instances */
+	double nested;      /* share of the sampled time that is inside of other regions, 0 to 1 */
+	uint32_t last_process, schedule;
+};
+
+/*
+ * Finds the contexts of the regions, adds their samples, loops and schedules to the rows, and the
+ * threads of nested regions to the capacity of those around them. False if memory is short.
+ */
+bool regions_find_contexts(const struct model *m, struct view_regions *r, struct region_sums *sums);
+
+#endif
