@@ -194,6 +194,8 @@ static void count_samples(struct filter_part *p, uint32_t profile, uint32_t *fir
 			if (filter_has_context(p, s->shown))
 				use(p, s->shown);
 		}
+	/* a wait that nothing ended took until the thread ended */
+	step_wait(p, &wait, &(struct model_sample){.time_ns = t->end_ns}, NULL);
 }
 
 /* ---- values ---- */

@@ -391,7 +391,9 @@ bool view_processors_make(const struct model *m, struct view_processors *p)
 			      (!i || m->processes[i].rank != m->processes[i - 1].rank);
 	}
 	for (uint32_t i = 0; i < m->n_profiles; i++)
-		p->cpu_seconds += (double)m->profiles[i].cpu_ns / 1e9;
+		p->cpu_seconds += m->profiles[i].cpu_ns
+					  ? (double)m->profiles[i].cpu_ns / 1e9
+					  : sampled_seconds(m, &m->profiles[i]);
 	for (uint32_t i = 0; i < m->n_profiles; i++)
 		if (view_is_used_thread(m, &m->profiles[i]))
 			add_thread(m, i, p);

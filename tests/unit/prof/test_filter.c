@@ -284,6 +284,36 @@ static void test_off(void **state)
 	fixture_remove(directory);
 }
 
+/* A wait that lasts until its thread ends has its share in each half. */
+static void test_open_wait(void **state)
+{
+	(void)state;
+	const uint64_t second = 1000000000;
+	char *directory = fixture_directory();
+	struct gen *g = gen_open(directory, &(struct gen_process){.pid = 1,
+								  .rank = -1,
+								  .start_mono_ns = second,
+								  .start_real_ns = second});
+	const uint16_t module = gen_module(g, "/bin/a", NULL, 0, 0);
+	const uint32_t metric = gen_metric(g, "OFFCPU", MSR_UNIT_NS, 5000000, MSR_SOURCE_TEST),
+		       t = gen_thread(g, "t"), entry = gen_entry(g, t, MSR_ENTRY_MAIN),
+		       call = gen_child(g, t, entry, msr_addr_make(module, 64, false));
+	gen_sample(g, t,
+		   gen_child(g, t, call,
+			     msr_addr_make(MSR_MODULE_NONE, MSR_WAIT + MSR_WAIT_FUTEX, false)),
+		   metric, second, 8 * second);
+	const uint32_t other = gen_thread(g, "other"); /* the process ends at 9 s */
+	gen_sample(g, other, gen_entry(g, other, MSR_ENTRY_THREAD), metric, 9 * second, 1);
+	free(gen_close(g, MSR_EXIT_RETURN, 0));
+	struct model *m = fixture_model(directory, 1);
+	assert_int_equal(filter_apply(&m, &(struct filter){.time = ":50%"}, 1), STATUS_OK);
+	const struct model_total *half = model_find_total(m, 0, 0);
+	assert_non_null(half);
+	assert_true(fabs(half->sum[MODEL_EXECUTION] - 4) < 1e-5);
+	model_free(m);
+	fixture_remove(directory);
+}
+
 static void test_below(void **state)
 {
 	(void)state;
@@ -427,7 +457,7 @@ int main(void)
 		cmocka_unit_test(test_distance),   cmocka_unit_test(test_ranks_and_threads),
 		cmocka_unit_test(test_time),       cmocka_unit_test(test_twice),
 		cmocka_unit_test(test_off),        cmocka_unit_test(test_below),
-		cmocka_unit_test(test_gaps),
+		cmocka_unit_test(test_gaps),       cmocka_unit_test(test_open_wait),
 		cmocka_unit_test(test_gpu_parts),
 		cmocka_unit_test(test_cut_kernel),
 	};
