@@ -283,6 +283,7 @@ libhlview_la_SOURCES += \
 	hpcprof-lite/record/record_ledger.c hpcprof-lite/record/record_ledger.h \
 	hpcprof-lite/record/record_mpi.c \
 	hpcprof-lite/record/record_nvtx.c \
+	hpcprof-lite/record/record_parallel.c \
 	hpcprof-lite/record/record_process.c \
 	hpcprof-lite/record/record_profile.c \
 	hpcprof-lite/record/record_sampling.c hpcprof-lite/record/sampling_facts.h \

@@ -197,6 +197,7 @@ openmp_workloads = \
 	tests/workload/openmp/build.sh \
 	tests/workload/openmp/omp_both.c \
 	tests/workload/openmp/omp_fortran.f90 \
+	tests/workload/openmp/omp_known.c \
 	tests/workload/openmp/omp_paths.c \
 	tests/workload/openmp/omp_schedule.c \
 	tests/workload/openmp/omp_throw.cc \
@@ -215,6 +216,7 @@ tests/workload/openmp/openmp_programs.stamp: $(openmp_workloads) tests/workload/
 	@echo done >$@
 
 openmp_tests = \
+	tests/cli/openmp/omp_known.sh \
 	tests/cli/openmp/omp_paths.sh \
 	tests/cli/openmp/omp_report.sh \
 	tests/cli/openmp/omp_same.sh \

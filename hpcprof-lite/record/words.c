@@ -47,6 +47,33 @@ const char *words_metric(unsigned k)
 	return WORD(words, k);
 }
 
+const char *words_activity(unsigned a)
+{
+	static const char *const words[] = {
+		[MODEL_WORK] = "work",
+		[MODEL_OMP_BARRIER] = "omp-barrier",
+		[MODEL_OMP_LOCK] = "omp-lock",
+		[MODEL_OMP_ORDERED] = "omp-ordered",
+		[MODEL_OMP_TASKWAIT] = "omp-taskwait",
+		[MODEL_OMP_OVERHEAD] = "omp-overhead",
+		[MODEL_OMP_IDLE] = "omp-idle",
+		[MODEL_MPI_P2P] = "mpi-p2p",
+		[MODEL_MPI_COLLECTIVE] = "mpi-collective",
+		[MODEL_MPI_ONE_SIDED] = "mpi-one-sided",
+		[MODEL_MPI_IO] = "mpi-io",
+		[MODEL_MPI_OTHER] = "mpi-other",
+		[MODEL_GPU_WAIT] = "gpu-wait",
+		[MODEL_BLOCKED_LOCK] = "blocked-lock",
+		[MODEL_BLOCKED_THREAD] = "blocked-thread",
+		[MODEL_BLOCKED_IO] = "blocked-io",
+		[MODEL_BLOCKED_POLL] = "blocked-poll",
+		[MODEL_BLOCKED_SLEEP] = "blocked-sleep",
+		[MODEL_BLOCKED_OTHER] = "blocked-other",
+		[MODEL_NO_CPU] = "no-processor",
+	};
+	return WORD(words, a);
+}
+
 const char *words_metric_role(unsigned r)
 {
 	static const char *const words[] = {

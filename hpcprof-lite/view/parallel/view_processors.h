@@ -36,7 +36,7 @@ struct view_processors {
 	uint32_t n_all_threads;
 	uint32_t n_left_out;           /* other threads, with less CPU time; in no sum */
 	struct view_quota quota;       /* processors that could be used */
-	double cpu_seconds; /* by the clocks of all threads, or samples without a clock; 0: unknown */
+	double cpu_seconds; /* of all threads; 0: unknown */
 	/*
 	 * elapsed x n_threads, or the time of all threads where that is more; the sum of `seconds`
 	 */

@@ -45,7 +45,10 @@ static const char *type_of(const struct field *f)
 	case FIELD_RANK:
 		return is_nullable ? "\"$ref\": \"#/$defs/indexOrNull\""
 				   : "\"$ref\": \"#/$defs/index\"";
-	default: return "\"$ref\": \"#/$defs/count\"";
+	default:
+		return is_nullable && f->is_known
+			       ? "\"type\": [\"integer\", \"null\"], \"minimum\": 0"
+			       : "\"$ref\": \"#/$defs/count\"";
 	}
 }
 
