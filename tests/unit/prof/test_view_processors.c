@@ -92,6 +92,85 @@ static void test_adds_up(void **state)
 	fixture_remove(directory);
 }
 
+/* Eight threads for a moment are no processors; what a killed thread did is known by samples. */
+static void test_threads_that_matter(void **state)
+{
+	(void)state;
+	char *directory = fixture_directory();
+	struct gen *g = begin(directory, 0, "0-7");
+	add_thread(g, 10, 20, 9, 0);
+	add_thread(g, 10, 20, 9, 0);
+	for (int i = 0; i < 6; i++) {
+		add_thread(g, 10, 10, 0, 0);
+		gen_thread_record(g, 2 + (uint32_t)i)->end_ns = 10 * SECOND + SECOND / 20;
+		gen_weight(g, 2 + (uint32_t)i, 1, 0, 1, SECOND / 50);
+	}
+	add_thread(g, 10, 20, 0, 0); /* a progress thread: no clock, no samples */
+	finish(g);
+	struct model *m = fixture_model(directory, 1);
+	for (uint32_t i = 0; i < m->n_profiles; i++)
+		m->private_->profiles[i].cpu_ns = 0;
+	struct view_processors p;
+	struct view_pops pops;
+	assert_true(view_processors_make(m, &p));
+	assert_int_equal(p.n_threads, 2);
+	assert_int_equal(p.n_all_threads, 8);
+	assert_int_equal(p.n_left_out, 1);
+	assert_true(p.cpu_seconds > 18 && p.cpu_seconds < 18.2);
+	assert_true(view_pop_make(m, &pops));
+	assert_int_equal(pops.at[0].n_threads, 2); /* the same */
+	assert_true(pops.at[0].load_balance <= 1 && pops.at[0].load_balance > 0.95);
+	view_processors_free(&p);
+	model_free(m);
+	fixture_remove(directory);
+}
+
+/* Threads one after the other are one lane, so the most of a thread is that of the lane. */
+static void test_lanes(void **state)
+{
+	(void)state;
+	char *directory = fixture_directory();
+	struct gen *g = begin(directory, 0, "0-7");
+	add_thread(g, 10, 20, 8, 0);
+	for (uint64_t i = 0; i < 5; i++)
+		add_thread(g, 10 + 2 * i, 12 + 2 * i, 1, 0);
+	finish(g);
+	struct model *m = fixture_model(directory, 1);
+	struct view_pops pops;
+	assert_true(view_pop_make(m, &pops));
+	assert_int_equal(pops.at[0].n_threads, 2);
+	assert_true(fabs(pops.at[0].load_balance - (8. + 5) / 2 / 8) < 1e-6);
+	model_free(m);
+	fixture_remove(directory);
+}
+
+/* A thread of a team that never worked is one of its threads all the same. */
+static void test_idle_team(void **state)
+{
+	static const struct model_omp_region region[] = {
+		{.function = MODEL_NONE, .call_function = MODEL_NONE, .file = MODEL_NONE,
+		 .n_threads = 4, .instances = 1, .elapsed_ns = 8 * SECOND}};
+	(void)state;
+	char *directory = fixture_directory();
+	struct gen *g = begin(directory, 0, "0-7");
+	add_thread(g, 10, 20, 9, 0);
+	add_thread(g, 10, 20, 9, 0);
+	finish(g);
+	struct model *m = fixture_model(directory, 1);
+	struct view_processors p;
+	m->omp_regions = region;
+	m->n_omp_regions = 1;
+	assert_true(view_processors_make(m, &p));
+	assert_int_equal(p.n_threads, 4);
+	assert_int_equal(p.n_all_threads, 2);
+	assert_true(near(sum(p.seconds), p.capacity) && near(p.capacity, 40));
+	view_processors_free(&p);
+	m->omp_regions = NULL;
+	m->n_omp_regions = 0;
+	model_free(m);
+	fixture_remove(directory);
+}
+
 static void test_ranks(void **state)
 {
 	(void)state;
@@ -384,6 +463,9 @@ int main(void)
 		cmocka_unit_test(test_adds_up),
 		cmocka_unit_test(test_quota),
 		cmocka_unit_test(test_quota_of_some),
+		cmocka_unit_test(test_threads_that_matter),
+		cmocka_unit_test(test_lanes),
+		cmocka_unit_test(test_idle_team),
 		cmocka_unit_test(test_ranks),
 		cmocka_unit_test(test_too_much),
 		cmocka_unit_test(test_too_much_of_a_rank),
