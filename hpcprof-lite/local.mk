@@ -438,7 +438,7 @@ libhltext_la_SOURCES += \
 # What every report needs of the model, so that no sink computes it.
 libhlview_la_SOURCES += \
 	hpcprof-lite/view/names.c hpcprof-lite/view/names.h \
-	hpcprof-lite/view/view_balance.c hpcprof-lite/view/view_balance.h \
+	hpcprof-lite/view/parallel/view_balance.c hpcprof-lite/view/parallel/view_balance.h \
 	hpcprof-lite/view/view_blame.c hpcprof-lite/view/view_blame.h \
 	hpcprof-lite/view/view_calls.c hpcprof-lite/view/view_calls.h \
 	hpcprof-lite/view/view_energy.c hpcprof-lite/view/view_energy.h \

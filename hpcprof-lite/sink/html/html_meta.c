@@ -9,8 +9,9 @@
 #include "hpcprof-lite/sink/html/html.h"
 
 #include "common/base/log.h"
+#include "hpcprof-lite/view/parallel/view_processors.h"
 #include "hpcprof-lite/view/names.h"
-#include "hpcprof-lite/view/view_balance.h"
+#include "hpcprof-lite/view/parallel/view_balance.h"
 #include "hpcprof-lite/view/view_gpu_idle.h"
 
 #include <inttypes.h>
@@ -123,6 +124,7 @@ static void put_profiles(struct html *h)
 		NUMBER(h, "start", us_since(h, p->start_ns));
 		NUMBER(h, "stop", us_since(h, p->end_ns));
 		NUMBER(h, "cpu", p->cpu_ns / 1000);
+		NUMBER(h, "counts", view_is_used_thread(h->m, p));
 		NUMBER(h, "records", p->n_trace_records);
 		TEXT(h, "}");
 	}

@@ -12,7 +12,7 @@
 #include "hpcprof-lite/sink/text/text_gpu.h"
 #include "hpcprof-lite/sink/text/text_print.h"
 #include "hpcprof-lite/sink/text/text_style.h"
-#include "hpcprof-lite/view/view_balance.h"
+#include "hpcprof-lite/view/parallel/view_balance.h"
 #include "hpcprof-lite/view/view_gpu.h"
 #include "hpcprof-lite/view/view_table.h"
 

@@ -2,7 +2,7 @@
 /* How the work is spread over processes and threads. Test: tests/cli/prof/prof_text.sh. */
 #include "hpcprof-lite/sink/text/text_print.h"
 #include "hpcprof-lite/sink/text/text_report.h"
-#include "hpcprof-lite/view/view_balance.h"
+#include "hpcprof-lite/view/parallel/view_balance.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -172,13 +172,13 @@ static unsigned n_sampled(const struct model *m)
 static void put_rows(const struct model *m, const struct view_values *t,
 		     const struct view_side *side, bool threads, const struct text_style *s)
 {
-	char a[TEXT_CELL], b[TEXT_CELL];
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
 	const struct view_share *rows = side->at;
 	double most = side->most, mean = side->mean;
-	text_heading(s, "%s by %s: mean %s, most %s (%.2f times the mean)",
+	text_heading(s, "%s by %s: mean %s, most %s, balance %s",
 		     threads ? "Threads" : "Processes", m->metrics[t->metric].name,
 		     text_value(a, m->metrics[t->metric].unit, mean),
-		     text_value(b, m->metrics[t->metric].unit, most), mean > 0 ? most / mean : 0);
+		     text_value(b, m->metrics[t->metric].unit, most), text_share(c, mean, most));
 	if (text_is_narrow(s))
 		fprintf(s->out, "%10s %6s  %-8s %8s %9s  %s\n", "value", "share", "",
 			n_sampled(m) > 1 ? "all smpl" : "samples", "CPU clock",

@@ -4,7 +4,7 @@
 #include "hpcprof-lite/sink/text/text_lines.h"
 #include "hpcprof-lite/sink/text/text_print.h"
 #include "hpcprof-lite/sink/text/text_report.h"
-#include "hpcprof-lite/view/view_balance.h"
+#include "hpcprof-lite/view/parallel/view_balance.h"
 #include "hpcprof-lite/view/view_run.h"
 
 #include <math.h>

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A larger team is damage in a file. */
+enum { MOST_TEAM = 4096 };
 /* Less of the threads' time than this says nothing of how many there were. */
 static const double MATTERS = 0.1;
 
@@ -169,7 +171,7 @@ static uint32_t team_size(const struct model *m, uint32_t process, double thread
 			seconds += m->omp_regions[k].n_threads >= size
 					   ? (double)m->omp_regions[k].elapsed_ns / 1e9
 					   : 0;
-		if (size > best && seconds * size >= MATTERS * thread_seconds)
+		if (size > best && size <= MOST_TEAM && seconds * size >= MATTERS * thread_seconds)
 			best = size;
 	}
 	return best;

@@ -46,8 +46,8 @@ export OMP_NUM_THREADS
 two_threads || skip_all "one processor"
 for runtime in libgomp libomp; do
 	if workload omp_known $runtime "-e CPUTIME@f4000" regions; then
-		for function in listed called recursive grouped mastered critical in_turns by_one; do
-			known $function
+		for f in listed called recursive grouped mastered critical in_turns by_one; do
+			known $f
 		done
 		for function in listed called recursive grouped mastered; do
 			near "$function: imbalance" "$(region $function imbalance)" \

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "hpcprof-lite/view/view_balance.h"
+#include "hpcprof-lite/view/parallel/view_balance.h"
 
 /* Process 0 has two threads and a queue, process 1 one thread, process 2 a thread that did nothing.
  */

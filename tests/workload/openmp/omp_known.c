@@ -4,8 +4,8 @@
  *
  *	truth FUNCTION WALL WORK SHARE
  *
- * with seconds from fork to join, CPU seconds of work of all threads, and what the thread with most
- * of it did, as a share of two threads' mean. The argument says which regions: "regions", "teams" (a
+ * with seconds from fork to join, CPU seconds of work of all threads, and the work of the busiest
+ * thread as a share of the mean of two. The argument says which regions: "regions", "teams" (a
  * short team of eight threads, then teams of two), "threads" (two threads that fork teams at the
  * same time), "nested". Used by tests/cli/openmp/omp_known.sh.
  */

@@ -288,7 +288,7 @@ class OverviewView {
       metric = app.metric;
     if (!p.isComplete || p.selection.time) return null;
     const values = p.profiles
-      .filter(x => x.kind === PROFILE_THREAD && x.rows?.n && p.isIn(x.id))
+      .filter(x => x.kind === PROFILE_THREAD && x.counts && x.rows?.n && p.isIn(x.id))
       .map(x => {
         let sum = 0;
         for (let i = 0; i < x.rows.n; i++) if (x.rows.metric[i] === metric) sum += x.rows.value[i];
@@ -304,9 +304,9 @@ class OverviewView {
     const show = () => app.show("threads");
     if (most / all < 1.1)
       return [
-        "Work is well balanced: ",
+        `${p.metrics[metric].label} is spread evenly: `,
         this.link(`${plural(values.length, "thread")}`, show),
-        `, the busiest has ${((most / all - 1) * 100).toFixed(0)} % more than the mean.`,
+        `, the one with most has ${((most / all - 1) * 100).toFixed(0)} % more than the mean.`,
       ];
     return [
       this.link(p.profileName(values[0].id), show),

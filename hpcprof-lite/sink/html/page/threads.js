@@ -12,6 +12,11 @@ class ThreadView {
     const p = this.app.profile;
     return p.profiles.filter(x => x.kind === PROFILE_THREAD && (x.rows?.n || x.samples?.n));
   }
+  // Those of which balance is judged, as in the tables of the report.
+  counted(list) {
+    const some = list.filter(x => (x.profile ?? x).counts);
+    return some.length ? some : list;
+  }
   // The value of each thread: everything, or all below one function. Whole run: selections of
   // threads would hide what to compare.
   values(metric) {
@@ -46,19 +51,19 @@ class ThreadView {
       this.holder.replaceChildren(el("p", { class: "empty" }, "No thread has values."));
       return;
     }
-    const most = Math.max(...values.map(v => v.value), 1e-30);
-    const mean = values.reduce((s, v) => s + v.value, 0) / values.length;
+    const most = Math.max(...values.map(v => v.value), 1e-30),
+      counted = this.counted(values);
+    const mean = Math.min(counted.reduce((s, v) => s + v.value, 0) / counted.length, most);
     const title = this.fn < 0 ? "everything" : p.functionName(this.fn);
-    const imbalance = mean ? most / mean - 1 : 0;
     this.holder.replaceChildren(
       el(
         "p",
         {},
-        `${p.metrics[metric].label} of ${plural(values.length, "thread")} in `,
+        `${p.metrics[metric].label} of ${plural(counted.length, "thread")} in `,
         el("strong", {}, el("bdi", {}, title)),
         `: mean ${p.format(metric, mean)}, most ${p.format(metric, most)}. ` +
-          "Imbalance (most / mean − 1): ",
-        el("strong", {}, `${(100 * imbalance).toFixed(1)} %`),
+          "Balance (mean / most): ",
+        el("strong", {}, percent(mean, most)),
         ". ",
         this.fn >= 0
           ? el(
@@ -79,7 +84,7 @@ class ThreadView {
       el(
         "p",
         { class: "keys" },
-        "Lost: the sum over threads of (most − own). With perfect balance up to this much less.",
+        "Could save: most − mean, the elapsed time that even work would save.",
       ),
       this.functionTable(metric),
     );
@@ -159,7 +164,7 @@ class ThreadView {
   }
   functionTable(metric) {
     const p = this.app.profile,
-      threads = this.threads(),
+      threads = this.counted(this.threads()),
       sums = new Map();
     for (const fn of this.largest(metric)) sums.set(fn, new Float64Array(threads.length));
     threads.forEach((profile, t) => {
@@ -173,7 +178,7 @@ class ThreadView {
       const most = v.reduce((a, b) => Math.max(a, b), 0),
         least = v.reduce((a, b) => Math.min(a, b), Infinity);
       const sum = v.reduce((a, b) => a + b, 0);
-      return { id: fn, sum, most, least, mean: sum / v.length, lost: most * v.length - sum };
+      return { id: fn, sum, most, least, mean: sum / v.length };
     });
     const column = (title, value, hint) => ({
       title,
@@ -191,15 +196,18 @@ class ThreadView {
           wide: true,
           node: row => el("bdi", {}, p.functionName(row.id)),
         },
-        { ...column("lost", r => r.lost), share: r => r.lost / (p.whole(metric) || 1) },
+        {
+          ...column("could save", r => r.most - r.mean),
+          share: r => (r.most - r.mean) / (p.whole(metric) || 1),
+        },
         column("sum", r => r.sum),
         column("least", r => r.least),
         column("mean", r => r.mean),
         column("most", r => r.most),
         {
-          title: "imbalance",
-          value: r => r.most / r.mean - 1,
-          text: r => `${(100 * (r.most / r.mean - 1)).toFixed(0)} %`,
+          title: "balance",
+          value: r => r.mean / r.most,
+          text: r => percent(r.mean, r.most),
           width: 96,
         },
       ],

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See view_balance.h. Test: tests/unit/prof/test_view_balance.c. */
-#include "hpcprof-lite/view/view_balance.h"
+#include "hpcprof-lite/view/parallel/view_balance.h"
+
+#include "hpcprof-lite/view/parallel/view_processors.h"
 
 #include <stdlib.h>
 
@@ -19,9 +21,15 @@ static int compare_shares(const void *pa, const void *pb)
 	return (a->id > b->id) - (a->id < b->id);
 }
 
-static void finish(struct view_side *s, double whole)
+static void finish(struct view_side *s)
 {
-	s->mean = s->n ? whole / s->n : 0;
+	uint32_t n = 0;
+	double sum = 0;
+	for (uint32_t i = 0; i < s->n; i++) {
+		n += s->at[i].counts;
+		sum += s->at[i].counts ? s->at[i].value : 0;
+	}
+	s->mean = n ? sum / n : 0;
 	if (!s->n)
 		return;
 	qsort(s->at, s->n, sizeof *s->at, compare_shares);
@@ -41,13 +49,15 @@ static void add_thread(const struct model *m, const struct view_values *v, uint3
 {
 	const struct model_profile *p = &m->profiles[profile];
 	const struct model_value *value = model_find_value(m, profile, 0, v->metric);
+	const bool is_time = v->metric < m->n_metrics && m->metrics[v->metric].is_time;
 	struct view_share *of = &b->processes.at[p->process], *t = &b->threads.at[b->threads.n++];
 	*t = (struct view_share){profile,
 				 1,
 				 value ? value->at[MODEL_EXECUTION] : 0,
 				 count_samples(m, p),
 				 view_count_lost(p->ledger),
-				 p->cpu_ns};
+				 p->cpu_ns,
+				 !is_time || view_is_used_thread(m, p)};
 	of->n_threads++;
 	of->value += t->value;
 	of->n_samples += t->n_samples;
@@ -66,12 +76,12 @@ bool view_balance_make(const struct model *m, const struct view_values *v, struc
 		return false;
 	}
 	for (uint32_t i = 0; i < m->n_processes; i++)
-		b->processes.at[i].id = i;
+		b->processes.at[i] = (struct view_share){.id = i, .counts = true};
 	for (uint32_t i = 0; i < m->n_profiles; i++)
 		if (m->profiles[i].kind == MODEL_PROFILE_THREAD)
 			add_thread(m, v, i, b);
-	finish(&b->threads, v->whole);
-	finish(&b->processes, v->whole);
+	finish(&b->threads);
+	finish(&b->processes);
 	return true;
 }
 

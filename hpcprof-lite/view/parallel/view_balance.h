@@ -14,12 +14,14 @@ struct view_share {
 	uint32_t n_threads;
 	double value;
 	uint64_t n_samples, n_lost, cpu_ns;
+	bool counts; /* in the mean */
 };
 
 struct view_side {
 	struct view_share *at; /* by falling value; empty ones last, then by id */
 	uint32_t n, n_empty;   /* n_empty: at the end, without value, samples and losses */
-	double mean, most;     /* of the values */
+	/* of the values; a time of threads: of those that count (view_is_used_thread()) */
+	double mean, most;
 };
 
 struct view_balance {
