@@ -82,4 +82,13 @@ struct model_mpi {
 	uint32_t n_hosts;
 };
 
+/*
+ * How long a slow network takes for messages: 100 us each and 10 ns a byte, which is slower than
+ * Gigabit Ethernet. A call that takes longer waits for the other side.
+ */
+static inline double model_mpi_slow_ns(uint64_t n_messages, uint64_t n_bytes)
+{
+	return 1e5 * (double)n_messages + 10 * (double)n_bytes;
+}
+
 #endif

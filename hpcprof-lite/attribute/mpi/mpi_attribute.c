@@ -208,9 +208,15 @@ static uint64_t least_of(const struct shortest *s, const struct load_file *f,
 	return at == MAP_NONE ? 0 : s->ns.at[at];
 }
 
+/* What is longer than the shortest call of its kind, or than the size can explain. */
 static uint64_t estimate(const struct msr_mpi_call *c, uint64_t least_ns)
 {
+	const struct mpi_call_form *f = &mpi_call_forms[c->call];
 	double transfer = (double)least_ns * (double)c->n_calls;
+	if (f->group == MPI_GROUP_P2P && (f->send || f->receive)) {
+		const double slow = model_mpi_slow_ns(c->n_calls, c->sent + c->received);
+		transfer = slow < transfer ? slow : transfer;
+	}
 	return transfer < (double)c->ns ? c->ns - (uint64_t)transfer : 0;
 }
 

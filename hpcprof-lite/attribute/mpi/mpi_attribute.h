@@ -6,8 +6,8 @@
  *
  * The waiting time is known for collective calls whose arrivals were all recorded (mpi_waits.h).
  * For other calls it is estimated: the shortest call of the same function and size class in the
- * process counts as the transfer, and the rest as waiting. Calls that return at once do not wait,
- * nor do calls for files.
+ * process counts as the transfer, but no more than a slow network takes for the message, and the
+ * rest as waiting. Calls that return at once do not wait, nor do calls for files.
  */
 #ifndef HPCPROF_ATTRIBUTE_MPI_MPI_ATTRIBUTE_H
 #define HPCPROF_ATTRIBUTE_MPI_MPI_ATTRIBUTE_H

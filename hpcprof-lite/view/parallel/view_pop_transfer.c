@@ -15,8 +15,6 @@
 #include <stdlib.h>
 
 static const double TOLERANCE = 0.02;
-/* Slower than Gigabit Ethernet: 100 us a message, 10 ns a byte. */
-static const double SLOW_MESSAGE = 1e-4, SLOW_BYTE = 1e-8;
 
 struct transfer {
 	double least, most; /* seconds, without completing calls */
@@ -27,7 +25,7 @@ struct transfer {
 
 static double of_slow_network(const struct model_mpi_call *c)
 {
-	return SLOW_MESSAGE * (double)c->n_calls + SLOW_BYTE * (double)(c->sent + c->received);
+	return model_mpi_slow_ns(c->n_calls, c->sent + c->received) / 1e9;
 }
 
 static void add_blocking(const struct model_mpi_call *c, struct transfer *t)

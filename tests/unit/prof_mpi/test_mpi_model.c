@@ -110,6 +110,33 @@ static void close_to(double got, double wanted)
 		fail_msg("%.12g, not %.12g", got, wanted);
 }
 
+/* 25 messages of 800 bytes, each late by 40 ms: no network takes that long for them. */
+static void a_sender_that_is_always_late(void **state)
+{
+	(void)state;
+	char *own = fixture_directory();
+	struct gen *g = gen_open(own, &(struct gen_process){.pid = 1,
+							    .n_ranks = 2,
+							    .start_mono_ns = 1000,
+							    .start_real_ns = 5000});
+	uint16_t module = gen_module(g, "/bin/a", NULL, 0, MSR_MODULE_MAIN);
+	uint32_t metric = gen_metric(g, "CPUTIME", MSR_UNIT_NS, 1000, MSR_SOURCE_TEST);
+	gen_thread(g, "t");
+	uint32_t node = gen_child(g, 0, gen_entry(g, 0, MSR_ENTRY_MAIN),
+				  msr_addr_make(module, 0x1000, false));
+	gen_sample(g, 0, node, metric, 2000, 1000);
+	char *path = gen_close(g, MSR_EXIT_RETURN, 0);
+	struct msr_mpi_call call;
+	sum_up(&call, MPI_CALL_Recv, node, MSR_MPI_NO_PEER,
+	       (uint64_t[]){25, 0, 20000, 1010000000, 40100000});
+	gen_mpi_add(path, MSR_MPI_CALL, 0, &call, 1);
+	free(path);
+	struct model *m = fixture_model(own, 1);
+	assert_int_equal(m->mpi->calls[0].wait_ns, 1010000000 - 25 * 100000 - 20000 * 10);
+	model_free(m);
+	fixture_remove(own);
+}
+
 static void the_model(void **state)
 {
 	(void)state;
@@ -191,7 +218,8 @@ static void damaged_records(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(the_model),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(a_sender_that_is_always_late),
+		cmocka_unit_test(the_model),
 					   cmocka_unit_test(the_tables),
 					   cmocka_unit_test(damaged_records)};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
