@@ -448,6 +448,7 @@ libhlview_la_SOURCES += \
 	hpcprof-lite/view/view_hot.c hpcprof-lite/view/view_hot.h \
 	hpcprof-lite/view/view_launch.c hpcprof-lite/view/view_launch.h \
 	hpcprof-lite/view/view_mpi.c hpcprof-lite/view/view_mpi.h \
+	hpcprof-lite/view/view_mpi_open.c hpcprof-lite/view/view_mpi_open.h \
 	hpcprof-lite/view/view_nccl.c hpcprof-lite/view/view_nccl.h \
 	hpcprof-lite/view/view_run.c hpcprof-lite/view/view_run.h \
 	hpcprof-lite/view/view_table.c hpcprof-lite/view/view_table.h \

@@ -244,6 +244,7 @@ BENCHES += tests/bench/bench_openmp.sh
 mpi_tests = \
 	tests/cli/mpi/mpi_callers.sh \
 	tests/cli/mpi/mpi_fortran.sh \
+	tests/cli/mpi/mpi_hang.sh \
 	tests/cli/mpi/mpi_harmless.sh \
 	tests/cli/mpi/mpi_late.sh \
 	tests/cli/mpi/mpi_memo.sh \
@@ -265,6 +266,7 @@ EXTRA_DIST += $(mpi_tests) tests/cli/mpi/mpi_lib.sh \
 	tests/workload/mpi/mpi_late.c \
 	tests/workload/mpi/mpi_memo.cc \
 	tests/workload/mpi/mpi_mix.c \
+	tests/workload/mpi/mpi_hang.c \
 	tests/workload/mpi/mpi_polls.c \
 	tests/workload/mpi/mpi_omp.c \
 	tests/workload/mpi/mpi_spawn.c \

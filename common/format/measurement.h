@@ -20,7 +20,7 @@
 
 #define MSR_MAGIC "HPCRUNL"           /* 8 bytes with the terminating NUL */
 #define MSR_VERSION_MAJOR 1           /* a reader refuses any other major version, and names it */
-#define MSR_VERSION_MINOR 7           /* counts additions that a reader may ignore */
+#define MSR_VERSION_MINOR 8           /* counts additions that a reader may ignore */
 #define MSR_HEADER_BYTES 4096u        /* the header page; extents start here */
 #define MSR_EXTENT_MAGIC 0x54584548u  /* "HEXT" */
 #define MSR_EXTENT_ALIGN 64u          /* extents start and end at multiples of this */
@@ -266,7 +266,8 @@ enum msr_kind {
 	MSR_NVTX_RANGE = 35,     /* ranges and marks, summed up */
 	MSR_NVTX_EVENT = 36,     /* single ranges and marks */
 	/* struct msr_torch_module and its variable part: modules of PyTorch on call paths */
-	MSR_TORCH_MODULE = 37
+	MSR_TORCH_MODULE = 37,
+	MSR_MPI_OPEN = 38        /* struct msr_mpi_open: the call of MPI that a thread is in */
 };
 
 struct msr_extent {

@@ -45,6 +45,18 @@ struct msr_mpi_call {
 };
 
 /*
+ * The call that the thread is in, written when it begins: of a process that was killed, what it was
+ * waiting for. In an extent of the thread, which has one record.
+ */
+struct msr_mpi_open {
+	_Atomic uint64_t enter_ns; /* CLOCK_MONOTONIC; 0: in no call; written last */
+	uint32_t node, comm;       /* as in struct msr_mpi_call, as the next two */
+	int32_t peer;
+	uint16_t call;
+	uint16_t reserved;
+};
+
+/*
  * One collective call. In extents of the thread that made it. msr_mpi_is_recorded() says which
  * calls have a record. Its answer is the same for all processes of the communicator.
  */

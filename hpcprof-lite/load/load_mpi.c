@@ -17,7 +17,8 @@
 
 bool load_mpi_is_kind(unsigned kind)
 {
-	return kind == MSR_MPI_COMM || kind == MSR_MPI_CALL || kind == MSR_MPI_COLLECTIVE;
+	return kind == MSR_MPI_COMM || kind == MSR_MPI_CALL || kind == MSR_MPI_COLLECTIVE ||
+	       kind == MSR_MPI_OPEN;
 }
 
 /*
@@ -54,6 +55,7 @@ static uint32_t least_bytes(unsigned kind)
 {
 	return kind == MSR_MPI_COMM   ? sizeof(struct msr_mpi_comm)
 	       : kind == MSR_MPI_CALL ? offsetof(struct msr_mpi_call, reserved2)
+	       : kind == MSR_MPI_OPEN ? sizeof(struct msr_mpi_open)
 				      : sizeof(struct msr_mpi_collective);
 }
 
@@ -69,11 +71,12 @@ enum status load_mpi_extent(struct load_file *f, const struct msr_view *v)
 	f->mpi.is_present = true;
 	if (kind == MSR_MPI_COMM)
 		return read_comms(f, v, stride);
-	f->mpi.has_calls |= kind == MSR_MPI_CALL;
+	f->mpi.has_calls |= kind == MSR_MPI_CALL || kind == MSR_MPI_OPEN;
 	if (!load_get_thread(f, v->extent->thread))
 		return STATUS_NO_MEMORY;
-	struct load_mpi_part *p =
-		kind == MSR_MPI_CALL ? vec_push(&f->mpi.calls) : vec_push(&f->mpi.collectives);
+	struct load_mpi_part *p = kind == MSR_MPI_CALL   ? vec_push(&f->mpi.calls)
+				  : kind == MSR_MPI_OPEN ? vec_push(&f->mpi.opens)
+							 : vec_push(&f->mpi.collectives);
 	if (!p)
 		return STATUS_NO_MEMORY;
 	*p = (struct load_mpi_part){v->content, v->n_bytes / stride, stride, v->extent->thread};
@@ -106,6 +109,14 @@ bool load_mpi_collective(const struct load_file *f, const struct load_mpi_part *
 	       load_mpi_comm(&f->mpi, c->comm);
 }
 
+bool load_mpi_open(const struct load_file *f, const struct load_mpi_part *p, uint64_t i,
+		   struct msr_mpi_open *o)
+{
+	memcpy(o, p->content + i * p->stride, sizeof *o);
+	return o->enter_ns && o->enter_ns <= LATEST_NS && node_is_sound(f, p->thread, o->node) &&
+	       o->call < MPI_N_CALLS;
+}
+
 static void count_damage(struct load_file *f, const struct load_mpi_part *p, bool is_call)
 {
 	struct msr_mpi_call call;
@@ -129,10 +140,14 @@ void load_mpi_finish(struct load_file *f)
 						   p->thread);
 		count_damage(f, p, is_call);
 	}
+	for (size_t i = 0; i < m->opens.n; i++)
+		m->opens.at[i].thread = (uint32_t)sorted_below(f->threads.at, f->threads.n, number,
+							       m->opens.at[i].thread);
 }
 
 void load_mpi_free(struct load_mpi *m)
 {
+	vec_free(&m->opens);
 	vec_free(&m->calls);
 	vec_free(&m->collectives);
 	vec_free(&m->comms);

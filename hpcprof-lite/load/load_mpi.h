@@ -26,7 +26,7 @@ struct load_mpi_part {
 struct load_mpi {
 	bool is_present;          /* a thread called MPI */
 	bool has_calls;           /* there are sums of calls, perhaps only in other parts */
-	VEC(struct load_mpi_part) calls, collectives;
+	VEC(struct load_mpi_part) calls, collectives, opens;
 	VEC(struct msr_mpi_comm) comms;  /* by id; id 0: none */
 };
 
@@ -48,6 +48,9 @@ bool load_mpi_call(const struct load_file *f, const struct load_mpi_part *p, uin
 /* The same for `collectives`. */
 bool load_mpi_collective(const struct load_file *f, const struct load_mpi_part *p, uint64_t i,
 	struct msr_mpi_collective *c);
+/* The same for `opens`. Also false if the thread was in no call. */
+bool load_mpi_open(const struct load_file *f, const struct load_mpi_part *p, uint64_t i,
+	struct msr_mpi_open *o);
 /* NULL: there is no such communicator. */
 static inline const struct msr_mpi_comm *load_mpi_comm(const struct load_mpi *m, uint32_t id)
 {

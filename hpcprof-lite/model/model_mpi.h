@@ -30,6 +30,11 @@ struct model_mpi_call {
 	int32_t peer_world;     /* rank in MPI_COMM_WORLD; -1: none or unknown */
 	uint16_t call;          /* enum mpi_call_number */
 	uint8_t size_class;     /* 0: no bytes; n: 2^(n-1) <= bytes < 2^n */
+	/*
+	 * The thread was in the call when it ended, or the file did: one call, whose time is until
+	 * then.
+	 */
+	bool is_open;
 	bool wait_is_known;     /* from the arrivals of all ranks; otherwise an estimate */
 	uint64_t n_calls, sent, received, ns, wait_ns;
 	uint64_t least_ns;      /* the shortest call of this function and size in the process */

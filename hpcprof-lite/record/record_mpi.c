@@ -91,6 +91,7 @@ static const struct field mpi_call_fields[] = {
 	CALL(wait_ns, "waited_ns", NULL),
 	MEMBER(FIELD_BOOL, model_mpi_call, wait_is_known, "wait_is_known",
 	       "From the arrivals of all ranks; else an estimate"),
+	MEMBER(FIELD_BOOL, model_mpi_call, is_open, "open", "The thread was in it at its end"),
 	IN_WORDS(FIELD_PLACE, "place", call_place),
 };
 

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define MPI_HOST_VERSION 2u
+#define MPI_HOST_VERSION 3u
 #define MPI_HOST_SYMBOL "hpcrun_lite_mpi_host"
 
 /* One call of MPI that has ended. */
@@ -40,10 +40,11 @@ struct mpi_host {
 	uint32_t (*generation)(void);
 	/*
 	 * The program is about to call MPI. Finds the call path, without the frames of the module
-	 * that holds `text`, except the outermost of them. Returns false if the call is not
-	 * measured; end() must not follow then.
+	 * that holds `text`, except the outermost of them, and writes that the thread is in the
+	 * call; of `e` comm, peer and call are used. Returns the time, CLOCK_MONOTONIC. 0: the call
+	 * is not measured; end() must not follow then.
 	 */
-	bool (*begin)(const void *text);
+	uint64_t (*begin)(const void *text, const struct mpi_event *e);
 	/*
 	 * The same thread has left that call. Returns the call count of the sum that the call was
 	 * added to; NULL: it is not recorded. The pointer is for this thread and generation only.

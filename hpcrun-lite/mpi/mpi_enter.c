@@ -66,9 +66,12 @@ static void find_object(struct mpi_frame *f, const struct mpi_call_form *form, c
 						      memory_order_relaxed);
 }
 
-static bool begin(const struct mpi_host *h)
+static uint64_t begin(const struct mpi_host *h, const struct mpi_frame *f)
 {
-	return h->begin((const void *)(uintptr_t)mpi_enter);
+	return h->begin((const void *)(uintptr_t)mpi_enter,
+			&(struct mpi_event){.comm = f->on ? f->on->id : 0,
+					    .peer = f->peer,
+					    .call = f->call});
 }
 
 void mpi_enter(struct mpi_frame *f, const uintptr_t *a)
@@ -78,6 +81,7 @@ void mpi_enter(struct mpi_frame *f, const uintptr_t *a)
 	mpi_outermost = (uintptr_t)f;
 	f->on = f->freed = NULL;
 	f->number = 0;
+	f->peer = MSR_MPI_NO_PEER;
 	f->is_measured = f->is_untimed = false;
 	f->poll = NULL;
 	if (!h)
@@ -91,8 +95,14 @@ void mpi_enter(struct mpi_frame *f, const uintptr_t *a)
 	}
 	if (form->on || form->frees)
 		find_object(f, form, a);
-	f->is_measured = begin(h);
-	f->enter_ns = f->is_measured ? clock_mono_ns() : 0;
+	if (form->peer) {
+		const struct mpi_arguments c = {mpi_library(f->function), form, a, f->is_large,
+						f->on};
+		bool is_null;
+		f->peer = mpi_bytes_peer(&c, form->peer, &is_null);
+	}
+	f->enter_ns = begin(h, f);
+	f->is_measured = f->enter_ns != 0;
 }
 
 /* ---- after ---- */
@@ -174,7 +184,7 @@ static void leave_untimed(struct mpi_frame *f, const struct mpi_call_form *form,
 	if (form->on)
 		find_object(f, form, a);
 	f->enter_ns = 0;
-	if (begin(h))
+	if (begin(h, f))
 		record(h, mpi_library(f->function), f, form, a, 0, result == 0);
 }
 

@@ -17,6 +17,7 @@ struct mpi_frame {
 	const void *function;           /* MPI's */
 	const struct mpi_host *host;    /* NULL: the process is not measured */
 	uint64_t number;                /* collective calls: its number on the communicator */
+	int32_t peer;                   /* as in struct mpi_event */
 	uint16_t call;
 	bool is_large, is_measured;
 	bool is_untimed;                /* a poll that is only recorded if it finds something */

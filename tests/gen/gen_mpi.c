@@ -20,6 +20,7 @@ void gen_mpi_add(const char *path, enum msr_kind kind, uint32_t thread, const vo
 {
 	const size_t bytes = kind == MSR_MPI_COMM   ? sizeof(struct msr_mpi_comm)
 			     : kind == MSR_MPI_CALL ? sizeof(struct msr_mpi_call)
+			     : kind == MSR_MPI_OPEN ? sizeof(struct msr_mpi_open)
 						    : sizeof(struct msr_mpi_collective);
 	gen_add_extent(path,
 		       &(struct gen_extent){.kind = kind,

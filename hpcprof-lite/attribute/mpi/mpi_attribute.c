@@ -223,6 +223,7 @@ static uint64_t estimate(const struct msr_mpi_call *c, uint64_t least_ns)
 struct making {
 	struct mpi_part *part;
 	const struct load_job *job;
+	const struct model *m;
 	const struct topic_where *where;
 	struct comms comms;
 	struct mpi_arrivals arrivals;
@@ -245,7 +246,7 @@ static void find_wait(const struct making *w, uint32_t file, uint32_t thread,
 }
 
 static bool add_call(struct making *w, const struct shortest *s, uint32_t file, uint32_t thread,
-		     const struct msr_mpi_call *c)
+		     const struct msr_mpi_call *c, bool is_open)
 {
 	const struct load_file *f = &w->job->files.at[file];
 	const struct msr_mpi_comm *comm = load_mpi_comm(&f->mpi, c->comm);
@@ -265,6 +266,7 @@ static bool add_call(struct making *w, const struct shortest *s, uint32_t file, 
 		.peer_world = world == MAP_NONE ? -1 : (int32_t)world,
 		.call = c->call,
 		.size_class = c->size_class,
+		.is_open = is_open,
 		.n_calls = c->n_calls,
 		.sent = c->sent,
 		.received = c->received,
@@ -281,6 +283,32 @@ static bool add_call(struct making *w, const struct shortest *s, uint32_t file, 
 	return true;
 }
 
+/* Adds the call that the thread was in at its end. */
+static bool add_opens(struct making *w, const struct shortest *s, uint32_t file,
+		      const struct load_mpi_part *p)
+{
+	const struct load_file *f = &w->job->files.at[file];
+	const struct model_profile *t =
+		&w->m->profiles[w->where->profile(w->where->arg, file, p->thread)];
+	const uint64_t start_ns = f->threads.at[p->thread].record->start_ns;
+	bool ok = true;
+	for (uint64_t i = 0; ok && i < p->n; i++) {
+		struct msr_mpi_open o;
+		if (!load_mpi_open(f, p, i, &o) || o.enter_ns < start_ns ||
+		    o.enter_ns - start_ns > t->end_ns - t->start_ns)
+			continue;
+		const struct msr_mpi_call c = {.node = o.node,
+					       .call = o.call,
+					       .comm = o.comm,
+					       .peer = o.peer,
+					       .n_calls = 1,
+					       .ns = t->end_ns - t->start_ns -
+						     (o.enter_ns - start_ns)};
+		ok = add_call(w, s, file, p->thread, &c, true);
+	}
+	return ok;
+}
+
 static bool add_file(struct making *w, uint32_t file)
 {
 	struct load_file *f = &w->job->files.at[file];
@@ -291,10 +319,12 @@ static bool add_file(struct making *w, uint32_t file)
 		for (uint64_t i = 0; ok && i < p->n; i++) {
 			struct msr_mpi_call c;
 			if (load_mpi_call(f, p, i, &c))
-				ok = add_call(w, &s, file, p->thread, &c);
+				ok = add_call(w, &s, file, p->thread, &c, false);
 		}
 		load_release(f, p->n * p->stride);
 	}
+	for (size_t k = 0; ok && k < f->mpi.opens.n; k++)
+		ok = add_opens(w, &s, file, &f->mpi.opens.at[k]);
 	map_free(&s.index);
 	vec_free(&s.ns);
 	return ok;
@@ -315,7 +345,9 @@ static int compare_calls(const void *pa, const void *pb)
 		return a->comm < b->comm ? -1 : 1;
 	if (a->peer != b->peer)
 		return a->peer < b->peer ? -1 : 1;
-	return (a->size_class > b->size_class) - (a->size_class < b->size_class);
+	if (a->size_class != b->size_class)
+		return a->size_class < b->size_class ? -1 : 1;
+	return a->is_open - b->is_open;
 }
 
 static void add_to(struct sum_extra *x, const struct model_mpi_call *c, uint64_t amount)
@@ -411,7 +443,7 @@ static bool attribute(void *state, struct topic_run *r)
 	struct mpi_part *p = state;
 	const struct load_job *job = r->job;
 	const struct topic_where where = topic_where(r);
-	struct making w = {.part = p, .job = job, .where = &where};
+	struct making w = {.part = p, .job = job, .m = r->m, .where = &where};
 	uint64_t clock_error_ns = 0;
 	if (!p->is_present)
 		return true;

@@ -4,8 +4,10 @@
 #include "hpcprof-lite/sink/html/html.h"
 
 #include "hpcprof-lite/view/view_mpi.h"
+#include "hpcprof-lite/view/view_mpi_open.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 enum { MOST_PLACES = 300, MOST_SITES = 200, MOST_LATE = 16, MOST_PAIRS = 20000 };
 
@@ -48,6 +50,31 @@ static void put_places(struct html *h, const struct view_mpi *v)
 		html_put_text(&h->section, "}");
 	}
 	html_put_text(&h->section, "]");
+}
+
+/* The calls that threads were in at their end. */
+static void put_open(struct html *h)
+{
+	struct view_mpi_open *open;
+	char name[VIEW_MPI_CALL];
+	size_t n;
+	if (!view_mpi_open_make(h->m, &open, &n)) {
+		h->failed = true;
+		return;
+	}
+	html_put_text(&h->section, ",\"open\":[");
+	for (size_t i = 0; i < n && i < MOST_PLACES; i++) {
+		const struct model_mpi_call *c = open[i].longest;
+		html_put_text(&h->section,
+			      "%s{\"us\":%" PRIu64 ",\"n\":%" PRIu32 ",\"process\":%" PRIu32
+			      ",\"call\":%" PRIu32 ",\"context\":%" PRIu32 "}",
+			      comma(i), c->ns / 1000, open[i].n_threads,
+			      h->m->profiles[c->profile].process,
+			      html_string(h, view_mpi_open_name(&open[i], name)),
+			      h->tree.kept[view_mpi_caller(h->m, c->context)]);
+	}
+	html_put_text(&h->section, "]");
+	free(open);
 }
 
 static void put_late(struct html *h, const struct model_mpi_late *l)
@@ -117,6 +144,7 @@ void html_put_mpi(struct html *h)
 		      mpi->clock_error_ns == UINT64_MAX ? -1 : (int64_t)mpi->clock_error_ns);
 	put_sums(h, &v.whole);
 	html_put_text(&h->section, "}");
+	put_open(h);
 	put_processes(h, &v);
 	put_places(h, &v);
 	put_sites(h);

@@ -8,8 +8,10 @@
 #include "hpcprof-lite/sink/text/text_print.h"
 #include "hpcprof-lite/sink/text/text_report.h"
 #include "hpcprof-lite/view/view_mpi.h"
+#include "hpcprof-lite/view/view_mpi_open.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_ROWS = 16, MOST_LATE = 4, MANY_RANKS = 24 };
@@ -447,12 +449,50 @@ static void put_comms(const struct model *m, const struct text_style *s)
 	putc('\n', s->out);
 }
 
+/* ---- calls that did not end ---- */
+
+static void put_open(const struct model *m, const struct view_mpi_open *o,
+		     const struct text_style *s)
+{
+	const struct model_mpi_call *c = o->longest;
+	const int32_t rank = m->processes[m->profiles[c->profile].process].rank;
+	char a[TEXT_CELL], b[TEXT_CELL], who[64], call[VIEW_MPI_CALL], place[TEXT_NAME];
+	if (o->n_threads > 1)
+		snprintf(who, sizeof who, "%s threads, one of rank %" PRId32,
+			 text_count(b, o->n_threads), rank);
+	else
+		snprintf(who, sizeof who, "rank %" PRId32, rank);
+	name_place(m, view_mpi_caller(m, c->context), place, sizeof place);
+	foreign_printf(s->out, "%10s  %s: %s at %s\n", text_ns(a, c->ns), who,
+		       view_mpi_open_name(o, call), place);
+}
+
+/* What threads waited for when the run ended: of a job that hung, the answer. */
+static bool put_opens(const struct model *m, const struct text_style *s)
+{
+	struct view_mpi_open *open;
+	size_t n;
+	char a[TEXT_CELL];
+	if (!view_mpi_open_make(m, &open, &n))
+		return false;
+	if (n)
+		text_heading(s, "Calls of MPI that did not end, by time until the end");
+	for (size_t i = 0; i < n && (i < MOST_ROWS || s->threshold == 0); i++)
+		put_open(m, &open[i], s);
+	if (n > MOST_ROWS && s->threshold > 0)
+		fprintf(s->out, "%10s  %s more\n", "", text_count(a, n - MOST_ROWS));
+	if (n)
+		putc('\n', s->out);
+	free(open);
+	return true;
+}
+
 bool text_report_mpi(const struct model *m, const struct text_style *s)
 {
 	struct view_mpi v;
 	if (!view_mpi_make(m, &v))
 		return false;
-	const bool ok = put_head(m, &v, s);
+	const bool ok = put_opens(m, s) && put_head(m, &v, s);
 	put_processes(m, &v, s);
 	put_places(m, &v, s);
 	put_sites(m, &v, s);

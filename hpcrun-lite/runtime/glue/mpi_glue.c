@@ -6,6 +6,7 @@
  */
 #include "hpcrun-lite/runtime/glue/mpi_glue.h"
 
+#include "common/safe/clock.h"
 #include "common/safe/one_writer.h"
 #include "hpcrun-lite/runtime/code/module.h"
 #include "hpcrun-lite/runtime/process.h"
@@ -60,23 +61,30 @@ static void count_lost(void)
 	store_count_loss(MSR_LOSS_MPI);
 }
 
-static bool begin(const void *text)
+static uint64_t begin(const void *text, const struct mpi_event *e)
 {
 	struct thread *t = thread_self;
 	if (atomic_load_explicit(&process.off, memory_order_relaxed) || !process_is_alive())
-		return false;
+		return 0;
 	if (!t || sample_hold(t) != SAMPLE_HELD) {
 		if (!atomic_load_explicit(&process.ending, memory_order_relaxed))
 			count_lost();
-		return false;
+		return 0;
 	}
 	const struct sample_cost cost = sample_begin_call_cost(t, &now.n_turns, COST_EVERY);
 	now.thread = t;
 	call_path_find(t, &(struct call_kind){inner_frames, module_with(text)}, &now.path);
 	sample_end_call_cost(t, cost, COST_EVERY);
-	now.node[now.n_open++ % OPEN_MOST] = now.path.place.has_node ? now.path.place.node : 0;
+	const uint32_t node = now.path.place.has_node ? now.path.place.node : 0;
+	now.node[now.n_open++ % OPEN_MOST] = node;
 	sample_release(t, &now.path.place);
-	return true;
+	const uint64_t enter_ns = clock_mono_ns();
+	bool is_stale;
+	if (sample_begin_call(t, &t->mpi.call_sp, &is_stale)) {
+		mpi_sums_enter(&t->mpi, t->record->number, node, e, enter_ns);
+		sample_end_call(&t->mpi.call_sp);
+	}
+	return enter_ns;
 }
 
 /*
@@ -94,6 +102,7 @@ static _Atomic uint64_t *end(const struct mpi_event *e)
 	_Atomic uint64_t *sum = NULL;
 	bool is_stale;
 	if (sample_begin_call(t, &t->mpi.call_sp, &is_stale)) {
+		mpi_sums_leave(&t->mpi);
 		if (mpi_sums_add(&t->mpi, t->record->number, node, e, &cause))
 			sum = mpi_sums_last(&t->mpi);
 		sample_end_call(&t->mpi.call_sp);

@@ -14,10 +14,11 @@
 #include <sys/mman.h>
 
 struct mpi_sums {
-	struct table calls, collectives, comms;
+	struct table calls, collectives, comms, opens;
+	struct msr_mpi_open *open;   /* NULL: there was no space */
 	struct msr_mpi_call *last;   /* the sum that was found last */
 	uint32_t n;
-	struct table_extent many[3][TABLE_MAX_EXTENTS];
+	struct table_extent many[4][TABLE_MAX_EXTENTS];
 	struct msr_mpi_call *index[MPI_SUMS_INDEX];
 };
 
@@ -38,6 +39,13 @@ static struct mpi_sums *make(uint32_t thread)
 	table_init(&s->collectives, MSR_MPI_COLLECTIVE, sizeof(struct msr_mpi_collective), thread,
 		   s->many[1]);
 	table_init(&s->comms, MSR_MPI_COMM, sizeof(struct msr_mpi_comm), thread, s->many[2]);
+	table_init(&s->opens, MSR_MPI_OPEN, sizeof(struct msr_mpi_open), thread, s->many[3]);
+	enum msr_loss cause;
+	s->open = table_reserve_patiently(&s->opens, &cause);
+	if (s->open) {
+		table_commit(&s->opens);
+		table_trim(&s->opens);
+	}
 	return s;
 }
 
@@ -151,6 +159,28 @@ bool mpi_sums_add(struct mpi_thread *t, uint32_t thread, uint32_t node, const st
 		atomic_store_explicit(&sum->least_ns, ns, memory_order_relaxed);
 	return !e->is_collective || !msr_mpi_is_recorded(e->number) ||
 	       record_collective(t->sums, node, e, cause);
+}
+
+void mpi_sums_enter(struct mpi_thread *t, uint32_t thread, uint32_t node,
+		    const struct mpi_event *e, uint64_t enter_ns)
+{
+	struct msr_mpi_open *o = need(t, thread) ? t->sums->open : NULL;
+	if (!o)
+		return;
+	/* a reader of a file that is being written skips the record while it changes */
+	atomic_store_explicit(&o->enter_ns, 0, memory_order_release);
+	o->node = node;
+	o->comm = e->comm;
+	o->peer = e->peer;
+	o->call = e->call;
+	/* release: whoever sees the time sees the rest */
+	atomic_store_explicit(&o->enter_ns, enter_ns, memory_order_release);
+}
+
+void mpi_sums_leave(struct mpi_thread *t)
+{
+	if (t->sums && t->sums->open)
+		atomic_store_explicit(&t->sums->open->enter_ns, 0, memory_order_release);
 }
 
 _Atomic uint64_t *mpi_sums_last(const struct mpi_thread *t)

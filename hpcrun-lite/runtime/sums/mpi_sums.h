@@ -34,6 +34,13 @@ struct mpi_thread {
  */
 bool mpi_sums_add(struct mpi_thread *t, uint32_t thread, uint32_t node, const struct mpi_event *e,
 		  enum msr_loss *cause);
+/*
+ * The thread enters a call; of `e` comm, peer and call are used. What a process that is killed in
+ * the call waited for is then in the file. Nothing is written without space or memory.
+ */
+void mpi_sums_enter(struct mpi_thread *t, uint32_t thread, uint32_t node,
+	const struct mpi_event *e, uint64_t enter_ns);
+void mpi_sums_leave(struct mpi_thread *t);
 /* Returns the number of calls in the sum that was last added to; NULL: none. */
 _Atomic uint64_t *mpi_sums_last(const struct mpi_thread *t);
 /* Writes the description of a communicator. Failure as above. */

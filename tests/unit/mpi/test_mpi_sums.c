@@ -54,6 +54,8 @@ static void add(uint32_t node, const struct mpi_event *e)
 struct seen {
 	uint64_t n_sums, n_calls, sent, ns, n_without_peer, n_without_node, n_collectives;
 	struct msr_mpi_call first;
+	struct msr_mpi_open open;
+	uint64_t n_opens;
 };
 
 static struct seen look(void)
@@ -74,6 +76,10 @@ static struct seen look(void)
 			continue;
 		if (v.extent->kind == MSR_MPI_COLLECTIVE)
 			s.n_collectives += v.n_bytes / sizeof(struct msr_mpi_collective);
+		if (v.extent->kind == MSR_MPI_OPEN) {
+			memcpy(&s.open, v.content, sizeof s.open);
+			s.n_opens += v.n_bytes / sizeof s.open;
+		}
 		if (v.extent->kind != MSR_MPI_CALL)
 			continue;
 		assert_int_equal(v.extent->thread, 3);
@@ -169,12 +175,30 @@ static void collective_calls_thin_out(void **state)
 	assert_true(msr_mpi_is_recorded((1 << 15) + 2));
 }
 
+static void the_file_names_the_call_that_a_thread_is_in(void **state)
+{
+	(void)state;
+	const struct mpi_event e = {.comm = 1, .peer = 5, .call = MPI_CALL_Recv};
+	mpi_sums_leave(&thread); /* nothing yet: harmless */
+	mpi_sums_enter(&thread, 3, 7, &e, 12345);
+	struct seen s = look();
+	assert_int_equal(s.n_opens, 1);
+	assert_int_equal(s.open.enter_ns, 12345);
+	assert_true(s.open.node == 7 && s.open.comm == 1 && s.open.peer == 5 &&
+		    s.open.call == MPI_CALL_Recv);
+	mpi_sums_leave(&thread);
+	s = look();
+	assert_true(s.n_opens == 1 && s.open.enter_ns == 0);
+}
+
 int main(void)
 {
 	assert_non_null(mkdtemp(directory));
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(equal_calls_share_a_sum, setup, teardown),
 		cmocka_unit_test_setup_teardown(beyond_the_limits_nothing_is_lost, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(the_file_names_the_call_that_a_thread_is_in, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(collective_calls_thin_out, setup, teardown),
 	};

@@ -6,6 +6,7 @@
 #include "tests/unit/prof/prof_fixture.h"
 
 #include "hpcprof-lite/view/view_mpi.h"
+#include "hpcprof-lite/view/view_mpi_open.h"
 #include "tests/gen/gen_mpi.h"
 
 #include <math.h>
@@ -108,6 +109,45 @@ static void close_to(double got, double wanted)
 {
 	if (fabs(got - wanted) > 1e-12)
 		fail_msg("%.12g, not %.12g", got, wanted);
+}
+
+/* The call that a thread was in when the process was killed counts until then; damage does not. */
+static void a_call_that_did_not_end(void **state)
+{
+	(void)state;
+	const uint64_t second = 1000000000;
+	char *own = fixture_directory();
+	struct gen *g = gen_open(own, &(struct gen_process){.pid = 1,
+							    .n_ranks = 2,
+							    .start_mono_ns = second,
+							    .start_real_ns = 50 * second});
+	uint16_t module = gen_module(g, "/bin/a", NULL, 0, MSR_MODULE_MAIN);
+	uint32_t metric = gen_metric(g, "CPUTIME", MSR_UNIT_NS, 1000, MSR_SOURCE_TEST);
+	gen_thread(g, "t");
+	uint32_t node = gen_child(g, 0, gen_entry(g, 0, MSR_ENTRY_MAIN),
+				  msr_addr_make(module, 0x1000, false));
+	gen_sample(g, 0, node, metric, 9 * second - 1000, 1000);
+	char *path = gen_close(g, MSR_EXIT_RETURN, 0); /* at 9 s */
+	const struct msr_mpi_open open[] = {
+		{.enter_ns = 4 * second, .node = node, .peer = 1, .call = MPI_CALL_Recv},
+		{.enter_ns = 0, .node = node, .call = MPI_CALL_Send},
+		{.enter_ns = 99 * second, .node = node, .call = MPI_CALL_Send},
+		{.enter_ns = 4 * second, .node = 12345, .call = MPI_CALL_Send},
+		{.enter_ns = 4 * second, .node = node, .call = MPI_N_CALLS}};
+	gen_mpi_add(path, MSR_MPI_OPEN, 0, open, 5);
+	free(path);
+	struct model *m = fixture_model(own, 1);
+	struct view_mpi_open *groups;
+	size_t n;
+	assert_int_equal(m->mpi->n_calls, 1);
+	const struct model_mpi_call *c = &m->mpi->calls[0];
+	assert_true(c->is_open && c->call == MPI_CALL_Recv && c->peer == 1);
+	assert_int_equal(c->ns, 5 * second);
+	close_to(total(m, MODEL_ROLE_MPI_TIME), 5);
+	assert_true(view_mpi_open_make(m, &groups, &n) && n == 1 && groups->longest == c);
+	free(groups);
+	model_free(m);
+	fixture_remove(own);
 }
 
 /* 25 messages of 800 bytes, each late by 40 ms: no network takes that long for them. */
@@ -218,7 +258,8 @@ static void damaged_records(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(a_sender_that_is_always_late),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(a_call_that_did_not_end),
+		cmocka_unit_test(a_sender_that_is_always_late),
 		cmocka_unit_test(the_model),
 					   cmocka_unit_test(the_tables),
 					   cmocka_unit_test(damaged_records)};

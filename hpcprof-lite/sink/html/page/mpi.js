@@ -11,7 +11,7 @@ class MpiCards {
   }
   cards() {
     return this.mpi
-      ? [this.places(), this.sites(), this.ranks(), this.sizes(), this.pairs()].filter(Boolean)
+      ? [this.open(), this.places(), this.sites(), this.ranks(), this.sizes(), this.pairs()].filter(Boolean)
       : [];
   }
   card(title, ...children) {
@@ -47,6 +47,32 @@ class MpiCards {
   processName(process) {
     const x = this.profile.meta.processes[process];
     return x.rank >= 0 ? `rank ${x.rank}` : `pid ${x.pid}`;
+  }
+  // What threads were in when the run ended: of a job that hung, the answer.
+  open() {
+    const list = this.mpi.open.slice(0, MOST_MPI_ROWS);
+    if (!list.length) return null;
+    return this.card(
+      "MPI: calls that did not end",
+      this.table(
+        [
+          { name: "until the end" },
+          { name: "threads" },
+          { name: "", text: true },
+          { name: "call", text: true },
+        ],
+        list.map(x =>
+          el(
+            "tr",
+            {},
+            this.number(this.seconds(x.us)),
+            this.number(count(x.n)),
+            el("td", {}, x.n > 1 ? `one of ${this.processName(x.process)}` : this.processName(x.process)),
+            el("td", {}, this.profile.str(x.call), " at ", this.place(x.context)),
+          ),
+        ),
+      ),
+    );
   }
   places() {
     const m = this.mpi,

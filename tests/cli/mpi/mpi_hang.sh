@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# What ranks were in when their job was killed: call, peer, place and time come first in the report,
+# and count as time in MPI. The work before is balanced, and its threads are those that worked.
+
+. "${srcdir:-.}/tests/lib.sh"
+# shellcheck source=/dev/null
+. "$srcdir/tests/cli/mpi/mpi_lib.sh"
+one_mpi
+
+for mpi in $MPIS; do
+	mpi_build "$mpi" mpi_hang.c || skip_all "the program does not build with mpicc.$mpi"
+	run_limited 60 timeout -s TERM 3 "mpirun.$mpi" -n 3 "$HPCRUN" -q -e CPUTIME -e MPI \
+		-o "$T/$mpi/run" -- "$T/$mpi/mpi_hang" </dev/null >"$T/out" 2>&1
+	mpi_read "$T/$mpi/run"
+	# open RANK FUNCTION FIELD
+	open() {
+		by_name '$1 == "mpi-call" && get("open") && get("rank") == '"$1"' &&
+			get("function") == "'"$2"'" { print get("'"$3"'") }' "$T/records"
+	}
+	for rank in 0 2; do
+		is "$mpi: rank $rank was at a barrier" "$(open $rank MPI_Barrier calls)" 1
+		like "$mpi: ... its place" "$(open $rank MPI_Barrier place)" \
+			"$(mpi_line mpi_hang.c '/. waits ./')\$"
+	done
+	is "$mpi: rank 1 was in a receive, from rank 2" "$(open 1 MPI_Recv world_peer)" 2
+	like "$mpi: ... its place" "$(open 1 MPI_Recv place)" \
+		"$(mpi_line mpi_hang.c '/. hangs ./')\$"
+	within "$mpi: ... for as long as it hung" "$(open 1 MPI_Recv ns)" 500000000 3500000000
+	within "$mpi: all of it is waiting" "$(open 1 MPI_Recv waited_ns)" 500000000 3500000000
+	"$HPCPROF" -q --to text --all "$T/$mpi/run" >"$T/all" 2>/dev/null
+	is "$mpi: threads that worked" \
+		"$(by_name '$1 == "account" { print get("threads") }' "$T/all")" 3
+	within "$mpi: their work is balanced" "$(by_name '$1 == "efficiency" {
+		print get("load_balance") }' "$T/all" | head -n 1)" 0.8 1
+	"$HPCPROF" -q --to text -o "$T/$mpi/db" "$T/$mpi/run" >"$T/report" 2>&1
+	like "$mpi: the report says it" \
+		"$(grep -A 3 '^Calls of MPI that did not end' "$T/report")" \
+		'rank 1: MPI_Recv from rank 2 at mpi_hang.c:[0-9]* in main'
+done
+done_testing
