@@ -21,19 +21,18 @@ static int compare_shares(const void *pa, const void *pb)
 	return (a->id > b->id) - (a->id < b->id);
 }
 
-static void finish(struct view_side *s)
+/* n: of how many the mean is. */
+static void finish(struct view_side *s, uint32_t n)
 {
-	uint32_t n = 0;
 	double sum = 0;
-	for (uint32_t i = 0; i < s->n; i++) {
-		n += s->at[i].counts;
+	for (uint32_t i = 0; i < s->n; i++)
 		sum += s->at[i].counts ? s->at[i].value : 0;
-	}
-	s->mean = n ? sum / n : 0;
 	if (!s->n)
 		return;
 	qsort(s->at, s->n, sizeof *s->at, compare_shares);
 	s->most = s->at[0].value;
+	s->mean = n ? sum / n : 0;
+	s->mean = s->mean < s->most ? s->mean : s->most; /* threads one after the other */
 	while (s->n_empty < s->n && is_empty(&s->at[s->n - 1 - s->n_empty]))
 		s->n_empty++;
 }
@@ -44,12 +43,16 @@ static uint64_t count_samples(const struct model *m, const struct model_profile 
 	return m->part && m->has_traces ? p->n_trace_records : p->ledger->in_tree;
 }
 
+static bool is_time(const struct model *m, const struct view_values *v)
+{
+	return v->metric < m->n_metrics && m->metrics[v->metric].is_time;
+}
+
 static void add_thread(const struct model *m, const struct view_values *v, uint32_t profile,
 		       struct view_balance *b)
 {
 	const struct model_profile *p = &m->profiles[profile];
 	const struct model_value *value = model_find_value(m, profile, 0, v->metric);
-	const bool is_time = v->metric < m->n_metrics && m->metrics[v->metric].is_time;
 	struct view_share *of = &b->processes.at[p->process], *t = &b->threads.at[b->threads.n++];
 	*t = (struct view_share){profile,
 				 1,
@@ -57,7 +60,7 @@ static void add_thread(const struct model *m, const struct view_values *v, uint3
 				 count_samples(m, p),
 				 view_count_lost(p->ledger),
 				 p->cpu_ns,
-				 !is_time || view_is_used_thread(m, p)};
+				 !is_time(m, v) || view_is_used_thread(m, p)};
 	of->n_threads++;
 	of->value += t->value;
 	of->n_samples += t->n_samples;
@@ -80,8 +83,13 @@ bool view_balance_make(const struct model *m, const struct view_values *v, struc
 	for (uint32_t i = 0; i < m->n_profiles; i++)
 		if (m->profiles[i].kind == MODEL_PROFILE_THREAD)
 			add_thread(m, v, i, b);
-	finish(&b->threads);
-	finish(&b->processes);
+	uint32_t most, all;
+	if (!view_count_threads(m, 0, m->n_profiles, &most, &all)) {
+		view_balance_free(b);
+		return false;
+	}
+	finish(&b->threads, is_time(m, v) ? most : b->threads.n);
+	finish(&b->processes, b->processes.n);
 	return true;
 }
 

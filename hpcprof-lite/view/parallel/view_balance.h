@@ -20,7 +20,10 @@ struct view_share {
 struct view_side {
 	struct view_share *at; /* by falling value; empty ones last, then by id */
 	uint32_t n, n_empty;   /* n_empty: at the end, without value, samples and losses */
-	/* of the values; a time of threads: of those that count (view_is_used_thread()) */
+	/*
+	 * Of the values. A time of threads: of those that count (view_is_used_thread()); the mean
+	 * is over as many as matter at one time (view_count_threads()), as in the efficiencies.
+	 */
 	double mean, most;
 };
 

@@ -85,7 +85,7 @@ packets = compare_perfetto.decode("o-perfetto/trace.perfetto-trace")
 tracks = [d["name"][0] for p in packets for d in p["track_descriptor"] if d["counter"]]
 values = [float(e["double_counter_value"][0]) for p in packets for e in p["track_event"]
           if e["double_counter_value"]]
-print(*tracks, len(values), round(max(values)), values[-1])' "$srcdir/tests/judge")" \
+print(*tracks, len(values), int(round(max(values), -2)), values[-1])' "$srcdir/tests/judge")" \
 		"power of GPU 0: Fake GPU $n_changes 400 0.0"
 else
 	skip 1 "no protoc here"

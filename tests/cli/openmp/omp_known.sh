@@ -55,7 +55,7 @@ for runtime in libgomp libomp; do
 		done
 		for function in critical in_turns by_one; do
 			within "$M: $function: one of two threads works" \
-				"$(region $function efficiency)" 0.05 0.53
+				"$(region $function efficiency)" 0.05 0.58
 		done
 	fi
 done

@@ -67,7 +67,7 @@ class MpiCards {
             {},
             this.number(this.seconds(x.us)),
             this.number(count(x.n)),
-            el("td", {}, x.n > 1 ? `one of ${this.processName(x.process)}` : this.processName(x.process)),
+            el("td", {}, (x.n > 1 ? "one of " : "") + this.processName(x.process)),
             el("td", {}, this.profile.str(x.call), " at ", this.place(x.context)),
           ),
         ),

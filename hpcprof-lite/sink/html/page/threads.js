@@ -17,6 +17,10 @@ class ThreadView {
     const some = list.filter(x => (x.profile ?? x).counts);
     return some.length ? some : list;
   }
+  // Over how many threads the mean is: those that matter at one time.
+  divisor(n) {
+    return Math.min(n, this.app.profile.meta.uses?.threads || n);
+  }
   // The value of each thread: everything, or all below one function. Whole run: selections of
   // threads would hide what to compare.
   values(metric) {
@@ -53,7 +57,8 @@ class ThreadView {
     }
     const most = Math.max(...values.map(v => v.value), 1e-30),
       counted = this.counted(values);
-    const mean = Math.min(counted.reduce((s, v) => s + v.value, 0) / counted.length, most);
+    const sum = counted.reduce((s, v) => s + v.value, 0),
+      mean = Math.min(sum / this.divisor(counted.length), most);
     const title = this.fn < 0 ? "everything" : p.functionName(this.fn);
     this.holder.replaceChildren(
       el(
@@ -178,7 +183,8 @@ class ThreadView {
       const most = v.reduce((a, b) => Math.max(a, b), 0),
         least = v.reduce((a, b) => Math.min(a, b), Infinity);
       const sum = v.reduce((a, b) => a + b, 0);
-      return { id: fn, sum, most, least, mean: sum / v.length };
+      const mean = Math.min(sum / this.divisor(v.length), most);
+      return { id: fn, sum, most, least, mean };
     });
     const column = (title, value, hint) => ({
       title,
