@@ -178,7 +178,7 @@ clock_agrees() {
 	done
 }
 
-if measure threads "${CC:-cc}" 2; then
+if measure threads "${CC:-cc}" 1; then
 	for part in part1 part2 part3 part4; do
 		echo "$part $(sum thread $part 1) $(sum thread $part 2)"
 	done >"$T/g"
@@ -195,7 +195,7 @@ neighbours=
 
 # switches CASE: one run; notes for each thread the share of its CPU clock that the profile has.
 switches() {
-	measure switches "${CC:-cc}" 3 || return
+	measure switches "${CC:-cc}" 2 || return
 	for t in ping1 pong1 ping2 pong2; do
 		echo "$(sum thread "$t" 2) $(truth "$t")" |
 			awk '{ print $2 ? $1 / $2 : 0 }' >>"$T/switches.$1.$t"

@@ -8,6 +8,7 @@
 . "${srcdir:-.}/tests/lib.sh"
 # shellcheck source=/dev/null
 . "$srcdir/tests/cli/mpi/mpi_lib.sh"
+one_mpi
 
 # measure MPI CASE OPTIONS [COMMAND...]: the report is in $T/report.
 measure() {
