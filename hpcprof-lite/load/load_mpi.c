@@ -112,9 +112,29 @@ bool load_mpi_collective(const struct load_file *f, const struct load_mpi_part *
 bool load_mpi_open(const struct load_file *f, const struct load_mpi_part *p, uint64_t i,
 		   struct msr_mpi_open *o)
 {
-	memcpy(o, p->content + i * p->stride, sizeof *o);
+	const struct msr_mpi_open *at = (const void *)(p->content + i * p->stride);
+	/* the process may still run: acquire, so that the rest is of this time, or was changed */
+	const uint64_t enter_ns = atomic_load_explicit(&at->enter_ns, memory_order_acquire);
+	memcpy(o, at, sizeof *o);
+	atomic_thread_fence(memory_order_acquire);
+	if (atomic_load_explicit(&at->enter_ns, memory_order_relaxed) != enter_ns)
+		return false;
 	return o->enter_ns && o->enter_ns <= LATEST_NS && node_is_sound(f, p->thread, o->node) &&
 	       o->call < MPI_N_CALLS;
+}
+
+uint64_t load_mpi_last_ns(const struct load_file *f)
+{
+	uint64_t last = 0;
+	for (size_t k = 0; k < f->mpi.opens.n; k++)
+		for (uint64_t i = 0; i < f->mpi.opens.at[k].n; i++) {
+			struct msr_mpi_open o;
+			memcpy(&o, f->mpi.opens.at[k].content + i * f->mpi.opens.at[k].stride,
+			       sizeof o);
+			if (o.enter_ns > last && o.enter_ns <= LATEST_NS)
+				last = o.enter_ns;
+		}
+	return last;
 }
 
 static void count_damage(struct load_file *f, const struct load_mpi_part *p, bool is_call)

@@ -126,8 +126,8 @@ static struct value phase_name(const struct record *r)
 
 static const struct field pop_fields[] = {
 	GET(FIELD_TEXT, "phase", phase_name, "Unknown: a loop, or the whole run"),
-	{.name = "loop", .kind = FIELD_ID, .of = "context", .meaning = "0: the whole run",
-	 FIELD_AT(view_pop, context)},
+	{.name = "loop", .kind = FIELD_ID, .of = "context",
+	 .meaning = "0: the whole run, or a phase", FIELD_AT(view_pop, context)},
 	POP(elapsed, "elapsed_sec", "Without MPI_Init and MPI_Finalize"),
 	COUNT(view_pop, n_processes, "processes", NULL),
 	COUNT(view_pop, n_threads, "threads", NULL),

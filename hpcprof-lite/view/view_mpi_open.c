@@ -60,13 +60,14 @@ const char *view_mpi_open_name(const struct view_mpi_open *o, char name[VIEW_MPI
 {
 	const struct model_mpi_call *c = o->longest;
 	const struct mpi_call_form *f = &mpi_call_forms[c->call];
-	const char *call = mpi_call_name(c->call), *way = f->receive ? "from" : "to";
+	const char *call = mpi_call_name(c->call), *way = f->send ? "to" : "from";
 	if (o->n_threads > 1 || f->group != MPI_GROUP_P2P || c->peer == MSR_MPI_NO_PEER)
 		snprintf(name, VIEW_MPI_CALL, "%s", call);
 	else if (c->peer < 0)
 		snprintf(name, VIEW_MPI_CALL, "%s %s any rank", call, way);
 	else
-		snprintf(name, VIEW_MPI_CALL, "%s %s rank %" PRId32, call, way,
-			 c->peer_world >= 0 ? c->peer_world : c->peer);
+		snprintf(name, VIEW_MPI_CALL, "%s %s rank %" PRId32 "%s", call, way,
+			 c->peer_world >= 0 ? c->peer_world : c->peer,
+			 c->peer_world >= 0 ? "" : " of its communicator");
 	return name;
 }

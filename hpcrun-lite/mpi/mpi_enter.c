@@ -71,7 +71,8 @@ static uint64_t begin(const struct mpi_host *h, const struct mpi_frame *f)
 	return h->begin((const void *)(uintptr_t)mpi_enter,
 			&(struct mpi_event){.comm = f->on ? f->on->id : 0,
 					    .peer = f->peer,
-					    .call = f->call});
+					    .call = f->call,
+					    .is_poll = f->poll != NULL});
 }
 
 void mpi_enter(struct mpi_frame *f, const uintptr_t *a)

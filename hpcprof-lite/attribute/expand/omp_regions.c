@@ -111,7 +111,7 @@ void omp_regions_enter(struct expand_run *r)
 		region->sums.call_function = call.function;
 		region->sums.file = call.file;
 		region->sums.line = call.line;
-		region->sums.call_addr = region->call_addr;
+		region->sums.call_addr = call.function == MODEL_NONE ? 0 : region->call_addr;
 	}
 }
 

@@ -239,7 +239,8 @@ static void find_wait(const struct making *w, uint32_t file, uint32_t thread,
 		mpi_waits_find(&w->waits, file, thread, c->node, c->comm, c->call);
 	if (!may_wait(c->call))
 		return;
-	to->wait_is_known = p && p->ns;
+	/* of a call that did not end the arrivals are unknown */
+	to->wait_is_known = !to->is_open && p && p->ns;
 	to->wait_ns = to->wait_is_known
 			      ? (uint64_t)((double)c->ns * ((double)p->wait_ns / (double)p->ns))
 			      : estimate(c, to->least_ns);

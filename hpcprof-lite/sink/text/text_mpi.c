@@ -455,13 +455,17 @@ static void put_open(const struct model *m, const struct view_mpi_open *o,
 		     const struct text_style *s)
 {
 	const struct model_mpi_call *c = o->longest;
-	const int32_t rank = m->processes[m->profiles[c->profile].process].rank;
-	char a[TEXT_CELL], b[TEXT_CELL], who[64], call[VIEW_MPI_CALL], place[TEXT_NAME];
-	if (o->n_threads > 1)
-		snprintf(who, sizeof who, "%s threads, one of rank %" PRId32,
-			 text_count(b, o->n_threads), rank);
+	const struct model_process *p = &m->processes[m->profiles[c->profile].process];
+	char a[TEXT_CELL], b[TEXT_CELL], one[32], who[64], call[VIEW_MPI_CALL], place[TEXT_NAME];
+	if (p->rank >= 0)
+		snprintf(one, sizeof one, "rank %" PRId32, p->rank);
 	else
-		snprintf(who, sizeof who, "rank %" PRId32, rank);
+		snprintf(one, sizeof one, "pid %" PRIu32, p->pid);
+	if (o->n_threads > 1)
+		snprintf(who, sizeof who, "%s threads, one of %s", text_count(b, o->n_threads),
+			 one);
+	else
+		snprintf(who, sizeof who, "%s", one);
 	name_place(m, view_mpi_caller(m, c->context), place, sizeof place);
 	foreign_printf(s->out, "%10s  %s: %s at %s\n", text_ns(a, c->ns), who,
 		       view_mpi_open_name(o, call), place);

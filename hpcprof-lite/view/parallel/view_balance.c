@@ -25,12 +25,14 @@ static int compare_shares(const void *pa, const void *pb)
 static void finish(struct view_side *s, uint32_t n)
 {
 	double sum = 0;
-	for (uint32_t i = 0; i < s->n; i++)
-		sum += s->at[i].counts ? s->at[i].value : 0;
+	for (uint32_t i = 0; i < s->n; i++) {
+		const double value = s->at[i].counts ? s->at[i].value : 0;
+		sum += value;
+		s->most = value > s->most ? value : s->most;
+	}
 	if (!s->n)
 		return;
 	qsort(s->at, s->n, sizeof *s->at, compare_shares);
-	s->most = s->at[0].value;
 	s->mean = n ? sum / n : 0;
 	s->mean = s->mean < s->most ? s->mean : s->most; /* threads one after the other */
 	while (s->n_empty < s->n && is_empty(&s->at[s->n - 1 - s->n_empty]))

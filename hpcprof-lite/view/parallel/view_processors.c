@@ -165,13 +165,14 @@ static uint32_t team_size(const struct model *m, uint32_t process, double thread
 	     i++) {
 		const uint32_t size = m->omp_regions[i].n_threads;
 		double seconds = 0;
+		if (size <= best || size > MOST_TEAM)
+			continue;
 		for (uint32_t k = first;
-		     size > best && k < m->n_omp_regions && m->omp_regions[k].process == process;
-		     k++)
+		     k < m->n_omp_regions && m->omp_regions[k].process == process; k++)
 			seconds += m->omp_regions[k].n_threads >= size
 					   ? (double)m->omp_regions[k].elapsed_ns / 1e9
 					   : 0;
-		if (size > best && size <= MOST_TEAM && seconds * size >= MATTERS * thread_seconds)
+		if (seconds * size >= MATTERS * thread_seconds)
 			best = size;
 	}
 	return best;
@@ -183,12 +184,13 @@ struct edges {
 
 static bool add_life(struct edges *e, uint64_t start_ns, uint64_t end_ns)
 {
-	struct edge *from = vec_push(&e->list), *to = from ? vec_push(&e->list) : NULL;
-	if (!to)
+	struct edge *at = vec_extend(&e->list, 2);
+	if (!at)
 		return false;
-	e->list.at[e->list.n - 2] = (struct edge){start_ns, 1};
-	/* a thread without duration lived at its moment */
-	*to = (struct edge){end_ns + (end_ns == start_ns), -1};
+	/* a thread without duration lived at its moment; after the last one there is none */
+	start_ns -= start_ns == UINT64_MAX;
+	at[0] = (struct edge){start_ns, 1};
+	at[1] = (struct edge){end_ns + (end_ns == start_ns), -1};
 	return true;
 }
 

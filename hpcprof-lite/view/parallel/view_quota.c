@@ -197,8 +197,10 @@ bool view_quota_of_processes(const struct model *m, double *processors)
 		const struct model_process *p = &m->processes[i];
 		if (!processors[i])
 			continue;
-		changes[n++] = (struct change){p->host_id, p->start_ns, 1};
-		changes[n++] = (struct change){p->host_id, p->end_ns, -1};
+		/* a process without duration lived at its moment */
+		const uint64_t start_ns = p->start_ns - (p->start_ns == UINT64_MAX);
+		changes[n++] = (struct change){p->host_id, start_ns, 1};
+		changes[n++] = (struct change){p->host_id, p->end_ns + (p->end_ns == start_ns), -1};
 		processors[i] = 0;
 	}
 	if (n)

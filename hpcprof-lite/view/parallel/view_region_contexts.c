@@ -105,11 +105,13 @@ static void find_schedule(const struct model *m, uint32_t function, struct view_
 
 /* ---- contexts ---- */
 
+enum { SEVERAL = INT32_MAX }; /* regions have this body */
+
 struct finding {
 	const struct model *m;
 	struct view_regions *r;
 	struct region_sums *sums;
-	uint32_t *of_function;     /* by function: the region that it is the body of */
+	uint32_t *of_function;     /* by function: the region that it is the body of, or SEVERAL */
 	uint32_t *first_of_caller; /* by function that forks: its first region */
 	uint32_t *next;            /* by region: another one of the same caller */
 	uint32_t *region_of;       /* by context: the region whose outermost context it is */
@@ -132,8 +134,10 @@ static uint32_t find_region(const struct finding *f, uint32_t context)
 	uint32_t found = MODEL_NONE;
 	if (c->function >= f->m->n_functions)
 		return MODEL_NONE;
-	if (c->kind == MODEL_CONTEXT_FUNCTION)
-		return f->of_function[c->function];
+	if (c->kind == MODEL_CONTEXT_FUNCTION) {
+		const uint32_t of = f->of_function[c->function];
+		return of == SEVERAL ? MODEL_NONE : of;
+	}
 	for (uint32_t i = f->first_of_caller[c->function]; i != MODEL_NONE; i = f->next[i])
 		if (is_fork(f, c, i)) {
 			if (found != MODEL_NONE)
@@ -236,7 +240,8 @@ static bool find(struct finding *f)
 		const struct view_region *r = &f->r->at[i];
 		capacity[i] = r->capacity;
 		if (r->function < f->m->n_functions)
-			f->of_function[r->function] = i;
+			f->of_function[r->function] =
+				f->of_function[r->function] == MODEL_NONE ? i : SEVERAL;
 		if (r->call_function < f->m->n_functions) {
 			f->next[i] = f->first_of_caller[r->call_function];
 			f->first_of_caller[r->call_function] = i;
@@ -253,7 +258,7 @@ static bool find(struct finding *f)
 
 /* Samples of fewer periods say little of how threads differ. */
 enum { LEAST_PERIODS = 200 };
-/* Tables of threads by contexts that take longer are left out. */
+/* Look-ups of threads by contexts, of all regions together. */
 static const double MOST_LOOK_UPS = 4e6;
 
 static double work_at(const struct model *m, uint32_t profile, uint32_t context)
@@ -313,20 +318,21 @@ static bool judge_threads(const struct finding *f)
 {
 	const struct model *m = f->m;
 	uint32_t *contexts = malloc(((size_t)m->n_contexts + 1) * sizeof *contexts);
+	double left = MOST_LOOK_UPS;
 	if (!contexts)
 		return false;
 	for (uint32_t i = 0; i < f->r->n; i++) {
 		struct view_region *r = &f->r->at[i];
 		const double work = r->activity[MODEL_WORK];
 		size_t n = 0;
-		r->has_imbalance = true;
+		r->has_imbalance = f->sums[i].most > 0;
 		if (work - f->sums[i].body_work <= 0.1 * work)
 			continue;
 		for (uint32_t c = 1; c < m->n_contexts; c++)
 			if (f->around[c] == c && f->region_of[c] == i)
 				contexts[n++] = c;
-		r->has_imbalance = work >= LEAST_PERIODS * longest_period(m) &&
-				   (double)n * m->n_profiles <= MOST_LOOK_UPS;
+		left -= (double)n * m->n_profiles;
+		r->has_imbalance = work >= LEAST_PERIODS * longest_period(m) && left >= 0;
 		if (r->has_imbalance)
 			compare_threads(f, i, contexts, n);
 	}

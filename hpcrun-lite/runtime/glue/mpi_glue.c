@@ -78,12 +78,13 @@ static uint64_t begin(const void *text, const struct mpi_event *e)
 	const uint32_t node = now.path.place.has_node ? now.path.place.node : 0;
 	now.node[now.n_open++ % OPEN_MOST] = node;
 	sample_release(t, &now.path.place);
-	const uint64_t enter_ns = clock_mono_ns();
 	bool is_stale;
-	if (sample_begin_call(t, &t->mpi.call_sp, &is_stale)) {
-		mpi_sums_enter(&t->mpi, t->record->number, node, e, enter_ns);
-		sample_end_call(&t->mpi.call_sp);
-	}
+	if (e->is_poll || !sample_begin_call(t, &t->mpi.call_sp, &is_stale))
+		return clock_mono_ns();
+	mpi_sums_start(&t->mpi, t->record->number);
+	const uint64_t enter_ns = clock_mono_ns();
+	mpi_sums_enter(&t->mpi, t->record->number, node, e, enter_ns);
+	sample_end_call(&t->mpi.call_sp);
 	return enter_ns;
 }
 

@@ -15,7 +15,7 @@
 
 struct mpi_sums {
 	struct table calls, collectives, comms, opens;
-	struct msr_mpi_open *open;   /* NULL: there was no space */
+	struct msr_mpi_open *open;
 	struct msr_mpi_call *last;   /* the sum that was found last */
 	uint32_t n;
 	struct table_extent many[4][TABLE_MAX_EXTENTS];
@@ -42,10 +42,13 @@ static struct mpi_sums *make(uint32_t thread)
 	table_init(&s->opens, MSR_MPI_OPEN, sizeof(struct msr_mpi_open), thread, s->many[3]);
 	enum msr_loss cause;
 	s->open = table_reserve_patiently(&s->opens, &cause);
-	if (s->open) {
-		table_commit(&s->opens);
-		table_trim(&s->opens);
+	if (!s->open) { /* the next call tries again */
+		sys_munmap(s, sizeof *s);
+		room_give(sizeof *s);
+		return NULL;
 	}
+	table_commit(&s->opens);
+	table_trim(&s->opens);
 	return s;
 }
 
@@ -161,14 +164,20 @@ bool mpi_sums_add(struct mpi_thread *t, uint32_t thread, uint32_t node, const st
 	       record_collective(t->sums, node, e, cause);
 }
 
+void mpi_sums_start(struct mpi_thread *t, uint32_t thread)
+{
+	need(t, thread);
+}
+
 void mpi_sums_enter(struct mpi_thread *t, uint32_t thread, uint32_t node,
 		    const struct mpi_event *e, uint64_t enter_ns)
 {
-	struct msr_mpi_open *o = need(t, thread) ? t->sums->open : NULL;
-	if (!o)
+	if (!need(t, thread))
 		return;
+	struct msr_mpi_open *o = t->sums->open;
 	/* a reader of a file that is being written skips the record while it changes */
-	atomic_store_explicit(&o->enter_ns, 0, memory_order_release);
+	atomic_store_explicit(&o->enter_ns, 0, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release); /* before the stores that follow */
 	o->node = node;
 	o->comm = e->comm;
 	o->peer = e->peer;
@@ -179,7 +188,7 @@ void mpi_sums_enter(struct mpi_thread *t, uint32_t thread, uint32_t node,
 
 void mpi_sums_leave(struct mpi_thread *t)
 {
-	if (t->sums && t->sums->open)
+	if (t->sums)
 		atomic_store_explicit(&t->sums->open->enter_ns, 0, memory_order_release);
 }
 

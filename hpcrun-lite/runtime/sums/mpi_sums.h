@@ -34,6 +34,8 @@ struct mpi_thread {
  */
 bool mpi_sums_add(struct mpi_thread *t, uint32_t thread, uint32_t node, const struct mpi_event *e,
 		  enum msr_loss *cause);
+/* Makes room before the first call, whose time it would be. If it fails, mpi_sums_add() does. */
+void mpi_sums_start(struct mpi_thread *t, uint32_t thread);
 /*
  * The thread enters a call; of `e` comm, peer and call are used. What a process that is killed in
  * the call waited for is then in the file. Nothing is written without space or memory.

@@ -144,6 +144,37 @@ static void test_lanes(void **state)
 	fixture_remove(directory);
 }
 
+/* Damaged times at the end of what 64 bits hold. */
+static void test_last_moment(void **state)
+{
+	static const struct model_omp_region region[] = {
+		{.function = MODEL_NONE, .call_function = MODEL_NONE, .file = MODEL_NONE,
+		 .n_threads = 2000, .instances = 1, .elapsed_ns = 8 * SECOND},
+		{.function = MODEL_NONE, .call_function = MODEL_NONE, .file = MODEL_NONE,
+		 .n_threads = UINT32_MAX, .instances = 1, .elapsed_ns = 8 * SECOND}};
+	(void)state;
+	char *directory = fixture_directory();
+	struct gen *g = begin(directory, 0, "0-7");
+	add_thread(g, 10, 20, 9, 0);
+	finish(g);
+	struct model *m = fixture_model(directory, 1);
+	struct view_processors p;
+	double processors;
+	m->omp_regions = region;
+	m->n_omp_regions = 2;
+	m->private_->processes[0].start_ns = m->private_->processes[0].end_ns = UINT64_MAX;
+	assert_true(view_processors_make(m, &p));
+	assert_in_range(p.n_threads, 1, 2000);
+	view_processors_free(&p);
+	/* a process without duration is one at its moment */
+	assert_true(view_quota_of_processes(m, &processors));
+	assert_true(near(processors, 8));
+	m->omp_regions = NULL;
+	m->n_omp_regions = 0;
+	model_free(m);
+	fixture_remove(directory);
+}
+
 /* A thread of a team that never worked is one of its threads all the same. */
 static void test_idle_team(void **state)
 {
@@ -466,6 +497,7 @@ int main(void)
 		cmocka_unit_test(test_threads_that_matter),
 		cmocka_unit_test(test_lanes),
 		cmocka_unit_test(test_idle_team),
+		cmocka_unit_test(test_last_moment),
 		cmocka_unit_test(test_ranks),
 		cmocka_unit_test(test_too_much),
 		cmocka_unit_test(test_too_much_of_a_rank),

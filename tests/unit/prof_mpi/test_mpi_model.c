@@ -144,7 +144,14 @@ static void a_call_that_did_not_end(void **state)
 	assert_true(c->is_open && c->call == MPI_CALL_Recv && c->peer == 1);
 	assert_int_equal(c->ns, 5 * second);
 	close_to(total(m, MODEL_ROLE_MPI_TIME), 5);
+	char name[VIEW_MPI_CALL];
 	assert_true(view_mpi_open_make(m, &groups, &n) && n == 1 && groups->longest == c);
+	assert_string_equal(view_mpi_open_name(groups, name),
+			    "MPI_Recv from rank 1 of its communicator");
+	const struct model_mpi_call probe = {
+		.call = MPI_CALL_Probe, .peer = 2, .peer_world = 3};
+	groups->longest = &probe;
+	assert_string_equal(view_mpi_open_name(groups, name), "MPI_Probe from rank 3");
 	free(groups);
 	model_free(m);
 	fixture_remove(own);

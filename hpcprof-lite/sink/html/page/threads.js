@@ -55,8 +55,8 @@ class ThreadView {
       this.holder.replaceChildren(el("p", { class: "empty" }, "No thread has values."));
       return;
     }
-    const most = Math.max(...values.map(v => v.value), 1e-30),
-      counted = this.counted(values);
+    const counted = this.counted(values),
+      most = Math.max(...counted.map(v => v.value), 1e-30);
     const sum = counted.reduce((s, v) => s + v.value, 0),
       mean = Math.min(sum / this.divisor(counted.length), most);
     const title = this.fn < 0 ? "everything" : p.functionName(this.fn);
@@ -140,7 +140,7 @@ class ThreadView {
             el("button", {
               type: "button",
               class: p.selection.profiles?.has(v.profile.id) ? "cell chosen" : "cell",
-              style: `--heat:${(v.value / most).toFixed(3)}`,
+              style: `--heat:${Math.min(v.value / most, 1).toFixed(3)}`,
               title:
                 `${p.profileName(v.profile.id)}: ${p.format(metric, v.value)}, ` +
                 `${percent(v.value, most)} of the most`,
