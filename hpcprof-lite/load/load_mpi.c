@@ -123,20 +123,6 @@ bool load_mpi_open(const struct load_file *f, const struct load_mpi_part *p, uin
 	       o->call < MPI_N_CALLS;
 }
 
-uint64_t load_mpi_last_ns(const struct load_file *f)
-{
-	uint64_t last = 0;
-	for (size_t k = 0; k < f->mpi.opens.n; k++)
-		for (uint64_t i = 0; i < f->mpi.opens.at[k].n; i++) {
-			struct msr_mpi_open o;
-			memcpy(&o, f->mpi.opens.at[k].content + i * f->mpi.opens.at[k].stride,
-			       sizeof o);
-			if (o.enter_ns > last && o.enter_ns <= LATEST_NS)
-				last = o.enter_ns;
-		}
-	return last;
-}
-
 static void count_damage(struct load_file *f, const struct load_mpi_part *p, bool is_call)
 {
 	struct msr_mpi_call call;

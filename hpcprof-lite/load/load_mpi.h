@@ -51,8 +51,6 @@ bool load_mpi_collective(const struct load_file *f, const struct load_mpi_part *
 /* The same for `opens`. Also false if the thread was in no call. */
 bool load_mpi_open(const struct load_file *f, const struct load_mpi_part *p, uint64_t i,
 	struct msr_mpi_open *o);
-/* When the last call began that a thread is in, CLOCK_MONOTONIC; 0: none. */
-uint64_t load_mpi_last_ns(const struct load_file *f);
 /* NULL: there is no such communicator. */
 static inline const struct msr_mpi_comm *load_mpi_comm(const struct load_mpi *m, uint32_t id)
 {

@@ -29,13 +29,14 @@ static struct value given(const struct record *r)
 
 static const struct field account_fields[] = {
 	ACCOUNT(FIELD_REAL, elapsed, "elapsed_sec", NULL),
-	ACCOUNT(FIELD_COUNT, n_threads, "threads", "The most that mattered at one time"),
-	ACCOUNT(FIELD_COUNT, n_all_threads, "all_threads", "That count"),
-	ACCOUNT(FIELD_COUNT, n_left_out, "left_out", "Threads with less CPU time, in no sum"),
+	ACCOUNT(FIELD_COUNT, n_threads, "threads", "The most at one time that matters"),
+	ACCOUNT(FIELD_COUNT, n_all_threads, "all_threads", "Threads in the sums, at any time"),
+	ACCOUNT(FIELD_COUNT, n_left_out, "left_out", "Threads with too little CPU time; in no sum"),
 	ACCOUNT(FIELD_REAL, capacity, "capacity_sec", "The sum of the uses"),
 	ACCOUNT(FIELD_REAL, cpu_seconds, "cpu_sec", "Of all threads"),
-	{.name = "processors", .kind = FIELD_COUNT, .meaning = "That the processes may use",
-	 .get = allowed, .is_known = has_processors},
+	{.name = "processors", .kind = FIELD_COUNT,
+	 .meaning = "Processors that the processes may use", .get = allowed,
+	 .is_known = has_processors},
 	{.name = "given", .kind = FIELD_REAL, .meaning = "Processors, bounded by CPU quotas",
 	 .get = given, .is_known = has_processors},
 };

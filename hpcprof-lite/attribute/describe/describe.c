@@ -26,9 +26,6 @@ static uint64_t last_moment(const struct load_file *f, uint64_t other_ns)
 	uint64_t last = f->header.start_mono_ns > other_ns ? f->header.start_mono_ns : other_ns;
 	if (f->copied_ns > last && f->copied_ns - last < LOAD_LONGEST_NS)
 		last = f->copied_ns;
-	const uint64_t open_ns = load_mpi_last_ns(f);
-	if (open_ns > last && open_ns - last < LOAD_LONGEST_NS)
-		last = open_ns;
 	for (size_t i = 0; i < f->threads.n; i++) {
 		const struct load_thread *t = &f->threads.at[i];
 		if (t->last_trace_ns > last)

@@ -239,7 +239,7 @@ static void find_wait(const struct making *w, uint32_t file, uint32_t thread,
 		mpi_waits_find(&w->waits, file, thread, c->node, c->comm, c->call);
 	if (!may_wait(c->call))
 		return;
-	/* of a call that did not end the arrivals are unknown */
+	/* the arrivals of a call that did not end are unknown */
 	to->wait_is_known = !to->is_open && p && p->ns;
 	to->wait_ns = to->wait_is_known
 			      ? (uint64_t)((double)c->ns * ((double)p->wait_ns / (double)p->ns))
@@ -295,16 +295,16 @@ static bool add_opens(struct making *w, const struct shortest *s, uint32_t file,
 	bool ok = true;
 	for (uint64_t i = 0; ok && i < p->n; i++) {
 		struct msr_mpi_open o;
-		if (!load_mpi_open(f, p, i, &o) || o.enter_ns < start_ns ||
-		    o.enter_ns - start_ns > t->end_ns - t->start_ns)
+		if (!load_mpi_open(f, p, i, &o) || o.enter_ns < start_ns)
 			continue;
+		/* a process without samples ends, for all we know, before its last call began */
+		const uint64_t life_ns = t->end_ns - t->start_ns, at_ns = o.enter_ns - start_ns;
 		const struct msr_mpi_call c = {.node = o.node,
 					       .call = o.call,
 					       .comm = o.comm,
 					       .peer = o.peer,
 					       .n_calls = 1,
-					       .ns = t->end_ns - t->start_ns -
-						     (o.enter_ns - start_ns)};
+					       .ns = at_ns < life_ns ? life_ns - at_ns : 0};
 		ok = add_call(w, s, file, p->thread, &c, true);
 	}
 	return ok;

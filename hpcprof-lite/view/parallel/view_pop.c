@@ -83,8 +83,10 @@ static bool find_lanes(struct pop *p, uint32_t first, uint32_t end)
 		p->lane[i] = MODEL_NONE;
 		if (!view_is_used_thread(m, t))
 			continue;
-		moments[n++] = (struct moment){t->start_ns, i, false};
-		moments[n++] = (struct moment){t->end_ns + (t->end_ns == t->start_ns), i, true};
+		/* UINT64_MAX has no moment after it */
+		const uint64_t start_ns = t->start_ns - (t->start_ns == UINT64_MAX);
+		moments[n++] = (struct moment){start_ns, i, false};
+		moments[n++] = (struct moment){t->end_ns + (t->end_ns == start_ns), i, true};
 	}
 	if (n)
 		qsort(moments, n, sizeof *moments, compare_moments);

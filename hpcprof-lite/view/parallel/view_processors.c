@@ -187,7 +187,7 @@ static bool add_life(struct edges *e, uint64_t start_ns, uint64_t end_ns)
 	struct edge *at = vec_extend(&e->list, 2);
 	if (!at)
 		return false;
-	/* a thread without duration lived at its moment; after the last one there is none */
+	/* a thread without duration lived at its moment; UINT64_MAX has none after it */
 	start_ns -= start_ns == UINT64_MAX;
 	at[0] = (struct edge){start_ns, 1};
 	at[1] = (struct edge){end_ns + (end_ns == start_ns), -1};

@@ -83,7 +83,7 @@ static uint64_t begin(const void *text, const struct mpi_event *e)
 		return clock_mono_ns();
 	mpi_sums_start(&t->mpi, t->record->number);
 	const uint64_t enter_ns = clock_mono_ns();
-	mpi_sums_enter(&t->mpi, t->record->number, node, e, enter_ns);
+	mpi_sums_enter(&t->mpi, node, e, enter_ns);
 	sample_end_call(&t->mpi.call_sp);
 	return enter_ns;
 }

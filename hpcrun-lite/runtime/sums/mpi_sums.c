@@ -169,10 +169,10 @@ void mpi_sums_start(struct mpi_thread *t, uint32_t thread)
 	need(t, thread);
 }
 
-void mpi_sums_enter(struct mpi_thread *t, uint32_t thread, uint32_t node,
-		    const struct mpi_event *e, uint64_t enter_ns)
+void mpi_sums_enter(struct mpi_thread *t, uint32_t node, const struct mpi_event *e,
+		    uint64_t enter_ns)
 {
-	if (!need(t, thread))
+	if (!t->sums)
 		return;
 	struct msr_mpi_open *o = t->sums->open;
 	/* a reader of a file that is being written skips the record while it changes */

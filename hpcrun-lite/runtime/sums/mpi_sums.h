@@ -34,14 +34,17 @@ struct mpi_thread {
  */
 bool mpi_sums_add(struct mpi_thread *t, uint32_t thread, uint32_t node, const struct mpi_event *e,
 		  enum msr_loss *cause);
-/* Makes room before the first call, whose time it would be. If it fails, mpi_sums_add() does. */
+/*
+ * Allocates the sums, so that the time of the first call does not include it. If that fails,
+ * mpi_sums_enter() writes nothing and mpi_sums_add() tries again.
+ */
 void mpi_sums_start(struct mpi_thread *t, uint32_t thread);
 /*
  * The thread enters a call; of `e` comm, peer and call are used. What a process that is killed in
- * the call waited for is then in the file. Nothing is written without space or memory.
+ * the call waited for is then in the file.
  */
-void mpi_sums_enter(struct mpi_thread *t, uint32_t thread, uint32_t node,
-	const struct mpi_event *e, uint64_t enter_ns);
+void mpi_sums_enter(struct mpi_thread *t, uint32_t node, const struct mpi_event *e,
+	uint64_t enter_ns);
 void mpi_sums_leave(struct mpi_thread *t);
 /* Returns the number of calls in the sum that was last added to; NULL: none. */
 _Atomic uint64_t *mpi_sums_last(const struct mpi_thread *t);

@@ -32,6 +32,9 @@ for mpi in $MPIS; do
 	"$HPCPROF" -q --to text --all "$T/$mpi/run" >"$T/all" 2>/dev/null
 	is "$mpi: threads that worked" \
 		"$(by_name '$1 == "account" { print get("threads") }' "$T/all")" 3
+	"$HPCPROF" -q --to text --all --time 0%:100% "$T/$mpi/run" >"$T/part" 2>/dev/null
+	is "$mpi: as many in a part of all the time" \
+		"$(by_name '$1 == "account" { print get("threads") }' "$T/part")" 3
 	within "$mpi: their work is balanced" "$(by_name '$1 == "efficiency" {
 		print get("load_balance") }' "$T/all" | head -n 1)" 0.8 1
 	"$HPCPROF" -q --to text -o "$T/$mpi/db" "$T/$mpi/run" >"$T/report" 2>&1

@@ -131,7 +131,7 @@ static void a_call_that_did_not_end(void **state)
 	const struct msr_mpi_open open[] = {
 		{.enter_ns = 4 * second, .node = node, .peer = 1, .call = MPI_CALL_Recv},
 		{.enter_ns = 0, .node = node, .call = MPI_CALL_Send},
-		{.enter_ns = 99 * second, .node = node, .call = MPI_CALL_Send},
+		{.enter_ns = UINT64_C(1) << 61, .node = node, .call = MPI_CALL_Send},
 		{.enter_ns = 4 * second, .node = 12345, .call = MPI_CALL_Send},
 		{.enter_ns = 4 * second, .node = node, .call = MPI_N_CALLS}};
 	gen_mpi_add(path, MSR_MPI_OPEN, 0, open, 5);
