@@ -77,6 +77,7 @@ libhlsafe_la_SOURCES += \
 	common/safe/room.c common/safe/room.h \
 	common/safe/sys.h \
 	common/safe/text.c common/safe/text.h \
+	common/safe/usage.c common/safe/usage.h \
 	common/safe/forked.h common/safe/one_writer.h common/safe/trylock.h
 libhlbase_la_SOURCES += common/safe/content_hash.c common/safe/content_hash.h \
 	common/safe/fnv.h common/safe/launcher.c common/safe/launcher.h \

@@ -20,7 +20,7 @@
 
 #define MSR_MAGIC "HPCRUNL"           /* 8 bytes with the terminating NUL */
 #define MSR_VERSION_MAJOR 1           /* a reader refuses any other major version, and names it */
-#define MSR_VERSION_MINOR 8           /* counts additions that a reader may ignore */
+#define MSR_VERSION_MINOR 9           /* counts additions that a reader may ignore */
 #define MSR_HEADER_BYTES 4096u        /* the header page; extents start here */
 #define MSR_EXTENT_MAGIC 0x54584548u  /* "HEXT" */
 #define MSR_EXTENT_ALIGN 64u          /* extents start and end at multiples of this */
@@ -159,6 +159,17 @@ enum msr_exit_kind {
 	MSR_EXIT_GO         /* never in a file: readers use it for NONE with MSR_FLAG_GO */
 };
 
+/*
+ * What the process used between its start and its end, or exec, as the kernel counts it
+ * (getrusage(2), /proc/PID/io), with what the measurement used. All 0: not written.
+ */
+struct msr_usage {
+	uint64_t system_ns;     /* CPU time in the kernel */
+	uint64_t page_faults;   /* without I/O */
+	uint64_t reads, writes; /* system calls that read and wrote files, pipes, sockets */
+	uint64_t read_bytes, written_bytes;
+};
+
 struct msr_header {
 	char magic[8];              /*   0 MSR_MAGIC */
 	uint16_t version_major;     /*   8 */
@@ -212,6 +223,7 @@ struct msr_header {
 	/* 704 how long these cgroups had been throttled at the start and at the end, in ns */
 	uint64_t throttled_start_ns;
 	uint64_t throttled_end_ns;  /* 712; 0: not written */
+	struct msr_usage usage;     /* 720 since 1.9 */
 };
 
 #define MSR_FLAG_TRACE 1u    /* the user asked for time lines */

@@ -96,6 +96,18 @@ static void hand_over(enum msr_exit_kind kind, bool has_next)
 	}
 }
 
+static void write_usage(void)
+{
+	struct usage u;
+	usage_since(&life.start, &u);
+	store_header()->usage = (struct msr_usage){.system_ns = u.system_ns,
+						   .page_faults = u.page_faults,
+						   .reads = u.reads,
+						   .writes = u.writes,
+						   .read_bytes = u.read_bytes,
+						   .written_bytes = u.written_bytes};
+}
+
 static void end(enum msr_exit_kind kind, int code, bool has_next)
 {
 	const bool bus = file_fault_open();
@@ -110,6 +122,7 @@ static void end(enum msr_exit_kind kind, int code, bool has_next)
 	/* read before the clocks of threads, so that those are never behind it */
 	store_header()->cpu_end_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	store_header()->throttled_end_ns = cgroup_throttled_ns(&life.cgroup);
+	write_usage();
 	thread_stamp_all(now_ns, self_now_ns, self_cpu_ns);
 	EACH_PART_BACKWARDS(write);
 	/*

@@ -54,6 +54,7 @@ void life_forked(void)
 	}
 	const bool was_brief = store_is_brief();
 	life_write_quota();
+	life.start = (struct usage){0}; /* the kernel counts from the fork */
 	const bool is_as_in_file = process_record_find_place();
 	EACH_PART(forked);
 	sources_restart();

@@ -8,6 +8,7 @@
 
 #include "common/safe/cgroup.h"
 #include "common/safe/forked.h"
+#include "common/safe/usage.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -18,6 +19,7 @@ extern struct life {
 	unsigned exec_seq;
 	uint64_t process_start_ns;
 	struct cgroup cgroup;     /* a forked child begins in its parent's */
+	struct usage start;       /* what the process had used when its file was made */
 } life;
 
 /* Tells the user why the process runs unmeasured. Keeps errno. */

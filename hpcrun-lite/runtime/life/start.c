@@ -147,6 +147,7 @@ static bool start(const char **cause)
 		return false;
 	cgroup_find("", &life.cgroup);
 	life_write_quota();
+	usage_read(&life.start);
 	module_own_range(&unwind.skip_lo, &unwind.skip_hi);
 	unwind_init(&unwind);
 	EACH_PART(start);
