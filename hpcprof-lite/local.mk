@@ -283,6 +283,7 @@ libhlview_la_SOURCES += \
 	hpcprof-lite/record/record_ledger.c hpcprof-lite/record/record_ledger.h \
 	hpcprof-lite/record/record_mpi.c \
 	hpcprof-lite/record/record_nvtx.c \
+	hpcprof-lite/record/record_findings.c \
 	hpcprof-lite/record/record_parallel.c \
 	hpcprof-lite/record/record_process.c \
 	hpcprof-lite/record/record_profile.c \
@@ -313,8 +314,8 @@ libhlsink_la_SOURCES += \
 
 # The page is part of the program: embed.sh makes C source of the files of page/.
 html_scripts = data.js model.js frames.js flame.js tables.js timeline_paint.js timeline.js \
-	blame.js advice.js counters.js kernels.js source.js threads.js waiting.js mpi.js \
-	nccl.js nvtx.js overview.js compare.js app.js
+	blame.js advice.js findings.js counters.js kernels.js source.js threads.js waiting.js \
+	mpi.js nccl.js nvtx.js overview.js compare.js app.js
 html_page = hpcprof-lite/sink/html/page/head.html hpcprof-lite/sink/html/page/body.html \
 	hpcprof-lite/sink/html/page/style.css \
 	$(html_scripts:%=hpcprof-lite/sink/html/page/%)
@@ -332,6 +333,7 @@ libhlsink_la_SOURCES += \
 	hpcprof-lite/sink/html/html_blame.c \
 	hpcprof-lite/sink/html/html_contexts.c \
 	hpcprof-lite/sink/html/html_counters.c \
+	hpcprof-lite/sink/html/html_findings.c \
 	hpcprof-lite/sink/html/html_meta.c \
 	hpcprof-lite/sink/html/html_mpi.c \
 	hpcprof-lite/sink/html/html_nccl.c \
@@ -349,6 +351,7 @@ nodist_libhlsink_la_SOURCES = hpcprof-lite/sink/html/html_page.c
 
 EXTRA_DIST += hpcprof-lite/sink/json/advice.schema.json
 libhlsink_la_SOURCES += \
+	hpcprof-lite/sink/json/brief.c hpcprof-lite/sink/json/brief_sink.h \
 	hpcprof-lite/sink/json/json.c hpcprof-lite/sink/json/json.h \
 	hpcprof-lite/sink/json/json_advice.c \
 	hpcprof-lite/sink/json/json_counters.c \
@@ -400,6 +403,8 @@ libhltext_la_SOURCES += \
 	hpcprof-lite/sink/text/text_all.c hpcprof-lite/sink/text/text_all.h \
 	hpcprof-lite/sink/text/text_all_words.c \
 	hpcprof-lite/sink/text/text_balance.c \
+	hpcprof-lite/sink/text/text_evidence.c hpcprof-lite/sink/text/text_evidence.h \
+	hpcprof-lite/sink/text/text_findings.c \
 	hpcprof-lite/sink/text/text_flat.c \
 	hpcprof-lite/sink/text/text_gpu.c hpcprof-lite/sink/text/text_gpu.h \
 	hpcprof-lite/sink/text/text_gpu_idle.c \
@@ -464,6 +469,24 @@ libhlview_la_SOURCES += \
 	hpcprof-lite/view/advice/advice_rule.h \
 	hpcprof-lite/view/advice/advice_shapes.c \
 	hpcprof-lite/view/advice/view_advice.c hpcprof-lite/view/advice/view_advice.h \
+	hpcprof-lite/view/findings/finding_places.c \
+	hpcprof-lite/view/findings/finding_run.c hpcprof-lite/view/findings/finding_run.h \
+	hpcprof-lite/view/findings/findings.c hpcprof-lite/view/findings/findings.h \
+	hpcprof-lite/view/findings/rule_balance.c \
+	hpcprof-lite/view/findings/rule_files.c \
+	hpcprof-lite/view/findings/rule_gpu.c \
+	hpcprof-lite/view/findings/rule_locks.c \
+	hpcprof-lite/view/findings/rule_measurement.c \
+	hpcprof-lite/view/findings/rule_memory.c \
+	hpcprof-lite/view/findings/rule_messages.c \
+	hpcprof-lite/view/findings/rule_names.c \
+	hpcprof-lite/view/findings/rule_open_calls.c \
+	hpcprof-lite/view/findings/rule_processors.c \
+	hpcprof-lite/view/findings/rule_ranks.c \
+	hpcprof-lite/view/findings/rule_regions.c \
+	hpcprof-lite/view/findings/rule_serial.c \
+	hpcprof-lite/view/findings/rule_startup.c \
+	hpcprof-lite/view/findings/rule_waits.c \
 	hpcprof-lite/view/parallel/view_pop.c hpcprof-lite/view/parallel/view_pop.h \
 	hpcprof-lite/view/parallel/view_pop_internal.h \
 	hpcprof-lite/view/parallel/view_pop_lines.c \

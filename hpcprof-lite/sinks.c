@@ -7,6 +7,7 @@
 #include "hpcprof-lite/sink/cctdb/cctdb_sink.h"
 #include "hpcprof-lite/sink/folded_sink.h"
 #include "hpcprof-lite/sink/html/html_sink.h"
+#include "hpcprof-lite/sink/json/brief_sink.h"
 #include "hpcprof-lite/sink/json/json_sink.h"
 #include "hpcprof-lite/sink/otf2/otf2_sink.h"
 #include "hpcprof-lite/sink/perfetto/perfetto_sink.h"
@@ -30,5 +31,6 @@ const struct sink_ops *const sinks[] = {
 	&sink_sqlite,
 #endif
 	&sink_perfetto,
+	&sink_brief,
 	NULL,
 };

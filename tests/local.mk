@@ -402,11 +402,14 @@ endif
 parallel_tests = \
 	tests/cli/parallel/phases.sh \
 	tests/cli/parallel/pop_html.sh \
+	tests/cli/parallel/findings.sh \
 	tests/cli/parallel/pop_mpi.sh
 TESTS += $(parallel_tests)
 EXTRA_DIST += $(parallel_tests) tests/workload/parallel/pop_mpi.c
 
-check_PROGRAMS += tests/workload/parallel/phases
+check_PROGRAMS += tests/workload/parallel/phases tests/workload/parallel/planted
+tests_workload_parallel_planted_SOURCES = tests/workload/parallel/planted.c
+tests_workload_parallel_planted_LDADD = -lpthread
 tests_workload_parallel_phases_SOURCES = tests/workload/parallel/phases.c
 tests_workload_parallel_phases_LDADD = libhpctoolkit.la -lpthread
 

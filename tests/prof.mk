@@ -81,6 +81,7 @@ prof_unit_tests = \
 	tests/unit/prof/test_view_fold \
 	tests/unit/prof/test_view_launch \
 	tests/unit/prof/test_view_pop \
+	tests/unit/prof/test_findings \
 	tests/unit/prof/test_view_processors \
 	tests/unit/prof/test_view_regions \
 	tests/unit/test_view_run \
@@ -191,6 +192,8 @@ tests_unit_prof_test_view_regions_SOURCES = tests/unit/prof/test_view_regions.c
 tests_unit_prof_test_view_regions_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_test_view_pop_SOURCES = tests/unit/prof/test_view_pop.c
 tests_unit_prof_test_view_pop_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_prof_test_findings_SOURCES = tests/unit/prof/test_findings.c
+tests_unit_prof_test_findings_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_test_view_processors_SOURCES = tests/unit/prof/test_view_processors.c
 tests_unit_prof_test_view_processors_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_test_view_launch_SOURCES = tests/unit/prof/test_view_launch.c

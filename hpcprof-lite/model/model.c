@@ -16,21 +16,6 @@
 
 enum { AROUND = 64 << 10 }; /* bytes of a file that the kernel maps around a page fault */
 
-/* True for Python's own modules, as in "/lib/python3.12/", and for installed packages. */
-static bool is_in_installation(const char *path)
-{
-	static const char lib[] = "/lib/python3";
-	for (const char *at = path; (at = strstr(at, lib)); at++)
-		if (at[sizeof lib - 1] == '/' || at[sizeof lib - 1] == '.')
-			return true;
-	return strstr(path, "/site-packages/") || strstr(path, "/dist-packages/");
-}
-
-bool model_is_python_library(const char *path)
-{
-	return path[0] == '<' || is_in_installation(path);
-}
-
 uint32_t model_find_python_line(const struct model *m, uint32_t context)
 {
 	uint32_t innermost = MODEL_NONE;

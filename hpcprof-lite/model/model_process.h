@@ -75,6 +75,7 @@ struct model_process {
 	 * never
 	 */
 	uint64_t throttled_start_ns, throttled_end_ns;
+	struct msr_usage usage;    /* of the kernel's account; all 0: unknown, as when killed */
 	const char *command;       /* arguments joined by blanks */
 	const char *command_line;  /* the same, quoted for a shell */
 	bool is_live;              /* the process was still running when its file was read */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Units of metrics, and their words; see model_metric.h. Test: tests/unit/prof/test_model.c. */
+/*
+ * Units of metrics and their words, and what paths say; see model_metric.h and model.h. Test:
+ * tests/unit/prof/test_model.c.
+ */
 #include "common/format/measurement.h"
 #include "hpcprof-lite/model/model.h"
 
@@ -50,4 +53,19 @@ const char *model_gpu_limit_name(enum model_gpu_limit limit)
 	static const char *const names[MODEL_N_LIMITS] = {"threads", "blocks", "registers",
 							  "shared memory"};
 	return names[limit];
+}
+
+/* True for Python's own modules, as in "/lib/python3.12/", and for installed packages. */
+static bool is_in_installation(const char *path)
+{
+	static const char lib[] = "/lib/python3";
+	for (const char *at = path; (at = strstr(at, lib)); at++)
+		if (at[sizeof lib - 1] == '/' || at[sizeof lib - 1] == '.')
+			return true;
+	return strstr(path, "/site-packages/") || strstr(path, "/dist-packages/");
+}
+
+bool model_is_python_library(const char *path)
+{
+	return path[0] == '<' || is_in_installation(path);
 }

@@ -96,7 +96,8 @@ struct record_part {
 	bool (*visit)(const struct model *m, struct record_visitor *v); /* false: out of memory */
 };
 extern const struct record_part record_part_run, record_part_code, record_part_gpu,
-	record_part_processes, record_part_profiles, record_part_parallel, record_part_mpi,
+	record_part_processes, record_part_profiles, record_part_parallel,
+	record_part_findings, record_part_mpi,
 	record_part_nvtx, record_part_ledgers;
 #define KINDS(array) .kinds = (array), .n_kinds = sizeof(array) / sizeof *(array)
 

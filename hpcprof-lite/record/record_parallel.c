@@ -48,18 +48,10 @@ struct use {
 	double seconds;
 };
 
-static const char *use_word(unsigned use)
-{
-	static const char *const others[] = {"unknown", "off", "no-thread"};
-	return use < MODEL_N_ACTIVITIES ? words_activity(use)
-	       : use < VIEW_N_USES	? others[use - MODEL_N_ACTIVITIES]
-					: NULL;
-}
-
 static const struct field use_fields[] = {
 	{.name = "process", .kind = FIELD_ID, .of = "process", .meaning = "None: all",
 	 FIELD_AT(use, process)},
-	WORD(use, use, use_word, NULL),
+	WORD(use, use, words_use, NULL),
 	REAL(use, seconds, "seconds", NULL),
 };
 

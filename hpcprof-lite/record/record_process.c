@@ -142,6 +142,15 @@ static bool has_quota(const struct record *r)
 	return process_of(r)->quota > 0;
 }
 
+static bool has_usage(const struct record *r)
+{
+	const struct msr_usage *u = &process_of(r)->usage;
+	return u->system_ns || u->page_faults || u->reads || u->writes;
+}
+
+#define USAGE(member, meaning_)                                                                    \
+	{.name = #member, .meaning = (meaning_), .kind = FIELD_COUNT, .is_optional = true,         \
+	 .is_known = has_usage, FIELD_AT(model_process, usage.member)}
 static const struct field process_fields[] = {
 	KEY,
 	MEMBER(FIELD_RANK, model_process, rank, "rank", "Unique among all jobs"),
@@ -174,6 +183,12 @@ static const struct field process_fields[] = {
 	 .is_optional = true, .is_known = has_quota, FIELD_AT(model_process, quota)},
 	{.name = "throttled_ns", .meaning = "Of the cgroup, meanwhile", .kind = FIELD_COUNT,
 	 .is_optional = true, .is_known = has_quota, .get = throttled_ns},
+	USAGE(system_ns, "CPU time in the kernel; from here on unknown for a killed process"),
+	USAGE(page_faults, "Without I/O"),
+	USAGE(reads, "System calls that read files, pipes and sockets"),
+	USAGE(writes, "System calls that wrote them"),
+	USAGE(read_bytes, NULL),
+	USAGE(written_bytes, NULL),
 };
 const struct record_kind record_process = {
 	.name = "process", .table = "process", .json = "processes", .parent = &record_run,

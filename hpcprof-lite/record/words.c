@@ -3,6 +3,7 @@
 #include "hpcprof-lite/record/words.h"
 
 #include "common/format/structure.h"
+#include "hpcprof-lite/view/parallel/view_processors.h"
 
 #define WORD(words, i) ((size_t)(i) < sizeof(words) / sizeof *(words) ? (words)[i] : "unknown")
 
@@ -72,6 +73,14 @@ const char *words_activity(unsigned a)
 		[MODEL_NO_CPU] = "no-processor",
 	};
 	return WORD(words, a);
+}
+
+const char *words_use(unsigned use)
+{
+	static const char *const others[] = {"unknown", "off", "no-thread"};
+	return use < MODEL_N_ACTIVITIES ? words_activity(use)
+	       : use < VIEW_N_USES      ? others[use - MODEL_N_ACTIVITIES]
+					: NULL;
 }
 
 const char *words_metric_role(unsigned r)

@@ -18,6 +18,7 @@ const char *words_metric(unsigned k);          /* "sampled" */
 /* "stall"; NULL: MODEL_ROLE_NONE */
 const char *words_metric_role(unsigned r);
 const char *words_activity(unsigned a);        /* "mpi-collective" */
+const char *words_use(unsigned use);           /* of view_use: the same, or "no-thread" */
 const char *words_source(unsigned s);                 /* "perf event" */
 /* The kind of an operation, and its direction, kind of memory or cause of waiting; NULL: none. */
 const char *words_op(unsigned kind);

@@ -96,6 +96,7 @@ bool describe_processes(struct model *m, const struct load_job *job, const uint6
 						.quota_id = h->quota_id,
 						.throttled_start_ns = h->throttled_start_ns,
 						.throttled_end_ns = throttled_end(h),
+						.usage = h->usage,
 						.command = f->command ? f->command : "",
 						.command_line =
 							f->command_line ? f->command_line : "",

@@ -63,6 +63,7 @@ void html_put_mpi(struct html *h);
 void html_put_blames(struct html *h);
 /* The member "advice" of "meta", if there is any. */
 void html_put_advice(struct html *h);
+void html_put_findings(struct html *h);
 /* The member "counters" of "meta", if kernels were counted. */
 void html_put_counters(struct html *h);
 /* The member "nccl" of "meta", if a kernel of NCCL ran. */

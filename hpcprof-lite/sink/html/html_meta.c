@@ -351,6 +351,7 @@ enum status html_write_meta(struct html *h)
 	html_put_waiting(h);
 	html_put_blames(h);
 	html_put_advice(h);
+	html_put_findings(h);
 	html_put_counters(h);
 	html_put_nccl(h);
 	html_put_nvtx(h);

@@ -21,6 +21,8 @@ bool text_report_head(const struct model *m, const struct text_style *s);
  */
 bool text_report_quota(const struct model *m, const struct text_style *s);
 bool text_report_processors(const struct model *m, const struct text_style *s);
+/* What matters most; nothing if nothing does. False if memory is short. */
+bool text_report_findings(const struct model *m, const struct text_style *s);
 /* Parallel efficiencies; nothing if there is one thread. False if memory is short. */
 bool text_report_pop(const struct model *m, const struct text_style *s);
 /* Groups of ranks that behave alike; nothing if there are few. False if memory is short. */

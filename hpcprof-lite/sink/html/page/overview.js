@@ -25,7 +25,13 @@ class OverviewView {
         "div",
         { class: "overview" },
         usesCard(this.app, true) ?? "",
-        el("section", { class: "card wide" }, el("h2", {}, "What matters most"), this.findings()),
+        el(
+          "section",
+          { class: "card wide" },
+          el("h2", {}, "What matters most"),
+          findingsList(this.app) ?? "",
+          this.findings(),
+        ),
         adviceCard(this.app) ?? "",
         el("section", { class: "card" }, el("h2", {}, "The run"), this.facts()),
         el("section", { class: "card" }, el("h2", {}, "Metrics"), this.metrics()),
@@ -225,7 +231,6 @@ class OverviewView {
     const list = el("ol", { class: "findings" });
     const found = [
       this.whereTime(),
-      this.balance(),
       this.gpuIdle(),
       this.hotKernel(),
       this.gpuWaits(),
@@ -233,7 +238,7 @@ class OverviewView {
     ]
       .filter(Boolean)
       .slice(0, 5);
-    if (!found.length)
+    if (!found.length && !findingsList(this.app))
       return el("p", { class: "empty" }, "Nothing was measured in this selection.");
     for (const parts of found) list.append(el("li", {}, ...parts));
     return list;
@@ -281,40 +286,6 @@ class OverviewView {
         ` with ${percent(hot.self.get(metric), whole)} in itself.`,
       );
     return parts.length ? parts : null;
-  }
-  balance() {
-    const app = this.app,
-      p = app.profile,
-      metric = app.metric;
-    if (!p.isComplete || p.selection.time) return null;
-    const values = p.profiles
-      .filter(x => x.kind === PROFILE_THREAD && x.counts && x.rows?.n && p.isIn(x.id))
-      .map(x => {
-        let sum = 0;
-        for (let i = 0; i < x.rows.n; i++) if (x.rows.metric[i] === metric) sum += x.rows.value[i];
-        return { id: x.id, sum };
-      })
-      .filter(v => v.sum > 0)
-      .sort((a, b) => b.sum - a.sum);
-    if (values.length < 2) return null;
-    const most = values[0].sum,
-      rest = values.slice(1),
-      mean = rest.reduce((s, v) => s + v.sum, 0) / rest.length;
-    const all = (mean * rest.length + most) / values.length;
-    const show = () => app.show("threads");
-    if (most / all < 1.1)
-      return [
-        `${p.metrics[metric].label} is spread evenly: `,
-        this.link(`${plural(values.length, "thread")}`, show),
-        `, the one with most has ${((most / all - 1) * 100).toFixed(0)} % more than the mean.`,
-      ];
-    return [
-      this.link(p.profileName(values[0].id), show),
-      ` has ${percent(most, most + mean * rest.length)} of ` +
-        `${p.metrics[metric].label}; ` +
-        (rest.length === 1 ? "the other thread has " : `the ${rest.length} other threads have `) +
-        `${percent(mean, most)} of that${rest.length > 1 ? " on average" : ""}.`,
-    ];
   }
   gpuIdle() {
     const app = this.app,

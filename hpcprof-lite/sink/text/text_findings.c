@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * "What matters most": the first findings, with the time that they cost and could give back. Test:
+ * tests/cli/parallel/findings.sh.
+ */
+#include "hpcprof-lite/sink/text/text_evidence.h"
+#include "hpcprof-lite/sink/text/text_print.h"
+#include "hpcprof-lite/sink/text/text_report.h"
+#include "hpcprof-lite/view/findings/findings.h"
+
+#include <stdlib.h>
+
+static void put_facts(const struct finding *f, const struct text_style *s)
+{
+	char words[1024] = "", cell[TEXT_FACT];
+	size_t n = 0;
+	for (unsigned i = 0; i < f->n_facts && n < sizeof words - 200; i++)
+		n += (size_t)snprintf(words + n, sizeof words - n, "%s%s: %s", i ? "; " : "",
+				      f->facts[i].what,
+				      text_fact(cell, f->facts[i].unit, f->facts[i].value));
+	if (n)
+		text_labelled(s, "why", words);
+}
+
+/* "5.07 s 41.2%  2.53-5.07 s"; findings about the measurement cost nothing. */
+static void put_gain(const struct findings *all, const struct finding *f,
+		     const struct text_style *s)
+{
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], between[2 * TEXT_CELL + 4];
+	if (f->high <= 0) {
+		fprintf(s->out, "%38s", "");
+		return;
+	}
+	snprintf(between, sizeof between, "%s - %s", f->low > 0 ? text_seconds(c, f->low) : "0",
+		 text_seconds(d, f->high));
+	fprintf(s->out, "%9s %6s %-21s", text_seconds(a, f->likely),
+		text_share(b, f->likely, all->elapsed), between);
+}
+
+static void put_finding(const struct model *m, const struct findings *all,
+			const struct finding *f, const struct text_style *s)
+{
+	char subject[FINDING_SUBJECT];
+	text_emphasise(s, all->elapsed > 0 ? f->likely / all->elapsed : 0);
+	put_gain(all, f, s);
+	text_plain(s);
+	putc(' ', s->out);
+	text_cell(s->out, f->title, 0);
+	putc('\n', s->out);
+	snprintf(subject, sizeof subject, "%s", f->subject);
+	if (*subject)
+		text_labelled(s, "which", subject);
+	put_facts(f, s);
+	text_labelled(s, "do", f->cure);
+	for (unsigned i = 0; i < f->n_places; i++)
+		text_where(m, f->places[i].context, f->places[i].share, i == 0, s);
+}
+
+bool text_report_findings(const struct model *m, const struct text_style *s)
+{
+	struct findings f;
+	if (!findings_make(m, &f))
+		return false;
+	const size_t n = f.list.n < FINDINGS_HEAD ? f.list.n : FINDINGS_HEAD;
+	if (n) {
+		text_heading(s, "What matters most: elapsed time that a cure could give back");
+		fprintf(s->out, "%9s %6s %-21s\n", "likely", "share", "between");
+	}
+	for (size_t i = 0; i < n; i++)
+		put_finding(m, &f, &f.list.at[i], s);
+	if (n < f.list.n)
+		fprintf(s->out, "%10s%zu more: --to brief has them all\n", "", f.list.n - n);
+	if (n)
+		putc('\n', s->out);
+	findings_free(&f);
+	return true;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What matters most in a run: causes of lost time, each with the elapsed time that it costs, what a
+ * cure could give back, the evidence, and where in the program it is. Also what makes the
+ * measurement say less than it could. One table of rules makes all findings, and all outputs show
+ * them. doc/findings.md has the rules with their evidence and thresholds. Tests:
+ * tests/unit/prof/test_findings.c, tests/cli/parallel/findings.sh.
+ */
+#ifndef HPCPROF_VIEW_FINDINGS_FINDINGS_H
+#define HPCPROF_VIEW_FINDINGS_FINDINGS_H
+
+#include "common/base/vec.h"
+#include "hpcprof-lite/model/model.h"
+
+enum {
+	FINDING_FACTS = 5,
+	FINDING_PLACES = 3,
+	FINDING_SUBJECT = 240,
+	FINDINGS_HEAD = 5 /* findings that the head of a report shows */
+};
+
+/* A measured number: "time at barriers", MODEL_SECONDS, 1.2. */
+struct finding_fact {
+	const char *what;
+	enum model_unit unit;
+	double value;
+};
+
+/* A place with its share of what the finding costs; shares of all places add up to at most 1. */
+struct finding_place {
+	uint32_t context;
+	double share;
+};
+
+struct finding {
+	const char *key;   /* one word for programs: "imbalance" */
+	const char *title; /* "threads with unequal work" */
+	const char *cure;  /* what to do */
+	/* which: "solve, parallel region at FILE:88, static"; ""; has text of the program */
+	char subject[FINDING_SUBJECT];
+	/*
+	 * Elapsed seconds of the run that it costs, and that a cure could give back. 0 <= low <=
+	 * likely <= high <= elapsed time. All 0: it is about the measurement.
+	 */
+	double cost, low, likely, high;
+	struct finding_fact facts[FINDING_FACTS];
+	unsigned n_facts;
+	struct finding_place places[FINDING_PLACES]; /* by falling share */
+	unsigned n_places;
+	uint32_t process;  /* that it is about; MODEL_NONE: several */
+	uint32_t function; /* the kernel or function that it is about; MODEL_NONE: none */
+};
+
+struct findings {
+	/*
+	 * Findings about a measurement that says too little come first, then causes by falling
+	 * `likely`, then other findings about the measurement.
+	 */
+	VEC(struct finding) list;
+	double elapsed; /* seconds */
+};
+
+/* False if memory is short; then there is nothing to free. */
+bool findings_make(const struct model *m, struct findings *f);
+void findings_free(struct findings *f);
+
+/*
+ * A command that shows what the finding is about more closely: "hpcprof-lite --below solve DIR".
+ * `directory` is the measurement. Arguments are quoted for a shell. False: there is none.
+ */
+bool findings_command(const struct model *m, const struct finding *f, const char *directory,
+		      char *to, size_t n_bytes);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Parallel regions of OpenMP that lose time: unequal work, barriers inside, short regions, small
+ * tasks. Time that threads wait for locks is that of rule_locks.c. Doc: doc/findings.md#regions.
+ * Test: tests/unit/prof/test_findings.c.
+ */
+#include "hpcprof-lite/view/findings/finding_run.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A fork and join of a few threads takes some microseconds, or more if they slept. */
+#define SHORT_REGION 200e-6
+#define MANY_REGIONS 500
+/* (most - mean) / most of the threads' work; less is within what samples leave to chance */
+#define UNEQUAL 0.08
+
+enum kind { UNEQUAL_WORK, BARRIERS, SHORT_REGIONS, SMALL_TASKS };
+static const struct {
+	const char *key, *title, *cure;
+} kinds[] = {
+	[UNEQUAL_WORK] = {"imbalance", "threads of a parallel region with unequal work",
+			  "schedule(dynamic) or schedule(guided), smaller pieces, or tasks"},
+	[BARRIERS] = {"barrier", "threads that wait at barriers inside of a parallel region",
+		      "do more work between barriers; nowait where the next loop does not need "
+		      "the result; divide what single and master do"},
+	[SHORT_REGIONS] = {"short-regions", "parallel regions that are too short",
+			   "join regions, parallelise a loop further out, or use one thread for "
+			   "small sizes (if clause)"},
+	[SMALL_TASKS] = {"small-tasks", "tasks that are too small",
+			 "give each task more work: taskloop grainsize, or no tasks below a size"},
+};
+
+static double loss_of(const struct view_region *x)
+{
+	return x->capacity - x->work;
+}
+
+/* Time in and below functions of the run time that handle tasks. */
+static double task_seconds(const struct finding_run *r)
+{
+	double seconds = 0;
+	for (uint32_t c = 1; c < r->m->n_contexts; c++) {
+		const struct model_context *x = &r->m->contexts[c];
+		if (r->self[c] > 0 && x->activity >= MODEL_OMP_BARRIER &&
+		    x->activity <= MODEL_OMP_IDLE &&
+		    strstr(finding_function(r->m, c), "task"))
+			seconds += r->self[c];
+	}
+	return seconds;
+}
+
+static enum kind kind_of(const struct finding_run *r, const struct view_region *x)
+{
+	const double tasks = x->activity[MODEL_OMP_TASKWAIT] + x->activity[MODEL_OMP_OVERHEAD];
+	if (tasks > 0.3 * loss_of(x) && task_seconds(r) > 0.3 * loss_of(x))
+		return SMALL_TASKS;
+	if (x->instances >= MANY_REGIONS &&
+	    x->seconds * x->n_processes < SHORT_REGION * (double)x->instances)
+		return SHORT_REGIONS;
+	return x->has_imbalance && x->imbalance >= UNEQUAL ? UNEQUAL_WORK : BARRIERS;
+}
+
+static void name_region(const struct model *m, const struct view_region *x, struct finding *f)
+{
+	char place[160] = "";
+	if (x->file < m->n_files && x->line) {
+		const char *path = m->files[x->file].path, *slash = strrchr(path, '/');
+		snprintf(place, sizeof place, "%.120s:%" PRIu32, slash ? slash + 1 : path, x->line);
+	}
+	view_region_name(m, x, place, f->subject, sizeof f->subject);
+}
+
+static void put_facts(const struct view_region *x, enum kind kind, struct finding *f)
+{
+	finding_fact(f, "efficiency", MODEL_SHARE, x->efficiency);
+	if (x->has_imbalance && kind == UNEQUAL_WORK)
+		finding_fact(f, "most work of a thread above the mean", MODEL_SHARE, x->imbalance);
+	if (x->activity[MODEL_OMP_BARRIER] > 0)
+		finding_fact(f, "time at barriers and ends", MODEL_SHARE,
+			     x->activity[MODEL_OMP_BARRIER] / x->capacity);
+	finding_fact(f, "regions", MODEL_COUNT, (double)x->instances);
+	if (kind == SHORT_REGIONS)
+		finding_fact(f, "one takes", MODEL_SECONDS,
+			     x->seconds * x->n_processes / (double)x->instances);
+	if (kind == SMALL_TASKS)
+		finding_fact(f, "time in the run time for tasks", MODEL_SHARE,
+			     (x->activity[MODEL_OMP_TASKWAIT] + x->activity[MODEL_OMP_OVERHEAD]) /
+				     x->capacity);
+}
+
+/* Where the threads of this region's fork wait. */
+static bool put_places(const struct finding_run *r, const struct view_region *x, struct finding *f)
+{
+	const struct model *m = r->m;
+	double *weights = finding_weights(m);
+	uint32_t end = 0;
+	if (!weights)
+		return false;
+	for (uint32_t c = 1; c < m->n_contexts; c++) {
+		const struct model_context *at = &m->contexts[c];
+		const bool is_fork = at->kind == MODEL_CONTEXT_LINE && at->file == x->file &&
+				     at->line == x->line && x->line;
+		if (c >= end && (is_fork || (at->kind == MODEL_CONTEXT_FUNCTION &&
+					     at->function == x->function)))
+			end = c + at->subtree_n;
+		if (c < end && at->activity >= MODEL_OMP_BARRIER && at->activity <= MODEL_OMP_IDLE)
+			weights[c] = r->self[c];
+	}
+	finding_places(m, f, weights, 0);
+	free(weights);
+	return true;
+}
+
+/*
+ * The part of the loss that is that of the region: waits for locks, for files and for a processor
+ * are other findings. Without OFFCPU, threads that sleep at barriers have no samples.
+ */
+static double share_of(const struct finding_run *r, const struct view_region *x)
+{
+	double own = x->activity[MODEL_OMP_BARRIER] + x->activity[MODEL_OMP_TASKWAIT] +
+		     x->activity[MODEL_OMP_OVERHEAD] + x->activity[MODEL_OMP_IDLE],
+	       known = 0;
+	for (unsigned k = 0; k < MODEL_N_ACTIVITIES; k++)
+		known += x->activity[k];
+	if (r->account.lacks_offcpu && x->capacity > known)
+		own += x->capacity - known;
+	return loss_of(x) > own ? own / loss_of(x) : loss_of(x) > 0;
+}
+
+static bool add(struct finding_run *r, const struct view_region *x, struct findings *to)
+{
+	const double gain = x->gain * share_of(r, x);
+	if (!x->is_known || !finding_is_large(r, gain) ||
+	    (r->by_processors > 0 && gain <= 1.2 * r->by_processors))
+		return true;
+	const enum kind kind = kind_of(r, x);
+	struct finding f = finding_begin(kinds[kind].key, kinds[kind].title, kinds[kind].cure);
+	name_region(r->m, x, &f);
+	put_facts(x, kind, &f);
+	f.function = x->call_function;
+	return put_places(r, x, &f) &&
+	       finding_add(r, to, &f, gain, gain / 2, kind == UNEQUAL_WORK ? gain : 0.8 * gain,
+			   gain);
+}
+
+bool rule_regions(struct finding_run *r, struct findings *to)
+{
+	bool ok = true;
+	for (size_t i = 0; ok && i < r->regions.n; i++)
+		ok = add(r, &r->regions.at[i], to);
+	return ok;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Serial parts of threaded programs (G. Amdahl, AFIPS 1967): one thread works, the others have
+ * nothing to do. Doc: doc/findings.md#serial. Test: tests/unit/prof/test_findings.c.
+ */
+#include "hpcprof-lite/view/findings/finding_run.h"
+
+#include <stdlib.h>
+
+/* Where main threads work outside of parallel regions. */
+static bool put_places(const struct finding_run *r, struct finding *f)
+{
+	const struct model *m = r->m;
+	double *weights = finding_weights(m);
+	if (!weights)
+		return false;
+	for (uint32_t p = 0; p < m->n_profiles; p++)
+		for (size_t i = 0; !m->profiles[p].thread && i < m->profiles[p].n_values; i++) {
+			const struct model_value *v = &m->profiles[p].values[i];
+			const struct model_context *c = &m->contexts[v->context];
+			if (m->metrics[v->metric].is_time && c->activity == MODEL_WORK &&
+			    !r->in_region[v->context])
+				weights[v->context] += v->at[MODEL_POINT];
+		}
+	finding_places(m, f, weights, 0);
+	free(weights);
+	return true;
+}
+
+/*
+ * With N threads, N - 1 of them lose the serial time S. Spread over all of them, it would take
+ * S / N; the loss S - S / N is what the account has, divided by N.
+ */
+bool rule_serial(struct finding_run *r, struct findings *to)
+{
+	const struct view_processors *p = &r->account;
+	struct finding f = finding_begin("serial", "a part that only one thread computes",
+					 "parallelise it, or let it run beside other work");
+	if (p->capacity <= 0 || p->n_threads < 2 || p->n_ranks > 1)
+		return true;
+	double lost = finding_lost(r, MODEL_OMP_IDLE) + finding_lost(r, VIEW_USE_NO_THREAD) -
+		      r->by_balance;
+	const double n = r->lanes > 1 ? r->lanes : 2;
+	if (!finding_is_large(r, lost))
+		return true;
+	finding_fact(&f, "serial time", MODEL_SECONDS, lost * n / (n - 1));
+	finding_fact(&f, "threads", MODEL_COUNT, p->n_threads);
+	return put_places(r, &f) && finding_add(r, to, &f, lost, lost / 2, lost, lost);
+}

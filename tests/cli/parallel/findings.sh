@@ -1,0 +1,80 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# What matters most: programs with one known cause each have it as the first finding, and what a
+# cure would give. The report and --to brief have the same findings. Other programs may take the
+# processors meanwhile, which is a finding of its own and is left out here.
+
+# shellcheck disable=SC2154 # variables of lib.sh
+. "${srcdir:-.}/tests/lib.sh"
+
+PLANTED=$builddir/tests/workload/parallel/planted
+PYTHON=${PYTHON3:-python3}
+have "$PYTHON" || skip_all "no python3"
+
+# causes: of --to brief, a line each: cause, likely gain / elapsed time, cost / elapsed time.
+causes() {
+	"$PYTHON" -c '
+import json, sys
+d = json.load(open(sys.argv[1]))
+e = d["run"]["elapsed_sec"]
+for f in d["findings"]:
+    if f["cause"] not in ("no-processor", "no-lines", "disturbed"):
+        print(f["cause"], f["gain_sec"]["likely"] / e, f["cost_sec"] / e)' "$T/$1.json"
+}
+# planted CAUSE [ARGUMENT...]
+planted() {
+	cause=$1
+	rm -rf "$T/m"
+	ok "$cause: measured" "$HPCRUN" -q -e CPUTIME -e OFFCPU -o "$T/m" -- "$PLANTED" "$@"
+	"$HPCPROF" -q --to text,brief "$T/m" >"$T/both" 2>"$T/err" || fail "$cause" "$(cat "$T/err")"
+	sed -n '/^{$/,$p' "$T/both" >"$T/$cause.json"
+	sed '/^{$/,$d' "$T/both" >"$T/$cause.text"
+	causes "$cause" >"$T/causes"
+}
+
+for cause in mutex balance page-faults; do
+	planted $cause
+	is "$cause: is the first finding" "$(sed -n '1s/ .*//p' "$T/causes")" $cause
+done
+planted file-calls "$T/written"
+is "file-calls: is the first finding" "$(sed -n '1s/ .*//p' "$T/causes")" file-calls
+planted few-samples
+is "few-samples: is the only finding" "$(sed 's/ .*//' "$T/causes")" few-samples
+planted none
+is "none: nothing costs time" "$(awk '$2 > 0' "$T/causes")" ""
+planted sleep
+is "sleep: is the first finding" "$(sed -n '1s/ .*//p' "$T/causes")" sleep
+
+# share CAUSE: of the elapsed time that a cure likely gives.
+share() {
+	causes "$1" | awk -v c="$1" '$1 == c { print $2; exit }'
+}
+within "sleep: 20 x 20 ms of 20 x 30 ms and more" "$(share sleep)" 0.2 0.65
+within "mutex: one thread waits while the other holds it" "$(share mutex)" 0.15 0.55
+within "balance: 0.5 s and 0.1 s of work" "$(share balance)" 0.2 0.5
+
+like "the report has it" "$(sed -n '/^What matters most/,/^$/p' "$T/sleep.text")" \
+	"threads that sleep"
+like "... with its line" "$(sed -n '/^What matters most/,/^$/p' "$T/sleep.text")" \
+	"where .*planted[.]c:[0-9]+ in sleeps"
+look=$("$PYTHON" -c '
+import json, sys
+print(json.load(open(sys.argv[1]))["findings"][0]["look"])' "$T/sleep.json")
+eval "set -- $look"
+shift
+like "the command of a finding shows more of it" "$("$HPCPROF" -q "$@" 2>&1)" "part of the run: "
+
+if "$PYTHON" -c 'import jsonschema' 2>"$T/err" || { PYTHON=/usr/bin/python3 &&
+	"$PYTHON" -c 'import jsonschema' 2>"$T/err"; }; then
+	ok "brief.schema.json describes them" "$PYTHON" -c '
+import json, jsonschema, sys
+schema = json.load(open(sys.argv[1]))
+jsonschema.Draft202012Validator.check_schema(schema)
+for f in sys.argv[2:]:
+    text = open(f).read()
+    assert len(text) <= 8192, f
+    jsonschema.Draft202012Validator(schema).validate(json.loads(text))' \
+		"$srcdir/doc/formats/brief.schema.json" "$T"/*.json
+fi
+done_testing
