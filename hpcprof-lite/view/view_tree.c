@@ -130,7 +130,7 @@ static double weight(const struct view_tree *t, const struct view_item *i)
 
 static bool is_large(const struct view_tree *t, const struct view_values *v, double value)
 {
-	return value > 0 && value >= t->threshold * v->whole;
+	return value > 0 && value >= t->threshold * v->whole && value >= v->least;
 }
 
 static bool add_item(const struct view_tree *t, uint32_t context, bool is_line, view_items *to)

@@ -176,10 +176,16 @@ static void put_hidden(const struct table *t, size_t n, const char *why)
 		fprintf(t->s->out, "%*s%zu more %s\n", (int)columns, "", n, why);
 }
 
-/* A share of the whole that is to be shown. */
+/* The smallest value that is shown. */
+static double least(const struct table *t)
+{
+	const double threshold = t->s->threshold * t->t->whole;
+	return threshold > t->t->least ? threshold : t->t->least;
+}
+
 static bool is_much(const struct table *t, double value)
 {
-	return value > 0 && value >= t->s->threshold * t->t->whole;
+	return value > 0 && value >= least(t);
 }
 
 /* Rows with enough own value, then rows with enough total. */
@@ -230,11 +236,34 @@ static bool lacks_lines(const struct table *t)
 	return n > 0;
 }
 
+static void put_table(struct table *t)
+{
+	char limit[32], text[128];
+	if (t->t->least > 0 && least(t) == t->t->least)
+		snprintf(limit, sizeof limit, "%d samples", TEXT_LEAST_SAMPLES);
+	else
+		snprintf(limit, sizeof limit, "%g%%", t->s->threshold * 100);
+	if (lacks_lines(t)) {
+		text_heading(t->s, "Lines");
+		snprintf(text, sizeof text,
+			 "of code with %s or more, none is known: compile with -g, or install "
+			 "debug symbols",
+			 limit);
+		fputs("  ", t->s->out);
+		text_wrap(t->s->out, text, t->s->width - 4, 4);
+	} else {
+		snprintf(text, sizeof text, "below %s", limit);
+		share_room(t);
+		put_heading(t);
+		(t->s->by_total ? put_by_total : put_by_self)(t, text);
+	}
+	putc('\n', t->s->out);
+}
+
 bool text_report_table(const struct model *m, const struct view_values *metric, enum view_by by,
 		       const struct text_style *s)
 {
 	struct table t = {.m = m, .t = metric, .s = s, .by = by};
-	char below[64];
 	if (!view_rows_make(m, metric, by, &t.rows))
 		return false;
 	if (by == VIEW_BY_FUNCTION && !view_rows_add_entries(m, metric, &t.rows)) {
@@ -245,29 +274,8 @@ bool text_report_table(const struct model *m, const struct view_values *metric, 
 	/* values of whole GPU operations belong to no line */
 	if (by >= VIEW_BY_OPERATOR
 		    ? t.rows.n > 0
-		    : anywhere || m->metrics[metric->metric].kind == MODEL_METRIC_SAMPLED) {
-		if (lacks_lines(&t)) {
-			text_heading(s, "Lines");
-			char line[128];
-			snprintf(line, sizeof line,
-				 "of code with %g%% or more, none is known: compile with -g, or "
-				 "install debug symbols",
-				 s->threshold * 100);
-			fputs("  ", s->out);
-			text_wrap(s->out, line, s->width - 4, 4);
-			putc('\n', s->out);
-			view_rows_free(&t.rows);
-			return true;
-		}
-		share_room(&t);
-		snprintf(below, sizeof below, "below %g%%", s->threshold * 100);
-		put_heading(&t);
-		if (s->by_total)
-			put_by_total(&t, below);
-		else
-			put_by_self(&t, below);
-		putc('\n', s->out);
-	}
+		    : anywhere || m->metrics[metric->metric].kind == MODEL_METRIC_SAMPLED)
+		put_table(&t);
 	view_rows_free(&t.rows);
 	return true;
 }

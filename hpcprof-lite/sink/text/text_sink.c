@@ -193,6 +193,8 @@ static enum status write_report(const struct model *m, const struct sink_text_op
 					    SINK_TEXT_MODULES | SINK_TEXT_THREADS | SINK_TEXT_GPU |
 					    SINK_TEXT_MPI | SINK_TEXT_OPERATORS |
 					    SINK_TEXT_TORCH_MODULES;
+	if (o->threshold < 0)
+		view_values_need_samples(m, &t, TEXT_LEAST_SAMPLES);
 	bool ok = view_gpu_values_spread(m, &t) && write_parts(m, &t, views, &style);
 	view_values_close(&t);
 	if (!ok)

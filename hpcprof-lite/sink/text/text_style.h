@@ -10,6 +10,12 @@
 
 #include <stdio.h>
 
+/*
+ * A row needs this many samples: n samples have a standard deviation of
+ * sqrt(n), so fewer say little. Not if --threshold is given.
+ */
+enum { TEXT_LEAST_SAMPLES = 3 };
+
 /* The style: the options after all defaults are filled in. */
 struct text_style {
 	FILE *out;

@@ -99,10 +99,11 @@ static char *write_report(const struct run *r, const struct sink_text_options *h
 	return text;
 }
 
+/* With a threshold, because these runs have few samples. */
 static char *report(const struct run *r, unsigned views)
 {
 	return write_report(
-		r, &(struct sink_text_options){.threshold = -1, .width = 120, .views = views});
+		r, &(struct sink_text_options){.threshold = 1, .width = 120, .views = views});
 }
 
 /* Without what is between words, so that columns may be as wide as they like. */
@@ -260,7 +261,7 @@ static void test_order(void **state)
 	assert_true(yield && name && main_ && solve && yield < name && name < main_ &&
 		    main_ < solve);
 	free(text);
-	text = squeeze(write_report(&r, &(struct sink_text_options){.threshold = -1,
+	text = squeeze(write_report(&r, &(struct sink_text_options){.threshold = 1,
 								    .width = 120,
 								    .by_total = true,
 								    .views = SINK_TEXT_FUNCTIONS}));
@@ -271,6 +272,30 @@ static void test_order(void **state)
 	name = strstr(text, "name app");
 	assert_true(main_ && solve && yield && name && main_ < solve && solve < name &&
 		    yield < name);
+	free(text);
+	fixture_remove(r.directory);
+}
+
+/* By default a row needs three samples, whatever their share; a threshold asks for the share. */
+static void test_few_samples(void **state)
+{
+	(void)state;
+	struct run r;
+	begin(&r);
+	const unsigned views = SINK_TEXT_PATHS | SINK_TEXT_FUNCTIONS;
+	for (unsigned i = 0; i < 14; i++)
+		sample(&r, call(&r, r.main, i < 9 ? 0x3000 : i < 12 ? 0x2000 : 0x3100, false), 1);
+	free(gen_close(r.g, MSR_EXIT_RETURN, 0));
+	char *text = squeeze(report(&r, views));
+	has(text, " name main.c:12\n");
+	has(text, "14.3% 2.00 s 14.3% 2 name app\n");
+	free(text);
+	text = squeeze(write_report(
+		&r, &(struct sink_text_options){.threshold = -1, .width = 120, .views = views}));
+	has(text, " solve main.c:12\n");
+	has(text, "21.4% 3.00 s 21.4% 3 solve main.c:30\n");
+	has(text, " 1 more below 3 samples\n");
+	has_not(text, "name");
 	free(text);
 	fixture_remove(r.directory);
 }
@@ -426,6 +451,7 @@ int main(void)
 		cmocka_unit_test(test_paths_add_up),
 		cmocka_unit_test(test_lines_name_their_function),
 		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_few_samples),
 		cmocka_unit_test(test_modules_are_in_the_report),
 		cmocka_unit_test(test_modules_without_functions),
 		cmocka_unit_test(test_loops_without_lines),
