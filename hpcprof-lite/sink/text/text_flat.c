@@ -3,6 +3,7 @@
  * tests/cli/prof/prof_text.sh. */
 #include "hpcprof-lite/sink/text/text_print.h"
 #include "hpcprof-lite/sink/text/text_report.h"
+#include "hpcprof-lite/view/view_start.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -188,6 +189,14 @@ static bool is_much(const struct table *t, double value)
 	return value > 0 && value >= least(t);
 }
 
+/* True if the total is to be shown. All paths lead through the frames above main. */
+static bool is_caller(const struct table *t, const struct view_row *r)
+{
+	const struct model_context *c = &t->m->contexts[r->context];
+	return is_much(t, r->total) && (t->by == VIEW_BY_MODULE || c->kind == MODEL_CONTEXT_ENTRY ||
+					!view_is_start(t->m, c->function));
+}
+
 /* Rows with enough own value, then rows with enough total. */
 static void put_by_self(struct table *t, const char *below)
 {
@@ -197,13 +206,11 @@ static void put_by_self(struct table *t, const char *below)
 		put_row(t, &t->rows.at[n++]);
 	rest += n;
 	view_rows_sort_by_total(rest, t->rows.n - n);
-	while (t->by != VIEW_BY_LINE && n + n_callers < t->rows.n &&
-	       is_much(t, rest[n_callers].total))
-		n_callers++;
-	for (size_t i = 0; i < n_callers && i < CALLERS; i++)
-		put_row(t, &rest[i]);
-	for (size_t i = n_callers; n + i < t->rows.n; i++)
-		n_below += rest[i].self > 0;
+	for (size_t i = 0; n + i < t->rows.n; i++)
+		if (t->by == VIEW_BY_LINE || !is_caller(t, &rest[i]))
+			n_below += rest[i].self > 0;
+		else if (n_callers++ < CALLERS)
+			put_row(t, &rest[i]);
 	put_hidden(t, n_callers > CALLERS ? n_callers - CALLERS : 0,
 		   text_is_narrow(t->s) ? "by what they call: see --sort total"
 					: "by what they call; --sort total shows them");
@@ -212,11 +219,16 @@ static void put_by_self(struct table *t, const char *below)
 
 static void put_by_total(struct table *t, const char *below)
 {
-	size_t n = 0;
+	size_t n_below = 0;
 	view_rows_sort_by_total(t->rows.at, t->rows.n);
-	while (n < t->rows.n && is_much(t, t->rows.at[n].total))
-		put_row(t, &t->rows.at[n++]);
-	put_hidden(t, t->rows.n - n, below);
+	for (size_t i = 0; i < t->rows.n; i++) {
+		const struct view_row *r = &t->rows.at[i];
+		if (is_caller(t, r) || is_much(t, r->self))
+			put_row(t, r);
+		else
+			n_below += !is_much(t, r->total) || r->self > 0;
+	}
+	put_hidden(t, n_below, below);
 }
 
 /* True for a table of CPU lines if no row has a line: it would repeat the table of functions. */

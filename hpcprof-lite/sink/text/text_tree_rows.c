@@ -5,6 +5,7 @@
 #include "hpcprof-lite/sink/text/text_gpu.h"
 #include "hpcprof-lite/sink/text/text_print.h"
 #include "hpcprof-lite/view/view_gpu.h"
+#include "hpcprof-lite/view/view_start.h"
 
 #include <string.h>
 
@@ -222,9 +223,17 @@ static void name_stalls(const struct text_tree *w, const struct view_item *i, ch
 		*second = 0;
 }
 
+static bool is_called_by_start(const struct model *m, uint32_t place)
+{
+	while (m->contexts[place].kind >= MODEL_CONTEXT_LOOP)
+		place = m->contexts[place].parent;
+	return view_is_start_frame(m, place);
+}
+
 /*
  * The context whose place is shown beside the row: that of the caller, or the definition of a
- * kernel, because no line calls it. NULL: none. The line of a placeholder belongs to the API.
+ * kernel, because no line calls it. NULL: none. The line of a placeholder belongs to the API, and
+ * that of main's caller to libc.
  */
 static const struct model_context *called_at(const struct text_tree *w, const struct view_item *i)
 {
@@ -234,6 +243,8 @@ static const struct model_context *called_at(const struct text_tree *w, const st
 		return NULL;
 	if (text_tree_is_kernel(w, i->context))
 		return c;
+	if (is_called_by_start(w->t->m, c->parent))
+		return NULL;
 	return &all[view_tree_is_moved(w->t, i->context) ? w->t->fold.caller[i->context]
 							 : c->parent];
 }

@@ -17,7 +17,7 @@ static const uint8_t id_app[3] = {1, 2, 3};
 /*
  * /bin/app: main at 0x1000 (main.c:10) calls at line 12; solve at 0x2000 (main.c:30) calls at line
  * 32; yield and name at 0x3000 and 0x3100 are made by one line of a macro, calls.S:120; bare at
- * 0x4000 has no lines, and a loop at 0x4010.
+ * 0x4000 has no lines, and a loop at 0x4010; _start at 0x6000.
  */
 static void write_structure(const char *directory)
 {
@@ -44,6 +44,10 @@ static void write_structure(const char *directory)
 	gen_structure_interval(s, 0x4010, loop, none, 0);
 	gen_structure_interval(s, 0x4020, bare, none, 0);
 	gen_structure_interval(s, 0x5000, none, none, 0);
+	uint32_t start =
+		gen_structure_function(s, gen_structure_definition(s, "_start", none, 0), 0x6000);
+	gen_structure_interval(s, 0x6000, start, none, 0);
+	gen_structure_interval(s, 0x7000, none, none, 0);
 	free(gen_structure_close(s, directory));
 }
 
@@ -276,6 +280,31 @@ static void test_order(void **state)
 	fixture_remove(r.directory);
 }
 
+/* What every path leads through has a row only if it took time itself. */
+static void test_frames_above_main(void **state)
+{
+	(void)state;
+	for (unsigned own = 0; own < 2; own++) {
+		struct run r;
+		begin(&r);
+		const uint32_t start =
+			gen_child(r.g, r.thread, gen_entry(r.g, r.thread, MSR_ENTRY_MAIN),
+				  msr_addr_make(r.app, 0x6000, false));
+		sample(&r, call(&r, call(&r, start, 0x1000, false), 0x3000, false), 9);
+		if (own)
+			sample(&r, start, 1);
+		free(gen_close(r.g, MSR_EXIT_RETURN, 0));
+		char *text = squeeze(report(&r, SINK_TEXT_PATHS | SINK_TEXT_FUNCTIONS));
+		has(text, own ? " 100.0% 10.0% 10.00 s _start\n"
+			      : " <main thread>\n 100.0% 9.00 s main\n");
+		has(text, own ? " 10.0% 1.00 s 100.0% 1 _start app\n" : " 100.0% main main.c:10\n");
+		if (!own)
+			has_not(text, "_start");
+		free(text);
+		fixture_remove(r.directory);
+	}
+}
+
 /* By default a row needs three samples, whatever their share; a threshold asks for the share. */
 static void test_few_samples(void **state)
 {
@@ -451,6 +480,7 @@ int main(void)
 		cmocka_unit_test(test_paths_add_up),
 		cmocka_unit_test(test_lines_name_their_function),
 		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_frames_above_main),
 		cmocka_unit_test(test_few_samples),
 		cmocka_unit_test(test_modules_are_in_the_report),
 		cmocka_unit_test(test_modules_without_functions),
