@@ -72,6 +72,32 @@ room() {
 is "names have 37 of 80 columns" "$(room 'Functions by' function 'defined at')" 37
 is "... call paths 38" "$(room 'Call paths' 'call path' 'called at')" 38
 
+# --- a wider terminal shows the same tree, and no less of any name
+# rows MEASUREMENT WIDTH: the guides of each row of the tree, and how long its name is
+rows() {
+	LC_ALL=C COLUMNS=$2 "$HPCPROF" -q --no-structs --to text --by path --threshold 0 "$1" |
+		awk '!column { column = index($0, "call path  "); next }
+		/^$/ { exit }
+		{
+			row = substr($0, column)
+			match(row, /^[|` -]*/)
+			name = substr(row, RLENGTH + 1)
+			sub(/  .*/, "", name)
+			print substr(row, 1, RLENGTH) "\t" length(name)
+		}'
+}
+for m in job gpu; do
+	rows $m 80 >"$T/narrow"
+	within "$m: a tree of many rows" "$(wc -l <"$T/narrow")" 100 10000
+	for columns in 100 110 120 160 200; do
+		rows $m $columns >"$T/wide"
+		is "$m: rows with other guides, and with shorter names, at $columns columns" \
+			"$(paste "$T/narrow" "$T/wide" | awk -F '\t' '
+				{ n += $1 != $3; m += $4 < $2 } END { print n + 0, m + 0 }')" "0 0"
+		mv "$T/wide" "$T/narrow"
+	done
+done
+
 # --- nothing is wider than 80 columns but paths of files
 fits() {
 	is "no line is wider than the terminal: $1" \

@@ -280,6 +280,46 @@ static void test_order(void **state)
 	fixture_remove(r.directory);
 }
 
+/* At every width, each call of a recursion is further to the right than its caller. */
+static void check_recursion(const char *text, unsigned n_calls)
+{
+	size_t column = 0;
+	unsigned n = 0, n_pieces = 0;
+	for (const char *at; (at = strstr(text, "solve ")); text = at + 1) {
+		const char *line = at;
+		while (line[-1] != '\n')
+			line--;
+		const bool is_piece = strncmp(at - 4, "[", 1) == 0;
+		assert_true((size_t)(at - line) > column || is_piece);
+		column = is_piece ? 0 : (size_t)(at - line);
+		n_pieces += is_piece;
+		n++;
+	}
+	assert_int_equal(n_pieces, 1);
+	assert_int_equal(n, n_calls + 1); /* the first row of a piece is there twice */
+}
+
+static void test_deep_recursion(void **state)
+{
+	(void)state;
+	enum { CALLS = 40 };
+	struct run r;
+	begin(&r);
+	uint32_t node = r.main;
+	for (unsigned i = 0; i < CALLS; i++)
+		sample(&r, node = call(&r, node, 0x2000, false), 1);
+	free(gen_close(r.g, MSR_EXIT_RETURN, 0));
+	static const unsigned widths[] = {80, 100, 120, 160, 200};
+	for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+		char *text = write_report(
+			&r, &(struct sink_text_options){
+				    .threshold = 1, .width = widths[i], .views = SINK_TEXT_PATHS});
+		check_recursion(text, CALLS);
+		free(text);
+	}
+	fixture_remove(r.directory);
+}
+
 /* What every path leads through has a row only if it took time itself. */
 static void test_frames_above_main(void **state)
 {
@@ -297,7 +337,8 @@ static void test_frames_above_main(void **state)
 		char *text = squeeze(report(&r, SINK_TEXT_PATHS | SINK_TEXT_FUNCTIONS));
 		has(text, own ? " 100.0% 10.0% 10.00 s _start\n"
 			      : " <main thread>\n 100.0% 9.00 s main\n");
-		has(text, own ? " 10.0% 1.00 s 100.0% 1 _start app\n" : " 100.0% main main.c:10\n");
+		has(text, "0.0% main main.c:10\n");
+		has(text, own ? " 10.0% 1.00 s 100.0% 1 _start app\n" : " 9.00 s main\n");
 		if (!own)
 			has_not(text, "_start");
 		free(text);
@@ -480,6 +521,7 @@ int main(void)
 		cmocka_unit_test(test_paths_add_up),
 		cmocka_unit_test(test_lines_name_their_function),
 		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_deep_recursion),
 		cmocka_unit_test(test_frames_above_main),
 		cmocka_unit_test(test_few_samples),
 		cmocka_unit_test(test_modules_are_in_the_report),
