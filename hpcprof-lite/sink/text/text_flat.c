@@ -197,37 +197,59 @@ static bool is_caller(const struct table *t, const struct view_row *r)
 					!view_is_start(t->m, c->function));
 }
 
+/* The rows that the table may have; the others are counted. */
+static size_t most_rows(const struct table *t)
+{
+	return t->by == VIEW_BY_FUNCTION && t->s->n_functions ? t->s->n_functions : SIZE_MAX;
+}
+
+static void put_cut(const struct table *t, size_t n)
+{
+	put_hidden(t, n, "with --by function");
+}
+
 /* Rows with enough own value, then rows with enough total. */
 static void put_by_self(struct table *t, const char *below)
 {
-	size_t n = 0, n_callers = 0, n_below = 0;
+	const size_t most = most_rows(t);
+	size_t n = 0, n_callers = 0, n_below = 0, room = CALLERS;
 	struct view_row *rest = t->rows.at;
-	while (n < t->rows.n && is_much(t, t->rows.at[n].self))
-		put_row(t, &t->rows.at[n++]);
+	while (n < t->rows.n && is_much(t, t->rows.at[n].self)) {
+		if (n < most)
+			put_row(t, &t->rows.at[n]);
+		n++;
+	}
 	rest += n;
+	room = n >= most ? 0 : most - n < room ? most - n : room;
 	view_rows_sort_by_total(rest, t->rows.n - n);
 	for (size_t i = 0; n + i < t->rows.n; i++)
 		if (t->by == VIEW_BY_LINE || !is_caller(t, &rest[i]))
 			n_below += rest[i].self > 0;
-		else if (n_callers++ < CALLERS)
+		else if (n_callers++ < room)
 			put_row(t, &rest[i]);
-	put_hidden(t, n_callers > CALLERS ? n_callers - CALLERS : 0,
-		   text_is_narrow(t->s) ? "by what they call: see --sort total"
-					: "by what they call; --sort total shows them");
+	n_callers -= n_callers < room ? n_callers : room;
+	if (most < SIZE_MAX)
+		put_cut(t, n_callers + (n > most ? n - most : 0));
+	else
+		put_hidden(t, n_callers,
+			   text_is_narrow(t->s) ? "by what they call: see --sort total"
+						: "by what they call; --sort total shows them");
 	put_hidden(t, n_below, below);
 }
 
 static void put_by_total(struct table *t, const char *below)
 {
-	size_t n_below = 0;
+	const size_t most = most_rows(t);
+	size_t n_below = 0, n = 0;
 	view_rows_sort_by_total(t->rows.at, t->rows.n);
 	for (size_t i = 0; i < t->rows.n; i++) {
 		const struct view_row *r = &t->rows.at[i];
-		if (is_caller(t, r) || is_much(t, r->self))
-			put_row(t, r);
-		else
+		if (!is_caller(t, r) && !is_much(t, r->self))
 			n_below += !is_much(t, r->total) || r->self > 0;
+		else if (n++ < most)
+			put_row(t, r);
 	}
+	put_cut(t, n > most ? n - most : 0);
 	put_hidden(t, n_below, below);
 }
 

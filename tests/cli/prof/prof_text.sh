@@ -63,6 +63,15 @@ is "--threshold 101 is refused" \
 shown() { report --by line --threshold "$1" | grep -cE '^ *(<0|[0-9]).*%'; }
 within "--threshold 0 shows every line" "$(shown 0)" "$(($(shown 4) + 10))" 1000
 is "and hides none" "$(report --by line --threshold 0 | grep -c ' more below ')" 0
+# functions: the rows of the table of functions, and how many there are if it comes before the tree
+functions() {
+	report "$@" | awk '/^Functions by/ { on = 1 } /^Call paths/ { exit }
+		on && /%/ { n++ } on && / more / { more = $1 } /^$/ { on = 0 }
+		END { print n + 0, more + 0 }'
+}
+is "the report begins with ten functions of sixteen or more" "$(functions)" "10 7"
+is "... --by function shows them all" "$(functions --by function)" "17 0"
+is "... and so does --threshold 0" "$(functions --threshold 0 | cut -d ' ' -f 2)" 0
 # room TITLE NAME PLACE: columns of the names in a table on a narrow terminal
 room() {
 	LC_ALL=C COLUMNS=80 report | awk -v title="^$1" -v name="$2" -v place="$3" '
