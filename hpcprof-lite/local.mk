@@ -448,6 +448,7 @@ libhlview_la_SOURCES += \
 	hpcprof-lite/view/view_calls.c hpcprof-lite/view/view_calls.h \
 	hpcprof-lite/view/view_energy.c hpcprof-lite/view/view_energy.h \
 	hpcprof-lite/view/view_fold.c hpcprof-lite/view/view_fold.h \
+	hpcprof-lite/view/view_start.c hpcprof-lite/view/view_start.h \
 	hpcprof-lite/view/view_gpu.c hpcprof-lite/view/view_gpu.h \
 	hpcprof-lite/view/view_gpu_idle.c hpcprof-lite/view/view_gpu_idle.h \
 	hpcprof-lite/view/view_hot.c hpcprof-lite/view/view_hot.h \

@@ -3,6 +3,7 @@
 #include "hpcprof-lite/view/view_tree.h"
 
 #include "hpcprof-lite/view/view_gpu.h"
+#include "hpcprof-lite/view/view_start.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -130,7 +131,7 @@ static double weight(const struct view_tree *t, const struct view_item *i)
 
 static bool is_large(const struct view_tree *t, const struct view_values *v, double value)
 {
-	return value > 0 && value >= t->threshold * v->whole;
+	return value > 0 && value >= t->threshold * v->whole && value >= v->least;
 }
 
 static bool add_item(const struct view_tree *t, uint32_t context, bool is_line, view_items *to)
@@ -145,10 +146,16 @@ static bool add_item(const struct view_tree *t, uint32_t context, bool is_line, 
 	return at != NULL;
 }
 
-/* A loop without a line has no row. Its contents are listed in its place. */
-static bool has_row(const struct model_context *c)
+/*
+ * A loop without a line has no row, nor has a frame above main without own value. Their contents
+ * are listed in their place.
+ */
+static bool has_row(const struct view_tree *t, uint32_t context)
 {
-	return c->kind == MODEL_CONTEXT_ENTRY || c->kind == MODEL_CONTEXT_FUNCTION ||
+	const struct model_context *c = &t->m->contexts[context];
+	if (c->kind == MODEL_CONTEXT_FUNCTION)
+		return !view_is_start_frame(t->m, context) || view_tree_has_self(t, context);
+	return c->kind == MODEL_CONTEXT_ENTRY ||
 	       (c->kind == MODEL_CONTEXT_LOOP && c->file != MODEL_NONE && c->line);
 }
 
@@ -181,7 +188,7 @@ bool view_tree_list(const struct view_tree *t, uint32_t context, view_items *to)
 	uint32_t end = context + all[context].subtree_n;
 	bool ok = true;
 	for (uint32_t c = context + 1; ok && c < end;) {
-		if (has_row(&all[c])) {
+		if (has_row(t, c)) {
 			if (!view_tree_is_moved(t, c))
 				ok = add_item(t, c, false, to);
 			if (ok && is_folded(t, c) && !is_folded(t, context))

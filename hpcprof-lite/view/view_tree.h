@@ -35,7 +35,10 @@ struct view_tree {
 	bool has_guesses, has_gpu;
 	struct view_gpu_values gpu;
 	struct view_fold fold;
-	/* An item is listed if its share of the metric or of the GPU time is at least this. */
+	/*
+	 * An item is listed if its share of the metric or of the GPU time is at least this, and its
+	 * value at least `least` of that metric.
+	 */
 	double threshold;
 	double *owned[4]; /* folded totals */
 };

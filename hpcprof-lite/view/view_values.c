@@ -48,3 +48,13 @@ void view_values_close(struct view_values *t)
 	free(t->n_samples);
 	*t = (struct view_values){0};
 }
+
+void view_values_need_samples(const struct model *m, struct view_values *v, unsigned n)
+{
+	const struct model_metric *k = &m->metrics[v->metric];
+	if (k->kind != MODEL_METRIC_SAMPLED || k->measures == MODEL_EVENT_OFFCPU ||
+	    k->measures == MODEL_EVENT_BLAME)
+		return;
+	v->least = v->n_all > n ? v->whole * (n - 0.5) / (double)v->n_all
+				: v->whole * (1 - 1e-9); /* sums are rounded */
+}

@@ -20,6 +20,7 @@ struct view_values {
 	double *self;        /* at the context itself */
 	uint64_t *n_samples; /* at the context itself */
 	double whole;        /* of the root */
+	double least;        /* reports hide rows with less; 0: see view_values_need_samples() */
 	uint64_t n_all;
 	bool spread; /* GPU time that view_gpu_spread() divided inside kernels */
 };
@@ -27,5 +28,11 @@ struct view_values {
 /* False if memory is short; then there is nothing to close. */
 bool view_values_open(const struct model *m, uint32_t metric, struct view_values *v);
 void view_values_close(struct view_values *v);
+/*
+ * Sets v->least so that rows need `n` samples, or the whole if there are no more. A row's samples
+ * are its value divided by the average sample, rounded. Does nothing for values that are measured:
+ * those of GPUs and MPI, and of waits, where one sample may be a long one.
+ */
+void view_values_need_samples(const struct model *m, struct view_values *v, unsigned n);
 
 #endif

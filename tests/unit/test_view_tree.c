@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "hpcprof-lite/view/view_start.h"
 #include "hpcprof-lite/view/view_tree.h"
 
 enum { ROOT, MAIN, LINE, CALLED, LOOP, INNER, N_CONTEXTS };
@@ -69,11 +70,28 @@ static void test_own_value(void **state)
 	view_tree_close(&t);
 }
 
+/* A program may have a function of libc's name. */
+static void test_starts(void **state)
+{
+	(void)state;
+	static const struct model_module modules[] = {{.role = MODEL_MODULE_START}, {.path = "a"}};
+	static const struct model_function functions[] = {{.name = "_start", .module = 1},
+							  {.name = "start_thread", .module = 0},
+							  {.name = "clone", .module = 1},
+							  {.name = "exit", .module = 0}};
+	const struct model m = {
+		.modules = modules, .n_modules = 2, .functions = functions, .n_functions = 4};
+	assert_true(view_is_start(&m, 0) && view_is_start(&m, 1));
+	assert_true(!view_is_start(&m, 2) && !view_is_start(&m, 3));
+	assert_true(!view_is_start(&m, MODEL_NONE));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lists_by_value),
 		cmocka_unit_test(test_own_value),
+		cmocka_unit_test(test_starts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

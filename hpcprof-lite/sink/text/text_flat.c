@@ -3,6 +3,7 @@
  * tests/cli/prof/prof_text.sh. */
 #include "hpcprof-lite/sink/text/text_print.h"
 #include "hpcprof-lite/sink/text/text_report.h"
+#include "hpcprof-lite/view/view_start.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -176,41 +177,80 @@ static void put_hidden(const struct table *t, size_t n, const char *why)
 		fprintf(t->s->out, "%*s%zu more %s\n", (int)columns, "", n, why);
 }
 
-/* A share of the whole that is to be shown. */
+/* The smallest value that is shown. */
+static double least(const struct table *t)
+{
+	const double threshold = t->s->threshold * t->t->whole;
+	return threshold > t->t->least ? threshold : t->t->least;
+}
+
 static bool is_much(const struct table *t, double value)
 {
-	return value > 0 && value >= t->s->threshold * t->t->whole;
+	return value > 0 && value >= least(t);
+}
+
+/* True if the total is to be shown. All paths lead through the frames above main. */
+static bool is_caller(const struct table *t, const struct view_row *r)
+{
+	const struct model_context *c = &t->m->contexts[r->context];
+	return is_much(t, r->total) && (t->by == VIEW_BY_MODULE || c->kind == MODEL_CONTEXT_ENTRY ||
+					!view_is_start(t->m, c->function));
+}
+
+/* The rows that the table may have; the others are counted. */
+static size_t most_rows(const struct table *t)
+{
+	return t->by == VIEW_BY_FUNCTION && t->s->n_functions ? t->s->n_functions : SIZE_MAX;
+}
+
+static void put_cut(const struct table *t, size_t n)
+{
+	put_hidden(t, n, "with --by function");
 }
 
 /* Rows with enough own value, then rows with enough total. */
 static void put_by_self(struct table *t, const char *below)
 {
-	size_t n = 0, n_callers = 0, n_below = 0;
+	const size_t most = most_rows(t);
+	size_t n = 0, n_callers = 0, n_below = 0, room = CALLERS;
 	struct view_row *rest = t->rows.at;
-	while (n < t->rows.n && is_much(t, t->rows.at[n].self))
-		put_row(t, &t->rows.at[n++]);
+	while (n < t->rows.n && is_much(t, t->rows.at[n].self)) {
+		if (n < most)
+			put_row(t, &t->rows.at[n]);
+		n++;
+	}
 	rest += n;
+	room = n >= most ? 0 : most - n < room ? most - n : room;
 	view_rows_sort_by_total(rest, t->rows.n - n);
-	while (t->by != VIEW_BY_LINE && n + n_callers < t->rows.n &&
-	       is_much(t, rest[n_callers].total))
-		n_callers++;
-	for (size_t i = 0; i < n_callers && i < CALLERS; i++)
-		put_row(t, &rest[i]);
-	for (size_t i = n_callers; n + i < t->rows.n; i++)
-		n_below += rest[i].self > 0;
-	put_hidden(t, n_callers > CALLERS ? n_callers - CALLERS : 0,
-		   text_is_narrow(t->s) ? "by what they call: see --sort total"
-					: "by what they call; --sort total shows them");
+	for (size_t i = 0; n + i < t->rows.n; i++)
+		if (t->by == VIEW_BY_LINE || !is_caller(t, &rest[i]))
+			n_below += rest[i].self > 0;
+		else if (n_callers++ < room)
+			put_row(t, &rest[i]);
+	n_callers -= n_callers < room ? n_callers : room;
+	if (most < SIZE_MAX)
+		put_cut(t, n_callers + (n > most ? n - most : 0));
+	else
+		put_hidden(t, n_callers,
+			   text_is_narrow(t->s) ? "by what they call: see --sort total"
+						: "by what they call; --sort total shows them");
 	put_hidden(t, n_below, below);
 }
 
 static void put_by_total(struct table *t, const char *below)
 {
-	size_t n = 0;
+	const size_t most = most_rows(t);
+	size_t n_below = 0, n = 0;
 	view_rows_sort_by_total(t->rows.at, t->rows.n);
-	while (n < t->rows.n && is_much(t, t->rows.at[n].total))
-		put_row(t, &t->rows.at[n++]);
-	put_hidden(t, t->rows.n - n, below);
+	for (size_t i = 0; i < t->rows.n; i++) {
+		const struct view_row *r = &t->rows.at[i];
+		if (!is_caller(t, r) && !is_much(t, r->self))
+			n_below += !is_much(t, r->total) || r->self > 0;
+		else if (n++ < most)
+			put_row(t, r);
+	}
+	put_cut(t, n > most ? n - most : 0);
+	put_hidden(t, n_below, below);
 }
 
 /* True for a table of CPU lines if no row has a line: it would repeat the table of functions. */
@@ -230,11 +270,34 @@ static bool lacks_lines(const struct table *t)
 	return n > 0;
 }
 
+static void put_table(struct table *t)
+{
+	char limit[32], text[128];
+	if (t->t->least > 0 && least(t) == t->t->least)
+		snprintf(limit, sizeof limit, "%d samples", TEXT_LEAST_SAMPLES);
+	else
+		snprintf(limit, sizeof limit, "%g%%", t->s->threshold * 100);
+	if (lacks_lines(t)) {
+		text_heading(t->s, "Lines");
+		snprintf(text, sizeof text,
+			 "of code with %s or more, none is known: compile with -g, or install "
+			 "debug symbols",
+			 limit);
+		fputs("  ", t->s->out);
+		text_wrap(t->s->out, text, t->s->width - 4, 4);
+	} else {
+		snprintf(text, sizeof text, "below %s", limit);
+		share_room(t);
+		put_heading(t);
+		(t->s->by_total ? put_by_total : put_by_self)(t, text);
+	}
+	putc('\n', t->s->out);
+}
+
 bool text_report_table(const struct model *m, const struct view_values *metric, enum view_by by,
 		       const struct text_style *s)
 {
 	struct table t = {.m = m, .t = metric, .s = s, .by = by};
-	char below[64];
 	if (!view_rows_make(m, metric, by, &t.rows))
 		return false;
 	if (by == VIEW_BY_FUNCTION && !view_rows_add_entries(m, metric, &t.rows)) {
@@ -245,29 +308,8 @@ bool text_report_table(const struct model *m, const struct view_values *metric, 
 	/* values of whole GPU operations belong to no line */
 	if (by >= VIEW_BY_OPERATOR
 		    ? t.rows.n > 0
-		    : anywhere || m->metrics[metric->metric].kind == MODEL_METRIC_SAMPLED) {
-		if (lacks_lines(&t)) {
-			text_heading(s, "Lines");
-			char line[128];
-			snprintf(line, sizeof line,
-				 "of code with %g%% or more, none is known: compile with -g, or "
-				 "install debug symbols",
-				 s->threshold * 100);
-			fputs("  ", s->out);
-			text_wrap(s->out, line, s->width - 4, 4);
-			putc('\n', s->out);
-			view_rows_free(&t.rows);
-			return true;
-		}
-		share_room(&t);
-		snprintf(below, sizeof below, "below %g%%", s->threshold * 100);
-		put_heading(&t);
-		if (s->by_total)
-			put_by_total(&t, below);
-		else
-			put_by_self(&t, below);
-		putc('\n', s->out);
-	}
+		    : anywhere || m->metrics[metric->metric].kind == MODEL_METRIC_SAMPLED)
+		put_table(&t);
 	view_rows_free(&t.rows);
 	return true;
 }

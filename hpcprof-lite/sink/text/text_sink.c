@@ -22,6 +22,7 @@ static struct text_style make_style(const struct sink_text_options *o, FILE *out
 	s.by_total = o->by_total;
 	s.interpreter = o->interpreter;
 	s.threshold = (o->threshold < 0 ? 1 : o->threshold) / 100;
+	s.n_functions = o->views || o->threshold == 0 ? 0 : TEXT_HOT_FUNCTIONS;
 	return s;
 }
 
@@ -130,8 +131,6 @@ static bool write_views(const struct model *m, const struct view_values *t,
 		ok = ok && text_report_table(m, t, VIEW_BY_OPERATOR, s);
 	if (views & SINK_TEXT_TORCH_MODULES)
 		ok = ok && text_report_table(m, t, VIEW_BY_TORCH_MODULE, s);
-	if (views & SINK_TEXT_FUNCTIONS)
-		ok = ok && text_report_table(m, t, VIEW_BY_FUNCTION, s);
 	if (views & SINK_TEXT_LINES)
 		ok = ok && text_report_table(m, t, VIEW_BY_LINE, s);
 	if (views & SINK_TEXT_MODULES)
@@ -150,6 +149,8 @@ static bool write_parts(const struct model *m, const struct view_values *t, unsi
 	if (!view_gpu_values_open(m, t->metric, &gpu, &has_gpu))
 		return false;
 	bool ok = text_report_head(m, s) && text_report_processors(m, s) &&
+		  (!(views & SINK_TEXT_FUNCTIONS) || t->whole <= 0 ||
+		   text_report_table(m, t, VIEW_BY_FUNCTION, s)) &&
 		  (!(views & SINK_TEXT_PATHS) ||
 		   (text_report_findings(m, s) && text_report_pop(m, s) &&
 		    (t->whole <= 0 || text_report_ranks(m, t, s)) &&
@@ -194,6 +195,8 @@ static enum status write_report(const struct model *m, const struct sink_text_op
 					    SINK_TEXT_MODULES | SINK_TEXT_THREADS | SINK_TEXT_GPU |
 					    SINK_TEXT_MPI | SINK_TEXT_OPERATORS |
 					    SINK_TEXT_TORCH_MODULES;
+	if (o->threshold < 0)
+		view_values_need_samples(m, &t, TEXT_LEAST_SAMPLES);
 	bool ok = view_gpu_values_spread(m, &t) && write_parts(m, &t, views, &style);
 	view_values_close(&t);
 	if (!ok)

@@ -30,7 +30,8 @@ struct sink_text_options {
 	unsigned views;      /* of enum sink_text_view; 0: all */
 	bool by_total; /* sort flat tables by inclusive values; otherwise by exclusive values */
 	unsigned depth;      /* of the tree, in functions; 0: unlimited */
-	double threshold;    /* hide rows below this percentage of the whole; negative: 1 */
+	/* hide rows below this percentage of the whole; negative: 1, and below 3 samples */
+	double threshold;
 	bool interpreter; /* show the interpreter's frames between Python functions in the tree */
 	unsigned width;      /* columns; 0: width of the terminal, or 120 without one */
 };

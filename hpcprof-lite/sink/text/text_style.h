@@ -10,12 +10,20 @@
 
 #include <stdio.h>
 
+/*
+ * A row needs this many samples: n samples have a standard deviation of
+ * sqrt(n), so fewer say little. Not if --threshold is given.
+ */
+enum { TEXT_LEAST_SAMPLES = 3 };
+enum { TEXT_HOT_FUNCTIONS = 10 }; /* at the top of a report with all sections */
+
 /* The style: the options after all defaults are filled in. */
 struct text_style {
 	FILE *out;
 	size_t width;
 	unsigned depth;     /* 0: unlimited */
 	double threshold;   /* as a share: 0.01 */
+	size_t n_functions; /* rows in the table of functions; 0: all */
 	bool utf8, colour;
 	bool by_total;      /* flat tables are sorted by inclusive values, not exclusive ones */
 	bool interpreter;   /* show the interpreter's frames between Python functions */

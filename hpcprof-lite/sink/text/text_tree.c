@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The call paths from the top. Entries, functions and loops have a row, and lines with own time do.
- * A function with one callee does not indent it. The middle of a long run of functions without own
+ * A function with one callee does not indent it. Branches that are too deep for the width follow
+ * below the tree. The middle of a long run of functions without own
  * time is left out, but never the way from a launch to its kernel. The stack is explicit, because
  * call paths may be deeper than our own stack allows. Test: tests/cli/prof/prof_text.sh,
  * tests/unit/sink/test_text.c.
@@ -74,6 +75,21 @@ static unsigned measure_run(struct text_tree *w, uint32_t context, uint32_t *res
 	return n;
 }
 
+/* Leaves the branches of an item to show_pieces(). */
+static void put_off(struct text_tree *w, struct view_item item, unsigned functions)
+{
+	const size_t n = w->items.n;
+	w->failed |= !view_tree_list(w->t, item.context, &w->items);
+	const bool any = w->items.n > n;
+	w->items.n = n;
+	struct text_piece *at = any ? vec_push(&w->pieces) : NULL;
+	w->failed |= any && !at;
+	if (!at)
+		return;
+	*at = (struct text_piece){item, functions};
+	text_tree_put_continued(w, w->pieces.n);
+}
+
 /* Shows an item and its descendants down to the first branch, and opens the level of the branches.
  */
 static void show(struct text_tree *w, struct view_item item, unsigned functions)
@@ -97,7 +113,36 @@ static void show(struct text_tree *w, struct view_item item, unsigned functions)
 		item = (struct view_item){child, false};
 	}
 	functions += w->t->m->contexts[item.context].kind != MODEL_CONTEXT_LOOP;
-	open_level(w, item.context, functions, true);
+	if (text_tree_is_deep(w))
+		put_off(w, item, functions);
+	else
+		open_level(w, item.context, functions, true);
+}
+
+static void show_levels(struct text_tree *w)
+{
+	while (w->levels.n && !w->failed) {
+		struct text_level *l = &w->levels.at[w->levels.n - 1];
+		if (l->next == l->end) {
+			w->items.n = l->first;
+			w->levels.n--;
+			continue;
+		}
+		struct view_item item = w->items.at[l->next++];
+		show(w, item, l->functions);
+	}
+}
+
+static void show_pieces(struct text_tree *w)
+{
+	for (size_t i = 0; i < w->pieces.n && !w->failed; i++) {
+		const struct text_piece p = w->pieces.at[i];
+		w->piece = i + 1;
+		text_tree_put_item(w, &p.item, false);
+		w->piece = 0;
+		open_level(w, p.item.context, p.functions, true);
+		show_levels(w);
+	}
 }
 
 bool text_report_tree(const struct model *m, const struct view_values *v,
@@ -110,19 +155,12 @@ bool text_report_tree(const struct model *m, const struct view_values *v,
 		text_tree_put_heading(&w);
 		open_level(&w, 0, 0, false);
 	}
-	while (w.levels.n && !w.failed) {
-		struct text_level *l = &w.levels.at[w.levels.n - 1];
-		if (l->next == l->end) {
-			w.items.n = l->first;
-			w.levels.n--;
-			continue;
-		}
-		struct view_item item = w.items.at[l->next++];
-		show(&w, item, l->functions);
-	}
+	show_levels(&w);
+	show_pieces(&w);
 	putc('\n', s->out);
 	vec_free(&w.items);
 	vec_free(&w.levels);
+	vec_free(&w.pieces);
 	view_tree_close(&t);
 	return !w.failed;
 }

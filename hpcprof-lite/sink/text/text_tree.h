@@ -17,11 +17,21 @@ struct text_level {
 	bool indents;
 };
 
+/* A row whose branches are shown below the others, because they are too deep. */
+struct text_piece {
+	struct view_item item;
+	unsigned functions;
+};
+
+enum { TEXT_TREE_LEVELS = 28 };
+
 struct text_tree {
 	const struct view_tree *t;
 	const struct text_style *s;
 	view_items items;
-	VEC(struct text_level) levels; /* outermost first */
+	VEC(struct text_level) levels; /* outermost first; only the level of entries has no guide */
+	VEC(struct text_piece) pieces;
+	size_t piece; /* the row begins this piece, counted from 1; 0: it begins none */
 	bool failed;
 };
 
@@ -30,6 +40,10 @@ bool text_tree_is_kernel(const struct text_tree *w, uint32_t context);
 void text_tree_put_heading(const struct text_tree *w);
 /* `branch`: the row is the first of a branch of the innermost level. */
 void text_tree_put_item(const struct text_tree *w, const struct view_item *i, bool branch);
+/* True if there is no room for another level. */
+bool text_tree_is_deep(const struct text_tree *w);
+/* The row in place of branches that are shown as piece `piece`. */
+void text_tree_put_continued(const struct text_tree *w, size_t piece);
 /* The row in place of n calls that are left out. */
 void text_tree_put_gap(const struct text_tree *w, unsigned n);
 

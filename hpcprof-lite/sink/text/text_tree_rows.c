@@ -5,6 +5,7 @@
 #include "hpcprof-lite/sink/text/text_gpu.h"
 #include "hpcprof-lite/sink/text/text_print.h"
 #include "hpcprof-lite/view/view_gpu.h"
+#include "hpcprof-lite/view/view_start.h"
 
 #include <string.h>
 
@@ -12,11 +13,20 @@ enum {
 	NUMBERS_COLUMNS = 29, /* "  total    self  total time  " */
 	GPU_COLUMNS = 48,     /* "  total    self total time  | GPU  GPU time  " */
 	GUESSED_COLUMNS = 8,  /* " guessed" */
-	KERNELS_COLUMNS = 9,  /* from KERNELS_WIDTH on */
-	KERNELS_WIDTH = 110,
+	KERNELS_COLUMNS = 9,
 	NARROW_COLUMNS = 15, /* " total   self  " on narrow terminals */
 	NARROW_COLUMN = 7,   /* each of " guess" and "   GPU" */
-	NARROW_VALUE = 10
+	NARROW_VALUE = 10,
+	/*
+	 * More numbers are shown where guides and name have ROOM columns all the same, and until
+	 * then no more than ROOM: a wider terminal never cuts a name more.
+	 */
+	ROOM = 45,
+	PLACE = 15, /* of the call site; PLACE_MOST if all numbers are shown */
+	PLACE_MOST = 24,
+	BETWEEN = 2,
+	NAME_LEAST = 12,
+	WIDE_GUIDES = 8 /* levels with two columns; those below have one, but for the last */
 };
 
 static double share(double part, double whole)
@@ -24,21 +34,36 @@ static double share(double part, double whole)
 	return whole > 0 ? part / whole : 0;
 }
 
+/* The columns of the numbers, without that of kernels. */
+static size_t wide_columns(const struct text_tree *w)
+{
+	return (w->t->has_gpu ? GPU_COLUMNS : NUMBERS_COLUMNS) +
+	       (w->t->has_guesses ? GUESSED_COLUMNS : 0);
+}
+
+static bool is_narrow(const struct text_tree *w)
+{
+	return w->s->width < wide_columns(w) + ROOM + BETWEEN + PLACE;
+}
+
+static bool has_kernels(const struct text_tree *w)
+{
+	return w->t->has_gpu &&
+	       w->s->width >= wide_columns(w) + KERNELS_COLUMNS + ROOM + BETWEEN + PLACE;
+}
+
 /* If there is little room, the time itself is left out, because the shares say the same. */
 static bool has_values(const struct text_tree *w)
 {
-	return !text_is_narrow(w->s) || !(w->t->has_gpu || w->t->has_guesses);
+	return !is_narrow(w) || !(w->t->has_gpu || w->t->has_guesses);
 }
 
 static size_t numbers_columns(const struct text_tree *w)
 {
-	if (text_is_narrow(w->s))
+	if (is_narrow(w))
 		return NARROW_COLUMNS + (w->t->has_guesses ? NARROW_COLUMN : 0) +
 		       (w->t->has_gpu ? NARROW_COLUMN : 0) + (has_values(w) ? NARROW_VALUE : 0);
-	size_t n = !w->t->has_gpu                ? NUMBERS_COLUMNS
-		   : w->s->width < KERNELS_WIDTH ? GPU_COLUMNS
-						 : GPU_COLUMNS + KERNELS_COLUMNS;
-	return w->t->has_guesses ? n + GUESSED_COLUMNS : n;
+	return wide_columns(w) + (has_kernels(w) ? KERNELS_COLUMNS : 0);
 }
 
 static bool is_in_kernel(const struct model *m, uint32_t context)
@@ -75,7 +100,7 @@ static void put_guessed(const struct text_tree *w, const struct view_item *i)
 {
 	char a[TEXT_CELL];
 	if (w->t->has_guesses)
-		fprintf(w->s->out, text_is_narrow(w->s) ? " %6s" : " %7s",
+		fprintf(w->s->out, is_narrow(w) ? " %6s" : " %7s",
 			text_share(a, view_item_value(&w->t->guessed, i),
 				   view_item_value(&w->t->values, i)));
 }
@@ -96,7 +121,7 @@ static void put_gpu_numbers(const struct text_tree *w, const struct view_item *i
 	fprintf(w->s->out, " %8s %10s", text_share(d, gpu, w->t->gpu.time.whole),
 		gpu > 0 ? text_seconds(e, gpu) : "");
 	text_plain(w->s);
-	if (w->s->width >= KERNELS_WIDTH)
+	if (has_kernels(w))
 		fprintf(w->s->out, " %8s",
 			kernels > 0 ? text_value(f, MODEL_COUNT, kernels) : count_samples(w, i, f));
 	fputs("  ", w->s->out);
@@ -129,7 +154,7 @@ static void put_numbers(const struct text_tree *w, const struct view_item *i)
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
 	double total = view_item_value(&w->t->values, i),
 	       self = i->is_line ? total : view_tree_self(w->t, &w->t->values, i->context);
-	if (text_is_narrow(w->s)) {
+	if (is_narrow(w)) {
 		put_narrow_numbers(w, i, total, self);
 		return;
 	}
@@ -146,56 +171,79 @@ static void put_numbers(const struct text_tree *w, const struct view_item *i)
 	fputs("  ", w->s->out);
 }
 
-/* Columns for the call site. */
-static size_t place_columns(const struct text_style *s)
+/* Columns for the guides and the name, and for the call site. */
+static void share_room(const struct text_tree *w, size_t *room, size_t *place)
 {
-	return text_is_narrow(s) ? 15 : 24;
+	const size_t taken = numbers_columns(w) + BETWEEN + PLACE,
+		     all = w->s->width > taken + NAME_LEAST ? w->s->width - taken : NAME_LEAST;
+	*place = PLACE;
+	*room = all;
+	if (is_narrow(w) || has_kernels(w) != w->t->has_gpu) {
+		*room = all < ROOM ? all : ROOM;
+		return;
+	}
+	const size_t more = (all - ROOM) / 2;
+	*place += more < PLACE_MOST - PLACE ? more : PLACE_MOST - PLACE;
+	*room -= *place - PLACE;
 }
 
-/* Levels of indentation to draw: few on narrow terminals, so that names keep their room. */
-static size_t guide_levels(const struct text_style *s)
+static size_t place_columns(const struct text_tree *w)
 {
-	return s->width < 78 ? 3 : s->width > 200 ? 24 : (s->width - 60) / 6;
+	size_t room, place;
+	share_room(w, &room, &place);
+	return place;
+}
+
+static size_t guide_columns(size_t n_levels)
+{
+	return n_levels <= WIDE_GUIDES ? 2 * n_levels : WIDE_GUIDES + n_levels + 1;
+}
+
+bool text_tree_is_deep(const struct text_tree *w)
+{
+	size_t room, place, n = w->levels.n;
+	share_room(w, &room, &place);
+	return n >= TEXT_TREE_LEVELS || guide_columns(n + 1) + NAME_LEAST > room + BETWEEN + place;
 }
 
 /* Draws the guides of the levels around the row, as in text_tree_put_item(). Returns their columns.
  */
 static size_t put_guides(const struct text_tree *w, bool branch)
 {
-	size_t n = w->levels.n, first = n > guide_levels(w->s) ? n - guide_levels(w->s) : 0,
-	       columns = 0;
-	if (first) {
-		fputs("..", w->s->out);
-		columns = 2;
-	}
-	for (size_t i = first; i < n; i++) {
-		const struct text_level *l = &w->levels.at[i];
-		bool last = l->next == l->end;
-		if (!l->indents)
-			continue;
-		if (branch && i + 1 == n)
-			fputs(w->s->utf8 ? (last ? "└ " : "├ ") : (last ? "`-" : "|-"),
-			      w->s->out);
+	const size_t first = w->levels.n && !w->levels.at[0].indents, n = w->levels.n - first;
+	const bool utf8 = w->s->utf8;
+	for (size_t i = 0; i < n; i++) {
+		const struct text_level *l = &w->levels.at[first + i];
+		const bool last = l->next == l->end, innermost = i + 1 == n;
+		if (branch && innermost)
+			fputs(utf8 ? (last ? "└" : "├") : (last ? "`" : "|"), w->s->out);
 		else
-			fputs(last ? "  " : w->s->utf8 ? "│ " : "| ", w->s->out);
-		columns += 2;
+			fputs(last ? " " : utf8 ? "│" : "|", w->s->out);
+		if (i < WIDE_GUIDES || innermost)
+			putc(branch && innermost && !utf8 ? '-' : ' ', w->s->out);
 	}
-	return columns;
+	return guide_columns(n);
 }
 
+/* Deep in the tree, the name takes columns from the place. */
 static void put_name(const struct text_tree *w, size_t guides, char *name, const char *place)
 {
-	size_t places = place_columns(w->s), taken = numbers_columns(w) + guides + places + 2;
-	size_t room = w->s->width > taken + 12 ? w->s->width - taken : 12;
+	size_t room, places;
+	share_room(w, &room, &places);
+	const size_t all = room + BETWEEN + places - guides;
+	room = room > guides + NAME_LEAST ? room - guides : NAME_LEAST;
+	places = all > room + BETWEEN ? all - room - BETWEEN : 0;
+	if (!*place || !places)
+		room = all;
 	text_shorten(name, room);
 	size_t n = text_columns(name);
-	if (*place) {
+	if (*place && places) {
 		text_cell(w->s->out, name, room);
 		fputs("  ", w->s->out);
 		n = text_columns(place);
 		text_cell(w->s->out, place, n < places ? n : places);
 	} else {
-		text_cell(w->s->out, name, n > room + places + 2 ? room + places + 2 : n);
+		text_cell(w->s->out, name, n > room ? room : n);
 	}
 	putc('\n', w->s->out);
 }
@@ -217,14 +265,22 @@ static void name_stalls(const struct text_tree *w, const struct view_item *i, ch
 			size_t n_bytes)
 {
 	text_gpu_stalls(w->t->m, i->context, !i->is_line, to, n_bytes);
-	char *second = text_columns(to) > place_columns(w->s) ? strchr(to, ',') : NULL;
+	char *second = text_columns(to) > place_columns(w) ? strchr(to, ',') : NULL;
 	if (second)
 		*second = 0;
 }
 
+static bool is_called_by_start(const struct model *m, uint32_t place)
+{
+	while (m->contexts[place].kind >= MODEL_CONTEXT_LOOP)
+		place = m->contexts[place].parent;
+	return view_is_start_frame(m, place);
+}
+
 /*
  * The context whose place is shown beside the row: that of the caller, or the definition of a
- * kernel, because no line calls it. NULL: none. The line of a placeholder belongs to the API.
+ * kernel, because no line calls it. NULL: none. The line of a placeholder belongs to the API, and
+ * that of main's caller to libc.
  */
 static const struct model_context *called_at(const struct text_tree *w, const struct view_item *i)
 {
@@ -234,6 +290,8 @@ static const struct model_context *called_at(const struct text_tree *w, const st
 		return NULL;
 	if (text_tree_is_kernel(w, i->context))
 		return c;
+	if (is_called_by_start(w->t->m, c->parent))
+		return NULL;
 	return &all[view_tree_is_moved(w->t, i->context) ? w->t->fold.caller[i->context]
 							 : c->parent];
 }
@@ -242,7 +300,8 @@ void text_tree_put_item(const struct text_tree *w, const struct view_item *i, bo
 {
 	const struct model_context *c = &w->t->m->contexts[i->context];
 	char name[TEXT_NAME], place[256] = "";
-	text_name(name, sizeof name, w->t->m, c);
+	const int n = w->piece ? snprintf(name, sizeof name, "[%zu] ", w->piece) : 0;
+	text_name(name + n, sizeof name - (size_t)n, w->t->m, c);
 	put_numbers(w, i);
 	size_t guides = put_guides(w, branch);
 	const struct model_context *site = called_at(w, i);
@@ -262,6 +321,15 @@ void text_tree_put_gap(const struct text_tree *w, unsigned n)
 	put_name(w, guides, text, "");
 }
 
+void text_tree_put_continued(const struct text_tree *w, size_t piece)
+{
+	char text[64];
+	fprintf(w->s->out, "%*s", (int)numbers_columns(w), "");
+	size_t guides = put_guides(w, false);
+	snprintf(text, sizeof text, w->s->utf8 ? "  ⋮ below: [%zu]" : "  : below: [%zu]", piece);
+	put_name(w, guides, text, "");
+}
+
 static bool has_marks(const struct text_tree *w)
 {
 	for (uint32_t c = 0; c < w->t->m->n_contexts; c++)
@@ -275,14 +343,14 @@ void text_tree_put_heading(const struct text_tree *w)
 {
 	const struct model_metric *metric = &w->t->m->metrics[w->t->values.metric];
 	const struct text_style *s = w->s;
-	size_t taken = numbers_columns(w) + place_columns(s);
+	size_t room, place;
+	share_room(w, &room, &place);
 	if (w->t->has_gpu)
 		text_heading(s, "Call paths from the top, %s and %s%s", metric->name,
 			     w->t->m->metrics[w->t->gpu.time.metric].name,
-			     !w->t->gpu.samples.total || s->width < 100 ? ""
-			     : s->width < KERNELS_WIDTH
-				     ? "; in kernels by PC samples"
-				     : "; in kernels by PC samples (#), with stall reasons");
+			     !w->t->gpu.samples.total || is_narrow(w) ? ""
+			     : has_kernels(w) ? "; in kernels by PC samples (#), with stall reasons"
+					      : "; in kernels by PC samples");
 	else
 		text_heading(s, "Call paths from the top, %s%s", metric->name,
 			     metric->kind == MODEL_METRIC_GPU_MEAN ? ", summed over launches"
@@ -298,7 +366,7 @@ void text_tree_put_heading(const struct text_tree *w)
 		fputs("  ?: a guessed frame; its callers are a guess, too, as far as they are "
 		      "known by it.\n",
 		      s->out);
-	if (text_is_narrow(s))
+	if (is_narrow(w))
 		fprintf(s->out, "%6s %6s%s%s%s  ", w->t->has_gpu ? "CPU" : "total", "self",
 			has_values(w) ? "     total" : "", w->t->has_guesses ? "  guess" : "",
 			w->t->has_gpu ? "    GPU" : "");
@@ -308,7 +376,6 @@ void text_tree_put_heading(const struct text_tree *w)
 	else
 		fprintf(s->out, "%7s %7s %10s%s %8s %10s  %s", "CPU", "self", "CPU",
 			w->t->has_guesses ? " guessed" : "", "GPU", "GPU",
-			s->width < KERNELS_WIDTH ? "" : "kernels  ");
-	fprintf(s->out, "%-*s%s\n", (int)(s->width > taken ? s->width - taken : 18), "call path",
-		"called at");
+			has_kernels(w) ? "kernels  " : "");
+	fprintf(s->out, "%-*s%s\n", (int)(room + BETWEEN), "call path", "called at");
 }

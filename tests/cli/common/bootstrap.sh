@@ -266,6 +266,20 @@ is "demo without a device that works: says why" "$(
 	"bootstrap: no run on an OpenCL device:
     melt: the kernels do not compile:
     melt: no program"
+# With a device: the second report does not push the first one off the screen.
+printf '#!/bin/sh\n' >"$work/tests/workload/miniapp/melt-opencl"
+cat >"$work/hpcprof-lite/hpcprof-lite" <<-'SH'
+	#!/bin/sh
+	for part in 'Functions by' 'Call paths' 'GPU kernels'; do
+		echo "$part"
+		seq 100
+		echo
+	done
+SH
+ok "demo with a device" sh "$boot" --no-install --build-dir "$work" demo
+is "... prints the first rows of the tree and of the kernels" \
+	"$(sed '1,/on an OpenCL device/d' "$T/.ok.out" | grep -cE '^([0-9]+|Call paths|GPU kernels)$')" 24
+is "... and the whole report is in a file" "$(wc -l <"$work/demo/opencl-report.txt" | tr -d ' ')" 306
 sh "$boot" unknown >"$T/said" 2>&1
 is "unknown command: status" $? 2
 sh "$boot" -j x check >"$T/said" 2>&1

@@ -24,7 +24,7 @@ report() {
 	"$HPCPROF" -q --no-structs --to text "$@" "$T/$name" \
 		2>"$T/err" || fail "$name: status" "$(cat "$T/err")"
 }
-section() { report "$@" | sed -n '/^NCCL/,/^[A-KO-Z]/p' | sed '$d;s/ *$//'; }
+section() { report "$@" | sed -nE '/^NCCL/,/^[A-KO-Z]|^Modules/p' | sed '$d;s/ *$//'; }
 
 job two
 section two >"$T/got"

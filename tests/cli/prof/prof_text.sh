@@ -63,6 +63,15 @@ is "--threshold 101 is refused" \
 shown() { report --by line --threshold "$1" | grep -cE '^ *(<0|[0-9]).*%'; }
 within "--threshold 0 shows every line" "$(shown 0)" "$(($(shown 4) + 10))" 1000
 is "and hides none" "$(report --by line --threshold 0 | grep -c ' more below ')" 0
+# functions: the rows of the table of functions, and how many there are if it comes before the tree
+functions() {
+	report "$@" | awk '/^Functions by/ { on = 1 } /^Call paths/ { exit }
+		on && /%/ { n++ } on && / more / { more = $1 } /^$/ { on = 0 }
+		END { print n + 0, more + 0 }'
+}
+is "the report begins with ten functions of sixteen or more" "$(functions)" "10 7"
+is "... --by function shows them all" "$(functions --by function)" "17 0"
+is "... and so does --threshold 0" "$(functions --threshold 0 | cut -d ' ' -f 2)" 0
 # room TITLE NAME PLACE: columns of the names in a table on a narrow terminal
 room() {
 	LC_ALL=C COLUMNS=80 report | awk -v title="^$1" -v name="$2" -v place="$3" '
@@ -71,6 +80,32 @@ room() {
 }
 is "names have 37 of 80 columns" "$(room 'Functions by' function 'defined at')" 37
 is "... call paths 38" "$(room 'Call paths' 'call path' 'called at')" 38
+
+# --- a wider terminal shows the same tree, and no less of any name
+# rows MEASUREMENT WIDTH: the guides of each row of the tree, and how long its name is
+rows() {
+	LC_ALL=C COLUMNS=$2 "$HPCPROF" -q --no-structs --to text --by path --threshold 0 "$1" |
+		awk '!column { column = index($0, "call path  "); next }
+		/^$/ { exit }
+		{
+			row = substr($0, column)
+			match(row, /^[|` -]*/)
+			name = substr(row, RLENGTH + 1)
+			sub(/  .*/, "", name)
+			print substr(row, 1, RLENGTH) "\t" length(name)
+		}'
+}
+for m in job gpu; do
+	rows $m 80 >"$T/narrow"
+	within "$m: a tree of many rows" "$(wc -l <"$T/narrow")" 100 10000
+	for columns in 100 110 120 160 200; do
+		rows $m $columns >"$T/wide"
+		is "$m: rows with other guides, and with shorter names, at $columns columns" \
+			"$(paste "$T/narrow" "$T/wide" | awk -F '\t' '
+				{ n += $1 != $3; m += $4 < $2 } END { print n + 0, m + 0 }')" "0 0"
+		mv "$T/wide" "$T/narrow"
+	done
+done
 
 # --- nothing is wider than 80 columns but paths of files
 fits() {

@@ -17,7 +17,7 @@ static const uint8_t id_app[3] = {1, 2, 3};
 /*
  * /bin/app: main at 0x1000 (main.c:10) calls at line 12; solve at 0x2000 (main.c:30) calls at line
  * 32; yield and name at 0x3000 and 0x3100 are made by one line of a macro, calls.S:120; bare at
- * 0x4000 has no lines, and a loop at 0x4010.
+ * 0x4000 has no lines, and a loop at 0x4010; _start at 0x6000.
  */
 static void write_structure(const char *directory)
 {
@@ -44,6 +44,10 @@ static void write_structure(const char *directory)
 	gen_structure_interval(s, 0x4010, loop, none, 0);
 	gen_structure_interval(s, 0x4020, bare, none, 0);
 	gen_structure_interval(s, 0x5000, none, none, 0);
+	uint32_t start =
+		gen_structure_function(s, gen_structure_definition(s, "_start", none, 0), 0x6000);
+	gen_structure_interval(s, 0x6000, start, none, 0);
+	gen_structure_interval(s, 0x7000, none, none, 0);
 	free(gen_structure_close(s, directory));
 }
 
@@ -99,10 +103,11 @@ static char *write_report(const struct run *r, const struct sink_text_options *h
 	return text;
 }
 
+/* With a threshold, because these runs have few samples. */
 static char *report(const struct run *r, unsigned views)
 {
 	return write_report(
-		r, &(struct sink_text_options){.threshold = -1, .width = 120, .views = views});
+		r, &(struct sink_text_options){.threshold = 1, .width = 120, .views = views});
 }
 
 /* Without what is between words, so that columns may be as wide as they like. */
@@ -260,7 +265,7 @@ static void test_order(void **state)
 	assert_true(yield && name && main_ && solve && yield < name && name < main_ &&
 		    main_ < solve);
 	free(text);
-	text = squeeze(write_report(&r, &(struct sink_text_options){.threshold = -1,
+	text = squeeze(write_report(&r, &(struct sink_text_options){.threshold = 1,
 								    .width = 120,
 								    .by_total = true,
 								    .views = SINK_TEXT_FUNCTIONS}));
@@ -271,6 +276,96 @@ static void test_order(void **state)
 	name = strstr(text, "name app");
 	assert_true(main_ && solve && yield && name && main_ < solve && solve < name &&
 		    yield < name);
+	free(text);
+	fixture_remove(r.directory);
+}
+
+/* At every width, each call of a recursion is further to the right than its caller. */
+static void check_recursion(const char *text, unsigned n_calls)
+{
+	size_t column = 0;
+	unsigned n = 0, n_pieces = 0;
+	for (const char *at; (at = strstr(text, "solve ")); text = at + 1) {
+		const char *line = at;
+		while (line[-1] != '\n')
+			line--;
+		const bool is_piece = strncmp(at - 4, "[", 1) == 0;
+		assert_true((size_t)(at - line) > column || is_piece);
+		column = is_piece ? 0 : (size_t)(at - line);
+		n_pieces += is_piece;
+		n++;
+	}
+	assert_int_equal(n_pieces, 1);
+	assert_int_equal(n, n_calls + 1); /* the first row of a piece is there twice */
+}
+
+static void test_deep_recursion(void **state)
+{
+	(void)state;
+	enum { CALLS = 40 };
+	struct run r;
+	begin(&r);
+	uint32_t node = r.main;
+	for (unsigned i = 0; i < CALLS; i++)
+		sample(&r, node = call(&r, node, 0x2000, false), 1);
+	free(gen_close(r.g, MSR_EXIT_RETURN, 0));
+	static const unsigned widths[] = {80, 100, 120, 160, 200};
+	for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+		char *text = write_report(
+			&r, &(struct sink_text_options){
+				    .threshold = 1, .width = widths[i], .views = SINK_TEXT_PATHS});
+		check_recursion(text, CALLS);
+		free(text);
+	}
+	fixture_remove(r.directory);
+}
+
+/* What every path leads through has a row only if it took time itself. */
+static void test_frames_above_main(void **state)
+{
+	(void)state;
+	for (unsigned own = 0; own < 2; own++) {
+		struct run r;
+		begin(&r);
+		const uint32_t start =
+			gen_child(r.g, r.thread, gen_entry(r.g, r.thread, MSR_ENTRY_MAIN),
+				  msr_addr_make(r.app, 0x6000, false));
+		sample(&r, call(&r, call(&r, start, 0x1000, false), 0x3000, false), 9);
+		if (own)
+			sample(&r, start, 1);
+		free(gen_close(r.g, MSR_EXIT_RETURN, 0));
+		char *text = squeeze(report(&r, SINK_TEXT_PATHS | SINK_TEXT_FUNCTIONS));
+		has(text, own ? " 100.0% 10.0% 10.00 s _start\n"
+			      : " <main thread>\n 100.0% 9.00 s main\n");
+		has(text, "0.0% main main.c:10\n");
+		has(text, own ? " 10.0% 1.00 s 100.0% 1 _start app\n" : " 9.00 s main\n");
+		if (!own)
+			has_not(text, "_start");
+		free(text);
+		fixture_remove(r.directory);
+	}
+}
+
+/* By default a row needs three samples, whatever their share; a threshold asks for the share. */
+static void test_few_samples(void **state)
+{
+	(void)state;
+	struct run r;
+	begin(&r);
+	const unsigned views = SINK_TEXT_PATHS | SINK_TEXT_FUNCTIONS;
+	for (unsigned i = 0; i < 14; i++)
+		sample(&r, call(&r, r.main, i < 9 ? 0x3000 : i < 12 ? 0x2000 : 0x3100, false), 1);
+	free(gen_close(r.g, MSR_EXIT_RETURN, 0));
+	char *text = squeeze(report(&r, views));
+	has(text, " name main.c:12\n");
+	has(text, "14.3% 2.00 s 14.3% 2 name app\n");
+	free(text);
+	text = squeeze(write_report(
+		&r, &(struct sink_text_options){.threshold = -1, .width = 120, .views = views}));
+	has(text, " solve main.c:12\n");
+	has(text, "21.4% 3.00 s 21.4% 3 solve main.c:30\n");
+	has(text, " 1 more below 3 samples\n");
+	has_not(text, "name");
 	free(text);
 	fixture_remove(r.directory);
 }
@@ -426,6 +521,9 @@ int main(void)
 		cmocka_unit_test(test_paths_add_up),
 		cmocka_unit_test(test_lines_name_their_function),
 		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_deep_recursion),
+		cmocka_unit_test(test_frames_above_main),
+		cmocka_unit_test(test_few_samples),
 		cmocka_unit_test(test_modules_are_in_the_report),
 		cmocka_unit_test(test_modules_without_functions),
 		cmocka_unit_test(test_loops_without_lines),
