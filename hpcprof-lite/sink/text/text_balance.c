@@ -209,7 +209,7 @@ bool text_report_threads(const struct model *m, const struct view_values *t,
 			 const struct text_style *s)
 {
 	struct view_balance b;
-	if (!view_balance_make(m, t, &b))
+	if (!view_balance_make(m, t->metric, &b))
 		return false;
 	if (m->n_processes != 1)
 		put_rows(m, t, &b.processes, false, s);

@@ -45,16 +45,17 @@ static uint64_t count_samples(const struct model *m, const struct model_profile 
 	return m->part && m->has_traces ? p->n_trace_records : p->ledger->in_tree;
 }
 
-static bool is_time(const struct model *m, const struct view_values *v)
+bool view_balance_is_time(const struct model *m, uint32_t metric)
 {
-	return v->metric < m->n_metrics && m->metrics[v->metric].is_time;
+	return metric < m->n_metrics &&
+	       (m->metrics[metric].is_time || m->metrics[metric].kind == MODEL_METRIC_ACTIVITY);
 }
 
-static void add_thread(const struct model *m, const struct view_values *v, uint32_t profile,
+static void add_thread(const struct model *m, uint32_t metric, uint32_t profile,
 		       struct view_balance *b)
 {
 	const struct model_profile *p = &m->profiles[profile];
-	const struct model_value *value = model_find_value(m, profile, 0, v->metric);
+	const struct model_value *value = model_find_value(m, profile, 0, metric);
 	struct view_share *of = &b->processes.at[p->process], *t = &b->threads.at[b->threads.n++];
 	*t = (struct view_share){profile,
 				 1,
@@ -62,7 +63,7 @@ static void add_thread(const struct model *m, const struct view_values *v, uint3
 				 count_samples(m, p),
 				 view_count_lost(p->ledger),
 				 p->cpu_ns,
-				 !is_time(m, v) || view_is_used_thread(m, p)};
+				 !view_balance_is_time(m, metric) || view_is_used_thread(m, p)};
 	of->n_threads++;
 	of->value += t->value;
 	of->n_samples += t->n_samples;
@@ -70,7 +71,7 @@ static void add_thread(const struct model *m, const struct view_values *v, uint3
 	of->cpu_ns += t->cpu_ns;
 }
 
-bool view_balance_make(const struct model *m, const struct view_values *v, struct view_balance *b)
+bool view_balance_make(const struct model *m, uint32_t metric, struct view_balance *b)
 {
 	*b = (struct view_balance){
 		.threads.at = calloc((size_t)m->n_profiles + 1, sizeof *b->threads.at),
@@ -84,13 +85,13 @@ bool view_balance_make(const struct model *m, const struct view_values *v, struc
 		b->processes.at[i] = (struct view_share){.id = i, .counts = true};
 	for (uint32_t i = 0; i < m->n_profiles; i++)
 		if (m->profiles[i].kind == MODEL_PROFILE_THREAD)
-			add_thread(m, v, i, b);
+			add_thread(m, metric, i, b);
 	uint32_t most, all;
 	if (!view_count_threads(m, 0, m->n_profiles, &most, &all)) {
 		view_balance_free(b);
 		return false;
 	}
-	finish(&b->threads, is_time(m, v) ? most : b->threads.n);
+	finish(&b->threads, view_balance_is_time(m, metric) ? most : b->threads.n);
 	finish(&b->processes, b->processes.n);
 	return true;
 }

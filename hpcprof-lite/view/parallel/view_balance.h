@@ -6,7 +6,7 @@
 #ifndef HPCPROF_VIEW_VIEW_BALANCE_H
 #define HPCPROF_VIEW_VIEW_BALANCE_H
 
-#include "hpcprof-lite/view/view_values.h"
+#include "hpcprof-lite/model/model.h"
 
 /* The share of one thread or process. */
 struct view_share {
@@ -31,8 +31,10 @@ struct view_balance {
 	struct view_side threads, processes;
 };
 
+/* True for a time of threads: CPUTIME and so on, and what they did meanwhile. */
+bool view_balance_is_time(const struct model *m, uint32_t metric);
 /* False if memory is short; then there is nothing to free. */
-bool view_balance_make(const struct model *m, const struct view_values *v, struct view_balance *b);
+bool view_balance_make(const struct model *m, uint32_t metric, struct view_balance *b);
 void view_balance_free(struct view_balance *b);
 
 /* Lost samples of a ledger: the sum over the causes that count samples. */

@@ -35,10 +35,9 @@ static void shares(void **state)
 	};
 	const struct model m = {
 		.processes = processes, .n_processes = 3, .profiles = profiles, .n_profiles = 5};
-	const struct view_values v = {.metric = 0, .whole = 12};
 	struct view_balance b;
 	(void)state;
-	assert_true(view_balance_make(&m, &v, &b));
+	assert_true(view_balance_make(&m, 0, &b));
 	assert_int_equal(b.threads.n, 4);
 	static const uint32_t threads[] = {3, 1, 0, 4}, by_process[] = {1, 0, 2};
 	for (uint32_t i = 0; i < 4; i++)
@@ -65,8 +64,35 @@ static void lost_all(void **state)
 		.processes = &process, .n_processes = 1, .profiles = profiles, .n_profiles = 2};
 	struct view_balance b;
 	(void)state;
-	assert_true(view_balance_make(&m, &(struct view_values){0}, &b));
+	assert_true(view_balance_make(&m, 0, &b));
 	assert_true(b.threads.at[0].id == 1 && b.threads.n_empty == 1 && b.processes.n_empty == 0);
+	view_balance_free(&b);
+}
+
+/* What threads did is a time, too: a thread that is left out does not lower the mean. */
+static void activities(void **state)
+{
+	static const struct model_value four = {.at[MODEL_EXECUTION] = 4};
+	static const struct model_process process = {.start_ns = 0, .end_ns = 1000000};
+	static const struct model_metric work = {.kind = MODEL_METRIC_ACTIVITY};
+	const struct model_ledger none = {0};
+	const struct model_profile profiles[] = {
+		{.ledger = &none,
+		 .values = &four,
+		 .n_values = 1,
+		 .cpu_ns = 900000,
+		 .end_ns = 1000000},
+		{.ledger = &none, .thread = 1, .cpu_ns = 10, .end_ns = 1000000}};
+	const struct model m = {.processes = &process,
+				.n_processes = 1,
+				.profiles = profiles,
+				.n_profiles = 2,
+				.metrics = &work,
+				.n_metrics = 1};
+	struct view_balance b;
+	(void)state;
+	assert_true(view_balance_make(&m, 0, &b));
+	assert_true(b.threads.mean == 4 && b.threads.most == 4);
 	view_balance_free(&b);
 }
 
@@ -75,6 +101,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shares),
 		cmocka_unit_test(lost_all),
+		cmocka_unit_test(activities),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
