@@ -120,7 +120,7 @@ enum msr_wait {
 	MSR_WAIT_FILE,      /* blocked: file or device */
 	MSR_WAIT_SOCKET,    /* blocked: socket */
 	MSR_WAIT_PIPE,      /* blocked: pipe or terminal */
-	MSR_WAIT_CHILD,     /* blocked: the end of a child */
+	MSR_WAIT_CHILD,     /* blocked: the end of a child, or its exec (vfork) */
 	MSR_WAIT_SIGNAL,    /* blocked: a signal */
 	MSR_WAIT_SYNC,      /* blocked: data to reach the disk (fsync and others) */
 	MSR_WAIT_DEVICE,    /* blocked: ioctl */
@@ -128,6 +128,9 @@ enum msr_wait {
 	MSR_WAIT_RUN_QUEUE, /* not blocked: ready to run, but other threads had the processors */
 	MSR_WAIT_MEMORY,    /* not in a system call: page faults and the like */
 	MSR_WAIT_STOPPED,   /* not in a system call: SIGSTOP, a debugger, a frozen cgroup */
+	MSR_WAIT_QUEUE,     /* blocked: a message queue (System V, POSIX) */
+	MSR_WAIT_SEMAPHORE, /* blocked: a semaphore of System V */
+	MSR_WAIT_IO_URING,  /* blocked: completions of io_uring */
 	MSR_N_WAITS
 };
 

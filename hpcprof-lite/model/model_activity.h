@@ -22,7 +22,7 @@ enum model_activity {
 	MODEL_GPU_WAIT,      /* in a call that waits for a GPU */
 	MODEL_BLOCKED_LOCK,  /* not running: a futex */
 	MODEL_BLOCKED_THREAD, /* not running: a condition variable, semaphore or join */
-	MODEL_BLOCKED_IO,    /* not running: file, socket, pipe, device, disk */
+	MODEL_BLOCKED_IO,    /* not running: file, socket, pipe, message queue, device, disk */
 	MODEL_BLOCKED_POLL,
 	MODEL_BLOCKED_SLEEP,
 	MODEL_BLOCKED_OTHER, /* not running: a child, a signal, another system call */

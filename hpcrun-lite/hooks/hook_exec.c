@@ -14,6 +14,7 @@
 #include "hpcrun-lite/runtime/next.h"
 #include "hpcrun-lite/hooks/hook_scratch.h"
 #include "hpcrun-lite/hooks/signal/hook_signal.h"
+#include "hpcrun-lite/hooks/wait/hook_wait.h"
 #include "hpcrun-lite/runtime/runtime.h"
 
 #include <errno.h>
@@ -366,6 +367,14 @@ struct spawn_call {
 	char *const *argv, *const *environment;
 };
 
+static int spawn(const struct spawn_call *c, pid_t *pid, char *const *environment)
+{
+	wait_begin(SYS_vfork, 0);
+	const int result = c->next(pid, c->file, c->actions, c->attributes, c->argv, environment);
+	wait_end();
+	return result;
+}
+
 static int spawn_call(const struct spawn_call *c)
 {
 	int saved = errno;
@@ -386,13 +395,11 @@ static int spawn_call(const struct spawn_call *c)
 				hook_env_make(environment, memory + PATH_MAX, n - PATH_MAX, false);
 	}
 	errno = saved;
-	int result = c->next(
-		c->pid ? c->pid : &pid, c->file, c->actions, c->attributes, c->argv, environment);
+	int result = spawn(c, c->pid ? c->pid : &pid, environment);
 	if (result == E2BIG && environment != c->environment) {
 		runtime_note(no_room);
 		errno = saved;
-		result = c->next(c->pid ? c->pid : &pid, c->file, c->actions, c->attributes,
-				 c->argv, c->environment);
+		result = spawn(c, c->pid ? c->pid : &pid, c->environment);
 	}
 	saved = errno;
 	if (result == 0 && memory)

@@ -40,9 +40,14 @@
 #define AWAKE_NS 500000u
 /* A tick that came later than this was held up: the thread could not take the signal. */
 #define LATE_NS 200000u
+#define READ_NS 20000u           /* reading the clocks once takes no longer, */
+#define READ_MOST 3u             /* ... at least one of these times */
 #define QUEUE_LEAST_NS 100000u   /* less time in the run queue is kept until there is more */
 #define STOPPED_NS 100000000u    /* no thread waits for a page this long */
-/* Threads with low priority, or with a quota, may wait for a processor for a second. */
+/*
+ * Threads with low priority, or with a quota, may wait for a processor for a second, and for
+ * something else in the same interval.
+ */
 #define STOPPED_MIXED_NS 3000000000u
 
 enum where { RUNNING, WAITING, QUEUED };
@@ -69,6 +74,7 @@ struct offcpu_state {
 	/* At the last look: */
 	uint64_t wall_ns, cpu_ns;
 	struct switches switches;
+	bool has_waited;         /* it waited in the interval that ended there */
 	uint64_t surplus_ns;     /* CPU time that passed on no wall clock: clocks are not exact */
 	uint64_t blocked_debt_ns, queue_debt_ns;
 	uint64_t mixed_debt_ns;  /* waits or run queue: the next tick that finds either decides */
@@ -144,11 +150,33 @@ static struct switches count_switches(void)
 				 (uint64_t)r.ru_minflt, (uint64_t)r.ru_majflt};
 }
 
+struct clocks {
+	uint64_t wall_ns, cpu_ns;
+	struct switches switches;
+};
+
+/*
+ * If the thread does not run between these calls, a switch would belong to this interval and its
+ * time to the next one. Then we read them again.
+ */
+static struct clocks read_clocks(void)
+{
+	struct clocks c;
+	unsigned n_left = READ_MOST;
+	do {
+		c.wall_ns = clock_mono_ns();
+		c.cpu_ns = clock_thread_cpu_ns();
+		c.switches = count_switches();
+	} while (--n_left && clock_mono_ns() - c.wall_ns > READ_NS);
+	return c;
+}
+
 static void begin(struct offcpu_state *s)
 {
-	s->wall_ns = clock_mono_ns();
-	s->cpu_ns = clock_thread_cpu_ns();
-	s->switches = count_switches();
+	const struct clocks now = read_clocks();
+	s->wall_ns = now.wall_ns;
+	s->cpu_ns = now.cpu_ns;
+	s->switches = now.switches;
 }
 
 static struct place place_of(const ucontext_t *context)
@@ -189,10 +217,10 @@ static uint64_t count_waits(const struct offcpu_state *s, uint64_t n_switches)
 /* Splits the time since the last look. context NULL: what the thread does now does not matter. */
 static void look(struct offcpu_state *s, const ucontext_t *context, struct passed *p)
 {
-	p->now_ns = clock_mono_ns();
-	const uint64_t cpu = clock_thread_cpu_ns();
-	const struct switches now = count_switches();
-	const uint64_t used = cpu - s->cpu_ns + s->surplus_ns;
+	const struct clocks clocks = read_clocks();
+	const struct switches now = clocks.switches;
+	const uint64_t used = clocks.cpu_ns - s->cpu_ns + s->surplus_ns;
+	p->now_ns = clocks.wall_ns;
 	p->wall_ns = p->now_ns - s->wall_ns;
 	p->n_waits = count_waits(s, now.n_waits - s->switches.n_waits);
 	s->n_woken = 0;
@@ -211,7 +239,7 @@ static void look(struct offcpu_state *s, const ucontext_t *context, struct passe
 	p->is_end = is_last && p->has_returned;
 	split(p, p->wall_ns - p->used_ns, now.n_taken - s->switches.n_taken);
 	s->wall_ns = p->now_ns;
-	s->cpu_ns = cpu;
+	s->cpu_ns = clocks.cpu_ns;
 	s->switches = now;
 }
 
@@ -299,13 +327,26 @@ static bool was_held_up(const struct passed *p)
 }
 
 /*
- * The thread was held up outside system calls. A stop is one voluntary switch. If the processor was
- * taken away as well, only a very late tick means that it was a stop.
+ * A stop is one voluntary switch. If the processor was taken away as well, and the thread waits now
+ * and then, the switch may be another wait, and the tick late because the thread had no processor.
  */
-static enum where find_halt(const struct passed *p, struct offcpu_wait *wait)
+static bool is_stop(const struct offcpu_state *s, const struct passed *p)
 {
-	const uint64_t least = p->is_mixed ? STOPPED_MIXED_NS : STOPPED_NS;
-	const bool is_long = p->n_waits == 1 && p->late_ns >= least;
+	return p->n_waits == 1 &&
+	       p->late_ns >= (p->is_mixed && s->has_waited ? STOPPED_MIXED_NS : STOPPED_NS);
+}
+
+/* With these a thread stops itself. They never wait. */
+static bool is_kill(long call)
+{
+	return call == SYS_kill || call == SYS_tkill || call == SYS_tgkill;
+}
+
+/* The thread was held up outside system calls. */
+static enum where find_halt(const struct offcpu_state *s, const struct passed *p,
+			    struct offcpu_wait *wait)
+{
+	const bool is_long = is_stop(s, p);
 	if (p->is_mixed && !p->n_read && !is_long)
 		return QUEUED;
 	const bool is_fault = p->n_read || (p->n_faults && !is_long);
@@ -313,8 +354,8 @@ static enum where find_halt(const struct passed *p, struct offcpu_wait *wait)
 	return WAITING;
 }
 
-static enum where find_wait(const ucontext_t *context, const struct passed *p,
-			    struct offcpu_wait *wait)
+static enum where find_wait(const struct offcpu_state *s, const ucontext_t *context,
+			    const struct passed *p, struct offcpu_wait *wait)
 {
 	const bool is_cut_short = p->has_returned && p->n_waits && p->blocked_ns &&
 				  offcpu_wait_is_cut_short(context, p->call),
@@ -322,10 +363,15 @@ static enum where find_wait(const ucontext_t *context, const struct passed *p,
 	if (p->is_end || (!is_inside && !was_held_up(p)))
 		return RUNNING;
 	if (p->call == SOURCE_CALL_NONE)
-		return find_halt(p, wait);
+		return find_halt(s, p, wait);
 	offcpu_wait_find(context, p->call, wait);
+	if (is_inside || wait->cause != MSR_WAIT_OTHER)
+		return WAITING;
 	/* a call that does not wait may return without a processor, too */
-	return is_inside || !p->is_mixed || wait->cause != MSR_WAIT_OTHER ? WAITING : QUEUED;
+	const bool is_long = is_stop(s, p);
+	if (is_long && is_kill(p->call))
+		wait->cause = MSR_WAIT_STOPPED;
+	return !p->is_mixed || is_long ? WAITING : QUEUED;
 }
 
 /* ---- samples ---- */
@@ -393,7 +439,7 @@ static unsigned sample_new(struct offcpu_state *s, const ucontext_t *context, st
 {
 	unsigned n = 0;
 	struct offcpu_wait wait = {0};
-	const enum where where = find_wait(context, p, &wait);
+	const enum where where = find_wait(s, context, p, &wait);
 	const bool is_over = p->has_returned || p->call == SOURCE_CALL_NONE;
 	const uint64_t rest = rest_of_wait(s, p);
 	if (rest + s->kept_ns) {
@@ -442,6 +488,7 @@ static unsigned sample(struct offcpu_state *s, const ucontext_t *context, struct
 		n = sample_new(s, context, p, expiry);
 	}
 	s->place = p->place;
+	s->has_waited = p->n_waits != 0;
 	s->queue_debt_ns += p->queue_ns;
 	if (s->queue_debt_ns >= QUEUE_LEAST_NS) {
 		give(&expiry[n++], &queue, s->queue_debt_ns, p->now_ns - p->queue_ns);
@@ -517,7 +564,7 @@ static bool offcpu_thread_start(void *state, struct msr_thread *record)
 {
 	struct offcpu_state *s = state;
 	(void)record;
-	*s = (struct offcpu_state){.where = RUNNING};
+	*s = (struct offcpu_state){.where = RUNNING, .has_waited = true};
 	begin(s);
 	return start_timer(s, offcpu.event[0].period);
 }

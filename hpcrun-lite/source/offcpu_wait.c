@@ -11,6 +11,7 @@
 
 #include <dlfcn.h>
 #include <linux/futex.h>
+#include <linux/sched.h>
 #include <pthread.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -170,7 +171,8 @@ static enum msr_wait cause_of(long number)
 	case SYS_epoll_pwait:
 	case SYS_epoll_pwait2: return MSR_WAIT_POLL;
 	case SYS_wait4:
-	case SYS_waitid: return MSR_WAIT_CHILD;
+	case SYS_waitid:
+	case SYS_vfork: return MSR_WAIT_CHILD;
 	case SYS_pause:
 	case SYS_rt_sigsuspend:
 	case SYS_rt_sigtimedwait: return MSR_WAIT_SIGNAL;
@@ -196,9 +198,15 @@ static enum msr_wait cause_of(long number)
 	case SYS_truncate:
 	case SYS_readlink:
 	case SYS_readlinkat:
-	case SYS_io_getevents:
-	case SYS_io_uring_enter: return MSR_WAIT_FILE;
+	case SYS_io_getevents: return MSR_WAIT_FILE;
+	case SYS_io_uring_enter: return MSR_WAIT_IO_URING;
 	case SYS_ioctl: return MSR_WAIT_DEVICE;
+	case SYS_msgrcv:
+	case SYS_msgsnd:
+	case SYS_mq_timedreceive:
+	case SYS_mq_timedsend: return MSR_WAIT_QUEUE;
+	case SYS_semop:
+	case SYS_semtimedop: return MSR_WAIT_SEMAPHORE;
 	default: return MSR_WAIT_OTHER;
 	}
 }
@@ -224,6 +232,17 @@ static enum msr_wait cause_of_descriptor(int fd)
 	}
 }
 
+/* posix_spawn() waits for the child's exec, too, with clone() or clone3(). */
+static bool is_vfork(long number, const greg_t *reg)
+{
+	uint64_t flags = (uint64_t)reg[REG_RDI];
+	if (number == SYS_clone3)
+		return load_guarded(&flags, (uintptr_t)reg[REG_RDI], sizeof flags) ==
+			       sizeof flags &&
+		       (flags & CLONE_VFORK);
+	return number == SYS_clone && (flags & CLONE_VFORK);
+}
+
 /* Only these commands wait. The others wake threads, which may take the processor. */
 static bool waits_for_futex(long command)
 {
@@ -247,6 +266,8 @@ void offcpu_wait_find(const ucontext_t *context, long number, struct offcpu_wait
 		wait->object = SOURCE_OBJECT_LOCK;
 		wait->object_id = (uint64_t)reg[REG_RDI];
 		wait->owner = owner_of(reg);
+	} else if (is_vfork(number, reg)) {
+		wait->cause = MSR_WAIT_CHILD;
 	} else if (has_descriptor(number) || is_socket_call(number) || is_sync(number) ||
 		   number == SYS_ioctl) {
 		wait->object = SOURCE_OBJECT_DESCRIPTOR;
@@ -272,6 +293,8 @@ bool offcpu_wait_is_cut_short(const ucontext_t *context, long number)
 	case SYS_sendmsg:
 	case SYS_sendfile:
 	case SYS_splice: return reg[REG_RAX] > 0;
+	case SYS_io_uring_enter: /* it submitted and then waited for completions */
+		return reg[REG_RAX] > 0 && reg[REG_RDX] > 0;
 	default: return false;
 	}
 }

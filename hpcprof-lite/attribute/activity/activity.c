@@ -102,13 +102,16 @@ static enum model_activity blocked_by(unsigned wait)
 {
 	switch (wait) {
 	case 1 + MSR_WAIT_FUTEX: return MODEL_BLOCKED_LOCK;
+	case 1 + MSR_WAIT_SEMAPHORE: return MODEL_BLOCKED_THREAD;
 	case 1 + MSR_WAIT_SLEEP: return MODEL_BLOCKED_SLEEP;
 	case 1 + MSR_WAIT_POLL: return MODEL_BLOCKED_POLL;
 	case 1 + MSR_WAIT_FILE:
 	case 1 + MSR_WAIT_SOCKET:
 	case 1 + MSR_WAIT_PIPE:
 	case 1 + MSR_WAIT_SYNC:
-	case 1 + MSR_WAIT_DEVICE: return MODEL_BLOCKED_IO;
+	case 1 + MSR_WAIT_DEVICE:
+	case 1 + MSR_WAIT_QUEUE:
+	case 1 + MSR_WAIT_IO_URING: return MODEL_BLOCKED_IO;
 	case 1 + MSR_WAIT_RUN_QUEUE: return MODEL_NO_CPU;
 	default: return MODEL_BLOCKED_OTHER;
 	}

@@ -37,7 +37,8 @@ static const struct {
 				  "Time in which threads waited for another thread: condition "
 				  "variables, semaphores, joins"},
 	[MODEL_BLOCKED_IO] = {"BLOCKED:IO (sec)", "BLOCKED:IO",
-			      "Time blocked by a file, socket, pipe or device"},
+			      "Time blocked by a file, socket, pipe, message queue or "
+			      "device"},
 	[MODEL_BLOCKED_POLL] = {"BLOCKED:POLL (sec)", "BLOCKED:POLL",
 				"Time blocked in poll, select and epoll_wait"},
 	[MODEL_BLOCKED_SLEEP] = {"BLOCKED:SLEEP (sec)", "BLOCKED:SLEEP", "Time asleep"},

@@ -26,6 +26,9 @@ const char *waits_name(uint8_t wait)
 		[MSR_WAIT_RUN_QUEUE] = "<ready, no processor>",
 		[MSR_WAIT_MEMORY] = "<blocked: page fault>",
 		[MSR_WAIT_STOPPED] = "<stopped>",
+		[MSR_WAIT_QUEUE] = "<blocked: message queue>",
+		[MSR_WAIT_SEMAPHORE] = "<blocked: semaphore>",
+		[MSR_WAIT_IO_URING] = "<blocked: io_uring>",
 	};
 	return wait <= MSR_N_WAITS ? names[wait - 1] : "<blocked: unknown cause>";
 }

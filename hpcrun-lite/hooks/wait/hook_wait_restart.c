@@ -64,6 +64,8 @@ long wait_interrupted(const ucontext_t *context, bool *has_returned)
 	*has_returned = reg[REG_RAX] != -EINTR;
 	const long number = wait_number_in_code(pc);
 	bool ends;
+	if (number == SYS_rt_sigprocmask && current.number == SYS_vfork)
+		return SYS_vfork; /* posix_spawn() blocked the signal until its child called exec */
 	return number == UNKNOWN_CALL ? wait_number_outside(context, current.number, &ends)
 				      : number;
 }

@@ -12,7 +12,8 @@
 # between: by no more than the thread was ready without a processor.
 check() { # EVENTS
 	for function in wait_sleep wait_short wait_poll wait_pipe wait_socket wait_condition \
-		wait_child wait_signal wait_full wait_disk; do
+		wait_child wait_signal wait_full wait_disk wait_vfork wait_spawn wait_message \
+		wait_posix_message wait_semaphore wait_ring; do
 		truth=$(offcpu_truth_ms $function)
 		slack=$(awk -v f=$function '$1 == f { print 25 + $3 / 1e6 }' "$T/truth")
 		within "$1: $function took $truth ms" \
@@ -44,6 +45,16 @@ causes wait_condition \
 	'pthread_cond_wait;<blocked: futex>;<blocked: condition variable changed \(offcpu_waits.c\) in offcpu_waits>'
 causes wait_child '<blocked: child process>'
 causes wait_signal '<blocked: signal>'
+causes wait_vfork 'vfork;<blocked: child process>'
+causes wait_spawn 'posix_spawnp;<blocked: child process>'
+causes wait_message '<blocked: message queue>'
+causes wait_posix_message '<blocked: message queue>'
+causes wait_semaphore '<blocked: semaphore>'
+if [ "$(offcpu_truth_ms wait_ring | cut -d. -f1)" -ge 250 ]; then
+	causes wait_ring '<blocked: io_uring>'
+else
+	skip "wait_ring waits for: io_uring" "the kernel refuses io_uring"
+fi
 
 offcpu_measure "-e OFFCPU" "$OFFCPU_W/offcpu_waits"
 check "OFFCPU alone"

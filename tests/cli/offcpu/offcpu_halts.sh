@@ -8,11 +8,13 @@
 . "$srcdir/tests/cli/offcpu/offcpu_lib.sh"
 
 offcpu_measure "-e CPUTIME -e OFFCPU" "$OFFCPU_W/offcpu_halts" stopped
-truth=$(offcpu_truth_ms be_stopped)
-within "a program that was stopped for $truth ms" \
-	"$(offcpu_ms OFFCPU '^main thread;.*;be_stopped;.*<stopped>')" \
-	"$(echo "$truth" | awk '{ print $1 * 0.9 - 20 }')" \
-	"$(echo "$truth" | awk '{ print $1 * 1.05 + 20 }')"
+for function in be_stopped stop_itself; do
+	truth=$(offcpu_truth_ms $function)
+	within "$function: stopped for $truth ms, and the processor was taken away before" \
+		"$(offcpu_ms OFFCPU "^main thread;.*;$function;.*<stopped>")" \
+		"$(echo "$truth" | awk '{ print $1 * 0.9 - 20 }')" \
+		"$(echo "$truth" | awk '{ print $1 * 1.05 + 20 }')"
+done
 
 # The stretches of 2 ms are shorter than a period.
 for events in "-e OFFCPU" "-e CPUTIME -e OFFCPU"; do

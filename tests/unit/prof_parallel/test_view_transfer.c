@@ -134,6 +134,23 @@ static void test_requests(void **state)
 	assert_false(split(c, 2).has_transfer);
 }
 
+/* Polls in vain wait: they transfer no more than the messages that were started need. */
+static void test_polls(void **state)
+{
+	(void)state;
+	struct msr_mpi_call c[] = {call_of(MPI_CALL_Recv, 100, 8, 10000, 100),
+				   call_of(MPI_CALL_Iprobe, 1000000, 0, 3 * SECOND, 100)};
+	struct view_pop x = split(c, 2);
+	split_is(&x, 0.6 / (1 - 10e-6 / 10), 1 - 10e-6 / 10);
+	c[0] = call_of(MPI_CALL_Irecv, 100, 8, 0, 0);
+	c[1] = call_of(MPI_CALL_Test, 1000000, 0, 3 * SECOND, 100);
+	x = split(c, 2);
+	assert_true(x.has_transfer && x.transfer > 0.999 && x.serialisation < 0.601);
+	/* large messages: the polls may have moved them */
+	c[0] = call_of(MPI_CALL_Irecv, 100, 10000000, 0, 0);
+	assert_false(split(c, 2).has_transfer);
+}
+
 /* Files are no network, and set-up is no communication. */
 static void test_others(void **state)
 {
@@ -185,8 +202,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_late_sender), cmocka_unit_test(test_large_messages),
 		cmocka_unit_test(test_always_late), cmocka_unit_test(test_requests),
-		cmocka_unit_test(test_others),      cmocka_unit_test(test_without_calls),
-		cmocka_unit_test(test_hybrid),
+		cmocka_unit_test(test_polls),       cmocka_unit_test(test_others),
+		cmocka_unit_test(test_without_calls), cmocka_unit_test(test_hybrid),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <linux/sched.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,14 @@ static void test_causes(void **state)
 	assert_int_equal(cause(SYS_wait4, 0), MSR_WAIT_CHILD);
 	assert_int_equal(cause(SYS_rt_sigtimedwait, 0), MSR_WAIT_SIGNAL);
 	assert_int_equal(cause(SYS_ioctl, 0), MSR_WAIT_DEVICE);
-	assert_int_equal(cause(SYS_msgrcv, 0), MSR_WAIT_OTHER);
+	static const long queues[] = {SYS_msgrcv, SYS_msgsnd, SYS_mq_timedreceive,
+				      SYS_mq_timedsend};
+	for (size_t i = 0; i < sizeof queues / sizeof *queues; i++)
+		assert_int_equal(cause(queues[i], 0), MSR_WAIT_QUEUE);
+	assert_int_equal(cause(SYS_semop, 0), MSR_WAIT_SEMAPHORE);
+	assert_int_equal(cause(SYS_semtimedop, 0), MSR_WAIT_SEMAPHORE);
+	assert_int_equal(cause(SYS_io_uring_enter, 0), MSR_WAIT_IO_URING);
+	assert_int_equal(cause(SYS_getpid, 0), MSR_WAIT_OTHER);
 	assert_int_equal(cause(SOURCE_CALL_UNKNOWN, 0), MSR_WAIT_OTHER);
 }
 
@@ -80,6 +88,19 @@ static void test_descriptors(void **state)
 	close(file);
 	close(null);
 	close(event);
+}
+
+/* Until its child calls exec: with vfork(), or with a flag of clone() or clone3(). */
+static void test_vfork(void **state)
+{
+	const uint64_t with = CLONE_VM | CLONE_VFORK, without = CLONE_VM;
+	(void)state;
+	assert_int_equal(cause(SYS_vfork, 0), MSR_WAIT_CHILD);
+	assert_int_equal(find(SYS_clone, with, 0, 0, 0).cause, MSR_WAIT_CHILD);
+	assert_int_equal(find(SYS_clone, without, 0, 0, 0).cause, MSR_WAIT_OTHER);
+	assert_int_equal(find(SYS_clone3, (uintptr_t)&with, 0, 0, 0).cause, MSR_WAIT_CHILD);
+	assert_int_equal(find(SYS_clone3, (uintptr_t)&without, 0, 0, 0).cause, MSR_WAIT_OTHER);
+	assert_int_equal(find(SYS_clone3, 8, 0, 0, 0).cause, MSR_WAIT_OTHER);
 }
 
 /* A thread that wakes others does not wait, and loses the processor to them at most. */
@@ -177,6 +198,9 @@ static void test_transfers_that_are_cut_short(void **state)
 	assert_false(is_cut_short(SYS_recvfrom, 100, 40, 0));
 	assert_true(is_cut_short(SYS_recvfrom, 100, 40, MSG_WAITALL));
 	assert_false(is_cut_short(SYS_recvfrom, 100, 100, MSG_WAITALL));
+	assert_true(is_cut_short(SYS_io_uring_enter, 1, 1, 0));
+	assert_false(is_cut_short(SYS_io_uring_enter, 0, 1, 0));
+	assert_false(is_cut_short(SYS_io_uring_enter, 1, -EAGAIN, 0));
 	assert_false(is_cut_short(SYS_getpid, 100, 40, 0));
 }
 
@@ -191,6 +215,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_causes),
+		cmocka_unit_test(test_vfork),
 		cmocka_unit_test(test_descriptors),
 		cmocka_unit_test(test_commands_of_futexes),
 		cmocka_unit_test(test_owners_of_mutexes),

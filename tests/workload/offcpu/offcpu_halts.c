@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A thread that does not run for other reasons than a wait: "stopped", by SIGSTOP, "off", where
- * measurement is off for a part of the waits, and "full", where six threads compute and the table
- * of descriptors has room for one. Prints "<function> <ns>", or what went wrong. Run by
- * tests/cli/offcpu/offcpu_halts.sh.
+ * A thread that does not run for other reasons than a wait: "stopped", by SIGSTOP beside a
+ * neighbour that takes the processor, "off", where measurement is off for a part of the waits, and
+ * "full", where six threads compute and the table of descriptors has room for one. Prints
+ * "<function> <ns>", or what went wrong. Run by tests/cli/offcpu/offcpu_halts.sh.
  */
 #include "hpcrun-lite/api/hpctoolkit.h"
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,26 +43,64 @@ static void *compute(void *unused)
 	return unused;
 }
 
+static void spin(uint64_t ns)
+{
+	for (const uint64_t end = now_ns() + ns; now_ns() < end;)
+		;
+}
+
+/* Starts a child that computes on our processor. It stops us, or not, and has us go on. */
+static pid_t start_neighbour(bool stops)
+{
+	const pid_t self = getpid(), child = fork();
+	if (child != 0)
+		return child;
+	spin(200000000);
+	if (stops)
+		kill(self, SIGSTOP);
+	for (;;) {
+		spin(300000000);
+		kill(self, SIGCONT);
+	}
+}
+
+static void end_neighbour(pid_t child)
+{
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
 /* Reads the clock all the time; the longest gap is the stop. */
 NOINLINE static void be_stopped(void)
 {
+	const pid_t child = start_neighbour(true);
 	const uint64_t start = now_ns();
 	uint64_t last = start, gap = 0;
-	const pid_t self = getpid(), child = fork();
-	if (child == 0) {
-		usleep(200000);
-		kill(self, SIGSTOP);
-		usleep(3500000);
-		kill(self, SIGCONT);
-		_exit(0);
-	}
-	while (last < start + 4500000000u) {
+	while (last < start + 1000000000u) {
 		const uint64_t now = now_ns();
 		gap = now - last > gap ? now - last : gap;
 		last = now;
 	}
 	printf("be_stopped %llu\n", (unsigned long long)gap);
-	waitpid(child, NULL, 0);
+	end_neighbour(child);
+}
+
+NOINLINE static void stop_itself(void)
+{
+	const pid_t child = start_neighbour(false);
+	spin(200000000);
+	const uint64_t before = now_ns();
+	raise(SIGSTOP);
+	printf("stop_itself %llu\n", (unsigned long long)(now_ns() - before));
+	end_neighbour(child);
+}
+
+static void use_one_processor(void)
+{
+	cpu_set_t one;
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	sched_setaffinity(0, sizeof one, &one);
 }
 
 static uint64_t sleep_ms(unsigned ms)
@@ -144,11 +184,14 @@ int main(int argc, char **argv)
 {
 	if (argc < 2)
 		return 1;
-	if (!strcmp(argv[1], "stopped"))
+	if (!strcmp(argv[1], "stopped")) {
+		use_one_processor();
 		be_stopped();
-	else if (!strcmp(argv[1], "off"))
+		stop_itself();
+	} else if (!strcmp(argv[1], "off")) {
 		be_off();
-	else
+	} else {
 		fill_table();
+	}
 	return 0;
 }

@@ -6,14 +6,23 @@
  * Run by tests/cli/offcpu/offcpu_clock.sh.
  */
 #include <fcntl.h>
+#include <linux/io_uring.h>
+#include <mqueue.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ipc.h>
+#include <sys/mman.h>
+#include <sys/msg.h>
+#include <sys/sem.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -176,6 +185,140 @@ NOINLINE static void wait_child(void)
 	stay();
 }
 
+/* The child sleeps before its exec. */
+NOINLINE static void wait_vfork(void)
+{
+	const pid_t child = vfork();
+	if (child == 0) {
+		sleep_ms(300);
+		execlp("true", "true", (char *)NULL);
+		_exit(127);
+	}
+	waitpid(child, NULL, 0);
+	stay();
+}
+
+static char fifo[] = "offcpu.fifo.XXXXXX";
+
+static void *open_later(void *arg)
+{
+	sleep_ms(250);
+	close(open(fifo, O_WRONLY));
+	return arg;
+}
+
+/* The child opens a FIFO before its exec. */
+NOINLINE static void wait_spawn(void)
+{
+	static char name[] = "true";
+	char *const argv[] = {name, NULL};
+	posix_spawn_file_actions_t actions;
+	pthread_t t;
+	pid_t child;
+	close(mkstemp(fifo));
+	unlink(fifo);
+	mkfifo(fifo, 0600);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, 0, fifo, O_RDONLY, 0);
+	pthread_create(&t, NULL, open_later, NULL);
+	if (posix_spawnp(&child, "true", &actions, NULL, argv, environ) == 0)
+		waitpid(child, NULL, 0);
+	pthread_join(t, NULL);
+	posix_spawn_file_actions_destroy(&actions);
+	unlink(fifo);
+	stay();
+}
+
+struct message {
+	long type;
+	char text[8];
+};
+
+static void *send_later(void *queue)
+{
+	const struct message message = {1, "x"};
+	sleep_ms(250);
+	msgsnd(*(int *)queue, &message, sizeof message.text, 0);
+	return NULL;
+}
+
+NOINLINE static void wait_message(void)
+{
+	int queue = msgget(IPC_PRIVATE, 0600);
+	struct message message;
+	pthread_t t;
+	pthread_create(&t, NULL, send_later, &queue);
+	msgrcv(queue, &message, sizeof message.text, 0, 0);
+	pthread_join(t, NULL);
+	msgctl(queue, IPC_RMID, NULL);
+	stay();
+}
+
+static void *send_posix_later(void *queue)
+{
+	sleep_ms(250);
+	mq_send(*(mqd_t *)queue, "x", 1, 0);
+	return NULL;
+}
+
+NOINLINE static void wait_posix_message(void)
+{
+	struct mq_attr form = {.mq_maxmsg = 1, .mq_msgsize = 8};
+	char name[32], text[8];
+	pthread_t t;
+	snprintf(name, sizeof name, "/offcpu.%d", (int)getpid());
+	mqd_t queue = mq_open(name, O_CREAT | O_EXCL | O_RDWR, 0600, &form);
+	mq_unlink(name);
+	pthread_create(&t, NULL, send_posix_later, &queue);
+	mq_receive(queue, text, sizeof text, NULL);
+	pthread_join(t, NULL);
+	mq_close(queue);
+	stay();
+}
+
+static void *raise_later(void *set)
+{
+	sleep_ms(250);
+	semop(*(int *)set, &(struct sembuf){.sem_op = 1}, 1);
+	return NULL;
+}
+
+NOINLINE static void wait_semaphore(void)
+{
+	int set = semget(IPC_PRIVATE, 1, 0600);
+	pthread_t t;
+	pthread_create(&t, NULL, raise_later, &set);
+	semop(set, &(struct sembuf){.sem_op = -1}, 1);
+	pthread_join(t, NULL);
+	semctl(set, 0, IPC_RMID);
+	stay();
+}
+
+/* One operation that completes after 300 ms. A signal ends the first call early. */
+NOINLINE static void wait_ring(void)
+{
+	struct io_uring_params form = {0};
+	struct __kernel_timespec span = {0, 300000000};
+	const int ring = (int)syscall(SYS_io_uring_setup, 1, &form);
+	if (ring < 0)
+		return; /* the kernel, or a container, has none */
+	const size_t bytes = form.sq_off.array + sizeof(uint32_t);
+	char *queue = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, ring,
+			   IORING_OFF_SQ_RING);
+	struct io_uring_sqe *entry = mmap(NULL, sizeof *entry, PROT_READ | PROT_WRITE,
+					  MAP_SHARED | MAP_POPULATE, ring, IORING_OFF_SQES);
+	*entry = (struct io_uring_sqe){
+		.opcode = IORING_OP_TIMEOUT, .fd = -1, .addr = (uintptr_t)&span, .len = 1};
+	*(uint32_t *)(queue + form.sq_off.array) = 0;
+	__atomic_store_n((uint32_t *)(queue + form.sq_off.tail), 1, __ATOMIC_RELEASE);
+	syscall(SYS_io_uring_enter, ring, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0);
+	syscall(SYS_io_uring_enter, ring, 0, 1, IORING_ENTER_GETEVENTS, NULL, 0);
+	munmap(queue, bytes);
+	munmap(entry, sizeof *entry);
+	close(ring);
+	stay();
+}
+
 NOINLINE static void wait_signal(void)
 {
 	sigset_t set;
@@ -209,6 +352,11 @@ static const struct {
 	{"wait_socket", wait_socket}, {"wait_condition", wait_condition},
 	{"wait_child", wait_child},   {"wait_signal", wait_signal},
 	{"wait_full", wait_full},     {"wait_disk", wait_disk},
+	{"wait_vfork", wait_vfork},   {"wait_spawn", wait_spawn},
+	{"wait_message", wait_message},
+	{"wait_posix_message", wait_posix_message},
+	{"wait_semaphore", wait_semaphore},
+	{"wait_ring", wait_ring},
 };
 
 int main(void)
