@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-lints = tests/lint/breaks.sh tests/lint/cycles.sh tests/lint/lines.sh tests/lint/marks.sh \
-	tests/lint/names.sh tests/lint/needs.sh tests/lint/packages.sh tests/lint/rooms.sh \
-	tests/lint/symbols.sh
+lints = tests/lint/breaks.sh tests/lint/cycles.sh tests/lint/lines.sh tests/lint/links.sh \
+	tests/lint/marks.sh tests/lint/names.sh tests/lint/needs.sh tests/lint/packages.sh \
+	tests/lint/rooms.sh tests/lint/symbols.sh
 TESTS += $(lints)
 EXTRA_DIST += $(lints) tests/lint/cycles.txt tests/lint/files.sh tests/lint/handlers.txt \
 	tests/lint/long-lines.txt tests/lint/other-names.txt tests/lint/reach.py \

@@ -27,7 +27,7 @@ done
 lint() {
 	sh "tests/lint/$1.sh" . 2>&1
 }
-for name in lines names rooms cycles; do
+for name in lines links names rooms cycles; do
 	unlike "$name.sh: nothing to find at first" "$(lint $name)" '^not ok'
 done
 
@@ -179,6 +179,17 @@ printf '    ls nowhere.c\n    sh tests/cli/%s.sh\n' nowhere >doc/new.md
 breaks "a block of code names a test that is not there" names doc/new.md \
 	'doc/new\.md:2: tests/cli/nowhere\.sh'
 all_seen names
+
+# ---- links --------------------------------------------------------------------------------------
+
+echo 'See [this](no''where.md).' >>doc/scale.md
+breaks "a link to no file" links doc/scale.md 'doc/scale\.md:[0-9]*: nowhere\.md: no such file'
+echo 'See [this](index.md#no''where).' >>doc/energy.md
+breaks "a link to no heading" links doc/energy.md 'index\.md#nowhere: no such heading'
+echo 'See [this](man/hpcrun-lite.1).' >>README.md
+breaks "a link from an installed page to what is not" links README.md \
+	'README\.md:[0-9]*: man/hpcrun-lite\.1: is not installed'
+all_seen links
 
 # ---- symbols ------------------------------------------------------------------------------------
 
