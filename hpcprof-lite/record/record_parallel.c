@@ -70,7 +70,7 @@ struct spread {
 
 #define SPREAD(member, name) REAL(spread, over.member, name, NULL)
 static const struct field spread_fields[] = {
-	WORD(spread, use, use_word, NULL),
+	WORD(spread, use, words_use, NULL),
 	SPREAD(least, "least_sec"),
 	{.name = "least_process", .kind = FIELD_ID, .of = "process", .meaning = "First of its rank",
 	 FIELD_AT(spread, over.least_process)},
