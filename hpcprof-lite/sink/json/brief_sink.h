@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sink brief for the table of sinks. It has no settings. Test: tests/cli/parallel/findings.sh. */
+/* The sink brief for the table of sinks, without settings. Test: tests/cli/parallel/findings.sh. */
 #ifndef HPCPROF_LITE_SINK_JSON_BRIEF_SINK_H
 #define HPCPROF_LITE_SINK_JSON_BRIEF_SINK_H
 

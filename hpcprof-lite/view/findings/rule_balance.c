@@ -80,8 +80,8 @@ bool rule_balance(struct finding_run *r, struct findings *to)
 	struct finding f = finding_begin("balance", "threads with unequal work",
 					 "divide the work into smaller pieces, and let idle threads "
 					 "take the next one");
-	if (r->account.capacity <= 0 || r->account.n_threads < 2 || r->account.n_ranks > 1 ||
-	    r->m->n_omp_regions)
+	const struct view_processors *p = &r->account;
+	if (p->capacity <= 0 || p->n_threads < 2 || p->n_ranks > 1 || r->m->n_omp_regions)
 		return true;
 	const struct spread s = find_spread(r);
 	if (s.busiest == MODEL_NONE)

@@ -27,7 +27,8 @@ planted() {
 	cause=$1
 	rm -rf "$T/m"
 	ok "$cause: measured" "$HPCRUN" -q -e CPUTIME -e OFFCPU -o "$T/m" -- "$PLANTED" "$@"
-	"$HPCPROF" -q --to text,brief "$T/m" >"$T/both" 2>"$T/err" || fail "$cause" "$(cat "$T/err")"
+	"$HPCPROF" -q --to text,brief "$T/m" >"$T/both" 2>"$T/err" ||
+		fail "$cause" "$(cat "$T/err")"
 	sed -n '/^{$/,$p' "$T/both" >"$T/$cause.json"
 	sed '/^{$/,$d' "$T/both" >"$T/$cause.text"
 	causes "$cause" >"$T/causes"

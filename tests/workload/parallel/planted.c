@@ -58,8 +58,8 @@ static void maps(void)
 	enum { BYTES = 32 << 20 };
 	const double end = cpu_seconds() + 0.3;
 	while (cpu_seconds() < end) {
-		char *at = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-				0);
+		char *at = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+				-1, 0);
 		if (at == MAP_FAILED)
 			exit(1);
 		madvise(at, BYTES, MADV_NOHUGEPAGE);
