@@ -99,6 +99,21 @@ static int owner_of(const greg_t *reg)
 	}
 }
 
+/*
+ * True if libc waits for another thread to do something. Locks use the private FUTEX_WAIT; condition
+ * variables, semaphores and, since glibc 2.34, pthread_join use FUTEX_WAIT_BITSET, as timed and
+ * read-write locks do. The kernel wakes the older pthread_join, so that its futex is shared.
+ */
+static bool waits_for_thread(const greg_t *reg, int owner)
+{
+	const uintptr_t pc = (uintptr_t)reg[REG_RIP];
+	const long command = reg[REG_RSI];
+	if (pc < libc_code.start || pc >= libc_code.end || owner)
+		return false;
+	return (command & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET ||
+	       ((command & FUTEX_CMD_MASK) == FUTEX_WAIT && !(command & FUTEX_PRIVATE_FLAG));
+}
+
 /* ---- causes ---- */
 
 /* The first argument of these calls is a descriptor, and its kind gives the cause. */
@@ -266,6 +281,8 @@ void offcpu_wait_find(const ucontext_t *context, long number, struct offcpu_wait
 		wait->object = SOURCE_OBJECT_LOCK;
 		wait->object_id = (uint64_t)reg[REG_RDI];
 		wait->owner = owner_of(reg);
+		if (waits_for_thread(reg, wait->owner))
+			wait->cause = MSR_WAIT_THREAD;
 	} else if (is_vfork(number, reg)) {
 		wait->cause = MSR_WAIT_CHILD;
 	} else if (has_descriptor(number) || is_socket_call(number) || is_sync(number) ||

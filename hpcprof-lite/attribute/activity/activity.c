@@ -102,7 +102,8 @@ static enum model_activity blocked_by(unsigned wait)
 {
 	switch (wait) {
 	case 1 + MSR_WAIT_FUTEX: return MODEL_BLOCKED_LOCK;
-	case 1 + MSR_WAIT_SEMAPHORE: return MODEL_BLOCKED_THREAD;
+	case 1 + MSR_WAIT_SEMAPHORE:
+	case 1 + MSR_WAIT_THREAD: return MODEL_BLOCKED_THREAD;
 	case 1 + MSR_WAIT_SLEEP: return MODEL_BLOCKED_SLEEP;
 	case 1 + MSR_WAIT_POLL: return MODEL_BLOCKED_POLL;
 	case 1 + MSR_WAIT_FILE:
@@ -117,6 +118,19 @@ static enum model_activity blocked_by(unsigned wait)
 	}
 }
 
+static bool is_futex(unsigned wait)
+{
+	return wait == 1 + MSR_WAIT_FUTEX || wait == 1 + MSR_WAIT_THREAD;
+}
+
+/* Names say more than the kind of the call: timed locks look like condition variables. */
+static enum model_activity blocked_in(unsigned waits_on, unsigned wait)
+{
+	if (!is_futex(wait) || waits_on == KNOWN_WAIT_NONE)
+		return blocked_by(wait);
+	return known_is_thread(waits_on) ? MODEL_BLOCKED_THREAD : MODEL_BLOCKED_LOCK;
+}
+
 /* A wait inside of a run-time library belongs to the call into that library. */
 static struct state enter_wait(struct state above, unsigned wait)
 {
@@ -124,12 +138,10 @@ static struct state enter_wait(struct state above, unsigned wait)
 	if (wait == 1 + MSR_WAIT_OMP_END) {
 		s.library = RUNTIME_OMP;
 		s.activity = MODEL_OMP_BARRIER;
-	} else if (above.activity == MODEL_OMP_OVERHEAD && wait == 1 + MSR_WAIT_FUTEX) {
+	} else if (above.activity == MODEL_OMP_OVERHEAD && is_futex(wait)) {
 		s.activity = MODEL_OMP_BARRIER;
 	} else if (above.activity == MODEL_WORK || above.activity == MODEL_OMP_OVERHEAD) {
-		s.activity = wait == 1 + MSR_WAIT_FUTEX && known_is_thread(above.waits_on)
-				     ? MODEL_BLOCKED_THREAD
-				     : (uint8_t)blocked_by(wait);
+		s.activity = (uint8_t)blocked_in(above.waits_on, wait);
 	}
 	return s;
 }

@@ -29,6 +29,7 @@ const char *waits_name(uint8_t wait)
 		[MSR_WAIT_QUEUE] = "<blocked: message queue>",
 		[MSR_WAIT_SEMAPHORE] = "<blocked: semaphore>",
 		[MSR_WAIT_IO_URING] = "<blocked: io_uring>",
+		[MSR_WAIT_THREAD] = "<blocked: another thread>",
 	};
 	return wait <= MSR_N_WAITS ? names[wait - 1] : "<blocked: unknown cause>";
 }

@@ -124,6 +124,34 @@ bool finding_places_of(const struct finding_run *r, struct finding *f, unsigned 
 	return true;
 }
 
+/* True if a function of libc above the context, with only libc between, has one of the names. */
+static bool is_in_libc_call(const struct model *m, uint32_t context, const char *const *words)
+{
+	for (uint32_t c = context; c != MODEL_NONE; c = m->contexts[c].parent) {
+		const struct model_context *x = &m->contexts[c];
+		if (x->kind != MODEL_CONTEXT_FUNCTION)
+			continue;
+		if (x->module >= m->n_modules || m->modules[x->module].role != MODEL_MODULE_START)
+			return false;
+		const char *name = m->functions[x->function].name;
+		name += strspn(name, "_");
+		for (size_t i = 0; words[i]; i++)
+			if (strncmp(name, words[i], strlen(words[i])) == 0)
+				return true;
+	}
+	return false;
+}
+
+double finding_libc_time(const struct finding_run *r, const char *const *words)
+{
+	double seconds = 0;
+	for (uint32_t c = 1; c < r->m->n_contexts; c++)
+		if (r->self[c] > 0 && r->m->contexts[c].activity == MODEL_WORK &&
+		    is_in_libc_call(r->m, c, words))
+			seconds += r->self[c];
+	return seconds / r->lanes;
+}
+
 const char *finding_function(const struct model *m, uint32_t context)
 {
 	for (uint32_t c = context; c != MODEL_NONE; c = m->contexts[c].parent) {

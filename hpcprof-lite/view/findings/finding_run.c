@@ -94,6 +94,11 @@ bool finding_is_large(const struct finding_run *r, double seconds)
 	return r->elapsed > 0 && seconds >= FINDING_LEAST * r->elapsed;
 }
 
+bool finding_is_own(const struct finding_run *r, double seconds)
+{
+	return finding_is_large(r, seconds) && seconds > 1.2 * r->by_processors;
+}
+
 struct finding finding_begin(const char *key, const char *title, const char *cure)
 {
 	return (struct finding){.key = key,

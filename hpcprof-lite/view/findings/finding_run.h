@@ -25,7 +25,7 @@ struct finding_run {
 	uint32_t time_metric; /* the first metric of time; MODEL_NONE: none */
 	struct msr_usage usage; /* of all processes that ended in order */
 	/* Elapsed time that rules before this one explain by too few processors, or unequal work */
-	double by_processors, by_balance;
+	double by_processors, by_balance, by_regions;
 	/* by context: time in it alone that the account counts, summed over threads */
 	double *self;
 	bool *in_region; /* by context: it is below a parallel region of OpenMP */
@@ -39,6 +39,11 @@ void finding_run_close(struct finding_run *r);
 double finding_lost(const struct finding_run *r, unsigned use);
 /* True if this is enough for a finding. */
 bool finding_is_large(const struct finding_run *r, double seconds);
+/*
+ * The same for what threads lose while they wait for each other, which more threads than processors
+ * make worse: false if that explains it.
+ */
+bool finding_is_own(const struct finding_run *r, double seconds);
 
 struct finding finding_begin(const char *key, const char *title, const char *cure);
 void finding_fact(struct finding *f, const char *what, enum model_unit unit, double value);
@@ -60,6 +65,12 @@ void finding_places(const struct model *m, struct finding *f, double *weights, d
 bool finding_places_of(const struct finding_run *r, struct finding *f, unsigned activity);
 /* Zeroed weights, by context. The caller frees them. NULL if memory is short. */
 double *finding_weights(const struct model *m);
+
+/*
+ * CPU time in and below functions of libc whose names begin with one of these words (the list ends
+ * with NULL), as elapsed time. What a contended lock costs beside the waits.
+ */
+double finding_libc_time(const struct finding_run *r, const char *const *words);
 
 /* The innermost function of the context that is no placeholder; "": none. */
 const char *finding_function(const struct model *m, uint32_t context);

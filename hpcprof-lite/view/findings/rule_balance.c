@@ -95,7 +95,13 @@ bool rule_balance(struct finding_run *r, struct findings *to)
 			    finding_lost(r, VIEW_USE_NO_THREAD) +
 			    (r->account.lacks_offcpu ? finding_lost(r, VIEW_USE_UNKNOWN) : 0);
 	gain = gain < idle ? gain : idle;
-	if (!finding_is_large(r, gain))
+	/* even work takes its time on the processors that there are */
+	const double best = s.mean * p->n_threads /
+			    (p->quota.n_given > 0 && p->quota.n_given < p->n_threads
+				     ? p->quota.n_given
+				     : p->n_threads);
+	gain = gain < r->elapsed - best ? gain : r->elapsed - best;
+	if (!finding_is_own(r, gain))
 		return true;
 	finding_fact(&f, "threads", MODEL_COUNT, r->account.n_threads);
 	finding_fact(&f, "most work of a thread", MODEL_SECONDS, s.most);

@@ -77,7 +77,9 @@ static bool add(struct finding_run *r, enum kind kind, double *weights, struct f
 	}
 	finding_places(r->m, &f, weights, 0);
 	const double left = is_small ? bytes / SMALL_BYTES : kind == SYNC ? 0.1 : 0.5;
-	return finding_add(r, to, &f, lost, lost * (1 - left) / 2, lost * (1 - left), lost);
+	/* what prepares each call ends with it */
+	const double high = is_small ? 1.1 * lost : lost;
+	return finding_add(r, to, &f, lost, lost * (1 - left) / 2, lost * (1 - left), high);
 }
 
 bool rule_files(struct finding_run *r, struct findings *to)

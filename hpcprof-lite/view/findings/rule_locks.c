@@ -37,13 +37,20 @@ static bool put_places(const struct finding_run *r, unsigned activity, struct fi
 
 static bool add(struct finding_run *r, unsigned activity, struct finding *f, struct findings *to)
 {
-	const double lost = finding_lost(r, activity);
-	if (r->account.capacity <= 0 || !finding_is_large(r, lost))
+	static const char *const calls[] = {"pthread_mutex", "GI___pthread_mutex", "lll_lock",
+					    "lll_unlock", "GI___lll_lock", "pthread_spin",
+					    "pthread_rwlock", NULL};
+	const double waited = finding_lost(r, activity),
+		     handling = activity == MODEL_BLOCKED_LOCK ? finding_libc_time(r, calls) : 0,
+		     lost = waited + handling;
+	if (r->account.capacity <= 0 || !finding_is_own(r, waited))
 		return true;
 	finding_fact(f, "threads waited", MODEL_SECONDS, r->account.seconds[activity]);
 	finding_fact(f, "of the threads' time", MODEL_SHARE,
 		     r->account.seconds[activity] / r->account.capacity);
 	finding_fact(f, "threads", MODEL_COUNT, r->account.n_threads);
+	if (handling > 0)
+		finding_fact(f, "CPU time in calls of locks", MODEL_SECONDS, handling * r->lanes);
 	return put_places(r, activity, f) && finding_add(r, to, f, lost, lost / 2, lost, lost);
 }
 

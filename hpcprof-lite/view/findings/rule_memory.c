@@ -12,6 +12,8 @@
  * own, usual, and in a virtual machine. The kernel's CPU time bounds them.
  */
 static const double LEAST = 0.25e-6, USUAL = 0.7e-6, MOST = 2e-6;
+/* ... and of a call that reads or writes */
+static const double CALL = 0.3e-6;
 
 /* Calls that map memory and give it back. */
 static bool maps_memory(const char *function)
@@ -37,7 +39,10 @@ static bool put_places(const struct finding_run *r, struct finding *f)
 
 bool rule_memory(struct finding_run *r, struct findings *to)
 {
-	const double n = (double)r->usage.page_faults, system = (double)r->usage.system_ns / 1e9,
+	const double n = (double)r->usage.page_faults,
+		     kernel = (double)r->usage.system_ns / 1e9 -
+			      CALL * (double)(r->usage.reads + r->usage.writes),
+		     system = kernel > 0 ? kernel : 0,
 		     lanes = r->account.quota.n_given > 0 && r->account.quota.n_given < r->lanes
 				     ? r->account.quota.n_given
 				     : r->lanes;
@@ -45,14 +50,18 @@ bool rule_memory(struct finding_run *r, struct findings *to)
 		finding_begin("page-faults", "page faults: memory that the kernel gives anew",
 			      "keep blocks and use them again (a pool, M_MMAP_THRESHOLD and "
 			      "M_TRIM_THRESHOLD of mallopt); huge pages");
-	const double usual = n * USUAL < system ? n * USUAL : system;
+	/* where faults can explain all of the kernel's time, they are most of it */
+	const double usual = n * MOST >= system ? 0.9 * system : n * USUAL;
 	if (!finding_is_large(r, usual / lanes))
 		return true;
 	finding_fact(&f, "page faults", MODEL_COUNT, n);
-	finding_fact(&f, "CPU time in the kernel", MODEL_SECONDS, system);
+	finding_fact(&f, "CPU time in the kernel", MODEL_SECONDS,
+		     (double)r->usage.system_ns / 1e9);
 	finding_fact(&f, "of the CPU time", MODEL_SHARE,
-		     r->account.cpu_seconds > 0 ? system / r->account.cpu_seconds : 0);
+		     r->account.cpu_seconds > 0
+			     ? (double)r->usage.system_ns / 1e9 / r->account.cpu_seconds
+			     : 0);
 	return put_places(r, &f) &&
 	       finding_add(r, to, &f, usual / lanes, n * LEAST / lanes, usual / lanes,
-			   (n * MOST < system ? n * MOST : system) / lanes);
+			   (n * MOST < system ? n * MOST : 1.2 * system) / lanes);
 }

@@ -7,6 +7,9 @@
 
 #include <stdio.h>
 
+/* Less of the threads' time without a processor shows no contention. */
+#define CONTENTION 0.02
+
 /* Time in which threads could not run: known with OFFCPU, else together with blocked time. */
 static double without_processor(const struct finding_run *r)
 {
@@ -72,19 +75,21 @@ static bool too_many(struct finding_run *r, struct findings *to)
 static bool too_few(struct finding_run *r, struct findings *to)
 {
 	const struct view_processors *p = &r->account;
-	const double lost = finding_lost(r, MODEL_NO_CPU);
+	const double best = p->seconds[MODEL_WORK] / p->n_threads + other_waits(r),
+		     most = finding_lost(r, MODEL_NO_CPU) + waits_for_others(r),
+		     lost = r->elapsed - best < most ? r->elapsed - best : most;
 	struct finding f =
 		finding_begin("no-processor", "threads that were ready, but had no processor",
 			      "look for other programs on the node, and for an affinity that puts "
 			      "several threads on one processor (taskset -p, OMP_PROC_BIND)");
-	if (!finding_is_large(r, lost))
+	if (!finding_is_large(r, finding_lost(r, MODEL_NO_CPU)))
 		return true;
 	finding_fact(&f, "ready without a processor", MODEL_SHARE,
 		     p->seconds[MODEL_NO_CPU] / p->capacity);
 	finding_fact(&f, "processors that were used", MODEL_COUNT, p->cpu_seconds / r->elapsed);
 	finding_fact(&f, "threads", MODEL_COUNT, p->n_threads);
 	return finding_places_of(r, &f, MODEL_NO_CPU) &&
-	       finding_add(r, to, &f, lost, lost / 2, lost, lost);
+	       finding_add(r, to, &f, lost, finding_lost(r, MODEL_NO_CPU), lost, lost);
 }
 
 bool rule_processors(struct finding_run *r, struct findings *to)
@@ -93,7 +98,7 @@ bool rule_processors(struct finding_run *r, struct findings *to)
 	if (p->capacity <= 0)
 		return true;
 	const bool has_fewer = p->quota.n_allowed && p->n_threads > 1.05 * p->quota.n_given;
-	if (has_fewer && finding_is_large(r, without_processor(r)))
-		return too_many(r, to);
-	return has_fewer || too_few(r, to);
+	if (!has_fewer)
+		return too_few(r, to);
+	return without_processor(r) < CONTENTION * r->elapsed || too_many(r, to);
 }

@@ -129,20 +129,38 @@ static double share_of(const struct finding_run *r, const struct view_region *x)
 	return loss_of(x) > own ? own / loss_of(x) : loss_of(x) > 0;
 }
 
+/* The time in which workers are idle between regions, and the main threads do not work either. */
+static double idle_between(const struct finding_run *r)
+{
+	double work = 0;
+	for (uint32_t c = 1; c < r->m->n_contexts; c++)
+		work += r->m->contexts[c].activity == MODEL_WORK && !r->in_region[c] ? r->self[c]
+										   : 0;
+	const double idle = r->account.seconds[MODEL_OMP_IDLE] - work * (r->lanes - 1) -
+			    r->by_regions * r->lanes;
+	return idle > 0 ? idle / r->lanes : 0;
+}
+
 static bool add(struct finding_run *r, const struct view_region *x, struct findings *to)
 {
 	const double gain = x->gain * share_of(r, x);
-	if (!x->is_known || !finding_is_large(r, gain) ||
-	    (r->by_processors > 0 && gain <= 1.2 * r->by_processors))
+	if (!x->is_known || !finding_is_own(r, gain))
 		return true;
 	const enum kind kind = kind_of(r, x);
 	struct finding f = finding_begin(kinds[kind].key, kinds[kind].title, kinds[kind].cure);
 	name_region(r->m, x, &f);
 	put_facts(x, kind, &f);
 	f.function = x->call_function;
-	return put_places(r, x, &f) &&
-	       finding_add(r, to, &f, gain, gain / 2, kind == UNEQUAL_WORK ? gain : 0.8 * gain,
-			   gain);
+	/* a cure also ends the forks, and what tasks cost where they work */
+	double high = kind == SMALL_TASKS ? 1.3 * gain : gain;
+	if (kind == SHORT_REGIONS) {
+		r->by_regions += idle_between(r);
+		high += idle_between(r);
+	}
+	const double likely = kind == UNEQUAL_WORK    ? gain
+			      : kind == SHORT_REGIONS ? gain + 0.8 * (high - gain)
+						      : 0.9 * gain;
+	return put_places(r, x, &f) && finding_add(r, to, &f, high, gain / 2, likely, high);
 }
 
 bool rule_regions(struct finding_run *r, struct findings *to)

@@ -39,7 +39,7 @@ bool rule_serial(struct finding_run *r, struct findings *to)
 	if (p->capacity <= 0 || p->n_threads < 2 || p->n_ranks > 1)
 		return true;
 	double lost = finding_lost(r, MODEL_OMP_IDLE) + finding_lost(r, VIEW_USE_NO_THREAD) -
-		      r->by_balance;
+		      r->by_balance - r->by_regions;
 	const double n = r->lanes > 1 ? r->lanes : 2;
 	if (!finding_is_large(r, lost))
 		return true;

@@ -24,7 +24,7 @@ static const struct {
 	[UCX] = {"/lib/libucp.so.0", {"ucp_worker_progress"}},
 	[LIBC] = {"/lib/libc.so.6",
 		  {"start_thread", "sched_yield", "___pthread_cond_wait", "__futex_wait",
-		   "__pthread_mutex_cond_lock", "__poll"}},
+		   "__pthread_mutex_cond_lock", "__poll", "pthread_rwlock_rdlock"}},
 	[CUDA] = {"/lib/libcudart.so.12", {"cudaStreamSynchronize"}},
 	[OURS] = {"/lib/libhpcrun-lite.so",
 		  {"GOMP_parallel", "MPI_Recv", "MPI_Send", "epoll_wait"}},
@@ -232,6 +232,7 @@ static void test_waits(void **state)
 		{MSR_WAIT_RUN_QUEUE, MODEL_NO_CPU},     {MSR_WAIT_MEMORY, MODEL_BLOCKED_OTHER},
 		{MSR_WAIT_STOPPED, MODEL_BLOCKED_OTHER}, {MSR_WAIT_QUEUE, MODEL_BLOCKED_IO},
 		{MSR_WAIT_SEMAPHORE, MODEL_BLOCKED_THREAD}, {MSR_WAIT_IO_URING, MODEL_BLOCKED_IO},
+		{MSR_WAIT_THREAD, MODEL_BLOCKED_THREAD},
 		{MSR_N_WAITS, MODEL_BLOCKED_OTHER},
 	};
 	assert_int_equal(sizeof cases / sizeof *cases, MSR_N_WAITS + 1);
@@ -253,7 +254,12 @@ static void test_waits(void **state)
 static void test_waits_for_threads(void **state)
 {
 	(void)state;
-	const struct step futex = {.w = MSR_WAIT_FUTEX}, ready = {.w = MSR_WAIT_RUN_QUEUE};
+	const struct step futex = {.w = MSR_WAIT_FUTEX}, ready = {.w = MSR_WAIT_RUN_QUEUE},
+			  thread = {.w = MSR_WAIT_THREAD};
+	/* names say more than the kind of the system call */
+	assert_activity(MODEL_BLOCKED_LOCK,
+			PATH(AT(APP, "main"), AT(LIBC, "pthread_rwlock_rdlock"), thread));
+	assert_activity(MODEL_BLOCKED_THREAD, PATH(AT(APP, "main"), AT(LIBC, NULL), thread));
 	assert_activity(MODEL_BLOCKED_THREAD,
 			PATH(AT(APP, "main"), AT(LIBC, "___pthread_cond_wait"),
 			     AT(LIBC, "__futex_wait"), futex));
