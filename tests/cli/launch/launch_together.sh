@@ -48,8 +48,8 @@ rank 1 of 2"
 	is "torchrun: the ranks are known" \
 		"$(find m -name '*.hpcrun' | sed 's,.*/,,; s/-.*//' | sort | tr '\n' ' ')" \
 		"000000 000001 "
-	is "torchrun: one line at the end" "$(wc -l <"$T/err" | tr -d ' ')" 1
-	like "torchrun: which says that it is of one rank" "$(cat "$T/err")" \
+	is "torchrun: two lines at the end" "$(wc -l <"$T/err" | tr -d ' ')" 2
+	like "torchrun: the first says that it is of one rank" "$(cat "$T/err")" \
 		'^hpcrun-lite: rank 0 of 2: 1 thread, '
 	run_limited 120 "$python" "$T/torchrun" 2 "$HPCRUN" -o m -- true >"$T/out" 2>"$T/err"
 	is "a second torchrun: status" $? 0
