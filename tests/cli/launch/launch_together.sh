@@ -114,6 +114,13 @@ over m
 is "it was killed long ago: another run" "$("$HPCRUN" -q -o m echo ran 2>/dev/null)$(shape)" \
 	"ranm:2 m-2:1 "
 
+# A command that is run again at once joins, and says so.
+again
+"$HPCRUN" -q -o m true
+is "run again at once: one directory" "$("$HPCRUN" -o m echo ran 2>"$T/err") $(shape)" "ran m:2 "
+is "... which is said" "$(grep -c '^hpcrun-lite: m: holds a run that has just ended; this run is' \
+	"$T/err")" 1
+
 # Twenty at the same moment, into a directory that holds a run that is over.
 again
 "$HPCRUN" -q -o m true
