@@ -191,6 +191,46 @@ static void warn_renames(const struct compare *c)
 				 compare_string(c, c->renames.at[i].from));
 }
 
+/* True if half of the functions of one side's program are those of the other side's, too. */
+static bool share_functions(const struct compare *c)
+{
+	size_t n[COMPARE_N_SIDES] = {0}, n_both = 0;
+	for (size_t i = 0; i < c->functions.n; i++) {
+		const struct compare_function *f = &c->functions.at[i];
+		const char *name = compare_string(c, f->name);
+		if (f->module || name[0] == '<' || name[0] == '_' || strcmp(name, "main") == 0)
+			continue;
+		n[COMPARE_BASE] += f->is_on[COMPARE_BASE];
+		n[COMPARE_NEW] += f->is_on[COMPARE_NEW];
+		n_both += f->is_on[COMPARE_BASE] && f->is_on[COMPARE_NEW];
+	}
+	const size_t least = n[COMPARE_BASE] < n[COMPARE_NEW] ? n[COMPARE_BASE] : n[COMPARE_NEW];
+	return least && 2 * n_both >= least;
+}
+
+/* True for "app-1" and "app-2", and for a program that is called the same. */
+static bool are_alike(const char *a, const char *b)
+{
+	static const char behind[] = "-_.0123456789";
+	const size_t n = strcspn(a, behind);
+	return n == strcspn(b, behind) && strncmp(a, b, n) == 0;
+}
+
+static void warn_programs(const struct compare *c)
+{
+	const char *base = compare_string(c, c->runs.at[0].program);
+	for (size_t i = 1; i < c->runs.n; i++) {
+		const char *name = compare_string(c, c->runs.at[i].program);
+		if (!*base || !*name || are_alike(base, name) || share_functions(c))
+			continue;
+		log_warn(compare_string(c, c->runs.at[i].path),
+			 "this is a run of %s, and the first base is one of %s: few of their "
+			 "functions can be compared",
+			 name, base);
+		return;
+	}
+}
+
 static enum status add_runs(const struct arguments *a, struct compare *c, char **news, size_t n)
 {
 	enum status s = add_renames(a, c);
@@ -200,8 +240,10 @@ static enum status add_runs(const struct arguments *a, struct compare *c, char *
 		s = add_run(a, c, COMPARE_NEW, news[i]);
 	if (s == STATUS_OK && !compare_settle(c))
 		s = no_memory();
-	if (s == STATUS_OK)
+	if (s == STATUS_OK) {
 		warn_renames(c);
+		warn_programs(c);
+	}
 	return s;
 }
 

@@ -26,6 +26,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 /*
  * True if the ranks work together on the database of the whole run. *more: there are also outputs
@@ -208,7 +209,9 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is an error like any other */
 	if (argc > 1 && strcmp(argv[1], "compare") == 0)
 		return compare_main(argc - 1, argv + 1);
-	if (hpcprof_options_make(&o))
+	if (argc > 1 && strcmp(argv[1], "diff") == 0 && access("diff", F_OK) != 0)
+		s = options_refuse("there is no command diff: did you mean hpcprof-lite compare?");
+	else if (hpcprof_options_make(&o))
 		s = run_command(&(struct arguments){.settings = o.settings, .filter = &o.filter},
 				&o, argc, argv);
 	else

@@ -107,6 +107,8 @@ struct writing {
 		enum status status;
 	} outputs[MOST_OUTPUTS];
 	size_t n;
+	char names[128];   /* of all outputs in files, but for the one with `opens` */
+	const char *opens; /* as in struct sink_ops; NULL: none */
 };
 
 static void write_one(void *arg, size_t i, unsigned worker)
@@ -135,22 +137,38 @@ static bool is_written_here(
 	return sink->is_shared && (m->share || (a->is_apart && a->comm->part == 0));
 }
 
-/*
- * Lists the outputs that this process writes, and their names. Those that are too large are left
- * out.
+static void add_name(struct writing *w, const struct sink_ops *sink)
+{
+	const size_t n = strlen(w->names);
+	if (sink->opens)
+		w->opens = sink->opens;
+	else
+		snprintf(w->names + n, sizeof w->names - n, "%s%s", n ? ", " : "", sink->name);
+}
+
+/* Says where the outputs are. The last line names what to open. */
+static void say_outputs(const struct writing *w, const char *directory)
+{
+	if (!w->opens)
+		log_note(NULL, "%s in %s", w->names, directory);
+	else if (w->names[0])
+		log_note(NULL, "open %s/%s (beside it: %s)", directory, w->opens, w->names);
+	else
+		log_note(NULL, "open %s/%s", directory, w->opens);
+}
+
+/* Lists the outputs that this process writes, and all names. Leaves out those that are too large.
  */
-static void choose_files(const struct model *m, const struct arguments *a,
-	char *const *directories, size_t n_directories, struct writing *w, char names[128])
+static void choose_files(const struct model *m, const struct arguments *a, char *const *directories,
+			 size_t n_directories, struct writing *w)
 {
 	*w = (struct writing){.m = m};
-	*names = 0;
 	for (size_t i = 0; sinks[i] && w->n < MOST_OUTPUTS; i++) {
 		if (!sinks[i]->makes_files || !arguments_want(a, sinks[i]))
 			continue;
 		if (!a->to && sinks[i]->is_too_large && sinks[i]->is_too_large(m, a->settings[i]))
 			continue;
-		snprintf(names + strlen(names), 128 - strlen(names), "%s%s", *names ? ", " : "",
-			 sinks[i]->name);
+		add_name(w, sinks[i]);
 		if (!is_written_here(m, a, sinks[i]))
 			continue;
 		w->outputs[w->n++] = (struct file_output){
@@ -196,9 +214,9 @@ static enum status write_as_helper(const struct model *m, const struct arguments
 	char *const *directories, size_t n_directories)
 {
 	struct writing w;
-	char directory[PATH_MAX], names[128];
+	char directory[PATH_MAX];
 	bool is_private = false;
-	choose_files(m, a, directories, n_directories, &w, names);
+	choose_files(m, a, directories, n_directories, &w);
 	const enum status s = share_directory(a, STATUS_OK, directory);
 	return s == STATUS_OK ? write_into(directory, a, &w, &is_private) : s;
 }
@@ -222,11 +240,11 @@ static enum status write_files(const struct model *m, const struct arguments *a,
 {
 	struct database d = {0};
 	struct writing w;
-	char names[128], directory[PATH_MAX];
-	choose_files(m, a, directories, n_directories, &w, names);
+	char directory[PATH_MAX];
+	choose_files(m, a, directories, n_directories, &w);
 	begin_showing(shown, m, a);
 	enum status s = STATUS_OK;
-	if (*names) {
+	if (w.names[0] || w.opens) {
 		s = begin_database(&d, a, directories[0], m->title, directory);
 		s = share_directory(a, s, directory);
 		if (s == STATUS_OK)
@@ -236,7 +254,7 @@ static enum status write_files(const struct model *m, const struct arguments *a,
 	}
 	end_showing(shown);
 	if (s == STATUS_OK && d.path)
-		log_note(NULL, "%s in %s", names, d.path);
+		say_outputs(&w, d.path);
 	database_end(&d);
 	return s;
 }

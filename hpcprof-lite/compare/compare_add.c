@@ -273,7 +273,8 @@ bool compare_add(struct compare *c, enum compare_side side, const char *path, co
 		a.run->side = (uint8_t)side;
 		a.run->path = strtab_add_z(&c->strings, path);
 		describe(a.run, m);
-		ok = a.run->path != STRTAB_FAILED && add_all(&a);
+		a.run->program = strtab_add_z(&c->strings, m->title ? m->title : "");
+		ok = a.run->path != STRTAB_FAILED && a.run->program != STRTAB_FAILED && add_all(&a);
 	}
 	free(a.function_of);
 	free(a.metric_of);

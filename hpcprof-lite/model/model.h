@@ -105,7 +105,8 @@ struct model {
 	 * Largest error of times on different hosts. 0: one host. UINT64_MAX: nothing checked it.
 	 */
 	uint64_t clock_error_ns;
-	uint32_t n_runs; /* Stretches of time with measurement, at least one second apart. */
+	/* Stretches of time with measurement, a second apart or begun by another launch. */
+	uint32_t n_runs;
 	const char *title; /* name by which the first program was called; "": unknown */
 	/*
 	 * If a filter was applied: the part that it kept, such as "rank 0,4-7; below solve". The

@@ -65,6 +65,7 @@ struct model_process {
 	const char *job;           /* of a batch system, with the step: "4711.0"; "": none */
 	const char *role;          /* "DataLoader worker 0"; NULL: none is known */
 	uint32_t exec_seq;
+	bool is_launched;          /* hpcrun-lite became this process, which has no rank */
 	const char *executable;
 	const char *called;        /* the first argument: "sh" of /usr/bin/dash; "": unknown */
 	const char *processors;    /* that it was allowed to use: "0-3,8-8"; "": unknown */

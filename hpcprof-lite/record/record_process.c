@@ -62,7 +62,8 @@ static const struct field run_fields[] = {
 	{.name = "start_ns", .kind = FIELD_TEXT, .sinks = RECORD_JSON, .get = run_start,
 	 .meaning = "Nanoseconds since 1970, beyond a double. Other times count from here"},
 	COUNT(model, elapsed_ns, "elapsed_ns", "Without the time between runs"),
-	COUNT(model, n_runs, "runs", "Stretches of time with measurement, a second apart"),
+	COUNT(model, n_runs, "runs",
+	      "Stretches of time with measurement, a second apart or launched apart"),
 	MEMBER(FIELD_BOOL, model, has_traces, "has_time_lines", NULL),
 };
 const struct record_kind record_run = {

@@ -32,6 +32,7 @@ struct sink_ops {
 	const char *what; /* for --help: at most 41 characters */
 	/* writes files in sink_options.directory; otherwise writes to standard output */
 	bool makes_files;
+	const char *opens; /* the file that people open; NULL: none is for them alone */
 	/*
 	 * If m->share is set, all processes call write() on their main threads, and write it
 	 * together. Other outputs need the model of one process.

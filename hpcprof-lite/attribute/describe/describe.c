@@ -88,6 +88,8 @@ bool describe_processes(struct model *m, const struct load_job *job, const uint6
 						.spawned_job = f->spawned_job,
 						.job_rank = h->rank,
 						.exec_seq = h->exec_seq,
+						.is_launched = h->flags & MSR_FLAG_ROOT &&
+							       !h->exec_seq && h->rank < 0,
 						.job = f->job ? f->job : "",
 						.executable = f->executable,
 						.called = f->called ? f->called : "",

@@ -37,6 +37,7 @@ static void describe_title(struct model *m)
 
 struct stretch {
 	uint64_t start_ns, end_ns;
+	bool is_launched;
 };
 
 static int compare_stretches(const void *pa, const void *pb)
@@ -47,8 +48,8 @@ static int compare_stretches(const void *pa, const void *pb)
 
 /*
  * Adds up the time of all runs and leaves out the time between them. Processes of one run are at
- * most a second apart. A thread counts by itself only if it outlives what is known about its
- * process.
+ * most a second apart, and those that were launched overlap. A thread counts by itself only if it
+ * outlives what is known about its process.
  */
 static bool add_up_runs(struct model *m)
 {
@@ -58,17 +59,19 @@ static bool add_up_runs(struct model *m)
 	if (!all)
 		return false;
 	for (uint32_t i = 0; i < m->n_processes; i++)
-		all[i] = (struct stretch){m->processes[i].start_ns, m->processes[i].end_ns};
+		all[i] = (struct stretch){m->processes[i].start_ns, m->processes[i].end_ns,
+					  m->processes[i].is_launched};
 	for (uint32_t i = 0; i < m->n_profiles; i++) {
 		const struct model_profile *p = &m->profiles[i];
 		const struct stretch *process = &all[p->process];
 		if (p->start_ns < process->start_ns || p->end_ns > process->end_ns)
-			all[n++] = (struct stretch){p->start_ns, p->end_ns};
+			all[n++] = (struct stretch){p->start_ns, p->end_ns, false};
 	}
 	if (n)
 		qsort(all, n, sizeof *all, compare_stretches);
 	for (size_t i = 0; i < n; i++) {
-		if (i && all[i].start_ns <= end + 1000000000u) {
+		const uint64_t most_ns = all[i].is_launched ? 0 : 1000000000u;
+		if (i && all[i].start_ns <= end + most_ns) {
 			end = all[i].end_ns > end ? all[i].end_ns : end;
 			continue;
 		}

@@ -7,10 +7,12 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static bool has_suffix(const char *name)
 {
@@ -43,11 +45,44 @@ static enum status add_path(struct load_list *l, const char *directory, const ch
 	return STATUS_OK;
 }
 
+static bool holds(const char *directory, size_t n, const char *name)
+{
+	char path[PATH_MAX];
+	return (size_t)snprintf(path, sizeof path, "%.*s/%s", (int)n, directory, name) <
+		       sizeof path &&
+	       access(path, F_OK) == 0;
+}
+
+/* True, and says so, if `path` is a database of ours or a file in one. */
+static bool is_database(const char *path)
+{
+	struct stat st;
+	const char *slash = strrchr(path, '/'), *directory = path;
+	size_t n = strlen(path);
+	if (stat(path, &st) != 0)
+		return false;
+	if (!S_ISDIR(st.st_mode)) {
+		directory = slash ? path : ".";
+		n = slash ? (size_t)(slash - path) : 1;
+	}
+	const bool has_page = holds(directory, n, "report.html");
+	if (!has_page && !holds(directory, n, "meta.db"))
+		return false;
+	log_error(path,
+		  "this is a database that hpcprof-lite wrote, not a measurement; %s%.*s%sgive the "
+		  "directory that hpcrun-lite wrote",
+		  has_page ? "open " : "", has_page ? (int)n : 0, directory,
+		  has_page ? "/report.html, or " : "");
+	return true;
+}
+
 static enum status list_directory(struct load_list *l, const char *directory)
 {
 	DIR *d = opendir(directory);
 	if (!d) {
-		log_error(directory, "%s", strerror(errno));
+		const int error = errno;
+		if (!is_database(directory))
+			log_error(directory, "%s", strerror(error));
 		return STATUS_IO;
 	}
 	size_t n_before = l->files.n, n_found = 0;
@@ -60,7 +95,9 @@ static enum status list_directory(struct load_list *l, const char *directory)
 	}
 	closedir(d);
 	if (s == STATUS_OK && n_found == 0) {
-		log_error(directory, "no measurement files (*" MSR_SUFFIX ") in this directory");
+		if (!is_database(directory))
+			log_error(directory,
+				  "no measurement files (*" MSR_SUFFIX ") in this directory");
 		return STATUS_NOT_FOUND;
 	}
 	if (s == STATUS_OK && l->files.n == n_before)

@@ -100,5 +100,6 @@ const struct sink_ops sink_html = {
 	.name = "html",
 	.what = "a page: flame graphs, time lines, source",
 	.makes_files = true,
+	.opens = "report.html",
 	.write = write_report,
 };

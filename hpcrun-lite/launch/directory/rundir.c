@@ -240,10 +240,16 @@ static enum status choose_named(
 			log_warn(wanted,
 				"contains the measurement of another run; this run writes to %s",
 				directory);
-		if (v == OURS
-			|| (v == FOREIGN && job->scope == JOB_ALONE
-				&& together_is_going_on(directory)))
+		if (v == OURS)
 			return STATUS_OK;
+		if (v == FOREIGN && job->scope == JOB_ALONE && together_is_going_on(directory)) {
+			if (together_is_over(directory))
+				log_note(
+					directory,
+					"holds a run that has just ended; this run is added to it, "
+					"and hpcprof-lite reads both together");
+			return STATUS_OK;
+		}
 		if (v == FAILED)
 			return fail(directory);
 	}

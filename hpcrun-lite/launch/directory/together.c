@@ -62,8 +62,8 @@ bool together_is_running(const struct msr_header *h)
 	return start_s < written_s + 0.1;
 }
 
-/* The data of the file may be on this node. */
-static bool is_running(int directory, const char *name)
+/* Reads the header of a measurement file, whose data may be on this node. */
+static bool read_header(int directory, const char *name, struct msr_header *h)
 {
 	static union {
 		char text[LOCAL_DATA_BYTES];
@@ -73,9 +73,14 @@ static bool is_running(int directory, const char *name)
 	size_t n = read_start(directory, name, &start, sizeof start);
 	if (local_data_read(start.text, n, &local))
 		n = read_start(AT_FDCWD, local.path, &start, sizeof start);
-	return n >= sizeof start.header
-		&& memcmp(start.header.magic, MSR_MAGIC, sizeof start.header.magic) == 0
-		&& together_is_running(&start.header);
+	*h = start.header;
+	return n >= sizeof *h && memcmp(h->magic, MSR_MAGIC, sizeof h->magic) == 0;
+}
+
+static bool is_measurement(const char *name)
+{
+	const size_t n = strlen(name), suffix = strlen(MSR_SUFFIX);
+	return n > suffix && !strcmp(name + n - suffix, MSR_SUFFIX);
 }
 
 /* This works for files of other hosts too, whose processes are not visible here. */
@@ -88,11 +93,28 @@ static bool was_just_written(int directory, const char *name)
 
 static bool is_in_progress(int directory, const char *name)
 {
-	size_t n = strlen(name), suffix = strlen(MSR_SUFFIX);
+	struct msr_header h;
 	if (!strcmp(name, RUNDIR_JOB_FILE))
 		return was_just_written(directory, name);
-	return n > suffix && !strcmp(name + n - suffix, MSR_SUFFIX)
-		&& (was_just_written(directory, name) || is_running(directory, name));
+	return is_measurement(name) &&
+	       (was_just_written(directory, name) ||
+		(read_header(directory, name, &h) && together_is_running(&h)));
+}
+
+bool together_is_over(const char *directory)
+{
+	DIR *d = opendir(directory);
+	struct msr_header h;
+	unsigned n = 0, n_ended = 0;
+	for (struct dirent *e; d && n <= TOGETHER_FEW && (e = readdir(d));) {
+		if (!is_measurement(e->d_name))
+			continue;
+		n++;
+		n_ended += read_header(dirfd(d), e->d_name, &h) && h.end_mono_ns;
+	}
+	if (d)
+		closedir(d);
+	return n && n == n_ended;
 }
 
 bool together_is_going_on(const char *directory)

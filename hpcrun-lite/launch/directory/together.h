@@ -15,6 +15,13 @@
 #define TOGETHER_S 3
 bool together_is_going_on(const char *directory);
 
+/*
+ * True if the processes of a run in progress have all ended, as those of a command that was run
+ * twice. False if that is not known: for processes of other hosts, or more than TOGETHER_FEW.
+ */
+#define TOGETHER_FEW 64
+bool together_is_over(const char *directory);
+
 struct msr_header;
 
 /*

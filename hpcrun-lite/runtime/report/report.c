@@ -145,9 +145,23 @@ static void put_missing(struct text *t, const struct thread_totals *sum)
 static bool is_removed; /* the measurement file no longer exists */
 static bool is_of_node; /* the file server does not answer */
 
+/* As a shell takes it. A path with a quote is for people to quote. */
+static void put_argument(struct text *t, const char *path)
+{
+	bool quotes = false;
+	for (const char *c = path; *c; c++)
+		quotes |= strchr(" \"$&()*;<>?[\\`|", *c) != NULL;
+	quotes = quotes && !strchr(path, '\'');
+	text_put(t, quotes ? "'" : "");
+	text_put_foreign(t, path);
+	text_put(t, quotes ? "'" : "");
+}
+
+/* The command that reads the measurement, if there is something to read. */
 static void put_directory(struct text *t)
 {
-	text_put_foreign(t, process.config.directory);
+	text_put(t, is_removed ? "hpcrun-lite: " : "hpcrun-lite: read it with hpcprof-lite ");
+	put_argument(t, process.config.directory);
 	if (is_removed)
 		text_put(t, ": the measurement file was removed while the program ran; its data is "
 			    "lost");
@@ -191,8 +205,7 @@ static void put_line(struct text *t, const struct thread_totals *sum, const stru
 		put_gpu(t, gpu);
 	}
 	put_missing(t, sum);
-	text_put(t, ": ");
-	put_directory(t);
+	text_put_char(t, '\n');
 }
 
 static void put_row(struct text *t, const char *name, uint64_t v)
@@ -248,7 +261,7 @@ static void put_table(struct text *t, const struct thread_totals *sum, const str
 {
 	text_put(t, "hpcrun-lite: ");
 	put_rank(t);
-	put_directory(t);
+	text_put(t, "measured:\n");
 	put_row(t, "processes", n_processes);
 	put_row(t, "threads", sum->n_threads);
 	put_row(t, "samples delivered", sum->delivered);
@@ -334,5 +347,7 @@ void report_print(bool answers)
 	else
 		put_line(&t, &sum, &gpu, n_processes);
 	report_put_unmeasured(&t);
+	if (c->rank <= 0 || is_removed)
+		put_directory(&t);
 	say(&t);
 }

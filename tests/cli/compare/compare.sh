@@ -38,6 +38,10 @@ expect changed-160 160 base new
 expect renamed-80 80 base-again renamed
 expect ranks-80 80 ranks slow
 
+"$HPCPROF" compare --no-structs base "$srcdir/tests/golden/prof/job" >out 2>err
+like "another program: status and warning" "$? $(cat err)" \
+	'^0 hpcprof-lite: .*/job: warning: this is a run of synthetic, and the first base is one of app'
+
 # real NAME: the rows of a table beyond noise: change and name
 real() {
 	awk -v name="$1" '

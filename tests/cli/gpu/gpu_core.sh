@@ -60,7 +60,7 @@ counts() {
 fake basic 1000
 is "a plain run: exit status" "$status" 0
 like "a plain run: the back end is let in" "$(cat "$T/stdout")" '^measured 1$'
-like "a plain run: the line at the end" "$(cat "$T/stderr")" ', 3,000 GPU operations, 0 lost: /'
+like "a plain run: the line at the end" "$(cat "$T/stderr")" ', 3,000 GPU operations, 0 lost$'
 closes "a plain run"
 counts "a plain run" launched 3000 recorded 3000 ops 3000 ops_without_launch 0 launches_without_op \
 	0 without_path 0 places 3 busy_ns 3050000 amount 4096000 \

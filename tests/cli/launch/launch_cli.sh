@@ -128,6 +128,15 @@ like "-v says more" "$("$HPCRUN" -v -o m4 true 2>&1)" \
 like "--help" "$("$HPCRUN" --help)" '^usage: hpcrun-lite \[options\] \[--\] command \[arguments\]$'
 like "--version" "$("$HPCRUN" --version)" '^hpcrun-lite \(hpctoolkit-lite\) [0-9]+\.[0-9]+\.[0-9]+$'
 
+# An option of ours behind the command is the command's, which may be a mistake.
+hinted() { "$HPCRUN" -o hinted "$@" 2>&1 >/dev/null | grep 'is passed to'; }
+is "-e behind the command" "$(hinted true -e CPUTIME@500)" \
+	"hpcrun-lite: '-e CPUTIME@500' is passed to true: options of hpcrun-lite come before the command"
+is "... and one of the GPU" "$(hinted true -e gpu=opencl | wc -l | tr -d ' ')" 1
+is "... an -e of the command's own" "$(hinted true -e 'print 1'; hinted true -x -e CPUTIME)" ""
+is "... behind --, and with -q" \
+	"$(hinted -- true -e CPUTIME; hinted -q true -e CPUTIME)" ""
+
 # PATH as execvp has it: the first entry that can be executed; an empty entry is the current
 # directory.
 mkdir p1 p2

@@ -48,8 +48,8 @@ rank 1 of 2"
 	is "torchrun: the ranks are known" \
 		"$(find m -name '*.hpcrun' | sed 's,.*/,,; s/-.*//' | sort | tr '\n' ' ')" \
 		"000000 000001 "
-	is "torchrun: one line at the end" "$(wc -l <"$T/err" | tr -d ' ')" 1
-	like "torchrun: which says that it is of one rank" "$(cat "$T/err")" \
+	is "torchrun: two lines at the end" "$(wc -l <"$T/err" | tr -d ' ')" 2
+	like "torchrun: the first says that it is of one rank" "$(cat "$T/err")" \
 		'^hpcrun-lite: rank 0 of 2: 1 thread, '
 	run_limited 120 "$python" "$T/torchrun" 2 "$HPCRUN" -o m -- true >"$T/out" 2>"$T/err"
 	is "a second torchrun: status" $? 0
@@ -113,6 +113,13 @@ wait $long 2>/dev/null
 over m
 is "it was killed long ago: another run" "$("$HPCRUN" -q -o m echo ran 2>/dev/null)$(shape)" \
 	"ranm:2 m-2:1 "
+
+# A command that is run again at once joins, and says so.
+again
+"$HPCRUN" -q -o m true
+is "run again at once: one directory" "$("$HPCRUN" -o m echo ran 2>"$T/err") $(shape)" "ran m:2 "
+is "... which is said" "$(grep -c '^hpcrun-lite: m: holds a run that has just ended; this run is' \
+	"$T/err")" 1
 
 # Twenty at the same moment, into a directory that holds a run that is over.
 again

@@ -31,6 +31,20 @@ is "is named with the cause" "$(cat err)" \
 	"hpcprof-lite: empty: no measurement files (*.hpcrun) in this directory"
 is "and nothing was printed" "$(cat out)" ""
 
+listed='(--help lists the options)'
+mkdir -p database/otf2
+touch database/report.html database/meta.db
+said() { echo "$(status --to text "$1") $(sed 's/^hpcprof-lite: //' err)"; }
+other="this is a database that hpcprof-lite wrote, not a measurement; \
+open database/report.html, or give the directory that hpcrun-lite wrote"
+is "a database is called one" "$(said database)" "1 database: $other"
+is "... by its page, too" "$(said database/report.html)" "1 database/report.html: $other"
+rm database/report.html
+is "... and by files of hpcviewer" "$(said database)" \
+	"1 database: $(echo "$other" | sed 's/open .*, or //')"
+is "diff is called compare" "$(status diff "$job" "$job") $(cat err)" \
+	"2 hpcprof-lite: there is no command diff: did you mean hpcprof-lite compare? $listed"
+
 # Bad files.
 mkdir other && cp "$job"/0-*.hpcrun other/a.hpcrun && printf '\011' |
 	dd of=other/a.hpcrun bs=1 seek=8 conv=notrunc 2>dd.err

@@ -124,6 +124,9 @@ else
 fi
 "$HPCPROF" --no-structs --to text,cctdb -o db-file many >out 2>err
 is "elsewhere there is none" "$(cat err)" "hpcprof-lite: cctdb in db-file"
+"$HPCPROF" --no-structs --to html,cctdb -o db-page few 2>err
+is "the last line says what to open" "$(tail -n 1 err)" \
+	"hpcprof-lite: open db-page/report.html (beside it: cctdb)"
 
 # --- a measurement that is still being written
 cat >busy.c <<'EOF'

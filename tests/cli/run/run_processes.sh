@@ -44,9 +44,11 @@ measure -- sh -c "'$LIFE' spin 0.1; ('$LIFE' spin 0.1 | cat); exec '$LIFE' spin 
 is "a shell script: exit status" "$status" 0
 sound "a shell script: files are sound"
 weights_fit "a shell script: the programs are sampled" 5 50
-is "one line is printed" "$(wc -l <"$T/stderr" | tr -d ' ')" 1
+is "two lines are printed" "$(wc -l <"$T/stderr" | tr -d ' ')" 2
 like "the line says what was measured" "$(cat "$T/stderr")" \
-	'^hpcrun-lite: [0-9]+ processes, [0-9]+ threads, [0-9]+ samples, [0-9]+ lost.*, 0 truncated stacks, [0-9.]+% of CPU time in handlers: .*/out$'
+	'^hpcrun-lite: [0-9]+ processes, [0-9]+ threads, [0-9]+ samples, [0-9]+ lost.*, 0 truncated stacks, [0-9.]+% of CPU time in handlers$'
+like "the last line is the command that reads it" "$(tail -n 1 "$T/stderr")" \
+	'^hpcrun-lite: read it with hpcprof-lite /[^ ]*/out$'
 is "the line sums over all processes" \
 	"$(sed -n 's/.*threads, \([0-9]*\) samples.*/\1/p' "$T/stderr")" "$(value recorded)"
 

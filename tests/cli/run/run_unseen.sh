@@ -62,7 +62,7 @@ for mode in blocked to-end; do
 	like "$mode: the ledger does not just close" "$(cat "$T/report")" \
 		'it closes for every thread, but CPU time is missing$'
 	like "$mode: the last line says so, too" "$(cat "$T/stderr")" \
-		'handlers, [0-9.]+ ms of CPU time missing \(without samples\): '
+		'handlers, [0-9.]+ ms of CPU time missing \(without samples\)$'
 	within "$mode: and how much" "$(missing)" \
 		$(($(cpu without_samples_ns) + $(cpu threads_not_seen_ns) - 1)) \
 		$(($(cpu without_samples_ns) + $(cpu threads_not_seen_ns) + 1))
@@ -91,7 +91,7 @@ closes
 like "clone: a thread that shares storage is only named" "$(cat "$T/report")" \
 	'^  missing: [0-9.]+ m?s of CPU time in threads that were not seen to start$'
 like "clone: the last line says so, too" "$(cat "$T/stderr")" \
-	'handlers, [0-9.]+ ms of CPU time missing \(in threads not seen to start\): '
+	'handlers, [0-9.]+ ms of CPU time missing \(in threads not seen to start\)$'
 within "clone: and how much" "$(missing)" $(($(cpu threads_not_seen_ns) - 1)) \
 	$(($(cpu threads_not_seen_ns) + 1))
 "$HPCPROF" -q --to json,sqlite -o "$T/db" "$OUT" 2>>"$T/err"

@@ -15,7 +15,7 @@ sacred_sampled "signals: blocked: sound"
 # inclusive FUNCTION: its share of the time, in percent, in the tree that sacred_sampled has
 # printed.
 inclusive() {
-	printf '%s\n' "$sacred_text" | sed -n '/CPUTIME (sec)$/,/^Functions/p' | grep -m 1 " $1 " |
+	printf '%s\n' "$sacred_text" | sed -n '/^Call paths/,/^$/p' | grep -m 1 -E " $1( |\$)" |
 		sed 's/^ *\([0-9.]*\)%.*/\1/'
 }
 # Four of the six equal parts are done with all signals blocked, two of these in a handler.

@@ -10,7 +10,7 @@ PROGRAM=$W/sacred_state
 
 # inclusive FUNCTION: its share of the time, in percent, in the tree that sacred_sampled printed.
 inclusive() {
-	printf '%s\n' "$sacred_text" | sed -n '/CPUTIME (sec)$/,/^Functions/p' | grep -m 1 " $1 " |
+	printf '%s\n' "$sacred_text" | sed -n '/^Call paths/,/^$/p' | grep -m 1 -E " $1( |\$)" |
 		sed 's/^ *\([0-9.]*\)%.*/\1/'
 }
 

@@ -286,12 +286,12 @@ static void check_recursion(const char *text, unsigned n_calls)
 	size_t column = 0;
 	unsigned n = 0, n_pieces = 0;
 	for (const char *at; (at = strstr(text, "solve ")); text = at + 1) {
-		const char *line = at;
-		while (line[-1] != '\n')
-			line--;
+		size_t here = 0; /* counts each character of UTF-8 once */
+		for (const char *c = at; c[-1] != '\n'; c--)
+			here += ((unsigned char)c[-1] & 0xc0) != 0x80;
 		const bool is_piece = strncmp(at - 4, "[", 1) == 0;
-		assert_true((size_t)(at - line) > column || is_piece);
-		column = is_piece ? 0 : (size_t)(at - line);
+		assert_true(here > column || is_piece);
+		column = is_piece ? 0 : here;
 		n_pieces += is_piece;
 		n++;
 	}
@@ -468,21 +468,23 @@ static void test_runs_far_apart(void **state)
 {
 	(void)state;
 	struct run r = {.directory = fixture_directory()};
-	static const uint64_t starts[] = {1000, 1902, 1903}, lengths[] = {2, 2, 2};
-	for (uint32_t i = 0; i < 3; i++) {
+	static const uint64_t tenth = SECOND / 10;
+	static const uint64_t starts[] = {10000, 19020, 19030, 19055}, lengths[] = {20, 20, 20, 10};
+	for (uint32_t i = 0; i < 4; i++) {
 		begin_process(&r,
 			      &(struct gen_process){.pid = i + 1,
 						    .rank = -1,
-						    .start_mono_ns = starts[i] * SECOND,
-						    .start_real_ns = starts[i] * SECOND},
+						    .start_mono_ns = starts[i] * tenth,
+						    .start_real_ns = starts[i] * tenth},
 			      "/bin/app");
-		gen_sample(r.g, r.thread, r.main, r.metric, (starts[i] + lengths[i]) * SECOND,
+		gen_sample(r.g, r.thread, r.main, r.metric, (starts[i] + lengths[i]) * tenth,
 			   SECOND);
 		free(gen_close(r.g, MSR_EXIT_RETURN, 0));
 		char *text = report(&r, SINK_TEXT_PATHS);
 		has(text, i == 0   ? ", 2.00 s elapsed\n"
 			  : i == 1 ? ", 4.00 s elapsed in 2 runs, without 900.0 s between them\n"
-				   : ", 5.00 s elapsed in 2 runs, without 900.0 s between them\n");
+			  : i == 2 ? ", 5.00 s elapsed in 2 runs, without 900.0 s between them\n"
+				   : ", 6.00 s elapsed in 3 runs, without 900.5 s between them\n");
 		free(text);
 	}
 	fixture_remove(r.directory);
