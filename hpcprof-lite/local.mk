@@ -278,10 +278,12 @@ endif
 libhlview_la_SOURCES += \
 	hpcprof-lite/record/record.c hpcprof-lite/record/record.h \
 	hpcprof-lite/record/record_build.h \
+	hpcprof-lite/record/record_balance.c \
 	hpcprof-lite/record/record_code.c \
 	hpcprof-lite/record/record_gpu.c \
 	hpcprof-lite/record/record_ledger.c hpcprof-lite/record/record_ledger.h \
 	hpcprof-lite/record/record_mpi.c \
+	hpcprof-lite/record/record_mpi_tables.c \
 	hpcprof-lite/record/record_nvtx.c \
 	hpcprof-lite/record/record_parallel.c \
 	hpcprof-lite/record/record_process.c \

@@ -96,10 +96,11 @@ struct record_part {
 	bool (*visit)(const struct model *m, struct record_visitor *v); /* false: out of memory */
 };
 extern const struct record_part record_part_run, record_part_code, record_part_gpu,
-	record_part_processes, record_part_profiles, record_part_parallel, record_part_mpi,
-	record_part_nvtx, record_part_ledgers;
+	record_part_processes, record_part_profiles, record_part_parallel, record_part_balance,
+	record_part_mpi, record_part_mpi_tables, record_part_nccl, record_part_nvtx,
+	record_part_ledgers;
 #define KINDS(array) .kinds = (array), .n_kinds = sizeof(array) / sizeof *(array)
 
-extern const struct record_kind record_run, record_gpu, record_process;
+extern const struct record_kind record_run, record_gpu, record_process, record_mpi;
 
 #endif

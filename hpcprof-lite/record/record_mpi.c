@@ -56,6 +56,7 @@ static const struct field mpi_comm_fields[] = {
 	MEMBER(FIELD_BOOL, model_mpi_comm, is_world, "world", "MPI_COMM_WORLD"),
 	MEMBER(FIELD_BOOL, model_mpi_comm, is_matched, "matched", "Its processes are known"),
 	COUNT(model_mpi_comm, n_calls, "calls", "Of all processes"),
+	REAL(model_mpi_comm, seconds, "seconds", "In them"),
 };
 
 static struct value call_rank(const struct record *r)
@@ -102,6 +103,17 @@ static struct value site_place(const struct record *r)
 	return context_place(r->m, ((const struct model_mpi_site *)r->at)->context);
 }
 
+/* The line that called, as people see it: the context itself may be a function inside MPI. */
+static struct value site_caller(const struct record *r)
+{
+	return value_id(view_mpi_caller(r->m, ((const struct model_mpi_site *)r->at)->context));
+}
+
+static struct value late_caller(const struct record *r)
+{
+	return value_id(view_mpi_caller(r->m, ((const struct model_mpi_late *)r->at)->context));
+}
+
 static struct value late_rank(const struct record *r)
 {
 	return rank_of_profile(r->m, ((const struct model_mpi_late *)r->at)->profile);
@@ -112,9 +124,11 @@ static struct value late_place(const struct record *r)
 	return context_place(r->m, ((const struct model_mpi_late *)r->at)->context);
 }
 
+#define CALLER(get_) {.name = "caller", .kind = FIELD_ID, .of = "context", .get = (get_)}
 static const struct field mpi_site_fields[] = {
 	KEY,
 	ID(model_mpi_site, context, "context", NULL),
+	CALLER(site_caller),
 	{.name = "function", .kind = FIELD_WORD, .word = mpi_call_word,
 	 FIELD_AT(model_mpi_site, call)},
 	COUNT(model_mpi_site, n_calls, "calls", "Each counted once for all its processes"),
@@ -138,13 +152,14 @@ static const struct field nccl_site_fields[] = {
 		COUNT(model_mpi_late, behind_ns, "behind_ns",                                      \
 		      "Behind the mean of the others, summed up"),                                 \
 		COUNT(model_mpi_late, most_behind_ns, "most_behind_ns", NULL)
-static const struct field mpi_late_fields[] = {LATE_FIELDS("mpi_site", "calls", "A thread")};
+static const struct field mpi_late_fields[] = {LATE_FIELDS("mpi_site", "calls", "A thread"),
+					       CALLER(late_caller)};
 static const struct field nccl_late_fields[] = {
 	LATE_FIELDS("nccl_site", "operations", "A queue"),
 	IN_WORDS(FIELD_PLACE, "place", late_place),
 };
 
-static const struct record_kind record_mpi = {
+const struct record_kind record_mpi = {
 	.name = "mpi-ledger", .table = "mpi_ledger", .json = "mpi", .parent = &record_run,
 	.meaning = "Calls of MPI, if they were measured", .form = RECORD_OBJECT,
 	.sinks = RECORD_ALL, FIELDS(mpi_fields)};
@@ -267,12 +282,12 @@ static void visit_sites(const struct model *m, struct record_visitor *v, const s
 	}
 }
 
-static void visit_mpi(const struct model *m, struct record_visitor *v)
+static bool visit_mpi(const struct model *m, struct record_visitor *v)
 {
 	const struct record r = {.m = m, .owner = MODEL_NONE};
 	const struct model_mpi *x = m->mpi;
 	if (!x)
-		return;
+		return true;
 	record_visit(v, &r, &record_mpi, x, 0);
 	for (uint32_t i = 0; i < x->n_comms; i++)
 		record_visit(v, &r, &record_mpi_comm, &x->comms[i], i);
@@ -281,6 +296,7 @@ static void visit_mpi(const struct model *m, struct record_visitor *v)
 	visit_sites(m, v,
 		    &(struct places){x->sites, x->n_sites, x->late, &record_mpi_site,
 				     &record_mpi_late});
+	return true;
 }
 
 static void visit_comm(const struct model *m, struct record_visitor *v, uint32_t i)
@@ -294,12 +310,12 @@ static void visit_comm(const struct model *m, struct record_visitor *v, uint32_t
 	}
 }
 
-static void visit_nccl(const struct model *m, struct record_visitor *v)
+static bool visit_nccl(const struct model *m, struct record_visitor *v)
 {
 	const struct record r = {.m = m, .owner = MODEL_NONE};
 	const struct model_nccl *x = m->nccl;
 	if (!x)
-		return;
+		return true;
 	record_visit(v, &r, &record_nccl, x, 0);
 	for (uint32_t i = 0; i < x->n_devices; i++)
 		record_visit(v, &r, &record_nccl_device, &x->devices[i], i);
@@ -308,17 +324,13 @@ static void visit_nccl(const struct model *m, struct record_visitor *v)
 	visit_sites(m, v,
 		    &(struct places){x->sites, x->n_sites, x->late, &record_nccl_site,
 				     &record_nccl_late});
-}
-
-static bool visit_all(const struct model *m, struct record_visitor *v)
-{
-	visit_mpi(m, v);
-	visit_nccl(m, v);
 	return true;
 }
 
-static const struct record_kind *const kinds[] = {
-	&record_mpi, &record_mpi_comm, &record_mpi_call, &record_mpi_site, &record_mpi_late,
+static const struct record_kind *const mpi_kinds[] = {
+	&record_mpi, &record_mpi_comm, &record_mpi_call, &record_mpi_site, &record_mpi_late};
+const struct record_part record_part_mpi = {KINDS(mpi_kinds), visit_mpi};
+static const struct record_kind *const nccl_kinds[] = {
 	&record_nccl, &record_nccl_device, &record_nccl_comm, &record_nccl_queue,
 	&record_nccl_site, &record_nccl_late};
-const struct record_part record_part_mpi = {KINDS(kinds), visit_all};
+const struct record_part record_part_nccl = {KINDS(nccl_kinds), visit_nccl};

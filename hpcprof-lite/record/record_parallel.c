@@ -27,6 +27,11 @@ static struct value given(const struct record *r)
 	return value_real(((const struct view_processors *)r->at)->quota.n_given);
 }
 
+static struct value throttled(const struct record *r)
+{
+	return value_real(((const struct view_processors *)r->at)->quota.throttled);
+}
+
 static const struct field account_fields[] = {
 	ACCOUNT(FIELD_REAL, elapsed, "elapsed_sec", NULL),
 	ACCOUNT(FIELD_COUNT, n_threads, "threads", "The most at one time that matters"),
@@ -39,6 +44,8 @@ static const struct field account_fields[] = {
 	 .is_known = has_processors},
 	{.name = "given", .kind = FIELD_REAL, .meaning = "Processors, bounded by CPU quotas",
 	 .get = given, .is_known = has_processors},
+	{.name = "throttled_sec", .kind = FIELD_REAL, .meaning = "By CPU quotas, over processors",
+	 .get = throttled, .is_known = has_processors},
 };
 
 /* A use of processors by a process, or by all. */
@@ -63,6 +70,24 @@ static const struct field use_fields[] = {
 	REAL(use, seconds, "seconds", NULL),
 };
 
+/* A use over the ranks. */
+struct spread {
+	uint8_t use;
+	struct view_spread over;
+};
+
+#define SPREAD(member, name) REAL(spread, over.member, name, NULL)
+static const struct field spread_fields[] = {
+	WORD(spread, use, use_word, NULL),
+	SPREAD(least, "least_sec"),
+	{.name = "least_process", .kind = FIELD_ID, .of = "process", .meaning = "First of its rank",
+	 FIELD_AT(spread, over.least_process)},
+	SPREAD(mean, "mean_sec"),
+	SPREAD(most, "most_sec"),
+	{.name = "most_process", .kind = FIELD_ID, .of = "process",
+	 FIELD_AT(spread, over.most_process)},
+};
+
 static const struct record_kind record_account = {
 	.name = "account", .table = "account", .json = "account", .parent = &record_run,
 	.meaning = "Where the time of the threads that count went, if it was measured",
@@ -71,6 +96,10 @@ static const struct record_kind record_use = {
 	.name = "account-use", .table = "account_use", .json = "uses", .parent = &record_account,
 	.meaning = "What processors were used for", .sinks = RECORD_ALL, FIELDS(use_fields),
 	.is_wanted = record_always};
+static const struct record_kind record_spread = {
+	.name = "account-spread", .table = "account_spread", .json = "spreads",
+	.parent = &record_account, .meaning = "A use by rank, or by process if there are no ranks",
+	.sinks = RECORD_ALL, FIELDS(spread_fields), .is_wanted = record_always};
 
 static void visit_uses(struct record_visitor *v, const struct record *r, const double *seconds,
 		       uint32_t process, uint32_t *id)
@@ -79,6 +108,18 @@ static void visit_uses(struct record_visitor *v, const struct record *r, const d
 		if (seconds[k] > 0)
 			record_visit(v, r, &record_use,
 				     &(struct use){process, (uint8_t)k, seconds[k]}, (*id)++);
+}
+
+/* As in the report, where time without threads belongs to no rank. */
+static void visit_spreads(const struct model *m, struct record_visitor *v, const struct record *r,
+			  const struct view_processors *p)
+{
+	uint32_t id = 0;
+	for (unsigned k = 0; k < VIEW_N_USES && p->n_processes > 1; k++)
+		if (p->seconds[k] > 0 && k != VIEW_USE_NO_THREAD)
+			record_visit(v, r, &record_spread,
+				     &(struct spread){(uint8_t)k, view_processors_spread(p, m, k)},
+				     id++);
 }
 
 static bool visit_account(const struct model *m, struct record_visitor *v)
@@ -94,6 +135,7 @@ static bool visit_account(const struct model *m, struct record_visitor *v)
 	visit_uses(v, &r, p.seconds, MODEL_NONE, &id);
 	for (uint32_t i = 0; i < p.n_processes; i++)
 		visit_uses(v, &r, p.processes[i].seconds, p.processes[i].process, &id);
+	visit_spreads(m, v, &r, &p);
 	view_processors_free(&p);
 	return true;
 }
@@ -148,6 +190,19 @@ static const struct record_kind record_pop = {
 	.parent = &record_run, .meaning = "Efficiencies of the run, a phase or a loop, 0 to 1",
 	.sinks = RECORD_ALL, FIELDS(pop_fields)};
 
+#define DEVICES(member, name, meaning) REAL(view_pop_devices, member, name, meaning)
+static const struct field devices_fields[] = {
+	COUNT(view_pop_devices, n, "devices", "That ran kernels or copies"),
+	DEVICES(parallel, "parallel", "load_balance x communication x orchestration"),
+	DEVICES(load_balance, "load_balance", NULL),
+	DEVICES(communication, "communication", NULL),
+	DEVICES(orchestration, "orchestration", NULL),
+};
+static const struct record_kind record_devices = {
+	.name = "gpu-efficiency", .table = "gpu_efficiency", .json = "gpu_efficiency",
+	.parent = &record_run, .meaning = "Efficiencies of the GPUs, if there are any",
+	.form = RECORD_OBJECT, .sinks = RECORD_ALL, FIELDS(devices_fields)};
+
 static bool visit_pops(const struct model *m, struct record_visitor *v)
 {
 	const struct record r = {.m = m, .owner = MODEL_NONE};
@@ -156,6 +211,8 @@ static bool visit_pops(const struct model *m, struct record_visitor *v)
 		return false;
 	for (size_t i = 0; i < p.n; i++)
 		record_visit(v, &r, &record_pop, &p.at[i], (uint32_t)i);
+	if (p.n && p.devices.n)
+		record_visit(v, &r, &record_devices, &p.devices, 0);
 	return true;
 }
 
@@ -229,6 +286,7 @@ static bool visit_all(const struct model *m, struct record_visitor *v)
 	return visit_account(m, v) && visit_pops(m, v) && visit_regions(m, v);
 }
 
-static const struct record_kind *const kinds[] = {&record_account, &record_use, &record_pop,
-						  &record_region};
+static const struct record_kind *const kinds[] = {
+	&record_account, &record_use, &record_spread, &record_pop, &record_devices,
+	&record_region};
 const struct record_part record_part_parallel = {KINDS(kinds), visit_all};

@@ -3,6 +3,7 @@
  * tests/cli/sink/sink_json.sh. */
 #include "hpcprof-lite/record/record_ledger.h"
 #include "hpcprof-lite/record/words.h"
+#include "hpcprof-lite/view/parallel/view_processors.h"
 
 static const struct model_profile *profile_of(const struct record *r)
 {
@@ -17,6 +18,11 @@ static bool is_queue(const struct record *r)
 static bool is_thread(const struct record *r)
 {
 	return !is_queue(r);
+}
+
+static struct value counts(const struct record *r)
+{
+	return value_count(view_is_used_thread(r->m, profile_of(r)));
 }
 
 static const char *profile_kind(unsigned kind)
@@ -41,6 +47,8 @@ static const struct field profile_fields[] = {
 	{.name = "lane", .meaning = "Operations that overlap are in further lanes",
 	 .kind = FIELD_COUNT, .is_optional = true, .is_known = is_queue,
 	 FIELD_AT(model_profile, lane)},
+	{.name = "counts", .meaning = "In the account of time, and in means of times",
+	 .kind = FIELD_BOOL, .is_optional = true, .is_known = is_thread, .get = counts},
 };
 static const struct record_kind record_profile = {
 	.name = "profile", .table = "profile", .json = "profiles", .parent = &record_run,

@@ -18,7 +18,13 @@ ARRAYS = {"module": "modules", "function": "functions", "metric": "metrics", "co
           "process": "processes", "profile": "profiles", "unmeasured": "unmeasured",
           "gpu-device": "gpu.devices", "gpu-queue": "gpu.queues", "gpu-shape": "gpu.shapes",
           "gpu-context": "gpu.contexts", "gpu-idle": "gpu.idle", "gpu-blame": "gpu.blames",
+          "account": "account", "account-use": "account.uses", "account-spread": "account.spreads",
+          "efficiency": "efficiencies", "gpu-efficiency": "gpu_efficiency",
+          "omp-region": "omp_regions", "balance": "balances",
           "mpi-comm": "mpi.communicators", "mpi-call": "mpi.calls", "mpi-site": "mpi.sites",
+          "mpi-late": "mpi.sites.last", "mpi-process": "mpi.processes",
+          "mpi-function": "mpi.functions", "mpi-place": "mpi.places", "mpi-size": "mpi.sizes",
+          "mpi-pair": "mpi.pairs", "mpi-open": "mpi.open",
           "nccl-device": "nccl.devices", "nccl-site": "nccl.sites", "meter": "gpu.meters",
           "nvtx-range": "nvtx.ranges"}
 
@@ -59,6 +65,15 @@ def compare(kind, texts, others, start_ns=None):
     return n
 
 
+def find(found, keys):
+    """The objects at the path, of all objects of arrays on the way."""
+    for key in keys:
+        objects = found if isinstance(found, list) else [found or {}]
+        found = [x.get(key) for x in objects]
+        found = [y for x in found for y in (x if isinstance(x, list) else [x] if x else [])]
+    return found
+
+
 def main():
     texts, directory = {}, pathlib.Path(sys.argv[2])
     with open(sys.argv[1], encoding="utf-8", errors="surrogateescape", newline="\n") as f:
@@ -67,10 +82,8 @@ def main():
     profile = json.loads((directory / "profile.json").read_text(encoding="utf-8"))
     n_json = n_sql = 0
     for kind, path in ARRAYS.items():
-        found = profile
-        for key in path.split("."):
-            found = (found or {}).get(key, {})
-        n_json += compare(kind, texts.get(kind, []), found or [], int(profile["start_ns"]))
+        n_json += compare(kind, texts.get(kind, []), find(profile, path.split(".")),
+                          int(profile["start_ns"]))
     if (directory / "profile.sqlite").exists():
         db = sqlite3.connect(directory / "profile.sqlite")
         db.row_factory = sqlite3.Row
