@@ -338,9 +338,31 @@ def use_waiting(page, checks):
         if len(mpi["processes"]) > 1:
             rows("MPI: by rank", min(len(mpi["processes"]), 32))
         rows("MPI: by size", sum(x["class"] > 0 for x in mpi["sizes"]))
+        rows("MPI: communicators", min(len(mpi["comms"]), 16))
+        if mpi["open"]:
+            rows("MPI: calls that did not end", min(len(mpi["open"]), 16))
         checks.check("waiting: who sends to whom", page.js(
             "return document.querySelectorAll('#view-waiting .matrix .use').length")
                      == len(mpi["pairs"]))
+
+
+def use_threads(page, checks):
+    """The mean and the most are those of the report, also of processes with helper threads."""
+    page.show("threads")
+    text = page.js("return document.querySelector('#view-threads p').innerText")
+    want = page.js("""const p = app.profile, m = p.metrics[app.metric];
+        return [m.mean, m.most].map(x => p.format(app.metric, x / m.scale))""")
+    checks.check("threads: mean and most", f"mean {want[0]}, most {want[1]}." in text, text)
+    # a function has its mean by the same rule; here for everything
+    wrong = page.js("""const p = app.profile, v = app.views.threads.view;
+        return p.metrics.filter(m => {
+          const list = countedThreads(p, m.id, v.values(m.id), x => x.profile),
+            most = Math.max(...list.map(x => x.value)),
+            sum = list.reduce((a, x) => a + x.value, 0),
+            mean = meanOfThreads(p, m.id, sum, list.length, most);
+          return Math.abs(mean * m.scale - m.mean) > 1e-6 * m.mean + list.length;
+        }).map(m => m.label)""")
+    checks.check("threads: the same mean of all metrics", not wrong, wrong)
 
 
 def use_nccl(page, checks):
@@ -490,7 +512,9 @@ def run(browser, command, report, more):
     elif command == "use":
         use_page(page, Checks())
     elif command == "waiting":
-        use_waiting(page, Checks())
+        checks = Checks()
+        use_waiting(page, checks)
+        use_threads(page, checks)
     elif command == "nccl":
         use_nccl(page, Checks())
     elif command == "advice":

@@ -34,6 +34,21 @@ static uint64_t us_since(const struct html *h, uint64_t time_ns)
 	return time_ns > h->m->start_ns ? (time_ns - h->m->start_ns) / 1000 : 0;
 }
 
+/* How the metric is spread over threads, for the view "Threads", in units of the page's values. */
+static void put_balance(struct html *h, uint32_t metric)
+{
+	struct view_balance b;
+	if (html_is_comparison(h))
+		return;
+	if (!view_balance_make(h->m, metric, &b)) {
+		h->failed = true;
+		return;
+	}
+	const double scale = html_scale(h, &h->m->metrics[metric]);
+	TEXT(h, ",\"mean\":%.12g,\"most\":%.12g", b.threads.mean * scale, b.threads.most * scale);
+	view_balance_free(&b);
+}
+
 static void put_metrics(struct html *h)
 {
 	TEXT(h, ",\"metrics\":[");
@@ -52,6 +67,8 @@ static void put_metrics(struct html *h)
 		NUMBER(h, "period", metric->period);
 		NUMBER(h, "apportioned", metric->apportioned);
 		NUMBER(h, "scale", html_scale(h, metric));
+		NUMBER(h, "time", view_balance_is_time(h->m, i));
+		put_balance(h, i);
 		TEXT(h, "}");
 	}
 	TEXT(h, "]");
@@ -129,6 +146,16 @@ static void put_profiles(struct html *h)
 		TEXT(h, "}");
 	}
 	TEXT(h, "]");
+}
+
+/* Over how many threads the page takes means of their times. */
+static void put_threads(struct html *h)
+{
+	uint32_t most, all;
+	if (view_count_threads(h->m, 0, h->m->n_profiles, &most, &all))
+		NUMBER(h, "threads", most);
+	else
+		h->failed = true;
 }
 
 /* How the time of a device was spent; nothing if that is not known. */
@@ -337,6 +364,7 @@ enum status html_write_meta(struct html *h)
 	NUMBER(h, "runs", m->n_runs);
 	NUMBER(h, "hasTraces", m->has_traces);
 	NUMBER(h, "comparison", html_is_comparison(h));
+	put_threads(h);
 	STRING(h, "part", m->part);
 	put_strings(h, "partNotes", m->part_notes, m->n_part_notes);
 	put_metrics(h);

@@ -129,6 +129,25 @@ static void put_pairs(struct html *h, const struct view_mpi *v)
 	html_put_text(&h->section, "]");
 }
 
+static void put_comms(struct html *h)
+{
+	const struct model_mpi *mpi = h->m->mpi;
+	const char *separator = "";
+	html_put_text(&h->section, ",\"comms\":[");
+	for (uint32_t i = 0; i < mpi->n_comms; i++) {
+		const struct model_mpi_comm *c = &mpi->comms[i];
+		if (!c->n_calls)
+			continue;
+		html_put_text(&h->section,
+			      "%s{\"us\":%.0f,\"n\":%" PRIu64 ",\"ranks\":%" PRIu32
+			      ",\"measured\":%" PRIu32 ",\"world\":%d,\"matched\":%d}",
+			      separator, c->seconds * 1e6, c->n_calls, c->size, c->n_members,
+			      c->is_world, c->is_matched);
+		separator = ",";
+	}
+	html_put_text(&h->section, "]");
+}
+
 void html_put_mpi(struct html *h)
 {
 	const struct model_mpi *mpi = h->m->mpi;
@@ -138,9 +157,9 @@ void html_put_mpi(struct html *h)
 		return;
 	}
 	html_put_text(&h->section,
-		      ",\"mpi\":{\"elapsed\":%.0f,\"lost\":%" PRIu64 ",\"hosts\":%" PRIu32
-		      ",\"clockError\":%" PRId64 ",\"whole\":{",
-		      v.elapsed * 1e6, mpi->n_lost, mpi->n_hosts,
+		      ",\"mpi\":{\"elapsed\":%.0f,\"lost\":%" PRIu64 ",\"summed\":%" PRIu64
+		      ",\"hosts\":%" PRIu32 ",\"clockError\":%" PRId64 ",\"whole\":{",
+		      v.elapsed * 1e6, mpi->n_lost, mpi->n_all_peers, mpi->n_hosts,
 		      mpi->clock_error_ns == UINT64_MAX ? -1 : (int64_t)mpi->clock_error_ns);
 	put_sums(h, &v.whole);
 	html_put_text(&h->section, "}");
@@ -150,6 +169,7 @@ void html_put_mpi(struct html *h)
 	put_sites(h);
 	put_sizes(h, &v);
 	put_pairs(h, &v);
+	put_comms(h);
 	html_put_text(&h->section, "}");
 	view_mpi_free(&v);
 }

@@ -38,6 +38,24 @@ static void put_seconds(struct html *h, const double *seconds, const bool *is_sh
 	html_put_text(&h->section, "]");
 }
 
+/* [least, its process, mean, most, its process] of each row, if there are several ranks. */
+static void put_spreads(struct html *h, const struct view_processors *p)
+{
+	const char *comma = "";
+	if (p->n_ranks < 2)
+		return;
+	html_put_text(&h->section, ",\"spreads\":[");
+	for (unsigned use = 0; use < VIEW_N_USES; use++)
+		if (h->is_used[use]) {
+			const struct view_spread x = view_processors_spread(p, h->m, use);
+			html_put_text(&h->section, "%s[%.0f,%" PRIu32 ",%.0f,%.0f,%" PRIu32 "]",
+				      comma, x.least * 1e6, x.least_process, x.mean * 1e6,
+				      x.most * 1e6, x.most_process);
+			comma = ",";
+		}
+	html_put_text(&h->section, "]");
+}
+
 static void put_processors(struct html *h, const struct view_processors *p)
 {
 	bool *is_shown = h->is_used;
@@ -48,10 +66,10 @@ static void put_processors(struct html *h, const struct view_processors *p)
 		      ",\"uses\":{\"threads\":%" PRIu32 ",\"allThreads\":%" PRIu32
 		      ",\"leftOut\":%" PRIu32 ",\"allowed\":%" PRIu32 ",\"given\":%.9g"
 		      ",\"throttled\":%.0f,\"cpu\":%.0f"
-		      ",\"elapsed\":%.0f,\"lacksOffcpu\":%d,\"rows\":[",
+		      ",\"elapsed\":%.0f,\"capacity\":%.0f,\"lacksOffcpu\":%d,\"rows\":[",
 		      p->n_threads, p->n_all_threads, p->n_left_out, p->quota.n_allowed,
-		      p->quota.n_given, p->quota.throttled * 1e6,
-		      p->cpu_seconds * 1e6, p->elapsed * 1e6, p->lacks_offcpu);
+		      p->quota.n_given, p->quota.throttled * 1e6, p->cpu_seconds * 1e6,
+		      p->elapsed * 1e6, p->capacity * 1e6, p->lacks_offcpu);
 	for (unsigned use = 0; use < VIEW_N_USES; use++)
 		if (is_shown[use]) {
 			html_put_text(&h->section, "%s{\"group\":\"%s\",\"name\":%" PRIu32 "}",
@@ -61,6 +79,7 @@ static void put_processors(struct html *h, const struct view_processors *p)
 		}
 	html_put_text(&h->section, "]");
 	put_seconds(h, p->seconds, is_shown);
+	put_spreads(h, p);
 	html_put_text(&h->section, ",\"processes\":[");
 	comma = "";
 	for (uint32_t i = 0; i < p->n_processes; i++) {
@@ -170,13 +189,14 @@ static void put_region(struct html *h, const struct view_region *r)
 	char place[256], name[1024];
 	view_region_name(m, r, place_of(m, r->file, r->line, place, sizeof place), name,
 			 sizeof name);
-	html_put_text(&h->section,
-		      "{\"name\":%" PRIu32 ",\"function\":%" PRId64 ",\"known\":%d,"
-		      "\"gain\":%.0f,\"time\":%.0f,\"instances\":%" PRIu64 ",\"threads\":[%" PRIu32
-		      ",%" PRIu32 "],\"loop\":%" PRIu32,
-		      html_string(h, name), r->function == MODEL_NONE ? -1 : (int64_t)r->function,
-		      r->is_known, r->gain * 1e6, r->seconds * 1e6, r->instances, r->least_threads,
-		      r->most_threads, r->loop_line);
+	html_put_text(
+		&h->section,
+		"{\"name\":%" PRIu32 ",\"function\":%" PRId64 ",\"known\":%d,"
+		"\"gain\":%.0f,\"time\":%.0f,\"work\":%.0f,\"capacity\":%.0f,"
+		"\"instances\":%" PRIu64 ",\"threads\":[%" PRIu32 ",%" PRIu32 "],\"loop\":%" PRIu32,
+		html_string(h, name), r->function == MODEL_NONE ? -1 : (int64_t)r->function,
+		r->is_known, r->gain * 1e6, r->seconds * 1e6, r->work * 1e6, r->capacity * 1e6,
+		r->instances, r->least_threads, r->most_threads, r->loop_line);
 	put_share(h, "efficiency", r->efficiency);
 	if (r->has_imbalance)
 		put_share(h, "imbalance", r->imbalance);

@@ -11,7 +11,15 @@ class MpiCards {
   }
   cards() {
     return this.mpi
-      ? [this.open(), this.places(), this.sites(), this.ranks(), this.sizes(), this.pairs()].filter(Boolean)
+      ? [
+          this.open(),
+          this.places(),
+          this.sites(),
+          this.ranks(),
+          this.sizes(),
+          this.pairs(),
+          this.comms(),
+        ].filter(Boolean)
       : [];
   }
   card(title, ...children) {
@@ -99,6 +107,7 @@ class MpiCards {
           `${percent(whole.us, m.elapsed)} of the time of the threads that called; ` +
           `${formatSeconds(whole.waited / 1e6)} of it waiting.`,
       ),
+      ...this.notes().map(n => el("p", { class: "keys" }, n)),
       this.table(
         [
           { name: "waiting" },
@@ -111,6 +120,23 @@ class MpiCards {
       ),
       el("p", { class: "keys" }, "~: a part of the waiting time is an estimate."),
     );
+  }
+  notes() {
+    const m = this.mpi,
+      notes = [];
+    if (m.lost) notes.push(`${count(m.lost)} calls could not be recorded.`);
+    if (m.summed)
+      notes.push(`${count(m.summed)} calls are recorded without their peers, to save space.`);
+    if (m.clockError < 0)
+      notes.push(
+        `The clocks of ${m.hosts} hosts could not be compared; ` +
+          "waiting between hosts relies on their time of day.",
+      );
+    else if (m.clockError)
+      notes.push(
+        `The clocks of ${m.hosts} hosts are known to ±${formatSeconds(m.clockError / 1e9)}.`,
+      );
+    return notes;
   }
   late(site, x) {
     const p = this.profile;
@@ -168,6 +194,7 @@ class MpiCards {
           this.number(this.seconds(x.waited)),
           this.number(count(x.n)),
           this.number(formatBytes(x.sent)),
+          this.number(formatBytes(x.received)),
           el(
             "td",
             { class: "use-cell" },
@@ -201,6 +228,7 @@ class MpiCards {
           { name: "waiting" },
           { name: "calls" },
           { name: "sent" },
+          { name: "received" },
           { name: "dark: waiting", text: true },
         ],
         rows,
@@ -218,6 +246,7 @@ class MpiCards {
         this.number(formatBytes(2 ** (x.class - 1))),
         this.number(count(x.n)),
         this.number(formatBytes(x.sent)),
+        this.number(formatBytes(x.received)),
         this.number(this.seconds(x.us)),
         el(
           "td",
@@ -238,6 +267,7 @@ class MpiCards {
           { name: "from" },
           { name: "calls" },
           { name: "sent" },
+          { name: "received" },
           { name: "time" },
           { name: "", text: true },
           { name: "", text: true },
@@ -280,6 +310,36 @@ class MpiCards {
       "MPI: who sends to whom",
       el("p", { class: "keys" }, "Rows send, columns receive. Darker: more bytes (logarithmic)."),
       grid,
+    );
+  }
+  comms() {
+    const what = x =>
+      x.world
+        ? "MPI_COMM_WORLD"
+        : !x.matched
+          ? "of one process"
+          : x.measured < x.ranks
+            ? "not all of its ranks were measured"
+            : "";
+    const rows = this.mpi.comms
+      .slice(0, MOST_MPI_ROWS)
+      .map(x =>
+        el(
+          "tr",
+          {},
+          this.number(this.seconds(x.us)),
+          this.number(count(x.n)),
+          this.number(count(x.ranks)),
+          el("td", {}, what(x)),
+        ),
+      );
+    if (!rows.length) return null;
+    return this.card(
+      "MPI: communicators",
+      this.table(
+        [{ name: "time" }, { name: "calls" }, { name: "ranks" }, { name: "", text: true }],
+        rows,
+      ),
     );
   }
 }

@@ -287,11 +287,13 @@ class OverviewView {
       p = app.profile,
       metric = app.metric;
     if (!p.isComplete || p.selection.time) return null;
-    const values = p.profiles
-      .filter(x => x.kind === PROFILE_THREAD && x.counts && x.rows?.n && p.isIn(x.id))
+    const threads = p.profiles.filter(x => x.kind === PROFILE_THREAD && p.isIn(x.id)),
+      counted = countedThreads(p, metric, threads, x => x);
+    const values = counted
       .map(x => {
         let sum = 0;
-        for (let i = 0; i < x.rows.n; i++) if (x.rows.metric[i] === metric) sum += x.rows.value[i];
+        for (let i = 0; i < (x.rows?.n ?? 0); i++)
+          if (x.rows.metric[i] === metric) sum += x.rows.value[i];
         return { id: x.id, sum };
       })
       .filter(v => v.sum > 0)
@@ -300,7 +302,7 @@ class OverviewView {
     const most = values[0].sum,
       rest = values.slice(1),
       mean = rest.reduce((s, v) => s + v.sum, 0) / rest.length;
-    const all = (mean * rest.length + most) / values.length;
+    const all = meanOfThreads(p, metric, mean * rest.length + most, counted.length, most);
     const show = () => app.show("threads");
     if (most / all < 1.1)
       return [

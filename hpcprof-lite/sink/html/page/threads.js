@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How work is distributed over ranks and threads, for the whole run or for one function.
 
+// Threads of which balance is judged, as in the tables of the report: for a time, those that count.
+function countedThreads(p, metric, list, profileOf) {
+  const some = p.metrics[metric].time ? list.filter(x => profileOf(x).counts) : list;
+  return some.length ? some : list;
+}
+
+// The mean of values that add up to `sum`. For a time, over the threads that matter at one time.
+function meanOfThreads(p, metric, sum, n, most) {
+  return Math.min(sum / (p.metrics[metric].time ? Math.min(n, p.meta.threads || n) : n), most);
+}
+
 class ThreadView {
   constructor(app, container) {
     this.app = app;
@@ -10,16 +21,7 @@ class ThreadView {
   }
   threads() {
     const p = this.app.profile;
-    return p.profiles.filter(x => x.kind === PROFILE_THREAD && (x.rows?.n || x.samples?.n));
-  }
-  // Those of which balance is judged, as in the tables of the report.
-  counted(list) {
-    const some = list.filter(x => (x.profile ?? x).counts);
-    return some.length ? some : list;
-  }
-  // Over how many threads the mean is: those that matter at one time.
-  divisor(n) {
-    return Math.min(n, this.app.profile.meta.uses?.threads || n);
+    return p.profiles.filter(x => x.kind === PROFILE_THREAD);
   }
   // The value of each thread: everything, or all below one function. Whole run: selections of
   // threads would hide what to compare.
@@ -29,7 +31,7 @@ class ThreadView {
     return this.threads().map(profile => {
       const r = profile.rows;
       let sum = 0;
-      for (let i = 0; i < r.n; i++)
+      for (let i = 0; i < (r?.n ?? 0); i++)
         if (r.metric[i] === metric && (!inside || inside[r.context[i]])) sum += r.value[i];
       return { profile, value: sum };
     });
@@ -51,14 +53,22 @@ class ThreadView {
       metric = app.metric;
     if (!p.isComplete) return;
     const values = this.values(metric);
-    if (!values.length) {
+    const shown = values.filter(v => v.profile.rows?.n || v.profile.samples?.n);
+    if (!shown.length) {
       this.holder.replaceChildren(el("p", { class: "empty" }, "No thread has values."));
       return;
     }
-    const counted = this.counted(values),
-      most = Math.max(...counted.map(v => v.value), 1e-30);
-    const sum = counted.reduce((s, v) => s + v.value, 0),
-      mean = Math.min(sum / this.divisor(counted.length), most);
+    const counted = countedThreads(p, metric, values, v => v.profile),
+      m = p.metrics[metric];
+    let most = counted.reduce((a, v) => Math.max(a, v.value), 1e-30),
+      mean = meanOfThreads(
+        p,
+        metric,
+        counted.reduce((s, v) => s + v.value, 0),
+        counted.length,
+        most,
+      );
+    if (this.fn < 0 && m.most > 0) [mean, most] = [m.mean / m.scale, m.most / m.scale];
     const title = this.fn < 0 ? "everything" : p.functionName(this.fn);
     this.holder.replaceChildren(
       el(
@@ -84,7 +94,7 @@ class ThreadView {
             )
           : null,
       ),
-      this.strip(values, most, metric),
+      this.strip(shown, most, metric),
       el("h3", {}, "Functions with the most imbalance"),
       el(
         "p",
@@ -169,12 +179,12 @@ class ThreadView {
   }
   functionTable(metric) {
     const p = this.app.profile,
-      threads = this.counted(this.threads()),
+      threads = countedThreads(p, metric, this.threads(), x => x),
       sums = new Map();
     for (const fn of this.largest(metric)) sums.set(fn, new Float64Array(threads.length));
     threads.forEach((profile, t) => {
       const r = profile.rows;
-      for (let i = 0; i < r.n; i++) {
+      for (let i = 0; i < (r?.n ?? 0); i++) {
         const list = r.metric[i] === metric && sums.get(p.fn[r.context[i]]);
         if (list) list[t] += r.value[i];
       }
@@ -183,7 +193,7 @@ class ThreadView {
       const most = v.reduce((a, b) => Math.max(a, b), 0),
         least = v.reduce((a, b) => Math.min(a, b), Infinity);
       const sum = v.reduce((a, b) => a + b, 0);
-      const mean = Math.min(sum / this.divisor(v.length), most);
+      const mean = meanOfThreads(p, metric, sum, v.length, most);
       return { id: fn, sum, most, least, mean };
     });
     const column = (title, value, hint) => ({

@@ -30,7 +30,16 @@ function useBar(p, rows, us, whole) {
   );
 }
 
-function useTable(p, rows, us, whole) {
+// Of a use over the ranks, as in the text: least, mean, most.
+function spreadCells(p, spread) {
+  if (!spread) return [];
+  const [least, leastAt, mean, most, mostAt] = spread,
+    rank = i => ` (${p.meta.processes[i].rank})`,
+    cell = (us, more) => el("td", { class: "number" }, formatSeconds(us / 1e6) + more);
+  return [cell(least, rank(leastAt)), cell(mean, ""), cell(most, rank(mostAt))];
+}
+
+function useTable(p, rows, us, whole, spreads) {
   const classes = useClasses(rows),
     body = el("tbody", {});
   rows.forEach((row, i) => {
@@ -43,10 +52,19 @@ function useTable(p, rows, us, whole) {
         el("td", { class: "number" }, percent(us[i], whole)),
         el("td", { class: "number" }, formatSeconds(us[i] / 1e6)),
         el("td", {}, p.str(row.name)),
+        ...spreadCells(p, spreads?.[i]),
       ),
     );
   });
-  return el("table", { class: "plain uses shares" }, body);
+  const head = ["", "share", "time", "", "least (rank)", "mean", "most (rank)"];
+  return el(
+    "table",
+    { class: "plain uses shares" },
+    spreads
+      ? el("thead", {}, el("tr", {}, ...head.map(h => el("th", { class: h ? "number" : "" }, h))))
+      : "",
+    body,
+  );
 }
 
 // null: the run has one thread and nothing to divide.
@@ -54,7 +72,7 @@ function usesCard(app, isBrief) {
   const p = app.profile,
     u = p.meta.uses;
   if (!u) return null;
-  const whole = u.us.reduce((a, b) => a + b, 0),
+  const whole = u.capacity,
     notes = [];
   if (u.lacksOffcpu)
     notes.push("Measured with -e CPUTIME -e OFFCPU, the report says why threads did not run.");
@@ -100,7 +118,7 @@ function usesCard(app, isBrief) {
             formatSeconds(whole / 1e6),
     ),
     useBar(p, u.rows, u.us, whole),
-    useTable(p, u.rows, u.us, whole),
+    useTable(p, u.rows, u.us, whole, isBrief ? null : u.spreads),
     ...notes.map(n => el("p", { class: "keys" }, n)),
     isBrief && app.views.waiting
       ? el(
