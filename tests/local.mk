@@ -401,7 +401,6 @@ endif
 
 parallel_tests = \
 	tests/cli/parallel/phases.sh \
-	tests/cli/parallel/pop_html.sh \
 	tests/cli/parallel/pop_mpi.sh
 TESTS += $(parallel_tests)
 EXTRA_DIST += $(parallel_tests) tests/workload/parallel/pop_mpi.c

@@ -63,10 +63,12 @@ endif
 sink_cli_tests = tests/cli/sink/sink_agree.sh tests/cli/sink/sink_cctdb.sh \
 	tests/cli/sink/sink_folded.sh tests/cli/sink/sink_gpu.sh tests/cli/sink/sink_html.sh \
 	tests/cli/sink/sink_json.sh tests/cli/sink/sink_otf2.sh tests/cli/sink/sink_perfetto.sh \
-	tests/cli/sink/sink_pprof.sh tests/cli/sink/sink_records.sh tests/cli/sink/sink_sqlite.sh
+	tests/cli/sink/sink_pprof.sh tests/cli/sink/sink_records.sh tests/cli/sink/sink_sqlite.sh \
+	tests/cli/sink/sink_tables.sh
 TESTS += $(sink_cli_tests)
-EXTRA_DIST += $(sink_cli_tests) tests/golden/sink tests/judge/browse_report.py \
-	tests/judge/browser.sh tests/judge/compare_waiting.py \
+EXTRA_DIST += $(sink_cli_tests) tests/golden/sink tests/golden/parallel \
+	tests/judge/browse_report.py \
+	tests/judge/browser.sh tests/judge/compare_tables.py \
 	tests/judge/compare_facts.py tests/judge/compare_folded.py \
 	tests/judge/compare_perfetto.py tests/judge/compare_pprof.py tests/judge/facts.py \
 	tests/judge/perfetto.proto tests/judge/pprof.proto tests/judge/read_cctdb.py \
