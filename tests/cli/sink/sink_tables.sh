@@ -55,6 +55,11 @@ for name in mpi hang mpi-time; do
 		"$JUDGE/compare_exports.py" "$T/out/$name/all" "$T/out/$name"
 done
 
+# Without OFFCPU no sample says so: ranks hung in MPI for most of the time of a phase.
+within "hang: of MPI, 30 % of the phase is useful (thousandths)" "$(by_name '
+	$1 == "efficiency" && get("phase") != "" { printf "%d", 1000 * get("mpi") }' \
+	"$T/out/hang/all")" 250 350
+
 # The comparison can say no.
 mkdir "$T/changed"
 # changed NAME OUTPUT WHAT SED: after the change, the comparison fails
