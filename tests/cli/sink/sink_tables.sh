@@ -20,6 +20,17 @@ golden=$srcdir/tests/golden
 mkdir "$T/kept" "$T/out"
 gzip -dc "$golden/parallel/kept.tar.gz" | tar -xf - -C "$T/kept"
 
+# unpack NAME FILE...: a measurement of compressed files
+unpack() {
+	mkdir "$T/kept/$1"
+	unpack_to=$T/kept/$1
+	shift
+	for file; do
+		gzip -dc "$file" >"$unpack_to/$(basename "$file" .gz)"
+	done
+}
+unpack torch "$golden"/torch/*.gz
+
 outputs=text,html,json
 case ,$OUTPUTS, in *,sqlite,*) outputs=$outputs,sqlite ;; esac
 # write NAME OPTION... MEASUREMENT: all outputs of it, in $T/out/NAME
@@ -40,7 +51,7 @@ checks() {
 	done <"$T/checks"
 }
 
-for name in mpi hang omp team one; do
+for name in mpi hang omp team one torch; do
 	write "$name" "$T/kept/$name"
 done
 write gpu "$golden/prof/gpu"
@@ -85,17 +96,7 @@ halves() {
 	done
 	"$HPCPROF" -q --no-structs --to text --all "$2" >"$T/sums/$1/run" 2>"$T/err"
 }
-# unpack NAME FILE...: a measurement of compressed files
-unpack() {
-	mkdir "$T/kept/$1"
-	unpack_to=$T/kept/$1
-	shift
-	for file; do
-		gzip -dc "$file" >"$unpack_to/$(basename "$file" .gz)"
-	done
-}
 unpack barrier "$golden/nvidia/barrier.hpcrun.gz"
-unpack torch "$golden"/torch/*.gz
 unpack torch_backward "$golden"/torch_backward/*.gz
 if [ -n "$(thorough "" all)" ]; then
 	for file in "$golden"/nvidia/*.gz "$golden"/advice/*.gz "$golden"/counters/*.gz; do
@@ -126,11 +127,11 @@ like "a half that does not add up is seen" \
 # shellcheck disable=SC2086 # words
 if [ -n "$browser" ]; then
 	pages=
-	for name in mpi hang omp team; do
+	for name in mpi hang omp team torch; do
 		pages="$pages waiting=$T/$name.checks $T/out/$name/report.html"
 	done
 	ok "all pages in a browser" browse $pages
-	for name in mpi hang omp team; do
+	for name in mpi hang omp team torch; do
 		sed "s/^\(not \)\{0,1\}ok /&$name: /" "$T/$name.checks" >"$T/checks"
 		checks
 	done
