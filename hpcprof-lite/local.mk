@@ -202,14 +202,15 @@ libhlprof_la_SOURCES += \
 	hpcprof-lite/filter/filter_part.h \
 	hpcprof-lite/filter/filter_queues.c \
 	hpcprof-lite/filter/filter_recount.c \
-	hpcprof-lite/filter/filter_text.c hpcprof-lite/filter/filter_text.h
+	hpcprof-lite/filter/filter_text.c hpcprof-lite/filter/filter_text.h \
+	hpcprof-lite/filter/filter_threads.c
 
 # Apart from the others because of the flags
 noinst_LTLIBRARIES += libhldata.la
 libhldata_la_SOURCES = hpcprof-lite/load/data_symbols.c hpcprof-lite/load/data_symbols.h
 libhldata_la_CPPFLAGS = $(AM_CPPFLAGS) $(IBERTY_CPPFLAGS)
 libhldata_la_LIBADD = $(IBERTY_LIBS)
-libhlprof_la_LIBADD += libhldata.la
+libhlprof_la_LIBADD += libhldata.la libhlview.la
 libhlprof_la_SOURCES += \
 	hpcprof-lite/load/binary.c \
 	hpcprof-lite/load/load_check.c \

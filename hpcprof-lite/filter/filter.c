@@ -73,6 +73,8 @@ static void end(struct filter_part *p)
 		free(p->first_value[i]);
 	free(p->first_value);
 	free(p->below);
+	free(p->counts);
+	free(p->threads_of);
 	free((void *)p->is_used);
 	free((void *)p->sums);
 	free((void *)p->untimed);

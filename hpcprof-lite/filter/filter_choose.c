@@ -300,7 +300,7 @@ enum status filter_choose(struct filter_part *p)
 		s = match_processes(m, p->f->processes, wanted);
 	if (s == STATUS_OK)
 		s = match_threads(p, wanted);
-	if (s == STATUS_OK && !match_time(p, wanted))
+	if (s == STATUS_OK && (!filter_keep_threads(p, wanted) || !match_time(p, wanted)))
 		s = STATUS_NO_MEMORY;
 	if (s == STATUS_OK)
 		s = keep_threads(p, wanted);

@@ -40,12 +40,18 @@ bool filter_make_contexts(struct filter_part *p)
 
 /* ---- processes ---- */
 
+static uint64_t clamp(const struct filter_part *p, uint64_t ns)
+{
+	return ns < p->from_ns ? p->from_ns : ns < p->until_ns ? ns : p->until_ns;
+}
+
+/* What is outside of the part has no length, at the nearer end of the part. */
 static void clip(const struct filter_part *p, uint64_t *start_ns, uint64_t *end_ns)
 {
 	if (!p->has_time)
 		return;
-	*start_ns = *start_ns > p->from_ns ? *start_ns : p->from_ns;
-	*end_ns = *end_ns < p->until_ns ? *end_ns : p->until_ns;
+	*start_ns = clamp(p, *start_ns);
+	*end_ns = clamp(p, *end_ns);
 	*end_ns = *end_ns > *start_ns ? *end_ns : *start_ns;
 }
 
@@ -229,6 +235,7 @@ bool filter_make_processes(struct filter_part *p)
 		*to = p->from->processes[i];
 		clip(p, &to->start_ns, &to->end_ns);
 		to->off_ns = least_off_ns(&p->from->processes[i], to);
+		to->part_threads = p->threads_of ? p->threads_of[i] : 0;
 		if (to->gpu_sampling.n_yardsticks && !copy_yardsticks(p, &to->gpu_sampling))
 			return false;
 		to++;
@@ -314,6 +321,7 @@ bool filter_make_profiles(struct filter_part *p)
 		to->n_trace_records = p->profiles[i].n_records;
 		clip(p, &to->start_ns, &to->end_ns);
 		if (p->has_time || p->below) { /* known only for the whole thread */
+			to->counts = p->counts[i];
 			to->cpu_ns = 0;
 			to->source_use = (struct model_source_use){0};
 		}

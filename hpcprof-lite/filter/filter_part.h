@@ -43,6 +43,9 @@ struct filter_part {
 	/* By the id in `from`: the id in `to`, or MODEL_NONE. */
 	uint32_t *process_to, *profile_to, *context_to, *metric_to, *gpu_context_to, *device_to,
 		*queue_to;
+	/* By the id in `from`; NULL: neither by time nor by function. See filter_threads.c. */
+	uint8_t *counts;            /* by profile: enum model_counts */
+	uint32_t *threads_of;       /* by process: part_threads */
 	uint32_t *first_lane;       /* by queue: the profile of its lane 0 */
 	uint32_t *first_thread;     /* by process: its first profile that is a thread */
 	atomic_bool *is_used;       /* by context: it has values, samples or operations */
@@ -73,6 +76,11 @@ static inline bool filter_has_context(const struct filter_part *p, uint32_t cont
  * part, else MODEL_NONE. STATUS_USAGE: nothing matches; logs what could match.
  */
 enum status filter_choose(struct filter_part *p);
+/*
+ * Sets counts and threads_of, and the numbers of threads of `to`. `wanted`, by process: those that
+ * the filters by rank and process leave.
+ */
+bool filter_keep_threads(struct filter_part *p, const bool *wanted);
 /* Sets to->part and to->part_has_gaps. */
 bool filter_describe(struct filter_part *p);
 

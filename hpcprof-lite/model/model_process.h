@@ -88,6 +88,8 @@ struct model_process {
 	uint64_t start_ns, end_ns;
 	/* the part of that time without measurement; in a part of the run: a lower bound */
 	uint64_t off_ns;
+	/* in a part by time: how many of its threads in the part matter at one time in the run */
+	uint32_t part_threads;
 	uint64_t n_starts, n_stops;/* how often the program started and stopped measurement */
 	struct model_ledger ledger;/* the process's own: losses outside threads, damage */
 	const char *const *notes;  /* messages of our runtime to the user */
@@ -117,6 +119,13 @@ enum model_profile_kind {
 	MODEL_PROFILE_QUEUE
 };
 
+/* Whether a thread counts in the account of time; see view_is_used_thread(). */
+enum model_counts {
+	MODEL_COUNTS_UNKNOWN, /* follows from its values */
+	MODEL_COUNTS_NOT,     /* a part by time or function: the whole thread does not count */
+	MODEL_COUNTS
+};
+
 /*
  * The sample source of the CPU time of a thread. struct msr_source_use explains the numbers. All
  * are 0 if unknown.
@@ -127,6 +136,7 @@ struct model_source_use {
 
 struct model_profile {
 	uint8_t kind;              /* enum model_profile_kind */
+	uint8_t counts;            /* enum model_counts */
 	uint32_t queue;            /* QUEUE: index into gpu_queues; others: MODEL_NONE */
 	/*
 	 * QUEUE: operations that overlap (out-of-order queues) are in further lanes. Each lane is a

@@ -320,6 +320,10 @@ def use_waiting(page, checks):
         rows("Where the time of", sum(us >= 0.0005 * whole for us in meta["uses"]["us"]))
         shares = [float(r.split("%")[0]) for r in card("Where the time of")["rows"]]
         checks.check("waiting: the shares add up", abs(sum(shares) - 100) < 1, shares)
+        used = [p for p, x in zip(meta["processes"], meta["uses"]["processes"]) if sum(x["us"])]
+        ranks = {p["rank"] for p in used if p["rank"] >= 0}
+        if ranks and len(meta["uses"]["processes"]) > 1:
+            rows("By rank", len(ranks) + sum(p["rank"] < 0 for p in used))
     if "pop" in meta:
         phases = meta["pop"]["phases"]
         rows("Parallel efficiency", len(phases))

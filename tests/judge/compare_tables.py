@@ -422,6 +422,13 @@ def compare_views(run, name):
             differences += [(view, column, record[field], row[column])
                             for column, field in columns.items()
                             if not near(number(record[field]), row[column], 1e-12)]
+    # the mean of the view of threads is that of the report
+    for row in db.execute("SELECT t.metric, t.value, t.of_mean * b.mean AS again FROM threads t"
+                          " JOIN balances b ON b.metric = t.metric AND b.among = 'threads'"
+                          " WHERE b.mean > 0"):
+        n += 1
+        if not near(row["value"], row["again"], 1e-9):
+            differences.append(tuple(row))
     check(f"{name}: views of SQLite", differences, n)
 
 

@@ -219,7 +219,41 @@ static void time_thread(const struct pop *p, uint32_t profile, uint32_t metric,
 	}
 }
 
-/* Uses the measured time in MPI if it is known for all ranges and includes no set-up. */
+/* The calls of a thread are neighbours, by profile. */
+static size_t first_call(const struct model_mpi *x, uint32_t profile)
+{
+	size_t low = 0, high = x->n_calls;
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+		if (x->calls[middle].profile < profile)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* How long the thread was in a call that did not end, in the range. */
+static double open_seconds(const struct model *m, uint32_t profile, const struct model_range *r)
+{
+	const struct model_mpi *x = m->mpi;
+	for (size_t i = x && profile != MODEL_NONE ? first_call(x, profile) : SIZE_MAX;
+	     x && i < x->n_calls && x->calls[i].profile == profile; i++) {
+		const uint64_t end_ns = m->profiles[profile].end_ns,
+			       begin_ns = end_ns - x->calls[i].ns,
+			       from_ns = begin_ns > r->enter_ns ? begin_ns : r->enter_ns,
+			       until_ns = end_ns < r->leave_ns ? end_ns : r->leave_ns;
+		if (x->calls[i].is_open)
+			return until_ns > from_ns ? (double)(until_ns - from_ns) / 1e9 : 0;
+	}
+	return 0;
+}
+
+/*
+ * Uses the measured time in MPI if it is known for all ranges and includes no set-up. In a range
+ * that did not end it is not, but perhaps in a call that did not end: without OFFCPU, samples lack
+ * the time that a thread was blocked in it.
+ */
 static void take_measured(const struct pop *p, uint32_t phase, struct pop_times *t)
 {
 	const struct model *m = p->m;
@@ -229,9 +263,11 @@ static void take_measured(const struct pop *p, uint32_t phase, struct pop_times 
 		bool is_known = w.next < w.end && t->setup[i] <= 0;
 		for (const struct model_range *r = w.next; r < w.end; r++) {
 			is_known &= r->mpi_ns != UINT64_MAX;
-			seconds += (double)r->mpi_ns / 1e9;
+			seconds += r->mpi_ns != UINT64_MAX ? (double)r->mpi_ns / 1e9
+							   : open_seconds(m, p->main_thread[i], r);
 		}
-		t->mpi[i] = is_known ? seconds : t->mpi[i];
+		if (is_known || (t->setup[i] <= 0 && seconds > t->mpi[i]))
+			t->mpi[i] = seconds;
 	}
 }
 

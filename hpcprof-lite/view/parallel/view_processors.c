@@ -101,6 +101,8 @@ static bool has_stand_in(const struct model *m, const struct model_profile *t)
 
 bool view_is_used_thread(const struct model *m, const struct model_profile *t)
 {
+	if (t->counts != MODEL_COUNTS_UNKNOWN)
+		return t->counts == MODEL_COUNTS;
 	if (t->kind != MODEL_PROFILE_THREAD || is_busy(m, t) || waits(m, t))
 		return t->kind == MODEL_PROFILE_THREAD;
 	return t->thread == 0 && !has_stand_in(m, t);
@@ -236,10 +238,25 @@ static bool add_process(const struct model *m, uint32_t first, uint32_t end, str
 	return true;
 }
 
+/* As view_count_threads(), of a part by time: as many as in the whole run. */
+static void count_part(const struct model *m, uint32_t first, uint32_t end, uint32_t *most,
+		       uint32_t *all)
+{
+	*most = first || end < m->n_profiles ? m->processes[m->profiles[first].process].part_threads
+					     : m->part_most_threads;
+	*all = 0;
+	for (uint32_t i = first; i < end; i++)
+		*all += view_is_used_thread(m, &m->profiles[i]);
+}
+
 bool view_count_threads(const struct model *m, uint32_t first, uint32_t end, uint32_t *most,
 			uint32_t *all)
 {
 	struct edges e = {0};
+	if (m->part_most_threads) {
+		count_part(m, first, end, most, all);
+		return true;
+	}
 	bool ok = true;
 	*all = 0;
 	for (uint32_t i = first, next; ok && i < end; i = next) {
@@ -372,7 +389,8 @@ bool view_processors_apply(const struct model *m)
 	for (uint32_t i = 0; i < m->n_metrics; i++)
 		has_time |= m->metrics[i].is_time;
 	return has_time && !m->part_has_gaps &&
-	       (model_count_threads(m) > 1 || m->n_gpu_queues || has_event(m, MODEL_EVENT_OFFCPU));
+	       (model_count_threads(m) > 1 || m->part_all_threads > 1 || m->n_gpu_queues ||
+		has_event(m, MODEL_EVENT_OFFCPU));
 }
 
 bool view_processors_make(const struct model *m, struct view_processors *p)

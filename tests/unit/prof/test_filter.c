@@ -4,6 +4,7 @@
 #include "hpcprof-lite/filter/filter.h"
 
 #include "hpcprof-lite/filter/filter_text.h"
+#include "hpcprof-lite/view/parallel/view_processors.h"
 #include "tests/unit/prof_gpu/gpu_fixture.h"
 
 #include <math.h>
@@ -284,6 +285,36 @@ static void test_off(void **state)
 	fixture_remove(directory);
 }
 
+/* Threads count in each half as in the whole run. One that is outside of it has no length there. */
+static void test_counts(void **state)
+{
+	(void)state;
+	char *directory = job(false, 0);
+	for (unsigned half = 0; half < 2; half++) {
+		struct model *m = fixture_model(directory, 1);
+		struct model_profile *t = m->private_->profiles;
+		const uint64_t middle_ns = m->start_ns + (m->end_ns - m->start_ns) / 2,
+			       end_ns = m->end_ns;
+		uint32_t most, all;
+		t[1].cpu_ns = 1; /* too little to count */
+		t[2].start_ns = end_ns - 1;
+		const struct filter f = {.time = half ? "50%:" : ":50%"};
+		assert_int_equal(filter_apply(&m, &f, 1), STATUS_OK);
+		assert_int_equal(m->part_all_threads, 9);
+		assert_true(view_count_threads(m, 0, m->n_profiles, &most, &all));
+		assert_int_equal(most, m->part_most_threads);
+		assert_in_range(most, 6, 8);
+		for (uint32_t i = 0; i < m->n_profiles; i++) {
+			t = &m->private_->profiles[i];
+			assert_in_range(t->start_ns, half ? middle_ns : 0,
+					half ? end_ns : middle_ns + 1);
+			assert_true(view_is_used_thread(m, t) == (i != 1));
+		}
+		model_free(m);
+	}
+	fixture_remove(directory);
+}
+
 /* A wait that lasts until its thread ends has its share in each half. */
 static void test_open_wait(void **state)
 {
@@ -456,9 +487,9 @@ int main(void)
 		cmocka_unit_test(test_lists),      cmocka_unit_test(test_times),
 		cmocka_unit_test(test_distance),   cmocka_unit_test(test_ranks_and_threads),
 		cmocka_unit_test(test_time),       cmocka_unit_test(test_twice),
-		cmocka_unit_test(test_off),        cmocka_unit_test(test_below),
-		cmocka_unit_test(test_gaps),       cmocka_unit_test(test_open_wait),
-		cmocka_unit_test(test_gpu_parts),
+		cmocka_unit_test(test_off),        cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_below),      cmocka_unit_test(test_gaps),
+		cmocka_unit_test(test_open_wait),  cmocka_unit_test(test_gpu_parts),
 		cmocka_unit_test(test_cut_kernel),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -348,18 +348,36 @@ class WaitingView {
       (role ? `, ${role}` : "")
     );
   }
-  select(process) {
+  select(processes) {
     const p = this.app.profile,
-      mine = p.profiles.filter(x => x.process === process && x.kind === PROFILE_THREAD);
+      mine = p.profiles.filter(x => processes.includes(x.process) && x.kind === PROFILE_THREAD);
     p.select({ profiles: new Set(mine.map(x => x.id)) });
     this.app.show("flame");
+  }
+  // The processes of a rank, such as a shell and what it starts, are one row, as in the text.
+  ranks() {
+    const meta = this.app.profile.meta,
+      rows = new Map();
+    meta.uses.processes.forEach((x, i) => {
+      const rank = meta.processes[i].rank,
+        whole = x.us.reduce((a, b) => a + b, 0),
+        key = rank >= 0 ? rank : `process ${i}`,
+        row = rows.get(key);
+      if (!(whole > 0)) return;
+      if (row) {
+        row.all.push(i);
+        row.us = row.us.map((us, k) => us + x.us[k]);
+        row.whole += whole;
+        row.name = `rank ${rank}`;
+      } else rows.set(key, { i, all: [i], us: x.us, whole, name: this.processName(i) });
+    });
+    return [...rows.values()];
   }
   processes() {
     const p = this.app.profile,
       u = p.meta.uses;
     if (!u || u.processes.length < 2) return null;
-    const sum = x => x.us.reduce((a, b) => a + b, 0),
-      list = u.processes.map((x, i) => ({ i, us: x.us, whole: sum(x) })).filter(x => x.whole > 0),
+    const list = this.ranks(),
       work = u.rows.findIndex(r => r.group === "work"),
       share = x => (work < 0 ? 0 : x.us[work] / x.whole),
       most = list.reduce((a, x) => Math.max(a, x.whole), 0);
@@ -377,8 +395,8 @@ class WaitingView {
             {},
             el(
               "button",
-              { type: "button", class: "link", onclick: () => this.select(x.i) },
-              el("bdi", {}, this.processName(x.i)),
+              { type: "button", class: "link", onclick: () => this.select(x.all) },
+              el("bdi", {}, x.name),
             ),
           ),
           el("td", { class: "number" }, percent(share(x), 1)),
