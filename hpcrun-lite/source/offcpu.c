@@ -40,6 +40,8 @@
 #define AWAKE_NS 500000u
 /* A tick that came later than this was held up: the thread could not take the signal. */
 #define LATE_NS 200000u
+#define QUEUE_LATE_NS 100000u    /* a thread without a processor takes its signal so late */
+#define QUEUE_PERIODS 8u
 #define READ_NS 20000u           /* reading the clocks once takes no longer, */
 #define READ_MOST 3u             /* ... at least one of these times */
 #define QUEUE_LEAST_NS 100000u   /* less time in the run queue is kept until there is more */
@@ -473,6 +475,15 @@ static unsigned sample_new(struct offcpu_state *s, const ucontext_t *context, st
 	return n;
 }
 
+/*
+ * A tick that found the thread running says nothing about where it had no processor before. If all
+ * of these times are so short that no tick finds one, any place gets them.
+ */
+static bool finds_queue(const struct offcpu_state *s, const struct passed *p)
+{
+	return p->late_ns >= QUEUE_LATE_NS || s->queue_debt_ns >= QUEUE_PERIODS * s->period_ns;
+}
+
 static unsigned sample(struct offcpu_state *s, const ucontext_t *context, struct passed *p,
 		       struct source_expiry *expiry)
 {
@@ -490,7 +501,7 @@ static unsigned sample(struct offcpu_state *s, const ucontext_t *context, struct
 	s->place = p->place;
 	s->has_waited = p->n_waits != 0;
 	s->queue_debt_ns += p->queue_ns;
-	if (s->queue_debt_ns >= QUEUE_LEAST_NS) {
+	if (s->queue_debt_ns >= QUEUE_LEAST_NS && finds_queue(s, p)) {
 		give(&expiry[n++], &queue, s->queue_debt_ns, p->now_ns - p->queue_ns);
 		expiry[n - 1].is_untraced = s->where == WAITING;
 		s->queue_debt_ns = 0;
