@@ -7,6 +7,8 @@ EXTRA_DIST += \
 	tests/e2e.sh \
 	tests/by_name.sh \
 	tests/lib.sh \
+	tests/judge/run_guide.py \
+	tests/mpi_env.sh \
 	tests/shares.awk \
 	tests/slurm.sh \
 	tests/workload/e2e/script.pl \
@@ -24,6 +26,7 @@ e2e_tests = \
 	tests/cli/e2e/e2e_mpi.sh \
 	tests/cli/e2e/e2e_programs.sh \
 	tests/cli/e2e/e2e_slurm.sh \
+	tests/cli/e2e/guide.sh \
 	tests/cli/common/man.sh \
 	tests/cli/e2e/shares.sh
 TESTS += $(e2e_tests)
