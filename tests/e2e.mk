@@ -17,7 +17,9 @@ EXTRA_DIST += \
 	tests/workload/e2e/shares_lines.c \
 	tests/workload/e2e/shares_switches.c \
 	tests/workload/e2e/shares_threads.c \
-	tests/workload/e2e/threads.py
+	tests/workload/e2e/threads.py \
+	tests/workload/torch/resnet.py \
+	tests/workload/torch/train.py
 
 e2e_tests = \
 	tests/cli/common/taplib.sh \

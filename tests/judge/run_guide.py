@@ -24,7 +24,7 @@ import socket
 import subprocess
 import sys
 
-NEVER = {"GPU", "JAX", "MPI_Comm_spawn", "PyTorch", "Slurm", "another-run", "cluster", "container",
+NEVER = {"GPU", "MPI_Comm_spawn", "PyTorch", "Slurm", "another-run", "cluster", "container",
          "viewer"}
 LIMIT_S = 600
 UNITS = r"(?:ns|us|ms|s|B|KiB|MiB|GiB|[kMG]?B/s|x)"
