@@ -7,6 +7,8 @@ EXTRA_DIST += \
 	tests/e2e.sh \
 	tests/by_name.sh \
 	tests/lib.sh \
+	tests/judge/run_guide.py \
+	tests/mpi_env.sh \
 	tests/shares.awk \
 	tests/slurm.sh \
 	tests/workload/e2e/script.pl \
@@ -15,7 +17,9 @@ EXTRA_DIST += \
 	tests/workload/e2e/shares_lines.c \
 	tests/workload/e2e/shares_switches.c \
 	tests/workload/e2e/shares_threads.c \
-	tests/workload/e2e/threads.py
+	tests/workload/e2e/threads.py \
+	tests/workload/torch/resnet.py \
+	tests/workload/torch/train.py
 
 e2e_tests = \
 	tests/cli/common/taplib.sh \
@@ -24,6 +28,7 @@ e2e_tests = \
 	tests/cli/e2e/e2e_mpi.sh \
 	tests/cli/e2e/e2e_programs.sh \
 	tests/cli/e2e/e2e_slurm.sh \
+	tests/cli/e2e/guide.sh \
 	tests/cli/common/man.sh \
 	tests/cli/e2e/shares.sh
 TESTS += $(e2e_tests)
