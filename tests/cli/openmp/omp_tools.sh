@@ -23,9 +23,9 @@ has_note() {
 	grep "^note" "$T/$M.text" | grep -c "$note"
 }
 
-if workload omp_tool libomp "$events" 40; then
+if workload omp_tool libomp "$events" 80; then
 	is "the program's tool sees what it sees without us" \
-		"$(cat "$T/$M.out" "$T/$M.err")" "$(plain "$T/omp_tool.libomp" 40)"
+		"$(cat "$T/$M.out" "$T/$M.err")" "$(plain "$T/omp_tool.libomp" 80)"
 	is "$M: we say so" "$(has_note)" 1
 	like "$M: paths of workers start at the thread" "$(paths_to tool_work)" \
 		'thread > .* > OUTLINED > tool_work'
@@ -37,7 +37,7 @@ if has_workload omp_paths libomp; then
 	like "$M: the tool works" "$(cat "$T/$M.out")" 'the tool in a library saw 40 regions'
 	is "$M: we say so" "$(has_note)" 1
 	omp_measure "OMP_TOOL=disabled" "$events" env OMP_TOOL=disabled \
-		"$T/omp_paths.libomp" chain 100
+		"$T/omp_paths.libomp" chain 50
 	is "$M: no note" "$(has_note)" 0
 	like "$M: paths of workers start at the thread" "$(paths_to inner_work)" \
 		'thread > .* > OUTLINED > inside'
@@ -51,8 +51,8 @@ for main in libgomp libomp; do
 			continue
 		fi
 		public_copy "$OMP_PROGRAMS/omp_both.$main" "$OMP_PROGRAMS/plugin.$other.so"
-		omp_measure "$main+$other" "$events" "$T/omp_both.$main" "$T/plugin.$other.so" 60
-		is "$M: output" "$(cat "$T/$M.out")" "threads 240"
+		omp_measure "$main+$other" "$events" "$T/omp_both.$main" "$T/plugin.$other.so" 40
+		is "$M: output" "$(cat "$T/$M.out")" "threads 160"
 		all_in "regions of the program" program_work \
 			"main > main > OUTLINED > program_work"
 		all_in "regions of the library" plugin_work \

@@ -10,14 +10,14 @@
 . "$srcdir/tests/cli/mpi/mpi_lib.sh"
 one_mpi
 
-# measure MPI CASE OPTIONS [COMMAND...]: the report is in $T/report.
+# measure MPI CASE ROUNDS OPTIONS [COMMAND...]: the report is in $T/report.
 measure() {
 	case="$1, $2"
 	pop_mpi=$1
 	pop_case=$2
-	pop_options=$3
-	shift 3
-	[ $# -gt 0 ] || set -- "$T/$pop_mpi/pop_mpi" "$pop_case" 20
+	pop_options=$4
+	[ $# -gt 4 ] || set -- "$@" "$T/$pop_mpi/pop_mpi" "$pop_case" "$3"
+	shift 4
 	rm -rf "$T/run"
 	# shellcheck disable=SC2086 # words
 	mpi_run "$pop_mpi" 2 "$HPCRUN" -q -e CPUTIME $pop_options -o "$T/run" -- "$@" \
@@ -50,7 +50,7 @@ for mpi in $MPIS; do
 		skip_all "the program does not build with mpicc.$mpi"
 
 	# Each rank works for half of the time at most: it waits for the other one.
-	measure "$mpi" late "-e MPI"
+	measure "$mpi" late 15 "-e MPI"
 	within "$case: elapsed time, without MPI_Init" "$(column 1)" "$(truth '0.9 * $1')" \
 		"$(truth '1.1 * $1 + 0.1')"
 	within "$case: communication" "$(column 4)" "$(truth '0.8 * $2 / $1')" \
@@ -65,34 +65,32 @@ for mpi in $MPIS; do
 	[ "$mpi" = "${first:=$mpi}" ] || [ "$(thorough first all)" = all ] || continue
 	# From collective calls. After the last rank arrived, the others may have to wait for a
 	# processor, and nobody knows.
-	measure "$mpi" root "-e MPI"
+	measure "$mpi" root 10 "-e MPI"
 	within "$case: most is serialisation" "$(column 6)" 0.6 1
 
 	# Exchanges take at least as long as the shortest, which the program and we measure apart.
-	measure "$mpi" large "-e MPI"
+	measure "$mpi" large 10 "-e MPI"
 	within "$case: transfer" "$(column 6)" "$(truth '1 - $3 / $1 - 0.3')" \
 		"$(truth '1 - $3 / $1 + 0.05')"
 	within "$case: their product is the communication" \
 		"$(row | awk '{ print $5 * $6 - $4 }')" -0.002 0.002
 
 	# The sender is always late, or the network is slow.
-	measure "$mpi" always "-e MPI"
+	measure "$mpi" always 4 "-e MPI"
 	is "$case: no one can know" "$(row | wc -w | tr -d ' ')" 4
 
 	# What a rank waits for has no samples if it blocks; the time of the calls counts.
-	measure "$mpi" hybrid "-e MPI"
+	measure "$mpi" hybrid 10 "-e MPI"
 	phase=$(row "phase 1: pop_mpi.c:$line")
 	within "$case: MPI in a phase, as the program measured it" \
 		"$(echo "$phase" | awk '{ print $1 * $5 }')" "$(truth '0.9 * $4 - 0.01')" \
 		"$(truth '1.1 * $4 + 0.01')"
-
-	measure "$mpi" late ""
-	is "$case, calls not measured: no one can know" "$(row | wc -w | tr -d ' ')" 4
 done
 
 mpi=${MPIS# }
 mpi=${mpi%% *}
-measure "$mpi" shell "" sh -c "'$T/$mpi/pop_mpi' late 20; true"
+measure "$mpi" shell 10 "" sh -c "'$T/$mpi/pop_mpi' late 10; true"
+is "$case, calls not measured: no one can know" "$(row | wc -w | tr -d ' ')" 4
 like "$case: the shells are no processors" "$(cat "$T/report")" \
 	'^Where the time of 2 [a-z]* went: .* x 2 threads'
 # "share time UNIT least UNIT (rank) mean UNIT most UNIT (rank) worked"

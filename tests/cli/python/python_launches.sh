@@ -22,8 +22,8 @@ measured() {
 	"$PY" "$srcdir/tests/python/compare.py" "out-$name" "all-$name"
 }
 
-is "every path of a launch" "$(measured plain)" "same 640"
-is "with samples in between" "$(measured samples -e CPUTIME@f4000)" "same 640"
+is "every path of a launch, with samples in between" "$(measured samples -e CPUTIME@f4000)" \
+	"same 640"
 within "hardly a path could not be read: a sample in the middle of a call" \
 	"$(by_name '$1 == "loss" && get("cause") == "python-frames" { n = get("n") }
 		END { print n + 0 }' all-samples)" 0 \
@@ -31,7 +31,7 @@ within "hardly a path could not be read: a sample in the middle of a call" \
 		print 16 + int(get("delivered") / 200) }' all-samples)"
 is "the ledger closes" "$(grep -cx 'closes	1' all-samples)" 1
 DENY="$builddir/tests/workload/run/run_deny process_vm_writev=1 --"
-is "where nothing can be read at once" "$(measured one-by-one -e CPUTIME@f1000)" "same 640"
+is "without samples, where nothing can be read at once" "$(measured one-by-one)" "same 640"
 DENY="$builddir/tests/workload/run/run_deny process_vm_readv=1 process_vm_writev=1 --"
 [ "$(thorough few all)" = few ] ||
 	is "nor looked at without a probe" "$(measured probed -e CPUTIME@f1000)" "same 640"

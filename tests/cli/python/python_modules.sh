@@ -32,10 +32,12 @@ measured() {
 	compared "$name"
 }
 
-is "PyTorch 1: every module" "$(measured old OLD)" "same 1168"
+[ "$(thorough few all)" = few ] ||
+	is "PyTorch 1: every module" "$(measured old OLD)" "same 1168"
 is "PyTorch 2: every module" "$(measured new NEW)" "same 1168"
 is "no path could not be read" "$(grep -c 'python-frames' err-new)" 0
-is "with samples in between" "$(measured samples NEW -e CPUTIME@f4000)" "same 1168"
+is "PyTorch 1, with samples in between: every module" \
+	"$(measured samples OLD -e CPUTIME@f4000)" "same 1168"
 ROUNDS=100 # mostly, only what is in the modules is compared then
 [ "$(thorough few all)" = few ] || like "often" "$(measured often OLD)" '^same [0-9]+$'
 ROUNDS=late

@@ -27,15 +27,15 @@ weights() {
 	weights_fit "denied$what: weights are the CPU time" 3 10
 }
 
-denied perf_event_open=1 -- spin 0.5
+denied perf_event_open=1 -- spin 0.3
 weights
 # of which the thread has 100 to 1000 in a second, less what falls on others
-within "denied perf_event_open: samples come on the tick" "$(value count0)" 20 \
+within "denied perf_event_open: samples come on the tick" "$(value count0)" 12 \
 	$(($(value cpu_ns) / 1000000 + 20))
 like "denied perf_event_open: the file says so" \
 	"$(tr -c '[:print:]' '\n' <"$(echo "$OUT"/*.hpcrun)")" \
 	'CPUTIME: timer on the thread.s CPU clock'
-denied ring=1 -- spin 0.5
+denied ring=1 -- spin 0.3
 weights
 like "denied ring=1: the file says so" "$(tr -c '[:print:]' '\n' <"$(echo "$OUT"/*.hpcrun)")" \
 	'sampled only at the kernel.s tick'

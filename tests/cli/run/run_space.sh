@@ -40,7 +40,7 @@ is "memory limit: the program runs" "$status" 0
 sound "memory limit: files are sound"
 
 # The program gets what it asks for in the end, although its paths would fill whatever there is.
-measure -e CPUTIME@f10000 -- sh -c "ulimit -v 100000; exec '$LIFE' explode 1.5 60"
+measure -e CPUTIME@f10000 -- sh -c "ulimit -v 100000; exec '$LIFE' explode 1 60"
 is "memory limit, many paths: the program's malloc" "$status" 0
 sound "memory limit, many paths: files are sound"
 within "memory limit, many paths: what did not fit is counted" "$(value lost-no-memory)" 1 1000000
@@ -57,8 +57,8 @@ if [ "$(id -u)" -eq 0 ]; then
 		OUT=$disk/out
 		# the first reservation shrinks to what is there, and the time line needs more, if
 		# samples come as fast as they are asked for
-		dd if=/dev/zero of="$disk/fill" bs=1k count=1700 2>/dev/null
-		measure -e CPUTIME@f10000 -- "$LIFE" threads 16 0.3
+		dd if=/dev/zero of="$disk/fill" bs=1k count=1800 2>/dev/null
+		measure -e CPUTIME@f10000 -- "$LIFE" threads 16 0.15
 		is "disk nearly full: exit status" "$status" 0
 		sound "disk nearly full: files are sound"
 		within "disk nearly full: some samples are in the tree" "$(value recorded)" 1000 \

@@ -48,13 +48,13 @@ closes() {
 program disabled -e CPUTIME
 closes
 functions
-within "disabled: it is sampled all the same" $(($(of hidden) + $(cpu without_samples_ns))) 480 660
+within "disabled: it is sampled all the same" $(($(of hidden) + $(cpu without_samples_ns))) 280 460
 within "disabled: no other function has it" "$(of seen)" 70 140
 
 for mode in blocked to-end; do
 	program $mode -e CPUTIME
 	closes
-	within "$mode: time without samples is counted" "$(cpu without_samples_ns)" 440 640
+	within "$mode: time without samples is counted" "$(cpu without_samples_ns)" 240 440
 	functions
 	within "$mode: no function has it" "$(of seen)" 70 220
 	like "$mode: the report says so" "$(cat "$T/report")" \
@@ -69,7 +69,7 @@ for mode in blocked to-end; do
 done
 program blocked -e CPUTIME,timer
 closes
-within "blocked, timer: time without samples is counted" "$(cpu without_samples_ns)" 440 640
+within "blocked, timer: time without samples is counted" "$(cpu without_samples_ns)" 240 440
 
 # Long system calls keep their time.
 program populate -e CPUTIME

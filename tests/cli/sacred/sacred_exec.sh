@@ -97,27 +97,35 @@ if have python3; then
 	cat >"$T/full.py" <<'CODE'
 import os, subprocess, sys
 how = sys.argv[1]
-# the most that the kernel takes, by trying without us: as many arguments as fit, then one that fills the rest
 def run(n, rest):
     arguments = ["/bin/true"] + ["x" * 100000] * n + ["y" * rest]
-    if how == "spawn":
-        return os.waitstatus_to_exitcode(os.waitpid(os.posix_spawn("/bin/true", arguments, os.environ), 0)[1])
-    return subprocess.run(arguments).returncode
+    if how == "exec":
+        return subprocess.run(arguments).returncode
+    return os.waitstatus_to_exitcode(os.waitpid(os.posix_spawn("/bin/true", arguments, os.environ), 0)[1])
+def fits(n, rest):
+    try:
+        return run(n, rest) == 0
+    except OSError:
+        return False
+# the most that the kernel takes, by trying without us: as many arguments as fit, then one that fills the rest
+if how == "most":
+    n, rest = 10, 0
+    while fits(n + 1, 0):
+        n += 1
+    for step in (1 << bit for bit in range(16, 6, -1)):
+        rest += step if fits(n, rest + step) else 0
+    print(n, rest)
+    sys.exit()
 try:
     print(run(int(sys.argv[2]), int(sys.argv[3])))
 except OSError as e:
     print(e.strerror)
 CODE
-	n=10 rest=0
-	while [ "$(python3 "$T/full.py" spawn $((n + 1)) 0)" = 0 ]; do n=$((n + 1)); done
-	for step in 65536 32768 16384 8192 4096 2048 1024 512 256 128; do
-		if [ "$(python3 "$T/full.py" spawn "$n" $((rest + step)))" = 0 ]; then
-			rest=$((rest + step))
-		fi
-	done
+	most=$(python3 "$T/full.py" most)
 	for how in exec spawn; do
+		# shellcheck disable=SC2086 # two numbers
 		sacred "$how with as many arguments as there may be" python3 "$T/full.py" "$how" \
-			"$n" "$rest"
+			$most
 	done
 else
 	skip "exec with as many arguments as there may be" "no python3 here"

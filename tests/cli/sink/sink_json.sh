@@ -27,11 +27,11 @@ agree() {
 		fail "$1: the JSON is valid" "$(tail -n 20 "$T/err")"
 	fi
 }
-"$GEN" -p 3 -t 2 -n 80 -s 80 -m 3 -r -b "$T/ranks"
+"$GEN" -p 3 -t 2 -n 40 -s 40 -m 3 -r -b "$T/ranks"
 agree "ranks and threads, three metrics" "$T/ranks"
-"$GEN" -p 2 -t 2 -n 400 -s 100 -m 2 -b -l -w "$T/losses"
+"$GEN" -p 2 -t 2 -n 150 -s 60 -m 2 -b -l -w "$T/losses"
 agree "losses, guessed frames, partial call paths" "$T/losses"
-"$GEN" -p 2 -t 2 -n 60 -s 60 -b -k "$T/killed"
+"$GEN" -p 2 -t 2 -n 30 -s 30 -b -k "$T/killed"
 agree "killed" "$T/killed"
 more=$(thorough "" "prof/job prof/killed prof/gpu-killed opencl-nvidia/calls python")
 for golden in forks $more prof/gpu; do

@@ -28,7 +28,7 @@ leaves=
 agree "one thread" "$T/one"
 "$GEN" -p 3 -t 2 -n 120 -s 150 -m 3 -r -b "$T/ranks"
 agree "ranks and threads, three metrics" "$T/ranks"
-"$GEN" -p 2 -t 2 -n 400 -s 300 -m 2 -b -l -w -g 300 "$T/losses"
+"$GEN" -p 2 -t 2 -n 200 -s 150 -m 2 -b -l -w -g 150 "$T/losses"
 agree "guessed frames, partial call paths, GPU operations" "$T/losses"
 more=$(thorough "" "prof/job prof/killed prof/gpu-killed opencl-nvidia/paths")
 for golden in prof/gpu $more forks; do
@@ -77,7 +77,7 @@ fixture() {
 	ok "$name: the text and the trace agree" compare "$T/all" "$T/db/trace.perfetto-trace"
 }
 fixture "quotes, control characters and bytes that are no UTF-8" n_gpu_ops=50 n_samples=50
-fixture "deep recursion" recursion=3000 n_samples=200 n_threads=1
+fixture "deep recursion" recursion=1000 n_samples=100 n_threads=1
 fixture "no time lines" traces=0
 
 # The comparison can say no.

@@ -33,7 +33,7 @@ agree() {
 agree "one thread" "$T/one"
 "$GEN" -p 3 -t 2 -n 120 -s 150 -m 3 -r -b "$T/ranks"
 agree "ranks and threads, three metrics" "$T/ranks"
-"$GEN" -p 2 -t 2 -n 400 -s 300 -m 2 -b -l -w "$T/losses"
+"$GEN" -p 2 -t 2 -n 200 -s 150 -m 2 -b -l -w "$T/losses"
 agree "losses, guessed frames, partial call paths" "$T/losses"
 more=$(thorough "" "prof/job prof/killed prof/gpu-killed opencl-nvidia/calls")
 for golden in prof/gpu $more forks python; do
@@ -77,8 +77,8 @@ ok "foreign names are UTF-8" "$PYTHON" "$JUDGE/read_sqlite.py" "$T/quotes/profil
 if grep -q '^HL_SANITIZE_CFLAGS = -' "$builddir/Makefile"; then
 	skip "a long time line is written with little memory" "a sanitizer needs more"
 else
-	peak=$("$FIXTURE" sqlite "$T/long" n_processes=1 n_threads=1 n_samples=2000000 peak=1)
-	within "a long time line is written with little memory (KiB)" "$peak" 1000 49152
+	peak=$("$FIXTURE" sqlite "$T/long" n_processes=1 n_threads=1 n_samples=1000000 peak=1)
+	within "a long time line is written with little memory (KiB)" "$peak" 1000 32768
 fi
 "$FIXTURE" sqlite "$T/quotes" 2>"$T/err" && rc=0 || rc=$?
 is "an existing file is not touched" "$rc" 1

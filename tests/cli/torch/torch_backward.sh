@@ -76,17 +76,30 @@ is "without --torch: nodes below a forward line, ms" "$(sum_of ';line_[ab];backw
 within "without --torch: nodes below the engine" "$(sum_of ';autograd engine;Node')" 280 440
 cp "$T/out" "$T/plain"
 
-for mode in same other ended; do
+for mode in ended same other; do
 	measure $mode --torch
 	same "$mode: its output" "$T/out" "$T/plain"
 	where
+	case $mode in
+	ended)
+		like "ended: the path is that of the thread that made the node" \
+			"$(cat "$T/paths")" 'application thread;.*;line_a;backward;Node'
+		;;
+	same)
+		# The engine does something where the frame of a node was.
+		is "what the engine does is below no line" "$(sum_of 'line_.*wait')" 0
+		"$HPCPROF" -q --internals --to folded -o "$T/internals" "$T/m"
+		cat "$T"/internals/folded/*.folded >"$T/paths"
+		is "--internals: nodes below a forward line, ms" \
+			"$(sum_of ';line_[ab];.*apply')" 0
+		like "... but below the engine" "$(cat "$T/paths")" \
+			'Engine::evaluate_function.*Node::apply'
+		;;
+	esac
 done
-like "ended: the path is that of the thread that made the node" "$(cat "$T/paths")" \
-	'application thread;.*;line_a;backward;Node'
 
-# In time lines, a backward pass is where the thread was.
+# In time lines, a backward pass is where the thread was. The last run was of the mode other.
 if command -v otf2-print >"$T/null" && grep -q '^#define HAVE_OTF2 ' "$builddir/config.h"; then
-	measure other --torch
 	"$HPCPROF" -q --to otf2 -o "$T/lines" "$T/m"
 	is "time lines: samples below a forward line" "$(samples_of ';line_[ab];backward')" 0
 	within "... of nodes, below the engine of a thread" \
@@ -97,10 +110,6 @@ if command -v otf2-print >"$T/null" && grep -q '^#define HAVE_OTF2 ' "$builddir/
 else
 	skip 'time lines show the path of the thread' 'no OTF2, or no otf2-print'
 fi
-
-# The engine does something where the frame of a node was.
-measure same --torch
-is "what the engine does is below no line" "$(sum_of 'line_.*wait')" 0
 
 measure throws --torch
 is "throws: exceptions arrive" "$(cat "$T/out")" 20
@@ -138,11 +147,5 @@ is "forked: counted" "$(losses_of forward-lines)" 2
 measure many --torch
 is "many: nodes below the forward line, ms" "$(sum_of ';line_[ab];backward')" 0
 is "many: counted" "$(losses_of forward-lines)" 2
-
-measure same --torch
-"$HPCPROF" -q --internals --to folded -o "$T/internals" "$T/m"
-cat "$T"/internals/folded/*.folded >"$T/paths"
-is "--internals: nodes below a forward line, ms" "$(sum_of ';line_[ab];.*apply')" 0
-like "... but below the engine" "$(cat "$T/paths")" 'Engine::evaluate_function.*Node::apply'
 
 done_testing

@@ -404,7 +404,7 @@ static void no_sample_is_lost_while_moving(void **state)
 {
 	(void)state;
 	signal(SIGUSR1, SIG_IGN);
-	for (unsigned i = 0; i < 100; i++) {
+	for (unsigned i = 0; i < 40; i++) {
 		int status;
 		pid_t child = start_child(50 + i, moves_under_signals);
 		while (waitpid(child, &status, WNOHANG) == 0)
@@ -514,7 +514,7 @@ static void take_while_given_up(void **state)
 	nursery_fork_begins(&shared);
 	ended = false;
 	assert_int_equal(pthread_create(&other, NULL, give_up_again_and_again, NULL), 0);
-	for (unsigned i = 0; i < 2000000; i++)
+	for (unsigned i = 0; i < 500000; i++)
 		nursery_take(&shared);
 	ended = true;
 	pthread_join(other, NULL);

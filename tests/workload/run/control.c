@@ -131,9 +131,9 @@ static void *worker(void *arg)
 	for (int i = 0; i < 3; i++) {
 		wait_for(&go);
 		if (phase == 1)
-			not_measured(60);
+			not_measured(40);
 		else
-			measured(60);
+			measured(40);
 		sem_post(&done);
 	}
 	return NULL;
@@ -142,7 +142,7 @@ static void *worker(void *arg)
 static void *busy(void *arg)
 {
 	(void)arg;
-	not_measured(50);
+	not_measured(30);
 	return NULL;
 }
 
@@ -200,7 +200,7 @@ static void storm(void)
 	pthread_t f[2], w[4];
 	for (int i = 0; i < 2; i++)
 		pthread_create(&f[i], NULL, flicker, NULL);
-	for (int k = 0; k < 8; k++) {
+	for (int k = 0; k < 5; k++) {
 		for (int i = 0; i < 4; i++)
 			pthread_create(&w[i], NULL, brief, NULL);
 		for (int i = 0; i < 4; i++)

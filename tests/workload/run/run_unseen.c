@@ -196,7 +196,7 @@ static int run(const char *mode, const char *n)
 		prctl(PR_TASK_PERF_EVENTS_DISABLE, 0, 0, 0, 0);
 	else
 		set_mask(SIG_BLOCK, &all);
-	hidden(600);
+	hidden(400);
 	if (!strcmp(mode, "blocked")) {
 		set_mask(SIG_UNBLOCK, &all);
 		seen(50);

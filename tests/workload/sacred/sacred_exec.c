@@ -23,7 +23,7 @@ static char *const none[] = {NULL};
 static void spin(void)
 {
 	volatile double x = 1;
-	for (long i = 0; i < 3000000; i++)
+	for (long i = 0; i < 1500000; i++)
 		x = x * 1.0000001 + 1e-9;
 }
 

@@ -66,7 +66,7 @@ static long raw(long number, long a, long b)
 static void align(void)
 {
 	__asm__ volatile("pushf; orl $0x40000, (%%rsp); popf" ::: "cc", "memory");
-	COMPUTE(200);
+	COMPUTE(100);
 	__asm__ volatile("pushf; andl $~0x40000, (%%rsp); popf" ::: "cc", "memory");
 }
 
@@ -75,7 +75,7 @@ static char area[65536] __attribute__((aligned(4096)));
 __attribute__((noinline)) static void on_other_base(long before)
 {
 	raw(SYS_arch_prctl, ARCH_SET_FS, (long)area + 32768);
-	COMPUTE(200);
+	COMPUTE(100);
 	raw(SYS_arch_prctl, ARCH_SET_FS, before);
 }
 
@@ -113,7 +113,7 @@ static void tsc(void)
 	sigaction(SIGSEGV, &act, NULL);
 	if (prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0) != 0)
 		exit(77);
-	compute(200);
+	compute(100);
 	for (int i = 0; i < 1000; i++)
 		sum += __builtin_ia32_rdtsc();
 	prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0);
@@ -135,7 +135,7 @@ static void on_call(int sig, siginfo_t *info, void *context)
 
 static void *other_thread(void *unused)
 {
-	compute(200);
+	compute(100);
 	return unused;
 }
 
@@ -146,14 +146,14 @@ static void dispatch(void)
 	long sum = 0;
 	sigaction(SIGSYS, &act, NULL);
 	pthread_create(&thread, NULL, other_thread, NULL);
-	compute(50);
+	compute(25);
 	if (prctl(PR_SET_SYSCALL_USER_DISPATCH, 7, 0, 0, &blocks) == 0 || errno != EINVAL)
 		printf("a wrong mode is accepted\n");
 	if (prctl(PR_SET_SYSCALL_USER_DISPATCH, 1, 0, 0, &blocks) != 0)
 		exit(77);
 	for (int i = 0; i < CALLS; i++) {
 		blocks = 1;
-		COMPUTE(2);
+		COMPUTE(1);
 		sum += raw(NO_CALL, 0, 0);
 	}
 	prctl(PR_SET_SYSCALL_USER_DISPATCH, 0, 0, 0, 0);
@@ -249,7 +249,7 @@ static void jump(void)
 	if (_setjmp(place) == 0)
 		raise(SIGUSR1);
 	sigprocmask(SIG_UNBLOCK, &user, NULL);
-	compute(200);
+	compute(100);
 }
 
 int main(int argc, char **argv)

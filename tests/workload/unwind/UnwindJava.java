@@ -15,7 +15,7 @@ public class UnwindJava {
 
 	public static void main(String[] arguments) {
 		int sum = 0;
-		for (int i = 0; i < 4; i++)
+		for (int i = 0; i < 2; i++)
 			sum += fib(33) + sort(100000);
 		System.out.println(sum);
 	}
