@@ -22,13 +22,13 @@ static void put_facts(const struct finding *f, const struct text_style *s)
 		text_labelled(s, "why", words);
 }
 
-/* "5.07 s 41.2%  2.53-5.07 s"; findings about the measurement cost nothing. */
+/* "5.07 s 41.2%  2.53 s - 5.07 s", or "note": findings about the measurement have no gain. */
 static void put_gain(const struct findings *all, const struct finding *f,
 		     const struct text_style *s)
 {
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], between[2 * TEXT_CELL + 4];
 	if (f->high <= 0) {
-		fprintf(s->out, "%38s", "");
+		fprintf(s->out, "%9s", "note");
 		return;
 	}
 	snprintf(between, sizeof between, "%s - %s", f->low > 0 ? text_seconds(c, f->low) : "0",
@@ -62,10 +62,15 @@ bool text_report_findings(const struct model *m, const struct text_style *s)
 	if (!findings_make(m, &f))
 		return false;
 	const size_t n = f.list.n < FINDINGS_HEAD ? f.list.n : FINDINGS_HEAD;
-	if (n) {
+	bool has_gain = false;
+	for (size_t i = 0; i < n; i++)
+		has_gain |= f.list.at[i].high > 0;
+	if (has_gain)
 		text_heading(s, "What matters most: elapsed time that a cure could give back");
-		fprintf(s->out, "%9s %6s %-21s\n", "likely", "share", "between");
-	}
+	else if (n)
+		text_heading(s, "What matters most");
+	if (has_gain)
+		fprintf(s->out, "%9s %6s between\n", "likely", "share");
 	for (size_t i = 0; i < n; i++)
 		put_finding(m, &f, &f.list.at[i], s);
 	if (n < f.list.n)

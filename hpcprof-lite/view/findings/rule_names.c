@@ -15,7 +15,8 @@ static bool is_code(const struct model *m, uint32_t context)
 {
 	const uint32_t module = m->contexts[context].module;
 	return module < m->n_modules && !m->modules[module].is_gpu &&
-	       !m->modules[module].is_python && !m->modules[module].is_outside;
+	       !m->modules[module].is_python && !m->modules[module].is_outside &&
+	       m->modules[module].role != MODEL_MODULE_LAUNCH; /* vendors keep their names */
 }
 
 static bool is_unnamed(const struct model *m, const struct model_context *c)
