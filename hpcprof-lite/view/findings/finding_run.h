@@ -26,6 +26,7 @@ struct finding_run {
 	struct msr_usage usage; /* of all processes that ended in order */
 	/* Elapsed time that rules before this one explain by too few processors, or unequal work */
 	double by_processors, by_balance, by_regions;
+	double handling; /* CPU time in calls of libc that wait for threads and wake them */
 	/* by context: time in it alone that the account counts, summed over threads */
 	double *self;
 	bool *in_region; /* by context: it is below a parallel region of OpenMP */

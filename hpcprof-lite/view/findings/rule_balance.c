@@ -87,9 +87,9 @@ bool rule_balance(struct finding_run *r, struct findings *to)
 	if (s.busiest == MODEL_NONE)
 		return true;
 	const struct model_profile *t = &r->m->profiles[s.busiest];
-	/* other threads may have slowed it down */
-	const double life = (double)(t->end_ns - t->start_ns) / 1e9;
-	double gain = s.most > 0 ? life * (1 - s.mean / s.most) : 0;
+	/* all work took longer where processors were missing */
+	const double work = p->seconds[MODEL_WORK], missing = p->seconds[MODEL_NO_CPU];
+	double gain = (s.most - s.mean) * (work > 0 ? 1 + missing / work : 1);
 	/* unequal work is no loss while the others wait for something else */
 	const double idle = finding_lost(r, MODEL_BLOCKED_THREAD) +
 			    finding_lost(r, VIEW_USE_NO_THREAD) +
@@ -109,5 +109,5 @@ bool rule_balance(struct finding_run *r, struct findings *to)
 	r->by_balance = gain;
 	f.process = t->process;
 	return put_places(r->m, s.busiest, &f) &&
-	       finding_add(r, to, &f, gain, gain / 2, gain, idle);
+	       finding_add(r, to, &f, gain, gain / 2, gain, gain);
 }

@@ -7,6 +7,13 @@
 
 #include <stdlib.h>
 
+/* Threads waited for the lock for at least this share of their time. */
+#define CONTENDED 0.01
+
+static const char *const LOCK_CALLS[] = {"pthread_mutex", "GI___pthread_mutex", "lll_lock",
+					 "lll_unlock",    "GI___lll_lock",      "pthread_rwlock",
+					 NULL};
+
 /* The metric of time that others waited for locks that are held here; MODEL_NONE: none. */
 static uint32_t find_blame(const struct model *m)
 {
@@ -37,13 +44,12 @@ static bool put_places(const struct finding_run *r, unsigned activity, struct fi
 
 static bool add(struct finding_run *r, unsigned activity, struct finding *f, struct findings *to)
 {
-	static const char *const calls[] = {"pthread_mutex", "GI___pthread_mutex", "lll_lock",
-					    "lll_unlock", "GI___lll_lock", "pthread_spin",
-					    "pthread_rwlock", NULL};
 	const double waited = finding_lost(r, activity),
-		     handling = activity == MODEL_BLOCKED_LOCK ? finding_libc_time(r, calls) : 0,
+		     handling = activity == MODEL_BLOCKED_LOCK ? finding_libc_time(r, LOCK_CALLS)
+							       : 0,
 		     lost = waited + handling;
-	if (r->account.capacity <= 0 || !finding_is_own(r, waited))
+	/* a lock that nobody waits for costs some CPU time, too, but no thread */
+	if (r->account.capacity <= 0 || waited < CONTENDED * r->elapsed || !finding_is_own(r, lost))
 		return true;
 	finding_fact(f, "threads waited", MODEL_SECONDS, r->account.seconds[activity]);
 	finding_fact(f, "of the threads' time", MODEL_SHARE,

@@ -55,8 +55,9 @@ static bool too_many(struct finding_run *r, struct findings *to)
 		finding_begin("processors", "more threads than processors",
 			      "start one thread for each processor (OMP_NUM_THREADS, "
 			      "--cpus-per-task), or ask for more processors");
-	const double best = p->seconds[MODEL_WORK] / p->quota.n_given + other_waits(r),
-		     most = without_processor(r) + waits_for_others(r),
+	const double work = p->seconds[MODEL_WORK] - r->handling * r->lanes,
+		     best = work / p->quota.n_given + other_waits(r),
+		     most = without_processor(r) + waits_for_others(r) + r->handling,
 		     gain = r->elapsed - best < most ? r->elapsed - best : most;
 	if (!finding_is_large(r, gain))
 		return true;

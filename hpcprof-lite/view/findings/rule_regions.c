@@ -16,6 +16,11 @@
 /* (most - mean) / most of the threads' work; less is within what samples leave to chance */
 #define UNEQUAL 0.08
 
+/* (most - mean) / most of the threads' work over the whole run */
+#define SYSTEMATIC 0.05
+/* a share of the elapsed time; jitter makes threads of short pieces wait for less */
+#define CHANCE 0.15
+
 enum kind { UNEQUAL_WORK, BARRIERS, SHORT_REGIONS, SMALL_TASKS };
 static const struct {
 	const char *key, *title, *cure;
@@ -90,77 +95,114 @@ static void put_facts(const struct view_region *x, enum kind kind, struct findin
 				     x->capacity);
 }
 
-/* Where the threads of this region's fork wait. */
-static bool put_places(const struct finding_run *r, const struct view_region *x, struct finding *f)
+/* By context: it is below the call that forked the region, or in its function. NULL: no memory. */
+static bool *find_contexts(const struct model *m, const struct view_region *x)
 {
-	const struct model *m = r->m;
-	double *weights = finding_weights(m);
+	bool *in = calloc((size_t)m->n_contexts + 1, sizeof *in);
 	uint32_t end = 0;
-	if (!weights)
-		return false;
-	for (uint32_t c = 1; c < m->n_contexts; c++) {
+	for (uint32_t c = 1; in && c < m->n_contexts; c++) {
 		const struct model_context *at = &m->contexts[c];
 		const bool is_fork = at->kind == MODEL_CONTEXT_LINE && at->file == x->file &&
 				     at->line == x->line && x->line;
 		if (c >= end && (is_fork || (at->kind == MODEL_CONTEXT_FUNCTION &&
 					     at->function == x->function)))
 			end = c + at->subtree_n;
-		if (c < end && at->activity >= MODEL_OMP_BARRIER && at->activity <= MODEL_OMP_IDLE)
-			weights[c] = r->self[c];
+		in[c] = c < end;
 	}
+	return in;
+}
+
+/* Where the threads of the region wait. */
+static bool put_places(const struct finding_run *r, const bool *in, struct finding *f)
+{
+	const struct model *m = r->m;
+	double *weights = finding_weights(m);
+	if (!weights)
+		return false;
+	for (uint32_t c = 1; c < m->n_contexts; c++)
+		if (in[c] && m->contexts[c].activity >= MODEL_OMP_BARRIER &&
+		    m->contexts[c].activity <= MODEL_OMP_IDLE)
+			weights[c] = r->self[c];
 	finding_places(m, f, weights, 0);
 	free(weights);
 	return true;
 }
 
 /*
- * The part of the loss that is that of the region: waits for locks, for files and for a processor
- * are other findings. Without OFFCPU, threads that sleep at barriers have no samples.
+ * True if one thread has more of the region's work than the others over the whole run. Otherwise
+ * unequal work of single instances may be chance: a thread that was slowed down for a moment.
  */
-static double share_of(const struct finding_run *r, const struct view_region *x)
+static bool is_systematic(const struct model *m, const struct view_region *x, const bool *in)
+{
+	double most = 0, sum = 0;
+	uint32_t n = 0;
+	for (uint32_t p = 0; p < m->n_profiles; p++) {
+		double work = 0;
+		for (size_t i = 0; i < m->profiles[p].n_values; i++) {
+			const struct model_value *v = &m->profiles[p].values[i];
+			if (in[v->context] && m->metrics[v->metric].is_time &&
+			    m->contexts[v->context].activity == MODEL_WORK)
+				work += v->at[MODEL_POINT];
+		}
+		n += work > 0;
+		sum += work;
+		most = work > most ? work : most;
+	}
+	n = n < x->least_threads ? x->least_threads : n;
+	return most > 0 && n > 0 && (most - sum / n) / most >= SYSTEMATIC;
+}
+
+/*
+ * The part of the loss that is that of the region: waits for locks, for files and for a processor
+ * are other findings. Without OFFCPU, threads that sleep at barriers have no samples. `late`:
+ * seconds in which workers were not there yet.
+ */
+static double share_of(const struct finding_run *r, const struct view_region *x, double late)
 {
 	double own = x->activity[MODEL_OMP_BARRIER] + x->activity[MODEL_OMP_TASKWAIT] +
-		     x->activity[MODEL_OMP_OVERHEAD] + x->activity[MODEL_OMP_IDLE],
+		     x->activity[MODEL_OMP_OVERHEAD] + x->activity[MODEL_OMP_IDLE] + late,
 	       known = 0;
 	for (unsigned k = 0; k < MODEL_N_ACTIVITIES; k++)
 		known += x->activity[k];
-	if (r->account.lacks_offcpu && x->capacity > known)
-		own += x->capacity - known;
+	if (r->account.lacks_offcpu && x->capacity > known + late)
+		own += x->capacity - known - late;
 	return loss_of(x) > own ? own / loss_of(x) : loss_of(x) > 0;
 }
 
-/* The time in which workers are idle between regions, and the main threads do not work either. */
-static double idle_between(const struct finding_run *r)
+/* Workers of short regions are idle until they have seen the fork. */
+static double find_late(const struct finding_run *r, const struct view_region *x)
 {
-	double work = 0;
-	for (uint32_t c = 1; c < r->m->n_contexts; c++)
-		work += r->m->contexts[c].activity == MODEL_WORK && !r->in_region[c] ? r->self[c]
-										   : 0;
-	const double idle = r->account.seconds[MODEL_OMP_IDLE] - work * (r->lanes - 1) -
-			    r->by_regions * r->lanes;
-	return idle > 0 ? idle / r->lanes : 0;
+	const double idle = r->account.seconds[MODEL_OMP_IDLE] - r->by_regions * r->lanes;
+	double missing = x->capacity;
+	for (unsigned k = 0; k < MODEL_N_ACTIVITIES; k++)
+		missing -= x->activity[k];
+	missing = missing < idle ? missing : idle;
+	return missing > 0 && kind_of(r, x) == SHORT_REGIONS ? missing : 0;
 }
 
 static bool add(struct finding_run *r, const struct view_region *x, struct findings *to)
 {
-	const double gain = x->gain * share_of(r, x);
+	const double late = find_late(r, x), gain = x->gain * share_of(r, x, late);
+	const enum kind kind = kind_of(r, x);
 	if (!x->is_known || !finding_is_own(r, gain))
 		return true;
-	const enum kind kind = kind_of(r, x);
+	bool *in = find_contexts(r->m, x);
+	if (!in)
+		return false;
+	const bool is_chance = kind <= BARRIERS && gain < CHANCE * r->elapsed &&
+			       !is_systematic(r->m, x, in);
 	struct finding f = finding_begin(kinds[kind].key, kinds[kind].title, kinds[kind].cure);
 	name_region(r->m, x, &f);
 	put_facts(x, kind, &f);
 	f.function = x->call_function;
-	/* a cure also ends the forks, and what tasks cost where they work */
-	double high = kind == SMALL_TASKS ? 1.3 * gain : gain;
-	if (kind == SHORT_REGIONS) {
-		r->by_regions += idle_between(r);
-		high += idle_between(r);
-	}
-	const double likely = kind == UNEQUAL_WORK    ? gain
-			      : kind == SHORT_REGIONS ? gain + 0.8 * (high - gain)
-						      : 0.9 * gain;
-	return put_places(r, x, &f) && finding_add(r, to, &f, high, gain / 2, likely, high);
+	r->by_regions += is_chance ? 0 : late / r->lanes;
+	/* a cure also ends what tasks cost where they work */
+	const double high = kind == SMALL_TASKS ? 1.2 * gain : gain;
+	const bool ok = put_places(r, in, &f) &&
+			(is_chance || finding_add(r, to, &f, gain, gain / 2,
+						  kind == BARRIERS ? 0.9 * gain : gain, high));
+	free(in);
+	return ok;
 }
 
 bool rule_regions(struct finding_run *r, struct findings *to)

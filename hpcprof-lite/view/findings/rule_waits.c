@@ -10,26 +10,35 @@ static bool add(struct finding_run *r, unsigned activity, double lost, double hi
 {
 	const bool is_found = activity == MODEL_BLOCKED_THREAD ? finding_is_own(r, lost)
 							       : finding_is_large(r, lost);
-	if (r->account.capacity <= 0 || !is_found)
+	if (!is_found)
 		return true;
 	finding_fact(f, "threads waited", MODEL_SECONDS, r->account.seconds[activity]);
 	finding_fact(f, "of the threads' time", MODEL_SHARE,
 		     r->account.seconds[activity] / r->account.capacity);
 	return finding_places_of(r, f, activity) &&
-	       finding_add(r, to, f, lost, lost / 2, 0.9 * lost + 0.5 * (high - lost), high);
+	       finding_add(r, to, f, lost, lost / 2, 0.9 * lost + 0.7 * (high - lost), high);
 }
 
-/* Beside the waits: CPU time to begin and end them, and waits that are too short for samples. */
-static double handling(const struct finding_run *r)
+/* No thread waits for what the processors do in any case. */
+static double at_most(const struct finding_run *r)
 {
-	static const char *const calls[] = {"pthread_cond", "pthread_barrier", "sem_", "futex",
-					    "GI___futex", "pthread_mutex", "lll_", "GI___lll",
-					    NULL};
-	return r->account.capacity > 0
-		       ? finding_libc_time(r, calls) + finding_lost(r, VIEW_USE_UNKNOWN)
-		       : 0;
+	const struct view_processors *p = &r->account;
+	const double given = p->quota.n_given > 0 && p->quota.n_given < p->n_threads
+				     ? p->quota.n_given
+				     : p->n_threads,
+		     work = p->seconds[MODEL_WORK] - r->handling * r->lanes;
+	return given > 0 && work > 0 ? r->elapsed - work / given : r->elapsed;
 }
 
+static double bound(double x, double most)
+{
+	return x < most ? x : most;
+}
+
+/*
+ * At most, the CPU time to begin and end waits ends, too, and waits that are too short for samples.
+ * While a thread sleeps, others may wait for it.
+ */
 bool rule_waits(struct finding_run *r, struct findings *to)
 {
 	struct finding turns = finding_begin("condition", "threads that wait for another thread",
@@ -38,9 +47,14 @@ bool rule_waits(struct finding_run *r, struct findings *to)
 		       sleep = finding_begin("sleep", "threads that sleep",
 					     "wait for the event itself instead of looking again "
 					     "after a while");
-	/* unequal work makes threads wait, too */
-	const double waited = finding_lost(r, MODEL_BLOCKED_THREAD) - r->by_balance,
-		     slept = finding_lost(r, MODEL_BLOCKED_SLEEP);
-	return add(r, MODEL_BLOCKED_THREAD, waited, waited + handling(r), &turns, to) &&
-	       add(r, MODEL_BLOCKED_SLEEP, slept, slept, &sleep, to);
+	if (r->account.capacity <= 0)
+		return true;
+	const double waited = finding_lost(r, MODEL_BLOCKED_THREAD),
+		     slept = finding_lost(r, MODEL_BLOCKED_SLEEP), most = at_most(r),
+		     lost = bound(waited - r->by_balance, most);
+	return add(r, MODEL_BLOCKED_THREAD, lost,
+		   bound(lost + r->handling + finding_lost(r, VIEW_USE_UNKNOWN), most), &turns,
+		   to) &&
+	       add(r, MODEL_BLOCKED_SLEEP, slept,
+		   bound(slept + waited, r->account.seconds[MODEL_BLOCKED_SLEEP]), &sleep, to);
 }

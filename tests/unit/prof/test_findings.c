@@ -153,7 +153,7 @@ static void threads_that_sleep(void **state)
 	add_thread(&r, 10, 4, 6, MSR_WAIT_SLEEP);
 	finish(&r);
 	assert_first(&r, "sleep", 5.4);
-	assert_true(r.f.list.at[0].high == 6 && r.f.list.at[0].n_places == 1);
+	assert_true(r.f.list.at[0].high > 6 && r.f.list.at[0].n_places == 1);
 	end(&r);
 }
 
