@@ -185,25 +185,27 @@ static bool takes_next(const char *option)
 
 /*
  * "hpcrun-lite ./app -e CPUTIME": the option is the program's. Says nothing if the program has an
- * option -e of its own, as perl does, whose value does not look like one of our events.
+ * option -e of its own, as perl does, whose value does not look like one of our events. The word
+ * before the command is an option of ours, its value, our name or "--".
  */
-static void hint_misplaced(char **argv, int argc)
+static void hint_misplaced(char **command, int n_words)
 {
 	static const char *const begins[] = {"gpu=nvidia", "gpu=opencl", "perf::", "PAPI_"},
 				 *const names[] = {"CPUTIME", "REALTIME", "OFFCPU", "MPI", "NVTX"};
-	if (argc < 3 || strcmp(argv[1], "-e") != 0 || access(argv[2], F_OK) == 0)
+	if (n_words < 3 || strcmp(command[-1], "--") == 0 || strcmp(command[1], "-e") != 0 ||
+	    access(command[2], F_OK) == 0)
 		return;
-	const size_t n = strcspn(argv[2], "@,");
+	const size_t n = strcspn(command[2], "@,");
 	bool is_event = false;
 	for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
-		is_event |= !strncmp(argv[2], begins[i], strlen(begins[i]));
+		is_event |= !strncmp(command[2], begins[i], strlen(begins[i]));
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		is_event |= strlen(names[i]) == n && !strncmp(argv[2], names[i], n);
+		is_event |= strlen(names[i]) == n && !strncmp(command[2], names[i], n);
 	if (is_event)
 		log_note(NULL,
 			 "'-e %s' is passed to %s: options of hpcrun-lite come before the "
 			 "command",
-			 argv[2], argv[0]);
+			 command[2], command[0]);
 }
 
 /* HPCToolkit's short form of --delay-sampling has two letters, which getopt does not know. */
@@ -374,6 +376,7 @@ static int run(struct request *r, char **argv, int argc)
 		log_set_quiet(true);
 		log_set_rank(job.rank);
 	}
+	hint_misplaced(argv, argc);
 	int code = check_program(argv[0], &program);
 	if (code != 0)
 		return code;
@@ -448,7 +451,5 @@ int main(int argc, char **argv)
 		return status_exit_code(status);
 	if (first == argc)
 		return status_exit_code(options_refuse("no command was given"));
-	if (strcmp(argv[first - 1], "--") != 0)
-		hint_misplaced(argv + first, argc - first);
 	return run(&r, argv + first, argc - first);
 }

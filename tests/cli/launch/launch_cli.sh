@@ -134,8 +134,9 @@ is "-e behind the command" "$(hinted true -e CPUTIME@500)" \
 	"hpcrun-lite: '-e CPUTIME@500' is passed to true: options of hpcrun-lite come before the command"
 is "... and one of the GPU" "$(hinted true -e gpu=opencl | wc -l | tr -d ' ')" 1
 is "... an -e of the command's own" "$(hinted true -e 'print 1'; hinted true -x -e CPUTIME)" ""
-is "... behind --, and with -q" \
-	"$(hinted -- true -e CPUTIME; hinted -q true -e CPUTIME)" ""
+is "... behind --, with -q, and from the second rank" \
+	"$(hinted -- true -e CPUTIME; hinted -q true -e CPUTIME
+	export OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2; hinted true -e CPUTIME)" ""
 
 # PATH as execvp has it: the first entry that can be executed; an empty entry is the current
 # directory.
