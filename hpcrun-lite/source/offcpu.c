@@ -40,6 +40,8 @@
 #define AWAKE_NS 500000u
 /* A tick that came later than this was held up: the thread could not take the signal. */
 #define LATE_NS 200000u
+#define QUEUE_LATE_NS 100000u    /* a thread without a processor takes its signal so late */
+#define QUEUE_PERIODS 4u
 #define READ_NS 20000u           /* reading the clocks once takes no longer, */
 #define READ_MOST 3u             /* ... at least one of these times */
 #define QUEUE_LEAST_NS 100000u   /* less time in the run queue is kept until there is more */
@@ -96,7 +98,7 @@ struct passed {
 	uint64_t queue_ns;       /* certainly in the run queue */
 	uint64_t blocked_ns;     /* off the processor otherwise */
 	bool is_mixed;           /* a part of blocked_ns may be time in the run queue, too */
-	uint64_t n_waits, n_faults, n_read;
+	uint64_t n_waits, n_taken, n_faults, n_read;
 	uint64_t late_ns;        /* how late this tick of our timer is; 0: another signal */
 	long call;               /* the system call that the signal interrupted */
 	bool has_returned;       /* it already had its result */
@@ -197,11 +199,11 @@ static bool is_same_place(const struct place *a, const struct place *b)
  * time in the run queue. If nobody took the processor away, the thread queued only after a wait was
  * over, which counts as waiting. In the same wait as before, it queued only because we woke it.
  */
-static void split(struct passed *p, uint64_t off_ns, uint64_t n_taken)
+static void split(struct passed *p, uint64_t off_ns)
 {
 	p->queue_ns = p->n_waits ? 0 : off_ns;
 	p->blocked_ns = off_ns - p->queue_ns;
-	p->is_mixed = p->n_waits && n_taken && !p->is_same && !p->is_end;
+	p->is_mixed = p->n_waits && p->n_taken && !p->is_same && !p->is_end;
 }
 
 /*
@@ -224,6 +226,7 @@ static void look(struct offcpu_state *s, const ucontext_t *context, struct passe
 	p->wall_ns = p->now_ns - s->wall_ns;
 	p->n_waits = count_waits(s, now.n_waits - s->switches.n_waits);
 	s->n_woken = 0;
+	p->n_taken = now.n_taken - s->switches.n_taken;
 	p->n_faults = now.n_faults - s->switches.n_faults;
 	p->n_read = now.n_read - s->switches.n_read;
 	s->surplus_ns = used > p->wall_ns ? used - p->wall_ns : 0;
@@ -237,7 +240,7 @@ static void look(struct offcpu_state *s, const ucontext_t *context, struct passe
 			     p->n_waits <= 1 && is_same_place(&p->place, &s->place);
 	p->is_same = is_last && !p->has_returned;
 	p->is_end = is_last && p->has_returned;
-	split(p, p->wall_ns - p->used_ns, now.n_taken - s->switches.n_taken);
+	split(p, p->wall_ns - p->used_ns);
 	s->wall_ns = p->now_ns;
 	s->cpu_ns = clocks.cpu_ns;
 	s->switches = now;
@@ -473,6 +476,25 @@ static unsigned sample_new(struct offcpu_state *s, const ucontext_t *context, st
 	return n;
 }
 
+/*
+ * Returns how much of the time in the run queue belongs to the place of this tick. A tick that is
+ * late found the thread without a processor. It stands for a period each time that it was due
+ * meanwhile, or for all of a longer time, if that is known. A tick that found the thread running
+ * says nothing about where it had no processor before. But what no tick finds must not grow without
+ * a bound.
+ */
+static uint64_t found_in_queue(const struct offcpu_state *s, const struct passed *p)
+{
+	const uint64_t debt = s->queue_debt_ns, period = s->period_ns,
+		       most = QUEUE_PERIODS * period;
+	if (p->late_ns < QUEUE_LATE_NS)
+		return debt < 2 * most ? 0 : debt;
+	uint64_t found = (p->late_ns / period + 1) * period;
+	if (p->n_taken <= 1)
+		found = p->queue_ns > period ? p->queue_ns : period;
+	return debt < found + most && found < debt ? found : debt;
+}
+
 static unsigned sample(struct offcpu_state *s, const ucontext_t *context, struct passed *p,
 		       struct source_expiry *expiry)
 {
@@ -490,10 +512,11 @@ static unsigned sample(struct offcpu_state *s, const ucontext_t *context, struct
 	s->place = p->place;
 	s->has_waited = p->n_waits != 0;
 	s->queue_debt_ns += p->queue_ns;
-	if (s->queue_debt_ns >= QUEUE_LEAST_NS) {
-		give(&expiry[n++], &queue, s->queue_debt_ns, p->now_ns - p->queue_ns);
+	const uint64_t found = found_in_queue(s, p);
+	if (found >= QUEUE_LEAST_NS) {
+		give(&expiry[n++], &queue, found, p->now_ns - p->queue_ns);
 		expiry[n - 1].is_untraced = s->where == WAITING;
-		s->queue_debt_ns = 0;
+		s->queue_debt_ns -= found;
 	}
 	adapt_period(s, p);
 	return n;
