@@ -9,10 +9,10 @@
  * stays in one wait gets longer and longer periods. doc/sampling.md explains the rules and why we
  * use no event of the kernel. Never waits or allocates. Tests: tests/cli/offcpu/offcpu_clock.sh.
  */
-#include "common/safe/clock.h"
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
 #include "hpcrun-lite/source/ktimer.h"
+#include "hpcrun-lite/source/offcpu_clocks.h"
 #include "hpcrun-lite/source/offcpu_wait.h"
 #include "hpcrun-lite/source/source.h"
 
@@ -42,8 +42,6 @@
 #define LATE_NS 200000u
 #define QUEUE_LATE_NS 100000u    /* a thread without a processor takes its signal so late */
 #define QUEUE_PERIODS 4u
-#define READ_NS 20000u           /* reading the clocks once takes no longer, */
-#define READ_MOST 3u             /* ... at least one of these times */
 #define QUEUE_LEAST_NS 100000u   /* less time in the run queue is kept until there is more */
 #define STOPPED_NS 100000000u    /* no thread waits for a page this long */
 /*
@@ -59,12 +57,6 @@ struct place {
 	uint64_t pc, sp, argument;
 };
 
-/* Each wait that the thread really began is a voluntary switch. Others took the processor away. */
-struct switches {
-	uint64_t n_waits, n_taken;
-	uint64_t n_faults, n_read; /* page faults without and with a read from a disk */
-};
-
 struct offcpu_state {
 	struct ktimer timer;     /* on CLOCK_MONOTONIC */
 	struct ktimer awake;     /* on the CPU clock, while the period is long */
@@ -75,7 +67,7 @@ struct offcpu_state {
 	uint64_t n_before;       /* ... which began with this many voluntary switches */
 	/* At the last look: */
 	uint64_t wall_ns, cpu_ns;
-	struct switches switches;
+	struct offcpu_switches switches;
 	bool has_waited;         /* it waited in the interval that ended there */
 	uint64_t surplus_ns;     /* CPU time that passed on no wall clock: clocks are not exact */
 	uint64_t blocked_debt_ns, queue_debt_ns;
@@ -143,39 +135,9 @@ static size_t offcpu_thread_bytes(unsigned n_events)
 
 /* ---- clocks ---- */
 
-static struct switches count_switches(void)
-{
-	struct rusage r;
-	if (sys_call3(SYS_getrusage, RUSAGE_THREAD, (long)&r, 0) != 0)
-		return (struct switches){0};
-	return (struct switches){(uint64_t)r.ru_nvcsw, (uint64_t)r.ru_nivcsw,
-				 (uint64_t)r.ru_minflt, (uint64_t)r.ru_majflt};
-}
-
-struct clocks {
-	uint64_t wall_ns, cpu_ns;
-	struct switches switches;
-};
-
-/*
- * If the thread does not run between these calls, a switch would belong to this interval and its
- * time to the next one. Then we read them again.
- */
-static struct clocks read_clocks(void)
-{
-	struct clocks c;
-	unsigned n_left = READ_MOST;
-	do {
-		c.wall_ns = clock_mono_ns();
-		c.cpu_ns = clock_thread_cpu_ns();
-		c.switches = count_switches();
-	} while (--n_left && clock_mono_ns() - c.wall_ns > READ_NS);
-	return c;
-}
-
 static void begin(struct offcpu_state *s)
 {
-	const struct clocks now = read_clocks();
+	const struct offcpu_clocks now = offcpu_clocks_read();
 	s->wall_ns = now.wall_ns;
 	s->cpu_ns = now.cpu_ns;
 	s->switches = now.switches;
@@ -219,8 +181,8 @@ static uint64_t count_waits(const struct offcpu_state *s, uint64_t n_switches)
 /* Splits the time since the last look. context NULL: what the thread does now does not matter. */
 static void look(struct offcpu_state *s, const ucontext_t *context, struct passed *p)
 {
-	const struct clocks clocks = read_clocks();
-	const struct switches now = clocks.switches;
+	const struct offcpu_clocks clocks = offcpu_clocks_read();
+	const struct offcpu_switches now = clocks.switches;
 	const uint64_t used = clocks.cpu_ns - s->cpu_ns + s->surplus_ns;
 	p->now_ns = clocks.wall_ns;
 	p->wall_ns = p->now_ns - s->wall_ns;
@@ -545,7 +507,7 @@ static unsigned offcpu_poll(void *state, const siginfo_t *info, const void *ucon
 	if (!is_ours && !s->is_long) {
 		s->is_in_wait = is_in_wait(ucontext);
 		s->n_woken += s->is_in_wait;
-		s->n_before = s->is_in_wait ? count_switches().n_waits : 0;
+		s->n_before = s->is_in_wait ? offcpu_count_switches().n_waits : 0;
 		return 0;
 	}
 	look(s, ucontext, &passed);
@@ -561,7 +523,7 @@ static void offcpu_thread_handled(void *state)
 {
 	struct offcpu_state *s = state;
 	if (s->is_in_wait)
-		s->n_woken += count_switches().n_waits - s->n_before;
+		s->n_woken += offcpu_count_switches().n_waits - s->n_before;
 	s->is_in_wait = false;
 }
 
