@@ -434,6 +434,7 @@ libhlcct_la_SOURCES += \
 	hpcrun-lite/source/cputime.c \
 	hpcrun-lite/source/ktimer.h \
 	hpcrun-lite/source/offcpu.c \
+	hpcrun-lite/source/offcpu_clocks.c hpcrun-lite/source/offcpu_clocks.h \
 	hpcrun-lite/source/offcpu_wait.c hpcrun-lite/source/offcpu_wait.h \
 	hpcrun-lite/source/perf.c \
 	hpcrun-lite/source/perf_event.c hpcrun-lite/source/perf_event.h \

@@ -9,10 +9,10 @@
  * stays in one wait gets longer and longer periods. doc/sampling.md explains the rules and why we
  * use no event of the kernel. Never waits or allocates. Tests: tests/cli/offcpu/offcpu_clock.sh.
  */
-#include "common/safe/clock.h"
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
 #include "hpcrun-lite/source/ktimer.h"
+#include "hpcrun-lite/source/offcpu_clocks.h"
 #include "hpcrun-lite/source/offcpu_wait.h"
 #include "hpcrun-lite/source/source.h"
 
@@ -41,9 +41,7 @@
 /* A tick that came later than this was held up: the thread could not take the signal. */
 #define LATE_NS 200000u
 #define QUEUE_LATE_NS 100000u    /* a thread without a processor takes its signal so late */
-#define QUEUE_PERIODS 8u
-#define READ_NS 20000u           /* reading the clocks once takes no longer, */
-#define READ_MOST 3u             /* ... at least one of these times */
+#define QUEUE_PERIODS 4u
 #define QUEUE_LEAST_NS 100000u   /* less time in the run queue is kept until there is more */
 #define STOPPED_NS 100000000u    /* no thread waits for a page this long */
 /*
@@ -59,12 +57,6 @@ struct place {
 	uint64_t pc, sp, argument;
 };
 
-/* Each wait that the thread really began is a voluntary switch. Others took the processor away. */
-struct switches {
-	uint64_t n_waits, n_taken;
-	uint64_t n_faults, n_read; /* page faults without and with a read from a disk */
-};
-
 struct offcpu_state {
 	struct ktimer timer;     /* on CLOCK_MONOTONIC */
 	struct ktimer awake;     /* on the CPU clock, while the period is long */
@@ -75,7 +67,7 @@ struct offcpu_state {
 	uint64_t n_before;       /* ... which began with this many voluntary switches */
 	/* At the last look: */
 	uint64_t wall_ns, cpu_ns;
-	struct switches switches;
+	struct offcpu_switches switches;
 	bool has_waited;         /* it waited in the interval that ended there */
 	uint64_t surplus_ns;     /* CPU time that passed on no wall clock: clocks are not exact */
 	uint64_t blocked_debt_ns, queue_debt_ns;
@@ -98,7 +90,7 @@ struct passed {
 	uint64_t queue_ns;       /* certainly in the run queue */
 	uint64_t blocked_ns;     /* off the processor otherwise */
 	bool is_mixed;           /* a part of blocked_ns may be time in the run queue, too */
-	uint64_t n_waits, n_faults, n_read;
+	uint64_t n_waits, n_taken, n_faults, n_read;
 	uint64_t late_ns;        /* how late this tick of our timer is; 0: another signal */
 	long call;               /* the system call that the signal interrupted */
 	bool has_returned;       /* it already had its result */
@@ -143,39 +135,9 @@ static size_t offcpu_thread_bytes(unsigned n_events)
 
 /* ---- clocks ---- */
 
-static struct switches count_switches(void)
-{
-	struct rusage r;
-	if (sys_call3(SYS_getrusage, RUSAGE_THREAD, (long)&r, 0) != 0)
-		return (struct switches){0};
-	return (struct switches){(uint64_t)r.ru_nvcsw, (uint64_t)r.ru_nivcsw,
-				 (uint64_t)r.ru_minflt, (uint64_t)r.ru_majflt};
-}
-
-struct clocks {
-	uint64_t wall_ns, cpu_ns;
-	struct switches switches;
-};
-
-/*
- * If the thread does not run between these calls, a switch would belong to this interval and its
- * time to the next one. Then we read them again.
- */
-static struct clocks read_clocks(void)
-{
-	struct clocks c;
-	unsigned n_left = READ_MOST;
-	do {
-		c.wall_ns = clock_mono_ns();
-		c.cpu_ns = clock_thread_cpu_ns();
-		c.switches = count_switches();
-	} while (--n_left && clock_mono_ns() - c.wall_ns > READ_NS);
-	return c;
-}
-
 static void begin(struct offcpu_state *s)
 {
-	const struct clocks now = read_clocks();
+	const struct offcpu_clocks now = offcpu_clocks_read();
 	s->wall_ns = now.wall_ns;
 	s->cpu_ns = now.cpu_ns;
 	s->switches = now.switches;
@@ -199,11 +161,11 @@ static bool is_same_place(const struct place *a, const struct place *b)
  * time in the run queue. If nobody took the processor away, the thread queued only after a wait was
  * over, which counts as waiting. In the same wait as before, it queued only because we woke it.
  */
-static void split(struct passed *p, uint64_t off_ns, uint64_t n_taken)
+static void split(struct passed *p, uint64_t off_ns)
 {
 	p->queue_ns = p->n_waits ? 0 : off_ns;
 	p->blocked_ns = off_ns - p->queue_ns;
-	p->is_mixed = p->n_waits && n_taken && !p->is_same && !p->is_end;
+	p->is_mixed = p->n_waits && p->n_taken && !p->is_same && !p->is_end;
 }
 
 /*
@@ -219,13 +181,14 @@ static uint64_t count_waits(const struct offcpu_state *s, uint64_t n_switches)
 /* Splits the time since the last look. context NULL: what the thread does now does not matter. */
 static void look(struct offcpu_state *s, const ucontext_t *context, struct passed *p)
 {
-	const struct clocks clocks = read_clocks();
-	const struct switches now = clocks.switches;
+	const struct offcpu_clocks clocks = offcpu_clocks_read();
+	const struct offcpu_switches now = clocks.switches;
 	const uint64_t used = clocks.cpu_ns - s->cpu_ns + s->surplus_ns;
 	p->now_ns = clocks.wall_ns;
 	p->wall_ns = p->now_ns - s->wall_ns;
 	p->n_waits = count_waits(s, now.n_waits - s->switches.n_waits);
 	s->n_woken = 0;
+	p->n_taken = now.n_taken - s->switches.n_taken;
 	p->n_faults = now.n_faults - s->switches.n_faults;
 	p->n_read = now.n_read - s->switches.n_read;
 	s->surplus_ns = used > p->wall_ns ? used - p->wall_ns : 0;
@@ -239,7 +202,7 @@ static void look(struct offcpu_state *s, const ucontext_t *context, struct passe
 			     p->n_waits <= 1 && is_same_place(&p->place, &s->place);
 	p->is_same = is_last && !p->has_returned;
 	p->is_end = is_last && p->has_returned;
-	split(p, p->wall_ns - p->used_ns, now.n_taken - s->switches.n_taken);
+	split(p, p->wall_ns - p->used_ns);
 	s->wall_ns = p->now_ns;
 	s->cpu_ns = clocks.cpu_ns;
 	s->switches = now;
@@ -476,12 +439,22 @@ static unsigned sample_new(struct offcpu_state *s, const ucontext_t *context, st
 }
 
 /*
- * A tick that found the thread running says nothing about where it had no processor before. If all
- * of these times are so short that no tick finds one, any place gets them.
+ * Returns how much of the time in the run queue belongs to the place of this tick. A tick that is
+ * late found the thread without a processor. It stands for a period each time that it was due
+ * meanwhile, or for all of a longer time, if that is known. A tick that found the thread running
+ * says nothing about where it had no processor before. But what no tick finds must not grow without
+ * a bound.
  */
-static bool finds_queue(const struct offcpu_state *s, const struct passed *p)
+static uint64_t found_in_queue(const struct offcpu_state *s, const struct passed *p)
 {
-	return p->late_ns >= QUEUE_LATE_NS || s->queue_debt_ns >= QUEUE_PERIODS * s->period_ns;
+	const uint64_t debt = s->queue_debt_ns, period = s->period_ns,
+		       most = QUEUE_PERIODS * period;
+	if (p->late_ns < QUEUE_LATE_NS)
+		return debt < 2 * most ? 0 : debt;
+	uint64_t found = (p->late_ns / period + 1) * period;
+	if (p->n_taken <= 1)
+		found = p->queue_ns > period ? p->queue_ns : period;
+	return debt < found + most && found < debt ? found : debt;
 }
 
 static unsigned sample(struct offcpu_state *s, const ucontext_t *context, struct passed *p,
@@ -501,10 +474,11 @@ static unsigned sample(struct offcpu_state *s, const ucontext_t *context, struct
 	s->place = p->place;
 	s->has_waited = p->n_waits != 0;
 	s->queue_debt_ns += p->queue_ns;
-	if (s->queue_debt_ns >= QUEUE_LEAST_NS && finds_queue(s, p)) {
-		give(&expiry[n++], &queue, s->queue_debt_ns, p->now_ns - p->queue_ns);
+	const uint64_t found = found_in_queue(s, p);
+	if (found >= QUEUE_LEAST_NS) {
+		give(&expiry[n++], &queue, found, p->now_ns - p->queue_ns);
 		expiry[n - 1].is_untraced = s->where == WAITING;
-		s->queue_debt_ns = 0;
+		s->queue_debt_ns -= found;
 	}
 	adapt_period(s, p);
 	return n;
@@ -533,7 +507,7 @@ static unsigned offcpu_poll(void *state, const siginfo_t *info, const void *ucon
 	if (!is_ours && !s->is_long) {
 		s->is_in_wait = is_in_wait(ucontext);
 		s->n_woken += s->is_in_wait;
-		s->n_before = s->is_in_wait ? count_switches().n_waits : 0;
+		s->n_before = s->is_in_wait ? offcpu_count_switches().n_waits : 0;
 		return 0;
 	}
 	look(s, ucontext, &passed);
@@ -549,7 +523,7 @@ static void offcpu_thread_handled(void *state)
 {
 	struct offcpu_state *s = state;
 	if (s->is_in_wait)
-		s->n_woken += count_switches().n_waits - s->n_before;
+		s->n_woken += offcpu_count_switches().n_waits - s->n_before;
 	s->is_in_wait = false;
 }
 
