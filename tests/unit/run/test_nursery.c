@@ -404,7 +404,7 @@ static void no_sample_is_lost_while_moving(void **state)
 {
 	(void)state;
 	signal(SIGUSR1, SIG_IGN);
-	for (unsigned i = 0; i < 100; i++) {
+	for (unsigned i = 0; i < 40; i++) {
 		int status;
 		pid_t child = start_child(50 + i, moves_under_signals);
 		while (waitpid(child, &status, WNOHANG) == 0)

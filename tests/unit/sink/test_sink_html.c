@@ -96,7 +96,7 @@ static void check_section(const uint8_t *bytes, size_t n)
 {
 	size_t n_text, n_other;
 	char *text = write_section(bytes, n, 1, &n_text);
-	for (unsigned n_workers = 2; n_workers < 5; n_workers++) {
+	for (unsigned n_workers = 2; n_workers < 5; n_workers += 2) {
 		char *other = write_section(bytes, n, n_workers, &n_other);
 		assert_int_equal(n_other, n_text);
 		assert_memory_equal(other, text, n_text);
@@ -112,8 +112,7 @@ static void sections_come_back(void **state)
 	static const size_t sizes[] = {0,         1,         2,
 				       3,         4,         PIECE - 1,
 				       PIECE,     PIECE + 1, 2 * PIECE + 1,
-				       4 * PIECE, 8 * PIECE, 8 * PIECE + 1,
-				       MOST};
+				       8 * PIECE, MOST};
 	uint8_t *bytes = malloc(MOST);
 	uint32_t random = 1;
 	(void)state;
