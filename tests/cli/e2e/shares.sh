@@ -3,14 +3,14 @@
 #
 # Workloads whose shares are known: functions, call paths, lines, inlined bodies, threads. What the
 # profile says must agree with what the workload counted, within six standard deviations of a sample
-# of that size and half a percent for the cost of loops and calls. The rate asked for is the rate
-# delivered, and CPUTIME is the thread's own CPU clock. gcc and clang, as an ordinary user.
+# of that size and half a percent for the cost of loops and calls. CPUTIME is the thread's own CPU
+# clock. gcc and clang, as an ordinary user.
 
 # shellcheck disable=SC2154 # variables of lib.sh
 . "${srcdir:-.}/tests/lib.sh"
 
 public_tools || skip_all "the tools are not staged; run make check"
-seconds=0.8
+seconds=0.5
 rate=4000
 user=as_nobody
 tab=$(printf '\t')
@@ -147,7 +147,9 @@ inlined_body() {
 
 for compiler in "${CC:-cc}" ${CLANG:+"$CLANG"}; do
 	have "${compiler%% *}" || { skip "shares with $compiler" "not here"; continue; }
-	if measure_evenly functions "$compiler" $seconds; then
+	# Lines and inlined bodies depend on the compiler more than functions do.
+	if [ "$compiler" = "$(thorough "${CC:-cc}" "$compiler")" ] &&
+		measure_evenly functions "$compiler" $seconds; then
 		by_function one two five shared >"$T/g"
 		group functions <"$T/g"
 		by_callers straight_caller deep_caller >"$T/g"
@@ -188,7 +190,7 @@ fi
 # Threads that wait often, alone, beside neighbours that use up every processor, and with the right
 # to look into the kernel if we have it: then the source is another. Beside such neighbours the
 # kernel's tick, which tells an ordinary user of time in the kernel, hardly ever meets threads that
-# run so shortly. The rate of shares_functions is measured in between.
+# run so shortly. The rate of shares_functions is measured in between; run_rate.sh asks for it, too.
 # shellcheck disable=SC2016 # expanded at the end
 at_exit '[ -z "$neighbours" ] || kill $neighbours 2>/dev/null'
 neighbours=
@@ -227,7 +229,7 @@ enough() {
 	# shellcheck disable=SC2086 # two numbers
 	for file in "$T"/switches.*; do most_within "$file" $share_bounds "$1" || return; done
 	# shellcheck disable=SC2086
-	most_within "$T/rates" $rate_bounds "$1"
+	[ ! -e "$T/rates" ] || most_within "$T/rates" $rate_bounds "$1"
 }
 
 for round in 1 2 3; do
@@ -246,7 +248,7 @@ for round in 1 2 3; do
 		switches root
 		user=as_nobody
 	fi
-	measure functions "${CC:-cc}" 1 && note_rate
+	[ "$(thorough few all)" = few ] || { measure functions "${CC:-cc}" 1 && note_rate; }
 done
 
 # The median of three runs, so that one run in which the host took the processor away does not
@@ -260,8 +262,10 @@ for file in "$T"/switches.*; do
 done
 
 # The median of all runs of shares_functions.
-# shellcheck disable=SC2086 # two numbers
-within "CPUTIME@f1000: samples a CPU second" "$(median <"$T/rates")" $rate_bounds
-diag "rates: $(tr '\n' ' ' <"$T/rates")"
+if [ -e "$T/rates" ]; then
+	# shellcheck disable=SC2086 # two numbers
+	within "CPUTIME@f1000: samples a CPU second" "$(median <"$T/rates")" $rate_bounds
+	diag "rates: $(tr '\n' ' ' <"$T/rates")"
+fi
 
 done_testing

@@ -17,7 +17,7 @@ chain() {
 }
 
 for runtime in libgomp libomp; do
-	if workload omp_paths $runtime "$events" sites 50; then
+	if workload omp_paths $runtime "$events" sites 30; then
 		all_in "the first region at both call sites" first_work \
 			"main > main > do_sites > site_a > two_regions > OUTLINED > first_work" \
 			"main > main > do_sites > site_b > two_regions > OUTLINED > first_work"
@@ -29,7 +29,7 @@ for runtime in libgomp libomp; do
 			"$(echo "$(truth first_work 2) $(truth second_work 2)" |
 				awk '{ print $1 / ($1 + $2) }')"
 	fi
-	if workload omp_paths $runtime "$events" nested 50; then
+	if workload omp_paths $runtime "$events" nested 30; then
 		all_in "outer regions" outer_work "main > main > do_nested > OUTLINED > outer_work"
 		all_in "regions of workers and of the initial thread" inner_work \
 			"main > main > do_nested > OUTLINED > inner_region > OUTLINED > inner_work"
@@ -37,7 +37,7 @@ for runtime in libgomp libomp; do
 			"$(echo "$(truth inner_work 2) $(truth outer_work 2)" |
 				awk '{ print $1 / ($1 + $2) }')"
 	fi
-	if workload omp_paths $runtime "$events" teams 50; then
+	if workload omp_paths $runtime "$events" teams 30; then
 		all_in "the team of two" first_work "main > main > do_teams > OUTLINED > first_work"
 		all_in "the team of four" second_work \
 			"main > main > do_teams > OUTLINED > second_work"

@@ -57,15 +57,15 @@ for runtime in libgomp libomp compat; do
 	[ $runtime != compat ] || [ "$(thorough few all)" = all ] ||
 		regions=static constructs=critical serial=
 	for construct in $regions; do
-		workload omp_waits $runtime "$events" $construct 20 || continue
+		workload omp_waits $runtime "$events" $construct 14 || continue
 		seconds_are "work" "do_$construct;OUTLINED;work" "$(truth work 1)"
 		seconds_are "waits at the end of the region" "do_$construct;$at_end" \
 			"$(truth wait 1)"
 		seconds_are "... as time at barriers" "do_$construct;" "$(truth wait 1)" OMP:BARRIER
-		exact_sums 20
+		exact_sums 14
 	done
 	for construct in $constructs; do
-		workload omp_waits $runtime "$events" $construct 20 || continue
+		workload omp_waits $runtime "$events" $construct 14 || continue
 		sum_is_exact
 		seconds_are "work" "do_$construct;OUTLINED;work" "$(truth work 1)"
 		seconds_are "waits in the construct" "do_$construct;OUTLINED;RUNTIME(;|\$)" \
@@ -75,7 +75,7 @@ for runtime in libgomp libomp compat; do
 		[ "$construct" = barrier ] ||
 			seconds_are "the section" "do_$construct;OUTLINED;hold" "$(truth hold 1)"
 	done
-	if [ -n "$serial" ] && workload omp_waits $runtime "$events" serial 20; then
+	if [ -n "$serial" ] && workload omp_waits $runtime "$events" serial 14; then
 		seconds_are "serial work" "do_serial;serial(;|\$)" "$(truth serial 1)"
 		seconds_are "idle workers" "^omp-idle" "$(truth idle 1)" OMP:IDLE
 		seconds_are "work" "do_serial;OUTLINED;work" "$(truth work 1)"

@@ -66,32 +66,32 @@ static void take_turns(const char *name, unsigned work, unsigned sleep, unsigned
 
 NOINLINE static void turn_brief(void)
 {
-	take_turns("turn_brief", 500, 1000, 3000);
+	take_turns("turn_brief", 500, 1000, 2000);
 	__asm__ volatile("");
 }
 
 /* Both in each period: the switches alone do not say which it was. */
 NOINLINE static void turn_short(void)
 {
-	take_turns("turn_short", 1000, 100, 3000);
+	take_turns("turn_short", 1000, 100, 2000);
 	__asm__ volatile("");
 }
 
 NOINLINE static void turn_even(void)
 {
-	take_turns("turn_even", 5000, 5000, 3000);
+	take_turns("turn_even", 5000, 5000, 2000);
 	__asm__ volatile("");
 }
 
 NOINLINE static void turn_long(void)
 {
-	take_turns("turn_long", 30000, 100000, 3000);
+	take_turns("turn_long", 30000, 100000, 1000);
 	__asm__ volatile("");
 }
 
 NOINLINE static void turn_never(void)
 {
-	take_turns("turn_never", 1000000, 1, 1000);
+	take_turns("turn_never", 1000000, 1, 500);
 	__asm__ volatile("");
 }
 
