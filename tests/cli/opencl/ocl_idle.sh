@@ -77,7 +77,7 @@ busy_elsewhere() {
 		$(($(truth "$1" ns host:all) - $(truth "$1" ns kernel)))
 }
 
-run compute "-e REALTIME" compute 4
+run compute "-e REALTIME" compute 3
 busy_elsewhere compute
 # When it has no processor, threads that are blocked are to blame.
 within "compute: the function that computes is to blame" "$(blamed compute host_compute)" \
@@ -87,15 +87,15 @@ within "compute: the host waited for the kernel" \
 	"$(ns "$(gpu_total compute "CPU_IDLE_CAUSE (sec)" busy)")" \
 	"$(part "$(truth compute ns kernel)" 70)" "$(part "$(truth compute ns host:wait)" 100)"
 
-run sleep "-e REALTIME" sleep 4
+run sleep "-e REALTIME" sleep 3
 busy_elsewhere sleep
-is "sleep: every launch finds the device idle" "$(idle sleep latencies)" 4
+is "sleep: every launch finds the device idle" "$(idle sleep latencies)" 3
 within "sleep: the function that sleeps is to blame" \
 	"$(blamed sleep host_sleep)" "$(part "$(truth sleep ns host:work)" 60)" \
 	$(($(truth sleep ns host:work) * 105 / 100 + $(idle sleep unsampled_ns)))
 
 # The CPU's time does not pass while it sleeps: nobody is blamed for what nobody saw.
-run unseen "-e CPUTIME" sleep 4
+run unseen "-e CPUTIME" sleep 3
 busy_elsewhere unseen
 within "unseen: without a sample nobody is blamed" "$(idle unseen unsampled_ns)" \
 	"$(part "$(truth unseen ns host:work)" 60)" "$(idle unseen watched_ns)"

@@ -13,7 +13,7 @@ public_workloads ocl_paths ocl_solver ocl_storm ocl_queues
 
 native paths "$W/ocl_paths" 20
 native solver "$W/ocl_solver" 48
-native storm "$W/ocl_storm" 3 2000
+[ "$(thorough few all)" = few ] || native storm "$W/ocl_storm" 3 2000
 native queues "$W/ocl_queues" 5
 
 for entrance in layer preload; do
@@ -58,6 +58,8 @@ for entrance in layer preload; do
 	same_time "$name: time of fills" "$(gpu_total "$name" "GMSET (sec)")" \
 		"$(truth "$name" ns fill)"
 
+	# ocl_same.sh and ocl_life.sh have it, too
+	[ "$(thorough few all)" = all ] || continue
 	name=storm-$entrance
 	measured "$name" storm -e CPUTIME -e "$event" -- "$W/ocl_storm" 3 2000
 	analyse "$name" text "$M"
