@@ -32,9 +32,10 @@ for runtime in libgomp libomp; do
 		$(thorough "" "KMP_BLOCKTIME=0 KMP_BLOCKTIME=infinite OMP_DYNAMIC=true"); do
 		has_workload omp_paths $runtime || continue
 		public_copy "$OMP_PROGRAMS/omp_paths.$runtime"
-		# 50 ms of work a thread: some ticks in all, wherever they fall on a busy machine
-		omp_measure "$runtime-$policy" "-e CPUTIME@f4000 -e REALTIME@f2000" \
-			env "$policy" "$T/omp_paths.$runtime" chain 50 4
+		# The first event makes the paths. 30 ms of work have 60 samples of it, however the
+		# pieces of 1 ms fall between the ticks of a busy machine.
+		omp_measure "$runtime-$policy" "-e REALTIME@f2000 -e CPUTIME@f4000" \
+			env "$policy" "$T/omp_paths.$runtime" chain 30 4
 		is "$M: one path" "$(paths_to inner_work | sed 's/ > .* > / > ... > /')" \
 			"main > ... > inner_work"
 	done
