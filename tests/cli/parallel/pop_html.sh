@@ -55,11 +55,11 @@ is_shown() {
 	checks "$1"
 }
 
-if workload omp_waits libgomp "-e CPUTIME@f1000" static 40 2 3; then
+if workload omp_waits libgomp "-e CPUTIME@f1000" static 20 2 3; then
 	page "$omp_dir/m" "regions"
 	agrees "regions"
 fi
-if workload omp_waits libgomp "-e CPUTIME@f1000" static 30 1; then
+if workload omp_waits libgomp "-e CPUTIME@f1000" static 15 1; then
 	page "$omp_dir/m" "one thread"
 fi
 
@@ -80,7 +80,7 @@ if command -v mpicc.openmpi >/dev/null || command -v mpicc.mpich >/dev/null; the
 	mpi=${mpi%% *}
 	mpi_build "$mpi" ../parallel/pop_mpi.c -fopenmp -I"$srcdir" \
 		"$builddir/.libs/libhpctoolkit.a" -ldl
-	mpi_run "$mpi" 2 "$HPCRUN" -q -e CPUTIME -e MPI -o "$T/mpi" -- "$T/$mpi/pop_mpi" late 10 \
+	mpi_run "$mpi" 2 "$HPCRUN" -q -e CPUTIME -e MPI -o "$T/mpi" -- "$T/$mpi/pop_mpi" late 6 \
 		>"$T/out" 2>&1
 	is "MPI: status" "$?" 0
 	page "$T/mpi" "MPI"

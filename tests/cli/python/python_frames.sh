@@ -12,7 +12,7 @@
 cd "$T" || exit 99
 cp "$srcdir/tests/python/frames.py" .
 
-"$HPCRUN" -e CPUTIME@f2000 -o m "$PY" frames.py 0.25 >out 2>err
+"$HPCRUN" -e CPUTIME@f2000 -o m "$PY" frames.py 0.18 >out 2>err
 is "the program runs" "$?" 0
 "$HPCPROF" -q --no-structs -o db --to=text,cctdb --all m >all 2>err-prof
 is "it is read" "$? $(cat err-prof)" "0 "

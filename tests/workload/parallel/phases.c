@@ -3,7 +3,7 @@
  * Two threads and two phases that the program marks (hpctoolkit.h), in which the threads have known
  * work. It says what its own clocks say, as "NAME elapsed ns, useful ns": the time from start to
  * stop, and the CPU time of the work of both threads. Usage: phases once|again|fork|many.
- * once: each phase three times, one after the other, with work between them that is not measured.
+ * once: each phase twice, one after the other, with work between them that is not measured.
  * again: no stop, so the start of a phase ends the one before. fork: a child goes on in a phase.
  * many: once, then MANY phases more than are recorded.
  */
@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MANY = 10, RECORDED = 65536 };
+enum { ROUNDS = 2, MANY = 10, RECORDED = 65536 };
 
 struct truth {
 	const char *name;
@@ -99,7 +99,7 @@ int main(int argc, char **argv)
 	pthread_create(&thread, NULL, other, NULL);
 	if (stops)
 		hpctoolkit_sampling_stop();
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < ROUNDS; i++) {
 		assemble(&a, stops);
 		if (stops)
 			both(25, 25);
@@ -114,7 +114,7 @@ int main(int argc, char **argv)
 		}
 		waitpid(child, NULL, 0);
 	}
-	for (int i = 6; strcmp(what, "many") == 0 && i < RECORDED + MANY; i++)
+	for (int i = 2 * ROUNDS; strcmp(what, "many") == 0 && i < RECORDED + MANY; i++)
 		hpctoolkit_sampling_start();
 	other_ms = 0;
 	pthread_barrier_wait(&meet);
