@@ -10,6 +10,7 @@
 . "$srcdir/tests/e2e.sh"
 . "$srcdir/tests/ocl.sh"
 public_workloads ocl_end ocl_storm
+export e2e_structs=--no-structs
 
 # --- fork and exec
 for way in fork before exec; do

@@ -75,7 +75,7 @@ invented() {
 for way in -fomit-frame-pointer -fno-omit-frame-pointer; do
 	${CC:-gcc} -O1 -g -fcf-protection=none -fno-asynchronous-unwind-tables -fno-unwind-tables \
 		"$way" "$work/unwind_stale.c" -o "$T/stale" || exit 99
-	paths "C, no tables, $way" "$T/stale" 0.5
+	paths "C, no tables, $way" "$T/stale" 0.3
 	is "$name: nothing is invented" "$(invented)" ""
 	[ "$way" = -fomit-frame-pointer ] || {
 		mostly 90
