@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-lints = tests/lint/breaks.sh tests/lint/cycles.sh tests/lint/lines.sh tests/lint/links.sh \
-	tests/lint/marks.sh tests/lint/names.sh tests/lint/needs.sh tests/lint/packages.sh \
-	tests/lint/rooms.sh tests/lint/symbols.sh
+lints = tests/lint/cycles.sh tests/lint/lines.sh tests/lint/links.sh tests/lint/marks.sh \
+	tests/lint/names.sh tests/lint/needs.sh tests/lint/packages.sh tests/lint/rooms.sh \
+	tests/lint/symbols.sh
 TESTS += $(lints)
-EXTRA_DIST += $(lints) tests/lint/cycles.txt tests/lint/files.sh tests/lint/handlers.txt \
-	tests/lint/long-lines.txt tests/lint/other-names.txt tests/lint/reach.py \
-	tests/lint/rooms.txt tests/lint/symbols.txt
+FULL_TESTS += tests/lint/breaks.sh
+EXTRA_DIST += $(lints) tests/lint/breaks.sh tests/lint/cycles.txt tests/lint/files.sh \
+	tests/lint/handlers.txt tests/lint/long-lines.txt tests/lint/other-names.txt \
+	tests/lint/reach.py tests/lint/rooms.txt tests/lint/symbols.txt
 
 if HAVE_CMOCKA
 # Nothing needs it but a person who runs one case; see CONTRIBUTING.md.

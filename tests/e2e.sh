@@ -57,12 +57,14 @@ processes() {
 
 # analyse NAME FORMS DIR...: merges measurement directories into the database $T/db-NAME; the
 # complete text is then in $T/text-NAME. Tests that it works and that the ledger closes.
+# e2e_structs: --no-structs, where lines and static functions are not the question.
 analyse() {
 	e2e_name=$1
 	e2e_forms=$2
 	shift 2
 	rm -rf "$T/db-$e2e_name"
-	ok "$e2e_name: analysis" run_limited 240 "$HPCPROF" --to "$e2e_forms" \
+	# shellcheck disable=SC2086 # an option or none
+	ok "$e2e_name: analysis" run_limited 240 "$HPCPROF" ${e2e_structs:-} --to "$e2e_forms" \
 		--all -o "$T/db-$e2e_name" "$@"
 	mv "$T/.ok.out" "$T/text-$e2e_name"
 	holds "$e2e_name: the ledger closes" "$e2e_name" "closes 1"

@@ -10,6 +10,7 @@
 . "$srcdir/tests/e2e.sh"
 . "$srcdir/tests/ocl.sh"
 public_workloads ocl_end ocl_storm
+export e2e_structs=--no-structs
 
 # --- fork and exec
 for way in fork before exec; do
@@ -103,8 +104,8 @@ if have mpirun && [ "$(id -u)" -eq 0 ]; then
 	cd "${M%/*}" || exit 99 # an ordinary user may not be let into the directory of the build
 	HOME=$(public_dir home) run_limited 120 "$tap_runuser" -u nobody -- mpirun --oversubscribe \
 		--bind-to none -n 2 \
-		"$HPCRUN" -q -e CPUTIME -e gpu=opencl -o "$M" -- "$W/ocl_storm" 2 10 >"$T/ranks.out" \
-		2>"$T/ranks.err" </dev/null
+		"$HPCRUN" -q -e CPUTIME -e gpu=opencl -o "$M" -- "$W/ocl_storm" 2 10 \
+		>"$T/ranks.out" 2>"$T/ranks.err" </dev/null
 	is "two ranks: status" $? 0
 	cd "$T" || exit 99
 	is "two ranks: a file each" "$(processes "$M")" 2

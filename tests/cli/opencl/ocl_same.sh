@@ -11,6 +11,7 @@
 . "$srcdir/tests/e2e.sh"
 . "$srcdir/tests/ocl.sh"
 public_workloads ocl_calls ocl_errors ocl_queues ocl_storm ocl_end
+export e2e_structs=--no-structs
 
 # compare NAME COMMAND...: native, and through both entrances; with the layer also analysed.
 compare() {

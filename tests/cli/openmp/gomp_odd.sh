@@ -69,7 +69,7 @@ is "many: those without room are counted together" \
 	"$(awk '$8 + $9 == 0 { print $2 }' "$T/regions")" 88
 
 behaves exit
-behaves kinds --no-openmp
+behaves small --no-openmp
 is "--no-openmp: no sums" "$(total 2)" 0
 
 # The program's clocks are inside of ours in the function, and outside of ours from fork to join.

@@ -51,7 +51,7 @@ adds_up "processes add up" "$T/m" "--process 1000" "--process 1010,1020,1030"
 adds_up "a name has them all" "$T/m" "--process synth*"
 adds_up "filters are combined" "$T/m" "--rank 0-1" "--rank 2-3 --thread 0" \
 	"--rank 2-3 --thread 1,2"
-"$GEN" -p 2 -t 3 -n 400 -s 500 -m 3 -r -b "$T/clean" || exit 99
+"$GEN" -p 2 -t 3 -n 150 -s 500 -m 3 -r -b "$T/clean" || exit 99
 adds_up "halves of the time add up" "$T/clean" "--time :50%" "--time 50%:"
 adds_up "seconds and percent" "$T/clean" "--time 0:0.7" "--time 0.7:1.234567891" \
 	"--time 1.234567891:80%" "--time 80%:100%"

@@ -24,7 +24,7 @@ weights_fit "threads: weights are the CPU time" 9 10
 mode threads 0 3001 3000
 within "3000 short threads take little of the file" "$(value bytes)" 1 \
 	$((3000 * 1000 + 200000 + $(value recorded) * 1000))
-mode threads 0 201 200 0.004
+mode threads 0 101 100 0.004
 # On an idle machine the mean is right; on a busy one threads start right after a tick, and fewer
 # meet the next, or right before, and each has a whole tick.
 within "short threads are sampled" "$(ratio "$(value sum0)" "$(value cpu_ns)")" 0.01 4

@@ -14,7 +14,7 @@ program() {
 	measure "$@" -- "$UNSEEN" $mode
 	is "$mode: exit status" "$status" 0
 	"$HPCPROF" -q --no-structs --to text --all "$OUT" >"$T/all" 2>"$T/err"
-	"$HPCPROF" -q --to text "$OUT" >"$T/report" 2>>"$T/err"
+	"$HPCPROF" -q --no-structs --to text "$OUT" >"$T/report" 2>>"$T/err"
 	used=$(cat "$T/stdout")
 }
 # cpu FIELD: ms of the ledger of CPU time

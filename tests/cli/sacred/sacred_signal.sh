@@ -6,6 +6,8 @@
 
 . "${srcdir:-.}/tests/lib.sh"
 . "$srcdir/tests/sacred.sh"
+# shellcheck disable=SC2034 # for sacred_sampled
+sacred_structs=
 
 for part in masks actions own inherit wait; do
 	sacred "signals: $part" "$W/sacred_signal" "$part"

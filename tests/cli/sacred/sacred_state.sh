@@ -6,6 +6,8 @@
 
 . "${srcdir:-.}/tests/lib.sh"
 . "$srcdir/tests/sacred.sh"
+# shellcheck disable=SC2034 # for sacred_sampled
+sacred_structs=
 PROGRAM=$W/sacred_state
 
 # inclusive FUNCTION: its share of the time, in percent, in the tree that sacred_sampled printed.

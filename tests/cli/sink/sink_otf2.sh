@@ -132,7 +132,7 @@ else
 	skip "a full file system" "needs root and mount"
 fi
 
-# Memory does not grow with the time line: 4,000,000 samples would need 50 MB or more.
+# Memory does not grow with the time line: 1,000,000 samples would need 12 MB or more.
 if grep -q 'fsanitize=' "$builddir/Makefile" 2>/dev/null &&
 	grep -q '^HL_SANITIZE_CFLAGS = -' "$builddir/Makefile"; then
 	skip "a long time line is written with little memory" "a sanitizer needs more"
@@ -140,7 +140,7 @@ else
 	mkdir "$T/long"
 	within "a long time line is written with little memory (KiB)" \
 		"$("$FIXTURE" otf2 "$T/long" n_processes=1 n_threads=1 n_metrics=1 \
-		n_samples=2000000 workers=1 peak=1)" 1000 40960
+		n_samples=1000000 workers=1 peak=1)" 1000 16384
 fi
 # libc's gethostid, which the library calls, asks the name service, and that may take long to say
 # that it knows nothing.

@@ -21,9 +21,13 @@ check() {
 		fail "$1: something was wrong with it"
 		diag_file "$T/out"
 	else
-		ok "$1" run_limited 300 "$judge" "$T/s" "$2" "${3:-1}"
-		grep '%\|addresses' "$T/.ok.out" | tail -n 1
+		judge "$@"
 	fi
+}
+# judge NAME BINARY [STRIDE]: the last structure
+judge() {
+	ok "$1" run_limited 300 "$judge" "$T/s" "$2" "${3:-1}"
+	grep '%\|addresses' "$T/.ok.out" | tail -n 1
 }
 
 # compile NAME SOURCE COMPILER FLAGS...: builds $T/bin; a compiler that cannot is no failure of
@@ -178,9 +182,11 @@ fi
 
 check "this tool" "$HPCSTRUCT" "$(thorough 256 4)"
 libc=$(ldd "$HPCSTRUCT" 2>/dev/null | awk '/libc\.so/ { print $3 }')
-if [ -n "$libc" ] && "$HPCSTRUCT" -q -f --no-cache -o "$T/s" "$libc" &&
+if [ -n "$libc" ] && "$HPCSTRUCT" -q -f --no-cache -o "$T/s" "$libc" >"$T/out" 2>&1 &&
 	"$HPCSTRUCT" --print "$T/s" | grep -q '^debug-file'; then
-	check "the C library with the distribution's symbols" "$libc" "$(thorough 512 64)"
+	is "the C library with the distribution's symbols: nothing is wrong with it" \
+		"$(cat "$T/out")" ""
+	judge "the C library with the distribution's symbols" "$libc" "$(thorough 512 64)"
 else
 	skip "the C library with the distribution's symbols" "no debug symbols for it here"
 fi

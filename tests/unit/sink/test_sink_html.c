@@ -109,10 +109,8 @@ static void check_section(const uint8_t *bytes, size_t n)
 static void sections_come_back(void **state)
 {
 	enum { PIECE = HTML_PIECE_BYTES, MOST = 9 * PIECE + 5 };
-	static const size_t sizes[] = {0,         1,         2,
-				       3,         4,         PIECE - 1,
-				       PIECE,     PIECE + 1, 2 * PIECE + 1,
-				       8 * PIECE, MOST};
+	static const size_t sizes[] = {
+		0, 1, 2, 3, 4, PIECE - 1, PIECE, PIECE + 1, 2 * PIECE + 1, 8 * PIECE, MOST};
 	uint8_t *bytes = malloc(MOST);
 	uint32_t random = 1;
 	(void)state;
