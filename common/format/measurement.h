@@ -131,7 +131,7 @@ enum msr_wait {
 	MSR_WAIT_QUEUE,     /* blocked: a message queue (System V, POSIX) */
 	MSR_WAIT_SEMAPHORE, /* blocked: a semaphore of System V */
 	MSR_WAIT_IO_URING,  /* blocked: completions of io_uring */
-	MSR_WAIT_THREAD,    /* blocked: a futex of libc that is no lock: condition, semaphore, join */
+	MSR_WAIT_THREAD,    /* blocked: a futex of libc, but no lock: condition, semaphore, join */
 	MSR_N_WAITS
 };
 

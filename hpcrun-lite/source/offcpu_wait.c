@@ -100,9 +100,9 @@ static int owner_of(const greg_t *reg)
 }
 
 /*
- * True if libc waits for another thread to do something. Locks use the private FUTEX_WAIT; condition
- * variables, semaphores and, since glibc 2.34, pthread_join use FUTEX_WAIT_BITSET, as timed and
- * read-write locks do. The kernel wakes the older pthread_join, so that its futex is shared.
+ * True if libc waits for another thread to do something. Locks use the private FUTEX_WAIT.
+ * Condition variables, semaphores and, since glibc 2.34, pthread_join use FUTEX_WAIT_BITSET, as
+ * timed and read-write locks do. The kernel wakes the older pthread_join, so its futex is shared.
  */
 static bool waits_for_thread(const greg_t *reg, int owner)
 {

@@ -78,8 +78,8 @@ static bool put_places(const struct model *m, uint32_t profile, struct finding *
 bool rule_balance(struct finding_run *r, struct findings *to)
 {
 	struct finding f = finding_begin("balance", "threads with unequal work",
-					 "divide the work into smaller pieces, and let idle threads "
-					 "take the next one");
+					 "divide the work into smaller pieces; idle threads take "
+					 "the next one");
 	const struct view_processors *p = &r->account;
 	if (p->capacity <= 0 || p->n_threads < 2 || p->n_ranks > 1 || r->m->n_omp_regions)
 		return true;
