@@ -121,12 +121,11 @@ static void test_commands_of_futexes(void **state)
 	/* in libc: conditions, semaphores and joins; elsewhere the command says nothing */
 	const uintptr_t libc = (uintptr_t)pthread_self;
 	offcpu_wait_start();
-	assert_int_equal(find(SYS_futex, (uintptr_t)&word, FUTEX_WAIT_BITSET_PRIVATE, 0, libc).cause,
+	const uintptr_t at = (uintptr_t)&word;
+	assert_int_equal(find(SYS_futex, at, FUTEX_WAIT_BITSET_PRIVATE, 0, libc).cause,
 			 MSR_WAIT_THREAD);
-	assert_int_equal(find(SYS_futex, (uintptr_t)&word, FUTEX_WAIT, 0, libc).cause,
-			 MSR_WAIT_THREAD);
-	assert_int_equal(find(SYS_futex, (uintptr_t)&word, FUTEX_WAIT_PRIVATE, 0, libc).cause,
-			 MSR_WAIT_FUTEX);
+	assert_int_equal(find(SYS_futex, at, FUTEX_WAIT, 0, libc).cause, MSR_WAIT_THREAD);
+	assert_int_equal(find(SYS_futex, at, FUTEX_WAIT_PRIVATE, 0, libc).cause, MSR_WAIT_FUTEX);
 	for (size_t i = 0; i < sizeof wakes / sizeof *wakes; i++) {
 		const struct offcpu_wait w = find(SYS_futex, (uintptr_t)&word,
 						  (uint64_t)wakes[i] | FUTEX_PRIVATE_FLAG, 0, 0);
