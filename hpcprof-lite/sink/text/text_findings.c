@@ -22,34 +22,33 @@ static void put_facts(const struct finding *f, const struct text_style *s)
 		text_labelled(s, "why", words);
 }
 
-/* "5.07 s 41.2%  2.53 s - 5.07 s", or "note": findings about the measurement have no gain. */
-static void put_gain(const struct findings *all, const struct finding *f,
-		     const struct text_style *s)
+/* " 5.07 s  41.2%  title", or "note": findings about the measurement have no gain. */
+static void put_title(const struct findings *all, const struct finding *f,
+		      const struct text_style *s)
 {
-	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], between[2 * TEXT_CELL + 4];
-	if (f->high <= 0) {
-		fprintf(s->out, "%9s", "note");
-		return;
-	}
-	snprintf(between, sizeof between, "%s - %s", f->low > 0 ? text_seconds(c, f->low) : "0",
-		 text_seconds(d, f->high));
-	fprintf(s->out, "%9s %6s %-21s", text_seconds(a, f->likely),
-		text_share(b, f->likely, all->elapsed), between);
+	char a[TEXT_CELL], b[TEXT_CELL];
+	text_emphasise(s, all->elapsed > 0 ? f->likely / all->elapsed : 0);
+	if (f->high > 0)
+		fprintf(s->out, "%9s %6s  ", text_seconds(a, f->likely),
+			text_share(b, f->likely, all->elapsed));
+	else
+		fprintf(s->out, "%9s %6s  ", "note", "");
+	text_plain(s);
+	text_cell(s->out, f->title, 0);
+	putc('\n', s->out);
 }
 
 static void put_finding(const struct model *m, const struct findings *all,
 			const struct finding *f, const struct text_style *s)
 {
-	char subject[FINDING_SUBJECT];
-	text_emphasise(s, all->elapsed > 0 ? f->likely / all->elapsed : 0);
-	put_gain(all, f, s);
-	text_plain(s);
-	putc(' ', s->out);
-	text_cell(s->out, f->title, 0);
-	putc('\n', s->out);
-	snprintf(subject, sizeof subject, "%s", f->subject);
-	if (*subject)
-		text_labelled(s, "which", subject);
+	char a[TEXT_CELL], b[TEXT_CELL], gain[3 * TEXT_CELL];
+	put_title(all, f, s);
+	if (*f->subject)
+		text_labelled(s, "which", f->subject);
+	snprintf(gain, sizeof gain, "%s to %s", f->low > 0 ? text_seconds(a, f->low) : "0",
+		 text_seconds(b, f->high));
+	if (f->high > 0)
+		text_labelled(s, "gain", gain);
 	put_facts(f, s);
 	text_labelled(s, "do", f->cure);
 	for (unsigned i = 0; i < f->n_places; i++)
@@ -70,7 +69,7 @@ bool text_report_findings(const struct model *m, const struct text_style *s)
 	else if (n)
 		text_heading(s, "What matters most");
 	if (has_gain)
-		fprintf(s->out, "%9s %6s between\n", "likely", "share");
+		fprintf(s->out, "%9s %6s\n", "likely", "share");
 	for (size_t i = 0; i < n; i++)
 		put_finding(m, &f, &f.list.at[i], s);
 	if (n < f.list.n)

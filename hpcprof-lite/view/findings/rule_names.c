@@ -21,7 +21,8 @@ static bool is_code(const struct model *m, uint32_t context)
 
 static bool is_unnamed(const struct model *m, const struct model_context *c)
 {
-	return c->function < m->n_functions && m->functions[c->function].is_unnamed;
+	return c->activity == MODEL_WORK && c->function < m->n_functions &&
+	       m->functions[c->function].is_unnamed;
 }
 
 /* Names of system libraries are enough; programs should have lines. */

@@ -89,8 +89,7 @@ static bool too_few(struct finding_run *r, struct findings *to)
 		     p->seconds[MODEL_NO_CPU] / p->capacity);
 	finding_fact(&f, "processors that were used", MODEL_COUNT, p->cpu_seconds / r->elapsed);
 	finding_fact(&f, "threads", MODEL_COUNT, p->n_threads);
-	return finding_places_of(r, &f, MODEL_NO_CPU) &&
-	       finding_add(r, to, &f, lost, finding_lost(r, MODEL_NO_CPU), lost, lost);
+	return finding_add(r, to, &f, lost, finding_lost(r, MODEL_NO_CPU), lost, lost);
 }
 
 bool rule_processors(struct finding_run *r, struct findings *to)
