@@ -91,6 +91,8 @@ struct passed {
 	uint64_t blocked_ns;     /* off the processor otherwise */
 	bool is_mixed;           /* a part of blocked_ns may be time in the run queue, too */
 	uint64_t n_waits, n_taken, n_faults, n_read;
+	uint64_t first_ns;       /* the handler began, ... */
+	uint64_t found_late_ns;  /* ... this long after the tick of our timer was due */
 	uint64_t late_ns;        /* how late this tick of our timer is; 0: another signal */
 	long call;               /* the system call that the signal interrupted */
 	bool has_returned;       /* it already had its result */
@@ -185,6 +187,7 @@ static void look(struct offcpu_state *s, const ucontext_t *context, struct passe
 	const struct offcpu_switches now = clocks.switches;
 	const uint64_t used = clocks.cpu_ns - s->cpu_ns + s->surplus_ns;
 	p->now_ns = clocks.wall_ns;
+	p->first_ns = clocks.first_ns;
 	p->wall_ns = p->now_ns - s->wall_ns;
 	p->n_waits = count_waits(s, now.n_waits - s->switches.n_waits);
 	s->n_woken = 0;
@@ -449,9 +452,9 @@ static uint64_t found_in_queue(const struct offcpu_state *s, const struct passed
 {
 	const uint64_t debt = s->queue_debt_ns, period = s->period_ns,
 		       most = QUEUE_PERIODS * period;
-	if (p->late_ns < QUEUE_LATE_NS)
+	if (p->found_late_ns < QUEUE_LATE_NS)
 		return debt < 2 * most ? 0 : debt;
-	uint64_t found = (p->late_ns / period + 1) * period;
+	uint64_t found = (p->found_late_ns / period + 1) * period;
 	if (p->n_taken <= 1)
 		found = p->queue_ns > period ? p->queue_ns : period;
 	return debt < found + most && found < debt ? found : debt;
@@ -511,8 +514,11 @@ static unsigned offcpu_poll(void *state, const siginfo_t *info, const void *ucon
 		return 0;
 	}
 	look(s, ucontext, &passed);
-	if (is_tick)
+	if (is_tick) {
+		passed.found_late_ns =
+			passed.first_ns > s->due_ns ? passed.first_ns - s->due_ns : 0;
 		passed.late_ns = late_ns(s, passed.now_ns);
+	}
 	const unsigned n = sample(s, ucontext, &passed, expiry);
 	s->is_in_wait = s->where == WAITING;
 	s->n_before = s->switches.n_waits;

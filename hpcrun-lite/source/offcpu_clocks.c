@@ -25,7 +25,7 @@ struct offcpu_switches offcpu_count_switches(void)
  */
 struct offcpu_clocks offcpu_clocks_read(void)
 {
-	struct offcpu_clocks c;
+	struct offcpu_clocks c = {.first_ns = clock_mono_ns()};
 	unsigned n_left = READ_MOST;
 	do {
 		c.wall_ns = clock_mono_ns();

@@ -16,6 +16,7 @@ struct offcpu_switches {
 
 /* CLOCK_MONOTONIC and the CPU clock of the thread */
 struct offcpu_clocks {
+	uint64_t first_ns; /* CLOCK_MONOTONIC before anything at which the thread may be held up */
 	uint64_t wall_ns, cpu_ns;
 	struct offcpu_switches switches;
 };
