@@ -121,6 +121,7 @@ static void copy_header(void)
 	to->start_mono_ns = from->start_mono_ns;
 	to->start_real_ns = from->start_real_ns;
 	to->process_start_ns = from->process_start_ns;
+	to->usage = from->usage;
 	for (unsigned i = 0; i < sizeof to->losses / sizeof *to->losses; i++)
 		atomic_store_explicit(&to->losses[i],
 				      atomic_load_explicit(&from->losses[i], memory_order_relaxed),

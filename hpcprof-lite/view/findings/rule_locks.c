@@ -7,8 +7,11 @@
 
 #include <stdlib.h>
 
-/* Threads waited for the lock for at least this share of their time. */
-#define CONTENDED 0.01
+/*
+ * Threads waited for the lock for at least this share of their time. Most waits for a contended
+ * lock are too short to be seen.
+ */
+#define CONTENDED 0.002
 
 static const char *const LOCK_CALLS[] = {"pthread_mutex", "GI___pthread_mutex", "lll_lock",
 					 "lll_unlock",    "GI___lll_lock",      "pthread_rwlock",

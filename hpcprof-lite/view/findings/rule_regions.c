@@ -77,11 +77,13 @@ static void name_region(const struct model *m, const struct view_region *x, stru
 	view_region_name(m, x, place, f->subject, sizeof f->subject);
 }
 
-static void put_facts(const struct view_region *x, enum kind kind, struct finding *f)
+static void put_facts(const struct view_region *x, enum kind kind, double unequal,
+		      struct finding *f)
 {
 	finding_fact(f, "efficiency", MODEL_SHARE, x->efficiency);
-	if (x->has_imbalance && kind == UNEQUAL_WORK)
-		finding_fact(f, "most work of a thread above the mean", MODEL_SHARE, x->imbalance);
+	if (kind == UNEQUAL_WORK)
+		finding_fact(f, "mean work of the threads below the most", MODEL_SHARE,
+			     x->has_imbalance && x->imbalance > unequal ? x->imbalance : unequal);
 	if (x->activity[MODEL_OMP_BARRIER] > 0)
 		finding_fact(f, "time at barriers and ends", MODEL_SHARE,
 			     x->activity[MODEL_OMP_BARRIER] / x->capacity);
@@ -129,10 +131,10 @@ static bool put_places(const struct finding_run *r, const bool *in, struct findi
 }
 
 /*
- * True if one thread has more of the region's work than the others over the whole run. Otherwise
+ * (most - mean) / most of the threads' work in the region over the whole run. If it is small,
  * unequal work of single instances may be chance: a thread that was slowed down for a moment.
  */
-static bool is_systematic(const struct model *m, const struct view_region *x, const bool *in)
+static double unequal_over_run(const struct model *m, const struct view_region *x, const bool *in)
 {
 	double most = 0, sum = 0;
 	uint32_t n = 0;
@@ -149,7 +151,7 @@ static bool is_systematic(const struct model *m, const struct view_region *x, co
 		most = work > most ? work : most;
 	}
 	n = n < x->least_threads ? x->least_threads : n;
-	return most > 0 && n > 0 && (most - sum / n) / most >= SYSTEMATIC;
+	return most > 0 && n > 0 ? (most - sum / n) / most : 0;
 }
 
 /*
@@ -183,17 +185,19 @@ static double find_late(const struct finding_run *r, const struct view_region *x
 static bool add(struct finding_run *r, const struct view_region *x, struct findings *to)
 {
 	const double late = find_late(r, x), gain = x->gain * share_of(r, x, late);
-	const enum kind kind = kind_of(r, x);
+	enum kind kind = kind_of(r, x);
 	if (!x->is_known || !finding_is_own(r, gain))
 		return true;
 	bool *in = find_contexts(r->m, x);
 	if (!in)
 		return false;
+	const double unequal = unequal_over_run(r->m, x, in);
 	const bool is_chance = kind <= BARRIERS && gain < CHANCE * r->elapsed &&
-			       !is_systematic(r->m, x, in);
+			       unequal < SYSTEMATIC;
+	kind = kind == BARRIERS && unequal >= UNEQUAL ? UNEQUAL_WORK : kind;
 	struct finding f = finding_begin(kinds[kind].key, kinds[kind].title, kinds[kind].cure);
 	name_region(r->m, x, &f);
-	put_facts(x, kind, &f);
+	put_facts(x, kind, unequal, &f);
 	f.function = x->call_function;
 	r->by_regions += is_chance ? 0 : late / r->lanes;
 	/* a cure also ends what tasks cost where they work */

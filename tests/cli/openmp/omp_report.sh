@@ -36,7 +36,8 @@ if workload omp_waits libgomp "-e CPUTIME@f1000" static 40 2 3; then
 	like "the region is named after its function" "$(cat "$T/report")" \
 		' do_static(, parallel region)? at omp_waits\.c:[0-9]+$'
 	# work of 1 : 3 is an imbalance of (3 - 2) / 3, in each instance
-	imbalance=$(awk '/ do_static.* at omp_waits/ {
+	imbalance=$(awk '/^Parallel regions/ { table = 1 }
+		table && / do_static.* at omp_waits/ {
 		for (i = 1; i <= NF; i++) if ($i ~ /%$/) last = $i
 		print last + 0 }' "$T/report")
 	within "its imbalance is that of the schedule" "$imbalance" 15 60

@@ -27,6 +27,8 @@
 #include <time.h>
 #include <unistd.h>
 
+extern char **environ;
+
 #ifdef __clang__
 #define NOINLINE __attribute__((noinline))
 #else

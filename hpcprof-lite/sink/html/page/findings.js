@@ -11,7 +11,7 @@ function findingsList(app) {
   if (!rows.length) return null;
   return el(
     "div",
-    { class: "advice" },
+    { class: "rows" },
     ...rows.slice(0, MOST_FINDINGS).map(row => findingRow(app, row)),
     el(
       "p",
