@@ -7,7 +7,7 @@
 . "$srcdir/tests/cli/offcpu/offcpu_lib.sh"
 
 # At 43 ticks per second, nearly all have both since the last. (At 50, ticks keep step with turns of
-# 10 ms.) In 2 s, 57 ticks find a wait or the run queue, with a standard deviation of 7 % of the time.
+# 10 ms.) In 2 s, 57 ticks find a wait or the run queue: a standard deviation of 7 % of the time.
 # What is only one of them is exact, up to eight periods that wait for a tick to find their place.
 slack=200
 offcpu_measure "-e CPUTIME -e OFFCPU@f43" "$OFFCPU_W/offcpu_shared"
