@@ -15,6 +15,7 @@ otf2=no
 if grep -q '^#define HAVE_OTF2 ' "$builddir/config.h" && have otf2-print; then otf2=yes; fi
 
 # agree NAME DIRECTORY [FORMS]: two tests, and with "all" forms of OTF2 three
+forms=$(thorough one all)
 agree() {
 	rm -rf "$T/db" "$T/el"
 	if ! "$HPCPROF" -q --no-structs --all -o "$T/db" "$2" >"$T/all" 2>"$T/err"; then
@@ -43,7 +44,7 @@ agree() {
 	else
 		fail "$1: the OTF2 archive is sound"
 	fi
-	[ "${3:-all}" = all ] || return
+	[ "${3:-$forms}" = all ] || return
 	if "$HPCPROF" -q --no-structs --to otf2 --otf2 enterleave -o "$T/el" "$2" &&
 		"$PYTHON3" "$JUDGE/read_otf2.py" "$T/el/otf2/traces.otf2" >"$T/el.facts"; then
 		ok "$1: ... also with Enter and Leave" "$PYTHON3" "$JUDGE/compare_facts.py" \
@@ -61,10 +62,12 @@ synthetic() {
 	rm -rf "$T/m"
 	"$GEN" "$@" "$T/m"
 	agree "$name" "$T/m"
+	forms=$(thorough one all)
 }
 
 synthetic "one thread" -n 150 -s 300
 synthetic "ranks and threads, three metrics, lines" -p 3 -t 2 -n 120 -s 150 -m 3 -r -b
+forms=all
 synthetic "losses, marked frames, cut paths" -p 2 -t 2 -n 400 -s 300 -m 2 -b -l
 guesses() { grep -c '^total	[A-Z]*TIME:GUESSED (sec)	' "$1"; }
 is "what came by guessed frames is a metric of the text" "$(guesses "$T/text")" 2
@@ -103,6 +106,7 @@ if [ "$otf2" = yes ]; then
 else
 	skip "... and in OTF2" "no OTF2, or no otf2-print"
 fi
+forms=all
 synthetic "waits and idle threads" -t 2 -n 150 -s 400 -m 2 -b -w
 like "a wait has a name in the text" "$(cat "$T/all")" '	<blocked: file>	'
 like "... one of a later version too" "$(cat "$T/all")" '	<blocked: unknown cause>	'
