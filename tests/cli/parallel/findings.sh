@@ -8,6 +8,7 @@
 # shellcheck disable=SC2154 # variables of lib.sh
 . "${srcdir:-.}/tests/lib.sh"
 
+[ -z "${SANITIZER:-}" ] || skip_all "the program has a sanitizer"
 PLANTED=$builddir/tests/workload/parallel/planted
 PYTHON=${PYTHON3:-python3}
 have "$PYTHON" || skip_all "no python3"
