@@ -12,7 +12,7 @@
 
 enum kind { NO_FILE, TRANSFER, SYNC };
 
-static enum kind kind_of(const char *function)
+static enum kind kind_of_name(const char *function)
 {
 	static const char *const sync[] = {"fsync", "fdatasync", "sync_file_range", "msync",
 					   "syncfs", "sync"},
@@ -38,6 +38,25 @@ static enum kind kind_of(const char *function)
 	return NO_FILE;
 }
 
+/*
+ * By the innermost function that has such a name, with only libc between. Below read() and so on,
+ * libc has functions of its own, and often no names.
+ */
+static enum kind kind_of(const struct model *m, uint32_t context)
+{
+	for (uint32_t c = context; c != MODEL_NONE; c = m->contexts[c].parent) {
+		const struct model_context *x = &m->contexts[c];
+		if (x->kind != MODEL_CONTEXT_FUNCTION || m->functions[x->function].wait ||
+		    x->module == MODEL_NONE)
+			continue;
+		const enum kind kind = kind_of_name(m->functions[x->function].name);
+		if (kind != NO_FILE || x->module >= m->n_modules ||
+		    m->modules[x->module].role != MODEL_MODULE_START)
+			return kind;
+	}
+	return NO_FILE;
+}
+
 /* The time in files, running and blocked, as elapsed time; by context in `weights`. */
 static double find_weights(const struct finding_run *r, enum kind kind, double *weights)
 {
@@ -48,7 +67,7 @@ static double find_weights(const struct finding_run *r, enum kind kind, double *
 		const bool is_here = r->self[c] > 0 && (x->activity == MODEL_WORK ||
 							x->activity == MODEL_BLOCKED_IO ||
 							x->activity == MODEL_BLOCKED_OTHER);
-		weights[c] = is_here && kind_of(finding_function(m, c)) == kind ? r->self[c] : 0;
+		weights[c] = is_here && kind_of(m, c) == kind ? r->self[c] : 0;
 		sum += weights[c];
 	}
 	return sum / r->lanes;

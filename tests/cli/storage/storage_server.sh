@@ -87,7 +87,7 @@ is "silent: status" "$status" 0
 like "silent: the user is told" "$(cat "$T/silent.stderr")" \
 	'/silent/out: copying the measurement of process [0-9]+ there takes longer than 10 s and goes on without the program; if it is stopped, the data are in .*/silent[.]node/hpcrun-lite-[0-9]+-[0-9a-f]+ on .*; fetch it there with hpcrun-lite --collect .*/silent/out$'
 like "silent: the report says that it may be without other files" "$(cat "$T/silent.stderr")" \
-	'^hpcrun-lite: 1 thread, .*/silent/out \(files that were already copied are not counted\)$'
+	'^hpcrun-lite: read it with hpcprof-lite .*/silent/out \(files that were already copied are not counted\)$'
 is "silent: the data are on the node" "$(on_node)" 1
 echo ok >"$T/silent.word"
 collected "silent: when the server answers, they are copied"
