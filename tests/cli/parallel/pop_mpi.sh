@@ -76,7 +76,7 @@ for mpi in $MPIS; do
 		"$(row | awk '{ print $5 * $6 - $4 }')" -0.002 0.002
 
 	# The sender is always late, or the network is slow.
-	measure "$mpi" always 4 "-e MPI"
+	measure "$mpi" always 20 "-e MPI"
 	is "$case: no one can know" "$(row | wc -w | tr -d ' ')" 4
 
 	# What a rank waits for has no samples if it blocks; the time of the calls counts.
@@ -89,7 +89,8 @@ done
 
 mpi=${MPIS# }
 mpi=${mpi%% *}
-measure "$mpi" shell 10 "" sh -c "'$T/$mpi/pop_mpi' late 10; true"
+# A progress thread of PMIx has 1 % of a shorter run.
+measure "$mpi" shell 30 "" sh -c "'$T/$mpi/pop_mpi' late 30; true"
 is "$case, calls not measured: no one can know" "$(row | wc -w | tr -d ' ')" 4
 like "$case: the shells are no processors" "$(cat "$T/report")" \
 	'^Where the time of 2 [a-z]* went: .* x 2 threads'
