@@ -50,7 +50,7 @@ for mpi in $MPIS; do
 		skip_all "the program does not build with mpicc.$mpi"
 
 	# Each rank works for half of the time at most: it waits for the other one.
-	measure "$mpi" late 15 "-e MPI"
+	measure "$mpi" late 20 "-e MPI"
 	within "$case: elapsed time, without MPI_Init" "$(column 1)" "$(truth '0.9 * $1')" \
 		"$(truth '1.1 * $1 + 0.1')"
 	within "$case: communication" "$(column 4)" "$(truth '0.8 * $2 / $1')" \
