@@ -10,18 +10,28 @@ static const char *base(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Code of the program itself: its executable, or Python source of the user. */
-static bool is_own(const struct model *m, uint32_t module)
+/* Code of the program itself: an executable of the run, or Python source of the user. */
+static bool find_own(const struct model *m, uint32_t module)
 {
-	if (module >= m->n_modules)
-		return false;
 	const struct model_module *x = &m->modules[module];
+	const char *last = NULL; /* processes of a job run the same program */
 	if (x->is_python)
 		return !model_is_python_library(x->path);
-	for (uint32_t i = 0; x->role == MODEL_MODULE_PROGRAM && i < m->n_processes; i++)
-		if (strcmp(base(x->path), base(m->processes[i].executable)) == 0)
+	for (uint32_t i = 0; x->role == MODEL_MODULE_PROGRAM && i < m->n_processes; i++) {
+		const char *executable = m->processes[i].executable;
+		if (executable != last && strcmp(base(x->path), base(executable)) == 0)
 			return true;
+		last = executable;
+	}
 	return false;
+}
+
+bool *finding_find_own(const struct model *m)
+{
+	bool *own = calloc((size_t)m->n_modules + 1, sizeof *own);
+	for (uint32_t i = 0; own && i < m->n_modules; i++)
+		own[i] = find_own(m, i);
+	return own;
 }
 
 /* Code between the program and the system, or of the system. */
@@ -40,13 +50,14 @@ static bool is_place(const struct model_context *c)
 	return c->kind == MODEL_CONTEXT_LINE || c->kind == MODEL_CONTEXT_INSTRUCTION;
 }
 
-uint32_t finding_site(const struct model *m, uint32_t context)
+uint32_t finding_site(const struct finding_run *r, uint32_t context)
 {
+	const struct model *m = r->m;
 	uint32_t other = MODEL_NONE, function = MODEL_NONE;
 	for (uint32_t c = context; c != MODEL_NONE && m->contexts[c].kind != MODEL_CONTEXT_ROOT;
 	     c = m->contexts[c].parent) {
 		const struct model_context *at = &m->contexts[c];
-		if (is_place(at) && is_own(m, at->module))
+		if (is_place(at) && at->module < m->n_modules && r->own[at->module])
 			return c;
 		if (is_place(at) && other == MODEL_NONE && !is_library(m, at->module))
 			other = c;
@@ -80,19 +91,19 @@ static uint32_t find_most(const struct model *m, const double *weights)
 	return best;
 }
 
-void finding_places(const struct model *m, struct finding *f, double *weights, double whole)
+void finding_places(const struct finding_run *r, struct finding *f, double *weights)
 {
-	double sum = 0;
+	const struct model *m = r->m;
+	double whole = 0;
 	for (uint32_t c = m->n_contexts; c-- > 1;) { /* sites are at or above their contexts */
-		const uint32_t site = weights[c] > 0 ? finding_site(m, c) : c;
+		const uint32_t site = weights[c] != 0 ? finding_site(r, c) : c;
 		if (site == c)
 			continue;
 		weights[site] += weights[c];
 		weights[c] = 0;
 	}
 	for (uint32_t c = 0; c < m->n_contexts; c++)
-		sum += weights[c] > 0 ? weights[c] : 0;
-	whole = whole > sum ? whole : sum;
+		whole += weights[c] > 0 ? weights[c] : 0;
 	f->n_places = 0;
 	while (f->n_places < FINDING_PLACES) {
 		const uint32_t best = find_most(m, weights);
@@ -119,7 +130,7 @@ bool finding_places_of(const struct finding_run *r, struct finding *f, unsigned 
 	for (uint32_t c = 0; c < m->n_contexts; c++)
 		if (m->contexts[c].activity == activity)
 			weights[c] = r->self[c];
-	finding_places(m, f, weights, 0);
+	finding_places(r, f, weights);
 	free(weights);
 	return true;
 }

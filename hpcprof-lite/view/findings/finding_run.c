@@ -51,8 +51,9 @@ bool finding_run_open(const struct model *m, struct finding_run *r)
 				  .lanes = 1,
 				  .time_metric = find_time(m),
 				  .self = finding_weights(m),
+				  .own = finding_find_own(m),
 				  .in_region = calloc((size_t)m->n_contexts + 1, sizeof(bool))};
-	if (!r->self || !r->in_region)
+	if (!r->self || !r->own || !r->in_region)
 		return false;
 	find_contexts(r);
 	if (!m->part)
@@ -83,6 +84,7 @@ void finding_run_close(struct finding_run *r)
 	view_regions_free(&r->regions);
 	view_processors_free(&r->account);
 	free(r->self);
+	free(r->own);
 	free(r->in_region);
 }
 

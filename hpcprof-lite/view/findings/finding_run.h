@@ -29,6 +29,7 @@ struct finding_run {
 	double handling; /* CPU time in calls of libc that wait for threads and wake them */
 	/* by context: time in it alone that the account counts, summed over threads */
 	double *self;
+	bool *own;       /* by module: code of the program itself */
 	bool *in_region; /* by context: it is below a parallel region of OpenMP */
 };
 
@@ -56,12 +57,14 @@ bool finding_add(const struct finding_run *r, struct findings *to, struct findin
  * The line of the program that is responsible for what happens in a context: the innermost line in
  * the program's own code, else in other code that is not a run-time library, else the function.
  */
-uint32_t finding_site(const struct model *m, uint32_t context);
+uint32_t finding_site(const struct finding_run *r, uint32_t context);
+/* By module: it is code of the program itself. The caller frees it. NULL if memory is short. */
+bool *finding_find_own(const struct model *m);
 /*
- * Sets the places of the finding to the sites with the most weight. `weights`, by context, is
- * changed. `whole`: the sum of all weights, or 0 to compute it.
+ * Sets the places of the finding to the sites with the most weight. Negative weights make a site
+ * count for less. `weights`, by context, is changed.
  */
-void finding_places(const struct model *m, struct finding *f, double *weights, double whole);
+void finding_places(const struct finding_run *r, struct finding *f, double *weights);
 /* The same for the time of an activity, of a process or (MODEL_NONE) all. False: no memory. */
 bool finding_places_of(const struct finding_run *r, struct finding *f, unsigned activity);
 /* Zeroed weights, by context. The caller frees them. NULL if memory is short. */

@@ -58,8 +58,9 @@ static struct spread find_spread(const struct finding_run *r)
 }
 
 /* Weighs places by what the busiest thread does there. */
-static bool put_places(const struct model *m, uint32_t profile, struct finding *f)
+static bool put_places(const struct finding_run *r, uint32_t profile, struct finding *f)
 {
+	const struct model *m = r->m;
 	double *weights = finding_weights(m);
 	if (!weights)
 		return false;
@@ -70,7 +71,7 @@ static bool put_places(const struct model *m, uint32_t profile, struct finding *
 		    m->contexts[v->context].activity == MODEL_WORK)
 			weights[v->context] += v->at[MODEL_POINT];
 	}
-	finding_places(m, f, weights, 0);
+	finding_places(r, f, weights);
 	free(weights);
 	return true;
 }
@@ -108,6 +109,6 @@ bool rule_balance(struct finding_run *r, struct findings *to)
 	finding_fact(&f, "mean of the threads", MODEL_SECONDS, s.mean);
 	r->by_balance = gain;
 	f.process = t->process;
-	return put_places(r->m, s.busiest, &f) &&
+	return put_places(r, s.busiest, &f) &&
 	       finding_add(r, to, &f, gain, gain / 2, gain, gain);
 }

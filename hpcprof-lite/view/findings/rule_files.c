@@ -94,7 +94,7 @@ static bool add(struct finding_run *r, enum kind kind, double *weights, struct f
 		finding_fact(&f, "calls that read or wrote", MODEL_COUNT, calls);
 		finding_fact(&f, "bytes of a call", MODEL_COUNT, bytes);
 	}
-	finding_places(r->m, &f, weights, 0);
+	finding_places(r, &f, weights);
 	const double left = is_small ? bytes / SMALL_BYTES : kind == SYNC ? 0.1 : 0.5;
 	/* what prepares each call ends with it */
 	const double high = is_small ? 1.1 * lost : lost;

@@ -71,7 +71,7 @@ static bool refused(struct finding_run *r, struct findings *to)
 	for (size_t i = 0; i < r->m->n_totals; i++)
 		if (r->m->totals[i].metric == metric)
 			weights[r->m->totals[i].context] += r->m->totals[i].sum[MODEL_POINT];
-	finding_places(r->m, &f, weights, 0);
+	finding_places(r, &f, weights);
 	free(weights);
 	finding_fact(&f, "operations", MODEL_COUNT, n);
 	return finding_add(r, to, &f, 0, 0, 0, 0);

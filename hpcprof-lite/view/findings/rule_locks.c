@@ -40,7 +40,7 @@ static bool put_places(const struct finding_run *r, unsigned activity, struct fi
 	for (size_t i = 0; i < m->n_totals; i++)
 		if (m->totals[i].metric == blame)
 			weights[m->totals[i].context] += m->totals[i].sum[MODEL_POINT];
-	finding_places(m, f, weights, 0);
+	finding_places(r, f, weights);
 	free(weights);
 	return true;
 }

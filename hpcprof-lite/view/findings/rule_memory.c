@@ -32,7 +32,7 @@ static bool put_places(const struct finding_run *r, struct finding *f)
 	for (uint32_t c = 1; c < m->n_contexts; c++)
 		if (r->self[c] > 0 && maps_memory(finding_function(m, c)))
 			weights[c] = r->self[c];
-	finding_places(m, f, weights, 0);
+	finding_places(r, f, weights);
 	free(weights);
 	return true;
 }

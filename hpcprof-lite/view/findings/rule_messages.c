@@ -62,7 +62,7 @@ static bool put_places(const struct finding_run *r, bool is_large, struct findin
 			     : c->size_class > 0 && c->size_class <= SMALL)
 			weights[c->context] += (double)(c->ns - c->wait_ns) / 1e9;
 	}
-	finding_places(r->m, f, weights, 0);
+	finding_places(r, f, weights);
 	free(weights);
 	return true;
 }

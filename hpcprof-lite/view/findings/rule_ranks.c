@@ -53,7 +53,7 @@ static struct outside find_outside(const struct finding_run *r)
 static bool put_excess(const struct finding_run *r, const struct outside *o, struct finding *f)
 {
 	const struct model *m = r->m;
-	double *weights = finding_weights(m), sum = 0;
+	double *weights = finding_weights(m);
 	if (!weights)
 		return false;
 	for (uint32_t p = 0; p < m->n_profiles; p++) {
@@ -65,14 +65,12 @@ static bool put_excess(const struct finding_run *r, const struct outside *o, str
 			const struct model_value *v = &t->values[i];
 			const unsigned activity = m->contexts[v->context].activity;
 			if (m->metrics[v->metric].is_time && !is_mpi(activity))
-				weights[finding_site(m, v->context)] +=
+				weights[v->context] +=
 					is_latest ? v->at[MODEL_POINT]
 						  : -v->at[MODEL_POINT] / (o->n - 1);
 		}
 	}
-	for (uint32_t c = 0; c < m->n_contexts; c++)
-		sum += weights[c] > 0 ? weights[c] : 0;
-	finding_places(m, f, weights, sum);
+	finding_places(r, f, weights);
 	free(weights);
 	return true;
 }
@@ -104,7 +102,7 @@ static bool put_waits(const struct finding_run *r, struct finding *f)
 		return false;
 	for (size_t i = 0; i < r->m->mpi->n_calls; i++)
 		weights[r->m->mpi->calls[i].context] += (double)r->m->mpi->calls[i].wait_ns / 1e9;
-	finding_places(r->m, f, weights, 0);
+	finding_places(r, f, weights);
 	free(weights);
 	return true;
 }

@@ -125,7 +125,7 @@ static bool put_places(const struct finding_run *r, const bool *in, struct findi
 		if (in[c] && m->contexts[c].activity >= MODEL_OMP_BARRIER &&
 		    m->contexts[c].activity <= MODEL_OMP_IDLE)
 			weights[c] = r->self[c];
-	finding_places(m, f, weights, 0);
+	finding_places(r, f, weights);
 	free(weights);
 	return true;
 }

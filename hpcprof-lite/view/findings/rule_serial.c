@@ -22,7 +22,7 @@ static bool put_places(const struct finding_run *r, struct finding *f)
 			    !r->in_region[v->context])
 				weights[v->context] += v->at[MODEL_POINT];
 		}
-	finding_places(m, f, weights, 0);
+	finding_places(r, f, weights);
 	free(weights);
 	return true;
 }

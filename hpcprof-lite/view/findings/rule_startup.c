@@ -80,7 +80,7 @@ bool rule_startup(struct finding_run *r, struct findings *to)
 		if (lost < LEAST_STARTUP * r->elapsed || r->elapsed <= 0)
 			continue;
 		finding_fact(&found[k], "of the elapsed time", MODEL_SHARE, lost / r->elapsed);
-		finding_places(r->m, &found[k], weights, 0);
+		finding_places(r, &found[k], weights);
 		ok = finding_add(r, to, &found[k], lost, 0, lost / 2, lost);
 	}
 	free(weights);
