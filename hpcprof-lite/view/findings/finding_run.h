@@ -14,6 +14,9 @@
 /* A cause that costs less than this share of the elapsed time is no finding. */
 #define FINDING_LEAST 0.05
 
+/* The key of calls of MPI that did not end. */
+#define FINDING_OPEN_CALL "open-call"
+
 struct finding_run {
 	const struct model *m;
 	double elapsed;

@@ -23,9 +23,14 @@ static const struct {
 	{rule_startup, true},     {rule_names, true},      {rule_measurement, false},
 };
 
-/* 0: findings that cast doubt on all others; 1: causes; 2: others about the measurement. */
+/*
+ * -1: a job that hung, whatever else it lost; 0: findings that cast doubt on all others; 1: causes;
+ * 2: others about the measurement.
+ */
 static int group(const struct finding *f)
 {
+	if (strcmp(f->key, FINDING_OPEN_CALL) == 0)
+		return -1;
 	return f->likely > 0 || f->high > 0 ? 1 : f->cost > 0 ? 0 : 2;
 }
 

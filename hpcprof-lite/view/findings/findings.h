@@ -53,8 +53,8 @@ struct finding {
 
 struct findings {
 	/*
-	 * Findings about a measurement that says too little come first, then causes by falling
-	 * `likely`, then other findings about the measurement.
+	 * Calls that did not end come first, then what makes a measurement say too little, causes
+	 * by falling `likely`, and other findings about the measurement.
 	 */
 	VEC(struct finding) list;
 	double elapsed; /* seconds */

@@ -16,9 +16,14 @@ static void name_call(const struct model *m, const struct view_mpi_open *o, stru
 	char call[VIEW_MPI_CALL], end[128];
 	const struct model_process *p = &m->processes[m->profiles[o->longest->profile].process];
 	f->process = (uint32_t)(p - m->processes);
-	snprintf(f->subject, sizeof f->subject, "rank %" PRId32 " was in %s; it ended with %s",
-		 p->rank, view_mpi_open_name(o, call),
-		 ends_text(p->exit_kind, p->exit_code, end, sizeof end));
+	view_mpi_open_name(o, call);
+	if (p->is_live)
+		snprintf(f->subject, sizeof f->subject, "rank %" PRId32 " is in %s",
+			 p->rank, call);
+	else
+		snprintf(f->subject, sizeof f->subject,
+			 "rank %" PRId32 " was in %s; it ended with %s", p->rank, call,
+			 ends_text(p->exit_kind, p->exit_code, end, sizeof end));
 }
 
 bool rule_open_calls(struct finding_run *r, struct findings *to)
@@ -33,9 +38,10 @@ bool rule_open_calls(struct finding_run *r, struct findings *to)
 	for (size_t i = 0; ok && i < n && i < 2; i++) {
 		const struct model_mpi_call *c = open[i].longest;
 		const double seconds = (double)c->ns / 1e9;
-		struct finding f = finding_begin("open-call", "a call of MPI that did not end",
-						 "look at what the other side does: it may have "
-						 "ended, wait too, or not have come yet");
+		struct finding f =
+			finding_begin(FINDING_OPEN_CALL, "a call of MPI that did not end",
+				      "look at what the other side does: it may have ended, wait "
+				      "too, or not have come yet");
 		if (!finding_is_large(r, seconds))
 			break;
 		name_call(r->m, &open[i], &f);

@@ -68,6 +68,20 @@ eval "set -- $look"
 shift
 like "the command of a finding shows more of it" "$("$HPCPROF" -q "$@" 2>&1)" "part of the run: "
 
+# Kept runs: a job that hung, ranks with unequal work and many messages, regions of OpenMP.
+gzip -dc "$srcdir/tests/golden/parallel/kept.tar.gz" | tar -xf - -C "$T"
+for kept in hang mpi omp; do
+	"$HPCPROF" -q --no-structs --to brief "$T/$kept" >"$T/$kept.json" 2>"$T/err"
+	causes $kept | sed 's/ .*//' >"$T/$kept.causes"
+done
+is "a job that hung: that is first" "$(head -n 1 "$T/hang.causes")" open-call
+for cause in small-messages late-rank; do
+	ok "ranks: $cause" grep -qx $cause "$T/mpi.causes"
+done
+for cause in imbalance serial critical; do
+	ok "OpenMP: $cause" grep -qx $cause "$T/omp.causes"
+done
+
 if "$PYTHON" -c 'import jsonschema' 2>"$T/err" || { PYTHON=/usr/bin/python3 &&
 	"$PYTHON" -c 'import jsonschema' 2>"$T/err"; }; then
 	ok "brief.schema.json describes them" "$PYTHON" -c '
