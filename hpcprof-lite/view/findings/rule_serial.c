@@ -29,7 +29,8 @@ static bool put_places(const struct finding_run *r, struct finding *f)
 
 /*
  * With N threads, N - 1 of them lose the serial time S. Spread over all of them, it would take
- * S / N; the loss S - S / N is what the account has, divided by N.
+ * S / N; the loss S - S / N is what the account has, divided by N. A thread that waited for a
+ * processor ends later than the others, who then have nothing to do: that is no serial part.
  */
 bool rule_serial(struct finding_run *r, struct findings *to)
 {
@@ -38,8 +39,10 @@ bool rule_serial(struct finding_run *r, struct findings *to)
 					 "parallelise it, or let it run beside other work");
 	if (p->capacity <= 0 || p->n_threads < 2 || p->n_ranks > 1)
 		return true;
-	double lost = finding_lost(r, MODEL_OMP_IDLE) + finding_lost(r, VIEW_USE_NO_THREAD) -
-		      r->by_balance - r->by_regions;
+	const double ready = finding_lost(r, MODEL_NO_CPU),
+		     not_there = finding_lost(r, VIEW_USE_NO_THREAD) - ready,
+		     lost = finding_lost(r, MODEL_OMP_IDLE) + (not_there > 0 ? not_there : 0) -
+			    r->by_balance - r->by_regions;
 	const double n = r->lanes > 1 ? r->lanes : 2;
 	if (!finding_is_large(r, lost))
 		return true;

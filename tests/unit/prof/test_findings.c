@@ -131,6 +131,20 @@ static void threads_without_processor(void **state)
 	end(&r);
 }
 
+/* The same work; one thread got its processor late, and the other has ended meanwhile. */
+static void a_thread_that_ends_late(void **state)
+{
+	struct run r;
+	(void)state;
+	begin(&r, "0-1");
+	add_thread(&r, 10, 7, 3, MSR_WAIT_RUN_QUEUE);
+	add_thread(&r, 7, 7, 0, MSR_WAIT_RUN_QUEUE);
+	finish(&r);
+	assert_null(find(&r, "serial"));
+	assert_non_null(find(&r, "no-processor"));
+	end(&r);
+}
+
 /* 10 s and 2 s of work: 6 s each take 4 s less. */
 static void unequal_threads(void **state)
 {
@@ -189,6 +203,7 @@ int main(void)
 		cmocka_unit_test(clean_runs_have_none),
 		cmocka_unit_test(more_threads_than_processors),
 		cmocka_unit_test(threads_without_processor),
+		cmocka_unit_test(a_thread_that_ends_late),
 		cmocka_unit_test(unequal_threads),
 		cmocka_unit_test(threads_that_sleep),
 		cmocka_unit_test(few_samples_say_nothing_else),
