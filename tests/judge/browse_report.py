@@ -86,7 +86,7 @@ class Page:
         return self.js("return app.profile.whole(app.metric)")
 
     def select(self, change):
-        self.js("app.profile.select(arguments[0])", change)
+        self.js("app.select(arguments[0])", change)
 
     def place(self, selector):
         """Where an element begins on the screen."""
@@ -205,7 +205,7 @@ def use_flame(page, checks):
     total = page.js("return app.views.flame.view.root.value")
     checks.check("flame graph: hidden frames are gone, their values stay",
                  "main" not in names and abs(total - whole) < 1e-9 * whole, names[:8])
-    page.js("app.views.flame.view.options.hidden.clear(); app.views.flame.view.rebuild()")
+    page.js("app.state.set({'flame.names': ''})")
 
 
 def use_timeline(page, checks):
@@ -236,10 +236,10 @@ def use_timeline(page, checks):
     sums = page.js("""
         const p = app.profile; let sum = 0;
         for (const x of p.profiles) {
-          p.select({profiles: new Set([x.id])});
+          app.select({profiles: new Set([x.id])});
           sum += p.whole(app.metric);
         }
-        p.select({profiles: null}); return sum;""")
+        app.select({profiles: null}); return sum;""")
     checks.check("time lines: rows make the whole", abs(sums - whole) < 1e-6 * whole,
                  f"{sums} = {whole}")
     queue = page.js("""
@@ -247,8 +247,8 @@ def use_timeline(page, checks):
         const m = p.metricByRole(ROLE.gpuTime);
         if (!q.length || m < 0) return null;
         const all = p.whole(m);
-        p.select({profiles: new Set(q.map(x => x.id))});
-        const sum = p.whole(m); p.select({profiles: null}); return [sum, all];""")
+        app.select({profiles: new Set(q.map(x => x.id))});
+        const sum = p.whole(m); app.select({profiles: null}); return [sum, all];""")
     if queue and queue[0] < 0.99 * queue[1]:
         page.js("app.setMetric(app.profile.metricByRole(ROLE.gpuTime))")
         page.select({"time": [0, span]})
@@ -351,7 +351,7 @@ def use_waiting(page, checks):
         if mpi["open"]:
             rows("MPI: calls that did not end", min(len(mpi["open"]), 16))
         checks.check("waiting: who sends to whom", page.js(
-            "return document.querySelectorAll('#view-waiting .matrix .use').length")
+            "return document.querySelectorAll('#view-waiting .matrix .state').length")
                      == len(mpi["pairs"]))
 
 

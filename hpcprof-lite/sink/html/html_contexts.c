@@ -30,11 +30,11 @@ static enum status write_functions(struct html *h)
 	return html_section_end(s);
 }
 
-/* kind, relation, entry, end and marked in one number: 3 + 2 + 3 + 1 bits, then the end. */
+/* kind, relation, entry, marked and activity in one number: 3 + 2 + 3 + 1 bits, then the last. */
 static uint64_t pack_kind(const struct model_context *c)
 {
 	return c->kind | (uint64_t)c->relation << 3 | (uint64_t)c->entry << 5 |
-	       (uint64_t)c->marked << 8 | (uint64_t)c->end << 9;
+	       (uint64_t)c->marked << 8 | (uint64_t)c->activity << 9;
 }
 
 static void put_context(struct html *h, uint32_t id, uint32_t number)

@@ -12,18 +12,57 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The page colours the uses by group. */
-static const char *group_of(unsigned use)
+/* What a use is to people: the page has one colour for each of these (states.js). */
+static const char *state_of(unsigned use)
 {
-	if (use == MODEL_WORK)
-		return "work";
-	if (use >= MODEL_OMP_BARRIER && use <= MODEL_OMP_IDLE)
-		return "openmp";
-	if (use >= MODEL_MPI_P2P && use <= MODEL_MPI_OTHER)
-		return "mpi";
-	if (use == MODEL_GPU_WAIT)
-		return "gpu";
-	return use < MODEL_N_ACTIVITIES ? "blocked" : "none";
+	static const char *const states[VIEW_N_USES] = {
+		[MODEL_WORK] = "work",
+		[MODEL_OMP_BARRIER] = "openmp",
+		[MODEL_OMP_LOCK] = "openmp",
+		[MODEL_OMP_ORDERED] = "openmp",
+		[MODEL_OMP_TASKWAIT] = "openmp",
+		[MODEL_OMP_OVERHEAD] = "openmp",
+		[MODEL_OMP_IDLE] = "openmp",
+		[MODEL_MPI_P2P] = "mpi",
+		[MODEL_MPI_COLLECTIVE] = "mpi",
+		[MODEL_MPI_ONE_SIDED] = "mpi",
+		[MODEL_MPI_IO] = "mpi",
+		[MODEL_MPI_OTHER] = "mpi",
+		[MODEL_GPU_WAIT] = "gpu",
+		[MODEL_BLOCKED_LOCK] = "lock",
+		[MODEL_BLOCKED_THREAD] = "lock",
+		[MODEL_BLOCKED_IO] = "io",
+		[MODEL_BLOCKED_POLL] = "sleep",
+		[MODEL_BLOCKED_SLEEP] = "sleep",
+		[MODEL_BLOCKED_OTHER] = "sleep",
+		[MODEL_NO_CPU] = "ready",
+	};
+	return states[use] ? states[use] : "none";
+}
+
+/* The how manieth of its state a use is: its shade, the same in every report. */
+static unsigned shade_of(unsigned use)
+{
+	unsigned n = 0;
+	for (unsigned i = 0; i < use; i++)
+		n += strcmp(state_of(i), state_of(use)) == 0;
+	return n;
+}
+
+static void put_use(struct html *h, const char *comma, unsigned use, const char *name)
+{
+	html_put_text(&h->section, "%s{\"state\":\"%s\",\"shade\":%u,\"name\":%" PRIu32 "}", comma,
+		      state_of(use), shade_of(use), html_string(h, name));
+}
+
+/* By number of an activity, as contexts have it. */
+static void put_activities(struct html *h)
+{
+	const struct view_processors any = {0};
+	html_put_text(&h->section, ",\"activities\":[");
+	for (unsigned k = 0; k < MODEL_N_ACTIVITIES; k++)
+		put_use(h, k ? "," : "", k, view_use_name(&any, k));
+	html_put_text(&h->section, "]");
 }
 
 static void put_seconds(struct html *h, const double *seconds, const bool *is_shown)
@@ -72,9 +111,7 @@ static void put_processors(struct html *h, const struct view_processors *p)
 		      p->elapsed * 1e6, p->capacity * 1e6, p->lacks_offcpu);
 	for (unsigned use = 0; use < VIEW_N_USES; use++)
 		if (is_shown[use]) {
-			html_put_text(&h->section, "%s{\"group\":\"%s\",\"name\":%" PRIu32 "}",
-				      comma, group_of(use),
-				      html_string(h, view_use_name(p, use)));
+			put_use(h, comma, use, view_use_name(p, use));
 			comma = ",";
 		}
 	html_put_text(&h->section, "]");
@@ -233,6 +270,7 @@ static void put_regions(struct html *h)
 
 void html_put_waiting(struct html *h)
 {
+	put_activities(h);
 	if (html_is_comparison(h))
 		return;
 	put_uses(h);

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The page: navigation, metric, search, selection. Views draw when they are on the screen.
+// The page: navigation, metric, selection. Views draw when they are on the screen. State has what
+// the reader chose: view, m (metric), c (columns), q (search), t (time), p (rows), f (frame),
+// hide (groups of functions), and keys of views, which begin with the view's name.
 
 const VIEWS = [
-  // id, title, class, whether it needs threads and time lines
+  // id, title, class
   ["overview", "Overview", OverviewView],
+  ["timeline", "Time lines", TimelineView],
   ["waiting", "Waiting", WaitingView],
   ["flame", "Flame graph", FlameView],
   ["tree", "Tree", TreeView],
   ["tables", "Functions", FlatView],
-  ["timeline", "Time lines", TimelineView],
   ["kernels", "GPU kernels", KernelView],
   ["source", "Source", SourceView],
   ["threads", "Threads", ThreadView],
@@ -29,30 +31,55 @@ class App {
     this.profile = profile;
     this.hasTheme = false; // the reader chose one
     this.blames = new Blames(this);
-    this.metric = profile.mainMetric();
-    this.columns = this.firstColumns();
-    this.search = null;
-    // Groups of functions that flame graphs and time lines hide. Python programs read better
-    // without the interpreter, as in the text report.
-    this.groups = new Map();
-    const interpreter = findGroups(profile).get(INTERPRETER_FRAMES);
-    if (interpreter && profile.meta.modules.some(m => m.python))
-      this.groups.set(INTERPRETER_FRAMES, interpreter);
+    this.firstMetric = profile.mainMetric();
+    this.presets = findGroups(profile);
     this.views = {};
     document.title = `${profile.str(profile.meta.title)} – hpctoolkit-lite`;
+    this.state = new State(keys => this.changed(keys));
+    this.search = new Search(this);
+    this.readState();
     this.makeBar();
     this.makeViews();
-    profile.onChange(() => {
-      this.showSelection();
-      this.redraw();
-    });
     addEventListener("resize", () => this.redraw());
-    addEventListener("hashchange", () => this.show(location.hash.slice(1)));
     addEventListener("keydown", e => this.key(e));
     PREFERS_DARK.addEventListener("change", () => {
       if (!this.hasTheme) this.setTheme(PREFERS_DARK.matches);
     });
-    this.show(location.hash.slice(1) || "overview");
+    this.show(this.state.get("view"));
+  }
+
+  // ---- state ----
+
+  readState() {
+    const p = this.profile,
+      s = this.state,
+      most = p.metrics.length;
+    this.metric = s.number("m", -1);
+    if (!p.metrics[this.metric]) this.metric = this.firstMetric;
+    this.columns = s.get("c") ? [...parseSet(s.get("c"), most)] : this.firstColumns();
+    // Groups of functions that flame graphs and time lines hide.
+    const hidden = s.get("hide", this.firstHidden());
+    this.groups = new Map([...this.presets].filter((_, i) => parseSet(hidden, 64).has(i)));
+    const frame = s.get("f").match(/^([cn])(\d+)$/);
+    p.setSelection({
+      time: parseRange(s.get("t")),
+      profiles: s.get("p") ? parseSet(s.get("p"), p.profiles.length) : null,
+      frame: frame ? (frame[1] === "n" ? { fn: +frame[2] } : { context: +frame[2] }) : null,
+    });
+  }
+  // Python programs read better without the interpreter, as in the text report.
+  firstHidden() {
+    const names = [...this.presets.keys()],
+      isPython = this.profile.meta.modules.some(m => m.python);
+    return names.flatMap((n, i) => (isPython && n === INTERPRETER_FRAMES ? [i] : [])).join() || "-";
+  }
+  // Hides a group of functions, or shows it again.
+  toggleGroup(name) {
+    const names = [...this.presets.keys()],
+      hidden = new Set([...this.groups.keys()].map(n => names.indexOf(n)));
+    if (!hidden.delete(names.indexOf(name))) hidden.add(names.indexOf(name));
+    const text = formatSet(hidden) || "-";
+    this.state.set({ hide: text === this.firstHidden() ? "" : text });
   }
   // Metrics that the tables show at first: one of each kind that the run has.
   firstColumns() {
@@ -64,22 +91,42 @@ class App {
     }
     return list;
   }
+  changed(keys) {
+    this.readState();
+    if (keys.has("m")) document.getElementById("metric").value = this.metric;
+    if (keys.has("q")) this.search.read();
+    if (["m", "t", "p", "f"].some(k => keys.has(k))) this.showSelection();
+    this.show(this.state.get("view"));
+  }
+  // change: {time, profiles, frame}, as in Profile.setSelection(). more: other keys of the state.
+  select(change, more = {}) {
+    const keys = {},
+      { frame } = change;
+    if ("time" in change) keys.t = formatRange(change.time);
+    if ("profiles" in change) keys.p = change.profiles ? formatSet(change.profiles) : "";
+    if ("frame" in change)
+      keys.f = frame ? (frame.fn === undefined ? `c${frame.context}` : `n${frame.fn}`) : "";
+    this.state.set({ ...keys, ...more });
+  }
+
+  // ---- the bar ----
+
   makeBar() {
-    const p = this.profile;
+    const p = this.profile,
+      on = (id, action) => document.getElementById(id).addEventListener("click", action);
     document.getElementById("title").replaceChildren(el("bdi", {}, p.str(p.meta.title)));
     const metric = document.getElementById("metric");
-    p.metrics.forEach((m, i) => {
-      if (p.isShown(i) && m.kind !== METRIC_GPU_MEAN)
-        metric.append(el("option", { value: i, title: p.str(m.description) }, m.label));
-    });
+    fillMetricMenu(metric, p);
     metric.value = this.metric;
     metric.addEventListener("change", () => this.setMetric(+metric.value));
-    const search = document.getElementById("search");
-    search.addEventListener("input", () => this.setSearch(search.value, null, true));
-    document.getElementById("theme").addEventListener("click", () => {
+    on("theme", () => {
       this.hasTheme = true;
       this.setTheme(!isDark());
     });
+    on("link", () => copyText(location.href));
+    on("reset", () => this.state.reset());
+    on("picture", () => savePicture(this));
+    on("help", () => showHelp(this));
   }
   makeViews() {
     const p = this.profile,
@@ -100,16 +147,17 @@ class App {
         class: "view",
         role: "tabpanel",
         "aria-labelledby": `tab-${id}`,
+        "data-title": title,
         hidden: true,
       });
       main.append(section);
-      tabs.append(
-        el(
-          "a",
-          { href: `#${id}`, id: `tab-${id}`, role: "tab", "aria-controls": `view-${id}` },
-          title,
-        ),
-      );
+      const tab = { id: `tab-${id}`, role: "tab", "aria-controls": `view-${id}` };
+      const open = e => {
+        if (e.ctrlKey || e.metaKey || e.shiftKey) return; // another window
+        e.preventDefault();
+        this.state.set({ view: id });
+      };
+      tabs.append(el("a", { href: `#${id}`, ...tab, onclick: open }, title));
       const Shown = id === "overview" && p.isComparison ? ComparisonView : View;
       this.views[id] = { section, View: Shown, view: null };
     }
@@ -129,14 +177,15 @@ class App {
   show(id) {
     if (!this.views[id]) id = "overview";
     this.current = id;
-    if (location.hash.slice(1) !== id) history.replaceState(null, "", `#${id}`);
     for (const [name, v] of Object.entries(this.views)) {
       v.section.hidden = name !== id;
       const tab = document.getElementById(`tab-${name}`);
       tab.setAttribute("aria-selected", String(name === id));
       tab.tabIndex = name === id ? 0 : -1;
     }
+    Tip.hide();
     this.draw(id);
+    this.search.count();
   }
   draw(id) {
     const v = this.views[id];
@@ -158,33 +207,30 @@ class App {
   }
   restArrived() {
     this.profile.isComplete = true;
+    this.profile.setSelection(this.profile.selection); // sums may need what has come
     this.showSelection();
-    this.redraw();
+    this.show(this.current);
   }
 
-  // ---- what the user asks for ----
+  // ---- what the reader asks for ----
 
+  // keys: of the state; see there.
+  go(view, keys = {}) {
+    this.state.set({ view, ...keys });
+  }
+  metricKeys(metric) {
+    const columns = this.columns.includes(metric) ? {} : { c: formatSet([metric, ...this.columns]) };
+    return { m: metric === this.firstMetric ? "" : metric, ...columns };
+  }
   setMetric(metric) {
-    this.metric = metric;
-    document.getElementById("metric").value = metric;
-    if (!this.columns.includes(metric)) this.columns = [metric, ...this.columns];
-    this.showSelection();
-    this.redraw();
+    this.state.set(this.metricKeys(metric));
   }
-  // text: a regular expression, or plain text where it is none. typed: the field has it already.
-  setSearch(text, view, typed) {
-    if (!typed) document.getElementById("search").value = text;
-    try {
-      this.search = text ? new RegExp(text, "i") : null;
-    } catch {
-      this.search = new RegExp(escapeRegExp(text), "i");
-    }
-    if (view) this.show(view);
-    else this.redraw();
+  // text: a regular expression, or plain text where it is none.
+  setSearch(text, view) {
+    this.state.set({ q: text, ...(view ? { view } : {}) });
   }
   showFlame(context) {
-    this.show("flame");
-    this.views.flame.view.showContext(context);
+    this.go("flame", { "flame.up": "", "flame.zoom": `c${context}` });
   }
   showSource(context) {
     const p = this.profile,
@@ -193,8 +239,7 @@ class App {
     const file = isLine ? p.file[context] : f >= 0 ? p.functions.file[f] : -1;
     const line = isLine ? p.line[context] : f >= 0 ? p.functions.line[f] : 0;
     if (file < 0 || !this.views.source) return announce("no source line is known");
-    this.show("source");
-    this.views.source.view?.show(file, line);
+    this.go("source", { "source.at": `${file}:${line}` });
   }
   showSelection() {
     const p = this.profile,
@@ -207,19 +252,18 @@ class App {
           type: "button",
           class: "chip",
           title: "Remove this selection",
-          onclick: () => p.select(change),
+          onclick: () => this.select(change),
         },
         el("bdi", {}, text),
         " ×",
       );
-    if (s.time)
+    const warn = text => el("span", { class: "warn" }, text);
+    if (s.time) {
+      const step = (s.time[1] - s.time[0]) / 50;
       chips.push(
-        chip(
-          `${formatTime(s.time[0], (s.time[1] - s.time[0]) / 50)} to ` +
-            formatTime(s.time[1], (s.time[1] - s.time[0]) / 50),
-          { time: null },
-        ),
+        chip(`${formatTime(s.time[0], step)} to ${formatTime(s.time[1], step)}`, { time: null }),
       );
+    }
     if (s.profiles)
       chips.push(
         chip(
@@ -229,52 +273,42 @@ class App {
           { profiles: null },
         ),
       );
-    const stride = p.meta.reduced.sampleStride;
+    if (s.frame)
+      chips.push(chip(`in or below ${shorten(p.frameName(s.frame))}`, { frame: null }));
+    const stride = p.meta.reduced.sampleStride,
+      label = p.metrics[this.metric]?.label;
     if (s.time && stride > 1)
+      chips.push(warn(`one of ${stride} samples is on the time lines: the values are estimates`));
+    if (s.time && p.isComplete && p.hasTime(this.metric) && p.timedShare(this.metric) < 0.999)
       chips.push(
-        el(
-          "span",
-          { class: "warn" },
-          `one of ${stride} samples is on the time lines: the values are estimates`,
-        ),
-      );
-    if (s.time && p.hasTime(this.metric) && p.timedShare(this.metric) < 0.999)
-      chips.push(
-        el(
-          "span",
-          { class: "warn" },
-          `${percent(1 - p.timedShare(this.metric), 1)} of ${p.metrics[this.metric].label} is on ` +
-            "no time line and missing here",
+        warn(
+          `${percent(1 - p.timedShare(this.metric), 1)} of ${label} is on no time line and ` +
+            "missing here",
         ),
       );
     if (s.time && !p.hasTime(this.metric))
-      chips.push(
-        el(
-          "span",
-          { class: "warn" },
-          `${p.metrics[this.metric].label} has no time line: its values are those of the whole run`,
-        ),
-      );
+      chips.push(warn(`${label} has no time line: its values are those of the whole run`));
     const box = document.getElementById("selection");
     box.replaceChildren(...chips);
     box.hidden = !chips.length;
-    if (p.isSelected)
-      announce(
-        `${p.metrics[this.metric].label} of the selection: ` +
-          p.format(this.metric, p.whole(this.metric)),
-      );
+    if (p.isSelected && p.isComplete)
+      announce(`${label} of the selection: ${p.format(this.metric, p.whole(this.metric))}`);
   }
   key(e) {
     const typing = /INPUT|SELECT|TEXTAREA/.test(e.target.tagName);
-    if (e.key === "/" && !typing) {
+    if (e.key.toLowerCase() === "z" && (e.ctrlKey || e.metaKey) && !typing) {
+      e.preventDefault();
+      if (e.shiftKey) this.state.redo();
+      else this.state.undo();
+    }
+    if (typing || e.ctrlKey || e.metaKey || e.altKey) return;
+    if (e.key === "?") showHelp(this);
+    else if (e.key === "/") {
       e.preventDefault();
       document.getElementById("search").focus();
-    } else if (e.key === "Escape" && e.target.id === "search") {
-      this.setSearch("");
-      e.target.blur();
-    } else if (!typing && !e.ctrlKey && !e.metaKey && !e.altKey && /^[1-9]$/.test(e.key)) {
+    } else if (/^[1-9]$/.test(e.key)) {
       const id = Object.keys(this.views)[e.key - 1];
-      if (id) this.show(id);
+      if (id) this.go(id);
     }
   }
 }

@@ -159,6 +159,7 @@ function readContexts(bytes, model) {
     relation: new Uint8Array(n),
     entry: new Uint8Array(n),
     marked: new Uint8Array(n),
+    activity: new Uint8Array(n),
     fn: new Int32Array(n),
     module: new Int32Array(n),
     file: new Int32Array(n).fill(-1),
@@ -175,6 +176,7 @@ function readContexts(bytes, model) {
     model.relation[i] = (bits >> 3) & 3;
     model.entry[i] = (bits >> 5) & 7;
     model.marked[i] = (bits >> 8) & 1;
+    model.activity[i] = bits >> 9;
     model.fn[i] = r.number() - 1;
     model.module[i] = r.number() - 1;
     if (kind === CONTEXT_ENTRY) model.entryName.set(i, r.number());

@@ -8,9 +8,6 @@ class FlameView {
   constructor(app, container) {
     this.app = app;
     this.profile = app.profile;
-    this.options = { loops: false, lines: "gpu", hidden: new Set(), groups: app.groups };
-    this.bottomUp = false;
-    this.zoomPath = []; // keys of the frames down to the zoomed one, so that it outlives a rebuild
     this.focus = null;
     this.makeControls(container);
     this.canvas = el("canvas", {
@@ -36,27 +33,21 @@ class FlameView {
     this.canvas.addEventListener("keydown", e => this.key(e));
   }
   makeControls(container) {
-    const check = (label, title, on, change) =>
-      el(
-        "label",
-        { title },
-        el("input", { type: "checkbox", checked: on, onchange: e => change(e.target.checked) }),
-        label,
-      );
     const hasGpu = this.profile.meta.modules.some(m => m.gpu);
-    const lines = el(
+    this.firstLines = hasGpu ? "gpu" : "none";
+    const set = (key, first) => text => this.app.state.set({ [key]: text === first ? "" : text });
+    const setLines = set("flame.lines", this.firstLines);
+    this.lines = el(
       "select",
-      {
-        "aria-label": "Lines",
-        onchange: e => {
-          this.options.lines = e.target.value;
-          this.rebuild();
-        },
-      },
-      el("option", { value: "none", selected: !hasGpu }, "no lines"),
-      hasGpu ? el("option", { value: "gpu", selected: true }, "lines of GPU code") : null,
+      { "aria-label": "Lines", onchange: e => setLines(e.target.value) },
+      el("option", { value: "none" }, "no lines"),
+      hasGpu ? el("option", { value: "gpu" }, "lines of GPU code") : null,
       el("option", { value: "all" }, "all lines"),
     );
+    this.loops = el("input", {
+      type: "checkbox",
+      onchange: e => this.app.state.set({ "flame.loops": e.target.checked ? "1" : "" }),
+    });
     const direction = el("div", { class: "segments", role: "group", "aria-label": "Direction" });
     this.direction = direction;
     for (const [label, up] of [
@@ -68,11 +59,8 @@ class FlameView {
           "button",
           {
             type: "button",
-            "aria-pressed": String(up === false),
-            onclick: () => {
-              this.turn(up);
-              this.draw();
-            },
+            onclick: () =>
+              this.app.state.set({ "flame.up": up ? "1" : "", "flame.zoom": "" }),
           },
           label,
         ),
@@ -84,27 +72,23 @@ class FlameView {
       {
         "aria-label": "Hide frames",
         onchange: e => {
-          this.options.groups.set(e.target.value, this.presets.get(e.target.value));
+          const name = e.target.value;
           e.target.selectedIndex = 0;
-          this.rebuild();
+          if (!this.app.groups.has(name)) this.app.toggleGroup(name);
         },
       },
       el("option", { value: "" }, "Hide…"),
     );
-    this.presets = findGroups(this.profile);
-    for (const name of this.presets.keys()) presets.append(el("option", {}, name));
+    for (const name of this.app.presets.keys()) presets.append(el("option", {}, name));
     this.share = el("span", { class: "share" });
     container.append(
       el(
         "div",
         { class: "controls" },
         direction,
-        lines,
-        check("loops", "Show loops as frames", false, on => {
-          this.options.loops = on;
-          this.rebuild();
-        }),
-        this.presets.size ? presets : null,
+        this.lines,
+        el("label", { title: "Show loops as frames" }, this.loops, "loops"),
+        this.app.presets.size ? presets : null,
         this.hiddenList,
         this.share,
       ),
@@ -130,30 +114,40 @@ class FlameView {
 
   // ---- nodes: {frame, value, self, depth, parent, list} ----
 
-  rebuild() {
-    this.tree = null;
-    this.draw();
+  // The tree of frames for the options of the state.
+  readState() {
+    const s = this.app.state,
+      options = {
+        loops: s.get("flame.loops") === "1",
+        lines: s.get("flame.lines", this.firstLines),
+        hidden: new Set(s.get("flame.names").split("\n").filter(Boolean)),
+        groups: this.app.groups,
+      };
+    this.bottomUp = s.get("flame.up") === "1";
+    const made = [options.loops, options.lines, ...options.hidden, 0, ...options.groups.keys()].join("\n");
+    if (made !== this.made) this.tree = new FrameTree(this.profile, options);
+    this.made = made;
+    this.hidden = options.hidden;
+    this.lines.value = options.lines;
+    this.loops.checked = options.loops;
+    [...this.direction.children].forEach((b, i) =>
+      b.setAttribute("aria-pressed", String(!!i === this.bottomUp)),
+    );
   }
   drawHidden() {
-    const chip = (name, from) =>
+    const chip = (name, show) =>
       el(
         "button",
-        {
-          type: "button",
-          class: "chip",
-          title: "Show again",
-          onclick: () => {
-            from.delete(name);
-            this.rebuild();
-          },
-        },
+        { type: "button", class: "chip", title: "Show again", onclick: show },
         "without ",
         el("bdi", {}, name),
         " ×",
       );
+    const showName = name =>
+      this.app.state.set({ "flame.names": [...this.hidden].filter(n => n !== name).join("\n") });
     this.hiddenList.replaceChildren(
-      ...[...this.options.groups.keys()].map(n => chip(n, this.options.groups)),
-      ...[...this.options.hidden].map(n => chip(n, this.options.hidden)),
+      ...[...this.app.groups.keys()].map(n => chip(n, () => this.app.toggleGroup(n))),
+      ...[...this.hidden].map(n => chip(n, () => showName(n))),
     );
   }
   nameOf(node) {
@@ -210,9 +204,13 @@ class FlameView {
     if (p.kind[c] !== CONTEXT_FUNCTION) return p.name(c);
     return this.bottomUp ? p.fn[c] : `${p.fn[c]} ${p.relation[c] === INLINED}`;
   }
+  // The state has the context of the zoomed frame; bottom-up, those of the frames down to it.
   zoomedNode() {
+    const contexts = this.app.state.get("flame.zoom").replace(/^c/, "").split(".").map(Number),
+      frames = contexts.map(c => this.tree.of[c]).filter(Boolean),
+      keys = (this.bottomUp ? frames : this.tree.path(frames[0] ?? 0)).map(f => this.keyAt(f));
     let node = this.root;
-    for (const key of this.zoomPath) {
+    for (const key of keys) {
       const next = this.childrenOf(node).find(k => this.keyAt(k.frame) === key);
       if (!next) break;
       node = next;
@@ -220,26 +218,12 @@ class FlameView {
     return node;
   }
   zoom(node) {
-    const path = [];
-    for (let at = node; at.parent; at = at.parent) path.unshift(this.keyAt(at.frame));
-    this.zoomPath = path;
+    const contexts = [];
+    for (let at = node; at.parent; at = at.parent) contexts.unshift(this.tree.context[at.frame]);
+    const shown = this.bottomUp ? contexts : contexts.slice(-1);
     this.focus = null;
-    this.draw();
+    this.app.state.set({ "flame.zoom": shown.length ? `c${shown.join(".")}` : "" });
     announce(`${this.nameOf(node)}, ${percent(node.value, this.root.value)}`);
-  }
-  // Zooms to a context from another view.
-  showContext(context) {
-    if (!this.tree) this.tree = new FrameTree(this.profile, this.options);
-    this.turn(false);
-    this.zoomPath = this.tree.path(this.tree.of[context]).map(f => this.keyAt(f));
-    this.draw();
-  }
-  turn(bottomUp) {
-    this.bottomUp = bottomUp;
-    this.zoomPath = [];
-    [...this.direction.children].forEach((b, i) =>
-      b.setAttribute("aria-pressed", String(!!i === bottomUp)),
-    );
   }
 
   // ---- drawing ----
@@ -247,7 +231,7 @@ class FlameView {
   draw() {
     if (this.scroller.clientWidth === 0) return;
     const metric = this.app.metric;
-    this.tree ??= new FrameTree(this.profile, this.options);
+    this.readState();
     this.values = this.tree.values(metric);
     this.root = { frame: 0, value: this.values.total[0], self: this.values.self[0], parent: null };
     const zoomed = this.zoomedNode();
@@ -275,6 +259,9 @@ class FlameView {
     this.paint();
     this.showShare(metric);
   }
+  paintNow() {
+    this.draw();
+  }
   drawCrumbs(zoomed) {
     const parts = [];
     for (let at = zoomed; at; at = at.parent) {
@@ -291,7 +278,7 @@ class FlameView {
     this.crumbs.hidden = parts.length < 2;
   }
   matches(node) {
-    return this.app.search && this.app.search.test(this.nameOf(node));
+    return this.app.search.test(this.nameOf(node));
   }
   paint() {
     const g = prepareCanvas(this.canvas, this.width, this.height);
@@ -305,8 +292,9 @@ class FlameView {
         y = b.depth * FLAME_ROW,
         name = this.nameOf(node);
       const cls = node.frame ? this.profile.className(this.tree.context[node.frame]) : "entry";
-      const faded = b.above || (this.app.search && !this.matches(node));
-      g.fillStyle = this.app.search && this.matches(node) ? mark : this.colourOf(node, cls, name);
+      const isMatch = this.matches(node),
+        faded = b.above || (this.app.search.isOn && !isMatch);
+      g.fillStyle = isMatch ? mark : this.colourOf(node, cls, name);
       g.globalAlpha = faded ? 0.38 : 1;
       g.fillRect(b.x, y, Math.max(0.6, b.w - (b.w > 3 ? 1 : 0)), FLAME_ROW - 1);
       if (cls === "guessed" && b.w > 6) {
@@ -339,9 +327,19 @@ class FlameView {
     const { now, before } = this.values;
     return node.list ? node.sides : { now: now[node.frame], before: before[node.frame] };
   }
+  findMatches() {
+    return this.boxes.filter(b => !b.above && this.matches(b.node));
+  }
+  showMatch(box) {
+    this.focus = box.node;
+    this.paint();
+    this.canvas.scrollIntoView({ block: "nearest" });
+    scrollBy({ top: this.canvas.getBoundingClientRect().top + box.depth * FLAME_ROW - innerHeight / 2 });
+    announce(`${this.nameOf(box.node)}, ${percent(box.node.value, this.root.value)}`);
+  }
   // The share of all paths through a frame that matches; nested matches count once.
   showShare(metric) {
-    if (!this.app.search) {
+    if (!this.app.search.isOn) {
       this.share.textContent = "";
       return;
     }
@@ -424,9 +422,8 @@ class FlameView {
     return node.frame && this.profile.kind[this.tree.context[node.frame]] === CONTEXT_FUNCTION;
   }
   hide(node) {
-    this.options.hidden.add(this.nameOf(node).replace(/ \[guessed\]$/, ""));
-    this.zoomPath = [];
-    this.rebuild();
+    const names = [...this.hidden, this.nameOf(node).replace(/ \[guessed\]$/, "")];
+    this.app.state.set({ "flame.names": names.join("\n"), "flame.zoom": "" });
   }
   openMenu(e) {
     const b = this.find(e);

@@ -187,6 +187,11 @@ function cssColour(name) {
 
 // Sizes a canvas for the screen's pixels. Returns its context, in CSS pixels.
 function prepareCanvas(canvas, width, height) {
+  if (recordedCanvases) {
+    const g = new SvgContext(width, height);
+    recordedCanvases.set(canvas, g);
+    return g;
+  }
   const ratio = window.devicePixelRatio || 1;
   canvas.width = Math.round(width * ratio);
   canvas.height = Math.round(height * ratio);

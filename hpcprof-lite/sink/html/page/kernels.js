@@ -47,9 +47,6 @@ class KernelView {
     }
     const whole = kernels.reduce((sum, k) => sum + k.time, 0);
     const hasSamples = p.metricByRole(ROLE.samples) >= 0;
-    const shown = kernels.filter(
-      k => !this.app.search || this.app.search.test(p.functionName(k.fn)),
-    );
     const note =
       p.selection.time && hasSamples
         ? el(
@@ -63,15 +60,15 @@ class KernelView {
         ...this.idle(),
         ...counterCards(this.app),
         note,
-        ...shown.slice(0, 60).map((k, i) => this.card(k, whole, i < 3)),
+        ...kernels.slice(0, 60).map((k, i) => this.card(k, whole, i < 3)),
       ].filter(Boolean),
     );
-    if (shown.length > 60)
+    if (kernels.length > 60)
       this.holder.append(
         el(
           "p",
           { class: "note" },
-          `${shown.length - 60} more kernels are in the tables, under Functions.`,
+          `${kernels.length - 60} more kernels are in the tables, under Functions.`,
         ),
       );
   }

@@ -23,9 +23,8 @@ class Profile {
       m.id = i;
       m.label = this.str(m.name);
     });
-    this.selection = { time: null, profiles: null };
+    this.selection = { time: null, profiles: null, frame: null };
     this.cache = new Map();
-    this.listeners = [];
     this.isComplete = false; // threads and time lines are there
     this.classes = this.classify();
     this.hasFlow = this.profiles.some(p => p.kind === PROFILE_QUEUE);
@@ -232,16 +231,37 @@ class Profile {
 
   // ---- selection ----
 
-  onChange(listener) {
-    this.listeners.push(listener);
-  }
-  select(change) {
-    Object.assign(this.selection, change);
+  // {time: [from, to] in microseconds, profiles: Set of their ids, frame: {fn} or {context}}, each
+  // null for everything. A frame stands for all that runs in it or below it. State keeps it.
+  setSelection(selection) {
+    this.selection = selection;
     this.cache.clear();
-    for (const listener of this.listeners) listener();
   }
   get isSelected() {
-    return !!(this.selection.time || this.selection.profiles);
+    return !!(this.selection.time || this.selection.profiles || this.selection.frame);
+  }
+  frameName(frame) {
+    return frame.fn === undefined ? this.name(frame.context) : this.functionName(frame.fn);
+  }
+  // By context: 1 in or below a frame; null for no frame.
+  inside(frame) {
+    if (!frame) return null;
+    return this.cached(`inside ${frame.fn} ${frame.context}`, () => {
+      const inside = new Uint8Array(this.n);
+      for (let c = 1; c < this.n; c++)
+        inside[c] =
+          inside[this.parent[c]] ||
+          c === frame.context ||
+          (this.kind[c] === CONTEXT_FUNCTION && this.fn[c] === frame.fn)
+            ? 1
+            : 0;
+      return inside;
+    });
+  }
+  // Values by context, without those outside of the selected frame.
+  cut(values) {
+    const inside = this.inside(this.selection.frame);
+    return inside ? values.map((v, c) => (inside[c] ? v : 0)) : values;
   }
   isIn(p) {
     return !this.selection.profiles || this.selection.profiles.has(p);
@@ -270,7 +290,7 @@ class Profile {
     this.timedShares ??= new Map();
     if (!this.timedShares.has(metric)) {
       const selection = this.selection;
-      this.selection = { time: [0, Infinity], profiles: null };
+      this.selection = { time: [0, Infinity], profiles: null, frame: null };
       const isSampled = this.metrics[metric].kind === METRIC_SAMPLED;
       const timed = isSampled ? this.sumSamples(metric) : this.sumOps(metric);
       this.selection = selection;
@@ -282,14 +302,15 @@ class Profile {
 
   // What counts at each context itself, for the selection. Float64Array by context; do not change.
   self(metric) {
-    return this.cached(`self ${metric}`, () => {
-      if (!this.isSelected) return this.sumTotals(metric);
-      const { time } = this.selection,
-        isSampled = this.metrics[metric].kind === METRIC_SAMPLED;
-      if (!this.hasTime(metric) || !(time || (!isSampled && this.hasQueueSelected)))
-        return this.sumProfiles(metric);
-      return isSampled ? this.sumSamples(metric) : this.sumOps(metric);
-    });
+    return this.cached(`self ${metric}`, () => this.cut(this.uncut(metric)));
+  }
+  uncut(metric) {
+    const { time, profiles } = this.selection,
+      isSampled = this.metrics[metric].kind === METRIC_SAMPLED;
+    if (!time && !profiles) return this.sumTotals(metric);
+    if (!this.hasTime(metric) || !(time || (!isSampled && this.hasQueueSelected)))
+      return this.sumProfiles(metric);
+    return isSampled ? this.sumSamples(metric) : this.sumOps(metric);
   }
   // Queues have operations and no values of their own.
   get hasQueueSelected() {
@@ -299,8 +320,9 @@ class Profile {
   // Inclusive values of the selected rows at all times.
   untimed(metric) {
     return this.cached(`untimed ${metric}`, () => {
-      const out = this.isSelected ? this.sumProfiles(metric) : this.sumTotals(metric);
-      return this.sumUp(out);
+      const { time, profiles } = this.selection;
+      const out = time || profiles ? this.sumProfiles(metric) : this.sumTotals(metric);
+      return this.sumUp(this.cut(out).slice());
     });
   }
   // As self(), but GPU time of kernels lies where their samples are: at device functions and lines.

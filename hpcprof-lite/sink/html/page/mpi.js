@@ -202,12 +202,12 @@ class MpiCards {
               "span",
               { class: "use-bar" },
               el("i", {
-                class: "use use-mpi",
+                class: stateClass("mpi"),
                 title: "waiting",
                 style: `width:${(100 * x.waited) / x.elapsed}%`,
               }),
               el("i", {
-                class: "use use-mpi use-step-2",
+                class: stateClass("mpi", 2),
                 title: "in MPI, not waiting",
                 style: `width:${(100 * (x.us - x.waited)) / x.elapsed}%`,
               }),
@@ -302,7 +302,7 @@ class MpiCards {
         el("i", {
           title: x ? title(x) : `${Math.floor(i / n)} to ${i % n}: nothing`,
           style: x ? `opacity:${0.15 + (0.85 * Math.log1p(x[3])) / Math.log1p(most)}` : "",
-          class: x ? "use use-mpi" : "",
+          class: x ? stateClass("mpi") : "",
         }),
       );
     }

@@ -14,7 +14,7 @@ class NcclCards extends MpiCards {
   }
   part(d, ns, use, title) {
     return el("i", {
-      class: `use ${use}`,
+      class: use,
       title: `${title}: ${this.time(ns)}`,
       style: `width:${d.elapsed ? (100 * ns) / d.elapsed : 0}%`,
     });
@@ -24,9 +24,9 @@ class NcclCards extends MpiCards {
     return el(
       "span",
       { class: "use-bar" },
-      this.part(d, exposed, "use-mpi", "NCCL alone"),
-      this.part(d, d.overlap, "use-mpi use-step-2", "NCCL and other kernels"),
-      this.part(d, d.compute - d.overlap, "use-work", "other kernels"),
+      this.part(d, exposed, stateClass("mpi"), "NCCL alone"),
+      this.part(d, d.overlap, stateClass("mpi", 2), "NCCL and other kernels"),
+      this.part(d, d.compute - d.overlap, stateClass("work"), "other kernels"),
     );
   }
   // The first devices, and the one that was last most often.

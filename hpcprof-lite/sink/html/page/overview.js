@@ -192,8 +192,7 @@ class OverviewView {
               {
                 type: "button",
                 class: "link",
-                onclick: () =>
-                  app.setSearch(`^${escapeRegExp(p.functionName(p.fn[row.context]))}$`, "flame"),
+                onclick: () => app.select({ frame: { fn: p.fn[row.context] } }, { view: "flame" }),
               },
               frameNode(
                 app,
@@ -314,7 +313,7 @@ class OverviewView {
     const top = this.whileIdle(busy, from, to);
     const parts = [
       this.link(`No GPU works for ${(idle * 100).toFixed(0)} % of the time`, () =>
-        app.show("timeline"),
+        app.go("timeline"),
       ),
     ];
     if (top)
@@ -358,7 +357,7 @@ class OverviewView {
       k = kernels[0];
     if (!k || !whole) return null;
     const parts = [
-      this.link(p.functionName(k.fn), () => app.show("kernels")),
+      this.link(p.functionName(k.fn), () => app.go("kernels")),
       ` takes ${percent(k.time, whole)} of kernel time in ` +
         plural(k.launches, "launch", "launches"),
     ];
@@ -379,10 +378,7 @@ class OverviewView {
       return null;
     return [
       `Threads wait ${formatSeconds(p.whole(wait))} for GPUs. `,
-      this.link("Show where", () => {
-        this.app.setMetric(wait);
-        this.app.show("flame");
-      }),
+      this.link("Show where", () => this.app.go("flame", this.app.metricKeys(wait))),
     ];
   }
   guesses() {

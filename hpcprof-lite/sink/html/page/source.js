@@ -4,7 +4,6 @@
 class SourceView {
   constructor(app, container) {
     this.app = app;
-    this.file = -1;
     this.list = el("nav", { class: "file-list", "aria-label": "Source files" });
     this.code = el("div", { class: "code", tabindex: "0" });
     this.container = container;
@@ -31,6 +30,8 @@ class SourceView {
       p = app.profile,
       columns = app.columns;
     if (!columns.includes(app.metric)) app.columns = [app.metric, ...columns];
+    const [file, line] = app.state.get("source.at").split(":").map(Number);
+    this.file = app.state.get("source.at") ? file : -1;
     this.files = this.collect();
     const list = [...this.files.values()].sort(
       (a, b) => p.sources.has(b.file) - p.sources.has(a.file) || b.value - a.value,
@@ -47,7 +48,7 @@ class SourceView {
             "aria-current": f.file === this.file ? "true" : null,
             title: p.filePath(f.file),
             class: p.sources.has(f.file) ? "" : "absent",
-            onclick: () => this.show(f.file),
+            onclick: () => app.state.set({ "source.at": f.file }),
           },
           el("bdi", {}, p.fileName(f.file)),
           el("span", { class: "quiet" }, percent(f.value, whole)),
@@ -55,11 +56,9 @@ class SourceView {
       ),
     );
     this.drawCode();
+    if (line) this.point(line);
   }
-  show(file, line) {
-    this.file = file;
-    this.draw();
-    if (!line) return;
+  point(line) {
     const row = this.code.querySelector(`[data-line="${line}"]`);
     row?.scrollIntoView({ block: "center" });
     row?.classList.add("pointed");

@@ -364,7 +364,6 @@ function groupContexts(p, grouping, metrics) {
 class FlatView {
   constructor(app, container) {
     this.app = app;
-    this.by = "Functions";
     const buttons = el("div", { class: "segments", role: "group", "aria-label": "Group by" });
     for (const by of Object.keys(GROUPINGS))
       buttons.append(
@@ -372,24 +371,25 @@ class FlatView {
           "button",
           {
             type: "button",
-            "aria-pressed": String(by === this.by),
-            onclick: e => {
-              this.by = by;
-              for (const b of buttons.children)
-                b.setAttribute("aria-pressed", String(b === e.target));
-              this.draw();
-            },
+            onclick: () => app.state.set({ "tables.by": by === "Functions" ? "" : by }),
           },
           by,
         ),
       );
+    this.buttons = buttons;
     this.holder = el("div", { class: "fill" });
     container.append(el("div", { class: "controls" }, buttons, columnChooser(app)), this.holder);
+  }
+  get by() {
+    const by = this.app.state.get("tables.by", "Functions");
+    return by in GROUPINGS ? by : "Functions";
   }
   draw() {
     const app = this.app,
       p = app.profile,
       grouping = GROUPINGS[this.by];
+    for (const b of this.buttons.children)
+      b.setAttribute("aria-pressed", String(b.textContent === this.by));
     const metrics = [
       ...new Set(
         app.columns.flatMap(m => {
@@ -398,9 +398,8 @@ class FlatView {
         }),
       ),
     ];
-    let rows = groupContexts(p, grouping, metrics);
+    const rows = groupContexts(p, grouping, metrics);
     const name = row => grouping.name(p, row.context);
-    if (app.search) rows = rows.filter(row => app.search.test(name(row)));
     const table = new Table({
       label: this.by,
       sort: p.isComparison ? 4 : 2,
@@ -419,7 +418,7 @@ class FlatView {
       onenter: row =>
         this.by === "Lines"
           ? app.showSource(row.context)
-          : app.setSearch(`^${escapeRegExp(name(row))}$`, "flame"),
+          : app.select({ frame: { fn: p.fn[row.context] } }, { view: "flame" }),
     });
     this.holder.replaceChildren(table.box);
     table.setRows(rows);
@@ -444,10 +443,10 @@ function columnChooser(app) {
           type: "checkbox",
           value: i,
           onchange: e => {
-            app.columns = p.metrics
+            const columns = p.metrics
               .map((_, k) => k)
               .filter(k => (k === i ? e.target.checked : app.columns.includes(k)));
-            app.redraw();
+            app.state.set({ c: formatSet(columns) });
           },
         }),
         m.label,

@@ -15,7 +15,6 @@ function meanOfThreads(p, metric, sum, n, most) {
 class ThreadView {
   constructor(app, container) {
     this.app = app;
-    this.fn = -1; // of the function whose share is shown; -1: everything
     this.holder = el("div", {});
     container.append(this.holder);
   }
@@ -27,7 +26,7 @@ class ThreadView {
   // threads would hide what to compare.
   values(metric) {
     const p = this.app.profile,
-      inside = this.insideOf(this.fn);
+      inside = p.inside(p.selection.frame);
     return this.threads().map(profile => {
       const r = profile.rows;
       let sum = 0;
@@ -36,21 +35,11 @@ class ThreadView {
       return { profile, value: sum };
     });
   }
-  insideOf(fn) {
-    const p = this.app.profile;
-    if (fn < 0) return null;
-    return p.cached(`inside ${fn}`, () => {
-      const inside = new Uint8Array(p.n);
-      for (let c = 1; c < p.n; c++)
-        inside[c] =
-          inside[p.parent[c]] || (p.kind[c] === CONTEXT_FUNCTION && p.fn[c] === fn ? 1 : 0);
-      return inside;
-    });
-  }
   draw() {
     const app = this.app,
       p = app.profile,
-      metric = app.metric;
+      metric = app.metric,
+      { frame } = p.selection;
     if (!p.isComplete) return;
     const values = this.values(metric);
     const shown = values.filter(v => v.profile.rows?.n || v.profile.samples?.n);
@@ -68,8 +57,8 @@ class ThreadView {
         counted.length,
         most,
       );
-    if (this.fn < 0 && m.most > 0) [mean, most] = [m.mean / m.scale, m.most / m.scale];
-    const title = this.fn < 0 ? "everything" : p.functionName(this.fn);
+    if (!frame && m.most > 0) [mean, most] = [m.mean / m.scale, m.most / m.scale];
+    const title = frame ? p.frameName(frame) : "everything";
     this.holder.replaceChildren(
       el(
         "p",
@@ -80,19 +69,6 @@ class ThreadView {
           "Balance (mean / most): ",
         el("strong", {}, percent(mean, most)),
         ". ",
-        this.fn >= 0
-          ? el(
-              "button",
-              {
-                type: "button",
-                onclick: () => {
-                  this.fn = -1;
-                  this.draw();
-                },
-              },
-              "Show everything",
-            )
-          : null,
       ),
       this.strip(shown, most, metric),
       el("h3", {}, "Functions with the most imbalance"),
@@ -120,7 +96,7 @@ class ThreadView {
       for (const id of ids)
         if (all) set.delete(id);
         else set.add(id);
-      p.select({ profiles: set.size ? set : null });
+      this.app.select({ profiles: set.size ? set : null });
     };
     for (const [process, list] of byProcess) {
       const info = p.meta.processes[process];
@@ -227,10 +203,7 @@ class ThreadView {
           width: 96,
         },
       ],
-      onenter: row => {
-        this.fn = row.id;
-        this.draw();
-      },
+      onenter: row => this.app.select({ frame: { fn: row.id } }),
     });
     table.setRows(rows);
     return table.box;

@@ -114,7 +114,7 @@ class TimelineView extends TimelinePainter {
     this.setRange(centre - place * size * factor, centre + (1 - place) * size * factor);
   }
   selectVisible() {
-    this.profile.select({ time: [this.from, this.to] });
+    this.app.select({ time: [this.from, this.to] });
   }
 
   // ---- input ----
@@ -129,7 +129,7 @@ class TimelineView extends TimelinePainter {
       this.setHovered(null);
     });
     canvas.addEventListener("dblclick", e => {
-      if (this.place(e).x > LINE_LABEL) this.profile.select({ time: null });
+      if (this.place(e).x > LINE_LABEL) this.app.select({ time: null });
     });
     canvas.addEventListener("keydown", e => this.key(e));
   }
@@ -181,7 +181,7 @@ class TimelineView extends TimelinePainter {
       set.add(id);
     }
     this.lastRow = this.focusRow = at.row;
-    p.select({ profiles: set.size ? set : null });
+    this.app.select({ profiles: set.size ? set : null });
   }
   move(e) {
     if (this.drag) {
@@ -197,7 +197,7 @@ class TimelineView extends TimelinePainter {
     if (!drag) return;
     if (drag.to !== undefined && drag.to !== drag.from) {
       const [a, b] = [drag.from, drag.to].sort((x, y) => x - y);
-      this.profile.select({ time: [Math.max(0, a), b] });
+      this.app.select({ time: [Math.max(0, a), b] });
     } else if (e.target === this.canvas) {
       const at = this.place(e);
       if (at.row >= 0 && at.id !== undefined) this.focusRow = at.row;
@@ -335,7 +335,7 @@ class TimelineView extends TimelinePainter {
         ArrowUp: () => this.chooseRow(this.focusRow - 1),
         Enter: () => this.selectVisible(),
         " ": () => this.toggleRow({ id: this.rows[this.focusRow], row: this.focusRow }, e.shiftKey),
-        Escape: () => this.profile.select({ time: null, profiles: null }),
+        Escape: () => this.app.select({ time: null, profiles: null }),
       };
     if (!moves[e.key] || e.ctrlKey || e.metaKey) return;
     e.preventDefault();

@@ -64,8 +64,9 @@ class TimelinePainter {
     const n = this.rows.length,
       height = LINE_AXIS + n * LINE_ROW + 6;
     const visible = Math.min(height, 560);
-    if (!this.sized || this.sized !== `${this.width} ${visible} ${height}`) {
-      this.sized = `${this.width} ${visible} ${height}`;
+    const size = recordedCanvases ? "" : `${this.width} ${visible} ${height}`; // pictures: anew
+    if (!this.sized || this.sized !== size) {
+      this.sized = size;
       this.scroller.style.height = `${visible + 2}px`;
       this.g = prepareCanvas(this.canvas, this.width, visible);
       this.canvas.style.position = "sticky";

@@ -4,24 +4,14 @@
 const MOST_REGIONS = 30;
 const MOST_PROCESSES = 32; // rows of processes; of more, those that worked least
 
-// Rows of one group have its colour, each weaker than the one before.
-function useClasses(rows) {
-  const seen = {};
-  return rows.map(row => {
-    const n = (seen[row.group] = (seen[row.group] ?? -1) + 1);
-    return `use use-${row.group} use-step-${Math.min(n, 4)}`;
-  });
-}
-
 function useBar(p, rows, us, whole) {
-  const classes = useClasses(rows);
   return el(
     "span",
     { class: "use-bar", role: "img", "aria-label": "shares of the time, as in the table" },
     ...rows.map((row, i) =>
       us[i] > 0
         ? el("i", {
-            class: classes[i],
+            class: stateClass(row.state, row.shade),
             style: `width:${(100 * us[i]) / whole}%`,
             title: `${p.str(row.name)}: ${formatSeconds(us[i] / 1e6)}, ${percent(us[i], whole)}`,
           })
@@ -40,15 +30,14 @@ function spreadCells(p, spread) {
 }
 
 function useTable(p, rows, us, whole, spreads) {
-  const classes = useClasses(rows),
-    body = el("tbody", {});
+  const body = el("tbody", {});
   rows.forEach((row, i) => {
     if (us[i] < 0.0005 * whole) return;
     body.append(
       el(
         "tr",
         {},
-        el("td", {}, el("i", { class: `swatch ${classes[i]}`, "aria-hidden": "true" })),
+        el("td", {}, el("i", { class: `swatch ${stateClass(row.state, row.shade)}`, "aria-hidden": "true" })),
         el("td", { class: "number" }, percent(us[i], whole)),
         el("td", { class: "number" }, formatSeconds(us[i] / 1e6)),
         el("td", {}, p.str(row.name)),
@@ -123,7 +112,7 @@ function usesCard(app, isBrief) {
     isBrief && app.views.waiting
       ? el(
           "button",
-          { type: "button", class: "link", onclick: () => app.show("waiting") },
+          { type: "button", class: "link", onclick: () => app.go("waiting") },
           "By process, and what waits",
         )
       : "",
@@ -278,8 +267,7 @@ class WaitingView {
                   {
                     type: "button",
                     class: "link",
-                    onclick: () =>
-                      this.app.setSearch(`^${escapeRegExp(p.functionName(r.function))}$`, "flame"),
+                    onclick: () => this.app.select({ frame: { fn: r.function } }, { view: "flame" }),
                   },
                   el("bdi", {}, name),
                 )
@@ -351,8 +339,7 @@ class WaitingView {
   select(processes) {
     const p = this.app.profile,
       mine = p.profiles.filter(x => processes.includes(x.process) && x.kind === PROFILE_THREAD);
-    p.select({ profiles: new Set(mine.map(x => x.id)) });
-    this.app.show("flame");
+    this.app.select({ profiles: new Set(mine.map(x => x.id)) }, { view: "flame" });
   }
   // The processes of a rank, such as a shell and what it starts, are one row, as in the text.
   ranks() {
@@ -378,7 +365,7 @@ class WaitingView {
       u = p.meta.uses;
     if (!u || u.processes.length < 2) return null;
     const list = this.ranks(),
-      work = u.rows.findIndex(r => r.group === "work"),
+      work = u.rows.findIndex(r => r.state === "work"),
       share = x => (work < 0 ? 0 : x.us[work] / x.whole),
       most = list.reduce((a, x) => Math.max(a, x.whole), 0);
     let shown = list;

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The list of keys, and pictures to take along.
+
+const KEYS = [
+  ["1 to 9", "the views, from left to right"],
+  ["/", "search; Enter and Shift+Enter: next and previous match; Esc ends it"],
+  ["Ctrl+Z, Back", "undo; Ctrl+Shift+Z, Forward: redo"],
+  ["?", "this list"],
+  ["Tables: ↑ ↓ ← →", "choose a row, open and close it; Enter: flame graph; M: menu of the row"],
+  ["Flame graph: arrows", "choose a frame; Enter zooms, Esc zooms out; M: menu of the frame"],
+  ["Flame graph: C, H, S", "copy the path, hide frames of this name, show the source"],
+  ["Time lines: ← →, + −, 0", "move, zoom, show all"],
+  ["Time lines: ↑ ↓, Space, Enter", "choose a row, select it, select the visible time"],
+  ["Esc in time lines", "clear the selection"],
+];
+
+function showHelp() {
+  const dialog = el(
+    "dialog",
+    { class: "help", "aria-label": "Keys", onclose: () => dialog.remove() },
+    el("h2", {}, "Keys"),
+    el(
+      "dl",
+      { class: "facts tall" },
+      ...KEYS.map(([keys, what]) => el("div", {}, el("dt", {}, keys), el("dd", {}, what))),
+    ),
+    el(
+      "p",
+      { class: "quiet" },
+      "The address has all that you chose. A copied link shows the same in another browser.",
+    ),
+    el("form", { method: "dialog" }, el("button", {}, "Close")),
+  );
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+// Saves the view as SVG: canvases are drawn again by their painters, text as it is.
+function savePicture(app) {
+  const { view, section } = app.views[app.current];
+  const svg = pictureOf(view, section);
+  const link = el("a", {
+    href: URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" })),
+    download: `${baseName(app.profile.str(app.profile.meta.title)) || "report"}-${app.current}.svg`,
+  });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  announce("the picture is saved");
+}

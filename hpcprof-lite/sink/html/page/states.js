@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What threads and GPUs do, in a few states. Each has one colour in every view and every report.
+// The colours are those of M. Okabe and K. Ito, which colour-blind people tell apart (style.css).
+
+const STATES = {
+  work: "working",
+  openmp: "OpenMP",
+  mpi: "MPI",
+  lock: "lock, condition",
+  io: "I/O",
+  ready: "ready, no processor",
+  gpu: "waiting for a GPU",
+  sleep: "sleep, other waits",
+  kernel: "GPU kernel",
+  copy: "GPU copy, set",
+  none: "not there, unknown",
+};
+
+// The state of a thread in a context.
+function stateOf(p, context) {
+  return p.meta.activities[p.activity[context]].state;
+}
+// The state of a GPU while an operation runs.
+function stateOfOperation(kind) {
+  return kind === OP_KERNEL ? "kernel" : "copy";
+}
+// For an element. shade: 0 is the plain colour of the state, others are lighter.
+function stateClass(state, shade = 0) {
+  return `state state-${state} shade-${Math.min(shade, 5)}`;
+}
+// For a canvas.
+function stateColour(state) {
+  return cssColour(`state-${state}`);
+}
+// states: those to show, in the order of STATES.
+function stateLegend(states) {
+  return el(
+    "div",
+    { class: "legend", "aria-label": "Colours" },
+    ...Object.keys(STATES)
+      .filter(s => states.has(s))
+      .map(s => el("span", {}, el("i", { class: `swatch ${stateClass(s)}` }), STATES[s])),
+  );
+}
