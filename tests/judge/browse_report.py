@@ -52,6 +52,10 @@ def open_browser(theme="light"):
 
 def open_report(browser, path):
     browser.get("file://" + os.path.abspath(path))
+    wait_until_ready(browser)
+
+
+def wait_until_ready(browser):
     end = time.monotonic() + WAIT_S
     while time.monotonic() < end:
         if browser.execute_script("return document.documentElement.dataset.ready === '1'"):
@@ -276,7 +280,10 @@ def use_tables(page, checks):
     checks.check("tree: a row closes", fewer < rows, f"{rows} {fewer}")
     page.show("tables")
     first = page.js("return document.querySelector('#view-tables .tbody .tr').innerText")
-    page.js("document.querySelectorAll('#view-tables .head button')[1].click()")
+    page.js("document.querySelectorAll('#view-tables .head button')[1].focus()")
+    page.js("document.activeElement.click()")
+    checks.check("functions: the head keeps the focus", page.js(
+        "return document.activeElement.getAttribute('aria-sort')") == "descending")
     checks.check("functions: a click on a head sorts", page.js(
         "return document.querySelectorAll('#view-tables .head button')[1].ariaSort")
                  == "descending", first)
@@ -469,8 +476,106 @@ def use_nvtx(page, checks):
     checks.check("nvtx: the console stays empty", not errors, json.dumps(errors)[:400])
 
 
+STATE = """const p = app.profile, s = p.selection;
+    return [app.current, app.metric, app.columns, s.time, [...s.profiles ?? []], s.frame,
+        app.state.get('q'), document.querySelector(`#view-${app.current}`).innerText];"""
+
+
+def use_state(page, checks):
+    """A link shows the same in a fresh page; Back and Ctrl+Z undo; one button resets."""
+    page.show("overview")
+    start = page.js(STATE)
+    span = page.js("return app.profile.meta.span")
+    page.show("tables")
+    page.click("#view-tables .segments button:nth-child(2)")
+    page.click("#view-tables .head button:nth-child(2)")
+    page.select({"time": [span * 0.1, span * 0.9]})
+    page.js("app.select({frame: {fn: app.profile.fn.findLast(f => f >= 0)}})")
+    page.browser.find_element(By.ID, "search").send_keys("main")
+    want, link = page.js(STATE), page.js("return location.href")
+    page.browser.switch_to.new_window("tab")
+    page.browser.get(link)
+    wait_until_ready(page.browser)
+    got = page.js(STATE)
+    checks.check("state: a link shows the same in a fresh page", got == want,
+                 f"{str(got)[:300]} {str(want)[:300]}")
+    page.browser.close()
+    page.browser.switch_to.window(page.browser.window_handles[0])
+    page.browser.back()
+    time.sleep(0.2)
+    checks.check("state: Back takes the search back", page.js("return app.state.get('q')") == "")
+    page.browser.find_element(By.TAG_NAME, "body").click()
+    page.browser.find_element(By.TAG_NAME, "body").send_keys(Keys.CONTROL, "z")
+    time.sleep(0.2)
+    checks.check("state: Ctrl+Z takes the frame back",
+                 page.js("return app.profile.selection.frame === null"))
+    checks.check("state: and nothing else", page.js(STATE)[3] == want[3], page.js(STATE)[3])
+    page.click("#reset")
+    page.show("overview")
+    checks.check("state: Reset", page.js(STATE) == start, str(page.js(STATE))[:300])
+
+
+def use_search(page, checks):
+    """Counts the matches of every view, and steps through them."""
+    name = page.js("""const p = app.profile;
+        const rows = groupContexts(p, GROUPINGS.Functions, [app.metric]);
+        rows.sort((a, b) => b.self.get(app.metric) - a.self.get(app.metric));
+        return rows.length ? p.functionName(p.fn[rows[0].context]) : ''""")
+    page.js("app.setSearch(escapeRegExp(arguments[0]))", name)
+    for view in ("overview", "flame", "tree", "tables"):
+        page.show(view)
+        rows = page.js("""const v = app.views[app.current].view;
+            return v.table?.flat.length ?? v.boxes?.length ?? 0""")
+        page.click("#next")
+        said = page.js("return document.getElementById('matches').textContent")
+        checks.check(f"search: {view} shows the first match", said.startswith("1 of "), said)
+        page.js("app.setSearch('')")
+        after = page.js("""const v = app.views[app.current].view;
+            return v.table?.flat.length ?? v.boxes?.length ?? 0""")
+        checks.check(f"search: nothing was hidden in {view}", view == "tree" or rows == after,
+                     f"{rows} {after}")
+        page.js("app.setSearch(escapeRegExp(arguments[0]))", name)
+    page.js("app.state.reset()")
+
+
+def use_frame(page, checks):
+    """A selected function limits every view to what runs in or below it."""
+    function, total = page.js("""const p = app.profile, m = app.metric;
+        const rows = groupContexts(p, GROUPINGS.Functions, [m]).filter(r => p.fn[r.context] >= 0);
+        rows.sort((a, b) => b.total.get(m) - a.total.get(m));
+        const row = rows[Math.min(rows.length - 1, 3)];
+        return [p.fn[row.context], row.total.get(m)]""")
+    page.js("app.select({frame: {fn: arguments[0]}})", function)
+    checks.check("frame: the whole is the total of the function",
+                 abs(page.whole() - total) <= 1e-9 * total, f"{page.whole()} {total}")
+    page.click("#selection .chip")
+    checks.check("frame: its chip takes it away",
+                 page.js("return app.profile.selection.frame === null"))
+
+
+def use_picture(page, checks):
+    """SVG of a view with a canvas and of one without; every view on paper."""
+    for view in ("flame", "tables"):
+        page.show(view)
+        wrong = page.js("""const {view, section} = app.views[app.current],
+              svg = pictureOf(view, section),
+              doc = new DOMParser().parseFromString(svg, "image/svg+xml");
+            return doc.querySelector("parsererror")?.textContent ??
+              (doc.querySelectorAll("text, div").length > 2 ? "" : svg.slice(0, 200))""")
+        checks.check(f"picture: {view} is an SVG with text", not wrong, wrong)
+    page.js("showAllForPrint(app, true)")
+    hidden = page.js("""return Object.values(app.views).filter(v => v.section.offsetHeight < 40)
+        .map(v => v.section.id)""")
+    page.js("showAllForPrint(app, false)")
+    checks.check("paper: every view", not hidden, hidden)
+
+
 def use_page(page, checks):
     use_views(page, checks)
+    use_state(page, checks)
+    use_search(page, checks)
+    use_frame(page, checks)
+    use_picture(page, checks)
     use_idle(page, checks)
     use_waiting(page, checks)
     use_flame(page, checks)

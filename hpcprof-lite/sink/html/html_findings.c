@@ -42,6 +42,9 @@ static void put_finding(struct html *h, const struct finding *f)
 		      ",\"cost\":%.9g,\"low\":%.9g,\"likely\":%.9g,\"high\":%.9g",
 		      f->key, html_string(h, f->title), html_string(h, f->subject),
 		      html_string(h, f->cure), f->cost, f->low, f->likely, f->high);
+	html_put_text(&h->section, ",\"process\":%" PRId64 ",\"function\":%" PRId64,
+		      f->process == MODEL_NONE ? -1 : (int64_t)f->process,
+		      f->function == MODEL_NONE ? -1 : (int64_t)f->function);
 	put_facts(h, f);
 	put_places(h, f);
 	html_put_text(&h->section, "}");

@@ -99,10 +99,22 @@ static bool has_stand_in(const struct model *m, const struct model_profile *t)
 	return false;
 }
 
+/*
+ * True for a thread that starts ranks and waits for them, as mpirun does: it has no rank, others
+ * have, and it works for less than a tenth of its life. Processes are sorted by rank.
+ */
+static bool is_launcher(const struct model *m, const struct model_profile *t)
+{
+	return m->processes[t->process].rank < 0 && m->processes[m->n_processes - 1].rank >= 0 &&
+	       t->cpu_ns < (t->end_ns - t->start_ns) / 10;
+}
+
 bool view_is_used_thread(const struct model *m, const struct model_profile *t)
 {
 	if (t->counts != MODEL_COUNTS_UNKNOWN)
 		return t->counts == MODEL_COUNTS;
+	if (t->kind == MODEL_PROFILE_THREAD && is_launcher(m, t))
+		return false;
 	if (t->kind != MODEL_PROFILE_THREAD || is_busy(m, t) || waits(m, t))
 		return t->kind == MODEL_PROFILE_THREAD;
 	return t->thread == 0 && !has_stand_in(m, t);

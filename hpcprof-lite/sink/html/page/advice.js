@@ -10,7 +10,7 @@ function adviceCard(app) {
   if (!rows.length) return null;
   return el(
     "section",
-    { class: "card wide advice" },
+    { class: "card wide advice whole-run" },
     el("h2", {}, "What would make it faster"),
     ...rows.slice(0, MOST_ADVICE).map(row => adviceRow(app, row)),
     el(

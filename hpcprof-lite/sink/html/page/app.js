@@ -42,6 +42,8 @@ class App {
     this.makeViews();
     addEventListener("resize", () => this.redraw());
     addEventListener("keydown", e => this.key(e));
+    addEventListener("beforeprint", () => showAllForPrint(this, true));
+    addEventListener("afterprint", () => showAllForPrint(this, false));
     PREFERS_DARK.addEventListener("change", () => {
       if (!this.hasTheme) this.setTheme(PREFERS_DARK.matches);
     });
@@ -55,7 +57,7 @@ class App {
       s = this.state,
       most = p.metrics.length;
     this.metric = s.number("m", -1);
-    if (!p.metrics[this.metric]) this.metric = this.firstMetric;
+    if (!p.metrics[this.metric] || p.isBase(this.metric)) this.metric = this.firstMetric;
     this.columns = s.get("c") ? [...parseSet(s.get("c"), most)] : this.firstColumns();
     // Groups of functions that flame graphs and time lines hide.
     const hidden = s.get("hide", this.firstHidden());
@@ -291,6 +293,7 @@ class App {
     const box = document.getElementById("selection");
     box.replaceChildren(...chips);
     box.hidden = !chips.length;
+    document.body.toggleAttribute("data-selected", p.isSelected);
     if (p.isSelected && p.isComplete)
       announce(`${label} of the selection: ${p.format(this.metric, p.whole(this.metric))}`);
   }

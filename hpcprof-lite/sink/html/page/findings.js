@@ -1,26 +1,130 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What matters most: the findings of the whole run, as in the report.
+// What matters most: the findings of the whole run, as in the report, and the view that shows
+// exactly what each is about.
 
 const MOST_FINDINGS = 5;
+
+// By cause: the beginning of the name of the metric that has the time, or the view with the row.
+const FINDING_SETS = {
+  processors: { activity: "NO-CPU", view: "timeline" },
+  "no-processor": { activity: "NO-CPU", view: "timeline" },
+  balance: { view: "threads" },
+  critical: { activity: "OMP:LOCK" },
+  mutex: { activity: "BLOCKED:LOCK" },
+  ordered: { activity: "OMP:ORDERED" },
+  condition: { activity: "BLOCKED:THREAD" },
+  sleep: { activity: "BLOCKED:SLEEP" },
+  "late-rank": { view: "waiting" },
+  "rank-waits": { view: "waiting" },
+  "small-messages": { view: "waiting" },
+  "large-messages": { view: "waiting" },
+  "open-call": { view: "waiting" },
+};
+
+const STATE_SHARES = {
+  work: "working",
+  openmp: "in OpenMP",
+  mpi: "in MPI",
+  lock: "waiting for locks or threads",
+  io: "in I/O",
+  ready: "ready without a processor",
+  gpu: "waiting for GPUs",
+  sleep: "in sleep or other waits",
+  none: "not there",
+};
+
+// "solver ran for 3.01 s: 2 ranks with 4 threads on 8 processors. 71 % working, 20 % MPI."
+function runSentence(p) {
+  const m = p.meta,
+    u = m.uses,
+    ranks = new Set(m.processes.map(x => x.rank).filter(r => r >= 0)).size,
+    command = p.str(m.processes[0]?.command ?? m.title),
+    failed = m.processes.filter(x => !x.ok && !x.live && !x.blank),
+    parts = [
+      el("strong", {}, el("bdi", { title: command }, shortCommand(command))),
+      ` ran for ${formatSeconds(m.elapsed / 1e6)}`,
+    ];
+  if (ranks > 1) parts.push(` with ${plural(ranks, "rank")}`);
+  if (u)
+    parts.push(
+      `${ranks > 1 ? "," : " with"} ${plural(u.threads, "thread")}` +
+        (u.allowed ? ` on ${plural(u.allowed, "processor")}` : ""),
+    );
+  if (u) parts.push(`: ${stateShares(u)}`);
+  if (m.devices.some(d => d.watched)) parts.push(`. ${gpuShare(m.devices)}`);
+  parts.push(".");
+  if (failed.length)
+    parts.push(
+      el("strong", { class: "bad" }, ` ${plural(failed.length, "process", "processes")} failed: `),
+      el("bdi", {}, p.str(failed[0].end)),
+      ".",
+    );
+  return parts;
+}
+function shortCommand(command) {
+  return command.length > 80 ? `${command.slice(0, 79)}…` : command;
+}
+function stateShares(u) {
+  const sums = new Map();
+  u.rows.forEach((row, i) => sums.set(row.state, (sums.get(row.state) ?? 0) + u.us[i]));
+  return [...sums]
+    .filter(([, us]) => us >= 0.02 * u.capacity)
+    .sort((a, b) => b[1] - a[1])
+    .map(([state, us]) => `${percent(us, u.capacity)} ${STATE_SHARES[state]}`)
+    .join(", ");
+}
+function gpuShare(devices) {
+  const watched = devices.filter(d => d.watched),
+    all = watched.reduce((sum, d) => sum + d.watched, 0),
+    idle = watched.reduce(
+      (sum, d) => sum + d.parts.filter(x => x.idle).reduce((ns, x) => ns + x.ns, 0),
+      0,
+    );
+  const name = watched.length > 1 ? "The GPUs were" : "The GPU was";
+  return `${name} busy ${percent(all - idle, all)} of the time`;
+}
 
 // null: there are none, or this is a comparison.
 function findingsList(app) {
   const p = app.profile,
-    rows = p.meta.findings ?? [],
-    more = rows.length - MOST_FINDINGS;
+    rows = (p.meta.findings ?? []).filter(row => !NAMES_FINDINGS.includes(row.key)),
+    more = rows.slice(MOST_FINDINGS);
   if (!rows.length) return null;
   return el(
     "div",
     { class: "rows" },
     ...rows.slice(0, MOST_FINDINGS).map(row => findingRow(app, row)),
+    more.length
+      ? el(
+          "details",
+          { class: "more-findings" },
+          el("summary", { class: "quiet" }, `${plural(more.length, "more finding")}`),
+          ...more.map(row => findingRow(app, row)),
+        )
+      : "",
     el(
       "p",
       { class: "keys" },
       "Elapsed time of the whole run that a cure could give back, each by itself: they do not add " +
-        "up." +
-        (more > 0 ? ` ${more} more are in the JSON.` : ""),
+        "up.",
     ),
   );
+}
+
+// The state that shows what a finding is about, and nothing else.
+function findingKeys(app, row) {
+  const p = app.profile,
+    set = FINDING_SETS[row.key] ?? {},
+    place = row.places[0],
+    metric = p.metrics.findIndex(m => set.activity && m.label.startsWith(`${set.activity} `)),
+    keys = { view: "tree", t: "", p: "", f: "", "tree.at": "", "tree.open": "" };
+  if (set.view && app.views[set.view]) keys.view = set.view;
+  if (metric >= 0) Object.assign(keys, app.metricKeys(metric));
+  if (row.function >= 0) keys.f = `n${row.function}`;
+  if (row.process >= 0)
+    keys.p = formatSet(p.profiles.filter(x => x.process === row.process).map(x => x.id));
+  if (place) keys["tree.at"] = place.context;
+  return keys;
 }
 
 function findingRow(app, row) {
@@ -31,16 +135,43 @@ function findingRow(app, row) {
     line = (term, ...words) => el("div", {}, el("dt", {}, term), el("dd", {}, ...words));
   return el(
     "details",
-    { "data-key": row.key },
+    { class: "finding", "data-key": row.key },
     el(
       "summary",
       {},
-      el("strong", {}, p.str(row.title)),
-      subject ? el("bdi", { title: subject }, `, ${shorten(subject)}`) : "",
-      row.high > 0
-        ? `: ${formatSeconds(row.likely)} (${percent(row.likely, elapsed)}; ` +
-            `${formatSeconds(row.low)} to ${formatSeconds(row.high)})`
-        : "",
+      el(
+        "span",
+        { class: "gain" },
+        row.high > 0 ? el("i", { style: `width:${percentWidth(row.likely, elapsed)}` }) : "",
+      ),
+      el("span", { class: "gain-text" }, row.high > 0 ? percent(row.likely, elapsed) : ""),
+      el(
+        "span",
+        { class: "finding-text" },
+        el("strong", {}, p.str(row.title)),
+        subject ? el("bdi", { title: subject }, `, ${shorten(subject)}`) : "",
+        row.high > 0
+          ? el(
+              "span",
+              { class: "quiet" },
+              ` ${formatSeconds(row.likely)} (${formatSeconds(row.low)} to ` +
+                `${formatSeconds(row.high)})`,
+            )
+          : "",
+      ),
+      el(
+        "button",
+        {
+          type: "button",
+          class: "show",
+          title: "Show what this is about, and nothing else",
+          onclick: e => {
+            e.preventDefault();
+            app.state.set(findingKeys(app, row));
+          },
+        },
+        "show",
+      ),
     ),
     el(
       "dl",
@@ -52,5 +183,33 @@ function findingRow(app, row) {
         line("where", `${percent(place.share, 1)} `, ...app.blames.place(place.context)),
       ),
     ),
+  );
+}
+function percentWidth(part, whole) {
+  return `${Math.max(0, Math.min(100, (100 * part) / (whole || 1))).toFixed(1)}%`;
+}
+
+// ---- names that are missing ----
+
+const NAMES_FINDINGS = ["no-names", "no-lines"];
+
+// null: names and lines are there.
+function namesBanner(app) {
+  const p = app.profile,
+    rows = (p.meta.findings ?? []).filter(row => NAMES_FINDINGS.includes(row.key));
+  if (!rows.length) return null;
+  return el(
+    "section",
+    { class: "card wide banner" },
+    ...rows.flatMap(row => [
+      el(
+        "p",
+        {},
+        el("strong", {}, `${p.str(row.title)}: `),
+        `${percent(row.facts[0]?.value ?? 0, 1)} of the time, in `,
+        el("bdi", {}, p.str(row.subject)),
+        `. ${p.str(row.cure)}.`,
+      ),
+    ]),
   );
 }

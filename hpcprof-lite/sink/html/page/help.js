@@ -4,6 +4,7 @@
 const KEYS = [
   ["1 to 9", "the views, from left to right"],
   ["/", "search; Enter and Shift+Enter: next and previous match; Esc ends it"],
+  ["Ctrl+P", "print every view"],
   ["Ctrl+Z, Back", "undo; Ctrl+Shift+Z, Forward: redo"],
   ["?", "this list"],
   ["Tables: ↑ ↓ ← →", "choose a row, open and close it; Enter: flame graph; M: menu of the row"],
@@ -33,6 +34,17 @@ function showHelp() {
   );
   document.body.append(dialog);
   dialog.showModal();
+}
+
+// Paper shows every view, each with its title, as it stands on the screen.
+function showAllForPrint(app, on) {
+  isPrinting = on;
+  for (const [id, v] of Object.entries(app.views)) {
+    v.section.hidden = !on && id !== app.current;
+    if (on) app.draw(id);
+    if (on) v.view?.paintNow?.(); // not in the next frame, which is after the printing
+  }
+  if (!on) app.redraw();
 }
 
 // Saves the view as SVG: canvases are drawn again by their painters, text as it is.

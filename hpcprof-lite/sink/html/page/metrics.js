@@ -10,10 +10,17 @@ const METRIC_GROUPS = [
   ["Quality of call paths", [METRIC_GUESSED]],
 ];
 
+const SAMPLED_WORDS = {
+  "CPUTIME (sec)": "CPU time",
+  "REALTIME (sec)": "elapsed time of threads",
+  "OFFCPU (sec)": "time off the processors",
+};
+
 // "GPU time: kernel execution, seconds" for "GKER (sec)".
 function metricWords(p, metric) {
-  const m = p.metrics[metric],
-    words = p.str(m.meaning) ? `warps that ${p.str(m.meaning)}` : p.str(m.description),
+  const m = p.metrics[metric];
+  if (m.kind === METRIC_SAMPLED) return SAMPLED_WORDS[m.label] ?? m.label;
+  const words = p.str(m.meaning) ? `warps that ${p.str(m.meaning)}` : p.str(m.description),
     [, text, unit] = words.match(/^(.*?)(?: \((seconds|bytes)\))?(?:;.*)?$/s) ?? [];
   if (!text) return m.label;
   return unit ? `${text}, ${unit}` : text;

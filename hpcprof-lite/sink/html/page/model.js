@@ -75,6 +75,14 @@ class Profile {
       ? `${name} [${baseName(this.modulePath(this.module[c]))}]`
       : name;
   }
+  // Of a call: its line; without lines the function that calls, and the address.
+  placeName(c) {
+    const name = this.name(c),
+      fn = this.fn[c];
+    return this.kind[c] === CONTEXT_INSTRUCTION && fn >= 0
+      ? `${shorten(this.functionName(fn))} (${name})`
+      : name;
+  }
   shortName(c) {
     return shorten(this.uniqueName(c));
   }
@@ -217,10 +225,11 @@ class Profile {
       this.metrics.findIndex((m, i) => this.isShown(i)),
     );
   }
-  // The metric measured something, on either side of a comparison.
+  // The metric measured something in the whole run, on either side of a comparison.
   isShown(metric) {
+    const { wholes } = this;
     if (this.isBase(metric)) return false;
-    return this.whole(metric) > 0 || (this.isComparison && this.whole(this.before(metric)) > 0);
+    return wholes[metric] > 0 || (this.isComparison && wholes[this.before(metric)] > 0);
   }
   unit(metric) {
     return this.str(this.metrics[metric].unit);
@@ -363,6 +372,31 @@ class Profile {
       for (let i = 0; i < t.n; i++) out[t.metric[i]] += t.value[i];
       return out;
     });
+  }
+  // How many samples of the metric each context has itself, for the selection; null: not known.
+  // Of rows and times they are those on the time lines.
+  samples(metric) {
+    const { time, profiles } = this.selection,
+      kind = this.metrics[metric]?.kind;
+    if (kind !== METRIC_SAMPLED || (profiles && !time && !this.meta.hasTraces)) return null;
+    return this.cached(`samples ${metric}`, () => {
+      if (!time && !profiles) return this.cut(this.countTotals(metric));
+      const out = new Float64Array(this.n),
+        [from, to] = time ?? [0, Infinity],
+        stride = this.meta.reduced.sampleStride;
+      for (const p of this.profiles) {
+        const s = this.isIn(p.id) ? p.samples : null;
+        for (let i = s ? lowerBound(s.time, from) : 0; s && i < s.n && s.time[i] < to; i++)
+          if (s.metric[i] === metric) out[s.context[i]] += stride;
+      }
+      return this.cut(out);
+    });
+  }
+  countTotals(metric) {
+    const out = new Float64Array(this.n),
+      t = this.totals;
+    for (let i = 0; i < t.n; i++) if (t.metric[i] === metric) out[t.context[i]] += t.samples[i];
+    return out;
   }
   cached(key, make) {
     if (!this.cache.has(key)) this.cache.set(key, make());

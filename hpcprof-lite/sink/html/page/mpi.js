@@ -23,7 +23,7 @@ class MpiCards {
       : [];
   }
   card(title, ...children) {
-    return el("section", { class: "card wide" }, el("h2", {}, title), ...children);
+    return el("section", { class: "card wide whole-run" }, el("h2", {}, title), ...children);
   }
   table(heads, rows) {
     return el(
@@ -49,7 +49,7 @@ class MpiCards {
     return el(
       "button",
       { type: "button", class: "link", onclick: () => this.app.showFlame(context) },
-      el("bdi", {}, p.name(context)),
+      el("bdi", {}, p.placeName(context)),
     );
   }
   processName(process) {
@@ -82,12 +82,14 @@ class MpiCards {
       ),
     );
   }
+  // Calls of at least a thousandth of the time in MPI; the others are counted.
   places() {
     const m = this.mpi,
       whole = m.whole,
-      rows = m.places
-        .slice(0, MOST_MPI_ROWS)
-        .map(x =>
+      large = m.places.filter(x => Math.max(x.us, x.waited) >= whole.us / 1000),
+      shown = large.slice(0, MOST_MPI_ROWS),
+      more = m.places.length - shown.length,
+      rows = shown.map(x =>
           el(
             "tr",
             {},
@@ -118,6 +120,7 @@ class MpiCards {
         ],
         rows,
       ),
+      more ? el("p", { class: "quiet" }, `${plural(more, "more place")}.`) : "",
       el("p", { class: "keys" }, "~: a part of the waiting time is an estimate."),
     );
   }
@@ -156,7 +159,10 @@ class MpiCards {
     );
   }
   sites() {
-    const sites = this.mpi.sites.filter(s => s.waited > 0).slice(0, MOST_MPI_ROWS);
+    const all = this.mpi.sites.filter(s => s.waited > 0),
+      least = all.reduce((sum, s) => sum + s.waited, 0) / 100,
+      sites = all.filter(s => s.waited >= least).slice(0, MOST_MPI_ROWS),
+      more = all.length - sites.length;
     if (!sites.length) return null;
     const rows = sites.flatMap(site => [
       el(
@@ -178,6 +184,7 @@ class MpiCards {
         ],
         rows,
       ),
+      more ? el("p", { class: "quiet" }, `${plural(more, "more place")} of less than 1 %.`) : "",
     );
   }
   ranks() {
@@ -289,15 +296,19 @@ class MpiCards {
         "MPI: who sends to whom",
         el("ul", {}, ...pairs.slice(0, MOST_MPI_ROWS).map(x => el("li", {}, title(x)))),
       );
-    const grid = el("div", {
-      class: "matrix",
-      style: `grid-template-columns: repeat(${n}, minmax(4px, 22px))`,
-      role: "img",
-      "aria-label": "bytes from each rank (row) to each rank (column)",
-    });
+    const step = Math.ceil(n / 16), // every how manieth row and column has its number
+      label = (i, axis) => el("span", { class: `matrix-label ${axis}` }, i % step ? "" : i),
+      grid = el("div", {
+        class: "matrix",
+        style: `grid-template-columns: auto repeat(${n}, minmax(4px, 22px))`,
+        role: "img",
+        "aria-label": "bytes from each rank (row) to each rank (column)",
+      });
+    grid.append(el("span", {}), ...Array.from({ length: n }, (_, i) => label(i, "column")));
     const at = new Map(pairs.map(x => [x[0] * n + x[1], x]));
     for (let i = 0; i < n * n; i++) {
       const x = at.get(i);
+      if (i % n === 0) grid.append(label(i / n, "row"));
       grid.append(
         el("i", {
           title: x ? title(x) : `${Math.floor(i / n)} to ${i % n}: nothing`,

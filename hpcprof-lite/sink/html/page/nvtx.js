@@ -29,7 +29,7 @@ function nvtxCard(app) {
   if (x.shorter) notes.push(`The ${count(x.shorter)} shortest ones are not in the time lines.`);
   return el(
     "section",
-    { class: "card wide" },
+    { class: "card wide whole-run" },
     el("h2", {}, "Ranges of NVTX by time"),
     el(
       "table",

@@ -21,17 +21,24 @@ class OverviewView {
       return;
     }
     this.container.replaceChildren(
+      el("p", { class: "lead" }, ...runSentence(p)),
       el(
         "div",
         { class: "overview" },
-        usesCard(this.app, true) ?? "",
+        el(
+          "section",
+          { class: "card wide whole-run" },
+          el("h2", {}, "What matters most"),
+          findingsList(this.app) ?? "",
+        ),
         el(
           "section",
           { class: "card wide" },
-          el("h2", {}, "What matters most"),
-          findingsList(this.app) ?? "",
+          el("h2", {}, p.isSelected ? "In the selection" : "In short"),
           this.findings(),
         ),
+        namesBanner(this.app) ?? "",
+        usesCard(this.app, true) ?? "",
         adviceCard(this.app) ?? "",
         el("section", { class: "card" }, el("h2", {}, "The run"), this.facts()),
         el("section", { class: "card" }, el("h2", {}, "Metrics"), this.metrics()),
@@ -40,7 +47,7 @@ class OverviewView {
         el(
           "section",
           { class: "card wide" },
-          el("h2", {}, `Functions by ${p.metrics[this.app.metric].label}`),
+          el("h2", {}, `Functions by ${metricWords(p, this.app.metric)}`),
           this.top(),
         ),
         el("section", { class: "card wide" }, this.ledger()),
@@ -125,122 +132,102 @@ class OverviewView {
     const time = p.metrics
       .filter(m => m.kind === METRIC_ACTIVITY)
       .reduce((sum, m) => sum + p.whole(m.id), 0);
-    for (const m of p.metrics) {
-      const whole = p.whole(m.id);
-      if (!(whole > 0) || m.kind === METRIC_GPU_MEAN || m.role === ROLE.stallIdle) continue;
-      const depth = m.parent >= 0 ? 1 : 0;
-      body.append(
-        el(
-          "tr",
-          {},
-          el(
-            "td",
-            { style: `padding-left:${depth * 16 + 4}px`, title: p.str(m.description) },
-            el(
-              "button",
-              { type: "button", class: "link", onclick: () => this.app.setMetric(m.id) },
-              m.label,
-            ),
-          ),
-          el("td", { class: "number" }, p.format(m.id, whole)),
-          el(
-            "td",
-            { class: "quiet" },
-            m.parent < 0
-              ? ""
-              : percent(whole, m.kind === METRIC_ACTIVITY ? time : p.whole(m.parent)),
-          ),
-        ),
+    for (const [title, kinds] of METRIC_GROUPS) {
+      const rows = p.metrics.filter(
+        m => kinds.includes(m.kind) && p.whole(m.id) > 0 && m.role !== ROLE.stallIdle,
       );
+      if (rows.length) body.append(el("tr", {}, el("th", { colspan: 3 }, title)));
+      for (const m of rows) body.append(this.metricRow(m, time));
     }
-    return el("div", { class: "scroll" }, el("table", { class: "plain" }, body));
+    return el("div", { class: "scroll" }, el("table", { class: "plain shares" }, body));
+  }
+  metricRow(m, time) {
+    const p = this.app.profile,
+      whole = p.whole(m.id),
+      of = m.kind === METRIC_ACTIVITY ? time : m.parent < 0 ? 0 : p.whole(m.parent);
+    return el(
+      "tr",
+      {},
+      el("td", { class: "number" }, p.format(m.id, whole)),
+      el("td", { class: "number quiet" }, percent(whole, of)),
+      el(
+        "td",
+        {},
+        el(
+          "button",
+          { type: "button", class: "link", onclick: () => this.app.setMetric(m.id) },
+          metricWords(p, m.id),
+        ),
+        el("small", { class: "quiet" }, ` ${m.label}`),
+      ),
+    );
   }
   top() {
     const app = this.app,
       p = app.profile,
       metric = app.metric,
-      whole = p.whole(metric) || 1;
-    const rows = groupContexts(p, GROUPINGS.Functions, [metric])
+      whole = p.whole(metric) || 1,
+      samples = p.samples(metric);
+    const rows = groupContexts(p, GROUPINGS.Functions, [metric], samples)
       .sort((a, b) => b.self.get(metric) - a.self.get(metric))
+      .filter(row => row.self.get(metric) > 0)
       .slice(0, 8);
-    const body = el("tbody", {});
-    for (const row of rows) {
-      const self = row.self.get(metric),
-        total = row.total.get(metric);
-      if (!(self > 0)) continue;
-      body.append(
-        el(
-          "tr",
-          {},
-          el(
-            "td",
-            { class: "bar" },
-            el(
-              "span",
-              { class: "meter" },
-              el("i", { class: "light", style: `width:${(100 * total) / whole}%` }),
-              el("i", { style: `width:${(100 * self) / whole}%` }),
-            ),
-          ),
-          el("td", { class: "number" }, percent(self, whole)),
-          el("td", { class: "number quiet" }, percent(total, whole)),
-          el(
-            "td",
-            {},
-            el(
-              "button",
-              {
-                type: "button",
-                class: "link",
-                onclick: () => app.select({ frame: { fn: p.fn[row.context] } }, { view: "flame" }),
-              },
-              frameNode(
-                app,
-                row.context,
-                p.functionName(p.fn[row.context]),
-                baseName(p.modulePath(p.module[row.context])),
-              ),
-            ),
-          ),
-        ),
-      );
-    }
+    const number = (text, quiet) => el("td", { class: quiet ? "number quiet" : "number" }, text);
+    const open = row => app.select({ frame: { fn: p.fn[row.context] } }, { view: "flame" });
     return el(
       "table",
-      { class: "plain" },
+      { class: "plain shares" },
       el(
         "thead",
         {},
         el(
           "tr",
           {},
-          el("th", {}, ""),
-          el("th", { class: "number" }, "exclusive"),
-          el("th", { class: "number" }, "inclusive"),
+          ...["self", "self", "total", samples ? "samples" : null]
+            .filter(Boolean)
+            .map(t => el("th", { class: "number" }, t)),
           el("th", {}, "function"),
         ),
       ),
-      body,
+      el(
+        "tbody",
+        {},
+        ...rows.map(row =>
+          el(
+            "tr",
+            {},
+            number(percent(row.self.get(metric), whole)),
+            number(p.format(metric, row.self.get(metric))),
+            number(percent(row.total.get(metric), whole), true),
+            samples ? number(`${count(row.samples)} ${sampleError(row.samples)}`, true) : null,
+            el(
+              "td",
+              {},
+              el(
+                "button",
+                { type: "button", class: "link", onclick: () => open(row) },
+                frameNode(
+                  app,
+                  row.context,
+                  p.functionName(p.fn[row.context]),
+                  baseName(p.modulePath(p.module[row.context])),
+                ),
+              ),
+            ),
+          ),
+        ),
+      ),
     );
   }
 
   // ---- findings ----
 
+  // Of the selection: what the whole run's findings cannot say.
   findings() {
-    const list = el("ol", { class: "findings" });
-    const found = [
-      this.whereTime(),
-      this.gpuIdle(),
-      this.hotKernel(),
-      this.gpuWaits(),
-      this.guesses(),
-    ]
-      .filter(Boolean)
-      .slice(0, 5);
-    if (!found.length && !findingsList(this.app))
+    const found = [this.whereTime(), this.gpuIdle(), this.guesses()].filter(Boolean);
+    if (!found.length)
       return el("p", { class: "empty" }, "Nothing was measured in this selection.");
-    for (const parts of found) list.append(el("li", {}, ...parts));
-    return list;
+    return el("ul", { class: "findings" }, ...found.map(parts => el("li", {}, ...parts)));
   }
   link(text, action) {
     return el(
@@ -272,19 +259,24 @@ class OverviewView {
     const hot = [...rows].sort((a, b) => b.self.get(metric) - a.self.get(metric))[0];
     const parts = [];
     const name = r => p.uniqueName(r.context);
-    if (best)
+    if (best && name(best) !== "main")
       parts.push(
-        `${percent(best.total.get(metric), whole)} of ${p.metrics[metric].label} is in or below `,
-        this.link(name(best), () => app.showFlame(best.context)),
+        `${percent(best.total.get(metric), whole)} of ${metricWords(p, metric)} is in or below `,
+        this.link(name(best), () => this.only(best)),
         ". ",
       );
     if (hot && (!best || name(hot) !== name(best)) && hot.self.get(metric) > 0.05 * whole)
       parts.push(
         "The hottest function is ",
-        this.link(name(hot), () => app.showFlame(hot.context)),
+        this.link(name(hot), () => this.only(hot)),
         ` with ${percent(hot.self.get(metric), whole)} in itself.`,
       );
     return parts.length ? parts : null;
+  }
+  // All of a function, wherever it was called.
+  only(row) {
+    const { fn } = this.app.profile;
+    this.app.select({ frame: { fn: fn[row.context] } }, { view: "flame" });
   }
   gpuIdle() {
     const app = this.app,
@@ -347,44 +339,10 @@ class OverviewView {
       if (p.kind[c] === CONTEXT_FUNCTION && weight[c] >= 0.5 * weight[0] && weight[c] > 0) best = c;
     return best;
   }
-  hotKernel() {
-    const app = this.app,
-      p = app.profile,
-      view = app.views.kernels?.view;
-    if (!view) return null;
-    const kernels = view.collect(),
-      whole = kernels.reduce((s, k) => s + k.time, 0),
-      k = kernels[0];
-    if (!k || !whole) return null;
-    const parts = [
-      this.link(p.functionName(k.fn), () => app.go("kernels")),
-      ` takes ${percent(k.time, whole)} of kernel time in ` +
-        plural(k.launches, "launch", "launches"),
-    ];
-    const stalls = view.stalls(k.contexts),
-      all = stalls.reduce((s, [, v]) => s + v, 0);
-    const top = stalls.find(([m]) => m.role === ROLE.stall);
-    if (top && top[1] > 0.15 * all)
-      parts.push(
-        `; ${percent(top[1], all)} of its samples show a warp that ` +
-          (p.str(top[0].meaning) || `stalls (${p.str(top[0].reason)})`),
-      );
-    return [...parts, "."];
-  }
-  gpuWaits() {
-    const p = this.app.profile,
-      wait = p.metricByRole(ROLE.syncTime);
-    if (wait < 0 || p.selection.time || !(p.whole(wait) > (0.05 * p.meta.elapsed) / 1e6))
-      return null;
-    return [
-      `Threads wait ${formatSeconds(p.whole(wait))} for GPUs. `,
-      this.link("Show where", () => this.app.go("flame", this.app.metricKeys(wait))),
-    ];
-  }
   guesses() {
     const p = this.app.profile,
       g = p.metrics.findIndex(m => m.kind === METRIC_GUESSED);
-    if (g < 0 || p.selection.time) return null;
+    if (g < 0 || p.isSelected) return null;
     const share = p.whole(g) / (p.whole(p.metrics[g].parent) || 1);
     return share > 0.05
       ? [

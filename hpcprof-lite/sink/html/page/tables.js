@@ -1,237 +1,93 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tables: the tree of contexts, and flat lists of functions, lines and load modules.
+// The tree of contexts, and flat lists of functions, lines and load modules. Words and order of
+// columns are those of the report: share, value, samples, then the name.
 
-const TABLE_ROW = 24,
-  TABLE_STEP = 400;
-
-// A table that makes rows only for what is on the screen.
-// columns: {title, hint, text(row), value(row), share(row), wide, node(row)}
-class Table {
-  constructor({ columns, label, sort, open, onenter }) {
-    this.columns = columns;
-    this.sort = sort ?? 1; // column; negative: rising
-    this.open = open; // (row) => children, for trees; null: a flat table
-    this.onenter = onenter;
-    this.current = 0;
-    this.head = el("div", { class: "tr head", role: "row" });
-    this.body = el("div", { class: "tbody", role: "rowgroup" });
-    this.box = el(
-      "div",
-      { class: "table", role: open ? "treegrid" : "grid", tabindex: "0", "aria-label": label },
-      this.head,
-      this.body,
-    );
-    this.box.addEventListener("scroll", () => this.show());
-    this.box.addEventListener("keydown", e => this.key(e));
-    this.drawHead();
-  }
-  drawHead() {
-    this.head.replaceChildren(
-      ...this.columns.map((c, i) => {
-        const sorted = Math.abs(this.sort) === i && c.value;
-        return el(
-          "button",
-          {
-            type: "button",
-            role: "columnheader",
-            title: c.hint ?? c.title,
-            class: c.wide ? "wide" : "number",
-            "aria-sort": sorted ? (this.sort < 0 ? "ascending" : "descending") : "none",
-            onclick: () => this.sortBy(i),
-          },
-          c.title,
-          sorted ? (this.sort < 0 ? " ▲" : " ▼") : "",
-        );
-      }),
-    );
-    const widths = this.columns.map(c => (c.wide ? "minmax(0, 1fr)" : `${c.width ?? 108}px`));
-    const least = this.columns.reduce((sum, c) => sum + (c.wide ? 420 : (c.width ?? 108)), 0);
-    this.box.style.setProperty("--columns", widths.join(" "));
-    this.box.style.setProperty("--least", `${least}px`);
-  }
-  sortBy(i) {
-    if (!this.columns[i].value) return;
-    this.sort = this.sort === i ? -i : i;
-    this.drawHead();
-    this.setRows(this.rows);
-  }
-  order(rows) {
-    const column = this.columns[Math.abs(this.sort)] ?? this.columns[1],
-      sign = this.sort < 0 ? 1 : -1;
-    return [...rows].sort((a, b) => sign * (column.value(a) - column.value(b)) || a.id - b.id);
-  }
-  // rows: objects with a unique id.
-  setRows(rows) {
-    this.rows = rows;
-    this.flat = [];
-    const add = (list, depth) => {
-      for (const row of this.order(list)) {
-        row.depth = depth;
-        this.flat.push(row);
-        if (this.open && this.opened?.has(row.id)) add(this.open(row), depth + 1);
-      }
-    };
-    this.opened ??= new Set();
-    add(rows, 0);
-    this.current = Math.max(0, Math.min(this.current, this.flat.length - 1));
-    this.show();
-  }
-  show() {
-    const top = Math.max(0, Math.floor(this.box.scrollTop / TABLE_ROW) - 8);
-    const n = Math.ceil((this.box.clientHeight || 600) / TABLE_ROW) + 16;
-    this.body.style.height = `${this.flat.length * TABLE_ROW}px`;
-    this.body.replaceChildren(
-      ...this.flat.slice(top, top + n).map((row, i) => this.makeRow(row, top + i)),
-    );
-    this.box.setAttribute("aria-rowcount", this.flat.length);
-  }
-  makeRow(row, i) {
-    const cells = this.columns.map(c => {
-      if (c.wide) {
-        const kids = this.open ? this.open(row).length : 0;
-        return el(
-          "div",
-          {
-            role: "gridcell",
-            class: "wide",
-            style: this.open ? `padding-left:${6 + Math.min(row.depth, 40) * 10}px` : null,
-          },
-          this.open
-            ? el(
-                "span",
-                { class: "twist", "aria-hidden": "true" },
-                kids ? (this.opened.has(row.id) ? "▾" : "▸") : "",
-              )
-            : null,
-          c.node(row),
-        );
-      }
-      const value = c.value(row),
-        share = c.share?.(row) ?? 0;
-      return el(
-        "div",
-        {
-          role: "gridcell",
-          class: "number",
-          style: share > 0 ? `--share:${(100 * Math.min(1, share)).toFixed(1)}%` : null,
-        },
-        value ? c.text(row) : "",
-      );
-    });
-    return el(
-      "div",
-      {
-        role: "row",
-        class: i === this.current ? "tr current" : "tr",
-        "aria-rowindex": i + 1,
-        "aria-level": this.open ? row.depth + 1 : null,
-        "aria-expanded":
-          this.open && this.open(row).length ? String(this.opened.has(row.id)) : null,
-        style: `top:${i * TABLE_ROW}px`,
-        onclick: e => {
-          this.current = i;
-          this.toggle(row, e);
-        },
-        ondblclick: () => this.onenter?.(row),
-      },
-      ...cells,
-    );
-  }
-  toggle(row) {
-    if (this.open && this.open(row).length) {
-      if (!this.opened.delete(row.id)) this.opened.add(row.id);
-      this.setRows(this.rows);
-    } else {
-      this.show();
-    }
-  }
-  // Opens the largest callee of each opened row, as far as it has most of the value.
-  openHotPath(share) {
-    let list = this.order(this.rows);
-    for (let i = 0; list.length && i < 60; i++) {
-      if (share(list[0]) < 0.35) break;
-      this.opened.add(list[0].id);
-      list = this.order(this.open(list[0]));
-    }
-    this.setRows(this.rows);
-  }
-  key(e) {
-    const row = this.flat?.[this.current];
-    if (!row || e.target !== this.box) return;
-    const page = Math.max(1, Math.floor(this.box.clientHeight / TABLE_ROW) - 2);
-    const steps = {
-      ArrowDown: 1,
-      ArrowUp: -1,
-      PageDown: page,
-      PageUp: -page,
-      Home: -1e9,
-      End: 1e9,
-    };
-    const isOpen = this.opened.has(row.id);
-    if (e.key in steps) {
-      this.current = Math.max(0, Math.min(this.flat.length - 1, this.current + steps[e.key]));
-      const y = this.current * TABLE_ROW,
-        height = this.box.clientHeight - TABLE_ROW * 2;
-      if (y < this.box.scrollTop) this.box.scrollTop = y;
-      if (y > this.box.scrollTop + height) this.box.scrollTop = y - height;
-      this.show();
-      announce(this.body.querySelector(".current")?.textContent ?? "");
-    } else if (
-      this.open &&
-      ((e.key === "ArrowRight" && !isOpen) || (e.key === "ArrowLeft" && isOpen))
-    ) {
-      this.toggle(row);
-    } else if (e.key === "Enter" && this.onenter) {
-      this.onenter(row);
-    } else {
-      return;
-    }
-    e.preventDefault();
-  }
+// The relative error of a number of samples: one standard deviation, of Poisson's distribution.
+function sampleError(samples) {
+  const error = 100 / Math.sqrt(samples);
+  return samples > 0 ? `±${error.toFixed(error < 9.95 ? 1 : 0)} %` : "";
 }
 
-// Columns "inclusive" and "exclusive" of the metrics that the user wants to see.
-function metricColumns(app, total, self) {
+// Columns "total" and "self" of the metrics that the user wants to see. get: {total(metric, row),
+// self(metric, row), samples(row)}; samples are those of the first metric, in the row itself.
+function metricColumns(app, get) {
   const p = app.profile;
   return app.columns.flatMap(metric => {
     const m = p.metrics[metric],
-      text = get => row => {
-        const value = get(metric, row),
-          d = m.divisor;
-        if (m.kind === METRIC_GPU_MEAN && d >= 0) {
-          if (p.selection.time) return ""; // the sums of launches have no times
-          const n = get(d, row);
-          return n ? (value / n).toPrecision(4) : "";
-        }
-        return p.format(metric, value);
-      };
-    // Sorted by the size of the change.
-    const change = (word, get) => ({
-      title: `change ${word}`,
+      name = app.columns.length > 1 ? `${m.label.replace(/ \(.*\)$/, "")} ` : "";
+    if (p.isComparison) return changeColumns(p, metric, name, get);
+    const whole = p.whole(metric) || 1,
+      isMean = m.kind === METRIC_GPU_MEAN && m.divisor >= 0;
+    const text = of => row => {
+      if (!isMean) return p.format(metric, of(metric, row));
+      if (p.selection.time) return ""; // the sums of launches have no times
+      const n = of(m.divisor, row);
+      return n ? (of(metric, row) / n).toPrecision(4) : "";
+    };
+    const pair = (word, of) => [
+      {
+        id: `${word}${metric}%`,
+        title: `${name}${word} %`,
+        hint: `${word} of ${metricWords(p, metric)}`,
+        width: 76,
+        value: row => of(metric, row),
+        text: row => percent(of(metric, row), whole),
+        share: row => of(metric, row) / whole,
+      },
+      {
+        id: `${word}${metric}`,
+        title: `${name}${word}`,
+        hint: `${word} of ${metricWords(p, metric)}`,
+        width: 92,
+        value: row => of(metric, row),
+        text: text(of),
+      },
+    ];
+    const columns = [...pair("total", get.total), ...pair("self", get.self)];
+    return isMean ? columns.filter(c => !c.id.endsWith("%")) : columns;
+  });
+}
+
+function changeColumns(p, metric, name, get) {
+  const m = p.metrics[metric];
+  // Sorted by the size of the change.
+  const pair = (word, of) => [
+    {
+      id: `${word}${metric}`,
+      title: `${name}${word}`,
+      hint: p.str(m.description) || m.label,
+      width: 92,
+      value: row => of(metric, row),
+      text: row => p.format(metric, of(metric, row)),
+    },
+    {
+      id: `${word}${metric}+`,
+      title: `change of ${word}`,
       hint: `${m.label}, new less base`,
       width: 170,
-      value: row => Math.abs(get(metric, row) - get(p.before(metric), row)),
-      text: row => p.formatChange(metric, get(metric, row), get(p.before(metric), row)),
-      share: row =>
-        Math.abs(get(metric, row) - get(p.before(metric), row)) / (p.whole(metric) || 1),
-    });
-    const column = (word, get) => ({
-      title: `${m.label} ${word}`,
-      hint: p.str(m.description) || m.label,
-      width: 132,
-      value: row => get(metric, row),
-      text: text(get),
-      share: row => (m.kind === METRIC_GPU_MEAN ? 0 : get(metric, row) / (p.whole(metric) || 1)),
-    });
-    if (p.isComparison)
-      return [
-        column("incl", total),
-        change("incl", total),
-        column("excl", self),
-        change("excl", self),
-      ];
-    return [column("incl", total), column("excl", self)];
-  });
+      value: row => Math.abs(of(metric, row) - of(p.before(metric), row)),
+      text: row => p.formatChange(metric, of(metric, row), of(p.before(metric), row)),
+      share: row => Math.abs(of(metric, row) - of(p.before(metric), row)) / (p.whole(metric) || 1),
+    },
+  ];
+  return [...pair("total", get.total), ...pair("self", get.self)];
+}
+
+// Samples of the metric, with their error; none where they are not known.
+function sampleColumns(app, samples) {
+  const m = app.profile.metrics[app.metric];
+  if (app.profile.isComparison || !app.profile.samples(app.metric)) return [];
+  return [
+    {
+      id: "samples",
+      title: "self samples",
+      hint: `samples of ${m.label} in the row itself; ± one standard deviation of their number`,
+      width: 118,
+      quiet: true,
+      value: samples,
+      text: row => `${count(samples(row))} ${sampleError(samples(row))}`,
+    },
+  ];
 }
 
 function frameNode(app, context, name, where) {
@@ -245,66 +101,148 @@ function frameNode(app, context, name, where) {
   );
 }
 
+// What people do with a row that stands for a context, or for all of a function.
+function frameMenu(app, context, isFunction) {
+  const p = app.profile,
+    fn = p.fn[context],
+    frame = isFunction && fn >= 0 ? { fn } : { context },
+    entries = [
+      [
+        "Flame graph",
+        () => (isFunction ? app.select({ frame }, { view: "flame" }) : app.showFlame(context)),
+      ],
+      ["Select only this", () => app.select({ frame })],
+    ];
+  const hasFile = p.file[context] >= 0 || (fn >= 0 && p.functions.file[fn] >= 0);
+  if (hasFile && app.views.source) entries.push(["Source", () => app.showSource(context)]);
+  if (fn >= 0)
+    entries.push(["Callers and callees", () => app.go("flame", { "flame.of": fn })]);
+  entries.push(["Copy name", () => copyText(p.name(context))]);
+  if (!isFunction)
+    entries.push(["Copy path", () => copyText(p.path(context).map(c => p.name(c)).join("\n"))]);
+  return entries;
+}
+
 class TreeView {
   constructor(app, container) {
     this.app = app;
     this.box = container;
-    this.box.append(columnChooser(app));
     this.holder = el("div", { class: "fill" });
+    this.table = new Table({
+      app,
+      key: "tree",
+      label: "Tree of calling contexts",
+      open: row => this.kidsOf(row.id),
+      isMatch: row => app.search.test(app.profile.name(row.id)),
+      menu: row => frameMenu(app, row.id, false),
+      onenter: row => app.showFlame(row.id),
+    });
+    this.table.ontoggle = () => this.keepOpened();
+    this.holder.append(this.table.box);
     this.box.append(
+      el("div", { class: "controls" }, columnChooser(app)),
       this.holder,
       el(
         "p",
         { class: "keys" },
-        "Click a row to open it. Double-click or Enter shows it in the flame graph.",
+        "Click a row to open it. Double-click or Enter shows it in the flame graph, M more.",
       ),
     );
+  }
+  // A line with values of its own is a row. What it calls stands beside it, with the name of the
+  // line, because a row for each call site would double the depth of the tree. Instructions
+  // without a line count for what they are in; groups of functions that are hidden are no rows.
+  collect(parent, list) {
+    const p = this.app.profile,
+      end = parent + p.subtree[parent];
+    for (let c = parent + 1; c < end; c += p.subtree[c]) {
+      if (!this.shown.some(metric => p.total(metric)[c] > 0)) continue;
+      const isHidden =
+        p.kind[c] === CONTEXT_INSTRUCTION || (p.kind[c] === CONTEXT_FUNCTION && this.isHidden(c));
+      if (!isHidden && (!isLineOf(p, c) || this.shown.some(metric => p.self(metric)[c] > 0)))
+        list.push({ id: c });
+      if (isHidden || isLineOf(p, c)) this.collect(c, list);
+    }
+    return list;
+  }
+  isHidden(context) {
+    const fn = this.app.profile.fn[context];
+    return fn >= 0 && [...this.app.groups.values()].some(group => group[fn]);
+  }
+  // Of a row itself, with its instructions.
+  selfOf(values, context) {
+    const p = this.app.profile,
+      end = context + p.subtree[context];
+    let sum = values[context];
+    for (let c = context + 1; c < end; c += p.subtree[c])
+      if (p.kind[c] === CONTEXT_INSTRUCTION) sum += values[c];
+    return sum;
+  }
+  kidsOf(context) {
+    if (!this.kids.has(context))
+      this.kids.set(context, isLineOf(this.app.profile, context) ? [] : this.collect(context, []));
+    return this.kids.get(context);
+  }
+  keepOpened() {
+    const most = 1000, // an address has room for some thousand characters
+      { opened } = this.table;
+    this.app.state.set({ "tree.open": opened.size <= most ? formatSet(opened) || "-" : "" });
   }
   draw() {
     const app = this.app,
       p = app.profile,
-      kids = new Map();
-    const shown = p.isComparison ? app.columns.flatMap(m => [m, p.before(m)]) : app.columns;
-    const isLine = c => p.kind[c] === CONTEXT_LINE || p.kind[c] === CONTEXT_INSTRUCTION;
-    const total = (metric, row) => (isLine(row.id) ? p.self(metric) : p.total(metric))[row.id];
-    // A line with values of its own is a row. What it calls stands beside it, with the name of the
-    // line, because a row for each call site would double the depth of the tree.
-    const collect = (parent, list) => {
-      const end = parent + p.subtree[parent];
-      for (let c = parent + 1; c < end; c += p.subtree[c]) {
-        if (!shown.some(metric => p.total(metric)[c] > 0)) continue;
-        if (!isLine(c) || shown.some(metric => p.self(metric)[c] > 0)) list.push({ id: c });
-        if (isLine(c)) collect(c, list);
-      }
-      return list;
-    };
-    const open = row => {
-      if (!kids.has(row.id)) kids.set(row.id, isLine(row.id) ? [] : collect(row.id, []));
-      return kids.get(row.id);
-    };
-    const opened = this.table?.opened;
-    this.table = new Table({
-      label: "Tree of calling contexts",
-      open,
-      sort: 1,
-      columns: [
-        {
-          title: "calling context",
-          wide: true,
-          node: row => frameNode(app, row.id, p.name(row.id), callSite(p, row.id)),
-        },
-        ...metricColumns(app, total, (metric, row) => p.self(metric)[row.id]),
-      ],
-      onenter: row => app.showFlame(row.id),
-    });
-    this.holder.replaceChildren(this.table.box);
-    this.table.opened = opened ?? new Set();
-    this.table.rows = open({ id: 0 });
-    if (opened) this.table.setRows(this.table.rows);
-    else this.table.openHotPath(row => p.total(app.metric)[row.id] / (p.whole(app.metric) || 1));
+      { state } = app,
+      total = (metric, row) => (isLineOf(p, row.id) ? p.self(metric) : p.total(metric))[row.id];
+    this.kids = new Map();
+    this.shown = p.isComparison ? app.columns.flatMap(m => [m, p.before(m)]) : app.columns;
+    const samples = p.samples(app.metric),
+      get = { total, self: (metric, row) => this.selfOf(p.self(metric), row.id) };
+    this.table.setColumns([
+      ...metricColumns(app, get),
+      ...sampleColumns(app, row => this.selfOf(samples, row.id)),
+      {
+        title: "calling context",
+        wide: true,
+        node: row => frameNode(app, row.id, p.name(row.id), callSite(p, row.id)),
+      },
+    ]);
+    this.table.rows = this.kidsOf(0);
+    if (state.get("tree.open")) {
+      this.table.opened = parseSet(state.get("tree.open"), p.n);
+    } else if (!this.isOpened) {
+      this.table.openHotPath(row => p.total(app.metric)[row.id] / (p.whole(app.metric) || 1));
+    }
+    this.isOpened = true;
+    this.openTo(state.number("tree.at", 0));
+  }
+  // Opens the callers of a context, and shows it.
+  openTo(context) {
+    for (let c = this.app.profile.parent[context] ?? 0; c; c = this.app.profile.parent[c])
+      this.table.opened.add(c);
+    this.table.setRows(this.kidsOf(0));
+    if (context && context !== this.at) this.table.showRow(row => row.id === context);
+    this.at = context;
+  }
+  findMatches() {
+    const p = this.app.profile,
+      found = [];
+    for (let c = 1; c < p.n; c++)
+      if (
+        this.shown.some(m => (isLineOf(p, c) ? p.self(m) : p.total(m))[c] > 0) &&
+        this.app.search.test(p.name(c))
+      )
+        found.push(c);
+    return found;
+  }
+  showMatch(context) {
+    this.at = 0;
+    this.app.state.set({ "tree.at": context });
   }
 }
 
+function isLineOf(p, c) {
+  return p.kind[c] === CONTEXT_LINE || p.kind[c] === CONTEXT_INSTRUCTION;
+}
 function callSite(p, c) {
   const place = p.where(c),
     up = p.parent[c];
@@ -332,7 +270,8 @@ const GROUPINGS = {
 
 // Sums over all contexts of one key. Inside another context of the same key the total counts once.
 // Values of contexts without a key of their own (loops in the table of lines) count in none.
-function groupContexts(p, grouping, metrics) {
+// samples: of one metric, by context; or null.
+function groupContexts(p, grouping, metrics, samples = null) {
   const groups = new Map(),
     until = new Map(),
     list = [];
@@ -344,7 +283,8 @@ function groupContexts(p, grouping, metrics) {
     if (key === -1) continue;
     let g = groups.get(key);
     if (!g) {
-      groups.set(key, (g = { id: list.length, context: c, self: new Map(), total: new Map() }));
+      g = { id: list.length, context: c, samples: 0, self: new Map(), total: new Map() };
+      groups.set(key, g);
       list.push(g);
       metrics.forEach(m => {
         g.self.set(m, 0);
@@ -353,6 +293,7 @@ function groupContexts(p, grouping, metrics) {
     }
     const isInside = (until.get(key) ?? 0) > c;
     if (!isInside) until.set(key, c + p.subtree[c]);
+    if (samples) g.samples += samples[c];
     metrics.forEach((m, i) => {
       g.self.set(m, g.self.get(m) + selfs[i][c]);
       if (!isInside) g.total.set(m, g.total.get(m) + totals[i][c]);
@@ -378,11 +319,35 @@ class FlatView {
       );
     this.buttons = buttons;
     this.holder = el("div", { class: "fill" });
+    this.table = new Table({
+      app,
+      key: "tables",
+      label: "Functions, lines or modules",
+      sort: app.profile.isComparison ? `self${app.firstMetric}+` : `self${app.firstMetric}`,
+      isMatch: row => app.search.test(this.name(row)),
+      menu: row => this.menuOf(row),
+      onenter: row =>
+        this.by === "Functions"
+          ? app.select({ frame: { fn: app.profile.fn[row.context] } }, { view: "flame" })
+          : app.showSource(row.context),
+    });
+    this.holder.append(this.table.box);
     container.append(el("div", { class: "controls" }, buttons, columnChooser(app)), this.holder);
   }
   get by() {
     const by = this.app.state.get("tables.by", "Functions");
     return by in GROUPINGS ? by : "Functions";
+  }
+  name(row) {
+    return GROUPINGS[this.by].name(this.app.profile, row.context);
+  }
+  menuOf(row) {
+    if (this.by !== "Modules")
+      return frameMenu(this.app, row.context, this.by === "Functions").filter(
+        ([label]) => this.by === "Functions" || /^(Source|Callers)/.test(label),
+      );
+    const path = this.app.profile.modulePath(this.app.profile.module[row.context]);
+    return [["Copy path", () => copyText(path)]];
   }
   draw() {
     const app = this.app,
@@ -398,30 +363,28 @@ class FlatView {
         }),
       ),
     ];
-    const rows = groupContexts(p, grouping, metrics);
-    const name = row => grouping.name(p, row.context);
-    const table = new Table({
-      label: this.by,
-      sort: p.isComparison ? 4 : 2,
-      columns: [
-        {
-          title: this.by.toLowerCase().replace(/s$/, ""),
-          wide: true,
-          node: row => frameNode(app, row.context, name(row), grouping.where(p, row.context)),
-        },
-        ...metricColumns(
-          app,
-          (m, row) => row.total.get(m) ?? 0,
-          (m, row) => row.self.get(m) ?? 0,
-        ),
-      ],
-      onenter: row =>
-        this.by === "Lines"
-          ? app.showSource(row.context)
-          : app.select({ frame: { fn: p.fn[row.context] } }, { view: "flame" }),
-    });
-    this.holder.replaceChildren(table.box);
-    table.setRows(rows);
+    const rows = groupContexts(p, grouping, metrics, p.samples(app.metric)),
+      get = {
+        total: (m, row) => row.total.get(m) ?? 0,
+        self: (m, row) => row.self.get(m) ?? 0,
+      };
+    this.table.setColumns([
+      ...metricColumns(app, get),
+      ...sampleColumns(app, row => row.samples),
+      {
+        title: this.by.toLowerCase().replace(/s$/, ""),
+        wide: true,
+        node: row =>
+          frameNode(app, row.context, this.name(row), grouping.where(p, row.context)),
+      },
+    ]);
+    this.table.setRows(rows);
+  }
+  findMatches() {
+    return this.table.flat.filter(row => this.app.search.test(this.name(row)));
+  }
+  showMatch(match) {
+    this.table.showRow(row => row.context === match.context);
   }
 }
 

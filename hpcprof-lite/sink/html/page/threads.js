@@ -181,7 +181,7 @@ class ThreadView {
     });
     const table = new Table({
       label: "Imbalance by function",
-      sort: 1,
+      sort: "1",
       columns: [
         {
           title: "function (exclusive)",

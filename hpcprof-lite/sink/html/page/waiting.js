@@ -84,7 +84,7 @@ function usesCard(app, isBrief) {
   const noun = u.allowed && u.given < u.threads ? "thread" : "processor";
   return el(
     "section",
-    { class: "card wide" },
+    { class: "card wide whole-run" },
     el("h2", {}, `Where the time of ${plural(u.threads, noun)} went`),
     u.allowed && u.cpu
       ? el(
@@ -183,7 +183,7 @@ class WaitingView {
     const d = pop.devices;
     return el(
       "section",
-      { class: "card wide" },
+      { class: "card wide whole-run" },
       el("h2", {}, "Parallel efficiency"),
       el(
         "p",
@@ -238,7 +238,7 @@ class WaitingView {
     if (!all.teams)
       return el(
         "section",
-        { class: "card wide" },
+        { class: "card wide whole-run" },
         el("h2", {}, title),
         el("p", { class: "quiet" }, "Left out: all teams have one thread."),
       );
@@ -286,7 +286,7 @@ class WaitingView {
     ];
     return el(
       "section",
-      { class: "card wide" },
+      { class: "card wide whole-run" },
       el("h2", {}, title),
       list.length
         ? el(
@@ -392,7 +392,7 @@ class WaitingView {
       );
     return el(
       "section",
-      { class: "card wide" },
+      { class: "card wide whole-run" },
       el("h2", {}, list.some(x => p.meta.processes[x.i].rank >= 0) ? "By rank" : "By process"),
       list.length > shown.length
         ? el(
