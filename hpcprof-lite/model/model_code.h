@@ -63,6 +63,7 @@ struct model_function {
 	 * The function launches GPU work. It belongs to an API, or a compiler made it for a launch.
 	 */
 	bool is_launch;
+	bool is_nccl; /* a kernel of NCCL: it moves data, and waits for other ranks */
 	/*
 	 * The function is an operator of PyTorch ("aten::addmm"), a node of its graph or its
 	 * engine. It replaces frames that have no context of their own.

@@ -35,6 +35,8 @@ static bool find_kinds(struct making *w, bool *any)
 		const uint32_t module = m->functions[i].module;
 		if (module == MODEL_NONE || m->modules[module].is_gpu)
 			w->kind_of[i] = (uint8_t)nccl_kind_of(m->functions[i].name);
+		if (m->private_->functions) /* a part has those of the whole */
+			m->private_->functions[i].is_nccl = w->kind_of[i] != NCCL_NOT;
 		*any |= w->kind_of[i] != NCCL_NOT;
 	}
 	return w->kind_of != NULL;

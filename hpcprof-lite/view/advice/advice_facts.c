@@ -265,8 +265,10 @@ static bool add_kernels(const struct model *m, const struct view_gpu *g, struct 
 		f->lines[i] =
 			(struct advice_line){l->context, samples_of(m, &h, l->samples, l->stalls)};
 	}
+	/* NCCL chooses its blocks by the link, and its kernels mostly wait: no advice */
 	for (size_t i = 0; ok && i < g->kernels.n; i++)
 		ok = view_is_placeholder(m, g->kernels.at[i].function) ||
+		     m->functions[g->kernels.at[i].function].is_nccl ||
 		     add_kernel(m, &g->kernels.at[i], &h, &b, f);
 	view_blame_close(&b);
 	view_hot_close(&h);

@@ -21,14 +21,15 @@ static double without_processor(const struct finding_run *r)
 static double other_waits(const struct finding_run *r)
 {
 	return finding_lost(r, MODEL_BLOCKED_IO) + finding_lost(r, MODEL_BLOCKED_SLEEP) +
-	       finding_lost(r, MODEL_BLOCKED_POLL) + finding_lost(r, MODEL_GPU_WAIT);
+	       finding_lost(r, MODEL_BLOCKED_POLL) + finding_lost(r, MODEL_GPU_WAIT) +
+	       finding_lost(r, MODEL_MPI_OTHER);
 }
 
 /* Waits for threads that may have had no processor. */
 static double waits_for_others(const struct finding_run *r)
 {
 	double lost = finding_lost(r, MODEL_BLOCKED_LOCK) + finding_lost(r, MODEL_BLOCKED_THREAD);
-	for (unsigned k = MODEL_OMP_BARRIER; k <= MODEL_MPI_OTHER; k++)
+	for (unsigned k = MODEL_OMP_BARRIER; k < MODEL_MPI_OTHER; k++)
 		lost += finding_lost(r, k);
 	return lost;
 }

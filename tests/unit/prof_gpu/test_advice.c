@@ -694,6 +694,12 @@ static void of_a_model(void **state)
 	}
 	assert_true(samples == view_total(m, view_find_metric(m, MODEL_ROLE_SAMPLES)));
 	assert_true(issued + stalled <= samples && issued > 0);
+	const size_t n_kernels = f.kernels.n;
+	const uint32_t first = f.kernels.at[0].function;
+	advice_facts_free(&f);
+	((struct model_function *)m->functions)[first].is_nccl = true;
+	assert_true(advice_facts_make(m, &g, &f));
+	assert_int_equal(f.kernels.n, n_kernels - 1);
 	advice_facts_free(&f);
 	assert_true(view_advice_make(m, &g, &a));
 	for (size_t i = 1; i < a.rows.n; i++)

@@ -16,14 +16,14 @@ const SAMPLED_WORDS = {
   "OFFCPU (sec)": "time off the processors",
 };
 
-// "GPU time: kernel execution, seconds" for "GKER (sec)".
-function metricWords(p, metric) {
+// "GPU time: kernel execution, seconds" for "GKER (sec)"; in sentences without the unit.
+function metricWords(p, metric, inSentence) {
   const m = p.metrics[metric];
   if (m.kind === METRIC_SAMPLED) return SAMPLED_WORDS[m.label] ?? m.label;
   const words = p.str(m.meaning) ? `warps that ${p.str(m.meaning)}` : p.str(m.description),
     [, text, unit] = words.match(/^(.*?)(?: \((seconds|bytes)\))?(?:;.*)?$/s) ?? [];
   if (!text) return m.label;
-  return unit ? `${text}, ${unit}` : text;
+  return unit && !inSentence ? `${text}, ${unit}` : text;
 }
 
 function fillMetricMenu(select, p) {

@@ -29,7 +29,8 @@ class OverviewView {
           "section",
           { class: "card wide whole-run" },
           el("h2", {}, "What matters most"),
-          findingsList(this.app) ?? "",
+          findingsList(this.app) ??
+            el("p", { class: "quiet" }, "No known cause costs 5 % of the elapsed time."),
         ),
         el(
           "section",
@@ -47,7 +48,7 @@ class OverviewView {
         el(
           "section",
           { class: "card wide" },
-          el("h2", {}, `Functions by ${metricWords(p, this.app.metric)}`),
+          el("h2", {}, `Functions by ${metricWords(p, this.app.metric, true)}`),
           this.top(),
         ),
         el("section", { class: "card wide" }, this.ledger()),
@@ -261,7 +262,7 @@ class OverviewView {
     const name = r => p.uniqueName(r.context);
     if (best && name(best) !== "main")
       parts.push(
-        `${percent(best.total.get(metric), whole)} of ${metricWords(p, metric)} is in or below `,
+        `${percent(best.total.get(metric), whole)} of ${metricWords(p, metric, true)} is in or below `,
         this.link(name(best), () => this.only(best)),
         ". ",
       );

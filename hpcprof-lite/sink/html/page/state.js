@@ -11,7 +11,7 @@ class State {
     this.values = State.parse(location.hash);
     this.steps = 0; // of this page in the history, before the current one
     this.last = { keys: "", at: 0 };
-    history.replaceState({ steps: 0 }, "", this.hash());
+    this.keep("replaceState", this.values);
     addEventListener("popstate", e => {
       this.steps = e.state?.steps ?? 0;
       this.last.at = 0;
@@ -56,8 +56,16 @@ class State {
       isMerged = keys === this.last.keys && performance.now() - this.last.at < MERGE_MS;
     if (!isMerged) this.steps++;
     this.last = { keys, at: performance.now() };
-    history[isMerged ? "replaceState" : "pushState"]({ steps: this.steps }, "", this.hash(next));
+    this.keep(isMerged ? "replaceState" : "pushState", next);
     this.replace(next);
+  }
+  // Pages in a mail's preview have no history; the rest works there, too.
+  keep(how, values) {
+    try {
+      history[how]({ steps: this.steps }, "", this.hash(values));
+    } catch {
+      this.steps = 0;
+    }
   }
   undo() {
     if (this.steps > 0) history.back();

@@ -12,6 +12,8 @@ function meanOfThreads(p, metric, sum, n, most) {
   return Math.min(sum / (p.metrics[metric].time ? Math.min(n, p.meta.threads || n) : n), most);
 }
 
+const MOST_LABELS = 32; // cells of a process that have room for words
+
 class ThreadView {
   constructor(app, container) {
     this.app = app;
@@ -68,7 +70,9 @@ class ThreadView {
         `: mean ${p.format(metric, mean)}, most ${p.format(metric, most)}. ` +
           "Balance (mean / most): ",
         el("strong", {}, percent(mean, most)),
-        ". ",
+        p.metrics[metric].time
+          ? `. Even work would save ${p.format(metric, most - mean)} of elapsed time (most − mean).`
+          : ".",
       ),
       this.strip(shown, most, metric),
       el("h3", {}, "Functions with the most imbalance"),
@@ -123,16 +127,26 @@ class ThreadView {
           "div",
           { class: "cells" },
           ...list.map(v =>
-            el("button", {
-              type: "button",
-              class: p.selection.profiles?.has(v.profile.id) ? "cell chosen" : "cell",
-              style: `--heat:${Math.min(v.value / most, 1).toFixed(3)}`,
-              title:
-                `${p.profileName(v.profile.id)}: ${p.format(metric, v.value)}, ` +
-                `${percent(v.value, most)} of the most`,
-              "aria-label": `${p.profileName(v.profile.id)}: ${p.format(metric, v.value)}`,
-              onclick: () => toggle([v]),
-            }),
+            el(
+              "button",
+              {
+                type: "button",
+                class:
+                  (p.selection.profiles?.has(v.profile.id) ? "cell chosen" : "cell") +
+                  (list.length > MOST_LABELS ? "" : " labelled"),
+                style: `--heat:${Math.min(v.value / most, 1).toFixed(3)}`,
+                title:
+                  `${p.profileName(v.profile.id)}: ${p.format(metric, v.value)}, ` +
+                  `${percent(v.value, most)} of the most` +
+                  (v.profile.counts ? "" : "; not in the account: it did nothing"),
+                "aria-label": `${p.profileName(v.profile.id)}: ${p.format(metric, v.value)}`,
+                onclick: () => toggle([v]),
+              },
+              list.length > MOST_LABELS
+                ? ""
+                : el("span", {}, v.profile.thread ? String(v.profile.thread) : "main"),
+              list.length > MOST_LABELS ? "" : el("b", {}, p.format(metric, v.value)),
+            ),
           ),
         ),
       );
@@ -152,6 +166,13 @@ class ThreadView {
       .sort((a, b) => b[1] - a[1])
       .slice(0, 1000)
       .map(([fn]) => fn);
+  }
+  menuOf(fn) {
+    return [
+      ["Select only this", () => this.app.select({ frame: { fn } })],
+      ["Callers and callees", () => this.app.go("flame", { "flame.of": fn })],
+      ["Copy name", () => copyText(this.app.profile.functionName(fn))],
+    ];
   }
   functionTable(metric) {
     const p = this.app.profile,
@@ -181,13 +202,9 @@ class ThreadView {
     });
     const table = new Table({
       label: "Imbalance by function",
-      sort: "1",
+      sort: "0",
+      menu: row => this.menuOf(row.id),
       columns: [
-        {
-          title: "function (exclusive)",
-          wide: true,
-          node: row => el("bdi", {}, p.functionName(row.id)),
-        },
         {
           ...column("could save", r => r.most - r.mean),
           share: r => (r.most - r.mean) / (p.whole(metric) || 1),
@@ -201,6 +218,11 @@ class ThreadView {
           value: r => r.mean / r.most,
           text: r => percent(r.mean, r.most),
           width: 96,
+        },
+        {
+          title: "function, by its own values",
+          wide: true,
+          node: row => el("bdi", { title: p.functionName(row.id) }, shorten(p.functionName(row.id))),
         },
       ],
       onenter: row => this.app.select({ frame: { fn: row.id } }),
