@@ -350,7 +350,9 @@ def use_waiting(page, checks):
                      == (meta["regions"]["small"] > 0 or not meta["regions"]["teams"]))
     if "mpi" in meta:
         mpi = meta["mpi"]
-        rows("MPI: calls by waiting time", min(len(mpi["places"]), 16))
+        large = [x for x in mpi["places"]
+                 if max(x["us"], x["waited"]) >= mpi["whole"]["us"] / 1000]
+        rows("MPI: calls by waiting time", min(len(large), 16))
         if len(mpi["processes"]) > 1:
             rows("MPI: by rank", min(len(mpi["processes"]), 32))
         rows("MPI: by size", sum(x["class"] > 0 for x in mpi["sizes"]))
@@ -360,6 +362,32 @@ def use_waiting(page, checks):
         checks.check("waiting: who sends to whom", page.js(
             "return document.querySelectorAll('#view-waiting .matrix .state').length")
                      == len(mpi["pairs"]))
+
+
+def use_findings(page, checks):
+    """The button of a finding opens its set: the metric has the time that the finding names."""
+    keys = page.js("""return (app.profile.meta.findings ?? [])
+        .filter(row => !NAMES_FINDINGS.includes(row.key)).map(row => row.key)""")
+    for i, key in enumerate(keys[:5]):
+        page.show("overview")
+        page.js("document.querySelectorAll('.finding .show')[arguments[0]].click()", i)
+        time.sleep(0.2)
+        shown, whole, waited, context = page.js("""const p = app.profile,
+              row = p.meta.findings.find(row => row.key === arguments[0]),
+              fact = row.facts.find(f => p.str(f.what) === "threads waited");
+            return [app.current, p.whole(app.metric), fact?.value ?? null,
+              row.places[0]?.context ?? 0]""", key)
+        checks.check(f"finding {key}: opens a view", shown != "overview", shown)
+        if waited is not None:
+            checks.check(f"finding {key}: the metric has its time",
+                         abs(whole - waited) <= 1e-3 * waited, f"{whole} {waited}")
+        if shown == "tree" and context:
+            path, current = page.js("""const t = app.views.tree.view.table;
+                return [app.profile.path(arguments[0]), t.flat[t.current].id]""", context)
+            checks.check(f"finding {key}: its path is open to the current row",
+                         current in path[len(path) // 2:], f"{current} {path}")
+        page.browser.back()
+        page.js("app.state.reset()")
 
 
 def use_threads(page, checks):
@@ -629,6 +657,7 @@ def run(browser, command, report, more):
         checks = Checks()
         use_waiting(page, checks)
         use_threads(page, checks)
+        use_findings(page, checks)
     elif command == "nccl":
         use_nccl(page, Checks())
     elif command == "advice":

@@ -220,8 +220,15 @@ class TreeView {
     for (let c = this.app.profile.parent[context] ?? 0; c; c = this.app.profile.parent[c])
       this.table.opened.add(c);
     this.table.setRows(this.kidsOf(0));
-    if (context && context !== this.at) this.table.showRow(row => row.id === context);
+    if (context && context !== this.at) this.table.showRow(row => row.id === this.rowOf(context));
     this.at = context;
+  }
+  // The row that a context counts in: its own, or that of the context around it.
+  rowOf(context) {
+    const rows = new Set(this.table.flat.map(row => row.id));
+    let c = context;
+    while (c && !rows.has(c)) c = this.app.profile.parent[c];
+    return c;
   }
   findMatches() {
     const p = this.app.profile,
