@@ -209,7 +209,8 @@ enum status image_find_libc(const struct image *image, struct image_functions *f
 
 /*
  * Finds the separate debug file of `image` below `dirs`, a list that NULL ends, as in
- * {"/usr/lib/debug", NULL}. Searches by build id, then by .gnu_debuglink. Checks the build id, or
+ * {"/usr/lib/debug", NULL}. Searches by build id, then by .gnu_debuglink,
+ * then in the cache of debuginfod's clients. Checks the build id, or
  * else the CRC, and logs a file that does not match. *found is NULL if there is none; the caller
  * owns it.
  */

@@ -36,13 +36,9 @@ static struct image *try_open(const char *path)
 	return found;
 }
 
-static struct image *try_build_id(const char *dir, const uint8_t *id, size_t n_bytes)
+/* Opens a candidate whose path names its build id. */
+static struct image *try_named(const char *path, const uint8_t *id, size_t n_bytes)
 {
-	char text[2 * IMAGE_BUILD_ID_MAX + 1] = "", path[PATH_MAX];
-	build_id_text(id, n_bytes, text);
-	int n = snprintf(path, sizeof path, "%s/.build-id/%.2s/%s.debug", dir, text, text + 2);
-	if (n < 0 || (size_t)n >= sizeof path || n_bytes < 2)
-		return NULL;
 	struct image *found = try_open(path);
 	if (found && !same_build_id(found, id, n_bytes)) {
 		log_warn(path, "its build id is not the one in its name; not used");
@@ -50,6 +46,37 @@ static struct image *try_build_id(const char *dir, const uint8_t *id, size_t n_b
 		found = NULL;
 	}
 	return found;
+}
+
+static struct image *try_build_id(const char *dir, const uint8_t *id, size_t n_bytes)
+{
+	char text[2 * IMAGE_BUILD_ID_MAX + 1] = "", path[PATH_MAX];
+	build_id_text(id, n_bytes, text);
+	int n = snprintf(path, sizeof path, "%s/.build-id/%.2s/%s.debug", dir, text, text + 2);
+	if (n < 0 || (size_t)n >= sizeof path || n_bytes < 2)
+		return NULL;
+	return try_named(path, id, n_bytes);
+}
+
+/*
+ * Looks where debuginfod-find, GDB and perf keep what they fetched (debuginfod-find(1)). Fetches
+ * nothing itself: a report never waits for a network.
+ */
+static struct image *try_fetched(const uint8_t *id, size_t n_bytes)
+{
+	const char *own = getenv("DEBUGINFOD_CACHE_PATH"), *caches = getenv("XDG_CACHE_HOME"),
+		   *home = getenv("HOME");
+	char text[2 * IMAGE_BUILD_ID_MAX + 1] = "", path[PATH_MAX];
+	int n = -1;
+	build_id_text(id, n_bytes, text);
+	if (own && *own)
+		n = snprintf(path, sizeof path, "%s/%s/debuginfo", own, text);
+	else if (caches && *caches)
+		n = snprintf(path, sizeof path, "%s/debuginfod_client/%s/debuginfo", caches, text);
+	else if (home && *home)
+		n = snprintf(path, sizeof path, "%s/.cache/debuginfod_client/%s/debuginfo", home,
+			     text);
+	return n > 0 && (size_t)n < sizeof path ? try_named(path, id, n_bytes) : NULL;
 }
 
 /*
@@ -129,6 +156,8 @@ void image_find_debug(const struct image *image, const char *const *dirs, struct
 		*found = try_build_id(*d, image->build_id, image->build_id_bytes);
 	if (!*found)
 		*found = find_by_link(image, dirs);
+	if (!*found && image->build_id_bytes > 0)
+		*found = try_fetched(image->build_id, image->build_id_bytes);
 	if (*found && !same_code(image, *found)) {
 		log_warn((*found)->path, "its code sections are not those of %s; not used",
 			 image->path);

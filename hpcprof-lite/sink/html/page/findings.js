@@ -193,6 +193,18 @@ function percentWidth(part, whole) {
 
 const NAMES_FINDINGS = ["no-names", "no-lines"];
 
+// For files of the system among those with these names: what fetches their symbols.
+function fetchCommands(p, names) {
+  const quote = text => `'${text.replaceAll("'", "'\\''")}'`;
+  return p.meta.modules
+    .map(m => p.str(m.path))
+    .filter(path => /^\/(usr\/)?lib/.test(path) && names.includes(baseName(path)))
+    .map(
+      path =>
+        `DEBUGINFOD_URLS=https:${"//"}debuginfod.elfutils.org debuginfod-find debuginfo ${quote(path)}`,
+    );
+}
+
 // null: names and lines are there.
 function namesBanner(app) {
   const p = app.profile,
@@ -201,7 +213,7 @@ function namesBanner(app) {
   return el(
     "section",
     { class: "card wide banner" },
-    ...rows.flatMap(row => [
+    ...rows.map(row =>
       el(
         "p",
         {},
@@ -210,6 +222,18 @@ function namesBanner(app) {
         el("bdi", {}, p.str(row.subject)),
         `. ${p.str(row.cure)}.`,
       ),
-    ]),
+    ),
+    ...rows
+      .filter(row => row.key === "no-names")
+      .flatMap(row => fetchCommands(p, p.str(row.subject).split(", ")))
+      .map(command =>
+        el(
+          "p",
+          {},
+          el("code", {}, el("bdi", {}, command)),
+          " ",
+          el("button", { type: "button", onclick: () => copyText(command) }, "Copy"),
+        ),
+      ),
   );
 }
