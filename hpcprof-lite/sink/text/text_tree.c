@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The call paths from the top. Entries, functions and loops have a row, and lines with own time do.
- * A function with one callee does not indent it. Branches that are too deep for the width follow
- * below the tree. The middle of a long run of functions without own
+ * A function with one callee indents it by one column, without a guide. What is too deep for the
+ * width follows below the tree. The middle of a long run of functions without own
  * time is left out, but never the way from a launch to its kernel. The stack is explicit, because
  * call paths may be deeper than our own stack allows. Test: tests/cli/prof/prof_text.sh,
  * tests/unit/sink/test_text.c.
@@ -19,7 +19,11 @@ enum {
 
 static void open_level(struct text_tree *w, uint32_t context, unsigned functions, bool indents)
 {
-	struct text_level l = {.first = w->items.n, .functions = functions, .indents = indents};
+	struct text_level l = {.first = w->items.n,
+			       .functions = functions,
+			       .pad = w->run,
+			       .indents = indents};
+	w->run = 0;
 	w->failed |= !view_tree_list(w->t, context, &w->items);
 	l.end = w->items.n;
 	l.next = l.first;
@@ -95,10 +99,16 @@ static void put_off(struct text_tree *w, struct view_item item, unsigned functio
 static void show(struct text_tree *w, struct view_item item, unsigned functions)
 {
 	unsigned quiet = 0; /* consecutive rows without own time */
-	for (bool branch = true;; branch = false) {
-		text_tree_put_item(w, &item, branch);
+	for (w->run = 0;; w->run++) {
+		text_tree_put_item(w, &item, w->run == 0);
 		if (item.is_line || (w->s->depth && functions >= w->s->depth))
 			return;
+		if (text_tree_is_deep(w)) {
+			put_off(w, item,
+				functions + (w->t->m->contexts[item.context].kind !=
+					     MODEL_CONTEXT_LOOP));
+			return;
+		}
 		uint32_t child = only_child(w, item.context), resume;
 		if (child == MODEL_NONE)
 			break;
@@ -113,10 +123,7 @@ static void show(struct text_tree *w, struct view_item item, unsigned functions)
 		item = (struct view_item){child, false};
 	}
 	functions += w->t->m->contexts[item.context].kind != MODEL_CONTEXT_LOOP;
-	if (text_tree_is_deep(w))
-		put_off(w, item, functions);
-	else
-		open_level(w, item.context, functions, true);
+	open_level(w, item.context, functions, true);
 }
 
 static void show_levels(struct text_tree *w)

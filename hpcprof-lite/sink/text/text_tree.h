@@ -14,6 +14,7 @@ struct text_level {
 	size_t first, end;  /* its items in the list; those of inner levels follow */
 	size_t next;
 	unsigned functions; /* depth of these items, counted in functions */
+	unsigned pad;       /* columns before its guide: the rows above it that have one callee */
 	bool indents;
 };
 
@@ -32,6 +33,7 @@ struct text_tree {
 	VEC(struct text_level) levels; /* outermost first; only the level of entries has no guide */
 	VEC(struct text_piece) pieces;
 	size_t piece; /* the row begins this piece, counted from 1; 0: it begins none */
+	unsigned run; /* rows with one callee between the innermost branch and this row */
 	bool failed;
 };
 

@@ -194,16 +194,21 @@ static size_t place_columns(const struct text_tree *w)
 	return place;
 }
 
-static size_t guide_columns(size_t n_levels)
+/* Of the guides of the innermost n levels and of the run that the row is in. */
+static size_t guide_columns(const struct text_tree *w, size_t n_levels)
 {
-	return n_levels <= WIDE_GUIDES ? 2 * n_levels : WIDE_GUIDES + n_levels + 1;
+	size_t n = n_levels <= WIDE_GUIDES ? 2 * n_levels : WIDE_GUIDES + n_levels + 1;
+	for (size_t i = 0; i < w->levels.n; i++)
+		n += w->levels.at[i].pad;
+	return n + w->run;
 }
 
 bool text_tree_is_deep(const struct text_tree *w)
 {
 	size_t room, place, n = w->levels.n;
 	share_room(w, &room, &place);
-	return n >= TEXT_TREE_LEVELS || guide_columns(n + 1) + NAME_LEAST > room + BETWEEN + place;
+	return n >= TEXT_TREE_LEVELS ||
+	       guide_columns(w, n + 1) + NAME_LEAST > room + BETWEEN + place;
 }
 
 /* Draws the guides of the levels around the row, as in text_tree_put_item(). Returns their columns.
@@ -215,6 +220,7 @@ static size_t put_guides(const struct text_tree *w, bool branch)
 	for (size_t i = 0; i < n; i++) {
 		const struct text_level *l = &w->levels.at[first + i];
 		const bool last = l->next == l->end, innermost = i + 1 == n;
+		fprintf(w->s->out, "%*s", (int)l->pad, "");
 		if (branch && innermost)
 			fputs(utf8 ? (last ? "└" : "├") : (last ? "`" : "|"), w->s->out);
 		else
@@ -222,7 +228,8 @@ static size_t put_guides(const struct text_tree *w, bool branch)
 		if (i < WIDE_GUIDES || innermost)
 			putc(branch && innermost && !utf8 ? '-' : ' ', w->s->out);
 	}
-	return guide_columns(n);
+	fprintf(w->s->out, "%*s", (int)w->run, "");
+	return guide_columns(w, n);
 }
 
 /* Deep in the tree, the name takes columns from the place. */
