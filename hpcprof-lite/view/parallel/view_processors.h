@@ -35,8 +35,10 @@ struct view_processors {
 	uint32_t n_threads;            /* the most that lived at the same time */
 	uint32_t n_all_threads;
 	uint32_t n_left_out;           /* other threads, with less CPU time; in no sum */
-	struct view_quota quota;       /* processors that could be used */
-	double cpu_seconds; /* of all threads; 0: unknown */
+	/* processors that could be used; unknown, too, if more were used than at the start */
+	struct view_quota quota;
+	/* of all threads, at most what the processors gave; 0: unknown */
+	double cpu_seconds;
 	/*
 	 * elapsed x n_threads, or the time of all threads where that is more; the sum of `seconds`
 	 */
