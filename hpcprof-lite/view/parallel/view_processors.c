@@ -244,7 +244,7 @@ static bool add_process(const struct model *m, uint32_t first, uint32_t end, str
 	return true;
 }
 
-/* As view_count_threads(), of a part by time: as many as in the whole run. */
+/* As view_count_threads(), of a part by time or function: as many as in the whole run. */
 static void count_part(const struct model *m, uint32_t first, uint32_t end, uint32_t *most,
 		       uint32_t *all)
 {

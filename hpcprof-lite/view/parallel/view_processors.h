@@ -63,8 +63,8 @@ bool view_is_used_thread(const struct model *m, const struct model_profile *t);
  * Counts the used threads among the profiles [first, end), which are sorted by process: all, or
  * those of one process. *most: the largest number that lived at the same time and matters, also
  * threads of OpenMP teams that did nothing. A number matters if the time with so many threads or
- * more, times the number, is a tenth of the threads' time. In a part by time, *most is that of the
- * whole run, so that accounts of adjoining parts add up. False if memory is short.
+ * more, times the number, is a tenth of the threads' time. In a part by time or function, *most is
+ * that of the whole run, so that accounts of adjoining parts add up. False if memory is short.
  */
 bool view_count_threads(const struct model *m, uint32_t first, uint32_t end, uint32_t *most,
 	uint32_t *all);
