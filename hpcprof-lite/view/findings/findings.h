@@ -4,7 +4,7 @@
  * cure could give back, the evidence, and where in the program it is. Also what makes the
  * measurement say less than it could. One table of rules makes all findings, and all outputs show
  * them. doc/findings.md has the rules with their evidence and thresholds. Tests:
- * tests/unit/prof/test_findings.c, tests/cli/parallel/findings.sh.
+ * tests/unit/prof/test_findings*.c, tests/cli/parallel/findings.sh.
  */
 #ifndef HPCPROF_VIEW_FINDINGS_FINDINGS_H
 #define HPCPROF_VIEW_FINDINGS_FINDINGS_H

@@ -2,7 +2,7 @@
 /*
  * Parallel regions of OpenMP that lose time: unequal work, barriers inside, short regions, small
  * tasks. Time that threads wait for locks is that of rule_locks.c. Doc: doc/findings.md#regions.
- * Test: tests/unit/prof/test_findings.c.
+ * Test: tests/unit/prof/test_findings_regions.c.
  */
 #include "hpcprof-lite/view/findings/finding_run.h"
 
