@@ -84,6 +84,7 @@ prof_unit_tests = \
 	tests/unit/prof/test_view_pop \
 	tests/unit/prof/test_findings \
 	tests/unit/prof/test_findings_code \
+	tests/unit/prof/test_findings_jobs \
 	tests/unit/prof/test_findings_regions \
 	tests/unit/prof/test_view_processors \
 	tests/unit/prof/test_view_regions \
@@ -199,6 +200,8 @@ tests_unit_prof_test_findings_SOURCES = tests/unit/prof/test_findings.c
 tests_unit_prof_test_findings_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_test_findings_code_SOURCES = tests/unit/prof/test_findings_code.c
 tests_unit_prof_test_findings_code_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_prof_test_findings_jobs_SOURCES = tests/unit/prof/test_findings_jobs.c
+tests_unit_prof_test_findings_jobs_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_test_findings_regions_SOURCES = tests/unit/prof/test_findings_regions.c
 tests_unit_prof_test_findings_regions_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_test_view_processors_SOURCES = tests/unit/prof/test_view_processors.c
