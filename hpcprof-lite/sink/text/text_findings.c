@@ -10,18 +10,6 @@
 
 #include <stdlib.h>
 
-static void put_facts(const struct finding *f, const struct text_style *s)
-{
-	char words[1024] = "", cell[TEXT_FACT];
-	size_t n = 0;
-	for (unsigned i = 0; i < f->n_facts && n < sizeof words - 200; i++)
-		n += (size_t)snprintf(words + n, sizeof words - n, "%s%s: %s", i ? "; " : "",
-				      f->facts[i].what,
-				      text_fact(cell, f->facts[i].unit, f->facts[i].value));
-	if (n)
-		text_labelled(s, "why", words);
-}
-
 /* " 5.07 s  41.2%  title", or "note": findings about the measurement have no gain. */
 static void put_title(const struct findings *all, const struct finding *f,
 		      const struct text_style *s)
@@ -49,10 +37,9 @@ static void put_finding(const struct model *m, const struct findings *all,
 		 text_seconds(b, f->high));
 	if (f->high > 0)
 		text_labelled(s, "gain", gain);
-	put_facts(f, s);
+	text_why(f->facts, f->n_facts, s);
 	text_labelled(s, "do", f->cure);
-	for (unsigned i = 0; i < f->n_places; i++)
-		text_where(m, f->places[i].context, f->places[i].share, i == 0, s);
+	text_where(m, f->places, f->n_places, s);
 }
 
 bool text_report_findings(const struct model *m, const struct text_style *s)

@@ -128,8 +128,8 @@ struct finding finding_begin(const char *key, const char *title, const char *cur
 
 void finding_fact(struct finding *f, const char *what, enum model_unit unit, double value)
 {
-	if (f->n_facts < FINDING_FACTS)
-		f->facts[f->n_facts++] = (struct finding_fact){what, unit, value};
+	if (f->n_facts < VIEW_FACTS)
+		f->facts[f->n_facts++] = (struct view_fact){what, unit, value};
 }
 
 static double within(double x, double least, double most)

@@ -136,7 +136,7 @@ static void short_regions(void **state)
 		       s / 0.9);
 		const struct finding *f = run_has(&r, cases[i].key, s * 3 / 8);
 		if (i % 2 == 0) {
-			const struct finding_fact *one = &f->facts[f->n_facts - 1];
+			const struct view_fact *one = &f->facts[f->n_facts - 1];
 			assert_string_equal(one->what, "one takes");
 			NEAR(one->value, s / (double)cases[i].instances);
 		}
