@@ -35,6 +35,7 @@ struct finding {
 	unsigned n_places;
 	uint32_t process;  /* that it is about; MODEL_NONE: several */
 	uint32_t function; /* the kernel or function that it is about; MODEL_NONE: none */
+	bool is_advice;    /* about a GPU: view_advice.h has it, too */
 };
 
 struct findings {

@@ -26,6 +26,7 @@ static bool add_advice(struct finding_run *r, const struct view_advice *a, doubl
 	if (!finding_is_large(r, likely))
 		return true;
 	f.function = a->function;
+	f.is_advice = true;
 	if (a->function < m->n_functions)
 		snprintf(f.subject, sizeof f.subject, "%s", m->functions[a->function].name);
 	else
