@@ -476,6 +476,7 @@ libhlview_la_SOURCES += \
 	hpcprof-lite/view/advice/view_advice.c hpcprof-lite/view/advice/view_advice.h \
 	hpcprof-lite/view/findings/finding_places.c \
 	hpcprof-lite/view/findings/finding_run.c hpcprof-lite/view/findings/finding_run.h \
+	hpcprof-lite/view/view_evidence.h \
 	hpcprof-lite/view/findings/findings.c hpcprof-lite/view/findings/findings.h \
 	hpcprof-lite/view/findings/rule_balance.c \
 	hpcprof-lite/view/findings/rule_files.c \

@@ -40,8 +40,9 @@ tests_gen_gen_pc_LDADD = tests/gen/libgen.la
 
 if HAVE_CMOCKA
 check_LTLIBRARIES += tests/unit/prof/libproffixture.la
-tests_unit_prof_libproffixture_la_SOURCES = tests/unit/prof/prof_fixture.c \
-	tests/unit/prof/prof_fixture.h
+tests_unit_prof_libproffixture_la_SOURCES = \
+	tests/unit/prof/findings_fixture.c tests/unit/prof/findings_fixture.h \
+	tests/unit/prof/prof_fixture.c tests/unit/prof/prof_fixture.h
 tests_unit_prof_libproffixture_la_LIBADD = libhltext.la libhlprof.la tests/gen/libgen.la
 PROF_UNIT_LDADD = tests/unit/prof/libproffixture.la $(CMOCKA_LIBS) -lm
 
@@ -82,6 +83,9 @@ prof_unit_tests = \
 	tests/unit/prof/test_view_launch \
 	tests/unit/prof/test_view_pop \
 	tests/unit/prof/test_findings \
+	tests/unit/prof/test_findings_code \
+	tests/unit/prof/test_findings_jobs \
+	tests/unit/prof/test_findings_regions \
 	tests/unit/prof/test_view_processors \
 	tests/unit/prof/test_view_regions \
 	tests/unit/test_view_run \
@@ -194,6 +198,12 @@ tests_unit_prof_test_view_pop_SOURCES = tests/unit/prof/test_view_pop.c
 tests_unit_prof_test_view_pop_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_test_findings_SOURCES = tests/unit/prof/test_findings.c
 tests_unit_prof_test_findings_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_prof_test_findings_code_SOURCES = tests/unit/prof/test_findings_code.c
+tests_unit_prof_test_findings_code_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_prof_test_findings_jobs_SOURCES = tests/unit/prof/test_findings_jobs.c
+tests_unit_prof_test_findings_jobs_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_prof_test_findings_regions_SOURCES = tests/unit/prof/test_findings_regions.c
+tests_unit_prof_test_findings_regions_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_test_view_processors_SOURCES = tests/unit/prof/test_view_processors.c
 tests_unit_prof_test_view_processors_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_test_view_launch_SOURCES = tests/unit/prof/test_view_launch.c

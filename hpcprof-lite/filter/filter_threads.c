@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-/* Of the model `chosen`, which has only threads that no filter but that of time leaves out. */
+/* Of the model `chosen`: all threads that the filters by rank, process and thread leave. */
 static bool count(struct filter_part *p, const struct model *chosen)
 {
 	uint32_t most, all;
@@ -50,8 +50,7 @@ bool filter_keep_threads(struct filter_part *p, const bool *wanted)
 		threads[chosen.n_profiles] = *t;
 		threads[chosen.n_profiles++].counts = p->counts[i];
 	}
-	if (ok && p->has_time)
-		ok = count(p, &chosen);
+	ok = ok && count(p, &chosen);
 	free(threads);
 	return ok;
 }

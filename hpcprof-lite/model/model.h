@@ -116,8 +116,8 @@ struct model {
 	const char *const *part_notes;        /* for people: what the filter had to leave out */
 	uint32_t n_part_notes;
 	/*
-	 * A part by time: its threads in the whole run, and how many of them matter at one time
-	 * there, so that the accounts of adjoining parts add up. 0: not by time.
+	 * A part by time or function: its threads in the whole run, and how many of them matter at
+	 * one time there, so that the accounts of adjoining parts add up. 0: another part.
 	 */
 	uint32_t part_all_threads, part_most_threads;
 	bool part_has_gaps; /* samples outside of the functions of the part have context 0 */

@@ -88,7 +88,7 @@ struct model_process {
 	uint64_t start_ns, end_ns;
 	/* the part of that time without measurement; in a part of the run: a lower bound */
 	uint64_t off_ns;
-	/* in a part by time: how many of its threads in the part matter at one time in the run */
+	/* in a part by time or function: how many of its threads matter at one time in the run */
 	uint32_t part_threads;
 	uint64_t n_starts, n_stops;/* how often the program started and stopped measurement */
 	struct model_ledger ledger;/* the process's own: losses outside threads, damage */

@@ -28,19 +28,19 @@ static const struct field finding_fields[] = {
 
 static struct value unit(const struct record *r)
 {
-	return value_text(model_unit_name(((const struct finding_fact *)r->at)->unit));
+	return value_text(model_unit_name(((const struct view_fact *)r->at)->unit));
 }
 
 static const struct field fact_fields[] = {
 	OWNER("finding", "finding"),
-	TEXT(finding_fact, what, "what", NULL),
+	TEXT(view_fact, what, "what", NULL),
 	GET(FIELD_TEXT, "unit", unit, NULL),
-	REAL(finding_fact, value, "value", NULL),
+	REAL(view_fact, value, "value", NULL),
 };
 static const struct field place_fields[] = {
 	OWNER("finding", "finding"),
-	ID(finding_place, context, "context", NULL),
-	REAL(finding_place, share, "share", "Of what the finding costs"),
+	ID(view_place, context, "context", NULL),
+	REAL(view_place, share, "share", "Of what the finding costs"),
 };
 
 static const struct record_kind record_finding = {

@@ -9,6 +9,7 @@
 #include "hpcprof-lite/view/names.h"
 #include "hpcprof-lite/sink/sink.h"
 #include "hpcprof-lite/view/parallel/view_processors.h"
+#include "hpcprof-lite/view/view_evidence.h"
 
 /* Bounds of what a page carries, so that a browser opens it quickly. */
 enum {
@@ -64,6 +65,9 @@ void html_put_blames(struct html *h);
 /* The member "advice" of "meta", if there is any. */
 void html_put_advice(struct html *h);
 void html_put_findings(struct html *h);
+/* The members "facts" and "places" of findings and advice; only contexts that the page carries. */
+void html_put_evidence(struct html *h, const struct view_fact *facts, unsigned n_facts,
+		       const struct view_place *places, unsigned n_places);
 /* The member "counters" of "meta", if kernels were counted. */
 void html_put_counters(struct html *h);
 /* The member "nccl" of "meta", if a kernel of NCCL ran. */

@@ -11,33 +11,6 @@
 
 enum { MOST_ROWS = 20 };
 
-static void put_facts(struct html *h, const struct view_advice *a)
-{
-	html_put_text(&h->section, ",\"facts\":[");
-	for (unsigned i = 0; i < a->n_facts; i++)
-		html_put_text(&h->section,
-			      "%s{\"what\":%" PRIu32 ",\"unit\":%" PRIu32 ",\"value\":%.9g}",
-			      i ? "," : "", html_string(h, a->facts[i].what),
-			      html_string(h, model_unit_name(a->facts[i].unit)), a->facts[i].value);
-	html_put_text(&h->section, "]");
-}
-
-/* Only lines that the page carries. */
-static void put_places(struct html *h, const struct view_advice *a)
-{
-	const char *comma = "";
-	html_put_text(&h->section, ",\"places\":[");
-	for (unsigned i = 0; i < a->n_places; i++) {
-		uint32_t context = a->places[i].context;
-		if (!h->tree.is_kept[context])
-			continue;
-		html_put_text(&h->section, "%s{\"context\":%" PRIu32 ",\"share\":%.4f}", comma,
-			      h->tree.kept[context], a->places[i].share);
-		comma = ",";
-	}
-	html_put_text(&h->section, "]");
-}
-
 static void put_row(struct html *h, const struct view_advice *a)
 {
 	html_put_text(&h->section,
@@ -50,8 +23,7 @@ static void put_row(struct html *h, const struct view_advice *a)
 		      a->factor.likely, a->factor.high, html_string(h, view_advice_title(a->kind)),
 		      html_string(h, view_advice_cure(a->kind)),
 		      html_string(h, view_advice_assumption(a->kind)));
-	put_facts(h, a);
-	put_places(h, a);
+	html_put_evidence(h, a->facts, a->n_facts, a->places, a->n_places);
 	html_put_text(&h->section, "}");
 }
 

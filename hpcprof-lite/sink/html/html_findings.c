@@ -7,28 +7,23 @@
 
 #include <inttypes.h>
 
-static void put_facts(struct html *h, const struct finding *f)
-{
-	html_put_text(&h->section, ",\"facts\":[");
-	for (unsigned i = 0; i < f->n_facts; i++)
-		html_put_text(&h->section,
-			      "%s{\"what\":%" PRIu32 ",\"unit\":%" PRIu32 ",\"value\":%.9g}",
-			      i ? "," : "", html_string(h, f->facts[i].what),
-			      html_string(h, model_unit_name(f->facts[i].unit)), f->facts[i].value);
-	html_put_text(&h->section, "]");
-}
-
-/* Only contexts that the page carries. */
-static void put_places(struct html *h, const struct finding *f)
+void html_put_evidence(struct html *h, const struct view_fact *facts, unsigned n_facts,
+		       const struct view_place *places, unsigned n_places)
 {
 	const char *comma = "";
-	html_put_text(&h->section, ",\"places\":[");
-	for (unsigned i = 0; i < f->n_places; i++) {
-		const uint32_t context = f->places[i].context;
+	html_put_text(&h->section, ",\"facts\":[");
+	for (unsigned i = 0; i < n_facts; i++)
+		html_put_text(&h->section,
+			      "%s{\"what\":%" PRIu32 ",\"unit\":%" PRIu32 ",\"value\":%.9g}",
+			      i ? "," : "", html_string(h, facts[i].what),
+			      html_string(h, model_unit_name(facts[i].unit)), facts[i].value);
+	html_put_text(&h->section, "],\"places\":[");
+	for (unsigned i = 0; i < n_places; i++) {
+		const uint32_t context = places[i].context;
 		if (!h->tree.is_kept[context])
 			continue;
 		html_put_text(&h->section, "%s{\"context\":%" PRIu32 ",\"share\":%.4f}", comma,
-			      h->tree.kept[context], f->places[i].share);
+			      h->tree.kept[context], places[i].share);
 		comma = ",";
 	}
 	html_put_text(&h->section, "]");
@@ -45,8 +40,7 @@ static void put_finding(struct html *h, const struct finding *f)
 	html_put_text(&h->section, ",\"process\":%" PRId64 ",\"function\":%" PRId64,
 		      f->process == MODEL_NONE ? -1 : (int64_t)f->process,
 		      f->function == MODEL_NONE ? -1 : (int64_t)f->function);
-	put_facts(h, f);
-	put_places(h, f);
+	html_put_evidence(h, f->facts, f->n_facts, f->places, f->n_places);
 	html_put_text(&h->section, "}");
 }
 

@@ -128,7 +128,7 @@ static bool put_account(struct json *j, const struct model *m)
 	put_real(j, "cpu_sec", p.cpu_seconds);
 	json_begin(j, "uses", '[');
 	for (unsigned k = 0; k < VIEW_N_USES; k++) {
-		if (p.seconds[k] < 0.001 * p.capacity)
+		if (p.seconds[k] <= 0.001 * p.capacity)
 			continue;
 		json_begin(j, NULL, '{');
 		json_text(j, "use", words_use(k));

@@ -10,16 +10,6 @@
 
 enum { MOST_ROWS = 6, HEAD = 28, INDENT = 17 };
 
-static void put_facts(const struct view_advice *a, const struct text_style *s)
-{
-	char words[1024] = "", cell[TEXT_FACT];
-	for (unsigned i = 0; i < a->n_facts; i++)
-		snprintf(words + strlen(words), sizeof words - strlen(words), "%s%s: %s",
-			 i ? "; " : "", a->facts[i].what,
-			 text_fact(cell, a->facts[i].unit, a->facts[i].value));
-	text_labelled(s, "why", words);
-}
-
 /* "GPU 0", or the kernel. */
 static void name_subject(const struct model *m, const struct view_advice *a, size_t room,
 			 char name[TEXT_NAME])
@@ -56,9 +46,8 @@ static void put_row(const struct model *m, const struct view_advice *a, const st
 	}
 	text_labelled(s, "do", view_advice_cure(a->kind));
 	text_labelled(s, "if", view_advice_assumption(a->kind));
-	put_facts(a, s);
-	for (unsigned i = 0; i < a->n_places; i++)
-		text_where(m, a->places[i].context, a->places[i].share, i == 0, s);
+	text_why(a->facts, a->n_facts, s);
+	text_where(m, a->places, a->n_places, s);
 }
 
 bool text_report_advice(const struct model *m, const struct view_gpu *g, const struct text_style *s)

@@ -4,9 +4,10 @@
 
 #include "hpcprof-lite/sink/text/text_print.h"
 
-enum { INDENT = 17, LABEL = 7 };
+enum { INDENT = 17, LABEL = 7, FACT = 48 };
 
-const char *text_fact(char cell[TEXT_FACT], enum model_unit unit, double value)
+/* "82.0%", "1.20 s", "190 cycles", "2.0 TiB/s". Returns `cell`. */
+static const char *say_fact(char cell[FACT], enum model_unit unit, double value)
 {
 	char one[TEXT_CELL];
 	if (unit == MODEL_SHARE)
@@ -19,7 +20,7 @@ const char *text_fact(char cell[TEXT_FACT], enum model_unit unit, double value)
 		snprintf(one, sizeof one, "%.4g", value);
 	else
 		text_value(one, unit, value);
-	snprintf(cell, TEXT_FACT, "%s%s", *one ? one : "0",
+	snprintf(cell, FACT, "%s%s", *one ? one : "0",
 		 unit == MODEL_CYCLES             ? " cycles"
 		 : unit == MODEL_BYTES_PER_CYCLE  ? " B/cycle"
 		 : unit == MODEL_BYTES_PER_SECOND ? "/s"
@@ -33,10 +34,21 @@ void text_labelled(const struct text_style *s, const char *label, const char *wo
 	text_wrap(s->out, words, s->width > INDENT + 20 ? s->width - INDENT : 20, INDENT);
 }
 
-void text_where(const struct model *m, uint32_t context, double part, bool is_first,
-		const struct text_style *s)
+void text_why(const struct view_fact *facts, unsigned n_facts, const struct text_style *s)
 {
-	const struct model_context *c = &m->contexts[context];
+	char words[1024] = "", cell[FACT];
+	size_t n = 0;
+	for (unsigned i = 0; i < n_facts && n < sizeof words - 200; i++)
+		n += (size_t)snprintf(words + n, sizeof words - n, "%s%s: %s", i ? "; " : "",
+				      facts[i].what, say_fact(cell, facts[i].unit, facts[i].value));
+	if (n)
+		text_labelled(s, "why", words);
+}
+
+static void put_place(const struct model *m, const struct view_place *p, bool is_first,
+		      const struct text_style *s)
+{
+	const struct model_context *c = &m->contexts[p->context];
 	const size_t room = s->width > INDENT + 30 ? s->width - INDENT - 8 : 22;
 	char place[TEXT_FILE + 16] = "", function[TEXT_NAME] = "", name[TEXT_NAME],
 			       share[TEXT_CELL];
@@ -49,7 +61,14 @@ void text_where(const struct model *m, uint32_t context, double part, bool is_fi
 	snprintf(name, sizeof name, "%.300s%s%.3700s", place, *place && *function ? " in " : "",
 		 function);
 	fprintf(s->out, "%*s%-*s%6s  ", INDENT - LABEL, "", LABEL, is_first ? "where" : "",
-		text_share(share, part, 1));
+		text_share(share, p->share, 1));
 	text_cell(s->out, name, text_columns(name) < room ? text_columns(name) : room);
 	putc('\n', s->out);
+}
+
+void text_where(const struct model *m, const struct view_place *places, unsigned n,
+		const struct text_style *s)
+{
+	for (unsigned i = 0; i < n; i++)
+		put_place(m, &places[i], i == 0, s);
 }

@@ -10,18 +10,6 @@
 
 #include <stdlib.h>
 
-static void put_facts(const struct finding *f, const struct text_style *s)
-{
-	char words[1024] = "", cell[TEXT_FACT];
-	size_t n = 0;
-	for (unsigned i = 0; i < f->n_facts && n < sizeof words - 200; i++)
-		n += (size_t)snprintf(words + n, sizeof words - n, "%s%s: %s", i ? "; " : "",
-				      f->facts[i].what,
-				      text_fact(cell, f->facts[i].unit, f->facts[i].value));
-	if (n)
-		text_labelled(s, "why", words);
-}
-
 /* " 5.07 s  41.2%  title", or "note": findings about the measurement have no gain. */
 static void put_title(const struct findings *all, const struct finding *f,
 		      const struct text_style *s)
@@ -38,8 +26,15 @@ static void put_title(const struct findings *all, const struct finding *f,
 	putc('\n', s->out);
 }
 
-static void put_finding(const struct model *m, const struct findings *all,
-			const struct finding *f, const struct text_style *s)
+/* The section about GPUs says more about advice, if it is shown and has this row. */
+static bool is_below(const struct findings *all, const struct finding *f, bool has_advice,
+		     const struct text_style *s)
+{
+	return has_advice && f->is_advice && f->likely >= s->threshold * all->elapsed;
+}
+
+static void put_finding(const struct model *m, const struct findings *all, const struct finding *f,
+			bool has_advice, const struct text_style *s)
 {
 	char a[TEXT_CELL], b[TEXT_CELL], gain[3 * TEXT_CELL];
 	put_title(all, f, s);
@@ -49,13 +44,16 @@ static void put_finding(const struct model *m, const struct findings *all,
 		 text_seconds(b, f->high));
 	if (f->high > 0)
 		text_labelled(s, "gain", gain);
-	put_facts(f, s);
+	if (is_below(all, f, has_advice, s)) {
+		text_labelled(s, "do", "see \"What would make it faster\" below");
+		return;
+	}
+	text_why(f->facts, f->n_facts, s);
 	text_labelled(s, "do", f->cure);
-	for (unsigned i = 0; i < f->n_places; i++)
-		text_where(m, f->places[i].context, f->places[i].share, i == 0, s);
+	text_where(m, f->places, f->n_places, s);
 }
 
-bool text_report_findings(const struct model *m, const struct text_style *s)
+bool text_report_findings(const struct model *m, bool has_advice, const struct text_style *s)
 {
 	struct findings f;
 	if (!findings_make(m, &f))
@@ -71,7 +69,7 @@ bool text_report_findings(const struct model *m, const struct text_style *s)
 	if (has_gain)
 		fprintf(s->out, "%9s %6s\n", "likely", "share");
 	for (size_t i = 0; i < n; i++)
-		put_finding(m, &f, &f.list.at[i], s);
+		put_finding(m, &f, &f.list.at[i], has_advice, s);
 	if (n < f.list.n)
 		fprintf(s->out, "%10s%zu more: --to brief has them all\n", "", f.list.n - n);
 	if (n)

@@ -21,8 +21,11 @@ bool text_report_head(const struct model *m, const struct text_style *s);
  */
 bool text_report_quota(const struct model *m, const struct text_style *s);
 bool text_report_processors(const struct model *m, const struct text_style *s);
-/* What matters most; nothing if nothing does. False if memory is short. */
-bool text_report_findings(const struct model *m, const struct text_style *s);
+/*
+ * What matters most; nothing if nothing does. If text_report_advice() follows (has_advice),
+ * findings point to it. False if memory is short.
+ */
+bool text_report_findings(const struct model *m, bool has_advice, const struct text_style *s);
 /* Parallel efficiencies; nothing if there is one thread. False if memory is short. */
 bool text_report_pop(const struct model *m, const struct text_style *s);
 /* Groups of ranks that behave alike; nothing if there are few. False if memory is short. */

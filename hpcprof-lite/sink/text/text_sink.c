@@ -149,7 +149,8 @@ static bool write_parts(const struct model *m, const struct view_values *t, unsi
 	if (!view_gpu_values_open(m, t->metric, &gpu, &has_gpu))
 		return false;
 	bool ok = text_report_head(m, s) && text_report_processors(m, s) &&
-		  (!(views & SINK_TEXT_PATHS) || text_report_findings(m, s)) &&
+		  (!(views & SINK_TEXT_PATHS) ||
+		   text_report_findings(m, views & SINK_TEXT_GPU, s)) &&
 		  (!(views & SINK_TEXT_FUNCTIONS) || t->whole <= 0 ||
 		   text_report_table(m, t, VIEW_BY_FUNCTION, s)) &&
 		  (!(views & SINK_TEXT_PATHS) ||

@@ -32,8 +32,8 @@
 
 void advice_fact(struct view_advice *a, const char *what, enum model_unit unit, double value)
 {
-	if (a->n_facts < VIEW_ADVICE_FACTS)
-		a->facts[a->n_facts++] = (struct view_advice_fact){what, unit, value};
+	if (a->n_facts < VIEW_FACTS)
+		a->facts[a->n_facts++] = (struct view_fact){what, unit, value};
 }
 
 bool advice_propose(struct view_advices *to, struct view_advice *a, struct advice_interval factor)
@@ -110,12 +110,12 @@ static void add_place(struct view_advice *a, uint32_t context, double share)
 		return;
 	while (at > 0 && a->places[at - 1].share < share)
 		at--;
-	if (at == VIEW_ADVICE_PLACES)
+	if (at == VIEW_PLACES)
 		return;
-	a->n_places += a->n_places < VIEW_ADVICE_PLACES;
+	a->n_places += a->n_places < VIEW_PLACES;
 	for (unsigned to = a->n_places - 1; to > at; to--)
 		a->places[to] = a->places[to - 1];
-	a->places[at] = (struct view_advice_place){context, share};
+	a->places[at] = (struct view_place){context, share};
 }
 
 /* Adds the lines that have most of the waiting. */

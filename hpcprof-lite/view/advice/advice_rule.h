@@ -11,7 +11,7 @@
 /* schedulers of an SM, on all GPUs since Volta */
 #define ADVICE_SCHEDULERS 4
 
-/* Adds a fact. There is room for VIEW_ADVICE_FACTS. */
+/* Adds a fact. There is room for VIEW_FACTS. */
 void advice_fact(struct view_advice *a, const char *what, enum model_unit unit, double value);
 /* Appends `a` with this factor, unless it is too small to be certain. False if memory is short. */
 bool advice_propose(struct view_advices *to, struct view_advice *a, struct advice_interval factor);

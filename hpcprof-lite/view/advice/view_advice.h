@@ -10,6 +10,7 @@
 
 #include "hpcprof-lite/view/advice/advice_estimate.h"
 #include "hpcprof-lite/view/advice/advice_facts.h"
+#include "hpcprof-lite/view/view_evidence.h"
 
 enum view_advice_kind {
 	/* of kernels */
@@ -37,21 +38,6 @@ enum view_advice_kind {
 	VIEW_N_ADVICE_KINDS
 };
 
-enum { VIEW_ADVICE_FACTS = 5, VIEW_ADVICE_PLACES = 3 };
-
-/* A measured number: "samples that wait for memory", "share", 0.82. */
-struct view_advice_fact {
-	const char *what;
-	enum model_unit unit;
-	double value;
-};
-
-/* A line with its share of the samples that the advice is about. */
-struct view_advice_place {
-	uint32_t context;
-	double share;
-};
-
 struct view_advice {
 	enum view_advice_kind kind;
 	uint32_t function;             /* the kernel; MODEL_NONE: the device */
@@ -59,9 +45,9 @@ struct view_advice {
 	double seconds;                /* of the kernel; of the device, from first to last use */
 	double whole;                  /* of all devices from first to last use */
 	struct advice_interval factor; /* of `seconds` */
-	struct view_advice_fact facts[VIEW_ADVICE_FACTS];
+	struct view_fact facts[VIEW_FACTS];
 	unsigned n_facts;
-	struct view_advice_place places[VIEW_ADVICE_PLACES]; /* by falling share */
+	struct view_place places[VIEW_PLACES]; /* by falling share */
 	unsigned n_places;
 };
 

@@ -105,7 +105,7 @@ void finding_places(const struct finding_run *r, struct finding *f, double *weig
 	for (uint32_t c = 0; c < m->n_contexts; c++)
 		whole += weights[c] > 0 ? weights[c] : 0;
 	f->n_places = 0;
-	while (f->n_places < FINDING_PLACES) {
+	while (f->n_places < VIEW_PLACES) {
 		const uint32_t best = find_most(m, weights);
 		double weight = 0;
 		if (best == MODEL_NONE)
@@ -117,7 +117,7 @@ void finding_places(const struct finding_run *r, struct finding *f, double *weig
 			}
 		if (weight < 0.05 * whole)
 			return;
-		f->places[f->n_places++] = (struct finding_place){best, weight / whole};
+		f->places[f->n_places++] = (struct view_place){best, weight / whole};
 	}
 }
 

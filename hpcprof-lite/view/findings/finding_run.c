@@ -44,6 +44,16 @@ static void find_contexts(struct finding_run *r)
 	}
 }
 
+/* What runs below a function has no account of time, but all threads shared the elapsed time. */
+static bool count_lanes(struct finding_run *r)
+{
+	uint32_t most, all;
+	if (!view_count_threads(r->m, 0, r->m->n_profiles, &most, &all))
+		return false;
+	r->lanes = most > 1 ? most : 1;
+	return true;
+}
+
 bool finding_run_open(const struct model *m, struct finding_run *r)
 {
 	*r = (struct finding_run){.m = m,
@@ -64,8 +74,10 @@ bool finding_run_open(const struct model *m, struct finding_run *r)
 		return false;
 	if (m->n_omp_regions && !view_regions_make(m, &r->regions))
 		return false;
-	if (r->time_metric == MODEL_NONE || m->part_has_gaps)
+	if (r->time_metric == MODEL_NONE)
 		return true;
+	if (m->part_has_gaps)
+		return count_lanes(r);
 	if (!view_processors_make(m, &r->account))
 		return false;
 	if (r->elapsed > 0 && r->account.capacity > r->elapsed)
@@ -116,8 +128,8 @@ struct finding finding_begin(const char *key, const char *title, const char *cur
 
 void finding_fact(struct finding *f, const char *what, enum model_unit unit, double value)
 {
-	if (f->n_facts < FINDING_FACTS)
-		f->facts[f->n_facts++] = (struct finding_fact){what, unit, value};
+	if (f->n_facts < VIEW_FACTS)
+		f->facts[f->n_facts++] = (struct view_fact){what, unit, value};
 }
 
 static double within(double x, double least, double most)

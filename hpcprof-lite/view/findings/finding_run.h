@@ -21,7 +21,7 @@ struct finding_run {
 	const struct model *m;
 	double elapsed;
 	struct view_processors account;
-	double lanes;         /* threads among which the account divides the elapsed time; >= 1 */
+	double lanes; /* threads that shared the elapsed time, as the account has it; >= 1 */
 	struct view_regions regions; /* n == 0: there is none */
 	struct view_mpi mpi;  /* if m->mpi */
 	uint64_t n_samples;   /* of the first metric of time */

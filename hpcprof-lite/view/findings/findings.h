@@ -4,32 +4,18 @@
  * cure could give back, the evidence, and where in the program it is. Also what makes the
  * measurement say less than it could. One table of rules makes all findings, and all outputs show
  * them. doc/findings.md has the rules with their evidence and thresholds. Tests:
- * tests/unit/prof/test_findings.c, tests/cli/parallel/findings.sh.
+ * tests/unit/prof/test_findings*.c, tests/cli/parallel/findings.sh.
  */
 #ifndef HPCPROF_VIEW_FINDINGS_FINDINGS_H
 #define HPCPROF_VIEW_FINDINGS_FINDINGS_H
 
 #include "common/base/vec.h"
 #include "hpcprof-lite/model/model.h"
+#include "hpcprof-lite/view/view_evidence.h"
 
 enum {
-	FINDING_FACTS = 5,
-	FINDING_PLACES = 3,
 	FINDING_SUBJECT = 240,
 	FINDINGS_HEAD = 5 /* findings that the head of a report shows */
-};
-
-/* A measured number: "time at barriers", MODEL_SECONDS, 1.2. */
-struct finding_fact {
-	const char *what;
-	enum model_unit unit;
-	double value;
-};
-
-/* A place with its share of what the finding costs; shares of all places add up to at most 1. */
-struct finding_place {
-	uint32_t context;
-	double share;
 };
 
 struct finding {
@@ -43,12 +29,13 @@ struct finding {
 	 * likely <= high <= elapsed time. All 0: it is about the measurement.
 	 */
 	double cost, low, likely, high;
-	struct finding_fact facts[FINDING_FACTS];
+	struct view_fact facts[VIEW_FACTS];
 	unsigned n_facts;
-	struct finding_place places[FINDING_PLACES]; /* by falling share */
+	struct view_place places[VIEW_PLACES]; /* by falling share */
 	unsigned n_places;
 	uint32_t process;  /* that it is about; MODEL_NONE: several */
 	uint32_t function; /* the kernel or function that it is about; MODEL_NONE: none */
+	bool is_advice;    /* about a GPU: view_advice.h has it, too */
 };
 
 struct findings {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Files: many small calls, calls that wait, and waits until data are on the disk. Doc:
- * doc/findings.md#files. Test: tests/unit/prof/test_findings.c.
+ * doc/findings.md#files. Test: tests/unit/prof/test_findings_code.c.
  */
 #include "hpcprof-lite/view/findings/finding_run.h"
 

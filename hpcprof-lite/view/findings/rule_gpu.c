@@ -26,16 +26,16 @@ static bool add_advice(struct finding_run *r, const struct view_advice *a, doubl
 	if (!finding_is_large(r, likely))
 		return true;
 	f.function = a->function;
+	f.is_advice = true;
 	if (a->function < m->n_functions)
 		snprintf(f.subject, sizeof f.subject, "%s", m->functions[a->function].name);
 	else
 		snprintf(f.subject, sizeof f.subject, "GPU %u",
 			 m->gpu_devices[a->device].ordinal);
-	for (unsigned i = 0; i < a->n_facts; i++)
-		finding_fact(&f, a->facts[i].what, a->facts[i].unit, a->facts[i].value);
-	for (unsigned i = 0; i < a->n_places && i < FINDING_PLACES; i++)
-		f.places[f.n_places++] =
-			(struct finding_place){a->places[i].context, a->places[i].share};
+	memcpy(f.facts, a->facts, sizeof f.facts);
+	memcpy(f.places, a->places, sizeof f.places);
+	f.n_facts = a->n_facts;
+	f.n_places = a->n_places;
 	return finding_add(r, to, &f, likely, saved(seconds, a->factor.low), likely,
 			   saved(seconds, a->factor.high));
 }

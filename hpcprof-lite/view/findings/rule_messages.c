@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Messages of MPI: many small ones, and large ones. Without -e MPI only the time in MPI is known.
- * Doc: doc/findings.md#messages. Test: tests/unit/prof/test_findings.c.
+ * Doc: doc/findings.md#messages. Test: tests/unit/prof/test_findings_jobs.c.
  */
 #include "hpcprof-lite/view/findings/finding_run.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Time in code without names or lines: which files, and what mends it. Doc:
- * doc/findings.md#names. Test: tests/unit/prof/test_findings.c.
+ * doc/findings.md#names. Test: tests/unit/prof/test_findings_code.c.
  */
 #include "hpcprof-lite/view/findings/finding_run.h"
 

@@ -47,8 +47,7 @@ bool rule_open_calls(struct finding_run *r, struct findings *to)
 		name_call(r->m, &open[i], &f);
 		finding_fact(&f, "in the call", MODEL_SECONDS, seconds);
 		finding_fact(&f, "threads in it", MODEL_COUNT, open[i].n_threads);
-		f.places[f.n_places++] =
-			(struct finding_place){finding_site(r, c->context), 1};
+		f.places[f.n_places++] = (struct view_place){finding_site(r, c->context), 1};
 		ok = finding_add(r, to, &f, seconds, 0, seconds, seconds);
 	}
 	free(open);

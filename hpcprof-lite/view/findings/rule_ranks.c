@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Ranks that others wait for: the late rank, and what it does more than others; and ranks that wait
- * in turn. Doc: doc/findings.md#ranks. Test: tests/unit/prof/test_findings.c.
+ * in turn. Doc: doc/findings.md#ranks. Test: tests/unit/prof/test_findings_jobs.c.
  */
 #include "hpcprof-lite/view/findings/finding_run.h"
 
@@ -125,11 +125,12 @@ bool rule_ranks(struct finding_run *r, struct findings *to)
 		return true;
 	const struct outside o = find_outside(r);
 	double gain = o.most - o.mean, in_mpi = 0;
+	/* ranks that wait, wait in MPI, and workers of OpenMP are idle meanwhile */
 	for (unsigned k = 0; k < VIEW_N_USES; k++)
-		in_mpi += is_mpi(k) ? finding_lost(r, k) : 0;
+		in_mpi += is_mpi(k) || k == MODEL_OMP_IDLE ? finding_lost(r, k) : 0;
 	if (o.n < 2)
 		return true;
-	gain = gain < in_mpi ? gain : in_mpi; /* ranks that wait, wait in MPI */
+	gain = gain < in_mpi ? gain : in_mpi;
 	if (finding_is_large(r, gain) && !late(r, &o, gain, to))
 		return false;
 	return !r->m->mpi || in_turn(r, mpi_waited(r) - (gain > 0 ? gain : 0), to);

@@ -2,7 +2,7 @@
 /*
  * Parallel regions of OpenMP that lose time: unequal work, barriers inside, short regions, small
  * tasks. Time that threads wait for locks is that of rule_locks.c. Doc: doc/findings.md#regions.
- * Test: tests/unit/prof/test_findings.c.
+ * Test: tests/unit/prof/test_findings_regions.c.
  */
 #include "hpcprof-lite/view/findings/finding_run.h"
 
@@ -130,28 +130,43 @@ static bool put_places(const struct finding_run *r, const bool *in, struct findi
 	return true;
 }
 
+/* The work of a thread in the region. */
+static double work_in(const struct model *m, const struct model_profile *t, const bool *in)
+{
+	double work = 0;
+	for (size_t i = 0; i < t->n_values; i++) {
+		const struct model_value *v = &t->values[i];
+		if (in[v->context] && m->metrics[v->metric].is_time &&
+		    m->contexts[v->context].activity == MODEL_WORK)
+			work += v->at[MODEL_POINT];
+	}
+	return work;
+}
+
 /*
- * (most - mean) / most of the threads' work in the region over the whole run. If it is small,
- * unequal work of single instances may be chance: a thread that was slowed down for a moment.
+ * (most - mean) / most of the threads' work in the region over the whole run, where threads of one
+ * process are compared. If it is small, unequal work of single instances may be chance: a thread
+ * that was slowed down for a moment.
  */
 static double unequal_over_run(const struct model *m, const struct view_region *x, const bool *in)
 {
-	double most = 0, sum = 0;
-	uint32_t n = 0;
-	for (uint32_t p = 0; p < m->n_profiles; p++) {
-		double work = 0;
-		for (size_t i = 0; i < m->profiles[p].n_values; i++) {
-			const struct model_value *v = &m->profiles[p].values[i];
-			if (in[v->context] && m->metrics[v->metric].is_time &&
-			    m->contexts[v->context].activity == MODEL_WORK)
-				work += v->at[MODEL_POINT];
+	double all_most = 0, all_mean = 0;
+	for (uint32_t p = 0, end; p < m->n_profiles; p = end) {
+		double most = 0, sum = 0;
+		uint32_t n = 0;
+		for (end = p;
+		     end < m->n_profiles && m->profiles[end].process == m->profiles[p].process;
+		     end++) {
+			const double work = work_in(m, &m->profiles[end], in);
+			n += work > 0;
+			sum += work;
+			most = work > most ? work : most;
 		}
-		n += work > 0;
-		sum += work;
-		most = work > most ? work : most;
+		n = n < x->least_threads ? x->least_threads : n;
+		all_most += most;
+		all_mean += n ? sum / n : 0;
 	}
-	n = n < x->least_threads ? x->least_threads : n;
-	return most > 0 && n > 0 ? (most - sum / n) / most : 0;
+	return all_most > 0 ? (all_most - all_mean) / all_most : 0;
 }
 
 /*

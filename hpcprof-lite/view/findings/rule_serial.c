@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Serial parts of threaded programs (G. Amdahl, AFIPS 1967): one thread works, the others have
- * nothing to do. Doc: doc/findings.md#serial. Test: tests/unit/prof/test_findings.c.
+ * nothing to do. Doc: doc/findings.md#serial. Test: tests/unit/prof/test_findings_regions.c.
  */
 #include "hpcprof-lite/view/findings/finding_run.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a program does before its work: imports of Python, loading of libraries and of GPU code,
- * compilation at run time. Doc: doc/findings.md#start-up. Test: tests/unit/prof/test_findings.c.
+ * compilation at run time. Doc: doc/findings.md#start-up. Test:
+ * tests/unit/prof/test_findings_code.c.
  */
 #include "hpcprof-lite/view/findings/finding_run.h"
 

@@ -11,13 +11,19 @@
 enum { MOST_TEAM = 4096 };
 /* Less of the threads' time than this says nothing of how many there were. */
 static const double MATTERS = 0.1;
+/* CPU time by the clocks of threads is not more than this many times what processors gave. */
+static const double GIVEN_IS_KNOWN = 1.05;
 
 /* ---- threads over time ---- */
 
-/* CPU time of the thread in samples: that of a killed process, or of a part of the run. */
+/*
+ * CPU time of the thread in samples: that of a killed process, or of a part of the run. At most its
+ * life: a sample counts where it was taken, also for time before a short part.
+ */
 static double sampled_seconds(const struct model *m, const struct model_profile *t)
 {
 	const uint32_t profile = (uint32_t)(t - m->profiles);
+	const double life = (double)(t->end_ns - t->start_ns) / 1e9;
 	double seconds = 0;
 	for (uint32_t i = 0; i < m->n_metrics; i++) {
 		const struct model_value *v =
@@ -26,7 +32,7 @@ static double sampled_seconds(const struct model *m, const struct model_profile 
 				: NULL;
 		seconds += v ? v->at[MODEL_EXECUTION] : 0;
 	}
-	return seconds;
+	return seconds < life ? seconds : life;
 }
 
 static bool has_event(const struct model *m, enum model_event event)
@@ -250,7 +256,7 @@ static bool add_process(const struct model *m, uint32_t first, uint32_t end, str
 	return true;
 }
 
-/* As view_count_threads(), of a part by time: as many as in the whole run. */
+/* As view_count_threads(), of a part by time or function: as many as in the whole run. */
 static void count_part(const struct model *m, uint32_t first, uint32_t end, uint32_t *most,
 		       uint32_t *all)
 {
@@ -395,6 +401,24 @@ static void add_up(struct view_processors *p)
 	p->seconds[VIEW_USE_NO_THREAD] = p->capacity - all;
 }
 
+/*
+ * Threads in turn on a processor have samples that count for time before a short part. A run that
+ * used more than it was given at its start got more later: nobody knows how much.
+ */
+static void find_cpu(const struct model *m, struct view_processors *p)
+{
+	for (uint32_t i = 0; i < m->n_profiles; i++)
+		p->cpu_seconds += m->profiles[i].cpu_ns ? (double)m->profiles[i].cpu_ns / 1e9
+							: sampled_seconds(m, &m->profiles[i]);
+	const double most = p->elapsed * p->quota.n_given;
+	if (!p->quota.n_allowed || p->cpu_seconds <= most)
+		return;
+	if (m->part_most_threads || p->cpu_seconds <= GIVEN_IS_KNOWN * most)
+		p->cpu_seconds = most;
+	else
+		p->quota = (struct view_quota){0};
+}
+
 bool view_processors_apply(const struct model *m)
 {
 	bool has_time = false;
@@ -424,10 +448,7 @@ bool view_processors_make(const struct model *m, struct view_processors *p)
 		p->n_ranks += m->processes[i].rank >= 0 &&
 			      (!i || m->processes[i].rank != m->processes[i - 1].rank);
 	}
-	for (uint32_t i = 0; i < m->n_profiles; i++)
-		p->cpu_seconds += m->profiles[i].cpu_ns
-					  ? (double)m->profiles[i].cpu_ns / 1e9
-					  : sampled_seconds(m, &m->profiles[i]);
+	find_cpu(m, p);
 	for (uint32_t i = 0; i < m->n_profiles; i++)
 		if (view_is_used_thread(m, &m->profiles[i]))
 			add_thread(m, i, p);

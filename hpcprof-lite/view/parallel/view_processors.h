@@ -35,8 +35,10 @@ struct view_processors {
 	uint32_t n_threads;            /* the most that lived at the same time */
 	uint32_t n_all_threads;
 	uint32_t n_left_out;           /* other threads, with less CPU time; in no sum */
-	struct view_quota quota;       /* processors that could be used */
-	double cpu_seconds; /* of all threads; 0: unknown */
+	/* processors that could be used; unknown, too, if more were used than at the start */
+	struct view_quota quota;
+	/* of all threads, at most what the processors gave; 0: unknown */
+	double cpu_seconds;
 	/*
 	 * elapsed x n_threads, or the time of all threads where that is more; the sum of `seconds`
 	 */
@@ -61,8 +63,8 @@ bool view_is_used_thread(const struct model *m, const struct model_profile *t);
  * Counts the used threads among the profiles [first, end), which are sorted by process: all, or
  * those of one process. *most: the largest number that lived at the same time and matters, also
  * threads of OpenMP teams that did nothing. A number matters if the time with so many threads or
- * more, times the number, is a tenth of the threads' time. In a part by time, *most is that of the
- * whole run, so that accounts of adjoining parts add up. False if memory is short.
+ * more, times the number, is a tenth of the threads' time. In a part by time or function, *most is
+ * that of the whole run, so that accounts of adjoining parts add up. False if memory is short.
  */
 bool view_count_threads(const struct model *m, uint32_t first, uint32_t end, uint32_t *most,
 	uint32_t *all);

@@ -112,39 +112,27 @@ struct finding {
 	struct view_regions *r;
 	struct region_sums *sums;
 	uint32_t *of_function;     /* by function: the region that it is the body of, or SEVERAL */
-	uint32_t *first_of_caller; /* by function that forks: its first region */
-	uint32_t *next;            /* by region: another one of the same caller */
+	struct map forks;          /* (function, region_place()) -> its first region */
 	uint32_t *region_of;       /* by context: the region whose outermost context it is */
 	uint32_t *around;          /* by context: the nearest such context, or itself; 0: none */
 };
-
-static bool is_fork(const struct finding *f, const struct model_context *c, uint32_t region)
-{
-	const struct view_region *r = &f->r->at[region];
-	if (c->kind == MODEL_CONTEXT_LINE)
-		return r->line && r->file == c->file && r->line == c->line;
-	return c->kind == MODEL_CONTEXT_INSTRUCTION && f->sums[region].call_addr &&
-	       f->sums[region].call_addr == c->link_addr;
-}
 
 /* The region that the context is the fork or the body of. MODEL_NONE: none, or one of several. */
 static uint32_t find_region(const struct finding *f, uint32_t context)
 {
 	const struct model_context *c = &f->m->contexts[context];
-	uint32_t found = MODEL_NONE;
 	if (c->function >= f->m->n_functions)
 		return MODEL_NONE;
 	if (c->kind == MODEL_CONTEXT_FUNCTION) {
 		const uint32_t of = f->of_function[c->function];
 		return of == SEVERAL ? MODEL_NONE : of;
 	}
-	for (uint32_t i = f->first_of_caller[c->function]; i != MODEL_NONE; i = f->next[i])
-		if (is_fork(f, c, i)) {
-			if (found != MODEL_NONE)
-				return MODEL_NONE;
-			found = i;
-		}
-	return found;
+	const uint64_t place = c->kind == MODEL_CONTEXT_LINE ? region_place(c->file, c->line, 0)
+			       : c->kind == MODEL_CONTEXT_INSTRUCTION
+				       ? region_place(MODEL_NONE, 0, c->link_addr)
+				       : 0,
+		       fork = place ? map_get(&f->forks, c->function, place) : MAP_NONE;
+	return fork == MAP_NONE || f->sums[fork].shares_fork ? MODEL_NONE : (uint32_t)fork;
 }
 
 /* The context above of the same region; 0: none. */
@@ -229,29 +217,39 @@ static void add_nested(const struct finding *f, const double *capacity)
 	}
 }
 
-static bool find(struct finding *f)
+/* Notes how contexts show regions. False if memory is short. */
+static bool index_regions(struct finding *f)
 {
-	double *capacity = calloc(f->r->n + 1, sizeof *capacity);
-	if (!capacity)
-		return false;
 	for (uint32_t i = 0; i < f->m->n_functions; i++)
-		f->of_function[i] = f->first_of_caller[i] = MODEL_NONE;
+		f->of_function[i] = MODEL_NONE;
 	for (uint32_t i = 0; i < f->r->n; i++) {
 		const struct view_region *r = &f->r->at[i];
-		capacity[i] = r->capacity;
+		const uint64_t place = f->sums[i].place;
 		if (r->function < f->m->n_functions)
 			f->of_function[r->function] =
 				f->of_function[r->function] == MODEL_NONE ? i : SEVERAL;
-		if (r->call_function < f->m->n_functions) {
-			f->next[i] = f->first_of_caller[r->call_function];
-			f->first_of_caller[r->call_function] = i;
-		}
+		if (!place)
+			continue;
+		const uint64_t first = map_put(&f->forks, r->call_function, place, i);
+		if (first == MAP_NONE)
+			return false;
+		f->sums[first].shares_fork |= first != i;
 	}
-	for (uint32_t c = 1; c < f->m->n_contexts; c++)
-		enter(f, c);
-	add_nested(f, capacity);
-	free(capacity);
 	return true;
+}
+
+static bool find(struct finding *f)
+{
+	double *capacity = calloc(f->r->n + 1, sizeof *capacity);
+	const bool ok = capacity && index_regions(f);
+	for (uint32_t i = 0; ok && i < f->r->n; i++)
+		capacity[i] = f->r->at[i].capacity;
+	for (uint32_t c = 1; ok && c < f->m->n_contexts; c++)
+		enter(f, c);
+	if (ok)
+		add_nested(f, capacity);
+	free(capacity);
+	return ok;
 }
 
 /* ---- imbalance ---- */
@@ -310,6 +308,23 @@ static void compare_threads(const struct finding *f, uint32_t region, const uint
 	}
 }
 
+/* Outermost contexts by region; those of region i end at ends[i]. NULL: no memory. */
+static uint32_t *sort_contexts(const struct finding *f, size_t *ends)
+{
+	uint32_t *sorted = malloc(((size_t)f->m->n_contexts + 1) * sizeof *sorted);
+	size_t at = 0;
+	for (uint32_t c = 1; c < f->m->n_contexts; c++)
+		ends[f->region_of[c]] += f->around[c] == c;
+	for (size_t i = 0; i < f->r->n; i++) {
+		at += ends[i];
+		ends[i] = at - ends[i];
+	}
+	for (uint32_t c = 1; sorted && c < f->m->n_contexts; c++)
+		if (f->around[c] == c)
+			sorted[ends[f->region_of[c]]++] = c;
+	return sorted;
+}
+
 /*
  * Time in the region's function says how threads share the work, unless they do much of it
  * elsewhere, as tasks in the barrier at the end.
@@ -317,27 +332,25 @@ static void compare_threads(const struct finding *f, uint32_t region, const uint
 static bool judge_threads(const struct finding *f)
 {
 	const struct model *m = f->m;
-	uint32_t *contexts = malloc(((size_t)m->n_contexts + 1) * sizeof *contexts);
+	size_t *ends = calloc(f->r->n + 1, sizeof *ends);
+	uint32_t *contexts = ends ? sort_contexts(f, ends) : NULL;
 	double left = MOST_LOOK_UPS;
-	if (!contexts)
-		return false;
-	for (uint32_t i = 0; i < f->r->n; i++) {
+	for (uint32_t i = 0; contexts && i < f->r->n; i++) {
 		struct view_region *r = &f->r->at[i];
 		const double work = r->activity[MODEL_WORK];
-		size_t n = 0;
+		const size_t begin = i ? ends[i - 1] : 0, n = ends[i] - begin;
 		r->has_imbalance = f->sums[i].most > 0;
 		if (work - f->sums[i].body_work <= 0.1 * work)
 			continue;
-		for (uint32_t c = 1; c < m->n_contexts; c++)
-			if (f->around[c] == c && f->region_of[c] == i)
-				contexts[n++] = c;
 		left -= (double)n * m->n_profiles;
 		r->has_imbalance = work >= LEAST_PERIODS * longest_period(m) && left >= 0;
 		if (r->has_imbalance)
-			compare_threads(f, i, contexts, n);
+			compare_threads(f, i, contexts + begin, n);
 	}
+	const bool ok = contexts != NULL;
 	free(contexts);
-	return true;
+	free(ends);
+	return ok;
 }
 
 /* ---- the whole ---- */
@@ -348,16 +361,11 @@ bool regions_find_contexts(const struct model *m, struct view_regions *r, struct
 			    .r = r,
 			    .sums = sums,
 			    .of_function = malloc(((size_t)m->n_functions + 1) * sizeof(uint32_t)),
-			    .first_of_caller =
-				    malloc(((size_t)m->n_functions + 1) * sizeof(uint32_t)),
-			    .next = malloc((r->n + 1) * sizeof(uint32_t)),
 			    .region_of = calloc((size_t)m->n_contexts + 1, sizeof(uint32_t)),
 			    .around = calloc((size_t)m->n_contexts + 1, sizeof(uint32_t))};
-	const bool ok = f.of_function && f.first_of_caller && f.next && f.region_of && f.around &&
-			find(&f) && judge_threads(&f);
+	const bool ok = f.of_function && f.region_of && f.around && find(&f) && judge_threads(&f);
 	free(f.of_function);
-	free(f.first_of_caller);
-	free(f.next);
+	map_free(&f.forks);
 	free(f.region_of);
 	free(f.around);
 	for (size_t i = 0; ok && i < r->n; i++)

@@ -16,29 +16,19 @@
 struct summing {
 	const struct model *m;
 	struct view_regions *out;
+	struct map regions;       /* (functions, place) -> region of the output */
 	struct region_sums *sums; /* by region of the output */
 	uint32_t *index;          /* by region of the model: that of the output */
 	double *processors;       /* by process: those that it may use; 0: unknown */
 	double *forks;            /* by process: time in regions that are not nested */
 };
 
-static uint64_t address_of(const struct model_omp_region *r)
+/* Returns MAP_NONE if memory is short. */
+static uint64_t find_region(struct summing *s, const struct model_omp_region *r)
 {
-	return r->line ? 0 : r->call_addr;
-}
-
-static bool is_same(const struct summing *s, size_t i, const struct model_omp_region *b)
-{
-	const struct view_region *a = &s->out->at[i];
-	return a->function == b->function && a->call_function == b->call_function &&
-	       a->file == b->file && a->line == b->line && s->sums[i].call_addr == address_of(b);
-}
-
-static size_t find_region(struct summing *s, const struct model_omp_region *r)
-{
-	size_t i = 0;
-	while (i < s->out->n && !is_same(s, i, r))
-		i++;
+	const uint64_t functions = (uint64_t)r->function << 32 | r->call_function,
+		       place = region_place(r->file, r->line, r->call_addr),
+		       i = map_put(&s->regions, functions, place, s->out->n);
 	if (i == s->out->n) {
 		s->out->at[s->out->n++] = (struct view_region){.function = r->function,
 							       .call_function = r->call_function,
@@ -48,16 +38,19 @@ static size_t find_region(struct summing *s, const struct model_omp_region *r)
 							       .least_threads = UINT32_MAX};
 		s->sums[i].last_process = MODEL_NONE;
 		s->sums[i].schedule = r->schedule;
-		s->sums[i].call_addr = address_of(r);
+		s->sums[i].place = place;
 	}
-	s->sums[i].schedule = msr_omp_schedule_of_both(s->sums[i].schedule, r->schedule);
+	if (i != MAP_NONE)
+		s->sums[i].schedule = msr_omp_schedule_of_both(s->sums[i].schedule, r->schedule);
 	return i;
 }
 
-static void add_region(struct summing *s, uint32_t region)
+static bool add_region(struct summing *s, uint32_t region)
 {
 	const struct model_omp_region *r = &s->m->omp_regions[region];
-	const size_t i = find_region(s, r);
+	const uint64_t i = find_region(s, r);
+	if (i == MAP_NONE)
+		return false;
 	struct view_region *to = &s->out->at[i];
 	struct region_sums *sums = &s->sums[i];
 	const double elapsed = (double)r->elapsed_ns / 1e9;
@@ -73,6 +66,7 @@ static void add_region(struct summing *s, uint32_t region)
 	sums->most += (double)r->max_ns / 1e9;
 	if (r->n_timed)
 		sums->mean += (double)r->busy_ns / 1e9 * (double)r->instances / (double)r->n_timed;
+	return true;
 }
 
 /*
@@ -158,7 +152,8 @@ static bool make(struct summing *s, double *usable)
 	const struct model *m = s->m;
 	struct view_regions *r = s->out;
 	for (uint32_t i = 0; i < m->n_omp_regions; i++)
-		add_region(s, i);
+		if (!add_region(s, i))
+			return false;
 	if (!regions_find_contexts(m, r, s->sums) || !view_quota_of_processes(m, s->processors))
 		return false;
 	for (uint32_t i = 0; i < m->n_omp_regions; i++)
@@ -194,6 +189,7 @@ bool view_regions_make(const struct model *m, struct view_regions *r)
 	free(s.index);
 	free(s.processors);
 	free(s.forks);
+	map_free(&s.regions);
 	free(usable);
 	if (!ok)
 		view_regions_free(r);

@@ -3,11 +3,19 @@
 #ifndef HPCPROF_VIEW_VIEW_REGIONS_INTERNAL_H
 #define HPCPROF_VIEW_VIEW_REGIONS_INTERNAL_H
 
+#include "common/base/map.h"
 #include "hpcprof-lite/view/parallel/view_regions.h"
+
+/* The line of a fork as one word, or its address if the line is unknown; 0: neither is known. */
+static inline uint64_t region_place(uint32_t file, uint32_t line, uint64_t address)
+{
+	return line ? (uint64_t)file << 32 | line : address ? address | UINT64_C(1) << 63 : 0;
+}
 
 /* What the sums of the run time say of a region beside its row. Times in seconds. */
 struct region_sums {
-	uint64_t call_addr; /* of the fork, if the line is unknown; else 0 */
+	uint64_t place;     /* of the fork: region_place() */
+	bool shares_fork;   /* another region has the same one */
 	double forks;       /* from fork to join, summed over all instances */
 	double busy;        /* in the outlined function, of all threads */
 	double body_work;   /* sampled work in the function */

@@ -46,6 +46,21 @@ for name in barrier chase copies graphs pipe; do
 	done
 done
 
+# head_of [OPTION...]: the findings of pipe, whose advice is about an arithmetic unit.
+head_of() {
+	COLUMNS=80 LC_ALL=C.UTF-8 run_limited 120 "$HPCPROF" -q --to text "$@" m-pipe 2>err |
+		sed -n '/^What matters most/,/^$/p'
+}
+head_of >head
+like "the head has the advice among its findings" "$(cat head)" "a busy arithmetic unit"
+like "... and points to the section" "$(cat head)" 'do +see "What would make it faster" below'
+is "... which says what to do" "$(grep -c "cheaper instructions" head)" 0
+for option in "--by path" "--threshold 60"; do
+	# shellcheck disable=SC2086 # two arguments
+	like "$option: without the section, the head says it" "$(head_of $option)" \
+		"do +cheaper instructions"
+done
+
 for name in called inline line mixed-continuous; do
 	unpack "$golden" $name
 	is "$name: no advice about a kernel without a flaw" "$(section $name 80)" ""

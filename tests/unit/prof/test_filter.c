@@ -315,6 +315,33 @@ static void test_counts(void **state)
 	fixture_remove(directory);
 }
 
+/* Below a function threads count as in the whole run, and as many of them matter. */
+static void test_counts_below(void **state)
+{
+	(void)state;
+	char *directory = job(false, 0);
+	struct model *m = fixture_model(directory, 1);
+	struct model_omp_region team = {.function = MODEL_NONE,
+					.call_function = MODEL_NONE,
+					.file = MODEL_NONE,
+					.n_threads = 8, /* five are idle */
+					.instances = 1,
+					.elapsed_ns = m->elapsed_ns};
+	uint32_t most, all, part_most, part_all;
+	m->omp_regions = &team;
+	m->n_omp_regions = 1;
+	m->private_->profiles[1].cpu_ns = 1; /* too little to count */
+	assert_true(view_count_threads(m, 0, m->n_profiles, &most, &all));
+	assert_int_equal(filter_apply(&m, &(struct filter){.below = "main"}, 1), STATUS_OK);
+	assert_true(view_count_threads(m, 0, m->n_profiles, &part_most, &part_all));
+	assert_int_equal(part_most, most);
+	assert_int_equal(part_all, all);
+	for (uint32_t i = 0; i < m->n_profiles; i++)
+		assert_true(view_is_used_thread(m, &m->profiles[i]) == (i != 1));
+	model_free(m);
+	fixture_remove(directory);
+}
+
 /* A wait that lasts until its thread ends has its share in each half. */
 static void test_open_wait(void **state)
 {
@@ -488,6 +515,7 @@ int main(void)
 		cmocka_unit_test(test_distance),   cmocka_unit_test(test_ranks_and_threads),
 		cmocka_unit_test(test_time),       cmocka_unit_test(test_twice),
 		cmocka_unit_test(test_off),        cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_counts_below),
 		cmocka_unit_test(test_below),      cmocka_unit_test(test_gaps),
 		cmocka_unit_test(test_open_wait),  cmocka_unit_test(test_gpu_parts),
 		cmocka_unit_test(test_cut_kernel),

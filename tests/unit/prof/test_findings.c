@@ -1,107 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What matters most (findings.h): made runs with one cause each, and what a cure would give. */
-#include "tests/unit/prof/prof_fixture.h"
-
-#include "hpcprof-lite/model/private.h"
-#include "hpcprof-lite/view/findings/findings.h"
+/*
+ * What matters most (findings.h): made runs with one cause each, and what a cure would give. Here:
+ * processors, unequal threads, locks, waits, page faults, the measurement.
+ */
+#include "tests/unit/prof/findings_fixture.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#define SECOND UINT64_C(1000000000)
-
-struct run {
-	char *directory;
-	struct gen *g;
-	struct model *m;
-	struct findings f;
-};
-
-/* A process that lives from 10 s to 20 s, on the given processors. */
-static void begin(struct run *r, const char *processors)
-{
-	r->directory = fixture_directory();
-	r->g = gen_open(r->directory, &(struct gen_process){.host = "n1",
-							    .pid = 100,
-							    .rank = -1,
-							    .n_ranks = -1,
-							    .start_mono_ns = 10 * SECOND,
-							    .start_real_ns = 10 * SECOND});
-	gen_module(r->g, "/bin/app", NULL, 0, MSR_MODULE_MAIN);
-	gen_metric(r->g, "CPUTIME", MSR_UNIT_NS, 1000000, MSR_SOURCE_TEST);
-	gen_metric(r->g, "OFFCPU", MSR_UNIT_NS, 5000000, MSR_SOURCE_TEST);
-	gen_info(r->g, "processors", processors);
-}
+#define NEAR(a, b) assert_true(fabs((a) - (b)) < 1e-6)
 
 /* A thread that lives for `life` seconds, works for `work` and waits for `wait` of them. */
-static void add_thread(struct run *r, uint64_t life, uint64_t work, uint64_t wait,
-		       enum msr_wait kind)
+static void add_thread(struct run *r, double life, double work, double wait, enum msr_wait kind)
 {
-	const uint32_t t = gen_thread(r->g, "t"),
-		       at = gen_child(r->g, t,
-				      gen_entry(r->g, t, t ? MSR_ENTRY_THREAD : MSR_ENTRY_MAIN),
-				      msr_addr_make(1, 0x1000, false)),
-		       blocked = gen_child(r->g, t, at,
-					   msr_addr_make(MSR_MODULE_NONE, MSR_WAIT + kind, false));
-	struct msr_thread *record = gen_thread_record(r->g, t);
-	if (work)
-		gen_weight(r->g, t, at, 0, 1000 * work, work * SECOND);
-	if (wait)
-		gen_weight(r->g, t, blocked, 1, 10, wait * SECOND);
-	record->start_ns = 10 * SECOND;
-	record->end_ns = (10 + life) * SECOND;
-}
-
-static void finish(struct run *r)
-{
-	gen_sample(r->g, 0, 2, 0, 20 * SECOND - 1000, 0);
-	free(gen_close(r->g, MSR_EXIT_RETURN, 0));
-	r->m = fixture_model(r->directory, 1);
-	assert_true(findings_make(r->m, &r->f));
-	for (size_t i = 0; i < r->f.list.n; i++) {
-		const struct finding *f = &r->f.list.at[i];
-		assert_true(f->low >= 0 && f->low <= f->likely && f->likely <= f->high);
-		assert_true(f->high <= r->f.elapsed && f->cost <= r->f.elapsed);
-		assert_true(i == 0 || f->likely <= f[-1].likely || f[-1].likely == 0);
-	}
-}
-
-static void end(struct run *r)
-{
-	findings_free(&r->f);
-	model_free(r->m);
-	fixture_remove(r->directory);
-}
-
-static const struct finding *find(const struct run *r, const char *key)
-{
-	for (size_t i = 0; i < r->f.list.n; i++)
-		if (strcmp(r->f.list.at[i].key, key) == 0)
-			return &r->f.list.at[i];
-	return NULL;
-}
-
-/* The first finding has this cause, and its likely gain is as expected. */
-static void assert_first(const struct run *r, const char *key, double likely)
-{
-	assert_true(r->f.list.n > 0);
-	assert_string_equal(r->f.list.at[0].key, key);
-	if (fabs(r->f.list.at[0].likely - likely) > 0.02)
-		fail_msg("%s: likely %f instead of %f", key, r->f.list.at[0].likely, likely);
+	const uint32_t t = run_thread(r, 0, life);
+	if (work > 0)
+		run_work(r, t, "main", work);
+	if (wait > 0)
+		run_wait(r, t, "main", kind, wait);
 }
 
 static void clean_runs_have_none(void **state)
 {
 	struct run r;
 	(void)state;
-	begin(&r, "0-1");
+	run_begin(&r, "0-1");
 	add_thread(&r, 10, 10, 0, MSR_WAIT_SLEEP);
 	add_thread(&r, 10, 10, 0, MSR_WAIT_SLEEP);
-	finish(&r);
-	for (size_t i = 0; i < r.f.list.n; i++)
-		assert_true(r.f.list.at[i].likely == 0);
-	end(&r);
+	run_finish(&r);
+	assert_int_equal(r.f.list.n, 0);
+	run_end(&r);
 }
 
 /* Four threads on two processors: without waits their 8 s of work take 4 s. */
@@ -109,13 +36,13 @@ static void more_threads_than_processors(void **state)
 {
 	struct run r;
 	(void)state;
-	begin(&r, "0-1");
+	run_begin(&r, "0-1");
 	for (int i = 0; i < 4; i++)
 		add_thread(&r, 10, 2, 8, MSR_WAIT_RUN_QUEUE);
-	finish(&r);
-	assert_first(&r, "processors", 6);
+	run_finish(&r);
+	run_has_first(&r, "processors", 6);
 	assert_string_equal(r.f.list.at[0].subject, "4 threads on 2 processors");
-	end(&r);
+	run_end(&r);
 }
 
 /* Two threads on one of two processors. */
@@ -123,12 +50,12 @@ static void threads_without_processor(void **state)
 {
 	struct run r;
 	(void)state;
-	begin(&r, "0-1");
+	run_begin(&r, "0-1");
 	add_thread(&r, 10, 5, 5, MSR_WAIT_RUN_QUEUE);
 	add_thread(&r, 10, 5, 5, MSR_WAIT_RUN_QUEUE);
-	finish(&r);
-	assert_first(&r, "no-processor", 5);
-	end(&r);
+	run_finish(&r);
+	run_has_first(&r, "no-processor", 5);
+	run_end(&r);
 }
 
 /* The same work; one thread got its processor late, and the other has ended meanwhile. */
@@ -136,13 +63,13 @@ static void a_thread_that_ends_late(void **state)
 {
 	struct run r;
 	(void)state;
-	begin(&r, "0-1");
+	run_begin(&r, "0-1");
 	add_thread(&r, 10, 7, 3, MSR_WAIT_RUN_QUEUE);
 	add_thread(&r, 7, 7, 0, MSR_WAIT_RUN_QUEUE);
-	finish(&r);
-	assert_null(find(&r, "serial"));
-	assert_non_null(find(&r, "no-processor"));
-	end(&r);
+	run_finish(&r);
+	run_has_not(&r, "serial");
+	assert_non_null(run_finding(&r, "no-processor"));
+	run_end(&r);
 }
 
 /* 10 s and 2 s of work: 6 s each take 4 s less. */
@@ -150,51 +77,196 @@ static void unequal_threads(void **state)
 {
 	struct run r;
 	(void)state;
-	begin(&r, "0-1");
+	run_begin(&r, "0-1");
 	add_thread(&r, 10, 10, 0, MSR_WAIT_SLEEP);
 	add_thread(&r, 2, 2, 0, MSR_WAIT_SLEEP);
-	finish(&r);
-	assert_first(&r, "balance", 4);
-	assert_null(find(&r, "serial")); /* the same seconds count once */
-	end(&r);
+	run_finish(&r);
+	run_has_first(&r, "balance", 4);
+	run_has_not(&r, "serial"); /* the same seconds count once */
+	run_end(&r);
+}
+
+/* ---- locks and waits ---- */
+
+/* Both threads wait for a mutex for 3 s, and have CPU time for 0.5 s in its calls. */
+static void mutex(void **state)
+{
+	struct run r;
+	(void)state;
+	for (int contended = 0; contended < 2; contended++) {
+		run_begin(&r, "0-1");
+		for (uint32_t t = 0; t < 2; t++) {
+			run_thread(&r, 0, 10);
+			run_work(&r, t, "main", contended ? 6.5 : 9.483);
+			run_work(&r, t, "solve/__GI___pthread_mutex_lock", 0.5);
+			run_wait(&r, t, "build/__GI___pthread_mutex_lock", MSR_WAIT_FUTEX,
+				 contended ? 3 : 0.017);
+		}
+		run_finish(&r);
+		if (contended) {
+			const struct finding *f = run_has(&r, "mutex", 3.5);
+			NEAR(f->facts[0].value, 6);
+			NEAR(f->facts[3].value, 1);
+			assert_int_equal(r.m->contexts[f->places[0].context].line, 4);
+		} else {
+			run_has_not(&r, "mutex"); /* nobody waits to speak of */
+		}
+		run_end(&r);
+	}
+}
+
+static void openmp_locks(void **state)
+{
+	static const char *const paths[] = {"solve/GOMP_critical_start",
+					    "solve/GOMP_ordered_start"},
+				 *const keys[] = {"critical", "ordered"};
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct run r;
+		run_begin(&r, "0-1");
+		for (uint32_t t = 0; t < 2; t++) {
+			run_thread(&r, 0, 10);
+			run_work(&r, t, "main", 8);
+			run_work(&r, t, paths[i], 2);
+		}
+		run_finish(&r);
+		run_has(&r, keys[i], 2);
+		run_has_not(&r, keys[1 - i]);
+		run_end(&r);
+	}
+}
+
+/*
+ * Each thread waits for the other one for 5 s: one at a time works. At most, 1 s in calls that wake
+ * ends, too; the 8 s of other work take 4 s.
+ */
+static void threads_in_turn(void **state)
+{
+	struct run r;
+	(void)state;
+	run_begin(&r, "0-1");
+	for (uint32_t t = 0; t < 2; t++) {
+		run_thread(&r, 0, 10);
+		run_work(&r, t, "main", 4);
+		run_work(&r, t, "main/pthread_cond_signal", 1);
+		run_wait(&r, t, "solve/pthread_cond_wait", MSR_WAIT_FUTEX, 5);
+	}
+	run_finish(&r);
+	const struct finding *f = run_has(&r, "condition", 0.9 * 5 + 0.7 * 1);
+	NEAR(f->low, 2.5);
+	NEAR(f->high, 1.1 * 6 + 0.5);
+	NEAR(f->facts[0].value, 10);
+	assert_int_equal(r.m->contexts[f->places[0].context].line, 2);
+	run_end(&r);
+	run_begin(&r, "0-0"); /* one processor could do no more */
+	for (uint32_t t = 0; t < 2; t++) {
+		run_thread(&r, 0, 10);
+		run_work(&r, t, "main", 5);
+		run_wait(&r, t, "solve/pthread_cond_wait", MSR_WAIT_FUTEX, 5);
+	}
+	run_finish(&r);
+	run_has_not(&r, "condition");
+	run_end(&r);
+}
+
+/* What unequal work explains is no other finding: one thread works, the other one waits for it. */
+static void a_thread_that_waits(void **state)
+{
+	struct run r;
+	(void)state;
+	run_begin(&r, "0-1");
+	add_thread(&r, 10, 10, 0, MSR_WAIT_SLEEP);
+	add_thread(&r, 10, 2, 8, MSR_WAIT_THREAD);
+	run_finish(&r);
+	run_has_first(&r, "balance", 4);
+	run_has_not(&r, "condition");
+	run_end(&r);
 }
 
 static void threads_that_sleep(void **state)
 {
 	struct run r;
 	(void)state;
-	begin(&r, "0");
+	run_begin(&r, "0-0");
 	add_thread(&r, 10, 4, 6, MSR_WAIT_SLEEP);
-	finish(&r);
-	assert_first(&r, "sleep", 5.4);
+	run_finish(&r);
+	run_has_first(&r, "sleep", 5.4);
 	assert_true(r.f.list.at[0].high > 6 && r.f.list.at[0].n_places == 1);
-	end(&r);
+	run_end(&r);
 }
 
-static void few_samples_say_nothing_else(void **state)
+/* One thread sleeps for 4 s, and the other one waits for it. */
+static void a_thread_that_sleeps(void **state)
 {
 	struct run r;
 	(void)state;
-	begin(&r, "0-1");
-	add_thread(&r, 10, 0, 9, MSR_WAIT_SLEEP);
-	finish(&r);
-	assert_string_equal(r.f.list.at[0].key, "few-samples");
-	assert_null(find(&r, "sleep"));
-	end(&r);
+	run_begin(&r, "0-1");
+	add_thread(&r, 10, 6, 4, MSR_WAIT_SLEEP);
+	add_thread(&r, 10, 6, 4, MSR_WAIT_THREAD);
+	run_finish(&r);
+	const struct finding *f = run_has(&r, "sleep", 0.9 * 2 + 0.7 * 2);
+	NEAR(f->cost, 2);
+	NEAR(f->high, 1.1 * 4 + 0.5);
+	run_end(&r);
 }
+
+/* ---- the kernel, the measurement ---- */
 
 /* A million page faults; the kernel's CPU time bounds what they cost. */
 static void page_faults(void **state)
 {
 	struct run r;
 	(void)state;
-	begin(&r, "0");
+	run_begin(&r, "0-0");
 	add_thread(&r, 10, 10, 0, MSR_WAIT_SLEEP);
 	gen_header(r.g)->usage.page_faults = 4000000;
 	gen_header(r.g)->usage.system_ns = 2 * SECOND;
-	finish(&r);
-	assert_first(&r, "page-faults", 1.8);
-	end(&r);
+	run_finish(&r);
+	run_has_first(&r, "page-faults", 1.8);
+	run_end(&r);
+}
+
+static void few_samples_say_nothing_else(void **state)
+{
+	struct run r;
+	(void)state;
+	run_begin(&r, "0-1");
+	const uint32_t t = run_thread(&r, 0, 10);
+	gen_weight(r.g, t, run_node(&r, t, "main"), 0, 40, 4 * SECOND);
+	run_wait(&r, t, "main", MSR_WAIT_SLEEP, 6);
+	run_finish(&r);
+	assert_string_equal(r.f.list.at[0].key, "few-samples");
+	run_has_not(&r, "sleep");
+	run_end(&r);
+}
+
+static void samples_that_were_lost(void **state)
+{
+	(void)state;
+	for (uint64_t many = 0; many < 2; many++) {
+		struct run r;
+		run_begin(&r, "0-0");
+		add_thread(&r, 10, 10, 0, MSR_WAIT_SLEEP); /* 10001 samples */
+		gen_loss(r.g, 0, MSR_LOSS_NO_MEMORY, many ? 600 : 400);
+		run_finish(&r);
+		assert_int_equal(run_finding(&r, "lost-samples") != NULL, many);
+		run_end(&r);
+	}
+}
+
+static void a_disturbed_run(void **state)
+{
+	(void)state;
+	for (uint64_t much = 0; much < 2; much++) {
+		struct run r;
+		run_begin(&r, "0-0");
+		add_thread(&r, 10, 10, 0, MSR_WAIT_SLEEP);
+		gen_thread_record(r.g, 0)->cpu_end_ns = 10 * SECOND;
+		gen_thread_record(r.g, 0)->handler_ns = (much ? 6 : 4) * SECOND / 10;
+		run_finish(&r);
+		assert_int_equal(run_finding(&r, "disturbed") != NULL, much);
+		run_end(&r);
+	}
 }
 
 int main(void)
@@ -205,9 +277,16 @@ int main(void)
 		cmocka_unit_test(threads_without_processor),
 		cmocka_unit_test(a_thread_that_ends_late),
 		cmocka_unit_test(unequal_threads),
+		cmocka_unit_test(mutex),
+		cmocka_unit_test(openmp_locks),
+		cmocka_unit_test(threads_in_turn),
+		cmocka_unit_test(a_thread_that_waits),
 		cmocka_unit_test(threads_that_sleep),
-		cmocka_unit_test(few_samples_say_nothing_else),
+		cmocka_unit_test(a_thread_that_sleeps),
 		cmocka_unit_test(page_faults),
+		cmocka_unit_test(few_samples_say_nothing_else),
+		cmocka_unit_test(samples_that_were_lost),
+		cmocka_unit_test(a_disturbed_run),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

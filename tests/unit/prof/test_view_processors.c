@@ -2,6 +2,7 @@
 /* Where the time of all processors went (view_processors.h): uses that are known add up. */
 #include "tests/unit/prof/prof_fixture.h"
 
+#include "hpcprof-lite/filter/filter.h"
 #include "hpcprof-lite/model/private.h"
 #include "hpcprof-lite/view/parallel/view_pop.h"
 #include "hpcprof-lite/view/parallel/view_processors.h"
@@ -417,6 +418,53 @@ static void test_spinning(void **state)
 	fixture_remove(directory);
 }
 
+/* Four threads in turn on two processors, each with a sample in each second. */
+static struct model *coarse_model(const char *directory, const char *processors)
+{
+	struct gen *g = begin(directory, -1, processors);
+	for (uint32_t t = 0; t < 4; t++) {
+		gen_thread(g, "t");
+		const uint32_t node = gen_child(
+			g, t, gen_entry(g, t, t ? MSR_ENTRY_THREAD : MSR_ENTRY_MAIN),
+			msr_addr_make(1, 0x1000, false));
+		for (uint64_t i = 0; i < 10; i++)
+			gen_sample(g, t, node, 0, (11 + i) * SECOND - t * 1000, SECOND / 2);
+	}
+	free(gen_close(g, MSR_EXIT_RETURN, 0));
+	return fixture_model(directory, 1);
+}
+
+/*
+ * A sample counts where it was taken: in 0.1 s there are four of 0.5 s each. Whoever used more
+ * processors than it had at its start got more later, and nobody knows how many.
+ */
+static void test_share_of_processors(void **state)
+{
+	static const struct {
+		const char *processors, *time;
+		double cpu;
+		uint32_t n_allowed;
+	} cases[] = {{"0-1", "3.95:4.05", 0.2, 2}, {"0-7", "3.95:4.05", 0.4, 8},
+		     {"0-1", ":", 20, 2},          {"0-0", ":", 20, 0},
+		     {"0-1", "20%:80%", 12, 2}};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char *directory = fixture_directory();
+		struct model *m = coarse_model(directory, cases[i].processors);
+		struct view_processors p;
+		if (cases[i].time[1])
+			assert_int_equal(
+				filter_apply(&m, &(struct filter){.time = cases[i].time}, 1),
+				STATUS_OK);
+		assert_true(view_processors_make(m, &p));
+		assert_true(fabs(p.cpu_seconds - cases[i].cpu) < 1e-3);
+		assert_int_equal(p.quota.n_allowed, cases[i].n_allowed);
+		view_processors_free(&p);
+		model_free(m);
+		fixture_remove(directory);
+	}
+}
+
 static void quota(struct gen *g, uint64_t quota_ns, uint64_t id, uint64_t start_ns,
 		  uint64_t end_ns)
 {
@@ -506,6 +554,7 @@ int main(void)
 		cmocka_unit_test(test_names_fit),
 		cmocka_unit_test(test_elapsed_time),
 		cmocka_unit_test(test_spinning),
+		cmocka_unit_test(test_share_of_processors),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

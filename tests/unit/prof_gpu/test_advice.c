@@ -80,7 +80,7 @@ static struct view_advices ask(struct made *d)
 	assert_true(view_advice_kernel(&d->kernel, &a));
 	for (size_t i = 0; i < a.rows.n; i++) {
 		const struct view_advice *r = &a.rows.at[i];
-		assert_true(r->n_facts > 0 && r->n_facts <= VIEW_ADVICE_FACTS);
+		assert_true(r->n_facts > 0 && r->n_facts <= VIEW_FACTS);
 		assert_true(r->factor.low >= 1 && r->factor.likely >= r->factor.low);
 		assert_true(r->factor.high >= r->factor.likely);
 		assert_true(view_advice_saved(r) > 0 && view_advice_saved(r) < r->seconds);
