@@ -32,7 +32,7 @@ enum model_module_role known_module(const char *path)
 		"libcuda.so",  "libcudart.so",     "libcublas", "libcudnn",  "libcufft",
 		"libcusparse", "libcusolver",      "libcurand", "libnccl",   "libOpenCL.so",
 		"libpocl",     "libnvidia-opencl", "_ctypes.",  "libffi.so",
-		"libcupti.so", "libhpcrun-lite",   NULL};
+		"libcupti.so", "libnvperf_",       "libhpcrun-lite", NULL};
 	static const char *const starting[] = {"libc.so", "libc-2", "libpthread", NULL};
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	if (is_interpreter(name))

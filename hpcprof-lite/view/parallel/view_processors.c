@@ -115,11 +115,41 @@ static bool is_launcher(const struct model *m, const struct model_profile *t)
 	       t->cpu_ns < (t->end_ns - t->start_ns) / 10;
 }
 
+/* The module of the outermost function around a context that is not there to start a thread. */
+static uint32_t starter(const struct model *m, uint32_t context)
+{
+	uint32_t found = MODEL_NONE;
+	for (uint32_t c = context; c != MODEL_NONE; c = m->contexts[c].parent) {
+		const struct model_context *x = &m->contexts[c];
+		if (x->kind == MODEL_CONTEXT_FUNCTION && x->module < m->n_modules &&
+		    m->modules[x->module].role != MODEL_MODULE_START)
+			found = x->module;
+	}
+	return found;
+}
+
+/* True for a thread that a run-time library or driver of GPUs started for itself, as CUPTI does. */
+static bool is_of_driver(const struct model *m, const struct model_profile *t)
+{
+	bool any = false;
+	for (size_t i = 0; t->thread && i < t->n_values; i++) {
+		const struct model_value *v = &t->values[i];
+		const uint32_t module =
+			m->metrics[v->metric].is_time ? starter(m, v->context) : MODEL_NONE;
+		if (module == MODEL_NONE)
+			continue;
+		if (m->modules[module].role != MODEL_MODULE_LAUNCH)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
 bool view_is_used_thread(const struct model *m, const struct model_profile *t)
 {
 	if (t->counts != MODEL_COUNTS_UNKNOWN)
 		return t->counts == MODEL_COUNTS;
-	if (t->kind == MODEL_PROFILE_THREAD && is_launcher(m, t))
+	if (t->kind == MODEL_PROFILE_THREAD && (is_launcher(m, t) || is_of_driver(m, t)))
 		return false;
 	if (t->kind != MODEL_PROFILE_THREAD || is_busy(m, t) || waits(m, t))
 		return t->kind == MODEL_PROFILE_THREAD;

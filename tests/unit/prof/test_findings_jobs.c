@@ -5,6 +5,7 @@
  */
 #include "tests/unit/prof/findings_fixture.h"
 
+#include "hpcprof-lite/view/parallel/view_processors.h"
 #include "tests/gen/gen_mpi.h"
 
 #include <math.h>
@@ -328,6 +329,31 @@ static void killed(void **state)
 	run_end(&r);
 }
 
+/* What starts the ranks and waits for them counts for nothing, and no driver's own thread does. */
+static void helpers(void **state)
+{
+	struct run r;
+	(void)state;
+	run_begin(&r, "0-1");
+	run_thread(&r, 0, 10);
+	run_work(&r, 0, "main", 0.9);
+	run_wait(&r, 0, "main", MSR_WAIT_POLL, 9.1);
+	for (int rank = 0; rank < 2; rank++) {
+		run_next(&r, "0-1");
+		add_rank(&r, 10);
+		const uint32_t t = run_thread(&r, 0, 10);
+		run_work(&r, t, "cuModuleLoadData", rank ? 0 : 0.2);
+	}
+	run_finish(&r);
+	for (uint32_t p = 0; p < r.m->n_profiles; p++) {
+		const struct model_profile *x = &r.m->profiles[p];
+		const bool is_rank = r.m->processes[x->process].rank >= 0;
+		assert_int_equal(view_is_used_thread(r.m, x), is_rank && x->thread == 0);
+	}
+	run_has_not(&r, "balance");
+	run_end(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -335,6 +361,7 @@ int main(void)
 		cmocka_unit_test(messages),    cmocka_unit_test(hybrid),
 		cmocka_unit_test(a_rank),      cmocka_unit_test(halves),
 		cmocka_unit_test(below),       cmocka_unit_test(killed),
+		cmocka_unit_test(helpers),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
