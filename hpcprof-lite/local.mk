@@ -185,6 +185,7 @@ libhlcompare_la_SOURCES += \
 	hpcprof-lite/compare/compare_markdown.c \
 	hpcprof-lite/compare/compare_model.c hpcprof-lite/compare/compare_model.h \
 	hpcprof-lite/compare/compare_names.c hpcprof-lite/compare/compare_names.h \
+	hpcprof-lite/compare/compare_page.c hpcprof-lite/compare/compare_page.h \
 	hpcprof-lite/compare/compare_renames.c hpcprof-lite/compare/compare_renames.h \
 	hpcprof-lite/compare/compare_report.c hpcprof-lite/compare/compare_report.h \
 	hpcprof-lite/compare/compare_row_name.c \
@@ -336,6 +337,7 @@ libhlsink_la_SOURCES += \
 	hpcprof-lite/sink/html/html_advice.c \
 	hpcprof-lite/sink/html/html_blame.c \
 	hpcprof-lite/sink/html/html_contexts.c \
+	hpcprof-lite/sink/html/html_comparison.c \
 	hpcprof-lite/sink/html/html_counters.c \
 	hpcprof-lite/sink/html/html_findings.c \
 	hpcprof-lite/sink/html/html_meta.c \
