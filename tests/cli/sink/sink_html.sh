@@ -138,6 +138,16 @@ is "comparison: and replaced" "$? $(cat "$T/err")" "0 "
 is "comparison: a place that is not there" "$?" 1
 is "comparison: nothing half is left" "$(find "$T" -name '*partial*')" ""
 cp "$T/sides.html" "$T/page/sides.html"
+# several runs of each side, which differ a little
+"$builddir/tests/gen/gen_compare" --solve 10100 --kernels 40 "$T/base2"
+"$builddir/tests/gen/gen_compare" --solve 13000 --kernels 50 "$T/new1"
+"$builddir/tests/gen/gen_compare" --solve 13090 --kernels 50 "$T/new2"
+for sort in self total; do
+	COLUMNS=200 "$HPCPROF" compare -q --no-structs --sort $sort --html "$T/page/runs.html" \
+		--base "$T/base" --base "$T/base2" "$T/new1" "$T/new2" >"$T/page/runs-$sort.txt" \
+		2>"$T/err"
+done
+mv "$T/page/runs-self.txt" "$T/page/runs.txt"
 [ ! -f "$T/with/report.html" ] || cp "$T/with/report.html" "$T/page/with.html"
 
 set --
@@ -148,6 +158,8 @@ done
 for n in gpu $(thorough "" nvidia) sides; do
 	set -- "$@" "use=$T/page/$n.used" "$T/page/$n.html"
 done
+set -- "$@" "flame=$T/page/loops.used" "$T/page/loops.html" \
+	"compare=$T/page/runs.used" "$T/page/runs.html"
 [ ! -f "$T/page/with.html" ] || set -- "$@" "title=$T/title" "$T/page/with.html"
 ok "the pages in a browser" browse "$@"
 diag_file "$T/err" 10
@@ -158,6 +170,8 @@ used gpu "OpenCL on two ranks"
 agrees nvidia "PC samples of a GPU"
 [ "$(thorough few all)" = few ] || used nvidia "PC samples of a GPU"
 used sides comparison
+used loops "recursion and loops"
+used runs "comparison of several runs"
 grep '^total' "$T/page/sides.facts" >"$T/facts"
 like "comparison: both sides are there" "$(cat "$T/facts")" 'before'
 is "comparison: no side is the other" "$(cut -f 3 "$T/facts" | sort -u | wc -l)" 2

@@ -60,6 +60,7 @@ class App {
     // Groups of functions that flame graphs and time lines hide.
     const hidden = s.get("hide", this.firstHidden());
     this.groups = new Map([...this.presets].filter((_, i) => parseSet(hidden, 64).has(i)));
+    p.folding = { hidden: new Set(s.get("flame.names").split("\n")), groups: this.groups };
     const frame = s.get("f").match(/^([cn])(\d+)$/);
     p.setSelection({
       time: parseRange(s.get("t")),
@@ -67,11 +68,12 @@ class App {
       frame: frame ? (frame[1] === "n" ? { fn: +frame[2] } : { context: +frame[2] }) : null,
     });
   }
-  // Python programs read better without the interpreter, as in the text report.
+  // Paths begin with main, and Python programs read better without the interpreter.
   firstHidden() {
     const names = [...this.presets.keys()],
       isPython = this.profile.meta.modules.some(m => m.python);
-    return names.flatMap((n, i) => (isPython && n === INTERPRETER_FRAMES ? [i] : [])).join() || "-";
+    const isFolded = n => n === START_FRAMES || (isPython && n === INTERPRETER_FRAMES);
+    return names.flatMap((n, i) => (isFolded(n) ? [i] : [])).join() || "-";
   }
   // Hides a group of functions, or shows it again.
   toggleGroup(name) {
@@ -230,7 +232,7 @@ class App {
     this.state.set({ q: text, ...(view ? { view } : {}) });
   }
   showFlame(context) {
-    this.go("flame", { "flame.up": "", "flame.zoom": `c${context}` });
+    this.go("flame", { "flame.up": "", "flame.of": "", "flame.zoom": `c${context}` });
   }
   showSource(context) {
     const p = this.profile,
