@@ -13,7 +13,7 @@ class ComparisonView {
     this.container = container;
   }
   draw() {
-    const focus = document.activeElement?.dataset.value;
+    const focus = document.activeElement?.dataset.focus;
     this.container.replaceChildren(
       el(
         "div",
@@ -23,7 +23,7 @@ class ComparisonView {
         el("section", { class: "card wide" }, el("h2", {}, "The whole program"), this.metrics()),
       ),
     );
-    if (focus !== undefined) this.container.querySelector(`[data-value="${focus}"]`)?.focus();
+    if (focus) this.container.querySelector(`[data-focus="${focus}"]`)?.focus();
   }
   table(label, head, rows) {
     return el(
@@ -77,7 +77,7 @@ class ComparisonView {
           "button",
           {
             type: "button",
-            "data-value": value,
+            "data-focus": `by ${value}`,
             "aria-pressed": String(byTotal === (value === "1")),
             onclick: () => this.app.state.set({ "overview.total": value }),
           },
@@ -216,7 +216,12 @@ class ComparisonView {
             {},
             el(
               "button",
-              { type: "button", class: "link", onclick: () => app.setMetric(i) },
+              {
+                type: "button",
+                class: "link",
+                "data-focus": `metric ${i}`,
+                onclick: () => app.setMetric(i),
+              },
               p.metrics[i].label,
             ),
             noise ? " (noise)" : "",

@@ -150,20 +150,25 @@ class FlameView {
     const { app, hidden } = this;
     const showName = name =>
       app.state.set({ "flame.names": [...hidden].filter(n => n !== name).join("\n") });
+    const hadFocus = this.hiddenList.contains(document.activeElement);
     this.hiddenList.replaceChildren(
       ...[...app.groups.keys()].map(n => chip(n, () => app.toggleGroup(n))),
       ...[...hidden].map(n => chip(n, () => showName(n))),
     );
+    if (hadFocus) (this.hiddenList.firstChild ?? this.canvas).focus();
   }
   drawLegend() {
     const p = this.profile,
-      part = (cls, text) => el("span", {}, cls ? el("i", { class: `swatch ${cls}` }) : null, text);
+      swatch = (cls, colour) => el("i", { class: `swatch ${cls}`, style: colour }),
+      part = (cls, text) => el("span", {}, cls ? swatch(cls) : null, text);
     if (p.isComparison) {
       const widths = { now: "now", before: "before" }[this.side] ?? "the mean of both sides";
+      const change = (now, isNoise, text) =>
+        el("span", {}, swatch("", `background:${changeColour(now, 1, isNoise)}`), text);
       this.legend.replaceChildren(
-        part("more", "more than before"),
-        part("less", "less than before"),
-        part("noise", "noise: chance explains the difference"),
+        change(2, false, "more than before"),
+        change(0.5, false, "less than before"),
+        change(1, true, "noise: chance explains the difference"),
         part("", `widths: ${widths}`),
       );
       return;
@@ -356,8 +361,10 @@ class FlameView {
         ),
       );
     }
+    const hadFocus = this.crumbs.contains(document.activeElement);
     this.crumbs.replaceChildren(...(parts.length > 1 ? parts.slice(-8) : []));
     this.crumbs.hidden = parts.length < 2;
+    if (hadFocus) (this.crumbs.lastChild ?? this.canvas).focus();
   }
 
   // ---- search ----

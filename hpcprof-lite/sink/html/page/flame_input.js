@@ -72,6 +72,9 @@ class FlameInput {
     return [
       `${p.format(metric, node.value)}, ${percent(node.value, view.nodes.whole)} of ` +
         p.metrics[metric].label,
+      node.at && view.kind === "both" && node.parent
+        ? `${percent(node.value, view.root.value)} of ${view.labelOf(view.root)}, called from here`
+        : "",
       view.zoomed.parent && node.value < view.zoomed.value
         ? `${percent(node.value, view.zoomed.value)} of ${view.labelOf(view.zoomed)}`
         : "",

@@ -82,14 +82,25 @@ class FlamePainter {
       g.lineWidth = 1;
     }
   }
+  // From the shortest; in a comparison, the change.
+  numbersOf(node) {
+    const { view, profile } = this,
+      { metric } = view.app;
+    if (profile.isComparison) {
+      const { now, before } = view.judge(node),
+        change = profile.formatChange(metric, now, before);
+      return [change.match(/\((.*)\)/)?.[1] ?? "", change];
+    }
+    const share = percent(node.value, view.nodes.whole);
+    return [share, `${profile.format(metric, node.value)}  ${share}`];
+  }
   // The name on the left, the share on the right, and the value if there is room; in high rows
   // numbers are below the name.
   paintText(g, b, y) {
     const { view, row } = this,
       room = b.w - 9,
       label = view.labelOf(b.node),
-      share = percent(b.node.value, view.nodes.whole),
-      both = `${this.profile.format(view.app.metric, b.node.value)}  ${share}`;
+      [share, both] = this.numbersOf(b.node);
     if (row >= FLAME_TWO_LINES) {
       g.fillText(fitLabel(g, label, room), b.x + 4, y + row / 2 - 8);
       const numbers = [both, share].find(text => textWidth(g, text) <= room);
