@@ -7,6 +7,7 @@
 #     browse_report.py use REPORT            clicks, searches, zooms, selects; one line a check:
 #                                            "ok NAME" or "not ok NAME: WHY"
 #     browse_report.py flame REPORT          the same, of the flame graph alone
+#     browse_report.py empty REPORT          the same, of a run with no sample or one
 #     browse_report.py compare REPORT        the same, of a comparison; beside it are texts of the
 #                                            same runs that end with .txt (by self) and -total.txt
 #     browse_report.py waiting REPORT        the same, of the view "Waiting" alone
@@ -175,6 +176,7 @@ def point_at(page, name, depth=None):
           b = v.boxes.find(b => (name === null || v.nameOf(b.node) === name) && !b.above &&
             (depth === null || b.depth === depth) && b.w > 4);
         const r = v.canvas.getBoundingClientRect();
+        if (b) v.painter.scrollTo(b);
         return b && {x: r.left + b.x + Math.min(b.w / 2, 20),
           y: r.top + v.painter.yOf(b) + v.painter.row / 2,
           name: v.nameOf(b.node), value: b.node.value};""", name, depth)
@@ -296,7 +298,7 @@ def use_flame_directions(page, checks):
           const fn = p.fn[g.context], total = p.isComparison
             ? (g.total.get(m) + g.total.get(p.before(m))) / 2 : g.total.get(m);
           if (fn < 0 || p.classNames[p.classes[g.context]] === "device") continue;
-          app.go("flame", {"flame.of": fn, "flame.zoom": ""});
+          app.go("flame", {"flame.of": fn});
           const up = v.nodes.callers, sum = v.childrenOf(up).reduce((s, k) => s + k.value, 0);
           if (Math.abs(v.root.value - total) > 1e-9 * total || sum > up.value * (1 + 1e-9) ||
               Math.abs(up.value - total) > 1e-9 * total)
@@ -306,6 +308,22 @@ def use_flame_directions(page, checks):
     checks.check("flame graph: callers and callees have the totals of the table", not wrong,
                  wrong[:3])
     page.click("#view-flame .segments [data-value=down]")
+
+
+def use_empty(page, checks):
+    """A run with no sample or one: every view says so, or shows it."""
+    for view in page.views():
+        page.show(view)
+        text = page.js("return document.querySelector(`#view-${arguments[0]}`).innerText", view)
+        checks.check(f"few samples: view {view} shows something", len(text) > 10, text)
+    page.show("flame")
+    whole = page.whole()
+    text = page.js("return document.getElementById('view-flame').innerText")
+    checks.check("few samples: the flame graph has it, or says that there is none",
+                 page.js("return app.views.flame.view.boxes.length > 2") if whole else
+                 "this run has no" in text, text)
+    errors = page.errors()
+    checks.check("few samples: the console stays empty", not errors, json.dumps(errors)[:400])
 
 
 def use_flame_menu(page, checks):
@@ -740,6 +758,8 @@ def run(browser, command, report, more):
         use_page(page, Checks())
     elif command == "flame":
         use_flame(page, Checks())
+    elif command == "empty":
+        use_empty(page, Checks())
     elif command == "compare":
         use_comparison(page, Checks(), report.replace(".html", ".txt"))
     elif command == "waiting":

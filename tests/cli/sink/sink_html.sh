@@ -125,7 +125,10 @@ for f in "$golden"/nvidia/gpubins/*.gz; do
 	gzip -dc "$f" >"$T/nv/gpubins/$(basename "$f" .gz)"
 done
 facts_of nvidia "$T/nv"
-a_model loops "n_metrics=3 n_extra=50 loops=1 n_gpu_ops=30"
+a_model loops "n_metrics=3 n_extra=20 loops=1 n_gpu_ops=30 recursion=800"
+for n in 0 1; do
+	a_model "few$n" "n_samples=$n n_processes=1 n_threads=1 n_gpu_ops=0"
+done
 
 # two sides of a comparison
 "$builddir/tests/gen/gen_compare" "$T/base"
@@ -159,7 +162,8 @@ for n in gpu $(thorough "" nvidia) sides; do
 	set -- "$@" "use=$T/page/$n.used" "$T/page/$n.html"
 done
 set -- "$@" "flame=$T/page/loops.used" "$T/page/loops.html" \
-	"compare=$T/page/runs.used" "$T/page/runs.html"
+	"compare=$T/page/runs.used" "$T/page/runs.html" \
+	"empty=$T/page/few0.used" "$T/page/few0.html" "empty=$T/page/few1.used" "$T/page/few1.html"
 [ ! -f "$T/page/with.html" ] || set -- "$@" "title=$T/title" "$T/page/with.html"
 ok "the pages in a browser" browse "$@"
 diag_file "$T/err" 10
@@ -172,6 +176,8 @@ agrees nvidia "PC samples of a GPU"
 used sides comparison
 used loops "recursion and loops"
 used runs "comparison of several runs"
+used few0 "no samples"
+used few1 "one sample"
 grep '^total' "$T/page/sides.facts" >"$T/facts"
 like "comparison: both sides are there" "$(cat "$T/facts")" 'before'
 is "comparison: no side is the other" "$(cut -f 3 "$T/facts" | sort -u | wc -l)" 2

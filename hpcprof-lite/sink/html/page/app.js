@@ -108,7 +108,7 @@ class App {
     if ("profiles" in change) keys.p = change.profiles ? formatSet(change.profiles) : "";
     if ("frame" in change)
       keys.f = frame ? (frame.fn === undefined ? `c${frame.context}` : `n${frame.fn}`) : "";
-    this.state.set({ ...keys, ...more });
+    this.state.set({ ...keys, ...flameKeys(more) });
   }
 
   // ---- the bar ----
@@ -218,7 +218,7 @@ class App {
 
   // keys: of the state; see there.
   go(view, keys = {}) {
-    this.state.set({ view, ...keys });
+    this.state.set({ view, ...flameKeys(keys) });
   }
   metricKeys(metric) {
     const columns = this.columns.includes(metric) ? {} : { c: formatSet([metric, ...this.columns]) };
@@ -232,7 +232,7 @@ class App {
     this.state.set({ q: text, ...(view ? { view } : {}) });
   }
   showFlame(context) {
-    this.go("flame", { "flame.up": "", "flame.of": "", "flame.zoom": `c${context}` });
+    this.go("flame", { "flame.up": "", "flame.zoom": `c${context}` });
   }
   showSource(context) {
     const p = this.profile,

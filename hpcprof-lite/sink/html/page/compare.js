@@ -69,8 +69,8 @@ class ComparisonView {
   choice(byTotal) {
     const box = el("div", { class: "segments", role: "group", "aria-label": "Functions by" });
     for (const [value, text] of [
-      ["", "own values"],
-      ["1", "with callees"],
+      ["", "self"],
+      ["1", "total"],
     ])
       box.append(
         el(
@@ -121,7 +121,7 @@ class ComparisonView {
       line = (text, cls) => el("tr", { class: cls }, el("td", { colspan: 7 }, text)),
       out = rows.slice(0, Math.min(nReal, COMPARE_ROWS)).map(row);
     if (nReal > COMPARE_ROWS)
-      out.push(line(`${count(nReal - COMPARE_ROWS)} more beyond noise are in the view Functions`, ""));
+      out.push(line(`${count(nReal - COMPARE_ROWS)} more beyond noise are in the view "Functions"`, ""));
     if (nNoise) {
       const sign = noise > 0 ? "+" : noise < 0 ? "−" : "",
         sum = sign + this.profile.format(m, Math.abs(noise));
@@ -133,7 +133,7 @@ class ComparisonView {
   functionRow(r, whole) {
     const { app, profile: p } = this,
       m = app.metric,
-      open = () => app.go("flame", { "flame.of": r.fn, "flame.zoom": "" });
+      open = () => app.go("flame", { "flame.of": r.fn });
     return el(
       "tr",
       { class: r.isNoise ? "noise" : "", "data-fn": r.fn },

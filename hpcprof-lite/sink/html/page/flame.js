@@ -4,16 +4,21 @@
 // its callers and callees), flame.zoom (contexts), flame.lines, flame.loops, flame.names (hidden),
 // flame.side (of a comparison: "before", "now").
 
-const FLAME_KINDS = { down: "Top-down", up: "Bottom-up", both: "Callers and callees" },
-  FLAME_SIDES = { before: "before", "": "difference", now: "now" };
-const FLAME_FUNCTIONS = 300; // in the list of functions
+const FLAME_PAPER_ROW = 22; // pixels
+
+// A link that names a direction or a function leaves nothing of the one before.
+function flameKeys(keys) {
+  if ("flame.of" in keys) return { "flame.up": "", "flame.zoom": "", ...keys };
+  if ("flame.up" in keys) return { "flame.of": "", "flame.zoom": "", ...keys };
+  return keys;
+}
 
 class FlameView {
   constructor(app, container) {
     this.app = app;
     this.profile = app.profile;
     this.focus = null;
-    this.makeControls(container);
+    this.controls = new FlameControls(this, container);
     this.canvas = el("canvas", {
       tabindex: "0",
       role: "application",
@@ -23,84 +28,13 @@ class FlameView {
         "H hides frames of this name.",
     });
     this.scroller = el("div", { class: "canvas-box flame" }, el("div", {}, this.canvas));
-    this.note = el("p", { class: "empty", hidden: true });
-    this.legend = el("div", { class: "legend", "aria-label": "Colours" });
-    container.append(this.crumbs, this.note, this.scroller, this.legend);
+    container.append(this.controls.crumbs, this.controls.note, this.scroller, this.controls.legend);
     this.painter = new FlamePainter(this);
     this.input = new FlameInput(this);
   }
 
-  // ---- controls ----
+  // ---- direction ----
 
-  segments(label, words, choose) {
-    const box = el("div", { class: "segments", role: "group", "aria-label": label });
-    for (const [value, text] of Object.entries(words))
-      box.append(
-        el("button", { type: "button", "data-value": value, onclick: () => choose(value) }, text),
-      );
-    return box;
-  }
-  press(box, value) {
-    for (const b of box.children) b.setAttribute("aria-pressed", String(b.dataset.value === value));
-  }
-  makeControls(container) {
-    const { app, profile } = this,
-      hasGpu = profile.meta.modules.some(m => m.gpu),
-      set = (key, first) => text => app.state.set({ [key]: text === first ? "" : text });
-    this.firstLines = hasGpu ? "gpu" : "none";
-    const setLines = set("flame.lines", this.firstLines);
-    this.lines = el(
-      "select",
-      { "aria-label": "Lines", onchange: e => setLines(e.target.value) },
-      el("option", { value: "none" }, "no lines"),
-      hasGpu ? el("option", { value: "gpu" }, "lines of GPU code") : null,
-      el("option", { value: "all" }, "all lines"),
-    );
-    this.loops = el("input", {
-      type: "checkbox",
-      onchange: e => app.state.set({ "flame.loops": e.target.checked ? "1" : "" }),
-    });
-    this.direction = this.segments("Direction", FLAME_KINDS, kind => this.turn(kind));
-    this.sides = this.segments("Side", FLAME_SIDES, set("flame.side", ""));
-    this.sides.hidden = !profile.isComparison;
-    this.functions = el("select", {
-      class: "functions",
-      "aria-label": "Function",
-      onchange: e => app.go("flame", { "flame.of": e.target.value, "flame.zoom": "" }),
-    });
-    this.crumbs = el("div", { class: "crumbs" });
-    this.hiddenList = el("div", { class: "chips" });
-    this.share = el("span", { class: "share" });
-    container.append(
-      el(
-        "div",
-        { class: "controls" },
-        this.direction,
-        this.functions,
-        this.sides,
-        this.lines,
-        el("label", { title: "Show loops as frames" }, this.loops, "loops"),
-        this.hidings(),
-        this.hiddenList,
-        this.share,
-      ),
-    );
-  }
-  hidings() {
-    const { app } = this;
-    if (!app.presets.size) return null;
-    const onchange = e => {
-      const name = e.target.value;
-      e.target.selectedIndex = 0;
-      if (!app.groups.has(name)) app.toggleGroup(name);
-    };
-    return el(
-      "select",
-      { "aria-label": "Hide frames", onchange },
-      el("option", { value: "" }, "Hide…"),
-      ...[...app.presets.keys()].map(name => el("option", {}, name)),
-    );
-  }
   turn(kind) {
     const fn = kind === "both" ? this.functionToShow() : -1;
     if (kind === "both" && fn < 0) return announce("no function is known");
@@ -127,66 +61,6 @@ class FlameView {
       .map(g => ({ fn: p.fn[g.context], self: g.self.get(side), total: g.total.get(side) }))
       .filter(x => x.fn >= 0);
   }
-  fillFunctions() {
-    this.functions.hidden = this.kind !== "both";
-    if (this.kind !== "both") return;
-    const p = this.profile,
-      rows = this.functionRows().sort((a, b) => b.total - a.total).slice(0, FLAME_FUNCTIONS),
-      list = rows.map(x => x.fn);
-    if (!list.includes(this.fn)) list.unshift(this.fn);
-    const text = f => shorten(shortLabel(p, p.functionName(f))).slice(0, 70);
-    this.functions.replaceChildren(...list.map(f => el("option", { value: f }, text(f))));
-    this.functions.value = this.fn;
-  }
-  drawHidden() {
-    const chip = (name, show) =>
-      el(
-        "button",
-        { type: "button", class: "chip", title: "Show again", onclick: show },
-        "without ",
-        el("bdi", {}, name),
-        " ×",
-      );
-    const { app, hidden } = this;
-    const showName = name =>
-      app.state.set({ "flame.names": [...hidden].filter(n => n !== name).join("\n") });
-    const hadFocus = this.hiddenList.contains(document.activeElement);
-    this.hiddenList.replaceChildren(
-      ...[...app.groups.keys()].map(n => chip(n, () => app.toggleGroup(n))),
-      ...[...hidden].map(n => chip(n, () => showName(n))),
-    );
-    if (hadFocus) (this.hiddenList.firstChild ?? this.canvas).focus();
-  }
-  drawLegend() {
-    const p = this.profile,
-      swatch = (cls, colour) => el("i", { class: `swatch ${cls}`, style: colour }),
-      part = (cls, text) => el("span", {}, cls ? swatch(cls) : null, text);
-    if (p.isComparison) {
-      const widths = { now: "now", before: "before" }[this.side] ?? "the mean of both sides";
-      const change = (now, isNoise, text) =>
-        el("span", {}, swatch("", `background:${changeColour(now, 1, isNoise)}`), text);
-      this.legend.replaceChildren(
-        change(2, false, "more than before"),
-        change(0.5, false, "less than before"),
-        change(1, true, "noise: chance explains the difference"),
-        part("", `widths: ${widths}`),
-      );
-      return;
-    }
-    const classes = new Set(),
-      states = new Set();
-    for (const { node } of this.boxes)
-      if (this.tree.waits[node.frame]) states.add(this.tree.waits[node.frame]);
-      else if (node.frame) classes.add(p.className(this.tree.context[node.frame]));
-    classes.delete("entry");
-    const waits = states.size ? stateLegend(states).children : [];
-    this.legend.replaceChildren(
-      ...p.classNames.filter(c => classes.has(c)).map(c => part(`frame-${c}`, CLASSES[c])),
-      ...(states.size ? [part("", "waits:")] : []),
-      ...waits,
-    );
-  }
-
   // ---- state ----
 
   readState() {
@@ -194,7 +68,7 @@ class FlameView {
       s = app.state,
       options = {
         loops: s.get("flame.loops") === "1",
-        lines: s.get("flame.lines", this.firstLines),
+        lines: s.get("flame.lines", this.controls.firstLines),
         hidden: new Set(s.get("flame.names").split("\n").filter(Boolean)),
         groups: app.groups,
       },
@@ -210,10 +84,7 @@ class FlameView {
       ...["t", "p", "f"].map(k => s.get(k))].join("\n");
     if (summed !== this.summed) this.sumUp();
     Object.assign(this, { made, summed, hidden: options.hidden });
-    this.lines.value = options.lines;
-    this.loops.checked = options.loops;
-    this.press(this.direction, this.kind);
-    this.press(this.sides, this.side in FLAME_SIDES ? this.side : "");
+    this.controls.set(options);
   }
   isHidden(fn, { hidden, groups }) {
     if (fn < 0) return false;
@@ -224,9 +95,9 @@ class FlameView {
     this.values = tree.values(app.metric, this.side);
     this.nodes = new FlameNodes(tree, this.values, this.kind, this.fn);
     this.root = this.nodes.root;
-    this.focus = this.hovered = null;
+    this.focus = this.hovered = this.samples = null;
     this.judged = this.profile.isComparison ? new FrameNoise(this.profile, tree, app.metric) : null;
-    this.fillFunctions();
+    this.controls.fillFunctions();
   }
   zoomedNode() {
     const [, to, list] = this.app.state.get("flame.zoom").match(/^([cud])([\d.]+)$/) ?? [],
@@ -279,6 +150,12 @@ class FlameView {
   judge(node) {
     return (node.judgement ??= this.judged.of(this.nodes, node));
   }
+  // 0: not known.
+  samplesOf(node) {
+    const own = this.profile.samples(this.app.metric);
+    if (own) this.samples ??= this.tree.sumOf(own);
+    return own ? this.nodes.sumOf(node, this.samples) : 0;
+  }
   sidesOf(node) {
     const { now, before } = this.values;
     return { now: this.nodes.sumOf(node, now), before: this.nodes.sumOf(node, before) };
@@ -290,21 +167,11 @@ class FlameView {
     if (this.canvas.closest("section").hidden) return;
     this.readState();
     this.zoomed = this.zoomedNode();
-    this.drawCrumbs();
-    this.drawHidden();
-    this.scroller.hidden = this.legend.hidden = !(this.root.value > 0);
-    this.note.hidden = this.root.value > 0;
-    this.note.textContent = this.emptyText();
     this.boxes = this.root.value > 0 ? this.layOut() : [];
-    this.drawLegend();
+    this.scroller.hidden = !this.boxes.length;
+    this.controls.draw();
     if (this.boxes.length) this.placeAndPaint();
     this.showShare();
-  }
-  emptyText() {
-    const { label } = this.profile.metrics[this.app.metric],
-      where = this.profile.isSelected ? "the selection" : "this run";
-    if (this.kind !== "both") return `${where} has no ${label}`;
-    return `${this.profile.functionName(this.fn)} has no ${label} in ${where}`;
   }
   // Boxes of a root and what is below it, `zoomed` over the whole width; {depth: from the root}.
   layBelow(root, zoomed) {
@@ -330,7 +197,10 @@ class FlameView {
   }
   placeAndPaint() {
     const top = this.scroller.getBoundingClientRect().top + scrollY,
-      room = Math.max(220, innerHeight - top - this.legend.offsetHeight - 24),
+      isPaper = document.querySelectorAll("main > .view:not([hidden])").length > 1,
+      onScreen = Math.max(220, innerHeight - top - this.controls.legend.offsetHeight - 24),
+      depth = this.boxes.reduce((d, b) => Math.max(d, b.depth), 0) + 1,
+      room = isPaper ? depth * FLAME_PAPER_ROW : onScreen, // paper has no scroll bar
       { painter } = this;
     painter.place(this.boxes, this.width, room);
     if (this.scroller.clientWidth !== this.width) {
@@ -349,24 +219,6 @@ class FlameView {
   paintNow() {
     this.draw();
   }
-  drawCrumbs() {
-    const parts = [];
-    for (let at = this.zoomed; at; at = at.parent) {
-      const node = at;
-      parts.unshift(
-        el(
-          "button",
-          { type: "button", title: this.nameOf(node), onclick: () => this.zoom(node) },
-          el("bdi", {}, this.labelOf(node)),
-        ),
-      );
-    }
-    const hadFocus = this.crumbs.contains(document.activeElement);
-    this.crumbs.replaceChildren(...(parts.length > 1 ? parts.slice(-8) : []));
-    this.crumbs.hidden = parts.length < 2;
-    if (hadFocus) (this.crumbs.lastChild ?? this.canvas).focus();
-  }
-
   // ---- search ----
 
   // Frames, top-down even if they are too small to see; the others: nodes. The largest come first.
@@ -408,7 +260,7 @@ class FlameView {
       { total } = this.values,
       inside = new Uint8Array(tree.n);
     if (!app.search.isOn) {
-      this.share.textContent = "";
+      this.controls.share.textContent = "";
       return;
     }
     let sum = 0,
@@ -420,7 +272,7 @@ class FlameView {
       sum += total[f];
       n++;
     }
-    this.share.textContent = n
+    this.controls.share.textContent = n
       ? `match: ${percent(sum, total[0])} (${this.profile.format(app.metric, sum)})`
       : "no frame matches";
   }

@@ -78,8 +78,16 @@ class FlameInput {
       view.zoomed.parent && node.value < view.zoomed.value
         ? `${percent(node.value, view.zoomed.value)} of ${view.labelOf(view.zoomed)}`
         : "",
-      self ? `${p.format(metric, self)} in itself` : "",
+      self ? `self ${p.format(metric, self)}` : "",
+      this.samplesText(node),
     ];
+  }
+  // With one standard deviation of their number.
+  samplesText(node) {
+    const { view } = this,
+      n = view.samplesOf(node),
+      error = 100 / Math.sqrt(n);
+    return n > 0 ? `${plural(n, "sample")}, ±${error.toFixed(error < 9.95 ? 1 : 0)} %` : "";
   }
   changeText(node) {
     const { profile: p } = this,
@@ -120,7 +128,7 @@ class FlameInput {
   }
   showCallers(node) {
     const fn = this.view.functionOf(node);
-    if (fn >= 0) this.app.go("flame", { "flame.of": fn, "flame.zoom": "" });
+    if (fn >= 0) this.app.go("flame", { "flame.of": fn });
   }
   hasSource(node) {
     const p = this.profile,

@@ -47,7 +47,9 @@ function formsOf(label) {
   let forms = labelForms.get(label);
   if (forms) return forms;
   forms = [label];
-  if (!label.includes("operator") && !label.startsWith("<")) {
+  const local = label.lastIndexOf(".<locals>.");
+  if (local > 0) forms.push(label.slice(local + 10)); // of Python
+  else if (!label.includes("operator") && !label.startsWith("<")) {
     let plain = withoutArguments(label.replace(/\(anonymous( namespace)?\)::/g, ""));
     plain = plain.slice(plain.lastIndexOf(" ", plain.indexOf("::")) + 1); // a type may come first
     for (; plain !== forms.at(-1); plain = plain.slice(plain.indexOf("::") + 2)) {

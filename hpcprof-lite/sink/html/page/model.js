@@ -358,6 +358,31 @@ class Profile {
       return out;
     });
   }
+  // How many samples of the metric each context has itself, for the selection; null: not known.
+  // Of rows and times they are those on the time lines.
+  samples(metric) {
+    const { time, profiles } = this.selection,
+      kind = this.metrics[metric]?.kind;
+    if (kind !== METRIC_SAMPLED || (profiles && !time && !this.meta.hasTraces)) return null;
+    return this.cached(`samples ${metric}`, () => {
+      if (!time && !profiles) return this.cut(this.countTotals(metric));
+      const out = new Float64Array(this.n),
+        [from, to] = time ?? [0, Infinity],
+        stride = this.meta.reduced.sampleStride;
+      for (const p of this.profiles) {
+        const s = this.isIn(p.id) ? p.samples : null;
+        for (let i = s ? lowerBound(s.time, from) : 0; s && i < s.n && s.time[i] < to; i++)
+          if (s.metric[i] === metric) out[s.context[i]] += stride;
+      }
+      return this.cut(out);
+    });
+  }
+  countTotals(metric) {
+    const out = new Float64Array(this.n),
+      t = this.totals;
+    for (let i = 0; i < t.n; i++) if (t.metric[i] === metric) out[t.context[i]] += t.samples[i];
+    return out;
+  }
   cached(key, make) {
     if (!this.cache.has(key)) this.cache.set(key, make());
     return this.cache.get(key);
