@@ -318,6 +318,15 @@ def use_empty(page, checks):
         checks.check(f"few samples: view {view} shows something", len(text) > 10, text)
     page.show("flame")
     whole = page.whole()
+    starts = page.js("const p = app.profile;"
+                     "return p.functions.name.some(n => p.str(n) === '_start')")
+    if starts:
+        folded = boxes_of(page)
+        page.click("#view-flame .chip")
+        names = boxes_of(page)
+        checks.check("few samples: the start of the process is folded, until its chip is clicked",
+                     "_start" in names and "_start" not in folded and "main" in folded,
+                     f"{folded} {names}")
     text = page.js("return document.getElementById('view-flame').innerText")
     checks.check("few samples: the flame graph has it, or says that there is none",
                  page.js("return app.views.flame.view.boxes.length > 2") if whole else
@@ -328,18 +337,18 @@ def use_empty(page, checks):
 
 def use_flame_menu(page, checks):
     whole = page.js("return app.views.flame.view.root.value")
-    shown = page.js("const g = app.presets.get(START_FRAMES), p = app.profile;"
-                    "return g ? app.views.flame.view.boxes.filter(b => p.fn[app.views.flame.view"
-                    ".tree.context[b.node.frame]] === g.indexOf(1)).length : 0")
-    checks.check("flame graph: the start of processes is folded", shown == 0, shown)
-    deepest = page.js("const v = app.views.flame.view; return v.painter.rows.findLastIndex("
-                      "r => r?.some(b => b.w > 30 && v.isFunction(b.node)))")
     canvas = page.browser.find_element(By.CSS_SELECTOR, "#view-flame canvas")
-    page.js("const v = app.views.flame.view; v.painter.scrollTo(v.painter.rows[arguments[0]][0])",
-            deepest)
-    page.js("""const v = app.views.flame.view; v.focus =
-        v.painter.rows[arguments[0]].find(b => b.w > 30 && v.isFunction(b.node)).node;""", deepest)
-    box = page.js("const v = app.views.flame.view; return [v.nameOf(v.focus), v.focus.value]")
+    # A frame that is called from several lines, so that it is several contexts; else a deep one.
+    box = page.js("""const v = app.views.flame.view, p = app.profile, n = {};
+        const total = p.total(app.metric);
+        for (let c = 1; c < p.n; c++)
+          if (p.kind[c] === CONTEXT_FUNCTION && total[c])
+            n[v.tree.of[c]] = (n[v.tree.of[c]] ?? 0) + 1;
+        const [box] = v.boxes.filter(b => v.isFunction(b.node) && v.nameOf(b.node) !== "main")
+          .sort((a, b) => n[b.node.frame] - n[a.node.frame] || b.depth - a.depth);
+        v.painter.scrollTo(box);
+        v.focus = box.node;
+        return [v.nameOf(v.focus), v.focus.value, n[v.focus.frame]];""")
     canvas.send_keys("m")
     done = choose(page, "Select only this frame")
     now = page.js("const p = app.profile, v = app.views.flame.view; return [v.root.value,"
