@@ -72,7 +72,8 @@ class App {
   firstHidden() {
     const names = [...this.presets.keys()],
       isPython = this.profile.meta.modules.some(m => m.python);
-    const isFolded = n => n === START_FRAMES || (isPython && n === INTERPRETER_FRAMES);
+    const isFolded = n =>
+      n === START_FRAMES || n === UNKNOWN_FRAMES || (isPython && n === INTERPRETER_FRAMES);
     return names.flatMap((n, i) => (isFolded(n) ? [i] : [])).join() || "-";
   }
   // Hides a group of functions, or shows it again.

@@ -88,7 +88,8 @@ class FlameView {
   }
   isHidden(fn, { hidden, groups }) {
     if (fn < 0) return false;
-    return hidden.has(this.profile.functionName(fn)) || [...groups.values()].some(g => g[fn]);
+    const isIn = ([name, group]) => name !== UNKNOWN_FRAMES && group[fn]; // the first one stays
+    return hidden.has(this.profile.functionName(fn)) || [...groups].some(isIn);
   }
   sumUp() {
     const { tree, app } = this;

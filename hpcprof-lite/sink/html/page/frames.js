@@ -53,18 +53,27 @@ class FrameTree {
       return lineIds.get(key) * 8 + kind;
     };
   }
-  // Frames that start a process or thread are hidden only where paths start.
+  // Frames that start a process or thread are hidden only where paths start, those without a name
+  // only below another one of the same library.
   findHidden({ hidden, groups, shown }) {
     const p = this.profile,
       f = p.functions,
       out = new Uint8Array(f.n),
-      starts = groups.get(START_FRAMES);
+      starts = groups.get(START_FRAMES),
+      unknown = groups.get(UNKNOWN_FRAMES);
     for (let i = 0; hidden.size && i < f.n; i++)
       out[i] = hidden.has(p.functionName(i).replace(/ \[guessed\]$/, "")) ? 1 : 0;
-    for (const [name, group] of groups)
-      for (let i = 0; name !== START_FRAMES && i < f.n; i++) out[i] |= group[i];
+    for (const group of groups.values())
+      if (group !== starts && group !== unknown) for (let i = 0; i < f.n; i++) out[i] |= group[i];
     const isStart = starts && startsOfPaths(p, starts.map((x, i) => x | out[i]));
-    return c => p.fn[c] !== shown && (!!out[p.fn[c]] || !!isStart?.[c]);
+    const isRepeated = c => {
+      let up = p.parent[c];
+      while (p.kind[up] > CONTEXT_FUNCTION) up = p.parent[up];
+      return p.kind[up] === CONTEXT_FUNCTION && p.fn[up] === p.fn[c];
+    };
+    return c =>
+      p.fn[c] !== shown &&
+      (!!out[p.fn[c]] || !!isStart?.[c] || (!!unknown?.[p.fn[c]] && isRepeated(c)));
   }
   link(parent, context) {
     this.n = parent.length;
@@ -157,10 +166,12 @@ function findGroups(p) {
   );
   add("placeholders of launches", f => p.functions.gpuKind[f] === OP_KERNEL);
   add("PyTorch call wrappers", f => /^(Module\.)?_(wrapped_)?call_impl$/.test(p.functionName(f)));
+  add(UNKNOWN_FRAMES, f => p.functionName(f).startsWith("<unknown function>"));
   return groups;
 }
 const INTERPRETER_FRAMES = "interpreter frames",
-  START_FRAMES = "start of processes and threads";
+  START_FRAMES = "start of processes and threads",
+  UNKNOWN_FRAMES = "repeated unknown functions";
 // As in hpcprof-lite/view/view_start.c.
 const STARTS = new Set(
   (

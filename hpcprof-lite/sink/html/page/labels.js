@@ -47,8 +47,10 @@ function formsOf(label) {
   let forms = labelForms.get(label);
   if (forms) return forms;
   forms = [label];
-  const local = label.lastIndexOf(".<locals>.");
-  if (local > 0) forms.push(label.slice(local + 10)); // of Python
+  const local = label.lastIndexOf(".<locals>."),
+    [, library] = label.match(/^<unknown function> (\[.*\])$/) ?? [];
+  if (library) forms.push(library);
+  else if (local > 0) forms.push(label.slice(local + 10)); // of Python
   else if (!label.includes("operator") && !label.startsWith("<")) {
     let plain = withoutArguments(label.replace(/\(anonymous( namespace)?\)::/g, ""));
     plain = plain.slice(plain.lastIndexOf(" ", plain.indexOf("::")) + 1); // a type may come first
