@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a page of a comparison shows: the model of compare_model.h, the runs, and what the page
- * needs to find the same noise as the tables. Test: tests/cli/sink/sink_html.sh.
+ * needs to find the same noise as the tables. Test: tests/cli/sink/sink_html.sh,
+ * tests/unit/compare/test_compare_alloc.c.
  */
 #ifndef HPCPROF_COMPARE_COMPARE_PAGE_H
 #define HPCPROF_COMPARE_COMPARE_PAGE_H

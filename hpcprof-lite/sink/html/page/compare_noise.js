@@ -6,7 +6,7 @@
 function readRuns(bytes, model) {
   const r = new Reader(bytes);
   return model.meta.comparison.runs.map(run => {
-    const rows = { side: run.side, context: [], metric: [], value: [], variance: [], samples: [] };
+    const rows = { context: [], metric: [], value: [], variance: [], samples: [] };
     for (let at = 0; (at += r.delta()) !== 0;) {
       const metric = r.number(),
         { scale } = model.meta.metrics[metric],
@@ -17,7 +17,15 @@ function readRuns(bytes, model) {
       rows.variance.push((value * r.number()) / scale / 1e3);
       rows.samples.push(r.number());
     }
-    return rows;
+    const { context, metric, value, variance, samples } = rows;
+    return {
+      side: run.side,
+      context: Uint32Array.from(context),
+      metric: Uint16Array.from(metric),
+      value: Float64Array.from(value),
+      variance: Float64Array.from(variance),
+      samples: Float64Array.from(samples),
+    };
   });
 }
 // By run: {side, value, variance} by context, for the selected frame.
@@ -133,10 +141,16 @@ class FrameNoise {
     return { ...e, isNoise: isNoise(e, this.limit) };
   }
 }
+// Of all metrics in turn, so it makes no arrays.
 function estimateWhole(p, metric) {
   const e = new Estimate(p, metric),
-    sum = values => values.reduce((a, b) => a + b, 0);
-  amountsOf(p, metric).forEach((a, run) => e.add(run, sum(a.value), sum(a.variance)));
+    inside = p.inside(p.selection.frame);
+  p.runs.forEach((run, k) =>
+    run.context.forEach((c, i) => {
+      if (run.metric[i] === metric && (!inside || inside[c]))
+        e.add(k, run.value[i], run.variance[i]);
+    }),
+  );
   return e.compare();
 }
 // Functions by their own values, or by their totals: {rows, nReal, limit, noise}. Rows {fn, context,
