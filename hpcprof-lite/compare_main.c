@@ -12,7 +12,7 @@
 #include "common/base/vec.h"
 #include "hpcprof-lite/attribute/attribute.h"
 #include "hpcprof-lite/compare/compare_file.h"
-#include "hpcprof-lite/compare/compare_model.h"
+#include "hpcprof-lite/compare/compare_page.h"
 #include "hpcprof-lite/compare/compare_report.h"
 #include "hpcprof-lite/compare/compare_text.h"
 #include "hpcprof-lite/database.h"
@@ -271,16 +271,16 @@ static enum status write_file(const struct compare_report *r, const struct argum
 }
 
 /* The page is complete under another name before it takes the place of an older one. */
-static enum status write_page(const struct model *m, const char *path, const char *directory,
+static enum status write_page(const struct compare_page *p, const char *path, const char *directory,
 			      const char *partial)
 {
-	struct sink_html_settings settings = {partial, true};
+	struct sink_html_settings settings = {partial, &p->comparison};
 	struct sink_options o = {.directory = directory, .no_sources = true, .settings = &settings};
 	char *made = outfile_path(directory, partial);
 	if (!made)
 		return STATUS_NO_MEMORY;
 	unlink(made); /* left by a run that was killed */
-	enum status s = sink_html.write(m, &o);
+	enum status s = sink_html.write(p->m, &o);
 	if (s == STATUS_OK && rename(made, path) != 0) {
 		log_error(path, "cannot be written: %s", strerror(errno));
 		unlink(made);
@@ -290,10 +290,11 @@ static enum status write_page(const struct model *m, const char *path, const cha
 	return s;
 }
 
-static enum status write_html(const struct compare *c, const char *path)
+static enum status write_html(const struct compare_report *r, const struct arguments *a)
 {
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *path = a->html, *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	size_t n_directory = slash == path ? 1 : (size_t)(name - path) - (slash != NULL);
+	struct compare_page p = {0};
 	struct stat old;
 	if (lstat(path, &old) == 0 && !S_ISREG(old.st_mode)) {
 		log_error(path, "is not a regular file; --html needs the name of a file");
@@ -302,10 +303,10 @@ static enum status write_html(const struct compare *c, const char *path)
 	char *directory = slash ? strndup(path, n_directory) : strdup("."), *partial = NULL;
 	if (asprintf(&partial, ".%s.partial", name) < 0)
 		partial = NULL;
-	struct model *m = compare_model_make(c);
-	enum status s = m && directory && partial ? write_page(m, path, directory, partial)
-						  : no_memory();
-	compare_model_free(m);
+	enum status s = directory && partial && compare_page_open(r, a->report.assumed, &p)
+				? write_page(&p, path, directory, partial)
+				: no_memory();
+	compare_page_close(&p);
 	free(directory);
 	free(partial);
 	return s;
@@ -332,7 +333,7 @@ static enum status write_report(const struct arguments *a, const struct compare 
 	if (s == STATUS_OK)
 		s = write_file(&r, a, a->markdown, false);
 	if (s == STATUS_OK && a->html)
-		s = write_html(c, a->html);
+		s = write_html(&r, a);
 	if (s == STATUS_OK)
 		s = compare_text_write(&r, &a->text, stdout);
 	*fails = s == STATUS_OK && compare_report_fails(&r);

@@ -185,6 +185,7 @@ libhlcompare_la_SOURCES += \
 	hpcprof-lite/compare/compare_markdown.c \
 	hpcprof-lite/compare/compare_model.c hpcprof-lite/compare/compare_model.h \
 	hpcprof-lite/compare/compare_names.c hpcprof-lite/compare/compare_names.h \
+	hpcprof-lite/compare/compare_page.c hpcprof-lite/compare/compare_page.h \
 	hpcprof-lite/compare/compare_renames.c hpcprof-lite/compare/compare_renames.h \
 	hpcprof-lite/compare/compare_report.c hpcprof-lite/compare/compare_report.h \
 	hpcprof-lite/compare/compare_row_name.c \
@@ -316,10 +317,11 @@ libhlsink_la_SOURCES += \
 	hpcprof-lite/sink/cctdb/cctdb_yaml.c
 
 # The page is part of the program: embed.sh makes C source of the files of page/.
-html_scripts = data.js model.js state.js states.js frames.js flame.js table.js tables.js \
-	timeline_paint.js timeline.js blame.js advice.js findings.js counters.js kernels.js \
-	source.js threads.js waiting.js mpi.js nccl.js nvtx.js overview.js compare.js search.js \
-	svg.js help.js metrics.js app.js
+html_scripts = data.js model.js state.js states.js frames.js labels.js flame_nodes.js \
+	flame_paint.js flame_input.js flame_controls.js flame.js compare_noise.js table.js \
+	tables.js timeline_paint.js timeline.js blame.js advice.js findings.js counters.js \
+	kernels.js source.js threads.js waiting.js mpi.js nccl.js nvtx.js overview.js compare.js \
+	search.js svg.js help.js metrics.js app.js
 html_page = hpcprof-lite/sink/html/page/head.html hpcprof-lite/sink/html/page/body.html \
 	hpcprof-lite/sink/html/page/style.css \
 	$(html_scripts:%=hpcprof-lite/sink/html/page/%)
@@ -335,6 +337,7 @@ libhlsink_la_SOURCES += \
 	hpcprof-lite/sink/html/html.c hpcprof-lite/sink/html/html.h \
 	hpcprof-lite/sink/html/html_advice.c \
 	hpcprof-lite/sink/html/html_blame.c \
+	hpcprof-lite/sink/html/html_comparison.c \
 	hpcprof-lite/sink/html/html_contexts.c \
 	hpcprof-lite/sink/html/html_counters.c \
 	hpcprof-lite/sink/html/html_findings.c \

@@ -72,6 +72,7 @@ struct compare_run {
 	uint8_t side;
 	uint32_t path; /* of the measurement */
 	uint32_t program; /* its name; "": unknown */
+	uint32_t command; /* its command line; "": unknown */
 	uint32_t n_processes, n_threads, n_ranks;
 	uint64_t elapsed_ns;
 	bool is_complete; /* the ledger closes and no process was still running */

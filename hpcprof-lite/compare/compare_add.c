@@ -261,6 +261,16 @@ static void describe(struct compare_run *run, const struct model *m)
 				    m->modules[i].role == MODEL_MODULE_PROGRAM;
 }
 
+/* The command line of the first process that wrote it; "" if all were killed early. */
+static const char *command_line(const struct model *m)
+{
+	const char *command = "";
+	for (uint32_t i = 0; i < m->n_processes && !*command; i++)
+		if (m->processes[i].command_line)
+			command = m->processes[i].command_line;
+	return command;
+}
+
 bool compare_add(struct compare *c, enum compare_side side, const char *path, const struct model *m)
 {
 	struct compare_adding a = {.c = c, .m = m, .side = side};
@@ -274,7 +284,9 @@ bool compare_add(struct compare *c, enum compare_side side, const char *path, co
 		a.run->path = strtab_add_z(&c->strings, path);
 		describe(a.run, m);
 		a.run->program = strtab_add_z(&c->strings, m->title ? m->title : "");
-		ok = a.run->path != STRTAB_FAILED && a.run->program != STRTAB_FAILED && add_all(&a);
+		a.run->command = strtab_add_z(&c->strings, command_line(m));
+		ok = a.run->path != STRTAB_FAILED && a.run->program != STRTAB_FAILED &&
+		     a.run->command != STRTAB_FAILED && add_all(&a);
 	}
 	free(a.function_of);
 	free(a.metric_of);

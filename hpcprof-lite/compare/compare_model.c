@@ -53,6 +53,11 @@ void compare_model_free(struct model *m)
 	free(d);
 }
 
+uint32_t compare_model_context(const struct model *m, uint32_t node)
+{
+	return ((const struct made *)m)->context_of[node];
+}
+
 /* ---- functions, metrics, runs ---- */
 
 static bool add_module(const struct compare *c, struct made *d, uint32_t name, bool is_gpu,

@@ -15,5 +15,7 @@
  */
 struct model *compare_model_make(const struct compare *c);
 void compare_model_free(struct model *m);
+/* The context of a node in the model from compare_model_make(). */
+uint32_t compare_model_context(const struct model *m, uint32_t node);
 
 #endif

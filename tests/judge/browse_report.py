@@ -6,6 +6,10 @@
 #     browse_report.py facts REPORT          what the page says, in the form of facts.py
 #     browse_report.py use REPORT            clicks, searches, zooms, selects; one line a check:
 #                                            "ok NAME" or "not ok NAME: WHY"
+#     browse_report.py flame REPORT          the same, of the flame graph alone
+#     browse_report.py empty REPORT          the same, of a run with no sample or one
+#     browse_report.py compare REPORT        the same, of a comparison; beside it are texts of the
+#                                            same runs that end with .txt (by self) and -total.txt
 #     browse_report.py waiting REPORT        the same, of the view "Waiting" alone
 #     browse_report.py nccl REPORT           the same, of kernels of NCCL
 #     browse_report.py nvtx REPORT           the same, of ranges of NVTX
@@ -21,6 +25,7 @@
 import contextlib
 import json
 import os
+import re
 import sys
 import time
 
@@ -164,22 +169,58 @@ BOX_NAMES = """const v = app.views.flame.view;
     return v.boxes.map(b => v.nameOf(b.node));"""
 
 
+def boxes_of(page):
+    return page.js(BOX_NAMES)
+
+
+def point_at(page, name, depth=None):
+    """A place on the screen inside a box of the flame graph."""
+    return page.js("""
+        const v = app.views.flame.view, [name, depth] = arguments,
+          b = v.boxes.find(b => (name === null || v.nameOf(b.node) === name) && !b.above &&
+            (depth === null || b.depth === depth) && b.w > 4);
+        const r = v.canvas.getBoundingClientRect();
+        if (b) v.painter.scrollTo(b);
+        return b && {x: r.left + b.x + Math.min(b.w / 2, 20),
+          y: r.top + v.painter.yOf(b) + v.painter.row / 2,
+          name: v.nameOf(b.node), value: b.node.value};""", name, depth)
+
+
+def choose(page, text):
+    """Clicks an entry of the open menu."""
+    for entry in page.browser.find_elements(By.CSS_SELECTOR, ".menu button"):
+        if entry.text.startswith(text):
+            entry.click()
+            time.sleep(0.15)
+            return True
+    return False
+
+
 def use_flame(page, checks):
     page.show("flame")
-    names = page.js(BOX_NAMES)
+    names = boxes_of(page)
     checks.check("flame graph: main is there", "main" in names, names[:10])
     box = page.js("""
         const v = app.views.flame.view, b = v.boxes.find(b => b.depth === 3) ?? v.boxes.at(-1);
-        return {x: b.x + Math.min(b.w / 2, 20), y: b.depth * 19 + 9, name: v.nameOf(b.node)};""")
+        return b.depth;""")
+    box = point_at(page, None, box)
     canvas = page.browser.find_element(By.CSS_SELECTOR, "#view-flame canvas")
-    left, top, _ = page.place("#view-flame canvas")
-    page.drag(left + box["x"], top + box["y"])
-    crumbs = page.js("return document.querySelector('#view-flame .crumbs').innerText")
-    checks.check("flame graph: a click zooms", box["name"] in crumbs, f"{box} {crumbs}")
-    canvas.send_keys(Keys.ESCAPE)
+    page.drag(box["x"], box["y"])
+    crumbs = page.js("return document.querySelector('#view-flame .crumbs').textContent")
+    zoomed = page.js("const v = app.views.flame.view; return v.nameOf(v.zoomed)")
+    checks.check("flame graph: a click zooms", box["name"] == zoomed and len(crumbs) > 3,
+                 f"{box} {zoomed} {crumbs}")
+    page.js("app.state.set({'flame.zoom': ''})")
     canvas.send_keys(Keys.ARROW_DOWN)
     said = page.js("return document.getElementById('live').textContent")
     checks.check("flame graph: keys move and a screen reader hears it", len(said) > 3, said)
+    use_flame_search(page, checks)
+    use_flame_layout(page, checks)
+    use_flame_directions(page, checks)
+    use_flame_menu(page, checks)
+
+
+def use_flame_search(page, checks):
     search = page.browser.find_element(By.ID, "search")
     search.send_keys("main")
     time.sleep(0.2)
@@ -189,9 +230,56 @@ def use_flame(page, checks):
     search.send_keys("no such function")
     share = page.js("return document.querySelector('#view-flame .share').textContent")
     checks.check("flame graph: search finds nothing", share == "no frame matches", share)
-    page.js("app.setSearch('')")
+    search.clear()
+    # The smallest frame is not wide enough to see, unless the search zooms.
+    name = page.js("""const v = app.views.flame.view, t = v.values.total;
+        let least = 1;
+        for (let f = 1; f < v.tree.n; f++) if (t[f] > 0 && t[f] < t[least]) least = f;
+        return v.tree.name(least);""")
+    page.js("app.setSearch(`^${escapeRegExp(arguments[0])}$`)", name)
+    n = page.js("return app.search.matches.length")
+    for _ in range(n):
+        search.send_keys(Keys.ENTER)
+    time.sleep(0.2)
+    found = page.js("""const v = app.views.flame.view,
+          b = v.boxes.find(b => b.node === v.focus && !b.above);
+        return b && [v.nameOf(b.node), b.w, v.isMatch(b.node)];""")
+    checks.check("flame graph: the search goes to a match and makes it visible",
+                 n > 0 and found and found[0] == name and found[1] >= 3 and found[2],
+                 f"{name} {n} {found}")
+    page.js("app.setSearch(''); app.state.set({'flame.zoom': ''})")
+
+
+def use_flame_layout(page, checks):
+    sizes = page.js("""const v = app.views.flame.view, {painter} = v;
+        return {row: painter.row, rows: painter.rows.length, shown: v.scroller.clientHeight,
+          page: document.documentElement.scrollHeight, window: innerHeight};""")
+    checks.check("flame graph: it fills the window, or its rows are as high as they get",
+                 18 <= sizes["row"] <= 56 and sizes["page"] <= sizes["window"] and
+                 (sizes["row"] == 56 or
+                  (sizes["row"] + 1) * sizes["rows"] > sizes["window"] - 260), sizes)
+    box = point_at(page, None, 1)
+    actions = ActionBuilder(page.browser)
+    actions.pointer_action.move_to_location(int(box["x"]), int(box["y"]))
+    actions.perform()
+    tip = "return document.getElementById('tip').hidden ? '' : " \
+        "document.getElementById('tip').textContent"
+    shown = page.js(tip)
+    page.js("app.views.flame.view.scroller.dispatchEvent(new Event('scroll'))")
+    checks.check("flame graph: a tooltip names the frame, until something scrolls",
+                 box["name"] in shown and page.js(tip) == "", shown)
+    forms = page.js("""const names = ["A::B::f(int)", "A::B::g", "A::C<int>::h(A::D*)", "main"],
+          p = {functions: {n: 4}, functionName: i => names[i]};
+        return [commonNamespaces(p), names.map(n => shortLabel(p, n)),
+          formsOf("Pair::compute(int, int)")];""")
+    checks.check("flame graph: labels lose common namespaces, then outer names",
+                 forms == [["A::"], ["B::f(int)", "B::g", "C<int>::h(D*)", "main"],
+                           ["Pair::compute(int, int)", "Pair::compute", "compute"]], forms)
+
+
+def use_flame_directions(page, checks):
     whole = page.js("return app.views.flame.view.root.value")
-    page.js("document.querySelectorAll('#view-flame .segments button')[1].click()")
+    page.click("#view-flame .segments [data-value=up]")
     bottom = page.js("""const v = app.views.flame.view;
         return v.childrenOf(v.root).reduce((s, k) => s + k.value, 0);""")
     checks.check("flame graph: bottom-up has the same sum", abs(bottom - whole) < 1e-6 * whole,
@@ -202,14 +290,171 @@ def use_flame(page, checks):
             return [sum('now'), p.whole(m), sum('before'), p.whole(p.before(m))];""")
         checks.check("flame graph: bottom-up has both sides", abs(sides[0] - sides[1]) < 1e-6 and
                      abs(sides[2] - sides[3]) < 1e-6, sides)
-    page.js("document.querySelectorAll('#view-flame .segments button')[0].click()")
+    page.click("#view-flame .segments [data-value=both]")
+    centre = page.js("""const v = app.views.flame.view, b = v.boxes.find(b => b.isCentre);
+        return [v.nameOf(b.node), v.boxes.filter(x => x.depth < b.depth).length];""")
+    checks.check("flame graph: callers are above the function", centre[1] > 0, centre)
+    # Recursion counts once in both.
+    wrong = page.js("""
+        const v = app.views.flame.view, p = app.profile, m = app.metric, wrong = [];
+        const metrics = p.isComparison ? [m, p.before(m)] : [m];
+        for (const g of groupContexts(p, GROUPINGS.Functions, metrics)) {
+          const fn = p.fn[g.context], total = p.isComparison
+            ? (g.total.get(m) + g.total.get(p.before(m))) / 2 : g.total.get(m);
+          if (fn < 0 || p.classNames[p.classes[g.context]] === "device") continue;
+          app.go("flame", {"flame.of": fn});
+          const up = v.nodes.callers, sum = v.childrenOf(up).reduce((s, k) => s + k.value, 0);
+          if (Math.abs(v.root.value - total) > 1e-9 * total || sum > up.value * (1 + 1e-9) ||
+              Math.abs(up.value - total) > 1e-9 * total)
+            wrong.push([p.functionName(fn), total, v.root.value, up.value, sum]);
+        }
+        return wrong;""")
+    checks.check("flame graph: callers and callees have the totals of the table", not wrong,
+                 wrong[:3])
+    page.click("#view-flame .segments [data-value=down]")
+
+
+def use_empty(page, checks):
+    """A run with no sample or one: every view says so, or shows it."""
+    for view in page.views():
+        page.show(view)
+        text = page.js("return document.querySelector(`#view-${arguments[0]}`).innerText", view)
+        checks.check(f"few samples: view {view} shows something", len(text) > 10, text)
+    page.show("flame")
+    whole = page.whole()
+    starts = page.js("const p = app.profile;"
+                     "return p.functions.name.some(n => p.str(n) === '_start')")
+    if starts:
+        folded = boxes_of(page)
+        page.click("#view-flame .chip")
+        names = boxes_of(page)
+        checks.check("few samples: the start of the process is folded, until its chip is clicked",
+                     "_start" in names and "_start" not in folded and "main" in folded,
+                     f"{folded} {names}")
+    text = page.js("return document.getElementById('view-flame').innerText")
+    checks.check("few samples: the flame graph has it, or says that there is none",
+                 page.js("return app.views.flame.view.boxes.length > 2") if whole else
+                 "this run has no" in text, text)
+    errors = page.errors()
+    checks.check("few samples: the console stays empty", not errors, json.dumps(errors)[:400])
+
+
+def use_flame_menu(page, checks):
+    whole = page.js("return app.views.flame.view.root.value")
+    canvas = page.browser.find_element(By.CSS_SELECTOR, "#view-flame canvas")
+    # A frame that is called from several lines, so that it is several contexts; else a deep one.
+    box = page.js("""const v = app.views.flame.view, p = app.profile, n = {};
+        const total = p.total(app.metric);
+        for (let c = 1; c < p.n; c++)
+          if (p.kind[c] === CONTEXT_FUNCTION && total[c])
+            n[v.tree.of[c]] = (n[v.tree.of[c]] ?? 0) + 1;
+        const [box] = v.boxes.filter(b => v.isFunction(b.node) && v.nameOf(b.node) !== "main")
+          .sort((a, b) => n[b.node.frame] - n[a.node.frame] || b.depth - a.depth);
+        v.painter.scrollTo(box);
+        v.focus = box.node;
+        return [v.nameOf(v.focus), v.focus.value, n[v.focus.frame]];""")
+    canvas.send_keys("m")
+    done = choose(page, "Select only this frame")
+    now = page.js("const p = app.profile, v = app.views.flame.view; return [v.root.value,"
+                  "document.getElementById('selection').innerText]")
+    checks.check("flame graph: key M selects one frame, which narrows everything",
+                 done and abs(now[0] - box[1]) < 1e-9 * box[1] and "×" in now[1], f"{box} {now}")
+    page.js("app.select({frame: null})")
+    main = point_at(page, "main")
+    actions = ActionBuilder(page.browser)
+    actions.pointer_action.move_to_location(int(main["x"]), int(main["y"])).context_click()
+    actions.perform()
+    time.sleep(0.2)
+    done = choose(page, "Callers and callees")
+    of = page.js("const v = app.views.flame.view; return [v.kind, v.nameOf(v.root)]")
+    checks.check("flame graph: the menu shows callers and callees", done and of == ["both", "main"],
+                 of)
+    page.click("#view-flame .segments [data-value=down]")
     page.js("const v = app.views.flame.view;"
-            "v.hide(v.boxes.find(b => v.nameOf(b.node) === 'main').node)")
-    names = page.js(BOX_NAMES)
+            "v.input.hide(v.boxes.find(b => v.nameOf(b.node) === 'main').node)")
+    names = boxes_of(page)
     total = page.js("return app.views.flame.view.root.value")
     checks.check("flame graph: hidden frames are gone, their values stay",
                  "main" not in names and abs(total - whole) < 1e-9 * whole, names[:8])
     page.js("app.state.set({'flame.names': ''})")
+
+
+# ---- comparisons ----
+
+SCALES = {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "": 1}
+
+
+def rounded(text, scale):
+    digits = len(text.partition(".")[2])
+    return float(text.replace(",", "")) * scale, 0.51 * 10 ** -digits * scale
+
+
+def read_comparison(path):
+    """Tables of hpcprof-lite compare: {title: [[change, sd, base, new, name, is noise]]}. Each
+    number is (value, half of its last digit)."""
+    number = r"([-+]?[\d.,]+) ?(s|ms|us|ns|)"
+    row = re.compile(rf" *{number} +{number} +(?:[-+][\d.]+%)? +\S+ +{number} +{number}   (.*)")
+    tables, noise = {}, False
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            if line[0] not in " -\n":
+                table, noise = tables.setdefault(line.strip(), []), False
+            noise = noise or line.startswith("---- noise")
+            m = row.match(line)
+            if m:
+                x = [rounded(m[i], SCALES[m[i + 1]]) for i in (1, 3, 5, 7)]
+                name = re.split("  +", m[9].strip())[0]
+                table.append([*x, name.replace(" (noise)", ""), noise or "(noise)" in name])
+    return tables
+
+
+def use_comparison(page, checks, path):
+    """The page of a comparison says what the text of its options says (PATH, by own values)."""
+    def differ(want, have):
+        return want[4:] != have[4:] or any(
+            abs(a - b) > error for (a, error), b in zip(want[:4], have[:4]))
+    for kind, title in (("", "their own"), ("1", "their total")):
+        tables = read_comparison(path if not kind else path.replace(".txt", "-total.txt"))
+        have = page.js("""const p = app.profile, j = judgeFunctions(p, app.metric, !!arguments[0]);
+            return j.rows.map(r => [r.now - r.before, r.sd, r.before, r.now, p.name(r.context),
+              r.isNoise]);""", kind)
+        want = next(rows for name, rows in tables.items()
+                    if name.startswith(f"Functions by change of {title}"))
+        wrong = [(a, b) for a, b in zip(want, have) if differ(a, b)]
+        checks.check(f"comparison: functions by {title} values, as in the text",
+                     len(want) == len(have) > 1 and not wrong, f"{wrong} {want} {have}")
+        page.js("app.state.set({'overview.total': arguments[0]})", kind)
+        shown = page.js("return [...document.querySelectorAll('#view-overview tr[data-fn]')].map("
+                        "r => [r.querySelector('bdi').textContent, r.className === 'noise'])")
+        checks.check(f"comparison: the overview shows {title} values, noise in grey",
+                     shown == [x[4:] for x in want], f"{shown} {want}")
+    have = page.js("""return new ComparisonView(app, null).sums().map(i => {
+          const e = estimateWhole(app.profile, i), view = new ComparisonView(app, null);
+          return [e.now - e.before, e.sd, e.before, e.now, app.profile.metrics[i].label,
+            isNoise(e, view.wholeLimit()) && e.now !== e.before]; })""")
+    want = tables["The whole program"]
+    checks.check("comparison: the whole of each metric, as in the text", len(want) == len(have) and
+                 not any(differ(a, b) for a, b in zip(want, have)), f"{want} {have}")
+    runs = page.js("return app.profile.runs.map(r => [r.side, samplesOf(r, app.metric)])")
+    text = page.js("return document.querySelector('[aria-label=Runs]').innerText")
+    checks.check("comparison: both sides have samples, times and commands",
+                 {0, 1} == {r[0] for r in runs} and all(f"{r[1]:,}" in text for r in runs) and
+                 "app" in text and "µs" in text, text)
+    page.show("flame")
+    for side in ("before", "now"):
+        page.click(f"#view-flame .segments [data-value={side}]")
+        sums = page.js("""const v = app.views.flame.view, p = app.profile, m = app.metric;
+            return [v.root.value, p.whole(arguments[0] === "now" ? m : p.before(m))];""", side)
+        checks.check(f"comparison: the flame graph has the widths of {side}",
+                     abs(sums[0] - sums[1]) < 1e-9 * sums[1], sums)
+    judged = page.js("""const v = app.views.flame.view;
+        return v.boxes.map(b => [v.nameOf(b.node), v.judge(b.node).isNoise,
+          new FrameColours(v).of(b.node) === changeColour(1, 1, true)]);""")
+    checks.check("comparison: noise is grey in the flame graph, the rest is not",
+                 all(noise == grey for _, noise, grey in judged) and
+                 len({noise for _, noise, _ in judged}) == 2, judged)
+    errors = page.errors()
+    checks.check("comparison: the console stays empty", not errors, json.dumps(errors)[:400])
 
 
 def use_timeline(page, checks):
@@ -653,6 +898,12 @@ def run(browser, command, report, more):
         print_facts(page)
     elif command == "use":
         use_page(page, Checks())
+    elif command == "flame":
+        use_flame(page, Checks())
+    elif command == "empty":
+        use_empty(page, Checks())
+    elif command == "compare":
+        use_comparison(page, Checks(), report.replace(".html", ".txt"))
     elif command == "waiting":
         checks = Checks()
         use_waiting(page, checks)

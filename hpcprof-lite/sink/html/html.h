@@ -75,6 +75,9 @@ void html_put_nccl(struct html *h);
 /* The member "nvtx" of "meta", if there are ranges; after html_write_nvtx(). */
 void html_put_nvtx(struct html *h);
 
+/* The member "comparison" of "meta": 0 if it is none. */
+void html_put_comparison(struct html *h);
+
 /* Sets the strides, so that the page does not carry too many samples and operations. */
 void html_find_strides(struct html *h);
 
@@ -82,6 +85,8 @@ void html_find_strides(struct html *h);
 enum status html_write_contexts(struct html *h);
 enum status html_write_totals(struct html *h);
 enum status html_write_values(struct html *h);
+/* The section "runs" of a comparison. */
+enum status html_write_runs(struct html *h);
 enum status html_write_times(struct html *h);
 enum status html_write_nvtx(struct html *h);
 enum status html_write_sources(struct html *h);

@@ -363,7 +363,7 @@ enum status html_write_meta(struct html *h)
 	NUMBER(h, "elapsed", m->elapsed_ns / 1000);
 	NUMBER(h, "runs", m->n_runs);
 	NUMBER(h, "hasTraces", m->has_traces);
-	NUMBER(h, "comparison", html_is_comparison(h));
+	html_put_comparison(h);
 	put_threads(h);
 	STRING(h, "part", m->part);
 	put_strings(h, "partNotes", m->part_notes, m->n_part_notes);

@@ -17,7 +17,7 @@
 bool html_is_comparison(const struct html *h)
 {
 	const struct sink_html_settings *settings = h->o->settings;
-	return settings && settings->is_comparison;
+	return settings && settings->comparison;
 }
 
 double html_scale(const struct html *h, const struct model_metric *metric)

@@ -125,7 +125,10 @@ for f in "$golden"/nvidia/gpubins/*.gz; do
 	gzip -dc "$f" >"$T/nv/gpubins/$(basename "$f" .gz)"
 done
 facts_of nvidia "$T/nv"
-a_model loops "n_metrics=3 n_extra=50 loops=1 n_gpu_ops=30"
+a_model loops "n_metrics=3 n_extra=20 loops=1 n_gpu_ops=30 recursion=800"
+for n in 0 1; do
+	a_model "few$n" "n_samples=$n n_processes=1 n_threads=1 n_gpu_ops=0"
+done
 
 # two sides of a comparison
 "$builddir/tests/gen/gen_compare" "$T/base"
@@ -138,6 +141,14 @@ is "comparison: and replaced" "$? $(cat "$T/err")" "0 "
 is "comparison: a place that is not there" "$?" 1
 is "comparison: nothing half is left" "$(find "$T" -name '*partial*')" ""
 cp "$T/sides.html" "$T/page/sides.html"
+# two runs of a side, which differ a little, and one of the other
+"$builddir/tests/gen/gen_compare" --solve 10100 --kernels 40 "$T/base2"
+"$builddir/tests/gen/gen_compare" --solve 13000 --kernels 50 "$T/new1"
+for sort in self total; do
+	COLUMNS=200 "$HPCPROF" compare -q --no-structs --sort $sort --html "$T/page/runs.html" \
+		--base "$T/base" --base "$T/base2" "$T/new1" >"$T/page/runs-$sort.txt" 2>"$T/err"
+done
+mv "$T/page/runs-self.txt" "$T/page/runs.txt"
 [ ! -f "$T/with/report.html" ] || cp "$T/with/report.html" "$T/page/with.html"
 
 set --
@@ -148,7 +159,11 @@ done
 for n in gpu $(thorough "" nvidia) sides; do
 	set -- "$@" "use=$T/page/$n.used" "$T/page/$n.html"
 done
-[ ! -f "$T/page/with.html" ] || set -- "$@" "title=$T/title" "$T/page/with.html"
+set -- "$@" "flame=$T/page/loops.used" "$T/page/loops.html" \
+	"compare=$T/page/runs.used" "$T/page/runs.html" \
+	"empty=$T/page/few0.used" "$T/page/few0.html" "empty=$T/page/few1.used" "$T/page/few1.html"
+[ ! -f "$T/page/with.html" ] || set -- "$@" "title=$T/title" "$T/page/with.html" \
+	"empty=$T/page/with.used" "$T/page/with.html"
 ok "the pages in a browser" browse "$@"
 diag_file "$T/err" 10
 agrees loops "a model with three metrics, loops and GPUs"
@@ -158,11 +173,16 @@ used gpu "OpenCL on two ranks"
 agrees nvidia "PC samples of a GPU"
 [ "$(thorough few all)" = few ] || used nvidia "PC samples of a GPU"
 used sides comparison
+used loops "recursion and loops"
+used runs "comparison of several runs"
+used few0 "no samples"
+used few1 "one sample"
 grep '^total' "$T/page/sides.facts" >"$T/facts"
 like "comparison: both sides are there" "$(cat "$T/facts")" 'before'
 is "comparison: no side is the other" "$(cut -f 3 "$T/facts" | sort -u | wc -l)" 2
 
 if [ -f "$T/page/with.html" ]; then
+	used with "a program"
 	is "hostile arguments: the title stays, and shows a name as what it is" \
 		"$(sed -n 1p "$T/title")" "spin‹U+202E›desrever␛[31m – hpctoolkit-lite"
 	is "hostile arguments: no element comes of them" "$(sed -n 2p "$T/title")" 0

@@ -5,6 +5,7 @@
  */
 #include "common/base/log.h"
 #include "hpcprof-lite/compare/compare_model.h"
+#include "hpcprof-lite/compare/compare_page.h"
 #include "hpcprof-lite/compare/compare_report.h"
 #include "tests/unit/compare/compare_fixture.h"
 
@@ -117,21 +118,24 @@ static bool compare_lines(struct compare *c, size_t n_metrics)
 	       compare_add(c, COMPARE_NEW, "new", &f.m);
 }
 
-static void test_model(void **state)
+static void test_page(void **state)
 {
 	struct compare c;
+	struct compare_report r;
 	size_t n = 0;
 	(void)state;
-	assert_true(compare_lines(&c, 1));
+	assert_true(compare_lines(&c, 1) && compare_settle(&c));
+	assert_int_equal(compare_report_open(&c, &(struct compare_options){0}, &r), STATUS_OK);
 	for (bool done = false; !done; n++) {
+		struct compare_page p;
 		n_left = n;
-		struct model *m = compare_model_make(&c);
-		done = m != NULL;
+		done = compare_page_open(&r, 0.03, &p);
 		assert_true(!done || n_left != SIZE_MAX);
-		compare_model_free(m);
+		n_left = SIZE_MAX;
+		compare_page_close(&p);
 	}
-	n_left = SIZE_MAX;
-	assert_true(n > 10);
+	assert_true(n > 15);
+	compare_report_close(&r);
 	compare_close(&c);
 }
 
@@ -154,7 +158,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_allocation),
-		cmocka_unit_test(test_model),
+		cmocka_unit_test(test_page),
 		cmocka_unit_test(test_model_size),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -62,6 +62,7 @@ class App {
     // Groups of functions that flame graphs and time lines hide.
     const hidden = s.get("hide", this.firstHidden());
     this.groups = new Map([...this.presets].filter((_, i) => parseSet(hidden, 64).has(i)));
+    p.folding = { hidden: new Set(s.get("flame.names").split("\n")), groups: this.groups };
     const frame = s.get("f").match(/^([cn])(\d+)$/);
     p.setSelection({
       time: parseRange(s.get("t")),
@@ -69,11 +70,13 @@ class App {
       frame: frame ? (frame[1] === "n" ? { fn: +frame[2] } : { context: +frame[2] }) : null,
     });
   }
-  // Python programs read better without the interpreter, as in the text report.
+  // Paths begin with main, and Python programs read better without the interpreter.
   firstHidden() {
     const names = [...this.presets.keys()],
       isPython = this.profile.meta.modules.some(m => m.python);
-    return names.flatMap((n, i) => (isPython && n === INTERPRETER_FRAMES ? [i] : [])).join() || "-";
+    const isFolded = n =>
+      n === START_FRAMES || n === UNKNOWN_FRAMES || (isPython && n === INTERPRETER_FRAMES);
+    return names.flatMap((n, i) => (isFolded(n) ? [i] : [])).join() || "-";
   }
   // Hides a group of functions, or shows it again.
   toggleGroup(name) {
@@ -108,7 +111,7 @@ class App {
     if ("profiles" in change) keys.p = change.profiles ? formatSet(change.profiles) : "";
     if ("frame" in change)
       keys.f = frame ? (frame.fn === undefined ? `c${frame.context}` : `n${frame.fn}`) : "";
-    this.state.set({ ...keys, ...more });
+    this.state.set({ ...keys, ...flameKeys(more) });
   }
 
   // ---- the bar ----
@@ -218,7 +221,7 @@ class App {
 
   // keys: of the state; see there.
   go(view, keys = {}) {
-    this.state.set({ view, ...keys });
+    this.state.set({ view, ...flameKeys(keys) });
   }
   metricKeys(metric) {
     const columns = this.columns.includes(metric) ? {} : { c: formatSet([metric, ...this.columns]) };

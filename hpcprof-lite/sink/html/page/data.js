@@ -320,6 +320,7 @@ async function loadModel() {
   readFunctions(await readSection("functions"), model);
   readContexts(await readSection("contexts"), model);
   model.totals = readRows(new Reader(await readSection("totals")), model, true);
+  if (model.meta.comparison) model.runs = readRuns(await readSection("runs"), model);
   model.sources = new Map();
   return model;
 }

@@ -1,155 +1,125 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The flame graph, top-down (callers above callees) and bottom-up (callees above callers).
+// The flame graph: top-down (callers above callees), bottom-up (callees above callers), or callers
+// and callees of one function. Keys of the state: flame.up ("1": bottom-up), flame.of (a function:
+// its callers and callees), flame.zoom (contexts), flame.lines, flame.loops, flame.names (hidden),
+// flame.side (of a comparison: "before", "now").
 
-const FLAME_ROW = 19,
-  FLAME_LEVELS = 800;
+const FLAME_PAPER_ROW = 22; // pixels
+
+// A link that names a direction or a function leaves nothing of the one before.
+function flameKeys(keys) {
+  if ("flame.of" in keys) return { "flame.up": "", "flame.zoom": "", ...keys };
+  if ("flame.up" in keys) return { "flame.of": "", "flame.zoom": "", ...keys };
+  return keys;
+}
 
 class FlameView {
   constructor(app, container) {
     this.app = app;
     this.profile = app.profile;
     this.focus = null;
-    this.makeControls(container);
+    this.controls = new FlameControls(this, container);
     this.canvas = el("canvas", {
       tabindex: "0",
       role: "application",
       "aria-label":
-        "Flame graph. Arrow keys move between frames, Enter zooms, Escape zooms out, " +
-        "C copies the " +
-        "path, S shows the source, H hides frames of this name.",
+        "Flame graph. Arrow keys move between frames, Enter zooms, Escape zooms out, M opens the " +
+        "menu of the frame, B shows callers and callees, C copies the path, S shows the source, " +
+        "H hides frames of this name.",
     });
-    this.scroller = el("div", { class: "canvas-box" }, this.canvas);
-    container.append(this.crumbs, this.scroller, this.legend());
-    this.canvas.addEventListener("mousemove", e => this.hover(e));
-    this.canvas.addEventListener("mouseleave", () => {
-      Tip.hide();
-      this.setHover(null);
-    });
-    this.canvas.addEventListener("click", e => {
-      const b = this.find(e);
-      if (b) this.zoom(b.node);
-    });
-    this.canvas.addEventListener("contextmenu", e => this.openMenu(e));
-    this.canvas.addEventListener("keydown", e => this.key(e));
-  }
-  makeControls(container) {
-    const hasGpu = this.profile.meta.modules.some(m => m.gpu);
-    this.firstLines = hasGpu ? "gpu" : "none";
-    const set = (key, first) => text => this.app.state.set({ [key]: text === first ? "" : text });
-    const setLines = set("flame.lines", this.firstLines);
-    this.lines = el(
-      "select",
-      { "aria-label": "Lines", onchange: e => setLines(e.target.value) },
-      el("option", { value: "none" }, "no lines"),
-      hasGpu ? el("option", { value: "gpu" }, "lines of GPU code") : null,
-      el("option", { value: "all" }, "all lines"),
-    );
-    this.loops = el("input", {
-      type: "checkbox",
-      onchange: e => this.app.state.set({ "flame.loops": e.target.checked ? "1" : "" }),
-    });
-    const direction = el("div", { class: "segments", role: "group", "aria-label": "Direction" });
-    this.direction = direction;
-    for (const [label, up] of [
-      ["Top-down", false],
-      ["Bottom-up", true],
-    ])
-      direction.append(
-        el(
-          "button",
-          {
-            type: "button",
-            onclick: () =>
-              this.app.state.set({ "flame.up": up ? "1" : "", "flame.zoom": "" }),
-          },
-          label,
-        ),
-      );
-    this.crumbs = el("div", { class: "crumbs" });
-    this.hiddenList = el("div", { class: "chips" });
-    const presets = el(
-      "select",
-      {
-        "aria-label": "Hide frames",
-        onchange: e => {
-          const name = e.target.value;
-          e.target.selectedIndex = 0;
-          if (!this.app.groups.has(name)) this.app.toggleGroup(name);
-        },
-      },
-      el("option", { value: "" }, "Hide…"),
-    );
-    for (const name of this.app.presets.keys()) presets.append(el("option", {}, name));
-    this.share = el("span", { class: "share" });
-    container.append(
-      el(
-        "div",
-        { class: "controls" },
-        direction,
-        this.lines,
-        el("label", { title: "Show loops as frames" }, this.loops, "loops"),
-        this.app.presets.size ? presets : null,
-        this.hiddenList,
-        this.share,
-      ),
-    );
-  }
-  legend() {
-    const present = new Set(this.profile.classes);
-    const list = el("div", { class: "legend", "aria-label": "Colours" });
-    if (this.profile.isComparison) {
-      list.append(
-        el("span", {}, el("i", { class: "swatch more" }), "more than before"),
-        el("span", {}, el("i", { class: "swatch less" }), "less than before"),
-        el("span", {}, "widths are the mean of both sides"),
-      );
-      return list;
-    }
-    this.profile.classNames.forEach((name, i) => {
-      if (present.has(i) && name !== "entry")
-        list.append(el("span", {}, el("i", { class: `swatch frame-${name}` }), CLASSES[name]));
-    });
-    return list;
+    this.scroller = el("div", { class: "canvas-box flame" }, el("div", {}, this.canvas));
+    container.append(this.controls.crumbs, this.controls.note, this.scroller, this.controls.legend);
+    this.painter = new FlamePainter(this);
+    this.input = new FlameInput(this);
   }
 
-  // ---- nodes: {frame, value, self, depth, parent, list} ----
+  // ---- direction ----
 
-  // The tree of frames for the options of the state.
+  turn(kind) {
+    const fn = kind === "both" ? this.functionToShow() : -1;
+    if (kind === "both" && fn < 0) return announce("no function is known");
+    this.focus = null;
+    this.app.state.set({
+      "flame.up": kind === "up" ? "1" : "",
+      "flame.of": fn >= 0 ? fn : "",
+      "flame.zoom": "",
+    });
+  }
+  // That of the frame that has the focus or is zoomed, or the one with most time of its own.
+  functionToShow() {
+    if (this.kind === "both") return this.fn;
+    for (const node of [this.focus, this.zoomed])
+      if (node && this.functionOf(node) >= 0) return this.functionOf(node);
+    const [most] = this.functionRows().sort((a, b) => b.self - a.self);
+    return most?.fn ?? -1;
+  }
+  functionRows() {
+    const p = this.profile,
+      m = this.app.metric,
+      side = p.isComparison && this.side === "before" ? p.before(m) : m;
+    return groupContexts(p, GROUPINGS.Functions, [side])
+      .map(g => ({ fn: p.fn[g.context], self: g.self.get(side), total: g.total.get(side) }))
+      .filter(x => x.fn >= 0);
+  }
+  // ---- state ----
+
   readState() {
-    const s = this.app.state,
+    const { app, profile } = this,
+      s = app.state,
       options = {
         loops: s.get("flame.loops") === "1",
-        lines: s.get("flame.lines", this.firstLines),
+        lines: s.get("flame.lines", this.controls.firstLines),
         hidden: new Set(s.get("flame.names").split("\n").filter(Boolean)),
-        groups: this.app.groups,
-      };
-    this.bottomUp = s.get("flame.up") === "1";
-    const made = [options.loops, options.lines, ...options.hidden, 0, ...options.groups.keys()].join("\n");
-    if (made !== this.made) this.tree = new FrameTree(this.profile, options);
-    this.made = made;
-    this.hidden = options.hidden;
-    this.lines.value = options.lines;
-    this.loops.checked = options.loops;
-    [...this.direction.children].forEach((b, i) =>
-      b.setAttribute("aria-pressed", String(!!i === this.bottomUp)),
-    );
+        groups: app.groups,
+      },
+      fn = s.number("flame.of", -1);
+    this.fn = Number.isInteger(fn) && fn >= 0 && fn < profile.functions.n ? fn : -1;
+    this.kind = this.fn >= 0 ? "both" : s.get("flame.up") === "1" ? "up" : "down";
+    this.side = profile.isComparison ? s.get("flame.side") : "";
+    if (this.isHidden(this.fn, options)) options.shown = this.fn;
+    const made = JSON.stringify([options.loops, options.lines, [...options.hidden],
+      [...options.groups.keys()], options.shown]);
+    if (made !== this.made) this.tree = new FrameTree(profile, options);
+    const summed = [made, app.metric, this.kind, this.fn, this.side, profile.isComplete,
+      ...["t", "p", "f"].map(k => s.get(k))].join("\n");
+    if (summed !== this.summed) this.sumUp();
+    Object.assign(this, { made, summed, hidden: options.hidden });
+    this.controls.set(options);
   }
-  drawHidden() {
-    const chip = (name, show) =>
-      el(
-        "button",
-        { type: "button", class: "chip", title: "Show again", onclick: show },
-        "without ",
-        el("bdi", {}, name),
-        " ×",
-      );
-    const showName = name =>
-      this.app.state.set({ "flame.names": [...this.hidden].filter(n => n !== name).join("\n") });
-    this.hiddenList.replaceChildren(
-      ...[...this.app.groups.keys()].map(n => chip(n, () => this.app.toggleGroup(n))),
-      ...[...this.hidden].map(n => chip(n, () => showName(n))),
-    );
+  isHidden(fn, { hidden, groups }) {
+    if (fn < 0) return false;
+    const isIn = ([name, group]) => name !== UNKNOWN_FRAMES && group[fn]; // the first one stays
+    return hidden.has(this.profile.functionName(fn)) || [...groups].some(isIn);
   }
+  sumUp() {
+    const { tree, app } = this;
+    this.values = tree.values(app.metric, this.side);
+    this.nodes = new FlameNodes(tree, this.values, this.kind, this.fn);
+    this.root = this.nodes.root;
+    this.focus = this.hovered = this.samples = null;
+    this.judged = this.profile.isComparison ? new FrameNoise(this.profile, tree, app.metric) : null;
+    this.controls.fillFunctions();
+  }
+  zoomedNode() {
+    const [, to, list] = this.app.state.get("flame.zoom").match(/^([cud])([\d.]+)$/) ?? [],
+      contexts = (list ?? "").split(".").map(Number).filter(Boolean),
+      { nodes, tree } = this;
+    if (!contexts.length || (to === "c") === (this.kind === "both")) return this.root;
+    if (this.kind === "down")
+      return nodes.find(this.root, tree.path(tree.of[contexts[0]] ?? 0).map(f => tree.context[f]));
+    return nodes.find(to === "u" ? nodes.callers : this.root, contexts);
+  }
+  zoom(node) {
+    Tip.hide();
+    const path = this.nodes.path(node),
+      shown = this.kind === "down" ? path.slice(-1) : path,
+      to = this.kind !== "both" ? "c" : node.at ? "u" : "d";
+    this.app.state.set({ "flame.zoom": shown.length ? to + shown.join(".") : "" });
+    announce(this.sentence(node));
+  }
+
+  // ---- nodes ----
+
   nameOf(node) {
     return node.frame ? this.tree.name(node.frame) : "whole run";
   }
@@ -157,380 +127,154 @@ class FlameView {
     return node.frame ? this.tree.label(node.frame) : "whole run";
   }
   childrenOf(node) {
-    if (node.children) return node.children;
-    const { self, total } = this.values;
-    let kids;
-    if (!this.bottomUp) {
-      kids = [...this.tree.children(node.frame)]
-        .filter(f => total[f] > 0)
-        .map(f => ({ frame: f, value: total[f], self: self[f], parent: node }));
-    } else {
-      kids = this.callersOf(node);
-    }
-    return (node.children = kids.sort((a, b) => b.value - a.value || a.frame - b.frame));
+    return this.nodes.childrenOf(node);
   }
-  // Groups by name: the frames with values of their own at the root, their callers below it.
-  callersOf(node) {
-    const groups = new Map(),
-      { self, nowSelf, beforeSelf } = this.values;
-    const add = (frame, weight, now, before) => {
-      const key = this.keyAt(frame);
-      let g = groups.get(key);
-      if (!g) {
-        g = { frame, value: 0, self: 0, parent: node, list: [], sides: { now: 0, before: 0 } };
-        groups.set(key, g);
-      }
-      g.value += weight;
-      g.sides.now += now;
-      g.sides.before += before;
-      g.list.push([frame, weight, now, before]);
-    };
-    if (!node.list) {
-      for (let f = 1; f < self.length; f++)
-        if (self[f] > 0) add(f, self[f], nowSelf?.[f] ?? 0, beforeSelf?.[f] ?? 0);
-    } else {
-      for (const [frame, weight, now, before] of node.list) {
-        const up = this.tree.parent[frame];
-        if (up) add(up, weight, now, before);
-        else node.self += weight;
-      }
-    }
-    return [...groups.values()];
+  isFunction(node) {
+    return !!node.frame && this.profile.kind[this.tree.context[node.frame]] === CONTEXT_FUNCTION;
   }
-  // What makes frames the same: a function, called or inlined if top-down; else the name.
-  keyAt(frame) {
-    const p = this.profile,
-      c = this.tree.context[frame];
-    if (p.kind[c] !== CONTEXT_FUNCTION) return p.name(c);
-    return this.bottomUp ? p.fn[c] : `${p.fn[c]} ${p.relation[c] === INLINED}`;
+  functionOf(node) {
+    return this.isFunction(node) ? this.profile.fn[this.tree.context[node.frame]] : -1;
   }
-  // The state has the context of the zoomed frame; bottom-up, those of the frames down to it.
-  zoomedNode() {
-    const contexts = this.app.state.get("flame.zoom").replace(/^c/, "").split(".").map(Number),
-      frames = contexts.map(c => this.tree.of[c]).filter(Boolean),
-      keys = (this.bottomUp ? frames : this.tree.path(frames[0] ?? 0)).map(f => this.keyAt(f));
-    let node = this.root;
-    for (const key of keys) {
-      const next = this.childrenOf(node).find(k => this.keyAt(k.frame) === key);
-      if (!next) break;
-      node = next;
-    }
-    return node;
+  isMatch(node) {
+    const { search } = this.app;
+    if (!search.isOn || !node.frame) return false;
+    if (this.matchedBy !== search.expression) this.matched = new Map();
+    this.matchedBy = search.expression;
+    const name = this.nameOf(node);
+    if (!this.matched.has(name)) this.matched.set(name, search.test(name));
+    return this.matched.get(name);
   }
-  zoom(node) {
-    const contexts = [];
-    for (let at = node; at.parent; at = at.parent) contexts.unshift(this.tree.context[at.frame]);
-    const shown = this.bottomUp ? contexts : contexts.slice(-1);
-    this.focus = null;
-    this.app.state.set({ "flame.zoom": shown.length ? `c${shown.join(".")}` : "" });
-    announce(`${this.nameOf(node)}, ${percent(node.value, this.root.value)}`);
+  sentence(node) {
+    return `${this.nameOf(node)}, ${percent(node.value, this.nodes.whole)}`;
+  }
+  // Both sides of a comparison, and whether chance explains the difference.
+  judge(node) {
+    return (node.judgement ??= this.judged.of(this.nodes, node));
+  }
+  // 0: not known.
+  samplesOf(node) {
+    const own = this.profile.samples(this.app.metric);
+    if (own) this.samples ??= this.tree.sumOf(own);
+    return own ? this.nodes.sumOf(node, this.samples) : 0;
+  }
+  sidesOf(node) {
+    const { now, before } = this.values;
+    return { now: this.nodes.sumOf(node, now), before: this.nodes.sumOf(node, before) };
   }
 
   // ---- drawing ----
 
   draw() {
-    if (this.scroller.clientWidth === 0) return;
-    const metric = this.app.metric;
+    if (this.canvas.closest("section").hidden) return;
     this.readState();
-    this.values = this.tree.values(metric);
-    this.root = { frame: 0, value: this.values.total[0], self: this.values.self[0], parent: null };
-    const zoomed = this.zoomedNode();
-    this.drawCrumbs(zoomed);
-    this.drawHidden();
+    this.zoomed = this.zoomedNode();
+    this.boxes = this.root.value > 0 ? this.layOut() : [];
+    this.scroller.hidden = !this.boxes.length;
+    this.controls.draw();
+    if (this.boxes.length) this.placeAndPaint();
+    this.showShare();
+  }
+  // Boxes of a root and what is below it, `zoomed` over the whole width; {depth: from the root}.
+  layBelow(root, zoomed) {
+    const { nodes } = this,
+      node = nodes.isBelow(zoomed, root) ? zoomed : root,
+      above = [];
+    for (let at = node.parent; at; at = at.parent) above.unshift(at);
+    return [
+      ...above.map((x, depth) => ({ node: x, x: 0, w: this.width, depth, above: true })),
+      ...layFlame(nodes, node, this.width, above.length, 1),
+    ];
+  }
+  layOut() {
     this.width = this.scroller.clientWidth;
-    this.boxes = [];
-    const above = [];
-    for (let at = zoomed.parent; at; at = at.parent) above.unshift(at);
-    above.forEach((node, depth) =>
-      this.boxes.push({ node, x: 0, w: this.width, depth, above: true }),
-    );
-    const visit = (node, x, w, depth) => {
-      this.boxes.push({ node, x, w, depth });
-      if (depth === FLAME_LEVELS) return; // a canvas cannot be higher; zooming shows the rest
-      for (const kid of this.childrenOf(node)) {
-        const width = (w * kid.value) / node.value;
-        if (width < 0.6) break; // the others are smaller
-        visit(kid, x, width, depth + 1);
-        x += width;
-      }
-    };
-    if (zoomed.value > 0) visit(zoomed, 0, this.width, above.length);
-    this.height = (this.boxes.reduce((d, b) => Math.max(d, b.depth), 0) + 1) * FLAME_ROW + 2;
-    this.paint();
-    this.showShare(metric);
+    const down = this.layBelow(this.root, this.zoomed);
+    if (this.kind !== "both") return down;
+    const up = this.layBelow(this.nodes.callers, this.zoomed).slice(1),
+      centre = up.reduce((d, b) => Math.max(d, b.depth), 0);
+    for (const b of up) b.depth = centre - b.depth;
+    for (const b of down) b.depth += centre;
+    down[0].isCentre = true;
+    return [...up, ...down];
+  }
+  placeAndPaint() {
+    const top = this.scroller.getBoundingClientRect().top + scrollY,
+      isPaper = document.querySelectorAll("main > .view:not([hidden])").length > 1,
+      onScreen = Math.max(220, innerHeight - top - this.controls.legend.offsetHeight - 24),
+      depth = this.boxes.reduce((d, b) => Math.max(d, b.depth), 0) + 1,
+      room = isPaper ? depth * FLAME_PAPER_ROW : onScreen, // paper has no scroll bar
+      { painter } = this;
+    painter.place(this.boxes, this.width, room);
+    if (this.scroller.clientWidth !== this.width) {
+      this.boxes = this.layOut(); // a scroll bar came or went
+      painter.place(this.boxes, this.width, room);
+    }
+    const centre = this.boxes.find(b => b.isCentre),
+      key = `${this.summed}\n${this.app.state.get("flame.zoom")}`;
+    if (key !== this.placed && centre) painter.scrollTo(centre);
+    this.placed = key;
+    painter.paint();
+  }
+  paint() {
+    if (this.boxes?.length) this.painter.paint();
   }
   paintNow() {
     this.draw();
   }
-  drawCrumbs(zoomed) {
-    const parts = [];
-    for (let at = zoomed; at; at = at.parent) {
-      const node = at;
-      parts.unshift(
-        el(
-          "button",
-          { type: "button", onclick: () => this.zoom(node) },
-          el("bdi", {}, this.nameOf(node)),
-        ),
-      );
-    }
-    this.crumbs.replaceChildren(...(parts.length > 1 ? parts.slice(-8) : []));
-    this.crumbs.hidden = parts.length < 2;
-  }
-  matches(node) {
-    return this.app.search.test(this.nameOf(node));
-  }
-  paint() {
-    const g = prepareCanvas(this.canvas, this.width, this.height);
-    const dim = cssColour("dim"),
-      ink = cssColour("frame-ink"),
-      mark = cssColour("match");
-    const line = cssColour("surface"),
-      focus = cssColour("accent");
-    for (const b of this.boxes) {
-      const { node } = b,
-        y = b.depth * FLAME_ROW,
-        name = this.nameOf(node);
-      const cls = node.frame ? this.profile.className(this.tree.context[node.frame]) : "entry";
-      const isMatch = this.matches(node),
-        faded = b.above || (this.app.search.isOn && !isMatch);
-      g.fillStyle = isMatch ? mark : this.colourOf(node, cls, name);
-      g.globalAlpha = faded ? 0.38 : 1;
-      g.fillRect(b.x, y, Math.max(0.6, b.w - (b.w > 3 ? 1 : 0)), FLAME_ROW - 1);
-      if (cls === "guessed" && b.w > 6) {
-        g.strokeStyle = dim;
-        g.setLineDash([3, 3]);
-        g.strokeRect(b.x + 0.5, y + 0.5, b.w - 2, FLAME_ROW - 2);
-        g.setLineDash([]);
-      }
-      g.globalAlpha = faded ? 0.75 : 1;
-      if (b.w > 28) {
-        g.fillStyle = faded ? cssColour("text") : ink;
-        drawText(g, this.labelOf(node), b.x + 4, y + FLAME_ROW / 2, b.w - 9);
-      }
-      g.globalAlpha = 1;
-      if (node === this.focus || b === this.hovered) {
-        g.strokeStyle = node === this.focus ? focus : line;
-        g.lineWidth = 2;
-        g.strokeRect(b.x + 1, y + 1, Math.max(1, b.w - 3), FLAME_ROW - 3);
-        g.lineWidth = 1;
-      }
-    }
-  }
-  colourOf(node, cls, name) {
-    if (!this.profile.isComparison) return Colours.of(cls, name);
-    const { now, before } = this.sidesOf(node);
-    return changeColour(now, before);
-  }
-  // Both sides of a comparison. Bottom-up, a node has the own values of several frames.
-  sidesOf(node) {
-    const { now, before } = this.values;
-    return node.list ? node.sides : { now: now[node.frame], before: before[node.frame] };
-  }
+  // ---- search ----
+
+  // Frames, top-down even if they are too small to see; the others: nodes. The largest come first.
   findMatches() {
-    return this.boxes.filter(b => !b.above && this.matches(b.node));
+    const { nodes, tree, root } = this;
+    if (!this.boxes) return [];
+    if (this.kind !== "down") {
+      const list = new Set([...this.boxes.filter(b => !b.above).map(b => b.node)]);
+      if (this.kind === "up") for (const k of nodes.childrenOf(root)) list.add(k);
+      return [...list].filter(n => this.isMatch(n)).sort((a, b) => b.value - a.value);
+    }
+    const found = [];
+    for (let f = 1; f < tree.n; f++)
+      if (this.values.total[f] > 0 && this.isMatch({ frame: f })) found.push(f);
+    return found.sort((a, b) => this.values.total[b] - this.values.total[a] || a - b);
   }
-  showMatch(box) {
-    this.focus = box.node;
+  showMatch(match) {
+    const { nodes, tree } = this,
+      node =
+        typeof match === "number"
+          ? nodes.find(this.root, tree.path(match).map(f => tree.context[f]))
+          : match,
+      box = () => this.boxes.find(b => b.node === node);
+    if (!(box()?.w >= 3)) this.zoom(this.wideEnough(node));
+    this.focus = node;
+    if (box()) this.painter.scrollTo(box());
     this.paint();
-    this.canvas.scrollIntoView({ block: "nearest" });
-    scrollBy({ top: this.canvas.getBoundingClientRect().top + box.depth * FLAME_ROW - innerHeight / 2 });
-    announce(`${this.nameOf(box.node)}, ${percent(box.node.value, this.root.value)}`);
+    announce(this.sentence(node));
+  }
+  // The outermost node in which a node is wide enough to see and read.
+  wideEnough(node) {
+    let at = node;
+    while (at.parent && node.value / at.parent.value > 60 / this.width) at = at.parent;
+    return at;
   }
   // The share of all paths through a frame that matches; nested matches count once.
-  showShare(metric) {
-    if (!this.app.search.isOn) {
-      this.share.textContent = "";
+  showShare() {
+    const { app, tree } = this,
+      { total } = this.values,
+      inside = new Uint8Array(tree.n);
+    if (!app.search.isOn) {
+      this.controls.share.textContent = "";
       return;
     }
-    const { total } = this.values,
-      inside = new Uint8Array(this.tree.n);
     let sum = 0,
       n = 0;
-    for (let f = 1; f < this.tree.n; f++) {
-      inside[f] = inside[this.tree.parent[f]];
-      if (inside[f] || !total[f] || !this.app.search.test(this.tree.name(f))) continue;
+    for (let f = 1; f < tree.n; f++) {
+      inside[f] = inside[tree.parent[f]];
+      if (inside[f] || !total[f] || !this.isMatch({ frame: f })) continue;
       inside[f] = 1;
       sum += total[f];
       n++;
     }
-    this.share.textContent = n
-      ? `match: ${percent(sum, total[0])} (${this.profile.format(metric, sum)})`
+    this.controls.share.textContent = n
+      ? `match: ${percent(sum, total[0])} (${this.profile.format(app.metric, sum)})`
       : "no frame matches";
   }
-
-  // ---- input ----
-
-  find(e) {
-    const box = this.canvas.getBoundingClientRect(),
-      x = e.clientX - box.left;
-    const depth = Math.floor((e.clientY - box.top) / FLAME_ROW);
-    return this.boxes?.find(b => b.depth === depth && x >= b.x && x < b.x + Math.max(b.w, 1));
-  }
-  setHover(b) {
-    if (b === this.hovered) return;
-    this.hovered = b;
-    this.canvas.style.cursor = b ? "pointer" : "default";
-    if (this.boxes) this.paint();
-  }
-  hover(e) {
-    const b = this.find(e);
-    this.setHover(b);
-    if (b) Tip.show(e, ...this.describe(b.node));
-    else Tip.hide();
-  }
-  describe(node) {
-    const p = this.profile,
-      c = this.tree.context[node.frame],
-      metric = this.app.metric;
-    const rows = [el("strong", {}, el("bdi", {}, this.nameOf(node)))];
-    if (node.frame) {
-      const cls = CLASSES[p.className(c)],
-        inlined = p.relation[c] === INLINED ? ", inlined" : "";
-      rows.push(el("div", { class: "quiet" }, `${cls}${inlined}`));
-      if (p.where(c))
-        rows.push(el("div", {}, this.bottomUp ? "" : "at ", el("bdi", {}, p.where(c))));
-      if (p.module[c] >= 0)
-        rows.push(el("div", { class: "quiet" }, el("bdi", {}, p.modulePath(p.module[c]))));
-    }
-    if (p.isComparison) {
-      const { now, before } = this.sidesOf(node);
-      rows.push(
-        el("div", {}, `now ${p.format(metric, now)}, before ${p.format(metric, before)}`),
-        el("div", {}, p.formatChange(metric, now, before)),
-      );
-      return rows;
-    }
-    rows.push(
-      el(
-        "div",
-        {},
-        `${p.format(metric, node.value)}, ${percent(node.value, this.root.value)} of ` +
-          `${p.metrics[metric].label}`,
-      ),
-    );
-    if (!this.bottomUp && node.frame && node.self)
-      rows.push(el("div", {}, `${p.format(metric, node.self)} in itself`));
-    return rows;
-  }
-  pathText(node) {
-    const names = [];
-    for (let at = node; at.parent; at = at.parent) names.unshift(this.nameOf(at));
-    return names.join("\n");
-  }
-  isFunction(node) {
-    return node.frame && this.profile.kind[this.tree.context[node.frame]] === CONTEXT_FUNCTION;
-  }
-  hide(node) {
-    const names = [...this.hidden, this.nameOf(node).replace(/ \[guessed\]$/, "")];
-    this.app.state.set({ "flame.names": names.join("\n"), "flame.zoom": "" });
-  }
-  openMenu(e) {
-    const b = this.find(e);
-    if (!b || !b.node.frame) return;
-    e.preventDefault();
-    Tip.hide();
-    const c = this.tree.context[b.node.frame];
-    const entries = [
-      ["Zoom", () => this.zoom(b.node)],
-      ["Copy path", () => copyText(this.pathText(b.node))],
-    ];
-    if (this.isFunction(b.node)) {
-      entries.push(
-        ["Hide frames of this name", () => this.hide(b.node)],
-        [
-          "Find all of this name",
-          () => this.app.setSearch(`^${escapeRegExp(this.nameOf(b.node))}$`),
-        ],
-      );
-    }
-    const hasFile =
-      this.profile.functions.file[this.profile.fn[c]] >= 0 || this.profile.file[c] >= 0;
-    if (hasFile && this.app.views.source)
-      entries.push(["Show source", () => this.app.showSource(c)]);
-    openMenu(e, entries);
-  }
-  key(e) {
-    if (!this.boxes?.length || e.ctrlKey || e.metaKey || e.altKey) return;
-    const shown = this.boxes.filter(b => !b.above);
-    let at = shown.find(b => b.node === this.focus) ?? shown[0];
-    const near = (depth, x) =>
-      shown.filter(b => b.depth === depth).sort((a, b) => Math.abs(a.x - x) - Math.abs(b.x - x))[0];
-    const row = shown.filter(b => b.depth === at.depth),
-      i = row.indexOf(at);
-    const moves = {
-      ArrowDown: () => near(at.depth + 1, at.x),
-      ArrowUp: () => near(at.depth - 1, at.x),
-      ArrowRight: () => row[i + 1],
-      ArrowLeft: () => row[i - 1],
-      Home: () => shown[0],
-    };
-    if (moves[e.key]) at = this.focus ? (moves[e.key]() ?? at) : at;
-    else if (e.key === "Enter") this.zoom(at.node);
-    else if (e.key === "Escape" || e.key === "Backspace") {
-      const zoomed = this.zoomedNode();
-      if (zoomed.parent) this.zoom(zoomed.parent);
-    } else if (e.key === "c") copyText(this.pathText(at.node));
-    else if (e.key === "h" && this.isFunction(at.node)) this.hide(at.node);
-    else if (e.key === "s" && at.node.frame) this.app.showSource(this.tree.context[at.node.frame]);
-    else return;
-    e.preventDefault();
-    if (moves[e.key]) {
-      this.focus = at.node;
-      this.paint();
-      announce(`${this.nameOf(at.node)}, ${percent(at.node.value, this.root.value)}`);
-    }
-  }
-}
-
-function escapeRegExp(text) {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-}
-function copyText(text) {
-  const done = () => announce("copied");
-  if (navigator.clipboard) navigator.clipboard.writeText(text).then(done, () => copyByHand(text));
-  else copyByHand(text);
-}
-function copyByHand(text) {
-  // pages from disk may not use the clipboard
-  const area = el("textarea", { class: "offscreen" });
-  area.value = text;
-  document.body.append(area);
-  area.select();
-  document.execCommand("copy");
-  area.remove();
-  announce("copied");
-}
-// A menu at the pointer. entries: [label, action].
-function openMenu(event, entries) {
-  document.querySelector(".menu")?.remove();
-  const menu = el("div", { class: "menu", role: "menu" });
-  const close = () => menu.remove();
-  for (const [label, action] of entries)
-    menu.append(
-      el(
-        "button",
-        {
-          type: "button",
-          role: "menuitem",
-          onclick: () => {
-            close();
-            action();
-          },
-        },
-        label,
-      ),
-    );
-  menu.addEventListener("keydown", e => {
-    const list = [...menu.children],
-      i = list.indexOf(document.activeElement);
-    if (e.key === "Escape") close();
-    else if (e.key === "ArrowDown") list[(i + 1) % list.length].focus();
-    else if (e.key === "ArrowUp") list[(i + list.length - 1) % list.length].focus();
-  });
-  document.body.append(menu);
-  menu.style.left = `${Math.min(event.clientX, innerWidth - menu.offsetWidth - 8)}px`;
-  menu.style.top = `${Math.min(event.clientY, innerHeight - menu.offsetHeight - 8)}px`;
-  menu.firstChild.focus();
-  setTimeout(() => addEventListener("click", close, { once: true }));
 }

@@ -4,37 +4,17 @@
 
 class FrameTree {
   // options: {loops: boolean, lines: "none" | "gpu" | "all", hidden: Set of names, groups: of
-  // functions to hide: Map of name to bytes by function}
+  // functions to hide: Map of name to bytes by function, shown: a function that is not hidden}
   constructor(profile, options) {
-    const p = profile,
-      n = p.n;
-    this.profile = p;
-    this.of = new Uint32Array(n); // frame by context
+    this.profile = profile;
+    this.of = new Uint32Array(profile.n); // frame by context
     const parent = [0],
       context = [0]; // by frame: parent; one of its contexts
     const byKey = new Map(),
-      lineIds = new Map();
-    const hiddenFunction = this.findHidden(options);
-    for (let c = 1; c < n; c++) {
-      const up = this.of[p.parent[c]];
-      const kind = p.kind[c],
-        cls = p.className(c),
-        isGpu = cls === "kernel" || cls === "device";
-      let ident = -1;
-      if (kind === CONTEXT_FUNCTION) {
-        if (!hiddenFunction[p.fn[c]])
-          ident = (p.fn[c] + 1) * 8 + (p.relation[c] === INLINED ? 1 : 0);
-      } else if (kind === CONTEXT_ENTRY) {
-        ident = p.entryName.get(c) * 8 + 2;
-      } else if (
-        kind === CONTEXT_LOOP
-          ? options.loops
-          : options.lines === "all" || (options.lines === "gpu" && isGpu)
-      ) {
-        const key = p.file[c] >= 0 ? p.file[c] * 2 ** 24 + p.line[c] : -1 - p.address.get(c);
-        if (!lineIds.has(key)) lineIds.set(key, lineIds.size);
-        ident = lineIds.get(key) * 8 + kind;
-      }
+      identOf = this.identities(options);
+    for (let c = 1; c < profile.n; c++) {
+      const up = this.of[profile.parent[c]],
+        ident = identOf(c);
       if (ident < 0) {
         this.of[c] = up;
         continue;
@@ -49,6 +29,53 @@ class FrameTree {
       }
       this.of[c] = frame;
     }
+    this.link(parent, context);
+  }
+  // A function that returns what makes a context the same as others below its frame, or -1 if it
+  // is no frame. Call it for each context in turn.
+  identities(options) {
+    const p = this.profile,
+      isHidden = this.findHidden(options),
+      lineIds = new Map();
+    const isLine = (kind, c) => {
+      if (kind === CONTEXT_LOOP) return options.loops;
+      const cls = options.lines === "gpu" ? p.className(c) : "";
+      return options.lines === "all" || cls === "kernel" || cls === "device";
+    };
+    return c => {
+      const kind = p.kind[c];
+      if (kind === CONTEXT_FUNCTION)
+        return isHidden(c) ? -1 : (p.fn[c] + 1) * 8 + (p.relation[c] === INLINED ? 1 : 0);
+      if (kind === CONTEXT_ENTRY) return p.entryName.get(c) * 8 + 2;
+      if (!isLine(kind, c)) return -1;
+      const key = p.file[c] >= 0 ? p.file[c] * 2 ** 24 + p.line[c] : -1 - p.address.get(c);
+      if (!lineIds.has(key)) lineIds.set(key, lineIds.size);
+      return lineIds.get(key) * 8 + kind;
+    };
+  }
+  // Frames that start a process or thread are hidden only where paths start, those without a name
+  // only below another one of the same library.
+  findHidden({ hidden, groups, shown }) {
+    const p = this.profile,
+      f = p.functions,
+      out = new Uint8Array(f.n),
+      starts = groups.get(START_FRAMES),
+      unknown = groups.get(UNKNOWN_FRAMES);
+    for (let i = 0; hidden.size && i < f.n; i++)
+      out[i] = hidden.has(p.functionName(i).replace(/ \[guessed\]$/, "")) ? 1 : 0;
+    for (const group of groups.values())
+      if (group !== starts && group !== unknown) for (let i = 0; i < f.n; i++) out[i] |= group[i];
+    const isStart = starts && startsOfPaths(p, starts.map((x, i) => x | out[i]));
+    const isRepeated = c => {
+      let up = p.parent[c];
+      while (p.kind[up] > CONTEXT_FUNCTION) up = p.parent[up];
+      return p.kind[up] === CONTEXT_FUNCTION && p.fn[up] === p.fn[c];
+    };
+    return c =>
+      p.fn[c] !== shown &&
+      (!!out[p.fn[c]] || !!isStart?.[c] || (!!unknown?.[p.fn[c]] && isRepeated(c)));
+  }
+  link(parent, context) {
     this.n = parent.length;
     this.labels = [];
     this.parent = Uint32Array.from(parent);
@@ -65,43 +92,40 @@ class FrameTree {
     for (let f = 1; f < this.n; f++) this.child[next[this.parent[f]]++] = f;
     this.maxDepth = this.depth.reduce((a, b) => Math.max(a, b), 0);
   }
-  findHidden({ hidden, groups }) {
-    const f = this.profile.functions,
-      out = new Uint8Array(f.n);
-    for (let i = 0; hidden.size && i < f.n; i++)
-      out[i] = hidden.has(this.profile.functionName(i).replace(/ \[guessed\]$/, "")) ? 1 : 0;
-    for (const group of groups.values()) for (let i = 0; i < f.n; i++) out[i] |= group[i];
-    return out;
-  }
   name(frame) {
     return this.profile.name(this.context[frame]);
   }
   label(frame) {
-    return (this.labels[frame] ??= this.profile.shortName(this.context[frame]));
+    return (this.labels[frame] ??= shortLabel(this.profile, this.profile.shortName(this.context[frame])));
   }
-  // {self, total} by frame for the selection. A comparison has the mean of both sides, so that
-  // frames of either are there; `now` and `before` are the inclusive values of each.
-  values(metric) {
+  // {self, total} by frame for the selection. A comparison has those of one side, "now" or
+  // "before", or ("") the mean of both, so that frames of either are there.
+  values(metric, side = "") {
     if (!this.profile.isComparison) return this.sum(metric);
     const now = this.sum(metric),
-      before = this.sum(this.profile.before(metric));
-    const mean = (a, b) => a.map((x, i) => (x + b[i]) / 2);
-    return {
+      before = this.sum(this.profile.before(metric)),
+      mean = (a, b) => a.map((x, i) => (x + b[i]) / 2);
+    const shown = { now, before }[side] ?? {
       self: mean(now.self, before.self),
       total: mean(now.total, before.total),
-      now: now.total,
-      before: before.total,
-      nowSelf: now.self,
-      beforeSelf: before.self,
     };
+    return { ...shown, now, before };
   }
   sum(metric) {
-    const self = new Float64Array(this.n),
-      from = this.profile.placed(metric);
-    for (let c = 0; c < from.length; c++) if (from[c]) self[this.of[c]] += from[c];
+    const p = this.profile;
+    return this.sumOf(p.isComparison ? p.self(metric) : p.placed(metric));
+  }
+  // own: by context.
+  sumOf(own) {
+    const self = new Float64Array(this.n);
+    for (let c = 0; c < own.length; c++) if (own[c]) self[this.of[c]] += own[c];
     const total = self.slice();
     for (let f = this.n - 1; f > 0; f--) if (total[f]) total[this.parent[f]] += total[f];
     return { self, total };
+  }
+  // By frame: the state in which all of its contexts wait, or "".
+  get waits() {
+    return (this.waitsOf ??= findWaits(this));
   }
   children(frame) {
     return this.child.subarray(this.firstChild[frame], this.firstChild[frame + 1]);
@@ -135,14 +159,68 @@ function findGroups(p) {
   add(INTERPRETER_FRAMES, f => module(f)?.role === MODULE_INTERPRETER && !module(f).python);
   add("runtime and driver frames", f => module(f)?.role === MODULE_LAUNCH);
   add(
-    "start of processes and threads",
-    f => module(f)?.role === MODULE_START || p.functionName(f) === "_start",
+    START_FRAMES,
+    f =>
+      STARTS.has(p.functionName(f)) ||
+      (module(f)?.role === MODULE_START && p.functionName(f).startsWith("<unknown")),
   );
   add("placeholders of launches", f => p.functions.gpuKind[f] === OP_KERNEL);
   add("PyTorch call wrappers", f => /^(Module\.)?_(wrapped_)?call_impl$/.test(p.functionName(f)));
+  add(UNKNOWN_FRAMES, f => p.functionName(f).startsWith("<unknown function>"));
   return groups;
 }
-const INTERPRETER_FRAMES = "interpreter frames";
+const INTERPRETER_FRAMES = "interpreter frames",
+  START_FRAMES = "start of processes and threads",
+  UNKNOWN_FRAMES = "repeated unknown functions";
+// As in hpcprof-lite/view/view_start.c.
+const STARTS = new Set(
+  (
+    "_start __libc_start_main __libc_start_main_impl __libc_start_call_main generic_start_main " +
+    "start_thread clone __clone clone3 __clone3"
+  ).split(" "),
+);
+// By context: 1 for a function that starts a process or thread, and what is in it. Functions that
+// are hidden for another reason may stand between them.
+function startsOfPaths(p, functions) {
+  const out = new Uint8Array(p.n),
+    { kind, fn, parent } = p;
+  for (let c = 1; c < p.n; c++)
+    out[c] =
+      kind[c] === CONTEXT_ENTRY ||
+      (out[parent[c]] && (kind[c] !== CONTEXT_FUNCTION || functions[fn[c]]))
+        ? 1
+        : 0;
+  return out;
+}
+// Frames in which threads work in part have none, so that a caller is no wait.
+function findWaits(tree) {
+  const p = tree.profile,
+    states = new Array(tree.n).fill(null), // null: no context yet; "": it works, or in several states
+    works = new Set(["work", "none", "kernel", "copy"]);
+  const add = (f, state) => {
+    states[f] = states[f] === null || states[f] === state ? state : "";
+  };
+  const ofActivity = p.meta.activities.map(a => (works.has(a.state) ? "" : a.state));
+  for (let c = 1; c < p.n; c++)
+    if (p.kind[c] !== CONTEXT_ENTRY) add(tree.of[c], ofActivity[p.activity[c]]);
+  for (let f = tree.n - 1; f > 0; f--) add(tree.parent[f], (states[f] ??= ""));
+  return states;
+}
+// By context: 1 in or below a frame {fn} or {context}. The frame of a context is that of a flame
+// graph: calls from several lines are one frame. `folding`: the options {hidden, groups}.
+function insideFrame(p, frame, folding) {
+  const inside = new Uint8Array(p.n),
+    { fn, context } = frame;
+  let isFrame = c => p.kind[c] === CONTEXT_FUNCTION && p.fn[c] === fn;
+  if (fn === undefined && context < p.n) {
+    const isCode = p.kind[context] > CONTEXT_FUNCTION,
+      options = { ...folding, loops: isCode, lines: isCode ? "all" : "none" },
+      { of } = new FrameTree(p, { ...options, shown: isCode ? undefined : p.fn[context] });
+    isFrame = c => of[c] === of[context] && p.kind[c] === p.kind[context];
+  }
+  for (let c = 1; c < p.n; c++) inside[c] = inside[p.parent[c]] || isFrame(c) ? 1 : 0;
+  return inside;
+}
 
 // ---- colours ----
 
@@ -174,12 +252,13 @@ const Colours = {
     return colour;
   },
 };
-// Red for more, blue for less, grey for the same; full colour from a change of a third on.
-function changeColour(now, before) {
+// Red for more, blue for less, grey for noise; full colour from a change of a third on.
+function changeColour(now, before, isNoise) {
+  if (isNoise) return isDark() ? "hsl(215 6% 52%)" : "hsl(215 10% 84%)";
   const change = (now - before) / (Math.max(now, before) || 1);
   const strength = Math.min(1, Math.abs(change) * 3);
   const light = isDark() ? 62 - 8 * strength : 86 - 22 * strength;
-  return `hsl(${change > 0 ? 8 : 214} ${Math.round(85 * strength)}% ${light}%)`;
+  return `hsl(${change > 0 ? 8 : 214} ${Math.round(45 + 40 * strength)}% ${light}%)`;
 }
 function cssColour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();

@@ -9,7 +9,7 @@ const KEYS = [
   ["?", "this list"],
   ["Tables: ↑ ↓ ← →", "choose a row, open and close it; Enter: flame graph; M: menu of the row"],
   ["Flame graph: arrows", "choose a frame; Enter zooms, Esc zooms out; M: menu of the frame"],
-  ["Flame graph: C, H, S", "copy the path, hide frames of this name, show the source"],
+  ["Flame graph: B, C, H, S", "callers and callees, copy the path, hide this name, show source"],
   ["Time lines: ← →, + −, 0", "move, zoom, show all"],
   ["Time lines: ↑ ↓, Space, Enter", "choose a row, select it, select the visible time"],
   ["Esc in time lines", "clear the selection"],

@@ -26,6 +26,7 @@ class Profile {
     this.selection = { time: null, profiles: null, frame: null };
     this.cache = new Map();
     this.isComplete = false; // threads and time lines are there
+    this.folding = { hidden: new Set(), groups: new Map() }; // of frames, as flame graphs fold
     this.classes = this.classify();
     this.hasFlow = this.profiles.some(p => p.kind === PROFILE_QUEUE);
   }
@@ -216,6 +217,7 @@ class Profile {
   }
   // The first metric that measures something, preferably CPU time.
   mainMetric() {
+    if (this.isComparison) return this.meta.comparison.metric;
     const cpu = this.metrics.findIndex((m, i) => m.kind === METRIC_SAMPLED && this.isShown(i));
     if (cpu >= 0) return cpu;
     const gpu = this.metricByRole(ROLE.gpuTime);
@@ -255,17 +257,9 @@ class Profile {
   // By context: 1 in or below a frame; null for no frame.
   inside(frame) {
     if (!frame) return null;
-    return this.cached(`inside ${frame.fn} ${frame.context}`, () => {
-      const inside = new Uint8Array(this.n);
-      for (let c = 1; c < this.n; c++)
-        inside[c] =
-          inside[this.parent[c]] ||
-          c === frame.context ||
-          (this.kind[c] === CONTEXT_FUNCTION && this.fn[c] === frame.fn)
-            ? 1
-            : 0;
-      return inside;
-    });
+    return this.cached(`inside ${frame.fn} ${frame.context}`, () =>
+      insideFrame(this, frame, this.folding),
+    );
   }
   // Values by context, without those outside of the selected frame.
   cut(values) {
