@@ -125,7 +125,7 @@ class Profile {
   // Is the innermost frame of the context a wait off the processor?
   isBlocked(context) {
     const fn = this.fn[context];
-    this.blocked ??= this.functions.name.map(n => /^<(blocked|ready)/.test(this.str(n)));
+    this.blocked ??= this.functions.name.map(n => /^<(blocked|ready|stopped)/.test(this.str(n)));
     return fn >= 0 && !!this.blocked[fn];
   }
 
