@@ -2,7 +2,8 @@
 /*
  * The sections "samples" and "ops": time lines of threads and of GPU queues. Times of samples are
  * in microseconds, those of operations in nanoseconds, both since the start of the run. If there
- * are more than a page carries, every n-th is written. Test: tests/cli/sink/sink_html.sh.
+ * are more than a page carries, every n-th is written (html_reduce.h). Test:
+ * tests/cli/sink/sink_html.sh.
  */
 #include "hpcprof-lite/sink/html/html.h"
 #include "hpcprof-lite/sink/html/html_parts.h"
@@ -36,7 +37,8 @@ typedef void (*make_line)(void *arg, uint32_t profile, unsigned worker, struct h
 
 /* The time line of a thread while it is read. */
 struct line {
-	uint64_t n_seen, n; /* samples read, samples in the page */
+	struct html_thinning thinning;
+	uint64_t n; /* samples in the page */
 	uint64_t last_us;
 	bool shows_others; /* a sample is shown elsewhere than where it counts */
 };
@@ -56,7 +58,7 @@ static void encode(const struct html *h, size_t n_read, struct line *l, struct b
 {
 	for (size_t i = 0; i < n_read; i++) {
 		const struct model_sample *sample = &b->samples[i];
-		if (l->n_seen++ % h->sample_stride)
+		if (!html_takes_sample(&l->thinning, h->m, sample))
 			continue;
 		uint64_t us = since(sample->time_ns, h->m->start_ns) / 1000;
 		put_column(&b->times, us > l->last_us ? us - l->last_us : 0);
@@ -83,7 +85,7 @@ static void make_samples(void *arg, uint32_t profile, unsigned worker, struct ht
 	const struct times *t = arg;
 	struct buffers *b = &t->buffers[worker];
 	struct model_trace_cursor cursor = {0};
-	struct line l = {0};
+	struct line l = {.thinning.stride = t->h->sample_stride};
 	if (t->h->m->profiles[profile].kind != MODEL_PROFILE_THREAD)
 		return;
 	vec_clear(&b->times);

@@ -198,7 +198,7 @@ class TimelineFinder extends TimelinePainter {
     const p = this.profile,
       names = found.context ? p.pathNames(found.context) : [],
       shown = names.slice(-12);
-    return [
+    const nodes = [
       el("strong", {}, el("bdi", {}, found.title)),
       ...found.lines.map((line, i) =>
         el(
@@ -213,6 +213,7 @@ class TimelineFinder extends TimelinePainter {
       names.length > 12 ? el("div", { class: "quiet" }, `${names.length - 12} outer frames`) : null,
       ...shown.map(name => el("div", {}, el("bdi", {}, shorten(name)))),
     ];
+    return nodes.filter(node => node);
   }
   // What can be done with it: [label, action].
   actions(found) {

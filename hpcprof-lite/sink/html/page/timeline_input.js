@@ -158,7 +158,7 @@ class TimelineInput {
 class TimelineControls {
   constructor(view, container) {
     this.view = view;
-    this.legend = el("div", {});
+    this.legend = el("div", { class: "legend-box" });
     const button = (label, title, action) =>
       el("button", { type: "button", title, onclick: action }, label);
     this.bar = el(
@@ -180,16 +180,10 @@ class TimelineControls {
       this.makeDepth(),
       this.makeArrows(),
     );
-    container.append(
-      this.bar,
-      this.legend,
-      el(
-        "p",
-        { class: "keys" },
-        "Drag selects time, a double click removes it. Wheel zooms, Shift with wheel moves. " +
-          "Click a name to select its rows, its right end to pin it. ? lists the keys.",
-      ),
-    );
+    const hint =
+      "Drag selects time, a double click removes it. Wheel zooms, Shift with wheel moves. " +
+      "Click a name to select its rows, its right end to pin it. ? lists the keys.";
+    container.append(this.bar, el("p", { class: "keys" }, hint), this.legend);
   }
   makeModes() {
     const set = mode => () => this.view.set({ mode });

@@ -120,7 +120,7 @@ class LanePainter {
   // ---- frames ----
 
   // For each run of columns with the same frame: call(frame, from x, to x). A column has the frame
-  // with the most time in it. frameOf(interval): 0 is not shown.
+  // with the most time in it. frameOf(interval): 0 is shown only where there is nothing else.
   eachRun(lane, frameOf, call) {
     const n = this.width - LINE_LABEL,
       tick = (this.to - this.from) / n,
@@ -152,7 +152,7 @@ class LanePainter {
         time =
           (times.get(frame) ?? 0) + Math.min(to, lane.edge[i + 1]) - Math.max(from, lane.edge[i]);
       times.set(frame, time);
-      if (time > most) [best, most] = [frame, time];
+      if (frame && time > most) [best, most] = [frame, time];
     }
     return best;
   }

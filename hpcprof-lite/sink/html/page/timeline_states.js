@@ -36,7 +36,9 @@ class LineStates {
   lane(row) {
     const lane = this.wholeLane(row);
     if (!this.frame) return lane;
-    row.cut ??= { ...lane, n: lane.n, code: this.cutCodes(lane) };
+    const inside = this.p.inside(this.frame);
+    if (row.kind === "gpu") row.cut ??= deviceLane(this.rows.leaves(row), this.p.meta.span, inside);
+    else row.cut ??= { ...lane, n: lane.n, code: this.cutCodes(lane, inside) };
     return row.cut;
   }
   wholeLane(row) {
@@ -44,27 +46,35 @@ class LineStates {
   }
   makeLane(row) {
     if (row.kind === "queue") return queueLane(row.profile, this.p.meta.span);
-    if (row.kind === "gpu") return deviceLane(this.rows.leaves(row), this.p.meta.span);
+    if (row.kind === "gpu") return deviceLane(this.rows.leaves(row), this.p.meta.span, null);
     const lane = intervalsOf(this.p, row.profile);
     lane.code = new Uint8Array(lane.n);
     for (let i = 0; i < lane.n; i++) lane.code[i] = this.codes[lane.context[i]];
     return lane;
   }
-  cutCodes(lane) {
-    if (!lane.counted) return lane.code; // of a whole GPU
-    const inside = this.p.inside(this.frame),
-      idle = STATE_CODES.idle;
+  cutCodes(lane, inside) {
     return lane.code.map((code, i) =>
-      inside[lane.counted[i]] || code === idle ? code : CODE_OUTSIDE | (code & CODE_IS_OFF),
+      inside[lane.counted[i]] || code === STATE_CODES.idle
+        ? code
+        : CODE_OUTSIDE | (code & CODE_IS_OFF),
     );
   }
   lanesOf(row) {
     if (row.kind === "processors")
       row.below ??= this.rows.all.filter(r => r.kind === "thread" && r.profile.samples.n);
-    else if (row.kind === "busy") row.below ??= this.rows.all.filter(r => r.kind === "gpu");
+    else if (row.kind === "busy") row.below ??= this.devices();
     else if (["thread", "queue", "gpu"].includes(row.kind)) row.below ??= [row];
     else row.below ??= this.rows.lanes(row);
     return row.below;
+  }
+  // A row for each GPU, although several processes may share it.
+  devices() {
+    const byDevice = new Map();
+    for (const row of this.rows.all)
+      if (row.kind === "gpu") byDevice.set(row.device, [...(byDevice.get(row.device) ?? []), row]);
+    return [...byDevice.values()].map(list =>
+      list.length > 1 ? { kind: "gpu", children: list } : list[0],
+    );
   }
   // Of n columns between two times, the share of each state in lanes: [column * N_CODES + code].
   columns(row, from, to, n) {
@@ -189,20 +199,20 @@ function queueLane(profile, span) {
   return lane;
 }
 // Of operations of some rows, sorted; Infinity ends them.
-function sortedTimes(rows, name, isWanted) {
+function sortedTimes(rows, name, isKernel, inside) {
   const out = new Float64Array(rows.reduce((n, r) => n + r.profile.ops.n, 1)).fill(Infinity);
+  const isIn = c => !inside || inside[c];
   let n = 0;
   for (const { profile } of rows)
     for (let i = 0; i < profile.ops.n; i++)
-      if (isWanted(profile.ops.kind[i])) out[n++] = profile.ops[name][i];
+      if ((profile.ops.kind[i] === OP_KERNEL) === isKernel && isIn(profile.ops.context[i]))
+        out[n++] = profile.ops[name][i];
   return out.sort().subarray(0, n + 1);
 }
-// All queues of a device: a kernel runs, or only copies, or nothing.
-function deviceLane(rows, span) {
-  const isKernel = kind => kind === OP_KERNEL,
-    isOther = kind => kind !== OP_KERNEL,
-    [a, b] = ["start", "end"].map(name => sortedTimes(rows, name, isKernel)),
-    [c, d] = ["start", "end"].map(name => sortedTimes(rows, name, isOther)),
+// All queues of a device: a kernel runs, or only copies, or nothing. inside: contexts that count.
+function deviceLane(rows, span, inside) {
+  const [a, b] = ["start", "end"].map(name => sortedTimes(rows, name, true, inside)),
+    [c, d] = ["start", "end"].map(name => sortedTimes(rows, name, false, inside)),
     lane = new Intervals(2 * (a.length + c.length), 0, false);
   for (let i = 0, j = 0, k = 0, l = 0, next = 0; next < Infinity;) {
     next = Math.min(a[i], b[j], c[k], d[l]);
