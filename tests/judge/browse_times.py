@@ -107,6 +107,26 @@ def use_shares(page, checks):
         return out;""")
     checks.check("time lines: every pixel of a thread says what it is", not dumb, dumb[:5])
     page.js("app.state.set({'timeline.folded': ''})")
+    part = page.js(VIEW + """
+        const off = p.metrics.findIndex(m => m.label.startsWith("OFFCPU "));
+        let best = null;
+        for (const row of off < 0 ? [] : v.rows.all.filter(r => r.kind === "thread")) {
+          const lane = v.states.wholeLane(row);
+          for (let i = 0; i < lane.n; i++) {
+            const [from, to] = [lane.edge[i], lane.edge[i + 1]];
+            if (p.isBlocked(lane.context[i]) && !(to - from <= best?.to - best?.from))
+              best = {from, to, id: row.profile.id};
+          }
+        }
+        if (!best) return null;
+        const quarter = (best.to - best.from) / 4;
+        app.select({profiles: new Set([best.id]), time: [best.from + quarter, best.to - quarter]});
+        const sum = p.whole(off) * 1e6;
+        app.select({profiles: null, time: null});
+        return [sum, 2 * quarter];""")
+    if part:
+        checks.check("time lines: half of a wait has half of its time",
+                     abs(part[0] - part[1]) < 0.04 * part[1], part)
 
 
 ROWS = VIEW + "return v.list.map(r => '  '.repeat(r.depth) + r.label)"

@@ -386,6 +386,7 @@ class Profile {
   }
   // A sample counts for its share of what its context has in its thread.
   sumSamples(metric) {
+    if (this.metrics[metric].label.startsWith("OFFCPU ")) return sumWaits(this, metric);
     const out = new Float64Array(this.n),
       count = new Float64Array(this.n),
       weight = new Float64Array(this.n);

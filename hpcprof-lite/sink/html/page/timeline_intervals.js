@@ -209,3 +209,28 @@ function intervalsOf(p, profile) {
   profile.intervals ??= new ThreadIntervals(p, profile).make();
   return profile.intervals;
 }
+
+// Values of OFFCPU in the selected time: the part of the waits of each context that lies in it.
+// Waits that are too short for the time line have no time.
+function sumWaits(p, metric) {
+  const out = new Float64Array(p.n),
+    all = new Float64Array(p.n),
+    part = new Float64Array(p.n);
+  const [from, to] = p.selection.time;
+  for (const x of p.profiles) {
+    if (!x.samples?.n || !p.isIn(x.id)) continue;
+    const { n, edge, context, counted } = intervalsOf(p, x),
+      r = x.rows;
+    for (let i = 0; i < n; i++) {
+      if (!p.isBlocked(context[i])) continue;
+      all[counted[i]] += edge[i + 1] - edge[i];
+      part[counted[i]] += Math.max(0, Math.min(edge[i + 1], to) - Math.max(edge[i], from));
+    }
+    for (let i = 0; i < r.n; i++) {
+      const c = r.context[i];
+      if (r.metric[i] === metric && all[c]) out[c] += (r.value[i] * part[c]) / all[c];
+    }
+    for (let i = 0; i < n; i++) all[counted[i]] = part[counted[i]] = 0;
+  }
+  return out;
+}
