@@ -257,6 +257,21 @@ def use_marks(page, checks):
                  all(abs(a - b) < 1e-3 * (b + 1) for a, b in cut) and
                  any(b > 0 for a, b in cut), cut)
     page.js("app.select({frame: null})")
+    used = page.js(VIEW + """
+        const row = v.rows.all.find(r => r.kind === "thread" && r.profile.samples.n),
+          sum = v.rows.summaries.find(r => r.kind === "processors");
+        if (!row || !sum) return null;
+        app.select({profiles: new Set(row.profiles)});
+        const data = new Float64Array(N_CODES), lane = v.states.wholeLane(row);
+        v.states.fill(sum, data, 0, p.meta.span, 1);
+        let want = 0;
+        for (let i = 0; i < lane.n; i++)
+          if (!(lane.code[i] & CODE_IS_OFF)) want += lane.edge[i + 1] - lane.edge[i];
+        app.select({profiles: null});
+        return [data.reduce((a, b) => a + b, 0) * p.meta.span, want];""")
+    if used:
+        checks.check("time lines: processors that the selected rows use",
+                     used[1] > 0 and abs(used[0] - used[1]) < 1e-3 * used[1], used)
 
 
 def use_range(page, checks):

@@ -90,7 +90,6 @@ class TimelineView extends TimelineFinder {
     const known = new Map();
     return row => {
       if (!known.has(row.id)) {
-        this.states.setFrame(this.profile.selection.frame);
         const isTrack = row.kind === "track";
         known.set(row.id, isTrack ? 0 : this.states[isFrame ? "inside" : "work"](row, range));
       }
@@ -100,6 +99,7 @@ class TimelineView extends TimelineFinder {
   draw() {
     if (!this.profile.isComplete) return;
     this.rebuild();
+    this.states.follow(this.profile.selection);
     this.read();
     this.placeRows();
     this.controls.show();
@@ -237,24 +237,26 @@ class TimelineView extends TimelineFinder {
     const p = this.profile,
       path = found.context ? p.path(found.context) : [];
     const isFocused = this.details.contains(document.activeElement);
+    const isFrame = c => p.kind[c] === CONTEXT_FUNCTION,
+      frame = c =>
+        el(
+          "button",
+          { type: "button", title: p.where(c), onclick: () => this.app.showFlame(c) },
+          el("bdi", {}, p.shortName(c)),
+        );
+    const what = found.lines.map((line, i) => el("span", { class: i ? "quiet" : "" }, line));
     this.details.replaceChildren(
       el("h3", {}, el("bdi", {}, found.title)),
-      ...found.lines.map(line => el("div", {}, line)),
+      el("div", { class: "controls" }, ...what),
       el(
-        "p",
-        {},
+        "div",
+        { class: "controls" },
         ...this.actions(found).map(([label, action]) =>
           el("button", { type: "button", onclick: action }, label),
         ),
         el("button", { type: "button", onclick: () => this.choose(this.chosen, null) }, "Hide"),
       ),
-      el(
-        "ol",
-        { class: "path" },
-        ...path
-          .filter(c => p.kind[c] === CONTEXT_FUNCTION)
-          .map(c => el("li", {}, frameNode(this.app, c, p.name(c), p.where(c)))),
-      ),
+      el("div", { class: "crumbs" }, ...path.filter(isFrame).map(frame)),
     );
     if (isFocused) this.canvas.focus();
   }

@@ -181,9 +181,12 @@ class TimelineControls {
       this.makeArrows(),
     );
     const hint =
-      "Drag selects time, a double click removes it. Wheel zooms, Shift with wheel moves. " +
-      "Click a name to select its rows, its right end to pin it. ? lists the keys.";
-    container.append(this.bar, el("p", { class: "keys" }, hint), this.legend);
+      "Drag selects time. Wheel zooms, Shift with wheel moves. Click a name to select its rows, " +
+      "its right end to pin it. ? lists the keys.";
+    container.append(
+      this.bar,
+      el("div", { class: "controls" }, this.legend, el("span", { class: "keys" }, hint)),
+    );
   }
   makeModes() {
     const set = mode => () => this.view.set({ mode });
@@ -201,7 +204,7 @@ class TimelineControls {
       { onchange: e => this.view.set({ sort: e.target.value }) },
       el("option", { value: "" }, "by name"),
       el("option", { value: "work" }, "by working time"),
-      el("option", { value: "frame" }, "by the selected frame's time"),
+      el("option", { value: "frame" }, "by selected function"),
     );
     return el("label", {}, "rows ", this.sort);
   }

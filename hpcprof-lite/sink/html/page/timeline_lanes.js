@@ -65,8 +65,9 @@ class LanePainter {
       if (!share) continue;
       sum += share / full;
       let top = Math.min(h, Math.round(sum * h));
-      // short operations stay visible
-      if (top === bottom && LINE_IS_GPU[code]) top = Math.min(h, bottom + 1);
+      // short operations stay visible, and so does the selected frame
+      if (top === bottom && (LINE_IS_GPU[code] || (this.states.frame && LINE_IS_DRAWN[code])))
+        top = Math.min(h, bottom + 1);
       if (top > bottom) band(code, bottom, top - bottom);
       bottom = top;
     }

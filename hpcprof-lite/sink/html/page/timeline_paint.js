@@ -30,7 +30,7 @@ class TimelinePainter extends LanePainter {
     }
     this.topHeight = y + (this.top.length ? 4 : 0);
     const content = this.topHeight + this.list.length * LINE_ROW + 4,
-      room = Math.max(this.topHeight + 4 * LINE_ROW, innerHeight - 330);
+      room = Math.max(this.topHeight + 4 * LINE_ROW, innerHeight - 430);
     this.height = Math.round(Math.min(content, room));
     this.content = content;
   }
@@ -59,7 +59,7 @@ class TimelinePainter extends LanePainter {
     this.resize();
     this.colours = new Map();
     this.present = new Set(); // states that are on the screen
-    this.states.setFrame(this.profile.selection.frame);
+    this.states.follow(this.profile.selection);
     const { g, width, height } = this;
     g.clearRect(0, 0, width, height);
     this.scrolled = this.scroller.scrollTop;

@@ -17,20 +17,21 @@ class LineStates {
     this.p = profile;
     this.rows = rows;
     this.frame = null;
-    this.key = "";
+    this.key = null;
     const p = profile;
     this.codes = new Uint8Array(p.n);
     for (let c = 1; c < p.n; c++)
       this.codes[c] = STATE_CODES[stateOf(p, c)] | (p.isBlocked(c) ? CODE_IS_OFF : 0);
     this.codes[0] = STATE_CODES.none | CODE_IS_OFF;
   }
-  // The selected frame: only the time in it has a state.
-  setFrame(frame) {
-    const key = frame ? `${frame.fn} ${frame.context}` : "";
+  // The page's selection: only the time in its frame has a state, and only its rows are in sums.
+  follow({ frame, profiles }) {
+    const key = `${frame?.fn} ${frame?.context} ${profiles ? formatSet(profiles) : ""}`;
     if (key === this.key) return;
     this.key = key;
     this.frame = frame;
     for (const row of this.rows.all) row.cut = row.bins = row.columns = null;
+    for (const row of this.rows.summaries) row.below = row.size = null;
   }
   // With the states of the selected frame.
   lane(row) {
@@ -61,7 +62,9 @@ class LineStates {
   }
   lanesOf(row) {
     if (row.kind === "processors")
-      row.below ??= this.rows.all.filter(r => r.kind === "thread" && r.profile.samples.n);
+      row.below ??= this.rows.all.filter(
+        r => r.kind === "thread" && r.profile.samples.n && this.p.isIn(r.profile.id),
+      );
     else if (row.kind === "busy") row.below ??= this.devices();
     else if (["thread", "queue", "gpu"].includes(row.kind)) row.below ??= [row];
     else row.below ??= this.rows.lanes(row);
