@@ -31,7 +31,8 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 
-from browse_times import (use_intervals, use_marks, use_moment, use_range, use_rows, use_shares)
+from browse_times import (use_gpu_waits, use_intervals, use_marks, use_moment, use_range,
+                          use_rows, use_shares)
 from facts import plain
 
 WAIT_S = 120
@@ -264,6 +265,7 @@ def use_timeline(page, checks):
     use_rows(page, checks)
     use_moment(page, checks)
     use_marks(page, checks)
+    use_gpu_waits(page, checks)
     use_range(page, checks)
 
 

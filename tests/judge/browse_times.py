@@ -274,6 +274,27 @@ def use_marks(page, checks):
                      used[1] > 0 and abs(used[0] - used[1]) < 1e-3 * used[1], used)
 
 
+def use_gpu_waits(page, checks):
+    """Single waits for GPUs add up to their metric, and are shown where no sample is."""
+    sums = page.js(VIEW + """
+        const m = p.metricByRole(ROLE.syncTime);
+        if (m < 0 || !p.profiles.some(x => x.waits?.n)) return null;
+        let all = 0, late = 0;
+        for (const row of v.rows.all) {
+          const w = row.kind === "thread" ? row.profile.waits : {n: 0};
+          for (let i = 0; i < w.n; i++) all += w.end[i] - w.start[i];
+          const lane = w.n ? v.states.wholeLane(row) : {n: 0};
+          for (let i = 0; i < w.n; i++) {
+            const k = lane.edge.findLastIndex(t => t <= w.start[i]);
+            late += !lane.context[k];
+          }
+        }
+        return [all, p.wholes[m] * 1e6, late];""")
+    if sums:
+        checks.check("time lines: waits for GPUs", abs(sums[0] - sums[1]) < 1e-6 * sums[1] and
+                     sums[2] == 0, sums)
+
+
 def use_range(page, checks):
     """The visible range is in the link."""
     canvas = page.browser.find_element(By.CSS_SELECTOR, "#view-timeline canvas")

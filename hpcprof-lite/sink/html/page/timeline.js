@@ -74,7 +74,7 @@ class TimelineView extends TimelineFinder {
   }
   // The thread with samples that had the most CPU time.
   firstRow() {
-    const threads = this.rows.all.filter(r => r.kind === "thread" && r.profile.samples.n > 0),
+    const threads = this.rows.all.filter(r => r.kind === "thread" && hasIntervals(r.profile)),
       most = threads.reduce((m, r) => Math.max(m, r.profile.cpu), 0);
     return threads.find(r => r.profile.cpu === most) ?? this.rows.roots[0] ?? this.rows.all[0];
   }
@@ -213,21 +213,23 @@ class TimelineView extends TimelineFinder {
   // ---- the chosen moment ----
 
   choose(row, time) {
-    this.set({ row: row.id, at: time === null ? "" : Math.round(time * 1000) / 1000 });
+    this.set({ row: row.id, at: time === null ? "" : Math.ceil(time * 1000) / 1000 });
   }
   foundAt(row, time) {
     if (["thread", "queue", "gpu"].includes(row.kind)) return this.stateAt(row, time);
     return this.under({ row, time, x: Math.max(LINE_LABEL, this.x(time)), share: 0.5 });
   }
-  // To the next or the previous state of the chosen row.
+  // To the next or the previous state of the chosen row; at first, to what it did at the left.
   step(direction) {
-    const row = this.chosen,
-      found = this.foundAt(row, this.at ?? this.from);
-    if (!found || !(found.to > found.from)) return;
-    const time = direction > 0 ? found.to : found.from - 0.001;
-    const next = this.at === null ? found : this.foundAt(row, time);
-    if (!next) return;
-    this.choose(row, Math.max(0, next.from));
+    const row = this.chosen;
+    if (!["thread", "queue", "gpu"].includes(row.kind)) return;
+    const { n, edge } = this.states.wholeLane(row);
+    if (!n) return;
+    const bound = time => Math.max(edge[0], Math.min(time, edge[n] - 0.001)),
+      found = this.stateAt(row, bound(this.at ?? this.from)),
+      time = direction > 0 ? found.to : found.from - 0.001,
+      next = this.at === null ? found : this.stateAt(row, bound(time));
+    this.choose(row, next.from);
     this.reveal(next.from);
     announce([next.title, ...next.lines].join(", "));
   }

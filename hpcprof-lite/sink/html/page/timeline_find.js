@@ -91,8 +91,10 @@ class TimelineFinder extends TimelinePainter {
       whole = found.to - found.from,
       { row, context } = found,
       seconds = us => formatSeconds(us / 1e6);
+    const use = context && row.kind === "thread" && p.meta.activities[p.activity[context]];
     let what = STATES[found.state];
-    if (row.kind === "thread" && context) what = p.str(p.meta.activities[p.activity[context]].name);
+    if (use?.state === found.state) what = p.str(use.name);
+    else if (row.kind === "thread" && found.state === "none") what = this.unknownWords(row);
     const lines = [`${formatTime(found.time, 1)}: ${what}`];
     if (found.op !== undefined) lines.push(this.opWords(row.profile.ops, found.op));
     else
@@ -101,6 +103,11 @@ class TimelineFinder extends TimelinePainter {
     if (isPart)
       lines.push(`${p.isBlocked(context) ? "this wait" : "this place"}: ${seconds(took)}`);
     return lines;
+  }
+  unknownWords(row) {
+    if (!row.profile.samples.n) return "no samples of this thread";
+    const hasOffcpu = this.profile.metrics.some(m => m.label.startsWith("OFFCPU "));
+    return hasOffcpu ? "no sample" : "no sample; -e OFFCPU says why threads do not run";
   }
   // What the thread that launches most on an idle GPU did meanwhile, most of the time.
   addCause(found) {
@@ -131,7 +138,7 @@ class TimelineFinder extends TimelinePainter {
     for (const { profile } of this.rows.leaves(row))
       for (const id of profile.ops.launcher) counts.set(id, (counts.get(id) ?? 0) + 1);
     const [id] = [...counts].reduce((a, b) => (b[1] > a[1] ? b : a), [-1, 0]);
-    const isIt = r => r.kind === "thread" && r.profile.id === id && r.profile.samples.n > 0;
+    const isIt = r => r.kind === "thread" && r.profile.id === id && hasIntervals(r.profile);
     return (row.launcher = this.rows.all.find(isIt) ?? null);
   }
   opWords(o, i) {

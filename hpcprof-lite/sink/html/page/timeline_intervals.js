@@ -204,10 +204,31 @@ class ThreadIntervals {
   }
 }
 
+// Something says what a thread did.
+function hasIntervals(profile) {
+  return profile.samples.n > 0 || profile.waits.n > 0;
+}
 // Of a thread; made when they are first asked for.
 function intervalsOf(p, profile) {
-  profile.intervals ??= new ThreadIntervals(p, profile).make();
+  profile.intervals ??= fillWaits(new ThreadIntervals(p, profile).make(), profile);
   return profile.intervals;
+}
+// Shows waits for GPUs where no sample says what the thread did.
+function fillWaits(lane, { samples, waits: w }) {
+  if (!w.n) return lane;
+  const out = new Intervals(lane.n + 2 * w.n, lane.edge[0], samples.shown !== samples.context);
+  for (let i = 0, k = 0; i < lane.n; i++) {
+    const end = lane.edge[i + 1];
+    while (k < w.n && w.end[k] <= out.end) k++;
+    for (; !lane.context[i] && k < w.n && w.start[k] < end; k++) {
+      out.add(0, 0, w.start[k]);
+      out.add(w.context[k], w.context[k], Math.min(end, w.end[k]));
+      if (w.end[k] > end) break;
+    }
+    out.add(lane.context[i], lane.counted[i], end);
+  }
+  out.resize(out.n);
+  return out;
 }
 
 // Values of OFFCPU in the selected time: the part of the waits of each context that lies in it.

@@ -24,7 +24,7 @@ class LanePainter {
     if (row.kind === "queue" && this.countOps(row) < 400) this.paintOps(g, row, top, h);
     else if (isFrames && (row.kind === "thread" || row.kind === "queue"))
       this.paintFrames(g, row, top, h);
-    else if (row.kind !== "thread" || row.profile.samples.n)
+    else if (row.kind !== "thread" || hasIntervals(row.profile))
       this.paintStates(g, row, top, h, this.fullHeight(row));
     if (this.app.search.isOn && row.kind !== "track") this.paintMatches(g, row, top + h);
   }

@@ -50,7 +50,7 @@ class TimelineRows {
   }
   isShown(x) {
     if (x.kind === PROFILE_QUEUE) return x.ops?.n > 0;
-    return x.samples?.n > 0 || x.rows?.n > 0 || !!x.tracks;
+    return x.samples?.n > 0 || x.waits?.n > 0 || x.rows?.n > 0 || !!x.tracks;
   }
   makeTree() {
     const p = this.p,
@@ -166,7 +166,7 @@ class TimelineRows {
   }
   // Of a process or host: the threads that count, if they say what they did; else the GPUs.
   lanes(row) {
-    const threads = this.leaves(row).filter(r => r.kind === "thread" && r.profile.samples.n),
+    const threads = this.leaves(row).filter(r => r.kind === "thread" && hasIntervals(r.profile)),
       used = threads.filter(r => r.profile.counts);
     if (threads.length) return used.length ? used : threads;
     const gpus = this.all.filter(r => r.kind === "gpu" && isBelow(r, row));

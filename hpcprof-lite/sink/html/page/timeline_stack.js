@@ -50,7 +50,7 @@ class CallStack {
   paint() {
     const { view } = this,
       row = view.chosen,
-      shows = row?.kind === "thread" && row.profile.samples.n > 0;
+      shows = row?.kind === "thread" && hasIntervals(row.profile);
     this.title.textContent = shows ? `Call stack of ${row.title}` : "";
     this.box.hidden = !shows;
     this.boxes = [];
