@@ -317,5 +317,6 @@ def use_range(page, checks):
     page.js("app.state.set({'timeline.mode': ''})")
     svg = page.js(VIEW + "return pictureOf(v, app.views.timeline.section)")
     checks.check("time lines: the picture has rows and colours",
-                 svg.startswith("<svg") and "main thread" in svg and svg.count("<rect") > 10,
-                 svg[:200])
+                 svg.startswith("<svg") and "main thread" in svg and svg.count("<rect") > 10 and
+                 page.js(VIEW + "return v.list.every(r => arguments[0].includes(`>${r.label}<`))",
+                         svg), svg[:200])

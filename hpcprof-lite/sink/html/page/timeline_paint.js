@@ -6,7 +6,8 @@ const LINE_ROW = 22,
   LINE_LABEL = 210,
   LINE_AXIS = 26,
   LINE_INDENT = 12,
-  SUMMARY_ROW = 44;
+  SUMMARY_ROW = 44,
+  PICTURE_HEIGHT = 4000;
 
 // Draws the rows for the times from this.from to this.to. TimelineView sets them.
 class TimelinePainter extends LanePainter {
@@ -31,7 +32,8 @@ class TimelinePainter extends LanePainter {
     this.topHeight = y + (this.top.length ? 4 : 0);
     const content = this.topHeight + this.list.length * LINE_ROW + 4,
       room = Math.max(this.topHeight + 4 * LINE_ROW, innerHeight - 430);
-    this.height = Math.round(Math.min(content, room));
+    // A picture has all rows, and the legend below them.
+    this.height = Math.round(Math.min(content, recordedCanvases ? PICTURE_HEIGHT : room));
     this.content = content;
   }
   paint() {
@@ -44,9 +46,14 @@ class TimelinePainter extends LanePainter {
   }
   // The canvas stays in place while its box scrolls.
   resize() {
-    // pictures: anew
-    const size = recordedCanvases ? "" : `${this.width} ${this.height} ${this.content}`;
-    if (this.sized && this.sized === size) return;
+    if (recordedCanvases) {
+      this.placeRows();
+      this.g = prepareCanvas(this.canvas, this.width, this.height + LINE_ROW);
+      this.sized = "";
+      return;
+    }
+    const size = `${this.width} ${this.height} ${this.content}`;
+    if (this.sized === size) return;
     this.sized = size;
     this.scroller.style.height = `${this.height + 2}px`;
     this.g = prepareCanvas(this.canvas, this.width, this.height);
@@ -62,7 +69,7 @@ class TimelinePainter extends LanePainter {
     this.states.follow(this.profile.selection);
     const { g, width, height } = this;
     g.clearRect(0, 0, width, height);
-    this.scrolled = this.scroller.scrollTop;
+    this.scrolled = recordedCanvases ? 0 : this.scroller.scrollTop;
     const ticks = this.ticks();
     this.paintGrid(g, ticks, height);
     const first = Math.floor(this.scrolled / LINE_ROW),
@@ -81,8 +88,19 @@ class TimelinePainter extends LanePainter {
     if (this.hasArrows) this.paintArrows(g);
     this.paintSelection(g, height);
     this.paintChosen(g);
+    if (recordedCanvases) this.paintLegend(g);
     this.stack.paint();
     this.controls.showLegend(this.present);
+  }
+  paintLegend(g) {
+    let x = LINE_LABEL;
+    for (const state of LINE_STATES.filter(s => this.present.has(s))) {
+      g.fillStyle = this.colour(`state-${state}`) || this.colour("lane");
+      g.fillRect(x, this.height + 6, 11, 11);
+      g.fillStyle = this.colour("text");
+      g.fillText(STATES[state], x + 16, this.height + 12);
+      x += g.measureText(STATES[state]).width + 34;
+    }
   }
   rowY(i) {
     return this.topHeight + i * LINE_ROW - this.scrolled;
