@@ -166,7 +166,7 @@ class TimelineFinder extends TimelinePainter {
     };
   }
   underLength({ row, time }) {
-    const { edge, value } = (this.length ??= queueLength(this.profile)),
+    const { edge, value } = this.queueLength,
       n = value[Math.max(0, upperBound(edge, time) - 1)];
     const lines = [`${formatTime(time, 1)}: ${plural(n, "operation")} asked for and not finished`];
     return { row, time, title: row.label, lines };

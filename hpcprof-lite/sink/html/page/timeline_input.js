@@ -66,7 +66,16 @@ class TimelineInput {
     }
     const time = Math.max(0, Math.min(view.span, this.place(e).time));
     if (Math.abs(e.clientX - drag.x) > 3 || drag.to !== undefined) drag.to = time;
+    if (drag.to !== undefined) this.showDrag(e, drag);
     view.paint();
+  }
+  showDrag(e, drag) {
+    const [a, b] = [drag.from, drag.to].sort((x, y) => x - y),
+      step = (b - a) / 50 || 1;
+    Tip.show(
+      e,
+      `${formatTime(a, step)} to ${formatTime(b, step)}: ${formatSeconds((b - a) / 1e6)}`,
+    );
   }
   release(e) {
     const { view } = this,

@@ -213,11 +213,14 @@ class LanePainter {
       drawText(g, shorten(name), a + 3, top + h / 2, b - a - 6);
     }
   }
-  // The most operations in each column.
-  paintLength(g, top, h) {
+  get queueLength() {
     this.length ??= queueLength(this.profile);
     this.length.most ??= this.length.value.reduce((a, b) => Math.max(a, b), 1);
-    const { edge, value, most } = this.length;
+    return this.length;
+  }
+  // The most operations in each column.
+  paintLength(g, top, h) {
+    const { edge, value, most } = this.queueLength;
     g.fillStyle = this.colour("lane");
     g.fillRect(LINE_LABEL, top, this.width - LINE_LABEL, h);
     g.fillStyle = this.colour("accent");

@@ -178,7 +178,7 @@ class TimelinePainter extends LanePainter {
       const allowed = this.profile.meta.uses?.allowed;
       return allowed ? `of ${count(allowed)}` : "";
     }
-    if (row.kind === "length") return this.length ? `up to ${count(this.length.most)}` : "";
+    if (row.kind === "length") return `up to ${count(this.queueLength.most)}`;
     if (this.sortValue && row.kind !== "track" && row.kind !== "busy")
       return formatSeconds(this.sortValue(row) / 1e6);
     if (this.folded.has(row.id)) return plural(this.rows.leaves(row).length, "row");
