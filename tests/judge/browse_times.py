@@ -61,7 +61,7 @@ const rgb = text => { const g = new OffscreenCanvas(1, 1).getContext("2d"); g.fi
 const states = ["work", "openmp", "mpi", "lock", "io", "ready", "gpu", "sleep"],
   byColour = new Map(states.map(s => [rgb(stateColour(s)), s])), out = [];
 const add = (sums, state, x) => { sums[state] = (sums[state] ?? 0) + x; };
-v.paintNow();
+do v.paintNow(); while (v.isPartial);
 for (const row of v.list) {
   if (row.kind !== "thread" || !row.profile.samples.n) continue;
   const y = v.rowY(v.list.indexOf(row)), h = LINE_ROW - 2 * LANE_EDGE;

@@ -20,12 +20,16 @@ class LanePainter {
     if (row.kind === "length") return this.paintLength(g, top, h);
     if (row.kind === "queue" || row.kind === "gpu") this.present.add("idle");
     this.paintLife(g, row, top, h);
+    if (row.kind === "thread" && !hasIntervals(row.profile)) return;
+    if (!this.states.prepare(row, this.deadline)) {
+      this.isPartial = true;
+      return;
+    }
     const isFrames = this.mode === "frames";
     if (row.kind === "queue" && this.countOps(row) < 400) this.paintOps(g, row, top, h);
     else if (isFrames && (row.kind === "thread" || row.kind === "queue"))
       this.paintFrames(g, row, top, h);
-    else if (row.kind !== "thread" || hasIntervals(row.profile))
-      this.paintStates(g, row, top, h, this.fullHeight(row));
+    else this.paintStates(g, row, top, h, this.fullHeight(row));
     if (this.app.search.isOn && row.kind !== "track") this.paintMatches(g, row, top + h);
   }
   // The time in which there is something to show.

@@ -7,7 +7,8 @@ const LINE_ROW = 22,
   LINE_AXIS = 26,
   LINE_INDENT = 12,
   SUMMARY_ROW = 44,
-  PICTURE_HEIGHT = 4000;
+  PICTURE_HEIGHT = 4000,
+  PREPARE_MS = 12; // of each picture, for rows that are shown for the first time
 
 // Draws the rows for the times from this.from to this.to. TimelineView sets them.
 class TimelinePainter extends LanePainter {
@@ -64,6 +65,8 @@ class TimelinePainter extends LanePainter {
   }
   paintNow() {
     this.resize();
+    this.deadline = recordedCanvases ? Infinity : performance.now() + PREPARE_MS;
+    this.isPartial = false; // some rows are not ready
     this.colours = new Map();
     this.present = new Set(); // states that are on the screen
     this.states.follow(this.profile.selection);
@@ -91,6 +94,7 @@ class TimelinePainter extends LanePainter {
     if (recordedCanvases) this.paintLegend(g);
     this.stack.paint();
     this.controls.showLegend(this.present);
+    if (this.isPartial) this.paint();
   }
   paintLegend(g) {
     let x = LINE_LABEL;

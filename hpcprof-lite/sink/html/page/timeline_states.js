@@ -33,8 +33,8 @@ class LineStates {
     if (key === this.key) return;
     this.key = key;
     this.frame = frame;
-    for (const row of this.rows.all) row.cut = row.bins = row.columns = null;
-    for (const row of this.rows.summaries) row.below = row.size = null;
+    for (const row of this.rows.all) row.cut = row.columns = null;
+    for (const row of this.rows.summaries) row.below = null;
   }
   // With the states of the selected frame.
   lane(row) {
@@ -95,22 +95,32 @@ class LineStates {
   fill(row, data, from, to, n) {
     const lanes = this.lanesOf(row),
       isRunOnly = row.kind === "processors",
-      span = this.p.meta.span;
-    const n_bins = isRunOnly ? ALL_BINS : GROUP_BINS;
-    if (lanes.length > 1 && (to - from) / n >= span / n_bins && this.isLarge(row, lanes)) {
-      row.bins ??= this.makeBins(lanes, isRunOnly, n_bins);
-      return addBins(row.bins, span / n_bins, data, from, to, n);
-    }
-    for (const lane of lanes) addColumns(this.lane(lane), data, from, to, n, isRunOnly);
+      binWidth = this.p.meta.span / this.countBins(row);
+    const isCoarse = lanes.length > 1 && (to - from) / n >= binWidth;
+    if (isCoarse && this.prepare(row, Infinity) && row.size > FEW_INTERVALS)
+      addBins(row.bins, binWidth, data, from, to, n);
+    else for (const lane of lanes) addColumns(this.lane(lane), data, from, to, n, isRunOnly);
   }
-  isLarge(row, lanes) {
-    row.size ??= lanes.reduce((sum, r) => sum + this.lane(r).n, 0);
-    return row.size > FEW_INTERVALS;
+  countBins(row) {
+    return row.kind === "processors" ? ALL_BINS : GROUP_BINS;
   }
-  makeBins(lanes, isRunOnly, n) {
-    const bins = new Float32Array(n * N_CODES);
-    for (const row of lanes) addColumns(this.lane(row), bins, 0, this.p.meta.span, n, isRunOnly);
-    return bins;
+  // Makes what a picture of the row needs: at least one lane, and others until the deadline. False
+  // if it is not complete.
+  prepare(row, deadline) {
+    const lanes = this.lanesOf(row),
+      { span } = this.p.meta;
+    if (row.preparing?.key !== this.key) row.preparing = { key: this.key, n: 0 };
+    const at = row.preparing;
+    if (at.n === lanes.length) return true;
+    if (!at.n) row.size = 0;
+    if (!at.n) row.bins = new Float32Array(lanes.length > 1 ? this.countBins(row) * N_CODES : 0);
+    do {
+      const lane = this.lane(lanes[at.n++]);
+      row.size += lane.n;
+      if (lanes.length > 1)
+        addColumns(lane, row.bins, 0, span, this.countBins(row), row.kind === "processors");
+    } while (at.n < lanes.length && performance.now() < deadline);
+    return at.n === lanes.length;
   }
   // Microseconds of each state between two times, over all lanes of a row. By code.
   times(row, from, to) {
