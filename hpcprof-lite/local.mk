@@ -319,9 +319,10 @@ libhlsink_la_SOURCES += \
 # The page is part of the program: embed.sh makes C source of the files of page/.
 html_scripts = data.js model.js state.js states.js frames.js labels.js flame_nodes.js \
 	flame_paint.js flame_input.js flame_controls.js flame.js compare_noise.js table.js \
-	tables.js timeline_paint.js timeline.js blame.js advice.js findings.js counters.js \
-	kernels.js source.js threads.js waiting.js mpi.js nccl.js nvtx.js overview.js compare.js \
-	search.js svg.js help.js metrics.js app.js
+	tables.js timeline_intervals.js timeline_rows.js timeline_states.js timeline_lanes.js \
+	timeline_paint.js timeline_find.js timeline_stack.js timeline_input.js timeline.js \
+	blame.js advice.js findings.js counters.js kernels.js source.js threads.js waiting.js \
+	mpi.js nccl.js nvtx.js overview.js compare.js search.js svg.js help.js metrics.js app.js
 html_page = hpcprof-lite/sink/html/page/head.html hpcprof-lite/sink/html/page/body.html \
 	hpcprof-lite/sink/html/page/style.css \
 	$(html_scripts:%=hpcprof-lite/sink/html/page/%)

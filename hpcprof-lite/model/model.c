@@ -193,6 +193,38 @@ size_t model_gpu_read(const struct model *m, uint32_t profile, struct model_gpu_
 	return count;
 }
 
+/* The first wait of a thread; the waits are sorted by it. */
+static uint64_t first_wait(const struct model_gpu_times *t, uint32_t profile)
+{
+	uint64_t low = 0, high = t->n_waits;
+	while (low < high) {
+		const uint64_t middle = low + (high - low) / 2;
+		if (t->waits[middle].launcher < profile)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+size_t model_gpu_read_waits(const struct model *m, uint32_t profile, struct model_gpu_cursor *c,
+			    struct model_gpu_stay *out, size_t n)
+{
+	const struct model_profile *p = &m->profiles[profile];
+	size_t count = 0;
+	if (p->kind != MODEL_PROFILE_THREAD || !m->private_->gpu_times)
+		return 0;
+	const struct model_gpu_times *t = &m->private_->gpu_times[p->process];
+	uint64_t i = first_wait(t, profile) + c->next;
+	for (; i < t->n_waits && t->waits[i].launcher == profile && count < n; i++, c->next++) {
+		const struct model_gpu_wait *w = &t->waits[i];
+		const uint32_t context = t->cells[w->cell].context;
+		if (context != MODEL_NONE)
+			out[count++] = (struct model_gpu_stay){w->start_ns, w->end_ns, context};
+	}
+	return count;
+}
+
 struct model *model_new(void)
 {
 	struct model *m = calloc(1, sizeof *m);

@@ -241,4 +241,16 @@ struct model_gpu_cursor {
 size_t model_gpu_read(const struct model *m, uint32_t profile, struct model_gpu_cursor *c,
 	struct model_gpu_op *out, size_t n);
 
+/* A call in which a thread waited for a GPU. Times are CLOCK_REALTIME, as those of samples. */
+struct model_gpu_stay {
+	uint64_t start_ns, end_ns;
+	uint32_t context; /* the placeholder <gpu sync> of the call */
+};
+/*
+ * Reads the waits of one THREAD profile for GPUs in order of their start. The contract is that of
+ * model_trace_read(). A part of a run has none.
+ */
+size_t model_gpu_read_waits(const struct model *m, uint32_t profile, struct model_gpu_cursor *c,
+			    struct model_gpu_stay *out, size_t n);
+
 #endif

@@ -36,6 +36,8 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 
+from browse_times import (use_gpu_waits, use_intervals, use_marks, use_moment, use_range,
+                          use_rows, use_shares)
 from facts import plain
 
 WAIT_S = 120
@@ -461,11 +463,10 @@ def use_timeline(page, checks):
     if "timeline" not in page.views():
         return
     page.show("timeline")
-    canvas = page.browser.find_element(By.CSS_SELECTOR, "#view-timeline canvas")
     whole = page.whole()
     left, top, width = page.place("#view-timeline canvas")
     middle = left + 210 + (width - 210) / 2
-    page.drag(middle - width / 5, top + 34, middle + width / 5)
+    page.drag(middle - width / 5, top + 40, middle + width / 5)
     part = page.whole()
     chips = page.js("return document.getElementById('selection').innerText")
     checks.check("time lines: a drag selects a range", part < whole and " to " in chips,
@@ -509,12 +510,12 @@ def use_timeline(page, checks):
         # less if operations were summed up during the run
         checks.check("time lines: the rows of all queues have the time of GPUs",
                      0 < queue[0] < 1.001 * queue[1], queue)
-    page.show("timeline")
-    before = page.js("const v = app.views.timeline.view; return v.to - v.from")
-    canvas.send_keys("+")
-    after = page.js("const v = app.views.timeline.view; return v.to - v.from")
-    checks.check("time lines: + zooms", after < before, f"{before} {after}")
-    canvas.send_keys("0")
+    use_intervals(page, checks)
+    use_rows(page, checks)
+    use_moment(page, checks)
+    use_marks(page, checks)
+    use_gpu_waits(page, checks)
+    use_range(page, checks)
 
 
 def use_tables(page, checks):
@@ -730,20 +731,21 @@ def use_nvtx(page, checks):
     checks.check("nvtx: the row of part", rows.get("part", {}).get("count") == "15,000", card)
     page.show("timeline")
     view = "const v = app.views.timeline.view;"
-    names = page.js(view + "return v.rows.map(id => v.rowName(id))")
-    checks.check("nvtx: two rows below the main thread", [n.split(":")[0] for n in names][1:3] ==
-                 ["NVTX", "NVTX 2"] and len(names) == 4, names)
-    found = page.js(view + """const t = v.track(v.rows[1]), label = i =>
+    rows = page.js(view + "return v.list.map(r => [r.kind, r.label])")
+    checks.check("nvtx: two rows below the main thread", rows[1:3] ==
+                 [["track", "NVTX"], ["track", "NVTX 2"]] and len(rows) == 4, rows)
+    found = page.js(view + """const row = v.list[1], t = row.track, label = i =>
         app.profile.str(app.profile.meta.nvtx.ranges[t.range[i]].label);
         const steps = [...t.range.keys()].filter(i => label(i) === "step");
-        return steps.map(i => v.under({id: v.rows[1], x: 1000, time: t.end[i] - 50000}).range)""")
+        return steps.map(i => v.under({row, x: 1000, time: t.end[i] - 50000}).title)""")
     checks.check("nvtx: what is under the mouse", found == ["step"] * 3, found)
     left, top, width = page.place("#view-timeline canvas")
-    page.drag(left + 60, top + 26 + 22 + 11)
+    y = page.js(view + "return v.rowY(1) + LINE_ROW / 2")
+    page.drag(left + 60, top + y)
     chosen = page.js("return [...app.profile.selection.profiles ?? []]")
     checks.check("nvtx: a row selects its thread", chosen == [0], chosen)
     colour = page.js("return document.querySelector('#view-timeline canvas').getContext('2d')"
-                     ".getImageData(arguments[0], 26 + 22 + 11, 1, 1).data[3]", width / 2)
+                     ".getImageData(arguments[0], arguments[1], 1, 1).data[3]", width / 2, y)
     checks.check("nvtx: the ranges are painted", colour > 0, colour)
     errors = page.errors()
     checks.check("nvtx: the console stays empty", not errors, json.dumps(errors)[:400])
@@ -909,6 +911,7 @@ def run(browser, command, report, more):
         use_waiting(page, checks)
         use_threads(page, checks)
         use_findings(page, checks)
+        use_shares(page, checks)
     elif command == "nccl":
         use_nccl(page, Checks())
     elif command == "advice":

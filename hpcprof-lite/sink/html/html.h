@@ -16,7 +16,7 @@ enum {
 	HTML_MAX_CONTEXTS = 300000,
 	HTML_MAX_VALUES = 4000000,   /* values of single threads */
 	HTML_MAX_SAMPLES = 10000000, /* on time lines of threads */
-	HTML_MAX_OPS = 2000000,      /* on time lines of GPU queues */
+	HTML_MAX_OPS = 2000000,      /* on time lines of GPU queues; as many waits for GPUs */
 	HTML_MAX_RANGES = 1000000,   /* of NVTX on time lines */
 	HTML_MAX_SOURCE_BYTES = 8 << 20
 };
@@ -29,7 +29,8 @@ struct html {
 	struct html_section section; /* the open one */
 	struct strtab strings;       /* written at the end; sections refer to ids */
 	struct html_tree tree;
-	uint32_t sample_stride, op_stride; /* the page has every n-th sample and operation */
+	/* the page has every n-th sample, operation and wait for a GPU */
+	uint32_t sample_stride, op_stride, wait_stride;
 	uint64_t n_values;         /* of single threads, so far */
 	uint32_t threads_left_out; /* threads whose values are not in the page */
 	uint64_t n_ranges_left_out;  /* of NVTX */

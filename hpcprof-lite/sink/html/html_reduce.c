@@ -116,3 +116,15 @@ void html_tree_free(struct html_tree *t)
 	free(t->is_kept);
 	*t = (struct html_tree){0};
 }
+
+bool html_takes_sample(struct html_thinning *t, const struct model *m, const struct model_sample *s)
+{
+	const bool is_end = t->is_open && model_ends_wait(m, s),
+		   is_taken = is_end ? t->is_taken : t->n_seen++ % t->stride == 0;
+	if (model_ends_wait(m, s)) {
+		t->is_open = model_is_wait(m, s) && !(is_end && s->context == t->wait);
+		t->wait = s->context;
+		t->is_taken = is_taken;
+	}
+	return is_taken;
+}

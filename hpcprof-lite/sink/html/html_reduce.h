@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The part of the tree that a page carries. Contexts that matter least in every metric are left
- * out, and their values count in the innermost caller that is kept. Test:
- * tests/unit/sink/test_sink_html.c.
+ * out, and their values count in the innermost caller that is kept. And the samples that it
+ * carries. Test: tests/unit/sink/test_sink_html.c.
  */
 #ifndef HPCPROF_LITE_SINK_HTML_HTML_REDUCE_H
 #define HPCPROF_LITE_SINK_HTML_HTML_REDUCE_H
@@ -24,5 +24,18 @@ struct html_tree {
 bool html_tree_make(const struct model *m, uint32_t max_contexts, uint64_t max_values,
 		    struct html_tree *t);
 void html_tree_free(struct html_tree *t);
+
+/* Takes every n-th sample of a thread. Start with the stride and zeroes. */
+struct html_thinning {
+	uint32_t stride, wait; /* wait: the context of the open wait */
+	uint64_t n_seen;
+	bool is_open, is_taken; /* a wait has begun; its first record was taken */
+};
+/*
+ * True if the page carries the sample, the thread's next one. Of a wait it carries both records or
+ * none, because a page shows a wait until its second record.
+ */
+bool html_takes_sample(struct html_thinning *t, const struct model *m,
+		       const struct model_sample *s);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The sections "samples" and "ops": time lines of threads and of GPU queues. Times of samples are
- * in microseconds, those of operations in nanoseconds, both since the start of the run. If there
- * are more than a page carries, every n-th is written. Test: tests/cli/sink/sink_html.sh.
+ * The sections "samples", "ops" and "waits": time lines of threads and of GPU queues, and where
+ * threads waited for GPUs. Times of samples are in microseconds, others in nanoseconds, all since
+ * the start of the run. If there are more than a page carries, every n-th is written
+ * (html_reduce.h). Test: tests/cli/sink/sink_html.sh.
  */
 #include "hpcprof-lite/sink/html/html.h"
 #include "hpcprof-lite/sink/html/html_parts.h"
@@ -22,6 +23,7 @@ struct buffers {
 	union {
 		struct model_sample samples[BATCH];
 		struct model_gpu_op ops[BATCH];
+		struct model_gpu_stay waits[BATCH];
 	};
 	struct column times, contexts, metrics, shown; /* of one time line */
 };
@@ -36,7 +38,8 @@ typedef void (*make_line)(void *arg, uint32_t profile, unsigned worker, struct h
 
 /* The time line of a thread while it is read. */
 struct line {
-	uint64_t n_seen, n; /* samples read, samples in the page */
+	struct html_thinning thinning;
+	uint64_t n; /* samples in the page */
 	uint64_t last_us;
 	bool shows_others; /* a sample is shown elsewhere than where it counts */
 };
@@ -56,7 +59,7 @@ static void encode(const struct html *h, size_t n_read, struct line *l, struct b
 {
 	for (size_t i = 0; i < n_read; i++) {
 		const struct model_sample *sample = &b->samples[i];
-		if (l->n_seen++ % h->sample_stride)
+		if (!html_takes_sample(&l->thinning, h->m, sample))
 			continue;
 		uint64_t us = since(sample->time_ns, h->m->start_ns) / 1000;
 		put_column(&b->times, us > l->last_us ? us - l->last_us : 0);
@@ -83,7 +86,7 @@ static void make_samples(void *arg, uint32_t profile, unsigned worker, struct ht
 	const struct times *t = arg;
 	struct buffers *b = &t->buffers[worker];
 	struct model_trace_cursor cursor = {0};
-	struct line l = {0};
+	struct line l = {.thinning.stride = t->h->sample_stride};
 	if (t->h->m->profiles[profile].kind != MODEL_PROFILE_THREAD)
 		return;
 	vec_clear(&b->times);
@@ -157,6 +160,40 @@ static void make_ops(void *arg, uint32_t profile, unsigned worker, struct html_p
 		put_op(h, &none, &last, part);
 }
 
+static uint64_t count_waits(const struct model *m, uint32_t profile)
+{
+	struct model_gpu_stay waits[64];
+	struct model_gpu_cursor cursor = {0};
+	uint64_t all = 0;
+	for (size_t n; (n = model_gpu_read_waits(m, profile, &cursor, waits, 64));)
+		all += n;
+	return all;
+}
+
+static void make_waits(void *arg, uint32_t profile, unsigned worker, struct html_part *part)
+{
+	const struct times *t = arg;
+	const struct html *h = t->h;
+	struct model_gpu_stay *waits = t->buffers[worker].waits;
+	struct model_gpu_cursor cursor = {0};
+	uint64_t seen = 0, last = 0;
+	size_t n;
+	if (h->m->profiles[profile].kind != MODEL_PROFILE_THREAD)
+		return;
+	html_part_number(part, (count_waits(h->m, profile) + h->wait_stride - 1) / h->wait_stride);
+	while ((n = model_gpu_read_waits(h->m, profile, &cursor, waits, BATCH)))
+		for (size_t i = 0; i < n; i++) {
+			const uint64_t start = since(waits[i].start_ns, h->m->start_ns),
+				       end = since(waits[i].end_ns, h->m->start_ns);
+			if (seen++ % h->wait_stride)
+				continue;
+			html_part_number(part, html_zigzag((int64_t)(start - last)));
+			html_part_number(part, end > start ? end - start : 0);
+			html_part_number(part, h->tree.kept[waits[i].context]);
+			last = start;
+		}
+}
+
 static uint32_t stride(uint64_t n, uint64_t most)
 {
 	return (uint32_t)((n + most - 1) / most + !n);
@@ -164,12 +201,15 @@ static uint32_t stride(uint64_t n, uint64_t most)
 
 void html_find_strides(struct html *h)
 {
-	uint64_t n_samples = 0, n_ops = 0;
-	for (uint32_t i = 0; i < h->m->n_profiles; i++)
+	uint64_t n_samples = 0, n_ops = 0, n_waits = 0;
+	for (uint32_t i = 0; i < h->m->n_profiles; i++) {
 		*(h->m->profiles[i].kind == MODEL_PROFILE_QUEUE ? &n_ops : &n_samples) +=
 			h->m->profiles[i].n_trace_records;
+		n_waits += count_waits(h->m, i);
+	}
 	h->sample_stride = stride(n_samples, HTML_MAX_SAMPLES);
 	h->op_stride = stride(n_ops, HTML_MAX_OPS);
+	h->wait_stride = stride(n_waits, HTML_MAX_OPS);
 }
 
 static enum status write_section(struct html *h, const char *name, make_line make)
@@ -192,6 +232,8 @@ static enum status write_section(struct html *h, const char *name, make_line mak
 
 enum status html_write_times(struct html *h)
 {
-	const enum status status = write_section(h, "samples", make_samples);
-	return status == STATUS_OK ? write_section(h, "ops", make_ops) : status;
+	enum status status = write_section(h, "samples", make_samples);
+	if (status == STATUS_OK)
+		status = write_section(h, "ops", make_ops);
+	return status == STATUS_OK ? write_section(h, "waits", make_waits) : status;
 }

@@ -98,6 +98,25 @@ static uint64_t idle_ns(const struct model_gpu_idle *i)
 	return sum;
 }
 
+/* The waits of all threads, read a few at a time. They are of known threads here. */
+static uint64_t read_waits_ns(const struct model *m)
+{
+	struct model_gpu_stay stays[2];
+	uint64_t sum = 0;
+	for (uint32_t p = 0; p < m->n_profiles; p++) {
+		struct model_gpu_cursor cursor = {0};
+		uint64_t last = 0;
+		for (size_t n; (n = model_gpu_read_waits(m, p, &cursor, stays, 2));)
+			for (size_t i = 0; i < n; i++) {
+				assert_true(stays[i].start_ns >= last);
+				assert_in_range(stays[i].context, 1, m->n_contexts - 1);
+				sum += stays[i].end_ns - stays[i].start_ns;
+				last = stays[i].start_ns;
+			}
+	}
+	return sum;
+}
+
 /* What holds of every model. */
 static void check_sums(const struct model *m)
 {
@@ -113,6 +132,7 @@ static void check_sums(const struct model *m)
 	assert_int_equal(total_ns(m, "CPU_IDLE_CAUSE (sec)"), m->gpu_waits.blamed_ns);
 	if (!m->part)
 		assert_int_equal(total_ns(m, "GSYNC (sec)"), m->gpu_waits.all_ns);
+	assert_int_equal(read_waits_ns(m), m->part ? 0 : m->gpu_waits.all_ns);
 	assert_int_equal(m->gpu_waits.all_ns,
 			 m->gpu_waits.blamed_ns + m->gpu_waits.idle_ns + m->gpu_waits.unknown_ns);
 }

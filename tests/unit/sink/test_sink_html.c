@@ -198,12 +198,42 @@ static void trees_keep_few_values(void **state)
 	fixture_free(m);
 }
 
+/* Whether each sample is taken, as '1' or '0'. Contexts: 1 works, 2 and 3 wait. */
+static void samples_keep_waits_whole(void **state)
+{
+	struct model_metric metrics[] = {{.measures = MODEL_EVENT_CPUTIME},
+					 {.measures = MODEL_EVENT_OFFCPU}};
+	struct model_function functions[] = {{.wait = 0}, {.wait = 1}};
+	struct model_context contexts[] = {
+		{.function = MODEL_NONE}, {.function = 0}, {.function = 1}, {.function = 1}};
+	const struct model m = {.metrics = metrics, .functions = functions, .contexts = contexts};
+	static const struct {
+		uint32_t context, metric;
+		bool is_taken;
+	} samples[] = {
+		{1, 0, true},  {1, 0, false}, {2, 1, true},  {1, 0, false},
+		{1, 0, true},  {2, 1, true},                 /* a wait with samples */
+		{2, 1, false}, {1, 0, true},  {2, 1, false}, /* the next is left out */
+		{2, 1, false}, {0, 0, false}, {1, 0, true},  /* no second record */
+		{2, 1, false}, {3, 1, false}, {3, 1, false}, {1, 1, true},
+	};
+	struct html_thinning every = {.stride = 1}, second = {.stride = 2};
+	(void)state;
+	for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+		const struct model_sample s = {.context = samples[i].context,
+					       .metric = samples[i].metric};
+		assert_true(html_takes_sample(&every, &m, &s));
+		assert_int_equal(html_takes_sample(&second, &m, &s), samples[i].is_taken);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sections_come_back),
 		cmocka_unit_test(trees_keep_callers),
 		cmocka_unit_test(trees_keep_few_values),
+		cmocka_unit_test(samples_keep_waits_whole),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

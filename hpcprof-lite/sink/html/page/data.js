@@ -262,6 +262,23 @@ function readOps(bytes, model) {
   }
 }
 
+// Where threads waited for GPUs. Times in microseconds.
+function readWaits(bytes, model) {
+  const r = new Reader(bytes);
+  for (const profile of model.profiles) {
+    if (profile.kind !== PROFILE_THREAD) continue;
+    const n = r.number(),
+      w = { n, start: new Float64Array(n), end: new Float64Array(n), context: new Uint32Array(n) };
+    for (let i = 0, start = 0; i < n; i++) {
+      start += r.delta();
+      w.start[i] = start / 1000;
+      w.end[i] = (start + r.number()) / 1000;
+      w.context[i] = r.number();
+    }
+    profile.waits = w;
+  }
+}
+
 // Tracks of NVTX below their profiles. Times in microseconds; by start, outer ranges before inner.
 function readRanges(bytes, model) {
   const r = new Reader(bytes);
@@ -330,6 +347,7 @@ async function loadRest(model) {
   for (const profile of model.profiles) profile.rows = readRows(values, model, false);
   readSamples(await readSection("samples"), model);
   readOps(await readSection("ops"), model);
+  readWaits(await readSection("waits"), model);
   readRanges(await readSection("nvtx"), model);
   model.sources = readSources(await readSection("sources"));
 }

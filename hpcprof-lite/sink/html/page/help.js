@@ -11,8 +11,11 @@ const KEYS = [
   ["Flame graph: arrows", "choose a frame; Enter zooms, Esc zooms out; M: menu of the frame"],
   ["Flame graph: B, C, H, S", "callers and callees, copy the path, hide this name, show source"],
   ["Time lines: ← →, + −, 0", "move, zoom, show all"],
-  ["Time lines: ↑ ↓, Space, Enter", "choose a row, select it, select the visible time"],
-  ["Esc in time lines", "clear the selection"],
+  ["Time lines: ↑ ↓, Home, End", "choose a row; Space selects it, Shift+Space the rows between"],
+  ["Time lines: , and .", "the state before and after of the chosen row; M: menu of it"],
+  ["Time lines: O, P", "open or close the row, pin it to the top"],
+  ["Time lines: Enter, Esc", "select the visible time, clear the selection"],
+  ["Call stack: arrows", "choose a frame; Enter or M: menu of the frame"],
 ];
 
 function showHelp() {

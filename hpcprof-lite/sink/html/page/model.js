@@ -134,7 +134,7 @@ class Profile {
   // Is the innermost frame of the context a wait off the processor?
   isBlocked(context) {
     const fn = this.fn[context];
-    this.blocked ??= this.functions.name.map(n => /^<(blocked|ready)/.test(this.str(n)));
+    this.blocked ??= this.functions.name.map(n => /^<(blocked|ready|stopped)/.test(this.str(n)));
     return fn >= 0 && !!this.blocked[fn];
   }
 
@@ -414,6 +414,7 @@ class Profile {
   }
   // A sample counts for its share of what its context has in its thread.
   sumSamples(metric) {
+    if (this.metrics[metric].label.startsWith("OFFCPU ")) return sumWaits(this, metric);
     const out = new Float64Array(this.n),
       count = new Float64Array(this.n),
       weight = new Float64Array(this.n);

@@ -13,6 +13,7 @@ const STATES = {
   sleep: "sleep, other waits",
   kernel: "GPU kernel",
   copy: "GPU copy, set",
+  idle: "GPU idle",
   none: "not there, unknown",
 };
 

@@ -1,41 +1,38 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Time lines: what the user does with them. timeline_paint.js draws them.
+// Time lines: what the reader does with them. All of it is in the state: timeline.mode (frames),
+// depth, arrows (0), sort (work, frame), folded, pinned, row (numbers of rows), range, at (times).
 
-class TimelineView extends TimelinePainter {
+const RANGE_MS = 250; // after this time without a change the visible range goes into the state
+
+class TimelineView extends TimelineFinder {
   constructor(app, container) {
     super();
     this.app = app;
     this.profile = app.profile;
     this.span = Math.max(1, this.profile.meta.span);
-    this.from = 0;
-    this.to = this.span;
-    this.focusRow = 0;
+    this.rows = new TimelineRows(this.profile);
+    this.states = new LineStates(this.profile, this.rows);
     this.drag = null;
-    this.pinned = null;
     this.rebuild();
-    this.depth = Math.min(this.tree.tellingDepth(app.metric), this.tree.maxDepth);
-    this.makeControls(container);
+    this.usualDepth = Math.min(this.tree.tellingDepth(app.metric), this.tree.maxDepth);
+    this.controls = new TimelineControls(this, container);
     this.canvas = el("canvas", {
       tabindex: "0",
       role: "application",
       "aria-label":
         "Time lines. Left and right arrows move, plus and minus zoom, up and down choose a row, " +
-        "Enter selects the visible time, Escape clears the selection.",
+        "comma and full stop step through what it did. The question mark lists all keys.",
     });
     this.scroller = el("div", { class: "canvas-box lines" }, this.canvas);
-    this.stackCanvas = el("canvas", {
-      role: "img",
-      "aria-label": "Call stack of the chosen row over time",
-    });
-    this.stackTitle = el("h3", {});
-    this.stackBox = el("div", { class: "canvas-box stack" }, this.stackCanvas);
     this.details = el("div", { class: "details" });
-    container.append(this.scroller, this.stackTitle, this.stackBox, this.details);
+    container.append(this.scroller, this.details);
+    this.stack = new CallStack(this, container);
     this.scroller.addEventListener("scroll", () => this.paint());
-    this.listen(this.canvas);
-    this.stackCanvas.addEventListener("mousemove", e => this.hoverStack(e));
-    this.stackCanvas.addEventListener("mouseleave", () => Tip.hide());
-    this.stackCanvas.addEventListener("wheel", e => this.wheel(e), { passive: false });
+    this.input = new TimelineInput(this);
+    new ResizeObserver(() => {
+      const { clientWidth } = this.scroller;
+      if (clientWidth && clientWidth !== this.width) this.draw();
+    }).observe(this.scroller);
   }
   // The groups of functions that are hidden may have changed in the flame graph.
   rebuild() {
@@ -49,305 +46,251 @@ class TimelineView extends TimelinePainter {
       groups: this.app.groups,
     });
   }
-  makeControls(container) {
-    this.slider = el("input", {
-      type: "range",
-      min: 0,
-      max: Math.max(1, this.tree.maxDepth),
-      value: this.depth,
-      "aria-label": "Depth of the call path that gives the colour",
-      oninput: e => {
-        this.depth = +e.target.value;
-        this.showDepth();
-        this.paint();
-      },
-    });
-    this.depthText = el("span", { class: "quiet" });
-    this.arrows = el("input", { type: "checkbox", checked: true, onchange: () => this.paint() });
-    const button = (label, title, action) =>
-      el("button", { type: "button", title, onclick: action }, label);
-    container.append(
-      el(
-        "div",
-        { class: "controls" },
-        button("−", "Zoom out (-)", () => this.zoomBy(2, 0.5)),
-        button("+", "Zoom in (+)", () => this.zoomBy(0.5, 0.5)),
-        button("Whole run", "Show all time (0)", () => this.setRange(0, this.span)),
-        button("Select this range", "Limit every view to the visible time (Enter)", () =>
-          this.selectVisible(),
-        ),
-        el(
-          "label",
-          { title: "Time lines show the frame at this depth of the call path" },
-          "depth ",
-          this.slider,
-          this.depthText,
-        ),
-        this.profile.hasFlow
-          ? el("label", {}, this.arrows, "arrows from launch to operation")
-          : null,
-        el(
-          "span",
-          { class: "keys" },
-          "Drag selects a range. Wheel zooms, Shift with wheel moves. " +
-            "Click a name to select its row.",
-        ),
-      ),
+  set(changes) {
+    this.app.state.set(
+      Object.fromEntries(Object.entries(changes).map(([key, text]) => [`timeline.${key}`, text])),
     );
-    this.showDepth();
   }
-  showDepth() {
-    this.depthText.textContent = this.depth ? ` ${this.depth}` : " innermost";
+  read() {
+    const get = (key, fallback) => this.app.state.get(`timeline.${key}`, fallback),
+      { all } = this.rows;
+    this.mode = get("mode") === "frames" ? "frames" : "states";
+    this.depth = Math.min(
+      this.tree.maxDepth,
+      this.app.state.number("timeline.depth", this.usualDepth),
+    );
+    this.hasArrows = get("arrows") !== "0";
+    this.sort = get("sort");
+    this.folded = this.rows.folded(get("folded"));
+    this.pinned = parseSet(get("pinned"), all.length);
+    const at = this.app.state.number("timeline.at", -1);
+    this.at = at >= 0 ? at : null;
+    if (!this.later) {
+      const [from, to] = parseRange(get("range")) ?? [0, this.span];
+      [this.from, this.to] = this.bound(from, to);
+    }
+    this.sortValue = this.findSortValue();
+    this.chosen = all[this.app.state.number("timeline.row", -1)] ?? this.firstRow();
+  }
+  // The thread with samples that had the most CPU time.
+  firstRow() {
+    const threads = this.rows.all.filter(r => r.kind === "thread" && hasIntervals(r.profile)),
+      most = threads.reduce((m, r) => Math.max(m, r.profile.cpu), 0);
+    return threads.find(r => r.profile.cpu === most) ?? this.rows.roots[0] ?? this.rows.all[0];
+  }
+  // What rows are sorted by, in microseconds; null: their names.
+  findSortValue() {
+    const { time, frame } = this.profile.selection,
+      isFrame = this.sort === "frame" && !!frame;
+    if (!isFrame && this.sort !== "work") return null;
+    const key = `${isFrame} ${time} ${frame?.fn} ${frame?.context}`,
+      range = time ?? [0, this.span];
+    if (this.sortKey === key) return this.sortValue;
+    this.sortKey = key;
+    const known = new Map();
+    return row => {
+      if (!known.has(row.id)) {
+        const isTrack = row.kind === "track";
+        known.set(row.id, isTrack ? 0 : this.states[isFrame ? "inside" : "work"](row, range));
+      }
+      return known.get(row.id);
+    };
+  }
+  draw() {
+    if (!this.profile.isComplete) return;
+    this.rebuild();
+    this.states.follow(this.profile.selection);
+    this.read();
+    this.placeRows();
+    this.controls.show();
+    this.scroller.style.overflowY = this.content > this.height ? "scroll" : "hidden";
+    this.width = this.scroller.clientWidth;
+    this.showDetails();
+    this.paint();
   }
 
+  // ---- the visible range ----
+
+  bound(from, to) {
+    const size = Math.min(this.span, Math.max(0.05, to - from)),
+      first = Math.max(0, Math.min(from, this.span - size));
+    return [first, first + size];
+  }
+  // Wheels and keys change it many times a second.
   setRange(from, to) {
-    const least = 0.05;
-    let size = Math.min(this.span, Math.max(least, to - from));
-    from = Math.max(0, Math.min(from, this.span - size));
-    this.from = from;
-    this.to = from + size;
+    [this.from, this.to] = this.bound(from, to);
     this.paint();
+    clearTimeout(this.later);
+    this.later = setTimeout(() => this.keepRange(), RANGE_MS);
+  }
+  keepRange() {
+    clearTimeout(this.later);
+    this.later = 0;
+    const isAll = this.from <= 0 && this.to >= this.span;
+    this.set({ range: isAll ? "" : formatRange([this.from, this.to]) });
   }
   zoomBy(factor, place) {
     const size = this.to - this.from,
       centre = this.from + place * size;
     this.setRange(centre - place * size * factor, centre + (1 - place) * size * factor);
   }
+  zoomTo(from, to) {
+    const room = (to - from) / 20;
+    this.setRange(from - room, to + room);
+  }
+  // Moves the range so that a time is in it.
+  reveal(time) {
+    const size = this.to - this.from;
+    if (time < this.from || time > this.to) this.setRange(time - size / 4, time + (3 * size) / 4);
+  }
   selectVisible() {
     this.app.select({ time: [this.from, this.to] });
   }
 
-  // ---- input ----
+  // ---- rows ----
 
-  listen(canvas) {
-    canvas.addEventListener("wheel", e => this.wheel(e), { passive: false });
-    canvas.addEventListener("mousedown", e => this.press(e));
-    addEventListener("mousemove", e => this.move(e));
-    addEventListener("mouseup", e => this.release(e));
-    canvas.addEventListener("mouseleave", () => {
-      Tip.hide();
-      this.setHovered(null);
-    });
-    canvas.addEventListener("dblclick", e => {
-      if (this.place(e).x > LINE_LABEL) this.app.select({ time: null });
-    });
-    canvas.addEventListener("keydown", e => this.key(e));
+  toggle(name, row) {
+    const set = new Set(this[name]);
+    if (!set.delete(row.id)) set.add(row.id);
+    this.set({ [name]: name === "folded" ? this.rows.foldedText(set) : formatSet(set) });
   }
-  place(e) {
-    const box = this.canvas.getBoundingClientRect(),
-      x = e.clientX - box.left,
-      y = e.clientY - box.top;
-    const row = y < LINE_AXIS ? -1 : this.firstRow + Math.floor((y - this.offset) / LINE_ROW);
-    return { x, y, row, id: this.rows[row], time: this.time(x) };
+  // All processes and GPUs, or none.
+  foldAll() {
+    const groups = this.rows.all.filter(r => r.kind === "process" || r.kind === "gpu"),
+      set = groups.some(r => !this.folded.has(r.id)) ? groups.map(r => r.id) : [];
+    this.set({ folded: this.rows.foldedText(new Set(set)) });
   }
-  wheel(e) {
-    if (
-      !e.shiftKey &&
-      !e.ctrlKey &&
-      Math.abs(e.deltaY) > Math.abs(e.deltaX) &&
-      this.filler?.offsetHeight > 0 &&
-      e.offsetX < LINE_LABEL
-    )
-      return; // scrolls the rows
-    e.preventDefault();
-    const x = e.clientX - this.canvas.getBoundingClientRect().left;
-    if (e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY)) {
-      const step = ((e.deltaX || e.deltaY) / this.width) * (this.to - this.from);
-      this.setRange(this.from + step, this.to + step);
-    } else {
-      this.zoomBy(
-        Math.exp(Math.max(-60, Math.min(60, e.deltaY)) / 240),
-        Math.max(0, (x - LINE_LABEL) / (this.width - LINE_LABEL)),
-      );
-    }
+  // Selects the threads and queues of a row, or no more. extend: from the row chosen before.
+  selectRow(row, extend) {
+    const set = new Set(this.profile.selection.profiles ?? []),
+      i = this.list.indexOf(row),
+      k = this.list.indexOf(this.chosen);
+    const rows =
+        extend && i >= 0 && k >= 0 ? this.list.slice(Math.min(i, k), Math.max(i, k) + 1) : [row],
+      ids = rows.flatMap(r => r.profiles);
+    const isIn = !extend && ids.every(id => set.has(id));
+    for (const id of ids)
+      if (isIn) set.delete(id);
+      else set.add(id);
+    const keys = { "timeline.row": row.id };
+    if (ids.length) this.app.select({ profiles: set.size ? set : null }, keys);
+    else this.app.state.set(keys);
   }
-  press(e) {
-    const at = this.place(e);
-    if (e.button !== 0) return;
-    if (at.x < LINE_LABEL) {
-      if (at.id !== undefined) this.toggleRow(at, e.shiftKey);
-      return;
-    }
-    this.drag = { x: e.clientX, from: at.time };
+  rowActions(row) {
+    const list = [];
+    if (row.profiles.length)
+      list.push([`Select or deselect ${row.label}`, () => this.selectRow(row)]);
+    const isPinned = this.pinned.has(row.id);
+    if (!this.rows.summaries.includes(row))
+      list.push([
+        isPinned ? "Remove from the top" : "Pin to the top",
+        () => this.toggle("pinned", row),
+      ]);
+    if (row.children.length)
+      list.push([
+        this.folded.has(row.id) ? "Open the row" : "Close the row",
+        () => this.toggle("folded", row),
+      ]);
+    return list;
   }
-  toggleRow(at, extend) {
-    const p = this.profile,
-      id = this.profileOf(at.id),
-      set = new Set(p.selection.profiles ?? []);
-    if (extend && this.lastRow !== undefined) {
-      const [a, b] = [this.lastRow, at.row].sort((x, y) => x - y);
-      for (let i = a; i <= b; i++) set.add(this.profileOf(this.rows[i]));
-    } else if (!set.delete(id)) {
-      set.add(id);
-    }
-    this.lastRow = this.focusRow = at.row;
-    this.app.select({ profiles: set.size ? set : null });
+  chooseRow(step) {
+    const list = [...this.rows.summaries, ...this.list],
+      i = list.indexOf(this.chosen),
+      row = list[Math.max(0, Math.min(list.length - 1, i + step))];
+    if (!row) return;
+    this.set({ row: row.id });
+    this.scrollTo(row);
+    announce([row.title, this.noteOf(row)].filter(x => x).join(", "));
   }
-  move(e) {
-    if (this.drag) {
-      if (Math.abs(e.clientX - this.drag.x) > 3)
-        this.drag.to = Math.max(0, Math.min(this.span, this.place(e).time));
-      return this.paint();
-    }
-    if (e.target === this.canvas) this.hover(e);
-  }
-  release(e) {
-    const drag = this.drag;
-    this.drag = null;
-    if (!drag) return;
-    if (drag.to !== undefined && drag.to !== drag.from) {
-      const [a, b] = [drag.from, drag.to].sort((x, y) => x - y);
-      this.app.select({ time: [Math.max(0, a), b] });
-    } else if (e.target === this.canvas) {
-      const at = this.place(e);
-      if (at.row >= 0 && at.id !== undefined) this.focusRow = at.row;
-      this.pin(this.under(at));
-      this.paint();
-    }
-  }
-  // What is at a place: {profile, context, op, time}, {profile, range, time, text}, or null.
-  under(at) {
-    const profile = at.id === undefined ? null : this.profile.profiles[at.id];
-    if (at.x >= LINE_LABEL && this.track(at.id)) return this.underTrack(at);
-    if (!profile || at.x < LINE_LABEL) return null;
-    if (profile.ops) {
-      const o = profile.ops,
-        near = ((this.to - this.from) / this.width) * 2;
-      let i = lowerBound(o.start, at.time + near) - 1;
-      if (i < 0 || o.end[i] < at.time - near) return null;
-      return { profile: at.id, context: o.context[i], op: i, time: o.start[i] };
-    }
-    const s = profile.samples;
-    const i = lowerBound(s.time, at.time);
-    if (
-      i >= s.n ||
-      s.shown[i] === 0 ||
-      s.time[i] - at.time >
-        Math.max(this.usualGap(profile), ((this.to - this.from) / this.width) * 2)
-    )
-      return null;
-    return { profile: at.id, context: s.shown[i], time: s.time[i] };
-  }
-  underTrack(at) {
-    const t = this.track(at.id),
-      i = findRange(t, at.time, ((this.to - this.from) / this.width) * 2);
-    if (i < 0) return null;
-    const name = this.profile.str(this.profile.meta.nvtx.ranges[t.range[i]].label),
-      took = t.end[i] - t.start[i];
-    return {
-      profile: t.profile,
-      time: t.start[i],
-      range: name,
-      text: took ? `, took ${formatSeconds(took / 1e6)}` : ", a mark",
-    };
-  }
-  setHovered(found) {
-    const key = found && `${found.profile} ${found.op}`,
-      old = this.hovered && `${this.hovered.profile} ${this.hovered.op}`;
-    this.hovered = found;
-    if (key !== old && (found?.op !== undefined || old)) this.paint();
-  }
-  hover(e) {
-    const at = this.place(e),
-      found = this.under(at);
-    this.setHovered(found);
-    this.canvas.style.cursor = at.x < LINE_LABEL ? "pointer" : "crosshair";
-    if (!found) return Tip.hide();
-    if (found.range !== undefined)
-      return Tip.show(
-        e,
-        el("strong", {}, el("bdi", {}, found.range)),
-        el("div", { class: "quiet" }, `${formatTime(found.time, 1)}${found.text}`),
-      );
-    const names = this.profile.pathNames(found.context),
-      shown = names.slice(-12);
-    Tip.show(
-      e,
-      el("strong", {}, this.profile.profileName(found.profile)),
-      el("div", { class: "quiet" }, `${formatTime(found.time, 1)}${this.opText(found)}`),
-      names.length > 12 ? el("div", { class: "quiet" }, `${names.length - 12} outer frames`) : null,
-      ...shown.map(name => el("div", {}, el("bdi", {}, shorten(name)))),
-    );
-  }
-  opText(found) {
-    if (found.op === undefined) return "";
-    const o = this.profile.profiles[found.profile].ops,
-      i = found.op;
-    const parts = [`, took ${formatSeconds((o.end[i] - o.start[i]) / 1e6)}`];
-    if (o.amount[i]) parts.push(formatBytes(o.amount[i]));
-    if (o.enter[i] >= 0)
-      parts.push(`launched ${formatSeconds((o.start[i] - o.enter[i]) / 1e6)} before`);
-    return parts.join(", ");
-  }
-  // Shows the path of a click below the time lines.
-  pin(found) {
-    if (!found) return this.details.replaceChildren();
-    if (found.range !== undefined)
-      return this.details.replaceChildren(
-        el(
-          "h3",
-          {},
-          el("bdi", {}, found.range),
-          ` at ${formatTime(found.time, 1)}${found.text}, `,
-          this.profile.profileName(found.profile),
-        ),
-      );
-    const path = this.profile.path(found.context);
-    this.details.replaceChildren(
-      el(
-        "h3",
-        {},
-        `${this.profile.profileName(found.profile)} at ${formatTime(found.time, 1)}` +
-          this.opText(found),
-      ),
-      el(
-        "button",
-        { type: "button", onclick: () => this.app.showFlame(found.context) },
-        "Show in flame graph",
-      ),
-      el(
-        "button",
-        { type: "button", onclick: () => this.app.showSource(found.context) },
-        "Show source",
-      ),
-      el(
-        "ol",
-        { class: "path" },
-        ...path
-          .filter(c => this.profile.kind[c] === CONTEXT_FUNCTION)
-          .map(c =>
-            el("li", {}, frameNode(this.app, c, this.profile.name(c), this.profile.where(c))),
-          ),
-      ),
-    );
-  }
-  key(e) {
-    if (!this.rows.length) return;
-    const size = this.to - this.from,
-      moves = {
-        ArrowLeft: () => this.setRange(this.from - size / 8, this.to - size / 8),
-        ArrowRight: () => this.setRange(this.from + size / 8, this.to + size / 8),
-        "+": () => this.zoomBy(0.5, 0.5),
-        "=": () => this.zoomBy(0.5, 0.5),
-        "-": () => this.zoomBy(2, 0.5),
-        0: () => this.setRange(0, this.span),
-        ArrowDown: () => this.chooseRow(this.focusRow + 1),
-        ArrowUp: () => this.chooseRow(this.focusRow - 1),
-        Enter: () => this.selectVisible(),
-        " ": () => this.toggleRow({ id: this.rows[this.focusRow], row: this.focusRow }, e.shiftKey),
-        Escape: () => this.app.select({ time: null, profiles: null }),
-      };
-    if (!moves[e.key] || e.ctrlKey || e.metaKey) return;
-    e.preventDefault();
-    moves[e.key]();
-  }
-  chooseRow(i) {
-    this.focusRow = Math.max(0, Math.min(this.rows.length - 1, i));
-    const y = this.focusRow * LINE_ROW,
-      room = this.scroller.clientHeight - LINE_AXIS - LINE_ROW * 2;
+  scrollTo(row) {
+    const y = this.list.indexOf(row) * LINE_ROW,
+      room = this.height - this.topHeight - LINE_ROW;
+    if (y < 0) return;
     if (y < this.scroller.scrollTop) this.scroller.scrollTop = y;
     if (y > this.scroller.scrollTop + room) this.scroller.scrollTop = y - room;
-    announce(this.rowName(this.rows[this.focusRow]));
-    this.paint();
+  }
+
+  // ---- the chosen moment ----
+
+  choose(row, time) {
+    this.set({ row: row.id, at: time === null ? "" : Math.ceil(time * 1000) / 1000 });
+  }
+  foundAt(row, time) {
+    if (["thread", "queue", "gpu"].includes(row.kind)) return this.stateAt(row, time);
+    return this.under({ row, time, x: Math.max(LINE_LABEL, this.x(time)), share: 0.5 });
+  }
+  // To the next or the previous state of the chosen row; at first, to what it did at the left.
+  step(direction) {
+    const row = this.chosen;
+    if (!["thread", "queue", "gpu"].includes(row.kind)) return;
+    const { n, edge } = this.states.wholeLane(row);
+    if (!n) return;
+    const bound = time => Math.max(edge[0], Math.min(time, edge[n] - 0.001)),
+      found = this.stateAt(row, bound(this.at ?? this.from)),
+      time = direction > 0 ? found.to : found.from - 0.001,
+      next = this.at === null ? found : this.stateAt(row, bound(time));
+    this.choose(row, next.from);
+    this.reveal(next.from);
+    announce([next.title, ...next.lines].join(", "));
+  }
+  showDetails() {
+    const found = this.at === null ? null : this.foundAt(this.chosen, this.at);
+    if (!found) return this.details.replaceChildren();
+    const p = this.profile,
+      path = found.context ? p.path(found.context) : [];
+    const isFocused = this.details.contains(document.activeElement);
+    const isFrame = c => p.kind[c] === CONTEXT_FUNCTION,
+      frame = c =>
+        el(
+          "button",
+          { type: "button", title: p.where(c), onclick: () => this.app.showFlame(c) },
+          el("bdi", {}, p.shortName(c)),
+        );
+    const what = found.lines.map((line, i) => el("span", { class: i ? "quiet" : "" }, line));
+    this.details.replaceChildren(
+      el("h3", {}, el("bdi", {}, found.title)),
+      el("div", { class: "controls" }, ...what),
+      el(
+        "div",
+        { class: "controls" },
+        ...this.actions(found).map(([label, action]) =>
+          el("button", { type: "button", onclick: action }, label),
+        ),
+        el("button", { type: "button", onclick: () => this.choose(this.chosen, null) }, "Hide"),
+      ),
+      el("div", { class: "crumbs" }, ...path.filter(isFrame).map(frame)),
+    );
+    if (isFocused) this.canvas.focus();
+  }
+
+  // ---- search ----
+
+  findMatches() {
+    const { search } = this.app,
+      key = `${search.expression} ${this.sortKey}`;
+    if (this.foundKey === key) return this.foundMatches;
+    this.foundKey = key;
+    const isAny = this.matching.includes(1),
+      list = this.rows.visible(new Set(), this.sortValue);
+    this.foundMatches = list.flatMap(row => {
+      const time = isAny ? this.firstMatch(row) : null;
+      return time !== null || search.test(row.title) ? [{ row, time }] : [];
+    });
+    return this.foundMatches;
+  }
+  firstMatch(row) {
+    if (row.kind !== "thread" && row.kind !== "queue") return null;
+    const lane = this.states.wholeLane(row);
+    for (let i = 0; i < lane.n; i++) if (this.matching[lane.context[i]]) return lane.edge[i];
+    return null;
+  }
+  showMatch({ row, time }) {
+    const folded = new Set(this.folded);
+    for (let up = row.parent; up; up = up.parent) folded.delete(up.id);
+    const at = time === null ? "" : Math.ceil(time * 1000) / 1000;
+    this.set({ row: row.id, at, folded: this.rows.foldedText(folded) });
+    this.scrollTo(row);
+    if (time !== null) this.reveal(time);
+    announce(row.title);
   }
 }

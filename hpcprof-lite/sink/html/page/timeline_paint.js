@@ -1,56 +1,41 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Time lines: one row for each thread and GPU queue. Times are in microseconds since the start.
+// Draws time lines: axis, names of rows, selection, arrows. timeline_lanes.js draws what rows do.
+// Times are in microseconds since the start.
 
 const LINE_ROW = 22,
   LINE_LABEL = 210,
   LINE_AXIS = 26,
-  STACK_ROW = 15,
-  MAX_STACK = 48;
+  LINE_INDENT = 12,
+  SUMMARY_ROW = 44,
+  PICTURE_HEIGHT = 4000,
+  PREPARE_MS = 12; // of each picture, for rows that are shown for the first time
 
 // Draws the rows for the times from this.from to this.to. TimelineView sets them.
-class TimelinePainter {
-  get rows() {
-    const p = this.profile;
-    // Queues stand behind the main thread of their process, near to the calls that fill them.
-    const rank = x => (x.kind === PROFILE_QUEUE ? 1 : x.thread ? 2 : 0);
-    this.rowList ??= p.profiles
-      .filter(x => (x.kind === PROFILE_QUEUE ? x.ops?.n : x.samples?.n || x.rows?.n || x.tracks))
-      .sort((a, b) => a.process - b.process || rank(a) - rank(b) || a.id - b.id)
-      .flatMap(x => [x.id, ...(x.tracks ?? []).map(t => this.addTrack(t))]);
-    return this.rowList;
+class TimelinePainter extends LanePainter {
+  // Colours of the style sheet, looked up once for each picture.
+  colour(name) {
+    let colour = this.colours.get(name);
+    if (colour === undefined) this.colours.set(name, (colour = cssColour(name)));
+    return colour;
   }
-  // Rows of NVTX have numbers behind those of profiles.
-  addTrack(track) {
-    this.trackList ??= [];
-    return this.profile.profiles.length + this.trackList.push(track) - 1;
-  }
-  track(id) {
-    return this.trackList?.[id - this.profile.profiles.length];
-  }
-  profileOf(id) {
-    return this.track(id)?.profile ?? id;
-  }
-  rowName(id) {
-    const track = this.track(id);
-    if (!track) return this.profile.profileName(id);
-    const name = this.profile.profileName(track.profile);
-    return `${track.lane ? `NVTX ${track.lane + 1}` : "NVTX"}: ${name}`;
-  }
-  x(time) {
-    return LINE_LABEL + ((time - this.from) / (this.to - this.from)) * (this.width - LINE_LABEL);
-  }
-  time(x) {
-    return this.from + ((x - LINE_LABEL) / (this.width - LINE_LABEL)) * (this.to - this.from);
-  }
-
-  // ---- drawing ----
-
-  draw() {
-    if (!this.profile.isComplete) return;
-    this.rebuild();
-    this.width = this.scroller.clientWidth - (this.rows.length * LINE_ROW > 520 ? 16 : 0);
-    this.scroller.style.maxHeight = "560px";
-    this.paint();
+  // Places of the rows: those that stay at the top, and those that scroll.
+  placeRows() {
+    const { rows } = this,
+      pinned = rows.all.filter(r => this.pinned.has(r.id));
+    this.list = rows.visible(this.folded, this.sortValue);
+    this.top = [];
+    let y = LINE_AXIS;
+    for (const row of [...rows.summaries, ...pinned]) {
+      const height = row.kind === "processors" ? SUMMARY_ROW : LINE_ROW;
+      this.top.push({ row, y, height, isPinned: !rows.summaries.includes(row) });
+      y += height;
+    }
+    this.topHeight = y + (this.top.length ? 4 : 0);
+    const content = this.topHeight + this.list.length * LINE_ROW + 4,
+      room = Math.max(this.topHeight + 4 * LINE_ROW, innerHeight - 430);
+    // A picture has all rows, and the legend below them.
+    this.height = Math.round(Math.min(content, recordedCanvases ? PICTURE_HEIGHT : room));
+    this.content = content;
   }
   paint() {
     if (!this.width || this.pending) return;
@@ -60,236 +45,179 @@ class TimelinePainter {
       this.paintNow();
     });
   }
-  paintNow() {
-    const n = this.rows.length,
-      height = LINE_AXIS + n * LINE_ROW + 6;
-    const visible = Math.min(height, 560);
-    const size = recordedCanvases ? "" : `${this.width} ${visible} ${height}`; // pictures: anew
-    if (!this.sized || this.sized !== size) {
-      this.sized = size;
-      this.scroller.style.height = `${visible + 2}px`;
-      this.g = prepareCanvas(this.canvas, this.width, visible);
-      this.canvas.style.position = "sticky";
-      this.canvas.style.top = "0";
-      this.filler ??= this.scroller.appendChild(el("div", {}));
-      this.filler.style.height = `${height - visible}px`;
+  // The canvas stays in place while its box scrolls.
+  resize() {
+    if (recordedCanvases) {
+      this.placeRows();
+      this.g = prepareCanvas(this.canvas, this.width, this.height + LINE_ROW);
+      this.sized = "";
+      return;
     }
-    const g = this.g,
-      scroll = this.scroller.scrollTop;
-    g.clearRect(0, 0, this.width, visible);
-    this.firstRow = Math.floor(scroll / LINE_ROW);
-    this.offset = LINE_AXIS - (scroll % LINE_ROW);
-    const last = Math.min(n, this.firstRow + Math.ceil((visible - LINE_AXIS) / LINE_ROW) + 1);
-    for (let i = this.firstRow; i < last; i++) this.paintRow(g, i);
-    g.clearRect(0, 0, this.width, LINE_AXIS);
-    this.paintAxis(g, visible);
-    if (this.arrows.checked) this.paintArrows(g);
-    this.paintSelection(g, visible);
-    this.paintStack();
+    const size = `${this.width} ${this.height} ${this.content}`;
+    if (this.sized === size) return;
+    this.sized = size;
+    this.scroller.style.height = `${this.height + 2}px`;
+    this.g = prepareCanvas(this.canvas, this.width, this.height);
+    this.canvas.style.position = "sticky";
+    this.canvas.style.top = "0";
+    this.filler ??= this.scroller.appendChild(el("div", {}));
+    this.filler.style.height = `${this.content - this.height}px`;
+  }
+  paintNow() {
+    this.resize();
+    this.deadline = recordedCanvases ? Infinity : performance.now() + PREPARE_MS;
+    this.isPartial = false; // some rows are not ready
+    this.colours = new Map();
+    this.present = new Set(); // states that are on the screen
+    this.states.follow(this.profile.selection);
+    const { g, width, height } = this;
+    g.clearRect(0, 0, width, height);
+    this.scrolled = recordedCanvases ? 0 : this.scroller.scrollTop;
+    const ticks = this.ticks();
+    this.paintGrid(g, ticks, height);
+    const first = Math.floor(this.scrolled / LINE_ROW),
+      last = Math.ceil((this.scrolled + height - this.topHeight) / LINE_ROW);
+    for (let i = first; i < Math.min(last, this.list.length); i++)
+      this.paintRow(g, this.list[i], this.rowY(i), LINE_ROW, false);
+    g.fillStyle = this.colour("surface");
+    g.fillRect(0, 0, width, this.topHeight);
+    this.paintGrid(g, ticks, this.topHeight);
+    for (const { row, y, height: h, isPinned } of this.top) this.paintRow(g, row, y, h, isPinned);
+    if (this.top.length) {
+      g.fillStyle = this.colour("line");
+      g.fillRect(0, this.topHeight - 2, width, 1);
+    }
+    this.paintAxis(g, ticks);
+    if (this.hasArrows) this.paintArrows(g);
+    this.paintSelection(g, height);
+    this.paintChosen(g);
+    if (recordedCanvases) this.paintLegend(g);
+    this.stack.paint();
+    this.controls.showLegend(this.present);
+    if (this.isPartial) this.paint();
+  }
+  paintLegend(g) {
+    let x = LINE_LABEL;
+    for (const state of LINE_STATES.filter(s => this.present.has(s))) {
+      g.fillStyle = this.colour(`state-${state}`) || this.colour("lane");
+      g.fillRect(x, this.height + 6, 11, 11);
+      g.fillStyle = this.colour("text");
+      g.fillText(STATES[state], x + 16, this.height + 12);
+      x += g.measureText(STATES[state]).width + 34;
+    }
   }
   rowY(i) {
-    return this.offset + (i - this.firstRow) * LINE_ROW;
+    return this.topHeight + i * LINE_ROW - this.scrolled;
   }
-  paintAxis(g, height) {
+  // The row at a height of the canvas: {row, y, height}, or null.
+  rowAt(y) {
+    if (y < this.topHeight) return this.top.find(t => y >= t.y && y < t.y + t.height) ?? null;
+    const i = Math.floor((y - this.topHeight + this.scrolled) / LINE_ROW),
+      row = this.list[i];
+    return row ? { row, y: this.rowY(i), height: LINE_ROW } : null;
+  }
+  ticks() {
     const size = this.to - this.from,
-      step = niceStep(size / Math.max(2, (this.width - LINE_LABEL) / 110));
-    g.fillStyle = cssColour("quiet");
-    g.strokeStyle = cssColour("grid");
-    for (let t = Math.ceil(this.from / step) * step; t <= this.to; t += step) {
-      const x = Math.round(this.x(t)) + 0.5;
-      g.beginPath();
-      g.moveTo(x, LINE_AXIS - 6);
-      g.lineTo(x, height);
-      g.stroke();
-      g.fillText(formatTime(t, step), x + 3, LINE_AXIS / 2 - 1);
-    }
+      step = niceStep(size / Math.max(2, (this.width - LINE_LABEL) / 110)),
+      out = [];
+    for (let t = Math.ceil(this.from / step) * step; t <= this.to; t += step)
+      out.push({ x: Math.round(this.x(t)), text: formatTime(t, step) });
+    return out;
   }
-  paintRow(g, i) {
-    const id = this.rows[i],
-      track = this.track(id),
-      profile = this.profile.profiles[this.profileOf(id)],
-      y = this.rowY(i);
-    const selected = this.profile.isIn(profile.id);
-    g.globalAlpha = selected ? 1 : 0.3;
-    if (i === this.focusRow) {
-      g.fillStyle = cssColour("hover");
-      g.fillRect(0, y, this.width, LINE_ROW);
+  paintGrid(g, ticks, height) {
+    g.fillStyle = this.colour("grid");
+    for (const { x } of ticks) g.fillRect(x, LINE_AXIS - 6, 1, height - LINE_AXIS + 6);
+  }
+  paintAxis(g, ticks) {
+    g.fillStyle = this.colour("quiet");
+    for (const { x, text } of ticks)
+      if (x + g.measureText(text).width < this.width) g.fillText(text, x + 3, LINE_AXIS / 2 - 1);
+  }
+  // A row of which nothing is selected is pale.
+  isPale(row) {
+    return row.profiles.length > 0 && !row.profiles.some(id => this.profile.isIn(id));
+  }
+  paintRow(g, row, y, height, isPinned) {
+    g.globalAlpha = this.isPale(row) ? 0.3 : 1;
+    if (row === this.chosen) {
+      g.fillStyle = this.colour("hover");
+      g.fillRect(0, y, this.width, height);
+      g.fillStyle = this.colour("accent");
+      g.fillRect(0, y, 3, height);
     }
-    g.fillStyle = cssColour("text");
-    drawText(g, this.rowName(id), 6, y + LINE_ROW / 2, LINE_LABEL - 12);
+    this.paintLabel(g, row, y, height, isPinned);
     g.save();
     g.beginPath();
-    g.rect(LINE_LABEL, y, this.width - LINE_LABEL, LINE_ROW);
+    g.rect(LINE_LABEL, y, this.width - LINE_LABEL, height);
     g.clip();
-    g.fillStyle = cssColour("lane");
-    const a = Math.max(LINE_LABEL, this.x(profile.start)),
-      b = this.x(profile.stop);
-    if (!track && profile.kind === PROFILE_THREAD && b > a) g.fillRect(a, y + 3, b - a, LINE_ROW - 6);
-    if (track) paintRanges(this, g, track, y);
-    else if (profile.kind === PROFILE_QUEUE) this.paintOps(g, profile.ops, y);
-    else if (profile.samples) this.paintSamples(g, profile, y);
+    this.paintLane(g, row, y, height);
     g.restore();
     g.globalAlpha = 1;
   }
-  colourOf(context) {
-    const frame = this.frameAt(context),
-      p = this.profile;
-    return Colours.of(p.className(this.tree.context[frame]), this.tree.name(frame));
-  }
-  // The frame at the chosen depth of the call path of a context.
-  frameAt(context) {
-    let frame = this.tree.of[context];
-    if (this.depth) while (this.tree.depth[frame] > this.depth) frame = this.tree.parent[frame];
-    return frame;
-  }
-  // For each run of columns with the same frame: call(frame, from x, to x). A column shows the most
-  // frequent of up to 8 of its samples. A gap longer than 1.6 times the usual is shown as a gap,
-  // unless the thread waited, and so is frame 0: measurement was off, or what ran is not in the part.
-  eachRun(profile, frameOf, call) {
-    const s = profile.samples,
-      left = LINE_LABEL,
-      right = this.width;
-    const usual = this.usualGap(profile),
-      tick = (this.to - this.from) / (right - left);
-    let i = lowerBound(s.time, this.from),
-      run = -1,
-      start = left;
-    for (let x = left; x < right; x++) {
-      const end = this.time(x + 1);
-      const k = gallop(s.time, i, end);
-      let frame = -1;
-      if (k > i) {
-        frame = this.mostFrequent(s, i, k, frameOf);
-      } else if (i > 0 && this.profile.isBlocked(s.shown[i - 1])) {
-        frame = frameOf(s.shown[i - 1]); // a wait is shown from its start to its end
-      } else if (
-        i < s.n &&
-        i > 0 &&
-        s.time[i] - s.time[i - 1] < usual + tick &&
-        s.time[i] - end < usual
-      ) {
-        frame = frameOf(s.shown[i]); // a sample stands for the time before it
-      } else if (i < s.n && s.time[i] - end < usual / 1.6) {
-        frame = frameOf(s.shown[i]);
-      }
-      if (frame !== run) {
-        if (run > 0) call(run, start, x);
-        run = frame;
-        start = x;
-      }
-      i = k;
+  paintLabel(g, row, y, height, isPinned) {
+    const middle = y + height / 2,
+      isFirst = row.kind === "processors",
+      note = this.noteOf(row);
+    let left = 8 + (isPinned ? 0 : row.depth * LINE_INDENT);
+    g.fillStyle = this.colour("quiet");
+    if (this.pinned.has(row.id)) g.fillText("•", LINE_LABEL - 9, middle);
+    if (row.children.length && !isPinned) {
+      g.fillText(this.folded.has(row.id) ? "▸" : "▾", left, middle);
+      left += LINE_INDENT;
     }
-    if (run > 0) call(run, start, right);
-  }
-  mostFrequent(s, from, to, frameOf) {
-    const n = Math.min(8, to - from);
-    let best = -1,
-      most = 0;
-    for (let a = 0; a < n; a++) {
-      const frame = frameOf(s.shown[from + Math.floor((a * (to - from)) / n)]);
-      let same = 0;
-      for (let b = a; b < n; b++)
-        if (frameOf(s.shown[from + Math.floor((b * (to - from)) / n)]) === frame) same++;
-      if (same > most) [best, most] = [frame, same];
-      if (most * 2 > n) break;
+    let right = LINE_LABEL - 14;
+    if (note) {
+      right -= g.measureText(note).width;
+      g.fillText(note, right, middle + (isFirst ? 9 : 0));
+      if (isFirst) right = LINE_LABEL - 14;
+      else right -= 6;
     }
-    return best;
+    const isMatch = this.app.search.test(row.title);
+    g.fillStyle = this.colour(isMatch ? "match" : "text");
+    drawText(g, isPinned ? row.title : row.label, left, middle - (isFirst ? 8 : 0), right - left);
   }
-  usualGap(profile) {
-    const s = profile.samples;
-    if (profile.gap === undefined) {
-      const gaps = [];
-      for (let i = 1; i < s.n; i += Math.max(1, s.n >> 9)) gaps.push(s.time[i] - s.time[i - 1]);
-      gaps.sort((a, b) => a - b);
-      profile.gap = 1.6 * (gaps[gaps.length >> 1] ?? 1000);
+  // What stands behind the name: what rows are sorted by, or how many there are.
+  noteOf(row) {
+    if (row.kind === "processors") {
+      const allowed = this.profile.meta.uses?.allowed;
+      return allowed ? `of ${count(allowed)}` : "";
     }
-    return profile.gap;
+    if (row.kind === "length") return `up to ${count(this.queueLength.most)}`;
+    if (this.sortValue && row.kind !== "track" && row.kind !== "busy")
+      return formatSeconds(this.sortValue(row) / 1e6);
+    if (this.folded.has(row.id)) return plural(this.rows.leaves(row).length, "row");
+    return "";
   }
-  paintSamples(g, profile, y) {
-    this.eachRun(
-      profile,
-      c => this.frameAt(c),
-      (frame, a, b) => {
-        const cls = this.profile.className(this.tree.context[frame]);
-        g.fillStyle = Colours.of(cls, this.tree.name(frame));
-        g.fillRect(a, y + 3, b - a, LINE_ROW - 6);
-        if (b - a > 40) {
-          g.fillStyle = cssColour("frame-ink");
-          drawText(g, this.tree.label(frame), a + 3, y + LINE_ROW / 2, b - a - 6);
-        }
-      },
-    );
+
+  // ---- arrows from the call that launched an operation to the operation ----
+
+  // Where rows are on the canvas, by profile. What is folded or scrolled away has no place.
+  placesOfProfiles() {
+    const places = new Map();
+    this.list.forEach((row, i) => {
+      const y = this.rowY(i);
+      if ((row.kind === "thread" || row.kind === "queue") && y >= this.topHeight && y < this.height)
+        places.set(row.profile.id, { row, y });
+    });
+    return places;
   }
-  // Operations that are wider than a pixel one by one, else what each column shows most.
-  paintOps(g, o, y) {
-    const first = Math.max(0, lowerBound(o.start, this.from) - 1);
-    const end = lowerBound(o.start, this.to);
-    const draw = (i, a, b) => {
-      const name = this.profile.name(o.context[i]);
-      g.fillStyle = Colours.of(this.profile.className(o.context[i]), name);
-      g.fillRect(a, y + 3, Math.max(0.7, b - a), LINE_ROW - 6);
-      if (b - a > 40) {
-        g.fillStyle = cssColour("frame-ink");
-        drawText(g, shorten(name), a + 3, y + LINE_ROW / 2, b - a - 6);
-      }
-    };
-    if (end - first < 4000) {
-      for (let i = first; i < end; i++)
-        draw(i, Math.max(LINE_LABEL, this.x(o.start[i])), this.x(o.end[i]));
-      return;
-    }
-    for (let x = LINE_LABEL, i = first; x < this.width; x++) {
-      const from = this.time(x),
-        to = this.time(x + 1);
-      i = gallop(o.start, i, from);
-      const next = gallop(o.start, i, to);
-      const at = next > i ? i + ((next - i) >> 1) : i - 1;
-      if (next > i) {
-        let busy = 0;
-        const n = Math.min(16, next - i);
-        for (let k = 0; k < n; k++) {
-          const j = i + Math.floor((k * (next - i)) / n);
-          busy += o.end[j] - o.start[j];
-        }
-        const alpha = g.globalAlpha;
-        g.globalAlpha =
-          alpha * (0.35 + 0.65 * Math.min(1, ((busy / n) * (next - i)) / (to - from)));
-        draw(at, x, x + 1);
-        g.globalAlpha = alpha;
-      } else if (at >= 0 && o.end[at] > from) {
-        draw(at, x, x + 1);
-      }
-    }
-  }
-  // From the call that launched an operation to the operation.
   paintArrows(g) {
-    const byId = new Map(this.rows.map((id, i) => [id, i]));
-    let n = 0;
-    for (const id of this.rows) {
-      const o = this.profile.profiles[id]?.ops;
-      if (!o) continue;
-      const a = lowerBound(o.start, this.from),
-        b = lowerBound(o.start, this.to);
-      n += b - a;
-      if (n > 160) break;
-    }
-    for (const id of this.rows) {
-      const o = this.profile.profiles[id]?.ops,
-        row = byId.get(id);
-      if (!o) continue;
-      const a = lowerBound(o.start, this.from),
-        b = lowerBound(o.start, this.to);
-      for (let i = a; i < b; i++) {
-        const isHovered = this.hovered && this.hovered.profile === id && this.hovered.op === i;
-        if (n > 160 && !isHovered) continue;
-        const from = byId.get(o.launcher[i]);
-        if (from === undefined || o.enter[i] < 0) continue;
+    const places = this.placesOfProfiles(),
+      queues = [...places.values()].filter(x => x.row.kind === "queue"),
+      isMany = queues.reduce((n, x) => n + this.countOps(x.row), 0) > 160;
+    for (const { row, y } of queues) {
+      const o = row.profile.ops;
+      for (let i = lowerBound(o.start, this.from); o.start[i] < this.to; i++) {
+        const isHovered = this.hovered?.row === row && this.hovered.op === i,
+          from = places.get(o.launcher[i]);
+        if (isMany && !this.hovered) break;
+        if ((isMany && !isHovered) || !from || o.enter[i] < 0) continue;
         this.arrow(
           g,
           this.x(o.enter[i]),
-          this.rowY(from) + LINE_ROW / 2,
+          from.y + LINE_ROW / 2,
           this.x(o.start[i]),
-          this.rowY(row) + 3,
+          y + 3,
           isHovered,
         );
       }
@@ -299,9 +227,9 @@ class TimelinePainter {
     if (x1 < LINE_LABEL && x2 < LINE_LABEL) return;
     g.save();
     g.beginPath();
-    g.rect(LINE_LABEL, LINE_AXIS, this.width, 2000);
+    g.rect(LINE_LABEL, this.topHeight, this.width, 2000);
     g.clip();
-    g.strokeStyle = g.fillStyle = cssColour(strong ? "accent" : "arrow");
+    g.strokeStyle = g.fillStyle = this.colour(strong ? "accent" : "arrow");
     g.lineWidth = strong ? 2 : 1;
     g.beginPath();
     g.moveTo(x1, y1);
@@ -314,102 +242,41 @@ class TimelinePainter {
     g.fill();
     g.restore();
   }
+
+  // ---- selection ----
+
   paintSelection(g, height) {
     const range =
       this.drag?.to !== undefined
         ? [this.drag.from, this.drag.to].sort((a, b) => a - b)
         : this.profile.selection.time;
     if (!range) return;
-    const a = Math.max(LINE_LABEL, this.x(range[0])),
-      b = Math.min(this.width, this.x(range[1]));
-    g.fillStyle = cssColour("shade");
-    g.fillRect(LINE_LABEL, LINE_AXIS, Math.max(0, a - LINE_LABEL), height);
-    g.fillRect(Math.max(LINE_LABEL, b), LINE_AXIS, this.width, height);
-    g.fillStyle = cssColour("accent");
-    if (a >= LINE_LABEL && this.x(range[0]) >= LINE_LABEL) g.fillRect(a - 1, 0, 2, height);
-    if (b < this.width) g.fillRect(b - 1, 0, 2, height);
+    const a = Math.min(this.width, Math.max(LINE_LABEL, this.x(range[0]))),
+      b = Math.max(LINE_LABEL, Math.min(this.width, this.x(range[1])));
+    g.fillStyle = this.colour("shade");
+    g.fillRect(LINE_LABEL, LINE_AXIS, a - LINE_LABEL, height);
+    g.fillRect(b, LINE_AXIS, this.width - b, height);
+    g.fillStyle = this.colour("accent");
+    if (this.x(range[0]) >= LINE_LABEL) g.fillRect(a - 1, 0, 2, height);
+    if (this.x(range[1]) <= this.width) g.fillRect(b - 1, 0, 2, height);
   }
-
-  // ---- the call stack of one row ----
-
-  paintStack() {
-    const id = this.rows[this.focusRow],
-      profile = id === undefined ? null : this.profile.profiles[id];
-    const shows = profile?.samples?.n > 0;
-    this.stackTitle.textContent = shows ? `Call stack of ${this.profile.profileName(id)}` : "";
-    this.stackBox.hidden = !shows;
-    if (!shows) return;
-    this.stackRuns = [];
-    let deepest = 0;
-    this.eachRun(
-      profile,
-      c => this.tree.of[c],
-      (frame, a, b) => {
-        this.stackRuns.push({ path: this.tree.path(frame), a, b });
-        deepest = Math.max(deepest, Math.min(MAX_STACK, this.tree.depth[frame]));
-      },
-    );
-    this.stackDepth = Math.max(deepest, 4);
-    const g = prepareCanvas(this.stackCanvas, this.width, this.stackDepth * STACK_ROW + 2);
-    g.font = "11px system-ui, sans-serif";
-    for (let d = 0; d < deepest; d++) {
-      for (let i = 0; i < this.stackRuns.length;) {
-        const frame = this.stackRuns[i].path[d],
-          a = this.stackRuns[i].a;
-        let b = this.stackRuns[i].b,
-          k = i + 1;
-        while (
-          k < this.stackRuns.length &&
-          this.stackRuns[k].path[d] === frame &&
-          this.stackRuns[k].a === b
-        )
-          b = this.stackRuns[k++].b;
-        i = k;
-        if (frame === undefined) continue;
-        g.fillStyle = Colours.of(
-          this.profile.className(this.tree.context[frame]),
-          this.tree.name(frame),
-        );
-        g.fillRect(a, d * STACK_ROW, Math.max(0.7, b - a - (b - a > 3 ? 0.5 : 0)), STACK_ROW - 1);
-        if (b - a > 34) {
-          g.fillStyle = cssColour("frame-ink");
-          drawText(g, this.tree.label(frame), a + 3, d * STACK_ROW + STACK_ROW / 2, b - a - 6);
-        }
-      }
-    }
-  }
-  hoverStack(e) {
-    const box = this.stackCanvas.getBoundingClientRect(),
-      x = e.clientX - box.left;
-    const d = Math.floor((e.clientY - box.top) / STACK_ROW);
-    const run = this.stackRuns?.find(r => x >= r.a && x < r.b),
-      frame = run?.path[d];
-    if (frame === undefined) return Tip.hide();
-    Tip.show(
-      e,
-      el("strong", {}, el("bdi", {}, this.tree.name(frame))),
-      el("div", { class: "quiet" }, el("bdi", {}, this.profile.where(this.tree.context[frame]))),
-      el("div", {}, formatTime(this.time(x), 1)),
-    );
+  // A mark at the chosen moment of the chosen row.
+  paintChosen(g) {
+    if (this.at === null || this.at < this.from || this.at > this.to) return;
+    const i = this.list.indexOf(this.chosen),
+      y = i < 0 ? this.top.find(t => t.row === this.chosen)?.y : this.rowY(i);
+    if (y === undefined || (i >= 0 && y < this.topHeight)) return;
+    const x = Math.round(this.x(this.at));
+    g.fillStyle = this.colour("text");
+    g.fillRect(x - 1, y, 2, LINE_ROW);
+    g.beginPath();
+    g.moveTo(x - 4, y - 1);
+    g.lineTo(x + 4, y - 1);
+    g.lineTo(x, y + 4);
+    g.fill();
   }
 }
 
-// The first index at or after `from` whose value is not below `value`.
-function gallop(sorted, from, value) {
-  let step = 1,
-    low = from;
-  while (low + step < sorted.length && sorted[low + step] < value) {
-    low += step;
-    step *= 2;
-  }
-  let high = Math.min(sorted.length, low + step);
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (sorted[middle] < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
 function niceStep(least) {
   const power = 10 ** Math.floor(Math.log10(least));
   return [1, 2, 5, 10].map(n => n * power).find(step => step >= least);
