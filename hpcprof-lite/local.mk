@@ -318,6 +318,7 @@ libhlsink_la_SOURCES += \
 # The page is part of the program: embed.sh makes C source of the files of page/.
 html_scripts = data.js model.js state.js states.js frames.js flame.js tables.js \
 	timeline_paint.js timeline.js blame.js advice.js findings.js counters.js kernels.js \
+	kernel_table.js kernel_card.js kernel_idle.js \
 	source.js threads.js waiting.js mpi.js nccl.js nvtx.js overview.js compare.js search.js \
 	svg.js help.js metrics.js app.js
 html_page = hpcprof-lite/sink/html/page/head.html hpcprof-lite/sink/html/page/body.html \

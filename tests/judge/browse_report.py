@@ -289,10 +289,47 @@ def use_idle(page, checks):
     checks.check("kernels: the parts of each device are its time", page.js("""
         return app.profile.meta.devices.filter(d => d.watched > 0)
           .every(d => d.parts.reduce((sum, part) => sum + part.ns, 0) === d.watched);"""))
-    tables = page.js("return [...document.querySelectorAll('#view-kernels .idle')]"
-                     ".map(e => e.innerText)")
-    checks.check("kernels: why each device was idle", tables and all(
-        "Why idle" in t and "before the first" in t for t in tables), str(tables)[:200])
+    rows = page.js("""return [...document.querySelectorAll('#view-kernels .idle tr')]
+        .map(r => [...r.cells].map(d => d.innerText))""")
+    first = rows[0].index("idle before the first operation") if rows else -1
+    want = page.js("""return app.profile.meta.devices.filter(d => d.watched > 0)
+        .map(d => percent(d.parts[2].ns, d.watched));""")
+    checks.check("kernels: why each device was idle", first > 0 and
+                 [r[first] for r in rows[1:]] == want, str([rows, want])[:200])
+
+
+def use_kernels(page, checks):
+    """All kernels in one table: sorted, chosen and selected by the keyboard."""
+    if "kernels" not in page.views():
+        return
+    page.show("kernels")
+    table = "const t = app.views.kernels.view.table; "
+    whole = page.js("return app.profile.whole(app.profile.metricByRole(ROLE.kernelTime))")
+    listed = page.js(table + "return t.flat.map(k => [k.fn, k.time, k.launches])")
+    checks.check("kernels: the rows have all their time",
+                 abs(sum(k[1] for k in listed) - whole) <= 1e-6 * whole, [listed, whole])
+    launches = page.js(table + "return t.columns.findIndex(c => c.title === 'launches')")
+    head = f"#view-kernels .head button:nth-child({launches + 1})"
+    page.click(head)
+    order = page.js(table + "return t.flat.map(k => k.launches)")
+    checks.check("kernels: sorted by launches, and the focus stays",
+                 order == sorted((k[2] for k in listed), reverse=True) and
+                 page.js("return document.activeElement.textContent").startswith("launches") and
+                 f"kernels.sort={launches}" in page.js("return location.hash"), order)
+    page.js(table + "t.box.focus()")
+    page.browser.switch_to.active_element.send_keys(Keys.END + Keys.ENTER)
+    last = page.js(table + "return t.flat.at(-1).fn")
+    checks.check("kernels: Enter opens the card of a row", page.js("""
+        return app.state.number("kernels.of") === arguments[0] && document.querySelector(
+          '.kernel-card h3 bdi').textContent === app.profile.functionName(arguments[0]);""", last))
+    page.browser.switch_to.active_element.send_keys("m")
+    page.browser.switch_to.active_element.send_keys(Keys.ENTER)
+    frame, inside = page.js("""const p = app.profile, m = p.metricByRole(ROLE.kernelTime);
+        return [p.selection.frame, p.whole(m)];""")
+    time_of = {k[0]: k[1] for k in listed}
+    checks.check("kernels: M and Enter select it", frame == {"fn": last} and
+                 abs(inside - time_of[last]) <= 1e-6 * whole, [frame, inside])
+    page.js("app.state.reset()")
 
 
 WAITING_CARDS = """return [...document.querySelectorAll('#view-waiting .card')].map(c => ({
@@ -411,13 +448,16 @@ def use_advice(page, checks):
     checks.check("advice: the console stays empty", not errors, json.dumps(errors)[:400])
 
 
+BARRIER = "waits for other warps at a barrier of the block (SYNC)"
+
+
 def use_blames(page, checks):
     """Of the recording "barrier": 31 warps wait for one that runs a loop."""
     page.show("kernels")
     rows = page.js("""return [...document.querySelectorAll('section.blames tbody tr')]
         .map(r => [...r.querySelectorAll('td')].map(d => d.innerText))""")
     top = rows[0] if rows else []
-    checks.check("blames: the pair of lines", len(top) == 4 and top[1] == "SYNC" and
+    checks.check("blames: the pair of lines", len(top) == 4 and top[1] == BARRIER and
                  top[2].startswith("truth_kernels.cu:") and
                  top[3].startswith("warps that come from truth_kernels.cu:"), rows)
     waiting, cause = (top[i].split("truth_kernels.cu:")[1].split()[0] for i in (2, 3))
@@ -426,14 +466,14 @@ def use_blames(page, checks):
     page.click(f"{row} .line-number button")
     text = page.js("return document.querySelector('tr.waits').innerText")
     checks.check("blames: what a line waits for", "This line waits for" in text and
-                 f"SYNC: warps that come from truth_kernels.cu:{cause}" in text, text)
+                 f"{BARRIER}: warps that come from truth_kernels.cu:{cause}" in text, text)
     page.click(f"{row} .line-number button")
     checks.check("blames: and it is hidden again",
                  page.js("return document.querySelectorAll('tr.waits').length") == 0)
     page.click(f"tr[data-line='{cause}'] .line-number button")
     text = page.js("return document.querySelector('tr.waits').innerText")
     checks.check("blames: who waits for a line",
-                 f"SYNC: truth_kernels.cu:{waiting}" in text.split("wait for it")[-1], text)
+                 f"{BARRIER}: truth_kernels.cu:{waiting}" in text.split("wait for it")[-1], text)
     errors = page.errors()
     checks.check("blames: the console stays empty", not errors, json.dumps(errors)[:400])
 
@@ -472,6 +512,7 @@ def use_nvtx(page, checks):
 def use_page(page, checks):
     use_views(page, checks)
     use_idle(page, checks)
+    use_kernels(page, checks)
     use_waiting(page, checks)
     use_flame(page, checks)
     use_timeline(page, checks)
