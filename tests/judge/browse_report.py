@@ -330,6 +330,10 @@ def use_kernels(page, checks):
     checks.check("kernels: M and Enter select it", frame == {"fn": last} and
                  abs(inside - time_of[last]) <= 1e-6 * whole, [frame, inside])
     page.js("app.state.reset()")
+    if page.js("return app.profile.isGpuRun"):
+        columns = page.js("return app.columns.map(m => app.profile.metrics[m].label)")
+        checks.check("a GPU run opens on GPU time, with CPU time beside it",
+                     columns[:2] == ["GPUOP (sec)", "CPUTIME (sec)"], columns)
 
 
 WAITING_CARDS = """return [...document.querySelectorAll('#view-waiting .card')].map(c => ({

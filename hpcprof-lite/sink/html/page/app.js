@@ -67,11 +67,13 @@ class App {
       frame: frame ? (frame[1] === "n" ? { fn: +frame[2] } : { context: +frame[2] }) : null,
     });
   }
-  // Python programs read better without the interpreter, as in the text report.
+  // Python programs read better without the interpreter, as in the text report, and programs with
+  // GPUs without the driver's polling.
   firstHidden() {
     const names = [...this.presets.keys()],
-      isPython = this.profile.meta.modules.some(m => m.python);
-    return names.flatMap((n, i) => (isPython && n === INTERPRETER_FRAMES ? [i] : [])).join() || "-";
+      isPython = this.profile.meta.modules.some(m => m.python),
+      isHidden = { [INTERPRETER_FRAMES]: isPython, [RUNTIME_FRAMES]: this.profile.isGpuRun };
+    return names.flatMap((n, i) => (isHidden[n] ? [i] : [])).join() || "-";
   }
   // Hides a group of functions, or shows it again.
   toggleGroup(name) {
@@ -85,8 +87,11 @@ class App {
   firstColumns() {
     const p = this.profile,
       list = [this.metric];
-    for (const role of [ROLE.gpuTime, ROLE.samples]) {
-      const m = p.metricByRole(role);
+    for (const m of [
+      p.metricByRole(ROLE.gpuTime),
+      p.sampledMetric(),
+      p.metricByRole(ROLE.samples),
+    ]) {
       if (m >= 0 && p.isShown(m) && !list.includes(m)) list.push(m);
     }
     return list;

@@ -133,7 +133,7 @@ function findGroups(p) {
   };
   const module = f => (p.functions.module[f] < 0 ? null : p.meta.modules[p.functions.module[f]]);
   add(INTERPRETER_FRAMES, f => module(f)?.role === MODULE_INTERPRETER && !module(f).python);
-  add("runtime and driver frames", f => module(f)?.role === MODULE_LAUNCH);
+  add(RUNTIME_FRAMES, f => module(f)?.role === MODULE_LAUNCH);
   add(
     "start of processes and threads",
     f => module(f)?.role === MODULE_START || p.functionName(f) === "_start",
@@ -142,7 +142,8 @@ function findGroups(p) {
   add("PyTorch call wrappers", f => /^(Module\.)?_(wrapped_)?call_impl$/.test(p.functionName(f)));
   return groups;
 }
-const INTERPRETER_FRAMES = "interpreter frames";
+const INTERPRETER_FRAMES = "interpreter frames",
+  RUNTIME_FRAMES = "runtime and driver frames";
 
 // ---- colours ----
 
