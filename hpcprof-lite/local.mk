@@ -51,6 +51,7 @@ libhlprof_la_SOURCES += \
 	hpcprof-lite/attribute/attribute_merge.c \
 	hpcprof-lite/attribute/attribute_profiles.c \
 	hpcprof-lite/attribute/attribute_steps.h \
+	hpcprof-lite/attribute/attribute_instructions.c \
 	hpcprof-lite/attribute/attribute_sum.c \
 	hpcprof-lite/attribute/topics.c hpcprof-lite/attribute/topics.h \
 	hpcprof-lite/attribute/activity/activity.c hpcprof-lite/attribute/activity/activity.h \
