@@ -30,6 +30,20 @@ libhlsink_la_LIBADD = libhlparts.la libhlview.la $(OTF2_LIBS) $(SQLITE3_LIBS) $(
 noinst_LTLIBRARIES += libhlcompare.la
 libhlcompare_la_SOURCES =
 
+# The machine code of the hottest functions, for the page.
+noinst_LTLIBRARIES += libhlcode.la
+libhlcode_la_SOURCES = \
+	hpcprof-lite/code/code.c hpcprof-lite/code/code.h \
+	hpcprof-lite/code/code_binary.c hpcprof-lite/code/code_binary.h \
+	hpcprof-lite/code/code_hot.c hpcprof-lite/code/code_hot.h \
+	hpcprof-lite/code/code_text.c hpcprof-lite/code/code_text.h \
+	hpcprof-lite/code/code_tool.c hpcprof-lite/code/code_tool.h \
+	hpcprof-lite/code/disassemble.h \
+	hpcprof-lite/code/disassemble_tools.c \
+	hpcprof-lite/code/disassemble_zydis.c
+libhlcode_la_CPPFLAGS = $(AM_CPPFLAGS) $(ZYDIS_CPPFLAGS)
+libhlcode_la_LIBADD = $(ZYDIS_LIBS)
+
 bin_PROGRAMS += hpcprof-lite/hpcprof-lite
 hpcprof_lite_hpcprof_lite_SOURCES = \
 	hpcprof-lite/archive.c hpcprof-lite/archive.h \
@@ -43,7 +57,8 @@ hpcprof_lite_hpcprof_lite_SOURCES = \
 	hpcprof-lite/sinks.c hpcprof-lite/sinks.h
 hpcprof_lite_hpcprof_lite_CPPFLAGS = $(AM_CPPFLAGS) -DBINDIR='"$(bindir)"' \
 	-DPKGLIBDIR='"$(pkglibdir)"'
-hpcprof_lite_hpcprof_lite_LDADD = libhlcompare.la libhltext.la libhlsink.la libhlprof.la -lm
+hpcprof_lite_hpcprof_lite_LDADD = libhlcompare.la libhltext.la libhlsink.la libhlcode.la \
+	libhlprof.la -lm
 
 libhlprof_la_SOURCES += \
 	hpcprof-lite/attribute/attribute.c hpcprof-lite/attribute/attribute.h \
@@ -320,7 +335,8 @@ libhlsink_la_SOURCES += \
 html_scripts = data.js model.js state.js states.js frames.js flame.js tables.js \
 	timeline_paint.js timeline.js blame.js advice.js findings.js counters.js kernels.js \
 	kernel_table.js kernel_card.js kernel_idle.js \
-	source.js threads.js waiting.js mpi.js nccl.js nvtx.js overview.js compare.js search.js \
+	source.js source_code.js threads.js waiting.js mpi.js nccl.js nvtx.js overview.js \
+	compare.js search.js \
 	svg.js help.js metrics.js app.js
 html_page = hpcprof-lite/sink/html/page/head.html hpcprof-lite/sink/html/page/body.html \
 	hpcprof-lite/sink/html/page/style.css \
@@ -337,6 +353,7 @@ libhlsink_la_SOURCES += \
 	hpcprof-lite/sink/html/html.c hpcprof-lite/sink/html/html.h \
 	hpcprof-lite/sink/html/html_advice.c \
 	hpcprof-lite/sink/html/html_blame.c \
+	hpcprof-lite/sink/html/html_code.c \
 	hpcprof-lite/sink/html/html_contexts.c \
 	hpcprof-lite/sink/html/html_counters.c \
 	hpcprof-lite/sink/html/html_findings.c \

@@ -11,6 +11,8 @@
 #     browse_report.py nvtx REPORT           the same, of ranges of NVTX
 #     browse_report.py advice REPORT         the same, of advice about a kernel
 #     browse_report.py blames REPORT         the same, of what lines of GPU kernels wait for
+#     browse_report.py kernels REPORT        the same, of the table of GPU kernels
+#     browse_report.py code REPORT           the same, of source lines and instructions
 #     browse_report.py shots REPORT PREFIX [light|dark]     a picture of every view
 #     browse_report.py title REPORT          its title, images in it, its first view in one line
 #     browse_report.py speed REPORT          times of the first view and of frames, in ms
@@ -336,6 +338,51 @@ def use_kernels(page, checks):
                      columns[:2] == ["GPUOP (sec)", "CPUTIME (sec)"], columns)
 
 
+def use_code(page, checks):
+    """Of a report with source lines and instructions of one function."""
+    page.show("source")
+    shown = "const v = app.views.source.view, f = v.panel.shown; "
+    hottest = page.js(shown + """const {counts} = v.panel.counts(f), i = counts.indexOf(
+        Math.max(...counts)); return [i, counts[i], f.line[i], f.n, f.address[i]];""")
+    row = f".instructions [data-i='{hottest[0]}']"
+    cells = page.js("return [...document.querySelector(arguments[0]).cells].map(c => c.innerText)",
+                    row)
+    checks.check("source: an instruction has its samples",
+                 cells[1] == f"{hottest[1]:,}" and cells[2].endswith("%") and cells[-2], cells)
+    checks.check("source: all instructions are rows", page.js(
+        "return document.querySelectorAll('.instructions [data-i]').length") == hottest[3])
+    page.click(row)
+    state = page.js("""return [app.state.get('source.at').split(':')[1], app.state.get('source.pc'),
+        document.querySelector('.source > .code .pointed')?.dataset.line]""")
+    checks.check("source: a click on an instruction shows its line",
+                 state == [str(hottest[2]), hex(hottest[4]), str(hottest[2])], state)
+    values = page.js("""const p = app.profile, m = app.metric, line = arguments[0];
+        let self = 0; for (let c = 0; c < p.n; c++) if (p.kind[c] === CONTEXT_LINE &&
+          p.line[c] === line && p.file[c] === app.views.source.view.file) self += p.self(m)[c];
+        return [p.format(m, self), percent(self, p.whole(m)),
+          [...document.querySelector('.source > .code .pointed').cells].map(c => c.innerText)];""",
+                     hottest[2])
+    checks.check("source: the line has its value and share", values[2][1:3] == values[:2], values)
+    line = page.js(shown + """return f.line.find((l, i) => f.file[i] === v.file &&
+        l !== arguments[0] && v.code.querySelector(`[data-line="${l}"]`))""", hottest[2])
+    page.click(f".source > .code [data-line='{line}'] .text")
+    marked = page.js(shown + """return [f.line.filter(l => l === arguments[0]).length,
+        [...document.querySelectorAll('.instructions .of-line')].map(r => f.line[r.dataset.i])]""",
+                     line)
+    checks.check("source: a click on a line marks its instructions",
+                 marked[1] == [line] * marked[0] and marked[0] > 0, marked)
+    page.js("document.querySelector('.instructions .code').focus()")
+    page.browser.switch_to.active_element.send_keys(Keys.ARROW_DOWN + Keys.ENTER)
+    chosen = page.js("return [app.state.get('source.pc'), document.activeElement.ariaLabel]")
+    page.browser.back()
+    time.sleep(0.15)
+    checks.check("source: arrows and Enter choose an instruction, and Back undoes", chosen[0] and
+                 chosen[1] == "Instructions" and not page.js("return app.state.get('source.pc')"),
+                 chosen)
+    errors = page.errors()
+    checks.check("source: the console stays empty", not errors, json.dumps(errors)[:400])
+
+
 WAITING_CARDS = """return [...document.querySelectorAll('#view-waiting .card')].map(c => ({
     title: c.querySelector('h2').innerText, text: c.innerText,
     rows: [...c.querySelectorAll('tbody tr:not(.sub)')].map(r => r.innerText)}));"""
@@ -573,6 +620,11 @@ def run(browser, command, report, more):
         use_nccl(page, Checks())
     elif command == "advice":
         use_advice(page, Checks())
+    elif command == "code":
+        use_code(page, Checks())
+    elif command == "kernels":
+        use_idle(page, Checks())
+        use_kernels(page, Checks())
     elif command == "blames":
         use_blames(page, Checks())
     elif command == "nvtx":

@@ -145,10 +145,12 @@ for n in loops gpu ranks nvidia sides; do
 	set -- "$@" "facts=$T/page/$n.facts" "$T/page/$n.html"
 done
 # blame_golden.sh and advice_golden.sh have views that only the page of PC samples has.
-for n in gpu $(thorough "" nvidia) sides; do
+for n in gpu sides; do
 	set -- "$@" "use=$T/page/$n.used" "$T/page/$n.html"
 done
-[ ! -f "$T/page/with.html" ] || set -- "$@" "title=$T/title" "$T/page/with.html"
+set -- "$@" "kernels=$T/page/nvidia.used" "$T/page/nvidia.html"
+[ ! -f "$T/page/with.html" ] || set -- "$@" "title=$T/title" "$T/page/with.html" \
+	"code=$T/page/with.used" "$T/page/with.html"
 ok "the pages in a browser" browse "$@"
 diag_file "$T/err" 10
 agrees loops "a model with three metrics, loops and GPUs"
@@ -156,13 +158,14 @@ agrees ranks "8 ranks of 3 threads, without a GPU"
 agrees gpu "OpenCL on two ranks"
 used gpu "OpenCL on two ranks"
 agrees nvidia "PC samples of a GPU"
-[ "$(thorough few all)" = few ] || used nvidia "PC samples of a GPU"
+used nvidia "PC samples of a GPU"
 used sides comparison
 grep '^total' "$T/page/sides.facts" >"$T/facts"
 like "comparison: both sides are there" "$(cat "$T/facts")" 'before'
 is "comparison: no side is the other" "$(cut -f 3 "$T/facts" | sort -u | wc -l)" 2
 
 if [ -f "$T/page/with.html" ]; then
+	used with "a hostile name"
 	is "hostile arguments: the title stays, and shows a name as what it is" \
 		"$(sed -n 1p "$T/title")" "spin‹U+202E›desrever␛[31m – hpctoolkit-lite"
 	is "hostile arguments: no element comes of them" "$(sed -n 2p "$T/title")" 0

@@ -229,7 +229,8 @@ class Profile {
   // The metric measured something, on either side of a comparison.
   isShown(metric) {
     if (this.isBase(metric)) return false;
-    return this.whole(metric) > 0 || (this.isComparison && this.whole(this.before(metric)) > 0);
+    const w = this.wholes; // whatever is selected
+    return w[metric] > 0 || (this.isComparison && w[this.before(metric)] > 0);
   }
   unit(metric) {
     return this.str(this.metrics[metric].unit);
