@@ -58,25 +58,31 @@ struct copy {
 	char directory[PATH_MAX], path[PATH_MAX + 16];
 };
 
-static bool make_copy(const struct making *k, const struct code_binary *b, struct copy *c)
-{
-	if (b->map.n_bytes > MOST_BINARY ||
-	    snprintf(c->directory, sizeof c->directory, "%s/code-XXXXXX", k->o->directory) >=
-		    PATH_MAX ||
-	    !mkdtemp(c->directory))
-		return false;
-	snprintf(c->path, sizeof c->path, "%s/binary", c->directory);
-	FILE *f = fopen(c->path, "wxe");
-	const bool ok = f && fwrite(b->map.bytes, 1, b->map.n_bytes, f) == b->map.n_bytes;
-	return f && fclose(f) == 0 && ok;
-}
-
-static void remove_copy(const struct copy *c)
+static void remove_copy(struct copy *c)
 {
 	if (c->path[0])
 		unlink(c->path);
 	if (c->directory[0])
 		rmdir(c->directory);
+	*c = (struct copy){.path = ""};
+}
+
+static bool make_copy(const struct making *k, const struct code_binary *b, struct copy *c)
+{
+	if (b->map.n_bytes > MOST_BINARY ||
+	    snprintf(c->directory, sizeof c->directory, "%s/code-XXXXXX", k->o->directory) >=
+		    PATH_MAX ||
+	    !mkdtemp(c->directory)) {
+		c->directory[0] = '\0';
+		return false;
+	}
+	snprintf(c->path, sizeof c->path, "%s/binary", c->directory);
+	FILE *f = fopen(c->path, "wxe");
+	bool ok = f && fwrite(b->map.bytes, 1, b->map.n_bytes, f) == b->map.n_bytes;
+	ok = f && fclose(f) == 0 && ok;
+	if (!ok)
+		remove_copy(c);
+	return ok;
 }
 
 /* ---- disassembling ---- */
@@ -135,7 +141,8 @@ static void read_module(struct making *k, uint32_t module)
 	struct code_binary b;
 	struct copy copy = {.path = ""};
 	if (!code_binary_open(m, &k->owners, k->o, &b)) {
-		say_about(k, m->path, "it is not there, has changed, or may not be read");
+		say_about(k, m->path,
+			  "it is not there, has changed, may not be read, or is no ELF file");
 		return;
 	}
 	for (size_t i = 0; i < k->hots.list.n && !k->failed; i++)

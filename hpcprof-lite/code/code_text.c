@@ -4,6 +4,7 @@
 
 #include "common/format/structure.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,6 +102,26 @@ static bool set_place(const struct choosing *k, struct code_instruction *i)
 	return i->inlined != STRTAB_FAILED;
 }
 
+/* Adds the name of the function that a call or a jump goes to, if the text has only its address. */
+static uint32_t name_target(const struct choosing *k, uint32_t text)
+{
+	const struct structure *s = k->m->modules[k->hot->module].code;
+	const char *from = strtab_get(&k->c->strings, text), *blank = strchr(from, ' ');
+	struct structure_place place;
+	char *end, named[512];
+	if (!blank || (strncmp(from, "call ", 5) != 0 && strncmp(from, "jmp ", 4) != 0))
+		return text;
+	const uint64_t link_addr = strtoull(blank + 1, &end, 16);
+	if (end == blank + 1 || *end || !structure_lookup(s, link_addr, &place) ||
+	    place.scope == STRUCTURE_NONE || place.scope == k->hot->scope)
+		return text;
+	const struct structure_scope scope = structure_get_scope(s, place.scope);
+	if (scope.kind != STRUCTURE_FUNCTION || scope.entry != link_addr)
+		return text;
+	snprintf(named, sizeof named, "%s <%.400s>", from, scope.name);
+	return strtab_add_z(&k->c->strings, named);
+}
+
 static bool put(struct choosing *k, uint64_t link_addr, uint32_t text, bool is_apart)
 {
 	struct code_instruction *new = vec_push(&k->c->instructions);
@@ -133,7 +154,8 @@ static bool put_all(struct choosing *k, size_t bytes_left)
 			continue;
 		}
 		const size_t n = strlen(strtab_get(d->strings, line->text)) + 1;
-		ok = put(k, line->link_addr, n <= bytes_left ? line->text : 0, is_apart);
+		const uint32_t shown = n <= bytes_left ? name_target(k, line->text) : 0;
+		ok = shown != STRTAB_FAILED && put(k, line->link_addr, shown, is_apart);
 		bytes_left -= n <= bytes_left ? n : 0;
 		s += s < k->sampled.n && k->sampled.at[s] == line->link_addr;
 		is_apart = false;

@@ -11,6 +11,8 @@ const KEYS = [
   ["Flame graph: C, H, S", "copy the path, hide frames of this name, show the source"],
   ["Time lines: ← →, + −, 0", "move, zoom, show all"],
   ["Time lines: ↑ ↓, Space, Enter", "choose a row, select it, select the visible time"],
+  ["GPU kernels: Enter, M", "the card of the row; its menu"],
+  ["Source: Tab, ↑ ↓, Enter", "lines or instructions; choose one, and show it on the other side"],
   ["Esc in time lines", "clear the selection"],
 ];
 

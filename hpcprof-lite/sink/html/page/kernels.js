@@ -43,19 +43,44 @@ class KernelView {
   describe(kernels) {
     const p = this.app.profile,
       limits = this.occupancyLimits(),
-      occupancy = p.metrics.find(m => m.label === "GKER:OCC_THR");
+      occupancy = p.metrics.find(m => m.label === "GKER:OCC_THR"),
+      sums = this.stallSums();
     for (const k of kernels) {
       k.occupancy = occupancy ? (this.mean(k, occupancy) ?? 0) : 0;
       k.limit = k.contexts.map(c => limits.get(c)).find(Boolean) ?? "";
       k.limitOrder = k.limit ? 1 + [...new Set(limits.values())].sort().indexOf(k.limit) : 0;
-      const stalls = this.stalls(k.contexts),
-        all = stalls.reduce((sum, [, v]) => sum + v, 0),
-        [stall, n] = stalls.find(([m]) => m.role === ROLE.stall) ?? [null, 0];
-      Object.assign(k, { stall, stallShare: all ? n / all : 0 });
+      const of = sums.get(k.fn) ?? [],
+        all = of.reduce((sum, n) => sum + n, 0),
+        most = p.metrics.reduce(
+          (best, m) => (m.role === ROLE.stall && of[m.id] > (of[best] ?? 0) ? m.id : best), -1);
+      Object.assign(k, { stall: p.metrics[most], stallShare: all ? (of[most] ?? 0) / all : 0 });
       k.advice = (p.meta.advice ?? [])
         .filter(row => row.function === k.fn)
         .sort((a, b) => b.saves - a.saves)[0];
     }
+  }
+  // By function of a kernel, then metric: stalls and issues. Without an array of contexts for each
+  // metric, as long as nothing is selected.
+  stallSums() {
+    const p = this.app.profile,
+      kernel = new Int32Array(p.n).fill(-1),
+      sums = new Map(),
+      isWanted = p.metrics.map(m => m.role === ROLE.stall || m.role === ROLE.issued);
+    for (let c = 1; c < p.n; c++) kernel[c] = p.isKernel(c) ? p.fn[c] : kernel[p.parent[c]];
+    const add = (c, metric, value) => {
+      if (kernel[c] < 0 || !value) return;
+      if (!sums.has(kernel[c])) sums.set(kernel[c], new Float64Array(p.metrics.length));
+      sums.get(kernel[c])[metric] += value;
+    };
+    const t = p.totals;
+    if (!p.isSelected) {
+      for (let i = 0; i < t.n; i++)
+        if (isWanted[t.metric[i]]) add(t.context[i], t.metric[i], t.value[i]);
+    } else {
+      for (const m of p.metrics)
+        if (isWanted[m.id]) p.self(m.id).forEach((value, c) => add(c, m.id, value));
+    }
+    return sums;
   }
   draw() {
     const app = this.app,
