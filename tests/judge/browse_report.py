@@ -379,6 +379,11 @@ def use_code(page, checks):
     checks.check("source: arrows and Enter choose an instruction, and Back undoes", chosen[0] and
                  chosen[1] == "Instructions" and not page.js("return app.state.get('source.pc')"),
                  chosen)
+    found = page.js("""const p = app.profile, fn = p.code.functions[0].fn;
+        app.showSource(p.kind.findIndex((k, c) => k === CONTEXT_FUNCTION && p.fn[c] === fn));
+        return [fn, app.views.source.view.panel.shown.fn, app.state.get("source.code")];""")
+    checks.check("source: the source of a function comes with its instructions",
+                 found[0] == found[1] and found[0] >= 0 and found[2] == "0", found)
     errors = page.errors()
     checks.check("source: the console stays empty", not errors, json.dumps(errors)[:400])
 

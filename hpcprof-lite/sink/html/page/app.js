@@ -243,8 +243,13 @@ class App {
     const isLine = p.kind[context] === CONTEXT_LINE || p.kind[context] === CONTEXT_LOOP;
     const file = isLine ? p.file[context] : f >= 0 ? p.functions.file[f] : -1;
     const line = isLine ? p.line[context] : f >= 0 ? p.functions.line[f] : 0;
-    if (file < 0 || !this.views.source) return announce("no source line is known");
-    this.go("source", { "source.at": `${file}:${line}` });
+    const code = p.code.functions.findIndex(g => g.fn === f); // -1: no instructions
+    if ((file < 0 && code < 0) || !this.views.source) return announce("no source line is known");
+    this.go("source", {
+      "source.at": file < 0 ? "" : `${file}:${line}`,
+      "source.code": code < 0 ? "" : code,
+      "source.pc": "",
+    });
   }
   showSelection() {
     const p = this.profile,

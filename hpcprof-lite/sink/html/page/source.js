@@ -84,6 +84,7 @@ class SourceView {
     const isKnown = at && (this.files.has(file) || p.sources.has(file));
     this.file = isKnown ? file : firstFile(p, list, values, p.whole(app.metric));
     this.line = this.file === file && line ? line : 0;
+    this.inLines = [...values.values()].reduce((sum, v) => sum + v, 0);
     this.drawList(list, values);
     this.drawCode();
     this.panel.draw(this.file, this.line);
@@ -120,7 +121,7 @@ class SourceView {
     const p = this.app.profile,
       lines = this.files.get(this.file) ?? (p.sources.has(this.file) ? new Map() : null);
     const title = this.file < 0 ? "No source lines in this selection." : p.filePath(this.file);
-    const parts = [el("h3", {}, el("bdi", {}, title))];
+    const parts = [el("h3", {}, el("bdi", {}, title)), ...this.noLines()];
     if (lines) {
       const blocks = p.sources.get(this.file);
       if (!blocks)
@@ -141,7 +142,17 @@ class SourceView {
     this.code.scrollTop = top;
     this.shownFile = this.file;
   }
-  // [heading, hint, class, value and text of a row]; a value of 0 is an empty cell.
+  // Code without debug information has no lines.
+  noLines() {
+    const p = this.app.profile,
+      whole = p.whole(this.app.metric),
+      { label } = p.metrics[this.app.metric];
+    if (!(this.inLines < 0.9 * whole)) return [];
+    const text = `${percent(whole - this.inLines, whole)} of ${label} is in code without source lines.`;
+    return [el("p", { class: "note" }, text, this.app.profile.code.functions.length
+      ? " Its hottest functions are beside this, as instructions." : "")];
+  }
+  // [heading, hint, text, value and style of a row]; a value of 0 is an empty cell.
   cells(lines) {
     const app = this.app,
       p = app.profile,

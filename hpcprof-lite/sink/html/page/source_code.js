@@ -46,10 +46,11 @@ class CodePanel {
         best = [p.metrics[f.metric[k]], f.samples[k]];
     return best;
   }
-  // The chosen function; else the one with most samples in the line, then in the file.
+  // The chosen function; else the one with most samples in the chosen line, then in its file.
   find(file, line) {
     const chosen = this.app.state.get("source.code");
     if (this.functions[chosen]) return +chosen;
+    if (!this.app.state.get("source.at")) return 0;
     const score = f => {
       const { counts } = this.counts(f);
       return [f.line.reduce((sum, l, i) => sum + (f.file[i] === file && l === line), 0),
