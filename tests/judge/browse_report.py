@@ -336,6 +336,8 @@ def use_kernels(page, checks):
         columns = page.js("return app.columns.map(m => app.profile.metrics[m].label)")
         checks.check("a GPU run opens on GPU time, with CPU time beside it",
                      columns[:2] == ["GPUOP (sec)", "CPUTIME (sec)"], columns)
+        hidden = page.js("return [app.presets.has(RUNTIME_FRAMES), app.groups.has(RUNTIME_FRAMES)]")
+        checks.check("... without the driver's frames", hidden == [True, True], hidden)
 
 
 def use_code(page, checks):

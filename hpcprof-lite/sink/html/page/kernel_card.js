@@ -54,7 +54,7 @@ class KernelCard {
         shortMetric(m.label, p.str(m.description)),
         p.unit(m.id) === "%"
           ? `${mean.toFixed(0)} %`
-          : formatValue(Math.round(mean * 100) / 100, p.unit(m.id)),
+          : formatValue(mean < 1000 ? Math.round(mean * 100) / 100 : Math.round(mean), p.unit(m.id)),
       ]);
     }
     if (k.limit) facts.push(["occupancy limited by", k.limit]);

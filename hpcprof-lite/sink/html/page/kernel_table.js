@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The table of all GPU kernels. The chosen kernel and the sorting are in the state.
 
-const KERNEL_ROWS = 14; // that are on the screen without scrolling
+const KERNEL_ROWS = 10; // that are on the screen without scrolling
 
 // Columns: [key, column of Table, the kernels that have a value].
 function kernelColumns(app, whole) {
