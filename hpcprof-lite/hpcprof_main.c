@@ -22,6 +22,7 @@
 #include "hpcprof-lite/model/model_hash.h"
 #include "hpcprof-lite/needed_structures.h"
 #include "hpcprof-lite/parts/comm_mpi.h"
+#include "hpcprof-lite/sink/html/html_sink.h"
 #include "hpcprof-lite/sinks.h"
 
 #include <signal.h>
@@ -59,6 +60,8 @@ static enum status read_all(const struct arguments *a, char *const *directories,
 	const struct attribute_options o = {.n_workers = a->n_workers,
 					    .internals = a->internals,
 					    .ranges = a->ranges,
+					    .instructions = arguments_want(a, &sink_html) &&
+							    filter_is_empty(a->filter) && !a->ranks,
 					    .find_structures = needed_structures_find,
 					    .arg = s,
 					    .comm = a->comm};
@@ -90,12 +93,12 @@ static enum status run(const struct arguments *a, char *const *directories, size
 	if (m && status == STATUS_OK && a->archive)
 		status = archive_write(&(struct archive){directories[0], a->archive, s.list, s.n, m,
 							 a->no_sources, directories, n});
-	needed_structures_close(&s);
 	if (m && status == STATUS_OK && !filter_is_empty(a->filter))
 		status = filter_apply(&m, a->filter, a->n_workers);
 	if (m && status == STATUS_OK && !a->archive)
 		status = outputs_write(m, a, directories, n);
 	model_free(m);
+	needed_structures_close(&s);
 	status = arguments_agree(a, status);
 	if (a->ranks && status != STATUS_OK && status != STATUS_DIFFERS)
 		say_cause(a->ranks);

@@ -4,8 +4,10 @@
 
 #include "common/base/log.h"
 #include "common/base/pool.h"
+#include "hpcprof-lite/code/code.h"
 #include "hpcprof-lite/database.h"
 #include "hpcprof-lite/parts/comm.h"
+#include "hpcprof-lite/sink/html/html_sink.h"
 #include "hpcprof-lite/sink/unread.h"
 #include "hpcprof-lite/sinks.h"
 
@@ -115,9 +117,16 @@ static void write_one(void *arg, size_t i, unsigned worker)
 {
 	struct writing *w = arg;
 	struct file_output *f = &w->outputs[i];
+	struct code code = {0};
 	(void)worker;
 	f->options.is_private = &f->is_private;
+	if (f->sink == &sink_html && w->m->n_instructions && !f->options.no_sources) {
+		const struct code_options o = {f->options.directory, f->options.source_dirs,
+					       f->options.n_source_dirs};
+		f->options.code = code_make(w->m, &o, &code) ? &code : NULL;
+	}
 	f->status = f->sink->write(w->m, &f->options);
+	code_free(&code);
 }
 
 /* Ranks write one output together. Only the main thread may send its messages. */

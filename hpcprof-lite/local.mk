@@ -30,6 +30,20 @@ libhlsink_la_LIBADD = libhlparts.la libhlview.la $(OTF2_LIBS) $(SQLITE3_LIBS) $(
 noinst_LTLIBRARIES += libhlcompare.la
 libhlcompare_la_SOURCES =
 
+# The machine code of the hottest functions, for the page.
+noinst_LTLIBRARIES += libhlcode.la
+libhlcode_la_SOURCES = \
+	hpcprof-lite/code/code.c hpcprof-lite/code/code.h \
+	hpcprof-lite/code/code_binary.c hpcprof-lite/code/code_binary.h \
+	hpcprof-lite/code/code_hot.c hpcprof-lite/code/code_hot.h \
+	hpcprof-lite/code/code_text.c hpcprof-lite/code/code_text.h \
+	hpcprof-lite/code/code_tool.c hpcprof-lite/code/code_tool.h \
+	hpcprof-lite/code/disassemble.h \
+	hpcprof-lite/code/disassemble_tools.c \
+	hpcprof-lite/code/disassemble_zydis.c
+libhlcode_la_CPPFLAGS = $(AM_CPPFLAGS) $(ZYDIS_CPPFLAGS)
+libhlcode_la_LIBADD = $(ZYDIS_LIBS)
+
 bin_PROGRAMS += hpcprof-lite/hpcprof-lite
 hpcprof_lite_hpcprof_lite_SOURCES = \
 	hpcprof-lite/archive.c hpcprof-lite/archive.h \
@@ -43,7 +57,8 @@ hpcprof_lite_hpcprof_lite_SOURCES = \
 	hpcprof-lite/sinks.c hpcprof-lite/sinks.h
 hpcprof_lite_hpcprof_lite_CPPFLAGS = $(AM_CPPFLAGS) -DBINDIR='"$(bindir)"' \
 	-DPKGLIBDIR='"$(pkglibdir)"'
-hpcprof_lite_hpcprof_lite_LDADD = libhlcompare.la libhltext.la libhlsink.la libhlprof.la -lm
+hpcprof_lite_hpcprof_lite_LDADD = libhlcompare.la libhltext.la libhlsink.la libhlcode.la \
+	libhlprof.la -lm
 
 libhlprof_la_SOURCES += \
 	hpcprof-lite/attribute/attribute.c hpcprof-lite/attribute/attribute.h \
@@ -51,6 +66,7 @@ libhlprof_la_SOURCES += \
 	hpcprof-lite/attribute/attribute_merge.c \
 	hpcprof-lite/attribute/attribute_profiles.c \
 	hpcprof-lite/attribute/attribute_steps.h \
+	hpcprof-lite/attribute/attribute_instructions.c \
 	hpcprof-lite/attribute/attribute_sum.c \
 	hpcprof-lite/attribute/topics.c hpcprof-lite/attribute/topics.h \
 	hpcprof-lite/attribute/activity/activity.c hpcprof-lite/attribute/activity/activity.h \
@@ -321,8 +337,9 @@ html_scripts = data.js model.js state.js states.js frames.js labels.js flame_nod
 	flame_paint.js flame_input.js flame_controls.js flame.js compare_noise.js table.js \
 	tables.js timeline_intervals.js timeline_rows.js timeline_states.js timeline_lanes.js \
 	timeline_paint.js timeline_find.js timeline_stack.js timeline_input.js timeline.js \
-	blame.js advice.js findings.js counters.js kernels.js source.js threads.js waiting.js \
-	mpi.js nccl.js nvtx.js overview.js compare.js search.js svg.js help.js metrics.js app.js
+	blame.js advice.js findings.js counters.js kernels.js kernel_table.js kernel_card.js \
+	kernel_idle.js source.js source_code.js threads.js waiting.js mpi.js nccl.js nvtx.js \
+	overview.js compare.js search.js svg.js help.js metrics.js app.js
 html_page = hpcprof-lite/sink/html/page/head.html hpcprof-lite/sink/html/page/body.html \
 	hpcprof-lite/sink/html/page/style.css \
 	$(html_scripts:%=hpcprof-lite/sink/html/page/%)
@@ -338,6 +355,7 @@ libhlsink_la_SOURCES += \
 	hpcprof-lite/sink/html/html.c hpcprof-lite/sink/html/html.h \
 	hpcprof-lite/sink/html/html_advice.c \
 	hpcprof-lite/sink/html/html_blame.c \
+	hpcprof-lite/sink/html/html_code.c \
 	hpcprof-lite/sink/html/html_comparison.c \
 	hpcprof-lite/sink/html/html_contexts.c \
 	hpcprof-lite/sink/html/html_counters.c \

@@ -66,6 +66,8 @@ static void find(struct needed_structures *s, const struct merge_modules *all,
 			structures[i] = s->list[k].structure;
 			states[i] = s->list[k++].state;
 		}
+	free(s->link_addrs);
+	s->link_addrs = NULL;
 }
 
 void needed_structures_find(void *arg, const struct merge_modules *all, const bool *needed,
@@ -87,7 +89,5 @@ void needed_structures_close(struct needed_structures *s)
 	if (s->list)
 		load_structures_close(s->list, s->n);
 	free(s->list);
-	free(s->link_addrs);
-	s->link_addrs = NULL;
 	s->list = NULL;
 }

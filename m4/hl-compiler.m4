@@ -69,7 +69,7 @@ cat <<EOF
   libelf    (hpcstruct-lite)     yes
   libdwarf  (hpcstruct-lite)     yes
   libiberty (demangling)         $hl_with_iberty
-  Zydis     (loops)              $hl_with_zydis
+  Zydis     (loops, code)       $hl_with_zydis
   zstd      (GPU code)           $hl_with_zstd
   LZ4       (GPU code)           $hl_with_lz4
   PAPI      (counter events)     $hl_with_papi

@@ -3,7 +3,7 @@ dnl Zydis 3 or 4, whose decoding functions have different names. Without it hpcs
 dnl loops in x86-64 code.
 AC_DEFUN([HL_LIB_ZYDIS], [
   HL_WITH([zydis], [Zydis/Zydis.h], [Zydis], [ZydisDecoderInit], [], [optional],
-    [Zydis, decodes x86-64 code: loops as scopes])
+    [Zydis, decodes x86-64 code: loops as scopes, instructions in report.html])
   hl_saved_libs=$LIBS
   LIBS="$LIBS $ZYDIS_LIBS"
   AC_CHECK_FUNC([ZydisDecoderDecodeInstruction],

@@ -20,6 +20,7 @@ sink_unit_tests = \
 	tests/unit/sink/test_protobuf \
 	tests/unit/sink/test_sink_alloc \
 	tests/unit/sink/test_sink_cctdb \
+	tests/unit/code/test_disassemble \
 	tests/unit/sink/test_sink_html \
 	tests/unit/sink/test_sink_folded \
 	tests/unit/sink/test_sink_json \
@@ -37,6 +38,8 @@ tests_unit_sink_test_sink_outfile_SOURCES = tests/unit/sink/test_sink_outfile.c
 tests_unit_sink_test_sink_outfile_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
 tests_unit_sink_test_sink_cctdb_SOURCES = tests/unit/sink/test_sink_cctdb.c $(model_fixture)
 tests_unit_sink_test_sink_cctdb_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
+tests_unit_code_test_disassemble_SOURCES = tests/unit/code/test_disassemble.c
+tests_unit_code_test_disassemble_LDADD = libhlcode.la libhlprof.la $(CMOCKA_LIBS)
 tests_unit_sink_test_sink_html_SOURCES = tests/unit/sink/test_sink_html.c $(model_fixture)
 tests_unit_sink_test_sink_html_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
 tests_unit_sink_test_sink_alloc_SOURCES = tests/unit/sink/test_sink_alloc.c $(model_fixture)
@@ -61,6 +64,7 @@ tests_unit_sink_test_sink_otf2_LDADD = $(SINK_LDADD) $(OTF2_LIBS) $(CMOCKA_LIBS)
 endif
 
 sink_cli_tests = tests/cli/sink/sink_agree.sh tests/cli/sink/sink_cctdb.sh \
+	tests/cli/sink/sink_code.sh \
 	tests/cli/sink/sink_folded.sh tests/cli/sink/sink_gpu.sh tests/cli/sink/sink_html.sh \
 	tests/cli/sink/sink_json.sh tests/cli/sink/sink_otf2.sh tests/cli/sink/sink_perfetto.sh \
 	tests/cli/sink/sink_pprof.sh tests/cli/sink/sink_records.sh tests/cli/sink/sink_sqlite.sh \
@@ -73,4 +77,5 @@ EXTRA_DIST += $(sink_cli_tests) tests/golden/sink tests/golden/parallel \
 	tests/judge/compare_perfetto.py tests/judge/compare_pprof.py tests/judge/facts.py \
 	tests/judge/perfetto.proto tests/judge/pprof.proto tests/judge/read_cctdb.py \
 	tests/judge/read_json.py tests/judge/read_otf2.py tests/judge/read_sqlite.py \
-	tests/judge/read_text.py tests/judge/text_records.py tests/judge/compare_exports.py
+	tests/judge/read_text.py tests/judge/text_records.py tests/judge/compare_exports.py \
+	tests/judge/fake_nvdisasm.py tests/judge/judge_code.py tests/judge/read_code.py

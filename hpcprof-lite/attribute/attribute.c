@@ -74,6 +74,7 @@ static bool run_steps(struct attribution *a)
 	       attribute_profiles(a) &&
 	       attribute_step(a, TOPIC_ATTRIBUTE) &&
 	       attribute_sum(a) &&
+	       attribute_instructions(a) &&
 	       describe_whole(a->run.m, a->run.comm);
 }
 

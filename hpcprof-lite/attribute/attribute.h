@@ -25,10 +25,16 @@ struct attribute_options {
 	bool internals;     /* keep the frames inside of OpenMP, MPI, PyTorch, waits, import */
 	bool ranges;        /* of NVTX are contexts */
 	/*
+	 * Count samples at instructions too, and keep the structures of modules in the model. They
+	 * must then stay valid as long as the model. Not if parts share the job.
+	 */
+	bool instructions;
+	/*
 	 * Called once to find the structures of modules with samples. needed[i] is true if module i
 	 * of `all` has samples. `frames` are the frames of all call paths that are in some module,
 	 * in no order. Sets structures[i] (NULL: none) and states[i]. The structures must stay
-	 * valid until attribute_run() returns. NULL: no module has a structure.
+	 * valid until attribute_run() returns, or longer: see `instructions`. NULL: no module has a
+	 * structure.
 	 */
 	void (*find_structures)(void *arg, const struct merge_modules *all, const bool *needed,
 				const struct attribute_frame *frames, size_t n_frames,

@@ -104,7 +104,9 @@ static void describe_modules(const struct attribution *a, struct modules *s)
 			m->record->file_bytes,
 			is_python(m) || is_jit(m) ? MODEL_STRUCTURE_LINES : s->states[i],
 			(m->flags & LOAD_MODULE_GPU) != 0,
-			is_python(m)};
+			is_python(m),
+			a->o->instructions ? s->structures[i] : NULL,
+			m->record};
 	}
 }
 

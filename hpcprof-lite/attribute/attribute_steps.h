@@ -37,5 +37,7 @@ bool attribute_contexts(struct attribution *a);
 bool attribute_profiles(struct attribution *a);
 /* Sums up values and totals. */
 bool attribute_sum(struct attribution *a);
+/* Counts the samples at each instruction, if they are asked for. */
+bool attribute_instructions(struct attribution *a);
 
 #endif

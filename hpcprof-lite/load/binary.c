@@ -155,3 +155,37 @@ bool load_open_binary(const struct load_file *f, const struct load_module *m,
 	rights_free(&readers);
 	return is_same || open_kept(f, m->record, binary);
 }
+
+/* Opens a file of a measurement directory. */
+static bool open_inside(const char *path, struct mapfile *binary, bool *is_private)
+{
+	struct stat st;
+	const int fd = inside_open(path, KEPT_DEPTH, &st);
+	if (fd < 0 || mapfile_take(fd, path, binary) != STATUS_OK)
+		return false;
+	*is_private = !(st.st_mode & S_IROTH);
+	return true;
+}
+
+bool load_open_code(const struct rights *readers, const struct msr_module *m, const char *path,
+		    char *const *directories, size_t n_directories, struct mapfile *binary,
+		    bool *is_private)
+{
+	struct stat st;
+	mode_t mode;
+	char kept[PATH_MAX];
+	if (m->flags & LOAD_MODULE_GPU)
+		return path[0] == '/' && open_inside(path, binary, is_private);
+	const int fd = path[0] == '/' ? rights_open(readers, path, &st, &mode) : -1;
+	if (fd >= 0 && mapfile_take(fd, path, binary) == STATUS_OK) {
+		*is_private = !(mode & S_IROTH);
+		if (compare(m, binary) == LOAD_BINARY_SAME)
+			return true;
+		mapfile_close(binary);
+	}
+	for (size_t i = 0; i < n_directories; i++)
+		if (load_find_kept(m, directories[i], kept) &&
+		    open_inside(kept, binary, is_private))
+			return true;
+	return false;
+}

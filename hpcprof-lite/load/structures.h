@@ -93,5 +93,13 @@ bool load_find_kept(const struct msr_module *m, const char *directory, char path
  */
 bool load_open_binary(const struct load_file *f, const struct load_module *m,
 	struct mapfile *binary);
+/*
+ * Opens a module's binary if it is the one that ran, or else the copy in one of the measurement
+ * directories, or a GPU code object that is kept in one. All owners of the measurements must be
+ * able to open it. Sets *is_private if not everyone may read it. Returns false if there is none.
+ * The caller closes it.
+ */
+bool load_open_code(const struct rights *readers, const struct msr_module *m, const char *path,
+	char *const *directories, size_t n_directories, struct mapfile *binary, bool *is_private);
 
 #endif

@@ -280,6 +280,7 @@ void model_free(struct model *m)
 	for (size_t i = 0; i < p->owned.n; i++)
 		free(p->owned.at[i]);
 	vec_free(&p->owned);
+	vec_free(&p->instructions);
 	strtab_free(&p->strings);
 	if (p->release)
 		p->release(p->sources);

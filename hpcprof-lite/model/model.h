@@ -85,6 +85,9 @@ struct model {
 	const struct model_mpi *mpi; /* NULL: nobody called MPI, or it was not measured */
 	const struct model_nccl *nccl; /* NULL: no kernel of NCCL ran */
 	const struct model_nvtx *nvtx; /* NULL: nobody used NVTX, or it was not measured */
+	/* by module, address, metric; 0: none, not asked for, or the model is a part of the run */
+	const struct model_instruction *instructions;
+	size_t n_instructions;
 	bool has_gpu; /* the run had a GPU back end, even if it saw nothing */
 	/*
 	 * Sorted by rank, host, pid, exec_seq. Within a process: threads by number, then queues by

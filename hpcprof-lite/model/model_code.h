@@ -11,6 +11,9 @@
 
 #define MODEL_NONE UINT32_MAX
 
+struct msr_module;
+struct structure;
+
 /* ---- modules, files and functions ---- */
 
 enum model_structure { /* what is known about the code of a module */
@@ -44,6 +47,20 @@ struct model_module {
 	/* a file of Python source, or "<string>" and the like; it has no build id */
 	bool is_python;
 	bool is_outside; /* code outside every module: generated code or a wild address */
+	/* NULL: unknown, or attribute_run() was not asked for instructions; borrowed */
+	const struct structure *code;
+	const struct msr_module *record; /* the binary that `code` describes */
+};
+
+/*
+ * The samples at one instruction, of all threads and call paths. Only of native code whose module
+ * has `code`.
+ */
+struct model_instruction {
+	uint64_t link_addr;
+	uint32_t module, metric;
+	uint64_t n_samples;
+	double value; /* in the unit of the metric */
 };
 
 struct model_file {

@@ -106,6 +106,7 @@ struct model_private {
 	_Atomic uint64_t lines_read; /* bytes of short lines read since pages were given back */
 	struct model_gpu_line *gpu_lines; /* by queue of the model */
 	struct model_meter *meters;
+	VEC(struct model_instruction) instructions;
 	struct model_gpu_times *gpu_times; /* by process; NULL: no GPU data, or a part of a run */
 	VEC(struct space) spaces;         /* memory of time lines, freed with the model */
 	VEC(struct space) values; /* memory of values: model_values.h */

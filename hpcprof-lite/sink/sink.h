@@ -11,6 +11,8 @@
 #include "common/base/status.h"
 #include "hpcprof-lite/model/model.h"
 
+struct code;
+
 struct sink_options {
 	/* the database directory; it exists, belongs to us and is writable */
 	const char *directory;
@@ -25,6 +27,7 @@ struct sink_options {
 	char *const *source_dirs;
 	size_t n_source_dirs;
 	const void *settings; /* settings of this sink; NULL: its defaults */
+	const struct code *code; /* instructions of the hottest functions; NULL: none */
 };
 
 struct sink_ops {

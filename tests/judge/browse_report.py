@@ -15,6 +15,8 @@
 #     browse_report.py nvtx REPORT           the same, of ranges of NVTX
 #     browse_report.py advice REPORT         the same, of advice about a kernel
 #     browse_report.py blames REPORT         the same, of what lines of GPU kernels wait for
+#     browse_report.py kernels REPORT        the same, of the table of GPU kernels
+#     browse_report.py code REPORT           the same, of source lines and instructions
 #     browse_report.py shots REPORT PREFIX [light|dark]     a picture of every view
 #     browse_report.py title REPORT          its title, images in it, its first view in one line
 #     browse_report.py speed REPORT          times of the first view and of frames, in ms
@@ -542,10 +544,103 @@ def use_idle(page, checks):
     checks.check("kernels: the parts of each device are its time", page.js("""
         return app.profile.meta.devices.filter(d => d.watched > 0)
           .every(d => d.parts.reduce((sum, part) => sum + part.ns, 0) === d.watched);"""))
-    tables = page.js("return [...document.querySelectorAll('#view-kernels .idle')]"
-                     ".map(e => e.innerText)")
-    checks.check("kernels: why each device was idle", tables and all(
-        "Why idle" in t and "before the first" in t for t in tables), str(tables)[:200])
+    rows = page.js("""return [...document.querySelectorAll('#view-kernels .idle tr')]
+        .map(r => [...r.cells].map(d => d.innerText))""")
+    first = rows[0].index("idle before the first operation") if rows else -1
+    want = page.js("""return app.profile.meta.devices.filter(d => d.watched > 0)
+        .map(d => percent(d.parts[2].ns, d.watched));""")
+    checks.check("kernels: why each device was idle", first > 0 and
+                 [r[first] for r in rows[1:]] == want, str([rows, want])[:200])
+
+
+def use_kernels(page, checks):
+    """All kernels in one table: sorted, chosen and selected by the keyboard."""
+    if "kernels" not in page.views():
+        return
+    page.show("kernels")
+    table = "const t = app.views.kernels.view.table; "
+    whole = page.js("return app.profile.whole(app.profile.metricByRole(ROLE.kernelTime))")
+    listed = page.js(table + "return t.flat.map(k => [k.fn, k.time, k.launches])")
+    checks.check("kernels: the rows have all their time",
+                 abs(sum(k[1] for k in listed) - whole) <= 1e-6 * whole, [listed, whole])
+    launches = page.js(table + "return t.columns.findIndex(c => c.title === 'launches')")
+    head = f"#view-kernels .head button:nth-child({launches + 1})"
+    page.click(head)
+    order = page.js(table + "return t.flat.map(k => k.launches)")
+    checks.check("kernels: sorted by launches, and the focus stays",
+                 order == sorted((k[2] for k in listed), reverse=True) and
+                 page.js("return document.activeElement.textContent").startswith("launches") and
+                 f"kernels.sort={launches}" in page.js("return location.hash"), order)
+    page.js(table + "t.box.focus()")
+    page.browser.switch_to.active_element.send_keys(Keys.END + Keys.ENTER)
+    last = page.js(table + "return t.flat.at(-1).fn")
+    checks.check("kernels: Enter opens the card of a row", page.js("""
+        return app.state.number("kernels.of") === arguments[0] && document.querySelector(
+          '.kernel-card h3 bdi').textContent === app.profile.functionName(arguments[0]);""", last))
+    page.browser.switch_to.active_element.send_keys("m")
+    page.browser.switch_to.active_element.send_keys(Keys.ENTER)
+    frame, inside = page.js("""const p = app.profile, m = p.metricByRole(ROLE.kernelTime);
+        return [p.selection.frame, p.whole(m)];""")
+    time_of = {k[0]: k[1] for k in listed}
+    checks.check("kernels: M and Enter select it", frame == {"fn": last} and
+                 abs(inside - time_of[last]) <= 1e-6 * whole, [frame, inside])
+    page.js("app.state.reset()")
+    if page.js("return app.profile.isGpuRun"):
+        columns = page.js("return app.columns.map(m => app.profile.metrics[m].label)")
+        checks.check("a GPU run opens on GPU time, with CPU time beside it",
+                     columns[:2] == ["GPUOP (sec)", "CPUTIME (sec)"], columns)
+        hidden = page.js("return [app.presets.has(RUNTIME_FRAMES), app.groups.has(RUNTIME_FRAMES)]")
+        checks.check("... without the driver's frames", hidden == [True, True], hidden)
+
+
+def use_code(page, checks):
+    """Of a report with source lines and instructions of one function."""
+    page.show("source")
+    shown = "const v = app.views.source.view, f = v.panel.shown; "
+    hottest = page.js(shown + """const {counts} = v.panel.counts(f), i = counts.indexOf(
+        Math.max(...counts)); return [i, counts[i], f.line[i], f.n, f.address[i]];""")
+    row = f".instructions [data-i='{hottest[0]}']"
+    cells = page.js("return [...document.querySelector(arguments[0]).cells].map(c => c.innerText)",
+                    row)
+    checks.check("source: an instruction has its samples",
+                 cells[1] == f"{hottest[1]:,}" and cells[2].endswith("%") and cells[-2], cells)
+    checks.check("source: all instructions are rows", page.js(
+        "return document.querySelectorAll('.instructions [data-i]').length") == hottest[3])
+    page.click(row)
+    state = page.js("""return [app.state.get('source.at').split(':')[1], app.state.get('source.pc'),
+        document.querySelector('.source > .code .pointed')?.dataset.line]""")
+    checks.check("source: a click on an instruction shows its line",
+                 state == [str(hottest[2]), hex(hottest[4]), str(hottest[2])], state)
+    values = page.js("""const p = app.profile, m = app.metric, line = arguments[0];
+        let self = 0; for (let c = 0; c < p.n; c++) if (p.kind[c] === CONTEXT_LINE &&
+          p.line[c] === line && p.file[c] === app.views.source.view.file) self += p.self(m)[c];
+        return [p.format(m, self), percent(self, p.whole(m)),
+          [...document.querySelector('.source > .code .pointed').cells].map(c => c.innerText)];""",
+                     hottest[2])
+    checks.check("source: the line has its value and share", values[2][1:3] == values[:2], values)
+    line = page.js(shown + """return f.line.find((l, i) => f.file[i] === v.file &&
+        l !== arguments[0] && v.code.querySelector(`[data-line="${l}"]`))""", hottest[2])
+    page.click(f".source > .code [data-line='{line}'] .text")
+    marked = page.js(shown + """return [f.line.filter(l => l === arguments[0]).length,
+        [...document.querySelectorAll('.instructions .of-line')].map(r => f.line[r.dataset.i])]""",
+                     line)
+    checks.check("source: a click on a line marks its instructions",
+                 marked[1] == [line] * marked[0] and marked[0] > 0, marked)
+    page.js("document.querySelector('.instructions .code').focus()")
+    page.browser.switch_to.active_element.send_keys(Keys.ARROW_DOWN + Keys.ENTER)
+    chosen = page.js("return [app.state.get('source.pc'), document.activeElement.ariaLabel]")
+    page.browser.back()
+    time.sleep(0.15)
+    checks.check("source: arrows and Enter choose an instruction, and Back undoes", chosen[0] and
+                 chosen[1] == "Instructions" and not page.js("return app.state.get('source.pc')"),
+                 chosen)
+    found = page.js("""const p = app.profile, fn = p.code.functions[0].fn;
+        app.showSource(p.kind.findIndex((k, c) => k === CONTEXT_FUNCTION && p.fn[c] === fn));
+        return [fn, app.views.source.view.panel.shown.fn, app.state.get("source.code")];""")
+    checks.check("source: the source of a function comes with its instructions",
+                 found[0] == found[1] and found[0] >= 0 and found[2] == "0", found)
+    errors = page.errors()
+    checks.check("source: the console stays empty", not errors, json.dumps(errors)[:400])
 
 
 WAITING_CARDS = """return [...document.querySelectorAll('#view-waiting .card')].map(c => ({
@@ -692,13 +787,16 @@ def use_advice(page, checks):
     checks.check("advice: the console stays empty", not errors, json.dumps(errors)[:400])
 
 
+BARRIER = "waits for other warps at a barrier of the block (SYNC)"
+
+
 def use_blames(page, checks):
     """Of the recording "barrier": 31 warps wait for one that runs a loop."""
     page.show("kernels")
     rows = page.js("""return [...document.querySelectorAll('section.blames tbody tr')]
         .map(r => [...r.querySelectorAll('td')].map(d => d.innerText))""")
     top = rows[0] if rows else []
-    checks.check("blames: the pair of lines", len(top) == 4 and top[1] == "SYNC" and
+    checks.check("blames: the pair of lines", len(top) == 4 and top[1] == BARRIER and
                  top[2].startswith("truth_kernels.cu:") and
                  top[3].startswith("warps that come from truth_kernels.cu:"), rows)
     waiting, cause = (top[i].split("truth_kernels.cu:")[1].split()[0] for i in (2, 3))
@@ -707,14 +805,14 @@ def use_blames(page, checks):
     page.click(f"{row} .line-number button")
     text = page.js("return document.querySelector('tr.waits').innerText")
     checks.check("blames: what a line waits for", "This line waits for" in text and
-                 f"SYNC: warps that come from truth_kernels.cu:{cause}" in text, text)
+                 f"{BARRIER}: warps that come from truth_kernels.cu:{cause}" in text, text)
     page.click(f"{row} .line-number button")
     checks.check("blames: and it is hidden again",
                  page.js("return document.querySelectorAll('tr.waits').length") == 0)
     page.click(f"tr[data-line='{cause}'] .line-number button")
     text = page.js("return document.querySelector('tr.waits').innerText")
     checks.check("blames: who waits for a line",
-                 f"SYNC: truth_kernels.cu:{waiting}" in text.split("wait for it")[-1], text)
+                 f"{BARRIER}: truth_kernels.cu:{waiting}" in text.split("wait for it")[-1], text)
     errors = page.errors()
     checks.check("blames: the console stays empty", not errors, json.dumps(errors)[:400])
 
@@ -852,6 +950,7 @@ def use_page(page, checks):
     use_frame(page, checks)
     use_picture(page, checks)
     use_idle(page, checks)
+    use_kernels(page, checks)
     use_waiting(page, checks)
     use_flame(page, checks)
     use_timeline(page, checks)
@@ -916,6 +1015,11 @@ def run(browser, command, report, more):
         use_nccl(page, Checks())
     elif command == "advice":
         use_advice(page, Checks())
+    elif command == "code":
+        use_code(page, Checks())
+    elif command == "kernels":
+        use_idle(page, Checks())
+        use_kernels(page, Checks())
     elif command == "blames":
         use_blames(page, Checks())
     elif command == "nvtx":

@@ -334,5 +334,6 @@ void expand_free(struct expand *e)
 	expand_shrink(e);
 	free(e->context_of);
 	free(e->final_of);
-	e->context_of = e->final_of = NULL;
+	free(e->module_of);
+	e->context_of = e->final_of = e->module_of = NULL;
 }

@@ -64,6 +64,11 @@ struct expand {
 	/* by node of the merged tree: the context that gets its values; owned */
 	uint32_t *context_of;
 	uint32_t *final_of; /* by context: its final id, set by order_contexts(); owned */
+	/*
+	 * by module of the input: its final id, MODEL_NONE if no function is in it; set by
+	 * order_contexts(); owned
+	 */
+	uint32_t *module_of;
 	struct map file_index, context_index, function_index;
 };
 

@@ -141,8 +141,10 @@ static bool put_modules(struct sorter *s)
 	for (uint32_t i = 0; i < n; i++)
 		old[rank[i]] = i;
 	for (uint32_t r = 0; r < n; r++) {
-		if (!used[old[r]])
+		if (!used[old[r]]) {
+			rank[old[r]] = MODEL_NONE;
 			continue;
+		}
 		const struct order_module *m = get_module(s, old[r]);
 		out[n_used] = (struct model_module){
 			.path = m->path,
@@ -152,6 +154,8 @@ static bool put_modules(struct sorter *s)
 			.is_gpu = m->is_gpu,
 			.is_python = m->is_python,
 			.is_outside = m == &outside,
+			.code = m->code,
+			.record = m->record,
 			.role = m->is_gpu || m->is_python ? MODEL_MODULE_PROGRAM
 							  : (uint8_t)known_module(m->path)};
 		rank[old[r]] = n_used++;
@@ -305,7 +309,7 @@ bool order_contexts(struct model *m, struct expand *e, size_t n_nodes,
 	bool ok = put_modules(&s) && put_files(&s) && put_functions(&s) &&
 		  put_contexts(&s, n_nodes) &&
 		  omp_regions_put(m, e, s.function_rank, s.file_rank);
-	free(s.module_rank);
+	e->module_of = s.module_rank;
 	free(s.file_rank);
 	free(s.function_rank);
 	return ok;

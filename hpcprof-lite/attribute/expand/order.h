@@ -18,12 +18,15 @@ struct order_module {
 	uint64_t file_bytes; /* 0: unknown */
 	enum model_structure structure;
 	bool is_gpu, is_python;
+	const struct structure *code; /* as in struct model_module */
+	const struct msr_module *record;
 };
 
 /*
  * Sets the modules, files, functions and contexts of `m`; keeps only what contexts name. Rewrites
- * the n_nodes entries of e->context_of to the final ids and sets e->final_of. The strings of `e`
- * must be m->private_->strings. Do not add strings after the call. False if memory is short.
+ * the n_nodes entries of e->context_of to the final ids and sets e->final_of and e->module_of. The
+ * strings of `e` must be m->private_->strings. Do not add strings after the call. False if memory
+ * is short.
  */
 bool order_contexts(struct model *m, struct expand *e, size_t n_nodes,
 	const struct order_module *modules, uint32_t n_modules);

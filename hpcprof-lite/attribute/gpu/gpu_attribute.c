@@ -331,15 +331,33 @@ static bool settle_file(struct gpu_part *g, struct model *m, uint32_t file,
 	return sort_extras(f, g->job->files.at[file].threads.n);
 }
 
-bool gpu_settle(struct gpu_part *g, struct model *m, const uint32_t *final_of)
+static bool settle_instructions(const struct gpu_metrics *g, struct model *m,
+				const uint32_t *module_of, const uint32_t *metric_of)
+{
+	for (size_t i = 0; i < g->instructions.n; i++) {
+		const struct gpu_instruction *from = &g->instructions.at[i];
+		struct model_instruction *to = vec_push(&m->private_->instructions);
+		if (!to)
+			return false;
+		*to = (struct model_instruction){.link_addr = from->link_addr,
+						 .module = module_of[from->module],
+						 .metric = metric_of[from->metric],
+						 .n_samples = from->n,
+						 .value = (double)from->n};
+	}
+	return true;
+}
+
+bool gpu_settle(struct gpu_part *g, struct model *m, const struct expand *e)
 {
 	if (!g->is_present)
 		return true;
 	uint32_t *metric_of = NULL;
-	bool ok = gpu_metrics_describe(&g->metrics, m, &metric_of);
+	bool ok = gpu_metrics_describe(&g->metrics, m, &metric_of) &&
+		  settle_instructions(&g->metrics, m, e->module_of, metric_of);
 	for (uint32_t i = 0; ok && i < g->job->files.n; i++)
 		if (has_join(g, i))
-			ok = settle_file(g, m, i, final_of, metric_of);
+			ok = settle_file(g, m, i, e->final_of, metric_of);
 	free(metric_of);
 	return ok;
 }

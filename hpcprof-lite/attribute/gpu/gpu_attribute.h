@@ -59,7 +59,7 @@ bool gpu_expand(struct gpu_part *g, struct expand *e, const struct expand_module
  * Call it after order_contexts() and describe_metrics(). Adds metrics to the model, and gives
  * values and cells their final contexts.
  */
-bool gpu_settle(struct gpu_part *g, struct model *m, const uint32_t *final_of);
+bool gpu_settle(struct gpu_part *g, struct model *m, const struct expand *e);
 /*
  * The number of profiles of a file's queues. `first` is the profile of the process's first thread.
  */

@@ -22,7 +22,7 @@ static bool expand(void *state, struct topic_run *r)
 
 static bool settle(void *state, struct topic_run *r)
 {
-	return gpu_settle(state, r->m, r->expand->final_of);
+	return gpu_settle(state, r->m, r->expand);
 }
 
 static void describe_file(const void *state, uint32_t file, struct topic_file *f)

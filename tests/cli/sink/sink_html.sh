@@ -156,14 +156,15 @@ for n in loops gpu ranks nvidia sides; do
 	set -- "$@" "facts=$T/page/$n.facts" "$T/page/$n.html"
 done
 # blame_golden.sh and advice_golden.sh have views that only the page of PC samples has.
-for n in gpu $(thorough "" nvidia) sides; do
+for n in gpu sides; do
 	set -- "$@" "use=$T/page/$n.used" "$T/page/$n.html"
 done
-set -- "$@" "flame=$T/page/loops.used" "$T/page/loops.html" \
+set -- "$@" "kernels=$T/page/nvidia.used" "$T/page/nvidia.html" \
+	"flame=$T/page/loops.used" "$T/page/loops.html" \
 	"compare=$T/page/runs.used" "$T/page/runs.html" \
 	"empty=$T/page/few0.used" "$T/page/few0.html" "empty=$T/page/few1.used" "$T/page/few1.html"
 [ ! -f "$T/page/with.html" ] || set -- "$@" "title=$T/title" "$T/page/with.html" \
-	"empty=$T/page/with.used" "$T/page/with.html"
+	"empty=$T/page/with.used" "$T/page/with.html" "code=$T/page/code.used" "$T/page/with.html"
 ok "the pages in a browser" browse "$@"
 diag_file "$T/err" 10
 agrees loops "a model with three metrics, loops and GPUs"
@@ -171,7 +172,7 @@ agrees ranks "8 ranks of 3 threads, without a GPU"
 agrees gpu "OpenCL on two ranks"
 used gpu "OpenCL on two ranks"
 agrees nvidia "PC samples of a GPU"
-[ "$(thorough few all)" = few ] || used nvidia "PC samples of a GPU"
+used nvidia "PC samples of a GPU"
 used sides comparison
 used loops "recursion and loops"
 used runs "comparison of several runs"
@@ -183,6 +184,7 @@ is "comparison: no side is the other" "$(cut -f 3 "$T/facts" | sort -u | wc -l)"
 
 if [ -f "$T/page/with.html" ]; then
 	used with "a program"
+	used code "a hostile name"
 	is "hostile arguments: the title stays, and shows a name as what it is" \
 		"$(sed -n 1p "$T/title")" "spin‹U+202E›desrever␛[31m – hpctoolkit-lite"
 	is "hostile arguments: no element comes of them" "$(sed -n 2p "$T/title")" 0

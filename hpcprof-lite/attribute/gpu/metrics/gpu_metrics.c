@@ -194,6 +194,18 @@ bool gpu_metrics_add(struct gpu_metrics *m, gpu_extras *to, const struct sum_ext
 	return at != NULL;
 }
 
+bool gpu_metrics_add_instruction(struct gpu_metrics *m, const struct gpu_instruction *i)
+{
+	const uint64_t at = map_put(&m->instruction_index, (uint64_t)i->module << 32 | i->metric,
+				    i->link_addr, m->instructions.n);
+	if (at == MAP_NONE || (at == m->instructions.n && !vec_push(&m->instructions)))
+		return false;
+	const uint64_t n = m->instructions.at[at].n + i->n;
+	m->instructions.at[at] = *i;
+	m->instructions.at[at].n = n;
+	return true;
+}
+
 void gpu_metrics_free(struct gpu_metrics *m)
 {
 	for (size_t i = 0; i < m->stalls.n; i++)
@@ -202,4 +214,6 @@ void gpu_metrics_free(struct gpu_metrics *m)
 	vec_free(&m->counters);
 	vec_free(&m->n_samples);
 	vec_free(&m->sums);
+	map_free(&m->instruction_index);
+	vec_free(&m->instructions);
 }

@@ -54,6 +54,12 @@ struct gpu_counter_metric {
 	uint32_t unit;
 };
 
+/* Samples of a stall reason, or of GPU_SAMPLES, at an instruction. `module`: of struct expand. */
+struct gpu_instruction {
+	uint32_t module, metric;
+	uint64_t link_addr, n;
+};
+
 struct gpu_metrics {
 	VEC(struct gpu_stall_metric) stalls;     /* by name */
 	VEC(struct gpu_counter_metric) counters; /* by name, then unit */
@@ -61,6 +67,8 @@ struct gpu_metrics {
 	uint64_t n_exact, n_apportioned, n_unattributed; /* PC samples */
 	/* above this number, the values of a file are merged instead of kept one by one */
 	size_t merge_at;
+	struct map instruction_index; /* (module and metric, address) -> instructions */
+	VEC(struct gpu_instruction) instructions;
 };
 
 /*
@@ -85,6 +93,8 @@ uint32_t gpu_metrics_stall_flags(const struct gpu_metrics *m, uint32_t metric);
 enum gpu_dependency gpu_metrics_dependency(const struct gpu_metrics *m, uint32_t metric);
 
 bool gpu_metrics_add(struct gpu_metrics *m, gpu_extras *to, const struct sum_extra *x);
+/* Counts samples at an instruction. False if memory is short. */
+bool gpu_metrics_add_instruction(struct gpu_metrics *m, const struct gpu_instruction *i);
 /* Adds everything that the operations of a cell contribute at `context`. */
 bool gpu_metrics_add_cell(struct gpu_metrics *m, gpu_extras *to, const struct load_gpu *g,
 	const struct gpu_cell *c, uint32_t context);

@@ -99,6 +99,17 @@ static bool find_route(struct gpu_samples_run *r, const struct gpu_code_place *c
 	return *route != NULL;
 }
 
+static bool count_instruction(struct gpu_samples_run *r, const struct gpu_sample *p,
+			      const struct gpu_code_place *code, uint64_t n)
+{
+	const uint32_t stall = gpu_samples_metric_of(r, p);
+	struct gpu_instruction i = {code->module, GPU_SAMPLES, code->entry + p->offset, n};
+	if (!gpu_samples_is_second(r, p) && !gpu_metrics_add_instruction(r->s->metrics, &i))
+		return false;
+	i.metric = stall;
+	return stall == MODEL_NONE || gpu_metrics_add_instruction(r->s->metrics, &i);
+}
+
 bool gpu_samples_count(struct gpu_samples_run *r, const struct gpu_sample *p,
 		       const struct gpu_counted *counted)
 {
@@ -106,7 +117,8 @@ bool gpu_samples_count(struct gpu_samples_run *r, const struct gpu_sample *p,
 				    *kernel = gpu_samples_code(r, counted->launched);
 	struct gpu_counted c = *counted;
 	struct gpu_route *route;
-	if (!find_route(r, code, kernel, p->offset, &route))
+	if ((code && !count_instruction(r, p, code, c.n)) ||
+	    !find_route(r, code, kernel, p->offset, &route))
 		return false;
 	if (c.certainty == GPU_EXACT && route && route->paths.n > 1) {
 		c.certainty = GPU_SHARED;

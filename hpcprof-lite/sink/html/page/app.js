@@ -70,13 +70,17 @@ class App {
       frame: frame ? (frame[1] === "n" ? { fn: +frame[2] } : { context: +frame[2] }) : null,
     });
   }
-  // Paths begin with main, and Python programs read better without the interpreter.
+  // Paths begin with main, Python programs read better without the interpreter, as in the text
+  // report, and programs with GPUs without the driver's polling.
   firstHidden() {
     const names = [...this.presets.keys()],
-      isPython = this.profile.meta.modules.some(m => m.python);
-    const isFolded = n =>
-      n === START_FRAMES || n === UNKNOWN_FRAMES || (isPython && n === INTERPRETER_FRAMES);
-    return names.flatMap((n, i) => (isFolded(n) ? [i] : [])).join() || "-";
+      isHidden = {
+        [START_FRAMES]: true,
+        [UNKNOWN_FRAMES]: true,
+        [INTERPRETER_FRAMES]: this.profile.meta.modules.some(m => m.python),
+        [RUNTIME_FRAMES]: this.profile.isGpuRun,
+      };
+    return names.flatMap((n, i) => (isHidden[n] ? [i] : [])).join() || "-";
   }
   // Hides a group of functions, or shows it again.
   toggleGroup(name) {
@@ -90,8 +94,11 @@ class App {
   firstColumns() {
     const p = this.profile,
       list = [this.metric];
-    for (const role of [ROLE.gpuTime, ROLE.samples]) {
-      const m = p.metricByRole(role);
+    for (const m of [
+      p.metricByRole(ROLE.gpuTime),
+      p.sampledMetric(),
+      p.metricByRole(ROLE.samples),
+    ]) {
       if (m >= 0 && p.isShown(m) && !list.includes(m)) list.push(m);
     }
     return list;
@@ -243,8 +250,13 @@ class App {
     const isLine = p.kind[context] === CONTEXT_LINE || p.kind[context] === CONTEXT_LOOP;
     const file = isLine ? p.file[context] : f >= 0 ? p.functions.file[f] : -1;
     const line = isLine ? p.line[context] : f >= 0 ? p.functions.line[f] : 0;
-    if (file < 0 || !this.views.source) return announce("no source line is known");
-    this.go("source", { "source.at": `${file}:${line}` });
+    const code = p.code.functions.findIndex(g => g.fn === f); // -1: no instructions
+    if ((file < 0 && code < 0) || !this.views.source) return announce("no source line is known");
+    this.go("source", {
+      "source.at": file < 0 ? "" : `${file}:${line}`,
+      "source.code": code < 0 ? "" : code,
+      "source.pc": "",
+    });
   }
   showSelection() {
     const p = this.profile,

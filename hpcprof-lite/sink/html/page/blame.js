@@ -20,9 +20,8 @@ class Blames {
     return lines;
   }
   reason(pair) {
-    const p = this.app.profile,
-      metric = p.metrics[pair.metric];
-    return el("span", { title: p.str(metric.meaning) }, p.str(metric.reason).replaceAll("_", " "));
+    const p = this.app.profile;
+    return stallWords(p, p.metrics[pair.metric]);
   }
   // A button that shows the line, and its source text.
   place(context) {

@@ -5,8 +5,7 @@
 const ROOF_WIDTH = 640,
   ROOF_HEIGHT = 300,
   ROOF_LEFT = 58,
-  ROOF_BOTTOM = 34,
-  MOST_COUNTED = 40;
+  ROOF_BOTTOM = 34;
 
 // 4.12 T: units of 1000.
 function formatRate(v, unit) {
@@ -53,7 +52,7 @@ function counterTable(app, c) {
       ["of its roof", r => (r.least ? `${percent(r.least, r.seconds)} ${p.str(r.by)}` : "")],
     ].filter(Boolean),
     body = el("tbody", {});
-  for (const r of c.rows.slice(0, MOST_COUNTED)) {
+  for (const r of c.rows) {
     const name = p.functionName(r.function);
     body.append(
       el(
@@ -64,26 +63,29 @@ function counterTable(app, c) {
       ),
     );
   }
-  const more = c.rows.length + c.more - MOST_COUNTED;
   return el(
     "section",
     { class: "kernel counters" },
     el("h4", {}, `Hardware counters: ${count(c.counted)} of ${count(c.launches)} kernels`),
     el(
-      "table",
-      {},
+      "div",
+      { class: "scroll" },
       el(
-        "thead",
+        "table",
         {},
-        el("tr", {}, ...columns.map(([name]) => el("th", {}, name)), el("th", {}, "kernel")),
+        el(
+          "thead",
+          {},
+          el("tr", {}, ...columns.map(([name]) => el("th", {}, name)), el("th", {}, "kernel")),
+        ),
+        body,
       ),
-      body,
     ),
     el(
       "p",
       { class: "quiet" },
       "Counted kernels ran one at a time. Of the whole run." +
-        (more > 0 ? ` ${more} more kernels are in the JSON.` : ""),
+        (c.more > 0 ? ` ${count(c.more)} more kernels: hpcprof-lite --to json.` : ""),
     ),
   );
 }

@@ -326,6 +326,36 @@ function readSources(bytes) {
   return sources;
 }
 
+// Instructions of the hottest functions. Samples of instruction i: first[i] to first[i + 1].
+function readCode(bytes, model) {
+  const r = new Reader(bytes),
+    functions = [];
+  for (let n = r.number(); n > 0; n--) {
+    const f = { fn: r.number() - 1, module: r.number(), name: r.number(), n: r.number() };
+    Object.assign(f, { address: [], text: [], file: [], line: [], isApart: [], inlined: [] });
+    Object.assign(f, { first: [0], metric: [], samples: [], value: [] });
+    for (let i = 0, address = 0; i < f.n; i++) {
+      f.address.push((address += r.number()));
+      f.text.push(r.number());
+      f.file.push(r.number() - 1);
+      const line = r.number();
+      f.line.push(Math.floor(line / 2));
+      f.isApart.push(line % 2);
+      f.inlined.push(r.number());
+      for (let k = r.number(); k > 0; k--) {
+        f.metric.push(r.number());
+        f.samples.push(r.number());
+        f.value.push(r.number() / model.meta.metrics[f.metric.at(-1)].scale);
+      }
+      f.first.push(f.metric.length);
+    }
+    functions.push(f);
+  }
+  const missing = [];
+  for (let n = r.number(); n > 0; n--) missing.push(r.number());
+  return { functions, missing };
+}
+
 // The part that the first view needs. loadRest() completes the model.
 async function loadModel() {
   const [strings, meta] = await Promise.all([readSection("strings"), readSection("meta")]);
@@ -339,6 +369,7 @@ async function loadModel() {
   model.totals = readRows(new Reader(await readSection("totals")), model, true);
   if (model.meta.comparison) model.runs = readRuns(await readSection("runs"), model);
   model.sources = new Map();
+  model.code = { functions: [], missing: [] };
   return model;
 }
 
@@ -350,4 +381,5 @@ async function loadRest(model) {
   readWaits(await readSection("waits"), model);
   readRanges(await readSection("nvtx"), model);
   model.sources = readSources(await readSection("sources"));
+  model.code = readCode(await readSection("code"), model);
 }

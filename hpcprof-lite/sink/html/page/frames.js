@@ -157,7 +157,7 @@ function findGroups(p) {
   };
   const module = f => (p.functions.module[f] < 0 ? null : p.meta.modules[p.functions.module[f]]);
   add(INTERPRETER_FRAMES, f => module(f)?.role === MODULE_INTERPRETER && !module(f).python);
-  add("runtime and driver frames", f => module(f)?.role === MODULE_LAUNCH);
+  add(RUNTIME_FRAMES, f => module(f)?.role === MODULE_LAUNCH);
   add(
     START_FRAMES,
     f =>
@@ -171,6 +171,7 @@ function findGroups(p) {
 }
 const INTERPRETER_FRAMES = "interpreter frames",
   START_FRAMES = "start of processes and threads",
+  RUNTIME_FRAMES = "runtime and driver frames",
   UNKNOWN_FRAMES = "repeated unknown functions";
 // As in hpcprof-lite/view/view_start.c.
 const STARTS = new Set(

@@ -16,6 +16,8 @@ const KEYS = [
   ["Time lines: O, P", "open or close the row, pin it to the top"],
   ["Time lines: Enter, Esc", "select the visible time, clear the selection"],
   ["Call stack: arrows", "choose a frame; Enter or M: menu of the frame"],
+  ["GPU kernels: Enter, M", "the card of the row; its menu"],
+  ["Source: Tab, ↑ ↓, Enter", "lines or instructions; choose one, and show it on the other side"],
 ];
 
 function showHelp() {

@@ -1,76 +1,128 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Source files with the values of metrics beside their lines.
+// Source files with the values of metrics beside their lines, and the instructions of hot functions.
+// source.at has the file and line, source.code the function, source.pc an instruction.
+
+const MOST_FILES = 300;
 
 class SourceView {
   constructor(app, container) {
     this.app = app;
     this.list = el("nav", { class: "file-list", "aria-label": "Source files" });
-    this.code = el("div", { class: "code", tabindex: "0" });
-    this.container = container;
-    container.append(el("div", { class: "source" }, this.list, this.code));
+    this.code = el("div", { class: "code", tabindex: "0", "aria-label": "Source lines" });
+    this.box = el("div", { class: "source" }, this.list, this.code);
+    this.panel = new CodePanel(app);
+    this.box.append(this.panel.box);
+    rowKeys(this.code, row => this.choose(+row.dataset.line));
+    container.append(this.box);
   }
-  // By line of each file: the exclusive and inclusive value of each shown metric.
+  choose(line) {
+    this.app.state.set({ "source.at": `${this.file}:${line}`, "source.pc": "" });
+  }
+  // By file, then line: what the line has of each shown metric, and its number of samples. GPU time
+  // of kernels counts at the lines where their samples are.
   collect() {
     const p = this.app.profile,
-      metrics = this.app.columns;
-    const rows = groupContexts(p, GROUPINGS.Lines, metrics),
-      files = new Map();
-    for (const row of rows) {
-      const file = p.file[row.context];
-      if (file < 0) continue;
-      if (!files.has(file)) files.set(file, { file, lines: new Map(), value: 0 });
-      const f = files.get(file);
-      f.lines.set(p.line[row.context], row);
-      f.value += row.self.get(this.app.metric) ?? 0;
+      metrics = this.app.columns,
+      selfs = metrics.map(m => p.placed(m)),
+      totals = metrics.map((m, i) =>
+        selfs[i] === p.self(m)
+          ? p.total(m)
+          : p.cached(`placed total ${m}`, () => p.sumUp(selfs[i].slice())),
+      ),
+      counted = this.counted(),
+      files = new Map(),
+      until = new Map();
+    for (let c = 1; c < p.n; c++) {
+      if (p.kind[c] !== CONTEXT_LINE || p.file[c] < 0 || !totals.some(t => t[c])) continue;
+      if (!files.has(p.file[c])) files.set(p.file[c], new Map());
+      const lines = files.get(p.file[c]),
+        line = p.line[c],
+        key = p.file[c] * 2 ** 24 + line;
+      if (!lines.has(line))
+        lines.set(line, { self: metrics.map(() => 0), total: metrics.map(() => 0), samples: 0 });
+      const row = lines.get(line),
+        isInside = (until.get(key) ?? 0) > c;
+      if (!isInside) until.set(key, c + p.subtree[c]);
+      row.samples += counted?.[c] ?? 0;
+      metrics.forEach((_, i) => {
+        row.self[i] += selfs[i][c];
+        if (!isInside) row.total[i] += totals[i][c];
+      });
     }
     return files;
+  }
+  // The metric whose number of samples is shown: the first sampled one.
+  get sampled() {
+    const p = this.app.profile;
+    return this.app.columns.find(m => p.metrics[m].kind === METRIC_SAMPLED) ?? -1;
+  }
+  // By context: its number of samples. Those of a part of the time or of some rows are not known.
+  counted() {
+    const p = this.app.profile,
+      { time, profiles, frame } = p.selection,
+      t = p.totals;
+    if (this.sampled < 0 || time || profiles) return null;
+    const out = new Float64Array(p.n),
+      inside = p.inside(frame);
+    for (let i = 0; i < t.n; i++)
+      if (t.metric[i] === this.sampled && (!inside || inside[t.context[i]]))
+        out[t.context[i]] += t.samples[i];
+    return out;
   }
   draw() {
     const app = this.app,
       p = app.profile,
-      columns = app.columns;
-    if (!columns.includes(app.metric)) app.columns = [app.metric, ...columns];
-    const [file, line] = app.state.get("source.at").split(":").map(Number);
-    this.file = app.state.get("source.at") ? file : -1;
+      at = app.state.get("source.at");
+    if (!app.columns.includes(app.metric)) app.columns = [app.metric, ...app.columns];
+    const [file, line] = at.split(":").map(Number),
+      main = app.columns.indexOf(app.metric);
     this.files = this.collect();
-    const list = [...this.files.values()].sort(
-      (a, b) => p.sources.has(b.file) - p.sources.has(a.file) || b.value - a.value,
+    const values = new Map([...this.files].map(([f, lines]) => [f, sumOf(lines, main)]));
+    const list = [...this.files.keys()].sort(
+      (a, b) => values.get(b) - values.get(a) || p.sources.has(b) - p.sources.has(a),
     );
-    if (!this.files.has(this.file) && !p.sources.has(this.file))
-      this.file = list.length ? list[0].file : -1;
-    const whole = p.whole(app.metric) || 1;
+    const isKnown = at && (this.files.has(file) || p.sources.has(file));
+    this.file = isKnown ? file : firstFile(p, list, values, p.whole(app.metric));
+    this.line = this.file === file && line ? line : 0;
+    this.inLines = [...values.values()].reduce((sum, v) => sum + v, 0);
+    this.drawList(list, values);
+    this.drawCode();
+    this.panel.draw(this.file, this.line);
+    this.box.classList.toggle("with-code", !this.panel.box.hidden);
+    const row = this.line ? this.code.querySelector(`[data-line="${this.line}"]`) : null;
+    row?.classList.add("pointed");
+    if (row) this.code.scrollTop = row.offsetTop - this.code.clientHeight / 2;
+    this.panel.point();
+  }
+  drawList(list, values) {
+    const app = this.app,
+      p = app.profile,
+      whole = p.whole(app.metric) || 1,
+      at = [...this.list.children].indexOf(document.activeElement);
     this.list.replaceChildren(
-      ...list.slice(0, 300).map(f =>
+      ...list.slice(0, MOST_FILES).map(f =>
         el(
           "button",
           {
             type: "button",
-            "aria-current": f.file === this.file ? "true" : null,
-            title: p.filePath(f.file),
-            class: p.sources.has(f.file) ? "" : "absent",
-            onclick: () => app.state.set({ "source.at": f.file }),
+            "aria-current": f === this.file ? "true" : null,
+            title: p.filePath(f),
+            class: p.sources.has(f) ? "" : "absent",
+            onclick: () => app.state.set({ "source.at": f, "source.pc": "" }),
           },
-          el("bdi", {}, p.fileName(f.file)),
-          el("span", { class: "quiet" }, percent(f.value, whole)),
+          el("bdi", {}, p.fileName(f)),
+          el("span", { class: "quiet" }, percent(values.get(f), whole)),
         ),
       ),
     );
-    this.drawCode();
-    if (line) this.point(line);
-  }
-  point(line) {
-    const row = this.code.querySelector(`[data-line="${line}"]`);
-    row?.scrollIntoView({ block: "center" });
-    row?.classList.add("pointed");
+    this.list.children[at]?.focus();
   }
   drawCode() {
-    const app = this.app,
-      p = app.profile,
-      entry =
-        this.files.get(this.file) ?? (p.sources.has(this.file) ? { lines: new Map() } : undefined);
+    const p = this.app.profile,
+      lines = this.files.get(this.file) ?? (p.sources.has(this.file) ? new Map() : null);
     const title = this.file < 0 ? "No source lines in this selection." : p.filePath(this.file);
-    const parts = [el("h3", {}, el("bdi", {}, title))];
-    if (entry) {
+    const parts = [el("h3", {}, el("bdi", {}, title)), ...this.noLines()];
+    if (lines) {
       const blocks = p.sources.get(this.file);
       if (!blocks)
         parts.push(
@@ -83,76 +135,89 @@ class SourceView {
                   "Lines with values:",
           ),
         );
-      parts.push(this.makeTable(entry, blocks ?? this.bareBlocks(entry)));
+      parts.push(this.makeTable(lines, blocks ?? bareBlocks(lines)));
     }
+    const top = this.shownFile === this.file ? this.code.scrollTop : 0;
     this.code.replaceChildren(...parts);
+    this.code.scrollTop = top;
+    this.shownFile = this.file;
   }
-  // Lines with values and no text, where the source is not there.
-  bareBlocks(entry) {
-    return [...entry.lines.keys()]
-      .sort((a, b) => a - b)
-      .map(line => ({ first: line, lines: [""] }));
+  // Code without debug information has no lines.
+  noLines() {
+    const p = this.app.profile,
+      whole = p.whole(this.app.metric),
+      { label } = p.metrics[this.app.metric];
+    if (!(this.inLines < 0.9 * whole)) return [];
+    const text = `${percent(whole - this.inLines, whole)} of ${label} is in code without source lines.`;
+    return [el("p", { class: "note" }, text, this.app.profile.code.functions.length
+      ? " Its hottest functions are beside this, as instructions." : "")];
   }
-  makeTable(entry, blocks) {
+  // [heading, hint, text, value and style of a row]; a value of 0 is an empty cell.
+  cells(lines) {
     const app = this.app,
-      p = app.profile;
-    const metrics = app.columns.filter(
-      m =>
-        p.metrics[m].kind !== METRIC_GPU_MEAN &&
-        [...entry.lines.values()].some(row => row.self.get(m) || row.total.get(m)),
-    );
-    const most = new Map(
-      metrics.map(m => [m, Math.max(...[...entry.lines.values()].map(r => r.self.get(m)), 1e-30)]),
-    );
+      p = app.profile,
+      rows = [...lines.values()],
+      cells = [];
+    app.columns.forEach((m, i) => {
+      if (p.metrics[m].kind === METRIC_GPU_MEAN || !rows.some(r => r.total[i])) return;
+      const label = p.metrics[m].label,
+        whole = p.whole(m) || 1,
+        most = Math.max(...rows.map(r => r.self[i]), 1e-30);
+      const heat = r => (r.self[i] ? `--heat:${(r.self[i] / most).toFixed(3)}` : null);
+      if (rows.some(r => r.self[i]))
+        cells.push(
+          [label, `${metricWords(p, m)}: of the line itself`, r => p.format(m, r.self[i]),
+            r => r.self[i], heat],
+          ["%", `of all ${label}`, r => percent(r.self[i], whole), r => r.self[i]],
+        );
+      if (rows.some(r => Math.abs(r.total[i] - r.self[i]) > 1e-9 * whole))
+        cells.push([`${label} total`, `${label} with what the line calls`, r => p.format(m, r.total[i]),
+          r => r.total[i]]);
+      if (m === this.sampled && rows.some(r => r.samples))
+        cells.push(["samples", `number of samples of ${label}`, r => count(r.samples),
+          r => r.samples]);
+    });
+    return cells;
+  }
+  makeTable(lines, blocks) {
+    const cells = this.cells(lines),
+      colspan = 2 + cells.length,
+      body = el("tbody", {});
     const head = el(
       "tr",
       {},
       el("th", {}, "line"),
-      ...metrics.flatMap(m => [
-        el("th", { title: "in the line itself" }, p.metrics[m].label),
-        el("th", { title: "with what it calls" }, "incl"),
-      ]),
-      el("th", {}, ""),
+      ...cells.map(([title, hint]) => el("th", { title: hint }, title)),
+      el("th", {}),
     );
-    const body = el("tbody", {});
     blocks.forEach((block, i) => {
-      if (i) {
-        const colspan = 2 + 2 * metrics.length;
-        body.append(el("tr", { class: "gap" }, el("td", { colspan }, "⋯")));
-      }
+      if (i) body.append(el("tr", { class: "gap" }, el("td", { colspan }, "⋯")));
       block.lines.forEach((text, k) => {
         const line = block.first + k,
-          row = entry.lines.get(line);
-        const cells = metrics.flatMap(m => {
-          const self = row?.self.get(m),
-            total = row?.total.get(m);
-          return [
-            el(
-              "td",
-              {
-                class: "number heat",
-                style: self ? `--heat:${(self / most.get(m)).toFixed(3)}` : null,
-              },
-              self ? p.format(m, self) : "",
-            ),
-            el("td", { class: "number quiet" }, total ? p.format(m, total) : ""),
-          ];
-        });
-        const numbered = app.blames.hasLine(this.file, line)
-          ? this.waitButton(line, 2 + 2 * metrics.length)
-          : line;
+          row = lines.get(line);
         body.append(
           el(
             "tr",
-            { "data-line": line },
-            el("td", { class: "line-number" }, numbered),
-            ...cells,
+            { "data-line": line, onclick: e => this.click(e, line) },
+            el("td", { class: "line-number" }, this.lineNumber(line, colspan)),
+            ...cells.map(([, , show, value, heat]) =>
+              row && value(row)
+                ? el("td", { class: heat ? "number heat" : "number quiet", style: heat?.(row) },
+                    show(row))
+                : el("td", {}),
+            ),
             el("td", { class: "text" }, text),
           ),
         );
       });
     });
     return el("table", { class: "lines" }, el("thead", {}, head), body);
+  }
+  click(e, line) {
+    if (!e.target.closest("button") && getSelection().isCollapsed) this.choose(line);
+  }
+  lineNumber(line, colspan) {
+    return this.app.blames.hasLine(this.file, line) ? this.waitButton(line, colspan) : line;
   }
   // The number of a line of GPU code that waits or is waited for. It shows and hides for what.
   waitButton(line, colspan) {
@@ -175,4 +240,39 @@ class SourceView {
       line,
     );
   }
+}
+
+// The hottest file with text, if it has a part that matters, else the hottest one.
+function firstFile(p, list, values, whole) {
+  const isHot = f => p.sources.has(f) && values.get(f) > 0.05 * whole;
+  return list.find(isHot) ?? list[0] ?? -1;
+}
+function sumOf(lines, metric) {
+  let sum = 0;
+  for (const row of lines.values()) sum += row.self[metric] ?? 0;
+  return sum;
+}
+// Lines with values and no text, where the source is not there.
+function bareBlocks(lines) {
+  return [...lines.keys()].sort((a, b) => a - b).map(line => ({ first: line, lines: [""] }));
+}
+// Arrows move through the rows of a table in a box, and Enter chooses one.
+function rowKeys(box, choose) {
+  box.addEventListener("keydown", e => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[e.key];
+    if (e.target !== box || e.ctrlKey || e.metaKey || e.altKey) return;
+    const rows = [...box.querySelectorAll("tbody tr:not(.gap, .waits)")],
+      at = rows.findIndex(row => row.matches(".current")),
+      start = at >= 0 ? at : rows.findIndex(row => row.matches(".pointed"));
+    if (e.key === "Enter" && rows[at]) choose(rows[at]);
+    else if (!step || !rows.length) return;
+    else {
+      const next = rows[Math.max(0, Math.min(rows.length - 1, start + step))];
+      rows[at]?.classList.remove("current");
+      next.classList.add("current");
+      next.scrollIntoView({ block: "nearest" });
+      announce(next.innerText);
+    }
+    e.preventDefault();
+  });
 }

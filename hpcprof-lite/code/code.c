@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See code.h. */
+#include "hpcprof-lite/code/code.h"
+
+#include "common/format/structure.h"
+#include "hpcprof-lite/code/code_text.h"
+#include "hpcprof-lite/code/code_tool.h"
+#include "hpcprof-lite/code/disassemble.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	MOST_FUNCTIONS = 20,
+	MOST_TEXT = 300 << 10,   /* bytes of text of all functions */
+	MOST_BINARY = 512 << 20, /* bytes of a binary that is copied for tools */
+};
+
+static const struct disassembler *const disassemblers[] = {&disassemble_zydis, &disassemble_objdump,
+							   &disassemble_nvdisasm};
+enum { N_DISASSEMBLERS = sizeof disassemblers / sizeof *disassemblers };
+
+struct making {
+	const struct model *m;
+	const struct code_options *o;
+	struct code *c;
+	struct code_hots hots;
+	struct disassembly *texts; /* by hot function */
+	struct rights owners;
+	bool gave_up[N_DISASSEMBLERS]; /* it failed once, and may need its time limit each time */
+	bool failed;                   /* memory is short */
+};
+
+static void say_missing(struct making *k, const char *words)
+{
+	const uint32_t id = strtab_add_z(&k->c->strings, words);
+	for (size_t i = 0; i < k->c->missing.n; i++)
+		if (k->c->missing.at[i] == id)
+			return;
+	uint32_t *new = id == STRTAB_FAILED ? NULL : vec_push(&k->c->missing);
+	k->failed |= !new;
+	if (new)
+		*new = id;
+}
+
+static void say_about(struct making *k, const char *path, const char *words)
+{
+	char text[512];
+	snprintf(text, sizeof text, "no instructions of %.300s: %s", path, words);
+	say_missing(k, text);
+}
+
+/* ---- a private copy for tools ---- */
+
+struct copy {
+	char directory[PATH_MAX], path[PATH_MAX + 16];
+};
+
+static void remove_copy(struct copy *c)
+{
+	if (c->path[0])
+		unlink(c->path);
+	if (c->directory[0])
+		rmdir(c->directory);
+	*c = (struct copy){.path = ""};
+}
+
+static bool make_copy(const struct making *k, const struct code_binary *b, struct copy *c)
+{
+	if (b->map.n_bytes > MOST_BINARY ||
+	    snprintf(c->directory, sizeof c->directory, "%s/code-XXXXXX", k->o->directory) >=
+		    PATH_MAX ||
+	    !mkdtemp(c->directory)) {
+		c->directory[0] = '\0';
+		return false;
+	}
+	snprintf(c->path, sizeof c->path, "%s/binary", c->directory);
+	FILE *f = fopen(c->path, "wxe");
+	bool ok = f && fwrite(b->map.bytes, 1, b->map.n_bytes, f) == b->map.n_bytes;
+	ok = f && fclose(f) == 0 && ok;
+	if (!ok)
+		remove_copy(c);
+	return ok;
+}
+
+/* ---- disassembling ---- */
+
+/* Disassembles one function. False: this disassembler does not help. */
+static bool read_by(struct making *k, const struct disassembler *d, const struct code_binary *b,
+		    struct copy *copy, size_t hot)
+{
+	char tool[PATH_MAX];
+	if (d->tool && (!code_tool_find(d->tool, d->is_cuda, tool) ||
+			(!copy->path[0] && !make_copy(k, b, copy))))
+		return false;
+	struct disassembly *text = &k->texts[hot];
+	vec_free(&text->lines); /* of one that failed */
+	*text = (struct disassembly){.binary = b,
+				     .hot = &k->hots.list.at[hot],
+				     .copy = copy->path,
+				     .tool = d->tool ? tool : NULL,
+				     .strings = &k->c->strings};
+	const bool ok = d->read(text);
+	k->failed |= text->failed;
+	return ok;
+}
+
+static void read_function(struct making *k, const struct code_binary *b, struct copy *copy,
+			  size_t hot)
+{
+	char tool[PATH_MAX];
+	const char *path = k->m->modules[k->hots.list.at[hot].module].path, *missing = NULL;
+	bool has_tool = false;
+	for (size_t i = 0; i < N_DISASSEMBLERS; i++) {
+		const struct disassembler *d = disassemblers[i];
+		if (!d->can || !d->can(b))
+			continue;
+		if (d->tool && !code_tool_find(d->tool, d->is_cuda, tool)) {
+			missing = d->missing;
+			continue;
+		}
+		has_tool = true;
+		if (!k->gave_up[i] && read_by(k, d, b, copy, hot))
+			return;
+		k->gave_up[i] |= d->tool != NULL;
+	}
+	if (has_tool)
+		say_about(k, path, "its disassembler failed, or took too long");
+	else if (missing)
+		say_missing(k, missing);
+	else
+		say_about(k, path, "it has code of a machine that no disassembler here knows");
+}
+
+/* Disassembles the functions of one module, and keeps its binary no longer than that. */
+static void read_module(struct making *k, uint32_t module)
+{
+	const struct model_module *m = &k->m->modules[module];
+	struct code_binary b;
+	struct copy copy = {.path = ""};
+	if (!code_binary_open(m, &k->owners, k->o, &b)) {
+		say_about(k, m->path,
+			  "it is not there, has changed, may not be read, or is no ELF file");
+		return;
+	}
+	for (size_t i = 0; i < k->hots.list.n && !k->failed; i++)
+		if (k->hots.list.at[i].module == module)
+			read_function(k, &b, &copy, i);
+	k->c->is_private |= b.is_private;
+	remove_copy(&copy);
+	code_binary_close(&b);
+}
+
+static bool is_hot(const struct making *k, uint32_t module)
+{
+	for (size_t i = 0; i < k->hots.list.n; i++)
+		if (k->hots.list.at[i].module == module)
+			return true;
+	return false;
+}
+
+/* ---- the whole ---- */
+
+static uint32_t find_function(const struct model *m, const struct code_hot *hot,
+			      const struct structure_scope *scope)
+{
+	uint32_t named = MODEL_NONE;
+	for (uint32_t i = 0; i < m->n_functions; i++) {
+		const struct model_function *f = &m->functions[i];
+		if (f->module != hot->module || strstr(f->name, MODEL_GUESSED_SUFFIX))
+			continue;
+		if (f->link_addr == scope->entry && f->link_addr)
+			return i;
+		if (named == MODEL_NONE && strcmp(f->name, scope->name) == 0)
+			named = i;
+	}
+	return named;
+}
+
+static bool put_function(struct making *k, size_t i, size_t *bytes_left)
+{
+	const struct code_hot *hot = &k->hots.list.at[i];
+	const struct structure *s = k->m->modules[hot->module].code;
+	const struct structure_scope scope = structure_get_scope(s, hot->scope);
+	/* half of what is left stays for the following functions */
+	const size_t share = i + 1 < k->hots.list.n ? *bytes_left / 2 : *bytes_left;
+	const uint32_t name = strtab_add_z(&k->c->strings, scope.name);
+	struct code_function *new = name == STRTAB_FAILED ? NULL : vec_push(&k->c->functions);
+	if (!new)
+		return false;
+	*new = (struct code_function){.module = hot->module,
+				      .function = find_function(k->m, hot, &scope),
+				      .name = name,
+				      .share = hot->share,
+				      .first = k->c->instructions.n};
+	size_t used;
+	if (!code_text_put(k->m, hot, &k->texts[i], share, k->c, &used))
+		return false;
+	*bytes_left -= used;
+	new->n = k->c->instructions.n - new->first;
+	return true;
+}
+
+static void make(struct making *k)
+{
+	size_t bytes_left = MOST_TEXT;
+	k->failed = strtab_add_z(&k->c->strings, "") == STRTAB_FAILED ||
+		    !code_hots_find(k->m, MOST_FUNCTIONS, &k->hots) ||
+		    !(k->texts = calloc(k->hots.list.n + 1, sizeof *k->texts));
+	for (uint32_t i = 0; !k->failed && i < k->m->n_processes; i++)
+		k->failed = !rights_add(&k->owners, k->m->processes[i].owner);
+	for (uint32_t i = 0; !k->failed && i < k->m->n_modules; i++)
+		if (is_hot(k, i))
+			read_module(k, i);
+	for (size_t i = 0; !k->failed && i < k->hots.list.n; i++)
+		k->failed = !put_function(k, i, &bytes_left);
+}
+
+bool code_make(const struct model *m, const struct code_options *o, struct code *c)
+{
+	struct making k = {.m = m, .o = o, .c = c};
+	make(&k);
+	for (size_t i = 0; k.texts && i < k.hots.list.n; i++)
+		vec_free(&k.texts[i].lines);
+	free(k.texts);
+	rights_free(&k.owners);
+	code_hots_free(&k.hots);
+	return !k.failed;
+}
+
+void code_free(struct code *c)
+{
+	vec_free(&c->functions);
+	vec_free(&c->instructions);
+	vec_free(&c->missing);
+	strtab_free(&c->strings);
+}

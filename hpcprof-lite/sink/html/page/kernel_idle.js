@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Why each GPU was idle: a row for each. Of the whole run.
+
+// The parts that are idle are shades of one colour: only operations are states of a GPU.
+function idleState(part, i) {
+  return part.idle ? stateClass("none", i - 2) : stateClass(i === 0 ? "kernel" : "copy");
+}
+
+function idleCard(app) {
+  const p = app.profile,
+    devices = p.meta.devices.filter(d => d.watched > 0);
+  if (!devices.length) return null;
+  const columns = devices[0].parts
+    .map((part, i) => ({ i, words: p.str(part.words), state: idleState(part, i) }))
+    .filter(({ i }) => devices.some(d => d.parts[i].ns));
+  const heads = columns.map(({ words, state }) =>
+    el("th", { class: "part" }, el("i", { class: `swatch ${state}` }), words),
+  );
+  return el(
+    "section",
+    { class: "kernel idle" },
+    el("h4", {}, "Why idle"),
+    el(
+      "table",
+      {},
+      el(
+        "thead",
+        {},
+        el("tr", {}, ...["device", "idle", "of", ""].map(t => el("th", {}, t)), ...heads),
+      ),
+      el("tbody", {}, ...devices.map(d => idleRow(p, d, columns))),
+    ),
+    el(
+      "details",
+      { class: "quiet" },
+      el("summary", {}, "Latency of launches, operations in flight, energy"),
+      ...devices.map(d => el("p", {}, deviceNode(p, d), `: ${idleFacts(d).join("; ")}.`)),
+    ),
+  );
+}
+
+function deviceNode(p, device) {
+  return el("bdi", {}, `${p.str(device.type)} ${device.ordinal} ${p.str(device.name)}`);
+}
+
+function idleRow(p, device, columns) {
+  const idle = device.parts.reduce((sum, part) => sum + (part.idle ? part.ns : 0), 0),
+    seconds = ns => formatSeconds(ns / 1e9),
+    number = (text, title) => el("td", { class: "number", title }, text);
+  return el(
+    "tr",
+    {},
+    el("td", {}, deviceNode(p, device)),
+    number(percent(idle, device.watched), seconds(idle)),
+    number(seconds(device.watched)),
+    el(
+      "td",
+      { class: "idle-bar" },
+      el(
+        "div",
+        { class: "stalls", "aria-hidden": "true" },
+        ...columns.map(({ i, words, state }) => {
+          const { ns } = device.parts[i];
+          const title = `${words}: ${seconds(ns)}, ${percent(ns, device.watched)}`;
+          return ns ? el("i", { class: state, style: `flex-grow:${ns}`, title }) : null;
+        }).filter(Boolean),
+      ),
+    ),
+    ...columns.map(({ i }) =>
+      number(percent(device.parts[i].ns, device.watched), seconds(device.parts[i].ns)),
+    ),
+  );
+}
+
+function idleFacts(device) {
+  const seconds = ns => formatSeconds(ns / 1e9);
+  return [
+    device.launches &&
+      `launch to start when nothing was in flight: median ${seconds(device.latency)}, ` +
+        `95 % within ${seconds(device.latency95)} (${count(device.launches)})`,
+    `at most ${count(device.inFlight)} operations in flight`,
+    device.waiting && `idle while all threads waited for it: ${seconds(device.waiting)}`,
+    device.unsampled && `idle while no thread had a sample: ${seconds(device.unsampled)}`,
+    device.energy &&
+      `energy ${formatJoules(device.energy / 1e6)} ± ${formatJoules(device.energyError / 1e6)}, ` +
+        `${percent(device.energyUsed, device.energy)} of it while operations ran, on average ` +
+        `${((1e3 * device.energy) / device.energyTime).toFixed(0)} W`,
+  ].filter(Boolean);
+}

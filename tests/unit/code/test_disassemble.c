@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests of hpcprof-lite/code: Zydis against objdump on a function of this program, and tools. */
+#include "hpcprof-lite/code/code_tool.h"
+#include "hpcprof-lite/code/disassemble.h"
+
+#include <link.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { MOST_BYTES = 512 };
+
+/* Global, so that the compiler keeps it as it is. */
+__attribute__((noinline)) double subject(const double *values, int n);
+double subject(const double *values, int n)
+{
+	double sum = 0;
+	for (int i = 0; i < n; i++)
+		sum += values[i] > 1 ? values[i] / 3 : values[i] * 7;
+	return sum;
+}
+
+static int find_base(struct dl_phdr_info *info, size_t size, void *base)
+{
+	(void)size;
+	*(uint64_t *)base = info->dlpi_addr;
+	return 1; /* the program comes first */
+}
+
+struct code_of_subject {
+	struct code_binary binary;
+	struct code_hot hot;
+	struct strtab strings;
+};
+
+static void open_subject(struct code_of_subject *s)
+{
+	uint64_t base = 0;
+	*s = (struct code_of_subject){0};
+	dl_iterate_phdr(find_base, &base);
+	assert_int_equal(mapfile_open("/proc/self/exe", &s->binary.map), STATUS_OK);
+	s->binary.header = (const void *)s->binary.map.bytes;
+	struct code_range *r = vec_push(&s->hot.ranges);
+	r->start = (uint64_t)(uintptr_t)subject - base;
+	r->end = r->start + MOST_BYTES;
+}
+
+static void close_subject(struct code_of_subject *s)
+{
+	vec_free(&s->hot.ranges);
+	strtab_free(&s->strings);
+	mapfile_close(&s->binary.map);
+}
+
+static struct disassembly begin(struct code_of_subject *s, const char *tool)
+{
+	return (struct disassembly){.binary = &s->binary,
+				    .hot = &s->hot,
+				    .copy = "/proc/self/exe",
+				    .tool = tool,
+				    .strings = &s->strings};
+}
+
+static void two_disassemblers_agree(void **state)
+{
+	struct code_of_subject s;
+	char objdump[PATH_MAX], exe[PATH_MAX];
+	(void)state;
+	open_subject(&s);
+	if (!disassemble_zydis.can || !disassemble_zydis.can(&s.binary) ||
+	    !code_tool_find("objdump", false, objdump)) {
+		close_subject(&s);
+		skip();
+	}
+	struct disassembly ours = begin(&s, NULL), theirs = begin(&s, objdump);
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+	assert_true(n > 0);
+	exe[n] = '\0';
+	theirs.copy = exe;
+	assert_true(disassemble_zydis.read(&ours));
+	size_t end = 0;
+	while (end < ours.lines.n && strcmp(strtab_get(&s.strings, ours.lines.at[end].text), "ret"))
+		end++;
+	assert_in_range(end, 8, ours.lines.n - 1);
+	assert_true(disassemble_objdump.read(&theirs));
+	for (size_t i = 0; i <= end; i++) {
+		assert_int_equal(ours.lines.at[i].link_addr, theirs.lines.at[i].link_addr);
+		assert_true(strtab_get(&s.strings, theirs.lines.at[i].text)[0]);
+	}
+	assert_memory_equal(strtab_get(&s.strings, theirs.lines.at[end].text), "ret", 3);
+	vec_free(&ours.lines);
+	vec_free(&theirs.lines);
+	close_subject(&s);
+}
+
+static void tools_are_found_in_absolute_directories(void **state)
+{
+	char path[PATH_MAX], before[PATH_MAX];
+	(void)state;
+	snprintf(before, sizeof before, "%s", getenv("PATH"));
+	assert_true(code_tool_find("sh", false, path));
+	setenv("PATH", "bin:.::../../bin", 1);
+	assert_false(code_tool_find("sh", false, path));
+	setenv("PATH", before, 1);
+	assert_false(code_tool_find("no-such-tool-of-ours", true, path));
+}
+
+static void tools_may_fail(void **state)
+{
+	static char sh[] = "sh", c[] = "-c", echo[] = "echo one; echo two",
+		    no[] = "echo one; exit 3",
+		    much[] = "while :; do echo yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy; done";
+	struct code_output out = {0};
+	char path[PATH_MAX];
+	(void)state;
+	assert_true(code_tool_find("sh", false, path));
+	assert_true(code_tool_run(path, (char *[]){sh, c, echo, NULL}, &out));
+	assert_string_equal(out.at, "one\ntwo\n");
+	vec_free(&out);
+	assert_false(code_tool_run(path, (char *[]){sh, c, no, NULL}, &out));
+	vec_free(&out);
+	assert_false(code_tool_run("/no/such/tool", (char *[]){sh, NULL}, &out));
+	assert_false(code_tool_run(path, (char *[]){sh, c, much, NULL}, &out));
+	assert_in_range(out.n, 1 << 20, 32 << 20);
+	vec_free(&out);
+}
+
+static void text_is_tidied(void **state)
+{
+	struct strtab strings = {0};
+	struct disassembly d = {.strings = &strings};
+	const char *text = "  add\t eax,   1  ", *at = "one\n\ntwo", *end = NULL;
+	(void)state;
+	disassemble_add(&d, 16, text, strlen(text));
+	assert_string_equal(strtab_get(&strings, d.lines.at[0].text), "add eax, 1");
+	assert_true(disassemble_next_line(&at, &end) && end - at == 3);
+	assert_true(disassemble_next_line(&at, &end) && end == at);
+	assert_true(disassemble_next_line(&at, &end) && end - at == 3);
+	assert_false(disassemble_next_line(&at, &end));
+	vec_free(&d.lines);
+	strtab_free(&strings);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(two_disassemblers_agree),
+		cmocka_unit_test(tools_are_found_in_absolute_directories),
+		cmocka_unit_test(tools_may_fail),
+		cmocka_unit_test(text_is_tidied),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
