@@ -5,6 +5,7 @@
 #include "common/safe/clock.h"
 #include "hpcrun-lite/mpi/mpi_bytes.h"
 #include "hpcrun-lite/mpi/mpi_poll.h"
+#include "hpcrun-lite/mpi/mpi_requests.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -31,8 +32,10 @@ static __attribute__((noinline)) const struct mpi_host *look_for_host(void)
 /* A forked child starts with no communicators. */
 static __attribute__((noinline)) void begin_generation(uint32_t before, uint32_t now)
 {
-	if (before)
+	if (before) {
 		mpi_objects_reset();
+		mpi_requests_reset();
+	}
 	atomic_store_explicit(&generation, now, memory_order_relaxed);
 }
 
@@ -68,13 +71,31 @@ static void find_object(struct mpi_frame *f, const struct mpi_call_form *form, c
 						      memory_order_relaxed);
 }
 
-static uint64_t begin(const struct mpi_host *h, const struct mpi_frame *f)
+/* The other side of the requests that the call waits for. A call that starts them forgets them. */
+static void find_requests(const struct mpi_frame *f, const struct mpi_call_form *form,
+			  const uintptr_t *a, struct mpi_other_side *to)
 {
-	return h->begin((const void *)(uintptr_t)mpi_enter,
-			&(struct mpi_event){.comm = f->on ? f->on->id : 0,
-					    .peer = f->peer,
-					    .call = f->call,
-					    .is_poll = f->poll != NULL});
+	const struct mpi_request_array r = {mpi_library(f->function), a[form->requests],
+					    form->requests == 1 ? 1 : (int)a[form->requests - 1]};
+	struct mpi_other_side other;
+	if (form->is_nonblocking)
+		mpi_requests_remove_all(&r);
+	else if (mpi_requests_agree(&r, &other))
+		*to = other;
+}
+
+static uint64_t begin(const struct mpi_frame *f, const uintptr_t *a)
+{
+	const struct mpi_call_form *form = &mpi_call_forms[f->call];
+	struct mpi_other_side other = {.comm = f->on ? f->on->id : 0, .peer = f->peer};
+	if (form->requests)
+		find_requests(f, form, a, &other);
+	return f->host->begin((const void *)(uintptr_t)mpi_enter,
+			      &(struct mpi_event){.comm = other.comm,
+						  .peer = other.peer,
+						  .way = (uint16_t)other.way,
+						  .call = f->call,
+						  .is_poll = f->poll != NULL});
 }
 
 static void find_peer(struct mpi_frame *f, const struct mpi_call_form *form, const uintptr_t *a)
@@ -98,7 +119,7 @@ static __attribute__((noinline)) void begin_call(struct mpi_frame *f, const uint
 		find_object(f, form, a);
 	if (form->peer)
 		find_peer(f, form, a);
-	const uint64_t enter_ns = begin(f->host, f);
+	const uint64_t enter_ns = begin(f, a);
 	f->is_measured = enter_ns != 0;
 	if (!f->poll)
 		f->enter_ns = enter_ns;
@@ -146,7 +167,30 @@ static void add_object(const struct mpi_host *h, const struct mpi_library *l,
 	mpi_objects_add(h, l, &new);
 }
 
-/* The call has succeeded. Records the objects that it made or freed. */
+static bool makes_request(unsigned call, const struct mpi_call_form *form)
+{
+	if (call >= MPI_CALL_Rput && call <= MPI_CALL_Rget_accumulate)
+		return true;
+	return form->is_nonblocking && !form->found && !form->requests && call != MPI_CALL_Win_test;
+}
+
+/* Calls that make a request have a pointer to it as their last argument. */
+static void follow_request(const struct mpi_library *l, const struct mpi_frame *f,
+			   const struct mpi_call_form *form, const uintptr_t *a)
+{
+	if (l->abi == MPI_ABI_UNKNOWN)
+		return;
+	const uintptr_t handle = mpi_handle_at(l, false, a[form->n]);
+	if (form->group == MPI_GROUP_P2P && f->on && !form->source &&
+	    (f->peer >= 0 || f->peer == MSR_MPI_ANY_PEER))
+		mpi_requests_add(handle, &(struct mpi_other_side){f->on->id, f->peer,
+								  form->send ? MSR_MPI_WAY_TO
+									     : MSR_MPI_WAY_FROM});
+	else
+		mpi_requests_remove(handle);
+}
+
+/* The call has succeeded. Records the objects that it made or freed, and the request. */
 static void follow(const struct mpi_host *h, const struct mpi_library *l, struct mpi_frame *f,
 		   const struct mpi_call_form *form, const uintptr_t *a)
 {
@@ -154,6 +198,8 @@ static void follow(const struct mpi_host *h, const struct mpi_library *l, struct
 		mpi_objects_start(h, l);
 	if (form->creates)
 		add_object(h, l, f, form, a);
+	if (makes_request(f->call, form))
+		follow_request(l, f, form, a);
 	if (form->on && !f->on && form->object == MPI_OBJECT_COMM) {
 		const uintptr_t handle = mpi_handle(l, false, a[form->on]);
 		mpi_objects_add(h, l, &(struct mpi_new_object){.kind = MPI_OBJECT_COMM,
