@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # What ranks were in when their job was killed: call, peer, place and time come first in the report,
-# and count as time in MPI. The work before is balanced, and its threads are those that worked.
+# and count as time in MPI. The work before is balanced, and its threads are those that worked. A
+# part of the run has the calls of its ranks.
 
 . "${srcdir:-.}/tests/lib.sh"
 # shellcheck source=/dev/null
@@ -45,5 +46,29 @@ for mpi in $MPIS; do
 		'rank 1: MPI_Recv from rank 2 at mpi_hang.c:[0-9]* in main'
 	like "$mpi: ... and what the request waits for" "$(cat "$T/open")" \
 		'rank 0: MPI_Wait for a message from rank 1 at mpi_hang.c:[0-9]* in main'
+
+	# The rank may end a little later than the job, and the call that it is in with it.
+	calls_of_0() {
+		by_name '$1 == "mpi-call" && get("rank") == 0 {
+			print get("function"), get("place"), get("open"), get("calls"), get("sent"),
+				get("open") ? "" : get("ns") " " get("waited_ns"),
+				get("world_peer") }' "$1"
+	}
+	calls_of_0 "$T/records" >"$T/whole-calls"
+	"$HPCPROF" -q --to text --all --rank 0 "$T/$mpi/run" >"$T/part" 2>/dev/null
+	calls_of_0 "$T/part" >"$T/part-calls"
+	same "$mpi: a part has the calls of its rank" "$T/whole-calls" "$T/part-calls"
+	is "$mpi: ... and no others" "$(by_name '$1 == "mpi-call" && get("rank") != 0' \
+		"$T/part" | wc -l)" 0
+	is "$mpi: ... in its communicators, too" \
+		"$(by_name '$1 == "mpi-comm" { n += get("calls") } END { print n }' "$T/part")" \
+		"$(by_name '$1 == "mpi-call" && get("comm") ~ /^[0-9]/ { n += get("calls") }
+			END { print n }' "$T/part")"
+	"$HPCPROF" -q --to text --rank 0 -o "$T/$mpi/part" "$T/$mpi/run" >"$T/report" 2>&1
+	is "$mpi: its report says where the rank was" \
+		"$(grep -A 4 '^Calls of MPI that did not end' "$T/report" | grep -o 'rank .* at')" \
+		"rank 0: MPI_Wait for a message from rank 1 at"
+	like "$mpi: ... and has the other tables" "$(cat "$T/report")" \
+		'Calls of MPI by waiting time'
 done
 done_testing
