@@ -293,6 +293,7 @@ libhpcrun_lite_mpi_la_SOURCES = \
 	hpcrun-lite/mpi/mpi_library.c hpcrun-lite/mpi/mpi_library.h \
 	hpcrun-lite/mpi/mpi_objects.c hpcrun-lite/mpi/mpi_objects.h \
 	hpcrun-lite/mpi/mpi_poll.c hpcrun-lite/mpi/mpi_poll.h \
+	hpcrun-lite/mpi/mpi_requests.c hpcrun-lite/mpi/mpi_requests.h \
 	hpcrun-lite/mpi/mpi_wrap.c
 libhpcrun_lite_mpi_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
 # Never unloaded: the program may be in one of its functions. Not symbolic: nothing calls them here.

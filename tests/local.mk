@@ -285,7 +285,8 @@ TESTS += tests/unit/mpi/test_mpi_bytes tests/unit/mpi/test_mpi_poll \
 	tests/unit/mpi/test_mpi_sums \
 	tests/unit/prof_mpi/test_mpi_model tests/unit/prof_mpi/test_mpi_waits
 tests_unit_mpi_test_mpi_bytes_SOURCES = tests/unit/mpi/test_mpi_bytes.c \
-	hpcrun-lite/mpi/mpi_bytes.c hpcrun-lite/mpi/mpi_objects.c
+	hpcrun-lite/mpi/mpi_bytes.c hpcrun-lite/mpi/mpi_objects.c \
+	hpcrun-lite/mpi/mpi_requests.c
 tests_unit_mpi_test_mpi_bytes_LDADD = libhlbase.la $(CMOCKA_LIBS)
 tests_unit_mpi_test_mpi_poll_SOURCES = tests/unit/mpi/test_mpi_poll.c \
 	hpcrun-lite/mpi/mpi_poll.c

@@ -53,8 +53,10 @@ struct msr_mpi_open {
 	uint32_t node, comm;       /* as in struct msr_mpi_call, as the next two */
 	int32_t peer;
 	uint16_t call;
-	uint16_t reserved;
+	uint16_t way;              /* of calls that wait for requests: MSR_MPI_WAY_* */
 };
+/* The message that a request waits for: from the peer, to it, or both. */
+enum { MSR_MPI_WAY_NONE, MSR_MPI_WAY_FROM, MSR_MPI_WAY_TO, MSR_MPI_WAY_BOTH };
 
 /*
  * One collective call. In extents of the thread that made it. msr_mpi_is_recorded() says which

@@ -64,6 +64,7 @@ struct mpi_call_form {
 	uint8_t is_nonblocking;             /* the call does not wait for others */
 	uint8_t is_neighbour;               /* counts are for neighbours in a topology */
 	uint8_t found;                      /* polls: a pointer to an int; 0 if nothing is found */
+	uint8_t requests;                   /* a request, or an array after its length */
 };
 
 /* clang-format off */
@@ -97,16 +98,16 @@ struct mpi_call_form {
 	CALL(Iprobe, 5, P2P, NONE, .peer = 1, .on = 3, .is_nonblocking = 1, .found = 4) \
 	CALL(Mprobe, 5, P2P, NONE, .peer = 1, .on = 3) \
 	CALL(Improbe, 6, P2P, NONE, .peer = 1, .on = 3, .is_nonblocking = 1, .found = 4) \
-	CALL(Wait, 2, P2P, NONE, ) \
-	CALL(Waitall, 3, P2P, NONE, ) \
-	CALL(Waitany, 4, P2P, NONE, ) \
-	CALL(Waitsome, 5, P2P, NONE, ) \
+	CALL(Wait, 2, P2P, NONE, .requests = 1) \
+	CALL(Waitall, 3, P2P, NONE, .requests = 2) \
+	CALL(Waitany, 4, P2P, NONE, .requests = 2) \
+	CALL(Waitsome, 5, P2P, NONE, .requests = 2) \
 	CALL(Test, 3, P2P, NONE, .is_nonblocking = 1, .found = 2) \
 	CALL(Testall, 4, P2P, NONE, .is_nonblocking = 1, .found = 3) \
 	CALL(Testany, 5, P2P, NONE, .is_nonblocking = 1, .found = 4) \
 	CALL(Testsome, 5, P2P, NONE, .is_nonblocking = 1, .found = 3) \
-	CALL(Start, 1, P2P, NONE, .is_nonblocking = 1) \
-	CALL(Startall, 2, P2P, NONE, .is_nonblocking = 1) \
+	CALL(Start, 1, P2P, NONE, .is_nonblocking = 1, .requests = 1) \
+	CALL(Startall, 2, P2P, NONE, .is_nonblocking = 1, .requests = 2) \
 	CALL(Buffer_detach, 2, P2P, NONE, ) \
 	/* collective */ \
 	CALL(Barrier, 1, COLLECTIVE, ALL, .on = 1) \
@@ -325,7 +326,10 @@ struct mpi_call_form {
 	CALL(File_read_all_end, 3, IO, NONE, .on = 1, .object = MPI_OBJECT_FILE) \
 	CALL(File_write_all_end, 3, IO, NONE, .on = 1, .object = MPI_OBJECT_FILE) \
 	CALL(File_read_ordered_end, 3, IO, NONE, .on = 1, .object = MPI_OBJECT_FILE) \
-	CALL(File_write_ordered_end, 3, IO, NONE, .on = 1, .object = MPI_OBJECT_FILE)
+	CALL(File_write_ordered_end, 3, IO, NONE, .on = 1, .object = MPI_OBJECT_FILE) \
+	/* makes requests whose handles may have been those of other calls */ \
+	CALL(Comm_idup_with_info, 4, OTHER, LOOSE, .on = 1, .is_nonblocking = 1) \
+	CALL(Grequest_start, 5, OTHER, NONE, .is_nonblocking = 1)
 
 #define MPI_CALL_NUMBER(name, n, group, kind, ...) MPI_CALL_##name,
 enum mpi_call_number { MPI_CALLS(MPI_CALL_NUMBER, MPI_CALL_NUMBER) MPI_N_CALLS };

@@ -26,6 +26,19 @@ static inline uint64_t clock_mono_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
+/*
+ * A counter that runs at a constant rate, for short times. Takes 4 to 10 ns, as the processor does
+ * not wait for the instructions before it.
+ */
+static inline uint64_t clock_ticks(void)
+{
+#if defined __x86_64__
+	return __builtin_ia32_rdtsc();
+#else
+	return clock_mono_ns();
+#endif
+}
+
 /* CPU time of the calling thread. A system call of about 250 ns. */
 static inline uint64_t clock_thread_cpu_ns(void)
 {

@@ -186,6 +186,56 @@ static bool copy_nvtx(struct filter_part *p)
 	return true;
 }
 
+static bool copy_mpi_calls(struct filter_part *p, struct model_mpi_comm *comms,
+			   struct model_mpi *to)
+{
+	const struct model_mpi *from = p->from->mpi;
+	struct model_mpi_call *calls = model_own(p->to, calloc(from->n_calls + 1, sizeof *calls));
+	if (!calls)
+		return false;
+	for (size_t i = 0; i < from->n_calls; i++) {
+		struct model_mpi_call c = from->calls[i];
+		c.profile = p->profile_to[c.profile];
+		if (c.profile == MODEL_NONE || !filter_has_context(p, c.context) ||
+		    p->context_to[c.context] == MODEL_NONE)
+			continue;
+		c.context = p->context_to[c.context];
+		if (c.comm != MODEL_NONE) {
+			comms[c.comm].n_calls += c.n_calls;
+			comms[c.comm].seconds += (double)c.ns / 1e9;
+		}
+		calls[to->n_calls++] = c;
+	}
+	to->calls = calls;
+	return true;
+}
+
+/* Copies the calls of MPI, but not who came late: that is known of all ranks together. */
+static bool copy_mpi(struct filter_part *p)
+{
+	const struct model_mpi *from = p->from->mpi;
+	if (!from || p->has_time)
+		return true;
+	struct model_mpi *to = model_own(p->to, calloc(1, sizeof *to));
+	struct model_mpi_comm *comms =
+		model_own(p->to, calloc((size_t)from->n_comms + 1, sizeof *comms));
+	if (!to || !comms)
+		return false;
+	for (uint32_t i = 0; i < from->n_comms; i++) {
+		comms[i] = from->comms[i];
+		comms[i].n_calls = 0;
+		comms[i].seconds = 0;
+	}
+	*to = *from;
+	to->calls = NULL;
+	to->sites = NULL;
+	to->late = NULL;
+	to->n_calls = to->n_sites = to->n_late = 0;
+	to->comms = comms;
+	p->to->mpi = to;
+	return copy_mpi_calls(p, comms, to);
+}
+
 /* Copies what warps waited for, if both contexts are in the part. PC samples have no times. */
 static bool copy_blames(struct filter_part *p)
 {
@@ -240,7 +290,7 @@ bool filter_make_processes(struct filter_part *p)
 			return false;
 		to++;
 	}
-	return copy_regions(p) && copy_phases(p) && copy_nvtx(p) && copy_blames(p);
+	return copy_regions(p) && copy_phases(p) && copy_nvtx(p) && copy_mpi(p) && copy_blames(p);
 }
 
 /* ---- profiles ---- */

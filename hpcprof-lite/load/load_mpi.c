@@ -120,7 +120,7 @@ bool load_mpi_open(const struct load_file *f, const struct load_mpi_part *p, uin
 	if (atomic_load_explicit(&at->enter_ns, memory_order_relaxed) != enter_ns)
 		return false;
 	return o->enter_ns && o->enter_ns <= LATEST_NS && node_is_sound(f, p->thread, o->node) &&
-	       o->call < MPI_N_CALLS;
+	       o->call < MPI_N_CALLS && o->way <= MSR_MPI_WAY_BOTH;
 }
 
 static void count_damage(struct load_file *f, const struct load_mpi_part *p, bool is_call)

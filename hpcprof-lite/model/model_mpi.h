@@ -35,6 +35,7 @@ struct model_mpi_call {
 	 * then.
 	 */
 	bool is_open;
+	uint8_t way;            /* of an open call that waits for requests: MSR_MPI_WAY_* */
 	bool wait_is_known;     /* from the arrivals of all ranks; otherwise an estimate */
 	uint64_t n_calls, sent, received, ns, wait_ns;
 	uint64_t least_ns;      /* the shortest call of this function and size in the process */

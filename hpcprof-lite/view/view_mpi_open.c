@@ -56,12 +56,22 @@ bool view_mpi_open_make(const struct model *m, struct view_mpi_open **open, size
 	return true;
 }
 
+static const char *way_of(const struct model_mpi_call *c)
+{
+	static const char *const ways[] = {[MSR_MPI_WAY_FROM] = "for a message from",
+					   [MSR_MPI_WAY_TO] = "for a message to",
+					   [MSR_MPI_WAY_BOTH] = "for messages from and to"};
+	if (c->way)
+		return ways[c->way];
+	return mpi_call_forms[c->call].send ? "to" : "from";
+}
+
 const char *view_mpi_open_name(const struct view_mpi_open *o, char name[VIEW_MPI_CALL])
 {
 	const struct model_mpi_call *c = o->longest;
-	const struct mpi_call_form *f = &mpi_call_forms[c->call];
-	const char *call = mpi_call_name(c->call), *way = f->send ? "to" : "from";
-	if (o->n_threads > 1 || f->group != MPI_GROUP_P2P || c->peer == MSR_MPI_NO_PEER)
+	const char *call = mpi_call_name(c->call), *way = way_of(c);
+	if (o->n_threads > 1 || mpi_call_forms[c->call].group != MPI_GROUP_P2P ||
+	    c->peer == MSR_MPI_NO_PEER)
 		snprintf(name, VIEW_MPI_CALL, "%s", call);
 	else if (c->peer < 0)
 		snprintf(name, VIEW_MPI_CALL, "%s %s any rank", call, way);

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define MPI_HOST_VERSION 3u
+#define MPI_HOST_VERSION 4u
 #define MPI_HOST_SYMBOL "hpcrun_lite_mpi_host"
 
 /* One call of MPI that has ended. */
@@ -28,6 +28,7 @@ struct mpi_event {
 	uint32_t comm;
 	int32_t peer;
 	uint16_t call;
+	uint16_t way;                 /* begin(): as in struct msr_mpi_open */
 	bool is_poll;                 /* returns at once, whatever it finds */
 	bool is_collective;           /* gets a record of its own, if its number says so */
 };
@@ -42,8 +43,8 @@ struct mpi_host {
 	/*
 	 * The program is about to call MPI. Finds the call path, without the frames of the module
 	 * that holds `text`, except the outermost of them, and writes that the thread is in the
-	 * call, unless it is a poll. Uses comm, peer, call and is_poll of `e`. Returns the time,
-	 * CLOCK_MONOTONIC. 0: the call is not measured; end() must not follow then.
+	 * call, unless it is a poll. Uses comm, peer, call, way and is_poll of `e`. Returns the
+	 * time, CLOCK_MONOTONIC. 0: the call is not measured; end() must not follow then.
 	 */
 	uint64_t (*begin)(const void *text, const struct mpi_event *e);
 	/*

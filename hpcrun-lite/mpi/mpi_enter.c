@@ -5,6 +5,7 @@
 #include "common/safe/clock.h"
 #include "hpcrun-lite/mpi/mpi_bytes.h"
 #include "hpcrun-lite/mpi/mpi_poll.h"
+#include "hpcrun-lite/mpi/mpi_requests.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -17,34 +18,38 @@ static _Atomic(const struct mpi_host *) host;
 static _Atomic bool has_looked;
 static _Atomic uint32_t generation;
 
-static const struct mpi_host *find_host(void)
+static __attribute__((noinline)) const struct mpi_host *look_for_host(void)
 {
-	const struct mpi_host *h = atomic_load_explicit(&host, memory_order_acquire);
-	if (__builtin_expect(h || atomic_load_explicit(&has_looked, memory_order_relaxed), 1))
-		return h;
 	int saved = errno;
 	mpi_host_fn *find = (mpi_host_fn *)(uintptr_t)dlsym(RTLD_DEFAULT, MPI_HOST_SYMBOL);
-	h = find ? find(MPI_HOST_VERSION) : NULL;
+	const struct mpi_host *h = find ? find(MPI_HOST_VERSION) : NULL;
 	errno = saved;
 	atomic_store_explicit(&host, h, memory_order_release);
 	atomic_store_explicit(&has_looked, true, memory_order_relaxed);
 	return h;
 }
 
-/* Returns NULL if the process is not measured. A forked child starts with no communicators. */
+/* A forked child starts with no communicators. */
+static __attribute__((noinline)) void begin_generation(uint32_t before, uint32_t now)
+{
+	if (before) {
+		mpi_objects_reset();
+		mpi_requests_reset();
+	}
+	atomic_store_explicit(&generation, now, memory_order_relaxed);
+}
+
+/* Returns NULL if the process is not measured. */
 static const struct mpi_host *live_host(void)
 {
-	const struct mpi_host *h = find_host();
-	uint32_t now = h ? h->generation() : 0;
-	uint32_t before = atomic_load_explicit(&generation, memory_order_relaxed);
-	if (!now)
-		return NULL;
-	if (__builtin_expect(now != before, 0)) {
-		if (before)
-			mpi_objects_reset();
-		atomic_store_explicit(&generation, now, memory_order_relaxed);
-	}
-	return h;
+	const struct mpi_host *h = atomic_load_explicit(&host, memory_order_acquire);
+	if (__builtin_expect(!h && !atomic_load_explicit(&has_looked, memory_order_relaxed), 0))
+		h = look_for_host();
+	const uint32_t now = h ? h->generation() : 0,
+		       before = atomic_load_explicit(&generation, memory_order_relaxed);
+	if (__builtin_expect(now && now != before, 0))
+		begin_generation(before, now);
+	return now ? h : NULL;
 }
 
 /* ---- before ---- */
@@ -66,44 +71,76 @@ static void find_object(struct mpi_frame *f, const struct mpi_call_form *form, c
 						      memory_order_relaxed);
 }
 
-static uint64_t begin(const struct mpi_host *h, const struct mpi_frame *f)
+/* The other side of the requests that the call waits for. A call that starts them forgets them. */
+static void find_requests(const struct mpi_frame *f, const struct mpi_call_form *form,
+			  const uintptr_t *a, struct mpi_other_side *to)
 {
-	return h->begin((const void *)(uintptr_t)mpi_enter,
-			&(struct mpi_event){.comm = f->on ? f->on->id : 0,
-					    .peer = f->peer,
-					    .call = f->call,
-					    .is_poll = f->poll != NULL});
+	const struct mpi_request_array r = {mpi_library(f->function), a[form->requests],
+					    form->requests == 1 ? 1 : (int)a[form->requests - 1]};
+	struct mpi_other_side other;
+	if (form->is_nonblocking)
+		mpi_requests_remove_all(&r);
+	else if (mpi_requests_agree(&r, &other))
+		*to = other;
 }
 
-void mpi_enter(struct mpi_frame *f, const uintptr_t *a)
+static uint64_t begin(const struct mpi_frame *f, const uintptr_t *a)
 {
 	const struct mpi_call_form *form = &mpi_call_forms[f->call];
-	const struct mpi_host *h = f->host = live_host();
-	mpi_outermost = (uintptr_t)f;
+	struct mpi_other_side other = {.comm = f->on ? f->on->id : 0, .peer = f->peer};
+	if (form->requests)
+		find_requests(f, form, a, &other);
+	return f->host->begin((const void *)(uintptr_t)mpi_enter,
+			      &(struct mpi_event){.comm = other.comm,
+						  .peer = other.peer,
+						  .way = (uint16_t)other.way,
+						  .call = f->call,
+						  .is_poll = f->poll != NULL});
+}
+
+static void find_peer(struct mpi_frame *f, const struct mpi_call_form *form, const uintptr_t *a)
+{
+	const struct mpi_arguments c = {mpi_library(f->function), form, a, f->is_large, f->on};
+	bool is_null;
+	f->peer = mpi_bytes_peer(&c, form->peer, &is_null);
+}
+
+/* Walks the stack, and says in the file that the thread is in the call, unless it is a poll. */
+static __attribute__((noinline)) void begin_call(struct mpi_frame *f, const uintptr_t *a)
+{
+	const struct mpi_call_form *form = &mpi_call_forms[f->call];
 	f->on = f->freed = NULL;
 	f->number = 0;
 	f->peer = MSR_MPI_NO_PEER;
-	f->is_measured = f->is_untimed = false;
-	f->poll = NULL;
-	if (!h)
+	f->is_measured = false;
+	if (!f->host)
 		return;
-	if (form->found) {
-		f->poll = mpi_poll_of(f->call, atomic_load_explicit(&generation,
-								    memory_order_relaxed));
-		f->is_untimed = !mpi_poll_is_timed(f->poll);
-		if (f->is_untimed)
-			return;
-	}
 	if (form->on || form->frees)
 		find_object(f, form, a);
-	if (form->peer) {
-		const struct mpi_arguments c = {mpi_library(f->function), form, a, f->is_large,
-						f->on};
-		bool is_null;
-		f->peer = mpi_bytes_peer(&c, form->peer, &is_null);
+	if (form->peer)
+		find_peer(f, form, a);
+	const uint64_t enter_ns = begin(f, a);
+	f->is_measured = enter_ns != 0;
+	if (!f->poll)
+		f->enter_ns = enter_ns;
+}
+
+/* We walk the stack of a poll after it. Before, that would make the poll take 20 % longer. */
+void mpi_enter(struct mpi_frame *f, const uintptr_t *a)
+{
+	f->host = live_host();
+	mpi_outermost = (uintptr_t)f;
+	f->poll = NULL;
+	if (!f->host || !mpi_call_forms[f->call].found) {
+		begin_call(f, a);
+		return;
 	}
-	f->enter_ns = begin(h, f);
-	f->is_measured = f->enter_ns != 0;
+	f->poll = mpi_poll_of(f->call, atomic_load_explicit(&generation, memory_order_relaxed));
+	f->is_timed = mpi_poll_is_timed(f->poll);
+	if (f->is_timed)
+		f->enter_ns = clock_mono_ns();
+	else
+		f->enter_ticks = clock_ticks();
 }
 
 /* ---- after ---- */
@@ -130,7 +167,30 @@ static void add_object(const struct mpi_host *h, const struct mpi_library *l,
 	mpi_objects_add(h, l, &new);
 }
 
-/* The call has succeeded. Records the objects that it made or freed. */
+static bool makes_request(unsigned call, const struct mpi_call_form *form)
+{
+	if (call >= MPI_CALL_Rput && call <= MPI_CALL_Rget_accumulate)
+		return true;
+	return form->is_nonblocking && !form->found && !form->requests && call != MPI_CALL_Win_test;
+}
+
+/* Calls that make a request have a pointer to it as their last argument. */
+static void follow_request(const struct mpi_library *l, const struct mpi_frame *f,
+			   const struct mpi_call_form *form, const uintptr_t *a)
+{
+	if (l->abi == MPI_ABI_UNKNOWN)
+		return;
+	const uintptr_t handle = mpi_handle_at(l, false, a[form->n]);
+	if (form->group == MPI_GROUP_P2P && f->on && !form->source &&
+	    (f->peer >= 0 || f->peer == MSR_MPI_ANY_PEER))
+		mpi_requests_add(handle, &(struct mpi_other_side){f->on->id, f->peer,
+								  form->send ? MSR_MPI_WAY_TO
+									     : MSR_MPI_WAY_FROM});
+	else
+		mpi_requests_remove(handle);
+}
+
+/* The call has succeeded. Records the objects that it made or freed, and the request. */
 static void follow(const struct mpi_host *h, const struct mpi_library *l, struct mpi_frame *f,
 		   const struct mpi_call_form *form, const uintptr_t *a)
 {
@@ -138,6 +198,8 @@ static void follow(const struct mpi_host *h, const struct mpi_library *l, struct
 		mpi_objects_start(h, l);
 	if (form->creates)
 		add_object(h, l, f, form, a);
+	if (makes_request(f->call, form))
+		follow_request(l, f, form, a);
 	if (form->on && !f->on && form->object == MPI_OBJECT_COMM) {
 		const uintptr_t handle = mpi_handle(l, false, a[form->on]);
 		mpi_objects_add(h, l, &(struct mpi_new_object){.kind = MPI_OBJECT_COMM,
@@ -147,13 +209,14 @@ static void follow(const struct mpi_host *h, const struct mpi_library *l, struct
 	}
 }
 
-static void record(const struct mpi_host *h, const struct mpi_library *l,
-		   const struct mpi_frame *f, const struct mpi_call_form *form, const uintptr_t *a,
-		   uint64_t leave_ns, bool is_good)
+/* `ns`: the time of the call. */
+static void record(const struct mpi_library *l, const struct mpi_frame *f, const uintptr_t *a,
+		   uint64_t leave_ns, uint64_t ns, bool is_good)
 {
+	const struct mpi_call_form *form = &mpi_call_forms[f->call];
 	const struct mpi_arguments c = {l, form, a, f->is_large, f->on};
 	bool is_null;
-	struct mpi_event e = {.enter_ns = f->enter_ns,
+	struct mpi_event e = {.enter_ns = leave_ns - ns,
 			      .leave_ns = leave_ns,
 			      .number = f->number,
 			      .comm = f->on ? f->on->id : 0,
@@ -166,44 +229,67 @@ static void record(const struct mpi_host *h, const struct mpi_library *l,
 		e.peer = mpi_bytes_peer(&c, form->peer, &is_null);
 		mpi_bytes_of(&c, &e.sent, &e.received);
 	}
-	if (f->poll && !f->is_untimed)
-		e.enter_ns = leave_ns - mpi_poll_ns(f->poll, f->enter_ns, leave_ns);
-	_Atomic uint64_t *n_calls = h->end(&e);
+	_Atomic uint64_t *n_calls = f->host->end(&e);
 	if (f->poll)
 		f->poll->n_calls = n_calls;
 }
 
-/* The time of this poll is in that of the next timed poll. */
-static void leave_untimed(struct mpi_frame *f, const struct mpi_call_form *form,
-			  const uintptr_t *a, int result)
+static __attribute__((noinline)) void end_call(struct mpi_frame *f, const uintptr_t *a, int result)
 {
-	const struct mpi_host *h = f->host;
-	if (result == 0 && !*(const int *)a[form->found]) {
-		h->again(f->poll->n_calls);
+	const uint64_t leave_ns = f->is_measured ? clock_mono_ns() : 0;
+	const struct mpi_call_form *form = &mpi_call_forms[f->call];
+	if (!f->host)
 		return;
-	}
-	if (form->on)
-		find_object(f, form, a);
-	f->enter_ns = 0;
-	if (begin(h, f))
-		record(h, mpi_library(f->function), f, form, a, 0, result == 0);
+	const struct mpi_library *l = mpi_library(f->function);
+	if (result == 0)
+		follow(f->host, l, f, form, a);
+	else
+		mpi_objects_put_back(f->freed, form->object, f->freed_handle);
+	if (f->is_measured)
+		record(l, f, a, leave_ns, leave_ns - f->enter_ns, result == 0);
+}
+
+static __attribute__((noinline)) void record_poll(struct mpi_frame *f, const uintptr_t *a,
+						  int result, uint64_t ns)
+{
+	const struct mpi_library *l = mpi_library(f->function);
+	begin_call(f, a);
+	if (result == 0)
+		follow(f->host, l, f, &mpi_call_forms[f->call], a);
+	if (f->is_measured)
+		record(l, f, a, ns, ns, result == 0);
+}
+
+static bool has_found(const struct mpi_frame *f, const uintptr_t *a, int result)
+{
+	return result != 0 || *(const int *)a[mpi_call_forms[f->call].found];
+}
+
+static __attribute__((noinline)) void end_timed_poll(struct mpi_frame *f, const uintptr_t *a,
+						     int result)
+{
+	const uint64_t leave_ns = clock_mono_ns(), ticks = clock_ticks();
+	mpi_poll_compare(f->poll, leave_ns, ticks, clock_mono_ns());
+	record_poll(f, a, result,
+		    mpi_poll_ns(f->poll, f->enter_ns, leave_ns, has_found(f, a, result)));
+}
+
+static void end_poll(struct mpi_frame *f, const uintptr_t *a, int result)
+{
+	const uint64_t ticks = clock_ticks() - f->enter_ticks;
+	if (mpi_poll_is_skipped(f->poll, ticks, has_found(f, a, result)))
+		f->host->again(f->poll->n_calls);
+	else
+		record_poll(f, a, result, mpi_poll_ticks_ns(f->poll, ticks));
 }
 
 void mpi_leave(struct mpi_frame *f, const uintptr_t *a, int result)
 {
-	const uint64_t leave_ns = f->is_measured ? clock_mono_ns() : 0;
-	const struct mpi_call_form *form = &mpi_call_forms[f->call];
-	const struct mpi_host *h = f->host;
-	if (f->is_untimed) {
-		leave_untimed(f, form, a, result);
-	} else if (h) {
-		const struct mpi_library *l = mpi_library(f->function);
-		if (result == 0)
-			follow(h, l, f, form, a);
-		else
-			mpi_objects_put_back(f->freed, form->object, f->freed_handle);
-		if (f->is_measured)
-			record(h, l, f, form, a, leave_ns, result == 0);
-	}
+	if (!f->poll)
+		end_call(f, a, result);
+	else if (f->is_timed)
+		end_timed_poll(f, a, result);
+	else
+		end_poll(f, a, result);
 	mpi_outermost = 0;
 }

@@ -10,7 +10,10 @@
 
 /* A call in progress; on the stack of our function that replaces MPI's. */
 struct mpi_frame {
-	uint64_t enter_ns;
+	union {
+		uint64_t enter_ns;
+		uint64_t enter_ticks; /* of a poll that is not timed */
+	};
 	struct mpi_object_entry *on;    /* its communicator, window or file; NULL: unknown */
 	struct mpi_object_entry *freed; /* the object that the call frees */
 	uintptr_t freed_handle;
@@ -20,7 +23,7 @@ struct mpi_frame {
 	int32_t peer;                   /* as in struct mpi_event */
 	uint16_t call;
 	bool is_large, is_measured;
-	bool is_untimed;                /* a poll that is only recorded if it finds something */
+	bool is_timed;                  /* a poll: see mpi_poll.h */
 	struct mpi_poll *poll;          /* of the thread; NULL: the call is no poll */
 };
 

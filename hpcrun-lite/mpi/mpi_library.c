@@ -146,6 +146,7 @@ static void examine_open(struct mpi_library *l, void *library, void *world)
 	l->world = (uintptr_t)world;
 	l->self = (uintptr_t)look_up_data(library, "ompi_mpi_comm_self");
 	l->null = (uintptr_t)look_up_data(library, "ompi_mpi_comm_null");
+	l->null_request = (uintptr_t)look_up_data(library, "ompi_request_null");
 	l->in_place = 1;
 	l->any_source = -1;
 	l->proc_null = -2;
@@ -157,6 +158,7 @@ static void examine_mpich(struct mpi_library *l)
 	l->world = 0x44000000;
 	l->self = 0x44000001;
 	l->null = 0x04000000;
+	l->null_request = 0x2c000000;
 	l->in_place = (uintptr_t)-1;
 	l->proc_null = -1;
 	l->any_source = -2;

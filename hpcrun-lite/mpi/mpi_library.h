@@ -20,6 +20,7 @@ enum mpi_abi {
 struct mpi_library {
 	enum mpi_abi abi;
 	uintptr_t world, self, null, in_place; /* three communicators, and MPI_IN_PLACE */
+	uintptr_t null_request;
 	int proc_null, any_source;
 	int (*type_size)(uintptr_t type, int64_t *size);
 	int (*comm_size)(uintptr_t comm, int *size);

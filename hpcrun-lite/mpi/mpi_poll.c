@@ -2,27 +2,11 @@
 /* See mpi_poll.h. Test: tests/unit/mpi/test_mpi_poll.c. */
 #include "hpcrun-lite/mpi/mpi_poll.h"
 
-#define FIRST MPI_CALL_Iprobe
-#define LAST MPI_CALL_Testsome
+/* The rate of ticks is that of an interval of at most this length, in which the clock is exact. */
+#define MOST_NS UINT64_C(1000000000)
+#define EXACT 1024u
 
-static __thread struct mpi_poll polls[LAST - FIRST + 1];
-
-struct mpi_poll *mpi_poll_of(unsigned call, uint32_t generation)
-{
-	struct mpi_poll *p = &polls[call - FIRST];
-	if (__builtin_expect(p->generation != generation, 0))
-		*p = (struct mpi_poll){.generation = generation};
-	return p;
-}
-
-bool mpi_poll_is_timed(struct mpi_poll *p)
-{
-	if (!p->n_skip || !p->n_calls)
-		return true;
-	p->n_skip--;
-	p->n_skipped++;
-	return false;
-}
+__thread struct mpi_poll mpi_polls[MPI_POLL_LAST - MPI_POLL_FIRST + 1];
 
 static uint32_t choose(struct mpi_poll *p)
 {
@@ -31,18 +15,42 @@ static uint32_t choose(struct mpi_poll *p)
 	       (p->random >> 16) % (MPI_POLL_MOST_SKIPPED - MPI_POLL_LEAST_SKIPPED + 1);
 }
 
-uint64_t mpi_poll_ns(struct mpi_poll *p, uint64_t enter_ns, uint64_t leave_ns)
+uint64_t mpi_poll_ticks_ns(const struct mpi_poll *p, uint64_t ticks)
 {
-	const uint64_t own = leave_ns - enter_ns, room = enter_ns - p->last_ns;
-	const uint64_t others =
-		p->n_skipped * (own < MPI_POLL_SHORT_NS ? own : MPI_POLL_SHORT_NS);
-	const uint64_t cost = own / MPI_POLL_SHORT_NS;
-	if (!cost)
-		p->n_short += p->n_short < MPI_POLL_ALL_TIMED;
-	else
-		p->n_short -= cost < p->n_short ? (uint32_t)cost : p->n_short;
-	p->n_skip = p->n_short == MPI_POLL_ALL_TIMED ? choose(p) : 0;
-	p->n_skipped = 0;
+	/* in two steps, so that it cannot overflow */
+	return ticks / p->short_ticks * MPI_POLL_SHORT_NS +
+	       ticks % p->short_ticks * MPI_POLL_SHORT_NS / p->short_ticks;
+}
+
+uint64_t mpi_poll_ns(struct mpi_poll *p, uint64_t enter_ns, uint64_t leave_ns, bool has_found)
+{
+	const uint64_t own = leave_ns - enter_ns;
+	const bool is_short = own < MPI_POLL_SHORT_NS;
+	if (p->last_ns)
+		p->room_ns += enter_ns - p->last_ns;
 	p->last_ns = leave_ns;
-	return own + (others < room ? others : room);
+	p->n_short += is_short && p->n_short < MPI_POLL_ALL_TIMED;
+	p->n_skip = p->n_short == MPI_POLL_ALL_TIMED && p->short_ticks ? choose(p) : 0;
+	if (!is_short || has_found)
+		return own;
+	uint64_t others = p->n_skipped * own;
+	if (others > p->room_ns)
+		others = p->room_ns;
+	p->room_ns -= others;
+	p->n_skipped = 0;
+	return own + others;
+}
+
+void mpi_poll_compare(struct mpi_poll *p, uint64_t before_ns, uint64_t ticks, uint64_t after_ns)
+{
+	const uint64_t passed_ns = after_ns - p->base_ns, error_ns = after_ns - before_ns;
+	const bool is_exact = p->base_ns && (error_ns + p->base_error_ns) * EXACT < passed_ns;
+	if (is_exact && ticks > p->base_ticks)
+		p->short_ticks = (ticks - p->base_ticks) * MPI_POLL_SHORT_NS / passed_ns;
+	/* the first reading may have been interrupted for a long time */
+	if (!p->base_ns || error_ns * 8 < p->base_error_ns || (is_exact && passed_ns > MOST_NS)) {
+		p->base_ns = after_ns;
+		p->base_error_ns = error_ns;
+		p->base_ticks = ticks;
+	}
 }

@@ -56,8 +56,10 @@ static void *find(_Atomic(void *) *cache, const char *name, const void *caller)
 			(W(*)(LIST##n(PARAMETER)))find(&cache, #export,                  \
 						  __builtin_return_address(0));     \
 		const W a[] = {0, LIST##n(ARGUMENT)};                               \
-		struct mpi_frame f = {                                              \
-			.function = (void *)next, .call = number, .is_large = large}; \
+		struct mpi_frame f;                                                 \
+		f.function = (void *)next;                                          \
+		f.call = number;                                                    \
+		f.is_large = large;                                                 \
 		if (!next)                                                          \
 			return ERROR;                                               \
 		if (mpi_is_inner(&f))                                               \

@@ -305,7 +305,10 @@ static bool add_opens(struct making *w, const struct shortest *s, uint32_t file,
 					       .peer = o.peer,
 					       .n_calls = 1,
 					       .ns = at_ns < life_ns ? life_ns - at_ns : 0};
+		const size_t before = w->calls.n;
 		ok = add_call(w, s, file, p->thread, &c, true);
+		if (w->calls.n > before)
+			w->calls.at[before].way = (uint8_t)o.way;
 	}
 	return ok;
 }

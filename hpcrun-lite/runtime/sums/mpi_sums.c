@@ -182,6 +182,7 @@ void mpi_sums_enter(struct mpi_thread *t, uint32_t node, const struct mpi_event 
 	o->comm = e->comm;
 	o->peer = e->peer;
 	o->call = e->call;
+	o->way = e->way;
 	/* release: whoever sees the time sees the rest */
 	atomic_store_explicit(&o->enter_ns, enter_ns, memory_order_release);
 }

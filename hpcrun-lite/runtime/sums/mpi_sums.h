@@ -40,8 +40,8 @@ bool mpi_sums_add(struct mpi_thread *t, uint32_t thread, uint32_t node, const st
  */
 void mpi_sums_start(struct mpi_thread *t, uint32_t thread);
 /*
- * The thread enters a call; of `e` comm, peer and call are used. What a process that is killed in
- * the call waited for is then in the file.
+ * The thread enters a call; of `e` comm, peer, call and way are used. What a process that is killed
+ * in the call waited for is then in the file.
  */
 void mpi_sums_enter(struct mpi_thread *t, uint32_t node, const struct mpi_event *e,
 	uint64_t enter_ns);

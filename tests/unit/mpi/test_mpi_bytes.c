@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests of hpcrun-lite/mpi: bytes of calls with a library of MPI that is not there, for both ABIs;
- * arguments that MPI ignores are not looked at; identities of communicators; the table of calls
- * against the prototypes of an installed mpi.h.
+ * arguments that MPI ignores are not looked at; identities of communicators; whom requests wait
+ * for; the table of calls against the prototypes of an installed mpi.h.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "hpcrun-lite/mpi/mpi_bytes.h"
+#include "hpcrun-lite/mpi/mpi_requests.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -69,7 +70,8 @@ static int translate(uintptr_t from, int n, const int *ranks, uintptr_t to, int 
 
 static const struct mpi_library library = {
 	.abi = MPI_ABI_MPICH, .world = 0x44000000, .self = 0x44000001, .null = 0x04000000,
-	.in_place = (uintptr_t)-1, .proc_null = -1, .any_source = -2, .type_size = type_size,
+	.null_request = 0x2c000000, .in_place = (uintptr_t)-1, .proc_null = -1, .any_source = -2,
+	.type_size = type_size,
 	.comm_size = comm_size, .comm_rank = comm_rank,
 	.comm_test_inter = comm_test_inter,
 	.comm_group = comm_group, .group_free = group_free, .translate = translate};
@@ -256,6 +258,67 @@ static void copies_have_neighbours(void **state)
 	mpi_objects_reset();
 }
 
+/* ---- requests ---- */
+
+/* "peer way" of what some requests agree on; "": they do not, or one of them is unknown. */
+static const char *agreed(const uint32_t *handles, int n)
+{
+	static char text[32];
+	struct mpi_other_side on;
+	text[0] = 0;
+	if (mpi_requests_agree(&(struct mpi_request_array){&library, (uintptr_t)handles, n}, &on))
+		snprintf(text, sizeof text, "%d %u", on.peer, on.way);
+	return text;
+}
+
+static void add_request(uint32_t handle, uint32_t comm, int32_t peer, uint32_t way)
+{
+	mpi_requests_add(handle, &(struct mpi_other_side){comm, peer, way});
+}
+
+static void requests_name_the_other_side(void **state)
+{
+	uint32_t h[] = {0xac000001, 0x2c000000, 0xac000002, 0xac000003, 0xac000004}, many[17];
+	(void)state;
+	mpi_requests_reset();
+	add_request(h[0], 1, 3, MSR_MPI_WAY_FROM);
+	add_request(h[2], 1, 3, MSR_MPI_WAY_TO);
+	add_request(h[3], 2, 3, MSR_MPI_WAY_TO);
+	assert_string_equal(agreed(h, 1), "3 1");
+	assert_string_equal(agreed(h, 3), "3 3");
+	assert_string_equal(agreed(h, 4), "");     /* another communicator */
+	assert_string_equal(agreed(h + 4, 1), ""); /* unknown */
+	assert_string_equal(agreed(h + 1, 1), ""); /* complete */
+	assert_string_equal(agreed(NULL, 1), "");
+	for (int i = 0; i < 17; i++)
+		many[i] = h[0];
+	assert_string_equal(agreed(many, 16), "3 1");
+	assert_string_equal(agreed(many, 17), "");
+	/* the handle comes again, for another rank, and for a request that has none */
+	add_request(h[0], 1, MSR_MPI_ANY_PEER, MSR_MPI_WAY_FROM);
+	assert_string_equal(agreed(h, 1), "-2 1");
+	mpi_requests_remove_all(&(struct mpi_request_array){&library, (uintptr_t)h, 1});
+	assert_string_equal(agreed(h, 1), "");
+}
+
+/* Of more requests than there is room for, none has the other side of another one. */
+static void requests_replace_each_other(void **state)
+{
+	unsigned n = 0;
+	(void)state;
+	mpi_requests_reset();
+	for (uint32_t i = 0; i < 3 * MPI_REQUESTS; i++)
+		add_request(0xac000000 + i, 1 + i % 7, (int32_t)i, MSR_MPI_WAY_TO);
+	for (uint32_t i = 0; i < 3 * MPI_REQUESTS; i++) {
+		struct mpi_other_side s;
+		if (!mpi_requests_find(0xac000000 + i, &s))
+			continue;
+		assert_true(s.peer == (int32_t)i && s.comm == 1 + i % 7);
+		n++;
+	}
+	assert_in_range(n, MPI_REQUESTS * 3 / 4, MPI_REQUESTS);
+}
+
 /* ---- the table against mpi.h ---- */
 
 /* The number of parameters of a function in a header; -1: it is not there. */
@@ -324,6 +387,8 @@ int main(void)
 		cmocka_unit_test(others), cmocka_unit_test(identities),
 		cmocka_unit_test(groups_with_one_tag),
 		cmocka_unit_test(copies_have_neighbours),
+		cmocka_unit_test(requests_name_the_other_side),
+		cmocka_unit_test(requests_replace_each_other),
 		cmocka_unit_test(prototypes)};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);

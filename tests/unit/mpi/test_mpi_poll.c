@@ -11,8 +11,24 @@
 
 #include "hpcrun-lite/mpi/mpi_poll.h"
 
+#define TICKS 3u /* in a nanosecond */
+
 static _Atomic uint64_t n_calls;
-static uint64_t now_ns;
+static uint64_t now_ns = 1000;
+
+/* One poll. Returns the time that is recorded after it; 0: none. */
+static uint64_t one(struct mpi_poll *p, uint64_t ns, bool has_found, unsigned *n_timed)
+{
+	const bool is_timed = mpi_poll_is_timed(p);
+	now_ns += ns;
+	*n_timed += is_timed;
+	if (is_timed) {
+		p->n_calls = &n_calls;
+		mpi_poll_compare(p, now_ns, now_ns * TICKS, now_ns);
+		return mpi_poll_ns(p, now_ns - ns, now_ns, has_found);
+	}
+	return mpi_poll_is_skipped(p, ns * TICKS, has_found) ? 0 : mpi_poll_ticks_ns(p, ns * TICKS);
+}
 
 /* `n` polls that take `ns` each, `gap_ns` apart. Returns their time; *n_timed: how many were. */
 static uint64_t poll(struct mpi_poll *p, unsigned n, uint64_t ns, uint64_t gap_ns,
@@ -21,13 +37,8 @@ static uint64_t poll(struct mpi_poll *p, unsigned n, uint64_t ns, uint64_t gap_n
 	uint64_t sum = 0;
 	*n_timed = 0;
 	while (n--) {
-		const bool is_timed = mpi_poll_is_timed(p);
-		now_ns += gap_ns + ns;
-		if (is_timed) {
-			sum += mpi_poll_ns(p, now_ns - ns, now_ns);
-			p->n_calls = &n_calls;
-			++*n_timed;
-		}
+		now_ns += gap_ns;
+		sum += one(p, ns, false, n_timed);
 	}
 	return sum;
 }
@@ -41,8 +52,8 @@ static void the_first_are_all_timed(void **state)
 			 MPI_POLL_ALL_TIMED * 100);
 	assert_int_equal(n_timed, MPI_POLL_ALL_TIMED);
 	const uint64_t sum = poll(&p, 1000000, 100, 10, &n_timed);
-	assert_in_range(n_timed, 1000000 / 68, 1000000 / 60);
-	assert_in_range(sum, 100 * (1000000 - 96), 100 * 1000000);
+	assert_in_range(n_timed, 1000000 / 134, 1000000 / 124);
+	assert_in_range(sum, 100 * (1000000 - 192), 100 * 1000000);
 }
 
 /* A loop that polls at two places in turn is timed at both. */
@@ -52,7 +63,7 @@ static void places_in_turn_share(void **state)
 	unsigned n_timed, n_even = 0, n = 0;
 	(void)state;
 	poll(&p, MPI_POLL_ALL_TIMED, 100, 10, &n_timed);
-	for (unsigned i = 0; i < 640000; i++) {
+	for (unsigned i = 0; i < 1280000; i++) {
 		poll(&p, 1, 100, 10, &n_timed);
 		n += n_timed;
 		n_even += n_timed && i % 2 == 0;
@@ -61,25 +72,33 @@ static void places_in_turn_share(void **state)
 	assert_in_range(n_even, n * 45 / 100, n * 55 / 100);
 }
 
-static void long_ones_are_all_timed(void **state)
+/* Of 2000 polls one is long, and 19 are as long as a short one can be. */
+static void rare_long_ones_count_in_full(void **state)
+{
+	struct mpi_poll p = {0};
+	unsigned n_timed;
+	uint64_t truth = 0, sum = 0;
+	(void)state;
+	poll(&p, MPI_POLL_ALL_TIMED, 40, 10, &n_timed);
+	for (unsigned i = 0; i < 4000000; i++) {
+		const uint64_t ns = i % 2000 == 0 ? 8000 : i % 100 == 0 ? 1900 : 40;
+		truth += ns;
+		now_ns += 10;
+		sum += one(&p, ns, false, &n_timed);
+	}
+	assert_in_range(sum, truth - truth / 25, truth + truth / 25);
+}
+
+/* What finds something is recorded with its own time, and others do not stand for it. */
+static void what_finds_something_stands_for_itself(void **state)
 {
 	struct mpi_poll p = {0};
 	unsigned n_timed;
 	(void)state;
-	assert_int_equal(poll(&p, 100000, 5000, 10, &n_timed), UINT64_C(100000) * 5000);
-	assert_int_equal(n_timed, 100000);
 	poll(&p, MPI_POLL_ALL_TIMED, 100, 10, &n_timed);
-	poll(&p, 200, 100, 10, &n_timed);
-	assert_in_range(n_timed, 1, 8);
-	/* a poll of ten short ones has ten polls timed after it */
-	while (mpi_poll_is_timed(&p))
-		mpi_poll_ns(&p, now_ns, now_ns);
-	p.n_skip = p.n_skipped = 0;
-	mpi_poll_ns(&p, now_ns, now_ns + UINT64_C(10) * MPI_POLL_SHORT_NS);
-	now_ns += UINT64_C(10) * MPI_POLL_SHORT_NS;
-	poll(&p, 10, 100, 10, &n_timed);
-	assert_int_equal(n_timed, 10);
-	assert_false(mpi_poll_is_timed(&p));
+	for (unsigned i = 0; i < 500; i++)
+		assert_int_equal(one(&p, 700, true, &n_timed), 700);
+	assert_int_equal(p.n_skipped, 0);
 }
 
 static void time_is_never_made_up(void **state)
@@ -87,17 +106,39 @@ static void time_is_never_made_up(void **state)
 	struct mpi_poll p = {0};
 	unsigned n_timed;
 	(void)state;
-	poll(&p, MPI_POLL_ALL_TIMED, 100, 10, &n_timed);
+	poll(&p, MPI_POLL_ALL_TIMED, 100, 0, &n_timed);
 	/* 50 polls were not timed; 300 ns have passed since the last that was */
 	p.n_skip = 0;
 	p.n_skipped = 50;
-	assert_int_equal(mpi_poll_ns(&p, now_ns + 300, now_ns + 400), 400);
+	assert_int_equal(mpi_poll_ns(&p, now_ns + 300, now_ns + 400, false), 400);
 	now_ns += 400;
 	/* the processor was taken away during the timed poll, not in each of the others */
 	p.n_skip = 0;
 	p.n_skipped = 50;
-	assert_int_equal(mpi_poll_ns(&p, now_ns + 900000, now_ns + 1900000),
-			 1000000 + 50 * MPI_POLL_SHORT_NS);
+	assert_int_equal(mpi_poll_ns(&p, now_ns + 900000, now_ns + 1900000, false), 1000000);
+	/* the next short one stands for them */
+	assert_int_equal(mpi_poll_ns(&p, now_ns + 1900000, now_ns + 1900010, false), 51 * 10);
+}
+
+static void ticks_are_compared_with_the_clock(void **state)
+{
+	struct mpi_poll p = {0};
+	(void)state;
+	mpi_poll_compare(&p, 500000, 11, 900000); /* interrupted */
+	mpi_poll_compare(&p, 1000000, 7000, 1000020);
+	mpi_poll_compare(&p, 1030000, 3000, 1030020);
+	assert_int_equal(p.short_ticks, 0); /* not yet: the error is 40 ns of 30,000 */
+	mpi_poll_compare(&p, 5000000, 7000 + 3 * 4000000, 5000020);
+	assert_int_equal(p.short_ticks, 3 * MPI_POLL_SHORT_NS);
+	/* interrupted between the readings, for 3 ms, and a second after the first */
+	mpi_poll_compare(&p, 6000000, 7000 + 3 * 5000000, 9000000);
+	mpi_poll_compare(&p, 1002000000, 7000, 1005000000);
+	assert_int_equal(p.short_ticks, 3 * MPI_POLL_SHORT_NS);
+	/* a processor whose counter starts anew */
+	mpi_poll_compare(&p, 7000000, 5, 7000020);
+	assert_int_equal(p.short_ticks, 3 * MPI_POLL_SHORT_NS);
+	assert_int_equal(mpi_poll_ticks_ns(&p, 3), 1);
+	assert_int_equal(mpi_poll_ticks_ns(&p, UINT64_C(3) << 60), UINT64_C(1) << 60);
 }
 
 static void another_generation_forgets(void **state)
@@ -131,8 +172,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_are_all_timed),
 		cmocka_unit_test(places_in_turn_share),
-		cmocka_unit_test(long_ones_are_all_timed),
+		cmocka_unit_test(rare_long_ones_count_in_full),
+		cmocka_unit_test(what_finds_something_stands_for_itself),
 		cmocka_unit_test(time_is_never_made_up),
+		cmocka_unit_test(ticks_are_compared_with_the_clock),
 		cmocka_unit_test(another_generation_forgets),
 		cmocka_unit_test(all_polls_have_a_state),
 	};

@@ -133,8 +133,9 @@ static void a_call_that_did_not_end(void **state)
 		{.enter_ns = 0, .node = node, .call = MPI_CALL_Send},
 		{.enter_ns = UINT64_C(1) << 61, .node = node, .call = MPI_CALL_Send},
 		{.enter_ns = 4 * second, .node = 12345, .call = MPI_CALL_Send},
+		{.enter_ns = 4 * second, .node = node, .call = MPI_CALL_Wait, .way = 4},
 		{.enter_ns = 4 * second, .node = node, .call = MPI_N_CALLS}};
-	gen_mpi_add(path, MSR_MPI_OPEN, 0, open, 5);
+	gen_mpi_add(path, MSR_MPI_OPEN, 0, open, 6);
 	free(path);
 	struct model *m = fixture_model(own, 1);
 	struct view_mpi_open *groups;
@@ -152,6 +153,10 @@ static void a_call_that_did_not_end(void **state)
 		.call = MPI_CALL_Probe, .peer = 2, .peer_world = 3};
 	groups->longest = &probe;
 	assert_string_equal(view_mpi_open_name(groups, name), "MPI_Probe from rank 3");
+	const struct model_mpi_call wait = {
+		.call = MPI_CALL_Wait, .peer = 2, .peer_world = 3, .way = MSR_MPI_WAY_TO};
+	groups->longest = &wait;
+	assert_string_equal(view_mpi_open_name(groups, name), "MPI_Wait for a message to rank 3");
 	free(groups);
 	model_free(m);
 	fixture_remove(own);

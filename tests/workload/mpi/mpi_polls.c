@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Polls that find nothing, at two places in turn, and now and then one that finds something. Prints
- * "wall-ns cpu-ns" of the loop. Usage: mpi_polls ROUNDS POLLS.
+ * the nanoseconds of the loop. Usage: mpi_polls ROUNDS POLLS.
  */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-static long long now(clockid_t clock)
+static long long now(void)
 {
 	struct timespec t;
-	clock_gettime(clock, &t);
+	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (long long)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
@@ -21,7 +21,7 @@ int main(int argc, char **argv)
 	int done, x = 0, y = 0;
 	MPI_Request q;
 	MPI_Init(&argc, &argv);
-	long long wall = now(CLOCK_MONOTONIC), cpu = now(CLOCK_THREAD_CPUTIME_ID);
+	long long start = now();
 	for (int i = 0; i < rounds; i++) {
 		MPI_Irecv(&y, 1, MPI_INT, 0, 1, MPI_COMM_SELF, &q);
 		for (int k = 0; k < polls; k++) {
@@ -33,7 +33,7 @@ int main(int argc, char **argv)
 		for (done = 0; !done;)
 			MPI_Test(&q, &done, MPI_STATUS_IGNORE); /* the third place */
 	}
-	printf("%lld %lld\n", now(CLOCK_MONOTONIC) - wall, now(CLOCK_THREAD_CPUTIME_ID) - cpu);
+	printf("%lld\n", now() - start);
 	MPI_Finalize();
 	return 0;
 }
