@@ -570,7 +570,7 @@ def use_kernels(page, checks):
     checks.check("kernels: sorted by launches, and the focus stays",
                  order == sorted((k[2] for k in listed), reverse=True) and
                  page.js("return document.activeElement.textContent").startswith("launches") and
-                 f"kernels.sort={launches}" in page.js("return location.hash"), order)
+                 "kernels.sort=2" in page.js("return location.hash"), order)
     page.js(table + "t.box.focus()")
     page.browser.switch_to.active_element.send_keys(Keys.END + Keys.ENTER)
     last = page.js(table + "return t.flat.at(-1).fn")
@@ -898,13 +898,13 @@ def use_search(page, checks):
     for view in ("overview", "flame", "tree", "tables"):
         page.show(view)
         rows = page.js("""const v = app.views[app.current].view;
-            return v.table?.flat.length ?? v.boxes?.length ?? 0""")
+            return v.table?.flat?.length ?? v.boxes?.length ?? 0""")
         page.click("#next")
         said = page.js("return document.getElementById('matches').textContent")
         checks.check(f"search: {view} shows the first match", said.startswith("1 of "), said)
         page.js("app.setSearch('')")
         after = page.js("""const v = app.views[app.current].view;
-            return v.table?.flat.length ?? v.boxes?.length ?? 0""")
+            return v.table?.flat?.length ?? v.boxes?.length ?? 0""")
         checks.check(f"search: nothing was hidden in {view}", view == "tree" or rows == after,
                      f"{rows} {after}")
         page.js("app.setSearch(escapeRegExp(arguments[0]))", name)

@@ -30,71 +30,46 @@ function kernelColumns(app, whole) {
   ];
 }
 
-class KernelTable extends Table {
-  // shown(kernel): the reader chose it.
-  constructor(app, kernels, shown) {
-    const whole = kernels.reduce((sum, k) => sum + k.time, 0) || 1,
-      p = app.profile;
-    super({
+// The table; draw() gives it columns and rows. onenter(kernel): the reader chose it.
+function makeKernelTable(app, onenter) {
+  const p = app.profile,
+    table = new Table({
+      app,
+      key: "kernels",
       label: "GPU kernels",
-      sort: app.state.number("kernels.sort", 1),
-      columns: [
-        {
-          title: "kernel",
-          wide: true,
-          node: k => frameNode(app, k.contexts[0], p.functionName(k.fn)),
-        },
-        ...kernelColumns(app, whole).filter(c => kernels.some(c.value)),
-      ],
-      onenter: shown,
+      sort: "0",
+      onenter,
+      isMatch: k => app.search.test(p.functionName(k.fn)),
+      menu: k => kernelMenu(app, k),
     });
-    this.app = app;
-    this.box.classList.add("kernel-table");
-    this.box.style.height = `${(Math.min(KERNEL_ROWS, kernels.length) + 2.2) * TABLE_ROW}px`;
-    this.box.addEventListener("contextmenu", e => this.openMenu(e));
-  }
-  drawHead() {
-    super.drawHead();
-    this.columns.forEach((c, i) => this.head.children[i].classList.toggle("words", !!c.isText));
-  }
-  sortBy(i) {
-    super.sortBy(i);
-    this.head.children[i].focus();
-    this.app.state.set({ "kernels.sort": this.sort === 1 ? "" : this.sort });
-  }
-  choose(kernel) {
-    this.current = Math.max(0, this.flat.indexOf(kernel));
-    this.show();
-  }
-  toggle(row) {
-    super.toggle(row);
-    this.onenter(row);
-  }
-  key(e) {
-    if (e.key === "m" && e.target === this.box && !e.ctrlKey && !e.metaKey) this.openMenu(e);
-    else super.key(e);
-  }
-  // At the pointer, or at the current row.
-  openMenu(e) {
-    const at = e.target.closest("[aria-rowindex]");
-    if (at) this.current = +at.ariaRowIndex - 1;
-    this.show();
-    const kernel = this.flat[this.current],
-      row = this.body.querySelector(".current")?.getBoundingClientRect();
-    if (!kernel || !row) return;
-    e.preventDefault();
-    openMenu(e.clientX === undefined ? { clientX: row.left + 24, clientY: row.bottom } : e,
-      this.entries(kernel));
-  }
-  entries(kernel) {
-    const app = this.app,
-      name = app.profile.functionName(kernel.fn);
-    return [
-      ["Select this kernel in all views", () => app.select({ frame: { fn: kernel.fn } })],
-      ["Show source", () => app.showSource(kernel.contexts[0])],
-      ["Show callers in the flame graph", () =>
-        app.select({ frame: { fn: kernel.fn } }, { view: "flame", "flame.up": 1 })],
-      ["Copy name", () => copyText(name)],
-    ];
-  }
+  table.onchoose = onenter;
+  table.box.classList.add("kernel-table");
+  return table;
+}
+function drawKernelTable(table, app, kernels) {
+  const p = app.profile,
+    whole = kernels.reduce((sum, k) => sum + k.time, 0) || 1;
+  table.setColumns([
+    {
+      id: "name",
+      title: "kernel",
+      wide: true,
+      most: 520,
+      node: k => frameNode(app, k.contexts[0], p.functionName(k.fn)),
+    },
+    ...kernelColumns(app, whole)
+      .map((c, i) => ({ ...c, id: String(i) }))
+      .filter(c => kernels.some(c.value)),
+  ]);
+  table.box.style.height = `${(Math.min(KERNEL_ROWS, kernels.length) + 2.2) * TABLE_ROW}px`;
+  table.setRows(kernels);
+}
+function kernelMenu(app, kernel) {
+  const { fn } = kernel;
+  return [
+    ["Select only this", () => app.select({ frame: { fn } })],
+    ["Source", () => app.showSource(kernel.contexts[0])],
+    ["Callers and callees", () => app.go("flame", { "flame.of": fn })],
+    ["Copy name", () => copyText(app.profile.functionName(fn))],
+  ];
 }

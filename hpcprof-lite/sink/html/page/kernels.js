@@ -9,6 +9,7 @@ class KernelView {
     this.tableHolder = el("div", {});
     this.cardHolder = el("div", { class: "kernel-card", "aria-live": "off" });
     this.below = el("div", {});
+    this.table = makeKernelTable(app, k => app.state.set({ "kernels.of": k.fn }));
     container.append(this.above, this.tableHolder, this.cardHolder, this.below);
   }
   // Kernels by function, by falling time.
@@ -96,31 +97,22 @@ class KernelView {
       return;
     }
     this.describe(kernels);
-    this.drawTable(kernels);
+    if (!this.table.box.isConnected) this.tableHolder.replaceChildren(this.table.box);
+    drawKernelTable(this.table, app, kernels);
     const note = "Samples of GPU instructions have no times: their numbers are of the whole run.";
     if (p.selection.time && p.metricByRole(ROLE.samples) >= 0)
       this.above.append(el("p", { class: "note" }, note));
     const of = app.state.number("kernels.of", -1),
       kernel = kernels.find(k => k.fn === of) ?? this.table.flat[0];
-    this.table.choose(kernel);
+    this.table.current = Math.max(0, this.table.flat.indexOf(kernel));
+    this.table.show();
     const whole = kernels.reduce((sum, k) => sum + k.time, 0);
     this.cardHolder.replaceChildren(new KernelCard(this).card(kernel, whole));
-  }
-  drawTable(kernels) {
-    const app = this.app,
-      hadFocus = this.table?.box.contains(document.activeElement),
-      head = this.table ? [...this.table.head.children].indexOf(document.activeElement) : -1,
-      top = this.table?.box.scrollTop;
-    this.table = new KernelTable(app, kernels, k => app.state.set({ "kernels.of": k.fn }));
-    this.tableHolder.replaceChildren(this.table.box);
-    this.table.setRows(kernels);
-    if (top) this.table.box.scrollTop = top;
-    if (hadFocus) (this.table.head.children[head] ?? this.table.box).focus();
   }
   // A view of few elements: search looks at all rows, also those that are not on the screen.
   findMatches() {
     const { search, profile } = this.app;
-    return this.table ? this.table.flat.filter(k => search.test(profile.functionName(k.fn))) : [];
+    return (this.table.flat ?? []).filter(k => search.test(profile.functionName(k.fn)));
   }
   showMatch(kernel) {
     this.app.state.set({ "kernels.of": kernel.fn });

@@ -314,7 +314,9 @@ class Profile {
 
   // What counts at each context itself, for the selection. Float64Array by context; do not change.
   self(metric) {
-    return this.cached(`self ${metric}`, () => this.cut(this.uncut(metric)));
+    return this.cached(`self ${metric}`, () =>
+      this.cut(this.selection.frame ? this.spread(metric) : this.uncut(metric)),
+    );
   }
   uncut(metric) {
     const { time, profiles } = this.selection,
@@ -339,22 +341,24 @@ class Profile {
   }
   // As self(), but GPU time of kernels lies where their samples are: at device functions and lines.
   placed(metric) {
-    const role = this.metrics[metric].role,
+    return this.cached(`placed ${metric}`, () => this.cut(this.spread(metric)));
+  }
+  // The same of what no frame limits.
+  spread(metric) {
+    const { role } = this.metrics[metric],
       samples = this.metricByRole(ROLE.samples);
     if ((role !== ROLE.gpuTime && role !== ROLE.kernelTime) || samples < 0)
-      return this.self(metric);
-    return this.cached(`placed ${metric}`, () => {
-      const out = this.self(metric).slice(),
-        at = this.self(samples),
-        sum = this.total(samples);
-      for (let c = 1; c < this.n; c++) {
-        if (!out[c] || !sum[c] || !this.isKernel(c)) continue;
-        const time = out[c];
-        out[c] = 0;
-        for (let k = c; k < c + this.subtree[c]; k++) out[k] += (time * at[k]) / sum[c];
-      }
-      return out;
-    });
+      return this.uncut(metric);
+    const out = this.uncut(metric).slice(),
+      at = this.uncut(samples),
+      sum = this.sumUp(at.slice());
+    for (let c = 1; c < this.n; c++) {
+      if (!out[c] || !sum[c] || !this.isKernel(c)) continue;
+      const time = out[c];
+      out[c] = 0;
+      for (let k = c; k < c + this.subtree[c]; k++) out[k] += (time * at[k]) / sum[c];
+    }
+    return out;
   }
   // Inclusive values by context.
   total(metric) {

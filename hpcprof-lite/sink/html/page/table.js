@@ -25,15 +25,16 @@ class Table {
     this.box.addEventListener("keydown", e => this.pressed(e));
     if (columns) this.setColumns(columns);
   }
-  // columns: {id, title, hint, width, text(row), value(row), share(row)}; one has `wide` and node(row)
-  // instead: the name.
+  // columns: {id, title, hint, width, text(row), value(row), share(row), isText: text reads from
+  // the left}; one has `wide` and node(row) instead: the name, of `least` to `most` pixels.
   setColumns(columns) {
     this.columns = columns;
     columns.forEach((c, i) => {
       c.id ??= String(i);
     });
     const room = c => (c.wide ? (c.least ?? 320) : (c.width ?? 96)),
-      widths = columns.map(c => (c.wide ? `minmax(${room(c)}px, 1fr)` : `${room(c)}px`));
+      most = c => (c.most ? `${c.most}px` : "1fr"),
+      widths = columns.map(c => (c.wide ? `minmax(${room(c)}px, ${most(c)})` : `${room(c)}px`));
     this.box.style.setProperty("--columns", widths.join(" "));
     this.box.style.setProperty("--least", `${columns.reduce((sum, c) => sum + room(c), 0)}px`);
   }
@@ -66,7 +67,7 @@ class Table {
             type: "button",
             role: "columnheader",
             title: c.hint ?? c.title,
-            class: c.wide ? "wide" : "number",
+            class: c.wide ? "wide" : c.isText ? "words" : "number",
             disabled: !c.value,
             "aria-sort": c === column ? (sign > 0 ? "ascending" : "descending") : "none",
             onclick: () => this.sortBy(c),
@@ -151,7 +152,7 @@ class Table {
       "div",
       {
         role: "gridcell",
-        class: c.quiet ? "number quiet" : "number",
+        class: c.isText ? "words" : c.quiet ? "number quiet" : "number",
         style: share > 0 ? `--share:${(100 * Math.min(1, share)).toFixed(1)}%` : null,
       },
       value ? c.text(row) : "",
@@ -173,6 +174,7 @@ class Table {
         onclick: () => {
           this.current = i;
           this.toggle(row);
+          this.onchoose?.(row);
         },
         ondblclick: () => this.onenter?.(row),
         oncontextmenu: e => {
