@@ -8,6 +8,7 @@
 #include "hpcprof-lite/attribute/attribute_steps.h"
 #include "hpcprof-lite/attribute/describe/describe.h"
 #include "hpcprof-lite/load/load_records.h"
+#include "hpcprof-lite/parts/comm.h"
 
 #include <stdlib.h>
 
@@ -75,6 +76,8 @@ static void count_thread(void *arg, size_t i, unsigned worker)
 	struct load_file *f = &r->job->files.at[at->file];
 	const struct load_thread *t = &f->threads.at[at->thread];
 	struct model_instruction instruction;
+	if (!load_is_found(r->job, at->file)) /* another part counts it */
+		return;
 	for (size_t k = 0; k < t->cells.n && !f->is_outline; k++) {
 		const struct msr_cell *cells = (const void *)t->cells.at[k].content;
 		for (uint64_t n = 0; n < t->cells.at[k].n_bytes / sizeof *cells; n++)
@@ -95,17 +98,44 @@ static int compare(const void *pa, const void *pb)
 	return (a->metric > b->metric) - (a->metric < b->metric);
 }
 
-/* Brings the counts of all workers and those of GPUs together. */
-static bool join(struct model *m, struct counts *of, unsigned n)
+static bool add_all(struct counts *c, const struct model_instruction *at, size_t n)
 {
+	bool ok = true;
+	for (size_t k = 0; ok && k < n; k++)
+		ok = add(c, &at[k]);
+	return ok;
+}
+
+/* Of several parts that share the files: adds what the others counted. */
+static bool add_parts(const struct topic_run *r, struct counts *c, bool ok)
+{
+	if (!r->comm || !r->job->is_split)
+		return ok;
+	uint64_t *first = calloc((size_t)r->comm->n_parts + 1, sizeof *first);
+	struct model_instruction *all =
+		comm_join(r->comm, c->list.at, c->list.n, sizeof *c->list.at, ok ? first : NULL);
+	ok = all != NULL;
+	if (ok) {
+		map_free(&c->index);
+		vec_clear(&c->list);
+		c->index = (struct map){0};
+		ok = add_all(c, all, first[r->comm->n_parts]);
+	}
+	free(first);
+	free(all);
+	return ok;
+}
+
+/* Brings the counts of all workers and parts and those of GPUs together. */
+static bool join(const struct topic_run *r, struct counts *of, bool ok)
+{
+	struct model *m = r->m;
 	struct model_private *p = m->private_;
 	double *divisors = calloc(m->n_metrics + 1, sizeof *divisors);
-	bool ok = divisors != NULL;
-	for (size_t k = 0; ok && k < p->instructions.n; k++)
-		ok = add(&of[0], &p->instructions.at[k]);
-	for (unsigned w = 1; ok && w < n; w++)
-		for (size_t k = 0; ok && k < of[w].list.n; k++)
-			ok = add(&of[0], &of[w].list.at[k]);
+	ok = ok && divisors;
+	for (unsigned w = 1; ok && w < r->n_workers; w++)
+		ok = add_all(&of[0], of[w].list.at, of[w].list.n);
+	ok = add_parts(r, &of[0], ok) && add_all(&of[0], p->instructions.at, p->instructions.n);
 	vec_clear(&p->instructions);
 	ok = ok && vec_reserve(&p->instructions, of[0].list.n + 1);
 	if (ok) {
@@ -128,13 +158,14 @@ static bool join(struct model *m, struct counts *of, unsigned n)
 bool attribute_instructions(struct attribution *a)
 {
 	struct topic_run *r = &a->run;
-	if (!a->o->instructions || r->comm || r->job->is_split)
+	if (!a->o->instructions)
 		return true;
 	struct counting c = {a, calloc(r->n_workers, sizeof *c.of)};
+	struct counts none = {0};
 	if (!c.of)
-		return false;
+		return add_parts(r, &none, false);
 	pool_run_shown("instructions", r->threads.n, r->n_workers, count_thread, &c);
-	const bool ok = !atomic_load(&a->failed) && join(r->m, c.of, r->n_workers);
+	const bool ok = join(r, c.of, !atomic_load(&a->failed));
 	for (unsigned w = 0; w < r->n_workers; w++) {
 		map_free(&c.of[w].index);
 		vec_free(&c.of[w].list);

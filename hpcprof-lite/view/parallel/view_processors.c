@@ -443,7 +443,7 @@ static void find_cpu(const struct model *m, struct view_processors *p)
 	const double most = p->elapsed * p->quota.n_given;
 	if (!p->quota.n_allowed || p->cpu_seconds <= most)
 		return;
-	if (m->part_most_threads || p->cpu_seconds <= GIVEN_IS_KNOWN * most)
+	if (m->part_most_threads || p->quota.has_quota || p->cpu_seconds <= GIVEN_IS_KNOWN * most)
 		p->cpu_seconds = most;
 	else
 		p->quota = (struct view_quota){0};
