@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -76,7 +77,11 @@ static struct image *try_fetched(const uint8_t *id, size_t n_bytes)
 	else if (home && *home)
 		n = snprintf(path, sizeof path, "%s/.cache/debuginfod_client/%s/debuginfo", home,
 			     text);
-	return n > 0 && (size_t)n < sizeof path ? try_named(path, id, n_bytes) : NULL;
+	/* an empty file says that no server has it */
+	struct stat st;
+	if (n <= 0 || (size_t)n >= sizeof path || stat(path, &st) || !st.st_size)
+		return NULL;
+	return try_named(path, id, n_bytes);
 }
 
 /*

@@ -119,7 +119,9 @@ void html_tree_free(struct html_tree *t)
 
 bool html_takes_sample(struct html_thinning *t, const struct model *m, const struct model_sample *s)
 {
-	const bool is_end = t->is_open && model_ends_wait(m, s),
+	/* the second record of a wait may be missing: then the next wait decides for itself */
+	const bool is_end = t->is_open && model_ends_wait(m, s) &&
+			    (s->context == t->wait || !model_is_wait(m, s)),
 		   is_taken = is_end ? t->is_taken : t->n_seen++ % t->stride == 0;
 	if (model_ends_wait(m, s)) {
 		t->is_open = model_is_wait(m, s) && !(is_end && s->context == t->wait);

@@ -167,7 +167,7 @@ static void put_foot(const struct table *t)
 			text_count(a, p->quota.n_allowed), text_count(b, p->n_threads));
 	if (p->n_left_out)
 		fprintf(t->s->out,
-			"  left out: %s %s with less than 1%% CPU time, of launchers or drivers\n",
+			"  left out: %s %s with less than 1%% CPU time (helpers: 10%%)\n",
 			text_count(a, p->n_left_out), p->n_left_out == 1 ? "thread" : "threads");
 	if (p->n_all_threads > p->n_threads)
 		fprintf(t->s->out, "  there were %s threads, mostly no more than %s at one time\n",

@@ -55,6 +55,16 @@ static bool is_busy(const struct model *m, const struct model_profile *t)
 	       sampled_seconds(m, t) * 1e9 >= (double)life / 100;
 }
 
+/* True if the thread had CPU time for less than a tenth of its life, and that is known. */
+static bool hardly_works(const struct model *m, const struct model_profile *t)
+{
+	const uint64_t life = t->end_ns - t->start_ns;
+	if (t->cpu_ns)
+		return t->cpu_ns < life / 10;
+	return has_event(m, MODEL_EVENT_CPUTIME) &&
+	       sampled_seconds(m, t) * 1e9 < (double)life / 10;
+}
+
 /* Waits that idle pools and progress threads do not have. */
 static bool is_wanted_wait(unsigned activity)
 {
@@ -106,13 +116,12 @@ static bool has_stand_in(const struct model *m, const struct model_profile *t)
 }
 
 /*
- * True for a thread that starts ranks and waits for them, as mpirun does: it has no rank, others
- * have, and it works for less than a tenth of its life. Processes are sorted by rank.
+ * True for a thread that starts ranks, as mpirun does: it has no rank, and others have. Processes
+ * are sorted by rank.
  */
-static bool is_launcher(const struct model *m, const struct model_profile *t)
+static bool is_of_launcher(const struct model *m, const struct model_profile *t)
 {
-	return m->processes[t->process].rank < 0 && m->processes[m->n_processes - 1].rank >= 0 &&
-	       t->cpu_ns < (t->end_ns - t->start_ns) / 10;
+	return m->processes[t->process].rank < 0 && m->processes[m->n_processes - 1].rank >= 0;
 }
 
 /* The module of the outermost function around a context that is not there to start a thread. */
@@ -149,7 +158,8 @@ bool view_is_used_thread(const struct model *m, const struct model_profile *t)
 {
 	if (t->counts != MODEL_COUNTS_UNKNOWN)
 		return t->counts == MODEL_COUNTS;
-	if (t->kind == MODEL_PROFILE_THREAD && (is_launcher(m, t) || is_of_driver(m, t)))
+	if (t->kind == MODEL_PROFILE_THREAD && (is_of_launcher(m, t) || is_of_driver(m, t)) &&
+	    hardly_works(m, t))
 		return false;
 	if (t->kind != MODEL_PROFILE_THREAD || is_busy(m, t) || waits(m, t))
 		return t->kind == MODEL_PROFILE_THREAD;

@@ -329,29 +329,40 @@ static void killed(void **state)
 	run_end(&r);
 }
 
-/* What starts the ranks and waits for them counts for nothing, and no driver's own thread does. */
-static void helpers(void **state)
+/* A launcher and two ranks, with a thread of a driver in each; both helpers work for some time. */
+static void check_helpers(double work, bool is_killed, bool they_count)
 {
 	struct run r;
-	(void)state;
 	run_begin(&r, "0-1");
+	r.is_killed = is_killed;
 	run_thread(&r, 0, 10);
-	run_work(&r, 0, "main", 0.9);
-	run_wait(&r, 0, "main", MSR_WAIT_POLL, 9.1);
+	run_work(&r, 0, "main", work);
+	run_wait(&r, 0, "main", MSR_WAIT_POLL, 10 - work);
 	for (int rank = 0; rank < 2; rank++) {
 		run_next(&r, "0-1");
 		add_rank(&r, 10);
 		const uint32_t t = run_thread(&r, 0, 10);
-		run_work(&r, t, "cuModuleLoadData", rank ? 0 : 0.2);
+		run_work(&r, t, "cuModuleLoadData", work);
 	}
 	run_finish(&r);
 	for (uint32_t p = 0; p < r.m->n_profiles; p++) {
 		const struct model_profile *x = &r.m->profiles[p];
 		const bool is_rank = r.m->processes[x->process].rank >= 0;
-		assert_int_equal(view_is_used_thread(r.m, x), is_rank && x->thread == 0);
+		assert_int_equal(view_is_used_thread(r.m, x),
+				 they_count || (is_rank && x->thread == 0));
 	}
-	run_has_not(&r, "balance");
+	if (!they_count)
+		run_has_not(&r, "balance");
 	run_end(&r);
+}
+
+static void helpers(void **state)
+{
+	(void)state;
+	check_helpers(0.9, false, false);
+	check_helpers(0.9, true, false); /* the CPU time is known from samples alone */
+	check_helpers(5, false, true);   /* as the workers of OpenCL on processors */
+	check_helpers(5, true, true);
 }
 
 int main(void)

@@ -71,7 +71,7 @@ function usesCard(app, isBrief) {
         `${plural(u.threads, "thread")}.`,
     );
   if (u.leftOut)
-    notes.push(`Left out: ${plural(u.leftOut, "thread")} with less than 1 % CPU time, of launchers or drivers.`);
+    notes.push(`Left out: ${plural(u.leftOut, "thread")} with less than 1 % CPU time (10 % of launchers and drivers).`);
   if (u.allThreads > u.threads)
     notes.push(
       `There were ${plural(u.allThreads, "thread")}, mostly no more than ${u.threads} at one time.`,
