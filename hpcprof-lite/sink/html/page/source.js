@@ -4,6 +4,15 @@
 
 const MOST_FILES = 300;
 
+// 0: no line has a value of its own.
+function hottestLine(lines, metric) {
+  let best = 0,
+    most = 0;
+  for (const [line, row] of lines ?? [])
+    if (row.self[metric] > most) [best, most] = [line, row.self[metric]];
+  return best;
+}
+
 class SourceView {
   constructor(app, container) {
     this.app = app;
@@ -89,8 +98,9 @@ class SourceView {
     this.drawCode();
     this.panel.draw(this.file, this.line);
     this.box.classList.toggle("with-code", !this.panel.box.hidden);
-    const row = this.line ? this.code.querySelector(`[data-line="${this.line}"]`) : null;
-    row?.classList.add("pointed");
+    const rowOf = n => this.code.querySelector(`[data-line="${n}"]`),
+      row = rowOf(this.line || hottestLine(this.files.get(this.file), main));
+    if (this.line) row?.classList.add("pointed");
     if (row) this.code.scrollTop = row.offsetTop - this.code.clientHeight / 2;
     this.panel.point();
   }
