@@ -752,7 +752,7 @@ def use_threads(page, checks):
 
 def use_nccl(page, checks):
     """Of two ranks as in tests/gen/gen_nccl.h, with eight steps."""
-    page.show("overview")
+    page.show("waiting")
     cards = page.js("""return [...document.querySelectorAll('.card')]
         .filter(c => c.querySelector('h2')?.innerText.startsWith('NCCL'))
         .map(c => [...c.querySelectorAll('tr')].map(r =>

@@ -77,20 +77,26 @@ static bool too_many(struct finding_run *r, struct findings *to)
 static bool too_few(struct finding_run *r, struct findings *to)
 {
 	const struct view_processors *p = &r->account;
-	const double best = p->seconds[MODEL_WORK] / p->n_threads + other_waits(r),
-		     most = finding_lost(r, MODEL_NO_CPU) + waits_for_others(r),
-		     lost = r->elapsed - best < most ? r->elapsed - best : most;
+	/*
+	 * Threads that had no processor at the same time lost that time once; if one after the
+	 * other had none and all waited for it, its sum, but no more than the waits.
+	 */
+	const double lost = finding_lost(r, MODEL_NO_CPU),
+		     best = p->seconds[MODEL_WORK] / p->n_threads + other_waits(r),
+		     waits = lost + waits_for_others(r), in_turn = p->seconds[MODEL_NO_CPU],
+		     bound = waits < in_turn ? waits : in_turn,
+		     most = r->elapsed - best < bound ? r->elapsed - best : bound;
 	struct finding f =
 		finding_begin("no-processor", "threads that were ready, but had no processor",
 			      "look for other programs on the node, and for an affinity that puts "
 			      "several threads on one processor (taskset -p, OMP_PROC_BIND)");
-	if (!finding_is_large(r, finding_lost(r, MODEL_NO_CPU)))
+	if (!finding_is_large(r, lost))
 		return true;
 	finding_fact(&f, "ready without a processor", MODEL_SHARE,
 		     p->seconds[MODEL_NO_CPU] / p->capacity);
 	finding_fact(&f, "processors that were used", MODEL_COUNT, p->cpu_seconds / r->elapsed);
 	finding_fact(&f, "threads", MODEL_COUNT, p->n_threads);
-	return finding_add(r, to, &f, lost, finding_lost(r, MODEL_NO_CPU), lost, lost);
+	return finding_add(r, to, &f, lost, lost / 2, lost, most > lost ? most : lost);
 }
 
 bool rule_processors(struct finding_run *r, struct findings *to)

@@ -63,7 +63,8 @@ like "... with its line" "$(sed -n '/^What matters most/,/^$/p' "$T/sleep.text")
 	"where .*planted[.]c:[0-9]+ in sleeps"
 look=$("$PYTHON" -c '
 import json, sys
-print(json.load(open(sys.argv[1]))["findings"][0]["look"])' "$T/sleep.json")
+print(next(f["look"] for f in json.load(open(sys.argv[1]))["findings"] if f["cause"] == "sleep"))' \
+	"$T/sleep.json")
 eval "set -- $look"
 shift
 like "the command of a finding shows more of it" "$("$HPCPROF" -q "$@" 2>&1)" "part of the run: "

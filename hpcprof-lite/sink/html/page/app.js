@@ -251,7 +251,7 @@ class App {
     const file = isLine ? p.file[context] : f >= 0 ? p.functions.file[f] : -1;
     const line = isLine ? p.line[context] : f >= 0 ? p.functions.line[f] : 0;
     const code = p.code.functions.findIndex(g => g.fn === f); // -1: no instructions
-    if ((file < 0 && code < 0) || !this.views.source) return announce("no source line is known");
+    if ((file < 0 && code < 0) || !this.views.source) return say("no source line is known");
     this.go("source", {
       "source.at": file < 0 ? "" : `${file}:${line}`,
       "source.code": code < 0 ? "" : code,
@@ -326,7 +326,9 @@ class App {
       document.getElementById("search").focus();
     } else if (/^[1-9]$/.test(e.key)) {
       const id = Object.keys(this.views)[e.key - 1];
-      if (id) this.go(id);
+      if (!id) return;
+      this.go(id);
+      this.views[id].section.querySelector("canvas[tabindex], .table, .code")?.focus();
     }
   }
 }

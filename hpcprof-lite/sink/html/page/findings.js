@@ -6,19 +6,21 @@ const MOST_FINDINGS = 5;
 
 // By cause: the beginning of the name of the metric that has the time, or the view with the row.
 const FINDING_SETS = {
-  processors: { activity: "NO-CPU", view: "timeline" },
-  "no-processor": { activity: "NO-CPU", view: "timeline" },
+  processors: { view: "timeline" },
+  "no-processor": { view: "timeline" },
   balance: { view: "threads" },
   critical: { activity: "OMP:LOCK" },
   mutex: { activity: "BLOCKED:LOCK" },
   ordered: { activity: "OMP:ORDERED" },
   condition: { activity: "BLOCKED:THREAD" },
   sleep: { activity: "BLOCKED:SLEEP" },
-  "late-rank": { view: "waiting" },
-  "rank-waits": { view: "waiting" },
-  "small-messages": { view: "waiting" },
-  "large-messages": { view: "waiting" },
-  "open-call": { view: "waiting" },
+  imbalance: { view: "waiting", card: "Parallel regions" },
+  barrier: { view: "waiting", card: "Parallel regions" },
+  "late-rank": { view: "waiting", card: "MPI: who comes last" },
+  "rank-waits": { view: "waiting", card: "MPI: calls by waiting" },
+  "small-messages": { view: "waiting", card: "MPI: by size" },
+  "large-messages": { view: "waiting", card: "MPI: by size" },
+  "open-call": { view: "waiting", card: "MPI: calls that did not end" },
 };
 
 const STATE_SHARES = {
@@ -30,7 +32,6 @@ const STATE_SHARES = {
   ready: "ready without a processor",
   gpu: "waiting for GPUs",
   sleep: "in sleep or other waits",
-  none: "not there",
 };
 
 // "solver ran for 3.01 s: 2 ranks with 4 threads on 8 processors. 71 % working, 20 % MPI."
@@ -50,7 +51,7 @@ function runSentence(p) {
       `${ranks > 1 ? "," : " with"} ${plural(u.threads, "thread")}` +
         (u.allowed ? ` on ${plural(u.allowed, "processor")}` : ""),
     );
-  if (u) parts.push(`: ${stateShares(u)}`);
+  if (u) parts.push(`: ${stateShares(p, u)}`);
   if (m.devices.some(d => d.watched)) parts.push(`. ${gpuShare(m.devices)}`);
   parts.push(".");
   if (failed.length)
@@ -64,13 +65,17 @@ function runSentence(p) {
 function shortCommand(command) {
   return command.length > 80 ? `${command.slice(0, 79)}…` : command;
 }
-function stateShares(u) {
+function stateShares(p, u) {
   const sums = new Map();
-  u.rows.forEach((row, i) => sums.set(row.state, (sums.get(row.state) ?? 0) + u.us[i]));
+  u.rows.forEach((row, i) => {
+    // what is no state has its own words
+    const words = STATE_SHARES[row.state] ?? p.str(row.name);
+    sums.set(words, (sums.get(words) ?? 0) + u.us[i]);
+  });
   return [...sums]
     .filter(([, us]) => us >= 0.02 * u.capacity)
     .sort((a, b) => b[1] - a[1])
-    .map(([state, us]) => `${percent(us, u.capacity)} ${STATE_SHARES[state]}`)
+    .map(([words, us]) => `${percent(us, u.capacity)} ${words}`)
     .join(", ");
 }
 function gpuShare(devices) {
@@ -118,6 +123,7 @@ function findingKeys(app, row) {
     place = row.places[0],
     metric = p.metrics.findIndex(m => set.activity && m.label.startsWith(`${set.activity} `)),
     keys = { view: "tree", t: "", p: "", f: "", "tree.at": "", "tree.open": "" };
+  keys["waiting.card"] = set.card ?? "";
   if (set.view && app.views[set.view]) keys.view = set.view;
   if (metric >= 0) Object.assign(keys, app.metricKeys(metric));
   if (row.function >= 0) keys.f = `n${row.function}`;
@@ -220,7 +226,7 @@ function namesBanner(app) {
         el("strong", {}, `${p.str(row.title)}: `),
         `${percent(row.facts[0]?.value ?? 0, 1)} of the time, in `,
         el("bdi", {}, p.str(row.subject)),
-        `. ${p.str(row.cure)}.`,
+        `. To mend it: ${p.str(row.cure)}.`,
       ),
     ),
     ...rows

@@ -220,7 +220,7 @@ function escapeRegExp(text) {
   return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 }
 function copyText(text) {
-  const done = () => announce("copied");
+  const done = () => say("copied");
   if (navigator.clipboard) navigator.clipboard.writeText(text).then(done, () => copyByHand(text));
   else copyByHand(text);
 }
@@ -232,7 +232,7 @@ function copyByHand(text) {
   area.select();
   document.execCommand("copy");
   area.remove();
-  announce("copied");
+  say("copied");
 }
 // A menu at the pointer. entries: [label, action]. The focus goes back to where it was.
 function openMenu(event, entries) {

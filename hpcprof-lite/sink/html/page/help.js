@@ -64,5 +64,5 @@ function savePicture(app) {
   link.click();
   link.remove();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-  announce("the picture is saved");
+  say("the picture is saved");
 }

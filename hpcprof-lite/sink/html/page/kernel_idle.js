@@ -18,7 +18,7 @@ function idleCard(app) {
   );
   return el(
     "section",
-    { class: "kernel idle" },
+    { class: "kernel idle whole-run" },
     el("h4", {}, "Why idle"),
     el(
       "table",

@@ -87,7 +87,7 @@ class KernelView {
     const app = this.app,
       p = app.profile,
       kernels = this.collect();
-    this.above.replaceChildren(...[p.selection.time ? null : idleCard(app)].filter(Boolean));
+    this.above.replaceChildren(...[idleCard(app)].filter(Boolean));
     this.below.replaceChildren(...(kernels.length ? counterCards(app) : []));
     if (!kernels.length) {
       this.tableHolder.replaceChildren(

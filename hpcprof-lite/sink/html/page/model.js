@@ -577,3 +577,11 @@ function el(tag, attributes = {}, ...children) {
 function announce(text) {
   document.getElementById("live").textContent = text;
 }
+// The same for everybody to see, for a moment.
+function say(text) {
+  announce(text);
+  document.querySelector(".toast")?.remove();
+  const toast = el("div", { class: "toast", "aria-hidden": "true" }, text);
+  document.body.append(toast);
+  setTimeout(() => toast.remove(), 1800);
+}

@@ -30,7 +30,12 @@ class OverviewView {
           { class: "card wide whole-run" },
           el("h2", {}, "What matters most"),
           findingsList(this.app) ??
-            el("p", { class: "quiet" }, "No known cause costs 5 % of the elapsed time."),
+            el(
+              "p",
+              { class: "quiet" },
+              "No known cause costs 5 % of the elapsed time." +
+                (p.meta.advice?.length ? " What would make the GPU's work faster is below." : ""),
+            ),
         ),
         el(
           "section",
@@ -44,7 +49,6 @@ class OverviewView {
         el("section", { class: "card" }, el("h2", {}, "The run"), this.facts()),
         el("section", { class: "card" }, el("h2", {}, "Metrics"), this.metrics()),
         nvtxCard(this.app) ?? "",
-        ...new NcclCards(this.app).cards(),
         el(
           "section",
           { class: "card wide" },
@@ -369,12 +373,15 @@ class OverviewView {
       "summary",
       { class: ok && !l.cpuUnseen && !l.cpuStrange ? "good" : "bad" },
       el("span", { class: "light-dot", "aria-hidden": "true" }),
-      (ok ? "Every sample is accounted for" : "Not every sample is accounted for") +
+      (ok ? "Every " : "Not every ") +
+        (l.delivered || !g ? "sample is accounted for" : "operation is accounted for") +
         (l.cpuUnseen || l.cpuStrange ? ", but CPU time is missing" : "") +
         (p.str(p.meta.part) ? " in the whole run" : ""),
-      `: ${count(l.delivered)} delivered, ${count(l.inTree)} in the tree, ${count(l.lost)} lost` +
-        (l.lost ? ` (${percent(l.lost, l.delivered)})` : "") +
-        ".",
+      l.delivered || !g
+        ? `: ${count(l.delivered)} delivered, ${count(l.inTree)} in the tree, ${count(l.lost)} lost` +
+            (l.lost ? ` (${percent(l.lost, l.delivered)})` : "") +
+            "."
+        : `: ${count(g.launched)} GPU operations launched. The CPU was not sampled (-e CPUTIME).`,
     );
     const rows = [
       [

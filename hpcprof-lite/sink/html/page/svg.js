@@ -47,9 +47,6 @@ class SvgContext {
   rect(x, y, w, h) {
     this.path += `M${short(x)} ${short(y)}h${short(w)}v${short(h)}h${short(-w)}z`;
   }
-  closePath() {
-    this.path += "z";
-  }
   paint(element, how) {
     const alpha = this.globalAlpha < 1 ? ` opacity="${short(this.globalAlpha)}"` : "";
     this.parts.push(`<${element} ${how}${alpha}/>`);

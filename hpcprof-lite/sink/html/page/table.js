@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A table or tree of which only the rows on the screen are elements.
 
-const TABLE_ROW = 24;
+const TABLE_ROW = 24,
+  MOST_BEFORE_NAME = 640; // pixels of numbers
 let isPrinting = false; // paper has the first rows
 
 class Table {
@@ -27,11 +28,16 @@ class Table {
   }
   // columns: {id, title, hint, width, text(row), value(row), share(row), isText: text reads from
   // the left}; one has `wide` and node(row) instead: the name, of `least` to `most` pixels.
+  // Where the numbers would push the name out of sight, it comes first and stays.
   setColumns(columns) {
-    this.columns = columns;
     columns.forEach((c, i) => {
       c.id ??= String(i);
     });
+    const numbers = columns.filter(c => !c.wide),
+      isNameFirst = numbers.reduce((sum, c) => sum + (c.width ?? 96), 0) > MOST_BEFORE_NAME;
+    this.columns = isNameFirst ? [...columns.filter(c => c.wide), ...numbers] : columns;
+    columns = this.columns;
+    this.box.classList.toggle("name-first", isNameFirst);
     const room = c => (c.wide ? (c.least ?? 320) : (c.width ?? 96)),
       most = c => (c.most ? `${c.most}px` : "1fr"),
       widths = columns.map(c => (c.wide ? `minmax(${room(c)}px, ${most(c)})` : `${room(c)}px`));
@@ -155,7 +161,7 @@ class Table {
         class: c.isText ? "words" : c.quiet ? "number quiet" : "number",
         style: share > 0 ? `--share:${(100 * Math.min(1, share)).toFixed(1)}%` : null,
       },
-      value ? c.text(row) : "",
+      value || c.hasZero ? c.text(row) : "",
     );
   }
   makeRow(row, i) {

@@ -91,11 +91,14 @@ function sampleColumns(app, samples) {
 }
 
 function frameNode(app, context, name, where) {
-  const p = app.profile;
+  const p = app.profile,
+    state = stateOf(p, context),
+    isWait = !["work", "none"].includes(state), // with the colour that it has in all views
+    colour = isWait ? stateClass(state) : `frame-${p.className(context)}`;
   return el(
     "span",
     { class: "frame" },
-    el("i", { class: `swatch frame-${p.className(context)}` }),
+    el("i", { class: `swatch ${colour}` }),
     el("bdi", { title: name }, shorten(name)),
     where ? el("bdi", { class: "quiet" }, ` ${where}`) : null,
   );

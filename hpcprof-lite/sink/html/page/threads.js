@@ -7,9 +7,14 @@ function countedThreads(p, metric, list, profileOf) {
   return some.length ? some : list;
 }
 
+// Over how many threads the mean is.
+function nOfMean(p, metric, n) {
+  return p.metrics[metric].time ? Math.min(n, p.meta.threads || n) : n;
+}
+
 // The mean of values that add up to `sum`. For a time, over the threads that matter at one time.
 function meanOfThreads(p, metric, sum, n, most) {
-  return Math.min(sum / (p.metrics[metric].time ? Math.min(n, p.meta.threads || n) : n), most);
+  return Math.min(sum / nOfMean(p, metric, n), most);
 }
 
 const MOST_LABELS = 32; // cells of a process that have room for words
@@ -65,7 +70,7 @@ class ThreadView {
       el(
         "p",
         {},
-        `${p.metrics[metric].label} of ${plural(counted.length, "thread")} in `,
+        `${metricWords(p, metric, true)} of ${plural(nOfMean(p, metric, counted.length), "thread")} in `,
         el("strong", {}, el("bdi", {}, title)),
         `: mean ${p.format(metric, mean)}, most ${p.format(metric, most)}. ` +
           "Balance (mean / most): ",
@@ -210,7 +215,7 @@ class ThreadView {
           share: r => (r.most - r.mean) / (p.whole(metric) || 1),
         },
         column("sum", r => r.sum),
-        column("least", r => r.least),
+        { ...column("least", r => r.least), hasZero: true },
         column("mean", r => r.mean),
         column("most", r => r.most),
         {

@@ -129,9 +129,12 @@ class TimelineView extends TimelineFinder {
     const isAll = this.from <= 0 && this.to >= this.span;
     this.set({ range: isAll ? "" : formatRange([this.from, this.to]) });
   }
+  // place: what stays where it is, as a share of the range; by keys the chosen moment or the middle.
   zoomBy(factor, place) {
     const size = this.to - this.from,
-      centre = this.from + place * size;
+      isSeen = this.at !== null && this.at > this.from && this.at < this.to;
+    place ??= isSeen ? (this.at - this.from) / size : 0.5;
+    const centre = this.from + place * size;
     this.setRange(centre - place * size * factor, centre + (1 - place) * size * factor);
   }
   zoomTo(from, to) {

@@ -140,9 +140,9 @@ class TimelineInput {
     const moves = {
       arrowleft: () => view.setRange(view.from - size / 8, view.to - size / 8),
       arrowright: () => view.setRange(view.from + size / 8, view.to + size / 8),
-      "+": () => view.zoomBy(0.5, 0.5),
-      "=": () => view.zoomBy(0.5, 0.5),
-      "-": () => view.zoomBy(2, 0.5),
+      "+": () => view.zoomBy(0.5),
+      "=": () => view.zoomBy(0.5),
+      "-": () => view.zoomBy(2),
       0: () => view.setRange(0, view.span),
       arrowdown: () => view.chooseRow(1),
       arrowup: () => view.chooseRow(-1),
@@ -174,8 +174,8 @@ class TimelineControls {
       "div",
       { class: "controls" },
       this.makeModes(),
-      button("−", "Zoom out (-)", () => view.zoomBy(2, 0.5)),
-      button("+", "Zoom in (+)", () => view.zoomBy(0.5, 0.5)),
+      button("−", "Zoom out (-)", () => view.zoomBy(2)),
+      button("+", "Zoom in (+)", () => view.zoomBy(0.5)),
       button("Whole run", "Show all time (0)", () => view.setRange(0, view.span)),
       button("Select this range", "Limit every view to the visible time (Enter)", () =>
         view.selectVisible(),

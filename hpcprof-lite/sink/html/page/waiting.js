@@ -122,7 +122,7 @@ function usesCard(app, isBrief) {
 class WaitingView {
   static isThere(p) {
     const m = p.meta;
-    return !!(m.uses || m.pop || m.regions || m.mpi);
+    return !!(m.uses || m.pop || m.regions || m.mpi || m.nccl);
   }
   constructor(app, container) {
     this.app = app;
@@ -137,9 +137,21 @@ class WaitingView {
         this.efficiencies() ?? "",
         this.regions() ?? "",
         ...new MpiCards(this.app).cards(),
+        ...new NcclCards(this.app).cards(),
         this.processes() ?? "",
       ),
     );
+    this.point(this.app.state.get("waiting.card"));
+  }
+  // Shows the card whose title begins with this.
+  point(title) {
+    if (!title) return;
+    for (const card of this.container.querySelectorAll(".card"))
+      if (card.querySelector("h2")?.textContent.startsWith(title)) {
+        card.classList.add("pointed");
+        card.scrollIntoView({ block: "start" });
+        return;
+      }
   }
   // Parts of a thousand.
   share(x) {
