@@ -163,8 +163,16 @@ static bool is_hot(const struct making *k, uint32_t module)
 
 /* ---- the whole ---- */
 
+/* Two static functions may have one name, and copies of a function one definition. */
+static bool is_defined_at(const struct model *m, const struct model_function *f,
+			  const struct structure *s, const struct structure_scope *scope)
+{
+	return f->file != MODEL_NONE && scope->file != STRUCTURE_NONE && f->line == scope->line &&
+	       strcmp(m->files[f->file].path, structure_get_file(s, scope->file)) == 0;
+}
+
 static uint32_t find_function(const struct model *m, const struct code_hot *hot,
-			      const struct structure_scope *scope)
+			      const struct structure *s, const struct structure_scope *scope)
 {
 	uint32_t named = MODEL_NONE;
 	for (uint32_t i = 0; i < m->n_functions; i++) {
@@ -173,7 +181,8 @@ static uint32_t find_function(const struct model *m, const struct code_hot *hot,
 			continue;
 		if (f->link_addr == scope->entry && f->link_addr)
 			return i;
-		if (named == MODEL_NONE && strcmp(f->name, scope->name) == 0)
+		if (named == MODEL_NONE && strcmp(f->name, scope->name) == 0 &&
+		    (!f->link_addr || is_defined_at(m, f, s, scope)))
 			named = i;
 	}
 	return named;
@@ -191,7 +200,7 @@ static bool put_function(struct making *k, size_t i, size_t *bytes_left)
 	if (!new)
 		return false;
 	*new = (struct code_function){.module = hot->module,
-				      .function = find_function(k->m, hot, &scope),
+				      .function = find_function(k->m, hot, s, &scope),
 				      .name = name,
 				      .share = hot->share,
 				      .first = k->c->instructions.n};

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of hpcprof-lite/code: Zydis against objdump on a function of this program, and tools. */
+/*
+ * Tests of hpcprof-lite/code: Zydis against objdump on a function of this program, tools, and the
+ * functions of a hand-made model.
+ */
+#include "common/format/structure.h"
+#include "hpcprof-lite/code/code.h"
 #include "hpcprof-lite/code/code_tool.h"
 #include "hpcprof-lite/code/disassemble.h"
+#include "tests/gen/gen_structure.h"
 
 #include <link.h>
 #include <setjmp.h>
@@ -147,6 +153,78 @@ static void text_is_tidied(void **state)
 	strtab_free(&strings);
 }
 
+/*
+ * Three static functions f. The first has a copy. The copy, the second and the third have samples;
+ * the third is not in the model.
+ */
+static struct mapfile make_structure(struct structure **s)
+{
+	struct mapfile map;
+	char directory[] = "/tmp/test_disassemble-XXXXXX", structs[64];
+	assert_non_null(mkdtemp(directory));
+	struct gen_structure *g = gen_structure_new("/bin/x", (const uint8_t *)"id", 2);
+	static const char *const paths[] = {"/src/a.c", "/src/b.c", "/src/c.c"};
+	uint32_t files[3], f[4];
+	for (uint32_t i = 0; i < 3; i++) {
+		files[i] = gen_structure_file(g, paths[i]);
+		const uint32_t d = gen_structure_definition(g, "f", files[i], 2);
+		f[i] = gen_structure_function(g, d, 0x1000 + 0x1000 * i);
+		if (i == 0)
+			f[3] = gen_structure_function(g, d, 0x4000);
+	}
+	for (uint32_t i = 0; i < 4; i++)
+		gen_structure_interval(g, 0x1000 + 0x1000 * i, f[i], files[i % 3], 3);
+	gen_structure_interval(g, 0x5000, STRUCTURE_NONE, STRUCTURE_NONE, 0);
+	char *path = gen_structure_close(g, directory);
+	assert_int_equal(mapfile_open(path, &map), STATUS_OK);
+	assert_int_equal(structure_open(path, map.bytes, map.n_bytes, s), STATUS_OK);
+	unlink(path);
+	snprintf(structs, sizeof structs, "%s/structs", directory);
+	rmdir(structs);
+	rmdir(directory);
+	free(path);
+	return map;
+}
+
+static void functions_of_one_name_are_told_apart(void **state)
+{
+	struct structure *s;
+	struct mapfile map = make_structure(&s);
+	struct model_module module = {.path = "/bin/x", .code = s};
+	struct model_file files[] = {{"/src/a.c"}, {"/src/b.c"}};
+	struct model_function functions[] = {
+		{.name = "f", .file = 1, .line = 2, .link_addr = 0x2000},
+		{.name = "f", .file = 0, .line = 2, .link_addr = 0x1000}};
+	struct model_metric metric = {.kind = MODEL_METRIC_SAMPLED};
+	struct model_total total = {.sum = {[MODEL_EXECUTION] = 6}};
+	struct model_instruction instructions[] = {{.link_addr = 0x2004, .value = 3},
+						   {.link_addr = 0x3004, .value = 1},
+						   {.link_addr = 0x4004, .value = 2}};
+	const struct model m = {.modules = &module,
+				.n_modules = 1,
+				.files = files,
+				.n_files = 2,
+				.functions = functions,
+				.n_functions = 2,
+				.metrics = &metric,
+				.n_metrics = 1,
+				.totals = &total,
+				.n_totals = 1,
+				.instructions = instructions,
+				.n_instructions = 3};
+	static const uint32_t wanted[] = {0, 1, MODEL_NONE};
+	const struct code_options o = {.directory = "/no/such/directory"};
+	struct code c = {0};
+	(void)state;
+	assert_true(code_make(&m, &o, &c));
+	assert_int_equal(c.functions.n, 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(c.functions.at[i].function, wanted[i]);
+	code_free(&c);
+	structure_close(s);
+	mapfile_close(&map);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -154,6 +232,7 @@ int main(void)
 		cmocka_unit_test(tools_are_found_in_absolute_directories),
 		cmocka_unit_test(tools_may_fail),
 		cmocka_unit_test(text_is_tidied),
+		cmocka_unit_test(functions_of_one_name_are_told_apart),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
