@@ -42,4 +42,11 @@ void disassemble_add(struct disassembly *d, uint64_t link_addr, const char *text
 /* The next line of some text: [*at, end). Returns false at the end. */
 bool disassemble_next_line(const char **at, const char **end);
 
+/*
+ * Reads what nvdisasm prints: the instructions of `d->hot` in a section of the file that begins at
+ * offset `first`.
+ */
+void disassemble_read_nvdisasm(struct disassembly *d, const char *text, const char *section,
+			       uint64_t first);
+
 #endif

@@ -3,6 +3,7 @@
 #include "hpcprof-lite/code/code_tool.h"
 #include "hpcprof-lite/code/disassemble.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,8 +102,8 @@ static bool is_in(const struct code_hot *hot, uint64_t link_addr)
  * an instruction and a semicolon. Older architectures have "{" before two instructions that go
  * together.
  */
-static void read_nvdisasm(struct disassembly *d, const char *text, const char *section,
-			  uint64_t first)
+void disassemble_read_nvdisasm(struct disassembly *d, const char *text, const char *section,
+			       uint64_t first)
 {
 	bool is_here = false;
 	for (const char *at = text, *end = NULL; disassemble_next_line(&at, &end);) {
@@ -112,10 +113,11 @@ static void read_nvdisasm(struct disassembly *d, const char *text, const char *s
 			const size_t n = strlen(section);
 			is_here = strncmp(name, section, n) == 0 &&
 				  (name[n] == ',' || name[n] == ' ' || name[n] == '\t');
-		} else if (is_here && c[0] == '/' && c[1] == '*') {
+		} else if (is_here && c[0] == '/' && c[1] == '*' &&
+			   isxdigit((unsigned char)c[2])) { /* strtoull() would skip a newline */
 			char *close;
 			const uint64_t offset = strtoull(c + 2, &close, 16);
-			if (close == c + 2 || close[0] != '*' || close[1] != '/')
+			if (close[0] != '*' || close[1] != '/')
 				continue;
 			const char *from = close + 2 + strspn(close + 2, " \t{"),
 				   *semicolon = memchr(from, ';', (size_t)(end - from));
@@ -143,7 +145,7 @@ static bool run_nvdisasm(struct disassembly *d)
 	struct code_output out = {0};
 	const bool ok = code_tool_run(d->tool, symbol ? some : all, &out);
 	if (ok)
-		read_nvdisasm(d, out.at, section, s->sh_offset);
+		disassemble_read_nvdisasm(d, out.at, section, s->sh_offset);
 	vec_free(&out);
 	free(copy);
 	return ok && d->lines.n;

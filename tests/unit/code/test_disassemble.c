@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -137,6 +138,29 @@ static void tools_may_fail(void **state)
 	vec_free(&out);
 }
 
+/* The text ends where memory ends: whoever reads on crashes. */
+static void comments_of_nvdisasm_end_with_their_line(void **state)
+{
+	static const char text[] = "\t.section\t.text.k,\"ax\"\n/*0000*/ NOP ;\n/*\n0010*/ x\n";
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct code_of_subject s;
+	(void)state;
+	open_subject(&s);
+	char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			   0),
+	     *at = pages + page - sizeof text;
+	assert_ptr_not_equal(pages, MAP_FAILED);
+	assert_int_equal(mprotect(pages + page, page, PROT_NONE), 0);
+	memcpy(at, text, sizeof text);
+	struct disassembly d = begin(&s, NULL);
+	disassemble_read_nvdisasm(&d, at, ".text.k", s.hot.ranges.at[0].start);
+	assert_int_equal(d.lines.n, 1);
+	assert_string_equal(strtab_get(&s.strings, d.lines.at[0].text), "NOP");
+	vec_free(&d.lines);
+	munmap(pages, 2 * page);
+	close_subject(&s);
+}
+
 static void text_is_tidied(void **state)
 {
 	struct strtab strings = {0};
@@ -231,6 +255,7 @@ int main(void)
 		cmocka_unit_test(two_disassemblers_agree),
 		cmocka_unit_test(tools_are_found_in_absolute_directories),
 		cmocka_unit_test(tools_may_fail),
+		cmocka_unit_test(comments_of_nvdisasm_end_with_their_line),
 		cmocka_unit_test(text_is_tidied),
 		cmocka_unit_test(functions_of_one_name_are_told_apart),
 	};
