@@ -16,6 +16,7 @@ enum {
 	MOST_FUNCTIONS = 20,
 	MOST_TEXT = 300 << 10,   /* bytes of text of all functions */
 	MOST_BINARY = 512 << 20, /* bytes of a binary that is copied for tools */
+	TOOL_MS = 10000,         /* of all runs of a tool together */
 };
 
 static const struct disassembler *const disassemblers[] = {&disassemble_zydis, &disassemble_objdump,
@@ -29,6 +30,7 @@ struct making {
 	struct code_hots hots;
 	struct disassembly *texts; /* by hot function */
 	struct rights owners;
+	int64_t left_ms[N_DISASSEMBLERS]; /* of TOOL_MS */
 	bool gave_up[N_DISASSEMBLERS]; /* it failed once, and may need its time limit each time */
 	bool failed;                   /* memory is short */
 };
@@ -88,9 +90,10 @@ static bool make_copy(const struct making *k, const struct code_binary *b, struc
 /* ---- disassembling ---- */
 
 /* Disassembles one function. False: this disassembler does not help. */
-static bool read_by(struct making *k, const struct disassembler *d, const struct code_binary *b,
-		    struct copy *copy, size_t hot)
+static bool read_by(struct making *k, size_t i, const struct code_binary *b, struct copy *copy,
+		    size_t hot)
 {
+	const struct disassembler *d = disassemblers[i];
 	char tool[PATH_MAX];
 	if (d->tool && (!code_tool_find(d->tool, d->is_cuda, tool) ||
 			(!copy->path[0] && !make_copy(k, b, copy))))
@@ -101,6 +104,7 @@ static bool read_by(struct making *k, const struct disassembler *d, const struct
 				     .hot = &k->hots.list.at[hot],
 				     .copy = copy->path,
 				     .tool = d->tool ? tool : NULL,
+				     .left_ms = &k->left_ms[i],
 				     .strings = &k->c->strings};
 	const bool ok = d->read(text);
 	k->failed |= text->failed;
@@ -122,7 +126,7 @@ static void read_function(struct making *k, const struct code_binary *b, struct 
 			continue;
 		}
 		has_tool = true;
-		if (!k->gave_up[i] && read_by(k, d, b, copy, hot))
+		if (!k->gave_up[i] && read_by(k, i, b, copy, hot))
 			return;
 		k->gave_up[i] |= d->tool != NULL;
 	}
@@ -218,6 +222,8 @@ static void make(struct making *k)
 	k->failed = strtab_add_z(&k->c->strings, "") == STRTAB_FAILED ||
 		    !code_hots_find(k->m, MOST_FUNCTIONS, &k->hots) ||
 		    !(k->texts = calloc(k->hots.list.n + 1, sizeof *k->texts));
+	for (size_t i = 0; i < N_DISASSEMBLERS; i++)
+		k->left_ms[i] = TOOL_MS;
 	for (uint32_t i = 0; !k->failed && i < k->m->n_processes; i++)
 		k->failed = !rights_add(&k->owners, k->m->processes[i].owner);
 	for (uint32_t i = 0; !k->failed && i < k->m->n_modules; i++)

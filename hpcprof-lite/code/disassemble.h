@@ -17,6 +17,7 @@ struct disassembly {
 	const struct code_hot *hot;
 	const char *copy; /* a private copy of the binary, for tools */
 	const char *tool; /* its path; NULL: the disassembler is a library */
+	int64_t *left_ms; /* the time that the tool has: see code_tool_run() */
 	struct strtab *strings;
 	/* out, ascending */
 	VEC(struct code_instruction) lines; /* address and text */

@@ -72,7 +72,7 @@ static bool run_objdump(struct disassembly *d)
 		snprintf(stop, sizeof stop, "--stop-address=%#" PRIx64, r->end);
 		char *const argv[] = {
 			name, plain, no_bytes, start, stop, copy, is_x86 ? intel : NULL, NULL};
-		ok = code_tool_run(d->tool, argv, &out);
+		ok = code_tool_run(d->tool, argv, d->left_ms, &out);
 		if (ok)
 			read_objdump(d, out.at);
 		vec_free(&out);
@@ -143,7 +143,7 @@ static bool run_nvdisasm(struct disassembly *d)
 	char *const some[] = {name, code, only, index, copy, NULL}, *const all[] = {name, code,
 										    copy, NULL};
 	struct code_output out = {0};
-	const bool ok = code_tool_run(d->tool, symbol ? some : all, &out);
+	const bool ok = code_tool_run(d->tool, symbol ? some : all, d->left_ms, &out);
 	if (ok)
 		disassemble_read_nvdisasm(d, out.at, section, s->sh_offset);
 	vec_free(&out);

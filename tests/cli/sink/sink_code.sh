@@ -111,6 +111,38 @@ like "SASS: the text of an address, its line and its stalls" "$(cat "$T/sass.cod
 like "nvdisasm fails: the samples are there" "$(cat "$T/broken.code")" '^0xbb40 GINS=129015'
 like "... and why they have no text" "$(cat "$T/broken.code")" \
 	'^missing no instructions of .*84ffd5.*: its disassembler failed'
+mkdir "$T/hangs"
+cat >"$T/hangs/nvdisasm" <<SH
+#!/bin/sh
+sleep 600 &
+echo \$! >"$T/child.new"
+mv "$T/child.new" "$T/child"
+wait
+SH
+chmod +x "$T/hangs/nvdisasm"
+PATH=$T/hangs:$path
+"$HPCPROF" -q --to html -o "$T/killed" "$T/nv" >/dev/null 2>&1 &
+pid=$!
+PATH=$path
+n=0
+while [ ! -e "$T/child" ] && [ $n -lt 600 ]; do
+	sleep 0.05
+	n=$((n + 1))
+done
+kill "$pid"
+wait "$pid" || true
+child=$(cat "$T/child")
+# killed, but perhaps not yet gone
+n=0
+while grep -qs '^State:.[^XZ]' "/proc/$child/status" && [ $n -lt 200 ]; do
+	sleep 0.05
+	n=$((n + 1))
+done
+is "a signal to hpcprof-lite ends nvdisasm and what it started" \
+	"$(grep -s '^State:.[^XZ]' "/proc/$child/status")" ""
+is "... and leaves nothing behind" "$(find "$T" -maxdepth 1 -name '*killed*')" ""
+[ ! -d "/proc/$child" ] || kill "$child" || true
+
 if [ -z "$(command -v nvdisasm || ls /usr/local/cuda*/bin/nvdisasm 2>/dev/null)" ]; then
 	CUDA_HOME=$T/empty page absent "$T/nv"
 	like "no nvdisasm: the page names it" "$(cat "$T/absent.code")" \

@@ -21,7 +21,7 @@
 
 #include <cmocka.h>
 
-enum { MOST_BYTES = 512 };
+enum { MOST_BYTES = 512, MUCH_MS = 600000, LITTLE_MS = 300 };
 
 /* Global, so that the compiler keeps it as it is. */
 __attribute__((noinline)) double subject(const double *values, int n);
@@ -44,12 +44,13 @@ struct code_of_subject {
 	struct code_binary binary;
 	struct code_hot hot;
 	struct strtab strings;
+	int64_t left_ms;
 };
 
 static void open_subject(struct code_of_subject *s)
 {
 	uint64_t base = 0;
-	*s = (struct code_of_subject){0};
+	*s = (struct code_of_subject){.left_ms = MUCH_MS};
 	dl_iterate_phdr(find_base, &base);
 	assert_int_equal(mapfile_open("/proc/self/exe", &s->binary.map), STATUS_OK);
 	s->binary.header = (const void *)s->binary.map.bytes;
@@ -71,6 +72,7 @@ static struct disassembly begin(struct code_of_subject *s, const char *tool)
 				    .hot = &s->hot,
 				    .copy = "/proc/self/exe",
 				    .tool = tool,
+				    .left_ms = &s->left_ms,
 				    .strings = &s->strings};
 }
 
@@ -124,17 +126,77 @@ static void tools_may_fail(void **state)
 		    no[] = "echo one; exit 3",
 		    much[] = "while :; do echo yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy; done";
 	struct code_output out = {0};
+	int64_t left_ms = MUCH_MS;
 	char path[PATH_MAX];
 	(void)state;
 	assert_true(code_tool_find("sh", false, path));
-	assert_true(code_tool_run(path, (char *[]){sh, c, echo, NULL}, &out));
+	assert_true(code_tool_run(path, (char *[]){sh, c, echo, NULL}, &left_ms, &out));
 	assert_string_equal(out.at, "one\ntwo\n");
 	vec_free(&out);
-	assert_false(code_tool_run(path, (char *[]){sh, c, no, NULL}, &out));
+	assert_false(code_tool_run(path, (char *[]){sh, c, no, NULL}, &left_ms, &out));
 	vec_free(&out);
-	assert_false(code_tool_run("/no/such/tool", (char *[]){sh, NULL}, &out));
-	assert_false(code_tool_run(path, (char *[]){sh, c, much, NULL}, &out));
+	assert_false(code_tool_run("/no/such/tool", (char *[]){sh, NULL}, &left_ms, &out));
+	assert_false(code_tool_run(path, (char *[]){sh, c, much, NULL}, &left_ms, &out));
 	assert_in_range(out.n, 1 << 20, 32 << 20);
+	assert_in_range(left_ms, 1, MUCH_MS);
+	vec_free(&out);
+}
+
+/* A process that was killed may still be there, until somebody waits for it. */
+static bool goes_on(long pid)
+{
+	char path[64], state = 'X';
+	snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+	FILE *f = fopen(path, "r");
+	if (f && fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+		state = 'X';
+	if (f)
+		fclose(f);
+	return state != 'X' && state != 'Z';
+}
+
+static bool ends(long pid)
+{
+	for (int i = 0; i < 3000 && goes_on(pid); i++)
+		usleep(10000);
+	return !goes_on(pid);
+}
+
+/* The first closes its output, the second does not; the third is a wrapper that is done. */
+static void tools_are_killed_with_their_children(void **state)
+{
+	static char sh[] = "sh", c[] = "-c",
+		    closed[] = "sleep 60 >/dev/null & echo $!; exec >&-; wait",
+		    open[] = "sleep 60 & echo $!; wait",
+		    wrapper[] = "sleep 60 >/dev/null & echo $!";
+	char *const commands[] = {closed, open, wrapper};
+	char path[PATH_MAX];
+	(void)state;
+	assert_true(code_tool_find("sh", false, path));
+	for (size_t i = 0; i < 3; i++) {
+		struct code_output out = {0};
+		int64_t left_ms = i < 2 ? LITTLE_MS : MUCH_MS;
+		const bool ok =
+			code_tool_run(path, (char *[]){sh, c, commands[i], NULL}, &left_ms, &out);
+		assert_int_equal(ok, i == 2);
+		assert_int_equal(left_ms > 0, i == 2);
+		if (out.n) /* else it was too slow to say whom it started */
+			assert_true(ends(strtol(out.at, NULL, 10)));
+		vec_free(&out);
+	}
+}
+
+static void runs_of_a_tool_share_their_time(void **state)
+{
+	static char sh[] = "sh", c[] = "-c", nap[] = "sleep 0.05";
+	struct code_output out = {0};
+	int64_t left_ms = MUCH_MS;
+	char path[PATH_MAX];
+	(void)state;
+	assert_true(code_tool_find("sh", false, path));
+	assert_true(code_tool_run(path, (char *[]){sh, c, nap, NULL}, &left_ms, &out));
+	assert_true(code_tool_run(path, (char *[]){sh, c, nap, NULL}, &left_ms, &out));
+	assert_in_range(left_ms, 1, MUCH_MS - 100);
 	vec_free(&out);
 }
 
@@ -255,6 +317,8 @@ int main(void)
 		cmocka_unit_test(two_disassemblers_agree),
 		cmocka_unit_test(tools_are_found_in_absolute_directories),
 		cmocka_unit_test(tools_may_fail),
+		cmocka_unit_test(tools_are_killed_with_their_children),
+		cmocka_unit_test(runs_of_a_tool_share_their_time),
 		cmocka_unit_test(comments_of_nvdisasm_end_with_their_line),
 		cmocka_unit_test(text_is_tidied),
 		cmocka_unit_test(functions_of_one_name_are_told_apart),
