@@ -22,6 +22,7 @@ struct disassembly {
 	/* out, ascending */
 	VEC(struct code_instruction) lines; /* address and text */
 	bool failed;                        /* memory is short */
+	bool is_refused;                    /* the tool failed: other functions have no chance */
 };
 
 struct disassembler {

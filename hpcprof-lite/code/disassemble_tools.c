@@ -73,6 +73,7 @@ static bool run_objdump(struct disassembly *d)
 		char *const argv[] = {
 			name, plain, no_bytes, start, stop, copy, is_x86 ? intel : NULL, NULL};
 		ok = code_tool_run(d->tool, argv, d->left_ms, &out);
+		d->is_refused = !ok;
 		if (ok)
 			read_objdump(d, out.at);
 		vec_free(&out);
@@ -144,6 +145,7 @@ static bool run_nvdisasm(struct disassembly *d)
 										    copy, NULL};
 	struct code_output out = {0};
 	const bool ok = code_tool_run(d->tool, symbol ? some : all, d->left_ms, &out);
+	d->is_refused = !ok;
 	if (ok)
 		disassemble_read_nvdisasm(d, out.at, section, s->sh_offset);
 	vec_free(&out);
