@@ -5,6 +5,7 @@
 #include "common/base/cutguard.h"
 #include "common/base/log.h"
 #include "common/safe/printable.h"
+#include "hpcprof-lite/code/code_tool.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -142,6 +143,8 @@ static void *wait_for_signal(void *arg)
 	while (sigwait(&set, &number) != 0)
 		;
 	pthread_mutex_lock(&lock); /* and never unlock: nothing may be named after this */
+	/* it reads in the directory, and is in a process group of its own */
+	code_tool_end();
 	log_end(); /* outputs that are still written would complain of the missing directory */
 	if (open_partial)
 		remove_tree(open_partial);

@@ -134,7 +134,7 @@ tests_unit_prof_test_children_SOURCES = tests/unit/prof/test_children.c
 tests_unit_prof_test_children_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_test_database_SOURCES = tests/unit/prof/test_database.c \
 	hpcprof-lite/database.c hpcprof-lite/database.h
-tests_unit_prof_test_database_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_prof_test_database_LDADD = libhlcode.la $(PROF_UNIT_LDADD)
 tests_unit_prof_test_filter_SOURCES = tests/unit/prof/test_filter.c \
 	tests/unit/prof_gpu/gpu_fixture.h
 tests_unit_prof_test_filter_LDADD = $(PROF_UNIT_LDADD)

@@ -39,7 +39,8 @@ tests_unit_sink_test_sink_outfile_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
 tests_unit_sink_test_sink_cctdb_SOURCES = tests/unit/sink/test_sink_cctdb.c $(model_fixture)
 tests_unit_sink_test_sink_cctdb_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
 tests_unit_code_test_disassemble_SOURCES = tests/unit/code/test_disassemble.c
-tests_unit_code_test_disassemble_LDADD = libhlcode.la libhlprof.la $(CMOCKA_LIBS)
+tests_unit_code_test_disassemble_LDADD = tests/gen/libgen.la libhlcode.la libhlprof.la \
+	$(CMOCKA_LIBS)
 tests_unit_sink_test_sink_html_SOURCES = tests/unit/sink/test_sink_html.c $(model_fixture)
 tests_unit_sink_test_sink_html_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
 tests_unit_sink_test_sink_alloc_SOURCES = tests/unit/sink/test_sink_alloc.c $(model_fixture)

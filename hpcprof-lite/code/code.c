@@ -16,6 +16,7 @@ enum {
 	MOST_FUNCTIONS = 20,
 	MOST_TEXT = 300 << 10,   /* bytes of text of all functions */
 	MOST_BINARY = 512 << 20, /* bytes of a binary that is copied for tools */
+	TOOL_MS = 10000,         /* of all runs of a tool together */
 };
 
 static const struct disassembler *const disassemblers[] = {&disassemble_zydis, &disassemble_objdump,
@@ -29,8 +30,8 @@ struct making {
 	struct code_hots hots;
 	struct disassembly *texts; /* by hot function */
 	struct rights owners;
-	bool gave_up[N_DISASSEMBLERS]; /* it failed once, and may need its time limit each time */
-	bool failed;                   /* memory is short */
+	int64_t left_ms[N_DISASSEMBLERS]; /* of TOOL_MS */
+	bool failed;                      /* memory is short */
 };
 
 static void say_missing(struct making *k, const char *words)
@@ -45,10 +46,11 @@ static void say_missing(struct making *k, const char *words)
 		*new = id;
 }
 
-static void say_about(struct making *k, const char *path, const char *words)
+static void say_about(struct making *k, uint32_t module, bool has_some, const char *words)
 {
 	char text[512];
-	snprintf(text, sizeof text, "no instructions of %.300s: %s", path, words);
+	snprintf(text, sizeof text, "no instructions of %s%.300s: %s",
+		 has_some ? "some functions of " : "", k->m->modules[module].path, words);
 	say_missing(k, text);
 }
 
@@ -87,70 +89,97 @@ static bool make_copy(const struct making *k, const struct code_binary *b, struc
 
 /* ---- disassembling ---- */
 
-/* Disassembles one function. False: this disassembler does not help. */
-static bool read_by(struct making *k, const struct disassembler *d, const struct code_binary *b,
-		    struct copy *copy, size_t hot)
+struct reading {
+	struct code_binary binary;
+	struct copy copy;
+	bool gave_up[N_DISASSEMBLERS]; /* no chance for other functions of this module */
+	bool has_some, lacks_some;     /* functions with, without instructions */
+	char why[128];                 /* the last function without instructions has none */
+};
+
+static bool has_copy(const struct making *k, struct reading *r)
 {
-	char tool[PATH_MAX];
-	if (d->tool && (!code_tool_find(d->tool, d->is_cuda, tool) ||
-			(!copy->path[0] && !make_copy(k, b, copy))))
-		return false;
-	struct disassembly *text = &k->texts[hot];
-	vec_free(&text->lines); /* of one that failed */
-	*text = (struct disassembly){.binary = b,
-				     .hot = &k->hots.list.at[hot],
-				     .copy = copy->path,
-				     .tool = d->tool ? tool : NULL,
-				     .strings = &k->c->strings};
-	const bool ok = d->read(text);
-	k->failed |= text->failed;
-	return ok;
+	return r->copy.path[0] || make_copy(k, &r->binary, &r->copy);
 }
 
-static void read_function(struct making *k, const struct code_binary *b, struct copy *copy,
-			  size_t hot)
+/* Disassembles one function. False: this disassembler does not help. r->why says why. */
+static bool read_by(struct making *k, struct reading *r, size_t i, const char *tool, size_t hot)
+{
+	const struct disassembler *d = disassemblers[i];
+	struct disassembly *text = &k->texts[hot];
+	*text = (struct disassembly){.binary = &r->binary,
+				     .hot = &k->hots.list.at[hot],
+				     .tool = tool,
+				     .left_ms = &k->left_ms[i],
+				     .strings = &k->c->strings};
+	const bool may_run = !tool || (k->left_ms[i] && has_copy(k, r));
+	text->copy = r->copy.path;
+	if (may_run && d->read(text))
+		return true;
+	k->failed |= text->failed;
+	vec_free(&text->lines);
+	r->gave_up[i] = !may_run || text->is_refused;
+	if (tool && !k->left_ms[i])
+		snprintf(r->why, sizeof r->why,
+			 "%s did not finish in the %d seconds that it has for all binaries",
+			 d->tool, TOOL_MS / 1000);
+	else if (!may_run)
+		snprintf(r->why, sizeof r->why,
+			 "it has more than %d MiB, or there is no room for a copy for %s",
+			 MOST_BINARY >> 20, d->tool);
+	else if (text->is_refused)
+		snprintf(r->why, sizeof r->why, "%s failed or printed too much", d->tool);
+	else
+		snprintf(r->why, sizeof r->why, "none were found at sampled addresses");
+	return false;
+}
+
+static void read_function(struct making *k, struct reading *r, size_t hot)
 {
 	char tool[PATH_MAX];
-	const char *path = k->m->modules[k->hots.list.at[hot].module].path, *missing = NULL;
+	const char *missing = NULL;
 	bool has_tool = false;
 	for (size_t i = 0; i < N_DISASSEMBLERS; i++) {
 		const struct disassembler *d = disassemblers[i];
-		if (!d->can || !d->can(b))
+		if (!d->can || !d->can(&r->binary))
 			continue;
 		if (d->tool && !code_tool_find(d->tool, d->is_cuda, tool)) {
 			missing = d->missing;
 			continue;
 		}
 		has_tool = true;
-		if (!k->gave_up[i] && read_by(k, d, b, copy, hot))
+		if (!r->gave_up[i] && read_by(k, r, i, d->tool ? tool : NULL, hot)) {
+			r->has_some = true;
 			return;
-		k->gave_up[i] |= d->tool != NULL;
+		}
 	}
-	if (has_tool)
-		say_about(k, path, "its disassembler failed, or took too long");
-	else if (missing)
+	if (!has_tool && missing) {
 		say_missing(k, missing);
-	else
-		say_about(k, path, "it has code of a machine that no disassembler here knows");
+		return;
+	}
+	r->lacks_some = true;
+	if (!has_tool)
+		snprintf(r->why, sizeof r->why,
+			 "it has code of a machine that no disassembler here knows");
 }
 
 /* Disassembles the functions of one module, and keeps its binary no longer than that. */
 static void read_module(struct making *k, uint32_t module)
 {
-	const struct model_module *m = &k->m->modules[module];
-	struct code_binary b;
-	struct copy copy = {.path = ""};
-	if (!code_binary_open(m, &k->owners, k->o, &b)) {
-		say_about(k, m->path,
+	struct reading r = {.has_some = false};
+	if (!code_binary_open(&k->m->modules[module], &k->owners, k->o, &r.binary)) {
+		say_about(k, module, false,
 			  "it is not there, has changed, may not be read, or is no ELF file");
 		return;
 	}
 	for (size_t i = 0; i < k->hots.list.n && !k->failed; i++)
 		if (k->hots.list.at[i].module == module)
-			read_function(k, &b, &copy, i);
-	k->c->is_private |= b.is_private;
-	remove_copy(&copy);
-	code_binary_close(&b);
+			read_function(k, &r, i);
+	if (r.lacks_some)
+		say_about(k, module, r.has_some, r.why);
+	k->c->is_private |= r.binary.is_private;
+	remove_copy(&r.copy);
+	code_binary_close(&r.binary);
 }
 
 static bool is_hot(const struct making *k, uint32_t module)
@@ -163,8 +192,16 @@ static bool is_hot(const struct making *k, uint32_t module)
 
 /* ---- the whole ---- */
 
+/* Two static functions may have one name, and copies of a function one definition. */
+static bool is_defined_at(const struct model *m, const struct model_function *f,
+			  const struct structure *s, const struct structure_scope *scope)
+{
+	return f->file != MODEL_NONE && scope->file != STRUCTURE_NONE && f->line == scope->line &&
+	       strcmp(m->files[f->file].path, structure_get_file(s, scope->file)) == 0;
+}
+
 static uint32_t find_function(const struct model *m, const struct code_hot *hot,
-			      const struct structure_scope *scope)
+			      const struct structure *s, const struct structure_scope *scope)
 {
 	uint32_t named = MODEL_NONE;
 	for (uint32_t i = 0; i < m->n_functions; i++) {
@@ -173,7 +210,8 @@ static uint32_t find_function(const struct model *m, const struct code_hot *hot,
 			continue;
 		if (f->link_addr == scope->entry && f->link_addr)
 			return i;
-		if (named == MODEL_NONE && strcmp(f->name, scope->name) == 0)
+		if (named == MODEL_NONE && strcmp(f->name, scope->name) == 0 &&
+		    (!f->link_addr || is_defined_at(m, f, s, scope)))
 			named = i;
 	}
 	return named;
@@ -191,7 +229,7 @@ static bool put_function(struct making *k, size_t i, size_t *bytes_left)
 	if (!new)
 		return false;
 	*new = (struct code_function){.module = hot->module,
-				      .function = find_function(k->m, hot, &scope),
+				      .function = find_function(k->m, hot, s, &scope),
 				      .name = name,
 				      .share = hot->share,
 				      .first = k->c->instructions.n};
@@ -209,6 +247,8 @@ static void make(struct making *k)
 	k->failed = strtab_add_z(&k->c->strings, "") == STRTAB_FAILED ||
 		    !code_hots_find(k->m, MOST_FUNCTIONS, &k->hots) ||
 		    !(k->texts = calloc(k->hots.list.n + 1, sizeof *k->texts));
+	for (size_t i = 0; i < N_DISASSEMBLERS; i++)
+		k->left_ms[i] = TOOL_MS;
 	for (uint32_t i = 0; !k->failed && i < k->m->n_processes; i++)
 		k->failed = !rights_add(&k->owners, k->m->processes[i].owner);
 	for (uint32_t i = 0; !k->failed && i < k->m->n_modules; i++)

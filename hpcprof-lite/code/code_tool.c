@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -18,7 +19,10 @@
 
 extern char **environ;
 
-enum { LIMIT_MS = 10000, MOST_BYTES = 16 << 20 };
+enum { MOST_BYTES = 16 << 20 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pid_t running; /* a program that was not waited for, and its process group; 0: none */
 
 static bool is_program(const char *directory, size_t n, const char *name, char path[PATH_MAX])
 {
@@ -55,7 +59,10 @@ bool code_tool_find(const char *name, bool is_cuda, char path[PATH_MAX])
 	return is_cuda && find_cuda(name, path);
 }
 
-/* As start() of load/structures.c, but the child reads nothing and its output is ours. */
+/*
+ * As start() of load/structures.c, but the child reads nothing and its output is ours. Its process
+ * group is its own, so that what it starts can be ended with it.
+ */
 static bool start(const char *path, char *const argv[], int output, pid_t *pid)
 {
 	posix_spawn_file_actions_t actions;
@@ -69,8 +76,9 @@ static bool start(const char *path, char *const argv[], int output, pid_t *pid)
 	if (ok) {
 		posix_spawnattr_setsigmask(&attributes, &none);
 		posix_spawnattr_setsigdefault(&attributes, &all);
-		posix_spawnattr_setflags(&attributes,
-					 POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+		posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK |
+							      POSIX_SPAWN_SETSIGDEF |
+							      POSIX_SPAWN_SETPGROUP);
 		ok = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) == 0 &&
 		     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY,
 						      0) == 0 &&
@@ -91,9 +99,8 @@ static int64_t now_ms(void)
 }
 
 /* True at the end of the output; false after the time limit or too many bytes. */
-static bool collect(int fd, struct code_output *out)
+static bool collect(int fd, int64_t end, struct code_output *out)
 {
-	const int64_t end = now_ms() + LIMIT_MS;
 	while (out->n < MOST_BYTES && vec_reserve(out, out->n + (64 << 10))) {
 		const int64_t left = end - now_ms();
 		struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -114,21 +121,65 @@ static bool collect(int fd, struct code_output *out)
 	return false;
 }
 
-bool code_tool_run(const char *path, char *const argv[], struct code_output *out)
+/* Waits for a program that has closed its output. False: it goes on after the time limit. */
+static bool has_ended(pid_t pid, int64_t end)
 {
+	for (;;) {
+		siginfo_t info = {0};
+		/* WNOWAIT: its number stays its own until end_group() */
+		if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+		    info.si_pid)
+			return true;
+		if (now_ms() >= end)
+			return false;
+		poll(NULL, 0, 1);
+	}
+}
+
+static bool start_group(const char *path, char *const argv[], int output, pid_t *pid)
+{
+	pthread_mutex_lock(&lock);
+	const bool ok = start(path, argv, output, pid);
+	if (ok)
+		running = *pid;
+	pthread_mutex_unlock(&lock);
+	return ok;
+}
+
+/* Ends what still runs. Returns the status of the program. */
+static int end_group(pid_t pid)
+{
+	int status = 0;
+	pthread_mutex_lock(&lock);
+	kill(-pid, SIGKILL);
+	running = 0;
+	pthread_mutex_unlock(&lock);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
+}
+
+bool code_tool_run(const char *path, char *const argv[], int64_t *left_ms, struct code_output *out)
+{
+	const int64_t end = now_ms() + *left_ms;
 	int fds[2], status = 0;
 	pid_t pid;
 	if (pipe2(fds, O_CLOEXEC) != 0)
 		return false;
-	const bool runs = start(path, argv, fds[1], &pid);
+	const bool runs = start_group(path, argv, fds[1], &pid);
 	close(fds[1]);
-	const bool ok = runs && collect(fds[0], out);
+	const bool ok = runs && collect(fds[0], end, out) && has_ended(pid, end);
 	close(fds[0]);
-	if (!runs)
-		return false;
-	if (!ok)
-		kill(pid, SIGKILL);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	if (runs)
+		status = end_group(pid);
+	const int64_t now = now_ms();
+	*left_ms = now < end ? end - now : 0;
 	return ok && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+void code_tool_end(void)
+{
+	pthread_mutex_lock(&lock); /* and never unlock: no program may start after this */
+	if (running)
+		kill(-running, SIGKILL);
 }

@@ -17,10 +17,12 @@ struct disassembly {
 	const struct code_hot *hot;
 	const char *copy; /* a private copy of the binary, for tools */
 	const char *tool; /* its path; NULL: the disassembler is a library */
+	int64_t *left_ms; /* the time that the tool has: see code_tool_run() */
 	struct strtab *strings;
 	/* out, ascending */
 	VEC(struct code_instruction) lines; /* address and text */
 	bool failed;                        /* memory is short */
+	bool is_refused;                    /* the tool failed: other functions have no chance */
 };
 
 struct disassembler {
@@ -41,5 +43,12 @@ extern const struct disassembler disassemble_zydis, disassemble_objdump, disasse
 void disassemble_add(struct disassembly *d, uint64_t link_addr, const char *text, size_t n);
 /* The next line of some text: [*at, end). Returns false at the end. */
 bool disassemble_next_line(const char **at, const char **end);
+
+/*
+ * Reads what nvdisasm prints: the instructions of `d->hot` in a section of the file that begins at
+ * offset `first`.
+ */
+void disassemble_read_nvdisasm(struct disassembly *d, const char *text, const char *section,
+			       uint64_t first);
 
 #endif

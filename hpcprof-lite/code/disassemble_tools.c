@@ -3,6 +3,7 @@
 #include "hpcprof-lite/code/code_tool.h"
 #include "hpcprof-lite/code/disassemble.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +72,8 @@ static bool run_objdump(struct disassembly *d)
 		snprintf(stop, sizeof stop, "--stop-address=%#" PRIx64, r->end);
 		char *const argv[] = {
 			name, plain, no_bytes, start, stop, copy, is_x86 ? intel : NULL, NULL};
-		ok = code_tool_run(d->tool, argv, &out);
+		ok = code_tool_run(d->tool, argv, d->left_ms, &out);
+		d->is_refused = !ok;
 		if (ok)
 			read_objdump(d, out.at);
 		vec_free(&out);
@@ -101,8 +103,8 @@ static bool is_in(const struct code_hot *hot, uint64_t link_addr)
  * an instruction and a semicolon. Older architectures have "{" before two instructions that go
  * together.
  */
-static void read_nvdisasm(struct disassembly *d, const char *text, const char *section,
-			  uint64_t first)
+void disassemble_read_nvdisasm(struct disassembly *d, const char *text, const char *section,
+			       uint64_t first)
 {
 	bool is_here = false;
 	for (const char *at = text, *end = NULL; disassemble_next_line(&at, &end);) {
@@ -112,10 +114,11 @@ static void read_nvdisasm(struct disassembly *d, const char *text, const char *s
 			const size_t n = strlen(section);
 			is_here = strncmp(name, section, n) == 0 &&
 				  (name[n] == ',' || name[n] == ' ' || name[n] == '\t');
-		} else if (is_here && c[0] == '/' && c[1] == '*') {
+		} else if (is_here && c[0] == '/' && c[1] == '*' &&
+			   isxdigit((unsigned char)c[2])) { /* strtoull() would skip a newline */
 			char *close;
 			const uint64_t offset = strtoull(c + 2, &close, 16);
-			if (close == c + 2 || close[0] != '*' || close[1] != '/')
+			if (close[0] != '*' || close[1] != '/')
 				continue;
 			const char *from = close + 2 + strspn(close + 2, " \t{"),
 				   *semicolon = memchr(from, ';', (size_t)(end - from));
@@ -141,9 +144,10 @@ static bool run_nvdisasm(struct disassembly *d)
 	char *const some[] = {name, code, only, index, copy, NULL}, *const all[] = {name, code,
 										    copy, NULL};
 	struct code_output out = {0};
-	const bool ok = code_tool_run(d->tool, symbol ? some : all, &out);
+	const bool ok = code_tool_run(d->tool, symbol ? some : all, d->left_ms, &out);
+	d->is_refused = !ok;
 	if (ok)
-		read_nvdisasm(d, out.at, section, s->sh_offset);
+		disassemble_read_nvdisasm(d, out.at, section, s->sh_offset);
 	vec_free(&out);
 	free(copy);
 	return ok && d->lines.n;

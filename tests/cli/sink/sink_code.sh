@@ -110,7 +110,69 @@ like "SASS: the text of an address, its line and its stalls" "$(cat "$T/sass.cod
 	'^0xbb40 GINS=129015=129015,.*GINS:STL_IDEP=2=2.*truth_kernels.cu:164 @!P0 OP423 R12, RZ$'
 like "nvdisasm fails: the samples are there" "$(cat "$T/broken.code")" '^0xbb40 GINS=129015'
 like "... and why they have no text" "$(cat "$T/broken.code")" \
-	'^missing no instructions of .*84ffd5.*: its disassembler failed'
+	'^missing no instructions of .*84ffd5.*: nvdisasm failed or printed too much$'
+# two binaries, of which nvdisasm refuses the first that it sees
+cubin=$srcdir/tests/golden/cubin/calls.sm_90.lineinfo.cubin
+mkdir -p "$T/picky" "$T/hangs"
+{ cat "$cubin" && echo; } >"$T/longer.cubin"
+for i in "$cubin" "$T/longer.cubin"; do
+	run=$T/${i##*/}.run
+	"$builddir/tests/gen/gen_pc" "$run" "$i" "$srcdir/tests/golden/prof/pc/calls-h200.txt"
+	mkdir "$run/structs"
+	for f in "$run"/gpubins/*; do
+		"$HPCSTRUCT" -q --no-cache -o "$run/structs/$(basename "$f" .gpubin).hpcstruct" "$f"
+	done
+done
+cat >"$T/picky/nvdisasm" <<SH
+#!/bin/sh
+for copy; do :; done
+[ -e "$T/refused" ] || cp "\$copy" "$T/refused"
+if cmp -s "\$copy" "$T/refused"; then
+	echo again >>"$T/asked"
+	exit 1
+fi
+exec "$T/bin/nvdisasm" "\$@"
+SH
+cat >"$T/hangs/nvdisasm" <<SH
+#!/bin/sh
+sleep 600 &
+echo \$! >"$T/child.new"
+mv "$T/child.new" "$T/child"
+wait
+SH
+chmod +x "$T/picky/nvdisasm" "$T/hangs/nvdisasm"
+PATH=$T/picky:$path
+page two "$T/longer.cubin.run" "$T/${cubin##*/}.run"
+PATH=$path
+is "nvdisasm refuses a binary: the page says so of this one" \
+	"$(grep -c '^missing no instructions of /.*: nvdisasm failed' "$T/two.code")" 1
+like "... and has the instructions of the other" "$(cat "$T/two.code")" \
+	' @!P0 OP[0-9A-F]* R[0-9]*, RZ$'
+is "... and asks once about each" "$(wc -l <"$T/asked" | tr -d ' ')" 1
+
+PATH=$T/hangs:$path
+"$HPCPROF" -q --to html -o "$T/killed" "$T/nv" >/dev/null 2>&1 &
+pid=$!
+PATH=$path
+n=0
+while [ ! -e "$T/child" ] && [ $n -lt 600 ]; do
+	sleep 0.05
+	n=$((n + 1))
+done
+kill "$pid"
+wait "$pid" || true
+child=$(cat "$T/child")
+# killed, but perhaps not yet gone
+n=0
+while grep -qs '^State:.[^XZ]' "/proc/$child/status" && [ $n -lt 200 ]; do
+	sleep 0.05
+	n=$((n + 1))
+done
+is "a signal to hpcprof-lite ends nvdisasm and what it started" \
+	"$(grep -s '^State:.[^XZ]' "/proc/$child/status")" ""
+is "... and leaves nothing behind" "$(find "$T" -maxdepth 1 -name '*killed*')" ""
+[ ! -d "/proc/$child" ] || kill "$child" || true
+
 if [ -z "$(command -v nvdisasm || ls /usr/local/cuda*/bin/nvdisasm 2>/dev/null)" ]; then
 	CUDA_HOME=$T/empty page absent "$T/nv"
 	like "no nvdisasm: the page names it" "$(cat "$T/absent.code")" \
