@@ -61,7 +61,7 @@ static enum status read_all(const struct arguments *a, char *const *directories,
 					    .internals = a->internals,
 					    .ranges = a->ranges,
 					    .instructions = arguments_want(a, &sink_html) &&
-							    filter_is_empty(a->filter) && !a->ranks,
+							    filter_is_empty(a->filter),
 					    .find_structures = needed_structures_find,
 					    .arg = s,
 					    .comm = a->comm};
