@@ -27,7 +27,11 @@ static uint64_t one(struct mpi_poll *p, uint64_t ns, bool has_found, unsigned *n
 		mpi_poll_compare(p, now_ns, now_ns * TICKS, now_ns);
 		return mpi_poll_ns(p, now_ns - ns, now_ns, has_found);
 	}
-	return mpi_poll_is_skipped(p, ns * TICKS, has_found) ? 0 : mpi_poll_ticks_ns(p, ns * TICKS);
+	const uint64_t ticks = ns * TICKS;
+	if (!mpi_poll_is_skipped(p, ticks, has_found))
+		return mpi_poll_ticks_ns(p, ticks);
+	p->n_skipped++;
+	return 0;
 }
 
 /* `n` polls that take `ns` each, `gap_ns` apart. Returns their time; *n_timed: how many were. */
