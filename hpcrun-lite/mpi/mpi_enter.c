@@ -276,16 +276,16 @@ static __attribute__((noinline)) void end_timed_poll(struct mpi_frame *f, const 
 }
 
 static __attribute__((noinline)) void end_long_poll(struct mpi_frame *f, const uintptr_t *a,
-						    int result, uint64_t ticks)
+						    int result, int64_t ticks)
 {
-	const uint64_t ns = mpi_poll_ticks_ns(f->poll, ticks);
+	const uint64_t ns = mpi_poll_ticks_ns(f->poll, ticks, clock_mono_ns());
 	begin_call(f, a);
 	record_poll(f, a, result, ns);
 }
 
 static void end_poll(struct mpi_frame *f, const uintptr_t *a, int result)
 {
-	const uint64_t ticks = clock_ticks() - f->enter_ticks;
+	const int64_t ticks = (int64_t)(clock_ticks() - f->enter_ticks);
 	if (mpi_poll_is_skipped(f->poll, ticks, has_found(f, a, result)))
 		f->poll->n_skipped += f->host->again(f->poll->n_calls);
 	else

@@ -60,12 +60,15 @@ static inline bool mpi_poll_is_timed(struct mpi_poll *p)
 /*
  * A poll that was not timed has taken `ticks`. Returns true if a later one can stand for it: if it
  * counts, add it to n_skipped. False: record it, with the time mpi_poll_ticks_ns().
+ *
+ * The processors' counters need not agree, so a thread that has moved may read any difference. A
+ * negative one counts as 0, and none is longer than the time since the last timed poll.
  */
-static inline bool mpi_poll_is_skipped(const struct mpi_poll *p, uint64_t ticks, bool has_found)
+static inline bool mpi_poll_is_skipped(const struct mpi_poll *p, int64_t ticks, bool has_found)
 {
-	return !has_found && ticks < p->short_ticks;
+	return !has_found && ticks < (int64_t)p->short_ticks;
 }
-uint64_t mpi_poll_ticks_ns(const struct mpi_poll *p, uint64_t ticks);
+uint64_t mpi_poll_ticks_ns(const struct mpi_poll *p, int64_t ticks, uint64_t now_ns);
 
 /*
  * A timed poll has ended. Returns the time to record for it: its own time and, if it was short and
