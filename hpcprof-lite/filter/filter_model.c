@@ -6,6 +6,8 @@
  */
 #include "hpcprof-lite/filter/filter_part.h"
 
+#include "common/format/measurement_mpi.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -204,10 +206,20 @@ static bool copy_mpi_calls(struct filter_part *p, struct model_mpi_comm *comms,
 			comms[c.comm].n_calls += c.n_calls;
 			comms[c.comm].seconds += (double)c.ns / 1e9;
 		}
+		to->n_all_peers += c.peer == MSR_MPI_ALL_PEERS ? c.n_calls : 0;
 		calls[to->n_calls++] = c;
 	}
 	to->calls = calls;
 	return true;
+}
+
+/* Processes count the calls that they lost for all their threads together. */
+static uint64_t lost_mpi_calls(const struct model *m)
+{
+	uint64_t n = 0;
+	for (uint32_t i = 0; i < m->n_processes; i++)
+		n += m->processes[i].ledger.losses[MSR_LOSS_MPI];
+	return n;
 }
 
 /* Copies the calls of MPI, but not who came late: that is known of all ranks together. */
@@ -226,12 +238,12 @@ static bool copy_mpi(struct filter_part *p)
 		comms[i].n_calls = 0;
 		comms[i].seconds = 0;
 	}
-	*to = *from;
-	to->calls = NULL;
-	to->sites = NULL;
-	to->late = NULL;
-	to->n_calls = to->n_sites = to->n_late = 0;
-	to->comms = comms;
+	*to = (struct model_mpi){.comms = comms,
+				 .n_comms = from->n_comms,
+				 .n_matched = UINT64_MAX,
+				 .n_unmatched = UINT64_MAX,
+				 .n_lost = lost_mpi_calls(p->to),
+				 .clock_error_ns = from->clock_error_ns};
 	p->to->mpi = to;
 	return copy_mpi_calls(p, comms, to);
 }

@@ -75,8 +75,11 @@ struct model_mpi {
 	uint32_t n_sites;
 	const struct model_mpi_late *late;  /* by site, then falling waited_ns */
 	uint32_t n_late;
-	uint64_t n_matched;     /* collective calls whose arrivals are all known */
-	uint64_t n_unmatched;   /* collective calls that were recorded, but not by all processes */
+	/*
+	 * Collective calls whose arrivals are all known, and those that were recorded, but not by
+	 * all processes; UINT64_MAX: unknown, as in a part of the run.
+	 */
+	uint64_t n_matched, n_unmatched;
 	uint64_t n_lost;        /* calls that could not be recorded */
 	uint64_t n_all_peers;   /* calls whose peers were summed up to bound the records */
 	/*
@@ -85,7 +88,6 @@ struct model_mpi {
 	 * clocks are taken to agree.
 	 */
 	uint64_t clock_error_ns;
-	uint32_t n_hosts;
 };
 
 /*

@@ -4,6 +4,7 @@
 #include "hpcprof-lite/record/record_build.h"
 #include "hpcprof-lite/view/view_mpi.h"
 #include "hpcprof-lite/view/view_nccl.h"
+#include "hpcprof-lite/view/view_run.h"
 
 static struct value rank_of_profile(const struct model *m, uint32_t profile)
 {
@@ -38,15 +39,31 @@ static bool has_clock_error(const struct record *r)
 	return ((const struct model_mpi *)r->at)->clock_error_ns != UINT64_MAX;
 }
 
+static bool has_matched(const struct record *r)
+{
+	return ((const struct model_mpi *)r->at)->n_matched != UINT64_MAX;
+}
+
+static struct value count_hosts(const struct record *r)
+{
+	struct view_run run;
+	const bool ok = view_run_make(r->m, &run);
+	return (struct value){.n = run.n_hosts, .is_known = ok};
+}
+
 #define MPI(member, name, meaning) COUNT(model_mpi, member, name, meaning)
+#define MATCHED(member, name_, meaning_)                                                           \
+	{.name = (name_), .meaning = (meaning_), .kind = FIELD_COUNT, .is_known = has_matched,     \
+	 FIELD_AT(model_mpi, member)}
 static const struct field mpi_fields[] = {
-	MPI(n_matched, "matched", "Collective calls whose arrivals are all known"),
-	MPI(n_unmatched, "unmatched", "Recorded, but not by all processes"),
-	MPI(n_lost, "lost", "Calls that could not be recorded"),
+	MATCHED(n_matched, "matched",
+		"Collective calls whose arrivals are all known; unknown: a part of the run"),
+	MATCHED(n_unmatched, "unmatched", "Recorded, but not by all processes"),
+	MPI(n_lost, "lost", "Calls that could not be recorded, of all threads"),
 	MPI(n_all_peers, "without_peers", "Calls whose peers were summed up"),
-	MPI(n_hosts, "hosts", NULL),
+	GET(FIELD_COUNT, "hosts", count_hosts, NULL),
 	{.name = "clock_error_ns", .kind = FIELD_COUNT, .is_known = has_clock_error,
-	 .meaning = "Between hosts; 0: one host; unknown: each host has its own clock",
+	 .meaning = "Between hosts of the run; 0: one host; unknown: each has its own clock",
 	 FIELD_AT(model_mpi, clock_error_ns)},
 };
 static const struct field mpi_comm_fields[] = {

@@ -60,7 +60,7 @@ static const char *way_of(const struct model_mpi_call *c)
 {
 	static const char *const ways[] = {[MSR_MPI_WAY_FROM] = "for a message from",
 					   [MSR_MPI_WAY_TO] = "for a message to",
-					   [MSR_MPI_WAY_BOTH] = "for messages from and to"};
+					   [MSR_MPI_WAY_BOTH] = "for a message from or to"};
 	if (c->way)
 		return ways[c->way];
 	return mpi_call_forms[c->call].send ? "to" : "from";

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define MPI_HOST_VERSION 4u
+#define MPI_HOST_VERSION 5u
 #define MPI_HOST_SYMBOL "hpcrun_lite_mpi_host"
 
 /* One call of MPI that has ended. */
@@ -52,8 +52,8 @@ struct mpi_host {
 	 * added to; NULL: it is not recorded. The pointer is for this thread and generation only.
 	 */
 	_Atomic uint64_t *(*end)(const struct mpi_event *e);
-	/* Adds a call to such a count. Does nothing if measurement has ended. */
-	void (*again)(_Atomic uint64_t *n_calls);
+	/* Adds a call to such a count. False: measurement is off or has ended. */
+	bool (*again)(_Atomic uint64_t *n_calls);
 	/* Describes a communicator. `id` in it is ignored. Returns its id; 0: not recorded. */
 	uint32_t (*comm)(const struct msr_mpi_comm *c);
 };

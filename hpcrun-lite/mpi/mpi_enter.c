@@ -253,7 +253,6 @@ static __attribute__((noinline)) void record_poll(struct mpi_frame *f, const uin
 						  int result, uint64_t ns)
 {
 	const struct mpi_library *l = mpi_library(f->function);
-	begin_call(f, a);
 	if (result == 0)
 		follow(f->host, l, f, &mpi_call_forms[f->call], a);
 	if (f->is_measured)
@@ -270,17 +269,27 @@ static __attribute__((noinline)) void end_timed_poll(struct mpi_frame *f, const 
 {
 	const uint64_t leave_ns = clock_mono_ns(), ticks = clock_ticks();
 	mpi_poll_compare(f->poll, leave_ns, ticks, clock_mono_ns());
+	begin_call(f, a);
 	record_poll(f, a, result,
-		    mpi_poll_ns(f->poll, f->enter_ns, leave_ns, has_found(f, a, result)));
+		    mpi_poll_ns(f->poll, f->enter_ns, leave_ns,
+				!f->is_measured || has_found(f, a, result)));
+}
+
+static __attribute__((noinline)) void end_long_poll(struct mpi_frame *f, const uintptr_t *a,
+						    int result, int64_t ticks)
+{
+	const uint64_t ns = mpi_poll_ticks_ns(f->poll, ticks, clock_mono_ns());
+	begin_call(f, a);
+	record_poll(f, a, result, ns);
 }
 
 static void end_poll(struct mpi_frame *f, const uintptr_t *a, int result)
 {
-	const uint64_t ticks = clock_ticks() - f->enter_ticks;
+	const int64_t ticks = (int64_t)(clock_ticks() - f->enter_ticks);
 	if (mpi_poll_is_skipped(f->poll, ticks, has_found(f, a, result)))
-		f->host->again(f->poll->n_calls);
+		f->poll->n_skipped += f->host->again(f->poll->n_calls);
 	else
-		record_poll(f, a, result, mpi_poll_ticks_ns(f->poll, ticks));
+		end_long_poll(f, a, result, ticks);
 }
 
 void mpi_leave(struct mpi_frame *f, const uintptr_t *a, int result)

@@ -15,14 +15,16 @@ static uint32_t choose(struct mpi_poll *p)
 	       (p->random >> 16) % (MPI_POLL_MOST_SKIPPED - MPI_POLL_LEAST_SKIPPED + 1);
 }
 
-uint64_t mpi_poll_ticks_ns(const struct mpi_poll *p, uint64_t ticks)
+uint64_t mpi_poll_ticks_ns(const struct mpi_poll *p, int64_t ticks, uint64_t now_ns)
 {
+	const uint64_t n = ticks > 0 ? (uint64_t)ticks : 0, most_ns = now_ns - p->last_ns;
 	/* in two steps, so that it cannot overflow */
-	return ticks / p->short_ticks * MPI_POLL_SHORT_NS +
-	       ticks % p->short_ticks * MPI_POLL_SHORT_NS / p->short_ticks;
+	const uint64_t ns = n / p->short_ticks * MPI_POLL_SHORT_NS +
+			    n % p->short_ticks * MPI_POLL_SHORT_NS / p->short_ticks;
+	return ns < most_ns ? ns : most_ns;
 }
 
-uint64_t mpi_poll_ns(struct mpi_poll *p, uint64_t enter_ns, uint64_t leave_ns, bool has_found)
+uint64_t mpi_poll_ns(struct mpi_poll *p, uint64_t enter_ns, uint64_t leave_ns, bool is_alone)
 {
 	const uint64_t own = leave_ns - enter_ns;
 	const bool is_short = own < MPI_POLL_SHORT_NS;
@@ -31,7 +33,7 @@ uint64_t mpi_poll_ns(struct mpi_poll *p, uint64_t enter_ns, uint64_t leave_ns, b
 	p->last_ns = leave_ns;
 	p->n_short += is_short && p->n_short < MPI_POLL_ALL_TIMED;
 	p->n_skip = p->n_short == MPI_POLL_ALL_TIMED && p->short_ticks ? choose(p) : 0;
-	if (!is_short || has_found)
+	if (!is_short || is_alone)
 		return own;
 	uint64_t others = p->n_skipped * own;
 	if (others > p->room_ns)

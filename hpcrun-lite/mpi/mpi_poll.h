@@ -58,24 +58,25 @@ static inline bool mpi_poll_is_timed(struct mpi_poll *p)
 }
 
 /*
- * A poll that was not timed has taken `ticks`. Returns true if a later one stands for it. False:
- * record it, with the time mpi_poll_ticks_ns().
+ * A poll that was not timed has taken `ticks`. Returns true if a later one can stand for it: if it
+ * counts, add it to n_skipped. False: record it, with the time mpi_poll_ticks_ns().
+ *
+ * The processors' counters need not agree, so a thread that has moved may read any difference. A
+ * negative one counts as 0, and none is longer than the time since the last timed poll.
  */
-static inline bool mpi_poll_is_skipped(struct mpi_poll *p, uint64_t ticks, bool has_found)
+static inline bool mpi_poll_is_skipped(const struct mpi_poll *p, int64_t ticks, bool has_found)
 {
-	if (has_found || ticks >= p->short_ticks)
-		return false;
-	p->n_skipped++;
-	return true;
+	return !has_found && ticks < (int64_t)p->short_ticks;
 }
-uint64_t mpi_poll_ticks_ns(const struct mpi_poll *p, uint64_t ticks);
+uint64_t mpi_poll_ticks_ns(const struct mpi_poll *p, int64_t ticks, uint64_t now_ns);
 
 /*
  * A timed poll has ended. Returns the time to record for it: its own time and, if it was short and
- * found nothing, that of the skipped polls. All these estimates together are never more than the
- * time that has passed between timed polls.
+ * does not stand alone, that of the skipped polls. It stands alone if it has found something, or is
+ * not recorded. All these estimates together are never more than the time that has passed between
+ * timed polls.
  */
-uint64_t mpi_poll_ns(struct mpi_poll *p, uint64_t enter_ns, uint64_t leave_ns, bool has_found);
+uint64_t mpi_poll_ns(struct mpi_poll *p, uint64_t enter_ns, uint64_t leave_ns, bool is_alone);
 
 /*
  * Compares the counter of ticks with the clock, after each timed poll: `ticks` was read between the

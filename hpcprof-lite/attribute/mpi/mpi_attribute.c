@@ -432,7 +432,6 @@ static bool give(struct making *w, struct model *m, uint64_t clock_error_ns)
 	out->n_unmatched = w->waits.n_unmatched;
 	out->n_all_peers = w->n_all_peers;
 	out->clock_error_ns = clock_error_ns;
-	out->n_hosts = (uint32_t)w->arrivals.hosts.n;
 	bool ok = true;
 	ok = ((out->comms = GIVE(m, &w->comms.list)) || !out->n_comms) && ok;
 	ok = ((out->calls = GIVE(m, &w->calls)) || !out->n_calls) && ok;

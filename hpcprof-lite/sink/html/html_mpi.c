@@ -158,8 +158,8 @@ void html_put_mpi(struct html *h)
 	}
 	html_put_text(&h->section,
 		      ",\"mpi\":{\"elapsed\":%.0f,\"lost\":%" PRIu64 ",\"summed\":%" PRIu64
-		      ",\"hosts\":%" PRIu32 ",\"clockError\":%" PRId64 ",\"whole\":{",
-		      v.elapsed * 1e6, mpi->n_lost, mpi->n_all_peers, mpi->n_hosts,
+		      ",\"clockError\":%" PRId64 ",\"whole\":{",
+		      v.elapsed * 1e6, mpi->n_lost, mpi->n_all_peers,
 		      mpi->clock_error_ns == UINT64_MAX ? -1 : (int64_t)mpi->clock_error_ns);
 	put_sums(h, &v.whole);
 	html_put_text(&h->section, "}");

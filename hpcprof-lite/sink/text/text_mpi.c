@@ -230,12 +230,12 @@ static void say_head(const struct model *m, const struct view_mpi *v, const stru
 		fprintf(s->out, "  %s calls are recorded without their peers, to save space\n",
 			text_count(a, m->mpi->n_all_peers));
 	if (m->mpi->clock_error_ns == UINT64_MAX)
-		fprintf(s->out, "  the clocks of %" PRIu32 " hosts could not be compared; waiting "
-				"between hosts relies on their time of day\n",
-			m->mpi->n_hosts);
+		fputs("  the clocks of the hosts could not be compared; waiting between hosts "
+		      "relies on their time of day\n",
+		      s->out);
 	else if (m->mpi->clock_error_ns)
-		fprintf(s->out, "  the clocks of %" PRIu32 " hosts are known to +-%s\n",
-			m->mpi->n_hosts, text_ns(a, m->mpi->clock_error_ns));
+		fprintf(s->out, "  the clocks of the hosts are known to +-%s\n",
+			text_ns(a, m->mpi->clock_error_ns));
 }
 
 static bool put_head(const struct model *m, const struct view_mpi *v, const struct text_style *s)

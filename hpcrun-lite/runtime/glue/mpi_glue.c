@@ -113,10 +113,13 @@ static _Atomic uint64_t *end(const struct mpi_event *e)
 	return sum;
 }
 
-static void again(_Atomic uint64_t *n_calls)
+static bool again(_Atomic uint64_t *n_calls)
 {
-	if (process_is_alive() && !atomic_load_explicit(&process.ending, memory_order_relaxed))
-		one_writer_add(n_calls, 1);
+	if (atomic_load_explicit(&process.off, memory_order_relaxed) || !process_is_alive() ||
+	    atomic_load_explicit(&process.ending, memory_order_relaxed))
+		return false;
+	one_writer_add(n_calls, 1);
+	return true;
 }
 
 static uint32_t comm(const struct msr_mpi_comm *c)

@@ -27,7 +27,11 @@ static uint64_t one(struct mpi_poll *p, uint64_t ns, bool has_found, unsigned *n
 		mpi_poll_compare(p, now_ns, now_ns * TICKS, now_ns);
 		return mpi_poll_ns(p, now_ns - ns, now_ns, has_found);
 	}
-	return mpi_poll_is_skipped(p, ns * TICKS, has_found) ? 0 : mpi_poll_ticks_ns(p, ns * TICKS);
+	const int64_t ticks = (int64_t)(ns * TICKS);
+	if (!mpi_poll_is_skipped(p, ticks, has_found))
+		return mpi_poll_ticks_ns(p, ticks, now_ns);
+	p->n_skipped++;
+	return 0;
 }
 
 /* `n` polls that take `ns` each, `gap_ns` apart. Returns their time; *n_timed: how many were. */
@@ -137,8 +141,22 @@ static void ticks_are_compared_with_the_clock(void **state)
 	/* a processor whose counter starts anew */
 	mpi_poll_compare(&p, 7000000, 5, 7000020);
 	assert_int_equal(p.short_ticks, 3 * MPI_POLL_SHORT_NS);
-	assert_int_equal(mpi_poll_ticks_ns(&p, 3), 1);
-	assert_int_equal(mpi_poll_ticks_ns(&p, UINT64_C(3) << 60), UINT64_C(1) << 60);
+	assert_int_equal(mpi_poll_ticks_ns(&p, 3, 1000), 1);
+	assert_int_equal(mpi_poll_ticks_ns(&p, INT64_C(3) << 60, UINT64_MAX), UINT64_C(1) << 60);
+}
+
+/* A thread moves to a processor whose counter is far behind or far ahead. */
+static void counters_of_processors_differ(void **state)
+{
+	struct mpi_poll p = {0};
+	unsigned n_timed;
+	(void)state;
+	poll(&p, MPI_POLL_ALL_TIMED, 100, 10, &n_timed);
+	assert_true(mpi_poll_is_skipped(&p, -1, false));
+	assert_true(mpi_poll_is_skipped(&p, INT64_MIN, false));
+	assert_int_equal(mpi_poll_ticks_ns(&p, -1, now_ns + 700), 0);
+	assert_false(mpi_poll_is_skipped(&p, INT64_MAX, false));
+	assert_int_equal(mpi_poll_ticks_ns(&p, INT64_MAX, now_ns + 700), 700);
 }
 
 static void another_generation_forgets(void **state)
@@ -176,6 +194,7 @@ int main(void)
 		cmocka_unit_test(what_finds_something_stands_for_itself),
 		cmocka_unit_test(time_is_never_made_up),
 		cmocka_unit_test(ticks_are_compared_with_the_clock),
+		cmocka_unit_test(counters_of_processors_differ),
 		cmocka_unit_test(another_generation_forgets),
 		cmocka_unit_test(all_polls_have_a_state),
 	};

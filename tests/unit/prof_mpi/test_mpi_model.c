@@ -5,6 +5,7 @@
  */
 #include "tests/unit/prof/prof_fixture.h"
 
+#include "hpcprof-lite/filter/filter.h"
 #include "hpcprof-lite/view/view_mpi.h"
 #include "hpcprof-lite/view/view_mpi_open.h"
 #include "tests/gen/gen_mpi.h"
@@ -38,7 +39,7 @@ static void sum_up(struct msr_mpi_call *c, unsigned call, uint32_t node, int32_t
 /*
  * Each rank calls from one node: 10 sends of 8 bytes to the other (1000 ns in all, the shortest 50
  * ns), a wait, a call without a path, and 2 barriers. Rank 1 comes 1 ms late to the first and rank
- * 0 2 ms late to the second.
+ * 0 2 ms late to the second. Rank 0 loses a call, and rank 1 two.
  */
 static void write_rank(uint32_t rank)
 {
@@ -55,6 +56,7 @@ static void write_rank(uint32_t rank)
 	uint32_t node = gen_child(g, 0, gen_entry(g, 0, MSR_ENTRY_MAIN),
 				  msr_addr_make(module, 0x1000, false));
 	gen_sample(g, 0, node, metric, 2000, 1000);
+	gen_process_loss(g, MSR_LOSS_MPI, 1 + rank);
 	paths[rank] = gen_close(g, MSR_EXIT_RETURN, 0);
 
 	const struct msr_mpi_comm comm = {
@@ -153,10 +155,13 @@ static void a_call_that_did_not_end(void **state)
 		.call = MPI_CALL_Probe, .peer = 2, .peer_world = 3};
 	groups->longest = &probe;
 	assert_string_equal(view_mpi_open_name(groups, name), "MPI_Probe from rank 3");
-	const struct model_mpi_call wait = {
+	struct model_mpi_call wait = {
 		.call = MPI_CALL_Wait, .peer = 2, .peer_world = 3, .way = MSR_MPI_WAY_TO};
 	groups->longest = &wait;
 	assert_string_equal(view_mpi_open_name(groups, name), "MPI_Wait for a message to rank 3");
+	wait.way = MSR_MPI_WAY_BOTH; /* some of the requests may be complete */
+	assert_string_equal(view_mpi_open_name(groups, name),
+			    "MPI_Wait for a message from or to rank 3");
 	free(groups);
 	model_free(m);
 	fixture_remove(own);
@@ -202,6 +207,7 @@ static void the_model(void **state)
 	close_to(total(m, MODEL_ROLE_MPI_WAIT), (2 * 500 + 1000000 + 2000000) * 1e-9);
 	assert_int_equal(m->mpi->n_matched, 2);
 	assert_int_equal(m->mpi->n_unmatched, 0);
+	assert_int_equal(m->mpi->n_lost, 3);
 	assert_int_equal(m->mpi->n_all_peers, 2);
 	assert_int_equal(m->mpi->n_comms, 1);
 	assert_int_equal(m->mpi->comms[0].n_members, 2);
@@ -212,6 +218,23 @@ static void the_model(void **state)
 	assert_int_equal(m->profiles[m->mpi->late[0].profile].process, 0);
 	assert_int_equal(m->mpi->late[0].waited_ns, 2000000);
 	assert_int_equal(m->mpi->late[1].waited_ns, 1000000);
+	model_free(m);
+}
+
+/* It has the losses of its own processes, and nobody knows which of its calls are matched. */
+static void a_part_of_the_run(void **state)
+{
+	(void)state;
+	struct model *m = fixture_model(directory, 1);
+	assert_int_equal(filter_apply(&m, &(struct filter){.ranks = "1"}, 1), STATUS_OK);
+	fixture_check_model(m);
+	assert_int_equal(m->mpi->n_calls, 4);
+	assert_int_equal(m->mpi->n_lost, 2);
+	assert_int_equal(m->mpi->n_all_peers, 1);
+	assert_true(m->mpi->n_matched == UINT64_MAX && m->mpi->n_unmatched == UINT64_MAX);
+	char *text = fixture_text(m);
+	assert_non_null(strstr(text, "\nmpi-ledger\t-\t-\t2\t1\t1\t0\n"));
+	free(text);
 	model_free(m);
 }
 
@@ -271,8 +294,9 @@ static void damaged_records(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(a_call_that_did_not_end),
-		cmocka_unit_test(a_sender_that_is_always_late),
-		cmocka_unit_test(the_model),
+					   cmocka_unit_test(a_sender_that_is_always_late),
+					   cmocka_unit_test(the_model),
+					   cmocka_unit_test(a_part_of_the_run),
 					   cmocka_unit_test(the_tables),
 					   cmocka_unit_test(damaged_records)};
 	cmocka_set_message_output(CM_OUTPUT_TAP);

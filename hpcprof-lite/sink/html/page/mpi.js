@@ -132,13 +132,11 @@ class MpiCards {
       notes.push(`${count(m.summed)} calls are recorded without their peers, to save space.`);
     if (m.clockError < 0)
       notes.push(
-        `The clocks of ${m.hosts} hosts could not be compared; ` +
+        "The clocks of the hosts could not be compared; " +
           "waiting between hosts relies on their time of day.",
       );
     else if (m.clockError)
-      notes.push(
-        `The clocks of ${m.hosts} hosts are known to ±${formatSeconds(m.clockError / 1e9)}.`,
-      );
+      notes.push(`The clocks of the hosts are known to ±${formatSeconds(m.clockError / 1e9)}.`);
     return notes;
   }
   late(site, x) {
