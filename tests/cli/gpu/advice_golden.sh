@@ -51,10 +51,10 @@ head_of() {
 	COLUMNS=80 LC_ALL=C.UTF-8 run_limited 120 "$HPCPROF" -q --to text "$@" m-pipe 2>err |
 		sed -n '/^What matters most/,/^$/p'
 }
-head_of >head
-like "the head has the advice among its findings" "$(cat head)" "a busy arithmetic unit"
-like "... and points to the section" "$(cat head)" 'do +see "What would make it faster" below'
-is "... which says what to do" "$(grep -c "cheaper instructions" head)" 0
+head_of >findings
+like "the head has the advice among its findings" "$(cat findings)" "a busy arithmetic unit"
+like "... and points to the section" "$(cat findings)" 'do +see "What would make it faster" below'
+is "... which says what to do" "$(grep -c "cheaper instructions" findings)" 0
 for option in "--by path" "--threshold 60"; do
 	# shellcheck disable=SC2086 # two arguments
 	like "$option: without the section, the head says it" "$(head_of $option)" \
