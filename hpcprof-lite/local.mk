@@ -514,6 +514,7 @@ libhlview_la_SOURCES += \
 	hpcprof-lite/view/findings/rule_regions.c \
 	hpcprof-lite/view/findings/rule_serial.c \
 	hpcprof-lite/view/findings/rule_startup.c \
+	hpcprof-lite/view/findings/rule_threads.c \
 	hpcprof-lite/view/findings/rule_waits.c \
 	hpcprof-lite/view/parallel/view_pop.c hpcprof-lite/view/parallel/view_pop.h \
 	hpcprof-lite/view/parallel/view_pop_internal.h \

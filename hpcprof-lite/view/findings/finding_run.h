@@ -29,6 +29,7 @@ struct finding_run {
 	struct msr_usage usage; /* of all processes that ended in order */
 	/* Elapsed time that rules before this one explain by too few processors, or unequal work */
 	double by_processors, by_balance, by_regions;
+	bool has_new_threads; /* they explain times in which threads do not live */
 	double handling; /* CPU time in calls of libc that wait for threads and wake them */
 	/* by context: time in it alone that the account counts, summed over threads */
 	double *self;
@@ -84,8 +85,8 @@ const char *finding_function(const struct model *m, uint32_t context);
 
 /* The rules. Each adds what it finds. False if memory is short. */
 typedef bool finding_rule(struct finding_run *r, struct findings *to);
-finding_rule rule_open_calls, rule_processors, rule_balance, rule_regions, rule_serial, rule_locks,
-	rule_waits, rule_files, rule_memory, rule_ranks, rule_messages, rule_gpu, rule_startup,
-	rule_names, rule_measurement;
+finding_rule rule_open_calls, rule_processors, rule_threads, rule_balance, rule_regions,
+	rule_serial, rule_locks, rule_waits, rule_files, rule_memory, rule_ranks, rule_messages,
+	rule_gpu, rule_startup, rule_names, rule_measurement;
 
 #endif

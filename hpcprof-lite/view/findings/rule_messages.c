@@ -20,7 +20,7 @@ struct calls {
 static bool is_in(const struct view_mpi_size *s, bool is_large)
 {
 	return is_large ? s->size_class >= LARGE
-			: s->size_class > 0 && s->size_class <= SMALL && !s->is_collective;
+			: s->size_class > 0 && s->size_class <= SMALL;
 }
 
 static struct calls add_up(const struct finding_run *r, bool is_large)
@@ -77,8 +77,13 @@ static bool add(struct finding_run *r, bool is_large, double all, struct finding
 					 "join messages to the same rank; one collective call for "
 					 "several values");
 	const struct calls c = add_up(r, is_large);
-	const double lost =
-		(c.seconds + completion(r, all > 0 ? c.n / all : 0)) / r->lanes;
+	/* calls without a size are also those that begin and end MPI */
+	const double in_messages = finding_lost(r, MODEL_MPI_P2P) +
+				   finding_lost(r, MODEL_MPI_COLLECTIVE) +
+				   finding_lost(r, MODEL_MPI_ONE_SIDED),
+		     of_calls = (c.seconds + completion(r, all > 0 ? c.n / all : 0)) / r->lanes,
+		     lost = r->account.capacity > 0 && of_calls > in_messages ? in_messages
+									      : of_calls;
 	if (c.n <= 0 || !finding_is_large(r, lost))
 		return true;
 	finding_fact(&f, "calls", MODEL_COUNT, c.n);

@@ -37,7 +37,7 @@ bool rule_serial(struct finding_run *r, struct findings *to)
 	const struct view_processors *p = &r->account;
 	struct finding f = finding_begin("serial", "a part that only one thread computes",
 					 "parallelise it, or let it run beside other work");
-	if (p->capacity <= 0 || p->n_threads < 2 || p->n_ranks > 1)
+	if (p->capacity <= 0 || p->n_threads < 2 || p->n_ranks > 1 || r->has_new_threads)
 		return true;
 	const double ready = finding_lost(r, MODEL_NO_CPU),
 		     not_there = finding_lost(r, VIEW_USE_NO_THREAD) - ready,

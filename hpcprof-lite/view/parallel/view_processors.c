@@ -161,9 +161,12 @@ bool view_is_used_thread(const struct model *m, const struct model_profile *t)
 	if (t->kind == MODEL_PROFILE_THREAD && (is_of_launcher(m, t) || is_of_driver(m, t)) &&
 	    hardly_works(m, t))
 		return false;
-	if (t->kind != MODEL_PROFILE_THREAD || is_busy(m, t) || waits(m, t))
+	if (t->kind != MODEL_PROFILE_THREAD || waits(m, t))
 		return t->kind == MODEL_PROFILE_THREAD;
-	return t->thread == 0 && !has_stand_in(m, t);
+	/* a main thread that only starts workers and waits for their end */
+	if (t->thread == 0 && (!is_busy(m, t) || hardly_works(m, t)))
+		return !has_stand_in(m, t);
+	return is_busy(m, t);
 }
 
 struct edge {

@@ -55,9 +55,9 @@ struct view_processors {
  * Libraries keep threads that only wait: progress threads of MPI, pools of OpenCL. Shells wait for
  * their commands. If they counted, all uses would look small. True for a thread that had CPU time
  * for at least 1 % of its life or waited that long for a lock, a file, OpenMP or a call of MPI.
- * Also true for a thread whose CPU time is not known, and for a main thread if no other thread did
- * the work. Not true for threads of a launcher of ranks, and those that a driver or library of
- * GPUs started for itself, if they had CPU time for less than 10 % of their life.
+ * Also true for a thread whose CPU time is not known. A main thread that had CPU time for less than
+ * 10 % counts if no other thread did the work. Not true for threads of a launcher of ranks, and
+ * those that a driver or library of GPUs started for itself, if they had less than 10 %.
  */
 bool view_is_used_thread(const struct model *m, const struct model_profile *t);
 /*

@@ -86,6 +86,24 @@ static void unequal_threads(void **state)
 	run_end(&r);
 }
 
+/* Two threads at a time, each of which lives for 0.1 s and works for half of that. */
+static void new_threads(void **state)
+{
+	struct run r;
+	(void)state;
+	run_begin(&r, "0-1");
+	add_thread(&r, 10, 0, 10, MSR_WAIT_THREAD);
+	for (int i = 0; i < 198; i++) {
+		const double at = i / 2 * 0.1;
+		const uint32_t t = run_thread(&r, at, at + 0.1);
+		run_work(&r, t, "solve", 0.05);
+	}
+	run_finish(&r);
+	run_has_first(&r, "new-threads", 10 - 198 * 0.05 / 2);
+	run_has_not(&r, "serial");
+	run_end(&r);
+}
+
 /* ---- locks and waits ---- */
 
 /* Both threads wait for a mutex for 3 s, and have CPU time for 0.5 s in its calls. */
@@ -277,6 +295,7 @@ int main(void)
 		cmocka_unit_test(threads_without_processor),
 		cmocka_unit_test(a_thread_that_ends_late),
 		cmocka_unit_test(unequal_threads),
+		cmocka_unit_test(new_threads),
 		cmocka_unit_test(mutex),
 		cmocka_unit_test(openmp_locks),
 		cmocka_unit_test(threads_in_turn),
