@@ -8,6 +8,7 @@ const MOST_FINDINGS = 5;
 const FINDING_SETS = {
   processors: { view: "timeline" },
   "no-processor": { view: "timeline" },
+  "new-threads": { view: "timeline" },
   balance: { view: "threads" },
   critical: { activity: "OMP:LOCK" },
   mutex: { activity: "BLOCKED:LOCK" },
