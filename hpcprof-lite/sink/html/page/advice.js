@@ -3,6 +3,11 @@
 
 const MOST_ADVICE = 6;
 
+// What savings are shares of.
+function devicesTime(p) {
+  return p.meta.devices.length > 1 ? "the time of all GPUs" : "the GPU's time";
+}
+
 function adviceCard(app) {
   const p = app.profile,
     rows = p.meta.advice ?? [],
@@ -39,7 +44,7 @@ function adviceRow(app, row) {
       " in ",
       el("bdi", { title: subject }, shorten(subject)),
       `: ${row.likely.toFixed(2)} times as fast (${row.low.toFixed(2)} to ${row.high.toFixed(2)}), `,
-      `saves ${percent(row.saves, 1)}`,
+      `saves ${percent(row.saves, 1)} of ${devicesTime(p)}`,
     ),
     el(
       "dl",

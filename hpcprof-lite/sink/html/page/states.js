@@ -33,13 +33,23 @@ function stateClass(state, shade = 0) {
 function stateColour(state) {
   return cssColour(`state-${state}`);
 }
+// [state, words] of each colour: a GPU that runs a kernel has that of a thread that works.
+function legendRows(states) {
+  const rows = new Map();
+  for (const s of Object.keys(STATES).filter(s => states.has(s))) {
+    const colour = stateColour(s),
+      row = rows.get(colour);
+    rows.set(colour, row ? [row[0], `${row[1]}; ${STATES[s]}`] : [s, STATES[s]]);
+  }
+  return [...rows.values()];
+}
 // states: those to show, in the order of STATES.
 function stateLegend(states) {
   return el(
     "div",
     { class: "legend", "aria-label": "Colours" },
-    ...Object.keys(STATES)
-      .filter(s => states.has(s))
-      .map(s => el("span", {}, el("i", { class: `swatch ${stateClass(s)}` }), STATES[s])),
+    ...legendRows(states).map(([s, words]) =>
+      el("span", {}, el("i", { class: `swatch ${stateClass(s)}` }), words),
+    ),
   );
 }

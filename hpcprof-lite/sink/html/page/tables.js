@@ -29,7 +29,7 @@ function metricColumns(app, get) {
         id: `${word}${metric}%`,
         title: `${name}${word} %`,
         hint: `${word} of ${metricWords(p, metric)}`,
-        width: 76,
+        width: 84,
         value: row => of(metric, row),
         text: row => percent(of(metric, row), whole),
         share: row => of(metric, row) / whole,

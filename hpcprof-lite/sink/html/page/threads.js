@@ -75,7 +75,9 @@ class ThreadView {
         `: mean ${p.format(metric, mean)}, most ${p.format(metric, most)}. ` +
           "Balance (mean / most): ",
         el("strong", {}, percent(mean, most)),
-        p.metrics[metric].time
+        [METRIC_GPU_TIME, METRIC_GPU_COUNT, METRIC_GPU_SAMPLES].includes(p.metrics[metric].kind)
+          ? ". Work of a GPU counts at the thread that launched it."
+          : p.metrics[metric].time
           ? `. Even work would save ${p.format(metric, most - mean)} of elapsed time (most − mean).`
           : ".",
       ),
