@@ -7,6 +7,8 @@
 
 /* So many threads, and so many for each that lives at one time, are no pool. */
 enum { MANY = 100, ANEW = 10 };
+/* Threads that live for long cost less than this share of the elapsed time. */
+static const double COSTLY = 0.2;
 
 /* With as many threads as live at one time, or processors, the work would take work / threads. */
 bool rule_threads(struct finding_run *r, struct findings *to)
@@ -24,7 +26,7 @@ bool rule_threads(struct finding_run *r, struct findings *to)
 		     files = finding_lost(r, MODEL_BLOCKED_IO),
 		     lost = r->elapsed - p->seconds[MODEL_WORK] / n - files -
 			    finding_lost(r, MODEL_BLOCKED_SLEEP);
-	if (!finding_is_large(r, lost))
+	if (lost < COSTLY * r->elapsed)
 		return true;
 	finding_fact(&f, "threads in all", MODEL_COUNT, p->n_all_threads);
 	finding_fact(&f, "at one time", MODEL_COUNT, p->n_threads);

@@ -13,6 +13,8 @@ enum { MOST_TEAM = 4096 };
 static const double MATTERS = 0.1;
 /* CPU time by the clocks of threads is not more than this many times what processors gave. */
 static const double GIVEN_IS_KNOWN = 1.05;
+/* A thread with so many times the CPU time of another one does the work for it. */
+static const double MANY_TIMES = 5;
 
 /* ---- threads over time ---- */
 
@@ -53,6 +55,11 @@ static bool is_busy(const struct model *m, const struct model_profile *t)
 		return t->cpu_ns >= life / 100;
 	return !has_event(m, MODEL_EVENT_CPUTIME) ||
 	       sampled_seconds(m, t) * 1e9 >= (double)life / 100;
+}
+
+static double cpu_of(const struct model *m, const struct model_profile *t)
+{
+	return t->cpu_ns ? (double)t->cpu_ns / 1e9 : sampled_seconds(m, t);
 }
 
 /* True if the thread had CPU time for less than a tenth of its life, and that is known. */
@@ -97,9 +104,10 @@ static bool waits(const struct model *m, const struct model_profile *t)
 
 /*
  * True if another busy thread did the work for main thread t: one of its process, or one of a
- * process of its rank while it lived, as below a shell. Profiles are sorted by rank.
+ * process of its rank while it lived, as below a shell; and had so many times its CPU time or more.
+ * Profiles are sorted by rank.
  */
-static bool has_stand_in(const struct model *m, const struct model_profile *t)
+static bool has_stand_in(const struct model *m, const struct model_profile *t, double times)
 {
 	const int32_t rank = m->processes[t->process].rank;
 	const uint64_t host = m->processes[t->process].host_id;
@@ -107,7 +115,7 @@ static bool has_stand_in(const struct model *m, const struct model_profile *t)
 	while (p > m->profiles && m->processes[p[-1].process].rank == rank)
 		p--;
 	for (; p < end && m->processes[p->process].rank == rank; p++)
-		if (p != t && is_busy(m, p) &&
+		if (p != t && is_busy(m, p) && cpu_of(m, p) >= times * cpu_of(m, t) &&
 		    (p->process == t->process ||
 		     (m->processes[p->process].host_id == host && p->start_ns >= t->start_ns &&
 		      p->end_ns <= t->end_ns)))
@@ -163,9 +171,11 @@ bool view_is_used_thread(const struct model *m, const struct model_profile *t)
 		return false;
 	if (t->kind != MODEL_PROFILE_THREAD || waits(m, t))
 		return t->kind == MODEL_PROFILE_THREAD;
+	if (t->thread == 0 && !is_busy(m, t))
+		return !has_stand_in(m, t, 0);
 	/* a main thread that only starts workers and waits for their end */
-	if (t->thread == 0 && (!is_busy(m, t) || hardly_works(m, t)))
-		return !has_stand_in(m, t);
+	if (t->thread == 0 && hardly_works(m, t) && has_stand_in(m, t, MANY_TIMES))
+		return false;
 	return is_busy(m, t);
 }
 

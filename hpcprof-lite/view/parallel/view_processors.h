@@ -56,7 +56,8 @@ struct view_processors {
  * their commands. If they counted, all uses would look small. True for a thread that had CPU time
  * for at least 1 % of its life or waited that long for a lock, a file, OpenMP or a call of MPI.
  * Also true for a thread whose CPU time is not known. A main thread that had CPU time for less than
- * 10 % counts if no other thread did the work. Not true for threads of a launcher of ranks, and
+ * 10 % does not count if another thread had five times as much, and one with less than 1 % counts
+ * if no other thread did the work. Not true for threads of a launcher of ranks, and
  * those that a driver or library of GPUs started for itself, if they had less than 10 %.
  */
 bool view_is_used_thread(const struct model *m, const struct model_profile *t);
