@@ -44,5 +44,6 @@ END { printf "%.0f %.0f\n", joined, other }' "$T/db/folded/CPUTIME.folded" >"$T/
 read -r joined other <"$T/times"
 # 20 times 20 ms of CPU time in each of 2 threads
 within "both threads are below the Python function" "$joined" 600000000 1000000000
-is "none is elsewhere" "$other" 0
+# A worker may have begun its first region before that is known: seen once in twenty runs.
+within "none is elsewhere, but for one region at most" "$other" 0 25000000
 done_testing
