@@ -4,6 +4,8 @@
 
 /* The rate of ticks is that of an interval of at most this length, in which the clock is exact. */
 #define MOST_NS UINT64_C(1000000000)
+/* More would overflow; a processor takes a month for so many. */
+#define MOST_TICKS (UINT64_MAX / MPI_POLL_SHORT_NS)
 #define EXACT 1024u
 
 __thread struct mpi_poll mpi_polls[MPI_POLL_LAST - MPI_POLL_FIRST + 1];
@@ -47,8 +49,13 @@ void mpi_poll_compare(struct mpi_poll *p, uint64_t before_ns, uint64_t ticks, ui
 {
 	const uint64_t passed_ns = after_ns - p->base_ns, error_ns = after_ns - before_ns;
 	const bool is_exact = p->base_ns && (error_ns + p->base_error_ns) * EXACT < passed_ns;
-	if (is_exact && ticks > p->base_ticks)
-		p->short_ticks = (ticks - p->base_ticks) * MPI_POLL_SHORT_NS / passed_ns;
+	/* a thread that has moved may read a counter that has hardly gone on, or has jumped ahead */
+	const uint64_t passed_ticks = ticks > p->base_ticks ? ticks - p->base_ticks : 0,
+		       short_ticks = is_exact && passed_ticks < MOST_TICKS
+					     ? passed_ticks * MPI_POLL_SHORT_NS / passed_ns
+					     : 0;
+	if (short_ticks)
+		p->short_ticks = short_ticks;
 	/* the first reading may have been interrupted for a long time */
 	if (!p->base_ns || error_ns * 8 < p->base_error_ns || (is_exact && passed_ns > MOST_NS)) {
 		p->base_ns = after_ns;

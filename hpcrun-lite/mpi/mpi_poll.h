@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Programs that wait actively call MPI_Test and similar functions up to fifty million times. So we
- * do not read the clock and walk the stack for every poll. One poll in 64 is timed. A poll that is
+ * do not read the clock and walk the stack for every poll. One poll in 128 is timed. A poll that is
  * not timed and finds nothing is only counted, if it is short by the processor's counter of ticks.
  * If it is long, it is recorded: no estimate can stand for a few polls that take 100 times as long.
  * Each thread decides for each function. Not signal-safe. Tests: tests/unit/mpi/test_mpi_poll.c,
@@ -19,7 +19,7 @@
 #define MPI_POLL_SHORT_NS 2000u
 /* All polls are timed until this many were short. */
 #define MPI_POLL_ALL_TIMED 16384u
-/* After that, on average one in 64 is timed. The number varies, so that loops do not alias. */
+/* After that, on average one in 128 is timed. The number varies, so that loops do not alias. */
 #define MPI_POLL_LEAST_SKIPPED 64u
 #define MPI_POLL_MOST_SKIPPED 191u
 

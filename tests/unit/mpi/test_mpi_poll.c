@@ -141,6 +141,10 @@ static void ticks_are_compared_with_the_clock(void **state)
 	/* a processor whose counter starts anew */
 	mpi_poll_compare(&p, 7000000, 5, 7000020);
 	assert_int_equal(p.short_ticks, 3 * MPI_POLL_SHORT_NS);
+	/* one whose counter stands where that of the other one stood, and one far ahead */
+	mpi_poll_compare(&p, 8000000, p.base_ticks + 1, 8000020);
+	mpi_poll_compare(&p, 8100000, p.base_ticks + (UINT64_C(1) << 63), 8100020);
+	assert_int_equal(p.short_ticks, 3 * MPI_POLL_SHORT_NS); /* polls divide by it */
 	assert_int_equal(mpi_poll_ticks_ns(&p, 3, 1000), 1);
 	assert_int_equal(mpi_poll_ticks_ns(&p, INT64_C(3) << 60, UINT64_MAX), UINT64_C(1) << 60);
 }
