@@ -104,10 +104,9 @@ static bool waits(const struct model *m, const struct model_profile *t)
 
 /*
  * True if another busy thread did the work for main thread t: one of its process, or one of a
- * process of its rank while it lived, as below a shell; and had so many times its CPU time or more.
- * Profiles are sorted by rank.
+ * process of its rank while it lived, as below a shell. Profiles are sorted by rank.
  */
-static bool has_stand_in(const struct model *m, const struct model_profile *t, double times)
+static bool has_stand_in(const struct model *m, const struct model_profile *t)
 {
 	const int32_t rank = m->processes[t->process].rank;
 	const uint64_t host = m->processes[t->process].host_id;
@@ -115,10 +114,20 @@ static bool has_stand_in(const struct model *m, const struct model_profile *t, d
 	while (p > m->profiles && m->processes[p[-1].process].rank == rank)
 		p--;
 	for (; p < end && m->processes[p->process].rank == rank; p++)
-		if (p != t && is_busy(m, p) && cpu_of(m, p) >= times * cpu_of(m, t) &&
+		if (p != t && is_busy(m, p) &&
 		    (p->process == t->process ||
 		     (m->processes[p->process].host_id == host && p->start_ns >= t->start_ns &&
 		      p->end_ns <= t->end_ns)))
+			return true;
+	return false;
+}
+
+/* True if main thread t starts workers and waits: one of its process had many times its CPU time. */
+static bool has_worker(const struct model *m, const struct model_profile *t)
+{
+	const struct model_profile *end = m->profiles + m->n_profiles;
+	for (const struct model_profile *p = t + 1; p < end && p->process == t->process; p++)
+		if (p->kind == MODEL_PROFILE_THREAD && cpu_of(m, p) >= MANY_TIMES * cpu_of(m, t))
 			return true;
 	return false;
 }
@@ -172,9 +181,8 @@ bool view_is_used_thread(const struct model *m, const struct model_profile *t)
 	if (t->kind != MODEL_PROFILE_THREAD || waits(m, t))
 		return t->kind == MODEL_PROFILE_THREAD;
 	if (t->thread == 0 && !is_busy(m, t))
-		return !has_stand_in(m, t, 0);
-	/* a main thread that only starts workers and waits for their end */
-	if (t->thread == 0 && hardly_works(m, t) && has_stand_in(m, t, MANY_TIMES))
+		return !has_stand_in(m, t);
+	if (t->thread == 0 && hardly_works(m, t) && has_worker(m, t))
 		return false;
 	return is_busy(m, t);
 }
