@@ -883,6 +883,16 @@ def use_state(page, checks):
     checks.check("state: Ctrl+Z takes the frame back",
                  page.js("return app.profile.selection.frame === null"))
     checks.check("state: and nothing else", page.js(STATE)[3] == want[3], page.js(STATE)[3])
+    page.js("location.hash = '#flame&f=c999999999&p=9-3&t=5-1&m=-4&c=x&tree.at=999999999"
+            "&flame.zoom=c999999999.4&source.at=777777:1&kernels.of=99999&timeline.range=9-2'")
+    time.sleep(0.2)
+    for view in page.views():
+        page.show(view)
+    page.js("location.hash = '#tree&f=n999999999'")
+    time.sleep(0.2)
+    errors = page.errors()
+    checks.check("state: a link of another report shows what it can", not errors and
+                 page.js("return app.profile.selection.frame === null"), str(errors)[:300])
     page.click("#reset")
     page.show("overview")
     checks.check("state: Reset", page.js(STATE) == start, str(page.js(STATE))[:300])

@@ -63,11 +63,13 @@ class App {
     const hidden = s.get("hide", this.firstHidden());
     this.groups = new Map([...this.presets].filter((_, i) => parseSet(hidden, 64).has(i)));
     p.folding = { hidden: new Set(s.get("flame.names").split("\n")), groups: this.groups };
-    const frame = s.get("f").match(/^([cn])(\d+)$/);
+    const [, kind, number] = s.get("f").match(/^([cn])(\d+)$/) ?? [],
+      frame = kind === "n" ? { fn: +number } : { context: +number },
+      isFrame = kind === "n" ? +number < p.functions.n : kind === "c" && +number < p.n;
     p.setSelection({
       time: parseRange(s.get("t")),
       profiles: s.get("p") ? parseSet(s.get("p"), p.profiles.length) : null,
-      frame: frame ? (frame[1] === "n" ? { fn: +frame[2] } : { context: +frame[2] }) : null,
+      frame: isFrame ? frame : null,
     });
   }
   // Paths begin with main, Python programs read better without the interpreter, as in the text
