@@ -49,7 +49,7 @@ void mpi_poll_compare(struct mpi_poll *p, uint64_t before_ns, uint64_t ticks, ui
 {
 	const uint64_t passed_ns = after_ns - p->base_ns, error_ns = after_ns - before_ns;
 	const bool is_exact = p->base_ns && (error_ns + p->base_error_ns) * EXACT < passed_ns;
-	/* a thread that has moved may read a counter that has hardly gone on, or has jumped ahead */
+	/* a thread that has moved may read a counter that has hardly gone on, or is far ahead */
 	const uint64_t passed_ticks = ticks > p->base_ticks ? ticks - p->base_ticks : 0,
 		       short_ticks = is_exact && passed_ticks < MOST_TICKS
 					     ? passed_ticks * MPI_POLL_SHORT_NS / passed_ns

@@ -122,7 +122,7 @@ static bool has_stand_in(const struct model *m, const struct model_profile *t)
 	return false;
 }
 
-/* True if main thread t starts workers and waits: one of its process had many times its CPU time. */
+/* True if main thread t starts workers and waits: one of them had many times its CPU time. */
 static bool has_worker(const struct model *m, const struct model_profile *t)
 {
 	const struct model_profile *end = m->profiles + m->n_profiles;
