@@ -230,13 +230,15 @@ STEP_BARE=bare:kernel,copies,clock,calls,parsed # all that gpu=nvidia asks CUPTI
 
 # Steps of programs as users have them, STEP_PROCESSES of each kind at once, which take turns. PC
 # samples are of one process of a GPU, so these have turns of their own. Also: bytes of a
-# measurement, and seconds to the first report without any structures. nccl needs two GPUs.
+# measurement, and seconds to the first report without any structures. nccl and ddp need two GPUs.
 steps() {
-	for what in ${WORKLOADS:-resnet decoder jax nccl}; do
-		if [ "$what" = nccl ] && ! has_two_gpus; then
-			echo "nccl: no PyTorch with NCCL here, or fewer than two GPUs: not measured"
-			continue
-		fi
+	for what in ${WORKLOADS:-resnet decoder generate jax nccl ddp}; do
+		case $what in nccl | ddp)
+			has_two_gpus || {
+				echo "$what: no PyTorch with NCCL here, or fewer than two GPUs"
+				continue
+			} ;;
+		esac
 		kinds=${STEP_KINDS:-plain $STEP_BARE cpu gpu gpu+cpu torch kineto proton}
 		pc_kinds=${PC_KINDS-plain pc+cpu kineto}
 		[ "$what" != jax ] || kinds="plain cpu gpu gpu+cpu" pc_kinds="plain pc+cpu"

@@ -6,21 +6,25 @@
 #     steps.py WORKLOAD [PROFILER [BLOCKS]]
 #
 # WORKLOAD: resnet (a training step of ResNet-50, batch 16, autocast, AdamW), decoder (one token of
-# a small language model, transformers), jax (a training step of a small network, many kernels),
-# nccl (data-parallel training of a small network on two GPUs). All weights are random. PROFILER:
+# a small language model, transformers), generate (four tokens of generate() of transformers, Qwen3
+# of 28 layers, batch 4), jax (a training step of a small network, many kernels), nccl
+# (data-parallel training of a small network on two GPUs), ddp (the same of ResNet-18, with a data
+# loader of two processes and a gradient scaler). All weights are random. PROFILER:
 # none, kineto (torch.profiler, CUDA only), kineto-cpu (and the CPU), kineto-stack (and stacks),
 # proton (triton.profiler). Steps are timed inside of the process, in BLOCKS that begin and end with
 # an idle GPU; "turns" prints "ready PID", and times one for each line that it reads, after steps
-# that are not timed. Prints, one a line: "step MS", "cpu MS", "main MS" for each block (elapsed,
-# and CPU time of the process and of its main thread), "switches N" and "faults N" a step (context
-# switches and page faults of the process), and "memory KIB" resident.
+# that are not timed. Prints, one a line: "step MS", "cpu MS", "launch MS" for each block
+# (elapsed, and CPU time of the process and of the threads that launch: the main thread and
+# autograd's), "switches N" and "faults N" a step (context switches and page faults of the process),
+# "memory KIB" resident and "private KIB" of it (RssAnon), and "steps N", all that were taken.
 #
-# nccl is two processes. Rank 0 starts rank 1 with its own command line, so both have the same
+# nccl and ddp are two processes. Rank 0 starts rank 1 with its own command line, so both have the same
 # profiler. It prints "ready PID PID" and its own numbers, and passes on each line that it reads.
 # Between turns both wait for a line, and no kernel of NCCL runs.
 
 import atexit
 import datetime
+import glob
 import os
 import resource
 import shutil
@@ -29,7 +33,7 @@ import sys
 import tempfile
 import time
 
-STEPS = {"resnet": 20, "decoder": 40, "jax": 20, "nccl": 60}
+STEPS = {"resnet": 20, "decoder": 40, "generate": 5, "jax": 20, "nccl": 60, "ddp": 20}
 OTHERS = [] # of rank 0: rank 1, its child
 MEET = "STEPS_MEET" # only rank 1 is started with this variable: a file where the ranks meet
 
@@ -77,6 +81,24 @@ def decoder():
             out = model(input_ids=state["token"], past_key_values=state["cache"], use_cache=True)
             state["token"] = out.logits[:, -1:].argmax(-1)
             state["left"] -= 1
+
+    return step, torch.cuda.synchronize
+
+
+def generate():
+    import torch
+    from transformers import Qwen3Config, Qwen3ForCausalLM
+
+    torch.manual_seed(1)
+    config = Qwen3Config(vocab_size=8192, hidden_size=1024, intermediate_size=3072,
+                         num_hidden_layers=28, num_attention_heads=16, num_key_value_heads=8,
+                         head_dim=128)
+    model = Qwen3ForCausalLM(config).bfloat16().cuda().eval()
+    prompt = torch.ones(4, 16, dtype=torch.long, device="cuda")
+
+    def step():
+        model.generate(prompt, attention_mask=torch.ones_like(prompt), do_sample=False,
+                       min_new_tokens=4, max_new_tokens=4, pad_token_id=0)
 
     return step, torch.cuda.synchronize
 
@@ -151,6 +173,39 @@ def nccl():
     return step, torch.cuda.synchronize
 
 
+def ddp():
+    torch, rank = two_ranks()
+    import torchvision
+
+    torch.manual_seed(1)
+    images = torch.utils.data.TensorDataset(torch.randn(1024, 3, 64, 64),
+                                            torch.randint(0, 1000, (1024,)))
+    sampler = torch.utils.data.DistributedSampler(images, 2, rank)
+    loader = torch.utils.data.DataLoader(images, 32, sampler=sampler, num_workers=2,
+                                         pin_memory=True, persistent_workers=True)
+    model = torch.nn.parallel.DistributedDataParallel(torchvision.models.resnet18().cuda(),
+                                                      device_ids=[rank])
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3, momentum=0.9)
+    scaler = torch.amp.GradScaler("cuda")
+
+    def batches():
+        while True:
+            yield from loader
+
+    batch = batches()
+
+    def step():
+        x, y = (one.cuda(non_blocking=True) for one in next(batch))
+        with torch.autocast("cuda", dtype=torch.float16):
+            loss = torch.nn.functional.cross_entropy(model(x), y)
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        optimizer.zero_grad(set_to_none=True)
+
+    return step, torch.cuda.synchronize
+
+
 def profiler(name):
     """Returns what begins and what ends a profile."""
     if name.startswith("kineto"):
@@ -177,7 +232,17 @@ def profiler(name):
     return lambda: None, lambda: None
 
 
-CLOCKS = {"step": time.perf_counter_ns, "cpu": time.process_time_ns, "main": time.thread_time_ns}
+def launching_ns():
+    """CPU time of the threads that launch: this one and autograd's."""
+    ns = time.thread_time_ns()
+    for task in glob.glob("/proc/self/task/*/"):
+        with open(task + "comm") as comm, open(task + "schedstat") as stat:
+            if comm.read().startswith("pt_autograd"):
+                ns += int(stat.read().split()[0])
+    return ns
+
+
+CLOCKS = {"step": time.perf_counter_ns, "cpu": time.process_time_ns, "launch": launching_ns}
 
 
 def block(step, wait, n):
@@ -201,9 +266,9 @@ def turns():
         other.stdin.close()
 
 
-def resident_kib():
-    with open("/proc/self/statm") as f:
-        return int(f.read().split()[1]) * os.sysconf("SC_PAGESIZE") // 1024
+def status_kib(name):
+    with open("/proc/self/status") as f:
+        return next(int(line.split()[1]) for line in f if line.startswith(name + ":"))
 
 
 def used():
@@ -216,7 +281,8 @@ def main():
     begin, end = profiler(sys.argv[2] if len(sys.argv) > 2 else "none")
     blocks = sys.argv[3] if len(sys.argv) > 3 else "12"
     n = STEPS[workload]
-    step, wait = {"resnet": resnet, "decoder": decoder, "jax": jax, "nccl": nccl}[workload]()
+    step, wait = {"resnet": resnet, "decoder": decoder, "generate": generate, "jax": jax,
+                  "nccl": nccl, "ddp": ddp}[workload]()
     for _ in range(2):
         block(step, wait, n)
     begin()
@@ -234,9 +300,11 @@ def main():
     after = used()
     print("switches %.1f" % ((after[0] - switches) / max(done, 1)))
     print("faults %.1f" % ((after[1] - faults) / max(done, 1)))
-    print("memory %d" % resident_kib(), flush=True)
+    print("steps %d" % (3 * n + done))
+    print("private %d" % status_kib("RssAnon"))
+    print("memory %d" % status_kib("VmRSS"), flush=True)
     end()
-    if workload == "nccl":
+    if OTHERS or MEET in os.environ:
         end_ranks()
 
 
