@@ -319,6 +319,7 @@ libhlpython_la_SOURCES = \
 	hpcrun-lite/python/frames.c hpcrun-lite/python/frames.h \
 	hpcrun-lite/python/layout.c hpcrun-lite/python/layout.h \
 	hpcrun-lite/python/python.c hpcrun-lite/python/python.h \
+	hpcrun-lite/python/python_call.c hpcrun-lite/python/python_internal.h \
 	hpcrun-lite/python/reader.c hpcrun-lite/python/reader.h \
 	hpcrun-lite/python/python_object.c hpcrun-lite/python/python_object.h \
 	hpcrun-lite/python/torch_code.c hpcrun-lite/python/torch_code.h \

@@ -3,15 +3,20 @@
 
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/run/test_python tests/unit/run/test_python_ahead \
-	tests/unit/run/test_python_frames tests/unit/prof/test_python_lines
+	tests/unit/run/test_python_call tests/unit/run/test_python_frames \
+	tests/unit/prof/test_python_lines
 TESTS += tests/unit/run/test_python tests/unit/run/test_python_ahead \
-	tests/unit/run/test_python_frames tests/unit/prof/test_python_lines
+	tests/unit/run/test_python_call tests/unit/run/test_python_frames \
+	tests/unit/prof/test_python_lines
 tests_unit_run_test_python_SOURCES = tests/unit/run/test_python.c hpcrun-lite/python/layout.c \
 	hpcrun-lite/python/reader.c hpcrun-lite/python/python_symbols.c
 tests_unit_run_test_python_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl
 tests_unit_run_test_python_frames_SOURCES = tests/unit/run/test_python_frames.c \
 	hpcrun-lite/python/frames.c hpcrun-lite/python/layout.c hpcrun-lite/python/reader.c
 tests_unit_run_test_python_frames_LDADD = libhlsafe.la $(CMOCKA_LIBS)
+tests_unit_run_test_python_call_SOURCES = tests/unit/run/test_python_call.c
+tests_unit_run_test_python_call_LDADD = libhlpython.la libhlunwind.la libhlsafe.la \
+	$(CMOCKA_LIBS) -ldl
 tests_unit_run_test_python_ahead_SOURCES = tests/unit/run/test_python_ahead.c \
 	hpcrun-lite/python/frames.c hpcrun-lite/python/layout.c hpcrun-lite/python/reader.c
 tests_unit_run_test_python_ahead_LDADD = libhlsafe.la $(CMOCKA_LIBS)

@@ -4,65 +4,17 @@
  * places on the C stack; see python.h. Must not wait or allocate. Memory that may have been freed
  * is read with guarded loads only. Tests: tests/cli/python/python_*.sh.
  */
-#include "hpcrun-lite/python/python.h"
+#include "hpcrun-lite/python/python_internal.h"
 
 #include "common/safe/load.h"
 #include "common/safe/text.h"
-#include "hpcrun-lite/python/frames.h"
-#include "hpcrun-lite/python/python_code.h"
 #include "hpcrun-lite/python/python_symbols.h"
 #include "hpcrun-lite/python/torch_code.h"
-#include "hpcrun-lite/python/torch_module.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdatomic.h>
 
-struct python_thread {
-	uint32_t max_depth;
-	/* About the previous path, if it had Python frames: */
-	uint32_t n_previous;        /* its addresses, at the end of path[1] */
-	uint32_t n_known, n_runs, n_inner;
-	uint64_t n_walks;           /* the unwinder's count at that time */
-	struct frames_run *runs;
-	enum unwind_end end;
-	uint32_t n_forks;
-	bool is_main;
-	bool was_native;            /* the previous path had no Python frames */
-	bool is_plain;              /* ... and could have none: see is_plain() */
-	struct code_known *known;   /* by place from the outermost Python frame */
-	uint32_t n_marked;          /* entries of `known` that were ever used */
-	uint64_t *path[2]; /* max_depth each, filled from the end; the previous path is path[1] */
-	struct frames frames;
-	struct reader reader;
-	struct reader_batch batch[2];
-	uint64_t n_splices;         /* number of walks that searched for Python frames */
-	struct code_last last;
-	struct code_met met[CODE_MET];
-	struct code_scratch scratch;
-	struct torch_calls torch;     /* of the previous path */
-	struct torch_calls torch_now; /* of python_tag() and is_unchanged() */
-	struct torch_scratch torch_scratch;
-	uint32_t n_tag_calls; /* calls of modules in the last tag */
-};
-
-static struct {
-	const struct python_host *host;
-	_Atomic(const struct python_layout *) layout; /* NULL: no interpreter; published last */
-	/* an interpreter was found, supported or not */
-	_Atomic bool considered;
-	uintptr_t runtime;                            /* _PyRuntime */
-	const struct link_map *map;
-	/* the native module that contains the interpreter */
-	uint16_t module;
-	/* link address and size of _PyEval_EvalFrameDefault; 0: unknown */
-	uint64_t call_link, call_bytes;
-	struct code_types types;
-	struct object_types object_types;
-	/* code objects known before a fork have no record in the child's file */
-	_Atomic uint32_t n_forks;
-	_Atomic uint32_t logical;                     /* module id; 0: not made yet */
-} python;
+struct python_interpreter python;
 
 /* ---- the interpreter ---- */
 
@@ -168,19 +120,13 @@ static uint16_t logical_module(void)
 
 /* ---- the thread state ---- */
 
-struct state {
-	uint8_t bytes[FRAMES_THREAD_BYTES];
-	uintptr_t at;
-	bool is_held; /* no other thread can free it, its frames or their contents */
-};
-
 /*
  * Returns true if no other thread can free this thread's state: it holds the interpreter lock, or
  * it set the interpreter up. States of other threads are freed at shutdown, while daemon threads
  * may still run.
  */
 static bool is_held(const struct python_layout *l, const struct python_thread *t,
-		    const uint8_t *runtime, const struct state *s)
+		    const uint8_t *runtime, const struct python_state *s)
 {
 	if (t->is_main && reader_word(runtime, l->runtime.main_thread) == (uint64_t)pthread_self())
 		return true;
@@ -211,11 +157,11 @@ void python_here(struct python_place *place)
 }
 
 /*
- * Finds the thread state. The state of another thread is read with guarded loads. The main thread's
- * state does not move, and that thread deletes the key's value before it frees the state.
+ * The state of another thread is read with guarded loads. The main thread's state does not move,
+ * and that thread deletes the key's value before it frees the state.
  */
-static bool find_state(const struct python_layout *l, struct python_thread *t,
-		       const struct python_place *other, struct state *s)
+bool python_find_state(const struct python_layout *l, struct python_thread *t,
+		       const struct python_place *other, struct python_state *s)
 {
 	const uint8_t *runtime = (const uint8_t *)python.runtime, *found;
 	s->at = !other ? state_of_this_thread(l) : is_loaded() ? other->state : 0;
@@ -503,54 +449,7 @@ static bool is_unchanged(struct python_thread *t, const struct code_context *c,
 	return !t->torch.n || calls_same(t, c);
 }
 
-/* ---- tags ---- */
-
-/*
- * The tag of a thread whose frames have no tag of their own or may not be read directly. Only plain
- * paths are remembered under it.
- */
-#define TAG_PLAIN 1u
-
-uint64_t python_tag(struct python_thread *t, const struct unwind_thread *unwind)
-{
-	const struct python_layout *l = atomic_load_explicit(&python.layout, memory_order_acquire);
-	struct state state;
-	uint64_t sum = 0;
-	uintptr_t own_lo, own_hi;
-	if (!l || !t || !t->is_main || l->code.version == PYTHON_NOWHERE)
-		return TAG_PLAIN;
-	const struct frames *f = &t->frames;
-	unwind_own_stack(unwind, &own_lo, &own_hi);
-	reader_begin(&t->reader, own_lo, own_hi);
-	if (!find_state(l, t, NULL, &state) || !state.is_held)
-		return TAG_PLAIN;
-	t->reader.direct = true;
-	frames_collect(&t->frames, l, &t->reader, state.bytes, state.at);
-	if (f->broken || f->is_cut)
-		return PYTHON_TAG_NONE;
-	t->torch_now.n = 0;
-	for (uint32_t i = 0; i < f->n_frames; i++) {
-		if (!code_tag(l, &python.types, &f->frame[i], i, &sum))
-			return PYTHON_TAG_NONE;
-		if (torch_code_is_call(l, f->frame[i].code) &&
-		    !torch_add(&t->torch_now, l, &f->frame[i], i, 0, true))
-			return PYTHON_TAG_NONE;
-	}
-	for (uint32_t i = 0; i < f->n_runs; i++)
-		sum += code_tag_run(&f->run[i], i);
-	t->n_tag_calls = t->torch_now.n;
-	if (t->n_tag_calls &&
-	    !torch_tag(&python.object_types, &t->torch_scratch, &t->torch_now, &sum))
-		return PYTHON_TAG_NONE;
-	return sum > TAG_PLAIN ? sum : TAG_PLAIN + 1;
-}
-
-bool python_may_remember(const struct python_thread *t, uint64_t tag)
-{
-	return tag == TAG_PLAIN ? !t || t->is_plain
-				: tag != PYTHON_TAG_NONE && !t->frames.broken &&
-					  !t->frames.is_cut && t->torch.n == t->n_tag_calls;
-}
+/* ---- paths ---- */
 
 /* Stores the values for is_unchanged(). */
 static void remember(struct python_thread *t, uint32_t n_inner, uint64_t n_walks)
@@ -571,7 +470,7 @@ void python_splice(struct python_thread *t, const struct unwind_thread *unwind,
 		   struct python_path *path)
 {
 	const struct python_layout *l = atomic_load_explicit(&python.layout, memory_order_acquire);
-	struct state state;
+	struct python_state state;
 	uint16_t module;
 	path->broken = false;
 	if (t)
@@ -585,7 +484,8 @@ void python_splice(struct python_thread *t, const struct unwind_thread *unwind,
 	reader_begin(&t->reader, own_lo, own_hi);
 	if (!t->is_main)
 		reader_begin_frames(&t->reader, &t->batch[0]);
-	if (!find_state(l, t, other, &state) || (module = logical_module()) == MSR_MODULE_UNKNOWN) {
+	if (!python_find_state(l, t, other, &state) ||
+	    (module = logical_module()) == MSR_MODULE_UNKNOWN) {
 		pass_through(t, walked, n_inner, cuts, path);
 		return;
 	}

@@ -102,13 +102,29 @@ void python_splice(struct python_thread *t, const struct unwind_thread *unwind,
 
 /*
  * For callers that remember paths of calls by the native stack. Two calls with equal native frames
- * and equal tags have equal paths. Reads the frames of the calling thread, which must have called
- * us and not been interrupted. `unwind`: as for python_splice.
+ * and equal tags have equal paths. The calling thread must have called us and not been interrupted.
+ *
+ * python_enter() returns true if the thread's frames have tags of their own, from CPython 3.12 on,
+ * and may be read in place. Otherwise its tag is PYTHON_TAG_PLAIN, under which only plain paths are
+ * remembered. `unwind`: as for python_splice. The other functions may be called until the thread
+ * returns to the program.
  */
-/* the frames cannot be distinguished from others: do not remember the path */
-enum { PYTHON_TAG_NONE = 0 };
-uint64_t python_tag(struct python_thread *t, const struct unwind_thread *unwind);
+enum {
+	PYTHON_TAG_NONE = 0, /* the frames cannot be distinguished from others: do not remember */
+	PYTHON_TAG_PLAIN = 1
+};
+bool python_enter(struct python_thread *t, const struct unwind_thread *unwind);
+uint64_t python_tag(struct python_thread *t);
 /* Returns true if the path that was just spliced may be remembered under this tag. */
 bool python_may_remember(const struct python_thread *t, uint64_t tag);
+
+/*
+ * The words that the last tag was made from, and where they are. While they are unchanged, which
+ * python_holds() finds out in a third of the time, so is the tag. python_guard() returns their
+ * bytes, a multiple of 8; 0: there are more than most_bytes, or a module was found in another way.
+ * `thread` of python_holds(): a struct python_thread; see unwind_memo_holds.
+ */
+uint32_t python_guard(struct python_thread *t, void *words, uint32_t most_bytes);
+bool python_holds(void *thread, const void *words, uint32_t n_bytes);
 
 #endif

@@ -72,6 +72,11 @@ bool torch_code_is_call(const struct python_layout *l, uintptr_t code)
 	       is_known(code, reader_half((const uint8_t *)code, l->code.version));
 }
 
+uint32_t torch_code_count(void)
+{
+	return atomic_load_explicit(&torch.n_codes, memory_order_relaxed);
+}
+
 void torch_code_forget(void)
 {
 	atomic_store_explicit(&torch.n, 0, memory_order_relaxed);

@@ -20,6 +20,8 @@ void torch_code_add_place(uintptr_t code, uint64_t version);
  * directly.
  */
 bool torch_code_is_call(const struct python_layout *l, uintptr_t code);
+/* How many places there were so far. */
+uint32_t torch_code_count(void);
 /* Call in the child of fork. */
 void torch_code_forget(void);
 

@@ -9,13 +9,14 @@
 
 #include "common/safe/fnv.h"
 #include "common/safe/load.h"
+#include "hpcrun-lite/python/torch_code.h"
 #include "hpcrun-lite/python/torch_search.h"
 
 #include <string.h>
 
 enum {
-	UNCHECKED = 251, /* a prime, because the calls of a step are often a multiple of 2^i */
-	TRUSTED = 64,   /* after this many uses without a change, a module is probably unchanged */
+	UNCHECKED = 509, /* a prime, because the calls of a step are often a multiple of 2^i */
+	TRUSTED = 64,    /* after this many uses without a change, a module is probably unchanged */
 	CELL_CONTENT = 16,
 	REFERENCE_TAG = 7 /* bits of a reference that 3.14 reserves */
 };
@@ -324,14 +325,24 @@ bool torch_name(const struct torch_context *c, struct torch_calls *calls)
 	return all;
 }
 
+bool torch_is_due(const struct torch_scratch *scratch)
+{
+	return (scratch->n_unchecked + 1) % UNCHECKED == 0;
+}
+
+void torch_use(struct torch_scratch *scratch)
+{
+	scratch->n_unchecked++;
+}
+
 bool torch_tag(const struct object_types *types, struct torch_scratch *scratch,
 	       struct torch_calls *calls, uint64_t *sum)
 {
-	const uint32_t epoch = torch_slot_epoch();
-	uint64_t tag = fnv64(FNV64_START, &epoch, sizeof epoch);
-	if ((scratch->n_unchecked + 1) % UNCHECKED == 0) /* torch_name() compares all */
+	const uint32_t known = torch_known();
+	uint64_t tag = fnv64(FNV64_START, &known, sizeof known);
+	if (torch_is_due(scratch)) /* torch_name() compares all */
 		return false;
-	scratch->n_unchecked++;
+	torch_use(scratch);
 	if (!find_all_known(types, scratch, calls, 0))
 		return false;
 	for (uint32_t k = 0; k < calls->n; k++) {
@@ -342,4 +353,63 @@ bool torch_tag(const struct object_types *types, struct torch_scratch *scratch,
 	}
 	*sum += tag;
 	return true;
+}
+
+/* ---- words of a tag ---- */
+
+static bool keep_word(struct torch_words *w, uintptr_t at)
+{
+	if (w->n == w->most)
+		return false;
+	w->word[w->n++] = (struct torch_word){at, word_at(at)};
+	return true;
+}
+
+/* Keeps what leads from the frame of call k to its module. */
+static bool keep_module(const struct python_layout *l, const struct object_types *types,
+			const struct frames_frame *frame, const struct torch_call *call,
+			struct torch_words *w)
+{
+	const uintptr_t local = frame->at + l->frame.locals,
+			object = word_at(local) & ~(uint64_t)REFERENCE_TAG;
+	return keep_word(w, local) && keep_word(w, object + OBJECT_TYPE_AT) &&
+	       (word_at(object + OBJECT_TYPE_AT) == types->cell
+			? keep_word(w, object + CELL_CONTENT)
+			: object == call->module);
+}
+
+bool torch_keep_words(const struct python_layout *l, const struct object_types *types,
+		      struct torch_scratch *scratch, const struct frames *frames,
+		      struct torch_calls *calls, struct torch_words *words)
+{
+	const struct torch_found *f = &scratch->found;
+	for (uint32_t k = calls->n; k-- > 0;) {
+		struct torch_call *call = &calls->call[k];
+		if (!keep_module(l, types, &frames->frame[call->frame], call, words))
+			return false;
+		if (is_again(calls, k))
+			continue;
+		if (!outer_of(calls, k) && find_elsewhere(scratch, call->module))
+			return false;
+		if (!find_known(scratch, calls, k, 0))
+			return false;
+		for (uint32_t i = 0; i < f->n_own && i < f->words.n; i++)
+			if (!keep_word(words, f->words.word[i].at) ||
+			    words->word[words->n - 1].value != f->words.word[i].value)
+				return false;
+	}
+	return true;
+}
+
+bool torch_holds(const struct torch_word *word, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (word_at(word[i].at) != word[i].value)
+			return false;
+	return true;
+}
+
+uint32_t torch_known(void)
+{
+	return torch_slot_epoch() + torch_code_count() * (UINT32_C(1) << 24);
 }

@@ -7,33 +7,68 @@
  *
  * A replaced entry stays in its old lists, but its links are those of its new lists. All entries
  * behind it in an old list were older and are replaced already, so nothing is lost. A search may
- * meet any entry, because it checks each one and its length is bounded. Test:
- * tests/unit/unwind/test_unwind_memo.c.
+ * meet any entry, because it checks each one and its length is bounded.
+ *
+ * The words of the entries are in a ring of blocks of different sizes. A new block takes the place
+ * of the oldest ones, whose entries are then empty. Test: tests/unit/unwind/test_unwind_memo.c.
  */
 #include "hpcrun-lite/unwind/memo.h"
 
 #include "hpcrun-lite/unwind/internal.h"
 
+#include <string.h>
+
 enum { BY_TAG, BY_NODE, ORDERS };
-enum { LISTS_BITS = 10, LISTS = 1 << LISTS_BITS, SEARCH_MOST = 16, AT_ONCE = 8 };
+enum { LISTS_BITS = 10, LISTS = 1 << LISTS_BITS, SEARCH_MOST = 16, AT_ONCE = 8, NEXTS = 2 };
+
+enum { RING_BYTES = 12 << 20, BLOCK_ALIGN = 64 };
 
 /* The number of an entry is its index + 1; 0: none. */
 struct entry {
-	uint64_t pc, sp, bp, tag, epoch;
+	uint64_t pc, sp, bp, tag, part, epoch;
 	struct unwind_memo_value value;
+	uint32_t at;      /* of its block in the ring */
+	uint32_t n_guard; /* bytes of its guard; 0: none */
 	uint16_t n_words; /* a multiple of AT_ONCE; 0: the entry is empty */
-	uint16_t next;    /* number of the entry that was found after this one */
+	/*
+	 * Numbers of the entries that were found after this one, the last first. Two, because a
+	 * loop of calls in one place ends in another.
+	 */
+	uint16_t next[NEXTS];
+	uint32_t next_at, next_bytes; /* where the words of the first were then, for a prefetch */
 	uint16_t older[ORDERS]; /* the next number in the list */
+	uint16_t n_found;       /* by its tag */
 	bool needs_bp;
-	uint32_t below[UNWIND_MEMO_WORDS]; /* distances of the words from the end of the stack */
-	uint64_t word[UNWIND_MEMO_WORDS];
+};
+
+/* Before the words of an entry, and then its guard. The words are an array of struct pair. */
+struct block {
+	uint32_t n_bytes; /* of the block; 0: no block is here or behind it */
+	uint32_t number;  /* of the entry, if its `at` is here */
+};
+
+/* AT_ONCE words of the stack. */
+struct eight {
+	uint32_t below[AT_ONCE]; /* distances of the words from the end of the stack */
+	uint64_t word[AT_ONCE];
+};
+
+/* The words of a path that is being remembered. */
+struct words {
+	uint32_t n;
+	struct eight eight[UNWIND_MEMO_WORDS / AT_ONCE];
 };
 
 struct unwind_memo {
 	uint16_t last;   /* number of the entry that was found or made last */
 	uint16_t victim; /* index of the entry to fill next */
+	uint32_t begin;  /* where the next block goes */
+	uint32_t n_free; /* bytes from there on that have no block */
 	uint16_t newest[ORDERS][LISTS];
+	struct words words;
+	uint64_t guard[UNWIND_MEMO_GUARD_BYTES / 8];
 	struct entry entry[UNWIND_MEMO_ENTRIES];
+	_Alignas(BLOCK_ALIGN) uint8_t ring[RING_BYTES];
 };
 
 _Static_assert(UNWIND_MEMO_WORDS % AT_ONCE == 0, "words are compared AT_ONCE");
@@ -41,6 +76,76 @@ _Static_assert(UNWIND_MEMO_WORDS % AT_ONCE == 0, "words are compared AT_ONCE");
 size_t unwind_memo_bytes(void)
 {
 	return sizeof(struct unwind_memo);
+}
+
+void *unwind_memo_room(struct unwind_memo *m)
+{
+	return m->guard;
+}
+
+/* ---- blocks ---- */
+
+static struct block *block_at(struct unwind_memo *m, uint32_t at)
+{
+	return (struct block *)(void *)&m->ring[at];
+}
+
+static struct eight *words_of(struct unwind_memo *m, const struct entry *e)
+{
+	return (struct eight *)(void *)(block_at(m, e->at) + 1);
+}
+
+static uint32_t words_bytes(const struct entry *e)
+{
+	return (uint32_t)(e->n_words / AT_ONCE * sizeof(struct eight));
+}
+
+static const uint8_t *guard_of(struct unwind_memo *m, const struct entry *e)
+{
+	return (const uint8_t *)words_of(m, e) + words_bytes(e);
+}
+
+/* Frees the oldest block. Its entry is empty then, unless it has another block. */
+static void drop_oldest(struct unwind_memo *m)
+{
+	const uint32_t at = m->begin + m->n_free;
+	const struct block *b = block_at(m, at);
+	if (!b->n_bytes) {
+		m->n_free = RING_BYTES - m->begin;
+		return;
+	}
+	struct entry *e = &m->entry[b->number - 1];
+	if (e->at == at)
+		e->n_words = 0;
+	m->n_free += b->n_bytes;
+}
+
+/* Makes a block for so many bytes of words and guard. Returns where it is. */
+static uint32_t make_block(struct unwind_memo *m, uint32_t n_bytes)
+{
+	const uint32_t n = (n_bytes + (uint32_t)sizeof(struct block) + BLOCK_ALIGN - 1) &
+			   ~(uint32_t)(BLOCK_ALIGN - 1);
+	if (m->begin + n > RING_BYTES) {
+		while (m->begin + m->n_free < RING_BYTES)
+			drop_oldest(m);
+		if (m->begin < RING_BYTES)
+			block_at(m, m->begin)->n_bytes = 0;
+		m->begin = m->n_free = 0;
+	}
+	while (m->n_free < n)
+		drop_oldest(m);
+	const uint32_t at = m->begin;
+	m->begin += n;
+	m->n_free -= n;
+	return at;
+}
+
+/* Call after the block has its words: they may have been where its head is now. */
+static void set_block(struct unwind_memo *m, struct entry *e, uint32_t at)
+{
+	e->at = at;
+	*block_at(m, at) =
+		(struct block){.n_bytes = m->begin - at, .number = (uint32_t)(e - m->entry) + 1};
 }
 
 /* `key`: the tag or the node. */
@@ -51,14 +156,15 @@ static uint16_t *list_of(struct unwind_memo *m, unsigned order, uint64_t sp, uin
 }
 
 /* All words are between the current stack pointer and the end of the stack, so they are mapped. */
-static bool has_words(const struct entry *e, uint64_t stack_end)
+static bool has_words(struct unwind_memo *m, const struct entry *e, uint64_t stack_end)
 {
-	for (uint32_t i = 0; i < e->n_words; i += AT_ONCE) {
+	const struct eight *w = words_of(m, e), *end = w + e->n_words / AT_ONCE;
+	for (; w < end; w++) {
 		uint64_t differs = 0;
-		for (uint32_t k = i; k < i + AT_ONCE; k++) {
+		for (uint32_t k = 0; k < AT_ONCE; k++) {
 			uint64_t now;
-			__builtin_memcpy(&now, (const void *)(stack_end - e->below[k]), sizeof now);
-			differs |= now ^ e->word[k];
+			__builtin_memcpy(&now, (const void *)(stack_end - w->below[k]), sizeof now);
+			differs |= now ^ w->word[k];
 		}
 		if (differs)
 			return false;
@@ -71,11 +177,16 @@ struct start {
 	uint64_t pc, sp, bp, tag, epoch, stack_end;
 };
 
-static bool holds(const struct entry *e, const struct start *s)
+static bool has_stack(struct unwind_memo *m, const struct entry *e, const struct start *s)
 {
-	return e->n_words && e->sp == s->sp && e->pc == s->pc && e->tag == s->tag &&
-	       e->epoch == s->epoch && (!e->needs_bp || e->bp == s->bp) &&
-	       has_words(e, s->stack_end);
+	return e->n_words && e->sp == s->sp && e->pc == s->pc && e->epoch == s->epoch &&
+	       (!e->needs_bp || e->bp == s->bp) && has_words(m, e, s->stack_end);
+}
+
+static bool holds(struct unwind_memo *m, uint16_t number, const struct start *s)
+{
+	const struct entry *e = &m->entry[number - 1];
+	return e->tag == s->tag && has_stack(m, e, s);
 }
 
 static struct start start_at(const struct unwind_thread *t, const struct unwind_regs *regs,
@@ -92,39 +203,68 @@ static struct start start_at(const struct unwind_thread *t, const struct unwind_
 /* Returns the number of the entry, or 0. */
 static uint16_t find(struct unwind_memo *m, const struct start *s)
 {
-	const uint16_t next = m->last ? m->entry[m->last - 1].next : 0;
-	if (next && holds(&m->entry[next - 1], s))
-		return next;
+	for (unsigned i = 0; m->last && i < NEXTS; i++) {
+		const uint16_t next = m->entry[m->last - 1].next[i];
+		if (next && holds(m, next, s))
+			return next;
+	}
 	uint16_t at = *list_of(m, BY_TAG, s->sp, s->tag);
 	for (unsigned i = 0; i < SEARCH_MOST && at; i++, at = m->entry[at - 1].older[BY_TAG])
-		if (holds(&m->entry[at - 1], s))
+		if (holds(m, at, s))
 			return at;
 	return 0;
 }
 
 static void follow_last(struct unwind_memo *m, uint16_t number)
 {
-	if (m->last)
-		m->entry[m->last - 1].next = number;
+	const struct entry *e = &m->entry[number - 1];
+	if (m->last) {
+		struct entry *last = &m->entry[m->last - 1];
+		if (last->next[0] != number)
+			last->next[1] = last->next[0];
+		last->next[0] = number;
+		last->next_at = e->at;
+		last->next_bytes = (uint32_t)sizeof(struct block) + words_bytes(e) + e->n_guard;
+	}
 	m->last = number;
 }
 
-/*
- * Prefetches the entry of the next call. With some hundred entries in use, it is not in a near
- * cache. Its path is about as deep as this one.
- */
+/* Prefetches the entry of the next call. With some hundred entries in use, it is far away. */
 static void fetch_next(const struct unwind_memo *m, const struct entry *last)
 {
 	enum { LINE = 64 };
-	if (!last->next)
+	if (!last->next[0])
 		return;
-	const struct entry *e = &m->entry[last->next - 1];
-	const uint32_t n = last->n_words;
-	__builtin_prefetch(e);
-	for (uint32_t i = 0; i < n; i += LINE / sizeof *e->below)
-		__builtin_prefetch(&e->below[i]);
-	for (uint32_t i = 0; i < n; i += LINE / sizeof *e->word)
-		__builtin_prefetch(&e->word[i]);
+	const char *e = (const char *)&m->entry[last->next[0] - 1];
+	for (uint32_t i = 0; i < sizeof(struct entry); i += LINE)
+		__builtin_prefetch(e + i);
+	for (uint32_t i = 0; i < last->next_bytes; i += LINE)
+		__builtin_prefetch(&m->ring[last->next_at + i]);
+}
+
+static const struct unwind_memo_value *found(struct unwind_memo *m, uint16_t number)
+{
+	follow_last(m, number);
+	fetch_next(m, &m->entry[number - 1]);
+	return &m->entry[number - 1].value;
+}
+
+const struct unwind_memo_value *unwind_memo_next(struct unwind_memo *m,
+						 const struct unwind_thread *t,
+						 const struct unwind_regs *regs, uint64_t part,
+						 unwind_memo_holds *guard_holds, void *user)
+{
+	const struct start s = start_at(t, regs, 0);
+	if (!m->last || recipe_epoch_is_open(s.epoch))
+		return NULL;
+	for (unsigned i = 0; i < NEXTS; i++) {
+		const uint16_t next = m->entry[m->last - 1].next[i];
+		const struct entry *e = next ? &m->entry[next - 1] : NULL;
+		if (e && e->n_guard && e->part == part && has_stack(m, e, &s) &&
+		    guard_holds(user, guard_of(m, e), e->n_guard))
+			return found(m, next);
+	}
+	return NULL;
 }
 
 const struct unwind_memo_value *unwind_memo_find(struct unwind_memo *m,
@@ -135,22 +275,20 @@ const struct unwind_memo_value *unwind_memo_find(struct unwind_memo *m,
 	const uint16_t number = recipe_epoch_is_open(s.epoch) ? 0 : find(m, &s);
 	if (!number)
 		return NULL;
-	follow_last(m, number);
-	fetch_next(m, &m->entry[number - 1]);
-	return &m->entry[number - 1].value;
+	m->entry[number - 1].n_found++;
+	return found(m, number);
 }
 
 /* ---- making an entry ---- */
 
-static bool add_word(struct entry *e, const struct start *s, uint32_t *n, uint64_t at,
-		     uint64_t word)
+static bool add_word(struct words *w, const struct start *s, uint64_t at, uint64_t word)
 {
-	if (*n == UNWIND_MEMO_WORDS || at < s->sp || at > s->stack_end - sizeof word ||
+	if (w->n == UNWIND_MEMO_WORDS || at < s->sp || at > s->stack_end - sizeof word ||
 	    s->stack_end - at > UINT32_MAX)
 		return false;
-	e->below[*n] = (uint32_t)(s->stack_end - at);
-	e->word[*n] = word;
-	++*n;
+	struct eight *e = &w->eight[w->n / AT_ONCE];
+	e->below[w->n % AT_ONCE] = (uint32_t)(s->stack_end - at);
+	e->word[w->n++ % AT_ONCE] = word;
 	return true;
 }
 
@@ -186,7 +324,7 @@ static bool is_by_recipe(const struct record *r, uint64_t recipe)
  * Adds the words that made the caller of r by this recipe. *needs_bp says whether the caller's bp
  * matters, and afterwards whether the bp of r matters.
  */
-static bool add_frame(struct entry *e, const struct start *s, uint32_t *n, const struct record *r,
+static bool add_frame(struct words *words, const struct start *s, const struct record *r,
 		      uint64_t recipe, bool *needs_bp)
 {
 	const struct record *caller = r + 1;
@@ -199,13 +337,13 @@ static bool add_frame(struct entry *e, const struct start *s, uint32_t *n, const
 		uses_bp = true;
 	else if (*needs_bp) {
 		uses_bp = uses_bp || recipe_bp(recipe) == RECIPE_BP_AT_BP;
-		if (!add_word(e, s, n, r->bp_slot, caller->bp))
+		if (!add_word(words, s, r->bp_slot, caller->bp))
 			return false;
 	}
 	*needs_bp = uses_bp;
 	return (kind != RECIPE_DEREF_BP ||
-		add_word(e, s, n, r->bp + (uint64_t)recipe_cfa_offset(recipe), caller->sp)) &&
-	       add_word(e, s, n, pc_at, caller->pc);
+		add_word(words, s, r->bp + (uint64_t)recipe_cfa_offset(recipe), caller->sp)) &&
+	       add_word(words, s, pc_at, caller->pc);
 }
 
 /*
@@ -223,27 +361,27 @@ static bool may_have_words(const struct record *r, uint32_t n_callers)
 }
 
 /*
- * Fills in the words, from the outermost frame inwards. Returns their number; 0: the path cannot be
- * remembered.
+ * Collects the words, from the outermost frame inwards. Returns false if the path cannot be
+ * remembered. *needs_bp: bp at the start matters.
  */
-static uint32_t add_frames(struct entry *e, struct unwind_thread *t, const struct start *s)
+static bool add_frames(struct words *words, struct unwind_thread *t, const struct start *s,
+		       bool *needs_bp)
 {
 	const struct record *r = t->records + 2 * (size_t)t->max_depth - t->n_records;
-	uint32_t n = 0;
-	bool needs_bp = false; /* the root is known by its pc alone */
+	words->n = 0;
+	*needs_bp = false; /* the root is known by its pc alone */
 	if (!t->closed || t->end != UNWIND_ROOT || t->epoch != s->epoch || t->n_records < 2 ||
 	    r->pc != s->pc || r->sp != s->sp || r->bp != s->bp || !r->exact ||
 	    !may_have_words(r, t->n_records - 1))
-		return 0;
+		return false;
 	for (uint32_t i = t->n_records - 1; i-- > 0;)
-		if (!add_frame(e, s, &n, &r[i], recipe_of(t, s, &r[i]), &needs_bp))
-			return 0;
-	e->needs_bp = needs_bp;
-	for (; n % AT_ONCE; n++) {
-		e->below[n] = e->below[0];
-		e->word[n] = e->word[0];
+		if (!add_frame(words, s, &r[i], recipe_of(t, s, &r[i]), needs_bp))
+			return false;
+	while (words->n % AT_ONCE) {
+		const struct eight *first = &words->eight[0];
+		add_word(words, s, s->stack_end - first->below[0], first->word[0]);
 	}
-	return n;
+	return true;
 }
 
 static void link_entry(struct unwind_memo *m, uint16_t index)
@@ -263,33 +401,47 @@ static uint16_t find_path(struct unwind_memo *m, const struct start *s, uint32_t
 {
 	uint16_t at = *list_of(m, BY_NODE, s->sp, node);
 	for (unsigned i = 0; i < SEARCH_MOST && at; i++, at = m->entry[at - 1].older[BY_NODE])
-		if (m->entry[at - 1].value.node == node && holds(&m->entry[at - 1], s))
+		if (m->entry[at - 1].value.node == node && holds(m, at, s))
 			return at;
 	return 0;
 }
 
 /* Replaces an entry. Returns false if the path cannot be remembered; then it is empty. */
-static bool fill(struct entry *e, struct unwind_thread *t, const struct start *s,
+static bool fill(struct unwind_memo *m, struct entry *e, struct unwind_thread *t,
+		 const struct start *s, const struct unwind_memo_guard *guard,
 		 const struct unwind_memo_value *value)
 {
+	struct words *words = &m->words;
+	bool needs_bp;
 	e->n_words = 0;
 	atomic_signal_fence(memory_order_seq_cst); /* after a longjmp the entry is empty */
-	const uint32_t n_words = add_frames(e, t, s);
+	if (!add_frames(words, t, s, &needs_bp))
+		return false;
+	const uint32_t n_bytes = (uint32_t)(words->n / AT_ONCE * sizeof(struct eight)),
+		       n_guard = guard ? guard->n_bytes : 0, at = make_block(m, n_bytes + n_guard);
+	set_block(m, e, at);
+	memcpy(words_of(m, e), words->eight, n_bytes);
+	if (n_guard)
+		memcpy((uint8_t *)words_of(m, e) + n_bytes, guard->words, n_guard);
 	e->pc = s->pc;
 	e->sp = s->sp;
 	e->bp = s->bp;
 	e->tag = s->tag;
+	e->part = guard ? guard->part : 0;
 	e->epoch = s->epoch;
 	e->value = *value;
-	e->next = 0;
+	e->n_guard = n_guard;
+	e->needs_bp = needs_bp;
+	e->next[0] = e->next[1] = 0;
+	e->n_found = 0;
 	atomic_signal_fence(memory_order_seq_cst);
-	e->n_words = (uint16_t)n_words;
-	return n_words != 0;
+	e->n_words = (uint16_t)words->n;
+	return true;
 }
 
 bool unwind_memo_keep(struct unwind_memo *m, struct unwind_thread *t,
 		      const struct unwind_regs *regs, uint64_t tag,
-		      const struct unwind_memo_value *value)
+		      const struct unwind_memo_guard *guard, const struct unwind_memo_value *value)
 {
 	const struct start s = start_at(t, regs, tag);
 	if (recipe_epoch_is_open(s.epoch))
@@ -300,7 +452,7 @@ bool unwind_memo_keep(struct unwind_memo *m, struct unwind_thread *t,
 		return true;
 	}
 	const uint16_t index = m->victim;
-	if (!fill(&m->entry[index], t, &s, value))
+	if (!fill(m, &m->entry[index], t, &s, guard, value))
 		return false;
 	m->victim = (index + 1) % UNWIND_MEMO_ENTRIES;
 	/* after a longjmp the other entries are still in order */
@@ -308,4 +460,30 @@ bool unwind_memo_keep(struct unwind_memo *m, struct unwind_thread *t,
 	link_entry(m, index);
 	follow_last(m, index + 1);
 	return true;
+}
+
+bool unwind_memo_wants_guard(struct unwind_memo *m)
+{
+	const uint16_t n = m->last ? m->entry[m->last - 1].n_found : 0;
+	return n && !(n & (n - 1));
+}
+
+void unwind_memo_set_guard(struct unwind_memo *m, const struct unwind_memo_guard *guard)
+{
+	struct entry *e = m->last ? &m->entry[m->last - 1] : NULL;
+	if (!e || !e->n_words)
+		return;
+	const uint16_t n_words = e->n_words;
+	const uint32_t n_bytes = words_bytes(e);
+	e->n_guard = 0;
+	e->part = guard->part;
+	if (block_at(m, e->at)->n_bytes < sizeof(struct block) + n_bytes + guard->n_bytes) {
+		const struct eight *old = words_of(m, e);
+		const uint32_t at = make_block(m, n_bytes + guard->n_bytes);
+		memmove(block_at(m, at) + 1, old, n_bytes);
+		set_block(m, e, at);
+		e->n_words = n_words; /* the ring may have dropped the old block */
+	}
+	memcpy((uint8_t *)words_of(m, e) + n_bytes, guard->words, guard->n_bytes);
+	e->n_guard = guard->n_bytes;
 }

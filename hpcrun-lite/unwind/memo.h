@@ -7,8 +7,10 @@
  * are remembered.
  *
  * Calls come in loops, so a search first tries the entry that followed the last one, and then the
- * entries with the same stack pointer. Only one thread uses a memo, and not in signal handlers. A
- * longjmp out of these functions does no harm. No allocation, no lock. Tests:
+ * entries with the same stack pointer. What a value depends on besides the stack is a tag, and it
+ * may take long to compute. So an entry may also have a guard: words of its user, which the user
+ * compares in place of the tag. Only one thread uses a memo, and not in signal handlers. A longjmp
+ * out of these functions does no harm. No allocation, no lock. Tests:
  * tests/unit/unwind/test_unwind_memo.c, tests/cli/mpi/mpi_memo.sh.
  */
 #ifndef HPCRUN_LITE_UNWIND_MEMO_H
@@ -18,7 +20,8 @@
 
 enum {
 	UNWIND_MEMO_ENTRIES = 4096,
-	UNWIND_MEMO_WORDS = 256, /* a path that depends on more is not remembered */
+	UNWIND_MEMO_WORDS = 256,        /* a path that depends on more is not remembered */
+	UNWIND_MEMO_GUARD_BYTES = 8192, /* longest guard, a multiple of 8 */
 };
 
 struct unwind_memo;
@@ -45,11 +48,44 @@ const struct unwind_memo_value *unwind_memo_find(struct unwind_memo *memo,
 						 const struct unwind_regs *regs, uint64_t tag);
 
 /*
+ * The words of the user that a value depends on, besides the stack and `part`, a number that is
+ * cheap to compute.
+ */
+struct unwind_memo_guard {
+	uint64_t part;
+	const void *words;
+	uint32_t n_bytes; /* a multiple of 8; 0: none, so only the tag finds the value */
+};
+
+/* UNWIND_MEMO_GUARD_BYTES for the words of a guard, so that nobody needs them on the stack. */
+void *unwind_memo_room(struct unwind_memo *memo);
+
+/* Returns true if the words of a guard are unchanged. */
+typedef bool unwind_memo_holds(void *user, const void *words, uint32_t n_bytes);
+
+/*
+ * As unwind_memo_find(), but tries only values that followed the last one, and compares their
+ * guards, if they have one, in place of the tag.
+ */
+const struct unwind_memo_value *unwind_memo_next(struct unwind_memo *memo,
+						 const struct unwind_thread *thread,
+						 const struct unwind_regs *regs, uint64_t part,
+						 unwind_memo_holds *holds, void *user);
+
+/*
  * Remembers the value for the last walk of `thread`, which started from these registers. Returns
- * false if the walk has other frames than plain ones, or depends on too many words.
+ * false if the walk has other frames than plain ones, or depends on too many words. `guard` may be
+ * NULL.
  */
 bool unwind_memo_keep(struct unwind_memo *memo, struct unwind_thread *thread,
 		      const struct unwind_regs *regs, uint64_t tag,
-		      const struct unwind_memo_value *value);
+		      const struct unwind_memo_guard *guard, const struct unwind_memo_value *value);
+
+/*
+ * Returns true if the value that unwind_memo_find() has just found should get a new guard: now and
+ * then, because the words of some values never stay.
+ */
+bool unwind_memo_wants_guard(struct unwind_memo *memo);
+void unwind_memo_set_guard(struct unwind_memo *memo, const struct unwind_memo_guard *guard);
 
 #endif

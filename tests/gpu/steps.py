@@ -18,9 +18,9 @@
 # autograd's), "switches N" and "faults N" a step (context switches and page faults of the process),
 # "memory KIB" resident and "private KIB" of it (RssAnon), and "steps N", all that were taken.
 #
-# nccl and ddp are two processes. Rank 0 starts rank 1 with its own command line, so both have the same
-# profiler. It prints "ready PID PID" and its own numbers, and passes on each line that it reads.
-# Between turns both wait for a line, and no kernel of NCCL runs.
+# nccl and ddp are two processes. Rank 0 starts rank 1 with its own command line, so both have the
+# same profiler. It prints "ready PID PID" and its own numbers, and passes on each line that it
+# reads. Between turns both wait for a line, and no kernel of NCCL runs.
 
 import atexit
 import datetime

@@ -8,9 +8,9 @@
 # PROCESSES of each kind (below) start at once and take turns: one works, the others wait. Processes
 # of one kind differ by more than the kinds do, and so does the machine from minute to minute. So
 # all work on the same processors, those that wait are on others, and each round begins with another
-# kind. Of nccl and ddp, a process and its child are two ranks, with one turn. Prints "WORKLOAD KIND NAME
-# VALUE PROCESS", a line for each number of steps.py, so that the Nth of each kind were measured
-# beside each other; then a table, whose lines begin with "#". Measurements are
+# kind. Of nccl and ddp, a process and its child are two ranks, with one turn. Prints "WORKLOAD
+# KIND NAME VALUE PROCESS", a line for each number of steps.py, so that the Nth of each kind were
+# measured beside each other; then a table, whose lines begin with "#". Measurements are
 # DIRECTORY/KIND-PROCESS.
 
 import os

@@ -367,7 +367,7 @@ def renamed_late():
     net = Sequential(Leaf())
     for name in "ab":
         net.add(name, net._modules.popitem()[1])
-        for _ in range(400):
+        for _ in range(1000):
             net()
 
 

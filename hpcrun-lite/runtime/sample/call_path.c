@@ -71,17 +71,62 @@ static uint64_t n_lost_paths(const struct thread *t)
 	       atomic_load_explicit(&r->losses[MSR_LOSS_OMP_PATHS], memory_order_relaxed);
 }
 
+/* A search for a call: what its path depends on. */
+struct search {
+	struct unwind_regs regs;
+	uint64_t part;   /* besides the stack and Python's frames */
+	uint64_t python; /* the tag of the frames */
+	bool has_frames; /* of Python, with a tag of their own */
+};
+
+/* Gives the value that was just found or kept the words that the frames' tag was made from. */
+static struct unwind_memo_guard guard_of(struct thread *t, const struct search *s)
+{
+	void *words = unwind_memo_room(t->calls.memo);
+	const uint32_t n =
+		s->has_frames ? python_guard(t->python, words, UNWIND_MEMO_GUARD_BYTES) : 0;
+	return (struct unwind_memo_guard){.part = s->part, .words = words, .n_bytes = n};
+}
+
+static const struct unwind_memo_value *find_by_tag(struct thread *t, const struct search *s)
+{
+	const struct unwind_memo_value *known =
+		unwind_memo_find(t->calls.memo, t->unwind, &s->regs, s->python ^ s->part);
+	if (known && s->has_frames && unwind_memo_wants_guard(t->calls.memo)) {
+		const uint64_t mask = quiet_begin();
+		const struct unwind_memo_guard guard = guard_of(t, s);
+		unwind_memo_set_guard(t->calls.memo, &guard);
+		quiet_end(mask);
+	}
+	return known;
+}
+
+/* Returns NULL if the path is not remembered. *may: it may be. */
+static const struct unwind_memo_value *find(struct thread *t, struct search *s, bool *may)
+{
+	const struct unwind_memo_value *known = NULL;
+	const bool has_memo = memo_of(&t->calls);
+	s->python = PYTHON_TAG_PLAIN;
+	if ((s->has_frames = python_enter(t->python, t->unwind))) {
+		if (has_memo)
+			known = unwind_memo_next(t->calls.memo, t->unwind, &s->regs, s->part,
+						 python_holds, t->python);
+		if (known && !process.config.check)
+			return known;
+		s->python = python_tag(t->python);
+	}
+	*may = has_memo && s->python != PYTHON_TAG_NONE;
+	return known || !*may ? known : find_by_tag(t, s);
+}
+
 void call_path_find(struct thread *t, const struct call_kind *kind, struct call_path *p)
 {
 	struct unwind_path *w = &p->walked;
-	struct unwind_regs regs;
-	/* Python's frames change while the stack does not. */
-	const uint64_t python = python_tag(t->python, t->unwind);
-	bool may = python != PYTHON_TAG_NONE && memo_of(&t->calls);
-	const uint64_t tag = python ^ tag_of(t, kind), n_lost = n_lost_paths(t);
-	unwind_here(&regs);
-	const struct unwind_memo_value *known =
-		may ? unwind_memo_find(t->calls.memo, t->unwind, &regs, tag) : NULL;
+	struct search s = {.part = tag_of(t, kind)};
+	bool may = false;
+	const uint64_t n_lost = n_lost_paths(t);
+	unwind_here(&s.regs);
+	const struct unwind_memo_value *known = find(t, &s, &may);
 	p->place.walked = w;
 	if (known && !process.config.check) {
 		*w = (struct unwind_path){.n = known->n_frames,
@@ -96,17 +141,20 @@ void call_path_find(struct thread *t, const struct call_kind *kind, struct call_
 	 * memory half changed.
 	 */
 	const uint64_t mask = quiet_begin();
-	unwind_walk_regs(t->unwind, &regs, w);
+	unwind_walk_regs(t->unwind, &s.regs, w);
 	p->place.has_node = sample_insert(t, w, kind->n_inner(w, kind->tag), true, &p->place.node,
 					  &p->place.cause);
 	/* The region may have ended meanwhile. */
 	may = may && p->place.has_node && n_lost == n_lost_paths(t) &&
-	      python_may_remember(t->python, python) && tag == (python ^ tag_of(t, kind));
+	      python_may_remember(t->python, s.python) && s.part == tag_of(t, kind);
 	const struct unwind_memo_value new = {p->place.node, w->n, w->end, w->heuristic};
-	if (may && known)
+	if (may && known) {
 		check(known, &new);
-	else if (may)
-		unwind_memo_keep(t->calls.memo, t->unwind, &regs, tag, &new);
+	} else if (may) {
+		const struct unwind_memo_guard guard = guard_of(t, &s);
+		unwind_memo_keep(t->calls.memo, t->unwind, &s.regs, s.python ^ s.part, &guard,
+				 &new);
+	}
 	quiet_end(mask);
 }
 

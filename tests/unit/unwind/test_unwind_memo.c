@@ -17,6 +17,15 @@
 static struct unwind_memo *memo;
 static uint64_t tag;
 static unsigned n_found, n_kept, n_refused;
+static bool has_guards;
+static unsigned n_next; /* found by their guards */
+static uint64_t seed;
+
+static unsigned draw(unsigned n)
+{
+	seed = seed * 6364136223846793005U + 1442695040888963407U;
+	return (unsigned)(seed >> 33) % n;
+}
 
 /* A number for the last path. */
 static uint32_t number_of_path(void)
@@ -32,8 +41,50 @@ static void new_memo(void)
 	free(memo);
 	memo = calloc(1, unwind_memo_bytes());
 	tag = 1;
-	n_found = n_kept = n_refused = 0;
+	n_found = n_kept = n_refused = n_next = 0;
+	has_guards = false;
 	new_thread(MAX_DEPTH);
+}
+
+/* ---- guards ---- */
+
+/* A guard has its length and half of the tag again and again; the rest is its part. */
+static bool guard_holds(void *user, const void *words, uint32_t n_bytes)
+{
+	const uint64_t *word = words;
+	assert_ptr_equal(user, &has_guards);
+	assert_true(n_bytes >= 16);
+	assert_int_equal(word[0], n_bytes);
+	for (uint32_t i = 2; i < n_bytes / 8; i++)
+		assert_int_equal(word[i], word[1]);
+	return word[1] == tag / 2;
+}
+
+static struct unwind_memo_guard new_guard(void)
+{
+	uint64_t *word = unwind_memo_room(memo);
+	const uint32_t n = 2 + draw(UNWIND_MEMO_GUARD_BYTES / 8 - 2);
+	if (!has_guards)
+		return (struct unwind_memo_guard){0};
+	word[0] = (uint64_t)n * 8;
+	for (uint32_t i = 1; i < n; i++)
+		word[i] = tag / 2;
+	return (struct unwind_memo_guard){.part = tag & 1, .words = word, .n_bytes = n * 8};
+}
+
+static const struct unwind_memo_value *find(const struct unwind_regs *regs)
+{
+	const struct unwind_memo_value *known =
+		unwind_memo_next(memo, thread, regs, tag & 1, guard_holds, &has_guards);
+	n_next += known != NULL;
+	if (known)
+		return known;
+	known = unwind_memo_find(memo, thread, regs, tag);
+	if (known && has_guards && unwind_memo_wants_guard(memo)) {
+		const struct unwind_memo_guard guard = new_guard();
+		unwind_memo_set_guard(memo, &guard);
+	}
+	return known;
 }
 
 /* What is found for a stack must be what a walk finds. Its frame is the caller's. */
@@ -42,7 +93,8 @@ __attribute__((always_inline)) static inline void look_here(void)
 	struct unwind_regs regs;
 	struct unwind_memo_value old = {0};
 	unwind_here(&regs);
-	const struct unwind_memo_value *found = unwind_memo_find(memo, thread, &regs, tag);
+	const struct unwind_memo_value *found = find(&regs);
+	const struct unwind_memo_guard guard = new_guard();
 	if (found)
 		old = *found;
 	unwind_walk_regs(thread, &regs, &path);
@@ -53,7 +105,7 @@ __attribute__((always_inline)) static inline void look_here(void)
 		assert_int_equal(old.n_frames, now.n_frames);
 		assert_int_equal(old.end, UNWIND_ROOT);
 		assert_false(old.heuristic);
-	} else if (unwind_memo_keep(memo, thread, &regs, tag, &now)) {
+	} else if (unwind_memo_keep(memo, thread, &regs, tag, &guard, &now)) {
 		n_kept++;
 	} else {
 		n_refused++;
@@ -67,14 +119,6 @@ TESTED static void look(void)
 }
 
 /* ---- call sites ---- */
-
-static uint64_t seed;
-
-static unsigned draw(unsigned n)
-{
-	seed = seed * 6364136223846793005U + 1442695040888963407U;
-	return (unsigned)(seed >> 33) % n;
-}
 
 static jmp_buf out;
 static unsigned n_sites = 4;
@@ -175,6 +219,39 @@ static void test_many_tags(void **state)
 	assert_int_equal(n_refused, 0);
 	assert_int_equal(n_kept, TAGS);
 	assert_int_equal(n_found, 19 * TAGS);
+}
+
+/* Of each tag, what followed it last time is found without it, and after a loop, too. */
+static void test_guards(void **state)
+{
+	(void)state;
+	enum { TAGS = 300, ROUNDS = 20 };
+	new_memo();
+	has_guards = true;
+	for (volatile unsigned i = 0; i < ROUNDS * TAGS; i++) {
+		tag = 1 + i % TAGS;
+		for (volatile unsigned k = 0; k < 1 + i % 3; k++)
+			look();
+	}
+	assert_int_equal(n_refused, 0);
+	assert_int_equal(n_kept, TAGS);
+	assert_true(n_next >= n_found - 3 * TAGS);
+}
+
+/* Words of all lengths push each other out of their room, which holds some 2,500 of them. */
+static void test_guards_come_and_go(void **state)
+{
+	(void)state;
+	enum { TAGS = 3500 };
+	new_memo();
+	has_guards = true;
+	for (volatile unsigned i = 0; i < 10 * TAGS; i++) {
+		tag = 1 + (draw(4) ? i / 8 : draw(TAGS)) % TAGS;
+		look();
+	}
+	assert_int_equal(n_refused, 0);
+	assert_true(n_kept > 2 * TAGS);
+	assert_true(n_found > TAGS && n_next > TAGS);
 }
 
 /* ---- frame pointers and realigned frames ---- */
@@ -339,7 +416,7 @@ static void test_end_by_a_word(void **state)
 	unwind_walk_regs(thread, &regs, &path);
 	assert_true(path.n >= 2);
 	assert_int_equal(path.end, UNWIND_ROOT);
-	assert_false(unwind_memo_keep(memo, thread, &regs, tag,
+	assert_false(unwind_memo_keep(memo, thread, &regs, tag, NULL,
 				      &(struct unwind_memo_value){.node = 1}));
 }
 
@@ -372,6 +449,8 @@ int main(void)
 		cmocka_unit_test(test_recipes_lost),
 		cmocka_unit_test(test_sequence),
 		cmocka_unit_test(test_many_tags),
+		cmocka_unit_test(test_guards),
+		cmocka_unit_test(test_guards_come_and_go),
 		cmocka_unit_test(test_frame_pointers),
 		cmocka_unit_test(test_realigned),
 		cmocka_unit_test(test_register_that_does_not_matter),
