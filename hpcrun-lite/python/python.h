@@ -115,14 +115,25 @@ enum {
 };
 bool python_enter(struct python_thread *t, const struct unwind_thread *unwind);
 uint64_t python_tag(struct python_thread *t);
-/* Returns true if the path that was just spliced may be remembered under this tag. */
-bool python_may_remember(const struct python_thread *t, uint64_t tag);
+
+/*
+ * With --torch, the modules that the frames call are not in their tag but have one of their own,
+ * because the same frames call all layers of a network. The last call must have been python_tag()
+ * or a python_holds() that returned true.
+ */
+enum { PYTHON_NO_MODULES = 1 };
+uint64_t python_modules(struct python_thread *t);
+/*
+ * Returns true if the path that was just spliced may be remembered under these tags. has_frames:
+ * what python_enter() returned.
+ */
+bool python_may_remember(const struct python_thread *t, bool has_frames);
 
 /*
  * The words that the last tag was made from, and where they are. While they are unchanged, which
  * python_holds() finds out in a third of the time, so is the tag. python_guard() returns their
- * bytes, a multiple of 8; 0: there are more than most_bytes, or a module was found in another way.
- * `thread` of python_holds(): a struct python_thread; see unwind_memo_holds.
+ * bytes, a multiple of 8; 0: there are more than most_bytes. `thread` of python_holds(): a struct
+ * python_thread; see unwind_memo_holds.
  */
 uint32_t python_guard(struct python_thread *t, void *words, uint32_t most_bytes);
 bool python_holds(void *thread, const void *words, uint32_t n_bytes);

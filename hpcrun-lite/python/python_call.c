@@ -43,32 +43,42 @@ uint64_t python_tag(struct python_thread *t)
 	}
 	for (uint32_t i = 0; i < f->n_runs; i++)
 		sum += code_tag_run(&f->run[i], i);
-	t->n_tag_calls = t->torch_now.n;
-	if (t->n_tag_calls &&
-	    !torch_tag(&python.object_types, &t->torch_scratch, &t->torch_now, &sum))
-		return PYTHON_TAG_NONE;
 	return sum > PYTHON_TAG_PLAIN ? sum : PYTHON_TAG_PLAIN + 1;
 }
 
-bool python_may_remember(const struct python_thread *t, uint64_t tag)
+uint64_t python_modules(struct python_thread *t)
 {
-	return tag == PYTHON_TAG_PLAIN ? !t || t->is_plain
-				       : tag != PYTHON_TAG_NONE && !t->frames.broken &&
-						 !t->frames.is_cut && t->torch.n == t->n_tag_calls;
+	uint64_t sum = 0;
+	t->n_tag_calls = t->torch_now.n;
+	if (!t->n_tag_calls)
+		return PYTHON_NO_MODULES;
+	if (!torch_tag(&python.object_types, &t->torch_scratch, &t->torch_now, &sum))
+		return PYTHON_TAG_NONE;
+	return sum > PYTHON_NO_MODULES ? sum : PYTHON_NO_MODULES + 1;
+}
+
+bool python_may_remember(const struct python_thread *t, bool has_frames)
+{
+	return has_frames ? !t->frames.broken && !t->frames.is_cut && t->torch.n == t->n_tag_calls
+			  : !t || t->is_plain;
 }
 
 /* ---- guards ---- */
 
-/* A guard is this, then the frames from the innermost, shims too, and then the words. */
+/* A guard is this, then the frames from the innermost, shims too, and then the calls of modules. */
 struct guard {
-	uint32_t n_frames, n_words;
-	uint32_t n_calls; /* of modules */
-	uint32_t known;   /* torch_known() at that time */
+	uint32_t n_frames, n_calls;
+	uint64_t known; /* functions that call modules: there were so many */
 };
 
 struct guard_frame {
 	uint64_t at, code, instruction; /* code, instruction, version: 0 in a shim */
 	uint32_t version, owner;
+};
+
+struct guard_call {
+	uintptr_t local; /* where its frame has the module */
+	uint64_t frame;  /* among struct frames */
 };
 
 /* Reads a frame of CPython 3.12 or later. */
@@ -110,6 +120,21 @@ static uintptr_t first_frame(const struct python_layout *l, const struct python_
 	return reader_word((const uint8_t *)reader_word(state, l->thread.cframe), l->cframe.frame);
 }
 
+/* Finds the modules that are called now. The frames are the guard's. */
+static bool read_calls(struct python_thread *t, const struct guard_call *call, uint32_t n)
+{
+	t->torch_now.n = n;
+	for (uint32_t k = 0; k < n; k++) {
+		const uint64_t tag = REFERENCE_TAG;
+		const uintptr_t module = reader_word((const uint8_t *)call[k].local, 0) & ~tag;
+		if (!reader_is_plausible(module))
+			return false;
+		t->torch_now.call[k] =
+			(struct torch_call){.module = module, .frame = (uint32_t)call[k].frame};
+	}
+	return true;
+}
+
 bool python_holds(void *thread, const void *words, uint32_t n_bytes)
 {
 	struct python_thread *t = thread;
@@ -119,47 +144,46 @@ bool python_holds(void *thread, const void *words, uint32_t n_bytes)
 				 *end = frame + g->n_frames;
 	uintptr_t at = first_frame(l, t);
 	(void)n_bytes;
-	if (g->n_calls && (g->known != torch_known() || torch_is_due(&t->torch_scratch)))
-		return false;
 	for (; frame < end; frame++) {
 		if (at != frame->at || !is_same(l, frame))
 			return false;
 		at = reader_word((const uint8_t *)at, l->frame.previous);
 	}
-	if (at || !torch_holds((const struct torch_word *)end, g->n_words))
-		return false;
-	if (g->n_calls)
-		torch_use(&t->torch_scratch);
-	return true;
+	return !at && g->known == torch_code_count() &&
+	       read_calls(t, (const struct guard_call *)end, g->n_calls);
+}
+
+/* Returns how many frames there are; 0: more than `most`. */
+static uint32_t keep_frames(const struct python_layout *l, const struct python_thread *t,
+			    struct guard_frame *frame, uint32_t most)
+{
+	uint32_t n = 0;
+	for (uintptr_t at = first_frame(l, t); at; n++) {
+		if (n == most)
+			return 0;
+		frame[n] = read_frame(l, at);
+		if (frame[n].owner > LAST_OWNER)
+			return 0;
+		at = reader_word((const uint8_t *)at, l->frame.previous);
+	}
+	return n;
 }
 
 uint32_t python_guard(struct python_thread *t, void *words, uint32_t most_bytes)
 {
 	const struct python_layout *l = atomic_load_explicit(&python.layout, memory_order_relaxed);
+	const struct torch_calls *calls = &t->torch_now;
 	struct guard *g = words;
 	struct guard_frame *frame = (struct guard_frame *)(g + 1);
-	uint32_t room = (most_bytes - (uint32_t)sizeof *g) / (uint32_t)sizeof *frame;
-	*g = (struct guard){.n_frames = 0};
-	for (uintptr_t at = first_frame(l, t); at; g->n_frames++) {
-		if (g->n_frames == room)
-			return 0;
-		frame[g->n_frames] = read_frame(l, at);
-		if (frame[g->n_frames].owner > LAST_OWNER)
-			return 0;
-		at = reader_word((const uint8_t *)at, l->frame.previous);
+	const uint32_t n_bytes = (uint32_t)(sizeof *g + calls->n * sizeof(struct guard_call));
+	*g = (struct guard){.n_calls = calls->n, .known = torch_code_count()};
+	if (n_bytes > most_bytes)
+		return 0;
+	g->n_frames = keep_frames(l, t, frame, (most_bytes - n_bytes) / (uint32_t)sizeof *frame);
+	struct guard_call *call = (struct guard_call *)&frame[g->n_frames];
+	for (uint32_t k = 0; k < calls->n; k++) {
+		const uint32_t i = calls->call[k].frame;
+		call[k] = (struct guard_call){t->frames.frame[i].at + l->frame.locals, i};
 	}
-	room -= g->n_frames;
-	g->n_calls = t->n_tag_calls;
-	if (g->n_calls) {
-		struct torch_words kept = {
-			.word = (struct torch_word *)&frame[g->n_frames],
-			.most = room * (uint32_t)(sizeof *frame / sizeof(struct torch_word))};
-		g->known = torch_known();
-		if (!torch_keep_words(l, &python.object_types, &t->torch_scratch, &t->frames,
-				      &t->torch_now, &kept))
-			return 0;
-		g->n_words = kept.n;
-	}
-	return (uint32_t)(sizeof *g + g->n_frames * sizeof *frame +
-			  g->n_words * sizeof(struct torch_word));
+	return g->n_frames ? n_bytes + g->n_frames * (uint32_t)sizeof *frame : 0;
 }

@@ -9,7 +9,6 @@
 
 #include "common/safe/fnv.h"
 #include "common/safe/load.h"
-#include "hpcrun-lite/python/torch_code.h"
 #include "hpcrun-lite/python/torch_search.h"
 
 #include <string.h>
@@ -253,10 +252,9 @@ static uint64_t word_at(uintptr_t at)
 }
 
 /* Looks only at the module, the next one further out, and their classes. */
-static bool is_as_before(struct torch_found *f, uintptr_t module, uintptr_t outer, uint32_t least)
+static bool is_as_before(const struct torch_found *f, uint32_t least)
 {
-	struct torch_slot *s = torch_slot_find(module, outer);
-	if (!s || !torch_slot_read(s, module, outer, f) || f->n_same < least)
+	if (f->n_same < least)
 		return false;
 	for (uint32_t i = 0; i < f->n_own && i < f->words.n; i++)
 		if (word_at(f->words.word[i].at) != f->words.word[i].value)
@@ -272,13 +270,15 @@ static uint32_t find_known(struct torch_scratch *scratch, const struct torch_cal
 	const uint32_t elsewhere = outer ? 0 : find_elsewhere(scratch, module);
 	if (elsewhere)
 		return elsewhere;
+	struct torch_slot *slot = torch_slot_find(module, outer);
 	f->is_below = false;
-	if (is_as_before(f, module, outer, least))
+	if (slot && torch_slot_read_own(slot, module, outer, f) && is_as_before(f, least))
 		return !f->parent_number || f->parent_number == calls->call[k + 1].number
 			       ? f->number
 			       : 0;
-	return outer && !f->is_below &&
-			       is_as_before(f, outer, word_at(module + OBJECT_TYPE_AT), least) &&
+	const uintptr_t class = word_at(module + OBJECT_TYPE_AT);
+	slot = outer && !f->is_below ? torch_slot_find(outer, class) : NULL;
+	return slot && torch_slot_read(slot, outer, class, f) && is_as_before(f, least) &&
 			       !has_value(&f->words, module)
 		       ? f->number
 		       : 0;
@@ -325,24 +325,14 @@ bool torch_name(const struct torch_context *c, struct torch_calls *calls)
 	return all;
 }
 
-bool torch_is_due(const struct torch_scratch *scratch)
-{
-	return (scratch->n_unchecked + 1) % UNCHECKED == 0;
-}
-
-void torch_use(struct torch_scratch *scratch)
-{
-	scratch->n_unchecked++;
-}
-
 bool torch_tag(const struct object_types *types, struct torch_scratch *scratch,
 	       struct torch_calls *calls, uint64_t *sum)
 {
-	const uint32_t known = torch_known();
-	uint64_t tag = fnv64(FNV64_START, &known, sizeof known);
-	if (torch_is_due(scratch)) /* torch_name() compares all */
+	const uint32_t epoch = torch_slot_epoch();
+	uint64_t tag = fnv64(FNV64_START, &epoch, sizeof epoch);
+	if ((scratch->n_unchecked + 1) % UNCHECKED == 0) /* torch_name() compares all */
 		return false;
-	torch_use(scratch);
+	scratch->n_unchecked++;
 	if (!find_all_known(types, scratch, calls, 0))
 		return false;
 	for (uint32_t k = 0; k < calls->n; k++) {
@@ -353,63 +343,4 @@ bool torch_tag(const struct object_types *types, struct torch_scratch *scratch,
 	}
 	*sum += tag;
 	return true;
-}
-
-/* ---- words of a tag ---- */
-
-static bool keep_word(struct torch_words *w, uintptr_t at)
-{
-	if (w->n == w->most)
-		return false;
-	w->word[w->n++] = (struct torch_word){at, word_at(at)};
-	return true;
-}
-
-/* Keeps what leads from the frame of call k to its module. */
-static bool keep_module(const struct python_layout *l, const struct object_types *types,
-			const struct frames_frame *frame, const struct torch_call *call,
-			struct torch_words *w)
-{
-	const uintptr_t local = frame->at + l->frame.locals,
-			object = word_at(local) & ~(uint64_t)REFERENCE_TAG;
-	return keep_word(w, local) && keep_word(w, object + OBJECT_TYPE_AT) &&
-	       (word_at(object + OBJECT_TYPE_AT) == types->cell
-			? keep_word(w, object + CELL_CONTENT)
-			: object == call->module);
-}
-
-bool torch_keep_words(const struct python_layout *l, const struct object_types *types,
-		      struct torch_scratch *scratch, const struct frames *frames,
-		      struct torch_calls *calls, struct torch_words *words)
-{
-	const struct torch_found *f = &scratch->found;
-	for (uint32_t k = calls->n; k-- > 0;) {
-		struct torch_call *call = &calls->call[k];
-		if (!keep_module(l, types, &frames->frame[call->frame], call, words))
-			return false;
-		if (is_again(calls, k))
-			continue;
-		if (!outer_of(calls, k) && find_elsewhere(scratch, call->module))
-			return false;
-		if (!find_known(scratch, calls, k, 0))
-			return false;
-		for (uint32_t i = 0; i < f->n_own && i < f->words.n; i++)
-			if (!keep_word(words, f->words.word[i].at) ||
-			    words->word[words->n - 1].value != f->words.word[i].value)
-				return false;
-	}
-	return true;
-}
-
-bool torch_holds(const struct torch_word *word, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++)
-		if (word_at(word[i].at) != word[i].value)
-			return false;
-	return true;
-}
-
-uint32_t torch_known(void)
-{
-	return torch_slot_epoch() + torch_code_count() * (UINT32_C(1) << 24);
 }

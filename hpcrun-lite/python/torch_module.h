@@ -83,30 +83,4 @@ bool torch_name(const struct torch_context *c, struct torch_calls *calls);
  */
 bool torch_tag(const struct object_types *types, struct torch_scratch *scratch,
 	       struct torch_calls *calls, uint64_t *sum);
-
-/* Words of memory that the last tag was made from. */
-struct torch_word {
-	uintptr_t at;
-	uint64_t value;
-};
-struct torch_words {
-	struct torch_word *word;
-	uint32_t n, most;
-};
-
-/*
- * Collects the words, each behind the one that leads to it. Returns false if they are too many, or
- * if a module was not found by its own words. `frames`, `calls`: of the last tag.
- */
-bool torch_keep_words(const struct python_layout *l, const struct object_types *types,
-		      struct torch_scratch *scratch, const struct frames *frames,
-		      struct torch_calls *calls, struct torch_words *words);
-/* Returns true if the words are unchanged. The first one must be mapped. */
-bool torch_holds(const struct torch_word *word, uint32_t n);
-/* Changes when a pair of modules gets another number, or another function calls modules. */
-uint32_t torch_known(void);
-/* Returns true about every 509th time: names should be compared. Otherwise call torch_use(). */
-bool torch_is_due(const struct torch_scratch *scratch);
-void torch_use(struct torch_scratch *scratch);
-
 #endif

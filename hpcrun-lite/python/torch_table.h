@@ -32,6 +32,9 @@ struct torch_slot *torch_slot_find(uintptr_t module, uintptr_t outer);
 /* Copies a slot. Returns false if it is for another pair, or is being written. */
 bool torch_slot_read(struct torch_slot *s, uintptr_t module, uintptr_t outer,
 		     struct torch_found *f);
+/* Copies only its own words, as the others are in other lines of the cache. */
+bool torch_slot_read_own(struct torch_slot *s, uintptr_t module, uintptr_t outer,
+			 struct torch_found *f);
 /* Counts a use. Returns the number of uses so far, with this one. */
 uint32_t torch_slot_use(struct torch_slot *s);
 /* Does nothing if the slot is being written, maybe by the code that a handler interrupted. */

@@ -26,6 +26,7 @@ enum { RING_BYTES = 12 << 20, BLOCK_ALIGN = 64 };
 /* The number of an entry is its index + 1; 0: none. */
 struct entry {
 	uint64_t pc, sp, bp, tag, part, epoch;
+	uint64_t serial; /* of the path, never used again */
 	struct unwind_memo_value value;
 	uint32_t at;      /* of its block in the ring */
 	uint32_t n_guard; /* bytes of its guard; 0: none */
@@ -59,15 +60,25 @@ struct words {
 	struct eight eight[UNWIND_MEMO_WORDS / AT_ONCE];
 };
 
+/* The key is that of the path and of the variant; 0: none. */
+struct variant {
+	uint64_t key;
+	uint32_t node;
+};
+enum { VARIANT_WAYS = 4 };
+
 struct unwind_memo {
 	uint16_t last;   /* number of the entry that was found or made last */
 	uint16_t victim; /* index of the entry to fill next */
 	uint32_t begin;  /* where the next block goes */
 	uint32_t n_free; /* bytes from there on that have no block */
 	uint16_t newest[ORDERS][LISTS];
+	uint64_t n_made; /* entries so far */
 	struct words words;
 	uint64_t guard[UNWIND_MEMO_GUARD_BYTES / 8];
 	struct entry entry[UNWIND_MEMO_ENTRIES];
+	_Alignas(BLOCK_ALIGN) struct variant
+		variant[UNWIND_MEMO_VARIANTS / VARIANT_WAYS][VARIANT_WAYS];
 	_Alignas(BLOCK_ALIGN) uint8_t ring[RING_BYTES];
 };
 
@@ -434,6 +445,7 @@ static bool fill(struct unwind_memo *m, struct entry *e, struct unwind_thread *t
 	e->needs_bp = needs_bp;
 	e->next[0] = e->next[1] = 0;
 	e->n_found = 0;
+	e->serial = ++m->n_made;
 	atomic_signal_fence(memory_order_seq_cst);
 	e->n_words = (uint16_t)words->n;
 	return true;
@@ -486,4 +498,34 @@ void unwind_memo_set_guard(struct unwind_memo *m, const struct unwind_memo_guard
 	}
 	memcpy((uint8_t *)words_of(m, e) + n_bytes, guard->words, guard->n_bytes);
 	e->n_guard = guard->n_bytes;
+}
+
+/* ---- variants ---- */
+
+static uint64_t variant_key(const struct unwind_memo *m, uint64_t variant)
+{
+	const uint64_t serial = m->last ? m->entry[m->last - 1].serial : 0,
+		       key = (variant ^ serial * UINT64_C(0xd6e8feb86659fd93)) *
+			     UINT64_C(0x9e3779b97f4a7c15);
+	return (key ^ key >> 32) | 1;
+}
+
+bool unwind_memo_variant(const struct unwind_memo *m, uint64_t variant, uint32_t *node)
+{
+	const uint64_t key = variant_key(m, variant);
+	const struct variant *set = m->variant[key / 2 % (UNWIND_MEMO_VARIANTS / VARIANT_WAYS)];
+	for (unsigned i = 0; i < VARIANT_WAYS; i++)
+		if (set[i].key == key) {
+			*node = set[i].node;
+			return true;
+		}
+	return false;
+}
+
+void unwind_memo_keep_variant(struct unwind_memo *m, uint64_t variant, uint32_t node)
+{
+	const uint64_t key = variant_key(m, variant);
+	struct variant *set = m->variant[key / 2 % (UNWIND_MEMO_VARIANTS / VARIANT_WAYS)];
+	memmove(&set[1], &set[0], (VARIANT_WAYS - 1) * sizeof *set);
+	set[0] = (struct variant){.key = key, .node = node};
 }

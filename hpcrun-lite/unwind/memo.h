@@ -22,6 +22,7 @@ enum {
 	UNWIND_MEMO_ENTRIES = 4096,
 	UNWIND_MEMO_WORDS = 256,        /* a path that depends on more is not remembered */
 	UNWIND_MEMO_GUARD_BYTES = 8192, /* longest guard, a multiple of 8 */
+	UNWIND_MEMO_VARIANTS = 16384,
 };
 
 struct unwind_memo;
@@ -87,5 +88,14 @@ bool unwind_memo_keep(struct unwind_memo *memo, struct unwind_thread *thread,
  */
 bool unwind_memo_wants_guard(struct unwind_memo *memo);
 void unwind_memo_set_guard(struct unwind_memo *memo, const struct unwind_memo_guard *guard);
+
+/*
+ * A path that differs from call to call in one thing alone may have variants: a node for each of
+ * them, in place of the node of the value. These are about the value that was found or kept last.
+ * `variant`: a number that stands for the thing, with as many bits as a tag. A variant may be
+ * forgotten at any time.
+ */
+bool unwind_memo_variant(const struct unwind_memo *memo, uint64_t variant, uint32_t *node);
+void unwind_memo_keep_variant(struct unwind_memo *memo, uint64_t variant, uint32_t node);
 
 #endif

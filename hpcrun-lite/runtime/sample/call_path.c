@@ -74,12 +74,15 @@ static uint64_t n_lost_paths(const struct thread *t)
 /* A search for a call: what its path depends on. */
 struct search {
 	struct unwind_regs regs;
-	uint64_t part;   /* besides the stack and Python's frames */
-	uint64_t python; /* the tag of the frames */
-	bool has_frames; /* of Python, with a tag of their own */
+	uint64_t part;    /* besides the stack and Python's frames */
+	uint64_t python;  /* the tag of the frames */
+	uint64_t modules; /* the tag of the modules of PyTorch that they call */
+	bool has_frames;  /* of Python, with a tag of their own */
+	bool may;         /* the path may be remembered */
+	bool has_entry;   /* the memo knows the path, perhaps with other modules */
 };
 
-/* Gives the value that was just found or kept the words that the frames' tag was made from. */
+/* The words that the frames' tag was made from. */
 static struct unwind_memo_guard guard_of(struct thread *t, const struct search *s)
 {
 	void *words = unwind_memo_room(t->calls.memo);
@@ -88,10 +91,14 @@ static struct unwind_memo_guard guard_of(struct thread *t, const struct search *
 	return (struct unwind_memo_guard){.part = s->part, .words = words, .n_bytes = n};
 }
 
-static const struct unwind_memo_value *find_by_tag(struct thread *t, const struct search *s)
+static const struct unwind_memo_value *find_by_tag(struct thread *t, struct search *s)
 {
+	if (s->has_frames)
+		s->python = python_tag(t->python);
+	s->may = s->may && s->python != PYTHON_TAG_NONE;
 	const struct unwind_memo_value *known =
-		unwind_memo_find(t->calls.memo, t->unwind, &s->regs, s->python ^ s->part);
+		s->may ? unwind_memo_find(t->calls.memo, t->unwind, &s->regs, s->python ^ s->part)
+		       : NULL;
 	if (known && s->has_frames && unwind_memo_wants_guard(t->calls.memo)) {
 		const uint64_t mask = quiet_begin();
 		const struct unwind_memo_guard guard = guard_of(t, s);
@@ -101,38 +108,57 @@ static const struct unwind_memo_value *find_by_tag(struct thread *t, const struc
 	return known;
 }
 
-/* Returns NULL if the path is not remembered. *may: it may be. */
-static const struct unwind_memo_value *find(struct thread *t, struct search *s, bool *may)
+/* Returns true if the path is remembered. */
+static bool find(struct thread *t, struct search *s, struct unwind_memo_value *value)
 {
 	const struct unwind_memo_value *known = NULL;
-	const bool has_memo = memo_of(&t->calls);
 	s->python = PYTHON_TAG_PLAIN;
-	if ((s->has_frames = python_enter(t->python, t->unwind))) {
-		if (has_memo)
-			known = unwind_memo_next(t->calls.memo, t->unwind, &s->regs, s->part,
-						 python_holds, t->python);
-		if (known && !process.config.check)
-			return known;
-		s->python = python_tag(t->python);
+	s->modules = PYTHON_NO_MODULES;
+	s->may = memo_of(&t->calls);
+	s->has_frames = python_enter(t->python, t->unwind);
+	if (s->has_frames && s->may)
+		known = unwind_memo_next(t->calls.memo, t->unwind, &s->regs, s->part, python_holds,
+					 t->python);
+	if (!known)
+		known = find_by_tag(t, s);
+	if (s->has_frames && s->may)
+		s->modules = python_modules(t->python);
+	s->may = s->may && s->modules != PYTHON_TAG_NONE;
+	s->has_entry = s->may && known;
+	if (!s->has_entry)
+		return false;
+	*value = *known;
+	return s->modules == PYTHON_NO_MODULES ||
+	       unwind_memo_variant(t->calls.memo, s->modules, &value->node);
+}
+
+/* Remembers the last walk. */
+static void keep(struct thread *t, const struct search *s, const struct unwind_memo_value *value)
+{
+	struct unwind_memo *memo = t->calls.memo;
+	if (!s->has_entry) {
+		const struct unwind_memo_guard guard = guard_of(t, s);
+		if (!unwind_memo_keep(memo, t->unwind, &s->regs, s->python ^ s->part, &guard,
+				      value))
+			return;
 	}
-	*may = has_memo && s->python != PYTHON_TAG_NONE;
-	return known || !*may ? known : find_by_tag(t, s);
+	if (s->modules != PYTHON_NO_MODULES)
+		unwind_memo_keep_variant(memo, s->modules, value->node);
 }
 
 void call_path_find(struct thread *t, const struct call_kind *kind, struct call_path *p)
 {
 	struct unwind_path *w = &p->walked;
 	struct search s = {.part = tag_of(t, kind)};
-	bool may = false;
+	struct unwind_memo_value old;
 	const uint64_t n_lost = n_lost_paths(t);
 	unwind_here(&s.regs);
-	const struct unwind_memo_value *known = find(t, &s, &may);
+	const bool is_known = find(t, &s, &old);
 	p->place.walked = w;
-	if (known && !process.config.check) {
-		*w = (struct unwind_path){.n = known->n_frames,
-					  .end = known->end,
-					  .heuristic = known->heuristic};
-		p->place.node = known->node;
+	if (is_known && !process.config.check) {
+		*w = (struct unwind_path){
+			.n = old.n_frames, .end = old.end, .heuristic = old.heuristic};
+		p->place.node = old.node;
 		p->place.has_node = true;
 		return;
 	}
@@ -145,16 +171,13 @@ void call_path_find(struct thread *t, const struct call_kind *kind, struct call_
 	p->place.has_node = sample_insert(t, w, kind->n_inner(w, kind->tag), true, &p->place.node,
 					  &p->place.cause);
 	/* The region may have ended meanwhile. */
-	may = may && p->place.has_node && n_lost == n_lost_paths(t) &&
-	      python_may_remember(t->python, s.python) && s.part == tag_of(t, kind);
+	s.may = s.may && p->place.has_node && n_lost == n_lost_paths(t) &&
+		python_may_remember(t->python, s.has_frames) && s.part == tag_of(t, kind);
 	const struct unwind_memo_value new = {p->place.node, w->n, w->end, w->heuristic};
-	if (may && known) {
-		check(known, &new);
-	} else if (may) {
-		const struct unwind_memo_guard guard = guard_of(t, &s);
-		unwind_memo_keep(t->calls.memo, t->unwind, &s.regs, s.python ^ s.part, &guard,
-				 &new);
-	}
+	if (s.may && is_known)
+		check(&old, &new);
+	else if (s.may)
+		keep(t, &s, &new);
 	quiet_end(mask);
 }
 

@@ -153,8 +153,9 @@ static void test_plain(void **state)
 	assert_true(python_enter(caller, walker));
 	caller->is_main = false;
 	assert_false(python_enter(caller, walker));
-	assert_true(python_may_remember(NULL, PYTHON_TAG_PLAIN));
-	assert_false(python_may_remember(caller, PYTHON_TAG_NONE));
+	assert_true(python_may_remember(NULL, false));
+	caller->frames.broken = true;
+	assert_false(python_may_remember(caller, true));
 }
 
 int main(void)

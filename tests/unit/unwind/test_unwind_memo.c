@@ -238,6 +238,25 @@ static void test_guards(void **state)
 	assert_true(n_next >= n_found - 3 * TAGS);
 }
 
+/* A variant belongs to its path, also when another path takes the place of the entry. */
+static void test_variants(void **state)
+{
+	(void)state;
+	enum { TAGS = 2 * UNWIND_MEMO_ENTRIES };
+	uint32_t node = 0;
+	new_memo();
+	for (volatile unsigned i = 0; i < 2 * TAGS; i++) {
+		tag = 1 + i % TAGS;
+		look();
+		assert_false(unwind_memo_variant(memo, 7, &node));
+		unwind_memo_keep_variant(memo, 7, 2 * i);
+		unwind_memo_keep_variant(memo, 8, 2 * i + 1);
+		assert_true(unwind_memo_variant(memo, 7, &node) && node == 2 * i);
+		assert_true(unwind_memo_variant(memo, 8, &node) && node == 2 * i + 1);
+	}
+	assert_int_equal(n_found, 0);
+}
+
 /* Words of all lengths push each other out of their room, which holds some 2,500 of them. */
 static void test_guards_come_and_go(void **state)
 {
@@ -450,6 +469,7 @@ int main(void)
 		cmocka_unit_test(test_sequence),
 		cmocka_unit_test(test_many_tags),
 		cmocka_unit_test(test_guards),
+		cmocka_unit_test(test_variants),
 		cmocka_unit_test(test_guards_come_and_go),
 		cmocka_unit_test(test_frame_pointers),
 		cmocka_unit_test(test_realigned),
