@@ -43,7 +43,8 @@ ROUNDS=100 # mostly, only what is in the modules is compared then
 ROUNDS=late
 measured late OLD >late
 is "a name that changes is found within 509 launches" "$(awk '/^same 2000$/ { n += 2 }
-	/^said 1000,/ && $4 + 0 >= 1000 - 509 && $4 + 0 <= 1000 + 509 { n++ } END { print n + 0 }' late)" 2
+	/^said 1000,/ && $4 + 0 >= 1000 - 509 && $4 + 0 <= 1000 + 509 { n++ }
+	END { print n + 0 }' late)" 2
 diag "$(cat late)"
 ROUNDS=
 DENY="$builddir/tests/workload/run/run_deny process_vm_writev=1 --"
