@@ -462,6 +462,10 @@ int main(void)
 	if (!mkdtemp(directory))
 		return 99;
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	char path[4352];
+	snprintf(path, sizeof path, "%s/000007-host-4711.hpcrun", directory);
+	unlink(path); /* of a test that opened a second file */
+	unlink(path_of(path, 1));
 	rmdir(directory);
 	return failed;
 }
