@@ -8,6 +8,9 @@
 #include "hpcprof-lite/view/parallel/view_balance.h"
 #include "hpcprof-lite/view/view_run.h"
 
+#include <stdio.h>
+#include <string.h>
+
 /* The standard error of a share of one half of so many samples is 5 %. */
 enum { FEW = 100 };
 #define MUCH 0.05
@@ -58,7 +61,43 @@ static bool disturbed(struct finding_run *r, struct findings *to)
 	return finding_add(r, to, &f, 0, 0, 0, 0);
 }
 
+/* What records and callbacks of CUPTI cost a thread that launches: doc/nvidia.md. */
+#define CUPTI_SEC 1e-6
+
+/* The time of all launches of a process, ours and CUPTI's, in seconds. */
+static double launching(const struct model_process *p)
+{
+	double sum = 0;
+	for (uint32_t k = 0; k < p->n_gpu; k++) {
+		const struct model_gpu_ledger *l = &p->gpu[k];
+		uint64_t n = 0;
+		for (unsigned kind = 0; kind < 16; kind++)
+			n += l->launched[kind];
+		sum += (double)l->handler_ns * 1e-9 +
+		       (strcmp(l->backend, "nvidia") == 0 ? CUPTI_SEC * (double)n : 0);
+	}
+	return sum;
+}
+
+/* The process that launched most. Threads of one process mostly take turns to launch. */
+static bool launches_disturbed(struct finding_run *r, struct findings *to)
+{
+	double most = 0;
+	struct finding f = finding_begin("disturbed", "measuring made the launches slower",
+					 "trust the times of the GPU; take those of the CPU from a "
+					 "run without gpu=");
+	for (uint32_t i = 0; i < r->m->n_processes; i++)
+		most = launching(&r->m->processes[i]) > most ? launching(&r->m->processes[i])
+							     : most;
+	if (r->m->part || !(r->elapsed > 0) || most < MUCH * r->elapsed)
+		return true;
+	snprintf(f.subject, sizeof f.subject, "GPU operations");
+	finding_fact(&f, "of the elapsed time in our callbacks and CUPTI's", MODEL_SHARE,
+		     most / r->elapsed);
+	return finding_add(r, to, &f, 0, 0, 0, 0);
+}
+
 bool rule_measurement(struct finding_run *r, struct findings *to)
 {
-	return too_few(r, to) && lost(r, to) && disturbed(r, to);
+	return too_few(r, to) && lost(r, to) && disturbed(r, to) && launches_disturbed(r, to);
 }

@@ -5,6 +5,8 @@
  */
 #include "tests/unit/prof/findings_fixture.h"
 
+#include "tests/gen/gen_gpu.h"
+
 #include <math.h>
 
 #define NEAR(a, b) assert_true(fabs((a) - (b)) < 1e-6)
@@ -287,6 +289,23 @@ static void a_disturbed_run(void **state)
 	}
 }
 
+/* 200,000 launches: 2 % of 10 s in CUPTI, and 2 or 4 % in our callbacks. */
+static void launches_that_cost(void **state)
+{
+	(void)state;
+	for (uint64_t much = 0; much < 2; much++) {
+		struct run r;
+		run_begin(&r, "0-0");
+		add_thread(&r, 10, 10, 0, MSR_WAIT_SLEEP);
+		struct msr_gpu_tally *tally = gen_gpu_tally(r.g, 1, "nvidia", "");
+		tally->launched[MSR_GPU_KERNEL] = 200000;
+		tally->handler_ns = (much ? 4 : 2) * SECOND / 10;
+		run_finish(&r);
+		assert_int_equal(run_finding(&r, "disturbed") != NULL, much);
+		run_end(&r);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -306,6 +325,7 @@ int main(void)
 		cmocka_unit_test(few_samples_say_nothing_else),
 		cmocka_unit_test(samples_that_were_lost),
 		cmocka_unit_test(a_disturbed_run),
+		cmocka_unit_test(launches_that_cost),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
