@@ -125,7 +125,13 @@ class CodePanel {
             counts[i] ? count(counts[i]) : "",
           ),
           el("td", { class: "number quiet" }, counts[i] ? percent(counts[i], all) : ""),
-          isGpu ? el("td", { class: "stall", title: stall }, counts[i] ? stall : "") : null,
+          isGpu
+            ? el(
+                "td",
+                { class: "stall", title: stall },
+                counts[i] ? stall.replace(/^waits (for )?/, "") : "",
+              )
+            : null,
           el("td", { class: "text" }, el("bdi", {}, p.str(f.text[i]))),
           el(
             "td",
