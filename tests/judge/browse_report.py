@@ -13,6 +13,7 @@
 #     browse_report.py waiting REPORT        the same, of the view "Waiting" alone
 #     browse_report.py nccl REPORT           the same, of kernels of NCCL
 #     browse_report.py nvtx REPORT           the same, of ranges of NVTX
+#     browse_report.py power REPORT          the same, of a meter of energy
 #     browse_report.py advice REPORT         the same, of advice about a kernel
 #     browse_report.py blames REPORT         the same, of what lines of GPU kernels wait for
 #     browse_report.py kernels REPORT        the same, of the table of GPU kernels
@@ -38,8 +39,8 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 
-from browse_times import (use_gpu_waits, use_intervals, use_marks, use_moment, use_range,
-                          use_rows, use_shares)
+from browse_times import (use_gpu_waits, use_intervals, use_marks, use_moment, use_power,
+                          use_range, use_rows, use_shares, use_stack)
 from facts import plain
 
 WAIT_S = 120
@@ -1063,3 +1064,5 @@ def main():
 
 
 main()
+    elif command == "power":
+        use_power(page, Checks())

@@ -297,6 +297,35 @@ def use_gpu_waits(page, checks):
                      sums[2] == 0, sums)
 
 
+def use_power(page, checks):
+    """Of tests/golden/energy: one meter of a GPU."""
+    page.show("timeline")
+    sums = page.js("""const p = app.profile, [m] = p.meters;
+        return [p.meters.length, m.edge.reduce((sum, t, k) =>
+          sum + m.value[k] * ((m.edge[k + 1] ?? t) - t) / 1e6, 0),
+          p.meta.devices[m.device].energy / 1e6, m.edge.length];""")
+    checks.check("power: the readings add up to the energy", sums[0] == 1 and
+                 abs(sums[1] - sums[2]) < 1e-3 * sums[2] and 100 < sums[3] < 2100, sums)
+    label, y, x, value = page.js(VIEW + """
+        const i = v.list.findIndex(r => r.kind === "power"), {edge, value, most} = v.list[i].meter,
+          k = value.indexOf(most), box = v.canvas.getBoundingClientRect();
+        return [v.list[i].label, v.rowY(i) + LINE_ROW / 2 - box.height / 2,
+          v.x((edge[k] + edge[k + 1]) / 2) - box.width / 2, formatWatts(most)];""")
+    canvas = page.browser.find_element(By.CSS_SELECTOR, "#view-timeline canvas")
+    ActionChains(page.browser).move_to_element_with_offset(canvas, int(x), int(y)).perform()
+    tip = page.js("return document.getElementById('tip').innerText")
+    checks.check("power: a row says it", label == "power" and f" {value}\n" in tip,
+                 f"{label} {value} {tip}")
+
+
+def use_stack(page, checks):
+    """Frames of a wait have the colour of its state, in the call stack and in frames of rows."""
+    found = page.js(VIEW + """return v.tree.waits.flatMap((state, f) => state ?
+        [[state, v.colourOf(f), stateColour(state)]] : []);""")
+    checks.check("call stack: a wait has the colour of its state",
+                 found and all(fill == state for _, fill, state in found), found)
+
+
 def use_range(page, checks):
     """The visible range is in the link."""
     canvas = page.browser.find_element(By.CSS_SELECTOR, "#view-timeline canvas")

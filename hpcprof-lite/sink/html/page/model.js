@@ -550,6 +550,9 @@ function formatJoules(j) {
   if (a >= 0.9995) return `${j.toPrecision(3)} J`;
   return `${(j * 1e3).toPrecision(3)} mJ`;
 }
+function formatWatts(w) {
+  return w >= 99.5 ? `${w.toFixed(0)} W` : `${w.toPrecision(3)} W`;
+}
 function formatValue(value, unit) {
   if (unit === "sec") return formatSeconds(value);
   if (unit === "J") return formatJoules(value);
