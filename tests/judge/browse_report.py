@@ -445,6 +445,22 @@ def use_comparison(page, checks, path):
     checks.check("comparison: both sides have samples, times and commands",
                  {0, 1} == {r[0] for r in runs} and all(f"{r[1]:,}" in text for r in runs) and
                  "app" in text and "µs" in text, text)
+    for view in ("tables", "tree"):
+        page.show(view)
+        shown = page.js("""const p = app.profile, {table} = app.views[app.current].view,
+              k = table.columns.findIndex(c => c.id === `total${app.metric}+`),
+              rows = document.querySelectorAll(`#view-${app.current} .tbody .tr`);
+            return [...rows].map(tr => {
+              const row = table.flat[tr.ariaRowIndex - 1], cell = tr.children[k];
+              return [p.name(row.context ?? row.id), cell.classList.contains("quiet"),
+                cell.innerText.split("± ")[1]];
+            }).filter(r => r[2])""")
+        judged = page.js("""const p = app.profile, m = app.metric;
+            return Object.fromEntries(judgeFunctions(p, m, true).rows.map(r =>
+              [p.name(r.context), [r.isNoise, p.format(m, r.sd)]]));""")
+        wrong = [r for r in shown if r[0] in judged and judged[r[0]] != r[1:]]
+        checks.check(f"comparison: noise is grey in {view}, with its sd", not wrong and
+                     {True, False} == {r[1] for r in shown}, f"{wrong} {shown} {judged}")
     page.show("flame")
     for side in ("before", "now"):
         page.click(f"#view-flame .segments [data-value={side}]")

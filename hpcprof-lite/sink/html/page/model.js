@@ -558,7 +558,7 @@ function formatValue(value, unit) {
   if (unit === "J") return formatJoules(value);
   if (unit === "B") return formatBytes(value);
   if (Math.abs(value) >= 1e6) return `${(value / 1e6).toPrecision(4)} M`;
-  return value % 1 ? value.toPrecision(4) : count(value);
+  return value % 1 && Math.abs(value) < 1000 ? value.toPrecision(4) : count(Math.round(value));
 }
 function hash(text) {
   let h = 2166136261;

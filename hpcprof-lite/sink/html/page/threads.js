@@ -217,7 +217,7 @@ class ThreadView {
           share: r => (r.most - r.mean) / (p.whole(metric) || 1),
         },
         column("sum", r => r.sum),
-        { ...column("least", r => r.least), hasZero: true },
+        { ...column("least", r => r.least), hasZero: () => true },
         column("mean", r => r.mean),
         column("most", r => r.most),
         {
