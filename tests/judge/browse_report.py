@@ -534,6 +534,7 @@ def use_timeline(page, checks):
     use_moment(page, checks)
     use_marks(page, checks)
     use_gpu_waits(page, checks)
+    use_stack(page, checks)
     use_range(page, checks)
 
 

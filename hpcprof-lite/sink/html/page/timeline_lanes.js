@@ -168,7 +168,9 @@ class LanePainter {
     return frame;
   }
   colourOf(frame) {
-    const { tree, profile: p } = this;
+    const { tree, profile: p } = this,
+      state = tree.waits[frame];
+    if (state) return this.colour(`state-${state}`);
     return Colours.of(p.className(tree.context[frame]), tree.name(frame));
   }
   // Of the intervals in the selected frame. shown(context): what stands for it.
@@ -181,10 +183,11 @@ class LanePainter {
       lane,
       this.inFrame(lane, c => this.frameAt(c)),
       (frame, a, b) => {
-        g.fillStyle = this.colourOf(frame);
+        const fill = this.colourOf(frame);
+        g.fillStyle = fill;
         g.fillRect(a, top, b - a, h);
         if (b - a <= 40) return;
-        g.fillStyle = this.colour("frame-ink");
+        g.fillStyle = Colours.inkOn(fill);
         drawText(g, this.tree.label(frame), a + 3, top + h / 2, b - a - 6);
       },
     );
