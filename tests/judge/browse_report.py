@@ -569,6 +569,17 @@ def use_idle(page, checks):
         .map(d => percent(d.parts[2].ns, d.watched));""")
     checks.check("kernels: why each device was idle", first > 0 and
                  [r[first] for r in rows[1:]] == want, str([rows, want])[:200])
+    looks = page.js("""const {parts} = app.profile.meta.devices[0], box = el("p");
+        document.body.append(box);
+        const looks = parts.map((part, i) => {
+          const swatch = el("i", {class: `swatch ${idleState(part, i)}`});
+          box.append(swatch);
+          const {backgroundColor, backgroundImage} = getComputedStyle(swatch);
+          return backgroundColor + backgroundImage;
+        });
+        box.remove();
+        return looks;""")
+    checks.check("kernels: no two causes look alike", len(set(looks)) == len(looks) == 8, looks)
 
 
 def use_kernels(page, checks):
