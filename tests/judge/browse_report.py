@@ -950,6 +950,27 @@ def use_search(page, checks):
     page.js("app.state.reset()")
 
 
+def use_certainty(page, checks):
+    """The head says how well the share of the hottest function is known."""
+    page.show("overview")
+    said = page.js("return document.querySelector('#view-overview .certainty')?.innerText ?? ''")
+    n, top, whole = page.js("""const p = app.profile, m = p.sampledMetric(), t = p.totals;
+        let n = 0, whole = 0, self = {};
+        for (let i = 0; i < t.n; i++) {
+          if (t.metric[i] !== m) continue;
+          const fn = p.fn[t.context[i]];
+          n += t.samples[i];
+          whole += t.value[i];
+          if (fn >= 0) self[fn] = (self[fn] ?? 0) + t.value[i];
+        }
+        return [n, Math.max(...Object.values(self)), whole];""")
+    share = top / whole
+    error = 2 * (share * (1 - share) / n) ** 0.5
+    checks.check("overview: the uncertainty of the hottest function",
+                 said.startswith(f"{n:,} sample") and
+                 f"has {100 * share:.1f} % ± {100 * error:.1f} %" in said, f"{said} {n} {share}")
+
+
 def use_frame(page, checks):
     """A selected function limits every view to what runs in or below it."""
     function, total = page.js("""const p = app.profile, m = app.metric;
@@ -986,6 +1007,8 @@ def use_page(page, checks):
     use_views(page, checks)
     use_state(page, checks)
     use_search(page, checks)
+    if not page.js("return app.profile.isComparison"):
+        use_certainty(page, checks)
     use_frame(page, checks)
     use_picture(page, checks)
     use_idle(page, checks)
@@ -1061,6 +1084,8 @@ def run(browser, command, report, more):
         use_kernels(page, Checks())
     elif command == "blames":
         use_blames(page, Checks())
+    elif command == "power":
+        use_power(page, Checks())
     elif command == "nvtx":
         use_nvtx(page, Checks())
     elif command == "shots":
@@ -1092,5 +1117,3 @@ def main():
 
 
 main()
-    elif command == "power":
-        use_power(page, Checks())
