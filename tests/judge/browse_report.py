@@ -13,6 +13,7 @@
 #     browse_report.py waiting REPORT        the same, of the view "Waiting" alone
 #     browse_report.py nccl REPORT           the same, of kernels of NCCL
 #     browse_report.py nvtx REPORT           the same, of ranges of NVTX
+#     browse_report.py keys REPORT           presses each key of the list of keys
 #     browse_report.py power REPORT          the same, of a meter of energy
 #     browse_report.py advice REPORT         the same, of advice about a kernel
 #     browse_report.py blames REPORT         the same, of what lines of GPU kernels wait for
@@ -39,6 +40,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 
+from browse_keys import use_keys
 from browse_times import (use_gpu_waits, use_intervals, use_marks, use_moment, use_power,
                           use_range, use_rows, use_shares, use_stack)
 from facts import plain
@@ -1080,6 +1082,8 @@ def run(browser, command, report, more):
     elif command == "code":
         use_code(page, Checks())
     elif command == "kernels":
+    elif command == "keys":
+        use_keys(page, Checks())
         use_idle(page, Checks())
         use_kernels(page, Checks())
     elif command == "blames":

@@ -159,6 +159,7 @@ for n in loops gpu ranks nvidia sides; do
 	set -- "$@" "facts=$T/page/$n.facts" "$T/page/$n.html"
 done
 # blame_golden.sh and advice_golden.sh have views that only the page of PC samples has.
+set -- "$@" "keys=$T/page/keys.used" "$T/page/gpu.html"
 for n in gpu sides; do
 	set -- "$@" "use=$T/page/$n.used" "$T/page/$n.html"
 done
@@ -178,6 +179,7 @@ used gpu "OpenCL on two ranks"
 agrees nvidia "PC samples of a GPU"
 used nvidia "PC samples of a GPU"
 used sides comparison
+used keys keyboard
 used meter "a meter of energy"
 used loops "recursion and loops"
 used runs "comparison of several runs"
