@@ -781,6 +781,19 @@ def use_threads(page, checks):
     checks.check("threads: the same mean of all metrics", not wrong, wrong)
 
 
+def use_launchers(page, checks):
+    """Of a GPU's time: the threads that launch, and no balance of those that do not."""
+    page.show("threads")
+    n = page.js("""const p = app.profile, m = p.metricByRole(ROLE.gpuTime);
+        app.setMetric(m);
+        return p.profiles.filter(x => x.kind === PROFILE_THREAD &&
+          x.rows.metric.some((metric, i) => metric === m && x.rows.value[i] > 0)).length;""")
+    text = page.js("return document.querySelector('#view-threads').innerText")
+    checks.check("threads: those that launch work of GPUs",
+                 f"counts at the thread that launched it: {n} of " in text and
+                 ("Balance" in text) == (n > 1), text[:200])
+
+
 def use_nccl(page, checks):
     """Of two ranks as in tests/gen/gen_nccl.h, with eight steps."""
     page.show("waiting")
@@ -1086,6 +1099,7 @@ def run(browser, command, report, more):
         use_keys(page, Checks())
         use_idle(page, Checks())
         use_kernels(page, Checks())
+        use_launchers(page, Checks())
     elif command == "blames":
         use_blames(page, Checks())
     elif command == "power":
