@@ -1082,6 +1082,8 @@ def run(browser, command, report, more):
         use_empty(page, Checks())
     elif command == "compare":
         use_comparison(page, Checks(), report.replace(".html", ".txt"))
+    elif command == "keys":
+        use_keys(page, Checks())
     elif command == "waiting":
         checks = Checks()
         use_waiting(page, checks)
@@ -1095,8 +1097,6 @@ def run(browser, command, report, more):
     elif command == "code":
         use_code(page, Checks())
     elif command == "kernels":
-    elif command == "keys":
-        use_keys(page, Checks())
         use_idle(page, Checks())
         use_kernels(page, Checks())
         use_launchers(page, Checks())

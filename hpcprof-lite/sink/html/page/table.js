@@ -2,7 +2,7 @@
 // A table or tree of which only the rows on the screen are elements.
 
 const TABLE_ROW = 24,
-  MOST_BEFORE_NAME = 680; // pixels of numbers
+  MOST_BEFORE_NAME = 700; // pixels of numbers
 let isPrinting = false; // paper has the first rows
 
 class Table {

@@ -64,7 +64,7 @@ function changeColumns(p, metric, name, get) {
       id: `${word}${metric}+`,
       title: `change of ${word}`,
       hint: `${m.label}, new less base, ± one standard deviation; grey: smaller than the noise`,
-      width: 244,
+      width: 256,
       value: row => Math.abs(of(metric, row) - of(p.before(metric), row)),
       text: row => p.formatChange(metric, of(metric, row), of(p.before(metric), row)),
       hasZero: row => of(metric, row) > 0,

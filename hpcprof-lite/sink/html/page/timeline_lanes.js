@@ -44,14 +44,19 @@ class LanePainter {
   fullHeight(row) {
     const n = this.states.lanesOf(row).length;
     if (row.kind !== "processors") return n;
-    row.most ??= this.mostProcessors(row);
-    return row.most;
+    if (row.most === undefined) {
+      row.most = this.mostProcessors(row);
+      this.paint(); // its label has the number, too
+    }
+    // all that the processes may use, unless that would be an empty row
+    const allowed = this.profile.meta.uses?.allowed ?? 0;
+    return allowed > 4 * row.most ? Math.max(1, Math.ceil(row.most)) : Math.max(row.most, allowed);
   }
   mostProcessors(row) {
-    const { span, uses } = this.profile.meta,
+    const { span } = this.profile.meta,
       n = 1000,
       data = new Float32Array(n * N_CODES);
-    let most = uses?.allowed ?? 0;
+    let most = 0;
     this.states.fill(row, data, 0, span, n);
     for (let x = 0; x < n; x++) {
       let sum = 0;
@@ -111,7 +116,7 @@ class LanePainter {
   }
   paintAllowed(g, top, h, full) {
     const allowed = this.profile.meta.uses?.allowed;
-    if (!allowed) return;
+    if (!allowed || allowed > full) return;
     const y = Math.round(top + h - (h * allowed) / full) + 0.5;
     g.strokeStyle = this.colour("text");
     g.setLineDash([4, 3]);

@@ -179,8 +179,9 @@ class TimelinePainter extends LanePainter {
   // What stands behind the name: what rows are sorted by, or how many there are.
   noteOf(row) {
     if (row.kind === "processors") {
-      const allowed = this.profile.meta.uses?.allowed;
-      return allowed ? `of ${count(allowed)}` : "";
+      const allowed = this.profile.meta.uses?.allowed,
+        full = row.most === undefined ? allowed : this.fullHeight(row);
+      return allowed ? `${full < allowed ? `up to ${full} ` : ""}of ${count(allowed)}` : "";
     }
     if (row.kind === "length") return `up to ${count(this.queueLength.most)}`;
     if (row.kind === "power") return `up to ${formatWatts(row.meter.most)}`;
