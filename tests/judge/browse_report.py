@@ -811,6 +811,8 @@ def use_nccl(page, checks):
                  last[1] == ["8.00 ms", "8", "AllReduce at train.c:20"], last)
     checks.check("nccl: who came last", len(last) == 4 and last[2][:2] == ["6.00 ms", "75.0 %"] and
                  last[2][2].startswith("rank 1 last, 1.00 ms behind"), last)
+    checks.check("nccl: why", len(last) == 4 and "more than the others in the whole run: "
+                 "40.0 ms in train.c:10" in last[2][2] and "more than" not in last[3][2], last)
     errors = page.errors()
     checks.check("nccl: the console stays empty", not errors, json.dumps(errors)[:400])
 
