@@ -42,7 +42,7 @@ from selenium.webdriver.chrome.service import Service
 
 from browse_keys import use_keys
 from browse_times import (use_gpu_waits, use_intervals, use_marks, use_moment, use_power,
-                          use_range, use_rows, use_shares, use_stack)
+                          use_processors, use_range, use_rows, use_shares, use_stack)
 from facts import plain
 
 WAIT_S = 120
@@ -533,6 +533,7 @@ def use_timeline(page, checks):
                      0 < queue[0] < 1.001 * queue[1], queue)
     use_intervals(page, checks)
     use_rows(page, checks)
+    use_processors(page, checks)
     use_moment(page, checks)
     use_marks(page, checks)
     use_gpu_waits(page, checks)
@@ -602,6 +603,13 @@ def use_kernels(page, checks):
                  order == sorted((k[2] for k in listed), reverse=True) and
                  page.js("return document.activeElement.textContent").startswith("launches") and
                  "kernels.sort=2" in page.js("return location.hash"), order)
+    size = page.browser.get_window_size()
+    page.browser.set_window_size(900, size["height"])
+    time.sleep(0.1)
+    hidden = page.js(table + "return t.box.scrollHeight - t.box.clientHeight")
+    page.browser.set_window_size(size["width"], size["height"])
+    checks.check("kernels: a bar to scroll sideways covers no row", len(listed) > 10 or hidden <= 0,
+                 hidden)
     page.js(table + "t.box.focus()")
     page.browser.switch_to.active_element.send_keys(Keys.END + Keys.ENTER)
     last = page.js(table + "return t.flat.at(-1).fn")
@@ -635,6 +643,10 @@ def use_code(page, checks):
                     row)
     checks.check("source: an instruction has its samples",
                  cells[1] == f"{hottest[1]:,}" and cells[2].endswith("%") and cells[-2], cells)
+    files, room = page.js("""return [app.views.source.view.files.size,
+        document.querySelector('#view-source .file-list').offsetWidth]""")
+    checks.check("source: one file needs no list of files", (files > 1) == (room > 0),
+                 [files, room])
     checks.check("source: all instructions are rows", page.js(
         "return document.querySelectorAll('.instructions [data-i]').length") == hottest[3])
     page.click(row)

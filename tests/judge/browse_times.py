@@ -183,6 +183,17 @@ def use_rows(page, checks):
     page.js("app.state.set({'timeline.sort': ''})")
 
 
+def use_processors(page, checks):
+    """The row is as high as the processors that may be used, or as those that are."""
+    got = page.js(VIEW + """const {uses} = p.meta, high = (allowed, most) => {
+          p.meta.uses = {allowed};
+          return v.fullHeight({kind: "processors", most});
+        }, got = [high(32, 1.5), high(32, 9), high(4, 1), high(4, 6)];
+        p.meta.uses = uses;
+        return got;""")
+    checks.check("processors in use: the height", got == [2, 32, 4, 6], got)
+
+
 def use_moment(page, checks):
     """A pixel answers a hover and a click; the call stack below, too."""
     spot = page.js(VIEW + """
