@@ -801,8 +801,9 @@ def use_launchers(page, checks):
         return p.profiles.filter(x => x.kind === PROFILE_THREAD &&
           x.rows.metric.some((metric, i) => metric === m && x.rows.value[i] > 0)).length;""")
     text = page.js("return document.querySelector('#view-threads').innerText")
+    threads = page.js("return app.profile.profiles.filter(x => x.kind === PROFILE_THREAD).length")
     checks.check("threads: those that launch work of GPUs",
-                 f"counts at the thread that launched it: {n} of " in text and
+                 f"counts at the thread that launched it: {n} of {threads:,} thread" in text and
                  ("Balance" in text) == (n > 1), text[:200])
 
 

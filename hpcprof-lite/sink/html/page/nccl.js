@@ -156,6 +156,9 @@ class NcclCards extends MpiCards {
         ],
         rows,
       ),
+      this.profile.sampledMetric() < 0
+        ? el("p", { class: "keys" }, "Measured with -e CPUTIME, the report says why.")
+        : "",
     );
   }
 }

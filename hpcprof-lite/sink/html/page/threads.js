@@ -110,7 +110,7 @@ class ThreadView {
         `${metricWords(p, metric, true)} in `,
         el("strong", {}, el("bdi", {}, frame ? p.frameName(frame) : "everything")),
         ` counts at the thread that launched it: ${count(launchers.length)} of ` +
-          `${plural(values.length, "thread")}`,
+          `${plural(this.threads().length, "thread")}`,
         isEven ? "." : `, mean ${p.format(metric, mean)}, most ${p.format(metric, most)}. `,
         isEven ? "" : "Balance (mean / most): ",
         isEven ? "" : el("strong", {}, percent(mean, most)),
