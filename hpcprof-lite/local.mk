@@ -364,6 +364,7 @@ libhlsink_la_SOURCES += \
 	hpcprof-lite/sink/html/html_mpi.c \
 	hpcprof-lite/sink/html/html_nccl.c \
 	hpcprof-lite/sink/html/html_nvtx.c \
+	hpcprof-lite/sink/html/html_power.c \
 	hpcprof-lite/sink/html/html_pack.c hpcprof-lite/sink/html/html_pack.h \
 	hpcprof-lite/sink/html/html_parts.c hpcprof-lite/sink/html/html_parts.h \
 	hpcprof-lite/sink/html/html_reduce.c hpcprof-lite/sink/html/html_reduce.h \

@@ -98,6 +98,23 @@ static bool is_in(const struct code_hot *hot, uint64_t link_addr)
 	return false;
 }
 
+/* ".L_x_4:", the target of jumps to the instruction in a following line */
+static size_t length_of_label(const char *at, const char *end)
+{
+	return end > at + 2 && at[0] == '.' && at[1] == 'L' && end[-1] == ':' ? (size_t)(end - at)
+									      : 0;
+}
+
+/* Adds an instruction; n_label: bytes of the label before it, which jumps name. */
+static void add_labelled(struct disassembly *d, uint64_t link_addr, const char *label,
+			 size_t n_label, const char *text, size_t n)
+{
+	char all[2 * MOST_TEXT];
+	snprintf(all, sizeof all, "%.*s %.*s", (int)(n_label < MOST_TEXT ? n_label : MOST_TEXT),
+		 label, (int)(n < MOST_TEXT ? n : MOST_TEXT), text);
+	disassemble_add(d, link_addr, all, strlen(all));
+}
+
 /*
  * A line names a section, ".section .text.kernel,..."; lines below it have an offset as a comment,
  * an instruction and a semicolon. Older architectures have "{" before two instructions that go
@@ -106,14 +123,20 @@ static bool is_in(const struct code_hot *hot, uint64_t link_addr)
 void disassemble_read_nvdisasm(struct disassembly *d, const char *text, const char *section,
 			       uint64_t first)
 {
+	const char *label = text;
+	size_t n_label = 0;
 	bool is_here = false;
 	for (const char *at = text, *end = NULL; disassemble_next_line(&at, &end);) {
 		const char *c = at + strspn(at, " \t{");
+		const size_t length = length_of_label(at, end);
 		if (strncmp(c, ".section", 8) == 0 && (c[8] == '\t' || c[8] == ' ')) {
 			const char *name = c + 8 + strspn(c + 8, " \t");
 			const size_t n = strlen(section);
 			is_here = strncmp(name, section, n) == 0 &&
 				  (name[n] == ',' || name[n] == ' ' || name[n] == '\t');
+		} else if (length) {
+			label = at;
+			n_label = length;
 		} else if (is_here && c[0] == '/' && c[1] == '*' &&
 			   isxdigit((unsigned char)c[2])) { /* strtoull() would skip a newline */
 			char *close;
@@ -123,8 +146,9 @@ void disassemble_read_nvdisasm(struct disassembly *d, const char *text, const ch
 			const char *from = close + 2 + strspn(close + 2, " \t{"),
 				   *semicolon = memchr(from, ';', (size_t)(end - from));
 			if (from < end && from[0] != '.' && is_in(d->hot, first + offset))
-				disassemble_add(d, first + offset, from,
-						(size_t)((semicolon ? semicolon : end) - from));
+				add_labelled(d, first + offset, label, n_label, from,
+					     (size_t)((semicolon ? semicolon : end) - from));
+			n_label = 0;
 		}
 	}
 }

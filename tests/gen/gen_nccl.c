@@ -133,6 +133,15 @@ static void run_gpu(struct gpu *gpu, const struct gen_nccl *p, uint32_t rank)
 		step(gpu, k, p->other_order && is_last);
 }
 
+static void put_samples(struct gpu *gpu, const struct gen_nccl *p, uint32_t rank)
+{
+	const uint64_t n = p->n_samples * (rank == 1 ? 2 : 1);
+	if (n)
+		gen_weight(gpu->g, gpu->thread, gpu->calls[GEMM],
+			   gen_metric(gpu->g, "CPUTIME", MSR_UNIT_NS, US(1000), MSR_SOURCE_PERF), n,
+			   n * US(1000));
+}
+
 static void put_structure(const char *directory)
 {
 	struct gen_structure *s = gen_structure_new("/opt/bin/train", build_id, ID_BYTES);
@@ -167,6 +176,7 @@ void gen_nccl_job(const char *directory, const struct gen_nccl *p)
 		add_calls(&gpu, module);
 		add_gpu(&gpu, rank, p->in_one_process ? rank : 0, p->none);
 		run_gpu(&gpu, p, rank);
+		put_samples(&gpu, p, rank);
 		if (p->in_one_process && rank + 1 < p->n_ranks)
 			continue;
 		gen_moment(g, START_NS + p->n_steps * STEP_NS - 1000);

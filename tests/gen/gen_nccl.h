@@ -27,6 +27,7 @@ struct gen_nccl {
 	uint64_t clock_ns;     /* by which the clock of each host is ahead of the one before */
 	uint32_t cut_steps;    /* of the last rank the last steps are missing */
 	uint32_t cut_first;    /* ... and so many of the first operations of NCCL */
+	uint32_t n_samples;    /* of CPU time in step, of each rank; of rank 1 twice as many */
 	bool in_one_process;   /* ranks are GPUs of one process */
 	bool other_order;      /* the last rank has the operations of each step in another order */
 	bool none;             /* the program does not use NCCL: its kernels have other names */

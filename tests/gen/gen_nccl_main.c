@@ -17,6 +17,7 @@ static bool set(struct gen_nccl *p, const char *name, size_t n, uint32_t value)
 		   {"n_steps", &p->n_steps, NULL},
 		   {"late", &p->late, NULL},
 		   {"n_groups", &p->n_groups, NULL},
+		   {"n_samples", &p->n_samples, NULL},
 		   {"in_one_process", NULL, &p->in_one_process},
 		   {"other_order", NULL, &p->other_order},
 		   {"none", NULL, &p->none}};

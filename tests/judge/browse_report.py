@@ -13,6 +13,8 @@
 #     browse_report.py waiting REPORT        the same, of the view "Waiting" alone
 #     browse_report.py nccl REPORT           the same, of kernels of NCCL
 #     browse_report.py nvtx REPORT           the same, of ranges of NVTX
+#     browse_report.py keys REPORT           presses each key of the list of keys
+#     browse_report.py power REPORT          the same, of a meter of energy
 #     browse_report.py advice REPORT         the same, of advice about a kernel
 #     browse_report.py blames REPORT         the same, of what lines of GPU kernels wait for
 #     browse_report.py kernels REPORT        the same, of the table of GPU kernels
@@ -38,8 +40,9 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 
-from browse_times import (use_gpu_waits, use_intervals, use_marks, use_moment, use_range,
-                          use_rows, use_shares)
+from browse_keys import use_keys
+from browse_times import (use_gpu_waits, use_intervals, use_marks, use_moment, use_power,
+                          use_processors, use_range, use_rows, use_shares, use_stack)
 from facts import plain
 
 WAIT_S = 120
@@ -444,6 +447,22 @@ def use_comparison(page, checks, path):
     checks.check("comparison: both sides have samples, times and commands",
                  {0, 1} == {r[0] for r in runs} and all(f"{r[1]:,}" in text for r in runs) and
                  "app" in text and "µs" in text, text)
+    for view in ("tables", "tree"):
+        page.show(view)
+        shown = page.js("""const p = app.profile, {table} = app.views[app.current].view,
+              k = table.columns.findIndex(c => c.id === `total${app.metric}+`),
+              rows = document.querySelectorAll(`#view-${app.current} .tbody .tr`);
+            return [...rows].map(tr => {
+              const row = table.flat[tr.ariaRowIndex - 1], cell = tr.children[k];
+              return [p.name(row.context ?? row.id), cell.classList.contains("quiet"),
+                cell.innerText.split("± ")[1]];
+            }).filter(r => r[2])""")
+        judged = page.js("""const p = app.profile, m = app.metric;
+            return Object.fromEntries(judgeFunctions(p, m, true).rows.map(r =>
+              [p.name(r.context), [r.isNoise, p.format(m, r.sd)]]));""")
+        wrong = [r for r in shown if r[0] in judged and judged[r[0]] != r[1:]]
+        checks.check(f"comparison: noise is grey in {view}, with its sd", not wrong and
+                     {True, False} == {r[1] for r in shown}, f"{wrong} {shown} {judged}")
     page.show("flame")
     for side in ("before", "now"):
         page.click(f"#view-flame .segments [data-value={side}]")
@@ -514,9 +533,11 @@ def use_timeline(page, checks):
                      0 < queue[0] < 1.001 * queue[1], queue)
     use_intervals(page, checks)
     use_rows(page, checks)
+    use_processors(page, checks)
     use_moment(page, checks)
     use_marks(page, checks)
     use_gpu_waits(page, checks)
+    use_stack(page, checks)
     use_range(page, checks)
 
 
@@ -551,6 +572,17 @@ def use_idle(page, checks):
         .map(d => percent(d.parts[2].ns, d.watched));""")
     checks.check("kernels: why each device was idle", first > 0 and
                  [r[first] for r in rows[1:]] == want, str([rows, want])[:200])
+    looks = page.js("""const {parts} = app.profile.meta.devices[0], box = el("p");
+        document.body.append(box);
+        const looks = parts.map((part, i) => {
+          const swatch = el("i", {class: `swatch ${idleState(part, i)}`});
+          box.append(swatch);
+          const {backgroundColor, backgroundImage} = getComputedStyle(swatch);
+          return backgroundColor + backgroundImage;
+        });
+        box.remove();
+        return looks;""")
+    checks.check("kernels: no two causes look alike", len(set(looks)) == len(looks) == 8, looks)
 
 
 def use_kernels(page, checks):
@@ -571,6 +603,13 @@ def use_kernels(page, checks):
                  order == sorted((k[2] for k in listed), reverse=True) and
                  page.js("return document.activeElement.textContent").startswith("launches") and
                  "kernels.sort=2" in page.js("return location.hash"), order)
+    size = page.browser.get_window_size()
+    page.browser.set_window_size(900, size["height"])
+    time.sleep(0.1)
+    hidden = page.js(table + "return t.box.scrollHeight - t.box.clientHeight")
+    page.browser.set_window_size(size["width"], size["height"])
+    checks.check("kernels: a bar to scroll sideways covers no row", len(listed) > 10 or hidden <= 0,
+                 hidden)
     page.js(table + "t.box.focus()")
     page.browser.switch_to.active_element.send_keys(Keys.END + Keys.ENTER)
     last = page.js(table + "return t.flat.at(-1).fn")
@@ -604,6 +643,17 @@ def use_code(page, checks):
                     row)
     checks.check("source: an instruction has its samples",
                  cells[1] == f"{hottest[1]:,}" and cells[2].endswith("%") and cells[-2], cells)
+    rooms = page.js("""const v = app.views.source.view, all = v.files,
+            list = document.querySelector("#view-source .file-list");
+        const rooms = [1, 2].map(n => {
+          v.collect = () => new Map([[0, new Map()], [1, new Map()], ...all].slice(-n));
+          v.draw();
+          return list.offsetWidth;
+        });
+        delete v.collect;
+        v.draw();
+        return rooms;""")
+    checks.check("source: one file needs no list of files", rooms[0] == 0 < rooms[1], rooms)
     checks.check("source: all instructions are rows", page.js(
         "return document.querySelectorAll('.instructions [data-i]').length") == hottest[3])
     page.click(row)
@@ -750,6 +800,20 @@ def use_threads(page, checks):
     checks.check("threads: the same mean of all metrics", not wrong, wrong)
 
 
+def use_launchers(page, checks):
+    """Of a GPU's time: the threads that launch, and no balance of those that do not."""
+    page.show("threads")
+    n = page.js("""const p = app.profile, m = p.metricByRole(ROLE.gpuTime);
+        app.setMetric(m);
+        return p.profiles.filter(x => x.kind === PROFILE_THREAD &&
+          x.rows.metric.some((metric, i) => metric === m && x.rows.value[i] > 0)).length;""")
+    text = page.js("return document.querySelector('#view-threads').innerText")
+    threads = page.js("return app.profile.profiles.filter(x => x.kind === PROFILE_THREAD).length")
+    checks.check("threads: those that launch work of GPUs",
+                 f"counts at the thread that launched it: {n} of {threads:,} thread" in text and
+                 ("Balance" in text) == (n > 1), json.dumps(text[:200]))
+
+
 def use_nccl(page, checks):
     """Of two ranks as in tests/gen/gen_nccl.h, with eight steps."""
     page.show("waiting")
@@ -767,6 +831,8 @@ def use_nccl(page, checks):
                  last[1] == ["8.00 ms", "8", "AllReduce at train.c:20"], last)
     checks.check("nccl: who came last", len(last) == 4 and last[2][:2] == ["6.00 ms", "75.0 %"] and
                  last[2][2].startswith("rank 1 last, 1.00 ms behind"), last)
+    checks.check("nccl: why", len(last) == 4 and "more than the others in the whole run: "
+                 "40.0 ms in train.c:10" in last[2][2] and "more than" not in last[3][2], last)
     errors = page.errors()
     checks.check("nccl: the console stays empty", not errors, json.dumps(errors)[:400])
 
@@ -921,6 +987,27 @@ def use_search(page, checks):
     page.js("app.state.reset()")
 
 
+def use_certainty(page, checks):
+    """The head says how well the share of the hottest function is known."""
+    page.show("overview")
+    said = page.js("return document.querySelector('#view-overview .certainty')?.innerText ?? ''")
+    n, top, whole = page.js("""const p = app.profile, m = p.sampledMetric(), t = p.totals;
+        let n = 0, whole = 0, self = {};
+        for (let i = 0; i < t.n; i++) {
+          if (t.metric[i] !== m) continue;
+          const fn = p.fn[t.context[i]];
+          n += t.samples[i];
+          whole += t.value[i];
+          if (fn >= 0) self[fn] = (self[fn] ?? 0) + t.value[i];
+        }
+        return [n, Math.max(...Object.values(self)), whole];""")
+    share = top / whole
+    error = 2 * (share * (1 - share) / n) ** 0.5
+    checks.check("overview: the uncertainty of the hottest function",
+                 said.startswith(f"{n:,} sample") and
+                 f"has {100 * share:.1f} % ± {100 * error:.1f} %" in said, f"{said} {n} {share}")
+
+
 def use_frame(page, checks):
     """A selected function limits every view to what runs in or below it."""
     function, total = page.js("""const p = app.profile, m = app.metric;
@@ -957,6 +1044,8 @@ def use_page(page, checks):
     use_views(page, checks)
     use_state(page, checks)
     use_search(page, checks)
+    if not page.js("return app.profile.isComparison"):
+        use_certainty(page, checks)
     use_frame(page, checks)
     use_picture(page, checks)
     use_idle(page, checks)
@@ -1015,6 +1104,8 @@ def run(browser, command, report, more):
         use_empty(page, Checks())
     elif command == "compare":
         use_comparison(page, Checks(), report.replace(".html", ".txt"))
+    elif command == "keys":
+        use_keys(page, Checks())
     elif command == "waiting":
         checks = Checks()
         use_waiting(page, checks)
@@ -1030,8 +1121,11 @@ def run(browser, command, report, more):
     elif command == "kernels":
         use_idle(page, Checks())
         use_kernels(page, Checks())
+        use_launchers(page, Checks())
     elif command == "blames":
         use_blames(page, Checks())
+    elif command == "power":
+        use_power(page, Checks())
     elif command == "nvtx":
         use_nvtx(page, Checks())
     elif command == "shots":

@@ -183,6 +183,17 @@ def use_rows(page, checks):
     page.js("app.state.set({'timeline.sort': ''})")
 
 
+def use_processors(page, checks):
+    """The row is as high as the processors that may be used, or as those that are."""
+    got = page.js(VIEW + """const {uses} = p.meta, high = (allowed, most) => {
+          p.meta.uses = {allowed};
+          return v.fullHeight({kind: "processors", most});
+        }, got = [high(32, 1.5), high(32, 9), high(4, 1), high(4, 6)];
+        p.meta.uses = uses;
+        return got;""")
+    checks.check("processors in use: the height", got == [2, 32, 4, 6], got)
+
+
 def use_moment(page, checks):
     """A pixel answers a hover and a click; the call stack below, too."""
     spot = page.js(VIEW + """
@@ -295,6 +306,35 @@ def use_gpu_waits(page, checks):
     if sums:
         checks.check("time lines: waits for GPUs", abs(sums[0] - sums[1]) < 1e-6 * sums[1] and
                      sums[2] == 0, sums)
+
+
+def use_power(page, checks):
+    """Of tests/golden/energy: one meter of a GPU."""
+    page.show("timeline")
+    sums = page.js("""const p = app.profile, [m] = p.meters;
+        return [p.meters.length, m.edge.reduce((sum, t, k) =>
+          sum + m.value[k] * ((m.edge[k + 1] ?? t) - t) / 1e6, 0),
+          p.meta.devices[m.device].energy / 1e6, m.edge.length];""")
+    checks.check("power: the readings add up to the energy", sums[0] == 1 and
+                 abs(sums[1] - sums[2]) < 1e-3 * sums[2] and 100 < sums[3] < 2100, sums)
+    label, y, x, value = page.js(VIEW + """
+        const i = v.list.findIndex(r => r.kind === "power"), {edge, value, most} = v.list[i].meter,
+          k = value.indexOf(most), box = v.canvas.getBoundingClientRect();
+        return [v.list[i].label, v.rowY(i) + LINE_ROW / 2 - box.height / 2,
+          v.x((edge[k] + edge[k + 1]) / 2) - box.width / 2, formatWatts(most)];""")
+    canvas = page.browser.find_element(By.CSS_SELECTOR, "#view-timeline canvas")
+    ActionChains(page.browser).move_to_element_with_offset(canvas, int(x), int(y)).perform()
+    tip = page.js("return document.getElementById('tip').innerText")
+    checks.check("power: a row says it", label == "power" and f" {value}\n" in tip,
+                 f"{label} {value} {tip}")
+
+
+def use_stack(page, checks):
+    """Frames of a wait have the colour of its state, in the call stack and in frames of rows."""
+    found = page.js(VIEW + """return v.tree.waits.flatMap((state, f) => state ?
+        [[state, v.colourOf(f), stateColour(state)]] : []);""")
+    checks.check("call stack: a wait has the colour of its state",
+                 found and all(fill == state for _, fill, state in found), found)
 
 
 def use_range(page, checks):

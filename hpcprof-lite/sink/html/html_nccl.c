@@ -27,13 +27,13 @@ static void put_devices(struct html *h)
 	for (uint32_t i = 0; i < x->n_devices; i++) {
 		const struct model_nccl_device *d = &x->devices[i];
 		html_put_text(&h->section,
-			      "%s{\"name\":%" PRIu32 ",\"elapsed\":%" PRIu64 ",\"nccl\":%" PRIu64
-			      ",\"compute\":%" PRIu64 ",\"overlap\":%" PRIu64 ",\"copy\":%" PRIu64
-			      ",\"idle\":%" PRIu64 ",\"n\":%" PRIu64 ",\"waited\":%" PRIu64
-			      ",\"last\":%" PRIu64 "}",
-			      comma(i), put_name(h, d->process, d->device), d->elapsed_ns,
-			      d->nccl_ns, d->compute_ns, d->overlap_ns, d->copy_ns, d->idle_ns,
-			      d->n_kernels, d->waited_ns, d->n_last);
+			      "%s{\"name\":%" PRIu32 ",\"process\":%" PRIu32 ",\"elapsed\":%" PRIu64
+			      ",\"nccl\":%" PRIu64 ",\"compute\":%" PRIu64 ",\"overlap\":%" PRIu64
+			      ",\"copy\":%" PRIu64 ",\"idle\":%" PRIu64 ",\"n\":%" PRIu64
+			      ",\"waited\":%" PRIu64 ",\"last\":%" PRIu64 "}",
+			      comma(i), put_name(h, d->process, d->device), d->process,
+			      d->elapsed_ns, d->nccl_ns, d->compute_ns, d->overlap_ns, d->copy_ns,
+			      d->idle_ns, d->n_kernels, d->waited_ns, d->n_last);
 	}
 	html_put_text(&h->section, "]");
 }
@@ -42,9 +42,10 @@ static void put_late(struct html *h, const struct model_mpi_late *l)
 {
 	const struct model_profile *p = &h->m->profiles[l->profile];
 	html_put_text(&h->section,
-		      "{\"name\":%" PRIu32 ",\"context\":%" PRIu32 ",\"n\":%" PRIu64
-		      ",\"waited\":%" PRIu64 ",\"behind\":%" PRIu64 ",\"most\":%" PRIu64 "}",
-		      put_name(h, p->process, h->m->gpu_queues[p->queue].device),
+		      "{\"name\":%" PRIu32 ",\"process\":%" PRIu32 ",\"context\":%" PRIu32
+		      ",\"n\":%" PRIu64 ",\"waited\":%" PRIu64 ",\"behind\":%" PRIu64
+		      ",\"most\":%" PRIu64 "}",
+		      put_name(h, p->process, h->m->gpu_queues[p->queue].device), p->process,
 		      h->tree.kept[l->context], l->n_calls, l->waited_ns, l->behind_ns,
 		      l->most_behind_ns);
 }

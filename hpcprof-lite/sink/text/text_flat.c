@@ -3,9 +3,11 @@
  * tests/cli/prof/prof_text.sh. */
 #include "hpcprof-lite/sink/text/text_print.h"
 #include "hpcprof-lite/sink/text/text_report.h"
+#include "hpcprof-lite/view/view_run.h"
 #include "hpcprof-lite/view/view_start.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -312,4 +314,42 @@ bool text_report_table(const struct model *m, const struct view_values *metric, 
 		put_table(&t);
 	view_rows_free(&t.rows);
 	return true;
+}
+
+/* MODEL_NONE: nothing was sampled, or one sample may be a long wait. */
+static uint32_t find_ticks(const struct model *m)
+{
+	for (uint32_t i = 0; i < m->n_metrics; i++)
+		if (m->metrics[i].kind == MODEL_METRIC_SAMPLED &&
+		    m->metrics[i].measures != MODEL_EVENT_OFFCPU &&
+		    m->metrics[i].measures != MODEL_EVENT_BLAME && view_count_samples(m, i))
+			return i;
+	return MODEL_NONE;
+}
+
+bool text_report_certainty(const struct model *m, uint32_t metric, const struct text_style *s)
+{
+	struct view_values v;
+	struct view_rows rows;
+	char name[TEXT_NAME], a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
+	if (metric != find_ticks(m))
+		return true;
+	if (!view_values_open(m, metric, &v))
+		return false;
+	const bool ok = view_rows_make(m, &v, VIEW_BY_FUNCTION, &rows);
+	if (ok && rows.n && v.whole > 0) {
+		const uint64_t n = view_count_samples(m, metric);
+		const double share = rows.at[0].self / v.whole,
+			     error = 2 * sqrt(share * (1 - share) / (double)n);
+		text_function_name(name, sizeof name, m, m->contexts[rows.at[0].context].function);
+		text_shorten(name, s->width > 60 ? s->width - 60 : 0);
+		fprintf(s->out, "  of %s samples %s +-%s are in ", text_count(a, n),
+			text_share(b, share, 1), error > 0 ? text_share(c, error, 1) : "0%");
+		text_cell(s->out, name, 0);
+		fputs(" (95% certain)\n", s->out);
+	}
+	if (ok)
+		view_rows_free(&rows);
+	view_values_close(&v);
+	return ok;
 }

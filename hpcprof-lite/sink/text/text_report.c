@@ -405,9 +405,13 @@ static bool put_head(const struct model *m, const struct text_style *s)
 	put_unmeasured(m, s->out);
 	put_off(m, &run, s->out);
 	put_notes(m, s->out);
-	for (uint32_t i = 0; i < m->n_metrics; i++)
-		if (m->metrics[i].kind == MODEL_METRIC_SAMPLED)
-			put_metric(m, i, s->out);
+	for (uint32_t i = 0; i < m->n_metrics; i++) {
+		if (m->metrics[i].kind != MODEL_METRIC_SAMPLED)
+			continue;
+		put_metric(m, i, s->out);
+		if (!text_report_certainty(m, i, s))
+			return false;
+	}
 	text_sampling(m, s->out);
 	if (m->has_gpu)
 		text_report_gpu_times(m, s);

@@ -17,6 +17,11 @@
 /* What ran, and the totals of all metrics. False if memory is short. */
 bool text_report_head(const struct model *m, const struct text_style *s);
 /*
+ * How well the share of the hottest function is known, for the first metric whose samples are
+ * alike; nothing for another one. False if memory is short.
+ */
+bool text_report_certainty(const struct model *m, uint32_t metric, const struct text_style *s);
+/*
  * Where the time of all threads went; nothing if there is one thread. False if memory is short.
  */
 bool text_report_quota(const struct model *m, const struct text_style *s);

@@ -18,6 +18,8 @@
 
 /* (most - mean) / most of the threads' work over the whole run */
 #define SYSTEMATIC 0.05
+/* samples know the work of a region so well */
+#define IN_TURN 1.03
 /* a share of the elapsed time; jitter makes threads of short pieces wait for less */
 #define CHANCE 0.15
 
@@ -170,6 +172,16 @@ static double unequal_over_run(const struct model *m, const struct view_region *
 }
 
 /*
+ * One thread at a time works, as in `single`: all work together takes no longer than the region.
+ * Which thread does how much of it does not matter then, unless one does nearly all.
+ */
+static bool is_in_turn(const struct view_region *x, double unequal)
+{
+	const double threads = x->most_threads;
+	return x->work < IN_TURN * x->seconds * x->n_processes && unequal < 0.9 * (1 - 1 / threads);
+}
+
+/*
  * The part of the loss that is that of the region: waits for locks, for files and for a processor
  * are other findings. Without OFFCPU, threads that sleep at barriers have no samples. `late`:
  * seconds in which workers were not there yet.
@@ -209,7 +221,8 @@ static bool add(struct finding_run *r, const struct view_region *x, struct findi
 	const double unequal = unequal_over_run(r->m, x, in);
 	const bool is_chance = kind <= BARRIERS && gain < CHANCE * r->elapsed &&
 			       unequal < SYSTEMATIC;
-	kind = kind == BARRIERS && unequal >= UNEQUAL ? UNEQUAL_WORK : kind;
+	kind = kind == BARRIERS && unequal >= UNEQUAL && !is_in_turn(x, unequal) ? UNEQUAL_WORK
+										 : kind;
 	struct finding f = finding_begin(kinds[kind].key, kinds[kind].title, kinds[kind].cure);
 	name_region(r->m, x, &f);
 	put_facts(x, kind, unequal, &f);

@@ -65,7 +65,7 @@ is "--all: who came last, and where" \
 		get("most_behind_ns"), get("place") }')" \
 	"1 6 6000000 6000000 1000000 /src/train.c:20
 0 2 2000000 2000000 1000000 /src/train.c:20"
-"$HPCPROF" -q --no-structs --to json,html -o "$T/db" "$T/two" >"$T/out" 2>&1 ||
+"$HPCPROF" -q --no-structs --to json -o "$T/db" "$T/two" >"$T/out" 2>&1 ||
 	fail "the outputs" "$(cat "$T/out")"
 if have jq; then
 	is "json: devices" "$(jq -r '.nccl.devices[] | [.process, .device, .elapsed_ns, .nccl_ns,
@@ -94,9 +94,12 @@ else
 	skip "sqlite" "no sqlite3 here, or built without it"
 fi
 if [ -n "$browser" ]; then
-	browse nccl "$T/db/report.html" >"$T/checks" || fail 'the browser ends well' \
+	# the same with CPU time, of which rank 1 needs 80 ms, the other one 40 ms
+	job cpu n_samples=40
+	"$HPCPROF" -q --no-structs --to html -o "$T/page" "$T/cpu" >"$T/out" 2>&1
+	browse nccl "$T/page/report.html" >"$T/checks" || fail 'the browser ends well' \
 		"$(tail -n 3 "$T/err")"
-	is 'html: all checks ran' "$(grep -c . "$T/checks")" 5
+	is 'html: all checks ran' "$(grep -c . "$T/checks")" 6
 	while read -r line; do
 		case $line in
 		ok*) ok "${line#ok }" true ;;

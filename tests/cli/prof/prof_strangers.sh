@@ -112,7 +112,10 @@ same "... copied" "alice/n/$stem.hpcrun" "mallory/m/$stem.hpcrun"
 # ---- cache ----
 
 export HPCTOOLKIT_LITE_CACHE="$T/shc"
-names() { "$@" "$HPCPROF" -q --to text --by function mallory/m 2>err | grep -o '[a-z]*_function'; }
+names() {
+	"$@" "$HPCPROF" -q --to text --by function mallory/m 2>err | sed '/ certain)$/d' |
+		grep -o '[a-z]*_function'
+}
 poison() { # MODE OF THE CACHE
 	rm -rf shc mallory/x && mkdir -m "$1" shc
 	mallory env HPCTOOLKIT_LITE_CACHE="$T/shc" "$HPCSTRUCT" -q -o mallory/x ./other

@@ -106,8 +106,8 @@ PATH=$path
 like "SASS: samples of instructions are the kernel's" "$(cat "$T/said")" '^samples True'
 like "SASS: each instruction has a text" "$(cat "$T/said")" '^texts True'
 diag_file "$T/said" 5
-like "SASS: the text of an address, its line and its stalls" "$(cat "$T/sass.code")" \
-	'^0xbb40 GINS=129015=129015,.*GINS:STL_IDEP=2=2.*truth_kernels.cu:164 @!P0 OP423 R12, RZ$'
+like "SASS: the text of an address, its label, line and stalls" "$(cat "$T/sass.code")" \
+	'^0xbb40 GINS=129015=129015,.*GINS:STL_IDEP=2=2.*truth_kernels.cu:164 \.L_x_2: FFMA R7, R7, R0, 0\.5$'
 like "nvdisasm fails: the samples are there" "$(cat "$T/broken.code")" '^0xbb40 GINS=129015'
 like "... and why they have no text" "$(cat "$T/broken.code")" \
 	'^missing no instructions of .*84ffd5.*: nvdisasm failed or printed too much$'

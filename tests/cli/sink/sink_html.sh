@@ -125,6 +125,9 @@ for f in "$golden"/nvidia/gpubins/*.gz; do
 	gzip -dc "$f" >"$T/nv/gpubins/$(basename "$f" .gz)"
 done
 facts_of nvidia "$T/nv"
+mkdir "$T/meter"
+gzip -dc "$golden/energy/steps.hpcrun.gz" >"$T/meter/norank-vm-1.hpcrun"
+report "$T/meter" && cp "$T/db/report.html" "$T/page/meter.html"
 a_model loops "n_metrics=3 n_extra=20 loops=1 n_gpu_ops=30 recursion=800"
 for n in 0 1; do
 	a_model "few$n" "n_samples=$n n_processes=1 n_threads=1 n_gpu_ops=0"
@@ -156,11 +159,13 @@ for n in loops gpu ranks nvidia sides; do
 	set -- "$@" "facts=$T/page/$n.facts" "$T/page/$n.html"
 done
 # blame_golden.sh and advice_golden.sh have views that only the page of PC samples has.
+set -- "$@" "keys=$T/page/keys.used" "$T/page/gpu.html"
 for n in gpu sides; do
 	set -- "$@" "use=$T/page/$n.used" "$T/page/$n.html"
 done
 set -- "$@" "kernels=$T/page/nvidia.used" "$T/page/nvidia.html" \
 	"flame=$T/page/loops.used" "$T/page/loops.html" \
+	"power=$T/page/meter.used" "$T/page/meter.html" \
 	"compare=$T/page/runs.used" "$T/page/runs.html" \
 	"empty=$T/page/few0.used" "$T/page/few0.html" "empty=$T/page/few1.used" "$T/page/few1.html"
 [ ! -f "$T/page/with.html" ] || set -- "$@" "title=$T/title" "$T/page/with.html" \
@@ -174,6 +179,8 @@ used gpu "OpenCL on two ranks"
 agrees nvidia "PC samples of a GPU"
 used nvidia "PC samples of a GPU"
 used sides comparison
+used keys keyboard
+used meter "a meter of energy"
 used loops "recursion and loops"
 used runs "comparison of several runs"
 used few0 "no samples"

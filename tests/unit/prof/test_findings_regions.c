@@ -91,6 +91,26 @@ static void barriers(void **state)
 	run_end(&r);
 }
 
+/* One thread at a time works, as in `single`; one of them came first more often. */
+static void in_turn(void **state)
+{
+	static const struct {
+		double work[2];
+		const char *key;
+	} cases[] = {{{7, 3}, "barrier"}, {{10, 0}, "imbalance"}, {{8, 4}, "imbalance"}};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct run r;
+		const double *work = cases[i].work;
+		finish(&r,
+		       &(struct shape){
+			       {work[0], work[1]}, {10 - work[0], 10 - work[1]}, 10, 10, NULL},
+		       10);
+		assert_non_null(run_finding(&r, cases[i].key));
+		run_end(&r);
+	}
+}
+
 /* Equal work over the run: what is lost in single instances may be chance, below 15 %. */
 static void chance(void **state)
 {
@@ -248,10 +268,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(unequal_work),  cmocka_unit_test(barriers),
-		cmocka_unit_test(chance),        cmocka_unit_test(short_regions),
-		cmocka_unit_test(late_workers),  cmocka_unit_test(small_tasks),
-		cmocka_unit_test(no_tasks),      cmocka_unit_test(locks_inside),
-		cmocka_unit_test(cheap),
+		cmocka_unit_test(in_turn),       cmocka_unit_test(chance),
+		cmocka_unit_test(short_regions), cmocka_unit_test(late_workers),
+		cmocka_unit_test(small_tasks),   cmocka_unit_test(no_tasks),
+		cmocka_unit_test(locks_inside),  cmocka_unit_test(cheap),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -153,31 +153,59 @@ function estimateWhole(p, metric) {
   );
   return e.compare();
 }
+// The same with inclusive values.
+function totalAmountsOf(p, metric) {
+  return p.cached(`total amounts ${metric}`, () =>
+    amountsOf(p, metric).map(a => ({
+      value: p.sumUp(a.value.slice()),
+      variance: p.sumUp(a.variance.slice()),
+    })),
+  );
+}
+// Of each key, by own values or by totals, in which a key inside of itself counts once: {key,
+// context, before, now, sd, isNoise}. key(c): -1 counts in none.
+function judgeGroups(p, metric, byTotal, key) {
+  const estimates = new Map(),
+    until = new Map(),
+    amounts = byTotal ? totalAmountsOf(p, metric) : amountsOf(p, metric);
+  for (let c = 1; c < p.n; c++) {
+    const k = amounts.some(a => a.value[c]) ? key(c) : -1;
+    if (k === -1 || (byTotal && (until.get(k) ?? 0) > c)) continue;
+    until.set(k, c + p.subtree[c]);
+    if (!estimates.has(k)) estimates.set(k, { context: c, e: new Estimate(p, metric) });
+    amounts.forEach((a, run) => estimates.get(k).e.add(run, a.value[c], a.variance[c]));
+  }
+  const limit = noiseLimit(estimates.size);
+  return [...estimates].map(([k, { context, e }]) => {
+    const row = { key: k, context, ...e.compare() };
+    return { ...row, isNoise: isNoise(row, limit) };
+  });
+}
+// Judges one context of a tree. sumOf(values): what of values by context counts.
+function judgeContext(p, metric, byTotal, sumOf) {
+  const e = new Estimate(p, metric),
+    totals = totalAmountsOf(p, metric),
+    limit = p.cached(`limit ${metric}`, () => {
+      let n = 0;
+      for (let c = 1; c < p.n; c++) if (totals.some(a => a.value[c])) n++;
+      return noiseLimit(n);
+    });
+  (byTotal ? totals : amountsOf(p, metric)).forEach((a, run) =>
+    e.add(run, sumOf(a.value), sumOf(a.variance)),
+  );
+  const found = e.compare();
+  return { ...found, isNoise: isNoise(found, limit) };
+}
 // Functions by their own values, or by their totals: {rows, nReal, limit, noise}. Rows {fn, context,
 // before, now, sd}: real differences first, then by size. `noise`: the sum of the others.
 function judgeFunctions(p, metric, byTotal) {
-  const estimates = new Map(),
-    until = new Map(),
-    amounts = amountsOf(p, metric).map(a =>
-      byTotal ? { value: p.sumUp(a.value.slice()), variance: p.sumUp(a.variance.slice()) } : a,
-    );
-  for (let c = 1; c < p.n; c++) {
-    if (p.kind[c] < CONTEXT_FUNCTION || !amounts.some(a => a.value[c])) continue;
-    const fn = p.fn[c];
-    if (byTotal && (until.get(fn) ?? 0) > c) continue;
-    until.set(fn, c + p.subtree[c]);
-    if (!estimates.has(fn)) estimates.set(fn, { context: c, e: new Estimate(p, metric) });
-    amounts.forEach((a, run) => estimates.get(fn).e.add(run, a.value[c], a.variance[c]));
-  }
   const functionOf = c => (p.kind[c] > CONTEXT_FUNCTION ? functionOf(p.parent[c]) : c),
-    rows = [...estimates].map(([fn, { context, e }]) => ({
-      fn,
-      context: functionOf(context),
-      ...e.compare(),
-    })),
+    unknown = -2, // functions without a name are one
+    rows = judgeGroups(p, metric, byTotal, c =>
+      p.kind[c] < CONTEXT_FUNCTION ? -1 : p.fn[c] < 0 ? unknown : p.fn[c],
+    ).map(r => ({ ...r, fn: r.key === unknown ? -1 : r.key, context: functionOf(r.context) })),
     limit = noiseLimit(rows.length),
     size = r => Math.abs(r.now - r.before);
-  for (const r of rows) r.isNoise = isNoise(r, limit);
   rows.sort((a, b) => a.isNoise - b.isNoise || size(b) - size(a) || a.fn - b.fn);
   const noise = rows.filter(r => r.isNoise);
   return {

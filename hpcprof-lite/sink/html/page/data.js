@@ -309,6 +309,25 @@ function readRanges(bytes, model) {
   }
 }
 
+// Meters of energy: value[i] is the mean power in W from edge[i] to edge[i + 1], in microseconds; 0:
+// unknown.
+function readPower(bytes) {
+  const r = new Reader(bytes),
+    meters = [];
+  for (let n = r.number(); n > 0; n--) {
+    const m = { name: r.number(), device: r.number() - 1, process: r.number(), most: 0 };
+    Object.assign(m, { edge: [], value: [] });
+    for (let at = 0, step; (step = r.number()) > 0;) {
+      at += step - 1;
+      m.edge.push(at / 1000);
+      m.value.push(r.number() / 1000);
+      m.most = Math.max(m.most, m.value.at(-1));
+    }
+    if (m.most) meters.push(m);
+  }
+  return meters;
+}
+
 // By file: blocks of {first, lines}.
 function readSources(bytes) {
   const r = new Reader(bytes),
@@ -380,6 +399,7 @@ async function loadRest(model) {
   readOps(await readSection("ops"), model);
   readWaits(await readSection("waits"), model);
   readRanges(await readSection("nvtx"), model);
+  model.meters = readPower(await readSection("power"));
   model.sources = readSources(await readSection("sources"));
   model.code = readCode(await readSection("code"), model);
 }

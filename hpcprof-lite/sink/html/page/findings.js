@@ -90,6 +90,30 @@ function gpuShare(devices) {
   return `${name} busy ${percent(all - idle, all)} of the time`;
 }
 
+// Is the run long enough? Two standard deviations of the share that the hottest function has of the
+// samples. null: nothing was sampled, or one sample may be a long wait.
+function certaintyLine(app) {
+  const p = app.profile,
+    isTick = m => p.metrics[m]?.kind === METRIC_SAMPLED && !p.metrics[m].label.startsWith("OFFCPU"),
+    metric = [app.metric, p.sampledMetric()].find(isTick),
+    samples = metric === undefined ? null : p.samples(metric),
+    all = samples?.reduce((sum, n) => sum + n, 0);
+  const rows = all ? groupContexts(p, GROUPINGS.Functions, [metric]) : [];
+  if (!rows.length) return null;
+  const top = rows.reduce((a, b) => (b.self.get(metric) > a.self.get(metric) ? b : a)),
+    share = top.self.get(metric) / p.whole(metric),
+    error = 2 * Math.sqrt((share * (1 - share)) / all),
+    hundredths = x => `${(100 * x).toFixed(1)} %`;
+  return el(
+    "p",
+    { class: "certainty quiet" },
+    `${plural(all, "sample")} of ${metricWords(p, metric, true)}: `,
+    el("bdi", {}, shorten(p.uniqueName(top.context))),
+    ` has ${hundredths(share)} ± ${hundredths(error)}, with a certainty of 95 %. ` +
+      "Four times as many samples halve the error.",
+  );
+}
+
 // null: there are none, or this is a comparison.
 function findingsList(app) {
   const p = app.profile,

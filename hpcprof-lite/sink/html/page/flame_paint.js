@@ -71,7 +71,7 @@ class FlamePainter {
     }
     g.globalAlpha = 1;
     if (b.w > 24) {
-      g.fillStyle = faded ? colours.text : colours.inkOn(fill);
+      g.fillStyle = faded ? colours.text : Colours.inkOn(fill);
       this.paintText(g, b, y);
     }
     const isFocus = b.node === view.focus;
@@ -130,9 +130,7 @@ class FrameColours {
     this.view = view;
     this.profile = view.profile;
     for (const name of ["dim", "match", "text", "surface", "accent"]) this[name] = cssColour(name);
-    this.ink = cssColour("frame-ink");
     this.states = new Map();
-    this.inks = new Map();
   }
   isGuessed(node) {
     return this.profile.className(this.view.tree.context[node.frame]) === "guessed";
@@ -151,14 +149,5 @@ class FrameColours {
   ofState(state) {
     if (!this.states.has(state)) this.states.set(state, stateColour(state));
     return this.states.get(state);
-  }
-  // Colours of states may be dark: "#rrggbb"; those of classes are not.
-  inkOn(fill) {
-    if (!this.inks.has(fill)) {
-      const parts = fill.startsWith("#") ? fill.match(/[0-9a-f]{2}/gi).map(x => parseInt(x, 16)) : [];
-      const light = parts.length ? 0.3 * parts[0] + 0.59 * parts[1] + 0.11 * parts[2] : 255;
-      this.inks.set(fill, light < 100 ? "#ffffff" : this.ink);
-    }
-    return this.inks.get(fill);
   }
 }

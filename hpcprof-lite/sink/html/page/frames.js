@@ -203,7 +203,7 @@ function findWaits(tree) {
   };
   const ofActivity = p.meta.activities.map(a => (works.has(a.state) ? "" : a.state));
   for (let c = 1; c < p.n; c++)
-    if (p.kind[c] !== CONTEXT_ENTRY) add(tree.of[c], ofActivity[p.activity[c]]);
+    if (p.kind[c] !== CONTEXT_ENTRY) add(tree.of[c], isSync(p, c) ? "gpu" : ofActivity[p.activity[c]]);
   for (let f = tree.n - 1; f > 0; f--) add(tree.parent[f], (states[f] ??= ""));
   return states;
 }
@@ -230,8 +230,10 @@ const Colours = {
   reset() {
     this.base.clear();
     this.known = new Map();
+    this.inks = new Map();
   },
   known: new Map(),
+  inks: new Map(),
   of(cls, name) {
     const key = `${cls} ${name}`;
     let colour = this.known.get(key);
@@ -251,6 +253,15 @@ const Colours = {
     colour = `hsl(${h + (x % 17) - 8} ${s}% ${l + ((x >> 8) % 11) - 5}%)`;
     this.known.set(key, colour);
     return colour;
+  },
+  // Of text. Colours of states may be dark: "#rrggbb"; those of classes are not.
+  inkOn(fill) {
+    if (!this.inks.has(fill)) {
+      const parts = fill.startsWith("#") ? fill.match(/[0-9a-f]{2}/gi).map(x => parseInt(x, 16)) : [];
+      const light = parts.length ? 0.3 * parts[0] + 0.59 * parts[1] + 0.11 * parts[2] : 255;
+      this.inks.set(fill, light < 100 ? "#ffffff" : cssColour("frame-ink"));
+    }
+    return this.inks.get(fill);
   },
 };
 // Red for more, blue for less, grey for noise; full colour from a change of a third on.

@@ -224,7 +224,8 @@ function launchSite(p, kernel) {
     const module = p.module[c] < 0 ? null : p.meta.modules[p.module[c]],
       fn = p.fn[c];
     if (fn < 0 || p.functions.gpuKind[fn] || p.functions.isLaunch[fn]) continue;
-    if (p.kind[c] === CONTEXT_FUNCTION && !innermost) innermost = c;
+    const isMachinery = [MODULE_LAUNCH, MODULE_INTERPRETER].includes(module?.role);
+    if (p.kind[c] === CONTEXT_FUNCTION && !isMachinery && !innermost) innermost = c;
     if (
       p.kind[c] === CONTEXT_LINE &&
       module &&

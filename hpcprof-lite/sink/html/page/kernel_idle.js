@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Why each GPU was idle: a row for each. Of the whole run.
 
-// The parts that are idle are shades of one colour: only operations are states of a GPU.
+// Parts 2 to 7 are idle. One is a state of a thread, the others are grey, with different hatches.
 function idleState(part, i) {
-  return part.idle ? stateClass("none", i - 2) : stateClass(i === 0 ? "kernel" : "copy");
+  if (!part.idle) return stateClass(i === 0 ? "kernel" : "copy");
+  return i === 5 ? stateClass("gpu") : `hatch hatch-${i}`;
 }
 
 function idleCard(app) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The table of all GPU kernels. The chosen kernel and the sorting are in the state.
 
-const KERNEL_ROWS = 10; // that are on the screen without scrolling
-
 // Columns: [key, column of Table, the kernels that have a value].
 function kernelColumns(app, whole) {
   const p = app.profile,
@@ -61,7 +59,6 @@ function drawKernelTable(table, app, kernels) {
       .map((c, i) => ({ ...c, id: String(i) }))
       .filter(c => kernels.some(c.value)),
   ]);
-  table.box.style.height = `${(Math.min(KERNEL_ROWS, kernels.length) + 2.2) * TABLE_ROW}px`;
   table.setRows(kernels);
 }
 function kernelMenu(app, kernel) {

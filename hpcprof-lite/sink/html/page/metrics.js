@@ -16,14 +16,15 @@ const SAMPLED_WORDS = {
   "OFFCPU (sec)": "time off the processors",
 };
 
-// "GPU time: kernel execution, seconds" for "GKER (sec)"; in sentences without the unit.
+// "GPU time: kernel execution, seconds" for "GKER (sec)"; in sentences "GPU time (kernel execution)".
 function metricWords(p, metric, inSentence) {
   const m = p.metrics[metric];
   if (m.kind === METRIC_SAMPLED) return SAMPLED_WORDS[m.label] ?? m.label;
   const words = p.str(m.meaning) ? `warps that ${p.str(m.meaning)}` : p.str(m.description),
     [, text, unit] = words.match(/^(.*?)(?: \((seconds|bytes)\))?(?:;.*)?$/s) ?? [];
   if (!text) return m.label;
-  return unit && !inSentence ? `${text}, ${unit}` : text;
+  if (inSentence) return text.replace(/: (.*)/s, " ($1)");
+  return unit ? `${text}, ${unit}` : text;
 }
 
 function fillMetricMenu(select, p) {

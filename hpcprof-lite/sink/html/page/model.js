@@ -550,12 +550,15 @@ function formatJoules(j) {
   if (a >= 0.9995) return `${j.toPrecision(3)} J`;
   return `${(j * 1e3).toPrecision(3)} mJ`;
 }
+function formatWatts(w) {
+  return w >= 99.5 ? `${w.toFixed(0)} W` : `${w.toPrecision(3)} W`;
+}
 function formatValue(value, unit) {
   if (unit === "sec") return formatSeconds(value);
   if (unit === "J") return formatJoules(value);
   if (unit === "B") return formatBytes(value);
   if (Math.abs(value) >= 1e6) return `${(value / 1e6).toPrecision(4)} M`;
-  return value % 1 ? value.toPrecision(4) : count(value);
+  return value % 1 && Math.abs(value) < 1000 ? value.toPrecision(4) : count(Math.round(value));
 }
 function hash(text) {
   let h = 2166136261;

@@ -85,6 +85,37 @@ class NcclCards extends MpiCards {
       notes.push(`The clocks of the hosts are known to ±${this.time(x.clockError)}.`);
     return notes.join(" ");
   }
+  // Where a process does more than the mean of the others, which waits do not count as: {context,
+  // seconds}. null: there are no samples, or no other process.
+  excess(process) {
+    const p = this.profile,
+      all = new Set(this.nccl.devices.map(d => d.process)),
+      isTime = p.metrics.map(m => m.kind === METRIC_SAMPLED && m.time),
+      sums = new Map();
+    if (all.size < 2 || !p.isComplete) return null;
+    for (const { process: own, rows } of p.profiles.filter(x => all.has(x.process) && x.rows))
+      for (let i = 0; i < rows.n; i++) {
+        const c = rows.context[i],
+          fn = p.fn[c];
+        if (fn < 0 || !isTime[rows.metric[i]] || ["gpu", "mpi"].includes(stateOf(p, c))) continue;
+        const sum = sums.get(fn) ?? { context: c, seconds: 0 };
+        sum.seconds += rows.value[i] * (own === process ? 1 : -1 / (all.size - 1));
+        sums.set(fn, sum);
+      }
+    return [...sums.values()].reduce((a, b) => (b.seconds > (a?.seconds ?? 0) ? b : a), null);
+  }
+  // At least a tenth of what it was late by.
+  reason(x) {
+    const more = this.excess(x.process);
+    return more && more.seconds > (0.1 * x.behind) / 1e9
+      ? el(
+          "div",
+          { class: "quiet" },
+          `more than the others in the whole run: ${formatSeconds(more.seconds)} in `,
+          this.place(more.context),
+        )
+      : "";
+  }
   latecomer(site, x) {
     return el(
       "tr",
@@ -98,6 +129,7 @@ class NcclCards extends MpiCards {
         ` last, ${this.time(x.behind / x.n)} behind the others on average, `,
         `${this.time(x.most)} at most, from `,
         this.place(x.context),
+        this.reason(x),
       ),
     );
   }
@@ -124,6 +156,9 @@ class NcclCards extends MpiCards {
         ],
         rows,
       ),
+      this.profile.sampledMetric() < 0
+        ? el("p", { class: "keys" }, "Measured with -e CPUTIME, the report says why.")
+        : "",
     );
   }
 }

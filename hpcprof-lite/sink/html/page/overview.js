@@ -22,6 +22,7 @@ class OverviewView {
     }
     this.container.replaceChildren(
       el("p", { class: "lead" }, ...runSentence(p)),
+      certaintyLine(this.app) ?? "",
       el(
         "div",
         { class: "overview" },

@@ -98,6 +98,7 @@ class SourceView {
     this.drawCode();
     this.panel.draw(this.file, this.line);
     this.box.classList.toggle("with-code", !this.panel.box.hidden);
+    this.box.classList.toggle("one-file", list.length === 1); // its name is above its lines
     const rowOf = n => this.code.querySelector(`[data-line="${n}"]`),
       row = rowOf(this.line || hottestLine(this.files.get(this.file), main));
     if (this.line) row?.classList.add("pointed");

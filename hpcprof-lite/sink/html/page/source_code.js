@@ -86,11 +86,18 @@ class CodePanel {
     this.shown = f;
     this.rows.replaceChildren(this.makeTable(f));
     this.notes.replaceChildren(
-      ...(hasText(f) ? [] : p.code.missing).map(s =>
-        el("p", { class: "note" }, el("bdi", {}, p.str(s))),
+      ...(hasText(f) ? [] : this.missing(f)).map(s =>
+        el("p", { class: "note" }, el("bdi", {}, s)),
       ),
       ...this.partNote(),
     );
+  }
+  // What the report says of the function's module, else all that it says.
+  missing(f) {
+    const p = this.app.profile,
+      all = p.code.missing.map(s => p.str(s)),
+      own = all.filter(s => s.includes(` of ${p.modulePath(f.module)}: `));
+    return own.length ? own : all;
   }
   name(f) {
     return this.app.profile.str(f.name);
@@ -106,9 +113,9 @@ class CodePanel {
       most = Math.max(...counts, 1),
       isGpu = p.metrics[metric]?.role === ROLE.samples,
       body = el("tbody", {}),
-      heads = ["address", "samples", "%", ...(isGpu ? ["wait"] : []), "instruction", "line"];
+      heads = ["address", "samples", "%", "instruction", ...(isGpu ? ["wait"] : []), "line"];
     f.address.forEach((address, i) => {
-      if (f.isApart[i] && i) body.append(el("tr", { class: "gap" }, el("td", { colspan: 6 }, "⋯")));
+      if (f.isApart[i] && i && hasText(f)) body.append(el("tr", { class: "gap" }, el("td", { colspan: 6 }, "⋯")));
       const top = isGpu ? this.stall(f, i) : null,
         stall = top ? stallWords(p, top[0]) : "";
       body.append(
@@ -125,8 +132,14 @@ class CodePanel {
             counts[i] ? count(counts[i]) : "",
           ),
           el("td", { class: "number quiet" }, counts[i] ? percent(counts[i], all) : ""),
-          isGpu ? el("td", { class: "stall", title: stall }, counts[i] ? stall : "") : null,
           el("td", { class: "text" }, el("bdi", {}, p.str(f.text[i]))),
+          isGpu
+            ? el(
+                "td",
+                { class: "stall", title: stall },
+                counts[i] ? stall.replace(/^waits (for )?/, "") : "",
+              )
+            : null,
           el(
             "td",
             { class: "place quiet", title: f.inlined[i] ? `inlined: ${p.str(f.inlined[i])}` : null },

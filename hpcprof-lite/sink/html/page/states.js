@@ -17,9 +17,14 @@ const STATES = {
   none: "not there, unknown",
 };
 
+// What waits for a GPU without samples has a placeholder, in a function that may have no name.
+function isSync(p, context) {
+  const fn = p.fn[context];
+  return fn >= 0 && p.functions.gpuKind[fn] === OP_SYNC;
+}
 // The state of a thread in a context.
 function stateOf(p, context) {
-  return p.meta.activities[p.activity[context]].state;
+  return isSync(p, context) ? "gpu" : p.meta.activities[p.activity[context]].state;
 }
 // The state of a GPU while an operation runs.
 function stateOfOperation(kind) {

@@ -2,7 +2,7 @@
 // A table or tree of which only the rows on the screen are elements.
 
 const TABLE_ROW = 24,
-  MOST_BEFORE_NAME = 640; // pixels of numbers
+  MOST_BEFORE_NAME = 700; // pixels of numbers
 let isPrinting = false; // paper has the first rows
 
 class Table {
@@ -27,7 +27,8 @@ class Table {
     if (columns) this.setColumns(columns);
   }
   // columns: {id, title, hint, width, text(row), value(row), share(row), isText: text reads from
-  // the left}; one has `wide` and node(row) instead: the name, of `least` to `most` pixels.
+  // the left, isMuted(row): it is grey, note(row): grey text behind it}; one has `wide` and
+  // node(row) instead: the name, of `least` to `most` pixels.
   // Where the numbers would push the name out of sight, it comes first and stays.
   setColumns(columns) {
     columns.forEach((c, i) => {
@@ -153,15 +154,18 @@ class Table {
   }
   numberCell(c, row) {
     const value = c.value?.(row),
-      share = c.share?.(row) ?? 0;
+      isShown = value || c.hasZero?.(row),
+      isMuted = isShown && c.isMuted?.(row),
+      share = isMuted ? 0 : (c.share?.(row) ?? 0);
     return el(
       "div",
       {
         role: "gridcell",
-        class: c.isText ? "words" : c.quiet ? "number quiet" : "number",
+        class: c.isText ? "words" : c.quiet || isMuted ? "number quiet" : "number",
         style: share > 0 ? `--share:${(100 * Math.min(1, share)).toFixed(1)}%` : null,
       },
-      value || c.hasZero ? c.text(row) : "",
+      isShown ? c.text(row) : "",
+      isShown && c.note ? el("span", { class: "quiet" }, ` ${c.note(row)}`) : null,
     );
   }
   makeRow(row, i) {

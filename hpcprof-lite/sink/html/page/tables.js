@@ -9,7 +9,7 @@ function sampleError(samples) {
 }
 
 // Columns "total" and "self" of the metrics that the user wants to see. get: {total(metric, row),
-// self(metric, row), samples(row)}; samples are those of the first metric, in the row itself.
+// self(metric, row), judge(metric, row, "total" or "self")}; the last for comparisons alone.
 function metricColumns(app, get) {
   const p = app.profile;
   return app.columns.flatMap(metric => {
@@ -50,7 +50,7 @@ function metricColumns(app, get) {
 
 function changeColumns(p, metric, name, get) {
   const m = p.metrics[metric];
-  // Sorted by the size of the change.
+  // Sorted by the size of the change. What chance explains is grey.
   const pair = (word, of) => [
     {
       id: `${word}${metric}`,
@@ -63,10 +63,13 @@ function changeColumns(p, metric, name, get) {
     {
       id: `${word}${metric}+`,
       title: `change of ${word}`,
-      hint: `${m.label}, new less base`,
-      width: 170,
+      hint: `${m.label}, new less base, ± one standard deviation; grey: smaller than the noise`,
+      width: 256,
       value: row => Math.abs(of(metric, row) - of(p.before(metric), row)),
       text: row => p.formatChange(metric, of(metric, row), of(p.before(metric), row)),
+      hasZero: row => of(metric, row) > 0,
+      note: row => `± ${p.format(metric, get.judge(metric, row, word).sd)}`,
+      isMuted: row => get.judge(metric, row, word).isNoise,
       share: row => Math.abs(of(metric, row) - of(p.before(metric), row)) / (p.whole(metric) || 1),
     },
   ];
@@ -199,7 +202,15 @@ class TreeView {
     this.kids = new Map();
     this.shown = p.isComparison ? app.columns.flatMap(m => [m, p.before(m)]) : app.columns;
     const samples = p.samples(app.metric),
-      get = { total, self: (metric, row) => this.selfOf(p.self(metric), row.id) };
+      get = {
+        total,
+        self: (metric, row) => this.selfOf(p.self(metric), row.id),
+        judge: (metric, row, word) => {
+          const byTotal = word === "total" && !isLineOf(p, row.id),
+            sumOf = values => (byTotal ? values[row.id] : this.selfOf(values, row.id));
+          return judgeContext(p, metric, byTotal, sumOf);
+        },
+      };
     this.table.setColumns([
       ...metricColumns(app, get),
       ...sampleColumns(app, row => this.selfOf(samples, row.id)),
@@ -377,6 +388,7 @@ class FlatView {
       get = {
         total: (m, row) => row.total.get(m) ?? 0,
         self: (m, row) => row.self.get(m) ?? 0,
+        judge: (m, row, word) => this.judged(m, word).get(grouping.key(p, row.context)),
       };
     this.table.setColumns([
       ...metricColumns(app, get),
@@ -389,6 +401,15 @@ class FlatView {
       },
     ]);
     this.table.setRows(rows);
+  }
+  // By key of the grouping, of a comparison.
+  judged(metric, word) {
+    const p = this.app.profile,
+      { key } = GROUPINGS[this.by];
+    return p.cached(`judged ${metric} ${word} ${this.by}`, () => {
+      const rows = judgeGroups(p, metric, word === "total", c => key(p, c));
+      return new Map(rows.map(r => [r.key, r]));
+    });
   }
   findMatches() {
     return this.table.flat.filter(row => this.app.search.test(this.name(row)));

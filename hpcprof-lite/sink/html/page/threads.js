@@ -12,6 +12,11 @@ function nOfMean(p, metric, n) {
   return p.metrics[metric].time ? Math.min(n, p.meta.threads || n) : n;
 }
 
+// Work of a GPU counts at the thread that launched it.
+function isOfGpu(m) {
+  return [METRIC_GPU_TIME, METRIC_GPU_COUNT, METRIC_GPU_MEAN, METRIC_GPU_SAMPLES].includes(m.kind);
+}
+
 // The mean of values that add up to `sum`. For a time, over the threads that matter at one time.
 function meanOfThreads(p, metric, sum, n, most) {
   return Math.min(sum / nOfMean(p, metric, n), most);
@@ -54,8 +59,9 @@ class ThreadView {
       this.holder.replaceChildren(el("p", { class: "empty" }, "No thread has values."));
       return;
     }
-    const counted = countedThreads(p, metric, values, v => v.profile),
-      m = p.metrics[metric];
+    const m = p.metrics[metric];
+    if (isOfGpu(m)) return this.drawLaunchers(shown, metric);
+    const counted = countedThreads(p, metric, values, v => v.profile);
     let most = counted.reduce((a, v) => Math.max(a, v.value), 1e-30),
       mean = meanOfThreads(
         p,
@@ -75,9 +81,7 @@ class ThreadView {
         `: mean ${p.format(metric, mean)}, most ${p.format(metric, most)}. ` +
           "Balance (mean / most): ",
         el("strong", {}, percent(mean, most)),
-        [METRIC_GPU_TIME, METRIC_GPU_COUNT, METRIC_GPU_SAMPLES].includes(p.metrics[metric].kind)
-          ? ". Work of a GPU counts at the thread that launched it."
-          : p.metrics[metric].time
+        m.time
           ? `. Even work would save ${p.format(metric, most - mean)} of elapsed time (most − mean).`
           : ".",
       ),
@@ -88,7 +92,32 @@ class ThreadView {
         { class: "keys" },
         "Could save: most − mean, the elapsed time that even work would save.",
       ),
-      this.functionTable(metric),
+      this.functionTable(metric, countedThreads(p, metric, this.threads(), x => x)),
+    );
+  }
+  // Balance is that of the threads that launch; the work of the others is not for a GPU.
+  drawLaunchers(values, metric) {
+    const p = this.app.profile,
+      launchers = values.filter(v => v.value > 0),
+      most = launchers.reduce((a, v) => Math.max(a, v.value), 1e-30),
+      mean = launchers.reduce((sum, v) => sum + v.value, 0) / launchers.length,
+      { frame } = p.selection,
+      isEven = launchers.length < 2;
+    this.holder.replaceChildren(
+      el(
+        "p",
+        {},
+        `${metricWords(p, metric, true)} in `,
+        el("strong", {}, el("bdi", {}, frame ? p.frameName(frame) : "everything")),
+        ` counts at the thread that launched it: ${count(launchers.length)} of ` +
+          `${plural(this.threads().length, "thread")}`,
+        isEven ? "." : `, mean ${p.format(metric, mean)}, most ${p.format(metric, most)}. `,
+        isEven ? "" : "Balance (mean / most): ",
+        isEven ? "" : el("strong", {}, percent(mean, most)),
+      ),
+      this.strip(values, most, metric),
+      isEven ? "" : el("h3", {}, "Functions with the most imbalance of threads that launch"),
+      isEven ? "" : this.functionTable(metric, launchers.map(v => v.profile)),
     );
   }
   // One cell for each thread, one row for each process.
@@ -181,9 +210,8 @@ class ThreadView {
       ["Copy name", () => copyText(this.app.profile.functionName(fn))],
     ];
   }
-  functionTable(metric) {
+  functionTable(metric, threads) {
     const p = this.app.profile,
-      threads = countedThreads(p, metric, this.threads(), x => x),
       sums = new Map();
     for (const fn of this.largest(metric)) sums.set(fn, new Float64Array(threads.length));
     threads.forEach((profile, t) => {
@@ -213,11 +241,11 @@ class ThreadView {
       menu: row => this.menuOf(row.id),
       columns: [
         {
-          ...column("could save", r => r.most - r.mean),
+          ...column(p.metrics[metric].time ? "could save" : "most − mean", r => r.most - r.mean),
           share: r => (r.most - r.mean) / (p.whole(metric) || 1),
         },
         column("sum", r => r.sum),
-        { ...column("least", r => r.least), hasZero: true },
+        { ...column("least", r => r.least), hasZero: () => true },
         column("mean", r => r.mean),
         column("most", r => r.most),
         {

@@ -90,8 +90,8 @@ class TimelineView extends TimelineFinder {
     const known = new Map();
     return row => {
       if (!known.has(row.id)) {
-        const isTrack = row.kind === "track";
-        known.set(row.id, isTrack ? 0 : this.states[isFrame ? "inside" : "work"](row, range));
+        const hasNone = row.kind === "track" || row.kind === "power";
+        known.set(row.id, hasNone ? 0 : this.states[isFrame ? "inside" : "work"](row, range));
       }
       return known.get(row.id);
     };

@@ -17,6 +17,8 @@ class TimelineFinder extends TimelinePainter {
         return this.underTrack(at);
       case "length":
         return this.underLength(at);
+      case "power":
+        return this.underPower(at);
       default:
         return this.underGroup(at);
     }
@@ -170,6 +172,16 @@ class TimelineFinder extends TimelinePainter {
       n = value[Math.max(0, upperBound(edge, time) - 1)];
     const lines = [`${formatTime(time, 1)}: ${plural(n, "operation")} asked for and not finished`];
     return { row, time, title: row.label, lines };
+  }
+  underPower({ row, time }) {
+    const { edge, value } = row.meter,
+      i = upperBound(edge, time) - 1,
+      isKnown = i >= 0 && i + 1 < edge.length && value[i] > 0,
+      [from, to] = isKnown ? [edge[i], edge[i + 1]] : [time, time],
+      words = isKnown ? formatWatts(value[i]) : "unknown";
+    const lines = [`${formatTime(time, 1)}: ${words}`];
+    if (isKnown) lines.push(`mean of ${formatSeconds((to - from) / 1e6)} between two readings`);
+    return { row, time, title: row.title, lines, from, to };
   }
   // Shares of states in the column.
   underGroup({ row, time, x }) {

@@ -17,7 +17,7 @@ class LanePainter {
     const top = y + LANE_EDGE,
       h = height - 2 * LANE_EDGE;
     if (row.kind === "track") return paintRanges(this, g, row.track, y);
-    if (row.kind === "length") return this.paintLength(g, top, h);
+    if (row.kind === "length" || row.kind === "power") return this.paintAmounts(g, row, top, h);
     if (row.kind === "queue" || row.kind === "gpu") this.present.add("idle");
     this.paintLife(g, row, top, h);
     if (row.kind === "thread" && !hasIntervals(row.profile)) return;
@@ -30,7 +30,7 @@ class LanePainter {
     else if (isFrames && (row.kind === "thread" || row.kind === "queue"))
       this.paintFrames(g, row, top, h);
     else this.paintStates(g, row, top, h, this.fullHeight(row));
-    if (this.app.search.isOn && row.kind !== "track") this.paintMatches(g, row, top + h);
+    if (this.app.search.isOn) this.paintMatches(g, row, top + h);
   }
   // The time in which there is something to show.
   paintLife(g, row, top, h) {
@@ -44,14 +44,19 @@ class LanePainter {
   fullHeight(row) {
     const n = this.states.lanesOf(row).length;
     if (row.kind !== "processors") return n;
-    row.most ??= this.mostProcessors(row);
-    return row.most;
+    if (row.most === undefined) {
+      row.most = this.mostProcessors(row);
+      this.paint(); // its label has the number, too
+    }
+    // all that the processes may use, unless that would be an empty row
+    const allowed = this.profile.meta.uses?.allowed ?? 0;
+    return allowed > 4 * row.most ? Math.max(1, Math.ceil(row.most)) : Math.max(row.most, allowed);
   }
   mostProcessors(row) {
-    const { span, uses } = this.profile.meta,
+    const { span } = this.profile.meta,
       n = 1000,
       data = new Float32Array(n * N_CODES);
-    let most = uses?.allowed ?? 0;
+    let most = 0;
     this.states.fill(row, data, 0, span, n);
     for (let x = 0; x < n; x++) {
       let sum = 0;
@@ -111,7 +116,7 @@ class LanePainter {
   }
   paintAllowed(g, top, h, full) {
     const allowed = this.profile.meta.uses?.allowed;
-    if (!allowed) return;
+    if (!allowed || allowed > full) return;
     const y = Math.round(top + h - (h * allowed) / full) + 0.5;
     g.strokeStyle = this.colour("text");
     g.setLineDash([4, 3]);
@@ -168,7 +173,9 @@ class LanePainter {
     return frame;
   }
   colourOf(frame) {
-    const { tree, profile: p } = this;
+    const { tree, profile: p } = this,
+      state = tree.waits[frame];
+    if (state) return this.colour(`state-${state}`);
     return Colours.of(p.className(tree.context[frame]), tree.name(frame));
   }
   // Of the intervals in the selected frame. shown(context): what stands for it.
@@ -181,10 +188,11 @@ class LanePainter {
       lane,
       this.inFrame(lane, c => this.frameAt(c)),
       (frame, a, b) => {
-        g.fillStyle = this.colourOf(frame);
+        const fill = this.colourOf(frame);
+        g.fillStyle = fill;
         g.fillRect(a, top, b - a, h);
         if (b - a <= 40) return;
-        g.fillStyle = this.colour("frame-ink");
+        g.fillStyle = Colours.inkOn(fill);
         drawText(g, this.tree.label(frame), a + 3, top + h / 2, b - a - 6);
       },
     );
@@ -222,17 +230,19 @@ class LanePainter {
     this.length.most ??= this.length.value.reduce((a, b) => Math.max(a, b), 1);
     return this.length;
   }
-  // The most operations in each column.
-  paintLength(g, top, h) {
-    const { edge, value, most } = this.queueLength;
+  // {edge, value, most}: value[i] from edge[i] to edge[i + 1].
+  amounts(row) {
+    return row.meter ?? this.queueLength;
+  }
+  // In each column the most operations, or the mean power.
+  paintAmounts(g, row, top, h) {
+    const series = this.amounts(row),
+      valueOf = row.kind === "power" ? meanBetween : mostBetween;
     g.fillStyle = this.colour("lane");
     g.fillRect(LINE_LABEL, top, this.width - LINE_LABEL, h);
     g.fillStyle = this.colour("accent");
-    for (let x = LINE_LABEL, i = upperBound(edge, this.from); x < this.width; x++) {
-      let high = value[Math.max(0, i - 1)];
-      for (const to = this.time(x + 1); i < edge.length && edge[i] < to; i++)
-        high = Math.max(high, value[i]);
-      const height = Math.ceil((h * high) / most);
+    for (let x = LINE_LABEL; x < this.width; x++) {
+      const height = Math.ceil((h * valueOf(series, this.time(x), this.time(x + 1))) / series.most);
       if (height) g.fillRect(x, top + h - height, 1, height);
     }
   }
@@ -269,4 +279,17 @@ class LanePainter {
       if (end > a) g.fillRect(a, y, end - a, LANE_EDGE - 1);
     }
   }
+}
+
+function mostBetween({ edge, value }, from, to) {
+  let i = upperBound(edge, from),
+    most = value[Math.max(0, i - 1)];
+  for (; i < edge.length && edge[i] < to; i++) most = Math.max(most, value[i]);
+  return most;
+}
+function meanBetween({ edge, value }, from, to) {
+  let sum = 0;
+  for (let i = Math.max(0, upperBound(edge, from) - 1); i < edge.length && edge[i] < to; i++)
+    sum += value[i] * (Math.min(to, edge[i + 1] ?? to) - Math.max(from, edge[i]));
+  return sum / (to - from);
 }

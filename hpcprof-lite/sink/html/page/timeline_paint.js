@@ -179,10 +179,12 @@ class TimelinePainter extends LanePainter {
   // What stands behind the name: what rows are sorted by, or how many there are.
   noteOf(row) {
     if (row.kind === "processors") {
-      const allowed = this.profile.meta.uses?.allowed;
-      return allowed ? `of ${count(allowed)}` : "";
+      const allowed = this.profile.meta.uses?.allowed,
+        full = row.most === undefined ? allowed : this.fullHeight(row);
+      return allowed ? `${full < allowed ? `up to ${full} ` : ""}of ${count(allowed)}` : "";
     }
     if (row.kind === "length") return `up to ${count(this.queueLength.most)}`;
+    if (row.kind === "power") return `up to ${formatWatts(row.meter.most)}`;
     if (this.sortValue && row.kind !== "track" && row.kind !== "busy")
       return formatSeconds(this.sortValue(row) / 1e6);
     if (this.folded.has(row.id)) return plural(this.rows.leaves(row).length, "row");

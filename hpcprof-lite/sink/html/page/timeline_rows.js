@@ -4,13 +4,14 @@
 
 const MANY_ROWS = 40; // with more of them, processes are folded at first
 
-// A row: {id, kind, label, title, parent, children, depth, profiles, profile, track, device}.
-// profiles: ids of all that is in it. profile, track, device: of what it shows, if it is one thing.
+// A row: {id, kind, label, title, parent, children, depth, profiles, profile, track, device, meter}.
+// profiles: ids of all that is in it. The last four: of what it shows, if it is one thing.
 class TimelineRows {
   constructor(profile) {
     this.p = profile;
     this.all = [];
     this.roots = [];
+    this.metered = new Set();
     this.makeSummaries();
     this.makeTree();
     this.isMany = this.all.length > MANY_ROWS;
@@ -61,6 +62,7 @@ class TimelineRows {
         processes.get(x.process).push(x);
       }
     const of = i => p.meta.processes[i],
+      isOfHost = host => m => m.device < 0 && of(m.process)?.host === host,
       rank = i => (of(i)?.rank >= 0 ? of(i).rank : Infinity),
       // launchers and shells after the ranks
       list = [...processes.keys()].sort((a, b) =>
@@ -68,17 +70,32 @@ class TimelineRows {
       ),
       hosts = new Set(list.map(i => of(i)?.host)),
       hostRows = new Map();
+    if (hosts.size === 1) this.addPower(null, m => m.device < 0);
     for (const i of list) {
       let parent = null;
       if (hosts.size > 1) {
         const host = of(i).host;
-        if (!hostRows.has(host))
+        if (!hostRows.has(host)) {
           hostRows.set(host, this.add(null, { kind: "host", label: p.str(host) }));
+          this.addPower(hostRows.get(host), isOfHost(host));
+        }
         parent = hostRows.get(host);
       }
       if (list.length > 1)
         parent = this.add(parent, { kind: "process", ...this.processName(list, i) });
       this.addProfiles(parent, processes.get(i));
+    }
+    this.addPower(null, () => true);
+  }
+  // Of meters that have no row yet, as their device may have none.
+  addPower(parent, isWanted) {
+    for (const meter of this.p.meters) {
+      if (this.metered.has(meter) || !isWanted(meter)) continue;
+      this.metered.add(meter);
+      const name = this.p.str(meter.name),
+        device = meter.device < 0 ? "" : `, ${this.deviceName(meter.device).title}`,
+        label = parent?.kind === "gpu" ? "power" : `power, ${name}`;
+      this.add(parent, { kind: "power", label, title: `power, ${name}${device}`, meter });
     }
   }
   processName(list, i) {
@@ -103,8 +120,10 @@ class TimelineRows {
       let above = parent;
       if (x.kind === PROFILE_QUEUE) {
         const device = p.meta.queues[x.queue].device;
-        if (device >= 0 && !devices.has(device))
+        if (device >= 0 && !devices.has(device)) {
           devices.set(device, this.add(parent, this.deviceName(device)));
+          this.addPower(devices.get(device), m => m.device === device);
+        }
         above = devices.get(device) ?? parent;
       }
       const row = this.add(above, {

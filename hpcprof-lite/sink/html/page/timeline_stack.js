@@ -60,11 +60,12 @@ class CallStack {
     g.font = "11px system-ui, sans-serif";
     for (const box of this.boxes) {
       const { frame, d, a, b } = box,
-        y = d * STACK_ROW;
-      g.fillStyle = view.colourOf(frame);
+        y = d * STACK_ROW,
+        fill = view.colourOf(frame);
+      g.fillStyle = fill;
       g.fillRect(a, y, Math.max(0.7, b - a - (b - a > 3 ? 0.5 : 0)), STACK_ROW - 1);
       if (b - a > 34) {
-        g.fillStyle = view.colour("frame-ink");
+        g.fillStyle = Colours.inkOn(fill);
         drawText(g, view.tree.label(frame), a + 3, y + STACK_ROW / 2, b - a - 6);
       }
       if (this.isFocused(box)) {

@@ -19,12 +19,10 @@ class LineStates {
     this.frame = null;
     this.key = null;
     const p = profile;
-    // What waits for a GPU without samples has a placeholder, in a function that may have no name.
-    const isSync = c => p.fn[c] >= 0 && p.functions.gpuKind[p.fn[c]] === OP_SYNC,
-      code = c => (isSync(c) ? STATE_CODES.gpu : STATE_CODES[stateOf(p, c)]);
     this.codes = new Uint8Array(p.n);
     for (let c = 1; c < p.n; c++)
-      this.codes[c] = code(c) | (isSync(c) || p.isBlocked(c) ? CODE_IS_OFF : 0);
+      this.codes[c] =
+        STATE_CODES[stateOf(p, c)] | (isSync(p, c) || p.isBlocked(c) ? CODE_IS_OFF : 0);
     this.codes[0] = STATE_CODES.none | CODE_IS_OFF;
   }
   // The page's selection: only the time in its frame has a state, and only its rows are in sums.
