@@ -64,8 +64,9 @@ struct words {
 struct variant {
 	uint64_t key;
 	uint32_t node;
+	uint32_t next; /* the set of the one that was found after this one, for a prefetch */
 };
-enum { VARIANT_WAYS = 4 };
+enum { VARIANT_WAYS = 4, VARIANT_SETS = UNWIND_MEMO_VARIANTS / VARIANT_WAYS };
 
 struct unwind_memo {
 	uint16_t last;   /* number of the entry that was found or made last */
@@ -77,8 +78,8 @@ struct unwind_memo {
 	struct words words;
 	uint64_t guard[UNWIND_MEMO_GUARD_BYTES / 8];
 	struct entry entry[UNWIND_MEMO_ENTRIES];
-	_Alignas(BLOCK_ALIGN) struct variant
-		variant[UNWIND_MEMO_VARIANTS / VARIANT_WAYS][VARIANT_WAYS];
+	struct variant *last_variant; /* found or kept last */
+	_Alignas(BLOCK_ALIGN) struct variant variant[VARIANT_SETS][VARIANT_WAYS];
 	_Alignas(BLOCK_ALIGN) uint8_t ring[RING_BYTES];
 };
 
@@ -510,13 +511,27 @@ static uint64_t variant_key(const struct unwind_memo *m, uint64_t variant)
 	return (key ^ key >> 32) | 1;
 }
 
-bool unwind_memo_variant(const struct unwind_memo *m, uint64_t variant, uint32_t *node)
+static uint32_t set_of_key(uint64_t key)
+{
+	return (uint32_t)(key / 2 % VARIANT_SETS);
+}
+
+static void follow_variant(struct unwind_memo *m, struct variant *v)
+{
+	if (m->last_variant)
+		m->last_variant->next = set_of_key(v->key);
+	m->last_variant = v;
+	__builtin_prefetch(m->variant[v->next]);
+}
+
+bool unwind_memo_variant(struct unwind_memo *m, uint64_t variant, uint32_t *node)
 {
 	const uint64_t key = variant_key(m, variant);
-	const struct variant *set = m->variant[key / 2 % (UNWIND_MEMO_VARIANTS / VARIANT_WAYS)];
+	struct variant *set = m->variant[set_of_key(key)];
 	for (unsigned i = 0; i < VARIANT_WAYS; i++)
 		if (set[i].key == key) {
 			*node = set[i].node;
+			follow_variant(m, &set[i]);
 			return true;
 		}
 	return false;
@@ -525,7 +540,8 @@ bool unwind_memo_variant(const struct unwind_memo *m, uint64_t variant, uint32_t
 void unwind_memo_keep_variant(struct unwind_memo *m, uint64_t variant, uint32_t node)
 {
 	const uint64_t key = variant_key(m, variant);
-	struct variant *set = m->variant[key / 2 % (UNWIND_MEMO_VARIANTS / VARIANT_WAYS)];
+	struct variant *set = m->variant[set_of_key(key)];
 	memmove(&set[1], &set[0], (VARIANT_WAYS - 1) * sizeof *set);
 	set[0] = (struct variant){.key = key, .node = node};
+	follow_variant(m, &set[0]);
 }

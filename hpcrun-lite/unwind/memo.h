@@ -95,7 +95,7 @@ void unwind_memo_set_guard(struct unwind_memo *memo, const struct unwind_memo_gu
  * `variant`: a number that stands for the thing, with as many bits as a tag. A variant may be
  * forgotten at any time.
  */
-bool unwind_memo_variant(const struct unwind_memo *memo, uint64_t variant, uint32_t *node);
+bool unwind_memo_variant(struct unwind_memo *memo, uint64_t variant, uint32_t *node);
 void unwind_memo_keep_variant(struct unwind_memo *memo, uint64_t variant, uint32_t node);
 
 #endif
