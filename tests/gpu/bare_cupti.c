@@ -15,6 +15,8 @@
  *     calls          callbacks on each call that launches, copies, sets, allocates or waits, one by
  *         one
  *     driver         on the whole driver API
+ *     modules        on each module that is loaded, with its code
+ *     graphs         on each node of a graph that is made or cloned
  *     latency        with the times at which launches were queued
  *     clock          with times of CLOCK_MONOTONIC
  *     zeroed         buffers are given zeroed, so that CUPTI need not do it in the program's thread
@@ -387,6 +389,12 @@ static void enable_calls(void)
 		enable(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel);
 	if (has("pc") || has("memory"))
 		enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+	if (has("modules"))
+		enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);
+	if (has("graphs")) {
+		enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
+		enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
+	}
 	after("callbacks");
 }
 
