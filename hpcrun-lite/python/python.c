@@ -11,6 +11,7 @@
 #include "hpcrun-lite/python/frames.h"
 #include "hpcrun-lite/python/python_code.h"
 #include "hpcrun-lite/python/python_symbols.h"
+#include "hpcrun-lite/python/python_tls.h"
 #include "hpcrun-lite/python/torch_code.h"
 #include "hpcrun-lite/python/torch_module.h"
 
@@ -26,8 +27,9 @@ struct python_thread {
 	uint64_t n_walks;           /* the unwinder's count at that time */
 	struct frames_run *runs;
 	enum unwind_end end;
-	uint32_t n_forks;
+	uint64_t epoch;
 	bool is_main;
+	uintptr_t own_at;           /* python_tls_place(), once its state was found there */
 	bool was_native;            /* the previous path had no Python frames */
 	bool is_plain;              /* ... and could have none: see is_plain() */
 	struct code_known *known;   /* by place from the outermost Python frame */
@@ -57,6 +59,7 @@ static struct {
 	uint16_t module;
 	/* link address and size of _PyEval_EvalFrameDefault; 0: unknown */
 	uint64_t call_link, call_bytes;
+	struct python_tls tls; /* if the layout has no key */
 	struct code_types types;
 	struct object_types object_types;
 	/* code objects known before a fork have no record in the child's file */
@@ -95,11 +98,23 @@ static void say_unknown(unsigned minor)
 	if (minor) {
 		text_put(&t, "CPython 3.");
 		text_put_u64(&t, minor);
-		text_put(&t, ", or this build of it, is not supported; 3.10 to 3.14 are");
+		text_put(&t, ", or this build of it, is not supported; 3.10 to 3.15 are");
 	} else {
 		text_put(&t, "the interpreter is older than CPython 3.10");
 	}
 	python.host->note(line);
+}
+
+/* Returns false if it is not known where a thread has its state. */
+static bool find_states(const struct python_layout *l, const struct symbols *s)
+{
+	uint8_t code[64];
+	uint64_t n;
+	if (l->runtime.tss != PYTHON_NOWHERE)
+		return true;
+	const uintptr_t at = symbols_find(s, "PyGILState_GetThisThreadState", &n);
+	n = n < sizeof code ? n : sizeof code;
+	return at && load_guarded(code, at, n) == n && python_tls_decode(code, n, at, &python.tls);
 }
 
 void python_consider(const struct link_map *map, uint16_t module)
@@ -126,7 +141,8 @@ void python_consider(const struct link_map *map, uint16_t module)
 	python.call_link = call ? call - map->l_addr : 0;
 	bool known = l && python.types.code && python.types.string && python.types.bytes;
 	if (known)
-		known = python_layout_agrees(l, said, load_guarded(said, runtime, sizeof said));
+		known = python_layout_agrees(l, said, load_guarded(said, runtime, sizeof said)) &&
+			find_states(l, &s);
 	if (!known)
 		say_unknown(minor);
 	else
@@ -166,6 +182,18 @@ static uint16_t logical_module(void)
 	return (uint16_t)id;
 }
 
+/*
+ * The number of interpreters that were ever made. Each of them numbers its code objects anew, and
+ * the next one may have the memory of the one before.
+ */
+static uint32_t count_interpreters(const struct python_layout *l)
+{
+	const uint8_t *runtime = (const uint8_t *)python.runtime;
+	return is_loaded() && l->runtime.interpreters != PYTHON_NOWHERE
+		       ? reader_half(runtime, l->runtime.interpreters)
+		       : 0;
+}
+
 /* ---- the thread state ---- */
 
 struct state {
@@ -190,15 +218,27 @@ static bool is_held(const struct python_layout *l, const struct python_thread *t
 	       l->thread.attached;
 }
 
+/* `known`: the variable, if this thread's state was found there before. */
+static uintptr_t load_own_state(uintptr_t known)
+{
+	uintptr_t state, at = python_tls_place(&python.tls);
+	if (at && (!python.tls.module || at == known))
+		return *(const uintptr_t *)at;
+	return at && load_guarded(&state, at, sizeof state) == sizeof state ? state : 0;
+}
+
 /*
- * Finds the thread state by CPython's key for PyGILState_Ensure, but not during shutdown. glibc's
- * pthread_getspecific reads only the thread's own memory.
+ * Finds the thread state by CPython's key for PyGILState_Ensure, or its variable, but not during
+ * shutdown. glibc's pthread_getspecific reads only the thread's own memory.
  */
-static uintptr_t state_of_this_thread(const struct python_layout *l)
+static uintptr_t state_of_this_thread(const struct python_layout *l, const struct python_thread *t)
 {
 	const uint8_t *runtime = (const uint8_t *)python.runtime;
-	if (!is_loaded() || reader_word(runtime, l->runtime.finalizing) ||
-	    !reader_half(runtime, l->runtime.tss))
+	if (!is_loaded() || reader_word(runtime, l->runtime.finalizing))
+		return 0;
+	if (l->runtime.tss == PYTHON_NOWHERE)
+		return load_own_state(t ? t->own_at : 0);
+	if (!reader_half(runtime, l->runtime.tss))
 		return 0;
 	return (uintptr_t)pthread_getspecific(reader_half(runtime, l->runtime.tss + 4));
 }
@@ -206,7 +246,7 @@ static uintptr_t state_of_this_thread(const struct python_layout *l)
 void python_here(struct python_place *place)
 {
 	const struct python_layout *l = atomic_load_explicit(&python.layout, memory_order_acquire);
-	place->state = l ? state_of_this_thread(l) : 0;
+	place->state = l ? state_of_this_thread(l, NULL) : 0;
 	place->thread = place->state ? (uint64_t)pthread_self() : 0;
 }
 
@@ -218,7 +258,7 @@ static bool find_state(const struct python_layout *l, struct python_thread *t,
 		       const struct python_place *other, struct state *s)
 {
 	const uint8_t *runtime = (const uint8_t *)python.runtime, *found;
-	s->at = !other ? state_of_this_thread(l) : is_loaded() ? other->state : 0;
+	s->at = !other ? state_of_this_thread(l, t) : is_loaded() ? other->state : 0;
 	t->reader.direct = t->is_main && !other;
 	found = s->at ? reader_load(&t->reader, s->bytes, s->at, sizeof s->bytes) : NULL;
 	t->reader.direct = false;
@@ -228,6 +268,8 @@ static bool find_state(const struct python_layout *l, struct python_thread *t,
 	if (found != s->bytes)
 		memcpy(s->bytes, found, sizeof s->bytes);
 	s->is_held = !other && is_held(l, t, runtime, s);
+	if (!other && l->runtime.tss == PYTHON_NOWHERE)
+		t->own_at = python_tls_place(&python.tls);
 	return true;
 }
 
@@ -402,6 +444,20 @@ static uint32_t find_interpreter(const struct unwind_path *walked, uint32_t from
 }
 
 /*
+ * With --with-tail-call-interp, _PyEval_EvalFrameDefault() only starts the first instruction, and
+ * each instruction is a function that jumps to the next one: the frame inside of it belongs to the
+ * run, too. Without it, the function has the code of all instructions.
+ */
+static uint32_t first_of_run(const struct unwind_path *walked, uint32_t done, uint32_t at)
+{
+	enum { ALL_INSTRUCTIONS = 4096 }; /* bytes; a tenth of the least that was seen */
+	return python.call_bytes && python.call_bytes < ALL_INSTRUCTIONS && at > done &&
+			       msr_addr_module(walked->addr[at - 1]) == python.module
+		       ? at - 1
+		       : at;
+}
+
+/*
  * Joins both paths. The call that runs a run is the native frame that contains the run's place on
  * the stack, if that frame is in the interpreter's module.
  */
@@ -427,7 +483,7 @@ static void join(struct python_thread *t, const struct code_context *c,
 			n_misses += at == UINT32_MAX;
 			continue;
 		}
-		for (; done < at; done++)
+		for (const uint32_t first = first_of_run(walked, done, at); done < first; done++)
 			append_walked(g, walked, done);
 		pass_cuts(g, at);
 		if (append_run(g, c, t, begin, end, module))
@@ -515,7 +571,7 @@ uint64_t python_tag(struct python_thread *t, const struct unwind_thread *unwind)
 {
 	const struct python_layout *l = atomic_load_explicit(&python.layout, memory_order_acquire);
 	struct state state;
-	uint64_t sum = 0;
+	uint64_t sum;
 	uintptr_t own_lo, own_hi;
 	if (!l || !t || !t->is_main || l->code.version == PYTHON_NOWHERE)
 		return TAG_PLAIN;
@@ -529,6 +585,7 @@ uint64_t python_tag(struct python_thread *t, const struct unwind_thread *unwind)
 	if (f->broken || f->is_cut)
 		return PYTHON_TAG_NONE;
 	t->torch_now.n = 0;
+	sum = count_interpreters(l);
 	for (uint32_t i = 0; i < f->n_frames; i++) {
 		if (!code_tag(l, &python.types, &f->frame[i], i, &sum))
 			return PYTHON_TAG_NONE;
@@ -605,10 +662,12 @@ void python_splice(struct python_thread *t, const struct unwind_thread *unwind,
 	}
 	t->last = (struct code_last){0};
 	t->n_splices++;
-	uint32_t n_forks = atomic_load_explicit(&python.n_forks, memory_order_relaxed);
-	if (t->n_forks != n_forks)
+	const uint64_t epoch = (uint64_t)atomic_load_explicit(&python.n_forks, memory_order_relaxed)
+				       << 32 |
+			       count_interpreters(l);
+	if (t->epoch != epoch)
 		memset(t->known, 0, t->n_marked * sizeof *t->known);
-	t->n_forks = n_forks;
+	t->epoch = epoch;
 	const struct code_context c = {.layout = l,
 				       .types = &python.types,
 				       .host = python.host,
@@ -616,6 +675,7 @@ void python_splice(struct python_thread *t, const struct unwind_thread *unwind,
 				       .scratch = &t->scratch,
 				       .met = t->met,
 				       .walk = t->n_splices,
+				       .epoch = epoch,
 				       .last = &t->last,
 				       .batch = t->batch};
 	uint64_t n_walks = unwind_counts(unwind)->walks;
