@@ -170,11 +170,8 @@ static void waits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(libraries),
-		cmocka_unit_test(openmp),
-		cmocka_unit_test(mpi),
-		cmocka_unit_test(torch), cmocka_unit_test(gpu),
-		cmocka_unit_test(waits),
+		cmocka_unit_test(libraries), cmocka_unit_test(openmp), cmocka_unit_test(mpi),
+		cmocka_unit_test(torch),     cmocka_unit_test(gpu),    cmocka_unit_test(waits),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
