@@ -61,8 +61,8 @@ bool python_tls_decode(const uint8_t *code, size_t n, uintptr_t at, struct pytho
 {
 	const uint8_t *const end = code + n;
 	for (const uint8_t *p = code; end - p >= 9; p++) {
-		/* mov %fs:disp,%rax */
-		if (BEGINS(p, end, "\x64\x48\x8b\x04\x25")) {
+		/* mov %fs:disp,%rax; variables are below the thread pointer, the canary is above */
+		if (BEGINS(p, end, "\x64\x48\x8b\x04\x25") && number(p + 5) < 0) {
 			*tls = (struct python_tls){0, (uint64_t)(int64_t)number(p + 5)};
 			return true;
 		}

@@ -144,6 +144,11 @@ static void tls_code(void **state)
 		DECODE("\xf3\x0f\x1e\xfa\x64\x48\x8b\x04\x25\xd8\xff\xff\xff\xc3", -1, &t));
 	assert_int_equal(t.module, 0);
 	assert_int_equal(t.offset, -0x28);
+	/* with a stack protector, whose canary is not the variable */
+	assert_true(DECODE("\x64\x48\x8b\x04\x25\x28\x00\x00\x00\x48\x89\x45\xf8"
+			   "\x64\x48\x8b\x04\x25\xf0\xff\xff\xff\xc3",
+			   -1, &t));
+	assert_int_equal(t.offset, -0x10);
 	/* libpython3.15 */
 	assert_true(DECODE("\xf3\x0f\x1e\xfa\x55\x48\x89\xe5\x48\x8d\x3d....\xe8....\x5d"
 			   "\x48\x8b\x80\x28\x00\x00\x00\xc3",
