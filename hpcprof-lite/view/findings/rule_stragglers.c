@@ -254,50 +254,70 @@ static void weigh_excess(const struct finding_run *r, const struct ranks *l, uin
 	}
 }
 
-/* What is in a backward pass counts at the forward line; in_backward has this part. */
-static void move_to_forward(const struct finding_run *r, double *weights, double *in_backward)
+/*
+ * What is in a backward pass counts at the forward line. Sets rows[] of this line to the row
+ * "backward" below it that has most of its weight; MODEL_NONE: none. `in_row` is for this function.
+ */
+static void move_to_forward(const struct finding_run *r, double *weights, double *in_row,
+			    uint32_t *rows)
 {
 	const struct model *m = r->m;
-	for (uint32_t c = m->n_contexts; c-- > 1;) { /* sites are above their contexts */
-		const uint32_t backward = weights[c] != 0 ? backward_of(m, c) : MODEL_NONE;
-		if (backward == MODEL_NONE)
+	for (uint32_t c = 0; c < m->n_contexts; c++) {
+		const uint32_t row = weights[c] != 0 ? backward_of(m, c) : MODEL_NONE;
+		rows[c] = MODEL_NONE;
+		if (row == MODEL_NONE)
 			continue;
-		const uint32_t line = finding_site(r, m->contexts[backward].parent);
-		weights[line] += weights[c];
-		in_backward[line] += weights[c];
+		in_row[row] += weights[c];
 		weights[c] = 0;
 	}
+	for (uint32_t row = 1; row < m->n_contexts; row++) {
+		if (in_row[row] == 0)
+			continue;
+		const uint32_t line = finding_site(r, m->contexts[row].parent);
+		weights[line] += in_row[row];
+		if (rows[line] == MODEL_NONE || in_row[row] > in_row[rows[line]])
+			rows[line] = row;
+	}
+	for (uint32_t c = 0; c < m->n_contexts; c++)
+		if (rows[c] != MODEL_NONE && in_row[rows[c]] <= weights[c] / 2)
+			rows[c] = MODEL_NONE;
 }
 
-static void put_subject(const struct model *m, struct finding *f, bool in_backward)
+/* `row`: the row "backward" that it is about; MODEL_NONE: none. */
+static void put_subject(const struct model *m, struct finding *f, uint32_t row)
 {
 	const struct model_process *p = &m->processes[f->process];
-	const char *module = f->n_places ? torch_module_of(m, f->places[0].context) : "";
+	const char *module = row != MODEL_NONE ? torch_module_of(m, row)
+			     : f->n_places     ? torch_module_of(m, f->places[0].context)
+					       : "";
 	char who[32];
 	if (p->rank >= 0)
 		snprintf(who, sizeof who, "rank %" PRId32, p->rank);
 	else
 		snprintf(who, sizeof who, "pid %" PRIu32, p->pid);
 	snprintf(f->subject, sizeof f->subject, "%s%s%s%s", who,
-		 in_backward ? ", in the backward pass" : "",
-		 *module ? in_backward ? " of " : ", in " : "", module);
+		 row != MODEL_NONE ? ", in the backward pass" : "",
+		 *module ? row != MODEL_NONE ? " of " : ", in " : "", module);
 }
 
 static bool put_straggler(const struct finding_run *r, const struct ranks *l, struct finding *f)
 {
-	double *weights = finding_weights(r->m), *in_backward = finding_weights(r->m);
-	uint8_t *state = calloc((size_t)r->m->n_contexts + 1, sizeof *state);
-	const bool ok = weights && in_backward && state;
+	const struct model *m = r->m;
+	double *weights = finding_weights(m), *in_row = finding_weights(m);
+	uint8_t *state = calloc((size_t)m->n_contexts + 1, sizeof *state);
+	uint32_t *rows = calloc((size_t)m->n_contexts + 1, sizeof *rows);
+	const bool ok = weights && in_row && state && rows;
 	if (ok) {
 		weigh_excess(r, l, f->process, weights);
-		keep_scope(r->m, find_scope(r, l->at[f->process].site), weights, state);
-		move_to_forward(r, weights, in_backward);
+		keep_scope(m, find_scope(r, l->at[f->process].site), weights, state);
+		move_to_forward(r, weights, in_row, rows);
 		finding_places(r, f, weights);
-		put_subject(r->m, f, f->n_places && in_backward[f->places[0].context] > 0);
+		put_subject(m, f, f->n_places ? rows[f->places[0].context] : MODEL_NONE);
 	}
 	free(weights);
-	free(in_backward);
+	free(in_row);
 	free(state);
+	free(rows);
 	return ok;
 }
 
