@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Data-parallel training of two ranks: torch_straggler.py STEPS SECONDS [gloo|nccl]. The backward
-pass of the second block takes so long in rank 1, and next to nothing in rank 0. Ranks find each
-other by the file MEETING, or as torchrun says. Prints the sum of the parameters."""
+pass of one layer takes so long in rank 1, and next to nothing in rank 0. Ranks find each other by
+the file MEETING, or as torchrun says. Prints the sum of the parameters."""
 
 import os
 import sys
@@ -18,32 +18,28 @@ RANK = int(os.environ["RANK"])
 DEVICE = "cuda:%d" % RANK if BACKEND == "nccl" else "cpu"
 
 
-class Slow(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x, seconds):
-        ctx.seconds = seconds
-        return x.clone()
-
-    @staticmethod
-    def backward(ctx, gradient):
-        time.sleep(ctx.seconds)
-        return gradient, None
+def wait(gradient):
+    time.sleep(SECONDS)
+    return gradient
 
 
 class Block(nn.Module):
-    def __init__(self, seconds):
+    def __init__(self, is_slow):
         super().__init__()
         self.fc = nn.Linear(64, 64)
-        self.seconds = seconds
+        self.is_slow = is_slow
 
     def forward(self, x):
-        return torch.relu(Slow.apply(self.fc(x), self.seconds))
+        y = self.fc(x)
+        if self.is_slow:
+            y.register_hook(wait)
+        return torch.relu(y)
 
 
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
-        self.blocks = nn.ModuleList(Block(SECONDS if RANK == i == 1 else 0) for i in range(3))
+        self.blocks = nn.ModuleList(Block(RANK == i == 1) for i in range(3))
 
     def forward(self, x):
         for block in self.blocks:

@@ -187,9 +187,9 @@ static int take_libc(struct dl_phdr_info *info, size_t n, void *to)
 static void *take_places(void *tls)
 {
 	static _Thread_local int own;
-	uintptr_t thread = python_tls_place(&(struct python_tls){0});
-	assert_ptr_equal((void *)python_tls_place(&(struct python_tls){0, (uintptr_t)&own - thread}),
-			 &own);
+	const uintptr_t thread = python_tls_place(&(struct python_tls){0});
+	const struct python_tls here = {0, (uintptr_t)&own - thread};
+	assert_ptr_equal((void *)python_tls_place(&here), &own);
 	assert_ptr_equal((void *)python_tls_place(tls), &errno);
 	return NULL;
 }
