@@ -512,6 +512,7 @@ libhlview_la_SOURCES += \
 	hpcprof-lite/view/findings/rule_open_calls.c \
 	hpcprof-lite/view/findings/rule_processors.c \
 	hpcprof-lite/view/findings/rule_ranks.c \
+	hpcprof-lite/view/findings/rule_stragglers.c \
 	hpcprof-lite/view/findings/rule_regions.c \
 	hpcprof-lite/view/findings/rule_serial.c \
 	hpcprof-lite/view/findings/rule_startup.c \

@@ -326,7 +326,8 @@ libhlpython_la_SOURCES = \
 	hpcrun-lite/python/torch_module.c hpcrun-lite/python/torch_module.h \
 	hpcrun-lite/python/torch_search.c hpcrun-lite/python/torch_search.h \
 	hpcrun-lite/python/torch_table.c hpcrun-lite/python/torch_table.h \
-	hpcrun-lite/python/python_symbols.c hpcrun-lite/python/python_symbols.h
+	hpcrun-lite/python/python_symbols.c hpcrun-lite/python/python_symbols.h \
+	hpcrun-lite/python/python_tls.c hpcrun-lite/python/python_tls.h
 libhlpython_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
 
 # Parallel regions of OpenMP, and marks on stacks. Also linked into unit tests.

@@ -459,12 +459,14 @@ tests_workload_torch_libtorch_cpu_la_CXXFLAGS = -O1 -g
 tests_workload_torch_libtorch_cpu_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 
 torch_tests = tests/cli/torch/torch_backward.sh tests/cli/torch/torch_golden.sh \
-	tests/cli/torch/torch_gpu_golden.sh tests/cli/torch/torch_launches.sh
+	tests/cli/torch/torch_gpu_golden.sh tests/cli/torch/torch_launches.sh \
+	tests/cli/torch/torch_straggler.sh
 TESTS += $(torch_tests)
 # Takes a real PyTorch.
 FULL_TESTS += tests/cli/torch/torch_training.sh
 EXTRA_DIST += tests/cli/torch/torch_training.sh
-EXTRA_DIST += $(torch_tests) tests/cli/torch/torch_training.py tests/golden/torch_backward \
+EXTRA_DIST += $(torch_tests) tests/cli/torch/torch_straggler.py tests/cli/torch/torch_training.py \
+	tests/golden/torch_backward \
 	tests/golden/torch_gpu
 
 if HAVE_CMOCKA

@@ -9,7 +9,8 @@ TESTS += tests/unit/run/test_python tests/unit/run/test_python_ahead \
 	tests/unit/run/test_python_call tests/unit/run/test_python_frames \
 	tests/unit/prof/test_python_lines
 tests_unit_run_test_python_SOURCES = tests/unit/run/test_python.c hpcrun-lite/python/layout.c \
-	hpcrun-lite/python/reader.c hpcrun-lite/python/python_symbols.c
+	hpcrun-lite/python/reader.c hpcrun-lite/python/python_symbols.c \
+	hpcrun-lite/python/python_tls.c
 tests_unit_run_test_python_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl
 tests_unit_run_test_python_frames_SOURCES = tests/unit/run/test_python_frames.c \
 	hpcrun-lite/python/frames.c hpcrun-lite/python/layout.c hpcrun-lite/python/reader.c

@@ -8,5 +8,5 @@
 PY=$("$PYTHON3" -c 'import os, sys; print(os.path.realpath(sys.executable))')
 "$PY" -c '
 import sys, sysconfig
-good = sys.implementation.name == "cpython" and (3, 10) <= sys.version_info[:2] <= (3, 14) and not sysconfig.get_config_var("Py_GIL_DISABLED")
-sys.exit(not good)' || skip_all "$PY is no CPython 3.10 to 3.14"
+good = sys.implementation.name == "cpython" and (3, 10) <= sys.version_info[:2] <= (3, 15) and not sysconfig.get_config_var("Py_GIL_DISABLED")
+sys.exit(not good)' || skip_all "$PY is no CPython 3.10 to 3.15"

@@ -133,7 +133,7 @@ void model_free(struct model *m);
 
 /*
  * True for Python source of the installation, not of the user: below lib/python3.12, site-packages
- * or dist-packages, or not a file ("<frozen runpy>").
+ * or dist-packages, or not a file ("<frozen runpy>", "[torch.nn]").
  */
 bool model_is_python_library(const char *path);
 /*

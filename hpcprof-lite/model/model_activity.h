@@ -19,6 +19,8 @@ enum model_activity {
 	MODEL_MPI_ONE_SIDED,
 	MODEL_MPI_IO,
 	MODEL_MPI_OTHER,     /* set-up and other calls */
+	/* in collective operations of PyTorch, until other ranks come; also their own threads */
+	MODEL_TORCH_COLLECTIVE,
 	MODEL_GPU_WAIT,      /* in a call that waits for a GPU */
 	MODEL_BLOCKED_LOCK,  /* not running: a futex */
 	MODEL_BLOCKED_THREAD, /* not running: a condition variable, semaphore or join */

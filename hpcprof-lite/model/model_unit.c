@@ -67,5 +67,5 @@ static bool is_in_installation(const char *path)
 
 bool model_is_python_library(const char *path)
 {
-	return path[0] == '<' || is_in_installation(path);
+	return path[0] == '<' || path[0] == '[' || is_in_installation(path);
 }

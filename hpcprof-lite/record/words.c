@@ -63,6 +63,7 @@ const char *words_activity(unsigned a)
 		[MODEL_MPI_ONE_SIDED] = "mpi-one-sided",
 		[MODEL_MPI_IO] = "mpi-io",
 		[MODEL_MPI_OTHER] = "mpi-other",
+		[MODEL_TORCH_COLLECTIVE] = "torch-collective",
 		[MODEL_GPU_WAIT] = "gpu-wait",
 		[MODEL_BLOCKED_LOCK] = "blocked-lock",
 		[MODEL_BLOCKED_THREAD] = "blocked-thread",

@@ -13,7 +13,11 @@ static const struct python_layout layouts[] = {
 		.chain = PYTHON_CHAIN_OBJECTS,
 		.lines = MSR_PYTHON_LINES_PAIRS,
 		.attributes = PYTHON_ATTRIBUTES_DICT,
-		.runtime = {.finalizing = 16, .tss = 584, .current = 568, .main_thread = 72},
+		.runtime = {.finalizing = 16,
+			    .tss = 584,
+			    .current = 568,
+			    .main_thread = 72,
+			    .interpreters = PYTHON_NOWHERE},
 		.thread = {.thread_id = 176, .status = PYTHON_NOWHERE, .frame = 24, .cframe = 48},
 		.cframe = {.frame = PYTHON_NOWHERE, .previous = 8},
 		.frame = {.code = 32,
@@ -40,7 +44,11 @@ static const struct python_layout layouts[] = {
 		.chain = PYTHON_CHAIN_CFRAMES,
 		.lines = MSR_PYTHON_LINES_LOCATIONS,
 		.attributes = PYTHON_ATTRIBUTES_BEFORE,
-		.runtime = {.finalizing = 24, .tss = 592, .current = 576, .main_thread = 80},
+		.runtime = {.finalizing = 24,
+			    .tss = 592,
+			    .current = 576,
+			    .main_thread = 80,
+			    .interpreters = PYTHON_NOWHERE},
 		.thread = {.thread_id = 152,
 			   .status = PYTHON_NOWHERE,
 			   .frame = PYTHON_NOWHERE,
@@ -73,7 +81,8 @@ static const struct python_layout layouts[] = {
 		.runtime = {.finalizing = 24,
 			    .tss = 1544,
 			    .current = PYTHON_NOWHERE,
-			    .main_thread = 64},
+			    .main_thread = 64,
+			    .interpreters = 56},
 		.thread = {.thread_id = 136,
 			   .status = 24,
 			   .status_mask = 1 << 4,
@@ -103,13 +112,16 @@ static const struct python_layout layouts[] = {
 	{
 		.minor = 13,
 		.said_thread = 19,
+		.said_id = 24,
+		.said_frame = 28,
 		.chain = PYTHON_CHAIN_SHIMS,
 		.lines = MSR_PYTHON_LINES_LOCATIONS,
 		.attributes = PYTHON_ATTRIBUTES_BEHIND,
 		.runtime = {.finalizing = 608,
 			    .tss = 2160,
 			    .current = PYTHON_NOWHERE,
-			    .main_thread = 656},
+			    .main_thread = 656,
+			    .interpreters = 648},
 		.thread = {.thread_id = 152,
 			   .status = 40,
 			   .status_mask = UINT32_MAX,
@@ -139,13 +151,16 @@ static const struct python_layout layouts[] = {
 	{
 		.minor = 14,
 		.said_thread = 22,
+		.said_id = 27,
+		.said_frame = 31,
 		.chain = PYTHON_CHAIN_SHIMS,
 		.lines = MSR_PYTHON_LINES_LOCATIONS,
 		.attributes = PYTHON_ATTRIBUTES_BEHIND,
 		.runtime = {.finalizing = 784,
 			    .tss = 2336,
 			    .current = PYTHON_NOWHERE,
-			    .main_thread = 832},
+			    .main_thread = 832,
+			    .interpreters = 824},
 		.thread = {.thread_id = 152,
 			   .status = 44,
 			   .status_mask = UINT32_MAX,
@@ -172,6 +187,45 @@ static const struct python_layout layouts[] = {
 		.ascii_bytes = 40,
 		.compact_bytes = 56,
 	},
+	{
+		.minor = 15,
+		.said_thread = 22,
+		.said_id = 30,
+		.said_frame = 39,
+		.chain = PYTHON_CHAIN_SHIMS,
+		.lines = MSR_PYTHON_LINES_LOCATIONS,
+		.attributes = PYTHON_ATTRIBUTES_BEHIND,
+		.runtime = {.finalizing = 912,
+			    .tss = PYTHON_NOWHERE,
+			    .current = PYTHON_NOWHERE,
+			    .main_thread = 960,
+			    .interpreters = 952},
+		.thread = {.thread_id = 176,
+			   .status = 48,
+			   .status_mask = UINT32_MAX,
+			   .attached = 1,
+			   .frame = 72,
+			   .cframe = PYTHON_NOWHERE},
+		.cframe = {.frame = PYTHON_NOWHERE, .previous = PYTHON_NOWHERE},
+		.frame = {.code = 0,
+			  .previous = 8,
+			  .instruction = 56,
+			  .owner = 74,
+			  .is_entry = PYTHON_NOWHERE,
+			  .locals = 80},
+		.code = {.filename = 112,
+			 .name = 120,
+			 .qualname = 128,
+			 .first_line = 68,
+			 .line_table = 136,
+			 .bytecode = 208,
+			 .version = 92,
+			 .first_traceable = 192,
+			 .bytes = 200},
+		.type_keys = 888,
+		.ascii_bytes = 40,
+		.compact_bytes = 56,
+	},
 };
 
 const struct python_layout *python_layout_of(unsigned minor)
@@ -187,10 +241,9 @@ const struct python_layout *python_layout_of(unsigned minor)
  * version. They are: "xdebugpy", version, free_threaded; then offsets in the runtime (size,
  * finalizing, interpreters_head), in an interpreter, in a thread, in a frame.
  */
-enum { SAID_FREE_THREADED = 2, SAID_FINALIZING = 4, SAID_FRAME = 9 };
+enum { SAID_FREE_THREADED = 2, SAID_FINALIZING = 4 };
 enum {
 	THREAD_FRAME = 4,
-	THREAD_ID = 5,
 	FRAME_PREVIOUS = 1,
 	FRAME_CODE = 2,
 	FRAME_INSTRUCTION = 3,
@@ -205,11 +258,10 @@ bool python_layout_agrees(const struct python_layout *l, const void *runtime, si
 	if (n_bytes < sizeof said)
 		return false;
 	memcpy(said, runtime, sizeof said);
-	const uint64_t *thread = said + l->said_thread, *frame = thread + SAID_FRAME;
+	const uint64_t *thread = said + l->said_thread, *frame = said + l->said_frame;
 	return memcmp(said, "xdebugpy", sizeof *said) == 0 && !said[SAID_FREE_THREADED] &&
 	       said[SAID_FINALIZING] == l->runtime.finalizing &&
-	       thread[THREAD_FRAME] == l->thread.frame &&
-	       thread[THREAD_ID] == l->thread.thread_id &&
+	       thread[THREAD_FRAME] == l->thread.frame && said[l->said_id] == l->thread.thread_id &&
 	       frame[FRAME_PREVIOUS] == l->frame.previous && frame[FRAME_CODE] == l->frame.code &&
 	       frame[FRAME_INSTRUCTION] == l->frame.instruction &&
 	       frame[FRAME_OWNER] == l->frame.owner;

@@ -49,16 +49,21 @@ struct python_layout {
 	uint8_t lines; /* enum msr_python_lines */
 	uint8_t attributes; /* enum python_attributes */
 	/*
-	 * Index of the word at the start of _PyRuntime that leads to the offsets in a thread state;
-	 * 0: this version has none.
+	 * Indices of words at the start of _PyRuntime: of the first about a thread state, of the
+	 * one about thread_id, and of the first about a frame. 0: this version has none.
 	 */
-	uint8_t said_thread;
+	uint8_t said_thread, said_id, said_frame;
 	struct {
 		/* pointer: not NULL once the interpreter is being taken down */
 		uint16_t finalizing;
-		uint16_t tss; /* Py_tss_t of the thread state: int is_initialized, pthread_key_t */
+		/*
+		 * Py_tss_t of the thread state: int is_initialized, pthread_key_t. NOWHERE: it is
+		 * in a thread-local variable, see python_tls.h.
+		 */
+		uint16_t tss;
 		uint16_t current; /* pointer: the thread state that holds the interpreter lock */
 		uint16_t main_thread; /* pthread_self() of the thread that set it up */
+		uint16_t interpreters; /* u64: how many there have been */
 	} runtime;
 	struct {
 		uint16_t thread_id;   /* pthread_self() */
@@ -98,6 +103,6 @@ const struct python_layout *python_layout_of(unsigned minor);
  * states other offsets than `l`, or is a build without the interpreter lock.
  */
 bool python_layout_agrees(const struct python_layout *l, const void *runtime, size_t n_bytes);
-enum { PYTHON_LAYOUT_SAID_BYTES = 37 * 8 };
+enum { PYTHON_LAYOUT_SAID_BYTES = 45 * 8 };
 
 #endif

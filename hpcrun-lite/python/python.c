@@ -9,6 +9,7 @@
 #include "common/safe/load.h"
 #include "common/safe/text.h"
 #include "hpcrun-lite/python/python_symbols.h"
+#include "hpcrun-lite/python/python_tls.h"
 #include "hpcrun-lite/python/torch_code.h"
 
 #include <dlfcn.h>
@@ -47,11 +48,23 @@ static void say_unknown(unsigned minor)
 	if (minor) {
 		text_put(&t, "CPython 3.");
 		text_put_u64(&t, minor);
-		text_put(&t, ", or this build of it, is not supported; 3.10 to 3.14 are");
+		text_put(&t, ", or this build of it, is not supported; 3.10 to 3.15 are");
 	} else {
 		text_put(&t, "the interpreter is older than CPython 3.10");
 	}
 	python.host->note(line);
+}
+
+/* Returns false if it is not known where a thread has its state. */
+static bool find_states(const struct python_layout *l, const struct symbols *s)
+{
+	uint8_t code[64];
+	uint64_t n;
+	if (l->runtime.tss != PYTHON_NOWHERE)
+		return true;
+	const uintptr_t at = symbols_find(s, "PyGILState_GetThisThreadState", &n);
+	n = n < sizeof code ? n : sizeof code;
+	return at && load_guarded(code, at, n) == n && python_tls_decode(code, n, at, &python.tls);
 }
 
 void python_consider(const struct link_map *map, uint16_t module)
@@ -78,7 +91,8 @@ void python_consider(const struct link_map *map, uint16_t module)
 	python.call_link = call ? call - map->l_addr : 0;
 	bool known = l && python.types.code && python.types.string && python.types.bytes;
 	if (known)
-		known = python_layout_agrees(l, said, load_guarded(said, runtime, sizeof said));
+		known = python_layout_agrees(l, said, load_guarded(said, runtime, sizeof said)) &&
+			find_states(l, &s);
 	if (!known)
 		say_unknown(minor);
 	else
@@ -118,6 +132,14 @@ static uint16_t logical_module(void)
 	return (uint16_t)id;
 }
 
+uint32_t python_count_interpreters(const struct python_layout *l)
+{
+	const uint8_t *runtime = (const uint8_t *)python.runtime;
+	return is_loaded() && l->runtime.interpreters != PYTHON_NOWHERE
+		       ? reader_half(runtime, l->runtime.interpreters)
+		       : 0;
+}
+
 /* ---- the thread state ---- */
 
 /*
@@ -136,15 +158,27 @@ static bool is_held(const struct python_layout *l, const struct python_thread *t
 	       l->thread.attached;
 }
 
+/* `known`: the variable, if this thread's state was found there before. */
+static uintptr_t load_own_state(uintptr_t known)
+{
+	uintptr_t state, at = python_tls_place(&python.tls);
+	if (at && (!python.tls.module || at == known))
+		return *(const uintptr_t *)at;
+	return at && load_guarded(&state, at, sizeof state) == sizeof state ? state : 0;
+}
+
 /*
- * Finds the thread state by CPython's key for PyGILState_Ensure, but not during shutdown. glibc's
- * pthread_getspecific reads only the thread's own memory.
+ * Finds the thread state by CPython's key for PyGILState_Ensure, or its variable, but not during
+ * shutdown. glibc's pthread_getspecific reads only the thread's own memory.
  */
-static uintptr_t state_of_this_thread(const struct python_layout *l)
+static uintptr_t state_of_this_thread(const struct python_layout *l, const struct python_thread *t)
 {
 	const uint8_t *runtime = (const uint8_t *)python.runtime;
-	if (!is_loaded() || reader_word(runtime, l->runtime.finalizing) ||
-	    !reader_half(runtime, l->runtime.tss))
+	if (!is_loaded() || reader_word(runtime, l->runtime.finalizing))
+		return 0;
+	if (l->runtime.tss == PYTHON_NOWHERE)
+		return load_own_state(t ? t->own_at : 0);
+	if (!reader_half(runtime, l->runtime.tss))
 		return 0;
 	return (uintptr_t)pthread_getspecific(reader_half(runtime, l->runtime.tss + 4));
 }
@@ -152,7 +186,7 @@ static uintptr_t state_of_this_thread(const struct python_layout *l)
 void python_here(struct python_place *place)
 {
 	const struct python_layout *l = atomic_load_explicit(&python.layout, memory_order_acquire);
-	place->state = l ? state_of_this_thread(l) : 0;
+	place->state = l ? state_of_this_thread(l, NULL) : 0;
 	place->thread = place->state ? (uint64_t)pthread_self() : 0;
 }
 
@@ -164,7 +198,7 @@ bool python_find_state(const struct python_layout *l, struct python_thread *t,
 		       const struct python_place *other, struct python_state *s)
 {
 	const uint8_t *runtime = (const uint8_t *)python.runtime, *found;
-	s->at = !other ? state_of_this_thread(l) : is_loaded() ? other->state : 0;
+	s->at = !other ? state_of_this_thread(l, t) : is_loaded() ? other->state : 0;
 	t->reader.direct = t->is_main && !other;
 	found = s->at ? reader_load(&t->reader, s->bytes, s->at, sizeof s->bytes) : NULL;
 	t->reader.direct = false;
@@ -174,6 +208,8 @@ bool python_find_state(const struct python_layout *l, struct python_thread *t,
 	if (found != s->bytes)
 		memcpy(s->bytes, found, sizeof s->bytes);
 	s->is_held = !other && is_held(l, t, runtime, s);
+	if (!other && l->runtime.tss == PYTHON_NOWHERE)
+		t->own_at = python_tls_place(&python.tls);
 	return true;
 }
 
@@ -348,6 +384,20 @@ static uint32_t find_interpreter(const struct unwind_path *walked, uint32_t from
 }
 
 /*
+ * With --with-tail-call-interp, _PyEval_EvalFrameDefault() only starts the first instruction, and
+ * each instruction is a function that jumps to the next one: the frame inside of it belongs to the
+ * run, too. Without it, the function has the code of all instructions.
+ */
+static uint32_t first_of_run(const struct unwind_path *walked, uint32_t done, uint32_t at)
+{
+	enum { ALL_INSTRUCTIONS = 4096 }; /* bytes; a tenth of the least that was seen */
+	return python.call_bytes && python.call_bytes < ALL_INSTRUCTIONS && at > done &&
+			       msr_addr_module(walked->addr[at - 1]) == python.module
+		       ? at - 1
+		       : at;
+}
+
+/*
  * Joins both paths. The call that runs a run is the native frame that contains the run's place on
  * the stack, if that frame is in the interpreter's module.
  */
@@ -373,7 +423,7 @@ static void join(struct python_thread *t, const struct code_context *c,
 			n_misses += at == UINT32_MAX;
 			continue;
 		}
-		for (; done < at; done++)
+		for (const uint32_t first = first_of_run(walked, done, at); done < first; done++)
 			append_walked(g, walked, done);
 		pass_cuts(g, at);
 		if (append_run(g, c, t, begin, end, module))
@@ -505,10 +555,12 @@ void python_splice(struct python_thread *t, const struct unwind_thread *unwind,
 	}
 	t->last = (struct code_last){0};
 	t->n_splices++;
-	uint32_t n_forks = atomic_load_explicit(&python.n_forks, memory_order_relaxed);
-	if (t->n_forks != n_forks)
+	const uint64_t epoch = (uint64_t)atomic_load_explicit(&python.n_forks, memory_order_relaxed)
+				       << 32 |
+			       python_count_interpreters(l);
+	if (t->epoch != epoch)
 		memset(t->known, 0, t->n_marked * sizeof *t->known);
-	t->n_forks = n_forks;
+	t->epoch = epoch;
 	const struct code_context c = {.layout = l,
 				       .types = &python.types,
 				       .host = python.host,
@@ -516,6 +568,7 @@ void python_splice(struct python_thread *t, const struct unwind_thread *unwind,
 				       .scratch = &t->scratch,
 				       .met = t->met,
 				       .walk = t->n_splices,
+				       .epoch = epoch,
 				       .last = &t->last,
 				       .batch = t->batch};
 	uint64_t n_walks = unwind_counts(unwind)->walks;

@@ -29,7 +29,7 @@ uint64_t python_tag(struct python_thread *t)
 {
 	const struct python_layout *l = atomic_load_explicit(&python.layout, memory_order_relaxed);
 	const struct frames *f = &t->frames;
-	uint64_t sum = 0;
+	uint64_t sum = python_count_interpreters(l);
 	frames_collect(&t->frames, l, &t->reader, t->call.bytes, t->call.at);
 	if (f->broken || f->is_cut)
 		return PYTHON_TAG_NONE;
@@ -68,7 +68,7 @@ bool python_may_remember(const struct python_thread *t, bool has_frames)
 /* A guard is this, then the frames from the innermost, shims too, and then the calls of modules. */
 struct guard {
 	uint32_t n_frames, n_calls;
-	uint64_t known; /* functions that call modules: there were so many */
+	uint64_t known; /* known_now() at that time */
 };
 
 struct guard_frame {
@@ -80,6 +80,12 @@ struct guard_call {
 	uintptr_t local; /* where its frame has the module */
 	uint64_t frame;  /* among struct frames */
 };
+
+/* How many functions call modules, and how many interpreters there were. */
+static uint64_t known_now(const struct python_layout *l)
+{
+	return (uint64_t)python_count_interpreters(l) << 32 | torch_code_count();
+}
 
 /* Reads a frame of CPython 3.12 or later. */
 static struct guard_frame read_frame(const struct python_layout *l, uintptr_t at)
@@ -149,7 +155,7 @@ bool python_holds(void *thread, const void *words, uint32_t n_bytes)
 			return false;
 		at = reader_word((const uint8_t *)at, l->frame.previous);
 	}
-	return !at && g->known == torch_code_count() &&
+	return !at && g->known == known_now(l) &&
 	       read_calls(t, (const struct guard_call *)end, g->n_calls);
 }
 
@@ -176,7 +182,7 @@ uint32_t python_guard(struct python_thread *t, void *words, uint32_t most_bytes)
 	struct guard *g = words;
 	struct guard_frame *frame = (struct guard_frame *)(g + 1);
 	const uint32_t n_bytes = (uint32_t)(sizeof *g + calls->n * sizeof(struct guard_call));
-	*g = (struct guard){.n_calls = calls->n, .known = torch_code_count()};
+	*g = (struct guard){.n_calls = calls->n, .known = known_now(l)};
 	if (n_bytes > most_bytes)
 		return 0;
 	g->n_frames = keep_frames(l, t, frame, (most_bytes - n_bytes) / (uint32_t)sizeof *frame);

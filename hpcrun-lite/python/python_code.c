@@ -425,12 +425,17 @@ static bool hash_file(const struct code_context *c, uintptr_t file, uint64_t *ha
 	return true;
 }
 
-/* Since 3.12 each code object has a unique number. Returns 0 if this one has none. */
-static uint64_t key_by_number(const struct python_layout *l, uintptr_t at, const uint8_t *head)
+/*
+ * Since 3.12 each code object of an interpreter has a unique number. Returns 0 if this one has
+ * none.
+ */
+static uint64_t key_by_number(const struct code_context *c, uintptr_t at, const uint8_t *head)
 {
+	const struct python_layout *l = c->layout;
 	uint64_t numbers = numbers_of(l, head);
-	return numbers >> 32 ? mix(mix(mix(at, numbers), reader_word(head, l->code.filename)),
-				   reader_word(head, l->code.name)) |
+	return numbers >> 32 ? mix(mix(mix(mix(at, numbers), reader_word(head, l->code.filename)),
+				       reader_word(head, l->code.name)),
+				   c->epoch) |
 				       1
 			     : 0;
 }
@@ -468,7 +473,7 @@ static bool key_of(const struct code_context *c, uintptr_t at, const uint8_t *he
 		  name_at = reader_word(head, name_offset(l)),
 		  table_at = reader_word(head, l->code.line_table);
 	size_t n_lines;
-	if ((*key = key_by_number(l, at, head))) {
+	if ((*key = key_by_number(c, at, head))) {
 		if (!c->reader->direct) {
 			m->part[CODE_FILE] = m->part[CODE_NAME] = 0;
 			m->part[CODE_LINES] = 1;
@@ -571,7 +576,7 @@ static void want_contents(const struct code_context *c, const uint32_t *unmet, u
 		if (k >= heads->n || !heads->piece[k].iov_len || !is_code(c, head) ||
 		    !reader_has_room(contents, CODE_N_PARTS, CODE_N_PARTS * FIRST_BYTES))
 			continue;
-		uint64_t key = key_by_number(l, (uintptr_t)heads->piece[k].iov_base, head);
+		uint64_t key = key_by_number(c, (uintptr_t)heads->piece[k].iov_base, head);
 		if (key && find_cached(key))
 			continue;
 		uintptr_t file = reader_word(head, l->code.filename);

@@ -71,6 +71,7 @@ struct code_context {
 	struct code_scratch *scratch;
 	struct code_met *met;       /* CODE_MET entries */
 	uint64_t walk;              /* number of this walk, not 0 */
+	uint64_t epoch;             /* what is known of code objects belongs to one epoch */
 	struct code_last *last;
 	struct reader_batch *batch; /* two batches */
 };

@@ -9,6 +9,7 @@
 #include "hpcrun-lite/python/frames.h"
 #include "hpcrun-lite/python/python.h"
 #include "hpcrun-lite/python/python_code.h"
+#include "hpcrun-lite/python/python_tls.h"
 #include "hpcrun-lite/python/torch_module.h"
 
 #include <stdatomic.h>
@@ -28,8 +29,9 @@ struct python_thread {
 	uint64_t n_walks; /* the unwinder's count at that time */
 	struct frames_run *runs;
 	enum unwind_end end;
-	uint32_t n_forks;
+	uint64_t epoch;
 	bool is_main;
+	uintptr_t own_at; /* python_tls_place(), once its state was found there */
 	bool was_native;          /* the previous path had no Python frames */
 	bool is_plain;            /* ... and could have none: see is_plain() */
 	struct code_known *known; /* by place from the outermost Python frame */
@@ -60,6 +62,7 @@ struct python_interpreter {
 	uint16_t module;
 	/* link address and size of _PyEval_EvalFrameDefault; 0: unknown */
 	uint64_t call_link, call_bytes;
+	struct python_tls tls; /* if the layout has no key */
 	struct code_types types;
 	struct object_types object_types;
 	/* code objects known before a fork have no record in the child's file */
@@ -74,5 +77,11 @@ extern struct python_interpreter python;
  */
 bool python_find_state(const struct python_layout *l, struct python_thread *t,
 		       const struct python_place *other, struct python_state *s);
+
+/*
+ * The number of interpreters that were ever made. Each of them numbers its code objects anew, and
+ * the next one may have the memory of the one before.
+ */
+uint32_t python_count_interpreters(const struct python_layout *l);
 
 #endif

@@ -38,6 +38,7 @@ USES = {
     "mpi-one-sided": ("MPI one-sided", "MPI: one-sided"),
     "mpi-io": ("MPI files", "MPI: files"),
     "mpi-other": ("MPI other calls", "MPI: other calls"),
+    "torch-collective": ("PyTorch collect.", "PyTorch: collective operations"),
     "gpu-wait": ("waited for a GPU",),
     "blocked-lock": ("blocked: locks",),
     "blocked-thread": ("blocked: threads",

@@ -9,7 +9,7 @@
 
 /* The state of a path: in which library it is, and what the thread does there. */
 struct state {
-	uint8_t library;  /* enum runtime_library: NONE, OMP, MPI or GPU */
+	uint8_t library;  /* enum runtime_library: NONE, OMP, MPI, GPU or TORCH */
 	uint8_t activity; /* enum model_activity */
 	bool is_in_program; /* the path has a frame of the program */
 	uint8_t waits_on;   /* enum known_wait_object, of the innermost call of libc */
@@ -153,6 +153,8 @@ static bool is_better(struct state above, const struct runtime_call *call)
 {
 	if (above.library == RUNTIME_NONE)
 		return true;
+	if (above.library == RUNTIME_TORCH)
+		return call->library == RUNTIME_MPI;
 	return above.library == RUNTIME_OMP && call->library == RUNTIME_OMP &&
 	       above.activity == MODEL_OMP_OVERHEAD && call->activity != MODEL_OMP_OVERHEAD;
 }

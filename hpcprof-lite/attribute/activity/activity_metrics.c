@@ -30,6 +30,8 @@ static const struct {
 	[MODEL_MPI_IO] = {"MPI:IO (sec)", "MPI:IO", "Time in calls of MPI for files"},
 	[MODEL_MPI_OTHER] = {"MPI:OTHER (sec)", "MPI:OTHER",
 			     "Time in other calls of MPI and in its own threads"},
+	[MODEL_TORCH_COLLECTIVE] = {"TORCH:COLLECTIVE (sec)", "TORCH:COLLECTIVE",
+				    "Time in collective operations of PyTorch"},
 	[MODEL_GPU_WAIT] = {"GPU:WAIT (sec)", "GPU:WAIT", "Time in calls that wait for a GPU"},
 	[MODEL_BLOCKED_LOCK] = {"BLOCKED:LOCK (sec)", "BLOCKED:LOCK",
 				"Time blocked by a lock or another futex"},

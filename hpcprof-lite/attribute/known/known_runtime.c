@@ -220,6 +220,9 @@ struct runtime_call known_call(const char *function)
 		return (struct runtime_call){RUNTIME_MPI, activity, false};
 	if (waits_for_gpu(function))
 		return (struct runtime_call){RUNTIME_GPU, MODEL_GPU_WAIT, false};
+	/* the C++ part of torch.distributed, with the reducer of DDP; gloo's threads */
+	if (begins(function, "c10d::") || begins(function, "gloo::"))
+		return (struct runtime_call){RUNTIME_TORCH, MODEL_TORCH_COLLECTIVE, false};
 	return omp_call(function);
 }
 

@@ -13,6 +13,7 @@ enum runtime_library {
 	RUNTIME_OMP,    /* libgomp, libomp, Intel's libiomp5 */
 	RUNTIME_MPI,    /* Open MPI, MPICH, Intel MPI and their relatives */
 	RUNTIME_GPU,    /* of a call: it waits for a GPU */
+	RUNTIME_TORCH,  /* of a call: torch.distributed */
 	RUNTIME_SYSTEM, /* libc and others that run-time libraries call; never calls the program */
 	RUNTIME_OURS    /* libhpcrun-lite, which interposes functions of other libraries */
 };

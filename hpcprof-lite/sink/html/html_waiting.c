@@ -28,6 +28,7 @@ static const char *state_of(unsigned use)
 		[MODEL_MPI_ONE_SIDED] = "mpi",
 		[MODEL_MPI_IO] = "mpi",
 		[MODEL_MPI_OTHER] = "mpi",
+		[MODEL_TORCH_COLLECTIVE] = "torch",
 		[MODEL_GPU_WAIT] = "gpu",
 		[MODEL_BLOCKED_LOCK] = "lock",
 		[MODEL_BLOCKED_THREAD] = "lock",

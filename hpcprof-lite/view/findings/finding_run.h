@@ -86,7 +86,7 @@ const char *finding_function(const struct model *m, uint32_t context);
 /* The rules. Each adds what it finds. False if memory is short. */
 typedef bool finding_rule(struct finding_run *r, struct findings *to);
 finding_rule rule_open_calls, rule_processors, rule_threads, rule_balance, rule_regions,
-	rule_serial, rule_locks, rule_waits, rule_files, rule_memory, rule_ranks, rule_messages,
-	rule_gpu, rule_startup, rule_names, rule_measurement;
+	rule_serial, rule_locks, rule_waits, rule_files, rule_memory, rule_ranks, rule_stragglers,
+	rule_messages, rule_gpu, rule_startup, rule_names, rule_measurement;
 
 #endif

@@ -16,12 +16,12 @@ static const struct {
 	finding_rule *find;
 	bool needs_samples; /* says nothing if there are too few */
 } rules[] = {
-	{rule_open_calls, false}, {rule_processors, true}, {rule_threads, true},
-	{rule_balance, true},
-	{rule_regions, true},     {rule_serial, true},     {rule_locks, true},
-	{rule_waits, true},       {rule_files, true},      {rule_memory, true},
-	{rule_ranks, true},       {rule_messages, false},  {rule_gpu, false},
-	{rule_startup, true},     {rule_names, true},      {rule_measurement, false},
+	{rule_open_calls, false}, {rule_processors, true},   {rule_threads, true},
+	{rule_balance, true},     {rule_regions, true},      {rule_serial, true},
+	{rule_locks, true},       {rule_waits, true},        {rule_files, true},
+	{rule_memory, true},      {rule_ranks, true},        {rule_stragglers, false},
+	{rule_messages, false},   {rule_gpu, false},         {rule_startup, true},
+	{rule_names, true},       {rule_measurement, false},
 };
 
 /*

@@ -78,6 +78,7 @@ static bool is_wanted_wait(unsigned activity)
 	switch ((enum model_activity)activity) {
 	case MODEL_WORK:
 	case MODEL_MPI_OTHER:
+	case MODEL_TORCH_COLLECTIVE:
 	case MODEL_BLOCKED_POLL:
 	case MODEL_BLOCKED_SLEEP:
 	case MODEL_BLOCKED_THREAD:
@@ -575,6 +576,7 @@ static const struct {
 	[MODEL_MPI_ONE_SIDED] = {"MPI: one-sided", "MPI one-sided"},
 	[MODEL_MPI_IO] = {"MPI: files", "MPI files"},
 	[MODEL_MPI_OTHER] = {"MPI: other calls", "MPI other calls"},
+	[MODEL_TORCH_COLLECTIVE] = {"PyTorch: collective operations", "PyTorch collect."},
 	[MODEL_GPU_WAIT] = {"waited for a GPU", "waited for a GPU"},
 	[MODEL_BLOCKED_LOCK] = {"blocked: locks", "blocked: locks"},
 	[MODEL_BLOCKED_THREAD] = {"blocked: condition variables (waiting for another thread)",

@@ -29,6 +29,7 @@ static const struct {
 	{"/src/tool.py", false, {"<module>", "<module> of b", "helper"}},
 	{"/opt/libplain.so", false, {"plain"}},
 	{"/usr/lib/libsystem.so", false, {"system_call"}},
+	{"/usr/lib/libtorch_cpu.so", false, {"c10d::Work::wait"}},
 	{"/opt/libbare.so.1", false, {NULL}},
 };
 enum { N_MODULES = sizeof modules / sizeof *modules };

@@ -15,7 +15,7 @@ static const struct {
 	const char *functions[8];
 } modules[N_MODULES] = {
 	[APP] = {"/bin/app", {"main", "solve", "solve._omp_fn.0", "task", "user_op"}},
-	[LIB] = {"/lib/libother.so", {"helper"}},
+	[LIB] = {"/lib/libother.so", {"helper", "c10d::Work::wait"}},
 	[GOMP] = {"/lib/libgomp.so.1",
 		  {"GOMP_parallel", "GOMP_barrier", "GOMP_taskwait", "GOMP_critical_start",
 		   "omp_get_wtime", "GOMP_task"}},
@@ -207,6 +207,17 @@ static void test_mpi(void **state)
 	/* the waits of MPI for a GPU are its own */
 	assert_activity(MODEL_MPI_P2P, PATH(AT(APP, "main"), AT(MPI, "PMPI_Recv"),
 					    AT(CUDA, "cudaStreamSynchronize")));
+}
+
+static void test_torch(void **state)
+{
+	(void)state;
+	assert_activity(MODEL_TORCH_COLLECTIVE, PATH(AT(APP, "main"), AT(LIB, "c10d::Work::wait"),
+						     AT(LIBC, "___pthread_cond_wait")));
+	assert_activity(MODEL_TORCH_COLLECTIVE, PATH(AT(APP, "main"), AT(LIB, "c10d::Work::wait"),
+						     AT(CUDA, "cudaStreamSynchronize")));
+	assert_activity(MODEL_MPI_COLLECTIVE, PATH(AT(APP, "main"), AT(LIB, "c10d::Work::wait"),
+						   AT(MPI, "PMPI_Allreduce")));
 }
 
 static void test_gpu(void **state)
@@ -534,6 +545,7 @@ int main(void)
 		cmocka_unit_test(test_openmp),
 		cmocka_unit_test(test_mpi),
 		cmocka_unit_test(test_transports),
+		cmocka_unit_test(test_torch),
 		cmocka_unit_test(test_gpu),
 		cmocka_unit_test(test_waits),
 		cmocka_unit_test(test_waits_for_threads),

@@ -69,6 +69,44 @@ static void a_late_rank(void **state)
 	run_end(&r);
 }
 
+/*
+ * With PyTorch the lines say who is late: at one of them rank 0 waits for 3 s, at another one rank
+ * 1 for 1 s. The late rank may never be seen waiting.
+ */
+static void a_straggler(void **state)
+{
+	struct run r;
+	(void)state;
+	run_begin_ranks(&r, "0-0");
+	run_thread(&r, 0, 10);
+	run_work(&r, 0, "solve", 5);
+	run_wait(&r, 0, "solve/c10d::Work::wait", MSR_WAIT_THREAD, 3);
+	run_work(&r, 0, "build", 2);
+	run_next(&r, "1-1");
+	run_thread(&r, 0, 10);
+	run_work(&r, 0, "solve", 8);
+	run_work(&r, 0, "build", 1);
+	run_work(&r, 0, "build/c10d::Work::wait", 1);
+	run_finish(&r);
+	const struct finding *f = run_has(&r, "straggler", 3);
+	assert_string_equal(f->subject, "rank 1");
+	NEAR(f->facts[0].value, 3);
+	NEAR(f->facts[1].value, 1);
+	assert_int_equal(f->n_places, 1);
+	assert_int_equal(r.m->contexts[f->places[0].context].line, 2);
+	run_end(&r);
+	run_begin_ranks(&r, "0-0"); /* the other rank is never there: it takes no part */
+	run_thread(&r, 0, 10);
+	run_work(&r, 0, "solve/c10d::Work::wait", 5);
+	run_work(&r, 0, "main", 5);
+	run_next(&r, "1-1");
+	run_thread(&r, 0, 10);
+	run_work(&r, 0, "main", 10);
+	run_finish(&r);
+	run_has_not(&r, "straggler");
+	run_end(&r);
+}
+
 static void add_comm(const struct run *r)
 {
 	const struct msr_mpi_comm comm = {.id = 1,
@@ -368,11 +406,11 @@ static void helpers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_late_rank), cmocka_unit_test(ranks_in_turn),
-		cmocka_unit_test(messages),    cmocka_unit_test(hybrid),
-		cmocka_unit_test(a_rank),      cmocka_unit_test(halves),
-		cmocka_unit_test(below),       cmocka_unit_test(killed),
-		cmocka_unit_test(helpers),
+		cmocka_unit_test(a_late_rank),   cmocka_unit_test(a_straggler),
+		cmocka_unit_test(ranks_in_turn), cmocka_unit_test(messages),
+		cmocka_unit_test(hybrid),        cmocka_unit_test(a_rank),
+		cmocka_unit_test(halves),        cmocka_unit_test(below),
+		cmocka_unit_test(killed),        cmocka_unit_test(helpers),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

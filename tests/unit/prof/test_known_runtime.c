@@ -114,6 +114,14 @@ static void gpu(void **state)
 	assert_call("cudaLaunchKernel", RUNTIME_NONE, MODEL_WORK);
 }
 
+static void torch(void **state)
+{
+	(void)state;
+	assert_call("c10d::Reducer::finalize_backward()", RUNTIME_TORCH, MODEL_TORCH_COLLECTIVE);
+	assert_call("gloo::transport::tcp::Loop::run()", RUNTIME_TORCH, MODEL_TORCH_COLLECTIVE);
+	assert_call("c10::impl::OperatorEntry::getKernel", RUNTIME_NONE, MODEL_WORK);
+}
+
 static void waits(void **state)
 {
 	static const struct {
@@ -162,11 +170,8 @@ static void waits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(libraries),
-		cmocka_unit_test(openmp),
-		cmocka_unit_test(mpi),
-		cmocka_unit_test(gpu),
-		cmocka_unit_test(waits),
+		cmocka_unit_test(libraries), cmocka_unit_test(openmp), cmocka_unit_test(mpi),
+		cmocka_unit_test(torch),     cmocka_unit_test(gpu),    cmocka_unit_test(waits),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

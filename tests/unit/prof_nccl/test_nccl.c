@@ -2,6 +2,7 @@
 /* Tests of hpcprof-lite/attribute/nccl and view_nccl.h: time lines whose truth gen_nccl.h says. */
 #include "hpcprof-lite/attribute/nccl/nccl_names.h"
 #include "hpcprof-lite/filter/filter.h"
+#include "hpcprof-lite/view/findings/findings.h"
 #include "hpcprof-lite/view/view_nccl.h"
 #include "tests/gen/gen_nccl.h"
 #include "tests/unit/prof/prof_fixture.h"
@@ -273,6 +274,25 @@ static void parts(void **state)
 	end(&r);
 }
 
+/* ---- findings ---- */
+
+/* Rank 1 is late by 1 ms in 6 of 8 steps of 10 ms, and rank 0 in the other two. */
+static void a_straggler(void **state)
+{
+	struct run r = begin(&(struct gen_nccl){.n_ranks = 2, .n_steps = 8});
+	struct findings f;
+	(void)state;
+	assert_true(findings_make(r.m, &f));
+	size_t i = 0;
+	while (i < f.list.n && strcmp(f.list.at[i].key, "straggler") != 0)
+		i++;
+	assert_int_not_equal(i, f.list.n);
+	assert_int_equal(r.m->processes[f.list.at[i].process].rank, 1);
+	assert_true(f.list.at[i].facts[0].value > 0.0039 && f.list.at[i].facts[0].value < 0.0041);
+	findings_free(&f);
+	end(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -287,6 +307,7 @@ int main(void)
 		cmocka_unit_test(one_process),
 		cmocka_unit_test(no_kernel),
 		cmocka_unit_test(parts),
+		cmocka_unit_test(a_straggler),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

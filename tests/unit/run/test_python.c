@@ -11,8 +11,12 @@
 #include "hpcrun-lite/python/layout.h"
 #include "hpcrun-lite/python/reader.h"
 #include "hpcrun-lite/python/python_symbols.h"
+#include "hpcrun-lite/python/python_tls.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -74,64 +78,134 @@ static void symbols_of_liars(void **state)
 	assert_false(symbols_open(&(struct link_map){.l_ld = (ElfW(Dyn) *)64}, &s));
 }
 
-/* _Py_DebugOffsets of CPython 3.13.0, up to frames. */
-static const uint64_t said_3_13[] = {0x7970677562656478 /* "xdebugpy" */,
-				     0x030d00f0,
-				     0,
-				     283320,
-				     608,
-				     632,
-				     265144,
-				     7216,
-				     7208,
-				     7224,
-				     7368,
-				     7600,
-				     7624,
-				     7632,
-				     16,
-				     0,
-				     0,
-				     0,
-				     0,
-				     304,
-				     0,
-				     8,
-				     16,
-				     72,
-				     152,
-				     160,
-				     232,
-				     40,
-				     80,
-				     8,
-				     0,
-				     56,
-				     72,
-				     70,
-				     0,
-				     0,
-				     0};
+/* _Py_DebugOffsets of CPython 3.13.0 and 3.15.2, up to frames; and what we compare of them. */
+enum { SAID_WORDS = PYTHON_LAYOUT_SAID_BYTES / 8 };
+static const struct {
+	unsigned minor;
+	uint64_t said[SAID_WORDS];
+	unsigned matters[9];
+} said_by[] = {
+	{13, {0x7970677562656478 /* "xdebugpy" */,
+	      0x030d00f0, 0, 283320, 608, 632, 265144, 7216, 7208, 7224, 7368, 7600, 7624, 7632, 16,
+	      0, 0, 0, 0, 304, 0, 8, 16, 72, 152, 160, 232, 40, 80, 8, 0, 56, 72, 70},
+	 {0, 2 /* no interpreter lock */, 4, 23, 24, 29, 30, 31, 33}},
+	{15, {0x7970677562656478, 51315440, 0, 346568, 912, 936, 226240, 7272, 7264, 7336, 7352,
+	      7400, 7592, 7576, 7584, 16, 7736, 0, 7752, 7744, 7944, 0, 888, 0, 8, 16, 72, 80, 88,
+	      96, 176, 184, 256, 32, 36, 40, 136, 288, 0, 88, 8, 0, 56, 80, 74},
+	 {0, 2, 4, 26, 30, 40, 41, 42, 44}},
+};
 
 static void layouts(void **state)
 {
-	uint64_t said[PYTHON_LAYOUT_SAID_BYTES / 8];
-	const struct python_layout *l = python_layout_of(13);
 	(void)state;
-	assert_int_equal(sizeof said_3_13, sizeof said);
 	for (unsigned minor = 0; minor < 40; minor++)
-		assert_int_equal(python_layout_of(minor) != NULL, minor >= 10 && minor <= 14);
+		assert_int_equal(python_layout_of(minor) != NULL, minor >= 10 && minor <= 15);
 	assert_true(python_layout_agrees(python_layout_of(12), NULL, 0));
-	assert_true(python_layout_agrees(l, said_3_13, sizeof said_3_13));
-	assert_false(python_layout_agrees(l, said_3_13, sizeof said_3_13 - 1));
-	assert_false(python_layout_agrees(python_layout_of(14), said_3_13, sizeof said_3_13));
-	static const unsigned matters[] = {0, 2 /* no interpreter lock */, 4, 23, 24, 29, 30, 31,
-					   33};
-	for (size_t i = 0; i < sizeof matters / sizeof *matters; i++) {
-		memcpy(said, said_3_13, sizeof said);
-		said[matters[i]] += 8;
-		assert_false(python_layout_agrees(l, said, sizeof said));
+	for (size_t k = 0; k < sizeof said_by / sizeof *said_by; k++) {
+		const uint64_t *right = said_by[k].said;
+		const struct python_layout *l = python_layout_of(said_by[k].minor);
+		assert_true(python_layout_agrees(l, right, sizeof said_by[k].said));
+		assert_false(python_layout_agrees(l, right, sizeof said_by[k].said - 1));
+		assert_false(
+			python_layout_agrees(python_layout_of(14), right, sizeof said_by[k].said));
+		for (size_t i = 0; i < 9; i++) {
+			uint64_t said[SAID_WORDS];
+			memcpy(said, right, sizeof said);
+			said[said_by[k].matters[i]] += 8;
+			assert_false(python_layout_agrees(l, said, sizeof said));
+		}
 	}
+}
+
+/* Code of PyGILState_GetThisThreadState(), with its GOT behind it. */
+struct tls_code {
+	uint8_t code[64];
+	uint64_t got[2];
+};
+
+static bool decode(const char *code, size_t n, int got_at, struct python_tls *tls)
+{
+	static struct tls_code c;
+	const int32_t distance = (int32_t)offsetof(struct tls_code, got) - (got_at + 4);
+	c = (struct tls_code){.got = {3, 0x100}};
+	memcpy(c.code, code, n);
+	if (got_at >= 0)
+		memcpy(c.code + got_at, &distance, sizeof distance);
+	return python_tls_decode(c.code, n, (uintptr_t)c.code, tls);
+}
+#define DECODE(code, got_at, tls) decode(code, sizeof code - 1, got_at, tls)
+
+static void tls_code(void **state)
+{
+	struct python_tls t;
+	(void)state;
+	/* Debian 3.15.2, the program */
+	assert_true(
+		DECODE("\xf3\x0f\x1e\xfa\x64\x48\x8b\x04\x25\xd8\xff\xff\xff\xc3", -1, &t));
+	assert_int_equal(t.module, 0);
+	assert_int_equal(t.offset, -0x28);
+	/* with a stack protector, whose canary is not the variable */
+	assert_true(DECODE("\x64\x48\x8b\x04\x25\x28\x00\x00\x00\x48\x89\x45\xf8"
+			   "\x64\x48\x8b\x04\x25\xf0\xff\xff\xff\xc3",
+			   -1, &t));
+	assert_int_equal(t.offset, -0x10);
+	/* libpython3.15 */
+	assert_true(DECODE("\xf3\x0f\x1e\xfa\x55\x48\x89\xe5\x48\x8d\x3d....\xe8....\x5d"
+			   "\x48\x8b\x80\x28\x00\x00\x00\xc3",
+			   11, &t));
+	assert_int_equal(t.module, 3);
+	assert_int_equal(t.offset, 0x128);
+	/* one that is not position-dependent, by clang with -fno-plt */
+	assert_true(DECODE("\x50\x66\x48\x8d\x3d....\x66\x48\xff\x15....\x48\x8b\x00\x59\xc3", 5,
+			   &t));
+	assert_int_equal(t.module, 3);
+	assert_int_equal(t.offset, 0x100);
+	assert_true(DECODE("\x48\x8d\x3d....\xe8....\x48\x8b\x40\xf8\xc3", 3, &t));
+	assert_int_equal(t.offset, 0xf8);
+	/* initial exec */
+	assert_true(DECODE("\x48\x8b\x05....\x64\x48\x8b\x00\xc3", 3, &t));
+	assert_int_equal(t.module, 0);
+	assert_int_equal(t.offset, 3);
+	/* CPython 3.14: a key */
+	assert_false(DECODE("\x48\x8b\x05....\x8b\x78\x04\xe9....", 3, &t));
+	assert_false(DECODE("\x48\x8d\x3d....\xe8....\x48\x8b", 3, &t));
+	assert_false(DECODE("\x48\x8d\x3d....\xe8...", 3, &t));
+	assert_false(DECODE("\x64\x48\x8b\x04\x25\xd8\xff\xff", -1, &t));
+}
+
+static int take_libc(struct dl_phdr_info *info, size_t n, void *to)
+{
+	(void)n;
+	if (!strstr(info->dlpi_name, "libc.so.6"))
+		return 0;
+	*(struct python_tls *)to =
+		(struct python_tls){info->dlpi_tls_modid,
+				    (uint64_t)((char *)&errno - (char *)info->dlpi_tls_data)};
+	return 1;
+}
+
+static void *take_places(void *tls)
+{
+	static _Thread_local int own;
+	const uintptr_t thread = python_tls_place(&(struct python_tls){0});
+	const struct python_tls here = {0, (uintptr_t)&own - thread};
+	assert_ptr_equal((void *)python_tls_place(&here), &own);
+	assert_ptr_equal((void *)python_tls_place(tls), &errno);
+	return NULL;
+}
+
+static void tls_places(void **state)
+{
+	struct python_tls libc = {0};
+	pthread_t other;
+	(void)state;
+	assert_int_equal(dl_iterate_phdr(take_libc, &libc), 1);
+	assert_int_not_equal(libc.module, 0);
+	take_places(&libc);
+	assert_int_equal(pthread_create(&other, NULL, take_places, &libc), 0);
+	assert_int_equal(pthread_join(other, NULL), 0);
+	libc.module = 100000;
+	assert_int_equal(python_tls_place(&libc), 0);
 }
 
 /* Three pages, the second of which cannot be read. */
@@ -340,7 +414,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(symbols),      cmocka_unit_test(symbols_of_liars),
-		cmocka_unit_test(layouts),      cmocka_unit_test(guarded),
+		cmocka_unit_test(layouts),      cmocka_unit_test(tls_code),
+		cmocka_unit_test(tls_places),   cmocka_unit_test(guarded),
 		cmocka_unit_test(batches),      cmocka_unit_test(batches_with_holes),
 		cmocka_unit_test(frames_again), cmocka_unit_test(many_frames)};
 	return cmocka_run_group_tests(tests, NULL, NULL);

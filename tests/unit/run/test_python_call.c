@@ -28,6 +28,7 @@ static struct {
 static struct python_thread *caller;
 static struct unwind_thread *walker; /* has not walked: no stack is read */
 static uint64_t guard[UINT16_MAX / 8];
+static __thread uintptr_t own_state;
 
 static void put(uint8_t *object, uint16_t offset, uint64_t word, size_t n)
 {
@@ -71,8 +72,14 @@ static const struct python_layout *make_interpreter(unsigned minor)
 		assert_int_equal(pthread_key_create(&key, NULL), 0);
 	assert_int_equal(pthread_setspecific(key, memory.thread), 0);
 	assert_true(dladdr1(&memory, &info, &map, RTLD_DL_LINKMAP));
-	put(memory.runtime, l->runtime.tss, 1, 4);
-	put(memory.runtime, l->runtime.tss + 4, key, 4);
+	if (l->runtime.tss != PYTHON_NOWHERE) {
+		put(memory.runtime, l->runtime.tss, 1, 4);
+		put(memory.runtime, l->runtime.tss + 4, key, 4);
+	} else {
+		own_state = (uintptr_t)memory.thread;
+		python.tls = (struct python_tls){
+			.offset = (uintptr_t)&own_state - (uintptr_t)__builtin_thread_pointer()};
+	}
 	put(memory.runtime, l->runtime.main_thread, (uint64_t)pthread_self(), 8);
 	put(memory.thread, l->thread.thread_id, (uint64_t)pthread_self(), 8);
 	make_frames(l);
@@ -133,6 +140,7 @@ static void check_version(unsigned minor)
 	change(frame[2], l->frame.previous, 8, (uintptr_t)frame[4], n);
 	change(frame[2], l->frame.previous, 8, (uintptr_t)frame[5], n);
 	change(frame[N_FRAMES - 1], l->frame.previous, 8, (uintptr_t)frame[N_FRAMES], n);
+	change(memory.runtime, l->runtime.interpreters, 4, 2, n);
 	assert_int_equal(python_guard(caller, guard, 2 * sizeof(uint64_t)), 0);
 }
 

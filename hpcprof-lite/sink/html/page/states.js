@@ -6,6 +6,7 @@ const STATES = {
   work: "working",
   openmp: "OpenMP",
   mpi: "MPI",
+  torch: "PyTorch collectives",
   lock: "lock, condition",
   io: "I/O",
   ready: "ready, no processor",
