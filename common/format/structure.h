@@ -177,6 +177,8 @@ enum structure_operation {
 	STRUCTURE_BARRIER,       /* BAR, and barriers in shared memory */
 	STRUCTURE_BRANCH,
 	STRUCTURE_CALL,          /* the wait is for something in the called function */
+	STRUCTURE_STRONG_LOAD,   /* global or generic, past the caches of the SM: volatile */
+	STRUCTURE_DIVISION,      /* conversion that begins an integer division */
 	STRUCTURE_N_OPERATIONS
 };
 /* A short English name in lower case, such as "global load". */

@@ -12,7 +12,7 @@
 
 #define STRUCTURE_MAGIC "HPCSTRU" /* 8 bytes with the terminating NUL */
 #define STRUCTURE_VERSION_MAJOR 1
-#define STRUCTURE_VERSION_MINOR 2
+#define STRUCTURE_VERSION_MINOR 3
 #define STRUCTURE_BUILD_ID_MAX 32
 /*
  * The revision of the analysis. Raise it whenever the analysis gives other results; files in caches

@@ -187,6 +187,26 @@ static void test_decoding(void **state)
 		sass_decode(bytes, &s);
 		assert_int_equal(s.bytes, "\1\1\2\2\4\10\20"[size]);
 	}
+	/* LDG.E.STRONG.SYS, and LDG.E.STRONG.GPU, which sm_75 has for all loads */
+	put(bytes + 8, UINT64_C(0x000ea8000c1f5900));
+	sass_decode(bytes, &s);
+	assert_int_equal(s.operation, STRUCTURE_STRONG_LOAD);
+	assert_int_equal(s.bytes, 4);
+	put(bytes + 8, UINT64_C(0x000ea8000c1ee900));
+	sass_decode(bytes, &s);
+	assert_int_equal(s.operation, STRUCTURE_GLOBAL_LOAD);
+	/* I2F.U32.RP R7, R20; I2F.U32 R7, R20; I2F.U64.RP R4, R18 */
+	put(bytes, UINT64_C(0x0000001400077306));
+	put(bytes + 8, UINT64_C(0x000e220000209000));
+	sass_decode(bytes, &s);
+	assert_int_equal(s.operation, STRUCTURE_DIVISION);
+	put(bytes + 8, UINT64_C(0x000e220000201000));
+	sass_decode(bytes, &s);
+	assert_int_equal(s.operation, STRUCTURE_CONVERSION);
+	put(bytes, UINT64_C(0x0000000400067d12));
+	put(bytes + 8, UINT64_C(0x000e300008309000));
+	sass_decode(bytes, &s);
+	assert_int_equal(s.operation, STRUCTURE_DIVISION);
 	/* @P0 ATOMG.E.ADD.STRONG.GPU PT, R13, desc[UR8][R6.64], R13: waits for 1, 2 and 4 */
 	put(bytes, UINT64_C(0x0000000d060d09a8));
 	put(bytes + 8, UINT64_C(0x0162a800081ee1c8));
