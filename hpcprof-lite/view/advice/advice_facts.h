@@ -111,6 +111,7 @@ struct advice_device {
 	double n_launches;         /* kernels that were launched one by one, not in graphs */
 	bool is_sampled;           /* PC sampling in kernels made launches slower */
 	double link_rate;          /* bytes a second, of pinned memory; 0: unknown */
+	double setup;  /* the part of idle[MODEL_GPU_IDLE_NOTHING] before the first kernel */
 	struct view_gpu_sum to_device, from_device; /* copies */
 };
 

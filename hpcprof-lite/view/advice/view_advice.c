@@ -70,6 +70,9 @@ static const struct {
 };
 
 const char *view_advice_title(enum view_advice_kind k)
+	[VIEW_ADVICE_COPIES] = {"copies", "small copies, started one by one",
+				"copy more at a time: cudaMemcpy2D, or pack the data first",
+				"the data are known together"},
 {
 	return kinds[k].title;
 }

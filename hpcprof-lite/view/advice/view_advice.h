@@ -36,6 +36,7 @@ enum view_advice_kind {
 	VIEW_ADVICE_OVERLAP,
 	VIEW_ADVICE_PINNED,
 	VIEW_N_ADVICE_KINDS
+	VIEW_ADVICE_COPIES,
 };
 
 struct view_advice {

@@ -645,7 +645,20 @@ static void devices(void **state)
 	assert_int_equal(a.rows.n, 0);
 	d.link_rate = 50e9;
 	d.to_device = (struct view_gpu_sum){1000000, 100000000000, 10000000000, 0};
-	a = ask_device(&d); /* pieces of 100 KB: it is their number that takes the time */
+	/* pieces of 100 KB: it is their number that takes the time, 2.4 us for each */
+	one_of_device(&d, VIEW_ADVICE_COPIES, 10 / 8.8, 10 / 7.84, 10 / 7.6);
+	d.to_device.n = 800000; /* 125 KB */
+	a = ask_device(&d);
+	assert_int_equal(a.rows.n, 0);
+	/* 256 bytes take 5 ns, and to begin a copy 2.4 us */
+	d.copies = 4;
+	d.to_device = (struct view_gpu_sum){2000000, 512000000, 4000000000, 0};
+	d.idle[MODEL_GPU_IDLE_QUEUED] = 4;
+	const double saved = 4 - 512e6 / 50e9 + 4;
+	one_of_device(&d, VIEW_ADVICE_COPIES, 10 / (10 - saved / 2), 10 / (10 - saved * 0.9),
+		      10 / (10 - saved));
+	d.n_kernels = 1000000; /* there are kernels between them */
+	a = ask_device(&d);
 	assert_int_equal(a.rows.n, 0);
 }
 
@@ -768,8 +781,28 @@ int main(void)
 		cmocka_unit_test(shapes),
 		cmocka_unit_test(devices),
 		cmocka_unit_test(words),
+	d.kernels = 0.2; /* but a launch takes longer than 0.2 us without that, too */
+	d.n_kernels = d.n_launches = 1e6;
+	one_of_device(&d, VIEW_ADVICE_LAUNCHES, 10 / 8.9, 10 / 8.02, 10 / 6.0);
+	d.kernels = 6;
+	d.n_kernels = 100;
 		cmocka_unit_test(of_a_model),
 		cmocka_unit_test(devices_of_a_model),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
+	d.setup = 4; /* before there was anything to compute with */
+	one_of_device(&d, VIEW_ADVICE_HOST, 10 / 9.0, 10 / 8.0, 10 / 8.0);
+	d.setup = 6;
+	a = ask_device(&d);
+	assert_int_equal(a.rows.n, 0);
+	m->gpu_sampling.sampled_ns = 1000; /* to begin takes 110 ms; what is queued later counts */
+	idle[0].idle_ns[MODEL_GPU_IDLE_QUEUED] = 50000000;
+	idle[1].idle_ns[MODEL_GPU_IDLE_QUEUED] = 1000000000;
+	idle[1].setup_ns = 500000000;
+	assert_true(advice_facts_make(m, &g, &f));
+	assert_float_equal(f.devices.at[0].whole, 4.95, 1e-9);
+	assert_float_equal(f.devices.at[1].whole, 4.89, 1e-9);
+	assert_float_equal(f.devices.at[1].idle[MODEL_GPU_IDLE_QUEUED], 0.89, 1e-9);
+	assert_float_equal(f.devices.at[1].setup, 0.5, 1e-9);
+	advice_facts_free(&f);
