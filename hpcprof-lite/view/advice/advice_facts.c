@@ -73,17 +73,19 @@ static enum advice_operation operation_of(enum structure_operation o)
 	switch (o) {
 	case STRUCTURE_GLOBAL_LOAD:
 	case STRUCTURE_GLOBAL_STORE:
-	case STRUCTURE_GLOBAL_ATOMIC:
 	case STRUCTURE_GENERIC_LOAD:
-	case STRUCTURE_GENERIC_STORE:
-	case STRUCTURE_GENERIC_ATOMIC: return ADVICE_GLOBAL;
+	case STRUCTURE_GENERIC_STORE: return ADVICE_GLOBAL;
+	case STRUCTURE_STRONG_LOAD: return ADVICE_STRONG;
+	case STRUCTURE_GLOBAL_ATOMIC:
+	case STRUCTURE_GENERIC_ATOMIC: return ADVICE_ATOMIC;
 	case STRUCTURE_LOCAL_LOAD:
 	case STRUCTURE_LOCAL_STORE: return ADVICE_LOCAL;
 	case STRUCTURE_SHARED_LOAD:
 	case STRUCTURE_SHARED_STORE:
 	case STRUCTURE_SHARED_ATOMIC: return ADVICE_SHARED;
-	case STRUCTURE_MUFU:
-	case STRUCTURE_CONVERSION: return ADVICE_SPECIAL;
+	case STRUCTURE_MUFU: return ADVICE_SPECIAL;
+	case STRUCTURE_CONVERSION: return ADVICE_CONVERSION;
+	case STRUCTURE_DIVISION: return ADVICE_DIVISION;
 	case STRUCTURE_CONSTANT_LOAD: return ADVICE_TABLE;
 	default: return ADVICE_OTHER_OPERATION;
 	}
@@ -225,6 +227,16 @@ static double beside(const struct model *m)
 	return busy > 0 && sum > busy ? sum / busy : 1;
 }
 
+/*
+ * The share of the PC samples that belong to an instruction. CUPTI cannot attribute the others, but
+ * some warp was on the SM.
+ */
+static double placed(const struct model *m)
+{
+	const double all = (double)m->gpu_sampling.total, outside = (double)m->gpu_sampling.outside;
+	return all > outside ? 1 - outside / all : 1;
+}
+
 static bool add_kernel(const struct model *m, const struct view_gpu_kernel *from,
 		       const struct view_hot *h, const struct view_blame *b, struct advice_facts *f)
 {
@@ -241,7 +253,8 @@ static bool add_kernel(const struct model *m, const struct view_gpu_kernel *from
 	if (!hot)
 		return true;
 	k->samples = samples_of(m, h, hot->samples, hot->stalls);
-	k->busy_units = hot->expected > 0 ? hot->measured / hot->expected : 0;
+	k->busy_units = hot->expected > 0 ? hot->measured / hot->expected / placed(m) : 0;
+	k->busy_units = k->busy_units < 1 ? k->busy_units : 1;
 	k->lines = f->lines + hot->first_line;
 	k->n_lines = hot->n_lines;
 	add_causes(m, b, f, k);
@@ -278,6 +291,9 @@ static bool add_kernels(const struct model *m, const struct view_gpu *g, struct 
 
 /* ---- devices ---- */
 
+/* The first launch waits until sampling has been set up: 70 to 110 ms on an H200, in seconds. */
+#define SAMPLING_START 0.11
+
 /* The rate of copies with pinned memory: PCIe 3, 4 and 5. Known only for CUDA devices. */
 static double link_rate(const struct model_gpu_device *d)
 {
@@ -291,9 +307,6 @@ static bool add_device(const struct model *m, const struct view_gpu *g, uint32_t
 	const struct model_gpu_idle *i = view_gpu_idle_of(m, device);
 	if (!i)
 		return true;
-/* The first launch waits until sampling has been set up: 70 to 110 ms on an H200, in seconds. */
-#define SAMPLING_START 0.11
-
 	struct advice_device *d = vec_push(&f->devices);
 	if (!d)
 		return false;
@@ -312,6 +325,7 @@ static bool add_device(const struct model *m, const struct view_gpu *g, uint32_t
 				    .from_device = g->copies[MSR_GPU_COPY_D2H]};
 	for (unsigned c = 0; c < MODEL_N_GPU_IDLE_CAUSES; c++)
 		d->idle[c] = (double)i->idle_ns[c] / 1e9;
+	d->setup = (double)i->setup_ns / 1e9;
 	d->whole = (double)i->watched_ns / 1e9 - d->idle[MODEL_GPU_IDLE_BEFORE] -
 		   d->idle[MODEL_GPU_IDLE_AFTER];
 	if (d->is_sampled) {
@@ -327,7 +341,6 @@ static struct view_gpu_sum part_of(struct view_gpu_sum s, double part)
 	return (struct view_gpu_sum){.n = (uint64_t)((double)s.n * part),
 				     .bytes = (uint64_t)((double)s.bytes * part),
 				     .once_bytes = (uint64_t)((double)s.once_bytes * part),
-	d->setup = (double)i->setup_ns / 1e9;
 				     .ns = (uint64_t)((double)s.ns * part)};
 }
 

@@ -17,6 +17,12 @@ static const struct {
 		{"queue", "many instructions that access memory",
 		 "keep what is used again in registers; access 8 or 16 bytes at a time",
 		 "a thread uses the same data again, or neighbouring data"},
+	[VIEW_ADVICE_ATOMICS] = {"atomics", "atomic operations on few addresses",
+				 "sum in a warp or block first, or spread over more addresses",
+				 "many threads add to the same place"},
+	[VIEW_ADVICE_VOLATILE] = {"volatile", "volatile loads, past the L1 cache",
+				  "without volatile, or read once; __constant__ for what all read",
+				  "no other thread changes the data meanwhile"},
 	[VIEW_ADVICE_LOCAL] = {"local", "values in local memory",
 			       "allow more registers, or keep fewer values at a time",
 			       "they are spilled registers, or arrays with constant indices"},
@@ -26,6 +32,12 @@ static const struct {
 	[VIEW_ADVICE_SPECIAL] = {"special", "special functions",
 				 "compute sin, exp, division and the like less often",
 				 "some of the results can be kept or updated"},
+	[VIEW_ADVICE_CONVERSIONS] = {"conversions", "conversions between types",
+				     "keep values in one type; write 0.5f for 0.5 in float code",
+				     "the precision is not needed, or the other type can be kept"},
+	[VIEW_ADVICE_DIVISION] = {"division", "division of integers, or remainders",
+				  "32 bits, a power of two, or a number the compiler knows",
+				  "the divisor can be known, or the index be counted up"},
 	[VIEW_ADVICE_PIPE] = {"pipe", "a busy arithmetic unit",
 			      "cheaper instructions: float for double, fewer conversions",
 			      "the precision is not needed, or another unit can do it"},
@@ -52,9 +64,15 @@ static const struct {
 	[VIEW_ADVICE_WAVE] = {"wave", "a last wave that leaves SMs idle",
 			      "as many blocks as fit, or a multiple, with a loop in each",
 			      "blocks take equally long"},
+	[VIEW_ADVICE_TAIL] = {"tail", "blocks that run longer than others",
+			      "give blocks equal work, or the longest first, in smaller pieces",
+			      "the work can be divided otherwise"},
 	[VIEW_ADVICE_LAUNCHES] = {"launches", "short kernels, launched one by one",
 				  "launch them as a graph, or fuse them",
 				  "the sequence repeats, or kernels can be joined"},
+	[VIEW_ADVICE_COPIES] = {"copies", "small copies, started one by one",
+				"copy more at a time: cudaMemcpy2D, or pack the data first",
+				"the data are known together"},
 	[VIEW_ADVICE_WAITS] = {"waits", "waits that leave the GPU idle",
 			       "wait less often; launch the next work first",
 			       "the host does not need the result at once"},
@@ -70,9 +88,6 @@ static const struct {
 };
 
 const char *view_advice_title(enum view_advice_kind k)
-	[VIEW_ADVICE_COPIES] = {"copies", "small copies, started one by one",
-				"copy more at a time: cudaMemcpy2D, or pack the data first",
-				"the data are known together"},
 {
 	return kinds[k].title;
 }
