@@ -56,10 +56,16 @@ bool advice_propose(struct view_advices *to, struct view_advice *a, struct advic
  * What ends together with the waits for a unit: cheaper code also has shorter chains of
  * instructions with fixed latencies.
  */
+static struct advice_interval ending_with(const struct advice_samples *s, double idle, double more)
+{
+	return advice_from_saved(idle / 2, idle,
+				 idle + more + advice_idle(s, ADVICE_FIXED) +
+					 advice_idle(s, ADVICE_OTHER));
+}
+
 static struct advice_interval ending(const struct advice_samples *s, double idle)
 {
-	return advice_from_saved(
-		idle / 2, idle, idle + advice_idle(s, ADVICE_FIXED) + advice_idle(s, ADVICE_OTHER));
+	return ending_with(s, idle, 0);
 }
 
 struct view_advice advice_begin(const struct advice_kernel *k, enum view_advice_kind kind)
@@ -225,7 +231,11 @@ static bool local(const struct advice_kernel *k, const struct advice_memory *m,
 	}
 	advice_fact(&a, "registers of a thread", MODEL_COUNT, k->shape.registers);
 	advice_add_cause_places(k, memory, is_known ? ADVICE_LOCAL : ADVICE_N_OPERATIONS, &a);
-	return advice_propose(to, &a, ending(&k->samples, saved));
+	/* if most accesses are local, the others wait behind them in the same queues */
+	const double behind =
+		share < 0.5 ? 0
+			    : (1 - share) * m->idle + advice_idle(&k->samples, ADVICE_SHORT_QUEUE);
+	return advice_propose(to, &a, ending_with(&k->samples, saved, behind));
 }
 
 /*
@@ -308,7 +318,9 @@ static bool banks(const struct advice_kernel *k, const struct advice_causes *c, 
 	advice_fact(&a, "a warp waits for each access about", MODEL_CYCLES, cycles);
 	advice_fact(&a, "shared memory of a block", MODEL_BYTES, k->shape.shared_bytes);
 	advice_add_cause_places(k, brief, ADVICE_SHARED, &a);
-	return advice_propose(to, &a, ending(&k->samples, idle));
+	/* at barriers, warps wait for those that wait for shared memory */
+	return advice_propose(
+		to, &a, ending_with(&k->samples, idle, advice_idle(&k->samples, ADVICE_BARRIER)));
 }
 
 /* If the threads of a warp use several entries, these are read one after the other. */

@@ -423,6 +423,7 @@ static void causes(void **state)
 	assert_float_equal(fact(&a.rows.at[0], "for local memory"), 2.0 / 3, 1e-9);
 	assert_float_equal(a.rows.at[0].factor.low, 1 / (1 - 0.33), 1e-9);
 	assert_float_equal(a.rows.at[0].factor.likely, 1 / (1 - 0.66), 1e-9);
+	assert_float_equal(a.rows.at[0].factor.high, 1 / (1 - 0.99), 1e-9); /* others wait behind */
 	assert_int_equal(a.rows.at[0].n_places, 1);
 	assert_int_equal(a.rows.at[0].places[0].context, 8);
 	view_advice_free(&a);
@@ -624,6 +625,8 @@ static void units(void **state)
 	struct view_advice a = only(&d, VIEW_ADVICE_BANKS, false);
 	assert_float_equal(fact(&a, "for each access"), 320, 1e-9);
 	assert_float_equal(a.factor.likely, 5, 1e-9);
+	wait_for(&d, ADVICE_BARRIER, 1900, 900); /* for those that wait for shared memory */
+	assert_float_equal(only(&d, VIEW_ADVICE_BANKS, false).factor.high, 1 / (1 - 0.89), 1e-9);
 	d.kernel.samples.issued = 400; /* 80 cycles */
 	nothing(&d);
 	make(&d, 900); /* 8.9 cycles for each instruction: some miss */
